@@ -2,10 +2,9 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "common/thread.h"
 #include "kernels/cpu/bf16.h"
+#include "kernels/cpu/blas.h"
 #include "kernels/cpu/cpu.h"
 #include <cblas.h>                      /* last: it defines I */
 
@@ -16,6 +15,7 @@ static void one_thread(void)
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static _Thread_local bool done;
     if (done) return;
+    blas_raise();
     pthread_mutex_lock(&lock);
     openblas_set_num_threads(1);
     pthread_mutex_unlock(&lock);
@@ -121,13 +121,7 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
 
 const char *gemm_describe(void)
 {
-    static char text[192];
-    char name[64] = "OpenBLAS";
-    const char *config = openblas_get_config();          /* "OpenBLAS 0.3.21 NO_LAPACKE ..." */
-    const char *version = strstr(config, "OpenBLAS ");
-    if (version) snprintf(name, sizeof name, "OpenBLAS %.*s", (int)strcspn(version + 9, " "), version + 9);
-    const char *preset = getenv("OPENBLAS_CORETYPE");
-    snprintf(text, sizeof text, "%s %s%s%s%s", name, openblas_get_corename(),
-             preset && *preset ? " (by OPENBLAS_CORETYPE)" : "", bf16 ? ", bf16 products by " : "", bf16 ? bf16_name() : "");
+    static char text[256];
+    snprintf(text, sizeof text, "%s%s%s", blas_describe(), bf16 ? ", bf16 products by " : "", bf16 ? bf16_name() : "");
     return text;
 }

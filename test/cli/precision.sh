@@ -1,5 +1,16 @@
 # --precision bf16: the loss follows float32's, threads do not matter, and a machine that cannot says so.
 . "$TOP/test/cli/lib.sh"
+
+# OpenBLAS multiplies with the processor's instructions, also on one whose model it does not know; a preset choice is kept.
+env -u OPENBLAS_CORETYPE pretrain --version > version
+if grep -q '^processor:.* avx512bw avx512vl' version; then kernels='SkylakeX|Cooperlake|SapphireRapids'
+elif grep -q '^processor:.* avx2 fma' version; then kernels='Haswell|Zen|Excavator'
+else kernels=.; fi
+grep -qE "^kernels: .*OpenBLAS.*($kernels)" version || fail "slow kernels: $(cat version)"
+if [ "$(uname -m)" = x86_64 ]; then
+    OPENBLAS_CORETYPE=Nehalem pretrain --version | grep -q '^kernels: .*Nehalem (by OPENBLAS_CORETYPE)$' || fail "OPENBLAS_CORETYPE is not respected"
+fi
+
 cat "$TOP"/README.md "$TOP"/pipelines/README.md "$TOP"/docs/*.md "$TOP"/docs/formats/*.md "$TOP"/common/*.h "$TOP"/kernels/kernels.h |
     grep -v '[{};#|]' | tr -d '*/`' | tokenize -q -l en | awk 'NF >= 4 && NF <= 40 && !seen[$0]++' > all
 vocab-count -q all > vocab
