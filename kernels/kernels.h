@@ -105,6 +105,9 @@ struct kernels {
     void (*linear_bwd)(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
                        const act *pre_x, enum kern_act f, int N, int I, int O);
 
+    /* --- dX *= f'(pre), n elements: where what follows an activation is not a product (linear_bwd has it inside) */
+    void (*act_bwd)(act *dX, const act *pre, enum kern_act f, size_t n);
+
     /* --- embedding sum: Y[n] = scale * E[token[n]] + P[pos[n]] + L[lang[n]]; P, L may be NULL */
     void (*embed_fwd)(act *Y, const int32_t *token, const int32_t *pos, const int32_t *lang,
                       const float *E, const float *P, const float *L, float scale, int N, int D);

@@ -1,4 +1,5 @@
 /* Products with weights. Bias and activation are applied to a tile of the product as soon as it is done. */
+#include "common/thread.h"
 #include "kernels/cpu/cpu.h"
 
 struct forward { float *Y, *pre; const float *b; enum kern_act f; int O; };
@@ -74,4 +75,25 @@ void cpu_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, cons
         struct bias t = { db, dY, N, O };
         cpu_columns(O, bias_columns, &t);
     }
+}
+
+/* --- an activation's derivative alone --------------------------------------------------------------------- */
+
+enum { CHUNK = 1 << 13 };
+struct derivative { float *dX; const float *pre; enum kern_act f; size_t n; };
+
+static int derivative_chunk(void *ctx, size_t i, int thread)
+{
+    (void)thread;
+    const struct derivative *t = ctx;
+    const struct simd *s = simd_choose();
+    size_t at = i * CHUNK, n = t->n - at < CHUNK ? t->n - at : CHUNK;
+    (t->f == KERN_GELU ? s->gelu_bwd : s->relu_bwd)(t->dX + at, t->pre + at, n);
+    return 0;
+}
+
+void cpu_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n)
+{
+    struct derivative t = { dX, pre, f, n };
+    if (f != KERN_NONE) par_for((n + CHUNK - 1) / CHUNK, derivative_chunk, &t);
 }

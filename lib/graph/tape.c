@@ -187,6 +187,23 @@ struct var *tape_linear(struct tape *t, struct var *x, int W, int b)
     return &r->y;
 }
 
+static void dense_back(struct tape *t, struct record *r)
+{
+    t->k->act_bwd(r->y.g, r->pre, r->f, (size_t)r->y.rows * (size_t)r->y.cols);
+    linear_back(t, r);
+}
+
+struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_act f)
+{
+    int O = t->ps->p[W].rows;
+    struct record *r = record(t, x->rows, O);
+    r->back = dense_back;
+    r->x = x; r->W = W; r->b = b; r->f = f;
+    if (t->train) r->pre = tape_alloc(t, (size_t)x->rows * (size_t)O * t->k->act_size);
+    t->k->linear_fwd(r->y.v, r->pre, x->v, val(t, W), val(t, b), f, x->rows, x->cols, O);
+    return &r->y;
+}
+
 /* --- feed-forward block --- */
 
 static void ffn_back(struct tape *t, struct record *r)

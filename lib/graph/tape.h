@@ -49,6 +49,8 @@ void tape_back_to(struct tape *t, struct tape_mark m);
 
 /* X W^T + b. */
 struct var *tape_linear(struct tape *t, struct var *x, int W, int b);
+/* f(x W^T + b). */
+struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_act f);
 /* f(x W1^T + b1) W2^T + b2: the feed-forward block, with f's derivative inside the products. */
 struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int b2, enum kern_act f);
 /* Rows scale * E[token] + P[pos] + L[lang]; token, pos, lang are device arrays that outlive backward. */

@@ -18,8 +18,8 @@ void batch_add(struct batch *b, const uint32_t *ids, int n, int lang, uint64_t s
     void **heads[] = { (void **)&b->at, (void **)&b->len };
     room(&b->n_cap, (size_t)b->n + 1, sizeof *b->at, heads, 2);
     size_t cap = b->row_cap, need = (size_t)b->rows + (size_t)n;
-    void **rows[] = { (void **)&b->token, (void **)&b->pos, (void **)&b->lang };
-    room(&b->row_cap, need, sizeof *b->token, rows, 3);
+    void **rows[] = { (void **)&b->token, (void **)&b->pos, (void **)&b->lang, (void **)&b->type };
+    room(&b->row_cap, need, sizeof *b->token, rows, 4);
     void **samples[] = { (void **)&b->sample };
     room(&cap, need, sizeof *b->sample, samples, 1);
     b->at[b->n] = b->rows;
@@ -29,6 +29,7 @@ void batch_add(struct batch *b, const uint32_t *ids, int n, int lang, uint64_t s
         b->token[r] = (int32_t)ids[i];
         b->pos[r] = i;
         b->lang[r] = lang;
+        b->type[r] = 0;
         b->sample[r] = sample;
     }
     b->n++;
@@ -36,11 +37,16 @@ void batch_add(struct batch *b, const uint32_t *ids, int n, int lang, uint64_t s
     if (n > b->max) b->max = n;
 }
 
+void batch_type(struct batch *b, int from, int type)
+{
+    for (int r = b->at[b->n - 1] + from; r < b->rows; r++) b->type[r] = type;
+}
+
 void batch_clear(struct batch *b) { b->n = b->rows = b->max = 0; }
 
 void batch_free(struct batch *b)
 {
-    free(b->at); free(b->len); free(b->token); free(b->pos); free(b->lang); free(b->sample);
+    free(b->at); free(b->len); free(b->token); free(b->pos); free(b->lang); free(b->type); free(b->sample);
     memset(b, 0, sizeof *b);
 }
 
@@ -51,6 +57,7 @@ struct dev_batch batch_upload(struct tape *t, const struct batch *b)
     d.token = tape_int32(t, b->token, rows);
     d.pos = tape_int32(t, b->pos, rows);
     d.lang = tape_int32(t, b->lang, rows);
+    d.type = tape_int32(t, b->type, rows);
     d.sample = tape_bytes(t, b->sample, rows * sizeof *b->sample);
     d.spans = (struct spans){ b->n, tape_int32(t, b->at, n), tape_int32(t, b->len, n), b->max, b->rows };
     return d;

@@ -16,7 +16,9 @@ struct model_config {
     bool pre_norm;                    /* layer norm before each sublayer instead of after it (XLM: after) */
     bool sinusoidal;                  /* fixed positions instead of learned ones */
     bool encoder_langs, decoder_langs;/* language embeddings */
+    int token_types;                  /* of the encoder: BERT's segments; 0: none. Not beside language embeddings */
     bool embed_norm;                  /* layer norm after the embedding sum (XLM) */
+    bool output_transform;            /* dense, activation and layer norm before the output layer (BERT, RoBERTa) */
     float scale_embed;                /* token embeddings are multiplied by this (1; sqrt(dim) in some systems) */
     float norm_eps;
     float dropout, attention_dropout; /* kept with the model so that fine-tuning starts from them */

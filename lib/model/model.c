@@ -43,13 +43,14 @@ static void add_stack(struct model *m, struct stack_i *s, const char *side, int 
     char prefix[64];
     s->n = layers;
     s->layer = mem_zero((size_t)(layers ? layers : 1), sizeof *s->layer);
-    s->positions = s->languages = -1;
+    s->positions = s->languages = s->types = -1;
     s->embed_norm = s->norm = none;
     if (!layers) return;
     snprintf(prefix, sizeof prefix, "%s.", side);
     s->positions = add(m, prefix, "embed.positions", c->positions, c->dim, !c->sinusoidal);
     m->ps.p[s->positions].fixed = c->sinusoidal;
     if (langs && c->n_langs) s->languages = add(m, prefix, "embed.languages", c->n_langs, c->dim, true);
+    if (!cross && c->token_types) s->types = add(m, prefix, "embed.types", c->token_types, c->dim, true);
     if (c->embed_norm) s->embed_norm = add_norm(m, prefix, "embed.norm", c->dim);
     for (int i = 0; i < layers; i++) {
         struct layer_i *l = &s->layer[i];
@@ -76,6 +77,11 @@ static void layout(struct model *m)
 {
     m->tokens = params_add(&m->ps, "embed.tokens", m->c.vocab, m->c.dim, true);
     m->output_bias = params_add(&m->ps, "output.bias", 1, m->c.vocab, false);
+    m->output_dense = m->output_norm = (struct linear_i){ -1, -1 };
+    if (m->c.output_transform) {
+        m->output_dense = add_linear(m, "", "output.dense", m->c.dim, m->c.dim);
+        m->output_norm = add_norm(m, "", "output.norm", m->c.dim);
+    }
     add_stack(m, &m->enc, "encoder", m->c.layers, m->c.encoder_langs, false);
     add_stack(m, &m->dec, "decoder", m->c.decoder_layers, m->c.decoder_langs, true);
 }
@@ -154,8 +160,8 @@ static struct var *embed(struct model *m, struct tape *t, const struct stack_i *
 {
     t->drop.sample = b->sample;
     t->drop.pos = (const uint32_t *)b->pos;
-    struct var *x = tape_embed(t, b->token, b->pos, b->lang, b->host->rows, m->tokens, s->positions, s->languages,
-                               m->c.scale_embed);
+    struct var *x = tape_embed(t, b->token, b->pos, s->types < 0 ? b->lang : b->type, b->host->rows, m->tokens,
+                               s->positions, s->types < 0 ? s->languages : s->types, m->c.scale_embed);
     if (s->embed_norm.W >= 0) x = tape_norm(t, x, NULL, s->embed_norm.W, s->embed_norm.b, m->c.norm_eps, NULL);
     return tape_drop(t, x);
 }
@@ -200,6 +206,13 @@ struct var *model_encode_layer(struct model *m, struct tape *t, const struct dev
 struct var *model_encode(struct model *m, struct tape *t, const struct dev_batch *b)
 {
     return model_encode_layer(m, t, b, m->enc.n);
+}
+
+struct var *model_output(struct model *m, struct tape *t, struct var *h)
+{
+    if (m->output_dense.W < 0) return h;
+    struct var *x = tape_dense(t, h, m->output_dense.W, m->output_dense.b, m->c.activation);
+    return tape_norm(t, x, NULL, m->output_norm.W, m->output_norm.b, m->c.norm_eps, NULL);
 }
 
 struct var *model_decode(struct model *m, struct tape *t, const struct dev_batch *b, struct var *memory, const struct spans *src)

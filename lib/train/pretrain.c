@@ -36,7 +36,7 @@ int pretrain_pass(struct pretrain *p, bool train, bool with_mlm, bool with_gc, f
     int32_t *target = tape_int32(t, p->b.target, (size_t)n);
     if (with_mlm && n) {
         struct var *rows = tape_gather(t, h, tape_int32(t, p->b.row, (size_t)n), n);
-        e = tape_xent(t, rows, p->m->tokens, p->m->output_bias, target, NULL, NULL, 0, scale / (float)n);
+        e = tape_xent(t, model_output(p->m, t, rows), p->m->tokens, p->m->output_bias, target, NULL, NULL, 0, scale / (float)n);
     }
     float *gc = with_gc && p->x ? gc_loss(t, h, p->m->tokens, &p->g, &p->gc, scale) : NULL;
     if (train) tape_backward(t);

@@ -381,6 +381,30 @@ static void ffn_backward(struct test *t)
                   NULL, KERN_NONE, s.N, s.I, s.H);
 }
 
+/* f(X W^T + b), whose backward pass begins with f' alone. */
+static void dense_setup(struct test *t)
+{
+    linear_setup(t);
+    extra(t, bytes_of(ACT, times(t->s.N, t->s.O)));
+    extra(t, bytes_of(ACT, times(t->s.N, t->s.O)));
+}
+static void dense_plain(struct test *t)
+{
+    plain_linear(t->out[0].x, t->in[0].x, t->in[1].x, t->in[2].x, t->s.f, t->s.N, t->s.I, t->s.O);
+}
+static void dense_forward(struct test *t)
+{
+    k->linear_fwd(t->out[0].dev, t->extra[0], t->in[0].dev, t->in[1].dev, t->in[2].dev, t->s.f, t->s.N, t->s.I, t->s.O);
+}
+static void dense_backward(struct test *t)
+{
+    struct shape s = t->s;
+    k->copy(t->extra[1], t->out[0].cot_dev, bytes_of(ACT, times(s.N, s.O)));
+    k->act_bwd(t->extra[1], t->extra[0], s.f, times(s.N, s.O));
+    k->linear_bwd(t->in[0].grad, s.add, t->in[1].grad, t->in[2].grad, t->extra[1], t->in[0].dev, t->in[1].dev,
+                  NULL, KERN_NONE, s.N, s.I, s.O);
+}
+
 /* --- embeddings --------------------------------------------------------------------------------------------- */
 
 enum { POSITIONS = 6, LANGS = 3 };
@@ -718,6 +742,10 @@ static const struct op ops[] = {
         { .N = 33, .I = 12, .H = 70, .O = 9, .f = KERN_RELU }, { .N = 3, .I = 5, .H = 17, .O = 9, .f = KERN_RELU, .add = true },
         { .N = 0, .I = 2, .H = 3, .O = 4, .f = KERN_GELU }, { .N = 70, .I = 48, .H = 192, .O = 48, .f = KERN_GELU }, END },
       .golden = { .N = 6, .I = 8, .H = 21, .O = 8, .f = KERN_GELU } },
+    { "dense", dense_setup, dense_plain, dense_forward, dense_backward,
+      { { .N = 1, .I = 1, .O = 1, .f = KERN_GELU }, { .N = 5, .I = 7, .O = 31, .f = KERN_GELU, .add = true },
+        { .N = 33, .I = 12, .O = 9, .f = KERN_RELU }, { .N = 0, .I = 2, .O = 4, .f = KERN_GELU },
+        { .N = 130, .I = 20, .O = 96, .f = KERN_GELU }, { .N = 4, .I = 3, .O = 5 }, END } },
     { "embed", embed_setup, embed_plain, embed_forward, embed_backward,
       { { .N = 1, .I = 1, .V = 1 }, { .N = 40, .I = 13, .V = 7 }, { .N = 33, .I = 70, .V = 50, .plain = true },
         { .N = 0, .I = 8, .V = 3 }, { .N = 200, .I = 129, .V = 9 }, END },
