@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include "common/rng.h"
 
-#define KERNELS_ABI 1
+#define KERNELS_ABI 2
 
 typedef void act;                       /* elements of act_size bytes */
 
@@ -64,10 +64,10 @@ struct kern_attn {
     float scale;
 };
 
-/* Adam (Kingma and Ba 2015), AdamW (decoupled decay) and the pieces that clipping needs. */
+/* Adam (Kingma and Ba 2015), AdamW (decoupled decay), LAMB, and the pieces that clipping needs. */
 struct kern_adam {
     double lr, beta1, beta2, eps;       /* double: 1 - 0.999f is off by 1e-5 */
-    double weight_decay;                /* AdamW: p -= lr * weight_decay * p; 0 for Adam */
+    double weight_decay;                /* AdamW: p -= lr * weight_decay * p; LAMB: inside u; 0 for Adam */
     int64_t step;                       /* from 1, for bias correction (computed in double on the host) */
     float clip;                         /* gradients are scaled by min(1, clip / (grad_scale * sqrt(*norm2) + 1e-6)); 0: never */
     float grad_scale;                   /* multiplies gradients first (1 / accumulated micro-batches ...); norm2 is of the unscaled ones */
@@ -167,6 +167,10 @@ struct kernels {
     void (*scale)(float *x, float a, size_t n);
     /* If *norm2 is not finite nothing is updated. norm2 may be NULL when clip is 0. */
     void (*adam)(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
+    /* LAMB (You et al. 2020, Algorithm 2) of one tensor [n]: m and v as adam's, mhat and vhat corrected for bias,
+     *   u = mhat / (sqrt(vhat) + eps) + weight_decay * p;   p -= lr * |p| / |u| * u    (lr * u where |p| or |u| is 0).
+     * |.| is the square root of a sum of squares as norm2 forms it. *norm2 and clip as for adam. */
+    void (*lamb)(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
 };
 
 /* The CPU side. Uses common/thread.h's pool; OpenBLAS runs single-threaded inside its chunks. */

@@ -1,11 +1,11 @@
-/* The optimiser: one pass over parameters, gradients and both moments, clipping included. */
+/* The optimisers: one pass over parameters, gradients and both moments, clipping included; LAMB a second one. */
 #include <math.h>
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
 
 enum { CHUNK = 1 << 15 };               /* elements: four arrays of 128 KiB */
 
-struct chunked { size_t n; float *p, *m, *v; const float *g; double *part; const struct adam_step *step; float a; };
+struct chunked { size_t n; float *p, *m, *v; const float *g; double *part; struct lamb_sums *sums; const struct adam_step *step; float a; };
 
 static size_t chunk_size(size_t n, size_t i) { return n - i * CHUNK < CHUNK ? n - i * CHUNK : CHUNK; }
 static size_t chunks(size_t n) { return (n + CHUNK - 1) / CHUNK; }
@@ -50,23 +50,63 @@ static int adam_chunk(void *ctx, size_t i, int thread)
     return 0;
 }
 
-/* p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps), with m and v of the scaled and clipped gradient. */
-void cpu_adam(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2)
+/* The constants of a step, clipping included; false where the gradient is not finite. */
+static bool step_of(struct adam_step *step, const struct kern_adam *a, const float *norm2)
 {
     double grad = (double)a->grad_scale;
     if (norm2) {
-        if (!isfinite(*norm2)) return;
+        if (!isfinite(*norm2)) return false;
         if (a->clip > 0) {
             double by = (double)a->clip / (fabs(grad) * sqrt((double)*norm2) + 1e-6);
             if (by < 1) grad *= by;
         }
     }
-    struct adam_step step = {
+    double unbias1 = 1 / (1 - pow(a->beta1, (double)a->step));
+    *step = (struct adam_step){
         .grad = (float)grad, .decay = (float)(1 - a->lr * a->weight_decay),
         .beta1 = (float)a->beta1, .rest1 = (float)(1 - a->beta1), .beta2 = (float)a->beta2, .rest2 = (float)(1 - a->beta2),
-        .rate = (float)(a->lr / (1 - pow(a->beta1, (double)a->step))),
-        .root2 = (float)(1 / sqrt(1 - pow(a->beta2, (double)a->step))), .eps = (float)a->eps,
+        .rate = (float)(a->lr * unbias1), .root2 = (float)(1 / sqrt(1 - pow(a->beta2, (double)a->step))), .eps = (float)a->eps,
+        .unbias1 = (float)unbias1, .weight_decay = (float)a->weight_decay,
     };
+    return true;
+}
+
+/* p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps), with m and v of the scaled and clipped gradient. */
+void cpu_adam(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2)
+{
+    struct adam_step step;
+    if (!step_of(&step, a, norm2)) return;
     struct chunked c = { .n = n, .p = p, .g = g, .m = m, .v = v, .step = &step };
     par_for(chunks(n), adam_chunk, &c);
+}
+
+static int lamb_chunk(void *ctx, size_t i, int thread)
+{
+    (void)thread;
+    struct chunked *c = ctx;
+    size_t at = i * CHUNK;
+    c->sums[i] = simd_choose()->lamb(c->p + at, c->g + at, c->m + at, c->v + at, c->step, chunk_size(c->n, i));
+    return 0;
+}
+
+static int lamb_apply_chunk(void *ctx, size_t i, int thread)
+{
+    (void)thread;
+    struct chunked *c = ctx;
+    size_t at = i * CHUNK;
+    simd_choose()->lamb_apply(c->p + at, c->m + at, c->v + at, c->step, c->a, chunk_size(c->n, i));
+    return 0;
+}
+
+void cpu_lamb(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2)
+{
+    struct adam_step step;
+    if (!step_of(&step, a, norm2)) return;
+    struct chunked c = { .n = n, .p = p, .g = g, .m = m, .v = v, .step = &step,
+                         .sums = cpu_scratch(SCRATCH_OP, chunks(n) * sizeof(struct lamb_sums)) };
+    par_for(chunks(n), lamb_chunk, &c);
+    double pp = 0, uu = 0;
+    for (size_t i = 0; i < chunks(n); i++) { pp += c.sums[i].p; uu += c.sums[i].u; }
+    c.a = (float)(pp > 0 && uu > 0 ? a->lr * sqrt(pp / uu) : a->lr);
+    par_for(chunks(n), lamb_apply_chunk, &c);
 }

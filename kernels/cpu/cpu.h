@@ -60,5 +60,6 @@ void cpu_topk(float *val, int32_t *idx, float *lse, const act *logits, const uin
 void cpu_norm2(float *out, const float *x, size_t n);
 void cpu_scale(float *x, float a, size_t n);
 void cpu_adam(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
+void cpu_lamb(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
 
 #endif

@@ -12,7 +12,8 @@
 struct xent_row { float lse, target, sum; int32_t best; };      /* sum: of the allowed logits */
 
 /* Constants of an Adam step; see adam.c. */
-struct adam_step { float grad, decay, beta1, rest1, beta2, rest2, rate, root2, eps; };
+struct adam_step { float grad, decay, beta1, rest1, beta2, rest2, rate, root2, eps, unbias1, weight_decay; };
+struct lamb_sums { double p, u; };                              /* of squares */
 
 struct simd {
     const char *name;
@@ -58,6 +59,9 @@ struct simd {
     void (*xent_grad)(float *z, float lse, float even, float scale, const uint8_t *allowed, size_t n);
 
     void (*adam)(float *p, const float *g, float *m, float *v, const struct adam_step *a, size_t n);
+    /* The moments, and the squares of p and u; then p -= rate u, with u computed again. */
+    struct lamb_sums (*lamb)(const float *p, const float *g, float *m, float *v, const struct adam_step *a, size_t n);
+    void (*lamb_apply)(float *p, const float *m, const float *v, const struct adam_step *a, float rate, size_t n);
 };
 
 extern const struct simd simd_base, simd_avx2, simd_avx512;

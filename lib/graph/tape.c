@@ -6,107 +6,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 
-/* --- the arena: blocks of device memory; a step that outgrew one block gets a single larger one next time --- */
-
-struct arena {
-    struct block { char *p; size_t n; } *blocks;
-    size_t n_blocks, block, used;     /* position: block number, bytes used in it */
-    size_t before;                    /* bytes in the blocks before this one */
-    size_t peak;
-};
-
-enum { ALIGN = 256 };
-
-static void arena_release(struct tape *t)
-{
-    for (size_t i = 0; i < t->arena->n_blocks; i++) t->k->release(t->arena->blocks[i].p);
-    t->arena->n_blocks = 0;
-}
-
-void tape_init(struct tape *t, const struct kernels *k, struct params *ps)
-{
-    memset(t, 0, sizeof *t);
-    t->k = k; t->ps = ps;
-    t->arena = mem_zero(1, sizeof *t->arena);
-}
-
-void tape_free(struct tape *t)
-{
-    arena_release(t);
-    free(t->arena->blocks);
-    free(t->arena);
-    free(t->records);
-    memset(t, 0, sizeof *t);
-}
-
-void *tape_alloc(struct tape *t, size_t bytes)
-{
-    struct arena *a = t->arena;
-    bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    if (!bytes) bytes = ALIGN;
-    while (a->block < a->n_blocks && a->used + bytes > a->blocks[a->block].n) {
-        a->before += a->blocks[a->block].n;
-        a->block++;
-        a->used = 0;
-    }
-    if (a->block == a->n_blocks) {
-        size_t n = (size_t)32 << 20;
-        if (n < bytes) n = bytes;
-        if (n < a->before / 2) n = a->before / 2 / ALIGN * ALIGN;
-        char *p = t->k->alloc(n);
-        if (!p && n > bytes) p = t->k->alloc(n = bytes);
-        if (!p) mem_none(bytes);             /* nothing inside a step could go on without it */
-        a->blocks = mem_grow(a->blocks, a->n_blocks + 1, sizeof *a->blocks);
-        a->blocks[a->n_blocks++] = (struct block){ p, n };
-        a->used = 0;
-    }
-    void *p = a->blocks[a->block].p + a->used;
-    a->used += bytes;
-    if (a->before + a->used > a->peak) a->peak = a->before + a->used;
-    return p;
-}
-
-void tape_reset(struct tape *t, bool train)
-{
-    struct arena *a = t->arena;
-    if (a->n_blocks > 1) {                   /* one block of the size that was needed */
-        size_t n = 0;
-        for (size_t i = 0; i < a->n_blocks; i++) n += a->blocks[i].n;
-        arena_release(t);
-        char *p = t->k->alloc(n);
-        if (p) { a->blocks[0] = (struct block){ p, n }; a->n_blocks = 1; }
-    }
-    a->block = a->used = a->before = 0;
-    t->n = 0;
-    t->site = 0;
-    t->train = train;
-}
-
-size_t tape_peak(const struct tape *t) { return t->arena->peak; }
-
-struct tape_mark tape_mark(const struct tape *t)
-{
-    return (struct tape_mark){ t->arena->block, t->arena->used, t->n };
-}
-
-void tape_back_to(struct tape *t, struct tape_mark m)
-{
-    struct arena *a = t->arena;
-    while (a->block > m.block) a->before -= a->blocks[--a->block].n;
-    a->used = m.used;
-    t->n = m.n;
-}
-
-void *tape_bytes(struct tape *t, const void *host, size_t n)
-{
-    void *p = tape_alloc(t, n);
-    if (n) t->k->upload(p, host, n);
-    return p;
-}
-int32_t *tape_int32(struct tape *t, const int32_t *host, size_t n) { return tape_bytes(t, host, n * sizeof *host); }
-float *tape_float(struct tape *t, const float *host, size_t n) { return tape_bytes(t, host, n * sizeof *host); }
-
-/* Variables live in the arena's bookkeeping on the host: a list of their own, emptied with the records. */
+/* Variables live in the records: a list of their own, emptied with the tape. */
 struct record {
     void (*back)(struct tape *, struct record *);
     struct var y;                            /* what the operation made; callers hold pointers to it */
@@ -119,40 +19,205 @@ struct record {
     const int32_t *token, *pos, *lang, *index;
     struct kern_drop drop;
     struct kern_attn attn;
+    struct segment *segment;
+    int own[6], n_own;                       /* pieces of the arena that its backward pass is the last to read */
 };
 
 /* Records are never moved while variables point into them: blocks of a fixed size. */
 enum { RECORD_MAX = 24576 };                 /* a model of 1000 + 1000 layers leaves 22,000; pages not touched cost nothing */
 
-static struct record *record(struct tape *t, int rows, int cols)
+void tape_init(struct tape *t, const struct kernels *k, struct params *ps)
+{
+    memset(t, 0, sizeof *t);
+    t->k = k; t->ps = ps;
+    t->arena = arena_new(k);
+}
+
+static void segments_free(struct tape *t)
+{
+    for (int i = 0; i < t->n; i++) free(t->records[i].segment);
+}
+
+void tape_free(struct tape *t)
+{
+    segments_free(t);
+    arena_free(t->arena);
+    free(t->records);
+    memset(t, 0, sizeof *t);
+}
+
+void *tape_alloc(struct tape *t, size_t bytes) { return arena_get(t->arena, bytes, NULL); }
+
+void tape_reset(struct tape *t, bool train)
+{
+    segments_free(t);
+    arena_reset(t->arena);
+    t->n = 0;
+    t->site = 0;
+    t->train = train;
+}
+
+int tape_reserve(struct tape *t, size_t bytes) { return arena_reserve(t->arena, bytes); }
+size_t tape_peak(const struct tape *t) { return arena_peak(t->arena); }
+
+/* Memory for the time until tape_back_to, inside one operation. */
+static int tape_mark(const struct tape *t) { return arena_count(t->arena); }
+static void tape_back_to(struct tape *t, int mark) { arena_back_to(t->arena, mark); }
+
+void *tape_bytes(struct tape *t, const void *host, size_t n)
+{
+    void *p = tape_alloc(t, n);
+    if (n) t->k->upload(p, host, n);
+    return p;
+}
+int32_t *tape_int32(struct tape *t, const int32_t *host, size_t n) { return tape_bytes(t, host, n * sizeof *host); }
+float *tape_float(struct tape *t, const float *host, size_t n) { return tape_bytes(t, host, n * sizeof *host); }
+
+static struct record *record_of(struct tape *t, struct var y)
 {
     if (!t->records) t->records = mem_zero(RECORD_MAX, sizeof *t->records);
     assert(t->n < RECORD_MAX);
     struct record *r = &t->records[t->n++];
     memset(r, 0, sizeof *r);
     r->W = r->b = r->W2 = r->b2 = r->E = r->P = r->L = -1;
-    r->y.rows = rows; r->y.cols = cols;
-    r->y.v = tape_alloc(t, (size_t)rows * (size_t)cols * t->k->act_size);
+    r->y = y;
     return r;
+}
+
+static struct record *record(struct tape *t, int rows, int cols)
+{
+    struct var y = { .rows = rows, .cols = cols };
+    y.v = arena_get(t->arena, (size_t)rows * (size_t)cols * t->k->act_size, &y.v_at);
+    return record_of(t, y);
+}
+
+/* Memory that the record's backward pass is the last to read. */
+static void *own(struct tape *t, struct record *r, size_t bytes)
+{
+    assert(r->n_own < (int)(sizeof r->own / sizeof *r->own));
+    return arena_get(t->arena, bytes, &r->own[r->n_own++]);
 }
 
 struct var *tape_var(struct tape *t, int rows, int cols) { return &record(t, rows, cols)->y; }
 
 act *tape_grad(struct tape *t, struct var *x, bool *add)
 {
-    if (!x->g) x->g = tape_alloc(t, (size_t)x->rows * (size_t)x->cols * t->k->act_size);
+    if (!x->g) x->g = arena_get(t->arena, (size_t)x->rows * (size_t)x->cols * t->k->act_size, &x->g_at);
     *add = x->has_g;
     x->has_g = true;
     return x->g;
 }
 
-void tape_backward(struct tape *t)
+void tape_done(struct tape *t, struct var *x)
 {
-    for (int i = t->n - 1; i >= 0; i--) {
+    if (!t->train) return;
+    arena_put(t->arena, x->v_at);
+    x->v = NULL;
+}
+
+static void var_release(struct tape *t, struct var *x)
+{
+    if (x->v) arena_put(t->arena, x->v_at);
+    if (x->g) arena_put(t->arena, x->g_at);
+    x->v = x->g = NULL;
+}
+
+/* What a record made is read by later records and by its own backward pass, never after that. */
+static void record_release(struct tape *t, struct record *r)
+{
+    for (int i = 0; i < r->n_own; i++) arena_put(t->arena, r->own[i]);
+    r->n_own = 0;
+    var_release(t, &r->y);
+    if (r->z) var_release(t, r->z);
+    free(r->segment);
+    r->segment = NULL;
+}
+
+static void backward_from(struct tape *t, int first)
+{
+    for (int i = t->n - 1; i >= first; i--) {
         struct record *r = &t->records[i];
         if (!r->back) continue;
+        t->n = i + 1;                        /* a segment's records go where the later ones were */
         if (r->y.has_g || (r->z && r->z->has_g)) r->back(t, r);
+        record_release(t, r);
     }
+}
+
+void tape_backward(struct tape *t)
+{
+    int n = t->n;
+    backward_from(t, 0);
+    t->n = n;
+}
+
+/* --- segments --- */
+
+struct segment {
+    segment_run *run;
+    unsigned char ctx[SEGMENT_BYTES];
+    struct var *in[2];
+    int n_out;
+    struct kern_drop drop;                   /* as they were before it ran */
+    uint32_t site;
+};
+
+/* Runs it again, hands its outputs the gradients that came in, and goes back through it. */
+static void segment_back(struct tape *t, struct record *r)
+{
+    struct segment *s = r->segment;
+    struct var *out[2] = { NULL, NULL }, *made[2] = { &r->y, r->z };
+    struct kern_drop drop = t->drop;
+    uint32_t site = t->site;
+    int first = t->n;
+    for (int i = 0; i < s->n_out; i++) {     /* later records were the last to read them */
+        arena_put(t->arena, made[i]->v_at);
+        made[i]->v = NULL;
+    }
+    t->drop = s->drop;
+    t->site = s->site;
+    t->recompute = false;
+    s->run(s->ctx, t, s->in, out);
+    for (int i = 0; i < s->n_out; i++) {
+        out[i]->g = made[i]->g; out[i]->g_at = made[i]->g_at; out[i]->has_g = made[i]->has_g;
+        made[i]->g = NULL;
+    }
+    backward_from(t, first);
+    t->n = first;
+    t->recompute = true;
+    t->drop = drop;
+    t->site = site;
+}
+
+void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t bytes, struct var **in, int n_in, struct var **out, int n_out)
+{
+    if (!t->train || !t->recompute) {
+        run(ctx, t, in, out);
+        return;
+    }
+    assert(bytes <= SEGMENT_BYTES && n_in <= 2 && n_out <= 2);
+    struct segment *s = mem_zero(1, sizeof *s);
+    s->run = run; s->n_out = n_out; s->drop = t->drop; s->site = t->site;
+    memcpy(s->ctx, ctx, bytes);
+    for (int i = 0; i < n_in; i++) s->in[i] = in[i];
+    int first = t->n;
+    t->recompute = false;
+    run(s->ctx, t, s->in, out);
+    t->recompute = true;
+    struct var made[2];
+    for (int i = 0; i < n_out; i++) {
+        made[i] = *out[i];
+        out[i]->v = NULL;                    /* stays when the records go */
+    }
+    for (int i = t->n - 1; i >= first; i--) record_release(t, &t->records[i]);
+    t->n = first;
+    struct var *z = n_out == 2 ? &record_of(t, made[1])->y : NULL;
+    struct record *r = record_of(t, made[0]);
+    r->back = segment_back;
+    r->segment = s;
+    r->z = z;
+    out[0] = &r->y;
+    out[1] = z ? z : out[1];
 }
 
 static float *val(const struct tape *t, int i) { return param_value(t->ps, i); }
@@ -211,7 +276,7 @@ static void ffn_back(struct tape *t, struct record *r)
     int N = r->y.rows, D = r->x->cols, F = t->ps->p[r->W].rows, O = r->y.cols;
     bool add;
     act *dx = tape_grad(t, r->x, &add);
-    struct tape_mark m = tape_mark(t);
+    int m = tape_mark(t);
     act *dpre = tape_alloc(t, (size_t)N * (size_t)F * t->k->act_size);
     t->k->linear_bwd(dpre, false, grad(t, r->W2), grad(t, r->b2), r->y.g, r->s, val(t, r->W2), r->pre, r->f, N, F, O);
     t->k->linear_bwd(dx, add, grad(t, r->W), grad(t, r->b), dpre, r->x->v, val(t, r->W), NULL, KERN_NONE, N, D, F);
@@ -224,10 +289,10 @@ struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int 
     struct record *r = record(t, N, O);
     r->back = ffn_back;
     r->x = x; r->W = W1; r->b = b1; r->W2 = W2; r->b2 = b2; r->f = f;
-    struct tape_mark m = tape_mark(t);
+    int m = tape_mark(t);
     size_t bytes = (size_t)N * (size_t)F * t->k->act_size;
-    r->s = tape_alloc(t, bytes);
-    r->pre = t->train ? tape_alloc(t, bytes) : NULL;
+    r->s = own(t, r, bytes);
+    r->pre = t->train ? own(t, r, bytes) : NULL;
     t->k->linear_fwd(r->s, r->pre, x->v, val(t, W1), val(t, b1), f, N, x->cols, F);
     t->k->linear_fwd(r->y.v, NULL, r->s, val(t, W2), val(t, b2), KERN_NONE, N, F, O);
     if (!t->train) tape_back_to(t, m);
@@ -260,7 +325,7 @@ static void norm_back(struct tape *t, struct record *r)
     bool add_x, add_u = false;
     act *ds = r->z && r->z->has_g ? r->z->g : NULL;
     act *dx = tape_grad(t, r->x, &add_x), *du = NULL;
-    struct tape_mark m = tape_mark(t);
+    int m = tape_mark(t);
     act *added = NULL;
     if (r->u) {
         du = tape_grad(t, r->u, &add_u);
@@ -287,11 +352,11 @@ struct var *tape_norm(struct tape *t, struct var *x, struct var *u, int gamma, i
     r->back = norm_back;
     r->x = x; r->u = u; r->z = z; r->W = gamma; r->b = beta;
     if (u) r->drop = drop_site(t, t->p_drop);
-    struct tape_mark m = tape_mark(t);
+    int m = tape_mark(t);
     size_t row = (size_t)N * sizeof(float);
-    r->mean = tape_alloc(t, row);
-    r->rstd = tape_alloc(t, row);
-    r->s = !u ? x->v : z ? z->v : tape_alloc(t, (size_t)N * (size_t)D * t->k->act_size);
+    r->mean = own(t, r, row);
+    r->rstd = own(t, r, row);
+    r->s = !u ? x->v : z ? z->v : own(t, r, (size_t)N * (size_t)D * t->k->act_size);
     t->k->norm_fwd(r->y.v, u ? r->s : NULL, r->mean, r->rstd, x->v, u ? u->v : NULL, val(t, gamma), val(t, beta),
                    &r->drop, eps, N, D);
     if (!t->train) tape_back_to(t, m);
@@ -361,7 +426,7 @@ static struct var *attention(struct tape *t, struct var *q, struct var *kv, cons
         .ldq = q->cols, .ldk = kv ? kv->cols : q->cols, .ldv = kv ? kv->cols : q->cols, .ldo = D,
         .q_at = sq->at, .q_len = sq->len, .k_at = sk->at, .k_len = sk->len, .max_q = sq->max, .max_k = sk->max,
         .rows_q = q->rows, .causal = causal, .scale = 1.0f / sqrtf((float)(D / heads)) };
-    r->lse = t->train ? tape_alloc(t, (size_t)q->rows * (size_t)heads * sizeof(float)) : NULL;
+    r->lse = t->train ? own(t, r, (size_t)q->rows * (size_t)heads * sizeof(float)) : NULL;
     act *k = kv ? kv->v : column(t, q->v, D);
     t->k->attn_fwd(r->y.v, r->lse, q->v, k, column(t, k, D), &r->attn, &r->drop);
     return &r->y;

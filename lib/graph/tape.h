@@ -1,20 +1,22 @@
 /* The tape: an operation runs at once and leaves a record; tape_backward walks the records in reverse. What it
  * runs on is a packed batch (lib/graph/batch.h). All activations and their gradients come from one arena of
- * device memory that tape_reset empties, so a training step allocates nothing once the arena has grown to its
- * peak. */
+ * device memory (arena.h) that tape_reset empties; what the backward pass has read for the last time gives its place to what it
+ * makes. A training step allocates nothing once the arena has grown to its peak. */
 #ifndef GRAPH_TAPE_H
 #define GRAPH_TAPE_H
 #include "kernels/kernels.h"
+#include "lib/graph/arena.h"
 #include "lib/graph/params.h"
 
 /* An activation [rows, cols]. `g` is its gradient, NULL until something was written there; operations that add to
  * a gradient go through tape_grad. */
-struct var { act *v, *g; int rows, cols; bool has_g; };
+struct var { act *v, *g; int rows, cols; bool has_g; int v_at, g_at; };     /* *_at: pieces of the arena */
 
 struct tape {
     const struct kernels *k;
     struct params *ps;
     bool train;                  /* dropout on, records kept */
+    bool recompute;              /* segments are run again instead of kept */
     struct arena *arena;
     struct record *records; int n;
     struct kern_drop drop;       /* key, sample, pos of the rows now; operations fill p and site */
@@ -22,10 +24,11 @@ struct tape {
     float p_drop, p_attn;        /* dropout of hidden states, of attention probabilities */
 };
 
-/* The arena takes what it needs from the back end, in blocks, and keeps it. */
 void tape_init(struct tape *t, const struct kernels *k, struct params *ps);
 void tape_free(struct tape *t);
 void tape_reset(struct tape *t, bool train);
+/* The arena takes memory from the back end as it needs it, unless the need is known: this much, once. -1 with a message. */
+int tape_reserve(struct tape *t, size_t bytes);
 size_t tape_peak(const struct tape *t);              /* bytes of the arena in use at most so far */
 
 /* Device memory until the next reset: bytes, 256-aligned. tape_int32 and friends also copy host values there. */
@@ -40,10 +43,15 @@ act *tape_grad(struct tape *t, struct var *x, bool *add);
 /* Runs all records in reverse. Objectives have put gradients into their inputs (tape_xent, tape_gc). */
 void tape_backward(struct tape *t);
 
-/* Marks places so that a decoder step or an evaluation can give memory back without a reset. */
-struct tape_mark { size_t block, used; int n; };
-struct tape_mark tape_mark(const struct tape *t);
-void tape_back_to(struct tape *t, struct tape_mark m);
+/* The value of x is not read again, not even by the backward pass of what made it: its memory serves others. */
+void tape_done(struct tape *t, struct var *x);
+
+/* A stretch of the forward pass that is run again in the backward pass, in place of keeping what it makes (recompute; Chen et al.
+ * 2016): run makes out[0..n_out) from in[0..n_in), 1 or 2 of each, by the same operations every time; ctx is copied. Values and
+ * gradients are the same bytes. Where t->recompute is off, or nothing is trained, it is run(...) and no more. */
+enum { SEGMENT_BYTES = 256 };
+typedef void segment_run(const void *ctx, struct tape *t, struct var **in, struct var **out);
+void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t bytes, struct var **in, int n_in, struct var **out, int n_out);
 
 /* --- operations (i indexes the parameters of t->ps; -1: there is none) --- */
 

@@ -168,34 +168,52 @@ static struct var *embed(struct model *m, struct tape *t, const struct stack_i *
 
 /* A residual block with its norm after it (post) or before it (pre). In a pre-norm stack *x is the running sum and *y its
  * norm for the next sublayer; in a post-norm stack they are the same variable. `next` is the norm that follows. */
-static void residual(struct model *m, struct tape *t, struct var **x, struct var **y, struct var *u, struct linear_i next)
+static void residual(const struct model *m, struct tape *t, struct var **x, struct var **y, struct var *u, struct linear_i next)
 {
     if (m->c.pre_norm) *y = tape_norm(t, *x, u, next.W, next.b, m->c.norm_eps, x);
     else *x = *y = tape_norm(t, *x, u, next.W, next.b, m->c.norm_eps, NULL);
+    tape_done(t, u);
+}
+
+struct layer { const struct model *m; const struct layer_i *l; struct linear_i next; struct spans spans, src; struct var *memory; };
+
+/* One layer: from (x, y) to (x, y), which are one variable in a post-norm stack. */
+static void layer(const void *ctx, struct tape *t, struct var **in, struct var **out)
+{
+    const struct layer *c = ctx;
+    const struct model *m = c->m;
+    const struct layer_i *l = c->l;
+    int heads = m->c.heads;
+    bool pre = m->c.pre_norm;
+    struct var *x = in[0], *y = pre ? in[1] : in[0];
+    struct var *a = tape_self_attn(t, tape_linear(t, y, l->qkv.W, l->qkv.b), &c->spans, heads, c->memory != NULL);
+    residual(m, t, &x, &y, tape_linear(t, a, l->out.W, l->out.b),
+             !pre ? l->attn_norm : c->memory ? l->cross_norm : l->ffn_norm);
+    if (c->memory) {
+        a = tape_cross_attn(t, tape_linear(t, y, l->cross_q.W, l->cross_q.b),
+                            tape_linear(t, c->memory, l->cross_kv.W, l->cross_kv.b), &c->spans, &c->src, heads);
+        residual(m, t, &x, &y, tape_linear(t, a, l->cross_out.W, l->cross_out.b), pre ? l->ffn_norm : l->cross_norm);
+    }
+    residual(m, t, &x, &y, tape_ffn(t, y, l->in.W, l->in.b, l->ff.W, l->ff.b, m->c.activation), pre ? c->next : l->ffn_norm);
+    out[0] = x;
+    if (pre) out[1] = y;
 }
 
 static struct var *stack(struct model *m, struct tape *t, const struct stack_i *s, struct var *x, const struct dev_batch *b,
                          int layers, struct var *memory, const struct spans *src)
 {
-    bool pre = m->c.pre_norm;
-    int heads = m->c.heads;
-    struct var *y = x;
-    if (pre && layers) y = tape_norm(t, x, NULL, s->layer[0].attn_norm.W, s->layer[0].attn_norm.b, m->c.norm_eps, NULL);
+    int n = m->c.pre_norm ? 2 : 1;
+    struct var *at[2] = { x, x };
+    if (n == 2 && layers) at[1] = tape_norm(t, x, NULL, s->layer[0].attn_norm.W, s->layer[0].attn_norm.b, m->c.norm_eps, NULL);
     for (int i = 0; i < layers; i++) {
-        const struct layer_i *l = &s->layer[i];
-        struct linear_i next = i + 1 < s->n ? s->layer[i + 1].attn_norm : s->norm;
-        struct var *a = tape_self_attn(t, tape_linear(t, y, l->qkv.W, l->qkv.b), &b->spans, heads, memory != NULL);
-        residual(m, t, &x, &y, tape_linear(t, a, l->out.W, l->out.b),
-                 !pre ? l->attn_norm : memory ? l->cross_norm : l->ffn_norm);
-        if (memory) {
-            a = tape_cross_attn(t, tape_linear(t, y, l->cross_q.W, l->cross_q.b),
-                                tape_linear(t, memory, l->cross_kv.W, l->cross_kv.b), &b->spans, src, heads);
-            residual(m, t, &x, &y, tape_linear(t, a, l->cross_out.W, l->cross_out.b), pre ? l->ffn_norm : l->cross_norm);
-        }
-        struct var *f = tape_ffn(t, y, l->in.W, l->in.b, l->ff.W, l->ff.b, m->c.activation);
-        residual(m, t, &x, &y, f, pre ? next : l->ffn_norm);
+        struct layer c = { m, &s->layer[i], i + 1 < s->n ? s->layer[i + 1].attn_norm : s->norm, b->spans, { 0 }, memory };
+        if (src) c.src = *src;
+        struct var *out[2];
+        tape_segment(t, layer, &c, sizeof c, at, n, out, n);
+        at[0] = out[0];
+        if (n == 2) at[1] = out[1];
     }
-    return y;
+    return at[n - 1];
 }
 
 struct var *model_encode_layer(struct model *m, struct tape *t, const struct dev_batch *b, int layer)

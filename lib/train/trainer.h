@@ -21,12 +21,15 @@
 
 enum schedule { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_INVERSE_SQRT };   /* after the warm-up */
 
+enum optimizer { OPTIMIZER_ADAM, OPTIMIZER_LAMB };                             /* Adam with weight decay is AdamW */
+
 struct trainer_options {
     const char *dir;
     int64_t steps;               /* optimiser steps in all */
     double lr;                   /* the peak */
     int64_t warmup;              /* steps from 0 to the peak, linearly; 0: none */
     int schedule;                /* SCHEDULE_LINEAR goes to 0 at `steps` */
+    int optimizer;
     double beta1, beta2, eps, weight_decay, clip;
     int accumulate;              /* micro-batches a step */
     int64_t save_every, valid_every, log_every;     /* steps; save_every 0: only at the end and when stopped */

@@ -89,6 +89,19 @@ for step in (1, 2, 3):
     adam.step()
     put(f"adam.p{step}", p)
 
+# LAMB (You et al. 2020, Algorithm 2) has no peer in PyTorch: its equations, in double.
+p = random(41)
+put("lamb.p0", p)
+m, v = torch.zeros(41).double(), torch.zeros(41).double()
+for step in (1, 2, 3):
+    g = random(41) * 4 / step ** 3
+    put(f"lamb.g{step}", g)
+    g = g * min(1.0, 1.0 / (g.norm() + 1e-6))
+    m, v = 0.9 * m + 0.1 * g, 0.98 * v + 0.02 * g * g
+    u = (m / (1 - 0.9 ** step)) / ((v / (1 - 0.98 ** step)).sqrt() + 1e-6) + 0.01 * p
+    p = p - 1e-2 * (p.norm() / u.norm()) * u
+    put(f"lamb.p{step}", p)
+
 header, offset = {"__metadata__": {"torch": torch.__version__}}, 0
 for name, x in out.items():
     header[name] = {"dtype": {"float32": "F32", "int32": "I32"}[str(x.dtype)], "shape": list(x.shape),

@@ -917,15 +917,15 @@ static void best_is_the_first_largest_logit_among_the_allowed(void **state)
     k->release(x); k->release(w); k->release(t); k->release(a); k->release(b);
 }
 
-static void adam_follows_the_paper_and_skips_gradients_that_are_not_finite(void **state)
+static void optimiser_follows_the_paper(const char *name, void (*optimise)(float *, const float *, float *, float *, size_t,
+                                                                          const struct kern_adam *, const float *), bool lamb)
 {
-    (void)state;
     struct test t = { .rng = { { 3, RNG_TEST, 0 }, 0, 0 } };
     static const size_t sizes[] = { 1, 33, 70000, 0 };
     for (size_t c = 0; c < sizeof sizes / sizeof sizes[0]; c++) {
         size_t n = sizes[c];
         float *p = random_floats(&t, n), *g = random_floats(&t, n), *got = mem_zero(n, 4), norm;
-        double *want = mem_zero(n, sizeof *want), *m = mem_zero(n, sizeof *m), *v = mem_zero(n, sizeof *v);
+        double *want = mem_zero(n, sizeof *want), *m = mem_zero(n, sizeof *m), *v = mem_zero(n, sizeof *v), *u = mem_zero(n, sizeof *u);
         void *dp = device(n * 4), *dg = device(n * 4), *dm = device(n * 4), *dv = device(n * 4), *dn = device(4);
         for (size_t i = 0; i < n; i++) want[i] = (double)p[i];
         if (n) { k->upload(dp, p, n * 4); k->zero(dm, n * 4); k->zero(dv, n * 4); }
@@ -938,28 +938,77 @@ static void adam_follows_the_paper_and_skips_gradients_that_are_not_finite(void 
             k->norm2(dn, dg, n);
             k->download(&norm, dn, 4);
             assert_true(fabs((double)norm - square) <= 1e-6 * square);
-            k->adam(dp, dg, dm, dv, n, &a, dn);
+            optimise(dp, dg, dm, dv, n, &a, dn);
             double by = 0.25, clip = 0.5 / (0.25 * sqrt(square) + 1e-6);
             if (step < 4 && clip < 1) by *= clip;
+            double pp = 0, uu = 0;
             for (size_t i = 0; i < n; i++) {
                 double x = (double)g[i] * by;
                 m[i] = 0.9 * m[i] + 0.1 * x;
                 v[i] = 0.999 * v[i] + 0.001 * x * x;
-                want[i] -= 0.01 * 0.1 * want[i];
-                want[i] -= 0.01 * (m[i] / (1 - pow(0.9, step))) / (sqrt(v[i] / (1 - pow(0.999, step))) + 1e-8);
+                u[i] = m[i] / (1 - pow(0.9, step)) / (sqrt(v[i] / (1 - pow(0.999, step))) + 1e-8);
+                if (!lamb) want[i] -= 0.01 * 0.1 * want[i];
+                else u[i] += 0.1 * want[i];
+                pp += want[i] * want[i];
+                uu += u[i] * u[i];
             }
+            double rate = lamb && pp > 0 && uu > 0 ? 0.01 * sqrt(pp / uu) : 0.01;
+            for (size_t i = 0; i < n; i++) want[i] -= rate * u[i];
         }
         if (n) k->download(got, dp, n * 4);
-        if (!agree("adam", "p", got, want, n, 1e-6)) fail_msg("%s", wrong);
+        if (!agree(name, "p", got, want, n, 1e-6)) fail_msg("%s", wrong);
         float bad = INFINITY, *same = mem_zero(n, 4);
         struct kern_adam a = { .lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .step = 5, .clip = 1, .grad_scale = 1 };
         k->upload(dn, &bad, 4);
-        k->adam(dp, dg, dm, dv, n, &a, dn);
+        optimise(dp, dg, dm, dv, n, &a, dn);
         if (n) k->download(same, dp, n * 4);
         assert_memory_equal(got, same, n * 4);
-        free(p); free(g); free(got); free(want); free(m); free(v); free(same);
+        free(p); free(g); free(got); free(want); free(m); free(v); free(u); free(same);
         k->release(dp); k->release(dg); k->release(dm); k->release(dv); k->release(dn);
     }
+}
+
+static void adam_follows_the_paper_and_skips_gradients_that_are_not_finite(void **state)
+{
+    (void)state;
+    optimiser_follows_the_paper("adam", k->adam, false);
+}
+
+static void lamb_follows_the_paper_and_skips_gradients_that_are_not_finite(void **state)
+{
+    (void)state;
+    optimiser_follows_the_paper("lamb", k->lamb, true);
+}
+
+static void lamb_moves_parameters_of_zero_and_by_the_same_bytes_on_any_number_of_threads(void **state)
+{
+    (void)state;
+    struct test t = { .rng = { { 6, RNG_TEST, 0 }, 0, 0 } };
+    enum { N = 200000 };
+    float *p = random_floats(&t, N), *g = random_floats(&t, N), *got[2];
+    struct kern_adam a = { .lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1, .step = 1, .grad_scale = 1 };
+    void *dp = device(N * 4), *dg = device(N * 4), *dm = device(N * 4), *dv = device(N * 4), *dn = device(4);
+    k->upload(dg, g, N * 4);
+    for (int i = 0; i < 2; i++) {
+        par_threads_set(i ? 5 : 1);
+        k->upload(dp, p, N * 4);
+        k->zero(dm, N * 4);
+        k->zero(dv, N * 4);
+        k->norm2(dn, dg, N);
+        k->lamb(dp, dg, dm, dv, N, &a, dn);
+        k->download(got[i] = mem_zero(N, 4), dp, N * 4);
+    }
+    par_threads_set(1);
+    assert_memory_equal(got[0], got[1], N * 4);
+    k->zero(dp, N * 4);
+    k->zero(dm, N * 4);
+    k->zero(dv, N * 4);
+    k->lamb(dp, dg, dm, dv, N, &a, NULL);            /* |p| = 0: u is -sign(g), the factor 1 */
+    k->download(got[0], dp, N * 4);
+    for (int i = 0; i < N; i++)
+        if (fabsf(g[i]) > 1e-3f && fabsf(got[0][i] + (g[i] > 0 ? 0.01f : -0.01f)) > 1e-6f) fail_msg("p[%d] is %g where g is %g", i, (double)got[0][i], (double)g[i]);
+    free(p); free(g); free(got[0]); free(got[1]);
+    k->release(dp); k->release(dg); k->release(dm); k->release(dv); k->release(dn);
 }
 
 static void matrices_are_added_and_scaled(void **state)
@@ -1029,6 +1078,36 @@ static void golden_doubles(const struct st_file *f, const char *op, const char *
     free(v);
 }
 
+/* Three steps of an optimiser with clipping and weight decay. */
+static void golden_steps(const struct st_file *f, const char *op, void (*optimise)(float *, const float *, float *, float *, size_t,
+                                                                                   const struct kern_adam *, const float *))
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s.p0", op);
+    size_t n = st_find(f, name)->bytes / 4;
+    float *p = mem_alloc(n * 4), *g = mem_alloc(n * 4);
+    double *want = mem_alloc(n * sizeof *want);
+    void *dp = device(n * 4), *dg = device(n * 4), *dm = device(n * 4), *dv = device(n * 4), *dn = device(4);
+    assert_int_equal(st_floats(st_find(f, name), p, n), 0);
+    k->upload(dp, p, n * 4);
+    k->zero(dm, n * 4);
+    k->zero(dv, n * 4);
+    for (int step = 1; step <= 3; step++) {
+        struct kern_adam a = { .lr = 1e-2, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-6, .weight_decay = 0.01, .step = step, .clip = 1, .grad_scale = 1 };
+        snprintf(name, sizeof name, "g%d", step);
+        assert_int_equal(st_floats(golden_find(f, op, name, ""), g, n), 0);
+        k->upload(dg, g, n * 4);
+        k->norm2(dn, dg, n);
+        optimise(dp, dg, dm, dv, n, &a, dn);
+        snprintf(name, sizeof name, "p%d", step);
+        golden_doubles(f, op, name, "", want, n);
+        k->download(p, dp, n * 4);
+        if (!agree(op, name, p, want, n, 1e-6)) fail_msg("%s", wrong);
+    }
+    free(p); free(g); free(want);
+    k->release(dp); k->release(dg); k->release(dm); k->release(dv); k->release(dn);
+}
+
 static void values_and_gradients_are_pytorchs(void **state)
 {
     (void)state;
@@ -1071,30 +1150,8 @@ static void values_and_gradients_are_pytorchs(void **state)
         case_free(t);
     }
 
-    /* Three AdamW steps with clipping. */
-    size_t n = st_find(f, "adam.p0")->bytes / 4;
-    float *p = mem_alloc(n * 4), *g = mem_alloc(n * 4);
-    double *want = mem_alloc(n * sizeof *want);
-    void *dp = device(n * 4), *dg = device(n * 4), *dm = device(n * 4), *dv = device(n * 4), *dn = device(4);
-    assert_int_equal(st_floats(st_find(f, "adam.p0"), p, n), 0);
-    k->upload(dp, p, n * 4);
-    k->zero(dm, n * 4);
-    k->zero(dv, n * 4);
-    for (int step = 1; step <= 3; step++) {
-        struct kern_adam a = { .lr = 1e-2, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-6, .weight_decay = 0.01, .step = step, .clip = 1, .grad_scale = 1 };
-        char name[32];
-        snprintf(name, sizeof name, "g%d", step);
-        assert_int_equal(st_floats(golden_find(f, "adam", name, ""), g, n), 0);
-        k->upload(dg, g, n * 4);
-        k->norm2(dn, dg, n);
-        k->adam(dp, dg, dm, dv, n, &a, dn);
-        snprintf(name, sizeof name, "p%d", step);
-        golden_doubles(f, "adam", name, "", want, n);
-        k->download(p, dp, n * 4);
-        if (!agree("adam", name, p, want, n, 1e-6)) fail_msg("%s", wrong);
-    }
-    free(p); free(g); free(want);
-    k->release(dp); k->release(dg); k->release(dm); k->release(dv); k->release(dn);
+    golden_steps(f, "adam", k->adam);
+    golden_steps(f, "lamb", k->lamb);
     st_close(f);
 }
 
@@ -1171,6 +1228,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(topk_is_a_sort_of_the_allowed_words),
         cmocka_unit_test(best_is_the_first_largest_logit_among_the_allowed),
         cmocka_unit_test(adam_follows_the_paper_and_skips_gradients_that_are_not_finite),
+        cmocka_unit_test(lamb_follows_the_paper_and_skips_gradients_that_are_not_finite),
+        cmocka_unit_test(lamb_moves_parameters_of_zero_and_by_the_same_bytes_on_any_number_of_threads),
         cmocka_unit_test(matrices_are_added_and_scaled),
         cmocka_unit_test(what_is_not_finite_stays_so),
         cmocka_unit_test(values_and_gradients_are_pytorchs),

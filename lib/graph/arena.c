@@ -1,0 +1,169 @@
+#include "lib/graph/arena.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+
+/* Holes of a block lie in the order of their addresses; neighbours are joined. A step has some dozens of them. */
+struct hole { size_t at, n; };
+struct block { char *p; size_t n, high; struct hole *hole; size_t holes, cap; };
+struct piece { size_t at, n; int block; };           /* n = 0: given back */
+struct arena {
+    const struct kernels *k;
+    struct block *block; int blocks;
+    struct piece *piece; size_t pieces, cap;
+    size_t peak;
+};
+
+enum { ALIGN = 256 };
+static const size_t LEAST = (size_t)32 << 20;        /* of a block that was not asked for */
+
+struct arena *arena_new(const struct kernels *k)
+{
+    struct arena *a = mem_zero(1, sizeof *a);
+    a->k = k;
+    return a;
+}
+
+static void blocks_release(struct arena *a)
+{
+    for (int i = 0; i < a->blocks; i++) {
+        a->k->release(a->block[i].p);
+        free(a->block[i].hole);
+    }
+    a->blocks = 0;
+}
+
+void arena_free(struct arena *a)
+{
+    blocks_release(a);
+    free(a->block);
+    free(a->piece);
+    free(a);
+}
+
+static void hole_insert(struct block *b, size_t i, struct hole h)
+{
+    mem_room(&b->hole, &b->cap, b->holes + 1, sizeof *b->hole);
+    memmove(b->hole + i + 1, b->hole + i, (b->holes - i) * sizeof *b->hole);
+    b->hole[i] = h;
+    b->holes++;
+}
+
+static void hole_remove(struct block *b, size_t i)
+{
+    memmove(b->hole + i, b->hole + i + 1, (b->holes - i - 1) * sizeof *b->hole);
+    b->holes--;
+}
+
+static bool block_add(struct arena *a, size_t bytes)
+{
+    char *p = a->k->alloc(bytes);
+    if (!p) return false;
+    a->block = mem_grow(a->block, (size_t)a->blocks + 1, sizeof *a->block);
+    struct block *b = &a->block[a->blocks++];
+    *b = (struct block){ .p = p, .n = bytes };
+    hole_insert(b, 0, (struct hole){ 0, bytes });
+    return true;
+}
+
+static size_t rounded(size_t bytes) { return bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN; }
+
+int arena_reserve(struct arena *a, size_t bytes)
+{
+    if (arena_size(a) >= bytes && a->blocks == 1) return 0;
+    blocks_release(a);
+    return block_add(a, rounded(bytes)) ? 0 : -1;
+}
+
+/* First fit: what is made early lies low, so that holes stay together at the top. */
+static bool place(struct arena *a, int block, size_t bytes, struct piece *to)
+{
+    struct block *b = &a->block[block];
+    for (size_t i = 0; i < b->holes; i++) {
+        struct hole *h = &b->hole[i];
+        if (h->n < bytes) continue;
+        *to = (struct piece){ h->at, bytes, block };
+        h->at += bytes;
+        h->n -= bytes;
+        if (!h->n) hole_remove(b, i);
+        return true;
+    }
+    return false;
+}
+
+void *arena_get(struct arena *a, size_t bytes, int *number)
+{
+    struct piece x = { 0 };
+    int i = 0;
+    bytes = rounded(bytes);
+    while (i < a->blocks && !place(a, i, bytes, &x)) i++;
+    if (i == a->blocks) {
+        size_t want = arena_size(a) / 2 > LEAST ? arena_size(a) / 2 / ALIGN * ALIGN : LEAST;
+        if (want < bytes) want = bytes;
+        if (!block_add(a, want) && (want == bytes || !block_add(a, bytes))) mem_none(bytes);
+        place(a, i, bytes, &x);
+    }
+    struct block *b = &a->block[i];
+    if (x.at + bytes > b->high) {
+        b->high = x.at + bytes;
+        size_t all = 0;
+        for (int j = 0; j < a->blocks; j++) all += a->block[j].high;
+        if (all > a->peak) a->peak = all;
+    }
+    mem_room(&a->piece, &a->cap, a->pieces + 1, sizeof *a->piece);
+    if (number) *number = (int)a->pieces;
+    a->piece[a->pieces++] = x;
+    return b->p + x.at;
+}
+
+void arena_put(struct arena *a, int number)
+{
+    struct piece x = a->piece[number];
+    if (!x.n) return;
+    a->piece[number].n = 0;
+    struct block *b = &a->block[x.block];
+    size_t lo = 0, hi = b->holes;                    /* the first hole above it */
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (b->hole[mid].at < x.at) lo = mid + 1; else hi = mid;
+    }
+    bool below = lo > 0 && b->hole[lo - 1].at + b->hole[lo - 1].n == x.at, above = lo < b->holes && x.at + x.n == b->hole[lo].at;
+    if (below && above) {
+        b->hole[lo - 1].n += x.n + b->hole[lo].n;
+        hole_remove(b, lo);
+    } else if (below) b->hole[lo - 1].n += x.n;
+    else if (above) { b->hole[lo].at -= x.n; b->hole[lo].n += x.n; }
+    else hole_insert(b, lo, (struct hole){ x.at, x.n });
+}
+
+int arena_count(const struct arena *a) { return (int)a->pieces; }
+
+void arena_back_to(struct arena *a, int number)
+{
+    for (size_t i = a->pieces; i > (size_t)number; i--) arena_put(a, (int)i - 1);
+    a->pieces = (size_t)number;
+}
+
+void arena_reset(struct arena *a)
+{
+    a->pieces = 0;
+    if (a->blocks > 1) {
+        blocks_release(a);
+        block_add(a, a->peak);                       /* refused: the next piece asks again */
+    }
+    for (int i = 0; i < a->blocks; i++) {
+        struct block *b = &a->block[i];
+        b->high = b->holes = 0;
+        hole_insert(b, 0, (struct hole){ 0, b->n });
+    }
+}
+
+size_t arena_peak(const struct arena *a) { return a->peak; }
+
+size_t arena_size(const struct arena *a)
+{
+    size_t n = 0;
+    for (int i = 0; i < a->blocks; i++) n += a->block[i].n;
+    return n;
+}
