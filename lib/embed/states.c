@@ -22,7 +22,7 @@ static int put_row(struct out *o, const struct vocab *v, uint32_t id, const floa
 
 int embed_table(const struct embed *e, struct out *o)
 {
-    int D = e->m->c.dim;
+    int D = model_embed_dim(&e->m->c);
     float *x = table(e);
     int rc = vectors_put_header(o, e->vocab->n - VOCAB_SPECIALS, D);
     for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++) rc = put_row(o, e->vocab, v, x + (size_t)v * (size_t)D, D);
@@ -48,7 +48,7 @@ static size_t pieces_of(const struct embed *e, const struct bpe *b, struct bpe_s
 
 int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words, struct out *o, uint64_t *left_out)
 {
-    int D = e->m->c.dim, rc = 0;
+    int D = model_embed_dim(&e->m->c), rc = 0;
     float *x = table(e), *mean = mem_alloc((size_t)D * sizeof *mean);
     struct bpe *b = codes ? bpe_new(codes, "@@") : NULL;
     struct bpe_scratch *s = bpe_scratch_new();

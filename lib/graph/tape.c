@@ -264,7 +264,7 @@ struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_ac
     struct record *r = record(t, x->rows, O);
     r->back = dense_back;
     r->x = x; r->W = W; r->b = b; r->f = f;
-    if (t->train) r->pre = tape_alloc(t, (size_t)x->rows * (size_t)O * t->k->act_size);
+    if (t->train) r->pre = own(t, r, (size_t)x->rows * (size_t)O * t->k->act_size);
     t->k->linear_fwd(r->y.v, r->pre, x->v, val(t, W), val(t, b), f, x->rows, x->cols, O);
     return &r->y;
 }

@@ -23,7 +23,7 @@ static const struct field { const char *name; enum kind kind; size_t at; double 
     F(layers, K_INT, 0, 1000), F(decoder_layers, K_INT, 0, 1000), F(dim, K_INT, 1, 65536), F(ffn, K_INT, 1, 1 << 20),
     F(heads, K_INT, 1, 255), F(vocab, K_INT, 6, 1 << 28), F(positions, K_INT, 2, 4096), F(activation, K_ACT, 1, 2),
     F(pre_norm, K_BOOL, 0, 1), F(sinusoidal, K_BOOL, 0, 1), F(encoder_langs, K_BOOL, 0, 1), F(decoder_langs, K_BOOL, 0, 1),
-    F(token_types, K_INT, 0, 16), F(embed_norm, K_BOOL, 0, 1), F(output_transform, K_BOOL, 0, 1), F(scale_embed, K_REAL, 1e-6, 1e6), F(norm_eps, K_REAL, 0, 1), F(dropout, K_REAL, 0, 0.99),
+    F(embed_dim, K_INT, 0, 65536), F(share_layers, K_BOOL, 0, 1), F(token_types, K_INT, 0, 16), F(embed_norm, K_BOOL, 0, 1), F(output_transform, K_BOOL, 0, 1), F(scale_embed, K_REAL, 1e-6, 1e6), F(norm_eps, K_REAL, 0, 1), F(dropout, K_REAL, 0, 0.99),
     F(attention_dropout, K_REAL, 0, 0.99), F(vocab_hash, K_HASH, 0, 0),
 #undef F
 };
@@ -42,6 +42,7 @@ int model_config_check(const struct model_config *c)
             return err_set("model configuration: %s is %g, not from %g to %g", fields[i].name, v, fields[i].min, fields[i].max);
     }
     if (c->dim % c->heads) return err_set("model configuration: dim %d is not a multiple of heads %d", c->dim, c->heads);
+    if (c->embed_dim > c->dim) return err_set("model configuration: embed_dim %d is more than dim %d", c->embed_dim, c->dim);
     if (c->layers < 1) return err_set("model configuration: layers is 0; a model has at least one encoder layer");
     if (c->token_types && c->encoder_langs && c->n_langs)
         return err_set("model configuration: token_types and encoder_langs are both there; a model has one of them");

@@ -16,6 +16,8 @@ struct model_config {
     bool pre_norm;                    /* layer norm before each sublayer instead of after it (XLM: after) */
     bool sinusoidal;                  /* fixed positions instead of learned ones */
     bool encoder_langs, decoder_langs;/* language embeddings */
+    int embed_dim;                    /* width of the embedding tables, projected to dim (ALBERT); 0: dim, and no projection */
+    bool share_layers;                /* all layers of a side have the parameters of its first one (ALBERT) */
     int token_types;                  /* of the encoder: BERT's segments; 0: none. Not beside language embeddings */
     bool embed_norm;                  /* layer norm after the embedding sum (XLM) */
     bool output_transform;            /* dense, activation and layer norm before the output layer (BERT, RoBERTa) */
@@ -34,6 +36,7 @@ int model_config_check(const struct model_config *c);
 char *model_config_json(const struct model_config *c);
 /* From JSON text; `where` names it in messages. Unknown keys are errors. */
 int model_config_parse(struct model_config *c, const char *json, const char *where);
+static inline int model_embed_dim(const struct model_config *c) { return c->embed_dim ? c->embed_dim : c->dim; }
 int model_config_lang(const struct model_config *c, const char *code);   /* -1 with a message that lists them */
 
 #endif

@@ -101,7 +101,7 @@ static void step(struct stepper *s, int B, const int32_t *slot, const int32_t *t
     const struct kernels *k = s->t->k;
     struct model *m = s->m;
     const struct model_config *c = &m->c;
-    int D = c->dim, H = c->heads;
+    int D = c->dim, E = model_embed_dim(c), H = c->heads;
     size_t ints = (size_t)B * sizeof(int32_t);
     int32_t *h = mem_alloc(5 * ints);
     for (int i = 0; i < B; i++) {
@@ -120,9 +120,13 @@ static void step(struct stepper *s, int B, const int32_t *slot, const int32_t *t
     free(h);
     k->upload(s->src_at, src_at, ints);
     k->upload(s->src_len, src_len, ints);
-    k->embed_fwd(s->y, s->token, s->pos, s->lang, P(s, m->tokens), P(s, m->dec.positions), P(s, m->dec.languages), c->scale_embed, B, D);
-    if (m->dec.embed_norm.W >= 0) k->norm_fwd(s->x, NULL, NULL, NULL, s->y, NULL, P(s, m->dec.embed_norm.W), P(s, m->dec.embed_norm.b), NULL, c->norm_eps, B, D);
-    else k->copy(s->x, s->y, (size_t)B * (size_t)D * k->act_size);
+    k->embed_fwd(s->y, s->token, s->pos, s->lang, P(s, m->tokens), P(s, m->dec.positions), P(s, m->dec.languages), c->scale_embed, B, E);
+    if (m->dec.embed_norm.W >= 0) k->norm_fwd(s->x, NULL, NULL, NULL, s->y, NULL, P(s, m->dec.embed_norm.W), P(s, m->dec.embed_norm.b), NULL, c->norm_eps, B, E);
+    else k->copy(s->x, s->y, (size_t)B * (size_t)E * k->act_size);
+    if (m->dec.project.W >= 0) {
+        k->linear_fwd(s->y, NULL, s->x, P(s, m->dec.project.W), P(s, m->dec.project.b), KERN_NONE, B, E, D);
+        k->copy(s->x, s->y, (size_t)B * (size_t)D * k->act_size);
+    }
     act *in = s->x;
     if (c->pre_norm) {
         k->norm_fwd(s->y, NULL, NULL, NULL, s->x, NULL, P(s, m->dec.layer[0].attn_norm.W), P(s, m->dec.layer[0].attn_norm.b), NULL, c->norm_eps, B, D);
@@ -150,7 +154,9 @@ static void step(struct stepper *s, int B, const int32_t *slot, const int32_t *t
         step_residual(s, B, l->ffn_norm, next);
         in = s->y;
     }
-    k->linear_fwd(s->logits, NULL, s->y, P(s, m->tokens), P(s, m->output_bias), KERN_NONE, B, D, c->vocab);
+    act *out = s->y;
+    if (m->output_dense.W >= 0) k->linear_fwd(out = s->a, NULL, s->y, P(s, m->output_dense.W), P(s, m->output_dense.b), KERN_NONE, B, D, E);
+    k->linear_fwd(s->logits, NULL, out, P(s, m->tokens), P(s, m->output_bias), KERN_NONE, B, E, c->vocab);
     k->topk(s->val, s->idx, s->lse, s->logits, allowed, B, c->vocab, k_best);
     k->download(val, s->val, (size_t)B * (size_t)k_best * sizeof *val);
     k->download(idx, s->idx, (size_t)B * (size_t)k_best * sizeof *idx);

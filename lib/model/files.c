@@ -196,7 +196,7 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
 {
     struct text *in = text_open(path, TEXT_UTF8);
     if (!in) return -1;
-    int D = m->c.dim, set = 0, dim = 0, rc;
+    int D = m->ps.p[m->tokens].cols, set = 0, dim = 0, rc;
     const struct param *p = &m->ps.p[m->tokens];
     float *table = mem_alloc(p->n * sizeof *table), *row = mem_zero((size_t)D, sizeof *row);
     param_get(&m->ps, m->ps.value, m->tokens, table);

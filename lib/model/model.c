@@ -44,16 +44,19 @@ static void add_stack(struct model *m, struct stack_i *s, const char *side, int 
     s->n = layers;
     s->layer = mem_zero((size_t)(layers ? layers : 1), sizeof *s->layer);
     s->positions = s->languages = s->types = -1;
-    s->embed_norm = s->norm = none;
+    s->embed_norm = s->project = s->norm = none;
     if (!layers) return;
+    int E = model_embed_dim(c);
     snprintf(prefix, sizeof prefix, "%s.", side);
-    s->positions = add(m, prefix, "embed.positions", c->positions, c->dim, !c->sinusoidal);
+    s->positions = add(m, prefix, "embed.positions", c->positions, E, !c->sinusoidal);
     m->ps.p[s->positions].fixed = c->sinusoidal;
-    if (langs && c->n_langs) s->languages = add(m, prefix, "embed.languages", c->n_langs, c->dim, true);
-    if (!cross && c->token_types) s->types = add(m, prefix, "embed.types", c->token_types, c->dim, true);
-    if (c->embed_norm) s->embed_norm = add_norm(m, prefix, "embed.norm", c->dim);
+    if (langs && c->n_langs) s->languages = add(m, prefix, "embed.languages", c->n_langs, E, true);
+    if (!cross && c->token_types) s->types = add(m, prefix, "embed.types", c->token_types, E, true);
+    if (c->embed_norm) s->embed_norm = add_norm(m, prefix, "embed.norm", E);
+    if (E != c->dim) s->project = add_linear(m, prefix, "embed.project", c->dim, E);
     for (int i = 0; i < layers; i++) {
         struct layer_i *l = &s->layer[i];
+        if (i > 0 && c->share_layers) { *l = s->layer[0]; continue; }
         snprintf(prefix, sizeof prefix, "%s.%d.", side, i);
         l->qkv = add_linear(m, prefix, "attn.qkv", 3 * c->dim, c->dim);
         l->out = add_linear(m, prefix, "attn.out", c->dim, c->dim);
@@ -75,13 +78,12 @@ static void add_stack(struct model *m, struct stack_i *s, const char *side, int 
 
 static void layout(struct model *m)
 {
-    m->tokens = params_add(&m->ps, "embed.tokens", m->c.vocab, m->c.dim, true);
+    int E = model_embed_dim(&m->c);
+    m->tokens = params_add(&m->ps, "embed.tokens", m->c.vocab, E, true);
     m->output_bias = params_add(&m->ps, "output.bias", 1, m->c.vocab, false);
     m->output_dense = m->output_norm = (struct linear_i){ -1, -1 };
-    if (m->c.output_transform) {
-        m->output_dense = add_linear(m, "", "output.dense", m->c.dim, m->c.dim);
-        m->output_norm = add_norm(m, "", "output.norm", m->c.dim);
-    }
+    if (m->c.output_transform || E != m->c.dim) m->output_dense = add_linear(m, "", "output.dense", E, m->c.dim);
+    if (m->c.output_transform) m->output_norm = add_norm(m, "", "output.norm", E);
     add_stack(m, &m->enc, "encoder", m->c.layers, m->c.encoder_langs, false);
     add_stack(m, &m->dec, "decoder", m->c.decoder_layers, m->c.decoder_langs, true);
 }
@@ -90,7 +92,7 @@ static void layout(struct model *m)
 static void sinusoids(struct model *m, int index)
 {
     if (index < 0) return;
-    int P = m->c.positions, D = m->c.dim;
+    int P = m->c.positions, D = model_embed_dim(&m->c);
     float *h = mem_alloc((size_t)P * (size_t)D * sizeof *h);
     for (int p = 0; p < P; p++)
         for (int i = 0; i < D; i++) {
@@ -110,10 +112,10 @@ static bool ends_with(const char *s, const char *end)
 static void draw(struct model *m, uint64_t seed)
 {
     struct params *ps = &m->ps;
-    float std = 1.0f / sqrtf((float)m->c.dim);
+    float std = 1.0f / sqrtf((float)model_embed_dim(&m->c));
     for (int i = 0; i < ps->n; i++) {
         const struct param *p = &ps->p[i];
-        if (strstr(p->name, "embed.") && !strstr(p->name, "norm")) param_normal(ps, i, seed, std);
+        if (strstr(p->name, "embed.") && !strstr(p->name, "norm") && !strstr(p->name, "project")) param_normal(ps, i, seed, std);
         else if (strstr(p->name, "norm")) param_fill(ps, i, ends_with(p->name, "weight") ? 1 : 0);
         else if (p->rows > 1) {
             /* Q, K and V are three matrices that lie together: each has its own fan. */
@@ -121,7 +123,7 @@ static void draw(struct model *m, uint64_t seed)
             param_uniform(ps, i, seed, sqrtf(6.0f / (float)(fan_out + p->cols)));
         }
     }
-    size_t D = (size_t)m->c.dim;
+    size_t D = (size_t)ps->p[m->tokens].cols;
     ps->k->zero(param_value(ps, m->tokens) + VOCAB_PAD * D, D * sizeof(float));
     if (m->c.sinusoidal) { sinusoids(m, m->enc.positions); sinusoids(m, m->dec.positions); }
 }
@@ -163,7 +165,8 @@ static struct var *embed(struct model *m, struct tape *t, const struct stack_i *
     struct var *x = tape_embed(t, b->token, b->pos, s->types < 0 ? b->lang : b->type, b->host->rows, m->tokens,
                                s->positions, s->types < 0 ? s->languages : s->types, m->c.scale_embed);
     if (s->embed_norm.W >= 0) x = tape_norm(t, x, NULL, s->embed_norm.W, s->embed_norm.b, m->c.norm_eps, NULL);
-    return tape_drop(t, x);
+    x = tape_drop(t, x);
+    return s->project.W < 0 ? x : tape_linear(t, x, s->project.W, s->project.b);
 }
 
 /* A residual block with its norm after it (post) or before it (pre). In a pre-norm stack *x is the running sum and *y its
@@ -229,6 +232,7 @@ struct var *model_encode(struct model *m, struct tape *t, const struct dev_batch
 struct var *model_output(struct model *m, struct tape *t, struct var *h)
 {
     if (m->output_dense.W < 0) return h;
+    if (m->output_norm.W < 0) return tape_linear(t, h, m->output_dense.W, m->output_dense.b);
     struct var *x = tape_dense(t, h, m->output_dense.W, m->output_dense.b, m->c.activation);
     return tape_norm(t, x, NULL, m->output_norm.W, m->output_norm.b, m->c.norm_eps, NULL);
 }

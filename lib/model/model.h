@@ -4,7 +4,8 @@
  *
  * Tensor names (docs/formats/checkpoint.md): embed.tokens, {encoder,decoder}.embed.{positions,languages,norm.weight,norm.bias},
  * {encoder,decoder}.I.{attn.qkv,attn.out,ffn.in,ffn.out}.{weight,bias}, .{attn_norm,ffn_norm}.{weight,bias},
- * encoder.embed.types, output.{dense,norm}.{weight,bias} (output_transform),
+ * encoder.embed.types, {encoder,decoder}.embed.project.{weight,bias} (embed_dim), output.dense.{weight,bias} (embed_dim or
+ * output_transform), output.norm.{weight,bias} (output_transform); of layers that share their parameters only I = 0 is there;
  * decoder.I.cross.{q,kv,out}.{weight,bias}, decoder.I.cross_norm.*, {encoder,decoder}.norm.* (pre-norm only), output.bias. */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
@@ -17,7 +18,7 @@ struct layer_i {
     struct linear_i qkv, out, cross_q, cross_kv, cross_out, in, ff;    /* indices into params */
     struct linear_i attn_norm, cross_norm, ffn_norm;                   /* W: gamma, b: beta */
 };
-struct stack_i { int positions, languages, types; struct linear_i embed_norm, norm; struct layer_i *layer; int n; };
+struct stack_i { int positions, languages, types; struct linear_i embed_norm, project, norm; struct layer_i *layer; int n; };
 
 struct model {
     struct model_config c;
@@ -38,7 +39,8 @@ void model_see(struct model *m, int lang, const uint32_t *ids, size_t n);
 
 /* Last-layer states [rows, dim] of the encoder. */
 struct var *model_encode(struct model *m, struct tape *t, const struct dev_batch *b);
-/* What is multiplied with embed.tokens to give logits: h itself, or what BERT's prediction head makes of it. */
+/* What is multiplied with embed.tokens to give logits: h itself, its projection to embed_dim, or what BERT's prediction head
+ * makes of it. */
 struct var *model_output(struct model *m, struct tape *t, struct var *h);
 /* States of one layer: 0 the embedding output, `layers` the last. */
 struct var *model_encode_layer(struct model *m, struct tape *t, const struct dev_batch *b, int layer);

@@ -53,7 +53,7 @@ static int mt_pass(struct translation *x, const struct mt_batch *b, bool train, 
     int M = b->dec.rows, lang = b->dec.n ? b->dec.lang[0] : 0;
     struct dev_batch src = batch_upload(t, &b->src), dec = batch_upload(t, &b->dec);
     struct var *memory = model_encode(m, t, &src);
-    struct var *h = model_decode(m, t, &dec, memory, &src.spans);
+    struct var *h = model_output(m, t, model_decode(m, t, &dec, memory, &src.spans));
     uint8_t *allowed = NULL;
     if (allowed_words(x, lang)) {
         uint8_t *mask = decode_mask(m->c.vocab, m->seen[lang]);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Makes test/golden/model/*.safetensors: a tiny encoder-decoder, its losses, gradients and ten Adam steps, computed
-by PyTorch alone (Debian's python3-torch). test/unit/golden.c replays them; nothing else reads them.
+"""Makes test/golden/model/*.safetensors: tiny models of every architecture, their losses, gradients and ten steps of Adam,
+AdamW and LAMB, computed by PyTorch alone (Debian's python3-torch). test/unit/golden.c replays them; nothing else reads them.
 
     test/golden/model.py OUT_DIR
 
@@ -29,13 +29,19 @@ def write(path, tensors):
 
 
 class Model:
-    def __init__(self, layers, decoder_layers, pre_norm, act, encoder_langs):
+    def __init__(self, layers, decoder_layers, pre_norm, act, encoder_langs, E=D, share=False, sinusoidal=False, transform=False):
         self.layers, self.decoder_layers, self.pre, self.act = layers, decoder_layers, pre_norm, act
-        self.p = {}
-        self.add("embed.tokens", V, D)
+        self.E, self.share, self.sinusoidal, self.transform = E, share, sinusoidal, transform
+        self.p, self.fixed = {}, {}
+        self.add("embed.tokens", V, E)
         self.add("output.bias", V)
         self.stack("encoder", layers, encoder_langs, False)
-        self.stack("decoder", decoder_layers, True, True)
+        if decoder_layers:
+            self.stack("decoder", decoder_layers, True, True)
+        if E != D or transform:
+            self.lin("output.dense", E, D)
+        if transform:
+            self.norm_("output.norm", E)
 
     def add(self, name, *shape):
         scale = 0.3 if len(shape) > 1 else 0.1
@@ -48,16 +54,23 @@ class Model:
         self.add(name + ".weight", out, inp)
         self.add(name + ".bias", out)
 
-    def norm_(self, name):
-        self.add(name + ".weight", D)
-        self.add(name + ".bias", D)
+    def norm_(self, name, width=D):
+        self.add(name + ".weight", width)
+        self.add(name + ".bias", width)
 
     def stack(self, side, n, langs, cross):
-        self.add(side + ".embed.positions", POS, D)
+        if self.sinusoidal:
+            angle = [[p / 10000 ** ((i // 2 * 2) / self.E) for i in range(self.E)] for p in range(POS)]
+            self.fixed[side + ".embed.positions"] = torch.tensor(
+                [[math.cos(a) if i % 2 else math.sin(a) for i, a in enumerate(row)] for row in angle])
+        else:
+            self.add(side + ".embed.positions", POS, self.E)
         if langs:
-            self.add(side + ".embed.languages", LANGS, D)
-        self.norm_(side + ".embed.norm")
-        for i in range(n):
+            self.add(side + ".embed.languages", LANGS, self.E)
+        self.norm_(side + ".embed.norm", self.E)
+        if self.E != D:
+            self.lin(side + ".embed.project", D, self.E)
+        for i in range(1 if self.share else n):
             q = f"{side}.{i}."
             self.lin(q + "attn.qkv", 3 * D, D)
             self.lin(q + "attn.out", D, D)
@@ -77,7 +90,7 @@ class Model:
         return F.linear(x, self.p[name + ".weight"], self.p[name + ".bias"])
 
     def norm(self, x, name):
-        return F.layer_norm(x, (D,), self.p[name + ".weight"], self.p[name + ".bias"], 1e-5)
+        return F.layer_norm(x, x.shape[-1:], self.p[name + ".weight"], self.p[name + ".bias"], 1e-5)
 
     def attend(self, q, k, v, causal):
         d = D // HEADS
@@ -91,12 +104,14 @@ class Model:
         return torch.cat(out, 1)
 
     def run(self, side, ids, lang, memory=None):
-        x = self.p["embed.tokens"][ids] + self.p[side + ".embed.positions"][: len(ids)]
+        x = self.p["embed.tokens"][ids] + {**self.p, **self.fixed}[side + ".embed.positions"][: len(ids)]
         if side + ".embed.languages" in self.p:
             x = x + self.p[side + ".embed.languages"][lang]
         x = self.norm(x, side + ".embed.norm")
+        if self.E != D:
+            x = self.linear(x, side + ".embed.project")
         for i in range(self.layers if side == "encoder" else self.decoder_layers):
-            q = f"{side}.{i}."
+            q = f"{side}.{0 if self.share else i}."
 
             def block(x, name, f):
                 return x + f(self.norm(x, name)) if self.pre else self.norm(x + f(x), name)
@@ -116,6 +131,10 @@ class Model:
         return self.norm(x, side + ".norm") if self.pre else x
 
     def logits(self, h):
+        if self.E != D or self.transform:
+            h = self.linear(h, "output.dense")
+        if self.transform:
+            h = self.norm(self.act(h), "output.norm")
         return F.linear(h, self.p["embed.tokens"], self.p["output.bias"])
 
 
@@ -181,6 +200,36 @@ def grads(m, loss):
     return {k: (p.grad if p.grad is not None else torch.zeros_like(p)) for k, p in m.p.items()}
 
 
+def steps(m, kind, t):
+    """Ten steps. Weight decay and LAMB's ratio are for matrices; the rest takes Adam's step. The gradient of a key bias is 0 but
+    for rounding; a tiny eps would amplify that."""
+    lr, b1, b2, eps, decay = 1e-3, 0.9, 0.98, 1e-5, 0 if kind == "adam" else 0.1
+    matrices = [p for p in m.p.values() if p.dim() > 1]
+    vectors = [p for p in m.p.values() if p.dim() == 1]
+    groups = [{"params": vectors, "weight_decay": 0}] + ([] if kind == "lamb" else [{"params": matrices, "weight_decay": decay}])
+    opt = torch.optim.AdamW(groups, lr=lr, betas=(b1, b2), eps=eps)
+    first = {p: torch.zeros_like(p) for p in matrices}
+    second = {p: torch.zeros_like(p) for p in matrices}
+    curve = []
+    for step in range(1, 11):
+        for p in m.p.values():
+            p.grad = None
+        loss = mlm_loss(m) + (mt_loss(m, 0.1) if m.decoder_layers else 0)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(m.p.values(), 1.0)
+        opt.step()
+        with torch.no_grad():
+            for p in matrices if kind == "lamb" else []:
+                first[p] = b1 * first[p] + (1 - b1) * p.grad
+                second[p] = b2 * second[p] + (1 - b2) * p.grad ** 2
+                u = first[p] / (1 - b1 ** step) / ((second[p] / (1 - b2 ** step)).sqrt() + eps) + decay * p
+                p -= lr * p.norm() / u.norm() * u
+        curve.append(loss.detach())
+    t[kind + ".curve"] = torch.stack(curve)
+    for q, p in m.p.items():
+        t[f"{kind}.w.{q}"] = p.detach().clone()
+
+
 def main(out):
     torch.manual_seed(11)
     words = sorted({t for s in SRC for t in s})
@@ -194,9 +243,12 @@ def main(out):
     table = torch.zeros(V, V, 2)
     for (a, b), (l, f) in X.items():
         table[a, b, 0], table[a, b, 1] = l, f
-    variants = {"post": Model(2, 2, False, F.gelu, True), "pre": Model(1, 1, True, F.relu, False)}
+    variants = {"post": Model(2, 2, False, F.gelu, True), "pre": Model(1, 1, True, F.relu, False),
+                "albert": Model(3, 0, False, F.gelu, True, E=8, share=True, transform=True),
+                "shared": Model(2, 3, True, F.gelu, False, E=8, share=True),
+                "sinusoidal": Model(2, 1, False, F.relu, False, sinusoidal=True)}
     for name, m in variants.items():
-        t = {"w." + k: v.detach().clone() for k, v in m.p.items()}
+        t = {"w." + k: v.detach().clone() for k, v in {**m.p, **m.fixed}.items()}
         t["x"] = table
         t["pick"] = torch.tensor(PICK, dtype=torch.int32)
         for i, (s, y) in enumerate(zip(SRC, TGT)):
@@ -204,24 +256,22 @@ def main(out):
         t["logits"] = m.logits(torch.cat(mlm_states(m)))
         losses = {"mlm": lambda: mlm_loss(m), "gc_hidden": lambda: gc_loss(m, "hidden"),
                   "gc_output": lambda: gc_loss(m, "output"), "mt": lambda: mt_loss(m, 0.1)}
+        if m.E != D:
+            del losses["gc_output"]
+        if not m.decoder_layers:
+            del losses["mt"]
         for k, f in losses.items():
             loss = f()
             t["loss." + k] = loss.reshape(1)
             for q, g in grads(m, loss).items():
                 if g.abs().max() > 0:
                     t[f"g.{k}.{q}"] = g.clone()
-        opt = torch.optim.Adam(m.p.values(), lr=1e-3, betas=(0.9, 0.98), eps=1e-5)  # the gradient of a key bias is 0 but for rounding; a tiny eps would amplify that
-        curve = []
-        for step in range(10):
-            opt.zero_grad()
-            loss = mlm_loss(m) + mt_loss(m, 0.1)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(m.p.values(), 1.0)
-            opt.step()
-            curve.append(loss.detach())
-        t["adam.curve"] = torch.stack(curve)
-        for q, p in m.p.items():
-            t["adam.w." + q] = p
+        start = {q: p.detach().clone() for q, p in m.p.items()}
+        for kind in ("adam", "adamw", "lamb"):
+            with torch.no_grad():
+                for q, p in m.p.items():
+                    p.copy_(start[q])
+            steps(m, kind, t)
         write(f"{out}/{name}.safetensors", t)
 
 
