@@ -16,13 +16,25 @@ static struct {
     int precision;
     int64_t seed;
     struct trainer_options run;
-    struct model_config model;
+    struct model_config shape;
     struct pretrain p;
     int activation, gc_form, gc_targets, stream;
     double alpha, dropout, attention_dropout, xmax, gc_alpha;
     bool gc_raw, half, no_lang;
-} o = { .out = NULL, .device = "auto", .objective = "mlm", .seed = 1, .alpha = 0.7, .dropout = 0.1, .attention_dropout = 0.1,
+} o = { .out = NULL, .device = "auto", .objective = "mlm", .seed = 1, .alpha = 0.7, .dropout = -1, .attention_dropout = -1,
         .xmax = 100, .gc_alpha = 0.75 };
+
+/* The run. */
+static struct {
+    struct model m;
+    struct tape t;
+    struct trainer tr;
+    struct trainer_state state[2 * MODEL_LANGS + 1];
+    struct vocab *vocab;
+    struct corpora train;
+    struct corpus *valid;
+    struct cooc_values *cooc;
+} r;
 
 static const struct opt opts[] = {
     { .help = "Data:" },
@@ -53,17 +65,7 @@ static const struct opt opts[] = {
     { "gc-raw-weights", 0, OPT_FLAG, &o.gc_raw, "", "f of the counts before normalisation by c_lang" },
     { "gc-half-storage", 0, OPT_FLAG, &o.half, "", "keep log X and f in 16 bits" },
     { .help = "Model:" },
-    { "layers|n-layers", 0, OPT_INT, &o.model.layers, "N", "encoder layers", .min = 1, .max = 1000 },
-    { "dim|emb-dim", 0, OPT_INT, &o.model.dim, "D", "width", .min = 1, .max = 65536 },
-    { "ffn", 0, OPT_INT, &o.model.ffn, "F", "width of the feed-forward layers; 0: 4 D", .min = 0, .max = 1 << 20 },
-    { "heads|n-heads", 0, OPT_INT, &o.model.heads, "H", "attention heads", .min = 1, .max = 255 },
-    { "positions|n-positions", 0, OPT_INT, &o.model.positions, "N", "longest input", .min = 2, .max = 4096 },
-    { "activation", 0, OPT_CHOICE, &o.activation, "gelu|relu", "of the feed-forward layers" },
-    { "pre-norm", 0, OPT_FLAG, &o.model.pre_norm, "", "layer norm before each sublayer" },
-    { "sinusoidal|sinusoidal-embeddings", 0, OPT_FLAG, &o.model.sinusoidal, "", "fixed positions" },
-    { "encoder-langs|use-lang-emb", 0, OPT_FLAG, &o.model.encoder_langs, "", "language embeddings in the encoder" },
-    { "dropout", 0, OPT_REAL, &o.dropout, "P", "of hidden states", .min = 0, .max = 0.99 },
-    { "attention-dropout", 0, OPT_REAL, &o.attention_dropout, "P", "of attention probabilities", .min = 0, .max = 0.99 },
+#include "cmd/model_options.h"
     { "init|reload-model", 0, OPT_STR, &o.init, "DIR", "start from this model" },
     { "init-embeddings|reload-emb", 0, OPT_STR, &o.vectors, "FILE", "start token embeddings from these vectors" },
     { .help = "Run:" },
@@ -76,16 +78,16 @@ static const struct prog prog = { "pretrain", "--train LANG=SHARD... -v VOCAB --
     opts, "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n" };
 
 /* Loads LANG=SHARD arguments; languages are numbered in the order of --train. */
-static int load(const struct strs *files, struct corpus **to, const struct vocab *v, const char *what)
+static int load(const struct strs *files, struct corpus *to, int *n, const char *what)
 {
-    *to = mem_zero((size_t)files->n + 1, sizeof **to);
     for (int i = 0; i < files->n; i++) {
         char lang[32];
         const char *path = prog_lang_file(files->v[i], lang);
         if (!*lang) return err_set("--%s %s: want LANG=SHARD", what, files->v[i]);
-        int id = model_config_lang(&o.model, lang);
-        if (id < 0 || corpus_load(&(*to)[i], path, lang, id, v) < 0) return -1;
-        if (o.stream) corpus_to_stream(&(*to)[i], o.stream);
+        int id = model_config_lang(&o.shape, lang);
+        *n = i + 1;
+        if (id < 0 || corpus_load(&to[i], path, lang, id, r.vocab) < 0) return -1;
+        if (o.stream) corpus_to_stream(&to[i], o.stream);
     }
     return 0;
 }
@@ -96,10 +98,10 @@ static int languages(void)
         char lang[32];
         prog_lang_file(o.train.v[i], lang);
         if (!*lang) return err_set("--train %s: want LANG=SHARD", o.train.v[i]);
-        if (o.model.n_langs == MODEL_LANGS) return err_set("--train: at most %d languages", MODEL_LANGS);
-        for (int j = 0; j < o.model.n_langs; j++)
-            if (!strcmp(o.model.lang[j], lang)) return err_set("--train: language %s is there twice", lang);
-        strcpy(o.model.lang[o.model.n_langs++], lang);
+        if (o.shape.n_langs == MODEL_LANGS) return err_set("--train: at most %d languages", MODEL_LANGS);
+        for (int j = 0; j < o.shape.n_langs; j++)
+            if (!strcmp(o.shape.lang[j], lang)) return err_set("--train: language %s is there twice", lang);
+        strcpy(o.shape.lang[o.shape.n_langs++], lang);
     }
     return 0;
 }
@@ -125,44 +127,58 @@ static int start_weights(struct model *m, const struct vocab *v)
 static int run(void)
 {
     const char *why;
-    bool again = false, gc = strstr(o.objective, "gc") != NULL;
-    struct model m;
-    struct tape t;
-    struct corpus *train, *valid;
-    struct corpora cs;
-    struct trainer tr;
-    struct trainer_state state[2 * MODEL_LANGS + 1];
+    bool again = false;
     const struct kernels *k = kernels_open(o.device, (enum kern_precision)o.precision, &why);
     if (!k) return -1;
     prog_note("%s", why);
-    struct vocab *v = vocab_read(o.vocab);
-    if (!v || languages() < 0) return -1;
-    o.model.vocab = (int)v->n;
-    o.model.vocab_hash = v->hash;
-    if (load(&o.train, &train, v, "train") < 0 || load(&o.valid, &valid, v, "valid") < 0) return -1;
-    if (gc) {
-        struct cooc_values_opts x = { .xmax = o.xmax, .alpha = o.gc_alpha, .raw_f = o.gc_raw, .half = o.half, .vocab_hash = v->hash };
-        if (!(o.p.x = cooc_values_load(o.cooc, &x))) return -1;
+    if (!(r.vocab = vocab_read(o.vocab)) || languages() < 0) return -1;
+    o.shape.vocab = (int)r.vocab->n;
+    o.shape.vocab_hash = r.vocab->hash;
+    r.train.c = mem_zero((size_t)o.train.n, sizeof *r.train.c);
+    r.valid = mem_zero((size_t)o.valid.n + 1, sizeof *r.valid);
+    if (load(&o.train, r.train.c, &r.train.n, "train") < 0 || load(&o.valid, r.valid, &o.p.n_valid, "valid") < 0) return -1;
+    if (strstr(o.objective, "gc")) {
+        struct cooc_values_opts x = { .xmax = o.xmax, .alpha = o.gc_alpha, .raw_f = o.gc_raw, .half = o.half, .vocab_hash = r.vocab->hash };
+        if (!(o.p.x = r.cooc = cooc_values_load(o.cooc, &x))) return -1;
     }
-    if (model_new(&m, &o.model, k, (uint64_t)o.seed, true) < 0 || start_weights(&m, v) < 0) return -1;
-    tape_init(&t, k, &m.ps);
-    corpora_init(&cs, train, o.train.n, o.alpha, (uint64_t)o.seed);
-    o.p.m = &m; o.p.t = &t; o.p.train = &cs; o.p.valid = valid; o.p.n_valid = o.valid.n;
+    if (model_new(&r.m, &o.shape, k, (uint64_t)o.seed, true) < 0 || start_weights(&r.m, r.vocab) < 0) return -1;
+    tape_init(&r.t, k, &r.m.ps);
+    if (corpora_init(&r.train, r.train.c, o.train.n, o.alpha, (uint64_t)o.seed) < 0) return -1;
+    o.p.m = &r.m; o.p.t = &r.t; o.p.train = &r.train; o.p.valid = r.valid;
     o.p.stream = o.stream > 0; o.p.seed = (uint64_t)o.seed;
-    if (trainer_open(&tr, &o.run, &m, &t, v, state, corpora_state(&cs, state)) < 0) return -1;
-    if (tr.resumed) prog_note("continuing from step %lld", (long long)tr.step);
-    if (pretrain_run(&o.p, &tr) < 0 || trainer_close(&tr, &again) < 0) return -1;
+    for (int i = 0; i < o.p.n_valid; i++)
+        if (!pretrain_predicts(&o.p, i))
+            return err_set("%s: no token of it would be predicted (of sentences of 1 to %d tokens, %g of the tokens); give more validation text or raise --mask-prob",
+                           o.valid.v[i], o.p.longest, o.p.mlm.select);
+    if (trainer_open(&r.tr, &o.run, &r.m, &r.t, r.vocab, r.state, corpora_state(&r.train, r.state)) < 0) return -1;
+    if (r.tr.resumed) prog_note("continuing from step %lld", (long long)r.tr.step);
+    if (pretrain_run(&o.p, &r.tr) < 0 || trainer_close(&r.tr, &again) < 0) return -1;
     return again ? PROG_AGAIN : PROG_OK;
+}
+
+static void release(void)
+{
+    trainer_free(&r.tr);
+    pretrain_free(&o.p);
+    corpora_free(&r.train);
+    free(r.train.c);
+    for (int i = 0; i < o.p.n_valid; i++) corpus_free(&r.valid[i]);
+    free(r.valid);
+    if (r.cooc) cooc_values_free(r.cooc);
+    if (r.t.k) tape_free(&r.t);
+    model_free(&r.m);
+    if (r.vocab) vocab_free(r.vocab);
+    free((char *)o.run.config);
 }
 
 int main(int argc, char **argv)
 {
     struct args args;
     trainer_options_init(&o.run);
-    model_config_init(&o.model);
+    model_config_init(&o.shape);
     gc_options_init(&o.p.gc);
     o.p.mlm = (struct mlm_options){ 0.15, 0.8, 0.1 };
-    o.p.tokens = 2000; o.p.longest = 254; o.p.gradient_norms = true; o.model.ffn = 0;
+    o.p.tokens = 2000; o.p.longest = 254; o.p.gradient_norms = true; o.shape.ffn = 0;
     int status = prog_start(&prog, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n) return prog_usage("unexpected argument %s", args.v[0]);
@@ -170,13 +186,13 @@ int main(int argc, char **argv)
     if (strcmp(o.objective, "mlm") && strcmp(o.objective, "mlm,gc")) return prog_usage("--objective is mlm or mlm,gc, not %s", o.objective);
     if (strstr(o.objective, "gc") && !o.cooc) return prog_usage("--objective %s needs --cooc FILE", o.objective);
     if (o.p.mlm.mask + o.p.mlm.random > 1) return prog_usage("--mask-keep and --mask-random add up to more than 1");
-    if (o.stream > o.model.positions) return prog_usage("--stream %d is longer than --positions %d", o.stream, o.model.positions);
+    if (o.stream > o.shape.positions) return prog_usage("--stream %d is longer than --positions %d", o.stream, o.shape.positions);
     if (o.stream) o.p.longest = o.stream;
-    if (!o.model.ffn) o.model.ffn = 4 * o.model.dim;
-    if (o.p.longest > o.model.positions - 2 && !o.stream) o.p.longest = o.model.positions - 2;
-    o.model.activation = (enum kern_act)(o.activation + 1);
-    o.model.dropout = (float)o.dropout;
-    o.model.attention_dropout = (float)o.attention_dropout;
+    if (!o.shape.ffn) o.shape.ffn = 4 * o.shape.dim;
+    if (o.p.longest > o.shape.positions - 2 && !o.stream) o.p.longest = o.shape.positions - 2;
+    o.shape.activation = (enum kern_act)(o.activation + 1);
+    if (o.dropout >= 0) o.shape.dropout = (float)o.dropout;
+    if (o.attention_dropout >= 0) o.shape.attention_dropout = (float)o.attention_dropout;
     o.p.gc.form = (enum gc_form)o.gc_form;
     o.p.gc.targets = (enum gc_targets)o.gc_targets;
     o.run.dir = o.out;
@@ -184,5 +200,7 @@ int main(int argc, char **argv)
     o.run.config = prog_config();
     prog_signals();
     status = run();
-    return status < 0 ? prog_fail() : status ? status : prog_end();
+    if (status < 0) prog_fail();
+    release();
+    return status < 0 ? PROG_FAILED : status ? status : prog_end();
 }

@@ -66,7 +66,8 @@ const char *prog_kernels(void) __attribute__((weak));
  * command line wins. */
 int prog_start(const struct prog *p, int argc, char **argv, struct args *args);
 
-/* The effective options as "name = value" lines that --config reads back; "" values are left out.
+/* The effective options as "name = value" lines that --config reads back; "" values are left out, and numbers outside their
+ * option's range: a default that means "not given".
  * Returns a malloc'd string. */
 char *prog_config(void);
 /* Was this option given, on the command line or in the configuration? */
@@ -85,6 +86,11 @@ bool prog_quiet(void);
 /* Splits "LANG=FILE" at the first '=' when what stands before it is a language code
  * ([a-z]{2,3} then [A-Za-z0-9_-]*): copies it to lang (size 32) and returns the rest; else lang = "". */
 const char *prog_lang_file(const char *arg, char lang[32]);
+
+/* Splits "SRC-TGT=F,G" at the '-' that leaves a code on either side; where several do ("en-us-de"), at the one that leaves two of
+ * the n known codes. file[0] is malloc'd and holds file[1] too. -1 with a message. */
+struct pair_arg { char lang[2][32]; char *file[2]; };
+int prog_pair(const char *arg, const char (*known)[32], int n, struct pair_arg *p);
 
 /* Signals. After prog_signals(), SIGINT, SIGTERM, SIGHUP and SIGUSR1 only set a flag; a program that saves
  * its state polls prog_stopping() and exits with PROG_AGAIN. Without it the default holds: temporary

@@ -37,24 +37,26 @@ static int load_text(struct shard_block *b, const char *path, const struct vocab
     return rc;
 }
 
-static int load_side(struct shard_block *b, const char *path, const struct vocab *v)
+static int load_side(struct shard_block *b, const char *path, const char *lang, const struct vocab *v)
 {
     struct shard_info info;
     if (!is_shard(path)) return load_text(b, path, v);
     if (shard_load(path, &info, b) < 0) return -1;
-    return info.vocab_hash == v->hash && info.vocab_size == v->n ? 0 : err_set("%s: was made with another vocabulary than the model's", path);
+    if (info.vocab_hash != v->hash || info.vocab_size != v->n)
+        return err_set("%s: was made with another vocabulary than the model's", path);
+    return *info.lang && strcmp(info.lang, lang) ? err_set("%s: holds language %s, not %s", path, info.lang, lang) : 0;
 }
 
-int pairs_load(struct pairs *p, const char *src, const char *tgt, int src_lang, int tgt_lang, const struct vocab *v, const char *name)
+int pairs_load(struct pairs *p, const struct model_config *c, const struct vocab *v, char *const path[2], const char (*lang)[32])
 {
     memset(p, 0, sizeof *p);
-    p->lang[0] = src_lang; p->lang[1] = tgt_lang;
     p->order_epoch = -1;
-    snprintf(p->name, sizeof p->name, "%s", name);
-    if (load_side(&p->side[0], src, v) < 0 || load_side(&p->side[1], tgt, v) < 0) return -1;
+    snprintf(p->name, sizeof p->name, "%s-%s", lang[0], lang[1]);
+    for (int i = 0; i < 2; i++)
+        if ((p->lang[i] = model_config_lang(c, lang[i])) < 0 || load_side(&p->side[i], path[i], lang[i], v) < 0) return -1;
     if (p->side[0].sentences != p->side[1].sentences)
-        return err_set("%s has %u sentences and %s has %u; parallel text has as many on both sides", src, p->side[0].sentences, tgt, p->side[1].sentences);
-    if (!p->side[0].sentences) return err_set("%s: is empty", src);
+        return err_set("%s has %u sentences and %s has %u; parallel text has as many on both sides", path[0], p->side[0].sentences, path[1], p->side[1].sentences);
+    if (!p->side[0].sentences) return err_set("%s: is empty", path[0]);
     return 0;
 }
 

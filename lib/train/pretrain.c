@@ -66,21 +66,35 @@ static int next_batch(struct pretrain *p, struct rng_key key)
     return 0;
 }
 
-int pretrain_validate(struct pretrain *p, int i, double *nll, double *accuracy)
+/* A batch of validation corpus i from sentence *s on; false at its end. The masks are the same in every run, so that runs compare. */
+static bool next_valid(struct pretrain *p, int i, uint32_t *s)
 {
     const struct corpus *c = &p->valid[i];
-    struct rng_key key = { 0, RNG_MASK, 0 };           /* seed 0: the same masks in every run, so that runs compare */
-    double sum = 0, n = 0, hits = 0;
-    uint32_t s = 0, end = c->all.sentences;
+    struct rng_key key = { 0, RNG_MASK, 0 };
+    uint32_t end = c->all.sentences;
     if (p->valid_sentences > 0 && (uint32_t)p->valid_sentences < end) end = (uint32_t)p->valid_sentences;
-    while (s < end) {
+    if (*s >= end) return false;
+    mlm_clear(&p->b);
+    for (; *s < end && p->b.input.rows < p->tokens; ++*s) {
+        int len = (int)(c->all.at[*s + 1] - c->all.at[*s]);
+        struct sample one = { c->all.ids + c->all.at[*s], len, i, c->lang_id, *s };
+        if (len > 0 && len <= p->longest) mlm_add(&p->b, &one, !p->stream, (uint32_t)p->m->c.vocab, &p->mlm, key);
+    }
+    return true;
+}
+
+bool pretrain_predicts(struct pretrain *p, int i)
+{
+    for (uint32_t s = 0; next_valid(p, i, &s); )
+        if (p->b.n > 0) return true;
+    return false;
+}
+
+int pretrain_validate(struct pretrain *p, int i, double *nll, double *accuracy)
+{
+    double sum = 0, n = 0, hits = 0;
+    for (uint32_t s = 0; next_valid(p, i, &s); ) {
         struct pretrain_loss loss;
-        mlm_clear(&p->b);
-        for (; s < end && p->b.input.rows < p->tokens; s++) {
-            int len = (int)(c->all.at[s + 1] - c->all.at[s]);
-            struct sample one = { c->all.ids + c->all.at[s], len, i, c->lang_id, s };
-            if (len > 0 && len <= p->longest) mlm_add(&p->b, &one, !p->stream, (uint32_t)p->m->c.vocab, &p->mlm, key);
-        }
         p->g.n = 0;
         tape_reset(p->t, false);
         if (pretrain_pass(p, false, true, false, 0, &loss) < 0) return -1;
@@ -159,7 +173,11 @@ int pretrain_run(struct pretrain *p, struct trainer *tr)
         if (p->n_valid && trainer_due(tr) && validate(p, tr) < 0) return -1;
         if (trainer_tick(tr) < 0) return -1;
     }
+    return 0;
+}
+
+void pretrain_free(struct pretrain *p)
+{
     mlm_free(&p->b);
     gc_free(&p->g);
-    return 0;
 }

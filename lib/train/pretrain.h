@@ -34,6 +34,10 @@ int pretrain_pass(struct pretrain *p, bool train, bool with_mlm, bool with_gc, f
 /* Trains until the trainer stops; validation perplexity (mean over languages of the log) judges. 0 or -1. */
 int pretrain_run(struct pretrain *p, struct trainer *tr);
 
+/* Would anything of validation corpus i be predicted? */
+bool pretrain_predicts(struct pretrain *p, int i);
+void pretrain_free(struct pretrain *p);
+
 /* Mean negative log likelihood a predicted token of validation corpus i, masks the same every time; NAN if nothing is predicted. */
 int pretrain_validate(struct pretrain *p, int i, double *nll, double *accuracy);
 

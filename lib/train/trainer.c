@@ -232,11 +232,16 @@ int trainer_close(struct trainer *tr, bool *again)
     int rc = 0;
     if (tr->saved_step != tr->step || tr->step == 0) rc = save(tr);
     if (rc == 0 && !tr->stopped) rc = checkpoint_prune(tr->o.dir, 1, tr->best_step);   /* the same folder, interrupted or not */
-    progress_end(tr->bar);
-    log_close(tr->log);
-    if (tr->norm2) tr->m->ps.k->release(tr->norm2);
     *again = tr->stopped;
     return rc;
+}
+
+void trainer_free(struct trainer *tr)
+{
+    progress_end(tr->bar);
+    if (tr->log) log_close(tr->log);
+    if (tr->norm2) tr->m->ps.k->release(tr->norm2);
+    memset(tr, 0, sizeof *tr);
 }
 
 char *run_model_dir(const char *dir)

@@ -87,6 +87,7 @@ int trainer_judge(struct trainer *tr, double metric);
 int trainer_tick(struct trainer *tr);
 /* The last checkpoint (also when stopped: then prog status 75 is right, *again is set). */
 int trainer_close(struct trainer *tr, bool *again);
+void trainer_free(struct trainer *tr);               /* after trainer_close, or instead of it when the run failed; zeros are fine */
 
 /* The model folder meant by `dir`: itself when it has weights, else its best, else its last checkpoint. malloc'd; NULL with a
  * message. */

@@ -148,12 +148,6 @@ static int next_back_translation(struct translation *x, struct direction d, stru
 
 /* --- training --- */
 
-static double denoise_weight(const struct translation *x, int64_t step)
-{
-    if (x->denoise_steps <= 0 || step >= x->denoise_steps) return x->denoise_end;
-    return x->denoise + (x->denoise_end - x->denoise) * (double)step / (double)x->denoise_steps;
-}
-
 /* One objective's share of a step. */
 static int learn(struct translation *x, struct trainer *tr, struct mt_batch *b, const char *what, float scale, uint32_t objective, int64_t *tokens)
 {
@@ -180,7 +174,7 @@ static int one_step(struct translation *x, struct trainer *tr, struct mt_batch *
         }
         if (!x->mono) continue;
         struct direction d = x->dir[turn % x->n_dir];
-        double w = denoise_weight(x, tr->step);
+        double w = ramp_value(&x->denoise, tr->step);
         if (w > 0 && (next_denoise(x, d.tgt, b, trainer_key(tr, x->seed, RNG_NOISE)) < 0
                       || learn(x, tr, b, "denoise", scale * (float)w, 1, &tokens) < 0)) return -1;
         if (!from_pairs && (next_back_translation(x, d, b) < 0 || learn(x, tr, b, "back", scale, 2, &tokens) < 0)) return -1;

@@ -4,6 +4,7 @@
 #define TRAIN_TRANSLATION_H
 #include "lib/model/decode.h"
 #include "lib/train/corpus.h"
+#include "lib/train/ramp.h"
 
 /* Sentence pairs: side 0 is read, side 1 is written. */
 struct pairs {
@@ -14,8 +15,9 @@ struct pairs {
     int64_t epoch, next;             /* state */
 };
 
-/* From two files of BPE text (plain, gz, zst) or two shards; as many sentences on both sides, or -1. */
-int pairs_load(struct pairs *p, const char *src, const char *tgt, int src_lang, int tgt_lang, const struct vocab *v, const char *name);
+/* From two files of BPE text (plain, gz, zst) or two shards, side i in language lang[i] of the model; as many sentences on both
+ * sides, or -1. */
+int pairs_load(struct pairs *p, const struct model_config *c, const struct vocab *v, char *const path[2], const char (*lang)[32]);
 void pairs_free(struct pairs *p);
 
 /* The noise that denoising undoes (Lample et al. 2018): tokens move less than `shuffle` places, vanish with probability drop,
@@ -35,8 +37,7 @@ struct translation {
     struct pairs *train; int n_train;/* mt: parallel text; unmt: pseudo-pairs */
     struct pairs *valid; int n_valid;
     int64_t pseudo_steps;            /* unmt: steps on pseudo-pairs before back-translation begins */
-    double denoise, denoise_end;     /* weight of denoising: from the first to the second ... */
-    int64_t denoise_steps;           /* ... over this many steps */
+    struct ramp denoise;             /* unmt: weight of denoising, by step */
     struct noise_options noise;
     double smoothing;                /* of labels, 0.1 */
     bool mask_vocab;                 /* the decoder says only words of the target language (model_see) */

@@ -10,7 +10,7 @@ PRETRAIN ?= --tokens 1500 --lr 1e-3 --warmup 300 --valid-every 250 --valid-sente
 UNMT_STEPS ?= 800
 PSEUDO_STEPS ?= 300
 UNMT ?= --tokens 1200 --lr 1e-3 --warmup 100 --beta2 0.98 --label-smoothing 0.1 --pseudo-steps $(PSEUDO_STEPS) \
-    --denoise 1 --denoise-end 0.1 --denoise-steps 300 --valid-every 100 --valid-sentences 200 --save-every 200 --keep 1 --steps $(UNMT_STEPS)
+    --denoise 0:1,300:0.1 --valid-every 100 --valid-sentences 200 --save-every 200 --keep 1 --steps $(UNMT_STEPS)
 DECODE ?= --beam 1
 include $(EXPERIMENTS)/presets/mini.mk
 PLAN_NOTE := at most 10 minutes on 2 cores, 100 MB of disk, 1 GB of memory

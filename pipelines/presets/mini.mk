@@ -24,7 +24,7 @@ PRETRAIN ?= --tokens 2500 --lr 1e-3 --warmup 300 --precision $(PRECISION) --vali
 UNMT_STEPS ?= 3000
 PSEUDO_STEPS ?= 200
 UNMT ?= --tokens 2000 --lr 7e-4 --warmup 150 --beta2 0.98 --label-smoothing 0.1 --pseudo-steps $(PSEUDO_STEPS) --precision $(PRECISION) \
-    --denoise 1 --denoise-end 0.1 --denoise-steps $(shell expr $(UNMT_STEPS) / 4) --valid-every 250 --save-every 250 --keep 1 --steps $(UNMT_STEPS)
+    --denoise 0:1,$(shell expr $(UNMT_STEPS) / 4):0.1 --valid-every 250 --save-every 250 --keep 1 --steps $(UNMT_STEPS)
 MT_STEPS ?= 12000
 MT ?= --precision $(PRECISION) --tokens 2500 --lr 7e-4 --warmup 1000 --schedule inverse-sqrt --beta2 0.98 --label-smoothing 0.1 \
     --valid-every 500 --save-every 500 --keep 1 --steps $(MT_STEPS)

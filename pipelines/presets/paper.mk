@@ -20,11 +20,11 @@ MODEL := --layers 6 --dim 1024 --heads 8 --ffn 4096 --dropout 0.1 --encoder-lang
 PRETRAIN_STEPS := 400000
 PRETRAIN := --stream 256 --alpha 0.7 --tokens 8192 --lr 1e-4 --warmup 10000 --beta1 0.9 --beta2 0.999 --eps 1e-8 --clip 5 \
     --valid-every 5000 --save-every 5000 --keep 2 --steps $(PRETRAIN_STEPS)
-# Adam 0.9/0.997/1e-9, peak 7e-4 after 8,000 steps, label smoothing 0.1, 400K steps; denoising 1 -> 0.1 over 100K
+# Adam 0.9/0.997/1e-9, peak 7e-4 after 8,000 steps, label smoothing 0.1, 400K steps; denoising 1 -> 0.1 over 100K -> 0 at 300K (XLM's lambda_ae)
 UNMT_STEPS := 400000
 PSEUDO_STEPS := 0
 UNMT := --tokens 8192 --lr 7e-4 --warmup 8000 --schedule inverse-sqrt --beta1 0.9 --beta2 0.997 --eps 1e-9 --label-smoothing 0.1 \
-    --pseudo-steps 0 --denoise 1 --denoise-end 0.1 --denoise-steps 100000 --shuffle 3 --drop 0.1 --blank 0.1 --no-mask-vocab \
+    --pseudo-steps 0 --denoise 0:1,100000:0.1,300000:0 --shuffle 3 --drop 0.1 --blank 0.1 --no-mask-vocab \
     --valid-every 5000 --save-every 5000 --keep 2 --steps $(UNMT_STEPS)
 MT_STEPS := 400000
 MT := --tokens 8192 --lr 7e-4 --warmup 8000 --schedule inverse-sqrt --beta1 0.9 --beta2 0.997 --eps 1e-9 --label-smoothing 0.1 \

@@ -5,7 +5,7 @@ PRETRAIN_STEPS ?= 200
 PRETRAIN ?= --tokens 1000 --lr 1e-3 --warmup 50 --valid-every 100 --valid-sentences 200 --save-every 100 --keep 1 --steps $(PRETRAIN_STEPS)
 UNMT_STEPS ?= 100
 PSEUDO_STEPS ?= 50
-UNMT ?= --tokens 800 --lr 1e-3 --warmup 20 --beta2 0.98 --pseudo-steps $(PSEUDO_STEPS) --denoise 1 --denoise-end 0.1 --denoise-steps 50 \
+UNMT ?= --tokens 800 --lr 1e-3 --warmup 20 --beta2 0.98 --pseudo-steps $(PSEUDO_STEPS) --denoise 0:1,50:0.1 \
     --valid-every 50 --valid-sentences 100 --save-every 50 --keep 1 --steps $(UNMT_STEPS)
 MT_STEPS ?= 200
 MT ?= --tokens 800 --lr 1e-3 --warmup 50 --beta2 0.98 --label-smoothing 0.1 --valid-every 100 --valid-sentences 100 --save-every 100 --keep 1 --steps $(MT_STEPS)

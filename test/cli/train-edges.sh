@@ -11,6 +11,21 @@ finetune "${small[@]}" --task mt --parallel aa-bb=long,long --valid aa-bb=long,l
 finetune "${small[@]}" --task unmt --train aa=aa.shd --train bb=bb.shd --valid aa-bb=long,long --steps 6 --accumulate 2 --out unmt
 pretrain "${small[@]}" --train aa=aa.shd --valid aa=aa.shd --steps 6 --accumulate 2 --longest 4000 --out pre
 
+# validation text of which nothing would be predicted, and shards of the wrong language, are refused before anything is written
+echo w1 | binarize -q -v vocab -l aa -o tiny.shd
+fails 1 'tiny.shd: no token of it would be predicted' pretrain "${small[@]}" --train aa=aa.shd --valid aa=tiny.shd --mask-prob 0.01 --steps 3 --out no
+fails 1 'bb.shd: holds language bb, not aa' finetune "${small[@]}" --task mt --parallel aa-bb=bb.shd,bb.shd --steps 3 --out no
+# a language's code may have parts of its own
+finetune "${small[@]}" --task mt --parallel zh-TW-bb=s,s --valid zh-TW-bb=s,s --steps 3 --out parts
+grep -q '"languages": \["zh-TW", "bb"\]' parts/last/config.json
+is "$(head -n 3 s | translate -q --model parts --src zh-TW --tgt bb | wc -l)" 3
+fails 1 'which two languages' finetune "${small[@]}" --task mt --parallel aa-bb-cc=s,s --steps 3 --out no
+[ ! -e no/last ] || fail "a run that could not start left a model"
+
+# a run of finetune repeated from its own configuration gives the same model
+finetune -q --config mt/run.config --out mt2
+for f in config.json weights.safetensors optimizer.safetensors state.json words.safetensors; do same mt/last/$f mt2/last/$f; done
+
 # one usable pair, or sentence, among many is enough however often it is drawn; none is an error that says so
 { seq 9 | sed 's,.*,,'; echo 'w1 w2'; } > one
 seq 10 | sed 's,.*,,' > none

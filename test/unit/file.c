@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "test/unit/scratch.h"
 
 static int entries(const char *dir)
 {
@@ -328,8 +329,7 @@ static void a_locked_folder_is_refused_to_others_with_the_holders_number(void **
 
 int main(void)
 {
-    char dir[] = "/tmp/file-test.XXXXXX";
-    if (!mkdtemp(dir) || chdir(dir) < 0) return 1;
+    if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_output_appears_whole_at_commit_and_not_before),
         cmocka_unit_test(an_aborted_output_leaves_the_old_file_and_nothing_else),
@@ -347,6 +347,6 @@ int main(void)
         cmocka_unit_test(a_locked_folder_is_refused_to_others_with_the_holders_number),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    if (chdir("/") == 0) dir_remove(dir);
+    scratch_leave();
     return failed;
 }

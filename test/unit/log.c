@@ -16,6 +16,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/log.h"
+#include "test/unit/scratch.h"
 
 static char *text(const char *path)
 {
@@ -201,8 +202,7 @@ static void on_a_terminal_the_bar_shows_part_and_rate_within_its_width_and_then_
 
 int main(void)
 {
-    char dir[] = "/tmp/log-test.XXXXXX";
-    if (!mkdtemp(dir) || chdir(dir) < 0) return 1;
+    if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_reads_back_as_json_whatever_the_strings_hold),
         cmocka_unit_test(a_resumed_run_drops_the_steps_it_will_repeat_and_a_torn_last_line),
@@ -213,6 +213,6 @@ int main(void)
         cmocka_unit_test(on_a_terminal_the_bar_shows_part_and_rate_within_its_width_and_then_goes),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    if (chdir("/") == 0) dir_remove(dir);
+    scratch_leave();
     return failed;
 }

@@ -14,6 +14,7 @@
 #include "common/file.h"
 #include "common/prog.h"
 #include "common/thread.h"
+#include "test/unit/scratch.h"
 
 struct settings { int window, order; int64_t tokens, every; double rate; size_t memory; const char *out; bool norm, deep; struct strs train; };
 static const struct settings defaults = { .window = 2, .rate = 0.1, .memory = (size_t)4 << 30, .norm = true, .every = 90 };
@@ -300,6 +301,29 @@ static void a_language_is_split_from_its_file_only_where_it_is_one(void **state)
     }
 }
 
+static void a_pair_is_split_at_the_dash_between_two_languages(void **state)
+{
+    (void)state;
+    static const char known[][32] = { "en-us", "de", "en" };
+    struct pair_arg p;
+    static const char *const good[][5] = {
+        { "en-de=a,b", "en", "de", "a", "b" }, { "zh-TW-en=x/a.gz,b,c", "zh-TW", "en", "x/a.gz", "b,c" },
+        { "en-zh_Hant=a,b", "en", "zh_Hant", "a", "b" }, { "en-us-de=a,b", "en-us", "de", "a", "b" },
+        { "sr-Latn-RS-sr-Cyrl-RS=a,b", "sr-Latn-RS", "sr-Cyrl-RS", "a", "b" } };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(prog_pair(good[i][0], known, 3, &p), 0);
+        assert_string_equal(p.lang[0], good[i][1]);
+        assert_string_equal(p.lang[1], good[i][2]);
+        assert_string_equal(p.file[0], good[i][3]);
+        assert_string_equal(p.file[1], good[i][4]);
+        free(p.file[0]);
+    }
+    static const char *const bad[] = { "en-de", "en=a,b", "en-de=a", "en-de=,b", "en-de=a,", "-=a,b", "a-de=f,g", "en-D=f,g", "" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(prog_pair(bad[i], known, 3, &p), -1);
+    assert_int_equal(prog_pair("en-us-de=a,b", known, 0, &p), -1);
+    assert_non_null(strstr(err_msg(), "which two languages"));
+}
+
 static void a_signal_sets_the_flag_and_an_ignored_one_stays_ignored(void **state)
 {
     (void)state;
@@ -321,8 +345,7 @@ static void a_signal_sets_the_flag_and_an_ignored_one_stays_ignored(void **state
 
 int main(void)
 {
-    char dir[] = "/tmp/prog-test.XXXXXX";
-    if (!mkdtemp(dir) || chdir(dir) < 0) return 1;
+    if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_spelling_of_an_option_sets_it),
         cmocka_unit_test(sizes_and_times_have_units),
@@ -334,9 +357,10 @@ int main(void)
         cmocka_unit_test(a_bad_configuration_is_refused_with_its_line),
         cmocka_unit_test(threads_follow_the_option_affinity_and_slurm),
         cmocka_unit_test(a_language_is_split_from_its_file_only_where_it_is_one),
+        cmocka_unit_test(a_pair_is_split_at_the_dash_between_two_languages),
         cmocka_unit_test(a_signal_sets_the_flag_and_an_ignored_one_stays_ignored),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    if (chdir("/") == 0) dir_remove(dir);
+    scratch_leave();
     return failed;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "common/err.h"
 #include "common/safetensors.h"
+#include "test/unit/scratch.h"
 
 #define PATH "x.safetensors"
 
@@ -288,8 +289,7 @@ static void the_writer_refuses_what_the_reader_would_and_leaves_no_file(void **s
 
 int main(void)
 {
-    char dir[] = "/tmp/st-test.XXXXXX";
-    if (!mkdtemp(dir) || chdir(dir) < 0) return 1;
+    if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_reads_back),
         cmocka_unit_test(the_same_arrays_give_the_same_bytes_and_the_header_is_the_documented_one),
@@ -304,6 +304,6 @@ int main(void)
         cmocka_unit_test(the_writer_refuses_what_the_reader_would_and_leaves_no_file),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    dir_remove(dir);
+    scratch_leave();
     return failed;
 }

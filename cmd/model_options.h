@@ -1,0 +1,12 @@
+/* The rows of an option table that shape a model (o.shape, o.activation, o.dropout, o.attention_dropout). Included inside the table. */
+    { "layers|n-layers", 0, OPT_INT, &o.shape.layers, "N", "encoder layers", .min = 1, .max = 1000 },
+    { "dim|emb-dim", 0, OPT_INT, &o.shape.dim, "D", "width", .min = 1, .max = 65536 },
+    { "ffn", 0, OPT_INT, &o.shape.ffn, "F", "width of the feed-forward layers; 0: 4 D", .min = 0, .max = 1 << 20 },
+    { "heads|n-heads", 0, OPT_INT, &o.shape.heads, "H", "attention heads", .min = 1, .max = 255 },
+    { "positions|n-positions", 0, OPT_INT, &o.shape.positions, "N", "longest input", .min = 2, .max = 4096 },
+    { "activation", 0, OPT_CHOICE, &o.activation, "gelu|relu", "of the feed-forward layers" },
+    { "pre-norm", 0, OPT_FLAG, &o.shape.pre_norm, "", "layer norm before each sublayer" },
+    { "sinusoidal|sinusoidal-embeddings", 0, OPT_FLAG, &o.shape.sinusoidal, "", "fixed positions" },
+    { "encoder-langs|use-lang-emb", 0, OPT_FLAG, &o.shape.encoder_langs, "", "language embeddings in the encoder" },
+    { "dropout", 0, OPT_REAL, &o.dropout, "P", "of hidden states (default: 0.1, or that of --model)", .min = 0, .max = 0.99 },
+    { "attention-dropout", 0, OPT_REAL, &o.attention_dropout, "P", "of attention probabilities (default: the same)", .min = 0, .max = 0.99 },
