@@ -826,9 +826,11 @@ static const struct { const char *op; struct shape s; } large[] = {
     { "xent", { .N = 700, .I = 64, .V = 9000, .eps = 0.1f, .weighted = true } }, { "gc", { .N = 900, .I = 256, .O = 300, .J = 8 } },
 };
 
+/* On another device: doing it again does. */
 static void any_number_of_threads_gives_the_same_bytes(void **state)
 {
     (void)state;
+    int most = strcmp(k->name, "cpu") == 0 ? 5 : 2;
     for (size_t l = 0; l < sizeof large / sizeof large[0]; l++)
         for (int o = 0; o < OPS; o++) {
             if (strcmp(large[l].op, ops[o].name) != 0) continue;
@@ -838,7 +840,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
             struct { float *out[ARRAYS], *g[ARRAYS]; } one = { 0 };
             for (int i = 0; i < t->n_out; i++) { one.out[i] = t->out[i].got; t->out[i].got = mem_zero(t->out[i].n, 4); }
             for (int i = 0; i < t->n_in; i++) if (t->in[i].g) { one.g[i] = t->in[i].g; t->in[i].g = mem_zero(t->in[i].n, 4); }
-            for (int threads = 2; threads <= 5; threads += 3) {
+            for (int threads = 2; threads <= most; threads += 3) {
                 par_threads_set(threads);
                 run(t);
                 for (int i = 0; i < t->n_out; i++)
