@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include "common/rng.h"
 
-#define KERNELS_ABI 2
+#define KERNELS_ABI 3
 
 typedef void act;                       /* elements of act_size bytes */
 

@@ -58,6 +58,12 @@ void cuda_linear_fwd(act *Y, act *pre, const act *X, const float *W, const float
     else forward((float *)Y, (float *)pre, (const float *)X, W, b, f, N, I, O);
 }
 
+template <typename T> static void derive(T *dX, const T *d, const T *pre, enum kern_act f, bool add, size_t n)
+{
+    if (whole8(n, dX, d, pre)) LAUNCH((times_derivative<T, true>), blocks_for(n, 2048), 256, 0, dX, d, pre, (int)f, add, n);
+    else LAUNCH((times_derivative<T, false>), blocks_for(n, 2048), 256, 0, dX, d, pre, (int)f, add, n);
+}
+
 template <typename T>
 static void backward(T *dX, bool add, float *dW, float *db, const T *dY, const T *X, const float *W, const T *pre, enum kern_act f, int N, int I, int O)
 {
@@ -67,9 +73,7 @@ static void backward(T *dX, bool add, float *dW, float *db, const T *dY, const T
         T *to = apart ? (T *)cuda_scratch(SCRATCH_ACTS, n * sizeof(T)) : dX;
         if (!to) return;
         cuda_gemm(false, false, N, I, O, { dY, O, MATRIX_ACT }, { W, I, MATRIX_WEIGHTS }, { to, I, MATRIX_ACT }, add && !apart, NULL, false);
-        if (factor && whole8(n, dX, to, pre))
-            LAUNCH((times_derivative<T, true>), blocks_for(n, 2048), 256, 0, dX, (const T *)to, pre, (int)f, apart, n);
-        else if (factor) LAUNCH((times_derivative<T, false>), blocks_for(n, 2048), 256, 0, dX, (const T *)to, pre, (int)f, apart, n);
+        if (factor) derive(dX, (const T *)to, pre, f, apart, n);
     }
     if (dW) cuda_gemm(true, false, O, I, N, { dY, O, MATRIX_ACT }, { X, I, MATRIX_ACT }, { dW, I, MATRIX_FLOAT }, true, NULL, false);
     if (db) cuda_column_sums(db, dY, N, O);
@@ -81,4 +85,11 @@ void cuda_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, con
     if (N <= 0 || cuda_lost()) return;
     if (cuda.bf16) backward((bf16 *)dX, add, dW, db, (const bf16 *)dY, (const bf16 *)X, W, (const bf16 *)pre_x, f, N, I, O);
     else backward((float *)dX, add, dW, db, (const float *)dY, (const float *)X, W, (const float *)pre_x, f, N, I, O);
+}
+
+void cuda_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n)
+{
+    if (n == 0 || f == KERN_NONE || cuda_lost()) return;
+    if (cuda.bf16) derive((bf16 *)dX, (const bf16 *)dX, (const bf16 *)pre, f, false, n);
+    else derive((float *)dX, (const float *)dX, (const float *)pre, f, false, n);
 }
