@@ -60,12 +60,12 @@ endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$p)))
 BINS := $(addprefix $(O)/bin/,$(PROGRAMS))
 
-# --- the CUDA side: a shared object beside the programs, which open it at run time (kernels/cpu/open.c) -----------
+# --- the CUDA side: a shared object that the programs open at run time (kernels/cpu/open.c) -----------
 ## make cuda          libisoglot-cuda.so, the GPU's side of the programs; NVCC=path (plain `make` builds it where nvcc is found)
 NVCC := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 CUDA_OBJ := $(CUDA_SRC:%.cu=$(O)/%.o)
-CUDA_LIB := $(O)/bin/libisoglot-cuda.so
+CUDA_LIB := $(O)/lib/isoglot/libisoglot-cuda.so
 CUDA_ARCH := -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]
 CUDA_FLAGS = -std=c++17 -O3 $(CUDA_ARCH) -I. -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-missing-field-initializers
 cuda: $(CUDA_LIB)

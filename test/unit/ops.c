@@ -72,7 +72,7 @@ struct op {
     void (*plain)(struct test *t);               /* out[].x from in[].x */
     void (*forward)(struct test *t);
     void (*backward)(struct test *t);
-    struct shape shapes[12];                     /* N < 0 ends them */
+    struct shape shapes[16];                     /* N < 0 ends them */
     struct shape golden;                         /* the shape of test/golden/ops.py; N = 0: not there */
     bool zero_first;                             /* backward leaves rows out: their gradient is zeroed before */
 };
@@ -764,7 +764,9 @@ static const struct op ops[] = {
         { .N = 17, .I = 8, .heads = 2, .batch = 5, .causal = true }, { .N = 12, .I = 16, .heads = 2, .batch = 4, .drop = true },
         { .N = 11, .I = 7, .heads = 3, .batch = 6, .cross = true }, { .N = 8, .I = 4, .heads = 2, .batch = 3, .cross = true, .causal = true, .drop = true },
         { .N = 70, .I = 64, .heads = 2, .batch = 2, .causal = true, .drop = true }, { .N = 1, .I = 4, .heads = 2, .batch = 0 },
-        { .N = 1, .I = 8, .heads = 2, .batch = 5, .cached = true }, END },
+        { .N = 1, .I = 8, .heads = 2, .batch = 5, .cached = true }, { .N = 1, .I = 64, .heads = 2, .batch = 2, .cached = true },
+        { .N = 1, .I = 5, .heads = 2, .batch = 2, .cached = true }, { .N = 75, .I = 128, .heads = 1, .batch = 3, .cross = true },
+        { .N = 67, .I = 32, .heads = 2, .batch = 3, .cross = true, .causal = true, .drop = true }, { .N = 40, .I = 96, .heads = 1, .batch = 2, .drop = true }, END },
       .golden = { .N = 6, .I = 4, .heads = 2, .batch = 3, .causal = true }, .zero_first = true },
     { "gather", gather_setup, gather_plain, gather_forward, gather_backward,
       { { .N = 1, .I = 1, .O = 1 }, { .N = 9, .I = 5, .O = 4 }, { .N = 400, .I = 33, .O = 300, .add = true }, { .N = 3, .I = 4, .O = 0 }, END },
