@@ -9,6 +9,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "lib/graph/profile.h"
 #include "lib/train/translation.h"
 
 enum task { TASK_UNMT, TASK_MT };
@@ -24,10 +25,14 @@ static struct {
     struct model_config shape;
     int decoder_layers;
     double dropout, attention_dropout;
+    bool recompute, profile;
+    size_t memory;
 } o = { .device = "auto", .denoise = "0:1,25000:0.1", .seed = 1, .dropout = -1, .attention_dropout = -1, .decoder_layers = -1 };
 
 /* The run. */
 static struct {
+    struct model_config c;
+    struct memory_need need;
     struct model m;
     struct tape t;
     struct trainer tr;
@@ -76,7 +81,7 @@ static const struct prog prog = { "finetune", "--task unmt|mt --model DIR --trai
 /* "SRC-TGT=F,G" */
 static int load_pairs(const struct strs *args, struct pairs **to, int *n, const struct vocab *v)
 {
-    const struct model_config *c = &r.m.c;
+    const struct model_config *c = &r.c;
     *to = mem_zero((size_t)args->n + 1, sizeof **to);
     *n = args->n;
     for (int i = 0; i < args->n; i++) {
@@ -147,10 +152,9 @@ static int load_mono(void)
     for (int i = 0; i < o.train.n; i++) {
         char lang[32];
         const char *path = prog_lang_file(o.train.v[i], lang);
-        int id = model_config_lang(&r.m.c, lang);
+        int id = model_config_lang(&r.c, lang);
         r.corpora.n = i + 1;
         if (corpus_load(&c[i], path, lang, id, r.vocab) < 0) return -1;
-        model_see(&r.m, id, c[i].all.ids, c[i].all.tokens);
     }
     if (c[0].lang_id == c[1].lang_id) return err_set("--train: language %s is there twice; unmt wants two languages", c[0].lang);
     r.dir[0] = (struct direction){ 0, 1 };
@@ -176,20 +180,35 @@ static int state_of_data(void)
     return k;
 }
 
-static int start_model(const struct kernels *k)
+/* Configuration and vocabulary. */
+static int describe_model(void)
 {
-    struct model_config c;
     if (o.model && !(r.from = run_model_dir(o.model))) return -1;
-    if (shape(&c, r.from) < 0) return -1;
+    if (shape(&r.c, r.from) < 0) return -1;
     char *path = o.vocab ? mem_dup(o.vocab) : path_join(r.from, "vocab");
     r.vocab = vocab_read(path);
     free(path);
     if (!r.vocab) return -1;
-    c.vocab = (int)r.vocab->n;
-    c.vocab_hash = r.vocab->hash;
-    if (o.x.longest > c.positions - 2) o.x.longest = c.positions - 2;
-    if (model_new(&r.m, &c, k, (uint64_t)o.seed, true) < 0) return -1;
+    r.c.vocab = (int)r.vocab->n;
+    r.c.vocab_hash = r.vocab->hash;
+    if (o.x.longest > r.c.positions - 2) o.x.longest = r.c.positions - 2;
+    return 0;
+}
+
+static int plan(void *k, int tokens, bool recompute, struct memory_need *need)
+{
+    return translation_plan(&o.x, &r.c, k, tokens, recompute, need);
+}
+
+static int start_model(const struct kernels *k)
+{
+    if (model_new(&r.m, &r.c, k, (uint64_t)o.seed, true) < 0) return -1;
     tape_init(&r.t, k, &r.m.ps);
+    r.t.recompute = o.recompute;
+    if (tape_reserve(&r.t, r.need.arena) < 0) return -1;
+    for (int i = 0; o.x.mono && i < r.corpora.n; i++) model_see(&r.m, r.corpora.c[i].lang_id, r.corpora.c[i].all.ids, r.corpora.c[i].all.tokens);
+    for (int i = 0; o.task == TASK_MT && i < o.x.n_train; i++)
+        for (int s = 0; s < 2; s++) model_see(&r.m, o.x.train[i].lang[s], o.x.train[i].side[s].ids, o.x.train[i].side[s].tokens);
     if (!r.from) return 0;
     if (!o.codes) {
         r.codes = path_join(r.from, "codes");
@@ -209,17 +228,22 @@ static int run(void)
     const struct kernels *k = kernels_open(o.device, (enum kern_precision)o.precision, &why);
     if (!k) return -1;
     prog_note("%s", why);
-    if (start_model(k) < 0) return -1;
+    if (describe_model() < 0) return -1;
     if (o.task == TASK_UNMT && load_mono() < 0) return -1;
     if (load_pairs(o.task == TASK_UNMT ? &o.pseudo : &o.parallel, &o.x.train, &o.x.n_train, r.vocab) < 0
         || load_pairs(&o.valid, &o.x.valid, &o.x.n_valid, r.vocab) < 0) return -1;
-    if (o.task == TASK_MT)
-        for (int i = 0; i < o.x.n_train; i++)
-            for (int s = 0; s < 2; s++) model_see(&r.m, o.x.train[i].lang[s], o.x.train[i].side[s].ids, o.x.train[i].side[s].tokens);
+    struct memory_ask ask = { o.x.tokens, o.run.accumulate, o.recompute, o.memory, plan, (void *)k };
+    if (memory_check(&ask, &r.need) < 0) return -1;
+    if (o.profile) k = profile_kernels(k);
+    if (start_model(k) < 0) return -1;
     o.x.m = &r.m; o.x.t = &r.t; o.x.vocab = r.vocab; o.x.seed = (uint64_t)o.seed;
     if (trainer_open(&r.tr, &o.run, &r.m, &r.t, r.vocab, r.state, state_of_data()) < 0) return -1;
     if (r.tr.resumed) prog_note("continuing from step %lld", (long long)r.tr.step);
-    if (translation_run(&o.x, &r.tr) < 0 || trainer_close(&r.tr, &again) < 0) return -1;
+    if (o.profile) trainer_profile_start(&r.tr);
+    if (translation_run(&o.x, &r.tr) < 0) return -1;
+    if (o.profile) trainer_profile_stop(&r.tr);
+    if (trainer_close(&r.tr, &again) < 0) return -1;
+    if (o.profile) trainer_profile(&r.tr, memory_total(&r.need));
     return again ? PROG_AGAIN : PROG_OK;
 }
 

@@ -1,6 +1,8 @@
 /* The rows of an option table that shape a model (o.shape, o.activation, o.dropout, o.attention_dropout). Included inside the table. */
     { "layers|n-layers", 0, OPT_INT, &o.shape.layers, "N", "encoder layers", .min = 1, .max = 1000 },
     { "dim|emb-dim", 0, OPT_INT, &o.shape.dim, "D", "width", .min = 1, .max = 65536 },
+    { "embed-dim", 0, OPT_INT, &o.shape.embed_dim, "E", "width of the embedding tables, projected to the model's (ALBERT); 0: the same", .min = 0, .max = 65536 },
+    { "share-layers", 0, OPT_FLAG, &o.shape.share_layers, "", "all layers have the same parameters (ALBERT)" },
     { "ffn", 0, OPT_INT, &o.shape.ffn, "F", "width of the feed-forward layers; 0: 4 D", .min = 0, .max = 1 << 20 },
     { "heads|n-heads", 0, OPT_INT, &o.shape.heads, "H", "attention heads", .min = 1, .max = 255 },
     { "positions|n-positions", 0, OPT_INT, &o.shape.positions, "N", "longest input", .min = 2, .max = 4096 },

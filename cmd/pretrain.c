@@ -8,6 +8,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "lib/graph/profile.h"
 #include "lib/train/pretrain.h"
 
 static struct {
@@ -20,7 +21,8 @@ static struct {
     struct pretrain p;
     int activation, gc_form, gc_targets, stream;
     double alpha, dropout, attention_dropout, xmax, gc_alpha;
-    bool gc_raw, half, no_lang;
+    bool gc_raw, half, no_lang, recompute, profile;
+    size_t memory;
 } o = { .out = NULL, .device = "auto", .objective = "mlm", .seed = 1, .alpha = 0.7, .dropout = -1, .attention_dropout = -1,
         .xmax = 100, .gc_alpha = 0.75 };
 
@@ -34,6 +36,7 @@ static struct {
     struct corpora train;
     struct corpus *valid;
     struct cooc_values *cooc;
+    struct memory_need need;
 } r;
 
 static const struct opt opts[] = {
@@ -123,6 +126,11 @@ static int start_weights(struct model *m, const struct vocab *v)
     return 0;
 }
 
+static int plan(void *k, int tokens, bool recompute, struct memory_need *need)
+{
+    return pretrain_plan(&o.p, &o.shape, k, tokens, recompute, need);
+}
+
 /* -1 failed, else the exit status. */
 static int run(void)
 {
@@ -141,18 +149,27 @@ static int run(void)
         struct cooc_values_opts x = { .xmax = o.xmax, .alpha = o.gc_alpha, .raw_f = o.gc_raw, .half = o.half, .vocab_hash = r.vocab->hash };
         if (!(o.p.x = r.cooc = cooc_values_load(o.cooc, &x))) return -1;
     }
+    o.p.stream = o.stream > 0; o.p.seed = (uint64_t)o.seed;
+    struct memory_ask ask = { o.p.tokens, o.run.accumulate, o.recompute, o.memory, plan, (void *)k };
+    if (memory_check(&ask, &r.need) < 0) return -1;
+    if (o.profile) k = profile_kernels(k);
     if (model_new(&r.m, &o.shape, k, (uint64_t)o.seed, true) < 0 || start_weights(&r.m, r.vocab) < 0) return -1;
     tape_init(&r.t, k, &r.m.ps);
+    r.t.recompute = o.recompute;
+    if (tape_reserve(&r.t, r.need.arena) < 0) return -1;
     if (corpora_init(&r.train, r.train.c, o.train.n, o.alpha, (uint64_t)o.seed) < 0) return -1;
     o.p.m = &r.m; o.p.t = &r.t; o.p.train = &r.train; o.p.valid = r.valid;
-    o.p.stream = o.stream > 0; o.p.seed = (uint64_t)o.seed;
     for (int i = 0; i < o.p.n_valid; i++)
         if (!pretrain_predicts(&o.p, i))
             return err_set("%s: no token of it would be predicted (of sentences of 1 to %d tokens, %g of the tokens); give more validation text or raise --mask-prob",
                            o.valid.v[i], o.p.longest, o.p.mlm.select);
     if (trainer_open(&r.tr, &o.run, &r.m, &r.t, r.vocab, r.state, corpora_state(&r.train, r.state)) < 0) return -1;
     if (r.tr.resumed) prog_note("continuing from step %lld", (long long)r.tr.step);
-    if (pretrain_run(&o.p, &r.tr) < 0 || trainer_close(&r.tr, &again) < 0) return -1;
+    if (o.profile) trainer_profile_start(&r.tr);
+    if (pretrain_run(&o.p, &r.tr) < 0) return -1;
+    if (o.profile) trainer_profile_stop(&r.tr);
+    if (trainer_close(&r.tr, &again) < 0) return -1;
+    if (o.profile) trainer_profile(&r.tr, memory_total(&r.need));
     return again ? PROG_AGAIN : PROG_OK;
 }
 
@@ -185,6 +202,8 @@ int main(int argc, char **argv)
     if (!o.train.n || !o.vocab || !o.out) return prog_usage("--train, --vocab and --out are needed");
     if (strcmp(o.objective, "mlm") && strcmp(o.objective, "mlm,gc")) return prog_usage("--objective is mlm or mlm,gc, not %s", o.objective);
     if (strstr(o.objective, "gc") && !o.cooc) return prog_usage("--objective %s needs --cooc FILE", o.objective);
+    if (o.gc_form && o.shape.embed_dim && o.shape.embed_dim != o.shape.dim)
+        return prog_usage("--gc-form output wants output embeddings as wide as the states; leave out --embed-dim");
     if (o.p.mlm.mask + o.p.mlm.random > 1) return prog_usage("--mask-keep and --mask-random add up to more than 1");
     if (o.stream > o.shape.positions) return prog_usage("--stream %d is longer than --positions %d", o.stream, o.shape.positions);
     if (o.stream) o.p.longest = o.stream;

@@ -1,4 +1,4 @@
-/* The rows of an option table that every training program has (o.run, o.seed, o.device, o.precision). Included inside the table. */
+/* The rows of an option table that every training program has (o.run, o.seed, o.device, o.precision, o.recompute, o.memory, o.profile). Included inside the table. */
     { "steps|max-steps", 0, OPT_I64, &o.run.steps, "N", "optimiser steps", .min = 0, .max = 1e15 },
     { "lr", 0, OPT_REAL, &o.run.lr, "LR", "the highest learning rate", .min = 0, .max = 100 },
     { "warmup|warmup-updates", 0, OPT_I64, &o.run.warmup, "N", "steps from 0 to it", .min = 0, .max = 1e15 },
@@ -13,7 +13,7 @@
     { "seed", 0, OPT_I64, &o.seed, "S", "of all random numbers", .min = 0, .max = 9e15 },
     { "save-every", 0, OPT_I64, &o.run.save_every, "N", "checkpoint every N steps", .min = 0, .max = 1e15 },
     { "save-time", 0, OPT_TIME, &o.run.save_seconds, "T", "and when the last is older than this (30m)" },
-    { "keep", 0, OPT_INT, &o.run.keep, "K", "of the checkpoints of --save-every keep the last K, besides the newest and the best", .min = 1, .max = 1e6 },
+    { "keep", 0, OPT_INT, &o.run.keep, "K", "newest checkpoints kept, besides the best", .min = 1, .max = 1e6 },
     { "valid-every", 0, OPT_I64, &o.run.valid_every, "N", "validate every N steps", .min = 0, .max = 1e15 },
     { "patience", 0, OPT_INT, &o.run.patience, "N", "stop after N validations without a better one; 0: never", .min = 0, .max = 1e9 },
     { "log-every", 0, OPT_I64, &o.run.log_every, "N", "a log line every N steps", .min = 1, .max = 1e15 },
@@ -21,3 +21,6 @@
     { "resume", 0, OPT_FLAG, &o.run.resume, "", "continue the run in the folder, if there is one" },
     { "device", 0, OPT_STR, &o.device, "NAME", "auto, cpu or cuda" },
     { "precision", 0, OPT_CHOICE, &o.precision, "float32|bf16", "of matrix products; bf16 adds in float32 and keeps float32 parameters" },
+    { "recompute", 0, OPT_FLAG, &o.recompute, "", "run each layer again in the backward pass instead of keeping what it made: less memory, the same bytes" },
+    { "memory", 0, OPT_SIZE, &o.memory, "SIZE", "refuse to begin what may need more (4G, 80%; default: what is free)" },
+    { "profile", 0, OPT_FLAG, &o.profile, "", "at the end print what each operation took (standard error)" },

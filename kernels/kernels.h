@@ -73,6 +73,13 @@ struct kern_adam {
     float grad_scale;                   /* multiplies gradients first (1 / accumulated micro-batches ...); norm2 is of the unscaled ones */
 };
 
+/* The largest step of a model: what `working` wants to know. */
+struct kern_shape {
+    int rows, longest;                  /* tokens of a micro-batch, the longest sentence */
+    int predicted;                      /* rows of the output layer */
+    int dim, ffn, heads, vocab;
+};
+
 struct kernels {
     int abi;
     const char *name;                   /* "cpu", "cuda" */
@@ -88,6 +95,8 @@ struct kernels {
     void (*put)(act *to, const float *host, size_t n);            /* float32 -> act */
     void (*get)(float *host, const act *from, size_t n);          /* act -> float32; waits */
     int (*sync)(void);
+    /* Bytes beside what alloc gave that steps of this shape take: scratch memory of threads and libraries. NULL: not known. */
+    size_t (*working)(const struct kern_shape *s);
     /* one line for people: device, memory, instruction set, library versions and kernels picked */
     const char *(*describe)(void);
 
@@ -175,10 +184,6 @@ struct kernels {
 
 /* The CPU side. Uses common/thread.h's pool; OpenBLAS runs single-threaded inside its chunks. */
 const struct kernels *kernels_cpu(void);
-
-/* What libisoglot-cuda.so exports as kernels_cuda. fail is the program's err_set, for messages to be the program's own.
- * NULL: *why says what is missing (no driver, no device, no cuBLASLt). */
-typedef const struct kernels *kernels_cuda_fn(int (*fail)(const char *fmt, ...), const char **why);
 
 /* Opens "cpu", "cuda" or "auto" (cuda when its shared object and a device are there) at a precision. *why (may be NULL)
  * gets one line that says what was chosen and why. NULL with a message. */

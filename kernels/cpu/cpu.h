@@ -15,6 +15,9 @@
 enum { SCRATCH_OP, SCRATCH_CHUNK, SCRATCH_A, SCRATCH_B, SCRATCH_TILE, SCRATCH_DNNL, SCRATCH_PIECES };
 void *cpu_scratch(int piece, size_t bytes);
 
+/* Rows of logits that xent has at a time. */
+int xent_rows(int V, int M);
+
 /* Keeps err_msg() for sync, if it is the first failure. */
 void cpu_failed(void);
 
@@ -60,6 +63,7 @@ void cpu_topk(float *val, int32_t *idx, float *lse, const act *logits, const uin
 void cpu_norm2(float *out, const float *x, size_t n);
 void cpu_scale(float *x, float a, size_t n);
 void cpu_adam(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
+size_t cpu_working(const struct kern_shape *s);
 void cpu_lamb(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
 
 #endif

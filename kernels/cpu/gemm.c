@@ -102,6 +102,8 @@ int gemm_bf16(bool on)
     return 0;
 }
 
+bool gemm_is_bf16(void) { return bf16; }
+
 void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
           const float *B, int ldb, float beta, float *C, int ldc, gemm_then *then, void *ctx)
 {

@@ -26,6 +26,9 @@ void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols);
  * it: bf16.c, by oneDNN, which is opened at run time. -1 with a message where it or the processor's instructions lack. */
 int gemm_bf16(bool on);
 
+/* Is gemm multiplying in bfloat16? */
+bool gemm_is_bf16(void);
+
 /* "OpenBLAS 0.3.21 SkylakeX, bf16 products by oneDNN 2.6.3" */
 const char *gemm_describe(void);
 

@@ -54,15 +54,19 @@ static void bias_columns(void *ctx, int first, int last)
     for (int r = 0; r < t->rows; r++) simd_choose()->add(t->db + first, t->Z + (size_t)r * (size_t)t->V + first, (size_t)(last - first));
 }
 
-void cpu_xent(float *loss, float *nll, int32_t *best, act *dX, float *dW, float *db, const act *X, const float *W,
-              const float *b, const int32_t *target, const float *weight, const uint8_t *allowed,
-              float eps, float scale, int M, int D, int V)
+int xent_rows(int V, int M)
 {
     enum { LOGITS = 8 << 20 };                /* at most so many at a time, 32 MiB, unless 64 rows are more */
     int step = LOGITS / (V > 0 ? V : 1) / 16 * 16;
     if (step < 64) step = 64;
-    if (step > M) step = M;
-    int words = V;
+    return step < M ? step : M;
+}
+
+void cpu_xent(float *loss, float *nll, int32_t *best, act *dX, float *dW, float *db, const act *X, const float *W,
+              const float *b, const int32_t *target, const float *weight, const uint8_t *allowed,
+              float eps, float scale, int M, int D, int V)
+{
+    int step = xent_rows(V, M), words = V;
     if (allowed) {
         words = 0;
         for (int v = 0; v < V; v++) words += allowed[v] != 0;

@@ -60,6 +60,8 @@ void tape_reset(struct tape *t, bool train)
 int tape_reserve(struct tape *t, size_t bytes) { return arena_reserve(t->arena, bytes); }
 size_t tape_peak(const struct tape *t) { return arena_peak(t->arena); }
 
+size_t tape_size(const struct tape *t) { return arena_size(t->arena); }
+
 /* Memory for the time until tape_back_to, inside one operation. */
 static int tape_mark(const struct tape *t) { return arena_count(t->arena); }
 static void tape_back_to(struct tape *t, int mark) { arena_back_to(t->arena, mark); }
@@ -191,7 +193,7 @@ static void segment_back(struct tape *t, struct record *r)
 
 void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t bytes, struct var **in, int n_in, struct var **out, int n_out)
 {
-    if (!t->train || !t->recompute) {
+    if (t->train && !t->recompute) {
         run(ctx, t, in, out);
         return;
     }
@@ -201,9 +203,10 @@ void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t byte
     memcpy(s->ctx, ctx, bytes);
     for (int i = 0; i < n_in; i++) s->in[i] = in[i];
     int first = t->n;
+    bool recompute = t->recompute;
     t->recompute = false;
     run(s->ctx, t, s->in, out);
-    t->recompute = true;
+    t->recompute = recompute;
     struct var made[2];
     for (int i = 0; i < n_out; i++) {
         made[i] = *out[i];
@@ -213,7 +216,7 @@ void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t byte
     t->n = first;
     struct var *z = n_out == 2 ? &record_of(t, made[1])->y : NULL;
     struct record *r = record_of(t, made[0]);
-    r->back = segment_back;
+    r->back = t->train ? segment_back : NULL;
     r->segment = s;
     r->z = z;
     out[0] = &r->y;
@@ -295,7 +298,7 @@ struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int 
     r->pre = t->train ? own(t, r, bytes) : NULL;
     t->k->linear_fwd(r->s, r->pre, x->v, val(t, W1), val(t, b1), f, N, x->cols, F);
     t->k->linear_fwd(r->y.v, NULL, r->s, val(t, W2), val(t, b2), KERN_NONE, N, F, O);
-    if (!t->train) tape_back_to(t, m);
+    if (!t->train) { tape_back_to(t, m); r->n_own = 0; }
     return &r->y;
 }
 
@@ -359,7 +362,7 @@ struct var *tape_norm(struct tape *t, struct var *x, struct var *u, int gamma, i
     r->s = !u ? x->v : z ? z->v : own(t, r, (size_t)N * (size_t)D * t->k->act_size);
     t->k->norm_fwd(r->y.v, u ? r->s : NULL, r->mean, r->rstd, x->v, u ? u->v : NULL, val(t, gamma), val(t, beta),
                    &r->drop, eps, N, D);
-    if (!t->train) tape_back_to(t, m);
+    if (!t->train) { tape_back_to(t, m); r->n_own = 0; }
     if (sum) *sum = u ? z : x;
     return &r->y;
 }

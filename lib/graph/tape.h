@@ -30,6 +30,7 @@ void tape_reset(struct tape *t, bool train);
 /* The arena takes memory from the back end as it needs it, unless the need is known: this much, once. -1 with a message. */
 int tape_reserve(struct tape *t, size_t bytes);
 size_t tape_peak(const struct tape *t);              /* bytes of the arena in use at most so far */
+size_t tape_size(const struct tape *t);              /* bytes of the arena */
 
 /* Device memory until the next reset: bytes, 256-aligned. tape_int32 and friends also copy host values there. */
 void *tape_alloc(struct tape *t, size_t bytes);
@@ -48,7 +49,8 @@ void tape_done(struct tape *t, struct var *x);
 
 /* A stretch of the forward pass that is run again in the backward pass, in place of keeping what it makes (recompute; Chen et al.
  * 2016): run makes out[0..n_out) from in[0..n_in), 1 or 2 of each, by the same operations every time; ctx is copied. Values and
- * gradients are the same bytes. Where t->recompute is off, or nothing is trained, it is run(...) and no more. */
+ * gradients are the same bytes. In training without t->recompute it is run(...) and no more; where nothing is trained, what is
+ * neither input nor output gives its memory back at once. */
 enum { SEGMENT_BYTES = 256 };
 typedef void segment_run(const void *ctx, struct tape *t, struct var **in, struct var **out);
 void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t bytes, struct var **in, int n_in, struct var **out, int n_out);

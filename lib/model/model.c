@@ -128,14 +128,19 @@ static void draw(struct model *m, uint64_t seed)
     if (m->c.sinusoidal) { sinusoids(m, m->enc.positions); sinusoids(m, m->dec.positions); }
 }
 
-int model_new(struct model *m, const struct model_config *c, const struct kernels *k, uint64_t seed, bool with_grad)
+int model_alloc(struct model *m, const struct model_config *c, const struct kernels *k, bool with_grad)
 {
     memset(m, 0, sizeof *m);
     if (model_config_check(c) < 0) return -1;
     m->c = *c;
     params_init(&m->ps, k);
     layout(m);
-    if (params_alloc(&m->ps, with_grad) < 0) return -1;
+    return params_alloc(&m->ps, with_grad);
+}
+
+int model_new(struct model *m, const struct model_config *c, const struct kernels *k, uint64_t seed, bool with_grad)
+{
+    if (model_alloc(m, c, k, with_grad) < 0) return -1;
     draw(m, seed);
     return 0;
 }

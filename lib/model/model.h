@@ -32,6 +32,8 @@ struct model {
 /* Allocates and draws initial weights: embeddings normal(0, dim^-1/2) with <pad> 0, matrices Xavier uniform, biases 0,
  * norms 1 and 0. with_grad: for training. -1 with a message. */
 int model_new(struct model *m, const struct model_config *c, const struct kernels *k, uint64_t seed, bool with_grad);
+/* The same with weights of 0. */
+int model_alloc(struct model *m, const struct model_config *c, const struct kernels *k, bool with_grad);
 void model_free(struct model *m);
 
 /* Marks the n words ids as words of language lang. */
@@ -50,8 +52,6 @@ struct var *model_decode(struct model *m, struct tape *t, const struct dev_batch
 /* The folder of a model: config.json, vocab, codes (if any), weights.safetensors, words.safetensors (`seen`, if any); see
  * docs/formats/checkpoint.md. */
 int model_save(const struct model *m, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta);
-/* The same with the parameters from a host copy [ps.total]; touches nothing of the device. */
-int model_write(const struct model *m, const float *host, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta);
 int model_load(struct model *m, const char *dir, const struct kernels *k, bool with_grad, struct vocab **vocab);
 /* Reads a folder's config.json alone. */
 int model_read_config(struct model_config *c, const char *dir);

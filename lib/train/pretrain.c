@@ -2,8 +2,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/train/ahead.h"
 
 static double sum_floats(const struct kernels *k, const float *dev, int n)
 {
@@ -48,21 +50,37 @@ int pretrain_pass(struct pretrain *p, bool train, bool with_mlm, bool with_gc, f
     return t->k->sync();
 }
 
-static void build_gc(struct pretrain *p)
+/* --- the training stream, on a thread of its own --- */
+
+struct item { struct mlm_batch b; struct gc_batch g; };
+struct stream { struct pretrain *p; int64_t made, end; int accumulate; struct item item[AHEAD_ITEMS]; };
+
+/* The next micro-batch. */
+static int make_batch(void *ctx, void *to)
 {
-    if (p->x) gc_build(&p->g, &p->b, p->x, &p->gc);
+    struct stream *x = ctx;
+    struct pretrain *p = x->p;
+    struct item *i = to;
+    struct sample s;
+    if (x->made == x->end) return 0;
+    struct rng_key key = { p->seed, RNG_MASK, (uint32_t)(x->made++ / x->accumulate + 1) };      /* as trainer_key */
+    mlm_clear(&i->b);
+    while (i->b.input.rows < p->tokens) {
+        if (corpora_next(p->train, p->longest, &s) < 0) return -1;
+        mlm_add(&i->b, &s, !p->stream, (uint32_t)p->m->c.vocab, &p->mlm, key);
+    }
+    if (p->x) gc_build(&i->g, &i->b, p->x, &p->gc);
+    return 1;
 }
 
-/* The next micro-batch of the training stream. */
-static int next_batch(struct pretrain *p, struct rng_key key)
+/* The old batch goes back in the item, to be filled again. */
+static int next_batch(struct pretrain *p, struct ahead *a)
 {
-    struct sample s;
-    mlm_clear(&p->b);
-    while (p->b.input.rows < p->tokens) {
-        if (corpora_next(p->train, p->longest, &s) < 0) return -1;
-        mlm_add(&p->b, &s, !p->stream, (uint32_t)p->m->c.vocab, &p->mlm, key);
-    }
-    build_gc(p);
+    bool failed;
+    struct item *i = ahead_next(a, &failed), was = { p->b, p->g };
+    if (!i) return failed ? -1 : err_set("the data ended before the run");
+    p->b = i->b; p->g = i->g;
+    *i = was;
     return 0;
 }
 
@@ -142,13 +160,13 @@ static int gradient_norms(struct pretrain *p, struct trainer *tr, struct rng_key
     return 0;
 }
 
-static int one_step(struct pretrain *p, struct trainer *tr)
+static int one_step(struct pretrain *p, struct trainer *tr, struct ahead *data)
 {
     int64_t tokens = 0;
     float scale = 1.0f / (float)tr->o.accumulate;
     for (int a = 0; a < tr->o.accumulate; a++) {
         struct pretrain_loss loss;
-        if (next_batch(p, trainer_key(tr, p->seed, RNG_MASK)) < 0) return -1;
+        if (next_batch(p, data) < 0) return -1;
         struct rng_key drop = trainer_key(tr, p->seed, RNG_DROPOUT);
         if (a == 0 && p->x && p->gradient_norms && (tr->step + 1) % tr->o.log_every == 0 && gradient_norms(p, tr, drop) < 0) return -1;
         tape_reset(p->t, true);
@@ -166,13 +184,62 @@ static int one_step(struct pretrain *p, struct trainer *tr)
 
 int pretrain_run(struct pretrain *p, struct trainer *tr)
 {
+    struct stream x = { .p = p, .made = tr->step * tr->o.accumulate, .end = tr->o.steps * tr->o.accumulate, .accumulate = tr->o.accumulate };
+    struct ahead_source from = { .make = make_batch, .ctx = &x };
+    for (int i = 0; i < AHEAD_ITEMS; i++) from.item[i] = &x.item[i];
+    struct ahead *data = ahead_start(&from, tr);
+    int rc = data ? 0 : -1;
     p->t->p_drop = p->m->c.dropout;
     p->t->p_attn = p->m->c.attention_dropout;
-    while (trainer_go(tr)) {
-        if (one_step(p, tr) < 0) return -1;
-        if (p->n_valid && trainer_due(tr) && validate(p, tr) < 0) return -1;
-        if (trainer_tick(tr) < 0) return -1;
+    while (rc == 0 && trainer_go(tr)) {
+        rc = one_step(p, tr, data);
+        if (rc == 0 && p->n_valid && trainer_due(tr)) rc = validate(p, tr);
+        if (rc == 0) rc = trainer_tick(tr);
     }
+    ahead_stop(data);
+    for (int i = 0; i < AHEAD_ITEMS; i++) {
+        mlm_free(&x.item[i].b);
+        gc_free(&x.item[i].g);
+    }
+    return rc;
+}
+
+/* --- memory --- */
+
+int pretrain_plan(const struct pretrain *p, const struct model_config *c, const struct kernels *like, int tokens, bool recompute, struct memory_need *need)
+{
+    struct model m;
+    struct tape t;
+    struct pretrain x = *p;
+    struct pretrain_loss loss;
+    int wrap = p->stream ? 0 : 2, whole = p->longest + wrap, J = 2 * p->gc.window;
+    if (memory_plan_open(&m, &t, c, like) < 0) return -1;
+    t.p_drop = c->dropout; t.p_attn = c->attention_dropout; t.recompute = recompute;
+    x.m = &m; x.t = &t;
+    memset(&x.b, 0, sizeof x.b);
+    memset(&x.g, 0, sizeof x.g);
+    uint32_t *ids = mem_zero((size_t)whole + (size_t)tokens, sizeof *ids);
+    for (int rows = tokens - 1; rows > 0; rows -= whole) batch_add(&x.b.input, ids, rows < whole ? rows : whole, 0, 0);
+    batch_add(&x.b.input, ids, whole, 0, 0);
+    double rows = x.b.input.rows, share = p->mlm.select;
+    int predicted = (int)(rows * share + 6 * sqrt(rows * share * (1 - share))) + 1;
+    if (predicted > rows) predicted = x.b.input.rows;
+    x.b.n = predicted;
+    x.b.row = mem_zero((size_t)predicted, sizeof *x.b.row);
+    x.b.target = mem_zero((size_t)predicted, sizeof *x.b.target);
+    if (p->x) {
+        size_t nj = (size_t)predicted * (size_t)J;
+        x.g = (struct gc_batch){ .n = predicted, .t = mem_zero((size_t)predicted, 4), .nb = mem_zero(nj, 4), .f = mem_zero(nj, 4), .logx = mem_zero(nj, 4) };
+    }
+    for (int train = 1; train >= 0; train--) {
+        tape_reset(&t, train);
+        pretrain_pass(&x, train, true, train, 1, &loss);
+    }
+    struct kern_shape s = { x.b.input.rows, whole, predicted, c->dim, c->ffn, c->heads, c->vocab };
+    memory_plan_close(&m, &t, like, &s, need);
+    mlm_free(&x.b);
+    gc_free(&x.g);
+    free(ids);
     return 0;
 }
 

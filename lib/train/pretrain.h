@@ -3,6 +3,7 @@
 #ifndef TRAIN_PRETRAIN_H
 #define TRAIN_PRETRAIN_H
 #include "lib/train/gc.h"
+#include "lib/train/memory.h"
 #include "lib/train/trainer.h"
 
 struct pretrain {
@@ -33,6 +34,10 @@ int pretrain_pass(struct pretrain *p, bool train, bool with_mlm, bool with_gc, f
 
 /* Trains until the trainer stops; validation perplexity (mean over languages of the log) judges. 0 or -1. */
 int pretrain_run(struct pretrain *p, struct trainer *tr);
+
+/* The memory that a run of a model of configuration c needs at most, with micro-batches of so many tokens: of *p what shapes a batch
+ * is read, p->m and p->t are not. */
+int pretrain_plan(const struct pretrain *p, const struct model_config *c, const struct kernels *like, int tokens, bool recompute, struct memory_need *need);
 
 /* Would anything of validation corpus i be predicted? */
 bool pretrain_predicts(struct pretrain *p, int i);

@@ -35,7 +35,7 @@ struct trainer_options {
     int64_t save_every, valid_every, log_every;     /* steps; save_every 0: only at the end and when stopped */
     int64_t save_seconds;        /* also that long after the last one; 0: no */
     int64_t stop_after;          /* seconds; 0: never */
-    int keep;                    /* checkpoints kept of those at multiples of save_every, besides the newest and the best */
+    int keep;                    /* newest checkpoints kept, besides the best */
     int patience;                /* validations without a better one before it ends; 0: never */
     bool resume;
     bool lower_is_better;        /* of the validation metric */
@@ -60,7 +60,6 @@ struct trainer {
     bool resumed;
     /* private */
     struct trainer_state *state; int n_state;
-    struct saver *saver;
     struct log *log;             /* open; validation events go there too */
     struct progress *bar;
     struct term { char name[24]; double sum, count; } term[16]; int n_terms;
@@ -68,6 +67,7 @@ struct trainer {
     double started, saved_at, logged_at;
     int64_t saved_step, tokens, tokens_logged;
     bool stopped, ended;
+    double profiled_at, profiled_seconds; int64_t profiled_step, profiled_steps;
 };
 
 /* m has its initial weights; with resume they, the optimiser and the state come from the newest whole checkpoint (one that is
@@ -86,6 +86,11 @@ bool trainer_due(const struct trainer *tr);          /* is a validation due afte
 /* A validation's metric: keeps the best model, counts patience. */
 int trainer_judge(struct trainer *tr, double metric);
 int trainer_tick(struct trainer *tr);
+/* --profile: what the operations took between start and stop (lib/graph/profile.h), the arena, and peak memory so far beside what was
+ * predicted, on standard error. */
+void trainer_profile_start(struct trainer *tr);
+void trainer_profile_stop(struct trainer *tr);
+void trainer_profile(struct trainer *tr, size_t predicted);
 /* The last checkpoint (also when stopped: then prog status 75 is right, *again is set). */
 int trainer_close(struct trainer *tr, bool *again);
 void trainer_free(struct trainer *tr);               /* after trainer_close, or instead of it when the run failed; zeros are fine */

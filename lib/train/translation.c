@@ -5,6 +5,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/train/ahead.h"
 
 /* One micro-batch of translation: sources with <s> </s>, decoder inputs "<s> y", targets "y </s>". */
 struct mt_batch {
@@ -73,7 +74,7 @@ static int mt_pass(struct translation *x, const struct mt_batch *b, bool train, 
 
 /* --- one step's batches --- */
 
-static int next_pairs(struct translation *x, struct pairs *p, int set, struct mt_batch *b, uint64_t step)
+static int make_pairs(struct translation *x, struct pairs *p, int set, struct mt_batch *b, uint64_t step)
 {
     mt_clear(b);
     for (uint64_t tried = 0; b->src.rows + b->dec.rows < 2 * x->tokens; ) {
@@ -97,7 +98,7 @@ static int next_pairs(struct translation *x, struct pairs *p, int set, struct mt
     return 0;
 }
 
-static int next_denoise(struct translation *x, int corpus, struct mt_batch *b, struct rng_key key)
+static int make_denoise(struct translation *x, int corpus, struct mt_batch *b, struct rng_key key)
 {
     struct sample s;
     uint32_t *noisy = mem_alloc((size_t)x->longest * sizeof *noisy);
@@ -112,46 +113,87 @@ static int next_denoise(struct translation *x, int corpus, struct mt_batch *b, s
     return rc;
 }
 
-/* Real sentences of the target language, their translations into the source language by the model as it is, and the pairs
- * (translation, real sentence) to learn from. */
-static int next_back_translation(struct translation *x, struct direction d, struct mt_batch *b)
+/* Real sentences of a language, to be translated. */
+static int make_real(struct translation *x, int corpus, struct mt_batch *b)
 {
-    struct batch real = { 0 };
     struct sample s;
-    struct hyps h;
-    int tgt = x->mono->c[d.tgt].lang_id, src = x->mono->c[d.src].lang_id, rc = 0;
     mt_clear(b);
-    while (real.rows < x->tokens) {
-        if ((rc = corpora_next_of(x->mono, d.tgt, x->longest, &s)) < 0) break;
-        mem_room(&b->buf, &b->buf_cap, (size_t)s.n + 2, sizeof *b->buf);
-        b->buf[0] = VOCAB_BOS;
-        memcpy(b->buf + 1, s.ids, (size_t)s.n * sizeof *b->buf);
-        b->buf[s.n + 1] = VOCAB_EOS;
-        batch_add(&real, b->buf, s.n + 2, tgt, s.number);
+    while (b->src.rows < x->tokens) {
+        if (corpora_next_of(x->mono, corpus, x->longest, &s) < 0) return -1;
+        add_wrapped(b, &b->src, s.ids, s.n, true, s.lang, s.number);
     }
+    return 0;
+}
+
+/* The pairs (translation, real sentence) to learn from: b has real sentences in src, and their translations into language `src` by the
+ * model as it is are put before them. */
+static int translate_back(struct translation *x, int src, const struct mt_batch *real, struct mt_batch *b)
+{
+    struct hyps h;
     struct decode_options o;
     decode_options_init(&o);
     o.seen = allowed_words(x, src);
-    if (rc == 0) rc = decode(x->m, x->t, &real, src, &o, &h);
-    if (rc == 0) {
-        for (int i = 0; i < real.n; i++) {
-            const struct hyp *y = &h.hyp[i];
-            uint32_t *ids = (uint32_t *)real.token + real.at[i] + 1;
-            int n = y->n < x->longest ? y->n : x->longest;
-            mt_add(b, y->ids, n, src, ids, real.len[i] - 2, tgt, real.sample[real.at[i]]);
-        }
-        hyps_free(&h);
+    if (decode(x->m, x->t, &real->src, src, &o, &h) < 0) return -1;
+    mt_clear(b);
+    for (int i = 0; i < real->src.n; i++) {
+        const struct hyp *y = &h.hyp[i];
+        int at = real->src.at[i], n = y->n < x->longest ? y->n : x->longest;
+        mt_add(b, y->ids, n, src, (const uint32_t *)real->src.token + at + 1, real->src.len[i] - 2, real->src.lang[at], real->src.sample[at]);
     }
-    batch_free(&real);
-    return rc;
+    hyps_free(&h);
+    return 0;
+}
+
+/* --- the training stream, on a thread of its own --- */
+
+enum kind { PAIRS, DENOISE, REAL, KINDS };
+struct stream { struct translation *x; int64_t turn, end; int kind, accumulate; struct mt_batch item[AHEAD_ITEMS]; };
+
+/* Does micro-batch `turn` of the run have this kind? */
+static bool takes_part(const struct translation *x, enum kind kind, int64_t step)
+{
+    bool from_pairs = !x->mono || step < x->pseudo_steps;
+    if (kind == PAIRS) return from_pairs && x->n_train;
+    if (kind == DENOISE) return x->mono && ramp_value(&x->denoise, step) > 0;
+    return !from_pairs;
+}
+
+static int make_batch(void *ctx, void *item)
+{
+    struct stream *s = ctx;
+    struct translation *x = s->x;
+    for (; s->turn < s->end; s->turn++, s->kind = 0) {
+        int64_t step = s->turn / s->accumulate;
+        while (s->kind < KINDS && !takes_part(x, (enum kind)s->kind, step)) s->kind++;
+        if (s->kind == KINDS) continue;
+        int set = x->n_train ? (int)(s->turn % x->n_train) : 0, rc = 0;
+        int to = x->mono ? x->dir[s->turn % x->n_dir].tgt : 0;
+        struct rng_key noise_key = { x->seed, RNG_NOISE, (uint32_t)(step + 1) };           /* as trainer_key */
+        switch ((enum kind)s->kind++) {
+        case PAIRS: rc = make_pairs(x, &x->train[set], set, item, (uint64_t)s->turn); break;
+        case DENOISE: rc = make_denoise(x, to, item, noise_key); break;
+        default: rc = make_real(x, to, item); break;
+        }
+        return rc < 0 ? -1 : 1;
+    }
+    return 0;
+}
+
+static struct mt_batch *next_batch(struct ahead *a)
+{
+    bool failed;
+    struct mt_batch *b = ahead_next(a, &failed);
+    if (!b && !failed) err_set("the data ended before the run");
+    return b;
 }
 
 /* --- training --- */
 
 /* One objective's share of a step. */
-static int learn(struct translation *x, struct trainer *tr, struct mt_batch *b, const char *what, float scale, uint32_t objective, int64_t *tokens)
+static int learn(struct translation *x, struct trainer *tr, const struct mt_batch *b, const char *what, float scale, uint32_t objective, int64_t *tokens)
 {
     double nll;
+    if (!b) return -1;
     tape_reset(x->t, true);
     x->t->drop.key = trainer_key(tr, x->seed + objective, RNG_DROPOUT);
     if (mt_pass(x, b, true, scale, &nll) < 0) return -1;
@@ -160,24 +202,20 @@ static int learn(struct translation *x, struct trainer *tr, struct mt_batch *b, 
     return 0;
 }
 
-static int one_step(struct translation *x, struct trainer *tr, struct mt_batch *b)
+/* `back` is memory for back-translations. */
+static int one_step(struct translation *x, struct trainer *tr, struct ahead *data, struct mt_batch *back)
 {
     int64_t tokens = 0;
     float scale = 1.0f / (float)tr->o.accumulate;
-    bool from_pairs = !x->mono || tr->step < x->pseudo_steps;
     for (int a = 0; a < tr->o.accumulate; a++) {
         int64_t turn = tr->step * tr->o.accumulate + a;
-        if (from_pairs && x->n_train) {
-            int set = (int)(turn % x->n_train);
-            if (next_pairs(x, &x->train[set], set, b, (uint64_t)turn) < 0
-                || learn(x, tr, b, x->mono ? "pseudo" : "mt", scale, 0, &tokens) < 0) return -1;
-        }
-        if (!x->mono) continue;
-        struct direction d = x->dir[turn % x->n_dir];
-        double w = ramp_value(&x->denoise, tr->step);
-        if (w > 0 && (next_denoise(x, d.tgt, b, trainer_key(tr, x->seed, RNG_NOISE)) < 0
-                      || learn(x, tr, b, "denoise", scale * (float)w, 1, &tokens) < 0)) return -1;
-        if (!from_pairs && (next_back_translation(x, d, b) < 0 || learn(x, tr, b, "back", scale, 2, &tokens) < 0)) return -1;
+        if (takes_part(x, PAIRS, tr->step) && learn(x, tr, next_batch(data), x->mono ? "pseudo" : "mt", scale, 0, &tokens) < 0) return -1;
+        if (takes_part(x, DENOISE, tr->step)
+            && learn(x, tr, next_batch(data), "denoise", scale * (float)ramp_value(&x->denoise, tr->step), 1, &tokens) < 0) return -1;
+        if (!takes_part(x, REAL, tr->step)) continue;
+        const struct mt_batch *real = next_batch(data);
+        int src = x->mono->c[x->dir[turn % x->n_dir].src].lang_id;
+        if (!real || translate_back(x, src, real, back) < 0 || learn(x, tr, back, "back", scale, 2, &tokens) < 0) return -1;
     }
     return trainer_update(tr, tokens);
 }
@@ -205,15 +243,63 @@ static int validate(struct translation *x, struct trainer *tr)
 
 int translation_run(struct translation *x, struct trainer *tr)
 {
-    struct mt_batch b = { 0 };
+    struct stream s = { .x = x, .turn = tr->step * tr->o.accumulate, .end = tr->o.steps * tr->o.accumulate, .accumulate = tr->o.accumulate };
+    struct ahead_source from = { .make = make_batch, .ctx = &s };
+    struct mt_batch back = { 0 };
+    for (int i = 0; i < AHEAD_ITEMS; i++) from.item[i] = &s.item[i];
+    struct ahead *data = ahead_start(&from, tr);
+    int rc = data ? 0 : -1;
     x->t->p_drop = x->m->c.dropout;
     x->t->p_attn = x->m->c.attention_dropout;
-    int rc = 0;
     while (rc == 0 && trainer_go(tr)) {
-        rc = one_step(x, tr, &b);
+        rc = one_step(x, tr, data, &back);
         if (rc == 0 && x->n_valid && trainer_due(tr)) rc = validate(x, tr);
         if (rc == 0) rc = trainer_tick(tr);
     }
+    ahead_stop(data);
+    for (int i = 0; i < AHEAD_ITEMS; i++) mt_free(&s.item[i]);
+    mt_free(&back);
+    return rc;
+}
+
+/* --- memory --- */
+
+/* Tokens of a sentence on average, of the text that is trained on. */
+static int usual_length(const struct translation *x)
+{
+    double tokens = 0, sentences = 0;
+    for (int i = 0; x->mono && i < x->mono->n; i++) { tokens += x->mono->c[i].all.tokens; sentences += x->mono->c[i].all.sentences; }
+    for (int i = 0; i < x->n_train; i++) { tokens += x->train[i].side[0].tokens; sentences += x->train[i].side[0].sentences; }
+    double n = sentences > 0 ? tokens / sentences : 1;
+    return n < 1 ? 1 : n > x->longest ? x->longest : (int)n;
+}
+
+int translation_plan(const struct translation *from, const struct model_config *c, const struct kernels *like, int tokens, bool recompute, struct memory_need *need)
+{
+    struct model m;
+    struct tape t;
+    struct translation x = *from;
+    struct mt_batch b = { 0 };
+    struct decode_options o;
+    struct hyps h;
+    double nll;
+    int usual = usual_length(from), rc = 0;
+    if (memory_plan_open(&m, &t, c, like) < 0) return -1;
+    t.p_drop = c->dropout; t.p_attn = c->attention_dropout; t.recompute = recompute;
+    x.m = &m; x.t = &t; x.mask_vocab = false;
+    uint32_t *ids = mem_zero((size_t)x.longest, sizeof *ids);
+    while (b.src.rows + b.dec.rows < 2 * tokens - 1) mt_add(&b, ids, usual, 0, ids, usual, 0, 0);
+    mt_add(&b, ids, x.longest, 0, ids, x.longest, 0, 0);
+    tape_reset(&t, true);
+    mt_pass(&x, &b, true, 1, &nll);
+    if (from->mono || from->n_valid) {
+        decode_options_init(&o);
+        rc = decode(&m, &t, &b.src, 0, &o, &h);
+        if (rc == 0) hyps_free(&h);
+    }
+    struct kern_shape s = { b.src.rows > b.dec.rows ? b.src.rows : b.dec.rows, x.longest + 2, b.dec.rows, c->dim, c->ffn, c->heads, c->vocab };
+    memory_plan_close(&m, &t, like, &s, need);
     mt_free(&b);
+    free(ids);
     return rc;
 }

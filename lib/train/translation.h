@@ -4,6 +4,7 @@
 #define TRAIN_TRANSLATION_H
 #include "lib/model/decode.h"
 #include "lib/train/corpus.h"
+#include "lib/train/memory.h"
 #include "lib/train/ramp.h"
 
 /* Sentence pairs: side 0 is read, side 1 is written. */
@@ -50,6 +51,9 @@ struct translation {
 };
 
 int translation_run(struct translation *x, struct trainer *tr);
+
+/* The memory that a run of a model of configuration c needs at most; as pretrain_plan. */
+int translation_plan(const struct translation *x, const struct model_config *c, const struct kernels *like, int tokens, bool recompute, struct memory_need *need);
 
 /* Quality of the model on validation pairs p, by greedy decoding: BLEU over words (BPE pieces "a@@ b" joined), and what a
  * collapse shows in. */

@@ -1,0 +1,25 @@
+/* Micro-batches prepared on a thread of their own, some ahead of the step that learns from them. Where the data stands in a
+ * checkpoint is where the step stands, not the thread: its integers (trainer_state) are copied with every item. */
+#ifndef TRAIN_AHEAD_H
+#define TRAIN_AHEAD_H
+#include "lib/train/trainer.h"
+
+enum { AHEAD_ITEMS = 4 };
+
+struct ahead_source {
+    /* Makes the next item out of an old one, on the thread: 1, 0 at the end, -1 with a message. */
+    int (*make)(void *ctx, void *item);
+    void *ctx;
+    void *item[AHEAD_ITEMS];             /* the caller's, empty ones at first */
+};
+
+struct ahead;
+/* The state of the data (the integers that `make` moves) is tr->state as it is now; from here until ahead_stop the trainer sees
+ * copies. NULL with a message. */
+struct ahead *ahead_start(const struct ahead_source *s, struct trainer *tr);
+/* The next item, the caller's until the call after this one; NULL at the end (*failed false) or with a message. */
+void *ahead_next(struct ahead *a, bool *failed);
+/* Ends the thread, whatever it is doing. NULL is fine. */
+void ahead_stop(struct ahead *a);
+
+#endif
