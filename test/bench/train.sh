@@ -1,7 +1,9 @@
 # Training steps beside PyTorch's, at three sizes, float32 and bf16: tokens/s, GFLOP/s, share of the speed of one large sgemm in the
-# same run, peak memory, ratios. OPENBLAS_* is cleared for all.
+# same run, peak memory, ratios. OPENBLAS_* is cleared for all,
+# but see "core" below.
 #   PYTHON=path of a Python with the newest PyTorch (pip install torch); DEBIAN_PYTHON=/usr/bin/python3 (python3-torch,
-#   libopenblas0-openmp); empty: without that one. THREADS=N, SIZES="1 2 3", SECONDS_EACH=8 (at least that long a setting)
+#   libopenblas0-openmp); empty: without that one. THREADS=N, SIZES="1 2 3", PRECISIONS="float32 bf16",
+#   SECONDS_EACH=8 (at least that long a setting)
 set -eu
 for v in $(env | sed -n 's/^\(OPENBLAS_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
 prog=$(dirname "$BIN")/test/bench/train
@@ -12,6 +14,8 @@ export OMP_NUM_THREADS=$threads
 blas=$(ls -d /usr/lib/*/openblas-openmp 2>/dev/null | head -n 1 || true)
 echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, $threads threads"
 "$prog" sgemm "$threads"
+# Where OpenBLAS does not know the processor, ours names the kernels it gets; Debian's PyTorch gets the same ones.
+core=$("$prog" sgemm "$threads" | sed -n 's/.*OpenBLAS [0-9.]* \([A-Za-z]*\) (instead of.*/\1/p')
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 
@@ -37,13 +41,13 @@ for size in ${SIZES:-1 2 3}; do
     echo "layers, D, vocabulary, batch, length: $shape; sgemm $peak GFLOP/s"
     echo "| | tokens/s | GFLOP/s | of sgemm | MiB | ms, median | best |"
     echo "|---|---|---|---|---|---|---|"
-    for precision in float32 bf16; do
+    for precision in ${PRECISIONS:-float32 bf16}; do
         row "ours $precision" "$prog" $shape $precision "$threads" "$seconds"
         if [ -n "$python" ]; then
             row "PyTorch $precision" "$python" "$peer" $shape $precision eager "$threads" "$seconds"
             row "PyTorch $precision compile" "$python" "$peer" $shape $precision compile "$threads" "$seconds"
         fi
-        [ -z "$debian" ] || [ $precision = bf16 ] || row "Debian $precision" env LD_LIBRARY_PATH="$blas" "$debian" "$peer" $shape $precision eager "$threads" "$seconds"
+        [ -z "$debian" ] || [ $precision = bf16 ] || row "Debian $precision" env LD_LIBRARY_PATH="$blas" ${core:+OPENBLAS_CORETYPE=$core} "$debian" "$peer" $shape $precision eager "$threads" "$seconds"
     done
     cat "$out.what"
     awk -F '\t' '

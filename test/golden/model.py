@@ -54,9 +54,9 @@ class Model:
         self.add(name + ".weight", out, inp)
         self.add(name + ".bias", out)
 
-    def norm_(self, name, width=D):
-        self.add(name + ".weight", width)
-        self.add(name + ".bias", width)
+    def norm_(self, name, width=None):
+        self.add(name + ".weight", width or D)
+        self.add(name + ".bias", width or D)
 
     def stack(self, side, n, langs, cross):
         if self.sinusoidal:
@@ -275,4 +275,5 @@ def main(out):
         write(f"{out}/{name}.safetensors", t)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])
