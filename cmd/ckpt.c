@@ -1,6 +1,8 @@
 /* ckpt: looks inside the folders of models and runs, and averages models.
  *   ckpt info DIR...              configuration, tensors, step; checks every checksum
- *   ckpt average -o OUT DIR...    the mean of models of one configuration */
+ *   ckpt average -o OUT DIR...    the mean of models of one configuration
+ *   ckpt import -o OUT DIR        a model of transformers (BERT, RoBERTa, XLM-R, XLM, BART, mBART) becomes one of ours
+ *   ckpt export -o OUT DIR        and back */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,17 +12,23 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "common/safetensors.h"
+#include "lib/hf/hf.h"
 #include "lib/train/trainer.h"
 
-static struct { const char *out; bool tensors; } o;
+static struct { const char *out, *to, *src, *tgt; bool tensors, mask; struct strs langs; } o = { .mask = true };
 
 static const struct opt opts[] = {
     { "tensors", 't', OPT_FLAG, &o.tensors, "", "info: a line for each tensor" },
-    { "output", 'o', OPT_STR, &o.out, "DIR", "average: the folder to make" },
+    { "output", 'o', OPT_STR, &o.out, "DIR", "average, import, export: the folder to make" },
+    { "to", 0, OPT_STR, &o.to, "LAYOUT", "export: bert, roberta, xlm-roberta, xlm, bart or mbart (default: where the model came from, or what fits)" },
+    { "src|lang", 's', OPT_STR, &o.src, "LANG", "export: the (source) language, folded into the positions where the layout knows no languages" },
+    { "tgt", 0, OPT_STR, &o.tgt, "LANG", "export: the target language, likewise" },
+    { "mask-vocab", 0, OPT_FLAG, &o.mask, "", "export: a translator says only words of the target language, as translate does (--no-mask-vocab: any)" },
+    { "lang-code", 0, OPT_LIST, &o.langs, "LANG", "import: a language of the model; again for each, in their order" },
     { 0 } };
 
-static const struct prog prog = { "ckpt", "info [--tensors] DIR... | average -o OUT DIR DIR...",
-    "Looks inside the folders of models and runs; averages models.", opts, NULL };
+static const struct prog prog = { "ckpt", "info [--tensors] DIR... | average -o OUT DIR DIR... | import -o OUT DIR | export -o OUT [--to LAYOUT] DIR",
+    "Looks inside the folders of models and runs; averages models; takes them from Hugging Face's layouts and to them.", opts, NULL };
 
 static char *in_model(const char *dir, const char *name)
 {
@@ -123,18 +131,40 @@ static int average(const struct args *dirs)
     return rc;
 }
 
+/* import and export: one folder in, one out, and lines about what was left behind. */
+static int interchange(const char *dir, bool import)
+{
+    char *notes = NULL, *folder = import ? mem_dup(dir) : run_model_dir(dir);
+    struct hf_import i = { o.langs.v, o.langs.n };
+    struct hf_export e = { o.to, o.src, o.tgt, o.mask };
+    int rc = !folder ? -1 : import ? hf_import(folder, o.out, &i, &notes) : hf_export(folder, o.out, &e, &notes);
+    for (char *line = notes, *end; rc == 0 && line; line = end ? end + 1 : NULL) {
+        if ((end = strchr(line, '\n'))) *end = 0;
+        prog_note("%s", line);
+    }
+    free(notes);
+    free(folder);
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     struct args args;
     int status = prog_start(&prog, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n < 2) return prog_usage("want a command (info, average) and a folder");
+    if (args.n < 2) return prog_usage("want a command (info, average, import, export) and a folder");
     if (!strcmp(args.v[0], "info")) {
         for (int i = 1; i < args.n; i++)
             if (info(args.v[i]) < 0) return prog_fail();
         return prog_end();
     }
-    if (strcmp(args.v[0], "average")) return prog_usage("unknown command %s; there are info and average", args.v[0]);
-    if (!o.out) return prog_usage("average wants -o OUT");
+    bool import = !strcmp(args.v[0], "import");
+    if (strcmp(args.v[0], "average") && strcmp(args.v[0], "export") && !import)
+        return prog_usage("unknown command %s; there are info, average, import and export", args.v[0]);
+    if (!o.out) return prog_usage("%s wants -o OUT", args.v[0]);
+    if (strcmp(args.v[0], "average")) {
+        if (args.n != 2) return prog_usage("%s wants one folder", args.v[0]);
+        return interchange(args.v[1], import) < 0 ? prog_fail() : prog_end();
+    }
     return average(&args) < 0 ? prog_fail() : prog_end();
 }

@@ -1,0 +1,21 @@
+/* Models to and from Hugging Face's folders (transformers): BERT, RoBERTa, XLM-R, XLM, BART, mBART. What maps to what is in
+ * docs/formats/checkpoint.md, "Interchange". */
+#ifndef HF_HF_H
+#define HF_HF_H
+#include <stdbool.h>
+
+struct hf_import {
+    const char *const *langs; int n_langs;       /* codes for the model's languages, where its files name none */
+};
+/* Makes the model folder `out` from the Hugging Face folder `dir`. *notes (malloc'd, NULL if there is nothing to say): lines about
+ * what was left out. -1 with a message; `out` is then not there. */
+int hf_import(const char *dir, const char *out, const struct hf_import *o, char **notes);
+
+struct hf_export {
+    const char *layout;                          /* NULL: where it came from, else what fits best */
+    const char *src, *tgt;                       /* languages folded into the positions; src alone for an encoder */
+    bool mask_vocab;                             /* encoder-decoders: words that tgt never says get a bias of -10000 */
+};
+int hf_export(const char *dir, const char *out, const struct hf_export *o, char **notes);
+
+#endif

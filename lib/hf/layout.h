@@ -1,0 +1,47 @@
+/* Hugging Face's layouts: which of their tensors is which of ours, and their config.json. Sources: the class definitions of
+ * transformers (models/{bert,roberta,xlm_roberta,xlm,bart,mbart}/modeling_*.py), as they name tensors in a state dict. */
+#ifndef HF_LAYOUT_H
+#define HF_LAYOUT_H
+#include <stdbool.h>
+#include "lib/model/config.h"
+
+enum hf_layout { HF_BERT, HF_ROBERTA, HF_XLM_ROBERTA, HF_XLM, HF_BART, HF_MBART, HF_LAYOUTS };
+
+/* "bert", "roberta", "xlm-roberta", "xlm", "bart", "mbart": config.json's model_type. */
+const char *hf_layout_name(enum hf_layout l);
+int hf_layout_find(const char *name);                   /* -1 with a message that lists them */
+static inline bool hf_is_seq2seq(enum hf_layout l) { return l == HF_BART || l == HF_MBART; }
+
+/* Rows that their position table has before position 0's. */
+int hf_position_offset(enum hf_layout l, int pad_id);
+/* How they spell our five specials (<s> </s> <pad> <unk> <mask>). */
+const char *const *hf_specials(enum hf_layout l);
+
+enum { HF_PARTS = 3, HF_NAME = 128 };
+/* Their names for our tensor `ours`: 1, or 3 (Q, K, V) or 2 (K, V) whose rows lie one after another in ours; 0: they have none. */
+int hf_names(enum hf_layout l, const char *ours, char theirs[HF_PARTS][HF_NAME]);
+/* Other spellings of one of those names that files have (older ones, tied weights, a model without its head): the i-th in
+ * `other`, false when there are no more. */
+bool hf_other_name(enum hf_layout l, const char *theirs, int i, char other[HF_NAME]);
+/* The output layer's weights where a file holds them apart; they must equal the embeddings. */
+const char *hf_output_weight(enum hf_layout l);
+
+/* What a config.json says beyond our configuration. */
+struct hf_config {
+    enum hf_layout layout;
+    int types;                   /* rows of the token type table (BERT: >= 1) */
+    int bos, eos, pad;           /* ids, -1 where it does not say */
+    int decoder_start;
+    bool tied;
+};
+
+/* Parses their config.json. Unsupported values are refused by name. c->vocab is their number of rows, c->languages are XLM's
+ * (by id; unnamed ones are "lang0" ...). */
+int hf_config_parse(struct hf_config *h, struct model_config *c, const char *json, const char *where);
+
+/* Whether a model of configuration c can be written in layout l; -1 with a message that says what stands against it. */
+int hf_config_fits(enum hf_layout l, const struct model_config *c);
+/* Their config.json; ids[5] are those of our specials, -1: none. malloc'd. */
+char *hf_config_json(enum hf_layout l, const struct model_config *c, const int ids[5]);
+
+#endif

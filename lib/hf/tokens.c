@@ -1,0 +1,313 @@
+/* Reading their tokeniser files. */
+#include "lib/hf/tokens.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cjson/cJSON.h>
+#include "common/err.h"
+#include "common/file.h"
+#include "common/mem.h"
+#include "common/text.h"
+#include "lib/pieces/spm.h"
+
+enum { IDS_MOST = 1 << 24 };
+
+/* Token s [n] for an id; -1: that id has another one. */
+static int put(struct hf_tokens *t, int id, const char *s, size_t n, const char *where)
+{
+    if (id < 0 || id >= IDS_MOST) return err_set("%s: token \"%.40s\" has the id %d", where, s, id);
+    if (id >= t->n) {
+        mem_room(&t->token, &t->cap, (size_t)id + 1, sizeof *t->token);
+        memset(t->token + t->n, 0, (size_t)(id + 1 - t->n) * sizeof *t->token);
+        t->n = id + 1;
+    }
+    free(t->token[id]);
+    t->token[id] = mem_zero(n + 1, 1);
+    memcpy(t->token[id], s, n);
+    return 0;
+}
+
+static cJSON *read_json(const char *dir, const char *name, char **path)
+{
+    size_t n;
+    *path = path_join(dir, name);
+    char *text = file_read(*path, &n);
+    cJSON *root = text ? cJSON_ParseWithLength(text, n + 1) : NULL;
+    if (text && !cJSON_IsObject(root)) {
+        err_set("%s: not a JSON object", *path);
+        cJSON_Delete(root);
+        root = NULL;
+    }
+    free(text);
+    return root;
+}
+
+static bool there(const char *dir, const char *name)
+{
+    char *path = path_join(dir, name);
+    bool yes = file_exists(path);
+    free(path);
+    return yes;
+}
+
+static int read_lines(struct hf_tokens *t, const char *dir)
+{
+    char *path = path_join(dir, "vocab.txt");
+    struct text *in = text_open(path, TEXT_UTF8);
+    const char *line;
+    size_t n;
+    int rc = in ? 0 : -1;
+    while (rc == 0 && (rc = text_line(in, &line, &n)) > 0) {
+        if (n && line[n - 1] == '\r') n--;
+        rc = put(t, t->n, line, n, path);
+    }
+    text_close(in);
+    free(path);
+    return rc;
+}
+
+/* {"token": id, ...} */
+static int read_dictionary(struct hf_tokens *t, const cJSON *o, const char *where)
+{
+    const cJSON *v;
+    cJSON_ArrayForEach(v, o) {
+        if (!cJSON_IsNumber(v) || v->valuedouble != (int)v->valuedouble) return err_set("%s: token \"%.40s\" has no id", where, v->string);
+        if (put(t, (int)v->valuedouble, v->string, strlen(v->string), where) < 0) return -1;
+    }
+    return 0;
+}
+
+static int read_vocab_json(struct hf_tokens *t, const char *dir)
+{
+    char *path;
+    cJSON *root = read_json(dir, "vocab.json", &path);
+    int rc = root ? read_dictionary(t, root, path) : -1;
+    cJSON_Delete(root);
+    free(path);
+    if (rc < 0 || !there(dir, "added_tokens.json")) return rc;
+    root = read_json(dir, "added_tokens.json", &path);
+    rc = root ? read_dictionary(t, root, path) : -1;
+    cJSON_Delete(root);
+    free(path);
+    return rc;
+}
+
+/* tokenizer.json of the tokenizers library: model.vocab is a dictionary, or for Unigram a list of [piece, score]. */
+static int read_tokenizer_json(struct hf_tokens *t, const char *dir)
+{
+    char *path;
+    cJSON *root = read_json(dir, "tokenizer.json", &path);
+    const cJSON *model = cJSON_GetObjectItemCaseSensitive(root, "model"), *v;
+    const cJSON *vocab = cJSON_GetObjectItemCaseSensitive(model, "vocab"), *type = cJSON_GetObjectItemCaseSensitive(model, "type");
+    int rc = !root ? -1 : 0, id = 0;
+    if (rc == 0 && cJSON_IsArray(vocab)) {
+        cJSON_ArrayForEach(v, vocab) {
+            const cJSON *s = cJSON_IsArray(v) ? v->child : NULL;
+            if (!cJSON_IsString(s)) { rc = err_set("%s: item %d of \"vocab\" is not a piece with its score", path, id); break; }
+            if ((rc = put(t, id++, s->valuestring, strlen(s->valuestring), path)) < 0) break;
+        }
+    } else if (rc == 0 && cJSON_IsObject(vocab)) rc = read_dictionary(t, vocab, path);
+    else if (rc == 0) rc = err_set("%s: has no vocabulary", path);
+    cJSON_ArrayForEach(v, cJSON_GetObjectItemCaseSensitive(root, "added_tokens")) {
+        const cJSON *i = cJSON_GetObjectItemCaseSensitive(v, "id"), *s = cJSON_GetObjectItemCaseSensitive(v, "content");
+        if (rc == 0 && cJSON_IsNumber(i) && cJSON_IsString(s)) rc = put(t, (int)i->valuedouble, s->valuestring, strlen(s->valuestring), path);
+    }
+    if (rc == 0 && cJSON_IsString(type) && !strcmp(type->valuestring, "WordPiece")) t->s.kind = PIECES_WORDPIECE;
+    cJSON_Delete(root);
+    free(path);
+    return rc;
+}
+
+/* XLM-R and mBART number <s> <pad> </s> <unk>, then the model's pieces after its own three specials, then what they add
+ * (transformers, convert_slow_tokenizer.py: XLMRobertaConverter, MBartConverter). */
+static int read_spm(struct hf_tokens *t, enum hf_layout l, const char *dir, const char *name)
+{
+    static const char *const first[] = { "<s>", "<pad>", "</s>", "<unk>" };
+    static const char *const codes[] = { "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN", "it_IT",
+        "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO", "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN" };
+    t->model = path_join(dir, name);
+    struct spm *m = spm_open(t->model);
+    if (!m) return -1;
+    int rc = 0;
+    for (int i = 0; i < 4; i++) put(t, i, first[i], strlen(first[i]), t->model);
+    if (spm_size(m) < 4 || spm_unk(m) > 2) rc = err_set("%s: its first three pieces are not <unk>, <s> and </s> as XLM-R's", t->model);
+    for (uint32_t i = 3; i < spm_size(m) && rc == 0; i++) rc = put(t, t->n, spm_piece(m, i)->text, spm_piece(m, i)->n, t->model);
+    for (int i = 0; i < 25 && rc == 0 && l == HF_MBART; i++) rc = put(t, t->n, codes[i], strlen(codes[i]), t->model);
+    if (rc == 0) rc = put(t, t->n, "<mask>", 6, t->model);
+    spm_free(m);
+    t->s.kind = PIECES_SENTENCEPIECE;
+    return rc;
+}
+
+/* --- settings of BERT's basic tokeniser ---------------------------------------------------------------------- */
+
+/* The value of a flag; null and absent are `otherwise`. */
+static bool flag(const cJSON *o, const char *key, bool otherwise)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+    return cJSON_IsBool(v) ? cJSON_IsTrue(v) : otherwise;
+}
+
+static int basic_tokeniser(struct hf_tokens *t, const char *dir)
+{
+    char *path;
+    t->s.lower = t->s.strip_accents = t->s.chinese = true;      /* BertTokenizer's defaults */
+    if (there(dir, "tokenizer_config.json")) {
+        cJSON *root = read_json(dir, "tokenizer_config.json", &path);
+        free(path);
+        if (!root) return -1;
+        t->s.lower = flag(root, "do_lower_case", true);
+        t->s.strip_accents = flag(root, "strip_accents", t->s.lower);
+        t->s.chinese = flag(root, "tokenize_chinese_chars", true);
+        cJSON_Delete(root);
+    }
+    if (there(dir, "tokenizer.json")) {
+        cJSON *root = read_json(dir, "tokenizer.json", &path);
+        free(path);
+        if (!root) return -1;
+        const cJSON *n = cJSON_GetObjectItemCaseSensitive(root, "normalizer");
+        if (cJSON_IsObject(n)) {
+            t->s.lower = flag(n, "lowercase", t->s.lower);
+            t->s.strip_accents = flag(n, "strip_accents", t->s.lower);
+            t->s.chinese = flag(n, "handle_chinese_chars", t->s.chinese);
+        }
+        cJSON_Delete(root);
+    }
+    return 0;
+}
+
+/* --- the whole ---------------------------------------------------------------------------------------------- */
+
+/* XLM's "lo" and "low</w>" become "lo@@" and "low". */
+static void to_fastbpe(struct hf_tokens *t)
+{
+    for (int i = 0; i < t->n; i++) {
+        char *s = t->token[i];
+        size_t n = s ? strlen(s) : 0;
+        if (n >= 4 && !strcmp(s + n - 4, "</w>")) { s[n - 4] = 0; continue; }
+        int number, end = 0;
+        if (!n || (sscanf(s, "<special%d>%n", &number, &end) == 1 && end == (int)n)) continue;
+        t->token[i] = mem_grow(s, n + 3, 1);
+        strcpy(t->token[i] + n, "@@");
+    }
+}
+
+static int find_specials(struct hf_tokens *t, enum hf_layout l, const char *dir)
+{
+    const char *const *want = hf_specials(l);
+    for (int k = 0; k < 5; k++) {
+        t->s.ids[k] = -1;
+        for (int i = 0; i < t->n && t->s.ids[k] < 0; i++)
+            if (t->token[i] && !strcmp(t->token[i], want[k])) t->s.ids[k] = i;
+        if (t->s.ids[k] < 0 && k < 4) return err_set("%s: the tokeniser has no %s, which %s wants", dir, want[k], hf_layout_name(l));
+    }
+    return 0;
+}
+
+int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, const char *dir)
+{
+    *t = (struct hf_tokens){ 0 };
+    bool spm = l == HF_XLM_ROBERTA || l == HF_MBART;
+    int rc;
+    if (l == HF_BERT && there(dir, "vocab.txt")) {
+        t->s.kind = PIECES_WORDPIECE;
+        rc = read_lines(t, dir);
+    } else if (spm && there(dir, "sentencepiece.bpe.model")) rc = read_spm(t, l, dir, "sentencepiece.bpe.model");
+    else if (spm && there(dir, "sentencepiece.model")) rc = read_spm(t, l, dir, "sentencepiece.model");
+    else if (!spm && l != HF_BERT && there(dir, "vocab.json")) rc = read_vocab_json(t, dir);
+    else if (there(dir, "tokenizer.json")) rc = read_tokenizer_json(t, dir);
+    else rc = err_set("%s: has no tokeniser file (%s or tokenizer.json), and so nothing tells what its ids are", dir,
+                      l == HF_BERT ? "vocab.txt" : spm ? "sentencepiece.bpe.model" : "vocab.json");
+    if (rc == 0) rc = find_specials(t, l, dir);
+    if (rc == 0 && t->s.kind == PIECES_WORDPIECE) rc = basic_tokeniser(t, dir);
+    if (rc == 0 && l == HF_XLM) {
+        to_fastbpe(t);
+        t->s.kind = PIECES_BPE;
+        char *path;
+        t->s.lower = true;                                      /* XLMTokenizer's default */
+        if (there(dir, "tokenizer_config.json")) {
+            cJSON *root = read_json(dir, "tokenizer_config.json", &path);
+            free(path);
+            if (!root) return -1;
+            t->s.lower = flag(root, "do_lowercase_and_remove_accent", true);
+            cJSON_Delete(root);
+        }
+        t->s.strip_accents = t->s.lower;
+        if (there(dir, "merges.txt")) t->merges = path_join(dir, "merges.txt");
+    }
+    strcpy(t->s.layout, hf_layout_name(l));
+    return rc;
+}
+
+void hf_tokens_free(struct hf_tokens *t)
+{
+    for (int i = 0; i < t->n; i++) free(t->token[i]);
+    free(t->token); free(t->merges); free(t->model);
+    *t = (struct hf_tokens){ 0 };
+}
+
+int *hf_ids(const struct pieces_settings *s, int n)
+{
+    int *id = mem_alloc((size_t)n * sizeof *id), next = 0;
+    for (int v = 0; v < VOCAB_SPECIALS; v++) id[v] = s->ids[v];
+    for (int v = VOCAB_SPECIALS; v < n; v++) {
+        bool taken = true;
+        while (taken) {
+            taken = false;
+            for (int k = 0; k < VOCAB_SPECIALS && !taken; k++) taken = s->ids[k] == next;
+            next += taken;
+        }
+        id[v] = next++;
+    }
+    return id;
+}
+
+void hf_usual_ids(enum hf_layout l, int n, int ids[5])
+{
+    static const int bert[] = { 2, 3, 0, 1, 4 }, xlm[] = { 0, 1, 2, 3, 4 };
+    const int roberta[] = { 0, 2, 1, 3, n - 1 };
+    memcpy(ids, l == HF_BERT ? bert : l == HF_XLM ? xlm : roberta, 5 * sizeof *ids);
+}
+
+/* A token that a line of a vocabulary can hold. */
+static bool can_stand(const char *s)
+{
+    return s && *s && !strpbrk(s, " \n") && utf8_check(s, strlen(s)) == strlen(s);
+}
+
+struct name { const char *s; uint32_t at; };
+static int by_text(const void *a, const void *b)
+{
+    const struct name *x = a, *y = b;
+    int c = strcmp(x->s, y->s);
+    return c ? c : x->at < y->at ? -1 : x->at > y->at;
+}
+
+struct vocab *hf_tokens_vocab(const struct hf_tokens *t, int rows)
+{
+    uint32_t n = 0;
+    char **name = mem_zero((size_t)rows + 1, sizeof *name);
+    struct name *sorted = mem_zero((size_t)rows + 1, sizeof *sorted);
+    for (int i = 0; i < rows; i++) {
+        bool special = false;
+        for (int k = 0; k < VOCAB_SPECIALS; k++) special |= t->s.ids[k] == i;
+        if (special) continue;
+        const char *s = i < t->n && can_stand(t->token[i]) ? t->token[i] : NULL;
+        if (s) name[n] = mem_dup(s);
+        else sprintf(name[n] = mem_alloc(24), "<id%d>", i);
+        sorted[n] = (struct name){ name[n], n };
+        n++;
+    }
+    qsort(sorted, n, sizeof *sorted, by_text);
+    for (uint32_t i = n; i-- > 1; )                            /* of two alike the first keeps its name */
+        if (!strcmp(sorted[i].s, sorted[i - 1].s)) {
+            uint32_t at = sorted[i].at;
+            free(name[at]);
+            sprintf(name[at] = mem_alloc(24), "<twice%u>", at);
+        }
+    struct vocab *v = vocab_make((const char *const *)name, NULL, n);
+    for (uint32_t i = 0; i < n; i++) free(name[i]);
+    free(name);
+    free(sorted);
+    return v;
+}

@@ -1,0 +1,137 @@
+#include "lib/hf/weights.h"
+#include <stdlib.h>
+#include <string.h>
+#include <cjson/cJSON.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "lib/hf/torch.h"
+
+struct entry { const struct st_tensor *t; bool used; };
+struct shard { char *name; struct st_file *st; struct torch_file *torch; const struct st_tensor *t; int n; };
+
+struct weights {
+    char *path;
+    struct shard *shard; int n_shards;
+    size_t shard_cap;
+    struct entry *entry; int n;          /* by name */
+    size_t cap;
+};
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), e = strlen(end);
+    return n >= e && !strcmp(s + n - e, end);
+}
+
+/* Opens dir/name unless it is open; -1 with a message, else its index. */
+static int open_shard(struct weights *w, const char *dir, const char *name)
+{
+    for (int i = 0; i < w->n_shards; i++)
+        if (!strcmp(w->shard[i].name, name)) return i;
+    mem_room(&w->shard, &w->shard_cap, (size_t)w->n_shards + 1, sizeof *w->shard);
+    struct shard *s = &w->shard[w->n_shards++];
+    *s = (struct shard){ .name = mem_dup(name) };
+    char *path = path_join(dir, name);
+    if (ends_with(name, ".safetensors")) {
+        if ((s->st = st_open(path))) { s->t = s->st->t; s->n = s->st->n; }
+    } else if ((s->torch = torch_open(path))) s->t = torch_tensors(s->torch, &s->n);
+    free(path);
+    return s->st || s->torch ? w->n_shards - 1 : -1;
+}
+
+static void add(struct weights *w, const struct st_tensor *t)
+{
+    mem_room(&w->entry, &w->cap, (size_t)w->n + 1, sizeof *w->entry);
+    w->entry[w->n++] = (struct entry){ t };
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct entry *)a)->t->name, ((const struct entry *)b)->t->name);
+}
+
+static int open_single(struct weights *w, const char *dir, const char *name)
+{
+    if (open_shard(w, dir, name) < 0) return -1;
+    for (int i = 0; i < w->shard[0].n; i++) add(w, &w->shard[0].t[i]);
+    return 0;
+}
+
+static int place(struct weights *w, const char *dir, const cJSON *name)
+{
+    const char *file = cJSON_IsString(name) ? name->valuestring : "";
+    if (!*file || strchr(file, '/') || (!ends_with(file, ".safetensors") && !ends_with(file, ".bin")))
+        return err_set("%s: \"weight_map\": \"%.80s\" is not a file of this folder", w->path, name->string);
+    int s = open_shard(w, dir, file);
+    if (s < 0) return -1;
+    const struct shard *at = &w->shard[s];
+    for (int i = 0; i < at->n; i++)
+        if (!strcmp(at->t[i].name, name->string)) { add(w, &at->t[i]); return 0; }
+    return err_set("%s: \"%.80s\" is not in %.80s, where this index says it is", w->path, name->string, file);
+}
+
+static int open_index(struct weights *w, const char *dir)
+{
+    char *json = file_read(w->path, NULL);
+    if (!json) return -1;
+    cJSON *root = cJSON_Parse(json);
+    free(json);
+    const cJSON *map = cJSON_IsObject(root) ? cJSON_GetObjectItemCaseSensitive(root, "weight_map") : NULL, *name;
+    int rc = cJSON_IsObject(map) ? 0 : err_set("%s: has no \"weight_map\"; not an index of shards", w->path);
+    if (rc == 0)
+        cJSON_ArrayForEach(name, map)
+            if ((rc = place(w, dir, name)) < 0) break;
+    cJSON_Delete(root);
+    return rc;
+}
+
+struct weights *weights_open(const char *dir)
+{
+    static const char *const names[] = { "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json" };
+    struct weights *w = mem_zero(1, sizeof *w);
+    int rc = 1;
+    for (int i = 0; i < 4 && rc == 1; i++) {
+        free(w->path);
+        w->path = path_join(dir, names[i]);
+        if (file_exists(w->path)) rc = i % 2 ? open_index(w, dir) : open_single(w, dir, names[i]);
+    }
+    if (rc == 1) rc = err_set("%s: has none of model.safetensors, pytorch_model.bin and their .index.json", dir);
+    if (rc == 0 && w->n) qsort(w->entry, (size_t)w->n, sizeof *w->entry, by_name);
+    for (int i = 1; i < w->n && rc == 0; i++)
+        if (!by_name(&w->entry[i - 1], &w->entry[i])) rc = err_set("%s: \"%.80s\" is there twice", w->path, w->entry[i].t->name);
+    if (rc == 0) return w;
+    weights_close(w);
+    return NULL;
+}
+
+const struct st_tensor *weights_find(struct weights *w, const char *name)
+{
+    struct st_tensor t = { .name = (char *)name };
+    struct entry key = { &t }, *e = w->n ? bsearch(&key, w->entry, (size_t)w->n, sizeof key, by_name) : NULL;
+    if (!e) return NULL;
+    e->used = true;
+    return e->t;
+}
+
+const char *weights_unused(const struct weights *w, int i)
+{
+    for (int k = 0; k < w->n; k++)
+        if (!w->entry[k].used && i-- == 0) return w->entry[k].t->name;
+    return NULL;
+}
+
+const char *weights_path(const struct weights *w) { return w->path; }
+
+void weights_close(struct weights *w)
+{
+    if (!w) return;
+    for (int i = 0; i < w->n_shards; i++) {
+        if (w->shard[i].st) st_close(w->shard[i].st);
+        torch_close(w->shard[i].torch);
+        free(w->shard[i].name);
+    }
+    free(w->shard);
+    free(w->entry);
+    free(w->path);
+    free(w);
+}

@@ -1,0 +1,44 @@
+/* What the files of SentencePiece share. */
+#ifndef PIECES_SPM_IN_H
+#define PIECES_SPM_IN_H
+#include "lib/pieces/spm.h"
+
+/* Pieces that text can match, byte by byte: an edge (node, byte) -> node is an entry of a hash table. */
+struct spm_trie {
+    uint64_t *key;               /* node << 8 | byte, plus 1; 0: free */
+    uint32_t *to, mask;
+    int32_t *piece;              /* [nodes] the piece that ends there, -1: none */
+    uint32_t nodes;
+};
+enum { SPM_ROOT = 0 };
+uint32_t spm_edge(const struct spm_trie *t, uint32_t node, unsigned char byte);       /* 0: there is none */
+
+struct spm {
+    struct spm_piece *piece; uint32_t n;
+    char *bytes;                 /* of all pieces, NUL after each */
+    struct spm_trie trie, user;  /* user: the user-defined ones alone, for the longest match before anything else */
+    bool has_user;
+    uint32_t unk;
+    float min, max;              /* scores of normal pieces; max as SentencePiece has it, at least FLT_MIN */
+    bool bpe, byte_fallback;
+    int32_t byte_id[256];
+    bool dummy_prefix, one_space, escape, suffix;       /* add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, treat_whitespace_as_suffix */
+    uint32_t *map; uint32_t map_n;                      /* units of the double-array trie */
+    char *replaced; uint32_t replaced_n;                /* what its values point into; NUL-terminated strings */
+};
+
+struct spm_unused { const char *text; size_t n, left; };
+
+struct spm_scratch {
+    char *norm; size_t n_norm, norm_cap;
+    struct spm_cut *cut; size_t n_cut, cut_cap;
+    void *work; size_t work_cap;
+    void *heap; size_t heap_cap;
+    void *back; size_t back_cap;
+    struct spm_unused *unused; size_t n_unused, unused_cap;
+};
+
+/* Length of the longest user-defined piece at s, 0: none. */
+size_t spm_user_match(const struct spm *m, const char *s, size_t n);
+
+#endif
