@@ -50,7 +50,7 @@ static int known(const struct cooc_view *w, const char *word, uint32_t *id)
 static int pair(const struct cooc_view *w, const char *a, const char *b, FILE *f)
 {
     uint32_t i, j;
-    double x;
+    cooc_x x;
     char number[48];
     if (known(w, a, &i) < 0 || known(w, b, &j) < 0 || cooc_view_get(w, i, j, &x) < 0) return -1;
     number[cooc_print(number, x)] = 0;
@@ -91,7 +91,7 @@ static int pairs(const struct cooc_view *w, FILE *f)
             rc = err_set("%s:%llu: want two words", text_name(in), (unsigned long long)text_lineno(in));
             break;
         }
-        double x = 0;
+        cooc_x x = 0;
         uint32_t i = vocab_id(w->v, line, a_n), j = vocab_id(w->v, b, (size_t)(end - b));
         if (i != VOCAB_UNK && j != VOCAB_UNK && cooc_view_get(w, i, j, &x) < 0) { rc = -1; break; }
         char number[48];

@@ -3,6 +3,7 @@
 #include "common/text.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +46,15 @@ static int fill_raw(struct text *t)
     return 0;
 }
 
+static int too_early(const struct text *t, const char *what)
+{
+    return err_set("%s: the %s data ends too early, at byte %llu; the file is truncated", t->name, what, (unsigned long long)t->read);
+}
+
 static int decode_gzip(struct text *t, size_t room)
 {
     if (!t->member && t->raw_end) { t->end = true; return 0; }
-    if (t->raw_end) return err_set("%s: the gzip data ends too early; the file is truncated", t->name);
+    if (t->raw_end) return too_early(t, "gzip");
     t->gz.next_in = t->raw + t->raw_at;
     t->gz.avail_in = (uInt)(t->raw_n - t->raw_at);
     t->gz.next_out = (unsigned char *)t->buf + t->n;
@@ -69,7 +75,7 @@ static int decode_gzip(struct text *t, size_t room)
 static int decode_zstd(struct text *t, size_t room)
 {
     if (!t->member && t->raw_end) { t->end = true; return 0; }
-    if (t->raw_end) return err_set("%s: the zstd data ends too early; the file is truncated", t->name);
+    if (t->raw_end) return too_early(t, "zstd");
     ZSTD_inBuffer in = { t->raw, t->raw_n, t->raw_at };
     ZSTD_outBuffer out = { t->buf + t->n, room, 0 };
     size_t rc = ZSTD_decompressStream(t->zs, &out, &in);
@@ -293,7 +299,7 @@ static char *last_cut(char *s, size_t n, bool parts)
     return space > tab ? space : tab;
 }
 
-static int block(struct text *t, size_t want, bool parts, char **buf, size_t *cap, size_t *n)
+static int block(struct text *t, size_t want, bool parts, size_t longest, char **buf, size_t *cap, size_t *n)
 {
     char *nl = NULL;
     size_t looked = 0;
@@ -306,6 +312,9 @@ static int block(struct text *t, size_t want, bool parts, char **buf, size_t *ca
         bool enough = t->n >= want || (t->flags & TEXT_LIVE && t->n > looked && !input_ready(t));
         if (enough && (nl = last_cut(t->buf + looked, t->n - looked, parts))) break;
         if (enough) looked = t->n;                   /* one long line */
+        if (t->n > longest)
+            return err_set("%s:%" PRIu64 ": a word of more than %zu bytes; if this is text, give more memory (--memory)",
+                           t->name, t->next_line, longest);
         if (fill(t) < 0) return -1;
     }
     if (!t->n) return 0;
@@ -330,8 +339,9 @@ static int block(struct text *t, size_t want, bool parts, char **buf, size_t *ca
     return 1;
 }
 
-int text_block(struct text *t, size_t want, char **buf, size_t *cap, size_t *n) { return block(t, want, false, buf, cap, n); }
-int text_part(struct text *t, size_t want, char **buf, size_t *cap, size_t *n) { return block(t, want, true, buf, cap, n); }
+int text_block(struct text *t, size_t want, char **buf, size_t *cap, size_t *n) { return block(t, want, false, SIZE_MAX, buf, cap, n); }
+int text_part(struct text *t, size_t want, size_t longest, char **buf, size_t *cap, size_t *n)
+{ return block(t, want, true, longest, buf, cap, n); }
 
 bool text_had_newline(const struct text *t) { return t->newline; }
 const char *text_name(const struct text *t) { return t->name; }

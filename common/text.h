@@ -30,8 +30,9 @@ bool text_had_newline(const struct text *t);      /* what was last returned ende
 int text_block(struct text *t, size_t want, char **buf, size_t *cap, size_t *n);
 
 /* The same for tools that need no whole lines: a line longer than a block is handed out in parts, cut behind a space or
- * tab (what has neither is not cut), so that memory has a bound. Parts of a line have its number. */
-int text_part(struct text *t, size_t want, char **buf, size_t *cap, size_t *n);
+ * tab, so that memory has a bound. Parts of a line have its number. What has neither space nor tab is not cut: longer than
+ * `longest` (above `want`), it is an error. */
+int text_part(struct text *t, size_t want, size_t longest, char **buf, size_t *cap, size_t *n);
 
 const char *text_name(const struct text *t);     /* the path, or "standard input" */
 uint64_t text_lineno(const struct text *t);      /* of the line last returned, from 1 (of a block: its first line) */

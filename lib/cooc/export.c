@@ -27,12 +27,12 @@ int cooc_view_init(struct cooc_view *w, const struct cooc *c, const struct vocab
 
 void cooc_view_free(struct cooc_view *w) { free(w->scale); w->scale = NULL; }
 
-static double value(const struct cooc_view *w, int plane, uint64_t count)
+static cooc_x value(const struct cooc_view *w, int plane, uint64_t count)
 {
-    return w->counts ? (double)count : w->scale[plane] * ((double)count / (double)w->c->scheme.unit);
+    return w->counts ? (cooc_x)count : w->scale[plane] * ((double)count / (double)w->c->scheme.unit);
 }
 
-int cooc_view_get(const struct cooc_view *w, uint32_t row, uint32_t col, double *x)
+int cooc_view_get(const struct cooc_view *w, uint32_t row, uint32_t col, cooc_x *x)
 {
     *x = 0;
     for (int k = w->first; k < w->last; k++) {
@@ -46,7 +46,7 @@ int cooc_view_get(const struct cooc_view *w, uint32_t row, uint32_t col, double 
 
 int cooc_view_row(const struct cooc_view *w, uint32_t id, struct cooc_cell **cell, size_t *n)
 {
-    double *x = mem_zero(w->c->ids, sizeof *x);
+    cooc_x *x = mem_zero(w->c->ids, sizeof *x);
     int rc = 0;
     for (int k = w->first; k < w->last && rc == 0; k++) {
         uint32_t *col;
@@ -71,7 +71,7 @@ int cooc_view_row(const struct cooc_view *w, uint32_t id, struct cooc_cell **cel
 
 struct stream_of_plane { struct cooc_cursor cursor; struct cooc_pairs pairs; uint32_t i; int state; };
 
-int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint32_t, double), void *ctx)
+int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint32_t, cooc_x), void *ctx)
 {
     int n = w->last - w->first, rc = 0;
     struct stream_of_plane *s = mem_alloc((size_t)(n + 1) * sizeof *s);
@@ -88,7 +88,7 @@ int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint
                 if (mine < key) key = mine;
             }
         if (key == UINT64_MAX) break;
-        double x = 0;
+        cooc_x x = 0;
         for (int k = 0; k < n && rc == 0; k++)
             if (s[k].state > 0 && ((uint64_t)s[k].pairs.row[s[k].i] << 32 | s[k].pairs.col[s[k].i]) == key) {
                 x += value(w, w->first + k, s[k].pairs.count[s[k].i]);
@@ -103,11 +103,12 @@ int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint
     return rc;
 }
 
-size_t cooc_print(char *to, double x)
+size_t cooc_print(char *to, cooc_x x)
 {
-    if (!(x >= 0 && x < 9e12)) return (size_t)snprintf(to, 40, "%.17g", x);
-    uint64_t v = (uint64_t)(x * 1e6 + 0.5), whole = v / 1000000, part = v % 1000000;
-    if (v == 0 && x > 0) return (size_t)snprintf(to, 40, "%.6g", x);
+    if (x >= 9e12L && x < 0x1p64L && x == (cooc_x)(uint64_t)x) return (size_t)sprintf(to, "%" PRIu64, (uint64_t)x);
+    if (!(x >= 0 && x < 9e12L)) return (size_t)snprintf(to, 40, "%.17g", (double)x);
+    uint64_t v = (uint64_t)((double)x * 1e6 + 0.5), whole = v / 1000000, part = v % 1000000;
+    if (v == 0 && x > 0) return (size_t)snprintf(to, 40, "%.6g", (double)x);
     char digits[24];
     size_t n = 0, k = sizeof digits;
     do digits[--k] = (char)('0' + whole % 10); while (whole /= 10);
@@ -147,7 +148,7 @@ static int room(struct export *e, size_t n)
     return 0;
 }
 
-static int put_line(struct export *e, uint32_t row, uint32_t col, double x)
+static int put_line(struct export *e, uint32_t row, uint32_t col, cooc_x x)
 {
     const struct vocab *v = e->w->v;
     size_t a = vocab_token_len(v, row), b = vocab_token_len(v, col);
@@ -176,7 +177,7 @@ static int put_record(struct export *e, uint32_t row, uint32_t col, double x)
     return 0;
 }
 
-static int put_mtx(struct export *e, uint32_t row, uint32_t col, double x)
+static int put_mtx(struct export *e, uint32_t row, uint32_t col, cooc_x x)
 {
     if (room(e, 32) < 0) return -1;
     if (e->w->c->scheme.sides == COOC_SYMMETRIC) { uint32_t t = row; row = col; col = t; }
@@ -188,16 +189,16 @@ static int put_mtx(struct export *e, uint32_t row, uint32_t col, double x)
 
 static double xlogx(double k, double expected) { return k > 0 ? k * log(k / expected) : 0; }
 
-static int each_pair(void *ctx, uint32_t row, uint32_t col, double x)
+static int each_pair(void *ctx, uint32_t row, uint32_t col, cooc_x value)
 {
     struct export *e = ctx;
-    double a = e->mass ? e->mass[row] : 0, b = e->mass ? e->mass[col] : 0, n = e->total;
+    double x = (double)value, a = e->mass ? e->mass[row] : 0, b = e->mass ? e->mass[col] : 0, n = e->total;
     switch (e->format) {
-    case COOC_TSV: return put_line(e, row, col, x);
+    case COOC_TSV: return put_line(e, row, col, value);
     case COOC_GLOVE_RECORDS:
         if (put_record(e, row, col, x) < 0) return -1;
         return e->twice && row != col ? put_record(e, col, row, x) : 0;
-    case COOC_MTX: return put_mtx(e, row, col, x);
+    case COOC_MTX: return put_mtx(e, row, col, value);
     case COOC_PPMI: {
         double pmi = log(x) + log(n) - log(a) - log(b);
         return pmi > 0 ? put_line(e, row, col, pmi) : 0;
@@ -213,19 +214,19 @@ static int each_pair(void *ctx, uint32_t row, uint32_t col, double x)
 }
 
 /* Row sums; for left and right counts the columns' sums would differ, so both margins are the word's whole mass. */
-static int each_mass(void *ctx, uint32_t row, uint32_t col, double x)
+static int each_mass(void *ctx, uint32_t row, uint32_t col, cooc_x x)
 {
     struct export *e = ctx;
-    e->mass[row] += x;
-    e->total += x;
+    e->mass[row] += (double)x;
+    e->total += (double)x;
     if (e->twice && row != col) {
-        e->mass[col] += x;
-        e->total += x;
+        e->mass[col] += (double)x;
+        e->total += (double)x;
     }
     return 0;
 }
 
-static int each_count(void *ctx, uint32_t row, uint32_t col, double x)
+static int each_count(void *ctx, uint32_t row, uint32_t col, cooc_x x)
 {
     (void)row; (void)col; (void)x;
     ((struct export *)ctx)->n++;
@@ -259,7 +260,7 @@ int cooc_export(const struct cooc_view *w, enum cooc_format f, struct out *out)
 
 /* --- totals ---------------------------------------------------------------------------------------------- */
 
-static int each_length(void *ctx, uint32_t row, uint32_t col, double x)
+static int each_length(void *ctx, uint32_t row, uint32_t col, cooc_x x)
 {
     (void)x;
     uint32_t *n = ctx;

@@ -3,6 +3,8 @@
 #define COOC_EXPORT_H
 #include "lib/cooc/cooc.h"
 
+typedef long double cooc_x;    /* X, or a count, which a double would round above 2^53 */
+
 /* Which counts, as which X: X = sum over the chosen planes of scale * count / unit. */
 struct cooc_view {
     const struct cooc *c;
@@ -16,17 +18,17 @@ struct cooc_view {
 int cooc_view_init(struct cooc_view *w, const struct cooc *c, const struct vocab *v, const char *lang, bool raw, bool counts, double min);
 void cooc_view_free(struct cooc_view *w);
 
-int cooc_view_get(const struct cooc_view *w, uint32_t row, uint32_t col, double *x);     /* 0 if absent or below min */
+int cooc_view_get(const struct cooc_view *w, uint32_t row, uint32_t col, cooc_x *x);     /* 0 if absent or below min */
 
-struct cooc_cell { uint32_t id; double x; };
+struct cooc_cell { uint32_t id; cooc_x x; };
 /* A row, words on both sides of the triangle, ascending ids. malloc'd. */
 int cooc_view_row(const struct cooc_view *w, uint32_t id, struct cooc_cell **cell, size_t *n);
 
 /* Every stored pair in order. each: 0, or -1 with a message. */
-int cooc_view_each(const struct cooc_view *w, int (*each)(void *ctx, uint32_t row, uint32_t col, double x), void *ctx);
+int cooc_view_each(const struct cooc_view *w, int (*each)(void *ctx, uint32_t row, uint32_t col, cooc_x x), void *ctx);
 
-/* X with up to six decimals; the number of bytes (at most 40). */
-size_t cooc_print(char *to, double x);
+/* X with up to six decimals, a whole number with all its digits; the number of bytes (at most 40). */
+size_t cooc_print(char *to, cooc_x x);
 
 enum cooc_format {
     COOC_TSV,          /* row, column, X: a symmetric pair once */

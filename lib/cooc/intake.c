@@ -10,6 +10,7 @@
 #include "common/text.h"
 #include "lib/cooc/lookup.h"
 #include "lib/cooc/pairs.h"
+#include "lib/cooc/plan.h"
 
 enum { SHARD_PIECE = 1 << 16 };       /* ids */
 
@@ -17,7 +18,7 @@ struct intake {
     const struct cooc_input *in;
     int n, at;                        /* the input under way is in[at] */
     const struct cooc_count_opts *o;
-    size_t want;
+    size_t want, longest;
     struct text *text;
     struct shard *shard;
     uint64_t done, here;              /* bytes of inputs before this one, and of this one */
@@ -84,6 +85,7 @@ struct intake *intake_open(const struct cooc_input *in, int n, const struct cooc
     k->n = n;
     k->o = o;
     k->want = piece_bytes;
+    k->longest = plan_longest_word(o, piece_bytes);
     return k;
 }
 
@@ -140,7 +142,7 @@ static int shard_piece(struct intake *k, struct piece *p)
 /* A line that is longer than a piece comes in several. */
 static int text_piece(struct intake *k, struct piece *p)
 {
-    int rc = text_part(k->text, k->want, &p->text, &p->cap, &p->n);
+    int rc = text_part(k->text, k->want, k->longest, &p->text, &p->cap, &p->n);
     if (rc < 0 || (rc == 0 && !k->open)) return rc;
     if (rc == 0) p->n = 0;                         /* the end of a last line without newline */
     mem_room(&p->text, &p->cap, p->n + LOOKUP_PAST, 1);

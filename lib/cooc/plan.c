@@ -20,15 +20,25 @@ static size_t resident(void)
     return rss ? rss * (size_t)sysconf(_SC_PAGESIZE) : mem_peak();
 }
 
+static size_t pieces_of(const struct cooc_count_opts *o) { return 2 * (size_t)o->threads + 3; }
+
+enum { WORDS_SHARE = 32 };      /* of the memory, for words longer than a piece: each piece under way may begin with one */
+
+size_t plan_longest_word(const struct cooc_count_opts *o, size_t piece)
+{
+    size_t share = o->memory / (WORDS_SHARE * (pieces_of(o) + 2)), least = piece + 64 * K;
+    return share < least ? least : share;
+}
+
 int plan_make(struct plan *p, const struct cooc_count_opts *o, uint32_t ids, uint64_t text, uint64_t window)
 {
-    size_t threads = (size_t)o->threads, pieces = 2 * threads + 3, depth = (size_t)groups_depth(o->threads) + 1;
+    size_t threads = (size_t)o->threads, pieces = pieces_of(o), depth = (size_t)groups_depth(o->threads) + 1;
     p->piece = clamp(o->memory / (64 * pieces), 16 * K, 512 * K);
     p->group_bytes = clamp(o->memory / (32 * depth), 16 * K, 2 * M);
     p->frame = clamp(o->memory / (512 * threads), 4 * K, 64 * K);
     size_t per_group = 2 * (p->group_bytes + 4096 * 8) + 64 * K;
     if (window > SIZE_MAX / 4) window = SIZE_MAX / 4;                   /* the decoder will refuse it */
-    size_t fixed = resident() + 3 * M + (size_t)window                  /* text input, libraries, stacks, the allocator */
+    size_t fixed = resident() + 3 * M + o->memory / WORDS_SHARE + (size_t)window     /* text input, libraries, stacks, the allocator */
                  + threads * row_sum_bytes(ids) + (size_t)ids * 8 + pieces * (p->piece + 320 * K) + depth * per_group
                  + threads * 4 * p->frame;
     size_t least = segment_bytes(32 * K + 4 * o->scheme.window, ids, o->scheme.window);

@@ -45,7 +45,7 @@ static int read_header(struct cooc *c)
     const unsigned char *p = c->p;
     if (c->n >= 8 && memcmp(p, COOC_MAGIC, 8) != 0) return err_set("%s: is not a .cooc file (cooc-count makes them)", c->path);
     if (c->n < HEADER_BYTES + FOOTER_BYTES)
-        return err_set("%s: %s", c->path, c->n < 8 ? "is not a .cooc file (cooc-count makes them)" : "is cut short; make it again");
+        return c->n < 8 ? err_set("%s: is not a .cooc file (cooc-count makes them)", c->path) : bad(c, c->n, "the file ends within its header");
     if (get32(p + 8) != FORMAT_VERSION)
         return err_set("%s: .cooc version %u, this program reads %d", c->path, get32(p + 8), FORMAT_VERSION);
     if (memcmp(p + c->n - 8, COOC_END, 8) != 0) return bad(c, c->n - 8, "no footer");
