@@ -26,11 +26,20 @@ $(O)/test/fuzz/$1: $(O)/test/fuzz/$1.o $(foreach a,$(call fuzz_ar,$1),$(call ar_
 	$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $$@ $(O)/test/fuzz/$1.o -Wl,--start-group $(foreach a,$(call fuzz_ar,$1),$(call ar_of,$a)) -Wl,--end-group $(filter -l%,$(call fuzz_words,$1)) $(BASE) $(MATH)
 fuzz/$1: $(O)/test/fuzz/$1
 	@test/fuzz/run $1 $(O)/test/fuzz/$1 '$(SEED_BIN)' $(SECONDS)
+fuzz-coverage/$1: $(O)/test/fuzz/$1
+	@test/fuzz/coverage $1 $(O)/test/fuzz/$1 build/fuzz/corpus/$1
 endef
 $(foreach f,$(FUZZ),$(eval $(call fuzzer,$f)))
 else
 $(FUZZ:%=fuzz/%): fuzz/%: programs
 	@$(MAKE) --no-print-directory $(PARALLEL) FUZZING=1 SEED_BIN='$(abspath $(O)/bin)' CC=clang SAN=address,undefined O=build/fuzz XCFLAGS='-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined' fuzz/$*
+
+## make fuzz-coverage the same, then how many lines of each reader the inputs reached (fuzz-coverage/X: of one)
+COVERAGE := -fprofile-instr-generate -fcoverage-mapping
+.PHONY: fuzz-coverage $(FUZZ:%=fuzz-coverage/%)
+fuzz-coverage: $(FUZZ:%=fuzz-coverage/%)
+$(FUZZ:%=fuzz-coverage/%): fuzz-coverage/%: fuzz/%
+	@$(MAKE) --no-print-directory $(PARALLEL) FUZZING=1 CC=clang SAN= O=build/fuzz-coverage XCFLAGS='-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION $(COVERAGE)' XLDFLAGS='$(COVERAGE)' fuzz-coverage/$*
 endif
 
 ## make bench/X       benchmark X (test/bench/X.sh): ours and the peer's, same input, one run

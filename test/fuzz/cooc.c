@@ -1,26 +1,25 @@
 /* link: lib/cooc */
+/* covers: lib/cooc/read.c lib/cooc/pairs.c */
 /* The .cooc reader: any bytes either are refused with a message or can be read to the end. Checksums are not compared
  * in this build, so that what lies behind them is reached. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "common/err.h"
 #include "lib/cooc/cooc.h"
 #include "lib/cooc/export.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_all(struct cooc *c)
 {
-    struct cooc *c = cooc_open_memory(data, size, "fuzz");
-    if (!c) {
-        if (!*err_msg()) abort();
-        return 0;
-    }
     struct vocab *v = cooc_vocab(c);
     for (int k = 0; k < c->planes; k++) {
         struct cooc_cursor cur;
         static struct cooc_pairs p;
         cooc_cursor_init(&cur, c, k);
+        cur.every = 2;
         int rc;
         while ((rc = cooc_cursor_next(&cur, &p)) > 0)
             for (uint32_t i = 0; i < p.n; i += 7) {
@@ -51,6 +50,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         cooc_view_free(&w);
     }
     vocab_free(v);
+}
+
+/* The same bytes by way of a file or of a pipe. */
+static struct cooc *open_fd(const uint8_t *data, size_t size, bool pipe_it)
+{
+    int fd[2] = { -1, -1 };
+    if (pipe_it ? pipe(fd) : (fd[0] = memfd_create("fuzz", 0)) < 0) abort();
+    if (write(pipe_it ? fd[1] : fd[0], data, size) != (ssize_t)size) abort();
+    if (pipe_it) close(fd[1]);
+    char path[32];
+    sprintf(path, "/proc/self/fd/%d", fd[0]);
+    struct cooc *c = cooc_open(path);
+    close(fd[0]);
+    return c;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct cooc *c = cooc_open_memory(data, size, "fuzz");
+    if (!c && !*err_msg()) abort();
+    struct cooc *d = open_fd(data, size, size % 4 == 1 && size < 1 << 16);
+    if (!c != !d) abort();
+    if (!c) return 0;
+    read_all(c);
     cooc_close(c);
+    read_all(d);
+    cooc_close(d);
     return 0;
 }

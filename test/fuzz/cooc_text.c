@@ -1,4 +1,5 @@
 /* link: lib/cooc */
+/* covers: lib/cooc/intake.c lib/cooc/lookup.c lib/cooc/segment.c lib/cooc/collect.c */
 /* Text to counts: any bytes either are refused with a message or counted, the same in one run and in many. The first
  * four bytes choose the scheme. */
 #include <stdint.h>
@@ -9,7 +10,9 @@
 #include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/shard.h"
 #include "lib/cooc/count.h"
+#include "lib/cooc/intake.h"
 
 static int count(int fd, struct cooc_count_opts *o, char **bytes, size_t *n)
 {
@@ -32,6 +35,28 @@ static int count(int fd, struct cooc_count_opts *o, char **bytes, size_t *n)
     return rc;
 }
 
+/* For a shard, a vocabulary of so many words that claims to be the one it was made with; else NULL. */
+static struct vocab *shard_vocab(int fd)
+{
+    char path[32], word[4096][8];
+    const char *token[4096];
+    struct shard_info info;
+    sprintf(path, "/proc/self/fd/%d", fd);
+    struct shard *s = input_is_shard(path) ? shard_open(path) : NULL;
+    if (!s) return NULL;
+    shard_info(s, &info);
+    shard_close(s);
+    uint32_t n = info.vocab_size > VOCAB_SPECIALS ? info.vocab_size - VOCAB_SPECIALS : 0;
+    if (n == 0 || n > 4096) return NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        sprintf(word[i], "w%u", i);
+        token[i] = word[i];
+    }
+    struct vocab *v = vocab_make(token, NULL, n);
+    v->hash = info.vocab_hash;
+    return v;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -41,6 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct cooc_count_opts o = { .memory = (size_t)1 << 34, .threads = 1, .tmp = "/dev/shm" };
     char *a = NULL, *b = NULL;
     size_t m = 0, n = 0;
+    struct vocab *v = shard_vocab(fd);
+    o.vocab = v;
     if (cooc_scheme_init(&o.scheme, 1 + data[0] % 20, data[1] % 3, data[2] % 3, data[2] / 3 % 2) == 0) {
         int one = count(fd, &o, &a, &m);
         o.run_tokens = 1 + data[3];
@@ -55,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(a);
     free(b);
+    vocab_free(v);
     close(fd);
     return 0;
 }

@@ -1,3 +1,4 @@
+/* covers: common/shard.c */
 /* Any bytes as a shard. Checksums would stop nearly every change at once, so the header's, the blocks' headers' and the
  * footer's are put right first, as somebody who means harm would. */
 #include <stdint.h>

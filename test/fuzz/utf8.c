@@ -1,3 +1,4 @@
+/* covers: common/utf8.c */
 /* The vectorised UTF-8 check against decoding by the definition, at every offset; what is valid survives decoding and
  * encoding. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* covers: common/vocab.c */
 /* Any bytes as a vocabulary: what is accepted finds its own tokens, and encodes anything to ids of its own. */
 #include <stdint.h>
 #include <stdio.h>
