@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "common/text.h"
 #include "lib/bpe/apply.h"
 #include "lib/bpe/codes.h"
@@ -50,6 +53,39 @@ static void write_and_read(const struct codes *c)
     free(text);
 }
 
+/* A file of the same bytes says the same; its own words, every other one of them, are a vocabulary. */
+static void by_file(const struct codes *c, const char *s, size_t lines, const char *words, size_t words_n)
+{
+    char path[32];
+    struct codes d;
+    int fd = memfd_create("codes", 0), vocab = memfd_create("vocab", 0);
+    if (fd < 0 || vocab < 0 || write(fd, s, lines) != (ssize_t)lines) abort();
+    sprintf(path, "/proc/self/fd/%d", fd);
+    bool compressed = lines > 1 && ((unsigned char)s[0] == 0x1f || (unsigned char)s[0] == 0x28);      /* a file may be; memory is not */
+    if (!compressed) {
+        if (codes_read(&d, path, 0) < 0 || d.n != c->n || d.bytes_n != c->bytes_n || memcmp(d.bytes, c->bytes, d.bytes_n)) abort();
+        codes_free(&d);
+    }
+    struct bpe *b = bpe_new(c, "@@");
+    struct bpe_scratch *t = bpe_scratch_new();
+    for (size_t i = 0; i < c->n; i += 2) dprintf(vocab, "%.*s%s %zu\n", (int)(c->v[i].left + c->v[i].right), c->bytes + c->v[i].at, i % 4 ? "" : "@@", i + 1);
+    sprintf(path, "/proc/self/fd/%d", vocab);
+    if (bpe_limit(b, path, 1) == 0)
+        for (size_t at = 0, k; at < words_n; at += k + 1) {
+            const char *space = memchr(words + at, ' ', words_n - at);
+            const struct bpe_piece *piece;
+            k = space ? (size_t)(space - words) - at : words_n - at;
+            size_t m = k ? bpe_word(b, t, words + at, k, NULL, &piece) : 0, to = 0;
+            for (size_t i = 0; i < m; to = piece[i++].to)
+                if (piece[i].from != to || piece[i].to < to) abort();
+            if (to != k) abort();
+        }
+    bpe_scratch_free(t);
+    bpe_free(b);
+    close(fd);
+    close(vocab);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
     const char *s = (const char *)p, *words = n ? memrchr(s, '\n', n) : NULL;
@@ -63,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
         struct bpe_dropout drop = { 0.4, { 1, RNG_BPE, 0 }, 0, 0 };
         apply(&c, words ? words + 1 : "", words_n, NULL);
         apply(&c, words ? words + 1 : "", words_n, &drop);
+        by_file(&c, s, lines, words ? words + 1 : "", words_n);
     }
     codes_free(&c);
     return 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
+#include "common/err.h"
 #include "common/shard.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
@@ -52,6 +53,29 @@ static bool repair(uint8_t *p, size_t n)
     return true;
 }
 
+/* A shard's sentences, written again in small blocks, are read as the same. */
+static void write_and_read(const struct shard_info *info, const struct shard_block *all)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/dev/shm/isoglot-fuzz-shard-%ld", (long)getpid());
+    struct out *out = out_open(path);
+    struct shard_writer *w = out ? shard_create(out, info, 1 + all->tokens / 3) : NULL;
+    struct shard_info written, again;
+    struct shard_block b;
+    for (uint32_t i = 0; w && i < all->sentences; i++)
+        if (shard_put(w, all->ids + all->at[i], all->at[i + 1] - all->at[i]) < 0) abort();
+    if (!w || shard_finish(w, &written) < 0 || out_commit(out) < 0 || shard_check(path) < 0 || shard_load(path, &again, &b) < 0) {
+        fprintf(stderr, "%s\n", err_msg());
+        abort();
+    }
+    if (b.sentences != all->sentences || b.tokens != all->tokens || memcmp(b.ids, all->ids, b.tokens * sizeof *b.ids) ||
+        memcmp(b.at, all->at, (b.sentences + 1) * sizeof *b.at) || strcmp(info->lang, again.lang) || strcmp(info->note, again.note) ||
+        info->vocab_size != again.vocab_size || info->vocab_hash != again.vocab_hash || written.unknown != again.unknown ||
+        written.blocks != again.blocks || again.sentences != b.sentences || again.tokens != b.tokens) abort();
+    shard_block_free(&b);
+    unlink(path);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     char path[64];
@@ -72,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             if (all.at[all.sentences] != all.tokens) abort();
             for (uint32_t i = 0; i < all.tokens; i++)
                 if (all.ids[i] >= info.vocab_size) abort();
+            if (all.sentences < 1 << 16) write_and_read(&info, &all);
             shard_block_free(&all);
         }
         struct shard *s = shard_open(path);

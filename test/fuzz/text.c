@@ -1,4 +1,4 @@
-/* covers: common/text.c common/utf8.c */
+/* covers: common/text.c */
 /* Any bytes as a text file: lines and blocks must agree on what is in it, and what passes the UTF-8 check is UTF-8. */
 #include <stdint.h>
 #include <stdio.h>

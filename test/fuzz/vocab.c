@@ -1,5 +1,6 @@
 /* covers: common/vocab.c */
-/* Any bytes as a vocabulary: what is accepted finds its own tokens, and encodes anything to ids of its own. */
+/* Any bytes as a vocabulary: what is accepted finds its own tokens, encodes anything to ids of its own, and is the same
+ * when written and read again, or made from its tokens. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,29 @@
 #include "common/vocab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+
+static void same(const struct vocab *v, struct vocab *w)
+{
+    if (!w || v->n != w->n || v->hash != w->hash || memcmp(v->count, w->count, v->n * sizeof *v->count)) abort();
+    vocab_free(w);
+}
+
+static void write_and_make(const struct vocab *v)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/dev/shm/isoglot-fuzz-vocab-%ld", (long)getpid());
+    if (vocab_write(v, path) < 0) abort();
+    same(v, vocab_read(path));
+    unlink(path);
+    const char **token = malloc(v->n * sizeof *token);
+    for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++) token[id - VOCAB_SPECIALS] = vocab_token(v, id);
+    same(v, vocab_make(token, v->count + VOCAB_SPECIALS, v->n - VOCAB_SPECIALS));
+    if (v->n > VOCAB_SPECIALS + 1) {
+        token[0] = token[1];
+        if (vocab_make(token, NULL, v->n - VOCAB_SPECIALS)) abort();      /* a token twice */
+    }
+    free(token);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
@@ -26,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
     for (size_t i = 0; i < k; i++)
         if (ids[i] >= v->n) abort();
     free(ids);
+    write_and_make(v);
     vocab_free(v);
     return 0;
 }
