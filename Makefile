@@ -60,8 +60,40 @@ endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$p)))
 BINS := $(addprefix $(O)/bin/,$(PROGRAMS))
 
-.PHONY: all programs clean help
-all: programs
+# --- the CUDA side: a shared object that the programs open at run time (kernels/cpu/open.c) -----------
+## make cuda          libisoglot-cuda.so, the GPU's side of the programs; NVCC=path (plain `make` builds it where nvcc is found)
+NVCC := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_SRC := $(wildcard kernels/cuda/*.cu)
+CUDA_OBJ := $(CUDA_SRC:%.cu=$(O)/%.o)
+CUDA_LIB := $(O)/lib/isoglot/libisoglot-cuda.so
+CUDA_ARCH := -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]
+CUDA_FLAGS = -std=c++17 -O3 $(CUDA_ARCH) -I. -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-missing-field-initializers
+cuda: $(CUDA_LIB)
+$(CUDA_LIB): $(CUDA_OBJ)
+	@mkdir -p $(@D)
+	$(NVCC) -shared -cudart static -o $@ $(CUDA_OBJ) -ldl -lpthread -lrt
+$(CUDA_OBJ): $(O)/%.o: %.cu $(O)/cuda-flags
+	@mkdir -p $(@D)
+	@[ -n '$(NVCC)' ] || { echo 'make: there is no nvcc here; install the CUDA toolkit (13 or later) or pass NVCC=path' >&2; exit 1; }
+	$(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(O)/$*.d -c -o $@ $<
+$(shell mkdir -p $(O); printf '%s\n' '$(NVCC) $(CUDA_FLAGS)' | cmp -s - $(O)/cuda-flags || printf '%s\n' '$(NVCC) $(CUDA_FLAGS)' > $(O)/cuda-flags)
+
+# The same sources as plain C++ against test/cuda, every thread a fibre: for tests on machines without a GPU.
+EMULATED := $(O)/test/cuda/libisoglot-cuda.so
+EMULATED_OBJ := $(CUDA_SRC:%.cu=$(O)/test/cuda/%.o) $(O)/test/cuda/emulate.o
+CXXFLAGS = -std=c++17 -g -O2 -fPIC -fvisibility=default -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-strict-aliasing -ffp-contract=off -pthread \
+    -Wall -Wextra -Wno-missing-field-initializers -Wno-unknown-pragmas $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(XCFLAGS)
+$(EMULATED): $(EMULATED_OBJ)
+	$(CC) -shared $(if $(SAN),-fsanitize=$(SAN)) -pthread -o $@ $(EMULATED_OBJ) -ldl -lm
+$(O)/test/cuda/%.o: %.cu $(O)/flags
+	@mkdir -p $(@D)
+	$(CC) -x c++ $(CXXFLAGS) -Itest/cuda -I. -MMD -MP -c -o $@ $<
+$(O)/test/cuda/emulate.o: test/cuda/emulate.cc $(O)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CXXFLAGS) -O3 -Itest/cuda -MMD -MP -c -o $@ $<
+
+.PHONY: all programs cuda clean help
+all: programs $(if $(NVCC),cuda)
 programs: $(BINS)
 	@ln -sfn $(O)/bin bin 2>/dev/null || true
 
@@ -99,7 +131,7 @@ endef
 $(foreach u,$(UNITS),$(eval $(call unit,$u)))
 UNIT_BINS := $(UNITS:%=$(O)/test/unit/%)
 
--include $(wildcard $(O)/*/*.d $(O)/*/*/*.d $(O)/*/*/*/*.d)
+-include $(wildcard $(O)/*/*.d $(O)/*/*/*.d $(O)/*/*/*/*.d $(O)/*/*/*/*/*.d)
 -include pipelines/rules.mk test/test.mk install/install.mk
 
 clean:

@@ -55,5 +55,5 @@ A_analogy      := $(SPACE)
 L_analogy       = $(SPACE_L)
 A_bleu         := lib/score common
 L_bleu          = $(ICU) $(BASE) $(MATH)
-A_plot         := lib/plot common-json common
-L_plot          = $(JSON) $(BASE) $(MATH)
+A_plot         := lib/plot $(SPACE)
+L_plot          = $(SPACE_L)

@@ -33,7 +33,7 @@ static int run(const char *questions)
     struct analogy_report r;
     struct out *answers = NULL;
     for (int i = 0; i < o.vec.n; i++)
-        if (!(set[i] = vectors_read(o.vec.v[i], &vo))) return -1;
+        if (!(set[i] = vectors_load(o.vec.v[i], &vo, prog_note))) return -1;
     if (o.answers && !(answers = out_open(o.answers))) return -1;
     if (analogy_run(set, o.vec.n, questions, o.word2vec, answers, &r) < 0) {
         out_abort(answers);

@@ -1,6 +1,7 @@
 /* cooc-study: how alike co-occurrence counts are across languages (MLM-GC, Figures 1 and 3). */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "common/err.h"
 #include "common/file.h"
 #include "common/prog.h"
@@ -19,7 +20,7 @@ static const struct opt opts[] = {
 
 static const struct prog prog = { "cooc-study", "--pairs P.tsv A.cooc B.cooc", "Compares the co-occurrence counts of translations in two languages.", opts,
     "Prints a table: bounds of the bin, pairs in it, mean |log a - log b| and half of its 95% interval, mean of\n"
-    "|log a - log b| / (log a + log b) and half of its; the last line is over all pairs. B's counts are scaled to A's tokens; pairs\n"
+    "|log a - log b| / (log a + log b) and half of its, the share of a + b over all pairs; the last line is over all pairs. B's counts are scaled to A's tokens; pairs\n"
     "with a count of 1 or less are left out and their share is reported.\n" };
 
 static int bins(const struct cooc *a, const struct cooc *b, FILE *f)
@@ -28,14 +29,14 @@ static int bins(const struct cooc *a, const struct cooc *b, FILE *f)
     struct study_bin *bin;
     if ((o.pairs ? study_read_pairs(o.pairs, a, b, &p) : study_from_dictionary(o.dict, a, b, &p)) < 0) return -1;
     uint64_t asked = p.n + p.small;
-    prog_note("%llu lines, %llu with an unknown word; of %llu pairs, %llu (%.1f%%) left out: a count of 1 or less", (unsigned long long)p.lines,
-              (unsigned long long)p.unknown, (unsigned long long)asked, (unsigned long long)p.small, asked ? 100.0 * (double)p.small / (double)asked : 0.0);
+    prog_note("%llu lines, left out %llu with an unknown word and %llu with several words on a side; of %llu pairs, %llu (%.1f%%) left out: a count of 1 or less", (unsigned long long)p.lines,
+              (unsigned long long)p.unknown, (unsigned long long)p.multiword, (unsigned long long)asked, (unsigned long long)p.small, asked ? 100.0 * (double)p.small / (double)asked : 0.0);
     int r = p.n ? 0 : err_set("no pair is counted more than once in both languages");
     size_t n = study_bins(&p, o.width, &bin);
-    if (r == 0) fputs("low\thigh\tpairs\tdifference\tci\tratio\tci\n", f);
+    if (r == 0) fputs("low\thigh\tpairs\tdifference\tdifference-ci\tratio\tratio-ci\tshare\n", f);
     for (size_t i = 0; r == 0 && i < n; i++)
-        fprintf(f, "%g\t%g\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\n", bin[i].low, bin[i].high, (unsigned long long)bin[i].n, bin[i].difference, bin[i].difference_ci,
-                bin[i].ratio, bin[i].ratio_ci);
+        fprintf(f, "%g\t%g\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n", bin[i].low, bin[i].high, (unsigned long long)bin[i].n, bin[i].difference, bin[i].difference_ci,
+                bin[i].ratio, bin[i].ratio_ci, bin[i].share);
     free(bin);
     study_free(&p);
     return r;
@@ -47,7 +48,9 @@ static int ranks(const struct cooc *a, const struct cooc *b, FILE *f)
     size_t n, m;
     if (study_ranks(a, &x, &n) < 0) return -1;
     if (study_ranks(b, &y, &m) < 0) { free(x); return -1; }
-    fputs("rank\ta\tb\n", f);
+    const char *left = a->planes == 1 ? a->plane[0].total.lang : "", *right = b->planes == 1 ? b->plane[0].total.lang : "";
+    bool named = *left && *right && strcmp(left, right);
+    fprintf(f, "rank\t%s\t%s\n", named ? left : "a", named ? right : "b");
     for (size_t i = 0; i < n || i < m; i++) {
         fprintf(f, "%zu\t", i + 1);
         if (i < n) fprintf(f, "%.6e", x[i]);

@@ -79,10 +79,7 @@ static void tell(const char *what) { prog_note("%s", what); }
 static struct vectors *load(const char *path)
 {
     struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
-    struct vectors *v = vectors_read(path, &vo);
-    if (v && v->duplicates + v->zeros)
-        prog_note("%s: left out %u repeated words and %u vectors of zeros", path, v->duplicates, v->zeros);
-    return v;
+    return vectors_load(path, &vo, prog_note);
 }
 
 /* Counts from a vocabulary, or from the count files' own. */
@@ -111,8 +108,8 @@ static int load_seeds(const struct vectors *src, const struct vectors *tgt, stru
     if (o.seed_dict) {
         struct dictionary_report r;
         if (dictionary_read(o.seed_dict, src, tgt, p, &r) < 0) return -1;
-        prog_note("%s: %zu pairs; left out %llu of several words, %llu with a word without a vector", o.seed_dict, p->n,
-                  (unsigned long long)r.multiword, (unsigned long long)r.unknown);
+        prog_note("%s: %zu pairs; left out %llu of several words, %llu with a word without a vector, %llu that were there before", o.seed_dict, p->n,
+                  (unsigned long long)r.multiword, (unsigned long long)r.unknown, (unsigned long long)r.repeated);
     }
     if (o.identical || !o.seed_dict) {
         size_t before = p->n;

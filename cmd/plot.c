@@ -1,30 +1,55 @@
-/* plot: pictures of what the other programs write. `plot curves` draws fields of training logs over the steps, several
- * runs together, as SVG or PNG, through gnuplot. */
+/* plot: pictures of what the other programs write, as SVG or PNG through gnuplot, and their numbers.
+ *   curves  fields of training logs over the steps        rsim, hits  measures by layer
+ *   bins    cooc-study's bins (MLM-GC, Figure 1)           ranks       its rank-frequency curves (Figure 3)
+ *   tsne    words of several languages in the plane (Figure 2) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/log.h"
 #include "common/mem.h"
 #include "common/prog.h"
 #include "lib/plot/curves.h"
+#include "lib/plot/label.h"
+#include "lib/plot/plane.h"
+#include "lib/plot/table.h"
+#include "lib/space/dictionary.h"
+
+enum { MOST_SETS = 16 };
 
 static struct {
     struct strs y, labels;
-    const char *x, *against, *title, *output, *tsv, *range;
-    int smooth, width, height;
+    const char *x, *against, *title, *output, *tsv, *range, *dict, *normalize;
+    int smooth, width, height, max_vocab, most_pairs, names, components, method, init;
+    int64_t seed;
     bool log_y, png;
-} o = { .x = "step" };
+    struct tsne_options t;
+} o = { .normalize = "none", .components = 3, .seed = 1 };
 
 static const struct opt opts[] = {
-    { "y", 'y', OPT_LIST, &o.y, "FIELD", "field of the log; several give a panel each (default: loss, or else the losses and scores there are)", 0, 0 },
-    { "x", 'x', OPT_STR, &o.x, "FIELD", "field for the x axis: step, tokens, time", 0, 0 },
-    { "against", 0, OPT_STR, &o.against, "REF", "a reference log, drawn in grey behind", 0, 0 },
-    { "label", 0, OPT_LIST, &o.labels, "NAME", "name of a run in the legend, one for each LOG (default: from the paths)", 0, 0 },
-    { "smooth", 0, OPT_INT, &o.smooth, "N", "mean over N points on either side, for curves of more than 40; the curve itself stays visible", 0, 100000 },
+    { "y", 'y', OPT_LIST, &o.y, "FIELD", "field of the log or column of the table; several give a panel each", 0, 0 },
+    { "x", 'x', OPT_STR, &o.x, "FIELD", "field for the x axis (curves: step; also tokens, time)", 0, 0 },
+    { "label", 0, OPT_LIST, &o.labels, "NAME", "name in the legend, one for each file (default: from the paths). Tables of one name are repeated runs: mean and 95% interval", 0, 0 },
     { "log-y", 0, OPT_FLAG, &o.log_y, 0, "logarithmic y axis", 0, 0 },
     { "range", 0, OPT_STR, &o.range, "LOW:HIGH", "range of y", 0, 0 },
+    { .help = "curves:" },
+    { "against", 0, OPT_STR, &o.against, "REF", "a reference log, drawn in grey behind", 0, 0 },
+    { "smooth", 0, OPT_INT, &o.smooth, "N", "mean over N points on either side, for curves of more than 40; the curve itself stays visible", 0, 100000 },
+    { .help = "tsne:" },
+    { "dict", 'd', OPT_STR, &o.dict, "FILE", "show the words of these translation pairs, with lines between them (two languages)", 0, 0 },
+    { "pairs", 0, OPT_INT, &o.most_pairs, "N", "only the first N pairs; 0: all", 0, 1e9 },
+    { "names", 0, OPT_INT, &o.names, "N", "write the words of the first N pairs beside their points", 0, 10000 },
+    { "max-vocab", 0, OPT_INT, &o.max_vocab, "N", "read at most N vectors of each; 0: all", 0, 1e9 },
+    { "normalize", 0, OPT_STR, &o.normalize, "STEPS", "unit and center, in order, or none", 0, 0 },
+    { "components", 0, OPT_INT, &o.components, "N", "principal components that t-SNE sees; 0: the vectors themselves", 0, 64 },
+    { "perplexity", 0, OPT_REAL, &o.t.perplexity, "P", "of t-SNE", 1, 1e6 },
+    { "iterations", 0, OPT_INT, &o.t.iterations, "N", "of t-SNE", 1, 1e6 },
+    { "method", 0, OPT_CHOICE, &o.method, "auto|exact|barnes-hut", "auto: exact up to 5,000 points", 0, 0 },
+    { "init", 0, OPT_CHOICE, &o.init, "pca|random", "start from the first two components, or at random", 0, 0 },
+    { "seed", 0, OPT_I64, &o.seed, "N", "of a random start", 0, 0 },
+    { .help = "Output:" },
     { "title", 0, OPT_STR, &o.title, "TEXT", "title of the picture", 0, 0 },
     { "output", 'o', OPT_STR, &o.output, "FILE", "FILE.svg or FILE.png (default: SVG on standard output)", 0, 0 },
     { "png", 0, OPT_FLAG, &o.png, 0, "PNG, whatever the output is called", 0, 0 },
@@ -33,28 +58,60 @@ static const struct opt opts[] = {
     { "height", 0, OPT_INT, &o.height, "N", "height in pixels (default: by the number of panels)", 100, 10000 },
     { 0, 0, 0, 0, 0, 0, 0, 0 } };
 
-static const struct prog prog = { "plot", "curves [options] LOG... > x.svg",
-    "Draws training curves from logs (log.jsonl, or the folder of a run), several runs together.", opts,
+static const struct prog prog = { "plot", "curves LOG... | rsim|hits|bins|ranks TABLE... | tsne LANG=VEC... [options] > x.svg",
+    "Draws training curves, measures by layer, co-occurrence studies and words in the plane.", opts,
     "Examples:\n"
     "  plot curves runs/a/log.jsonl runs/b/log.jsonl -y mlm --smooth 5 > loss.svg\n"
-    "  plot curves runs/a runs/b -y perplexity -y bleu --title 'Two seeds' -o curves.png\n"
-    "  plot curves runs/a --against reference.jsonl --tsv curves.tsv > x.svg\n" };
+    "  plot curves runs/a --against reference.jsonl --tsv curves.tsv > x.svg\n"
+    "  plot rsim s1/mlm.tsv s2/mlm.tsv s1/gc.tsv s2/gc.tsv --label MLM --label MLM --label GC --label GC -o rsim.svg\n"
+    "  plot bins window1.tsv window2.tsv --label n=1 --label n=2 -o figure1.png\n"
+    "  plot tsne en=en.vec de=de.vec --dict en-de.tsv --names 20 -o words.svg\n" };
 
-static int write_tsv(const struct figure *f)
+/* --- writing ----------------------------------------------------------------------------------------------------- */
+
+static int write_tsv(const struct figure *f, const char *x)
 {
     struct out *out = out_open(o.tsv);
     if (!out) return -1;
     FILE *to = out_stdio(out);
-    fprintf(to, "field\trun\t%s\tvalue\tsmoothed\n", o.x);
+    bool half = false;
+    for (int i = 0; i < f->n; i++)
+        for (int k = 0; k < f->panel[i].n; k++) half |= f->panel[i].curve[k].half != NULL;
+    fprintf(to, "field\trun\t%s\tvalue\tsmoothed%s\n", x, half ? "\tci" : "");
     for (int i = 0; i < f->n; i++)
         for (int k = 0; k < f->panel[i].n; k++) {
             const struct curve *c = &f->panel[i].curve[k];
-            for (size_t j = 0; j < c->n; j++)
-                fprintf(to, "%s\t%s\t%.15g\t%.9g\t%.9g\n", f->panel[i].label, c->label, c->x[j],
-                        c->faint ? c->faint[j] : c->y[j], c->y[j]);
+            for (size_t j = 0; j < c->n; j++) {
+                fprintf(to, "%s\t%s\t%.15g\t%.9g\t%.9g", f->panel[i].label, c->label, c->x[j], c->faint ? c->faint[j] : c->y[j], c->y[j]);
+                if (c->half) fprintf(to, "\t%.9g", c->half[j]);
+                fputs(half && !c->half ? "\t\n" : "\n", to);
+            }
         }
     return out_commit(out);
 }
+
+static bool want_png(void)
+{
+    return o.png || (o.output && strlen(o.output) > 4 && !strcasecmp(o.output + strlen(o.output) - 4, ".png"));
+}
+
+static int write_picture(char *bytes, size_t n)
+{
+    struct out *out = out_open(o.output);
+    int status = out ? out_write(out, bytes, n) : -1;
+    free(bytes);
+    if (status < 0) { out_abort(out); return -1; }
+    return out_commit(out);
+}
+
+static int draw(const struct figure *f)
+{
+    char *bytes;
+    size_t n;
+    return figure_draw(f, want_png(), &bytes, &n) < 0 ? -1 : write_picture(bytes, n);
+}
+
+/* --- curves ------------------------------------------------------------------------------------------------------ */
 
 static int read_logs(const struct args *a, struct log_data *run, struct log_data *reference)
 {
@@ -70,24 +127,11 @@ static int read_logs(const struct args *a, struct log_data *run, struct log_data
     return 0;
 }
 
-static int draw(const struct figure *f)
-{
-    char *bytes;
-    size_t n;
-    bool png = o.png;
-    if (o.output && strlen(o.output) > 4 && !strcasecmp(o.output + strlen(o.output) - 4, ".png")) png = true;
-    if (figure_draw(f, png, &bytes, &n) < 0) return -1;
-    struct out *out = out_open(o.output);
-    int status = out ? out_write(out, bytes, n) : -1;
-    free(bytes);
-    if (status < 0) { out_abort(out); return -1; }
-    return out_commit(out);
-}
-
 static int curves(const struct args *a, double low, double high)
 {
     int n = a->n - 1, status;
     struct log_data *run = mem_zero((size_t)n, sizeof *run), reference = { 0 };
+    if (!o.x) o.x = "step";
     struct figure f = { .title = o.title, .x_label = o.x, .width = o.width, .height = o.height };
     if ((status = read_logs(a, run, &reference)) == 0) {
         char **found = o.y.n ? NULL : log_data_fields(run, n);
@@ -107,13 +151,186 @@ static int curves(const struct args *a, double low, double high)
         }
         free(found);
     }
-    if (status == 0 && o.tsv) status = write_tsv(&f);
+    if (status == 0 && o.tsv) status = write_tsv(&f, o.x);
     if (status == 0) status = draw(&f);
     figure_free(&f);
     for (int i = 0; i < n; i++) log_data_free(&run[i]);
     log_data_free(&reference);
     free(run);
-    return status < 0 ? prog_fail() : prog_end();
+    return status;
+}
+
+/* --- tables ------------------------------------------------------------------------------------------------------ */
+
+/* What is drawn of a table: columns, what they are called in the picture, whether their axis is logarithmic. */
+struct kind {
+    const char *name, *x, *x_label;
+    bool log_x;
+    struct { const char *column, *label; bool log_y; } y[6];
+    bool all;                        /* all columns but x are wanted, rather than the listed ones that there are */
+};
+static const struct kind kinds[] = {
+    { "rsim", "layer", "layer", false, { { "rsim", "RSIM (Pearson's r)" }, { "cosine", "mean cosine of translations" }, { "align-to", "share aligned, source to target" },
+                                         { "align-back", "share aligned, target to source" } } },
+    { "hits", "layer", "layer", false, { { "hit@1", "Hit@1" }, { "hit@5", "Hit@5" }, { "hit@10", "Hit@10" }, { "accuracy-to", "accuracy, source to target" },
+                                         { "accuracy-back", "accuracy, target to source" } } },
+    { "bins", "middle", "log X_a + log X_b (nats), middle of the bin", false,
+      { { "difference", "|log X_a - log X_b|, mean (nats)" }, { "ratio", "|log X_a - log X_b| / (log X_a + log X_b), mean" }, { "pairs", "pairs in the bin", true },
+        { "share", "share of all co-occurrences" } } },
+    { "ranks", "rank", "rank", true, { { "frequency", "relative frequency", true } }, .all = true },
+};
+
+static const char *panel_label(const struct kind *k, const char *column)
+{
+    for (size_t i = 0; i < 6 && k->y[i].column; i++)
+        if (!strcmp(k->y[i].column, column)) return k->y[i].label;
+    return column;
+}
+
+static int add_panel(struct figure *f, const struct kind *k, const char *column, const struct table *t, char *const *label, int n, double low, double high)
+{
+    struct panel *p = &f->panel[f->n++];
+    *p = (struct panel){ .label = mem_dup(panel_label(k, column)), .log_y = o.log_y, .ranged = o.range != NULL, .low = low, .high = high };
+    for (size_t i = 0; i < 6 && k->y[i].column; i++) p->log_y |= k->y[i].log_y && !strcmp(k->y[i].column, column);
+    int added = table_curves(t, label, n, o.x, column, p);
+    if (added == 0) {
+        char *names = table_names(&t[0]);
+        err_set("no table has a number under \"%s\"; columns of %s: %s", column, t[0].name, names);
+        free(names);
+    }
+    return added > 0 ? 0 : -1;
+}
+
+/* Figure 3: every column is a curve of one panel. */
+static int rank_panel(struct figure *f, const struct kind *k, struct table *t, char *const *label, int n, double low, double high)
+{
+    struct panel *p = &f->panel[f->n++];
+    int colour = 0;
+    *p = (struct panel){ .label = mem_dup(k->y[0].label), .log_y = true, .ranged = o.range != NULL, .low = low, .high = high };
+    for (int i = 0; i < n; i++) {
+        table_thin(&t[i], 400);
+        for (int c = 0; c < t[i].columns; c++) {
+            char *one[1] = { t[i].column[c] };
+            if (!strcmp(one[0], o.x)) continue;
+            if (table_curves(&t[i], one, 1, o.x, one[0], p) < 1) return err_set("%s: no number under \"%s\"", t[i].name, one[0]);
+            struct curve *last = &p->curve[p->n - 1];
+            last->points = false;
+            last->colour = colour++;
+            if (n == 1) continue;
+            size_t size = strlen(label[i]) + strlen(one[0]) + 4;
+            free(last->label);
+            last->label = mem_alloc(size);
+            snprintf(last->label, size, "%s, %s", label[i], one[0]);
+        }
+    }
+    return p->n ? 0 : err_set("%s: no column of frequencies", t[0].name);
+}
+
+static int tables(const struct kind *k, const struct args *a, double low, double high)
+{
+    int n = a->n - 1, status = 0;
+    struct table *t = mem_zero((size_t)n, sizeof *t);
+    char **label = mem_zero((size_t)n, sizeof *label);
+    struct figure f = { .title = o.title, .x_label = k->x_label, .log_x = k->log_x, .width = o.width, .height = o.height };
+    f.panel = mem_zero((size_t)o.y.n + 6, sizeof *f.panel);
+    if (o.x) f.x_label = o.x;
+    else o.x = k->x;
+    for (int i = 0; i < n && status == 0; i++) {
+        label[i] = o.labels.n ? mem_dup(o.labels.v[i]) : path_label(a->v + 1, n, i);
+        status = table_read(&t[i], a->v[i + 1]);
+        if (status == 0 && !strcmp(k->name, "bins")) status = table_bins(&t[i]);
+    }
+    if (status == 0 && k->all) status = rank_panel(&f, k, t, label, n, low, high);
+    else if (status == 0 && o.y.n)
+        for (int i = 0; i < o.y.n && status == 0; i++) status = add_panel(&f, k, o.y.v[i], t, label, n, low, high);
+    else if (status == 0)
+        for (size_t i = 0; i < 6 && k->y[i].column && status == 0; i++) {
+            int has = 0;
+            for (int j = 0; j < n; j++) has |= table_find(&t[j], k->y[i].column) >= 0;
+            if (has) status = add_panel(&f, k, k->y[i].column, t, label, n, low, high);
+        }
+    if (status == 0 && !f.n) {
+        char *names = table_names(&t[0]);
+        status = err_set("%s: nothing for plot %s in it; its columns are: %s", t[0].name, k->name, names);
+        free(names);
+    }
+    if (status == 0 && o.tsv) status = write_tsv(&f, o.x);
+    if (status == 0) status = draw(&f);
+    figure_free(&f);
+    for (int i = 0; i < n; i++) { table_free(&t[i]); free(label[i]); }
+    free(t);
+    free(label);
+    return status;
+}
+
+/* --- the plane --------------------------------------------------------------------------------------------------- */
+
+static int write_plane(const struct plane *p, struct vectors *const *set)
+{
+    struct out *out = out_open(o.tsv);
+    if (!out) return -1;
+    FILE *to = out_stdio(out);
+    fputs("language\tword\tx\ty", to);
+    for (int k = 0; k < p->components; k++) fprintf(to, "\tpc%d", k + 1);
+    fputc('\n', to);
+    for (uint32_t i = 0; i < p->n; i++) {
+        fprintf(to, "%s\t%s\t%.9g\t%.9g", p->label[p->set[i]], vectors_word(set[p->set[i]], p->row[i]), p->xy[2 * i], p->xy[2 * i + 1]);
+        for (int k = 0; k < p->components; k++) fprintf(to, "\t%.9g", (double)p->pc[(size_t)i * (size_t)p->components + (size_t)k]);
+        fputc('\n', to);
+    }
+    return out_commit(out);
+}
+
+static void tick(void *ctx, int iteration) { progress_at(ctx, (uint64_t)iteration, NULL); }
+
+static int read_pairs(struct vectors *const *set, struct pairs *p)
+{
+    struct dictionary_report r;
+    if (dictionary_read(o.dict, set[0], set[1], p, &r) < 0) return -1;
+    prog_note("%s: %zu pairs; left out %llu with several words, %llu with a word without a vector, %llu that were there before", o.dict, p->n,
+              (unsigned long long)r.multiword, (unsigned long long)r.unknown, (unsigned long long)r.repeated);
+    if (o.most_pairs && p->n > (size_t)o.most_pairs) p->n = (size_t)o.most_pairs;
+    return p->n ? 0 : err_set("%s: no pair whose two words have vectors", o.dict);
+}
+
+static int plane(const struct args *a)
+{
+    int n = a->n - 1, status = 0;
+    struct vectors *set[MOST_SETS] = { 0 };
+    char *label[MOST_SETS] = { 0 };
+    struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
+    struct pairs pairs = { 0 };
+    struct plane p = { 0 };
+    size_t points = 0, size;
+    char *bytes;
+    for (int i = 0; i < n && status == 0; i++) {
+        char lang[32];
+        const char *path = prog_lang_file(a->v[i + 1], lang);
+        label[i] = o.labels.n ? mem_dup(o.labels.v[i]) : *lang ? mem_dup(lang) : path_label(a->v + 1, n, i);
+        set[i] = vectors_load(path, &vo, prog_note);
+        status = set[i] ? vectors_normalize(set[i], o.normalize) : -1;
+        points += set[i] ? set[i]->n : 0;
+    }
+    if (status == 0 && o.dict) { status = read_pairs(set, &pairs); points = 2 * pairs.n; }
+    if (status == 0) {
+        o.t.seed = (uint64_t)o.seed;
+        o.t.random = o.init;
+        if (o.method == 1 || (o.method == 0 && points <= TSNE_EXACT_MOST)) o.t.theta = 0;
+        o.t.progress = tick;
+        o.t.ctx = progress_start("t-SNE", (uint64_t)o.t.iterations, "iterations");
+        status = plane_make(&p, set, label, n, o.dict ? &pairs : NULL, o.components, &o.t);
+        progress_end(o.t.ctx);
+    }
+    if (status == 0)
+        prog_note("%u points; %d components have %.1f%% of the variance; %s t-SNE, perplexity %g, KL divergence %.4f", p.n, p.components, 100 * p.share,
+                  o.t.theta > 0 ? "Barnes-Hut" : "exact", o.t.perplexity, p.divergence);
+    if (status == 0 && o.tsv) status = write_plane(&p, set);
+    if (status == 0) status = plane_draw(&p, set, o.title, o.names, o.width, o.height, want_png(), &bytes, &size);
+    if (status == 0) status = write_picture(bytes, size);
+    plane_free(&p);
+    pairs_free(&pairs);
+    for (int i = 0; i < n; i++) { vectors_free(set[i]); free(label[i]); }
+    return status;
 }
 
 int main(int argc, char **argv)
@@ -121,13 +338,22 @@ int main(int argc, char **argv)
     struct args args;
     double low = 0, high = 0;
     char tail;
+    o.t = tsne_defaults;
     int status = prog_start(&prog, argc, argv, &args);
     if (status >= 0) return status;
     if (!args.n) return prog_usage("say what to draw: plot curves LOG...");
-    if (strcmp(args.v[0], "curves")) return prog_usage("'%s' is nothing this program draws; it draws: curves", args.v[0]);
-    if (args.n == 1) return prog_usage("no log; give one or more: plot curves LOG...");
-    if (o.labels.n && o.labels.n != args.n - 1) return prog_usage("%d labels for %d logs; give each log one", o.labels.n, args.n - 1);
+    const char *what = args.v[0];
+    const struct kind *kind = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(what, kinds[i].name)) kind = &kinds[i];
+    bool logs = !strcmp(what, "curves"), tsne = !strcmp(what, "tsne");
+    if (!kind && !logs && !tsne) return prog_usage("'%s' is nothing this program draws; it draws: curves, rsim, hits, bins, ranks, tsne", what);
+    if (args.n == 1)
+        return prog_usage(logs ? "no log; give one or more: plot curves LOG..." : tsne ? "no vectors; give one set or more: plot tsne en=en.vec de=de.vec" : "no table; give one or more: plot %s TABLE...", what);
+    if (o.labels.n && o.labels.n != args.n - 1) return prog_usage("%d labels for %d files; give each one", o.labels.n, args.n - 1);
     if (o.range && (sscanf(o.range, "%lf:%lf%c", &low, &high, &tail) != 2 || !(low < high)))
         return prog_usage("--range: '%s' is not LOW:HIGH", o.range);
-    return curves(&args, low, high);
+    if (tsne && (args.n - 1 > MOST_SETS || (o.dict && args.n != 3))) return prog_usage("plot tsne draws up to %d sets of vectors, and with --dict two", MOST_SETS);
+    status = logs ? curves(&args, low, high) : tsne ? plane(&args) : tables(kind, &args, low, high);
+    return status < 0 ? prog_fail() : prog_end();
 }

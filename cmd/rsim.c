@@ -26,11 +26,11 @@ static int layer(int i)
     struct dictionary_report report;
     struct pairs p = { 0 };
     struct relation r;
-    struct vectors *src = vectors_read(o.src.v[i], &vo), *tgt = src ? vectors_read(o.tgt.v[i], &vo) : NULL;
+    struct vectors *src = vectors_load(o.src.v[i], &vo, prog_note), *tgt = src ? vectors_load(o.tgt.v[i], &vo, prog_note) : NULL;
     int status = tgt && dictionary_read(o.dict, src, tgt, &p, &report) == 0 && relation_measure(src, tgt, &p, &r) == 0 ? 0 : -1;
     if (status == 0) {
-        prog_note("layer %d: of %llu lines, left out %llu with several words and %llu with a word without a vector", i,
-                  (unsigned long long)report.lines, (unsigned long long)report.multiword, (unsigned long long)report.unknown);
+        prog_note("layer %d: of %llu lines, left out %llu with several words, %llu with a word without a vector, %llu that were there before", i,
+                  (unsigned long long)report.lines, (unsigned long long)report.multiword, (unsigned long long)report.unknown, (unsigned long long)report.repeated);
         printf("%d\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\n", i, (unsigned long long)r.pairs, r.rsim, r.cosine, r.forward, r.backward);
     }
     pairs_free(&p);

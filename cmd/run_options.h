@@ -13,7 +13,7 @@
     { "seed", 0, OPT_I64, &o.seed, "S", "of all random numbers", .min = 0, .max = 9e15 },
     { "save-every", 0, OPT_I64, &o.run.save_every, "N", "checkpoint every N steps", .min = 0, .max = 1e15 },
     { "save-time", 0, OPT_TIME, &o.run.save_seconds, "T", "and when the last is older than this (30m)" },
-    { "keep", 0, OPT_INT, &o.run.keep, "K", "newest checkpoints kept, besides the best", .min = 1, .max = 1e6 },
+    { "keep", 0, OPT_INT, &o.run.keep, "K", "of the checkpoints of --save-every keep the last K, besides the newest and the best", .min = 1, .max = 1e6 },
     { "valid-every", 0, OPT_I64, &o.run.valid_every, "N", "validate every N steps", .min = 0, .max = 1e15 },
     { "patience", 0, OPT_INT, &o.run.patience, "N", "stop after N validations without a better one; 0: never", .min = 0, .max = 1e9 },
     { "log-every", 0, OPT_I64, &o.run.log_every, "N", "a log line every N steps", .min = 1, .max = 1e15 },

@@ -17,7 +17,13 @@ enum rng_purpose {
 
 struct rng_key { uint64_t seed; uint32_t purpose, step; };
 
-static inline void rng_block(struct rng_key k, uint64_t sample, uint32_t position, uint32_t out[4])
+#ifdef __CUDACC__
+#define RNG_DEVICE __host__ __device__
+#else
+#define RNG_DEVICE
+#endif
+
+RNG_DEVICE static inline void rng_block(struct rng_key k, uint64_t sample, uint32_t position, uint32_t out[4])
 {
     uint32_t c0 = position, c1 = (uint32_t)sample, c2 = (uint32_t)(sample >> 32) ^ (k.purpose << 24), c3 = k.step;
     uint32_t k0 = (uint32_t)k.seed, k1 = (uint32_t)(k.seed >> 32);

@@ -1,13 +1,14 @@
 # `make install`: programs as isoglot-NAME (Debian has a `translate` and a `plot` of its own), the dispatcher
 # `isoglot NAME`, man pages and bash completion.
 ## make install       into PREFIX=/usr/local (DESTDIR= for packagers): isoglot-NAME programs, `isoglot NAME`, man pages,
-##                      bash completion; SHORT=1 also installs the short names; make uninstall takes all of it away
+##                      bash completion, the CUDA side if it was built; SHORT=1 also installs the short names; make uninstall takes all of it away
 PREFIX ?= /usr/local
 DESTDIR ?=
 bindir := $(DESTDIR)$(PREFIX)/bin
 mandir := $(DESTDIR)$(PREFIX)/share/man/man1
 compdir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 datadir := $(DESTDIR)$(PREFIX)/share/isoglot
+libdir := $(DESTDIR)$(PREFIX)/lib/isoglot
 INSTALLED = $(bindir)/isoglot $(mandir)/isoglot.1 $(compdir)/isoglot \
     $(foreach p,$(PROGRAMS),$(bindir)/isoglot-$p $(mandir)/isoglot-$p.1 $(compdir)/isoglot-$p)
 SHORT_INSTALLED = $(foreach p,$(PROGRAMS),$(bindir)/$p $(mandir)/$p.1)
@@ -15,6 +16,7 @@ SHORT_INSTALLED = $(foreach p,$(PROGRAMS),$(bindir)/$p $(mandir)/$p.1)
 install: build-all
 	@install -d $(bindir) $(mandir) $(compdir)
 	@install -d $(datadir)/nonbreaking && install -m 644 lib/text/nonbreaking/* $(datadir)/nonbreaking
+	@[ ! -f $(CUDA_LIB) ] || { install -d $(libdir) && install -m 755 $(CUDA_LIB) $(libdir)/libisoglot-cuda.so; }
 	@install -m 755 install/isoglot $(bindir)/isoglot
 	@install -m 644 docs/man/isoglot.1 $(mandir)/isoglot.1
 	@install -m 644 install/completion $(compdir)/isoglot
@@ -26,6 +28,7 @@ install: build-all
 	done
 	@echo "installed in $(DESTDIR)$(PREFIX): isoglot$(if $(SHORT), and the short names,)"
 uninstall:
+	@rm -f $(libdir)/libisoglot-cuda.so; rmdir $(libdir) 2>/dev/null || true
 	@rm -f $(INSTALLED) $(patsubst lib/text/nonbreaking/%,$(datadir)/nonbreaking/%,$(wildcard lib/text/nonbreaking/*))
 	@rmdir $(datadir)/nonbreaking $(datadir) 2>/dev/null || true
 	@[ ! -d $(bindir) ] || cd $(bindir); for p in $(PROGRAMS); do [ "$$(readlink $$p)" != isoglot-$$p ] || rm -f $$p $(mandir)/$$p.1; done

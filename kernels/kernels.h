@@ -185,6 +185,10 @@ struct kernels {
 /* The CPU side. Uses common/thread.h's pool; OpenBLAS runs single-threaded inside its chunks. */
 const struct kernels *kernels_cpu(void);
 
+/* What libisoglot-cuda.so exports as kernels_cuda. fail is the program's err_set, for messages to be the program's own.
+ * NULL: *why says what is missing (no driver, no device, no cuBLASLt). */
+typedef const struct kernels *kernels_cuda_fn(int (*fail)(const char *fmt, ...), const char **why);
+
 /* Opens "cpu", "cuda" or "auto" (cuda when its shared object and a device are there) at a precision. *why (may be NULL)
  * gets one line that says what was chosen and why. NULL with a message. */
 const struct kernels *kernels_open(const char *device, enum kern_precision precision, const char **why);

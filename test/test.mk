@@ -3,7 +3,7 @@
 .PHONY: test test-run setup
 test: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) test-run
-test-run: $(BINS) $(UNIT_BINS)
+test-run: $(BINS) $(UNIT_BINS) $(EMULATED)
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
 
 ## make setup         installs missing Debian packages (root or sudo), or prints the line that does

@@ -1,6 +1,6 @@
 /* Chooses a back end. "cuda" is a shared object opened at run time, so that the programs run without it: libisoglot-cuda.so
  * beside the program, in ../lib/isoglot of it, or where the dynamic linker looks; ISOGLOT_CUDA names another. It exports
- *   const struct kernels *kernels_cuda(const char **why);     NULL: *why says what is missing (no driver, no device) */
+ * kernels_cuda (kernels.h). */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -45,9 +45,9 @@ static const struct kernels *cuda_open(char *why, size_t size)
 {
     void *so = object_open(why, size);
     if (!so) return NULL;
-    union { void *p; const struct kernels *(*fn)(const char **); } open = { dlsym(so, "kernels_cuda") };
+    union { void *p; kernels_cuda_fn *fn; } open = { dlsym(so, "kernels_cuda") };
     const char *missing = "no message";
-    const struct kernels *k = open.p ? open.fn(&missing) : NULL;
+    const struct kernels *k = open.p ? open.fn(err_set, &missing) : NULL;
     if (!open.p) snprintf(why, size, "%s has no kernels_cuda", OBJECT);
     else if (!k) snprintf(why, size, "%s", missing);
     else if (k->abi != KERNELS_ABI) {
@@ -78,11 +78,11 @@ const struct kernels *kernels_open(const char *device, enum kern_precision preci
         return NULL;
     }
     const struct kernels *k = cuda_open(missing, sizeof missing);
-    if (k) return ready(k, precision, line, sizeof line, "");
+    if (k) return ready(k, precision, line, sizeof line, automatic ? " (auto: there is a GPU)" : "");
     if (!automatic) {
-        err_set("--device cuda: %s (this version has no CUDA side yet); use --device cpu", missing);
+        err_set("--device cuda: %s; use --device cpu", missing);
         return NULL;
     }
-    snprintf(note, sizeof note, " (no GPU: %s)", missing);
+    snprintf(note, sizeof note, " (auto: no GPU: %s)", missing);
     return ready(kernels_cpu(), precision, line, sizeof line, note);
 }

@@ -103,12 +103,10 @@ void param_fill(struct params *ps, int i, float value)
     free(h);
 }
 
-int params_save(const struct params *ps, const float *array, const char *path,
-                const char *const *meta_key, const char *const *meta_value, int n_meta)
+int params_write(const struct params *ps, const float *host, const char *path,
+                 const char *const *meta_key, const char *const *meta_value, int n_meta)
 {
     struct st_tensor *t = mem_zero((size_t)ps->n, sizeof *t);
-    float *host = mem_alloc(ps->total * sizeof *host);
-    ps->k->download(host, array, ps->total * sizeof *host);
     for (int i = 0; i < ps->n; i++) {
         const struct param *p = &ps->p[i];
         t[i] = (struct st_tensor){ .name = (char *)p->name, .dtype = ST_F32, .ndim = p->rows == 1 ? 1 : 2,
@@ -117,7 +115,6 @@ int params_save(const struct params *ps, const float *array, const char *path,
         if (p->rows != 1) t[i].shape[1] = p->cols;
     }
     int rc = st_write(path, t, ps->n, meta_key, meta_value, n_meta);
-    free(host);
     free(t);
     return rc;
 }

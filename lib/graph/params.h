@@ -42,9 +42,9 @@ void param_normal(struct params *ps, int i, uint64_t seed, float std);
 void param_uniform(struct params *ps, int i, uint64_t seed, float bound);
 void param_fill(struct params *ps, int i, float value);
 
-/* safetensors: every tensor of `array` (value, m or v), 1-D when rows == 1. */
-int params_save(const struct params *ps, const float *array, const char *path,
-                const char *const *meta_key, const char *const *meta_value, int n_meta);
+/* safetensors: every tensor of `host` [total], a copy of value, 1-D when rows == 1. */
+int params_write(const struct params *ps, const float *host, const char *path,
+                 const char *const *meta_key, const char *const *meta_value, int n_meta);
 /* Reads all tensors into array; a missing, extra or differently shaped tensor is an error that names it. */
 int params_load(struct params *ps, float *array, const char *path);
 

@@ -44,6 +44,16 @@ static int load_seen(struct model *m, const char *dir)
 
 int model_save(const struct model *m, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta)
 {
+    const struct params *ps = &m->ps;
+    float *host = mem_alloc(ps->total * sizeof *host);
+    ps->k->download(host, ps->value, ps->total * sizeof *host);
+    int rc = model_write(m, host, dir, meta_key, meta_value, n_meta);
+    free(host);
+    return rc;
+}
+
+int model_write(const struct model *m, const float *host, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta)
+{
     char *config = model_config_json(&m->c);
     char *path = path_join(dir, "config.json");
     int rc = file_write(path, config, strlen(config));
@@ -51,7 +61,7 @@ int model_save(const struct model *m, const char *dir, const char *const *meta_k
     free(config);
     if (rc < 0) return -1;
     path = path_join(dir, "weights.safetensors");
-    rc = params_save(&m->ps, m->ps.value, path, meta_key, meta_value, n_meta);
+    rc = params_write(&m->ps, host, path, meta_key, meta_value, n_meta);
     free(path);
     return rc < 0 ? -1 : save_seen(m, dir);
 }

@@ -52,6 +52,8 @@ struct var *model_decode(struct model *m, struct tape *t, const struct dev_batch
 /* The folder of a model: config.json, vocab, codes (if any), weights.safetensors, words.safetensors (`seen`, if any); see
  * docs/formats/checkpoint.md. */
 int model_save(const struct model *m, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta);
+/* The same with the parameters from a host copy [ps.total]; touches nothing of the device. */
+int model_write(const struct model *m, const float *host, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta);
 int model_load(struct model *m, const char *dir, const struct kernels *k, bool with_grad, struct vocab **vocab);
 /* Reads a folder's config.json alone. */
 int model_read_config(struct model_config *c, const char *dir);

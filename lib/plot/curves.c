@@ -3,6 +3,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/text.h"
+#include "lib/plot/label.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -66,45 +67,10 @@ int log_data_read(struct log_data *d, const char *path, const char *x)
     return 0;
 }
 
-/* --- labels ------------------------------------------------------------------------------------------------ */
-
-/* Length of the beginning that all strings share, up to and with a '/'. */
-static size_t common_start(char *const *s, int n)
-{
-    size_t k = 0, slash = 0;
-    for (;; k++) {
-        for (int i = 0; i < n; i++) if (!s[i][k] || s[i][k] != s[0][k]) return slash;
-        if (s[0][k] == '/') slash = k + 1;
-    }
-}
-
-static size_t common_end(char *const *s, int n)
-{
-    size_t k = 0, slash = 0;
-    for (;; k++) {
-        char c = 0;
-        for (int i = 0; i < n; i++) {
-            size_t len = strlen(s[i]);
-            if (k >= len || (i && s[i][len - 1 - k] != c)) return slash;
-            c = s[i][len - 1 - k];
-        }
-        if (c == '/') slash = k + 1;
-    }
-}
-
 void log_data_label(struct log_data *d, char *const *paths, int n)
 {
-    size_t start = n > 1 ? common_start(paths, n) : 0, end = n > 1 ? common_end(paths, n) : 0;
-    for (int i = 0; i < n; i++) {
-        size_t len = strlen(paths[i]);
-        if (d[i].label) continue;
-        d[i].label = start + end < len ? mem_dup(paths[i] + start) : mem_dup(paths[i]);
-        if (start + end < len) d[i].label[len - start - end] = 0;
-        /* "run/log.jsonl" beside "other/model/log.jsonl" is "run" */
-        size_t l = strlen(d[i].label);
-        if (l > 10 && !strcmp(d[i].label + l - 10, "/log.jsonl")) d[i].label[l - 10] = 0;
-        else if (l > 6 && !strcmp(d[i].label + l - 6, ".jsonl")) d[i].label[l - 6] = 0;
-    }
+    for (int i = 0; i < n; i++)
+        if (!d[i].label) d[i].label = path_label(paths, n, i);
 }
 
 /* --- curves ------------------------------------------------------------------------------------------------ */

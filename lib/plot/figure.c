@@ -1,28 +1,18 @@
 #include "lib/plot/figure.h"
 #include "common/err.h"
-#include "common/file.h"
 #include "common/mem.h"
-#include <errno.h>
-#include <fcntl.h>
+#include "lib/plot/gnuplot.h"
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
-
-static const char *const palette[] = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#1A1A1A" };
-enum { COLOURS = sizeof palette / sizeof *palette };
 
 void figure_free(struct figure *f)
 {
     for (int i = 0; i < f->n; i++) {
         for (int k = 0; k < f->panel[i].n; k++) {
             struct curve *c = &f->panel[i].curve[k];
-            free(c->label); free(c->x); free(c->y); free(c->faint);
+            free(c->label); free(c->x); free(c->y); free(c->faint); free(c->half);
         }
         free(f->panel[i].curve); free(f->panel[i].label);
     }
@@ -31,17 +21,6 @@ void figure_free(struct figure *f)
 }
 
 /* --- the script -------------------------------------------------------------------------------------------- */
-
-/* In single quotes gnuplot takes every character as it is, but for the quote itself; lines end it. */
-static void quoted(FILE *to, const char *s)
-{
-    putc('\'', to);
-    for (; s && *s; s++) {
-        if (*s == '\'') putc('\'', to);
-        putc((unsigned char)*s < 0x20 ? ' ' : *s, to);
-    }
-    putc('\'', to);
-}
 
 struct extent { double low, high; };
 
@@ -84,6 +63,26 @@ static void x_tics(FILE *to, struct extent e)
     fputs(")\n", to);
 }
 
+/* Tics at powers of ten, written as such where figures would grow long: gnuplot's own markup is off (labels are text). */
+static void decades(FILE *to, const char *set, double low, double high)
+{
+    static const char *const raised[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
+    const char *comma = "";
+    int first = (int)ceil(log10(low) - 1e-9), last = (int)floor(log10(high) + 1e-9), every = (last - first) / 8 + 1;
+    fprintf(to, "%s (", set);
+    for (int k = first; k <= last; k += every, comma = ", ") {
+        fprintf(to, "%s'", comma);
+        if (k >= -2 && k <= 3) fprintf(to, "%g", pow(10, k));
+        else {
+            fprintf(to, "10%s", k < 0 ? "⁻" : "");
+            if (abs(k) > 9) fputs(raised[abs(k) / 10 % 10], to);
+            fputs(raised[abs(k) % 10], to);
+        }
+        fprintf(to, "' %.15g", pow(10, k));
+    }
+    fputs(")\n", to);
+}
+
 static void y_range(FILE *to, const struct panel *p)
 {
     struct extent e = { NAN, NAN };
@@ -91,14 +90,15 @@ static void y_range(FILE *to, const struct panel *p)
     if (p->ranged) { fprintf(to, "set yrange [%.15g:%.15g]\n", p->low, p->high); return; }
     for (int k = 0; k < p->n; k++)
         for (size_t j = 0; j < p->curve[k].n; j++) {
-            double v = p->curve[k].y[j];
-            if (!p->log_y || v > 0) stretch(&e, v);
+            double v = p->curve[k].y[j], half = p->curve[k].half && isfinite(p->curve[k].half[j]) ? p->curve[k].half[j] : 0;
+            for (int side = -1; side <= 1; side++)
+                if (!p->log_y || v + side * half > 0) stretch(&e, v + side * half);
         }
     if (isnan(e.low)) e = (struct extent){ 0, 1 };
     if (p->log_y) {
         double factor = e.high > e.low ? pow(e.high / e.low, 0.04) : 1.1, low = e.low / factor, high = e.high * factor;
         fprintf(to, "set yrange [%.15g:%.15g]\n", low, high);
-        if (high / low > 1e3) return;
+        if (high / low > 1e3) { decades(to, "set ytics", low, high); return; }
         /* Over few decades their multiples get tics, too; over less than one, all of them. */
         fputs("set ytics (", to);
         const char *comma = "";
@@ -118,16 +118,26 @@ static void y_range(FILE *to, const struct panel *p)
     fprintf(to, "set yrange [%.15g:%.15g]\n", low, e.high + gap);
 }
 
+/* Bars of several curves at the same x would hide one another: they stand side by side, this far apart. */
+static bool has_bars(const struct panel *p)
+{
+    for (int k = 0; k < p->n; k++)
+        if (p->curve[k].half && p->curve[k].points) return true;
+    return false;
+}
+
 static void data(FILE *to, const struct figure *f)
 {
+    struct extent e = x_extent(f);
     for (int i = 0; i < f->n; i++)
         for (int k = 0; k < f->panel[i].n; k++) {
             const struct curve *c = &f->panel[i].curve[k];
+            double apart = has_bars(&f->panel[i]) && !f->log_x ? 0.012 * (e.high - e.low) : 0;
             fprintf(to, "$d%d_%d << EOD\n", i, k);
             for (size_t j = 0; j < c->n; j++) {
-                if (isfinite(c->y[j])) fprintf(to, "%.15g %.9g", c->x[j], c->y[j]);
-                else fputs("\n", to);
-                if (isfinite(c->y[j])) fprintf(to, c->faint ? " %.9g\n" : "\n", c->faint ? c->faint[j] : 0);
+                double half = c->half && isfinite(c->half[j]) ? c->half[j] : 0;
+                if (!isfinite(c->y[j])) { fputs("\n", to); continue; }
+                fprintf(to, "%.15g %.9g %.9g %.9g %.9g\n", c->x[j] + apart * (k - (f->panel[i].n - 1) / 2.0), c->y[j], c->faint ? c->faint[j] : c->y[j], c->y[j] - half, c->y[j] + half);
             }
             fputs("EOD\n", to);
         }
@@ -138,33 +148,37 @@ static void panel(FILE *to, const struct figure *f, int i, bool legend)
     const struct panel *p = &f->panel[i];
     bool first = true;
     fputs("set label 2 ", to);
-    quoted(to, p->label);
+    gnuplot_quoted(to, p->label);
     fputs(" at graph 0,1 offset 0,0.9 left font ',13' textcolor '#222222'\n", to);
     fprintf(to, p->log_y ? "set logscale y\n" : "unset logscale y\n");
     y_range(to, p);
     fprintf(to, legend ? "set key\n" : "unset key\n");
     fputs("plot ", to);
-    for (int pass = 0; pass < 2; pass++)             /* the faint ones first, behind all others */
+    enum { FAINT, BAND, BARS, CURVE };               /* behind first */
+    for (int pass = FAINT; pass <= CURVE; pass++)
         for (int k = 0; k < p->n; k++) {
             const struct curve *c = &p->curve[k];
-            const char *ink = c->colour < 0 ? "#777777" : palette[c->colour % COLOURS];
-            if (pass == 0 && !c->faint) continue;
-            fprintf(to, "%s$d%d_%d using 1:%d with %s ", first ? "" : ", \\\n     ", i, k, pass ? 2 : 3,
-                    pass && c->points ? "linespoints" : "lines");
+            const char *ink = gnuplot_colour(c->colour);
+            if ((pass == FAINT && !c->faint) || (pass == BAND && (!c->half || c->points)) || (pass == BARS && (!c->half || !c->points))) continue;
+            static const char *const with[] = { "1:3 with lines", "1:4:5 with filledcurves", "1:2:4:5 with yerrorbars", "1:2 with " };
+            fprintf(to, "%s$d%d_%d using %s%s ", first ? "" : ", \\\n     ", i, k, with[pass], pass < CURVE ? "" : c->points ? "linespoints" : "lines");
             first = false;
             /* Eight hexadecimal digits: the first two are transparency. */
-            if (pass == 0) { fprintf(to, "lw 1 lc rgb '#A0%s' notitle", ink + 1); continue; }
+            if (pass == FAINT) { fprintf(to, "lw 1 lc rgb '#A0%s' notitle", ink + 1); continue; }
+            if (pass == BAND) { fprintf(to, "lc rgb '#C8%s' fs solid noborder notitle", ink + 1); continue; }
+            if (pass == BARS) { fprintf(to, "pt 7 ps 0.01 lw 1.2 lc rgb '%s' notitle", ink); continue; }
             fprintf(to, "lw %s lc rgb '%s' dt %s ", c->colour < 0 ? "1.5" : "2", ink,
-                    c->dashed ? "(7,5)" : c->colour >= COLOURS ? "(2,3)" : "solid");
+                    c->dashed ? "(7,5)" : c->colour >= GNUPLOT_COLOURS ? "(2,3)" : "solid");
             if (c->points) fputs("pt 7 ps 0.45 ", to);
-            if (c->label && *c->label) { fputs("title ", to); quoted(to, c->label); }
+            if (c->label && *c->label) { fputs("title ", to); gnuplot_quoted(to, c->label); }
             else fputs("notitle", to);
         }
     fputs("\n", to);
 }
 
-static void script(FILE *to, const struct figure *f, bool png, const char *output)
+static void script(FILE *to, const void *what, bool png, const char *output)
 {
+    const struct figure *f = what;
     int columns = f->n == 1 ? 1 : f->n < 5 ? 2 : f->n < 10 ? 3 : 4, rows = (f->n + columns - 1) / columns;
     int most = 0, longest = 0, busiest = 0;
     for (int i = 0; i < f->n; i++) {
@@ -181,33 +195,35 @@ static void script(FILE *to, const struct figure *f, bool png, const char *outpu
     int height = f->height ? f->height : (f->title ? 30 : 0) + rows * (columns == 1 ? 384 : 294);
     if (!f->width) width += beside;
 
-    if (png)
-        fprintf(to, "set terminal pngcairo noenhanced size %d,%d font 'Helvetica,12' fontscale 2 linewidth 2 pointscale 2 background '#ffffff'\n",
-                2 * width, 2 * height);
-    else
-        fprintf(to, "set terminal svg noenhanced size %d,%d dynamic font 'Helvetica,Arial,sans-serif,12' background '#ffffff'\n", width, height);
-    fputs("set output ", to);
-    quoted(to, output);
-    fputs("\nset encoding utf8\n", to);
+    gnuplot_terminal(to, png, width, height, output);
     data(to, f);
     struct extent x = x_extent(f);
     if (isnan(x.low)) x = (struct extent){ 0, 1 };
-    if (x.low > 0 && x.low < 0.2 * x.high) x.low = 0;
-    if (!(x.high > x.low)) { x.low -= 1; x.high += 1; }
+    if (!f->log_x && x.low > 0 && x.low < 0.2 * x.high) x.low = 0;
+    if (!(x.high > x.low)) { x.low -= f->log_x ? x.low / 2 : 1; x.high += 1; }
+    if (f->log_x) { fputs("set logscale x\n", to); decades(to, "set xtics", x.low, x.high); }
+    else {
+        x_tics(to, x);
+        double room = 0;
+        for (int i = 0; i < f->n; i++)
+            if (has_bars(&f->panel[i])) room = 0.04 * (x.high - x.low);
+        x.high += room;
+        if (x.low != 0) x.low -= room;
+    }
     fprintf(to, "set xrange [%.15g:%.15g]\n", x.low, x.high);
-    x_tics(to, x);
     fputs("set border 3 lw 1 lc rgb '#555555'\n"
           "set tics nomirror out scale 0.5 textcolor '#444444' font ',11'\n"
           "set grid xtics ytics lw 0.8 lc rgb '#E0E0E0' dt solid\n"
+          "set errorbars small\nset pointintervalbox 0\n"
           "set key at screen 0.0,0.0 left top Left reverse samplen 1.6 spacing 1.25 font ',12' textcolor rgb '#222222'\n"
           "set xlabel ", to);
-    quoted(to, f->x_label);
+    gnuplot_quoted(to, f->x_label);
     fputs(" textcolor '#444444' font ',12' offset 0,0.4\n", to);
     double right = 1 - (double)beside / width, top = 1 - (f->title ? 30.0 / height : 0);
     fprintf(to, "set key at screen %.4f,%.4f\n", right + 10.0 / width, top - 28.0 / height);
     if (f->title) {
         fputs("set label 1 ", to);
-        quoted(to, f->title);
+        gnuplot_quoted(to, f->title);
         fprintf(to, " at screen %.4f,%.4f left font ',15' textcolor '#111111'\n", 18.0 / width, 1 - 18.0 / height);
     }
     fputs("set multiplot\n", to);
@@ -222,78 +238,10 @@ static void script(FILE *to, const struct figure *f, bool png, const char *outpu
     fputs("unset multiplot\nunset output\n", to);
 }
 
-/* --- running gnuplot --------------------------------------------------------------------------------------- */
-
-static char *temporary(void)
-{
-    const char *dir = getenv("TMPDIR");
-    char *name = path_join(dir && *dir ? dir : "/tmp", "isoglot-plot.XXXXXX");
-    int fd = mkstemp(name);
-    if (fd < 0) { err_sys("%s", name); free(name); return NULL; }
-    close(fd);
-    tmp_register(name);
-    return name;
-}
-
-static void forget(char *name)
-{
-    if (!name) return;
-    unlink(name);
-    tmp_forget(name);
-    free(name);
-}
-
-/* The first line that says something of what gnuplot wrote to its standard error. */
-static int gnuplot_error(const char *messages)
-{
-    size_t n;
-    char *s = file_read(messages, &n), *line, *rest = s, *best = NULL;
-    while (rest && (line = strsep(&rest, "\n"))) {
-        char *colon = strstr(line, "line ");
-        if (colon && (colon = strchr(colon, ':')) && colon[1]) { best = colon + 1; break; }
-    }
-    err_set("gnuplot: %s; is it gnuplot 5 with its svg and pngcairo terminals?", best ? best + strspn(best, " ") : "failed");
-    free(s);
-    return -1;
-}
-
-static int run_gnuplot(const char *script_path, const char *messages)
-{
-    char *const argv[] = { "gnuplot", "-d", (char *)script_path, NULL };     /* -d: without the user's settings */
-    posix_spawn_file_actions_t actions;
-    pid_t pid;
-    int status;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 2, messages, O_WRONLY | O_TRUNC, 0600);
-    int failed = posix_spawnp(&pid, "gnuplot", &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (failed == ENOENT) return err_set("gnuplot is not installed; apt-get install gnuplot-nox, or take the numbers with --tsv FILE");
-    if (failed) { errno = failed; return err_sys("gnuplot cannot be started"); }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) ;
-    if (!WIFEXITED(status) || WEXITSTATUS(status)) return gnuplot_error(messages);
-    return 0;
-}
-
 int figure_draw(const struct figure *f, bool png, char **bytes, size_t *n)
 {
-    int status = -1;
     size_t points = 0;
     for (int i = 0; i < f->n; i++) for (int k = 0; k < f->panel[i].n; k++) points += f->panel[i].curve[k].n;
     if (!points) return err_set("there is not a single point to draw");
-    char *commands = temporary(), *picture = temporary(), *messages = temporary();
-    FILE *to = commands && picture && messages ? fopen(commands, "w") : NULL;
-    if (to) {
-        script(to, f, png, picture);
-        status = fclose(to) == 0 ? 0 : err_sys("%s: cannot write", commands);
-        if (status == 0) status = run_gnuplot(commands, messages);
-        if (status == 0) {
-            *bytes = file_read(picture, n);
-            if (!*bytes) status = -1;
-            else if (*n == 0) { free(*bytes); status = gnuplot_error(messages); }
-        }
-    }
-    forget(commands); forget(picture); forget(messages);
-    return status;
+    return gnuplot_draw(script, f, png, bytes, n);
 }

@@ -1,5 +1,4 @@
-/* Figures: panels of curves over a common x, drawn by gnuplot as SVG or PNG. The colours are those of Okabe and Ito
- * (2008), which people with any common colour blindness tell apart. */
+/* Figures: panels of curves over a common x, drawn by gnuplot (lib/plot/gnuplot.h) as SVG or PNG. */
 #ifndef PLOT_FIGURE_H
 #define PLOT_FIGURE_H
 #include <stdbool.h>
@@ -9,6 +8,7 @@ struct curve {
     char *label;                     /* in the legend; NULL or "" leaves it out */
     double *x, *y; size_t n;         /* x ascending; NaN in y is a gap */
     double *faint;                   /* [n] drawn faintly behind (what y was smoothed from), or NULL */
+    double *half;                    /* [n] half of the interval around y: bars at marked points, else a band; or NULL */
     int colour;                      /* number of its colour, from 0; -1: grey and dashed, a reference */
     bool points;                     /* mark the points */
     bool dashed;
@@ -24,6 +24,7 @@ struct panel {
 struct figure {
     const char *title;               /* or NULL */
     const char *x_label;
+    bool log_x;
     struct panel *panel; int n;
     int width, height;               /* pixels of the whole; 0: by the number of panels */
 };

@@ -28,8 +28,36 @@ static int next_line(struct text *t, struct line *l)
     return l->b_len ? 1 : err_set("%s:%" PRIu64 ": no target word", text_name(t), text_lineno(t));
 }
 
+/* A set of pairs of rows; slots hold pair + 1. */
+struct set { uint64_t *slot; size_t n, size; };
+
+static bool set_put(struct set *s, uint64_t pair)
+{
+    size_t i = (size_t)((pair * 0x9E3779B97F4A7C15u) >> 20) & (s->size - 1);
+    for (; s->slot[i]; i = (i + 1) & (s->size - 1))
+        if (s->slot[i] == pair + 1) return false;
+    s->slot[i] = pair + 1;
+    return true;
+}
+
+static bool set_add(struct set *s, uint64_t pair)
+{
+    if (2 * (s->n + 1) > s->size) {
+        struct set old = *s;
+        s->size = s->size ? 2 * s->size : 64;
+        s->slot = mem_zero(s->size, sizeof *s->slot);
+        for (size_t i = 0; i < old.size; i++)
+            if (old.slot[i]) set_put(s, old.slot[i] - 1);
+        free(old.slot);
+    }
+    if (!set_put(s, pair)) return false;
+    s->n++;
+    return true;
+}
+
 int dictionary_read(const char *path, const struct vectors *src, const struct vectors *tgt, struct pairs *p, struct dictionary_report *report)
 {
+    struct set seen = { 0 };
     struct text *t = text_open(path, TEXT_UTF8);
     if (!t) return -1;
     struct line l;
@@ -40,8 +68,10 @@ int dictionary_read(const char *path, const struct vectors *src, const struct ve
         if (l.multiword) { report->multiword++; continue; }
         int64_t a = vectors_find(src, l.a, l.a_len), b = vectors_find(tgt, l.b, l.b_len);
         if (a < 0 || b < 0) report->unknown++;
+        else if (!set_add(&seen, (uint64_t)a << 32 | (uint64_t)b)) report->repeated++;
         else pairs_add(p, (uint32_t)a, (uint32_t)b);
     }
+    free(seen.slot);
     text_close(t);
     return r;
 }

@@ -6,9 +6,9 @@
 #include "lib/space/vectors.h"
 
 struct dictionary_report {
-    uint64_t lines, multiword, unknown;    /* lines read; left out: a side of several words; a word without a vector */
+    uint64_t lines, multiword, unknown, repeated;    /* lines read; left out: a side of several words; a word without a vector; a pair read before */
 };
-/* The pairs both of whose words have vectors, in the file's order. Lines are "source<TAB>target[<TAB>score]", or, without
+/* The pairs both of whose words have vectors, in the file's order, each once. Lines are "source<TAB>target[<TAB>score]", or, without
  * a tab, two words with a space between. -1 with a message: missing, not UTF-8, a line with one word. */
 int dictionary_read(const char *path, const struct vectors *src, const struct vectors *tgt, struct pairs *p, struct dictionary_report *r);
 

@@ -124,7 +124,8 @@ int study_from_dictionary(const char *path, const struct cooc *a, const struct c
     while (r >= 0 && (r = columns(t, &x, &xn, &y, &yn)) > 0) {
         uint32_t i = vocab_id(s.a, x, xn), j = vocab_id(s.b, y, yn);
         p->lines++;
-        if (i == VOCAB_UNK || j == VOCAB_UNK) p->unknown++;
+        if (memchr(x, ' ', xn) || memchr(y, ' ', yn)) p->multiword++;
+        else if (i == VOCAB_UNK || j == VOCAB_UNK) p->unknown++;
         else if (!to[i]) to[i] = j;
     }
     text_close(t);
@@ -154,7 +155,7 @@ void study_free(struct study_pairs *p)
     memset(p, 0, sizeof *p);
 }
 
-struct moments { uint64_t n; double d, dd, r, rr; };
+struct moments { uint64_t n; double d, dd, r, rr, mass; };
 
 /* Mean and half of the 95% interval, from sum and sum of squares. */
 static void interval(uint64_t n, double sum, double squares, double *mean, double *half)
@@ -166,7 +167,7 @@ static void interval(uint64_t n, double sum, double squares, double *mean, doubl
 
 static struct study_bin bin_of(const struct moments *m, double low, double high)
 {
-    struct study_bin b = { .low = low, .high = high, .n = m->n };
+    struct study_bin b = { .low = low, .high = high, .n = m->n, .share = m->mass };
     interval(m->n, m->d, m->dd, &b.difference, &b.difference_ci);
     interval(m->n, m->r, m->rr, &b.ratio, &b.ratio_ci);
     return b;
@@ -185,12 +186,14 @@ size_t study_bins(const struct study_pairs *p, double width, struct study_bin **
         for (int k = 0; k < 2; k++) {
             to[k]->n++;
             to[k]->d += d; to[k]->dd += d * d; to[k]->r += r; to[k]->rr += r * r;
+            to[k]->mass += p->v[i].a + p->v[i].b;
         }
     }
     *bin = mem_alloc((bins + 1) * sizeof **bin);
     for (size_t i = 0; i < bins; i++)
         if (m[i].n) (*bin)[n++] = bin_of(&m[i], (double)i * width, (double)(i + 1) * width);
     if (all.n) (*bin)[n++] = bin_of(&all, 0, (double)bins * width);
+    for (size_t i = 0; i < n; i++) (*bin)[i].share /= all.mass;
     free(m);
     return n;
 }

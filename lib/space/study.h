@@ -7,7 +7,7 @@
 struct cooc;
 
 struct study_pair { double a, b; };          /* X of a pair of words and of its translation, normalised by c_lang */
-struct study_pairs { struct study_pair *v; size_t n, cap; uint64_t lines, unknown, small; };
+struct study_pairs { struct study_pair *v; size_t n, cap; uint64_t lines, unknown, multiword, small; };
 
 /* c_lang = C_ref / C_lang: b's counts are multiplied by a's tokens / b's. */
 double study_scale(const struct cooc *a, const struct cooc *b);
@@ -16,7 +16,7 @@ double study_scale(const struct cooc *a, const struct cooc *b);
  * counted in `unknown`; pairs with an X of 1 or less on a side, whose logarithm breaks the ratio, in `small`. -1 with a message. */
 int study_read_pairs(const char *path, const struct cooc *a, const struct cooc *b, struct study_pairs *p);
 /* From a dictionary of single words "w<TAB>v": every pair of a's that is counted, whose two words have translations (the first
- * line of a word counts), beside the pair of the translations. */
+ * line of a word counts), beside the pair of the translations. Lines with several words on a side are counted in `multiword`. */
 int study_from_dictionary(const char *path, const struct cooc *a, const struct cooc *b, struct study_pairs *p);
 
 struct study_bin {
@@ -24,6 +24,7 @@ struct study_bin {
     uint64_t n;
     double difference, difference_ci;        /* mean of |log a - log b|, and half its 95% interval (1.96 s / sqrt n; 0 for n = 1) */
     double ratio, ratio_ci;                  /* of |log a - log b| / (log a + log b) */
+    double share;                            /* of a + b, in this bin */
 };
 /* Bins of the given width from 0; empty ones are left out. The last entry of *bin is over all pairs. Returns their number. */
 size_t study_bins(const struct study_pairs *p, double width, struct study_bin **bin);

@@ -353,6 +353,13 @@ struct vectors *vectors_read(const char *path, const struct vectors_options *o)
     return v;
 }
 
+struct vectors *vectors_load(const char *path, const struct vectors_options *o, void (*note)(const char *fmt, ...) __attribute__((format(printf, 1, 2))))
+{
+    struct vectors *v = vectors_read(path, o);
+    if (v && v->duplicates + v->zeros) note("%s: left out %u repeated words and %u vectors of zeros", path, v->duplicates, v->zeros);
+    return v;
+}
+
 /* --- writing ----------------------------------------------------------------------------------------------------- */
 
 int vectors_put_header(struct out *o, uint64_t n, int dim)

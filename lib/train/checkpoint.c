@@ -68,26 +68,20 @@ static int read_state(const char *folder, struct checkpoint_state *st)
 }
 
 /* The optimiser's two arrays in one file, tensors named adam.m.NAME and adam.v.NAME. */
-static int write_optimizer(const char *folder, const struct model *m)
+static int write_optimizer(const char *folder, const struct snapshot *s)
 {
-    const struct params *ps = &m->ps;
+    const struct params *ps = &s->m->ps;
     char *path = path_join(folder, "optimizer.safetensors");
     struct st_tensor *t = mem_zero((size_t)ps->n * 2, sizeof *t);
-    float *host[2];
-    for (int k = 0; k < 2; k++) {
-        host[k] = mem_alloc(ps->total * sizeof(float));
-        ps->k->download(host[k], k ? ps->v : ps->m, ps->total * sizeof(float));
+    for (int k = 0; k < 2; k++)
         for (int i = 0; i < ps->n; i++) {
             char name[96];
             snprintf(name, sizeof name, "adam.%c.%s", k ? 'v' : 'm', ps->p[i].name);
             t[k * ps->n + i] = (struct st_tensor){ .name = mem_dup(name), .dtype = ST_F32, .ndim = 1,
-                .shape = { (int64_t)ps->p[i].n }, .data = host[k] + ps->p[i].at, .bytes = ps->p[i].n * sizeof(float) };
+                .shape = { (int64_t)ps->p[i].n }, .data = s->array[1 + k] + ps->p[i].at, .bytes = ps->p[i].n * sizeof(float) };
         }
-    }
     int rc = st_write(path, t, 2 * ps->n, NULL, NULL, 0);
     for (int i = 0; i < 2 * ps->n; i++) free(t[i].name);
-    free(host[0]);
-    free(host[1]);
     free(t);
     free(path);
     return rc;
@@ -125,28 +119,55 @@ static int copy_file(const char *from, const char *folder, const char *name)
     return rc;
 }
 
-static int fill(const char *folder, const struct model *m, const struct vocab *vocab, const char *codes,
-                const struct checkpoint_state *st)
+struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st)
+{
+    const struct params *ps = &m->ps;
+    const float *from[3] = { ps->value, ps->m, ps->v };
+    struct snapshot *s = mem_zero(1, sizeof *s);
+    s->m = m;
+    for (int i = 0; i < 3; i++) {
+        s->array[i] = mem_alloc(ps->total * sizeof(float));
+        ps->k->download(s->array[i], from[i], ps->total * sizeof(float));
+    }
+    s->st = *st;
+    s->st.state = mem_zero((size_t)st->n_state + 1, sizeof *s->st.state);
+    s->value = mem_zero((size_t)st->n_state + 1, sizeof *s->value);
+    for (int i = 0; i < st->n_state; i++) {
+        s->value[i] = *st->state[i].value;
+        s->st.state[i] = (struct trainer_state){ st->state[i].name, &s->value[i] };
+    }
+    return s;
+}
+
+void snapshot_free(struct snapshot *s)
+{
+    if (!s) return;
+    for (int i = 0; i < 3; i++) free(s->array[i]);
+    free(s->st.state);
+    free(s->value);
+    free(s);
+}
+
+static int fill(const char *folder, const struct snapshot *s, const struct vocab *vocab, const char *codes)
 {
     char *path = path_join(folder, "vocab");
     int rc = vocab_write(vocab, path);
     free(path);
     if (rc == 0 && codes) rc = copy_file(codes, folder, "codes");
-    if (rc == 0) rc = model_save(m, folder, NULL, NULL, 0);
-    if (rc == 0) rc = write_optimizer(folder, m);
-    if (rc == 0) rc = write_state(folder, st);
+    if (rc == 0) rc = model_write(s->m, s->array[0], folder, NULL, NULL, 0);
+    if (rc == 0) rc = write_optimizer(folder, s);
+    if (rc == 0) rc = write_state(folder, &s->st);
     return rc == 0 ? dir_sync(folder) : -1;
 }
 
-int checkpoint_save(const char *dir, const struct model *m, const struct vocab *vocab, const char *codes,
-                    const struct checkpoint_state *st)
+int checkpoint_save(const char *dir, const struct snapshot *s, const struct vocab *vocab, const char *codes)
 {
-    char *to = step_dir(dir, st->step, ""), *tmp = step_dir(dir, st->step, ".tmp"), *parent = path_join(dir, "checkpoints");
+    char *to = step_dir(dir, s->st.step, ""), *tmp = step_dir(dir, s->st.step, ".tmp"), *parent = path_join(dir, "checkpoints");
     int rc = 0;
     if (!file_exists(to)) {
         if (file_exists(tmp)) rc = dir_remove(tmp);
         if (rc == 0) rc = dir_make(tmp);
-        if (rc == 0) rc = fill(tmp, m, vocab, codes, st);
+        if (rc == 0) rc = fill(tmp, s, vocab, codes);
         if (rc == 0 && rename(tmp, to) < 0) rc = err_sys("%s: cannot be renamed to %s", tmp, to);
         if (rc == 0) rc = dir_sync(parent);
         if (rc < 0) {
@@ -155,7 +176,7 @@ int checkpoint_save(const char *dir, const struct model *m, const struct vocab *
             err_set("%s", why);
             free(why);
         }
-    } else rc = write_state(to, st);         /* a better validation at a step that is saved already */
+    } else rc = write_state(to, &s->st);     /* a better validation at a step that is saved already */
     free(to); free(tmp); free(parent);
     return rc;
 }
@@ -182,18 +203,29 @@ static int list(const char *dir, int64_t **steps)
     return n;
 }
 
-int checkpoint_prune(const char *dir, int keep, int64_t best)
+/* Removes checkpoints: renamed first, so that a half-removed one never passes for whole. */
+static int discard(const char *dir, const int64_t *steps, int n)
 {
-    int64_t *steps;
-    int n = list(dir, &steps), rc = 0;
-    for (int i = keep < 1 ? 1 : keep; i < n && rc == 0; i++) {
-        if (steps[i] == best) continue;
-        /* renamed first, so that a half-removed one never passes for a checkpoint */
+    int rc = 0;
+    for (int i = 0; i < n && rc == 0; i++) {
         char *path = step_dir(dir, steps[i], ""), *tmp = step_dir(dir, steps[i], ".tmp");
         if (rename(path, tmp) < 0) rc = err_sys("%s: cannot be removed", path);
         else rc = dir_remove(tmp);
         free(path);
         free(tmp);
+    }
+    return rc;
+}
+
+int checkpoint_prune(const char *dir, const struct checkpoint_keep *k)
+{
+    int64_t *steps;
+    int n = list(dir, &steps), kept = 0, rc = 0;
+    for (int i = 0; i < n && rc == 0; i++) {
+        bool due = steps[i] == k->last || (k->every > 0 && steps[i] % k->every == 0);
+        if (due && kept++ < k->keep) continue;
+        if (i == 0 || steps[i] == k->best) continue;
+        rc = discard(dir, &steps[i], 1);
     }
     free(steps);
     return rc;
@@ -248,20 +280,6 @@ int64_t checkpoint_newest(const char *dir)
     return step;
 }
 
-/* Damaged checkpoints newer than the one in use go: the run will make them again. */
-static int discard(const char *dir, const int64_t *steps, int n)
-{
-    int rc = 0;
-    for (int i = 0; i < n && rc == 0; i++) {
-        char *path = step_dir(dir, steps[i], ""), *tmp = step_dir(dir, steps[i], ".tmp");
-        if (rename(path, tmp) < 0) rc = err_sys("%s: cannot be removed", path);
-        else rc = dir_remove(tmp);
-        free(path);
-        free(tmp);
-    }
-    return rc;
-}
-
 int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_state *st)
 {
     int64_t *steps;
@@ -271,7 +289,7 @@ int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_s
         char *folder = step_dir(dir, steps[i], "");
         st->best = no_best;
         int rc = load(folder, m, st);
-        if (rc == 0) found = discard(dir, steps, i) < 0 ? -1 : 1;
+        if (rc == 0) found = discard(dir, steps, i) < 0 ? -1 : 1;      /* the damaged ones: the run will make them again */
         else if (rc != OTHER_RUN && i + 1 < n) prog_warn("%s; going back to the checkpoint before it", err_msg());
         else found = -1;
         free(folder);

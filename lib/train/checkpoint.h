@@ -10,10 +10,22 @@ struct checkpoint_state {
     struct trainer_state *state; int n_state;
 };
 
-int checkpoint_save(const char *dir, const struct model *m, const struct vocab *vocab, const char *codes,
-                    const struct checkpoint_state *st);
-/* Removes all but the newest `keep` and step `best`. */
-int checkpoint_prune(const char *dir, int keep, int64_t best);
+/* What a checkpoint will hold, copied to the host, so that training may go on while it is written. The model's configuration,
+ * layout and words, which training leaves alone, stay the model's. */
+struct snapshot {
+    const struct model *m;
+    float *array[3];                 /* [ps.total] each: parameters, Adam's m and v */
+    struct checkpoint_state st;      /* its integers are in `value` */
+    int64_t *value;
+};
+struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st);
+void snapshot_free(struct snapshot *s);
+
+int checkpoint_save(const char *dir, const struct snapshot *s, const struct vocab *vocab, const char *codes);
+/* Which checkpoints stay: the newest, the best, and the last `keep` of those that every run makes, at multiples of `every` and at
+ * `last`; what an interruption or the clock saved goes when a newer one is there. So a run's folder ends the same, interrupted or not. */
+struct checkpoint_keep { int keep; int64_t every, last, best; };
+int checkpoint_prune(const char *dir, const struct checkpoint_keep *k);
 /* Removes what an interrupted save left. */
 int checkpoint_sweep(const char *dir);
 /* Step of the newest checkpoint, -1 when there is none. */

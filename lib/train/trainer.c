@@ -13,7 +13,7 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "lib/graph/profile.h"
-#include "lib/train/checkpoint.h"
+#include "lib/train/saver.h"
 
 void trainer_options_init(struct trainer_options *o)
 {
@@ -54,15 +54,15 @@ static int link_best(struct trainer *tr)
     return tr->best_step > 0 ? checkpoint_link(tr->o.dir, "best", tr->best_step) : 0;
 }
 
-/* The trainer's own numbers beside the caller's. Old checkpoints go last, when no link needs them. */
+/* The trainer's own numbers beside the caller's. The one before is written before the copy is taken: at most one is held. */
 static int save(struct trainer *tr)
 {
     struct checkpoint_state st = { tr->step, tr->best_step, tr->since_best, tr->best, tr->state, tr->n_state };
-    if (checkpoint_save(tr->o.dir, tr->m, tr->vocab, tr->o.codes, &st) < 0 || link_best(tr) < 0
-        || checkpoint_link(tr->o.dir, "last", tr->step) < 0) return -1;
+    struct checkpoint_keep keep = { tr->o.keep, tr->o.save_every, tr->o.steps, tr->best_step };
+    if (saver_done(tr->saver, true) < 0 || saver_put(tr->saver, snapshot_take(tr->m, &st), &keep) < 0) return -1;
     tr->saved_step = tr->step;
     tr->saved_at = now();
-    return checkpoint_prune(tr->o.dir, tr->o.keep, tr->best_step);
+    return 0;
 }
 
 static int write_folder(struct trainer *tr)
@@ -100,6 +100,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
     tr->log = rc < 0 ? NULL : log_open(path);
     free(path);
     if (!tr->log) return -1;
+    if (!(tr->saver = saver_new(tr->o.dir, vocab, tr->o.codes))) return -1;
     tr->norm2 = m->ps.k->alloc(sizeof(float));
     if (!tr->norm2) return -1;
     m->ps.k->zero(m->ps.grad, m->ps.total * sizeof(float));
@@ -226,20 +227,21 @@ int trainer_tick(struct trainer *tr)
     bool due = (tr->o.save_every > 0 && tr->step % tr->o.save_every == 0)
             || (tr->o.save_seconds > 0 && now() - tr->saved_at >= (double)tr->o.save_seconds);
     if (due && !last && tr->saved_step != tr->step) return save(tr);
-    return 0;
+    return saver_done(tr->saver, false);         /* a full disk ends the run when it is met, not at the next checkpoint */
 }
 
 int trainer_close(struct trainer *tr, bool *again)
 {
     int rc = 0;
     if (tr->saved_step != tr->step || tr->step == 0) rc = save(tr);
-    if (rc == 0 && !tr->stopped) rc = checkpoint_prune(tr->o.dir, 1, tr->best_step);   /* the same folder, interrupted or not */
+    if (rc == 0) rc = saver_done(tr->saver, true);
     *again = tr->stopped;
     return rc;
 }
 
 void trainer_free(struct trainer *tr)
 {
+    saver_free(tr->saver);
     progress_end(tr->bar);
     if (tr->log) log_close(tr->log);
     if (tr->norm2) tr->m->ps.k->release(tr->norm2);

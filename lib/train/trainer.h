@@ -35,7 +35,7 @@ struct trainer_options {
     int64_t save_every, valid_every, log_every;     /* steps; save_every 0: only at the end and when stopped */
     int64_t save_seconds;        /* also that long after the last one; 0: no */
     int64_t stop_after;          /* seconds; 0: never */
-    int keep;                    /* newest checkpoints kept, besides the best */
+    int keep;                    /* checkpoints kept of those at multiples of save_every, besides the newest and the best */
     int patience;                /* validations without a better one before it ends; 0: never */
     bool resume;
     bool lower_is_better;        /* of the validation metric */
@@ -60,6 +60,7 @@ struct trainer {
     bool resumed;
     /* private */
     struct trainer_state *state; int n_state;
+    struct saver *saver;
     struct log *log;             /* open; validation events go there too */
     struct progress *bar;
     struct term { char name[24]; double sum, count; } term[16]; int n_terms;

@@ -17,7 +17,7 @@ DICT ?= --map vecmap --spelling 0.3 --frequency 0.05
 INIT ?= --init-embeddings words/init.vec
 # model and training
 MODEL ?= --no-encoder-langs --layers 3 --dim 256 --heads 4 --ffn 1024 --dropout 0.1
-# PRECISION=bf16 is twice as fast where the processor multiplies bfloat16 (avx512_bf16, amx_bf16)
+# PRECISION=bf16 is twice as fast where the processor has matrix units (amx_bf16), and slower without
 PRECISION ?= float32
 PRETRAIN_STEPS ?= 3000
 PRETRAIN ?= --tokens 2500 --lr 1e-3 --warmup 300 --precision $(PRECISION) --valid-every 500 --save-every 250 --keep 1 --steps $(PRETRAIN_STEPS)

@@ -55,6 +55,62 @@ fails 2 'no log' plot curves
 fails 2 'labels' plot curves runs/a runs/b --label one
 fails 2 'LOW:HIGH' plot curves runs/a --range 3
 
+# rsim, hits: columns of tables by layer; tables with the same label are repeated runs: mean and Student's interval
+printf 'layer\tpairs\trsim\tcosine\trsim-ci\n0\t9\t0.5\t0.1\t0.05\n1\t9\t0.75\t0.2\t0.04\n2\t9\tnan\t0.3\t0.04\n' > one.tsv
+printf 'layer\trsim\n0\t0.7\n1\t0.25\n' > two.tsv
+printf 'layer\trsim\n0\t0.6\n1\t0.5\n' > three.tsv
+plot rsim one.tsv two.tsv --tsv t.tsv > x.svg
+is "$(cut -f 1-4,6 t.tsv | sed -n '1,4p')" "$(printf "field\trun\tlayer\tvalue\tci\nRSIM (Pearson's r)\tone\t0\t0.5\t0.05\nRSIM (Pearson's r)\tone\t1\t0.75\t0.04\nRSIM (Pearson's r)\ttwo\t0\t0.7\t")"
+grep -q '>layer</text>' x.svg && grep -q '>mean cosine of translations</text>' x.svg || fail "names of axes"
+plot rsim one.tsv two.tsv three.tsv --label A --label A --label A -y rsim --tsv t.tsv -o x.png
+# mean 0.6, s 0.1: half the interval is 4.3027 * 0.1 / sqrt 3
+is "$(awk -F'\t' 'NR == 2 { printf "%.4f %.4f", $4, $6 } END { print " " NR }' t.tsv)" "0.6000 0.2484 3"
+printf 'layer\thit@1\thit@5\n0\t0.5\t0.6\n1\t0.4\t0.5\n' > hits.tsv
+plot hits hits.tsv --tsv t.tsv > x.svg; is "$(wc -l < t.tsv)" 5
+plot hits hits.tsv > y.svg; same x.svg y.svg
+fails 1 'nothing for plot bins|no bins' plot bins hits.tsv
+fails 1 'its columns are: layer, hit@1, hit@5' plot rsim hits.tsv
+fails 1 'no table has a number under "speed"; columns of hits.tsv: layer' plot hits hits.tsv -y speed
+fails 1 'no column "depth"' plot hits hits.tsv -x depth
+printf 'layer\thit@1\n0\t0.5\t1\n' > bad.tsv; fails 1 'bad.tsv:2: more cells' plot hits bad.tsv
+printf 'layer\thit@1\n0\n' > bad.tsv; fails 1 'bad.tsv:2: 1 cells' plot hits bad.tsv
+printf 'layer\thit@1\n0\tmuch\n' > bad.tsv; fails 1 'bad.tsv:2: "much" under hit@1' plot hits bad.tsv
+printf 'layer\thit@1\n1\t0\n1\t0\n' > bad.tsv; fails 1 'bad.tsv:3: layer is not' plot hits bad.tsv
+printf 'layer\thit@1\n' > bad.tsv; fails 1 'bad.tsv: no row' plot hits bad.tsv
+fails 1 'UTF-8' plot hits <(printf 'a\t\377\n1\t2\n')
+fails 2 'no table' plot hits
+
+# bins and ranks: what cooc-study prints
+printf 'low\thigh\tpairs\tdifference\tdifference-ci\tratio\tratio-ci\tshare\n0\t2\t5\t1\t0.1\t0.5\t0.1\t0.4\n2\t4\t6\t2\t0.1\t0.4\t0.1\t0.6\n0\t4\t11\t9\t0\t9\t0\t1\n' > bins.tsv
+plot bins bins.tsv --tsv t.tsv -o x.svg
+is "$(cut -f 2-4,6 t.tsv | sed -n '2,4p')" "$(printf 'bins\t1\t1\t0.1\nbins\t3\t2\t0.1\nbins\t1\t0.5\t0.1')"
+awk 'BEGIN { print "rank\ten\tde"; for (i = 1; i <= 5000; i++) print i "\t" 0.1 / i "\t" (i < 4000 ? 0.2 / i : "") }' > ranks.tsv
+plot ranks ranks.tsv --tsv t.tsv -o x.svg
+grep -q '>10⁻³</text>' x.svg && grep -q '>de</text>' x.svg || fail "axes of ranks"
+[ "$(wc -l < t.tsv)" -lt 900 ] && [ "$(wc -l < t.tsv)" -gt 300 ] || fail "ranks are not thinned: $(wc -l < t.tsv)"
+
+# tsne: the words of a dictionary, with scikit-learn's divergence at the same perplexity; the same bytes on any number of threads
+g=$TOP/test/golden/space
+for m in exact barnes-hut; do
+    plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20 --method $m --names 3 --tsv t.tsv -o x.svg 2> note
+    awk -v m=${m/-/_} 'FNR == NR { want[$1] = $2; next } match($0, /divergence [0-9.]+/) { kl = substr($0, RSTART + 11, RLENGTH - 11); ok = kl < 1.02 * want[m] } END { exit !ok }' $g/tsne.tsv note ||
+        fail "$m: $(cat note) where scikit-learn has $(cat $g/tsne.tsv)"
+done
+grep -q '240 points; 3 components' note
+is "$(wc -l < t.tsv) $(head -n 1 t.tsv | tr '\t' ' ')" "241 language word x y pc1 pc2 pc3"
+for t in 1 2; do plot tsne -q --threads $t en=$g/tsne.a.vec de=$g/tsne.b.vec --perplexity 20 --tsv t$t.tsv -o x$t.svg; done
+same t1.tsv t2.tsv; same x1.svg x2.svg
+plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --perplexity 20 -o x.png; is "$(head -c 4 x.png | od -An -tx1)" " 89 50 4e 47"
+printf 'a0\tb0\na0\tb0\na1 x\tb1\nnone\tb1\n' > d.tsv
+plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict d.tsv > x.svg 2> note && fail "two points are too few"
+grep -q 'd.tsv: 1 pairs; left out 1 with several words, 1 with a word without a vector, 1 that were there before' note
+fails 1 'there are fewer' plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --dict d.tsv
+fails 1 '10 points are too few for a perplexity of 30' plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --pairs 5
+printf 'x\ty\n' > d.tsv; fails 1 'd.tsv: no pair' plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --dict d.tsv
+printf 'a 1 2\n' > small.vec; fails 1 'en has 8 dimensions, de has 2' plot tsne -q en=$g/tsne.a.vec de=small.vec
+fails 1 'No such' plot tsne en=none.vec
+fails 2 'with --dict two' plot tsne en=$g/tsne.a.vec --dict d.tsv
+
 # report.sh: one page, escaped, tables and pictures inside
 report=$TOP/pipelines/report.sh
 plot curves runs/a -o a.svg; plot curves runs/b -o b.svg

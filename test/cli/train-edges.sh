@@ -41,7 +41,7 @@ pretrain "${small[@]}" --train aa=one.shd --tokens 1 --mask-prob 0.05 --steps 20
 # a damaged checkpoint is passed over, and made again: the folder ends as an unbroken run's
 run=(pretrain "${small[@]}" --train aa=aa.shd --steps 9)
 "${run[@]}" --out whole
-"${run[@]}" --steps 6 --out hurt
+"${run[@]}" --steps 6 --keep 1 --out hurt
 printf X | dd of=hurt/last/weights.safetensors bs=1 seek=3000 conv=notrunc status=none
 is "$(ls hurt/checkpoints)" step-00000006 "checkpoints kept"
 fails 1 'checksum|weights.safetensors' "${run[@]}" --resume --out hurt

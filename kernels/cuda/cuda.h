@@ -1,0 +1,104 @@
+/* What the files of the CUDA back end share; nothing outside kernels/cuda includes it.
+ *
+ * All work goes into one stream, in order. Nothing is added atomically and every sum has an order that depends on the
+ * shapes only, so results are the same bytes every time on one kind of GPU and one version of cuBLASLt.
+ *
+ * The sources also compile as plain C++ against test/cuda/, where every thread of a block is a fibre: hence LAUNCH and
+ * DYNAMIC_SHARED in place of CUDA's own notation. */
+#ifndef KERNELS_CUDA_CUDA_H
+#define KERNELS_CUDA_CUDA_H
+#include <stddef.h>
+#include <stdint.h>
+#include <cuda_runtime.h>
+#include <cuda_bf16.h>
+extern "C" {
+#include "kernels/kernels.h"
+}
+
+typedef __nv_bfloat16 bf16;
+
+/* The device and its state. */
+struct cuda {
+    cudaStream_t stream;
+    bool bf16;                              /* acts and products are bfloat16 */
+    size_t shared_most;                     /* bytes of shared memory that a block may have */
+    int (*fail)(const char *fmt, ...);      /* the program's err_set */
+};
+extern struct cuda cuda;
+
+/* Keeps the first failure for sync; `what` was being done. True if e is one. */
+bool cuda_failed(cudaError_t e, const char *what);
+/* The same with a text of one's own. */
+void cuda_failed_because(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+bool cuda_lost(void);                       /* something has failed: nothing will be right any more */
+const char *cuda_failure(void);             /* what, "" if nothing has */
+
+#ifndef LAUNCH
+#define LAUNCH(kernel, grid, block, shared, ...) (kernel<<<(grid), (block), (shared), cuda.stream>>>(__VA_ARGS__), cuda_launched(#kernel))
+#define DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
+#endif
+static inline void cuda_launched(const char *kernel) { cuda_failed(cudaPeekAtLastError(), kernel); }
+
+/* Blocks of `size` for n items. */
+static inline unsigned blocks_for(size_t n, size_t size) { return (unsigned)((n + size - 1) / size); }
+
+/* Memory that grows and is kept, one piece for each use; valid until the same piece is asked for again. NULL when there
+ * is none: the failure is kept, the operation returns. */
+enum { SCRATCH_SUMS, SCRATCH_ACTS, SCRATCH_LOGITS, SCRATCH_SLOPES, SCRATCH_KEYS, SCRATCH_RUNS, SCRATCH_MASK, SCRATCH_DELTA, SCRATCH_PIECES };
+void *cuda_scratch(int piece, size_t bytes);
+
+/* Weights in bfloat16. p [n] is float32 in memory of alloc; the copy is made when p was not copied before or its memory was
+ * written to since, by upload, copy, zero, scale or the optimiser. (Gradients and losses are never multiplied with.) */
+const bf16 *cuda_bf16_of(const float *p, size_t n);
+void cuda_written(const void *p);           /* said by those operations */
+/* Where the optimiser is to leave its copies of p [n], or NULL: nobody multiplies with it. */
+bf16 *cuda_copies_of(float *p, size_t n);
+
+/* C[M,N] = op(A) op(B) (+ C with add) (+ bias[N]) (then max(0, .) with relu), row-major, op(A) [M,K] = A or A^T (ta); rows
+ * lda, ldb, ldc elements apart. Inputs are acts or, with `weights`, B is float32 parameters; C is an act or float32. */
+enum matrix_type { MATRIX_ACT, MATRIX_FLOAT, MATRIX_WEIGHTS };
+struct matrix { const void *p; int ld; enum matrix_type type; };
+void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct matrix B, struct matrix C,
+               bool add, const float *bias, bool relu);
+const char *gemm_open(void);                /* opens cuBLASLt: NULL, or what is missing */
+const char *gemm_describe(void);            /* "cuBLASLt 13.0.2" */
+
+/* Calls F<float>(...) or F<bf16>(...). */
+#define BY_TYPE(F, ...) (cuda.bf16 ? F<bf16>(__VA_ARGS__) : F<float>(__VA_ARGS__))
+
+/* The operations, each described in kernels.h. */
+void cuda_linear_fwd(act *Y, act *pre, const act *X, const float *W, const float *b, enum kern_act f, int N, int I, int O);
+void cuda_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
+                     const act *pre_x, enum kern_act f, int N, int I, int O);
+void cuda_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n);
+void cuda_embed_fwd(act *Y, const int32_t *token, const int32_t *pos, const int32_t *lang,
+                    const float *E, const float *P, const float *L, float scale, int N, int D);
+void cuda_embed_bwd(float *dE, float *dP, float *dL, const act *dY, const int32_t *token, const int32_t *pos,
+                    const int32_t *lang, float scale, int N, int D);
+void cuda_norm_fwd(act *Y, act *S, float *mean, float *rstd, const act *X, const act *U,
+                   const float *gamma, const float *beta, const struct kern_drop *drop, float eps, int N, int D);
+void cuda_norm_bwd(act *dX, bool add, act *dU, float *dgamma, float *dbeta, const act *dY, const act *dS,
+                   const act *S, const float *mean, const float *rstd, const float *gamma,
+                   const struct kern_drop *drop, int N, int D);
+void cuda_drop_fwd(act *S, const act *X, const act *U, const struct kern_drop *drop, int N, int D);
+void cuda_drop_bwd(act *dU, bool add, const act *dS, const struct kern_drop *drop, int N, int D);
+void cuda_attn_fwd(act *O, float *lse, const act *Q, const act *K, const act *V,
+                   const struct kern_attn *g, const struct kern_drop *drop);
+void cuda_attn_bwd(act *dQ, act *dK, act *dV, const act *dO, const act *O, const act *Q, const act *K,
+                   const act *V, const float *lse, const struct kern_attn *g, const struct kern_drop *drop);
+void cuda_gather(act *Y, int ldy, const act *X, int ldx, const int32_t *index, int M, int D);
+void cuda_scatter(act *Y, int ldy, bool add, const act *X, int ldx, const int32_t *index, int M, int D);
+void cuda_add(act *Y, const act *X, size_t n);
+void cuda_xent(float *loss, float *nll, int32_t *best, act *dX, float *dW, float *db, const act *X, const float *W,
+               const float *b, const int32_t *target, const float *weight, const uint8_t *allowed,
+               float eps, float scale, int M, int D, int V);
+void cuda_gc(float *loss, act *dH, void *dB, const act *H, const void *B, bool B_act, const int32_t *t,
+             const int32_t *nb, const float *f, const float *logx, float dot_scale, float weight, float scale,
+             int M, int J, int D);
+void cuda_topk(float *val, int32_t *idx, float *lse, const act *logits, const uint8_t *allowed, int M, int V, int k);
+void cuda_norm2(float *out, const float *x, size_t n);
+void cuda_scale(float *x, float a, size_t n);
+void cuda_adam(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
+void cuda_lamb(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
+
+#endif

@@ -1,0 +1,351 @@
+/* Attention in bfloat16 on tensor cores, after FlashAttention-2 (Dao 2023): a block takes 64 queries (backward also: 64 keys) of one
+ * head of one sentence, a warp 16 of them; tiles of the other side come into shared memory while the ones before are worked on.
+ * Scores stay in registers and, rounded, are the left side of the next product. Head sizes 32, 64, 96 and 128; others go to attn.cu. */
+#include "kernels/cuda/attn.h"
+#include "kernels/cuda/mma.h"
+
+enum { THREADS = 128, OWN = 64, WARP_ROWS = 16 };
+static const float LOG2E = 1.44269504f;
+
+struct side { int at, n; };                 /* rows of a sentence: the first, how many */
+
+static __device__ __forceinline__ void zero(float *x, int n)
+{
+#pragma unroll
+    for (int i = 0; i < n; i++) x[i] = 0;
+}
+
+/* Writes rows row and row + 8 of C tiles, where they exist, as pairs. */
+template <int DIM> static __device__ __forceinline__ void store_rows(bf16 *to, int ld, int first, int n, const float (*c)[4], float by0, float by1)
+{
+    int lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
+#pragma unroll
+    for (int i = 0; i < DIM / 8; i++) {
+        if (first + g < n) *(uint32_t *)(to + (size_t)(first + g) * ld + i * 8 + t * 2) = pair_of(c[i][0] * by0, c[i][1] * by0);
+        if (first + g + 8 < n) *(uint32_t *)(to + (size_t)(first + g + 8) * ld + i * 8 + t * 2) = pair_of(c[i][2] * by1, c[i][3] * by1);
+    }
+}
+
+/* c [N / 8] += rows row .. row + 15 of x by the rows 0 .. N - 1 of y, transposed: scores, and gradients of probabilities. */
+template <int DIM, int N> static __device__ __forceinline__ void rows_by_rows(float (*c)[4], const bf16 *x, int row, const bf16 *y)
+{
+#pragma unroll
+    for (int k = 0; k < DIM; k += 16) {
+        uint32_t a[4], b[4];
+        load_a<DIM>(a, x, row, k);
+#pragma unroll
+        for (int i = 0; i < N / 16; i++) {
+            load_b<DIM>(b, y, i * 16, k);
+            mma(c[2 * i], a, b);
+            mma(c[2 * i + 1], a, b + 2);
+        }
+    }
+}
+
+/* o [DIM / 8] += P [16, N] by the rows 0 .. N - 1 of y. */
+template <int DIM, int N> static __device__ __forceinline__ void by_rows_of(float (*o)[4], const float (*P)[4], const bf16 *y)
+{
+#pragma unroll
+    for (int k = 0; k < N / 16; k++) {
+        uint32_t a[4], b[4];
+        a_of(a, P[2 * k], P[2 * k + 1]);
+#pragma unroll
+        for (int i = 0; i < DIM / 16; i++) {
+            load_b_rows<DIM>(b, y, k * 16, i * 16);
+            mma(o[2 * i], a, b);
+            mma(o[2 * i + 1], a, b + 2);
+        }
+    }
+}
+
+struct place { int b, h, first; };
+static __device__ __forceinline__ place place_of(int heads, int tiles)
+{
+    int i = (int)blockIdx.x;
+    return { i / tiles / heads, i / tiles % heads, i % tiles * OWN };
+}
+
+/* --- forward ------------------------------------------------------------------------------------------------ */
+
+template <int DIM>
+static __global__ void __launch_bounds__(THREADS) forward(bf16 *O, float *lse, const bf16 *Q, const bf16 *K, const bf16 *V, kern_attn g, attn_mask m, int tiles)
+{
+    enum { KEYS = 64, TILE = KEYS * tile_of<DIM>::stride };
+    DYNAMIC_SHARED(room);
+    place p = place_of(g.heads, tiles);
+    side q = { g.q_at[p.b], g.q_len[p.b] }, k = { g.k_at[p.b], g.k_len[p.b] };
+    if (p.first >= q.n) return;
+    bf16 *tile_q = (bf16 *)room, *tile_k = tile_q + OWN * tile_of<DIM>::stride, *tile_v = tile_k + 2 * TILE;
+    Q += (size_t)q.at * g.ldq + p.h * DIM;
+    K += (size_t)k.at * g.ldk + p.h * DIM;
+    V += (size_t)k.at * g.ldv + p.h * DIM;
+    int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * WARP_ROWS, mine = p.first + row + lane / 4;       /* and mine + 8 */
+    int last = p.first + OWN < q.n ? p.first + OWN - 1 : q.n - 1, keys = attn_visible(g, q.n, k.n, last), turns = (keys + KEYS - 1) / KEYS;
+    int sees[2] = { mine < q.n ? attn_visible(g, q.n, k.n, mine) : 0, mine + 8 < q.n ? attn_visible(g, q.n, k.n, mine + 8) : 0 };
+    bool busy = p.first + row < q.n;
+    float o[DIM / 8][4], top[2] = { -INFINITY, -INFINITY }, sum[2] = { 0, 0 }, scale = g.scale * LOG2E;
+    zero(o[0], DIM / 2);
+    fetch<DIM, OWN, THREADS>(tile_q, Q, g.ldq, p.first, q.n);
+    if (turns > 0) fetch<DIM, KEYS, THREADS>(tile_k, K, g.ldk, 0, k.n);
+    if (turns > 0) fetch<DIM, KEYS, THREADS>(tile_v, V, g.ldv, 0, k.n);
+    copies_commit();
+    for (int turn = 0; turn < turns; turn++) {
+        int now = turn % 2 * TILE, next = TILE - now;
+        if (turn + 1 < turns) {
+            fetch<DIM, KEYS, THREADS>(tile_k + next, K, g.ldk, (turn + 1) * KEYS, k.n);
+            fetch<DIM, KEYS, THREADS>(tile_v + next, V, g.ldv, (turn + 1) * KEYS, k.n);
+        }
+        copies_commit();
+        copies_wait<1>();
+        __syncthreads();
+        if (busy) {
+            float s[KEYS / 8][4];
+            zero(s[0], KEYS / 2);
+            rows_by_rows<DIM, KEYS>(s, tile_q, row, tile_k + now);
+#pragma unroll
+            for (int i = 0; i < KEYS / 8; i++)
+#pragma unroll
+                for (int e = 0; e < 4; e++) s[i][e] = turn * KEYS + i * 8 + lane % 4 * 2 + e % 2 < sees[e / 2] ? s[i][e] * scale : -INFINITY;
+#pragma unroll
+            for (int r = 0; r < 2; r++) {
+                float high = top[r];
+#pragma unroll
+                for (int i = 0; i < KEYS / 8; i++) high = fmaxf(high, fmaxf(s[i][2 * r], s[i][2 * r + 1]));
+                high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
+                high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2));
+                float from = high == -INFINITY ? 0.0f : high, fade = exp2f(top[r] - from), all = 0;     /* nothing seen yet: exp2(-inf) */
+                top[r] = high;
+#pragma unroll
+                for (int i = 0; i < KEYS / 8; i++)
+#pragma unroll
+                    for (int e = 2 * r; e < 2 * r + 2; e++) {
+                        s[i][e] = exp2f(s[i][e] - from);
+                        all += s[i][e];
+                    }
+                sum[r] = sum[r] * fade + all;
+#pragma unroll
+                for (int i = 0; i < DIM / 8; i++) { o[i][2 * r] *= fade; o[i][2 * r + 1] *= fade; }
+                if (m.bits && mine + 8 * r < q.n) {
+                    const uint8_t *bits = m.bits + ((size_t)(q.at + mine + 8 * r) * g.heads + p.h) * m.across + turn * (KEYS / 8);
+#pragma unroll
+                    for (int i = 0; i < KEYS / 8; i++) {
+                        unsigned kept = turn * (KEYS / 8) + i < m.across ? bits[i] >> (lane % 4 * 2) : 0;
+                        s[i][2 * r] = kept & 1 ? s[i][2 * r] * m.keep : 0.0f;
+                        s[i][2 * r + 1] = kept & 2 ? s[i][2 * r + 1] * m.keep : 0.0f;
+                    }
+                }
+            }
+            by_rows_of<DIM, KEYS>(o, s, tile_v + now);
+        }
+        __syncthreads();
+    }
+    copies_wait<0>();
+    if (!busy) return;
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        sum[r] += __shfl_xor_sync(0xffffffffu, sum[r], 1);
+        sum[r] += __shfl_xor_sync(0xffffffffu, sum[r], 2);
+        if (lse && lane % 4 == 0 && mine + 8 * r < q.n)
+            lse[(size_t)(q.at + mine + 8 * r) * g.heads + p.h] = sum[r] != 0 ? (top[r] + log2f(sum[r])) / LOG2E : -INFINITY;
+    }
+    store_rows<DIM>(O + (size_t)q.at * g.ldo + p.h * DIM, g.ldo, p.first + row, q.n, o, sum[0] != 0 ? 1 / sum[0] : 0.0f, sum[1] != 0 ? 1 / sum[1] : 0.0f);
+}
+
+/* --- backward: dQ, with P and dP = m (dO V^T) computed again, dS = P (dP - delta) scale, dQ = dS K --------------- */
+
+template <int DIM>
+static __global__ void __launch_bounds__(THREADS) backward_queries(bf16 *dQ, const bf16 *dO, const bf16 *Q, const bf16 *K, const bf16 *V,
+                                                                   const float *lse, const float *delta, kern_attn g, attn_mask m, int tiles)
+{
+    enum { KEYS = 32, TILE = KEYS * tile_of<DIM>::stride };
+    DYNAMIC_SHARED(room);
+    place p = place_of(g.heads, tiles);
+    side q = { g.q_at[p.b], g.q_len[p.b] }, k = { g.k_at[p.b], g.k_len[p.b] };
+    if (p.first >= q.n) return;
+    bf16 *tile_q = (bf16 *)room, *tile_d = tile_q + OWN * tile_of<DIM>::stride, *tile_k = tile_d + OWN * tile_of<DIM>::stride, *tile_v = tile_k + 2 * TILE;
+    Q += (size_t)q.at * g.ldq + p.h * DIM;
+    dO += (size_t)q.at * g.ldo + p.h * DIM;
+    K += (size_t)k.at * g.ldk + p.h * DIM;
+    V += (size_t)k.at * g.ldv + p.h * DIM;
+    int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * WARP_ROWS, mine = p.first + row + lane / 4;
+    int last = p.first + OWN < q.n ? p.first + OWN - 1 : q.n - 1, keys = attn_visible(g, q.n, k.n, last), turns = (keys + KEYS - 1) / KEYS;
+    bool busy = p.first + row < q.n;
+    float dq[DIM / 8][4], of[2], less[2], scale = g.scale * LOG2E;
+    int sees[2];
+    zero(dq[0], DIM / 2);
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        bool there = mine + 8 * r < q.n;
+        size_t at = (size_t)(q.at + (there ? mine + 8 * r : 0)) * g.heads + p.h;
+        sees[r] = there ? attn_visible(g, q.n, k.n, mine + 8 * r) : 0;
+        of[r] = there ? lse[at] * LOG2E : 0.0f;
+        less[r] = there ? delta[at] : 0.0f;
+    }
+    fetch<DIM, OWN, THREADS>(tile_q, Q, g.ldq, p.first, q.n);
+    fetch<DIM, OWN, THREADS>(tile_d, dO, g.ldo, p.first, q.n);
+    if (turns > 0) fetch<DIM, KEYS, THREADS>(tile_k, K, g.ldk, 0, k.n);
+    if (turns > 0) fetch<DIM, KEYS, THREADS>(tile_v, V, g.ldv, 0, k.n);
+    copies_commit();
+    for (int turn = 0; turn < turns; turn++) {
+        int now = turn % 2 * TILE, next = TILE - now;
+        if (turn + 1 < turns) {
+            fetch<DIM, KEYS, THREADS>(tile_k + next, K, g.ldk, (turn + 1) * KEYS, k.n);
+            fetch<DIM, KEYS, THREADS>(tile_v + next, V, g.ldv, (turn + 1) * KEYS, k.n);
+        }
+        copies_commit();
+        copies_wait<1>();
+        __syncthreads();
+        if (busy) {
+            float s[KEYS / 8][4], d[KEYS / 8][4];
+            zero(s[0], KEYS / 2);
+            zero(d[0], KEYS / 2);
+            rows_by_rows<DIM, KEYS>(s, tile_q, row, tile_k + now);
+            rows_by_rows<DIM, KEYS>(d, tile_d, row, tile_v + now);
+#pragma unroll
+            for (int i = 0; i < KEYS / 8; i++)
+#pragma unroll
+                for (int e = 0; e < 4; e++) {
+                    int r = e / 2, key = turn * KEYS + i * 8 + lane % 4 * 2 + e % 2;
+                    float x = 0;
+                    if (key < sees[r]) {
+                        float by = !m.bits ? 1.0f : attn_kept(m, q.at + mine + 8 * r, g.heads, p.h, key) ? m.keep : 0.0f;
+                        x = exp2f(s[i][e] * scale - of[r]) * (by * d[i][e] - less[r]) * g.scale;
+                    }
+                    s[i][e] = x;
+                }
+            by_rows_of<DIM, KEYS>(dq, s, tile_k + now);
+        }
+        __syncthreads();
+    }
+    copies_wait<0>();
+    if (busy) store_rows<DIM>(dQ + (size_t)q.at * g.ldq + p.h * DIM, g.ldq, p.first + row, q.n, dq, 1, 1);
+}
+
+/* --- backward: dK = dS^T Q, dV = (m P)^T dO, with keys as rows --------------------------------------------------- */
+
+template <int DIM>
+static __global__ void __launch_bounds__(THREADS) backward_keys(bf16 *dK, bf16 *dV, const bf16 *dO, const bf16 *Q, const bf16 *K, const bf16 *V,
+                                                                const float *lse, const float *delta, kern_attn g, attn_mask m, int tiles)
+{
+    enum { QUERIES = 32, TILE = QUERIES * tile_of<DIM>::stride };
+    DYNAMIC_SHARED(room);
+    place p = place_of(g.heads, tiles);
+    side q = { g.q_at[p.b], g.q_len[p.b] }, k = { g.k_at[p.b], g.k_len[p.b] };
+    if (p.first >= k.n) return;
+    bf16 *tile_k = (bf16 *)room, *tile_v = tile_k + OWN * tile_of<DIM>::stride, *tile_q = tile_v + OWN * tile_of<DIM>::stride, *tile_d = tile_q + 2 * TILE;
+    Q += (size_t)q.at * g.ldq + p.h * DIM;
+    dO += (size_t)q.at * g.ldo + p.h * DIM;
+    K += (size_t)k.at * g.ldk + p.h * DIM;
+    V += (size_t)k.at * g.ldv + p.h * DIM;
+    int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * WARP_ROWS, mine = p.first + row + lane / 4;
+    int begin = g.causal ? p.first - (k.n - q.n) : 0;           /* queries before see none of these keys */
+    begin = begin > 0 ? begin / QUERIES * QUERIES : 0;
+    int turns = q.n > begin ? (q.n - begin + QUERIES - 1) / QUERIES : 0;
+    bool busy = p.first + row < k.n;
+    float dk[DIM / 8][4], dv[DIM / 8][4], scale = g.scale * LOG2E;
+    zero(dk[0], DIM / 2);
+    zero(dv[0], DIM / 2);
+    fetch<DIM, OWN, THREADS>(tile_k, K, g.ldk, p.first, k.n);
+    fetch<DIM, OWN, THREADS>(tile_v, V, g.ldv, p.first, k.n);
+    if (turns > 0) fetch<DIM, QUERIES, THREADS>(tile_q, Q, g.ldq, begin, q.n);
+    if (turns > 0) fetch<DIM, QUERIES, THREADS>(tile_d, dO, g.ldo, begin, q.n);
+    copies_commit();
+    for (int turn = 0; turn < turns; turn++) {
+        int now = turn % 2 * TILE, next = TILE - now, first = begin + turn * QUERIES;
+        if (turn + 1 < turns) {
+            fetch<DIM, QUERIES, THREADS>(tile_q + next, Q, g.ldq, first + QUERIES, q.n);
+            fetch<DIM, QUERIES, THREADS>(tile_d + next, dO, g.ldo, first + QUERIES, q.n);
+        }
+        copies_commit();
+        copies_wait<1>();
+        __syncthreads();
+        if (busy) {
+            float s[QUERIES / 8][4], d[QUERIES / 8][4];
+            zero(s[0], QUERIES / 2);
+            zero(d[0], QUERIES / 2);
+            rows_by_rows<DIM, QUERIES>(s, tile_k, row, tile_q + now);
+            rows_by_rows<DIM, QUERIES>(d, tile_v, row, tile_d + now);
+#pragma unroll
+            for (int i = 0; i < QUERIES / 8; i++)
+#pragma unroll
+                for (int c = 0; c < 2; c++) {
+                    int query = first + i * 8 + lane % 4 * 2 + c, sees = query < q.n ? attn_visible(g, q.n, k.n, query) : 0;
+                    size_t at = (size_t)(q.at + (query < q.n ? query : 0)) * g.heads + p.h;
+                    float of = sees > 0 ? lse[at] * LOG2E : 0.0f, less = sees > 0 ? delta[at] : 0.0f;
+#pragma unroll
+                    for (int e = c; e < 4; e += 2) {
+                        int key = mine + e / 2 * 8;
+                        float mp = 0, ds = 0;
+                        if (key < sees) {
+                            float prob = exp2f(s[i][e] * scale - of);
+                            float by = !m.bits ? 1.0f : m.bits[at * m.across + key / 8] >> (key % 8) & 1 ? m.keep : 0.0f;
+                            mp = by * prob;
+                            ds = prob * (by * d[i][e] - less) * g.scale;
+                        }
+                        s[i][e] = mp;
+                        d[i][e] = ds;
+                    }
+                }
+            by_rows_of<DIM, QUERIES>(dv, s, tile_d + now);
+            by_rows_of<DIM, QUERIES>(dk, d, tile_q + now);
+        }
+        __syncthreads();
+    }
+    copies_wait<0>();
+    if (!busy) return;
+    store_rows<DIM>(dK + (size_t)k.at * g.ldk + p.h * DIM, g.ldk, p.first + row, k.n, dk, 1, 1);
+    store_rows<DIM>(dV + (size_t)k.at * g.ldv + p.h * DIM, g.ldv, p.first + row, k.n, dv, 1, 1);
+}
+
+/* --- launches ----------------------------------------------------------------------------------------------- */
+
+static bool suits(const struct kern_attn *g, const void *a, const void *b, const void *c, const void *d, const void *e, const void *f)
+{
+    bool dims = g->dim == 32 || g->dim == 64 || g->dim == 96 || g->dim == 128;
+    return cuda.bf16 && dims && whole8((size_t)g->dim, a, b, c, d, e, f) && g->ldq % 8 == 0 && g->ldk % 8 == 0 && g->ldv % 8 == 0 && g->ldo % 8 == 0;
+}
+
+template <int DIM> static constexpr size_t tile_bytes(int rows) { return (size_t)rows * tile_of<DIM>::stride * sizeof(bf16); }
+
+template <int DIM> static void run_forward(act *O, float *lse, const act *Q, const act *K, const act *V, const struct kern_attn *g, const struct attn_mask *m)
+{
+    size_t bytes = tile_bytes<DIM>(OWN + 4 * 64);
+    static bool asked;
+    if (!asked) asked = !cuda_failed(cudaFuncSetAttribute(forward<DIM>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "attention's shared memory");
+    int tiles = (g->max_q + OWN - 1) / OWN;
+    LAUNCH(forward<DIM>, (unsigned)(g->batch * g->heads * tiles), THREADS, bytes, (bf16 *)O, lse, (const bf16 *)Q, (const bf16 *)K, (const bf16 *)V, *g, *m, tiles);
+}
+
+bool flash_fwd(act *O, float *lse, const act *Q, const act *K, const act *V, const struct kern_attn *g, const struct attn_mask *m)
+{
+    if (!suits(g, O, Q, K, V, NULL, NULL)) return false;
+    (g->dim == 32 ? run_forward<32> : g->dim == 64 ? run_forward<64> : g->dim == 96 ? run_forward<96> : run_forward<128>)(O, lse, Q, K, V, g, m);
+    return true;
+}
+
+template <int DIM> static void run_backward(act *dQ, act *dK, act *dV, const act *dO, const act *Q, const act *K, const act *V, const float *lse,
+                                            const float *delta, const struct kern_attn *g, const struct attn_mask *m)
+{
+    size_t bytes = tile_bytes<DIM>(2 * OWN + 4 * 32);
+    static bool asked;
+    if (!asked)
+        asked = !cuda_failed(cudaFuncSetAttribute(backward_queries<DIM>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "attention's shared memory")
+             && !cuda_failed(cudaFuncSetAttribute(backward_keys<DIM>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "attention's shared memory");
+    int tiles = (g->max_q + OWN - 1) / OWN;
+    if (tiles > 0)
+        LAUNCH(backward_queries<DIM>, (unsigned)(g->batch * g->heads * tiles), THREADS, bytes, (bf16 *)dQ, (const bf16 *)dO, (const bf16 *)Q, (const bf16 *)K,
+               (const bf16 *)V, lse, delta, *g, *m, tiles);
+    tiles = (g->max_k + OWN - 1) / OWN;
+    if (tiles > 0)
+        LAUNCH(backward_keys<DIM>, (unsigned)(g->batch * g->heads * tiles), THREADS, bytes, (bf16 *)dK, (bf16 *)dV, (const bf16 *)dO, (const bf16 *)Q,
+               (const bf16 *)K, (const bf16 *)V, lse, delta, *g, *m, tiles);
+}
+
+bool flash_bwd(act *dQ, act *dK, act *dV, const act *dO, const act *Q, const act *K, const act *V, const float *lse,
+               const float *delta, const struct kern_attn *g, const struct attn_mask *m)
+{
+    if (!dQ || !dK || !dV || !suits(g, dO, Q, K, V, dQ, dK) || !whole8(8, dV)) return false;
+    (g->dim == 32 ? run_backward<32> : g->dim == 64 ? run_backward<64> : g->dim == 96 ? run_backward<96> : run_backward<128>)
+        (dQ, dK, dV, dO, Q, K, V, lse, delta, g, m);
+    return true;
+}

@@ -1,0 +1,217 @@
+/* Matrix products, by cuBLASLt: bfloat16 or float32 inputs, float32 sums (TF32 is off). It is opened at run time, for it is
+ * half a gigabyte that a machine with PyTorch or the toolkit has already: ISOGLOT_CUBLASLT names it, else the dynamic linker
+ * finds it. Its GELU epilogues are the tanh approximation, which kernels.h does not allow; the one for the bias is used.
+ * Shapes it has no algorithm for (odd rows of bfloat16) are multiplied by a plain kernel. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <cublasLt.h>
+#include "kernels/cuda/device.h"
+
+#define FUNCTIONS(X) \
+    X(cublasLtCreate) X(cublasLtGetVersion) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic) \
+    X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
+    X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) \
+    X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute)
+
+static struct {
+#define X(name) decltype(&::name) name;
+    FUNCTIONS(X)
+#undef X
+    cublasLtHandle_t handle;
+    void *workspace;
+} lt;
+static const size_t WORKSPACE = (size_t)32 << 20;       /* what NVIDIA recommends for Hopper */
+
+const char *gemm_open(void)
+{
+    static char text[512], object[64];
+    snprintf(object, sizeof object, "libcublasLt.so.%d", CUBLAS_VER_MAJOR);
+    const char *named = getenv("ISOGLOT_CUBLASLT");
+    void *so = dlopen(named && *named ? named : object, RTLD_NOW | RTLD_LOCAL);
+    if (!so) {
+        snprintf(text, sizeof text, "%.400s; set ISOGLOT_CUBLASLT to its path", dlerror());
+        return text;
+    }
+#define X(name) \
+    { \
+        void *f = dlsym(so, #name); \
+        memcpy(&lt.name, &f, sizeof f); \
+        if (!f) { \
+            snprintf(text, sizeof text, "%s has no " #name, named ? named : object); \
+            return text; \
+        } \
+    }
+    FUNCTIONS(X)
+#undef X
+    cublasStatus_t s = lt.cublasLtCreate(&lt.handle);
+    if (s == CUBLAS_STATUS_SUCCESS && cudaMalloc(&lt.workspace, WORKSPACE) == cudaSuccess) return NULL;
+    snprintf(text, sizeof text, "cuBLASLt does not start (status %d)", (int)s);
+    return text;
+}
+
+const char *gemm_describe(void)
+{
+    static char text[64];
+    unsigned v = (unsigned)lt.cublasLtGetVersion();
+    snprintf(text, sizeof text, "cuBLASLt %u.%u.%u", v / 10000, v / 100 % 100, v % 100);
+    return text;
+}
+
+/* --- the plain kernel: tiles of 32 by 32 -------------------------------------------------------------------- */
+
+template <typename A, typename B, typename C>
+static __global__ void plain(bool ta, bool tb, int M, int N, int K, const A *a, int lda, const B *b, int ldb, C *c, int ldc,
+                             bool add, const float *bias, bool relu)
+{
+    __shared__ float x[32][33], y[32][33];
+    int r0 = (int)blockIdx.y * 32, c0 = (int)blockIdx.x * 32, tx = (int)threadIdx.x, ty = (int)threadIdx.y;
+    float sum[4] = { 0, 0, 0, 0 };
+    for (int k0 = 0; k0 < K; k0 += 32) {
+        for (int i = ty; i < 32; i += 8) {
+            /* The thread's own column runs along memory, whichever way the matrix lies. */
+            int ar = r0 + (ta ? tx : i), ak = k0 + (ta ? i : tx), bk = k0 + (tb ? tx : i), bc = c0 + (tb ? i : tx);
+            float av = ar < M && ak < K ? to_float(ta ? a[(size_t)ak * lda + ar] : a[(size_t)ar * lda + ak]) : 0.0f;
+            float bv = bk < K && bc < N ? to_float(tb ? b[(size_t)bc * ldb + bk] : b[(size_t)bk * ldb + bc]) : 0.0f;
+            if (ta) x[tx][i] = av; else x[i][tx] = av;
+            if (tb) y[tx][i] = bv; else y[i][tx] = bv;
+        }
+        __syncthreads();
+        for (int k = 0; k < 32; k++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) sum[i] += x[ty + 8 * i][k] * y[k][tx];
+        __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        int row = r0 + ty + 8 * i, col = c0 + tx;
+        if (row >= M || col >= N) continue;
+        size_t at = (size_t)row * ldc + col;
+        float v = sum[i];
+        if (add) v += to_float(c[at]);
+        if (bias) v += bias[col];
+        c[at] = from_float<C>(relu && v < 0 ? 0.0f : v);
+    }
+}
+
+/* --- cuBLASLt ----------------------------------------------------------------------------------------------- */
+
+/* A product as cuBLASLt sees it: column-major, so A and B change places. Everything its choice of an algorithm may depend on. */
+struct shape {
+    int32_t M, N, K, lda, ldb, ldc;
+    uint8_t ta, tb, add, bias, relu, in, out, align_a, align_b, align_c, align_bias, filler;
+};
+struct plan {
+    struct shape shape;
+    bool made, none;
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t A, B, C;
+    cublasLtMatmulAlgo_t algo;
+    size_t workspace;
+};
+enum { PLANS = 2048 };
+static struct plan plans[PLANS];
+
+/* log2 of how p is aligned, at most 8. */
+static uint8_t alignment(const void *p)
+{
+    uint8_t n = 0;
+    while (n < 8 && !((uintptr_t)p >> n & 1)) n++;
+    return n;
+}
+
+static bool set(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t a, const void *v, size_t n)
+{
+    return lt.cublasLtMatmulDescSetAttribute(d, a, v, n) == CUBLAS_STATUS_SUCCESS;
+}
+
+static void plan_free(struct plan *p)
+{
+    if (p->desc) lt.cublasLtMatmulDescDestroy(p->desc);
+    if (p->A) lt.cublasLtMatrixLayoutDestroy(p->A);
+    if (p->B) lt.cublasLtMatrixLayoutDestroy(p->B);
+    if (p->C) lt.cublasLtMatrixLayoutDestroy(p->C);
+    memset(p, 0, sizeof *p);
+}
+
+/* Batches of packed sentences differ in their number of rows, so plans are found by a hash and overwrite each other. */
+static struct plan *plan_of(const struct shape *s, const void *bias)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < sizeof *s; i++) h = (h ^ ((const unsigned char *)s)[i]) * 1099511628211u;
+    struct plan *p = &plans[(h ^ h >> 29) % PLANS];
+    if (p->made && memcmp(&p->shape, s, sizeof *s) == 0) return p;
+    plan_free(p);
+    p->shape = *s;
+    p->made = true;
+    cudaDataType_t in = s->in ? CUDA_R_16BF : CUDA_R_32F, out = s->out ? CUDA_R_16BF : CUDA_R_32F;
+    cublasOperation_t ta = s->ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb = s->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasLtEpilogue_t epilogue = s->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : s->bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    uint64_t m = (uint64_t)s->N, n = (uint64_t)s->M, k = (uint64_t)s->K;
+    bool good = lt.cublasLtMatmulDescCreate(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F) == CUBLAS_STATUS_SUCCESS
+        && set(p->desc, CUBLASLT_MATMUL_DESC_TRANSA, &tb, sizeof tb) && set(p->desc, CUBLASLT_MATMUL_DESC_TRANSB, &ta, sizeof ta)
+        && set(p->desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue)
+        && (!s->bias || set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias))
+        && lt.cublasLtMatrixLayoutCreate(&p->A, in, s->tb ? k : m, s->tb ? m : k, s->ldb) == CUBLAS_STATUS_SUCCESS
+        && lt.cublasLtMatrixLayoutCreate(&p->B, in, s->ta ? n : k, s->ta ? k : n, s->lda) == CUBLAS_STATUS_SUCCESS
+        && lt.cublasLtMatrixLayoutCreate(&p->C, out, m, n, s->ldc) == CUBLAS_STATUS_SUCCESS;
+    cublasLtMatmulPreference_t pref = NULL;
+    cublasLtMatmulHeuristicResult_t r;
+    int got = 0;
+    if (good && lt.cublasLtMatmulPreferenceCreate(&pref) == CUBLAS_STATUS_SUCCESS) {
+        uint64_t workspace = WORKSPACE;
+        uint32_t a = 1u << s->align_b, b = 1u << s->align_a, c = 1u << s->align_c;
+        good = lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace) == CUBLAS_STATUS_SUCCESS
+            && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &a, sizeof a) == CUBLAS_STATUS_SUCCESS
+            && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &b, sizeof b) == CUBLAS_STATUS_SUCCESS
+            && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &c, sizeof c) == CUBLAS_STATUS_SUCCESS
+            && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &c, sizeof c) == CUBLAS_STATUS_SUCCESS;
+        if (good && lt.cublasLtMatmulAlgoGetHeuristic(lt.handle, p->desc, p->A, p->B, p->C, p->C, pref, 1, &r, &got) != CUBLAS_STATUS_SUCCESS) got = 0;
+        lt.cublasLtMatmulPreferenceDestroy(pref);
+    }
+    p->none = !good || got == 0;
+    if (!p->none) {
+        p->algo = r.algo;
+        p->workspace = r.workspaceSize;
+    }
+    return p;
+}
+
+template <typename T>
+static void by_plain(bool ta, bool tb, int M, int N, int K, const T *a, int lda, const T *b, int ldb, struct matrix C, bool add,
+                     const float *bias, bool relu)
+{
+    dim3 grid(blocks_for((size_t)N, 32), blocks_for((size_t)M, 32)), block(32, 8);
+    if (C.type == MATRIX_FLOAT) LAUNCH((plain<T, T, float>), grid, block, 0, ta, tb, M, N, K, a, lda, b, ldb, (float *)C.p, C.ld, add, bias, relu);
+    else LAUNCH((plain<T, T, T>), grid, block, 0, ta, tb, M, N, K, a, lda, b, ldb, (T *)C.p, C.ld, add, bias, relu);
+}
+
+void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct matrix B, struct matrix C,
+               bool add, const float *bias, bool relu)
+{
+    if (M <= 0 || N <= 0 || cuda_lost()) return;
+    bool in_bf16 = cuda.bf16, out_bf16 = cuda.bf16 && C.type == MATRIX_ACT;
+    const void *b = B.p;
+    if (in_bf16 && B.type == MATRIX_WEIGHTS && !(b = cuda_bf16_of((const float *)b, (size_t)(tb ? N : K) * (size_t)B.ld))) return;
+    const void *bias_of_type = bias;
+    if (bias && out_bf16 && !(bias_of_type = cuda_bf16_of(bias, (size_t)N))) return;
+    struct shape s;
+    memset(&s, 0, sizeof s);
+    s.M = M; s.N = N; s.K = K; s.lda = A.ld; s.ldb = B.ld; s.ldc = C.ld;
+    s.ta = ta; s.tb = tb; s.add = add; s.bias = bias != NULL; s.relu = relu; s.in = in_bf16; s.out = out_bf16;
+    s.align_a = alignment(A.p); s.align_b = alignment(b); s.align_c = alignment(C.p); s.align_bias = bias ? alignment(bias_of_type) : 0;
+    struct plan *p = plan_of(&s, bias_of_type);
+    if (!p->none && bias && !set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias_of_type, sizeof bias_of_type)) p->none = true;
+    if (!p->none) {
+        float one = 1, beta = add ? 1 : 0;
+        cublasStatus_t e = lt.cublasLtMatmul(lt.handle, p->desc, &one, b, p->A, A.p, p->B, &beta, C.p, p->C, (void *)C.p, p->C,
+                                             &p->algo, lt.workspace, p->workspace, cuda.stream);
+        if (e == CUBLAS_STATUS_SUCCESS) return;
+        if (e != CUBLAS_STATUS_NOT_SUPPORTED && e != CUBLAS_STATUS_INVALID_VALUE) {
+            cuda_failed_because("GPU: cuBLASLt: status %d for a product [%d, %d] by [%d, %d]; what is saved is intact: run again with --resume", (int)e, M, K, K, N);
+            return;
+        }
+        p->none = true;
+    }
+    if (in_bf16) by_plain(ta, tb, M, N, K, (const bf16 *)A.p, A.ld, (const bf16 *)b, B.ld, C, add, bias, relu);
+    else by_plain(ta, tb, M, N, K, (const float *)A.p, A.ld, (const float *)b, B.ld, C, add, bias, relu);
+}

@@ -1,0 +1,95 @@
+/* Products with weights, activations and their derivatives. */
+#include "kernels/cuda/columns.h"
+
+/* GELU's exact form, x Phi(x), and its derivative Phi(x) + x phi(x). */
+static __device__ __forceinline__ float phi_of(float x) { return 0.5f * erfcf(-0.70710678f * x); }
+static __device__ __forceinline__ float activated(float x, int f)
+{
+    if (f == KERN_GELU) return x * phi_of(x);
+    return f == KERN_RELU ? (x > 0 ? x : 0.0f) : x;
+}
+static __device__ __forceinline__ float derivative(float x, int f)
+{
+    if (f == KERN_GELU) return phi_of(x) + x * 0.398942280f * expf(-0.5f * x * x);
+    return f == KERN_RELU ? (x > 0 ? 1.0f : 0.0f) : 1.0f;
+}
+
+template <typename T, bool WHOLE>
+static __global__ void activate(T *Y, const T *pre, int f, size_t n)
+{
+    size_t at = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
+    if (at >= n) return;
+    int left = n - at < 8 ? (int)(n - at) : 8;
+    eight x = load8<WHOLE>(pre + at, left);
+#pragma unroll
+    for (int i = 0; i < 8; i++) x.x[i] = activated(x.x[i], f);
+    store8<WHOLE>(Y + at, x, left);
+}
+
+/* dX = d f'(pre), or dX += with add. d may be dX. */
+template <typename T, bool WHOLE>
+static __global__ void times_derivative(T *dX, const T *d, const T *pre, int f, bool add, size_t n)
+{
+    size_t at = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
+    if (at >= n) return;
+    int left = n - at < 8 ? (int)(n - at) : 8;
+    eight x = load8<WHOLE>(d + at, left), p = load8<WHOLE>(pre + at, left), old;
+    if (add) old = load8<WHOLE>(dX + at, left);
+#pragma unroll
+    for (int i = 0; i < 8; i++) x.x[i] = x.x[i] * derivative(p.x[i], f) + (add ? old.x[i] : 0.0f);
+    store8<WHOLE>(dX + at, x, left);
+}
+
+template <typename T> static void forward(T *Y, T *pre, const T *X, const float *W, const float *b, enum kern_act f, int N, int I, int O)
+{
+    bool relu = f == KERN_RELU && !pre && b;
+    T *to = f != KERN_NONE && pre ? pre : Y;
+    cuda_gemm(false, true, N, O, I, { X, I, MATRIX_ACT }, { W, I, MATRIX_WEIGHTS }, { to, O, MATRIX_ACT }, false, b, relu);
+    if (f == KERN_NONE || relu) return;
+    size_t n = (size_t)N * (size_t)O;
+    if (whole8(n, Y, to)) LAUNCH((activate<T, true>), blocks_for(n, 2048), 256, 0, Y, (const T *)to, (int)f, n);
+    else LAUNCH((activate<T, false>), blocks_for(n, 2048), 256, 0, Y, (const T *)to, (int)f, n);
+}
+
+void cuda_linear_fwd(act *Y, act *pre, const act *X, const float *W, const float *b, enum kern_act f, int N, int I, int O)
+{
+    if (N <= 0 || cuda_lost()) return;
+    if (cuda.bf16) forward((bf16 *)Y, (bf16 *)pre, (const bf16 *)X, W, b, f, N, I, O);
+    else forward((float *)Y, (float *)pre, (const float *)X, W, b, f, N, I, O);
+}
+
+template <typename T> static void derive(T *dX, const T *d, const T *pre, enum kern_act f, bool add, size_t n)
+{
+    if (whole8(n, dX, d, pre)) LAUNCH((times_derivative<T, true>), blocks_for(n, 2048), 256, 0, dX, d, pre, (int)f, add, n);
+    else LAUNCH((times_derivative<T, false>), blocks_for(n, 2048), 256, 0, dX, d, pre, (int)f, add, n);
+}
+
+template <typename T>
+static void backward(T *dX, bool add, float *dW, float *db, const T *dY, const T *X, const float *W, const T *pre, enum kern_act f, int N, int I, int O)
+{
+    bool factor = pre && f != KERN_NONE, apart = add && factor;
+    size_t n = (size_t)N * (size_t)I;
+    if (dX) {
+        T *to = apart ? (T *)cuda_scratch(SCRATCH_ACTS, n * sizeof(T)) : dX;
+        if (!to) return;
+        cuda_gemm(false, false, N, I, O, { dY, O, MATRIX_ACT }, { W, I, MATRIX_WEIGHTS }, { to, I, MATRIX_ACT }, add && !apart, NULL, false);
+        if (factor) derive(dX, (const T *)to, pre, f, apart, n);
+    }
+    if (dW) cuda_gemm(true, false, O, I, N, { dY, O, MATRIX_ACT }, { X, I, MATRIX_ACT }, { dW, I, MATRIX_FLOAT }, true, NULL, false);
+    if (db) cuda_column_sums(db, dY, N, O);
+}
+
+void cuda_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
+                     const act *pre_x, enum kern_act f, int N, int I, int O)
+{
+    if (N <= 0 || cuda_lost()) return;
+    if (cuda.bf16) backward((bf16 *)dX, add, dW, db, (const bf16 *)dY, (const bf16 *)X, W, (const bf16 *)pre_x, f, N, I, O);
+    else backward((float *)dX, add, dW, db, (const float *)dY, (const float *)X, W, (const float *)pre_x, f, N, I, O);
+}
+
+void cuda_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n)
+{
+    if (n == 0 || f == KERN_NONE || cuda_lost()) return;
+    if (cuda.bf16) derive((bf16 *)dX, (const bf16 *)dX, (const bf16 *)pre, f, false, n);
+    else derive((float *)dX, (const float *)dX, (const float *)pre, f, false, n);
+}

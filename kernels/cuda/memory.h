@@ -1,0 +1,9 @@
+/* Memory of the device: what kernels.h's table says of it, see memory.cu. */
+#ifndef KERNELS_CUDA_MEMORY_H
+#define KERNELS_CUDA_MEMORY_H
+#include "kernels/cuda/cuda.h"
+
+cudaError_t memory_open(void);              /* after the stream is there */
+void memory_table(struct kernels *k);       /* fills in alloc .. get */
+
+#endif

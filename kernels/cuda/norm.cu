@@ -1,0 +1,185 @@
+/* Residual, dropout and layer norm: a warp a row. Each lane holds KEEP blocks of eight of its row in registers (rows of at most
+ * 256 KEEP elements); with KEEP 0 it reads them again. Statistics are those of the sum as it is stored, so that the backward
+ * pass sees the same rows. */
+#include "kernels/cuda/columns.h"
+
+enum { ROWS = 4 };                          /* a block */
+
+template <typename T, bool WHOLE, int KEEP>
+static __global__ void forward_rows(T *Y, T *S, float *mean, float *rstd, const T *X, const T *U, const float *gamma,
+                                    const float *beta, drops d, float eps, int N, int D)
+{
+    int row = (int)blockIdx.x * ROWS + (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    if (row >= N) return;
+    size_t at = (size_t)row * D;
+    const int turns = KEEP ? KEEP : (D + 255) / 256;
+    eight kept[KEEP ? KEEP : 1];
+    float sum = 0;
+#pragma unroll
+    for (int t = 0; t < turns; t++) {
+        int c = (t * 32 + lane) * 8;
+        if (c >= D) continue;
+        eight s = load8<WHOLE>(X + at + c, D - c);
+        if (U) {
+            eight u = load8<WHOLE>(U + at + c, D - c);
+            if (d.limit) drop8(u, d, row, (uint32_t)(c / 8));
+#pragma unroll
+            for (int i = 0; i < 8; i++) s.x[i] = rounded<T>(s.x[i] + u.x[i]);
+        }
+        if (S && S != X) store8<WHOLE>(S + at + c, s, D - c);
+#pragma unroll
+        for (int i = 0; i < 8; i++) sum += s.x[i];
+        if (KEEP) kept[KEEP ? t : 0] = s;
+    }
+    const T *again = U ? S : X;
+    float mu = warp_sum(sum) / (float)D, square = 0;
+#pragma unroll
+    for (int t = 0; t < turns; t++) {
+        int c = (t * 32 + lane) * 8;
+        if (c >= D) continue;
+        eight s = KEEP ? kept[KEEP ? t : 0] : load8<WHOLE>(again + at + c, D - c);
+#pragma unroll
+        for (int i = 0; i < 8; i++) square += c + i < D ? (s.x[i] - mu) * (s.x[i] - mu) : 0.0f;
+    }
+    float r = 1.0f / sqrtf(warp_sum(square) / (float)D + eps);
+#pragma unroll
+    for (int t = 0; t < turns; t++) {
+        int c = (t * 32 + lane) * 8;
+        if (c >= D) continue;
+        eight s = KEEP ? kept[KEEP ? t : 0] : load8<WHOLE>(again + at + c, D - c);
+        eight g = load8<WHOLE>(gamma + c, D - c), b = load8<WHOLE>(beta + c, D - c);
+#pragma unroll
+        for (int i = 0; i < 8; i++) s.x[i] = (s.x[i] - mu) * r * g.x[i] + b.x[i];
+        store8<WHOLE>(Y + at + c, s, D - c);
+    }
+    if (lane == 0 && mean) mean[row] = mu;
+    if (lane == 0 && rstd) rstd[row] = r;
+}
+
+template <typename T> static void forward(act *Y, act *S, float *mean, float *rstd, const act *X, const act *U, const float *gamma,
+                                          const float *beta, const struct drops &d, float eps, int N, int D)
+{
+    unsigned grid = blocks_for((size_t)N, ROWS);
+#define FORWARD(WHOLE, KEEP) LAUNCH((forward_rows<T, WHOLE, KEEP>), grid, 32 * ROWS, 0, (T *)Y, (T *)S, mean, rstd, (const T *)X, (const T *)U, gamma, beta, d, eps, N, D)
+    if (!whole8((size_t)D, Y, S, X, U, gamma, beta)) FORWARD(false, 0);
+    else if (D <= 256) FORWARD(true, 1);
+    else if (D <= 512) FORWARD(true, 2);
+    else if (D <= 1024) FORWARD(true, 4);
+    else if (D <= 2048) FORWARD(true, 8);
+    else FORWARD(true, 0);
+}
+
+void cuda_norm_fwd(act *Y, act *S, float *mean, float *rstd, const act *X, const act *U,
+                   const float *gamma, const float *beta, const struct kern_drop *drop, float eps, int N, int D)
+{
+    if (N <= 0 || cuda_lost()) return;
+    BY_TYPE(forward, Y, S, mean, rstd, X, U, gamma, beta, cuda_drops(U ? drop : NULL), eps, N, D);
+}
+
+/* --- backward: with g = dY gamma and x^ = (S - mean) rstd,  d = rstd (g - mean(g) - x^ mean(g x^)) + dS ---------- */
+
+template <typename T, bool WHOLE, int KEEP>
+static __global__ void backward_rows(T *dX, bool add, T *dU, const T *dY, const T *dS, const T *S, const float *mean, const float *rstd,
+                                     const float *gamma, drops d, int N, int D)
+{
+    int row = (int)blockIdx.x * ROWS + (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    if (row >= N) return;
+    size_t at = (size_t)row * D;
+    const int turns = KEEP ? KEEP : (D + 255) / 256;
+    float mu = mean[row], r = rstd[row], sum = 0, along = 0;
+    eight kept_g[KEEP ? KEEP : 1], kept_x[KEEP ? KEEP : 1];
+#pragma unroll
+    for (int t = 0; t < turns; t++) {
+        int c = (t * 32 + lane) * 8;
+        if (c >= D) continue;
+        eight g = load8<WHOLE>(dY + at + c, D - c), x = load8<WHOLE>(S + at + c, D - c), w = load8<WHOLE>(gamma + c, D - c);
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            g.x[i] *= w.x[i];
+            x.x[i] = (x.x[i] - mu) * r;
+            sum += g.x[i];
+            along += g.x[i] * x.x[i];       /* g is 0 beyond the row's end */
+        }
+        if (KEEP) { kept_g[KEEP ? t : 0] = g; kept_x[KEEP ? t : 0] = x; }
+    }
+    sum = warp_sum(sum) / (float)D;
+    along = warp_sum(along) / (float)D;
+#pragma unroll
+    for (int t = 0; t < turns; t++) {
+        int c = (t * 32 + lane) * 8, left = D - c;
+        if (c >= D) continue;
+        eight g, x;
+        if (KEEP) { g = kept_g[KEEP ? t : 0]; x = kept_x[KEEP ? t : 0]; }
+        else {
+            eight w = load8<WHOLE>(gamma + c, left);
+            g = load8<WHOLE>(dY + at + c, left);
+            x = load8<WHOLE>(S + at + c, left);
+#pragma unroll
+            for (int i = 0; i < 8; i++) { g.x[i] *= w.x[i]; x.x[i] = (x.x[i] - mu) * r; }
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) g.x[i] = r * (g.x[i] - sum - x.x[i] * along);
+        if (dS) {
+            eight s = load8<WHOLE>(dS + at + c, left);
+#pragma unroll
+            for (int i = 0; i < 8; i++) g.x[i] += s.x[i];
+        }
+        if (dX) {
+            eight to = g;
+            if (add) {
+                eight old = load8<WHOLE>(dX + at + c, left);
+#pragma unroll
+                for (int i = 0; i < 8; i++) to.x[i] += old.x[i];
+            }
+            store8<WHOLE>(dX + at + c, to, left);
+        }
+        if (dU) {
+            if (d.limit) drop8(g, d, row, (uint32_t)(c / 8));
+            store8<WHOLE>(dU + at + c, g, left);
+        }
+    }
+}
+
+/* dgamma += dY x^, dbeta += dY. */
+template <typename T, bool WHOLE> struct norm_sums {
+    const T *dY, *S;
+    const float *mean, *rstd;
+    int D;
+    __device__ void operator()(eight *sum, int row, int c, int left) const
+    {
+        size_t at = (size_t)row * D + c;
+        eight g = load8<WHOLE>(dY + at, left), x = load8<WHOLE>(S + at, left);
+        float mu = mean[row], r = rstd[row];
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            sum[0].x[i] += g.x[i] * ((x.x[i] - mu) * r);
+            sum[1].x[i] += g.x[i];
+        }
+    }
+};
+
+template <typename T> static void backward(act *dX, bool add, act *dU, float *dgamma, float *dbeta, const act *dY, const act *dS, const act *S,
+                                           const float *mean, const float *rstd, const float *gamma, const struct drops &d, int N, int D)
+{
+    unsigned grid = blocks_for((size_t)N, ROWS);
+    bool whole = whole8((size_t)D, dX, dU, dY, dS, S, gamma);
+#define BACKWARD(WHOLE, KEEP) LAUNCH((backward_rows<T, WHOLE, KEEP>), grid, 32 * ROWS, 0, (T *)dX, add, (T *)dU, (const T *)dY, (const T *)dS, (const T *)S, mean, rstd, gamma, d, N, D)
+    float *const out[2] = { dgamma, dbeta };
+    if (dgamma || dbeta) {                  /* first: dX may be dY */
+        if (whole8((size_t)D, dY, S)) cuda_columns<2>(out, norm_sums<T, true>{ (const T *)dY, (const T *)S, mean, rstd, D }, N, D);
+        else cuda_columns<2>(out, norm_sums<T, false>{ (const T *)dY, (const T *)S, mean, rstd, D }, N, D);
+    }
+    if (!whole) BACKWARD(false, 0);
+    else if (D <= 256) BACKWARD(true, 1);
+    else if (D <= 512) BACKWARD(true, 2);
+    else if (D <= 1024) BACKWARD(true, 4);
+    else BACKWARD(true, 0);
+}
+
+void cuda_norm_bwd(act *dX, bool add, act *dU, float *dgamma, float *dbeta, const act *dY, const act *dS,
+                   const act *S, const float *mean, const float *rstd, const float *gamma,
+                   const struct kern_drop *drop, int N, int D)
+{
+    if (N <= 0 || cuda_lost()) return;
+    BY_TYPE(backward, dX, add, dU, dgamma, dbeta, dY, dS, S, mean, rstd, gamma, cuda_drops(dU ? drop : NULL), N, D);
+}

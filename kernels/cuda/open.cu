@@ -1,0 +1,125 @@
+/* The CUDA back end's table, and how it is opened. */
+#include <stdarg.h>
+#include <stdio.h>
+#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/memory.h"
+
+struct cuda cuda;
+
+/* --- failures: the first one is kept, and everything after it is of no matter --- */
+
+static char failure[512];
+
+void cuda_failed_because(const char *fmt, ...)
+{
+    if (*failure) return;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(failure, sizeof failure, fmt, ap);
+    va_end(ap);
+}
+
+bool cuda_failed(cudaError_t e, const char *what)
+{
+    if (e == cudaSuccess) return false;
+    cuda_failed_because("GPU: %s (%s); what is saved is intact: run again with --resume", cudaGetErrorString(e), what);
+    return true;
+}
+
+bool cuda_lost(void) { return *failure != 0; }
+const char *cuda_failure(void) { return failure; }
+
+static int cuda_sync(void)
+{
+    cuda_failed(cudaStreamSynchronize(cuda.stream), "waiting");
+    return *failure ? cuda.fail("%s", failure) : 0;
+}
+
+/* --- the table --- */
+
+static struct kernels table;
+static struct cudaDeviceProp device;
+
+static const char *cuda_describe(void)
+{
+    static char text[512];
+    int driver = 0;
+    size_t here = 0, all = 0;
+    cudaDriverGetVersion(&driver);
+    cudaMemGetInfo(&here, &all);
+    snprintf(text, sizeof text, "cuda: %s (sm_%d%d), %.1f GiB, %.1f free, driver for CUDA %d.%d, %s, %s", device.name, device.major, device.minor,
+             (double)all / (1 << 30), (double)here / (1 << 30), driver / 1000, driver % 1000 / 10, gemm_describe(), cuda.bf16 ? "bf16" : "float32");
+    return text;
+}
+
+static int cuda_precision(enum kern_precision p)
+{
+    cuda.bf16 = p == KERN_BF16;
+    table.act_size = cuda.bf16 ? sizeof(bf16) : sizeof(float);
+    return 0;
+}
+
+static const char *missing(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static const char *missing(const char *fmt, ...)
+{
+    static char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return text;
+}
+
+static int keep_message(const char *fmt, ...)
+{
+    (void)fmt;
+    return -1;
+}
+
+extern "C" __attribute__((visibility("default")))
+const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char **why)
+{
+    int n = 0;
+    const char *lt;
+    if (table.abi) return &table;                       /* opened before */
+    cuda.fail = fail ? fail : keep_message;
+    cudaError_t e = cudaGetDeviceCount(&n);
+    if (e == cudaSuccess && n < 1) e = cudaErrorNoDevice;
+    if (e == cudaSuccess) e = cudaSetDevice(0);         /* CUDA_VISIBLE_DEVICES chooses another */
+    if (e == cudaSuccess) e = cudaGetDeviceProperties(&device, 0);
+    if (e != cudaSuccess) {
+        *why = missing("%s", cudaGetErrorString(e));
+        return NULL;
+    }
+    if (device.major < 8) {
+        *why = missing("%s is of compute capability %d.%d, and 8.0 (Ampere) is the least that works", device.name, device.major, device.minor);
+        return NULL;
+    }
+    if ((lt = gemm_open())) {
+        *why = missing("%s", lt);
+        return NULL;
+    }
+    cuda.shared_most = device.sharedMemPerBlockOptin;
+    e = cudaStreamCreateWithFlags(&cuda.stream, cudaStreamNonBlocking);
+    if (e == cudaSuccess) e = memory_open();
+    if (e != cudaSuccess) {
+        *why = missing("%s: %s", device.name, cudaGetErrorString(e));
+        return NULL;
+    }
+    table.name = "cuda";
+    table.act_size = sizeof(float);
+    memory_table(&table);
+    table.sync = cuda_sync;
+    table.describe = cuda_describe;
+    table.precision = cuda_precision;
+    table.linear_fwd = cuda_linear_fwd; table.linear_bwd = cuda_linear_bwd; table.act_bwd = cuda_act_bwd;
+    table.embed_fwd = cuda_embed_fwd; table.embed_bwd = cuda_embed_bwd;
+    table.norm_fwd = cuda_norm_fwd; table.norm_bwd = cuda_norm_bwd;
+    table.drop_fwd = cuda_drop_fwd; table.drop_bwd = cuda_drop_bwd;
+    table.attn_fwd = cuda_attn_fwd; table.attn_bwd = cuda_attn_bwd;
+    table.gather = cuda_gather; table.scatter = cuda_scatter; table.add = cuda_add;
+    table.xent = cuda_xent; table.gc = cuda_gc; table.topk = cuda_topk;
+    table.norm2 = cuda_norm2; table.scale = cuda_scale; table.adam = cuda_adam; table.lamb = cuda_lamb;
+    table.abi = KERNELS_ABI;
+    return &table;
+}

@@ -1,0 +1,122 @@
+/* Output layer and cross entropy, some rows at a time: logits in float32 by a product, a block a row for softmax and its gradient,
+ * products with the gradient. A row's logits are read twice, and never all rows' at once. */
+#include "kernels/cuda/columns.h"
+
+enum { THREADS = 256 };
+static const size_t LOGITS = (size_t)64 << 20;      /* at most so many at a time, 256 MiB, unless 64 rows are more */
+
+static __global__ void count_words(int32_t *n, const uint8_t *allowed, int V)
+{
+    __shared__ float room[32];
+    float mine = 0;                                 /* exact below 2^24 words */
+    for (int v = (int)threadIdx.x; v < V; v += THREADS) mine += allowed[v] != 0;
+    mine = block_sum(mine, room);
+    if (threadIdx.x == 0) *n = (int32_t)mine;
+}
+
+struct row_of { soft s; float sum, best; int32_t at; };
+
+static __device__ __forceinline__ row_of row_add(row_of a, row_of b)
+{
+    bool second = b.at >= 0 && (a.at < 0 || b.best > a.best || (b.best == a.best && b.at < a.at));
+    return { soft_add(a.s, b.s), a.sum + b.sum, second ? b.best : a.best, second ? b.at : a.at };
+}
+
+static __device__ row_of block_row(row_of x, row_of *room)
+{
+#pragma unroll
+    for (int by = 16; by > 0; by >>= 1) {
+        row_of y;
+        y.s.max = __shfl_xor_sync(0xffffffffu, x.s.max, by);
+        y.s.sum = __shfl_xor_sync(0xffffffffu, x.s.sum, by);
+        y.sum = __shfl_xor_sync(0xffffffffu, x.sum, by);
+        y.best = __shfl_xor_sync(0xffffffffu, x.best, by);
+        y.at = __shfl_xor_sync(0xffffffffu, x.at, by);
+        x = row_add(x, y);
+    }
+    if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = x;
+    __syncthreads();
+    row_of all = room[0];
+    for (int w = 1; w < THREADS / 32; w++) all = row_add(all, room[w]);
+    return all;
+}
+
+/* Z [rows, V] the products; dZ (NULL: not wanted) gets the gradient of the logits. */
+template <typename T>
+static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *dZ, const float *Z, const float *b, const int32_t *target,
+                                    const float *weight, const uint8_t *allowed, const int32_t *count, float eps, float scale, int V)
+{
+    __shared__ row_of room[32];
+    int m = (int)blockIdx.x, word = target[m];
+    const float *z = Z + (size_t)m * V;
+    row_of mine = { { -INFINITY, 0 }, 0, -INFINITY, -1 };
+    for (int v = (int)threadIdx.x; v < V; v += THREADS) {
+        if (allowed && !allowed[v] && v != word) continue;
+        float x = z[v] + (b ? b[v] : 0.0f), high = fmaxf(mine.s.max, x);
+        mine.s.sum = x == -INFINITY ? mine.s.sum : mine.s.sum * expf(mine.s.max - high) + expf(x - high);
+        mine.s.max = high;
+        mine.sum += x;
+        if (mine.at < 0 ? x == x : x > mine.best) { mine.best = x; mine.at = v; }
+    }
+    row_of row = block_row(mine, room);
+    float lse = row.s.max + logf(row.s.sum);
+    float words = (float)(count ? *count + (word >= 0 && !allowed[word]) : V), even = eps / words, p = 0, by = 0;
+    if (threadIdx.x == 0) {
+        float n = 0, l = 0;
+        if (word >= 0) {
+            n = lse - (z[word] + (b ? b[word] : 0.0f));
+            l = (1 - eps) * n + eps * (lse - row.sum / words);
+        }
+        if (loss) loss[m] = l;
+        if (nll) nll[m] = n;
+        if (best) best[m] = row.at;
+    }
+    if (!dZ) return;
+    __syncthreads();                                /* d may be z: the target's logit has been read */
+    T *d = dZ + (size_t)m * V;
+    if (word >= 0) by = scale * (weight ? weight[m] : 1.0f);
+    for (int v = (int)threadIdx.x; v < V; v += THREADS) {
+        float x = 0;
+        if (word >= 0 && (!allowed || allowed[v] || v == word)) {
+            p = expf(z[v] + (b ? b[v] : 0.0f) - lse);
+            x = by * (p - even - (v == word ? 1 - eps : 0.0f));
+        }
+        d[v] = from_float<T>(x);
+    }
+}
+
+template <typename T>
+static void run(float *loss, float *nll, int32_t *best, T *dX, float *dW, float *db, const T *X, const float *W, const float *b,
+                const int32_t *target, const float *weight, const uint8_t *allowed, float eps, float scale, int M, int D, int V)
+{
+    bool gradient = dX || dW || db;
+    size_t most = LOGITS / (size_t)V / 64 * 64;
+    if (most < 64) most = 64;
+    int step = M < (int)most ? M : (int)most;
+    size_t logits = (size_t)step * (size_t)V, aside = (logits * sizeof(float) + 255) / 256 * 256, slopes = (logits * sizeof(T) + 255) / 256 * 256;
+    char *room = (char *)cuda_scratch(SCRATCH_LOGITS, aside + 256 + (gradient && sizeof(T) != sizeof(float) ? slopes : 0));
+    if (!room) return;
+    int32_t *count = allowed ? (int32_t *)(room + aside) : NULL;
+    float *Z = (float *)room;
+    T *dZ = !gradient ? NULL : sizeof(T) == sizeof(float) ? (T *)room : (T *)(room + aside + 256);     /* float32: in its place */
+    if (count) LAUNCH(count_words, 1, THREADS, 0, count, allowed, V);
+    for (int at = 0; at < M && !cuda_lost(); at += step) {
+        int rows = M - at < step ? M - at : step;
+        const T *x = X + (size_t)at * D;
+        cuda_gemm(false, true, rows, V, D, { x, D, MATRIX_ACT }, { W, D, MATRIX_WEIGHTS }, { Z, V, MATRIX_FLOAT }, false, NULL, false);
+        LAUNCH(softmax_rows<T>, (unsigned)rows, THREADS, 0, loss ? loss + at : NULL, nll ? nll + at : NULL, best ? best + at : NULL, dZ, (const float *)Z, b,
+               target + at, weight ? weight + at : NULL, allowed, (const int32_t *)count, eps, scale, V);
+        if (dX) cuda_gemm(false, false, rows, D, V, { dZ, V, MATRIX_ACT }, { W, D, MATRIX_WEIGHTS }, { dX + (size_t)at * D, D, MATRIX_ACT }, false, NULL, false);
+        if (dW) cuda_gemm(true, false, V, D, rows, { dZ, V, MATRIX_ACT }, { x, D, MATRIX_ACT }, { dW, D, MATRIX_FLOAT }, true, NULL, false);
+        if (db) cuda_column_sums(db, dZ, rows, V);
+    }
+}
+
+void cuda_xent(float *loss, float *nll, int32_t *best, act *dX, float *dW, float *db, const act *X, const float *W,
+               const float *b, const int32_t *target, const float *weight, const uint8_t *allowed,
+               float eps, float scale, int M, int D, int V)
+{
+    if (M <= 0 || V <= 0 || cuda_lost()) return;
+    if (cuda.bf16) run(loss, nll, best, (bf16 *)dX, dW, db, (const bf16 *)X, W, b, target, weight, allowed, eps, scale, M, D, V);
+    else run(loss, nll, best, (float *)dX, dW, db, (const float *)X, W, b, target, weight, allowed, eps, scale, M, D, V);
+}

@@ -1,0 +1,20 @@
+/* Pictures by gnuplot(1): what the kinds of figures share. The colours are those of Okabe and Ito (2008), which people with any
+ * common colour blindness tell apart. */
+#ifndef PLOT_GNUPLOT_H
+#define PLOT_GNUPLOT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { GNUPLOT_COLOURS = 7 };
+const char *gnuplot_colour(int i);                  /* "#rrggbb"; i < 0: grey */
+/* s as a string of gnuplot's language. */
+void gnuplot_quoted(FILE *to, const char *s);
+/* Opens the output: an SVG of width x height pixels, or a PNG of twice as many. */
+void gnuplot_terminal(FILE *to, bool png, int width, int height, const char *output);
+
+typedef void (*gnuplot_script)(FILE *to, const void *what, bool png, const char *output);
+/* Runs what script writes; the picture's bytes are malloc'd. -1 with a message: no gnuplot, gnuplot's own error. */
+int gnuplot_draw(gnuplot_script script, const void *what, bool png, char **bytes, size_t *n);
+
+#endif

@@ -1,0 +1,116 @@
+/* CUDA's run time on the host, for tests: the sources of kernels/cuda are compiled as plain C++ against this folder's
+ * headers and run a block at a time, every thread of it a fibre that goes on until it meets a barrier or a warp
+ * operation (emulate.cc). What is checked so is everything but speed: index arithmetic, barriers, the layouts that
+ * tensor-core instructions expect, bounds (under AddressSanitizer). Device memory starts as NaNs.
+ *
+ *   ISOGLOT_EMULATE=reverse        threads of a block run from the last to the first: a missing barrier shows
+ *   ISOGLOT_EMULATE_MEMORY=BYTES   what cudaMalloc has
+ *   ISOGLOT_EMULATE_LOST=N         the device is lost at the N-th launch */
+#ifndef TEST_CUDA_RUNTIME_H
+#define TEST_CUDA_RUNTIME_H
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __shared__ static
+#define __launch_bounds__(...)
+#define __align__(n) alignas(n)
+
+/* --- launches --- */
+
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) { }
+};
+extern dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+void emulate_launch(dim3 grid, dim3 block, size_t shared, void (*thread)(const void *), const void *ctx, const char *what);
+template <typename F> static void emulate_thread(const void *ctx) { (*(const F *)ctx)(); }
+template <typename F> static void emulate(dim3 grid, dim3 block, size_t shared, const F &f, const char *what)
+{
+    emulate_launch(grid, block, shared, emulate_thread<F>, &f, what);
+}
+#define LAUNCH(kernel, grid, block, shared, ...) \
+    (emulate(grid, block, shared, [&] { kernel(__VA_ARGS__); }, #kernel), cuda_launched(#kernel))
+void *emulate_shared(void);                    /* the block's dynamic shared memory */
+#define DYNAMIC_SHARED(name) unsigned char *name = (unsigned char *)emulate_shared()
+
+/* --- threads of a block, lanes of a warp --- */
+
+void __syncthreads(void);
+/* Every lane gives n <= 64 bytes; the answer holds those of all 32, 64 bytes apart. */
+const unsigned char *emulate_exchange(const void *mine, size_t n);
+unsigned emulate_lane(void);
+
+template <typename T> static T emulate_from(const unsigned char *all, unsigned lane)
+{
+    T x;
+    memcpy(&x, all + 64 * lane, sizeof x);
+    return x;
+}
+static inline void __syncwarp(void) { emulate_exchange("", 1); }
+template <typename T> static T __shfl_xor_sync(unsigned, T x, int by)
+{
+    unsigned lane = emulate_lane() ^ (unsigned)by;
+    return emulate_from<T>(emulate_exchange(&x, sizeof x), lane);
+}
+template <typename T> static T __shfl_sync(unsigned, T x, int from) { return emulate_from<T>(emulate_exchange(&x, sizeof x), (unsigned)from); }
+
+/* --- the tensor cores' instructions, by the layouts of the PTX manual (9.7.14, mma.m16n8k16, ldmatrix) --- */
+
+void emulate_mma_bf16(float c[4], const uint32_t a[4], const uint32_t b[2]);
+void emulate_ldmatrix(uint32_t *r, int matrices, bool transposed, const void *row);
+void emulate_cp_async(void *to, const void *from, bool there);       /* 16 bytes, done when waited for; else zeros */
+void emulate_cp_async_commit(void);
+void emulate_cp_async_wait(int groups);        /* all but the newest `groups` groups are done */
+
+/* --- arithmetic --- */
+
+struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(16) uint4 { uint32_t x, y, z, w; };
+static inline float __uint_as_float(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
+static inline uint32_t __float_as_uint(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
+static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+
+/* --- the run time --- */
+
+typedef int cudaError_t;
+enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100, cudaErrorDeviceUnavailable = 46, cudaErrorECCUncorrectable = 214 };
+enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
+enum { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+typedef struct emulate_stream *cudaStream_t;
+typedef struct emulate_event *cudaEvent_t;
+struct cudaDeviceProp { char name[256]; size_t totalGlobalMem, sharedMemPerBlockOptin; int major, minor, multiProcessorCount; };
+
+cudaError_t cudaGetDeviceCount(int *n);
+cudaError_t cudaSetDevice(int i);
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int i);
+cudaError_t cudaDriverGetVersion(int *v);
+cudaError_t cudaRuntimeGetVersion(int *v);
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total);
+cudaError_t cudaMalloc(void **p, size_t n);
+cudaError_t cudaFree(void *p);
+cudaError_t cudaHostAlloc(void **p, size_t n, unsigned flags);
+cudaError_t cudaFreeHost(void *p);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, cudaStream_t s);
+cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t s);
+cudaError_t cudaStreamSynchronize(cudaStream_t s);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t e);
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s);
+cudaError_t cudaEventSynchronize(cudaEvent_t e);
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
+const char *cudaGetErrorString(cudaError_t e);
+template <typename F> static cudaError_t cudaFuncSetAttribute(F *, int, int) { return cudaPeekAtLastError(); }
+
+#endif

@@ -1,0 +1,504 @@
+/* The fibres and the run time behind cuda_runtime.h, cuBLASLt's products behind cublasLt.h. */
+#include <stdio.h>
+#include <sys/mman.h>
+#include "cublasLt.h"
+#include "cuda_bf16.h"
+#ifndef __x86_64__
+#include <ucontext.h>
+#endif
+
+#if defined __SANITIZE_ADDRESS__
+#define FIBRE_ASAN 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define FIBRE_ASAN 1
+#endif
+#endif
+#ifdef FIBRE_ASAN
+extern "C" void __sanitizer_start_switch_fiber(void **fake, const void *bottom, size_t size);
+extern "C" void __sanitizer_finish_switch_fiber(void *fake, const void **bottom, size_t *size);
+#endif
+
+static void die(const char *why)
+{
+    fprintf(stderr, "emulated CUDA: %s\n", why);
+    abort();
+}
+
+/* --- fibres --- */
+
+enum { THREADS = 1024, STACK = 256 << 10, WARP = 32, SLOT = 64, COPIES = 256 };
+enum state { READY, AT_BARRIER, AT_WARP, DONE };
+
+struct copy { void *to; const void *from; bool there; int group; };
+struct fibre {
+    char *stack;
+    void *sp;                             /* where it goes on */
+    void *fake;                           /* AddressSanitizer's */
+    enum state state;
+    int parity;                           /* of the warp's two sets of slots */
+    struct copy copies[COPIES];
+    int n_copies, group;
+#ifndef __x86_64__
+    ucontext_t context;
+#endif
+};
+
+dim3 threadIdx, blockIdx, blockDim, gridDim;
+static struct fibre *fibres;
+static int current, n_threads, live, waiting;
+static int warp_live[THREADS / WARP], warp_waiting[THREADS / WARP];
+alignas(64) static unsigned char slots[THREADS / WARP][2][WARP * SLOT];
+static void (*body)(const void *);
+static const void *body_ctx;
+static unsigned char *shared;
+static size_t shared_size;
+static const char *launched;
+
+#ifdef FIBRE_ASAN
+static void *main_fake;
+static const void *main_bottom;
+static size_t main_size;
+#endif
+
+#ifdef __x86_64__
+static void *main_sp;
+extern "C" void emulate_switch(void **save, void *to);
+asm(".text\n.globl emulate_switch\n.hidden emulate_switch\n.type emulate_switch, @function\nemulate_switch:\n"
+    "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
+    "movq %rsp, (%rdi)\nmovq %rsi, %rsp\n"
+    "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\nret\n");
+#else
+static ucontext_t main_context;
+#endif
+
+static void to_scheduler(bool last)
+{
+    struct fibre *f = &fibres[current];
+    (void)last;
+#ifdef FIBRE_ASAN
+    __sanitizer_start_switch_fiber(last ? NULL : &f->fake, main_bottom, main_size);
+#endif
+#ifdef __x86_64__
+    emulate_switch(&f->sp, main_sp);
+#else
+    swapcontext(&f->context, &main_context);
+#endif
+#ifdef FIBRE_ASAN
+    __sanitizer_finish_switch_fiber(f->fake, NULL, NULL);
+#endif
+}
+
+static void fibre_main(void)
+{
+#ifdef FIBRE_ASAN
+    __sanitizer_finish_switch_fiber(NULL, &main_bottom, &main_size);
+#endif
+    body(body_ctx);
+    fibres[current].state = DONE;
+    to_scheduler(true);
+}
+
+static void to_fibre(int i)
+{
+    struct fibre *f = &fibres[i];
+    current = i;
+    unsigned u = (unsigned)i;
+    threadIdx.x = u % blockDim.x;
+    threadIdx.y = u / blockDim.x % blockDim.y;
+    threadIdx.z = u / blockDim.x / blockDim.y;
+#ifdef FIBRE_ASAN
+    __sanitizer_start_switch_fiber(&main_fake, f->stack, STACK);
+#endif
+#ifdef __x86_64__
+    emulate_switch(&main_sp, f->sp);
+#else
+    swapcontext(&main_context, &f->context);
+#endif
+#ifdef FIBRE_ASAN
+    __sanitizer_finish_switch_fiber(main_fake, NULL, NULL);
+#endif
+}
+
+static void fibre_start(struct fibre *f)
+{
+    if (!f->stack) {
+        f->stack = (char *)mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (f->stack == (char *)MAP_FAILED) die("no memory for stacks");
+    }
+    f->state = READY;
+    f->parity = f->n_copies = f->group = 0;
+    f->fake = NULL;
+#ifdef __x86_64__
+    void **sp = (void **)(f->stack + STACK) - 1;          /* a function begins with its return address at 8 mod 16 */
+    sp[0] = NULL;
+    *--sp = (void *)fibre_main;
+    for (int i = 0; i < 6; i++) *--sp = NULL;
+    f->sp = sp;
+#else
+    getcontext(&f->context);
+    f->context.uc_stack.ss_sp = f->stack;
+    f->context.uc_stack.ss_size = STACK;
+    makecontext(&f->context, fibre_main, 0);
+#endif
+}
+
+static void release(enum state from, int first, int n)
+{
+    for (int i = first; i < first + n && i < n_threads; i++) if (fibres[i].state == from) fibres[i].state = READY;
+}
+
+/* After thread i waited or ended: whoever waited for it goes on. */
+static void settle(int i)
+{
+    int w = i / WARP;
+    if (fibres[i].state == DONE) {
+        live--;
+        warp_live[w]--;
+    }
+    if (warp_waiting[w] > 0 && warp_waiting[w] == warp_live[w]) {
+        warp_waiting[w] = 0;
+        release(AT_WARP, w * WARP, WARP);
+    }
+    if (waiting > 0 && waiting == live) {
+        waiting = 0;
+        release(AT_BARRIER, 0, n_threads);
+    }
+}
+
+static void run_block(bool reverse)
+{
+    live = n_threads;
+    waiting = 0;
+    for (int w = 0; w < THREADS / WARP; w++) {
+        int left = n_threads - w * WARP;
+        warp_live[w] = left < 0 ? 0 : left < WARP ? left : WARP;
+        warp_waiting[w] = 0;
+    }
+    for (int i = 0; i < n_threads; i++) fibre_start(&fibres[i]);
+    memset(shared, 0xff, shared_size);
+    while (live > 0) {
+        bool went = false;
+        for (int n = 0; n < n_threads; n++) {
+            int i = reverse ? n_threads - 1 - n : n;
+            if (fibres[i].state != READY) continue;
+            went = true;
+            to_fibre(i);
+            settle(i);
+        }
+        if (!went) {
+            fprintf(stderr, "emulated CUDA: %s: ", launched);
+            die("threads of a block wait for each other at different places");
+        }
+    }
+}
+
+static cudaError_t last_error;
+static bool lost;
+
+void emulate_launch(dim3 grid, dim3 block, size_t bytes, void (*thread)(const void *), const void *ctx, const char *what)
+{
+    static int launches;
+    static const char *order, *when;
+    if (!fibres) {
+        fibres = (struct fibre *)calloc(THREADS, sizeof *fibres);
+        if (!fibres) die("no memory");
+        order = getenv("ISOGLOT_EMULATE");
+        when = getenv("ISOGLOT_EMULATE_LOST");
+    }
+    if (when && ++launches >= atoi(when)) lost = true;
+    if (lost) { last_error = cudaErrorECCUncorrectable; return; }
+    n_threads = (int)(block.x * block.y * block.z);
+    if (!grid.x || !grid.y || !grid.z || n_threads < 1 || n_threads > THREADS || grid.y > 65535 || grid.z > 65535 || bytes > (227 << 10)) {
+        fprintf(stderr, "emulated CUDA: %s: ", what);
+        die("a launch that no device would take");
+    }
+    gridDim = grid;
+    blockDim = block;
+    body = thread;
+    body_ctx = ctx;
+    launched = what;
+    shared_size = bytes;
+    shared = (unsigned char *)aligned_alloc(128, (bytes + 128) / 128 * 128);
+    if (!shared) die("no memory");
+    bool reverse = order && strcmp(order, "reverse") == 0;
+    for (blockIdx.z = 0; blockIdx.z < grid.z; blockIdx.z++)
+        for (blockIdx.y = 0; blockIdx.y < grid.y; blockIdx.y++)
+            for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++) run_block(reverse);
+    free(shared);
+}
+
+void *emulate_shared(void) { return shared; }
+unsigned emulate_lane(void) { return (unsigned)current % WARP; }
+
+void __syncthreads(void)
+{
+    fibres[current].state = AT_BARRIER;
+    waiting++;
+    to_scheduler(false);
+}
+
+/* Two sets of slots: whoever is at the operation after the next has seen all lanes arrive at the next one. */
+const unsigned char *emulate_exchange(const void *mine, size_t n)
+{
+    struct fibre *f = &fibres[current];
+    unsigned char *all = slots[current / WARP][f->parity];
+    f->parity ^= 1;
+    memcpy(all + SLOT * emulate_lane(), mine, n);
+    f->state = AT_WARP;
+    warp_waiting[current / WARP]++;
+    to_scheduler(false);
+    return all;
+}
+
+/* --- tensor cores --- */
+
+struct operands { uint32_t a[4], b[2]; };
+
+static float half_of(uint32_t pair, int i) { return __uint_as_float(i ? pair & 0xffff0000 : pair << 16); }
+
+/* Element (row, k) of A [16, 16]: in lane (row % 8) * 4 + k % 8 / 2, register row / 8 + k / 8 * 2, half k % 2;
+ * (k, col) of B [16, 8]: in lane col * 4 + k % 8 / 2, register k / 8, half k % 2;
+ * (row, col) of C [16, 8]: in lane (row % 8) * 4 + col / 2, register row / 8 * 2 + col % 2. */
+void emulate_mma_bf16(float c[4], const uint32_t a[4], const uint32_t b[2])
+{
+    struct operands mine;
+    memcpy(mine.a, a, sizeof mine.a);
+    memcpy(mine.b, b, sizeof mine.b);
+    const unsigned char *all = emulate_exchange(&mine, sizeof mine);
+    unsigned lane = emulate_lane();
+    for (int i = 0; i < 4; i++) {
+        unsigned row = lane / 4 + (i / 2) * 8, col = lane % 4 * 2 + i % 2;
+        float sum = 0;
+        for (unsigned k = 0; k < 16; k++) {
+            struct operands x = emulate_from<struct operands>(all, row % 8 * 4 + k % 8 / 2), y = emulate_from<struct operands>(all, col * 4 + k % 8 / 2);
+            sum += half_of(x.a[row / 8 + k / 8 * 2], k % 2) * half_of(y.b[k / 8], k % 2);
+        }
+        c[i] += sum;
+    }
+}
+
+/* Lanes 8 i .. 8 i + 7 give the addresses of matrix i's rows of 8 elements; lane l gets of each matrix row l / 4, columns
+ * l % 4 * 2 and the next (transposed: the same of the transposed matrix). */
+void emulate_ldmatrix(uint32_t *r, int matrices, bool transposed, const void *row)
+{
+    const unsigned char *all = emulate_exchange(&row, sizeof row);
+    unsigned lane = emulate_lane();
+    for (int m = 0; m < matrices; m++) {
+        uint16_t pair[2];
+        for (unsigned i = 0; i < 2; i++) {
+            unsigned y = lane / 4, x = lane % 4 * 2 + i;
+            const uint16_t *from = emulate_from<const uint16_t *>(all, (unsigned)m * 8 + (transposed ? x : y));
+            if ((uintptr_t)from % 16) die("ldmatrix: a row that does not begin at a multiple of 16 bytes");
+            pair[i] = from[transposed ? y : x];
+        }
+        r[m] = pair[0] | (uint32_t)pair[1] << 16;
+    }
+}
+
+void emulate_cp_async(void *to, const void *from, bool there)
+{
+    struct fibre *f = &fibres[current];
+    if ((uintptr_t)to % 16 || (there && (uintptr_t)from % 16)) die("cp.async: not at a multiple of 16 bytes");
+    if (f->n_copies == COPIES) die("cp.async: more copies under way than this emulation keeps");
+    f->copies[f->n_copies++] = { to, from, there, f->group };
+}
+
+void emulate_cp_async_commit(void) { fibres[current].group++; }
+
+void emulate_cp_async_wait(int groups)
+{
+    struct fibre *f = &fibres[current];
+    int kept = 0;
+    for (int i = 0; i < f->n_copies; i++) {
+        struct copy *c = &f->copies[i];
+        if (c->group >= f->group - groups) f->copies[kept++] = *c;
+        else if (c->there) memcpy(c->to, c->from, 16);
+        else memset(c->to, 0, 16);
+    }
+    f->n_copies = kept;
+}
+
+/* --- the run time --- */
+
+static size_t total = (size_t)1 << 30, used;
+struct header { size_t n; char fill[248]; };                /* in front of device memory, which is aligned to 256 */
+
+static cudaError_t now(void) { return lost ? (last_error = cudaErrorECCUncorrectable) : cudaSuccess; }
+
+cudaError_t cudaGetDeviceCount(int *n) { *n = 1; return cudaSuccess; }
+cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaDriverGetVersion(int *v) { *v = 13000; return cudaSuccess; }
+cudaError_t cudaRuntimeGetVersion(int *v) { *v = 13000; return cudaSuccess; }
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int)
+{
+    const char *memory = getenv("ISOGLOT_EMULATE_MEMORY");
+    if (memory) total = (size_t)atoll(memory);
+    *p = { "an emulated GPU", total, 227 << 10, 9, 0, 4 };
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all)
+{
+    *free_bytes = total - used;
+    *all = total;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **p, size_t n)
+{
+    size_t rounded = (n + 255) / 256 * 256;
+    struct header *h = used + rounded <= total ? (struct header *)aligned_alloc(256, sizeof *h + (rounded ? rounded : 256)) : NULL;
+    if (!h) return last_error = cudaErrorMemoryAllocation;
+    h->n = rounded;
+    used += rounded;
+    memset(h + 1, 0xff, n);
+    *p = h + 1;
+    return now();
+}
+
+cudaError_t cudaFree(void *p)
+{
+    if (!p) return cudaSuccess;
+    struct header *h = (struct header *)p - 1;
+    used -= h->n;
+    free(h);
+    return now();
+}
+
+cudaError_t cudaHostAlloc(void **p, size_t n, unsigned) { *p = malloc(n); return *p ? cudaSuccess : cudaErrorMemoryAllocation; }
+cudaError_t cudaFreeHost(void *p) { free(p); return cudaSuccess; }
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int, cudaStream_t) { if (!lost && n) memmove(to, from, n); return now(); }
+cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t) { if (!lost && n) memset(p, value, n); return now(); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { *s = NULL; return cudaSuccess; }
+cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return now(); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) { *e = NULL; return cudaSuccess; }
+cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return now(); }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return now(); }
+cudaError_t cudaPeekAtLastError(void) { return last_error; }
+cudaError_t cudaGetLastError(void) { cudaError_t e = last_error; last_error = cudaSuccess; return e; }
+const char *cudaGetErrorString(cudaError_t e)
+{
+    return e == cudaSuccess ? "no error" : e == cudaErrorMemoryAllocation ? "out of memory" : "uncorrectable ECC error encountered";
+}
+
+/* --- cuBLASLt: column-major, D = op(A) op(B) + beta C --- */
+
+struct emulate_desc { cublasOperation_t ta, tb; cublasLtEpilogue_t epilogue; const void *bias; };
+struct emulate_layout { cudaDataType_t type; size_t rows, cols; int64_t ld; };
+struct emulate_pref { uint32_t align[4]; size_t workspace; };
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t *h) { *h = NULL; return CUBLAS_STATUS_SUCCESS; }
+size_t cublasLtGetVersion(void) { return 130000; }
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *d, cublasComputeType_t c, cudaDataType_t scale)
+{
+    if (c != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F) return CUBLAS_STATUS_NOT_SUPPORTED;
+    *d = (cublasLtMatmulDesc_t)calloc(1, sizeof **d);
+    (*d)->epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t d) { free(d); return CUBLAS_STATUS_SUCCESS; }
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t a, const void *v, size_t n)
+{
+    void *to = a == CUBLASLT_MATMUL_DESC_TRANSA ? (void *)&d->ta : a == CUBLASLT_MATMUL_DESC_TRANSB ? (void *)&d->tb
+             : a == CUBLASLT_MATMUL_DESC_EPILOGUE ? (void *)&d->epilogue : (void *)&d->bias;
+    if (n != (a == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? sizeof(void *) : 4)) return CUBLAS_STATUS_INVALID_VALUE;
+    memcpy(to, v, n);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *l, cudaDataType_t type, uint64_t rows, uint64_t cols, int64_t ld)
+{
+    if (ld < (int64_t)rows) return CUBLAS_STATUS_INVALID_VALUE;
+    *l = (cublasLtMatrixLayout_t)calloc(1, sizeof **l);
+    **l = { type, rows, cols, ld };
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t l) { free(l); return CUBLAS_STATUS_SUCCESS; }
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *p)
+{
+    *p = (cublasLtMatmulPreference_t)calloc(1, sizeof **p);
+    for (int i = 0; i < 4; i++) (*p)->align[i] = 256;
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t p) { free(p); return CUBLAS_STATUS_SUCCESS; }
+
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p, cublasLtMatmulPreferenceAttributes_t a, const void *v, size_t n)
+{
+    void *to = a == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES ? (void *)&p->workspace : (void *)&p->align[a - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES];
+    if (n != (a == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES ? 8u : 4u)) return CUBLAS_STATUS_INVALID_VALUE;
+    memcpy(to, v, n);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+/* What was promised of the pointers' alignment travels in the algorithm and is checked at the call. */
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t d, cublasLtMatrixLayout_t A, cublasLtMatrixLayout_t B,
+    cublasLtMatrixLayout_t C, cublasLtMatrixLayout_t D, cublasLtMatmulPreference_t p, int want, cublasLtMatmulHeuristicResult_t *r, int *got)
+{
+    *got = 0;
+    size_t M = d->ta == CUBLAS_OP_T ? A->cols : A->rows, K = d->ta == CUBLAS_OP_T ? A->rows : A->cols;
+    size_t Kb = d->tb == CUBLAS_OP_T ? B->cols : B->rows, N = d->tb == CUBLAS_OP_T ? B->rows : B->cols;
+    if (want < 1 || K != Kb || D->rows != M || D->cols != N || C->rows != M || C->cols != N || C->type != D->type || A->type != B->type)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (A->type == CUDA_R_16BF && (A->ld % 2 || B->ld % 2 || D->ld % 2)) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (M % 8 == 7) return CUBLAS_STATUS_NOT_SUPPORTED;
+    memset(r, 0, sizeof *r);
+    for (int i = 0; i < 4; i++) r->algo.data[i] = p->align[i];
+    *got = 1;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+static float element(const void *p, cudaDataType_t type, size_t i)
+{
+    return type == CUDA_R_32F ? ((const float *)p)[i] : __bfloat162float(((const __nv_bfloat16 *)p)[i]);
+}
+
+/* op(X), rows in order. */
+static float *plain_copy(const void *X, const struct emulate_layout *l, bool transposed, size_t rows, size_t cols)
+{
+    float *y = (float *)malloc(rows * cols * sizeof *y + 1);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            y[i * cols + j] = element(X, l->type, transposed ? i * (size_t)l->ld + j : j * (size_t)l->ld + i);
+    return y;
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const void *alpha, const void *A, cublasLtMatrixLayout_t Al, const void *B,
+    cublasLtMatrixLayout_t Bl, const void *beta, const void *C, cublasLtMatrixLayout_t, void *D, cublasLtMatrixLayout_t Dl,
+    const cublasLtMatmulAlgo_t *algo, void *, size_t, cudaStream_t)
+{
+    if (lost) return CUBLAS_STATUS_NOT_INITIALIZED;
+    const void *p[4] = { A, B, C, D };
+    for (int i = 0; i < 4; i++) if ((uintptr_t)p[i] % algo->data[i]) die("cublasLtMatmul: a pointer is not aligned as its algorithm was promised");
+    if (C != D) die("cublasLtMatmul: C and D differ");
+    size_t M = Dl->rows, N = Dl->cols, K = d->ta == CUBLAS_OP_T ? Al->rows : Al->cols;
+    float a, b;
+    memcpy(&a, alpha, 4);
+    memcpy(&b, beta, 4);
+    float *x = plain_copy(A, Al, d->ta == CUBLAS_OP_T, M, K), *y = plain_copy(B, Bl, d->tb == CUBLAS_OP_T, K, N);
+    float *row = (float *)malloc(N * sizeof *row + 1);
+    for (size_t i = 0; i < M; i++) {
+        for (size_t j = 0; j < N; j++) row[j] = 0;
+        for (size_t k = 0; k < K; k++) {
+            float by = x[i * K + k];
+            const float *from = y + k * N;
+            for (size_t j = 0; j < N; j++) row[j] += by * from[j];
+        }
+        for (size_t j = 0; j < N; j++) {
+            size_t at = j * (size_t)Dl->ld + i;
+            float v = a * row[j] + (b != 0 ? b * element(C, Dl->type, at) : 0);
+            if (d->epilogue != CUBLASLT_EPILOGUE_DEFAULT) v += element(d->bias, Dl->type, i);
+            if (d->epilogue == CUBLASLT_EPILOGUE_RELU_BIAS && v < 0) v = 0;
+            if (Dl->type == CUDA_R_32F) ((float *)D)[at] = v;
+            else ((__nv_bfloat16 *)D)[at] = __float2bfloat16_rn(v);
+        }
+    }
+    free(x); free(y); free(row);
+    return CUBLAS_STATUS_SUCCESS;
+}
