@@ -1,4 +1,4 @@
-# Training steps beside PyTorch's, at three sizes, float32 and bf16: tokens/s, GFLOP/s, share of the speed of one large sgemm in the
+# Training steps beside PyTorch's, at three sizes, float32 and bf16: tokens/s and GFLOP/s of the fastest step, share of the speed of one large sgemm in the
 # same run, peak memory, ratios. OPENBLAS_* is cleared for all,
 # but see "core" below.
 #   PYTHON=path of a Python with the newest PyTorch (pip install torch); DEBIAN_PYTHON=/usr/bin/python3 (python3-torch,
