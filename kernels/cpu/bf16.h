@@ -5,6 +5,7 @@
 #include "kernels/cpu/gemm.h"
 
 int bf16_open(void);                 /* opens oneDNN; 0 again and again once that worked, -1 with a message */
+bool bf16_gains(void);               /* are this processor's bfloat16 products faster than its float32 ones? */
 const char *bf16_name(void);         /* "oneDNN 2.6.3", and whether float32 is the better choice */
 
 /* As gemm, with alpha = 1: C = op(A) op(B), or C += (add). A and B are rounded to bfloat16 on the way; same_a:

@@ -2,6 +2,8 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "common/thread.h"
 #include "kernels/cpu/bf16.h"
 #include "kernels/cpu/blas.h"
@@ -89,7 +91,8 @@ void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols)
     if (across > 1) *tile_cols = (*tile_cols + unit - 1) / unit * unit;
 }
 
-static bool bf16;
+/* DOTS: by oneDNN. ROUNDED: bfloat16 values in float32 products, where the processor's bfloat16 instructions are slower than those. */
+static enum { OFF, DOTS, ROUNDED } bf16;
 static _Thread_local bool same_a;
 static const double BF16_FLOPS = 8e6;           /* converting costs as much as it gains below a few millions */
 
@@ -98,11 +101,31 @@ void gemm_same_a(void) { same_a = true; }
 int gemm_bf16(bool on)
 {
     if (on && bf16_open() < 0) return -1;
-    bf16 = on;
+    const char *way = getenv("ISOGLOT_BF16");
+    if (!on) bf16 = OFF;
+    else if (way && *way) bf16 = !strcmp(way, "rounded") ? ROUNDED : DOTS;
+    else bf16 = bf16_gains() ? DOTS : ROUNDED;
     return 0;
 }
 
-bool gemm_is_bf16(void) { return bf16; }
+/* A copy of a matrix with its values rounded to bfloat16, in scratch memory of this thread. */
+struct rounding { const float *x; float *y; int rows, cols, ld; };
+
+static void round_rows(void *ctx, int first, int last)
+{
+    const struct rounding *t = ctx;
+    for (int r = first; r < last; r++)
+        simd_choose()->round_bf16(t->y + (size_t)r * (size_t)t->cols, t->x + (size_t)r * (size_t)t->ld, (size_t)t->cols);
+}
+
+static struct rounding rounded(int piece, const float *x, int rows, int cols, int ld)
+{
+    struct rounding t = { x, cpu_scratch(piece, (size_t)rows * (size_t)cols * sizeof(float)), rows, cols, ld };
+    cpu_rows(rows, (size_t)cols, round_rows, &t);
+    return t;
+}
+
+bool gemm_is_bf16(void) { return bf16 != OFF; }
 
 void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
           const float *B, int ldb, float beta, float *C, int ldc, gemm_then *then, void *ctx)
@@ -111,8 +134,16 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
     bool same = same_a;
     same_a = false;
     if (bf16 && alpha == 1 && (beta == 0 || beta == 1) && K > 0 && 2.0 * M * N * K >= BF16_FLOPS) {
-        if (bf16_gemm(ta, tb, M, N, K, A, lda, same, B, ldb, beta == 1, C, ldc, then, ctx) < 0) cpu_failed();
-        return;
+        if (bf16 == DOTS) {
+            if (bf16_gemm(ta, tb, M, N, K, A, lda, same, B, ldb, beta == 1, C, ldc, then, ctx) < 0) cpu_failed();
+            return;
+        }
+        static _Thread_local struct rounding last;           /* what is in SCRATCH_A */
+        int rows = ta ? K : M, cols = ta ? M : K;
+        if (!same || last.x != A || last.rows != rows || last.cols != cols || last.ld != lda) last = rounded(SCRATCH_A, A, rows, cols, lda);
+        struct rounding b = rounded(SCRATCH_B, B, tb ? N : K, tb ? K : N, ldb);
+        A = last.y; lda = last.cols;
+        B = b.y; ldb = b.cols;
     }
     struct job j = { ta, tb, M, N, K, lda, ldb, ldc, alpha, beta, A, B, C, then, ctx, 0, 0, 0 };
     gemm_cut(M, N, K, 16, &j.tile_rows, &j.tile_cols);       /* 16: whole register tiles of the kernels */
@@ -124,6 +155,7 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
 const char *gemm_describe(void)
 {
     static char text[256];
-    snprintf(text, sizeof text, "%s%s%s", blas_describe(), bf16 ? ", bf16 products by " : "", bf16 ? bf16_name() : "");
+    static const char *const how[] = { "", ", bf16 products by ", ", inputs of products rounded to bf16 (whose own products are slower here)" };
+    snprintf(text, sizeof text, "%s%s%s", blas_describe(), how[bf16], bf16 == DOTS ? bf16_name() : "");
     return text;
 }

@@ -22,6 +22,7 @@ struct simd {
     void (*axpy)(float *y, float a, const float *x, size_t n);           /* y += a x */
     void (*scale)(float *y, float a, const float *x, size_t n);          /* y = a x; y may be x */
     void (*to_bf16)(uint16_t *y, const float *x, size_t n);              /* to nearest, ties to even; NaN stays NaN */
+    void (*round_bf16)(float *y, const float *x, size_t n);              /* the same, left in float32 */
     float (*dot)(const float *x, const float *y, size_t n);
     double (*squares)(const float *x, size_t n);                         /* sum of x^2 */
     float (*max)(const float *x, size_t n);                              /* -inf for n = 0 */
