@@ -83,8 +83,8 @@ int main(int argc, char **argv)
     uint32_t *ids = mem_alloc((size_t)T * sizeof *ids);
     float *norm2 = k->alloc(sizeof *norm2);
     double predicted = 0, until = 0;
-    for (int step = 1; runs < 200 && (step <= 8 || now() < until); step++) {
-        if (step == 4) until = now() + seconds;
+    for (int step = 1; runs < 200 && (step <= 5 || now() < until); step++) {
+        if (step == 3) until = now() + seconds;
         double start = now();
         next_batch(&p, B, T, ids, (uint64_t)step);
         tape_reset(&t, true);
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
         k->norm2(norm2, m.ps.grad, m.ps.total);
         k->adam(m.ps.value, m.ps.grad, m.ps.m, m.ps.v, m.ps.total, &a, norm2);
         k->zero(m.ps.grad, m.ps.total * sizeof(float));
-        if (step <= 3) continue;
+        if (step <= 2) continue;
         took[runs++] = now() - start;
         predicted += loss.predicted;
     }

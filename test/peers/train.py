@@ -79,10 +79,10 @@ def step():
     return loss.item()
 
 
-for _ in range(3):
+for _ in range(2):
     step()
 took, until = [], time.perf_counter() + seconds
-while len(took) < 5 or time.perf_counter() < until and len(took) < 200:
+while len(took) < 3 or time.perf_counter() < until and len(took) < 200:
     t = time.perf_counter()
     loss = step()
     took.append(time.perf_counter() - t)
