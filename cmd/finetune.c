@@ -232,7 +232,7 @@ static int run(void)
     if (o.task == TASK_UNMT && load_mono() < 0) return -1;
     if (load_pairs(o.task == TASK_UNMT ? &o.pseudo : &o.parallel, &o.x.train, &o.x.n_train, r.vocab) < 0
         || load_pairs(&o.valid, &o.x.valid, &o.x.n_valid, r.vocab) < 0) return -1;
-    struct memory_ask ask = { k, o.x.tokens, o.run.accumulate, o.recompute, o.memory, plan, (void *)k };
+    struct memory_ask ask = { o.x.tokens, o.run.accumulate, o.recompute, o.memory, plan, (void *)k };
     if (memory_check(&ask, &r.need) < 0) return -1;
     if (o.profile) k = profile_kernels(k);
     if (start_model(k) < 0) return -1;

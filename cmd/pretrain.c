@@ -150,7 +150,7 @@ static int run(void)
         if (!(o.p.x = r.cooc = cooc_values_load(o.cooc, &x))) return -1;
     }
     o.p.stream = o.stream > 0; o.p.seed = (uint64_t)o.seed;
-    struct memory_ask ask = { k, o.p.tokens, o.run.accumulate, o.recompute, o.memory, plan, (void *)k };
+    struct memory_ask ask = { o.p.tokens, o.run.accumulate, o.recompute, o.memory, plan, (void *)k };
     if (memory_check(&ask, &r.need) < 0) return -1;
     if (o.profile) k = profile_kernels(k);
     if (model_new(&r.m, &o.shape, k, (uint64_t)o.seed, true) < 0 || start_weights(&r.m, r.vocab) < 0) return -1;

@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include "common/rng.h"
 
-#define KERNELS_ABI 4
+#define KERNELS_ABI 3
 
 typedef void act;                       /* elements of act_size bytes */
 
@@ -97,8 +97,6 @@ struct kernels {
     int (*sync)(void);
     /* Bytes beside what alloc gave that steps of this shape take: scratch memory of threads and libraries. NULL: not known. */
     size_t (*working)(const struct kern_shape *s);
-    /* Bytes that alloc could give now. NULL: alloc gives this machine's own memory. */
-    size_t (*available)(void);
     /* one line for people: device, memory, instruction set, library versions and kernels picked */
     const char *(*describe)(void);
 

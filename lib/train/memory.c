@@ -86,7 +86,7 @@ void memory_plan_close(struct model *m, struct tape *t, const struct kernels *li
     model_free(m);
 }
 
-static const char *human(size_t n, char *s)
+static const char *human(size_t n, char s[32])
 {
     if (n >= (size_t)10 << 30) snprintf(s, 32, "%.1f GiB", (double)n / (1 << 30));
     else if (n >= (size_t)1 << 30) snprintf(s, 32, "%.2f GiB", (double)n / (1 << 30));
@@ -94,36 +94,18 @@ static const char *human(size_t n, char *s)
     return s;
 }
 
-/* What a device of its own holds, and what is left for this machine's memory. */
-static size_t on_device(const struct memory_need *n) { return n->params + n->arena + n->working; }
-
-/* device 0: there is none with memory of its own. */
-static bool fits(const struct memory_need *n, size_t limit, size_t device)
-{
-    return device ? on_device(n) <= device && n->now + n->host <= limit : memory_total(n) <= limit;
-}
-
-static const char *needs(const struct memory_need *n, size_t device, char to[96])
-{
-    char s[2][32];
-    if (device) snprintf(to, 96, "%s of the device's memory and %s of this machine's", human(on_device(n), s[0]), human(n->now + n->host, s[1]));
-    else snprintf(to, 96, "%s of memory", human(memory_total(n), s[0]));
-    return to;
-}
-
 /* Options with which it would fit. */
-static void advice(const struct memory_ask *a, size_t limit, size_t device, char *to, size_t size)
+static void advice(const struct memory_ask *a, size_t limit, char *to, size_t size)
 {
     struct memory_need n;
     char s[32];
     for (int parts = 1; parts <= 1024 && a->tokens / parts >= 16; parts *= 2)
         for (int again = a->recompute; again <= 1; again++) {
             int tokens = (a->tokens + parts - 1) / parts;
-            if ((parts == 1 && again == (int)a->recompute) || a->plan(a->ctx, tokens, again, &n) < 0 || !fits(&n, limit, device)) continue;
+            if ((parts == 1 && again == (int)a->recompute) || a->plan(a->ctx, tokens, again, &n) < 0 || memory_total(&n) > limit) continue;
             char batch[64] = "";
             if (parts > 1) snprintf(batch, sizeof batch, " --tokens %d --accumulate %d", tokens, a->accumulate * parts);
-            snprintf(to, size, "%s%s would need %s", again && !a->recompute ? " --recompute" : "", batch,
-                     human(device ? on_device(&n) : memory_total(&n), s));
+            snprintf(to, size, "%s%s would need %s", again && !a->recompute ? " --recompute" : "", batch, human(memory_total(&n), s));
             return;
         }
     snprintf(to, size, " no size of micro-batch fits; use a smaller --dim, fewer --layers or a smaller vocabulary");
@@ -131,19 +113,16 @@ static void advice(const struct memory_ask *a, size_t limit, size_t device, char
 
 int memory_check(const struct memory_ask *a, struct memory_need *need)
 {
-    size_t device = a->k->available ? a->k->available() : 0, limit = memory_limit();
-    char all[96], there[80], s[5][32], what[256];
-    if (a->limit && device) device = a->limit;
-    else if (a->limit) limit = a->limit;
+    size_t limit = a->limit ? a->limit : memory_limit();
+    char all[32], there[32], s[5][32], what[256];
     if (a->plan(a->ctx, a->tokens, a->recompute, need) < 0) return -1;
-    needs(need, device, all);
-    if (device) snprintf(there, sizeof there, "%s and %s", human(device, s[0]), human(limit, s[1]));
-    else human(limit, there);
-    if (!fits(need, limit, device)) {
-        advice(a, limit, device, what, sizeof what);
-        return err_set("this run needs %s and may have %s;%s", all, there, what);
+    human(memory_total(need), all);
+    human(limit, there);
+    if (memory_total(need) > limit) {
+        advice(a, limit, what, sizeof what);
+        return err_set("this run needs %s of memory and may have %s;%s", all, there, what);
     }
-    prog_note("memory: at most %s, of %s: parameters and optimiser %s, activations %s, operations %s, checkpoints %s, the rest %s", all, there,
+    prog_note("memory: at most %s of %s: parameters and optimiser %s, activations %s, operations %s, checkpoints %s, the rest %s", all, there,
               human(need->params, s[0]), human(need->arena, s[1]), human(need->working, s[2]), human(need->host, s[3]), human(need->now, s[4]));
     return 0;
 }

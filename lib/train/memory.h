@@ -20,10 +20,9 @@ int memory_plan_open(struct model *m, struct tape *t, const struct model_config 
 void memory_plan_close(struct model *m, struct tape *t, const struct kernels *like, const struct kern_shape *s, struct memory_need *need);
 
 struct memory_ask {
-    const struct kernels *k;
     int tokens, accumulate;                          /* --tokens, --accumulate as they are */
     bool recompute;
-    size_t limit;                                    /* 0: memory_limit, or what the device has free where it has memory of its own */
+    size_t limit;                                    /* 0: memory_limit */
     int (*plan)(void *ctx, int tokens, bool recompute, struct memory_need *need);
     void *ctx;
 };
