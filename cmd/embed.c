@@ -14,6 +14,8 @@
 #include "lib/space/contexts.h"
 #include "lib/train/trainer.h"
 
+enum { TOKENS, WORDS, SENTENCES };
+
 static struct {
     struct strs from_cooc;
     const char *model, *words, *text, *lang, *out, *device;
@@ -28,11 +30,11 @@ static struct {
 static const struct opt opts[] = {
     { .help = "From a model:" },
     { "model", 'm', OPT_STR, &o.model, "DIR", "folder of a model or a run" },
-    { "words", 'w', OPT_STR, &o.words, "FILE", "only these words (a vocabulary): each the mean of its sub-words' embeddings" },
+    { "words", 'w', OPT_STR, &o.words, "FILE", "only these words (a vocabulary): each the mean of its sub-words' embeddings or, with --of words, of its states in the text" },
     { "text", 't', OPT_STR, &o.text, "FILE", "BPE text whose hidden states are wanted; - is standard input" },
     { "layer", 0, OPT_INT, &o.layer, "N", "of the text's states: 0 what enters the first layer, -1 the last; without --text the embedding table", .min = -1, .max = 1000 },
     { "lang", 'l', OPT_STR, &o.lang, "LANG", "the text's language" },
-    { "of", 0, OPT_CHOICE, &o.of, "tokens|sentences", "of the text: each token of the vocabulary (mean over its occurrences), or each line" },
+    { "of", 0, OPT_CHOICE, &o.of, "tokens|words|sentences", "of the text: each token of the vocabulary or each word, BPE undone (means over occurrences), or each line" },
     { "pool", 0, OPT_CHOICE, &o.pool, "mean|first", "a sentence's vector: the mean of its states, or that of <s>" },
     { "tokens", 0, OPT_INT, &o.tokens, "N", "tokens in a batch", .min = 1, .max = 1e7 },
     { "replace-invalid", 0, OPT_FLAG, &o.replace, "", "replace what is not UTF-8 instead of refusing it" },
@@ -48,13 +50,14 @@ static const struct opt opts[] = {
     { "power", 0, OPT_REAL, &o.c.power, "P", "power of the singular values", .min = 0, .max = 1 },
     { "seed", 0, OPT_I64, &o.seed, "N", "of the SVD's random probes" },
     { .help = "Output:" },
-    { "format", 0, OPT_CHOICE, &o.format, "auto|text|binary|npy|safetensors", "auto: by the ending of -o FILE, else text. From a model: text" },
+    { "format", 0, OPT_CHOICE, &o.format, "auto|text|binary|npy|safetensors", "auto: by the ending of -o FILE, else text" },
     { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
     { 0 } };
 
 static const struct prog prog = { "embed", "--model DIR [options] > x.vec | --from-cooc x.cooc [options] > x.vec",
     "Makes vectors: from a model's embeddings and hidden states, or from co-occurrence counts.", opts,
     "  embed --model run --words en.vocab > en.vec\n"
+    "  embed --model run --layer 2 --text in.bpe --lang en --of words --words en.vocab -o en.2.npy\n"
     "  embed --model run --layer -1 --text in.bpe --lang en --of sentences > sentences.vec\n"
     "  cooc-count -w 5 --left en=en.txt > l.cooc; cooc-count -w 5 --right en=en.txt > r.cooc\n"
     "  embed --from-cooc l.cooc --from-cooc r.cooc --dim 100 > en.vec\n" };
@@ -71,7 +74,7 @@ static int from_cooc(void)
     return r;
 }
 
-static int of_words(const struct embed *e, const char *dir, struct out *out)
+static int of_words(const struct embed *e, const char *dir, struct vectors_stream *out)
 {
     struct codes codes = { 0 };
     uint64_t left_out;
@@ -86,11 +89,15 @@ static int of_words(const struct embed *e, const char *dir, struct out *out)
     return rc;
 }
 
-static int of_text(const struct embed *e, struct out *out)
+static int of_text(const struct embed *e, struct vectors_stream *out)
 {
     struct text *in = text_open(o.text, TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0));
-    if (!in) return -1;
-    int rc = o.of ? embed_sentences(e, in, (enum embed_pool)o.pool, out) : embed_tokens(e, in, out);
+    struct vocab *words = in && o.words ? vocab_read(o.words) : NULL;
+    uint64_t left_out = 0;
+    int rc = !in || (o.words && !words) ? -1 : o.of == SENTENCES ? embed_sentences(e, in, (enum embed_pool)o.pool, out)
+             : o.of == WORDS ? embed_text_words(e, in, words, out, &left_out) : embed_tokens(e, in, out);
+    if (rc == 0 && words && left_out) prog_note("%" PRIu64 " of %u words are not in the text; they are left out", left_out, words->n - VOCAB_SPECIALS);
+    vocab_free(words);
     text_close(in);
     return rc;
 }
@@ -108,16 +115,14 @@ static int from_model(void)
     struct embed e = { &m, &t, v, o.layer < 0 ? m.c.layers : o.layer, 0, o.tokens };
     if (e.layer > m.c.layers) return err_set("%s: has %d layers; --layer %d is above them", dir, m.c.layers, e.layer);
     if (o.lang && (e.lang = model_config_lang(&m.c, o.lang)) < 0) return -1;
-    struct out *out = out_open(o.out);
+    struct vectors_stream *out = vectors_stream_open(o.out, (enum vectors_format)o.format, m.c.dim);
     if (!out) return -1;
     int rc = o.text ? of_text(&e, out) : o.words ? of_words(&e, dir, out) : embed_table(&e, out);
     tape_free(&t);
     model_free(&m);
     vocab_free(v);
     free(dir);
-    if (rc == 0) return out_commit(out);
-    out_abort(out);
-    return -1;
+    return vectors_stream_close(out, rc == 0);
 }
 
 int main(int argc, char **argv)
@@ -129,9 +134,8 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n || !o.from_cooc.n == !o.model) return prog_usage("want --model DIR or --from-cooc FILE, and no other argument");
-    if (o.words && o.text) return prog_usage("--words and --text do not go together");
+    if (o.words && o.text && o.of != WORDS) return prog_usage("--words and --text go together only with --of words");
     if (o.layer && !o.text) return prog_usage("--layer %d wants --text; without it the embedding table is meant", o.layer);
     if (o.text && !o.lang) return prog_usage("--text wants --lang");
-    if (o.model && o.format > 1) return prog_usage("from a model only text is written; dict-induce and plot read it");
     return (o.model ? from_model() : from_cooc()) < 0 ? prog_fail() : prog_end();
 }

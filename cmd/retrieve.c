@@ -1,4 +1,4 @@
-/* retrieve: finds translations of sentences by their vectors; accuracy on aligned sets (Tatoeba), or mining. */
+/* retrieve: finds translations of sentences by their vectors; accuracy on aligned sets (Tatoeba), by layer, or mining. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,49 +8,77 @@
 #include "lib/space/retrieve.h"
 #include "lib/space/vectors.h"
 
-static struct { const char *src, *tgt, *out; int score, k; double mine; } o = { .k = 4 };
+static struct { struct strs src, tgt; const char *out; int score, k; double mine; bool table; } o = { .k = 4 };
 
 static const struct opt opts[] = {
-    { "src", 's', OPT_STR, &o.src, "FILE", "sentence vectors of the source language, one a row" },
-    { "tgt", 't', OPT_STR, &o.tgt, "FILE", "and of the target language; for accuracy, row by row their translations" },
+    { "src", 's', OPT_LIST, &o.src, "FILE", "sentence vectors of the source language, one a row; again for each further layer" },
+    { "tgt", 't', OPT_LIST, &o.tgt, "FILE", "and of the target language, as often; for accuracy, row by row their translations" },
     { "score", 0, OPT_CHOICE, &o.score, "cosine|distance|ratio", "rank by cosine, or by its margin over the neighbours' mean: by distance (CSLS) or by ratio" },
     { "neighbours", 'k', OPT_INT, &o.k, "N", "nearest neighbours in the mean", .min = 1, .max = 1000 },
+    { "table", 0, OPT_FLAG, &o.table, "", "accuracy as a table with a line for each layer, among the first 1, 5 and 10 (as with several layers)" },
     { "mine", 0, OPT_REAL, &o.mine, "S", "print pairs with a score of S or more, best first, each row used once: score, source, target" },
     { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
     { 0 } };
 
 static const struct prog prog = { "retrieve", "--src A.vec --tgt B.vec", "Finds translations of sentences by their vectors.", opts,
-    "Without --mine: the share of rows whose best match is the row of the same number, both ways.\n" };
+    "Without --mine: the share of rows whose best match is the row of the same number, both ways.\n"
+    "  retrieve --src deu.npy --tgt eng.npy --score ratio\n"
+    "  retrieve --src de.0.npy --tgt en.0.npy --src de.1.npy --tgt en.1.npy > layers.tsv; plot hits layers.tsv > layers.svg\n"
+    "  retrieve --src de.npy --tgt en.npy --score ratio --mine 1.06 > mined.tsv\n" };
+
+static const enum csls_method how[] = { CSLS_NN, CSLS_CSLS, CSLS_RATIO };
+
+static void write_mined(FILE *f, const struct vectors *src, const struct vectors *tgt, const struct csls_side *x, const struct csls_side *z)
+{
+    struct mined *m;
+    double half = how[o.score] == CSLS_CSLS ? 0.5 : 1;         /* the margin by distance is half of CSLS */
+    size_t n = retrieve_mine(x, z, o.mine / half, &m);
+    for (size_t i = 0; i < n; i++)
+        fprintf(f, "%.6f\t%s\t%s\n", half * (double)m[i].score, vectors_word(src, m[i].src), vectors_word(tgt, m[i].tgt));
+    free(m);
+}
+
+static void write_row(FILE *f, int layer, const struct csls_side *x, const struct csls_side *z)
+{
+    double n = x->n, to = retrieve_hit(x, 1), back = retrieve_hit(z, 1);
+    if (layer == 0) fputs("layer\trows\taccuracy-to\taccuracy-back\thit@5-to\thit@5-back\thit@10-to\thit@10-back\taccuracy-to-ci\taccuracy-back-ci\n", f);
+    fprintf(f, "%d\t%u\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\n", layer, x->n, to, back, retrieve_hit(x, 5), retrieve_hit(z, 5),
+            retrieve_hit(x, 10), retrieve_hit(z, 10), 1.96 * sqrt(to * (1 - to) / n), 1.96 * sqrt(back * (1 - back) / n));
+}
+
+static int layer(int i, bool table, struct out *out)
+{
+    struct vectors_options vo = { .rows = true };
+    const char *a = o.src.v[i], *b = o.tgt.v[i];
+    struct vectors *src = vectors_read(a, &vo), *tgt = src ? vectors_read(b, &vo) : NULL;
+    struct csls_side x, z;
+    bool mine = prog_given("mine");
+    int r = tgt ? 0 : -1;
+    if (r == 0 && src->dim != tgt->dim) r = err_set("%s has %d dimensions, %s has %d; they must be equal", a, src->dim, b, tgt->dim);
+    if (r == 0 && !mine && src->n != tgt->n)
+        r = err_set("%s has %u rows, %s has %u; accuracy wants row by row translations (or use --mine)", a, src->n, b, tgt->n);
+    if (r == 0 && (vectors_normalize(src, "unit") < 0 || vectors_normalize(tgt, "unit") < 0)) r = -1;
+    if (r == 0 && (r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, how[o.score], table ? 10 : 1, o.k, &x, &z)) == 0) {
+        FILE *f = out_stdio(out);
+        if (mine) write_mined(f, src, tgt, &x, &z);
+        else if (table) write_row(f, i, &x, &z);
+        else fprintf(f, "rows\t%u\naccuracy-to\t%.4f\naccuracy-back\t%.4f\n", src->n, retrieve_hit(&x, 1), retrieve_hit(&z, 1));
+        csls_free(&x);
+        csls_free(&z);
+    }
+    vectors_free(src);
+    vectors_free(tgt);
+    return r;
+}
 
 static int run(void)
 {
-    struct vectors_options vo = { .rows = true };
-    struct vectors *src = vectors_read(o.src, &vo), *tgt = src ? vectors_read(o.tgt, &vo) : NULL;
-    struct csls_side x, z;
-    if (!tgt) return -1;
-    if (src->dim != tgt->dim) return err_set("%s has %d dimensions, %s has %d; they must be equal", o.src, src->dim, o.tgt, tgt->dim);
-    bool mine = prog_given("mine");
-    if (!mine && src->n != tgt->n)
-        return err_set("%s has %u rows, %s has %u; accuracy wants row by row translations (or use --mine)", o.src, src->n, o.tgt, tgt->n);
-    if (vectors_normalize(src, "unit") < 0 || vectors_normalize(tgt, "unit") < 0) return -1;
-    static const enum csls_method how[] = { CSLS_NN, CSLS_CSLS, CSLS_RATIO };
-    if (csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, how[o.score], 1, o.k, &x, &z) < 0) return -1;
-    struct out *f = out_open(o.out);
-    if (!f) return -1;
-    if (mine) {
-        struct mined *m;
-        double half = how[o.score] == CSLS_CSLS ? 0.5 : 1;         /* the margin by distance is half of CSLS */
-        size_t n = retrieve_mine(&x, &z, o.mine / half, &m);
-        for (size_t i = 0; i < n; i++)
-            fprintf(out_stdio(f), "%.6f\t%s\t%s\n", half * (double)m[i].score, vectors_word(src, m[i].src), vectors_word(tgt, m[i].tgt));
-        free(m);
-    } else
-        fprintf(out_stdio(f), "rows\t%u\naccuracy-to\t%.4f\naccuracy-back\t%.4f\n", src->n, retrieve_accuracy(&x), retrieve_accuracy(&z));
-    csls_free(&x);
-    csls_free(&z);
-    vectors_free(src);
-    vectors_free(tgt);
-    return out_commit(f);
+    struct out *out = out_open(o.out);
+    int r = out ? 0 : -1;
+    for (int i = 0; r == 0 && i < o.src.n; i++) r = layer(i, o.table || o.src.n > 1, out);
+    if (r == 0) return out_commit(out);
+    out_abort(out);
+    return -1;
 }
 
 int main(int argc, char **argv)
@@ -58,6 +86,7 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n || !o.src || !o.tgt) return prog_usage("want --src FILE and --tgt FILE, and no other argument");
+    if (args.n || !o.src.n || o.src.n != o.tgt.n) return prog_usage("want --src FILE and --tgt FILE, as often as one another, and no other argument");
+    if (prog_given("mine") && (o.src.n > 1 || o.table)) return prog_usage("--mine takes one --src and one --tgt, and no --table");
     return run() < 0 ? prog_fail() : prog_end();
 }

@@ -18,7 +18,8 @@ static const struct opt opts[] = {
 static const struct prog prog = { "rsim", "--src A.vec --tgt B.vec --dict pairs.tsv",
     "Measures how alike two spaces of vectors are over translation pairs.", opts,
     "Prints a line of column names, then for each --src/--tgt: layer (from 0), pairs, rsim, mean cosine, and the shares of pairs\n"
-    "whose translation is the nearest neighbour, source to target and back.\n" };
+    "whose translation is the nearest neighbour, source to target and back; then half of the 95% interval of each.\n"
+    "plot rsim draws it.\n" };
 
 static int layer(int i)
 {
@@ -31,7 +32,8 @@ static int layer(int i)
     if (status == 0) {
         prog_note("layer %d: of %llu lines, left out %llu with several words, %llu with a word without a vector, %llu that were there before", i,
                   (unsigned long long)report.lines, (unsigned long long)report.multiword, (unsigned long long)report.unknown, (unsigned long long)report.repeated);
-        printf("%d\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\n", i, (unsigned long long)r.pairs, r.rsim, r.cosine, r.forward, r.backward);
+        printf("%d\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n", i, (unsigned long long)r.pairs, r.rsim, r.cosine, r.forward, r.backward, r.rsim_ci, r.cosine_ci,
+               r.forward_ci, r.backward_ci);
     }
     pairs_free(&p);
     vectors_free(src);
@@ -46,7 +48,7 @@ int main(int argc, char **argv)
     if (status >= 0) return status;
     if (args.n || !o.src.n || o.src.n != o.tgt.n || !o.dict) return prog_usage("want --src and --tgt as often as one another, and --dict FILE");
     for (int i = 0; i < o.src.n; i++) {
-        if (i == 0) puts("layer\tpairs\trsim\tcosine\talign-to\talign-back");
+        if (i == 0) puts("layer\tpairs\trsim\tcosine\talign-to\talign-back\trsim-ci\tcosine-ci\talign-to-ci\talign-back-ci");
         if (layer(i) < 0) return prog_fail();
     }
     return prog_end();

@@ -40,7 +40,7 @@ plan:
 	@echo "scale $(SCALE), seeds $(SEEDS): $(PLAN_NOTE)"
 	@df -h --output=avail,target $(R) | tail -n 1 | { read a t; echo "free on $$t: $$a"; }
 table:
-	@$(TOP)/pipelines/table $(R)/results.tsv
+	@$(TOP)/pipelines/table $(R)/$(or $(RESULTS),results.tsv)
 check:
 	@$(TOP)/pipelines/check $(R) $(REFERENCE).tsv
 reference:

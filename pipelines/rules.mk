@@ -1,7 +1,7 @@
 # Experiments, from the front door. This file knows which experiments and settings there are; a second make
 # (pipelines/conductor.mk), started under the run folder's lock, knows their stages. pipelines/README.md is the manual.
-#   X: demo, unmt-deen, mt-deen
-## make pipeline/X    runs experiment X, or what is left of it (X: demo unmt-deen mt-deen); settings:
+#   X: demo, unmt-deen, mt-deen, analysis-deen, analysis-demo
+## make pipeline/X    runs experiment X, or what is left of it (X: demo unmt-deen mt-deen analysis-deen analysis-demo); settings:
 ##                      SCALE=smoke|mini|paper  SEEDS="1 2 3"  RUN=name (a folder in runs/)  DEVICE=auto|cpu|cuda
 ##                      AGAIN="stage pattern*"  CORPUS_CACHE=folder (data already here)  LAUNCH_CPU=, LAUNCH_GPU="srun -G 1" (before a stage's command)
 ## make fetch/X       only gets its data (compute nodes may have no network)

@@ -15,17 +15,17 @@ static float *table(const struct embed *e)
     return x;
 }
 
-static int put_row(struct out *o, const struct vocab *v, uint32_t id, const float *x, int dim)
+static int put_row(struct vectors_stream *o, const struct vocab *v, uint32_t id, const float *x)
 {
-    return vectors_put(o, vocab_token(v, id), vocab_token_len(v, id), x, dim);
+    return vectors_stream_put(o, vocab_token(v, id), vocab_token_len(v, id), x);
 }
 
-int embed_table(const struct embed *e, struct out *o)
+int embed_table(const struct embed *e, struct vectors_stream *o)
 {
     int D = model_embed_dim(&e->m->c);
     float *x = table(e);
-    int rc = vectors_put_header(o, e->vocab->n - VOCAB_SPECIALS, D);
-    for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++) rc = put_row(o, e->vocab, v, x + (size_t)v * (size_t)D, D);
+    int rc = vectors_stream_rows(o, e->vocab->n - VOCAB_SPECIALS);
+    for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++) rc = put_row(o, e->vocab, v, x + (size_t)v * (size_t)D);
     free(x);
     return rc;
 }
@@ -46,7 +46,7 @@ static size_t pieces_of(const struct embed *e, const struct bpe *b, struct bpe_s
     return k;
 }
 
-int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words, struct out *o, uint64_t *left_out)
+int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words, struct vectors_stream *o, uint64_t *left_out)
 {
     int D = model_embed_dim(&e->m->c), rc = 0;
     float *x = table(e), *mean = mem_alloc((size_t)D * sizeof *mean);
@@ -67,7 +67,7 @@ int embed_words(const struct embed *e, const struct codes *codes, const struct v
         memset(mean, 0, (size_t)D * sizeof *mean);
         for (size_t i = 0; i < k; i++)
             for (int d = 0; d < D; d++) mean[d] += x[(size_t)ids[i] * (size_t)D + (size_t)d] / (float)k;
-        rc = vectors_put(o, word, n, mean, D);
+        rc = vectors_stream_put(o, word, n, mean);
     }
     bpe_scratch_free(s);
     bpe_free(b);
@@ -111,7 +111,7 @@ static float *states(const struct embed *e, const struct batch *b)
     return x;
 }
 
-int embed_tokens(const struct embed *e, struct text *in, struct out *o)
+int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *o)
 {
     size_t D = (size_t)e->m->c.dim, cap = 0;
     double *sum = mem_zero(e->vocab->n * D, sizeof *sum);
@@ -129,18 +129,103 @@ int embed_tokens(const struct embed *e, struct text *in, struct out *o)
         free(x);
     }
     float *mean = mem_alloc(D * sizeof *mean);
-    if (rc == 0) rc = vectors_put_header(o, types, (int)D);
+    if (rc == 0) rc = vectors_stream_rows(o, types);
     for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++) {
         if (!seen[v]) continue;
         for (size_t d = 0; d < D; d++) mean[d] = (float)(sum[v * D + d] / (double)seen[v]);
-        rc = put_row(o, e->vocab, v, mean, (int)D);
+        rc = put_row(o, e->vocab, v, mean);
     }
     free(mean); free(sum); free(seen); free(ids);
     batch_free(&b);
     return rc;
 }
 
-int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool, struct out *o)
+/* Words met so far: their spelling, how often, and the sum of their states. */
+struct met { struct vectors *word; uint64_t *count; double *sum; size_t count_cap, sum_cap, D; };
+
+static uint32_t meet(struct met *m, const char *word, size_t n)
+{
+    int64_t at = vectors_find(m->word, word, n);
+    if (at >= 0) return (uint32_t)at;
+    uint32_t w = m->word->n;
+    float none = 0;
+    vectors_add(m->word, word, n, &none);
+    vectors_index_last(m->word);
+    mem_room(&m->count, &m->count_cap, (size_t)w + 1, sizeof *m->count);
+    mem_room(&m->sum, &m->sum_cap, ((size_t)w + 1) * m->D, sizeof *m->sum);
+    m->count[w] = 0;
+    memset(m->sum + w * m->D, 0, m->D * sizeof *m->sum);
+    return w;
+}
+
+/* The words of rows [r, end) of a batch, <s> and </s> left out. only: no others than those met already. */
+static void count_words(const struct embed *e, struct met *m, bool only, const struct batch *b, const float *x, int r, int end)
+{
+    char word[1024];
+    while (r < end) {
+        int first = r;
+        size_t n = 0;
+        bool open = true, known = true;
+        for (; open && r < end; r++) {
+            uint32_t id = (uint32_t)b->token[r];
+            const char *t = vocab_token(e->vocab, id);
+            size_t len = vocab_token_len(e->vocab, id);
+            open = len > 2 && !memcmp(t + len - 2, "@@", 2);
+            len -= open ? 2 : 0;
+            known &= id >= VOCAB_SPECIALS && n + len < sizeof word;
+            if (known) memcpy(word + n, t, len);
+            n += len;
+        }
+        if (!known || (only && vectors_find(m->word, word, n) < 0)) continue;
+        uint32_t w = meet(m, word, n);
+        m->count[w]++;
+        for (int i = first; i < r; i++)
+            for (size_t d = 0; d < m->D; d++) m->sum[w * m->D + d] += x[(size_t)i * m->D + d] / (double)(r - first);
+    }
+}
+
+struct often { uint64_t count; uint32_t word; };
+static int most_often(const void *a, const void *b)
+{
+    const struct often *x = a, *y = b;
+    if (x->count != y->count) return x->count > y->count ? -1 : 1;
+    return (x->word > y->word) - (x->word < y->word);
+}
+
+int embed_text_words(const struct embed *e, struct text *in, const struct vocab *words, struct vectors_stream *o, uint64_t *left_out)
+{
+    struct met m = { .word = vectors_new(1), .D = (size_t)e->m->c.dim };
+    size_t cap = 0;
+    uint64_t number = 0, there = 0;
+    struct batch b = { 0 };
+    uint32_t *ids = NULL;
+    int rc;
+    vectors_index(m.word);
+    for (uint32_t w = VOCAB_SPECIALS; words && w < words->n; w++) meet(&m, vocab_token(words, w), vocab_token_len(words, w));
+    while ((rc = read_batch(e, in, &b, &number, &ids, &cap)) > 0) {
+        float *x = states(e, &b);
+        for (int s = 0; s < b.n; s++) count_words(e, &m, words != NULL, &b, x, b.at[s] + 1, b.at[s] + b.len[s] - 1);
+        free(x);
+    }
+    struct often *order = mem_alloc(((size_t)m.word->n + 1) * sizeof *order);
+    float *mean = mem_alloc(m.D * sizeof *mean);
+    for (uint32_t w = 0; w < m.word->n; w++)
+        if (m.count[w]) order[there++] = (struct often){ m.count[w], w };
+    *left_out = m.word->n - there;
+    if (!words && there) qsort(order, there, sizeof *order, most_often);
+    if (rc == 0) rc = vectors_stream_rows(o, there);
+    for (uint64_t i = 0; rc == 0 && i < there; i++) {
+        uint32_t w = order[i].word;
+        for (size_t d = 0; d < m.D; d++) mean[d] = (float)(m.sum[w * m.D + d] / (double)m.count[w]);
+        rc = vectors_stream_put(o, vectors_word(m.word, w), vectors_word_len(m.word, w), mean);
+    }
+    vectors_free(m.word);
+    free(m.count); free(m.sum); free(order); free(mean); free(ids);
+    batch_free(&b);
+    return rc;
+}
+
+int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool, struct vectors_stream *o)
 {
     size_t D = (size_t)e->m->c.dim, cap = 0;
     float *one = mem_alloc(D * sizeof *one);
@@ -157,7 +242,7 @@ int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool
             for (int i = 0; i < n; i++)
                 for (size_t d = 0; d < D; d++) one[d] += x[(size_t)(b.at[s] + i) * D + d] / (float)n;
             int k = snprintf(name, sizeof name, "%" PRIu64, ++line);
-            rc = vectors_put(o, name, (size_t)k, one, (int)D);
+            rc = vectors_stream_put(o, name, (size_t)k, one);
         }
         free(x);
         if (rc < 0) break;

@@ -1,10 +1,10 @@
 /* Vectors out of a model: rows of its embedding table, words, and hidden states of tokens or sentences. */
 #ifndef EMBED_STATES_H
 #define EMBED_STATES_H
-#include "common/file.h"
 #include "common/text.h"
 #include "lib/bpe/codes.h"
 #include "lib/model/model.h"
+#include "lib/space/vectors_stream.h"
 
 enum embed_pool { EMBED_MEAN, EMBED_FIRST };    /* of a sentence's states: over all its tokens, or that of <s> */
 
@@ -17,14 +17,18 @@ struct embed {
     int tokens;                  /* a batch */
 };
 
-/* The token embedding table, specials left out: "word v1 .. vd" a line, with a first line "n dim". */
-int embed_table(const struct embed *e, struct out *o);
+/* The token embedding table, specials left out. */
+int embed_table(const struct embed *e, struct vectors_stream *o);
 /* The words of a vocabulary: each the mean of the table's rows of its sub-words by the merges in codes (NULL: words are
  * tokens). Words with an unknown piece are left out; *left_out counts them. */
-int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words, struct out *o, uint64_t *left_out);
+int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words, struct vectors_stream *o, uint64_t *left_out);
 /* Tokens of the vocabulary that occur in the text (BPE tokens, one sentence a line): each the mean of its states. */
-int embed_tokens(const struct embed *e, struct text *in, struct out *o);
-/* A line "N v1 .. vd" for each line N = 1, 2, ... of the text; no first line: text of any length. Empty lines: zeros. */
-int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool, struct out *o);
+int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *o);
+/* Words that occur in the text (tokens, where those that end in "@@" are joined to the next): each the mean, over its occurrences, of
+ * the mean of its tokens' states. words: only these, in their order; NULL: all, the most frequent first. Words with an unknown token are
+ * passed over; *left_out counts the words of `words` that do not occur. */
+int embed_text_words(const struct embed *e, struct text *in, const struct vocab *words, struct vectors_stream *o, uint64_t *left_out);
+/* A row named N for each line N = 1, 2, ... of the text; their number is not told beforehand. Empty lines: zeros. */
+int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool, struct vectors_stream *o);
 
 #endif

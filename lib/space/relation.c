@@ -10,47 +10,77 @@
 
 enum { TILE = 256 };
 struct sums { double x, z, xx, zz, xz; };
-struct similar { const float *X, *Z; size_t n; int dx, dz; struct sums *sum; float **tile; };
+struct similar { const float *X, *Z; size_t n; int dx, dz; struct sums *sum; float **tile; };      /* sum [n]: of each word with all others */
 
-/* Rows [i0, i1) against all later ones. */
+static void sums_add(struct sums *t, const struct sums *s, double sign)
+{
+    t->x += sign * s->x; t->z += sign * s->z; t->xx += sign * s->xx; t->zz += sign * s->zz; t->xz += sign * s->xz;
+}
+
+/* Rows [i0, i1) against all others. */
 static int similar_rows(void *ctx, size_t chunk, int thread)
 {
     struct similar *s = ctx;
-    struct sums t = { 0 };
     float *a = s->tile[thread], *b = a + TILE * TILE;
     size_t i0 = chunk * TILE, i1 = i0 + TILE < s->n ? i0 + TILE : s->n;
-    for (size_t j0 = i0; j0 < s->n; j0 += TILE) {
+    for (size_t j0 = 0; j0 < s->n; j0 += TILE) {
         size_t j1 = j0 + TILE < s->n ? j0 + TILE : s->n;
         gemm_here(false, true, (int)(i1 - i0), (int)(j1 - j0), s->dx, 1, s->X + i0 * (size_t)s->dx, s->dx, s->X + j0 * (size_t)s->dx, s->dx, 0, a, TILE);
         gemm_here(false, true, (int)(i1 - i0), (int)(j1 - j0), s->dz, 1, s->Z + i0 * (size_t)s->dz, s->dz, s->Z + j0 * (size_t)s->dz, s->dz, 0, b, TILE);
-        for (size_t i = i0; i < i1; i++)
-            for (size_t j = j0 > i ? j0 : i + 1; j < j1; j++) {
+        for (size_t i = i0; i < i1; i++) {
+            struct sums t = { 0 };
+            for (size_t j = j0; j < j1; j++) {
                 double x = a[(i - i0) * TILE + j - j0], z = b[(i - i0) * TILE + j - j0];
+                if (i == j) continue;
                 t.x += x; t.z += z; t.xx += x * x; t.zz += z * z; t.xz += x * z;
             }
+            sums_add(&s->sum[i], &t, 1);
+        }
     }
-    s->sum[chunk] = t;
     return 0;
 }
 
-static int correlate(const float *X, int dx, const float *Z, int dz, size_t n, double *r)
+/* Pearson's r of `count` points; vx and vz get the sums of squared deviations. */
+static double pearson(const struct sums *t, double count, double *vx, double *vz)
+{
+    *vx = t->xx - t->x * t->x / count;
+    *vz = t->zz - t->z * t->z / count;
+    return (t->xz - t->x * t->z / count) / sqrt(*vx * *vz);
+}
+
+/* Half of the 95% interval of r by the jackknife (Efron 1979): each word in turn is left out, with all of its cosines. */
+static double jackknife(const struct sums *all, const struct sums *word, size_t n)
+{
+    double sum = 0, squares = 0, vx, vz, count = (double)(n - 1) * (double)(n - 2) / 2;
+    if (n < 4) return NAN;
+    for (size_t i = 0; i < n; i++) {
+        struct sums t = *all;
+        sums_add(&t, &word[i], -1);
+        double r = pearson(&t, count, &vx, &vz);
+        sum += r;
+        squares += r * r;
+    }
+    double var = (squares - sum * sum / (double)n) * (double)(n - 1) / (double)n;
+    return 1.96 * sqrt(fmax(0, var));
+}
+
+static int correlate(const float *X, int dx, const float *Z, int dz, size_t n, double *r, double *half)
 {
     size_t chunks = (n + TILE - 1) / TILE;
-    struct similar s = { X, Z, n, dx, dz, mem_zero(chunks + 1, sizeof *s.sum), mem_zero((size_t)par_threads(), sizeof *s.tile) };
+    struct similar s = { X, Z, n, dx, dz, mem_zero(n + 1, sizeof *s.sum), mem_zero((size_t)par_threads(), sizeof *s.tile) };
     for (int i = 0; i < par_threads(); i++) s.tile[i] = mem_alloc(2 * TILE * TILE * sizeof(float));
     par_for(chunks, similar_rows, &s);
     struct sums t = { 0 };
-    for (size_t i = 0; i < chunks; i++) {
-        t.x += s.sum[i].x; t.z += s.sum[i].z; t.xx += s.sum[i].xx; t.zz += s.sum[i].zz; t.xz += s.sum[i].xz;
-    }
+    for (size_t i = 0; i < n; i++) sums_add(&t, &s.sum[i], 0.5);        /* every pair was met from both sides */
+    double count = (double)n * (double)(n - 1) / 2, vx, vz;
+    *r = pearson(&t, count, &vx, &vz);
+    *half = jackknife(&t, s.sum, n);
     for (int i = 0; i < par_threads(); i++) free(s.tile[i]);
     free(s.tile);
     free(s.sum);
-    double count = (double)n * (double)(n - 1) / 2, vx = t.xx - t.x * t.x / count, vz = t.zz - t.z * t.z / count;
     /* Cosines come in float32: a spread below their rounding is none. */
     if (vx < count * 1e-13 || vz < count * 1e-13)
         return err_set("RSIM is not defined: the similarities of the %s words do not vary", vx < count * 1e-13 ? "source" : "target");
-    *r = (t.xz - t.x * t.z / count) / sqrt(vx * vz);
     return 0;
 }
 
@@ -85,18 +115,26 @@ static int aligned(const float *from, const uint32_t *to, size_t n, const struct
 
 int relation_measure(const struct vectors *src, const struct vectors *tgt, const struct pairs *p, struct relation *r)
 {
-    *r = (struct relation){ .pairs = p->n, .rsim = NAN, .cosine = NAN, .forward = NAN, .backward = NAN };
+    *r = (struct relation){ .pairs = p->n, .rsim = NAN, .cosine = NAN, .forward = NAN, .backward = NAN,
+                             .rsim_ci = NAN, .cosine_ci = NAN, .forward_ci = NAN, .backward_ci = NAN };
     if (p->n < 3) return err_set("%zu pairs have vectors on both sides; RSIM wants 3 or more", p->n);
     size_t dx = (size_t)src->dim, dz = (size_t)tgt->dim;
     float *X = mem_alloc(p->n * dx * sizeof *X), *Z = mem_alloc(p->n * dz * sizeof *Z);
     int status = unit_rows(src, p->src, p->n, X) < 0 || unit_rows(tgt, p->tgt, p->n, Z) < 0 ? -1 : 0;
-    if (status == 0) status = correlate(X, src->dim, Z, tgt->dim, p->n, &r->rsim);
+    if (status == 0) status = correlate(X, src->dim, Z, tgt->dim, p->n, &r->rsim, &r->rsim_ci);
     if (status == 0 && dx == dz) {
-        double sum = 0;
-        for (size_t i = 0; i < p->n; i++)
-            for (size_t k = 0; k < dx; k++) sum += (double)X[i * dx + k] * Z[i * dx + k];
-        r->cosine = sum / (double)p->n;
+        double sum = 0, squares = 0, n = (double)p->n;
+        for (size_t i = 0; i < p->n; i++) {
+            double cosine = 0;
+            for (size_t k = 0; k < dx; k++) cosine += (double)X[i * dx + k] * Z[i * dx + k];
+            sum += cosine;
+            squares += cosine * cosine;
+        }
+        r->cosine = sum / n;
+        r->cosine_ci = 1.96 * sqrt(fmax(0, squares - sum * sum / n) / (n - 1) / n);
         if (aligned(X, p->tgt, p->n, tgt, &r->forward) < 0 || aligned(Z, p->src, p->n, src, &r->backward) < 0) status = -1;
+        r->forward_ci = 1.96 * sqrt(r->forward * (1 - r->forward) / n);
+        r->backward_ci = 1.96 * sqrt(r->backward * (1 - r->backward) / n);
     }
     free(X);
     free(Z);

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include "common/mem.h"
 
-double retrieve_accuracy(const struct csls_side *s)
+double retrieve_hit(const struct csls_side *s, int first)
 {
     uint32_t right = 0;
-    for (uint32_t i = 0; i < s->n; i++) right += s->index[(size_t)i * (size_t)s->k] == i;
+    for (uint32_t i = 0; i < s->n; i++)
+        for (int k = 0; k < first && k < s->k; k++) right += s->index[(size_t)i * (size_t)s->k + (size_t)k] == i;
     return s->n ? (double)right / s->n : 0;
 }
 

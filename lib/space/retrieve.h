@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include "lib/space/csls.h"
 
-/* Share of rows whose best is the row of the same number; ties go to the lower number. Both sides as long. */
-double retrieve_accuracy(const struct csls_side *s);
+/* Share of rows among whose `first` best is the row of the same number; ties go to the lower number. Both sides as long. */
+double retrieve_hit(const struct csls_side *s, int first);
 
 struct mined { uint32_t src, tgt; float score; };
 /* From the best of every row both ways (k = 1): candidates by falling score, each row of either side used once, down to

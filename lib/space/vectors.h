@@ -36,6 +36,7 @@ struct vectors *vectors_read(const char *path, const struct vectors_options *opt
 struct vectors *vectors_load(const char *path, const struct vectors_options *opts, void (*note)(const char *fmt, ...) __attribute__((format(printf, 1, 2))));
 
 enum vectors_format { VECTORS_AUTO, VECTORS_TEXT, VECTORS_BINARY, VECTORS_NPY, VECTORS_SAFETENSORS };
+enum vectors_format vectors_format_of(const char *path, enum vectors_format f);
 /* AUTO: by the name's ending (.bin, .npy, .safetensors; else text). Text numbers have 9 significant digits at most: they
  * read back as the same floats. -1 with a message. */
 int vectors_write(const struct vectors *v, const char *path, enum vectors_format f);

@@ -450,12 +450,17 @@ static int write_safetensors(const struct vectors *v, const char *path)
     return r;
 }
 
-int vectors_write(const struct vectors *v, const char *path, enum vectors_format f)
+enum vectors_format vectors_format_of(const char *path, enum vectors_format f)
 {
     const char *dot = path ? strrchr(path, '.') : NULL;
-    if (f == VECTORS_AUTO)
-        f = !dot ? VECTORS_TEXT : !strcmp(dot, ".bin") ? VECTORS_BINARY : !strcmp(dot, ".npy") ? VECTORS_NPY
-            : !strcmp(dot, ".safetensors") ? VECTORS_SAFETENSORS : VECTORS_TEXT;
+    if (f != VECTORS_AUTO) return f;
+    return !dot ? VECTORS_TEXT : !strcmp(dot, ".bin") ? VECTORS_BINARY : !strcmp(dot, ".npy") ? VECTORS_NPY
+           : !strcmp(dot, ".safetensors") ? VECTORS_SAFETENSORS : VECTORS_TEXT;
+}
+
+int vectors_write(const struct vectors *v, const char *path, enum vectors_format f)
+{
+    f = vectors_format_of(path, f);
     if (f == VECTORS_NPY) return write_npy(v, path);
     if (f == VECTORS_SAFETENSORS) return write_safetensors(v, path);
     struct out *o = out_open(path);

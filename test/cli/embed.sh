@@ -51,6 +51,44 @@ done
 embed -q --model run --layer 0 --lang aa --text text --of sentences --pool first | grep -v '^3 ' | cut -d ' ' -f 2- | sort -u | wc -l > n
 is "$(cat n)" 1
 
+# words: BPE undone, means of their tokens' states, then over occurrences; an unknown token makes no word
+printf 'lo@@ w ne@@ st\nlow ne@@ st zz lo@@ zz\nne@@ st\n' > t3
+for layer in 0 2; do
+    embed -q --model run --layer $layer --lang aa --text t3 --of words > w
+    is "$(head -n 1 w; cut -d ' ' -f 1 w | sed 1d | tr '\n' ' ')" "2 8
+nest low "
+    for line in 1 3; do sed -n ${line}p t3 | embed -q --model run --layer $layer --lang aa --text - --of tokens > tok
+        sed -n ${line}p t3 | embed -q --model run --layer $layer --lang aa --text - --of words | sed 1d | LC_ALL=C sort > got
+        awk 'FNR > 1 { for (i = 2; i <= 9; i++) v[$1, i] = $i; seen[$1] = 1 } END {
+            if ("lo@@" in seen) { printf "low"; for (i = 2; i <= 9; i++) printf " %.9g", (v["lo@@", i] + v["w", i]) / 2; print "" }
+            printf "nest"; for (i = 2; i <= 9; i++) printf " %.9g", (v["ne@@", i] + v["st", i]) / 2; print "" }' tok > want
+        close got want
+    done
+    for line in 1 3; do sed -n ${line}p t3; done > t2
+    embed -q --model run --layer $layer --lang aa --text t2 --of words | sed -n 's/^nest //p' > got
+    for line in 1 3; do sed -n ${line}p t3 | embed -q --model run --layer $layer --lang aa --text - --of words | sed -n 's/^nest //p'; done |
+        awk '{ for (i = 1; i <= 8; i++) s[i] += $i / 2 } END { for (i = 1; i <= 8; i++) printf "%s%.9g", (i > 1 ? " " : ""), s[i]; print "" }' > want
+    close <(sed 's/^/x /' got) <(sed 's/^/x /' want)
+done
+printf 'nest 3\nin 2\nlow 1\n' > some
+embed --model run --lang aa --text t3 --of words --words some > w 2> note
+is "$(cut -d ' ' -f 1 w | tr '\n' ' ')" "2 nest low "
+grep -q '1 of 3 words are not in the text' note
+
+# every form, also of a stream whose length is not known: the same vectors come back
+embed -q --model run --lang aa --layer 1 --text text --of sentences > s.vec
+for f in s.bin s.npy s.safetensors; do
+    embed -q --model run --lang aa --layer 1 --text text --of sentences -o $f
+    is "$(retrieve --src $f --tgt s.vec)" "$(retrieve --src s.vec --tgt s.vec)" "$f"
+    embed -q --model run -o t$f
+    for t in t$f table; do dict-induce -q --src $t --tgt table --normalize none --out-src back.${t%%.*} > /dev/null; done
+    same back.ts back.table
+done
+embed -q --model run --lang aa --layer 1 --text text --of sentences --format npy | cmp - s.npy
+is "$(tr '\n' ' ' < s.npy.words)" "1 2 3 4 "
+fails 1 '0 vectors' embed -q --model run --layer 1 --lang aa --text /dev/null --of sentences -o none.npy
+[ ! -e none.npy ] || fail "a file without vectors"
+
 # no line, no vector; threads do not change the bytes
 is "$(embed -q --model run --layer 1 --lang aa --text - --of sentences < /dev/null)" ""
 is "$(embed -q --model run --layer 1 --lang aa --text - --of tokens < /dev/null)" "0 8"
@@ -67,5 +105,5 @@ fails 1 'not the folder of a model' embed -q --model .
 fails 1 'UTF-8' embed -q --model run --lang aa --text <(printf 'low \377\n')
 fails 1 '(No space|full)' embed -q --model run -o /dev/full
 fails 2 'wants --lang' embed --model run --text text
-fails 2 'do not go together' embed --model run --text text --words words --lang aa
+fails 2 'only with --of words' embed --model run --text text --words words --lang aa
 fails 2 'wants --text' embed --model run --layer 1

@@ -53,3 +53,25 @@ is "$(printf 'ein hund 7 .\n\nhund\n' | awk -f "$P/word-by-word.awk" dict -)" "a
 dog"
 is "$(printf 'words\t10\nhit@1\t0.25\nmean-cosine\t0.5\n' | awk -v SEED=3 -v NAME=MLM -f "$P/dict-rows.awk")" "$(printf '3\tMLM\t-\tHit@1\t0.25\n3\tMLM\t-\tmean cosine\t0.5')"
 fails 1 'no measure' awk -f "$P/dict-rows.awk" /dev/null
+
+# analyses: columns by layer, hits by layer, mined pairs, analogies, as rows; a page with tables and pictures
+printf 'layer\tpairs\trsim\n0\t9\t0.5\n1\t9\tnan\n2\t9\t0.25\n' > layers
+is "$(awk -v SEED=2 -v NAME=MLM-GC -v DIRECTION=- -v METRIC=RSIM -v COLUMN=rsim -f "$P/layer-rows.awk" layers)" "$(printf '2\tMLM-GC\t-\tRSIM layer 0\t0.5\n2\tMLM-GC\t-\tRSIM layer 2\t0.25')"
+is "$(awk -v SEED=2 -v NAME=M -v DIRECTION=- -v METRIC=RSIM -v COLUMN=rsim -v ONE=1 -f "$P/layer-rows.awk" <(sed 3q layers))" "$(printf '2\tM\t-\tRSIM\t0.5')"
+fails 1 'has no column speed' awk -v COLUMN=speed -f "$P/layer-rows.awk" layers
+for h in 0.5 0.25; do printf 'words\t10\nasked\t4\nhit@1\t%s\nhit@5\t0.5\nhit@10\t1\nmap\t0.4\n' $h; done | awk -f "$P/hits-by-layer.awk" > got
+# 1.96 sqrt(0.25 / 4) = 0.98 * 0.5
+is "$(cat got)" "$(printf 'layer\tasked\thit@1\thit@5\thit@10\tmap\thit@1-ci\thit@5-ci\thit@10-ci\n0\t4\t0.5\t0.5\t1\t0.4\t0.4900\t0.4900\t0.0000\n1\t4\t0.25\t0.5\t1\t0.4\t0.4244\t0.4900\t0.0000')"
+fails 1 'nothing of dict-induce' awk -f "$P/hits-by-layer.awk" /dev/null
+printf 'a\nb\nc\nd\n' > four; printf '1.2\t0\t0\n1.1\t1\t2\n1.1\t3\t3\n' > mined
+is "$(awk -v SEED=1 -v NAME=M -f "$P/mined-rows.awk" four mined | cut -f 4-)" "$(printf 'pairs mined\t3\nprecision\t0.666667\nrecall\t0.5\nF1\t0.571429')"
+is "$(printf 'category\tquestions\tasked\taccuracy\tcosine\ngender\t3\t2\t0.5\t0.1\nnone\t3\t0\tnan\tnan\nall\t6\t2\t0.5\t0.1\n' | awk -v SEED=1 -v NAME=M -f "$P/analogy-rows.awk")" "$(printf '1\tM\t-\tanalogy gender\t0.5')"
+printf 'one 3\ntwo 2\nsix 1\n' > a.vocab; printf 'eins 3\nzwei 2\nsechs 1\n' > b.vocab; printf 'one\teins\none\tein\ntwo\tzwei\nten\tzehn\nsix\tsechs\n' > gold
+is "$(awk -f "$P/pair-analogies.awk" a.vocab b.vocab gold)" "$(printf ': translation\none eins zwei two\ntwo zwei sechs six\nsix sechs eins one')"
+mkdir -p r/analysis/tables r/analysis/fig r/s1/mlm/analysis
+{ echo '# Measures'; grep Hit results.tsv; } > r/analysis/tables/1.rows
+printf '<?xml version="1.0"?>\n<svg viewBox="0 0 10 10"></svg>\n' > r/analysis/fig/1.svg
+printf 'ein\tone\t0.5\nzwei\ttwo\t0.9\n' > r/s1/mlm/analysis/dictionary.tsv
+BIN=$BIN "$P/analysis-page" r plan 'A & B' > got
+grep -q 'MLM-GC - MLM *+0.050' got || fail "$(cat got)"
+grep -q '<td>two</td><td class="n">0.9</td>' r/analysis.html && grep -q '<svg' r/analysis.html && grep -q 'A &amp; B' r/analysis.html || fail "the page"

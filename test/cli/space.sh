@@ -23,9 +23,14 @@ near got.tsv "$g/rsim.tsv" 2e-6
 
 echo "# retrieval accuracy and mining, by cosine and both margins, are NumPy's"
 for s in cosine distance ratio; do
-    retrieve --src "$g/p.vec" --tgt "$g/q.vec" --score $s | awk -F'\t' -v s=$s '{ v[NR] = $2 } END { printf "%s\t%s\t%s\n", s, v[2], v[3] }'
+    retrieve --src "$g/p.vec" --tgt "$g/q.vec" --score $s --table | sed 1d | cut -f 3-8 | sed "s/^/$s\t/"
+    retrieve --src "$g/p.vec" --tgt "$g/q.vec" --score $s | awk -F'\t' -v s=$s '{ v[NR] = $2 } END { printf "%s\t%s\t%s\n", s, v[2], v[3] }' >> short.tsv
 done > got.tsv
 near got.tsv "$g/retrieve.tsv" 1e-9
+cut -f 1-3 got.tsv > first.tsv; same first.tsv short.tsv
+retrieve --src "$g/p.vec" --tgt "$g/q.vec" --src "$g/q.vec" --tgt "$g/q.vec" > layers.tsv
+is "$(cut -f 1-4,9 layers.tsv | tail -n 2 | head -n 1)" "$(printf '0\t60\t')$(sed -n 1p got.tsv | cut -f 2-3)$(printf '\t')$(awk -F'\t' 'NR == 1 { printf "%.4f", 1.96 * sqrt($2 * (1 - $2) / 60) }' got.tsv)"
+is "$(tail -n 1 layers.tsv | cut -f 1-4)" "$(printf '1\t60\t1.0000\t1.0000')"
 retrieve --src "$g/p.vec" --tgt "$g/q.vec" --score ratio --mine 1.1 > got.tsv
 near got.tsv "$g/mine.tsv" 1e-5
 
@@ -105,6 +110,11 @@ fails 1 'no seed' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map vecmap 
 printf 'a1\n' > one.tsv; fails 1 'one.tsv:1: want' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map procrustes --seed-dict one.tsv -o out
 printf 'a1 b1\na2 b2\n' > two.tsv; fails 1 '2 pairs have vectors' rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict two.tsv
 fails 1 'want four words' sh -c "echo a b c | analogy --vec $g/a.vec > /dev/null"
+fails 1 '8 dimensions, .* has 20' retrieve --src "$g/a.vec" --tgt de.vec -o out
+fails 2 'takes one' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --table --mine 1
+fails 2 'as often' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --src "$g/p.vec"
+fails 1 'nan.vec:1: "nan"' retrieve --src nan.vec --tgt nan.vec -o out
+fails 1 'dim.*, .* 20|20 dimensions' analogy --vec "$g/a.vec" --vec de.vec "$g/questions.txt"
 fails 1 '60 rows, .* 70' retrieve --src "$g/a.vec" --tgt "$g/b.vec"
 fails 1 'No space' sh -c "dict-induce -q --src $g/a.vec --tgt $g/b.vec > /dev/full"
 fails 2 'src' dict-induce
@@ -115,3 +125,15 @@ printf 'a0 1 2\na0 3 4\nz 0 0\na1 2 1\n' > dup.vec
 dict-induce --src dup.vec --tgt dup.vec -k 1 > got.tsv 2> note
 grep -q 'left out 1 repeated words and 1 vectors of zeros' note
 is "$(wc -l < got.tsv)" 2
+printf 'a0\ta0\na0\ta0\na1\tnone\na1 b\ta1\na1\ta1\n' > pairs.tsv
+for i in 2 3 4 5; do echo "a$i $i.5 $((i * i)) $((7 - i))"; done | cat - <(printf 'a0 1 2 9\na1 2 1 4\na1 3 3 3\nz 0 0 0\n') > r.vec
+for i in 2 3 4; do printf "a$i\ta$i\n"; done >> pairs.tsv
+rsim --src r.vec --tgt r.vec --dict pairs.tsv > got.tsv 2> note
+is "$(sed -n 2p got.tsv | cut -f 1-6)" "$(printf '0\t5\t1.000000\t1.000000\t1.000000\t1.000000')"
+is "$(grep -c 'r.vec: left out 1 repeated words and 1 vectors of zeros' note)" 2
+grep -q 'left out 1 with several words, 1 with a word without a vector, 1 that were there before' note
+printf 'a0 a1 a2 a3\n' | analogy --vec r.vec 2> note > got.tsv; grep -q 'left out 1 repeated' note
+printf 'w1 x\tw2\nw1\tw18\nnone\tw2\nw18\tw137\n' > d.tsv; cooc-study --dict d.tsv en.cooc en.cooc > got.tsv 2> note || true
+grep -q '4 lines, left out 1 with an unknown word and 1 with several words on a side' note || fail "$(cat note)"
+printf 'w1\n' > d.tsv; fails 1 'd.tsv:1: want' cooc-study -q --dict d.tsv en.cooc en.cooc
+head -c 200 en.cooc > cut.cooc; fails 1 'cut.cooc' cooc-study -q --dict self.tsv en.cooc cut.cooc

@@ -102,8 +102,18 @@ r = pearsonr((ux[:20] @ ux[:20].T)[iu], (uz[:20] @ uz[:20].T)[iu])[0]
 cos = (ux[:20] * uz[:20]).sum(1).mean()
 to = ((ux[:20] @ uz.T).argmax(1) == np.arange(20)).mean()
 back = ((uz[:20] @ ux.T).argmax(1) == np.arange(20)).mean()
+# intervals: the jackknife over words for r, 1.96 s / sqrt n for means
+left_out = []
+for i in range(20):
+    keep = [j for j in range(20) if j != i]
+    ju = np.triu_indices(19, 1)
+    left_out.append(pearsonr((ux[keep] @ ux[keep].T)[ju], (uz[keep] @ uz[keep].T)[ju])[0])
+r_ci = 1.96 * np.sqrt(19 / 20 * ((np.array(left_out) - np.mean(left_out)) ** 2).sum())
+cos_ci = 1.96 * (ux[:20] * uz[:20]).sum(1).std(ddof=1) / np.sqrt(20)
+share_ci = lambda p: 1.96 * np.sqrt(p * (1 - p) / 20)
 with open(f"{out}/rsim.tsv", "w") as f:
-    f.write(f"layer\tpairs\trsim\tcosine\talign-to\talign-back\n0\t20\t{r:.6f}\t{cos:.6f}\t{to:.6f}\t{back:.6f}\n")
+    f.write("layer\tpairs\trsim\tcosine\talign-to\talign-back\trsim-ci\tcosine-ci\talign-to-ci\talign-back-ci\n")
+    f.write(f"0\t20\t{r:.6f}\t{cos:.6f}\t{to:.6f}\t{back:.6f}\t{r_ci:.6f}\t{cos_ci:.6f}\t{share_ci(to):.6f}\t{share_ci(back):.6f}\n")
 
 # retrieval as LASER's and XTREME's, but with the neighbours' means over all rows: k = 4, rows 0..59 of both sides
 P = unit(Z[:n].astype(float) + 0.6 * rng.standard_normal((n, d)))
@@ -113,9 +123,13 @@ T = unit(P.astype(np.float32).astype(float)) @ unit(Z[:n].astype(float)).T
 mx = np.sort(T, axis=1)[:, -4:].mean(1)
 mz = np.sort(T, axis=0)[-4:].mean(0)
 scores = {"cosine": T, "distance": T - (mx[:, None] + mz[None, :]) / 2, "ratio": T / ((mx[:, None] + mz[None, :]) / 2)}
+def hit(M, k):
+    return (np.argsort(-M, axis=1, kind="stable")[:, :k] == np.arange(n)[:, None]).any(1).mean()
+
+
 with open(f"{out}/retrieve.tsv", "w") as f:
     for name, M in scores.items():
-        f.write(f"{name}\t{(M.argmax(1) == np.arange(n)).mean():.4f}\t{(M.argmax(0) == np.arange(n)).mean():.4f}\n")
+        f.write(f"{name}\t" + "\t".join(f"{hit(A, k):.4f}" for k in (1, 5, 10) for A in (M, M.T)) + "\n")
 M = scores["ratio"]
 cand = sorted({(i, int(M[i].argmax())) for i in range(n)} | {(int(M[:, j].argmax()), j) for j in range(n)}, key=lambda c: -M[c])
 used_i, used_j = set(), set()
