@@ -22,7 +22,7 @@ $(foreach w,$(WINDOWS),\
   $(call stage,analysis.bins-$w,analysis/bins.$w.tsv,cooc-study --dict raw/gold.tsv analysis/words.$A.$w.cooc analysis/words.$B.$w.cooc > analysis/bins.$w.tsv))
 $(call stage,analysis.ranks,analysis/ranks.tsv,cooc-study --ranks cooc/$A.cooc cooc/$B.cooc > analysis/ranks.tsv)
 $(call stage,analysis.fig.bins,analysis/fig/1-bins.svg,\
-  plot bins $(foreach w,$(WINDOWS),analysis/bins.$w.tsv --label "window $w") --title "Co-occurrence counts of translations, $A and $B" -o analysis/fig/1-bins.svg)
+  plot bins $(foreach w,$(WINDOWS),analysis/bins.$w.tsv --label "window $w") --title "Co-occurrence counts of translations$(,) $A and $B" -o analysis/fig/1-bins.svg)
 $(call stage,analysis.fig.ranks,analysis/fig/2-ranks.svg,plot ranks analysis/ranks.tsv --title "Rank and relative frequency after BPE" -o analysis/fig/2-ranks.svg)
 
 # --- analogies: a - b + c over translations, a and b of one pair, c and d of another; and the experiment's own ---------------
@@ -70,7 +70,7 @@ $(foreach s,$(SEEDS),$(foreach y,$(SYSTEMS),$(call trained,$s,$y)$(call analysed
 # $(call every,FILE): that file of every model, with the system as its label, so that seeds are repeated runs
 every = $(foreach y,$(SYSTEMS),$(foreach s,$(SEEDS),s$s/$y/analysis/$1 --label $(name.$y)))
 $(call stage,analysis.fig.rsim,analysis/fig/3-rsim.svg,plot rsim $(call every,rsim.tsv) --title "Translations by layer" -o analysis/fig/3-rsim.svg --tsv analysis/fig/3-rsim.tsv)
-$(call stage,analysis.fig.hits,analysis/fig/4-hits.svg,plot hits $(call every,hits.tsv) --title "Dictionary by CSLS, by layer" -o analysis/fig/4-hits.svg --tsv analysis/fig/4-hits.tsv)
+$(call stage,analysis.fig.hits,analysis/fig/4-hits.svg,plot hits $(call every,hits.tsv) --title "Dictionary by CSLS$(,) by layer" -o analysis/fig/4-hits.svg --tsv analysis/fig/4-hits.tsv)
 $(foreach t,$(SENTENCES),$(foreach c,$(SCORES),\
   $(call stage,analysis.fig.$t-$c,analysis/fig/5-$t-$c.svg,plot hits $(call every,$t.$c.tsv) --title "Retrieval of $t sentences by $c$(,) by layer" -o analysis/fig/5-$t-$c.svg)))
 plane = $(call stage,analysis.fig.plane-$1-$2,analysis/fig/6-plane-$1-$2.svg,\
