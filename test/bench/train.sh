@@ -2,7 +2,7 @@
 # large sgemm in the same run (measured before and after), peak memory, ratios. OPENBLAS_* is cleared for all, but see "core" below.
 #   PYTHON=path of a Python with the newest PyTorch (pip install torch); DEBIAN_PYTHON=/usr/bin/python3 (python3-torch,
 #   libopenblas0-openmp); empty: without that one. THREADS=N, SIZES="1 2 3", PRECISIONS="float32 bf16",
-#   SECONDS_EACH=8 (at least that long a setting)
+#   SECONDS_EACH=8 (at least that long a setting). On a busy machine THREADS=1 CPUTIME=1 measures the processes' own time.
 set -eu
 for v in $(env | sed -n 's/^\(OPENBLAS_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
 prog=$(dirname "$BIN")/test/bench/train
