@@ -25,7 +25,7 @@ static struct {
     struct model_config shape;
     int decoder_layers;
     double dropout, attention_dropout;
-    bool recompute, profile;
+    bool recompute, profile, deterministic;
     size_t memory;
 } o = { .device = "auto", .denoise = "0:1,25000:0.1", .seed = 1, .dropout = -1, .attention_dropout = -1, .decoder_layers = -1 };
 

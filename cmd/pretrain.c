@@ -21,7 +21,7 @@ static struct {
     struct pretrain p;
     int activation, gc_form, gc_targets, stream;
     double alpha, dropout, attention_dropout, xmax, gc_alpha;
-    bool gc_raw, half, no_lang, recompute, profile;
+    bool gc_raw, half, no_lang, recompute, profile, deterministic;
     size_t memory;
 } o = { .out = NULL, .device = "auto", .objective = "mlm", .seed = 1, .alpha = 0.7, .dropout = -1, .attention_dropout = -1,
         .xmax = 100, .gc_alpha = 0.75 };

@@ -21,6 +21,7 @@
     { "resume", 0, OPT_FLAG, &o.run.resume, "", "continue the run in the folder, if there is one" },
     { "device", 0, OPT_STR, &o.device, "NAME", "auto, cpu or cuda" },
     { "precision", 0, OPT_CHOICE, &o.precision, "float32|bf16", "of matrix products; bf16 adds in float32 and keeps float32 parameters" },
+    { "deterministic", 0, OPT_FLAG, &o.deterministic, "", "equal bytes from equal runs on one device: always so, accepted for other trainers' command lines" },
     { "recompute", 0, OPT_FLAG, &o.recompute, "", "run each layer again in the backward pass instead of keeping what it made: less memory, the same bytes" },
     { "memory", 0, OPT_SIZE, &o.memory, "SIZE", "refuse to begin what may need more (4G, 80%; default: what is free)" },
     { "profile", 0, OPT_FLAG, &o.profile, "", "at the end print what each operation took (standard error)" },

@@ -17,6 +17,12 @@ static _Noreturn void out_of_memory(size_t count, size_t size)
 
 void mem_none(size_t bytes) { out_of_memory(bytes, 1); }
 
+void mem_end(const char *why)
+{
+    fprintf(stderr, "%s: %s\n", prog_name(), why);
+    exit(PROG_FAILED);
+}
+
 /* malloc(0) may be NULL; callers want a pointer they can free. */
 void *mem_alloc(size_t bytes)
 {

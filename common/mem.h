@@ -10,7 +10,8 @@ void *mem_alloc(size_t bytes);                       /* uninitialised */
 void *mem_zero(size_t count, size_t size);           /* zeroed; count * size is checked */
 void *mem_grow(void *p, size_t count, size_t size);  /* realloc to count * size, checked */
 char *mem_dup(const char *s);
-_Noreturn void mem_none(size_t bytes);               /* the same end, for memory that is not malloc's (a device's) */
+_Noreturn void mem_none(size_t bytes);               /* the same end, for memory that is not malloc's */
+_Noreturn void mem_end(const char *why);             /* the same end with another message (a device's memory) */
 
 /* Makes room for `need` elements in *p (capacity *cap), growing by half or more.
  *   int *a = NULL; size_t n = 0, cap = 0;  mem_room(&a, &cap, n + 1, sizeof *a);  */

@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include "common/rng.h"
 
-#define KERNELS_ABI 3
+#define KERNELS_ABI 4
 
 typedef void act;                       /* elements of act_size bytes */
 
@@ -78,6 +78,7 @@ struct kern_shape {
     int rows, longest;                  /* tokens of a micro-batch, the longest sentence */
     int predicted;                      /* rows of the output layer */
     int dim, ffn, heads, vocab;
+    size_t params;                      /* floats of all parameters */
 };
 
 struct kernels {
@@ -97,6 +98,8 @@ struct kernels {
     int (*sync)(void);
     /* Bytes beside what alloc gave that steps of this shape take: scratch memory of threads and libraries. NULL: not known. */
     size_t (*working)(const struct kern_shape *s);
+    /* Bytes that alloc and working may still take, where the device has memory of its own; NULL: it is the host's. */
+    size_t (*room)(void);
     /* one line for people: device, memory, instruction set, library versions and kernels picked */
     const char *(*describe)(void);
 

@@ -56,6 +56,12 @@ $(foreach b,$(patsubst test/bench/%.c,%,$(wildcard test/bench/*.c)),$(eval $(cal
 $(BENCHES): bench/%: programs
 	@BIN='$(abspath $(O)/bin)' TOP='$(CURDIR)' bash test/bench/$*.sh
 
+# What test/gpu/run.sh runs besides the programs; it and pack.sh ask where things are built.
+.PHONY: gpu-tests print-O
+gpu-tests: $(addprefix $(O)/test/unit/,ops golden decode) $(addprefix $(O)/test/bench/,ops step)
+print-O:
+	@echo '$(O)'
+
 ## make test-peers    compares the programs' output with their peers' (test/peers/*.sh say which variables name them)
 .PHONY: test-peers
 test-peers: programs

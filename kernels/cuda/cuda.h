@@ -92,6 +92,7 @@ void cuda_add(act *Y, const act *X, size_t n);
 void cuda_xent(float *loss, float *nll, int32_t *best, act *dX, float *dW, float *db, const act *X, const float *W,
                const float *b, const int32_t *target, const float *weight, const uint8_t *allowed,
                float eps, float scale, int M, int D, int V);
+size_t xent_logits(int V, int M, int *rows);     /* bytes of logits at a time, of *rows rows */
 void cuda_gc(float *loss, act *dH, void *dB, const act *H, const void *B, bool B_act, const int32_t *t,
              const int32_t *nb, const float *f, const float *logx, float dot_scale, float weight, float scale,
              int M, int J, int D);

@@ -59,6 +59,24 @@ static int cuda_precision(enum kern_precision p)
     return 0;
 }
 
+/* Scratch memory (cuda_scratch grows by an eighth more than was asked for) and weights in bfloat16. */
+static size_t cuda_working(const struct kern_shape *s)
+{
+    int step;
+    double rows = s->rows, wide = s->ffn > 3 * s->dim ? s->ffn : 3 * s->dim;
+    double logits = (double)xent_logits(s->vocab, s->predicted, &step) * (cuda.bf16 ? 1.5 : 1);
+    double mask = rows * s->heads * (s->longest + 7) / 8, sums = 64 * 2 * (wide > s->vocab ? wide : s->vocab) * 4;
+    double runs = rows / 16 * s->dim * 4, keys = 16 * rows + 8192;
+    return (size_t)(1.125 * (logits + mask + sums + runs + keys + rows * s->heads * 4)) + (cuda.bf16 ? 2 * s->params : 0);
+}
+
+static size_t cuda_room(void)
+{
+    size_t here = 0, all = 0;
+    cuda_failed(cudaMemGetInfo(&here, &all), "cudaMemGetInfo");
+    return here ? here : 1;
+}
+
 static const char *missing(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static const char *missing(const char *fmt, ...)
 {
@@ -88,7 +106,13 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
     if (e == cudaSuccess) e = cudaSetDevice(0);         /* CUDA_VISIBLE_DEVICES chooses another */
     if (e == cudaSuccess) e = cudaGetDeviceProperties(&device, 0);
     if (e != cudaSuccess) {
-        *why = missing("%s", cudaGetErrorString(e));
+        int driver = 0, built = 0;
+        cudaDriverGetVersion(&driver);
+        cudaRuntimeGetVersion(&built);
+        if (driver == 0) *why = "there is no NVIDIA driver here";
+        else if (e == cudaErrorInsufficientDriver)
+            *why = missing("the NVIDIA driver is for CUDA %d.%d, and this build needs one for %d.%d or newer", driver / 1000, driver % 1000 / 10, built / 1000, built % 1000 / 10);
+        else *why = missing("%s", cudaGetErrorString(e));
         return NULL;
     }
     if (device.major < 8) {
@@ -110,6 +134,8 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
     table.act_size = sizeof(float);
     memory_table(&table);
     table.sync = cuda_sync;
+    table.working = cuda_working;
+    table.room = cuda_room;
     table.describe = cuda_describe;
     table.precision = cuda_precision;
     table.linear_fwd = cuda_linear_fwd; table.linear_bwd = cuda_linear_bwd; table.act_bwd = cuda_act_bwd;

@@ -85,14 +85,21 @@ static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *d
     }
 }
 
+size_t xent_logits(int V, int M, int *rows)
+{
+    size_t most = LOGITS / (size_t)(V > 0 ? V : 1) / 64 * 64;
+    if (most < 64) most = 64;
+    *rows = M < (int)most ? M : (int)most;
+    return (size_t)*rows * (size_t)V * sizeof(float);
+}
+
 template <typename T>
 static void run(float *loss, float *nll, int32_t *best, T *dX, float *dW, float *db, const T *X, const float *W, const float *b,
                 const int32_t *target, const float *weight, const uint8_t *allowed, float eps, float scale, int M, int D, int V)
 {
     bool gradient = dX || dW || db;
-    size_t most = LOGITS / (size_t)V / 64 * 64;
-    if (most < 64) most = 64;
-    int step = M < (int)most ? M : (int)most;
+    int step;
+    xent_logits(V, M, &step);
     size_t logits = (size_t)step * (size_t)V, aside = (logits * sizeof(float) + 255) / 256 * 256, slopes = (logits * sizeof(T) + 255) / 256 * 256;
     char *room = (char *)cuda_scratch(SCRATCH_LOGITS, aside + 256 + (gradient && sizeof(T) != sizeof(float) ? slopes : 0));
     if (!room) return;

@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/err.h"
 #include "common/mem.h"
 
 /* Holes of a block lie in the order of their addresses; neighbours are joined. A step has some dozens of them. */
@@ -101,7 +102,7 @@ void *arena_get(struct arena *a, size_t bytes, int *number)
     if (i == a->blocks) {
         size_t want = arena_size(a) / 2 > LEAST ? arena_size(a) / 2 / ALIGN * ALIGN : LEAST;
         if (want < bytes) want = bytes;
-        if (!block_add(a, want) && (want == bytes || !block_add(a, bytes))) mem_none(bytes);
+        if (!block_add(a, want) && (want == bytes || !block_add(a, bytes))) mem_end(err_msg());
         place(a, i, bytes, &x);
     }
     struct block *b = &a->block[i];

@@ -129,6 +129,10 @@ struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_st
         s->array[i] = mem_alloc(ps->total * sizeof(float));
         ps->k->download(s->array[i], from[i], ps->total * sizeof(float));
     }
+    if (ps->k->sync() < 0) {                 /* a lost device gave no numbers */
+        snapshot_free(s);
+        return NULL;
+    }
     s->st = *st;
     s->st.state = mem_zero((size_t)st->n_state + 1, sizeof *s->st.state);
     s->value = mem_zero((size_t)st->n_state + 1, sizeof *s->value);

@@ -7,7 +7,11 @@
 #include "common/prog.h"
 #include "lib/graph/plan.h"
 
-size_t memory_total(const struct memory_need *n) { return n->now + n->params + n->arena + n->working + n->host; }
+static size_t tensors(const struct memory_need *n) { return n->params + n->arena + n->working; }
+size_t memory_total(const struct memory_need *n) { return n->now + n->host + (n->room ? 0 : tensors(n)); }
+size_t memory_device(const struct memory_need *n) { return n->room ? tensors(n) : 0; }
+
+static bool fits(const struct memory_need *n, size_t limit) { return memory_total(n) <= limit && memory_device(n) <= n->room; }
 
 /* The number after "name" in a file of "name: N kB" lines, in bytes; 0 if it is not there. */
 static size_t field(const char *path, const char *name)
@@ -80,8 +84,10 @@ int memory_plan_open(struct model *m, struct tape *t, const struct model_config 
 
 void memory_plan_close(struct model *m, struct tape *t, const struct kernels *like, const struct kern_shape *s, struct memory_need *need)
 {
+    struct kern_shape shape = *s;
+    shape.params = m->ps.total;
     *need = (struct memory_need){ .now = memory_now(), .params = 4 * m->ps.total * sizeof(float), .arena = tape_peak(t),
-        .working = like->working ? like->working(s) : 0, .host = 3 * m->ps.total * sizeof(float) };
+        .working = like->working ? like->working(&shape) : 0, .host = 3 * m->ps.total * sizeof(float), .room = like->room ? like->room() : 0 };
     tape_free(t);
     model_free(m);
 }
@@ -102,10 +108,10 @@ static void advice(const struct memory_ask *a, size_t limit, char *to, size_t si
     for (int parts = 1; parts <= 1024 && a->tokens / parts >= 16; parts *= 2)
         for (int again = a->recompute; again <= 1; again++) {
             int tokens = (a->tokens + parts - 1) / parts;
-            if ((parts == 1 && again == (int)a->recompute) || a->plan(a->ctx, tokens, again, &n) < 0 || memory_total(&n) > limit) continue;
+            if ((parts == 1 && again == (int)a->recompute) || a->plan(a->ctx, tokens, again, &n) < 0 || !fits(&n, limit)) continue;
             char batch[64] = "";
             if (parts > 1) snprintf(batch, sizeof batch, " --tokens %d --accumulate %d", tokens, a->accumulate * parts);
-            snprintf(to, size, "%s%s would need %s", again && !a->recompute ? " --recompute" : "", batch, human(memory_total(&n), s));
+            snprintf(to, size, "%s%s would need %s", again && !a->recompute ? " --recompute" : "", batch, human(n.room ? memory_device(&n) : memory_total(&n), s));
             return;
         }
     snprintf(to, size, " no size of micro-batch fits; use a smaller --dim, fewer --layers or a smaller vocabulary");
@@ -114,15 +120,24 @@ static void advice(const struct memory_ask *a, size_t limit, char *to, size_t si
 int memory_check(const struct memory_ask *a, struct memory_need *need)
 {
     size_t limit = a->limit ? a->limit : memory_limit();
-    char all[32], there[32], s[5][32], what[256];
+    char all[32], there[32], device[32], room[32], s[5][32], what[256];
     if (a->plan(a->ctx, a->tokens, a->recompute, need) < 0) return -1;
     human(memory_total(need), all);
     human(limit, there);
+    human(memory_device(need), device);
+    human(need->room, room);
+    if (memory_device(need) > need->room) {
+        advice(a, limit, what, sizeof what);
+        return err_set("this run needs %s of the GPU's memory and %s are free;%s", device, room, what);
+    }
     if (memory_total(need) > limit) {
         advice(a, limit, what, sizeof what);
         return err_set("this run needs %s of memory and may have %s;%s", all, there, what);
     }
-    prog_note("memory: at most %s of %s: parameters and optimiser %s, activations %s, operations %s, checkpoints %s, the rest %s", all, there,
+    if (need->room)
+        prog_note("GPU memory: at most %s of %s: parameters and optimiser %s, activations %s, operations %s; the host's: at most %s of %s", device, room,
+                  human(need->params, s[0]), human(need->arena, s[1]), human(need->working, s[2]), all, there);
+    else prog_note("memory: at most %s of %s: parameters and optimiser %s, activations %s, operations %s, checkpoints %s, the rest %s", all, there,
               human(need->params, s[0]), human(need->arena, s[1]), human(need->working, s[2]), human(need->host, s[3]), human(need->now, s[4]));
     return 0;
 }

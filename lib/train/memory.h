@@ -7,8 +7,12 @@
 #include <stddef.h>
 #include "lib/model/model.h"
 
-struct memory_need { size_t now, params, arena, working, host; };
-size_t memory_total(const struct memory_need *n);
+struct memory_need {
+    size_t now, params, arena, working, host;
+    size_t room;                                     /* what a device with memory of its own has free: params, arena, working are there; 0: all is the host's */
+};
+size_t memory_total(const struct memory_need *n);    /* the host's */
+size_t memory_device(const struct memory_need *n);   /* the device's own, 0 where it has none */
 
 /* What this process may have resident: of what the machine has free now and what a cgroup or ulimit -v leaves, the least. */
 size_t memory_limit(void);

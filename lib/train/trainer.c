@@ -59,7 +59,9 @@ static int save(struct trainer *tr)
 {
     struct checkpoint_state st = { tr->step, tr->best_step, tr->since_best, tr->best, tr->state, tr->n_state };
     struct checkpoint_keep keep = { tr->o.keep, tr->o.save_every, tr->o.steps, tr->best_step };
-    if (saver_done(tr->saver, true) < 0 || saver_put(tr->saver, snapshot_take(tr->m, &st), &keep) < 0) return -1;
+    if (saver_done(tr->saver, true) < 0) return -1;
+    struct snapshot *snap = snapshot_take(tr->m, &st);
+    if (!snap || saver_put(tr->saver, snap, &keep) < 0) return -1;
     tr->saved_step = tr->step;
     tr->saved_at = now();
     return 0;

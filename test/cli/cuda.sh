@@ -1,11 +1,36 @@
-# The CUDA side without a GPU: its sources compiled as plain C++ (test/cuda) against the list of operations, in float32, in
-# bfloat16 and with the threads of a block in reverse order; then training and translating like the CPU's.
+# The CUDA side without a GPU: its sources compiled as plain C++ (test/cuda) run the list of operations, in float32, in bfloat16
+# and with the threads of a block in reverse order; models against PyTorch's numbers; and training, resuming and translating
+# like the CPU's, as test/gpu/run.sh checks them on a GPU.
 . "$TOP/test/cli/lib.sh"
 build=$(dirname "$BIN")
 export ISOGLOT_CUDA=$build/test/cuda/libisoglot-cuda.so
 export ISOGLOT_CUBLASLT=$ISOGLOT_CUDA
+export UNIT=$build/test/unit STEPS=10 DIM=32 LAYERS=1 TOKENS=100 SENTENCES=100 TRANSLATE=5
+. "$TOP/test/gpu/checks.sh"
 
-"$build/test/unit/ops" cuda > float32 2>&1 & a=$!
-ISOGLOT_EMULATE=reverse "$build/test/unit/ops" cuda bf16 > bf16 2>&1 & b=$!
-wait $a || { cat float32; fail "operations in float32"; }
-wait $b || { cat bf16; fail "operations in bf16"; }
+check_ops_float32 > float32 2>&1 & ops32=$!
+ISOGLOT_EMULATE=reverse check_ops_bf16 > bf16 2>&1 & ops16=$!
+"$UNIT/golden" cuda > golden 2>&1 || { cat golden; fail "models"; }
+check_training_follows_the_cpu
+check_bf16_training_follows_the_cpu
+check_same_seed_same_bytes
+check_translation_follows_the_cpu
+# what it says of itself, and without a device
+pretrain_on auto float32 auto --steps 1 2> why || { cat why; fail "auto"; }
+wait $ops32 || { cat float32; fail "operations in float32"; }
+wait $ops16 || { cat bf16; fail "operations in bf16"; }
+
+# memory that ends: what was wanted, what there is, what helps; nothing half-written
+export ISOGLOT_EMULATE_MEMORY=60000000
+fails 1 "this run needs [0-9.]+ [MG]iB of the GPU's memory and 25 MiB are free; --tokens [0-9]+ --accumulate [0-9]+ would need" pretrain_on cuda float32 none --tokens 20000
+[ ! -e none ] || fail "a run that could not begin left a folder"
+! ISOGLOT_EMULATE_MEMORY=34000000 "$UNIT/ops" cuda > short 2>&1 || fail "operations without memory"
+grep -Eq 'out of GPU memory: wanted [0-9.]+ MiB for tensors, [0-9.]+ of 32.4 MiB are free; lower --tokens' short || { tail -n 5 short; fail "the message"; }
+unset ISOGLOT_EMULATE_MEMORY
+# a device that is lost in the middle: one line, and the checkpoint before it is whole
+status=0; ISOGLOT_EMULATE_LOST=2500 pretrain_on cuda float32 lost --save-every 2 --steps 1000 2> why || status=$?
+is $status 1 "status of a run whose device was lost"
+grep -q 'pretrain: GPU: uncorrectable ECC error encountered' why || { cat why; fail "the message"; }
+[ "$(wc -l < why)" = 1 ] || { cat why; fail "more than one line"; }
+ckpt info lost/last > info || fail "the checkpoint is damaged"
+! grep -qi nan lost/log.jsonl || fail "numbers of a lost device in the log"

@@ -81,7 +81,7 @@ static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 /* --- the run time --- */
 
 typedef int cudaError_t;
-enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100, cudaErrorDeviceUnavailable = 46, cudaErrorECCUncorrectable = 214 };
+enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorInsufficientDriver = 35, cudaErrorNoDevice = 100, cudaErrorECCUncorrectable = 214 };
 enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };

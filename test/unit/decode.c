@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/err.h"
 #include "common/mem.h"
 #include "lib/model/decode.h"
 
@@ -17,6 +18,14 @@ static struct model m;
 static struct tape t;
 static const struct kernels *k;
 static uint8_t *allowed;                             /* what a decoder may say, host */
+
+static const char *device = "cpu";              /* or the program's argument */
+static const struct kernels *open_device(void)
+{
+    const struct kernels *found = kernels_open(device, KERN_FLOAT32, NULL);
+    if (!found) fail_msg("%s", err_msg());
+    return found;
+}
 
 static const uint8_t two_words[V] = { [5] = 1, [6] = 1 };
 
@@ -30,7 +39,7 @@ static void start(bool pre_norm, uint64_t seed, const uint8_t *seen)
     c.n_langs = 2;
     strcpy(c.lang[0], "aa");
     strcpy(c.lang[1], "bb");
-    k = kernels_cpu();
+    k = open_device();
     assert_int_equal(model_new(&m, &c, k, seed, false), 0);
     for (int i = 0; i < m.ps.n; i++)                 /* far from uniform, so that the best sequences are clearly the best */
         if (strstr(m.ps.p[i].name, "weight") && m.ps.p[i].rows > 1) param_uniform(&m.ps, i, seed, 1);
@@ -238,7 +247,7 @@ static void fixed_positions_have_no_gradient(void **state)
         model_config_init(&c);
         c.layers = 1; c.dim = 16; c.heads = 2; c.ffn = 24; c.positions = 12; c.vocab = V;
         c.sinusoidal = fixed;
-        k = kernels_cpu();
+        k = open_device();
         assert_int_equal(model_new(&one, &c, k, 1, true), 0);
         tape_init(&tape, k, &one.ps);
         batch_add(&b, sources[3], lengths[3], 0, 0);
@@ -256,8 +265,9 @@ static void fixed_positions_have_no_gradient(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) device = argv[1];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_beam_that_holds_everything_finds_the_best_of_all_sequences),
         cmocka_unit_test(greedy_search_takes_the_best_word_of_a_decoder_without_a_cache),

@@ -25,6 +25,14 @@ static struct batch src, dec;
 static int32_t target[64], pick[16], pick_target[16], n_pick;
 static struct gc_batch pairs;
 
+static const char *device = "cpu";              /* or the program's argument */
+static const struct kernels *open_device(void)
+{
+    const struct kernels *found = kernels_open(device, KERN_FLOAT32, NULL);
+    if (!found) fail_msg("%s", err_msg());
+    return found;
+}
+
 static const struct st_tensor *want(const char *name)
 {
     const struct st_tensor *x = st_find(gold, name);
@@ -230,7 +238,7 @@ static void open_variant(const char *name)
     c.n_langs = 2;
     strcpy(c.lang[0], "en");
     strcpy(c.lang[1], "de");
-    k = kernels_cpu();
+    k = open_device();
     assert_int_equal(model_new(&m, &c, k, 1, true), 0);
     tape_init(&t, k, &m.ps);
     build();
@@ -354,8 +362,9 @@ static void model_is_pytorchs(void **state)
     close_variant();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) device = argv[1];
 #define VARIANT(name) { name "_model_is_pytorchs", model_is_pytorchs, NULL, NULL, name }
     const struct CMUnitTest tests[] = { VARIANT("post"), VARIANT("pre"), VARIANT("albert"), VARIANT("shared"), VARIANT("sinusoidal") };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
  * From the list follow: values and gradients (finite differences of the plain version) at awkward shapes, dropout as
  * kernels.h documents it, equal bytes on any number of threads, PyTorch's numbers (test/golden/ops.py), and that the
  * checks notice a gradient with the wrong sign. `ops DEVICE [bf16]`
- * runs it all on another back end. */
+ * runs it all on another back end; `ops DEVICE describe` only opens it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -1223,6 +1223,7 @@ int main(int argc, char **argv)
     k = kernels_open(argc > 1 ? argv[1] : "cpu", bf16 ? KERN_BF16 : KERN_FLOAT32, &why);
     if (!k) { fprintf(stderr, "ops: %s\n", err_msg()); return 1; }
     printf("%s\n", why);
+    if (argc > 2 && strcmp(argv[2], "describe") == 0) return 0;
     if (bf16) tolerance = 1e-2;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_those_of_a_plain_computation_in_double),
