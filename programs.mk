@@ -11,10 +11,10 @@ ALL_PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count binarize sha
     cooc-count cooc-merge cooc-query cooc-study synth-corpus derive-lang pretrain align-post finetune \
     translate predict embed dict-induce rsim retrieve analogy bleu score ckpt plot
 
-A_tokenize     := lib/text common
-L_tokenize      = $(ICU) -lpcre2-8 $(BASE) $(MATH)
-A_detokenize   := lib/text common
-L_detokenize    = $(ICU) $(BASE) $(MATH)
+A_tokenize     := lib/pieces lib/text common
+L_tokenize      = $(ICU) -lpcre2-8 $(JSON) $(BASE) $(MATH)
+A_detokenize   := lib/pieces lib/text common
+L_detokenize    = $(ICU) $(JSON) $(BASE) $(MATH)
 A_bpe-learn    := lib/bpe common
 L_bpe-learn     = $(BASE) $(MATH)
 A_bpe-apply    := lib/bpe common

@@ -1,12 +1,13 @@
 /* detokenize: tokens in, text out. Moses' detokenizer.perl to the byte. */
 #include <stdlib.h>
 #include "common/prog.h"
+#include "lib/pieces/pieces.h"
 #include "lib/text/casemark.h"
 #include "lib/text/detok.h"
 #include "lib/text/lines.h"
 
 static struct {
-    const char *lang, *out;
+    const char *lang, *out, *subwords;
     bool uppercase, case_marker, case_only, line_buffered, replace_invalid;
 } o = { .lang = "en" };
 
@@ -16,6 +17,7 @@ static const struct opt opts[] = {
     { "uppercase", 'u', OPT_FLAG, &o.uppercase, 0, "make the first letter of each line upper-case" },
     { "case-marker", 0, OPT_FLAG, &o.case_marker, 0, "first undo tokenize --case-marker" },
     { "case-marker-only", 0, OPT_FLAG, &o.case_only, 0, "only that; tokens stay tokens" },
+    { "subwords", 0, OPT_STR, &o.subwords, "PATH", "join what tokenize --subwords PATH cut, and nothing else" },
     { "replace-invalid", 0, OPT_FLAG, &o.replace_invalid, 0, "write U+FFFD for invalid UTF-8 instead of stopping" },
     { "line-buffered", 'b', OPT_FLAG, &o.line_buffered, 0, "write each line as soon as it is read (on a terminal always)" },
     { 0 } };
@@ -59,11 +61,32 @@ static void work_free(void *work)
     free(w);
 }
 
+static int subwords_line(void *ctx, void *work, const char *s, size_t n, bool newline, struct tbuf *out)
+{
+    (void)work;
+    pieces_join(ctx, s, n, out);
+    if (newline) tbuf_byte(out, '\n');
+    return 0;
+}
+static void *subwords_work(void *ctx) { return pieces_work_new(ctx); }
+
+static int subwords(const struct args *args)
+{
+    struct pieces *p = pieces_open(o.subwords, false);
+    if (!p) return -1;
+    struct lines l = { .ctx = p, .line = subwords_line, .work_new = subwords_work, .work_free = pieces_work_free,
+                       .line_buffered = o.line_buffered, .replace_invalid = o.replace_invalid };
+    int status = lines_run(&l, args->v, args->n, o.out);
+    pieces_free(p);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct args args;
     int status = prog_start(&prog, argc, argv, &args);
     if (status >= 0) return status;
+    if (o.subwords) return subwords(&args) < 0 ? prog_fail() : prog_end();
     struct detok_options d = { o.lang, o.uppercase };
     struct detok *detok = detok_new(&d);
     struct lines l = { .ctx = detok, .line = line, .work_new = work_new, .work_free = work_free,

@@ -1,14 +1,15 @@
 /* tokenize: plain text in, tokens out, one space between. Moses' tokenizer.perl to the byte, XLM's preparation of text
- * before it, a case marker after it; Thai, Chinese and Japanese by ICU. */
+ * before it, a case marker after it; Thai, Chinese and Japanese by ICU. Or the sub-words that an imported model reads. */
 #include <stdio.h>
 #include <string.h>
 #include "common/mem.h"
 #include "common/prog.h"
+#include "lib/pieces/pieces.h"
 #include "lib/text/lines.h"
 #include "lib/text/tokenize.h"
 
 static struct tokenize_options t = { .lang = "en" };
-static struct { const char *out; bool case_only, sgm, xlm, line_buffered, replace_invalid, describe; int lines; bool time; } o;
+static struct { const char *out, *subwords; bool uncased, case_only, sgm, xlm, line_buffered, replace_invalid, describe; int lines; bool time; } o;
 
 static const struct opt opts[] = {
     { "language", 'l', OPT_STR, &t.lang, "LANG", "the text's language (default: en)" },
@@ -36,6 +37,10 @@ static const struct opt opts[] = {
     { "case-marker", 0, OPT_FLAG, &t.case_marker, 0, "lower-case, with a marker before what was not: \xE2\x87\xA7 hund for Hund, "
       "\xE2\x87\xAA eu for EU; detokenize --case-marker undoes it" },
     { "case-marker-only", 0, OPT_FLAG, &o.case_only, 0, "only that, on text that is tokenised already" },
+    { .help = "Or nothing of that, but" },
+    { "subwords", 0, OPT_STR, &o.subwords, "PATH", "the pieces of an imported model's folder, of a SentencePiece model (*.model) or of "
+      "WordPiece (vocab.txt, with BERT's basic tokeniser)" },
+    { "uncased", 0, OPT_FLAG, &o.uncased, 0, "with a vocab.txt: lower-case and without accents" },
     { .help = "Input and output" },
     { "replace-invalid", 0, OPT_FLAG, &o.replace_invalid, 0, "write U+FFFD for invalid UTF-8 instead of stopping" },
     { "line-buffered", 'b', OPT_FLAG, &o.line_buffered, 0, "write each line as soon as it is read (on a terminal always)" },
@@ -51,6 +56,25 @@ static const struct prog prog = { "tokenize", "-l LANG [options] [FILE]... > tok
             "  tokenize -l de --case-marker text.de | bpe-apply -c codes\n" };
 
 struct ctx { struct tokenizer *t; struct sgm *sgm; struct tbuf text; };
+
+static int subwords_line(void *ctx, void *work, const char *s, size_t n, bool newline, struct tbuf *out)
+{
+    if (pieces_line(ctx, work, s, n, out) < 0) return -1;
+    if (newline) tbuf_byte(out, '\n');
+    return 0;
+}
+static void *subwords_work(void *ctx) { return pieces_work_new(ctx); }
+
+static int subwords(const struct args *args)
+{
+    struct pieces *p = pieces_open(o.subwords, o.uncased);
+    if (!p) return -1;
+    struct lines l = { .ctx = p, .line = subwords_line, .work_new = subwords_work, .work_free = pieces_work_free,
+                       .line_buffered = o.line_buffered, .replace_invalid = o.replace_invalid };
+    int status = lines_run(&l, args->v, args->n, o.out);
+    pieces_free(p);
+    return status;
+}
 
 static int line(void *ctx, void *work, const char *s, size_t n, bool newline, struct tbuf *out)
 { return tokenizer_line(((struct ctx *)ctx)->t, work, s, n, newline, out); }
@@ -83,6 +107,7 @@ static void two_dashes(int argc, char **argv)
 
 static int run(const struct args *args)
 {
+    if (o.subwords) return subwords(args);
     if (o.case_only) { t.no_tokenize = t.case_marker = true; }
     if (o.xlm) t.prepare.unicode_punctuation = t.prepare.punctuation = t.prepare.non_printing = t.no_escape = true;
     if (o.describe) {
@@ -113,5 +138,6 @@ int main(int argc, char **argv)
     if (status >= 0) return status;
     if (t.prepare.penn && !t.prepare.punctuation && !o.xlm)
         return prog_usage("--penn belongs to --normalize-punctuation; tokenizer.perl's Penn Treebank rules are not here");
+    if (o.uncased && !o.subwords) return prog_usage("--uncased belongs to --subwords");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

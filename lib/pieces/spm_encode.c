@@ -39,25 +39,29 @@ static void put(const struct spm *m, struct spm_scratch *s, const char *text, si
     s->cut[s->n_cut++] = (struct spm_cut){ text, n, id };
 }
 
-/* --- unigram ------------------------------------------------------------------------------------------------ */
+/* --- unigram ------------------------------------------------------------------------------------------------ *
+ * Sums are double and begin anew with each word, where no piece reaches beyond one: of segmentations that tie, which happens
+ * when they are the same pieces in another order, rounding chooses, and it chooses as the tokenizers library does. (The
+ * sentencepiece library adds in float over the whole line.) */
 
-struct best { float score; int32_t from; uint32_t id; };        /* of what ends here; from -1: nothing yet */
+struct best { double score; int32_t from; uint32_t id; };        /* of what ends here; from -1: nothing yet */
 
-static void offer(struct best *to, float score, int32_t from, uint32_t id)
+static void offer(struct best *to, double score, int32_t from, uint32_t id)
 {
     if (to->from < 0 || score > to->score) *to = (struct best){ score, from, id };
 }
 
 static void unigram(const struct spm *m, struct spm_scratch *s, const char *text, size_t n)
 {
-    const float UNKNOWN_PENALTY = 10;
+    const double UNKNOWN_PENALTY = 10;
     mem_room(&s->work, &s->work_cap, n + 1, sizeof(struct best));
     struct best *best = s->work;
-    float unknown = m->min - UNKNOWN_PENALTY;
+    double unknown = (double)m->min - UNKNOWN_PENALTY;
     for (size_t i = 0; i <= n; i++) best[i] = (struct best){ 0, -1, 0 };
     for (size_t at = 0; at < n; ) {
         size_t one = char_len(text + at, n - at);
-        float here = best[at].score;
+        bool word = m->word_by_word && n - at >= 3 && !memcmp(text + at, "\xE2\x96\x81", 3);
+        double here = word ? 0 : best[at].score;
         bool single = false;
         uint32_t node = SPM_ROOT;
         for (size_t end = at; end < n && (node = spm_edge(&m->trie, node, (unsigned char)text[end])); ) {
@@ -65,7 +69,7 @@ static void unigram(const struct spm *m, struct spm_scratch *s, const char *text
             end++;
             if (id < 0 || m->piece[id].type == SPM_UNUSED) continue;
             size_t len = end - at;
-            float score = m->piece[id].type == SPM_USER ? (float)((double)((float)len * m->max) - 0.1) : m->piece[id].score;
+            double score = m->piece[id].type == SPM_USER ? (double)((float)len * m->max) - 0.1 : (double)m->piece[id].score;
             offer(&best[end], score + here, (int32_t)at, (uint32_t)id);
             if (len == one) single = true;
         }

@@ -21,6 +21,7 @@ struct spm {
     uint32_t unk;
     float min, max;              /* scores of normal pieces; max as SentencePiece has it, at least FLT_MIN */
     bool bpe, byte_fallback;
+    bool word_by_word;           /* no piece has U+2581 but at its beginning */
     int32_t byte_id[256];
     bool dummy_prefix, one_space, escape, suffix;       /* add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, treat_whitespace_as_suffix */
     uint32_t *map; uint32_t map_n;                      /* units of the double-array trie */

@@ -201,6 +201,7 @@ static int index_pieces(struct building *b, const char *name)
     m->min = FLT_MAX;
     m->max = FLT_MIN;
     for (int i = 0; i < 256; i++) m->byte_id[i] = -1;
+    m->word_by_word = true;
     for (uint32_t i = 0; i < m->n; i++) {
         const struct spm_piece *p = &m->piece[i];
         if (p->type == SPM_UNKNOWN) { unknown++; m->unk = i; }
@@ -213,6 +214,7 @@ static int index_pieces(struct building *b, const char *name)
             if (p->score < m->min) m->min = p->score;
             if (p->score > m->max) m->max = p->score;
         }
+        if (strstr(p->text + 1, "\xE2\x96\x81")) m->word_by_word = false;
         if (p->type == SPM_USER) trie_add(&m->user, p->text, p->n, i);
         if (!trie_add(&m->trie, p->text, p->n, i)) return err_set("%s: piece %u \"%.40s\" is there twice", name, i, p->text);
     }

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Makes test/golden/subwords: small models and what transformers (WordPiece, unigram) and sentencepiece (BPE) make of a text,
+which test/cli/subwords.sh compares tokenize --subwords with.
+
+    test/golden/subwords.py OUT_DIR        (transformers, tokenizers, sentencepiece from PyPI)
+"""
+import json, os, sys, tempfile
+import sentencepiece as spm
+from tokenizers import BertWordPieceTokenizer
+from transformers import AutoTokenizer
+
+out = sys.argv[1]
+os.makedirs(out, exist_ok=True)
+TEXT = """The quick brown foxes were running, and the slower ones walked behind them.
+Ein kleiner Hund l\u00e4uft \u00fcber die gr\u00fcne Wiese; \u00dcbung macht den Meister!
+Le gar\u00e7on a mang\u00e9 une p\u00eache \u00e0 No\u00ebl \u2013 \u00ab d\u00e9j\u00e0 \u00bb.
+\u0130stanbul'da \u0131\u015f\u0131k g\u00fczel.
+\u042d\u0442\u043e \u043f\u0440\u043e\u0441\u0442\u043e\u0435 \u043f\u0440\u0435\u0434\u043b\u043e\u0436\u0435\u043d\u0438\u0435 \u043d\u0430 \u0440\u0443\u0441\u0441\u043a\u043e\u043c \u044f\u0437\u044b\u043a\u0435, \u0451\u0436\u0438\u043a.
+\u03a4\u03bf \u03a3\u03a0\u0399\u03a4\u0399 \u03b5\u03af\u03bd\u03b1\u03b9 \u03bc\u03b9\u03ba\u03c1\u03cc\u03c2.
+\u0647\u0630\u0647 \u062c\u0645\u0644\u0629 \u0642\u0635\u064a\u0631\u0629\u064b \u062c\u062f\u0627\u064b.
+\u092f\u0939 \u090f\u0915 \u091b\u094b\u091f\u093e \u0935\u093e\u0915\u094d\u092f \u0939\u0948\u0964
+\u4eca\u5929\u5929\u6c14\u5f88\u597d\uff0c\u6211\u4eec\u53bb\u516c\u56ed\u3002
+\u0e27\u0e31\u0e19\u0e19\u0e35\u0e49\u0e2d\u0e32\u0e01\u0e32\u0e28\u0e14\u0e35
+\ud55c\uad6d\uc5b4 \ubb38\uc7a5\uc785\ub2c8\ub2e4.
+\ufb01ne \u00ad so\u00adft zero\u200bwidth a\u00a0b\u3000c\u2028d
+don't (a-b) \u201cq\u201d \u00a7 \u20ac $5 ^ ` ~ 12345 1.5e-3
+xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx y
+\U0001f600 \U00020000 \ue000private \u0300x e\u0301
+
+   two   spaces 
+\u2581already \u2581
+## a##b [X]
+AAaaa aAaA aaaaaaa ababab bababa""".split("\n")
+
+
+def write(name, lines):
+    with open(f"{out}/{name}", "w", encoding="utf-8") as f:
+        f.write("".join(x + "\n" for x in lines))
+
+
+write("text", TEXT)
+for name, lower in (("cased", False), ("uncased", True)):
+    t = BertWordPieceTokenizer(lowercase=lower)
+    t.train_from_iterator(TEXT * 3, vocab_size=300, show_progress=False)
+    with tempfile.TemporaryDirectory() as d:
+        t.save_model(d)
+        json.dump({"tokenizer_class": "BertTokenizer", "do_lower_case": lower}, open(f"{d}/tokenizer_config.json", "w"))
+        write(f"{name}.out", [" ".join(AutoTokenizer.from_pretrained(d).tokenize(x)) for x in TEXT])
+        os.replace(f"{d}/vocab.txt", f"{out}/{name}.txt")
+
+rules = f"{out}/rules"
+open(rules, "w").write("C4\t61 65\nE4\t61 65\nFB01\t66 69\nA0\t20\n3000\t20\nAD\t\n31 32\t33\n")
+train = dict(sentence_iterator=None, minloglevel=2, hard_vocab_limit=False, normalization_rule_tsv=rules)
+spm.SentencePieceTrainer.train(**{**train, "sentence_iterator": iter(TEXT * 3)}, model_prefix=f"{out}/unigram", vocab_size=260, model_type="unigram")
+spm.SentencePieceTrainer.train(**{**train, "sentence_iterator": iter(TEXT * 3)}, model_prefix=f"{out}/bpe", vocab_size=520, model_type="bpe",
+                               byte_fallback=True, character_coverage=0.9, user_defined_symbols=["quick br", "##"])
+spm.SentencePieceTrainer.train(**{**train, "sentence_iterator": iter(TEXT * 3)}, model_prefix=f"{out}/spaces", vocab_size=300, model_type="unigram",
+                               remove_extra_whitespaces=False, treat_whitespace_as_suffix=True, user_defined_symbols=["running,"])
+for name in ("unigram", "bpe", "spaces"):
+    os.remove(f"{out}/{name}.vocab")
+    s = spm.SentencePieceProcessor(model_file=f"{out}/{name}.model")
+    write(f"{name}.out", [" ".join(s.encode(x, out_type=str)) for x in TEXT])
+os.remove(rules)
