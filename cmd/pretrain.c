@@ -69,7 +69,7 @@ static const struct opt opts[] = {
     { "gc-half-storage", 0, OPT_FLAG, &o.half, "", "keep log X and f in 16 bits" },
     { .help = "Model:" },
 #include "cmd/model_options.h"
-    { "init|reload-model", 0, OPT_STR, &o.init, "DIR", "start from this model" },
+    { "init|reload-model", 0, OPT_STR, &o.init, "DIR", "start from this model: its weights and, where no option says otherwise, its shape" },
     { "init-embeddings|reload-emb", 0, OPT_STR, &o.vectors, "FILE", "start token embeddings from these vectors" },
     { .help = "Run:" },
 #include "cmd/run_options.h"
@@ -129,6 +129,25 @@ static int start_weights(struct model *m, const struct vocab *v)
 static int plan(void *k, int tokens, bool recompute, struct memory_need *need)
 {
     return pretrain_plan(&o.p, &o.shape, k, tokens, recompute, need);
+}
+
+/* --init gives the architecture, too, where no option asks for another. */
+static int shape_of_init(void)
+{
+    struct model_config c, *s = &o.shape;
+    char *from = run_model_dir(o.init);
+    if (!from || model_read_config(&c, from) < 0) { free(from); return -1; }
+    free(from);
+#define TAKE(option, field) if (!prog_given(option)) s->field = c.field
+    TAKE("layers", layers); TAKE("dim", dim); TAKE("ffn", ffn); TAKE("heads", heads); TAKE("positions", positions);
+    TAKE("pre-norm", pre_norm); TAKE("sinusoidal", sinusoidal); TAKE("encoder-langs", encoder_langs);
+    TAKE("embed-dim", embed_dim); TAKE("share-layers", share_layers);
+    TAKE("dropout", dropout); TAKE("attention-dropout", attention_dropout);
+#undef TAKE
+    if (!prog_given("activation")) o.activation = c.activation - 1;
+    s->token_types = c.token_types; s->output_transform = c.output_transform && !c.decoder_layers;
+    s->embed_norm = c.embed_norm; s->scale_embed = c.scale_embed; s->norm_eps = c.norm_eps;
+    return 0;
 }
 
 /* -1 failed, else the exit status. */
@@ -202,6 +221,7 @@ int main(int argc, char **argv)
     if (!o.train.n || !o.vocab || !o.out) return prog_usage("--train, --vocab and --out are needed");
     if (strcmp(o.objective, "mlm") && strcmp(o.objective, "mlm,gc")) return prog_usage("--objective is mlm or mlm,gc, not %s", o.objective);
     if (strstr(o.objective, "gc") && !o.cooc) return prog_usage("--objective %s needs --cooc FILE", o.objective);
+    if (o.init && shape_of_init() < 0) return prog_fail();
     if (o.gc_form && o.shape.embed_dim && o.shape.embed_dim != o.shape.dim)
         return prog_usage("--gc-form output wants output embeddings as wide as the states; leave out --embed-dim");
     if (o.p.mlm.mask + o.p.mlm.random > 1) return prog_usage("--mask-keep and --mask-random add up to more than 1");

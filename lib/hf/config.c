@@ -158,6 +158,23 @@ static void parse_bart(struct in *in, struct hf_config *h, struct model_config *
     else if (c->decoder_layers < 1) in->rc = err_set("%s: \"decoder_layers\" is 0; an encoder-decoder is wanted", in->where);
 }
 
+int hf_config_check(const struct model_config *c, const char *where)
+{
+    struct model_config again;
+    char *json = NULL, *why = NULL;
+    int rc = model_config_check(c);
+    if (rc < 0) why = mem_dup(err_msg());
+    else {
+        json = model_config_json(c);
+        rc = model_config_parse(&again, json, "its languages");
+        if (rc < 0) why = mem_dup(err_msg());
+    }
+    if (rc < 0) err_set("%s: %s", where, why);
+    free(json);
+    free(why);
+    return rc;
+}
+
 int hf_config_parse(struct hf_config *h, struct model_config *c, const char *json, const char *where)
 {
     cJSON *root = cJSON_Parse(json);
@@ -188,12 +205,7 @@ int hf_config_parse(struct hf_config *h, struct model_config *c, const char *jso
     }
     c->token_types = h->types > 1 ? h->types : 0;         /* a table of one row is folded into the positions */
     cJSON_Delete(root);
-    if (in.rc == 0 && model_config_check(c) < 0) {
-        char *why = mem_dup(err_msg());
-        in.rc = err_set("%s: %s", where, why);
-        free(why);
-    }
-    return in.rc;
+    return in.rc < 0 ? -1 : hf_config_check(c, where);
 }
 
 /* --- writing ------------------------------------------------------------------------------------------------ */
@@ -205,6 +217,8 @@ int hf_config_fits(enum hf_layout l, const struct model_config *c)
     if (seq2seq != (c->decoder_layers > 0))
         return err_set("%s is for %s; this model is %s", name, seq2seq ? "encoder-decoders" : "encoders",
                        seq2seq ? "an encoder (bert, roberta, xlm-roberta, xlm)" : "an encoder-decoder (bart, mbart)");
+    if (c->embed_dim && c->embed_dim != c->dim) return err_set("%s has embeddings as wide as its layers; this model's are factorised (embed_dim %d of %d)", name, c->embed_dim, c->dim);
+    if (c->share_layers) return err_set("%s has parameters for each layer; this model's layers share them (share_layers)", name);
     if (!c->embed_norm) return err_set("%s has a layer norm after the embeddings; this model has none (embed_norm is false)", name);
     if (c->pre_norm != (l == HF_MBART)) return err_set("%s has its layer norms %s each sublayer; in this model they come %s", name,
                                                        l == HF_MBART ? "before" : "after", c->pre_norm ? "before (mbart has that, for encoder-decoders)" : "after (bart has that)");

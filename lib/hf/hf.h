@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 struct hf_import {
-    const char *const *langs; int n_langs;       /* codes for the model's languages, where its files name none */
+    const char *const *langs; int n_langs;       /* codes of the model's languages, in order (--lang-code) */
 };
 /* Makes the model folder `out` from the Hugging Face folder `dir`. *notes (malloc'd, NULL if there is nothing to say): lines about
  * what was left out. -1 with a message; `out` is then not there. */

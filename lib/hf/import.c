@@ -150,14 +150,14 @@ static void mention_unused(struct job *j)
 static int languages(struct model_config *c, const struct hf_import *o)
 {
     if (!o->n_langs) return 0;
-    if (c->encoder_langs && o->n_langs != c->n_langs) return err_set("the model has embeddings for %d languages; --langs names %d", c->n_langs, o->n_langs);
-    if (o->n_langs > MODEL_LANGS) return err_set("--langs: at most %d languages", MODEL_LANGS);
+    if (c->encoder_langs && o->n_langs != c->n_langs) return err_set("the model has embeddings for %d languages; --lang-code names %d", c->n_langs, o->n_langs);
+    if (o->n_langs > MODEL_LANGS) return err_set("--lang-code: at most %d languages", MODEL_LANGS);
     c->n_langs = o->n_langs;
     for (int i = 0; i < o->n_langs; i++) {
-        if (!*o->langs[i] || strlen(o->langs[i]) >= sizeof c->lang[i]) return err_set("--langs: \"%.40s\" is not a language code", o->langs[i]);
+        if (!*o->langs[i] || strlen(o->langs[i]) >= sizeof c->lang[i]) return err_set("--lang-code: \"%.40s\" is not a language code", o->langs[i]);
         strcpy(c->lang[i], o->langs[i]);
     }
-    return 0;
+    return hf_config_check(c, "--lang-code");
 }
 
 /* Has the file the head's transformation? A bare BertModel has not. */
@@ -193,6 +193,8 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     if (rc == 0) rc = hf_tokens_read(&j->t, j->h.layout, dir);
     if (rc == 0 && j->t.n > c.vocab)
         rc = err_set("%s: \"vocab_size\" is %d, but the tokeniser has ids up to %d", path, c.vocab, j->t.n - 1);
+    if (rc == 0 && j->t.model && j->t.n != c.vocab)
+        rc = err_set("%s: \"vocab_size\" is %d, but the SentencePiece model and what this layout adds to it make %d ids", path, c.vocab, j->t.n);
     free(path);
     if (rc < 0 || languages(&c, o) < 0) return -1;
     j->rows = c.vocab;

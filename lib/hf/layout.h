@@ -39,6 +39,9 @@ struct hf_config {
  * (by id; unnamed ones are "lang0" ...). */
 int hf_config_parse(struct hf_config *h, struct model_config *c, const char *json, const char *where);
 
+/* Is c one that our config.json can hold, language codes included? -1 with a message that begins with `where`. */
+int hf_config_check(const struct model_config *c, const char *where);
+
 /* Whether a model of configuration c can be written in layout l; -1 with a message that says what stands against it. */
 int hf_config_fits(enum hf_layout l, const struct model_config *c);
 /* Their config.json; ids[5] are those of our specials, -1: none. malloc'd. */

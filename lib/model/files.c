@@ -42,6 +42,33 @@ static int load_seen(struct model *m, const char *dir)
     return rc;
 }
 
+static const char *const kept_names[] = { "pieces.json", "sentencepiece.model" };
+
+int model_keep(struct model *m, const char *dir)
+{
+    int rc = 0;
+    for (int i = 0; i < 2; i++) {
+        char *path = path_join(dir, kept_names[i]);
+        free(m->kept[i].bytes);
+        m->kept[i].bytes = NULL;
+        if (file_exists(path) && !(m->kept[i].bytes = file_read(path, &m->kept[i].n))) rc = -1;
+        free(path);
+    }
+    return rc;
+}
+
+static int save_kept(const struct model *m, const char *dir)
+{
+    int rc = 0;
+    for (int i = 0; i < 2 && rc == 0; i++) {
+        if (!m->kept[i].bytes) continue;
+        char *path = path_join(dir, kept_names[i]);
+        rc = file_write(path, m->kept[i].bytes, m->kept[i].n);
+        free(path);
+    }
+    return rc;
+}
+
 int model_save(const struct model *m, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta)
 {
     const struct params *ps = &m->ps;
@@ -63,7 +90,7 @@ int model_write(const struct model *m, const float *host, const char *dir, const
     path = path_join(dir, "weights.safetensors");
     rc = params_write(&m->ps, host, path, meta_key, meta_value, n_meta);
     free(path);
-    return rc < 0 ? -1 : save_seen(m, dir);
+    return rc < 0 || save_seen(m, dir) < 0 ? -1 : save_kept(m, dir);
 }
 
 int model_read_config(struct model_config *c, const char *dir)
@@ -94,7 +121,7 @@ int model_load(struct model *m, const char *dir, const struct kernels *k, bool w
     char *path = path_join(dir, "weights.safetensors");
     int rc = params_load(&m->ps, m->ps.value, path);
     free(path);
-    return rc < 0 ? -1 : load_seen(m, dir);
+    return rc < 0 || load_seen(m, dir) < 0 ? -1 : model_keep(m, dir);
 }
 
 /* --- starting from another model --- */
@@ -171,6 +198,7 @@ int model_init_from(struct model *m, const struct vocab *vocab, const char *dir,
     for (int i = 0; i < m->ps.n && rc == 0; i++) rc = init_tensor(m, i, f, &from, vocab, theirs, taken, fresh);
     free(path);
     if (f) st_close(f);
+    if (rc == 0 && theirs->hash == vocab->hash) rc = model_keep(m, dir);
     vocab_free(theirs);
     return rc;
 }

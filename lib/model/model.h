@@ -26,6 +26,7 @@ struct model {
     int tokens, output_bias;
     struct linear_i output_dense, output_norm;   /* -1: logits come from the states as they are */
     struct stack_i enc, dec;
+    struct { char *bytes; size_t n; } kept[2];    /* of an imported model: pieces.json and sentencepiece.model, carried along */
     uint8_t *seen[MODEL_LANGS];      /* [vocab] host: the words of a language, for target-vocabulary masking; NULL: not known */
 };
 
@@ -55,6 +56,9 @@ int model_save(const struct model *m, const char *dir, const char *const *meta_k
 /* The same with the parameters from a host copy [ps.total]; touches nothing of the device. */
 int model_write(const struct model *m, const float *host, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta);
 int model_load(struct model *m, const char *dir, const struct kernels *k, bool with_grad, struct vocab **vocab);
+/* Takes along what dir says about the tokeniser of an imported model; model_load and, for an equal vocabulary, model_init_from
+ * do. -1 with a message. */
+int model_keep(struct model *m, const char *dir);
 /* Reads a folder's config.json alone. */
 int model_read_config(struct model_config *c, const char *dir);
 

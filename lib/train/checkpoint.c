@@ -270,6 +270,7 @@ static int load(const char *folder, struct model *m, struct checkpoint_state *st
     char *path = path_join(folder, "weights.safetensors");
     int rc = params_load(&m->ps, m->ps.value, path);
     free(path);
+    if (rc == 0) rc = model_keep(m, folder);
     if (rc == 0) rc = read_optimizer(folder, m);
     if (rc == 0) rc = read_state(folder, st);
     return rc;

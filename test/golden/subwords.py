@@ -24,7 +24,7 @@ Le gar\u00e7on a mang\u00e9 une p\u00eache \u00e0 No\u00ebl \u2013 \u00ab d\u00e
 \ud55c\uad6d\uc5b4 \ubb38\uc7a5\uc785\ub2c8\ub2e4.
 \ufb01ne \u00ad so\u00adft zero\u200bwidth a\u00a0b\u3000c\u2028d
 don't (a-b) \u201cq\u201d \u00a7 \u20ac $5 ^ ` ~ 12345 1.5e-3
-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx y
+xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx y zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz
 \U0001f600 \U00020000 \ue000private \u0300x e\u0301
 
    two   spaces 
@@ -53,7 +53,7 @@ open(rules, "w").write("C4\t61 65\nE4\t61 65\nFB01\t66 69\nA0\t20\n3000\t20\nAD\
 train = dict(sentence_iterator=None, minloglevel=2, hard_vocab_limit=False, normalization_rule_tsv=rules)
 spm.SentencePieceTrainer.train(**{**train, "sentence_iterator": iter(TEXT * 3)}, model_prefix=f"{out}/unigram", vocab_size=260, model_type="unigram")
 spm.SentencePieceTrainer.train(**{**train, "sentence_iterator": iter(TEXT * 3)}, model_prefix=f"{out}/bpe", vocab_size=520, model_type="bpe",
-                               byte_fallback=True, character_coverage=0.9, user_defined_symbols=["quick br", "##"])
+                               byte_fallback=True, character_coverage=0.98, user_defined_symbols=["quick br", "##"])
 spm.SentencePieceTrainer.train(**{**train, "sentence_iterator": iter(TEXT * 3)}, model_prefix=f"{out}/spaces", vocab_size=300, model_type="unigram",
                                remove_extra_whitespaces=False, treat_whitespace_as_suffix=True, user_defined_symbols=["running,"])
 for name in ("unigram", "bpe", "spaces"):
