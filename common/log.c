@@ -3,6 +3,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "common/tfevents.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -25,7 +26,7 @@ static double seconds(clockid_t clock)
 
 struct progress {
     char *what, *unit;
-    uint64_t total;
+    uint64_t total, from;
     double start, drawn;
 };
 
@@ -71,6 +72,11 @@ static void duration(char s[24], double t)
     else snprintf(s, 24, "%ld:%02ld", n / 60, n % 60);
 }
 
+void progress_from(struct progress *p, uint64_t done)
+{
+    if (p) p->from = done;
+}
+
 void progress_at(struct progress *p, uint64_t done, const char *extra)
 {
     if (!p) return;
@@ -80,7 +86,7 @@ void progress_at(struct progress *p, uint64_t done, const char *extra)
     struct winsize w;
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
     char line[512], amount[16], all[16], rate[16], left[24];
-    double passed = now - p->start, speed = passed > 0 ? (double)done / passed : 0;
+    double passed = now - p->start, speed = passed > 0 && done > p->from ? (double)(done - p->from) / passed : 0;
     human(amount, (double)done, p->unit);
     human(all, (double)p->total, p->unit);
     human(rate, speed, p->unit);
@@ -115,7 +121,7 @@ void progress_end(struct progress *p)
 
 /* --- JSON lines ------------------------------------------------------------------------------------------- */
 
-struct log { int fd; char *path, *line; size_t n, cap; };
+struct log { int fd; char *path, *line; size_t n, cap; struct tfevents *board; char event[64]; };
 
 static void put(struct log *l, const char *s, size_t n)
 {
@@ -188,8 +194,19 @@ void log_begin(struct log *l, const char *event, int64_t step)
     log_str(l, "event", event);
     log_int(l, "step", step);
     char s[40];
+    double time = seconds(CLOCK_REALTIME);
     put_key(l, "time");
-    put(l, s, (size_t)snprintf(s, sizeof s, "%.3f", seconds(CLOCK_REALTIME)));
+    put(l, s, (size_t)snprintf(s, sizeof s, "%.3f", time));
+    snprintf(l->event, sizeof l->event, "%s", event);
+    if (l->board) tfevents_begin(l->board, step, time);
+}
+
+static void to_board(struct log *l, const char *key, double v)
+{
+    char tag[192];
+    if (!l->board || !*l->event) return;
+    snprintf(tag, sizeof tag, "%s/%s", l->event, key);
+    tfevents_scalar(l->board, tag, v);
 }
 
 void log_int(struct log *l, const char *key, int64_t v)
@@ -197,6 +214,7 @@ void log_int(struct log *l, const char *key, int64_t v)
     char s[24];
     put_key(l, key);
     put(l, s, (size_t)snprintf(s, sizeof s, "%lld", (long long)v));
+    to_board(l, key, (double)v);
 }
 
 void log_real(struct log *l, const char *key, double v)
@@ -205,6 +223,7 @@ void log_real(struct log *l, const char *key, double v)
     put_key(l, key);
     if (!isfinite(v)) { put(l, "null", 4); return; }
     put(l, s, (size_t)snprintf(s, sizeof s, "%.9g", v));       /* a float32 reads back as itself */
+    to_board(l, key, v);
 }
 
 void log_str(struct log *l, const char *key, const char *v)
@@ -219,15 +238,24 @@ int log_end(struct log *l)
     put(l, "}\n", 2);
     ssize_t w;
     do w = write(l->fd, l->line, l->n); while (w < 0 && errno == EINTR);
-    if (w == (ssize_t)l->n) return 0;
+    *l->event = '\0';
+    if (w == (ssize_t)l->n) return l->board ? tfevents_end(l->board) : 0;
     if (w >= 0) errno = ENOSPC;
     return err_sys("%s: cannot write", l->path);
+}
+
+int log_tensorboard(struct log *l, const char *dir, int64_t step)
+{
+    tfevents_close(l->board);
+    l->board = tfevents_open(dir, step);
+    return l->board ? 0 : -1;
 }
 
 void log_close(struct log *l)
 {
     if (!l) return;
     close(l->fd);
+    tfevents_close(l->board);
     free(l->path);
     free(l->line);
     free(l);

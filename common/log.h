@@ -8,6 +8,7 @@
 struct progress;
 /* total 0: unknown. unit: "tokens", "lines", "B". */
 struct progress *progress_start(const char *what, uint64_t total, const char *unit);
+void progress_from(struct progress *p, uint64_t done);   /* done by an earlier process: no part of the rate */
 void progress_at(struct progress *p, uint64_t done, const char *extra);   /* cheap: draws at most 5 times a second */
 void progress_end(struct progress *p);                                    /* NULL is fine */
 void progress_clear(void);     /* takes the bar, if there is one, off the terminal's line: before a message */
@@ -22,6 +23,8 @@ void log_int(struct log *l, const char *key, int64_t v);
 void log_real(struct log *l, const char *key, double v);         /* NaN and infinities become null */
 void log_str(struct log *l, const char *key, const char *v);
 int log_end(struct log *l);
+/* From now on numbers also go to event files for TensorBoard in folder dir, as scalars "EVENT/KEY"; step: the first one to come. */
+int log_tensorboard(struct log *l, const char *dir, int64_t step);
 void log_close(struct log *l);
 
 #endif

@@ -102,12 +102,19 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
     tr->log = rc < 0 ? NULL : log_open(path);
     free(path);
     if (!tr->log) return -1;
+    if (o->tensorboard) {
+        path = path_join(o->dir, "tensorboard");
+        rc = log_tensorboard(tr->log, path, tr->step + 1);
+        free(path);
+        if (rc < 0) return -1;
+    }
     if (!(tr->saver = saver_new(tr->o.dir, vocab, tr->o.codes))) return -1;
     tr->norm2 = m->ps.k->alloc(sizeof(float));
     if (!tr->norm2) return -1;
     m->ps.k->zero(m->ps.grad, m->ps.total * sizeof(float));
     tr->started = tr->saved_at = tr->logged_at = now();
     tr->bar = progress_start("train", (uint64_t)o->steps, "steps");
+    progress_from(tr->bar, (uint64_t)tr->step);
     return 0;
 }
 
@@ -197,26 +204,27 @@ int trainer_judge(struct trainer *tr, double metric)
     return save(tr);
 }
 
-static int report(struct trainer *tr)
+/* What the bar shows: means since the last log line, learning rate, speed. */
+static void show(struct trainer *tr, double speed)
 {
-    double t = now(), dt = t - tr->logged_at;
-    char extra[160];
-    size_t n = 0;
+    size_t n = 0, most = sizeof tr->shown;
+    for (int i = 0; i < tr->n_terms && n < most; i++)
+        if (tr->term[i].count > 0) n += (size_t)snprintf(tr->shown + n, most - n, "%s %.3f  ", tr->term[i].name, tr->term[i].sum / tr->term[i].count);
+    if (n < most) snprintf(tr->shown + n, most - n, "lr %.2g  %.0f tokens/s", tr->lr, speed);
+}
+
+static int report(struct trainer *tr, double speed)
+{
     log_begin(tr->log, "train", tr->step);
     for (int i = 0; i < tr->n_terms; i++) {
         if (tr->term[i].count <= 0) continue;                /* an objective that had no turn */
-        double v = tr->term[i].sum / tr->term[i].count;
-        log_real(tr->log, tr->term[i].name, v);
-        if (n < sizeof extra) n += (size_t)snprintf(extra + n, sizeof extra - n, "%s %.3f ", tr->term[i].name, v);
+        log_real(tr->log, tr->term[i].name, tr->term[i].sum / tr->term[i].count);
         tr->term[i].sum = tr->term[i].count = 0;
     }
     log_real(tr->log, "lr", tr->lr);
     log_int(tr->log, "tokens", tr->tokens);
-    double speed = dt > 0 ? (double)(tr->tokens - tr->tokens_logged) / dt : 0;
     log_real(tr->log, "tokens_per_second", speed);
-    if (n < sizeof extra) snprintf(extra + n, sizeof extra - n, "%.0f tok/s", speed);
-    progress_at(tr->bar, (uint64_t)tr->step, extra);
-    tr->logged_at = t;
+    tr->logged_at = now();
     tr->tokens_logged = tr->tokens;
     return log_end(tr->log);
 }
@@ -224,8 +232,10 @@ static int report(struct trainer *tr)
 int trainer_tick(struct trainer *tr)
 {
     bool last = tr->step == tr->o.steps;
-    if ((tr->o.log_every > 0 && tr->step % tr->o.log_every == 0) || last)
-        if (report(tr) < 0) return -1;
+    double passed = now() - tr->logged_at, speed = passed > 0 ? (double)(tr->tokens - tr->tokens_logged) / passed : 0;
+    if (tr->bar) show(tr, speed);
+    if (((tr->o.log_every > 0 && tr->step % tr->o.log_every == 0) || last) && report(tr, speed) < 0) return -1;
+    progress_at(tr->bar, (uint64_t)tr->step, tr->shown);
     bool due = (tr->o.save_every > 0 && tr->step % tr->o.save_every == 0)
             || (tr->o.save_seconds > 0 && now() - tr->saved_at >= (double)tr->o.save_seconds);
     if (due && !last && tr->saved_step != tr->step) return save(tr);

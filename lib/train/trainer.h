@@ -38,6 +38,7 @@ struct trainer_options {
     int keep;                    /* checkpoints kept of those at multiples of save_every, besides the newest and the best */
     int patience;                /* validations without a better one before it ends; 0: never */
     bool resume;
+    bool tensorboard;            /* event files beside the log */
     bool lower_is_better;        /* of the validation metric */
     const char *codes;           /* file copied into model folders, or NULL */
     const char *config;          /* text for run.config */
@@ -62,7 +63,7 @@ struct trainer {
     struct trainer_state *state; int n_state;
     struct saver *saver;
     struct log *log;             /* open; validation events go there too */
-    struct progress *bar;
+    struct progress *bar; char shown[200];       /* what stands behind the bar */
     struct term { char name[24]; double sum, count; } term[16]; int n_terms;
     float *norm2;                /* device */
     double started, saved_at, logged_at;
