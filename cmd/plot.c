@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
 #include "common/log.h"
@@ -23,7 +25,7 @@ static struct {
     struct strs y, labels;
     const char *x, *against, *title, *output, *tsv, *range, *dict, *normalize;
     int smooth, width, height, max_vocab, most_pairs, names, components, method, init;
-    int64_t seed;
+    int64_t seed, live;
     bool log_y, png;
     struct tsne_options t;
 } o = { .normalize = "none", .components = 3, .seed = 1 };
@@ -37,6 +39,7 @@ static const struct opt opts[] = {
     { .help = "curves:" },
     { "against", 0, OPT_STR, &o.against, "REF", "a reference log, drawn in grey behind", 0, 0 },
     { "smooth", 0, OPT_INT, &o.smooth, "N", "mean over N points on either side, for curves of more than 40; the curve itself stays visible", 0, 100000 },
+    { "live", 0, OPT_TIME, &o.live, "T", "go on: every T seconds look whether a log has grown, and draw again (with --output; a signal ends it)", .min = 1, .max = 1e6 },
     { .help = "tsne:" },
     { "dict", 'd', OPT_STR, &o.dict, "FILE", "show the words of these translation pairs, with lines between them (two languages)", 0, 0 },
     { "pairs", 0, OPT_INT, &o.most_pairs, "N", "only the first N pairs; 0: all", 0, 1e9 },
@@ -158,6 +161,34 @@ static int curves(const struct args *a, double low, double high)
     log_data_free(&reference);
     free(run);
     return status;
+}
+
+/* What changes when a log does: sizes and times of change. */
+static double state_of_logs(const struct args *a)
+{
+    double sum = 0;
+    for (int i = 1; i < a->n; i++) {
+        struct stat st;
+        char *inside = path_join(a->v[i], "log.jsonl");
+        if (stat(inside, &st) == 0 || stat(a->v[i], &st) == 0)
+            sum += i * ((double)st.st_size + (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec);
+        free(inside);
+    }
+    return sum;
+}
+
+/* Logs that are not there yet, or have no number yet, are waited for. */
+static int live_curves(const struct args *a, double low, double high)
+{
+    double drawn = -1;
+    prog_signals();
+    while (!prog_stopping()) {
+        double now = state_of_logs(a);
+        if (now != drawn && curves(a, low, high) < 0) prog_warn("%s; waiting", err_msg());
+        drawn = now;
+        sleep((unsigned)o.live);                 /* a signal ends it early */
+    }
+    return 0;
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
@@ -354,6 +385,7 @@ int main(int argc, char **argv)
     if (o.range && (sscanf(o.range, "%lf:%lf%c", &low, &high, &tail) != 2 || !(low < high)))
         return prog_usage("--range: '%s' is not LOW:HIGH", o.range);
     if (tsne && (args.n - 1 > MOST_SETS || (o.dict && args.n != 3))) return prog_usage("plot tsne draws up to %d sets of vectors, and with --dict two", MOST_SETS);
-    status = logs ? curves(&args, low, high) : tsne ? plane(&args) : tables(kind, &args, low, high);
+    if (o.live && (!logs || !o.output || !strcmp(o.output, "-"))) return prog_usage("--live is for plot curves with --output FILE");
+    status = logs && o.live ? live_curves(&args, low, high) : logs ? curves(&args, low, high) : tsne ? plane(&args) : tables(kind, &args, low, high);
     return status < 0 ? prog_fail() : prog_end();
 }

@@ -122,3 +122,15 @@ is "$(grep -o 'https\?://[^"]*' r.html | grep -vc w3.org || true)" 0 "the page a
 fails 1 'nothere' "$report" T nothere
 fails 1 'not an SVG' "$report" T t.tsv t.tsv
 fails 2 'usage' "$report" T
+
+# live: a log that appears and grows is drawn and drawn again, until a signal comes
+plot curves growing.jsonl --live 1s -o live.svg 2> live.err & pid=$!
+for _ in $(seq 100); do grep -q waiting live.err && break; sleep 0.1; done
+log 7 | head -n 20 > growing.jsonl
+for _ in $(seq 200); do [ -e live.svg ] && break; sleep 0.1; done
+log 7 | tail -n +21 >> growing.jsonl
+plot curves growing.jsonl -o once.svg
+for _ in $(seq 300); do cmp -s live.svg once.svg && break; sleep 0.1; done
+same live.svg once.svg
+kill -TERM $pid; wait $pid
+fails 2 'live' plot curves growing.jsonl --live 1s
