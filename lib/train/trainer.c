@@ -86,7 +86,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
     int64_t newest = checkpoint_newest(o->dir);
     if (newest >= 0 && !o->resume)
         return err_set("%s: holds a run already (step %lld); pass --resume to continue it, or name another folder", o->dir, (long long)newest);
-    if (checkpoint_sweep(o->dir) < 0) return -1;
+    if (file_sweep(o->dir) < 0 || checkpoint_sweep(o->dir) < 0) return -1;
     struct checkpoint_state st = { .best = tr->best, .state = state, .n_state = n_state };
     int found = checkpoint_load_newest(o->dir, m, &st);
     if (found < 0) return -1;

@@ -17,14 +17,16 @@ $(foreach l,$(both),\
     $(call stage,words-$(side).$l,words/$l.$(side).cooc,cooc-count $(WORD_COOC) --$(side) -v words/$l.vocab $l=words/train.$l > words/$l.$(side).cooc))\
   $(call stage,words-vec.$l,words/$l.vec,embed --from-cooc words/$l.left.cooc --from-cooc words/$l.right.cooc $(WORD_VECTORS) > words/$l.vec))
 counts = --src-counts words/$A.vocab --tgt-counts words/$B.vocab
-$(call stage,dict,words/$A-$B.dict words/$B-$A.dict words/$A.map.vec words/$B.map.vec,\
+# the gold dictionary measures what came out and plays no part in it
+$(call stage,dict,words/$A-$B.dict words/$B-$A.dict words/$A.map.vec words/$B.map.vec words/dict.eval,\
   dict-induce $(DICT) --src words/$A.vec --tgt words/$B.vec $(counts) --src-cooc words/$A.left.cooc --src-cooc words/$A.right.cooc \
     --tgt-cooc words/$B.left.cooc --tgt-cooc words/$B.right.cooc --map-src words/$A.map.vec --map-tgt words/$B.map.vec \
-    --reverse words/$B-$A.dict > words/$A-$B.dict)
+    --reverse words/$B-$A.dict --eval raw/gold.tsv -o words/$A-$B.dict > words/dict.eval)
+dict-rows = awk -v SEED=$1 -v NAME='$2' -f $$TOP/pipelines/dict-rows.awk
+$(call stage,dict.score,base/score.dict,$(call dict-rows,-,word by word) words/dict.eval > base/score.dict)
 # $(call dictionary,NAME,OUTPUT,SEED,SYSTEM,A's vectors,B's): what the gold dictionary says of two sets of vectors
 dictionary = $(call stage,$1,$2,\
-  dict-induce --map none $(counts) --src $5 --tgt $6 --eval raw/gold.tsv | awk -v SEED=$3 -v NAME='$4' -f $$TOP/pipelines/dict-rows.awk > $2)
-$(call dictionary,dict.score,base/score.dict,-,word by word,words/$A.map.vec,words/$B.map.vec)
+  dict-induce --map none $(counts) --src $5 --tgt $6 --eval raw/gold.tsv | $(call dict-rows,$3,$4) > $2)
 
 # Token embeddings to start from (INIT): the vectors of both languages, mapped into one space.
 $(call stage,init-vectors,words/init.vec,awk 'NF > 2 && !seen[$$1]++' words/$A.map.vec words/$B.map.vec > words/init.vec)

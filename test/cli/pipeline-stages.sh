@@ -80,6 +80,10 @@ echo 31 >> runs/toy-tiny/raw/en
 is "$(make -f go V=why SEEDS='1 2' | head -n 2)" "raw.en: output raw/en was changed
 double.en: input raw/en changed"
 make -f go SEEDS="1 2" > out; grep -qE '^(double|train|table)' out && fail "the same raw text again, yet more was run: $(cat out)"
+cp -p bin/slowcat slowcat.was; echo '# the same version, other code' >> bin/slowcat
+make -f go V=why SEEDS='1 2' > out; grep -q 'program slowcat changed: now slowcat 1, code' out || fail "$(cat out)"
+cp -p slowcat.was bin/slowcat
+is "$(make -f go V=why SEEDS='1 2')" "nothing to do" "the old code again"
 echo "slowcat 2" > bin/slowcat.version; touch -d '+1 second' bin/slowcat
 make -f go V=why SEEDS='1 2' > out; grep -q 'program slowcat changed: now slowcat 2' out || fail "$(cat out)"
 rm -r runs/toy-tiny/s1
