@@ -94,57 +94,38 @@ static int end_sentence(struct counter *c, struct worker *w)
     return w->seg->id[w->seg->n - 1] == SEG_END ? 0 : put_id(c, w, SEG_END);
 }
 
-static int work_text(struct counter *c, struct worker *w, const struct piece *p)
+/* Ids as they come: words, unknown ones, ends of sentences. */
+static int put_ids(struct counter *c, struct worker *w, const uint32_t *id, size_t n)
 {
     bool gap = c->o->scheme.oov == COOC_GAP;
-    const char *s = p->text, *end = s + p->n;
-    const struct lookup *l = c->lookup;
-    uint64_t tokens = 0, unknown = 0;
-    while (s < end) {
-        while (*s == ' ' || *s == '\t') s++;             /* a piece has a NUL behind it */
-        if (s == end) break;
-        if (*s == '\n') {
-            if (end_sentence(c, w) < 0) return -1;
-            s++;
-            continue;
-        }
-        uint32_t id = lookup_token(l, &s);
-        tokens++;
-        if (id == VOCAB_UNK) {
-            unknown++;
-            if (!gap) continue;
-        }
-        if (put_id(c, w, id) < 0) return -1;
-    }
-    if (!p->open && (p->begun || p->n) && !(p->n && end[-1] == '\n') && end_sentence(c, w) < 0) return -1;
-    w->tokens += tokens;
-    w->unknown += unknown;
-    return 0;
-}
-
-static int work_ids(struct counter *c, struct worker *w, const struct piece *p)
-{
-    bool gap = c->o->scheme.oov == COOC_GAP;
-    for (size_t i = 0; i < p->ids_n; i++) {
-        uint32_t id = p->ids[i];
-        if (id == SEG_END) {
+    for (size_t i = 0; i < n; i++) {
+        if (id[i] == SEG_END) {
             if (end_sentence(c, w) < 0) return -1;
             continue;
         }
         w->tokens++;
-        if (id == SEG_GAP) {
+        if (id[i] == SEG_GAP) {
             w->unknown++;
             if (!gap) continue;
         }
-        if (put_id(c, w, id) < 0) return -1;
+        if (put_id(c, w, id[i]) < 0) return -1;
     }
     return 0;
+}
+
+static int work_text(struct counter *c, struct worker *w, const struct piece *p)
+{
+    const char *s = p->text, *end = s + p->n;
+    uint32_t id[LOOKUP_BATCH];
+    for (size_t n; (n = lookup_ids(c->lookup, &s, end, id)) > 0; )
+        if (put_ids(c, w, id, n) < 0) return -1;
+    return !p->open && (p->begun || p->n) && !(p->n && end[-1] == '\n') ? end_sentence(c, w) : 0;
 }
 
 static int work_piece(struct counter *c, struct worker *w, const struct piece *p)
 {
     if (piece_check(p) < 0 || (!w->seg && next_segment(c, w) < 0)) return -1;
-    return p->is_ids ? work_ids(c, w, p) : work_text(c, w, p);
+    return p->is_ids ? put_ids(c, w, p->ids, p->ids_n) : work_text(c, w, p);
 }
 
 static int count_work(void *ctx, void *item, int thread)

@@ -1,4 +1,5 @@
 #include "lib/cooc/lookup.h"
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -8,7 +9,8 @@
 
 /* Words of no more than 16 bytes are in tables that hold the bytes themselves: a look-up touches one cache line. Frequent
  * words stand first in a vocabulary, and the first ones have a table of their own, small enough to stay in the cache.
- * Longer words take vocab_id. */
+ * Longer words take vocab_id. Tokens come in batches: what is not among the first ones is on its way from memory while the
+ * batch is gone through. */
 enum { HOT = 1 << 15, SHORT = 16 };
 
 struct entry { uint64_t a, b; uint32_t id; };      /* the word's bytes, zeros behind them; id 0: empty */
@@ -41,9 +43,9 @@ static void table_make(struct table *t, const struct vocab *v, uint32_t from, ui
     }
 }
 
-static inline uint32_t table_id(const struct table *t, uint64_t a, uint64_t b)
+static inline uint32_t table_id(const struct table *t, uint32_t at, uint64_t a, uint64_t b)
 {
-    for (uint32_t i = place(a, b) & t->mask; t->entry[i].id; i = (i + 1) & t->mask)
+    for (uint32_t i = at & t->mask; t->entry[i].id; i = (i + 1) & t->mask)
         if (t->entry[i].a == a && t->entry[i].b == b) return t->entry[i].id;
     return VOCAB_UNK;
 }
@@ -93,22 +95,48 @@ static inline uint64_t low_bytes(uint64_t x, size_t n)      /* its first n bytes
 #endif
 }
 
-uint32_t lookup_token(const struct lookup *l, const char **s)
+size_t lookup_ids(const struct lookup *l, const char **s, const char *end, uint32_t *id)
 {
+    enum { TODO = VOCAB_MASK };                  /* an id that no token of a text has */
+    struct { uint64_t a, b; uint32_t at; } key[LOOKUP_BATCH];
+    bool more = false;
     const char *p = *s;
-    size_t n = short_length(p);
-    if (n <= SHORT) {
-        uint64_t a, b;
-        memcpy(&a, p, 8);
-        memcpy(&b, p + 8, 8);
-        a = low_bytes(a, n < 8 ? n : 8);
-        b = low_bytes(b, n < 8 ? 0 : n - 8);
-        *s = p + n;
-        uint32_t id = table_id(&l->hot, a, b);
-        return id != VOCAB_UNK || !l->rest.entry ? id : table_id(&l->rest, a, b);
+    size_t k = 0;
+    while (k < LOOKUP_BATCH) {
+        while (*p == ' ' || *p == '\t') p++;
+        if (p == end) break;
+        if (*p == '\n') {
+            id[k++] = LOOKUP_NEWLINE;
+            p++;
+            continue;
+        }
+        size_t n = short_length(p);
+        if (n <= SHORT) {
+            uint64_t a, b;
+            memcpy(&a, p, 8);
+            memcpy(&b, p + 8, 8);
+            a = low_bytes(a, n < 8 ? n : 8);
+            b = low_bytes(b, n < 8 ? 0 : n - 8);
+            uint32_t at = place(a, b), found = table_id(&l->hot, at, a, b);
+            if (found == VOCAB_UNK && l->rest.entry) {
+                __builtin_prefetch(&l->rest.entry[at & l->rest.mask]);
+                key[k].a = a;
+                key[k].b = b;
+                key[k].at = at;
+                found = TODO;
+                more = true;
+            }
+            id[k++] = found;
+            p += n;
+            continue;
+        }
+        const char *from = p;
+        p += n;
+        while (*p != ' ' && *p != '\n' && *p != '\t' && *p) p++;
+        id[k++] = vocab_id(l->v, from, (size_t)(p - from));
     }
-    const char *end = p + n;
-    while (*end != ' ' && *end != '\n' && *end != '\t' && *end) end++;
-    *s = end;
-    return vocab_id(l->v, p, (size_t)(end - p));
+    *s = p;
+    for (size_t i = 0; more && i < k; i++)
+        if (id[i] == TODO) id[i] = table_id(&l->rest, key[i].at, key[i].a, key[i].b);
+    return k;
 }

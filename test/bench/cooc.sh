@@ -16,7 +16,7 @@ WINDOWS=${WINDOWS:-2 10 15}; PLOT=${PLOT:+$(realpath "$PLOT")}; KEEP=${KEEP:+$(r
 export LC_ALL=C
 TEXT=${TEXT:+$(realpath "$TEXT")}; DATA=${DATA:+$(realpath "$DATA")}
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT; cd "$work"
-${CC:-cc} -O2 -o zipf "$here/zipf.c"
+${CC:-cc} -O2 -o zipf "$here/zipf.c"; ${CC:-cc} -O2 -o timed "$here/timed.c"
 if [ -n "$TEXT" ]; then ln -s "$TEXT" text
 elif [ -n "$DATA" ]; then { zstd -dcq "$DATA"/handbook/*.txt.zst; cat "$DATA"/multi30k/train.*; } | "$BIN/tokenize" -q -l en > text
 else ./zipf 3000000 200000 > text; fi
@@ -33,11 +33,9 @@ vocabulary() { generated zv 10000000 60000; "$BIN/cooc-count" -q zv | "$BIN/cooc
 # median of RUNS by wall time: "wall cpu MiB"
 median() {
     for _ in $(seq "$RUNS"); do
-        local from=$EPOCHREALTIME to
-        env time -f '%U %S %M' -o t "$@" > out 2> err || { cat err >&2; exit 1; }
-        to=$EPOCHREALTIME
-        echo $((${to/./} - ${from/./})) $(tail -n 1 t)      # time's own wall time has two digits
-    done | sort -n | awk '{ w[NR] = $1; c[NR] = $2 + $3; m[NR] = $4 } END { i = int((NR + 1) / 2); cpu = c[1]; for (k in c) if (c[k] < cpu) cpu = c[k]; printf "%.3f %.3f %.1f\n", w[i] / 1e6, cpu, m[i] / 1024 }'
+        ./timed "$@" > out 2> err 3> t || { cat err >&2; exit 1; }
+        cat t
+    done | sort -n | awk '{ w[NR] = $1; c[NR] = $2; m[NR] = $3 } END { i = int((NR + 1) / 2); cpu = c[1]; for (k in c) if (c[k] < cpu) cpu = c[k]; printf "%.3f %.3f %.1f\n", w[i], cpu, m[i] / 1024 }'
 }
 show() { printf '%-58s %8.3f s wall %8.3f s CPU (least) %8.1f MiB\n' "$1" $2; }
 ratio() { echo "$2 $3" | awk -v n="$1" '{ printf "%-58s %8.1f times faster, %.1f times less CPU, 1/%.1f of the memory\n", n, $4 / $1, $5 / $2, $6 / $3 }'; }
