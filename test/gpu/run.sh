@@ -34,7 +34,7 @@ check() {
 }
 check operations_float32 60 check_ops_float32
 check operations_bf16 60 check_ops_bf16
-check models 60 check_models
+check models 120 check_models
 check training_follows_the_cpu 90 check_training_follows_the_cpu
 check bf16_follows_the_cpu 60 check_bf16_training_follows_the_cpu
 check same_seed_same_bytes 60 check_same_seed_same_bytes

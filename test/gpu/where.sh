@@ -1,5 +1,6 @@
 # Where the programs of run.sh and bench.sh are ($top is set): in a folder of pack.sh's, or built in the checkout. Sets PATH, UNIT, BENCH,
 # ISOGLOT_CUDA, and ISOGLOT_CUBLASLT where one is found: where the dynamic linker looks, in the toolkit, in PyTorch's wheels.
+LIBRARIES_BEFORE=${LD_LIBRARY_PATH-}          # Python is not to load ours
 if [ -e "$top/packed" ]; then
     export PATH=$top/bin:$PATH UNIT=$top/unit BENCH=$top/bench LD_LIBRARY_PATH=$top/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     export ISOGLOT_CUDA=$top/lib/isoglot/libisoglot-cuda.so
@@ -15,7 +16,7 @@ find_cublaslt() {
     local name=libcublasLt.so.13 p
     p=$(ldconfig -p 2>/dev/null | sed -n "s/.*$name .*=> //p" | head -n 1)
     [ -n "$p" ] || p=$(ls -d /usr/local/cuda*/lib64/$name /usr/local/cuda*/targets/*/lib/$name /usr/lib/*/$name 2>/dev/null | head -n 1)
-    [ -n "$p" ] || p=$(python3 -c "import glob, sys
+    [ -n "$p" ] || p=$(LD_LIBRARY_PATH=$LIBRARIES_BEFORE python3 -c "import glob, sys
 for p in sys.path:
     for f in glob.glob((p or '.') + '/nvidia/*/lib/$name'): print(f)" 2>/dev/null | head -n 1)
     echo "$p"
