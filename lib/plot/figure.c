@@ -40,6 +40,16 @@ static struct extent x_extent(const struct figure *f)
     return e;
 }
 
+/* Are all x whole numbers, as layers are? Then there are no tics between them. */
+static bool all_whole(const struct figure *f)
+{
+    for (int i = 0; i < f->n; i++)
+        for (int k = 0; k < f->panel[i].n; k++)
+            for (size_t j = 0; j < f->panel[i].curve[k].n; j++)
+                if (f->panel[i].curve[k].x[j] != rint(f->panel[i].curve[k].x[j])) return false;
+    return true;
+}
+
 /* Four to nine round steps over the range. */
 static double round_step(double range)
 {
@@ -48,9 +58,11 @@ static double round_step(double range)
     return step;
 }
 
-static void x_tics(FILE *to, struct extent e)
+static void x_tics(FILE *to, struct extent e, bool whole)
 {
-    double step = round_step(e.high - e.low), first = ceil(e.low / step - 1e-9) * step;
+    double step = round_step(e.high - e.low);
+    if (whole && step < 1) step = 1;
+    double first = ceil(e.low / step - 1e-9) * step;
     double most = fabs(e.high) > fabs(e.low) ? fabs(e.high) : fabs(e.low);
     double unit = most >= 1e9 ? 1e9 : most >= 1e6 ? 1e6 : most >= 1e4 ? 1e3 : 1;
     const char *name = unit == 1e9 ? "G" : unit == 1e6 ? "M" : unit == 1e3 ? "k" : "";
@@ -203,12 +215,12 @@ static void script(FILE *to, const void *what, bool png, const char *output)
     if (!(x.high > x.low)) { x.low -= f->log_x ? x.low / 2 : 1; x.high += 1; }
     if (f->log_x) { fputs("set logscale x\n", to); decades(to, "set xtics", x.low, x.high); }
     else {
-        x_tics(to, x);
+        x_tics(to, x, all_whole(f));
         double room = 0;
         for (int i = 0; i < f->n; i++)
             if (has_bars(&f->panel[i])) room = 0.04 * (x.high - x.low);
         x.high += room;
-        if (x.low != 0) x.low -= room;
+        x.low -= room;
     }
     fprintf(to, "set xrange [%.15g:%.15g]\n", x.low, x.high);
     fputs("set border 3 lw 1 lc rgb '#555555'\n"

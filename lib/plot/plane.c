@@ -154,7 +154,8 @@ static void script(FILE *to, const void *what, bool png, const char *output)
             p->link.n ? ", lines join translations" : "", 1 - 14.0 / d->width, 14.0 / d->height);
     names(to, d, unit);
     fputs("plot ", to);
-    if (p->link.n) fputs("$links using 1:2:3:4 with vectors nohead lw 0.7 lc rgb '#90808080' notitle, \\\n     ", to);
+    if (p->link.n)
+        fprintf(to, "$links using 1:2:3:4 with vectors nohead lw 0.6 lc rgb '#%s808080' notitle, \\\n     ", p->link.n > 1000 ? "D8" : p->link.n > 300 ? "C0" : "90");
     double size = p->n > 20000 ? 0.08 : p->n > 5000 ? 0.15 : p->n > 1000 ? 0.25 : 0.4;
     for (int s = 0; s < p->sets; s++) {
         fprintf(to, "$points%d using 1:2 with points pt 7 ps %.2f lc rgb '#30%s' notitle, \\\n     ", s, size, gnuplot_colour(s) + 1);
