@@ -11,7 +11,7 @@ ALL_PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count binarize sha
     cooc-count cooc-merge cooc-query cooc-study synth-corpus derive-lang pretrain align-post finetune \
     translate predict embed dict-induce rsim retrieve analogy bleu score ckpt plot
 
-A_tokenize     := lib/pieces lib/text common
+A_tokenize     := lib/plain lib/pieces lib/text common
 L_tokenize      = $(ICU) -lpcre2-8 $(JSON) $(BASE) $(MATH)
 A_detokenize   := lib/pieces lib/text common
 L_detokenize    = $(ICU) $(JSON) $(BASE) $(MATH)
@@ -39,8 +39,8 @@ A_pretrain     := $(NN)
 L_pretrain      = $(NN_L)
 A_finetune     := $(NN) lib/score
 L_finetune      = $(NN_L)
-A_translate    := $(NN)
-L_translate     = $(NN_L)
+A_translate    := $(NN) lib/plain lib/text lib/bpe
+L_translate     = $(NN_L) $(ICU) -lpcre2-8
 A_ckpt         := lib/hf lib/pieces $(NN)
 L_ckpt          = $(NN_L)
 A_embed        := lib/embed lib/space lib/bpe $(NN)

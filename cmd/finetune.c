@@ -39,7 +39,7 @@ static struct {
     struct vocab *vocab;
     struct corpora corpora; struct direction dir[2];     /* unmt */
     struct trainer_state *state; char (*names)[2][128];
-    char *from, *codes;                                  /* the folder it starts from, the merges there */
+    char *from, *codes, *tokenizer;                      /* the folder it starts from, what it keeps */
 } r;
 
 static const struct opt opts[] = {
@@ -51,7 +51,8 @@ static const struct opt opts[] = {
     { "pseudo", 0, OPT_LIST, &o.pseudo, "SRC-TGT=F,G", "unmt: pseudo-pairs (F made word by word from the real G)" },
     { "valid", 0, OPT_LIST, &o.valid, "SRC-TGT=F,G", "parallel validation text" },
     { "vocab", 'v', OPT_STR, &o.vocab, "FILE", "vocabulary (default: the model's)" },
-    { "codes", 0, OPT_STR, &o.codes, "FILE", "BPE merges kept with the model" },
+    { "codes", 0, OPT_STR, &o.codes, "FILE", "BPE merges kept with the model (default: --model's)" },
+    { "tokenizer", 0, OPT_STR, &o.run.tokenizer, "FILE", "how the text was tokenised (tokenize --settings), kept too (default: --model's): for translate --raw" },
     { "out|dump-path", 'o', OPT_STR, &o.out, "DIR", "the run's folder" },
     { "tokens|tokens-per-batch", 0, OPT_INT, &o.x.tokens, "N", "tokens a side in a micro-batch", .min = 1, .max = 1e7 },
     { "longest|max-len", 0, OPT_INT, &o.x.longest, "N", "sentences with more tokens are left out", .min = 1, .max = 4094 },
@@ -214,6 +215,10 @@ static int start_model(const struct kernels *k)
         r.codes = path_join(r.from, "codes");
         if (file_exists(r.codes)) o.run.codes = r.codes;
     }
+    if (!o.run.tokenizer) {
+        r.tokenizer = path_join(r.from, "tokenizer");
+        if (file_exists(r.tokenizer)) o.run.tokenizer = r.tokenizer;
+    }
     int taken, fresh;
     if (model_init_from(&r.m, r.vocab, r.from, &taken, &fresh) < 0) return -1;
     prog_note("started from %s: %d tokens found there, %d new", r.from, taken, fresh);
@@ -258,7 +263,7 @@ static void release(void)
     if (r.t.k) tape_free(&r.t);
     model_free(&r.m);
     if (r.vocab) vocab_free(r.vocab);
-    free(r.from); free(r.codes); free(r.state); free(r.names);
+    free(r.from); free(r.codes); free(r.tokenizer); free(r.state); free(r.names);
     free((char *)o.run.config);
 }
 

@@ -45,6 +45,7 @@ static const struct opt opts[] = {
     { "valid", 0, OPT_LIST, &o.valid, "LANG=SHARD", "validation text: perplexity picks the best model" },
     { "vocab", 'v', OPT_STR, &o.vocab, "FILE", "the vocabulary of all shards" },
     { "codes", 0, OPT_STR, &o.codes, "FILE", "the BPE merges, kept in the model's folder" },
+    { "tokenizer", 0, OPT_STR, &o.run.tokenizer, "FILE", "how the text was tokenised (tokenize --settings), kept there too: for translate --raw" },
     { "cooc", 0, OPT_STR, &o.cooc, "FILE", "co-occurrence counts over the same vocabulary (objective gc)" },
     { "out|dump-path", 'o', OPT_STR, &o.out, "DIR", "the run's folder" },
     { "alpha|lg-sampling-factor", 0, OPT_REAL, &o.alpha, "A", "languages are drawn by p ~ sentences^A", .min = 0, .max = 10 },

@@ -2,14 +2,16 @@
  * before it, a case marker after it; Thai, Chinese and Japanese by ICU. Or the sub-words that an imported model reads. */
 #include <stdio.h>
 #include <string.h>
+#include "common/err.h"
 #include "common/mem.h"
 #include "common/prog.h"
 #include "lib/pieces/pieces.h"
+#include "lib/plain/plain.h"
 #include "lib/text/lines.h"
 #include "lib/text/tokenize.h"
 
 static struct tokenize_options t = { .lang = "en" };
-static struct { const char *out, *subwords; bool uncased, case_only, sgm, xlm, line_buffered, replace_invalid, describe; int lines; bool time; } o;
+static struct { const char *out, *subwords; bool uncased, case_only, sgm, xlm, line_buffered, replace_invalid, describe, settings; int lines; bool time; } o;
 
 static const struct opt opts[] = {
     { "language", 'l', OPT_STR, &t.lang, "LANG", "the text's language (default: en)" },
@@ -45,6 +47,7 @@ static const struct opt opts[] = {
     { "replace-invalid", 0, OPT_FLAG, &o.replace_invalid, 0, "write U+FFFD for invalid UTF-8 instead of stopping" },
     { "line-buffered", 'b', OPT_FLAG, &o.line_buffered, 0, "write each line as soon as it is read (on a terminal always)" },
     { "describe", 0, OPT_FLAG, &o.describe, 0, "print how the tokens would be made, for a shard's note, and end" },
+    { "settings", 0, OPT_FLAG, &o.settings, 0, "print the options that change the tokens, for a model's folder (pretrain --tokenizer), and end" },
     { "lines", 0, OPT_INT, &o.lines, "N", "ignored (tokenizer.perl's)" },
     { "time", 0, OPT_FLAG, &o.time, 0, "ignored (tokenizer.perl's)" },
     { 0 } };
@@ -114,6 +117,13 @@ static int run(const struct args *args)
         char note[128];
         tokenizer_describe(&t, note);
         puts(note);
+        return 0;
+    }
+    if (o.settings) {
+        if (t.nonbreaking || t.protected_file) return err_set("--settings: files (--nonbreaking, --protected) cannot be kept with a model");
+        char *text = plain_settings(&t);
+        fputs(text, stdout);
+        free(text);
         return 0;
     }
     bool fallback;

@@ -8,13 +8,14 @@
 #include "common/prog.h"
 #include "common/text.h"
 #include "lib/model/decode.h"
+#include "lib/plain/plain.h"
 #include "lib/train/trainer.h"
 
 static struct {
     const char *model, *src, *tgt, *out, *device;
     int precision;
     int n_best, tokens, sentences;
-    bool scores, mask, line_buffered, replace;
+    bool scores, mask, line_buffered, replace, raw;
     struct decode_options d;
 } o = { .device = "auto", .tokens = 2000, .sentences = 0, .mask = true };
 
@@ -31,6 +32,7 @@ static const struct opt opts[] = {
     { "mask-vocab", 0, OPT_FLAG, &o.mask, "", "only words of the target language, where the model knows them (--no-mask-vocab: any)" },
     { "tokens", 0, OPT_INT, &o.tokens, "N", "tokens translated at once", .min = 1, .max = 1e7 },
     { "sentences|batch-size", 0, OPT_INT, &o.sentences, "N", "sentences at once; 0: as --tokens allows", .min = 0, .max = 1e6 },
+    { "raw", 0, OPT_FLAG, &o.raw, "", "plain text in and out, tokenised and cut as the folder says (its files tokenizer and codes)" },
     { "line-buffered", 0, OPT_FLAG, &o.line_buffered, "", "translate each line as it comes" },
     { "replace-invalid", 0, OPT_FLAG, &o.replace, "", "replace what is not UTF-8 instead of refusing it" },
     { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically" },
@@ -41,9 +43,21 @@ static const struct opt opts[] = {
 static const struct prog prog = { "translate", "--model DIR --src LANG --tgt LANG [options] < in > out",
     "Translates sentences of BPE tokens, one a line.", opts, NULL };
 
+static struct { struct plain *in, *out; struct tbuf tokens, text; } raw;
+
 static void print_hyp(FILE *f, const struct vocab *v, const struct hyp *h)
 {
-    for (int i = 0; i < h->n; i++) fprintf(f, "%s%s", i ? " " : "", vocab_token(v, h->ids[i]));
+    if (!raw.out) {
+        for (int i = 0; i < h->n; i++) fprintf(f, "%s%s", i ? " " : "", vocab_token(v, h->ids[i]));
+        return;
+    }
+    raw.tokens.n = raw.text.n = 0;
+    for (int i = 0; i < h->n; i++) {
+        if (i) tbuf_byte(&raw.tokens, ' ');
+        tbuf_add(&raw.tokens, vocab_token(v, h->ids[i]), vocab_token_len(v, h->ids[i]));
+    }
+    plain_decode(raw.out, raw.tokens.n ? raw.tokens.p : "", raw.tokens.n, &raw.text);
+    if (raw.text.n) fwrite(raw.text.p, 1, raw.text.n, f);
 }
 
 static int print_all(FILE *f, const struct vocab *v, const struct hyps *h, int64_t first)
@@ -72,6 +86,12 @@ static int read_batch(struct text *in, const struct model *m, const struct vocab
     batch_clear(b);
     while (b->rows < o.tokens && (!o.sentences || b->n < o.sentences)) {
         if ((rc = text_line(in, &line, &n)) <= 0) break;
+        if (raw.in) {
+            raw.tokens.n = 0;
+            if (plain_encode(raw.in, line, n, &raw.tokens) < 0) return -1;
+            line = raw.tokens.n ? raw.tokens.p : "";
+            n = raw.tokens.n;
+        }
         size_t k = vocab_encode(v, line, n, &ids, &cap);
         if (k + 2 > (size_t)m->c.positions)
             return err_set("%s:%llu: %zu tokens; the model reads at most %d", text_name(in), (unsigned long long)text_lineno(in), k, m->c.positions - 2);
@@ -100,6 +120,7 @@ static int run(void)
     if (!dir || model_load(&m, dir, k, false, &v) < 0) return -1;
     int src = model_config_lang(&m.c, o.src), tgt = src < 0 ? -1 : model_config_lang(&m.c, o.tgt);
     if (tgt < 0) return -1;
+    if (o.raw && (!(raw.in = plain_open(dir, o.src)) || !(raw.out = plain_open(dir, o.tgt)))) return -1;
     tape_init(&t, k, &m.ps);
     if (o.mask) o.d.seen = m.seen[tgt];
     o.d.n_best = o.n_best ? o.n_best : 1;
@@ -114,6 +135,10 @@ static int run(void)
         if (rc < 0) break;                           /* out_commit says why */
     }
     text_close(in);
+    plain_close(raw.in);
+    plain_close(raw.out);
+    tbuf_free(&raw.tokens);
+    tbuf_free(&raw.text);
     batch_free(&b);
     tape_free(&t);
     model_free(&m);

@@ -152,26 +152,27 @@ void snapshot_free(struct snapshot *s)
     free(s);
 }
 
-static int fill(const char *folder, const struct snapshot *s, const struct vocab *vocab, const char *codes)
+static int fill(const char *folder, const struct snapshot *s, const struct vocab *vocab, const char *codes, const char *tokenizer)
 {
     char *path = path_join(folder, "vocab");
     int rc = vocab_write(vocab, path);
     free(path);
     if (rc == 0 && codes) rc = copy_file(codes, folder, "codes");
+    if (rc == 0 && tokenizer) rc = copy_file(tokenizer, folder, "tokenizer");
     if (rc == 0) rc = model_write(s->m, s->array[0], folder, NULL, NULL, 0);
     if (rc == 0) rc = write_optimizer(folder, s);
     if (rc == 0) rc = write_state(folder, &s->st);
     return rc == 0 ? dir_sync(folder) : -1;
 }
 
-int checkpoint_save(const char *dir, const struct snapshot *s, const struct vocab *vocab, const char *codes)
+int checkpoint_save(const char *dir, const struct snapshot *s, const struct vocab *vocab, const char *codes, const char *tokenizer)
 {
     char *to = step_dir(dir, s->st.step, ""), *tmp = step_dir(dir, s->st.step, ".tmp"), *parent = path_join(dir, "checkpoints");
     int rc = 0;
     if (!file_exists(to)) {
         if (file_exists(tmp)) rc = dir_remove(tmp);
         if (rc == 0) rc = dir_make(tmp);
-        if (rc == 0) rc = fill(tmp, s, vocab, codes);
+        if (rc == 0) rc = fill(tmp, s, vocab, codes, tokenizer);
         if (rc == 0 && rename(tmp, to) < 0) rc = err_sys("%s: cannot be renamed to %s", tmp, to);
         if (rc == 0) rc = dir_sync(parent);
         if (rc < 0) {

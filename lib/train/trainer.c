@@ -108,7 +108,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
         free(path);
         if (rc < 0) return -1;
     }
-    if (!(tr->saver = saver_new(tr->o.dir, vocab, tr->o.codes))) return -1;
+    if (!(tr->saver = saver_new(tr->o.dir, vocab, tr->o.codes, tr->o.tokenizer))) return -1;
     tr->norm2 = m->ps.k->alloc(sizeof(float));
     if (!tr->norm2) return -1;
     m->ps.k->zero(m->ps.grad, m->ps.total * sizeof(float));
