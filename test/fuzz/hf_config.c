@@ -1,5 +1,5 @@
 /* link: lib/hf lib/pieces lib/model lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
-/* covers: lib/hf/config.c lib/hf/layout.c lib/pieces/settings.c */
+/* covers: lib/hf/config.c lib/pieces/settings.c */
 /* Any text as a config.json of transformers, and as a pieces.json: what is accepted gives a configuration of ours that fits
  * together; where its layout can hold that, what is written reads back as the same. */
 #include <stdint.h>
@@ -45,6 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
         free(json);
         free(two);
     }
+    if (pieces_settings_read(&s, "/proc/self/fd") != 0) abort();        /* a folder without one */
     free(text);
     return 0;
 }
