@@ -1,7 +1,7 @@
 /* detokenize: tokens in, text out. Moses' detokenizer.perl to the byte. */
 #include <stdlib.h>
 #include "common/prog.h"
-#include "lib/pieces/pieces.h"
+#include "lib/pieces/run.h"
 #include "lib/text/casemark.h"
 #include "lib/text/detok.h"
 #include "lib/text/lines.h"
@@ -61,24 +61,10 @@ static void work_free(void *work)
     free(w);
 }
 
-static int subwords_line(void *ctx, void *work, const char *s, size_t n, bool newline, struct tbuf *out)
-{
-    (void)work;
-    pieces_join(ctx, s, n, out);
-    if (newline) tbuf_byte(out, '\n');
-    return 0;
-}
-static void *subwords_work(void *ctx) { return pieces_work_new(ctx); }
-
 static int subwords(const struct args *args)
 {
-    struct pieces *p = pieces_open(o.subwords, false);
-    if (!p) return -1;
-    struct lines l = { .ctx = p, .line = subwords_line, .work_new = subwords_work, .work_free = pieces_work_free,
-                       .line_buffered = o.line_buffered, .replace_invalid = o.replace_invalid };
-    int status = lines_run(&l, args->v, args->n, o.out);
-    pieces_free(p);
-    return status;
+    struct pieces_run r = { o.subwords, false, true, o.line_buffered, o.replace_invalid };
+    return pieces_run(&r, args->v, args->n, o.out);
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/prog.h"
-#include "lib/pieces/pieces.h"
+#include "lib/pieces/run.h"
 #include "lib/plain/plain.h"
 #include "lib/text/lines.h"
 #include "lib/text/tokenize.h"
@@ -60,23 +60,10 @@ static const struct prog prog = { "tokenize", "-l LANG [options] [FILE]... > tok
 
 struct ctx { struct tokenizer *t; struct sgm *sgm; struct tbuf text; };
 
-static int subwords_line(void *ctx, void *work, const char *s, size_t n, bool newline, struct tbuf *out)
-{
-    if (pieces_line(ctx, work, s, n, out) < 0) return -1;
-    if (newline) tbuf_byte(out, '\n');
-    return 0;
-}
-static void *subwords_work(void *ctx) { return pieces_work_new(ctx); }
-
 static int subwords(const struct args *args)
 {
-    struct pieces *p = pieces_open(o.subwords, o.uncased);
-    if (!p) return -1;
-    struct lines l = { .ctx = p, .line = subwords_line, .work_new = subwords_work, .work_free = pieces_work_free,
-                       .line_buffered = o.line_buffered, .replace_invalid = o.replace_invalid };
-    int status = lines_run(&l, args->v, args->n, o.out);
-    pieces_free(p);
-    return status;
+    struct pieces_run r = { o.subwords, o.uncased, false, o.line_buffered, o.replace_invalid };
+    return pieces_run(&r, args->v, args->n, o.out);
 }
 
 static int line(void *ctx, void *work, const char *s, size_t n, bool newline, struct tbuf *out)

@@ -416,6 +416,16 @@ char *path_join(const char *dir, const char *name)
     return p;
 }
 
+int file_copy(const char *from, const char *folder, const char *name)
+{
+    size_t n;
+    char *p = file_read(from, &n), *to = path_join(folder, name);
+    int rc = p ? file_write(to, p, n) : -1;
+    free(p);
+    free(to);
+    return rc;
+}
+
 FILE *tmp_open(const char *dir)
 {
     if (!dir) dir = getenv("TMPDIR");

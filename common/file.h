@@ -24,6 +24,8 @@ void out_abort(struct out *o);                /* NULL is fine; removes the tempo
 /* A whole small file (< 1 GiB) as a malloc'd, NUL-terminated buffer. NULL with a message. */
 char *file_read(const char *path, size_t *size);
 int file_write(const char *path, const void *p, size_t n);   /* atomically */
+/* A whole small file into a folder, under a name, atomically. 0, or -1 with a message. */
+int file_copy(const char *from, const char *folder, const char *name);
 
 /* A read-only mapping. */
 struct map { const unsigned char *p; size_t n; };

@@ -58,6 +58,14 @@ template <int DIM, int N> static __device__ __forceinline__ void by_rows_of(floa
     }
 }
 
+/* Starts copying rows first .. first + N - 1 of two matrices of n rows into a tile each. */
+template <int DIM, int N>
+static __device__ __forceinline__ void fetch_both(bf16 *tile_a, const bf16 *A, int lda, bf16 *tile_b, const bf16 *B, int ldb, int first, int n)
+{
+    fetch<DIM, N, THREADS>(tile_a, A, lda, first, n);
+    fetch<DIM, N, THREADS>(tile_b, B, ldb, first, n);
+}
+
 struct place { int b, h, first; };
 static __device__ __forceinline__ place place_of(int heads, int tiles)
 {
@@ -86,15 +94,12 @@ static __global__ void __launch_bounds__(THREADS) forward(bf16 *O, float *lse, c
     float o[DIM / 8][4], top[2] = { -INFINITY, -INFINITY }, sum[2] = { 0, 0 }, scale = g.scale * LOG2E;
     zero(o[0], DIM / 2);
     fetch<DIM, OWN, THREADS>(tile_q, Q, g.ldq, p.first, q.n);
-    if (turns > 0) fetch<DIM, KEYS, THREADS>(tile_k, K, g.ldk, 0, k.n);
-    if (turns > 0) fetch<DIM, KEYS, THREADS>(tile_v, V, g.ldv, 0, k.n);
+    if (turns > 0) fetch_both<DIM, KEYS>(tile_k, K, g.ldk, tile_v, V, g.ldv, 0, k.n);
     copies_commit();
     for (int turn = 0; turn < turns; turn++) {
         int now = turn % 2 * TILE, next = TILE - now;
-        if (turn + 1 < turns) {
-            fetch<DIM, KEYS, THREADS>(tile_k + next, K, g.ldk, (turn + 1) * KEYS, k.n);
-            fetch<DIM, KEYS, THREADS>(tile_v + next, V, g.ldv, (turn + 1) * KEYS, k.n);
-        }
+        if (turn + 1 < turns)
+            fetch_both<DIM, KEYS>(tile_k + next, K, g.ldk, tile_v + next, V, g.ldv, (turn + 1) * KEYS, k.n);
         copies_commit();
         copies_wait<1>();
         __syncthreads();
@@ -181,17 +186,13 @@ static __global__ void __launch_bounds__(THREADS) backward_queries(bf16 *dQ, con
         of[r] = there ? lse[at] * LOG2E : 0.0f;
         less[r] = there ? delta[at] : 0.0f;
     }
-    fetch<DIM, OWN, THREADS>(tile_q, Q, g.ldq, p.first, q.n);
-    fetch<DIM, OWN, THREADS>(tile_d, dO, g.ldo, p.first, q.n);
-    if (turns > 0) fetch<DIM, KEYS, THREADS>(tile_k, K, g.ldk, 0, k.n);
-    if (turns > 0) fetch<DIM, KEYS, THREADS>(tile_v, V, g.ldv, 0, k.n);
+    fetch_both<DIM, OWN>(tile_q, Q, g.ldq, tile_d, dO, g.ldo, p.first, q.n);
+    if (turns > 0) fetch_both<DIM, KEYS>(tile_k, K, g.ldk, tile_v, V, g.ldv, 0, k.n);
     copies_commit();
     for (int turn = 0; turn < turns; turn++) {
         int now = turn % 2 * TILE, next = TILE - now;
-        if (turn + 1 < turns) {
-            fetch<DIM, KEYS, THREADS>(tile_k + next, K, g.ldk, (turn + 1) * KEYS, k.n);
-            fetch<DIM, KEYS, THREADS>(tile_v + next, V, g.ldv, (turn + 1) * KEYS, k.n);
-        }
+        if (turn + 1 < turns)
+            fetch_both<DIM, KEYS>(tile_k + next, K, g.ldk, tile_v + next, V, g.ldv, (turn + 1) * KEYS, k.n);
         copies_commit();
         copies_wait<1>();
         __syncthreads();
@@ -245,17 +246,13 @@ static __global__ void __launch_bounds__(THREADS) backward_keys(bf16 *dK, bf16 *
     float dk[DIM / 8][4], dv[DIM / 8][4], scale = g.scale * LOG2E;
     zero(dk[0], DIM / 2);
     zero(dv[0], DIM / 2);
-    fetch<DIM, OWN, THREADS>(tile_k, K, g.ldk, p.first, k.n);
-    fetch<DIM, OWN, THREADS>(tile_v, V, g.ldv, p.first, k.n);
-    if (turns > 0) fetch<DIM, QUERIES, THREADS>(tile_q, Q, g.ldq, begin, q.n);
-    if (turns > 0) fetch<DIM, QUERIES, THREADS>(tile_d, dO, g.ldo, begin, q.n);
+    fetch_both<DIM, OWN>(tile_k, K, g.ldk, tile_v, V, g.ldv, p.first, k.n);
+    if (turns > 0) fetch_both<DIM, QUERIES>(tile_q, Q, g.ldq, tile_d, dO, g.ldo, begin, q.n);
     copies_commit();
     for (int turn = 0; turn < turns; turn++) {
         int now = turn % 2 * TILE, next = TILE - now, first = begin + turn * QUERIES;
-        if (turn + 1 < turns) {
-            fetch<DIM, QUERIES, THREADS>(tile_q + next, Q, g.ldq, first + QUERIES, q.n);
-            fetch<DIM, QUERIES, THREADS>(tile_d + next, dO, g.ldo, first + QUERIES, q.n);
-        }
+        if (turn + 1 < turns)
+            fetch_both<DIM, QUERIES>(tile_q + next, Q, g.ldq, tile_d + next, dO, g.ldo, first + QUERIES, q.n);
         copies_commit();
         copies_wait<1>();
         __syncthreads();

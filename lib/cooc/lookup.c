@@ -97,7 +97,7 @@ static inline uint64_t low_bytes(uint64_t x, size_t n)      /* its first n bytes
 
 size_t lookup_ids(const struct lookup *l, const char **s, const char *end, uint32_t *id)
 {
-    enum { TODO = VOCAB_MASK };                  /* an id that no token of a text has */
+    enum { RARE = VOCAB_MASK };                  /* an id that no token of a text has: looked up among the rare words below */
     struct { uint64_t a, b; uint32_t at; } key[LOOKUP_BATCH];
     bool more = false;
     const char *p = *s;
@@ -123,7 +123,7 @@ size_t lookup_ids(const struct lookup *l, const char **s, const char *end, uint3
                 key[k].a = a;
                 key[k].b = b;
                 key[k].at = at;
-                found = TODO;
+                found = RARE;
                 more = true;
             }
             id[k++] = found;
@@ -137,6 +137,6 @@ size_t lookup_ids(const struct lookup *l, const char **s, const char *end, uint3
     }
     *s = p;
     for (size_t i = 0; more && i < k; i++)
-        if (id[i] == TODO) id[i] = table_id(&l->rest, key[i].at, key[i].a, key[i].b);
+        if (id[i] == RARE) id[i] = table_id(&l->rest, key[i].at, key[i].a, key[i].b);
     return k;
 }

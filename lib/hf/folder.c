@@ -30,21 +30,6 @@ int hf_folder_end(char *tmp, const char *out, int rc)
     return rc;
 }
 
-int hf_copy(const char *file, const char *dir, const char *name)
-{
-    size_t n;
-    char *text = file_read(file, &n), *to = path_join(dir, name);
-    int rc = text ? file_write(to, text, n) : -1;
-    free(text);
-    free(to);
-    return rc;
-}
-
-int hf_copy_codes(const char *merges, const char *dir)
-{
-    return hf_copy(merges, dir, "codes");
-}
-
 void hf_note(char **notes, const char *fmt, ...)
 {
     char line[512];

@@ -1,4 +1,4 @@
-/* What import and export share: folders that are whole or absent, copies, notes. */
+/* What import and export share: folders that are whole or absent, notes. */
 #ifndef HF_FOLDER_H
 #define HF_FOLDER_H
 
@@ -6,9 +6,6 @@
 char *hf_folder_begin(const char *out);
 /* rc 0: renames tmp to out; else removes it and keeps the message. Frees tmp. */
 int hf_folder_end(char *tmp, const char *out, int rc);
-int hf_copy(const char *file, const char *dir, const char *name);
-/* XLM's merges.txt as our codes file. */
-int hf_copy_codes(const char *merges, const char *dir);
 /* Adds a line to *notes. */
 void hf_note(char **notes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

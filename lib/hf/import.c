@@ -176,8 +176,8 @@ static int write_all(struct job *j, const char *dir)
     free(path);
     path = path_join(dir, PIECES_FILE);
     if (rc == 0) rc = file_write(path, json, strlen(json));
-    if (rc == 0 && j->t.model) rc = hf_copy(j->t.model, dir, PIECES_MODEL);
-    if (rc == 0 && j->t.merges) rc = hf_copy_codes(j->t.merges, dir);
+    if (rc == 0 && j->t.model) rc = file_copy(j->t.model, dir, PIECES_MODEL);
+    if (rc == 0 && j->t.merges) rc = file_copy(j->t.merges, dir, "codes");
     if (rc == 0) rc = model_save(&j->m, dir, NULL, NULL, 0);
     free(path);
     free(json);

@@ -103,7 +103,7 @@ static int write_wordpiece(const struct job *j)
 static int write_spm(const struct job *j)
 {
     char *path = path_join(j->from, PIECES_MODEL);
-    int rc = hf_copy(path, j->to, "sentencepiece.bpe.model");
+    int rc = file_copy(path, j->to, "sentencepiece.bpe.model");
     free(path);
     return rc < 0 ? -1 : write_config(j, cJSON_CreateObject(), j->layout == HF_MBART ? "MBartTokenizer" : "XLMRobertaTokenizer");
 }

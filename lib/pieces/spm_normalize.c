@@ -27,7 +27,8 @@ static size_t longest(const struct spm *m, const char *s, size_t n, uint32_t *to
         if (!(unit >> 8 & 1)) continue;
         if (at >= m->map_n || keys++ == 32) break;
         uint32_t value = m->map[at] & 0x7FFFFFFF;
-        if (value >= m->replaced_n) continue;
+        /* a damaged map: beyond the strings, or inside a character */
+        if (value >= m->replaced_n || ((unsigned char)m->replaced[value] & 0xC0) == 0x80) continue;
         found = i + 1;
         *to = value;
     }

@@ -109,16 +109,6 @@ static int read_optimizer(const char *folder, struct model *m)
     return rc;
 }
 
-static int copy_file(const char *from, const char *folder, const char *name)
-{
-    size_t n;
-    char *p = file_read(from, &n), *to = path_join(folder, name);
-    int rc = p ? file_write(to, p, n) : -1;
-    free(p);
-    free(to);
-    return rc;
-}
-
 struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st)
 {
     const struct params *ps = &m->ps;
@@ -157,8 +147,8 @@ static int fill(const char *folder, const struct snapshot *s, const struct vocab
     char *path = path_join(folder, "vocab");
     int rc = vocab_write(vocab, path);
     free(path);
-    if (rc == 0 && codes) rc = copy_file(codes, folder, "codes");
-    if (rc == 0 && tokenizer) rc = copy_file(tokenizer, folder, "tokenizer");
+    if (rc == 0 && codes) rc = file_copy(codes, folder, "codes");
+    if (rc == 0 && tokenizer) rc = file_copy(tokenizer, folder, "tokenizer");
     if (rc == 0) rc = model_write(s->m, s->array[0], folder, NULL, NULL, 0);
     if (rc == 0) rc = write_optimizer(folder, s);
     if (rc == 0) rc = write_state(folder, &s->st);
