@@ -32,8 +32,10 @@ static int put_text(struct shard_writer *w, struct text *in, const struct vocab 
     const char *line;
     size_t n;
     int rc;
-    while ((rc = text_line(in, &line, &n)) > 0)
-        if (shard_put(w, ids, vocab_encode(v, line, n, &ids, &cap)) < 0) return -1;
+    while ((rc = text_line(in, &line, &n)) > 0) {
+        n = vocab_encode(v, line, n, &ids, &cap);        /* may move ids: before it is passed on */
+        if (shard_put(w, ids, n) < 0) return -1;
+    }
     return rc;
 }
 

@@ -242,7 +242,8 @@ static int run(void)
     if (o.profile) k = profile_kernels(k);
     if (start_model(k) < 0) return -1;
     o.x.m = &r.m; o.x.t = &r.t; o.x.vocab = r.vocab; o.x.seed = (uint64_t)o.seed;
-    if (trainer_open(&r.tr, &o.run, &r.m, &r.t, r.vocab, r.state, state_of_data()) < 0) return -1;
+    int n_state = state_of_data();                   /* makes r.state: before it is passed on */
+    if (trainer_open(&r.tr, &o.run, &r.m, &r.t, r.vocab, r.state, n_state) < 0) return -1;
     if (r.tr.resumed) prog_note("continuing from step %lld", (long long)r.tr.step);
     if (o.profile) trainer_profile_start(&r.tr);
     if (translation_run(&o.x, &r.tr) < 0) return -1;
@@ -275,7 +276,6 @@ int main(int argc, char **argv)
     o.shape.ffn = 0;
     o.run.lr = 3e-4; o.run.warmup = 500; o.run.beta2 = 0.98; o.run.eps = 1e-9; o.run.lower_is_better = false; o.run.valid_every = 500;
     o.x.tokens = 2000; o.x.longest = 100; o.x.valid_sentences = 300; o.x.smoothing = 0.1; o.x.mask_vocab = true;
-   
     o.x.noise = (struct noise_options){ 3, 0.1, 0.1 };
     int status = prog_start(&prog, argc, argv, &args);
     if (status >= 0) return status;

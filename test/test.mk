@@ -6,6 +6,14 @@ test: setup
 test-run: $(BINS) $(UNIT_BINS) $(EMULATED)
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
 
+## make tsan          programs that work on several threads, under ThreadSanitizer (test/tsan); CC=clang too
+TSAN := synth-corpus tokenize bpe-learn bpe-apply vocab-count cooc-count binarize pretrain finetune translate
+.PHONY: tsan tsan-run
+tsan: setup
+	@$(MAKE) --no-print-directory $(PARALLEL) SAN=thread tsan-run
+tsan-run: $(addprefix $(O)/bin/,$(TSAN))
+	@test/tsan $(O)/bin $(CC)
+
 ## make setup         installs missing Debian packages (root or sudo), or prints the line that does
 setup:
 	@test/setup

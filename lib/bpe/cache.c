@@ -15,7 +15,7 @@ struct cache *cache_new(size_t bytes, int threads)
     c->mask = slots - 1;
     c->size = UNIT + (bytes < (size_t)CHUNK * (size_t)threads ? (size_t)CHUNK * (size_t)threads : bytes);
     if (c->size > (size_t)UINT32_MAX * UNIT) c->size = (size_t)UINT32_MAX * UNIT;
-    c->arena = mem_alloc(c->size + CACHE_SLACK);    /* the system gives pages as they are touched */
+    c->arena = mem_alloc(c->size);                  /* the system gives pages as they are touched */
     atomic_init(&c->used, UNIT);                    /* place 0 means a free slot */
     atomic_init(&c->left, slots / 4 * 3);
     c->chunk = mem_zero((size_t)threads, sizeof *c->chunk);
@@ -34,7 +34,8 @@ void cache_free(struct cache *c)
 void cache_put(struct cache *c, int thread, uint64_t hash, const char *word, size_t n, const char *result, size_t result_n)
 {
     if (n > CACHE_WORD || result_n > UINT16_MAX || !atomic_load_explicit(&c->left, memory_order_relaxed)) return;
-    size_t need = (sizeof(struct cached) + n + result_n + UNIT - 1) / UNIT * UNIT;
+    size_t room = result_n > CACHE_SLACK ? result_n : CACHE_SLACK;      /* so that no reader looks at what comes behind */
+    size_t need = (sizeof(struct cached) + n + room + UNIT - 1) / UNIT * UNIT;
     struct cache_chunk *k = &c->chunk[thread];
     if (k->end - k->at < need) {
         size_t want = need > CHUNK ? need : CHUNK, used = atomic_load_explicit(&c->used, memory_order_relaxed);

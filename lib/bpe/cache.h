@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "lib/bpe/scan.h"
 
-enum { CACHE_WORD = 255, CACHE_SLACK = 16, CACHE_UNIT = 8 };   /* longest word kept; bytes that may be read behind a result */
+enum { CACHE_WORD = 255, CACHE_SLACK = 16, CACHE_UNIT = 8 };   /* longest word kept; bytes that may be read from a result's start */
 
 struct cached { uint16_t word_n, result_n; char bytes[]; };    /* the word, then the result */
 
