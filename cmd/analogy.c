@@ -29,13 +29,15 @@ static void row(const char *name, const struct analogy_score *s)
 static int run(const char *questions)
 {
     struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
-    struct vectors *set[MOST];
+    struct vectors *set[MOST] = { 0 };
     struct analogy_report r;
     struct out *answers = NULL;
-    for (int i = 0; i < o.vec.n; i++)
-        if (!(set[i] = vectors_load(o.vec.v[i], &vo, prog_note))) return -1;
-    if (o.answers && !(answers = out_open(o.answers))) return -1;
-    if (analogy_run(set, o.vec.n, questions, o.word2vec, answers, &r) < 0) {
+    int rc = 0;
+    for (int i = 0; i < o.vec.n && rc == 0; i++) rc = (set[i] = vectors_load(o.vec.v[i], &vo, prog_note)) ? 0 : -1;
+    if (rc == 0 && o.answers) rc = (answers = out_open(o.answers)) ? 0 : -1;
+    if (rc == 0) rc = analogy_run(set, o.vec.n, questions, o.word2vec, answers, &r);
+    for (int i = 0; i < o.vec.n; i++) vectors_free(set[i]);
+    if (rc < 0) {
         out_abort(answers);
         return -1;
     }
@@ -43,7 +45,6 @@ static int run(const char *questions)
     for (size_t i = 0; i < r.n; i++) row(r.category[i].name, &r.category[i].score);
     row("all", &r.all);
     analogy_free(&r);
-    for (int i = 0; i < o.vec.n; i++) vectors_free(set[i]);
     return answers ? out_commit(answers) : 0;
 }
 

@@ -275,7 +275,7 @@ static int score_one(FILE *to, const struct corpus *c)
             continue;
         }
         double *stats = segments(&metrics[k], c, 0), *scores = mem_alloc((size_t)o.trials_ci * sizeof *scores);
-        if (!stats) return -1;
+        if (!stats) { free(scores); return -1; }
         metric_sum(&metrics[k], stats, n, sum);
         r[k] = scored(&metrics[k], sum, &sign, o.brief && look.format != REPORT_JSON);
         status = resample_bootstrap(&metrics[k], stats, n, seed, o.trials_ci, scores);

@@ -52,57 +52,80 @@ static void print_tensors(const struct st_file *f)
     }
 }
 
-static int info(const char *dir)
+/* A file of tensors whose checksums are right, or NULL with a message. */
+static struct st_file *whole(const char *folder, const char *name)
 {
-    char *folder = run_model_dir(dir);
-    struct model_config c;
-    if (!folder || model_read_config(&c, folder) < 0) return -1;
-    char *path = path_join(folder, "weights.safetensors"), *json = model_config_json(&c);
+    char *path = path_join(folder, name);
     struct st_file *f = st_open(path);
-    if (!f || st_verify(f) < 0) return -1;
+    free(path);
+    if (f && st_verify(f) < 0) { st_close(f); f = NULL; }
+    return f;
+}
+
+static int print_model(const char *folder)
+{
+    struct model_config c;
+    if (model_read_config(&c, folder) < 0) return -1;
+    struct st_file *f = whole(folder, "weights.safetensors");
+    if (!f) return -1;
+    char *json = model_config_json(&c);
     uint64_t params = 0;
     for (int i = 0; i < f->n; i++) params += f->t[i].bytes / st_dtype_size(f->t[i].dtype);
     printf("%s\n%s%d tensors, %" PRIu64 " parameters\n", folder, json, f->n, params);
     if (o.tensors) print_tensors(f);
     st_close(f);
-    free(path);
-    path = path_join(folder, "state.json");
-    char *state = file_exists(path) ? file_read(path, NULL) : NULL;
+    free(json);
+    return 0;
+}
+
+static int info(const char *dir)
+{
+    char *folder = run_model_dir(dir);
+    if (!folder || print_model(folder) < 0) { free(folder); return -1; }
+    char *path = path_join(folder, "state.json"), *state = file_exists(path) ? file_read(path, NULL) : NULL;
     if (state) printf("state %s", state);
     free(state);
     free(path);
     path = path_join(folder, "optimizer.safetensors");
-    if (file_exists(path)) {
-        if (!(f = st_open(path)) || st_verify(f) < 0) return -1;
-        st_close(f);
-    }
+    struct st_file *f = file_exists(path) ? whole(folder, "optimizer.safetensors") : NULL;
+    int rc = file_exists(path) && !f ? -1 : 0;
+    st_close(f);
     free(path);
-    free(json);
     free(folder);
-    return 0;
+    return rc;
 }
 
-/* The mean, in double, of the models in dirs; configurations must agree. */
-static int average(const struct args *dirs)
+/* The mean of the models in dirs, as *m with vocabulary *v; configurations must agree. */
+static int mean(const struct args *dirs, struct model *m, struct vocab **v)
 {
-    struct model m = { 0 }, one;
-    struct vocab *v = NULL, *w;
-    const struct kernels *k = kernels_cpu();
     double *sum = NULL;
     char *config = NULL;
-    if (file_exists(o.out)) return err_set("%s: is there already; name another folder with -o", o.out);
-    for (int i = 1; i < dirs->n; i++) {
-        char *folder = run_model_dir(dirs->v[i]);
-        if (!folder || model_load(&one, folder, k, false, &w) < 0) return -1;
-        char *json = model_config_json(&one.c);
-        if (config && strcmp(json, config)) return err_set("%s: its configuration is not that of %s", folder, dirs->v[1]);
+    int rc = 0;
+    for (int i = 1; i < dirs->n && rc == 0; i++) {
+        struct model one = { 0 };
+        struct vocab *w = NULL;
+        char *folder = run_model_dir(dirs->v[i]), *json = NULL;
+        rc = folder ? model_load(&one, folder, kernels_cpu(), false, &w) : -1;
+        if (rc == 0) json = model_config_json(&one.c);
+        if (json && config && strcmp(json, config)) rc = err_set("%s: its configuration is not that of %s", folder, dirs->v[1]);
+        if (rc == 0 && !sum) sum = mem_zero(one.ps.total, sizeof *sum);
+        for (size_t j = 0; rc == 0 && j < one.ps.total; j++) sum[j] += one.ps.value[j] / (dirs->n - 1);
         free(folder);
-        if (!sum) sum = mem_zero(one.ps.total, sizeof *sum);
-        for (size_t j = 0; j < one.ps.total; j++) sum[j] += one.ps.value[j] / (dirs->n - 1);
-        if (config) { model_free(&one); vocab_free(w); free(json); continue; }
-        m = one; v = w; config = json;
+        if (rc < 0 || config) { model_free(&one); vocab_free(w); free(json); continue; }
+        *m = one; *v = w; config = json;
     }
-    for (size_t j = 0; j < m.ps.total; j++) m.ps.value[j] = (float)sum[j];
+    for (size_t j = 0; rc == 0 && j < m->ps.total; j++) m->ps.value[j] = (float)sum[j];
+    free(sum);
+    free(config);
+    return rc;
+}
+
+static int average(const struct args *dirs)
+{
+    struct model m = { 0 };
+    struct vocab *v = NULL;
+    if (file_exists(o.out)) return err_set("%s: is there already; name another folder with -o", o.out);
+    if (mean(dirs, &m, &v) < 0) { model_free(&m); vocab_free(v); return -1; }
     char *tmp = mem_alloc(strlen(o.out) + 8);
     sprintf(tmp, "%s.tmp", o.out);
     int rc = file_exists(tmp) ? dir_remove(tmp) : 0;       /* what a killed one left */
@@ -125,7 +148,7 @@ static int average(const struct args *dirs)
         err_set("%s", why);
         free(why);
     }
-    free(tmp); free(path); free(codes); free(sum); free(config);
+    free(tmp); free(path); free(codes);
     model_free(&m);
     vocab_free(v);
     return rc;

@@ -94,11 +94,17 @@ static int load_counts(struct vectors *v, const char *path, const struct strs *c
     return 0;
 }
 
+static void free_contexts(struct sparse **m)
+{
+    for (int i = 0; m && m[i]; i++) sparse_free(m[i]);
+    free(m);
+}
+
 static struct sparse **load_contexts(const struct strs *files, const struct vectors *v)
 {
     struct sparse **m = mem_zero((size_t)files->n + 1, sizeof *m);
     for (int i = 0; i < files->n; i++)
-        if (!(m[i] = contexts_read(files->v[i], v))) return NULL;
+        if (!(m[i] = contexts_read(files->v[i], v))) { free_contexts(m); return NULL; }
     return m;
 }
 
@@ -158,10 +164,24 @@ static int evaluate(const struct vectors *src, const struct vectors *tgt, const 
     return r;
 }
 
+static int work(struct vectors *src, struct vectors *tgt, struct pairs *seeds, struct induced *d)
+{
+    if (load_counts(src, o.src_counts, &o.src_cooc) < 0 || load_counts(tgt, o.tgt_counts, &o.tgt_cooc) < 0) return -1;
+    if (o.specific && vectors_specific(src, tgt, (uint64_t)o.specific) < 0) return -1;
+    o.in.blocks = o.src_cooc.n;
+    if (!(o.in.src = load_contexts(&o.src_cooc, src)) || !(o.in.tgt = load_contexts(&o.tgt_cooc, tgt))) return -1;
+    if (load_seeds(src, tgt, seeds) < 0 || induce(src, tgt, seeds, &o.in, d) < 0) return -1;
+    if ((!o.eval || o.out) && write_dictionary(o.out, src, tgt, &d->src, &d->tgt) < 0) return -1;
+    if (o.reverse && write_dictionary(o.reverse, tgt, src, &d->tgt, &d->src) < 0) return -1;
+    if (o.out_src && vectors_write(src, o.out_src, VECTORS_AUTO) < 0) return -1;
+    if (o.out_tgt && vectors_write(tgt, o.out_tgt, VECTORS_AUTO) < 0) return -1;
+    return o.eval ? evaluate(src, tgt, d) : 0;
+}
+
 static int run(void)
 {
     struct pairs seeds = { 0 };
-    struct induced d;
+    struct induced d = { 0 };
     o.in.map = (enum induce_map)o.map;
     o.in.method = (enum csls_method)o.method;
     o.in.learn.seed = (uint64_t)o.seed;
@@ -169,28 +189,14 @@ static int run(void)
     o.in.note = tell;
     if (!prog_given("normalize")) o.in.normalize = o.map ? "unit,center,unit" : "unit";
     struct vectors *src = load(o.src), *tgt = src ? load(o.tgt) : NULL;
-    if (!tgt || load_counts(src, o.src_counts, &o.src_cooc) < 0 || load_counts(tgt, o.tgt_counts, &o.tgt_cooc) < 0) return -1;
-    if (o.specific && vectors_specific(src, tgt, (uint64_t)o.specific) < 0) return -1;
-    o.in.src = load_contexts(&o.src_cooc, src);
-    o.in.tgt = load_contexts(&o.tgt_cooc, tgt);
-    o.in.blocks = o.src_cooc.n;
-    if (!o.in.src || !o.in.tgt || load_seeds(src, tgt, &seeds) < 0 || induce(src, tgt, &seeds, &o.in, &d) < 0) return -1;
-    if ((!o.eval || o.out) && write_dictionary(o.out, src, tgt, &d.src, &d.tgt) < 0) return -1;
-    if (o.reverse && write_dictionary(o.reverse, tgt, src, &d.tgt, &d.src) < 0) return -1;
-    if (o.out_src && vectors_write(src, o.out_src, VECTORS_AUTO) < 0) return -1;
-    if (o.out_tgt && vectors_write(tgt, o.out_tgt, VECTORS_AUTO) < 0) return -1;
-    if (o.eval && evaluate(src, tgt, &d) < 0) return -1;
-    for (int i = 0; i < o.in.blocks; i++) {
-        sparse_free(o.in.src[i]);
-        sparse_free(o.in.tgt[i]);
-    }
-    free(o.in.src);
-    free(o.in.tgt);
+    int rc = tgt ? work(src, tgt, &seeds, &d) : -1;
+    free_contexts(o.in.src);
+    free_contexts(o.in.tgt);
     induced_free(&d);
     pairs_free(&seeds);
     vectors_free(src);
     vectors_free(tgt);
-    return 0;
+    return rc;
 }
 
 int main(int argc, char **argv)

@@ -105,24 +105,29 @@ static int of_text(const struct embed *e, struct vectors_stream *out)
 static int from_model(void)
 {
     const char *why;
-    struct model m;
-    struct tape t;
-    struct vocab *v;
+    struct model m = { 0 };
+    struct tape t = { 0 };
+    struct vocab *v = NULL;
+    struct vectors_stream *out = NULL;
+    int rc = -1;
     const struct kernels *k = kernels_open(o.device, (enum kern_precision)o.precision, &why);
     char *dir = k ? run_model_dir(o.model) : NULL;
-    if (!dir || model_load(&m, dir, k, false, &v) < 0) return -1;
+    if (!dir || model_load(&m, dir, k, false, &v) < 0) goto done;
     tape_init(&t, k, &m.ps);
     struct embed e = { &m, &t, v, o.layer < 0 ? m.c.layers : o.layer, 0, o.tokens };
-    if (e.layer > m.c.layers) return err_set("%s: has %d layers; --layer %d is above them", dir, m.c.layers, e.layer);
-    if (o.lang && (e.lang = model_config_lang(&m.c, o.lang)) < 0) return -1;
-    struct vectors_stream *out = vectors_stream_open(o.out, (enum vectors_format)o.format, m.c.dim);
-    if (!out) return -1;
-    int rc = o.text ? of_text(&e, out) : o.words ? of_words(&e, dir, out) : embed_table(&e, out);
-    tape_free(&t);
+    if (e.layer > m.c.layers) {
+        err_set("%s: has %d layers; --layer %d is above them", dir, m.c.layers, e.layer);
+        goto done;
+    }
+    if (o.lang && (e.lang = model_config_lang(&m.c, o.lang)) < 0) goto done;
+    if (!(out = vectors_stream_open(o.out, (enum vectors_format)o.format, m.c.dim))) goto done;
+    rc = o.text ? of_text(&e, out) : o.words ? of_words(&e, dir, out) : embed_table(&e, out);
+done:
+    if (t.k) tape_free(&t);
     model_free(&m);
     vocab_free(v);
     free(dir);
-    return vectors_stream_close(out, rc == 0);
+    return out ? vectors_stream_close(out, rc == 0) : rc;
 }
 
 int main(int argc, char **argv)

@@ -115,7 +115,7 @@ static int start_weights(struct model *m, const struct vocab *v)
     int taken, fresh;
     if (o.init) {
         char *from = run_model_dir(o.init);
-        if (!from || model_init_from(m, v, from, &taken, &fresh) < 0) return -1;
+        if (!from || model_init_from(m, v, from, &taken, &fresh) < 0) { free(from); return -1; }
         prog_note("started from %s: %d tokens found there, %d new", from, taken, fresh);
         free(from);
     }

@@ -108,25 +108,26 @@ static int read_batch(struct text *in, const struct model *m, const struct vocab
 static int run(void)
 {
     const char *why;
-    struct model m;
-    struct tape t;
-    struct vocab *v;
+    struct model m = { 0 };
+    struct tape t = { 0 };
+    struct vocab *v = NULL;
     struct batch b = { 0 };
     struct hyps h;
+    struct text *in = NULL;
+    struct out *out = NULL;
     int64_t lines = 0, first = 0;
-    int rc;
+    int rc = -1;
     const struct kernels *k = kernels_open(o.device, (enum kern_precision)o.precision, &why);
     char *dir = k ? run_model_dir(o.model) : NULL;
-    if (!dir || model_load(&m, dir, k, false, &v) < 0) return -1;
+    if (!dir || model_load(&m, dir, k, false, &v) < 0) goto done;
     int src = model_config_lang(&m.c, o.src), tgt = src < 0 ? -1 : model_config_lang(&m.c, o.tgt);
-    if (tgt < 0) return -1;
-    if (o.raw && (!(raw.in = plain_open(dir, o.src)) || !(raw.out = plain_open(dir, o.tgt)))) return -1;
+    if (tgt < 0) goto done;
+    if (o.raw && (!(raw.in = plain_open(dir, o.src)) || !(raw.out = plain_open(dir, o.tgt)))) goto done;
     tape_init(&t, k, &m.ps);
     if (o.mask) o.d.seen = m.seen[tgt];
     o.d.n_best = o.n_best ? o.n_best : 1;
-    struct text *in = text_open(NULL, TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0));
-    struct out *out = in ? out_open(o.out) : NULL;
-    if (!out) return -1;
+    in = text_open(NULL, TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0));
+    if (!in || !(out = out_open(o.out))) goto done;
     while ((rc = read_batch(in, &m, v, src, &b, &lines)) > 0) {
         if ((rc = decode(&m, &t, &b, tgt, &o.d, &h)) < 0) break;
         rc = print_all(out_stdio(out), v, &h, first);
@@ -134,16 +135,18 @@ static int run(void)
         hyps_free(&h);
         if (rc < 0) break;                           /* out_commit says why */
     }
+done:
     text_close(in);
     plain_close(raw.in);
     plain_close(raw.out);
     tbuf_free(&raw.tokens);
     tbuf_free(&raw.text);
     batch_free(&b);
-    tape_free(&t);
+    if (t.k) tape_free(&t);
     model_free(&m);
     vocab_free(v);
     free(dir);
+    if (!out) return -1;
     if (rc < 0 && !ferror(out_stdio(out))) { out_abort(out); return -1; }
     return out_commit(out);
 }

@@ -107,6 +107,7 @@ int model_load(struct model *m, const char *dir, const struct kernels *k, bool w
 {
     struct model_config c;
     memset(m, 0, sizeof *m);
+    if (vocab) *vocab = NULL;
     if (model_read_config(&c, dir) < 0) return -1;
     if (vocab) {
         char *path = path_join(dir, "vocab");
@@ -115,13 +116,17 @@ int model_load(struct model *m, const char *dir, const struct kernels *k, bool w
         if (*vocab && ((*vocab)->hash != c.vocab_hash || (*vocab)->n != (uint32_t)c.vocab))
             rc = err_set("%s: is not the vocabulary that %s/config.json was made with (its hash or size differs)", path, dir);
         free(path);
-        if (rc < 0) return -1;
+        if (rc < 0) goto failed;
     }
-    if (model_new(m, &c, k, 0, with_grad) < 0) return -1;
+    if (model_new(m, &c, k, 0, with_grad) < 0) goto failed;
     char *path = path_join(dir, "weights.safetensors");
     int rc = params_load(&m->ps, m->ps.value, path);
     free(path);
-    return rc < 0 || load_seen(m, dir) < 0 ? -1 : model_keep(m, dir);
+    if (rc == 0 && load_seen(m, dir) == 0 && model_keep(m, dir) == 0) return 0;
+failed:
+    model_free(m);
+    if (vocab) { vocab_free(*vocab); *vocab = NULL; }
+    return -1;
 }
 
 /* --- starting from another model --- */

@@ -55,6 +55,7 @@ struct var *model_decode(struct model *m, struct tape *t, const struct dev_batch
 int model_save(const struct model *m, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta);
 /* The same with the parameters from a host copy [ps.total]; touches nothing of the device. */
 int model_write(const struct model *m, const float *host, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta);
+/* vocab: NULL, or gets its vocabulary. Failed, it leaves nothing to free. */
 int model_load(struct model *m, const char *dir, const struct kernels *k, bool with_grad, struct vocab **vocab);
 /* Takes along what dir says about the tokeniser of an imported model; model_load and, for an equal vocabulary, model_init_from
  * do. -1 with a message. */

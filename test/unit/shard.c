@@ -50,6 +50,15 @@ static void expect(uint32_t vocab, uint64_t i, const uint32_t *ids, size_t n)
     if (n) assert_memory_equal(ids, want, n * sizeof *ids);
 }
 
+/* Field by field: what lies between the fields is not part of it. */
+static void same_info(const struct shard_info *a, const struct shard_info *b)
+{
+    assert_string_equal(a->lang, b->lang);
+    assert_true(a->vocab_hash == b->vocab_hash && a->vocab_size == b->vocab_size);
+    assert_true(a->sentences == b->sentences && a->tokens == b->tokens && a->blocks == b->blocks && a->unknown == b->unknown);
+    assert_string_equal(a->note, b->note);
+}
+
 static void sentences_come_back_in_order_and_by_block(void **state)
 {
     (void)state;
@@ -61,7 +70,7 @@ static void sentences_come_back_in_order_and_by_block(void **state)
         assert_int_equal(shard_check("s"), 0);
         struct shard *s = shard_open("s");
         shard_info(s, &info);
-        assert_memory_equal(&info, &made, sizeof info);
+        same_info(&info, &made);
         assert_int_equal(info.sentences, t[i].sentences);
         const uint32_t *ids;
         size_t n;
@@ -105,7 +114,7 @@ static void a_stream_knows_its_totals_at_the_end(void **state)
     assert_int_equal(shard_read_block(s, 0, &b), -1);
     for (uint64_t k = 0; shard_next(s, &ids, &n) > 0; k++) expect(50, k, ids, n);
     shard_info(s, &info);
-    assert_memory_equal(&info, &made, sizeof info);
+    same_info(&info, &made);
     shard_close(s);
 }
 
