@@ -29,8 +29,9 @@ uint8_t *decode_mask(int vocab, const uint8_t *seen)
 struct stepper {
     struct model *m;
     struct tape *t;
-    int T, slots;                /* rows a slot has, number of slots */
-    act **cache;                 /* a layer: [slots * T, 2D] keys and values of the target side */
+    int slots;
+    int *start;                  /* [slots] a slot's first row in cache: it has as many as its sentence may get words, and one */
+    act **cache;                 /* a layer: [rows of all slots, 2D] keys and values of the target side */
     act **memory;                /* a layer: [source rows, 2D] keys and values of the source side */
     act *x, *y, *qkv, *a, *f, *logits;
     int32_t *token, *pos, *lang, *row, *one, *k_at, *k_len, *src_at, *src_len, *iota;   /* [slots] */
@@ -46,17 +47,18 @@ static act *dev(struct stepper *s, int rows, int cols)
 static float *P(struct stepper *s, int i) { return param_value(&s->m->ps, i); }
 static act *col(struct stepper *s, act *p, int c) { return (char *)p + (size_t)c * s->t->k->act_size; }
 
+/* start [slots] becomes the stepper's. */
 static void stepper_init(struct stepper *s, struct model *m, struct tape *t, struct var *memory, const struct spans *src,
-                         int slots, int T, int k)
+                         int slots, int *start, int rows, int k)
 {
     const struct model_config *c = &m->c;
     int D = c->dim, L = m->dec.n;
-    *s = (struct stepper){ .m = m, .t = t, .T = T, .slots = slots, .max_src = src->max };
+    *s = (struct stepper){ .m = m, .t = t, .slots = slots, .start = start, .max_src = src->max };
     s->cache = mem_zero((size_t)L, sizeof *s->cache);
     s->memory = mem_zero((size_t)L, sizeof *s->memory);
     for (int i = 0; i < L; i++) {
         const struct layer_i *l = &m->dec.layer[i];
-        s->cache[i] = dev(s, slots * T, 2 * D);
+        s->cache[i] = dev(s, rows, 2 * D);
         s->memory[i] = dev(s, memory->rows, 2 * D);
         t->k->linear_fwd(s->memory[i], NULL, memory->v, P(s, l->cross_kv.W), P(s, l->cross_kv.b), KERN_NONE, memory->rows, D, 2 * D);
     }
@@ -75,7 +77,7 @@ static void stepper_init(struct stepper *s, struct model *m, struct tape *t, str
     s->lse = tape_alloc(t, (size_t)slots * sizeof(float));
 }
 
-static void stepper_free(struct stepper *s) { free(s->cache); free(s->memory); }
+static void stepper_free(struct stepper *s) { free(s->cache); free(s->memory); free(s->start); }
 
 /* x = LN(x + u) (post-norm), or x += u, y = LN(x) with the following norm (pre-norm). */
 static void step_residual(struct stepper *s, int B, struct linear_i post, struct linear_i pre_next)
@@ -105,8 +107,8 @@ static void step(struct stepper *s, int B, const int32_t *slot, const int32_t *t
     size_t ints = (size_t)B * sizeof(int32_t);
     int32_t *h = mem_alloc(5 * ints);
     for (int i = 0; i < B; i++) {
-        h[i] = slot[i] * s->T;
-        h[B + i] = slot[i] * s->T + pos;
+        h[i] = s->start[slot[i]];
+        h[B + i] = s->start[slot[i]] + pos;
         h[2 * B + i] = pos + 1;
         h[3 * B + i] = pos;
         h[4 * B + i] = lang;
@@ -225,7 +227,7 @@ static void place(struct search *z, const struct sentence *s, struct live *child
         while (taken[slot]) slot++;
         taken[slot] = true;
         child[i].slot = s->first_slot + slot;
-        size_t from = (size_t)s->live[parent[i]].slot * (size_t)st->T * row, to = (size_t)child[i].slot * (size_t)st->T * row;
+        size_t from = (size_t)st->start[s->live[parent[i]].slot] * row, to = (size_t)st->start[child[i].slot] * row;
         for (int l = 0; l < st->m->dec.n; l++)
             st->t->k->copy((char *)st->cache[l] + to, (char *)st->cache[l] + from, (size_t)(pos + 1) * row);
     }
@@ -327,28 +329,30 @@ int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lan
     uint8_t *mask = decode_mask(m->c.vocab, o->seen);
     z.allowed = tape_bytes(t, mask, (size_t)m->c.vocab);
     free(mask);
-    int T = 1;
+    int *start = mem_zero((size_t)src->n * (size_t)o->beam + 1, sizeof *start);
+    int64_t rows = 0;
     for (int i = 0; i < src->n; i++) {
         struct sentence *s = &z.s[i];
         int words = src->len[i] - 2, most = m->c.positions - 1;
         s->max_len = words <= 0 ? 0 : (int)(o->max_ratio * words) + o->max_extra;
         if (s->max_len > most) s->max_len = most;
-        if (s->max_len + 1 > T) T = s->max_len + 1;
         s->first_slot = i * o->beam;
+        for (int j = 0; j < o->beam; j++, rows += s->max_len + 1) start[s->first_slot + j] = (int)(rows < INT32_MAX ? rows : 0);
         s->n_live = 1;
         s->live[0] = (struct live){ s->first_slot, -1, 0, 0 };
         if (words <= 0) { s->n_live = 0; s->n_done = 1; s->done[0] = (struct done){ -1, 0, 0, 0 }; }
     }
-    if ((int64_t)src->n * o->beam * T > INT32_MAX / 2) {
+    if (rows > INT32_MAX / 2) {
         free(z.s);
-        return err_set("%d sentences with a beam of %d and up to %d tokens are too many at once; lower --tokens", src->n, o->beam, T);
+        free(start);
+        return err_set("%d sentences with a beam of %d and %lld tokens in all are too many at once; lower --tokens", src->n, o->beam, (long long)rows);
     }
     if (src->n) {
         struct var *memory = model_encode(m, t, &d);
-        stepper_init(&z.st, m, t, memory, &d.spans, src->n * o->beam, T, 2 * o->beam);
+        stepper_init(&z.st, m, t, memory, &d.spans, src->n * o->beam, start, (int)rows, 2 * o->beam);
         run(&z, src, tgt_lang);
         stepper_free(&z.st);
-    }
+    } else free(start);
     collect(&z, out);
     free(z.s);
     free(z.node);

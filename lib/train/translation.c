@@ -264,14 +264,116 @@ int translation_run(struct translation *x, struct trainer *tr)
 
 /* --- memory --- */
 
-/* Tokens of a sentence on average, of the text that is trained on. */
-static int usual_length(const struct translation *x)
+static int sentence_length(const struct shard_block *b, uint32_t i) { return (int)(b->at[i + 1] - b->at[i]); }
+
+static int longest_of(const struct shard_block *b, int longest)
+{
+    int most = 1;
+    for (uint32_t i = 0; i < b->sentences; i++) {
+        int n = sentence_length(b, i);
+        if (n <= longest && n > most) most = n;
+    }
+    return most;
+}
+
+/* Tokens of a sentence on average, and of the longest one that is used, of the text that is trained on. */
+static void lengths(const struct translation *x, int *usual, int *longest)
 {
     double tokens = 0, sentences = 0;
-    for (int i = 0; x->mono && i < x->mono->n; i++) { tokens += x->mono->c[i].all.tokens; sentences += x->mono->c[i].all.sentences; }
-    for (int i = 0; i < x->n_train; i++) { tokens += x->train[i].side[0].tokens; sentences += x->train[i].side[0].sentences; }
+    *longest = 1;
+    for (int i = 0; x->mono && i < x->mono->n; i++) {
+        const struct shard_block *b = &x->mono->c[i].all;
+        int n = longest_of(b, x->longest);
+        tokens += b->tokens; sentences += b->sentences;
+        if (n > *longest) *longest = n;
+    }
+    for (int i = 0; i < x->n_train; i++)
+        for (int side = 0; side < 2; side++) {
+            const struct shard_block *b = &x->train[i].side[side];
+            int n = longest_of(b, x->longest);
+            tokens += b->tokens; sentences += b->sentences;
+            if (n > *longest) *longest = n;
+        }
     double n = sentences > 0 ? tokens / sentences : 1;
-    return n < 1 ? 1 : n > x->longest ? x->longest : (int)n;
+    *usual = n < 1 ? 1 : n > *longest ? *longest : (int)n;
+}
+
+/* What a plan works with: a model and a tape without memory, ids of any sentence, the largest batches so far. */
+struct plan { struct translation *x; struct mt_batch b; uint32_t *ids; int usual, longest, rows, rows_out; };
+
+static int plan_pass(struct plan *p)
+{
+    double nll;
+    if (p->b.src.rows > p->rows) p->rows = p->b.src.rows;
+    if (p->b.dec.rows > p->rows) p->rows = p->b.dec.rows;
+    if (p->b.dec.rows > p->rows_out) p->rows_out = p->b.dec.rows;
+    tape_reset(p->x->t, true);
+    return mt_pass(p->x, &p->b, true, 1, &nll);
+}
+
+/* A micro-batch of pairs, `tokens` a side. */
+static int plan_pairs(struct plan *p, int tokens)
+{
+    mt_clear(&p->b);
+    while (p->b.src.rows + p->b.dec.rows < 2 * tokens - 1) mt_add(&p->b, p->ids, p->usual, 0, p->ids, p->usual, 0, 0);
+    mt_add(&p->b, p->ids, p->longest, 0, p->ids, p->longest, 0, 0);
+    return plan_pass(p);
+}
+
+/* Words of the longest translation of n words. */
+static int longest_translation(const struct translation *x, const struct decode_options *o, int n)
+{
+    int y = (int)(o->max_ratio * n) + o->max_extra, most = x->m->c.positions - 1;
+    return y < most ? y : most;
+}
+
+static int plan_decode(struct plan *p, const struct batch *src, const struct decode_options *o)
+{
+    struct hyps h;
+    if (src->rows > p->rows) p->rows = src->rows;
+    if (decode(p->x->m, p->x->t, src, 0, o, &h) < 0) return -1;
+    hyps_free(&h);
+    return 0;
+}
+
+/* Back-translation, and learning from translations that are as long as they may get: those of a decoder that has not learnt to end. */
+static int plan_back(struct plan *p, int tokens)
+{
+    struct decode_options o;
+    struct mt_batch real = { 0 };
+    decode_options_init(&o);
+    while (real.src.rows < tokens - 1) add_wrapped(&real, &real.src, p->ids, p->usual, true, 0, 0);
+    add_wrapped(&real, &real.src, p->ids, p->longest, true, 0, 0);
+    int rc = plan_decode(p, &real.src, &o);
+    mt_clear(&p->b);
+    for (int i = 0; i < real.src.n; i++) {
+        int n = real.src.len[i] - 2, y = longest_translation(p->x, &o, n + 1);       /* one more: `usual` is rounded down, and batches vary */
+        mt_add(&p->b, p->ids, y < p->x->longest ? y : p->x->longest, 0, p->ids, n, 0, 0);
+    }
+    mt_free(&real);
+    return rc < 0 ? rc : plan_pass(p);
+}
+
+/* Validation's translations, of the text itself or (again) of translations of it that are as long as they may get. */
+static int plan_valid(struct plan *p, const struct shard_block *b, int tokens, bool again)
+{
+    struct decode_options o;
+    struct mt_batch v = { 0 };
+    uint32_t n = b->sentences;
+    int rc = 0, most = p->x->m->c.positions - 2;
+    decode_options_init(&o);
+    if (p->x->valid_sentences > 0 && n > (uint32_t)p->x->valid_sentences) n = (uint32_t)p->x->valid_sentences;
+    for (uint32_t i = 0; i < n && rc == 0; ) {
+        batch_clear(&v.src);
+        for (; i < n && v.src.rows < tokens; i++) {
+            int words = sentence_length(b, i);
+            if (again) words = longest_translation(p->x, &o, words < most ? words : most);
+            add_wrapped(&v, &v.src, p->ids, words < most ? words : most, true, 0, 0);
+        }
+        rc = plan_decode(p, &v.src, &o);
+    }
+    mt_free(&v);
+    return rc;
 }
 
 int translation_plan(const struct translation *from, const struct model_config *c, const struct kernels *like, int tokens, bool recompute, struct memory_need *need)
@@ -279,27 +381,25 @@ int translation_plan(const struct translation *from, const struct model_config *
     struct model m;
     struct tape t;
     struct translation x = *from;
-    struct mt_batch b = { 0 };
-    struct decode_options o;
-    struct hyps h;
-    double nll;
-    int usual = usual_length(from), rc = 0;
+    struct plan p = { .x = &x };
+    int rc = 0;
     if (memory_plan_open(&m, &t, c, like) < 0) return -1;
     t.p_drop = c->dropout; t.p_attn = c->attention_dropout; t.recompute = recompute;
     x.m = &m; x.t = &t; x.mask_vocab = false;
-    uint32_t *ids = mem_zero((size_t)x.longest, sizeof *ids);
-    while (b.src.rows + b.dec.rows < 2 * tokens - 1) mt_add(&b, ids, usual, 0, ids, usual, 0, 0);
-    mt_add(&b, ids, x.longest, 0, ids, x.longest, 0, 0);
-    tape_reset(&t, true);
-    mt_pass(&x, &b, true, 1, &nll);
-    if (from->mono || from->n_valid) {
-        decode_options_init(&o);
-        rc = decode(&m, &t, &b.src, 0, &o, &h);
-        if (rc == 0) hyps_free(&h);
+    lengths(from, &p.usual, &p.longest);
+    p.ids = mem_zero((size_t)c->positions, sizeof *p.ids);
+    /* --denoise-tokens follows --tokens where it was not given */
+    int denoise = from->denoise_tokens == from->tokens / 2 ? (tokens + 1) / 2 : from->denoise_tokens;
+    if (from->n_train) rc = plan_pairs(&p, tokens);
+    if (rc == 0 && from->mono) rc = plan_pairs(&p, denoise);
+    if (rc == 0 && from->mono) rc = plan_back(&p, tokens);
+    for (int i = 0; i < from->n_valid && rc == 0; i++) {
+        rc = plan_valid(&p, &from->valid[i].side[0], tokens, false);
+        if (rc == 0 && from->mono) rc = plan_valid(&p, &from->valid[i].side[0], tokens, true);
     }
-    struct kern_shape s = { b.src.rows > b.dec.rows ? b.src.rows : b.dec.rows, x.longest + 2, b.dec.rows, c->dim, c->ffn, c->heads, c->vocab };
+    struct kern_shape s = { p.rows, p.longest + 2, p.rows_out, c->dim, c->ffn, c->heads, c->vocab };
     memory_plan_close(&m, &t, like, &s, need);
-    mt_free(&b);
-    free(ids);
+    mt_free(&p.b);
+    free(p.ids);
     return rc;
 }
