@@ -363,12 +363,13 @@ static int multi(const struct args *a, FILE *to)
     int n = 0, status = multibleu_read(a->v, a->n, o.inputs.n ? o.inputs.v[0] : NULL, o.lowercase, &hyp, &ref, &n);
     if (status == 0) status = multibleu_segments(&hyp, ref, n, &sum);
     if (status == 0) {
-        for (int r = 0; r < n; r++)
-            if (ref[r].n > hyp.n)
-                prog_warn("a reference has %zu lines, the hypotheses only %zu; the rest of it is left out", ref[r].n, hyp.n);
         multibleu_line(&sum, line);
         fprintf(to, "%s\n", line);
-        if (sum.ref_len == 0) status = err_set("the references are empty, so there is nothing to score; check their files");
+        if (hyp.n == 0) status = err_set("%s: no lines to score; is it empty?", o.inputs.n ? o.inputs.v[0] : "standard input");
+        else if (sum.ref_len == 0) status = err_set("%s: the references are empty, so there is nothing to score; check their files", a->v[0]);
+        for (int r = 0; r < n && status == 0; r++)
+            if (ref[r].n > hyp.n)
+                prog_warn("a reference has %zu lines, the hypotheses only %zu; the rest of it is left out", ref[r].n, hyp.n);
     }
     lines_free(&hyp);
     for (int r = 0; r < n; r++) lines_free(&ref[r]);

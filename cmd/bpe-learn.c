@@ -116,7 +116,12 @@ static int run(const struct args *args)
     size_t n = 0;
     struct word *words = NULL;
     if (rc == 0) words = weighted ? weigh(lang, langs, all = words_new(par_threads()), &n) : words_list(lang[0].words, &n);
-    rc = words ? learn(words, n, weighted) : -1;
+    if (rc == 0 && words && !n) {
+        char lang_name[32];
+        const char *first = args->n ? prog_lang_file(args->v[0], lang_name) : o.input ? o.input : "-";
+        rc = err_set("%s%s: no words; there is nothing to learn from", strcmp(first, "-") ? first : "standard input", args->n > 1 ? " and the others" : "");
+    } else
+        rc = words ? learn(words, n, weighted) : -1;
     free(words);
     words_free(all);
     for (int i = 0; i < langs; i++) words_free(lang[i].words);

@@ -29,17 +29,21 @@ static int bins(const struct cooc *a, const struct cooc *b, FILE *f)
     struct study_bin *bin;
     if ((o.pairs ? study_read_pairs(o.pairs, a, b, &p) : study_from_dictionary(o.dict, a, b, &p)) < 0) return -1;
     uint64_t asked = p.n + p.small;
+    if (!p.n) {
+        study_free(&p);
+        return err_set("%s: no pair is counted more than once in both languages (%llu lines, %llu with an unknown word, %llu with several words on a side)", o.pairs ? o.pairs : o.dict,
+                       (unsigned long long)p.lines, (unsigned long long)p.unknown, (unsigned long long)p.multiword);
+    }
     prog_note("%llu lines, left out %llu with an unknown word and %llu with several words on a side; of %llu pairs, %llu (%.1f%%) left out: a count of 1 or less", (unsigned long long)p.lines,
               (unsigned long long)p.unknown, (unsigned long long)p.multiword, (unsigned long long)asked, (unsigned long long)p.small, asked ? 100.0 * (double)p.small / (double)asked : 0.0);
-    int r = p.n ? 0 : err_set("no pair is counted more than once in both languages");
     size_t n = study_bins(&p, o.width, &bin);
-    if (r == 0) fputs("low\thigh\tpairs\tdifference\tdifference-ci\tratio\tratio-ci\tshare\n", f);
-    for (size_t i = 0; r == 0 && i < n; i++)
+    fputs("low\thigh\tpairs\tdifference\tdifference-ci\tratio\tratio-ci\tshare\n", f);
+    for (size_t i = 0; i < n; i++)
         fprintf(f, "%g\t%g\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n", bin[i].low, bin[i].high, (unsigned long long)bin[i].n, bin[i].difference, bin[i].difference_ci,
                 bin[i].ratio, bin[i].ratio_ci, bin[i].share);
     free(bin);
     study_free(&p);
-    return r;
+    return 0;
 }
 
 static int ranks(const struct cooc *a, const struct cooc *b, FILE *f)

@@ -116,6 +116,8 @@ static int load_seeds(const struct vectors *src, const struct vectors *tgt, stru
         if (dictionary_read(o.seed_dict, src, tgt, p, &r) < 0) return -1;
         prog_note("%s: %zu pairs; left out %llu of several words, %llu with a word without a vector, %llu that were there before", o.seed_dict, p->n,
                   (unsigned long long)r.multiword, (unsigned long long)r.unknown, (unsigned long long)r.repeated);
+        if (!p->n && !o.identical)
+            return err_set("%s: no pair whose two words have vectors, so no seed; add --identical or give another dictionary", o.seed_dict);
     }
     if (o.identical || !o.seed_dict) {
         size_t before = p->n;
@@ -139,19 +141,17 @@ static int write_dictionary(const char *path, const struct vectors *src, const s
     return out_commit(f);
 }
 
-static int evaluate(const struct vectors *src, const struct vectors *tgt, const struct induced *d)
+static int evaluate(const struct gold *g, const struct vectors *src, const struct vectors *tgt, const struct induced *d)
 {
-    struct gold g;
     struct dictionary_score s;
     double mean;
-    if (gold_read(o.eval, src, tgt, &g) < 0) return -1;
-    uint32_t *rank = mem_zero(g.n + 1, sizeof *rank);
+    uint32_t *rank = mem_zero(g->n + 1, sizeof *rank);
     int r = 0;
-    if (d->scores) gold_ranks_matrix(&g, d->scores, tgt->n, rank);
-    else r = gold_ranks(&g, src, tgt, o.in.method, o.in.K, rank);
+    if (d->scores) gold_ranks_matrix(g, d->scores, tgt->n, rank);
+    else r = gold_ranks(g, src, tgt, o.in.method, o.in.K, rank);
     if (r == 0) r = map_mean_cosine(src->x, src->n, tgt->x, tgt->n, src->dim, 10000, o.in.K, &mean);
     if (r == 0) {
-        gold_score(&g, rank, src, &s);
+        gold_score(g, rank, src, &s);
         printf("words\t%llu\nasked\t%llu\nmultiword\t%llu\ncoverage\t%.4f\n", (unsigned long long)s.words, (unsigned long long)s.asked,
                (unsigned long long)s.multiword, s.coverage);
         printf("hit@1\t%.4f\nhit@5\t%.4f\nhit@10\t%.4f\nmap\t%.4f\n", s.hit1, s.hit5, s.hit10, s.map);
@@ -160,28 +160,29 @@ static int evaluate(const struct vectors *src, const struct vectors *tgt, const 
         printf("mean-cosine\t%.4f\n", mean);
     }
     free(rank);
-    gold_free(&g);
     return r;
 }
 
-static int work(struct vectors *src, struct vectors *tgt, struct pairs *seeds, struct induced *d)
+static int work(struct vectors *src, struct vectors *tgt, struct pairs *seeds, struct gold *gold, struct induced *d)
 {
     if (load_counts(src, o.src_counts, &o.src_cooc) < 0 || load_counts(tgt, o.tgt_counts, &o.tgt_cooc) < 0) return -1;
     if (o.specific && vectors_specific(src, tgt, (uint64_t)o.specific) < 0) return -1;
     o.in.blocks = o.src_cooc.n;
     if (!(o.in.src = load_contexts(&o.src_cooc, src)) || !(o.in.tgt = load_contexts(&o.tgt_cooc, tgt))) return -1;
+    if (o.eval && gold_read(o.eval, src, tgt, gold) < 0) return -1;       /* before anything long, and before any output */
     if (load_seeds(src, tgt, seeds) < 0 || induce(src, tgt, seeds, &o.in, d) < 0) return -1;
     if ((!o.eval || o.out) && write_dictionary(o.out, src, tgt, &d->src, &d->tgt) < 0) return -1;
     if (o.reverse && write_dictionary(o.reverse, tgt, src, &d->tgt, &d->src) < 0) return -1;
     if (o.out_src && vectors_write(src, o.out_src, VECTORS_AUTO) < 0) return -1;
     if (o.out_tgt && vectors_write(tgt, o.out_tgt, VECTORS_AUTO) < 0) return -1;
-    return o.eval ? evaluate(src, tgt, d) : 0;
+    return o.eval ? evaluate(gold, src, tgt, d) : 0;
 }
 
 static int run(void)
 {
     struct pairs seeds = { 0 };
     struct induced d = { 0 };
+    struct gold gold = { 0 };
     o.in.map = (enum induce_map)o.map;
     o.in.method = (enum csls_method)o.method;
     o.in.learn.seed = (uint64_t)o.seed;
@@ -189,9 +190,10 @@ static int run(void)
     o.in.note = tell;
     if (!prog_given("normalize")) o.in.normalize = o.map ? "unit,center,unit" : "unit";
     struct vectors *src = load(o.src), *tgt = src ? load(o.tgt) : NULL;
-    int rc = tgt ? work(src, tgt, &seeds, &d) : -1;
+    int rc = tgt ? work(src, tgt, &seeds, &gold, &d) : -1;
     free_contexts(o.in.src);
     free_contexts(o.in.tgt);
+    gold_free(&gold);
     induced_free(&d);
     pairs_free(&seeds);
     vectors_free(src);

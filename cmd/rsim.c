@@ -28,7 +28,10 @@ static int layer(int i)
     struct pairs p = { 0 };
     struct relation r;
     struct vectors *src = vectors_load(o.src.v[i], &vo, prog_note), *tgt = src ? vectors_load(o.tgt.v[i], &vo, prog_note) : NULL;
-    int status = tgt && dictionary_read(o.dict, src, tgt, &p, &report) == 0 && relation_measure(src, tgt, &p, &r) == 0 ? 0 : -1;
+    int status = tgt ? dictionary_read(o.dict, src, tgt, &p, &report) : -1;
+    if (status == 0 && p.n < 3)
+        status = err_set("%s: %zu pairs have vectors on both sides, in %s and %s; RSIM wants 3 or more", o.dict, p.n, o.src.v[i], o.tgt.v[i]);
+    if (status == 0) status = relation_measure(src, tgt, &p, &r);
     if (status == 0) {
         prog_note("layer %d: of %llu lines, left out %llu with several words, %llu with a word without a vector, %llu that were there before", i,
                   (unsigned long long)report.lines, (unsigned long long)report.multiword, (unsigned long long)report.unknown, (unsigned long long)report.repeated);

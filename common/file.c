@@ -49,11 +49,11 @@ static void remove_doomed(void)
         if (atomic_load(&d->used) && d->pid == pid) remove_now(d->path);
 }
 
-static void die_by_signal(int sig)
+void tmp_die(int sig)
 {
     remove_doomed();
     signal(sig, SIG_DFL);
-    raise(sig);                             /* delivered when the handler returns */
+    raise(sig);                             /* from a handler: delivered when it returns */
 }
 
 /* Signals that somebody handles or ignores (nohup, prog_signals, a sanitizer) are left as they are. */
@@ -63,7 +63,7 @@ static void install_handlers(void)
                                   SIGBUS, SIGSEGV };
     atexit(remove_doomed);
     for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) {
-        struct sigaction old, new = { .sa_handler = die_by_signal };
+        struct sigaction old, new = { .sa_handler = tmp_die };
         sigemptyset(&new.sa_mask);
         if (sigaction(deadly[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
             sigaction(deadly[i], &new, NULL);
@@ -117,7 +117,15 @@ struct out {
     char *name;            /* as the user knows it */
     char *path, *tmp;      /* NULL unless a temporary file is renamed at the end */
     uint64_t size;
+    bool standard;         /* standard output */
 };
+
+static atomic_bool pipe_closed;
+
+bool out_pipe_closed(void)
+{
+    return atomic_load(&pipe_closed);
+}
 
 static ssize_t cookie_write(void *cookie, const char *p, size_t n)
 {
@@ -128,6 +136,7 @@ static ssize_t cookie_write(void *cookie, const char *p, size_t n)
         if (w < 0 && errno == EINTR) continue;
         if (w < 0) {
             if (!o->error) o->error = errno;
+            if (errno == EPIPE && o->standard) atomic_store(&pipe_closed, true);
             break;
         }
         done += (size_t)w;
@@ -184,6 +193,7 @@ struct out *out_open(const char *path)
     o->fd = -1;
     if (!path || strcmp(path, "-") == 0) {
         o->name = mem_dup("standard output");
+        o->standard = true;
         fflush(stdout);                     /* what was printed before stays before */
         o->fd = dup(STDOUT_FILENO);
         if (o->fd < 0) { err_sys("standard output: cannot write"); goto fail; }
@@ -241,6 +251,11 @@ static int sync_parent(const char *path)
     int r = dir_sync(dir);
     free(dir);
     return r;
+}
+
+int out_flush(struct out *o)
+{
+    return fflush(o->f) != 0 || ferror(o->f) || o->error ? out_error(o) : 0;
 }
 
 int out_commit(struct out *o)

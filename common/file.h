@@ -17,9 +17,11 @@ FILE *out_stdio(struct out *o);               /* to write with; checked when com
 int out_write(struct out *o, const void *p, size_t n);   /* 0, or -1 with a message (full disk, closed pipe) */
 uint64_t out_size(const struct out *o);       /* bytes written so far through out_write */
 const char *out_name(const struct out *o);
+int out_flush(struct out *o);                 /* 0: all that was written went out (not to disk: out_commit); -1 with a message */
 /* Flush, check, fsync, rename, free. -1 with a message: the old file, if any, is untouched. */
 int out_commit(struct out *o);
 void out_abort(struct out *o);                /* NULL is fine; removes the temporary file, frees */
+bool out_pipe_closed(void);                   /* has a write to standard output met a pipe that nobody reads any more? */
 
 /* A whole small file (< 1 GiB) as a malloc'd, NUL-terminated buffer. NULL with a message. */
 char *file_read(const char *path, size_t *size);
@@ -44,6 +46,7 @@ FILE *tmp_open(const char *dir);
 /* Registers/forgets a path that must vanish if the process ends by a signal or exit(). */
 void tmp_register(const char *path);
 void tmp_forget(const char *path);
+void tmp_die(int sig);                        /* ends the process by a signal; what is registered vanishes */
 
 /* Removes what killed processes left in dir: ".NAME.PID.tmp" files and folders whose process is gone. Processes of other
  * machines are not seen: call it for a folder that dir_lock has locked. -1 with a message if dir cannot be read. */

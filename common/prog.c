@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,6 +20,7 @@
 
 static const struct prog *prog;
 static const char *name = "isoglot";
+static bool pipe_ignored;                    /* SIGPIPE, by whoever started this program */
 static struct { int threads, granted; bool quiet, help, version; const char *config; } std;
 
 /* Every program's options, after its own. */
@@ -58,9 +60,17 @@ static void say(const char *fmt, va_list ap)
     funlockfile(stderr);
 }
 
+/* Standard output is a pipe whose reader has seen enough (head): the end by SIGPIPE, without a word, that this has everywhere. Who has
+ * that signal ignored wants to be told. */
+static void end_by_pipe(void)
+{
+    if (!pipe_ignored) tmp_die(SIGPIPE);
+}
+
 int prog_fail(void)
 {
     progress_clear();
+    if (out_pipe_closed()) end_by_pipe();
     fprintf(stderr, "%s: %s\n", name, *err_msg() ? err_msg() : "failed");
     return PROG_FAILED;
 }
@@ -105,7 +115,12 @@ int prog_end(void)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) return PROG_OK;
-    if (errno == EPIPE) err_set("standard output: closed pipe");
+    struct pollfd p = { STDOUT_FILENO, POLLOUT, 0 };     /* the write that failed may have been long ago */
+    if (errno == EPIPE || (!errno && poll(&p, 1, 0) > 0 && p.revents & POLLERR)) {
+        progress_clear();
+        end_by_pipe();
+        err_set("standard output: closed pipe");
+    }
     else if (errno) err_sys("standard output: cannot write");
     else err_set("standard output: cannot write");
     return prog_fail();
@@ -582,7 +597,7 @@ int prog_start(const struct prog *p, int argc, char **argv, struct args *args)
     /* With 0, 1 or 2 closed, the first file opened would be taken for standard input, output or error. */
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd) return PROG_FAILED;
-    signal(SIGPIPE, SIG_IGN);                /* a write then fails with EPIPE, and says so */
+    pipe_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;     /* a write then fails with EPIPE */
     signal(SIGXFSZ, SIG_IGN);                /* the same with EFBIG */
     prog = p;
     name = p->name;

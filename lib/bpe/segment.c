@@ -267,7 +267,7 @@ static int write_block(void *ctx, void *item)
     struct job *j = ctx;
     struct block *b = item;
     int rc = out_write(j->out, b->out.p, b->out.n);
-    if (rc == 0 && fflush(out_stdio(j->out)) != 0) rc = err_sys("%s: cannot write", out_name(j->out));
+    if (rc == 0) rc = out_flush(j->out);
     drop_block(ctx, b);
     return rc;
 }

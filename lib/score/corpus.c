@@ -100,6 +100,8 @@ int corpus_read_refs(struct corpus *c, char *const *paths, int n, int fields)
     int total = fields > 1 ? fields : n;
     c->ref = mem_zero((size_t)total, sizeof *c->ref);
     c->n_refs = total;
+    c->ref_path = paths;
+    c->n_ref_paths = n;
     if (fields <= 1) {
         for (int i = 0; i < n; i++) if (read_lines(c, &c->ref[i], paths[i], false) < 0) return -1;
         return 0;
@@ -127,6 +129,7 @@ int corpus_read_stdin(struct corpus *c)
     int systems = 1;
     if (all.n)
         for (size_t k = 0; k < all.v[0].n; k++) systems += all.v[0].p[k] == '\t';
+    c->from_stdin = true;
     for (int i = 0; i < systems; i++) {
         char name[32];
         snprintf(name, sizeof name, "System %d", i + 1);
@@ -160,11 +163,11 @@ int corpus_read_systems(struct corpus *c, const char *const *paths, int n, bool 
 int corpus_check(const struct corpus *c)
 {
     for (int s = 0; s < c->n_systems; s++) {
-        if (c->system[s].n == 0) return err_set("%s: no lines to score; is the input empty?", c->name[s]);
+        if (c->system[s].n == 0) return err_set("%s: no lines to score; is it empty?", c->from_stdin ? "standard input" : c->name[s]);
         for (int r = 0; r < c->n_refs; r++)
             if (c->ref[r].n != c->system[s].n)
-                return err_set("%s has %zu lines, but reference %d has %zu; give line-parallel files", c->name[s],
-                               c->system[s].n, r + 1, c->ref[r].n);
+                return err_set("%s has %zu lines, but reference %d (%s) has %zu; give line-parallel files", c->name[s], c->system[s].n, r + 1,
+                               c->ref_path[c->n_ref_paths > 1 ? r : 0], c->ref[r].n);
     }
     return 0;
 }

@@ -7,7 +7,9 @@
 struct corpus {
     bool replace_invalid;        /* set before reading: invalid UTF-8 becomes U+FFFD and is no error */
     struct lines *system; char **name; int n_systems;
+    bool from_stdin;             /* the systems */
     struct lines *ref; int n_refs;
+    char *const *ref_path; int n_ref_paths;      /* the caller's; one where all references are fields of a file */
 };
 void corpus_free(struct corpus *c);
 

@@ -306,6 +306,7 @@ static struct vectors *read_safetensors(const char *path, const struct vectors_o
 {
     struct st_file *f = st_open(path);
     if (!f) return NULL;
+    if (st_verify(f) < 0) { st_close(f); return NULL; }
     const struct st_tensor *t = st_find(f, "vectors"), *w = st_find(f, "words");
     int two = 0;
     for (int i = 0; !st_find(f, "vectors") && i < f->n; i++)

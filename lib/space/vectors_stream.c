@@ -13,7 +13,7 @@ struct vectors_stream { char *path; enum vectors_format f; int dim; uint64_t n; 
 
 static int spool(struct vectors_stream *s, int which, const void *p, size_t n)
 {
-    return !n || fwrite(p, 1, n, s->spool[which]) == n ? 0 : err_sys("a temporary file for vectors cannot be written");
+    return !n || fwrite(p, 1, n, s->spool[which]) == n ? 0 : err_sys("%s: cannot write a temporary file; set TMPDIR to a folder with more room", s->path ? s->path : "standard output");
 }
 
 struct vectors_stream *vectors_stream_open(const char *path, enum vectors_format f, int dim)
@@ -52,10 +52,10 @@ static int write_all(struct vectors_stream *s)
     void *p[SPOOLS] = { 0 };
     int r = s->n && s->n < UINT32_MAX / 4 ? 0 : err_set("%llu vectors: text can hold them, this form cannot", (unsigned long long)s->n);
     for (int i = 0; r == 0 && i < SPOOLS; i++) {
-        if (fflush(s->spool[i])) r = err_sys("a temporary file for vectors cannot be written");
+        if (fflush(s->spool[i])) r = err_sys("%s: cannot write a temporary file; set TMPDIR to a folder with more room", s->path ? s->path : "standard output");
         else if ((p[i] = mmap(NULL, size[i], PROT_READ, MAP_PRIVATE, fileno(s->spool[i]), 0)) == MAP_FAILED) {
             p[i] = NULL;
-            r = err_sys("a temporary file for vectors cannot be mapped");
+            r = err_sys("%s: cannot map a temporary file", s->path ? s->path : "standard output");
         }
     }
     if (r == 0) {

@@ -104,9 +104,7 @@ static int write_block(void *ctx, void *item)
     struct item *it = item;
     int status = it->out.n ? out_write(r->out, it->out.p, it->out.n) : 0;
     drop_block(ctx, it);
-    if (status == 0 && r->line_buffered && fflush(out_stdio(r->out)))
-        status = err_sys("%s: cannot write", out_name(r->out));
-    return status;
+    return status == 0 && r->line_buffered ? out_flush(r->out) : status;
 }
 
 int lines_run(const struct lines *l, char *const *paths, int n, const char *out_path)

@@ -52,7 +52,7 @@ done
 eval "exec ${stream[1]}>&-"
 wait "$stream_PID"
 bpe-apply -c codes.fast --line-buffered < text | cmp - bpe
-{ bpe-apply -c codes.fast text text text text 2> err || echo $? > status; } | head -n 1 | cmp - <(head -n 1 bpe)
+{ env --ignore-signal=PIPE bpe-apply -c codes.fast text text text text 2> err || echo $? > status; } | head -n 1 | cmp - <(head -n 1 bpe)
 is "$(cat err)" "bpe-apply: standard output: closed pipe"
 is "$(cat status)" 1
 
@@ -104,23 +104,14 @@ for p in "bpe-apply -c codes.fast" "bpe-apply --restore" "bpe-learn -n 10" vocab
     $p -q --replace-invalid -o out latin1
     rm out
 done
-fails 1 'missing: cannot be opened' bpe-apply -c missing
-fails 1 'missing: cannot be opened' vocab-count missing
 fails 1 'bpe:1: .*fields' bpe-apply -c bpe
 fails 1 'is not a shard' shard info bpe
-head -c 300 x.shd > cut.shd
-fails 1 'cut.shd: byte .*; make the shard again' shard check cut.shd
-fails 1 'another vocabulary' shard cat -v words x.shd
 printf 'a\n b\0c\n' > nul
 fails 1 'nul:2: byte 3 is NUL' vocab-count nul
 fails 1 'nul:2: byte 3 is NUL' bpe-learn nul
 bpe-apply -c codes.fast nul | bpe-apply --restore | cmp - nul
-fails 1 'no words' bpe-learn /dev/null
 fails 1 'glossary "\(": ' bpe-apply -c codes.fast --glossaries '('
 fails 2 'codes' bpe-apply
 fails 2 'both' bpe-apply -c - < text
 fails 2 'vocab' binarize
 fails 2 'info, cat or check' shard look x.shd
-fails 1 'cannot write' bpe-apply -c codes.fast -o /dev/full text
-fails 1 'cannot write' vocab-count -o /dev/full text
-fails 1 'cannot write' binarize -q -v vocab -o /dev/full bpe

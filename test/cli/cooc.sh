@@ -86,19 +86,14 @@ grep -q 'above 2^63 - 1' err; [ $k -gt 30 ] || fail "only $k doublings"
 cooc-query --counts --top 1 d0 a > /dev/null
 
 # what is not text, not there, not whole
-fails 1 'missing: ' cooc-count missing
 printf 'a b\nc \377 d\n' > bad; fails 1 'bad:2: byte 3 is not UTF-8; run iconv' cooc-count bad
 fails 1 'bad:2: byte 3 is not UTF-8; run iconv' cooc-count -v v bad
 printf 'a b\nc\0d\n' > bad; fails 1 'bad:2: byte 2 is a NUL' cooc-count -v v bad
 fails 1 'is a shard, whose ids mean nothing' cooc-count big.shd
-fails 1 'another vocabulary' cooc-count -v v big.shd
-head -c 3000 big.shd > cut.shd; fails 1 'cut.shd: ' cooc-count -v big.v cut.shd
-head -c 3000 big.gz > cut.gz; fails 1 'cut.gz: .*(truncated|too early)' cooc-count -v big.v cut.gz
 fails 1 'no-such-folder' cooc-count -v big.v --memory $M --tmp no-such-folder bigger
 fails 2 'does not fit' cooc-count -w 30 t
 fails 2 'only one of' cooc-count --left --right t
-fails 1 'not a .cooc file' cooc-query big w1 w2
-: > empty; fails 1 'not a .cooc file' cooc-query empty w1 w2
+: > empty
 head -c 5000 want > cut; fails 1 'cut: byte .*no footer' cooc-query --stat cut
 fails 1 'cut: byte .*no footer' cooc-merge want cut
 for at in 20 200 4000 60000; do
@@ -110,10 +105,6 @@ fails 1 'no counts of language "xx"' cooc-query --lang xx want w1 w2
 # an empty text has an empty matrix
 cooc-count -q -v v empty > e.cooc; is "$(cooc-query --dump e.cooc)" ""; cooc-count -q empty > e2.cooc; cooc-query --stat e2.cooc > /dev/null
 
-# full disks and closed pipes are errors
-fails 1 'No space left|cannot write' sh -c 'cooc-count -q big > /dev/full'
-fails 1 'No space left|cannot write' sh -c 'cooc-query --dump want > /dev/full'
-( trap '' PIPE; cooc-query --dump want 2> err || echo $? > status ) | head -n 1 > /dev/null; is "$(cat status)" 1; grep -q 'closed pipe' err
 # a --tmp that fills up (a limit on the size of files stands for it)
 ( trap '' XFSZ; ulimit -f 200; ! cooc-count -q -v big.v -w 5 --memory $M --tmp tmp bigger 2> err | cat > /dev/null ); grep -q -- '--tmp' err || { cat err; fail "full --tmp"; }
 

@@ -100,10 +100,6 @@ fails 1 'language zz is not one of' embed -q --model run --text text --lang zz
 fails 1 'has 2 layers; --layer 3' embed -q --model run --text text --lang aa --layer 3
 fails 1 ':1: 20 tokens; the model reads at most 14' embed -q --model run --text <(seq 20 | sed 's,.*,low,' | paste -sd ' ') --lang aa -o no
 [ ! -e no ] || fail "half a file was left"
-fails 1 'missing' embed -q --model run --text missing --lang aa
-fails 1 'not the folder of a model' embed -q --model . 
-fails 1 'UTF-8' embed -q --model run --lang aa --text <(printf 'low \377\n')
-fails 1 '(No space|full)' embed -q --model run -o /dev/full
 fails 2 'wants --lang' embed --model run --text text
 fails 2 'only with --of words' embed --model run --text text --words words --lang aa
 fails 2 'wants --text' embed --model run --layer 1

@@ -43,13 +43,10 @@ plot curves odd.jsonl --tsv t.tsv > x.svg
 is "$(cut -f 2- t.tsv | tail -n +2)" "$(printf 'odd\t1\t9\t9\nodd\t2\t4\t4')"
 zstd -q odd.jsonl -o z.zst; plot curves z.zst --label odd --tsv u.tsv > x.svg; same t.tsv u.tsv
 
-fails 1 'missing.*No such' plot curves missing
 fails 1 'not a|no line' plot curves "$TOP/LICENSE"
-: > empty; fails 1 'no line' plot curves empty
 fails 1 '"speed"; there are: step, time, loss, lr, tokens, bleu' plot curves runs/a -y speed
 fails 1 'another field' plot curves runs/a --x speed
 fails 1 'gnuplot is not installed' env PATH="$BIN" plot curves runs/a
-fails 1 'No space' plot curves runs/a -o /dev/full
 fails 2 'curves' plot
 fails 2 'no log' plot curves
 fails 2 'labels' plot curves runs/a runs/b --label one
