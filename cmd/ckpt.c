@@ -30,13 +30,6 @@ static const struct opt opts[] = {
 static const struct prog prog = { "ckpt", "info [--tensors] DIR... | average -o OUT DIR DIR... | import -o OUT DIR | export -o OUT [--to LAYOUT] DIR",
     "Looks inside the folders of models and runs; averages models; takes them from Hugging Face's layouts and to them.", opts, NULL };
 
-static char *in_model(const char *dir, const char *name)
-{
-    char *folder = run_model_dir(dir), *path = folder ? path_join(folder, name) : NULL;
-    free(folder);
-    return path;
-}
-
 static void print_tensors(const struct st_file *f)
 {
     for (int i = 0; i < f->n; i++) {
@@ -66,7 +59,12 @@ static int print_model(const char *folder)
 {
     struct model_config c;
     if (model_read_config(&c, folder) < 0) return -1;
-    struct st_file *f = whole(folder, "weights.safetensors");
+    char *path = path_join(folder, "vocab");
+    struct vocab *v = vocab_read(path);
+    int rc = v ? model_check_vocab(&c, v, path) : -1;
+    vocab_free(v);
+    free(path);
+    struct st_file *f = rc == 0 ? whole(folder, "weights.safetensors") : NULL;
     if (!f) return -1;
     char *json = model_config_json(&c);
     uint64_t params = 0;
@@ -130,15 +128,8 @@ static int average(const struct args *dirs)
     sprintf(tmp, "%s.tmp", o.out);
     int rc = file_exists(tmp) ? dir_remove(tmp) : 0;       /* what a killed one left */
     if (rc == 0) rc = dir_make(tmp);
-    char *path = path_join(tmp, "vocab"), *codes = in_model(dirs->v[1], "codes");
+    char *path = path_join(tmp, "vocab");
     if (rc == 0) rc = vocab_write(v, path);
-    if (rc == 0 && codes && file_exists(codes)) {
-        size_t n;
-        char *text = file_read(codes, &n), *to = path_join(tmp, "codes");
-        rc = text ? file_write(to, text, n) : -1;
-        free(text);
-        free(to);
-    }
     if (rc == 0) rc = model_save(&m, tmp, NULL, NULL, 0);
     if (rc == 0) rc = dir_sync(tmp);
     if (rc == 0 && rename(tmp, o.out) < 0) rc = err_sys("%s: cannot be made", o.out);
@@ -148,7 +139,7 @@ static int average(const struct args *dirs)
         err_set("%s", why);
         free(why);
     }
-    free(tmp); free(path); free(codes);
+    free(tmp); free(path);
     model_free(&m);
     vocab_free(v);
     return rc;

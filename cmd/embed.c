@@ -23,7 +23,7 @@ static struct {
     int layer, of, pool, tokens;
     int format, most;
     int64_t min_count, seed;
-    bool replace;
+    bool replace, raw;
     struct contexts_options c;
 } o = { .tokens = 4000, .device = "auto" };
 
@@ -31,12 +31,13 @@ static const struct opt opts[] = {
     { .help = "From a model:" },
     { "model", 'm', OPT_STR, &o.model, "DIR", "folder of a model or a run" },
     { "words", 'w', OPT_STR, &o.words, "FILE", "only these words (a vocabulary): each the mean of its sub-words' embeddings or, with --of words, of its states in the text" },
-    { "text", 't', OPT_STR, &o.text, "FILE", "BPE text whose hidden states are wanted; - is standard input" },
+    { "text", 't', OPT_STR, &o.text, "FILE", "text of BPE tokens whose hidden states are wanted; - is standard input" },
     { "layer", 0, OPT_INT, &o.layer, "N", "of the text's states: 0 what enters the first layer, -1 the last; without --text the embedding table", .min = -1, .max = 1000 },
     { "lang", 'l', OPT_STR, &o.lang, "LANG", "the text's language" },
     { "of", 0, OPT_CHOICE, &o.of, "tokens|words|sentences", "of the text: each token of the vocabulary or each word, BPE undone (means over occurrences), or each line" },
     { "pool", 0, OPT_CHOICE, &o.pool, "mean|first", "a sentence's vector: the mean of its states, or that of <s>" },
     { "tokens", 0, OPT_INT, &o.tokens, "N", "tokens in a batch", .min = 1, .max = 1e7 },
+    { "raw", 0, OPT_FLAG, &o.raw, "", "the text is plain text, tokenised and cut as the folder says (its files tokenizer and codes)" },
     { "replace-invalid", 0, OPT_FLAG, &o.replace, "", "replace what is not UTF-8 instead of refusing it" },
     { "device", 0, OPT_STR, &o.device, "NAME", "auto, cpu or cuda" },
     { "precision", 0, OPT_CHOICE, &o.precision, "float32|bf16", "of matrix products; bf16 adds in float32 and keeps float32 parameters" },
@@ -59,6 +60,7 @@ static const struct prog prog = { "embed", "--model DIR [options] > x.vec | --fr
     "  embed --model run --words en.vocab > en.vec\n"
     "  embed --model run --layer 2 --text in.bpe --lang en --of words --words en.vocab -o en.2.npy\n"
     "  embed --model run --layer -1 --text in.bpe --lang en --of sentences > sentences.vec\n"
+    "  embed --model run --layer -1 --raw --text in.txt --lang en --of sentences > sentences.vec\n"
     "  cooc-count -w 5 --left en=en.txt > l.cooc; cooc-count -w 5 --right en=en.txt > r.cooc\n"
     "  embed --from-cooc l.cooc --from-cooc r.cooc --dim 100 > en.vec\n" };
 
@@ -109,20 +111,23 @@ static int from_model(void)
     struct tape t = { 0 };
     struct vocab *v = NULL;
     struct vectors_stream *out = NULL;
+    struct plain *plain = NULL;
     int rc = -1;
     const struct kernels *k = kernels_open(o.device, (enum kern_precision)o.precision, &why);
     char *dir = k ? run_model_dir(o.model) : NULL;
     if (!dir || model_load(&m, dir, k, false, &v) < 0) goto done;
     tape_init(&t, k, &m.ps);
-    struct embed e = { &m, &t, v, o.layer < 0 ? m.c.layers : o.layer, 0, o.tokens };
+    struct embed e = { &m, &t, v, o.layer < 0 ? m.c.layers : o.layer, 0, o.tokens, NULL };
     if (e.layer > m.c.layers) {
         err_set("%s: has %d layers; --layer %d is above them", dir, m.c.layers, e.layer);
         goto done;
     }
     if (o.lang && (e.lang = model_config_lang(&m.c, o.lang)) < 0) goto done;
+    if (o.raw && !(e.plain = plain = plain_open(dir, o.lang))) goto done;
     if (!(out = vectors_stream_open(o.out, (enum vectors_format)o.format, m.c.dim))) goto done;
     rc = o.text ? of_text(&e, out) : o.words ? of_words(&e, dir, out) : embed_table(&e, out);
 done:
+    plain_close(plain);
     if (t.k) tape_free(&t);
     model_free(&m);
     vocab_free(v);
@@ -141,6 +146,7 @@ int main(int argc, char **argv)
     if (args.n || !o.from_cooc.n == !o.model) return prog_usage("want --model DIR or --from-cooc FILE, and no other argument");
     if (o.words && o.text && o.of != WORDS) return prog_usage("--words and --text go together only with --of words");
     if (o.layer && !o.text) return prog_usage("--layer %d wants --text; without it the embedding table is meant", o.layer);
+    if (o.raw && !o.text) return prog_usage("--raw wants --text");
     if (o.text && !o.lang) return prog_usage("--text wants --lang");
     return (o.model ? from_model() : from_cooc()) < 0 ? prog_fail() : prog_end();
 }

@@ -9,6 +9,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "cmd/shape.h"
 #include "lib/graph/profile.h"
 #include "lib/train/translation.h"
 
@@ -17,7 +18,7 @@ enum task { TASK_UNMT, TASK_MT };
 static struct {
     int task, select, activation;
     struct strs train, parallel, pseudo, valid;
-    const char *model, *vocab, *codes, *out, *device, *denoise;
+    const char *model, *vocab, *codes, *tokenizer, *out, *device, *denoise;
     int precision;
     int64_t seed;
     struct trainer_options run;
@@ -39,20 +40,20 @@ static struct {
     struct vocab *vocab;
     struct corpora corpora; struct direction dir[2];     /* unmt */
     struct trainer_state *state; char (*names)[2][128];
-    char *from, *codes, *tokenizer;                      /* the folder it starts from, what it keeps */
+    char *from;                                          /* the folder it starts from */
 } r;
 
 static const struct opt opts[] = {
     { .help = "Data:" },
     { "task", 0, OPT_CHOICE, &o.task, "unmt|mt", "unsupervised or supervised translation" },
-    { "model|reload-model", 'm', OPT_STR, &o.model, "DIR", "the pre-trained model: encoder and decoder start from it" },
+    { "model|init|reload-model", 'm', OPT_STR, &o.model, "DIR", "the pre-trained model: encoder and decoder start from it" },
     { "train", 0, OPT_LIST, &o.train, "LANG=SHARD", "unmt: monolingual training text, two languages" },
     { "parallel", 0, OPT_LIST, &o.parallel, "SRC-TGT=F,G", "mt: parallel training text (BPE text or shards); give both directions to train both" },
     { "pseudo", 0, OPT_LIST, &o.pseudo, "SRC-TGT=F,G", "unmt: pseudo-pairs (F made word by word from the real G)" },
     { "valid", 0, OPT_LIST, &o.valid, "SRC-TGT=F,G", "parallel validation text" },
     { "vocab", 'v', OPT_STR, &o.vocab, "FILE", "vocabulary (default: the model's)" },
     { "codes", 0, OPT_STR, &o.codes, "FILE", "BPE merges kept with the model (default: --model's)" },
-    { "tokenizer", 0, OPT_STR, &o.run.tokenizer, "FILE", "how the text was tokenised (tokenize --settings), kept too (default: --model's): for translate --raw" },
+    { "tokenizer", 0, OPT_STR, &o.tokenizer, "FILE", "how the text was tokenised (tokenize --settings), kept too (default: --model's): for translate and embed --raw" },
     { "out|dump-path", 'o', OPT_STR, &o.out, "DIR", "the run's folder" },
     { "tokens|tokens-per-batch", 0, OPT_INT, &o.x.tokens, "N", "tokens a side in a micro-batch", .min = 1, .max = 1e7 },
     { "longest|max-len", 0, OPT_INT, &o.x.longest, "N", "sentences with more tokens are left out", .min = 1, .max = 4094 },
@@ -67,7 +68,7 @@ static const struct opt opts[] = {
     { "label-smoothing", 0, OPT_REAL, &o.x.smoothing, "E", "of the targets", .min = 0, .max = 0.99 },
     { "mask-vocab", 0, OPT_FLAG, &o.x.mask_vocab, "", "the decoder says only words seen in the target language's text (--no-mask-vocab: any)" },
     { "select", 0, OPT_CHOICE, &o.select, "bleu|round-trip", "what picks the best model; round-trip BLEU needs no parallel text to be trusted" },
-    { .help = "Model (shape of a new one; with --model its own):" },
+    { .help = "Model (default with --model: as that one):" },
 #include "cmd/model_options.h"
     { "decoder-layers|n-dec-layers", 0, OPT_INT, &o.decoder_layers, "N", "decoder layers (default: as many)", .min = 1, .max = 1000 },
     { "decoder-langs", 0, OPT_FLAG, &o.shape.decoder_langs, "", "language embeddings in the decoder (they say which language to write)" },
@@ -122,25 +123,26 @@ static int languages(struct model_config *c)
     return 0;
 }
 
-/* The shape: the pre-trained model's where there is one, with a decoder. */
-static int shape(struct model_config *c, const char *from)
+/* --model gives the shape, where no option asks for another. */
+static int shape_of_model(void)
 {
-    bool decoder_langs = o.shape.decoder_langs;
+    struct model_config was;
+    if (!(r.from = run_model_dir(o.model)) || model_read_config(&was, r.from) < 0) return -1;
+    shape_take(&o.shape, &o.activation, &was);
+    o.shape.output_transform = false;            /* BERT's head belongs to masked words */
+    if (was.decoder_layers) {
+        if (!prog_given("decoder-layers")) o.decoder_layers = was.decoder_layers;
+        if (!prog_given("decoder-langs")) o.shape.decoder_langs = was.decoder_langs;
+    }
+    return 0;
+}
+
+static int shape(struct model_config *c)
+{
     *c = o.shape;
     c->activation = (enum kern_act)(o.activation + 1);
-    if (from) {
-        struct model_config was;
-        if (model_read_config(&was, from) < 0) return -1;
-        bool longer = prog_given("positions");
-        *c = was;
-        if (longer) c->positions = o.shape.positions;
-        if (prog_given("encoder-langs")) c->encoder_langs = o.shape.encoder_langs;
-        c->decoder_langs = decoder_langs;
-        c->n_langs = 0;
-    }
     if (!c->ffn) c->ffn = 4 * c->dim;
-    if (o.decoder_layers > 0) c->decoder_layers = o.decoder_layers;
-    else if (!c->decoder_layers) c->decoder_layers = c->layers;
+    c->decoder_layers = o.decoder_layers > 0 ? o.decoder_layers : c->layers;
     if (o.dropout >= 0) c->dropout = (float)o.dropout;
     if (o.attention_dropout >= 0) c->attention_dropout = (float)o.attention_dropout;
     return languages(c);
@@ -184,8 +186,7 @@ static int state_of_data(void)
 /* Configuration and vocabulary. */
 static int describe_model(void)
 {
-    if (o.model && !(r.from = run_model_dir(o.model))) return -1;
-    if (shape(&r.c, r.from) < 0) return -1;
+    if (shape(&r.c) < 0) return -1;
     char *path = o.vocab ? mem_dup(o.vocab) : path_join(r.from, "vocab");
     r.vocab = vocab_read(path);
     free(path);
@@ -204,6 +205,8 @@ static int plan(void *k, int tokens, bool recompute, struct memory_need *need)
 static int start_model(const struct kernels *k)
 {
     if (model_new(&r.m, &r.c, k, (uint64_t)o.seed, true) < 0) return -1;
+    if (o.codes && model_keep_file(&r.m, MODEL_CODES, o.codes) < 0) return -1;
+    if (o.tokenizer && model_keep_file(&r.m, MODEL_TOKENIZER, o.tokenizer) < 0) return -1;
     tape_init(&r.t, k, &r.m.ps);
     r.t.recompute = o.recompute;
     if (tape_reserve(&r.t, r.need.arena) < 0) return -1;
@@ -211,14 +214,6 @@ static int start_model(const struct kernels *k)
     for (int i = 0; o.task == TASK_MT && i < o.x.n_train; i++)
         for (int s = 0; s < 2; s++) model_see(&r.m, o.x.train[i].lang[s], o.x.train[i].side[s].ids, o.x.train[i].side[s].tokens);
     if (!r.from) return 0;
-    if (!o.codes) {
-        r.codes = path_join(r.from, "codes");
-        if (file_exists(r.codes)) o.run.codes = r.codes;
-    }
-    if (!o.run.tokenizer) {
-        r.tokenizer = path_join(r.from, "tokenizer");
-        if (file_exists(r.tokenizer)) o.run.tokenizer = r.tokenizer;
-    }
     int taken, fresh;
     if (model_init_from(&r.m, r.vocab, r.from, &taken, &fresh) < 0) return -1;
     prog_note("started from %s: %d tokens found there, %d new", r.from, taken, fresh);
@@ -264,7 +259,7 @@ static void release(void)
     if (r.t.k) tape_free(&r.t);
     model_free(&r.m);
     if (r.vocab) vocab_free(r.vocab);
-    free(r.from); free(r.codes); free(r.tokenizer); free(r.state); free(r.names);
+    free(r.from); free(r.state); free(r.names);
     free((char *)o.run.config);
 }
 
@@ -289,8 +284,8 @@ int main(int argc, char **argv)
     if (ramp_parse(&o.x.denoise, o.denoise) < 0) return prog_usage("--denoise %s", err_msg());
     if (!o.x.denoise_tokens) o.x.denoise_tokens = o.x.tokens / 2 > 0 ? o.x.tokens / 2 : 1;
     o.x.by_round_trip = o.select == 1;
+    if (o.model && shape_of_model() < 0) return prog_fail();
     o.run.dir = o.out;
-    o.run.codes = o.codes;
     o.run.config = prog_config();
     prog_signals();
     status = run();

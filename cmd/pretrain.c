@@ -8,12 +8,13 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "cmd/shape.h"
 #include "lib/graph/profile.h"
 #include "lib/train/pretrain.h"
 
 static struct {
     struct strs train, valid;
-    const char *vocab, *codes, *cooc, *out, *init, *vectors, *device, *objective;
+    const char *vocab, *codes, *tokenizer, *cooc, *out, *init, *vectors, *device, *objective;
     int precision;
     int64_t seed;
     struct trainer_options run;
@@ -37,15 +38,16 @@ static struct {
     struct corpus *valid;
     struct cooc_values *cooc;
     struct memory_need need;
+    char *from, *vocab_path;                 /* the folder it starts from, its vocabulary */
 } r;
 
 static const struct opt opts[] = {
     { .help = "Data:" },
     { "train", 0, OPT_LIST, &o.train, "LANG=SHARD", "monolingual training text; once a language" },
     { "valid", 0, OPT_LIST, &o.valid, "LANG=SHARD", "validation text: perplexity picks the best model" },
-    { "vocab", 'v', OPT_STR, &o.vocab, "FILE", "the vocabulary of all shards" },
-    { "codes", 0, OPT_STR, &o.codes, "FILE", "the BPE merges, kept in the model's folder" },
-    { "tokenizer", 0, OPT_STR, &o.run.tokenizer, "FILE", "how the text was tokenised (tokenize --settings), kept there too: for translate --raw" },
+    { "vocab", 'v', OPT_STR, &o.vocab, "FILE", "the vocabulary of all shards (default: that of --init)" },
+    { "codes", 0, OPT_STR, &o.codes, "FILE", "the BPE merges, kept in the model's folder (default: --init's)" },
+    { "tokenizer", 0, OPT_STR, &o.tokenizer, "FILE", "how the text was tokenised (tokenize --settings), kept there too (default: --init's): for translate and embed --raw" },
     { "cooc", 0, OPT_STR, &o.cooc, "FILE", "co-occurrence counts over the same vocabulary (objective gc)" },
     { "out|dump-path", 'o', OPT_STR, &o.out, "DIR", "the run's folder" },
     { "alpha|lg-sampling-factor", 0, OPT_REAL, &o.alpha, "A", "languages are drawn by p ~ sentences^A", .min = 0, .max = 10 },
@@ -113,11 +115,11 @@ static int languages(void)
 static int start_weights(struct model *m, const struct vocab *v)
 {
     int taken, fresh;
-    if (o.init) {
-        char *from = run_model_dir(o.init);
-        if (!from || model_init_from(m, v, from, &taken, &fresh) < 0) { free(from); return -1; }
-        prog_note("started from %s: %d tokens found there, %d new", from, taken, fresh);
-        free(from);
+    if (o.codes && model_keep_file(m, MODEL_CODES, o.codes) < 0) return -1;
+    if (o.tokenizer && model_keep_file(m, MODEL_TOKENIZER, o.tokenizer) < 0) return -1;
+    if (r.from) {
+        if (model_init_from(m, v, r.from, &taken, &fresh) < 0) return -1;
+        prog_note("started from %s: %d tokens found there, %d new", r.from, taken, fresh);
     }
     if (o.vectors) {
         int n = model_init_embeddings(m, v, o.vectors);
@@ -132,22 +134,13 @@ static int plan(void *k, int tokens, bool recompute, struct memory_need *need)
     return pretrain_plan(&o.p, &o.shape, k, tokens, recompute, need);
 }
 
-/* --init gives the architecture, too, where no option asks for another. */
+/* --init gives the architecture, too, where no option asks for another, and the vocabulary. */
 static int shape_of_init(void)
 {
-    struct model_config c, *s = &o.shape;
-    char *from = run_model_dir(o.init);
-    if (!from || model_read_config(&c, from) < 0) { free(from); return -1; }
-    free(from);
-#define TAKE(option, field) if (!prog_given(option)) s->field = c.field
-    TAKE("layers", layers); TAKE("dim", dim); TAKE("ffn", ffn); TAKE("heads", heads); TAKE("positions", positions);
-    TAKE("pre-norm", pre_norm); TAKE("sinusoidal", sinusoidal); TAKE("encoder-langs", encoder_langs);
-    TAKE("embed-dim", embed_dim); TAKE("share-layers", share_layers);
-    TAKE("dropout", dropout); TAKE("attention-dropout", attention_dropout);
-#undef TAKE
-    if (!prog_given("activation")) o.activation = c.activation - 1;
-    s->token_types = c.token_types; s->output_transform = c.output_transform && !c.decoder_layers;
-    s->embed_norm = c.embed_norm; s->scale_embed = c.scale_embed; s->norm_eps = c.norm_eps;
+    struct model_config c;
+    if (!(r.from = run_model_dir(o.init)) || model_read_config(&c, r.from) < 0) return -1;
+    shape_take(&o.shape, &o.activation, &c);
+    if (!o.vocab) o.vocab = r.vocab_path = path_join(r.from, "vocab");
     return 0;
 }
 
@@ -206,6 +199,8 @@ static void release(void)
     model_free(&r.m);
     if (r.vocab) vocab_free(r.vocab);
     free((char *)o.run.config);
+    free(r.from);
+    free(r.vocab_path);
 }
 
 int main(int argc, char **argv)
@@ -219,7 +214,7 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n) return prog_usage("unexpected argument %s", args.v[0]);
-    if (!o.train.n || !o.vocab || !o.out) return prog_usage("--train, --vocab and --out are needed");
+    if (!o.train.n || !o.out || (!o.vocab && !o.init)) return prog_usage("--train, --out and --vocab (or --init) are needed");
     if (strcmp(o.objective, "mlm") && strcmp(o.objective, "mlm,gc")) return prog_usage("--objective is mlm or mlm,gc, not %s", o.objective);
     if (strstr(o.objective, "gc") && !o.cooc) return prog_usage("--objective %s needs --cooc FILE", o.objective);
     if (o.init && shape_of_init() < 0) return prog_fail();
@@ -236,7 +231,6 @@ int main(int argc, char **argv)
     o.p.gc.form = (enum gc_form)o.gc_form;
     o.p.gc.targets = (enum gc_targets)o.gc_targets;
     o.run.dir = o.out;
-    o.run.codes = o.codes;
     o.run.config = prog_config();
     prog_signals();
     status = run();

@@ -11,7 +11,7 @@ include $(TOP)/pipelines/parts/text.mk
 include $(TOP)/pipelines/parts/score.mk
 
 mt = $(call train,s$1.mt,s$1/mt/,\
-  exec finetune --task mt --vocab vocab --codes codes $(MODEL) \
+  exec finetune --task mt --vocab vocab --codes codes --tokenizer tokenizer $(MODEL) \
     --parallel $A-$B=bpe/train.$A$(,)bpe/train.$B --parallel $B-$A=bpe/train.$B$(,)bpe/train.$A \
     --valid $A-$B=bpe/valid.$A$(,)bpe/valid.$B --valid $B-$A=bpe/valid.$B$(,)bpe/valid.$A \
     $(MT) --seed $1 --device $(DEVICE) $$RESUME --out s$1/mt)

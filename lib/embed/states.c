@@ -84,18 +84,28 @@ static int read_batch(const struct embed *e, struct text *in, struct batch *b, u
 {
     const char *line;
     size_t n;
+    struct tbuf cut = { 0 };
     int rc = 0;
     batch_clear(b);
     while (b->rows < e->tokens && (rc = text_line(in, &line, &n)) > 0) {
+        if (e->plain) {
+            cut.n = 0;
+            if ((rc = plain_encode(e->plain, line, n, &cut)) < 0) break;
+            line = cut.n ? cut.p : "";
+            n = cut.n;
+        }
         size_t k = vocab_encode(e->vocab, line, n, ids, cap);
-        if (k + 2 > (size_t)e->m->c.positions)
-            return err_set("%s:%" PRIu64 ": %zu tokens; the model reads at most %d", text_name(in), text_lineno(in), k, e->m->c.positions - 2);
+        if (k + 2 > (size_t)e->m->c.positions) {
+            rc = err_set("%s:%" PRIu64 ": %zu tokens; the model reads at most %d", text_name(in), text_lineno(in), k, e->m->c.positions - 2);
+            break;
+        }
         mem_room(ids, cap, k + 2, sizeof **ids);
         memmove(*ids + 1, *ids, k * sizeof **ids);
         (*ids)[0] = VOCAB_BOS;
         (*ids)[k + 1] = VOCAB_EOS;
         batch_add(b, *ids, (int)k + 2, e->lang, (*number)++);
     }
+    tbuf_free(&cut);
     return rc < 0 ? -1 : b->n > 0;
 }
 

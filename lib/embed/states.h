@@ -4,6 +4,7 @@
 #include "common/text.h"
 #include "lib/bpe/codes.h"
 #include "lib/model/model.h"
+#include "lib/plain/plain.h"
 #include "lib/space/vectors_stream.h"
 
 enum embed_pool { EMBED_MEAN, EMBED_FIRST };    /* of a sentence's states: over all its tokens, or that of <s> */
@@ -15,6 +16,7 @@ struct embed {
     int layer;                   /* 0: what enters the first layer; `layers`: the last */
     int lang;                    /* the model's number of the text's language */
     int tokens;                  /* a batch */
+    struct plain *plain;         /* text is plain text, to be tokenised and cut; NULL: it is BPE tokens */
 };
 
 /* The token embedding table, specials left out. */

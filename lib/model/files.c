@@ -42,25 +42,39 @@ static int load_seen(struct model *m, const char *dir)
     return rc;
 }
 
-static const char *const kept_names[] = { "pieces.json", "sentencepiece.model" };
+static const char *const kept_names[MODEL_KEPT] = { "codes", "tokenizer", "pieces.json", "sentencepiece.model" };
 
-int model_keep(struct model *m, const char *dir)
+int model_keep_file(struct model *m, int which, const char *path)
+{
+    size_t n;
+    char *bytes = file_read(path, &n);
+    if (!bytes) return -1;
+    free(m->kept[which].bytes);
+    m->kept[which].bytes = bytes;
+    m->kept[which].n = n;
+    return 0;
+}
+
+static int keep(struct model *m, const char *dir, int kinds)
 {
     int rc = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < kinds && rc == 0; i++) {
         char *path = path_join(dir, kept_names[i]);
-        free(m->kept[i].bytes);
-        m->kept[i].bytes = NULL;
-        if (file_exists(path) && !(m->kept[i].bytes = file_read(path, &m->kept[i].n))) rc = -1;
+        if (!m->kept[i].bytes && file_exists(path)) rc = model_keep_file(m, i, path);
         free(path);
     }
     return rc;
 }
 
+int model_keep(struct model *m, const char *dir)
+{
+    return keep(m, dir, MODEL_KEPT);
+}
+
 static int save_kept(const struct model *m, const char *dir)
 {
     int rc = 0;
-    for (int i = 0; i < 2 && rc == 0; i++) {
+    for (int i = 0; i < MODEL_KEPT && rc == 0; i++) {
         if (!m->kept[i].bytes) continue;
         char *path = path_join(dir, kept_names[i]);
         rc = file_write(path, m->kept[i].bytes, m->kept[i].n);
@@ -103,6 +117,12 @@ int model_read_config(struct model_config *c, const char *dir)
     return rc;
 }
 
+int model_check_vocab(const struct model_config *c, const struct vocab *v, const char *path)
+{
+    return v->hash == c->vocab_hash && v->n == (uint32_t)c->vocab ? 0
+         : err_set("%s: is not the vocabulary that the config.json beside it was made with (its hash or size differs)", path);
+}
+
 int model_load(struct model *m, const char *dir, const struct kernels *k, bool with_grad, struct vocab **vocab)
 {
     struct model_config c;
@@ -112,9 +132,7 @@ int model_load(struct model *m, const char *dir, const struct kernels *k, bool w
     if (vocab) {
         char *path = path_join(dir, "vocab");
         *vocab = vocab_read(path);
-        int rc = *vocab ? 0 : -1;
-        if (*vocab && ((*vocab)->hash != c.vocab_hash || (*vocab)->n != (uint32_t)c.vocab))
-            rc = err_set("%s: is not the vocabulary that %s/config.json was made with (its hash or size differs)", path, dir);
+        int rc = *vocab ? model_check_vocab(&c, *vocab, path) : -1;
         free(path);
         if (rc < 0) goto failed;
     }
@@ -192,18 +210,16 @@ int model_init_from(struct model *m, const struct vocab *vocab, const char *dir,
     if (model_read_config(&from, dir) < 0) return -1;
     char *path = path_join(dir, "vocab");
     struct vocab *theirs = vocab_read(path);
+    if (!theirs) { free(path); return -1; }
+    int rc = model_check_vocab(&from, theirs, path);
     free(path);
-    if (!theirs) return -1;
-    int rc = 0;
-    if (theirs->hash != from.vocab_hash || theirs->n != (uint32_t)from.vocab)
-        rc = err_set("%s/vocab: is not the vocabulary that its config.json was made with", dir);
     path = path_join(dir, "weights.safetensors");
     struct st_file *f = rc == 0 ? st_open(path) : NULL;
     if (rc == 0 && (!f || st_verify(f) < 0)) rc = -1;
     for (int i = 0; i < m->ps.n && rc == 0; i++) rc = init_tensor(m, i, f, &from, vocab, theirs, taken, fresh);
     free(path);
     if (f) st_close(f);
-    if (rc == 0 && theirs->hash == vocab->hash) rc = model_keep(m, dir);
+    if (rc == 0 && *fresh == 0) rc = keep(m, dir, theirs->hash == vocab->hash ? MODEL_KEPT : MODEL_TOKENIZER + 1);
     vocab_free(theirs);
     return rc;
 }
@@ -267,6 +283,7 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
         for (int i = dim; i < D; i++) to[i] = (float)(to[i] * keep);
         set++;
     }
+    if (rc == 0 && !set) rc = err_set("%s: none of its words is in the vocabulary%s", path, text_lines(in) ? "" : " (it is empty)");
     if (rc == 0) param_put(&m->ps, m->ps.value, m->tokens, table);
     free(table);
     free(row);

@@ -149,7 +149,7 @@ void model_free(struct model *m)
 {
     if (m->ps.p) params_free(&m->ps);
     for (int i = 0; i < MODEL_LANGS; i++) free(m->seen[i]);
-    for (int i = 0; i < 2; i++) free(m->kept[i].bytes);
+    for (int i = 0; i < MODEL_KEPT; i++) free(m->kept[i].bytes);
     free(m->enc.layer);
     free(m->dec.layer);
     memset(m, 0, sizeof *m);

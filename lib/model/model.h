@@ -20,13 +20,15 @@ struct layer_i {
 };
 struct stack_i { int positions, languages, types; struct linear_i embed_norm, project, norm; struct layer_i *layer; int n; };
 
+enum { MODEL_CODES, MODEL_TOKENIZER, MODEL_PIECES, MODEL_SENTENCEPIECE, MODEL_KEPT };
+
 struct model {
     struct model_config c;
     struct params ps;
     int tokens, output_bias;
     struct linear_i output_dense, output_norm;   /* -1: logits come from the states as they are */
     struct stack_i enc, dec;
-    struct { char *bytes; size_t n; } kept[2];    /* of an imported model: pieces.json and sentencepiece.model, carried along */
+    struct { char *bytes; size_t n; } kept[MODEL_KEPT];      /* files about its text that go along wherever it is saved (model_keep) */
     uint8_t *seen[MODEL_LANGS];      /* [vocab] host: the words of a language, for target-vocabulary masking; NULL: not known */
 };
 
@@ -50,16 +52,21 @@ struct var *model_encode_layer(struct model *m, struct tape *t, const struct dev
 /* Last-layer states of the decoder reading b (inputs already shifted) over memory [src rows, dim]. */
 struct var *model_decode(struct model *m, struct tape *t, const struct dev_batch *b, struct var *memory, const struct spans *src);
 
-/* The folder of a model: config.json, vocab, codes (if any), weights.safetensors, words.safetensors (`seen`, if any); see
+/* The folder of a model: config.json, weights.safetensors, words.safetensors (`seen`, if any), what is kept; vocab is the caller's; see
  * docs/formats/checkpoint.md. */
 int model_save(const struct model *m, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta);
 /* The same with the parameters from a host copy [ps.total]; touches nothing of the device. */
 int model_write(const struct model *m, const float *host, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta);
 /* vocab: NULL, or gets its vocabulary. Failed, it leaves nothing to free. */
 int model_load(struct model *m, const char *dir, const struct kernels *k, bool with_grad, struct vocab **vocab);
-/* Takes along what dir says about the tokeniser of an imported model; model_load and, for an equal vocabulary, model_init_from
- * do. -1 with a message. */
+/* What is to be known about a model's text goes along with it: `codes` (BPE merges), `tokenizer` (tokenize's settings), and of imported
+ * models pieces.json and sentencepiece.model. model_keep takes those of a folder that are not there yet; model_load does, and
+ * model_init_from (where the vocabulary is the same; where it is a part of the other, codes and tokenizer).
+ * model_keep_file takes one from a file. -1 with a message. */
+int model_keep_file(struct model *m, int which, const char *path);
 int model_keep(struct model *m, const char *dir);
+/* Is v, read from path, the vocabulary of c? 0, or -1 with a message. */
+int model_check_vocab(const struct model_config *c, const struct vocab *v, const char *path);
 /* Reads a folder's config.json alone. */
 int model_read_config(struct model_config *c, const char *dir);
 
@@ -68,7 +75,7 @@ int model_read_config(struct model_config *c, const char *dir);
  * *new get the numbers of tokens found and not. */
 int model_init_from(struct model *m, const struct vocab *vocab, const char *dir, int *taken, int *fresh);
 /* --init-embeddings: text vectors "word v1 .. vd" (word2vec's header line may be there); dimensions fewer than dim are
- * padded with the drawn values; rows are scaled to the mean norm of drawn ones. Returns the number of tokens set, or -1. */
+ * padded with the drawn values; rows are scaled to the mean norm of drawn ones. Returns the number of tokens set, or -1 (also if it is 0). */
 int model_init_embeddings(struct model *m, const struct vocab *vocab, const char *path);
 
 #endif

@@ -133,6 +133,19 @@ struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_st
     return s;
 }
 
+bool snapshot_finite(const struct snapshot *s)
+{
+    const uint32_t exponent = 0x7F800000;
+    uint32_t bad = 0;
+    for (int i = 0; i < 3; i++)
+        for (size_t j = 0; j < s->m->ps.total; j++) {
+            uint32_t x;
+            memcpy(&x, &s->array[i][j], sizeof x);
+            bad |= (x & exponent) == exponent;
+        }
+    return !bad;
+}
+
 void snapshot_free(struct snapshot *s)
 {
     if (!s) return;
@@ -142,27 +155,25 @@ void snapshot_free(struct snapshot *s)
     free(s);
 }
 
-static int fill(const char *folder, const struct snapshot *s, const struct vocab *vocab, const char *codes, const char *tokenizer)
+static int fill(const char *folder, const struct snapshot *s, const struct vocab *vocab)
 {
     char *path = path_join(folder, "vocab");
     int rc = vocab_write(vocab, path);
     free(path);
-    if (rc == 0 && codes) rc = file_copy(codes, folder, "codes");
-    if (rc == 0 && tokenizer) rc = file_copy(tokenizer, folder, "tokenizer");
     if (rc == 0) rc = model_write(s->m, s->array[0], folder, NULL, NULL, 0);
     if (rc == 0) rc = write_optimizer(folder, s);
     if (rc == 0) rc = write_state(folder, &s->st);
     return rc == 0 ? dir_sync(folder) : -1;
 }
 
-int checkpoint_save(const char *dir, const struct snapshot *s, const struct vocab *vocab, const char *codes, const char *tokenizer)
+int checkpoint_save(const char *dir, const struct snapshot *s, const struct vocab *vocab)
 {
     char *to = step_dir(dir, s->st.step, ""), *tmp = step_dir(dir, s->st.step, ".tmp"), *parent = path_join(dir, "checkpoints");
     int rc = 0;
     if (!file_exists(to)) {
         if (file_exists(tmp)) rc = dir_remove(tmp);
         if (rc == 0) rc = dir_make(tmp);
-        if (rc == 0) rc = fill(tmp, s, vocab, codes, tokenizer);
+        if (rc == 0) rc = fill(tmp, s, vocab);
         if (rc == 0 && rename(tmp, to) < 0) rc = err_sys("%s: cannot be renamed to %s", tmp, to);
         if (rc == 0) rc = dir_sync(parent);
         if (rc < 0) {

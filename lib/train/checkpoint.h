@@ -19,10 +19,10 @@ struct snapshot {
     int64_t *value;
 };
 struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st);
+bool snapshot_finite(const struct snapshot *s);      /* are all its numbers? */
 void snapshot_free(struct snapshot *s);
 
-/* codes, tokenizer: files copied into it, or NULL. */
-int checkpoint_save(const char *dir, const struct snapshot *s, const struct vocab *vocab, const char *codes, const char *tokenizer);
+int checkpoint_save(const char *dir, const struct snapshot *s, const struct vocab *vocab);
 /* Which checkpoints stay: the newest, the best, and the last `keep` of those that every run makes, at multiples of `every` and at
  * `last`; what an interruption or the clock saved goes when a newer one is there. So a run's folder ends the same, interrupted or not. */
 struct checkpoint_keep { int keep; int64_t every, last, best; };

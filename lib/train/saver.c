@@ -6,7 +6,7 @@
 #include "common/mem.h"
 
 struct saver {
-    const char *dir, *codes, *tokenizer;
+    const char *dir;
     const struct vocab *vocab;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -19,7 +19,7 @@ struct saver {
 
 static int write_all(const struct saver *s, const struct snapshot *snap, const struct checkpoint_keep *k)
 {
-    if (checkpoint_save(s->dir, snap, s->vocab, s->codes, s->tokenizer) < 0) return -1;
+    if (checkpoint_save(s->dir, snap, s->vocab) < 0) return -1;
     if (snap->st.best_step > 0 && checkpoint_link(s->dir, "best", snap->st.best_step) < 0) return -1;
     if (checkpoint_link(s->dir, "last", snap->st.step) < 0) return -1;
     return checkpoint_prune(s->dir, k);
@@ -46,10 +46,10 @@ static void *work(void *p)
     return NULL;
 }
 
-struct saver *saver_new(const char *dir, const struct vocab *vocab, const char *codes, const char *tokenizer)
+struct saver *saver_new(const char *dir, const struct vocab *vocab)
 {
     struct saver *s = mem_zero(1, sizeof *s);
-    s->dir = dir; s->vocab = vocab; s->codes = codes; s->tokenizer = tokenizer;
+    s->dir = dir; s->vocab = vocab;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     if (pthread_create(&s->thread, NULL, work, s) == 0) return s;

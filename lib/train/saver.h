@@ -5,8 +5,8 @@
 #include "lib/train/checkpoint.h"
 
 struct saver;
-/* dir, vocab, codes and tokenizer must outlive it. NULL with a message when there can be no thread. */
-struct saver *saver_new(const char *dir, const struct vocab *vocab, const char *codes, const char *tokenizer);
+/* dir and vocab must outlive it. NULL with a message when there can be no thread. */
+struct saver *saver_new(const char *dir, const struct vocab *vocab);
 /* Hands a snapshot over, which becomes the saver's: writes it, points `last` and, where there is one, `best` at theirs, removes
  * what k does not keep. Waits while the one before is being written; -1 with that one's message if it failed. */
 int saver_put(struct saver *s, struct snapshot *snap, const struct checkpoint_keep *k);

@@ -55,12 +55,26 @@ static int link_best(struct trainer *tr)
 }
 
 /* The trainer's own numbers beside the caller's. The one before is written before the copy is taken: at most one is held. */
+/* Ends the run: `what` of the step are not finite. */
+static int diverged(struct trainer *tr, const char *what, int64_t step)
+{
+    char kept[80] = "there is no checkpoint yet";
+    if (tr->saved_step > 0) snprintf(kept, sizeof kept, "the newest checkpoint, of step %lld, is from before", (long long)tr->saved_step);
+    tr->ended = true;
+    return err_set("%s: the %s of step %lld are not finite (learning rate %g); %s; lower --lr, lengthen --warmup or tighten --clip", tr->o.dir, what,
+                   (long long)step, tr->lr, kept);
+}
+
 static int save(struct trainer *tr)
 {
     struct checkpoint_state st = { tr->step, tr->best_step, tr->since_best, tr->best, tr->state, tr->n_state };
     struct checkpoint_keep keep = { tr->o.keep, tr->o.save_every, tr->o.steps, tr->best_step };
     if (saver_done(tr->saver, true) < 0) return -1;
     struct snapshot *snap = snapshot_take(tr->m, &st);
+    if (snap && !snapshot_finite(snap)) {        /* a step that overflows shows in the next gradient only */
+        snapshot_free(snap);
+        return diverged(tr, "weights", tr->step);
+    }
     if (!snap || saver_put(tr->saver, snap, &keep) < 0) return -1;
     tr->saved_step = tr->step;
     tr->saved_at = now();
@@ -108,7 +122,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
         free(path);
         if (rc < 0) return -1;
     }
-    if (!(tr->saver = saver_new(tr->o.dir, vocab, tr->o.codes, tr->o.tokenizer))) return -1;
+    if (!(tr->saver = saver_new(tr->o.dir, vocab))) return -1;
     tr->norm2 = m->ps.k->alloc(sizeof(float));
     if (!tr->norm2) return -1;
     m->ps.k->zero(m->ps.grad, m->ps.total * sizeof(float));
@@ -158,14 +172,7 @@ int trainer_update(struct trainer *tr, int64_t tokens)
     ps->k->download(&norm2, tr->norm2, sizeof norm2);
     if (ps->k->sync() < 0) return -1;
     tr->norm = sqrt((double)norm2);
-    if (!isfinite(tr->norm)) {
-        char *run = mem_dup(tr->o.dir);
-        int rc = err_set("%s: the gradient of step %lld is not finite (learning rate %g); "
-                         "the newest checkpoint (step %lld; 0: there is none) is from before it; lower --lr, lengthen --warmup or tighten --clip", run, (long long)tr->step + 1, tr->lr, (long long)tr->saved_step);
-        free(run);
-        tr->ended = true;
-        return rc;
-    }
+    if (!isfinite(tr->norm)) return diverged(tr, "gradients", tr->step + 1);
     tr->step++;
     tr->tokens += tokens;
     trainer_term(tr, "grad_norm", tr->norm, 1);

@@ -40,7 +40,6 @@ struct trainer_options {
     bool resume;
     bool tensorboard;            /* event files beside the log */
     bool lower_is_better;        /* of the validation metric */
-    const char *codes, *tokenizer;   /* files copied into model folders under these names, or NULL */
     const char *config;          /* text for run.config */
 };
 void trainer_options_init(struct trainer_options *o);     /* Adam 0.9 0.999 1e-8, clip 5, lr 1e-4, ... */

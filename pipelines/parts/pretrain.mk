@@ -34,7 +34,7 @@ $(call stage,init-vectors,words/init.vec,awk 'NF > 2 && !seen[$$1]++' words/$A.m
 # --- pre-training, twice: same seed, same steps --------------------------------------------------------------------
 pretrain = $(call train,s$1.$2.pretrain,s$1/$2/pretrain/,\
   exec pretrain --train $A=shd/train.$A.shd --train $B=shd/train.$B.shd --valid $A=shd/valid.$A.shd --valid $B=shd/valid.$B.shd \
-    -v vocab --codes codes $3 $(INIT) $(MODEL) $(PRETRAIN) --seed $1 --device $(DEVICE) $$RESUME --out s$1/$2/pretrain)
+    -v vocab --codes codes --tokenizer tokenizer $3 $(INIT) $(MODEL) $(PRETRAIN) --seed $1 --device $(DEVICE) $$RESUME --out s$1/$2/pretrain)
 
 # --- both systems: the model, and its word vectors against the dictionary -------------------------------------------------
 SYSTEMS ?= mlm mlm-gc

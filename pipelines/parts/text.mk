@@ -7,6 +7,8 @@ tgt = $(lastword $(subst -, ,$1))
 
 $(foreach l,$(both),$(foreach p,train valid test,\
   $(call stage,tok.$p.$l,tok/$p.$l,tokenize -l $l $(TOKENIZE) < raw/$p.$l > tok/$p.$l)))
+# how that was done goes along with the models, so that `translate --raw` takes plain text
+$(call stage,tokenizer,tokenizer,tokenize $(TOKENIZE) --settings > tokenizer)
 $(call stage,bpe-learn,codes,bpe-learn -n $(MERGES) $A=tok/train.$A $B=tok/train.$B > codes)
 $(foreach l,$(both),$(foreach p,train valid test,\
   $(call stage,bpe.$p.$l,bpe/$p.$l,bpe-apply -c codes < tok/$p.$l > bpe/$p.$l)))

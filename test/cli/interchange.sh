@@ -29,6 +29,12 @@ pretrain -q --init bert --train xx=xx.shd -v bert/vocab --tokens 100 --steps 3 -
 same run/last/weights.safetensors broken/last/weights.safetensors
 same run/last/pieces.json broken/last/pieces.json
 
+# a translator that starts from it, and an average, take it along too
+finetune -q --task mt --model bert --parallel xx-yy=text,text --tokens 100 --steps 1 --out mt
+same mt/last/pieces.json bert/pieces.json
+ckpt average -q -o mean run broken; same mean/pieces.json bert/pieces.json
+ckpt import -q -o xlmr "$G/xlmr"; ckpt average -q -o mean2 xlmr; same mean2/sentencepiece.model xlmr/sentencepiece.model
+
 # refused, with a line that says why; nothing is left behind
 edit() { rm -rf broken-hf; cp -r "$G/$1" broken-hf; sed -i "$2" broken-hf/config.json; }
 edit bert 's/"hidden_act": "gelu"/"hidden_act": "gelu_new"/'; fails 1 '"gelu_new" is not supported' ckpt import -o x broken-hf

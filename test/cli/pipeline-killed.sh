@@ -39,3 +39,7 @@ make -q -f go R=killed || fail "make -q after the kills"
 for s in copying 'word by word' MLM-GC 'MLM-GC shuffled'; do
     is "$(awk -F'\t' -v s="$s" '$2 == s && $4 == "BLEU" && $5 ~ /^[0-9.]+$/' runs/killed/results.tsv | wc -l)" 2 "$s in both directions"
 done
+# its models know how text becomes their tokens
+R=runs/quiet
+translate -q --raw --model $R/s1/mlm-gc/unmt/best --src xa --tgt xb < $R/raw/test.xa > raw
+same raw $R/s1/mlm-gc/xa-xb

@@ -19,6 +19,29 @@ grep -q '[A-Z]' raw || fail "nothing was learnt: $(cat raw)"
 # a model that starts from this one keeps both
 finetune -q --task mt --model run --parallel en-de=bpe.en,bpe.de --steps 2 --tokens 100 --out next
 same tokenizer next/last/tokenizer
+[ ! -e next/last/pieces.json ] || fail "pieces of no imported model"
+# so does an average, a model of fewer words, and one that a program starts from without a word about its shape
+ckpt average -q -o mean run run/last; same tokenizer mean/tokenizer; same codes mean/codes
+head -n 30 vocab > fewer; binarize -q -v fewer -l de -o fewer.shd < bpe.de
+pretrain -q --init run -v fewer --train de=fewer.shd --steps 1 --tokens 100 --out small
+same tokenizer small/last/tokenizer; same codes small/last/codes
+binarize -q -v vocab -l de -o de.shd < bpe.de
+pretrain -q --init run --train de=de.shd --steps 1 --tokens 100 --out same-shape
+same run/last/vocab same-shape/last/vocab
+for what in '"dim": 32' '"heads": 2' '"ffn": 64' '"positions": 64'; do grep -q "$what" same-shape/last/config.json next/last/config.json || fail "$what is not taken"; done
+finetune -q --task mt --init run --layers 2 --decoder-layers 1 --parallel en-de=bpe.en,bpe.de --steps 1 --tokens 100 --out deeper
+grep -q '"layers": 2' deeper/last/config.json; grep -q '"decoder_layers": 1' deeper/last/config.json
+finetune -q --config deeper/run.config --out deeper2; same deeper/last/weights.safetensors deeper2/last/weights.safetensors
+# words of another language: the codes would cut them wrongly
+printf 'zz 1\n' | cat fewer - > other; echo zz | binarize -q -v other -l de -o other.shd
+pretrain -q --init run -v other --train de=other.shd --steps 1 --tokens 100 --out other-words
+[ ! -e other-words/last/codes ] || fail "codes of another vocabulary were kept"
+# embed --raw likewise
+for of in sentences tokens words; do
+    tokenize -q -l de --case-marker < de | bpe-apply -q -c codes | embed -q --model run --layer 1 --lang de --of $of --text - > piped
+    embed -q --raw --model run --layer 1 --lang de --of $of --text de > raw; same piped raw
+done
+fails 2 '--raw wants --text' embed --raw --model run
 # a setting of one language
 { cat tokenizer; echo 'en.case-marker = false'; } > run/last/tokenizer
 translate -q --raw --model run/last --src de --tgt en --beam 2 < de > marked
