@@ -503,6 +503,7 @@ int dir_lock(const char *dir)
         int n = snprintf(who, sizeof who, "%ld\n", (long)getpid());
         if (ftruncate(fd, 0) < 0 || pwrite(fd, who, (size_t)n, 0) != n) {
             r = err_sys("%s: cannot write", path);
+            unlink(path);
             close(fd);
         }
     }                                        /* held open, and so locked, until the process ends */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 /* Shorter and longer messages are drawn again (words and marks of xa). */
@@ -182,6 +183,7 @@ int synth_write(const struct synth *s, const char *dir, uint64_t sentences, uint
     };
     enum { FILES = sizeof name / sizeof name[0] };
     struct out *o[FILES] = { 0 };
+    bool made = !file_exists(dir);
     int r = dir_make(dir);
     for (int i = 0; i < FILES && r == 0; i++) {
         char *path = path_join(dir, name[i]);
@@ -198,5 +200,6 @@ int synth_write(const struct synth *s, const char *dir, uint64_t sentences, uint
         if (r == 0) r = out_commit(o[i]);
         else out_abort(o[i]);
     }
+    if (r < 0 && made) rmdir(dir);
     return r;
 }

@@ -89,20 +89,16 @@ static int write_folder(struct trainer *tr)
     return rc;
 }
 
-int trainer_open(struct trainer *tr, const struct trainer_options *o, struct model *m, struct tape *t,
-                 const struct vocab *vocab, struct trainer_state *state, int n_state)
+/* A locked folder begins, or goes on where its newest checkpoint stands. */
+static int open_folder(struct trainer *tr)
 {
-    memset(tr, 0, sizeof *tr);
-    tr->o = *o;
-    tr->m = m; tr->t = t; tr->vocab = vocab; tr->state = state; tr->n_state = n_state;
-    tr->best = o->lower_is_better ? INFINITY : -INFINITY;
-    if (dir_make(o->dir) < 0 || dir_lock(o->dir) < 0) return -1;
+    const struct trainer_options *o = &tr->o;
     int64_t newest = checkpoint_newest(o->dir);
     if (newest >= 0 && !o->resume)
         return err_set("%s: holds a run already (step %lld); pass --resume to continue it, or name another folder", o->dir, (long long)newest);
     if (file_sweep(o->dir) < 0 || checkpoint_sweep(o->dir) < 0) return -1;
-    struct checkpoint_state st = { .best = tr->best, .state = state, .n_state = n_state };
-    int found = checkpoint_load_newest(o->dir, m, &st);
+    struct checkpoint_state st = { .best = tr->best, .state = tr->state, .n_state = tr->n_state };
+    int found = checkpoint_load_newest(o->dir, tr->m, &st);
     if (found < 0) return -1;
     if (found) {
         tr->step = tr->saved_step = st.step;
@@ -120,7 +116,30 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
         path = path_join(o->dir, "tensorboard");
         rc = log_tensorboard(tr->log, path, tr->step + 1);
         free(path);
-        if (rc < 0) return -1;
+    }
+    return rc;
+}
+
+int trainer_open(struct trainer *tr, const struct trainer_options *o, struct model *m, struct tape *t,
+                 const struct vocab *vocab, struct trainer_state *state, int n_state)
+{
+    bool made = !file_exists(o->dir);
+    memset(tr, 0, sizeof *tr);
+    tr->o = *o;
+    tr->m = m; tr->t = t; tr->vocab = vocab; tr->state = state; tr->n_state = n_state;
+    tr->best = o->lower_is_better ? INFINITY : -INFINITY;
+    if (dir_make(o->dir) < 0) return -1;
+    if (dir_lock(o->dir) < 0) {
+        if (made) rmdir(o->dir);                 /* unless somebody has put something there */
+        return -1;
+    }
+    if (open_folder(tr) < 0) {
+        if (!made) return -1;
+        char *why = mem_dup(err_msg());
+        dir_remove(o->dir);
+        err_set("%s", why);
+        free(why);
+        return -1;
     }
     if (!(tr->saver = saver_new(tr->o.dir, vocab))) return -1;
     tr->norm2 = m->ps.k->alloc(sizeof(float));
