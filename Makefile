@@ -110,6 +110,8 @@ CFLAGS_kernels/cpu/simd_base := $(SIMD)
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine)),)
 CFLAGS_kernels/cpu/simd_avx2 := $(SIMD) -mavx2 -mfma
 CFLAGS_kernels/cpu/simd_avx512 := $(SIMD) -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
+CFLAGS_kernels/cpu/dot8_avx2 := -O3 -mavx2 -mfma -mavxvnni
+CFLAGS_kernels/cpu/dot8_avx512 := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
 endif
 
 # A stamp of the flags: objects are rebuilt when they change. Written while make reads this, so that `make -q` can say no.

@@ -58,7 +58,7 @@ static int layer(int i, bool table, struct out *out)
     if (r == 0 && !mine && src->n != tgt->n)
         r = err_set("%s has %u rows, %s has %u; accuracy wants row by row translations (or use --mine)", a, src->n, b, tgt->n);
     if (r == 0 && (vectors_normalize(src, "unit") < 0 || vectors_normalize(tgt, "unit") < 0)) r = -1;
-    if (r == 0 && (r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, how[o.score], table ? 10 : 1, o.k, &x, &z)) == 0) {
+    if (r == 0 && (r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, how[o.score], table ? 10 : 1, o.k, &x, &z, NULL)) == 0) {
         FILE *f = out_stdio(out);
         if (mine) write_mined(f, src, tgt, &x, &z);
         else if (table) write_row(f, i, &x, &z);

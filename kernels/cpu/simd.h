@@ -24,6 +24,7 @@ struct simd {
     void (*to_bf16)(uint16_t *y, const float *x, size_t n);              /* to nearest, ties to even; NaN stays NaN */
     void (*round_bf16)(float *y, const float *x, size_t n);              /* the same, left in float32 */
     float (*dot)(const float *x, const float *y, size_t n);
+    double (*dot_double)(const float *x, const float *y, size_t n);      /* summed in double; the same bits from every instruction set */
     double (*squares)(const float *x, size_t n);                         /* sum of x^2 */
     float (*max)(const float *x, size_t n);                              /* -inf for n = 0 */
     double (*sum_exp)(const float *x, float shift, const uint8_t *allowed, size_t n);    /* of exp(x - shift) */

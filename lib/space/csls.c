@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/thread.h"
-#include "kernels/cpu/gemm.h"
+#include "lib/space/nearest.h"
 #include "lib/space/topk.h"
 
 void csls_free(struct csls_side *s)
@@ -15,7 +15,7 @@ void csls_free(struct csls_side *s)
     memset(s, 0, sizeof *s);
 }
 
-static void side_init(struct csls_side *s, uint32_t n, int k)
+void csls_side_init(struct csls_side *s, uint32_t n, int k)
 {
     s->n = n;
     s->k = k;
@@ -39,131 +39,75 @@ static float heap_mean(const struct topk *t)
 
 /* --- without the matrix ------------------------------------------------------------------------------------- */
 
-/* Both directions of one product: a task has a block of rows of X and goes through Z tile by tile. The rows' heaps are the
- * task's own; the columns' are the thread's, over all of Z, and are merged in the end. A thread meets its blocks in ascending
- * order, so that among equals the lower row comes first, and the merge orders equals too: which thread had which block
- * does not show. */
-enum { BLOCK_X = 512, BLOCK_Z = 1024 };
-
-struct columns { struct csls_side side; struct topk *heap; float *limit, *tile; };     /* of a thread */
-
-struct search {
-    const float *X, *Z, *mean_x, *mean_z;     /* the means: not read for CSLS_NN */
-    enum csls_method how;
-    uint32_t n, m;
-    int d;
-    struct csls_side *x;                      /* NULL: not wanted */
-    int k_z;                                  /* 0: not wanted */
-    struct columns *of;                       /* [threads] */
-};
-
-static uint32_t padded(uint32_t m) { return (m + BLOCK_Z - 1) / BLOCK_Z * BLOCK_Z; }
-
-/* A thread's memory, when it has its first block. */
-static void columns_init(struct columns *c, const struct search *s)
-{
-    c->tile = mem_zero((size_t)BLOCK_X * BLOCK_Z, sizeof *c->tile);
-    if (!s->k_z) return;
-    uint32_t m = padded(s->m);
-    side_init(&c->side, m, s->k_z);
-    c->heap = mem_alloc(m * sizeof *c->heap);
-    c->limit = mem_alloc(m * sizeof *c->limit);
-    for (uint32_t j = 0; j < m; j++) {
-        c->heap[j] = heap_of(&c->side, j, 0);
-        c->limit[j] = j < s->m ? -INFINITY : INFINITY;      /* nothing enters what is only there to fill a tile */
-    }
-}
-
-static int search_block(void *ctx, size_t b, int thread)
-{
-    const struct search *s = ctx;
-    struct columns *c = &s->of[thread];
-    if (!c->tile) columns_init(c, s);
-    uint32_t x0 = (uint32_t)b * BLOCK_X, x1 = s->n - x0 < BLOCK_X ? s->n : x0 + BLOCK_X;
-    size_t d = (size_t)s->d;
-    for (uint32_t z0 = 0; z0 < s->m; z0 += BLOCK_Z) {
-        uint32_t z1 = s->m - z0 < BLOCK_Z ? s->m : z0 + BLOCK_Z;
-        gemm_here(false, true, (int)(x1 - x0), (int)(z1 - z0), s->d, 1, s->X + x0 * d, s->d, s->Z + z0 * d, s->d, 0, c->tile, BLOCK_Z);
-        for (uint32_t i = x0; i < x1; i++) {
-            float *row = c->tile + (size_t)(i - x0) * BLOCK_Z;
-            if (s->how == CSLS_CSLS)
-                for (uint32_t j = z0; j < z1; j++) row[j - z0] = 2 * row[j - z0] - s->mean_x[i] - s->mean_z[j];
-            else if (s->how == CSLS_RATIO)
-                for (uint32_t j = z0; j < z1; j++) row[j - z0] /= (s->mean_x[i] + s->mean_z[j]) / 2;
-            if (s->x) {
-                struct topk t = heap_of(s->x, i, z0 < (uint32_t)s->x->k ? (int)z0 : s->x->k);
-                topk_row(&t, row, z1 - z0, z0);
-            }
-            if (s->k_z) topk_column(c->heap + z0, c->limit + z0, row, BLOCK_Z, i);
-        }
-    }
-    for (uint32_t i = x0; s->x && i < x1; i++) {
-        struct topk t = heap_of(s->x, i, s->x->k);
-        topk_sort(&t);
-    }
-    return 0;
-}
-
-static int search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, const float *mean_x, const float *mean_z, enum csls_method how,
-                  int k_x, int k_z, struct csls_side *x, struct csls_side *z)
-{
-    size_t threads = (size_t)par_threads();
-    struct search s = { X, Z, mean_x, mean_z, how, n, m, d, x, z ? ((uint32_t)k_z < n ? k_z : (int)n) : 0, mem_zero(threads, sizeof *s.of) };
-    if (x) side_init(x, n, (uint32_t)k_x < m ? k_x : (int)m);
-    int r = par_for(((size_t)n + BLOCK_X - 1) / BLOCK_X, search_block, &s);
-    if (z) side_init(z, m, s.k_z);
-    for (uint32_t j = 0; z && j < m; j++) {
-        struct topk all = heap_of(z, j, 0);
-        for (size_t t = 0; t < threads; t++)
-            for (int i = 0; s.of[t].heap && i < s.of[t].heap[j].n; i++) topk_put(&all, s.of[t].heap[j].score[i], s.of[t].heap[j].index[i]);
-        topk_sort(&all);
-    }
-    for (size_t t = 0; t < threads; t++) {
-        csls_free(&s.of[t].side);
-        free(s.of[t].heap);
-        free(s.of[t].limit);
-        free(s.of[t].tile);
-    }
-    free(s.of);
-    return r;
-}
-
-static float *means(struct csls_side *s)
+static float *means(const struct csls_side *s)
 {
     float *mean = mem_alloc(((size_t)s->n + 1) * sizeof *mean);
     for (uint32_t i = 0; i < s->n; i++) {
         struct topk t = heap_of(s, i, s->k);
         mean[i] = heap_mean(&t);
     }
-    csls_free(s);
     return mean;
+}
+
+/* Something below the k-th best score of each row (or column): that of the nearest, by cosine, that the means were taken over. */
+static float *floors(const struct csls_side *near, int columns, const float *mean_x, const float *mean_z, enum csls_method how, int k)
+{
+    if (k > near->k) return NULL;
+    float *least = mem_alloc(((size_t)near->n + 1) * sizeof *least), *score = mem_alloc((size_t)k * sizeof *score);
+    uint32_t *index = mem_alloc((size_t)k * sizeof *index);
+    for (uint32_t i = 0; i < near->n; i++) {
+        struct topk t = { k, 0, score, index };
+        for (int j = 0; j < near->k; j++) {
+            size_t at = (size_t)i * (size_t)near->k + (size_t)j;
+            uint32_t other = near->index[at];
+            topk_put(&t, nearest_score(how, near->score[at], mean_x[columns ? other : i], mean_z[columns ? i : other]), other);
+        }
+        least[i] = isfinite(score[0]) ? nextafterf(score[0], -INFINITY) : -INFINITY;
+    }
+    free(score);
+    free(index);
+    return least;
 }
 
 int csls_neighbour_means(const float *X, uint32_t n, const float *Z, uint32_t m, int d, int K, float **mean)
 {
-    struct csls_side s;
-    int r = search(X, n, Z, m, d, NULL, NULL, CSLS_NN, K, 0, &s, NULL);
-    *mean = means(&s);
+    struct csls_side near;
+    struct nearest *s = nearest_new(X, n, Z, m, d);
+    int r = nearest_search(s, CSLS_NN, NULL, NULL, K, 0, NULL, NULL, &near, NULL, NULL);
+    nearest_free(s);
+    *mean = means(&near);
+    csls_free(&near);
     return r;
 }
 
 int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, enum csls_method how, int k, int K,
-                struct csls_side *x, struct csls_side *z)
+                struct csls_side *x, struct csls_side *z, struct csls_work *work)
 {
     if (!n || !m) return err_set("no vectors to search among");
     if (x) memset(x, 0, sizeof *x);
     if (z) memset(z, 0, sizeof *z);
-    float *mean_x = NULL, *mean_z = NULL;
+    if (work) memset(work, 0, sizeof *work);
+    float *mean_x = NULL, *mean_z = NULL, *floor_x = NULL, *floor_z = NULL;
+    struct nearest *s = nearest_new(X, n, Z, m, d);
     int r = 0;
     if (how != CSLS_NN) {
-        struct csls_side sx, sz;
-        r = search(X, n, Z, m, d, NULL, NULL, CSLS_NN, K, K, &sx, &sz);
-        mean_x = means(&sx);
-        mean_z = means(&sz);
+        struct csls_side near_x, near_z;
+        r = nearest_search(s, CSLS_NN, NULL, NULL, K, K, NULL, NULL, &near_x, &near_z, work);
+        mean_x = means(&near_x);
+        mean_z = means(&near_z);
+        if (r == 0) {
+            floor_x = floors(&near_x, 0, mean_x, mean_z, how, k);
+            floor_z = floors(&near_z, 1, mean_x, mean_z, how, k);
+        }
+        csls_free(&near_x);
+        csls_free(&near_z);
     }
-    if (r == 0) r = search(X, n, Z, m, d, mean_x, mean_z, how, k, k, x, z);
+    if (r == 0) r = nearest_search(s, how, mean_x, mean_z, k, k, floor_x, floor_z, x, z, work);
+    nearest_free(s);
     free(mean_x);
     free(mean_z);
+    free(floor_x);
+    free(floor_z);
     return r;
 }
 
@@ -201,7 +145,7 @@ static int top_lines(void *ctx, size_t chunk, int thread)
 void csls_matrix_top(const float *S, uint32_t n, uint32_t m, int by_rows, int k, struct csls_side *to)
 {
     uint32_t lines = by_rows ? n : m, across = by_rows ? m : n;
-    side_init(to, lines, (uint32_t)k < across ? k : (int)across);
+    csls_side_init(to, lines, (uint32_t)k < across ? k : (int)across);
     struct lines l = { S, n, m, by_rows, to };
     par_for(((size_t)lines + LINES - 1) / LINES, top_lines, &l);
 }

@@ -12,6 +12,9 @@
 /* CSLS_RATIO: the margin of Artetxe and Schwenk (2019), cos(x, y) / ((r_T(x) + r_S(y)) / 2); their margin by distance is CSLS / 2. */
 enum csls_method { CSLS_NN, CSLS_CSLS, CSLS_RATIO };
 
+/* What a search did: pairs that it bounded, how many of those from int8 products (the others: float32), and how many it scored. */
+struct csls_work { uint64_t pairs, int8, scored; };
+
 struct csls_side {
     uint32_t n;
     int k;                    /* neighbours kept, at most the size of the other side */
@@ -22,7 +25,8 @@ struct csls_side {
 /* X [n, d] and Z [m, d] with rows of length 1 (or 0); k best of Z for each x into *x, and of X for each z into *z (either may be
  * NULL); K: neighbours that CSLS's means are taken over. -1 with a message. Freed by csls_free. */
 int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, enum csls_method how, int k, int K,
-                struct csls_side *x, struct csls_side *z);
+                struct csls_side *x, struct csls_side *z, struct csls_work *work);
+void csls_side_init(struct csls_side *s, uint32_t n, int k);
 void csls_free(struct csls_side *s);
 /* *mean [n], malloc'd: of each row of X, the mean cosine with its K nearest rows of Z. */
 int csls_neighbour_means(const float *X, uint32_t n, const float *Z, uint32_t m, int d, int K, float **mean);

@@ -130,7 +130,11 @@ int induce(struct vectors *src, struct vectors *tgt, const struct pairs *seeds, 
             r = o->map == INDUCE_VECMAP ? map_advanced(src->x, src->n, tgt->x, tgt->n, src->dim, &p, o->reweight)
                                         : map_procrustes(src->x, src->n, tgt->x, src->dim, &p);
         }
-    } else if (r == 0) r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, o->method, o->k, o->K, &to->src, &to->tgt);
+    } else if (r == 0) {
+        struct csls_work w;
+        r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, o->method, o->k, o->K, &to->src, &to->tgt, &w);
+        if (r == 0) note(o, "searched: bounds for %.3g pairs, %.0f%% from int8 products; scores for %.3g", (double)w.pairs, 100.0 * (double)w.int8 / (double)w.pairs, (double)w.scored);
+    }
     free(extra);
     free(src_x);
     free(tgt_x);

@@ -299,7 +299,7 @@ int map_refine(float *X, uint32_t n, const float *Z, uint32_t m, int d, struct p
         if (map_procrustes(X, n, Z, d, p) < 0) return -1;
         struct csls_side x, z;
         unit_rows(X, n, d);
-        if (csls_search(X, a, Z, b, d, CSLS_CSLS, 1, K, &x, &z) < 0) return -1;
+        if (csls_search(X, a, Z, b, d, CSLS_CSLS, 1, K, &x, &z, NULL) < 0) return -1;
         p->n = 0;
         for (uint32_t i = 0; i < a; i++)
             if (z.index[x.index[i]] == i) pairs_add(p, i, x.index[i]);
@@ -313,7 +313,7 @@ int map_mean_cosine(const float *X, uint32_t n, const float *Z, uint32_t m, int 
 {
     uint32_t a = cutoff && n > cutoff ? cutoff : n, b = cutoff && m > cutoff ? cutoff : m;
     struct csls_side x;
-    if (csls_search(X, a, Z, b, d, CSLS_CSLS, 1, K, &x, NULL) < 0) return -1;
+    if (csls_search(X, a, Z, b, d, CSLS_CSLS, 1, K, &x, NULL, NULL) < 0) return -1;
     double sum = 0;
     for (uint32_t i = 0; i < a; i++) {
         const float *p = X + (size_t)i * (size_t)d, *q = Z + (size_t)x.index[i] * (size_t)d;

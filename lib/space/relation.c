@@ -104,7 +104,7 @@ static int aligned(const float *from, const uint32_t *to, size_t n, const struct
     float *all = mem_alloc((size_t)among->n * (size_t)among->dim * sizeof *all);
     struct csls_side s = { 0 };
     unit_rows(among, NULL, among->n, all);
-    int r = csls_search(from, (uint32_t)n, all, among->n, among->dim, CSLS_NN, 1, 1, &s, NULL);
+    int r = csls_search(from, (uint32_t)n, all, among->n, among->dim, CSLS_NN, 1, 1, &s, NULL, NULL);
     size_t right = 0;
     for (size_t i = 0; r == 0 && i < n; i++) right += s.index[i] == to[i];
     *share = (double)right / (double)n;

@@ -13,6 +13,8 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "common/thread.h"
+#include "kernels/cpu/dot8.h"
+#include "kernels/cpu/simd.h"
 #include "lib/space/csls.h"
 #include "lib/space/linalg.h"
 #include "lib/space/map.h"
@@ -55,7 +57,7 @@ static void the_tiled_search_finds_what_the_whole_matrix_shows(void **state)
         }
     csls_matrix(S, N, M, K);
     struct csls_side x, z, wx, wz;
-    assert_int_equal(csls_search(X, N, Z, M, D, CSLS_CSLS, TOP, K, &x, &z), 0);
+    assert_int_equal(csls_search(X, N, Z, M, D, CSLS_CSLS, TOP, K, &x, &z, NULL), 0);
     csls_matrix_top(S, N, M, 1, TOP, &wx);
     csls_matrix_top(S, N, M, 0, TOP, &wz);
     int other = 0;
@@ -105,6 +107,211 @@ static void a_heap_keeps_the_best_and_the_lower_of_equals(void **state)
                 assert_true(kept);
             }
     }
+}
+
+/* --- the searches of nearest.c --- */
+
+struct scored { float score; uint32_t index; };
+
+static int best_first(const void *a, const void *b)
+{
+    const struct scored *x = a, *y = b;
+    return x->score > y->score ? -1 : x->score < y->score ? 1 : (x->index > y->index) - (x->index < y->index);
+}
+
+/* The k best of every line of S [n, m] (columns: of every column), by sorting. */
+static struct csls_side sorted(const float *S, uint32_t n, uint32_t m, bool columns, int k)
+{
+    uint32_t lines = columns ? m : n, across = columns ? n : m;
+    struct csls_side s;
+    struct scored *all = mem_alloc((size_t)across * sizeof *all);
+    csls_side_init(&s, lines, k < (int)across ? k : (int)across);
+    for (uint32_t i = 0; i < lines; i++) {
+        for (uint32_t j = 0; j < across; j++) all[j] = (struct scored){ columns ? S[(size_t)j * m + i] : S[(size_t)i * m + j], j };
+        qsort(all, across, sizeof *all, best_first);
+        for (int j = 0; j < s.k; j++) {
+            s.score[i * (size_t)s.k + (size_t)j] = all[j].score;
+            s.index[i * (size_t)s.k + (size_t)j] = all[j].index;
+        }
+    }
+    free(all);
+    return s;
+}
+
+static float *line_means_of(const struct csls_side *s)
+{
+    float *mean = mem_alloc((size_t)s->n * sizeof *mean);
+    for (uint32_t i = 0; i < s->n; i++) {
+        double sum = 0;
+        for (int j = 0; j < s->k; j++) sum += s->score[i * (size_t)s->k + (size_t)j];
+        mean[i] = (float)(sum / s->k);
+    }
+    return mean;
+}
+
+/* csls_search as its header states it, from every pair. */
+static void by_force(const float *X, uint32_t n, const float *Z, uint32_t m, int d, enum csls_method how, int k, int K, struct csls_side *x, struct csls_side *z)
+{
+    float *S = mem_alloc((size_t)n * m * sizeof *S);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++) S[i * m + j] = (float)simd_base.dot_double(X + i * (size_t)d, Z + j * (size_t)d, (size_t)d);
+    if (how != CSLS_NN) {
+        struct csls_side near_x = sorted(S, n, m, false, K), near_z = sorted(S, n, m, true, K);
+        float *rx = line_means_of(&near_x), *rz = line_means_of(&near_z);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < m; j++) S[i * m + j] = how == CSLS_CSLS ? 2 * S[i * m + j] - rx[i] - rz[j] : S[i * m + j] / ((rx[i] + rz[j]) / 2);
+        free(rx);
+        free(rz);
+        csls_free(&near_x);
+        csls_free(&near_z);
+    }
+    *x = sorted(S, n, m, false, k);
+    *z = sorted(S, n, m, true, k);
+    free(S);
+}
+
+static void assert_same_side(const struct csls_side *a, const struct csls_side *b)
+{
+    assert_int_equal(a->n, b->n);
+    assert_int_equal(a->k, b->k);
+    size_t size = (size_t)a->n * (size_t)a->k;
+    assert_memory_equal(a->index, b->index, size * sizeof *a->index);
+    assert_memory_equal(a->score, b->score, size * sizeof *a->score);
+}
+
+enum kind { NORMAL, SHARED, SPIKES, REPEATED, ZEROS, KINDS };
+
+/* Unit vectors of a kind; what an int8 copy takes badly: one component that dwarfs the others, a direction that all share. */
+static float *vectors_of(enum kind kind, uint32_t n, int d, uint32_t stream)
+{
+    float *v = normal((size_t)n * (size_t)d, stream);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < (size_t)d; k++) {
+            float *c = &v[i * (size_t)d + k];
+            if (kind == SHARED) *c += 5;
+            if (kind == SPIKES && k == (i * 7 + stream) % (size_t)d) *c *= 1000;
+            if (kind == REPEATED && i >= 10) *c = v[i % 10 * (size_t)d + k];
+        }
+    unit(v, n, (size_t)d);
+    for (size_t i = 0; kind == ZEROS && i < n; i += 3) memset(v + i * (size_t)d, 0, (size_t)d * sizeof *v);
+    return v;
+}
+
+static void every_search_is_brute_force_to_the_byte(void **state)
+{
+    (void)state;
+    /* around the tiles of all kernels, dimensions that fill no vector, fewer rows than neighbours */
+    static const struct { uint32_t n, m; int d, k, K; } size[] =
+        { { 1, 1, 1, 1, 1 }, { 3, 5, 17, 10, 10 }, { 29, 33, 4, 3, 7 }, { 515, 70, 300, 2, 10 }, { 40, 1050, 67, 10, 4 }, { 505, 1025, 33, 5, 10 } };
+    static const char *const way[] = { "float32", "int8", "" };
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+        for (int kind = 0; kind < KINDS; kind++)
+            for (int how = CSLS_NN; how <= CSLS_RATIO; how++) {
+                uint32_t n = size[i].n, m = size[i].m;
+                if (kind == ZEROS && how == CSLS_RATIO) continue;       /* 0 / 0 */
+                float *X = vectors_of((enum kind)kind, n, size[i].d, 20), *Z = vectors_of((enum kind)kind, m, size[i].d, 21);
+                struct csls_side wx, wz, x, z;
+                by_force(X, n, Z, m, size[i].d, (enum csls_method)how, size[i].k, size[i].K, &wx, &wz);
+                for (int w = 0; w < 3; w++)
+                    for (int threads = 1; threads <= 3; threads += 2) {
+                        setenv("ISOGLOT_CSLS", way[w], 1);
+                        par_threads_set(threads);
+                        assert_int_equal(csls_search(X, n, Z, m, size[i].d, (enum csls_method)how, size[i].k, size[i].K, &x, &z, NULL), 0);
+                        assert_same_side(&x, &wx);
+                        assert_same_side(&z, &wz);
+                        csls_free(&x);
+                        csls_free(&z);
+                        assert_int_equal(csls_search(X, n, Z, m, size[i].d, (enum csls_method)how, size[i].k, size[i].K, &x, NULL, NULL), 0);
+                        assert_same_side(&x, &wx);
+                        csls_free(&x);
+                    }
+                csls_free(&wx);
+                csls_free(&wz);
+                free(X);
+                free(Z);
+            }
+    unsetenv("ISOGLOT_CSLS");
+    par_threads_set(1);
+}
+
+static void int8_is_left_where_its_bounds_tell_nothing(void **state)
+{
+    (void)state;
+    enum { N = 2600, D = 300 };
+    if (!dot8_all()[0]) skip();
+    for (int kind = NORMAL; kind <= SPIKES; kind++) {
+        float *X = vectors_of((enum kind)kind, N, D, 20), *Z = vectors_of((enum kind)kind, N, D, 21);
+        struct csls_side x, z, wx, wz;
+        struct csls_work work, want;
+        assert_int_equal(csls_search(X, N, Z, N, D, CSLS_CSLS, 10, 10, &x, &z, &work), 0);
+        setenv("ISOGLOT_CSLS", "float32", 1);
+        assert_int_equal(csls_search(X, N, Z, N, D, CSLS_CSLS, 10, 10, &wx, &wz, &want), 0);
+        unsetenv("ISOGLOT_CSLS");
+        assert_same_side(&x, &wx);
+        assert_same_side(&z, &wz);
+        assert_true(work.pairs == 2ull * N * N && want.pairs == work.pairs && want.int8 == 0 && want.scored < want.pairs / 8);
+        if (kind == SPIKES) assert_true(work.int8 > 0 && work.int8 < work.pairs / 2);
+        else assert_true(work.int8 == work.pairs && work.scored < work.pairs / 8);
+        csls_free(&x); csls_free(&z); csls_free(&wx); csls_free(&wz);
+        free(X);
+        free(Z);
+    }
+}
+
+static void no_inner_product_is_above_the_bound_of_its_int8_copies(void **state)
+{
+    (void)state;
+    enum { N = 61, M = 100 };
+    for (int a = 0; dot8_all()[a]; a++)
+        for (int kind = 0; kind < KINDS; kind++)
+            for (int d = 1; d < 400; d = d * 3 + 2) {
+                const struct dot8 *how = dot8_all()[a];
+                float *X = vectors_of((enum kind)kind, N, d, 20), *Z = vectors_of((enum kind)kind, M, d, 21), *none = mem_zero((size_t)(M + N + d), sizeof *none);
+                float *low = mem_alloc((N + M) * sizeof *low), *weight = mem_zero(M + DOT8_COLUMNS, sizeof *weight), upper[DOT8_ROWS * DOT8_COLUMNS];
+                uint32_t hit[DOT8_ROWS];
+                struct dot8_side x, z;
+                dot8_side_init(&x, X, N, d, none, how, 0);
+                dot8_side_init(&z, Z, M, d, none, how, 1);
+                float ratio = 0;
+                for (int i = 0; i < N; i++)
+                    if (x.error[i] > 0) ratio = fmaxf(ratio, x.kept[i] / x.error[i]);
+                for (int j = 0; j < M; j++) weight[j] = z.norm[j] + ratio * z.error[j];
+                for (int i = 0; i < N + M; i++) low[i] = -INFINITY;
+                for (uint32_t i = 0; i < x.padded; i += (uint32_t)how->rows)
+                    for (uint32_t j = 0; j < z.padded; j += (uint32_t)how->columns) {
+                        struct dot8_rows r = { x.q + i * (size_t)x.steps * 4, x.start + i, x.scale + i, x.error + i, none, low };
+                        struct dot8_columns c = { z.q + j * (size_t)z.steps * 4, z.scale + j, weight + j, none, low };
+                        assert_true(how->above(x.steps, &r, &c, upper, hit));
+                        for (uint32_t p = i; p < x.n && p < i + (uint32_t)how->rows; p++)
+                            for (uint32_t q = j; q < z.n && q < j + (uint32_t)how->columns; q++) {
+                                double exact = simd_base.dot_double(X + p * (size_t)d, Z + q * (size_t)d, (size_t)d);
+                                float u = upper[(p - i) * (uint32_t)how->columns + (q - j)];
+                                assert_true(hit[p - i] >> (q - j) & 1);
+                                assert_true(u >= exact - 1e-6 && u <= exact + 2.0 * x.error[p] * weight[q] + 1e-6);
+                            }
+                    }
+                dot8_side_free(&x);
+                dot8_side_free(&z);
+                free(X); free(Z); free(none); free(low); free(weight);
+            }
+}
+
+static void inner_products_in_double_are_the_same_bits_everywhere(void **state)
+{
+    (void)state;
+    enum { N = 400 };
+    float *x = normal(N, 30), *y = normal(N, 31);
+    for (size_t n = 0; n <= N; n++) {
+        double sum = 0, base = simd_base.dot_double(x, y, n);
+        for (size_t i = 0; i < n; i++) sum += (double)x[i] * y[i];
+        assert_true(fabs(sum - base) < 1e-12);
+#if defined __x86_64__
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) assert_true(simd_avx2.dot_double(x, y, n) == base);
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) assert_true(simd_avx512.dot_double(x, y, n) == base);
+#endif
+    }
+    free(x);
+    free(y);
 }
 
 static struct sparse *random_sparse(uint32_t rows, uint32_t cols, int per_row, uint32_t stream)
@@ -333,6 +540,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_tiled_search_finds_what_the_whole_matrix_shows),
         cmocka_unit_test(a_heap_keeps_the_best_and_the_lower_of_equals),
+        cmocka_unit_test(every_search_is_brute_force_to_the_byte),
+        cmocka_unit_test(int8_is_left_where_its_bounds_tell_nothing),
+        cmocka_unit_test(no_inner_product_is_above_the_bound_of_its_int8_copies),
+        cmocka_unit_test(inner_products_in_double_are_the_same_bits_everywhere),
         cmocka_unit_test(sparse_products_are_those_of_full_matrices),
         cmocka_unit_test(ppmi_is_levy_goldberg_and_dagans),
         cmocka_unit_test(the_randomised_svd_is_lapacks),

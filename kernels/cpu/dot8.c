@@ -1,0 +1,99 @@
+#include "kernels/cpu/dot8.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+#include "common/thread.h"
+#include "kernels/cpu/simd.h"
+#if defined __x86_64__
+#include <cpuid.h>
+#endif
+
+static const struct dot8 *all[3];
+
+static void choose(void)
+{
+#if defined __x86_64__
+    unsigned a = 0, b, c, d;
+    int n = 0;
+    const struct dot8 *avx2 = NULL;
+    const struct simd *most = simd_choose();             /* and with it ISOGLOT_SIMD */
+    if (most != &simd_base && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1)) avx2 = &dot8_avx2;
+    if (most == &simd_avx512 && __builtin_cpu_supports("avx512vnni")) all[n++] = &dot8_avx512;
+    if (avx2) all[n++] = avx2;
+#endif
+}
+
+const struct dot8 *const *dot8_all(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, choose);
+    return all;
+}
+
+struct filling { struct dot8_side *s; const float *v, *centre; };
+
+static int fill_panel(void *ctx, size_t panel, int thread)
+{
+    (void)thread;
+    const struct filling *f = ctx;
+    struct dot8_side *s = f->s;
+    size_t d = (size_t)s->d, width = (size_t)s->width, at = panel * (size_t)s->steps * width * 4;
+    const double longer = 1 + 1e-6;              /* than the roundings of these sums and of their float32 */
+    float *v = mem_alloc((d + 1) * sizeof *v);
+    memset(s->q + at, s->is_columns ? -128 : 0, (size_t)s->steps * width * 4);
+    for (size_t w = 0; w < width; w++) {
+        size_t i = panel * width + w;
+        float most = 0;
+        double norm = 0, kept = 0, error = 0;
+        int sum = 0;
+        for (size_t k = 0; i < s->n && k < d; k++) {
+            v[k] = f->v[i * d + k] - f->centre[k];
+            most = fmaxf(most, fabsf(v[k]));
+        }
+        float scale = most / 127, inverse = scale > 0 ? 1 / scale : 0;
+        if (!isfinite(inverse)) scale = inverse = 0;     /* all is error */
+        for (size_t k = 0; i < s->n && k < d; k++) {
+            int q = (int)(v[k] * inverse + (v[k] < 0 ? -0.5f : 0.5f));
+            q = q > 127 ? 127 : q < -127 ? -127 : q;
+            double e = v[k] - (double)scale * q;
+            norm += (double)v[k] * v[k];
+            kept += (double)q * q;
+            error += e * e;
+            sum += q;
+            s->q[at + (k / 4 * width + w) * 4 + k % 4] = (int8_t)(s->is_columns ? q ^ -128 : q);
+        }
+        s->scale[i] = scale;
+        s->error[i] = (float)(sqrt(error) * longer);
+        s->norm[i] = (float)(sqrt(norm) * longer);
+        s->kept[i] = (float)(scale * sqrt(kept) * longer);
+        if (s->start) s->start[i] = -128 * sum;
+    }
+    free(v);
+    return 0;
+}
+
+void dot8_side_init(struct dot8_side *s, const float *v, uint32_t n, int d, const float *centre, const struct dot8 *how, int is_columns)
+{
+    int width = is_columns ? how->columns : how->rows;
+    size_t panels = ((size_t)n + (size_t)width - 1) / (size_t)width, padded = panels * (size_t)width;
+    *s = (struct dot8_side){ .n = n, .padded = (uint32_t)padded, .d = d, .steps = (d + 3) / 4, .width = width, .is_columns = is_columns };
+    s->q = mem_alloc(padded * (size_t)s->steps * 4 + 1);
+    if (!is_columns) s->start = mem_alloc((padded + 1) * sizeof *s->start);
+    float **of[] = { &s->scale, &s->error, &s->norm, &s->kept };
+    for (int i = 0; i < 4; i++) *of[i] = mem_alloc((padded + 1) * sizeof **of[i]);
+    struct filling f = { s, v, centre };
+    par_for(panels, fill_panel, &f);
+}
+
+void dot8_side_free(struct dot8_side *s)
+{
+    free(s->q);
+    free(s->start);
+    free(s->scale);
+    free(s->error);
+    free(s->norm);
+    free(s->kept);
+    memset(s, 0, sizeof *s);
+}
