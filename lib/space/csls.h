@@ -2,9 +2,9 @@
  *
  *   CSLS(x, y) = 2 cos(x, y) - r_T(x) - r_S(y),   r_T(x) = mean cosine of x with its K nearest y, r_S(y) likewise
  *
- * Exact. The product is made twice (for the means, then for the neighbours), in tiles that stay in the cache, each for both
- * directions at once; memory beyond the vectors is k scores and indices a row, and as many for each target row and thread.
- * Ties go to the lower index. */
+ * Exact, and the same bytes on every processor: nearest.h. The product is made twice (for the means, then for the
+ * neighbours), each for both directions at once; memory beyond the vectors is k scores and indices a row, as many for each
+ * target row and thread, and, where int8 products are used, a quarter of the vectors'. Ties go to the lower index. */
 #ifndef SPACE_CSLS_H
 #define SPACE_CSLS_H
 #include <stdint.h>

@@ -24,6 +24,7 @@ struct nearest {
     const float *X, *Z;
     uint32_t n, m;
     int d;
+    const struct simd *simd;
     double float_error;           /* of a float32 product: at most, with ROUNDINGS */
     const struct dot8 *int8;      /* NULL: float32 only */
     bool always;                  /* int8 whether it pays or not */
@@ -109,16 +110,15 @@ static void quantise(struct nearest *s, double product)
     free(mu);
 }
 
-/* Below this many products of floats in all, quantising and scoring costs what the faster product gains. */
-static const double ENOUGH = 2e9;
-enum { LEAST_DIM = 32, MOST_DIM = 32768 };      /* MOST_DIM: sums of int8 products stay below 2^31 */
+/* Quantising a vector costs what the faster product gains on some 900 pairs. MOST_DIM: sums of int8 products stay below 2^31. */
+enum { LEAST = 1024, LEAST_DIM = 32, MOST_DIM = 32768 };
 
 struct nearest *nearest_new(const float *X, uint32_t n, const float *Z, uint32_t m, int d)
 {
     struct nearest *s = mem_zero(1, sizeof *s);
-    *s = (struct nearest){ .X = X, .Z = Z, .n = n, .m = m, .d = d };
+    *s = (struct nearest){ .X = X, .Z = Z, .n = n, .m = m, .d = d, .simd = simd_choose() };
     const char *way = getenv("ISOGLOT_CSLS");
-    bool pays = (double)n * m * d >= ENOUGH && n >= BLOCK_Z && m >= BLOCK_Z && d >= LEAST_DIM;
+    bool pays = n >= LEAST && m >= LEAST && d >= LEAST_DIM;
     if (way && *way) pays = s->always = strcmp(way, "int8") == 0;
     if (pays && d <= MOST_DIM) s->int8 = dot8_all()[0];
     double product = longest(X, n, d) * longest(Z, m, d), u = d * 0x1p-24;
@@ -207,7 +207,7 @@ static void score_pair(const struct search *s, struct worker *w, uint32_t i, uin
 {
     const struct nearest *of = s->of;
     size_t d = (size_t)of->d;
-    float c = (float)simd_choose()->dot_double(of->X + i * d, of->Z + j * d, d);
+    float c = (float)of->simd->dot_double(of->X + i * d, of->Z + j * d, d);
     float score = s->how == CSLS_NN ? c : nearest_score(s->how, c, s->mean_x[i], s->mean_z[j]);
     w->work.scored++;
     if (s->x) {

@@ -57,6 +57,13 @@ same d1.tsv d2.tsv; same d1.tsv d3.tsv; same m1.vec m3.vec
 dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map vecmap --seed-dict "$g/seed.tsv" --spelling 0.1 --seed 5 > again.tsv
 same d1.tsv again.tsv
 
+echo "# the dictionary of vectors in one space is the same bytes with any instruction set, product and number of threads"
+dict-induce -q --threads 1 --src x.npy --tgt "$g/b.vec" --normalize none --reverse back.tsv > plain.tsv
+for simd in base avx2 avx512; do for way in float32 int8; do
+    ISOGLOT_SIMD=$simd ISOGLOT_CSLS=$way dict-induce -q --threads 2 --src x.npy --tgt "$g/b.vec" --normalize none --reverse back2.tsv > plain2.tsv
+    same plain.tsv plain2.tsv; same back.tsv back2.tsv
+done; done
+
 echo "# --mutual lists only pairs that are each other's best; --reverse is the other direction"
 dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" -k 1 --mutual --reverse back.tsv > there.tsv
 awk -F'\t' '{ print $2 "\t" $1 "\t" $3 }' there.tsv | sort > a; sort back.tsv > b; same a b
