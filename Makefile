@@ -71,7 +71,7 @@ CUDA_FLAGS = -std=c++17 -O3 $(CUDA_ARCH) -I. -Xcompiler -fPIC,-fvisibility=hidde
 cuda: $(CUDA_LIB)
 $(CUDA_LIB): $(CUDA_OBJ)
 	@mkdir -p $(@D)
-	$(NVCC) -shared -cudart static -o $@ $(CUDA_OBJ) -ldl -lpthread -lrt
+	$(NVCC) -shared -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o $@ $(CUDA_OBJ) -ldl -lpthread -lrt
 $(CUDA_OBJ): $(O)/%.o: %.cu $(O)/cuda-flags
 	@mkdir -p $(@D)
 	@[ -n '$(NVCC)' ] || { echo 'make: there is no nvcc here; install the CUDA toolkit (13 or later) or pass NVCC=path' >&2; exit 1; }
@@ -80,17 +80,23 @@ $(shell mkdir -p $(O); printf '%s\n' '$(NVCC) $(CUDA_FLAGS)' | cmp -s - $(O)/cud
 
 # The same sources as plain C++ against test/cuda, every thread a fibre: for tests on machines without a GPU.
 EMULATED := $(O)/test/cuda/libisoglot-cuda.so
-EMULATED_OBJ := $(CUDA_SRC:%.cu=$(O)/test/cuda/%.o) $(O)/test/cuda/emulate.o
+EMULATION := $(O)/test/cuda/emulate.o $(O)/test/cuda/races.o
+EMULATED_OBJ := $(CUDA_SRC:%.cu=$(O)/test/cuda/%.o) $(EMULATION)
+# Without a sanitizer of one's own: vectors that are not aligned end the program, and accesses go to test/cuda/races.cc.
+EMULATED_CHECKS := $(if $(SAN),,-fsanitize=thread,alignment -fsanitize-undefined-trap-on-error)
 CXXFLAGS = -std=c++17 -g -O2 -fPIC -fvisibility=default -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-strict-aliasing -ffp-contract=off -pthread \
     -Wall -Wextra -Wno-missing-field-initializers -Wno-unknown-pragmas $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(XCFLAGS)
 $(EMULATED): $(EMULATED_OBJ)
 	$(CC) -shared $(if $(SAN),-fsanitize=$(SAN)) -pthread -o $@ $(EMULATED_OBJ) -ldl -lm
 $(O)/test/cuda/%.o: %.cu $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) -x c++ $(CXXFLAGS) -Itest/cuda -I. -MMD -MP -c -o $@ $<
-$(O)/test/cuda/emulate.o: test/cuda/emulate.cc $(O)/flags
+	$(CC) -x c++ $(CXXFLAGS) $(EMULATED_CHECKS) -Itest/cuda -I. -MMD -MP -c -o $@ $<
+$(O)/test/cuda/planted: test/cuda/planted.cc $(EMULATION)
+	$(CC) $(CXXFLAGS) $(EMULATED_CHECKS) -Itest/cuda -c -o $@.o $<
+	$(CC) $(if $(SAN),-fsanitize=$(SAN)) -pthread -o $@ $@.o $(EMULATION) -ldl -lm
+$(O)/test/cuda/%.o: test/cuda/%.cc $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CXXFLAGS) -O3 -Itest/cuda -MMD -MP -c -o $@ $<
+	$(CC) $(CXXFLAGS) -O3 $(if $(SAN),,-DEMULATE_RACES) -Itest/cuda -MMD -MP -c -o $@ $<
 
 .PHONY: all programs cuda clean help
 all: programs $(if $(NVCC),cuda)

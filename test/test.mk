@@ -3,7 +3,7 @@
 .PHONY: test test-run setup
 test: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) test-run
-test-run: $(BINS) $(UNIT_BINS) $(EMULATED)
+test-run: $(BINS) $(UNIT_BINS) $(EMULATED) $(O)/test/cuda/planted
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
 
 ## make tsan          programs that work on several threads, under ThreadSanitizer (test/tsan); CC=clang too

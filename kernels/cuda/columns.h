@@ -67,12 +67,12 @@ template <typename T, bool WHOLE> struct column_of {
     }
 };
 
-/* db [D] += column sums of X [N, D]. */
-template <typename T> static void cuda_column_sums(float *db, const T *X, int N, int D)
+/* db [D] += column sums of X [N, D], whose rows are ld apart. */
+template <typename T> static void cuda_column_sums(float *db, const T *X, int N, int D, int ld)
 {
     float *const out[1] = { db };
-    if (whole8((size_t)D, X)) cuda_columns<1>(out, column_of<T, true>{ X, D }, N, D);
-    else cuda_columns<1>(out, column_of<T, false>{ X, D }, N, D);
+    if (whole8((size_t)D, X) && ld % 8 == 0) cuda_columns<1>(out, column_of<T, true>{ X, ld }, N, D);
+    else cuda_columns<1>(out, column_of<T, false>{ X, ld }, N, D);
 }
 
 #endif

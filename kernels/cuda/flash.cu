@@ -140,6 +140,7 @@ static __global__ void __launch_bounds__(THREADS) forward(bf16 *O, float *lse, c
                     }
                 }
             }
+            __syncwarp();                       /* mma and ldmatrix want all lanes; dropout's branches have parted them */
             by_rows_of<DIM, KEYS>(o, s, tile_v + now);
         }
         __syncthreads();
@@ -214,6 +215,7 @@ static __global__ void __launch_bounds__(THREADS) backward_queries(bf16 *dQ, con
                     }
                     s[i][e] = x;
                 }
+            __syncwarp();
             by_rows_of<DIM, KEYS>(dq, s, tile_k + now);
         }
         __syncthreads();
@@ -283,6 +285,7 @@ static __global__ void __launch_bounds__(THREADS) backward_keys(bf16 *dK, bf16 *
                         d[i][e] = ds;
                     }
                 }
+            __syncwarp();
             by_rows_of<DIM, QUERIES>(dv, s, tile_d + now);
             by_rows_of<DIM, QUERIES>(dk, d, tile_q + now);
         }

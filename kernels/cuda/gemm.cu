@@ -1,7 +1,8 @@
 /* Matrix products, by cuBLASLt: bfloat16 or float32 inputs, float32 sums (TF32 is off). It is opened at run time, for it is
  * half a gigabyte that a machine with PyTorch or the toolkit has already: ISOGLOT_CUBLASLT names it, else the dynamic linker
  * finds it. Its GELU epilogues are the tanh approximation, which kernels.h does not allow; the one for the bias is used.
- * Shapes it has no algorithm for (odd rows of bfloat16) are multiplied by a plain kernel. */
+ * What it has no algorithm for (it may be odd rows of bfloat16) is multiplied by a plain kernel. So is what has a bias that does not
+ * begin at a multiple of 16 bytes: the epilogues of some algorithms read it 16 bytes at a time, and no preference says so. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <cublasLt.h>
@@ -44,8 +45,10 @@ const char *gemm_open(void)
     FUNCTIONS(X)
 #undef X
     cublasStatus_t s = lt.cublasLtCreate(&lt.handle);
-    if (s == CUBLAS_STATUS_SUCCESS && cudaMalloc(&lt.workspace, WORKSPACE) == cudaSuccess) return NULL;
-    snprintf(text, sizeof text, "cuBLASLt does not start (status %d)", (int)s);
+    cudaError_t e = s == CUBLAS_STATUS_SUCCESS ? cudaMalloc(&lt.workspace, WORKSPACE) : cudaSuccess;
+    if (s == CUBLAS_STATUS_SUCCESS && e == cudaSuccess) return NULL;
+    if (e != cudaSuccess) snprintf(text, sizeof text, "no %zu MiB for cuBLASLt: %s", WORKSPACE >> 20, cudaGetErrorString(e));
+    else snprintf(text, sizeof text, "cuBLASLt does not start (status %d)", (int)s);
     return text;
 }
 
@@ -64,7 +67,7 @@ static __global__ void plain(bool ta, bool tb, int M, int N, int K, const A *a, 
                              bool add, const float *bias, bool relu)
 {
     __shared__ float x[32][33], y[32][33];
-    int r0 = (int)blockIdx.y * 32, c0 = (int)blockIdx.x * 32, tx = (int)threadIdx.x, ty = (int)threadIdx.y;
+    int across = (N + 31) / 32, r0 = (int)blockIdx.x / across * 32, c0 = (int)blockIdx.x % across * 32, tx = (int)threadIdx.x, ty = (int)threadIdx.y;
     float sum[4] = { 0, 0, 0, 0 };
     for (int k0 = 0; k0 < K; k0 += 32) {
         for (int i = ty; i < 32; i += 8) {
@@ -147,7 +150,7 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
     cublasOperation_t ta = s->ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb = s->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasLtEpilogue_t epilogue = s->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : s->bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
     uint64_t m = (uint64_t)s->N, n = (uint64_t)s->M, k = (uint64_t)s->K;
-    bool good = lt.cublasLtMatmulDescCreate(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F) == CUBLAS_STATUS_SUCCESS
+    bool good = (!s->bias || s->align_bias >= 4) && lt.cublasLtMatmulDescCreate(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F) == CUBLAS_STATUS_SUCCESS
         && set(p->desc, CUBLASLT_MATMUL_DESC_TRANSA, &tb, sizeof tb) && set(p->desc, CUBLASLT_MATMUL_DESC_TRANSB, &ta, sizeof ta)
         && set(p->desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue)
         && (!s->bias || set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias))
@@ -159,8 +162,10 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
     int got = 0;
     if (good && lt.cublasLtMatmulPreferenceCreate(&pref) == CUBLAS_STATUS_SUCCESS) {
         uint64_t workspace = WORKSPACE;
+        uint32_t parts = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;     /* parts of a sum are added in float32, never as bfloat16 */
         uint32_t a = 1u << s->align_b, b = 1u << s->align_a, c = 1u << s->align_c;
         good = lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace) == CUBLAS_STATUS_SUCCESS
+            && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &parts, sizeof parts) == CUBLAS_STATUS_SUCCESS
             && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &a, sizeof a) == CUBLAS_STATUS_SUCCESS
             && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &b, sizeof b) == CUBLAS_STATUS_SUCCESS
             && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &c, sizeof c) == CUBLAS_STATUS_SUCCESS
@@ -180,7 +185,8 @@ template <typename T>
 static void by_plain(bool ta, bool tb, int M, int N, int K, const T *a, int lda, const T *b, int ldb, struct matrix C, bool add,
                      const float *bias, bool relu)
 {
-    dim3 grid(blocks_for((size_t)N, 32), blocks_for((size_t)M, 32)), block(32, 8);
+    unsigned across = blocks_for((size_t)N, 32);
+    dim3 grid(across * blocks_for((size_t)M, 32)), block(32, 8);      /* in one number: the second of a grid ends at 65535 */
     if (C.type == MATRIX_FLOAT) LAUNCH((plain<T, T, float>), grid, block, 0, ta, tb, M, N, K, a, lda, b, ldb, (float *)C.p, C.ld, add, bias, relu);
     else LAUNCH((plain<T, T, T>), grid, block, 0, ta, tb, M, N, K, a, lda, b, ldb, (T *)C.p, C.ld, add, bias, relu);
 }

@@ -76,7 +76,7 @@ static void backward(T *dX, bool add, float *dW, float *db, const T *dY, const T
         if (factor) derive(dX, (const T *)to, pre, f, apart, n);
     }
     if (dW) cuda_gemm(true, false, O, I, N, { dY, O, MATRIX_ACT }, { X, I, MATRIX_ACT }, { dW, I, MATRIX_FLOAT }, true, NULL, false);
-    if (db) cuda_column_sums(db, dY, N, O);
+    if (db) cuda_column_sums(db, dY, N, O, O);
 }
 
 void cuda_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,

@@ -9,6 +9,13 @@ struct word { float x; int32_t at; };               /* at -1: none */
 /* Larger first, ties to the lower word. */
 static __device__ __forceinline__ bool before(word a, word b) { return a.at >= 0 && (b.at < 0 || a.x > b.x || (a.x == b.x && a.at < b.at)); }
 
+/* Not a number is no larger than anything: all threads must agree on which is first. */
+template <typename T> static __device__ __forceinline__ word word_of(const T *z, int v)
+{
+    float x = to_float(z[v]);
+    return { x == x ? x : -INFINITY, v };
+}
+
 static __device__ word block_first(word w, word *room)
 {
 #pragma unroll
@@ -31,7 +38,7 @@ static __global__ void pick_rows(float *val, int32_t *idx, float *lse, const T *
     const T *z = logits + (size_t)blockIdx.x * V;
     word mine = { -INFINITY, -1 };
     for (int v = (int)threadIdx.x; v < V; v += THREADS) {
-        word w = { to_float(z[v]), v };
+        word w = word_of(z, v);
         if ((!allowed || allowed[v]) && before(w, mine)) mine = w;
     }
     float high = 0, all = 0;
@@ -52,7 +59,7 @@ static __global__ void pick_rows(float *val, int32_t *idx, float *lse, const T *
         int slice = first.at % THREADS;
         word next = { -INFINITY, -1 };
         for (int v = slice + (int)threadIdx.x * THREADS; v < V; v += THREADS * THREADS) {
-            word w = { to_float(z[v]), v };
+            word w = word_of(z, v);
             if ((!allowed || allowed[v]) && before(first, w) && before(w, next)) next = w;
         }
         next = block_first(next, room);

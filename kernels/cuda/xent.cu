@@ -41,14 +41,14 @@ static __device__ row_of block_row(row_of x, row_of *room)
     return all;
 }
 
-/* Z [rows, V] the products; dZ (NULL: not wanted) gets the gradient of the logits. */
+/* Z [rows, V] the products; dZ (NULL: not wanted) gets the gradient of the logits. Rows are ld apart. */
 template <typename T>
 static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *dZ, const float *Z, const float *b, const int32_t *target,
-                                    const float *weight, const uint8_t *allowed, const int32_t *count, float eps, float scale, int V)
+                                    const float *weight, const uint8_t *allowed, const int32_t *count, float eps, float scale, int V, int ld)
 {
     __shared__ row_of room[32];
     int m = (int)blockIdx.x, word = target[m];
-    const float *z = Z + (size_t)m * V;
+    const float *z = Z + (size_t)m * ld;
     row_of mine = { { -INFINITY, 0 }, 0, -INFINITY, -1 };
     for (int v = (int)threadIdx.x; v < V; v += THREADS) {
         if (allowed && !allowed[v] && v != word) continue;
@@ -73,7 +73,7 @@ static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *d
     }
     if (!dZ) return;
     __syncthreads();                                /* d may be z: the target's logit has been read */
-    T *d = dZ + (size_t)m * V;
+    T *d = dZ + (size_t)m * ld;
     if (word >= 0) by = scale * (weight ? weight[m] : 1.0f);
     for (int v = (int)threadIdx.x; v < V; v += THREADS) {
         float x = 0;
@@ -85,12 +85,15 @@ static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *d
     }
 }
 
+/* Rows of logits begin at multiples of eight of them, whatever the number of words: products of rows that do not are slow, or none. */
+static int logits_across(int V) { return (V + 7) / 8 * 8; }
+
 size_t xent_logits(int V, int M, int *rows)
 {
-    size_t most = LOGITS / (size_t)(V > 0 ? V : 1) / 64 * 64;
+    size_t across = (size_t)logits_across(V > 0 ? V : 1), most = LOGITS / across / 64 * 64;
     if (most < 64) most = 64;
     *rows = M < (int)most ? M : (int)most;
-    return (size_t)*rows * (size_t)V * sizeof(float);
+    return (size_t)*rows * across * sizeof(float);
 }
 
 template <typename T>
@@ -98,9 +101,9 @@ static void run(float *loss, float *nll, int32_t *best, T *dX, float *dW, float 
                 const int32_t *target, const float *weight, const uint8_t *allowed, float eps, float scale, int M, int D, int V)
 {
     bool gradient = dX || dW || db;
-    int step;
+    int step, ld = logits_across(V);
     xent_logits(V, M, &step);
-    size_t logits = (size_t)step * (size_t)V, aside = (logits * sizeof(float) + 255) / 256 * 256, slopes = (logits * sizeof(T) + 255) / 256 * 256;
+    size_t logits = (size_t)step * (size_t)ld, aside = (logits * sizeof(float) + 255) / 256 * 256, slopes = (logits * sizeof(T) + 255) / 256 * 256;
     char *room = (char *)cuda_scratch(SCRATCH_LOGITS, aside + 256 + (gradient && sizeof(T) != sizeof(float) ? slopes : 0));
     if (!room) return;
     int32_t *count = allowed ? (int32_t *)(room + aside) : NULL;
@@ -110,12 +113,12 @@ static void run(float *loss, float *nll, int32_t *best, T *dX, float *dW, float 
     for (int at = 0; at < M && !cuda_lost(); at += step) {
         int rows = M - at < step ? M - at : step;
         const T *x = X + (size_t)at * D;
-        cuda_gemm(false, true, rows, V, D, { x, D, MATRIX_ACT }, { W, D, MATRIX_WEIGHTS }, { Z, V, MATRIX_FLOAT }, false, NULL, false);
+        cuda_gemm(false, true, rows, V, D, { x, D, MATRIX_ACT }, { W, D, MATRIX_WEIGHTS }, { Z, ld, MATRIX_FLOAT }, false, NULL, false);
         LAUNCH(softmax_rows<T>, (unsigned)rows, THREADS, 0, loss ? loss + at : NULL, nll ? nll + at : NULL, best ? best + at : NULL, dZ, (const float *)Z, b,
-               target + at, weight ? weight + at : NULL, allowed, (const int32_t *)count, eps, scale, V);
-        if (dX) cuda_gemm(false, false, rows, D, V, { dZ, V, MATRIX_ACT }, { W, D, MATRIX_WEIGHTS }, { dX + (size_t)at * D, D, MATRIX_ACT }, false, NULL, false);
-        if (dW) cuda_gemm(true, false, V, D, rows, { dZ, V, MATRIX_ACT }, { x, D, MATRIX_ACT }, { dW, D, MATRIX_FLOAT }, true, NULL, false);
-        if (db) cuda_column_sums(db, dZ, rows, V);
+               target + at, weight ? weight + at : NULL, allowed, (const int32_t *)count, eps, scale, V, ld);
+        if (dX) cuda_gemm(false, false, rows, D, V, { dZ, ld, MATRIX_ACT }, { W, D, MATRIX_WEIGHTS }, { dX + (size_t)at * D, D, MATRIX_ACT }, false, NULL, false);
+        if (dW) cuda_gemm(true, false, V, D, rows, { dZ, ld, MATRIX_ACT }, { x, D, MATRIX_ACT }, { dW, D, MATRIX_FLOAT }, true, NULL, false);
+        if (db) cuda_column_sums(db, dZ, rows, V, ld);
     }
 }
 

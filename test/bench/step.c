@@ -2,6 +2,8 @@
 /* The speed of whole training steps on one device: forward, backward, clipping, AdamW, with dropout.
  *   step DEVICE PRECISION mlm LAYERS DIM VOCABULARY SENTENCES LENGTH [STEPS [THREADS [PRODUCT]]]   an encoder, 15% of the tokens predicted
  *   step DEVICE PRECISION mt  LAYERS DIM ...                                             LAYERS + LAYERS, every token predicted
+ *   step DEVICE PRECISION bt  LAYERS DIM ...       back-translation: the sentences are translated greedily by the model as it is, then
+ *                                                  learnt from their translations; tokens/s are of what is learnt from, both sides
  * The speed of one large product [PRODUCT, PRODUCT] by the same (8192; 1024 on a CPU) is measured first, and all of a step's products
  * are set against it. LENGTH is a number, or `real`: 4 to 128 tokens, 45 on average (length() below; test/gpu/peer.py has the same). */
 #include <stdio.h>
@@ -11,7 +13,8 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/thread.h"
-#include "lib/model/model.h"
+#include "common/vocab.h"
+#include "lib/model/decode.h"
 
 static const struct kernels *k;
 
@@ -61,14 +64,37 @@ static void fill(struct batch *b, int sentences, int fixed, int V)
     for (int s = 0; s < sentences; s++) {
         int n = length(s, fixed);
         for (int i = 0; i < n; i++) ids[i] = 5 + (uint32_t)(s * 7919 + i * 104729) % (uint32_t)(V - 5);
+        ids[0] = VOCAB_BOS;
+        ids[n - 1] = VOCAB_EOS;
         batch_add(b, ids, n, 0, (uint64_t)s);
     }
 }
 
+/* to: the model's translations of `real`. */
+static int translate(struct model *m, struct tape *t, const struct batch *real, struct batch *to)
+{
+    struct decode_options o;
+    struct hyps h;
+    uint32_t ids[4096];
+    decode_options_init(&o);
+    if (decode(m, t, real, 0, &o, &h) < 0) return -1;
+    batch_clear(to);
+    for (int s = 0; s < real->n; s++) {
+        const struct hyp *y = &h.hyp[s];
+        int n = y->n < m->c.positions - 2 ? y->n : m->c.positions - 2;
+        ids[0] = VOCAB_BOS;
+        memcpy(ids + 1, y->ids, (size_t)n * sizeof *ids);
+        ids[n + 1] = VOCAB_EOS;
+        batch_add(to, ids, n + 2, 0, (uint64_t)s);
+    }
+    hyps_free(&h);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 9) { fprintf(stderr, "usage: step DEVICE float32|bf16 mlm|mt LAYERS DIM VOCABULARY SENTENCES LENGTH|real [STEPS [THREADS [PRODUCT]]]\n"); return 2; }
-    bool mt = strcmp(argv[3], "mt") == 0;
+    if (argc < 9) { fprintf(stderr, "usage: step DEVICE float32|bf16 mlm|mt|bt LAYERS DIM VOCABULARY SENTENCES LENGTH|real [STEPS [THREADS [PRODUCT]]]\n"); return 2; }
+    bool bt = strcmp(argv[3], "bt") == 0, mt = bt || strcmp(argv[3], "mt") == 0;
     int layers = atoi(argv[4]), D = atoi(argv[5]), V = atoi(argv[6]), sentences = atoi(argv[7]), fixed = atoi(argv[8]), steps = argc > 9 ? atoi(argv[9]) : 20;
     par_threads_set(argc > 10 ? atoi(argv[10]) : 1);
     const char *why;
@@ -98,6 +124,7 @@ int main(int argc, char **argv)
     for (int step = 1; step <= steps + 3; step++) {
         double at = now();
         if (step == 4) began = at;               /* after three the arena has its size */
+        if (bt && translate(&m, &t, &dec, &src) < 0) { fprintf(stderr, "step: %s\n", err_msg()); return 1; }
         tape_reset(&t, true);
         t.p_drop = c.dropout;
         t.p_attn = c.attention_dropout;
@@ -125,6 +152,7 @@ int main(int argc, char **argv)
     double flops = layers * (6 * 12 * dd * src.rows + 12 * D * pairs) + 6.0 * D * V * rows;
     if (mt) flops += layers * (6 * 16 * dd * dec.rows + 24 * D * pairs);
     int tokens = src.rows + dec.rows;
+    if (bt) printf("of %d tokens translated into %d; the share of one product's speed is of learning alone\n", dec.rows, src.rows);
     printf("%s %s %d x %d, vocabulary %d, %d sentences of %s: %d tokens\n", argv[3], argv[2], layers, D, V, sentences, argv[8], tokens);
     printf("%.2f ms a step (best %.2f), %.0f tokens/s, %.1f TFLOP/s, %.0f%% of one product's %.1f; parameters %.0f MiB, activations %.0f MiB\n", mean * 1e3, best * 1e3,
            tokens / mean, flops / mean * 1e-12, 100 * flops / mean / peak, peak * 1e-12, (double)m.ps.total * 16 / (1 << 20), (double)tape_peak(&t) / (1 << 20));

@@ -1,6 +1,6 @@
-# The CUDA side without a GPU: its sources compiled as plain C++ (test/cuda) run the list of operations, in float32, in bfloat16
-# and with the threads of a block in reverse order; models against PyTorch's numbers; and training, resuming and translating
-# like the CPU's, as test/gpu/run.sh checks them on a GPU.
+# The CUDA side without a GPU: its sources compiled as plain C++ (test/cuda) run the list of operations, in float32, in bfloat16,
+# with the threads of a block in reverse and in random order, and with every access checked for races; models against PyTorch's
+# numbers; and training, resuming and translating like the CPU's, as test/gpu/run.sh checks them on a GPU.
 . "$TOP/test/cli/lib.sh"
 build=$(dirname "$BIN")
 export ISOGLOT_CUDA=$build/test/cuda/libisoglot-cuda.so
@@ -8,7 +8,7 @@ export ISOGLOT_CUBLASLT=$ISOGLOT_CUDA
 export UNIT=$build/test/unit STEPS=10 DIM=32 LAYERS=1 TOKENS=100 SENTENCES=100 TRANSLATE=5
 . "$TOP/test/gpu/checks.sh"
 
-check_ops_float32 > float32 2>&1 & ops32=$!
+ISOGLOT_EMULATE=random check_ops_float32 > float32 2>&1 & ops32=$!
 ISOGLOT_EMULATE=reverse check_ops_bf16 > bf16 2>&1 & ops16=$!
 "$UNIT/golden" cuda > golden 2>&1 || { cat golden; fail "models"; }
 check_training_follows_the_cpu
@@ -19,6 +19,30 @@ check_translation_follows_the_cpu
 pretrain_on auto float32 auto --steps 1 2> why || { cat why; fail "auto"; }
 wait $ops32 || { cat float32; fail "operations in float32"; }
 wait $ops16 || { cat bf16; fail "operations in bf16"; }
+
+# what the emulation finds, in kernels with a mistake each
+planted=$build/test/cuda/planted
+is "$(ISOGLOT_EMULATE=races "$planted" right)" 56 "a kernel without a mistake"
+if [ -z "${ISOGLOT_TEST_SANITIZED-}" ]; then
+    export ISOGLOT_EMULATE=races
+    # the large shapes are left out: minutes
+    ISOGLOT_TEST_SANITIZED=1 check_ops_float32 > races32 2>&1 & races32=$!
+    ISOGLOT_TEST_SANITIZED=1 check_ops_bf16 > races16 2>&1 & races16=$!
+    is "$("$planted" warp_barrier)" 6 "a kernel that needs no more than a barrier of a warp"
+    for what in "no_barrier:a race at .*, shared memory" "no_barrier_before_the_next:a race at .*, shared memory" "shuffle_for_a_barrier:a race at .*, shared memory" \
+        "two_blocks:a race at .*, device memory" "not_waited_for:where a cp.async is under way" "odd_address:not aligned, in odd_address"; do
+        ! "$planted" "${what%%:*}" > found 2>&1 || fail "${what%%:*} was not noticed"
+        grep -q "${what#*:}" found || { cat found; fail "${what%%:*}"; }
+    done
+    wait $races32 || { cat races32; fail "races in float32"; }
+    wait $races16 || { cat races16; fail "races in bf16"; }
+    unset ISOGLOT_EMULATE
+fi
+for what in "parted:lanes of a warp are at different operations" "left_early:without all 32 lanes" "much_shared:more than 48 KiB of shared memory" "high_grid:no device would take"; do
+    ! "$planted" "${what%%:*}" > found 2>&1 || fail "${what%%:*} was not noticed"
+    grep -q "${what#*:}" found || { cat found; fail "${what%%:*}"; }
+done
+is "$("$planted" late_copy)" -1 "memory of the host that was written to before a copy had read it"
 
 # memory that ends: what was wanted, what there is, what helps; nothing half-written
 export ISOGLOT_EMULATE_MEMORY=60000000

@@ -3,7 +3,9 @@
  * operation (emulate.cc). What is checked so is everything but speed: index arithmetic, barriers, the layouts that
  * tensor-core instructions expect, bounds (under AddressSanitizer). Device memory starts as NaNs.
  *
- *   ISOGLOT_EMULATE=reverse        threads of a block run from the last to the first: a missing barrier shows
+ *   ISOGLOT_EMULATE=reverse        threads and blocks run from the last to the first; random: the threads in an order drawn anew each time
+ *   ISOGLOT_EMULATE=races          every access to shared and device memory is checked (races.cc): two threads of a block without a barrier
+ *                                  between them, two blocks of a launch, a copy under way; one of them a write
  *   ISOGLOT_EMULATE_MEMORY=BYTES   what cudaMalloc has
  *   ISOGLOT_EMULATE_LOST=N         the device is lost at the N-th launch */
 #ifndef TEST_CUDA_RUNTIME_H
@@ -30,23 +32,26 @@ struct dim3 {
 };
 extern dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-void emulate_launch(dim3 grid, dim3 block, size_t shared, void (*thread)(const void *), const void *ctx, const char *what);
+void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t shared, void (*thread)(const void *), const void *ctx, const char *what);
 template <typename F> static void emulate_thread(const void *ctx) { (*(const F *)ctx)(); }
-template <typename F> static void emulate(dim3 grid, dim3 block, size_t shared, const F &f, const char *what)
+template <typename F> static void emulate(const void *entry, dim3 grid, dim3 block, size_t shared, const F &f, const char *what)
 {
-    emulate_launch(grid, block, shared, emulate_thread<F>, &f, what);
+    emulate_launch(entry, grid, block, shared, emulate_thread<F>, &f, what);
 }
+template <typename... A> static const void *emulate_entry(void (*f)(A...)) { return (const void *)f; }
 #define LAUNCH(kernel, grid, block, shared, ...) \
-    (emulate(grid, block, shared, [&] { kernel(__VA_ARGS__); }, #kernel), cuda_launched(#kernel))
+    (emulate(emulate_entry(kernel), grid, block, shared, [&] { kernel(__VA_ARGS__); }, #kernel), cuda_launched(#kernel))
 void *emulate_shared(void);                    /* the block's dynamic shared memory */
 #define DYNAMIC_SHARED(name) unsigned char *name = (unsigned char *)emulate_shared()
 
 /* --- threads of a block, lanes of a warp --- */
 
 void __syncthreads(void);
-/* Every lane gives n <= 64 bytes; the answer holds those of all 32, 64 bytes apart. */
-const unsigned char *emulate_exchange(const void *mine, size_t n);
+/* Every lane gives n <= 64 bytes; the answer holds those of all 32, 64 bytes apart. All of a warp must come to the same operation. */
+enum emulate_op { EMULATE_SYNC, EMULATE_SHUFFLE, EMULATE_LDMATRIX, EMULATE_MMA };
+const unsigned char *emulate_exchange(enum emulate_op op, const void *mine, size_t n);
 unsigned emulate_lane(void);
+void emulate_mask(unsigned mask);              /* only whole warps shuffle here */
 
 template <typename T> static T emulate_from(const unsigned char *all, unsigned lane)
 {
@@ -54,13 +59,13 @@ template <typename T> static T emulate_from(const unsigned char *all, unsigned l
     memcpy(&x, all + 64 * lane, sizeof x);
     return x;
 }
-static inline void __syncwarp(void) { emulate_exchange("", 1); }
-template <typename T> static T __shfl_xor_sync(unsigned, T x, int by)
+static inline void __syncwarp(void) { emulate_exchange(EMULATE_SYNC, "", 1); }
+template <typename T> static T __shfl_xor_sync(unsigned mask, T x, int by)
 {
     unsigned lane = emulate_lane() ^ (unsigned)by;
-    return emulate_from<T>(emulate_exchange(&x, sizeof x), lane);
+    emulate_mask(mask);
+    return emulate_from<T>(emulate_exchange(EMULATE_SHUFFLE, &x, sizeof x), lane);
 }
-template <typename T> static T __shfl_sync(unsigned, T x, int from) { return emulate_from<T>(emulate_exchange(&x, sizeof x), (unsigned)from); }
 
 /* --- the tensor cores' instructions, by the layouts of the PTX manual (9.7.14, mma.m16n8k16, ldmatrix) --- */
 
@@ -111,6 +116,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e);
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorString(cudaError_t e);
-template <typename F> static cudaError_t cudaFuncSetAttribute(F *, int, int) { return cudaPeekAtLastError(); }
+cudaError_t emulate_shared_most(const void *entry, int bytes);
+template <typename F> static cudaError_t cudaFuncSetAttribute(F *f, int, int bytes) { return emulate_shared_most((const void *)f, bytes); }
 
 #endif

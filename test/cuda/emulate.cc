@@ -1,7 +1,11 @@
 /* The fibres and the run time behind cuda_runtime.h, cuBLASLt's products behind cublasLt.h. */
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "cublasLt.h"
+#include "races.h"
 #include "cuda_bf16.h"
 #ifndef __x86_64__
 #include <ucontext.h>
@@ -19,9 +23,11 @@ extern "C" void __sanitizer_start_switch_fiber(void **fake, const void *bottom, 
 extern "C" void __sanitizer_finish_switch_fiber(void *fake, const void **bottom, size_t *size);
 #endif
 
+static const char *launched;
+
 static void die(const char *why)
 {
-    fprintf(stderr, "emulated CUDA: %s\n", why);
+    fprintf(stderr, "emulated CUDA: %s: %s\n", launched ? launched : "outside a kernel", why);
     abort();
 }
 
@@ -37,6 +43,7 @@ struct fibre {
     void *fake;                           /* AddressSanitizer's */
     enum state state;
     int parity;                           /* of the warp's two sets of slots */
+    enum emulate_op op;                   /* AT_WARP: which it waits at */
     struct copy copies[COPIES];
     int n_copies, group;
 #ifndef __x86_64__
@@ -53,7 +60,8 @@ static void (*body)(const void *);
 static const void *body_ctx;
 static unsigned char *shared;
 static size_t shared_size;
-static const char *launched;
+/* Where kernels' static shared memory is: this object's variables, of which they touch no others. */
+extern "C" __attribute__((visibility("hidden"))) unsigned char __bss_start[], _end[];
 
 #ifdef FIBRE_ASAN
 static void *main_fake;
@@ -95,6 +103,7 @@ static void fibre_main(void)
     __sanitizer_finish_switch_fiber(NULL, &main_bottom, &main_size);
 #endif
     body(body_ctx);
+    if (fibres[current].n_copies) die("a thread ends with copies under way");
     fibres[current].state = DONE;
     to_scheduler(true);
 }
@@ -157,17 +166,42 @@ static void settle(int i)
         warp_live[w]--;
     }
     if (warp_waiting[w] > 0 && warp_waiting[w] == warp_live[w]) {
+        enum emulate_op op = EMULATE_SYNC;
+        for (int n = 0, l = w * WARP; l < w * WARP + WARP && l < n_threads; l++) {
+            if (fibres[l].state != AT_WARP) continue;
+            if (n++ && fibres[l].op != op) die("lanes of a warp are at different operations");
+            op = fibres[l].op;
+        }
+        if (op != EMULATE_SYNC && warp_live[w] != WARP) die("a warp operation without all 32 lanes");
+        if (op == EMULATE_SYNC) races_warp(w);
         warp_waiting[w] = 0;
         release(AT_WARP, w * WARP, WARP);
     }
     if (waiting > 0 && waiting == live) {
+        races_barrier();
         waiting = 0;
         release(AT_BARRIER, 0, n_threads);
     }
 }
 
-static void run_block(bool reverse)
+enum order { FORWARD, REVERSE, RANDOM };
+static enum order order;
+
+/* Draws an order of the threads. */
+static void shuffle(int *at)
 {
+    static uint32_t u = 2463534242u;
+    for (int i = n_threads - 1; i > 0; i--) {
+        u ^= u << 13; u ^= u >> 17; u ^= u << 5;
+        int j = (int)(u % (unsigned)(i + 1)), x = at[i];
+        at[i] = at[j];
+        at[j] = x;
+    }
+}
+
+static void run_block(void)
+{
+    static int at[THREADS];
     live = n_threads;
     waiting = 0;
     for (int w = 0; w < THREADS / WARP; w++) {
@@ -176,60 +210,101 @@ static void run_block(bool reverse)
         warp_waiting[w] = 0;
     }
     for (int i = 0; i < n_threads; i++) fibre_start(&fibres[i]);
+    for (int i = 0; i < n_threads; i++) at[i] = order == REVERSE ? n_threads - 1 - i : i;
     memset(shared, 0xff, shared_size);
+    races_block(blockIdx.x + (size_t)gridDim.x * (blockIdx.y + (size_t)gridDim.y * blockIdx.z));
     while (live > 0) {
         bool went = false;
+        if (order == RANDOM) shuffle(at);
         for (int n = 0; n < n_threads; n++) {
-            int i = reverse ? n_threads - 1 - n : n;
+            int i = at[n];
             if (fibres[i].state != READY) continue;
             went = true;
             to_fibre(i);
             settle(i);
         }
-        if (!went) {
-            fprintf(stderr, "emulated CUDA: %s: ", launched);
-            die("threads of a block wait for each other at different places");
-        }
+        if (!went) die("threads of a block wait for each other at different places");
     }
 }
 
 static cudaError_t last_error;
 static bool lost;
+static cudaError_t now(void) { return lost ? (last_error = cudaErrorECCUncorrectable) : cudaSuccess; }
+static void copies_land(uint64_t until);
 
-void emulate_launch(dim3 grid, dim3 block, size_t bytes, void (*thread)(const void *), const void *ctx, const char *what)
+/* What cudaFuncSetAttribute allowed, by kernel. */
+static struct { const void *entry; size_t most; } allowed[64];
+enum { PLAIN_MOST = 48 << 10, DEVICE_MOST = 99 << 10 };     /* the least that devices of the generations we support give a block, sm_86's */
+
+static size_t *allowed_of(const void *entry)
+{
+    int i = 0;
+    while (allowed[i].entry && allowed[i].entry != entry) if (++i == 64) die("too many kernels with much shared memory");
+    if (!allowed[i].entry) allowed[i] = { entry, PLAIN_MOST };
+    return &allowed[i].most;
+}
+
+cudaError_t emulate_shared_most(const void *entry, int bytes)
+{
+    if (bytes > DEVICE_MOST) die("more shared memory than every device has");
+    *allowed_of(entry) = (size_t)bytes;
+    return now();
+}
+
+/* -fsanitize=alignment ends in one. */
+static void misaligned(int)
+{
+    static const char text[] = "emulated CUDA: an access that is not aligned, in ";
+    if (write(2, text, sizeof text - 1) < 0 || write(2, launched, strlen(launched)) < 0 || write(2, "\n", 1) < 0) _exit(2);
+    _exit(1);
+}
+
+void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t bytes, void (*thread)(const void *), const void *ctx, const char *what)
 {
     static int launches;
-    static const char *order, *when;
+    static const char *when;
     if (!fibres) {
         fibres = (struct fibre *)calloc(THREADS, sizeof *fibres);
         if (!fibres) die("no memory");
-        order = getenv("ISOGLOT_EMULATE");
+        const char *how = getenv("ISOGLOT_EMULATE");
+        order = !how ? FORWARD : strcmp(how, "reverse") == 0 ? REVERSE : strcmp(how, "random") == 0 ? RANDOM : FORWARD;
+        if (how && strcmp(how, "races") == 0) races_begin(__bss_start, _end);
         when = getenv("ISOGLOT_EMULATE_LOST");
+        signal(SIGILL, misaligned);
     }
+    copies_land(~(uint64_t)0);
     if (when && ++launches >= atoi(when)) lost = true;
     if (lost) { last_error = cudaErrorECCUncorrectable; return; }
     n_threads = (int)(block.x * block.y * block.z);
-    if (!grid.x || !grid.y || !grid.z || n_threads < 1 || n_threads > THREADS || grid.y > 65535 || grid.z > 65535 || bytes > (227 << 10)) {
-        fprintf(stderr, "emulated CUDA: %s: ", what);
+    launched = what;
+    if (!grid.x || !grid.y || !grid.z || n_threads < 1 || n_threads > THREADS || grid.x > INT_MAX || grid.y > 65535 || grid.z > 65535 || block.z > 64)
         die("a launch that no device would take");
-    }
+    if (bytes > PLAIN_MOST && bytes > *allowed_of(entry)) die("more than 48 KiB of shared memory, and nobody asked for it");
     gridDim = grid;
     blockDim = block;
     body = thread;
     body_ctx = ctx;
-    launched = what;
     shared_size = bytes;
     shared = (unsigned char *)aligned_alloc(128, (bytes + 128) / 128 * 128);
     if (!shared) die("no memory");
-    bool reverse = order && strcmp(order, "reverse") == 0;
-    for (blockIdx.z = 0; blockIdx.z < grid.z; blockIdx.z++)
-        for (blockIdx.y = 0; blockIdx.y < grid.y; blockIdx.y++)
-            for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++) run_block(reverse);
+    races_launch(what, shared, bytes);
+    size_t n = (size_t)grid.x * grid.y * grid.z;
+    for (size_t i = 0; i < n; i++) {
+        size_t b = order == REVERSE ? n - 1 - i : i;
+        blockIdx.x = (unsigned)(b % grid.x);
+        blockIdx.y = (unsigned)(b / grid.x % grid.y);
+        blockIdx.z = (unsigned)(b / grid.x / grid.y);
+        run_block();
+    }
+    races_launch(NULL, NULL, 0);
     free(shared);
+    launched = NULL;
 }
 
 void *emulate_shared(void) { return shared; }
 unsigned emulate_lane(void) { return (unsigned)current % WARP; }
+unsigned races_thread(void) { return (unsigned)current; }
+void emulate_mask(unsigned mask) { if (mask != 0xffffffffu) die("a shuffle of some lanes"); }
 
 void __syncthreads(void)
 {
@@ -239,13 +314,14 @@ void __syncthreads(void)
 }
 
 /* Two sets of slots: whoever is at the operation after the next has seen all lanes arrive at the next one. */
-const unsigned char *emulate_exchange(const void *mine, size_t n)
+const unsigned char *emulate_exchange(enum emulate_op op, const void *mine, size_t n)
 {
     struct fibre *f = &fibres[current];
     unsigned char *all = slots[current / WARP][f->parity];
     f->parity ^= 1;
     memcpy(all + SLOT * emulate_lane(), mine, n);
     f->state = AT_WARP;
+    f->op = op;
     warp_waiting[current / WARP]++;
     to_scheduler(false);
     return all;
@@ -265,7 +341,7 @@ void emulate_mma_bf16(float c[4], const uint32_t a[4], const uint32_t b[2])
     struct operands mine;
     memcpy(mine.a, a, sizeof mine.a);
     memcpy(mine.b, b, sizeof mine.b);
-    const unsigned char *all = emulate_exchange(&mine, sizeof mine);
+    const unsigned char *all = emulate_exchange(EMULATE_MMA, &mine, sizeof mine);
     unsigned lane = emulate_lane();
     for (int i = 0; i < 4; i++) {
         unsigned row = lane / 4 + (i / 2) * 8, col = lane % 4 * 2 + i % 2;
@@ -282,8 +358,9 @@ void emulate_mma_bf16(float c[4], const uint32_t a[4], const uint32_t b[2])
  * l % 4 * 2 and the next (transposed: the same of the transposed matrix). */
 void emulate_ldmatrix(uint32_t *r, int matrices, bool transposed, const void *row)
 {
-    const unsigned char *all = emulate_exchange(&row, sizeof row);
+    const unsigned char *all = emulate_exchange(EMULATE_LDMATRIX, &row, sizeof row);
     unsigned lane = emulate_lane();
+    if (lane < 8 * (unsigned)matrices) races_access(row, 16, false);
     for (int m = 0; m < matrices; m++) {
         uint16_t pair[2];
         for (unsigned i = 0; i < 2; i++) {
@@ -301,6 +378,9 @@ void emulate_cp_async(void *to, const void *from, bool there)
     struct fibre *f = &fibres[current];
     if ((uintptr_t)to % 16 || (there && (uintptr_t)from % 16)) die("cp.async: not at a multiple of 16 bytes");
     if (f->n_copies == COPIES) die("cp.async: more copies under way than this emulation keeps");
+    if (there) races_access(from, 16, false);
+    races_access(to, 16, true);
+    races_under_way(to, 16, true);
     f->copies[f->n_copies++] = { to, from, there, f->group };
 }
 
@@ -312,8 +392,13 @@ void emulate_cp_async_wait(int groups)
     int kept = 0;
     for (int i = 0; i < f->n_copies; i++) {
         struct copy *c = &f->copies[i];
-        if (c->group >= f->group - groups) f->copies[kept++] = *c;
-        else if (c->there) memcpy(c->to, c->from, 16);
+        if (c->group >= f->group - groups) {
+            f->copies[kept++] = *c;
+            continue;
+        }
+        races_under_way(c->to, 16, false);
+        races_access(c->to, 16, true);
+        if (c->there) memcpy(c->to, c->from, 16);
         else memset(c->to, 0, 16);
     }
     f->n_copies = kept;
@@ -323,8 +408,6 @@ void emulate_cp_async_wait(int groups)
 
 static size_t total = (size_t)1 << 30, used;
 struct header { size_t n; char fill[248]; };                /* in front of device memory, which is aligned to 256 */
-
-static cudaError_t now(void) { return lost ? (last_error = cudaErrorECCUncorrectable) : cudaSuccess; }
 
 cudaError_t cudaGetDeviceCount(int *n) { *n = 1; return cudaSuccess; }
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
@@ -354,6 +437,7 @@ cudaError_t cudaMalloc(void **p, size_t n)
     h->n = rounded;
     used += rounded;
     memset(h + 1, 0xff, n);
+    races_memory(h + 1, n);
     *p = h + 1;
     return now();
 }
@@ -361,6 +445,7 @@ cudaError_t cudaMalloc(void **p, size_t n)
 cudaError_t cudaFree(void *p)
 {
     if (!p) return cudaSuccess;
+    copies_land(~(uint64_t)0);
     struct header *h = (struct header *)p - 1;
     used -= h->n;
     free(h);
@@ -369,15 +454,47 @@ cudaError_t cudaFree(void *p)
 
 cudaError_t cudaHostAlloc(void **p, size_t n, unsigned) { *p = malloc(n); return *p ? cudaSuccess : cudaErrorMemoryAllocation; }
 cudaError_t cudaFreeHost(void *p) { free(p); return cudaSuccess; }
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int, cudaStream_t) { if (!lost && n) memmove(to, from, n); return now(); }
-cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t) { if (!lost && n) memset(p, value, n); return now(); }
+
+/* Copies from the host read its memory as late as the rules allow: before what comes after them in the stream, or when somebody waits. */
+static struct upload { void *to; const void *from; size_t n; } *uploads;
+static uint64_t uploads_done, uploads_queued;
+enum { UPLOADS = 1 << 14 };
+struct emulate_event { uint64_t queued; };
+
+static void copies_land(uint64_t until)
+{
+    for (; uploads_done < until && uploads_done < uploads_queued; uploads_done++) {
+        struct upload *u = &uploads[uploads_done % UPLOADS];
+        if (!lost) memcpy(u->to, u->from, u->n);
+    }
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, cudaStream_t)
+{
+    if (kind == cudaMemcpyHostToDevice && n) {
+        if (!uploads) uploads = (struct upload *)calloc(UPLOADS, sizeof *uploads);
+        if (!uploads) die("no memory");
+        if (uploads_queued - uploads_done == UPLOADS) copies_land(uploads_done + 1);
+        uploads[uploads_queued++ % UPLOADS] = { to, from, n };
+        return now();
+    }
+    copies_land(~(uint64_t)0);
+    if (!lost && n) memmove(to, from, n);
+    return now();
+}
+cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t)
+{
+    copies_land(~(uint64_t)0);
+    if (!lost && n) memset(p, value, n);
+    return now();
+}
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { *s = NULL; return cudaSuccess; }
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return now(); }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) { *e = NULL; return cudaSuccess; }
-cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return now(); }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return now(); }
+cudaError_t cudaStreamSynchronize(cudaStream_t) { copies_land(~(uint64_t)0); return now(); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) { *e = (cudaEvent_t)calloc(1, sizeof **e); return *e ? cudaSuccess : cudaErrorMemoryAllocation; }
+cudaError_t cudaEventDestroy(cudaEvent_t e) { free(e); return cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t) { e->queued = uploads_queued; return now(); }
+cudaError_t cudaEventSynchronize(cudaEvent_t e) { copies_land(e->queued); return now(); }
 cudaError_t cudaPeekAtLastError(void) { return last_error; }
 cudaError_t cudaGetLastError(void) { cudaError_t e = last_error; last_error = cudaSuccess; return e; }
 const char *cudaGetErrorString(cudaError_t e)
@@ -389,7 +506,7 @@ const char *cudaGetErrorString(cudaError_t e)
 
 struct emulate_desc { cublasOperation_t ta, tb; cublasLtEpilogue_t epilogue; const void *bias; };
 struct emulate_layout { cudaDataType_t type; size_t rows, cols; int64_t ld; };
-struct emulate_pref { uint32_t align[4]; size_t workspace; };
+struct emulate_pref { uint32_t align[4], reduction; size_t workspace; };
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *h) { *h = NULL; return CUBLAS_STATUS_SUCCESS; }
 size_t cublasLtGetVersion(void) { return 130000; }
@@ -425,13 +542,14 @@ cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *p)
 {
     *p = (cublasLtMatmulPreference_t)calloc(1, sizeof **p);
     for (int i = 0; i < 4; i++) (*p)->align[i] = 256;
+    (*p)->reduction = CUBLASLT_REDUCTION_SCHEME_MASK;
     return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t p) { free(p); return CUBLAS_STATUS_SUCCESS; }
 
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p, cublasLtMatmulPreferenceAttributes_t a, const void *v, size_t n)
 {
-    void *to = a == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES ? (void *)&p->workspace : (void *)&p->align[a - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES];
+    void *to = a == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES ? (void *)&p->workspace : a == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK ? (void *)&p->reduction : (void *)&p->align[a - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES];
     if (n != (a == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES ? 8u : 4u)) return CUBLAS_STATUS_INVALID_VALUE;
     memcpy(to, v, n);
     return CUBLAS_STATUS_SUCCESS;
@@ -448,6 +566,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
         return CUBLAS_STATUS_INVALID_VALUE;
     if (A->type == CUDA_R_16BF && (A->ld % 2 || B->ld % 2 || D->ld % 2)) return CUBLAS_STATUS_NOT_SUPPORTED;
     if (M % 8 == 7) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (D->type == CUDA_R_16BF && p->reduction & ~(uint32_t)CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE) die("sums of parts may be added as bfloat16");
     memset(r, 0, sizeof *r);
     for (int i = 0; i < 4; i++) r->algo.data[i] = p->align[i];
     *got = 1;
@@ -471,12 +590,15 @@ static float *plain_copy(const void *X, const struct emulate_layout *l, bool tra
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const void *alpha, const void *A, cublasLtMatrixLayout_t Al, const void *B,
     cublasLtMatrixLayout_t Bl, const void *beta, const void *C, cublasLtMatrixLayout_t, void *D, cublasLtMatrixLayout_t Dl,
-    const cublasLtMatmulAlgo_t *algo, void *, size_t, cudaStream_t)
+    const cublasLtMatmulAlgo_t *algo, void *workspace, size_t, cudaStream_t)
 {
+    copies_land(~(uint64_t)0);
     if (lost) return CUBLAS_STATUS_NOT_INITIALIZED;
     const void *p[4] = { A, B, C, D };
     for (int i = 0; i < 4; i++) if ((uintptr_t)p[i] % algo->data[i]) die("cublasLtMatmul: a pointer is not aligned as its algorithm was promised");
     if (C != D) die("cublasLtMatmul: C and D differ");
+    if (d->epilogue != CUBLASLT_EPILOGUE_DEFAULT && (uintptr_t)d->bias % 16) die("cublasLtMatmul: a bias that does not begin at a multiple of 16 bytes");
+    if ((uintptr_t)workspace % 256) die("cublasLtMatmul: the workspace is not aligned");
     size_t M = Dl->rows, N = Dl->cols, K = d->ta == CUBLAS_OP_T ? Al->rows : Al->cols;
     float a, b;
     memcpy(&a, alpha, 4);

@@ -1,6 +1,8 @@
 """The same training steps as test/bench/step.c in PyTorch at its best: bf16 autocast, torch.compile, scaled-dot-product (flash)
-attention, fused AdamW.  peer.py mlm|mt LAYERS DIM VOCABULARY SENTENCES LENGTH|real [STEPS]
-Real lengths are padded to the longest of the batch."""
+attention, fused AdamW.  peer.py mlm|mt|bt LAYERS DIM VOCABULARY SENTENCES LENGTH|real [STEPS]
+Real lengths are padded to the longest of the batch. bt translates the batch first, greedily, by a copy of the model in bf16 with caches of
+keys and values, a step of it one CUDA graph, and learns from that. On a machine without a GPU it runs slowly on the CPU, for a look at it."""
+import copy
 import sys
 import time
 import torch
@@ -9,7 +11,8 @@ import torch.nn.functional as F
 
 kind, layers, D, V, sentences, length = sys.argv[1], *map(int, sys.argv[2:6]), sys.argv[6]
 steps = int(sys.argv[7]) if len(sys.argv) > 7 else 20
-heads, device = D // 64, 'cuda'
+heads, device = D // 64, 'cuda' if torch.cuda.is_available() else 'cpu'
+cuda = device == 'cuda'
 torch.manual_seed(1)
 
 
@@ -20,13 +23,22 @@ def length_of(i):
 
 lens = [length_of(i) for i in range(sentences)]
 T = max(lens)
+positions = max(128, T)
+said = [min(int(1.3 * (n - 2)) + 5, positions - 2) for n in lens]        # words of a translation: none ends sooner
+BOS, EOS, PAD = 0, 1, 2
 
 
 def ids():
-    x = torch.ones(sentences, T, dtype=torch.long)
+    x = torch.full((sentences, T), PAD, dtype=torch.long)
     for s, n in enumerate(lens):
         x[s, :n] = torch.tensor([5 + (s * 7919 + i * 104729) % (V - 5) for i in range(n)])
+        x[s, 0], x[s, n - 1] = BOS, EOS
     return x.to(device)
+
+
+def mask_of(lengths, width):
+    """True where there is a token: [sentences, width]."""
+    return torch.arange(width, device=device)[None] < torch.tensor(lengths, device=device)[:, None]
 
 
 class Attention(nn.Module):
@@ -41,8 +53,16 @@ class Attention(nn.Module):
         q = self.q(x).view(B, n, heads, -1).transpose(1, 2)
         k, v = self.kv(memory if self.cross else x).chunk(2, -1)
         k, v = (y.view(B, -1, heads, D // heads).transpose(1, 2) for y in (k, v))
-        o = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=0.1, is_causal=causal)
+        o = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=0.1 if self.training else 0.0, is_causal=causal)
         return self.out(o.transpose(1, 2).reshape(B, n, D))
+
+    def keys(self, x):
+        return (y.view(x.shape[0], -1, heads, D // heads).transpose(1, 2) for y in self.kv(x).chunk(2, -1))
+
+    def one(self, x, k, v, mask):
+        """x [B, 1, D] against keys and values that are there."""
+        q = self.q(x).view(x.shape[0], 1, heads, -1).transpose(1, 2)
+        return self.out(F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).reshape(x.shape[0], 1, D))
 
 
 class Layer(nn.Module):
@@ -55,21 +75,29 @@ class Layer(nn.Module):
         self.decoder = decoder
 
     def forward(self, x, mask=None, memory=None, memory_mask=None):
-        drop = lambda y: F.dropout(y, 0.1)
+        drop = lambda y: F.dropout(y, 0.1, self.training)
         x = self.n1(x + drop(self.attn(x, mask=None if self.decoder else mask, causal=self.decoder)))
         if self.decoder:
             x = self.n3(x + drop(self.cross(x, memory, memory_mask)))
         return self.n2(x + drop(self.down(F.gelu(self.up(x)))))
 
+    def step(self, x, at, k, v, seen, cross_k, cross_v, memory_mask):
+        new_k, new_v = self.attn.keys(x)
+        k.index_copy_(2, at, new_k)
+        v.index_copy_(2, at, new_v)
+        x = self.n1(x + self.attn.one(x, k, v, seen))
+        x = self.n3(x + self.cross.one(x, cross_k, cross_v, memory_mask))
+        return self.n2(x + self.down(F.gelu(self.up(x))))
+
 
 class Stack(nn.Module):
     def __init__(self, decoder=False):
         super().__init__()
-        self.pos, self.norm = nn.Embedding(max(T, 128), D), nn.LayerNorm(D)
+        self.pos, self.norm = nn.Embedding(positions, D), nn.LayerNorm(D)
         self.layers = nn.ModuleList(Layer(decoder) for _ in range(layers))
 
     def forward(self, tokens, embed, mask=None, memory=None):
-        x = F.dropout(self.norm(embed(tokens) + self.pos.weight[:tokens.shape[1]]), 0.1)
+        x = F.dropout(self.norm(embed(tokens) + self.pos.weight[:tokens.shape[1]]), 0.1, self.training)
         for layer in self.layers:
             x = layer(x, mask, memory, mask)
         return x
@@ -79,55 +107,119 @@ class Model(nn.Module):
     def __init__(self):
         super().__init__()
         self.embed, self.bias = nn.Embedding(V, D), nn.Parameter(torch.zeros(V))
-        self.enc, self.dec = Stack(), Stack(True) if kind == 'mt' else None
+        self.enc, self.dec = Stack(), Stack(True) if kind != 'mlm' else None
 
-    def forward(self, src, mask, rows, target):
+    def forward(self, src, mask, rows, target, dec=None):
         h = self.enc(src, self.embed, mask)
         if self.dec:
-            h = self.dec(src, self.embed, mask, h)
+            h = self.dec(src if dec is None else dec, self.embed, mask, h)
         h = h.reshape(-1, D)[rows]
         return F.cross_entropy(F.linear(h, self.embed.weight, self.bias).float(), target)
 
 
+class Translator:
+    """Greedy translation of one batch's shape: tensors that stay, and a step that is captured once and played again."""
+    def __init__(self, model, src, mask):
+        self.model, self.m, self.src, self.mask = model, copy.deepcopy(model).to(torch.bfloat16).eval(), src, mask
+        self.words, B, H = max(said), src.shape[0], D // heads
+        some = lambda n: torch.zeros(B, heads, n, H, dtype=torch.bfloat16, device=device)
+        self.k, self.v = ([some(self.words) for _ in range(layers)] for _ in 'kv')
+        self.cross = [(some(T), some(T)) for _ in range(layers)]
+        self.token = torch.zeros(B, 1, dtype=torch.long, device=device)
+        self.at = torch.zeros(1, dtype=torch.long, device=device)
+        self.out = torch.full((B, self.words + 2), PAD, dtype=torch.long, device=device)
+        self.place = torch.arange(self.words, device=device)
+        self.graph = None
+        self.encode = torch.compile(self.m.enc) if cuda else self.m.enc
+        self.run = torch.compile(self.step) if cuda else self.step
+
+    def step(self):
+        m = self.m
+        x = m.dec.norm(m.embed(self.token) + m.dec.pos(self.at))
+        seen = (self.place <= self.at)[None, None, None, :]
+        for i, layer in enumerate(m.dec.layers):
+            x = layer.step(x, self.at, self.k[i], self.v[i], seen, *self.cross[i], self.mask)
+        logits = F.linear(x[:, 0], m.embed.weight, m.bias)
+        logits[:, :5] = float('-inf')
+        self.token.copy_(logits.argmax(-1, keepdim=True))
+        self.at.add_(1)
+        self.out.index_copy_(1, self.at, self.token)
+
+    @torch.no_grad()
+    def translate(self):
+        torch._foreach_copy_(list(self.m.parameters()), list(self.model.parameters()))
+        h = self.encode(self.src, self.m.embed, self.mask)
+        for (k, v), layer in zip(self.cross, self.m.dec.layers):
+            for to, new in zip((k, v), layer.cross.keys(h)):
+                to.copy_(new)
+        if cuda and not self.graph:
+            aside = torch.cuda.Stream()
+            aside.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(aside):
+                for _ in range(3):
+                    self.at.zero_()
+                    self.run()
+            torch.cuda.current_stream().wait_stream(aside)
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph):
+                self.run()
+        self.token.fill_(BOS)
+        self.at.zero_()
+        for _ in range(self.words):
+            self.graph.replay() if cuda else self.run()
+        y = self.out.clone()
+        y[:, 0] = BOS
+        return y
+
+
 src = ids()
-there = torch.zeros(sentences, T, dtype=torch.bool, device=device)
-for s, n in enumerate(lens):
-    there[s, :n] = True
+there = mask_of(lens, T)
 mask = None if all(n == T for n in lens) else there[:, None, None, :]
 flat = there.reshape(-1).nonzero()[:, 0]
-rows = flat if kind == 'mt' else flat[torch.arange(len(flat), device=device) * 7 % 20 < 3]
+rows = flat if kind != 'mlm' else flat[torch.arange(len(flat), device=device) * 7 % 20 < 3]
 target = src.reshape(-1)[rows]
 
-a = torch.randn(8192, 8192, device=device, dtype=torch.bfloat16)
-b = torch.randn(8192, 8192, device=device, dtype=torch.bfloat16)
+wait = torch.cuda.synchronize if cuda else lambda: None
+size = 8192 if cuda else 256
+a = torch.randn(size, size, device=device, dtype=torch.bfloat16)
+b = torch.randn(size, size, device=device, dtype=torch.bfloat16)
 best = 1e9
 for _ in range(6):
-    torch.cuda.synchronize()
+    wait()
     t = time.perf_counter()
     for _ in range(4):
         a @ b
-    torch.cuda.synchronize()
+    wait()
     best = min(best, (time.perf_counter() - t) / 4)
-peak = 2 * 8192 ** 3 / best
+peak = 2 * size ** 3 / best
 del a, b
 
 model = Model().to(device)
-run = torch.compile(model)
+run = torch.compile(model) if cuda else model
 opt = torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.01, fused=True)
-torch.cuda.reset_peak_memory_stats()
+if kind == 'bt':
+    translator = Translator(model, src, mask)
+    width = max(said) + 2
+    back_there = mask_of([n + 2 for n in said], width)
+    back_mask = None if min(said) + 2 == width else back_there[:, None, None, :]
+    ends = torch.tensor([n + 1 for n in said], device=device)[:, None]
+if cuda:
+    torch.cuda.reset_peak_memory_stats()
 began = 0
 for step in range(steps + 6):
     if step == 6:
-        torch.cuda.synchronize()
+        wait()
         began = time.perf_counter()
-    with torch.autocast('cuda', dtype=torch.bfloat16):
-        loss = run(src, mask, rows, target)
+    if kind == 'bt':
+        back = translator.translate().scatter(1, ends, EOS).masked_fill(~back_there, PAD)
+    with torch.autocast(device, dtype=torch.bfloat16):
+        loss = run(back, back_mask, rows, target, src) if kind == 'bt' else run(src, mask, rows, target)
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 5)
     opt.step()
     opt.zero_grad(set_to_none=True)
-torch.cuda.synchronize()
+wait()
 mean = (time.perf_counter() - began) / steps
-tokens = sum(lens) * (2 if kind == 'mt' else 1)
+tokens = sum(lens) * (2 if kind == 'mt' else 1) + (sum(said) + 2 * sentences if kind == 'bt' else 0)
 print(f'PyTorch {torch.__version__}: {mean * 1e3:.2f} ms a step, {tokens / mean:.0f} tokens/s, loss {loss.item():.3f}, '
-      f'one product {peak * 1e-12:.1f} TFLOP/s, {torch.cuda.max_memory_allocated() / 2 ** 20:.0f} MiB')
+      f'one product {peak * 1e-12:.1f} TFLOP/s, {torch.cuda.max_memory_allocated() / 2 ** 20 if cuda else 0:.0f} MiB')

@@ -864,6 +864,27 @@ static float *random_floats(struct test *t, size_t n)
     return x;
 }
 
+/* More at once than any buffer of a device holds, each piece from the same memory, which the program writes to as soon as upload returns. */
+static void uploads_keep_what_the_host_had_when_they_were_called(void **state)
+{
+    (void)state;
+    enum { PIECE = 700001, PIECES = 8 };
+    int32_t *host = mem_alloc(PIECE * sizeof *host), *got = mem_alloc(PIECE * sizeof *got);
+    void *to[PIECES];
+    for (int i = 0; i < PIECES; i++) {
+        to[i] = device(PIECE * sizeof *host);
+        for (int j = 0; j < PIECE; j++) host[j] = i * PIECE + j;
+        k->upload(to[i], host, PIECE * sizeof *host);
+    }
+    memset(host, 0, PIECE * sizeof *host);
+    for (int i = 0; i < PIECES; i++) {
+        k->download(got, to[i], PIECE * sizeof *got);
+        for (int j = 0; j < PIECE; j++) if (got[j] != i * PIECE + j) fail_msg("piece %d, number %d", i, j);
+        k->release(to[i]);
+    }
+    free(host); free(got);
+}
+
 static void topk_is_a_sort_of_the_allowed_words(void **state)
 {
     (void)state;
@@ -1231,6 +1252,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(gradients_are_those_of_finite_differences),
         cmocka_unit_test(a_gradient_with_the_wrong_sign_is_noticed),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+        cmocka_unit_test(uploads_keep_what_the_host_had_when_they_were_called),
         cmocka_unit_test(topk_is_a_sort_of_the_allowed_words),
         cmocka_unit_test(best_is_the_first_largest_logit_among_the_allowed),
         cmocka_unit_test(adam_follows_the_paper_and_skips_gradients_that_are_not_finite),
