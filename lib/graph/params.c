@@ -6,6 +6,7 @@
 #include <xxhash.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/thread.h"
 
 void params_init(struct params *ps, const struct kernels *k)
 {
@@ -74,12 +75,24 @@ static uint64_t stream(const struct param *p)
     return XXH3_64bits(p->name, strlen(p->name)) >> 8;
 }
 
+enum { DRAWN = 1 << 14 };                            /* numbers a thread draws at a time */
+struct normal { float *to; size_t n; struct rng_key key; uint64_t stream; float std; };
+
+static int draw(void *ctx, size_t i, int thread)
+{
+    const struct normal *x = ctx;
+    size_t end = x->n - i * DRAWN < DRAWN ? x->n : (i + 1) * DRAWN;
+    (void)thread;
+    for (size_t j = i * DRAWN; j < end; j++) x->to[j] = x->std * rng_normal(x->key, x->stream, (uint32_t)j);
+    return 0;
+}
+
 void param_normal(struct params *ps, int i, uint64_t seed, float std)
 {
     const struct param *p = &ps->p[i];
-    struct rng_key key = { seed, RNG_INIT, 0 };
     float *h = mem_alloc(p->n * sizeof *h);
-    for (size_t j = 0; j < p->n; j++) h[j] = std * rng_normal(key, stream(p), (uint32_t)j);
+    struct normal x = { h, p->n, { seed, RNG_INIT, 0 }, stream(p), std };
+    par_for((p->n + DRAWN - 1) / DRAWN, draw, &x);
     param_put(ps, ps->value, i, h);
     free(h);
 }

@@ -77,8 +77,17 @@ void emulate_cp_async_wait(int groups);        /* all but the newest `groups` gr
 
 /* --- arithmetic --- */
 
-struct alignas(16) float4 { float x, y, z, w; };
-struct alignas(16) uint4 { uint32_t x, y, z, w; };
+/* Vectors say where they are read from and written to: a device takes no other than multiples of their size. */
+void emulate_aligned(const void *p, size_t n);
+#define EMULATE_VECTOR(name, type) \
+    struct alignas(16) name { \
+        type x, y, z, w; \
+        name(type a, type b, type c, type d) : x(a), y(b), z(c), w(d) { } \
+        name(const name &v) { emulate_aligned(&v, 16); x = v.x; y = v.y; z = v.z; w = v.w; } \
+        name &operator=(const name &v) { emulate_aligned(this, 16); x = v.x; y = v.y; z = v.z; w = v.w; return *this; } \
+    };
+EMULATE_VECTOR(float4, float)
+EMULATE_VECTOR(uint4, uint32_t)
 static inline float __uint_as_float(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
 static inline uint32_t __float_as_uint(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }

@@ -327,6 +327,8 @@ const unsigned char *emulate_exchange(enum emulate_op op, const void *mine, size
     return all;
 }
 
+void emulate_aligned(const void *p, size_t n) { if ((uintptr_t)p % n) die("a vector that is not aligned"); }
+
 /* --- tensor cores --- */
 
 struct operands { uint32_t a[4], b[2]; };
@@ -418,7 +420,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int)
 {
     const char *memory = getenv("ISOGLOT_EMULATE_MEMORY");
     if (memory) total = (size_t)atoll(memory);
-    *p = { "an emulated GPU", total, 227 << 10, 9, 0, 4 };
+    *p = { "an emulated GPU", total, DEVICE_MOST, 9, 0, 4 };
     return cudaSuccess;
 }
 

@@ -65,8 +65,8 @@ static __global__ void left_early(float *x)
 }
 static __global__ void odd_address(float *x, int by)
 {
-    float4 y = *(const float4 *)(x + by);
-    x[0] = y.x;
+    float4 y = ((const float4 *)(x + by))[threadIdx.x % 8];
+    x[64 + threadIdx.x] = y.x + y.y + y.z + y.w;
 }
 static __global__ void nothing() { }
 

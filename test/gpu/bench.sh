@@ -14,7 +14,7 @@ while read -r kind layers dim vocabulary sentences length; do
     echo "== $kind, $layers layers, D $dim, vocabulary $vocabulary, $sentences sentences of $length"
     : > "ours.$name"; : > "theirs.$name"
     for ((i = 0; i < rounds; i++)); do
-        "$BENCH/step" cuda bf16 $kind $layers $dim $vocabulary $sentences $length 2>&1 < /dev/null | tee -a "ours.$name" | grep 'tokens/s'
+        "$BENCH/step" cuda bf16 $kind $layers $dim $vocabulary $sentences $length 20 "$(nproc)" 2>&1 < /dev/null | tee -a "ours.$name" | grep 'tokens/s'
         LD_LIBRARY_PATH=$LIBRARIES_BEFORE "$python" "$top/test/gpu/peer.py" $kind $layers $dim $vocabulary $sentences $length < /dev/null 2>> "theirs.$name.log" | tee -a "theirs.$name" | grep 'tokens/s'
     done
     ours=$(best "ours.$name") theirs=$(best "theirs.$name")
