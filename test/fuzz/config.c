@@ -1,4 +1,5 @@
 /* link: lib/model lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
+/* covers: lib/model/config.c */
 /* Any text as a config.json: what is accepted fits together, and is written as JSON that reads back as the same. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
     if (model_config_check(&c) < 0) abort();
     for (int i = 0; i < c.n_langs; i++)
         if (model_config_lang(&c, c.lang[i]) != i) abort();
+    if (model_config_lang(&c, "?") >= 0) abort();
     char *one = model_config_json(&c);
     if (model_config_parse(&again, one, "written") < 0) abort();
     char *two = model_config_json(&again);
