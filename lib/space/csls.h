@@ -26,6 +26,7 @@ struct csls_side {
  * NULL); K: neighbours that CSLS's means are taken over. -1 with a message. Freed by csls_free. */
 int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, enum csls_method how, int k, int K,
                 struct csls_side *x, struct csls_side *z, struct csls_work *work);
+/* Room for n rows of k, zeros. */
 void csls_side_init(struct csls_side *s, uint32_t n, int k);
 void csls_free(struct csls_side *s);
 /* *mean [n], malloc'd: of each row of X, the mean cosine with its K nearest rows of Z. */
