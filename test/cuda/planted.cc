@@ -93,5 +93,7 @@ int main(int argc, char **argv)
     if (strcmp(name, "high_grid") == 0) LAUNCH(nothing, dim3(1, 70000), 64, 0);
     cudaMemcpyAsync(got, x, sizeof got, cudaMemcpyDeviceToHost, NULL);
     printf("%g\n", (double)got[7]);
+    cudaFree(x);
+    cudaFreeHost(pinned);
     return 0;
 }
