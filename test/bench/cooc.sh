@@ -4,7 +4,7 @@
 #   BIN=folder of programs   GLOVE=folder of GloVe's vocab_count and cooccur (built by its Makefile)
 #   DATA=folder of real text (handbook/*.txt.zst, multi30k/train.*), tokenised here; or TEXT=a file of tokenised text, a
 #   sentence a line, without "<unk>"; without either, generated text is used
-#   RUNS=5   WINDOWS="2 10 15"   KEEP=folder where generated text stays for the next time (default: it goes)
+#   RUNS=5   COPIES=1 (the real text so many times over: what is left when starting no longer weighs)   WINDOWS="2 10 15"   KEEP=folder where generated text stays for the next time (default: it goes)
 #   PARTS="peer million scale memory query values"; big is not among them: BIG=1000000000 tokens (5 GB of disk)
 #     peer: real text, the 20,000 most frequent words; million: generated text, 1,000,000 words
 #     scale: 4, 16 and 64 M tokens; PLOT=file.svg draws them (gnuplot)
@@ -62,7 +62,8 @@ peer() {
 [ -n "$G" ] || echo "no peer: set GLOVE to the folder with vocab_count and cooccur"
 if [[ $PARTS = *peer* ]]; then
     "$BIN/cooc-count" -q text | "$BIN/cooc-query" --vocab - | sed -n 1,20000p > 20k.v
-    peer "real text" text 20k.v
+    for _ in $(seq "${COPIES:-1}"); do cat text; done > copies
+    peer "real text, ${COPIES:-1} times over" copies 20k.v
 fi
 if [[ $PARTS = *million* ]]; then
     generated million 20000000 4000000 5; "$BIN/cooc-count" -q million | "$BIN/cooc-query" --vocab - | sed -n 1,1000000p > 1m.v
