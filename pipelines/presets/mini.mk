@@ -1,6 +1,6 @@
 # mini: the best that 100 minutes on 2 cores buy for both systems and one seed (NOTES: "Making unsupervised translation
 # work on 14,500 + 14,500 captions").
-PLAN_NOTE := about 100 minutes on 2 cores, 300 MB of disk, 1.5 GB of memory
+PLAN_NOTE := 50 to 100 minutes on 2 cores, 300 MB of disk, 1.5 GB of memory
 CORPUS ?= multi30k
 # text: lower-cased with a marker for the case, undone after decoding; one joint BPE
 TOKENIZE ?= --case-marker
