@@ -156,6 +156,7 @@ int analogy_run(struct vectors *const *sets, int n, const char *path, bool swap,
     text_close(t);
     free(b.want);
     free(b.S);
+    if (status < 0) analogy_free(r);
     return status;
 }
 

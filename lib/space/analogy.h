@@ -13,7 +13,7 @@ struct analogy_category { char *name; struct analogy_score score; };
 struct analogy_report { struct analogy_category *category; size_t n, cap; struct analogy_score all; };
 
 /* Reads questions "a b c d" (": name" begins a category), writes to each, if answers is not NULL, "a b c d best cosine(best) cosine(d)".
- * swap: questions are word2vec's, a : b = c : d, that is b - a + c. sets: rows are brought to length 1 here. -1 with a message:
+ * swap: questions are word2vec's, a : b = c : d, that is b - a + c. sets: rows are brought to length 1 here. r: analogy_free frees it. -1 with a message, nothing to free:
  * unreadable, a line of other than four words, sets of different dimensions. */
 struct out;
 int analogy_run(struct vectors *const *sets, int n, const char *path, bool swap, struct out *answers, struct analogy_report *r);

@@ -382,7 +382,7 @@ while read -r p pattern c; do
     for d in o/new/checkpoints/*; do finite "$d" || { failures=$((failures + 1)); echo "FAILED $p: $d is not finite: $c"; }; done
 done <<END
 pretrain (weights|gradients) pretrain -q -v vocab --train aa=aa.shd --layers 1 --dim 8 --heads 2 --eps 0 --save-every 1 --steps 9 --out o/new
-finetune (weights|gradients) finetune -q -v vocab --task mt --parallel aa-bb=text,text --layers 1 --dim 8 --heads 2 --lr 100 --warmup 0 --clip 0 --beta2 0.5 --save-every 50 --keep 9 --steps 9999 --out o/new
+finetune (weights|gradients) finetune -q -v vocab --task mt --parallel aa-bb=text,text --layers 1 --dim 8 --heads 2 --lr 100 --warmup 0 --schedule constant --clip 0 --beta2 0.5 --tokens 50 --save-every 10 --keep 2 --steps 999 --out o/new
 END
 
 echo "$cases cases, $failures failures"
