@@ -1,0 +1,53 @@
+# Every option that a program's --help lists stands in its man page, and every long option that the page names is one that the
+# program takes, or one of a program that the page refers to with .Xr. finetune's page may leave to pretrain's what they share.
+. "$TOP/test/cli/lib.sh"
+
+# helped PROGRAM: long names in its --help, and letters as "o output"
+helped() { "$1" --help | sed -nE 's/^  -(.), --([a-z0-9-]+).*/\1 \2\n\2/p; s/^      --([a-z0-9-]+).*/\1/p' | sort -u; }
+
+# paged PAGE: the same, of what stands after Fl in its macro lines, up to the examples
+paged() {
+    awk '/^\.Sh EXAMPLES/ { exit }
+        /^\./ { fl = 0; letter = ""; sub(/^\./, "")
+            for (i = 1; i <= NF; i++)
+                if ($i == "Fl") fl = 1
+                else if ($i ~ /^[A-Z][a-z]$/) { fl = 0; letter = "" }
+                else if (fl && $i ~ /^-[a-z0-9]/) { $i = substr($i, 2); print $i; if (letter) print letter, $i; letter = "" }
+                else if (fl && $i ~ /^[A-Za-z0-9]$/) letter = $i
+        }' "$1" | sort -u
+}
+
+# without_no: "no-mask-vocab" stands for mask-vocab too
+without_no() { sed 'p; s/^no-//' "$@" | sort -u; }
+
+# check PROGRAM PAGE: a line for each option that is in one and not in the other
+check() {
+    local p=$1 page=$2 also n
+    helped "$p" > help; paged "$page" > page
+    without_no page > known
+    also=$(sed -nE 's/^\.Xr ([a-z-]+) 1.*/\1/p' "$page" | grep -vxF "$p" | sort -u || true)
+    if [ "$p" = finetune ] && grep -q '^\.Xr pretrain 1' "$page"; then
+        paged "$TOP/docs/man/pretrain.1" | without_no | cat known - | sort -u > more; mv more known
+    fi
+    comm -23 help known | sed "s/^/$p --help has, $p(1) has not: /"
+    for n in $(comm -23 page help | sed '/ /d'); do
+        "$p" --"$n" x --help > told 2>&1 && continue        # "x" is its value, or a file that nobody reads
+        for q in $also; do [ -x "$BIN/$q" ] && "$q" --"$n" x --help > told 2>&1 && continue 2; done
+        echo "$p(1) has, $p --help has not: $n"
+    done
+}
+
+for p in "$BIN"/*; do
+    p=${p##*/}
+    case $p in *.so) continue;; esac
+    [ -f "$TOP/docs/man/$p.1" ] || fail "$p has no man page"
+    grep -q "\`$p\`" "$TOP/README.md" || fail "README.md does not name $p"
+    check "$p" "$TOP/docs/man/$p.1"
+done > problems
+[ -s problems ] && { cat problems; fail "man pages and --help differ"; }
+
+# What the above would say of a page with an option too few, and one too many.
+sed 's/^\.It Fl -n-best Ar N$/.It Other/' "$TOP/docs/man/translate.1" > page.1
+is "$(check translate page.1)" "translate --help has, translate(1) has not: n-best"
+sed 's/^\.It Fl -n-best Ar N$/&\n.It Fl -m-best Ar N/' "$TOP/docs/man/translate.1" > page.1
+is "$(check translate page.1)" "translate(1) has, translate --help has not: m-best"
