@@ -9,6 +9,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/folder.h"
 #include "common/mem.h"
 #include "common/prog.h"
 #include "common/safetensors.h"
@@ -122,24 +123,13 @@ static int average(const struct args *dirs)
 {
     struct model m = { 0 };
     struct vocab *v = NULL;
-    if (file_exists(o.out)) return err_set("%s: is there already; name another folder with -o", o.out);
-    if (mean(dirs, &m, &v) < 0) { model_free(&m); vocab_free(v); return -1; }
-    char *tmp = mem_alloc(strlen(o.out) + 8);
-    sprintf(tmp, "%s.tmp", o.out);
-    int rc = file_exists(tmp) ? dir_remove(tmp) : 0;       /* what a killed one left */
-    if (rc == 0) rc = dir_make(tmp);
-    char *path = path_join(tmp, "vocab");
+    char *tmp = folder_begin(o.out), *path = tmp ? path_join(tmp, "vocab") : NULL;
+    if (!tmp) return -1;
+    int rc = mean(dirs, &m, &v);
     if (rc == 0) rc = vocab_write(v, path);
     if (rc == 0) rc = model_save(&m, tmp, NULL, NULL, 0);
-    if (rc == 0) rc = dir_sync(tmp);
-    if (rc == 0 && rename(tmp, o.out) < 0) rc = err_sys("%s: cannot be made", o.out);
-    if (rc < 0) {
-        char *why = mem_dup(err_msg());
-        dir_remove(tmp);
-        err_set("%s", why);
-        free(why);
-    }
-    free(tmp); free(path);
+    rc = folder_end(tmp, o.out, rc);
+    free(path);
     model_free(&m);
     vocab_free(v);
     return rc;

@@ -184,9 +184,10 @@ static int live_curves(const struct args *a, double low, double high)
     prog_signals();
     while (!prog_stopping()) {
         double now = state_of_logs(a);
-        if (now != drawn && curves(a, low, high) < 0) prog_warn("%s; waiting", err_msg());
+        bool failed = now != drawn && curves(a, low, high) < 0;
+        if (failed && !prog_stopping()) prog_warn("%s; waiting", err_msg());
         drawn = now;
-        sleep((unsigned)o.live);                 /* a signal ends it early */
+        for (int64_t left = o.live; left > 0 && !prog_stopping(); left--) sleep(1);      /* a signal may have come just before */
     }
     return 0;
 }

@@ -156,12 +156,17 @@ static int start(struct text *t)
 
 struct text *text_open(const char *path, int flags)
 {
+    return text_open_as(path, !path || !strcmp(path, "-") ? "standard input" : path, flags);
+}
+
+struct text *text_open_as(const char *path, const char *name, int flags)
+{
     bool std_in = !path || !strcmp(path, "-");
     int fd = std_in ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) { err_sys("%s: cannot be opened", path); return NULL; }
+    if (fd < 0) { err_sys("%s: cannot be opened", name); return NULL; }
     struct stat st;
     struct text *t = mem_zero(1, sizeof *t);
-    t->name = mem_dup(std_in ? "standard input" : path);
+    t->name = mem_dup(name);
     t->fd = fd;
     t->flags = flags;
     t->next_line = 1;

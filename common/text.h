@@ -16,6 +16,7 @@ enum text_flags {
 
 /* path NULL or "-": standard input. NULL with a message. */
 struct text *text_open(const char *path, int flags);
+struct text *text_open_as(const char *path, const char *name, int flags);     /* the same, called `name` in messages */
 
 /* The next line without its "\n" (a "\r" stays). *line is valid until the next call and is followed by a
  * NUL that is not counted; NUL bytes inside are the caller's to judge. A last line without newline counts;

@@ -332,15 +332,17 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
 /* Inputs that can be read only once, copied so that they can be read twice. */
 static int spool(struct cooc_input *in, FILE **file, char *path, size_t path_size, const char *tmp)
 {
-    FILE *from = !strcmp(in->path, "-") ? stdin : fopen(in->path, "re");
+    bool std_in = !strcmp(in->path, "-");
+    FILE *from = std_in ? stdin : fopen(in->path, "re");
+    in->name = std_in ? "standard input" : in->path;
     if (!from) return err_sys("%s: cannot be opened", in->path);
     FILE *to = tmp_open(tmp);
     static char buf[1 << 16];
     int rc = to ? 0 : -1;
     for (size_t k; rc == 0 && (k = fread(buf, 1, sizeof buf, from)) > 0; )
-        if (fwrite(buf, 1, k, to) != k) rc = err_sys("%s: cannot write a copy of %s; name a folder with more room (--tmp)", tmp ? tmp : "TMPDIR", in->path);
-    if (rc == 0 && ferror(from)) rc = err_sys("%s: cannot be read", in->path);
-    if (rc == 0 && fflush(to) != 0) rc = err_sys("%s: cannot write a copy of %s; name a folder with more room (--tmp)", tmp ? tmp : "TMPDIR", in->path);
+        if (fwrite(buf, 1, k, to) != k) rc = err_sys("%s: cannot write a copy of %s; name a folder with more room (--tmp)", tmp ? tmp : "TMPDIR", in->name);
+    if (rc == 0 && ferror(from)) rc = err_sys("%s: cannot be read", in->name);
+    if (rc == 0 && fflush(to) != 0) rc = err_sys("%s: cannot write a copy of %s; name a folder with more room (--tmp)", tmp ? tmp : "TMPDIR", in->name);
     if (from != stdin) fclose(from);
     *file = to;
     if (rc < 0) return -1;

@@ -6,6 +6,7 @@
 struct cooc_input {
     char lang[COOC_LANG];
     const char *path;            /* "-": standard input */
+    const char *name;            /* in messages; NULL: path */
 };
 struct cooc_count_opts {
     struct cooc_scheme scheme;

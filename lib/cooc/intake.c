@@ -104,16 +104,20 @@ uint64_t intake_read(const struct intake *k)
     return k->done + read + k->here;
 }
 
+static const char *name_of(const struct cooc_input *in)
+{
+    return in->name ? in->name : !strcmp(in->path, "-") ? "standard input" : in->path;
+}
+
 static int open_next(struct intake *k)
 {
-    const char *path = k->in[k->at].path;
+    const char *path = k->in[k->at].path, *name = name_of(&k->in[k->at]);
     bool std_in = !strcmp(path, "-");
-    if (std_in ? !k->o->shards : !input_is_shard(path)) return (k->text = text_open(path, TEXT_RAW)) ? 0 : -1;
+    if (std_in ? !k->o->shards : !input_is_shard(path)) return (k->text = text_open_as(path, name, TEXT_RAW)) ? 0 : -1;
+    if (!k->o->vocab) return err_set("%s: is a shard, whose ids mean nothing without a vocabulary; name it with -v", name);
     if (!(k->shard = shard_open(path))) return -1;
     struct shard_info info;
     shard_info(k->shard, &info);
-    const char *name = std_in ? "standard input" : path;
-    if (!k->o->vocab) return err_set("%s: is a shard, whose ids mean nothing without a vocabulary; name it with -v", name);
     if (info.vocab_hash != k->o->vocab->hash || info.vocab_size != k->o->vocab->n)
         return err_set("%s: was made with another vocabulary than -v names; name the one that binarize had", name);
     return 0;
@@ -161,7 +165,7 @@ int intake_next(struct intake *k, struct piece *p)
     for (; k->at < k->n; k->at++) {
         if (!k->text && !k->shard && open_next(k) < 0) return -1;
         p->is_ids = p->begun = p->open = false;
-        p->name = !strcmp(k->in[k->at].path, "-") ? "standard input" : k->in[k->at].path;
+        p->name = name_of(&k->in[k->at]);
         int rc = k->shard ? shard_piece(k, p) : text_piece(k, p);
         if (rc != 0) return rc;
         uint64_t size = 0;

@@ -4,9 +4,10 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/folder.h"
 #include "common/mem.h"
-#include "lib/hf/folder.h"
 #include "lib/hf/hf.h"
+#include "lib/hf/note.h"
 #include "lib/hf/tokens.h"
 #include "lib/model/decode.h"
 
@@ -186,10 +187,10 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     if (!c.output_transform && j->layout <= HF_XLM_ROBERTA)
         hf_note(j->notes, "%s's prediction head is a transformation that this model lacks: the encoder alone is written (logits: --to xlm)", hf_layout_name(j->layout));
     if (put_all(j, o) < 0) return -1;
-    char *tmp = hf_folder_begin(out);
+    char *tmp = folder_begin(out);
     if (!tmp) return -1;
     int rc = write_all(j, dir, tmp, &c);
-    return hf_folder_end(tmp, out, rc);
+    return folder_end(tmp, out, rc);
 }
 
 int hf_export(const char *dir, const char *out, const struct hf_export *o, char **notes)

@@ -4,9 +4,10 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/folder.h"
 #include "common/mem.h"
-#include "lib/hf/folder.h"
 #include "lib/hf/hf.h"
+#include "lib/hf/note.h"
 #include "lib/hf/tokens.h"
 #include "lib/hf/weights.h"
 #include "lib/model/model.h"
@@ -212,10 +213,10 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     if (hf_is_seq2seq(j->h.layout) && j->h.decoder_start != j->t.s.ids[VOCAB_BOS])
         hf_note(j->notes, "its decoder starts with id %d, isoglot's with <s>: states and logits are the same, but translate will not say what it was trained to say",
                 j->h.decoder_start);
-    char *tmp = hf_folder_begin(out);
+    char *tmp = folder_begin(out);
     if (!tmp) return -1;
     rc = write_all(j, tmp);
-    return hf_folder_end(tmp, out, rc);
+    return folder_end(tmp, out, rc);
 }
 
 int hf_import(const char *dir, const char *out, const struct hf_import *o, char **notes)

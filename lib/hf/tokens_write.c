@@ -7,7 +7,6 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/text.h"
-#include "lib/hf/folder.h"
 #include "lib/hf/tokens.h"
 
 struct job {

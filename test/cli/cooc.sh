@@ -89,6 +89,8 @@ cooc-query --counts --top 1 d0 a > /dev/null
 printf 'a b\nc \377 d\n' > bad; fails 1 'bad:2: byte 3 is not UTF-8; run iconv' cooc-count bad
 fails 1 'bad:2: byte 3 is not UTF-8; run iconv' cooc-count -v v bad
 printf 'a b\nc\0d\n' > bad; fails 1 'bad:2: byte 2 is a NUL' cooc-count -v v bad
+fails 1 'standard input:2: byte 2 is a NUL' cooc-count < bad
+printf 'a b\n' | gzip | head -c 20 > bad; fails 1 'standard input: the gzip data ends too early' cooc-count < bad
 fails 1 'is a shard, whose ids mean nothing' cooc-count big.shd
 fails 1 'no-such-folder' cooc-count -v big.v --memory $M --tmp no-such-folder bigger
 fails 2 'does not fit' cooc-count -w 30 t

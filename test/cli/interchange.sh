@@ -33,6 +33,12 @@ same run/last/pieces.json broken/last/pieces.json
 finetune -q --task mt --model bert --parallel xx-yy=text,text --tokens 100 --steps 1 --out mt
 same mt/last/pieces.json bert/pieces.json
 ckpt average -q -o mean run broken; same mean/pieces.json bert/pieces.json
+# a slash behind the name; somebody's folder OUT.tmp is not ours; nothing else is left beside it
+mkdir slash slash/out.tmp slash/to.tmp slash/in.tmp
+ckpt average -q -o slash/out/ run broken; ckpt export -q -o slash/to/ bert; ckpt import -q -o slash/in// slash/to/
+fails 1 'is there already' ckpt average -o slash/out run
+fails 1 'nowhere' ckpt average -o slash/new run nowhere
+is "$(ls -A slash | tr '\n' ' ')" "in in.tmp out out.tmp to to.tmp "; same slash/out/weights.safetensors mean/weights.safetensors
 ckpt import -q -o xlmr "$G/xlmr"; ckpt average -q -o mean2 xlmr; same mean2/sentencepiece.model xlmr/sentencepiece.model
 
 # refused, with a line that says why; nothing is left behind

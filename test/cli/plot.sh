@@ -131,3 +131,6 @@ for _ in $(seq 300); do cmp -s live.svg once.svg && break; sleep 0.1; done
 same live.svg once.svg
 kill -TERM $pid; wait $pid
 fails 2 'live' plot curves growing.jsonl --live 1s
+# a signal that comes while it draws, and ends gnuplot too (Ctrl-C does), ends it then, without a word
+mkdir other; printf '#!/bin/sh\nkill -TERM $PPID\nexit 143\n' > other/gnuplot; chmod +x other/gnuplot
+PATH=$PWD/other:$PATH timeout 60 plot curves growing.jsonl --live 1d -o live2.svg 2> live.err; is "$(cat live.err)" ""

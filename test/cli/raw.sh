@@ -53,3 +53,5 @@ fails 1 'does not say how its text was tokenised' translate -q --raw --model run
 rm next/last/codes
 fails 1 'has no codes' translate -q --raw --model next/last --src en --tgt de < en
 fails 1 'cannot be kept' tokenize --protected x --settings
+fails 2 'subwords' tokenize --subwords x.model --settings
+fails 2 'subwords' tokenize --subwords x.model --describe

@@ -1,0 +1,54 @@
+#include "common/folder.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "common/err.h"
+#include "common/file.h"
+#include "common/mem.h"
+
+/* Bytes of a path without the slashes at its end, and of what stands before its name. */
+static void cut(const char *path, size_t *all, size_t *before)
+{
+    for (*all = strlen(path); *all && path[*all - 1] == '/'; --*all) ;
+    for (*before = *all; *before && path[*before - 1] != '/'; --*before) ;
+}
+
+char *folder_begin(const char *out)
+{
+    size_t all, before;
+    char *tmp;
+    cut(out, &all, &before);
+    if (file_exists(out)) { err_set("%s: is there already; name another folder with -o", out); return NULL; }
+    if (!all) { err_set("\"%s\" is no name of a folder; name one with -o", out); return NULL; }
+    if (asprintf(&tmp, "%.*s.%.*s.%ld.tmp", (int)before, out, (int)(all - before), out + before, (long)getpid()) < 0) {
+        err_set("no memory");
+        return NULL;
+    }
+    if (dir_make(tmp) < 0) { free(tmp); return NULL; }
+    tmp_register(tmp);
+    return tmp;
+}
+
+int folder_end(char *tmp, const char *out, int rc)
+{
+    size_t all, before;
+    cut(out, &all, &before);
+    char *parent = before ? mem_dup(out) : mem_dup("."), *to = mem_dup(out);
+    if (before) parent[before] = '\0';
+    to[all] = '\0';
+    if (rc == 0) rc = dir_sync(tmp);
+    if (rc == 0 && rename(tmp, to) < 0) rc = err_sys("%s: cannot be made", out);
+    if (rc == 0) rc = dir_sync(parent);
+    else {
+        char *why = mem_dup(err_msg());
+        dir_remove(tmp);
+        err_set("%s", why);
+        free(why);
+    }
+    tmp_forget(tmp);
+    free(parent);
+    free(to);
+    free(tmp);
+    return rc;
+}

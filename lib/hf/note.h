@@ -1,0 +1,8 @@
+/* What import and export have to say about what they left behind. */
+#ifndef HF_NOTE_H
+#define HF_NOTE_H
+
+/* Adds a line to *notes. */
+void hf_note(char **notes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
