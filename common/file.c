@@ -1,6 +1,7 @@
 #include "common/file.h"
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/prog.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +117,6 @@ struct out {
     int fd, error;         /* the errno of the first write that failed, wherever stdio met it */
     char *name;            /* as the user knows it */
     char *path, *tmp;      /* NULL unless a temporary file is renamed at the end */
-    uint64_t size;
     bool standard;         /* standard output */
 };
 
@@ -227,13 +227,7 @@ FILE *out_stdio(struct out *o)
 int out_write(struct out *o, const void *p, size_t n)
 {
     size_t w = n ? fwrite(p, 1, n, o->f) : 0;
-    o->size += w;
     return w == n ? 0 : out_error(o);
-}
-
-uint64_t out_size(const struct out *o)
-{
-    return o->size;
 }
 
 const char *out_name(const struct out *o)
@@ -452,7 +446,7 @@ FILE *tmp_open(const char *dir)
         if (fd >= 0) unlink(name);
         free(name);
     }
-    if (fd < 0) { err_sys("%s: cannot create a temporary file; name another folder (--tmp, TMPDIR)", dir); return NULL; }
+    if (fd < 0) { err_sys("%s: cannot create a temporary file; name another folder (%sTMPDIR)", dir, prog_has("tmp") ? "--tmp, " : ""); return NULL; }
     FILE *f = fdopen(fd, "w+");
     if (!f) { err_sys("%s: cannot create a temporary file", dir); close(fd); }
     return f;

@@ -15,7 +15,6 @@ struct out;                                   /* an output under way */
 struct out *out_open(const char *path);
 FILE *out_stdio(struct out *o);               /* to write with; checked when committed */
 int out_write(struct out *o, const void *p, size_t n);   /* 0, or -1 with a message (full disk, closed pipe) */
-uint64_t out_size(const struct out *o);       /* bytes written so far through out_write */
 const char *out_name(const struct out *o);
 int out_flush(struct out *o);                 /* 0: all that was written went out (not to disk: out_commit); -1 with a message */
 /* Flush, check, fsync, rename, free. -1 with a message: the old file, if any, is untouched. */

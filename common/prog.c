@@ -300,6 +300,12 @@ static void note_given(const struct opt *o)
     given[n_given++] = o;
 }
 
+bool prog_has(const char *long_name)
+{
+    bool negated;
+    return prog && find_long(long_name, strlen(long_name), &negated);
+}
+
 bool prog_given(const char *long_name)
 {
     bool negated;

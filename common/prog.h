@@ -70,6 +70,8 @@ int prog_start(const struct prog *p, int argc, char **argv, struct args *args);
  * option's range: a default that means "not given".
  * Returns a malloc'd string. */
 char *prog_config(void);
+/* Has this program such an option: may a message advise it? */
+bool prog_has(const char *long_name);
 /* Was this option given, on the command line or in the configuration? */
 bool prog_given(const char *long_name);
 

@@ -13,6 +13,7 @@
 #include <zstd.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/prog.h"
 
 enum { READ = 1 << 18 };
 enum kind { PLAIN, GZIP, ZSTD };
@@ -216,8 +217,8 @@ static int not_utf8(const struct text *t, const char *s, size_t bad, uint64_t li
 {
     size_t begin = 0;
     for (const char *p; (p = memchr(s + begin, '\n', bad - begin)); begin = (size_t)(p - s) + 1) line++;
-    return err_set("%s:%llu: byte %zu is not UTF-8; run iconv or pass --replace-invalid", t->name, (unsigned long long)line,
-                   bad - begin + 1);
+    return err_set("%s:%llu: byte %zu is not UTF-8; run iconv%s", t->name, (unsigned long long)line,
+                   bad - begin + 1, prog_has("replace-invalid") ? " or pass --replace-invalid" : "");
 }
 
 /* --- lines and blocks --- */
@@ -359,12 +360,6 @@ void text_where(const struct text *t, uint64_t *read, uint64_t *total)
 {
     *read = t->read;
     *total = t->total;
-}
-
-bool text_ready(struct text *t)
-{
-    if (t->at < t->n && memchr(t->buf + t->at, '\n', t->n - t->at)) return true;
-    return input_ready(t);
 }
 
 void text_close(struct text *t)

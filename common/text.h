@@ -39,7 +39,6 @@ const char *text_name(const struct text *t);     /* the path, or "standard input
 uint64_t text_lineno(const struct text *t);      /* of the line last returned, from 1 (of a block: its first line) */
 uint64_t text_lines(const struct text *t);       /* lines handed out so far */
 void text_where(const struct text *t, uint64_t *read, uint64_t *total);  /* compressed bytes so far; total 0 if unknown (for progress) */
-bool text_ready(struct text *t);   /* is more input there now without waiting? (interactive pipes flush when not) */
 void text_close(struct text *t);                 /* NULL is fine */
 
 /* The index of the first invalid byte of s[0..n), n if all is valid UTF-8 (RFC 3629: no surrogates, no overlong). */

@@ -33,7 +33,6 @@ struct cooc_values *cooc_values_load(const char *path, const struct cooc_values_
 bool cooc_value(const struct cooc_values *v, uint32_t row, uint32_t col, float *logx, float *f);
 
 uint32_t cooc_values_ids(const struct cooc_values *v);       /* ids are below this */
-uint32_t cooc_values_window(const struct cooc_values *v);
 uint64_t cooc_values_pairs(const struct cooc_values *v);     /* stored pairs */
 size_t cooc_values_bytes(const struct cooc_values *v);       /* memory held */
 void cooc_values_free(struct cooc_values *v);                /* NULL is fine */

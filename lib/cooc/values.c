@@ -9,7 +9,7 @@
 
 /* Rows end to end; row i is at[i]..at[i+1]. Columns are 16 bits wide where ids allow. */
 struct cooc_values {
-    uint32_t ids, window;
+    uint32_t ids;
     bool triangle, wide, half, raw;
     float alpha, log_xmax;
     uint64_t *at;                          /* [ids + 1] */
@@ -115,7 +115,6 @@ struct cooc_values *cooc_values_load(const char *path, const struct cooc_values_
 
     v = mem_zero(1, sizeof *v);
     v->ids = c->ids;
-    v->window = c->scheme.window;
     v->triangle = c->scheme.sides == COOC_SYMMETRIC;
     v->wide = c->ids > 65536;
     v->half = o.half;
@@ -168,7 +167,6 @@ bool cooc_value(const struct cooc_values *v, uint32_t row, uint32_t col, float *
 }
 
 uint32_t cooc_values_ids(const struct cooc_values *v) { return v->ids; }
-uint32_t cooc_values_window(const struct cooc_values *v) { return v->window; }
 uint64_t cooc_values_pairs(const struct cooc_values *v) { return v->at[v->ids]; }
 size_t cooc_values_bytes(const struct cooc_values *v) { return v->bytes; }
 

@@ -6,7 +6,6 @@
 
 void blocks_init(struct blocks *b) { memset(b, 0, sizeof *b); }
 void blocks_free(struct blocks *b) { free(b->p); free(b->index); blocks_init(b); }
-void blocks_empty(struct blocks *b) { b->n = b->open_at = b->closed = 0; }
 
 void blocks_open(struct blocks *b)
 {

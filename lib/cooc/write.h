@@ -15,7 +15,6 @@ struct blocks {
 };
 void blocks_init(struct blocks *b);
 void blocks_free(struct blocks *b);
-void blocks_empty(struct blocks *b);             /* forgets the closed blocks; there must be no open one */
 void blocks_open(struct blocks *b);              /* room for a block */
 void blocks_close(struct blocks *b);             /* closes the open block, if there is one */
 

@@ -14,13 +14,6 @@ void params_init(struct params *ps, const struct kernels *k)
     ps->k = k;
 }
 
-int params_find(const struct params *ps, const char *name)
-{
-    for (int i = 0; i < ps->n; i++)
-        if (!strcmp(ps->p[i].name, name)) return i;
-    return -1;
-}
-
 int params_add(struct params *ps, const char *name, int rows, int cols, bool decay)
 {
     if (ps->n == ps->cap) {

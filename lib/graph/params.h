@@ -28,7 +28,6 @@ int params_add(struct params *ps, const char *name, int rows, int cols, bool dec
 /* Allocates, zeroed; with_grad also grad, m, v. -1 with a message when memory is short. */
 int params_alloc(struct params *ps, bool with_grad);
 void params_free(struct params *ps);
-int params_find(const struct params *ps, const char *name);          /* -1 if there is none */
 static inline float *param_value(const struct params *ps, int i) { return i < 0 ? NULL : ps->value + ps->p[i].at; }
 static inline float *param_grad(const struct params *ps, int i) { return i < 0 || !ps->grad ? NULL : ps->grad + ps->p[i].at; }
 

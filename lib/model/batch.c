@@ -37,11 +37,6 @@ void batch_add(struct batch *b, const uint32_t *ids, int n, int lang, uint64_t s
     if (n > b->max) b->max = n;
 }
 
-void batch_type(struct batch *b, int from, int type)
-{
-    for (int r = b->at[b->n - 1] + from; r < b->rows; r++) b->type[r] = type;
-}
-
 void batch_clear(struct batch *b) { b->n = b->rows = b->max = 0; }
 
 void batch_free(struct batch *b)

@@ -9,7 +9,7 @@ struct batch {
     int n, rows, max;            /* sentences, tokens, longest sentence */
     int32_t *at, *len;           /* [n] first row and number of rows of a sentence */
     int32_t *token, *pos, *lang; /* [rows] */
-    int32_t *type;               /* [rows] token type (BERT's segments): 0, or what batch_type set */
+    int32_t *type;               /* [rows] token type (BERT's segments): 0 */
     uint64_t *sample;            /* [rows] global number of the row's sentence, for dropout */
     size_t n_cap, row_cap;
 };
@@ -17,8 +17,6 @@ struct batch {
 /* Appends a sentence of n tokens (specials already in place) in language `lang`; positions count from 0.
  * n = 0 is legal and makes a sentence of no rows. */
 void batch_add(struct batch *b, const uint32_t *ids, int n, int lang, uint64_t sample);
-/* Rows `from` .. of the last sentence get token type `type`: BERT's second segment. */
-void batch_type(struct batch *b, int from, int type);
 void batch_clear(struct batch *b);
 void batch_free(struct batch *b);
 

@@ -22,7 +22,6 @@ void spm_free(struct spm *m);
 uint32_t spm_size(const struct spm *m);
 const struct spm_piece *spm_piece(const struct spm *m, uint32_t id);
 uint32_t spm_unk(const struct spm *m);
-const char *spm_kind(const struct spm *m);                             /* "unigram", "bpe" */
 
 /* Memory of one thread. */
 struct spm_scratch;

@@ -265,4 +265,3 @@ void spm_free(struct spm *m)
 uint32_t spm_size(const struct spm *m) { return m->n; }
 const struct spm_piece *spm_piece(const struct spm *m, uint32_t id) { return &m->piece[id]; }
 uint32_t spm_unk(const struct spm *m) { return m->unk; }
-const char *spm_kind(const struct spm *m) { return m->bpe ? "bpe" : "unigram"; }

@@ -264,7 +264,7 @@ static void invalid_utf8_is_named_by_file_line_and_byte(void **state)
 {
     (void)state;
     file_write("f", "ok\n\xC3\xA4 ok\n123\xFFx\n", 15);
-    fails("f", TEXT_UTF8, "f:3: byte 4 is not UTF-8; run iconv or pass --replace-invalid");
+    fails("f", TEXT_UTF8, "f:3: byte 4 is not UTF-8; run iconv");
     file_write("f", "\xED\xA0\x80", 3);
     fails("f", TEXT_UTF8, "f:1: byte 1 ");
 }
@@ -304,9 +304,7 @@ static void a_live_block_does_not_wait_for_more(void **state)
     struct text *t = text_open("-", TEXT_UTF8 | TEXT_LIVE);
     assert_int_equal(text_block(t, 1 << 20, &block, &cap, &n), 1);
     assert_string_equal(block, "one\ntwo\n");
-    assert_false(text_ready(t));
     assert_int_equal(write(fd[1], "ee\n", 3), 3);
-    assert_true(text_ready(t));
     assert_int_equal(text_block(t, 1 << 20, &block, &cap, &n), 1);
     assert_string_equal(block, "three\n");
     close(fd[1]);
