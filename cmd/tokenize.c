@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
 #include "lib/pieces/run.h"
@@ -95,23 +96,30 @@ static void two_dashes(int argc, char **argv)
             }
 }
 
+static int tell(const char *text)
+{
+    struct out *out = out_open(o.out);
+    if (!out) return -1;
+    if (out_write(out, text, strlen(text)) < 0) { out_abort(out); return -1; }
+    return out_commit(out);
+}
+
 static int run(const struct args *args)
 {
     if (o.subwords) return subwords(args);
     if (o.case_only) { t.no_tokenize = t.case_marker = true; }
     if (o.xlm) t.prepare.unicode_punctuation = t.prepare.punctuation = t.prepare.non_printing = t.no_escape = true;
     if (o.describe) {
-        char note[128];
+        char note[128 + 1];
         tokenizer_describe(&t, note);
-        puts(note);
-        return 0;
+        return tell(strcat(note, "\n"));
     }
     if (o.settings) {
         if (t.nonbreaking || t.protected_file) return err_set("--settings: files (--nonbreaking, --protected) cannot be kept with a model");
         char *text = plain_settings(&t);
-        fputs(text, stdout);
+        int rc = tell(text);
         free(text);
-        return 0;
+        return rc;
     }
     bool fallback;
     struct ctx c = { .t = tokenizer_new(&t, &fallback) };

@@ -24,7 +24,7 @@ static const struct opt opts[] = {
     { "src|source-lang|src-lang", 's', OPT_STR, &o.src, "LANG", "language of the input" },
     { "tgt|target-lang|tgt-lang", 't', OPT_STR, &o.tgt, "LANG", "language of the output" },
     { "beam|beam-size", 0, OPT_INT, &o.d.beam, "N", "beam width; 1 is greedy", .min = 1, .max = 32 },
-    { "n-best", 0, OPT_INT, &o.n_best, "N", "write N translations a sentence: \"NUMBER ||| TEXT ||| SCORE\"", .min = 0, .max = 32 },
+    { "n-best", 0, OPT_INT, &o.n_best, "N", "write up to N translations a sentence: \"NUMBER ||| TEXT ||| SCORE\"", .min = 0, .max = 32 },
     { "scores", 0, OPT_FLAG, &o.scores, "", "append a tab and the score" },
     { "length-penalty|lenpen", 0, OPT_REAL, &o.d.length_penalty, "A", "scores are log p / length^A", .min = 0, .max = 10 },
     { "max-ratio", 0, OPT_REAL, &o.d.max_ratio, "R", "translations have at most R times the source's tokens", .min = 0, .max = 100 },

@@ -5,6 +5,8 @@ printf '%s\n' 'The cat sleeps.' "A dog's running \"fast\" & far!" 'EU law (new):
 for k in 1 2 3 4; do cat de; done > many.de; for k in 1 2 3 4; do cat en; done > many.en
 tokenize --case-marker --settings > tokenizer
 is "$(grep -v '^#' tokenizer)" "case-marker = true"
+tokenize --case-marker --settings -o settings; same settings tokenizer
+tokenize -l th --describe -o described; is "$(cat described)" "$(tokenize -l th --describe)"
 for l in de en; do tokenize -q -l $l --case-marker < many.$l > tok.$l; done
 bpe-learn -q -n 60 tok.de tok.en > codes
 for l in de en; do bpe-apply -q -c codes < tok.$l > bpe.$l; done

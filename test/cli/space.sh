@@ -112,6 +112,7 @@ fails 1 '8 dimensions, target vectors 20' dict-induce --src "$g/a.vec" --tgt de.
 fails 1 'no seed' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map vecmap -o out
 printf 'a1\n' > one.tsv; fails 1 'one.tsv:1: want' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map procrustes --seed-dict one.tsv -o out
 printf 'a1 b1\na2 b2\n' > two.tsv; fails 1 '2 pairs have vectors' rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict two.tsv
+fails 2 'needs the counts' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --frequency 0.1 --src-counts x -o out
 # the advice is only what the program has
 fails 1 'standard input:1: byte 5 is not UTF-8; run iconv$' sh -c "printf 'a b \377 d\\n' | analogy --vec $g/a.vec > /dev/null"
 fails 1 'want four words' sh -c "echo a b c | analogy --vec $g/a.vec > /dev/null"
