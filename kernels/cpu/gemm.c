@@ -47,6 +47,7 @@ struct job {
     gemm_then *then;
     void *ctx;
     int tile_rows, tile_cols, across;
+    bool few;
 };
 
 static int run_tile(void *ctx, size_t i, int thread)
@@ -58,9 +59,13 @@ static int run_tile(void *ctx, size_t i, int thread)
     int c1 = j->N - c0 < j->tile_cols ? j->N : c0 + j->tile_cols;
     const float *A = j->A + (j->ta ? (size_t)r0 : (size_t)r0 * (size_t)j->lda);
     const float *B = j->B + (j->tb ? (size_t)c0 * (size_t)j->ldb : (size_t)c0);
-    one_thread();
-    product(j->ta, j->tb, r1 - r0, c1 - c0, j->K, j->alpha, A, j->lda, B, j->ldb, j->beta,
-            j->C + (size_t)r0 * (size_t)j->ldc + c0, j->ldc);
+    float *C = j->C + (size_t)r0 * (size_t)j->ldc + c0;
+    if (j->few) {
+        simd_choose()->dots(C, (size_t)j->ldc, A, (size_t)j->lda, r1 - r0, B, (size_t)j->ldb, c1 - c0, (size_t)j->K);
+    } else {
+        one_thread();
+        product(j->ta, j->tb, r1 - r0, c1 - c0, j->K, j->alpha, A, j->lda, B, j->ldb, j->beta, C, j->ldc);
+    }
     if (j->then) j->then(j->ctx, r0, r1, c0, c1);
     return 0;
 }
@@ -89,6 +94,18 @@ void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols)
     *tile_cols = (N + across - 1) / across;
     if (down > 1) *tile_rows = (*tile_rows + unit - 1) / unit * unit;
     if (across > 1) *tile_cols = (*tile_cols + unit - 1) / unit * unit;
+}
+
+/* X W^T with few rows of X, as in a step of decoding: OpenBLAS would first pack all of W, which takes longer than the product. Tiles of
+ * about 64 KB of W. */
+static bool few_rows(struct job *j)
+{
+    enum { MOST = 48, FLOATS = 1 << 14 };
+    if (j->ta || !j->tb || j->M > MOST || j->K < 1 || j->alpha != 1 || j->beta != 0) return false;
+    int cols = FLOATS / j->K / 4 * 4;
+    j->tile_rows = j->M;
+    j->tile_cols = cols < 8 ? 8 : cols < j->N ? cols : j->N;
+    return true;
 }
 
 /* DOTS: by oneDNN. ROUNDED: bfloat16 values in float32 products, where the processor's bfloat16 instructions are slower than those. */
@@ -145,8 +162,9 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
         A = last.y; lda = last.cols;
         B = b.y; ldb = b.cols;
     }
-    struct job j = { ta, tb, M, N, K, lda, ldb, ldc, alpha, beta, A, B, C, then, ctx, 0, 0, 0 };
-    gemm_cut(M, N, K, 16, &j.tile_rows, &j.tile_cols);       /* 16: whole register tiles of the kernels */
+    struct job j = { ta, tb, M, N, K, lda, ldb, ldc, alpha, beta, A, B, C, then, ctx, 0, 0, 0, false };
+    j.few = few_rows(&j);
+    if (!j.few) gemm_cut(M, N, K, 16, &j.tile_rows, &j.tile_cols);       /* 16: whole register tiles of the kernels */
     j.across = (N + j.tile_cols - 1) / j.tile_cols;
     int down = (M + j.tile_rows - 1) / j.tile_rows;
     par_for((size_t)down * (size_t)j.across, run_tile, &j);

@@ -24,6 +24,9 @@ struct simd {
     void (*to_bf16)(uint16_t *y, const float *x, size_t n);              /* to nearest, ties to even; NaN stays NaN */
     void (*round_bf16)(float *y, const float *x, size_t n);              /* the same, left in float32 */
     float (*dot)(const float *x, const float *y, size_t n);
+    /* y[r][c] = x[r] . w[c] for r < m, c < k: rows of n floats, ldx and ldw apart, to rows ldy apart. For few rows of x: nothing is packed.
+     * Row r is the same whatever m is. */
+    void (*dots)(float *y, size_t ldy, const float *x, size_t ldx, int m, const float *w, size_t ldw, int k, size_t n);
     double (*dot_double)(const float *x, const float *y, size_t n);      /* summed in double; the same bits from every instruction set */
     double (*squares)(const float *x, size_t n);                         /* sum of x^2 */
     float (*max)(const float *x, size_t n);                              /* -inf for n = 0 */

@@ -261,7 +261,7 @@ static void advance(struct search *z, struct sentence *s, int pos, int k, const 
     if (full && !s->n_done)                                 /* cut: the best prefix stands as it is */
         finish(s, o, s->live[0].node, s->live[0].n, s->live[0].log_p);
     double bound = n ? c[0].log_p / pow(s->max_len + 1, o->length_penalty) : 0;
-    if (full || !n || (s->n_done == o->beam && s->done[o->beam - 1].score >= bound)) { s->n_live = 0; return; }
+    if (full || !n || (s->n_done == o->beam && (o->early || s->done[o->beam - 1].score >= bound))) { s->n_live = 0; return; }
     place(z, s, child, parent, kept, pos);
     memcpy(s->live, child, (size_t)kept * sizeof *child);
     s->n_live = kept;

@@ -9,6 +9,7 @@ struct decode_options {
     int n_best;                  /* hypotheses a sentence, <= beam */
     double length_penalty;       /* scores are sum log p / length^this (length with </s>) */
     double max_ratio; int max_extra;   /* at most ratio * source length + extra tokens (specials not counted) */
+    bool early;                  /* a sentence ends with its beam-th complete hypothesis; else when no hypothesis under way can reach the beam best */
     const uint8_t *seen;         /* [vocab] host: words the decoder may say besides </s>; NULL: all. Specials never are. */
 };
 void decode_options_init(struct decode_options *o);      /* beam 1, penalty 1, 1.3 len + 5 (MLM-GC's; NOTES) */

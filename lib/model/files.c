@@ -136,7 +136,7 @@ int model_load(struct model *m, const char *dir, const struct kernels *k, bool w
         free(path);
         if (rc < 0) goto failed;
     }
-    if (model_new(m, &c, k, 0, with_grad) < 0) goto failed;
+    if (model_alloc(m, &c, k, with_grad) < 0) goto failed;
     char *path = path_join(dir, "weights.safetensors");
     int rc = params_load(&m->ps, m->ps.value, path);
     free(path);

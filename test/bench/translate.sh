@@ -41,7 +41,7 @@ if [ -e "$MODEL/vocab" ]; then cp "$MODEL/vocab" $vocab; else cp "$MODEL/best/vo
 
 # one TEXT OUT BEAM BATCH: seconds and KiB of a process
 one() { /usr/bin/env time -f '%e %M' -o t translate -q -m "$MODEL" -s "$SRC" -t "$TGT" --threads "$threads" --beam "$3" --sentences "$4" --tokens 1000000 \
-    --max-ratio 0 --max-extra "$longest" < "$1" > "$2" && tail -n 1 t; }
+    --max-ratio 0 --max-extra "$longest" --early-stopping < "$1" > "$2" && tail -n 1 t; }
 fastest() { for _ in $(seq "$times"); do one "$@"; done | sort -n | head -n 1; }
 : > none
 : > rows

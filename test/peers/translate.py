@@ -45,7 +45,7 @@ if what == "transformers":
         y = []
         with torch.inference_mode():
             for ids, mask in batches:
-                y += model.generate(ids, attention_mask=mask, num_beams=beam, do_sample=False, max_new_tokens=longest, length_penalty=1.0).tolist()
+                y += model.generate(ids, attention_mask=mask, num_beams=beam, do_sample=False, early_stopping=beam > 1, max_new_tokens=longest, length_penalty=1.0).tolist()
         return y
 
     run_words = {i: w for w, i in known.items()}

@@ -233,6 +233,37 @@ static void only_words_that_are_allowed_are_said(void **state)
     stop();
 }
 
+/* What an early end finds is complete, and what a full search finds is never worse, sometimes better. */
+static void an_early_end_finds_no_better_translations(void **state)
+{
+    (void)state;
+    int better = 0;
+    for (int run = 0; run < 12; run++) {
+        start(run % 2, (uint64_t)run + 51, NULL);
+        for (int s = 0; s < SOURCES; s++) {
+            if (s == 2) continue;
+            struct decode_options o;
+            struct hyps full, early;
+            options(&o, 3, 10, 2);                   /* a penalty that favours the long */
+            o.n_best = 3;
+            translate(&s, 1, &o, &full);
+            o.early = true;
+            translate(&s, 1, &o, &early);
+            assert_true(early.count[0] >= 1);
+            for (int j = 0; j < early.count[0]; j++) {
+                const struct hyp *h = &early.hyp[j];
+                assert_float_equal(h->log_p, log_p(s, h->ids, h->n, true, NULL), 1e-3);
+                assert_true(h->score <= full.hyp[j].score + 1e-6);
+            }
+            better += full.hyp[0].score > early.hyp[0].score + 1e-3;
+            hyps_free(&full);
+            hyps_free(&early);
+        }
+        stop();
+    }
+    assert_in_range(better, 1, 35);                  /* of 36 */
+}
+
 /* Sinusoids are fixed: whatever the gradient, Adam leaves them as they are. */
 static void fixed_positions_have_no_gradient(void **state)
 {
@@ -274,6 +305,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_translation_does_not_depend_on_its_neighbours_in_the_batch),
         cmocka_unit_test(an_empty_sentence_has_an_empty_translation_and_an_empty_batch_none),
         cmocka_unit_test(only_words_that_are_allowed_are_said),
+        cmocka_unit_test(an_early_end_finds_no_better_translations),
         cmocka_unit_test(fixed_positions_have_no_gradient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
