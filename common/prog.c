@@ -1,6 +1,7 @@
 #include "common/prog.h"
 #include "common/err.h"
 #include "common/file.h"
+#include "common/grant.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/thread.h"
@@ -10,7 +11,6 @@
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,6 +111,13 @@ bool prog_quiet(void)
     return std.quiet;
 }
 
+int prog_threads(void)
+{
+    if (std.threads > 0) return std.threads;
+    if (!std.granted) std.granted = granted_threads();
+    return std.granted;
+}
+
 int prog_end(void)
 {
     errno = 0;
@@ -149,9 +156,6 @@ static bool same_name(const char *a, const char *b, size_t n)
         if ((a[i] == '_' ? '-' : a[i]) != (b[i] == '_' ? '-' : b[i])) return false;
     return true;
 }
-
-/* Memory that this process may use: the machine's, or its cgroup's if that is less. */
-static double memory_limit(void);
 
 static double suffix_size(const char *s)
 {
@@ -204,7 +208,7 @@ static int set_value(const struct opt *o, const char *value, bool first)
     case OPT_SIZE: {
         x = strtod(value, &end);
         double unit = end == value || !isdigit((unsigned char)*value) ? 0
-                    : strcmp(end, "%") == 0 ? memory_limit() / 100 : suffix_size(end);
+                    : strcmp(end, "%") == 0 ? granted_memory() / 100 : suffix_size(end);
         if (!(unit > 0) || !(x >= 0)) return err_set("'%s' is not a size; write bytes, or a number with K, M, G, T or %%", value);
         x *= unit;
         if (!(x < 9e18)) return err_set("%s is out of range", value);
@@ -629,169 +633,6 @@ int prog_start(const struct prog *p, int argc, char **argv, struct args *args)
     if (status >= 0) return status;
     par_threads_set(prog_threads());
     return -1;
-}
-
-/* --- what the system grants ------------------------------------------------------------------------------- */
-
-/* The first line of a file, false if there is none. */
-static bool first_line(const char *path, char *s, int size)
-{
-    FILE *f = fopen(path, "re");
-    bool got = f && fgets(s, size, f);
-    if (f) fclose(f);
-    if (got) s[strcspn(s, "\n")] = '\0';
-    return got;
-}
-
-/* This process's folder in the hierarchy that has the controller ("" for cgroup v2), under its usual mount point. */
-static bool cgroup_dir(const char *controller, char *dir, size_t size)
-{
-    FILE *f = fopen("/proc/self/cgroup", "re");
-    if (!f) return false;
-    char line[PATH_MAX];
-    bool found = false;
-    while (!found && fgets(line, sizeof line, f)) {
-        line[strcspn(line, "\n")] = '\0';
-        char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
-        if (!path) continue;
-        *path++ = '\0';
-        list++;
-        if (!*controller) found = !*list;
-        else
-            for (char *save, *w = strtok_r(list, ",", &save); w && !found; w = strtok_r(NULL, ",", &save))
-                found = strcmp(w, controller) == 0;
-        if (found) snprintf(dir, size, "/sys/fs/cgroup%s%s%s", *controller ? "/" : "", controller, path);
-    }
-    fclose(f);
-    return found;
-}
-
-/* Calls get(dir) for the process's cgroup and its parents (inside a container the named folder may not be there,
- * the mount's own root is) and returns the least positive value, 0 for none. */
-static double cgroup_least(const char *controller, double (*get)(const char *dir))
-{
-    char dir[PATH_MAX + 64];
-    if (!cgroup_dir(controller, dir, sizeof dir)) return 0;
-    size_t root = strlen("/sys/fs/cgroup") + (*controller ? 1 + strlen(controller) : 0);
-    double least = 0;
-    for (;;) {
-        double v = get(dir);
-        if (v > 0 && (least <= 0 || v < least)) least = v;
-        char *slash = strrchr(dir, '/');
-        if (strlen(dir) <= root || !slash || (size_t)(slash - dir) < root) return least;
-        *slash = '\0';
-    }
-}
-
-static double read_number(const char *dir, const char *file)
-{
-    char path[PATH_MAX + 128], s[128];
-    snprintf(path, sizeof path, "%s/%s", dir, file);
-    return first_line(path, s, sizeof s) ? atof(s) : 0;      /* "max" reads as 0 */
-}
-
-static double cpus_v2(const char *dir)
-{
-    char path[PATH_MAX + 128], s[128];
-    double quota, period;
-    snprintf(path, sizeof path, "%s/cpu.max", dir);
-    return first_line(path, s, sizeof s) && sscanf(s, "%lf %lf", &quota, &period) == 2 && period > 0 ? quota / period : 0;
-}
-
-static double cpus_v1(const char *dir)
-{
-    double quota = read_number(dir, "cpu.cfs_quota_us"), period = read_number(dir, "cpu.cfs_period_us");
-    return quota > 0 && period > 0 ? quota / period : 0;
-}
-
-static double memory_v2(const char *dir) { return read_number(dir, "memory.max"); }
-static double memory_v1(const char *dir) { return read_number(dir, "memory.limit_in_bytes"); }
-
-static double memory_limit(void)
-{
-    double all = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double limit[] = { cgroup_least("", memory_v2), cgroup_least("memory", memory_v1) };
-    for (int i = 0; i < 2; i++)
-        if (limit[i] > 0 && limit[i] < all) all = limit[i];
-    return all;
-}
-
-int prog_threads(void)
-{
-    if (std.threads > 0) return std.threads;
-    if (std.granted) return std.granted;
-    double n = (double)sysconf(_SC_NPROCESSORS_ONLN);
-    cpu_set_t *set = NULL;
-    for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {      /* the kernel wants a set at least as large as its own */
-        set = CPU_ALLOC((size_t)cpus);
-        if (!set) break;
-        if (sched_getaffinity(0, CPU_ALLOC_SIZE((size_t)cpus), set) == 0) {
-            n = CPU_COUNT_S(CPU_ALLOC_SIZE((size_t)cpus), set);
-            CPU_FREE(set);
-            break;
-        }
-        CPU_FREE(set);
-        if (errno != EINVAL) break;
-    }
-    const char *slurm = getenv("SLURM_CPUS_PER_TASK");
-    double limit[] = { cgroup_least("", cpus_v2), cgroup_least("cpu", cpus_v1), slurm ? atof(slurm) : 0 };
-    for (int i = 0; i < 3; i++)
-        if (limit[i] > 0 && ceil(limit[i]) < n) n = ceil(limit[i]);
-    return std.granted = n < 1 ? 1 : n > 4096 ? 4096 : (int)n;
-}
-
-/* --- LANG=FILE -------------------------------------------------------------------------------------------- */
-
-static bool is_code(const char *s, size_t n)
-{
-    static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
-    if (n < 2 || n > 31 || !strchr(lower, s[0]) || !strchr(lower, s[1])) return false;
-    for (size_t i = 0; i < n; i++)
-        if (!isalnum((unsigned char)s[i]) && s[i] != '_' && s[i] != '-') return false;
-    return true;
-}
-
-const char *prog_lang_file(const char *arg, char lang[32])
-{
-    lang[0] = '\0';
-    size_t n = strcspn(arg, "=");
-    if (!arg[n] || !is_code(arg, n)) return arg;
-    memcpy(lang, arg, n);
-    lang[n] = '\0';
-    return arg + n + 1;
-}
-
-static bool is_known(const char *s, size_t n, const char (*known)[32], int n_known)
-{
-    for (int i = 0; i < n_known; i++)
-        if (strlen(known[i]) == n && !memcmp(known[i], s, n)) return true;
-    return false;
-}
-
-int prog_pair(const char *arg, const char (*known)[32], int n_known, struct pair_arg *p)
-{
-    memset(p, 0, sizeof *p);
-    const char *files = strchr(arg, '='), *comma = files ? strchr(files, ',') : NULL, *at[2] = { NULL, NULL };
-    int found[2] = { 0, 0 };                 /* splits into codes; into known codes */
-    for (const char *dash = arg; files && (dash = memchr(dash, '-', (size_t)(files - dash))); dash++) {
-        size_t a = (size_t)(dash - arg), b = (size_t)(files - dash - 1);
-        if (!is_code(arg, a) || !is_code(dash + 1, b)) continue;
-        found[0]++;
-        at[0] = dash;
-        if (!is_known(arg, a, known, n_known) || !is_known(dash + 1, b, known, n_known)) continue;
-        found[1]++;
-        at[1] = dash;
-    }
-    if (!found[0] || !comma || comma == files + 1 || !comma[1]) return err_set("%s: want SRC-TGT=FILE,FILE", arg);
-    bool use_known = found[1] == 1;
-    if (!use_known && found[0] > 1) return err_set("%s: which two languages are these? Write regions in capitals (en-US-de)", arg);
-    const char *dash = at[use_known];
-    memcpy(p->lang[0], arg, (size_t)(dash - arg));
-    memcpy(p->lang[1], dash + 1, (size_t)(files - dash - 1));
-    p->file[0] = mem_dup(files + 1);
-    p->file[1] = p->file[0] + (comma - files);
-    p->file[1][-1] = '\0';
-    return 0;
 }
 
 /* --- signals ---------------------------------------------------------------------------------------------- */

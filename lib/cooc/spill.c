@@ -1,5 +1,6 @@
 #include "lib/cooc/spill.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -35,7 +36,8 @@ struct spill *spill_open(const char *dir, uint32_t ids, int threads, size_t fram
     struct spill *s = mem_zero(1, sizeof *s);
     s->f = f;
     s->fd = fileno(f);
-    s->dir = dir ? dir : getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+    const char *usual = getenv("TMPDIR");
+    s->dir = dir ? dir : usual && *usual ? usual : P_tmpdir;
     s->ids = ids;
     s->groups = group_count(ids);
     s->threads = threads;

@@ -1,5 +1,5 @@
 /* The tape: an operation runs at once and leaves a record; tape_backward walks the records in reverse. What it
- * runs on is a packed batch (lib/graph/batch.h). All activations and their gradients come from one arena of
+ * runs on is a packed batch (lib/model/batch.h). All activations and their gradients come from one arena of
  * device memory (arena.h) that tape_reset empties; what the backward pass has read for the last time gives its place to what it
  * makes. A training step allocates nothing once the arena has grown to its peak. */
 #ifndef GRAPH_TAPE_H

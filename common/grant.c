@@ -1,0 +1,115 @@
+#include "common/grant.h"
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The first line of a file, false if there is none. */
+static bool first_line(const char *path, char *s, int size)
+{
+    FILE *f = fopen(path, "re");
+    bool got = f && fgets(s, size, f);
+    if (f) fclose(f);
+    if (got) s[strcspn(s, "\n")] = '\0';
+    return got;
+}
+
+/* This process's folder in the hierarchy that has the controller ("" for cgroup v2), under its usual mount point. */
+static bool cgroup_dir(const char *controller, char *dir, size_t size)
+{
+    FILE *f = fopen("/proc/self/cgroup", "re");
+    if (!f) return false;
+    char line[PATH_MAX];
+    bool found = false;
+    while (!found && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = '\0';
+        char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+        if (!path) continue;
+        *path++ = '\0';
+        list++;
+        if (!*controller) found = !*list;
+        else
+            for (char *save, *w = strtok_r(list, ",", &save); w && !found; w = strtok_r(NULL, ",", &save))
+                found = strcmp(w, controller) == 0;
+        if (found) snprintf(dir, size, "/sys/fs/cgroup%s%s%s", *controller ? "/" : "", controller, path);
+    }
+    fclose(f);
+    return found;
+}
+
+/* Calls get(dir) for the process's cgroup and its parents (inside a container the named folder may not be there,
+ * the mount's own root is) and returns the least positive value, 0 for none. */
+static double cgroup_least(const char *controller, double (*get)(const char *dir))
+{
+    char dir[PATH_MAX + 64];
+    if (!cgroup_dir(controller, dir, sizeof dir)) return 0;
+    size_t root = strlen("/sys/fs/cgroup") + (*controller ? 1 + strlen(controller) : 0);
+    double least = 0;
+    for (;;) {
+        double v = get(dir);
+        if (v > 0 && (least <= 0 || v < least)) least = v;
+        char *slash = strrchr(dir, '/');
+        if (strlen(dir) <= root || !slash || (size_t)(slash - dir) < root) return least;
+        *slash = '\0';
+    }
+}
+
+static double read_number(const char *dir, const char *file)
+{
+    char path[PATH_MAX + 128], s[128];
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    return first_line(path, s, sizeof s) ? atof(s) : 0;      /* "max" reads as 0 */
+}
+
+static double cpus_v2(const char *dir)
+{
+    char path[PATH_MAX + 128], s[128];
+    double quota, period;
+    snprintf(path, sizeof path, "%s/cpu.max", dir);
+    return first_line(path, s, sizeof s) && sscanf(s, "%lf %lf", &quota, &period) == 2 && period > 0 ? quota / period : 0;
+}
+
+static double cpus_v1(const char *dir)
+{
+    double quota = read_number(dir, "cpu.cfs_quota_us"), period = read_number(dir, "cpu.cfs_period_us");
+    return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+static double memory_v2(const char *dir) { return read_number(dir, "memory.max"); }
+static double memory_v1(const char *dir) { return read_number(dir, "memory.limit_in_bytes"); }
+
+double granted_memory(void)
+{
+    double all = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double limit[] = { cgroup_least("", memory_v2), cgroup_least("memory", memory_v1) };
+    for (int i = 0; i < 2; i++)
+        if (limit[i] > 0 && limit[i] < all) all = limit[i];
+    return all;
+}
+
+int granted_threads(void)
+{
+    double n = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t *set = NULL;
+    for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {      /* the kernel wants a set at least as large as its own */
+        set = CPU_ALLOC((size_t)cpus);
+        if (!set) break;
+        if (sched_getaffinity(0, CPU_ALLOC_SIZE((size_t)cpus), set) == 0) {
+            n = CPU_COUNT_S(CPU_ALLOC_SIZE((size_t)cpus), set);
+            CPU_FREE(set);
+            break;
+        }
+        CPU_FREE(set);
+        if (errno != EINVAL) break;
+    }
+    const char *slurm = getenv("SLURM_CPUS_PER_TASK");
+    double limit[] = { cgroup_least("", cpus_v2), cgroup_least("cpu", cpus_v1), slurm ? atof(slurm) : 0 };
+    for (int i = 0; i < 3; i++)
+        if (limit[i] > 0 && ceil(limit[i]) < n) n = ceil(limit[i]);
+    return n < 1 ? 1 : n > 4096 ? 4096 : (int)n;
+}

@@ -1,0 +1,58 @@
+/* LANG=FILE and SRC-TGT=F,G of prog.h. */
+#include <ctype.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/prog.h"
+
+static bool is_code(const char *s, size_t n)
+{
+    static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
+    if (n < 2 || n > 31 || !strchr(lower, s[0]) || !strchr(lower, s[1])) return false;
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)s[i]) && s[i] != '_' && s[i] != '-') return false;
+    return true;
+}
+
+const char *prog_lang_file(const char *arg, char lang[32])
+{
+    lang[0] = '\0';
+    size_t n = strcspn(arg, "=");
+    if (!arg[n] || !is_code(arg, n)) return arg;
+    memcpy(lang, arg, n);
+    lang[n] = '\0';
+    return arg + n + 1;
+}
+
+static bool is_known(const char *s, size_t n, const char (*known)[32], int n_known)
+{
+    for (int i = 0; i < n_known; i++)
+        if (strlen(known[i]) == n && !memcmp(known[i], s, n)) return true;
+    return false;
+}
+
+int prog_pair(const char *arg, const char (*known)[32], int n_known, struct pair_arg *p)
+{
+    memset(p, 0, sizeof *p);
+    const char *files = strchr(arg, '='), *comma = files ? strchr(files, ',') : NULL, *at[2] = { NULL, NULL };
+    int found[2] = { 0, 0 };                 /* splits into codes; into known codes */
+    for (const char *dash = arg; files && (dash = memchr(dash, '-', (size_t)(files - dash))); dash++) {
+        size_t a = (size_t)(dash - arg), b = (size_t)(files - dash - 1);
+        if (!is_code(arg, a) || !is_code(dash + 1, b)) continue;
+        found[0]++;
+        at[0] = dash;
+        if (!is_known(arg, a, known, n_known) || !is_known(dash + 1, b, known, n_known)) continue;
+        found[1]++;
+        at[1] = dash;
+    }
+    if (!found[0] || !comma || comma == files + 1 || !comma[1]) return err_set("%s: want SRC-TGT=FILE,FILE", arg);
+    bool use_known = found[1] == 1;
+    if (!use_known && found[0] > 1) return err_set("%s: which two languages are these? Write regions in capitals (en-US-de)", arg);
+    const char *dash = at[use_known];
+    memcpy(p->lang[0], arg, (size_t)(dash - arg));
+    memcpy(p->lang[1], dash + 1, (size_t)(files - dash - 1));
+    p->file[0] = mem_dup(files + 1);
+    p->file[1] = p->file[0] + (comma - files);
+    p->file[1][-1] = '\0';
+    return 0;
+}
