@@ -220,11 +220,12 @@ static int start_model(const struct kernels *k)
     return 0;
 }
 
+static int steps(void *what, struct trainer *tr) { return translation_run(what, tr); }
+
 /* -1 failed, else the exit status. */
 static int run(void)
 {
     const char *why;
-    bool again = false;
     const struct kernels *k = kernels_open(o.device, (enum kern_precision)o.precision, &why);
     if (!k) return -1;
     prog_note("%s", why);
@@ -239,13 +240,7 @@ static int run(void)
     o.x.m = &r.m; o.x.t = &r.t; o.x.vocab = r.vocab; o.x.seed = (uint64_t)o.seed;
     int n_state = state_of_data();                   /* makes r.state: before it is passed on */
     if (trainer_open(&r.tr, &o.run, &r.m, &r.t, r.vocab, r.state, n_state) < 0) return -1;
-    if (r.tr.resumed) prog_note("continuing from step %lld", (long long)r.tr.step);
-    if (o.profile) trainer_profile_start(&r.tr);
-    if (translation_run(&o.x, &r.tr) < 0) return -1;
-    if (o.profile) trainer_profile_stop(&r.tr);
-    if (trainer_close(&r.tr, &again) < 0) return -1;
-    if (o.profile) trainer_profile(&r.tr, memory_total(&r.need));
-    return again ? PROG_AGAIN : PROG_OK;
+    return trainer_run(&r.tr, steps, &o.x, o.profile, memory_total(&r.need));
 }
 
 static void release(void)

@@ -144,11 +144,12 @@ static int shape_of_init(void)
     return 0;
 }
 
+static int steps(void *what, struct trainer *tr) { return pretrain_run(what, tr); }
+
 /* -1 failed, else the exit status. */
 static int run(void)
 {
     const char *why;
-    bool again = false;
     const struct kernels *k = kernels_open(o.device, (enum kern_precision)o.precision, &why);
     if (!k) return -1;
     prog_note("%s", why);
@@ -177,13 +178,7 @@ static int run(void)
             return err_set("%s: no token of it would be predicted (of sentences of 1 to %d tokens, %g of the tokens); give more validation text or raise --mask-prob",
                            o.valid.v[i], o.p.longest, o.p.mlm.select);
     if (trainer_open(&r.tr, &o.run, &r.m, &r.t, r.vocab, r.state, corpora_state(&r.train, r.state)) < 0) return -1;
-    if (r.tr.resumed) prog_note("continuing from step %lld", (long long)r.tr.step);
-    if (o.profile) trainer_profile_start(&r.tr);
-    if (pretrain_run(&o.p, &r.tr) < 0) return -1;
-    if (o.profile) trainer_profile_stop(&r.tr);
-    if (trainer_close(&r.tr, &again) < 0) return -1;
-    if (o.profile) trainer_profile(&r.tr, memory_total(&r.need));
-    return again ? PROG_AGAIN : PROG_OK;
+    return trainer_run(&r.tr, steps, &o.p, o.profile, memory_total(&r.need));
 }
 
 static void release(void)

@@ -2,8 +2,8 @@
  *
  * A back end is a table of functions. Everything a pointer names here is device memory of that back end, got
  * from its alloc, unless it says "host". Calls are queued in order and may return before they are done; only
- * download, get and sync wait. The first failure is kept and returned by sync (-1 and err_msg); the operations
- * themselves return nothing.
+ * download, get and sync wait (and alloc and release may). The first failure is kept and returned by sync (-1 and
+ * err_msg); the operations themselves return nothing.
  *
  * Types. Parameters, their gradients, losses and statistics are float32. Activations and their gradients are
  * `act`: float32 on the CPU, float32 or bfloat16 on CUDA; `act_size` bytes each. Nothing outside a back end
@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include "common/rng.h"
 
-#define KERNELS_ABI 4
+#define KERNELS_ABI 5
 
 typedef void act;                       /* elements of act_size bytes */
 
@@ -85,6 +85,7 @@ struct kernels {
     int abi;
     const char *name;                   /* "cpu", "cuda" */
     size_t act_size;
+    bool queues;                                    /* calls do return before they are done: a host that does not wait gains */
 
     /* --- memory; alloc returns NULL with a message, memory is aligned to 256 bytes */
     void *(*alloc)(size_t bytes);
@@ -96,6 +97,11 @@ struct kernels {
     void (*put)(act *to, const float *host, size_t n);            /* float32 -> act */
     void (*get)(float *host, const act *from, size_t n);          /* act -> float32; waits */
     int (*sync)(void);
+    /* A download that does not wait: what it brings is in `host`, memory of host_alloc, after the next sync that succeeds and not
+     * before. `from` may be written to by the calls that follow. */
+    void (*fetch)(void *host, const void *from, size_t bytes);
+    void *(*host_alloc)(size_t bytes);              /* NULL with a message */
+    void (*host_release)(void *host);
     /* Bytes beside what alloc gave that steps of this shape take: scratch memory of threads and libraries. NULL: not known. */
     size_t (*working)(const struct kern_shape *s);
     /* Bytes that alloc and working may still take, where the device has memory of its own; NULL: it is the host's. */

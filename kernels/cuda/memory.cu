@@ -217,6 +217,29 @@ static void memory_download(void *host, const void *from, size_t bytes)
     if (cuda_lost()) memset(host, 0xff, bytes);
 }
 
+static void *memory_host_alloc(size_t bytes)
+{
+    void *p = NULL;
+    cudaError_t e = cuda_lost() ? cudaSuccess : cudaHostAlloc(&p, bytes ? bytes : 1, 0);
+    if (p) return p;
+    cudaGetLastError();
+    if (cuda_lost()) cuda.fail("%s", cuda_failure());
+    else cuda.fail("%.1f MiB of pinned memory cannot be had (%s)", mib(bytes), cudaGetErrorString(e));
+    return NULL;
+}
+
+static void memory_host_release(void *host)
+{
+    if (!host) return;
+    cuda_failed(cudaStreamSynchronize(cuda.stream), "waiting");         /* copies into it may be under way */
+    cuda_failed(cudaFreeHost(host), "cudaFreeHost");
+}
+
+static void memory_fetch(void *host, const void *from, size_t bytes)
+{
+    if (bytes && !cuda_lost()) cuda_failed(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, cuda.stream), "fetch");
+}
+
 static void memory_copy(void *to, const void *from, size_t bytes)
 {
     cuda_written(to);
@@ -273,4 +296,7 @@ void memory_table(struct kernels *k)
     k->zero = memory_zero;
     k->put = memory_put;
     k->get = memory_get;
+    k->fetch = memory_fetch;
+    k->host_alloc = memory_host_alloc;
+    k->host_release = memory_host_release;
 }

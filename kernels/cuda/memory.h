@@ -4,6 +4,6 @@
 #include "kernels/cuda/cuda.h"
 
 cudaError_t memory_open(void);              /* after the stream is there */
-void memory_table(struct kernels *k);       /* fills in alloc .. get */
+void memory_table(struct kernels *k);       /* fills in alloc .. get, fetch, host_alloc, host_release */
 
 #endif

@@ -132,6 +132,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
     }
     table.name = "cuda";
     table.act_size = sizeof(float);
+    table.queues = true;
     memory_table(&table);
     table.sync = cuda_sync;
     table.working = cuda_working;

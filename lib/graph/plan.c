@@ -77,7 +77,7 @@ const struct kernels *plan_kernels(const struct kernels *like)
     static struct kernels table;
     table = (struct kernels){
         .abi = KERNELS_ABI, .name = "plan", .act_size = like->act_size, .alloc = plan_alloc, .release = plan_release,
-        .upload = upload, .download = download, .copy = upload, .zero = zero, .put = put, .get = get, .sync = done,
+        .upload = upload, .download = download, .copy = upload, .zero = zero, .put = put, .get = get, .sync = done, .fetch = download, .host_alloc = mem_alloc, .host_release = free,
         .describe = describe, .precision = precision,
         .linear_fwd = linear_fwd, .linear_bwd = linear_bwd, .act_bwd = act_bwd, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,
         .norm_fwd = norm_fwd, .norm_bwd = norm_bwd, .drop_fwd = drop_fwd, .drop_bwd = drop_bwd, .attn_fwd = attn_fwd, .attn_bwd = attn_bwd,

@@ -51,6 +51,13 @@ static void download(void *host, const void *from, size_t bytes)
     end("download", 0, 0, 0, 2 * (double)bytes);
 }
 
+static void fetch(void *host, const void *from, size_t bytes)
+{
+    begin();
+    p.k->fetch(host, from, bytes);
+    end("fetch", 0, 0, 0, 2 * (double)bytes);
+}
+
 static void copy(void *to, const void *from, size_t bytes)
 {
     begin();
@@ -260,7 +267,7 @@ const struct kernels *profile_kernels(const struct kernels *k)
     p.k = k;
     p.n = 0;
     table = *k;                                      /* what is not an operation stays: alloc, sync, describe ... */
-    table.upload = upload; table.download = download; table.copy = copy; table.zero = zero; table.put = put; table.get = get;
+    table.upload = upload; table.download = download; table.copy = copy; table.zero = zero; table.put = put; table.get = get; table.fetch = fetch;
     table.linear_fwd = linear_fwd; table.linear_bwd = linear_bwd; table.act_bwd = act_bwd;
     table.embed_fwd = embed_fwd; table.embed_bwd = embed_bwd; table.norm_fwd = norm_fwd; table.norm_bwd = norm_bwd;
     table.drop_fwd = drop_fwd; table.drop_bwd = drop_bwd; table.attn_fwd = attn_fwd; table.attn_bwd = attn_bwd;

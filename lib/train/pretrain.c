@@ -7,11 +7,12 @@
 #include "common/mem.h"
 #include "lib/train/ahead.h"
 
-static double sum_floats(const struct kernels *k, const float *dev, int n)
+double pretrain_sum(const struct kernels *k, const float *x, int n)
 {
+    if (!x) return 0;
     float *h = mem_alloc((size_t)n * sizeof *h);
     double s = 0;
-    k->download(h, dev, (size_t)n * sizeof *h);
+    k->download(h, x, (size_t)n * sizeof *h);
     for (int i = 0; i < n; i++) s += h[i];
     free(h);
     return s;
@@ -27,7 +28,7 @@ static int count_hits(const struct kernels *k, const int32_t *best, const int32_
     return hits;
 }
 
-int pretrain_pass(struct pretrain *p, bool train, bool with_mlm, bool with_gc, float scale, struct pretrain_loss *loss)
+void pretrain_pass(struct pretrain *p, bool train, bool with_mlm, bool with_gc, float scale, struct pretrain_loss *loss)
 {
     struct tape *t = p->t;
     int n = p->b.n;
@@ -40,14 +41,10 @@ int pretrain_pass(struct pretrain *p, bool train, bool with_mlm, bool with_gc, f
         struct var *rows = tape_gather(t, h, tape_int32(t, p->b.row, (size_t)n), n);
         e = tape_xent(t, model_output(p->m, t, rows), p->m->tokens, p->m->output_bias, target, NULL, NULL, 0, scale / (float)n);
     }
-    float *gc = with_gc && p->x ? gc_loss(t, h, p->m->tokens, &p->g, &p->gc, scale) : NULL;
+    loss->mlm = e.nll;
+    loss->best = e.best;
+    if (with_gc && p->x) loss->gc = gc_loss(t, h, p->m->tokens, &p->g, &p->gc, scale);
     if (train) tape_backward(t);
-    if (e.nll) {
-        loss->mlm = sum_floats(t->k, e.nll, n);
-        if (!train) loss->hits = count_hits(t->k, e.best, p->b.target, n);
-    }
-    if (gc) loss->gc = sum_floats(t->k, gc, p->g.n);
-    return t->k->sync();
 }
 
 /* --- the training stream, on a thread of its own --- */
@@ -115,8 +112,11 @@ int pretrain_validate(struct pretrain *p, int i, double *nll, double *accuracy)
         struct pretrain_loss loss;
         p->g.n = 0;
         tape_reset(p->t, false);
-        if (pretrain_pass(p, false, true, false, 0, &loss) < 0) return -1;
-        sum += loss.mlm; n += loss.predicted; hits += loss.hits;
+        pretrain_pass(p, false, true, false, 0, &loss);
+        n += loss.predicted;
+        sum += pretrain_sum(p->t->k, loss.mlm, loss.predicted);
+        if (loss.best) hits += count_hits(p->t->k, loss.best, p->b.target, loss.predicted);
+        if (p->t->k->sync() < 0) return -1;
     }
     *nll = n > 0 ? sum / n : NAN;
     *accuracy = n > 0 ? hits / n : NAN;
@@ -145,17 +145,13 @@ static int validate(struct pretrain *p, struct trainer *tr)
 static int gradient_norms(struct pretrain *p, struct trainer *tr, struct rng_key drop)
 {
     struct params *ps = &p->m->ps;
-    const struct kernels *k = ps->k;
     for (int i = 0; i < 2; i++) {
         struct pretrain_loss loss;
-        float norm2;
         tape_reset(p->t, true);
         p->t->drop.key = drop;
-        if (pretrain_pass(p, true, i == 0, i == 1, 1, &loss) < 0) return -1;
-        k->norm2(tr->norm2, ps->grad, ps->total);
-        k->download(&norm2, tr->norm2, sizeof norm2);
-        k->zero(ps->grad, ps->total * sizeof(float));
-        trainer_term(tr, i ? "gc_grad_norm" : "mlm_grad_norm", sqrt((double)norm2), 1);
+        pretrain_pass(p, true, i == 0, i == 1, 1, &loss);
+        if (trainer_norm(tr, i ? "gc_grad_norm" : "mlm_grad_norm") < 0) return -1;
+        ps->k->zero(ps->grad, ps->total * sizeof(float));
     }
     return 0;
 }
@@ -171,13 +167,12 @@ static int one_step(struct pretrain *p, struct trainer *tr, struct ahead *data)
         if (a == 0 && p->x && p->gradient_norms && (tr->step + 1) % tr->o.log_every == 0 && gradient_norms(p, tr, drop) < 0) return -1;
         tape_reset(p->t, true);
         p->t->drop.key = drop;
-        if (pretrain_pass(p, true, true, true, scale, &loss) < 0) return -1;
+        pretrain_pass(p, true, true, true, scale, &loss);
         tokens += p->b.input.rows;
-        trainer_term(tr, "mlm", loss.mlm, loss.predicted);
-        if (p->x) {
-            trainer_term(tr, "gc", loss.gc, loss.targets);
-            trainer_term(tr, "gc_pairs", loss.pairs, loss.targets);
-        }
+        if (trainer_sum(tr, "mlm", loss.mlm, loss.predicted) < 0) return -1;
+        if (!p->x) continue;
+        if (trainer_sum(tr, "gc", loss.gc, loss.targets) < 0) return -1;
+        trainer_term(tr, "gc_pairs", loss.pairs, loss.targets);
     }
     return trainer_update(tr, tokens);
 }

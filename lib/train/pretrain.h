@@ -25,12 +25,15 @@ struct pretrain {
     struct gc_batch g;
 };
 
-/* Sums over one micro-batch. */
-struct pretrain_loss { double mlm, gc; int predicted, targets, pairs, hits; };
+/* The losses of one micro-batch, on the device until the tape's next reset: mlm [predicted], gc [targets], best [predicted] (the
+ * likeliest words). NULL: the objective took no part, or nothing was predicted. */
+struct pretrain_loss { const float *mlm, *gc; const int32_t *best; int predicted, targets, pairs; };
 
 /* Forward and backward of one micro-batch already in p->b (and p->g): gradients are those of scale * (mean MLM loss +
- * lambda * mean GC loss). with_mlm, with_gc: which objectives take part. */
-int pretrain_pass(struct pretrain *p, bool train, bool with_mlm, bool with_gc, float scale, struct pretrain_loss *loss);
+ * lambda * mean GC loss). with_mlm, with_gc: which objectives take part. Does not wait for the device. */
+void pretrain_pass(struct pretrain *p, bool train, bool with_mlm, bool with_gc, float scale, struct pretrain_loss *loss);
+/* The sum of n losses; waits for them. x NULL: 0. */
+double pretrain_sum(const struct kernels *k, const float *x, int n);
 
 /* Trains until the trainer stops; validation perplexity (mean over languages of the log) judges. 0 or -1. */
 int pretrain_run(struct pretrain *p, struct trainer *tr);

@@ -54,7 +54,6 @@ static int link_best(struct trainer *tr)
     return tr->best_step > 0 ? checkpoint_link(tr->o.dir, "best", tr->best_step) : 0;
 }
 
-/* The trainer's own numbers beside the caller's. The one before is written before the copy is taken: at most one is held. */
 /* Ends the run: `what` of the step are not finite. */
 static int diverged(struct trainer *tr, const char *what, int64_t step)
 {
@@ -62,11 +61,99 @@ static int diverged(struct trainer *tr, const char *what, int64_t step)
     if (tr->saved_step > 0) snprintf(kept, sizeof kept, "the newest checkpoint, of step %lld, is from before", (long long)tr->saved_step);
     tr->ended = true;
     return err_set("%s: the %s of step %lld are not finite (learning rate %g); %s; lower --lr, lengthen --warmup or tighten --clip", tr->o.dir, what,
-                   (long long)step, tr->lr, kept);
+                   (long long)step, trainer_lr(&tr->o, step), kept);
 }
 
+/* --- terms of the log, of which the device has some when the next step is already queued --- */
+
+/* n numbers for a term (-1: there is no room for one): their sum, or the norm whose square they are. step: of the gradient that is. */
+struct unread { int term; bool norm; int64_t step; size_t n; };
+
+/* Waits for the device and reads. -1: it failed, or a step's gradient was not finite: then that step and those after it do not count. */
+static int catch_up(struct trainer *tr)
+{
+    if (tr->m->ps.k->sync() < 0) return -1;
+    const float *x = tr->fetched;
+    for (size_t i = 0; i < tr->n_unread; i++) {
+        const struct unread *u = &tr->unread[i];
+        double sum = 0;
+        for (size_t j = 0; j < u->n; j++) sum += x[j];
+        x += u->n;
+        if (u->norm) sum = sqrt(sum);
+        if (u->step > 0 && !isfinite(sum)) {
+            tr->step = u->step - 1;
+            return diverged(tr, "gradients", u->step);
+        }
+        if (u->term < 0) continue;
+        tr->term[u->term].sum += sum;
+        tr->term[u->term].count += u->norm ? 1 : (double)u->n;
+    }
+    tr->n_unread = tr->n_fetched = 0;
+    tr->read_at = now();
+    return 0;
+}
+
+/* Queues the fetching of u's numbers from the device's x. */
+static int later(struct trainer *tr, const struct unread *u, const float *x)
+{
+    enum { AT_ONCE = 1 << 22 };              /* numbers on the way at most, unless a step has more */
+    const struct kernels *k = tr->m->ps.k;
+    if (tr->n_fetched + u->n > tr->fetched_cap) {
+        if (tr->n_unread && catch_up(tr) < 0) return -1;
+        if (u->n > tr->fetched_cap) {
+            size_t cap = k->queues && u->n < AT_ONCE ? AT_ONCE : u->n;
+            k->host_release(tr->fetched);
+            tr->fetched_cap = 0;
+            if (!(tr->fetched = k->host_alloc(cap * sizeof *tr->fetched))) return -1;
+            tr->fetched_cap = cap;
+        }
+    }
+    mem_room(&tr->unread, &tr->unread_cap, tr->n_unread + 1, sizeof *tr->unread);
+    tr->unread[tr->n_unread++] = *u;
+    if (u->n) k->fetch(tr->fetched + tr->n_fetched, x, u->n * sizeof *x);
+    tr->n_fetched += u->n;
+    return 0;
+}
+
+static int term_of(struct trainer *tr, const char *name)
+{
+    int i = 0;
+    while (i < tr->n_terms && strcmp(tr->term[i].name, name)) i++;
+    if (i < tr->n_terms) return i;
+    if (i == (int)(sizeof tr->term / sizeof *tr->term)) return -1;
+    tr->term[tr->n_terms++] = (struct term){ 0 };
+    snprintf(tr->term[i].name, sizeof tr->term[i].name, "%s", name);
+    return i;
+}
+
+void trainer_term(struct trainer *tr, const char *name, double sum, double count)
+{
+    int i = term_of(tr, name);
+    if (i < 0) return;
+    tr->term[i].sum += sum;
+    tr->term[i].count += count;
+}
+
+int trainer_sum(struct trainer *tr, const char *name, const float *x, int n)
+{
+    return later(tr, &(struct unread){ .term = term_of(tr, name), .n = (size_t)n }, x);
+}
+
+static int norm(struct trainer *tr, const char *name, int64_t step)
+{
+    struct params *ps = &tr->m->ps;
+    ps->k->norm2(tr->norm2, ps->grad, ps->total);
+    return later(tr, &(struct unread){ .term = term_of(tr, name), .norm = true, .step = step, .n = 1 }, tr->norm2);
+}
+
+int trainer_norm(struct trainer *tr, const char *name) { return norm(tr, name, 0); }
+
+/* --- checkpoints --- */
+
+/* The trainer's own numbers beside the caller's. The one before is written before the copy is taken: at most one is held. */
 static int save(struct trainer *tr)
 {
+    if (catch_up(tr) < 0) return -1;
     struct checkpoint_state st = { tr->step, tr->best_step, tr->since_best, tr->best, tr->state, tr->n_state };
     struct checkpoint_keep keep = { tr->o.keep, tr->o.save_every, tr->o.steps, tr->best_step };
     if (saver_done(tr->saver, true) < 0) return -1;
@@ -180,36 +267,23 @@ static void optimise(struct trainer *tr)
     }
 }
 
+/* Does this step end in a line of the log? */
+static bool log_due(const struct trainer *tr)
+{
+    return (tr->o.log_every > 0 && tr->step % tr->o.log_every == 0) || tr->step == tr->o.steps;
+}
+
 int trainer_update(struct trainer *tr, int64_t tokens)
 {
     struct params *ps = &tr->m->ps;
-    float norm2;
     tr->lr = trainer_lr(&tr->o, tr->step + 1);
-    ps->k->norm2(tr->norm2, ps->grad, ps->total);
+    if (norm(tr, "grad_norm", tr->step + 1) < 0) return -1;
     optimise(tr);
     ps->k->zero(ps->grad, ps->total * sizeof(float));
-    ps->k->download(&norm2, tr->norm2, sizeof norm2);
-    if (ps->k->sync() < 0) return -1;
-    tr->norm = sqrt((double)norm2);
-    if (!isfinite(tr->norm)) return diverged(tr, "gradients", tr->step + 1);
     tr->step++;
     tr->tokens += tokens;
-    trainer_term(tr, "grad_norm", tr->norm, 1);
-    return 0;
-}
-
-void trainer_term(struct trainer *tr, const char *name, double sum, double count)
-{
-    int i = 0;
-    while (i < tr->n_terms && strcmp(tr->term[i].name, name)) i++;
-    if (i == tr->n_terms) {
-        if (i == (int)(sizeof tr->term / sizeof *tr->term)) return;
-        snprintf(tr->term[i].name, sizeof tr->term[i].name, "%s", name);
-        tr->term[i].sum = tr->term[i].count = 0;
-        tr->n_terms++;
-    }
-    tr->term[i].sum += sum;
-    tr->term[i].count += count;
+    bool wanted = !ps->k->queues || log_due(tr) || trainer_due(tr) || (tr->bar && now() - tr->read_at >= 1);
+    return wanted ? catch_up(tr) : 0;
 }
 
 bool trainer_due(const struct trainer *tr)
@@ -259,8 +333,8 @@ int trainer_tick(struct trainer *tr)
 {
     bool last = tr->step == tr->o.steps;
     double passed = now() - tr->logged_at, speed = passed > 0 ? (double)(tr->tokens - tr->tokens_logged) / passed : 0;
-    if (tr->bar) show(tr, speed);
-    if (((tr->o.log_every > 0 && tr->step % tr->o.log_every == 0) || last) && report(tr, speed) < 0) return -1;
+    if (tr->bar && !tr->n_unread) show(tr, speed);
+    if (log_due(tr) && report(tr, speed) < 0) return -1;
     progress_at(tr->bar, (uint64_t)tr->step, tr->shown);
     bool due = (tr->o.save_every > 0 && tr->step % tr->o.save_every == 0)
             || (tr->o.save_seconds > 0 && now() - tr->saved_at >= (double)tr->o.save_seconds);
@@ -268,13 +342,24 @@ int trainer_tick(struct trainer *tr)
     return saver_done(tr->saver, false);         /* a full disk ends the run when it is met, not at the next checkpoint */
 }
 
-int trainer_close(struct trainer *tr, bool *again)
+int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr), void *what, bool profile, size_t predicted)
 {
-    int rc = 0;
-    if (tr->saved_step != tr->step || tr->step == 0) rc = save(tr);
-    if (rc == 0) rc = saver_done(tr->saver, true);
-    *again = tr->stopped;
-    return rc;
+    if (tr->resumed) prog_note("continuing from step %lld", (long long)tr->step);
+    profile_reset();
+    int64_t first = tr->step;
+    double began = now(), mib = 1 << 20;
+    if (steps(what, tr) < 0) return -1;
+    double seconds = now() - began;
+    if ((tr->saved_step != tr->step || tr->step == 0) && save(tr) < 0) return -1;
+    if (saver_done(tr->saver, true) < 0) return -1;
+    if (profile) {
+        double peak = (double)mem_peak() / mib;
+        progress_clear();
+        profile_print(stderr, seconds, tr->step - first);
+        fprintf(stderr, "arena: %.1f MiB used of %.1f\nmemory: %.1f MiB at most, %.1f predicted\n", (double)tape_peak(tr->t) / mib,
+                (double)tape_size(tr->t) / mib, peak, (double)predicted / mib);
+    }
+    return tr->stopped ? PROG_AGAIN : PROG_OK;
 }
 
 void trainer_free(struct trainer *tr)
@@ -283,6 +368,8 @@ void trainer_free(struct trainer *tr)
     progress_end(tr->bar);
     if (tr->log) log_close(tr->log);
     if (tr->norm2) tr->m->ps.k->release(tr->norm2);
+    if (tr->fetched) tr->m->ps.k->host_release(tr->fetched);
+    free(tr->unread);
     memset(tr, 0, sizeof *tr);
 }
 
@@ -299,26 +386,4 @@ char *run_model_dir(const char *dir)
     }
     err_set("%s: is not the folder of a model or a run (no weights.safetensors, best or last in it)", dir);
     return NULL;
-}
-
-void trainer_profile_start(struct trainer *tr)
-{
-    profile_reset();
-    tr->profiled_at = now();
-    tr->profiled_step = tr->step;
-}
-
-void trainer_profile_stop(struct trainer *tr)
-{
-    tr->profiled_seconds = now() - tr->profiled_at;
-    tr->profiled_steps = tr->step - tr->profiled_step;
-}
-
-void trainer_profile(struct trainer *tr, size_t predicted)
-{
-    double mib = 1 << 20, peak = (double)mem_peak() / mib;
-    progress_clear();
-    profile_print(stderr, tr->profiled_seconds, tr->profiled_steps);
-    fprintf(stderr, "arena: %.1f MiB used of %.1f\nmemory: %.1f MiB at most, %.1f predicted\n", (double)tape_peak(tr->t) / mib,
-            (double)tape_size(tr->t) / mib, peak, (double)predicted / mib);
 }

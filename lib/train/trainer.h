@@ -2,14 +2,21 @@
  * stopping and resuming. What is learnt is the caller's: pretrain.c, translation.c.
  *
  *   trainer_open(&tr, ...);                        locks the folder, makes it or resumes in it
+ *   status = trainer_run(&tr, steps, ...);         saves at the end, also when stopped
+ *
+ *   steps:
  *   while (trainer_go(&tr)) {                      false: all steps done, patience over, or told to stop
  *       ... forward and backward passes that add up to one step's gradient ...
+ *       trainer_sum(&tr, "mlm", losses, n); ...    what the log averages
  *       if (trainer_update(&tr) < 0) ...           clip, Adam, count the step; refuses NaN
- *       trainer_term(&tr, "mlm", sum, count); ...  what the log averages
  *       if (trainer_due(&tr)) { validate; trainer_judge(&tr, metric); }
  *       if (trainer_tick(&tr) < 0) ...             log line, progress bar, checkpoint when due
  *   }
- *   status = trainer_close(&tr);
+ *
+ * A step does not wait for a device that calls are queued on: what it leaves there for the log, losses and the gradient's norm, is read
+ * in the order of the steps when a log line, a validation or a checkpoint is due, once a second where there is a progress bar, and
+ * when there is much of it. A gradient that is not finite changes nothing (kernels.h, adam) and ends the run when its norm is
+ * read; of the steps that were queued after it nothing is logged, judged or saved.
  *
  * The folder (docs/formats/checkpoint.md): run.config (the effective options), log.jsonl, checkpoints/step-N (a model folder
  * with optimizer.safetensors and state.json), best and last (links to two of them). */
@@ -55,7 +62,6 @@ struct trainer {
     int64_t step;                /* steps done */
     int64_t best_step, since_best;
     double best;                 /* the best validation metric so far */
-    double norm;                 /* of the last gradient, before clipping */
     double lr;                   /* of the last step */
     bool resumed;
     /* private */
@@ -65,10 +71,11 @@ struct trainer {
     struct progress *bar; char shown[200];       /* what stands behind the bar */
     struct term { char name[24]; double sum, count; } term[16]; int n_terms;
     float *norm2;                /* device */
-    double started, saved_at, logged_at;
+    struct unread *unread; size_t unread_cap, n_unread;              /* what the device has for terms, oldest first */
+    float *fetched; size_t fetched_cap, n_fetched;                   /* their numbers: kernels.h, fetch */
+    double started, saved_at, logged_at, read_at;
     int64_t saved_step, tokens, tokens_logged;
     bool stopped, ended;
-    double profiled_at, profiled_seconds; int64_t profiled_step, profiled_steps;
 };
 
 /* m has its initial weights; with resume they, the optimiser and the state come from the newest whole checkpoint (one that is
@@ -80,21 +87,21 @@ bool trainer_go(struct trainer *tr);
 double trainer_lr(const struct trainer_options *o, int64_t step);      /* of step 1, 2, ... */
 /* The key of this step's random numbers. */
 struct rng_key trainer_key(const struct trainer *tr, uint64_t seed, enum rng_purpose purpose);
-int trainer_update(struct trainer *tr, int64_t tokens);
-/* Adds to what the next log line averages under `name` (sum / count). */
+/* Adds to what the next log line averages under `name` (sum / count): numbers at hand; the sum of x [n] on the device, which may be
+ * written to by what is queued after this; the norm of the gradient so far. */
 void trainer_term(struct trainer *tr, const char *name, double sum, double count);
+int trainer_sum(struct trainer *tr, const char *name, const float *x, int n);
+int trainer_norm(struct trainer *tr, const char *name);
+int trainer_update(struct trainer *tr, int64_t tokens);
 bool trainer_due(const struct trainer *tr);          /* is a validation due after this step? */
 /* A validation's metric: keeps the best model, counts patience. */
 int trainer_judge(struct trainer *tr, double metric);
 int trainer_tick(struct trainer *tr);
-/* --profile: what the operations took between start and stop (lib/graph/profile.h), the arena, and peak memory so far beside what was
- * predicted, on standard error. */
-void trainer_profile_start(struct trainer *tr);
-void trainer_profile_stop(struct trainer *tr);
-void trainer_profile(struct trainer *tr, size_t predicted);
-/* The last checkpoint (also when stopped: then prog status 75 is right, *again is set). */
-int trainer_close(struct trainer *tr, bool *again);
-void trainer_free(struct trainer *tr);               /* after trainer_close, or instead of it when the run failed; zeros are fine */
+/* All after trainer_open: the steps (pretrain_run, translation_run), which get `what`, and the last checkpoint. profile: then, on
+ * standard error, what the operations took (lib/graph/profile.h), the arena, and peak memory beside what was predicted, in bytes.
+ * The program's status, PROG_AGAIN when it was stopped; or -1. */
+int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr), void *what, bool profile, size_t predicted);
+void trainer_free(struct trainer *tr);               /* zeros are fine */
 
 /* The model folder meant by `dir`: itself when it has weights, else its best, else its last checkpoint. malloc'd; NULL with a
  * message. */

@@ -45,9 +45,9 @@ static const uint8_t *allowed_words(struct translation *x, int lang)
     return x->mask_vocab ? x->m->seen[lang] : NULL;
 }
 
-/* Forward and backward of one micro-batch; gradients of scale * mean smoothed cross entropy are added. *nll gets the sum of
- * plain -log p over the target tokens. */
-static int mt_pass(struct translation *x, const struct mt_batch *b, bool train, float scale, double *nll)
+/* Forward and backward of one micro-batch; gradients of scale * mean smoothed cross entropy are added. Returns plain -log p of the
+ * target tokens [b->dec.rows], on the device until the tape's next reset. */
+static const float *mt_pass(struct translation *x, const struct mt_batch *b, float scale)
 {
     struct tape *t = x->t;
     struct model *m = x->m;
@@ -63,13 +63,8 @@ static int mt_pass(struct translation *x, const struct mt_batch *b, bool train, 
     }
     struct xent e = tape_xent(t, h, m->tokens, m->output_bias, tape_int32(t, b->target, (size_t)M), NULL, allowed,
                               (float)x->smoothing, M ? scale / (float)M : 0);
-    if (train) tape_backward(t);
-    float *host = mem_alloc((size_t)M * sizeof *host);
-    t->k->download(host, e.nll, (size_t)M * sizeof *host);
-    *nll = 0;
-    for (int i = 0; i < M; i++) *nll += host[i];
-    free(host);
-    return t->k->sync();
+    tape_backward(t);
+    return e.nll;
 }
 
 /* --- one step's batches --- */
@@ -192,14 +187,11 @@ static struct mt_batch *next_batch(struct ahead *a)
 /* One objective's share of a step. */
 static int learn(struct translation *x, struct trainer *tr, const struct mt_batch *b, const char *what, float scale, uint32_t objective, int64_t *tokens)
 {
-    double nll;
     if (!b) return -1;
     tape_reset(x->t, true);
     x->t->drop.key = trainer_key(tr, x->seed + objective, RNG_DROPOUT);
-    if (mt_pass(x, b, true, scale, &nll) < 0) return -1;
-    trainer_term(tr, what, nll, b->dec.rows);
     *tokens += b->src.rows + b->dec.rows;
-    return 0;
+    return trainer_sum(tr, what, mt_pass(x, b, scale), b->dec.rows);
 }
 
 /* `back` is memory for back-translations. */
@@ -301,23 +293,22 @@ static void lengths(const struct translation *x, int *usual, int *longest)
 /* What a plan works with: a model and a tape without memory, ids of any sentence, the largest batches so far. */
 struct plan { struct translation *x; struct mt_batch b; uint32_t *ids; int usual, longest, rows, rows_out; };
 
-static int plan_pass(struct plan *p)
+static void plan_pass(struct plan *p)
 {
-    double nll;
     if (p->b.src.rows > p->rows) p->rows = p->b.src.rows;
     if (p->b.dec.rows > p->rows) p->rows = p->b.dec.rows;
     if (p->b.dec.rows > p->rows_out) p->rows_out = p->b.dec.rows;
     tape_reset(p->x->t, true);
-    return mt_pass(p->x, &p->b, true, 1, &nll);
+    mt_pass(p->x, &p->b, 1);
 }
 
 /* A micro-batch of pairs, `tokens` a side. */
-static int plan_pairs(struct plan *p, int tokens)
+static void plan_pairs(struct plan *p, int tokens)
 {
     mt_clear(&p->b);
     while (p->b.src.rows + p->b.dec.rows < 2 * tokens - 1) mt_add(&p->b, p->ids, p->usual, 0, p->ids, p->usual, 0, 0);
     mt_add(&p->b, p->ids, p->longest, 0, p->ids, p->longest, 0, 0);
-    return plan_pass(p);
+    plan_pass(p);
 }
 
 /* Words of the longest translation of n words. */
@@ -351,7 +342,8 @@ static int plan_back(struct plan *p, int tokens)
         mt_add(&p->b, p->ids, y < p->x->longest ? y : p->x->longest, 0, p->ids, n, 0, 0);
     }
     mt_free(&real);
-    return rc < 0 ? rc : plan_pass(p);
+    if (rc == 0) plan_pass(p);
+    return rc;
 }
 
 /* Validation's translations, of the text itself or (again) of translations of it that are as long as they may get. */
@@ -390,9 +382,11 @@ int translation_plan(const struct translation *from, const struct model_config *
     p.ids = mem_zero((size_t)c->positions, sizeof *p.ids);
     /* --denoise-tokens follows --tokens where it was not given */
     int denoise = from->denoise_tokens == from->tokens / 2 ? (tokens + 1) / 2 : from->denoise_tokens;
-    if (from->n_train) rc = plan_pairs(&p, tokens);
-    if (rc == 0 && from->mono) rc = plan_pairs(&p, denoise);
-    if (rc == 0 && from->mono) rc = plan_back(&p, tokens);
+    if (from->n_train) plan_pairs(&p, tokens);
+    if (from->mono) {
+        plan_pairs(&p, denoise);
+        rc = plan_back(&p, tokens);
+    }
     for (int i = 0; i < from->n_valid && rc == 0; i++) {
         rc = plan_valid(&p, &from->valid[i].side[0], tokens, false);
         if (rc == 0 && from->mono) rc = plan_valid(&p, &from->valid[i].side[0], tokens, true);

@@ -15,6 +15,27 @@ check_training_follows_the_cpu
 check_bf16_training_follows_the_cpu
 check_same_seed_same_bytes
 check_translation_follows_the_cpu
+# between two lines of the log a step does not wait for the device: twice the steps, as many waits
+waits() { STEPS=$1 ISOGLOT_EMULATE_WAITS=$PWD/waits "${@:2}" --log-every "$1" --valid-every 1000 --out "waits.$1" 2> why || { cat why; fail "a run whose waits are counted"; }; rm -r "waits.$1"; sed '/memory/d' waits; }
+pretraining() { pretrain_on cuda float32 none --steps "$STEPS" "$@"; }
+translating() { finetune -q --task mt -v vocab --parallel aa-bb=fwd,rev --layers 1 --dim 32 --heads 4 --positions 32 --tokens 100 --accumulate 2 --steps "$STEPS" --device cuda "$@"; }
+for what in pretraining translating; do
+    waits 5 $what > few
+    waits 10 $what > many
+    grep -q '^stream [1-9]' few || { cat few; fail "$what: no wait was counted"; }
+    same few many
+done
+# a gradient that is not finite: read at once, or steps later, the run ends the same, and nothing of the steps since is saved or logged
+diverges() {
+    fails 1 "$1: the gradients of step [0-9]+ are not finite .* the newest checkpoint, of step [0-9]+, is from before" pretrain_on cuda float32 "$1" \
+        --optimizer lamb --lr 100 --warmup 0 --schedule constant --save-every 4 --steps 100 --valid-every 100 --log-every "$2"
+    sed "s/$1//" fails.err > "$1.said"
+}
+diverges at-once 1
+diverges later 90
+same at-once.said later.said
+is "$(ls later/checkpoints)" "$(ls at-once/checkpoints)" "checkpoints of a run whose gradient is not finite"
+[ ! -s later/log.jsonl ] || fail "a line of the log from after a gradient that was not finite"
 # what it says of itself, and without a device
 pretrain_on auto float32 auto --steps 1 2> why || { cat why; fail "auto"; }
 wait $ops32 || { cat float32; fail "operations in float32"; }
@@ -43,6 +64,7 @@ for what in "parted:lanes of a warp are at different operations" "left_early:wit
     grep -q "${what#*:}" found || { cat found; fail "${what%%:*}"; }
 done
 is "$("$planted" late_copy)" -1 "memory of the host that was written to before a copy had read it"
+is "$("$planted" early_read)" "-nan then 7" "memory of the host that was read before a copy had come"
 
 # memory that ends: what was wanted, what there is, what helps; nothing half-written
 export ISOGLOT_EMULATE_MEMORY=60000000

@@ -7,7 +7,8 @@
  *   ISOGLOT_EMULATE=races          every access to shared and device memory is checked (races.cc): two threads of a block without a barrier
  *                                  between them, two blocks of a launch, a copy under way; one of them a write
  *   ISOGLOT_EMULATE_MEMORY=BYTES   what cudaMalloc has
- *   ISOGLOT_EMULATE_LOST=N         the device is lost at the N-th launch */
+ *   ISOGLOT_EMULATE_LOST=N         the device is lost at the N-th launch
+ *   ISOGLOT_EMULATE_WAITS=FILE     gets, at the end, how often the host waited: "stream N", "event N", "memory N" (cudaFree) */
 #ifndef TEST_CUDA_RUNTIME_H
 #define TEST_CUDA_RUNTIME_H
 #include <math.h>

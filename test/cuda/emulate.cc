@@ -231,6 +231,8 @@ static cudaError_t last_error;
 static bool lost;
 static cudaError_t now(void) { return lost ? (last_error = cudaErrorECCUncorrectable) : cudaSuccess; }
 static void copies_land(uint64_t until);
+static void fetches_land(uint64_t until);
+static uint64_t fetches_done, fetches_queued;
 
 /* What cudaFuncSetAttribute allowed, by kernel. */
 static struct { const void *entry; size_t most; } allowed[64];
@@ -444,24 +446,59 @@ cudaError_t cudaMalloc(void **p, size_t n)
     return now();
 }
 
+/* ISOGLOT_EMULATE_WAITS: how often the host waited for the device, by call, written at the end. */
+static struct { int stream, event, memory; } waits;
+static __attribute__((destructor)) void tell_waits(void)
+{
+    const char *path = getenv("ISOGLOT_EMULATE_WAITS");
+    FILE *f = path ? fopen(path, "w") : NULL;
+    if (!f) return;
+    fprintf(f, "stream %d\nevent %d\nmemory %d\n", waits.stream, waits.event, waits.memory);
+    fclose(f);
+}
+
 cudaError_t cudaFree(void *p)
 {
     if (!p) return cudaSuccess;
+    waits.memory++;
     copies_land(~(uint64_t)0);
+    fetches_land(~(uint64_t)0);
     struct header *h = (struct header *)p - 1;
     used -= h->n;
     free(h);
     return now();
 }
 
-cudaError_t cudaHostAlloc(void **p, size_t n, unsigned) { *p = malloc(n); return *p ? cudaSuccess : cudaErrorMemoryAllocation; }
-cudaError_t cudaFreeHost(void *p) { free(p); return cudaSuccess; }
+static struct { char *p; size_t n; } pinned[8];
+static bool is_pinned(const void *p)
+{
+    for (auto &b : pinned) if (b.p && (const char *)p >= b.p && (const char *)p < b.p + b.n) return true;
+    return false;
+}
+cudaError_t cudaHostAlloc(void **p, size_t n, unsigned)
+{
+    *p = malloc(n);
+    if (!*p) return cudaErrorMemoryAllocation;
+    for (auto &b : pinned) if (!b.p) {
+        b = { (char *)*p, n };
+        return cudaSuccess;
+    }
+    die("more pieces of pinned memory than this emulation keeps");
+    return cudaErrorMemoryAllocation;
+}
+cudaError_t cudaFreeHost(void *p)
+{
+    if (fetches_done != fetches_queued) die("pinned memory is given back while copies into it may be under way");
+    for (auto &b : pinned) if (b.p == p) b.p = NULL;
+    free(p);
+    return cudaSuccess;
+}
 
 /* Copies from the host read its memory as late as the rules allow: before what comes after them in the stream, or when somebody waits. */
 static struct upload { void *to; const void *from; size_t n; } *uploads;
 static uint64_t uploads_done, uploads_queued;
 enum { UPLOADS = 1 << 14 };
-struct emulate_event { uint64_t queued; };
+struct emulate_event { uint64_t queued, fetches; };
 
 static void copies_land(uint64_t until)
 {
@@ -469,6 +506,30 @@ static void copies_land(uint64_t until)
         struct upload *u = &uploads[uploads_done % UPLOADS];
         if (!lost) memcpy(u->to, u->from, u->n);
     }
+}
+
+/* Copies from the device into pinned memory arrive as late as the rules allow: when somebody waits. Until then NaNs are there. */
+static struct fetch { void *to, *data; size_t n; } *fetches;
+enum { FETCHES = 1 << 16 };
+
+static void fetches_land(uint64_t until)
+{
+    for (; fetches_done < until && fetches_done < fetches_queued; fetches_done++) {
+        struct fetch *f = &fetches[fetches_done % FETCHES];
+        if (!lost) memcpy(f->to, f->data, f->n);
+        free(f->data);
+    }
+}
+
+static void fetch_later(void *to, const void *from, size_t n)
+{
+    if (!fetches) fetches = (struct fetch *)calloc(FETCHES, sizeof *fetches);
+    if (!fetches || fetches_queued - fetches_done == FETCHES) die("more copies under way than this emulation keeps");
+    struct fetch f = { to, malloc(n), n };
+    if (!f.data) die("no memory");
+    memcpy(f.data, from, n);
+    memset(to, 0xff, n);
+    fetches[fetches_queued++ % FETCHES] = f;
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, cudaStream_t)
@@ -481,7 +542,9 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, cuda
         return now();
     }
     copies_land(~(uint64_t)0);
-    if (!lost && n) memmove(to, from, n);
+    if (kind == cudaMemcpyDeviceToHost && is_pinned(to)) {
+        if (n) fetch_later(to, from, n);
+    } else if (!lost && n) memmove(to, from, n);
     return now();
 }
 cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t)
@@ -492,11 +555,23 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t)
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { *s = NULL; return cudaSuccess; }
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { copies_land(~(uint64_t)0); return now(); }
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    waits.stream++;
+    copies_land(~(uint64_t)0);
+    fetches_land(~(uint64_t)0);
+    return now();
+}
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) { *e = (cudaEvent_t)calloc(1, sizeof **e); return *e ? cudaSuccess : cudaErrorMemoryAllocation; }
 cudaError_t cudaEventDestroy(cudaEvent_t e) { free(e); return cudaSuccess; }
-cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t) { e->queued = uploads_queued; return now(); }
-cudaError_t cudaEventSynchronize(cudaEvent_t e) { copies_land(e->queued); return now(); }
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t) { *e = { uploads_queued, fetches_queued }; return now(); }
+cudaError_t cudaEventSynchronize(cudaEvent_t e)
+{
+    waits.event++;
+    copies_land(e->queued);
+    fetches_land(e->fetches);
+    return now();
+}
 cudaError_t cudaPeekAtLastError(void) { return last_error; }
 cudaError_t cudaGetLastError(void) { cudaError_t e = last_error; last_error = cudaSuccess; return e; }
 const char *cudaGetErrorString(cudaError_t e)

@@ -90,6 +90,11 @@ int main(int argc, char **argv)
     IS(left_early, 1, 0, x);
     IS(odd_address, 1, 0, x, 1);
     if (strcmp(name, "much_shared") == 0) LAUNCH(nothing, 1, 64, 60 << 10);
+    if (strcmp(name, "early_read") == 0) {                      /* nobody has waited for it */
+        cudaMemcpyAsync(pinned, x, 256, cudaMemcpyDeviceToHost, NULL);
+        printf("%g then ", (double)pinned[7]);
+        cudaStreamSynchronize(NULL);
+    }
     if (strcmp(name, "high_grid") == 0) LAUNCH(nothing, dim3(1, 70000), 64, 0);
     cudaMemcpyAsync(got, x, sizeof got, cudaMemcpyDeviceToHost, NULL);
     printf("%g\n", (double)got[7]);

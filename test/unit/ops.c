@@ -887,6 +887,25 @@ static void uploads_keep_what_the_host_had_when_they_were_called(void **state)
     free(host); free(got);
 }
 
+/* Pieces of one memory, which is written to again as soon as fetch returns. */
+static void fetches_bring_what_the_device_had_when_they_were_called(void **state)
+{
+    (void)state;
+    enum { PIECE = 5003, PIECES = 9 };
+    int32_t host[PIECE], *got = k->host_alloc(PIECES * PIECE * sizeof *got), *from = device(PIECE * sizeof *from);
+    assert_non_null(got);
+    for (int i = 0; i < PIECES; i++) {
+        for (int j = 0; j < PIECE; j++) host[j] = i * PIECE + j;
+        k->upload(from, host, sizeof host);
+        k->fetch(got + i * PIECE, from, sizeof host);
+    }
+    k->zero(from, sizeof host);
+    assert_int_equal(k->sync(), 0);
+    for (int j = 0; j < PIECES * PIECE; j++) if (got[j] != j) fail_msg("number %d", j);
+    k->release(from);
+    k->host_release(got);
+}
+
 static void topk_is_a_sort_of_the_allowed_words(void **state)
 {
     (void)state;
@@ -1255,6 +1274,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_gradient_with_the_wrong_sign_is_noticed),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
         cmocka_unit_test(uploads_keep_what_the_host_had_when_they_were_called),
+        cmocka_unit_test(fetches_bring_what_the_device_had_when_they_were_called),
         cmocka_unit_test(topk_is_a_sort_of_the_allowed_words),
         cmocka_unit_test(best_is_the_first_largest_logit_among_the_allowed),
         cmocka_unit_test(adam_follows_the_paper_and_skips_gradients_that_are_not_finite),
