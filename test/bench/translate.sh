@@ -2,13 +2,15 @@
 # and beam 5, batches of 1 and 32: tokens/s, ratios, and how many translations are the same.
 #   PYTHON=a Python with torch, transformers and ctranslate2 (pip install; without it only ours runs)
 #   MODEL=folder of a model or run, SRC=xa TGT=xb, TEXT=file of its BPE text; without MODEL one is trained first, of invented languages, always the same
-#   SENTENCES=200 of TEXT; THREADS=N, BEAMS="1 5", BATCHES="1 32", LONGEST=100 tokens a translation, TIMES=2 (the fastest counts)
-#   PEERS="transformers ctranslate2", STEPS=600, LAYERS=3, DIM=256: the model that is trained (1 to 2 minutes on 2 cores)
-# Ours is timed as a process, less what the same process takes for no sentence at all; the peers without loading.
+#   SENTENCES=200 of TEXT (or one number for each of BATCHES); THREADS=N, BEAMS="1 5", BATCHES="1 32", LONGEST=100 tokens a translation,
+#   TIMES=2 (the fastest counts); PEERS="transformers ctranslate2"
+#   STEPS=600, LAYERS=3, DIM=256, HEADS=4, LR=1e-3: the model that is trained (1 to 2 minutes on 2 cores)
+#   DEVICE=cpu (cuda: test/gpu/bench.sh), PRECISION=float32; the peers' is the same
+# Ours is timed as a process, less what the same process takes for no sentence at all; the peers without loading. Memory is the host's.
 set -eu
 for v in $(env | sed -n 's/^\(OPENBLAS_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
 export LC_ALL=C.UTF-8 PATH=$BIN:$PATH
-threads=${THREADS:-$(nproc)} longest=${LONGEST:-100} times=${TIMES:-2} python=${PYTHON-}
+threads=${THREADS:-$(nproc)} device=${DEVICE:-cpu} precision=${PRECISION:-float32} longest=${LONGEST:-100} times=${TIMES:-2} python=${PYTHON-}
 export OMP_NUM_THREADS=$threads
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 [ -z "${MODEL:-}" ] || MODEL=$(cd "$MODEL" && pwd)
@@ -24,39 +26,50 @@ if [ -z "${MODEL:-}" ]; then
     for f in dev.xa dev.xb test.xa test.xb; do bpe-apply -q -c codes $f > $f.bpe; done
     vocab-count -q dev.xa.bpe dev.xb.bpe > vocab
     echo "training: ${LAYERS:-3} + ${LAYERS:-3} layers, D = ${DIM:-256}, ${STEPS:-600} steps" >&2
-    finetune --task mt -v vocab --parallel xa-xb=dev.xa.bpe,dev.xb.bpe --layers "${LAYERS:-3}" --dim "${DIM:-256}" --heads 4 --positions 256 --tokens 1000 \
-        --steps "${STEPS:-600}" --lr 1e-3 --warmup 100 --dropout 0 --seed 1 --save-every 100000 --threads "$threads" --out run >&2
+    finetune --task mt -v vocab --parallel xa-xb=dev.xa.bpe,dev.xb.bpe --layers "${LAYERS:-3}" --dim "${DIM:-256}" --heads "${HEADS:-4}" --positions 256 --tokens 1000 \
+        --device "$device" --precision "$precision" --steps "${STEPS:-600}" --lr "${LR:-1e-3}" --warmup 100 --dropout 0 --seed 1 --save-every 100000 --threads "$threads" --out run >&2
     MODEL=$work/run TEXT=$work/test.xa.bpe
 fi
 : "${SRC:?set SRC and TGT, the languages of MODEL}" "${TGT:?}" "${TEXT:?set TEXT to BPE text in SRC}"
-awk 'NF' "$TEXT" | head -n "${SENTENCES:-200}" > text
-[ -s text ] || { echo "no sentence in $TEXT" >&2; exit 1; }
+awk 'NF' "$TEXT" > all
+read -ra beams <<< "${BEAMS:-1 5}"
+read -ra batches <<< "${BATCHES:-1 32}"
+read -ra sentences <<< "${SENTENCES:-200}"
+[ -s all ] || { echo "no sentence in $TEXT" >&2; exit 1; }
 ckpt info "$MODEL" > info
-echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $threads threads; load $(cut -d' ' -f1-3 /proc/loadavg)"
+echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $threads threads, $device, $precision; load $(cut -d' ' -f1-3 /proc/loadavg)"
 echo "model: $(grep -oE '"(layers|decoder_layers|dim|ffn|vocab)": *[0-9]+' info | tr -d '"' | tr '\n' ' ')"
-echo "text: $(wc -l < text) sentences, $(wc -w < text) tokens"
 [ -z "$python" ] || ckpt export -q -o hf --to bart --src "$SRC" --tgt "$TGT" "$MODEL"
 vocab=vocab.model
 if [ -e "$MODEL/vocab" ]; then cp "$MODEL/vocab" $vocab; else cp "$MODEL/best/vocab" $vocab 2>/dev/null || cp "$MODEL/last/vocab" $vocab; fi
 
-# one TEXT OUT BEAM BATCH: seconds and KiB of a process
-one() { /usr/bin/env time -f '%e %M' -o t translate -q -m "$MODEL" -s "$SRC" -t "$TGT" --threads "$threads" --beam "$3" --sentences "$4" --tokens 1000000 \
-    --max-ratio 0 --max-extra "$longest" --early-stopping < "$1" > "$2" && tail -n 1 t; }
+# one TEXT OUT BEAM BATCH: seconds and, where there is GNU time, KiB of a process
+measure=()
+[ -z "$(type -P time)" ] || measure=("$(type -P time)" -f %M -o kib)
+echo 0 > kib
+one() {
+    local began=$EPOCHREALTIME
+    "${measure[@]}" translate -q -m "$MODEL" -s "$SRC" -t "$TGT" --device "$device" --precision "$precision" --threads "$threads" --beam "$3" --sentences "$4" --tokens 1000000 \
+        --max-ratio 0 --max-extra "$longest" --early-stopping < "$1" > "$2" && awk -v a="$began" -v b="$EPOCHREALTIME" -v k="$(tail -n 1 kib)" 'BEGIN { print b - a, k }'
+}
 fastest() { for _ in $(seq "$times"); do one "$@"; done | sort -n | head -n 1; }
 : > none
 : > rows
-for beam in ${BEAMS:-1 5}; do
-    for batch in ${BATCHES:-1 32}; do
+for beam in "${beams[@]}"; do
+    for i in "${!batches[@]}"; do
+        batch=${batches[i]}
+        head -n "${sentences[i]:-${sentences[0]}}" all > text
+        [ "$beam" != "${beams[0]}" ] || echo "text, batches of $batch: $(wc -l < text) sentences, $(wc -w < text) tokens"
         read -r start _ < <(fastest none out "$beam" "$batch")
         read -r wall kib < <(fastest text ours "$beam" "$batch")
         awk -v w="$wall" -v s="$start" -v n="$(wc -w < ours)" -v k="$kib" -v c="$beam, $batch" \
             'BEGIN { d = w - s; few = d < w / 10; if (few) d = w     # loading is nearly all of it: too few sentences to tell
                 print c "\tours\t" d "\t" n "\t" k / 1024 "\t\tours: " w " s with loading" (few ? ", which counts here: give more SENTENCES" : "") }' | tee -a rows >&2
         for peer in ${python:+${PEERS:-transformers ctranslate2}}; do
-            IFS=$'\t' read -r seconds tokens sentences mib version < <("$python" "$TOP/test/peers/translate.py" $peer $vocab hf theirs "$beam" "$batch" "$threads" "$longest" "$times" < text 2>err) ||
+            IFS=$'\t' read -r seconds tokens translated mib version < <("$python" "$TOP/test/peers/translate.py" $peer $vocab hf theirs "$beam" "$batch" "$threads" "$longest" "$times" "$device" "$precision" < text 2>err) ||
                 { echo "$peer: failed: $(tail -n 1 err)"; continue; }
             same=$(paste -d '\n' ours theirs | awk 'NR % 2 { a = $0; next } a == $0 { n++ } END { print n + 0 }')
-            printf '%s\t%s\t%s\t%s\t%s\t%s of %s\t%s\n' "$beam, $batch" "$peer" "$seconds" "$tokens" "$mib" "$same" "$sentences" "$version" | tee -a rows >&2
+            printf '%s\t%s\t%s\t%s\t%s\t%s of %s\t%s\n' "$beam, $batch" "$peer" "$seconds" "$tokens" "$mib" "$same" "$translated" "$version" | tee -a rows >&2
         done
     done
 done

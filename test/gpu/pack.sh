@@ -6,9 +6,9 @@ set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"; to=$(cd "$1" && pwd)
 build=$(make -s -C "$top" print-O) out=$top/$build
-programs="pretrain finetune translate vocab-count binarize cooc-count cooc-merge ckpt"
+programs="pretrain finetune translate vocab-count binarize cooc-count cooc-merge ckpt synth-corpus tokenize bpe-learn bpe-apply"
 make -C "$top" $(printf "$build/bin/%s " $programs) cuda gpu-tests >&2
-mkdir -p "$to"/{bin,unit,bench,lib/isoglot,test/golden/model,test/gpu}
+mkdir -p "$to"/{bin,unit,bench,lib/isoglot,test/golden/model,test/gpu,test/bench,test/peers,share/isoglot/nonbreaking}
 for p in $programs; do cp "$out/bin/$p" "$to/bin"; done
 cp "$out"/test/unit/{ops,golden,decode} "$to/unit"
 cp "$out"/test/bench/{ops,step} "$to/bench"
@@ -16,6 +16,9 @@ cp "$out/lib/isoglot/libisoglot-cuda.so" "$to/lib/isoglot"
 cp "$top/test/golden/ops.safetensors" "$to/test/golden"
 cp "$top"/test/golden/model/*.safetensors "$to/test/golden/model"
 cp "$top"/test/gpu/* "$to/test/gpu"
+cp "$top/lib/text/nonbreaking/en" "$to/share/isoglot/nonbreaking"
+cp "$top/test/bench/translate.sh" "$to/test/bench"
+cp "$top/test/peers/translate.py" "$to/test/peers"
 strip "$to"/bin/* "$to"/unit/* "$to"/bench/*
 ldd "$to"/bin/* "$to"/unit/* "$to"/bench/* | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | sort -u | while read -r f; do
     case ${f##*/} in libc.so.* | libm.so.* | libgcc_s.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux*) ;; *) cp -L "$f" "$to/lib" ;; esac

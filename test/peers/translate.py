@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Translations by transformers or CTranslate2 of a model that `ckpt export --to bart` wrote, timed: the peers of test/bench/translate.sh.
 
-    translate.py transformers|ctranslate2 VOCAB EXPORTED OUT BEAM BATCH THREADS LONGEST [TIMES] < source
+    translate.py transformers|ctranslate2 VOCAB EXPORTED OUT BEAM BATCH THREADS LONGEST [TIMES [cpu|cuda [float32|bf16]]] < source
 
 VOCAB is the model's vocabulary, EXPORTED the folder of transformers' layout, OUT gets the translations, source and OUT are BPE tokens. At
 most LONGEST tokens a translation. Prints: seconds of the fastest of TIMES runs without loading, tokens written, sentences, MiB at the peak,
@@ -13,6 +13,8 @@ warnings.filterwarnings("ignore")
 what, vocab, exported, out = sys.argv[1:5]
 beam, batch, threads, longest = map(int, sys.argv[5:9])
 times = int(sys.argv[9]) if len(sys.argv) > 9 else 1
+device = sys.argv[10] if len(sys.argv) > 10 else "cpu"
+precision = {"float32": "float32", "bf16": "bfloat16"}[sys.argv[11] if len(sys.argv) > 11 else "float32"]
 source = [line.split() for line in sys.stdin.read().split("\n")[:-1]]
 
 
@@ -33,13 +35,13 @@ source = [["<s>", *(w if w in known else "<unk>" for w in x), "</s>"] for x in s
 if what == "transformers":
     import torch
     torch.set_num_threads(threads)
-    model = T.AutoModelForSeq2SeqLM.from_pretrained(exported).eval()
+    model = T.AutoModelForSeq2SeqLM.from_pretrained(exported).eval().to(device=device, dtype=getattr(torch, precision))
     batches = []
     for i in range(0, len(source), batch):
         x = [torch.tensor([known[w] for w in s]) for s in source[i:i + batch]]
         ids = torch.nn.utils.rnn.pad_sequence(x, batch_first=True, padding_value=known["<pad>"])
         mask = torch.nn.utils.rnn.pad_sequence([torch.ones_like(s) for s in x], batch_first=True)
-        batches.append((ids, mask))
+        batches.append((ids.to(device), mask.to(device)))
 
     def run():
         y = []
@@ -51,16 +53,16 @@ if what == "transformers":
     run_words = {i: w for w, i in known.items()}
     seconds, y = timed(run)
     y = [[run_words[i] for i in s] for s in y]
-    version = f"torch {torch.__version__}, transformers {T.__version__}"
+    version = f"torch {torch.__version__}, transformers {T.__version__}, {precision}"
 else:
     import ctranslate2
     with tempfile.TemporaryDirectory() as d:
         ctranslate2.converters.TransformersConverter(exported).convert(d, force=True)
         # a process of its own would not hold the converter's memory: what counts here is speed
-        model = ctranslate2.Translator(d, compute_type="float32", inter_threads=1, intra_threads=threads)
+        model = ctranslate2.Translator(d, device=device, compute_type=precision, inter_threads=1, intra_threads=threads)
         seconds, y = timed(lambda: [h.hypotheses[0] for h in model.translate_batch(
             source, beam_size=beam, max_batch_size=batch, batch_type="examples", max_decoding_length=longest, length_penalty=1)])
-    version = f"CTranslate2 {ctranslate2.__version__}, float32"
+    version = f"CTranslate2 {ctranslate2.__version__}, {precision}"
 y = [[w for w in s if w not in ("<s>", "</s>", "<pad>")] for s in y]
 open(out, "w", encoding="utf-8").writelines(" ".join(s) + "\n" for s in y)
 print(seconds, sum(map(len, y)), len(y), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, version, sep="\t")
