@@ -43,7 +43,7 @@ translation() {
     printf '#!/bin/bash\nLD_LIBRARY_PATH=%q exec %q "$@"\n' "$LIBRARIES_BEFORE" "$(command -v "$python")" > "$work/python"
     chmod +x "$work/python"
     for peer in transformers ctranslate2; do
-        if "$work/python" -c "import transformers, $peer" 2> /dev/null; then peers="$peers $peer"; else echo "no $peer for $python: no row of it"; fi
+        if "$work/python" -c "import torch, transformers, $peer" 2> /dev/null; then peers="$peers $peer"; else echo "no $peer for $python: no row of it"; fi
     done
     echo "== translation, greedy and beam 5, batches of 32 and 1, by one model: output tokens/s"
     [ -n "$peers" ] || { echo "no peer to translate beside"; rm -r "$work"; return 1; }
