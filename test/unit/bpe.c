@@ -18,6 +18,7 @@
 #include "lib/bpe/glossary.h"
 #include "lib/bpe/learn.h"
 #include "lib/bpe/scan.h"
+#include "test/unit/scratch.h"
 
 static struct rng rng = { { 3, RNG_TEST, 0 }, 0, 0 };
 
@@ -390,6 +391,7 @@ static void glossaries_cut_words_and_keep_their_matches(void **state)
 
 int main(void)
 {
+    if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merges_are_learned_in_the_order_of_counting_all_pairs_anew),
         cmocka_unit_test(text_that_spells_the_end_of_word_mark_makes_no_string_twice),
@@ -404,5 +406,7 @@ int main(void)
         cmocka_unit_test(a_full_cache_forgets_nothing_it_has),
         cmocka_unit_test(glossaries_cut_words_and_keep_their_matches),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
 }

@@ -18,6 +18,7 @@
 #include "lib/cooc/count.h"
 #include "lib/cooc/half.h"
 #include "lib/cooc/pairs.h"
+#include "test/unit/scratch.h"
 
 static struct rng rng = { .key = { .seed = 7, .purpose = RNG_TEST } };
 static uint32_t below(uint32_t n) { return (uint32_t)rng_next_below(&rng, n); }
@@ -400,6 +401,7 @@ static void every_flipped_bit_and_every_cut_is_refused(void **state)
 
 int main(void)
 {
+    if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_brute_force_s_whatever_threads_memory_and_split),
         cmocka_unit_test(lines_longer_than_memory_are_one_sentence_each),
@@ -410,5 +412,7 @@ int main(void)
         cmocka_unit_test(groups_cover_every_id_once),
         cmocka_unit_test(every_flipped_bit_and_every_cut_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
 }

@@ -12,6 +12,7 @@
 #include "common/file.h"
 #include "common/rng.h"
 #include "common/shard.h"
+#include "test/unit/scratch.h"
 
 /* Without file_write's fsync: there are thousands. */
 static void spill(const char *path, const char *p, size_t n)
@@ -208,6 +209,7 @@ static void other_files_and_versions_are_named_as_such(void **state)
 
 int main(void)
 {
+    if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentences_come_back_in_order_and_by_block),
         cmocka_unit_test(a_stream_knows_its_totals_at_the_end),
@@ -216,5 +218,7 @@ int main(void)
         cmocka_unit_test(sizes_that_the_data_cannot_have_are_refused_before_memory_is_taken),
         cmocka_unit_test(other_files_and_versions_are_named_as_such),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
 }

@@ -22,6 +22,7 @@
 #include "lib/space/sparse.h"
 #include "lib/space/topk.h"
 #include "lib/space/vectors.h"
+#include "test/unit/scratch.h"
 
 static const struct rng_key key = { 11, RNG_TEST, 0 };
 
@@ -537,6 +538,7 @@ static void words_may_hold_spaces_where_the_first_line_tells_the_dimension(void 
 
 int main(void)
 {
+    if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_tiled_search_finds_what_the_whole_matrix_shows),
         cmocka_unit_test(a_heap_keeps_the_best_and_the_lower_of_equals),
@@ -553,5 +555,7 @@ int main(void)
         cmocka_unit_test(text_numbers_are_strtods),
         cmocka_unit_test(words_may_hold_spaces_where_the_first_line_tells_the_dimension),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
 }

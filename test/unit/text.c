@@ -15,6 +15,7 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "common/text.h"
+#include "test/unit/scratch.h"
 
 /* --- UTF-8 --- */
 
@@ -319,6 +320,7 @@ static void a_live_block_does_not_wait_for_more(void **state)
 
 int main(void)
 {
+    if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_code_point_survives_encoding_and_decoding),
         cmocka_unit_test(every_sequence_of_three_bytes_is_judged_as_the_definition_does),
@@ -331,5 +333,7 @@ int main(void)
         cmocka_unit_test(each_maximal_invalid_part_becomes_one_replacement_character),
         cmocka_unit_test(a_live_block_does_not_wait_for_more),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
 }

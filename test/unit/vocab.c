@@ -11,6 +11,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/vocab.h"
+#include "test/unit/scratch.h"
 
 static void ids_begin_behind_the_specials_in_the_files_order(void **state)
 {
@@ -113,6 +114,7 @@ static void bad_files_are_refused_with_their_line(void **state)
 
 int main(void)
 {
+    if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_begin_behind_the_specials_in_the_files_order),
         cmocka_unit_test(the_hash_is_that_of_the_tokens_without_their_counts),
@@ -120,5 +122,7 @@ int main(void)
         cmocka_unit_test(lines_are_split_at_spaces_only),
         cmocka_unit_test(bad_files_are_refused_with_their_line),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
 }
