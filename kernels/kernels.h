@@ -123,7 +123,8 @@ struct kernels {
     void (*linear_bwd)(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
                        const act *pre_x, enum kern_act f, int N, int I, int O);
 
-    /* --- dX *= f'(pre), n elements: where what follows an activation is not a product (linear_bwd has it inside) */
+    /* --- Y = f(X), n elements; Y may be X. dX *= f'(pre): where what follows an activation is not a product (linear_bwd has it inside) */
+    void (*act_fwd)(act *Y, const act *X, enum kern_act f, size_t n);
     void (*act_bwd)(act *dX, const act *pre, enum kern_act f, size_t n);
 
     /* --- embedding sum: Y[n] = scale * E[token[n]] + P[pos[n]] + L[lang[n]]; P, L may be NULL */

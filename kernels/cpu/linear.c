@@ -1,4 +1,5 @@
 /* Products with weights. Bias and activation are applied to a tile of the product as soon as it is done. */
+#include <string.h>
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
 
@@ -77,23 +78,40 @@ void cpu_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, cons
     }
 }
 
-/* --- an activation's derivative alone --------------------------------------------------------------------- */
+/* --- an activation alone, and its derivative --------------------------------------------------------------- */
 
 enum { CHUNK = 1 << 13 };
-struct derivative { float *dX; const float *pre; enum kern_act f; size_t n; };
+struct elements { float *to; const float *from; enum kern_act f; size_t n; };
+
+static int activation_chunk(void *ctx, size_t i, int thread)
+{
+    (void)thread;
+    const struct elements *t = ctx;
+    const struct simd *s = simd_choose();
+    size_t at = i * CHUNK, n = t->n - at < CHUNK ? t->n - at : CHUNK;
+    if (t->to != t->from) memcpy(t->to + at, t->from + at, n * sizeof *t->to);
+    if (t->f != KERN_NONE) (t->f == KERN_GELU ? s->gelu : s->relu)(t->to + at, NULL, NULL, n);
+    return 0;
+}
+
+void cpu_act_fwd(act *Y, const act *X, enum kern_act f, size_t n)
+{
+    struct elements t = { Y, X, f, n };
+    par_for((n + CHUNK - 1) / CHUNK, activation_chunk, &t);
+}
 
 static int derivative_chunk(void *ctx, size_t i, int thread)
 {
     (void)thread;
-    const struct derivative *t = ctx;
+    const struct elements *t = ctx;
     const struct simd *s = simd_choose();
     size_t at = i * CHUNK, n = t->n - at < CHUNK ? t->n - at : CHUNK;
-    (t->f == KERN_GELU ? s->gelu_bwd : s->relu_bwd)(t->dX + at, t->pre + at, n);
+    (t->f == KERN_GELU ? s->gelu_bwd : s->relu_bwd)(t->to + at, t->from + at, n);
     return 0;
 }
 
 void cpu_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n)
 {
-    struct derivative t = { dX, pre, f, n };
+    struct elements t = { dX, pre, f, n };
     if (f != KERN_NONE) par_for((n + CHUNK - 1) / CHUNK, derivative_chunk, &t);
 }

@@ -40,15 +40,19 @@ static __global__ void times_derivative(T *dX, const T *d, const T *pre, int f, 
     store8<WHOLE>(dX + at, x, left);
 }
 
+template <typename T> static void apply(T *Y, const T *pre, enum kern_act f, size_t n)
+{
+    if (whole8(n, Y, pre)) LAUNCH((activate<T, true>), blocks_for(n, 2048), 256, 0, Y, pre, (int)f, n);
+    else LAUNCH((activate<T, false>), blocks_for(n, 2048), 256, 0, Y, pre, (int)f, n);
+}
+
 template <typename T> static void forward(T *Y, T *pre, const T *X, const float *W, const float *b, enum kern_act f, int N, int I, int O)
 {
     bool relu = f == KERN_RELU && !pre && b;
     T *to = f != KERN_NONE && pre ? pre : Y;
     cuda_gemm(false, true, N, O, I, { X, I, MATRIX_ACT }, { W, I, MATRIX_WEIGHTS }, { to, O, MATRIX_ACT }, false, b, relu);
     if (f == KERN_NONE || relu) return;
-    size_t n = (size_t)N * (size_t)O;
-    if (whole8(n, Y, to)) LAUNCH((activate<T, true>), blocks_for(n, 2048), 256, 0, Y, (const T *)to, (int)f, n);
-    else LAUNCH((activate<T, false>), blocks_for(n, 2048), 256, 0, Y, (const T *)to, (int)f, n);
+    apply(Y, (const T *)to, f, (size_t)N * (size_t)O);
 }
 
 void cuda_linear_fwd(act *Y, act *pre, const act *X, const float *W, const float *b, enum kern_act f, int N, int I, int O)
@@ -85,6 +89,13 @@ void cuda_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, con
     if (N <= 0 || cuda_lost()) return;
     if (cuda.bf16) backward((bf16 *)dX, add, dW, db, (const bf16 *)dY, (const bf16 *)X, W, (const bf16 *)pre_x, f, N, I, O);
     else backward((float *)dX, add, dW, db, (const float *)dY, (const float *)X, W, (const float *)pre_x, f, N, I, O);
+}
+
+void cuda_act_fwd(act *Y, const act *X, enum kern_act f, size_t n)
+{
+    if (n == 0 || cuda_lost()) return;
+    if (cuda.bf16) apply((bf16 *)Y, (const bf16 *)X, f, n);
+    else apply((float *)Y, (const float *)X, f, n);
 }
 
 void cuda_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n)

@@ -272,16 +272,19 @@ struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_ac
     return &r->y;
 }
 
-/* --- feed-forward block --- */
+/* --- feed-forward block: of the hidden states only their values before the activation are kept --- */
 
 static void ffn_back(struct tape *t, struct record *r)
 {
     int N = r->y.rows, D = r->x->cols, F = t->ps->p[r->W].rows, O = r->y.cols;
+    size_t n = (size_t)N * (size_t)F;
     bool add;
     act *dx = tape_grad(t, r->x, &add);
     int m = tape_mark(t);
-    act *dpre = tape_alloc(t, (size_t)N * (size_t)F * t->k->act_size);
-    t->k->linear_bwd(dpre, false, grad(t, r->W2), grad(t, r->b2), r->y.g, r->s, val(t, r->W2), r->pre, r->f, N, F, O);
+    act *dpre = tape_alloc(t, n * t->k->act_size);
+    t->k->linear_bwd(dpre, false, NULL, NULL, r->y.g, NULL, val(t, r->W2), r->pre, r->f, N, F, O);
+    t->k->act_fwd(r->pre, r->pre, r->f, n);
+    t->k->linear_bwd(NULL, false, grad(t, r->W2), grad(t, r->b2), r->y.g, r->pre, NULL, NULL, KERN_NONE, N, F, O);
     t->k->linear_bwd(dx, add, grad(t, r->W), grad(t, r->b), dpre, r->x->v, val(t, r->W), NULL, KERN_NONE, N, D, F);
     tape_back_to(t, m);
 }
@@ -292,13 +295,13 @@ struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int 
     struct record *r = record(t, N, O);
     r->back = ffn_back;
     r->x = x; r->W = W1; r->b = b1; r->W2 = W2; r->b2 = b2; r->f = f;
-    int m = tape_mark(t);
     size_t bytes = (size_t)N * (size_t)F * t->k->act_size;
-    r->s = own(t, r, bytes);
     r->pre = t->train ? own(t, r, bytes) : NULL;
-    t->k->linear_fwd(r->s, r->pre, x->v, val(t, W1), val(t, b1), f, N, x->cols, F);
-    t->k->linear_fwd(r->y.v, NULL, r->s, val(t, W2), val(t, b2), KERN_NONE, N, F, O);
-    if (!t->train) { tape_back_to(t, m); r->n_own = 0; }
+    int m = tape_mark(t);
+    act *h = tape_alloc(t, bytes);
+    t->k->linear_fwd(h, r->pre, x->v, val(t, W1), val(t, b1), f, N, x->cols, F);
+    t->k->linear_fwd(r->y.v, NULL, h, val(t, W2), val(t, b2), KERN_NONE, N, F, O);
+    tape_back_to(t, m);
     return &r->y;
 }
 

@@ -28,7 +28,7 @@ static double tolerance = 1e-5;                  /* norm-relative, of float32 */
 
 struct shape {
     int N, I, O, H, V, J, heads, batch;          /* as kernels.h calls them; unused ones 0 */
-    bool no_bias, add, drop, causal, cross, cached, weighted, allowed, sum, plain, softmax_only, output;
+    bool no_bias, add, drop, causal, cross, cached, weighted, allowed, sum, plain, softmax_only, output, alone;
     enum kern_act f;
     float eps;
 };
@@ -394,7 +394,12 @@ static void dense_plain(struct test *t)
 }
 static void dense_forward(struct test *t)
 {
-    k->linear_fwd(t->out[0].dev, t->extra[0], t->in[0].dev, t->in[1].dev, t->in[2].dev, t->s.f, t->s.N, t->s.I, t->s.O);
+    size_t n = times(t->s.N, t->s.O);
+    if (t->s.alone) {                                /* the activation by itself, in place: what backward passes do */
+        k->linear_fwd(t->extra[0], NULL, t->in[0].dev, t->in[1].dev, t->in[2].dev, KERN_NONE, t->s.N, t->s.I, t->s.O);
+        k->copy(t->out[0].dev, t->extra[0], bytes_of(ACT, n));
+        k->act_fwd(t->out[0].dev, t->out[0].dev, t->s.f, n);
+    } else k->linear_fwd(t->out[0].dev, t->extra[0], t->in[0].dev, t->in[1].dev, t->in[2].dev, t->s.f, t->s.N, t->s.I, t->s.O);
 }
 static void dense_backward(struct test *t)
 {
@@ -747,7 +752,9 @@ static const struct op ops[] = {
     { "dense", dense_setup, dense_plain, dense_forward, dense_backward,
       { { .N = 1, .I = 1, .O = 1, .f = KERN_GELU }, { .N = 5, .I = 7, .O = 31, .f = KERN_GELU, .add = true },
         { .N = 33, .I = 12, .O = 9, .f = KERN_RELU }, { .N = 0, .I = 2, .O = 4, .f = KERN_GELU },
-        { .N = 130, .I = 20, .O = 96, .f = KERN_GELU }, { .N = 4, .I = 3, .O = 5 }, END } },
+        { .N = 130, .I = 20, .O = 96, .f = KERN_GELU }, { .N = 4, .I = 3, .O = 5 },
+        { .N = 7, .I = 5, .O = 9, .f = KERN_GELU, .alone = true }, { .N = 130, .I = 6, .O = 96, .f = KERN_RELU, .alone = true },
+        { .N = 3, .I = 4, .O = 5, .alone = true }, END } },
     { "embed", embed_setup, embed_plain, embed_forward, embed_backward,
       { { .N = 1, .I = 1, .V = 1 }, { .N = 40, .I = 13, .V = 7 }, { .N = 33, .I = 70, .V = 50, .plain = true },
         { .N = 0, .I = 8, .V = 3 }, { .N = 200, .I = 129, .V = 9 }, END },
