@@ -51,7 +51,6 @@ $(foreach a,$(ARCHIVES),$(eval $(call archive,$a)))
 BASE := -lzstd -lz -lxxhash
 MATH := -lm
 include programs.mk
-PROGRAMS := $(foreach p,$(ALL_PROGRAMS),$(if $(wildcard cmd/$p.c),$p))
 define program
 $(O)/bin/$1: $(O)/cmd/$1.o $(foreach a,$(A_$1),$(call ar_of,$a)) $(O)/flags
 	@mkdir -p $$(@D)

@@ -7,9 +7,9 @@ SPACE := lib/space lib/cooc kernels/cpu common-json common
 SPACE_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
 NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)
 
-ALL_PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count binarize shard \
-    cooc-count cooc-merge cooc-query cooc-study synth-corpus derive-lang pretrain align-post finetune \
-    translate predict embed dict-induce rsim retrieve analogy bleu score ckpt plot
+PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count binarize shard \
+    cooc-count cooc-merge cooc-query cooc-study synth-corpus pretrain finetune \
+    translate embed dict-induce rsim retrieve analogy bleu ckpt plot
 
 A_tokenize     := lib/plain lib/pieces lib/text common
 L_tokenize      = $(ICU) -lpcre2-8 $(JSON) $(BASE) $(MATH)

@@ -279,7 +279,7 @@ int main(int argc, char **argv)
     if (ramp_parse(&o.x.denoise, o.denoise) < 0) return prog_usage("--denoise %s", err_msg());
     if (!o.x.denoise_tokens) o.x.denoise_tokens = o.x.tokens / 2 > 0 ? o.x.tokens / 2 : 1;
     o.x.by_round_trip = o.select == 1;
-    if (o.model && shape_of_model() < 0) return prog_fail();
+    if (o.model && shape_of_model() < 0) { release(); return prog_fail(); }
     o.run.dir = o.out;
     o.run.config = prog_config();
     prog_signals();

@@ -221,7 +221,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
         return -1;
     }
     if (open_folder(tr) < 0) {
-        if (!made) return -1;
+        if (!made || checkpoint_newest(o->dir) >= 0) return -1;      /* another run may have come and gone before the lock was ours */
         char *why = mem_dup(err_msg());
         dir_remove(o->dir);
         err_set("%s", why);
