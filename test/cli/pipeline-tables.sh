@@ -19,6 +19,8 @@ printf 'system\ten-de BLEU\tHit@1\ncopying\t1.23\t\nMLM\t10.57 ±1.25\t0.300\nML
 same got want
 "$P/table" results.tsv > got
 grep -q 'MLM-GC - MLM *+1.77 ±1.93 *+0.050' got || fail "$(cat got)"
+for k in 1 2 3; do printf '%s\tMLM\ten-de\tBLEU\t1%s\n%s\tMLM-GC\ten-de\tBLEU\t2%s.00%s\n' $k $k $k $k $k; done > clear.tsv
+"$P/table" clear.tsv | grep -q 'p<0.001' || fail "$("$P/table" clear.tsv)"
 grep -v '^[23]' results.tsv > one.tsv
 "$P/table" one.tsv | grep -q 'MLM-GC  *12.10' || fail "one seed has no interval"
 "$P/table" one.tsv | grep -q 't-test' && fail "a test of one pair"
