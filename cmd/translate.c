@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "common/text.h"
-#include "lib/model/decode.h"
+#include "lib/model/decode_many.h"
 #include "lib/plain/plain.h"
 #include "lib/train/trainer.h"
 
@@ -76,16 +76,20 @@ static int print_all(FILE *f, const struct vocab *v, const struct hyps *h, int64
     return ferror(f) ? -1 : 0;
 }
 
-/* Reads lines until a batch is full (or, line by line); 1, 0 at the end, -1. */
-static int read_batch(struct text *in, const struct model *m, const struct vocab *v, int src, struct batch *b, int64_t *line_no)
+/* Reads the lines that are translated before the first of them is written: line by line one; else enough for batches of like lengths and for
+ * every thread to have some. 1, 0 at the end, -1. */
+static int read_lines(struct text *in, const struct model *m, const struct vocab *v, int src, struct batch *b, int64_t *line_no)
 {
     static uint32_t *ids, *wrapped;
     static size_t cap, wrapped_cap;
     const char *line;
     size_t n;
     int rc = 0;
+    enum { BATCHES = 64, MOST = 1 << 20 };
+    int64_t tokens = BATCHES * (int64_t)o.tokens, sentences = o.sentences ? BATCHES * (int64_t)o.sentences : INT64_MAX;
+    if (tokens > MOST) tokens = o.tokens > MOST ? o.tokens : MOST;
     batch_clear(b);
-    while (b->rows < o.tokens && (!o.sentences || b->n < o.sentences)) {
+    while (b->rows < tokens && b->n < sentences) {
         if ((rc = text_line(in, &line, &n)) <= 0) break;
         if (raw.in) {
             raw.tokens.n = 0;
@@ -110,7 +114,7 @@ static int run(void)
 {
     const char *why;
     struct model m = { 0 };
-    struct tape t = { 0 };
+    struct decoder d = { 0 };
     struct vocab *v = NULL;
     struct batch b = { 0 };
     struct hyps h;
@@ -124,13 +128,13 @@ static int run(void)
     int src = model_config_lang(&m.c, o.src), tgt = src < 0 ? -1 : model_config_lang(&m.c, o.tgt);
     if (tgt < 0) goto done;
     if (o.raw && (!(raw.in = plain_open(dir, o.src)) || !(raw.out = plain_open(dir, o.tgt)))) goto done;
-    tape_init(&t, k, &m.ps);
+    decoder_init(&d, &m);
     if (o.mask) o.d.seen = m.seen[tgt];
     o.d.n_best = o.n_best ? o.n_best : 1;
     in = text_open(NULL, TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0));
     if (!in || !(out = out_open(o.out))) goto done;
-    while ((rc = read_batch(in, &m, v, src, &b, &lines)) > 0) {
-        if ((rc = decode(&m, &t, &b, tgt, &o.d, &h)) < 0) break;
+    while ((rc = read_lines(in, &m, v, src, &b, &lines)) > 0) {
+        if ((rc = decode_many(&d, &b, tgt, &o.d, o.tokens, o.sentences, &h)) < 0) break;
         rc = print_all(out_stdio(out), v, &h, first);
         first = lines;
         hyps_free(&h);
@@ -143,7 +147,7 @@ done:
     tbuf_free(&raw.tokens);
     tbuf_free(&raw.text);
     batch_free(&b);
-    if (t.k) tape_free(&t);
+    decoder_free(&d);
     model_free(&m);
     vocab_free(v);
     free(dir);

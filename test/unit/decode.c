@@ -10,7 +10,8 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/model/decode.h"
+#include "common/thread.h"
+#include "lib/model/decode_many.h"
 
 enum { WORDS = 3, V = VOCAB_SPECIALS + WORDS };
 
@@ -192,6 +193,55 @@ static void a_translation_does_not_depend_on_its_neighbours_in_the_batch(void **
     }
 }
 
+static void many_sentences_keep_their_order_whatever_their_batches(void **state)
+{
+    (void)state;
+    enum { N = 23 };
+    static const int cuts[][3] = { { 1000, 0, 1 }, { 1, 0, 3 }, { 11, 0, 2 }, { 1000, 2, 4 }, { 7, 3, 1 }, { 1000, 1, 8 } };     /* tokens, sentences, threads */
+    int which[N];
+    start(false, 61, NULL);
+    for (int i = 0; i < N; i++) which[i] = i * i % SOURCES;
+    struct decode_options o;
+    struct hyps want, got;
+    options(&o, 4, 6, 1);
+    o.n_best = 3;
+    translate(which, N, &o, &want);
+    struct batch b = { 0 };
+    for (int i = 0; i < N; i++) batch_add(&b, sources[which[i]], lengths[which[i]], 0, (uint64_t)i);
+    for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
+        struct decoder d;
+        par_threads_set(cuts[c][2]);
+        decoder_init(&d, &m);
+        assert_int_equal(decode_many(&d, &b, 1, &o, cuts[c][0], cuts[c][1], &got), 0);
+        assert_int_equal(got.sentences, N);
+        for (int i = 0; i < N; i++) {
+            assert_int_equal(got.count[i], want.count[i]);
+            for (int j = 0; j < got.count[i]; j++) {
+                const struct hyp *x = &got.hyp[i * 3 + j], *y = &want.hyp[i * 3 + j];
+                assert_int_equal(x->n, y->n);
+                if (x->n) assert_memory_equal(x->ids, y->ids, (size_t)x->n * sizeof *x->ids);
+                assert_float_equal(x->score, y->score, 1e-4);
+            }
+        }
+        hyps_free(&got);
+        decoder_free(&d);
+    }
+    par_threads_set(1);
+    hyps_free(&want);
+    batch_clear(&b);
+    struct decoder d;
+    decoder_init(&d, &m);
+    assert_int_equal(decode_many(&d, &b, 1, &o, 10, 0, &got), 0);
+    assert_int_equal(got.sentences, 0);
+    hyps_free(&got);
+    batch_add(&b, sources[0], lengths[0], 0, 0);
+    o.beam = 33;
+    assert_int_equal(decode_many(&d, &b, 1, &o, 10, 0, &got), -1);
+    decoder_free(&d);
+    batch_free(&b);
+    stop();
+}
+
 static void an_empty_sentence_has_an_empty_translation_and_an_empty_batch_none(void **state)
 {
     (void)state;
@@ -303,6 +353,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_beam_that_holds_everything_finds_the_best_of_all_sequences),
         cmocka_unit_test(greedy_search_takes_the_best_word_of_a_decoder_without_a_cache),
         cmocka_unit_test(a_translation_does_not_depend_on_its_neighbours_in_the_batch),
+        cmocka_unit_test(many_sentences_keep_their_order_whatever_their_batches),
         cmocka_unit_test(an_empty_sentence_has_an_empty_translation_and_an_empty_batch_none),
         cmocka_unit_test(only_words_that_are_allowed_are_said),
         cmocka_unit_test(an_early_end_finds_no_better_translations),
