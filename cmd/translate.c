@@ -27,7 +27,7 @@ static const struct opt opts[] = {
     { "n-best", 0, OPT_INT, &o.n_best, "N", "write up to N translations a sentence: \"NUMBER ||| TEXT ||| SCORE\"", .min = 0, .max = 32 },
     { "scores", 0, OPT_FLAG, &o.scores, "", "append a tab and the score" },
     { "length-penalty|lenpen", 0, OPT_REAL, &o.d.length_penalty, "A", "scores are log p / length^A", .min = 0, .max = 10 },
-    { "early-stopping", 0, OPT_FLAG, &o.d.early, "", "end a sentence with its N-th complete translation, though a longer one may score better" },
+    { "early-stopping", 0, OPT_FLAG, &o.d.early, "", "a sentence is done with as many complete translations as the beam is wide, though a longer one may score better" },
     { "max-ratio", 0, OPT_REAL, &o.d.max_ratio, "R", "translations have at most R times the source's tokens", .min = 0, .max = 100 },
     { "max-extra", 0, OPT_INT, &o.d.max_extra, "N", "and N more", .min = 0, .max = 4096 },
     { "mask-vocab", 0, OPT_FLAG, &o.mask, "", "only words of the target language, where the model knows them (--no-mask-vocab: any)" },
