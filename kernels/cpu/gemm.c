@@ -96,16 +96,19 @@ void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols)
     if (across > 1) *tile_cols = (*tile_cols + unit - 1) / unit * unit;
 }
 
-/* X W^T with few rows of X, as in a step of decoding: OpenBLAS would first pack all of W, which takes longer than the product. Tiles of
- * about 64 KB of W. */
-static bool few_rows(struct job *j)
+/* X W^T with few rows of X, as in a step of decoding: OpenBLAS would first pack all of W, which takes longer than the product. */
+static bool few_rows(const struct job *j)
 {
-    enum { MOST = 48, FLOATS = 1 << 14 };
-    if (j->ta || !j->tb || j->M > MOST || j->K < 1 || j->alpha != 1 || j->beta != 0) return false;
-    int cols = FLOATS / j->K / 4 * 4;
-    j->tile_rows = j->M;
-    j->tile_cols = cols < 8 ? 8 : cols < j->N ? cols : j->N;
-    return true;
+    enum { MOST = 48 };
+    return !j->ta && j->tb && j->M <= MOST && j->K > 0 && j->alpha == 1 && j->beta == 0;
+}
+
+/* Then a tile has about 64 KB of W, whole fours of its rows. */
+static int few_rows_cut(int N, int K)
+{
+    enum { FLOATS = 1 << 14 };
+    int cols = FLOATS / K / 4 * 4;
+    return cols < 8 ? 8 : cols < N ? cols : N;
 }
 
 /* DOTS: by oneDNN. ROUNDED: bfloat16 values in float32 products, where the processor's bfloat16 instructions are slower than those. */
@@ -164,7 +167,10 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
     }
     struct job j = { ta, tb, M, N, K, lda, ldb, ldc, alpha, beta, A, B, C, then, ctx, 0, 0, 0, false };
     j.few = few_rows(&j);
-    if (!j.few) gemm_cut(M, N, K, 16, &j.tile_rows, &j.tile_cols);       /* 16: whole register tiles of the kernels */
+    if (j.few) {
+        j.tile_rows = M;
+        j.tile_cols = few_rows_cut(N, K);
+    } else gemm_cut(M, N, K, 16, &j.tile_rows, &j.tile_cols);       /* 16: whole register tiles of the kernels */
     j.across = (N + j.tile_cols - 1) / j.tile_cols;
     int down = (M + j.tile_rows - 1) / j.tile_rows;
     par_for((size_t)down * (size_t)j.across, run_tile, &j);
