@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include "common/rng.h"
 
-#define KERNELS_ABI 5
+#define KERNELS_ABI 6
 
 typedef void act;                       /* elements of act_size bytes */
 
@@ -58,10 +58,38 @@ struct kern_attn {
     int batch, heads, dim;              /* dim: of a head */
     int ldq, ldk, ldv, ldo;
     const int32_t *q_at, *q_len, *k_at, *k_len;    /* [batch], device */
-    int max_q, max_k;                   /* largest q_len, k_len (host knows) */
+    const int32_t *k_row;               /* device; NULL: rows one after another */
+    int max_q, max_k;                   /* no q_len, k_len is larger (host knows) */
     int rows_q;                         /* rows of Q: lse is [rows_q, heads] */
     bool causal;
     float scale;
+};
+
+/* A complete hypothesis: n words, </s> not counted, of which the last one is that of hypothesis `hyp` after step n - 1. */
+struct kern_done { double score, log_p; int32_t n, hyp; };
+
+/* The state of a beam search, in device memory. A search has `all` sentences, each up to `beam` hypotheses under way; of the sentences
+ * `sentences` are still in the rows, of which hypothesis j of the i-th is row r = j * sentences + i. All are at the same step, and
+ * a step changes device memory only, so that its calls are those of the step before. Keys and values of a hypothesis lie in a
+ * cache of one row a step, wherever they were computed: `table` is kern_attn's k_row. Nothing is moved when hypotheses part. */
+struct kern_beam {
+    int all, sentences, beam;           /* beam <= 32 */
+    int width;                          /* the first `width` hypotheses of each sentence have been computed: 1 in step 0, then beam */
+    int k;                              /* continuations of each in val, idx: beam = 1: 1, else 2 beam */
+    bool early;                         /* a sentence ends with its beam-th complete hypothesis; else when none under way can reach those */
+    int32_t end;                        /* the word </s> */
+    const double *norm;                 /* a hypothesis of n words has the score log_p / norm[n + 1] */
+    int32_t *live;                      /* [sentences] how many hypotheses are under way, the first ones; 0: finished */
+    const int32_t *number;              /* [sentences] which of `all` it is */
+    const int32_t *limit;               /* [sentences] words that it may get at most */
+    int32_t *token, *pos;               /* [rows] what is read next, and the step that this is */
+    const int32_t *at;                  /* [rows] where the row's part of table and cache begins: limit + 1 of them */
+    int32_t *row, *seen;                /* [rows] the row of the cache that is written next (-1: the row is idle), and the keys with it (0) */
+    double *log_p;                      /* [rows] */
+    int32_t *table;                     /* [rows of the cache] table[at + t] is the row of a hypothesis's step t */
+    int32_t *word, *parent;             /* [steps, beam, all] words said, and which hypothesis of the step before they followed */
+    int32_t *n_done;                    /* [all] */
+    struct kern_done *done;             /* [all, beam] complete hypotheses, best first */
 };
 
 /* Adam (Kingma and Ba 2015), AdamW (decoupled decay), LAMB, and the pieces that clipping needs. */
@@ -97,6 +125,13 @@ struct kernels {
     void (*put)(act *to, const float *host, size_t n);            /* float32 -> act */
     void (*get)(float *host, const act *from, size_t n);          /* act -> float32; waits */
     int (*sync)(void);
+    /* Steps that are the same calls again: what is called between record and recorded is kept and not done, and each replay then queues
+     * it all, with the arguments it had. Only operations, no calls of this section; the same calls must have been made before, unrecorded, since
+     * the last release. There is one recording at a time. record NULL, or false from record or recorded: this device gains nothing or cannot,
+     * and the calls are made as ever. */
+    bool (*record)(void);
+    bool (*recorded)(void);
+    void (*replay)(void);
     /* A download that does not wait: what it brings is in `host`, memory of host_alloc, after the next sync that succeeds and not
      * before. `from` may be written to by the calls that follow. */
     void (*fetch)(void *host, const void *from, size_t bytes);
@@ -134,7 +169,7 @@ struct kernels {
                       const int32_t *lang, float scale, int N, int D);
 
     /* --- residual + dropout + layer norm: S = X + drop(U); Y = (S - mean) * rstd * gamma + beta, rstd = 1 / sqrt(var + eps).
-     * U NULL: S = X, and S may be NULL then. mean, rstd [N] (NULL: not wanted). */
+     * S may be X. U NULL: S = X, and S may be NULL then. mean, rstd [N] (NULL: not wanted). */
     void (*norm_fwd)(act *Y, act *S, float *mean, float *rstd, const act *X, const act *U,
                      const float *gamma, const float *beta, const struct kern_drop *drop, float eps, int N, int D);
     /* d = LN'(dY) + dS (dS NULL: 0); dX (+)= d, dU = drop'(d). S here is what was normalised. */
@@ -180,6 +215,14 @@ struct kernels {
     /* --- decoding: the k best allowed words of each row of logits [M,V], best first (ties to the lowest id), and the
      * log of the sum of exp over the allowed ones: log p = val - lse. k <= 64. */
     void (*topk)(float *val, int32_t *idx, float *lse, const act *logits, const uint8_t *allowed, int M, int V, int k);
+    /* One step of a beam search: val, idx [rows, k] and lse [rows] are topk's of the rows with live hypotheses. The continuations of a
+     * sentence are taken in the order of log_p[r] + (val - lse) (in double; ties to the lower hypothesis, then in topk's order; one that
+     * is not finite is none) until `beam` of them go on; one that is </s> is complete and kept in done if it is among the first
+     * `beam` taken and its score among the `beam` best (ties: the earlier one). At the limit only </s> may follow. A sentence ends at its
+     * limit, when nothing goes on, and by `early`: when `beam` hypotheses are complete, and, without it, the best continuation taken here could
+     * not pass the last of them even at the limit (log_p / norm[limit + 1]). One that ends with none complete gets its best hypothesis
+     * under way (number 0) as it stands. Of one that has ended nothing more is read or written but its rows: idle. */
+    void (*beam)(const float *val, const int32_t *idx, const float *lse, const struct kern_beam *b);
 
     /* --- optimiser, over flat float32 arrays */
     void (*norm2)(float *out, const float *x, size_t n);                      /* out[0] = sum of squares (in double inside) */

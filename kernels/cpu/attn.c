@@ -14,8 +14,8 @@ struct attn {
     float *O, *lse, *dQ, *dK, *dV;
 };
 
-/* The block of work: queries nq of a sentence, keys nk, one head. */
-struct block { int b, h, q0, nq, k0, nk, column, ld; };
+/* The block of work: queries nq of a sentence, keys nk, one head. k_row [nk] or NULL: from k0 on. */
+struct block { int b, h, q0, nq, k0, nk, column, ld; const int32_t *k_row; };
 
 static struct block block_of(const struct kern_attn *g, size_t i)
 {
@@ -23,11 +23,13 @@ static struct block block_of(const struct kern_attn *g, size_t i)
     x.q0 = g->q_at[x.b]; x.nq = g->q_len[x.b];
     x.k0 = g->k_at[x.b]; x.nk = g->k_len[x.b];
     x.column = x.h * g->dim;
+    x.k_row = g->k_row ? g->k_row + x.k0 : NULL;
     x.ld = (x.nk + 15) / 16 * 16;               /* rows of the scores begin on a cache line */
     return x;
 }
 
 static const float *part(const float *p, int row, int ld, int column) { return p + (size_t)row * (size_t)ld + column; }
+static const float *key(const struct block *x, const float *p, int j, int ld) { return part(p, x->k_row ? x->k_row[j] : x->k0 + j, ld, x->column); }
 static float *part_of(float *p, int row, int ld, int column) { return p + (size_t)row * (size_t)ld + column; }
 
 /* How many keys query i sees. */
@@ -43,10 +45,17 @@ static void zero_rows(float *p, int first, int n, int ld, int column, int dim)
 }
 
 /* A head's rows are short pieces far apart, which the processor does not foresee: asked for together they come together. */
+static void prefetch_row(const float *p, int dim)
+{
+    for (int c = 0; c < dim; c += 16) __builtin_prefetch(p + c);
+}
 static void prefetch(const float *p, int first, int n, int ld, int column, int dim)
 {
-    for (int i = 0; p && i < n; i++)
-        for (int c = 0; c < dim; c += 16) __builtin_prefetch(part(p, first + i, ld, column) + c);
+    for (int i = 0; p && i < n; i++) prefetch_row(part(p, first + i, ld, column), dim);
+}
+static void prefetch_keys(const struct block *x, const float *p, int ld, int dim)
+{
+    for (int j = 0; j < x->nk; j++) prefetch_row(key(x, p, j, ld), dim);
 }
 
 static size_t bits_size(const struct block *x) { return (size_t)x->nq * (size_t)x->ld * sizeof(uint16_t); }
@@ -61,13 +70,13 @@ static void mask(const struct attn *t, const struct block *x, uint16_t *bits)
 static void scores(const struct attn *t, const struct block *x, float *S)
 {
     const struct kern_attn *g = t->g;
-    const float *Q = part(t->Q, x->q0, g->ldq, x->column), *K = part(t->K, x->k0, g->ldk, x->column);
+    const float *Q = part(t->Q, x->q0, g->ldq, x->column);
     if (x->nq > 1) {
-        gemm_here(false, true, x->nq, x->nk, g->dim, g->scale, Q, g->ldq, K, g->ldk, 0, S, x->ld);
+        gemm_here(false, true, x->nq, x->nk, g->dim, g->scale, Q, g->ldq, part(t->K, x->k0, g->ldk, x->column), g->ldk, 0, S, x->ld);
         return;
     }
     const struct simd *s = simd_choose();
-    for (int j = 0; j < x->nk; j++) S[j] = g->scale * s->dot(Q, K + (size_t)j * (size_t)g->ldk, (size_t)g->dim);
+    for (int j = 0; j < x->nk; j++) S[j] = g->scale * s->dot(Q, key(x, t->K, j, g->ldk), (size_t)g->dim);
 }
 
 static int forward(void *ctx, size_t i, int thread)
@@ -86,11 +95,11 @@ static int forward(void *ctx, size_t i, int thread)
     size_t size = (size_t)x.nq * (size_t)x.ld;
     float *P = cpu_scratch(SCRATCH_CHUNK, size * sizeof(float) + bits_size(&x));
     uint16_t *bits = t->dropping ? (uint16_t *)(P + size) : NULL;
-    prefetch(t->K, x.k0, x.nk, g->ldk, x.column, g->dim);
+    prefetch_keys(&x, t->K, g->ldk, g->dim);
     prefetch(t->Q, x.q0, x.nq, g->ldq, x.column, g->dim);
     if (bits) mask(t, &x, bits);
     scores(t, &x, P);
-    prefetch(t->V, x.k0, x.nk, g->ldv, x.column, g->dim);
+    prefetch_keys(&x, t->V, g->ldv, g->dim);
     for (int q = 0; q < x.nq; q++) {
         float *p = P + (size_t)q * (size_t)x.ld;
         int n = visible(g, &x, q);
@@ -99,13 +108,12 @@ static int forward(void *ctx, size_t i, int thread)
         if (bits) s->drop(p, NULL, p, bits + (size_t)q * (size_t)x.ld, t->rate.limit, t->rate.keep, (size_t)n);
         if (t->lse) t->lse[(size_t)(x.q0 + q) * (size_t)g->heads + x.h] = lse;
     }
-    const float *V = part(t->V, x.k0, g->ldv, x.column);
     float *O = part_of(t->O, x.q0, g->ldo, x.column);
     if (x.nq > 1) {
-        gemm_here(false, false, x.nq, g->dim, x.nk, 1, P, x.ld, V, g->ldv, 0, O, g->ldo);
+        gemm_here(false, false, x.nq, g->dim, x.nk, 1, P, x.ld, part(t->V, x.k0, g->ldv, x.column), g->ldv, 0, O, g->ldo);
     } else {
         memset(O, 0, (size_t)g->dim * sizeof *O);
-        for (int j = 0; j < x.nk; j++) s->axpy(O, P[j], V + (size_t)j * (size_t)g->ldv, (size_t)g->dim);
+        for (int j = 0; j < x.nk; j++) s->axpy(O, P[j], key(&x, t->V, j, g->ldv), (size_t)g->dim);
     }
     return 0;
 }

@@ -61,6 +61,7 @@ void cpu_gc(float *loss, act *dH, void *dB, const act *H, const void *B, bool B_
             const int32_t *nb, const float *f, const float *logx, float dot_scale, float weight, float scale,
             int M, int J, int D);
 void cpu_topk(float *val, int32_t *idx, float *lse, const act *logits, const uint8_t *allowed, int M, int V, int k);
+void cpu_beam(const float *val, const int32_t *idx, const float *lse, const struct kern_beam *b);
 void cpu_norm2(float *out, const float *x, size_t n);
 void cpu_scale(float *x, float a, size_t n);
 void cpu_adam(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);

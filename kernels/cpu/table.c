@@ -157,7 +157,7 @@ const struct kernels *kernels_cpu(void)
         .norm_fwd = cpu_norm_fwd, .norm_bwd = cpu_norm_bwd, .drop_fwd = cpu_drop_fwd, .drop_bwd = cpu_drop_bwd,
         .attn_fwd = cpu_attn_fwd, .attn_bwd = cpu_attn_bwd,
         .gather = cpu_gather, .scatter = cpu_scatter, .add = cpu_add,
-        .xent = cpu_xent, .gc = cpu_gc, .topk = cpu_topk,
+        .xent = cpu_xent, .gc = cpu_gc, .topk = cpu_topk, .beam = cpu_beam,
         .norm2 = cpu_norm2, .scale = cpu_scale, .adam = cpu_adam, .lamb = cpu_lamb,
     };
     return &table;

@@ -68,6 +68,7 @@ static void xent(float *loss, float *nll, int32_t *best, act *dX, float *dW, flo
 static void gc(float *loss, act *dH, void *dB, const act *H, const void *B, bool act, const int32_t *t, const int32_t *nb, const float *f, const float *x,
                float d, float w, float s, int M, int J, int D) { }
 static void topk(float *val, int32_t *idx, float *lse, const act *z, const uint8_t *a, int M, int V, int k) { }
+static void beam(const float *val, const int32_t *idx, const float *lse, const struct kern_beam *b) { }
 static void norm2(float *out, const float *x, size_t n) { }
 static void scale(float *x, float a, size_t n) { }
 static void optimise(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm) { }
@@ -82,7 +83,7 @@ const struct kernels *plan_kernels(const struct kernels *like)
         .describe = describe, .precision = precision,
         .linear_fwd = linear_fwd, .linear_bwd = linear_bwd, .act_fwd = act_fwd, .act_bwd = act_bwd, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,
         .norm_fwd = norm_fwd, .norm_bwd = norm_bwd, .drop_fwd = drop_fwd, .drop_bwd = drop_bwd, .attn_fwd = attn_fwd, .attn_bwd = attn_bwd,
-        .gather = gather, .scatter = scatter, .add = add, .xent = xent, .gc = gc, .topk = topk, .norm2 = norm2, .scale = scale,
+        .gather = gather, .scatter = scatter, .add = add, .xent = xent, .gc = gc, .topk = topk, .beam = beam, .norm2 = norm2, .scale = scale,
         .adam = optimise, .lamb = optimise,
     };
     return &table;

@@ -1,0 +1,107 @@
+#include <math.h>
+#include <string.h>
+#include "kernels/cpu/cpu.h"
+#include "common/thread.h"
+
+enum { BEAM_MAX = 32 };
+
+struct beam { const float *val, *lse; const int32_t *idx; const struct kern_beam *b; };
+struct child { double log_p; int32_t word, parent; };
+
+static size_t row_of(const struct kern_beam *b, int i, int j) { return (size_t)j * (size_t)b->sentences + (size_t)i; }
+
+/* Keeps a complete hypothesis of n words if it is among the beam best. */
+static void finish(const struct kern_beam *b, int number, int n, int hyp, double log_p)
+{
+    struct kern_done *done = b->done + (size_t)number * (size_t)b->beam;
+    int32_t *count = &b->n_done[number];
+    double score = log_p / b->norm[n + 1];
+    int at = *count;
+    while (at > 0 && done[at - 1].score < score) at--;
+    if (at == b->beam) return;
+    if (*count < b->beam) ++*count;
+    memmove(done + at + 1, done + at, (size_t)(*count - 1 - at) * sizeof *done);
+    done[at] = (struct kern_done){ score, log_p, n, hyp };
+}
+
+/* The continuations that go on, best first; those with </s> are finished. *best: the first one taken, -inf if there is none. */
+static int continuations(const struct beam *t, int i, struct child *child, double *best)
+{
+    const struct kern_beam *b = t->b;
+    int next[BEAM_MAX] = { 0 }, kept = 0, pos = b->pos[i];
+    bool full = pos >= b->limit[i];
+    *best = -INFINITY;
+    for (int taken = 0; kept < b->beam; taken++) {
+        struct child first = { -INFINITY, 0, -1 };
+        for (int j = 0; j < b->live[i]; j++) {
+            size_t r = row_of(b, i, j), at = r * (size_t)b->k;
+            for (; next[j] < b->k; next[j]++) {
+                struct child c = { b->log_p[r] + ((double)t->val[at + (size_t)next[j]] - (double)t->lse[r]), t->idx[at + (size_t)next[j]], j };
+                if (!isfinite(c.log_p) || (full && c.word != b->end)) continue;
+                if (c.log_p > first.log_p) first = c;
+                break;
+            }
+        }
+        if (first.parent < 0) break;
+        if (taken == 0) *best = first.log_p;
+        next[first.parent]++;
+        if (first.word != b->end) child[kept++] = first;
+        else if (taken < b->beam) finish(b, b->number[i], pos, first.parent, first.log_p);
+    }
+    return kept;
+}
+
+/* The table's first `steps` rows of each child are its parent's. */
+static void inherit(const struct kern_beam *b, int i, const struct child *child, int n, int steps)
+{
+    int32_t *mine[BEAM_MAX], *table[BEAM_MAX];
+    int moved = 0;
+    for (int j = 0; j < n; j++) {
+        mine[j] = b->table + b->at[row_of(b, i, j)];
+        table[j] = b->table + b->at[row_of(b, i, child[j].parent)];
+        moved += child[j].parent != j;
+    }
+    for (int t = 0; moved && t < steps; t++) {
+        int32_t was[BEAM_MAX];
+        for (int j = 0; j < n; j++) was[j] = table[j][t];
+        for (int j = 0; j < n; j++) mine[j][t] = was[j];
+    }
+}
+
+static int advance(void *ctx, size_t sentence, int thread)
+{
+    (void)thread;
+    const struct beam *t = ctx;
+    const struct kern_beam *b = t->b;
+    int i = (int)sentence, live = b->live[i];
+    if (live == 0) return 0;
+    struct child child[BEAM_MAX];
+    double best;
+    int pos = b->pos[i], number = b->number[i], kept = continuations(t, i, child, &best);
+    const struct kern_done *last = b->done + (size_t)number * (size_t)b->beam + b->beam - 1;
+    bool ends = kept == 0 || pos >= b->limit[i];
+    if (!ends && b->n_done[number] == b->beam) ends = b->early || last->score >= best / b->norm[b->limit[i] + 1];
+    if (ends && b->n_done[number] == 0) finish(b, number, pos, 0, b->log_p[i]);
+    if (ends) kept = 0;
+    inherit(b, i, child, kept, pos + 1);
+    for (int j = 0; j < b->beam; j++) {
+        size_t r = row_of(b, i, j), said = ((size_t)pos * (size_t)b->beam + (size_t)j) * (size_t)b->all + (size_t)number;
+        b->row[r] = -1;
+        b->seen[r] = 0;
+        if (j >= kept) continue;
+        b->word[said] = b->token[r] = child[j].word;
+        b->parent[said] = child[j].parent;
+        b->log_p[r] = child[j].log_p;
+        b->pos[r] = pos + 1;
+        b->table[b->at[r] + pos + 1] = b->row[r] = b->at[r] + pos + 1;
+        b->seen[r] = pos + 2;
+    }
+    b->live[i] = kept;
+    return 0;
+}
+
+void cpu_beam(const float *val, const int32_t *idx, const float *lse, const struct kern_beam *b)
+{
+    struct beam t = { val, lse, idx, b };
+    par_for((size_t)b->sentences, advance, &t);
+}
