@@ -95,11 +95,15 @@ struct kern_beam {
 /* Adam (Kingma and Ba 2015), AdamW (decoupled decay), LAMB, and the pieces that clipping needs. */
 struct kern_adam {
     double lr, beta1, beta2, eps;       /* double: 1 - 0.999f is off by 1e-5 */
-    double weight_decay;                /* AdamW: p -= lr * weight_decay * p; LAMB: inside u; 0 for Adam */
+    double weight_decay;                /* of parts that decay. AdamW: p -= lr * weight_decay * p; LAMB: inside u; 0 for Adam */
     int64_t step;                       /* from 1, for bias correction (computed in double on the host) */
     float clip;                         /* gradients are scaled by min(1, clip / (grad_scale * sqrt(*norm2) + 1e-6)); 0: never */
     float grad_scale;                   /* multiplies gradients first (1 / accumulated micro-batches ...); norm2 is of the unscaled ones */
 };
+
+/* A tensor in the optimiser's flat arrays: floats at .. at + n, at a multiple of 8. decay: weight decay and LAMB's own rate
+ * are for it (matrices); else it takes Adam's step (biases and norms, as in the authors' code). */
+struct kern_part { size_t at, n; bool decay; };
 
 /* The largest step of a model: what `working` wants to know. */
 struct kern_shape {
@@ -227,12 +231,13 @@ struct kernels {
     /* --- optimiser, over flat float32 arrays */
     void (*norm2)(float *out, const float *x, size_t n);                      /* out[0] = sum of squares (in double inside) */
     void (*scale)(float *x, float a, size_t n);
-    /* If *norm2 is not finite nothing is updated. norm2 may be NULL when clip is 0. */
-    void (*adam)(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
-    /* LAMB (You et al. 2020, Algorithm 2) of one tensor [n]: m and v as adam's, mhat and vhat corrected for bias,
+    /* All of a model in one call: `parts` (host, in the order of `at`, not overlapping) of the flat arrays; what lies between them is left
+     * alone. If *norm2 is not finite nothing is updated. norm2 may be NULL when clip is 0. */
+    void (*adam)(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2);
+    /* LAMB (You et al. 2020, Algorithm 2) of the parts that decay: m and v as adam's, mhat and vhat corrected for bias,
      *   u = mhat / (sqrt(vhat) + eps) + weight_decay * p;   p -= lr * |p| / |u| * u    (lr * u where |p| or |u| is 0).
-     * |.| is the square root of a sum of squares as norm2 forms it. *norm2 and clip as for adam. */
-    void (*lamb)(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
+     * |.| is the square root of a sum of squares as norm2 forms it. The other parts, *norm2 and clip as for adam. */
+    void (*lamb)(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2);
 };
 
 /* The CPU side. Uses common/thread.h's pool; OpenBLAS runs single-threaded inside its chunks. */

@@ -71,13 +71,32 @@ static bool step_of(struct adam_step *step, const struct kern_adam *a, const flo
     return true;
 }
 
-/* p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps), with m and v of the scaled and clipped gradient. */
-void cpu_adam(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2)
+static struct adam_step undecayed(const struct adam_step *s)
 {
-    struct adam_step step;
-    if (!step_of(&step, a, norm2)) return;
-    struct chunked c = { .n = n, .p = p, .g = g, .m = m, .v = v, .step = &step };
-    par_for(chunks(n), adam_chunk, &c);
+    struct adam_step x = *s;
+    x.decay = 1;
+    return x;
+}
+
+/* The part from `at` on. */
+static struct chunked part_of(float *p, const float *g, float *m, float *v, size_t at, size_t n, const struct adam_step *step)
+{
+    return (struct chunked){ .n = n, .p = p + at, .g = g + at, .m = m + at, .v = v + at, .step = step };
+}
+
+/* p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps), with m and v of the scaled and clipped gradient. Neighbours that take the
+ * same step are one piece of work. */
+void cpu_adam(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2)
+{
+    struct adam_step decays;
+    if (!step_of(&decays, a, norm2)) return;
+    struct adam_step plain = undecayed(&decays);
+    for (int i = 0, j; i < parts; i = j) {
+        size_t end = part[i].at + part[i].n;
+        for (j = i + 1; j < parts && part[j].at == end && (part[j].decay == part[i].decay || decays.decay == 1); j++) end += part[j].n;
+        struct chunked c = part_of(p, g, m, v, part[i].at, end - part[i].at, part[i].decay ? &decays : &plain);
+        par_for(chunks(c.n), adam_chunk, &c);
+    }
 }
 
 static int lamb_chunk(void *ctx, size_t i, int thread)
@@ -98,15 +117,24 @@ static int lamb_apply_chunk(void *ctx, size_t i, int thread)
     return 0;
 }
 
-void cpu_lamb(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2)
+static void lamb_part(struct chunked *c, double lr)
 {
-    struct adam_step step;
-    if (!step_of(&step, a, norm2)) return;
-    struct chunked c = { .n = n, .p = p, .g = g, .m = m, .v = v, .step = &step,
-                         .sums = cpu_scratch(SCRATCH_OP, chunks(n) * sizeof(struct lamb_sums)) };
-    par_for(chunks(n), lamb_chunk, &c);
     double pp = 0, uu = 0;
-    for (size_t i = 0; i < chunks(n); i++) { pp += c.sums[i].p; uu += c.sums[i].u; }
-    c.a = (float)(pp > 0 && uu > 0 ? a->lr * sqrt(pp / uu) : a->lr);
-    par_for(chunks(n), lamb_apply_chunk, &c);
+    c->sums = cpu_scratch(SCRATCH_OP, chunks(c->n) * sizeof(struct lamb_sums));
+    par_for(chunks(c->n), lamb_chunk, c);
+    for (size_t i = 0; i < chunks(c->n); i++) { pp += c->sums[i].p; uu += c->sums[i].u; }
+    c->a = (float)(pp > 0 && uu > 0 ? lr * sqrt(pp / uu) : lr);
+    par_for(chunks(c->n), lamb_apply_chunk, c);
+}
+
+void cpu_lamb(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2)
+{
+    struct adam_step decays;
+    if (!step_of(&decays, a, norm2)) return;
+    struct adam_step plain = undecayed(&decays);
+    for (int i = 0; i < parts; i++) {
+        struct chunked c = part_of(p, g, m, v, part[i].at, part[i].n, part[i].decay ? &decays : &plain);
+        if (part[i].decay) lamb_part(&c, a->lr);
+        else par_for(chunks(c.n), adam_chunk, &c);
+    }
 }

@@ -64,8 +64,8 @@ void cpu_topk(float *val, int32_t *idx, float *lse, const act *logits, const uin
 void cpu_beam(const float *val, const int32_t *idx, const float *lse, const struct kern_beam *b);
 void cpu_norm2(float *out, const float *x, size_t n);
 void cpu_scale(float *x, float a, size_t n);
-void cpu_adam(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
+void cpu_adam(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2);
 size_t cpu_working(const struct kern_shape *s);
-void cpu_lamb(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
+void cpu_lamb(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2);
 
 #endif

@@ -1,6 +1,7 @@
-/* The optimisers: one pass over parameters, gradients and both moments, clipping included, and the bfloat16 copies of weights
- * written on the way; LAMB a second one. */
+/* The optimisers: one pass over parameters, gradients and both moments of all tensors, clipping included, and the bfloat16 copies of
+ * weights written on the way; LAMB a second one. */
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/memory.h"
 
 enum { CHUNK = 1 << 15, THREADS = 256 };
 
@@ -77,6 +78,45 @@ static step step_of(const struct kern_adam *a)
     return s;
 }
 
+/* A tensor of the flat arrays, and the first of its chunks: chunks are counted through all tensors. */
+struct part { size_t at, n; unsigned chunk, decay; };
+struct parts { const part *list; int n; size_t end; unsigned chunks; };      /* list: device; end: of the last tensor */
+
+/* False: there is no memory, which is kept as a failure, or there is nothing to do. */
+static bool parts_of(const struct kern_part *from, int n, struct parts *to)
+{
+    part *host = (part *)malloc((size_t)n * sizeof *host + 1), *there = NULL;
+    unsigned chunk = 0;
+    if (!host) cuda_failed_because("out of memory");
+    else if (n > 0 && !cuda_lost()) there = (part *)cuda_scratch(SCRATCH_PARTS, (size_t)n * sizeof *host);
+    for (int i = 0; there && i < n; i++) {
+        host[i] = { from[i].at, from[i].n, chunk, from[i].decay };
+        chunk += blocks_for(from[i].n, CHUNK);
+    }
+    if (there) memory_upload(there, host, (size_t)n * sizeof *host);
+    free(host);
+    *to = { there, n, n > 0 ? from[n - 1].at + from[n - 1].n : 0, chunk };
+    return there && chunk > 0;
+}
+
+/* The last part for which `before` does not hold: it is false for the first, and true from some part on. */
+template <typename F> static __device__ __forceinline__ int last_part(const parts &all, F before)
+{
+    int low = 0, high = all.n;
+    while (high - low > 1) {
+        int mid = (low + high) / 2;
+        if (before(all.list[mid])) high = mid;
+        else low = mid;
+    }
+    return low;
+}
+
+/* The part that element i belongs to or comes after. */
+static __device__ __forceinline__ part part_at(const parts &all, size_t i)
+{
+    return all.list[last_part(all, [=](const part &x) { return x.at > i; })];
+}
+
 /* What gradients are multiplied by; false: they are not finite, nothing is updated. */
 static __device__ __forceinline__ bool gradient_scale(const step &s, const float *norm2, float *grad)
 {
@@ -97,50 +137,76 @@ static __device__ __forceinline__ void moments(float g, float &m, float &v, cons
     v = s.beta2 * v + s.rest2 * g * g;
 }
 
-/* copies (NULL: not wanted) gets p in bfloat16. */
-template <bool WHOLE>
-static __global__ void adam(float *p, const float *g, float *m, float *v, bf16 *copies, size_t n, step s, const float *norm2)
+/* Adam's p after a step. */
+static __device__ __forceinline__ float stepped(float p, float g, float &m, float &v, float decay, const step &s)
 {
-    size_t at = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
-    float grad;
-    if (at >= n || !gradient_scale(s, norm2, &grad)) return;
-    int left = n - at < 8 ? (int)(n - at) : 8;
+    moments(g, m, v, s);
+    return p * decay - s.rate * m / (sqrtf(v) * s.root2 + s.eps);
+}
+
+/* Elements at .. at + left (at most eight); copies (NULL: not wanted) gets p in bfloat16. */
+template <bool WHOLE>
+static __device__ __forceinline__ void adam8(float *p, const float *g, float *m, float *v, bf16 *copies, size_t at, int left, float grad, float decay, const step &s)
+{
     eight P = load8<WHOLE>(p + at, left), G = load8<WHOLE>(g + at, left), M = load8<WHOLE>(m + at, left), V = load8<WHOLE>(v + at, left);
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        moments(G.x[i] * grad, M.x[i], V.x[i], s);
-        P.x[i] = P.x[i] * s.decay - s.rate * M.x[i] / (sqrtf(V.x[i]) * s.root2 + s.eps);
-    }
+    for (int i = 0; i < 8; i++) P.x[i] = stepped(P.x[i], G.x[i] * grad, M.x[i], V.x[i], decay, s);
     store8<WHOLE>(p + at, P, left);
     store8<WHOLE>(m + at, M, left);
     store8<WHOLE>(v + at, V, left);
     if (copies) store8<WHOLE>(copies + at, P, left);
 }
 
-void cuda_adam(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2)
+/* Eight elements a thread, which are of one part. */
+template <bool WHOLE>
+static __global__ void adam(float *p, const float *g, float *m, float *v, bf16 *copies, parts all, step s, const float *norm2)
 {
-    if (n == 0 || cuda_lost()) return;
-    bf16 *copies = cuda_copies_of(p, n);
-    if (whole8(n, p, g, m, v, copies)) LAUNCH(adam<true>, blocks_for(n, 2048), 256, 0, p, g, m, v, copies, n, step_of(a), norm2);
-    else LAUNCH(adam<false>, blocks_for(n, 2048), 256, 0, p, g, m, v, copies, n, step_of(a), norm2);
+    size_t at = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
+    float grad;
+    if (at >= all.end || !gradient_scale(s, norm2, &grad)) return;
+    part mine = part_at(all, at);
+    if (at < mine.at || at >= mine.at + mine.n) return;
+    float decay = mine.decay ? s.decay : 1.0f;
+    size_t left = mine.at + mine.n - at;
+    if (WHOLE && left >= 8) adam8<true>(p, g, m, v, copies, at, 8, grad, decay, s);
+    else adam8<false>(p, g, m, v, copies, at, left < 8 ? (int)left : 8, grad, decay, s);
 }
 
-/* --- LAMB: the moments and the squares of p and u; their sums; then p -= rate u, with u computed again ------------- */
+void cuda_adam(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2)
+{
+    struct parts all;
+    if (cuda_lost() || !parts_of(part, parts, &all)) return;
+    bf16 *copies = cuda_copies_of(p, all.end);
+    unsigned grid = blocks_for(all.end, 2048);
+    if (whole8(8, p, g, m, v, copies)) LAUNCH(adam<true>, grid, 256, 0, p, g, m, v, copies, all, step_of(a), norm2);
+    else LAUNCH(adam<false>, grid, 256, 0, p, g, m, v, copies, all, step_of(a), norm2);
+}
+
+/* --- LAMB: the moments and the squares of p and u, a block a chunk; their sums and the rate, a block a tensor; then p -= rate u, with u
+ * computed again. Tensors that take Adam's step take it in the first pass. ------------------------------------------ */
 
 static __device__ __forceinline__ float direction(float p, float m, float v, const step &s)
 {
     return s.unbias1 * m / (sqrtf(v) * s.root2 + s.eps) + s.weight_decay * p;
 }
 
-/* part [chunks, 2] */
-static __global__ void lamb_moments(double *part, const float *p, const float *g, float *m, float *v, size_t n, step s, const float *norm2)
+/* sums [chunks, 2] */
+static __global__ void lamb_moments(double *sums, float *p, const float *g, float *m, float *v, bf16 *copies, parts all, step s, const float *norm2)
 {
     __shared__ double room[32], room2[32];
-    size_t first = (size_t)blockIdx.x * CHUNK, end = n - first < CHUNK ? n : first + CHUNK;
+    unsigned chunk = blockIdx.x;
+    part mine = all.list[last_part(all, [=](const part &x) { return x.chunk > chunk; })];
+    size_t first = mine.at + (size_t)(chunk - mine.chunk) * CHUNK, end = mine.at + mine.n;
+    if (end - first > CHUNK) end = first + CHUNK;
     float grad;
     double pp = 0, uu = 0;
     if (!gradient_scale(s, norm2, &grad)) return;
     for (size_t i = first + threadIdx.x; i < end; i += THREADS) {
+        if (!mine.decay) {
+            p[i] = stepped(p[i], g[i] * grad, m[i], v[i], 1, s);
+            if (copies) copies[i] = __float2bfloat16_rn(p[i]);
+            continue;
+        }
         moments(g[i] * grad, m[i], v[i], s);
         float u = direction(p[i], m[i], v[i], s);
         pp += (double)p[i] * (double)p[i];
@@ -149,43 +215,50 @@ static __global__ void lamb_moments(double *part, const float *p, const float *g
     pp = block_sum_double(pp, room);
     uu = block_sum_double(uu, room2);
     if (threadIdx.x == 0) {
-        part[2 * blockIdx.x] = pp;
-        part[2 * blockIdx.x + 1] = uu;
+        sums[2 * chunk] = pp;
+        sums[2 * chunk + 1] = uu;
     }
 }
 
-static __global__ void lamb_rate(float *rate, const double *part, unsigned chunks, double lr)
+/* rate [tensors] */
+static __global__ void lamb_rates(float *rate, const double *sums, parts all, double lr)
 {
     __shared__ double room[32], room2[32];
+    int mine = (int)blockIdx.x;
+    unsigned last = mine + 1 < all.n ? all.list[mine + 1].chunk : all.chunks;
     double pp = 0, uu = 0;
-    for (unsigned i = threadIdx.x; i < chunks; i += THREADS) {
-        pp += part[2 * i];
-        uu += part[2 * i + 1];
+    for (unsigned i = all.list[mine].chunk + threadIdx.x; i < last; i += THREADS) {
+        pp += sums[2 * i];
+        uu += sums[2 * i + 1];
     }
     pp = block_sum_double(pp, room);
     uu = block_sum_double(uu, room2);
-    if (threadIdx.x == 0) *rate = (float)(pp > 0 && uu > 0 ? lr * sqrt(pp / uu) : lr);
+    if (threadIdx.x == 0) rate[mine] = (float)(pp > 0 && uu > 0 ? lr * sqrt(pp / uu) : lr);
 }
 
-static __global__ void lamb_apply(float *p, const float *m, const float *v, bf16 *copies, size_t n, step s, const float *norm2, const float *rate)
+static __global__ void lamb_apply(float *p, const float *m, const float *v, bf16 *copies, parts all, step s, const float *norm2, const float *rate)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     float grad;
-    if (i >= n || !gradient_scale(s, norm2, &grad)) return;
-    float x = p[i] - *rate * direction(p[i], m[i], v[i], s);
+    if (i >= all.end || !gradient_scale(s, norm2, &grad)) return;
+    int which = last_part(all, [=](const part &x) { return x.at > i; });
+    part mine = all.list[which];
+    if (!mine.decay || i < mine.at || i >= mine.at + mine.n) return;
+    float x = p[i] - rate[which] * direction(p[i], m[i], v[i], s);
     p[i] = x;
     if (copies) copies[i] = __float2bfloat16_rn(x);
 }
 
-void cuda_lamb(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2)
+void cuda_lamb(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2)
 {
-    if (n == 0 || cuda_lost()) return;
-    unsigned chunks = blocks_for(n, CHUNK);
-    double *part = (double *)cuda_scratch(SCRATCH_SUMS, (2 * (size_t)chunks + 1) * sizeof *part);
-    if (!part) return;
-    float *rate = (float *)(part + 2 * (size_t)chunks);
+    struct parts all;
+    if (cuda_lost() || !parts_of(part, parts, &all)) return;
+    double *sums = (double *)cuda_scratch(SCRATCH_SUMS, (2 * (size_t)all.chunks + (size_t)parts) * sizeof *sums);
+    if (!sums) return;
+    float *rate = (float *)(sums + 2 * (size_t)all.chunks);
+    bf16 *copies = cuda_copies_of(p, all.end);
     step s = step_of(a);
-    LAUNCH(lamb_moments, chunks, THREADS, 0, part, p, g, m, v, n, s, norm2);
-    LAUNCH(lamb_rate, 1, THREADS, 0, rate, (const double *)part, chunks, a->lr);
-    LAUNCH(lamb_apply, blocks_for(n, 256), 256, 0, p, (const float *)m, (const float *)v, cuda_copies_of(p, n), n, s, norm2, (const float *)rate);
+    LAUNCH(lamb_moments, all.chunks, THREADS, 0, sums, p, g, m, v, copies, all, s, norm2);
+    LAUNCH(lamb_rates, (unsigned)parts, THREADS, 0, rate, (const double *)sums, all, a->lr);
+    LAUNCH(lamb_apply, blocks_for(all.end, 256), 256, 0, p, (const float *)m, (const float *)v, copies, all, s, norm2, (const float *)rate);
 }

@@ -44,7 +44,7 @@ static inline unsigned blocks_for(size_t n, size_t size) { return (unsigned)((n 
 
 /* Memory that grows and is kept, one piece for each use; valid until the same piece is asked for again. NULL when there
  * is none: the failure is kept, the operation returns. */
-enum { SCRATCH_SUMS, SCRATCH_ACTS, SCRATCH_LOGITS, SCRATCH_SLOPES, SCRATCH_KEYS, SCRATCH_RUNS, SCRATCH_MASK, SCRATCH_DELTA, SCRATCH_PIECES };
+enum { SCRATCH_SUMS, SCRATCH_ACTS, SCRATCH_LOGITS, SCRATCH_SLOPES, SCRATCH_KEYS, SCRATCH_RUNS, SCRATCH_MASK, SCRATCH_DELTA, SCRATCH_PARTS, SCRATCH_PIECES };
 void *cuda_scratch(int piece, size_t bytes);
 
 /* Weights in bfloat16. p [n] is float32 in memory of alloc; the copy is made when p was not copied before or its memory was
@@ -100,7 +100,7 @@ void cuda_gc(float *loss, act *dH, void *dB, const act *H, const void *B, bool B
 void cuda_topk(float *val, int32_t *idx, float *lse, const act *logits, const uint8_t *allowed, int M, int V, int k);
 void cuda_norm2(float *out, const float *x, size_t n);
 void cuda_scale(float *x, float a, size_t n);
-void cuda_adam(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
-void cuda_lamb(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm2);
+void cuda_adam(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2);
+void cuda_lamb(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2);
 
 #endif

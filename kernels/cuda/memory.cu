@@ -197,7 +197,7 @@ static char *pinned_room(size_t bytes, size_t *n)
     return p;
 }
 
-static void memory_upload(void *to, const void *host, size_t bytes)
+void memory_upload(void *to, const void *host, size_t bytes)
 {
     cuda_written(to);
     for (size_t at = 0, n; at < bytes && !cuda_lost(); at += n) {

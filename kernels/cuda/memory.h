@@ -4,6 +4,7 @@
 #include "kernels/cuda/cuda.h"
 
 cudaError_t memory_open(void);              /* after the stream is there */
+void memory_upload(void *to, const void *host, size_t bytes);
 void memory_table(struct kernels *k);       /* fills in alloc .. get, fetch, host_alloc, host_release */
 
 #endif

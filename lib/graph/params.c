@@ -40,6 +40,12 @@ int params_alloc(struct params *ps, bool with_grad)
         if (!*want[i]) return -1;
         ps->k->zero(*want[i], bytes);
     }
+    if (!with_grad) return 0;
+    ps->part = mem_alloc((size_t)ps->n * sizeof *ps->part);
+    for (int i = 0; i < ps->n; i++) {
+        size_t end = i + 1 < ps->n ? ps->p[i + 1].at : ps->total;
+        ps->part[i] = (struct kern_part){ ps->p[i].at, end - ps->p[i].at, ps->p[i].decay };
+    }
     return 0;
 }
 
@@ -49,6 +55,7 @@ void params_free(struct params *ps)
     for (int i = 0; i < 4; i++)
         if (have[i]) ps->k->release(have[i]);
     free(ps->p);
+    free(ps->part);
     memset(ps, 0, sizeof *ps);
 }
 

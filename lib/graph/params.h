@@ -20,6 +20,7 @@ struct params {
     struct param *p; int n; int cap;
     size_t total;                /* floats, padding included (padding is 0 and stays 0) */
     float *value, *grad, *m, *v; /* [total]; grad, m, v are NULL in a model that is only used */
+    struct kern_part *part;      /* [n] for the optimiser, with the zeros between tensors; NULL likewise */
 };
 
 void params_init(struct params *ps, const struct kernels *k);

@@ -71,7 +71,7 @@ static void topk(float *val, int32_t *idx, float *lse, const act *z, const uint8
 static void beam(const float *val, const int32_t *idx, const float *lse, const struct kern_beam *b) { }
 static void norm2(float *out, const float *x, size_t n) { }
 static void scale(float *x, float a, size_t n) { }
-static void optimise(float *p, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm) { }
+static void optimise(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm) { }
 #pragma GCC diagnostic pop
 
 const struct kernels *plan_kernels(const struct kernels *like)

@@ -240,6 +240,13 @@ static void topk(float *val, int32_t *idx, float *lse, const act *logits, const 
     end("top k", V, k, 0, acts(both(M, V)));
 }
 
+static void beam(const float *val, const int32_t *idx, const float *lse, const struct kern_beam *b)
+{
+    begin();
+    p.k->beam(val, idx, lse, b);
+    end("beam search", b->beam, 0, 0, 0);
+}
+
 static void norm2(float *out, const float *x, size_t n)
 {
     begin();
@@ -254,18 +261,25 @@ static void scale(float *x, float a, size_t n)
     end("scale", 0, 0, 0, floats(2 * (double)n));
 }
 
-static void adam(float *w, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm)
+static double size_of(const struct kern_part *part, int parts)
 {
-    begin();
-    p.k->adam(w, g, m, v, n, a, norm);
-    end("adam", 0, 0, 0, floats(7 * (double)n));
+    double n = 0;
+    for (int i = 0; i < parts; i++) n += (double)part[i].n;
+    return n;
 }
 
-static void lamb(float *w, const float *g, float *m, float *v, size_t n, const struct kern_adam *a, const float *norm)
+static void adam(float *w, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm)
 {
     begin();
-    p.k->lamb(w, g, m, v, n, a, norm);
-    end("lamb", 0, 0, 0, floats(10 * (double)n));
+    p.k->adam(w, g, m, v, part, parts, a, norm);
+    end("adam", 0, 0, 0, floats(7 * size_of(part, parts)));
+}
+
+static void lamb(float *w, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm)
+{
+    begin();
+    p.k->lamb(w, g, m, v, part, parts, a, norm);
+    end("lamb", 0, 0, 0, floats(10 * size_of(part, parts)));
 }
 
 const struct kernels *profile_kernels(const struct kernels *k)
@@ -278,7 +292,8 @@ const struct kernels *profile_kernels(const struct kernels *k)
     table.linear_fwd = linear_fwd; table.linear_bwd = linear_bwd; table.act_fwd = act_fwd; table.act_bwd = act_bwd;
     table.embed_fwd = embed_fwd; table.embed_bwd = embed_bwd; table.norm_fwd = norm_fwd; table.norm_bwd = norm_bwd;
     table.drop_fwd = drop_fwd; table.drop_bwd = drop_bwd; table.attn_fwd = attn_fwd; table.attn_bwd = attn_bwd;
-    table.gather = gather; table.scatter = scatter; table.add = add_all; table.xent = xent; table.gc = gc; table.topk = topk;
+    table.gather = gather; table.scatter = scatter; table.add = add_all; table.xent = xent; table.gc = gc; table.topk = topk; table.beam = beam;
+    table.record = NULL;                             /* every operation is waited for */
     table.norm2 = norm2; table.scale = scale; table.adam = adam; table.lamb = lamb;
     return &table;
 }

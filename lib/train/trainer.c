@@ -248,23 +248,12 @@ bool trainer_go(struct trainer *tr)
     return true;
 }
 
-/* Adam over stretches of parameters that agree on weight decay; LAMB tensor by tensor, while vectors (biases, norms), which
- * have no weight decay, take Adam's step as in the authors' code. */
 static void optimise(struct trainer *tr)
 {
     struct params *ps = &tr->m->ps;
-    bool lamb = tr->o.optimizer == OPTIMIZER_LAMB;
-    struct kern_adam a = { .lr = (float)tr->lr, .beta1 = (float)tr->o.beta1, .beta2 = (float)tr->o.beta2,
-        .eps = (float)tr->o.eps, .step = tr->step + 1, .clip = (float)tr->o.clip, .grad_scale = 1 };
-    for (int i = 0; i < ps->n; ) {
-        int j = i + 1;
-        bool alone = lamb && ps->p[i].decay;
-        while (!alone && j < ps->n && (ps->p[j].decay == ps->p[i].decay || (tr->o.weight_decay == 0 && !lamb))) j++;
-        size_t at = ps->p[i].at, end = j < ps->n ? ps->p[j].at : ps->total;
-        a.weight_decay = ps->p[i].decay ? (float)tr->o.weight_decay : 0;
-        (alone ? ps->k->lamb : ps->k->adam)(ps->value + at, ps->grad + at, ps->m + at, ps->v + at, end - at, &a, tr->norm2);
-        i = j;
-    }
+    struct kern_adam a = { .lr = (float)tr->lr, .beta1 = (float)tr->o.beta1, .beta2 = (float)tr->o.beta2, .eps = (float)tr->o.eps,
+        .weight_decay = (float)tr->o.weight_decay, .step = tr->step + 1, .clip = (float)tr->o.clip, .grad_scale = 1 };
+    (tr->o.optimizer == OPTIMIZER_LAMB ? ps->k->lamb : ps->k->adam)(ps->value, ps->grad, ps->m, ps->v, ps->part, ps->n, &a, tr->norm2);
 }
 
 /* Does this step end in a line of the log? */

@@ -115,10 +115,11 @@ static void model(int layers, int D, int V, int T, int B, int heads)
     TIME("cross entropy, 15%", 6.0 * M * D * V, 0, 1, k->xent(loss, NULL, NULL, dX, dE, bv, X, E, bv, token, NULL, NULL, 0, 1, M, D, V));
     size_t P = VD + (size_t)layers * 12 * (size_t)dd;
     float *p = random_float(P), *gr = random_float(P), *m = random_float(P), *v = random_float(P), *norm2 = random_float(1);
+    struct kern_part all = { 0, P, false };
     struct kern_adam a = { 1e-4, 0.9, 0.999, 1e-8, 0, 10, 1, 1 };
     k->zero(v, P * 4);
     TIME("gradient norm", 0, 4.0 * (double)P, 1, k->norm2(norm2, gr, P));
-    TIME("adam", 0, 28.0 * (double)P, 1, k->adam(p, gr, m, v, P, &a, norm2));
+    TIME("adam", 0, 28.0 * (double)P, 1, k->adam(p, gr, m, v, &all, 1, &a, norm2));
     TIME("zero gradients", 0, 4.0 * (double)P, 1, k->zero(gr, P * 4));
     printf("  step %.1f ms, %.0f tokens/s, %.1f GFLOP/s = %.0f%% of sgemm\n\n", step_ms, N / step_ms * 1e3,
            step_gflop / step_ms * 1e3, 100 * step_gflop / step_ms * 1e3 / peak);

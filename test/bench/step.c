@@ -142,7 +142,7 @@ int main(int argc, char **argv)
         tape_backward(&t);
         struct kern_adam a = { .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.01, .step = step, .clip = 5, .grad_scale = 1 };
         k->norm2(norm2, m.ps.grad, m.ps.total);
-        k->adam(m.ps.value, m.ps.grad, m.ps.m, m.ps.v, m.ps.total, &a, norm2);
+        k->adam(m.ps.value, m.ps.grad, m.ps.m, m.ps.v, m.ps.part, m.ps.n, &a, norm2);
         k->zero(m.ps.grad, m.ps.total * sizeof(float));
         k->fetch(got + step, norm2, sizeof *got);        /* read when a line of the log is due, as in a training run */
     }

@@ -98,7 +98,7 @@ int main(int argc, char **argv)
         if (k->sync() < 0) { fprintf(stderr, "train: %s\n", err_msg()); return 1; }
         struct kern_adam a = { 1e-4, 0.9, 0.999, 1e-8, 0, step, 5, 1 };
         k->norm2(norm2, m.ps.grad, m.ps.total);
-        k->adam(m.ps.value, m.ps.grad, m.ps.m, m.ps.v, m.ps.total, &a, norm2);
+        k->adam(m.ps.value, m.ps.grad, m.ps.m, m.ps.v, m.ps.part, m.ps.n, &a, norm2);
         k->zero(m.ps.grad, m.ps.total * sizeof(float));
         if (step <= 2) continue;
         took[runs++] = now() - start;

@@ -84,7 +84,7 @@ static void two_hundred_steps_follow_pytorchs_losses(void **state)
         last = pretrain_sum(k, loss.mlm, loss.predicted) / loss.predicted;
         struct kern_adam a = { .lr = step < WARMUP ? LR * step / WARMUP : LR, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .step = step, .clip = 1, .grad_scale = 1 };
         k->norm2(norm2, m.ps.grad, m.ps.total);
-        k->adam(m.ps.value, m.ps.grad, m.ps.m, m.ps.v, m.ps.total, &a, norm2);
+        k->adam(m.ps.value, m.ps.grad, m.ps.m, m.ps.v, m.ps.part, m.ps.n, &a, norm2);
         k->zero(m.ps.grad, m.ps.total * 4);
         if (step == 1) first = last;
         double d = fabs(last - (double)want[step - 1]);
