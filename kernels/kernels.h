@@ -19,7 +19,7 @@
  * (CUDA: with the deterministic flag). N = 0 and M = 0 are legal everywhere and do nothing.
  *
  * Every operation is in the list test/unit/ops.c, which checks it against finite differences, against
- * PyTorch's numbers and one back end against the other. */
+ * PyTorch's numbers and one back end against the other; those of the beam search are in test/unit/search.c. */
 #ifndef KERNELS_KERNELS_H
 #define KERNELS_KERNELS_H
 #include <stddef.h>
@@ -58,7 +58,7 @@ struct kern_attn {
     int batch, heads, dim;              /* dim: of a head */
     int ldq, ldk, ldv, ldo;
     const int32_t *q_at, *q_len, *k_at, *k_len;    /* [batch], device */
-    const int32_t *k_row;               /* device; NULL: rows one after another */
+    const int32_t *k_row;               /* device; key j of sentence b is row k_row[k_at[b] + j]: one query a sentence, forward only. NULL: row k_at[b] + j */
     int max_q, max_k;                   /* no q_len, k_len is larger (host knows) */
     int rows_q;                         /* rows of Q: lse is [rows_q, heads] */
     bool causal;

@@ -41,11 +41,11 @@ static bool mask(struct attn_mask *m, const struct kern_attn *g, const struct ke
 /* --- tiles -------------------------------------------------------------------------------------------------- */
 
 /* Rows [first, first + tile) of a sentence's matrix, one head's columns; those from n on are 0. Rows are stride apart in `to`. */
-template <typename T> static __device__ void load_tile(float *to, int stride, const T *from, int ld, int first, int n, int tile, int dim)
+template <typename T> static __device__ void load_tile(float *to, int stride, const T *from, int ld, const attn_rows &rows, int first, int n, int tile, int dim)
 {
     for (int i = (int)threadIdx.x; i < tile * dim; i += THREADS) {
         int r = i / dim, c = i % dim;
-        to[r * stride + c] = first + r < n ? to_float(from[(size_t)(first + r) * ld + c]) : 0.0f;
+        to[r * stride + c] = first + r < n ? to_float(from[attn_row(rows, first + r) * ld + c]) : 0.0f;
     }
 }
 
@@ -80,17 +80,18 @@ static __global__ void forward_tile(T *O, float *lse, const T *Q, const T *K, co
 {
     DYNAMIC_SHARED(room);
     place p = place_of(g.heads, tiles, tile);
-    int nq = g.q_len[p.b], nk = g.k_len[p.b], q0 = g.q_at[p.b], k0 = g.k_at[p.b], dim = g.dim, stride = dim + 1, wide = tile + 1, tid = (int)threadIdx.x;
+    int nq = g.q_len[p.b], nk = g.k_len[p.b], q0 = g.q_at[p.b], dim = g.dim, stride = dim + 1, wide = tile + 1, tid = (int)threadIdx.x;
+    const attn_rows q_rows = { q0, NULL }, k_rows = attn_rows_of(g, p.b);
     if (p.first >= nq) return;
     float *q = (float *)room, *k = q + tile * stride, *v = k + tile * stride, *o = v + tile * stride, *s = o + tile * stride;
     float *top = s + tile * wide, *sum = top + tile, *fade = sum + tile;
-    load_tile(q, stride, Q + (size_t)q0 * g.ldq + p.h * dim, g.ldq, p.first, nq, tile, dim);
+    load_tile(q, stride, Q + p.h * dim, g.ldq, q_rows, p.first, nq, tile, dim);
     for (int i = tid; i < tile * stride; i += THREADS) o[i] = 0;
     for (int i = tid; i < tile; i += THREADS) { top[i] = -INFINITY; sum[i] = 0; }
     int last = p.first + tile < nq ? p.first + tile - 1 : nq - 1, keys = attn_visible(g, nq, nk, last);
     for (int at = 0; at < keys; at += tile) {
-        load_tile(k, stride, K + (size_t)k0 * g.ldk + p.h * dim, g.ldk, at, nk, tile, dim);
-        load_tile(v, stride, V + (size_t)k0 * g.ldv + p.h * dim, g.ldv, at, nk, tile, dim);
+        load_tile(k, stride, K + p.h * dim, g.ldk, k_rows, at, nk, tile, dim);
+        load_tile(v, stride, V + p.h * dim, g.ldv, k_rows, at, nk, tile, dim);
         __syncthreads();
         for (int i = tid; i < tile * tile; i += THREADS) {
             int r = i / tile, c = i % tile;
@@ -177,17 +178,18 @@ static __global__ void backward_queries(T *dQ, const T *dO, const T *Q, const T 
 {
     DYNAMIC_SHARED(room);
     place p = place_of(g.heads, tiles, tile);
-    int nq = g.q_len[p.b], nk = g.k_len[p.b], q0 = g.q_at[p.b], k0 = g.k_at[p.b], dim = g.dim, stride = dim + 1, wide = tile + 1, tid = (int)threadIdx.x;
+    int nq = g.q_len[p.b], nk = g.k_len[p.b], q0 = g.q_at[p.b], dim = g.dim, stride = dim + 1, wide = tile + 1, tid = (int)threadIdx.x;
+    const attn_rows q_rows = { q0, NULL }, k_rows = attn_rows_of(g, p.b);
     if (p.first >= nq) return;
     float *q = (float *)room, *d = q + tile * stride, *k = d + tile * stride, *v = k + tile * stride, *dq = v + tile * stride, *ds = dq + tile * stride;
-    load_tile(q, stride, Q + (size_t)q0 * g.ldq + p.h * dim, g.ldq, p.first, nq, tile, dim);
-    load_tile(d, stride, dO + (size_t)q0 * g.ldo + p.h * dim, g.ldo, p.first, nq, tile, dim);
+    load_tile(q, stride, Q + p.h * dim, g.ldq, q_rows, p.first, nq, tile, dim);
+    load_tile(d, stride, dO + p.h * dim, g.ldo, q_rows, p.first, nq, tile, dim);
     for (int i = tid; i < tile * stride; i += THREADS) dq[i] = 0;
     int last = p.first + tile < nq ? p.first + tile - 1 : nq - 1, keys = attn_visible(g, nq, nk, last);
     for (int at = 0; at < keys; at += tile) {
         __syncthreads();
-        load_tile(k, stride, K + (size_t)k0 * g.ldk + p.h * dim, g.ldk, at, nk, tile, dim);
-        load_tile(v, stride, V + (size_t)k0 * g.ldv + p.h * dim, g.ldv, at, nk, tile, dim);
+        load_tile(k, stride, K + p.h * dim, g.ldk, k_rows, at, nk, tile, dim);
+        load_tile(v, stride, V + p.h * dim, g.ldv, k_rows, at, nk, tile, dim);
         __syncthreads();
         for (int i = tid; i < tile * tile; i += THREADS) {
             int r = i / tile, c = i % tile, row = p.first + r;
@@ -220,16 +222,17 @@ static __global__ void backward_keys(T *dK, T *dV, const T *dO, const T *Q, cons
     DYNAMIC_SHARED(room);
     place p = place_of(g.heads, tiles, tile);
     int nq = g.q_len[p.b], nk = g.k_len[p.b], q0 = g.q_at[p.b], k0 = g.k_at[p.b], dim = g.dim, stride = dim + 1, wide = tile + 1, tid = (int)threadIdx.x;
+    const attn_rows q_rows = { q0, NULL }, k_rows = attn_rows_of(g, p.b);
     if (p.first >= nk) return;
     float *k = (float *)room, *v = k + tile * stride, *q = v + tile * stride, *d = q + tile * stride, *dk = d + tile * stride, *dv = dk + tile * stride;
     float *ds = dv + tile * stride, *mp = ds + tile * wide;          /* [query, key] */
-    load_tile(k, stride, K + (size_t)k0 * g.ldk + p.h * dim, g.ldk, p.first, nk, tile, dim);
-    load_tile(v, stride, V + (size_t)k0 * g.ldv + p.h * dim, g.ldv, p.first, nk, tile, dim);
+    load_tile(k, stride, K + p.h * dim, g.ldk, k_rows, p.first, nk, tile, dim);
+    load_tile(v, stride, V + p.h * dim, g.ldv, k_rows, p.first, nk, tile, dim);
     for (int i = tid; i < tile * stride; i += THREADS) dk[i] = dv[i] = 0;
     for (int at = 0; at < nq; at += tile) {
         __syncthreads();
-        load_tile(q, stride, Q + (size_t)q0 * g.ldq + p.h * dim, g.ldq, at, nq, tile, dim);
-        load_tile(d, stride, dO + (size_t)q0 * g.ldo + p.h * dim, g.ldo, at, nq, tile, dim);
+        load_tile(q, stride, Q + p.h * dim, g.ldq, q_rows, at, nq, tile, dim);
+        load_tile(d, stride, dO + p.h * dim, g.ldo, q_rows, at, nq, tile, dim);
         __syncthreads();
         for (int i = tid; i < tile * tile; i += THREADS) {
             int r = i / tile, c = i % tile, row = at + r, key = p.first + c;
@@ -287,6 +290,7 @@ void cuda_attn_bwd(act *dQ, act *dK, act *dV, const act *dO, const act *O, const
                    const act *V, const float *lse, const struct kern_attn *g, const struct kern_drop *drop)
 {
     struct attn_mask m;
+    if (g->k_row) cuda_failed_because("attention: keys at any rows have no gradient");
     if (g->batch <= 0 || cuda_lost() || !mask(&m, g, drop)) return;
     float *delta = (float *)cuda_scratch(SCRATCH_DELTA, ((size_t)g->rows_q * (size_t)g->heads + 1) * sizeof *delta);
     if (!delta) return;

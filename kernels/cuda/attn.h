@@ -14,6 +14,15 @@ static __device__ __forceinline__ bool attn_kept(const attn_mask &m, int row, in
     return m.bits[((size_t)row * heads + h) * m.across + key / 8] >> (key % 8) & 1;
 }
 
+/* Where the rows of a sentence's keys are. */
+struct attn_rows { int first; const int32_t *any; };
+static __device__ __forceinline__ attn_rows attn_rows_of(const kern_attn &g, int b)
+{
+    int first = g.k_at[b];
+    return { first, g.k_row ? g.k_row + first : NULL };
+}
+static __device__ __forceinline__ size_t attn_row(const attn_rows &r, int j) { return (size_t)(r.any ? r.any[j] : r.first + j); }
+
 /* How many keys query i sees. */
 static __device__ __forceinline__ int attn_visible(const kern_attn &g, int nq, int nk, int i)
 {
@@ -24,7 +33,7 @@ static __device__ __forceinline__ int attn_visible(const kern_attn &g, int nq, i
 /* One query a sentence, no dropout. False: not for this geometry. */
 bool decode_attn(act *O, float *lse, const act *Q, const act *K, const act *V, const struct kern_attn *g);
 
-/* False: not for this type, head size or alignment. */
+/* False: not for this type, head size or alignment, nor for keys that lie at any rows. */
 bool flash_fwd(act *O, float *lse, const act *Q, const act *K, const act *V, const struct kern_attn *g, const struct attn_mask *m);
 bool flash_bwd(act *dQ, act *dK, act *dV, const act *dO, const act *Q, const act *K, const act *V, const float *lse,
                const float *delta, const struct kern_attn *g, const struct attn_mask *m);

@@ -98,6 +98,7 @@ void cuda_gc(float *loss, act *dH, void *dB, const act *H, const void *B, bool B
              const int32_t *nb, const float *f, const float *logx, float dot_scale, float weight, float scale,
              int M, int J, int D);
 void cuda_topk(float *val, int32_t *idx, float *lse, const act *logits, const uint8_t *allowed, int M, int V, int k);
+void cuda_beam(const float *val, const int32_t *idx, const float *lse, const struct kern_beam *b);
 void cuda_norm2(float *out, const float *x, size_t n);
 void cuda_scale(float *x, float a, size_t n);
 void cuda_adam(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2);

@@ -1,5 +1,6 @@
 /* Attention of one query to the keys of its sentence or cache: a block for each head of each hypothesis. Scores of all keys lie in
- * shared memory; 8 lanes read a key's row, 64 elements at a time. */
+ * shared memory; 8 lanes read a key's row, 64 elements at a time. Where keys lie at any rows the two passes look each row up: the
+ * second time in the first-level cache, which is cheaper than shared memory that would halve the longest sentence. */
 #include "kernels/cuda/attn.h"
 
 enum { THREADS = 128, LANES = 8, TOGETHER = THREADS / LANES };
@@ -12,14 +13,16 @@ static __global__ void one_query(T *O, float *lse, const T *Q, const T *K, const
     if (g.q_len[b] < 1) return;
     int nk = g.k_len[b], row = g.q_at[b], lane = tid % LANES, group = tid / LANES;
     float *score = (float *)room, *sums = score + g.max_k, *parts = sums + 64;      /* parts [TOGETHER][dim] */
-    const T *q = Q + (size_t)row * g.ldq + h * dim, *k = K + (size_t)g.k_at[b] * g.ldk + h * dim, *v = V + (size_t)g.k_at[b] * g.ldv + h * dim;
+    const T *q = Q + (size_t)row * g.ldq + h * dim, *k = K + h * dim, *v = V + h * dim;
+    const attn_rows rows = attn_rows_of(g, b);
 
     float high = -INFINITY;
     for (int first = 0; first < nk; first += TOGETHER) {
         int j = first + group;
         float s = 0;
+        const T *key = k + (j < nk ? attn_row(rows, j) : 0) * g.ldk;
         for (int c = lane * 8; j < nk && c < dim; c += LANES * 8) {
-            eight x = load8<WHOLE>(q + c, dim - c), y = load8<WHOLE>(k + (size_t)j * g.ldk + c, dim - c);
+            eight x = load8<WHOLE>(q + c, dim - c), y = load8<WHOLE>(key + c, dim - c);
 #pragma unroll
             for (int i = 0; i < 8; i++) s += x.x[i] * y.x[i];
         }
@@ -46,7 +49,7 @@ static __global__ void one_query(T *O, float *lse, const T *Q, const T *K, const
 #pragma unroll
         for (int i = 0; i < 8; i++) o.x[i] = 0;
         for (int j = group; j < nk; j += TOGETHER) {
-            eight y = load8<WHOLE>(v + (size_t)j * g.ldv + c, dim - c);
+            eight y = load8<WHOLE>(v + attn_row(rows, j) * g.ldv + c, dim - c);
             float p = score[j];
 #pragma unroll
             for (int i = 0; i < 8; i++) o.x[i] += p * y.x[i];

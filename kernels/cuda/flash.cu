@@ -303,7 +303,7 @@ static bool suits(const struct kern_attn *g, const void *a, const void *b, const
 {
     bool dims = g->dim == 32 || g->dim == 64 || g->dim == 96 || g->dim == 128;
     size_t most = (size_t)(OWN + 4 * 64) * (size_t)(g->dim + 8) * sizeof(bf16);         /* forward's tiles, the larger ones */
-    return cuda.bf16 && dims && most <= cuda.shared_most && whole8((size_t)g->dim, a, b, c, d, e, f) && g->ldq % 8 == 0 && g->ldk % 8 == 0 && g->ldv % 8 == 0 && g->ldo % 8 == 0;
+    return cuda.bf16 && !g->k_row && dims && most <= cuda.shared_most && whole8((size_t)g->dim, a, b, c, d, e, f) && g->ldq % 8 == 0 && g->ldk % 8 == 0 && g->ldv % 8 == 0 && g->ldo % 8 == 0;
 }
 
 template <int DIM> static constexpr size_t tile_bytes(int rows) { return (size_t)rows * tile_of<DIM>::stride * sizeof(bf16); }

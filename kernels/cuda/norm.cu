@@ -26,7 +26,7 @@ static __global__ void forward_rows(T *Y, T *S, float *mean, float *rstd, const 
 #pragma unroll
             for (int i = 0; i < 8; i++) s.x[i] = rounded<T>(s.x[i] + u.x[i]);
         }
-        if (S && S != X) store8<WHOLE>(S + at + c, s, D - c);
+        if (S && (U || S != X)) store8<WHOLE>(S + at + c, s, D - c);
 #pragma unroll
         for (int i = 0; i < 8; i++) sum += s.x[i];
         if (KEEP) kept[KEEP ? t : 0] = s;

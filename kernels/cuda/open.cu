@@ -145,7 +145,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
     table.drop_fwd = cuda_drop_fwd; table.drop_bwd = cuda_drop_bwd;
     table.attn_fwd = cuda_attn_fwd; table.attn_bwd = cuda_attn_bwd;
     table.gather = cuda_gather; table.scatter = cuda_scatter; table.add = cuda_add;
-    table.xent = cuda_xent; table.gc = cuda_gc; table.topk = cuda_topk;
+    table.xent = cuda_xent; table.gc = cuda_gc; table.topk = cuda_topk; table.beam = cuda_beam;
     table.norm2 = cuda_norm2; table.scale = cuda_scale; table.adam = cuda_adam; table.lamb = cuda_lamb;
     table.abi = KERNELS_ABI;
     return &table;

@@ -49,7 +49,7 @@ void *emulate_shared(void);                    /* the block's dynamic shared mem
 
 void __syncthreads(void);
 /* Every lane gives n <= 64 bytes; the answer holds those of all 32, 64 bytes apart. All of a warp must come to the same operation. */
-enum emulate_op { EMULATE_SYNC, EMULATE_SHUFFLE, EMULATE_LDMATRIX, EMULATE_MMA };
+enum emulate_op { EMULATE_SYNC, EMULATE_SHUFFLE, EMULATE_BALLOT, EMULATE_LDMATRIX, EMULATE_MMA };
 const unsigned char *emulate_exchange(enum emulate_op op, const void *mine, size_t n);
 unsigned emulate_lane(void);
 void emulate_mask(unsigned mask);              /* only whole warps shuffle here */
@@ -66,6 +66,19 @@ template <typename T> static T __shfl_xor_sync(unsigned mask, T x, int by)
     unsigned lane = emulate_lane() ^ (unsigned)by;
     emulate_mask(mask);
     return emulate_from<T>(emulate_exchange(EMULATE_SHUFFLE, &x, sizeof x), lane);
+}
+template <typename T> static T __shfl_sync(unsigned mask, T x, int from)
+{
+    emulate_mask(mask);
+    return emulate_from<T>(emulate_exchange(EMULATE_SHUFFLE, &x, sizeof x), (unsigned)from % 32);
+}
+static inline unsigned __ballot_sync(unsigned mask, bool x)
+{
+    emulate_mask(mask);
+    const unsigned char *all = emulate_exchange(EMULATE_BALLOT, &x, sizeof x);
+    unsigned bits = 0;
+    for (unsigned lane = 0; lane < 32; lane++) bits |= (unsigned)emulate_from<bool>(all, lane) << lane;
+    return bits;
 }
 
 /* --- the tensor cores' instructions, by the layouts of the PTX manual (9.7.14, mma.m16n8k16, ldmatrix) --- */
@@ -91,6 +104,7 @@ EMULATE_VECTOR(float4, float)
 EMULATE_VECTOR(uint4, uint32_t)
 static inline float __uint_as_float(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
 static inline uint32_t __float_as_uint(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
+static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 
 /* --- the run time --- */

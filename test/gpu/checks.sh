@@ -3,9 +3,9 @@
 # LAYERS and TOKENS size the training runs. Each works in a folder of its own and returns non-zero where something does not hold.
 wrong() { echo "failed: $*" >&2; return 1; }
 
-# The list of operations against plain computations in double, finite differences and PyTorch's numbers.
-check_ops_float32() { "$UNIT/ops" cuda; }
-check_ops_bf16() { "$UNIT/ops" cuda bf16; }
+# The list of operations against plain computations in double, finite differences and PyTorch's numbers; those of the beam search.
+check_ops_float32() { "$UNIT/ops" cuda && "$UNIT/search" cuda; }
+check_ops_bf16() { "$UNIT/ops" cuda bf16 && "$UNIT/search" cuda bf16; }
 # Whole models against PyTorch's numbers: losses, gradients, ten steps of Adam, AdamW and LAMB; and translating.
 check_models() { "$UNIT/golden" cuda && "$UNIT/decode" cuda; }
 

@@ -10,7 +10,7 @@ programs="pretrain finetune translate vocab-count binarize cooc-count cooc-merge
 make -C "$top" $(printf "$build/bin/%s " $programs) cuda gpu-tests >&2
 mkdir -p "$to"/{bin,unit,bench,lib/isoglot,test/golden/model,test/gpu,test/bench,test/peers,share/isoglot/nonbreaking}
 for p in $programs; do cp "$out/bin/$p" "$to/bin"; done
-cp "$out"/test/unit/{ops,golden,decode} "$to/unit"
+cp "$out"/test/unit/{ops,search,golden,decode} "$to/unit"
 cp "$out"/test/bench/{ops,step} "$to/bench"
 cp "$out/lib/isoglot/libisoglot-cuda.so" "$to/lib/isoglot"
 cp "$top/test/golden/ops.safetensors" "$to/test/golden"

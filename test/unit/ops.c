@@ -3,7 +3,7 @@
  * From the list follow: values and gradients (finite differences of the plain version) at awkward shapes, dropout as
  * kernels.h documents it, equal bytes on any number of threads, PyTorch's numbers (test/golden/ops.py), and that the
  * checks notice a gradient with the wrong sign. `ops DEVICE [bf16]`
- * runs it all on another back end; `ops DEVICE describe` only opens it. */
+ * runs it all on another back end; `ops DEVICE describe` only opens it. What only the beam search asks for is in search.c. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static double tolerance = 1e-5;                  /* norm-relative, of float32 */
 
 struct shape {
     int N, I, O, H, V, J, heads, batch;          /* as kernels.h calls them; unused ones 0 */
-    bool no_bias, add, drop, causal, cross, cached, weighted, allowed, sum, plain, softmax_only, output, alone;
+    bool no_bias, add, drop, causal, cross, cached, weighted, allowed, sum, plain, softmax_only, output, alone, in_place;
     enum kern_act f;
     float eps;
 };
@@ -447,7 +447,7 @@ static void embed_backward(struct test *t)
                  EMBED_SCALE, t->s.N, t->s.I);
 }
 
-/* --- residual, dropout, layer norm: outputs Y and, with `sum`, S -------------------------------------------- */
+/* --- residual, dropout, layer norm: outputs Y and, with `sum`, S; in_place: S is X ---------------------------- */
 
 static const float NORM_EPS = 1e-5f;
 
@@ -487,7 +487,12 @@ static void norm_plain(struct test *t)
 static void *norm_sum(struct test *t) { return t->s.sum ? t->out[1].dev : t->s.plain ? t->in[0].dev : t->extra[4]; }
 static void norm_forward(struct test *t)
 {
-    k->norm_fwd(t->out[0].dev, t->s.plain && !t->s.sum ? NULL : norm_sum(t), t->extra[2], t->extra[3], t->in[0].dev,
+    void *X = t->in[0].dev;
+    if (t->s.in_place && X != norm_sum(t)) {
+        k->copy(norm_sum(t), X, bytes_of(ACT, times(t->s.N, t->s.I)));
+        X = norm_sum(t);
+    }
+    k->norm_fwd(t->out[0].dev, t->s.plain && !t->s.sum && !t->s.in_place ? NULL : norm_sum(t), t->extra[2], t->extra[3], X,
                 t->in[3].dev, t->in[1].dev, t->in[2].dev, &t->drop, NORM_EPS, t->s.N, t->s.I);
 }
 static void norm_backward(struct test *t)
@@ -762,7 +767,9 @@ static const struct op ops[] = {
     { "norm", norm_setup, norm_plain, norm_forward, norm_backward,
       { { .N = 3, .I = 2 }, { .N = 9, .I = 33, .drop = true }, { .N = 5, .I = 64, .plain = true },
         { .N = 17, .I = 31, .drop = true, .sum = true, .add = true }, { .N = 40, .I = 100, .add = true, .plain = true, .sum = true },
-        { .N = 0, .I = 16, .drop = true }, { .N = 1100, .I = 72, .drop = true }, END },
+        { .N = 0, .I = 16, .drop = true }, { .N = 1100, .I = 72, .drop = true },
+        { .N = 7, .I = 33, .drop = true, .sum = true, .in_place = true }, { .N = 5, .I = 64, .in_place = true }, { .N = 3, .I = 2056, .sum = true, .in_place = true },
+        { .N = 4, .I = 72, .plain = true, .in_place = true }, END },
       .golden = { .N = 7, .I = 20, .sum = true } },
     { "drop", drop_setup, drop_plain, drop_forward, drop_backward,
       { { .N = 1, .I = 1, .drop = true }, { .N = 9, .I = 33, .drop = true }, { .N = 9, .I = 8, .drop = true, .plain = true, .add = true },
