@@ -21,11 +21,15 @@ static const struct kernels *k;
 static uint8_t *allowed;                             /* what a decoder may say, host */
 
 static const char *device = "cpu";              /* or the program's argument */
+static bool queueing;                            /* the search takes it for a device that is asked for several steps at a time */
 static const struct kernels *open_device(void)
 {
+    static struct kernels table;
     const struct kernels *found = kernels_open(device, KERN_FLOAT32, NULL);
     if (!found) fail_msg("%s", err_msg());
-    return found;
+    table = *found;
+    if (queueing) table.queues = true;
+    return &table;
 }
 
 static const uint8_t two_words[V] = { [5] = 1, [6] = 1 };
@@ -193,6 +197,43 @@ static void a_translation_does_not_depend_on_its_neighbours_in_the_batch(void **
     }
 }
 
+/* Sentences end at different steps, some within those that are asked for at a time; rows become fewer, or do not. */
+static void a_device_that_queues_finds_the_same(void **state)
+{
+    (void)state;
+    enum { N = 13 };
+    int which[N];
+    for (int i = 0; i < N; i++) which[i] = i * 5 % SOURCES;
+    for (int run = 0; run < 12; run++) {
+        struct decode_options o;
+        struct hyps h[2];
+        options(&o, 1 + run % 4, 0, 1);
+        o.max_ratio = 0.5 + run % 3;
+        o.max_extra = run % 5;
+        o.n_best = o.beam;
+        o.early = run % 2;
+        for (int late = 0; late < 2; late++) {
+            queueing = late;
+            start(run % 2, (uint64_t)run + 71, NULL);
+            translate(which, 1 + run, &o, &h[late]);
+            stop();
+        }
+        queueing = false;
+        for (int i = 0; i <= run; i++) {
+            assert_int_equal(h[0].count[i], h[1].count[i]);
+            assert_in_range(h[0].count[i], 1, o.beam);
+            for (int j = 0; j < h[0].count[i]; j++) {
+                const struct hyp *a = &h[0].hyp[i * o.beam + j], *b = &h[1].hyp[i * o.beam + j];
+                assert_int_equal(a->n, b->n);
+                if (a->n) assert_memory_equal(a->ids, b->ids, (size_t)a->n * sizeof *a->ids);
+                assert_float_equal(a->score, b->score, 1e-4);
+            }
+        }
+        hyps_free(&h[0]);
+        hyps_free(&h[1]);
+    }
+}
+
 static void many_sentences_keep_their_order_whatever_their_batches(void **state)
 {
     (void)state;
@@ -353,6 +394,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_beam_that_holds_everything_finds_the_best_of_all_sequences),
         cmocka_unit_test(greedy_search_takes_the_best_word_of_a_decoder_without_a_cache),
         cmocka_unit_test(a_translation_does_not_depend_on_its_neighbours_in_the_batch),
+        cmocka_unit_test(a_device_that_queues_finds_the_same),
         cmocka_unit_test(many_sentences_keep_their_order_whatever_their_batches),
         cmocka_unit_test(an_empty_sentence_has_an_empty_translation_and_an_empty_batch_none),
         cmocka_unit_test(only_words_that_are_allowed_are_said),
