@@ -54,8 +54,7 @@ static const struct kernels *cuda_open(char *why, size_t size)
         snprintf(why, size, "%s is of another build (ABI %d, not %d)", OBJECT, k->abi, KERNELS_ABI);
         k = NULL;
     }
-    if (!k) dlclose(so);
-    return k;
+    return k;           /* the object stays even when it is of no use: CUDA's run time leaves threads and exit handlers behind */
 }
 
 /* k at a precision; *line says so, with what is in `note`. */

@@ -111,12 +111,6 @@ template <typename F> static __device__ __forceinline__ int last_part(const part
     return low;
 }
 
-/* The part that element i belongs to or comes after. */
-static __device__ __forceinline__ part part_at(const parts &all, size_t i)
-{
-    return all.list[last_part(all, [=](const part &x) { return x.at > i; })];
-}
-
 /* What gradients are multiplied by; false: they are not finite, nothing is updated. */
 static __device__ __forceinline__ bool gradient_scale(const step &s, const float *norm2, float *grad)
 {
@@ -129,6 +123,21 @@ static __device__ __forceinline__ bool gradient_scale(const step &s, const float
         if (by < 1) *grad = (float)((double)s.grad * by);
     }
     return true;
+}
+
+/* The same for all threads of a block, found by one: in double, which many GPUs are slow at. */
+static __device__ __forceinline__ bool block_gradient_scale(const step &s, const float *norm2, float *grad)
+{
+    __shared__ float by;
+    __shared__ int finite;
+    if (threadIdx.x == 0) {
+        float x;
+        finite = gradient_scale(s, norm2, &x);
+        by = x;
+    }
+    __syncthreads();
+    *grad = by;
+    return finite != 0;
 }
 
 static __device__ __forceinline__ void moments(float g, float &m, float &v, const step &s)
@@ -157,14 +166,18 @@ static __device__ __forceinline__ void adam8(float *p, const float *g, float *m,
     if (copies) store8<WHOLE>(copies + at, P, left);
 }
 
-/* Eight elements a thread, which are of one part. */
+/* Eight elements a thread, which are of one part: one thread looks for the part of the block's first, the others go on from there. */
 template <bool WHOLE>
 static __global__ void adam(float *p, const float *g, float *m, float *v, bf16 *copies, parts all, step s, const float *norm2)
 {
     size_t at = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
+    __shared__ int first;
     float grad;
-    if (at >= all.end || !gradient_scale(s, norm2, &grad)) return;
-    part mine = part_at(all, at);
+    if (threadIdx.x == 32) first = last_part(all, [=](const part &x) { return x.at > at - 256; });
+    if (!block_gradient_scale(s, norm2, &grad) || at >= all.end) return;
+    int i = first;
+    while (i + 1 < all.n && all.list[i + 1].at <= at) i++;
+    part mine = all.list[i];
     if (at < mine.at || at >= mine.at + mine.n) return;
     float decay = mine.decay ? s.decay : 1.0f;
     size_t left = mine.at + mine.n - at;
@@ -200,7 +213,7 @@ static __global__ void lamb_moments(double *sums, float *p, const float *g, floa
     if (end - first > CHUNK) end = first + CHUNK;
     float grad;
     double pp = 0, uu = 0;
-    if (!gradient_scale(s, norm2, &grad)) return;
+    if (!block_gradient_scale(s, norm2, &grad)) return;
     for (size_t i = first + threadIdx.x; i < end; i += THREADS) {
         if (!mine.decay) {
             p[i] = stepped(p[i], g[i] * grad, m[i], v[i], 1, s);
@@ -240,7 +253,7 @@ static __global__ void lamb_apply(float *p, const float *m, const float *v, bf16
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     float grad;
-    if (i >= all.end || !gradient_scale(s, norm2, &grad)) return;
+    if (!block_gradient_scale(s, norm2, &grad) || i >= all.end) return;
     int which = last_part(all, [=](const part &x) { return x.at > i; });
     part mine = all.list[which];
     if (!mine.decay || i < mine.at || i >= mine.at + mine.n) return;

@@ -1,6 +1,6 @@
 /* Matrix products, by cuBLASLt: bfloat16 or float32 inputs, float32 sums (TF32 is off). It is opened at run time, for it is
- * half a gigabyte that a machine with PyTorch or the toolkit has already: ISOGLOT_CUBLASLT names it, else the dynamic linker
- * finds it. Its GELU epilogues are the tanh approximation, which kernels.h does not allow; the one for the bias is used.
+ * half a gigabyte that a machine with PyTorch or the toolkit has already: ISOGLOT_CUBLASLT names it, else it is looked for as `places`
+ * says. CUDA 12's does as well as 13's: of what is used here functions, numbers and structures are the same in both. Its GELU epilogues are the tanh approximation, which kernels.h does not allow; the one for the bias is used.
  * What it has no algorithm for (it may be odd rows of bfloat16) is multiplied by a plain kernel. So is what has a bias that does not
  * begin at a multiple of 16 bytes: the epilogues of some algorithms read it 16 bytes at a time, and no preference says so. */
 #include <dlfcn.h>
@@ -23,14 +23,32 @@ static struct {
 } lt;
 static const size_t WORKSPACE = (size_t)32 << 20;       /* what NVIDIA recommends for Hopper */
 
+/* The dynamic linker's first, then the toolkit's folders. */
+static const char *const places[] = { "", "/usr/local/cuda/lib64/", "/usr/local/cuda/lib/", "/usr/local/cuda/targets/x86_64-linux/lib/" };
+
+/* NULL: *why is what the linker says of the named one, or of the first. */
+static void *open_library(const char *named, char *path, size_t size, char *why, size_t why_size)
+{
+    for (int major = 13; major >= 12; major--)
+        for (const char *const *place = places; place < places + sizeof places / sizeof *places; place++) {
+            if (named && *named) snprintf(path, size, "%s", named);
+            else snprintf(path, size, "%slibcublasLt.so.%d", *place, major);
+            void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+            if (so) return so;
+            const char *said = dlerror();
+            if (!*why) snprintf(why, why_size, "%s", said ? said : path);
+            if (named && *named) return NULL;
+        }
+    return NULL;
+}
+
 const char *gemm_open(void)
 {
-    static char text[512], object[64];
-    snprintf(object, sizeof object, "libcublasLt.so.%d", CUBLAS_VER_MAJOR);
-    const char *named = getenv("ISOGLOT_CUBLASLT");
-    void *so = dlopen(named && *named ? named : object, RTLD_NOW | RTLD_LOCAL);
+    static char text[640];
+    char path[256], why[400] = "";
+    void *so = open_library(getenv("ISOGLOT_CUBLASLT"), path, sizeof path, why, sizeof why);
     if (!so) {
-        snprintf(text, sizeof text, "%.400s; set ISOGLOT_CUBLASLT to its path", dlerror());
+        snprintf(text, sizeof text, "%s; set ISOGLOT_CUBLASLT to its path (libcublasLt.so.13 or .12 of CUDA's toolkit, or of PyTorch: nvidia/*/lib beside the package torch)", why);
         return text;
     }
 #define X(name) \
@@ -38,7 +56,7 @@ const char *gemm_open(void)
         void *f = dlsym(so, #name); \
         memcpy(&lt.name, &f, sizeof f); \
         if (!f) { \
-            snprintf(text, sizeof text, "%s has no " #name, named ? named : object); \
+            snprintf(text, sizeof text, "%s has no " #name, path); \
             return text; \
         } \
     }
@@ -171,6 +189,7 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
             && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &c, sizeof c) == CUBLAS_STATUS_SUCCESS
             && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &c, sizeof c) == CUBLAS_STATUS_SUCCESS;
         if (good && lt.cublasLtMatmulAlgoGetHeuristic(lt.handle, p->desc, p->A, p->B, p->C, p->C, pref, 1, &r, &got) != CUBLAS_STATUS_SUCCESS) got = 0;
+        if (got > 0 && r.state != CUBLAS_STATUS_SUCCESS) got = 0;
         lt.cublasLtMatmulPreferenceDestroy(pref);
     }
     p->none = !good || got == 0;

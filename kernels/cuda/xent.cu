@@ -9,7 +9,7 @@ static __global__ void count_words(int32_t *n, const uint8_t *allowed, int V)
 {
     __shared__ float room[32];
     float mine = 0;                                 /* exact below 2^24 words */
-    for (int v = (int)threadIdx.x; v < V; v += THREADS) mine += allowed[v] != 0;
+    for (int v = (int)threadIdx.x; v < V; v += (int)blockDim.x) mine += allowed[v] != 0;
     mine = block_sum(mine, room);
     if (threadIdx.x == 0) *n = (int32_t)mine;
 }
@@ -109,7 +109,7 @@ static void run(float *loss, float *nll, int32_t *best, T *dX, float *dW, float 
     int32_t *count = allowed ? (int32_t *)(room + aside) : NULL;
     float *Z = (float *)room;
     T *dZ = !gradient ? NULL : sizeof(T) == sizeof(float) ? (T *)room : (T *)(room + aside + 256);     /* float32: in its place */
-    if (count) LAUNCH(count_words, 1, THREADS, 0, count, allowed, V);
+    if (count) LAUNCH(count_words, 1, 1024, 0, count, allowed, V);
     for (int at = 0; at < M && !cuda_lost(); at += step) {
         int rows = M - at < step ? M - at : step;
         const T *x = X + (size_t)at * D;
