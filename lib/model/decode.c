@@ -44,7 +44,7 @@ struct search {
     int slots;                           /* rows at the beginning: what the arrays below are long, as those of the device */
     int32_t *row[ROW_ARRAYS], *sentence[SENTENCE_ARRAYS], *dev_rows, *dev_sentences;
     double *log_p;
-    int steps;                           /* made so far */
+    int longest, steps;                  /* words of the longest translation there can be; steps made so far (on a device that queues: a few more) */
 };
 
 static int32_t *array(int32_t *all, int n, int i) { return all + (size_t)n * (size_t)i; }
@@ -97,8 +97,9 @@ static void prepare(struct search *z, struct model *m, const struct var *memory,
 {
     const struct decode_options *o = z->o;
     struct kern_beam *b = &z->b;
-    int longest = 0, n = z->slots;
+    int n = z->slots, longest = 0;
     for (int i = 0; i < b->sentences; i++) if (z->sentence[LIMIT][i] > longest) longest = z->sentence[LIMIT][i];
+    z->longest = longest;
     stepper_init(&z->st, m, z->t, memory, src, n, cached, longest + 1, lang);
     z->dev_rows = tape_alloc(z->t, ROW_ARRAYS * (size_t)n * sizeof(int32_t));
     z->dev_sentences = tape_alloc(z->t, SENTENCE_ARRAYS * (size_t)b->all * sizeof(int32_t));
@@ -124,7 +125,7 @@ static void prepare(struct search *z, struct model *m, const struct var *memory,
     for (int i = 0; i < cached; i++) table[i] = i;
     b->table = tape_int32(z->t, table, (size_t)cached);
     free(table);
-    size_t said = (size_t)(longest + 1) * (size_t)n * sizeof(int32_t);
+    size_t said = (size_t)longest * (size_t)n * sizeof(int32_t);
     b->word = tape_alloc(z->t, said);
     b->parent = tape_alloc(z->t, said);
     b->n_done = tape_alloc(z->t, (size_t)b->all * sizeof *b->n_done);
@@ -221,7 +222,7 @@ static void collect(const struct search *z, const struct kern_done *done, const 
 {
     const struct kern_beam *b = &z->b;
     int best = z->o->n_best;
-    size_t words = 0, said = (size_t)z->steps * (size_t)b->beam * (size_t)b->all;
+    size_t words = 0, said = (size_t)(z->steps < z->longest ? z->steps : z->longest) * (size_t)b->beam * (size_t)b->all;
     int32_t *word = mem_alloc(2 * said * sizeof *word + 1), *parent = word + said;
     if (said) {
         z->k->download(word, b->word, said * sizeof *word);
