@@ -22,7 +22,7 @@ REFERENCE := $(TOP)/pipelines/reference/$(EXPERIMENT)-$(SCALE)
 include $(EXPERIMENTS)/presets/$(SCALE).mk
 include $(EXPERIMENTS)/$(EXPERIMENT).mk
 
-.PHONY: stages data plan why table check reference
+.PHONY: stages data written plan why progress table check reference
 stages data:
 STALE := $(PLAN).mk
 ifneq ($(filter stages data,$(MAKECMDGOALS)),)
@@ -33,6 +33,11 @@ endif
 include $(STALE)
 endif
 
+# PLAN is written by reading this far
+written:
+	@:
+progress:
+	@$(TOP)/pipelines/stage progress $(PLAN) $(R)
 why:
 	@$(TOP)/pipelines/stage why $(PLAN) $(R) | grep . || echo "nothing to do"
 plan:

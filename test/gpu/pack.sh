@@ -1,29 +1,62 @@
 #!/bin/bash
-# Puts what test/gpu/run.sh and bench.sh need into FOLDER, for a machine with a GPU where nothing can be built or installed:
-# programs, tests, their libraries (all but the C library's and gcc's), the golden files. At most 64 MiB. test/gpu/pack.sh FOLDER
+# Puts what test/gpu/run.sh, bench.sh and the experiments need into FOLDER, for a machine with a GPU where nothing can be built or
+# installed: programs, tests, their libraries (all but the C library's and gcc's), the golden files, pipelines, and of their texts those that
+# CORPUS_CACHE=folder or the checkout's data/ has. There: FOLDER/test/gpu/run.sh, FOLDER/make pipeline/X. The archive has at most 64 MiB.
+#   test/gpu/pack.sh [--no-cuda] FOLDER[.tar.gz] [NAME=VALUE...]      as an archive that unpacks to FOLDER; settings of make, e.g. CC=clang
+# --no-cuda: only the experiments, for machines without a GPU, too; no nvcc is needed.
 set -euo pipefail
-[ $# = 1 ] || { echo "usage: test/gpu/pack.sh FOLDER" >&2; exit 2; }
+cuda=1
+[ "${1-}" != --no-cuda ] || { cuda=; shift; }
+case ${1-} in ''|-*) echo "usage: test/gpu/pack.sh [--no-cuda] FOLDER[.tar.gz] [NAME=VALUE...]" >&2; exit 2;; esac
+archive= folder=$1; shift
 top=$(cd "$(dirname "$0")/../.." && pwd)
-mkdir -p "$1"; to=$(cd "$1" && pwd)
-build=$(make -s -C "$top" print-O) out=$top/$build
-programs="pretrain finetune translate vocab-count binarize cooc-count cooc-merge ckpt synth-corpus tokenize bpe-learn bpe-apply"
-make -C "$top" $(printf "$build/bin/%s " $programs) cuda gpu-tests >&2
-mkdir -p "$to"/{bin,unit,bench,lib/isoglot,test/golden/model,test/gpu,test/bench,test/peers,share/isoglot/nonbreaking}
-for p in $programs; do cp "$out/bin/$p" "$to/bin"; done
-cp "$out"/test/unit/{ops,search,golden,decode} "$to/unit"
-cp "$out"/test/bench/{ops,step} "$to/bench"
-cp "$out/lib/isoglot/libisoglot-cuda.so" "$to/lib/isoglot"
-cp "$top/test/golden/ops.safetensors" "$to/test/golden"
-cp "$top"/test/golden/model/*.safetensors "$to/test/golden/model"
-cp "$top"/test/gpu/* "$to/test/gpu"
-cp "$top/lib/text/nonbreaking/en" "$to/share/isoglot/nonbreaking"
-cp "$top/test/bench/translate.sh" "$to/test/bench"
-cp "$top/test/peers/translate.py" "$to/test/peers"
-strip "$to"/bin/* "$to"/unit/* "$to"/bench/*
-ldd "$to"/bin/* "$to"/unit/* "$to"/bench/* | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | sort -u | while read -r f; do
+case $folder in *.tar.gz)
+    archive=$folder scratch=$(mktemp -d); trap 'rm -rf "$scratch"' EXIT
+    folder=$scratch/$(basename "$folder" .tar.gz);;
+esac
+[ ! -e "$folder" ] || [ -e "$folder/packed" ] || [ -z "$(ls -A "$folder")" ] || { echo "pack.sh: $folder has other things in it; name a new folder" >&2; exit 1; }
+mkdir -p "$folder"; to=$(cd "$folder" && pwd)
+build=$(make -s -C "$top" print-O "$@") out=$top/$build
+case $build in /*) out=$build;; esac
+make -C "$top" build-all ${cuda:+cuda gpu-tests} "$@" >&2
+rm -rf "$to"/{packed,bin,unit,bench,lib,test,share,pipelines,data,tools,make,Makefile}
+mkdir -p "$to"/{bin,lib,tools,share/isoglot,test/gpu}
+touch "$to/packed"
+cp "$out"/bin/* "$to/bin"
+cp "$(command -v make)" "$to/tools"          # a machine may lack it
+cp -R "$top/pipelines" "$to"
+cp -R "$top/lib/text/nonbreaking" "$to/share/isoglot"
+cp "$top/test/gpu/"* "$to/test/gpu"
+mv "$to/test/gpu/make" "$to"
+mv "$to/test/gpu/packed.mk" "$to/Makefile"
+if [ -n "$cuda" ]; then
+    mkdir -p "$to"/{unit,bench,lib/isoglot,test/golden/model,test/bench,test/peers}
+    cp "$out"/test/unit/{ops,search,golden,decode} "$to/unit"
+    cp "$out"/test/bench/{ops,step} "$to/bench"
+    cp "$out/lib/isoglot/libisoglot-cuda.so" "$to/lib/isoglot"
+    cp "$top/test/golden/ops.safetensors" "$to/test/golden"
+    cp "$top"/test/golden/model/*.safetensors "$to/test/golden/model"
+    cp "$top/test/bench/translate.sh" "$to/test/bench"
+    cp "$top/test/peers/translate.py" "$to/test/peers"
+fi
+for f in "$to"/{bin,unit,bench}/*; do [ ! -f "$f" ] || { strip "$f"; ldd "$f"; }; done | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | sort -u | while read -r f; do
     case ${f##*/} in libc.so.* | libm.so.* | libgcc_s.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux*) ;; *) cp -L "$f" "$to/lib" ;; esac
 done
+# Texts of known content, from where they are; nothing is downloaded for this.
+lacking=
+for name in $(awk -F'\t' '$1 !~ /^#/ && $2 != "-" { print $1 }' "$top/pipelines/sources.tsv"); do
+    has=; for f in ${CORPUS_CACHE:+"$CORPUS_CACHE/$name" "$CORPUS_CACHE/$name.gz" "$CORPUS_CACHE/$name.zst"} "$top/data/$name"; do [ ! -f "$f" ] || has=1; done
+    [ -n "$has" ] || { lacking+=" $name"; continue; }
+    mkdir -p "$(dirname "$to/data/$name")"
+    "$top/pipelines/fetch" "$top/pipelines/sources.tsv" "$name" > "$to/data/$name"
+done
+[ -z "$lacking" ] || echo "pack.sh: without these texts:$lacking; make fetch/unmt-deen fetch/analysis-deen gets them, CORPUS_CACHE=folder says where they are" >&2
 echo "isoglot $(git -C "$top" rev-parse --short HEAD 2>/dev/null || true)" > "$to/packed"
-size=$(du -sk "$to" | cut -f 1)
-echo "$to: $((size / 1024)) MiB; there: $(basename "$to")/test/gpu/run.sh"
-[ "$size" -le 65536 ] || { echo "pack.sh: more than 64 MiB" >&2; exit 1; }
+size=$(du -sk "$to" | cut -f 1) what=$to
+if [ -n "$archive" ]; then
+    tar -czf "$archive.tmp" -C "$scratch" "$(basename "$to")" && mv "$archive.tmp" "$archive"
+    echo "unpacked, $((size / 1024)) MiB"
+    size=$(du -k "$archive" | cut -f 1) what=$archive
+fi
+echo "$what: $((size / 1024)) MiB; there: ${cuda:+$(basename "$to")/test/gpu/run.sh, }$(basename "$to")/make"
+[ -z "$archive" ] || [ "$size" -le 65536 ] || { echo "pack.sh: $what is more than 64 MiB" >&2; exit 1; }
