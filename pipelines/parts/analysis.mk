@@ -37,10 +37,10 @@ sentences = s$1/$2/analysis/$5.$3.$4.safetensors
 pairs = $(foreach k,$(LAYERS),--src $(call $3,$1,$2,$k,$A,$4) --tgt $(call $3,$1,$2,$k,$B,$4))
 rows = awk -v SEED=$1 -v NAME=$(name.$2) -v DIRECTION=$3 -v METRIC=$4 -v COLUMN=$5 -f $$TOP/pipelines/layer-rows.awk
 analysed = $(foreach l,$(both),$(foreach k,$(LAYERS),\
-    $(call stage,s$1.$2.words-$k.$l,$(call states,$1,$2,$k,$l),\
+    $(call train,s$1.$2.words-$k.$l,$(call states,$1,$2,$k,$l),\
       embed --model s$1/$2/pretrain --layer $k --lang $l --text analysis/text.$l --of words --words words/$l.vocab --device $(DEVICE) -o $(call states,$1,$2,$k,$l))\
     $(foreach t,$(SENTENCES),\
-      $(call stage,s$1.$2.$t-$k.$l,$(call sentences,$1,$2,$k,$l,$t),\
+      $(call train,s$1.$2.$t-$k.$l,$(call sentences,$1,$2,$k,$l,$t),\
         embed --model s$1/$2/pretrain --layer $k --lang $l --text bpe/$t.$l --of sentences --device $(DEVICE) -o $(call sentences,$1,$2,$k,$l,$t)))))\
   $(call stage,s$1.$2.rsim,s$1/$2/analysis/rsim.tsv,rsim $(call pairs,$1,$2,states) --dict raw/gold.tsv > s$1/$2/analysis/rsim.tsv)\
   $(call stage,s$1.$2.embedding-rsim,s$1/$2/analysis/embedding.tsv,rsim --src s$1/$2/$A.vec --tgt s$1/$2/$B.vec --dict raw/gold.tsv > s$1/$2/analysis/embedding.tsv)\

@@ -45,5 +45,5 @@ objective.mlm-gc = --objective mlm$(,)gc --cooc cooc/all.cooc $(GC)
 # $(call trained,SEED,SYSTEM)
 trained = $(call pretrain,$1,$2,$(objective.$2))\
   $(foreach l,$(both),$(call stage,s$1.$2.vectors.$l,s$1/$2/$l.vec,\
-    embed --model s$1/$2/pretrain --layer 0 --words words/$l.vocab > s$1/$2/$l.vec))\
+    embed --model s$1/$2/pretrain --layer 0 --words words/$l.vocab --device cpu > s$1/$2/$l.vec))\
   $(call dictionary,s$1.$2.dict,s$1/$2/score.dict,$1,$(name.$2),s$1/$2/$A.vec,s$1/$2/$B.vec)

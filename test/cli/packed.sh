@@ -68,6 +68,11 @@ rm -r runs/broken/s1 runs/broken/base
 env "${tiny[@]}" MAKEFLAGS= MAKE=make BIN="$BIN" RUNS="$PWD/runs" RUN=broken "$TOP/pipelines/conduct" report demo > none.out 2>&1 || { cat none.out; fail "a report of nothing"; }
 grep -q '^no results yet' none.out || { cat none.out; fail "nothing yet"; }
 
+# whatever trains or translates does it where it is told to
+there plan/demo "${tiny[@]}" DEVICE=cuda > plan || { cat plan; fail "plan"; }
+is "$(grep -Ec ' (pretrain|finetune|translate) ' plan)" 4 "stages that train or translate"
+is "$(grep -E ' (pretrain|finetune|translate) ' plan | grep -c -- ' --device cuda ')" 4 "on the GPU"
+
 # data of the programs is found; what the machine lacks is said first
 is "$(echo 'Mr. Smith left.' | env -i PATH=/usr/bin:/bin LD_LIBRARY_PATH=away/packed/lib away/packed/bin/tokenize -q -l en)" "Mr. Smith left ."
 rm bare/flock bare/setsid
