@@ -1,6 +1,8 @@
 """The same training steps as test/bench/step.c in PyTorch at its best: bf16 autocast, torch.compile, scaled-dot-product (flash)
 attention, fused AdamW.  peer.py mlm|mt|bt LAYERS DIM VOCABULARY SENTENCES LENGTH|real [STEPS]
-Real lengths are padded to the longest of the batch. bt translates the batch first, greedily, by a copy of the model in bf16 with caches of
+It compiles, warms up and says `ready`; then for each line of input STEPS steps are timed and a line is printed, so that one process,
+which compiles for a minute, takes turns with ours.
+Real lengths are padded to the longest of the batch, to a multiple of eight. bt translates the batch first, greedily, by a copy of the model in bf16 with caches of
 keys and values, a step of it one CUDA graph, and learns from that. On a machine without a GPU it runs slowly on the CPU, for a look at it."""
 import copy
 import sys
@@ -22,7 +24,7 @@ def length_of(i):
 
 
 lens = [length_of(i) for i in range(sentences)]
-T = max(lens)
+T = max(lens) if length != 'real' else (max(lens) + 7) // 8 * 8
 positions = max(128, T)
 said = [min(int(1.3 * (n - 2)) + 5, positions - 2) for n in lens]        # words of a translation: none ends sooner
 BOS, EOS, PAD = 0, 1, 2
@@ -205,21 +207,30 @@ if kind == 'bt':
     ends = torch.tensor([n + 1 for n in said], device=device)[:, None]
 if cuda:
     torch.cuda.reset_peak_memory_stats()
-began = 0
-for step in range(steps + 6):
-    if step == 6:
-        wait()
-        began = time.perf_counter()
-    if kind == 'bt':
-        back = translator.translate().scatter(1, ends, EOS).masked_fill(~back_there, PAD)
-    with torch.autocast(device, dtype=torch.bfloat16):
-        loss = run(back, back_mask, rows, target, src) if kind == 'bt' else run(src, mask, rows, target)
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 5)
-    opt.step()
-    opt.zero_grad(set_to_none=True)
-wait()
-mean = (time.perf_counter() - began) / steps
+loss = None
+
+
+def train(n):
+    global loss
+    for _ in range(n):
+        if kind == 'bt':
+            back = translator.translate().scatter(1, ends, EOS).masked_fill(~back_there, PAD)
+        with torch.autocast(device, dtype=torch.bfloat16):
+            loss = run(back, back_mask, rows, target, src) if kind == 'bt' else run(src, mask, rows, target)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 5)
+        opt.step()
+        opt.zero_grad(set_to_none=True)
+    wait()
+
+
+train(6)
+print('ready', flush=True)
 tokens = sum(lens) * (2 if kind == 'mt' else 1) + (sum(said) + 2 * sentences if kind == 'bt' else 0)
-print(f'PyTorch {torch.__version__}: {mean * 1e3:.2f} ms a step, {tokens / mean:.0f} tokens/s, loss {loss.item():.3f}, '
-      f'one product {peak * 1e-12:.1f} TFLOP/s, {torch.cuda.max_memory_allocated() / 2 ** 20 if cuda else 0:.0f} MiB')
+for _ in sys.stdin:
+    train(1)
+    began = time.perf_counter()
+    train(steps)
+    mean = (time.perf_counter() - began) / steps
+    print(f'PyTorch {torch.__version__}: {mean * 1e3:.2f} ms a step, {tokens / mean:.0f} tokens/s, loss {loss.item():.3f}, '
+          f'one product {peak * 1e-12:.1f} TFLOP/s, {torch.cuda.max_memory_allocated() / 2 ** 20 if cuda else 0:.0f} MiB', flush=True)

@@ -12,14 +12,18 @@ else
     export PATH=$top/$out/bin:$PATH UNIT=$top/$out/test/unit BENCH=$top/$out/test/bench ISOGLOT_CUDA=$top/$out/lib/isoglot/libisoglot-cuda.so
 fi
 
+# CUDA 13's where there is one, else 12's. PyTorch's are beside the package torch of PYTHON=python3: nvidia/cu13/lib, nvidia/cublas/lib.
 find_cublaslt() {
-    local name=libcublasLt.so.13 p
-    p=$(ldconfig -p 2>/dev/null | sed -n "s/.*$name .*=> //p" | head -n 1)
-    [ -n "$p" ] || p=$(ls -d /usr/local/cuda*/lib64/$name /usr/local/cuda*/targets/*/lib/$name /usr/lib/*/$name 2>/dev/null | head -n 1)
-    [ -n "$p" ] || p=$(LD_LIBRARY_PATH=$LIBRARIES_BEFORE python3 -c "import glob, sys
+    local major name p
+    for major in 13 12; do
+        name=libcublasLt.so.$major
+        p=$(ldconfig -p 2>/dev/null | sed -n "s/.*$name .*=> //p" | head -n 1)
+        [ -n "$p" ] || p=$(ls -d /usr/local/cuda*/lib64/$name /usr/local/cuda*/lib/$name /usr/local/cuda*/targets/*/lib/$name /usr/lib/*/$name 2>/dev/null | head -n 1)
+        [ -n "$p" ] || p=$(LD_LIBRARY_PATH=$LIBRARIES_BEFORE "${PYTHON:-python3}" -c "import glob, sys
 for p in sys.path:
-    for f in glob.glob((p or '.') + '/nvidia/*/lib/$name'): print(f)" 2>/dev/null | head -n 1)
-    echo "$p"
+    for f in glob.glob((p or '.') + '/nvidia/*/lib/$name') + glob.glob((p or '.') + '/torch/lib/$name'): print(f)" 2>/dev/null | head -n 1)
+        [ -z "$p" ] || { echo "$p"; return; }
+    done
 }
 if [ -z "${ISOGLOT_CUBLASLT-}" ]; then
     p=$(find_cublaslt)
