@@ -22,7 +22,7 @@ if ! said=$("$UNIT/ops" cuda describe 2>&1); then
 fi
 echo "$said"
 
-export STEPS=${STEPS:-200} DIM=${DIM:-128} LAYERS=2 TOKENS=${TOKENS:-1000} SENTENCES=2000 TRANSLATE=200 FOLLOWS=0.02
+export STEPS=${STEPS:-200} DIM=${DIM:-128} LAYERS=2 TOKENS=${TOKENS:-1000} SENTENCES=${SENTENCES:-2000} TRANSLATE=${TRANSLATE:-200} FOLLOWS=0.02
 began=$SECONDS budget=${BUDGET:-480} passed=0 failed=0 cores=$(nproc)
 : > table
 # check NAME SECONDS COMMAND: runs it with checks.sh's functions, at most so long
