@@ -21,7 +21,7 @@ fi
 
 best() { sed -n 's/.* \([0-9]*\) tokens\/s.*/\1/p' "$1" | sort -n | tail -n 1; }
 # aim WHAT VALUE AIM: a line of the summary
-aim() { awk -v w="$1" -v v="$2" -v a="$3" 'BEGIN { printf "%-60s %6.2f  aim %.2f: %s\n", w, v, a, v >= a ? "reached" : "missed" }' | tee -a aims; }
+aim() { awk -v w="$1" -v v="$2" -v a="$3" 'BEGIN { printf "%-60s %6.2f  aim %.2f: %s\n", w, v, a, (v >= a ? "reached" : "missed") }' | tee -a aims; }
 
 # The rows: kind, layers, D, vocabulary, sentences, their length.
 rows() {
