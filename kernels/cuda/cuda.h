@@ -3,7 +3,7 @@
  * All work goes into one stream, in order. Nothing is added atomically and every sum has an order that depends on the
  * shapes only, so results are the same bytes every time on one kind of GPU and one version of cuBLASLt.
  *
- * The sources also compile as plain C++ against test/cuda/, where every thread of a block is a fibre: hence LAUNCH and
+ * The sources also compile as plain C++ against test/cuda/, where every thread of a block is a fibre: hence START and
  * DYNAMIC_SHARED in place of CUDA's own notation. */
 #ifndef KERNELS_CUDA_CUDA_H
 #define KERNELS_CUDA_CUDA_H
@@ -17,38 +17,47 @@ extern "C" {
 
 typedef __nv_bfloat16 bf16;
 
+/* What a call of an operation does: its work; to be kept for replays; nothing, since what it belongs to could not be recorded (graph.cu). */
+enum cuda_recording { CUDA_CALLS, CUDA_RECORDS, CUDA_SKIPS };
+
 /* The device and its state. */
 struct cuda {
     cudaStream_t stream;
+    enum cuda_recording recording;
     bool bf16;                              /* acts and products are bfloat16 */
     size_t shared_most;                     /* bytes of shared memory that a block may have */
     int (*fail)(const char *fmt, ...);      /* the program's err_set */
 };
 extern struct cuda cuda;
 
-/* Keeps the first failure for sync; `what` was being done. True if e is one. */
+/* Keeps the first failure for sync; `what` was being done. True if e is one. While calls are recorded it ends that instead. */
 bool cuda_failed(cudaError_t e, const char *what);
 /* The same with a text of one's own. */
 void cuda_failed_because(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool cuda_lost(void);                       /* something has failed: nothing will be right any more */
 const char *cuda_failure(void);             /* what, "" if nothing has */
 
-#ifndef LAUNCH
-#define LAUNCH(kernel, grid, block, shared, ...) (kernel<<<(grid), (block), (shared), cuda.stream>>>(__VA_ARGS__), cuda_launched(#kernel))
+/* `what` cannot be part of a recording: said before it is done. True if calls were being recorded: from here on they are skipped. */
+bool cuda_not_recorded(const char *what);
+
+#ifndef START
+#define START(kernel, grid, block, shared, ...) kernel<<<(grid), (block), (shared), cuda.stream>>>(__VA_ARGS__)
 #define DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
 #endif
+#define LAUNCH(kernel, ...) (cuda.recording == CUDA_SKIPS ? (void)0 : (START(kernel, __VA_ARGS__), cuda_launched(#kernel)))
 static inline void cuda_launched(const char *kernel) { cuda_failed(cudaPeekAtLastError(), kernel); }
 
 /* Blocks of `size` for n items. */
 static inline unsigned blocks_for(size_t n, size_t size) { return (unsigned)((n + size - 1) / size); }
 
 /* Memory that grows and is kept, one piece for each use; valid until the same piece is asked for again. NULL when there
- * is none: the failure is kept, the operation returns. */
+ * is none: the failure is kept, the operation returns; and in a recording, whose replays could not rely on it. */
 enum { SCRATCH_SUMS, SCRATCH_ACTS, SCRATCH_LOGITS, SCRATCH_SLOPES, SCRATCH_KEYS, SCRATCH_RUNS, SCRATCH_MASK, SCRATCH_DELTA, SCRATCH_PARTS, SCRATCH_PIECES };
 void *cuda_scratch(int piece, size_t bytes);
 
 /* Weights in bfloat16. p [n] is float32 in memory of alloc; the copy is made when p was not copied before or its memory was
- * written to since, by upload, copy, zero, scale or the optimiser. (Gradients and losses are never multiplied with.) */
+ * written to since, by upload, copy, zero, scale or the optimiser. (Gradients and losses are never multiplied with.) NULL: there is no
+ * memory, or the copy would have to be made in a recording. Replays bring copies up to date that the recording used. */
 const bf16 *cuda_bf16_of(const float *p, size_t n);
 void cuda_written(const void *p);           /* said by those operations */
 /* Where the optimiser is to leave its copies of p [n], or NULL: nobody multiplies with it. */

@@ -213,7 +213,7 @@ static void by_plain(bool ta, bool tb, int M, int N, int K, const T *a, int lda,
 void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct matrix B, struct matrix C,
                bool add, const float *bias, bool relu)
 {
-    if (M <= 0 || N <= 0 || cuda_lost()) return;
+    if (M <= 0 || N <= 0 || cuda_lost() || cuda.recording == CUDA_SKIPS) return;
     bool in_bf16 = cuda.bf16, out_bf16 = cuda.bf16 && C.type == MATRIX_ACT;
     const void *b = B.p;
     if (in_bf16 && B.type == MATRIX_WEIGHTS && !(b = cuda_bf16_of((const float *)b, (size_t)(tb ? N : K) * (size_t)B.ld))) return;
@@ -230,7 +230,7 @@ void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct ma
         float one = 1, beta = add ? 1 : 0;
         cublasStatus_t e = lt.cublasLtMatmul(lt.handle, p->desc, &one, b, p->A, A.p, p->B, &beta, C.p, p->C, (void *)C.p, p->C,
                                              &p->algo, lt.workspace, p->workspace, cuda.stream);
-        if (e == CUBLAS_STATUS_SUCCESS) return;
+        if (e == CUBLAS_STATUS_SUCCESS || cuda_not_recorded("a product by cuBLASLt")) return;     /* it has made the same one before */
         if (e != CUBLAS_STATUS_NOT_SUPPORTED && e != CUBLAS_STATUS_INVALID_VALUE) {
             cuda_failed_because("GPU: cuBLASLt: status %d for a product [%d, %d] by [%d, %d]; what is saved is intact: run again with --resume", (int)e, M, K, K, N);
             return;

@@ -12,10 +12,11 @@ struct block {
     size_t bytes;
     bf16 *copies;                           /* [bytes / 4], NULL: nobody asked yet */
     uint64_t written;                       /* the clock when it was last written to */
+    bool recorded;                          /* replays write to it */
 };
 static struct block *blocks;
 static int n_blocks, cap_blocks;
-static uint64_t clock_now;
+static uint64_t clock_now, newest;          /* newest: when one with copies was last written to */
 
 /* Which weights of the copies are up to date: near the place of a hash of p, good while written <= at. */
 struct copied { const float *p; size_t n; uint64_t at; };
@@ -64,6 +65,7 @@ static void *take(size_t bytes)
 
 static void *memory_alloc(size_t bytes)
 {
+    cuda_not_recorded("alloc");
     size_t rounded = (bytes + 255) / 256 * 256;
     void *p = rounded >= bytes ? take(rounded ? rounded : 256) : NULL;
     if (!p) {
@@ -83,7 +85,7 @@ static void *memory_alloc(size_t bytes)
         blocks = more;
         cap_blocks = cap;
     }
-    struct block b = { (char *)p, rounded ? rounded : 256, NULL, ++clock_now };
+    struct block b = { (char *)p, rounded ? rounded : 256, NULL, ++clock_now, false };
     blocks[n_blocks++] = b;
     return p;
 }
@@ -92,6 +94,8 @@ static void memory_release(void *p)
 {
     struct block *b = p ? block_of(p) : NULL;
     if (!b) return;
+    cuda_not_recorded("release");
+    if (b->copies) graph_forget();
     cuda_failed(cudaFree(b->copies), "cudaFree");       /* cudaFree waits for what is queued */
     cuda_failed(cudaFree(b->p), "cudaFree");
     *b = blocks[--n_blocks];
@@ -102,6 +106,7 @@ static void memory_release(void *p)
 void *cuda_scratch(int piece, size_t bytes)
 {
     static struct { void *p; size_t bytes; } have[SCRATCH_PIECES];
+    if (cuda_not_recorded("an operation that needs scratch memory") || cuda.recording == CUDA_SKIPS) return NULL;
     if (have[piece].bytes >= bytes && have[piece].p) return have[piece].p;
     cuda_failed(cudaFree(have[piece].p), "cudaFree");
     size_t want = bytes + bytes / 8;                    /* batches differ a little: not a new piece for each */
@@ -133,13 +138,34 @@ static __global__ void to_bf16_whole(bf16 *to, const float *from, size_t n)
 void cuda_written(const void *p)
 {
     struct block *b = block_of(p);
-    if (b && b->copies) b->written = ++clock_now;
+    if (!b) return;
+    if (b->copies && cuda_not_recorded("weights that are written to")) return;
+    if (cuda.recording == CUDA_RECORDS) b->recorded = true;
+    if (b->copies) b->written = newest = ++clock_now;
 }
 
 bf16 *cuda_copies_of(float *p, size_t n)
 {
     struct block *b = n ? block_of(p) : NULL;
     return b && b->copies ? b->copies + (p - (float *)b->p) : NULL;
+}
+
+/* The copies that are used in a recording, up to date at a time of the clock. */
+struct weights { const float *p; size_t n; };
+static struct { struct weights *list; int n, cap; uint64_t at; } used;
+
+/* False: they cannot be noted. */
+static bool note_used(const float *p, size_t n)
+{
+    if (used.n == used.cap) {
+        int cap = used.cap ? 2 * used.cap : 256;
+        struct weights *more = (struct weights *)realloc(used.list, (size_t)cap * sizeof *more);
+        if (!more) return !cuda_not_recorded("out of memory");
+        used.list = more;
+        used.cap = cap;
+    }
+    used.list[used.n++] = { p, n };
+    return true;
 }
 
 const bf16 *cuda_bf16_of(const float *p, size_t n)
@@ -149,6 +175,10 @@ const bf16 *cuda_bf16_of(const float *p, size_t n)
         cuda_failed_because("weights that are not in memory of this device");
         return NULL;
     }
+    struct copied *c = copied_of(p);
+    if (b->copies && c->p == p && c->n >= n && c->at >= b->written)
+        return cuda.recording != CUDA_RECORDS || note_used(p, n) ? b->copies + (p - (const float *)b->p) : NULL;
+    if (cuda_not_recorded("weights without a bfloat16 copy that is up to date") || cuda.recording == CUDA_SKIPS) return NULL;
     if (!b->copies) {
         b->copies = (bf16 *)take(b->bytes / 2);
         if (!b->copies) {
@@ -159,13 +189,26 @@ const bf16 *cuda_bf16_of(const float *p, size_t n)
         }
     }
     bf16 *to = b->copies + (p - (const float *)b->p);
-    struct copied *c = copied_of(p);
-    if (c->p == p && c->n >= n && c->at >= b->written) return to;
     if (whole8(n, p, to)) LAUNCH(to_bf16_whole, blocks_for(n / 8, 256), 256, 0, to, p, n);
     else LAUNCH(to_bf16, blocks_for(n, 256), 256, 0, to, p, n);
     struct copied now = { p, n, ++clock_now };
     *c = now;
     return to;
+}
+
+void memory_recording(void)
+{
+    for (int i = 0; i < n_blocks; i++) blocks[i].recorded = false;
+    used.n = 0;
+    used.at = clock_now;
+}
+
+void memory_replay(void)
+{
+    for (int i = 0; i < used.n && newest > used.at; i++) cuda_bf16_of(used.list[i].p, used.list[i].n);
+    used.at = clock_now;
+    for (int i = 0; i < n_blocks; i++)              /* copies that were made since it was recorded */
+        if (blocks[i].recorded && blocks[i].copies) blocks[i].written = newest = ++clock_now;
 }
 
 /* --- to the device and back --------------------------------------------------------------------------------- */
@@ -199,6 +242,7 @@ static char *pinned_room(size_t bytes, size_t *n)
 
 void memory_upload(void *to, const void *host, size_t bytes)
 {
+    cuda_not_recorded("upload");
     cuda_written(to);
     for (size_t at = 0, n; at < bytes && !cuda_lost(); at += n) {
         char *p = pinned_room(bytes - at, &n);
@@ -210,6 +254,7 @@ void memory_upload(void *to, const void *host, size_t bytes)
 /* What a lost device did not give is NaNs and -1s, not numbers. */
 static void memory_download(void *host, const void *from, size_t bytes)
 {
+    cuda_not_recorded("download");
     if (bytes && !cuda_lost()) {
         cuda_failed(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, cuda.stream), "download");
         cuda_failed(cudaStreamSynchronize(cuda.stream), "download");
@@ -219,6 +264,7 @@ static void memory_download(void *host, const void *from, size_t bytes)
 
 static void *memory_host_alloc(size_t bytes)
 {
+    cuda_not_recorded("host_alloc");
     void *p = NULL;
     cudaError_t e = cuda_lost() ? cudaSuccess : cudaHostAlloc(&p, bytes ? bytes : 1, 0);
     if (p) return p;
@@ -231,25 +277,27 @@ static void *memory_host_alloc(size_t bytes)
 static void memory_host_release(void *host)
 {
     if (!host) return;
+    cuda_not_recorded("host_release");
     cuda_failed(cudaStreamSynchronize(cuda.stream), "waiting");         /* copies into it may be under way */
     cuda_failed(cudaFreeHost(host), "cudaFreeHost");
 }
 
 static void memory_fetch(void *host, const void *from, size_t bytes)
 {
+    cuda_not_recorded("fetch");
     if (bytes && !cuda_lost()) cuda_failed(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, cuda.stream), "fetch");
 }
 
 static void memory_copy(void *to, const void *from, size_t bytes)
 {
     cuda_written(to);
-    if (bytes && to != from) cuda_failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda.stream), "copy");
+    if (bytes && to != from && cuda.recording != CUDA_SKIPS) cuda_failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda.stream), "copy");
 }
 
 static void memory_zero(void *p, size_t bytes)
 {
     cuda_written(p);
-    if (bytes) cuda_failed(cudaMemsetAsync(p, 0, bytes, cuda.stream), "zero");
+    if (bytes && cuda.recording != CUDA_SKIPS) cuda_failed(cudaMemsetAsync(p, 0, bytes, cuda.stream), "zero");
 }
 
 /* To nearest, ties to even; NaN stays NaN. */
@@ -266,6 +314,7 @@ static void memory_put(act *to, const float *host, size_t n)
         memory_upload(to, host, n * sizeof *host);
         return;
     }
+    cuda_not_recorded("put");
     for (size_t at = 0, bytes; at < n && !cuda_lost(); at += bytes / 2) {
         uint16_t *p = (uint16_t *)pinned_room((n - at) * 2, &bytes);
         for (size_t i = 0; i < bytes / 2; i++) p[i] = half_of(host[at + i]);

@@ -13,15 +13,18 @@ static char failure[512];
 void cuda_failed_because(const char *fmt, ...)
 {
     if (*failure) return;
+    char text[sizeof failure];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(failure, sizeof failure, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    if (!cuda_not_recorded(text)) memcpy(failure, text, sizeof text);
 }
 
 bool cuda_failed(cudaError_t e, const char *what)
 {
     if (e == cudaSuccess) return false;
+    if (cuda_not_recorded(cudaGetErrorString(e))) return true;
     cuda_failed_because("GPU: %s (%s); what is saved is intact: run again with --resume", cudaGetErrorString(e), what);
     return true;
 }
@@ -31,6 +34,7 @@ const char *cuda_failure(void) { return failure; }
 
 static int cuda_sync(void)
 {
+    cuda_not_recorded("waiting");
     cuda_failed(cudaStreamSynchronize(cuda.stream), "waiting");
     return *failure ? cuda.fail("%s", failure) : 0;
 }
@@ -47,8 +51,9 @@ static const char *cuda_describe(void)
     size_t here = 0, all = 0;
     cudaDriverGetVersion(&driver);
     cudaMemGetInfo(&here, &all);
-    snprintf(text, sizeof text, "cuda: %s (sm_%d%d), %.1f GiB, %.1f free, driver for CUDA %d.%d, %s, %s", device.name, device.major, device.minor,
-             (double)all / (1 << 30), (double)here / (1 << 30), driver / 1000, driver % 1000 / 10, gemm_describe(), cuda.bf16 ? "bf16" : "float32");
+    snprintf(text, sizeof text, "cuda: %s (sm_%d%d), %.1f GiB, %.1f free, driver for CUDA %d.%d, %s, %s%s", device.name, device.major, device.minor,
+             (double)all / (1 << 30), (double)here / (1 << 30), driver / 1000, driver % 1000 / 10, gemm_describe(), cuda.bf16 ? "bf16" : "float32",
+             graph_describe());
     return text;
 }
 
@@ -134,6 +139,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
     table.act_size = sizeof(float);
     table.queues = true;
     memory_table(&table);
+    graph_table(&table);
     table.sync = cuda_sync;
     table.working = cuda_working;
     table.room = cuda_room;

@@ -15,8 +15,24 @@ check_training_follows_the_cpu
 check_bf16_training_follows_the_cpu
 check_same_seed_same_bytes
 check_translation_follows_the_cpu
+# the search's steps are recorded and replayed, a batch after the other; where that fails, whatever the reason, they are called
+translating_some() { ISOGLOT_EMULATE_COUNTS=$PWD/counts translate -q --model mt/last --src aa --tgt bb --beam 3 --tokens 40 --device cuda --precision bf16 < some; }
+translating_some > replayed || fail "a translation"
+for what in instantiated updated replayed; do grep -q "^$what [1-9]" counts || { cat counts; fail "no step was $what"; }; done
+launched=$(sed -n 's/^launched //p' counts)
+for call in begin launch end instantiate; do
+    ISOGLOT_EMULATE_NO_GRAPHS=$call translating_some > called || fail "a translation where a capture fails ($call)"
+    same replayed called
+    grep -q '^replayed 0' counts || { cat counts; fail "a graph that could not be ($call)"; }
+done
+ISOGLOT_CUDA_GRAPHS=0 translating_some > called
+same replayed called
+grep -q '^instantiated 0' counts || fail "ISOGLOT_CUDA_GRAPHS=0"
+status=0; ISOGLOT_EMULATE_LOST=$((launched - 5)) translating_some > called 2> why || status=$?
+is "$status $(grep -c . why)" "1 1" "a device that is lost while steps are replayed"
+grep -q 'translate: GPU: uncorrectable ECC error encountered (replaying)' why || { cat why; fail "the message"; }
 # between two lines of the log a step does not wait for the device: twice the steps, as many waits
-waits() { STEPS=$1 ISOGLOT_EMULATE_WAITS=$PWD/waits "${@:2}" --log-every "$1" --valid-every 1000 --out "waits.$1" 2> why || { cat why; fail "a run whose waits are counted"; }; rm -r "waits.$1"; sed '/memory/d' waits; }
+waits() { STEPS=$1 ISOGLOT_EMULATE_COUNTS=$PWD/waits "${@:2}" --log-every "$1" --valid-every 1000 --out "waits.$1" 2> why || { cat why; fail "a run whose waits are counted"; }; rm -r "waits.$1"; grep -E "^(stream|event)" waits; }
 pretraining() { pretrain_on cuda float32 none --steps "$STEPS" "$@"; }
 translating() { finetune -q --task mt -v vocab --parallel aa-bb=fwd,rev --layers 1 --dim 32 --heads 4 --positions 32 --tokens 100 --accumulate 2 --steps "$STEPS" --device cuda "$@"; }
 for what in pretraining translating; do
@@ -65,6 +81,8 @@ for what in "parted:lanes of a warp are at different operations" "left_early:wit
 done
 is "$("$planted" late_copy)" -1 "memory of the host that was written to before a copy had read it"
 is "$("$planted" early_read)" "-nan then 7" "memory of the host that was read before a copy had come"
+is "$("$planted" captured)" "0 0: 7 then 9: 9" "launches that are captured, and a graph of them"
+for what in captured_wait captured_memory captured_read; do is "$("$planted" $what)" "900 901: 7 then 7: 7" "a capture with what cannot be captured: $what"; done
 
 # memory that ends: what was wanted, what there is, what helps; nothing half-written
 export ISOGLOT_EMULATE_MEMORY=60000000

@@ -8,7 +8,9 @@
  *                                  between them, two blocks of a launch, a copy under way; one of them a write
  *   ISOGLOT_EMULATE_MEMORY=BYTES   what cudaMalloc has
  *   ISOGLOT_EMULATE_LOST=N         the device is lost at the N-th launch
- *   ISOGLOT_EMULATE_WAITS=FILE     gets, at the end, how often the host waited: "stream N", "event N", "memory N" (cudaFree) */
+ *   ISOGLOT_EMULATE_NO_GRAPHS=CALL a capture fails: CALL is begin, launch, end or instantiate
+ *   ISOGLOT_EMULATE_COUNTS=FILE    gets, at the end, how often the host waited: "stream N", "event N", "memory N" (cudaFree); and how many
+ *                                  graphs were made, changed and launched: "instantiated N", "updated N", "replayed N"; and "launched N" of kernels */
 #ifndef TEST_CUDA_RUNTIME_H
 #define TEST_CUDA_RUNTIME_H
 #include <math.h>
@@ -16,6 +18,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tuple>
+#include <type_traits>
 
 #define __global__
 #define __device__
@@ -33,15 +37,23 @@ struct dim3 {
 };
 extern dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t shared, void (*thread)(const void *), const void *ctx, const char *what);
-template <typename F> static void emulate_thread(const void *ctx) { (*(const F *)ctx)(); }
-template <typename F> static void emulate(const void *entry, dim3 grid, dim3 block, size_t shared, const F &f, const char *what)
+void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t shared, void (*thread)(const void *), const void *call, size_t call_size, const char *what);
+/* A kernel and its arguments, of the types that the kernel takes, with the values they have when it is launched. */
+template <typename... P> struct emulate_call { void (*kernel)(P...); std::tuple<P...> arguments; };
+template <typename... P> static void emulate_thread(const void *p)
 {
-    emulate_launch(entry, grid, block, shared, emulate_thread<F>, &f, what);
+    const emulate_call<P...> *c = (const emulate_call<P...> *)p;
+    std::apply(c->kernel, c->arguments);
 }
-template <typename... A> static const void *emulate_entry(void (*f)(A...)) { return (const void *)f; }
-#define LAUNCH(kernel, grid, block, shared, ...) \
-    (emulate(emulate_entry(kernel), grid, block, shared, [&] { kernel(__VA_ARGS__); }, #kernel), cuda_launched(#kernel))
+template <typename... P, typename... A>
+static void emulate(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, const char *what, const A &...arguments)
+{
+    using call = emulate_call<P...>;
+    static_assert((std::is_trivially_copyable<P>::value && ...), "a launch copies its arguments");
+    const call c = { kernel, std::tuple<P...>(arguments...) };
+    emulate_launch((const void *)kernel, grid, block, shared, emulate_thread<P...>, &c, sizeof c, what);
+}
+#define START(kernel, grid, block, shared, ...) emulate(kernel, grid, block, shared, #kernel, ##__VA_ARGS__)
 void *emulate_shared(void);                    /* the block's dynamic shared memory */
 #define DYNAMIC_SHARED(name) unsigned char *name = (unsigned char *)emulate_shared()
 
@@ -110,7 +122,8 @@ static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 /* --- the run time --- */
 
 typedef int cudaError_t;
-enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorInsufficientDriver = 35, cudaErrorNoDevice = 100, cudaErrorECCUncorrectable = 214 };
+enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorInsufficientDriver = 35, cudaErrorNoDevice = 100, cudaErrorECCUncorrectable = 214,
+       cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureInvalidated = 901, cudaErrorIllegalState = 401, cudaErrorGraphExecUpdateFailure = 910 };
 enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
@@ -133,6 +146,19 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t s);
 cudaError_t cudaStreamSynchronize(cudaStream_t s);
+/* What is launched, copied or set between the first two is kept and not done; a call that would wait, or takes or gives back memory, is
+ * refused and makes the capture fail, as in CUDA's thread-local mode. Stricter than CUDA: so are events, and copies from or to the host. */
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
+typedef struct emulate_graph *cudaGraph_t;
+typedef struct emulate_exec *cudaGraphExec_t;
+struct cudaGraphExecUpdateResultInfo { int result; };
+cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *g);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *e, cudaGraph_t g, unsigned long long flags);
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t e, cudaGraph_t g, cudaGraphExecUpdateResultInfo *how);      /* the same kernels and operations only */
+cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t s);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t e);
+cudaError_t cudaGraphDestroy(cudaGraph_t g);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t e);
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s);

@@ -234,6 +234,59 @@ static void copies_land(uint64_t until);
 static void fetches_land(uint64_t until);
 static uint64_t fetches_done, fetches_queued;
 
+/* --- capture: calls with their arguments, kept for a graph --- */
+
+/* work(work, data) does it; `what` is the kernel or the kind of operation. */
+struct node { const void *what; void (*work)(const void *closure, const void *data); void *closure, *data; struct node *next; };
+struct emulate_graph { struct node *first, *last; int users; };      /* users: the graph itself and what was made of it */
+static struct { bool on, invalid; struct emulate_graph *graph; } capture;
+
+static void *copied(const void *p, size_t n)
+{
+    void *copy = malloc(n + 1);
+    if (!copy) die("no memory");
+    if (n) memcpy(copy, p, n);
+    return copy;
+}
+
+static cudaError_t invalidated(cudaError_t e)
+{
+    capture.invalid = true;
+    return last_error = e;
+}
+
+static bool graphs_fail_at(const char *call)
+{
+    const char *where = getenv("ISOGLOT_EMULATE_NO_GRAPHS");
+    return where && strcmp(where, call) == 0;
+}
+
+/* True, and kept, in a capture: f(data) is called by each launch of the graph. Of data [n] a copy is made. */
+template <typename F> static bool captured(const void *what, const void *data, size_t n, const F &f)
+{
+    if (!capture.on) return false;
+    if (capture.invalid || graphs_fail_at("launch")) {
+        invalidated(cudaErrorStreamCaptureInvalidated);
+        return true;
+    }
+    struct node *x = (struct node *)calloc(1, sizeof *x);
+    if (!x) die("no memory");
+    *x = { what, [](const void *closure, const void *d) { (*(const F *)closure)(d); }, copied(&f, sizeof f), copied(data, n), NULL };
+    struct emulate_graph *g = capture.graph;
+    if (g->last) g->last->next = x; else g->first = x;
+    g->last = x;
+    return true;
+}
+
+static cudaError_t now_in_capture(void) { return capture.invalid ? last_error : cudaSuccess; }
+
+/* True in a capture, which this call makes fail. */
+static bool refused(void)
+{
+    if (capture.on) invalidated(cudaErrorStreamCaptureUnsupported);
+    return capture.on;
+}
+
 /* What cudaFuncSetAttribute allowed, by kernel. */
 static struct { const void *entry; size_t most; } allowed[64];
 enum { PLAIN_MOST = 48 << 10, DEVICE_MOST = 99 << 10 };     /* the least that devices of the generations we support give a block, sm_86's */
@@ -261,10 +314,22 @@ static void misaligned(int)
     _exit(1);
 }
 
-void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t bytes, void (*thread)(const void *), const void *ctx, const char *what)
+/* ISOGLOT_EMULATE_COUNTS: how often the host waited for the device, by call, what became of graphs, and launches; written at the end. */
+static struct { int stream, event, memory, instantiated, updated, replayed, launches; } counts;
+static __attribute__((destructor)) void tell_counts(void)
 {
-    static int launches;
+    const char *path = getenv("ISOGLOT_EMULATE_COUNTS");
+    FILE *f = path ? fopen(path, "w") : NULL;
+    if (!f) return;
+    fprintf(f, "stream %d\nevent %d\nmemory %d\n", counts.stream, counts.event, counts.memory);
+    fprintf(f, "instantiated %d\nupdated %d\nreplayed %d\nlaunched %d\n", counts.instantiated, counts.updated, counts.replayed, counts.launches);
+    fclose(f);
+}
+
+void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t bytes, void (*thread)(const void *), const void *call, size_t call_size, const char *what)
+{
     static const char *when;
+    if (captured(entry, call, call_size, [=](const void *kept) { emulate_launch(entry, grid, block, bytes, thread, kept, call_size, what); })) return;
     if (!fibres) {
         fibres = (struct fibre *)calloc(THREADS, sizeof *fibres);
         if (!fibres) die("no memory");
@@ -275,7 +340,8 @@ void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t bytes, void
         signal(SIGILL, misaligned);
     }
     copies_land(~(uint64_t)0);
-    if (when && ++launches >= atoi(when)) lost = true;
+    counts.launches++;
+    if (when && counts.launches >= atoi(when)) lost = true;
     if (lost) { last_error = cudaErrorECCUncorrectable; return; }
     n_threads = (int)(block.x * block.y * block.z);
     launched = what;
@@ -285,7 +351,7 @@ void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t bytes, void
     gridDim = grid;
     blockDim = block;
     body = thread;
-    body_ctx = ctx;
+    body_ctx = call;
     shared_size = bytes;
     shared = (unsigned char *)aligned_alloc(128, (bytes + 128) / 128 * 128);
     if (!shared) die("no memory");
@@ -435,6 +501,7 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all)
 
 cudaError_t cudaMalloc(void **p, size_t n)
 {
+    if (refused()) return last_error;
     size_t rounded = (n + 255) / 256 * 256;
     struct header *h = used + rounded <= total ? (struct header *)aligned_alloc(256, sizeof *h + (rounded ? rounded : 256)) : NULL;
     if (!h) return last_error = cudaErrorMemoryAllocation;
@@ -446,21 +513,11 @@ cudaError_t cudaMalloc(void **p, size_t n)
     return now();
 }
 
-/* ISOGLOT_EMULATE_WAITS: how often the host waited for the device, by call, written at the end. */
-static struct { int stream, event, memory; } waits;
-static __attribute__((destructor)) void tell_waits(void)
-{
-    const char *path = getenv("ISOGLOT_EMULATE_WAITS");
-    FILE *f = path ? fopen(path, "w") : NULL;
-    if (!f) return;
-    fprintf(f, "stream %d\nevent %d\nmemory %d\n", waits.stream, waits.event, waits.memory);
-    fclose(f);
-}
-
 cudaError_t cudaFree(void *p)
 {
     if (!p) return cudaSuccess;
-    waits.memory++;
+    if (refused()) return last_error;
+    counts.memory++;
     copies_land(~(uint64_t)0);
     fetches_land(~(uint64_t)0);
     struct header *h = (struct header *)p - 1;
@@ -477,6 +534,7 @@ static bool is_pinned(const void *p)
 }
 cudaError_t cudaHostAlloc(void **p, size_t n, unsigned)
 {
+    if (refused()) return last_error;
     *p = malloc(n);
     if (!*p) return cudaErrorMemoryAllocation;
     for (auto &b : pinned) if (!b.p) {
@@ -488,6 +546,7 @@ cudaError_t cudaHostAlloc(void **p, size_t n, unsigned)
 }
 cudaError_t cudaFreeHost(void *p)
 {
+    if (refused()) return last_error;
     if (fetches_done != fetches_queued) die("pinned memory is given back while copies into it may be under way");
     for (auto &b : pinned) if (b.p == p) b.p = NULL;
     free(p);
@@ -532,8 +591,10 @@ static void fetch_later(void *to, const void *from, size_t n)
     fetches[fetches_queued++ % FETCHES] = f;
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, cudaStream_t)
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, cudaStream_t stream)
 {
+    if (kind != cudaMemcpyDeviceToDevice && refused()) return last_error;
+    if (captured((const void *)memmove, NULL, 0, [=](const void *) { cudaMemcpyAsync(to, from, n, kind, stream); })) return now_in_capture();
     if (kind == cudaMemcpyHostToDevice && n) {
         if (!uploads) uploads = (struct upload *)calloc(UPLOADS, sizeof *uploads);
         if (!uploads) die("no memory");
@@ -547,8 +608,9 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, cuda
     } else if (!lost && n) memmove(to, from, n);
     return now();
 }
-cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t)
+cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t stream)
 {
+    if (captured((const void *)memset, NULL, 0, [=](const void *) { cudaMemsetAsync(p, value, n, stream); })) return now_in_capture();
     copies_land(~(uint64_t)0);
     if (!lost && n) memset(p, value, n);
     return now();
@@ -557,26 +619,118 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { *s = NULL; re
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaStreamSynchronize(cudaStream_t)
 {
-    waits.stream++;
+    if (refused()) return last_error;
+    counts.stream++;
     copies_land(~(uint64_t)0);
     fetches_land(~(uint64_t)0);
     return now();
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) { *e = (cudaEvent_t)calloc(1, sizeof **e); return *e ? cudaSuccess : cudaErrorMemoryAllocation; }
 cudaError_t cudaEventDestroy(cudaEvent_t e) { free(e); return cudaSuccess; }
-cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t) { *e = { uploads_queued, fetches_queued }; return now(); }
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t)
+{
+    if (refused()) return last_error;
+    *e = { uploads_queued, fetches_queued };
+    return now();
+}
 cudaError_t cudaEventSynchronize(cudaEvent_t e)
 {
-    waits.event++;
+    if (refused()) return last_error;
+    counts.event++;
     copies_land(e->queued);
     fetches_land(e->fetches);
     return now();
 }
+
+/* --- graphs --- */
+
+struct emulate_exec { struct emulate_graph *graph; };
+
+static void graph_drop(struct emulate_graph *g)
+{
+    if (!g || --g->users > 0) return;
+    for (struct node *x = g->first, *next; x; x = next) {
+        next = x->next;
+        free(x->closure);
+        free(x->data);
+        free(x);
+    }
+    free(g);
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t, enum cudaStreamCaptureMode mode)
+{
+    if (mode != cudaStreamCaptureModeThreadLocal) die("a capture in a mode that is not emulated");
+    if (capture.on || graphs_fail_at("begin")) return last_error = cudaErrorIllegalState;
+    capture = { true, false, (struct emulate_graph *)calloc(1, sizeof *capture.graph) };
+    if (!capture.graph) die("no memory");
+    capture.graph->users = 1;
+    return now();
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *g)
+{
+    *g = NULL;
+    if (!capture.on) return last_error = cudaErrorIllegalState;
+    bool valid = !capture.invalid && !graphs_fail_at("end");
+    if (valid) *g = capture.graph;
+    else graph_drop(capture.graph);
+    capture = { false, false, NULL };
+    return valid ? now() : last_error = cudaErrorStreamCaptureInvalidated;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *e, cudaGraph_t g, unsigned long long)
+{
+    if (refused()) return last_error;
+    if (graphs_fail_at("instantiate")) return last_error = cudaErrorMemoryAllocation;
+    *e = (cudaGraphExec_t)calloc(1, sizeof **e);
+    if (!*e) die("no memory");
+    (*e)->graph = g;
+    g->users++;
+    counts.instantiated++;
+    return now();
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t e, cudaGraph_t g, cudaGraphExecUpdateResultInfo *)
+{
+    if (refused()) return last_error;
+    const struct node *x = e->graph->first, *y = g->first;
+    for (; x && y && x->what == y->what; x = x->next) y = y->next;
+    if (x || y) return last_error = cudaErrorGraphExecUpdateFailure;
+    graph_drop(e->graph);
+    e->graph = g;
+    g->users++;
+    counts.updated++;
+    return now();
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t)
+{
+    if (refused()) return last_error;
+    counts.replayed++;
+    for (const struct node *x = e->graph->first; x; x = x->next) x->work(x->closure, x->data);
+    return now();
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t e)
+{
+    graph_drop(e->graph);
+    free(e);
+    return now();
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t g)
+{
+    graph_drop(g);
+    return now();
+}
+
 cudaError_t cudaPeekAtLastError(void) { return last_error; }
 cudaError_t cudaGetLastError(void) { cudaError_t e = last_error; last_error = cudaSuccess; return e; }
 const char *cudaGetErrorString(cudaError_t e)
 {
-    return e == cudaSuccess ? "no error" : e == cudaErrorMemoryAllocation ? "out of memory" : "uncorrectable ECC error encountered";
+    return e == cudaSuccess ? "no error" : e == cudaErrorMemoryAllocation ? "out of memory" : e == cudaErrorECCUncorrectable ? "uncorrectable ECC error encountered"
+        : e == cudaErrorStreamCaptureUnsupported ? "operation not permitted when stream is capturing"
+        : e == cudaErrorStreamCaptureInvalidated ? "operation failed due to a previous error during capture" : "an error of graphs";
 }
 
 /* --- cuBLASLt: column-major, D = op(A) op(B) + beta C --- */
@@ -665,22 +819,16 @@ static float *plain_copy(const void *X, const struct emulate_layout *l, bool tra
     return y;
 }
 
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const void *alpha, const void *A, cublasLtMatrixLayout_t Al, const void *B,
-    cublasLtMatrixLayout_t Bl, const void *beta, const void *C, cublasLtMatrixLayout_t, void *D, cublasLtMatrixLayout_t Dl,
-    const cublasLtMatmulAlgo_t *algo, void *workspace, size_t, cudaStream_t)
+struct product { struct emulate_desc d; struct emulate_layout Al, Bl, Dl; const void *A, *B; void *D; float a, b; };
+
+static void multiply(const struct product *p)
 {
     copies_land(~(uint64_t)0);
-    if (lost) return CUBLAS_STATUS_NOT_INITIALIZED;
-    const void *p[4] = { A, B, C, D };
-    for (int i = 0; i < 4; i++) if ((uintptr_t)p[i] % algo->data[i]) die("cublasLtMatmul: a pointer is not aligned as its algorithm was promised");
-    if (C != D) die("cublasLtMatmul: C and D differ");
-    if (d->epilogue != CUBLASLT_EPILOGUE_DEFAULT && (uintptr_t)d->bias % 16) die("cublasLtMatmul: a bias that does not begin at a multiple of 16 bytes");
-    if ((uintptr_t)workspace % 256) die("cublasLtMatmul: the workspace is not aligned");
-    size_t M = Dl->rows, N = Dl->cols, K = d->ta == CUBLAS_OP_T ? Al->rows : Al->cols;
-    float a, b;
-    memcpy(&a, alpha, 4);
-    memcpy(&b, beta, 4);
-    float *x = plain_copy(A, Al, d->ta == CUBLAS_OP_T, M, K), *y = plain_copy(B, Bl, d->tb == CUBLAS_OP_T, K, N);
+    if (lost) return;
+    const struct emulate_layout *Dl = &p->Dl;
+    bool ta = p->d.ta == CUBLAS_OP_T;
+    size_t M = Dl->rows, N = Dl->cols, K = ta ? p->Al.rows : p->Al.cols;
+    float *x = plain_copy(p->A, &p->Al, ta, M, K), *y = plain_copy(p->B, &p->Bl, p->d.tb == CUBLAS_OP_T, K, N);
     float *row = (float *)malloc(N * sizeof *row + 1);
     for (size_t i = 0; i < M; i++) {
         for (size_t j = 0; j < N; j++) row[j] = 0;
@@ -691,13 +839,31 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const vo
         }
         for (size_t j = 0; j < N; j++) {
             size_t at = j * (size_t)Dl->ld + i;
-            float v = a * row[j] + (b != 0 ? b * element(C, Dl->type, at) : 0);
-            if (d->epilogue != CUBLASLT_EPILOGUE_DEFAULT) v += element(d->bias, Dl->type, i);
-            if (d->epilogue == CUBLASLT_EPILOGUE_RELU_BIAS && v < 0) v = 0;
-            if (Dl->type == CUDA_R_32F) ((float *)D)[at] = v;
-            else ((__nv_bfloat16 *)D)[at] = __float2bfloat16_rn(v);
+            float v = p->a * row[j] + (p->b != 0 ? p->b * element(p->D, Dl->type, at) : 0);
+            if (p->d.epilogue != CUBLASLT_EPILOGUE_DEFAULT) v += element(p->d.bias, Dl->type, i);
+            if (p->d.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS && v < 0) v = 0;
+            if (Dl->type == CUDA_R_32F) ((float *)p->D)[at] = v;
+            else ((__nv_bfloat16 *)p->D)[at] = __float2bfloat16_rn(v);
         }
     }
     free(x); free(y); free(row);
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const void *alpha, const void *A, cublasLtMatrixLayout_t Al, const void *B,
+    cublasLtMatrixLayout_t Bl, const void *beta, const void *C, cublasLtMatrixLayout_t, void *D, cublasLtMatrixLayout_t Dl,
+    const cublasLtMatmulAlgo_t *algo, void *workspace, size_t, cudaStream_t)
+{
+    const void *p[4] = { A, B, C, D };
+    for (int i = 0; i < 4; i++) if ((uintptr_t)p[i] % algo->data[i]) die("cublasLtMatmul: a pointer is not aligned as its algorithm was promised");
+    if (C != D) die("cublasLtMatmul: C and D differ");
+    if (d->epilogue != CUBLASLT_EPILOGUE_DEFAULT && (uintptr_t)d->bias % 16) die("cublasLtMatmul: a bias that does not begin at a multiple of 16 bytes");
+    if ((uintptr_t)workspace % 256) die("cublasLtMatmul: the workspace is not aligned");
+    struct product x = { *d, *Al, *Bl, *Dl, A, B, D, 0, 0 };
+    memcpy(&x.a, alpha, 4);
+    memcpy(&x.b, beta, 4);
+    if (captured((const void *)cublasLtMatmul, &x, sizeof x, [](const void *kept) { multiply((const struct product *)kept); }))
+        return capture.invalid ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
+    if (lost) return CUBLAS_STATUS_NOT_INITIALIZED;
+    multiply(&x);
     return CUBLAS_STATUS_SUCCESS;
 }

@@ -1,8 +1,8 @@
-/* Kernels with a mistake each, for test/cli/cuda.sh: what the emulation is to find in kernels/cuda it must find here.  planted NAME */
+/* Kernels and calls with a mistake each, for test/cli/cuda.sh: what the emulation is to find in kernels/cuda it must find here.  planted NAME */
 #include <stdio.h>
 #include "cuda_runtime.h"
 
-static void cuda_launched(const char *) { }
+#define LAUNCH START
 
 static __global__ void right(float *x)
 {
@@ -69,6 +69,30 @@ static __global__ void odd_address(float *x, int by)
     x[64 + threadIdx.x] = y.x + y.y + y.z + y.w;
 }
 static __global__ void nothing() { }
+static __global__ void add(float *x, float by) { x[threadIdx.x] += by; }
+
+/* Two launches in a capture, and `also`; the graph, if there is one, is launched twice. */
+static void captured(float *x, float *pinned, cudaError_t (*also)(float *pinned, const float *x))
+{
+    cudaGraph_t g = NULL;
+    cudaGraphExec_t e = NULL;
+    float by = 1, got[2];
+    cudaStreamBeginCapture(NULL, cudaStreamCaptureModeThreadLocal);
+    START(add, 1, 64, 0, x, by);
+    cudaError_t other = also ? also(pinned, x) : cudaSuccess;
+    by = 100;                                                   /* it has been read */
+    START(right, 1, 64, 0, x);
+    cudaError_t end = cudaStreamEndCapture(NULL, &g);
+    cudaMemcpyAsync(&got[0], x + 7, 4, cudaMemcpyDeviceToHost, NULL);
+    if (g) {
+        cudaGraphInstantiate(&e, g, 0);
+        cudaGraphDestroy(g);
+        for (int i = 0; i < 2; i++) cudaGraphLaunch(e, NULL);
+        cudaGraphExecDestroy(e);
+    }
+    cudaMemcpyAsync(&got[1], x + 7, 4, cudaMemcpyDeviceToHost, NULL);
+    printf("%d %d: %g then %g: ", other, end, (double)got[0], (double)got[1]);
+}
 
 int main(int argc, char **argv)
 {
@@ -95,6 +119,10 @@ int main(int argc, char **argv)
         printf("%g then ", (double)pinned[7]);
         cudaStreamSynchronize(NULL);
     }
+    if (strcmp(name, "captured") == 0) captured(x, pinned, NULL);
+    if (strcmp(name, "captured_wait") == 0) captured(x, pinned, [](float *, const float *) { return cudaStreamSynchronize(NULL); });
+    if (strcmp(name, "captured_memory") == 0) captured(x, pinned, [](float *, const float *) { void *p; return cudaMalloc(&p, 1); });
+    if (strcmp(name, "captured_read") == 0) captured(x, pinned, [](float *to, const float *from) { return cudaMemcpyAsync(to, from, 4, cudaMemcpyDeviceToHost, NULL); });
     if (strcmp(name, "high_grid") == 0) LAUNCH(nothing, dim3(1, 70000), 64, 0);
     cudaMemcpyAsync(got, x, sizeof got, cudaMemcpyDeviceToHost, NULL);
     printf("%g\n", (double)got[7]);

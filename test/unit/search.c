@@ -1,6 +1,6 @@
 /* link: kernels/cpu common-json -lopenblas -lcjson -ldl */
-/* What the beam search asks of a device (kernels.h): a step of it, and attention to keys that lie anywhere.
- * `search DEVICE [bf16]` runs it on another back end, as ops does. */
+/* What the beam search asks of a device (kernels.h): a step of it, attention to keys that lie anywhere, and steps that are recorded and
+ * replayed. `search DEVICE [bf16]` runs it on another back end, as ops does. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -45,6 +45,13 @@ static float *random_floats(size_t n)
     for (size_t i = 0; i < n; i++) x[i] = uniform();
     return x;
 }
+static float *random_on_device(size_t n)
+{
+    float *x = random_floats(n), *p = device_copy(x, n * sizeof *x);
+    free(x);
+    return p;
+}
+
 /* --- the state of a search, on the host and on the device ---------------------------------------------------- */
 
 enum { END = 2, WORDS = 200, FIELDS = 16 };
@@ -326,7 +333,7 @@ static void a_step_of_the_search_is_a_sort_of_all_continuations(void **state)
     static const int beams[] = { 1, 2, 3, 4, 5, 7, 8, 16, 31, 32 };
     static const double penalties[] = { 1, 0, 0.6, 2 };
     for (size_t c = 0; c < sizeof beams / sizeof *beams; c++)
-        for (int i = 0; i < (beams[c] > 8 ? 4 : 24); i++)
+        for (int i = 0; i < (beams[c] > 8 ? 4 : getenv("ISOGLOT_TEST_SANITIZED") ? 8 : 24); i++)
             search_through(beams[c] > 8 ? 2 : 1 + below(9), beams[c], i % 2, penalties[below(4)], 1 + below(beams[c] > 8 ? 6 : LONGEST - 1));
     assert_true(seen.tied && seen.cut && seen.early && seen.hopeless && seen.limit && seen.none && seen.later && seen.moved && seen.stays);
     struct state s;
@@ -399,6 +406,223 @@ static void keys_may_lie_at_any_rows(void **state)
     }
 }
 
+/* --- steps that are recorded and replayed ------------------------------------------------------------------- */
+
+/* A decoder of one block, of words one at a time, and the search through what it says: every operation of a decoding step. */
+enum { DIM = 16, HEADS = 2 };
+struct decoder {
+    struct state s;
+    float *E, *Wqkv, *b, *Wo, *Wf, *gamma, *beta;
+    act *x, *y, *z, *qkv, *cache, *a, *logits;
+    float *val, *lse;
+    int32_t *idx, *first, *one;
+};
+
+/* The same numbers for the same seed. */
+static void decoder_init(struct decoder *d, uint64_t seed, int sentences, int beam, int longest)
+{
+    rng = (struct rng){ { seed, RNG_TEST, 1 }, 0, 0 };
+    memset(d, 0, sizeof *d);
+    state_init(&d->s, sentences, beam, false, 1, longest);
+    size_t rows = (size_t)d->s.rows, k_best = (size_t)d->s.b.k, act_bytes = k->act_size;
+    d->E = random_on_device(WORDS * DIM); d->Wqkv = random_on_device(3 * DIM * DIM); d->Wo = random_on_device(DIM * DIM); d->Wf = random_on_device(DIM * DIM);
+    d->b = random_on_device(WORDS + 3 * DIM); d->gamma = random_on_device(DIM); d->beta = random_on_device(DIM);
+    act **acts[] = { &d->x, &d->y, &d->z, &d->a };
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) *acts[i] = device(rows * DIM * act_bytes);
+    d->qkv = device(rows * 3 * DIM * act_bytes); d->cache = device(d->s.cache * 2 * DIM * act_bytes); d->logits = device(rows * WORDS * act_bytes);
+    d->val = device(rows * k_best * 4); d->idx = device(rows * k_best * 4); d->lse = device(rows * 4);
+    int32_t *ones = mem_alloc(rows * 4), *iota = mem_alloc(rows * 4);
+    for (size_t r = 0; r < rows; r++) { ones[r] = 1; iota[r] = (int32_t)r; }
+    d->first = device_copy(iota, rows * 4);
+    d->one = device_copy(ones, rows * 4);
+    free(ones); free(iota);
+}
+static void decoder_free(struct decoder *d)
+{
+    void *all[] = { d->E, d->Wqkv, d->b, d->Wo, d->Wf, d->gamma, d->beta, d->x, d->y, d->z, d->qkv, d->cache, d->a, d->logits, d->val, d->lse, d->idx, d->first, d->one };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) k->release(all[i]);
+    state_free(&d->s);
+}
+static void decoder_step(struct decoder *d)
+{
+    const struct kern_beam *b = &d->s.b;
+    int rows = b->sentences * b->width;
+    act *keys = (char *)d->qkv + DIM * k->act_size;
+    struct kern_attn g = { .batch = rows, .heads = HEADS, .dim = DIM / HEADS, .ldq = 3 * DIM, .ldk = 2 * DIM, .ldv = 2 * DIM, .ldo = DIM, .q_at = d->first, .q_len = d->one,
+        .k_at = b->at, .k_len = b->seen, .k_row = b->table, .max_q = 1, .max_k = d->s.steps, .rows_q = rows, .scale = 0.3f };
+    k->embed_fwd(d->x, b->token, b->pos, NULL, d->E, d->E, NULL, 1.5f, rows, DIM);
+    k->linear_fwd(d->qkv, NULL, d->x, d->Wqkv, d->b, KERN_NONE, rows, DIM, 3 * DIM);
+    k->scatter(d->cache, 2 * DIM, false, keys, 3 * DIM, b->row, rows, 2 * DIM);
+    k->attn_fwd(d->a, NULL, d->qkv, d->cache, (char *)d->cache + DIM * k->act_size, &g, NULL);
+    k->linear_fwd(d->y, NULL, d->a, d->Wo, NULL, KERN_NONE, rows, DIM, DIM);
+    k->norm_fwd(d->z, d->x, NULL, NULL, d->x, d->y, d->gamma, d->beta, NULL, 1e-5f, rows, DIM);
+    k->linear_fwd(d->y, NULL, d->z, d->Wf, d->b, KERN_GELU, rows, DIM, DIM);
+    k->add(d->y, d->z, (size_t)rows * DIM);
+    k->linear_fwd(d->logits, NULL, d->y, d->E, d->b, KERN_NONE, rows, DIM, WORDS);
+    k->topk(d->val, d->idx, d->lse, d->logits, NULL, rows, WORDS, b->k);
+    k->beam(d->val, d->idx, d->lse, b);
+}
+
+/* Whether this device is one that must. */
+static bool can_record(void) { return k->record && !getenv("ISOGLOT_EMULATE_NO_GRAPHS") && !getenv("ISOGLOT_CUDA_GRAPHS"); }
+
+/* A whole search; *replays, if it is wanted, gets how many of its steps were replayed. */
+static void decoder_run(struct decoder *d, int *replays)
+{
+    bool kept = false;
+    for (int step = 0; step < d->s.steps; step++) {
+        if (step == 2 && replays && k->record && k->record()) {
+            decoder_step(d);
+            kept = k->recorded();
+        }
+        if (step == 2 && replays && !kept && can_record()) fail_msg("%s", k->describe());
+        if (kept) {
+            k->replay();
+            ++*replays;
+        } else decoder_step(d);
+        d->s.b.width = d->s.b.beam;
+    }
+    assert_int_equal(k->sync(), 0);
+    state_get(&d->s);
+}
+
+static void a_search_whose_steps_are_replayed_is_the_search_whose_steps_are_called(void **state)
+{
+    (void)state;
+    /* the second of other shapes; the third with the first's again, at other addresses */
+    static const int shapes[][3] = { { 5, 4, 12 }, { 3, 1, 7 }, { 5, 4, 12 }, { 2, 8, 9 } };
+    for (size_t c = 0; c < sizeof shapes / sizeof *shapes; c++) {
+        struct decoder called, replayed;
+        int replays = 0;
+        decoder_init(&called, 77 + c, shapes[c][0], shapes[c][1], shapes[c][2]);
+        decoder_run(&called, NULL);
+        decoder_init(&replayed, 77 + c, shapes[c][0], shapes[c][1], shapes[c][2]);
+        decoder_run(&replayed, &replays);
+        assert_int_equal(replays, can_record() ? shapes[c][2] - 2 : 0);
+        assert_int_equal(rows_live(&called.s), 0);
+        for (int i = 0; i < called.s.n_fields; i++)
+            if (memcmp(called.s.field[i].got, replayed.s.field[i].got, called.s.field[i].bytes) != 0) fail_msg("batch %zu: %s differs", c, called.s.field[i].name);
+        decoder_free(&called);
+        decoder_free(&replayed);
+    }
+}
+
+static float first_of(const act *p)
+{
+    float x;
+    k->get(&x, p, 1);
+    return x;
+}
+
+/* y += x w, with 1 row, 1 column and 1 sum; then y += x. */
+struct sums { act *x, *y, *z; float *w; };
+static void sums(const struct sums *s)
+{
+    k->linear_fwd(s->z, NULL, s->x, s->w, NULL, KERN_NONE, 8, 8, 8);
+    k->add(s->y, s->z, 64);
+    k->add(s->y, s->x, 64);
+}
+static bool recorded(const struct sums *s)
+{
+    if (!k->record()) return false;
+    sums(s);
+    return k->recorded();
+}
+static struct sums sums_new(void)
+{
+    float x[64], w[64], zero[64] = { 0 };
+    for (int i = 0; i < 64; i++) { x[i] = 1; w[i] = 0.25f; }
+    return (struct sums){ device_acts(x, 64), device_acts(zero, 64), device_acts(zero, 64), device_copy(w, sizeof w) };
+}
+static void sums_free(struct sums *s) { k->release(s->x); k->release(s->y); k->release(s->z); k->release(s->w); }
+
+static void recorded_calls_are_done_at_each_replay_and_not_before(void **state)
+{
+    (void)state;
+    if (!can_record()) return;
+    struct sums s = sums_new();
+    sums(&s);
+    assert_true(first_of(s.y) == 3);
+    assert_true(recorded(&s));
+    assert_true(first_of(s.y) == 3);
+    for (int i = 1; i <= 4; i++) {
+        k->replay();
+        if (i % 2) k->add(s.y, s.x, 64);                         /* calls between them are in their order */
+        assert_true(first_of(s.y) == (float)(3 + 3 * i + (i + 1) / 2));
+    }
+    float w[64];
+    for (int i = 0; i < 64; i++) w[i] = 0.5f;
+    k->upload(s.w, w, sizeof w);                                 /* what is computed is of what memory holds when it is */
+    k->replay();
+    assert_true(first_of(s.y) == 17 + 5);
+    k->scale(s.w, 0.5f, 64);
+    k->replay();
+    assert_true(first_of(s.y) == 22 + 3);
+    /* a recording that writes to what later products have as weights */
+    float *v = device_copy(w, sizeof w);
+    k->scale(v, 2, 64);
+    assert_true(k->record());
+    k->scale(v, 2, 64);
+    assert_true(k->recorded());
+    for (int i = 0; i < 3; i++) {
+        k->replay();
+        k->linear_fwd(s.z, NULL, s.x, v, NULL, KERN_NONE, 8, 8, 8);
+        assert_true(first_of(s.z) == (float)(16 << i));
+    }
+    assert_int_equal(k->sync(), 0);
+    k->release(v);
+    sums_free(&s);
+}
+
+static void scratch(const struct sums *s) { k->norm2((float *)s->z, s->w, 64); }
+static void upload(const struct sums *s) { float x = 0.25f; k->upload(s->w, &x, sizeof x); }
+static void wait(const struct sums *s) { (void)s; k->sync(); }
+static void download(const struct sums *s) { float x; k->download(&x, s->w, sizeof x); }
+static void alloc(const struct sums *s) { (void)s; k->release(device(100)); }
+static void weights(const struct sums *s) { k->scale(s->w, 1, 64); }
+static void replay(const struct sums *s) { (void)s; k->replay(); }
+
+/* What is called then is not done, and not done twice when it is called again. */
+static void what_cannot_be_recorded_is_refused_and_nothing_of_it_done(void **state)
+{
+    (void)state;
+    if (!k->record) return;
+    static const struct { const char *name; void (*call)(const struct sums *); bool bf16; } forbidden[] = {
+        { "scratch", scratch, false }, { "upload", upload, false }, { "sync", wait, false }, { "download", download, false }, { "alloc", alloc, false },
+        { "weights", weights, true }, { "replay", replay, false } };
+    struct sums s = sums_new();
+    float y = 3, z = 2;
+    sums(&s);
+    scratch(&s);                                                 /* its memory is there */
+    for (size_t i = 0; i < 2 * sizeof forbidden / sizeof *forbidden; i++) {
+        const char *name = forbidden[i / 2].name;
+        if (forbidden[i / 2].bf16 && k->act_size == 4) continue;
+        float sevens[64];
+        for (int n = 0; n < 64; n++) sevens[n] = 7;
+        k->put(s.z, sevens, 64);
+        if (k->record()) {
+            sums(&s);
+            forbidden[i / 2].call(&s);
+            if (i % 2) sums(&s);
+            if (k->recorded()) fail_msg("%s was recorded", name);
+        }
+        assert_int_equal(k->sync(), 0);
+        if (first_of(s.y) != y || first_of(s.z) != 7) fail_msg("%s: y is %g, not %g, z is %g", name, (double)first_of(s.y), (double)y, (double)first_of(s.z));
+        sums(&s);
+        assert_true(first_of(s.y) == (y += 3) && first_of(s.z) == z);
+    }
+    assert_true(recorded(&s) == can_record());                   /* after all that */
+    if (k->act_size != 4) {                                      /* a copy of weights that is old would have to be made by each replay, or by none */
+        upload(&s);
+        assert_false(recorded(&s));
+    }
+    sums(&s);
+    assert_true(recorded(&s) == can_record());
+    k->sync();
+    assert_true(first_of(s.y) == y + 3);
+    sums_free(&s);
+}
+
 int main(int argc, char **argv)
 {
     const char *why;
@@ -410,6 +634,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_of_the_search_is_a_sort_of_all_continuations),
         cmocka_unit_test(keys_may_lie_at_any_rows),
+        cmocka_unit_test(a_search_whose_steps_are_replayed_is_the_search_whose_steps_are_called),
+        cmocka_unit_test(recorded_calls_are_done_at_each_replay_and_not_before),
+        cmocka_unit_test(what_cannot_be_recorded_is_refused_and_nothing_of_it_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
