@@ -75,6 +75,7 @@ is "$(grep -E ' (pretrain|finetune|translate) ' plan | grep -c -- ' --device cud
 
 # data of the programs is found; what the machine lacks is said first
 is "$(echo 'Mr. Smith left.' | env -i PATH=/usr/bin:/bin LD_LIBRARY_PATH=away/packed/lib away/packed/bin/tokenize -q -l en)" "Mr. Smith left ."
+fails 1 'DEVICE=cuda: this folder was packed with --no-cuda' there pipeline/demo RUN=new "${tiny[@]}" DEVICE=cuda
 rm bare/flock bare/setsid
 ! there pipeline/demo RUN=new "${tiny[@]}" > out 2> err || fail "without flock"
 grep -q 'not on this machine: flock setsid; ' err || { cat err; fail "what is missing"; }
