@@ -27,7 +27,7 @@ static bool mask(struct attn_mask *m, const struct kern_attn *g, const struct ke
 {
     struct drops d = cuda_drops(drop);
     m->bits = NULL;
-    m->across = (g->max_k + 7) / 8;
+    m->across = (g->max_k + 63) / 64 * 8;
     m->keep = d.keep;
     size_t n = (size_t)g->rows_q * (size_t)g->heads * (size_t)m->across;
     if (!d.limit || n == 0) return true;

@@ -18,7 +18,9 @@ static __global__ void column_pieces(float *part, F f, int N, int D, int step)
     for (int s = 0; s < SUMS; s++)
 #pragma unroll
         for (int i = 0; i < 8; i++) sum[s].x[i] = 0;
-    if (c < D) for (int n = piece * step + y; n < end; n += 8) f(sum, n, c, D - c);
+    if (c < D)
+#pragma unroll 4
+        for (int n = piece * step + y; n < end; n += 8) f(sum, n, c, D - c);          /* several rows' loads under way */
 #pragma unroll
     for (int s = 0; s < SUMS; s++)
 #pragma unroll
@@ -38,7 +40,8 @@ static __global__ void column_sums(float *out, const float *part, int pieces, in
     int c = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (c >= D) return;
     float all = 0;
-    for (int i = 0; i < pieces; i++) all += part[((size_t)i * sums + which) * D + c];
+#pragma unroll 16
+    for (int i = 0; i < pieces; i++) all += part[((size_t)i * sums + which) * D + c];         /* waits for memory a few times only */
     out[c] += all;
 }
 

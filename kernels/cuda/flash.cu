@@ -7,6 +7,18 @@
 enum { THREADS = 128, OWN = 64, WARP_ROWS = 16 };
 static const float LOG2E = 1.44269504f;
 
+/* 2^x by one instruction, to 22 bits; 0 below the smallest normal number. */
+static __device__ __forceinline__ float power2(float x)
+{
+#ifdef __CUDACC__
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    return exp2f(x);
+#endif
+}
+
 struct side { int at, n; };                 /* rows of a sentence: the first, how many */
 
 static __device__ __forceinline__ void zero(float *x, int n)
@@ -76,7 +88,7 @@ static __device__ __forceinline__ place place_of(int heads, int tiles)
 /* --- forward ------------------------------------------------------------------------------------------------ */
 
 template <int DIM>
-static __global__ void __launch_bounds__(THREADS) forward(bf16 *O, float *lse, const bf16 *Q, const bf16 *K, const bf16 *V, kern_attn g, attn_mask m, int tiles)
+static __global__ void __launch_bounds__(THREADS, 2) forward(bf16 *O, float *lse, const bf16 *Q, const bf16 *K, const bf16 *V, kern_attn g, attn_mask m, int tiles)
 {
     enum { KEYS = 64, TILE = KEYS * tile_of<DIM>::stride };
     DYNAMIC_SHARED(room);
@@ -91,6 +103,7 @@ static __global__ void __launch_bounds__(THREADS) forward(bf16 *O, float *lse, c
     int last = p.first + OWN < q.n ? p.first + OWN - 1 : q.n - 1, keys = attn_visible(g, q.n, k.n, last), turns = (keys + KEYS - 1) / KEYS;
     int sees[2] = { mine < q.n ? attn_visible(g, q.n, k.n, mine) : 0, mine + 8 < q.n ? attn_visible(g, q.n, k.n, mine + 8) : 0 };
     bool busy = p.first + row < q.n;
+    int all_see = busy ? attn_visible(g, q.n, k.n, p.first + row) : 0;      /* keys that every row of the warp sees; rows that are not there may see any */
     float o[DIM / 8][4], top[2] = { -INFINITY, -INFINITY }, sum[2] = { 0, 0 }, scale = g.scale * LOG2E;
     zero(o[0], DIM / 2);
     fetch<DIM, OWN, THREADS>(tile_q, Q, g.ldq, p.first, q.n);
@@ -107,10 +120,11 @@ static __global__ void __launch_bounds__(THREADS) forward(bf16 *O, float *lse, c
             float s[KEYS / 8][4];
             zero(s[0], KEYS / 2);
             rows_by_rows<DIM, KEYS>(s, tile_q, row, tile_k + now);
+            if ((turn + 1) * KEYS > all_see)
 #pragma unroll
-            for (int i = 0; i < KEYS / 8; i++)
+                for (int i = 0; i < KEYS / 8; i++)
 #pragma unroll
-                for (int e = 0; e < 4; e++) s[i][e] = turn * KEYS + i * 8 + lane % 4 * 2 + e % 2 < sees[e / 2] ? s[i][e] * scale : -INFINITY;
+                    for (int e = 0; e < 4; e++) s[i][e] = turn * KEYS + i * 8 + lane % 4 * 2 + e % 2 < sees[e / 2] ? s[i][e] : -INFINITY;
 #pragma unroll
             for (int r = 0; r < 2; r++) {
                 float high = top[r];
@@ -118,25 +132,25 @@ static __global__ void __launch_bounds__(THREADS) forward(bf16 *O, float *lse, c
                 for (int i = 0; i < KEYS / 8; i++) high = fmaxf(high, fmaxf(s[i][2 * r], s[i][2 * r + 1]));
                 high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
                 high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2));
-                float from = high == -INFINITY ? 0.0f : high, fade = exp2f(top[r] - from), all = 0;     /* nothing seen yet: exp2(-inf) */
+                float from = high == -INFINITY ? 0.0f : high * scale, fade = power2(fmaf(top[r], scale, -from)), all = 0;       /* nothing seen yet: 2^-inf */
                 top[r] = high;
 #pragma unroll
                 for (int i = 0; i < KEYS / 8; i++)
 #pragma unroll
                     for (int e = 2 * r; e < 2 * r + 2; e++) {
-                        s[i][e] = exp2f(s[i][e] - from);
+                        s[i][e] = power2(fmaf(s[i][e], scale, -from));
                         all += s[i][e];
                     }
                 sum[r] = sum[r] * fade + all;
 #pragma unroll
                 for (int i = 0; i < DIM / 8; i++) { o[i][2 * r] *= fade; o[i][2 * r + 1] *= fade; }
                 if (m.bits && mine + 8 * r < q.n) {
-                    const uint8_t *bits = m.bits + ((size_t)(q.at + mine + 8 * r) * g.heads + p.h) * m.across + turn * (KEYS / 8);
+                    uint64_t bits = *(const uint64_t *)(m.bits + ((size_t)(q.at + mine + 8 * r) * g.heads + p.h) * m.across + turn * (KEYS / 8));
+                    uint32_t kept[2] = { (uint32_t)bits >> (lane % 4 * 2), (uint32_t)(bits >> 32) >> (lane % 4 * 2) };
 #pragma unroll
                     for (int i = 0; i < KEYS / 8; i++) {
-                        unsigned kept = turn * (KEYS / 8) + i < m.across ? bits[i] >> (lane % 4 * 2) : 0;
-                        s[i][2 * r] = kept & 1 ? s[i][2 * r] * m.keep : 0.0f;
-                        s[i][2 * r + 1] = kept & 2 ? s[i][2 * r + 1] * m.keep : 0.0f;
+                        s[i][2 * r] = kept[i / 4] >> (i % 4 * 8) & 1 ? s[i][2 * r] * m.keep : 0.0f;
+                        s[i][2 * r + 1] = kept[i / 4] >> (i % 4 * 8) & 2 ? s[i][2 * r + 1] * m.keep : 0.0f;
                     }
                 }
             }
@@ -152,7 +166,7 @@ static __global__ void __launch_bounds__(THREADS) forward(bf16 *O, float *lse, c
         sum[r] += __shfl_xor_sync(0xffffffffu, sum[r], 1);
         sum[r] += __shfl_xor_sync(0xffffffffu, sum[r], 2);
         if (lse && lane % 4 == 0 && mine + 8 * r < q.n)
-            lse[(size_t)(q.at + mine + 8 * r) * g.heads + p.h] = sum[r] != 0 ? (top[r] + log2f(sum[r])) / LOG2E : -INFINITY;
+            lse[(size_t)(q.at + mine + 8 * r) * g.heads + p.h] = sum[r] != 0 ? top[r] * g.scale + log2f(sum[r]) / LOG2E : -INFINITY;
     }
     store_rows<DIM>(O + (size_t)q.at * g.ldo + p.h * DIM, g.ldo, p.first + row, q.n, o, sum[0] != 0 ? 1 / sum[0] : 0.0f, sum[1] != 0 ? 1 / sum[1] : 0.0f);
 }
@@ -160,7 +174,7 @@ static __global__ void __launch_bounds__(THREADS) forward(bf16 *O, float *lse, c
 /* --- backward: dQ, with P and dP = m (dO V^T) computed again, dS = P (dP - delta) scale, dQ = dS K --------------- */
 
 template <int DIM>
-static __global__ void __launch_bounds__(THREADS) backward_queries(bf16 *dQ, const bf16 *dO, const bf16 *Q, const bf16 *K, const bf16 *V,
+static __global__ void __launch_bounds__(THREADS, DIM <= 64 ? 4 : 2) backward_queries(bf16 *dQ, const bf16 *dO, const bf16 *Q, const bf16 *K, const bf16 *V,
                                                                    const float *lse, const float *delta, kern_attn g, attn_mask m, int tiles)
 {
     enum { KEYS = 32, TILE = KEYS * tile_of<DIM>::stride };
@@ -203,17 +217,19 @@ static __global__ void __launch_bounds__(THREADS) backward_queries(bf16 *dQ, con
             zero(d[0], KEYS / 2);
             rows_by_rows<DIM, KEYS>(s, tile_q, row, tile_k + now);
             rows_by_rows<DIM, KEYS>(d, tile_d, row, tile_v + now);
+            uint32_t kept[2] = { ~0u, ~0u };
+            if (m.bits)
+#pragma unroll
+                for (int r = 0; r < 2; r++)
+                    if (mine + 8 * r < q.n)
+                        kept[r] = *(const uint32_t *)(m.bits + ((size_t)(q.at + mine + 8 * r) * g.heads + p.h) * m.across + turn * (KEYS / 8)) >> (lane % 4 * 2);
 #pragma unroll
             for (int i = 0; i < KEYS / 8; i++)
 #pragma unroll
                 for (int e = 0; e < 4; e++) {
-                    int r = e / 2, key = turn * KEYS + i * 8 + lane % 4 * 2 + e % 2;
-                    float x = 0;
-                    if (key < sees[r]) {
-                        float by = !m.bits ? 1.0f : attn_kept(m, q.at + mine + 8 * r, g.heads, p.h, key) ? m.keep : 0.0f;
-                        x = exp2f(s[i][e] * scale - of[r]) * (by * d[i][e] - less[r]) * g.scale;
-                    }
-                    s[i][e] = x;
+                    int r = e / 2;
+                    float by = kept[r] >> (i * 8 + e % 2) & 1 ? m.keep : 0.0f, x = power2(fmaf(s[i][e], scale, -of[r])) * (by * d[i][e] - less[r]) * g.scale;
+                    s[i][e] = turn * KEYS + i * 8 + lane % 4 * 2 + e % 2 < sees[r] ? x : 0.0f;
                 }
             __syncwarp();
             by_rows_of<DIM, KEYS>(dq, s, tile_k + now);
@@ -236,6 +252,7 @@ static __global__ void __launch_bounds__(THREADS) backward_keys(bf16 *dK, bf16 *
     side q = { g.q_at[p.b], g.q_len[p.b] }, k = { g.k_at[p.b], g.k_len[p.b] };
     if (p.first >= k.n) return;
     bf16 *tile_k = (bf16 *)room, *tile_v = tile_k + OWN * tile_of<DIM>::stride, *tile_q = tile_v + OWN * tile_of<DIM>::stride, *tile_d = tile_q + 2 * TILE;
+    float *stats = (float *)(tile_d + 2 * TILE);        /* [2][2][QUERIES]: lse, in powers of two, and delta of the queries in either tile */
     Q += (size_t)q.at * g.ldq + p.h * DIM;
     dO += (size_t)q.at * g.ldo + p.h * DIM;
     K += (size_t)k.at * g.ldk + p.h * DIM;
@@ -246,13 +263,22 @@ static __global__ void __launch_bounds__(THREADS) backward_keys(bf16 *dK, bf16 *
     int turns = q.n > begin ? (q.n - begin + QUERIES - 1) / QUERIES : 0;
     bool busy = p.first + row < k.n;
     float dk[DIM / 8][4], dv[DIM / 8][4], scale = g.scale * LOG2E;
+    int tid = (int)threadIdx.x;
+    auto stat = [&](int query) {                        /* one of a thread, of the first 2 QUERIES of them; query: the tile's first */
+        query += tid % QUERIES;
+        size_t at = (size_t)(q.at + query) * g.heads + p.h;
+        return tid >= 2 * QUERIES || query >= q.n ? 0.0f : tid < QUERIES ? lse[at] * LOG2E : delta[at];
+    };
     zero(dk[0], DIM / 2);
     zero(dv[0], DIM / 2);
     fetch_both<DIM, OWN>(tile_k, K, g.ldk, tile_v, V, g.ldv, p.first, k.n);
     if (turns > 0) fetch_both<DIM, QUERIES>(tile_q, Q, g.ldq, tile_d, dO, g.ldo, begin, q.n);
     copies_commit();
+    if (tid < 2 * QUERIES) stats[tid] = stat(begin);
     for (int turn = 0; turn < turns; turn++) {
         int now = turn % 2 * TILE, next = TILE - now, first = begin + turn * QUERIES;
+        const float *of_now = stats + turn % 2 * 2 * QUERIES;
+        float ahead = stat(first + QUERIES);
         if (turn + 1 < turns)
             fetch_both<DIM, QUERIES>(tile_q + next, Q, g.ldq, tile_d + next, dO, g.ldo, first + QUERIES, q.n);
         copies_commit();
@@ -268,27 +294,24 @@ static __global__ void __launch_bounds__(THREADS) backward_keys(bf16 *dK, bf16 *
             for (int i = 0; i < QUERIES / 8; i++)
 #pragma unroll
                 for (int c = 0; c < 2; c++) {
-                    int query = first + i * 8 + lane % 4 * 2 + c, sees = query < q.n ? attn_visible(g, q.n, k.n, query) : 0;
-                    size_t at = (size_t)(q.at + (query < q.n ? query : 0)) * g.heads + p.h;
-                    float of = sees > 0 ? lse[at] * LOG2E : 0.0f, less = sees > 0 ? delta[at] : 0.0f;
+                    int at = i * 8 + lane % 4 * 2 + c, query = first + at, sees = query < q.n ? attn_visible(g, q.n, k.n, query) : 0;
+                    float of = of_now[at], less = of_now[QUERIES + at];
+                    uint32_t kept = ~0u;                /* bit 0: of the first of the thread's keys, bit 8: of the other */
+                    if (m.bits && query < q.n)
+                        kept = (uint32_t)*(const uint16_t *)(m.bits + ((size_t)(q.at + query) * g.heads + p.h) * m.across + (p.first + row) / 8) >> (lane / 4);
 #pragma unroll
                     for (int e = c; e < 4; e += 2) {
-                        int key = mine + e / 2 * 8;
-                        float mp = 0, ds = 0;
-                        if (key < sees) {
-                            float prob = exp2f(s[i][e] * scale - of);
-                            float by = !m.bits ? 1.0f : m.bits[at * m.across + key / 8] >> (key % 8) & 1 ? m.keep : 0.0f;
-                            mp = by * prob;
-                            ds = prob * (by * d[i][e] - less) * g.scale;
-                        }
-                        s[i][e] = mp;
-                        d[i][e] = ds;
+                        bool seen = mine + e / 2 * 8 < sees;
+                        float prob = power2(fmaf(s[i][e], scale, -of)), by = kept >> (e / 2 * 8) & 1 ? m.keep : 0.0f;
+                        s[i][e] = seen ? by * prob : 0.0f;
+                        d[i][e] = seen ? prob * (by * d[i][e] - less) * g.scale : 0.0f;
                     }
                 }
             __syncwarp();
             by_rows_of<DIM, QUERIES>(dv, s, tile_d + now);
             by_rows_of<DIM, QUERIES>(dk, d, tile_q + now);
         }
+        if (tid < 2 * QUERIES) stats[(1 - turn % 2) * 2 * QUERIES + tid] = ahead;
         __syncthreads();
     }
     copies_wait<0>();
@@ -327,7 +350,7 @@ bool flash_fwd(act *O, float *lse, const act *Q, const act *K, const act *V, con
 template <int DIM> static void run_backward(act *dQ, act *dK, act *dV, const act *dO, const act *Q, const act *K, const act *V, const float *lse,
                                             const float *delta, const struct kern_attn *g, const struct attn_mask *m)
 {
-    size_t bytes = tile_bytes<DIM>(2 * OWN + 4 * 32);
+    size_t bytes = tile_bytes<DIM>(2 * OWN + 4 * 32) + 4 * 32 * sizeof(float);      /* backward_keys: of its tiles' queries two numbers each */
     static bool asked;
     if (!asked)
         asked = !cuda_failed(cudaFuncSetAttribute(backward_queries<DIM>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "attention's shared memory")

@@ -70,7 +70,7 @@ static size_t cuda_working(const struct kern_shape *s)
     int step;
     double rows = s->rows, wide = s->ffn > 3 * s->dim ? s->ffn : 3 * s->dim;
     double logits = (double)xent_logits(s->vocab, s->predicted, &step) * (cuda.bf16 ? 1.5 : 1);
-    double mask = rows * s->heads * (s->longest + 7) / 8, sums = 64 * 2 * (wide > s->vocab ? wide : s->vocab) * 4;
+    double mask = rows * s->heads * ((s->longest + 63) / 64 * 8), sums = 64 * 2 * (wide > s->vocab ? wide : s->vocab) * 4;
     double runs = rows / 16 * s->dim * 4, keys = 16 * rows + 8192;
     return (size_t)(1.125 * (logits + mask + sums + runs + keys + rows * s->heads * 4)) + (cuda.bf16 ? 2 * s->params : 0);
 }
