@@ -60,6 +60,13 @@ for v in report table progress; do env "${tiny[@]}" MAKEFLAGS= MAKE=make BIN="$B
 grep -q '^MLM-GC ' table.out && grep -q '^MLM-GC ' report.out || { cat table.out report.out; fail "the table at home"; }
 grep -Eq '^([0-9]+) of \1 stages done' progress.out || { cat progress.out; fail "stages that are done"; }
 is "$(grep -c '<svg' runs/broken/report.html)" 2 "curves of pre-training and of translation"
+# while logs grow, too
+mkdir -p grows/log; seq 300000 > grows/log/a.log
+(while :; do echo more >> grows/log/a.log; done) & writer=$!
+"$TOP/pipelines/take-along" "$PWD/grows" grows.tar.gz || { kill $writer; fail "a log that grows"; }
+kill $writer
+tar -xzOf grows.tar.gz grows/log/a.log | sed -n 300000p | grep -qx 300000 || fail "what is packed of a log that grows"
+fails 1 'mktemp|No such file' "$TOP/pipelines/take-along" "$PWD/grows" "$PWD/nowhere/x.tar.gz"
 # of a run that has only begun
 rm runs/broken/results.tsv runs/broken/.stage/results.stamp runs/broken/s1/mlm-gc/score.*
 env "${tiny[@]}" MAKEFLAGS= MAKE=make BIN="$BIN" RUNS="$PWD/runs" RUN=broken "$TOP/pipelines/conduct" report demo > half.out 2>&1 || { cat half.out; fail "a report of half a run"; }
