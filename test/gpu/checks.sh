@@ -6,8 +6,9 @@ wrong() { echo "failed: $*" >&2; return 1; }
 # The list of operations against plain computations in double, finite differences and PyTorch's numbers; those of the beam search.
 check_ops_float32() { "$UNIT/ops" cuda && "$UNIT/search" cuda; }
 check_ops_bf16() { "$UNIT/ops" cuda bf16 && "$UNIT/search" cuda bf16; }
-# Whole models against PyTorch's numbers: losses, gradients, ten steps of Adam, AdamW and LAMB; and translating.
-check_models() { "$UNIT/golden" cuda && "$UNIT/decode" cuda; }
+# Whole models against PyTorch's numbers: losses, gradients, ten steps of Adam, AdamW and LAMB; and translating, in a row of its own.
+check_models() { "$UNIT/golden" cuda; }
+check_decoding() { "$UNIT/decode" cuda; }
 
 # Two languages with words that keep company, so that there is something to learn.
 corpus() {
