@@ -3,7 +3,8 @@
  * one in the cache: k times. */
 #include "kernels/cuda/device.h"
 
-enum { FEW = 256, MANY = 1024, LONG_ROW = 4096 };   /* threads of a block; words from which on it has many */
+static const unsigned FEW = 256, MANY = 1024;       /* threads of a block, at most; */
+static const int LONG_ROW = 4096;                   /* words from which on it may have many */
 
 struct word { float x; int32_t at; };               /* at -1: none */
 
@@ -102,7 +103,7 @@ static __global__ void pick_rows(float *val, int32_t *idx, float *lse, const T *
 
 template <typename T> static void pick(float *val, int32_t *idx, float *lse, const act *logits, const uint8_t *allowed, int M, int V, int k)
 {
-    unsigned threads = V < LONG_ROW ? FEW : MANY;
+    unsigned enough = blocks_for((size_t)V, 8 * 32) * 32, threads = V >= LONG_ROW ? MANY : enough < FEW ? enough : FEW;
     if (whole8((size_t)V, logits)) LAUNCH((pick_rows<T, true>), (unsigned)M, threads, 0, val, idx, lse, (const T *)logits, allowed, V, k);
     else LAUNCH((pick_rows<T, false>), (unsigned)M, threads, 0, val, idx, lse, (const T *)logits, allowed, V, k);
 }
