@@ -8,13 +8,14 @@
  * ISOGLOT_CUDA_GRAPHS=0: nothing is recorded, to measure what it brings. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/memory.h"
 
 static struct {
-    cudaGraphExec_t exec;                   /* of the newest recording, for whose successor it is changed: a step of other shapes is mostly the same calls */
+    cudaGraphExec_t exec;                   /* kept from one recording to the next: a step of other shapes is mostly the same calls, a change of this one */
     bool there;                             /* exec is what was recorded last */
-    char why_not[160];                      /* the last recording did not succeed */
+    char why_not[160];                      /* why the last recording did not succeed, "" if it did */
 } graph;
 
 static void not_recorded(const char *what, cudaError_t e)
