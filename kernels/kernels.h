@@ -130,7 +130,7 @@ struct kernels {
     void (*get)(float *host, const act *from, size_t n);          /* act -> float32; waits */
     int (*sync)(void);
     /* Steps that are the same calls again: what is called between record and recorded is kept and not done, and each replay then queues
-     * it all, with the arguments it had. Only operations, no calls of this section; the same calls must have been made before, unrecorded, since
+     * it all, with the arguments it had, on what memory holds by then. Only operations, no calls of this section; the same calls must have been made before, unrecorded, since
      * the last release. There is one recording at a time. record NULL, or false from record or recorded: this device gains nothing or cannot,
      * and the calls are made as ever. */
     bool (*record)(void);
