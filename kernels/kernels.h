@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include "common/rng.h"
 
-#define KERNELS_ABI 6
+#define KERNELS_ABI 7
 
 typedef void act;                       /* elements of act_size bytes */
 
@@ -158,12 +158,13 @@ struct kernels {
     void (*linear_fwd)(act *Y, act *pre, const act *X, const float *W, const float *b,
                        enum kern_act f, int N, int I, int O);
     /* dX = dY W (times f'(pre_x) where X itself was f(pre_x); pre_x NULL: no such factor), dW += dY^T X,
-     * db += column sums of dY. dY is the gradient of the value before f: the following linear_bwd applied f'. */
+     * db += column sums of dY. dY is the gradient of the value before f: the following linear_bwd applied f'. X may be pre_x, where
+     * only the value before f was kept: it becomes f(pre_x) on the way. db_x (NULL: not wanted; only with such a factor and without add) +=
+     * column sums of dX: the gradient of the bias that pre_x has in it, whose linear_bwd is then called without db. */
     void (*linear_bwd)(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
-                       const act *pre_x, enum kern_act f, int N, int I, int O);
+                       act *pre_x, enum kern_act f, float *db_x, int N, int I, int O);
 
-    /* --- Y = f(X), n elements; Y may be X. dX *= f'(pre): where what follows an activation is not a product (linear_bwd has it inside) */
-    void (*act_fwd)(act *Y, const act *X, enum kern_act f, size_t n);
+    /* --- dX *= f'(pre), n elements: where what follows an activation is not a product (linear_bwd has it inside) */
     void (*act_bwd)(act *dX, const act *pre, enum kern_act f, size_t n);
 
     /* --- embedding sum: Y[n] = scale * E[token[n]] + P[pos[n]] + L[lang[n]]; P, L may be NULL */

@@ -33,8 +33,7 @@ bool cpu_drop_rate(const struct kern_drop *d, struct drop_rate *r);
 /* The operations, each described in kernels.h. */
 void cpu_linear_fwd(act *Y, act *pre, const act *X, const float *W, const float *b, enum kern_act f, int N, int I, int O);
 void cpu_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
-                    const act *pre_x, enum kern_act f, int N, int I, int O);
-void cpu_act_fwd(act *Y, const act *X, enum kern_act f, size_t n);
+                    act *pre_x, enum kern_act f, float *db_x, int N, int I, int O);
 void cpu_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n);
 void cpu_embed_fwd(act *Y, const int32_t *token, const int32_t *pos, const int32_t *lang,
                    const float *E, const float *P, const float *L, float scale, int N, int D);

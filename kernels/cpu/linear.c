@@ -28,16 +28,22 @@ void cpu_linear_fwd(act *Y, act *pre, const act *X, const float *W, const float 
 
 /* --- backward --------------------------------------------------------------------------------------------- */
 
-struct backward { float *dX; const float *pre; enum kern_act f; int I; };
+/* again: pre becomes f(pre). */
+struct backward { float *dX, *pre; enum kern_act f; bool again; int I; };
+
+static void derivative(float *dx, float *pre, enum kern_act f, bool again, size_t n)
+{
+    const struct simd *s = simd_choose();
+    if (again) (f == KERN_GELU ? s->gelu_both : s->relu_both)(dx, pre, n);
+    else (f == KERN_GELU ? s->gelu_bwd : s->relu_bwd)(dx, pre, n);
+}
 
 static void times_derivative(void *ctx, int r0, int r1, int c0, int c1)
 {
     const struct backward *t = ctx;
-    const struct simd *s = simd_choose();
     for (int r = r0; r < r1; r++) {
         size_t at = (size_t)r * (size_t)t->I + (size_t)c0;
-        if (t->f == KERN_GELU) s->gelu_bwd(t->dX + at, t->pre + at, (size_t)(c1 - c0));
-        else s->relu_bwd(t->dX + at, t->pre + at, (size_t)(c1 - c0));
+        derivative(t->dX + at, t->pre + at, t->f, t->again, (size_t)(c1 - c0));
     }
 }
 
@@ -58,60 +64,52 @@ static void bias_columns(void *ctx, int first, int last)
     s->add(t->db + first, sum, n);
 }
 
-void cpu_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
-                    const act *pre_x, enum kern_act f, int N, int I, int O)
+static void column_sums(float *db, const float *dY, int N, int O)
 {
-    if (N == 0) return;
-    bool factor = pre_x && f != KERN_NONE;
-    if (dX) {
-        /* Added to only after the factor: through memory of its own, where both are asked for. */
-        bool apart = add && factor;
-        struct backward t = { apart ? cpu_scratch(SCRATCH_OP, (size_t)N * (size_t)I * sizeof(float)) : dX, pre_x, f, I };
-        gemm(false, false, N, I, O, 1, dY, O, W, I, add && !apart ? 1 : 0, t.dX, I, factor ? times_derivative : NULL, &t);
-        if (apart) cpu_add(dX, t.dX, (size_t)N * (size_t)I);
-    }
-    if (dW && dX) gemm_same_a();
-    if (dW) gemm(true, false, O, I, N, 1, dY, O, X, I, 1, dW, I, NULL, NULL);
-    if (db) {
-        struct bias t = { db, dY, N, O };
-        cpu_columns(O, bias_columns, &t);
-    }
+    struct bias t = { db, dY, N, O };
+    if (db) cpu_columns(O, bias_columns, &t);
 }
 
-/* --- an activation alone, and its derivative --------------------------------------------------------------- */
+/* --- an activation alone, and its derivative: elements by the thousand */
 
 enum { CHUNK = 1 << 13 };
-struct elements { float *to; const float *from; enum kern_act f; size_t n; };
+struct elements { float *dx, *x; enum kern_act f; size_t n; };       /* dx NULL: x = f(x) */
 
-static int activation_chunk(void *ctx, size_t i, int thread)
+static int elements_chunk(void *ctx, size_t i, int thread)
 {
     (void)thread;
     const struct elements *t = ctx;
     const struct simd *s = simd_choose();
     size_t at = i * CHUNK, n = t->n - at < CHUNK ? t->n - at : CHUNK;
-    if (t->to != t->from) memcpy(t->to + at, t->from + at, n * sizeof *t->to);
-    if (t->f != KERN_NONE) (t->f == KERN_GELU ? s->gelu : s->relu)(t->to + at, NULL, NULL, n);
-    return 0;
-}
-
-void cpu_act_fwd(act *Y, const act *X, enum kern_act f, size_t n)
-{
-    struct elements t = { Y, X, f, n };
-    par_for((n + CHUNK - 1) / CHUNK, activation_chunk, &t);
-}
-
-static int derivative_chunk(void *ctx, size_t i, int thread)
-{
-    (void)thread;
-    const struct elements *t = ctx;
-    const struct simd *s = simd_choose();
-    size_t at = i * CHUNK, n = t->n - at < CHUNK ? t->n - at : CHUNK;
-    (t->f == KERN_GELU ? s->gelu_bwd : s->relu_bwd)(t->to + at, t->from + at, n);
+    if (t->dx) derivative(t->dx + at, t->x + at, t->f, false, n);
+    else (t->f == KERN_GELU ? s->gelu : s->relu)(t->x + at, NULL, NULL, n);
     return 0;
 }
 
 void cpu_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n)
 {
-    struct elements t = { dX, pre, f, n };
-    if (f != KERN_NONE) par_for((n + CHUNK - 1) / CHUNK, derivative_chunk, &t);
+    struct elements t = { dX, (float *)pre, f, n };
+    if (f != KERN_NONE) par_for((n + CHUNK - 1) / CHUNK, elements_chunk, &t);
+}
+
+void cpu_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
+                    act *pre_x, enum kern_act f, float *db_x, int N, int I, int O)
+{
+    if (N == 0) return;
+    bool factor = pre_x && f != KERN_NONE, again = factor && X == pre_x;
+    size_t n = (size_t)N * (size_t)I;
+    if (dX) {
+        /* Added to only after the factor: through memory of its own, where both are asked for. */
+        bool apart = add && factor;
+        struct backward t = { apart ? cpu_scratch(SCRATCH_OP, n * sizeof(float)) : dX, pre_x, f, again, I };
+        gemm(false, false, N, I, O, 1, dY, O, W, I, add && !apart ? 1 : 0, t.dX, I, factor ? times_derivative : NULL, &t);
+        if (apart) cpu_add(dX, t.dX, n);
+        column_sums(db_x, dX, N, I);
+    } else if (again) {
+        struct elements t = { NULL, pre_x, f, n };
+        par_for((n + CHUNK - 1) / CHUNK, elements_chunk, &t);
+    }
+    if (dW && dX) gemm_same_a();
+    if (dW) gemm(true, false, O, I, N, 1, dY, O, X, I, 1, dW, I, NULL, NULL);
+    column_sums(db, dY, N, O);
 }

@@ -37,6 +37,8 @@ struct simd {
     void (*relu)(float *y, float *pre, const float *b, size_t n);
     void (*gelu_bwd)(float *dx, const float *pre, size_t n);             /* dx *= f'(pre) */
     void (*relu_bwd)(float *dx, const float *pre, size_t n);
+    void (*gelu_both)(float *dx, float *pre, size_t n);                  /* that, then pre = f(pre) */
+    void (*relu_both)(float *dx, float *pre, size_t n);
 
     /* Dropout's random bits: bits[rows][8 * blocks], for row r and block c those of rng_block(key, sample[r] | site << 40,
      * pos[r] << 20 | low + c). */

@@ -152,7 +152,7 @@ const struct kernels *kernels_cpu(void)
         .alloc = cpu_alloc, .release = cpu_release, .upload = cpu_copy, .download = cpu_copy, .copy = cpu_copy,
         .zero = cpu_zero, .put = cpu_put, .get = cpu_get, .sync = cpu_sync, .fetch = cpu_copy, .host_alloc = cpu_alloc, .host_release = cpu_release,
         .describe = cpu_describe, .working = cpu_working, .precision = cpu_precision,
-        .linear_fwd = cpu_linear_fwd, .linear_bwd = cpu_linear_bwd, .act_fwd = cpu_act_fwd, .act_bwd = cpu_act_bwd,
+        .linear_fwd = cpu_linear_fwd, .linear_bwd = cpu_linear_bwd, .act_bwd = cpu_act_bwd,
         .embed_fwd = cpu_embed_fwd, .embed_bwd = cpu_embed_bwd,
         .norm_fwd = cpu_norm_fwd, .norm_bwd = cpu_norm_bwd, .drop_fwd = cpu_drop_fwd, .drop_bwd = cpu_drop_bwd,
         .attn_fwd = cpu_attn_fwd, .attn_bwd = cpu_attn_bwd,

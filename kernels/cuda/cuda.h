@@ -78,8 +78,7 @@ const char *gemm_describe(void);            /* "cuBLASLt 13.0.2" */
 /* The operations, each described in kernels.h. */
 void cuda_linear_fwd(act *Y, act *pre, const act *X, const float *W, const float *b, enum kern_act f, int N, int I, int O);
 void cuda_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
-                     const act *pre_x, enum kern_act f, int N, int I, int O);
-void cuda_act_fwd(act *Y, const act *X, enum kern_act f, size_t n);
+                     act *pre_x, enum kern_act f, float *db_x, int N, int I, int O);
 void cuda_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n);
 void cuda_embed_fwd(act *Y, const int32_t *token, const int32_t *pos, const int32_t *lang,
                     const float *E, const float *P, const float *L, float scale, int N, int D);

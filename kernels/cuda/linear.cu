@@ -71,34 +71,56 @@ template <typename T> static void derive(T *dX, const T *d, const T *pre, enum k
     else LAUNCH((times_derivative<T, false>), blocks_for(n, 2048), 256, 0, dX, d, pre, (int)f, add, n);
 }
 
-template <typename T>
-static void backward(T *dX, bool add, float *dW, float *db, const T *dY, const T *X, const float *W, const T *pre, enum kern_act f, int N, int I, int O)
+/* What follows a product that gave d: dX = d f'(pre), its column sums, and pre = f(pre), in one pass over both. */
+template <typename T, bool WHOLE> struct slopes_of {
+    T *dX, *pre;                                        /* dX: d before */
+    int f, D;
+    bool again;
+    __device__ void operator()(eight *sum, int row, int c, int left) const
+    {
+        size_t at = (size_t)row * D + c;
+        eight x = load8<WHOLE>(dX + at, left), p = load8<WHOLE>(pre + at, left);
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            x.x[i] = rounded<T>(x.x[i] * derivative<T>(p.x[i], f));
+            sum[0].x[i] += x.x[i];
+            p.x[i] = activated<T>(p.x[i], f);
+        }
+        store8<WHOLE>(dX + at, x, left);
+        if (again) store8<WHOLE>(pre + at, p, left);
+    }
+};
+
+template <typename T> static void slopes(T *dX, T *pre, enum kern_act f, bool again, float *db, int N, int D)
 {
-    bool factor = pre && f != KERN_NONE, apart = add && factor;
+    float *const out[1] = { db };
+    if (whole8((size_t)D, dX, pre)) cuda_columns<1>(out, slopes_of<T, true>{ dX, pre, (int)f, D, again }, N, D);
+    else cuda_columns<1>(out, slopes_of<T, false>{ dX, pre, (int)f, D, again }, N, D);
+}
+
+template <typename T>
+static void backward(T *dX, bool add, float *dW, float *db, const T *dY, const T *X, const float *W, T *pre, enum kern_act f, float *db_x, int N, int I, int O)
+{
+    bool factor = pre && f != KERN_NONE, again = factor && X == pre, apart = add && factor;
     size_t n = (size_t)N * (size_t)I;
     if (dX) {
         T *to = apart ? (T *)cuda_scratch(SCRATCH_ACTS, n * sizeof(T)) : dX;
         if (!to) return;
         cuda_gemm(false, false, N, I, O, { dY, O, MATRIX_ACT }, { W, I, MATRIX_WEIGHTS }, { to, I, MATRIX_ACT }, add && !apart, NULL, false);
-        if (factor) derive(dX, (const T *)to, pre, f, apart, n);
+        if (factor && !apart && (again || db_x)) slopes(dX, pre, f, again, db_x, N, I);
+        else if (factor) derive(dX, (const T *)to, pre, f, apart, n);
     }
+    if (again && (!dX || apart)) apply(pre, (const T *)pre, f, n);
     if (dW) cuda_gemm(true, false, O, I, N, { dY, O, MATRIX_ACT }, { X, I, MATRIX_ACT }, { dW, I, MATRIX_FLOAT }, true, NULL, false);
     if (db) cuda_column_sums(db, dY, N, O, O);
 }
 
 void cuda_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
-                     const act *pre_x, enum kern_act f, int N, int I, int O)
+                     act *pre_x, enum kern_act f, float *db_x, int N, int I, int O)
 {
     if (N <= 0 || cuda_lost()) return;
-    if (cuda.bf16) backward((bf16 *)dX, add, dW, db, (const bf16 *)dY, (const bf16 *)X, W, (const bf16 *)pre_x, f, N, I, O);
-    else backward((float *)dX, add, dW, db, (const float *)dY, (const float *)X, W, (const float *)pre_x, f, N, I, O);
-}
-
-void cuda_act_fwd(act *Y, const act *X, enum kern_act f, size_t n)
-{
-    if (n == 0 || cuda_lost()) return;
-    if (cuda.bf16) apply((bf16 *)Y, (const bf16 *)X, f, n);
-    else apply((float *)Y, (const float *)X, f, n);
+    if (cuda.bf16) backward((bf16 *)dX, add, dW, db, (const bf16 *)dY, (const bf16 *)X, W, (bf16 *)pre_x, f, db_x, N, I, O);
+    else backward((float *)dX, add, dW, db, (const float *)dY, (const float *)X, W, (float *)pre_x, f, db_x, N, I, O);
 }
 
 void cuda_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n)

@@ -145,7 +145,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
     table.room = cuda_room;
     table.describe = cuda_describe;
     table.precision = cuda_precision;
-    table.linear_fwd = cuda_linear_fwd; table.linear_bwd = cuda_linear_bwd; table.act_fwd = cuda_act_fwd; table.act_bwd = cuda_act_bwd;
+    table.linear_fwd = cuda_linear_fwd; table.linear_bwd = cuda_linear_bwd; table.act_bwd = cuda_act_bwd;
     table.embed_fwd = cuda_embed_fwd; table.embed_bwd = cuda_embed_bwd;
     table.norm_fwd = cuda_norm_fwd; table.norm_bwd = cuda_norm_bwd;
     table.drop_fwd = cuda_drop_fwd; table.drop_bwd = cuda_drop_bwd;

@@ -47,8 +47,7 @@ static int precision(enum kern_precision p) { (void)p; return 0; }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 static void linear_fwd(act *Y, act *pre, const act *X, const float *W, const float *b, enum kern_act f, int N, int I, int O) { }
-static void linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W, const act *pre, enum kern_act f, int N, int I, int O) { }
-static void act_fwd(act *Y, const act *X, enum kern_act f, size_t n) { }
+static void linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W, act *pre, enum kern_act f, float *db_x, int N, int I, int O) { }
 static void act_bwd(act *dX, const act *pre, enum kern_act f, size_t n) { }
 static void embed_fwd(act *Y, const int32_t *t, const int32_t *p, const int32_t *l, const float *E, const float *P, const float *L, float s, int N, int D) { }
 static void embed_bwd(float *dE, float *dP, float *dL, const act *dY, const int32_t *t, const int32_t *p, const int32_t *l, float s, int N, int D) { }
@@ -81,7 +80,7 @@ const struct kernels *plan_kernels(const struct kernels *like)
         .abi = KERNELS_ABI, .name = "plan", .act_size = like->act_size, .alloc = plan_alloc, .release = plan_release,
         .upload = upload, .download = download, .copy = upload, .zero = zero, .put = put, .get = get, .sync = done, .fetch = download, .host_alloc = mem_alloc, .host_release = free,
         .describe = describe, .precision = precision,
-        .linear_fwd = linear_fwd, .linear_bwd = linear_bwd, .act_fwd = act_fwd, .act_bwd = act_bwd, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,
+        .linear_fwd = linear_fwd, .linear_bwd = linear_bwd, .act_bwd = act_bwd, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,
         .norm_fwd = norm_fwd, .norm_bwd = norm_bwd, .drop_fwd = drop_fwd, .drop_bwd = drop_bwd, .attn_fwd = attn_fwd, .attn_bwd = attn_bwd,
         .gather = gather, .scatter = scatter, .add = add, .xent = xent, .gc = gc, .topk = topk, .beam = beam, .norm2 = norm2, .scale = scale,
         .adam = optimise, .lamb = optimise,

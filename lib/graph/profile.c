@@ -93,20 +93,13 @@ static void linear_fwd(act *Y, act *pre, const act *X, const float *W, const flo
     end("linear", I, O, 2 * size(N, I, O), acts(both(N, I) + both(N, O) * (pre ? 2 : 1)) + floats(both(I, O)));
 }
 
-static void linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W, const act *pre_x,
-                       enum kern_act f, int N, int I, int O)
+static void linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W, act *pre_x,
+                       enum kern_act f, float *db_x, int N, int I, int O)
 {
     begin();
-    p.k->linear_bwd(dX, add, dW, db, dY, X, W, pre_x, f, N, I, O);
+    p.k->linear_bwd(dX, add, dW, db, dY, X, W, pre_x, f, db_x, N, I, O);
     int products = (dX != NULL) + (dW != NULL);
     end("linear backward", I, O, 2 * products * size(N, I, O), acts(products * (both(N, I) + both(N, O))) + floats(products * both(I, O)));
-}
-
-static void act_fwd(act *Y, const act *X, enum kern_act f, size_t n)
-{
-    begin();
-    p.k->act_fwd(Y, X, f, n);
-    end("activation", 0, 0, 0, acts(2 * (double)n));
 }
 
 static void act_bwd(act *dX, const act *pre, enum kern_act f, size_t n)
@@ -289,7 +282,7 @@ const struct kernels *profile_kernels(const struct kernels *k)
     p.n = 0;
     table = *k;                                      /* what is not an operation stays: alloc, sync, describe ... */
     table.upload = upload; table.download = download; table.copy = copy; table.zero = zero; table.put = put; table.get = get; table.fetch = fetch;
-    table.linear_fwd = linear_fwd; table.linear_bwd = linear_bwd; table.act_fwd = act_fwd; table.act_bwd = act_bwd;
+    table.linear_fwd = linear_fwd; table.linear_bwd = linear_bwd; table.act_bwd = act_bwd;
     table.embed_fwd = embed_fwd; table.embed_bwd = embed_bwd; table.norm_fwd = norm_fwd; table.norm_bwd = norm_bwd;
     table.drop_fwd = drop_fwd; table.drop_bwd = drop_bwd; table.attn_fwd = attn_fwd; table.attn_bwd = attn_bwd;
     table.gather = gather; table.scatter = scatter; table.add = add_all; table.xent = xent; table.gc = gc; table.topk = topk; table.beam = beam;

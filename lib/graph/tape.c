@@ -241,7 +241,7 @@ static void linear_back(struct tape *t, struct record *r)
 {
     bool add;
     act *dx = tape_grad(t, r->x, &add);
-    t->k->linear_bwd(dx, add, grad(t, r->W), grad(t, r->b), r->y.g, r->x->v, val(t, r->W), NULL, KERN_NONE,
+    t->k->linear_bwd(dx, add, grad(t, r->W), grad(t, r->b), r->y.g, r->x->v, val(t, r->W), NULL, KERN_NONE, NULL,
                      r->y.rows, r->x->cols, r->y.cols);
 }
 
@@ -277,15 +277,12 @@ struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_ac
 static void ffn_back(struct tape *t, struct record *r)
 {
     int N = r->y.rows, D = r->x->cols, F = t->ps->p[r->W].rows, O = r->y.cols;
-    size_t n = (size_t)N * (size_t)F;
     bool add;
     act *dx = tape_grad(t, r->x, &add);
     int m = tape_mark(t);
-    act *dpre = tape_alloc(t, n * t->k->act_size);
-    t->k->linear_bwd(dpre, false, NULL, NULL, r->y.g, NULL, val(t, r->W2), r->pre, r->f, N, F, O);
-    t->k->act_fwd(r->pre, r->pre, r->f, n);
-    t->k->linear_bwd(NULL, false, grad(t, r->W2), grad(t, r->b2), r->y.g, r->pre, NULL, NULL, KERN_NONE, N, F, O);
-    t->k->linear_bwd(dx, add, grad(t, r->W), grad(t, r->b), dpre, r->x->v, val(t, r->W), NULL, KERN_NONE, N, D, F);
+    act *dpre = tape_alloc(t, (size_t)N * (size_t)F * t->k->act_size);
+    t->k->linear_bwd(dpre, false, grad(t, r->W2), grad(t, r->b2), r->y.g, r->pre, val(t, r->W2), r->pre, r->f, grad(t, r->b), N, F, O);
+    t->k->linear_bwd(dx, add, grad(t, r->W), NULL, dpre, r->x->v, val(t, r->W), NULL, KERN_NONE, NULL, N, D, F);
     tape_back_to(t, m);
 }
 

@@ -103,12 +103,12 @@ static void model(int layers, int D, int V, int T, int B, int heads)
     TIME("norm", 0, 4 * bytes, 2 * layers, k->norm_fwd(Y, Z, mean, rstd, X, dY, b, b, &drop, 1e-5f, N, D));
     TIME("ffn 1, gelu", 8 * nd * D, 0, layers, k->linear_fwd(H, pre, X, W, b, KERN_GELU, N, D, 4 * D));
     TIME("ffn 2", 8 * nd * D, 0, layers, k->linear_fwd(Y, NULL, H, W, b, KERN_NONE, N, 4 * D, D));
-    TIME("ffn 2 backward", 16 * nd * D, 0, layers, k->linear_bwd(dH, false, dW, db, dY, H, W, pre, KERN_GELU, N, 4 * D, D));
-    TIME("ffn 1 backward", 16 * nd * D, 0, layers, k->linear_bwd(dX, true, dW, db, dH, X, W, NULL, KERN_NONE, N, D, 4 * D));
+    TIME("ffn 2 backward", 16 * nd * D, 0, layers, k->linear_bwd(dH, false, dW, db, dY, H, W, pre, KERN_GELU, db, N, 4 * D, D));
+    TIME("ffn 1 backward", 16 * nd * D, 0, layers, k->linear_bwd(dX, true, dW, NULL, dH, X, W, NULL, KERN_NONE, NULL, N, D, 4 * D));
     TIME("norm backward", 0, 4 * bytes, 2 * layers, k->norm_bwd(dX, false, dH, db, db, dY, NULL, Z, mean, rstd, b, &drop, N, D));
-    TIME("out backward", 4 * nd * D, 0, layers, k->linear_bwd(dX, false, dW, db, dY, X, W, NULL, KERN_NONE, N, D, D));
+    TIME("out backward", 4 * nd * D, 0, layers, k->linear_bwd(dX, false, dW, db, dY, X, W, NULL, KERN_NONE, NULL, N, D, D));
     TIME("attention backward", 8 * nd * T, 8 * bytes, layers, k->attn_bwd(dqkv, dqkv + d, dqkv + 2 * d, dY, Y, qkv, qkv + d, qkv + 2 * d, lse, &g, &drop));
-    TIME("qkv backward", 12 * nd * D, 0, layers, k->linear_bwd(dX, true, dW, db, dQKV, X, W, NULL, KERN_NONE, N, D, 3 * D));
+    TIME("qkv backward", 12 * nd * D, 0, layers, k->linear_bwd(dX, true, dW, db, dQKV, X, W, NULL, KERN_NONE, NULL, N, D, 3 * D));
 
     size_t VD = (size_t)V * (size_t)D;
     float *E = random_float(VD), *dE = random_float(VD), *bv = random_float((size_t)V), *loss = random_float((size_t)M);

@@ -342,7 +342,7 @@ static void linear_forward(struct test *t)
 static void linear_backward(struct test *t)
 {
     k->linear_bwd(t->in[0].grad, t->s.add, t->in[1].grad, t->in[2].grad, t->out[0].cot_dev, t->in[0].dev, t->in[1].dev,
-                  NULL, KERN_NONE, t->s.N, t->s.I, t->s.O);
+                  NULL, KERN_NONE, NULL, t->s.N, t->s.I, t->s.O);
 }
 
 /* f(X W1^T + b1) W2^T + b2: activations forward, and their derivative inside the next product's backward pass. */
@@ -371,14 +371,19 @@ static void ffn_forward(struct test *t)
     k->linear_fwd(t->extra[0], t->extra[1], t->in[0].dev, t->in[1].dev, t->in[2].dev, s.f, s.N, s.I, s.H);
     k->linear_fwd(t->out[0].dev, NULL, t->extra[0], t->in[3].dev, t->in[4].dev, KERN_NONE, s.N, s.H, s.O);
 }
+/* Of the hidden states both are kept, or only what they were before f (`alone`), with one call for all or two (`plain`). */
 static void ffn_backward(struct test *t)
 {
     struct shape s = t->s;
+    bool sums = t->in[2].grad && !s.add;                /* of the first bias, in the first call */
     if (s.N) k->zero(t->extra[2], bytes_of(ACT, times(s.N, s.H)));
-    k->linear_bwd(t->extra[2], s.add, t->in[3].grad, t->in[4].grad, t->out[0].cot_dev, t->extra[0], t->in[3].dev,
-                  t->extra[1], s.f, s.N, s.H, s.O);
-    k->linear_bwd(t->in[0].grad, s.add, t->in[1].grad, t->in[2].grad, t->extra[2], t->in[0].dev, t->in[1].dev,
-                  NULL, KERN_NONE, s.N, s.I, s.H);
+    if (s.alone || s.plain) k->copy(t->extra[0], t->extra[1], bytes_of(ACT, times(s.N, s.H)));
+    k->linear_bwd(t->extra[2], s.add, s.plain ? NULL : t->in[3].grad, s.plain ? NULL : t->in[4].grad, t->out[0].cot_dev, t->extra[0], t->in[3].dev,
+                  s.alone ? t->extra[0] : t->extra[1], s.f, sums ? t->in[2].grad : NULL, s.N, s.H, s.O);
+    if (s.plain)
+        k->linear_bwd(NULL, false, t->in[3].grad, t->in[4].grad, t->out[0].cot_dev, t->extra[0], NULL, t->extra[0], s.f, NULL, s.N, s.H, s.O);
+    k->linear_bwd(t->in[0].grad, s.add, t->in[1].grad, sums ? NULL : t->in[2].grad, t->extra[2], t->in[0].dev, t->in[1].dev,
+                  NULL, KERN_NONE, NULL, s.N, s.I, s.H);
 }
 
 /* f(X W^T + b), whose backward pass begins with f' alone. */
@@ -394,12 +399,7 @@ static void dense_plain(struct test *t)
 }
 static void dense_forward(struct test *t)
 {
-    size_t n = times(t->s.N, t->s.O);
-    if (t->s.alone) {                                /* the activation by itself, in place: what backward passes do */
-        k->linear_fwd(t->extra[0], NULL, t->in[0].dev, t->in[1].dev, t->in[2].dev, KERN_NONE, t->s.N, t->s.I, t->s.O);
-        k->copy(t->out[0].dev, t->extra[0], bytes_of(ACT, n));
-        k->act_fwd(t->out[0].dev, t->out[0].dev, t->s.f, n);
-    } else k->linear_fwd(t->out[0].dev, t->extra[0], t->in[0].dev, t->in[1].dev, t->in[2].dev, t->s.f, t->s.N, t->s.I, t->s.O);
+    k->linear_fwd(t->out[0].dev, t->extra[0], t->in[0].dev, t->in[1].dev, t->in[2].dev, t->s.f, t->s.N, t->s.I, t->s.O);
 }
 static void dense_backward(struct test *t)
 {
@@ -407,7 +407,7 @@ static void dense_backward(struct test *t)
     k->copy(t->extra[1], t->out[0].cot_dev, bytes_of(ACT, times(s.N, s.O)));
     k->act_bwd(t->extra[1], t->extra[0], s.f, times(s.N, s.O));
     k->linear_bwd(t->in[0].grad, s.add, t->in[1].grad, t->in[2].grad, t->extra[1], t->in[0].dev, t->in[1].dev,
-                  NULL, KERN_NONE, s.N, s.I, s.O);
+                  NULL, KERN_NONE, NULL, s.N, s.I, s.O);
 }
 
 /* --- embeddings --------------------------------------------------------------------------------------------- */
@@ -752,14 +752,15 @@ static const struct op ops[] = {
     { "ffn", ffn_setup, ffn_plain, ffn_forward, ffn_backward,
       { { .N = 1, .I = 1, .H = 1, .O = 1, .f = KERN_GELU }, { .N = 5, .I = 7, .H = 31, .O = 3, .f = KERN_GELU, .add = true },
         { .N = 33, .I = 12, .H = 70, .O = 9, .f = KERN_RELU }, { .N = 3, .I = 5, .H = 17, .O = 9, .f = KERN_RELU, .add = true },
-        { .N = 0, .I = 2, .H = 3, .O = 4, .f = KERN_GELU }, { .N = 70, .I = 48, .H = 192, .O = 48, .f = KERN_GELU }, END },
+        { .N = 0, .I = 2, .H = 3, .O = 4, .f = KERN_GELU }, { .N = 70, .I = 48, .H = 192, .O = 48, .f = KERN_GELU },
+        { .N = 7, .I = 5, .H = 9, .O = 3, .f = KERN_GELU, .alone = true }, { .N = 33, .I = 12, .H = 72, .O = 9, .f = KERN_RELU, .alone = true },
+        { .N = 140, .I = 6, .H = 264, .O = 16, .f = KERN_GELU, .alone = true }, { .N = 21, .I = 5, .H = 18, .O = 9, .f = KERN_GELU, .alone = true, .add = true },
+        { .N = 9, .I = 5, .H = 40, .O = 9, .f = KERN_GELU, .plain = true }, { .N = 9, .I = 5, .H = 7, .O = 9, .f = KERN_RELU, .plain = true }, END },
       .golden = { .N = 6, .I = 8, .H = 21, .O = 8, .f = KERN_GELU } },
     { "dense", dense_setup, dense_plain, dense_forward, dense_backward,
       { { .N = 1, .I = 1, .O = 1, .f = KERN_GELU }, { .N = 5, .I = 7, .O = 31, .f = KERN_GELU, .add = true },
         { .N = 33, .I = 12, .O = 9, .f = KERN_RELU }, { .N = 0, .I = 2, .O = 4, .f = KERN_GELU },
-        { .N = 130, .I = 20, .O = 96, .f = KERN_GELU }, { .N = 4, .I = 3, .O = 5 },
-        { .N = 7, .I = 5, .O = 9, .f = KERN_GELU, .alone = true }, { .N = 130, .I = 6, .O = 96, .f = KERN_RELU, .alone = true },
-        { .N = 3, .I = 4, .O = 5, .alone = true }, END } },
+        { .N = 130, .I = 20, .O = 96, .f = KERN_GELU }, { .N = 4, .I = 3, .O = 5 }, END } },
     { "embed", embed_setup, embed_plain, embed_forward, embed_backward,
       { { .N = 1, .I = 1, .V = 1 }, { .N = 40, .I = 13, .V = 7 }, { .N = 33, .I = 70, .V = 50, .plain = true },
         { .N = 0, .I = 8, .V = 3 }, { .N = 200, .I = 129, .V = 9 }, END },
