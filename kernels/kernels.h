@@ -74,7 +74,6 @@ struct kern_done { double score, log_p; int32_t n, hyp; };
  * cache of one row a step, wherever they were computed: `table` is kern_attn's k_row. Nothing is moved when hypotheses part. */
 struct kern_beam {
     int all, sentences, beam;           /* beam <= 32 */
-    int width;                          /* the first `width` hypotheses of each sentence have been computed: 1 in step 0, then beam */
     int k;                              /* continuations of each in val, idx: beam = 1: 1, else 2 beam */
     bool early;                         /* a sentence ends with its beam-th complete hypothesis; else when none under way can reach those */
     int32_t end;                        /* the word </s> */

@@ -44,6 +44,7 @@ struct search {
     int slots;                           /* rows at the beginning: what the arrays below are long, as those of the device */
     int32_t *row[ROW_ARRAYS], *sentence[SENTENCE_ARRAYS], *dev_rows, *dev_sentences;
     double *log_p;
+    int width;                           /* hypotheses of a sentence that a step computes: 1 in the first, then all */
     int longest, steps;                  /* words of the longest translation there can be; steps made so far (on a device that queues: a few more) */
 };
 
@@ -137,7 +138,7 @@ static void prepare(struct search *z, struct model *m, const struct var *memory,
 static void step(struct search *z)
 {
     const struct kern_beam *b = &z->b;
-    int rows = b->sentences * b->width, vocab = z->st.m->c.vocab;
+    int rows = b->sentences * z->width, vocab = z->st.m->c.vocab;
     const act *logits = stepper_step(&z->st, b, rows);
     z->k->topk(z->val, z->idx, z->lse, logits, z->allowed, rows, vocab, b->k);
     z->k->beam(z->val, z->idx, z->lse, b);
@@ -193,8 +194,8 @@ static void run(struct search *z)
         if (kept) k->replay(); else step(z);
         alike++;
         z->steps++;
-        if (z->b.width < z->b.beam) {
-            z->b.width = z->b.beam;
+        if (z->width < z->b.beam) {
+            z->width = z->b.beam;
             alike = 0;
         }
         if (k->queues && z->steps % LOOK) continue;
@@ -275,8 +276,8 @@ int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lan
     if (src->max > m->c.positions)
         return err_set("a sentence of %d tokens is longer than the model's %d positions", src->max, m->c.positions);
     tape_reset(t, false);
-    struct search z = { .t = t, .k = t->k, .o = o, .slots = src->n * o->beam };
-    z.b = (struct kern_beam){ .all = src->n, .beam = o->beam, .width = 1, .k = o->beam == 1 ? 1 : 2 * o->beam, .early = o->early, .end = VOCAB_EOS };
+    struct search z = { .t = t, .k = t->k, .o = o, .slots = src->n * o->beam, .width = 1 };
+    z.b = (struct kern_beam){ .all = src->n, .beam = o->beam, .k = o->beam == 1 ? 1 : 2 * o->beam, .early = o->early, .end = VOCAB_EOS };
     int32_t *rows = mem_zero(ROW_ARRAYS * (size_t)z.slots + 1, sizeof *rows), *sentences = mem_zero(SENTENCE_ARRAYS * (size_t)src->n + 1, sizeof *sentences);
     for (int a = 0; a < ROW_ARRAYS; a++) z.row[a] = array(rows, z.slots, a);
     for (int a = 0; a < SENTENCE_ARRAYS; a++) z.sentence[a] = array(sentences, src->n, a);

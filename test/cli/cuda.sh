@@ -10,7 +10,8 @@ export UNIT=$build/test/unit STEPS=10 DIM=32 LAYERS=1 TOKENS=100 SENTENCES=100 T
 
 ISOGLOT_EMULATE=random check_ops_float32 > float32 2>&1 & ops32=$!
 ISOGLOT_EMULATE=reverse check_ops_bf16 > bf16 2>&1 & ops16=$!
-"$UNIT/golden" cuda > golden 2>&1 || { cat golden; fail "models"; }
+check_models > models 2>&1 || { cat models; fail "models"; }
+check_decoding > decoding 2>&1 || { cat decoding; fail "the decoder"; }
 check_training_follows_the_cpu
 check_bf16_training_follows_the_cpu
 check_same_seed_same_bytes

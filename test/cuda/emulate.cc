@@ -134,6 +134,7 @@ static void fibre_start(struct fibre *f)
     if (!f->stack) {
         f->stack = (char *)mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (f->stack == (char *)MAP_FAILED) die("no memory for stacks");
+        races_forget(f->stack, STACK);
     }
     f->state = READY;
     f->parity = f->n_copies = f->group = 0;
@@ -522,6 +523,7 @@ cudaError_t cudaFree(void *p)
     fetches_land(~(uint64_t)0);
     struct header *h = (struct header *)p - 1;
     used -= h->n;
+    races_forget(p, h->n);
     free(h);
     return now();
 }

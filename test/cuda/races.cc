@@ -15,7 +15,7 @@ struct cell {
     struct moment read, written;
     uint8_t read_mask, written_mask, under_way; /* which of the two bytes */
 };
-struct page { uintptr_t number; struct cell *cells; };
+struct page { uintptr_t number; struct cell *cells; bool ours; };
 
 bool races_on;
 static bool inside;                             /* a launch */
@@ -31,12 +31,26 @@ static struct page *page_of(uintptr_t number, bool make)
 {
     size_t i = (size_t)(number * 0x9E3779B97F4A7C15u >> 40) % SLOTS;
     while (pages[i].number && pages[i].number != number) i = (i + 1) % SLOTS;
-    if (pages[i].number) return &pages[i];
+    if (pages[i].number) {
+        if (make && !pages[i].ours) memset(near, 0, sizeof near);
+        pages[i].ours |= make;
+        return pages[i].ours ? &pages[i] : NULL;
+    }
     if (!make) return NULL;
     if (++n_pages > SLOTS / 2) abort();
     memset(near, 0, sizeof near);
     pages[i].number = number;
+    pages[i].ours = true;
     return &pages[i];
+}
+
+void races_forget(const void *p, size_t n)
+{
+    for (uintptr_t a = ((uintptr_t)p + PAGE - 1) / PAGE; races_on && a < ((uintptr_t)p + n) / PAGE; a++) {
+        struct page *page = page_of(a, false);
+        if (page) page->ours = false;
+    }
+    memset(near, 0, sizeof near);
 }
 
 void races_begin(const unsigned char *from, const unsigned char *end)

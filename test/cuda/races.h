@@ -7,6 +7,7 @@
 extern bool races_on;
 void races_begin(const unsigned char *shared, const unsigned char *end);      /* from here on; where static shared memory is */
 void races_memory(const void *p, size_t n);                                   /* device memory */
+void races_forget(const void *p, size_t n);                                   /* is none any more: the pages that it fills */
 void races_launch(const char *kernel, const unsigned char *shared, size_t n); /* dynamic shared memory; NULL: the launch is over */
 void races_block(size_t block);
 void races_barrier(void);                                                     /* all threads of the block have met */

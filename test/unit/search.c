@@ -101,7 +101,7 @@ static void state_init(struct state *s, int sentences, int beam, bool early, dou
     size_t R = (size_t)s->rows, S = (size_t)sentences, all = S + (size_t)below(4), said = (size_t)longest * (size_t)beam * all;
     int32_t *limit = field(s, "limit", S * 4), *number = field(s, "number", S * 4), *at = field(s, "at", R * 4), *order = mem_alloc(R * 4 + all * 4);
     double *norm = field(s, "norm", (size_t)(longest + 2) * sizeof *norm);
-    *h = (struct kern_beam){ .all = (int)all, .sentences = sentences, .beam = beam, .width = 1, .k = beam == 1 ? 1 : 2 * beam, .early = early, .end = END,
+    *h = (struct kern_beam){ .all = (int)all, .sentences = sentences, .beam = beam, .k = beam == 1 ? 1 : 2 * beam, .early = early, .end = END,
         .norm = norm, .limit = limit, .number = number, .at = at };
     for (int n = 0; n < longest + 2; n++) norm[n] = pow(n, penalty);
     shuffled(order, (int)all);
@@ -305,7 +305,6 @@ static void search_through(int sentences, int beam, bool early, double penalty, 
     for (int step = 0; step <= longest; step++) {                /* one more than there is anything to do in */
         char what[128];
         snprintf(what, sizeof what, "%d sentences, beam %d, early %d, penalty %g, step %d", sentences, beam, early, penalty, step);
-        s.b.width = step ? beam : 1;
         draw(&s, val, idx, lse);
         k->upload(dval, val, n * 4); k->upload(didx, idx, n * 4); k->upload(dlse, lse, (size_t)s.rows * 4);
         k->beam(dval, didx, dlse, &s.b);
@@ -416,6 +415,7 @@ struct decoder {
     act *x, *y, *z, *qkv, *cache, *a, *logits;
     float *val, *lse;
     int32_t *idx, *first, *one;
+    int width;                                      /* hypotheses of each sentence that are computed */
 };
 
 /* The same numbers for the same seed. */
@@ -423,6 +423,7 @@ static void decoder_init(struct decoder *d, uint64_t seed, int sentences, int be
 {
     rng = (struct rng){ { seed, RNG_TEST, 1 }, 0, 0 };
     memset(d, 0, sizeof *d);
+    d->width = 1;
     state_init(&d->s, sentences, beam, false, 1, longest);
     size_t rows = (size_t)d->s.rows, k_best = (size_t)d->s.b.k, act_bytes = k->act_size;
     d->E = random_on_device(WORDS * DIM); d->Wqkv = random_on_device(3 * DIM * DIM); d->Wo = random_on_device(DIM * DIM); d->Wf = random_on_device(DIM * DIM);
@@ -446,7 +447,7 @@ static void decoder_free(struct decoder *d)
 static void decoder_step(struct decoder *d)
 {
     const struct kern_beam *b = &d->s.b;
-    int rows = b->sentences * b->width;
+    int rows = b->sentences * d->width;
     act *keys = (char *)d->qkv + DIM * k->act_size;
     struct kern_attn g = { .batch = rows, .heads = HEADS, .dim = DIM / HEADS, .ldq = 3 * DIM, .ldk = 2 * DIM, .ldv = 2 * DIM, .ldo = DIM, .q_at = d->first, .q_len = d->one,
         .k_at = b->at, .k_len = b->seen, .k_row = b->table, .max_q = 1, .max_k = d->s.steps, .rows_q = rows, .scale = 0.3f };
@@ -480,7 +481,7 @@ static void decoder_run(struct decoder *d, int *replays)
             k->replay();
             ++*replays;
         } else decoder_step(d);
-        d->s.b.width = d->s.b.beam;
+        d->width = d->s.b.beam;
     }
     assert_int_equal(k->sync(), 0);
     state_get(&d->s);
