@@ -163,7 +163,7 @@ static void compact(struct search *z)
         }
     for (int i = 0, at = 0; i < was; i++) {
         if (!z->sentence[LIVE][i]) continue;
-        for (int a = SENTENCE_ARRAYS - 1; a >= 0; a--) z->sentence[a][at] = z->sentence[a][i];
+        for (int a = 0; a < SENTENCE_ARRAYS; a++) z->sentence[a][at] = z->sentence[a][i];
         at++;
     }
     b->sentences = now;
@@ -218,52 +218,49 @@ static void spell(const struct kern_beam *b, const int32_t *word, const int32_t 
     }
 }
 
-/* done [all, beam] and count [all] are the host's: what the device found, and an empty translation of every empty sentence. */
-static void collect(const struct search *z, const struct kern_done *done, const int32_t *count, struct hyps *out)
+/* What the device found, of the host: words and parents as kern_beam has them, complete hypotheses, and how many. */
+struct found { int32_t *word, *parent, *count; struct kern_done *done; };
+
+static void collect(const struct search *z, const struct found *f, struct hyps *out)
 {
     const struct kern_beam *b = &z->b;
     int best = z->o->n_best;
-    size_t words = 0, said = (size_t)(z->steps < z->longest ? z->steps : z->longest) * (size_t)b->beam * (size_t)b->all;
-    int32_t *word = mem_alloc(2 * said * sizeof *word + 1), *parent = word + said;
-    if (said) {
-        z->k->download(word, b->word, said * sizeof *word);
-        z->k->download(parent, b->parent, said * sizeof *parent);
-    }
+    size_t words = 0;
     *out = (struct hyps){ mem_zero((size_t)b->all * (size_t)best + 1, sizeof *out->hyp), mem_zero((size_t)b->all + 1, sizeof *out->count), b->all, best, NULL };
     for (int i = 0; i < b->all; i++) {
-        out->count[i] = count[i] < best ? count[i] : best;
-        for (int j = 0; j < out->count[i]; j++) words += (size_t)done[i * b->beam + j].n;
+        out->count[i] = f->count[i] < best ? f->count[i] : best;
+        for (int j = 0; j < out->count[i]; j++) words += (size_t)f->done[i * b->beam + j].n;
     }
     uint32_t *to = out->store = mem_alloc((words + 1) * sizeof *to);
     for (int i = 0; i < b->all; i++)
         for (int j = 0; j < out->count[i]; j++) {
-            const struct kern_done *d = &done[i * b->beam + j];
+            const struct kern_done *d = &f->done[i * b->beam + j];
             out->hyp[i * best + j] = (struct hyp){ to, d->n, d->score, d->log_p };
-            spell(b, word, parent, i, d, to);
+            spell(b, f->word, f->parent, i, d, to);
             to += d->n;
         }
-    free(word);
 }
 
-static int finish(struct search *z, const struct batch *src, struct hyps *out)
+/* The result; an empty sentence has an empty translation. */
+static int finish(const struct search *z, const struct batch *src, struct hyps *out)
 {
     const struct kern_beam *b = &z->b;
-    size_t n = (size_t)b->all;
-    struct kern_done *done = mem_zero(n * (size_t)b->beam + 1, sizeof *done);
-    int32_t *count = mem_zero(n + 1, sizeof *count);
+    size_t n = (size_t)b->all, beams = n * (size_t)b->beam, said = (size_t)(z->steps < z->longest ? z->steps : z->longest) * beams;
+    struct found f = { mem_alloc(said * sizeof *f.word + 1), mem_alloc(said * sizeof *f.parent + 1), mem_zero(n + 1, sizeof *f.count), mem_zero(beams + 1, sizeof *f.done) };
     if (z->steps) {
-        z->k->download(count, b->n_done, n * sizeof *count);
-        z->k->download(done, b->done, n * (size_t)b->beam * sizeof *done);
+        z->k->download(f.count, b->n_done, n * sizeof *f.count);
+        z->k->download(f.done, b->done, beams * sizeof *f.done);
+        z->k->download(f.word, b->word, said * sizeof *f.word);
+        z->k->download(f.parent, b->parent, said * sizeof *f.parent);
     }
     for (int i = 0; i < src->n; i++)
         if (src->len[i] <= 2) {
-            count[i] = 1;
-            done[i * b->beam] = (struct kern_done){ 0, 0, 0, 0 };
+            f.count[i] = 1;
+            f.done[i * b->beam] = (struct kern_done){ 0, 0, 0, 0 };
         }
     int rc = z->k->sync();
-    if (rc == 0) collect(z, done, count, out);          /* what a lost device did not give is no number of anything */
-    free(done);
-    free(count);
+    if (rc == 0) collect(z, &f, out);                   /* what a lost device did not give is no number of anything */
+    free(f.word); free(f.parent); free(f.count); free(f.done);
     return rc;
 }
 
