@@ -68,12 +68,14 @@ struct kern_attn {
 /* A complete hypothesis: n words, </s> not counted, of which the last one is that of hypothesis `hyp` after step n - 1. */
 struct kern_done { double score, log_p; int32_t n, hyp; };
 
+enum { KERN_BEAM_MAX = 32 };
+
 /* The state of a beam search, in device memory. A search has `all` sentences, each up to `beam` hypotheses under way; of the sentences
  * `sentences` are still in the rows, of which hypothesis j of the i-th is row r = j * sentences + i. All are at the same step, and
  * a step changes device memory only, so that its calls are those of the step before. Keys and values of a hypothesis lie in a
  * cache of one row a step, wherever they were computed: `table` is kern_attn's k_row. Nothing is moved when hypotheses part. */
 struct kern_beam {
-    int all, sentences, beam;           /* beam <= 32 */
+    int all, sentences, beam;           /* beam <= KERN_BEAM_MAX */
     int k;                              /* continuations of each in val, idx: beam = 1: 1, else 2 beam */
     bool early;                         /* a sentence ends with its beam-th complete hypothesis; else when none under way can reach those */
     int32_t end;                        /* the word </s> */

@@ -3,8 +3,6 @@
 #include "kernels/cpu/cpu.h"
 #include "common/thread.h"
 
-enum { BEAM_MAX = 32 };
-
 struct beam { const float *val, *lse; const int32_t *idx; const struct kern_beam *b; };
 struct child { double log_p; int32_t word, parent; };
 
@@ -28,7 +26,7 @@ static void finish(const struct kern_beam *b, int number, int n, int hyp, double
 static int continuations(const struct beam *t, int i, struct child *child, double *best)
 {
     const struct kern_beam *b = t->b;
-    int next[BEAM_MAX] = { 0 }, kept = 0, pos = b->pos[i];
+    int next[KERN_BEAM_MAX] = { 0 }, kept = 0, pos = b->pos[i];
     bool full = pos >= b->limit[i];
     *best = -INFINITY;
     for (int taken = 0; kept < b->beam; taken++) {
@@ -54,7 +52,7 @@ static int continuations(const struct beam *t, int i, struct child *child, doubl
 /* The table's first `steps` rows of each child are its parent's. */
 static void inherit(const struct kern_beam *b, int i, const struct child *child, int n, int steps)
 {
-    int32_t *mine[BEAM_MAX], *table[BEAM_MAX];
+    int32_t *mine[KERN_BEAM_MAX], *table[KERN_BEAM_MAX];
     int moved = 0;
     for (int j = 0; j < n; j++) {
         mine[j] = b->table + b->at[row_of(b, i, j)];
@@ -62,7 +60,7 @@ static void inherit(const struct kern_beam *b, int i, const struct child *child,
         moved += child[j].parent != j;
     }
     for (int t = 0; moved && t < steps; t++) {
-        int32_t was[BEAM_MAX];
+        int32_t was[KERN_BEAM_MAX];
         for (int j = 0; j < n; j++) was[j] = table[j][t];
         for (int j = 0; j < n; j++) mine[j][t] = was[j];
     }
@@ -75,7 +73,7 @@ static int advance(void *ctx, size_t sentence, int thread)
     const struct kern_beam *b = t->b;
     int i = (int)sentence, live = b->live[i];
     if (live == 0) return 0;
-    struct child child[BEAM_MAX];
+    struct child child[KERN_BEAM_MAX];
     double best;
     int pos = b->pos[i], number = b->number[i], kept = continuations(t, i, child, &best);
     const struct kern_done *last = b->done + (size_t)number * (size_t)b->beam + b->beam - 1;

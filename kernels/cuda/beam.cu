@@ -3,7 +3,7 @@
  * in double and in the order of kernels/cpu/beam.c: the same bytes for the same val, idx, lse. */
 #include "kernels/cuda/device.h"
 
-enum { WARPS = 4, BEAM_MAX = 32 };                      /* sentences a block */
+enum { WARPS = 4 };                                     /* sentences a block */
 
 /* What a hypothesis may go on with; the first one over the warp: larger first, ties to the lower hypothesis. -INFINITY: none. */
 struct child { double log_p; int32_t word, parent; };
@@ -44,15 +44,15 @@ static __device__ void inherit(const kern_beam &b, int lane, int32_t at, int par
     int32_t from = __shfl_sync(0xffffffffu, at, parent);
     for (int first = 0; first < steps; first += 32) {
         int t = first + lane;
-        int32_t was[BEAM_MAX];
+        int32_t was[KERN_BEAM_MAX];
 #pragma unroll
-        for (int j = 0; j < BEAM_MAX; j++) {
+        for (int j = 0; j < KERN_BEAM_MAX; j++) {
             if (!(moved >> j & 1)) continue;
             int32_t row = __shfl_sync(0xffffffffu, from, j);
             if (t < steps) was[j] = b.table[row + t];
         }
 #pragma unroll
-        for (int j = 0; j < BEAM_MAX; j++) {
+        for (int j = 0; j < KERN_BEAM_MAX; j++) {
             if (!(moved >> j & 1)) continue;
             int32_t row = __shfl_sync(0xffffffffu, at, j);
             if (t < steps) b.table[row + t] = was[j];

@@ -26,7 +26,7 @@ uint8_t *decode_mask(int vocab, const uint8_t *seen)
 
 /* --- the search ------------------------------------------------------------------------------------------------ */
 
-enum { BEAM_MAX = 32, LOOK = 4 };        /* steps between two looks at which sentences are finished, on a device that queues */
+enum { LOOK = 4 };        /* steps between two looks at which sentences are finished, on a device that queues */
 
 /* Arrays of a row and of a sentence, one after another in one piece of memory; the first five of a row are kern_beam's. */
 enum { TOKEN, POS, AT, ROW, SEEN, SRC_AT, SRC_LEN, ROW_ARRAYS };
@@ -268,8 +268,8 @@ int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lan
 {
     memset(out, 0, sizeof *out);
     if (!m->dec.n) return err_set("this model has no decoder; translation wants an encoder-decoder (finetune --task unmt or mt makes one)");
-    if (o->beam < 1 || o->beam > BEAM_MAX || o->n_best < 1 || o->n_best > o->beam)
-        return err_set("beam %d with %d best: want a beam from 1 to %d and no more hypotheses than that", o->beam, o->n_best, BEAM_MAX);
+    if (o->beam < 1 || o->beam > KERN_BEAM_MAX || o->n_best < 1 || o->n_best > o->beam)
+        return err_set("beam %d with %d best: want a beam from 1 to %d and no more hypotheses than that", o->beam, o->n_best, KERN_BEAM_MAX);
     if (src->max > m->c.positions)
         return err_set("a sentence of %d tokens is longer than the model's %d positions", src->max, m->c.positions);
     tape_reset(t, false);

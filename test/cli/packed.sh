@@ -33,8 +33,8 @@ bytes $runs/quiet > want
 again broken; again killed
 stops=0
 for i in $(seq 12); do
-    if there pipeline/demo RUN=broken "${tiny[@]}" BUDGET=$((2 * i)) PROGRESS=1 REPORT="$PWD/home/broken.tar.gz" > out.$i 2> err.$i; then break; fi
-    grep -q "BUDGET=$((2 * i)) seconds are over" err.$i || { cat out.$i err.$i; fail "a stopped run"; }
+    if there pipeline/demo RUN=broken "${tiny[@]}" BUDGET=$((2 * i - 1)) PROGRESS=1 REPORT="$PWD/home/broken.tar.gz" > out.$i 2> err.$i; then break; fi
+    grep -q "BUDGET=$((2 * i - 1)) seconds are over" err.$i || { cat out.$i err.$i; fail "a stopped run"; }
     flock -n $runs/broken/lock true || fail "something of the stopped run still goes on"
     stops=$((stops + 1))
 done

@@ -155,10 +155,10 @@ static int rows_live(const struct state *s)
 
 /* --- a step of the search by kernels.h's words: all continuations sorted, whole hypotheses copied ------------- */
 
-enum { LONGEST = 16, BEAM_MAX = 32 };
+enum { LONGEST = 16 };
 struct hyp { double log_p; int n; int32_t word[LONGEST], row[LONGEST + 1]; };
 struct finished { double score, log_p; int n, hyp, turn; };
-struct sentence { struct hyp live[BEAM_MAX]; int n_live; struct finished done[2 * BEAM_MAX]; int n_done, turns; };
+struct sentence { struct hyp live[KERN_BEAM_MAX]; int n_live; struct finished done[2 * KERN_BEAM_MAX]; int n_done, turns; };
 struct candidate { double log_p; int hyp, place; int32_t word; };
 
 static struct { int tied, cut, early, hopeless, limit, none, later, moved, stays; } seen;       /* what the searches came by */
@@ -185,9 +185,9 @@ static void complete(struct sentence *s, const struct kern_beam *h, int n, int h
 
 static void plain_step(struct sentence *s, struct kern_beam *h, int i, int step, const float *val, const int32_t *idx, const float *lse)
 {
-    static struct candidate c[BEAM_MAX * 2 * BEAM_MAX];
-    static struct hyp child[BEAM_MAX];
-    int n = 0, kept = 0, number = h->number[i], parent[BEAM_MAX];
+    static struct candidate c[KERN_BEAM_MAX * 2 * KERN_BEAM_MAX];
+    static struct hyp child[KERN_BEAM_MAX];
+    int n = 0, kept = 0, number = h->number[i], parent[KERN_BEAM_MAX];
     bool full = step == h->limit[i];
     if (s->n_live == 0) return;
     for (int j = 0; j < s->n_live; j++)
