@@ -17,7 +17,7 @@ MK
 cat > bin/slowcat <<'SH'
 #!/bin/bash
 [ "${1:-}" = --version ] && { cat "$0.version" 2>/dev/null || echo slowcat 1; exit; }
-while read -r x; do for ((k = 0; k < $1; k++)); do echo "$x"; done; sleep 0.004; done
+while read -r x; do for ((k = 0; k < $1; k++)); do echo "$x"; done; [ -n "${QUICK-}" ] || sleep 0.004; done
 SH
 cat > bin/count <<'SH'
 #!/bin/bash
@@ -31,7 +31,7 @@ trap 'stop=1' TERM INT
 x=$(($(cat ${in//,/ } | cksum | cut -d' ' -f1) + seed))
 [ -n "$resume" ] && [ -f "$out/checkpoints/state" ] && read -r n x < "$out/checkpoints/state"
 while [ $n -lt $to ]; do
-    x=$(((x * 6364136223846793005 + 1442695040888963407) & 0x7fffffffffffffff)); n=$((n + 1)); sleep 0.008
+    x=$(((x * 6364136223846793005 + 1442695040888963407) & 0x7fffffffffffffff)); n=$((n + 1)); [ -n "${QUICK-}" ] || sleep 0.008
     echo "{\"step\":$n}" >> "$out/log.jsonl"
     if [ $((n % 5)) = 0 ] || [ -n "$stop" ]; then echo "$n $x" > "$out/checkpoints/t" && mv "$out/checkpoints/t" "$out/checkpoints/state"; fi
     [ -z "$stop" ] || exit 75
@@ -69,6 +69,32 @@ make -f go > last.out 2>&1 || { cat last.out; fail "make after $kills kills"; }
 [ $kills -gt 2 ] || fail "only $kills killed"
 bytes runs/toy-tiny | diff - want || fail "other bytes after $kills kills"
 make -q -f go || fail "make -q after the kills"
+
+# Killed before each line of the stage runner in turn: a stage that begins afresh, and a training that goes on.
+cat > killer <<'SH'
+case "$0 $*" in */pipelines/stage" run "*" $KILL_STAGE")
+    set -T; trap '[ "${FUNCNAME[0]-}" != run_stage ] || [ $((--KILL_LINE)) != 0 ] || kill -9 $$' DEBUG;;
+esac
+SH
+PATH=$PWD/bin:$PATH
+for stage in double.en train.1; do
+    rm -rf before; cp -a runs/toy-tiny before
+    case $stage in
+        double.en) rm before/two/en;;
+        train.1)
+            rm before/s1/model/weights before/.stage/train.1.stamp; sed '/^output:/d' runs/toy-tiny/.stage/train.1.stamp > before/.stage/train.1.part
+            (cd before; QUICK=1 count --out ../stopped --to 30 --seed 1 --in two/en,two/de); cp stopped/checkpoints/state before/s1/model/checkpoints/state;;
+    esac
+    for ((line = 1; ; line++)); do
+        rm -r runs/toy-tiny; cp -a before runs/toy-tiny
+        ! QUICK=1 BASH_ENV=$PWD/killer KILL_STAGE=$stage KILL_LINE=$line make -f go > out 2>&1 || break
+        QUICK=1 make -f go >> out 2>&1 || { cat out; fail "make after $stage was killed at line $line"; }
+        bytes runs/toy-tiny | diff - want || fail "other bytes after $stage was killed at line $line"
+        make -q -f go || fail "make -q after $stage was killed at line $line"
+    done
+    [ $line -gt 25 ] || { cat out; fail "$stage was killed at $line lines only"; }
+    [ $stage != train.1 ] || grep -q '^train.1 (continues)' out || { cat out; fail "what was interrupted began afresh"; }
+done
 
 # What is stale, and only that.
 make -q -f go SEEDS="1 2" && fail "a second seed is something to do"
