@@ -157,6 +157,16 @@ static bool same_name(const char *a, const char *b, size_t n)
     return true;
 }
 
+/* Which of the words of "a|b|c" value is, or -1 with a message. */
+static int choice(const char *words, const char *value)
+{
+    const char *s = words, *w;
+    size_t n;
+    for (int i = 0; word(&s, &w, &n); i++)
+        if (strlen(value) == n && same_name(w, value, n)) return i;
+    return err_set("'%s' is none of %s", value, words);
+}
+
 static double suffix_size(const char *s)
 {
     static const char units[] = "KMGTP";
@@ -238,11 +248,10 @@ static int set_value(const struct opt *o, const char *value, bool first)
         *(const char **)o->to = value;
         return 0;
     case OPT_CHOICE: {
-        const char *s = o->arg, *w;
-        size_t n;
-        for (int i = 0; word(&s, &w, &n); i++)
-            if (strlen(value) == n && same_name(w, value, n)) { *(int *)o->to = i; return 0; }
-        return err_set("'%s' is none of %s", value, o->arg);
+        int i = choice(o->arg, value);
+        if (i < 0) return -1;
+        *(int *)o->to = i;
+        return 0;
     }
     case OPT_LIST: {
         struct strs *l = o->to;
@@ -602,6 +611,19 @@ static int parse(int argc, char **argv, struct args *args, struct setting **list
     return -1;
 }
 
+/* Whoever sets one of these to measure with it must not measure something else. Unset and empty are the default. */
+static int check_environment(void)
+{
+    static const struct { const char *name, *words; } choices[] = {
+        { "ISOGLOT_SIMD", "base|avx2|avx512" }, { "ISOGLOT_BF16", "dots|rounded" }, { "ISOGLOT_CSLS", "float32|int8" }, { "ISOGLOT_CUDA_GRAPHS", "0|1" },
+    };
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        const char *value = getenv(choices[i].name);
+        if (value && *value && choice(choices[i].words, value) < 0) return prog_usage("%s: %s", choices[i].name, err_msg());
+    }
+    return -1;
+}
+
 int prog_start(const struct prog *p, int argc, char **argv, struct args *args)
 {
     /* With 0, 1 or 2 closed, the first file opened would be taken for standard input, output or error. */
@@ -630,6 +652,7 @@ int prog_start(const struct prog *p, int argc, char **argv, struct args *args)
         note_given(list[i].o);
     }
     free(list);
+    if (status < 0) status = check_environment();
     if (status >= 0) return status;
     par_threads_set(prog_threads());
     return -1;

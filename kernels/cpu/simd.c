@@ -9,7 +9,7 @@ static void choose(void)
 {
 #if defined __x86_64__
     const char *most = getenv("ISOGLOT_SIMD");
-    int level = !most || strcmp(most, "avx512") == 0 ? 2 : strcmp(most, "avx2") == 0 ? 1 : strcmp(most, "base") == 0 ? 0 : 2;
+    int level = most && strcmp(most, "base") == 0 ? 0 : most && strcmp(most, "avx2") == 0 ? 1 : 2;
     __builtin_cpu_init();
     if (level >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) chosen = &simd_avx2;
     if (level >= 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -170,6 +170,22 @@ static void wrong_usage_is_one_line_and_status_2(void **state)
     wrong("--no-deep=true", "tester: --no-deep takes no value\n");
 }
 
+static void the_environment_has_known_values(void **state)
+{
+    (void)state;
+    struct args a;
+    char *was = getenv("ISOGLOT_SIMD");
+    if (was) was = strdup(was);
+    setenv("ISOGLOT_SIMD", "avx3", 1);
+    wrong("x", "tester: ISOGLOT_SIMD: 'avx3' is none of base|avx2|avx512\n");
+    assert_int_equal(start(&a, "--version"), PROG_OK);
+    setenv("ISOGLOT_SIMD", "", 1);
+    assert_int_equal(start(&a, "x"), -1);
+    if (was) setenv("ISOGLOT_SIMD", was, 1);
+    else unsetenv("ISOGLOT_SIMD");
+    free(was);
+}
+
 static void help_shows_every_option_and_its_default_and_version_the_compiler(void **state)
 {
     (void)state;
@@ -351,6 +367,7 @@ int main(void)
         cmocka_unit_test(sizes_and_times_have_units),
         cmocka_unit_test(arguments_are_what_is_no_option),
         cmocka_unit_test(wrong_usage_is_one_line_and_status_2),
+        cmocka_unit_test(the_environment_has_known_values),
         cmocka_unit_test(help_shows_every_option_and_its_default_and_version_the_compiler),
         cmocka_unit_test(a_configuration_sets_options_and_the_command_line_wins),
         cmocka_unit_test(what_prog_config_prints_reads_back_as_the_same),
