@@ -10,6 +10,7 @@
 #include "common/prog.h"
 #include "cmd/shape.h"
 #include "lib/graph/profile.h"
+#include "lib/plain/plain.h"
 #include "lib/train/pretrain.h"
 
 static struct {
@@ -115,6 +116,7 @@ static int languages(void)
 static int start_weights(struct model *m, const struct vocab *v)
 {
     int taken, fresh;
+    if (plain_check(o.codes, o.tokenizer) < 0) return -1;
     if (o.codes && model_keep_file(m, MODEL_CODES, o.codes) < 0) return -1;
     if (o.tokenizer && model_keep_file(m, MODEL_TOKENIZER, o.tokenizer) < 0) return -1;
     if (r.from) {

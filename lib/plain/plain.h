@@ -12,6 +12,9 @@
 char *plain_settings(const struct tokenize_options *o);                      /* malloc'd */
 int plain_settings_parse(struct tokenize_options *o, const char *text, const char *where);
 
+/* Are these files, to be kept with a model, what its --raw will want? Paths, or NULL. -1 with a message. */
+int plain_check(const char *codes, const char *settings);
+
 struct plain;
 /* For text in language lang by the folder dir. NULL with a message: no settings or codes there, or damaged ones. */
 struct plain *plain_open(const char *dir, const char *lang);

@@ -191,7 +191,9 @@ pretrain      vocab  1  pretrain -q --layers 1 --dim 8 --heads 2 -v @ --train aa
 pretrain      cooc   1  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --objective mlm,gc --cooc @ --out o/new
 pretrain      model  -  pretrain -q -v vocab --train aa=aa.shd --init @ --out o/new
 pretrain      vectors 1  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --init-embeddings @ --out o/new
-pretrain      other  -  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --codes @ --out o/new
+pretrain      codes  1  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --codes @ --out o/new
+pretrain      log    -  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --tokenizer @ --out o/new
+finetune      codes  1  finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab --parallel aa-bb=text,text --codes @ --out o/new
 finetune      other  -  finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab --parallel aa-bb=text,text --tokenizer @ --out o/new
 finetune      shd    1  finetune -q --task unmt --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --train bb=@ --out o/new
 finetune      text   1  finetune -q --task mt --layers 1 --dim 8 --heads 2 -v vocab --parallel aa-bb=text,@ --out o/new
