@@ -9,9 +9,8 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
-#include "cmd/shape.h"
+#include "cmd/model_start.h"
 #include "lib/graph/profile.h"
-#include "lib/plain/plain.h"
 #include "lib/train/translation.h"
 
 enum task { TASK_UNMT, TASK_MT };
@@ -206,9 +205,7 @@ static int plan(void *k, int tokens, bool recompute, struct memory_need *need)
 static int start_model(const struct kernels *k)
 {
     if (model_new(&r.m, &r.c, k, (uint64_t)o.seed, true) < 0) return -1;
-    if (plain_check(o.codes, o.tokenizer) < 0) return -1;
-    if (o.codes && model_keep_file(&r.m, MODEL_CODES, o.codes) < 0) return -1;
-    if (o.tokenizer && model_keep_file(&r.m, MODEL_TOKENIZER, o.tokenizer) < 0) return -1;
+    if (keep_text_files(&r.m, o.codes, o.tokenizer) < 0) return -1;
     tape_init(&r.t, k, &r.m.ps);
     r.t.recompute = o.recompute;
     if (tape_reserve(&r.t, r.need.arena) < 0) return -1;

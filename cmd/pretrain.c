@@ -8,9 +8,8 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
-#include "cmd/shape.h"
+#include "cmd/model_start.h"
 #include "lib/graph/profile.h"
-#include "lib/plain/plain.h"
 #include "lib/train/pretrain.h"
 
 static struct {
@@ -116,9 +115,7 @@ static int languages(void)
 static int start_weights(struct model *m, const struct vocab *v)
 {
     int taken, fresh;
-    if (plain_check(o.codes, o.tokenizer) < 0) return -1;
-    if (o.codes && model_keep_file(m, MODEL_CODES, o.codes) < 0) return -1;
-    if (o.tokenizer && model_keep_file(m, MODEL_TOKENIZER, o.tokenizer) < 0) return -1;
+    if (keep_text_files(m, o.codes, o.tokenizer) < 0) return -1;
     if (r.from) {
         if (model_init_from(m, v, r.from, &taken, &fresh) < 0) return -1;
         prog_note("started from %s: %d tokens found there, %d new", r.from, taken, fresh);

@@ -1,9 +1,18 @@
-/* The shape of a model that starts from another: where no option (cmd/model_options.h) says otherwise, the other's. */
+/* What a new model takes from files that options name, and from the model it starts from. */
 #include "common/prog.h"
 #include "lib/model/model.h"
+#include "lib/plain/plain.h"
 
-/* s and *activation hold what the options say, from is the other model's configuration. Languages, vocabulary and decoder are the
- * caller's. */
+/* --codes and --tokenizer (NULL: not given), kept with m for --raw, which has to be able to read them. -1 with a message. */
+static inline int keep_text_files(struct model *m, const char *codes, const char *tokenizer)
+{
+    if (plain_check(codes, tokenizer) < 0) return -1;
+    if (codes && model_keep_file(m, MODEL_CODES, codes) < 0) return -1;
+    return tokenizer ? model_keep_file(m, MODEL_TOKENIZER, tokenizer) : 0;
+}
+
+/* The shape of a model that starts from another: where no option (cmd/model_options.h) says otherwise, the other's. s and *activation
+ * hold what the options say, from is the other model's configuration. Languages, vocabulary and decoder are the caller's. */
 static inline void shape_take(struct model_config *s, int *activation, const struct model_config *from)
 {
 #define TAKE(option, field) if (!prog_given(option)) s->field = from->field
