@@ -165,16 +165,22 @@ static int open_tmp(struct out *o)
 {
     const char *slash = strrchr(o->path, '/'), *base = slash ? slash + 1 : o->path;
     int dir = (int)(base - o->path);
-    if (asprintf(&o->tmp, "%.*s.%s.%ld.tmp", dir, o->path, base, (long)getpid()) < 0) {
-        o->tmp = NULL;
-        return err_set("%s: out of memory", o->name);
-    }
-    if (tmp_known(o->tmp))
+    char *tmp;
+    if (asprintf(&tmp, "%.*s.%s.%ld.tmp", dir, o->path, base, (long)getpid()) < 0) return err_set("%s: out of memory", o->name);
+    if (tmp_known(tmp)) {
+        free(tmp);
         return err_set("%s: this program is writing it already; give each output a name of its own", o->name);
-    unlink(o->tmp);
-    o->fd = open(o->tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (o->fd < 0) return err_sys("%s: cannot create", o->name);
-    tmp_register(o->tmp);
+    }
+    unlink(tmp);
+    tmp_register(tmp);                       /* before it is there: a signal may come at once */
+    o->fd = open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (o->fd < 0) {
+        err_sys("%s: cannot create", o->name);
+        tmp_forget(tmp);
+        free(tmp);
+        return -1;
+    }
+    o->tmp = tmp;
     return 0;
 }
 
@@ -283,12 +289,10 @@ void out_abort(struct out *o)
         if (o->tmp) o->error = ECANCELED;    /* what is buffered is not worth writing */
         fclose(o->f);
     }
-    if (o->fd >= 0) {
-        close(o->fd);
-        if (o->tmp) {
-            unlink(o->tmp);
-            tmp_forget(o->tmp);
-        }
+    if (o->fd >= 0) close(o->fd);
+    if (o->tmp) {
+        unlink(o->tmp);
+        tmp_forget(o->tmp);
     }
     out_free(o);
 }
@@ -470,9 +474,10 @@ int file_sweep(const char *dir)
     int r = 0;
     for (struct dirent *e; r == 0 && (e = readdir(d)); ) {
         long pid = tmp_owner(e->d_name);
-        if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH) continue;
+        if (pid <= 0) continue;
         char *path = path_join(dir, e->d_name);
-        r = dir_remove(path);
+        bool live = pid == getpid() ? tmp_known(path) : kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+        if (!live) r = dir_remove(path);
         free(path);
     }
     closedir(d);

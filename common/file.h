@@ -47,8 +47,9 @@ void tmp_register(const char *path);
 void tmp_forget(const char *path);
 void tmp_die(int sig);                        /* ends the process by a signal; what is registered vanishes */
 
-/* Removes what killed processes left in dir: ".NAME.PID.tmp" files and folders whose process is gone. Processes of other
- * machines are not seen: call it for a folder that dir_lock has locked. -1 with a message if dir cannot be read. */
+/* Removes what killed processes left in dir: ".NAME.PID.tmp" files and folders whose process is gone, or had this one's number
+ * (in a container it is the same each time). Processes of other machines are not seen: call it for a folder that dir_lock has
+ * locked. -1 with a message if dir cannot be read. */
 int file_sweep(const char *dir);
 
 /* A lock held until the process ends: -1 "another process (PID) is writing DIR" */

@@ -25,9 +25,11 @@ char *folder_begin(const char *out)
         err_set("no memory");
         return NULL;
     }
-    if (dir_make(tmp) < 0) { free(tmp); return NULL; }
     tmp_register(tmp);
-    return tmp;
+    if (dir_remove(tmp) == 0 && dir_make(tmp) == 0) return tmp;      /* a killed process of the same number may have left one */
+    tmp_forget(tmp);
+    free(tmp);
+    return NULL;
 }
 
 int folder_end(char *tmp, const char *out, int rc)

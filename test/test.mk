@@ -3,8 +3,14 @@
 .PHONY: test test-run setup
 test: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) test-run
-test-run: $(BINS) $(UNIT_BINS) $(EMULATED) $(O)/test/cuda/planted
+KILLER := $(O)/test/killed.so
+test-run: $(BINS) $(UNIT_BINS) $(EMULATED) $(O)/test/cuda/planted $(KILLER)
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
+
+# what test/cli/restart.sh preloads into a program; no sanitizer of its own
+$(KILLER): test/killed.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O1 -U_FORTIFY_SOURCE -D_GNU_SOURCE $(WARN) -shared -fPIC -o $@ $< -ldl
 
 ## make tsan          programs that work on several threads, under ThreadSanitizer (test/tsan); CC=clang too
 TSAN := synth-corpus tokenize bpe-learn bpe-apply vocab-count cooc-count binarize pretrain finetune translate

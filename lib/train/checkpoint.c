@@ -251,6 +251,14 @@ int checkpoint_sweep(const char *dir)
     }
     if (d) closedir(d);
     free(path);
+    int64_t *steps;                          /* a state may have been written again into one that is whole */
+    int n = list(dir, &steps);
+    for (int i = 0; i < n && rc == 0; i++) {
+        char *folder = step_dir(dir, steps[i], "");
+        rc = file_sweep(folder);
+        free(folder);
+    }
+    free(steps);
     return rc;
 }
 

@@ -38,26 +38,44 @@ static size_t number_in(const char *path)
     return n > (1ull << 60) ? 0 : (size_t)n;
 }
 
-/* Of this process's cgroup, version 2, or the one that a container sees as its root. */
+/* What a cgroup, version 2, may use yet, 0 where it has no limit. The pages of files in memory.current go when room is wanted; in a
+ * container that has read and written much they are nearly all of it. */
+static size_t cgroup_room(const char *dir)
+{
+    static const char *const cache[] = { "inactive_file", "active_file" };
+    char path[600], line[256];
+    snprintf(path, sizeof path, "%s/memory.max", dir);
+    size_t max = number_in(path);
+    if (!max) return 0;
+    snprintf(path, sizeof path, "%s/memory.current", dir);
+    size_t used = number_in(path), files = 0;
+    snprintf(path, sizeof path, "%s/memory.stat", dir);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        for (int i = 0; i < 2; i++) {
+            unsigned long long n;
+            size_t k = strlen(cache[i]);
+            if (!strncmp(line, cache[i], k) && sscanf(line + k, " %llu", &n) == 1) files += (size_t)n;
+        }
+    if (f) fclose(f);
+    used = used > files ? used - files : 0;
+    return max > used ? max - used : 1;
+}
+
+/* Of this process's cgroup, or the one that a container sees as its root. */
 static size_t cgroup_left(void)
 {
-    char line[512], path[600];
-    size_t max = 0, used = 0;
+    char line[512], path[540];
+    size_t room = 0;
     FILE *f = fopen("/proc/self/cgroup", "r");
     while (f && fgets(line, sizeof line, f)) {
         if (strncmp(line, "0::", 3)) continue;
         line[strcspn(line, "\n")] = 0;
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", line + 3);
-        max = number_in(path);
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", line + 3);
-        used = number_in(path);
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s", line + 3);
+        room = cgroup_room(path);
     }
     if (f) fclose(f);
-    if (!max) {
-        max = number_in("/sys/fs/cgroup/memory.max");
-        used = number_in("/sys/fs/cgroup/memory.current");
-    }
-    return !max ? 0 : max > used ? max - used : 1;
+    return room ? room : cgroup_room("/sys/fs/cgroup");
 }
 
 size_t memory_limit(void)

@@ -150,12 +150,17 @@ int trainer_norm(struct trainer *tr, const char *name) { return norm(tr, name, 0
 
 /* --- checkpoints --- */
 
+static struct checkpoint_keep to_keep(const struct trainer *tr)
+{
+    return (struct checkpoint_keep){ tr->o.keep, tr->o.save_every, tr->o.steps, tr->best_step };
+}
+
 /* The trainer's own numbers beside the caller's. The one before is written before the copy is taken: at most one is held. */
 static int save(struct trainer *tr)
 {
     if (catch_up(tr) < 0) return -1;
     struct checkpoint_state st = { tr->step, tr->best_step, tr->since_best, tr->best, tr->state, tr->n_state };
-    struct checkpoint_keep keep = { tr->o.keep, tr->o.save_every, tr->o.steps, tr->best_step };
+    struct checkpoint_keep keep = to_keep(tr);
     if (saver_done(tr->saver, true) < 0) return -1;
     struct snapshot *snap = snapshot_take(tr->m, &st);
     if (snap && !snapshot_finite(snap)) {        /* a step that overflows shows in the next gradient only */
@@ -176,7 +181,8 @@ static int write_folder(struct trainer *tr)
     return rc;
 }
 
-/* A locked folder begins, or goes on where its newest checkpoint stands. */
+/* A locked folder begins, or goes on where its newest checkpoint stands: with the links and without the older checkpoints that a kill
+ * right after that one was written left undone. */
 static int open_folder(struct trainer *tr)
 {
     const struct trainer_options *o = &tr->o;
@@ -192,7 +198,8 @@ static int open_folder(struct trainer *tr)
         tr->best_step = st.best_step; tr->since_best = st.since_best; tr->best = st.best;
         tr->resumed = true;
         tr->ended = tr->o.patience > 0 && tr->since_best >= tr->o.patience;
-        if (link_best(tr) < 0 || checkpoint_link(o->dir, "last", tr->step) < 0) return -1;
+        struct checkpoint_keep keep = to_keep(tr);
+        if (link_best(tr) < 0 || checkpoint_link(o->dir, "last", tr->step) < 0 || checkpoint_prune(o->dir, &keep) < 0) return -1;
     } else if (write_folder(tr) < 0) return -1;
     char *path = path_join(o->dir, "log.jsonl");
     int rc = file_exists(path) ? log_truncate(path, tr->step) : 0;

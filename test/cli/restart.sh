@@ -1,39 +1,54 @@
-# A run that is killed twenty times, wherever it happens to be, ends with the files of one that is not; checkpoints are written beside
-# training, kept as asked, and a full disk leaves the ones before.
+# A run that is killed wherever it happens to be ends with the files of one that is not; checkpoints are written beside training,
+# kept as asked, and a full disk leaves the ones before.
 . "$TOP/test/cli/lib.sh"
+killer=$(dirname "$BIN")/test/killed.so
+[ -f "$killer" ] || fail "run this by make test, which builds $killer"
 awk 'BEGIN { srand(7); for (i = 0; i < 300; i++) { n = 1 + int(rand() * 8); s = ""; for (j = 0; j < n; j++) s = s (j ? " " : "") "w" int(rand() * 30); print s } }' > s
 awk 'BEGIN { for (j = 0; j < 30; j++) print "w" j, 30 - j }' > vocab
 binarize -q -v vocab -l aa -o aa.shd < s
 run=(pretrain -q -v vocab --train aa=aa.shd --valid aa=aa.shd --valid-sentences 20 --layers 1 --dim 32 --heads 2 --ffn 64 --positions 16 --tokens 60
     --lr 1e-3 --warmup 20 --log-every 5 --save-every 2 --keep 3 --valid-every 25 --seed 5 --steps 300)
-files() { (cd "$1" && find checkpoints -type f | sort | xargs sha256sum; readlink best last); }
-newest() { local l; l=$(readlink broken/last 2>/dev/null) || l=step-0; echo $((10#${l##*step-})); }
 
+# killed after each change to the file system in turn: what has its final name is whole, and the same command goes on to the same end
+# (steps ever longer: the best validation is the first)
+short=("${run[@]}" --keep 1 --valid-every 3 --steps 6 --lr 100 --warmup 1000 --resume --out run)
+after() { (cd at && env LD_PRELOAD="$killer" KILL_AFTER="$1" ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" "${short[@]}") 2> err; }
+ended() { diff -r --no-dereference -x log.jsonl -x .lock end/run at/run || fail "$1: another end"; }
+mkdir all end at; for d in all end at; do ln -s ../vocab ../aa.shd $d; done
+(cd all && "${short[@]}" --keep 9); (cd end && "${short[@]}")
+is "$(echo $(ls all/run/checkpoints) end: $(ls end/run/checkpoints))" "step-00000002 step-00000003 step-00000004 step-00000006 end: step-00000003 step-00000006"
+for ((n = 1; ; n++)); do
+    rm -rf at/run; status=0; after $n || status=$?
+    [ $status != 0 ] || break
+    [ $status = 137 ] || { cat err; fail "status $status when killed after change $n"; }
+    for c in at/run/checkpoints/step-*[0-9]; do [ ! -e "$c" ] || diff -r "$c" "all/run/checkpoints/${c##*/}" || fail "$c is not whole after change $n"; done
+    for l in best last; do [ ! -L at/run/$l ] || [ -e at/run/$l/state.json ] || fail "$l leads nowhere after change $n"; done
+    after 0 || { cat err; fail "going on after change $n"; }
+    ended "killed after change $n"
+done
+[ $n -gt 60 ] || fail "killed after $n changes only"
+ended "not killed"
+# one change further each time, so that what clears up after a kill is killed too
+rm -r at/run
+for ((k = 1; ; k++)); do status=0; after $k || status=$?; [ $status = 137 ] || break; done
+is $status 0; ended "killed $k times"
+
+files() { (cd "$1" && find checkpoints -type f | sort | xargs sha256sum; readlink best last); }
 "${run[@]}" --out whole
 is "$(ls whole/checkpoints | tail -n 3 | tr '\n' ' ')" "step-00000296 step-00000298 step-00000300 " "the last three"
-for i in $(seq 20); do
-    "${run[@]}" --out broken --resume & pid=$!
-    while [ "$(newest)" -lt $((i * 12)) ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done
-    sleep "0.0$((RANDOM % 5))$((RANDOM % 10))"
-    kill -9 $pid 2>/dev/null || fail "the run was over before kill $i"
-    wait $pid 2>/dev/null || true
-    # what has its final name is whole
-    for c in broken/checkpoints/step-*[0-9]; do ckpt info "$c" > /dev/null || fail "$c is not whole after kill $i"; done
-done
-"${run[@]}" --out broken --resume
-files whole > a; files broken > b; same a b
-[ -z "$(find broken -name '*.tmp*')" ] || fail "something temporary was left"
+files whole > a
 
 # stopped politely at a step that is no multiple, it goes on; what that stop saved does not stay
 "${run[@]}" --out polite & pid=$!
-while [ "$(readlink polite/last 2>/dev/null || true)" = '' ] && kill -0 $pid; do sleep 0.01; done
-kill -TERM $pid; status=0; wait $pid || status=$?
+while [ "$(readlink polite/last 2>/dev/null || true)" = '' ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done
+kill -TERM $pid 2>/dev/null || true
+status=0; wait $pid || status=$?
 case $status in 75 | 0) ;; *) fail "status $status" ;; esac
 "${run[@]}" --out polite --resume
 files polite > b; same a b
 # every so many seconds, too
-"${run[@]}" --save-every 0 --save-time 1s --steps 3000 --out clock & pid=$!
-for _ in $(seq 600); do [ -e clock/last ] && break; sleep 0.1; done
+"${run[@]}" --save-every 0 --save-time 1s --valid-every 0 --steps 1000000000 --out clock & pid=$!
+for _ in $(seq 3000); do [ -e clock/last ] && break; sleep 0.1; done
 [ -e clock/last ] || fail "no checkpoint by the clock"
 kill -9 $pid; wait $pid 2>/dev/null || true
 ckpt info clock/last > /dev/null

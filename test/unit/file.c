@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/folder.h"
 #include "test/unit/scratch.h"
 
 static int entries(const char *dir)
@@ -222,13 +223,39 @@ static void signals_and_exit_take_temporary_files_along_and_a_sweep_removes_the_
     char mine[64];
     snprintf(mine, sizeof mine, "e/.y.%ld.tmp", (long)getpid());
     assert_int_equal(file_write(mine, "", 0), 0);
+    assert_int_equal(file_sweep("e"), 0);               /* a killed process of the same number left it */
+    assert_int_equal(entries("e"), 0);
+    assert_int_equal(file_write(mine, "", 0), 0);
+    tmp_register(mine);
     assert_int_equal(file_write("e/.profile", "", 0), 0);
     assert_int_equal(file_write("e/.x.1y.tmp", "", 0), 0);
     assert_int_equal(file_sweep("e"), 0);
     assert_true(file_exists(mine));
     assert_true(file_exists("e/.profile"));
     assert_int_equal(entries("e"), 3);
+    tmp_forget(mine);
     assert_int_equal(file_sweep("e/no"), -1);
+}
+
+static void a_folder_under_way_is_empty_and_then_whole(void **state)
+{
+    (void)state;
+    char left[64], path[80];
+    snprintf(left, sizeof left, "g/.out.%ld.tmp", (long)getpid());
+    snprintf(path, sizeof path, "%s/half", left);
+    assert_int_equal(dir_make(left), 0);
+    assert_int_equal(file_write(path, "half", 4), 0);   /* a killed process of the same number left it */
+    char *tmp = folder_begin("g/out/");
+    assert_string_equal(tmp, left);
+    assert_int_equal(entries(tmp), 0);
+    assert_int_equal(folder_end(tmp, "g/out/", 0), 0);
+    assert_int_equal(entries("g"), 1);
+    assert_null(folder_begin("g/out"));
+    assert_non_null(tmp = folder_begin("g/two"));
+    err_set("why");
+    assert_int_equal(folder_end(tmp, "g/two", -1), -1);
+    assert_string_equal(err_msg(), "why");
+    assert_int_equal(entries("g"), 1);
 }
 
 static void reading_and_mapping_give_the_bytes_or_a_message(void **state)
@@ -339,6 +366,7 @@ int main(void)
         cmocka_unit_test(outputs_that_cannot_be_made_are_refused),
         cmocka_unit_test(a_closed_pipe_is_named_as_such),
         cmocka_unit_test(signals_and_exit_take_temporary_files_along_and_a_sweep_removes_the_rest),
+        cmocka_unit_test(a_folder_under_way_is_empty_and_then_whole),
         cmocka_unit_test(reading_and_mapping_give_the_bytes_or_a_message),
         cmocka_unit_test(folders_are_made_and_removed_with_what_is_in_them),
         cmocka_unit_test(paths_join_with_one_slash),
