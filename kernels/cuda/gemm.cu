@@ -123,14 +123,15 @@ struct shape {
 };
 struct plan {
     struct shape shape;
-    bool made, none;
+    uint64_t used;                          /* when last; 0: never */
+    bool none;                              /* there is no algorithm */
     cublasLtMatmulDesc_t desc;
     cublasLtMatrixLayout_t A, B, C;
     cublasLtMatmulAlgo_t algo;
     size_t workspace;
 };
-enum { PLANS = 2048 };
-static struct plan plans[PLANS];
+enum { PLANS = 2048, NEAR = 8 };
+static struct plan plans[PLANS + NEAR];
 
 /* log2 of how p is aligned, at most 8. */
 static uint8_t alignment(const void *p)
@@ -154,16 +155,32 @@ static void plan_free(struct plan *p)
     memset(p, 0, sizeof *p);
 }
 
-/* Batches of packed sentences differ in their number of rows, so plans are found by a hash and overwrite each other. */
-static struct plan *plan_of(const struct shape *s, const void *bias)
+/* Batches of packed sentences differ in their number of rows, so there are more plans than are kept: a plan is near the place of a hash, where
+ * the one that has waited longest is replaced. */
+static struct plan *place_of(const struct shape *s)
 {
     uint64_t h = 14695981039346656037u;
     for (size_t i = 0; i < sizeof *s; i++) h = (h ^ ((const unsigned char *)s)[i]) * 1099511628211u;
-    struct plan *p = &plans[(h ^ h >> 29) % PLANS];
-    if (p->made && memcmp(&p->shape, s, sizeof *s) == 0) return p;
-    plan_free(p);
+    struct plan *p = &plans[(h ^ h >> 29) % PLANS], *old = p;
+    for (int i = 0; i < NEAR; i++) {
+        if (p[i].used && memcmp(&p[i].shape, s, sizeof *s) == 0) return &p[i];
+        if (p[i].used < old->used) old = &p[i];
+    }
+    return old;
+}
+
+/* NULL: calls are recorded and there is none yet. cuBLASLt 13.3 cannot choose an algorithm in a capture (status 14), and an algorithm's first
+ * launch loads it. */
+static struct plan *plan_of(const struct shape *s, const void *bias)
+{
+    static uint64_t clock;
+    struct plan *p = place_of(s);
+    bool there = p->used && memcmp(&p->shape, s, sizeof *s) == 0;
+    if (!there && cuda_not_recorded("a product whose algorithm is not chosen yet")) return NULL;
+    if (!there) plan_free(p);
+    p->used = ++clock;
+    if (there) return p;
     p->shape = *s;
-    p->made = true;
     cudaDataType_t in = s->in ? CUDA_R_16BF : CUDA_R_32F, out = s->out ? CUDA_R_16BF : CUDA_R_32F;
     cublasOperation_t ta = s->ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb = s->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasLtEpilogue_t epilogue = s->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : s->bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
@@ -225,6 +242,7 @@ void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct ma
     s.ta = ta; s.tb = tb; s.add = add; s.bias = bias != NULL; s.relu = relu; s.in = in_bf16; s.out = out_bf16;
     s.align_a = alignment(A.p); s.align_b = alignment(b); s.align_c = alignment(C.p); s.align_bias = bias ? alignment(bias_of_type) : 0;
     struct plan *p = plan_of(&s, bias_of_type);
+    if (!p) return;
     if (!p->none && bias && !set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias_of_type, sizeof bias_of_type)) p->none = true;
     if (!p->none) {
         float one = 1, beta = add ? 1 : 0;

@@ -793,6 +793,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
     cublasLtMatrixLayout_t C, cublasLtMatrixLayout_t D, cublasLtMatmulPreference_t p, int want, cublasLtMatmulHeuristicResult_t *r, int *got)
 {
     *got = 0;
+    if (capture.on) die("an algorithm of cuBLASLt is chosen in a capture, where some versions cannot");
     size_t M = d->ta == CUBLAS_OP_T ? A->cols : A->rows, K = d->ta == CUBLAS_OP_T ? A->rows : A->cols;
     size_t Kb = d->tb == CUBLAS_OP_T ? B->cols : B->rows, N = d->tb == CUBLAS_OP_T ? B->rows : B->cols;
     if (want < 1 || K != Kb || D->rows != M || D->cols != N || C->rows != M || C->cols != N || C->type != D->type || A->type != B->type)

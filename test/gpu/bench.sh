@@ -13,7 +13,7 @@ device=${DEVICE:-cuda} budget=${BUDGET:-540} began=$SECONDS torch=yes status=0
 left() { echo $((budget - SECONDS + began)); }
 peer() { LD_LIBRARY_PATH=$LIBRARIES_BEFORE "$python" "$@"; }
 if [ "$device" = cuda ]; then
-    "$UNIT/ops" cuda describe || exit 1
+    timeout 60 "$UNIT/ops" cuda describe || exit 1
     peer -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2> torch.log || torch=
 else peer -c 'import torch' 2> torch.log || torch=
 fi
@@ -34,13 +34,15 @@ bt 6 1024 60000 128 real
 mlm 12 768 60000 64 256
 END
 }
-# PyTorch in a process of its own, which compiles once and then steps when it is told to. Sets to, from (file descriptors).
+# PyTorch in a process of its own, which compiles once, in four minutes at most, and then steps when it is told to. Sets to, from (file descriptors).
 peer_open() {
-    local said
+    local said wait
     coproc PEER { exec env LD_LIBRARY_PATH="$LIBRARIES_BEFORE" "$python" "$top/test/gpu/peer.py" "$@" 2> "$log"; }
     exec {from}<&"${PEER[0]}" {to}>&"${PEER[1]}"
     pid=$PEER_PID
-    read -r -t "$(($(left) > 0 ? $(left) : 1))" said <&"$from" && [ "$said" = ready ]
+    wait=$(left)
+    [ "$wait" -le 240 ] || wait=240
+    read -r -t "$((wait > 0 ? wait : 1))" said <&"$from" && [ "$said" = ready ]
 }
 peer_close() { exec {to}>&- {from}<&-; kill "$pid" 2> /dev/null; wait "$pid" 2> /dev/null; }
 steps() {
@@ -53,13 +55,13 @@ steps() {
         log=theirs.$name.log with=
         if [ "$(left)" -lt 20 ]; then echo "$name: no time left (ONLY=$name runs it alone)"; status=1; continue; fi
         if [ -n "$torch" ]; then
-            if peer_open $kind $layers $dim $vocabulary $sentences $length "${STEPS:-20}"; then with=yes; else echo "$name: PyTorch was not ready: $(tail -n 1 "$log")"; status=1; fi
+            if peer_open $kind $layers $dim $vocabulary $sentences $length "${STEPS:-20}"; then with=yes; else peer_close; echo "$name: PyTorch was not ready: $(tail -n 1 "$log")"; status=1; fi
         fi
         for ((i = 0; i < rounds; i++)); do
             timeout 120 "$BENCH/step" $device bf16 $kind $layers $dim $vocabulary $sentences $length "${STEPS:-20}" "$(nproc)" 2>&1 < /dev/null | tee -a "ours.$name" | grep 'tokens/s' | sed 's/^/ours: /'
-            [ -z "$with" ] || { echo >&"$to"; read -r -t 120 line <&"$from" && echo "$line" | tee -a "theirs.$name"; }
+            [ -z "$with" ] || { (echo >&"$to"); read -r -t 120 line <&"$from" && echo "$line" | tee -a "theirs.$name"; }
         done
-        [ -z "$torch" ] || peer_close
+        [ -z "$with" ] || peer_close
         ours=$(best "ours.$name") theirs=$(best "theirs.$name")
         if [ -n "$ours" ] && [ -n "$theirs" ]; then aim "$name: tokens/s, times PyTorch's ($ours, $theirs)" "$(awk -v a="$ours" -v b="$theirs" 'BEGIN { print a / b }')" 1.2
         else echo "$name: numbers are missing: see ours.$name, $log"; status=1; fi

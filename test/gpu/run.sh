@@ -16,13 +16,14 @@ mkdir -p "$work" && cd "$work" || exit 1
 . "$top/test/gpu/where.sh"
 command -v nvidia-smi > /dev/null && nvidia-smi --query-gpu=name,memory.total,driver_version,clocks.max.sm --format=csv,noheader
 echo "cuBLASLt: ${ISOGLOT_CUBLASLT:-not found}"
-if ! said=$("$UNIT/ops" cuda describe 2>&1); then
-    echo "run.sh: no check was run: $said"
+if ! said=$(timeout 60 "$UNIT/ops" cuda describe 2>&1); then
+    echo "run.sh: no check was run: ${said:-the device did not answer for a minute}"
     exit 1
 fi
 echo "$said"
 
 export STEPS=${STEPS:-200} DIM=${DIM:-128} LAYERS=2 TOKENS=${TOKENS:-1000} SENTENCES=${SENTENCES:-2000} TRANSLATE=${TRANSLATE:-200} FOLLOWS=0.02
+[ -n "${SMALL-}" ] || export ISOGLOT_TEST_LARGE=1
 began=$SECONDS budget=${BUDGET:-480} passed=0 failed=0 cores=$(nproc)
 : > table
 # check NAME SECONDS COMMAND: runs it with checks.sh's functions, at most so long

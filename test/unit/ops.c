@@ -874,6 +874,36 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     par_threads_set(1);
 }
 
+/* Gradients of weights are sums over all rows of a batch: of ones, as many as there are rows, to the last. A library that cuts long sums into
+ * pieces may lose what is left over: rows a little more than a multiple of 64. ISOGLOT_TEST_LARGE: a model's shapes, at many numbers of rows. */
+static void long_sums_are_whole(void **state)
+{
+    (void)state;
+    static const int shapes[][2] = { { 64, 64 }, { 24, 200 }, { 1024, 1024 }, { 3072, 1024 } };
+    bool all = getenv("ISOGLOT_TEST_LARGE") != NULL;
+    enum { MOST = 16384 + 3 };
+    size_t wide_x = all ? 1024 : 200, wide_y = all ? 3072 : 64, ones_n = MOST * (wide_x > wide_y ? wide_x : wide_y), failed = 0;
+    float *ones = mem_alloc(ones_n * sizeof *ones), *got = mem_alloc(wide_x * wide_y * sizeof *got);
+    for (size_t i = 0; i < ones_n; i++) ones[i] = 1;
+    void *X = device(bytes_of(ACT, MOST * wide_x)), *dY = device(bytes_of(ACT, MOST * wide_y)), *dW = device(wide_x * wide_y * 4);
+    put(ACT, X, ones, MOST * wide_x);
+    put(ACT, dY, ones, MOST * wide_y);
+    for (int c = 0; c < (all ? 4 : 2); c++)
+        for (int rows = all ? 512 : 4096; rows <= 16384; rows += all ? 512 : 12288)
+            for (int over = 1; over <= 3; over++) {
+                int N = rows + over, O = shapes[c][0], I = shapes[c][1];
+                size_t n = times(O, I), bad = 0;
+                k->zero(dW, n * 4);
+                k->linear_bwd(NULL, false, dW, NULL, dY, X, NULL, NULL, KERN_NONE, NULL, N, I, O);
+                k->download(got, dW, n * 4);
+                for (size_t i = 0; i < n; i++) if (got[i] != (float)N) bad = i + 1;
+                if (bad && failed++ < 10) printf("a gradient [%d, %d]: a sum of %d ones is %.9g\n", O, I, N, (double)got[bad - 1]);
+            }
+    free(ones); free(got);
+    k->release(X); k->release(dY); k->release(dW);
+    if (failed) fail_msg("%zu products leave something out", failed);
+}
+
 static float *random_floats(struct test *t, size_t n)
 {
     float *x = mem_alloc(n * sizeof *x);
@@ -1312,6 +1342,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(gradients_are_those_of_finite_differences),
         cmocka_unit_test(a_gradient_with_the_wrong_sign_is_noticed),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+        cmocka_unit_test(long_sums_are_whole),
         cmocka_unit_test(uploads_keep_what_the_host_had_when_they_were_called),
         cmocka_unit_test(fetches_bring_what_the_device_had_when_they_were_called),
         cmocka_unit_test(topk_is_a_sort_of_the_allowed_words),

@@ -582,6 +582,7 @@ static void download(const struct sums *s) { float x; k->download(&x, s->w, size
 static void alloc(const struct sums *s) { (void)s; k->release(device(100)); }
 static void weights(const struct sums *s) { k->scale(s->w, 1, 64); }
 static void replay(const struct sums *s) { (void)s; k->replay(); }
+static void new_product(const struct sums *s) { k->linear_fwd(s->z, NULL, s->x, s->w, NULL, KERN_NONE, 4, 8, 8); }      /* not made before */
 
 /* What is called then is not done, and not done twice when it is called again. */
 static void what_cannot_be_recorded_is_refused_and_nothing_of_it_done(void **state)
@@ -590,7 +591,8 @@ static void what_cannot_be_recorded_is_refused_and_nothing_of_it_done(void **sta
     if (!k->record) return;
     static const struct { const char *name; void (*call)(const struct sums *); bool bf16; } forbidden[] = {
         { "scratch", scratch, false }, { "upload", upload, false }, { "sync", wait, false }, { "download", download, false }, { "alloc", alloc, false },
-        { "weights", weights, true }, { "replay", replay, false } };
+        { "weights", weights, true }, { "replay", replay, false },
+        { "new product", new_product, false } };
     struct sums s = sums_new();
     float y = 3, z = 2;
     sums(&s);
