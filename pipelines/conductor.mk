@@ -39,7 +39,7 @@ written:
 progress:
 	@$(TOP)/pipelines/stage progress $(PLAN) $(R)
 why:
-	@$(TOP)/pipelines/stage why $(PLAN) $(R) | grep . || echo "nothing to do"
+	@why=$$($(TOP)/pipelines/stage why $(PLAN) $(R)) && echo "$${why:-nothing to do}"
 plan:
 	@REFERENCE=$(REFERENCE).seconds $(TOP)/pipelines/stage plan $(PLAN) $(R)
 	@echo "scale $(SCALE), seeds $(SEEDS): $(PLAN_NOTE)"

@@ -49,8 +49,9 @@ for word in the and; do
     read -r -t 60 -u "${stream[0]}" got
     is "$got" $word "first line out before the last is in"
 done
+pid=$stream_PID                       # bash forgets it when the process has ended
 eval "exec ${stream[1]}>&-"
-wait "$stream_PID"
+wait "$pid"
 bpe-apply -c codes.fast --line-buffered < text | cmp - bpe
 { env --ignore-signal=PIPE bpe-apply -c codes.fast text text text text 2> err || echo $? > status; } | head -n 1 | cmp - <(head -n 1 bpe)
 is "$(cat err)" "bpe-apply: standard output: closed pipe"

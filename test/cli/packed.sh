@@ -32,10 +32,10 @@ again() { cp -a $runs/quiet $runs/$1; rm -r $runs/$1/{s1,results.tsv,table.txt,r
 bytes $runs/quiet > want
 again broken; again killed
 stops=0
-for i in $(seq 12); do
+for i in $(seq 18); do
     if there pipeline/demo RUN=broken "${tiny[@]}" BUDGET=$((2 * i - 1)) PROGRESS=1 REPORT="$PWD/home/broken.tar.gz" > out.$i 2> err.$i; then break; fi
     grep -q "BUDGET=$((2 * i - 1)) seconds are over" err.$i || { cat out.$i err.$i; fail "a stopped run"; }
-    flock -n $runs/broken/lock true || fail "something of the stopped run still goes on"
+    flock -w 60 $runs/broken/lock true || fail "something of the stopped run still goes on"
     stops=$((stops + 1))
 done
 [ $stops -gt 0 ] || fail "it was never stopped"

@@ -8,20 +8,20 @@ export MODEL="--layers 1 --dim 16 --heads 2 --ffn 32 --dropout 0.1"
 export PRETRAIN="--tokens 200 --lr 1e-3 --warmup 5 --valid-every 20 --save-every 10 --keep 1 --steps 600"
 export UNMT="--tokens 200 --lr 1e-3 --warmup 5 --pseudo-steps 10 --valid-every 20 --valid-sentences 20 --save-every 10 --keep 1 --steps 60"
 printf 'demo:\n\t+@MAKE="$(MAKE)" BIN=%s RUNS=%s/runs SCALE=smoke RUN=$(R) SUMMARY=true exec %s/pipelines/conduct $(or $(V),pipeline) demo\n' "$BIN" "$PWD" "$TOP" > go
-# .part says that a stage was begun; one that was killed between its stamp and the end leaves it behind
-bytes() { (cd "$1"; find . -follow -type f ! -name lock ! -name '*.lock' ! -path './log/*' ! -name 'log.jsonl' ! -name '*.time' ! -path './.stage/hashes' ! -path './.stage/plan*' ! -path './.stage/*.part*' | sort | xargs sha256sum); }
+bytes() { (cd "$1"; find . -follow -type f ! -name lock ! -name '*.lock' ! -path './log/*' ! -name 'log.jsonl' ! -name '*.time' ! -path './.stage/hashes' ! -path './.stage/plan*' | sort | xargs sha256sum); }
 
 make -f go R=quiet > quiet.out 2>&1 || { tail -n 20 quiet.out; fail "the undisturbed run"; }
 make -q -f go R=quiet || fail "make -q after it"
 # this test's own training processes: those in its run folder
-training() { for q in $(pgrep -x pretrain; pgrep -x finetune); do [ "$(readlink "/proc/$q/cwd")" != "$PWD/runs/killed" ] || echo "$q"; done; }
+training() { for q in $(pgrep -x pretrain; pgrep -x finetune); do [ "$(readlink "/proc/$q/cwd")" != "$(pwd -P)/runs/killed" ] || echo "$q"; done; }
 set -m
 kills=0
 stages=(words-left s1.mlm-gc.pretrain s1.mlm-gc.pretrain s1.mlm-gc.unmt s1.mlm-gc.unmt s1.mlm-gc.xa-xb)
-for i in $(seq 0 $((${KILLS:-6} - 1))); do
+for ((i = 0; i < 30 && kills < ${KILLS:-6}; i++)); do
+    stage=${stages[i % 6]}
     make -j2 -f go R=killed > out.$i 2>&1 & p=$!
     # in the middle of one of the stages, if it is still to do
-    while kill -0 $p 2>/dev/null && ! grep -q "^${stages[i % 6]}" out.$i; do sleep 0.05; done
+    while kill -0 $p 2>/dev/null && ! grep -q "^$stage" out.$i && [ ! -f runs/killed/.stage/$stage.stamp ]; do sleep 0.05; done
     sleep 0.$((RANDOM % 6))
     case $((i % 3)) in
         0) kill -9 $p 2>/dev/null && kills=$((kills + 1));;
@@ -29,6 +29,8 @@ for i in $(seq 0 $((${KILLS:-6} - 1))); do
         2) q=$(training | head -n 1) && [ -n "$q" ] && kill -9 "$q" 2>/dev/null && kills=$((kills + 1));;
     esac || true
     wait $p 2>/dev/null || true
+    # over before it could be killed: again from the beginning
+    [ ! -f runs/killed/.stage/results.stamp ] || flock -w 300 runs/killed/lock rm -rf runs/killed
 done
 set +m
 [ $kills -gt 2 ] || fail "only $kills killed"

@@ -122,12 +122,12 @@ fails 2 'usage' "$report" T
 
 # live: a log that appears and grows is drawn and drawn again, until a signal comes
 plot curves growing.jsonl --live 1s -o live.svg 2> live.err & pid=$!
-for _ in $(seq 100); do grep -q waiting live.err && break; sleep 0.1; done
+for _ in $(seq 1500); do grep -q waiting live.err && break; sleep 0.1; done
 log 7 | sed -n 1,20p > growing.jsonl
-for _ in $(seq 200); do [ -e live.svg ] && break; sleep 0.1; done
+for _ in $(seq 1500); do [ -e live.svg ] && break; sleep 0.1; done
 log 7 | tail -n +21 >> growing.jsonl
 plot curves growing.jsonl -o once.svg
-for _ in $(seq 300); do cmp -s live.svg once.svg && break; sleep 0.1; done
+for _ in $(seq 1500); do cmp -s live.svg once.svg && break; sleep 0.1; done
 same live.svg once.svg
 kill -TERM $pid; wait $pid
 fails 2 'live' plot curves growing.jsonl --live 1s

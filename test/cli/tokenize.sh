@@ -78,7 +78,7 @@ shard info th.shd | grep -qF "$(tokenize -l th --describe)" || fail "no note in 
 # It streams: the first line is out while the pipe stays open.
 mkfifo pipe; tokenize -l en --line-buffered < pipe > streamed & exec 9> pipe
 echo 'One, two.' >&9
-for i in {1..200}; do [ -s streamed ] && break; sleep 0.05; done
+for i in {1..3000}; do [ -s streamed ] && break; sleep 0.05; done
 is "$(cat streamed)" 'One , two .'
 exec 9>&-; wait
 

@@ -67,8 +67,9 @@ same a b
 # told to stop during a validation: saved and, resumed, the same
 "${run[@]}" --valid aa=aa.shd --valid-every 1 --steps 200 --save-every 500 --out quiet
 "${run[@]}" --valid aa=aa.shd --valid-every 1 --steps 200 --save-every 500 --out stopped & pid=$!
-for _ in $(seq 100); do grep -q '"valid"' stopped/log.jsonl 2>/dev/null && break; sleep 0.05; done
-kill -TERM $pid; status=0; wait $pid || status=$?
+while ! grep -q '"valid"' stopped/log.jsonl 2>/dev/null && kill -0 $pid 2>/dev/null; do sleep 0.01; done
+kill -TERM $pid 2>/dev/null || true
+status=0; wait $pid || status=$?
 case $status in 0 | 75) ;; *) fail "status $status" ;; esac
 "${run[@]}" --valid aa=aa.shd --valid-every 1 --steps 200 --save-every 500 --out stopped --resume
 for d in best last; do
