@@ -26,6 +26,14 @@ mv away.gz mirror/text.gz
 "$fetch" sources corpus/text > got 2> err; same got text
 "$fetch" sources corpus/member > got 2> err; same got text
 
+# what a killed one left goes with the next, and what one at work has does not
+rm data/corpus/text; echo half | tee data/corpus/text.tmp.killed > data/corpus/text.tmp.killed.get; echo half > data/corpus/text.tmp.atwork
+exec 7>> data/corpus/text.tmp.atwork; flock 7
+"$fetch" sources corpus/text > got; same got text
+is "$(echo $(ls data/corpus))" "member text text.tmp.atwork"
+exec 7>&-
+rm data/corpus/text; "$fetch" sources corpus/text > got; is "$(echo $(ls data/corpus))" "member text"
+
 # a file with another hash is refused, and nothing is written
 "$fetch" sources corpus/wrong > got 2> err && fail "a wrong file was taken"
 [ ! -s got ] || fail "half a file"
