@@ -12,7 +12,8 @@ run=(pretrain -q -v vocab --train aa=aa.shd --valid aa=aa.shd --valid-sentences 
 # killed after each change to the file system in turn: what has its final name is whole, and the same command goes on to the same end
 # (steps ever longer: the best validation is the first)
 short=("${run[@]}" --keep 1 --valid-every 3 --steps 6 --lr 100 --warmup 1000 --resume --out run)
-after() { (cd at && env LD_PRELOAD="$killer" KILL_AFTER="$1" ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" "${short[@]}") 2> err; }
+until_change() { LD_PRELOAD=$killer KILL_AFTER=$1 ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 exec "${@:2}"; }
+after() { (cd at; until_change "$1" "${short[@]}") 2> err; }
 ended() { diff -r --no-dereference -x log.jsonl -x .lock end/run at/run || fail "$1: another end"; }
 mkdir all end at; for d in all end at; do ln -s ../vocab ../aa.shd $d; done
 (cd all && "${short[@]}" --keep 9); (cd end && "${short[@]}")
@@ -59,3 +60,20 @@ cp -r whole full; rm -rf full/checkpoints/step-0000030* full/best full/last
 is "$(ls full/checkpoints | tr '\n' ' ')" "$(ls whole/checkpoints | grep -v 300 | tr '\n' ' ')" "checkpoints after a full disk"
 "${run[@]}" --out full --resume
 files full > b; same a b
+
+# what a program writes is the old file or the new one, and a folder is there or not
+binarize -q -v vocab -l bb -o new.shd < s; cp aa.shd out.shd
+for ((n = 1; ; n++)); do
+    status=0; (until_change $n binarize -q -v vocab -l bb -o out.shd < s) || status=$?
+    [ $status = 137 ] || break
+    if cmp -s out.shd new.shd; then cp aa.shd out.shd; else same out.shd aa.shd; fi
+done
+is "$status $n" "0 3"; same out.shd new.shd
+model=$TOP/test/golden/interchange/bert
+ckpt import -q -o new --lang-code xx "$model"
+for ((n = 1; ; n++)); do
+    status=0; (until_change $n ckpt import -q -o out --lang-code xx "$model") || status=$?
+    if [ -e out ]; then diff -r new out || fail "half a folder after change $n"; rm -r out; else [ $status = 137 ] || fail "status $status"; fi
+    [ $status != 0 ] || break
+done
+[ $n -gt 5 ] || fail "killed after $n changes only"
