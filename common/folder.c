@@ -26,7 +26,7 @@ char *folder_begin(const char *out)
         return NULL;
     }
     tmp_register(tmp);
-    if (dir_remove(tmp) == 0 && dir_make(tmp) == 0) return tmp;      /* a killed process of the same number may have left one */
+    if ((!file_exists(tmp) || dir_remove(tmp) == 0) && dir_make(tmp) == 0) return tmp;      /* a killed process of the same number may have left one */
     tmp_forget(tmp);
     free(tmp);
     return NULL;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
@@ -412,28 +414,47 @@ static char *word_lines(const struct vectors *v, size_t *size)
     return s;
 }
 
+static void remove_regular(const char *path)
+{
+    struct stat st;
+    char *real = realpath(path, NULL);       /* what a link leads to, so that the link survives */
+    if (real && stat(real, &st) == 0 && S_ISREG(st.st_mode)) unlink(real);
+    free(real);
+}
+
+/* Both files are written, then the old rows go, then the words come and the rows last: killed between them, nothing has rows under
+ * other words. */
 static int write_npy(const struct vectors *v, const char *path)
 {
-    struct out *o = out_open(path);
-    if (!o) return -1;
+    struct out *rows = out_open(path), *words = NULL;
+    if (!rows) return -1;
     char head[128];
     int n = snprintf(head + 10, sizeof head - 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (%u, %d), }", v->n, v->dim);
     memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);
     memset(head + 10 + n, ' ', sizeof head - 11 - (size_t)n);
     head[sizeof head - 1] = '\n';
-    if (out_write(o, head, sizeof head) < 0 || out_write(o, v->x, (size_t)v->n * (size_t)v->dim * sizeof *v->x) < 0) {
-        out_abort(o);
+    int r = out_write(rows, head, sizeof head);
+    if (r == 0) r = out_write(rows, v->x, (size_t)v->n * (size_t)v->dim * sizeof *v->x);
+    if (r == 0) r = out_flush(rows);
+    if (r == 0 && path && strcmp(path, "-")) {
+        size_t size;
+        char *lines = word_lines(v, &size), *name = mem_alloc(strlen(path) + 7);
+        sprintf(name, "%s.words", path);
+        words = out_open(name);
+        r = !words || out_write(words, lines, size) < 0 || out_flush(words) < 0 ? -1 : 0;
+        free(lines);
+        free(name);
+    }
+    if (r < 0) {
+        out_abort(words);
+        out_abort(rows);
         return -1;
     }
-    if (out_commit(o) < 0) return -1;
-    if (!path || !strcmp(path, "-")) return 0;
-    size_t size;
-    char *words = word_lines(v, &size), *name = mem_alloc(strlen(path) + 7);
-    sprintf(name, "%s.words", path);
-    int r = file_write(name, words, size);
-    free(words);
-    free(name);
-    return r;
+    if (words) {
+        remove_regular(path);
+        if (out_commit(words) < 0) { out_abort(rows); return -1; }
+    }
+    return out_commit(rows);
 }
 
 static int write_safetensors(const struct vectors *v, const char *path)

@@ -77,3 +77,13 @@ for ((n = 1; ; n++)); do
     [ $status != 0 ] || break
 done
 [ $n -gt 5 ] || fail "killed after $n changes only"
+# vectors and their words in two files: never rows under other words
+for l in "w1 w2 w3" "w4 w5 w6"; do printf '%s 1\n' $l > list; embed -q --model whole --words list -o "${l%% *}.npy"; done
+for f in npy npy.words; do cp w1.$f out.$f; done
+for ((n = 1; ; n++)); do
+    status=0; (until_change $n embed -q --model whole --words list -o out.npy) || status=$?
+    [ $status = 137 ] || break
+    [ ! -e out.npy ] || { cmp -s out.npy w1.npy && cmp -s out.npy.words w1.npy.words; } || { same out.npy w4.npy && same out.npy.words w4.npy.words; }
+done
+[ $n -gt 5 ] || fail "killed after $n changes only"
+is $status 0; same out.npy w4.npy; same out.npy.words w4.npy.words
