@@ -70,7 +70,7 @@ struct matrix { const void *p; int ld; enum matrix_type type; };
 void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct matrix B, struct matrix C,
                bool add, const float *bias, bool relu);
 const char *gemm_open(void);                /* opens cuBLASLt: NULL, or what is missing */
-const char *gemm_describe(void);            /* "cuBLASLt 13.0.2" */
+const char *gemm_describe(void);            /* "cuBLASLt 13.0.2", and whether there were products that it has no algorithm for */
 
 /* Calls F<float>(...) or F<bf16>(...). */
 #define BY_TYPE(F, ...) (cuda.bf16 ? F<bf16>(__VA_ARGS__) : F<float>(__VA_ARGS__))

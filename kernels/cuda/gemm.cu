@@ -20,6 +20,7 @@ static struct {
 #undef X
     cublasLtHandle_t handle;
     void *workspace;
+    int lacking;                            /* kinds of products that it had no algorithm for */
 } lt;
 static const size_t WORKSPACE = (size_t)32 << 20;       /* what NVIDIA recommends for Hopper */
 
@@ -72,9 +73,10 @@ const char *gemm_open(void)
 
 const char *gemm_describe(void)
 {
-    static char text[64];
+    static char text[128];
     unsigned v = (unsigned)lt.cublasLtGetVersion();
-    snprintf(text, sizeof text, "cuBLASLt %u.%u.%u", v / 10000, v / 100 % 100, v % 100);
+    int n = snprintf(text, sizeof text, "cuBLASLt %u.%u.%u", v / 10000, v / 100 % 100, v % 100);
+    if (lt.lacking) snprintf(text + n, sizeof text - (size_t)n, " without an algorithm for %d kinds of products", lt.lacking);
     return text;
 }
 
@@ -210,7 +212,8 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
         lt.cublasLtMatmulPreferenceDestroy(pref);
     }
     p->none = !good || got == 0;
-    if (!p->none) {
+    if (p->none) lt.lacking++;
+    else {
         p->algo = r.algo;
         p->workspace = r.workspaceSize;
     }
@@ -254,6 +257,7 @@ void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct ma
             return;
         }
         p->none = true;
+        lt.lacking++;
     }
     if (in_bf16) by_plain(ta, tb, M, N, K, (const bf16 *)A.p, A.ld, (const bf16 *)b, B.ld, C, add, bias, relu);
     else by_plain(ta, tb, M, N, K, (const float *)A.p, A.ld, (const float *)b, B.ld, C, add, bias, relu);

@@ -57,6 +57,7 @@ is "$(ls later/checkpoints)" "$(ls at-once/checkpoints)" "checkpoints of a run w
 pretrain_on auto float32 auto --steps 1 2> why || { cat why; fail "auto"; }
 wait $ops32 || { cat float32; fail "operations in float32"; }
 wait $ops16 || { cat bf16; fail "operations in bf16"; }
+for f in float32 bf16; do grep -Eq 'cuBLASLt [0-9.]+ without an algorithm for [1-9][0-9]* kinds of products, (float32|bf16)' $f || { tail -n 3 $f; fail "products without an algorithm are not told ($f)"; }; done
 
 # what the emulation finds, in kernels with a mistake each
 planted=$build/test/cuda/planted

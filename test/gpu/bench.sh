@@ -11,7 +11,7 @@ python=${PYTHON:-python3} rounds=${1:-2}
 . "$top/test/gpu/where.sh"
 device=${DEVICE:-cuda} budget=${BUDGET:-540} began=$SECONDS torch=yes status=0
 left() { echo $((budget - SECONDS + began)); }
-peer() { LD_LIBRARY_PATH=$LIBRARIES_BEFORE "$python" "$@"; }
+peer() { LD_LIBRARY_PATH=$LIBRARIES_BEFORE timeout 120 "$python" "$@"; }
 if [ "$device" = cuda ]; then
     timeout 60 "$UNIT/ops" cuda describe || exit 1
     peer -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2> torch.log || torch=

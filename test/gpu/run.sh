@@ -62,6 +62,7 @@ echo
 cat log.speed_of_operations 2>/dev/null
 echo
 cat table
+grep -Eo 'without an algorithm for .* products|nothing recorded: .*' log.speed_* | sort -u          # what makes it slow
 share=$(sed -n 's/.* \([0-9]*\)% of one product.*/\1/p' log.speed_12x1024 | tail -n 1)
 echo "aim: 65% of one product's speed at 12 x 1024: ${share:-no number}${share:+%}, $([ "${share:-0}" -ge 65 ] && echo reached || echo missed); 1.2 times PyTorch: test/gpu/bench.sh"
 echo "$passed passed, $failed failed in $((SECONDS - began)) s; logs in $work"

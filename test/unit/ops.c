@@ -1357,5 +1357,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lesser_instruction_sets_pass_too),
         cmocka_unit_test(bf16_products_pass_to_two_digits),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    printf("%s\n", k->describe());                          /* with what it met on the way */
+    return failed;
 }
