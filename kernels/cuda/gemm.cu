@@ -177,11 +177,13 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
 {
     static uint64_t clock;
     struct plan *p = place_of(s);
-    bool there = p->used && memcmp(&p->shape, s, sizeof *s) == 0;
-    if (!there && cuda_not_recorded("a product whose algorithm is not chosen yet")) return NULL;
-    if (!there) plan_free(p);
+    if (p->used && memcmp(&p->shape, s, sizeof *s) == 0) {
+        p->used = ++clock;
+        return p;
+    }
+    if (cuda_not_recorded("a product whose algorithm is not chosen yet")) return NULL;
+    plan_free(p);
     p->used = ++clock;
-    if (there) return p;
     p->shape = *s;
     cudaDataType_t in = s->in ? CUDA_R_16BF : CUDA_R_32F, out = s->out ? CUDA_R_16BF : CUDA_R_32F;
     cublasOperation_t ta = s->ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb = s->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
