@@ -39,7 +39,7 @@ written:
 progress:
 	@$(TOP)/pipelines/stage progress $(PLAN) $(R)
 why:
-	@why=$$($(TOP)/pipelines/stage why $(PLAN) $(R)) && echo "$${why:-nothing to do}"
+	@why=$$($(TOP)/pipelines/stage why $(PLAN) $(R)) && cat <<< "$${why:-nothing to do}"
 plan:
 	@REFERENCE=$(REFERENCE).seconds $(TOP)/pipelines/stage plan $(PLAN) $(R)
 	@echo "scale $(SCALE), seeds $(SEEDS): $(PLAN_NOTE)"

@@ -110,12 +110,12 @@ done
 
 # What is stale, and only that.
 make -q -f go SEEDS="1 2" && fail "a second seed is something to do"
-is "$(make -f go V=why SEEDS='1 2' | head -n 1)" "train.2: has not run"
+is "$(make -f go V=why SEEDS='1 2' | sed -n 1p)" "train.2: has not run"
 make -f go SEEDS="1 2" > out; grep -q '^train.1' out && fail "seed 1 was trained again"
 make -f go V=why N=31 > out; grep -q '^raw.en: command changed' out || fail "$(cat out)"
 touch runs/toy-tiny/raw/en; is "$(make -f go V=why SEEDS='1 2')" "nothing to do" "a new time alone"
 echo 31 >> runs/toy-tiny/raw/en
-is "$(make -f go V=why SEEDS='1 2' | head -n 2)" "raw.en: output raw/en was changed
+is "$(make -f go V=why SEEDS='1 2' | sed -n 1,2p)" "raw.en: output raw/en was changed
 double.en: input raw/en changed"
 make -f go SEEDS="1 2" > out; grep -qE '^(double|train|table)' out && fail "the same raw text again, yet more was run: $(cat out)"
 echo '# the same version, other code' >> bin/slowcat
