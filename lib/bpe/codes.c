@@ -76,7 +76,7 @@ int codes_parse(struct codes *c, const char *name, const char *text, size_t n, s
         size_t len = nl ? (size_t)(nl - s) : n - at;
         at += len + 1;
         line++;
-        while (len && s[len - 1] == '\r') len--;
+        while (len && (s[len - 1] == '\r' || s[len - 1] == ' ')) len--;        /* in any order, as subword-nmt does */
         size_t good = utf8_check(s, len);
         if (good < len) { err_set("%s:%llu: byte %zu is not UTF-8; merge operations must be", name, line, good + 1); goto fail; }
         if (line == 1 && len >= 9 && !memcmp(s, "#version:", 9)) {

@@ -310,6 +310,12 @@ static void bad_codes_are_refused_with_their_line(void **state)
     assert_int_equal(c.version, 2);
     assert_int_equal(c.n, 1);
     codes_free(&c);
+    static const char ends[] = "a b \r\r \r\nc d\r ";           /* lines end before any mixture of these */
+    assert_int_equal(codes_parse(&c, "c", ends, sizeof ends - 1, 0), 0);
+    assert_int_equal(c.n, 2);
+    assert_int_equal(c.bytes_n, 4);
+    assert_memory_equal(c.bytes, "abcd", 4);
+    codes_free(&c);
 }
 
 /* --- counting, cache, glossaries --- */
