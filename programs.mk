@@ -2,7 +2,7 @@
 # BLAS only where matrices are multiplied.
 ICU := -licui18n -licuuc -licudata
 JSON := -lcjson
-NN := lib/train lib/model lib/graph kernels/cpu lib/cooc common-json common
+NN := lib/task lib/objective lib/data lib/engine lib/model lib/graph kernels/cpu lib/cooc common-json common
 SPACE := lib/space lib/cooc kernels/cpu common-json common
 SPACE_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
 NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)

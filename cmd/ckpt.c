@@ -14,7 +14,7 @@
 #include "common/prog.h"
 #include "common/safetensors.h"
 #include "lib/hf/hf.h"
-#include "lib/train/trainer.h"
+#include "lib/engine/trainer.h"
 
 static struct { const char *out, *to, *src, *tgt; bool tensors, mask; struct strs langs; } o = { .mask = true };
 

@@ -12,7 +12,7 @@
 #include "common/prog.h"
 #include "lib/embed/states.h"
 #include "lib/space/contexts.h"
-#include "lib/train/trainer.h"
+#include "lib/engine/trainer.h"
 
 enum { TOKENS, WORDS, SENTENCES };
 

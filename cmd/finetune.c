@@ -11,7 +11,7 @@
 #include "common/prog.h"
 #include "cmd/model_start.h"
 #include "lib/graph/profile.h"
-#include "lib/train/translation.h"
+#include "lib/objective/translation.h"
 
 enum task { TASK_UNMT, TASK_MT };
 

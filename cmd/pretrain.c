@@ -10,7 +10,7 @@
 #include "common/prog.h"
 #include "cmd/model_start.h"
 #include "lib/graph/profile.h"
-#include "lib/train/pretrain.h"
+#include "lib/objective/pretrain.h"
 
 static struct {
     struct strs train, valid;

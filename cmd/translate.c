@@ -9,7 +9,7 @@
 #include "common/text.h"
 #include "lib/model/decode_many.h"
 #include "lib/plain/plain.h"
-#include "lib/train/trainer.h"
+#include "lib/engine/trainer.h"
 
 static struct {
     const char *model, *src, *tgt, *out, *device;

@@ -1,4 +1,4 @@
-/* link: lib/train lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
+/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
 /* Batches that are made ahead: in order, with the state of the data as it was after each; ends, failures and early stops. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "lib/train/ahead.h"
+#include "lib/engine/ahead.h"
 
 struct maker { int64_t drawn; int64_t fail_at, end; };
 

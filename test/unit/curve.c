@@ -1,4 +1,4 @@
-/* link: lib/train lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
+/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
 /* 200 training steps follow PyTorch's losses (test/golden/curve.py) within 1e-3: the same initial weights and batches. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/safetensors.h"
-#include "lib/train/pretrain.h"
+#include "lib/objective/pretrain.h"
 
 enum { SENTENCES = 16, WARMUP = 20 };
 static const double LR = 6e-3;

@@ -1,4 +1,4 @@
-/* link: lib/train lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
+/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
 /* Replays the tiny models of test/golden/model.py against PyTorch's numbers: logits, losses, every gradient, ten steps of
  * clipped Adam, AdamW and LAMB; and that recomputing layers gives the same bytes. Norm-relative errors stay below 1e-4. */
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include "common/mem.h"
 #include "common/safetensors.h"
 #include "lib/model/model.h"
-#include "lib/train/gc.h"
+#include "lib/objective/gc.h"
 
 static struct st_file *gold;
 static struct model m;

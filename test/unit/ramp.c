@@ -1,11 +1,11 @@
 /* Weights that change over a run. */
-/* link: lib/train */
+/* link: lib/task lib/objective lib/data lib/engine */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "lib/train/ramp.h"
+#include "lib/engine/ramp.h"
 
 static void a_number_is_constant(void **state)
 {

@@ -1,4 +1,4 @@
-/* link: lib/train lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
+/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
 /* What training reads: the stream of samples, masking, noise. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
-#include "lib/train/mlm.h"
-#include "lib/train/translation.h"
+#include "lib/objective/mlm.h"
+#include "lib/objective/translation.h"
 
 /* A corpus of n sentences; sentence i has 1 + i % 7 tokens, all 100 * (lang + 1) + i % 50. */
 static struct corpus corpus(int lang, uint32_t n)

@@ -1,4 +1,4 @@
-/* link: lib/train lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
+/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
 /* Steps that the trainer does not wait for: on a device that lets nothing be read before somebody waits, the log and the checkpoints
  * are those of one that is done when a call returns, and so is the end of a run whose gradient is not finite. */
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/train/checkpoint.h"
+#include "lib/engine/checkpoint.h"
 #include "test/unit/scratch.h"
 
 /* The CPU, whose fetched numbers come with the next sync only; the norm of step `bad` is infinite. */

@@ -1,9 +1,9 @@
 /* Masked language modelling (Devlin et al. 2019, as XLM does it): 15% of the tokens are predicted; of these 80% read
  * <mask>, 10% a random word, 10% themselves. Specials are never chosen, but <unk>, which
  * stands for a word, is. */
-#ifndef TRAIN_MLM_H
-#define TRAIN_MLM_H
-#include "lib/train/corpus.h"
+#ifndef OBJECTIVE_MLM_H
+#define OBJECTIVE_MLM_H
+#include "lib/data/corpus.h"
 
 struct mlm_options { double select, mask, random; };     /* 0.15, 0.8, 0.1 */
 

@@ -1,4 +1,4 @@
-#include "lib/train/gc.h"
+#include "lib/objective/gc.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

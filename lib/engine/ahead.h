@@ -1,8 +1,8 @@
 /* Micro-batches prepared on a thread of their own, some ahead of the step that learns from them. Where the data stands in a
  * checkpoint is where the step stands, not the thread: its integers (trainer_state) are copied with every item. */
-#ifndef TRAIN_AHEAD_H
-#define TRAIN_AHEAD_H
-#include "lib/train/trainer.h"
+#ifndef ENGINE_AHEAD_H
+#define ENGINE_AHEAD_H
+#include "lib/engine/trainer.h"
 
 enum { AHEAD_ITEMS = 4 };
 

@@ -1,4 +1,4 @@
-#include "lib/train/memory.h"
+#include "lib/engine/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

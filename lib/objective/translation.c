@@ -1,11 +1,11 @@
-#include "lib/train/translation.h"
+#include "lib/objective/translation.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/train/ahead.h"
+#include "lib/engine/ahead.h"
 
 /* One micro-batch of translation: sources with <s> </s>, decoder inputs "<s> y", targets "y </s>". */
 struct mt_batch {

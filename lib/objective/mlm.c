@@ -1,4 +1,4 @@
-#include "lib/train/mlm.h"
+#include "lib/objective/mlm.h"
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"

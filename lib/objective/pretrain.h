@@ -1,10 +1,10 @@
 /* Pre-training an encoder: masked language modelling, alone or regularised by co-occurrence counts,
  * L = L_MLM + lambda L_GC (MLM-GC, Eq. 4). */
-#ifndef TRAIN_PRETRAIN_H
-#define TRAIN_PRETRAIN_H
-#include "lib/train/gc.h"
-#include "lib/train/memory.h"
-#include "lib/train/trainer.h"
+#ifndef OBJECTIVE_PRETRAIN_H
+#define OBJECTIVE_PRETRAIN_H
+#include "lib/objective/gc.h"
+#include "lib/engine/memory.h"
+#include "lib/engine/trainer.h"
 
 struct pretrain {
     struct model *m;

@@ -4,10 +4,10 @@
  *
  * averaged over the targets t of a batch; Eq. 6 (appendix D) has the output embedding O_{w_{t+j}} in place of H_{t+j}. Which
  * targets and neighbours count: NOTES "MLM-GC", restated at gc_build. */
-#ifndef TRAIN_GC_H
-#define TRAIN_GC_H
+#ifndef OBJECTIVE_GC_H
+#define OBJECTIVE_GC_H
 #include "lib/cooc/cooc_values.h"
-#include "lib/train/mlm.h"
+#include "lib/objective/mlm.h"
 
 enum gc_form { GC_HIDDEN, GC_OUTPUT };              /* Eq. 3, Eq. 6 */
 enum gc_targets { GC_MASKED, GC_SELECTED };         /* positions whose input is <mask>, or all predicted ones */

@@ -6,7 +6,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/score/bleu.h"
-#include "lib/train/translation.h"
+#include "lib/objective/translation.h"
 
 /* Sentences as words: BPE pieces joined, one space between words. */
 struct words { char **line; int n; };

@@ -1,8 +1,8 @@
 /* Writes checkpoints beside training: from snapshots, on a thread of its own, one at a time and in order. Killed at any moment,
  * the folder holds the checkpoint before, whole. */
-#ifndef TRAIN_SAVER_H
-#define TRAIN_SAVER_H
-#include "lib/train/checkpoint.h"
+#ifndef ENGINE_SAVER_H
+#define ENGINE_SAVER_H
+#include "lib/engine/checkpoint.h"
 
 struct saver;
 /* dir and vocab must outlive it. NULL with a message when there can be no thread. */

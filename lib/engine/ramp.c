@@ -1,4 +1,4 @@
-#include "lib/train/ramp.h"
+#include "lib/engine/ramp.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

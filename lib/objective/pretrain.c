@@ -1,11 +1,11 @@
-#include "lib/train/pretrain.h"
+#include "lib/objective/pretrain.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/train/ahead.h"
+#include "lib/engine/ahead.h"
 
 double pretrain_sum(const struct kernels *k, const float *x, int n)
 {

@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/text.h"
-#include "lib/train/translation.h"
+#include "lib/objective/translation.h"
 
 static bool is_shard(const char *path)
 {

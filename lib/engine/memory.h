@@ -1,8 +1,8 @@
 /* The most memory that a training run will have resident, known before its first step: what the process holds already (program, text,
  * counts), parameters with gradients and optimiser, activations (the largest step is run once on a device that does nothing,
  * lib/graph/plan.h), what the operations take, and what checkpoints copy. */
-#ifndef TRAIN_MEMORY_H
-#define TRAIN_MEMORY_H
+#ifndef ENGINE_MEMORY_H
+#define ENGINE_MEMORY_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "lib/model/model.h"

@@ -20,8 +20,8 @@
  *
  * The folder (docs/formats/checkpoint.md): run.config (the effective options), log.jsonl, checkpoints/step-N (a model folder
  * with optimizer.safetensors and state.json), best and last (links to two of them). */
-#ifndef TRAIN_TRAINER_H
-#define TRAIN_TRAINER_H
+#ifndef ENGINE_TRAINER_H
+#define ENGINE_TRAINER_H
 #include "common/log.h"
 #include "common/vocab.h"
 #include "lib/model/model.h"

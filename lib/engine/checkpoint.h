@@ -1,8 +1,8 @@
 /* Checkpoints of a run: DIR/checkpoints/step-N, each a complete model folder with the optimiser and the state beside
  * the weights. Written under a temporary name, synced, renamed once: what has its final name is whole. */
-#ifndef TRAIN_CHECKPOINT_H
-#define TRAIN_CHECKPOINT_H
-#include "lib/train/trainer.h"
+#ifndef ENGINE_CHECKPOINT_H
+#define ENGINE_CHECKPOINT_H
+#include "lib/engine/trainer.h"
 
 struct checkpoint_state {
     int64_t step, best_step, since_best;

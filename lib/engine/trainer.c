@@ -1,4 +1,4 @@
-#include "lib/train/trainer.h"
+#include "lib/engine/trainer.h"
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "lib/graph/profile.h"
-#include "lib/train/saver.h"
+#include "lib/engine/saver.h"
 
 void trainer_options_init(struct trainer_options *o)
 {

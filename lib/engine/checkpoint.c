@@ -1,4 +1,4 @@
-#include "lib/train/checkpoint.h"
+#include "lib/engine/checkpoint.h"
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "lib/train/ahead.h"
+#include "lib/engine/ahead.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

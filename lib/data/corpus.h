@@ -1,11 +1,11 @@
 /* Monolingual corpora in memory, and the endless stream of training samples drawn from them: languages by
  * p ~ n^alpha (n sentences; XLM), sentences by a fresh permutation each epoch. Which sample comes n-th depends on the seed
  * alone; where the stream stands is a few integers, which checkpoints keep. */
-#ifndef TRAIN_CORPUS_H
-#define TRAIN_CORPUS_H
+#ifndef DATA_CORPUS_H
+#define DATA_CORPUS_H
 #include "common/shard.h"
 #include "common/vocab.h"
-#include "lib/train/trainer.h"
+#include "lib/engine/trainer.h"
 
 struct corpus {
     char lang[32];

@@ -1,4 +1,4 @@
-#include "lib/train/saver.h"
+#include "lib/engine/saver.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "lib/train/corpus.h"
+#include "lib/data/corpus.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* Training an encoder-decoder to translate: from parallel text (mt), or without any (unmt; Lample et al. 2018, as XLM and
  * MLM-GC do it): denoising auto-encoding and on-the-fly back-translation, after a start on word-by-word pseudo-pairs. */
-#ifndef TRAIN_TRANSLATION_H
-#define TRAIN_TRANSLATION_H
+#ifndef OBJECTIVE_TRANSLATION_H
+#define OBJECTIVE_TRANSLATION_H
 #include "lib/model/decode.h"
-#include "lib/train/corpus.h"
-#include "lib/train/memory.h"
-#include "lib/train/ramp.h"
+#include "lib/data/corpus.h"
+#include "lib/engine/memory.h"
+#include "lib/engine/ramp.h"
 
 /* Sentence pairs: side 0 is read, side 1 is written. */
 struct pairs {
