@@ -66,6 +66,22 @@ void mem_room(void *p, size_t *cap, size_t need, size_t size)
     *cap = more;
 }
 
+void mem_text_open(struct mem_text *t)
+{
+    *t = (struct mem_text){ 0 };
+    t->f = open_memstream(&t->p, &t->n);
+    if (!t->f) out_of_memory(BUFSIZ, 1);
+}
+
+/* A byte that found no room sets the stream's error flag and nothing else. */
+char *mem_text_take(struct mem_text *t, size_t *n)
+{
+    int bad = ferror(t->f);
+    if (fclose(t->f) != 0 || bad || !t->p) out_of_memory(t->n + 1, 1);
+    if (n) *n = t->n;
+    return t->p;
+}
+
 size_t mem_peak(void)
 {
     struct rusage u;

@@ -5,6 +5,7 @@
 #ifndef COMMON_MEM_H
 #define COMMON_MEM_H
 #include <stddef.h>
+#include <stdio.h>
 
 void *mem_alloc(size_t bytes);                       /* uninitialised */
 void *mem_zero(size_t count, size_t size);           /* zeroed; count * size is checked */
@@ -16,6 +17,12 @@ _Noreturn void mem_end(const char *why);             /* the same end with anothe
 /* Makes room for `need` elements in *p (capacity *cap), growing by half or more.
  *   int *a = NULL; size_t n = 0, cap = 0;  mem_room(&a, &cap, n + 1, sizeof *a);  */
 void mem_room(void *p, size_t *cap, size_t need, size_t size);
+
+/* A stream that writes into memory (open_memstream): mem_text takes what was written, NUL-terminated,
+ * malloc'd, and closes; *n, unless n is NULL, becomes its bytes. What found no memory ends like the above. */
+struct mem_text { FILE *f; char *p; size_t n; };
+void mem_text_open(struct mem_text *t);
+char *mem_text_take(struct mem_text *t, size_t *n);
 
 /* Peak resident memory of this process so far, bytes; 0 if the system does not tell. */
 size_t mem_peak(void);

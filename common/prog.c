@@ -474,10 +474,9 @@ static bool in_range(const struct opt *o)
 
 char *prog_config(void)
 {
-    char *s = NULL;
-    size_t n = 0;
-    FILE *f = open_memstream(&s, &n);
-    if (!f) return mem_dup("");
+    struct mem_text t;
+    mem_text_open(&t);
+    FILE *f = t.f;
     for (const struct opt *o = prog->opts; o && !opt_end(o); o++) {
         if (!o->name || !o->to) continue;
         if (o->type == OPT_LIST) {
@@ -491,8 +490,7 @@ char *prog_config(void)
             put_config(f, o, v);
         }
     }
-    fclose(f);
-    return s;
+    return mem_text_take(&t, NULL);
 }
 
 /* The value at s up to the end of its line, in place: comments and space around it go, quotes are undone.

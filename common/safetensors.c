@@ -384,13 +384,12 @@ int st_write(const char *path, const struct st_tensor *t, int n,
     char hex[17];
     snprintf(hex, sizeof hex, "%016llx", (unsigned long long)XXH3_64bits_digest(&hash));
 
-    char *header = NULL;
-    size_t size = 0;
-    FILE *h = open_memstream(&header, &size);
-    if (!h) return err_sys("%s: cannot make the header", path);
-    int r = put_header(h, t, n, meta_key, meta_value, n_meta, hex);
-    while (r == 0 && ftell(h) % 8) putc(' ', h);            /* so that the data begins at a multiple of 8 */
-    if (fclose(h) != 0 && r == 0) r = err_sys("%s: cannot make the header", path);
+    struct mem_text h;
+    size_t size;
+    mem_text_open(&h);
+    int r = put_header(h.f, t, n, meta_key, meta_value, n_meta, hex);
+    for (long at = ftell(h.f); r == 0 && at % 8 > 0; at++) putc(' ', h.f);   /* data at a multiple of 8 */
+    char *header = mem_text_take(&h, &size);
     if (r == 0 && size > HEADER_MOST) r = err_set("%s: a header of %zu bytes is more than readers take", path, size);
 
     struct out *o = r == 0 ? out_open(path) : NULL;

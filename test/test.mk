@@ -3,12 +3,12 @@
 .PHONY: test test-run setup
 test: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) test-run
-KILLER := $(O)/test/killed.so
+KILLER := $(O)/test/killed.so $(O)/test/faults/inject.so
 test-run: $(BINS) $(UNIT_BINS) $(EMULATED) $(O)/test/cuda/planted $(KILLER)
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
 
-# what test/cli/restart.sh preloads into a program; no sanitizer of its own
-$(KILLER): test/killed.c
+# what tests preload into a program (restart.sh; faults-*.sh); no sanitizer of its own
+$(KILLER): $(O)/test/%.so: test/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O1 -U_FORTIFY_SOURCE -D_GNU_SOURCE $(WARN) -shared -fPIC -o $@ $< -ldl
 

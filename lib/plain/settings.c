@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/mem.h"
 #include "lib/plain/plain.h"
 
 static const struct flag { const char *name; size_t at; } flags[] = {
@@ -18,16 +19,13 @@ static const char *const segments[] = { "auto", "moses", "icu" };
 
 char *plain_settings(const struct tokenize_options *o)
 {
-    char *s = NULL;
-    size_t n = 0;
-    FILE *f = open_memstream(&s, &n);
-    if (!f) return NULL;
-    fputs("# how tokenize made the tokens\n", f);
+    struct mem_text t;
+    mem_text_open(&t);
+    fputs("# how tokenize made the tokens\n", t.f);
     for (int i = 0; i < N_FLAGS; i++)
-        if (*((const bool *)((const char *)o + flags[i].at))) fprintf(f, "%s = true\n", flags[i].name);
-    if (o->segment) fprintf(f, "segment = %s\n", segments[o->segment]);
-    fclose(f);
-    return s;
+        if (*((const bool *)((const char *)o + flags[i].at))) fprintf(t.f, "%s = true\n", flags[i].name);
+    if (o->segment) fprintf(t.f, "segment = %s\n", segments[o->segment]);
+    return mem_text_take(&t, NULL);
 }
 
 /* Sets `name` to `value`; -1: not a setting, or not a value of it. */

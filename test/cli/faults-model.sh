@@ -1,0 +1,52 @@
+# A model or checkpoint is whole whenever a program that writes one ends with status 0: no allocation or
+# system call that fails on the way is overlooked.
+. "$TOP/test/cli/lib.sh"
+inject=$(dirname "$BIN")/test/faults/inject.so
+[ -f "$inject" ] || fail "run this by make test, which builds $inject"
+[ -z "${ISOGLOT_TEST_SANITIZED:-}" ] || { echo "a sanitizer has its own malloc: nothing is injected"; exit 0; }
+# faulty CALL:N:KIND command...: with one fault
+faulty() { FAULT=$1 LD_PRELOAD=$inject "${@:2}"; }
+# calls CALL command...: how often it makes that call
+calls() {
+    rm -f calls.n
+    FAULT_COUNT=calls.n LD_PRELOAD=$inject "${@:2}" > /dev/null
+    awk -v call="$1" '$1 == call { print $2 }' calls.n
+}
+
+awk 'BEGIN { srand(7)
+    for (i = 0; i < 40; i++) {
+        s = ""
+        for (j = rand() * 8; j >= 0; j--) s = s " w" int(rand() * 30)
+        print substr(s, 2)
+    } }' > s
+awk 'BEGIN { for (j = 0; j < 30; j++) print "w" j, 30 - j }' > vocab
+binarize -q -v vocab -l aa -o aa.shd < s
+run=(pretrain -q -v vocab --train aa=aa.shd --layers 1 --dim 32 --heads 2 --ffn 64 --positions 16
+    --tokens 60 --threads 1 --save-every 2 --keep 1 --seed 5 --steps 4)
+"${run[@]}" --out whole
+
+# The mean of a model: what is written can be read, or the status says that it cannot. The header of
+# weights.safetensors is made in memory, which grows by realloc.
+average=(ckpt average -q --threads 1 -o mean whole/last)
+"${average[@]}"; sum=$(sha256sum < mean/weights.safetensors); rm -r mean
+tried=0
+for call in malloc realloc; do
+    n=$(calls $call "${average[@]}"); rm -r mean
+    for ((k = n; k > 0 && k > n - 150; k--)); do
+        tried=$((tried + 1))
+        if faulty $call:$k:fail "${average[@]}" 2> err; then
+            is "$(sha256sum < mean/weights.safetensors)" "$sum" "$call $k of $n failed, status 0"
+        fi
+        rm -rf mean
+    done
+done
+[ $tried -gt 20 ] || fail "only $tried allocations failed"
+
+# A run of training that ends with status 0 can be continued, whichever allocation of its last step failed.
+n=$(calls realloc "${run[@]}" --out run); rm -r run
+for ((k = n; k > 0 && k > n - 40; k--)); do
+    if faulty realloc:$k:fail "${run[@]}" --out run 2> err; then
+        ckpt info run/last > info || fail "realloc $k of $n failed, status 0, and its model is unreadable"
+    fi
+    rm -rf run
+done

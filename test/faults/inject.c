@@ -1,0 +1,148 @@
+/* Preloaded into a program: makes the n-th call of one function fail, be interrupted or be short.
+ *   FAULT="CALL:N:KIND"   CALL: open read write pwrite fsync rename unlink close mmap ftruncate
+ *                         malloc calloc realloc pthread_create
+ *                         KIND: fail, eintr (-1 with EINTR, nothing done), short (one byte of several)
+ *                         "N+" instead of N: that call and all after it
+ *   FAULT_COUNT=FILE      appends at the end a line "CALL N" for each: how often it was called
+ * What the program itself starts is left alone. Nothing here allocates. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum call {
+    OPEN, READ, WRITE, PWRITE, FSYNC, RENAME, UNLINK, CLOSE, MMAP, FTRUNCATE,
+    MALLOC, CALLOC, REALLOC, PTHREAD_CREATE, N_CALLS
+};
+enum kind { NOTHING, FAIL, EINTR_ONCE, SHORT };
+
+static const struct { const char *name; int error; } calls[N_CALLS] = {
+    { "open", EMFILE }, { "read", EIO }, { "write", ENOSPC }, { "pwrite", ENOSPC }, { "fsync", EIO },
+    { "rename", EIO }, { "unlink", EACCES }, { "close", EIO }, { "mmap", ENOMEM }, { "ftruncate", ENOSPC },
+    { "malloc", ENOMEM }, { "calloc", ENOMEM }, { "realloc", ENOMEM }, { "pthread_create", EAGAIN },
+};
+
+static atomic_long count[N_CALLS];
+static enum call which = N_CALLS;
+static long at;
+static bool onwards;
+static enum kind kind;
+static pid_t self;                       /* 0: not read yet, everything passes */
+static const char *count_path;
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *s = getenv("FAULT");
+    for (int c = 0; s && c < N_CALLS; c++) {
+        size_t n = strlen(calls[c].name);
+        char *end;
+        if (strncmp(s, calls[c].name, n) != 0 || s[n] != ':') continue;
+        at = strtol(s + n + 1, &end, 10);
+        onwards = *end == '+';
+        end += onwards;
+        kind = !strcmp(end, ":fail") ? FAIL : !strcmp(end, ":eintr") ? EINTR_ONCE
+             : !strcmp(end, ":short") ? SHORT : NOTHING;
+        which = (enum call)c;
+    }
+    count_path = getenv("FAULT_COUNT");  /* its bytes stay where they are */
+    unsetenv("FAULT");
+    unsetenv("FAULT_COUNT");
+    self = getpid();
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    char line[64];
+    if (!count_path || getpid() != self) return;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, count_path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    for (int c = 0; fd >= 0 && c < N_CALLS; c++) {
+        int n = snprintf(line, sizeof line, "%s %ld\n", calls[c].name, atomic_load(&count[c]));
+        syscall(SYS_write, fd, line, n);
+    }
+    if (fd >= 0) syscall(SYS_close, fd);
+}
+
+/* Counts a call; what is to happen to it. */
+static enum kind due(enum call c)
+{
+    if (!self || getpid() != self) return NOTHING;
+    long n = atomic_fetch_add(&count[c], 1) + 1;
+    if (c != which || !(n == at || (onwards && n > at))) return NOTHING;
+    errno = kind == EINTR_ONCE ? EINTR : calls[c].error;
+    return kind;
+}
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+#define SPOILT(call) ({ enum kind k_ = due(call); k_ == FAIL || k_ == EINTR_ONCE; })
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+void *malloc(size_t n) { return SPOILT(MALLOC) ? NULL : __libc_malloc(n); }
+void *calloc(size_t n, size_t size) { return SPOILT(CALLOC) ? NULL : __libc_calloc(n, size); }
+void *realloc(void *p, size_t n) { return SPOILT(REALLOC) ? NULL : __libc_realloc(p, n); }
+
+int open(const char *path, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(ap, mode_t) : 0;
+    va_end(ap);
+    return SPOILT(OPEN) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+
+ssize_t read(int fd, void *p, size_t n)
+{
+    enum kind k = due(READ);
+    return k == FAIL || k == EINTR_ONCE ? -1 : NEXT(read)(fd, p, k == SHORT && n > 1 ? 1 : n);
+}
+
+ssize_t write(int fd, const void *p, size_t n)
+{
+    enum kind k = due(WRITE);
+    return k == FAIL || k == EINTR_ONCE ? -1 : NEXT(write)(fd, p, k == SHORT && n > 1 ? 1 : n);
+}
+
+ssize_t pwrite(int fd, const void *p, size_t n, off_t to)
+{
+    enum kind k = due(PWRITE);
+    return k == FAIL || k == EINTR_ONCE ? -1 : NEXT(pwrite)(fd, p, k == SHORT && n > 1 ? 1 : n, to);
+}
+ssize_t pwrite64(int fd, const void *p, size_t n, off_t to) __attribute__((alias("pwrite")));
+
+void *mmap(void *p, size_t n, int prot, int flags, int fd, off_t from)
+{
+    return SPOILT(MMAP) ? MAP_FAILED : (void *)syscall(SYS_mmap, p, n, prot, flags, fd, from);
+}
+void *mmap64(void *p, size_t n, int prot, int flags, int fd, off_t from) __attribute__((alias("mmap")));
+
+int close(int fd)                        /* closed all the same, as Linux does */
+{
+    if (!SPOILT(CLOSE)) return NEXT(close)(fd);
+    int code = errno;
+    NEXT(close)(fd);
+    errno = code;
+    return -1;
+}
+
+/* The disk itself is not tested: flushing would take nearly all of the time. */
+int fsync(int fd) { return SPOILT(FSYNC) || fcntl(fd, F_GETFD) < 0 ? -1 : 0; }
+int rename(const char *from, const char *to)
+{
+    return SPOILT(RENAME) ? -1 : NEXT(rename)(from, to);
+}
+int unlink(const char *path) { return SPOILT(UNLINK) ? -1 : NEXT(unlink)(path); }
+int ftruncate(int fd, off_t size) { return SPOILT(FTRUNCATE) ? -1 : NEXT(ftruncate)(fd, size); }
+int ftruncate64(int fd, off_t size) __attribute__((alias("ftruncate")));
+int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *p)
+{
+    return SPOILT(PTHREAD_CREATE) ? EAGAIN : NEXT(pthread_create)(t, a, f, p);
+}
