@@ -124,7 +124,9 @@ static int from_model(void)
     }
     if (o.lang && (e.lang = model_config_lang(&m.c, o.lang)) < 0) goto done;
     if (o.raw && !(e.plain = plain = plain_open(dir, o.lang))) goto done;
-    if (!(out = vectors_stream_open(o.out, (enum vectors_format)o.format, m.c.dim))) goto done;
+    /* The table and means of its rows are as wide as the table, states as wide as the layers. */
+    if (!(out = vectors_stream_open(o.out, (enum vectors_format)o.format,
+                                    o.text ? m.c.dim : model_embed_dim(&m.c)))) goto done;
     rc = o.text ? of_text(&e, out) : o.words ? of_words(&e, dir, out) : embed_table(&e, out);
 done:
     plain_close(plain);

@@ -103,3 +103,24 @@ fails 1 ':1: 20 tokens; the model reads at most 14' embed -q --model run --text 
 fails 2 'wants --lang' embed --model run --text text
 fails 2 'only with --of words' embed --model run --text text --words words --lang aa
 fails 2 'wants --text' embed --model run --layer 1
+
+# a table narrower than the layers (ALBERT's factorisation): table and words are as wide as the table, and hold the
+# numbers that stand in the file; states are as wide as the layers
+for E in 2 4; do
+    pretrain -q --train aa=aa.shd -v vocab --codes codes --layers 1 --dim 8 --embed-dim $E --heads 2 --ffn 16 --positions 16 \
+        --tokens 20 --steps 2 --lr 1e-2 --warmup 0 --out narrow$E
+    file=$(find narrow$E/ -name weights.safetensors)
+    header=$(od -A n -t u8 -N 8 "$file" | tr -d ' ')
+    from=$(head -c $((8 + header)) "$file" | tail -c +9 | grep -o '"embed.tokens":{[^}]*}' | sed 's/.*"data_offsets":\[\([0-9]*\),.*/\1/')
+    tail -c +$((9 + header + from + 5 * E * 4)) "$file" | od -v -A n -t f4 -w$((4 * E)) -N $((7 * E * 4)) > rows
+    { echo 7 $E; cut -d ' ' -f 1 vocab | paste -d ' ' - rows | tr -s ' '; } > want
+    embed -q --model narrow$E > table$E
+    is "$(awk '{ print NF }' table$E | sort -n | uniq -c | tr -s ' ' | paste -sd ,)" " 1 2, 7 $((E + 1))"
+    close table$E want
+    printf 'lo@@\nto\n' > some
+    embed -q --model narrow$E --words some > got
+    is "$(awk '{ print $1, NF }' got | paste -sd ,)" "to $((E + 1))"
+    close got <(grep '^to ' want)
+    embed -q --model narrow$E --layer 1 --lang aa --text text --of tokens > t
+    is "$(head -n 1 t; awk 'FNR > 1 { print NF }' t | sort -u)" "$(printf '7 8\n9')"
+done
