@@ -18,6 +18,8 @@
     { "patience", 0, OPT_INT, &o.run.patience, "N", "stop after N validations without a better one; 0: never", .min = 0, .max = 1e9 },
     { "log-every", 0, OPT_I64, &o.run.log_every, "N", "a log line every N steps", .min = 1, .max = 1e15 },
     { "tensorboard", 0, OPT_FLAG, &o.run.tensorboard, "", "write event files for TensorBoard too, into the folder's tensorboard/" },
+    { "write-batches", 0, OPT_STR, &o.run.write_batches, "DIR",
+      "write every micro-batch, as the model reads it, as a safetensors file into this folder" },
     { "stop-after", 0, OPT_TIME, &o.run.stop_after, "T", "save and exit with status 75 after this time (4h)" },
     { "resume", 0, OPT_FLAG, &o.run.resume, "", "continue the run in the folder, if there is one" },
     { "device", 0, OPT_STR, &o.device, "NAME", "auto, cpu or cuda" },

@@ -190,6 +190,7 @@ static int open_folder(struct trainer *tr)
     if (newest >= 0 && !o->resume)
         return err_set("%s: holds a run already (step %lld); pass --resume to continue it, or name another folder", o->dir, (long long)newest);
     if (file_sweep(o->dir) < 0 || checkpoint_sweep(o->dir) < 0) return -1;
+    if (o->write_batches && dir_make(o->write_batches) < 0) return -1;
     struct checkpoint_state st = { .best = tr->best, .state = tr->state, .n_state = tr->n_state };
     int found = checkpoint_load_newest(o->dir, tr->m, &st);
     if (found < 0) return -1;

@@ -47,6 +47,7 @@ struct trainer_options {
     bool resume;
     bool tensorboard;            /* event files beside the log */
     bool lower_is_better;        /* of the validation metric */
+    const char *write_batches;   /* folder that gets every micro-batch (write_batches.h); NULL: none */
     const char *config;          /* text for run.config */
 };
 void trainer_options_init(struct trainer_options *o);     /* Adam 0.9 0.999 1e-8, clip 5, lr 1e-4, ... */

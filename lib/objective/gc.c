@@ -46,15 +46,38 @@ void gc_build(struct gc_batch *g, const struct mlm_batch *b, const struct cooc_v
     }
 }
 
+/* The factors 1/sqrt(d) of each product and 1/(2n) of each sum over neighbours. */
+static float dot_factor(const struct gc_options *o, int dim)
+{
+    return o->sqrt_d ? 1.0f / sqrtf((float)dim) : 1;
+}
+
+static float sum_factor(const struct gc_options *o)
+{
+    return o->half_n ? 1.0f / (float)(2 * o->window) : 1;
+}
+
 float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch *g, const struct gc_options *o, float scale)
 {
     if (!g->n) return NULL;
     int J = 2 * o->window;
     size_t n = (size_t)g->n, nj = n * (size_t)J;
-    float dot = o->sqrt_d ? 1.0f / sqrtf((float)h->cols) : 1, weight = o->half_n ? 1.0f / (float)J : 1;
     return tape_gc(t, h, o->form == GC_OUTPUT ? output : -1, tape_int32(t, g->t, n), tape_int32(t, g->nb, nj),
-                   tape_float(t, g->f, nj), tape_float(t, g->logx, nj), dot, weight, (float)o->lambda * scale / (float)g->n,
-                   g->n, J);
+                   tape_float(t, g->f, nj), tape_float(t, g->logx, nj), dot_factor(o, h->cols),
+                   sum_factor(o), (float)o->lambda * scale / (float)g->n, g->n, J);
+}
+
+void gc_arrays(struct batch_file *f, const struct gc_batch *g, const struct gc_options *o, int dim,
+               double scale)
+{
+    int J = 2 * o->window;
+    batch_file_int32(f, "row", g->t, g->n, 1);
+    batch_file_int32(f, o->form == GC_HIDDEN ? "neighbour.row" : "neighbour.token", g->nb, g->n, J);
+    batch_file_float(f, "f", g->f, g->n, J);
+    batch_file_float(f, "log_x", g->logx, g->n, J);
+    batch_file_scalar(f, "dot_factor", (double)dot_factor(o, dim));
+    batch_file_scalar(f, "sum_factor", (double)sum_factor(o));
+    batch_file_scalar(f, "weight", o->lambda * scale);
 }
 
 void gc_free(struct gc_batch *g)

@@ -32,6 +32,10 @@ struct gc_batch {
 void gc_build(struct gc_batch *g, const struct mlm_batch *b, const struct cooc_values *x, const struct gc_options *o);
 /* Runs Eq. 3 or Eq. 6 on states h, scaled by lambda * scale / targets; the losses [n] stay on the device. NULL when n = 0. */
 float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch *g, const struct gc_options *o, float scale);
+/* The arrays of a batch over states of width dim whose mean loss is weighted by lambda * scale, for
+ * --write-batches. */
+void gc_arrays(struct batch_file *f, const struct gc_batch *g, const struct gc_options *o, int dim,
+               double scale);
 void gc_free(struct gc_batch *g);
 
 #endif

@@ -38,6 +38,16 @@ void mlm_add(struct mlm_batch *b, const struct sample *s, bool wrap, uint32_t vo
     for (int i = 0; i < n; i++) choose(b, first + i, vocab, o, key, s->number, (uint32_t)i);
 }
 
+void mlm_arrays(struct batch_file *f, const struct mlm_batch *b, double weight)
+{
+    batch_file_rows(f, "", &b->input);
+    batch_file_int32(f, "original", (const int32_t *)b->original, b->input.rows, 1);
+    batch_file_int32(f, "row", b->row, b->n, 1);
+    batch_file_int32(f, "target", b->target, b->n, 1);
+    batch_file_bytes(f, "masked", b->masked, b->n);
+    batch_file_scalar(f, "weight", weight);
+}
+
 void mlm_clear(struct mlm_batch *b) { batch_clear(&b->input); b->n = 0; }
 
 void mlm_free(struct mlm_batch *b)

@@ -156,6 +156,17 @@ static int gradient_norms(struct pretrain *p, struct trainer *tr, struct rng_key
     return 0;
 }
 
+/* Micro-batch a (from 0) of the step under way. */
+static int write_batches(const struct pretrain *p, const struct trainer *tr, int a, float scale)
+{
+    struct batch_file f = { 0 };
+    mlm_arrays(&f, &p->b, scale);
+    int rc = batch_file_write(&f, tr->o.write_batches, tr->step + 1, a + 1, "mlm");
+    if (rc < 0 || !p->x) return rc;
+    gc_arrays(&f, &p->g, &p->gc, p->m->c.dim, scale);
+    return batch_file_write(&f, tr->o.write_batches, tr->step + 1, a + 1, "gc");
+}
+
 static int one_step(struct pretrain *p, struct trainer *tr, struct ahead *data)
 {
     int64_t tokens = 0;
@@ -169,6 +180,7 @@ static int one_step(struct pretrain *p, struct trainer *tr, struct ahead *data)
         p->t->drop.key = drop;
         pretrain_pass(p, true, true, true, scale, &loss);
         tokens += p->b.input.rows;
+        if (tr->o.write_batches && write_batches(p, tr, a, scale) < 0) return -1;
         if (trainer_sum(tr, "mlm", loss.mlm, loss.predicted) < 0) return -1;
         if (!p->x) continue;
         if (trainer_sum(tr, "gc", loss.gc, loss.targets) < 0) return -1;

@@ -6,6 +6,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/engine/ahead.h"
+#include "lib/engine/write_batches.h"
 
 /* One micro-batch of translation: sources with <s> </s>, decoder inputs "<s> y", targets "y </s>". */
 struct mt_batch {
@@ -40,7 +41,7 @@ static void mt_add(struct mt_batch *b, const uint32_t *x, int nx, int src_lang, 
     b->target[first + ny] = VOCAB_EOS;
 }
 
-static const uint8_t *allowed_words(struct translation *x, int lang)
+static const uint8_t *allowed_words(const struct translation *x, int lang)
 {
     return x->mask_vocab ? x->m->seen[lang] : NULL;
 }
@@ -184,10 +185,31 @@ static struct mt_batch *next_batch(struct ahead *a)
 
 /* --- training --- */
 
-/* One objective's share of a step. */
-static int learn(struct translation *x, struct trainer *tr, const struct mt_batch *b, const char *what, float scale, uint32_t objective, int64_t *tokens)
+/* Micro-batch a (from 0) of the step under way. */
+static int write_batch(const struct translation *x, const struct trainer *tr,
+                       const struct mt_batch *b, int a, const char *objective, double weight)
+{
+    struct batch_file f = { 0 };
+    batch_file_rows(&f, "src.", &b->src);
+    batch_file_rows(&f, "dec.", &b->dec);
+    batch_file_int32(&f, "target", b->target, b->dec.rows, 1);
+    if (b->dec.n && allowed_words(x, b->dec.lang[0])) {
+        const uint8_t *words = allowed_words(x, b->dec.lang[0]);
+        uint8_t *allowed = decode_mask(x->m->c.vocab, words);
+        batch_file_bytes(&f, "allowed_token", allowed, x->m->c.vocab);
+        free(allowed);
+    }
+    batch_file_scalar(&f, "smoothing", x->smoothing);
+    batch_file_scalar(&f, "weight", weight);
+    return batch_file_write(&f, tr->o.write_batches, tr->step + 1, a + 1, objective);
+}
+
+/* One objective's share of micro-batch a of a step. */
+static int learn(struct translation *x, struct trainer *tr, const struct mt_batch *b, int a,
+                 const char *what, float scale, uint32_t objective, int64_t *tokens)
 {
     if (!b) return -1;
+    if (tr->o.write_batches && write_batch(x, tr, b, a, what, (double)scale) < 0) return -1;
     tape_reset(x->t, true);
     x->t->drop.key = trainer_key(tr, x->seed + objective, RNG_DROPOUT);
     *tokens += b->src.rows + b->dec.rows;
@@ -201,13 +223,17 @@ static int one_step(struct translation *x, struct trainer *tr, struct ahead *dat
     float scale = 1.0f / (float)tr->o.accumulate;
     for (int a = 0; a < tr->o.accumulate; a++) {
         int64_t turn = tr->step * tr->o.accumulate + a;
-        if (takes_part(x, PAIRS, tr->step) && learn(x, tr, next_batch(data), x->mono ? "pseudo" : "mt", scale, 0, &tokens) < 0) return -1;
+        const char *pairs = x->mono ? "pseudo" : "mt";
+        float denoise = scale * (float)ramp_value(&x->denoise, tr->step);
+        if (takes_part(x, PAIRS, tr->step)
+            && learn(x, tr, next_batch(data), a, pairs, scale, 0, &tokens) < 0) return -1;
         if (takes_part(x, DENOISE, tr->step)
-            && learn(x, tr, next_batch(data), "denoise", scale * (float)ramp_value(&x->denoise, tr->step), 1, &tokens) < 0) return -1;
+            && learn(x, tr, next_batch(data), a, "denoise", denoise, 1, &tokens) < 0) return -1;
         if (!takes_part(x, REAL, tr->step)) continue;
         const struct mt_batch *real = next_batch(data);
         int src = x->mono->c[x->dir[turn % x->n_dir].src].lang_id;
-        if (!real || translate_back(x, src, real, back) < 0 || learn(x, tr, back, "back", scale, 2, &tokens) < 0) return -1;
+        if (!real || translate_back(x, src, real, back) < 0
+            || learn(x, tr, back, a, "back", scale, 2, &tokens) < 0) return -1;
     }
     return trainer_update(tr, tokens);
 }
