@@ -29,7 +29,7 @@ BLAS_LIB := -lopenblas
 
 # --- libraries: one archive a folder -----------------------------------------
 # common-json is the part of common/ that needs cJSON, kept apart so that the text tools build without it.
-JSON_SRC := common/safetensors.c
+JSON_SRC := common/json.c common/safetensors.c
 SRC_common      := $(filter-out $(JSON_SRC),$(wildcard common/*.c))
 SRC_common-json := $(wildcard $(JSON_SRC))
 LIB_DIRS := $(patsubst %/,%,$(wildcard lib/*/)) kernels/cpu

@@ -11,9 +11,9 @@ PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count binarize shard \
     cooc-count cooc-merge cooc-query cooc-study synth-corpus pretrain finetune \
     translate embed dict-induce rsim retrieve analogy bleu ckpt plot
 
-A_tokenize     := lib/plain lib/pieces lib/text common
+A_tokenize     := lib/plain lib/pieces lib/text common-json common
 L_tokenize      = $(ICU) -lpcre2-8 $(JSON) $(BASE) $(MATH)
-A_detokenize   := lib/pieces lib/text common
+A_detokenize   := lib/pieces lib/text common-json common
 L_detokenize    = $(ICU) $(JSON) $(BASE) $(MATH)
 A_bpe-learn    := lib/bpe common
 L_bpe-learn     = $(BASE) $(MATH)

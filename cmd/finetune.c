@@ -178,7 +178,8 @@ static int state_of_data(void)
         snprintf(r.names[i][0], sizeof r.names[i][0], "pairs.%d.%s.epoch", i, o.x.train[i].name);
         snprintf(r.names[i][1], sizeof r.names[i][1], "pairs.%d.%s.next", i, o.x.train[i].name);
         r.state[k++] = (struct trainer_state){ r.names[i][0], &o.x.train[i].epoch };
-        r.state[k++] = (struct trainer_state){ r.names[i][1], &o.x.train[i].next };
+        r.state[k++] = (struct trainer_state){ r.names[i][1], &o.x.train[i].next,
+                                                 o.x.train[i].side[0].sentences };
     }
     return k;
 }

@@ -1,4 +1,5 @@
 #include "common/err.h"
+#include "common/shown.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,7 +7,8 @@
 
 static _Thread_local char message[2048];
 
-/* The new text is made beside the old one: its arguments may be err_msg() itself. */
+/* The new text is made beside the old one: its arguments may be err_msg() itself. What it quotes from files is
+ * shown as a terminal may see it; what was shown already stays as it is. */
 static void set(const char *fmt, va_list ap, int code)
 {
     char text[sizeof message];
@@ -17,7 +19,7 @@ static void set(const char *fmt, va_list ap, int code)
         char reason[128];
         snprintf(text + n, sizeof text - (size_t)n, ": %s", strerror_r(code, reason, sizeof reason));
     }
-    memcpy(message, text, sizeof text);
+    shown(message, sizeof message, text, strlen(text));
 }
 
 int err_set(const char *fmt, ...)

@@ -4,6 +4,7 @@
 #include "common/grant.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/shown.h"
 #include "common/thread.h"
 #include <ctype.h>
 #include <errno.h>
@@ -52,12 +53,11 @@ static void *keep(void *p)
 
 static void say(const char *fmt, va_list ap)
 {
+    char text[4096], line[4096];
+    vsnprintf(text, sizeof text, fmt, ap);
+    shown(line, sizeof line, text, strlen(text));
     progress_clear();
-    flockfile(stderr);
-    fprintf(stderr, "%s: ", name);
-    vfprintf(stderr, fmt, ap);
-    putc('\n', stderr);
-    funlockfile(stderr);
+    fprintf(stderr, "%s: %s\n", name, line);
 }
 
 /* Standard output is a pipe whose reader has seen enough (head): the end by SIGPIPE, without a word, that this has everywhere. Who has

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 #include <zstd.h>
 #include "common/err.h"
@@ -336,19 +337,18 @@ static int read_block(struct shard *s, unsigned char *h, struct shard_block *b)
 static int read_end(struct shard *s)
 {
     unsigned char h[12], e[INDEX], f[FOOTER];
-    XXH3_state_t *x = XXH3_createState();
-    XXH3_64bits_reset(x);
-    XXH3_64bits_update(x, INDEX_MAGIC, 4);
+    XXH3_state_t x;
+    XXH3_64bits_reset(&x);
+    XXH3_64bits_update(&x, INDEX_MAGIC, 4);
     int rc = need(s, h, sizeof h, "the index");
-    XXH3_64bits_update(x, h, sizeof h);
+    XXH3_64bits_update(&x, h, sizeof h);
     uint64_t n = rc == 0 ? get64(h + 4) : 0;
     if (rc == 0 && n != s->seen_b) rc = bad(s, s->offset, "the index does not fit the blocks");
     for (uint64_t i = 0; i < n && rc == 0; i++) {
         rc = need(s, e, sizeof e, "the index");
-        XXH3_64bits_update(x, e, sizeof e);
+        XXH3_64bits_update(&x, e, sizeof e);
     }
-    uint64_t at = s->offset, sum = XXH3_64bits_digest(x);
-    XXH3_freeState(x);
+    uint64_t at = s->offset, sum = XXH3_64bits_digest(&x);
     if (rc == 0) rc = need(s, f, sizeof f, "the footer");
     if (rc == 0) rc = check_footer(s, f, at);
     if (rc == 0 && get64(f + 40) != sum) rc = bad(s, at, "the index's checksum is wrong");

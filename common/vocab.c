@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 #include "common/err.h"
 #include "common/file.h"
@@ -43,8 +44,8 @@ static uint32_t finish(struct vocab *v)
     while (size < 2 * v->n) size *= 2;
     v->slot = mem_zero(size, sizeof *v->slot);
     v->mask = size - 1;
-    XXH3_state_t *h = XXH3_createState();
-    XXH3_64bits_reset(h);
+    XXH3_state_t h;
+    XXH3_64bits_reset(&h);
     for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++) {
         const char *s = vocab_token(v, id);
         size_t n = vocab_token_len(v, id);
@@ -52,11 +53,10 @@ static uint32_t finish(struct vocab *v)
         for (; v->slot[i] != EMPTY; i = (i + 1) & v->mask)
             if (vocab_token_len(v, v->slot[i]) == n && !memcmp(vocab_token(v, v->slot[i]), s, n) && !twice) twice = id;
         v->slot[i] = id;
-        XXH3_64bits_update(h, s, n);
-        XXH3_64bits_update(h, "\n", 1);
+        XXH3_64bits_update(&h, s, n);
+        XXH3_64bits_update(&h, "\n", 1);
     }
-    v->hash = XXH3_64bits_digest(h);
-    XXH3_freeState(h);
+    v->hash = XXH3_64bits_digest(&h);
     return twice;
 }
 

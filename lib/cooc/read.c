@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 #include "common/err.h"
 #include "common/mem.h"
@@ -111,7 +112,9 @@ static int read_plane(struct cooc *c, struct cooc_plane *pl, uint64_t at, uint64
     uint64_t next = 0, pairs = 0;
     for (uint64_t i = 0; i < blocks; i++) {
         struct cooc_block b = index_get(pl->index + i * INDEX_ENTRY);
-        if (b.at != next || b.pairs < 1 || b.pairs > COOC_BLOCK || b.bytes > data_size - next)
+        if (b.at != next || b.pairs < 1 || b.pairs > COOC_BLOCK || b.bytes > data_size - next ||
+            b.row < VOCAB_SPECIALS || b.row >= c->ids || b.col < VOCAB_SPECIALS || b.col >= c->ids ||
+            (c->scheme.sides == COOC_SYMMETRIC && b.col < b.row))
             return bad(c, index_at + i * INDEX_ENTRY, "an index entry that cannot be");
         if (i > 0) {
             struct cooc_block a = index_get(pl->index + (i - 1) * INDEX_ENTRY);
@@ -131,12 +134,11 @@ static int read_all(struct cooc *c)
     uint64_t directory = get64(f), planes = get32(f + 8);
     if (directory > c->n - FOOTER_BYTES || (c->n - FOOTER_BYTES - directory) != planes * DIRECTORY_ENTRY || get32(f + 12))
         return bad(c, c->n - FOOTER_BYTES, "the directory is not where it must be");
-    XXH3_state_t *h = XXH3_createState();
-    XXH3_64bits_reset(h);
-    XXH3_64bits_update(h, c->p + directory, planes * DIRECTORY_ENTRY);
-    XXH3_64bits_update(h, f, 48);
-    uint64_t hash = XXH3_64bits_digest(h);
-    XXH3_freeState(h);
+    XXH3_state_t h;
+    XXH3_64bits_reset(&h);
+    XXH3_64bits_update(&h, c->p + directory, planes * DIRECTORY_ENTRY);
+    XXH3_64bits_update(&h, f, 48);
+    uint64_t hash = XXH3_64bits_digest(&h);
     if (differs(hash, get64(f + 48))) return bad(c, directory, "the directory's checksum is wrong");
     memcpy(c->ref, f + 16, COOC_LANG);
     if (!text_ok(c->ref, COOC_LANG)) return bad(c, c->n - FOOTER_BYTES + 16, "the reference language's name is malformed");
@@ -256,6 +258,7 @@ struct vocab *cooc_vocab(const struct cooc *c)
     int rc = 0;
     for (int i = 0; i < c->planes && rc == 0; i++) rc = cooc_word_counts(c, i, count);
     if (rc == 0) v = vocab_make(token, count + VOCAB_SPECIALS, n);
+    if (rc == 0 && !v) err_set("%s: %s", c->path, err_msg());
     free(count);
     free(token);
     free(copy);

@@ -1,5 +1,6 @@
 #include "lib/cooc/write.h"
 #include <stdlib.h>
+#define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 #include "common/err.h"
 #include "common/mem.h"
@@ -67,6 +68,7 @@ struct cooc_writer *cooc_create(struct out *o, const struct cooc_head *h, const 
     w->tmp = tmp;
     w->ids = h->ids;
     w->index_hash = XXH3_createState();
+    if (!w->index_hash) mem_none(sizeof *w->index_hash);
     strncpy(w->ref, h->ref ? h->ref : "", COOC_LANG - 1);
     unsigned char p[HEADER_BYTES] = { 0 };
     memcpy(p, COOC_MAGIC, 8);
@@ -140,18 +142,17 @@ int cooc_plane_end(struct cooc_writer *w, const struct cooc_totals *t, const uin
     uint64_t index_at = w->at;
     if (put_index(w) < 0) return -1;
     uint64_t words_at = w->at;
-    XXH3_state_t *h = XXH3_createState();
-    XXH3_64bits_reset(h);
+    XXH3_state_t h;
+    XXH3_64bits_reset(&h);
     unsigned char buf[1 << 12];
     int rc = 0;
     for (uint32_t id = VOCAB_SPECIALS; id < w->ids && rc == 0; ) {
         unsigned char *p = buf;
         for (; id < w->ids && p < buf + sizeof buf - 10; id++) p = varint_put(p, word_count[id]);
-        XXH3_64bits_update(h, buf, (size_t)(p - buf));
+        XXH3_64bits_update(&h, buf, (size_t)(p - buf));
         rc = put(w, buf, (size_t)(p - buf));
     }
-    uint64_t words_size = w->at - words_at, words_hash = XXH3_64bits_digest(h);
-    XXH3_freeState(h);
+    uint64_t words_size = w->at - words_at, words_hash = XXH3_64bits_digest(&h);
     if (rc < 0 || align(w) < 0) return -1;
 
     mem_room(&w->directory, &w->directory_cap, (w->planes + 1) * DIRECTORY_ENTRY, 1);
@@ -169,12 +170,11 @@ int cooc_finish(struct cooc_writer *w)
     put64(f, w->at);
     put32(f + 8, (uint32_t)w->planes);
     memcpy(f + 16, w->ref, COOC_LANG);
-    XXH3_state_t *h = XXH3_createState();
-    XXH3_64bits_reset(h);
-    XXH3_64bits_update(h, w->directory, w->planes * DIRECTORY_ENTRY);
-    XXH3_64bits_update(h, f, 48);
-    put64(f + 48, XXH3_64bits_digest(h));
-    XXH3_freeState(h);
+    XXH3_state_t h;
+    XXH3_64bits_reset(&h);
+    XXH3_64bits_update(&h, w->directory, w->planes * DIRECTORY_ENTRY);
+    XXH3_64bits_update(&h, f, 48);
+    put64(f + 48, XXH3_64bits_digest(&h));
     memcpy(f + 56, COOC_END, 8);
     int rc = put(w, w->directory, w->planes * DIRECTORY_ENTRY);
     if (rc == 0) rc = put(w, f, sizeof f);

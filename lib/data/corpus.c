@@ -77,7 +77,7 @@ int corpora_state(struct corpora *cs, struct trainer_state *state)
     state[k++] = (struct trainer_state){ "drawn", &cs->drawn };
     for (int i = 0; i < cs->n; i++) {
         state[k++] = (struct trainer_state){ cs->names[i][0], &cs->c[i].epoch };
-        state[k++] = (struct trainer_state){ cs->names[i][1], &cs->c[i].next };
+        state[k++] = (struct trainer_state){ cs->names[i][1], &cs->c[i].next, cs->c[i].all.sentences };
     }
     return k;
 }

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cjson/cJSON.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/mem.h"
 #include "common/prog.h"
 
@@ -42,25 +42,45 @@ static int write_state(const char *folder, const struct checkpoint_state *st)
 static int get_int(const cJSON *root, const char *name, const char *path, int64_t *to)
 {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, name);
-    char *end;
-    if (!cJSON_IsString(v) || !*v->valuestring) return err_set("%s: \"%s\" is missing or not a number in quotes", path, name);
+    if (!cJSON_IsString(v) || !*v->valuestring)
+        return err_set("%s: \"%s\" is missing or not a number in quotes", path, name);
     errno = 0;
-    *to = strtoll(v->valuestring, &end, 10);
-    return *end || errno || *to < 0 ? err_set("%s: \"%s\" is not a number from 0", path, name) : 0;
+    *to = strtoll(v->valuestring, NULL, 10);
+    bool digits = v->valuestring[strspn(v->valuestring, "0123456789")] == '\0';
+    return !digits || errno ? err_set("%s: \"%s\" is not a number from 0", path, name) : 0;
 }
 
-static int read_state(const char *folder, struct checkpoint_state *st)
+/* What the folder's name and the data do not allow: such a state would train nothing, or on nothing. */
+static int check_state(const char *path, const struct checkpoint_state *st, int64_t step)
+{
+    if (st->step != step)
+        return err_set("%s: its step is %" PRId64 ", the folder's %" PRId64, path, st->step, step);
+    if (st->best_step > step)
+        return err_set("%s: its best step, %" PRId64 ", is after its step %" PRId64, path, st->best_step, step);
+    if (st->since_best > step)
+        return err_set("%s: %" PRId64 " validations without a better one in %" PRId64 " steps", path,
+                       st->since_best, step);
+    for (int i = 0; i < st->n_state; i++)
+        if (st->state[i].most > 0 && *st->state[i].value > st->state[i].most)
+            return err_set("%s: \"%s\" is %" PRId64 "; the data ends at %" PRId64, path, st->state[i].name,
+                           *st->state[i].value, st->state[i].most);
+    return 0;
+}
+
+static int read_state(const char *folder, int64_t step, struct checkpoint_state *st)
 {
     char *path = path_join(folder, "state.json");
-    char *json = file_read(path, NULL);
-    cJSON *root = json ? cJSON_Parse(json) : NULL;
-    int rc = !json ? -1 : !cJSON_IsObject(root) ? err_set("%s: not a JSON object", path) : 0;
+    size_t n;
+    char *json = file_read(path, &n);
+    cJSON *root = json ? json_parse(json, n, path) : NULL;
+    int rc = !root ? -1 : !cJSON_IsObject(root) ? err_set("%s: not a JSON object", path) : 0;
     if (rc == 0) rc = get_int(root, "step", path, &st->step);
     if (rc == 0) rc = get_int(root, "best_step", path, &st->best_step);
     if (rc == 0) rc = get_int(root, "since_best", path, &st->since_best);
     const cJSON *best = rc == 0 ? cJSON_GetObjectItemCaseSensitive(root, "best") : NULL;
     if (best && cJSON_IsNumber(best)) st->best = best->valuedouble;
     for (int i = 0; i < st->n_state && rc == 0; i++) rc = get_int(root, st->state[i].name, path, st->state[i].value);
+    if (rc == 0) rc = check_state(path, st, step);
     cJSON_Delete(root);
     free(json);
     free(path);
@@ -128,7 +148,7 @@ struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_st
     s->value = mem_zero((size_t)st->n_state + 1, sizeof *s->value);
     for (int i = 0; i < st->n_state; i++) {
         s->value[i] = *st->state[i].value;
-        s->st.state[i] = (struct trainer_state){ st->state[i].name, &s->value[i] };
+        s->st.state[i] = (struct trainer_state){ st->state[i].name, &s->value[i], 0 };
     }
     return s;
 }
@@ -265,7 +285,7 @@ int checkpoint_sweep(const char *dir)
 enum { OTHER_RUN = -2 };
 
 /* 0, -1 damaged, OTHER_RUN: whole, but not of this configuration. */
-static int load(const char *folder, struct model *m, struct checkpoint_state *st)
+static int load(const char *folder, int64_t step, struct model *m, struct checkpoint_state *st)
 {
     struct model_config c;
     if (model_read_config(&c, folder) < 0) return -1;
@@ -282,7 +302,7 @@ static int load(const char *folder, struct model *m, struct checkpoint_state *st
     free(path);
     if (rc == 0) rc = model_keep(m, folder);
     if (rc == 0) rc = read_optimizer(folder, m);
-    if (rc == 0) rc = read_state(folder, st);
+    if (rc == 0) rc = read_state(folder, step, st);
     return rc;
 }
 
@@ -303,7 +323,7 @@ int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_s
     for (int i = 0; i < n && !found; i++) {
         char *folder = step_dir(dir, steps[i], "");
         st->best = no_best;
-        int rc = load(folder, m, st);
+        int rc = load(folder, steps[i], m, st);
         if (rc == 0) found = discard(dir, steps, i) < 0 ? -1 : 1;      /* the damaged ones: the run will make them again */
         else if (rc != OTHER_RUN && i + 1 < n) prog_warn("%s; going back to the checkpoint before it", err_msg());
         else found = -1;

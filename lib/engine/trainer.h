@@ -52,8 +52,9 @@ struct trainer_options {
 };
 void trainer_options_init(struct trainer_options *o);     /* Adam 0.9 0.999 1e-8, clip 5, lr 1e-4, ... */
 
-/* Integers of the caller's own that belong to the state: where the data stands. Saved and restored by name. */
-struct trainer_state { const char *name; int64_t *value; };
+/* Integers of the caller's own that belong to the state: where the data stands. Saved and restored by name;
+ * `most` is the largest value that the data allows (0: any), and a state that says more is refused. */
+struct trainer_state { const char *name; int64_t *value; int64_t most; };
 
 struct trainer {
     struct trainer_options o;

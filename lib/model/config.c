@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cjson/cJSON.h>
 #include "common/err.h"
+#include "common/json.h"
 #include "common/mem.h"
 
 void model_config_init(struct model_config *c)
@@ -76,7 +76,8 @@ char *model_config_json(const struct model_config *c)
     return s;
 }
 
-static int parse_field(struct model_config *c, const struct field *f, const cJSON *v, const char *where)
+/* -1 without a message: not of the field's kind. */
+static int parse_field(struct model_config *c, const struct field *f, const cJSON *v)
 {
     char *p = (char *)c + f->at;
     switch (f->kind) {
@@ -102,7 +103,7 @@ static int parse_field(struct model_config *c, const struct field *f, const cJSO
         return 0;
     }
     }
-    return err_set("%s: the value of \"%s\" is not of its kind", where, f->name);
+    return -1;
 }
 
 static const char CODE[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -117,20 +118,29 @@ static bool is_there(const struct model_config *c, const char *code)
 int model_config_parse(struct model_config *c, const char *json, const char *where)
 {
     model_config_init(c);
-    cJSON *root = cJSON_Parse(json);
-    int rc = 0;
-    if (!cJSON_IsObject(root)) rc = err_set("%s: not a JSON object", where);
-    for (const cJSON *v = root ? root->child : NULL; v && rc == 0; v = v->next) {
+    size_t n = strlen(json);
+    cJSON *root = json_parse(json, n, where);
+    int rc = !root ? -1 : !cJSON_IsObject(root) ? err_set("%s: not a JSON object", where) : 0;
+    for (const cJSON *v = rc == 0 ? root->child : NULL; v && rc == 0; v = v->next) {
         int i = 0;
         while (i < N_FIELDS && strcmp(fields[i].name, v->string)) i++;
-        if (i < N_FIELDS) { rc = parse_field(c, &fields[i], v, where); continue; }
-        if (strcmp(v->string, "languages") || !cJSON_IsArray(v)) { rc = err_set("%s: unknown key \"%s\"", where, v->string); continue; }
+        if (i < N_FIELDS) {
+            if (parse_field(c, &fields[i], v) < 0)
+                rc = err_set("%s:%zu: the value of \"%s\" is not of its kind", where, json_line(json, n, v->string),
+                             v->string);
+            continue;
+        }
+        if (strcmp(v->string, "languages") || !cJSON_IsArray(v)) {
+            rc = err_set("%s:%zu: unknown key \"%s\"", where, json_line(json, n, v->string), v->string);
+            continue;
+        }
         const cJSON *l;
         c->n_langs = 0;
         cJSON_ArrayForEach(l, v) {
             if (!cJSON_IsString(l) || !*l->valuestring || strlen(l->valuestring) > 31 || strspn(l->valuestring, CODE) != strlen(l->valuestring)
                 || c->n_langs == MODEL_LANGS || is_there(c, l->valuestring)) {
-                rc = err_set("%s: \"languages\" wants at most %d different codes of letters, digits, - and _", where, MODEL_LANGS);
+                rc = err_set("%s:%zu: \"languages\" wants at most %d different codes of letters, digits, - and _", where,
+                             json_line(json, n, "languages"), MODEL_LANGS);
                 break;
             }
             memcpy(c->lang[c->n_langs++], l->valuestring, strlen(l->valuestring) + 1);

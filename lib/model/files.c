@@ -110,8 +110,10 @@ int model_write(const struct model *m, const float *host, const char *dir, const
 int model_read_config(struct model_config *c, const char *dir)
 {
     char *path = path_join(dir, "config.json");
-    char *json = file_read(path, NULL);
-    int rc = json ? model_config_parse(c, json, path) : -1;
+    size_t n;
+    char *json = file_read(path, &n);
+    int rc = !json ? -1 : strlen(json) < n ? err_set("%s: a NUL byte; not a JSON file", path)
+           : model_config_parse(c, json, path);
     free(json);
     free(path);
     return rc;

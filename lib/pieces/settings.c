@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cjson/cJSON.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/mem.h"
 
 static const char *const kinds[] = { "none", "bpe", "wordpiece", "sentencepiece" };
@@ -56,8 +56,8 @@ static int parse(struct pieces_settings *s, const cJSON *root, const char *where
 int pieces_settings_parse(struct pieces_settings *s, const char *json, const char *where)
 {
     memset(s, 0, sizeof *s);
-    cJSON *root = cJSON_Parse(json);
-    int rc = cJSON_IsObject(root) ? parse(s, root, where) : err_set("%s: not a JSON object", where);
+    cJSON *root = json_parse(json, strlen(json), where);
+    int rc = !root ? -1 : cJSON_IsObject(root) ? parse(s, root, where) : err_set("%s: not a JSON object", where);
     cJSON_Delete(root);
     return rc;
 }
@@ -66,8 +66,11 @@ int pieces_settings_read(struct pieces_settings *s, const char *dir)
 {
     memset(s, 0, sizeof *s);
     char *path = path_join(dir, PIECES_FILE);
-    char *json = file_exists(path) ? file_read(path, NULL) : NULL;
-    int rc = !file_exists(path) ? 0 : !json || pieces_settings_parse(s, json, path) < 0 ? -1 : 1;
+    size_t n = 0;
+    bool there = file_exists(path);
+    char *json = there ? file_read(path, &n) : NULL;
+    int rc = !there ? 0 : !json ? -1 : strlen(json) < n ? err_set("%s: a NUL byte; not a JSON file", path)
+           : pieces_settings_parse(s, json, path) < 0 ? -1 : 1;
     free(json);
     free(path);
     return rc;

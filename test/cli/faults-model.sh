@@ -50,3 +50,36 @@ for ((k = n; k > 0 && k > n - 40; k--)); do
     fi
     rm -rf run
 done
+
+# A state that cannot be is refused, by name: the folder says another step, the corpus has fewer sentences.
+"${run[@]}" --out run
+sed 's/"step": "4"/"step": "1003"/' run/last/state.json > state; grep -q 1003 state
+cp state run/last/state.json
+fails 1 'step-00000004/state.json: its step is 1003, the folder.s 4' "${run[@]}" --out run --resume --steps 6
+sed 's/"aa.next": "[0-9]*"/"aa.next": "999999999"/; s/"1003"/"4"/' state > run/last/state.json
+fails 1 'state.json: "aa.next" is 999999999; the data ends at 40' "${run[@]}" --out run --resume --steps 6
+sed 's/"best_step": "0"/"best_step": "5"/; s/"1003"/"4"/' state > run/last/state.json
+fails 1 'best step, 5, is after its step 4' "${run[@]}" --out run --resume --steps 6
+sed 's/"1003"/"4"/; s/}/x}/' state > run/last/state.json
+fails 1 'state.json:[0-9]+: not valid JSON' "${run[@]}" --out run --resume --steps 6
+
+# config.json: nothing after the object, no key twice, and the line is told.
+for change in 's/^}/}x/' 's/  "layers": 1,/&\n  "layers": 1,/' 's/"norm_eps"/"norm_epz"/' 's/"dim": 32/"dim": "32"/'; do
+    cp -rL whole/last model
+    sed -i "$change" model/config.json
+    fails 1 'model/config.json:[0-9]+: .*(follows|twice|unknown key|not of its kind)' ckpt info model
+    rm -r model
+done
+
+# ckpt export: a tokenizer.json without some tokens never passes for one that is whole.
+export=(ckpt export -q --threads 1 -o out --to bert whole/last)
+"${export[@]}"; (cd out && sha256sum *) > sums; rm -r out
+for call in malloc realloc; do
+    n=$(calls $call "${export[@]}"); rm -r out
+    for ((k = n; k > 0 && k > n - 1200; k -= 1 + RANDOM % 3)); do
+        if faulty $call:$k:fail "${export[@]}" 2> err; then
+            (cd out && sha256sum *) | cmp - sums || fail "$call $k of $n failed, status 0"
+        fi
+        rm -rf out
+    done
+done

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include <xxhash.h>
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/rng.h"
@@ -362,6 +363,46 @@ static void groups_cover_every_id_once(void **state)
 }
 
 /* Every bit of a file, flipped, is noticed by somebody who reads all of it; every cut too. */
+/* Writes an index entry's row and column into p [n], a .cooc of one plane, with every checksum made right. */
+static void set_index(unsigned char *p, size_t n, uint64_t entry, uint32_t row, uint32_t col)
+{
+    unsigned char *footer = p + n - FOOTER_BYTES, *plane = p + get64(footer);
+    unsigned char *index = p + get64(plane + 112);
+    put32(index + entry * INDEX_ENTRY, row);
+    put32(index + entry * INDEX_ENTRY + 4, col);
+    put64(plane + 128, XXH3_64bits(index, get64(plane + 120) * INDEX_ENTRY));
+    put64(footer + 48, XXH3_64bits(plane, DIRECTORY_ENTRY + 48));   /* the footer follows the directory */
+}
+
+/* docs/formats/cooc.md: no pair has an id of 0 to 4 or one not below ids, or a column below its row. A merge reads rows
+ * group by group, from id 5: what has another row would not be looked at. */
+static void an_index_entry_outside_the_matrix_is_refused(void **state)
+{
+    (void)state;
+    file_write("t", "a b c\nb a a\n", 12);
+    const struct cooc_input in = { "en", "t" };
+    struct cooc_count_opts o = { .threads = 1, .memory = (size_t)1 << 30 };
+    cooc_scheme_init(&o.scheme, 2, COOC_MLM_GC, COOC_SYMMETRIC, COOC_GAP);
+    count(&in, 1, &o, "good");
+    size_t n;
+    unsigned char *good = (unsigned char *)file_read("good", &n), *p = mem_alloc(n);
+    memcpy(p, good, n);
+    set_index(p, n, 0, 5, 5);
+    assert_memory_equal(p, good, n);                                /* as it was: the hashes are computed right */
+    static const uint32_t bad[][2] = { { 0, 5 }, { 4, 5 }, { 5, 0 }, { 5, 4 }, { 8, 8 }, { 5, 8 }, { UINT32_MAX, 5 } };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        set_index(p, n, 0, bad[i][0], bad[i][1]);
+        struct cooc *c = cooc_open_memory(p, n, "bad");
+        if (c) fail_msg("an entry of row %u, column %u is accepted", bad[i][0], bad[i][1]);
+        assert_non_null(strstr(err_msg(), "an index entry that cannot be"));
+    }
+    memcpy(p, good, n);
+    set_index(p, n, 1, 7, 6);                                       /* below the diagonal */
+    assert_null(cooc_open_memory(p, n, "bad"));
+    free(p);
+    free(good);
+}
+
 static void every_flipped_bit_and_every_cut_is_refused(void **state)
 {
     (void)state;
@@ -410,6 +451,7 @@ int main(void)
         cmocka_unit_test(values_are_log_X_and_f),
         cmocka_unit_test(half_is_the_nearest),
         cmocka_unit_test(groups_cover_every_id_once),
+        cmocka_unit_test(an_index_entry_outside_the_matrix_is_refused),
         cmocka_unit_test(every_flipped_bit_and_every_cut_is_refused),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
