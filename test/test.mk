@@ -4,8 +4,28 @@
 test: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) test-run
 KILLER := $(O)/test/killed.so $(O)/test/faults/inject.so
-test-run: $(BINS) $(UNIT_BINS) $(EMULATED) $(O)/test/cuda/planted $(KILLER)
+test-run: $(UNIT_BINS) cli-parts $(EMULATED) $(O)/test/cuda/planted
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
+
+# test/tool/X.c is a program that tests in test/cli use, with the same "/* link: ... */" line as a unit test.
+TOOLS := $(patsubst test/tool/%.c,%,$(wildcard test/tool/*.c))
+tool_words = $(shell sed -n '1,5s,.*/\* link: *\(.*\) \*/.*,\1,p' test/tool/$1.c)
+tool_ar    = $(sort $(filter-out -l%,$(call tool_words,$1)) common)
+define tool
+$(O)/test/tool/$1: $(O)/test/tool/$1.o $(foreach a,$(call tool_ar,$1),$(call ar_of,$a))
+	$(CC) $(LDFLAGS) -o $$@ $(O)/test/tool/$1.o -Wl,--start-group $(foreach a,$(call tool_ar,$1),$(call ar_of,$a)) -Wl,--end-group $(filter -l%,$(call tool_words,$1)) $(BASE) $(MATH)
+endef
+$(foreach t,$(TOOLS),$(eval $(call tool,$t)))
+
+# all that a test of test/cli may use, but the emulated device
+.PHONY: cli-parts
+cli-parts: $(BINS) $(TOOLS:%=$(O)/test/tool/%) $(KILLER)
+
+## make mutants       plants each mistake of test/mutants in a copy and runs the test that must see it; "N passed, N failed"
+##                      M="word word" only those about a word; FIXED=1 the ones of .ci/run; LIST=1 only lists them
+.PHONY: mutants
+mutants: setup
+	@test/mutants/run $(if $(LIST),--list) $(if $(FIXED),--fixed) $(M)
 
 # what tests preload into a program (restart.sh; faults-*.sh); no sanitizer of its own
 $(KILLER): $(O)/test/%.so: test/%.c
