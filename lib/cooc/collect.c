@@ -136,7 +136,10 @@ struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc
         }
         size_t kept = 0;
         for (size_t k = 0; k < t->n; k++)
-            if (t->word[k].count >= o->min_count) t->word[kept++] = t->word[k];
+            if (t->word[k].count >= o->min_count
+                && !cooc_skip_has(o->skip.text, o->skip.size, t->bytes + t->word[k].at,
+                                  t->word[k].n))
+                t->word[kept++] = t->word[k];
         sort_bytes = t->bytes;
         if (kept) qsort(t->word, kept, sizeof *t->word, by_count);
         const char **token = mem_alloc((kept + 1) * sizeof *token);

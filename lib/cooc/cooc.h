@@ -37,7 +37,7 @@ const char *cooc_oov_name(enum cooc_oov o);
 /* What is known of one language's counts. */
 struct cooc_totals {
     char lang[COOC_LANG];              /* "" if none was given */
-    uint64_t sentences, tokens;        /* tokens: all of the text, unknown ones too; C_lang */
+    uint64_t sentences, tokens;        /* tokens: C_lang, unknown ones too, skipped ones not */
     uint64_t unknown;
     uint64_t pairs, rows;              /* stored pairs; rows that have any */
     uint64_t max;                      /* largest count */
@@ -62,6 +62,7 @@ struct cooc {
     uint32_t ids;                             /* ids are below this */
     uint64_t vocab_hash;
     const char *tokens; size_t tokens_size;   /* each followed by "\n", in order of id from VOCAB_SPECIALS */
+    const char *skip; size_t skip_size;       /* tokens passed over (skip.h); 0 for none */
     char ref[COOC_LANG];                      /* reference language of c_lang, "" if none is recorded */
     int planes;
     struct cooc_plane *plane;                 /* ordered by language */

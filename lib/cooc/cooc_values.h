@@ -19,15 +19,22 @@ struct cooc_values_opts {
     bool half;                /* log X as float16: relative error at most 2^-11 (docs/bench/cooc.md) */
     bool no_normalize;        /* every c_lang is 1 whatever the file says */
     const char *ref;          /* reference language; NULL: the file's */
+    const char *skip;         /* tokens that training passes over, as struct cooc_skip has them;
+                               * a file with another list is refused. NULL: not checked */
     uint64_t vocab_hash;      /* the model's vocabulary; another in the file is refused. 0: not checked */
 };
 static const struct cooc_values_opts cooc_values_defaults = { .xmax = 100, .alpha = 0.75 };
 
 struct cooc_values;
 
-/* Reads the whole file (every checksum is checked). opts NULL: the defaults. NULL with a message: not a .cooc file,
- * corrupt, another vocabulary, a reference language that is not in the file or has no tokens. */
+/* Reads the whole file (every checksum is checked). opts NULL: the defaults. NULL with a message:
+ * not a .cooc file, corrupt, another vocabulary, other skipped tokens than opts->skip, a reference
+ * language that is not in the file or has no tokens. */
 struct cooc_values *cooc_values_load(const char *path, const struct cooc_values_opts *opts);
+
+/* The tokens that counting passed over, as in struct cooc_skip: to be passed over in training.
+ * Lives as long as v. */
+const char *cooc_values_skip(const struct cooc_values *v, size_t *size);
 
 /* log X and f(X); false, and both untouched, when X = 0 (or an id is out of range). Any number of threads. */
 bool cooc_value(const struct cooc_values *v, uint32_t row, uint32_t col, float *logx, float *f);

@@ -21,10 +21,15 @@ struct counter {
     const struct cooc_count_opts *o;
     const struct vocab *vocab;
     const struct lookup *lookup;
+    const bool *skip;                     /* ids passed over, below skip_from, or NULL; */
+    uint32_t skip_from;                   /* all ids from here on are passed over, too (skipping) */
     struct plan plan;
     struct cooc_writer *w;
     struct row_sum *sum;                  /* [threads] */
-    struct worker { struct segment *seg; uint64_t sentences, tokens, unknown; } *worker;    /* [threads + 1] */
+    struct worker {
+        struct segment *seg;
+        uint64_t sentences, tokens, skipped, unknown;
+    } *worker;                            /* [threads + 1] */
     bool mid_line;                        /* the last worker, the reader's own, is within a line of several pieces */
     uint64_t *word_count;
 
@@ -101,6 +106,10 @@ static int put_ids(struct counter *c, struct worker *w, const uint32_t *id, size
     for (size_t i = 0; i < n; i++) {
         if (id[i] == SEG_END) {
             if (end_sentence(c, w) < 0) return -1;
+            continue;
+        }
+        if (c->skip && (id[i] >= c->skip_from || c->skip[id[i]])) {
+            w->skipped++;
             continue;
         }
         w->tokens++;
@@ -316,6 +325,7 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
         t.sentences += c->worker[i].sentences;
         t.tokens += c->worker[i].tokens;
         t.unknown += c->worker[i].unknown;
+        c->report.skipped += c->worker[i].skipped;
         if (c->worker[i].seg) segment_free(c->worker[i].seg);
         c->worker[i].seg = NULL;
     }
@@ -367,8 +377,14 @@ static int count_all(struct counter *c, struct cooc_input *in, int n, struct out
     if (plan_make(&c->plan, o, c->vocab->n, known ? total : 0, window) < 0) return -1;
     size_t tokens_size;
     char *tokens = cooc_tokens(c->vocab, &tokens_size);
-    struct cooc_head h = { .scheme = o->scheme, .ids = c->vocab->n, .vocab_hash = c->vocab->hash, .tokens = tokens,
-                           .tokens_size = tokens_size, .ref = "" };
+    struct cooc_head h = { .scheme = o->scheme,
+                           .ids = c->vocab->n,
+                           .vocab_hash = c->vocab->hash,
+                           .tokens = tokens,
+                           .tokens_size = tokens_size,
+                           .skip = o->skip.text,
+                           .skip_size = o->skip.size,
+                           .ref = "" };
     c->w = cooc_create(out, &h, o->tmp);
     free(tokens);
     if (!c->w) return -1;
@@ -390,6 +406,32 @@ static int count_all(struct counter *c, struct cooc_input *in, int n, struct out
     return rc;
 }
 
+/* What finds ids, with c->skip set. Text is looked up in the vocabulary and, behind its ids, the
+ * skipped tokens that it lacks: they vanish, where other unknown words keep their place. Of a
+ * shard such tokens are unknown like others. */
+static struct lookup *skipping(struct counter *c, bool **skip, struct vocab **wider)
+{
+    const struct cooc_skip *s = &c->o->skip;
+    const struct vocab *v = c->vocab;
+    c->skip = *skip = cooc_skip_ids(s->text, s->size, v);
+    c->skip_from = v->n;
+    if (!c->skip) return lookup_new(v);
+    char *copy = mem_alloc(s->size + 1);
+    memcpy(copy, s->text, s->size);
+    uint32_t n = v->n - VOCAB_SPECIALS;
+    const char **token = mem_alloc((n + s->size + 1) * sizeof *token);
+    for (uint32_t i = 0; i < n; i++) token[i] = vocab_token(v, i + VOCAB_SPECIALS);
+    for (char *p = copy, *nl; p < copy + s->size; p = nl + 1) {
+        nl = memchr(p, '\n', (size_t)(copy + s->size - p));
+        *nl = 0;
+        if (vocab_id(v, p, (size_t)(nl - p)) == VOCAB_UNK) token[n++] = p;
+    }
+    *wider = vocab_make(token, NULL, n);
+    free(token);
+    free(copy);
+    return *wider ? lookup_new(*wider) : NULL;
+}
+
 int cooc_count(const struct cooc_input *input, int n, const struct cooc_count_opts *opts, struct out *out, struct cooc_count_report *report)
 {
     struct cooc_count_opts o = *opts;
@@ -397,8 +439,9 @@ int cooc_count(const struct cooc_input *input, int n, const struct cooc_count_op
     struct cooc_input *in = mem_alloc((size_t)n * sizeof *in);
     FILE **copy = mem_zero((size_t)n, sizeof *copy);
     char (*path)[32] = mem_zero((size_t)n, sizeof *path);
-    struct vocab *own = NULL;
+    struct vocab *own = NULL, *wider = NULL;
     struct lookup *lookup = NULL;
+    bool *skip = NULL;
     memcpy(in, input, (size_t)n * sizeof *in);
     int rc = 0;
     for (int i = 0; i < n && rc == 0; i++)
@@ -410,7 +453,7 @@ int cooc_count(const struct cooc_input *input, int n, const struct cooc_count_op
         if (rc == 0 && !(own = cooc_collect(in, n, &o, o.memory / 2))) rc = -1;
         c.vocab = own;
     }
-    if (rc == 0 && !(lookup = lookup_new(c.vocab))) rc = -1;
+    if (rc == 0 && !(lookup = skipping(&c, &skip, &wider))) rc = -1;
     c.lookup = lookup;
     if (rc == 0) rc = count_all(&c, in, n, out);
     if (rc == 0 && report) *report = c.report;
@@ -428,6 +471,8 @@ int cooc_count(const struct cooc_input *input, int n, const struct cooc_count_op
     for (int i = 0; i < n; i++)
         if (copy[i]) fclose(copy[i]);
     lookup_free(lookup);
+    free(skip);
+    vocab_free(wider);
     vocab_free(own);
     pthread_mutex_destroy(&c.lock);
     free(path);

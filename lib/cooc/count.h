@@ -2,6 +2,7 @@
 #ifndef COOC_COUNT_H
 #define COOC_COUNT_H
 #include "lib/cooc/cooc.h"
+#include "lib/cooc/skip.h"
 
 struct cooc_input {
     char lang[COOC_LANG];
@@ -12,6 +13,7 @@ struct cooc_count_opts {
     struct cooc_scheme scheme;
     const struct vocab *vocab;   /* NULL: collected from the inputs, numbered by falling count, then by bytes */
     uint64_t min_count;          /* words rarer than this are left out of a collected vocabulary */
+    struct cooc_skip skip;       /* tokens passed over; a collected vocabulary is without them */
     size_t memory;               /* peak resident memory to stay below, the process as it is included */
     const char *tmp;             /* folder for runs; NULL: the system's */
     int threads;
@@ -19,7 +21,7 @@ struct cooc_count_opts {
     bool shards;                 /* standard input is a shard */
     uint32_t run_tokens;         /* for tests: pieces, segments and runs of about so many tokens; 0: as memory allows */
 };
-struct cooc_count_report { uint64_t tokens, pairs, runs, spilled; };
+struct cooc_count_report { uint64_t tokens, skipped, pairs, runs, spilled; };
 
 /* Inputs of one language are one plane, in whatever order they come. Writes to out, which the caller opened and will
  * commit. -1 with a message: an input, --memory too small, the folder for runs. */

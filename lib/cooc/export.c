@@ -5,6 +5,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/cooc/skip.h"
 
 int cooc_view_init(struct cooc_view *w, const struct cooc *c, const struct vocab *v, const char *lang, bool raw, bool counts, double min)
 {
@@ -274,9 +275,16 @@ int cooc_stat(const struct cooc_view *w, struct out *out)
     const struct cooc *c = w->c;
     const struct cooc_scheme *s = &c->scheme;
     FILE *f = out_stdio(out);
-    fprintf(f, "window\t%u\nweights\t%s\nsides\t%s\noov\t%s\nunit\t%" PRIu64 "\nvocabulary\t%u\nvocabulary hash\t%016" PRIx64 "\nreference\t%s\n",
-            s->window, cooc_weights_name(s->weights), cooc_sides_name(s->sides), cooc_oov_name(s->oov), s->unit, c->ids - VOCAB_SPECIALS, c->vocab_hash,
-            c->ref[0] ? c->ref : "-");
+    char *skipped = mem_alloc(c->skip_size + 1);
+    fprintf(f,
+            "window\t%u\nweights\t%s\nsides\t%s\noov\t%s\nunit\t%" PRIu64
+            "\nvocabulary\t%u\nvocabulary hash\t%016" PRIx64 "\nreference\t%s\n"
+            "skipped\t%s\n",
+            s->window, cooc_weights_name(s->weights), cooc_sides_name(s->sides),
+            cooc_oov_name(s->oov), s->unit, c->ids - VOCAB_SPECIALS, c->vocab_hash,
+            c->ref[0] ? c->ref : "-",
+            c->skip_size ? cooc_skip_show(c->skip, c->skip_size, skipped, c->skip_size) : "-");
+    free(skipped);
     fprintf(f, "language\tsentences\ttokens\tunknown\tpairs\trows\tmass\tlargest X\n");
     for (int k = w->first; k < w->last; k++) {
         const struct cooc_totals *t = &c->plane[k].total;

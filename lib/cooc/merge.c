@@ -105,7 +105,8 @@ int cooc_merge(const char *const *path, int n, const char *ref, int threads, siz
     if (rc == 0) {
         m.ids = m.in[0]->ids;
         struct cooc_head h = { .scheme = m.in[0]->scheme, .ids = m.ids, .vocab_hash = m.in[0]->vocab_hash, .tokens = m.in[0]->tokens,
-                               .tokens_size = m.in[0]->tokens_size, .ref = ref };
+                               .tokens_size = m.in[0]->tokens_size, .skip = m.in[0]->skip,
+                               .skip_size = m.in[0]->skip_size, .ref = ref };
         if (!(m.w = cooc_create(out, &h, tmp))) rc = -1;
     }
     m.sum = mem_zero((size_t)threads, sizeof *m.sum);

@@ -60,7 +60,10 @@ static inline struct cooc_block index_get(const unsigned char *p)
 }
 
 /* The offsets of their fields are in the specification. */
-enum { HEADER_BYTES = 128, DIRECTORY_ENTRY = 160, FOOTER_BYTES = 64, FORMAT_VERSION = 1 };
+enum { HEADER_BYTES = 128, DIRECTORY_ENTRY = 160, FOOTER_BYTES = 64, FORMAT_VERSION = 2 };
+/* A file without skipped tokens is written as version 1, which has no field for them: its bytes
+ * are those of old. */
+enum { FORMAT_WITHOUT_SKIP = 1 };
 #define COOC_MAGIC "ISGCOOC\n"
 #define COOC_END   "ISGCEND\n"
 

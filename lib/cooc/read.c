@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/cooc/pairs.h"
+#include "lib/cooc/skip.h"
 
 static int bad(const struct cooc *c, uint64_t at, const char *what)
 {
@@ -41,14 +42,31 @@ static bool text_ok(const char *s, size_t n)      /* a language: NUL-padded, NUL
     return true;
 }
 
+/* The tokens that were passed over, behind the vocabulary (version 2). */
+static int read_skip(struct cooc *c)
+{
+    uint64_t at = HEADER_BYTES + c->tokens_size;
+    c->skip = c->tokens + c->tokens_size;
+    c->skip_size = get64(c->p + 64);
+    if (c->skip_size == 0 || c->skip_size > c->n - FOOTER_BYTES - at)
+        return bad(c, 64, "a list of skipped tokens that cannot be");
+    if (differs(get64(c->p + 56), XXH3_64bits(c->skip, c->skip_size)))
+        return bad(c, at, "the checksum of the skipped tokens is wrong");
+    return cooc_skip_valid(c->skip, c->skip_size)
+               ? 0
+               : bad(c, at, "the skipped tokens are not a sorted list");
+}
+
 static int read_header(struct cooc *c)
 {
     const unsigned char *p = c->p;
     if (c->n >= 8 && memcmp(p, COOC_MAGIC, 8) != 0) return err_set("%s: is not a .cooc file (cooc-count makes them)", c->path);
     if (c->n < HEADER_BYTES + FOOTER_BYTES)
         return c->n < 8 ? err_set("%s: is not a .cooc file (cooc-count makes them)", c->path) : bad(c, c->n, "the file ends within its header");
-    if (get32(p + 8) != FORMAT_VERSION)
-        return err_set("%s: .cooc version %u, this program reads %d", c->path, get32(p + 8), FORMAT_VERSION);
+    uint32_t version = get32(p + 8);
+    if (version != FORMAT_WITHOUT_SKIP && version != FORMAT_VERSION)
+        return err_set("%s: .cooc version %u, this program reads up to %d", c->path, version,
+                       FORMAT_VERSION);
     if (memcmp(p + c->n - 8, COOC_END, 8) != 0) return bad(c, c->n - 8, "no footer");
     if (differs(get64(p + 120), XXH3_64bits(p, 120))) return bad(c, 120, "the header's checksum is wrong");
     c->ids = get32(p + 32);
@@ -59,7 +77,7 @@ static int read_header(struct cooc *c)
         return bad(c, 8, "the header says what cannot be");
     if (cooc_scheme_init(&c->scheme, get32(p + 16), p[20], p[21], p[22]) < 0) return bad(c, 16, "a window that cannot be");
     if (get64(p + 24) != c->scheme.unit) return bad(c, 24, "the unit is not that of its window and weights");
-    if (zeros(c, 56, 120) < 0) return -1;
+    if (zeros(c, version == FORMAT_VERSION ? 72 : 56, 120) < 0) return -1;
     if (c->tokens_size > c->n - HEADER_BYTES - FOOTER_BYTES) return bad(c, 48, "the vocabulary is longer than the file");
     c->tokens = (const char *)p + HEADER_BYTES;
     uint32_t lines = 0;
@@ -72,7 +90,7 @@ static int read_header(struct cooc *c)
     }
     if (lines + VOCAB_SPECIALS != c->ids) return bad(c, 32, "the number of tokens is not that of the vocabulary");
     if (differs(c->vocab_hash, XXH3_64bits(c->tokens, c->tokens_size))) return bad(c, HEADER_BYTES, "the vocabulary's checksum is wrong");
-    return 0;
+    return version == FORMAT_VERSION ? read_skip(c) : 0;
 }
 
 /* One directory entry; *end is where what is known of the file ends so far. */
@@ -143,7 +161,7 @@ static int read_all(struct cooc *c)
     memcpy(c->ref, f + 16, COOC_LANG);
     if (!text_ok(c->ref, COOC_LANG)) return bad(c, c->n - FOOTER_BYTES + 16, "the reference language's name is malformed");
     c->plane = mem_zero(planes ? planes : 1, sizeof *c->plane);
-    uint64_t end = HEADER_BYTES + c->tokens_size;
+    uint64_t end = HEADER_BYTES + c->tokens_size + c->skip_size;
     for (uint64_t i = 0; i < planes; i++, c->planes++) {
         if (read_plane(c, &c->plane[i], directory + i * DIRECTORY_ENTRY, directory, &end) < 0) return -1;
         if (i > 0 && strcmp(c->plane[i - 1].total.lang, c->plane[i].total.lang) >= 0)

@@ -1,6 +1,7 @@
 #include "lib/cooc/cooc.h"
 #include <string.h>
 #include "common/err.h"
+#include "lib/cooc/skip.h"
 
 static uint64_t gcd(uint64_t a, uint64_t b) { while (b) { uint64_t t = a % b; a = b; b = t; } return a; }
 
@@ -43,5 +44,12 @@ int cooc_same_scheme(const struct cooc *a, const struct cooc *b)
                        cooc_sides_name(s->sides));
     if (s->oov != t->oov)
         return err_set("%s: --oov %s, but %s in %s; count both alike", b->path, cooc_oov_name(t->oov), cooc_oov_name(s->oov), a->path);
+    if (a->skip_size != b->skip_size
+        || (a->skip_size && memcmp(a->skip, b->skip, a->skip_size) != 0)) {
+        char x[64], y[64];
+        return err_set("%s: skips %s, but %s skips %s; count both with the same --skip", b->path,
+                       cooc_skip_show(b->skip, b->skip_size, x, sizeof x), a->path,
+                       cooc_skip_show(a->skip, a->skip_size, y, sizeof y));
+    }
     return 0;
 }

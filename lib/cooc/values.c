@@ -1,10 +1,12 @@
 #include "lib/cooc/cooc_values.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/thread.h"
 #include "lib/cooc/pairs.h"
+#include "lib/cooc/skip.h"
 #include "lib/cooc/half.h"
 
 /* Rows end to end; row i is at[i]..at[i+1]. Columns are 16 bits wide where ids allow. */
@@ -15,6 +17,7 @@ struct cooc_values {
     uint64_t *at;                          /* [ids + 1] */
     void *col;                             /* uint16_t or uint32_t */
     void *logx, *logx_raw;                 /* uint16_t (float16) or float; logx_raw: NULL unless raw */
+    char *skip; size_t skip_size;
     size_t bytes;
 };
 
@@ -99,6 +102,17 @@ static int scales(const struct cooc *c, const struct cooc_values_opts *o, double
     return 0;
 }
 
+static int same_skip(const struct cooc *c, const char *skip)
+{
+    char counted[64], wanted[64];
+    size_t n = strlen(skip);
+    if (n == c->skip_size && (!n || !memcmp(skip, c->skip, n))) return 0;
+    return err_set("%s: was counted skipping %s, but training is to skip %s; count again with "
+                   "cooc-count --skip, or name the same tokens",
+                   c->path, cooc_skip_show(c->skip, c->skip_size, counted, sizeof counted),
+                   cooc_skip_show(skip, n, wanted, sizeof wanted));
+}
+
 struct cooc_values *cooc_values_load(const char *path, const struct cooc_values_opts *opts)
 {
     const struct cooc_values_opts o = opts ? *opts : cooc_values_defaults;
@@ -110,11 +124,16 @@ struct cooc_values *cooc_values_load(const char *path, const struct cooc_values_
         err_set("%s: counted over another vocabulary than the model's; count again with cooc-count -v and the model's vocabulary", c->path);
         goto done;
     }
+    if (o.skip && same_skip(c, o.skip) < 0) goto done;
     if (!(o.xmax > 0) || !(o.alpha >= 0)) { err_set("xmax must be above 0 and alpha not below it"); goto done; }
     if (scales(c, &o, scale) < 0) goto done;
 
     v = mem_zero(1, sizeof *v);
     v->ids = c->ids;
+    v->skip = mem_alloc(c->skip_size + 1);
+    v->skip_size = c->skip_size;
+    if (c->skip_size) memcpy(v->skip, c->skip, c->skip_size);
+    v->skip[c->skip_size] = 0;
     v->triangle = c->scheme.sides == COOC_SYMMETRIC;
     v->wide = c->ids > 65536;
     v->half = o.half;
@@ -166,6 +185,12 @@ bool cooc_value(const struct cooc_values *v, uint32_t row, uint32_t col, float *
     return true;
 }
 
+const char *cooc_values_skip(const struct cooc_values *v, size_t *size)
+{
+    if (size) *size = v->skip_size;
+    return v->skip;
+}
+
 uint32_t cooc_values_ids(const struct cooc_values *v) { return v->ids; }
 uint64_t cooc_values_pairs(const struct cooc_values *v) { return v->at[v->ids]; }
 size_t cooc_values_bytes(const struct cooc_values *v) { return v->bytes; }
@@ -173,6 +198,7 @@ size_t cooc_values_bytes(const struct cooc_values *v) { return v->bytes; }
 void cooc_values_free(struct cooc_values *v)
 {
     if (!v) return;
+    free(v->skip);
     free(v->at);
     free(v->col);
     free(v->logx);

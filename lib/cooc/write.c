@@ -72,7 +72,7 @@ struct cooc_writer *cooc_create(struct out *o, const struct cooc_head *h, const 
     strncpy(w->ref, h->ref ? h->ref : "", COOC_LANG - 1);
     unsigned char p[HEADER_BYTES] = { 0 };
     memcpy(p, COOC_MAGIC, 8);
-    put32(p + 8, FORMAT_VERSION);
+    put32(p + 8, h->skip_size ? FORMAT_VERSION : FORMAT_WITHOUT_SKIP);
     put32(p + 12, HEADER_BYTES);
     put32(p + 16, h->scheme.window);
     p[20] = (unsigned char)h->scheme.weights;
@@ -83,8 +83,16 @@ struct cooc_writer *cooc_create(struct out *o, const struct cooc_head *h, const 
     put32(p + 36, COOC_BLOCK);
     put64(p + 40, h->vocab_hash);
     put64(p + 48, h->tokens_size);
+    if (h->skip_size) {
+        put64(p + 56, XXH3_64bits(h->skip, h->skip_size));
+        put64(p + 64, h->skip_size);
+    }
     put64(p + 120, XXH3_64bits(p, 120));
-    if (put(w, p, sizeof p) < 0 || put(w, h->tokens, h->tokens_size) < 0 || align(w) < 0) { cooc_abandon(w); return NULL; }
+    if (put(w, p, sizeof p) < 0 || put(w, h->tokens, h->tokens_size) < 0
+        || put(w, h->skip, h->skip_size) < 0 || align(w) < 0) {
+        cooc_abandon(w);
+        return NULL;
+    }
     return w;
 }
 

@@ -37,6 +37,7 @@ struct cooc_head {                               /* what a file says before its 
     uint32_t ids;
     uint64_t vocab_hash;
     const char *tokens; size_t tokens_size;      /* as in struct cooc */
+    const char *skip; size_t skip_size;          /* as in struct cooc */
     const char *ref;                             /* "" for none */
 };
 /* Writes to an output that the caller opened and will commit. tmp: folder for a large index (NULL: the system's). */

@@ -33,10 +33,18 @@ def main():
     b = open(sys.argv[1], "rb").read()
     need(b[:8] == b"ISGCOOC\n" and b[-8:] == b"ISGCEND\n", "magic")
     version, header, window, weights, sides, oov, zero, unit, ids, most, vocab_hash, vocab_bytes = struct.unpack_from("<IIIBBBBQIIQQ", b, 8)
-    need(version == 1 and header == 128 and most == 128 and zero == 0, "header")
+    need(version in (1, 2) and header == 128 and most == 128 and zero == 0, "header")
     check(b[:120], struct.unpack_from("<Q", b, 120)[0], "header")
     tokens = b[128:128 + vocab_bytes]
     check(tokens, vocab_hash, "vocabulary")
+    if version == 2:
+        skip_hash, skip_bytes = struct.unpack_from("<QQ", b, 56)
+        skip = b[128 + vocab_bytes:128 + vocab_bytes + skip_bytes]
+        check(skip, skip_hash, "skipped tokens")
+        lines = skip.split(b"\n")
+        need(skip_bytes and lines.pop() == b"" and b"" not in lines
+             and lines == sorted(set(lines)), "skipped tokens")
+        need(not any(b[72:120]), "header")
     words = [None] * 5 + tokens.decode().split("\n")[:-1]
     need(len(words) == ids, "ids")
     directory_at, planes, _, ref, directory_hash = struct.unpack_from("<QII32sQ", b, len(b) - 64)

@@ -43,11 +43,24 @@ static struct corpus corpus_new(uint32_t types, uint32_t known, uint32_t sentenc
 }
 static void corpus_free(struct corpus *c) { free(c->at); free(c->word); }
 
+/* Markers among the words, which are to be skipped: the brute force knows nothing of them. M1 is
+ * in the vocabulary. */
+static bool marked;
+static void put_markers(FILE *f)
+{
+    for (uint32_t k = marked ? below(3) : 0; k > 0; k--) fprintf(f, " M%u", 1 + below(2));
+}
+
 static void corpus_write(const struct corpus *c, uint32_t from, uint32_t to, const char *path)
 {
     FILE *f = fopen(path, "w");
     for (uint32_t i = from; i < to; i++) {
-        for (uint32_t k = c->at[i]; k < c->at[i + 1]; k++) fprintf(f, "%s%sw%u", below(20) ? "" : " ", k > c->at[i] ? " " : "", c->word[k]);
+        put_markers(f);
+        for (uint32_t k = c->at[i]; k < c->at[i + 1]; k++) {
+            fprintf(f, "%s%sw%u", below(20) ? "" : " ", marked || k > c->at[i] ? " " : "",
+                    c->word[k]);
+            put_markers(f);
+        }
         if (i + 1 < to || below(2)) fputc('\n', f);
         else if (c->at[i] == c->at[i + 1]) fputc('\n', f);
     }
@@ -57,12 +70,13 @@ static void corpus_write(const struct corpus *c, uint32_t from, uint32_t to, con
 static struct vocab *corpus_vocab(const struct corpus *c)
 {
     char (*name)[12] = mem_alloc(c->known * sizeof *name);
-    const char **token = mem_alloc(c->known * sizeof *token);
+    const char **token = mem_alloc((c->known + 1) * sizeof *token);
     for (uint32_t i = 0; i < c->known; i++) {
         sprintf(name[i], "w%u", i);
         token[i] = name[i];
     }
-    struct vocab *v = vocab_make(token, NULL, c->known);
+    token[c->known] = "M1";
+    struct vocab *v = vocab_make(token, NULL, c->known + marked);
     free(token);
     free(name);
     return v;
@@ -163,8 +177,11 @@ static void counts_are_brute_force_s_whatever_threads_memory_and_split(void **st
     for (int round = 0; round < 60; round++) {
         uint32_t types = 2 + below(round % 4 ? 60 : 900), known = 1 + below(types);
         struct corpus c = corpus_new(types, known, below(round % 4 ? 60 : 400), 1 + below(50));
+        marked = round % 2;
         struct vocab *v = corpus_vocab(&c);
         struct cooc_count_opts o = { .vocab = v, .memory = (size_t)1 << 30, .tmp = ".", .threads = 1 + (int)below(8) };
+        if (marked)
+            assert_int_equal(cooc_skip_make(&o.skip, (const char *const[]){ "M2,M1,M2" }, 1), 0);
         assert_int_equal(cooc_scheme_init(&o.scheme, 1 + below(20), below(3), below(3), below(2)), 0);
         corpus_write(&c, 0, c.sentences, "whole.txt");
         struct cooc_input whole = { .path = "whole.txt" };
@@ -208,6 +225,8 @@ static void counts_are_brute_force_s_whatever_threads_memory_and_split(void **st
         assert_int_equal(cooc_merge(both, 2, NULL, 2, 1 << 30, NULL, out), 0);
         assert_int_equal(out_commit(out), 0);
         assert_true(same_file("whole.cooc", "merged.cooc"));
+        cooc_skip_free(&o.skip);
+        marked = false;
         vocab_free(v);
         corpus_free(&c);
     }
@@ -257,6 +276,100 @@ static void shards_count_like_their_text(void **state)
         vocab_free(v);
         corpus_free(&c);
     }
+}
+
+/* A shard's ids that are skipped; a file's list is what it was counted with, and another one is
+ * refused. */
+static void skipped_tokens_are_recorded_and_compared(void **state)
+{
+    (void)state;
+    struct corpus c = corpus_new(30, 30, 50, 12);
+    marked = true;
+    struct vocab *v = corpus_vocab(&c);
+    corpus_write(&c, 0, c.sentences, "m.txt");
+    marked = false;
+    corpus_write(&c, 0, c.sentences, "plain.txt");
+    struct cooc_count_opts o = { .memory = (size_t)1 << 30, .threads = 2, .min_count = 1 };
+    cooc_scheme_init(&o.scheme, 2, COOC_MLM_GC, COOC_SYMMETRIC, COOC_GAP);
+    assert_int_equal(cooc_skip_make(&o.skip, (const char *const[]){ "M1", "M2" }, 2), 0);
+    struct cooc_input m = { "en", "m.txt" }, plain = { "en", "plain.txt" };
+    count(&m, 1, &o, "m.cooc");
+    count(&plain, 1, &o, "plain.cooc");
+    assert_true(same_file("m.cooc", "plain.cooc")); /* the vocabulary is collected, without them */
+    o.vocab = v;
+    count(&m, 1, &o, "m.cooc");
+    struct cooc *f = cooc_open("m.cooc");
+    assert_int_equal(f->skip_size, 6);
+    assert_memory_equal(f->skip, "M1\nM2\n", 6);
+    cooc_close(f);
+
+    struct shard_info info = { .lang = "en", .vocab_hash = v->hash, .vocab_size = v->n };
+    struct out *out = out_open("m.shd");
+    struct shard_writer *w = shard_create(out, &info, 64);
+    uint32_t marker = v->n - 1;
+    for (uint32_t i = 0; i < c.sentences; i++) {
+        uint32_t ids[64], n = 0;
+        ids[n++] = marker;
+        for (uint32_t k = c.at[i]; k < c.at[i + 1]; k++) {
+            ids[n++] = c.word[k] + VOCAB_SPECIALS;
+            ids[n++] = marker;
+        }
+        assert_int_equal(shard_put(w, ids, n), 0);
+    }
+    assert_int_equal(shard_finish(w, NULL), 0);
+    assert_int_equal(out_commit(out), 0);
+    struct cooc_input shard = { "", "m.shd" };
+    count(&shard, 1, &o, "shard.cooc");
+    assert_true(same_file("m.cooc", "shard.cooc"));
+
+    struct cooc_values_opts vo = cooc_values_defaults;
+    vo.skip = "M1\nM2\n";
+    struct cooc_values *x = cooc_values_load("m.cooc", &vo);
+    assert_non_null(x);
+    size_t n;
+    assert_string_equal(cooc_values_skip(x, &n), vo.skip);
+    assert_int_equal(n, 6);
+    cooc_values_free(x);
+    vo.skip = "M1\n";
+    assert_null(cooc_values_load("m.cooc", &vo));
+    assert_non_null(strstr(err_msg(), "skipping M1,M2, but training is to skip M1;"));
+    vo.skip = "";
+    assert_null(cooc_values_load("m.cooc", &vo));
+    o.skip = (struct cooc_skip){ .text = o.skip.text, .size = 3 };
+    count(&m, 1, &o, "one.cooc");
+    out = out_open("merged.cooc");
+    assert_int_equal(
+        cooc_merge((const char *const[]){ "m.cooc", "one.cooc" }, 2, NULL, 1, 1 << 20, NULL, out),
+        -1);
+    assert_non_null(strstr(err_msg(), "one.cooc: skips M1, but m.cooc skips M1,M2"));
+    out_abort(out);
+    cooc_skip_free(&o.skip);
+    vocab_free(v);
+    corpus_free(&c);
+}
+
+static void a_list_of_skipped_tokens_is_sorted_and_checked(void **state)
+{
+    (void)state;
+    struct cooc_skip s;
+    char shown[8];
+    assert_int_equal(cooc_skip_make(&s, (const char *const[]){ "b,a", ",", "\xe2\x87\xa7,a" }, 3),
+                     0);
+    assert_string_equal(s.text, ",\na\nb\n\xe2\x87\xa7\n");
+    assert_true(cooc_skip_valid(s.text, s.size));
+    assert_true(cooc_skip_has(s.text, s.size, ",", 1));
+    assert_false(cooc_skip_has(s.text, s.size, "c", 1));
+    assert_string_equal(cooc_skip_show(s.text, s.size, shown, 8),
+                        ",,a,b,"); /* no half of the arrow */
+    assert_string_equal(cooc_skip_show("", 0, shown, 8), "nothing");
+    cooc_skip_free(&s);
+    for (int i = 0; i < 5; i++) {
+        static const char *const bad[] = { "", "a,,b", "a b", "a,", "\xe2\x87" };
+        assert_int_equal(cooc_skip_make(&s, &bad[i], 1), -1);
+        cooc_skip_free(&s);
+    }
+    static const char *const list[] = { "a", "b\na\n", "a\na\n", "\n", "a \n", "\xe2\n" };
+    for (int i = 0; i < 6; i++) assert_false(cooc_skip_valid(list[i], strlen(list[i])));
 }
 
 static void a_collected_vocabulary_is_canonical(void **state)
@@ -412,7 +525,9 @@ static void every_flipped_bit_and_every_cut_is_refused(void **state)
     struct cooc_input in = { "en", "f.txt" };
     struct cooc_count_opts o = { .vocab = v, .memory = (size_t)1 << 30, .threads = 1 };
     cooc_scheme_init(&o.scheme, 4, COOC_GLOVE, COOC_SYMMETRIC, COOC_GAP);
+    assert_int_equal(cooc_skip_make(&o.skip, (const char *const[]){ "w1,M" }, 1), 0);
     count(&in, 1, &o, "f.cooc");
+    cooc_skip_free(&o.skip);
     size_t n;
     unsigned char *p = (unsigned char *)file_read("f.cooc", &n), *q = mem_alloc(n);
     for (size_t bit = 0; bit < 8 * n; bit += 1 + below(3)) {
@@ -447,6 +562,8 @@ int main(void)
         cmocka_unit_test(counts_are_brute_force_s_whatever_threads_memory_and_split),
         cmocka_unit_test(lines_longer_than_memory_are_one_sentence_each),
         cmocka_unit_test(shards_count_like_their_text),
+        cmocka_unit_test(skipped_tokens_are_recorded_and_compared),
+        cmocka_unit_test(a_list_of_skipped_tokens_is_sorted_and_checked),
         cmocka_unit_test(a_collected_vocabulary_is_canonical),
         cmocka_unit_test(values_are_log_X_and_f),
         cmocka_unit_test(half_is_the_nearest),
