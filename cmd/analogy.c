@@ -8,17 +8,17 @@
 #include "lib/space/analogy.h"
 
 enum { MOST = 64 };
-static struct { struct strs vec; const char *answers; bool word2vec; int max_vocab; } o = { .max_vocab = 200000 };
+static struct options { struct strs vec; const char *answers; bool word2vec; int max_vocab; } o = { .max_vocab = 200000 };
 
-static const struct opt opts[] = {
-    { "vec", 0, OPT_LIST, &o.vec, "FILE", "vectors; again for further languages: words are looked up in the files' order" },
-    { "word2vec", 0, OPT_FLAG, &o.word2vec, "", "questions are word2vec's, a : b = c : d, that is b - a + c; else a - b + c = d" },
-    { "max-vocab", 0, OPT_INT, &o.max_vocab, "N", "read at most N vectors of each; 0: all", .min = 0, .max = 1e9 },
-    { "answers", 0, OPT_STR, &o.answers, "FILE", "write a b c d, the word found, its cosine and d's" },
+static const struct opt rows[] = {
+    { "vec", 0, OPT_LIST(options, vec), "FILE", "vectors; again for further languages: words are looked up in the files' order" },
+    { "word2vec", 0, OPT_FLAG(options, word2vec), "", "questions are word2vec's, a : b = c : d, that is b - a + c; else a - b + c = d" },
+    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all", .min = 0, .max = 1e9 },
+    { "answers", 0, OPT_STR(options, answers), "FILE", "write a b c d, the word found, its cosine and d's" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "analogy", "--vec A.vec [--vec B.vec] < questions", "Word analogies, king - man + woman = queen.", opts,
-    "Questions are four words a line; \": name\" begins a category. Prints for each category and for all: questions, asked (all\n"
+static const struct prog prog = { "analogy", "--vec A.vec [--vec B.vec] < questions", "Word analogies, king - man + woman = queen.", "Questions are four words a line; \": name\" begins a category. Prints for each category and for all: questions, asked (all\n"
     "four words have vectors), accuracy, and the mean cosine of a - b + c with d.\n" };
 
 static void row(const char *name, const struct analogy_score *s)
@@ -51,7 +51,7 @@ static int run(const char *questions)
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (!o.vec.n || o.vec.n > MOST || args.n > 1) return prog_usage("want --vec FILE, once to %d times, and at most one file of questions", MOST);
     return run(args.n ? args.v[0] : "-") < 0 ? prog_fail() : prog_end();

@@ -9,20 +9,20 @@
 #include "common/text.h"
 #include "common/vocab.h"
 
-static struct { const char *vocab, *lang, *out, *note; int block; bool replace; } o;
+static struct options { const char *vocab, *lang, *out, *note; int block; bool replace; } o;
 
-static const struct opt opts[] = {
-    { "vocab", 'v', OPT_STR, &o.vocab, "FILE", "the vocabulary: vocab-count's output" },
-    { "lang", 'l', OPT_STR, &o.lang, "LANG", "the language, recorded in the shard" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
-    { "note", 0, OPT_STR, &o.note, "TEXT", "how the text was made, recorded in the shard (at most 127 bytes)" },
-    { "block-tokens", 0, OPT_INT, &o.block, "N", "tokens in a block (default 65536)", .min = 1, .max = 1 << 24 },
-    { "replace-invalid", 0, OPT_FLAG, &o.replace, NULL, "make U+FFFD of what is not UTF-8 (default: an error)" },
+static const struct opt rows[] = {
+    { "vocab", 'v', OPT_STR(options, vocab), "FILE", "the vocabulary: vocab-count's output" },
+    { "lang", 'l', OPT_STR(options, lang), "LANG", "the language, recorded in the shard" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
+    { "note", 0, OPT_STR(options, note), "TEXT", "how the text was made, recorded in the shard (at most 127 bytes)" },
+    { "block-tokens", 0, OPT_INT(options, block), "N", "tokens in a block (default 65536)", .min = 1, .max = 1 << 24 },
+    { "replace-invalid", 0, OPT_FLAG(options, replace), NULL, "make U+FFFD of what is not UTF-8 (default: an error)" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "binarize", "-v vocab [-l LANG] [options] [FILE...] > x.shd",
-    "Turns tokens into a shard of token ids, one sentence a line. Tokens that the vocabulary lacks become <unk>.", opts,
-    "examples:\n"
+    "Turns tokens into a shard of token ids, one sentence a line. Tokens that the vocabulary lacks become <unk>.", "examples:\n"
     "  bpe-apply -c codes < de.tok | binarize -v vocab -l de -o de.shd" };
 
 static int put_text(struct shard_writer *w, struct text *in, const struct vocab *v)
@@ -68,7 +68,7 @@ static int run(const struct args *args)
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (!o.vocab) return prog_usage("want --vocab FILE");
     if (o.lang && (strlen(o.lang) > 31 || strpbrk(o.lang, " \t\n="))) return prog_usage("--lang: \"%.40s\" is no language code", o.lang);

@@ -16,7 +16,7 @@
 #include "lib/score/report.h"
 #include "lib/score/resample.h"
 
-static struct {
+static struct options {
     struct strs inputs;
     int num_refs, format, width, smooth, tokenizer, trials_ci, trials_bs, trials_ar, chrf_char, chrf_word, chrf_beta;
     const char *metrics, *output, *seed, *languages;
@@ -26,54 +26,66 @@ static struct {
 } o = { .num_refs = 1, .width = 1, .trials_ci = 1000, .trials_bs = 1000, .trials_ar = 10000, .chrf_char = 6,
         .chrf_beta = 2, .metrics = "bleu" };
 
-static const struct opt opts[] = {
-    { "input", 'i', OPT_LIST, &o.inputs, "FILE", "hypotheses, one file a system, several files after one -i (default: standard input)", 0, 0 },
-    { "num-refs", 0, OPT_INT, &o.num_refs, "N", "the one reference file has N references a line, separated by tabs", 1, 1000 },
-    { "output", 'o', OPT_STR, &o.output, "FILE", "write here, atomically (default: standard output)", 0, 0 },
-    { "metrics", 'm', OPT_STR, &o.metrics, "NAMES", "any of bleu chrf ter, separated by spaces or commas", 0, 0 },
-    { "sentence-level", 0, OPT_FLAG, &o.sentence, 0, "one score a line; BLEU by effective order", 0, 0 },
-    { "multi", 0, OPT_FLAG, &o.multi, 0, "the line of Moses' multi-bleu.perl; a single REF may be the stem of REF0, REF1, ...", 0, 0 },
-    { "replace-invalid", 0, OPT_FLAG, &o.replace, 0, "bytes that are not UTF-8 become U+FFFD instead of an error", 0, 0 },
-    { 0, 0, OPT_FLAG, 0, 0, "BLEU", 0, 0 },
-    { "tokenize|tokenizer", 0, OPT_CHOICE, &o.tokenizer, "13a|intl|zh|char|none", "tokeniser", 0, 0 },
-    { "language-pair", 'l', OPT_STR, &o.languages, "SRC-TGT", "languages; a target zh makes zh the default tokeniser", 0, 0 },
-    { "smooth-method", 's', OPT_CHOICE, &o.smooth, "exp|floor|add-k|none", "smoothing of orders without a match", 0, 0 },
-    { "smooth-value", 0, OPT_REAL, &o.smooth_value, "X", "for floor (default 0.1) and add-k (default 1)", 0, 1e9 },
-    { "lowercase", 0, OPT_FLAG, &o.lowercase, 0, "lower case first", 0, 0 },
-    { "force", 0, OPT_FLAG, &o.force, 0, "no warning when the input looks tokenised", 0, 0 },
-    { 0, 0, OPT_FLAG, 0, 0, "chrF", 0, 0 },
-    { "chrf-char-order", 0, OPT_INT, &o.chrf_char, "N", "longest character n-grams", 1, 16 },
-    { "chrf-word-order", 0, OPT_INT, &o.chrf_word, "N", "longest word n-grams; 2 is chrF++", 0, 16 },
-    { "chrf-beta", 0, OPT_INT, &o.chrf_beta, "N", "recall counts N^2 times as much as precision", 1, 1000 },
-    { "chrf-lowercase", 0, OPT_FLAG, &o.chrf_lowercase, 0, "lower case first", 0, 0 },
-    { "chrf-whitespace", 0, OPT_FLAG, &o.chrf_whitespace, 0, "spaces are characters", 0, 0 },
-    { "chrf-eps-smoothing", 0, OPT_FLAG, &o.chrf_eps, 0, "smoothing of chrF++.py instead of effective order", 0, 0 },
-    { 0, 0, OPT_FLAG, 0, 0, "TER", 0, 0 },
-    { "ter-case-sensitive", 0, OPT_FLAG, &o.ter_case, 0, "no lower-casing", 0, 0 },
-    { "ter-normalized", 0, OPT_FLAG, &o.ter_normalized, 0, "Tercom's tokenisation", 0, 0 },
-    { "ter-no-punct", 0, OPT_FLAG, &o.ter_no_punct, 0, "without punctuation", 0, 0 },
-    { "ter-asian-support", 0, OPT_FLAG, &o.ter_asian, 0, "with the two above: also for Chinese and Japanese", 0, 0 },
-    { 0, 0, OPT_FLAG, 0, 0, "Confidence and paired tests", 0, 0 },
-    { "confidence", 0, OPT_FLAG, &o.confidence, 0, "95% interval of one system, by bootstrap", 0, 0 },
-    { "confidence-n", 0, OPT_INT, &o.trials_ci, "N", "resamples for it", 2, 10000000 },
-    { "paired-bs", 0, OPT_FLAG, &o.paired_bs, 0, "paired bootstrap of each system against the first", 0, 0 },
-    { "paired-bs-n", 0, OPT_INT, &o.trials_bs, "N", "resamples for it", 1, 10000000 },
-    { "paired-ar", 0, OPT_FLAG, &o.paired_ar, 0, "approximate randomisation of each system against the first", 0, 0 },
-    { "paired-ar-n", 0, OPT_INT, &o.trials_ar, "N", "trials for it", 1, 10000000 },
-    { "seed", 0, OPT_STR, &o.seed, "N", "seed of these; 'none' draws one (default: $SACREBLEU_SEED, else 12345)", 0, 0 },
-    { 0, 0, OPT_FLAG, 0, 0, "Output", 0, 0 },
-    { "format", 'f', OPT_CHOICE, &o.format, "json|text|latex", "output format; $SACREBLEU_FORMAT overrides it", 0, 0 },
-    { "json", 0, OPT_FLAG, &o.json, 0, "JSON, whatever $SACREBLEU_FORMAT says", 0, 0 },
-    { "text", 0, OPT_FLAG, &o.text, 0, "text, whatever $SACREBLEU_FORMAT says", 0, 0 },
-    { "score-only", 'b', OPT_FLAG, &o.score_only, 0, "print the score and nothing else", 0, 0 },
-    { "width", 'w', OPT_INT, &o.width, "N", "decimals", 0, 20 },
-    { "short", 0, OPT_FLAG, &o.brief, 0, "short signature", 0, 0 },
-    { "no-color", 0, OPT_FLAG, &o.no_color, 0, "no colours, not even on a terminal", 0, 0 },
-    { 0, 0, 0, 0, 0, 0, 0, 0 } };
+static const struct opt rows[] = {
+    { "input", 'i', OPT_LIST(options, inputs), "FILE", "hypotheses, one file a system, several files after one -i (default: standard input)" },
+    { "num-refs", 0, OPT_INT(options, num_refs), "N", "the one reference file has N references a line, separated by tabs", 1, 1000 },
+    { "output", 'o', OPT_STR(options, output), "FILE", "write here, atomically (default: standard output)" },
+    { "metrics", 'm', OPT_STR(options, metrics), "NAMES", "any of bleu chrf ter, separated by spaces or commas" },
+    { "sentence-level", 0, OPT_FLAG(options, sentence), 0, "one score a line; BLEU by effective order" },
+    { "multi", 0, OPT_FLAG(options, multi), 0, "the line of Moses' multi-bleu.perl; a single REF may be the stem of REF0, REF1, ..." },
+    { "replace-invalid", 0, OPT_FLAG(options, replace), 0, "bytes that are not UTF-8 become U+FFFD instead of an error" },
+    { 0 } };
+static const struct opt bleu_rows[] = {
+    { "tokenize|tokenizer", 0, OPT_CHOICE(options, tokenizer), "13a|intl|zh|char|none", "tokeniser" },
+    { "language-pair", 'l', OPT_STR(options, languages), "SRC-TGT", "languages; a target zh makes zh the default tokeniser" },
+    { "smooth-method", 's', OPT_CHOICE(options, smooth), "exp|floor|add-k|none", "smoothing of orders without a match" },
+    { "smooth-value", 0, OPT_REAL(options, smooth_value), "X", "for floor (default 0.1) and add-k (default 1)", 0, 1e9 },
+    { "lowercase", 0, OPT_FLAG(options, lowercase), 0, "lower case first" },
+    { "force", 0, OPT_FLAG(options, force), 0, "no warning when the input looks tokenised" },
+    { 0 } };
+static const struct opt chrf_rows[] = {
+    { "chrf-char-order", 0, OPT_INT(options, chrf_char), "N", "longest character n-grams", 1, 16 },
+    { "chrf-word-order", 0, OPT_INT(options, chrf_word), "N", "longest word n-grams; 2 is chrF++", 0, 16 },
+    { "chrf-beta", 0, OPT_INT(options, chrf_beta), "N", "recall counts N^2 times as much as precision", 1, 1000 },
+    { "chrf-lowercase", 0, OPT_FLAG(options, chrf_lowercase), 0, "lower case first" },
+    { "chrf-whitespace", 0, OPT_FLAG(options, chrf_whitespace), 0, "spaces are characters" },
+    { "chrf-eps-smoothing", 0, OPT_FLAG(options, chrf_eps), 0, "smoothing of chrF++.py instead of effective order" },
+    { 0 } };
+static const struct opt ter_rows[] = {
+    { "ter-case-sensitive", 0, OPT_FLAG(options, ter_case), 0, "no lower-casing" },
+    { "ter-normalized", 0, OPT_FLAG(options, ter_normalized), 0, "Tercom's tokenisation" },
+    { "ter-no-punct", 0, OPT_FLAG(options, ter_no_punct), 0, "without punctuation" },
+    { "ter-asian-support", 0, OPT_FLAG(options, ter_asian), 0, "with the two above: also for Chinese and Japanese" },
+    { 0 } };
+static const struct opt test_rows[] = {
+    { "confidence", 0, OPT_FLAG(options, confidence), 0, "95% interval of one system, by bootstrap" },
+    { "confidence-n", 0, OPT_INT(options, trials_ci), "N", "resamples for it", 2, 10000000 },
+    { "paired-bs", 0, OPT_FLAG(options, paired_bs), 0, "paired bootstrap of each system against the first" },
+    { "paired-bs-n", 0, OPT_INT(options, trials_bs), "N", "resamples for it", 1, 10000000 },
+    { "paired-ar", 0, OPT_FLAG(options, paired_ar), 0, "approximate randomisation of each system against the first" },
+    { "paired-ar-n", 0, OPT_INT(options, trials_ar), "N", "trials for it", 1, 10000000 },
+    { "seed", 0, OPT_STR(options, seed), "N", "seed of these; 'none' draws one (default: $SACREBLEU_SEED, else 12345)" },
+    { 0 } };
+static const struct opt output_rows[] = {
+    { "format", 'f', OPT_CHOICE(options, format), "json|text|latex", "output format; $SACREBLEU_FORMAT overrides it" },
+    { "json", 0, OPT_FLAG(options, json), 0, "JSON, whatever $SACREBLEU_FORMAT says" },
+    { "text", 0, OPT_FLAG(options, text), 0, "text, whatever $SACREBLEU_FORMAT says" },
+    { "score-only", 'b', OPT_FLAG(options, score_only), 0, "print the score and nothing else" },
+    { "width", 'w', OPT_INT(options, width), "N", "decimals", 0, 20 },
+    { "short", 0, OPT_FLAG(options, brief), 0, "short signature" },
+    { "no-color", 0, OPT_FLAG(options, no_color), 0, "no colours, not even on a terminal" },
+    { 0 } };
+static const struct opt_group groups[] = {
+    { "Options", rows, &o },
+    { "BLEU", bleu_rows, &o },
+    { "chrF", chrf_rows, &o },
+    { "TER", ter_rows, &o },
+    { "Confidence and paired tests", test_rows, &o },
+    { "Output", output_rows, &o },
+    { 0 } };
 
 static const struct prog prog = { "bleu", "[options] REF... < hypotheses",
     "BLEU, chrF and TER as sacreBLEU " SACREBLEU_VERSION " computes and prints them; --multi for multi-bleu.perl's line.",
-    opts,
     "Examples:\n"
     "  bleu ref.de < hyp.de                             BLEU as JSON, with signature\n"
     "  bleu ref.de -f text -m bleu chrf ter < hyp.de    a line a metric\n"
@@ -380,7 +392,7 @@ static int multi(const struct args *a, FILE *to)
 static int run(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0) status = check_usage(&args);
     if (status >= 0) return status;
     struct out *out = out_open(o.output);

@@ -10,7 +10,7 @@
 #include "common/thread.h"
 #include "lib/bpe/segment.h"
 
-static struct {
+static struct options {
     const char *codes, *vocab, *out, *separator, *input;
     int64_t min_count, seed;
     int merges, workers;
@@ -20,28 +20,28 @@ static struct {
     size_t cache;
 } o = { .separator = "@@", .cache = (size_t)40 << 20 };
 
-static const struct opt opts[] = {
-    { "codes", 'c', OPT_STR, &o.codes, "FILE", "merge operations, fastBPE's or subword-nmt's format" },
-    { "vocab|vocabulary", 0, OPT_STR, &o.vocab, "FILE", "take pieces apart until they are in this vocabulary" },
-    { "min-count|vocabulary-threshold", 0, OPT_I64, &o.min_count, "N", "use only its tokens with N or more occurrences", .min = 0, .max = 9e18 },
-    { "merges", 'm', OPT_INT, &o.merges, "N", "use only the first N operations (default: all)", .min = -1, .max = 2e9 },
-    { "dropout", 0, OPT_REAL, &o.dropout, "P", "BPE-dropout: pass over each merge with probability P", .min = 0, .max = 1 },
-    { "seed", 0, OPT_I64, &o.seed, "N", "dropout's random numbers (default 0)", .min = -9e18, .max = 9e18 },
-    { "glossaries|glossary", 0, OPT_LIST, &o.glossaries, "REGEX", "leave what matches whole (may be given again; in Python's syntax)" },
-    { "glossary-file", 0, OPT_LIST, &o.glossary_files, "FILE", "the same, one expression a line" },
-    { "separator", 's', OPT_STR, &o.separator, "STR", "ends each piece but a word's last (default @@)" },
-    { "restore", 'r', OPT_FLAG, &o.restore, NULL, "join pieces back into words (no codes needed)" },
-    { "input", 'i', OPT_STR, &o.input, "FILE", "read this (default: the arguments, or standard input)" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
-    { "num-workers", 0, OPT_INT, &o.workers, "N", "the same as --threads N, as subword-nmt has it; -1: all processors", .min = -1, .max = 4096 },
-    { "replace-invalid", 0, OPT_FLAG, &o.replace, NULL, "make U+FFFD of what is not UTF-8 (default: an error)" },
-    { "line-buffered", 0, OPT_FLAG, &o.by_line, NULL, "give out each line at once (a terminal gets that anyway)" },
-    { "cache", 0, OPT_SIZE, &o.cache, "SIZE", "memory for words already encoded (default 40M)" },
+static const struct opt rows[] = {
+    { "codes", 'c', OPT_STR(options, codes), "FILE", "merge operations, fastBPE's or subword-nmt's format" },
+    { "vocab|vocabulary", 0, OPT_STR(options, vocab), "FILE", "take pieces apart until they are in this vocabulary" },
+    { "min-count|vocabulary-threshold", 0, OPT_I64(options, min_count), "N", "use only its tokens with N or more occurrences", .min = 0, .max = 9e18 },
+    { "merges", 'm', OPT_INT(options, merges), "N", "use only the first N operations (default: all)", .min = -1, .max = 2e9 },
+    { "dropout", 0, OPT_REAL(options, dropout), "P", "BPE-dropout: pass over each merge with probability P", .min = 0, .max = 1 },
+    { "seed", 0, OPT_I64(options, seed), "N", "dropout's random numbers (default 0)", .min = -9e18, .max = 9e18 },
+    { "glossaries|glossary", 0, OPT_LIST(options, glossaries), "REGEX", "leave what matches whole (may be given again; in Python's syntax)" },
+    { "glossary-file", 0, OPT_LIST(options, glossary_files), "FILE", "the same, one expression a line" },
+    { "separator", 's', OPT_STR(options, separator), "STR", "ends each piece but a word's last (default @@)" },
+    { "restore", 'r', OPT_FLAG(options, restore), NULL, "join pieces back into words (no codes needed)" },
+    { "input", 'i', OPT_STR(options, input), "FILE", "read this (default: the arguments, or standard input)" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
+    { "num-workers", 0, OPT_INT(options, workers), "N", "the same as --threads N, as subword-nmt has it; -1: all processors", .min = -1, .max = 4096 },
+    { "replace-invalid", 0, OPT_FLAG(options, replace), NULL, "make U+FFFD of what is not UTF-8 (default: an error)" },
+    { "line-buffered", 0, OPT_FLAG(options, by_line), NULL, "give out each line at once (a terminal gets that anyway)" },
+    { "cache", 0, OPT_SIZE(options, cache), "SIZE", "memory for words already encoded (default 40M)" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "bpe-apply", "-c codes [options] [FILE...] > text.bpe",
-    "Applies merge operations to tokenised text, as fastBPE (fast applybpe) or subword-nmt (apply-bpe) do.", opts,
-    "examples:\n"
+    "Applies merge operations to tokenised text, as fastBPE (fast applybpe) or subword-nmt (apply-bpe) do.", "examples:\n"
     "  bpe-apply -c codes < text > text.bpe\n"
     "  bpe-apply -c codes --vocab vocab.de --min-count 50 < text.de > text.de.bpe\n"
     "  bpe-apply --restore < text.bpe > text" };
@@ -115,7 +115,7 @@ static int run(const struct args *args)
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (!o.codes && !o.restore) return prog_usage("want --codes FILE, or --restore");
     if (!*o.separator || strchr(o.separator, ' ') || strchr(o.separator, '\n')) return prog_usage("--separator must be a word");

@@ -11,7 +11,7 @@
 #include "common/thread.h"
 #include "lib/bpe/learn.h"
 
-static struct {
+static struct options {
     const char *out, *input;
     int64_t merges, min_frequency;
     double alpha;
@@ -19,24 +19,24 @@ static struct {
     bool dict, total, replace;
 } o = { .merges = 10000, .min_frequency = 2, .alpha = 1 };
 
-static const struct opt opts[] = {
-    { "merges", 'n', OPT_I64, &o.merges, "N", "learn N merge operations (default 10000)", .min = 1, .max = 16777214 },
-    { "symbols", 's', OPT_I64, &o.merges, "N", "the same, as subword-nmt has it", .min = 1, .max = 16777214 },
-    { "alpha", 0, OPT_REAL, &o.alpha, "A", "weigh languages by (share of sentences)^A, as XLM samples them (0.5 there); "
+static const struct opt rows[] = {
+    { "merges", 'n', OPT_I64(options, merges), "N", "learn N merge operations (default 10000)", .min = 1, .max = 16777214 },
+    { "symbols", 's', OPT_I64(options, merges), "N", "the same, as subword-nmt has it", .min = 1, .max = 16777214 },
+    { "alpha", 0, OPT_REAL(options, alpha), "A", "weigh languages by (share of sentences)^A, as XLM samples them (0.5 there); "
       "every input must be LANG=FILE", .min = 0, .max = 1 },
-    { "format", 0, OPT_CHOICE, &o.format, "fastbpe|subword-nmt", "\"left right count\" lines, or subword-nmt's (default fastbpe)" },
-    { "min-frequency", 0, OPT_I64, &o.min_frequency, "N", "stop when no pair occurs N times (default 2)", .min = 1, .max = 1e15 },
-    { "total-symbols", 't', OPT_FLAG, &o.total, NULL, "N counts the characters too" },
-    { "dict-input", 0, OPT_FLAG, &o.dict, NULL, "inputs are \"word count\" lines (vocab-count's output), not text" },
-    { "input", 'i', OPT_STR, &o.input, "FILE", "read this (default: the arguments, or standard input)" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
-    { "num-workers", 0, OPT_INT, &o.workers, "N", "the same as --threads N, as subword-nmt has it; -1: all processors", .min = -1, .max = 4096 },
-    { "replace-invalid", 0, OPT_FLAG, &o.replace, NULL, "make U+FFFD of what is not UTF-8 (default: an error)" },
+    { "format", 0, OPT_CHOICE(options, format), "fastbpe|subword-nmt", "\"left right count\" lines, or subword-nmt's (default fastbpe)" },
+    { "min-frequency", 0, OPT_I64(options, min_frequency), "N", "stop when no pair occurs N times (default 2)", .min = 1, .max = 1e15 },
+    { "total-symbols", 't', OPT_FLAG(options, total), NULL, "N counts the characters too" },
+    { "dict-input", 0, OPT_FLAG(options, dict), NULL, "inputs are \"word count\" lines (vocab-count's output), not text" },
+    { "input", 'i', OPT_STR(options, input), "FILE", "read this (default: the arguments, or standard input)" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
+    { "num-workers", 0, OPT_INT(options, workers), "N", "the same as --threads N, as subword-nmt has it; -1: all processors", .min = -1, .max = 4096 },
+    { "replace-invalid", 0, OPT_FLAG(options, replace), NULL, "make U+FFFD of what is not UTF-8 (default: an error)" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "bpe-learn", "-n N [options] [LANG=]FILE... > codes",
-    "Learns merge operations: the most frequent pair first, ties to the larger pair (subword-nmt's order).", opts,
-    "examples:\n"
+    "Learns merge operations: the most frequent pair first, ties to the larger pair (subword-nmt's order).", "examples:\n"
     "  bpe-learn -n 60000 --alpha 0.5 en=en.tok de=de.tok sw=sw.tok > codes\n"
     "  bpe-learn -s 10000 --format subword-nmt < text > codes" };
 
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
 {
     struct args args;
     char name[32];
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (o.input && args.n) return prog_usage("files are given both with --input and as arguments");
     for (int i = 0; i < args.n; i++) {

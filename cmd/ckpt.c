@@ -16,20 +16,21 @@
 #include "lib/hf/hf.h"
 #include "lib/engine/trainer.h"
 
-static struct { const char *out, *to, *src, *tgt; bool tensors, mask; struct strs langs; } o = { .mask = true };
+static struct options { const char *out, *to, *src, *tgt; bool tensors, mask; struct strs langs; } o = { .mask = true };
 
-static const struct opt opts[] = {
-    { "tensors", 't', OPT_FLAG, &o.tensors, "", "info: a line for each tensor" },
-    { "output", 'o', OPT_STR, &o.out, "DIR", "average, import, export: the folder to make" },
-    { "to", 0, OPT_STR, &o.to, "LAYOUT", "export: bert, roberta, xlm-roberta, xlm, bart or mbart (default: where the model came from, or what fits)" },
-    { "src|lang", 's', OPT_STR, &o.src, "LANG", "export: the (source) language, folded into the positions where the layout knows no languages" },
-    { "tgt", 0, OPT_STR, &o.tgt, "LANG", "export: the target language, likewise" },
-    { "mask-vocab", 0, OPT_FLAG, &o.mask, "", "export: a translator says only words of the target language, as translate does (--no-mask-vocab: any)" },
-    { "lang-code", 0, OPT_LIST, &o.langs, "LANG", "import: a language of the model; again for each, in their order" },
+static const struct opt rows[] = {
+    { "tensors", 't', OPT_FLAG(options, tensors), "", "info: a line for each tensor" },
+    { "output", 'o', OPT_STR(options, out), "DIR", "average, import, export: the folder to make" },
+    { "to", 0, OPT_STR(options, to), "LAYOUT", "export: bert, roberta, xlm-roberta, xlm, bart or mbart (default: where the model came from, or what fits)" },
+    { "src|lang", 's', OPT_STR(options, src), "LANG", "export: the (source) language, folded into the positions where the layout knows no languages" },
+    { "tgt", 0, OPT_STR(options, tgt), "LANG", "export: the target language, likewise" },
+    { "mask-vocab", 0, OPT_FLAG(options, mask), "", "export: a translator says only words of the target language, as translate does (--no-mask-vocab: any)" },
+    { "lang-code", 0, OPT_LIST(options, langs), "LANG", "import: a language of the model; again for each, in their order" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "ckpt", "info [--tensors] DIR... | average -o OUT DIR DIR... | import -o OUT DIR | export -o OUT [--to LAYOUT] DIR",
-    "Looks inside the folders of models and runs; averages models; takes them from Hugging Face's layouts and to them.", opts, NULL };
+    "Looks inside the folders of models and runs; averages models; takes them from Hugging Face's layouts and to them." };
 
 static void print_tensors(const struct st_file *f)
 {
@@ -154,7 +155,7 @@ static int interchange(const char *dir, bool import)
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n < 2) return prog_usage("want a command (info, average, import, export) and a folder");
     if (!strcmp(args.v[0], "info")) {

@@ -7,7 +7,7 @@
 #include "common/prog.h"
 #include "lib/cooc/count.h"
 
-static struct {
+static struct options {
     int window, weights, oov, batch;
     bool left, right, symmetric, shards;
     const char *vocab, *out, *tmp;
@@ -15,26 +15,26 @@ static struct {
     int64_t min_count;
 } o = { .window = 2, .memory = (size_t)4 << 30, .min_count = 1 };
 
-static const struct opt opts[] = {
-    { "window|window-size", 'w', OPT_INT, &o.window, "N", "words on either side", .min = 1, .max = COOC_MAX_WINDOW },
-    { "weights", 0, OPT_CHOICE, &o.weights, "mlm-gc|glove|flat", "weight at distance d: 1/(d+1), 1/d or 1" },
-    { "symmetric", 0, OPT_FLAG, &o.symmetric, NULL, "count words on both sides (the default)" },
-    { "left", 0, OPT_FLAG, &o.left, NULL, "a row's columns are the words to its left" },
-    { "right", 0, OPT_FLAG, &o.right, NULL, "a row's columns are the words to its right" },
-    { "oov", 0, OPT_CHOICE, &o.oov, "gap|collapse", "unknown words keep their place, or vanish before distances are measured" },
-    { "vocab|vocab-file", 'v', OPT_STR, &o.vocab, "FILE", "vocabulary (vocab-count); without it, every word of the text" },
-    { "min-count", 0, OPT_I64, &o.min_count, "N", "without -v: leave out words rarer than this", .min = 1, .max = 9e18 },
-    { "memory", 'm', OPT_SIZE, &o.memory, "SIZE", "stay below this much memory; the rest goes to --tmp (default 4G)" },
-    { "tmp|overflow-file", 'T', OPT_STR, &o.tmp, "DIR", "folder for temporary files (default: $TMPDIR or /tmp)" },
-    { "batch-size", 0, OPT_INT, &o.batch, "N", "runs to merge at once (default: as many as memory allows)", .min = 2, .max = 1e6 },
-    { "shards", 0, OPT_FLAG, &o.shards, NULL, "standard input is a shard, not text" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
+static const struct opt rows[] = {
+    { "window|window-size", 'w', OPT_INT(options, window), "N", "words on either side", .min = 1, .max = COOC_MAX_WINDOW },
+    { "weights", 0, OPT_CHOICE(options, weights), "mlm-gc|glove|flat", "weight at distance d: 1/(d+1), 1/d or 1" },
+    { "symmetric", 0, OPT_FLAG(options, symmetric), NULL, "count words on both sides (the default)" },
+    { "left", 0, OPT_FLAG(options, left), NULL, "a row's columns are the words to its left" },
+    { "right", 0, OPT_FLAG(options, right), NULL, "a row's columns are the words to its right" },
+    { "oov", 0, OPT_CHOICE(options, oov), "gap|collapse", "unknown words keep their place, or vanish before distances are measured" },
+    { "vocab|vocab-file", 'v', OPT_STR(options, vocab), "FILE", "vocabulary (vocab-count); without it, every word of the text" },
+    { "min-count", 0, OPT_I64(options, min_count), "N", "without -v: leave out words rarer than this", .min = 1, .max = 9e18 },
+    { "memory", 'm', OPT_SIZE(options, memory), "SIZE", "stay below this much memory; the rest goes to --tmp (default 4G)" },
+    { "tmp|overflow-file", 'T', OPT_STR(options, tmp), "DIR", "folder for temporary files (default: $TMPDIR or /tmp)" },
+    { "batch-size", 0, OPT_INT(options, batch), "N", "runs to merge at once (default: as many as memory allows)", .min = 2, .max = 1e6 },
+    { "shards", 0, OPT_FLAG(options, shards), NULL, "standard input is a shard, not text" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "cooc-count", "[options] [LANG=]FILE... > x.cooc",
     "Counts weighted co-occurrences of tokens: exact integers, one matrix a language. Files are text (tokens between\n"
-    "spaces, a sentence a line; plain, gzip or zstd) or shards; none or \"-\" is standard input.", opts,
-    .more = "Examples:\n"
+    "spaces, a sentence a line; plain, gzip or zstd) or shards; none or \"-\" is standard input.", .more = "Examples:\n"
             "  cooc-count -w 2 -v vocab en=en.tok.zst de=de.tok.zst > ende.cooc\n"
             "  cooc-count -w 15 --weights glove --oov collapse -v vocab --memory 1G text > x.cooc\n" };
 
@@ -68,7 +68,7 @@ done:
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (o.left + o.right + o.symmetric > 1) return prog_usage("only one of --symmetric, --left and --right");
     int std_in = 0;

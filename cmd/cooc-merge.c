@@ -5,24 +5,24 @@
 #include "common/prog.h"
 #include "lib/cooc/count.h"
 
-static struct { const char *ref, *out, *tmp; size_t memory; } o = { .memory = (size_t)1 << 30 };
+static struct options { const char *ref, *out, *tmp; size_t memory; } o = { .memory = (size_t)1 << 30 };
 
-static const struct opt opts[] = {
-    { "normalize", 0, OPT_STR, &o.ref, "LANG", "record LANG as the reference of c_lang = C_LANG / C_lang; counts are not changed" },
-    { "memory", 'm', OPT_SIZE, &o.memory, "SIZE", "hold back no more than this (default 1G)" },
-    { "tmp", 'T', OPT_STR, &o.tmp, "DIR", "folder for temporary files (default: $TMPDIR or /tmp)" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
+static const struct opt rows[] = {
+    { "normalize", 0, OPT_STR(options, ref), "LANG", "record LANG as the reference of c_lang = C_LANG / C_lang; counts are not changed" },
+    { "memory", 'm', OPT_SIZE(options, memory), "SIZE", "hold back no more than this (default 1G)" },
+    { "tmp", 'T', OPT_STR(options, tmp), "DIR", "folder for temporary files (default: $TMPDIR or /tmp)" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "cooc-merge", "[options] A.cooc B.cooc... > x.cooc",
     "Adds co-occurrence counts: matrices of one language are added, those of different languages kept apart.\n"
-    "Vocabulary, window, weights, sides and --oov must be the same. Any order and grouping gives the same bytes.", opts,
-    .more = "Example:\n  cooc-merge --normalize en en.*.cooc de.*.cooc > ende.cooc\n" };
+    "Vocabulary, window, weights, sides and --oov must be the same. Any order and grouping gives the same bytes.", .more = "Example:\n  cooc-merge --normalize en en.*.cooc de.*.cooc > ende.cooc\n" };
 
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n == 0) return prog_usage("name the .cooc files to add");
     struct out *out = out_open(o.out);

@@ -8,30 +8,33 @@
 #include "common/text.h"
 #include "lib/cooc/export.h"
 
-static struct { bool stat, dump, glove, mtx, ppmi, llr, vocab, raw, counts; int top; double min; const char *lang, *out; } o;
+static struct options { bool stat, dump, glove, mtx, ppmi, llr, vocab, raw, counts; int top; double min; const char *lang, *out; } o;
 
-static const struct opt opts[] = {
-    { NULL, 0, OPT_FLAG, NULL, NULL, "What to do (without any: look up words, or pairs from standard input):" },
-    { "stat", 0, OPT_FLAG, &o.stat, NULL, "totals, and how long rows are" },
-    { "dump", 0, OPT_FLAG, &o.dump, NULL, "every pair as \"word word X\", separated by tabs; a symmetric pair once" },
-    { "glove", 0, OPT_FLAG, &o.glove, NULL, "GloVe's binary records, for its shuffle and glove" },
-    { "mtx", 0, OPT_FLAG, &o.mtx, NULL, "MatrixMarket" },
-    { "ppmi", 0, OPT_FLAG, &o.ppmi, NULL, "pairs with positive pointwise mutual information" },
-    { "llr", 0, OPT_FLAG, &o.llr, NULL, "log-likelihood ratios (negative: rarer than chance)" },
-    { "vocab", 0, OPT_FLAG, &o.vocab, NULL, "the vocabulary, as vocab-count writes it" },
-    { NULL, 0, OPT_FLAG, NULL, NULL, "Which and how:" },
-    { "lang", 'l', OPT_STR, &o.lang, "LANG", "only this language's counts, as they are" },
-    { "raw", 0, OPT_FLAG, &o.raw, NULL, "several languages without c_lang" },
-    { "counts", 0, OPT_FLAG, &o.counts, NULL, "exact integers (X times the unit) in place of X" },
-    { "min", 0, OPT_REAL, &o.min, "X", "leave out pairs below X" },
-    { "top", 'k', OPT_INT, &o.top, "K", "of a row, the K largest", .min = 1, .max = 2e9 },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
+static const struct opt task_rows[] = {
+    { "stat", 0, OPT_FLAG(options, stat), NULL, "totals, and how long rows are" },
+    { "dump", 0, OPT_FLAG(options, dump), NULL, "every pair as \"word word X\", separated by tabs; a symmetric pair once" },
+    { "glove", 0, OPT_FLAG(options, glove), NULL, "GloVe's binary records, for its shuffle and glove" },
+    { "mtx", 0, OPT_FLAG(options, mtx), NULL, "MatrixMarket" },
+    { "ppmi", 0, OPT_FLAG(options, ppmi), NULL, "pairs with positive pointwise mutual information" },
+    { "llr", 0, OPT_FLAG(options, llr), NULL, "log-likelihood ratios (negative: rarer than chance)" },
+    { "vocab", 0, OPT_FLAG(options, vocab), NULL, "the vocabulary, as vocab-count writes it" },
+    { 0 } };
+static const struct opt how_rows[] = {
+    { "lang", 'l', OPT_STR(options, lang), "LANG", "only this language's counts, as they are" },
+    { "raw", 0, OPT_FLAG(options, raw), NULL, "several languages without c_lang" },
+    { "counts", 0, OPT_FLAG(options, counts), NULL, "exact integers (X times the unit) in place of X" },
+    { "min", 0, OPT_REAL(options, min), "X", "leave out pairs below X" },
+    { "top", 'k', OPT_INT(options, top), "K", "of a row, the K largest", .min = 1, .max = 2e9 },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
+    { 0 } };
+static const struct opt_group groups[] = {
+    { "What to do (without any: look up words, or pairs from standard input)", task_rows, &o },
+    { "Which and how", how_rows, &o },
     { 0 } };
 
 static const struct prog prog = { "cooc-query", "[options] x.cooc [WORD [WORD]]",
     "Looks up co-occurrence counts: a pair, a word's row, or pairs from standard input (\"word word\" a line).\n"
-    "X of several languages is the sum with c_lang if the file has a reference language.", opts,
-    .more = "Examples:\n  cooc-query x.cooc new york\n  cooc-query --top 10 x.cooc house\n  cooc-query x.cooc < pairs.txt\n"
+    "X of several languages is the sum with c_lang if the file has a reference language.", .more = "Examples:\n  cooc-query x.cooc new york\n  cooc-query --top 10 x.cooc house\n  cooc-query x.cooc < pairs.txt\n"
             "  cooc-query --glove x.cooc | shuffle > x.shuf\n" };
 
 static int by_x(const void *a, const void *b)
@@ -146,7 +149,7 @@ done:
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     int modes = o.stat + o.dump + o.glove + o.mtx + o.ppmi + o.llr + o.vocab;
     if (args.n == 0) return prog_usage("name a .cooc file");

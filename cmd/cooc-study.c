@@ -8,18 +8,18 @@
 #include "lib/cooc/cooc.h"
 #include "lib/space/study.h"
 
-static struct { const char *pairs, *dict, *out; double width; bool ranks; } o = { .width = 2 };
+static struct options { const char *pairs, *dict, *out; double width; bool ranks; } o = { .width = 2 };
 
-static const struct opt opts[] = {
-    { "pairs", 'p', OPT_STR, &o.pairs, "FILE", "translations of pairs of words: \"is the<TAB>ist die\" a line" },
-    { "dict", 'd', OPT_STR, &o.dict, "FILE", "or a dictionary of single words: all counted pairs whose two words it translates" },
-    { "bin", 0, OPT_REAL, &o.width, "W", "width of a bin of log a + log b (natural logarithms)", .min = 0.01, .max = 100 },
-    { "ranks", 0, OPT_FLAG, &o.ranks, "", "Figure 3 instead: relative frequencies by rank, of both languages" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
+static const struct opt rows[] = {
+    { "pairs", 'p', OPT_STR(options, pairs), "FILE", "translations of pairs of words: \"is the<TAB>ist die\" a line" },
+    { "dict", 'd', OPT_STR(options, dict), "FILE", "or a dictionary of single words: all counted pairs whose two words it translates" },
+    { "bin", 0, OPT_REAL(options, width), "W", "width of a bin of log a + log b (natural logarithms)", .min = 0.01, .max = 100 },
+    { "ranks", 0, OPT_FLAG(options, ranks), "", "Figure 3 instead: relative frequencies by rank, of both languages" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "cooc-study", "--pairs P.tsv A.cooc B.cooc", "Compares the co-occurrence counts of translations in two languages.", opts,
-    "Prints a table: bounds of the bin, pairs in it, mean |log a - log b| and half of its 95% interval, mean of\n"
+static const struct prog prog = { "cooc-study", "--pairs P.tsv A.cooc B.cooc", "Compares the co-occurrence counts of translations in two languages.", "Prints a table: bounds of the bin, pairs in it, mean |log a - log b| and half of its 95% interval, mean of\n"
     "|log a - log b| / (log a + log b) and half of its, the share of a + b over all pairs; the last line is over all pairs. B's counts are scaled to A's tokens; pairs\n"
     "with a count of 1 or less are left out and their share is reported.\n" };
 
@@ -82,7 +82,7 @@ static int run(const struct args *args)
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n != 2 || !!o.pairs + !!o.dict + o.ranks != 1) return prog_usage("want two .cooc files and one of --pairs, --dict and --ranks");
     return run(&args) < 0 ? prog_fail() : prog_end();

@@ -6,25 +6,25 @@
 #include "lib/text/detok.h"
 #include "lib/text/lines.h"
 
-static struct {
+static struct options {
     const char *lang, *out, *subwords;
     bool uppercase, case_marker, case_only, line_buffered, replace_invalid;
 } o = { .lang = "en" };
 
-static const struct opt opts[] = {
-    { "language", 'l', OPT_STR, &o.lang, "LANG", "the text's language (default: en); cs, en, fi, fr, it and ko have rules of their own" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
-    { "uppercase", 'u', OPT_FLAG, &o.uppercase, 0, "make the first letter of each line upper-case" },
-    { "case-marker", 0, OPT_FLAG, &o.case_marker, 0, "first undo tokenize --case-marker" },
-    { "case-marker-only", 0, OPT_FLAG, &o.case_only, 0, "only that; tokens stay tokens" },
-    { "subwords", 0, OPT_STR, &o.subwords, "PATH", "join what tokenize --subwords PATH cut, and nothing else" },
-    { "replace-invalid", 0, OPT_FLAG, &o.replace_invalid, 0, "write U+FFFD for invalid UTF-8 instead of stopping" },
-    { "line-buffered", 'b', OPT_FLAG, &o.line_buffered, 0, "write each line as soon as it is read (on a terminal always)" },
+static const struct opt rows[] = {
+    { "language", 'l', OPT_STR(options, lang), "LANG", "the text's language (default: en); cs, en, fi, fr, it and ko have rules of their own" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
+    { "uppercase", 'u', OPT_FLAG(options, uppercase), 0, "make the first letter of each line upper-case" },
+    { "case-marker", 0, OPT_FLAG(options, case_marker), 0, "first undo tokenize --case-marker" },
+    { "case-marker-only", 0, OPT_FLAG(options, case_only), 0, "only that; tokens stay tokens" },
+    { "subwords", 0, OPT_STR(options, subwords), "PATH", "join what tokenize --subwords PATH cut, and nothing else" },
+    { "replace-invalid", 0, OPT_FLAG(options, replace_invalid), 0, "write U+FFFD for invalid UTF-8 instead of stopping" },
+    { "line-buffered", 'b', OPT_FLAG(options, line_buffered), 0, "write each line as soon as it is read (on a terminal always)" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "detokenize", "-l LANG [options] [FILE]... > text",
-    "Joins tokens to text, as Moses' detokenizer.perl does.", opts,
-    .more = "Examples:\n  detokenize -l de < tok.de > text.de\n  bpe-apply --restore < hyp | detokenize -l en --case-marker\n" };
+    "Joins tokens to text, as Moses' detokenizer.perl does.", .more = "Examples:\n  detokenize -l de < tok.de > text.de\n  bpe-apply --restore < hyp | detokenize -l en --case-marker\n" };
 
 struct work { struct detok_work *detok; struct tbuf cased; };
 
@@ -70,7 +70,7 @@ static int subwords(const struct args *args)
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (o.subwords) return subwords(&args) < 0 ? prog_fail() : prog_end();
     struct detok_options d = { o.lang, o.uppercase };

@@ -13,7 +13,7 @@
 #include "lib/space/dictionary.h"
 #include "lib/space/induce.h"
 
-static struct {
+static struct options {
     const char *src, *tgt, *src_counts, *tgt_counts, *seed_dict, *eval, *out, *reverse, *out_src, *out_tgt;
     struct strs src_cooc, tgt_cooc;
     bool identical, mutual;
@@ -25,49 +25,57 @@ static struct {
     double keep;
 } o = { .max_vocab = 200000, .min_length = 4, .ratio = 5, .min_score = -1e30, .seed = 1 };
 
-static const struct opt opts[] = {
-    { "src|src-emb", 's', OPT_STR, &o.src, "FILE", "vectors of the source language: text, binary, .npy or .safetensors" },
-    { "tgt|tgt-emb", 't', OPT_STR, &o.tgt, "FILE", "vectors of the target language" },
-    { "max-vocab", 0, OPT_INT, &o.max_vocab, "N", "read at most N vectors of each; 0: all", .min = 0, .max = 1e9 },
-    { "normalize", 0, OPT_STR, &o.in.normalize, "STEPS", "unit and center, in order, or none (default: unit,center,unit with a map, unit without)" },
-    { "src-counts", 0, OPT_STR, &o.src_counts, "FILE", "word counts (vocab-count) of the source language: for frequencies" },
-    { "tgt-counts", 0, OPT_STR, &o.tgt_counts, "FILE", "and of the target language" },
-    { "specific", 0, OPT_INT, &o.specific, "N", "only words counted more than N times in their language and not so in the other", .min = 0, .max = 1e9 },
-    { .help = "Map:" },
-    { "map", 'm', OPT_CHOICE, &o.map, "none|procrustes|vecmap", "none: one space already; procrustes: from seeds, refined by mutual neighbours (MUSE); vecmap: stochastic self-learning" },
-    { "seed-dict|dico-train", 0, OPT_STR, &o.seed_dict, "FILE", "seeds: source<TAB>target a line" },
-    { "identical", 0, OPT_FLAG, &o.identical, "", "seeds: words spelt the same (the default without --seed-dict)" },
-    { "min-length", 0, OPT_INT, &o.min_length, "N", "identical words have N characters or more, if they have letters", .min = 0, .max = 1000 },
-    { "ratio", 0, OPT_REAL, &o.ratio, "R", "and relative frequencies within a factor of R (where counts are known)", .min = 0, .max = 1e9 },
-    { "rounds|n-refinement", 0, OPT_INT, &o.in.rounds, "N", "of procrustes with mutual neighbours", .min = 0, .max = 1000 },
-    { "cutoff|vocabulary-cutoff", 0, OPT_INT, &o.in.cutoff, "N", "pairs are looked for among the N first words; 0: all", .min = 0, .max = 1e9 },
-    { "restarts", 0, OPT_INT, &o.in.restarts, "N", "self-learn N times, keep the best objective", .min = 1, .max = 1000 },
-    { "keep|stochastic-initial", 0, OPT_REAL, &o.keep, "P", "share of similarities kept at first", .min = 0.001, .max = 1 },
-    { "patience|stochastic-interval", 0, OPT_INT, &o.in.learn.patience, "N", "rounds without gain before the share grows", .min = 1, .max = 1e6 },
-    { "reweight", 0, OPT_REAL, &o.in.reweight, "P", "power of the singular values in the last step", .min = 0, .max = 2 },
-    { "spelling", 0, OPT_REAL, &o.in.spelling, "W", "weight of like spelling beside the cosine", .min = 0, .max = 100 },
-    { "frequency", 0, OPT_REAL, &o.in.frequency, "W", "weight of like frequency (needs counts)", .min = 0, .max = 100 },
-    { "seed", 0, OPT_I64, &o.seed, "N", "of the random numbers" },
-    { .help = "Re-estimation in the space of all contexts:" },
-    { "src-cooc", 0, OPT_LIST, &o.src_cooc, "FILE", "counts (cooc-count) of the source language, one file for each window or side" },
-    { "tgt-cooc", 0, OPT_LIST, &o.tgt_cooc, "FILE", "and of the target language, in the same order" },
-    { "refinements", 0, OPT_INT, &o.in.refinements, "N", "rounds", .min = 0, .max = 1000 },
-    { .help = "Dictionary:" },
-    { "neighbours|csls-k", 0, OPT_INT, &o.in.K, "N", "nearest neighbours in CSLS's means", .min = 1, .max = 1000 },
-    { "method", 0, OPT_CHOICE, &o.method, "nn|csls", "rank by cosine or by CSLS" },
-    { "top", 'k', OPT_INT, &o.in.k, "N", "translations of each word", .min = 1, .max = 10000 },
-    { "mutual", 0, OPT_FLAG, &o.mutual, "", "only pairs that are each other's best" },
-    { "min-score", 0, OPT_REAL, &o.min_score, "S", "only pairs with this score or more" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "the dictionary, source target score (default: standard output)" },
-    { "reverse", 0, OPT_STR, &o.reverse, "FILE", "and the one from target to source" },
-    { "out-src|map-src", 0, OPT_STR, &o.out_src, "FILE", "the mapped source vectors" },
-    { "out-tgt|map-tgt", 0, OPT_STR, &o.out_tgt, "FILE", "the mapped target vectors" },
-    { "eval|dico-eval", 'e', OPT_STR, &o.eval, "FILE", "a gold dictionary: prints Hit@1/5/10, MAP, coverage and the mean cosine instead of the dictionary, unless -o is given" },
+static const struct opt rows[] = {
+    { "src|src-emb", 's', OPT_STR(options, src), "FILE", "vectors of the source language: text, binary, .npy or .safetensors" },
+    { "tgt|tgt-emb", 't', OPT_STR(options, tgt), "FILE", "vectors of the target language" },
+    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all", .min = 0, .max = 1e9 },
+    { "normalize", 0, OPT_STR(options, in.normalize), "STEPS", "unit and center, in order, or none (default: unit,center,unit with a map, unit without)" },
+    { "src-counts", 0, OPT_STR(options, src_counts), "FILE", "word counts (vocab-count) of the source language: for frequencies" },
+    { "tgt-counts", 0, OPT_STR(options, tgt_counts), "FILE", "and of the target language" },
+    { "specific", 0, OPT_INT(options, specific), "N", "only words counted more than N times in their language and not so in the other", .min = 0, .max = 1e9 },
+    { 0 } };
+static const struct opt map_rows[] = {
+    { "map", 'm', OPT_CHOICE(options, map), "none|procrustes|vecmap", "none: one space already; procrustes: from seeds, refined by mutual neighbours (MUSE); vecmap: stochastic self-learning" },
+    { "seed-dict|dico-train", 0, OPT_STR(options, seed_dict), "FILE", "seeds: source<TAB>target a line" },
+    { "identical", 0, OPT_FLAG(options, identical), "", "seeds: words spelt the same (the default without --seed-dict)" },
+    { "min-length", 0, OPT_INT(options, min_length), "N", "identical words have N characters or more, if they have letters", .min = 0, .max = 1000 },
+    { "ratio", 0, OPT_REAL(options, ratio), "R", "and relative frequencies within a factor of R (where counts are known)", .min = 0, .max = 1e9 },
+    { "rounds|n-refinement", 0, OPT_INT(options, in.rounds), "N", "of procrustes with mutual neighbours", .min = 0, .max = 1000 },
+    { "cutoff|vocabulary-cutoff", 0, OPT_INT(options, in.cutoff), "N", "pairs are looked for among the N first words; 0: all", .min = 0, .max = 1e9 },
+    { "restarts", 0, OPT_INT(options, in.restarts), "N", "self-learn N times, keep the best objective", .min = 1, .max = 1000 },
+    { "keep|stochastic-initial", 0, OPT_REAL(options, keep), "P", "share of similarities kept at first", .min = 0.001, .max = 1 },
+    { "patience|stochastic-interval", 0, OPT_INT(options, in.learn.patience), "N", "rounds without gain before the share grows", .min = 1, .max = 1e6 },
+    { "reweight", 0, OPT_REAL(options, in.reweight), "P", "power of the singular values in the last step", .min = 0, .max = 2 },
+    { "spelling", 0, OPT_REAL(options, in.spelling), "W", "weight of like spelling beside the cosine", .min = 0, .max = 100 },
+    { "frequency", 0, OPT_REAL(options, in.frequency), "W", "weight of like frequency (needs counts)", .min = 0, .max = 100 },
+    { "seed", 0, OPT_I64(options, seed), "N", "of the random numbers" },
+    { 0 } };
+static const struct opt context_rows[] = {
+    { "src-cooc", 0, OPT_LIST(options, src_cooc), "FILE", "counts (cooc-count) of the source language, one file for each window or side" },
+    { "tgt-cooc", 0, OPT_LIST(options, tgt_cooc), "FILE", "and of the target language, in the same order" },
+    { "refinements", 0, OPT_INT(options, in.refinements), "N", "rounds", .min = 0, .max = 1000 },
+    { 0 } };
+static const struct opt dict_rows[] = {
+    { "neighbours|csls-k", 0, OPT_INT(options, in.K), "N", "nearest neighbours in CSLS's means", .min = 1, .max = 1000 },
+    { "method", 0, OPT_CHOICE(options, method), "nn|csls", "rank by cosine or by CSLS" },
+    { "top", 'k', OPT_INT(options, in.k), "N", "translations of each word", .min = 1, .max = 10000 },
+    { "mutual", 0, OPT_FLAG(options, mutual), "", "only pairs that are each other's best" },
+    { "min-score", 0, OPT_REAL(options, min_score), "S", "only pairs with this score or more" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "the dictionary, source target score (default: standard output)" },
+    { "reverse", 0, OPT_STR(options, reverse), "FILE", "and the one from target to source" },
+    { "out-src|map-src", 0, OPT_STR(options, out_src), "FILE", "the mapped source vectors" },
+    { "out-tgt|map-tgt", 0, OPT_STR(options, out_tgt), "FILE", "the mapped target vectors" },
+    { "eval|dico-eval", 'e', OPT_STR(options, eval), "FILE", "a gold dictionary: prints Hit@1/5/10, MAP, coverage and the mean cosine instead of the dictionary, unless -o is given" },
+    { 0 } };
+static const struct opt_group groups[] = {
+    { "Options", rows, &o },
+    { "Map", map_rows, &o },
+    { "Re-estimation in the space of all contexts", context_rows, &o },
+    { "Dictionary", dict_rows, &o },
     { 0 } };
 
 static const struct prog prog = { "dict-induce", "--src A.vec --tgt B.vec [options] > dict.tsv",
-    "Induces a bilingual dictionary from word vectors, in one space already (--map none) or not.", opts,
-    "An unsupervised dictionary from text alone, counts and vectors first:\n"
+    "Induces a bilingual dictionary from word vectors, in one space already (--map none) or not.", "An unsupervised dictionary from text alone, counts and vectors first:\n"
     "  for l in en de; do vocab-count $l.txt > $l.vocab\n"
     "    for s in left right; do cooc-count -w 5 --weights glove --$s -v $l.vocab $l=$l.txt > $l.$s.cooc; done\n"
     "    embed --from-cooc $l.left.cooc --from-cooc $l.right.cooc --dim 100 > $l.vec; done\n"
@@ -208,7 +216,7 @@ int main(int argc, char **argv)
     o.in.learn = map_defaults;
     o.keep = map_defaults.keep0;
     o.method = CSLS_CSLS;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n || !o.src || !o.tgt) return prog_usage("want --src FILE and --tgt FILE, and no other argument");
     if (o.src_cooc.n != o.tgt_cooc.n) return prog_usage("%d times --src-cooc, but %d times --tgt-cooc; files pair up in order", o.src_cooc.n, o.tgt_cooc.n);

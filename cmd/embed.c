@@ -10,54 +10,58 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "kernels/options.h"
 #include "lib/embed/states.h"
 #include "lib/space/contexts.h"
 #include "lib/engine/trainer.h"
 
 enum { TOKENS, WORDS, SENTENCES };
 
-static struct {
+static struct options {
     struct strs from_cooc;
-    const char *model, *words, *text, *lang, *out, *device;
-    int precision;
+    const char *model, *words, *text, *lang, *out;
+    struct kern_options k;
     int layer, of, pool, tokens;
-    int format, most;
-    int64_t min_count, seed;
+    enum vectors_format format;
     bool replace, raw;
     struct contexts_options c;
-} o = { .tokens = 4000, .device = "auto" };
+} o = { .tokens = 4000 };
 
-static const struct opt opts[] = {
-    { .help = "From a model:" },
-    { "model", 'm', OPT_STR, &o.model, "DIR", "folder of a model or a run" },
-    { "words", 'w', OPT_STR, &o.words, "FILE", "only these words (a vocabulary): each the mean of its sub-words' embeddings or, with --of words, of its states in the text" },
-    { "text", 't', OPT_STR, &o.text, "FILE", "text of BPE tokens whose hidden states are wanted; - is standard input" },
-    { "layer", 0, OPT_INT, &o.layer, "N", "of the text's states: 0 what enters the first layer, -1 the last; without --text the embedding table", .min = -1, .max = 1000 },
-    { "lang", 'l', OPT_STR, &o.lang, "LANG", "the text's language" },
-    { "of", 0, OPT_CHOICE, &o.of, "tokens|words|sentences", "of the text: each token of the vocabulary or each word, BPE undone (means over occurrences), or each line" },
-    { "pool", 0, OPT_CHOICE, &o.pool, "mean|first", "a sentence's vector: the mean of its states, or that of <s>" },
-    { "tokens", 0, OPT_INT, &o.tokens, "N", "tokens in a batch", .min = 1, .max = 1e7 },
-    { "raw", 0, OPT_FLAG, &o.raw, "", "the text is plain text, tokenised and cut as the folder says (its files tokenizer and codes)" },
-    { "replace-invalid", 0, OPT_FLAG, &o.replace, "", "replace what is not UTF-8 instead of refusing it" },
-    { "device", 0, OPT_STR, &o.device, "NAME", "auto, cpu or cuda" },
-    { "precision", 0, OPT_CHOICE, &o.precision, "float32|bf16", "of matrix products; bf16 adds in float32 and keeps float32 parameters" },
-    { .help = "From counts:" },
-    { "from-cooc", 0, OPT_LIST, &o.from_cooc, "FILE", "vectors of the words counted in this .cooc file: PPMI and SVD. Again for further windows or sides over the same vocabulary" },
-    { "dim", 'd', OPT_INT, &o.c.dim, "N", "dimensions", .min = 1, .max = 4096 },
-    { "min-count", 0, OPT_I64, &o.min_count, "N", "only words counted N times or more", .min = 1, .max = 1e15 },
-    { "max-vocab", 0, OPT_INT, &o.most, "N", "only the N first of them; 0: all", .min = 0, .max = 1e9 },
-    { "smooth", 0, OPT_REAL, &o.c.smooth, "P", "power of context frequencies in PPMI", .min = 0, .max = 1 },
-    { "shift", 0, OPT_REAL, &o.c.shift, "K", "log K is taken off the mutual information", .min = 1, .max = 1e6 },
-    { "power", 0, OPT_REAL, &o.c.power, "P", "power of the singular values", .min = 0, .max = 1 },
-    { "seed", 0, OPT_I64, &o.seed, "N", "of the SVD's random probes" },
-    { .help = "Output:" },
-    { "format", 0, OPT_CHOICE, &o.format, "auto|text|binary|npy|safetensors", "auto: by the ending of -o FILE, else text" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
+static const struct opt model_rows[] = {
+    { "model", 'm', OPT_STR(options, model), "DIR", "folder of a model or a run" },
+    { "words", 'w', OPT_STR(options, words), "FILE", "only these words (a vocabulary): each the mean of its sub-words' embeddings or, with --of words, of its states in the text" },
+    { "text", 't', OPT_STR(options, text), "FILE", "text of BPE tokens whose hidden states are wanted; - is standard input" },
+    { "layer", 0, OPT_INT(options, layer), "N", "of the text's states: 0 what enters the first layer, -1 the last; without --text the embedding table", .min = -1, .max = 1000 },
+    { "lang", 'l', OPT_STR(options, lang), "LANG", "the text's language" },
+    { "of", 0, OPT_CHOICE(options, of), "tokens|words|sentences", "of the text: each token of the vocabulary or each word, BPE undone (means over occurrences), or each line" },
+    { "pool", 0, OPT_CHOICE(options, pool), "mean|first", "a sentence's vector: the mean of its states, or that of <s>" },
+    { "tokens", 0, OPT_INT(options, tokens), "N", "tokens in a batch", .min = 1, .max = 1e7 },
+    { "raw", 0, OPT_FLAG(options, raw), "", "the text is plain text, tokenised and cut as the folder says (its files tokenizer and codes)" },
+    { "replace-invalid", 0, OPT_FLAG(options, replace), "", "replace what is not UTF-8 instead of refusing it" },
+    { 0 } };
+static const struct opt count_rows[] = {
+    { "from-cooc", 0, OPT_LIST(options, from_cooc), "FILE", "vectors of the words counted in this .cooc file: PPMI and SVD. Again for further windows or sides over the same vocabulary" },
+    { "dim", 'd', OPT_INT(options, c.dim), "N", "dimensions", .min = 1, .max = 4096 },
+    { "min-count", 0, OPT_I64(options, c.min_count), "N", "only words counted N times or more", .min = 1, .max = 1e15 },
+    { "max-vocab", 0, OPT_INT(options, c.most), "N", "only the N first of them; 0: all", .min = 0, .max = 1e9 },
+    { "smooth", 0, OPT_REAL(options, c.smooth), "P", "power of context frequencies in PPMI", .min = 0, .max = 1 },
+    { "shift", 0, OPT_REAL(options, c.shift), "K", "log K is taken off the mutual information", .min = 1, .max = 1e6 },
+    { "power", 0, OPT_REAL(options, c.power), "P", "power of the singular values", .min = 0, .max = 1 },
+    { 0 } };
+static const struct opt output_rows[] = {
+    { "format", 0, OPT_CHOICE(options, format), "auto|text|binary|npy|safetensors", "auto: by the ending of -o FILE, else text" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
+    { 0 } };
+static const struct opt_group groups[] = {
+    { "From a model", model_rows, &o },
+    { NULL, kern_rows, &o.k },
+    { "From counts", count_rows, &o },
+    { NULL, opt_seed_rows, &o.c.seed },
+    { "Output", output_rows, &o },
     { 0 } };
 
 static const struct prog prog = { "embed", "--model DIR [options] > x.vec | --from-cooc x.cooc [options] > x.vec",
-    "Makes vectors: from a model's embeddings and hidden states, or from co-occurrence counts.", opts,
-    "  embed --model run --words en.vocab > en.vec\n"
+    "Makes vectors: from a model's embeddings and hidden states, or from co-occurrence counts.", "  embed --model run --words en.vocab > en.vec\n"
     "  embed --model run --layer 2 --text in.bpe --lang en --of words --words en.vocab -o en.2.npy\n"
     "  embed --model run --layer -1 --text in.bpe --lang en --of sentences > sentences.vec\n"
     "  embed --model run --layer -1 --raw --text in.txt --lang en --of sentences > sentences.vec\n"
@@ -66,12 +70,9 @@ static const struct prog prog = { "embed", "--model DIR [options] > x.vec | --fr
 
 static int from_cooc(void)
 {
-    o.c.min_count = (uint64_t)o.min_count;
-    o.c.most = (uint32_t)o.most;
-    o.c.seed = (uint64_t)o.seed;
     struct vectors *v = contexts_vectors(o.from_cooc.v, o.from_cooc.n, &o.c);
     if (!v) return -1;
-    int r = vectors_write(v, o.out, (enum vectors_format)o.format);
+    int r = vectors_write(v, o.out, o.format);
     vectors_free(v);
     return r;
 }
@@ -113,7 +114,7 @@ static int from_model(void)
     struct vectors_stream *out = NULL;
     struct plain *plain = NULL;
     int rc = -1;
-    const struct kernels *k = kernels_open(o.device, (enum kern_precision)o.precision, &why);
+    const struct kernels *k = kernels_open(o.k.device, o.k.precision, &why);
     char *dir = k ? run_model_dir(o.model) : NULL;
     if (!dir || model_load(&m, dir, k, false, &v) < 0) goto done;
     tape_init(&t, k, &m.ps);
@@ -125,7 +126,7 @@ static int from_model(void)
     if (o.lang && (e.lang = model_config_lang(&m.c, o.lang)) < 0) goto done;
     if (o.raw && !(e.plain = plain = plain_open(dir, o.lang))) goto done;
     /* The table and means of its rows are as wide as the table, states as wide as the layers. */
-    if (!(out = vectors_stream_open(o.out, (enum vectors_format)o.format,
+    if (!(out = vectors_stream_open(o.out, o.format,
                                     o.text ? m.c.dim : model_embed_dim(&m.c)))) goto done;
     rc = o.text ? of_text(&e, out) : o.words ? of_words(&e, dir, out) : embed_table(&e, out);
 done:
@@ -141,9 +142,8 @@ int main(int argc, char **argv)
 {
     struct args args;
     o.c = contexts_defaults;
-    o.min_count = (int64_t)contexts_defaults.min_count;
-    o.seed = (int64_t)contexts_defaults.seed;
-    int status = prog_start(&prog, argc, argv, &args);
+    o.k = kern_defaults;
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n || !o.from_cooc.n == !o.model) return prog_usage("want --model DIR or --from-cooc FILE, and no other argument");
     if (o.words && o.text && o.of != WORDS) return prog_usage("--words and --text go together only with --of words");

@@ -9,26 +9,27 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
-#include "cmd/model_start.h"
+#include "kernels/options.h"
+#include "lib/engine/options.h"
 #include "lib/graph/profile.h"
+#include "lib/model/options.h"
 #include "lib/objective/translation.h"
 
 enum task { TASK_UNMT, TASK_MT };
 
-static struct {
-    int task, select, activation;
+static struct options {
+    enum task task;
+    int select;
     struct strs train, parallel, pseudo, valid;
-    const char *model, *vocab, *codes, *tokenizer, *out, *device, *denoise;
-    int precision;
-    int64_t seed;
+    const char *model, *vocab, *out, *denoise;
+    uint64_t seed;
+    struct text_files text;
+    struct kern_options k;
     struct trainer_options run;
+    struct run_options how;
     struct translation x;
     struct model_config shape;
-    int decoder_layers;
-    double dropout, attention_dropout;
-    bool recompute, profile, deterministic;
-    size_t memory;
-} o = { .device = "auto", .denoise = "0:1,25000:0.1", .seed = 1, .dropout = -1, .attention_dropout = -1, .decoder_layers = -1 };
+} o = { .denoise = "0:1,25000:0.1", .seed = 1 };
 
 /* The run. */
 static struct {
@@ -43,41 +44,43 @@ static struct {
     char *from;                                          /* the folder it starts from */
 } r;
 
-static const struct opt opts[] = {
-    { .help = "Data:" },
-    { "task", 0, OPT_CHOICE, &o.task, "unmt|mt", "unsupervised or supervised translation" },
-    { "model|init|reload-model", 'm', OPT_STR, &o.model, "DIR", "the pre-trained model: encoder and decoder start from it" },
-    { "train", 0, OPT_LIST, &o.train, "LANG=SHARD", "unmt: monolingual training text, two languages" },
-    { "parallel", 0, OPT_LIST, &o.parallel, "SRC-TGT=F,G", "mt: parallel training text (BPE text or shards); give both directions to train both" },
-    { "pseudo", 0, OPT_LIST, &o.pseudo, "SRC-TGT=F,G", "unmt: pseudo-pairs (F made word by word from the real G)" },
-    { "valid", 0, OPT_LIST, &o.valid, "SRC-TGT=F,G", "parallel validation text" },
-    { "vocab", 'v', OPT_STR, &o.vocab, "FILE", "vocabulary (default: the model's)" },
-    { "codes", 0, OPT_STR, &o.codes, "FILE", "BPE merges kept with the model (default: --model's)" },
-    { "tokenizer", 0, OPT_STR, &o.tokenizer, "FILE", "how the text was tokenised (tokenize --settings), kept too (default: --model's): for translate and embed --raw" },
-    { "out|dump-path", 'o', OPT_STR, &o.out, "DIR", "the run's folder" },
-    { "tokens|tokens-per-batch", 0, OPT_INT, &o.x.tokens, "N", "tokens a side in a micro-batch", .min = 1, .max = 1e7 },
-    { "longest|max-len", 0, OPT_INT, &o.x.longest, "N", "sentences with more tokens are left out", .min = 1, .max = 4094 },
-    { "valid-sentences", 0, OPT_INT, &o.x.valid_sentences, "N", "at most so many of each validation text; 0: all", .min = 0, .max = 1e9 },
-    { .help = "Objective:" },
-    { "pseudo-steps", 0, OPT_I64, &o.x.pseudo_steps, "N", "unmt: steps on pseudo-pairs before back-translation", .min = 0, .max = 1e15 },
-    { "denoise|lambda-ae", 0, OPT_STR, &o.denoise, "RAMP", "unmt: weight of denoising: a number, or STEP:WEIGHT,... with straight lines between" },
-    { "denoise-tokens", 0, OPT_INT, &o.x.denoise_tokens, "N", "tokens a side in its micro-batch (default: half of --tokens)", .min = 0, .max = 1e7 },
-    { "shuffle|word-shuffle", 0, OPT_INT, &o.x.noise.shuffle, "K", "noise: tokens move less than K places", .min = 0, .max = 1000 },
-    { "drop|word-dropout", 0, OPT_REAL, &o.x.noise.drop, "P", "noise: tokens vanish", .min = 0, .max = 0.99 },
-    { "blank|word-blank", 0, OPT_REAL, &o.x.noise.blank, "P", "noise: tokens become <mask>", .min = 0, .max = 1 },
-    { "label-smoothing", 0, OPT_REAL, &o.x.smoothing, "E", "of the targets", .min = 0, .max = 0.99 },
-    { "mask-vocab", 0, OPT_FLAG, &o.x.mask_vocab, "", "the decoder says only words seen in the target language's text (--no-mask-vocab: any)" },
-    { "select", 0, OPT_CHOICE, &o.select, "bleu|round-trip", "what picks the best model; round-trip BLEU needs no parallel text to be trusted" },
-    { .help = "Model (default with --model: as that one):" },
-#include "cmd/model_options.h"
-    { "decoder-layers|n-dec-layers", 0, OPT_INT, &o.decoder_layers, "N", "decoder layers (default: as many)", .min = 1, .max = 1000 },
-    { "decoder-langs", 0, OPT_FLAG, &o.shape.decoder_langs, "", "language embeddings in the decoder (they say which language to write)" },
-    { .help = "Run:" },
-#include "cmd/run_options.h"
+static const struct opt data_rows[] = {
+    { "task", 0, OPT_CHOICE(options, task), "unmt|mt", "unsupervised or supervised translation" },
+    { "model|init|reload-model", 'm', OPT_STR(options, model), "DIR", "the pre-trained model: encoder and decoder start from it" },
+    { "train", 0, OPT_LIST(options, train), "LANG=SHARD", "unmt: monolingual training text, two languages" },
+    { "parallel", 0, OPT_LIST(options, parallel), "SRC-TGT=F,G", "mt: parallel training text (BPE text or shards); give both directions to train both" },
+    { "pseudo", 0, OPT_LIST(options, pseudo), "SRC-TGT=F,G", "unmt: pseudo-pairs (F made word by word from the real G)" },
+    { "valid", 0, OPT_LIST(options, valid), "SRC-TGT=F,G", "parallel validation text" },
+    { "vocab", 'v', OPT_STR(options, vocab), "FILE", "vocabulary (default: the model's)" },
+    { "out|dump-path", 'o', OPT_STR(options, out), "DIR", "the run's folder" },
+    { "tokens|tokens-per-batch", 0, OPT_INT(options, x.tokens), "N", "tokens a side in a micro-batch", .min = 1, .max = 1e7 },
+    { "longest|max-len", 0, OPT_INT(options, x.longest), "N", "sentences with more tokens are left out", .min = 1, .max = 4094 },
+    { "valid-sentences", 0, OPT_INT(options, x.valid_sentences), "N", "at most so many of each validation text; 0: all", .min = 0, .max = 1e9 },
+    { 0 } };
+static const struct opt unmt_rows[] = {
+    { "pseudo-steps", 0, OPT_I64(options, x.pseudo_steps), "N", "unmt: steps on pseudo-pairs before back-translation", .min = 0, .max = 1e15 },
+    { "denoise|lambda-ae", 0, OPT_STR(options, denoise), "RAMP", "unmt: weight of denoising: a number, or STEP:WEIGHT,... with straight lines between" },
+    { "denoise-tokens", 0, OPT_INT(options, x.denoise_tokens), "N", "tokens a side in its micro-batch (default: half of --tokens)", .min = 0, .max = 1e7 },
+    { 0 } };
+static const struct opt noise_rows[] = {
+    { "shuffle|word-shuffle", 0, OPT_INT(noise_options, shuffle), "K", "noise: tokens move less than K places", .min = 0, .max = 1000 },
+    { "drop|word-dropout", 0, OPT_REAL(noise_options, drop), "P", "noise: tokens vanish", .min = 0, .max = 0.99 },
+    { "blank|word-blank", 0, OPT_REAL(noise_options, blank), "P", "noise: tokens become <mask>", .min = 0, .max = 1 },
+    { 0 } };
+static const struct opt objective_rows[] = {
+    { "label-smoothing", 0, OPT_REAL(options, x.smoothing), "E", "of the targets", .min = 0, .max = 0.99 },
+    { "mask-vocab", 0, OPT_FLAG(options, x.mask_vocab), "", "the decoder says only words seen in the target language's text (--no-mask-vocab: any)" },
+    { "select", 0, OPT_CHOICE(options, select), "bleu|round-trip", "what picks the best model; round-trip BLEU needs no parallel text to be trusted" },
+    { 0 } };
+static const struct opt_group groups[] = {
+    { "Data", data_rows, &o }, { NULL, text_file_rows, &o.text },
+    { "Objective", objective_rows, &o }, { NULL, unmt_rows, &o }, { NULL, noise_rows, &o.x.noise },
+    { "Model (default with --model: as that one)", model_rows, &o.shape }, { NULL, model_decoder_rows, &o.shape },
+    { "Run", trainer_rows, &o.run }, { NULL, run_rows, &o.how }, { NULL, kern_rows, &o.k }, { NULL, opt_seed_rows, &o.seed },
     { 0 } };
 
 static const struct prog prog = { "finetune", "--task unmt|mt --model DIR --train LANG=SHARD... --out DIR [options]",
-    "Trains an encoder-decoder to translate, without parallel text (unmt) or with it (mt).", opts,
+    "Trains an encoder-decoder to translate, without parallel text (unmt) or with it (mt).",
     "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n" };
 
 /* "SRC-TGT=F,G" */
@@ -128,23 +131,15 @@ static int shape_of_model(void)
 {
     struct model_config was;
     if (!(r.from = run_model_dir(o.model)) || model_read_config(&was, r.from) < 0) return -1;
-    shape_take(&o.shape, &o.activation, &was);
+    model_options_take(&o.shape, &was);
     o.shape.output_transform = false;            /* BERT's head belongs to masked words */
-    if (was.decoder_layers) {
-        if (!prog_given("decoder-layers")) o.decoder_layers = was.decoder_layers;
-        if (!prog_given("decoder-langs")) o.shape.decoder_langs = was.decoder_langs;
-    }
     return 0;
 }
 
 static int shape(struct model_config *c)
 {
     *c = o.shape;
-    c->activation = (enum kern_act)(o.activation + 1);
-    if (!c->ffn) c->ffn = 4 * c->dim;
-    c->decoder_layers = o.decoder_layers > 0 ? o.decoder_layers : c->layers;
-    if (o.dropout >= 0) c->dropout = (float)o.dropout;
-    if (o.attention_dropout >= 0) c->attention_dropout = (float)o.attention_dropout;
+    model_options_finish(c, true);
     return languages(c);
 }
 
@@ -165,7 +160,7 @@ static int load_mono(void)
     o.x.mono = &r.corpora;
     o.x.dir = r.dir;
     o.x.n_dir = 2;
-    return corpora_init(&r.corpora, c, o.train.n, 1, (uint64_t)o.seed);
+    return corpora_init(&r.corpora, c, o.train.n, 1, o.seed);
 }
 
 /* What a checkpoint says of where the data stands. */
@@ -205,10 +200,10 @@ static int plan(void *k, int tokens, bool recompute, struct memory_need *need)
 
 static int start_model(const struct kernels *k)
 {
-    if (model_new(&r.m, &r.c, k, (uint64_t)o.seed, true) < 0) return -1;
-    if (keep_text_files(&r.m, o.codes, o.tokenizer) < 0) return -1;
+    if (model_new(&r.m, &r.c, k, o.seed, true) < 0) return -1;
+    if (text_files_keep(&o.text, &r.m) < 0) return -1;
     tape_init(&r.t, k, &r.m.ps);
-    r.t.recompute = o.recompute;
+    r.t.recompute = o.how.recompute;
     if (tape_reserve(&r.t, r.need.arena) < 0) return -1;
     for (int i = 0; o.x.mono && i < r.corpora.n; i++) model_see(&r.m, r.corpora.c[i].lang_id, r.corpora.c[i].all.ids, r.corpora.c[i].all.tokens);
     for (int i = 0; o.task == TASK_MT && i < o.x.n_train; i++)
@@ -226,21 +221,21 @@ static int steps(void *what, struct trainer *tr) { return translation_run(what, 
 static int run(void)
 {
     const char *why;
-    const struct kernels *k = kernels_open(o.device, (enum kern_precision)o.precision, &why);
+    const struct kernels *k = kernels_open(o.k.device, o.k.precision, &why);
     if (!k) return -1;
     prog_note("%s", why);
     if (describe_model() < 0) return -1;
     if (o.task == TASK_UNMT && load_mono() < 0) return -1;
     if (load_pairs(o.task == TASK_UNMT ? &o.pseudo : &o.parallel, &o.x.train, &o.x.n_train, r.vocab) < 0
         || load_pairs(&o.valid, &o.x.valid, &o.x.n_valid, r.vocab) < 0) return -1;
-    struct memory_ask ask = { o.x.tokens, o.run.accumulate, o.recompute, o.memory, plan, (void *)k };
+    struct memory_ask ask = { o.x.tokens, o.run.accumulate, o.how.recompute, o.how.memory, plan, (void *)k };
     if (memory_check(&ask, &r.need) < 0) return -1;
-    if (o.profile) k = profile_kernels(k);
+    if (o.how.profile) k = profile_kernels(k);
     if (start_model(k) < 0) return -1;
-    o.x.m = &r.m; o.x.t = &r.t; o.x.vocab = r.vocab; o.x.seed = (uint64_t)o.seed;
+    o.x.m = &r.m; o.x.t = &r.t; o.x.vocab = r.vocab; o.x.seed = o.seed;
     int n_state = state_of_data();                   /* makes r.state: before it is passed on */
     if (trainer_open(&r.tr, &o.run, &r.m, &r.t, r.vocab, r.state, n_state) < 0) return -1;
-    return trainer_run(&r.tr, steps, &o.x, o.profile, memory_total(&r.need));
+    return trainer_run(&r.tr, steps, &o.x, o.how.profile, memory_total(&r.need));
 }
 
 static void release(void)
@@ -262,12 +257,12 @@ int main(int argc, char **argv)
 {
     struct args args;
     trainer_options_init(&o.run);
-    model_config_init(&o.shape);
-    o.shape.ffn = 0;
+    model_options_init(&o.shape);
+    o.k = kern_defaults;
     o.run.lr = 3e-4; o.run.warmup = 500; o.run.beta2 = 0.98; o.run.eps = 1e-9; o.run.lower_is_better = false; o.run.valid_every = 500;
     o.x.tokens = 2000; o.x.longest = 100; o.x.valid_sentences = 300; o.x.smoothing = 0.1; o.x.mask_vocab = true;
     o.x.noise = (struct noise_options){ 3, 0.1, 0.1 };
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n) return prog_usage("unexpected argument %s", args.v[0]);
     if (!o.out) return prog_usage("--out is needed");

@@ -21,7 +21,7 @@
 
 enum { MOST_SETS = 16 };
 
-static struct {
+static struct options {
     struct strs y, labels;
     const char *x, *against, *title, *output, *tsv, *range, *dict, *normalize;
     int smooth, width, height, max_vocab, most_pairs, names, components, method, init;
@@ -30,40 +30,48 @@ static struct {
     struct tsne_options t;
 } o = { .normalize = "none", .components = 3, .seed = 1 };
 
-static const struct opt opts[] = {
-    { "y", 'y', OPT_LIST, &o.y, "FIELD", "field of the log or column of the table; several give a panel each", 0, 0 },
-    { "x", 'x', OPT_STR, &o.x, "FIELD", "field for the x axis (curves: step; also tokens, time)", 0, 0 },
-    { "label", 0, OPT_LIST, &o.labels, "NAME", "name in the legend, one for each file (default: from the paths). Tables of one name are repeated runs: mean and 95% interval", 0, 0 },
-    { "log-y", 0, OPT_FLAG, &o.log_y, 0, "logarithmic y axis", 0, 0 },
-    { "range", 0, OPT_STR, &o.range, "LOW:HIGH", "range of y", 0, 0 },
-    { .help = "curves:" },
-    { "against", 0, OPT_STR, &o.against, "REF", "a reference log, drawn in grey behind", 0, 0 },
-    { "smooth", 0, OPT_INT, &o.smooth, "N", "mean over N points on either side, for curves of more than 40; the curve itself stays visible", 0, 100000 },
-    { "live", 0, OPT_TIME, &o.live, "T", "go on: every T seconds look whether a log has grown, and draw again (with --output; a signal ends it)", .min = 1, .max = 1e6 },
-    { .help = "tsne:" },
-    { "dict", 'd', OPT_STR, &o.dict, "FILE", "show the words of these translation pairs, with lines between them (two languages)", 0, 0 },
-    { "pairs", 0, OPT_INT, &o.most_pairs, "N", "only the first N pairs; 0: all", 0, 1e9 },
-    { "names", 0, OPT_INT, &o.names, "N", "write the words of the first N pairs beside their points", 0, 10000 },
-    { "max-vocab", 0, OPT_INT, &o.max_vocab, "N", "read at most N vectors of each; 0: all", 0, 1e9 },
-    { "normalize", 0, OPT_STR, &o.normalize, "STEPS", "unit and center, in order, or none", 0, 0 },
-    { "components", 0, OPT_INT, &o.components, "N", "principal components that t-SNE sees; 0: the vectors themselves", 0, 64 },
-    { "perplexity", 0, OPT_REAL, &o.t.perplexity, "P", "of t-SNE", 1, 1e6 },
-    { "iterations", 0, OPT_INT, &o.t.iterations, "N", "of t-SNE", 1, 1e6 },
-    { "method", 0, OPT_CHOICE, &o.method, "auto|exact|barnes-hut", "auto: exact up to 5,000 points", 0, 0 },
-    { "init", 0, OPT_CHOICE, &o.init, "pca|random", "start from the first two components, or at random", 0, 0 },
-    { "seed", 0, OPT_I64, &o.seed, "N", "of a random start", 0, 0 },
-    { .help = "Output:" },
-    { "title", 0, OPT_STR, &o.title, "TEXT", "title of the picture", 0, 0 },
-    { "output", 'o', OPT_STR, &o.output, "FILE", "FILE.svg or FILE.png (default: SVG on standard output)", 0, 0 },
-    { "png", 0, OPT_FLAG, &o.png, 0, "PNG, whatever the output is called", 0, 0 },
-    { "tsv", 0, OPT_STR, &o.tsv, "FILE", "write the numbers too, as tab-separated values", 0, 0 },
-    { "width", 0, OPT_INT, &o.width, "N", "width in pixels (default: by the number of panels); PNG has twice as many", 100, 10000 },
-    { "height", 0, OPT_INT, &o.height, "N", "height in pixels (default: by the number of panels)", 100, 10000 },
-    { 0, 0, 0, 0, 0, 0, 0, 0 } };
+static const struct opt rows[] = {
+    { "y", 'y', OPT_LIST(options, y), "FIELD", "field of the log or column of the table; several give a panel each" },
+    { "x", 'x', OPT_STR(options, x), "FIELD", "field for the x axis (curves: step; also tokens, time)" },
+    { "label", 0, OPT_LIST(options, labels), "NAME", "name in the legend, one for each file (default: from the paths). Tables of one name are repeated runs: mean and 95% interval" },
+    { "log-y", 0, OPT_FLAG(options, log_y), 0, "logarithmic y axis" },
+    { "range", 0, OPT_STR(options, range), "LOW:HIGH", "range of y" },
+    { 0 } };
+static const struct opt curve_rows[] = {
+    { "against", 0, OPT_STR(options, against), "REF", "a reference log, drawn in grey behind" },
+    { "smooth", 0, OPT_INT(options, smooth), "N", "mean over N points on either side, for curves of more than 40; the curve itself stays visible", 0, 100000 },
+    { "live", 0, OPT_TIME(options, live), "T", "go on: every T seconds look whether a log has grown, and draw again (with --output; a signal ends it)", .min = 1, .max = 1e6 },
+    { 0 } };
+static const struct opt tsne_rows[] = {
+    { "dict", 'd', OPT_STR(options, dict), "FILE", "show the words of these translation pairs, with lines between them (two languages)" },
+    { "pairs", 0, OPT_INT(options, most_pairs), "N", "only the first N pairs; 0: all", 0, 1e9 },
+    { "names", 0, OPT_INT(options, names), "N", "write the words of the first N pairs beside their points", 0, 10000 },
+    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all", 0, 1e9 },
+    { "normalize", 0, OPT_STR(options, normalize), "STEPS", "unit and center, in order, or none" },
+    { "components", 0, OPT_INT(options, components), "N", "principal components that t-SNE sees; 0: the vectors themselves", 0, 64 },
+    { "perplexity", 0, OPT_REAL(options, t.perplexity), "P", "of t-SNE", 1, 1e6 },
+    { "iterations", 0, OPT_INT(options, t.iterations), "N", "of t-SNE", 1, 1e6 },
+    { "method", 0, OPT_CHOICE(options, method), "auto|exact|barnes-hut", "auto: exact up to 5,000 points" },
+    { "init", 0, OPT_CHOICE(options, init), "pca|random", "start from the first two components, or at random" },
+    { "seed", 0, OPT_I64(options, seed), "N", "of a random start" },
+    { 0 } };
+static const struct opt output_rows[] = {
+    { "title", 0, OPT_STR(options, title), "TEXT", "title of the picture" },
+    { "output", 'o', OPT_STR(options, output), "FILE", "FILE.svg or FILE.png (default: SVG on standard output)" },
+    { "png", 0, OPT_FLAG(options, png), 0, "PNG, whatever the output is called" },
+    { "tsv", 0, OPT_STR(options, tsv), "FILE", "write the numbers too, as tab-separated values" },
+    { "width", 0, OPT_INT(options, width), "N", "width in pixels (default: by the number of panels); PNG has twice as many", 100, 10000 },
+    { "height", 0, OPT_INT(options, height), "N", "height in pixels (default: by the number of panels)", 100, 10000 },
+    { 0 } };
+static const struct opt_group groups[] = {
+    { "Options", rows, &o },
+    { "curves", curve_rows, &o },
+    { "tsne", tsne_rows, &o },
+    { "Output", output_rows, &o },
+    { 0 } };
 
 static const struct prog prog = { "plot", "curves LOG... | rsim|hits|bins|ranks TABLE... | tsne LANG=VEC... [options] > x.svg",
-    "Draws training curves, measures by layer, co-occurrence studies and words in the plane.", opts,
-    "Examples:\n"
+    "Draws training curves, measures by layer, co-occurrence studies and words in the plane.", "Examples:\n"
     "  plot curves runs/a/log.jsonl runs/b/log.jsonl -y mlm --smooth 5 > loss.svg\n"
     "  plot curves runs/a --against reference.jsonl --tsv curves.tsv > x.svg\n"
     "  plot rsim s1/mlm.tsv s2/mlm.tsv s1/gc.tsv s2/gc.tsv --label MLM --label MLM --label GC --label GC -o rsim.svg\n"
@@ -371,7 +379,7 @@ int main(int argc, char **argv)
     double low = 0, high = 0;
     char tail;
     o.t = tsne_defaults;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (!args.n) return prog_usage("say what to draw: plot curves LOG...");
     const char *what = args.v[0];

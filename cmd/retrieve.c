@@ -8,20 +8,20 @@
 #include "lib/space/retrieve.h"
 #include "lib/space/vectors.h"
 
-static struct { struct strs src, tgt; const char *out; int score, k; double mine; bool table; } o = { .k = 4 };
+static struct options { struct strs src, tgt; const char *out; int score, k; double mine; bool table; } o = { .k = 4 };
 
-static const struct opt opts[] = {
-    { "src", 's', OPT_LIST, &o.src, "FILE", "sentence vectors of the source language, one a row; again for each further layer" },
-    { "tgt", 't', OPT_LIST, &o.tgt, "FILE", "and of the target language, as often; for accuracy, row by row their translations" },
-    { "score", 0, OPT_CHOICE, &o.score, "cosine|distance|ratio", "rank by cosine, or by its margin over the neighbours' mean: by distance (CSLS) or by ratio" },
-    { "neighbours", 'k', OPT_INT, &o.k, "N", "nearest neighbours in the mean", .min = 1, .max = 1000 },
-    { "table", 0, OPT_FLAG, &o.table, "", "accuracy as a table with a line for each layer, among the first 1, 5 and 10 (as with several layers)" },
-    { "mine", 0, OPT_REAL, &o.mine, "S", "print pairs with a score of S or more, best first, each row used once: score, source, target" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
+static const struct opt rows[] = {
+    { "src", 's', OPT_LIST(options, src), "FILE", "sentence vectors of the source language, one a row; again for each further layer" },
+    { "tgt", 't', OPT_LIST(options, tgt), "FILE", "and of the target language, as often; for accuracy, row by row their translations" },
+    { "score", 0, OPT_CHOICE(options, score), "cosine|distance|ratio", "rank by cosine, or by its margin over the neighbours' mean: by distance (CSLS) or by ratio" },
+    { "neighbours", 'k', OPT_INT(options, k), "N", "nearest neighbours in the mean", .min = 1, .max = 1000 },
+    { "table", 0, OPT_FLAG(options, table), "", "accuracy as a table with a line for each layer, among the first 1, 5 and 10 (as with several layers)" },
+    { "mine", 0, OPT_REAL(options, mine), "S", "print pairs with a score of S or more, best first, each row used once: score, source, target" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "retrieve", "--src A.vec --tgt B.vec", "Finds translations of sentences by their vectors.", opts,
-    "Without --mine: the share of rows whose best match is the row of the same number, both ways.\n"
+static const struct prog prog = { "retrieve", "--src A.vec --tgt B.vec", "Finds translations of sentences by their vectors.", "Without --mine: the share of rows whose best match is the row of the same number, both ways.\n"
     "  retrieve --src deu.npy --tgt eng.npy --score ratio\n"
     "  retrieve --src de.0.npy --tgt en.0.npy --src de.1.npy --tgt en.1.npy > layers.tsv; plot hits layers.tsv > layers.svg\n"
     "  retrieve --src de.npy --tgt en.npy --score ratio --mine 1.06 > mined.tsv\n" };
@@ -84,7 +84,7 @@ static int run(void)
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n || !o.src.n || o.src.n != o.tgt.n) return prog_usage("want --src FILE and --tgt FILE, as often as one another, and no other argument");
     if (prog_given("mine") && (o.src.n > 1 || o.table)) return prog_usage("--mine takes one --src and one --tgt, and no --table");

@@ -6,18 +6,18 @@
 #include "lib/space/dictionary.h"
 #include "lib/space/relation.h"
 
-static struct { struct strs src, tgt; const char *dict; int max_vocab; } o;
+static struct options { struct strs src, tgt; const char *dict; int max_vocab; } o;
 
-static const struct opt opts[] = {
-    { "src", 's', OPT_LIST, &o.src, "FILE", "vectors of the source language; again for each further layer" },
-    { "tgt", 't', OPT_LIST, &o.tgt, "FILE", "vectors of the target language, as often" },
-    { "dict", 'd', OPT_STR, &o.dict, "FILE", "translation pairs, source<TAB>target a line" },
-    { "max-vocab", 0, OPT_INT, &o.max_vocab, "N", "read at most N vectors of each; 0: all", .min = 0, .max = 1e9 },
+static const struct opt rows[] = {
+    { "src", 's', OPT_LIST(options, src), "FILE", "vectors of the source language; again for each further layer" },
+    { "tgt", 't', OPT_LIST(options, tgt), "FILE", "vectors of the target language, as often" },
+    { "dict", 'd', OPT_STR(options, dict), "FILE", "translation pairs, source<TAB>target a line" },
+    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all", .min = 0, .max = 1e9 },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "rsim", "--src A.vec --tgt B.vec --dict pairs.tsv",
-    "Measures how alike two spaces of vectors are over translation pairs.", opts,
-    "Prints a line of column names, then for each --src/--tgt: layer (from 0), pairs, rsim, mean cosine, and the shares of pairs\n"
+    "Measures how alike two spaces of vectors are over translation pairs.", "Prints a line of column names, then for each --src/--tgt: layer (from 0), pairs, rsim, mean cosine, and the shares of pairs\n"
     "whose translation is the nearest neighbour, source to target and back; then half of the 95% interval of each.\n"
     "plot rsim draws it.\n" };
 
@@ -47,7 +47,7 @@ static int layer(int i)
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n || !o.src.n || o.src.n != o.tgt.n || !o.dict) return prog_usage("want --src and --tgt as often as one another, and --dict FILE");
     for (int i = 0; i < o.src.n; i++) {

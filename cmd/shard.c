@@ -8,18 +8,18 @@
 #include "common/shard.h"
 #include "common/vocab.h"
 
-static struct { const char *vocab, *out; bool ids; } o;
+static struct options { const char *vocab, *out; bool ids; } o;
 
-static const struct opt opts[] = {
-    { "vocab", 'v', OPT_STR, &o.vocab, "FILE", "cat: the vocabulary the shard was made with" },
-    { "ids", 0, OPT_FLAG, &o.ids, NULL, "cat: token ids instead of tokens (no vocabulary needed)" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "cat: write here, atomically (default: standard output)" },
+static const struct opt rows[] = {
+    { "vocab", 'v', OPT_STR(options, vocab), "FILE", "cat: the vocabulary the shard was made with" },
+    { "ids", 0, OPT_FLAG(options, ids), NULL, "cat: token ids instead of tokens (no vocabulary needed)" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "cat: write here, atomically (default: standard output)" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "shard", "info|cat|check [options] FILE...",
     "info prints what the headers and indexes say; cat prints the text; check reads everything and verifies every\n"
-    "checksum, count and offset (status 1 and the place if anything is wrong).", opts,
-    "examples:\n"
+    "checksum, count and offset (status 1 and the place if anything is wrong).", "examples:\n"
     "  shard info de.shd\n"
     "  shard cat -v vocab de.shd > de.bpe\n"
     "  shard check *.shd && echo all whole" };
@@ -91,7 +91,7 @@ static int run(const char *what, char **file, int n)
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n < 1 || (strcmp(args.v[0], "info") && strcmp(args.v[0], "cat") && strcmp(args.v[0], "check")))
         return prog_usage("want info, cat or check, then files");

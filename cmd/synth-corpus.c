@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static struct {
+static struct options {
     const char *out, *order, *adjective;
     int64_t sentences, seed, dev, test;
     int lexicon, topics;
@@ -15,25 +15,29 @@ static struct {
 } o = { .order = "svo,sov", .adjective = "before,after", .sentences = 10000, .seed = 1, .dev = 500, .test = 500,
         .lexicon = 600, .topics = 40, .shared = 0.05 };
 
-static const struct opt opts[] = {
-    { "out|output", 'o', OPT_STR, &o.out, "DIR", "write into this folder" },
-    { "sentences", 'n', OPT_I64, &o.sentences, "N", "sentences of each language's corpus", .min = 1, .max = 1e12 },
-    { "dev", 0, OPT_I64, &o.dev, "N", "pairs of the development set", .min = 0, .max = 1e7 },
-    { "test", 0, OPT_I64, &o.test, "N", "pairs of the test set", .min = 0, .max = 1e7 },
-    { "seed", 0, OPT_I64, &o.seed, "N", "another seed gives other languages and other sentences" },
-    { .help = "The languages" },
-    { "lexicon", 0, OPT_INT, &o.lexicon, "N", "nouns, verbs, adjectives, adverbs and names", .min = 100, .max = 20000 },
-    { "topics", 0, OPT_INT, &o.topics, "N", "what texts are about: at most a tenth of the lexicon", .min = 1, .max = 1000 },
-    { "shared", 0, OPT_REAL, &o.shared, "X", "part of the lexicon that is spelt alike in both: names first, then nouns that do not "
+static const struct opt rows[] = {
+    { "out|output", 'o', OPT_STR(options, out), "DIR", "write into this folder" },
+    { "sentences", 'n', OPT_I64(options, sentences), "N", "sentences of each language's corpus", .min = 1, .max = 1e12 },
+    { "dev", 0, OPT_I64(options, dev), "N", "pairs of the development set", .min = 0, .max = 1e7 },
+    { "test", 0, OPT_I64(options, test), "N", "pairs of the test set", .min = 0, .max = 1e7 },
+    { "seed", 0, OPT_I64(options, seed), "N", "another seed gives other languages and other sentences" },
+    { 0 } };
+static const struct opt language_rows[] = {
+    { "lexicon", 0, OPT_INT(options, lexicon), "N", "nouns, verbs, adjectives, adverbs and names", .min = 100, .max = 20000 },
+    { "topics", 0, OPT_INT(options, topics), "N", "what texts are about: at most a tenth of the lexicon", .min = 1, .max = 1000 },
+    { "shared", 0, OPT_REAL(options, shared), "X", "part of the lexicon that is spelt alike in both: names first, then nouns that do not "
       "inflect. With 0, numbers are words too; punctuation is always shared", .min = 0, .max = 0.5 },
-    { "order", 0, OPT_STR, &o.order, "A,B", "word order of xa and xb: svo, sov or vso" },
-    { "adjective", 0, OPT_STR, &o.adjective, "A,B", "where adjectives stand in xa and xb: before or after the noun" },
-    { "invert", 0, OPT_FLAG, &o.invert, 0, "xb's sentences are written back to front, but for the last punctuation mark" },
+    { "order", 0, OPT_STR(options, order), "A,B", "word order of xa and xb: svo, sov or vso" },
+    { "adjective", 0, OPT_STR(options, adjective), "A,B", "where adjectives stand in xa and xb: before or after the noun" },
+    { "invert", 0, OPT_FLAG(options, invert), 0, "xb's sentences are written back to front, but for the last punctuation mark" },
+    { 0 } };
+static const struct opt_group groups[] = {
+    { "Options", rows, &o },
+    { "The languages", language_rows, &o },
     { 0 } };
 
 static const struct prog prog = { "synth-corpus", "--out DIR [options]",
-    "Makes text in two invented languages that share meanings but not words.", opts,
-    "Example:\n  synth-corpus --out synth --sentences 20000 --seed 7\n  ls synth    # mono.xa mono.xb dev.xa dev.xb test.xa test.xb dict.tsv, and *.pos\n" };
+    "Makes text in two invented languages that share meanings but not words.", "Example:\n  synth-corpus --out synth --sentences 20000 --seed 7\n  ls synth    # mono.xa mono.xb dev.xa dev.xb test.xa test.xb dict.tsv, and *.pos\n" };
 
 /* "A,B" where both are among the |-separated words; their indices. */
 static bool two_words(const char *s, const char *const *words, int n, int to[2])
@@ -53,7 +57,7 @@ static bool two_words(const char *s, const char *const *words, int n, int to[2])
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     static const char *const orders[] = { "svo", "sov", "vso" }, *const places[] = { "before", "after" };
     int order[2], place[2];

@@ -11,51 +11,67 @@
 #include "lib/text/lines.h"
 #include "lib/text/tokenize.h"
 
-static struct tokenize_options t = { .lang = "en" };
-static struct { const char *out, *subwords; bool uncased, case_only, sgm, xlm, line_buffered, replace_invalid, describe, settings; int lines; bool time; } o;
+static struct options {
+    struct tokenize_options t;
+    const char *out, *subwords;
+    bool uncased, case_only, sgm, xlm, line_buffered, replace_invalid, describe, settings;
+    int lines; bool time;
+} o = { .t.lang = "en" };
 
-static const struct opt opts[] = {
-    { "language", 'l', OPT_STR, &t.lang, "LANG", "the text's language (default: en)" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
-    { .help = "Tokens" },
-    { "nonbreaking", 0, OPT_STR, &t.nonbreaking, "FILE", "words that keep their full stop, in Moses' form (default: the "
+static const struct opt rows[] = {
+    { "language", 'l', OPT_STR(options, t.lang), "LANG", "the text's language (default: en)" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
+    { 0 } };
+static const struct opt token_rows[] = {
+    { "nonbreaking", 0, OPT_STR(options, t.nonbreaking), "FILE", "words that keep their full stop, in Moses' form (default: the "
       "language's list in the data folder, else the English one)" },
-    { "no-escape", 0, OPT_FLAG, &t.no_escape, 0, "leave & | < > ' \" [ ] as they are" },
-    { "aggressive", 'a', OPT_FLAG, &t.aggressive, 0, "split at hyphens: a-b becomes a @-@ b" },
-    { "protected", 0, OPT_STR, &t.protected_file, "FILE", "leave what matches these Perl regular expressions, one a line, in one piece" },
-    { "skip-xml", 'x', OPT_FLAG, &t.skip_xml, 0, "leave lines <...> as they are" },
-    { "segment", 0, OPT_CHOICE, &t.segment, "auto|moses|icu", "words by Moses' rules or ICU's word break (auto: ICU for th, zh and ja)" },
-    { "no-tokenize", 0, OPT_FLAG, &t.no_tokenize, 0, "only the other steps asked for" },
-    { .help = "Before it, in this order (XLM's)" },
-    { "input-from-sgm", 0, OPT_FLAG, &o.sgm, 0, "take the text of <seg>...</seg>, as input-from-sgm.perl" },
-    { "replace-unicode-punctuation", 0, OPT_FLAG, &t.prepare.unicode_punctuation, 0, "as replace-unicode-punctuation.perl" },
-    { "normalize-punctuation", 0, OPT_FLAG, &t.prepare.punctuation, 0, "as normalize-punctuation.perl -l LANG" },
-    { "penn", 0, OPT_FLAG, &t.prepare.penn, 0, "with it: leave ` and '' as they are" },
-    { "remove-non-printing|remove-non-printing-char", 0, OPT_FLAG, &t.prepare.non_printing, 0, "as remove-non-printing-char.perl" },
-    { "normalise-romanian|normalize-romanian", 0, OPT_FLAG, &t.prepare.romanian, 0, "as normalise-romanian.py" },
-    { "remove-diacritics", 0, OPT_FLAG, &t.prepare.diacritics, 0, "Romanian ones, as remove-diacritics.py" },
-    { "xlm", 0, OPT_FLAG, &o.xlm, 0, "as XLM's tokenize.sh: the three for punctuation and non-printing characters, and --no-escape" },
-    { .help = "After it" },
-    { "lowercase-and-remove-accent", 0, OPT_FLAG, &t.lower_accents, 0, "as XLM's lowercase_and_remove_accent.py (XLM-15)" },
-    { "case-marker", 0, OPT_FLAG, &t.case_marker, 0, "lower-case, with a marker before what was not: \xE2\x87\xA7 hund for Hund, "
+    { "no-escape", 0, OPT_FLAG(options, t.no_escape), 0, "leave & | < > ' \" [ ] as they are" },
+    { "aggressive", 'a', OPT_FLAG(options, t.aggressive), 0, "split at hyphens: a-b becomes a @-@ b" },
+    { "protected", 0, OPT_STR(options, t.protected_file), "FILE", "leave what matches these Perl regular expressions, one a line, in one piece" },
+    { "skip-xml", 'x', OPT_FLAG(options, t.skip_xml), 0, "leave lines <...> as they are" },
+    { "segment", 0, OPT_CHOICE(options, t.segment), "auto|moses|icu", "words by Moses' rules or ICU's word break (auto: ICU for th, zh and ja)" },
+    { "no-tokenize", 0, OPT_FLAG(options, t.no_tokenize), 0, "only the other steps asked for" },
+    { 0 } };
+static const struct opt before_rows[] = {
+    { "input-from-sgm", 0, OPT_FLAG(options, sgm), 0, "take the text of <seg>...</seg>, as input-from-sgm.perl" },
+    { "replace-unicode-punctuation", 0, OPT_FLAG(options, t.prepare.unicode_punctuation), 0, "as replace-unicode-punctuation.perl" },
+    { "normalize-punctuation", 0, OPT_FLAG(options, t.prepare.punctuation), 0, "as normalize-punctuation.perl -l LANG" },
+    { "penn", 0, OPT_FLAG(options, t.prepare.penn), 0, "with it: leave ` and '' as they are" },
+    { "remove-non-printing|remove-non-printing-char", 0, OPT_FLAG(options, t.prepare.non_printing), 0, "as remove-non-printing-char.perl" },
+    { "normalise-romanian|normalize-romanian", 0, OPT_FLAG(options, t.prepare.romanian), 0, "as normalise-romanian.py" },
+    { "remove-diacritics", 0, OPT_FLAG(options, t.prepare.diacritics), 0, "Romanian ones, as remove-diacritics.py" },
+    { "xlm", 0, OPT_FLAG(options, xlm), 0, "as XLM's tokenize.sh: the three for punctuation and non-printing characters, and --no-escape" },
+    { 0 } };
+static const struct opt after_rows[] = {
+    { "lowercase-and-remove-accent", 0, OPT_FLAG(options, t.lower_accents), 0, "as XLM's lowercase_and_remove_accent.py (XLM-15)" },
+    { "case-marker", 0, OPT_FLAG(options, t.case_marker), 0, "lower-case, with a marker before what was not: \xE2\x87\xA7 hund for Hund, "
       "\xE2\x87\xAA eu for EU; detokenize --case-marker undoes it" },
-    { "case-marker-only", 0, OPT_FLAG, &o.case_only, 0, "only that, on text that is tokenised already" },
-    { .help = "Or nothing of that, but" },
-    { "subwords", 0, OPT_STR, &o.subwords, "PATH", "the pieces of an imported model's folder, of a SentencePiece model (*.model) or of "
+    { "case-marker-only", 0, OPT_FLAG(options, case_only), 0, "only that, on text that is tokenised already" },
+    { 0 } };
+static const struct opt other_rows[] = {
+    { "subwords", 0, OPT_STR(options, subwords), "PATH", "the pieces of an imported model's folder, of a SentencePiece model (*.model) or of "
       "WordPiece (vocab.txt, with BERT's basic tokeniser)" },
-    { "uncased", 0, OPT_FLAG, &o.uncased, 0, "with a vocab.txt: lower-case and without accents" },
-    { .help = "Input and output" },
-    { "replace-invalid", 0, OPT_FLAG, &o.replace_invalid, 0, "write U+FFFD for invalid UTF-8 instead of stopping" },
-    { "line-buffered", 'b', OPT_FLAG, &o.line_buffered, 0, "write each line as soon as it is read (on a terminal always)" },
-    { "describe", 0, OPT_FLAG, &o.describe, 0, "print how the tokens would be made, for a shard's note, and end" },
-    { "settings", 0, OPT_FLAG, &o.settings, 0, "print the options that change the tokens, for a model's folder (pretrain --tokenizer), and end" },
-    { "lines", 0, OPT_INT, &o.lines, "N", "ignored (tokenizer.perl's)" },
-    { "time", 0, OPT_FLAG, &o.time, 0, "ignored (tokenizer.perl's)" },
+    { "uncased", 0, OPT_FLAG(options, uncased), 0, "with a vocab.txt: lower-case and without accents" },
+    { 0 } };
+static const struct opt io_rows[] = {
+    { "replace-invalid", 0, OPT_FLAG(options, replace_invalid), 0, "write U+FFFD for invalid UTF-8 instead of stopping" },
+    { "line-buffered", 'b', OPT_FLAG(options, line_buffered), 0, "write each line as soon as it is read (on a terminal always)" },
+    { "describe", 0, OPT_FLAG(options, describe), 0, "print how the tokens would be made, for a shard's note, and end" },
+    { "settings", 0, OPT_FLAG(options, settings), 0, "print the options that change the tokens, for a model's folder (pretrain --tokenizer), and end" },
+    { "lines", 0, OPT_INT(options, lines), "N", "ignored (tokenizer.perl's)" },
+    { "time", 0, OPT_FLAG(options, time), 0, "ignored (tokenizer.perl's)" },
+    { 0 } };
+static const struct opt_group groups[] = {
+    { "Options", rows, &o },
+    { "Tokens", token_rows, &o },
+    { "Before it, in this order (XLM's)", before_rows, &o },
+    { "After it", after_rows, &o },
+    { "Or nothing of that, but", other_rows, &o },
+    { "Input and output", io_rows, &o },
     { 0 } };
 
 static const struct prog prog = { "tokenize", "-l LANG [options] [FILE]... > tokens",
-    "Splits text into tokens, as Moses' tokenizer.perl does.", opts,
-    .more = "tokenizer.perl's own spellings (-no-escape, -protected FILE, -threads N) are understood.\n\n"
+    "Splits text into tokens, as Moses' tokenizer.perl does.", .more = "tokenizer.perl's own spellings (-no-escape, -protected FILE, -threads N) are understood.\n\n"
             "Examples:\n  tokenize -l de < text.de > tok.de\n  tokenize -l ro --xlm --normalise-romanian --remove-diacritics text.ro > tok.ro\n"
             "  tokenize -l de --case-marker text.de | bpe-apply -c codes\n" };
 
@@ -107,24 +123,24 @@ static int tell(const char *text)
 static int run(const struct args *args)
 {
     if (o.subwords) return subwords(args);
-    if (o.case_only) { t.no_tokenize = t.case_marker = true; }
-    if (o.xlm) t.prepare.unicode_punctuation = t.prepare.punctuation = t.prepare.non_printing = t.no_escape = true;
+    if (o.case_only) { o.t.no_tokenize = o.t.case_marker = true; }
+    if (o.xlm) o.t.prepare.unicode_punctuation = o.t.prepare.punctuation = o.t.prepare.non_printing = o.t.no_escape = true;
     if (o.describe) {
         char note[128 + 1];
-        tokenizer_describe(&t, note);
+        tokenizer_describe(&o.t, note);
         return tell(strcat(note, "\n"));
     }
     if (o.settings) {
-        if (t.nonbreaking || t.protected_file) return err_set("--settings: files (--nonbreaking, --protected) cannot be kept with a model");
-        char *text = plain_settings(&t);
+        if (o.t.nonbreaking || o.t.protected_file) return err_set("--settings: files (--nonbreaking, --protected) cannot be kept with a model");
+        char *text = plain_settings(&o.t);
         int rc = tell(text);
         free(text);
         return rc;
     }
     bool fallback;
-    struct ctx c = { .t = tokenizer_new(&t, &fallback) };
+    struct ctx c = { .t = tokenizer_new(&o.t, &fallback) };
     if (!c.t) return -1;
-    if (fallback) prog_note("no list of non-breaking prefixes for '%s', using the English one; --nonbreaking FILE gives another", t.lang);
+    if (fallback) prog_note("no list of non-breaking prefixes for '%s', using the English one; --nonbreaking FILE gives another", o.t.lang);
     if (o.sgm) c.sgm = sgm_new();
     struct lines l = { .ctx = &c, .line = line, .work_new = work_new, .work_free = work_free, .whole = o.sgm ? from_sgm : NULL,
                        .line_buffered = o.line_buffered, .replace_invalid = o.replace_invalid };
@@ -139,9 +155,9 @@ int main(int argc, char **argv)
 {
     struct args args;
     two_dashes(argc, argv);
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (t.prepare.penn && !t.prepare.punctuation && !o.xlm)
+    if (o.t.prepare.penn && !o.t.prepare.punctuation && !o.xlm)
         return prog_usage("--penn belongs to --normalize-punctuation; tokenizer.perl's Penn Treebank rules are not here");
     if (o.uncased && !o.subwords) return prog_usage("--uncased belongs to --subwords");
     if (o.subwords && (o.settings || o.describe)) return prog_usage("--subwords does none of what --settings and --describe tell");

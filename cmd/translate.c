@@ -7,42 +7,42 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "common/text.h"
+#include "kernels/options.h"
 #include "lib/model/decode_many.h"
 #include "lib/plain/plain.h"
 #include "lib/engine/trainer.h"
 
-static struct {
-    const char *model, *src, *tgt, *out, *device;
-    int precision;
+static struct options {
+    const char *model, *src, *tgt, *out;
+    struct kern_options k;
     int n_best, tokens, sentences;
     bool scores, mask, line_buffered, replace, raw;
     struct decode_options d;
-} o = { .device = "auto", .tokens = 2000, .sentences = 0, .mask = true };
+} o = { .tokens = 2000, .sentences = 0, .mask = true };
 
-static const struct opt opts[] = {
-    { "model", 'm', OPT_STR, &o.model, "DIR", "folder of a model or a run (its best checkpoint)" },
-    { "src|source-lang|src-lang", 's', OPT_STR, &o.src, "LANG", "language of the input" },
-    { "tgt|target-lang|tgt-lang", 't', OPT_STR, &o.tgt, "LANG", "language of the output" },
-    { "beam|beam-size", 0, OPT_INT, &o.d.beam, "N", "beam width; 1 is greedy", .min = 1, .max = 32 },
-    { "n-best", 0, OPT_INT, &o.n_best, "N", "write up to N translations a sentence: \"NUMBER ||| TEXT ||| SCORE\"", .min = 0, .max = 32 },
-    { "scores", 0, OPT_FLAG, &o.scores, "", "append a tab and the score" },
-    { "length-penalty|lenpen", 0, OPT_REAL, &o.d.length_penalty, "A", "scores are log p / length^A", .min = 0, .max = 10 },
-    { "early-stopping", 0, OPT_FLAG, &o.d.early, "", "a sentence is done with as many complete translations as the beam is wide, though a longer one may score better" },
-    { "max-ratio", 0, OPT_REAL, &o.d.max_ratio, "R", "translations have at most R times the source's tokens", .min = 0, .max = 100 },
-    { "max-extra", 0, OPT_INT, &o.d.max_extra, "N", "and N more", .min = 0, .max = 4096 },
-    { "mask-vocab", 0, OPT_FLAG, &o.mask, "", "only words of the target language, where the model knows them (--no-mask-vocab: any)" },
-    { "tokens", 0, OPT_INT, &o.tokens, "N", "tokens translated at once", .min = 1, .max = 1e7 },
-    { "sentences|batch-size", 0, OPT_INT, &o.sentences, "N", "sentences at once; 0: as --tokens allows", .min = 0, .max = 1e6 },
-    { "raw", 0, OPT_FLAG, &o.raw, "", "plain text in and out, tokenised and cut as the folder says (its files tokenizer and codes)" },
-    { "line-buffered", 0, OPT_FLAG, &o.line_buffered, "", "translate each line as it comes" },
-    { "replace-invalid", 0, OPT_FLAG, &o.replace, "", "replace what is not UTF-8 instead of refusing it" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically" },
-    { "device", 0, OPT_STR, &o.device, "NAME", "auto, cpu or cuda" },
-    { "precision", 0, OPT_CHOICE, &o.precision, "float32|bf16", "of matrix products; bf16 adds in float32 and keeps float32 parameters" },
+static const struct opt rows[] = {
+    { "model", 'm', OPT_STR(options, model), "DIR", "folder of a model or a run (its best checkpoint)" },
+    { "src|source-lang|src-lang", 's', OPT_STR(options, src), "LANG", "language of the input" },
+    { "tgt|target-lang|tgt-lang", 't', OPT_STR(options, tgt), "LANG", "language of the output" },
+    { "beam|beam-size", 0, OPT_INT(options, d.beam), "N", "beam width; 1 is greedy", .min = 1, .max = 32 },
+    { "n-best", 0, OPT_INT(options, n_best), "N", "write up to N translations a sentence: \"NUMBER ||| TEXT ||| SCORE\"", .min = 0, .max = 32 },
+    { "scores", 0, OPT_FLAG(options, scores), "", "append a tab and the score" },
+    { "length-penalty|lenpen", 0, OPT_REAL(options, d.length_penalty), "A", "scores are log p / length^A", .min = 0, .max = 10 },
+    { "early-stopping", 0, OPT_FLAG(options, d.early), "", "a sentence is done with as many complete translations as the beam is wide, though a longer one may score better" },
+    { "max-ratio", 0, OPT_REAL(options, d.max_ratio), "R", "translations have at most R times the source's tokens", .min = 0, .max = 100 },
+    { "max-extra", 0, OPT_INT(options, d.max_extra), "N", "and N more", .min = 0, .max = 4096 },
+    { "mask-vocab", 0, OPT_FLAG(options, mask), "", "only words of the target language, where the model knows them (--no-mask-vocab: any)" },
+    { "tokens", 0, OPT_INT(options, tokens), "N", "tokens translated at once", .min = 1, .max = 1e7 },
+    { "sentences|batch-size", 0, OPT_INT(options, sentences), "N", "sentences at once; 0: as --tokens allows", .min = 0, .max = 1e6 },
+    { "raw", 0, OPT_FLAG(options, raw), "", "plain text in and out, tokenised and cut as the folder says (its files tokenizer and codes)" },
+    { "line-buffered", 0, OPT_FLAG(options, line_buffered), "", "translate each line as it comes" },
+    { "replace-invalid", 0, OPT_FLAG(options, replace), "", "replace what is not UTF-8 instead of refusing it" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { NULL, kern_rows, &o.k }, { 0 } };
 
 static const struct prog prog = { "translate", "--model DIR --src LANG --tgt LANG [options] < in > out",
-    "Translates sentences of BPE tokens, one a line.", opts, NULL };
+    "Translates sentences of BPE tokens, one a line." };
 
 static struct { struct plain *in, *out; struct tbuf tokens, text; } raw;
 
@@ -122,7 +122,7 @@ static int run(void)
     struct out *out = NULL;
     int64_t lines = 0, first = 0;
     int rc = -1;
-    const struct kernels *k = kernels_open(o.device, (enum kern_precision)o.precision, &why);
+    const struct kernels *k = kernels_open(o.k.device, o.k.precision, &why);
     char *dir = k ? run_model_dir(o.model) : NULL;
     if (!dir || model_load(&m, dir, k, false, &v) < 0) goto done;
     int src = model_config_lang(&m.c, o.src), tgt = src < 0 ? -1 : model_config_lang(&m.c, o.tgt);
@@ -160,7 +160,8 @@ int main(int argc, char **argv)
 {
     struct args args;
     decode_options_init(&o.d);
-    int status = prog_start(&prog, argc, argv, &args);
+    o.k = kern_defaults;
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n) return prog_usage("unexpected argument %s; text comes from standard input", args.v[0]);
     if (!o.model || !o.src || !o.tgt) return prog_usage("--model, --src and --tgt are needed");

@@ -7,20 +7,20 @@
 #include "common/text.h"
 #include "lib/bpe/words.h"
 
-static struct { const char *out, *input; int64_t min_count, most; bool replace; } o;
+static struct options { const char *out, *input; int64_t min_count, most; bool replace; } o;
 
-static const struct opt opts[] = {
-    { "min-count", 0, OPT_I64, &o.min_count, "N", "leave out tokens with fewer occurrences", .min = 0, .max = 9e18 },
-    { "max-size", 0, OPT_I64, &o.most, "N", "write at most N tokens (default: all)", .min = 0, .max = 9e18 },
-    { "input", 'i', OPT_STR, &o.input, "FILE", "read this (default: the arguments, or standard input)" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
-    { "replace-invalid", 0, OPT_FLAG, &o.replace, NULL, "make U+FFFD of what is not UTF-8 (default: an error)" },
+static const struct opt rows[] = {
+    { "min-count", 0, OPT_I64(options, min_count), "N", "leave out tokens with fewer occurrences", .min = 0, .max = 9e18 },
+    { "max-size", 0, OPT_I64(options, most), "N", "write at most N tokens (default: all)", .min = 0, .max = 9e18 },
+    { "input", 'i', OPT_STR(options, input), "FILE", "read this (default: the arguments, or standard input)" },
+    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
+    { "replace-invalid", 0, OPT_FLAG(options, replace), NULL, "make U+FFFD of what is not UTF-8 (default: an error)" },
     { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "vocab-count", "[options] [FILE...] > vocab",
     "Counts the tokens of texts: \"token count\" a line, most frequent first, ties in the order of their bytes\n"
-    "(as fast getvocab). Pieces of bpe-apply or whole words: tokens are what stands between spaces.", opts,
-    "examples:\n"
+    "(as fast getvocab). Pieces of bpe-apply or whole words: tokens are what stands between spaces.", "examples:\n"
     "  vocab-count corpus.bpe > vocab\n"
     "  vocab-count --min-count 5 en.tok de.tok > words" };
 
@@ -55,7 +55,7 @@ static int run(const struct args *args)
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (o.input && args.n) return prog_usage("files are given both with --input and as arguments");
     return run(&args) < 0 ? prog_fail() : prog_end();

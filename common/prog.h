@@ -1,15 +1,16 @@
 /* What every program's main shares: options, --help, --version, status, signals.
  *
- *   static struct { int window; const char *out; } o = { .window = 2 };
- *   static const struct opt opts[] = {
- *       { "window", 'w', OPT_INT, &o.window, "N", "words on either side", .min = 1, .max = 1000 },
- *       { "output", 'o', OPT_STR, &o.out, "FILE", "write here, atomically (default: standard output)" },
+ *   static struct options { int window; const char *out; } o = { .window = 2 };
+ *   static const struct opt rows[] = {
+ *       { "window", 'w', OPT_INT(options, window), "N", "words on either side", .min = 1, .max = 1000 },
+ *       { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
  *       { 0 } };
+ *   static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
  *   static const struct prog prog = { "cooc-count", "[options] [LANG=]FILE... > x.cooc",
- *       "Counts weighted co-occurrences of tokens.", opts };
+ *       "Counts weighted co-occurrences of tokens." };
  *   int main(int argc, char **argv) {
  *       struct args args;
- *       int status = prog_start(&prog, argc, argv, &args);
+ *       int status = prog_start(&prog, groups, argc, argv, &args);
  *       if (status >= 0) return status;
  *       return run(&args) < 0 ? prog_fail() : prog_end();
  *   }                                                                        */
@@ -18,37 +19,12 @@
 #include <stdint.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include "common/opt.h"
 
 enum { PROG_OK = 0, PROG_FAILED = 1, PROG_USAGE = 2, PROG_AGAIN = 75 };
 
-enum opt_type {
-    OPT_FLAG,   /* bool *; --name, --no-name */
-    OPT_INT,    /* int * */
-    OPT_I64,    /* int64_t * */
-    OPT_REAL,   /* double * */
-    OPT_SIZE,   /* size_t *: bytes, with K M G T (powers of 1024) or % of physical memory */
-    OPT_TIME,   /* int64_t *: seconds, with s m h d */
-    OPT_STR,    /* const char ** (points into argv or the configuration) */
-    OPT_CHOICE, /* int *: index into the |-separated words of `arg` */
-    OPT_LIST,   /* struct strs *: may be given again and again */
-};
-
-struct strs { const char **v; int n; };
-
-struct opt {
-    const char *name;   /* long name; further accepted spellings after '|': "min-count|threshold".
-                         * '-' and '_' are the same; "--name=v" and "--name v" too */
-    char letter;        /* short form, or 0 */
-    enum opt_type type;
-    void *to;           /* holds the default before parsing */
-    const char *arg;    /* the value's name in --help ("FILE"); the words of an OPT_CHOICE */
-    const char *help;   /* one or more sentences; a heading row has only this and type OPT_FLAG, to = NULL */
-    double min, max;    /* checked for numbers when max > min */
-};
-
 struct prog {
     const char *name, *synopsis, *about;
-    const struct opt *opts;      /* ends with a row of zeros */
     const char *more;            /* shown at the end of --help (examples), or NULL */
 };
 
@@ -64,16 +40,20 @@ const char *prog_kernels(void) __attribute__((weak));
  * Every program also gets --threads N, --quiet/-q, --config FILE, --help/-h, --version.
  * --config FILE holds "name = value" lines with the same names ('#' starts a comment); the
  * command line wins. */
-int prog_start(const struct prog *p, int argc, char **argv, struct args *args);
+int prog_start(const struct prog *p, const struct opt_group *groups, int argc, char **argv, struct args *args);
 
-/* The effective options as "name = value" lines that --config reads back; "" values are left out, and numbers outside their
- * option's range: a default that means "not given".
- * Returns a malloc'd string. */
+/* The effective options as "name = value" lines that --config reads back, below a first line that says so. "" values are
+ * left out, and numbers outside their option's range: a default that means "not given". malloc'd. */
 char *prog_config(void);
 /* Has this program such an option: may a message advise it? */
 bool prog_has(const char *long_name);
 /* Was this option given, on the command line or in the configuration? */
 bool prog_given(const char *long_name);
+/* Did somebody ask for an option of the group with these rows, and for which ("gc-lambda")? On the command line, or in a
+ * configuration file, but not in one that prog_config wrote: that records every option, asked for or not. */
+bool prog_asked(const struct opt *rows, char asked[64]);
+/* Options of the group with these rows that were not given get the values that the struct `from`, of the group's type, has. */
+void prog_take(const struct opt *rows, const void *from);
 
 int prog_fail(void);                 /* prints "name: err_msg()", returns PROG_FAILED */
 int prog_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* prints, returns PROG_USAGE */

@@ -47,6 +47,8 @@ same whole/last/weights.safetensors again/last/weights.safetensors
 # wrong usage
 fails 2 '--train' pretrain -v vocab --out no
 fails 2 'needs --cooc' pretrain "${base[@]}" --objective mlm,gc --out no
+fails 2 '--gc-lambda belongs to objective gc, which is not in --objective mlm' pretrain "${base[@]}" --gc-lambda 5 --out no
+fails 2 '--gc-xmax belongs to objective gc' pretrain "${base[@]}" --gc-xmax 10 --out no
 [ ! -e no/last ] || fail "a run that could not start left a model"
 # a model started from another one, with a smaller vocabulary and one language
 pretrain "${base[@]}" --init whole --steps 5 --lr 1e-5 --out started

@@ -9,19 +9,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 
-static struct { int i, choice; int64_t n, time; double x; size_t size; const char *s; bool flag; struct strs list; } o;
-static const struct opt opts[] = {
-    { "int|i-two", 'i', OPT_INT, &o.i, "N", "a number", .min = -5, .max = 5 },
-    { "n", 0, OPT_I64, &o.n, "N", "a number" },
-    { "time", 0, OPT_TIME, &o.time, "T", "a time" },
-    { "x", 'x', OPT_REAL, &o.x, "X", "a number" },
-    { "size", 0, OPT_SIZE, &o.size, "S", "a size" },
-    { "s", 's', OPT_STR, &o.s, "S", "a string" },
-    { "flag", 'f', OPT_FLAG, &o.flag, 0, "a flag" },
-    { "choice", 0, OPT_CHOICE, &o.choice, "one|two", "a choice" },
-    { "list", 0, OPT_LIST, &o.list, "S", "strings" },
+static struct options { int i, choice; int64_t n, time; double x; size_t size; const char *s; bool flag; struct strs list; } o;
+static const struct opt rows[] = {
+    { "int|i-two", 'i', OPT_INT(options, i), "N", "a number", .min = -5, .max = 5 },
+    { "n", 0, OPT_I64(options, n), "N", "a number" },
+    { "time", 0, OPT_TIME(options, time), "T", "a time" },
+    { "x", 'x', OPT_REAL(options, x), "X", "a number" },
+    { "size", 0, OPT_SIZE(options, size), "S", "a size" },
+    { "s", 's', OPT_STR(options, s), "S", "a string" },
+    { "flag", 'f', OPT_FLAG(options, flag), 0, "a flag" },
+    { "choice", 0, OPT_CHOICE(options, choice), "one|two", "a choice" },
+    { "list", 0, OPT_LIST(options, list), "S", "strings" },
     { 0 } };
-static const struct prog prog = { "fuzz", "", "", opts };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
+static const struct prog prog = { "fuzz", "", "" };
 
 static int start(const char *config, size_t n)
 {
@@ -31,7 +32,7 @@ static int start(const char *config, size_t n)
     if (fd < 0 || write(fd, config, n) != (ssize_t)n) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     memset(&o, 0, sizeof o);
-    int status = prog_start(&prog, 3, argv, &args);
+    int status = prog_start(&prog, groups, 3, argv, &args);
     close(fd);
     return status;
 }

@@ -16,23 +16,30 @@
 #include "common/thread.h"
 #include "test/unit/scratch.h"
 
-struct settings { int window, order; int64_t tokens, every; double rate; size_t memory; const char *out; bool norm, deep; struct strs train; };
-static const struct settings defaults = { .window = 2, .rate = 0.1, .memory = (size_t)4 << 30, .norm = true, .every = 90 };
+enum side { LEFT = 3, RIGHT, BOTH };
+struct settings { int window, order; enum side side; float share; uint32_t count; int64_t tokens, every; double rate; size_t memory; const char *out; bool norm, deep; struct strs train; };
+static const struct settings defaults = { .window = 2, .rate = 0.1, .memory = (size_t)4 << 30, .norm = true, .every = 90,
+    .side = RIGHT, .share = 0.1f };
 static struct settings o;
-static const struct opt opts[] = {
-    { "window|w-size", 'w', OPT_INT, &o.window, "N", "words on either side", .min = 1, .max = 1000 },
-    { "tokens", 0, OPT_I64, &o.tokens, "N", "how many" },
-    { "learning-rate|lr", 'l', OPT_REAL, &o.rate, "X", "step size", .min = 0, .max = 10 },
-    { .help = "Limits" },
-    { "memory", 'm', OPT_SIZE, &o.memory, "SIZE", "how much memory" },
-    { "save-every", 0, OPT_TIME, &o.every, "TIME", "how often" },
-    { "output", 'o', OPT_STR, &o.out, "FILE", "write here" },
-    { "normalize", 'n', OPT_FLAG, &o.norm, 0, "normalise" },
-    { "deep", 'd', OPT_FLAG, &o.deep, 0, "deep" },
-    { "order", 0, OPT_CHOICE, &o.order, "svo|sov|free", "word order" },
-    { "train", 't', OPT_LIST, &o.train, "LANG=FILE", "again and again" },
+static const struct opt rows[] = {
+    { "window|w-size", 'w', OPT_INT(settings, window), "N", "words on either side", .min = 1, .max = 1000 },
+    { "tokens", 0, OPT_I64(settings, tokens), "N", "how many" },
+    { "learning-rate|lr", 'l', OPT_REAL(settings, rate), "X", "step size", .min = 0, .max = 10 },
     { 0 } };
-static const struct prog prog = { "tester", "[options] FILE...", "Tests.", opts, "Example: tester x\n" };
+static const struct opt limit_rows[] = {
+    { "memory", 'm', OPT_SIZE(settings, memory), "SIZE", "how much memory" },
+    { "save-every", 0, OPT_TIME(settings, every), "TIME", "how often" },
+    { "output", 'o', OPT_STR(settings, out), "FILE", "write here" },
+    { "normalize", 'n', OPT_FLAG(settings, norm), 0, "normalise" },
+    { "deep", 'd', OPT_FLAG(settings, deep), 0, "deep" },
+    { "order", 0, OPT_CHOICE(settings, order), "svo|sov|free", "word order" },
+    { "train", 't', OPT_LIST(settings, train), "LANG=FILE", "again and again" },
+    { "side", 0, OPT_CHOICE(settings, side), "left|right|both", "an enum that does not begin with 0", .min = LEFT },
+    { "share", 0, OPT_FLOAT(settings, share), "P", "a number that 32 bits hold", .min = 0, .max = 0.99 },
+    { "count", 0, OPT_INT(settings, count), "N", "an unsigned number", .min = 0, .max = 1e9 },
+    { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { "Limits", limit_rows, &o }, { 0 } };
+static const struct prog prog = { "tester", "[options] FILE...", "Tests.", "Example: tester x\n" };
 
 static char printed[20000], complaint[4000];
 static char *lines[500];          /* option values point into them: they must stay, and stay reachable */
@@ -58,7 +65,7 @@ static int start(struct args *args, const char *words)
     int out = dup(1), err = dup(2);
     assert_non_null(freopen("out", "w", stdout));
     assert_non_null(freopen("err", "w", stderr));
-    int status = prog_start(&prog, argc, argv, args);
+    int status = prog_start(&prog, groups, argc, argv, args);
     fflush(stdout);
     fflush(stderr);
     dup2(out, 1);
@@ -192,7 +199,7 @@ static void help_shows_every_option_and_its_default_and_version_the_compiler(voi
     struct args a;
     assert_int_equal(start(&a, "-w 9 --help"), PROG_OK);
     static const char *const want[] = { "Usage: tester [options] FILE...\nTests.\n", "-w, --window N", "(default: 2)", "(default: 4G)", "(default: 90)",
-        "--order svo|sov|free", "(default: svo)", "--threads N", "--config FILE", "-q, --quiet", "--version", "\nLimits\n", "--no-normalize turns it off",
+        "--order svo|sov|free", "(default: svo)", "--threads N", "--config FILE", "-q, --quiet", "--version", "\nOptions:\n", "\nLimits:\n", "\nEvery program:\n", "--no-normalize turns it off",
         "\nExample: tester x\n" };
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++)
         if (!strstr(printed, want[i])) fail_msg("no '%s' in\n%s", want[i], printed);
@@ -246,6 +253,64 @@ static void what_prog_config_prints_reads_back_as_the_same(void **state)
     free(first);
     free(second);
     free(plain);
+}
+
+static void an_enum_begins_where_its_row_says_and_32_bits_print_shortly(void **state)
+{
+    (void)state;
+    good("");
+    char *text = prog_config();
+    assert_non_null(strstr(text, "\nside = right\n"));
+    assert_non_null(strstr(text, "\nshare = 0.1\n"));
+    free(text);
+    good("--side both --share 0.99 --count 1000000000");
+    assert_int_equal(o.side, BOTH);
+    assert_true(o.share == 0.99f && o.count == 1000000000);
+    text = prog_config();
+    assert_non_null(strstr(text, "\nshare = 0.99\n"));        /* 0.99f is above 0.99, and in range */
+    free(text);
+    wrong("--share 0.991", "tester: --share: 0.991 is not between 0 and 0.99\n");
+    wrong("--count -1", "tester: --count: -1 is not between 0 and 1000000000\n");
+}
+
+static void what_was_asked_for_is_told_from_what_is_recorded(void **state)
+{
+    (void)state;
+    char asked[64];
+    good("--lr 1");
+    assert_true(prog_asked(rows, asked));
+    assert_string_equal(asked, "learning-rate");
+    assert_false(prog_asked(limit_rows, asked));
+    configuration("memory = 1M\n");
+    good("--config conf");
+    assert_true(prog_asked(limit_rows, asked));
+    assert_string_equal(asked, "memory");
+    assert_false(prog_asked(rows, asked));
+    good("--memory 2M --lr 2");
+    char *text = prog_config();
+    configuration(text);
+    good("--config conf");                          /* a record: everything is given, nothing was asked for */
+    assert_true(o.memory == 2 << 20 && o.rate == 2 && prog_given("memory") && prog_given("window"));
+    assert_false(prog_asked(rows, asked) || prog_asked(limit_rows, asked));
+    good("--config conf --deep");
+    assert_true(prog_asked(limit_rows, asked));
+    assert_string_equal(asked, "deep");
+    char *second_line = strchr(text, '\n') + 1;     /* as written before there was a first line that says so */
+    assert_int_equal(file_write("run.config", second_line, strlen(second_line)), 0);
+    good("--config ./run.config");
+    assert_false(prog_asked(rows, asked) || prog_asked(limit_rows, asked));
+    free(text);
+}
+
+static void what_was_not_given_is_taken_from_another_struct(void **state)
+{
+    (void)state;
+    static const struct settings other = { .window = 9, .rate = 3, .memory = 77, .out = "there", .side = LEFT, .share = 0.5f, .deep = true };
+    good("--lr 1 --no-deep -m 5");
+    prog_take(limit_rows, &other);
+    assert_true(o.memory == 5 && !o.deep && o.side == LEFT && o.share == 0.5f && !o.norm);
+    assert_string_equal(o.out, "there");
+    assert_true(o.window == 2 && o.rate == 1);      /* of the other group */
 }
 
 static void a_bad_configuration_is_refused_with_its_line(void **state)
@@ -371,6 +436,9 @@ int main(void)
         cmocka_unit_test(help_shows_every_option_and_its_default_and_version_the_compiler),
         cmocka_unit_test(a_configuration_sets_options_and_the_command_line_wins),
         cmocka_unit_test(what_prog_config_prints_reads_back_as_the_same),
+        cmocka_unit_test(an_enum_begins_where_its_row_says_and_32_bits_print_shortly),
+        cmocka_unit_test(what_was_asked_for_is_told_from_what_is_recorded),
+        cmocka_unit_test(what_was_not_given_is_taken_from_another_struct),
         cmocka_unit_test(a_bad_configuration_is_refused_with_its_line),
         cmocka_unit_test(threads_follow_the_option_affinity_and_slurm),
         cmocka_unit_test(a_language_is_split_from_its_file_only_where_it_is_one),

@@ -1,0 +1,78 @@
+/* The list of options in --help. */
+#include "common/opt_set.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_AT = 30, WIDTH = 79 };
+
+/* " (default: VALUE)", or nothing where the text says it, or there is none. */
+static void format_default(const struct opt_here *o, char *s, size_t size)
+{
+    const struct opt *row = o->row;
+    char v[256];
+    *s = '\0';
+    if (strstr(row->help, "default") || row->type == OPT_TYPE_LIST) return;
+    opt_format(o, v, sizeof v);
+    if (row->type == OPT_TYPE_FLAG) {
+        if (*(bool *)o->value) snprintf(s, size, " (default; --no-%.*s turns it off)", opt_name_length(row), row->name);
+    } else if (row->type == OPT_TYPE_SIZE) {
+        static const char *const units[] = { "", "K", "M", "G", "T" };
+        size_t bytes = *(size_t *)o->value;
+        int unit = 0;
+        while (unit < 4 && bytes && bytes % 1024 == 0) { bytes /= 1024; unit++; }
+        if (bytes) snprintf(s, size, " (default: %zu%s)", bytes, units[unit]);
+    } else if (*v) snprintf(s, size, " (default: %s)", v);
+}
+
+/* Text from column `at` on, broken at spaces so that lines stay within 80 columns. */
+static void print_wrapped(const char *s, int at)
+{
+    int column = at;
+    while (*s) {
+        int n = (int)strcspn(s, " \n");
+        if (column > at && column + 1 + n > WIDTH) { printf("\n%*s", at, ""); column = at; }
+        if (column > at) { putchar(' '); column++; }
+        printf("%.*s", n, s);
+        column += n;
+        s += n;
+        if (*s == '\n') { printf("\n%*s", at, ""); column = at; }
+        if (*s) s++;
+    }
+    putchar('\n');
+}
+
+static void print_row(const struct opt_here *o)
+{
+    const struct opt *row = o->row;
+    const char *arg = row->type == OPT_TYPE_FLAG ? NULL : row->arg;
+    char left[160], tail[320], *text;
+    int n = snprintf(left, sizeof left, "  %c%c%s --%.*s%s%s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
+                     row->letter ? "," : " ", opt_name_length(row), row->name, arg ? " " : "", arg ? arg : "");
+    printf("%s", left);
+    if (n > TEXT_AT - 3) printf("\n%*s", TEXT_AT, "");
+    else printf("%*s", TEXT_AT - n, "");
+    format_default(o, tail, sizeof tail);
+    if (asprintf(&text, "%s%s", row->help, tail) < 0) return;
+    print_wrapped(text, TEXT_AT);
+    free(text);
+}
+
+void opt_help(const struct opt_set *s)
+{
+    const struct opt_group *last = NULL;
+    int headings = 0;
+    for (int i = 0; i < s->own; i++) {
+        const struct opt_group *g = s->all[i].group;
+        if (g != last && g->heading) headings++;
+        last = g;
+    }
+    last = NULL;
+    for (int i = 0; i < s->n; i++) {
+        const struct opt_group *g = s->all[i].group;
+        /* a short list goes on with the options of every program, without a heading of their own */
+        if (g != last && g->heading && (i < s->own || headings > 1)) printf("\n%s:\n", g->heading);
+        last = g;
+        print_row(&s->all[i]);
+    }
+}

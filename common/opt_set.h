@@ -1,0 +1,60 @@
+/* What prog.c needs of options beside their rows: the options of the running program, what was given of them, the
+ * readers and writers of their values (opt.c), of configuration files (opt_config.c) and of --help (opt_help.c). */
+#ifndef COMMON_OPT_SET_H
+#define COMMON_OPT_SET_H
+#include "common/opt.h"
+
+/* Where an option was given. OPT_RECORDED: in a configuration that opt_config wrote, which says what held and not what
+ * somebody asked for. */
+enum opt_source { OPT_DEFAULT, OPT_RECORDED, OPT_CONFIG, OPT_ARGV };
+
+/* One option of the running program. */
+struct opt_here {
+    const struct opt *row;
+    const struct opt_group *group;
+    void *value;                            /* the field that it fills */
+    enum opt_source source;                 /* the last that gave it a value */
+    bool argv_only;                         /* --help: has no place in a configuration */
+};
+
+struct opt_set {
+    struct opt_here *all;                   /* the program's own, then those of every program */
+    int n, own;
+    size_t cap;
+    void **kept;                            /* allocated: what values point into */
+    size_t n_kept, kept_cap;
+};
+
+/* The options of two arrays of groups; frees what an earlier call and its values hold. */
+void opt_open(struct opt_set *s, const struct opt_group *own, const struct opt_group *common);
+/* Frees p with s. Returns p. */
+void *opt_keep(struct opt_set *s, void *p);
+
+/* The option called name[0..n), NULL if there is none; *negated if that is "no-" and a flag's name. */
+struct opt_here *opt_find(struct opt_set *s, const char *name, size_t n, bool *negated);
+struct opt_here *opt_find_letter(struct opt_set *s, char letter);
+/* The length of a row's name without its other spellings. */
+int opt_name_length(const struct opt *row);
+/* Bytes of the field that an option of this type fills. */
+size_t opt_size(enum opt_type type);
+
+/* Parses value into the field. 0, or -1 with a message without the option's name. */
+int opt_give(struct opt_set *s, struct opt_here *o, const char *value, enum opt_source source);
+/* The value as opt_give reads it back; "" for lists. */
+void opt_format(const struct opt_here *o, char *s, size_t size);
+/* Would opt_give take the number that is there? */
+bool opt_in_range(const struct opt_here *o);
+/* The next of the words of "a|b|c" after *s, its length; false at the end. */
+bool opt_word(const char **s, const char **word, size_t *n);
+/* Which of the words of "a|b|c" value is, or -1 with a message. */
+int opt_choice(const char *words, const char *value);
+
+/* Every group with its heading, on standard output. */
+void opt_help(const struct opt_set *s);
+
+/* The program's own options as prog_config (prog.h) promises them. malloc'd, NULL with a message. */
+char *opt_config(const struct opt_set *s, const char *program);
+/* 0, or -1 with a message that names the file and its line. *unreadable: the file could not be read at all. */
+int opt_read_config(struct opt_set *s, const char *path, bool *unreadable);
+
+#endif

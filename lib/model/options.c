@@ -1,0 +1,46 @@
+#include "lib/model/options.h"
+#include "common/prog.h"
+
+const struct opt model_rows[] = {
+    { "layers|n-layers", 0, OPT_INT(model_config, layers), "N", "encoder layers", .min = 1, .max = 1000 },
+    { "dim|emb-dim", 0, OPT_INT(model_config, dim), "D", "width", .min = 1, .max = 65536 },
+    { "embed-dim", 0, OPT_INT(model_config, embed_dim), "E", "width of the embedding tables, projected to the model's (ALBERT); 0: the same", .min = 0, .max = 65536 },
+    { "share-layers", 0, OPT_FLAG(model_config, share_layers), "", "all layers have the same parameters (ALBERT)" },
+    { "ffn", 0, OPT_INT(model_config, ffn), "F", "width of the feed-forward layers; 0: 4 D", .min = 0, .max = 1 << 20 },
+    { "heads|n-heads", 0, OPT_INT(model_config, heads), "H", "attention heads", .min = 1, .max = 255 },
+    { "positions|n-positions", 0, OPT_INT(model_config, positions), "N", "longest input", .min = 2, .max = 4096 },
+    { "activation", 0, OPT_CHOICE(model_config, activation), "gelu|relu", "of the feed-forward layers", .min = KERN_GELU },
+    { "pre-norm", 0, OPT_FLAG(model_config, pre_norm), "", "layer norm before each sublayer" },
+    { "sinusoidal|sinusoidal-embeddings", 0, OPT_FLAG(model_config, sinusoidal), "", "fixed positions" },
+    { "encoder-langs|use-lang-emb", 0, OPT_FLAG(model_config, encoder_langs), "", "language embeddings in the encoder" },
+    { "dropout", 0, OPT_FLOAT(model_config, dropout), "P", "of hidden states (default: 0.1, or that of --model)", .min = 0, .max = 0.99 },
+    { "attention-dropout", 0, OPT_FLOAT(model_config, attention_dropout), "P", "of attention probabilities (default: the same)", .min = 0, .max = 0.99 },
+    { 0 } };
+
+const struct opt model_decoder_rows[] = {
+    { "decoder-layers|n-dec-layers", 0, OPT_INT(model_config, decoder_layers), "N", "decoder layers (default: as many)", .min = 1, .max = 1000 },
+    { "decoder-langs", 0, OPT_FLAG(model_config, decoder_langs), "", "language embeddings in the decoder (they say which language to write)" },
+    { 0 } };
+
+void model_options_init(struct model_config *c)
+{
+    model_config_init(c);
+    c->ffn = 0;
+}
+
+void model_options_finish(struct model_config *c, bool decoder)
+{
+    if (!c->ffn) c->ffn = 4 * c->dim;
+    if (decoder && !c->decoder_layers) c->decoder_layers = c->layers;
+}
+
+void model_options_take(struct model_config *c, const struct model_config *from)
+{
+    prog_take(model_rows, from);
+    if (from->decoder_layers) prog_take(model_decoder_rows, from);
+    c->token_types = from->token_types;
+    c->output_transform = from->output_transform;
+    c->embed_norm = from->embed_norm;
+    c->scale_embed = from->scale_embed;
+    c->norm_eps = from->norm_eps;
+}
