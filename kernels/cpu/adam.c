@@ -5,7 +5,15 @@
 
 enum { CHUNK = 1 << 15 };               /* elements: four arrays of 128 KiB */
 
-struct chunked { size_t n; float *p, *m, *v; const float *g; double *part; struct lamb_sums *sums; const struct adam_step *step; float a; };
+struct chunked {
+    size_t n;
+    float *p, *m, *v;
+    const float *g;
+    double *part;
+    struct lamb_sums *sums;
+    const struct adam_step *step;
+    float a;
+};
 
 static size_t chunk_size(size_t n, size_t i) { return n - i * CHUNK < CHUNK ? n - i * CHUNK : CHUNK; }
 static size_t chunks(size_t n) { return (n + CHUNK - 1) / CHUNK; }
@@ -18,27 +26,13 @@ static int square_chunk(void *ctx, size_t i, int thread)
     return 0;
 }
 
-void cpu_norm2(float *out, const float *x, size_t n)
+void cpu_norm2(const struct kern_norm2 *a)
 {
-    struct chunked c = { .n = n, .g = x, .part = cpu_scratch(SCRATCH_OP, chunks(n) * sizeof(double)) };
-    par_for(chunks(n), square_chunk, &c);
-    double sum = 0;
-    for (size_t i = 0; i < chunks(n); i++) sum += c.part[i];
-    *out = (float)sum;
-}
-
-static int scale_chunk(void *ctx, size_t i, int thread)
-{
-    (void)thread;
-    struct chunked *c = ctx;
-    simd_choose()->scale(c->p + i * CHUNK, c->a, c->p + i * CHUNK, chunk_size(c->n, i));
-    return 0;
-}
-
-void cpu_scale(float *x, float a, size_t n)
-{
-    struct chunked c = { .n = n, .p = x, .a = a };
-    par_for(chunks(n), scale_chunk, &c);
+    double *part = cpu_scratch(SCRATCH_OP, chunks(a->n) * sizeof *part), sum = 0;
+    struct chunked c = { .n = a->n, .g = a->x, .part = part };
+    par_for(chunks(a->n), square_chunk, &c);
+    for (size_t i = 0; i < chunks(a->n); i++) sum += part[i];
+    *a->out = (float)sum;
 }
 
 static int adam_chunk(void *ctx, size_t i, int thread)
@@ -51,13 +45,13 @@ static int adam_chunk(void *ctx, size_t i, int thread)
 }
 
 /* The constants of a step, clipping included; false where the gradient is not finite. */
-static bool step_of(struct adam_step *step, const struct kern_adam *a, const float *norm2)
+static bool step_of(struct adam_step *step, const struct kern_adam *a)
 {
     double grad = (double)a->grad_scale;
-    if (norm2) {
-        if (!isfinite(*norm2)) return false;
+    if (a->norm2) {
+        if (!isfinite(*a->norm2)) return false;
         if (a->clip > 0) {
-            double by = (double)a->clip / (fabs(grad) * sqrt((double)*norm2) + 1e-6);
+            double by = (double)a->clip / (fabs(grad) * sqrt((double)*a->norm2) + 1e-6);
             if (by < 1) grad *= by;
         }
     }
@@ -71,6 +65,19 @@ static bool step_of(struct adam_step *step, const struct kern_adam *a, const flo
     return true;
 }
 
+static int ema_chunk(void *ctx, size_t i, int thread)
+{
+    (void)thread;
+    const struct kern_ema *a = ctx;
+    const struct simd *s = simd_choose();
+    size_t at = i * CHUNK, n = chunk_size(a->n, i);
+    s->scale(a->p + at, (float)a->m, a->p + at, n);
+    s->axpy(a->p + at, (float)(1 - a->m), a->q + at, n);
+    return 0;
+}
+
+void cpu_ema(const struct kern_ema *a) { par_for(chunks(a->n), ema_chunk, (void *)a); }
+
 static struct adam_step undecayed(const struct adam_step *s)
 {
     struct adam_step x = *s;
@@ -79,22 +86,23 @@ static struct adam_step undecayed(const struct adam_step *s)
 }
 
 /* The part from `at` on. */
-static struct chunked part_of(float *p, const float *g, float *m, float *v, size_t at, size_t n, const struct adam_step *step)
+static struct chunked part_of(const struct kern_adam *a, size_t at, size_t n, const struct adam_step *step)
 {
-    return (struct chunked){ .n = n, .p = p + at, .g = g + at, .m = m + at, .v = v + at, .step = step };
+    return (struct chunked){ .n = n, .p = a->p + at, .g = a->g + at, .m = a->m + at, .v = a->v + at, .step = step };
 }
 
-/* p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps), with m and v of the scaled and clipped gradient. Neighbours that take the
- * same step are one piece of work. */
-void cpu_adam(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2)
+/* p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps), with m and v of the scaled and
+ * clipped gradient. Neighbours that take the same step are one piece of work. */
+static void adam(const struct kern_adam *a, const struct adam_step *decays, const struct adam_step *plain)
 {
-    struct adam_step decays;
-    if (!step_of(&decays, a, norm2)) return;
-    struct adam_step plain = undecayed(&decays);
-    for (int i = 0, j; i < parts; i = j) {
+    const struct kern_part *part = a->part;
+    for (int i = 0, j; i < a->parts; i = j) {
         size_t end = part[i].at + part[i].n;
-        for (j = i + 1; j < parts && part[j].at == end && (part[j].decay == part[i].decay || decays.decay == 1); j++) end += part[j].n;
-        struct chunked c = part_of(p, g, m, v, part[i].at, end - part[i].at, part[i].decay ? &decays : &plain);
+        for (j = i + 1; j < a->parts && part[j].at == end; j++) {
+            if (part[j].decay != part[i].decay && decays->decay != 1) break;
+            end += part[j].n;
+        }
+        struct chunked c = part_of(a, part[i].at, end - part[i].at, part[i].decay ? decays : plain);
         par_for(chunks(c.n), adam_chunk, &c);
     }
 }
@@ -127,14 +135,20 @@ static void lamb_part(struct chunked *c, double lr)
     par_for(chunks(c->n), lamb_apply_chunk, c);
 }
 
-void cpu_lamb(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2)
+static void lamb(const struct kern_adam *a, const struct adam_step *decays, const struct adam_step *plain)
 {
-    struct adam_step decays;
-    if (!step_of(&decays, a, norm2)) return;
-    struct adam_step plain = undecayed(&decays);
-    for (int i = 0; i < parts; i++) {
-        struct chunked c = part_of(p, g, m, v, part[i].at, part[i].n, part[i].decay ? &decays : &plain);
-        if (part[i].decay) lamb_part(&c, a->lr);
+    for (int i = 0; i < a->parts; i++) {
+        const struct kern_part *part = &a->part[i];
+        struct chunked c = part_of(a, part->at, part->n, part->decay ? decays : plain);
+        if (part->decay) lamb_part(&c, a->lr);
         else par_for(chunks(c.n), adam_chunk, &c);
     }
+}
+
+void cpu_adam(const struct kern_adam *a)
+{
+    struct adam_step decays;
+    if (!step_of(&decays, a)) return;
+    struct adam_step plain = undecayed(&decays);
+    (a->lamb ? lamb : adam)(a, &decays, &plain);
 }

@@ -118,12 +118,11 @@ static int forward(void *ctx, size_t i, int thread)
     return 0;
 }
 
-void cpu_attn_fwd(act *O, float *lse, const act *Q, const act *K, const act *V,
-                  const struct kern_attn *g, const struct kern_drop *drop)
+void cpu_attn_fwd(const struct kern_attn_fwd *a)
 {
-    struct attn t = { .g = g, .drop = drop, .Q = Q, .K = K, .V = V, .O = O, .lse = lse };
-    t.dropping = cpu_drop_rate(drop, &t.rate);
-    par_for((size_t)g->batch * (size_t)g->heads, forward, &t);
+    struct attn t = { .g = a->g, .drop = a->drop, .Q = a->Q, .K = a->K, .V = a->V, .O = a->O, .lse = a->lse };
+    t.dropping = cpu_drop_rate(a->drop, &t.rate);
+    par_for((size_t)a->g->batch * (size_t)a->g->heads, forward, &t);
 }
 
 /* With P the probabilities, m the mask and delta = rowsum(P m dP) = dO . O:
@@ -175,11 +174,10 @@ static int backward(void *ctx, size_t i, int thread)
     return 0;
 }
 
-void cpu_attn_bwd(act *dQ, act *dK, act *dV, const act *dO, const act *O, const act *Q, const act *K,
-                  const act *V, const float *lse, const struct kern_attn *g, const struct kern_drop *drop)
+void cpu_attn_bwd(const struct kern_attn_bwd *a)
 {
-    struct attn t = { .g = g, .drop = drop, .Q = Q, .K = K, .V = V, .dO = dO, .O = (float *)O, .lse = (float *)lse,
-                      .dQ = dQ, .dK = dK, .dV = dV };
-    t.dropping = cpu_drop_rate(drop, &t.rate);
-    par_for((size_t)g->batch * (size_t)g->heads, backward, &t);
+    struct attn t = { .g = a->g, .drop = a->drop, .Q = a->Q, .K = a->K, .V = a->V, .dO = a->dO,
+                      .O = (float *)a->O, .lse = (float *)a->lse, .dQ = a->dQ, .dK = a->dK, .dV = a->dV };
+    t.dropping = cpu_drop_rate(a->drop, &t.rate);
+    par_for((size_t)a->g->batch * (size_t)a->g->heads, backward, &t);
 }

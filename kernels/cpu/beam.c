@@ -3,7 +3,6 @@
 #include "kernels/cpu/cpu.h"
 #include "common/thread.h"
 
-struct beam { const float *val, *lse; const int32_t *idx; const struct kern_beam *b; };
 struct child { double log_p; int32_t word, parent; };
 
 static size_t row_of(const struct kern_beam *b, int i, int j) { return (size_t)j * (size_t)b->sentences + (size_t)i; }
@@ -23,9 +22,8 @@ static void finish(const struct kern_beam *b, int number, int n, int hyp, double
 }
 
 /* The continuations that go on, best first; those with </s> are finished. *best: the first one taken, -inf if there is none. */
-static int continuations(const struct beam *t, int i, struct child *child, double *best)
+static int continuations(const struct kern_beam *b, int i, struct child *child, double *best)
 {
-    const struct kern_beam *b = t->b;
     int next[KERN_BEAM_MAX] = { 0 }, kept = 0, pos = b->pos[i];
     bool full = pos >= b->limit[i];
     *best = -INFINITY;
@@ -34,7 +32,9 @@ static int continuations(const struct beam *t, int i, struct child *child, doubl
         for (int j = 0; j < b->live[i]; j++) {
             size_t r = row_of(b, i, j), at = r * (size_t)b->k;
             for (; next[j] < b->k; next[j]++) {
-                struct child c = { b->log_p[r] + ((double)t->val[at + (size_t)next[j]] - (double)t->lse[r]), t->idx[at + (size_t)next[j]], j };
+                size_t w = at + (size_t)next[j];
+                double log_p = b->log_p[r] + ((double)b->val[w] - (double)b->lse[r]);
+                struct child c = { log_p, b->idx[w], j };
                 if (!isfinite(c.log_p) || (full && c.word != b->end)) continue;
                 if (c.log_p > first.log_p) first = c;
                 break;
@@ -69,13 +69,12 @@ static void inherit(const struct kern_beam *b, int i, const struct child *child,
 static int advance(void *ctx, size_t sentence, int thread)
 {
     (void)thread;
-    const struct beam *t = ctx;
-    const struct kern_beam *b = t->b;
+    const struct kern_beam *b = ctx;
     int i = (int)sentence, live = b->live[i];
     if (live == 0) return 0;
     struct child child[KERN_BEAM_MAX];
     double best;
-    int pos = b->pos[i], number = b->number[i], kept = continuations(t, i, child, &best);
+    int pos = b->pos[i], number = b->number[i], kept = continuations(b, i, child, &best);
     const struct kern_done *last = b->done + (size_t)number * (size_t)b->beam + b->beam - 1;
     bool ends = kept == 0 || pos >= b->limit[i];
     if (!ends && b->n_done[number] == b->beam) ends = b->early || last->score >= best / b->norm[b->limit[i] + 1];
@@ -98,8 +97,4 @@ static int advance(void *ctx, size_t sentence, int thread)
     return 0;
 }
 
-void cpu_beam(const float *val, const int32_t *idx, const float *lse, const struct kern_beam *b)
-{
-    struct beam t = { val, lse, idx, b };
-    par_for((size_t)b->sentences, advance, &t);
-}
+void cpu_beam(const struct kern_beam *b) { par_for((size_t)b->sentences, advance, (void *)b); }

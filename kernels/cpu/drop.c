@@ -13,7 +13,13 @@ bool cpu_drop_rate(const struct kern_drop *d, struct drop_rate *r)
     return r->limit > 0;
 }
 
-struct dropped { float *S; const float *X, *U; const struct kern_drop *drop; struct drop_rate rate; int D; };
+struct dropped {
+    float *S;
+    const float *X, *U;
+    const struct kern_drop *drop;
+    struct drop_rate rate;
+    int D;
+};
 
 static void drop_rows(void *ctx, int first, int last)
 {
@@ -29,21 +35,23 @@ static void drop_rows(void *ctx, int first, int last)
     }
 }
 
-void cpu_drop_fwd(act *S, const act *X, const act *U, const struct kern_drop *drop, int N, int D)
+static void drop(float *S, const float *X, const float *U, const struct kern_drop *drop, int N, int D)
 {
     struct dropped t = { S, X, U, drop, { 0 }, D };
     size_t n = (size_t)N * (size_t)D;
     if (cpu_drop_rate(drop, &t.rate)) {
         cpu_rows(N, (size_t)D, drop_rows, &t);
     } else if (S == X) {
-        if (U == S) cpu_scale(S, 2, n); else cpu_add(S, U, n);
+        cpu_add_to(S, U, n);                /* U may be S too: each element is read before it is written */
     } else {
         if (S != U && n) memcpy(S, U, n * sizeof(float));
-        if (X) cpu_add(S, X, n);
+        if (X) cpu_add_to(S, X, n);
     }
 }
 
-void cpu_drop_bwd(act *dU, bool add, const act *dS, const struct kern_drop *drop, int N, int D)
+void cpu_drop_fwd(const struct kern_drop_fwd *a) { drop(a->S, a->X, a->U, a->drop, a->N, a->D); }
+
+void cpu_drop_bwd(const struct kern_drop_bwd *a)
 {
-    cpu_drop_fwd(dU, add ? dU : NULL, dS, drop, N, D);
+    drop(a->dU, a->add ? a->dU : NULL, a->dS, a->drop, a->N, a->D);
 }

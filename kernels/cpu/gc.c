@@ -47,14 +47,16 @@ static void gradient_columns(void *ctx, int first, int last)
     }
 }
 
-void cpu_gc(float *loss, act *dH, void *dB, const act *H, const void *B, bool B_act, const int32_t *t,
-            const int32_t *nb, const float *f, const float *logx, float dot_scale, float weight, float scale,
-            int M, int J, int D)
+void cpu_gc(const struct kern_gc *a)                /* B_act: acts are float32 here */
 {
-    (void)B_act;                              /* acts are float32 here */
-    if (M == 0) return;
-    struct gc g = { loss, dH, dB, cpu_scratch(SCRATCH_OP, (size_t)M * (size_t)J * sizeof(float)),
-                    H, B, f, logx, t, nb, dot_scale, weight, scale, M, J, D };
-    cpu_rows(M, (size_t)J * (size_t)D, errors, &g);
-    if (dH || dB) cpu_columns(D, gradient_columns, &g);
+    if (a->M == 0) return;
+    struct gc g = {
+        .loss = a->loss, .dH = a->dH, .dB = a->dB,
+        .slope = cpu_scratch(SCRATCH_OP, (size_t)a->M * (size_t)a->J * sizeof(float)),
+        .H = a->H, .B = a->B, .f = a->f, .logx = a->logx, .t = a->t, .nb = a->nb,
+        .dot_scale = a->dot_scale, .weight = a->weight, .scale = a->scale,
+        .M = a->M, .J = a->J, .D = a->D,
+    };
+    cpu_rows(a->M, (size_t)a->J * (size_t)a->D, errors, &g);
+    if (a->dH || a->dB) cpu_columns(a->D, gradient_columns, &g);
 }

@@ -20,10 +20,11 @@ static void bias_and_activation(void *ctx, int r0, int r1, int c0, int c1)
     }
 }
 
-void cpu_linear_fwd(act *Y, act *pre, const act *X, const float *W, const float *b, enum kern_act f, int N, int I, int O)
+void cpu_linear_fwd(const struct kern_linear_fwd *a)
 {
-    struct forward t = { Y, pre, b, f, O };
-    gemm(false, true, N, O, I, 1, X, I, W, I, 0, Y, O, f != KERN_NONE || b ? bias_and_activation : NULL, &t);
+    struct forward t = { a->Y, a->pre, a->b, a->f, a->O };
+    gemm(false, true, a->N, a->O, a->I, 1, a->X, a->I, a->W, a->I, 0, a->Y, a->O,
+         a->f != KERN_NONE || a->b ? bias_and_activation : NULL, &t);
 }
 
 /* --- backward --------------------------------------------------------------------------------------------- */
@@ -86,30 +87,32 @@ static int elements_chunk(void *ctx, size_t i, int thread)
     return 0;
 }
 
-void cpu_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n)
+void cpu_act_bwd(const struct kern_act_bwd *a)
 {
-    struct elements t = { dX, (float *)pre, f, n };
-    if (f != KERN_NONE) par_for((n + CHUNK - 1) / CHUNK, elements_chunk, &t);
+    struct elements t = { a->dX, (float *)a->pre, a->f, a->n };
+    if (a->f != KERN_NONE) par_for((a->n + CHUNK - 1) / CHUNK, elements_chunk, &t);
 }
 
-void cpu_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
-                    act *pre_x, enum kern_act f, float *db_x, int N, int I, int O)
+void cpu_linear_bwd(const struct kern_linear_bwd *a)
 {
+    int N = a->N, I = a->I, O = a->O;
     if (N == 0) return;
-    bool factor = pre_x && f != KERN_NONE, again = factor && X == pre_x;
+    bool factor = a->pre_x && a->f != KERN_NONE, again = factor && a->X == a->pre_x;
     size_t n = (size_t)N * (size_t)I;
-    if (dX) {
+    if (a->dX) {
         /* Added to only after the factor: through memory of its own, where both are asked for. */
-        bool apart = add && factor;
-        struct backward t = { apart ? cpu_scratch(SCRATCH_OP, n * sizeof(float)) : dX, pre_x, f, again, I };
-        gemm(false, false, N, I, O, 1, dY, O, W, I, add && !apart ? 1 : 0, t.dX, I, factor ? times_derivative : NULL, &t);
-        if (apart) cpu_add(dX, t.dX, n);
-        column_sums(db_x, dX, N, I);
+        bool apart = a->add && factor;
+        float *to = apart ? cpu_scratch(SCRATCH_OP, n * sizeof(float)) : a->dX;
+        struct backward t = { to, a->pre_x, a->f, again, I };
+        gemm(false, false, N, I, O, 1, a->dY, O, a->W, I, a->add && !apart ? 1 : 0, to, I,
+             factor ? times_derivative : NULL, &t);
+        if (apart) cpu_add_to(a->dX, to, n);
+        column_sums(a->db_x, a->dX, N, I);
     } else if (again) {
-        struct elements t = { NULL, pre_x, f, n };
+        struct elements t = { NULL, a->pre_x, a->f, n };
         par_for((n + CHUNK - 1) / CHUNK, elements_chunk, &t);
     }
-    if (dW && dX) gemm_same_a();
-    if (dW) gemm(true, false, O, I, N, 1, dY, O, X, I, 1, dW, I, NULL, NULL);
-    column_sums(db, dY, N, O);
+    if (a->dW && a->dX) gemm_same_a();
+    if (a->dW) gemm(true, false, O, I, N, 1, a->dY, O, a->X, I, 1, a->dW, I, NULL, NULL);
+    column_sums(a->db, a->dY, N, O);
 }

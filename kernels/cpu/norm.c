@@ -2,47 +2,41 @@
 #include <string.h>
 #include "kernels/cpu/cpu.h"
 
-struct norm {
-    float *Y, *S, *mean, *rstd;
-    const float *X, *U, *gamma, *beta;
-    const struct kern_drop *drop;
-    struct drop_rate rate;
-    bool dropping;
-    float eps;
-    int D;
-};
+struct norm { const struct kern_norm_fwd *a; struct drop_rate rate; bool dropping; };
 
 static void forward_rows(void *ctx, int first, int last)
 {
     const struct norm *t = ctx;
+    const struct kern_norm_fwd *a = t->a;
     const struct simd *s = simd_choose();
-    size_t D = (size_t)t->D;
-    int blocks = (t->D + 7) / 8;
+    const struct kern_drop *drop = a->drop;
+    size_t D = (size_t)a->D;
+    int blocks = (a->D + 7) / 8;
     uint16_t *bits = t->dropping ? cpu_scratch(SCRATCH_CHUNK, (size_t)blocks * 16) : NULL;
     for (int n = first; n < last; n++) {
         size_t at = (size_t)n * D;
-        const float *x = t->X + at;
-        if (t->U) {
-            float *sum = t->S + at;
-            if (bits) s->drop_bits(bits, t->drop->key, t->drop->site, t->drop->sample + n, t->drop->pos + n, 1, 0, blocks);
-            s->drop(sum, x, t->U + at, bits, t->rate.limit, t->rate.keep, D);
+        const float *x = (const float *)a->X + at;
+        float *sum = a->S ? (float *)a->S + at : NULL;
+        if (a->U) {
+            if (bits)
+                s->drop_bits(bits, drop->key, drop->site, drop->sample + n, drop->pos + n, 1, 0, blocks);
+            s->drop(sum, x, (const float *)a->U + at, bits, t->rate.limit, t->rate.keep, D);
             x = sum;
-        } else if (t->S && t->S != t->X) {
-            memcpy(t->S + at, x, D * sizeof *x);
+        } else if (sum && a->S != a->X) {
+            memcpy(sum, x, D * sizeof *x);
         }
         float mean, rstd;
-        s->norm(t->Y + at, &mean, &rstd, x, t->gamma, t->beta, t->eps, D);
-        if (t->mean) t->mean[n] = mean;
-        if (t->rstd) t->rstd[n] = rstd;
+        s->norm((float *)a->Y + at, &mean, &rstd, x, a->gamma, a->beta, a->eps, D);
+        if (a->mean) a->mean[n] = mean;
+        if (a->rstd) a->rstd[n] = rstd;
     }
 }
 
-void cpu_norm_fwd(act *Y, act *S, float *mean, float *rstd, const act *X, const act *U,
-                  const float *gamma, const float *beta, const struct kern_drop *drop, float eps, int N, int D)
+void cpu_norm_fwd(const struct kern_norm_fwd *a)
 {
-    struct norm t = { Y, S, mean, rstd, X, U, gamma, beta, drop, { 0 }, false, eps, D };
-    t.dropping = U && cpu_drop_rate(drop, &t.rate);
-    cpu_rows(N, (size_t)D, forward_rows, &t);
+    struct norm t = { .a = a };
+    t.dropping = a->U && cpu_drop_rate(a->drop, &t.rate);
+    cpu_rows(a->N, (size_t)a->D, forward_rows, &t);
 }
 
 /* --- backward --------------------------------------------------------------------------------------------- */
@@ -51,55 +45,60 @@ void cpu_norm_fwd(act *Y, act *S, float *mean, float *rstd, const act *X, const 
 enum { PARTS = 64, ROWS = 16 };
 
 struct norm_back {
-    float *dX, *dU, *part;                    /* part [chunks, 2, D] */
-    const float *dY, *dS, *S, *mean, *rstd, *gamma;
-    const struct kern_drop *drop;
+    const struct kern_norm_bwd *a;
+    float *part;                            /* [chunks, 2, D] */
     struct drop_rate rate;
-    bool add, dropping, gamma_too, beta_too;
-    int N, D, step;
+    bool dropping;
+    int step;
 };
+
+/* Row n: d is room for the gradient of what was normalised, bits for the mask (NULL: no dropout). */
+static void backward_row(const struct norm_back *t, int n, float *d, uint16_t *bits, float *dgamma, float *dbeta)
+{
+    const struct kern_norm_bwd *a = t->a;
+    const struct simd *s = simd_choose();
+    const struct kern_drop *drop = a->drop;
+    size_t D = (size_t)a->D, at = (size_t)n * D;
+    float *dX = a->dX;
+    s->norm_bwd(d, a->dgamma ? dgamma : NULL, a->dbeta ? dbeta : NULL, (const float *)a->dY + at,
+                (const float *)a->S + at, a->mean[n], a->rstd[n], a->gamma, D);
+    if (a->dS) s->add(d, (const float *)a->dS + at, D);
+    if (dX && a->add) s->add(dX + at, d, D);
+    else if (dX) memcpy(dX + at, d, D * sizeof *d);
+    if (!a->dU) return;
+    if (bits)
+        s->drop_bits(bits, drop->key, drop->site, drop->sample + n, drop->pos + n, 1, 0, (a->D + 7) / 8);
+    s->drop((float *)a->dU + at, NULL, d, bits, t->rate.limit, t->rate.keep, D);
+}
 
 static void backward_chunk(void *ctx, int first, int last)
 {
     const struct norm_back *t = ctx;
-    const struct simd *s = simd_choose();
-    size_t D = (size_t)t->D;
-    int blocks = (t->D + 7) / 8;
-    float *d = cpu_scratch(SCRATCH_CHUNK, D * sizeof(float) + (size_t)blocks * 16);
+    size_t D = (size_t)t->a->D, blocks = (D + 7) / 8;
+    float *d = cpu_scratch(SCRATCH_CHUNK, D * sizeof(float) + blocks * 16);
     uint16_t *bits = t->dropping ? (uint16_t *)(d + D) : NULL;
     for (int chunk = first; chunk < last; chunk++) {
-        float *dgamma = t->part + (size_t)chunk * 2 * D, *dbeta = dgamma + D;
+        float *dgamma = t->part + (size_t)chunk * 2 * D;
         memset(dgamma, 0, 2 * D * sizeof(float));
-        int end = t->N - chunk * t->step < t->step ? t->N : (chunk + 1) * t->step;
-        for (int n = chunk * t->step; n < end; n++) {
-            size_t at = (size_t)n * D;
-            s->norm_bwd(d, t->gamma_too ? dgamma : NULL, t->beta_too ? dbeta : NULL, t->dY + at, t->S + at,
-                        t->mean[n], t->rstd[n], t->gamma, D);
-            if (t->dS) s->add(d, t->dS + at, D);
-            if (t->dX && t->add) s->add(t->dX + at, d, D);
-            else if (t->dX) memcpy(t->dX + at, d, D * sizeof *d);
-            if (!t->dU) continue;
-            if (bits) s->drop_bits(bits, t->drop->key, t->drop->site, t->drop->sample + n, t->drop->pos + n, 1, 0, blocks);
-            s->drop(t->dU + at, NULL, d, bits, t->rate.limit, t->rate.keep, D);
-        }
+        int at = chunk * t->step, end = t->a->N - at < t->step ? t->a->N : at + t->step;
+        for (int n = at; n < end; n++) backward_row(t, n, d, bits, dgamma, dgamma + D);
     }
 }
 
-void cpu_norm_bwd(act *dX, bool add, act *dU, float *dgamma, float *dbeta, const act *dY, const act *dS,
-                  const act *S, const float *mean, const float *rstd, const float *gamma,
-                  const struct kern_drop *drop, int N, int D)
+void cpu_norm_bwd(const struct kern_norm_bwd *a)
 {
-    if (N == 0) return;
-    int step = (N + PARTS - 1) / PARTS;
+    if (a->N == 0) return;
+    size_t D = (size_t)a->D;
+    int step = (a->N + PARTS - 1) / PARTS;
     if (step < ROWS) step = ROWS;
-    int chunks = (N + step - 1) / step;
-    struct norm_back t = { dX, dU, cpu_scratch(SCRATCH_OP, (size_t)chunks * 2 * (size_t)D * sizeof(float)),
-                           dY, dS, S, mean, rstd, gamma, drop, { 0 }, add, false, dgamma != NULL, dbeta != NULL, N, D, step };
-    t.dropping = dU && cpu_drop_rate(drop, &t.rate);
-    cpu_rows(chunks, (size_t)step * (size_t)D * 8, backward_chunk, &t);
+    int chunks = (a->N + step - 1) / step;
+    float *part = cpu_scratch(SCRATCH_OP, (size_t)chunks * 2 * D * sizeof(float));
+    struct norm_back t = { .a = a, .part = part, .step = step };
+    t.dropping = a->dU && cpu_drop_rate(a->drop, &t.rate);
+    cpu_rows(chunks, (size_t)step * D * 8, backward_chunk, &t);
     const struct simd *s = simd_choose();
     for (int i = 0; i < chunks; i++) {
-        if (dgamma) s->add(dgamma, t.part + (size_t)i * 2 * (size_t)D, (size_t)D);
-        if (dbeta) s->add(dbeta, t.part + ((size_t)i * 2 + 1) * (size_t)D, (size_t)D);
+        if (a->dgamma) s->add(a->dgamma, part + (size_t)i * 2 * D, D);
+        if (a->dbeta) s->add(a->dbeta, part + ((size_t)i * 2 + 1) * D, D);
     }
 }

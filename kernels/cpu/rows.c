@@ -16,10 +16,10 @@ static void gather_rows(void *ctx, int first, int last)
     }
 }
 
-void cpu_gather(act *Y, int ldy, const act *X, int ldx, const int32_t *index, int M, int D)
+void cpu_gather(const struct kern_gather *a)
 {
-    struct rows t = { Y, X, index, ldy, ldx, D, false };
-    cpu_rows(M, (size_t)D, gather_rows, &t);
+    struct rows t = { a->Y, a->X, a->index, a->ldy, a->ldx, a->D, false };
+    cpu_rows(a->M, (size_t)a->D, gather_rows, &t);
 }
 
 static void scatter_rows(void *ctx, int first, int last)
@@ -35,10 +35,10 @@ static void scatter_rows(void *ctx, int first, int last)
     }
 }
 
-void cpu_scatter(act *Y, int ldy, bool add, const act *X, int ldx, const int32_t *index, int M, int D)
+void cpu_scatter(const struct kern_scatter *a)
 {
-    struct rows t = { Y, X, index, ldy, ldx, D, add };
-    cpu_rows(M, (size_t)D, scatter_rows, &t);
+    struct rows t = { a->Y, a->X, a->index, a->ldy, a->ldx, a->D, a->add };
+    cpu_rows(a->M, (size_t)a->D, scatter_rows, &t);
 }
 
 enum { CHUNK = 1 << 15 };
@@ -53,8 +53,10 @@ static int add_chunk(void *ctx, size_t i, int thread)
     return 0;
 }
 
-void cpu_add(act *Y, const act *X, size_t n)
+void cpu_add_to(float *Y, const float *X, size_t n)
 {
     struct sum t = { Y, X, n };
     par_for((n + CHUNK - 1) / CHUNK, add_chunk, &t);
 }
+
+void cpu_add(const struct kern_add *a) { cpu_add_to(a->Y, a->X, a->n); }

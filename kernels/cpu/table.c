@@ -54,7 +54,6 @@ static void cpu_zero(void *p, size_t bytes)
     par_for((bytes + PIECE - 1) / PIECE, move_piece, &b);
 }
 
-static void cpu_put(act *to, const float *host, size_t n) { cpu_copy(to, host, n * sizeof *host); }
 static void cpu_get(float *host, const act *from, size_t n) { cpu_copy(host, from, n * sizeof *host); }
 
 static char failure[512];
@@ -149,16 +148,13 @@ const struct kernels *kernels_cpu(void)
 {
     static const struct kernels table = {
         .abi = KERNELS_ABI, .name = "cpu", .act_size = sizeof(float),
-        .alloc = cpu_alloc, .release = cpu_release, .upload = cpu_copy, .download = cpu_copy, .copy = cpu_copy,
-        .zero = cpu_zero, .put = cpu_put, .get = cpu_get, .sync = cpu_sync, .fetch = cpu_copy, .host_alloc = cpu_alloc, .host_release = cpu_release,
-        .describe = cpu_describe, .working = cpu_working, .precision = cpu_precision,
-        .linear_fwd = cpu_linear_fwd, .linear_bwd = cpu_linear_bwd, .act_bwd = cpu_act_bwd,
-        .embed_fwd = cpu_embed_fwd, .embed_bwd = cpu_embed_bwd,
-        .norm_fwd = cpu_norm_fwd, .norm_bwd = cpu_norm_bwd, .drop_fwd = cpu_drop_fwd, .drop_bwd = cpu_drop_bwd,
-        .attn_fwd = cpu_attn_fwd, .attn_bwd = cpu_attn_bwd,
-        .gather = cpu_gather, .scatter = cpu_scatter, .add = cpu_add,
-        .xent = cpu_xent, .gc = cpu_gc, .topk = cpu_topk, .beam = cpu_beam,
-        .norm2 = cpu_norm2, .scale = cpu_scale, .adam = cpu_adam, .lamb = cpu_lamb,
+        .alloc = cpu_alloc, .release = cpu_release, .upload = cpu_copy, .download = cpu_copy,
+        .copy = cpu_copy, .zero = cpu_zero, .get = cpu_get, .sync = cpu_sync, .fetch = cpu_copy,
+        .host_alloc = cpu_alloc, .host_release = cpu_release, .describe = cpu_describe,
+        .working = cpu_working, .precision = cpu_precision,
+#define CPU_ENTRY(op, name) .op = cpu_##op,
+        KERN_OPS(CPU_ENTRY)
+#undef CPU_ENTRY
     };
     return &table;
 }

@@ -1,16 +1,14 @@
 #include <math.h>
 #include "kernels/cpu/cpu.h"
 
-struct topk { float *val, *lse; int32_t *idx; const float *logits; const uint8_t *allowed; int V, k; };
-
 /* Kept sorted; most blocks of words have nothing above the worst kept one, which the vectorised maximum tells. */
 static void pick_rows(void *ctx, int first, int last)
 {
     enum { BLOCK = 64 };
-    const struct topk *t = ctx;
+    const struct kern_topk *t = ctx;
     const struct simd *s = simd_choose();
     for (int m = first; m < last; m++) {
-        const float *z = t->logits + (size_t)m * (size_t)t->V;
+        const float *z = (const float *)t->logits + (size_t)m * (size_t)t->V;
         float *val = t->val + (size_t)m * (size_t)t->k;
         int32_t *idx = t->idx + (size_t)m * (size_t)t->k;
         for (int i = 0; i < t->k; i++) { val[i] = -INFINITY; idx[i] = -1; }
@@ -27,13 +25,13 @@ static void pick_rows(void *ctx, int first, int last)
                 idx[i] = v;
             }
         }
-        if (t->lse) t->lse[m] = kept ? val[0] + (float)log(s->sum_exp(z, val[0], t->allowed, (size_t)t->V)) : -INFINITY;
+        if (!t->lse) continue;
+        double sum = kept ? s->sum_exp(z, val[0], t->allowed, (size_t)t->V) : 0;
+        t->lse[m] = kept ? val[0] + (float)log(sum) : -INFINITY;
     }
 }
 
-void cpu_topk(float *val, int32_t *idx, float *lse, const act *logits, const uint8_t *allowed, int M, int V, int k)
+void cpu_topk(const struct kern_topk *a)
 {
-    if (k < 1) return;
-    struct topk t = { val, lse, idx, logits, allowed, V, k };
-    cpu_rows(M, (size_t)V, pick_rows, &t);
+    if (a->k > 0) cpu_rows(a->M, (size_t)a->V, pick_rows, (void *)a);
 }

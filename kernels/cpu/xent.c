@@ -62,28 +62,36 @@ int xent_rows(int V, int M)
     return step < M ? step : M;
 }
 
-void cpu_xent(float *loss, float *nll, int32_t *best, act *dX, float *dW, float *db, const act *X, const float *W,
-              const float *b, const int32_t *target, const float *weight, const uint8_t *allowed,
-              float eps, float scale, int M, int D, int V)
+static struct xent rows_of(const struct kern_xent *a, int at, float *Z, int words)
 {
-    int step = xent_rows(V, M), words = V;
-    if (allowed) {
+    return (struct xent){
+        .Z = Z, .b = a->b, .weight = a->weight ? a->weight + at : NULL, .target = a->target + at,
+        .allowed = a->allowed, .loss = a->loss ? a->loss + at : NULL, .nll = a->nll ? a->nll + at : NULL,
+        .best = a->best ? a->best + at : NULL, .eps = a->eps, .scale = a->scale, .V = a->V,
+        .words = words, .gradient = a->dX || a->dW || a->db,
+    };
+}
+
+void cpu_xent(const struct kern_xent *a)
+{
+    int D = a->D, V = a->V, step = xent_rows(V, a->M), words = V;
+    if (a->allowed) {
         words = 0;
-        for (int v = 0; v < V; v++) words += allowed[v] != 0;
+        for (int v = 0; v < V; v++) words += a->allowed[v] != 0;
     }
-    for (int at = 0; at < M; at += step) {
-        int rows = M - at < step ? M - at : step;
+    for (int at = 0; at < a->M; at += step) {
+        int rows = a->M - at < step ? a->M - at : step;
         float *Z = cpu_scratch(SCRATCH_OP, (size_t)step * (size_t)V * sizeof(float));
-        const float *x = (const float *)X + (size_t)at * (size_t)D;
-        gemm(false, true, rows, V, D, 1, x, D, W, D, 0, Z, V, NULL, NULL);
-        struct xent t = { Z, b, weight ? weight + at : NULL, target + at, allowed, loss ? loss + at : NULL,
-                          nll ? nll + at : NULL, best ? best + at : NULL, eps, scale, V, words, dX || dW || db };
+        const float *x = (const float *)a->X + (size_t)at * (size_t)D;
+        float *dx = a->dX ? (float *)a->dX + (size_t)at * (size_t)D : NULL;
+        gemm(false, true, rows, V, D, 1, x, D, a->W, D, 0, Z, V, NULL, NULL);
+        struct xent t = rows_of(a, at, Z, words);
         cpu_rows(rows, (size_t)V, softmax_rows, &t);
-        if (dX) gemm(false, false, rows, D, V, 1, Z, V, W, D, 0, (float *)dX + (size_t)at * (size_t)D, D, NULL, NULL);
-        if (dW && dX) gemm_same_a();
-        if (dW) gemm(true, false, V, D, rows, 1, Z, V, x, D, 1, dW, D, NULL, NULL);
-        if (db) {
-            struct bias c = { db, Z, rows, V };
+        if (dx) gemm(false, false, rows, D, V, 1, Z, V, a->W, D, 0, dx, D, NULL, NULL);
+        if (a->dW && dx) gemm_same_a();
+        if (a->dW) gemm(true, false, V, D, rows, 1, Z, V, x, D, 1, a->dW, D, NULL, NULL);
+        if (a->db) {
+            struct bias c = { a->db, Z, rows, V };
             cpu_columns(V, bias_columns, &c);
         }
     }

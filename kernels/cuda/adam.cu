@@ -36,26 +36,27 @@ static __global__ void sum_of(float *out, const double *part, unsigned n)
     if (threadIdx.x == 0) *out = (float)sum;
 }
 
-void cuda_norm2(float *out, const float *x, size_t n)
+void cuda_norm2(const struct kern_norm2 *a)
 {
     if (cuda_lost()) return;
-    unsigned chunks = blocks_for(n, CHUNK);
+    unsigned chunks = blocks_for(a->n, CHUNK);
     double *part = (double *)cuda_scratch(SCRATCH_SUMS, (chunks + 1) * sizeof *part);
     if (!part) return;
-    if (chunks) LAUNCH(squares, chunks, THREADS, 0, part, x, n);
-    LAUNCH(sum_of, 1, THREADS, 0, out, (const double *)part, chunks);
+    if (chunks) LAUNCH(squares, chunks, THREADS, 0, part, a->x, a->n);
+    LAUNCH(sum_of, 1, THREADS, 0, a->out, (const double *)part, chunks);
 }
 
-static __global__ void times(float *x, float a, size_t n)
+static __global__ void average(float *p, const float *q, float m, float rest, size_t n)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] *= a;
+    if (i < n) p[i] = m * p[i] + rest * q[i];
 }
 
-void cuda_scale(float *x, float a, size_t n)
+void cuda_ema(const struct kern_ema *a)
 {
-    cuda_written(x);
-    if (n > 0 && !cuda_lost()) LAUNCH(times, blocks_for(n, 256), 256, 0, x, a, n);
+    cuda_written(a->p);
+    if (a->n == 0 || cuda_lost()) return;
+    LAUNCH(average, blocks_for(a->n, 256), 256, 0, a->p, a->q, (float)a->m, (float)(1 - a->m), a->n);
 }
 
 /* What a step multiplies with; the clipping factor is found on the device, where the norm is. */
@@ -185,14 +186,14 @@ static __global__ void adam(float *p, const float *g, float *m, float *v, bf16 *
     else adam8<false>(p, g, m, v, copies, at, left < 8 ? (int)left : 8, grad, decay, s);
 }
 
-void cuda_adam(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2)
+static void adam_all(const struct kern_adam *a, const struct parts &all)
 {
-    struct parts all;
-    if (cuda_lost() || !parts_of(part, parts, &all)) return;
+    float *p = a->p, *m = a->m, *v = a->v;
+    const float *g = a->g;
     bf16 *copies = cuda_copies_of(p, all.end);
     unsigned grid = blocks_for(all.end, 2048);
-    if (whole8(8, p, g, m, v, copies)) LAUNCH(adam<true>, grid, 256, 0, p, g, m, v, copies, all, step_of(a), norm2);
-    else LAUNCH(adam<false>, grid, 256, 0, p, g, m, v, copies, all, step_of(a), norm2);
+    if (whole8(8, p, g, m, v, copies)) LAUNCH(adam<true>, grid, 256, 0, p, g, m, v, copies, all, step_of(a), a->norm2);
+    else LAUNCH(adam<false>, grid, 256, 0, p, g, m, v, copies, all, step_of(a), a->norm2);
 }
 
 /* --- LAMB: the moments and the squares of p and u, a block a chunk; their sums and the rate, a block a tensor; then p -= rate u, with u
@@ -262,16 +263,23 @@ static __global__ void lamb_apply(float *p, const float *m, const float *v, bf16
     if (copies) copies[i] = __float2bfloat16_rn(x);
 }
 
-void cuda_lamb(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2)
+static void lamb_all(const struct kern_adam *a, const struct parts &all)
 {
-    struct parts all;
-    if (cuda_lost() || !parts_of(part, parts, &all)) return;
-    double *sums = (double *)cuda_scratch(SCRATCH_SUMS, (2 * (size_t)all.chunks + (size_t)parts) * sizeof *sums);
+    float *p = a->p, *m = a->m, *v = a->v;
+    size_t n = 2 * (size_t)all.chunks + (size_t)a->parts;
+    double *sums = (double *)cuda_scratch(SCRATCH_SUMS, n * sizeof *sums);
     if (!sums) return;
     float *rate = (float *)(sums + 2 * (size_t)all.chunks);
     bf16 *copies = cuda_copies_of(p, all.end);
     step s = step_of(a);
-    LAUNCH(lamb_moments, all.chunks, THREADS, 0, sums, p, g, m, v, copies, all, s, norm2);
-    LAUNCH(lamb_rates, (unsigned)parts, THREADS, 0, rate, (const double *)sums, all, a->lr);
-    LAUNCH(lamb_apply, blocks_for(all.end, 256), 256, 0, p, (const float *)m, (const float *)v, copies, all, s, norm2, (const float *)rate);
+    LAUNCH(lamb_moments, all.chunks, THREADS, 0, sums, p, a->g, m, v, copies, all, s, a->norm2);
+    LAUNCH(lamb_rates, (unsigned)a->parts, THREADS, 0, rate, (const double *)sums, all, a->lr);
+    LAUNCH(lamb_apply, blocks_for(all.end, 256), 256, 0, p, (const float *)m, (const float *)v, copies, all, s,
+           a->norm2, (const float *)rate);
+}
+
+void cuda_adam(const struct kern_adam *a)
+{
+    struct parts all;
+    if (!cuda_lost() && parts_of(a->part, a->parts, &all)) (a->lamb ? lamb_all : adam_all)(a, all);
 }

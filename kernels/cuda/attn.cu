@@ -139,13 +139,14 @@ template <typename T> static void forward(act *O, float *lse, const act *Q, cons
     LAUNCH(forward_tile<T>, (unsigned)(g->batch * g->heads * tiles), THREADS, bytes, (T *)O, lse, (const T *)Q, (const T *)K, (const T *)V, *g, *m, tile, tiles);
 }
 
-void cuda_attn_fwd(act *O, float *lse, const act *Q, const act *K, const act *V, const struct kern_attn *g, const struct kern_drop *drop)
+void cuda_attn_fwd(const struct kern_attn_fwd *a)
 {
+    const struct kern_attn *g = a->g;
     struct attn_mask m;
-    if (g->batch <= 0 || g->max_q <= 0 || cuda_lost() || !mask(&m, g, drop)) return;
-    if (!m.bits && decode_attn(O, lse, Q, K, V, g)) return;
-    if (flash_fwd(O, lse, Q, K, V, g, &m)) return;
-    BY_TYPE(forward, O, lse, Q, K, V, g, &m);
+    if (g->batch <= 0 || g->max_q <= 0 || cuda_lost() || !mask(&m, g, a->drop)) return;
+    if (!m.bits && decode_attn(a->O, a->lse, a->Q, a->K, a->V, g)) return;
+    if (flash_fwd(a->O, a->lse, a->Q, a->K, a->V, g, &m)) return;
+    BY_TYPE(forward, a->O, a->lse, a->Q, a->K, a->V, g, &m);
 }
 
 /* --- backward: with P the probabilities, m the mask, delta = dO . O:
@@ -286,15 +287,15 @@ template <typename T> static void backward(act *dQ, act *dK, act *dV, const act 
                (const T *)V, lse, delta, *g, *m, tile, tiles);
 }
 
-void cuda_attn_bwd(act *dQ, act *dK, act *dV, const act *dO, const act *O, const act *Q, const act *K,
-                   const act *V, const float *lse, const struct kern_attn *g, const struct kern_drop *drop)
+void cuda_attn_bwd(const struct kern_attn_bwd *a)
 {
+    const struct kern_attn *g = a->g;
     struct attn_mask m;
     if (g->k_row) cuda_failed_because("attention: keys at any rows have no gradient");
-    if (g->batch <= 0 || cuda_lost() || !mask(&m, g, drop)) return;
+    if (g->batch <= 0 || cuda_lost() || !mask(&m, g, a->drop)) return;
     float *delta = (float *)cuda_scratch(SCRATCH_DELTA, ((size_t)g->rows_q * (size_t)g->heads + 1) * sizeof *delta);
     if (!delta) return;
-    BY_TYPE(delta_of, delta, dO, O, g);
-    if (flash_bwd(dQ, dK, dV, dO, Q, K, V, lse, delta, g, &m)) return;
-    BY_TYPE(backward, dQ, dK, dV, dO, Q, K, V, lse, delta, g, &m);
+    BY_TYPE(delta_of, delta, a->dO, a->O, g);
+    if (flash_bwd(a->dQ, a->dK, a->dV, a->dO, a->Q, a->K, a->V, a->lse, delta, g, &m)) return;
+    BY_TYPE(backward, a->dQ, a->dK, a->dV, a->dO, a->Q, a->K, a->V, a->lse, delta, g, &m);
 }

@@ -60,7 +60,7 @@ static __device__ void inherit(const kern_beam &b, int lane, int32_t at, int par
     }
 }
 
-static __global__ void advance(const float *val, const int32_t *idx, const float *lse, kern_beam b)
+static __global__ void advance(kern_beam b)
 {
     int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), lane = (int)threadIdx.x % 32;
     int live = i < b.sentences ? b.live[i] : 0;
@@ -68,7 +68,7 @@ static __global__ void advance(const float *val, const int32_t *idx, const float
     int pos = b.pos[i], limit = b.limit[i], number = b.number[i];
     size_t r = (size_t)lane * b.sentences + i;          /* the lane's row, if lane < beam */
     bool mine = lane < live, full = pos >= limit;
-    double log_p = mine ? b.log_p[r] : 0, less = mine ? (double)lse[r] : 0;
+    double log_p = mine ? b.log_p[r] : 0, less = mine ? (double)b.lse[r] : 0;
     int32_t at = lane < b.beam ? b.at[r] : 0;
     kern_done *done = b.done + (size_t)number * b.beam;
     finished f = { { 0, 0, 0, 0 }, b.n_done[number] };
@@ -80,8 +80,8 @@ static __global__ void advance(const float *val, const int32_t *idx, const float
     bool there = false;                                 /* next is the lane's first continuation that was not taken; turn is behind it */
     for (int taken = 0; n < b.beam; taken++) {
         while (mine && !there && turn < b.k) {
-            next.log_p = log_p + ((double)val[r * b.k + turn] - less);
-            next.word = idx[r * b.k + turn++];
+            next.log_p = log_p + ((double)b.val[r * b.k + turn] - less);
+            next.word = b.idx[r * b.k + turn++];
             there = isfinite(next.log_p) && (!full || next.word == b.end);
         }
         if (!there) next.log_p = -INFINITY;
@@ -118,7 +118,7 @@ static __global__ void advance(const float *val, const int32_t *idx, const float
     b.table[at + pos + 1] = at + pos + 1;
 }
 
-void cuda_beam(const float *val, const int32_t *idx, const float *lse, const struct kern_beam *b)
+void cuda_beam(const struct kern_beam *b)
 {
-    if (b->sentences > 0 && !cuda_lost()) LAUNCH(advance, blocks_for((size_t)b->sentences, WARPS), 32 * WARPS, 0, val, idx, lse, *b);
+    if (b->sentences > 0 && !cuda_lost()) LAUNCH(advance, blocks_for((size_t)b->sentences, WARPS), 32 * WARPS, 0, *b);
 }

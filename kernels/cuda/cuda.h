@@ -56,7 +56,7 @@ enum { SCRATCH_SUMS, SCRATCH_ACTS, SCRATCH_LOGITS, SCRATCH_SLOPES, SCRATCH_KEYS,
 void *cuda_scratch(int piece, size_t bytes);
 
 /* Weights in bfloat16. p [n] is float32 in memory of alloc; the copy is made when p was not copied before or its memory was
- * written to since, by upload, copy, zero, scale or the optimiser. (Gradients and losses are never multiplied with.) NULL: there is no
+ * written to since, by upload, copy, zero or the optimiser. (Gradients and losses are never multiplied with.) NULL: there is no
  * memory, or the copy would have to be made in a recording. Replays bring copies up to date that the recording used. */
 const bf16 *cuda_bf16_of(const float *p, size_t n);
 void cuda_written(const void *p);           /* said by those operations */
@@ -75,41 +75,11 @@ const char *gemm_describe(void);            /* "cuBLASLt 13.0.2", and whether th
 /* Calls F<float>(...) or F<bf16>(...). */
 #define BY_TYPE(F, ...) (cuda.bf16 ? F<bf16>(__VA_ARGS__) : F<float>(__VA_ARGS__))
 
-/* The operations, each described in kernels.h. */
-void cuda_linear_fwd(act *Y, act *pre, const act *X, const float *W, const float *b, enum kern_act f, int N, int I, int O);
-void cuda_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
-                     act *pre_x, enum kern_act f, float *db_x, int N, int I, int O);
-void cuda_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n);
-void cuda_embed_fwd(act *Y, const int32_t *token, const int32_t *pos, const int32_t *lang,
-                    const float *E, const float *P, const float *L, float scale, int N, int D);
-void cuda_embed_bwd(float *dE, float *dP, float *dL, const act *dY, const int32_t *token, const int32_t *pos,
-                    const int32_t *lang, float scale, int N, int D);
-void cuda_norm_fwd(act *Y, act *S, float *mean, float *rstd, const act *X, const act *U,
-                   const float *gamma, const float *beta, const struct kern_drop *drop, float eps, int N, int D);
-void cuda_norm_bwd(act *dX, bool add, act *dU, float *dgamma, float *dbeta, const act *dY, const act *dS,
-                   const act *S, const float *mean, const float *rstd, const float *gamma,
-                   const struct kern_drop *drop, int N, int D);
-void cuda_drop_fwd(act *S, const act *X, const act *U, const struct kern_drop *drop, int N, int D);
-void cuda_drop_bwd(act *dU, bool add, const act *dS, const struct kern_drop *drop, int N, int D);
-void cuda_attn_fwd(act *O, float *lse, const act *Q, const act *K, const act *V,
-                   const struct kern_attn *g, const struct kern_drop *drop);
-void cuda_attn_bwd(act *dQ, act *dK, act *dV, const act *dO, const act *O, const act *Q, const act *K,
-                   const act *V, const float *lse, const struct kern_attn *g, const struct kern_drop *drop);
-void cuda_gather(act *Y, int ldy, const act *X, int ldx, const int32_t *index, int M, int D);
-void cuda_scatter(act *Y, int ldy, bool add, const act *X, int ldx, const int32_t *index, int M, int D);
-void cuda_add(act *Y, const act *X, size_t n);
-void cuda_xent(float *loss, float *nll, int32_t *best, act *dX, float *dW, float *db, const act *X, const float *W,
-               const float *b, const int32_t *target, const float *weight, const uint8_t *allowed,
-               float eps, float scale, int M, int D, int V);
+/* The operations, each described in kernels/ops.h. */
+#define CUDA_OP(op, name) void cuda_##op(const struct kern_##op *a);
+KERN_OPS(CUDA_OP)
+#undef CUDA_OP
+
 size_t xent_logits(int V, int M, int *rows);     /* bytes of logits at a time, of *rows rows */
-void cuda_gc(float *loss, act *dH, void *dB, const act *H, const void *B, bool B_act, const int32_t *t,
-             const int32_t *nb, const float *f, const float *logx, float dot_scale, float weight, float scale,
-             int M, int J, int D);
-void cuda_topk(float *val, int32_t *idx, float *lse, const act *logits, const uint8_t *allowed, int M, int V, int k);
-void cuda_beam(const float *val, const int32_t *idx, const float *lse, const struct kern_beam *b);
-void cuda_norm2(float *out, const float *x, size_t n);
-void cuda_scale(float *x, float a, size_t n);
-void cuda_adam(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2);
-void cuda_lamb(float *p, const float *g, float *m, float *v, const struct kern_part *part, int parts, const struct kern_adam *a, const float *norm2);
 
 #endif

@@ -49,20 +49,19 @@ template <typename T> static void apply(T *Y, const T *pre, enum kern_act f, siz
     else LAUNCH((activate<T, false>), blocks_for(n, 2048), 256, 0, Y, pre, (int)f, n);
 }
 
-template <typename T> static void forward(T *Y, T *pre, const T *X, const float *W, const float *b, enum kern_act f, int N, int I, int O)
+template <typename T> static void forward(const struct kern_linear_fwd *a)
 {
-    bool relu = f == KERN_RELU && !pre && b;
-    T *to = f != KERN_NONE && pre ? pre : Y;
-    cuda_gemm(false, true, N, O, I, { X, I, MATRIX_ACT }, { W, I, MATRIX_WEIGHTS }, { to, O, MATRIX_ACT }, false, b, relu);
-    if (f == KERN_NONE || relu) return;
-    apply(Y, (const T *)to, f, (size_t)N * (size_t)O);
+    bool relu = a->f == KERN_RELU && !a->pre && a->b;
+    T *to = (T *)(a->f != KERN_NONE && a->pre ? a->pre : a->Y);
+    cuda_gemm(false, true, a->N, a->O, a->I, { a->X, a->I, MATRIX_ACT }, { a->W, a->I, MATRIX_WEIGHTS },
+              { to, a->O, MATRIX_ACT }, false, a->b, relu);
+    if (a->f == KERN_NONE || relu) return;
+    apply((T *)a->Y, (const T *)to, a->f, (size_t)a->N * (size_t)a->O);
 }
 
-void cuda_linear_fwd(act *Y, act *pre, const act *X, const float *W, const float *b, enum kern_act f, int N, int I, int O)
+void cuda_linear_fwd(const struct kern_linear_fwd *a)
 {
-    if (N <= 0 || cuda_lost()) return;
-    if (cuda.bf16) forward((bf16 *)Y, (bf16 *)pre, (const bf16 *)X, W, b, f, N, I, O);
-    else forward((float *)Y, (float *)pre, (const float *)X, W, b, f, N, I, O);
+    if (a->N > 0 && !cuda_lost()) BY_TYPE(forward, a);
 }
 
 template <typename T> static void derive(T *dX, const T *d, const T *pre, enum kern_act f, bool add, size_t n)
@@ -98,34 +97,41 @@ template <typename T> static void slopes(T *dX, T *pre, enum kern_act f, bool ag
     else cuda_columns<1>(out, slopes_of<T, false>{ dX, pre, (int)f, D, again }, N, D);
 }
 
-template <typename T>
-static void backward(T *dX, bool add, float *dW, float *db, const T *dY, const T *X, const float *W, T *pre, enum kern_act f, float *db_x, int N, int I, int O)
+template <typename T> static void backward(const struct kern_linear_bwd *a)
 {
+    T *dX = (T *)a->dX, *pre = (T *)a->pre_x;
+    const T *dY = (const T *)a->dY, *X = (const T *)a->X;
+    enum kern_act f = a->f;
+    bool add = a->add;
+    int N = a->N, I = a->I, O = a->O;
     bool factor = pre && f != KERN_NONE, again = factor && X == pre, apart = add && factor;
     size_t n = (size_t)N * (size_t)I;
     if (dX) {
         T *to = apart ? (T *)cuda_scratch(SCRATCH_ACTS, n * sizeof(T)) : dX;
         if (!to) return;
-        cuda_gemm(false, false, N, I, O, { dY, O, MATRIX_ACT }, { W, I, MATRIX_WEIGHTS }, { to, I, MATRIX_ACT }, add && !apart, NULL, false);
-        if (factor && !apart && (again || db_x)) slopes(dX, pre, f, again, db_x, N, I);
+        cuda_gemm(false, false, N, I, O, { dY, O, MATRIX_ACT }, { a->W, I, MATRIX_WEIGHTS }, { to, I, MATRIX_ACT },
+                  add && !apart, NULL, false);
+        if (factor && !apart && (again || a->db_x)) slopes(dX, pre, f, again, a->db_x, N, I);
         else if (factor) derive(dX, (const T *)to, pre, f, apart, n);
     }
     if (again && (!dX || apart)) apply(pre, (const T *)pre, f, n);
-    if (dW) cuda_gemm(true, false, O, I, N, { dY, O, MATRIX_ACT }, { X, I, MATRIX_ACT }, { dW, I, MATRIX_FLOAT }, true, NULL, false);
-    if (db) cuda_column_sums(db, dY, N, O, O);
+    if (a->dW)
+        cuda_gemm(true, false, O, I, N, { dY, O, MATRIX_ACT }, { X, I, MATRIX_ACT }, { a->dW, I, MATRIX_FLOAT }, true,
+                  NULL, false);
+    if (a->db) cuda_column_sums(a->db, dY, N, O, O);
 }
 
-void cuda_linear_bwd(act *dX, bool add, float *dW, float *db, const act *dY, const act *X, const float *W,
-                     act *pre_x, enum kern_act f, float *db_x, int N, int I, int O)
+void cuda_linear_bwd(const struct kern_linear_bwd *a)
 {
-    if (N <= 0 || cuda_lost()) return;
-    if (cuda.bf16) backward((bf16 *)dX, add, dW, db, (const bf16 *)dY, (const bf16 *)X, W, (bf16 *)pre_x, f, db_x, N, I, O);
-    else backward((float *)dX, add, dW, db, (const float *)dY, (const float *)X, W, (float *)pre_x, f, db_x, N, I, O);
+    if (a->N > 0 && !cuda_lost()) BY_TYPE(backward, a);
 }
 
-void cuda_act_bwd(act *dX, const act *pre, enum kern_act f, size_t n)
+template <typename T> static void derive_alone(const struct kern_act_bwd *a)
 {
-    if (n == 0 || f == KERN_NONE || cuda_lost()) return;
-    if (cuda.bf16) derive((bf16 *)dX, (const bf16 *)dX, (const bf16 *)pre, f, false, n);
-    else derive((float *)dX, (const float *)dX, (const float *)pre, f, false, n);
+    derive((T *)a->dX, (const T *)a->dX, (const T *)a->pre, a->f, false, a->n);
+}
+
+void cuda_act_bwd(const struct kern_act_bwd *a)
+{
+    if (a->n > 0 && a->f != KERN_NONE && !cuda_lost()) BY_TYPE(derive_alone, a);
 }

@@ -300,28 +300,6 @@ static void memory_zero(void *p, size_t bytes)
     if (bytes && cuda.recording != CUDA_SKIPS) cuda_failed(cudaMemsetAsync(p, 0, bytes, cuda.stream), "zero");
 }
 
-/* To nearest, ties to even; NaN stays NaN. */
-static uint16_t half_of(float x)
-{
-    uint32_t u;
-    memcpy(&u, &x, sizeof u);
-    return (uint16_t)(x != x ? u >> 16 | 0x40 : (u + 0x7fff + (u >> 16 & 1)) >> 16);
-}
-
-static void memory_put(act *to, const float *host, size_t n)
-{
-    if (!cuda.bf16) {
-        memory_upload(to, host, n * sizeof *host);
-        return;
-    }
-    cuda_not_recorded("put");
-    for (size_t at = 0, bytes; at < n && !cuda_lost(); at += bytes / 2) {
-        uint16_t *p = (uint16_t *)pinned_room((n - at) * 2, &bytes);
-        for (size_t i = 0; i < bytes / 2; i++) p[i] = half_of(host[at + i]);
-        cuda_failed(cudaMemcpyAsync((uint16_t *)to + at, p, bytes, cudaMemcpyHostToDevice, cuda.stream), "upload");
-    }
-}
-
 static void memory_get(float *host, const act *from, size_t n)
 {
     memory_download(cuda.bf16 ? (void *)((uint16_t *)host + n) : (void *)host, from, n * (cuda.bf16 ? 2 : 4));
@@ -343,7 +321,6 @@ void memory_table(struct kernels *k)
     k->download = memory_download;
     k->copy = memory_copy;
     k->zero = memory_zero;
-    k->put = memory_put;
     k->get = memory_get;
     k->fetch = memory_fetch;
     k->host_alloc = memory_host_alloc;

@@ -56,12 +56,14 @@ static __global__ void forward_rows(T *Y, T *S, float *mean, float *rstd, const 
     if (lane == 0 && rstd) rstd[row] = r;
 }
 
-template <typename T> static void forward(act *Y, act *S, float *mean, float *rstd, const act *X, const act *U, const float *gamma,
-                                          const float *beta, const struct drops &d, float eps, int N, int D)
+template <typename T> static void forward(const struct kern_norm_fwd *a)
 {
-    unsigned grid = blocks_for((size_t)N, ROWS);
-#define FORWARD(WHOLE, KEEP) LAUNCH((forward_rows<T, WHOLE, KEEP>), grid, 32 * ROWS, 0, (T *)Y, (T *)S, mean, rstd, (const T *)X, (const T *)U, gamma, beta, d, eps, N, D)
-    if (!whole8((size_t)D, Y, S, X, U, gamma, beta)) FORWARD(false, 0);
+    unsigned grid = blocks_for((size_t)a->N, ROWS);
+    struct drops d = cuda_drops(a->U ? a->drop : NULL);
+    int D = a->D;
+#define FORWARD(WHOLE, KEEP) LAUNCH((forward_rows<T, WHOLE, KEEP>), grid, 32 * ROWS, 0, (T *)a->Y, (T *)a->S, a->mean, a->rstd, \
+                                    (const T *)a->X, (const T *)a->U, a->gamma, a->beta, d, a->eps, a->N, D)
+    if (!whole8((size_t)D, a->Y, a->S, a->X, a->U, a->gamma, a->beta)) FORWARD(false, 0);
     else if (D <= 256) FORWARD(true, 1);
     else if (D <= 512) FORWARD(true, 2);
     else if (D <= 1024) FORWARD(true, 4);
@@ -69,11 +71,9 @@ template <typename T> static void forward(act *Y, act *S, float *mean, float *rs
     else FORWARD(true, 0);
 }
 
-void cuda_norm_fwd(act *Y, act *S, float *mean, float *rstd, const act *X, const act *U,
-                   const float *gamma, const float *beta, const struct kern_drop *drop, float eps, int N, int D)
+void cuda_norm_fwd(const struct kern_norm_fwd *a)
 {
-    if (N <= 0 || cuda_lost()) return;
-    BY_TYPE(forward, Y, S, mean, rstd, X, U, gamma, beta, cuda_drops(U ? drop : NULL), eps, N, D);
+    if (a->N > 0 && !cuda_lost()) BY_TYPE(forward, a);
 }
 
 /* --- backward: with g = dY gamma and x^ = (S - mean) rstd,  d = rstd (g - mean(g) - x^ mean(g x^)) + dS ---------- */
@@ -158,16 +158,19 @@ template <typename T, bool WHOLE> struct norm_sums {
     }
 };
 
-template <typename T> static void backward(act *dX, bool add, act *dU, float *dgamma, float *dbeta, const act *dY, const act *dS, const act *S,
-                                           const float *mean, const float *rstd, const float *gamma, const struct drops &d, int N, int D)
+template <typename T> static void backward(const struct kern_norm_bwd *a)
 {
-    unsigned grid = blocks_for((size_t)N, ROWS);
-    bool whole = whole8((size_t)D, dX, dU, dY, dS, S, gamma);
-#define BACKWARD(WHOLE, KEEP) LAUNCH((backward_rows<T, WHOLE, KEEP>), grid, 32 * ROWS, 0, (T *)dX, add, (T *)dU, (const T *)dY, (const T *)dS, (const T *)S, mean, rstd, gamma, d, N, D)
-    float *const out[2] = { dgamma, dbeta };
-    if (dgamma || dbeta) {                  /* first: dX may be dY */
-        if (whole8((size_t)D, dY, S)) cuda_columns<2>(out, norm_sums<T, true>{ (const T *)dY, (const T *)S, mean, rstd, D }, N, D);
-        else cuda_columns<2>(out, norm_sums<T, false>{ (const T *)dY, (const T *)S, mean, rstd, D }, N, D);
+    unsigned grid = blocks_for((size_t)a->N, ROWS);
+    struct drops d = cuda_drops(a->dU ? a->drop : NULL);
+    const T *dY = (const T *)a->dY, *S = (const T *)a->S;
+    int N = a->N, D = a->D;
+    bool whole = whole8((size_t)D, a->dX, a->dU, dY, a->dS, S, a->gamma);
+#define BACKWARD(WHOLE, KEEP) LAUNCH((backward_rows<T, WHOLE, KEEP>), grid, 32 * ROWS, 0, (T *)a->dX, a->add, (T *)a->dU, dY, \
+                                     (const T *)a->dS, S, a->mean, a->rstd, a->gamma, d, N, D)
+    float *const out[2] = { a->dgamma, a->dbeta };
+    if (a->dgamma || a->dbeta) {            /* first: dX may be dY */
+        if (whole8((size_t)D, dY, S)) cuda_columns<2>(out, norm_sums<T, true>{ dY, S, a->mean, a->rstd, D }, N, D);
+        else cuda_columns<2>(out, norm_sums<T, false>{ dY, S, a->mean, a->rstd, D }, N, D);
     }
     if (!whole) BACKWARD(false, 0);
     else if (D <= 256) BACKWARD(true, 1);
@@ -176,10 +179,7 @@ template <typename T> static void backward(act *dX, bool add, act *dU, float *dg
     else BACKWARD(true, 0);
 }
 
-void cuda_norm_bwd(act *dX, bool add, act *dU, float *dgamma, float *dbeta, const act *dY, const act *dS,
-                   const act *S, const float *mean, const float *rstd, const float *gamma,
-                   const struct kern_drop *drop, int N, int D)
+void cuda_norm_bwd(const struct kern_norm_bwd *a)
 {
-    if (N <= 0 || cuda_lost()) return;
-    BY_TYPE(backward, dX, add, dU, dgamma, dbeta, dY, dS, S, mean, rstd, gamma, cuda_drops(dU ? drop : NULL), N, D);
+    if (a->N > 0 && !cuda_lost()) BY_TYPE(backward, a);
 }

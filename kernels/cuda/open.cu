@@ -6,7 +6,7 @@
 
 struct cuda cuda;
 
-/* --- failures: the first one is kept, and everything after it is of no matter --- */
+/* --- failures: the first one is kept, everything after it is ignored --- */
 
 static char failure[512];
 
@@ -145,14 +145,9 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
     table.room = cuda_room;
     table.describe = cuda_describe;
     table.precision = cuda_precision;
-    table.linear_fwd = cuda_linear_fwd; table.linear_bwd = cuda_linear_bwd; table.act_bwd = cuda_act_bwd;
-    table.embed_fwd = cuda_embed_fwd; table.embed_bwd = cuda_embed_bwd;
-    table.norm_fwd = cuda_norm_fwd; table.norm_bwd = cuda_norm_bwd;
-    table.drop_fwd = cuda_drop_fwd; table.drop_bwd = cuda_drop_bwd;
-    table.attn_fwd = cuda_attn_fwd; table.attn_bwd = cuda_attn_bwd;
-    table.gather = cuda_gather; table.scatter = cuda_scatter; table.add = cuda_add;
-    table.xent = cuda_xent; table.gc = cuda_gc; table.topk = cuda_topk; table.beam = cuda_beam;
-    table.norm2 = cuda_norm2; table.scale = cuda_scale; table.adam = cuda_adam; table.lamb = cuda_lamb;
+#define CUDA_ENTRY(op, name) table.op = cuda_##op;
+    KERN_OPS(CUDA_ENTRY)
+#undef CUDA_ENTRY
     table.abi = KERNELS_ABI;
     return &table;
 }

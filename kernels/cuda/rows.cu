@@ -37,28 +37,33 @@ static __global__ void scatter_rows(T *Y, int ldy, bool add, const T *X, int ldx
 
 static bool whole_rows(const void *Y, int ldy, const void *X, int ldx, int D) { return whole8((size_t)D, Y, X) && ldy % 8 == 0 && ldx % 8 == 0; }
 
-template <typename T> static void gather(act *Y, int ldy, const act *X, int ldx, const int32_t *index, int M, int D)
+template <typename T> static void gather(const struct kern_gather *a)
 {
-    unsigned grid = blocks_for((size_t)M * (size_t)((D + 7) / 8), 256);
-    if (whole_rows(Y, ldy, X, ldx, D)) LAUNCH((gather_rows<T, true>), grid, 256, 0, (T *)Y, ldy, (const T *)X, ldx, index, M, D);
-    else LAUNCH((gather_rows<T, false>), grid, 256, 0, (T *)Y, ldy, (const T *)X, ldx, index, M, D);
+    unsigned grid = blocks_for((size_t)a->M * (size_t)((a->D + 7) / 8), 256);
+    T *Y = (T *)a->Y;
+    const T *X = (const T *)a->X;
+    if (whole_rows(Y, a->ldy, X, a->ldx, a->D)) LAUNCH((gather_rows<T, true>), grid, 256, 0, Y, a->ldy, X, a->ldx, a->index, a->M, a->D);
+    else LAUNCH((gather_rows<T, false>), grid, 256, 0, Y, a->ldy, X, a->ldx, a->index, a->M, a->D);
 }
 
-void cuda_gather(act *Y, int ldy, const act *X, int ldx, const int32_t *index, int M, int D)
+void cuda_gather(const struct kern_gather *a)
 {
-    if (M > 0 && D > 0 && !cuda_lost()) BY_TYPE(gather, Y, ldy, X, ldx, index, M, D);
+    if (a->M > 0 && a->D > 0 && !cuda_lost()) BY_TYPE(gather, a);
 }
 
-template <typename T> static void scatter(act *Y, int ldy, bool add, const act *X, int ldx, const int32_t *index, int M, int D)
+template <typename T> static void scatter(const struct kern_scatter *a)
 {
-    unsigned grid = blocks_for((size_t)M * (size_t)((D + 7) / 8), 256);
-    if (whole_rows(Y, ldy, X, ldx, D)) LAUNCH((scatter_rows<T, true>), grid, 256, 0, (T *)Y, ldy, add, (const T *)X, ldx, index, M, D);
-    else LAUNCH((scatter_rows<T, false>), grid, 256, 0, (T *)Y, ldy, add, (const T *)X, ldx, index, M, D);
+    unsigned grid = blocks_for((size_t)a->M * (size_t)((a->D + 7) / 8), 256);
+    T *Y = (T *)a->Y;
+    const T *X = (const T *)a->X;
+    if (whole_rows(Y, a->ldy, X, a->ldx, a->D))
+        LAUNCH((scatter_rows<T, true>), grid, 256, 0, Y, a->ldy, a->add, X, a->ldx, a->index, a->M, a->D);
+    else LAUNCH((scatter_rows<T, false>), grid, 256, 0, Y, a->ldy, a->add, X, a->ldx, a->index, a->M, a->D);
 }
 
-void cuda_scatter(act *Y, int ldy, bool add, const act *X, int ldx, const int32_t *index, int M, int D)
+void cuda_scatter(const struct kern_scatter *a)
 {
-    if (M > 0 && D > 0 && !cuda_lost()) BY_TYPE(scatter, Y, ldy, add, X, ldx, index, M, D);
+    if (a->M > 0 && a->D > 0 && !cuda_lost()) BY_TYPE(scatter, a);
 }
 
 template <typename T, bool WHOLE> static __global__ void add_to(T *Y, const T *X, size_t n)
@@ -72,13 +77,15 @@ template <typename T, bool WHOLE> static __global__ void add_to(T *Y, const T *X
     store8<WHOLE>(Y + at, y, left);
 }
 
-template <typename T> static void add(act *Y, const act *X, size_t n)
+template <typename T> static void add(const struct kern_add *a)
 {
-    if (whole8(n, Y, X)) LAUNCH((add_to<T, true>), blocks_for(n, 2048), 256, 0, (T *)Y, (const T *)X, n);
-    else LAUNCH((add_to<T, false>), blocks_for(n, 2048), 256, 0, (T *)Y, (const T *)X, n);
+    T *Y = (T *)a->Y;
+    const T *X = (const T *)a->X;
+    if (whole8(a->n, Y, X)) LAUNCH((add_to<T, true>), blocks_for(a->n, 2048), 256, 0, Y, X, a->n);
+    else LAUNCH((add_to<T, false>), blocks_for(a->n, 2048), 256, 0, Y, X, a->n);
 }
 
-void cuda_add(act *Y, const act *X, size_t n)
+void cuda_add(const struct kern_add *a)
 {
-    if (n > 0 && !cuda_lost()) BY_TYPE(add, Y, X, n);
+    if (a->n > 0 && !cuda_lost()) BY_TYPE(add, a);
 }

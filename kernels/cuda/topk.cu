@@ -101,14 +101,16 @@ static __global__ void pick_rows(float *val, int32_t *idx, float *lse, const T *
     if (tid == 0) lse[blockIdx.x] = s.sum > 0 || s.sum != s.sum ? s.max + logf(s.sum) : -INFINITY;
 }
 
-template <typename T> static void pick(float *val, int32_t *idx, float *lse, const act *logits, const uint8_t *allowed, int M, int V, int k)
+template <typename T> static void pick(const struct kern_topk *a)
 {
-    unsigned enough = blocks_for((size_t)V, 8 * 32) * 32, threads = V >= LONG_ROW ? MANY : enough < FEW ? enough : FEW;
-    if (whole8((size_t)V, logits)) LAUNCH((pick_rows<T, true>), (unsigned)M, threads, 0, val, idx, lse, (const T *)logits, allowed, V, k);
-    else LAUNCH((pick_rows<T, false>), (unsigned)M, threads, 0, val, idx, lse, (const T *)logits, allowed, V, k);
+    unsigned enough = blocks_for((size_t)a->V, 8 * 32) * 32, few = enough < FEW ? enough : FEW;
+    unsigned threads = a->V >= LONG_ROW ? MANY : few, M = (unsigned)a->M;
+    const T *z = (const T *)a->logits;
+    if (whole8((size_t)a->V, z)) LAUNCH((pick_rows<T, true>), M, threads, 0, a->val, a->idx, a->lse, z, a->allowed, a->V, a->k);
+    else LAUNCH((pick_rows<T, false>), M, threads, 0, a->val, a->idx, a->lse, z, a->allowed, a->V, a->k);
 }
 
-void cuda_topk(float *val, int32_t *idx, float *lse, const act *logits, const uint8_t *allowed, int M, int V, int k)
+void cuda_topk(const struct kern_topk *a)
 {
-    if (M > 0 && k > 0 && !cuda_lost()) BY_TYPE(pick, val, idx, lse, logits, allowed, M, V, k);
+    if (a->M > 0 && a->k > 0 && !cuda_lost()) BY_TYPE(pick, a);
 }

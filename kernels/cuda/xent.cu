@@ -96,37 +96,35 @@ size_t xent_logits(int V, int M, int *rows)
     return (size_t)*rows * across * sizeof(float);
 }
 
-template <typename T>
-static void run(float *loss, float *nll, int32_t *best, T *dX, float *dW, float *db, const T *X, const float *W, const float *b,
-                const int32_t *target, const float *weight, const uint8_t *allowed, float eps, float scale, int M, int D, int V)
+template <typename T> static void run(const struct kern_xent *a)
 {
-    bool gradient = dX || dW || db;
-    int step, ld = logits_across(V);
-    xent_logits(V, M, &step);
-    size_t logits = (size_t)step * (size_t)ld, aside = (logits * sizeof(float) + 255) / 256 * 256, slopes = (logits * sizeof(T) + 255) / 256 * 256;
-    char *room = (char *)cuda_scratch(SCRATCH_LOGITS, aside + 256 + (gradient && sizeof(T) != sizeof(float) ? slopes : 0));
+    bool gradient = a->dX || a->dW || a->db;
+    int step, D = a->D, V = a->V, ld = logits_across(V);
+    xent_logits(V, a->M, &step);
+    size_t logits = (size_t)step * (size_t)ld, aside = (logits * sizeof(float) + 255) / 256 * 256;
+    size_t slopes = gradient && sizeof(T) != sizeof(float) ? (logits * sizeof(T) + 255) / 256 * 256 : 0;
+    char *room = (char *)cuda_scratch(SCRATCH_LOGITS, aside + 256 + slopes);
     if (!room) return;
-    int32_t *count = allowed ? (int32_t *)(room + aside) : NULL;
+    int32_t *count = a->allowed ? (int32_t *)(room + aside) : NULL;
     float *Z = (float *)room;
-    T *dZ = !gradient ? NULL : sizeof(T) == sizeof(float) ? (T *)room : (T *)(room + aside + 256);     /* float32: in its place */
-    if (count) LAUNCH(count_words, 1, 1024, 0, count, allowed, V);
-    for (int at = 0; at < M && !cuda_lost(); at += step) {
-        int rows = M - at < step ? M - at : step;
-        const T *x = X + (size_t)at * D;
-        cuda_gemm(false, true, rows, V, D, { x, D, MATRIX_ACT }, { W, D, MATRIX_WEIGHTS }, { Z, ld, MATRIX_FLOAT }, false, NULL, false);
-        LAUNCH(softmax_rows<T>, (unsigned)rows, THREADS, 0, loss ? loss + at : NULL, nll ? nll + at : NULL, best ? best + at : NULL, dZ, (const float *)Z, b,
-               target + at, weight ? weight + at : NULL, allowed, (const int32_t *)count, eps, scale, V, ld);
-        if (dX) cuda_gemm(false, false, rows, D, V, { dZ, ld, MATRIX_ACT }, { W, D, MATRIX_WEIGHTS }, { dX + (size_t)at * D, D, MATRIX_ACT }, false, NULL, false);
-        if (dW) cuda_gemm(true, false, V, D, rows, { dZ, ld, MATRIX_ACT }, { x, D, MATRIX_ACT }, { dW, D, MATRIX_FLOAT }, true, NULL, false);
-        if (db) cuda_column_sums(db, dZ, rows, V, ld);
+    T *dZ = !gradient ? NULL : (T *)(slopes ? room + aside + 256 : room);       /* float32: in its place */
+    if (count) LAUNCH(count_words, 1, 1024, 0, count, a->allowed, V);
+    for (int at = 0; at < a->M && !cuda_lost(); at += step) {
+        int rows = a->M - at < step ? a->M - at : step;
+        const T *x = (const T *)a->X + (size_t)at * D;
+        T *dx = a->dX ? (T *)a->dX + (size_t)at * D : NULL;
+        const struct matrix X = { x, D, MATRIX_ACT }, W = { a->W, D, MATRIX_WEIGHTS }, d = { dZ, ld, MATRIX_ACT };
+        cuda_gemm(false, true, rows, V, D, X, W, { Z, ld, MATRIX_FLOAT }, false, NULL, false);
+        LAUNCH(softmax_rows<T>, (unsigned)rows, THREADS, 0, a->loss ? a->loss + at : NULL, a->nll ? a->nll + at : NULL,
+               a->best ? a->best + at : NULL, dZ, (const float *)Z, a->b, a->target + at, a->weight ? a->weight + at : NULL,
+               a->allowed, (const int32_t *)count, a->eps, a->scale, V, ld);
+        if (dx) cuda_gemm(false, false, rows, D, V, d, W, { dx, D, MATRIX_ACT }, false, NULL, false);
+        if (a->dW) cuda_gemm(true, false, V, D, rows, d, X, { a->dW, D, MATRIX_FLOAT }, true, NULL, false);
+        if (a->db) cuda_column_sums(a->db, dZ, rows, V, ld);
     }
 }
 
-void cuda_xent(float *loss, float *nll, int32_t *best, act *dX, float *dW, float *db, const act *X, const float *W,
-               const float *b, const int32_t *target, const float *weight, const uint8_t *allowed,
-               float eps, float scale, int M, int D, int V)
+void cuda_xent(const struct kern_xent *a)
 {
-    if (M <= 0 || V <= 0 || cuda_lost()) return;
-    if (cuda.bf16) run(loss, nll, best, (bf16 *)dX, dW, db, (const bf16 *)X, W, b, target, weight, allowed, eps, scale, M, D, V);
-    else run(loss, nll, best, (float *)dX, dW, db, (const float *)X, W, b, target, weight, allowed, eps, scale, M, D, V);
+    if (a->M > 0 && a->V > 0 && !cuda_lost()) BY_TYPE(run, a);
 }

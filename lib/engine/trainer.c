@@ -142,7 +142,7 @@ int trainer_sum(struct trainer *tr, const char *name, const float *x, int n)
 static int norm(struct trainer *tr, const char *name, int64_t step)
 {
     struct params *ps = &tr->m->ps;
-    ps->k->norm2(tr->norm2, ps->grad, ps->total);
+    KERN(ps->k, norm2, .out = tr->norm2, .x = ps->grad, .n = ps->total);
     return later(tr, &(struct unread){ .term = term_of(tr, name), .norm = true, .step = step, .n = 1 }, tr->norm2);
 }
 
@@ -259,9 +259,14 @@ bool trainer_go(struct trainer *tr)
 static void optimise(struct trainer *tr)
 {
     struct params *ps = &tr->m->ps;
-    struct kern_adam a = { .lr = (float)tr->lr, .beta1 = (float)tr->o.beta1, .beta2 = (float)tr->o.beta2, .eps = (float)tr->o.eps,
-        .weight_decay = (float)tr->o.weight_decay, .step = tr->step + 1, .clip = (float)tr->o.clip, .grad_scale = 1 };
-    (tr->o.optimizer == OPTIMIZER_LAMB ? ps->k->lamb : ps->k->adam)(ps->value, ps->grad, ps->m, ps->v, ps->part, ps->n, &a, tr->norm2);
+    struct kern_adam a = {
+        .p = ps->value, .g = ps->grad, .m = ps->m, .v = ps->v, .part = ps->part, .parts = ps->n,
+        .norm2 = tr->norm2, .lamb = tr->o.optimizer == OPTIMIZER_LAMB, .lr = (float)tr->lr,
+        .beta1 = (float)tr->o.beta1, .beta2 = (float)tr->o.beta2, .eps = (float)tr->o.eps,
+        .weight_decay = (float)tr->o.weight_decay, .step = tr->step + 1, .clip = (float)tr->o.clip,
+        .grad_scale = 1,
+    };
+    ps->k->adam(&a);
 }
 
 /* Does this step end in a line of the log? */

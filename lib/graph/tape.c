@@ -241,8 +241,9 @@ static void linear_back(struct tape *t, struct record *r)
 {
     bool add;
     act *dx = tape_grad(t, r->x, &add);
-    t->k->linear_bwd(dx, add, grad(t, r->W), grad(t, r->b), r->y.g, r->x->v, val(t, r->W), NULL, KERN_NONE, NULL,
-                     r->y.rows, r->x->cols, r->y.cols);
+    KERN(t->k, linear_bwd, .dX = dx, .add = add, .dW = grad(t, r->W), .db = grad(t, r->b),
+         .dY = r->y.g, .X = r->x->v, .W = val(t, r->W), .N = r->y.rows, .I = r->x->cols,
+         .O = r->y.cols);
 }
 
 struct var *tape_linear(struct tape *t, struct var *x, int W, int b)
@@ -251,13 +252,15 @@ struct var *tape_linear(struct tape *t, struct var *x, int W, int b)
     struct record *r = record(t, x->rows, O);
     r->back = linear_back;
     r->x = x; r->W = W; r->b = b;
-    t->k->linear_fwd(r->y.v, NULL, x->v, val(t, W), val(t, b), KERN_NONE, x->rows, x->cols, O);
+    KERN(t->k, linear_fwd, .Y = r->y.v, .X = x->v, .W = val(t, W), .b = val(t, b), .N = x->rows,
+         .I = x->cols, .O = O);
     return &r->y;
 }
 
 static void dense_back(struct tape *t, struct record *r)
 {
-    t->k->act_bwd(r->y.g, r->pre, r->f, (size_t)r->y.rows * (size_t)r->y.cols);
+    KERN(t->k, act_bwd, .dX = r->y.g, .pre = r->pre, .f = r->f,
+         .n = (size_t)r->y.rows * (size_t)r->y.cols);
     linear_back(t, r);
 }
 
@@ -268,7 +271,8 @@ struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_ac
     r->back = dense_back;
     r->x = x; r->W = W; r->b = b; r->f = f;
     if (t->train) r->pre = own(t, r, (size_t)x->rows * (size_t)O * t->k->act_size);
-    t->k->linear_fwd(r->y.v, r->pre, x->v, val(t, W), val(t, b), f, x->rows, x->cols, O);
+    KERN(t->k, linear_fwd, .Y = r->y.v, .pre = r->pre, .X = x->v, .W = val(t, W), .b = val(t, b),
+         .f = f, .N = x->rows, .I = x->cols, .O = O);
     return &r->y;
 }
 
@@ -281,8 +285,11 @@ static void ffn_back(struct tape *t, struct record *r)
     act *dx = tape_grad(t, r->x, &add);
     int m = tape_mark(t);
     act *dpre = tape_alloc(t, (size_t)N * (size_t)F * t->k->act_size);
-    t->k->linear_bwd(dpre, false, grad(t, r->W2), grad(t, r->b2), r->y.g, r->pre, val(t, r->W2), r->pre, r->f, grad(t, r->b), N, F, O);
-    t->k->linear_bwd(dx, add, grad(t, r->W), NULL, dpre, r->x->v, val(t, r->W), NULL, KERN_NONE, NULL, N, D, F);
+    KERN(t->k, linear_bwd, .dX = dpre, .dW = grad(t, r->W2), .db = grad(t, r->b2), .dY = r->y.g,
+         .X = r->pre, .W = val(t, r->W2), .pre_x = r->pre, .f = r->f, .db_x = grad(t, r->b),
+         .N = N, .I = F, .O = O);
+    KERN(t->k, linear_bwd, .dX = dx, .add = add, .dW = grad(t, r->W), .dY = dpre, .X = r->x->v,
+         .W = val(t, r->W), .N = N, .I = D, .O = F);
     tape_back_to(t, m);
 }
 
@@ -296,8 +303,10 @@ struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int 
     r->pre = t->train ? own(t, r, bytes) : NULL;
     int m = tape_mark(t);
     act *h = tape_alloc(t, bytes);
-    t->k->linear_fwd(h, r->pre, x->v, val(t, W1), val(t, b1), f, N, x->cols, F);
-    t->k->linear_fwd(r->y.v, NULL, h, val(t, W2), val(t, b2), KERN_NONE, N, F, O);
+    KERN(t->k, linear_fwd, .Y = h, .pre = r->pre, .X = x->v, .W = val(t, W1), .b = val(t, b1),
+         .f = f, .N = N, .I = x->cols, .O = F);
+    KERN(t->k, linear_fwd, .Y = r->y.v, .X = h, .W = val(t, W2), .b = val(t, b2), .N = N, .I = F,
+         .O = O);
     tape_back_to(t, m);
     return &r->y;
 }
@@ -306,8 +315,9 @@ struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int 
 
 static void embed_back(struct tape *t, struct record *r)
 {
-    t->k->embed_bwd(grad(t, r->E), grad(t, r->P), grad(t, r->L), r->y.g, r->token, r->pos, r->lang, r->scale,
-                    r->y.rows, r->y.cols);
+    KERN(t->k, embed_bwd, .dE = grad(t, r->E), .dP = grad(t, r->P), .dL = grad(t, r->L),
+         .dY = r->y.g, .token = r->token, .pos = r->pos, .lang = r->lang, .scale = r->scale,
+         .N = r->y.rows, .D = r->y.cols);
 }
 
 struct var *tape_embed(struct tape *t, const int32_t *token, const int32_t *pos, const int32_t *lang, int rows,
@@ -317,7 +327,8 @@ struct var *tape_embed(struct tape *t, const int32_t *token, const int32_t *pos,
     struct record *r = record(t, rows, D);
     r->back = embed_back;
     r->token = token; r->pos = pos; r->lang = lang; r->E = E; r->P = P; r->L = L; r->scale = scale;
-    t->k->embed_fwd(r->y.v, token, pos, lang, val(t, E), val(t, P), val(t, L), scale, rows, D);
+    KERN(t->k, embed_fwd, .Y = r->y.v, .token = token, .pos = pos, .lang = lang, .E = val(t, E),
+         .P = val(t, P), .L = val(t, L), .scale = scale, .N = rows, .D = D);
     return &r->y;
 }
 
@@ -336,14 +347,17 @@ static void norm_back(struct tape *t, struct record *r)
         if (add_u) { added = du; du = tape_alloc(t, (size_t)r->y.rows * (size_t)r->y.cols * t->k->act_size); }
     }
     if (r->y.has_g)
-        t->k->norm_bwd(dx, add_x, du, grad(t, r->W), grad(t, r->b), r->y.g, ds, r->s, r->mean, r->rstd, val(t, r->W),
-                       &r->drop, r->y.rows, r->y.cols);
+        KERN(t->k, norm_bwd, .dX = dx, .add = add_x, .dU = du, .dgamma = grad(t, r->W),
+             .dbeta = grad(t, r->b), .dY = r->y.g, .dS = ds, .S = r->s, .mean = r->mean,
+             .rstd = r->rstd, .gamma = val(t, r->W), .drop = &r->drop, .N = r->y.rows,
+             .D = r->y.cols);
     else {                                   /* only the sum was used */
         size_t n = (size_t)r->y.rows * (size_t)r->y.cols;
-        if (add_x) t->k->add(dx, ds, n); else t->k->copy(dx, ds, n * t->k->act_size);
-        if (du) t->k->drop_bwd(du, false, ds, &r->drop, r->y.rows, r->y.cols);
+        if (add_x) KERN(t->k, add, .Y = dx, .X = ds, .n = n); else t->k->copy(dx, ds, n * t->k->act_size);
+        if (du) KERN(t->k, drop_bwd, .dU = du, .dS = ds, .drop = &r->drop, .N = r->y.rows,
+                     .D = r->y.cols);
     }
-    if (added) t->k->add(added, du, (size_t)r->y.rows * (size_t)r->y.cols);
+    if (added) KERN(t->k, add, .Y = added, .X = du, .n = (size_t)r->y.rows * (size_t)r->y.cols);
     tape_back_to(t, m);
 }
 
@@ -360,8 +374,9 @@ struct var *tape_norm(struct tape *t, struct var *x, struct var *u, int gamma, i
     r->mean = own(t, r, row);
     r->rstd = own(t, r, row);
     r->s = !u ? x->v : z ? z->v : own(t, r, (size_t)N * (size_t)D * t->k->act_size);
-    t->k->norm_fwd(r->y.v, u ? r->s : NULL, r->mean, r->rstd, x->v, u ? u->v : NULL, val(t, gamma), val(t, beta),
-                   &r->drop, eps, N, D);
+    KERN(t->k, norm_fwd, .Y = r->y.v, .S = u ? r->s : NULL, .mean = r->mean, .rstd = r->rstd,
+         .X = x->v, .U = u ? u->v : NULL, .gamma = val(t, gamma), .beta = val(t, beta),
+         .drop = &r->drop, .eps = eps, .N = N, .D = D);
     if (!t->train) { tape_back_to(t, m); r->n_own = 0; }
     if (sum) *sum = u ? z : x;
     return &r->y;
@@ -373,10 +388,11 @@ static void drop_back(struct tape *t, struct record *r)
     size_t n = (size_t)r->y.rows * (size_t)r->y.cols;
     if (r->x) {
         act *dx = tape_grad(t, r->x, &add);
-        if (add) t->k->add(dx, r->y.g, n); else t->k->copy(dx, r->y.g, n * t->k->act_size);
+        if (add) KERN(t->k, add, .Y = dx, .X = r->y.g, .n = n); else t->k->copy(dx, r->y.g, n * t->k->act_size);
     }
     act *du = tape_grad(t, r->u, &add);
-    t->k->drop_bwd(du, add, r->y.g, &r->drop, r->y.rows, r->y.cols);
+    KERN(t->k, drop_bwd, .dU = du, .add = add, .dS = r->y.g, .drop = &r->drop, .N = r->y.rows,
+         .D = r->y.cols);
 }
 
 struct var *tape_add_drop(struct tape *t, struct var *x, struct var *u)
@@ -385,7 +401,8 @@ struct var *tape_add_drop(struct tape *t, struct var *x, struct var *u)
     r->back = drop_back;
     r->x = x; r->u = u;
     r->drop = drop_site(t, t->p_drop);
-    t->k->drop_fwd(r->y.v, x ? x->v : NULL, u->v, &r->drop, u->rows, u->cols);
+    KERN(t->k, drop_fwd, .S = r->y.v, .X = x ? x->v : NULL, .U = u->v, .drop = &r->drop,
+         .N = u->rows, .D = u->cols);
     return &r->y;
 }
 
@@ -414,7 +431,8 @@ static void attn_back(struct tape *t, struct record *r)
         k = column(t, q, D); dk = column(t, dq, D);
         v = column(t, q, 2 * D); dv = column(t, dq, 2 * D);
     }
-    t->k->attn_bwd(dq, dk, dv, r->y.g, r->y.v, q, k, v, r->lse, &r->attn, &r->drop);
+    KERN(t->k, attn_bwd, .dQ = dq, .dK = dk, .dV = dv, .dO = r->y.g, .O = r->y.v, .Q = q, .K = k,
+         .V = v, .lse = r->lse, .g = &r->attn, .drop = &r->drop);
 }
 
 static struct var *attention(struct tape *t, struct var *q, struct var *kv, const struct spans *sq,
@@ -431,7 +449,8 @@ static struct var *attention(struct tape *t, struct var *q, struct var *kv, cons
         .rows_q = q->rows, .causal = causal, .scale = 1.0f / sqrtf((float)(D / heads)) };
     r->lse = t->train ? own(t, r, (size_t)q->rows * (size_t)heads * sizeof(float)) : NULL;
     act *k = kv ? kv->v : column(t, q->v, D);
-    t->k->attn_fwd(r->y.v, r->lse, q->v, k, column(t, k, D), &r->attn, &r->drop);
+    KERN(t->k, attn_fwd, .O = r->y.v, .lse = r->lse, .Q = q->v, .K = k, .V = column(t, k, D),
+         .g = &r->attn, .drop = &r->drop);
     return &r->y;
 }
 
@@ -453,7 +472,8 @@ static void gather_back(struct tape *t, struct record *r)
     act *dx = tape_grad(t, r->x, &add);
     int D = r->y.cols;
     if (!add) t->k->zero(dx, (size_t)r->x->rows * (size_t)D * t->k->act_size);
-    t->k->scatter(dx, D, true, r->y.g, D, r->index, r->y.rows, D);
+    KERN(t->k, scatter, .Y = dx, .ldy = D, .add = true, .X = r->y.g, .ldx = D, .index = r->index,
+         .M = r->y.rows, .D = D);
 }
 
 struct var *tape_gather(struct tape *t, struct var *x, const int32_t *index, int m)
@@ -461,7 +481,8 @@ struct var *tape_gather(struct tape *t, struct var *x, const int32_t *index, int
     struct record *r = record(t, m, x->cols);
     r->back = gather_back;
     r->x = x; r->index = index;
-    t->k->gather(r->y.v, x->cols, x->v, x->cols, index, m, x->cols);
+    KERN(t->k, gather, .Y = r->y.v, .ldy = x->cols, .X = x->v, .ldx = x->cols, .index = index,
+         .M = m, .D = x->cols);
     return &r->y;
 }
 
@@ -479,8 +500,10 @@ struct xent tape_xent(struct tape *t, struct var *x, int W, int b, const int32_t
         dx = tape_grad(t, x, &add);
         assert(!add);                        /* the output layer comes first among what reads these rows */
     }
-    t->k->xent(e.loss, e.nll, e.best, dx, t->train ? grad(t, W) : NULL, t->train ? grad(t, b) : NULL, x->v, val(t, W),
-               val(t, b), target, weight, allowed, smoothing, scale, M, x->cols, V);
+    KERN(t->k, xent, .loss = e.loss, .nll = e.nll, .best = e.best, .dX = dx,
+         .dW = t->train ? grad(t, W) : NULL, .db = t->train ? grad(t, b) : NULL, .X = x->v,
+         .W = val(t, W), .b = val(t, b), .target = target, .weight = weight, .allowed = allowed,
+         .eps = smoothing, .scale = scale, .M = M, .D = x->cols, .V = V);
     return e;
 }
 
@@ -495,9 +518,12 @@ float *tape_gc(struct tape *t, struct var *h, int O, const int32_t *target, cons
         if (!add) t->k->zero(dh, (size_t)h->rows * (size_t)h->cols * t->k->act_size);
     }
     if (O < 0)
-        t->k->gc(loss, dh, dh, h->v, h->v, true, target, nb, f, logx, dot_scale, weight, scale, M, J, h->cols);
+        KERN(t->k, gc, .loss = loss, .dH = dh, .dB = dh, .H = h->v, .B = h->v, .B_act = true,
+             .t = target, .nb = nb, .f = f, .logx = logx, .dot_scale = dot_scale, .weight = weight,
+             .scale = scale, .M = M, .J = J, .D = h->cols);
     else
-        t->k->gc(loss, dh, t->train ? grad(t, O) : NULL, h->v, val(t, O), false, target, nb, f, logx, dot_scale, weight,
-                 scale, M, J, h->cols);
+        KERN(t->k, gc, .loss = loss, .dH = dh, .dB = t->train ? grad(t, O) : NULL, .H = h->v,
+             .B = val(t, O), .t = target, .nb = nb, .f = f, .logx = logx, .dot_scale = dot_scale,
+             .weight = weight, .scale = scale, .M = M, .J = J, .D = h->cols);
     return loss;
 }

@@ -109,6 +109,7 @@ static void prepare(struct search *z, struct model *m, const struct var *memory,
     z->val = tape_alloc(z->t, (size_t)n * (size_t)b->k * sizeof(float));
     z->idx = tape_alloc(z->t, (size_t)n * (size_t)b->k * sizeof(int32_t));
     z->lse = tape_alloc(z->t, (size_t)n * sizeof(float));
+    b->val = z->val; b->idx = z->idx; b->lse = z->lse;
     double *norm = mem_alloc(((size_t)longest + 2) * sizeof *norm);
     for (int i = 0; i < longest + 2; i++) norm[i] = pow(i, o->length_penalty);
     b->norm = tape_bytes(z->t, norm, ((size_t)longest + 2) * sizeof *norm);
@@ -140,8 +141,9 @@ static void step(struct search *z)
     const struct kern_beam *b = &z->b;
     int rows = b->sentences * z->width, vocab = z->st.m->c.vocab;
     const act *logits = stepper_step(&z->st, b, rows);
-    z->k->topk(z->val, z->idx, z->lse, logits, z->allowed, rows, vocab, b->k);
-    z->k->beam(z->val, z->idx, z->lse, b);
+    KERN(z->k, topk, .val = z->val, .idx = z->idx, .lse = z->lse, .logits = logits,
+         .allowed = z->allowed, .M = rows, .V = vocab, .k = b->k);
+    z->k->beam(b);
 }
 
 /* Takes finished sentences out of the rows. */

@@ -30,7 +30,8 @@ void stepper_init(struct stepper *s, struct model *m, struct tape *t, const stru
         const struct layer_i *l = &m->dec.layer[i];
         s->cache[i] = matrix(t, cached, 2 * D);
         s->memory[i] = matrix(t, memory->rows, 2 * D);
-        t->k->linear_fwd(s->memory[i], NULL, memory->v, P(s, l->cross_kv.W), P(s, l->cross_kv.b), KERN_NONE, memory->rows, D, 2 * D);
+        KERN(t->k, linear_fwd, .Y = s->memory[i], .X = memory->v, .W = P(s, l->cross_kv.W),
+             .b = P(s, l->cross_kv.b), .N = memory->rows, .I = D, .O = 2 * D);
     }
     act **wides[] = { &s->x, &s->y, &s->z, &s->a };
     for (size_t i = 0; i < sizeof wides / sizeof *wides; i++) *wides[i] = matrix(t, rows, wide);
@@ -56,7 +57,8 @@ static void exchange(act **a, act **b) { act *c = *a; *a = *b; *b = c; }
 
 static void linear(struct stepper *s, act *Y, const act *X, struct linear_i i, enum kern_act f, int rows, int from, int to)
 {
-    s->k->linear_fwd(Y, NULL, X, P(s, i.W), P(s, i.b), f, rows, from, to);
+    KERN(s->k, linear_fwd, .Y = Y, .X = X, .W = P(s, i.W), .b = P(s, i.b), .f = f, .N = rows,
+         .I = from, .O = to);
 }
 
 /* y is what a block makes of `in`: x = in = LN(x + y) (post-norm), or x += y, in = LN(x) with the norm of the next block (pre-norm). */
@@ -64,7 +66,8 @@ static void residual(struct stepper *s, struct flow *w, struct linear_i post, st
 {
     const struct model_config *c = &s->m->c;
     struct linear_i n = c->pre_norm ? next : post;
-    s->k->norm_fwd(w->z, w->x, NULL, NULL, w->x, w->y, P(s, n.W), P(s, n.b), NULL, c->norm_eps, w->rows, c->dim);
+    KERN(s->k, norm_fwd, .Y = w->z, .S = w->x, .X = w->x, .U = w->y, .gamma = P(s, n.W),
+         .beta = P(s, n.b), .eps = c->norm_eps, .N = w->rows, .D = c->dim);
     w->in = w->z;
     exchange(&w->z, c->pre_norm ? &w->y : &w->x);
 }
@@ -76,9 +79,12 @@ static struct flow embed(struct stepper *s, const struct kern_beam *b, int rows)
     const struct model_config *c = &m->c;
     int E = model_embed_dim(c);
     struct flow w = { s->x, s->y, s->z, NULL, rows };
-    k->embed_fwd(w.x, b->token, b->pos, s->lang, P(s, m->tokens), P(s, m->dec.positions), P(s, m->dec.languages), c->scale_embed, rows, E);
+    KERN(k, embed_fwd, .Y = w.x, .token = b->token, .pos = b->pos, .lang = s->lang,
+         .E = P(s, m->tokens), .P = P(s, m->dec.positions), .L = P(s, m->dec.languages),
+         .scale = c->scale_embed, .N = rows, .D = E);
     if (m->dec.embed_norm.W >= 0) {
-        k->norm_fwd(w.y, NULL, NULL, NULL, w.x, NULL, P(s, m->dec.embed_norm.W), P(s, m->dec.embed_norm.b), NULL, c->norm_eps, rows, E);
+        KERN(k, norm_fwd, .Y = w.y, .X = w.x, .gamma = P(s, m->dec.embed_norm.W),
+             .beta = P(s, m->dec.embed_norm.b), .eps = c->norm_eps, .N = rows, .D = E);
         exchange(&w.x, &w.y);
     }
     if (m->dec.project.W >= 0) {
@@ -88,7 +94,8 @@ static struct flow embed(struct stepper *s, const struct kern_beam *b, int rows)
     w.in = w.x;
     if (c->pre_norm) {
         struct linear_i n = m->dec.layer[0].attn_norm;
-        k->norm_fwd(w.y, NULL, NULL, NULL, w.x, NULL, P(s, n.W), P(s, n.b), NULL, c->norm_eps, rows, c->dim);
+        KERN(k, norm_fwd, .Y = w.y, .X = w.x, .gamma = P(s, n.W), .beta = P(s, n.b),
+             .eps = c->norm_eps, .N = rows, .D = c->dim);
         w.in = w.y;
     }
     return w;
@@ -110,12 +117,15 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
     for (int i = 0; i < m->dec.n; i++) {
         const struct layer_i *l = &m->dec.layer[i];
         linear(s, s->qkv, w.in, l->qkv, KERN_NONE, rows, D, 3 * D);
-        k->scatter(s->cache[i], 2 * D, false, (char *)s->qkv + values, 3 * D, b->row, rows, 2 * D);
-        k->attn_fwd(s->a, NULL, s->qkv, s->cache[i], (char *)s->cache[i] + values, &self, NULL);
+        KERN(k, scatter, .Y = s->cache[i], .ldy = 2 * D, .X = (char *)s->qkv + values,
+             .ldx = 3 * D, .index = b->row, .M = rows, .D = 2 * D);
+        KERN(k, attn_fwd, .O = s->a, .Q = s->qkv, .K = s->cache[i],
+             .V = (char *)s->cache[i] + values, .g = &self);
         linear(s, w.y, s->a, l->out, KERN_NONE, rows, D, D);
         residual(s, &w, l->attn_norm, l->cross_norm);
         linear(s, s->qkv, w.in, l->cross_q, KERN_NONE, rows, D, D);
-        k->attn_fwd(s->a, NULL, s->qkv, s->memory[i], (char *)s->memory[i] + values, &cross, NULL);
+        KERN(k, attn_fwd, .O = s->a, .Q = s->qkv, .K = s->memory[i],
+             .V = (char *)s->memory[i] + values, .g = &cross);
         linear(s, w.y, s->a, l->cross_out, KERN_NONE, rows, D, D);
         residual(s, &w, l->cross_norm, l->ffn_norm);
         linear(s, s->f, w.in, l->in, c->activation, rows, D, c->ffn);
@@ -126,6 +136,7 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
         linear(s, s->a, w.in, m->output_dense, KERN_NONE, rows, D, model_embed_dim(c));
         w.in = s->a;
     }
-    k->linear_fwd(s->logits, NULL, w.in, P(s, m->tokens), P(s, m->output_bias), KERN_NONE, rows, model_embed_dim(c), c->vocab);
+    KERN(k, linear_fwd, .Y = s->logits, .X = w.in, .W = P(s, m->tokens), .b = P(s, m->output_bias),
+         .N = rows, .I = model_embed_dim(c), .O = c->vocab);
     return s->logits;
 }

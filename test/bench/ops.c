@@ -11,6 +11,7 @@
 #include "common/mem.h"
 #include "common/thread.h"
 #include "kernels/kernels.h"
+#include "test/unit/acts.h"
 
 static const struct kernels *k;
 static clockid_t clock_id = CLOCK_MONOTONIC;
@@ -28,7 +29,7 @@ static void *random_act(size_t n)
     struct rng r = { { 1, RNG_TEST, 0 }, n, 0 };
     for (size_t i = 0; i < n; i++) x[i] = rng_next_unit(&r) - 0.5f;
     void *p = k->alloc(n * sizeof(float));
-    k->put(p, x, n);
+    acts_put(k, p, x, n);
     free(x);
     return p;
 }
@@ -97,31 +98,68 @@ static void model(int layers, int D, int V, int T, int B, int heads)
     size_t d = (size_t)D * k->act_size;
     char *qkv = QKV, *dqkv = dQKV;
 
-    TIME("qkv", 6 * nd * D, 0, layers, k->linear_fwd(QKV, NULL, X, W, b, KERN_NONE, N, D, 3 * D));
-    TIME("attention", 4 * nd * T, 4 * bytes, layers, k->attn_fwd(Y, lse, qkv, qkv + d, qkv + 2 * d, &g, &drop));
-    TIME("out", 2 * nd * D, 0, layers, k->linear_fwd(Y, NULL, X, W, b, KERN_NONE, N, D, D));
-    TIME("norm", 0, 4 * bytes, 2 * layers, k->norm_fwd(Y, Z, mean, rstd, X, dY, b, b, &drop, 1e-5f, N, D));
-    TIME("ffn 1, gelu", 8 * nd * D, 0, layers, k->linear_fwd(H, pre, X, W, b, KERN_GELU, N, D, 4 * D));
-    TIME("ffn 2", 8 * nd * D, 0, layers, k->linear_fwd(Y, NULL, H, W, b, KERN_NONE, N, 4 * D, D));
-    TIME("ffn 2 backward", 16 * nd * D, 0, layers, k->linear_bwd(dH, false, dW, db, dY, H, W, pre, KERN_GELU, db, N, 4 * D, D));
-    TIME("ffn 1 backward", 16 * nd * D, 0, layers, k->linear_bwd(dX, true, dW, NULL, dH, X, W, NULL, KERN_NONE, NULL, N, D, 4 * D));
-    TIME("norm backward", 0, 4 * bytes, 2 * layers, k->norm_bwd(dX, false, dH, db, db, dY, NULL, Z, mean, rstd, b, &drop, N, D));
-    TIME("out backward", 4 * nd * D, 0, layers, k->linear_bwd(dX, false, dW, db, dY, X, W, NULL, KERN_NONE, NULL, N, D, D));
-    TIME("attention backward", 8 * nd * T, 8 * bytes, layers, k->attn_bwd(dqkv, dqkv + d, dqkv + 2 * d, dY, Y, qkv, qkv + d, qkv + 2 * d, lse, &g, &drop));
-    TIME("qkv backward", 12 * nd * D, 0, layers, k->linear_bwd(dX, true, dW, db, dQKV, X, W, NULL, KERN_NONE, NULL, N, D, 3 * D));
+    TIME("qkv", 6 * nd * D, 0, layers, KERN(k, linear_fwd, .Y = QKV, .X = X, .W = W, .b = b,
+                                            .N = N, .I = D, .O = 3 * D));
+    TIME("attention", 4 * nd * T, 4 * bytes, layers, KERN(k, attn_fwd, .O = Y, .lse = lse,
+                                                          .Q = qkv, .K = qkv + d, .V = qkv + 2 * d,
+                                                          .g = &g, .drop = &drop));
+    TIME("out", 2 * nd * D, 0, layers, KERN(k, linear_fwd, .Y = Y, .X = X, .W = W, .b = b, .N = N,
+                                            .I = D, .O = D));
+    TIME("norm", 0, 4 * bytes, 2 * layers, KERN(k, norm_fwd, .Y = Y, .S = Z, .mean = mean,
+                                                .rstd = rstd, .X = X, .U = dY, .gamma = b,
+                                                .beta = b, .drop = &drop, .eps = 1e-5f, .N = N,
+                                                .D = D));
+    TIME("ffn 1, gelu", 8 * nd * D, 0, layers, KERN(k, linear_fwd, .Y = H, .pre = pre, .X = X,
+                                                    .W = W, .b = b, .f = KERN_GELU, .N = N, .I = D,
+                                                    .O = 4 * D));
+    TIME("ffn 2", 8 * nd * D, 0, layers, KERN(k, linear_fwd, .Y = Y, .X = H, .W = W, .b = b,
+                                              .N = N, .I = 4 * D, .O = D));
+    TIME("ffn 2 backward", 16 * nd * D, 0, layers, KERN(k, linear_bwd, .dX = dH, .dW = dW,
+                                                        .db = db, .dY = dY, .X = H, .W = W,
+                                                        .pre_x = pre, .f = KERN_GELU, .db_x = db,
+                                                        .N = N, .I = 4 * D, .O = D));
+    TIME("ffn 1 backward", 16 * nd * D, 0, layers, KERN(k, linear_bwd, .dX = dX, .add = true,
+                                                        .dW = dW, .dY = dH, .X = X, .W = W, .N = N,
+                                                        .I = D, .O = 4 * D));
+    TIME("norm backward", 0, 4 * bytes, 2 * layers, KERN(k, norm_bwd, .dX = dX, .dU = dH,
+                                                         .dgamma = db, .dbeta = db, .dY = dY,
+                                                         .S = Z, .mean = mean, .rstd = rstd,
+                                                         .gamma = b, .drop = &drop, .N = N, .D = D));
+    TIME("out backward", 4 * nd * D, 0, layers, KERN(k, linear_bwd, .dX = dX, .dW = dW, .db = db,
+                                                     .dY = dY, .X = X, .W = W, .N = N, .I = D,
+                                                     .O = D));
+    TIME("attention backward", 8 * nd * T, 8 * bytes, layers, KERN(k, attn_bwd, .dQ = dqkv,
+                                                                   .dK = dqkv + d,
+                                                                   .dV = dqkv + 2 * d, .dO = dY,
+                                                                   .O = Y, .Q = qkv, .K = qkv + d,
+                                                                   .V = qkv + 2 * d, .lse = lse,
+                                                                   .g = &g, .drop = &drop));
+    TIME("qkv backward", 12 * nd * D, 0, layers, KERN(k, linear_bwd, .dX = dX, .add = true,
+                                                      .dW = dW, .db = db, .dY = dQKV, .X = X,
+                                                      .W = W, .N = N, .I = D, .O = 3 * D));
 
     size_t VD = (size_t)V * (size_t)D;
     float *E = random_float(VD), *dE = random_float(VD), *bv = random_float((size_t)V), *loss = random_float((size_t)M);
-    TIME("embeddings", 0, 2 * bytes, 1, k->embed_fwd(Y, token, (int32_t *)pos, NULL, E, E, NULL, 1, N, D));
-    TIME("embeddings backward", 0, 3 * bytes, 1, k->embed_bwd(dE, dE, NULL, dY, token, (int32_t *)pos, NULL, 1, N, D));
-    TIME("cross entropy, 15%", 6.0 * M * D * V, 0, 1, k->xent(loss, NULL, NULL, dX, dE, bv, X, E, bv, token, NULL, NULL, 0, 1, M, D, V));
+    TIME("embeddings", 0, 2 * bytes, 1, KERN(k, embed_fwd, .Y = Y, .token = token,
+                                             .pos = (int32_t *)pos, .E = E, .P = E, .scale = 1,
+                                             .N = N, .D = D));
+    TIME("embeddings backward", 0, 3 * bytes, 1, KERN(k, embed_bwd, .dE = dE, .dP = dE, .dY = dY,
+                                                      .token = token, .pos = (int32_t *)pos,
+                                                      .scale = 1, .N = N, .D = D));
+    TIME("cross entropy, 15%", 6.0 * M * D * V, 0, 1, KERN(k, xent, .loss = loss, .dX = dX,
+                                                           .dW = dE, .db = bv, .X = X, .W = E,
+                                                           .b = bv, .target = token, .eps = 0,
+                                                           .scale = 1, .M = M, .D = D, .V = V));
     size_t P = VD + (size_t)layers * 12 * (size_t)dd;
     float *p = random_float(P), *gr = random_float(P), *m = random_float(P), *v = random_float(P), *norm2 = random_float(1);
     struct kern_part all = { 0, P, false };
-    struct kern_adam a = { 1e-4, 0.9, 0.999, 1e-8, 0, 10, 1, 1 };
+    struct kern_adam a = {
+        .p = p, .g = gr, .m = m, .v = v, .part = &all, .parts = 1, .norm2 = norm2, .lr = 1e-4,
+        .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .step = 10, .clip = 1, .grad_scale = 1,
+    };
     k->zero(v, P * 4);
-    TIME("gradient norm", 0, 4.0 * (double)P, 1, k->norm2(norm2, gr, P));
-    TIME("adam", 0, 28.0 * (double)P, 1, k->adam(p, gr, m, v, &all, 1, &a, norm2));
+    TIME("gradient norm", 0, 4.0 * (double)P, 1, KERN(k, norm2, .out = norm2, .x = gr, .n = P));
+    TIME("adam", 0, 28.0 * (double)P, 1, k->adam(&a));
     TIME("zero gradients", 0, 4.0 * (double)P, 1, k->zero(gr, P * 4));
     printf("  step %.1f ms, %.0f tokens/s, %.1f GFLOP/s = %.0f%% of one product\n\n", step_ms, N / step_ms * 1e3,
            step_gflop / step_ms * 1e3, 100 * step_gflop / step_ms * 1e3 / peak);
@@ -143,7 +181,7 @@ int main(int argc, char **argv)
     double best = 1e9;
     for (int i = 0; i < 5; i++) {
         double t = now();
-        k->linear_fwd(Y, NULL, X, W, NULL, KERN_NONE, side, deep, side);
+        KERN(k, linear_fwd, .Y = Y, .X = X, .W = W, .N = side, .I = deep, .O = side);
         k->sync();
         t = now() - t;
         if (t < best) best = t;

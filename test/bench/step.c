@@ -15,6 +15,7 @@
 #include "common/thread.h"
 #include "common/vocab.h"
 #include "lib/model/decode.h"
+#include "test/unit/acts.h"
 
 static const struct kernels *k;
 
@@ -35,14 +36,15 @@ static double product_speed(int n)
     void *A = k->alloc(all * k->act_size), *C = k->alloc(all * k->act_size);
     float *W = k->alloc(all * sizeof *W);
     if (!A || !C || !W) return 0;
-    k->put(A, x, all);
+    acts_put(k, A, x, all);
     k->upload(W, x, all * sizeof *x);
     double best = 1e9;
     for (int i = 0; i < 6; i++) {
         enum { TIMES = 4 };
         k->sync();
         double t = now();
-        for (int j = 0; j < TIMES; j++) k->linear_fwd(C, NULL, A, W, NULL, KERN_NONE, n, n, n);
+        for (int j = 0; j < TIMES; j++) KERN(k, linear_fwd, .Y = C, .X = A, .W = W, .N = n, .I = n,
+                                             .O = n);
         k->sync();
         t = (now() - t) / TIMES;
         if (i && t < best) best = t;
@@ -140,9 +142,13 @@ int main(int argc, char **argv)
         } else h = tape_gather(&t, h, tape_int32(&t, row, (size_t)rows), rows);
         tape_xent(&t, model_output(&m, &t, h), m.tokens, m.output_bias, tape_int32(&t, target, (size_t)rows), NULL, NULL, 0, 1.0f / (float)rows);
         tape_backward(&t);
-        struct kern_adam a = { .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.01, .step = step, .clip = 5, .grad_scale = 1 };
-        k->norm2(norm2, m.ps.grad, m.ps.total);
-        k->adam(m.ps.value, m.ps.grad, m.ps.m, m.ps.v, m.ps.part, m.ps.n, &a, norm2);
+        struct kern_adam a = {
+            .p = m.ps.value, .g = m.ps.grad, .m = m.ps.m, .v = m.ps.v, .part = m.ps.part,
+            .parts = m.ps.n, .norm2 = norm2, .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8,
+            .weight_decay = 0.01, .step = step, .clip = 5, .grad_scale = 1,
+        };
+        KERN(k, norm2, .out = norm2, .x = m.ps.grad, .n = m.ps.total);
+        k->adam(&a);
         k->zero(m.ps.grad, m.ps.total * sizeof(float));
         k->fetch(got + step, norm2, sizeof *got);        /* read when a line of the log is due, as in a training run */
     }

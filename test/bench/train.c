@@ -33,7 +33,7 @@ static int sgemm(void)
     for (int i = 0; i < O * I; i++) W[i] = rng_next_unit(&r) - 0.5f;
     for (int i = 0; i < 12; i++) {
         double t = now();
-        k->linear_fwd(Y, NULL, X, W, NULL, KERN_NONE, N, I, O);
+        KERN(k, linear_fwd, .Y = Y, .X = X, .W = W, .N = N, .I = I, .O = O);
         float rate = (float)(2.0 * N * I * O / (now() - t) * 1e-9);
         if (rate > best) best = rate;
     }
@@ -96,9 +96,13 @@ int main(int argc, char **argv)
         pretrain_pass(&p, true, true, false, 1, &loss);
         nll = pretrain_sum(k, loss.mlm, loss.predicted);
         if (k->sync() < 0) { fprintf(stderr, "train: %s\n", err_msg()); return 1; }
-        struct kern_adam a = { 1e-4, 0.9, 0.999, 1e-8, 0, step, 5, 1 };
-        k->norm2(norm2, m.ps.grad, m.ps.total);
-        k->adam(m.ps.value, m.ps.grad, m.ps.m, m.ps.v, m.ps.part, m.ps.n, &a, norm2);
+        struct kern_adam a = {
+            .p = m.ps.value, .g = m.ps.grad, .m = m.ps.m, .v = m.ps.v, .part = m.ps.part,
+            .parts = m.ps.n, .norm2 = norm2, .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8,
+            .step = step, .clip = 5, .grad_scale = 1,
+        };
+        KERN(k, norm2, .out = norm2, .x = m.ps.grad, .n = m.ps.total);
+        k->adam(&a);
         k->zero(m.ps.grad, m.ps.total * sizeof(float));
         if (step <= 2) continue;
         took[runs++] = now() - start;

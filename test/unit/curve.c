@@ -82,9 +82,13 @@ static void two_hundred_steps_follow_pytorchs_losses(void **state)
         tape_reset(&t, true);
         pretrain_pass(&p, true, true, false, 1, &loss);
         last = pretrain_sum(k, loss.mlm, loss.predicted) / loss.predicted;
-        struct kern_adam a = { .lr = step < WARMUP ? LR * step / WARMUP : LR, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .step = step, .clip = 1, .grad_scale = 1 };
-        k->norm2(norm2, m.ps.grad, m.ps.total);
-        k->adam(m.ps.value, m.ps.grad, m.ps.m, m.ps.v, m.ps.part, m.ps.n, &a, norm2);
+        struct kern_adam a = {
+            .p = m.ps.value, .g = m.ps.grad, .m = m.ps.m, .v = m.ps.v, .part = m.ps.part,
+            .parts = m.ps.n, .norm2 = norm2, .lr = step < WARMUP ? LR * step / WARMUP : LR,
+            .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .step = step, .clip = 1, .grad_scale = 1,
+        };
+        KERN(k, norm2, .out = norm2, .x = m.ps.grad, .n = m.ps.total);
+        k->adam(&a);
         k->zero(m.ps.grad, m.ps.total * 4);
         if (step == 1) first = last;
         double d = fabs(last - (double)want[step - 1]);

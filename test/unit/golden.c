@@ -290,9 +290,14 @@ static void ten_steps(const char *kind)
         tape_reset(&t, true);
         if (m.c.decoder_layers) loss += mt();
         if (!(fabs(loss - curve[s]) < 1e-4 * curve[s])) fail_msg("%s: loss of step %d: %.8g, PyTorch has %.8g", kind, s, loss, curve[s]);
-        struct kern_adam a = { .lr = 1e-3f, .beta1 = 0.9f, .beta2 = 0.98f, .eps = 1e-5f, .weight_decay = decay ? 0.1 : 0, .step = s + 1, .clip = 1, .grad_scale = 1 };
-        k->norm2(norm2, m.ps.grad, m.ps.total);
-        (lamb ? k->lamb : k->adam)(m.ps.value, m.ps.grad, m.ps.m, m.ps.v, m.ps.part, m.ps.n, &a, norm2);
+        struct kern_adam a = {
+            .p = m.ps.value, .g = m.ps.grad, .m = m.ps.m, .v = m.ps.v, .part = m.ps.part,
+            .parts = m.ps.n, .norm2 = norm2, .lamb = lamb, .lr = 1e-3f, .beta1 = 0.9f,
+            .beta2 = 0.98f, .eps = 1e-5f, .weight_decay = decay ? 0.1 : 0, .step = s + 1, .clip = 1,
+            .grad_scale = 1,
+        };
+        KERN(k, norm2, .out = norm2, .x = m.ps.grad, .n = m.ps.total);
+        k->adam(&a);
         k->zero(m.ps.grad, m.ps.total * 4);
     }
     for (int i = 0; i < m.ps.n; i++) {

@@ -20,6 +20,7 @@
 #include "common/safetensors.h"
 #include "common/thread.h"
 #include "kernels/kernels.h"
+#include "test/unit/acts.h"
 
 static const struct kernels *k;
 static double tolerance = 1e-5;                  /* norm-relative, of float32 */
@@ -84,7 +85,7 @@ static size_t bytes_of(enum kind kind, size_t n) { return n * (kind == ACT ? k->
 static void put(enum kind kind, void *dev, const float *v, size_t n)
 {
     if (n == 0) return;
-    if (kind == ACT) k->put(dev, v, n); else k->upload(dev, v, n * sizeof *v);
+    if (kind == ACT) acts_put(k, dev, v, n); else k->upload(dev, v, n * sizeof *v);
 }
 static void get(enum kind kind, float *v, const void *dev, size_t n)
 {
@@ -337,12 +338,14 @@ static void linear_plain(struct test *t)
 }
 static void linear_forward(struct test *t)
 {
-    k->linear_fwd(t->out[0].dev, NULL, t->in[0].dev, t->in[1].dev, t->in[2].dev, KERN_NONE, t->s.N, t->s.I, t->s.O);
+    KERN(k, linear_fwd, .Y = t->out[0].dev, .X = t->in[0].dev, .W = t->in[1].dev,
+         .b = t->in[2].dev, .N = t->s.N, .I = t->s.I, .O = t->s.O);
 }
 static void linear_backward(struct test *t)
 {
-    k->linear_bwd(t->in[0].grad, t->s.add, t->in[1].grad, t->in[2].grad, t->out[0].cot_dev, t->in[0].dev, t->in[1].dev,
-                  NULL, KERN_NONE, NULL, t->s.N, t->s.I, t->s.O);
+    KERN(k, linear_bwd, .dX = t->in[0].grad, .add = t->s.add, .dW = t->in[1].grad,
+         .db = t->in[2].grad, .dY = t->out[0].cot_dev, .X = t->in[0].dev, .W = t->in[1].dev,
+         .N = t->s.N, .I = t->s.I, .O = t->s.O);
 }
 
 /* f(X W1^T + b1) W2^T + b2: activations forward, and their derivative inside the next product's backward pass. */
@@ -368,8 +371,10 @@ static void ffn_plain(struct test *t)
 static void ffn_forward(struct test *t)
 {
     struct shape s = t->s;
-    k->linear_fwd(t->extra[0], t->extra[1], t->in[0].dev, t->in[1].dev, t->in[2].dev, s.f, s.N, s.I, s.H);
-    k->linear_fwd(t->out[0].dev, NULL, t->extra[0], t->in[3].dev, t->in[4].dev, KERN_NONE, s.N, s.H, s.O);
+    KERN(k, linear_fwd, .Y = t->extra[0], .pre = t->extra[1], .X = t->in[0].dev, .W = t->in[1].dev,
+         .b = t->in[2].dev, .f = s.f, .N = s.N, .I = s.I, .O = s.H);
+    KERN(k, linear_fwd, .Y = t->out[0].dev, .X = t->extra[0], .W = t->in[3].dev, .b = t->in[4].dev,
+         .N = s.N, .I = s.H, .O = s.O);
 }
 /* Of the hidden states both are kept, or only what they were before f (`alone`), with one call for all or two (`plain`). */
 static void ffn_backward(struct test *t)
@@ -378,12 +383,16 @@ static void ffn_backward(struct test *t)
     bool sums = t->in[2].grad && !s.add;                /* of the first bias, in the first call */
     if (s.N) k->zero(t->extra[2], bytes_of(ACT, times(s.N, s.H)));
     if (s.alone || s.plain) k->copy(t->extra[0], t->extra[1], bytes_of(ACT, times(s.N, s.H)));
-    k->linear_bwd(t->extra[2], s.add, s.plain ? NULL : t->in[3].grad, s.plain ? NULL : t->in[4].grad, t->out[0].cot_dev, t->extra[0], t->in[3].dev,
-                  s.alone ? t->extra[0] : t->extra[1], s.f, sums ? t->in[2].grad : NULL, s.N, s.H, s.O);
+    KERN(k, linear_bwd, .dX = t->extra[2], .add = s.add, .dW = s.plain ? NULL : t->in[3].grad,
+         .db = s.plain ? NULL : t->in[4].grad, .dY = t->out[0].cot_dev, .X = t->extra[0],
+         .W = t->in[3].dev, .pre_x = s.alone ? t->extra[0] : t->extra[1], .f = s.f,
+         .db_x = sums ? t->in[2].grad : NULL, .N = s.N, .I = s.H, .O = s.O);
     if (s.plain)
-        k->linear_bwd(NULL, false, t->in[3].grad, t->in[4].grad, t->out[0].cot_dev, t->extra[0], NULL, t->extra[0], s.f, NULL, s.N, s.H, s.O);
-    k->linear_bwd(t->in[0].grad, s.add, t->in[1].grad, sums ? NULL : t->in[2].grad, t->extra[2], t->in[0].dev, t->in[1].dev,
-                  NULL, KERN_NONE, NULL, s.N, s.I, s.H);
+        KERN(k, linear_bwd, .dW = t->in[3].grad, .db = t->in[4].grad, .dY = t->out[0].cot_dev,
+             .X = t->extra[0], .pre_x = t->extra[0], .f = s.f, .N = s.N, .I = s.H, .O = s.O);
+    KERN(k, linear_bwd, .dX = t->in[0].grad, .add = s.add, .dW = t->in[1].grad,
+         .db = sums ? NULL : t->in[2].grad, .dY = t->extra[2], .X = t->in[0].dev,
+         .W = t->in[1].dev, .N = s.N, .I = s.I, .O = s.H);
 }
 
 /* f(X W^T + b), whose backward pass begins with f' alone. */
@@ -399,15 +408,17 @@ static void dense_plain(struct test *t)
 }
 static void dense_forward(struct test *t)
 {
-    k->linear_fwd(t->out[0].dev, t->extra[0], t->in[0].dev, t->in[1].dev, t->in[2].dev, t->s.f, t->s.N, t->s.I, t->s.O);
+    KERN(k, linear_fwd, .Y = t->out[0].dev, .pre = t->extra[0], .X = t->in[0].dev,
+         .W = t->in[1].dev, .b = t->in[2].dev, .f = t->s.f, .N = t->s.N, .I = t->s.I, .O = t->s.O);
 }
 static void dense_backward(struct test *t)
 {
     struct shape s = t->s;
     k->copy(t->extra[1], t->out[0].cot_dev, bytes_of(ACT, times(s.N, s.O)));
-    k->act_bwd(t->extra[1], t->extra[0], s.f, times(s.N, s.O));
-    k->linear_bwd(t->in[0].grad, s.add, t->in[1].grad, t->in[2].grad, t->extra[1], t->in[0].dev, t->in[1].dev,
-                  NULL, KERN_NONE, NULL, s.N, s.I, s.O);
+    KERN(k, act_bwd, .dX = t->extra[1], .pre = t->extra[0], .f = s.f, .n = times(s.N, s.O));
+    KERN(k, linear_bwd, .dX = t->in[0].grad, .add = s.add, .dW = t->in[1].grad,
+         .db = t->in[2].grad, .dY = t->extra[1], .X = t->in[0].dev, .W = t->in[1].dev, .N = s.N,
+         .I = s.I, .O = s.O);
 }
 
 /* --- embeddings --------------------------------------------------------------------------------------------- */
@@ -438,13 +449,15 @@ static void embed_plain(struct test *t)
 }
 static void embed_forward(struct test *t)
 {
-    k->embed_fwd(t->out[0].dev, idev(t, 0), idev(t, 1), idev(t, 2), t->in[0].dev, t->in[1].dev, t->in[2].dev,
-                 EMBED_SCALE, t->s.N, t->s.I);
+    KERN(k, embed_fwd, .Y = t->out[0].dev, .token = idev(t, 0), .pos = idev(t, 1),
+         .lang = idev(t, 2), .E = t->in[0].dev, .P = t->in[1].dev, .L = t->in[2].dev,
+         .scale = EMBED_SCALE, .N = t->s.N, .D = t->s.I);
 }
 static void embed_backward(struct test *t)
 {
-    k->embed_bwd(t->in[0].grad, t->in[1].grad, t->in[2].grad, t->out[0].cot_dev, idev(t, 0), idev(t, 1), idev(t, 2),
-                 EMBED_SCALE, t->s.N, t->s.I);
+    KERN(k, embed_bwd, .dE = t->in[0].grad, .dP = t->in[1].grad, .dL = t->in[2].grad,
+         .dY = t->out[0].cot_dev, .token = idev(t, 0), .pos = idev(t, 1), .lang = idev(t, 2),
+         .scale = EMBED_SCALE, .N = t->s.N, .D = t->s.I);
 }
 
 /* --- residual, dropout, layer norm: outputs Y and, with `sum`, S; in_place: S is X ---------------------------- */
@@ -492,16 +505,21 @@ static void norm_forward(struct test *t)
         k->copy(norm_sum(t), X, bytes_of(ACT, times(t->s.N, t->s.I)));
         X = norm_sum(t);
     }
-    k->norm_fwd(t->out[0].dev, t->s.plain && !t->s.sum && !t->s.in_place ? NULL : norm_sum(t), t->extra[2], t->extra[3], X,
-                t->in[3].dev, t->in[1].dev, t->in[2].dev, &t->drop, NORM_EPS, t->s.N, t->s.I);
+    KERN(k, norm_fwd, .Y = t->out[0].dev,
+         .S = t->s.plain && !t->s.sum && !t->s.in_place ? NULL : norm_sum(t), .mean = t->extra[2],
+         .rstd = t->extra[3], .X = X, .U = t->in[3].dev, .gamma = t->in[1].dev,
+         .beta = t->in[2].dev, .drop = &t->drop, .eps = NORM_EPS, .N = t->s.N, .D = t->s.I);
 }
 static void norm_backward(struct test *t)
 {
     /* dU is written, not added to: the caller adds. */
     void *dU = t->s.plain ? NULL : t->s.add ? t->extra[5] : t->in[3].grad;
-    k->norm_bwd(t->in[0].grad, t->s.add, dU, t->in[1].grad, t->in[2].grad, t->out[0].cot_dev,
-                t->s.sum ? t->out[1].cot_dev : NULL, norm_sum(t), t->extra[2], t->extra[3], t->in[1].dev, &t->drop, t->s.N, t->s.I);
-    if (dU == t->extra[5] && dU) k->add(t->in[3].grad, dU, times(t->s.N, t->s.I));
+    KERN(k, norm_bwd, .dX = t->in[0].grad, .add = t->s.add, .dU = dU, .dgamma = t->in[1].grad,
+         .dbeta = t->in[2].grad, .dY = t->out[0].cot_dev,
+         .dS = t->s.sum ? t->out[1].cot_dev : NULL, .S = norm_sum(t), .mean = t->extra[2],
+         .rstd = t->extra[3], .gamma = t->in[1].dev, .drop = &t->drop, .N = t->s.N, .D = t->s.I);
+    if (dU == t->extra[5] && dU) KERN(k, add, .Y = t->in[3].grad, .X = dU,
+                                      .n = times(t->s.N, t->s.I));
 }
 
 /* --- dropout alone ------------------------------------------------------------------------------------------ */
@@ -523,9 +541,12 @@ static void drop_plain(struct test *t)
 }
 static void drop_forward(struct test *t)
 {
-    k->drop_fwd(t->out[0].dev, t->s.plain ? NULL : t->in[1].dev, t->in[0].dev, &t->drop, t->s.N, t->s.I);
+    KERN(k, drop_fwd, .S = t->out[0].dev, .X = t->s.plain ? NULL : t->in[1].dev, .U = t->in[0].dev,
+         .drop = &t->drop, .N = t->s.N, .D = t->s.I);
 }
-static void drop_backward(struct test *t) { k->drop_bwd(t->in[0].grad, t->s.add, t->out[0].cot_dev, &t->drop, t->s.N, t->s.I); }
+static void drop_backward(struct test *t) { KERN(k, drop_bwd, .dU = t->in[0].grad, .add = t->s.add,
+                                                 .dS = t->out[0].cot_dev, .drop = &t->drop,
+                                                 .N = t->s.N, .D = t->s.I); }
 
 /* --- attention: self (QKV in one matrix), cross (Q; K and V in one), cached (query rows are the last of longer keys,
  * key rows lie apart) ----------------------------------------------------------------------------------------- */
@@ -593,15 +614,17 @@ static void attn_forward(struct test *t)
 {
     int D = t->attn.heads * t->attn.dim;
     void *K = t->n_in == 1 ? column(t->in[0].dev, D) : t->in[1].dev;
-    k->attn_fwd(t->out[0].dev, t->extra[2], t->in[0].dev, K, column(K, D), &t->attn, &t->drop);
+    KERN(k, attn_fwd, .O = t->out[0].dev, .lse = t->extra[2], .Q = t->in[0].dev, .K = K,
+         .V = column(K, D), .g = &t->attn, .drop = &t->drop);
 }
 static void attn_backward(struct test *t)
 {
     int D = t->attn.heads * t->attn.dim;
     bool one = t->n_in == 1;
     void *K = one ? column(t->in[0].dev, D) : t->in[1].dev, *dK = one ? column(t->in[0].grad, D) : t->in[1].grad;
-    k->attn_bwd(t->in[0].grad, dK, column(dK, D), t->out[0].cot_dev, t->out[0].dev, t->in[0].dev, K, column(K, D),
-                t->extra[2], &t->attn, &t->drop);
+    KERN(k, attn_bwd, .dQ = t->in[0].grad, .dK = dK, .dV = column(dK, D), .dO = t->out[0].cot_dev,
+         .O = t->out[0].dev, .Q = t->in[0].dev, .K = K, .V = column(K, D), .lse = t->extra[2],
+         .g = &t->attn, .drop = &t->drop);
 }
 
 /* --- rows: the gradient of gather is scatter ---------------------------------------------------------------- */
@@ -621,10 +644,13 @@ static void gather_plain(struct test *t)
         for (int i = 0; i < D; i++)
             t->out[0].x[times(m, D) + (size_t)i] = t->ints[0].v[m] < 0 ? 0 : t->in[0].x[times(t->ints[0].v[m], D + 3) + (size_t)i];
 }
-static void gather_forward(struct test *t) { k->gather(t->out[0].dev, t->s.I, t->in[0].dev, t->s.I + 3, idev(t, 0), t->s.O, t->s.I); }
+static void gather_forward(struct test *t) { KERN(k, gather, .Y = t->out[0].dev, .ldy = t->s.I,
+                                                  .X = t->in[0].dev, .ldx = t->s.I + 3,
+                                                  .index = idev(t, 0), .M = t->s.O, .D = t->s.I); }
 static void gather_backward(struct test *t)
 {
-    k->scatter(t->in[0].grad, t->s.I + 3, t->s.add, t->out[0].cot_dev, t->s.I, idev(t, 0), t->s.O, t->s.I);
+    KERN(k, scatter, .Y = t->in[0].grad, .ldy = t->s.I + 3, .add = t->s.add,
+         .X = t->out[0].cot_dev, .ldx = t->s.I, .index = idev(t, 0), .M = t->s.O, .D = t->s.I);
 }
 
 /* --- output layer and cross entropy ------------------------------------------------------------------------- */
@@ -681,9 +707,12 @@ static void xent_plain(struct test *t)
 static void xent_run(struct test *t, bool gradients)
 {
     struct shape s = t->s;
-    k->xent(t->out[0].dev, t->out[1].dev, NULL, gradients ? t->in[0].grad : NULL, gradients ? t->in[1].grad : NULL,
-            gradients ? t->in[2].grad : NULL, t->in[0].dev, t->in[1].dev, t->in[2].dev, idev(t, 0),
-            s.weighted ? t->extra[0] : NULL, t->allowed_dev, s.eps, XENT_SCALE, s.N, s.I, s.V);
+    KERN(k, xent, .loss = t->out[0].dev, .nll = t->out[1].dev,
+         .dX = gradients ? t->in[0].grad : NULL, .dW = gradients ? t->in[1].grad : NULL,
+         .db = gradients ? t->in[2].grad : NULL, .X = t->in[0].dev, .W = t->in[1].dev,
+         .b = t->in[2].dev, .target = idev(t, 0), .weight = s.weighted ? t->extra[0] : NULL,
+         .allowed = t->allowed_dev, .eps = s.eps, .scale = XENT_SCALE, .M = s.N, .D = s.I,
+         .V = s.V);
 }
 static void xent_forward(struct test *t) { xent_run(t, false); }
 static void xent_backward(struct test *t) { xent_run(t, true); }
@@ -731,9 +760,11 @@ static void gc_run(struct test *t, bool gradients)
 {
     struct shape s = t->s;
     void *dH = gradients ? t->in[0].grad : NULL;
-    k->gc(t->out[0].dev, dH, !gradients ? NULL : s.output ? t->in[1].grad : dH, t->in[0].dev,
-          s.output ? t->in[1].dev : t->in[0].dev, !s.output, idev(t, 0), idev(t, 1), t->extra[0], t->extra[1],
-          GC_DOT, GC_WEIGHT, GC_SCALE, s.O, s.J, s.I);
+    KERN(k, gc, .loss = t->out[0].dev, .dH = dH,
+         .dB = !gradients ? NULL : s.output ? t->in[1].grad : dH, .H = t->in[0].dev,
+         .B = s.output ? t->in[1].dev : t->in[0].dev, .B_act = !s.output, .t = idev(t, 0),
+         .nb = idev(t, 1), .f = t->extra[0], .logx = t->extra[1], .dot_scale = GC_DOT,
+         .weight = GC_WEIGHT, .scale = GC_SCALE, .M = s.O, .J = s.J, .D = s.I);
 }
 static void gc_forward(struct test *t) { gc_run(t, false); }
 static void gc_backward(struct test *t) { gc_run(t, true); }
@@ -895,7 +926,7 @@ static void long_sums_are_whole(void **state)
                 int N = rows + over, O = shapes[c][0], I = shapes[c][1];
                 size_t n = times(O, I), bad = 0;
                 k->zero(dW, n * 4);
-                k->linear_bwd(NULL, false, dW, NULL, dY, X, NULL, NULL, KERN_NONE, NULL, N, I, O);
+                KERN(k, linear_bwd, .dW = dW, .dY = dY, .X = X, .N = N, .I = I, .O = O);
                 k->download(got, dW, n * 4);
                 for (size_t i = 0; i < n; i++) if (got[i] != (float)N) bad = i + 1;
                 if (bad && failed++ < 10) printf("a gradient [%d, %d]: a sum of %d ones is %.9g\n", O, I, N, (double)got[bad - 1]);
@@ -971,7 +1002,8 @@ static void topk_is_a_sort_of_the_allowed_words(void **state)
         put(ACT, dx, x, times(M, V));
         get(ACT, x, dx, times(M, V));
         k->upload(dok, ok, (size_t)V);
-        k->topk(dval, didx, dlse, dx, some ? dok : NULL, M, V, n);
+        KERN(k, topk, .val = dval, .idx = didx, .lse = dlse, .logits = dx,
+             .allowed = some ? dok : NULL, .M = M, .V = V, .k = n);
         if (M) { k->download(val, dval, times(M, n) * 4); k->download(idx, didx, times(M, n) * 4); k->download(lse, dlse, (size_t)M * 4); }
         for (int m = 0; m < M; m++) {
             char *taken = mem_zero((size_t)V, 1);
@@ -1004,14 +1036,13 @@ static void best_is_the_first_largest_logit_among_the_allowed(void **state)
     void *x = device(bytes_of(ACT, 2)), *w = device(sizeof W), *t = device(sizeof target), *a = device(5), *b = device(sizeof best);
     put(ACT, x, X, 2);
     k->upload(w, W, sizeof W); k->upload(t, target, sizeof target); k->upload(a, allowed, 5);
-    k->xent(NULL, NULL, b, NULL, NULL, NULL, x, w, NULL, t, NULL, a, 0, 1, 2, 1, 5);
+    KERN(k, xent, .best = b, .X = x, .W = w, .target = t, .allowed = a, .eps = 0, .scale = 1,
+         .M = 2, .D = 1, .V = 5);
     k->download(best, b, sizeof best);
     assert_int_equal(best[0], 2);
     assert_int_equal(best[1], 4);
     k->release(x); k->release(w); k->release(t); k->release(a); k->release(b);
 }
-
-typedef void optimiser(float *, const float *, float *, float *, const struct kern_part *, int, const struct kern_adam *, const float *);
 
 /* The tensors of a case: of several sizes, with and without decay, next to each other and apart. */
 static const struct tensors { int n; struct kern_part part[6]; } tensors[] = {
@@ -1041,7 +1072,7 @@ static void plain_step(const struct kern_part *x, bool lamb, int step, double by
     free(u);
 }
 
-static void optimiser_follows_the_paper(const char *name, optimiser *optimise, bool lamb)
+static void optimiser_follows_the_paper(const char *name, bool lamb)
 {
     struct test t = { .rng = { { 3, RNG_TEST, 0 }, 0, 0 } };
     for (size_t c = 0; c < sizeof tensors / sizeof tensors[0]; c++) {
@@ -1054,15 +1085,18 @@ static void optimiser_follows_the_paper(const char *name, optimiser *optimise, b
         for (size_t i = 0; i < n; i++) want[i] = (double)p[i];
         if (n) { k->upload(dp, p, n * 4); k->zero(dm, n * 4); k->zero(dv, n * 4); }
         for (int step = 1; step <= 4; step++) {
-            struct kern_adam a = { .lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1, .step = step,
-                                   .clip = step < 4 ? 0.5f : 0, .grad_scale = 0.25f };
+            struct kern_adam a = {
+                .p = dp, .g = dg, .m = dm, .v = dv, .part = part, .parts = parts, .norm2 = dn, .lamb = lamb,
+                .lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1, .step = step,
+                .clip = step < 4 ? 0.5f : 0, .grad_scale = 0.25f,
+            };
             double square = 0;
             for (size_t i = 0; i < n; i++) { g[i] *= 0.9f; square += (double)g[i] * (double)g[i]; }
             if (n) k->upload(dg, g, n * 4);
-            k->norm2(dn, dg, n);
+            KERN(k, norm2, .out = dn, .x = dg, .n = n);
             k->download(&norm, dn, 4);
             assert_true(fabs((double)norm - square) <= 1e-6 * square);
-            optimise(dp, dg, dm, dv, part, parts, &a, dn);
+            k->adam(&a);
             double by = 0.25, clip = 0.5 / (0.25 * sqrt(square) + 1e-6);
             if (step < 4 && clip < 1) by *= clip;
             for (int i = 0; i < parts; i++) plain_step(&part[i], lamb, step, by, g, want, m, v);
@@ -1074,9 +1108,12 @@ static void optimiser_follows_the_paper(const char *name, optimiser *optimise, b
             if (i < part[x].at) assert_memory_equal(&got[i], &p[i], 4);
         }
         float bad = INFINITY, *same = mem_zero(n, 4);
-        struct kern_adam a = { .lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .step = 5, .clip = 1, .grad_scale = 1 };
+        struct kern_adam a = {
+            .p = dp, .g = dg, .m = dm, .v = dv, .part = part, .parts = parts, .norm2 = dn, .lamb = lamb,
+            .lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .step = 5, .clip = 1, .grad_scale = 1,
+        };
         k->upload(dn, &bad, 4);
-        optimise(dp, dg, dm, dv, part, parts, &a, dn);
+        k->adam(&a);
         if (n) k->download(same, dp, n * 4);
         assert_memory_equal(got, same, n * 4);
         free(p); free(g); free(got); free(want); free(m); free(v); free(same);
@@ -1087,13 +1124,13 @@ static void optimiser_follows_the_paper(const char *name, optimiser *optimise, b
 static void adam_follows_the_paper_and_skips_gradients_that_are_not_finite(void **state)
 {
     (void)state;
-    optimiser_follows_the_paper("adam", k->adam, false);
+    optimiser_follows_the_paper("adam", false);
 }
 
 static void lamb_follows_the_paper_and_skips_gradients_that_are_not_finite(void **state)
 {
     (void)state;
-    optimiser_follows_the_paper("lamb", k->lamb, true);
+    optimiser_follows_the_paper("lamb", true);
 }
 
 static void lamb_moves_parameters_of_zero_and_by_the_same_bytes_on_any_number_of_threads(void **state)
@@ -1103,16 +1140,19 @@ static void lamb_moves_parameters_of_zero_and_by_the_same_bytes_on_any_number_of
     enum { N = 200000 };
     const struct kern_part all = { 0, N, true };
     float *p = random_floats(&t, N), *g = random_floats(&t, N), *got[2];
-    struct kern_adam a = { .lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1, .step = 1, .grad_scale = 1 };
     void *dp = device(N * 4), *dg = device(N * 4), *dm = device(N * 4), *dv = device(N * 4), *dn = device(4);
+    struct kern_adam a = {
+        .p = dp, .g = dg, .m = dm, .v = dv, .part = &all, .parts = 1, .norm2 = dn, .lamb = true, .lr = 0.01,
+        .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1, .step = 1, .grad_scale = 1,
+    };
     k->upload(dg, g, N * 4);
     for (int i = 0; i < 2; i++) {
         par_threads_set(i ? 5 : 1);
         k->upload(dp, p, N * 4);
         k->zero(dm, N * 4);
         k->zero(dv, N * 4);
-        k->norm2(dn, dg, N);
-        k->lamb(dp, dg, dm, dv, &all, 1, &a, dn);
+        KERN(k, norm2, .out = dn, .x = dg, .n = N);
+        k->adam(&a);
         k->download(got[i] = mem_zero(N, 4), dp, N * 4);
     }
     par_threads_set(1);
@@ -1120,7 +1160,8 @@ static void lamb_moves_parameters_of_zero_and_by_the_same_bytes_on_any_number_of
     k->zero(dp, N * 4);
     k->zero(dm, N * 4);
     k->zero(dv, N * 4);
-    k->lamb(dp, dg, dm, dv, &all, 1, &a, NULL);            /* |p| = 0: u is -sign(g), the factor 1 */
+    a.norm2 = NULL;
+    k->adam(&a);                                           /* |p| = 0: u is -sign(g), the factor 1 */
     k->download(got[0], dp, N * 4);
     for (int i = 0; i < N; i++)
         if (fabsf(g[i]) > 1e-3f && fabsf(got[0][i] + (g[i] > 0 ? 0.01f : -0.01f)) > 1e-6f) fail_msg("p[%d] is %g where g is %g", i, (double)got[0][i], (double)g[i]);
@@ -1128,26 +1169,27 @@ static void lamb_moves_parameters_of_zero_and_by_the_same_bytes_on_any_number_of
     k->release(dp); k->release(dg); k->release(dm); k->release(dv); k->release(dn);
 }
 
-static void matrices_are_added_and_scaled(void **state)
+static void matrices_are_added_and_averaged(void **state)
 {
     (void)state;
     struct test t = { .rng = { { 4, RNG_TEST, 0 }, 0, 0 } };
     enum { N = 70001 };
     float *x = random_floats(&t, N), *y = random_floats(&t, N), *got = mem_zero(N, 4);
-    void *dx = device(bytes_of(ACT, N)), *dy = device(bytes_of(ACT, N)), *ds = device(N * 4);
+    void *dx = device(bytes_of(ACT, N)), *dy = device(bytes_of(ACT, N)), *ds = device(N * 4), *dq = device(N * 4);
     double *want = mem_zero(N, sizeof *want);
     put(ACT, dx, x, N); put(ACT, dy, y, N);
-    k->add(dy, dx, N);
+    KERN(k, add, .Y = dy, .X = dx, .n = N);
     get(ACT, got, dy, N);
     for (int i = 0; i < N; i++) want[i] = (double)x[i] + (double)y[i];
     assert_true(agree("add", "y", got, want, N, tolerance));
     k->upload(ds, x, N * 4);
-    k->scale(ds, -0.5f, N);
+    k->upload(dq, y, N * 4);
+    KERN(k, ema, .p = ds, .q = dq, .m = 0.875, .n = N);
     k->download(got, ds, N * 4);
-    for (int i = 0; i < N; i++) want[i] = -0.5 * (double)x[i];
-    assert_true(agree("scale", "x", got, want, N, 1e-7));
+    for (int i = 0; i < N; i++) want[i] = 0.875 * (double)x[i] + 0.125 * (double)y[i];
+    assert_true(agree("ema", "p", got, want, N, 1e-7));
     free(x); free(y); free(got); free(want);
-    k->release(dx); k->release(dy); k->release(ds);
+    k->release(dx); k->release(dy); k->release(ds); k->release(dq);
 }
 
 /* A NaN or infinity in comes out as one: training stops with a message instead of going on with nonsense. */
@@ -1164,13 +1206,13 @@ static void what_is_not_finite_stays_so(void **state)
         put(ACT, dx, x, N);
         k->upload(dg, gamma, sizeof gamma);
         k->upload(df, x, sizeof x);
-        k->norm_fwd(dy, NULL, NULL, NULL, dx, NULL, dg, dg, NULL, 1e-5f, 1, N);
+        KERN(k, norm_fwd, .Y = dy, .X = dx, .gamma = dg, .beta = dg, .eps = 1e-5f, .N = 1, .D = N);
         get(ACT, y, dy, N);
         assert_true(isnan(y[7]));
-        k->norm2(dg, df, N);
+        KERN(k, norm2, .out = dg, .x = df, .n = N);
         k->download(&norm, dg, sizeof norm);
         assert_false(isfinite(norm));
-        k->linear_fwd(dy, NULL, dx, df, NULL, KERN_GELU, 1, N, 1);
+        KERN(k, linear_fwd, .Y = dy, .X = dx, .W = df, .f = KERN_GELU, .N = 1, .I = N, .O = 1);
         get(ACT, y, dy, 1);
         assert_false(isfinite(y[0]));
         k->release(dx); k->release(dy); k->release(dg); k->release(df);
@@ -1196,7 +1238,7 @@ static void golden_doubles(const struct st_file *f, const char *op, const char *
 }
 
 /* Three steps of an optimiser with clipping and weight decay. */
-static void golden_steps(const struct st_file *f, const char *op, optimiser *optimise)
+static void golden_steps(const struct st_file *f, const char *op, bool lamb)
 {
     char name[32];
     snprintf(name, sizeof name, "%s.p0", op);
@@ -1210,12 +1252,15 @@ static void golden_steps(const struct st_file *f, const char *op, optimiser *opt
     k->zero(dm, n * 4);
     k->zero(dv, n * 4);
     for (int step = 1; step <= 3; step++) {
-        struct kern_adam a = { .lr = 1e-2, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-6, .weight_decay = 0.01, .step = step, .clip = 1, .grad_scale = 1 };
+        struct kern_adam a = {
+            .p = dp, .g = dg, .m = dm, .v = dv, .part = &all, .parts = 1, .norm2 = dn, .lamb = lamb, .lr = 1e-2,
+            .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-6, .weight_decay = 0.01, .step = step, .clip = 1, .grad_scale = 1,
+        };
         snprintf(name, sizeof name, "g%d", step);
         assert_int_equal(st_floats(golden_find(f, op, name, ""), g, n), 0);
         k->upload(dg, g, n * 4);
-        k->norm2(dn, dg, n);
-        optimise(dp, dg, dm, dv, &all, 1, &a, dn);
+        KERN(k, norm2, .out = dn, .x = dg, .n = n);
+        k->adam(&a);
         snprintf(name, sizeof name, "p%d", step);
         golden_doubles(f, op, name, "", want, n);
         k->download(p, dp, n * 4);
@@ -1267,8 +1312,8 @@ static void values_and_gradients_are_pytorchs(void **state)
         case_free(t);
     }
 
-    golden_steps(f, "adam", k->adam);
-    golden_steps(f, "lamb", k->lamb);
+    golden_steps(f, "adam", false);
+    golden_steps(f, "lamb", true);
     st_close(f);
 }
 
@@ -1351,7 +1396,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(adam_follows_the_paper_and_skips_gradients_that_are_not_finite),
         cmocka_unit_test(lamb_follows_the_paper_and_skips_gradients_that_are_not_finite),
         cmocka_unit_test(lamb_moves_parameters_of_zero_and_by_the_same_bytes_on_any_number_of_threads),
-        cmocka_unit_test(matrices_are_added_and_scaled),
+        cmocka_unit_test(matrices_are_added_and_averaged),
         cmocka_unit_test(what_is_not_finite_stays_so),
         cmocka_unit_test(values_and_gradients_are_pytorchs),
         cmocka_unit_test(devices_that_are_not_there_are_named),

@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "kernels/kernels.h"
+#include "test/unit/acts.h"
 
 static const struct kernels *k;
 static double tolerance = 1e-5;                     /* norm-relative, of float32 */
@@ -36,7 +37,7 @@ static void *device_copy(const void *host, size_t bytes)
 static act *device_acts(const float *x, size_t n)
 {
     act *p = device(n * k->act_size);
-    k->put(p, x, n);
+    acts_put(k, p, x, n);
     return p;
 }
 static float *random_floats(size_t n)
@@ -301,13 +302,14 @@ static void search_through(int sentences, int beam, bool early, double penalty, 
     float *val = mem_alloc(n * 4), *lse = mem_alloc((size_t)s.rows * 4);
     int32_t *idx = mem_alloc(n * 4);
     void *dval = device(n * 4), *didx = device(n * 4), *dlse = device((size_t)s.rows * 4);
+    s.b.val = dval; s.b.idx = didx; s.b.lse = dlse;
     for (int i = 0; i < sentences; i++) { plain[i].n_live = 1; plain[i].live[0].row[0] = h->at[i]; }
     for (int step = 0; step <= longest; step++) {                /* one more than there is anything to do in */
         char what[128];
         snprintf(what, sizeof what, "%d sentences, beam %d, early %d, penalty %g, step %d", sentences, beam, early, penalty, step);
         draw(&s, val, idx, lse);
         k->upload(dval, val, n * 4); k->upload(didx, idx, n * 4); k->upload(dlse, lse, (size_t)s.rows * 4);
-        k->beam(dval, didx, dlse, &s.b);
+        k->beam(&s.b);
         for (int i = 0; i < sentences; i++) plain_step(&plain[i], h, i, step, val, idx, lse);
         state_get(&s);
         const void *whole[] = { h->live, h->n_done, h->done, h->row, h->seen, h->table, h->word, h->parent, h->limit, h->number, h->at, h->norm };
@@ -337,7 +339,7 @@ static void a_step_of_the_search_is_a_sort_of_all_continuations(void **state)
     assert_true(seen.tied && seen.cut && seen.early && seen.hopeless && seen.limit && seen.none && seen.later && seen.moved && seen.stays);
     struct state s;
     state_init(&s, 0, 4, true, 1, 3);
-    k->beam(NULL, NULL, NULL, &s.b);                             /* no sentences: nothing */
+    k->beam(&s.b);                             /* no sentences: nothing */
     assert_int_equal(k->sync(), 0);
     state_free(&s);
 }
@@ -387,14 +389,17 @@ static void keys_may_lie_at_any_rows(void **state)
             .q_len = device_copy(one, sizeof one), .k_at = device_copy(at, sizeof at), .k_len = device_copy(len, sizeof len), .max_q = 1, .max_k = longest,
             .rows_q = B, .scale = 0.4f };
         void *d_rows = device_copy(rows, (size_t)total * 4);
-        k->gather(in_order, 2 * D, kv, 2 * D, d_rows, total, 2 * D);
-        k->attn_fwd(o, lse, q, in_order, (char *)in_order + (size_t)D * k->act_size, &g, &drop);
+        KERN(k, gather, .Y = in_order, .ldy = 2 * D, .X = kv, .ldx = 2 * D, .index = d_rows,
+             .M = total, .D = 2 * D);
+        KERN(k, attn_fwd, .O = o, .lse = lse, .Q = q, .K = in_order,
+             .V = (char *)in_order + (size_t)D * k->act_size, .g = &g, .drop = &drop);
         k->get(y, o, (size_t)(B * D));
         k->download(lse_y, lse, (size_t)(B * H) * 4);
-        k->put(o, x, (size_t)(B * D));
+        acts_put(k, o, x, (size_t)(B * D));
         k->upload(lse, lse_x, (size_t)(B * H) * 4);
         g.k_row = d_rows;
-        k->attn_fwd(o, lse, q, kv, (char *)kv + (size_t)D * k->act_size, &g, &drop);
+        KERN(k, attn_fwd, .O = o, .lse = lse, .Q = q, .K = kv,
+             .V = (char *)kv + (size_t)D * k->act_size, .g = &g, .drop = &drop);
         k->get(x, o, (size_t)(B * D));
         k->download(lse_x, lse, (size_t)(B * H) * 4);
         agree("output", x, y, (size_t)(B * D));
@@ -451,17 +456,27 @@ static void decoder_step(struct decoder *d)
     act *keys = (char *)d->qkv + DIM * k->act_size;
     struct kern_attn g = { .batch = rows, .heads = HEADS, .dim = DIM / HEADS, .ldq = 3 * DIM, .ldk = 2 * DIM, .ldv = 2 * DIM, .ldo = DIM, .q_at = d->first, .q_len = d->one,
         .k_at = b->at, .k_len = b->seen, .k_row = b->table, .max_q = 1, .max_k = d->s.steps, .rows_q = rows, .scale = 0.3f };
-    k->embed_fwd(d->x, b->token, b->pos, NULL, d->E, d->E, NULL, 1.5f, rows, DIM);
-    k->linear_fwd(d->qkv, NULL, d->x, d->Wqkv, d->b, KERN_NONE, rows, DIM, 3 * DIM);
-    k->scatter(d->cache, 2 * DIM, false, keys, 3 * DIM, b->row, rows, 2 * DIM);
-    k->attn_fwd(d->a, NULL, d->qkv, d->cache, (char *)d->cache + DIM * k->act_size, &g, NULL);
-    k->linear_fwd(d->y, NULL, d->a, d->Wo, NULL, KERN_NONE, rows, DIM, DIM);
-    k->norm_fwd(d->z, d->x, NULL, NULL, d->x, d->y, d->gamma, d->beta, NULL, 1e-5f, rows, DIM);
-    k->linear_fwd(d->y, NULL, d->z, d->Wf, d->b, KERN_GELU, rows, DIM, DIM);
-    k->add(d->y, d->z, (size_t)rows * DIM);
-    k->linear_fwd(d->logits, NULL, d->y, d->E, d->b, KERN_NONE, rows, DIM, WORDS);
-    k->topk(d->val, d->idx, d->lse, d->logits, NULL, rows, WORDS, b->k);
-    k->beam(d->val, d->idx, d->lse, b);
+    KERN(k, embed_fwd, .Y = d->x, .token = b->token, .pos = b->pos, .E = d->E, .P = d->E,
+         .scale = 1.5f, .N = rows, .D = DIM);
+    KERN(k, linear_fwd, .Y = d->qkv, .X = d->x, .W = d->Wqkv, .b = d->b, .N = rows, .I = DIM,
+         .O = 3 * DIM);
+    KERN(k, scatter, .Y = d->cache, .ldy = 2 * DIM, .X = keys, .ldx = 3 * DIM, .index = b->row,
+         .M = rows, .D = 2 * DIM);
+    KERN(k, attn_fwd, .O = d->a, .Q = d->qkv, .K = d->cache,
+         .V = (char *)d->cache + DIM * k->act_size, .g = &g);
+    KERN(k, linear_fwd, .Y = d->y, .X = d->a, .W = d->Wo, .N = rows, .I = DIM, .O = DIM);
+    KERN(k, norm_fwd, .Y = d->z, .S = d->x, .X = d->x, .U = d->y, .gamma = d->gamma,
+         .beta = d->beta, .eps = 1e-5f, .N = rows, .D = DIM);
+    KERN(k, linear_fwd, .Y = d->y, .X = d->z, .W = d->Wf, .b = d->b, .f = KERN_GELU, .N = rows,
+         .I = DIM, .O = DIM);
+    KERN(k, add, .Y = d->y, .X = d->z, .n = (size_t)rows * DIM);
+    KERN(k, linear_fwd, .Y = d->logits, .X = d->y, .W = d->E, .b = d->b, .N = rows, .I = DIM,
+         .O = WORDS);
+    KERN(k, topk, .val = d->val, .idx = d->idx, .lse = d->lse, .logits = d->logits, .M = rows,
+         .V = WORDS, .k = b->k);
+    struct kern_beam next = *b;
+    next.val = d->val; next.idx = d->idx; next.lse = d->lse;
+    k->beam(&next);
 }
 
 /* Whether this device is one that must. */
@@ -516,12 +531,17 @@ static float first_of(const act *p)
 }
 
 /* y += x w, with 1 row, 1 column and 1 sum; then y += x. */
-struct sums { act *x, *y, *z; float *w; };
+struct sums { act *x, *y, *z; float *w, *zeros; };
+/* Weights times a, as the moving average of them and zeros: an operation that writes to weights. */
+static void times(float *w, double a, const struct sums *s)
+{
+    KERN(k, ema, .p = w, .q = s->zeros, .m = a, .n = 64);
+}
 static void sums(const struct sums *s)
 {
-    k->linear_fwd(s->z, NULL, s->x, s->w, NULL, KERN_NONE, 8, 8, 8);
-    k->add(s->y, s->z, 64);
-    k->add(s->y, s->x, 64);
+    KERN(k, linear_fwd, .Y = s->z, .X = s->x, .W = s->w, .N = 8, .I = 8, .O = 8);
+    KERN(k, add, .Y = s->y, .X = s->z, .n = 64);
+    KERN(k, add, .Y = s->y, .X = s->x, .n = 64);
 }
 static bool recorded(const struct sums *s)
 {
@@ -533,9 +553,13 @@ static struct sums sums_new(void)
 {
     float x[64], w[64], zero[64] = { 0 };
     for (int i = 0; i < 64; i++) { x[i] = 1; w[i] = 0.25f; }
-    return (struct sums){ device_acts(x, 64), device_acts(zero, 64), device_acts(zero, 64), device_copy(w, sizeof w) };
+    return (struct sums){ device_acts(x, 64), device_acts(zero, 64), device_acts(zero, 64), device_copy(w, sizeof w),
+                          device_copy(zero, sizeof zero) };
 }
-static void sums_free(struct sums *s) { k->release(s->x); k->release(s->y); k->release(s->z); k->release(s->w); }
+static void sums_free(struct sums *s)
+{
+    k->release(s->x); k->release(s->y); k->release(s->z); k->release(s->w); k->release(s->zeros);
+}
 
 static void recorded_calls_are_done_at_each_replay_and_not_before(void **state)
 {
@@ -548,7 +572,7 @@ static void recorded_calls_are_done_at_each_replay_and_not_before(void **state)
     assert_true(first_of(s.y) == 3);
     for (int i = 1; i <= 4; i++) {
         k->replay();
-        if (i % 2) k->add(s.y, s.x, 64);                         /* calls between them are in their order */
+        if (i % 2) KERN(k, add, .Y = s.y, .X = s.x, .n = 64);                         /* calls between them are in their order */
         assert_true(first_of(s.y) == (float)(3 + 3 * i + (i + 1) / 2));
     }
     float w[64];
@@ -556,18 +580,18 @@ static void recorded_calls_are_done_at_each_replay_and_not_before(void **state)
     k->upload(s.w, w, sizeof w);                                 /* what is computed is of what memory holds when it is */
     k->replay();
     assert_true(first_of(s.y) == 17 + 5);
-    k->scale(s.w, 0.5f, 64);
+    times(s.w, 0.5, &s);
     k->replay();
     assert_true(first_of(s.y) == 22 + 3);
     /* a recording that writes to what later products have as weights */
     float *v = device_copy(w, sizeof w);
-    k->scale(v, 2, 64);
+    times(v, 2, &s);
     assert_true(k->record());
-    k->scale(v, 2, 64);
+    times(v, 2, &s);
     assert_true(k->recorded());
     for (int i = 0; i < 3; i++) {
         k->replay();
-        k->linear_fwd(s.z, NULL, s.x, v, NULL, KERN_NONE, 8, 8, 8);
+        KERN(k, linear_fwd, .Y = s.z, .X = s.x, .W = v, .N = 8, .I = 8, .O = 8);
         assert_true(first_of(s.z) == (float)(16 << i));
     }
     assert_int_equal(k->sync(), 0);
@@ -575,14 +599,17 @@ static void recorded_calls_are_done_at_each_replay_and_not_before(void **state)
     sums_free(&s);
 }
 
-static void scratch(const struct sums *s) { k->norm2((float *)s->z, s->w, 64); }
+static void scratch(const struct sums *s) { KERN(k, norm2, .out = (float *)s->z, .x = s->w, .n = 64); }
 static void upload(const struct sums *s) { float x = 0.25f; k->upload(s->w, &x, sizeof x); }
 static void wait(const struct sums *s) { (void)s; k->sync(); }
 static void download(const struct sums *s) { float x; k->download(&x, s->w, sizeof x); }
 static void alloc(const struct sums *s) { (void)s; k->release(device(100)); }
-static void weights(const struct sums *s) { k->scale(s->w, 1, 64); }
+static void weights(const struct sums *s) { times(s->w, 1, s); }
 static void replay(const struct sums *s) { (void)s; k->replay(); }
-static void new_product(const struct sums *s) { k->linear_fwd(s->z, NULL, s->x, s->w, NULL, KERN_NONE, 4, 8, 8); }      /* not made before */
+static void new_product(const struct sums *s)                    /* not made before */
+{
+    KERN(k, linear_fwd, .Y = s->z, .X = s->x, .W = s->w, .N = 4, .I = 8, .O = 8);
+}
 
 /* What is called then is not done, and not done twice when it is called again. */
 static void what_cannot_be_recorded_is_refused_and_nothing_of_it_done(void **state)
@@ -602,7 +629,7 @@ static void what_cannot_be_recorded_is_refused_and_nothing_of_it_done(void **sta
         if (forbidden[i / 2].bf16 && k->act_size == 4) continue;
         float sevens[64];
         for (int n = 0; n < 64; n++) sevens[n] = 7;
-        k->put(s.z, sevens, 64);
+        acts_put(k, s.z, sevens, 64);
         if (k->record()) {
             sums(&s);
             forbidden[i / 2].call(&s);

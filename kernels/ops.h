@@ -1,0 +1,448 @@
+/* The operations: what each is given, what it does, and what it costs. kernels.h says what holds
+ * for all.
+ *
+ * An operation is a struct kern_X here with its cost_X, and its word in KERN_OPS at the end.
+ * From that list follow the prototypes cpu_X and cuda_X, the tables of both back ends, the
+ * planning device and the profiler: what is forgotten does not compile or link.
+ * docs/extending.md walks through it.
+ *
+ * Callers name the fields they mean, KERN(k, linear_fwd, .Y = y, .X = x, ...): what is not named
+ * is NULL, 0 or false, so that a field that is added later means to every call what it meant
+ * before.
+ *
+ * Unless said, matrices are contiguous; a gradient that is NULL is not wanted. */
+#ifndef KERNELS_OPS_H
+#define KERNELS_OPS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/rng.h"
+
+typedef void act;                       /* elements of act_size bytes */
+
+/* GELU: the exact one, x Phi(x). */
+enum kern_act { KERN_NONE, KERN_GELU, KERN_RELU };
+
+/* What a call costs, for the profiler: the widths that tell calls of one operation apart, products'
+ * floating-point operations, and the acts and floats that must be read and written. */
+struct kern_attn;
+struct kern_cost {
+    int from, to;
+    double flops, acts, floats;
+    const struct kern_attn *pairs;      /* flops are per pair of a query and a key that it sees */
+    const char *name;                   /* NULL: that of KERN_OPS */
+};
+#ifndef __cplusplus
+#define KERN_COST(op, ...) \
+    static inline struct kern_cost cost_##op(const struct kern_##op *a) \
+    { \
+        (void)a; \
+        return (struct kern_cost){ __VA_ARGS__ }; \
+    }
+#else
+#define KERN_COST(op, ...)
+#endif
+static inline double kern_both(double a, double b) { return a * b; }
+
+/* --- linear ----------------------------------------------------------------------------------- */
+
+/* Y[N,O] = f(X[N,I] W[O,I]^T + b[O]); b may be NULL. With f != KERN_NONE, pre[N,O] (NULL: not
+ * wanted) gets the value before f, which backward needs. */
+struct kern_linear_fwd {
+    act *Y, *pre;
+    const act *X;
+    const float *W, *b;
+    enum kern_act f;
+    int N, I, O;
+};
+KERN_COST(linear_fwd, a->I, a->O, 2.0 * a->N * a->I * a->O,
+          kern_both(a->N, a->I) + kern_both(a->N, a->O) * (a->pre ? 2 : 1), kern_both(a->I, a->O))
+
+/* dX = dY W (times f'(pre_x) where X itself was f(pre_x); pre_x NULL: no such factor), dW +=
+ * dY^T X, db += column sums of dY. dY is the gradient of the value before f: the following
+ * linear_bwd applied f'. X may be pre_x, where only the value before f was kept: it becomes
+ * f(pre_x) on the way. db_x (NULL: not wanted; only with such a factor and without add) +=
+ * column sums of dX: the gradient of the bias that pre_x has in it, whose linear_bwd is then
+ * called without db. */
+struct kern_linear_bwd {
+    act *dX;
+    bool add;
+    float *dW, *db;
+    const act *dY, *X;
+    const float *W;
+    act *pre_x;
+    enum kern_act f;
+    float *db_x;
+    int N, I, O;
+};
+KERN_COST(linear_bwd, a->I, a->O, ((a->dX != NULL) + (a->dW != NULL)) * 2.0 * a->N * a->I * a->O,
+          ((a->dX != NULL) + (a->dW != NULL)) * (kern_both(a->N, a->I) + kern_both(a->N, a->O)),
+          ((a->dX != NULL) + (a->dW != NULL)) * kern_both(a->I, a->O))
+
+/* dX *= f'(pre), n elements: where what follows an activation is not a product (linear_bwd has it
+ * inside). */
+struct kern_act_bwd {
+    act *dX;
+    const act *pre;
+    enum kern_act f;
+    size_t n;
+};
+KERN_COST(act_bwd, .acts = 3 * (double)a->n)
+
+/* --- embeddings ------------------------------------------------------------------------------- */
+
+/* Y[n] = scale * E[token[n]] + P[pos[n]] + L[lang[n]], D wide; P, L may be NULL. */
+struct kern_embed_fwd {
+    act *Y;
+    const int32_t *token, *pos, *lang;
+    const float *E, *P, *L;
+    float scale;
+    int N, D;
+};
+KERN_COST(embed_fwd, 0, a->D, .acts = kern_both(a->N, a->D), .floats = kern_both(a->N, a->D))
+
+struct kern_embed_bwd {
+    float *dE, *dP, *dL;
+    const act *dY;
+    const int32_t *token, *pos, *lang;
+    float scale;
+    int N, D;
+};
+KERN_COST(embed_bwd, a->D, 0, .acts = kern_both(a->N, a->D), .floats = 2 * kern_both(a->N, a->D))
+
+/* --- dropout, residual, layer norm ------------------------------------------------------------ */
+
+/* Which rows of a packed batch dropout belongs to. The mask of row r, feature c comes from
+ * rng_block(key, sample[r] | (uint64_t)site << 40, pos[r] << 20 | c / 8), 16 bits per feature
+ * (word (c % 8) / 2, low half first): dropped when the 16 bits are below p * 65536, rounded; kept
+ * values are divided by 1 - (rounded p). It is regenerated in the backward pass, never stored.
+ * pos < 4096, c < 2^23, sample < 2^40. p = 0: no dropout and nothing else is read. A NULL kern_drop
+ * means the same. */
+struct kern_drop {
+    float p;
+    struct rng_key key;
+    uint32_t site;                      /* which dropout of the model this is, < 65536 */
+    const uint64_t *sample;             /* [N] global number of the row's sentence */
+    const uint32_t *pos;                /* [N] position in it */
+};
+
+/* Residual + dropout + layer norm: S = X + drop(U); Y = (S - mean) * rstd * gamma + beta, rstd =
+ * 1 / sqrt(var + eps). S may be X. U NULL: S = X, and S may be NULL then. mean, rstd [N] (NULL:
+ * not wanted). */
+struct kern_norm_fwd {
+    act *Y, *S;
+    float *mean, *rstd;
+    const act *X, *U;
+    const float *gamma, *beta;
+    const struct kern_drop *drop;
+    float eps;
+    int N, D;
+};
+KERN_COST(norm_fwd, a->D, a->D, .acts = kern_both(a->N, a->D) * (a->U ? 4 : 2))
+
+/* d = LN'(dY) + dS (dS NULL: 0); dX (+)= d, dU = drop'(d). S here is what was normalised. */
+struct kern_norm_bwd {
+    act *dX;
+    bool add;
+    act *dU;
+    float *dgamma, *dbeta;
+    const act *dY, *dS, *S;
+    const float *mean, *rstd, *gamma;
+    const struct kern_drop *drop;
+    int N, D;
+};
+KERN_COST(norm_bwd, a->D, a->D,
+          .acts = kern_both(a->N, a->D) * (3 + a->add + (a->dU != NULL) + (a->dS != NULL)))
+
+/* S = X + drop(U) alone; X NULL: S = drop(U). S may equal U or X. Backward: dU (+)= drop'(dS). */
+struct kern_drop_fwd {
+    act *S;
+    const act *X, *U;
+    const struct kern_drop *drop;
+    int N, D;
+};
+KERN_COST(drop_fwd, a->D, a->D, .acts = kern_both(a->N, a->D) * (a->X ? 3 : 2))
+
+struct kern_drop_bwd {
+    act *dU;
+    bool add;
+    const act *dS;
+    const struct kern_drop *drop;
+    int N, D;
+};
+KERN_COST(drop_bwd, a->D, a->D, .acts = kern_both(a->N, a->D) * (a->add ? 3 : 2))
+
+/* --- attention -------------------------------------------------------------------------------- */
+
+/* Attention over packed sentences: query rows q_at[b] .. q_at[b] + q_len[b] attend to key rows
+ * k_at[b] .. k_at[b] + k_len[b]; the two may be different matrices (cross attention) or a cache
+ * (decoding). The rows of Q, K, V, O are ldq, ldk, ldv, ldo elements apart, head h occupies
+ * columns [h * dim, (h + 1) * dim). With causal, query i of a sentence sees keys 0 .. i + (k_len
+ * - q_len). A query that sees no key gives zeros. Probabilities are softmax(scale * Q K^T);
+ * dropout acts on them: the mask of (query row r, head h, key j) is as in kern_drop with pos[r]
+ * << 20 | h << 12 | j / 8, feature j % 8 (heads < 256, keys < 32768). */
+struct kern_attn {
+    int batch, heads, dim;              /* dim: of a head */
+    int ldq, ldk, ldv, ldo;
+    const int32_t *q_at, *q_len, *k_at, *k_len;    /* [batch], device */
+    const int32_t *k_row;               /* device; key j of sentence b is row k_row[k_at[b] + j]:
+                                         * one query per sentence, forward only. NULL: row
+                                         * k_at[b] + j */
+    int max_q, max_k;                   /* no q_len, k_len is larger (host knows) */
+    int rows_q;                         /* rows of Q: lse is [rows_q, heads] */
+    bool causal;
+    float scale;
+};
+
+/* lse [rows_q, heads] = log of the softmax's denominator (maximum included), for backward; NULL
+ * when there is none. */
+struct kern_attn_fwd {
+    act *O;
+    float *lse;
+    const act *Q, *K, *V;
+    const struct kern_attn *g;
+    const struct kern_drop *drop;
+};
+KERN_COST(attn_fwd, a->g->heads * a->g->dim, a->g->heads * a->g->dim, 4.0 * a->g->heads * a->g->dim,
+          4.0 * a->g->rows_q * a->g->heads * a->g->dim, .pairs = a->g)
+
+/* Writes all rows of dQ, dK, dV that the geometry covers; there no two sentences share key rows. */
+struct kern_attn_bwd {
+    act *dQ, *dK, *dV;
+    const act *dO, *O, *Q, *K, *V;
+    const float *lse;
+    const struct kern_attn *g;
+    const struct kern_drop *drop;
+};
+KERN_COST(attn_bwd, a->g->heads * a->g->dim, a->g->heads * a->g->dim, 8.0 * a->g->heads * a->g->dim,
+          8.0 * a->g->rows_q * a->g->heads * a->g->dim, .pairs = a->g)
+
+/* --- rows and whole matrices ------------------------------------------------------------------ */
+
+/* Y[m] = X[index[m]], rows ldy and ldx elements apart, D copied. A negative index gives zeros. */
+struct kern_gather {
+    act *Y;
+    int ldy;
+    const act *X;
+    int ldx;
+    const int32_t *index;
+    int M, D;
+};
+KERN_COST(gather, a->D, a->D, .acts = 2 * kern_both(a->M, a->D))
+
+/* Y[index[m]] = X[m] (add: +=). The indices of one call are distinct; negative ones are skipped. */
+struct kern_scatter {
+    act *Y;
+    int ldy;
+    bool add;
+    const act *X;
+    int ldx;
+    const int32_t *index;
+    int M, D;
+};
+KERN_COST(scatter, a->D, a->D, .acts = kern_both(a->M, a->D) * (a->add ? 3 : 2))
+
+/* Y += X. */
+struct kern_add {
+    act *Y;
+    const act *X;
+    size_t n;
+};
+KERN_COST(add, .acts = 3 * (double)a->n)
+
+/* --- losses ----------------------------------------------------------------------------------- */
+
+/* Output layer and label-smoothed cross entropy in one, in row chunks, so that [M, V] logits
+ * never exist: logits = X[M,D] W[V,D]^T + b; over the words with allowed[v] != 0 (NULL: all; the
+ * target always counts as allowed), K of them:
+ *   nll[m] = -log p(target);   loss[m] = (1 - eps) * nll + eps * mean over allowed of -log p.
+ * A target < 0 is skipped (loss 0). With dX or dW: the gradients of scale * sum of weight[m]
+ * loss[m] (weight NULL: 1; dX is written). loss, nll, and best [M] (the arg max, ties to the
+ * lowest id) may be NULL. */
+struct kern_xent {
+    float *loss, *nll;
+    int32_t *best;
+    act *dX;
+    float *dW, *db;
+    const act *X;
+    const float *W, *b;
+    const int32_t *target;
+    const float *weight;
+    const uint8_t *allowed;
+    float eps, scale;
+    int M, D, V;
+};
+KERN_COST(xent, a->D, a->V, 2.0 * (1 + (a->dX != NULL) + (a->dW != NULL)) * a->M * a->D * a->V)
+
+/* MLM-GC (Eq. 3, Eq. 6): for target m, row t[m] of H [N,D], and its neighbours j < J, row
+ * nb[m*J+j] of B (negative: none):
+ *   e = dot_scale * H[t] . B[nb] - logx;   loss[m] = weight * sum_j f e^2.
+ * Adds the gradients of scale * sum loss[m] to dH and dB. Eq. 3: B is H itself and dB is dH
+ * (acts, B_act true). Eq. 6: B is the output embedding, float32 parameters (B_act false). The
+ * t[m] are distinct. */
+struct kern_gc {
+    float *loss;
+    act *dH;
+    void *dB;
+    const act *H;
+    const void *B;
+    bool B_act;
+    const int32_t *t, *nb;
+    const float *f, *logx;
+    float dot_scale, weight, scale;
+    int M, J, D;
+};
+KERN_COST(gc, a->D, a->J, .acts = 3.0 * a->M * a->J * a->D)
+
+/* --- decoding --------------------------------------------------------------------------------- */
+
+/* The k best allowed words of each row of logits [M,V], best first (ties to the lowest id), and
+ * the log of the sum of exp over the allowed ones: log p = val - lse. k <= 64. */
+struct kern_topk {
+    float *val;
+    int32_t *idx;
+    float *lse;
+    const act *logits;
+    const uint8_t *allowed;
+    int M, V, k;
+};
+KERN_COST(topk, a->V, a->k, .acts = kern_both(a->M, a->V))
+
+/* A complete hypothesis: n words, </s> not counted, of which the last one is that of hypothesis
+ * `hyp` after step n - 1. */
+struct kern_done { double score, log_p; int32_t n, hyp; };
+
+enum { KERN_BEAM_MAX = 32 };
+
+/* One step of a beam search: val, idx [rows, k] and lse [rows] are topk's of the rows with live
+ * hypotheses. The continuations of a sentence are taken in the order of log_p[r] + (val - lse)
+ * (in double; ties to the lower hypothesis, then in topk's order; one that is not finite is
+ * none) until `beam` of them go on; one that is </s> is complete and kept in done if it is among
+ * the first `beam` taken and its score among the `beam` best (ties: the earlier one). At the
+ * limit only </s> may follow. A sentence ends at its limit, when nothing goes on, and by
+ * `early`: when `beam` hypotheses are complete, and, without it, the best continuation taken
+ * here could not pass the last of them even at the limit (log_p / norm[limit + 1]). One that
+ * ends with none complete gets its best hypothesis under way (number 0) as it stands. Of one
+ * that has ended nothing more is read or written but its rows: idle.
+ *
+ * All of it is device memory. A search has `all` sentences, each up to `beam` hypotheses under
+ * way; of the sentences `sentences` are still in the rows, of which hypothesis j of the i-th is
+ * row r = j * sentences + i. All are at the same step, and a step changes device memory only, so
+ * that its calls are those of the step before. Keys and values of a hypothesis lie in a cache of
+ * one row per step, wherever they were computed: `table` is kern_attn's k_row. Nothing is moved
+ * when hypotheses part. */
+struct kern_beam {
+    const float *val;
+    const int32_t *idx;
+    const float *lse;
+    int all, sentences, beam;   /* beam <= KERN_BEAM_MAX */
+    int k;                      /* continuations of each: beam = 1: 1, else 2 beam */
+    bool early;                 /* a sentence ends with its beam-th complete hypothesis; else when
+                                 * none under way can reach those */
+    int32_t end;                /* the word </s> */
+    const double *norm;         /* a hypothesis of n words has the score log_p / norm[n + 1] */
+    int32_t *live;              /* [sentences] hypotheses under way, the first ones; 0: finished */
+    const int32_t *number;      /* [sentences] which of `all` it is */
+    const int32_t *limit;       /* [sentences] words that it may get at most */
+    int32_t *token, *pos;       /* [rows] what is read next, and the step that this is */
+    const int32_t *at;          /* [rows] where the row's part of table and cache begins:
+                                 * limit + 1 of them */
+    int32_t *row, *seen;        /* [rows] the row of the cache that is written next (-1: the row is
+                                 * idle), and the keys with it (0) */
+    double *log_p;              /* [rows] */
+    int32_t *table;             /* [rows of the cache] table[at + t]: the row of a hypothesis's step
+                                 * t */
+    int32_t *word, *parent;     /* [steps, beam, all] words said, and which hypothesis of the step
+                                 * before they followed */
+    int32_t *n_done;            /* [all] */
+    struct kern_done *done;     /* [all, beam] complete hypotheses, best first */
+};
+KERN_COST(beam, a->beam)
+
+/* --- the optimiser, over flat float32 arrays -------------------------------------------------- */
+
+/* out[0] = sum of squares (in double inside). */
+struct kern_norm2 {
+    float *out;
+    const float *x;
+    size_t n;
+};
+KERN_COST(norm2, .floats = (double)a->n)
+
+/* A tensor in the optimiser's flat arrays: floats at .. at + n, at a multiple of 8. decay:
+ * weight decay and LAMB's own rate are for it (matrices); else it takes Adam's step (biases and
+ * norms, as in the authors' code). */
+struct kern_part { size_t at, n; bool decay; };
+
+/* Adam (Kingma and Ba 2015), AdamW (decoupled decay) and LAMB (You et al. 2020, Algorithm 2),
+ * with clipping, of all of a model in one call: `part` (host, in the order of `at`, not
+ * overlapping) of the flat arrays; what lies between them is left alone. If *norm2 is not finite
+ * nothing is updated. norm2 may be NULL when clip is 0. LAMB is for the parts that decay: m and
+ * v as Adam's, mhat and vhat corrected for bias,
+ *   u = mhat / (sqrt(vhat) + eps) + weight_decay * p;   p -= lr * |p| / |u| * u
+ * (lr * u where |p| or |u| is 0). |.| is the square root of a sum of squares as norm2 forms it. */
+struct kern_adam {
+    float *p;
+    const float *g;
+    float *m, *v;
+    const struct kern_part *part;
+    int parts;
+    const float *norm2;
+    bool lamb;
+    double lr, beta1, beta2, eps;       /* double: 1 - 0.999f is off by 1e-5 */
+    double weight_decay;                /* of parts that decay. AdamW: p -= lr * weight_decay * p;
+                                         * LAMB: inside u; 0 for Adam */
+    int64_t step;                       /* from 1, for bias correction (in double on the host) */
+    float clip;                         /* gradients are scaled by min(1, clip /
+                                         * (grad_scale * sqrt(*norm2) + 1e-6)); 0: never */
+    float grad_scale;                   /* multiplies gradients first (1 / micro-batches per step);
+                                         * norm2 is of the unscaled ones */
+};
+static inline double kern_parts(const struct kern_part *part, int parts)
+{
+    double n = 0;
+    for (int i = 0; i < parts; i++) n += (double)part[i].n;
+    return n;
+}
+KERN_COST(adam, .floats = (a->lamb ? 10 : 7) * kern_parts(a->part, a->parts),
+          .name = a->lamb ? "lamb" : NULL)
+
+/* A moving average of weights: p = m p + (1 - m) q. MoCo's momentum encoder (He et al. 2020, Eq.
+ * 2). */
+struct kern_ema {
+    float *p;
+    const float *q;
+    double m;
+    size_t n;
+};
+KERN_COST(ema, .floats = 3 * (double)a->n)
+
+/* --- the list: the operation, and what profiles call it --------------------------------------- */
+
+#define KERN_OPS(X) \
+    X(linear_fwd, "linear") \
+    X(linear_bwd, "linear backward") \
+    X(act_bwd, "activation backward") \
+    X(embed_fwd, "embeddings") \
+    X(embed_bwd, "embeddings backward") \
+    X(norm_fwd, "norm") \
+    X(norm_bwd, "norm backward") \
+    X(drop_fwd, "dropout") \
+    X(drop_bwd, "dropout backward") \
+    X(attn_fwd, "attention") \
+    X(attn_bwd, "attention backward") \
+    X(gather, "gather") \
+    X(scatter, "scatter") \
+    X(add, "add") \
+    X(xent, "output, cross entropy") \
+    X(gc, "co-occurrence") \
+    X(topk, "top k") \
+    X(beam, "beam search") \
+    X(norm2, "gradient norm") \
+    X(adam, "adam") \
+    X(ema, "moving average")
+
+/* A call of an operation of the table k. */
+#define KERN(k, op, ...) ((k)->op(&(struct kern_##op){ __VA_ARGS__ }))
+
+#endif
