@@ -1,6 +1,7 @@
-/* --write-batches DIR: every micro-batch as the model reads it, one safetensors file for each objective
- * that learns from it, so that anyone can see what a model reads or make the run's steps again elsewhere.
- * docs/formats/batches.md says what each array holds; an objective puts its own arrays together:
+/* --write-batches DIR: every micro-batch as the model reads it, one safetensors file for each
+ * objective that learns from it, so that anyone can see what a model reads or make the run's
+ * steps again elsewhere. docs/formats/batches.md says what each array holds; an objective puts
+ * its own arrays together:
  *
  *   struct batch_file f = { 0 };
  *   batch_file_rows(&f, "", &b->input);
@@ -14,8 +15,8 @@
 #include "lib/model/batch.h"
 
 enum { BATCH_ARRAYS = 32 };
-/* The arrays of one file; zeros at first. Arrays are copied when they are added: what they were made
- * from may change. */
+/* The arrays of one file; zeros at first. Arrays are copied when they are added: what they were
+ * made from may change. */
 struct batch_file { struct st_tensor t[BATCH_ARRAYS]; int n; };
 
 /* Adds array `name`, [rows], or [rows, cols] where cols is above 1. */

@@ -1,0 +1,578 @@
+#!/usr/bin/env python3
+"""Makes test/golden/replay/*.safetensors: the runs of test/golden/replay.runs trained by PyTorch
+in 64 bits, from their initial weights and the micro-batches that the programs write out
+(docs/formats/batches.md). test/cli/replay.sh compares.
+
+    PATH=bin:$PATH test/golden/replay.py test/golden/replay    (torch, numpy, safetensors)
+
+Nothing is taken from the batches but what the model reads and is to predict. Weights of objectives,
+ramps, accumulation, smoothing, the words that a decoder may say, dropout masks, validation's masks and
+MLM-GC's counts, neighbours and f(X) are worked out here, from the options and the text; where a batch
+states them too, they must agree."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from safetensors.numpy import load_file, save_file
+
+BOS, EOS, PAD, UNK, MASK, SPECIALS = 0, 1, 2, 3, 4, 5
+RNG_MASK, RNG_DROPOUT = 4, 5
+torch.set_default_dtype(torch.float64)
+
+
+def philox(seed, purpose, step, sample, position):
+    """Philox4x32-10 over arrays, key seed, counter (position, sample low, sample high ^ purpose
+    << 24, step)."""
+    m32 = np.uint64(0xFFFFFFFF)
+    sample, position = np.broadcast_arrays(
+        np.asarray(sample, np.uint64), np.asarray(position, np.uint64)
+    )
+    c = [
+        position & m32,
+        sample & m32,
+        (sample >> np.uint64(32)) ^ np.uint64(purpose << 24),
+        np.full(sample.shape, step, np.uint64),
+    ]
+    k = [seed & 0xFFFFFFFF, seed >> 32]
+    for _ in range(10):
+        a, b = np.uint64(0xD2511F53) * c[0], np.uint64(0xCD9E8D57) * c[2]
+        c = [
+            (b >> np.uint64(32)) ^ c[1] ^ np.uint64(k[0]),
+            b & m32,
+            (a >> np.uint64(32)) ^ c[3] ^ np.uint64(k[1]),
+            a & m32,
+        ]
+        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return np.stack(c, -1)
+
+
+class Dropout:
+    """Masks by kernels.h's rule, drawn for one pass; counts what it dropped."""
+
+    counted = {}
+
+    def __init__(self, seed, step, p, p_attn):
+        self.seed, self.step, self.p, self.p_attn, self.site = seed, step, p, p_attn, 0
+
+    def mask(self, p, sample, position, cols, kind):
+        """[n, cols] of 0 and 1/(1-p); sample, position [n]: of the first block of eight columns."""
+        site, limit = self.site, math.floor(p * 65536 + 0.5)
+        self.site += 1
+        if not p:
+            return 1
+        blocks = np.arange((cols + 7) // 8, dtype=np.uint64)
+        u = philox(
+            self.seed,
+            RNG_DROPOUT,
+            self.step,
+            (sample.astype(np.uint64) | np.uint64(site << 40))[:, None],
+            position.astype(np.uint64)[:, None] + blocks,
+        )
+        u = np.stack([u & np.uint64(0xFFFF), u >> np.uint64(16)], -1).reshape(len(sample), -1)[
+            :, :cols
+        ]
+        dropped, all_ = self.counted.get((kind, p), (0, 0))
+        self.counted[kind, p] = dropped + int((u < limit).sum()), all_ + u.size
+        return torch.tensor((u >= limit) * (65536 / (65536 - limit)))
+
+
+class Batch:
+    def __init__(self, arrays, prefix=""):
+        self.token, self.pos, self.lang, self.at = (
+            torch.tensor(arrays[prefix + k].astype(np.int64))
+            for k in ("token", "pos", "lang", "at")
+        )
+        counts = np.diff(arrays[prefix + "at"])
+        self.sample = np.repeat(arrays[prefix + "sample"], counts)
+        self.place = np.concatenate([np.arange(n) for n in counts]) if len(counts) else np.zeros(0)
+        self.spans = list(zip(arrays[prefix + "at"][:-1], arrays[prefix + "at"][1:]))
+
+
+class Model:
+    """XLM's Transformer from a checkpoint's tensors, over packed rows."""
+
+    def __init__(self, folder):
+        self.c = json.load(open(folder + "/config.json"))
+        w = load_file(folder + "/weights.safetensors")
+        self.fixed = {
+            k: torch.tensor(w[k].astype(np.float64))
+            for k in w
+            if self.c["sinusoidal"] and "positions" in k
+        }
+        self.p = {
+            k: torch.tensor(v.astype(np.float64))
+            .reshape(-1 if 1 in v.shape[:1] else v.shape)
+            .requires_grad_()
+            for k, v in w.items()
+            if k not in self.fixed
+        }
+        self.shape = {k: v.shape for k, v in w.items()}
+        self.act = {"gelu": F.gelu, "relu": F.relu}[self.c["activation"]]
+        if self.c["sinusoidal"]:
+            for k, v in self.fixed.items():
+                p, i = np.meshgrid(np.arange(v.shape[0]), np.arange(v.shape[1]), indexing="ij")
+                angle = p / 10000 ** (i // 2 * 2 / v.shape[1])
+                assert (
+                    np.abs(np.where(i % 2, np.cos(angle), np.sin(angle)) - v.numpy()).max() < 1e-6
+                ), k
+
+    def linear(self, x, name):
+        return F.linear(x, self.p[name + ".weight"], self.p[name + ".bias"])
+
+    def norm(self, x, name):
+        return F.layer_norm(
+            x, x.shape[-1:], self.p[name + ".weight"], self.p[name + ".bias"], self.c["norm_eps"]
+        )
+
+    def attend(self, q, k, v, b, keys, causal, drop):
+        """Sentence by sentence, head by head."""
+        heads, d = self.c["heads"], q.shape[1] // self.c["heads"]
+        out, site = torch.zeros_like(q), drop.site if drop else 0
+        rows = []
+        for (q0, q1), (k0, k1) in zip(b.spans, keys.spans):
+            parts = []
+            for h in range(heads):
+                s = slice(h * d, (h + 1) * d)
+                a = q[q0:q1, s] @ k[k0:k1, s].T / math.sqrt(d)
+                if causal:
+                    a = a.masked_fill(torch.ones_like(a, dtype=torch.bool).triu(1), -math.inf)
+                a = a.softmax(-1)
+                if drop:
+                    drop.site = site
+                    position = (b.place[q0:q1].astype(np.int64) << 20) | (h << 12)
+                    a = a * drop.mask(drop.p_attn, b.sample[q0:q1], position, k1 - k0, "attention")
+                parts.append(a @ v[k0:k1, s])
+            rows.append(torch.cat(parts, 1))
+        if drop:
+            drop.site = site + 1
+        return torch.cat(rows) if rows else out
+
+    def run(self, side, b, drop=None, memory=None, keys=None):
+        P = {**self.p, **self.fixed}
+
+        def dropped(x):
+            if not drop:
+                return x
+            return x * drop.mask(
+                drop.p, b.sample, b.place.astype(np.int64) << 20, x.shape[1], "hidden"
+            )
+
+        x = P["embed.tokens"][b.token] * self.c["scale_embed"] + P[side + ".embed.positions"][b.pos]
+        if side + ".embed.languages" in P:
+            x = x + P[side + ".embed.languages"][b.lang]
+        if side + ".embed.norm.weight" in P:
+            x = self.norm(x, side + ".embed.norm")
+        x = dropped(x)
+        if side + ".embed.project.weight" in P:
+            x = self.linear(x, side + ".embed.project")
+        for i in range(self.c["layers" if side == "encoder" else "decoder_layers"]):
+            q = f"{side}.{0 if self.c['share_layers'] else i}."
+
+            def block(x, name, f):
+                if self.c["pre_norm"]:
+                    return x + dropped(f(self.norm(x, name)))
+                return self.norm(x + dropped(f(x)), name)
+
+            def self_attention(y):
+                a = self.linear(y, q + "attn.qkv").chunk(3, 1)
+                return self.linear(self.attend(*a, b, b, memory is not None, drop), q + "attn.out")
+
+            def cross_attention(y):
+                k, v = self.linear(memory, q + "cross.kv").chunk(2, 1)
+                a = self.attend(self.linear(y, q + "cross.q"), k, v, b, keys, False, drop)
+                return self.linear(a, q + "cross.out")
+
+            x = block(x, q + "attn_norm", self_attention)
+            if memory is not None:
+                x = block(x, q + "cross_norm", cross_attention)
+            x = block(
+                x,
+                q + "ffn_norm",
+                lambda y: self.linear(self.act(self.linear(y, q + "ffn.in")), q + "ffn.out"),
+            )
+        return self.norm(x, side + ".norm") if self.c["pre_norm"] else x
+
+    def log_p(self, h, allowed=None, target=None):
+        """Of every word for rows h; allowed [V]: of those and each row's target, else -inf."""
+        if "output.dense.weight" in self.p:
+            h = self.linear(h, "output.dense")
+        z = F.linear(h, self.p["embed.tokens"], self.p["output.bias"])
+        if allowed is not None:
+            may = torch.tensor(allowed).bool().repeat(len(z), 1)
+            may[torch.arange(len(z)), target] = True
+            z = z.masked_fill(~may, -math.inf)
+        return z.log_softmax(-1)
+
+
+# --- options, and what follows from them -----------------------------------------------------------
+
+
+def read_options(folder):
+    o = {}
+    for line in open(folder + "/run.config"):
+        if line.startswith("#") or not line.strip():
+            continue
+        name, value = line.rstrip("\n").split(" = ", 1)
+        o.setdefault(name, []).append(value)
+    return {k: v if k in ("train", "valid", "parallel", "pseudo") else v[0] for k, v in o.items()}
+
+
+def learning_rate(o, step):
+    peak, warm, steps = float(o["lr"]), int(o["warmup"]), int(o["steps"])
+    if step < warm:
+        return peak * step / warm
+    if o["schedule"] == "linear":
+        return peak * (steps - step) / (steps - warm)
+    return peak * math.sqrt(warm / step) if o["schedule"] == "inverse-sqrt" else peak
+
+
+def ramp(text, step):
+    """XLM's lambda: "1", or "0:1,6:0.2,8:0"."""
+    if ":" not in text:
+        return float(text)
+    points = [tuple(map(float, p.split(":"))) for p in text.split(",")]
+    return float(np.interp(step, *zip(*points)))
+
+
+def words_of(o, vocab, files):
+    seen = {w for f in files for line in open(f) for w in line.split()}
+    return np.array(
+        [i == EOS or (i >= SPECIALS and vocab[i] in seen) for i in range(len(vocab))], np.uint8
+    )
+
+
+class Counts:
+    """X by the definition: pairs of words at distance d up to 3 weigh 1/(d+1), from either word;
+    c_lang = C_aa / C_lang."""
+
+    def __init__(self, o, vocab):
+        self.x, self.raw, tokens, pairs = {}, {}, {}, {}
+        number = {w: i for i, w in enumerate(vocab)}
+        for lang in ("aa", "bb", "cc"):
+            tokens[lang], pairs[lang] = 0, {}
+            for line in open(f"text.{lang}"):
+                ids = [number[w] for w in line.split()]
+                tokens[lang] += len(ids)
+                for i, a in enumerate(ids):
+                    for d in (1, 2, 3):
+                        for j in (i - d, i + d):
+                            if 0 <= j < len(ids):
+                                pairs[lang][a, ids[j]] = pairs[lang].get((a, ids[j]), 0) + 1 / (
+                                    d + 1
+                                )
+        for lang in pairs:
+            for k, n in pairs[lang].items():
+                self.raw[k] = self.raw.get(k, 0) + n
+                self.x[k] = self.x.get(k, 0) + n * tokens["aa"] / tokens[lang]
+        self.o = o
+
+    def value(self, a, b):
+        """log X, f(X); None where X = 0."""
+        if (a, b) not in self.x:
+            return None
+        x = (self.raw if self.o["gc-raw-weights"] == "true" else self.x)[a, b]
+        return math.log(self.x[a, b]), min(
+            1, (x / float(self.o["gc-xmax"])) ** float(self.o["gc-alpha"])
+        )
+
+
+def neighbours(o, a, counts):
+    """Target rows of a batch of mlm and their neighbours [(place in window, row, token, log X, f)],
+    by the definition."""
+    window = int(o["gc-window"])
+    original, at = a["original"], a["at"]
+    sentence, n = np.zeros(len(original), int), 0
+    for r in range(len(original)):  # a new sentence at each boundary and after each </s>
+        n += int(r in at or (r > 0 and original[r - 1] == EOS))
+        sentence[r] = n
+    out = []
+    for i, r in enumerate(a["row"]):
+        if o["gc-targets"] == "masked" and a["token"][r] != MASK:
+            continue
+        mine = []
+        for place, d in enumerate(d for d in range(-window, window + 1) if d):
+            k = r + d
+            if not 0 <= k < len(original) or sentence[k] != sentence[r] or original[k] < SPECIALS:
+                continue
+            value = counts.value(int(original[r]), int(original[k]))
+            if value:
+                mine.append((place, k, int(original[k]), *value))
+        out.append((r, mine))
+    return out
+
+
+# --- losses of a micro-batch -----------------------------------------------------------------------
+
+
+def mlm_loss(m, a, h):
+    rows, target = torch.tensor(a["row"].astype(np.int64)), torch.tensor(
+        a["target"].astype(np.int64)
+    )
+    assert (a["original"][a["row"]] == a["target"]).all() and (
+        (a["token"][a["row"]] == MASK) == a["masked"]
+    ).all()
+    return -m.log_p(h[rows])[torch.arange(len(rows)), target] if len(rows) else torch.zeros(0)
+
+
+def gc_loss(m, o, a, g, h, counts):
+    targets, window = neighbours(o, a, counts), int(o["gc-window"])
+    name = "neighbour.token" if o["gc-form"] == "output" else "neighbour.row"
+    said = np.full((len(targets), 2 * window), -1, np.int32)
+    losses, half = [], o["gc-half-storage"] == "true"
+    for i, (r, mine) in enumerate(targets):
+        total = torch.zeros(())
+        for place, k, word, log_x, f in mine:
+            said[i, place] = word if o["gc-form"] == "output" else k
+            if half:
+                log_x = float(np.float16(log_x))
+                f = min(1, math.exp(float(o["gc-alpha"]) * (log_x - math.log(float(o["gc-xmax"])))))
+            assert abs(g["f"][i, place] - f) < 1e-5 and abs(g["log_x"][i, place] - log_x) < 1e-5
+            other = m.p["embed.tokens"][word] if o["gc-form"] == "output" else h[k]
+            dot = (h[r] * other).sum() / (math.sqrt(m.c["dim"]) if o["gc-sqrt-d"] == "true" else 1)
+            total = total + f * (dot - log_x) ** 2
+        losses.append(total / (2 * window if o["gc-half-n"] == "true" else 1))
+    assert list(g["row"]) == [r for r, _ in targets] and (g[name].reshape(said.shape) == said).all()
+    return torch.stack(losses) if losses else torch.zeros(0), sum(len(x) for _, x in targets)
+
+
+def mt_loss(m, o, a, drop, allowed):
+    """Smoothed loss and -log p of each row of dec."""
+    src, dec = Batch(a, "src."), Batch(a, "dec.")
+    h = m.run("decoder", dec, drop, m.run("encoder", src, drop), src)
+    target = torch.tensor(a["target"].astype(np.int64))
+    lp = m.log_p(h, allowed, target)
+    nll = -lp[torch.arange(len(target)), target]
+    e, finite = float(o["label-smoothing"]), lp.masked_fill(lp == -math.inf, 0)
+    return (1 - e) * nll - e * finite.sum(-1) / (lp > -math.inf).sum(-1), nll
+
+
+# --- a run -----------------------------------------------------------------------------------------
+
+
+class Optimiser:
+    """AdamW, or LAMB (You et al. 2020) for matrices; decoupled decay of matrices alone."""
+
+    def __init__(self, m, o):
+        self.o, self.m, self.t = o, m, 0
+        self.state = {k: (torch.zeros_like(p), torch.zeros_like(p)) for k, p in m.p.items()}
+
+    def step(self, lr):
+        o, self.t = self.o, self.t + 1
+        b1, b2, eps, decay, clip = (
+            float(o[k]) for k in ("beta1", "beta2", "eps", "weight-decay", "clip")
+        )
+        grads = {
+            k: p.grad if p.grad is not None else torch.zeros_like(p) for k, p in self.m.p.items()
+        }
+        norm = math.sqrt(sum(float((g**2).sum()) for g in grads.values()))
+        by = min(1, clip / (norm + 1e-6)) if clip > 0 else 1
+        with torch.no_grad():
+            for k, p in self.m.p.items():
+                matrix, g = p.dim() > 1, grads[k] * by
+                first, second = self.state[k]
+                first.mul_(b1).add_((1 - b1) * g)
+                second.mul_(b2).add_((1 - b2) * g**2)
+                u = first / (1 - b1**self.t) / ((second / (1 - b2**self.t)).sqrt() + eps)
+                if matrix:
+                    u = u + decay * p
+                if o["optimizer"] == "lamb" and matrix:
+                    u = u * p.norm() / u.norm()
+                p -= lr * u
+                p.grad = None
+        return norm, by
+
+
+def gradient_norm(m, loss):
+    grads = torch.autograd.grad(loss, list(m.p.values()), retain_graph=True, allow_unused=True)
+    return math.sqrt(sum(float((g**2).sum()) for g in grads if g is not None))
+
+
+def validate(o, m, vocab):
+    """Perplexity by language of validation text, masks drawn from key 0 by sentence and place."""
+    select, mask, random = (float(o[k]) for k in ("mask-prob", "mask-keep", "mask-random"))
+    number, mean, out = {w: i for i, w in enumerate(vocab)}, 0, {}
+    for spec in o["valid"]:
+        lang, shard = spec.split("=")
+        losses, hits = [], []
+        for s, line in enumerate(open(shard.replace(".shd", ""))):
+            ids = np.array([BOS] + [number[w] for w in line.split()] + [EOS])
+            u = philox(0, RNG_MASK, 0, np.full(len(ids), s), np.arange(len(ids))).astype(np.float64)
+            chosen = (u[:, 0] < select * 2**32) & (ids >= SPECIALS)
+            v, read = u[:, 1] / 2**32, ids.copy()
+            read[chosen & (v < mask)] = MASK
+            other = chosen & (v >= mask) & (v < mask + random)
+            read[other] = SPECIALS + np.floor(
+                u[other, 2] * (len(vocab) - SPECIALS) / 2**32
+            ).astype(int)
+            a = {
+                "token": read,
+                "pos": np.arange(len(ids)),
+                "lang": np.full(len(ids), m.c["languages"].index(lang)),
+                "at": np.array([0, len(ids)]),
+                "sample": np.array([s]),
+            }
+            lp = m.log_p(m.run("encoder", Batch(a))[torch.tensor(chosen)])
+            y = torch.tensor(ids[chosen])
+            losses += (-lp[torch.arange(len(y)), y]).tolist()
+            hits += (lp.argmax(-1) == y).tolist()
+        out[lang + ".perplexity"], out[lang + ".accuracy"] = math.exp(np.mean(losses)), np.mean(
+            hits
+        )
+        mean += np.mean(losses) / len(o["valid"])
+    assert len(o["valid"]) < 2 or max(out.values()) > 1.02 * min(
+        v for k, v in out.items() if "perp" in k
+    )
+    return {**out, "perplexity": math.exp(mean)}
+
+
+def replay(name):
+    o, m = read_options(name), Model(f"{name}.start/last")
+    vocab = ["<s>", "</s>", "<pad>", "<unk>", "<mask>"] + [
+        line.split()[0] for line in open("vocab")
+    ]
+    dropouts, seed = (
+        float(np.float32(o["dropout"])),
+        float(np.float32(o["attention-dropout"])),
+    ), int(o["seed"])
+    steps, accumulate, opt, log, clipped, t = (
+        int(o["steps"]),
+        int(o["accumulate"]),
+        Optimiser(m, o),
+        {},
+        0,
+        {},
+    )
+    counts = Counts(o, vocab) if "gc" in o.get("objective", "") else None
+    allowed = {}
+    for step in range(1, steps + 1):
+        terms = {}
+
+        def term(name, values, count):
+            total, n = terms.get(name, (0, 0))
+            terms[name] = total + float(torch.as_tensor(values).detach()), n + count
+
+        for a in range(1, accumulate + 1):
+
+            def arrays(objective):
+                path = f"{name}.batches/step-{step}.{a}.{objective}.safetensors"
+                return load_file(path) if os.path.exists(path) else None
+
+            x = arrays("mlm")
+            if x:
+                h = m.run("encoder", Batch(x), Dropout(seed, step, *dropouts))
+                nll = mlm_loss(m, x, h)
+                assert abs(x["weight"][0] - 1 / accumulate) < 1e-6
+                loss = nll.mean() if len(nll) else h.sum() * 0
+                term("mlm", nll.sum(), len(nll))
+                if counts:
+                    g = arrays("gc")
+                    losses, pairs = gc_loss(m, o, x, g, h, counts)
+                    own, weight = losses.mean() if len(losses) else h.sum() * 0, float(
+                        o["gc-lambda"]
+                    )
+                    assert abs(g["weight"][0] - weight / accumulate) < 1e-6
+                    term("gc", losses.sum(), len(losses))
+                    term("gc_pairs", pairs, len(losses))
+                    if a == 1:
+                        term("mlm_grad_norm", gradient_norm(m, loss), 1)
+                        term("gc_grad_norm", gradient_norm(m, weight * own), 1)
+                    loss = loss + weight * own
+                (loss / accumulate).backward()
+                continue
+            for objective, key in (("pseudo", 0), ("mt", 0), ("denoise", 1), ("back", 2)):
+                x = arrays(objective)
+                weight = ramp(o["denoise"], step - 1) if objective == "denoise" else 1
+                assert objective != "denoise" or o["task"] != "unmt" or (x is None) == (weight == 0)
+                if x is None:
+                    continue
+                lang = m.c["languages"][int(x["dec.lang"][0])]
+                if o["mask-vocab"] == "true" and lang not in allowed:
+                    files = (
+                        [f"text.{lang}"]
+                        if o["task"] == "unmt"
+                        else [
+                            f
+                            for p in o["parallel"]
+                            for f in p.split("=")[1].split(",")
+                            if f.endswith(lang)
+                        ]
+                    )
+                    allowed[lang] = words_of(o, vocab, files)
+                    assert (x["allowed_token"] == allowed[lang]).all() and not allowed[lang].all()
+                loss, nll = mt_loss(
+                    m, o, x, Dropout(seed + key, step, *dropouts), allowed.get(lang)
+                )
+                assert abs(x["weight"][0] - weight / accumulate) < 1e-6
+                (loss.mean() * weight / accumulate).backward()
+                term(objective, nll.sum(), len(nll))
+        lr = learning_rate(o, step)
+        norm, by = opt.step(lr)
+        clipped += by < 1
+        terms["lr"], terms["grad_norm"] = (lr, 1), (norm, 1)
+        for k, (total, n) in terms.items():
+            if n:
+                log.setdefault(k, [math.nan] * steps)[step - 1] = total / n
+    assert clipped >= 3, f"{name}: clips {clipped} times"
+    for k, v in log.items():
+        t["log." + k] = np.array(v)
+    for k, v in (validate(o, m, vocab) if "valid" in o else {}).items():
+        t["valid." + k] = np.array([v])
+    for k, p in {**m.p, **m.fixed}.items():
+        t["w." + k] = p.detach().numpy().astype(np.float32).reshape(m.shape[k])
+    return t
+
+
+def main(out):
+    runs = os.path.dirname(os.path.abspath(__file__)) + "/replay.runs"
+    names = subprocess.run(
+        ["bash", "-c", f'cd "$(mktemp -d)"; . {runs}; echo $replay_names'],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    out = os.path.abspath(out)
+    with tempfile.TemporaryDirectory() as work:
+        os.chdir(work)
+        subprocess.run(
+            [
+                "bash",
+                "-ec",
+                f". {runs}; replay_data; for n in $replay_names; do replay_run $n $n; "
+                "replay_start $n $n.start; done",
+            ],
+            check=True,
+        )
+        for name in names:
+            t = replay(name)
+            save_file(t, f"{out}/{name}.safetensors")
+            mine = [json.loads(line) for line in open(name + "/log.jsonl") if '"train"' in line]
+            w = load_file(name + "/last/weights.safetensors")
+            log = max(
+                abs(mine[s].get(k[4:], math.nan) - v) / (abs(v) + 1e-12)
+                for k, vs in t.items()
+                if k.startswith("log.")
+                for s, v in enumerate(vs)
+                if not math.isnan(v)
+            )
+            far = max(
+                np.linalg.norm(t["w." + k].reshape(-1) - v.reshape(-1)) / (np.linalg.norm(v) + 1e-6)
+                for k, v in w.items()
+            )
+            print(f"{name}: log {log:.1e}, weights {far:.1e}")
+        os.chdir("/")
+    for (kind, p), (dropped, n) in Dropout.counted.items():
+        print(
+            f"dropout of {kind} states: {dropped} of {n}, "
+            f"{(dropped / n - p) / math.sqrt(p * (1 - p) / n):+.1f} standard deviations"
+        )
+        assert abs(dropped / n - p) < 3 * math.sqrt(p * (1 - p) / n) + 1e-5
+
+
+main(sys.argv[1])
