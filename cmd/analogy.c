@@ -5,6 +5,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/prog.h"
+#include "kernels/options.h"
 #include "lib/space/analogy.h"
 
 enum { MOST = 64 };
@@ -19,7 +20,8 @@ static const struct opt rows[] = {
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "analogy", "--vec A.vec [--vec B.vec] < questions", "Word analogies, king - man + woman = queen.", "Questions are four words a line; \": name\" begins a category. Prints for each category and for all: questions, asked (all\n"
-    "four words have vectors), accuracy, and the mean cosine of a - b + c with d.\n" };
+    "four words have vectors), accuracy, and the mean cosine of a - b + c with d.\n",
+    .part = { &kern_part } };
 
 static void row(const char *name, const struct analogy_score *s)
 {
@@ -33,7 +35,7 @@ static int run(const char *questions)
     struct analogy_report r;
     struct out *answers = NULL;
     int rc = 0;
-    for (int i = 0; i < o.vec.n && rc == 0; i++) rc = (set[i] = vectors_load(o.vec.v[i], &vo, prog_note)) ? 0 : -1;
+    for (int i = 0; i < o.vec.n && rc == 0; i++) rc = (set[i] = vectors_load(o.vec.v[i], &vo, msg_note)) ? 0 : -1;
     if (rc == 0 && o.answers) rc = (answers = out_open(o.answers)) ? 0 : -1;
     if (rc == 0) rc = analogy_run(set, o.vec.n, questions, o.word2vec, answers, &r);
     for (int i = 0; i < o.vec.n; i++) vectors_free(set[i]);

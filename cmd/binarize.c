@@ -60,7 +60,7 @@ static int run(const struct args *args)
     else out_abort(out);
     vocab_free(v);
     if (rc == 0)
-        prog_note("%" PRIu64 " sentences, %" PRIu64 " tokens, %" PRIu64 " unknown (%.2f%%)", info.sentences, info.tokens, info.unknown,
+        msg_note("%" PRIu64 " sentences, %" PRIu64 " tokens, %" PRIu64 " unknown (%.2f%%)", info.sentences, info.tokens, info.unknown,
                   info.tokens ? 100.0 * (double)info.unknown / (double)info.tokens : 0.0);
     return rc;
 }

@@ -208,7 +208,7 @@ static int check_usage(const struct args *a)
     if (o.languages && (!target || !target[1])) return prog_usage("--language-pair: '%s' is not SRC-TGT", o.languages);
     if (target && !strcmp(target, "-zh")) {
         if (!prog_given("tokenize")) o.tokenizer = SCORE_TOK_ZH;
-        else if (o.tokenizer != SCORE_TOK_ZH) prog_warn("the tokeniser for Chinese is zh; scores by another compare with few");
+        else if (o.tokenizer != SCORE_TOK_ZH) msg_warn("the tokeniser for Chinese is zh; scores by another compare with few");
     }
     if (target && (!strcmp(target, "-ja") || !strcmp(target, "-ko")) && !prog_given("tokenize"))
         return prog_usage("sacreBLEU's tokeniser for this target, MeCab, is not here; name one with --tokenize, e.g. char");
@@ -230,7 +230,7 @@ static void warn_tokenised(const struct corpus *c)
     for (int s = 0; s < c->n_systems; s++) {
         size_t lines = corpus_tokenised(&c->system[s]);
         if (lines >= 100)
-            prog_warn("%s: %zu lines end in ' .', so this text looks tokenised, and BLEU tokenises again; "
+            msg_warn("%s: %zu lines end in ' .', so this text looks tokenised, and BLEU tokenises again; "
                       "score detokenised text, or pass --force", c->name[s], lines);
     }
 }
@@ -381,7 +381,7 @@ static int multi(const struct args *a, FILE *to)
         else if (sum.ref_len == 0) status = err_set("%s: the references are empty, so there is nothing to score; check their files", a->v[0]);
         for (int r = 0; r < n && status == 0; r++)
             if (ref[r].n > hyp.n)
-                prog_warn("a reference has %zu lines, the hypotheses only %zu; the rest of it is left out", ref[r].n, hyp.n);
+                msg_warn("a reference has %zu lines, the hypotheses only %zu; the rest of it is left out", ref[r].n, hyp.n);
     }
     lines_free(&hyp);
     for (int r = 0; r < n; r++) lines_free(&ref[r]);

@@ -4,9 +4,9 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/file.h"
-#include "common/log.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "common/progress.h"
 #include "common/text.h"
 #include "common/thread.h"
 #include "lib/bpe/learn.h"
@@ -65,7 +65,7 @@ static struct word *weigh(struct language *lang, int n, struct words *all, size_
         size_t k;
         struct word *v = words_list(lang[i].words, &k);
         if (!v) return NULL;
-        prog_note("%s: %" PRIu64 " sentences, weight %.4f", lang[i].name, lang[i].sentences, (double)weight[i] / (1 << UNIT_SHIFT));
+        msg_note("%s: %" PRIu64 " sentences, weight %.4f", lang[i].name, lang[i].sentences, (double)weight[i] / (1 << UNIT_SHIFT));
         int rc = 0;
         for (size_t j = 0; j < k && rc == 0; j++) rc = words_add(all, v[j].s, v[j].n, v[j].count * weight[i]);
         free(v);
@@ -84,7 +84,7 @@ static int learn(const struct word *words, size_t n, bool weighted)
     int rc = bpe_learn(words, n, &l, &codes);
     progress_end(l.progress);
     if (rc == 0 && codes.n < l.merges && !o.total)
-        prog_note("%zu operations: no other pair occurs %" PRId64 " times", codes.n, o.min_frequency);
+        msg_note("%zu operations: no other pair occurs %" PRId64 " times", codes.n, o.min_frequency);
     struct out *out = rc == 0 ? out_open(o.out) : NULL;
     if (out) {
         codes_write(&codes, codes.format, out_stdio(out));

@@ -13,6 +13,7 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "common/safetensors.h"
+#include "kernels/options.h"
 #include "lib/hf/hf.h"
 #include "lib/engine/trainer.h"
 
@@ -30,7 +31,8 @@ static const struct opt rows[] = {
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "ckpt", "info [--tensors] DIR... | average -o OUT DIR DIR... | import -o OUT DIR | export -o OUT [--to LAYOUT] DIR",
-    "Looks inside the folders of models and runs; averages models; takes them from Hugging Face's layouts and to them." };
+    "Looks inside the folders of models and runs; averages models; takes them from Hugging Face's layouts and to them.",
+    .part = { &kern_part } };
 
 static void print_tensors(const struct st_file *f)
 {
@@ -145,7 +147,7 @@ static int interchange(const char *dir, bool import)
     int rc = !folder ? -1 : import ? hf_import(folder, o.out, &i, &notes) : hf_export(folder, o.out, &e, &notes);
     for (char *line = notes, *end; rc == 0 && line; line = end ? end + 1 : NULL) {
         if ((end = strchr(line, '\n'))) *end = 0;
-        prog_note("%s", line);
+        msg_note("%s", line);
     }
     free(notes);
     free(folder);

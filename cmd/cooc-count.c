@@ -56,7 +56,7 @@ static int run(const struct args *a, const struct cooc_scheme *scheme)
     rc = out_commit(out);
     out = NULL;
     if (rc == 0)
-        prog_note("%llu tokens, %llu pairs; %llu runs of %.1f MB on disk, peak memory %.0f MiB", (unsigned long long)r.tokens,
+        msg_note("%llu tokens, %llu pairs; %llu runs of %.1f MB on disk, peak memory %.0f MiB", (unsigned long long)r.tokens,
                   (unsigned long long)r.pairs, (unsigned long long)r.runs, (double)r.spilled / 1e6, (double)mem_peak() / 0x1p20);
 done:
     out_abort(out);

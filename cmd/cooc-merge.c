@@ -32,6 +32,6 @@ int main(int argc, char **argv)
         return prog_fail();
     }
     if (out_commit(out) < 0) return prog_fail();
-    prog_note("%d files; peak memory %.0f MiB", args.n, (double)mem_peak() / 0x1p20);
+    msg_note("%d files; peak memory %.0f MiB", args.n, (double)mem_peak() / 0x1p20);
     return prog_end();
 }

@@ -34,7 +34,7 @@ static int bins(const struct cooc *a, const struct cooc *b, FILE *f)
         return err_set("%s: no pair is counted more than once in both languages (%llu lines, %llu with an unknown word, %llu with several words on a side)", o.pairs ? o.pairs : o.dict,
                        (unsigned long long)p.lines, (unsigned long long)p.unknown, (unsigned long long)p.multiword);
     }
-    prog_note("%llu lines, left out %llu with an unknown word and %llu with several words on a side; of %llu pairs, %llu (%.1f%%) left out: a count of 1 or less", (unsigned long long)p.lines,
+    msg_note("%llu lines, left out %llu with an unknown word and %llu with several words on a side; of %llu pairs, %llu (%.1f%%) left out: a count of 1 or less", (unsigned long long)p.lines,
               (unsigned long long)p.unknown, (unsigned long long)p.multiword, (unsigned long long)asked, (unsigned long long)p.small, asked ? 100.0 * (double)p.small / (double)asked : 0.0);
     size_t n = study_bins(&p, o.width, &bin);
     fputs("low\thigh\tpairs\tdifference\tdifference-ci\tratio\tratio-ci\tshare\n", f);

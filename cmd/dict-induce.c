@@ -9,7 +9,9 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "kernels/options.h"
 #include "lib/space/contexts.h"
+#include "lib/space/csls.h"
 #include "lib/space/dictionary.h"
 #include "lib/space/induce.h"
 
@@ -80,14 +82,15 @@ static const struct prog prog = { "dict-induce", "--src A.vec --tgt B.vec [optio
     "    for s in left right; do cooc-count -w 5 --weights glove --$s -v $l.vocab $l=$l.txt > $l.$s.cooc; done\n"
     "    embed --from-cooc $l.left.cooc --from-cooc $l.right.cooc --dim 100 > $l.vec; done\n"
     "  dict-induce --src en.vec --tgt de.vec --map vecmap --spelling 0.3 --frequency 0.05 --src-cooc en.left.cooc \\\n"
-    "    --src-cooc en.right.cooc --tgt-cooc de.left.cooc --tgt-cooc de.right.cooc > en-de.tsv\n" };
+    "    --src-cooc en.right.cooc --tgt-cooc de.left.cooc --tgt-cooc de.right.cooc > en-de.tsv\n",
+    .part = { &kern_part, &csls_part } };
 
-static void tell(const char *what) { prog_note("%s", what); }
+static void tell(const char *what) { msg_note("%s", what); }
 
 static struct vectors *load(const char *path)
 {
     struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
-    return vectors_load(path, &vo, prog_note);
+    return vectors_load(path, &vo, msg_note);
 }
 
 /* Counts from a vocabulary, or from the count files' own. */
@@ -122,7 +125,7 @@ static int load_seeds(const struct vectors *src, const struct vectors *tgt, stru
     if (o.seed_dict) {
         struct dictionary_report r;
         if (dictionary_read(o.seed_dict, src, tgt, p, &r) < 0) return -1;
-        prog_note("%s: %zu pairs; left out %llu of several words, %llu with a word without a vector, %llu that were there before", o.seed_dict, p->n,
+        msg_note("%s: %zu pairs; left out %llu of several words, %llu with a word without a vector, %llu that were there before", o.seed_dict, p->n,
                   (unsigned long long)r.multiword, (unsigned long long)r.unknown, (unsigned long long)r.repeated);
         if (!p->n && !o.identical)
             return err_set("%s: no pair whose two words have vectors, so no seed; add --identical or give another dictionary", o.seed_dict);
@@ -130,7 +133,7 @@ static int load_seeds(const struct vectors *src, const struct vectors *tgt, stru
     if (o.identical || !o.seed_dict) {
         size_t before = p->n;
         dictionary_identical(src, tgt, o.min_length, o.ratio, p);
-        prog_note("%zu words spelt the same", p->n - before);
+        msg_note("%zu words spelt the same", p->n - before);
     }
     return 0;
 }

@@ -66,7 +66,8 @@ static const struct prog prog = { "embed", "--model DIR [options] > x.vec | --fr
     "  embed --model run --layer -1 --text in.bpe --lang en --of sentences > sentences.vec\n"
     "  embed --model run --layer -1 --raw --text in.txt --lang en --of sentences > sentences.vec\n"
     "  cooc-count -w 5 --left en=en.txt > l.cooc; cooc-count -w 5 --right en=en.txt > r.cooc\n"
-    "  embed --from-cooc l.cooc --from-cooc r.cooc --dim 100 > en.vec\n" };
+    "  embed --from-cooc l.cooc --from-cooc r.cooc --dim 100 > en.vec\n",
+    .part = { &kern_part } };
 
 static int from_cooc(void)
 {
@@ -85,7 +86,7 @@ static int of_words(const struct embed *e, const char *dir, struct vectors_strea
     bool pieces = file_exists(path);
     struct vocab *words = vocab_read(o.words);
     int rc = !words || (pieces && codes_read(&codes, path, 0) < 0) ? -1 : embed_words(e, pieces ? &codes : NULL, words, out, &left_out);
-    if (rc == 0 && left_out) prog_note("%" PRIu64 " of %u words have pieces that the model does not know; they are left out", left_out, words->n - VOCAB_SPECIALS);
+    if (rc == 0 && left_out) msg_note("%" PRIu64 " of %u words have pieces that the model does not know; they are left out", left_out, words->n - VOCAB_SPECIALS);
     if (pieces) codes_free(&codes);
     vocab_free(words);
     free(path);
@@ -99,7 +100,7 @@ static int of_text(const struct embed *e, struct vectors_stream *out)
     uint64_t left_out = 0;
     int rc = !in || (o.words && !words) ? -1 : o.of == SENTENCES ? embed_sentences(e, in, (enum embed_pool)o.pool, out)
              : o.of == WORDS ? embed_text_words(e, in, words, out, &left_out) : embed_tokens(e, in, out);
-    if (rc == 0 && words && left_out) prog_note("%" PRIu64 " of %u words are not in the text; they are left out", left_out, words->n - VOCAB_SPECIALS);
+    if (rc == 0 && words && left_out) msg_note("%" PRIu64 " of %u words are not in the text; they are left out", left_out, words->n - VOCAB_SPECIALS);
     vocab_free(words);
     text_close(in);
     return rc;

@@ -9,6 +9,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "common/signals.h"
 #include "kernels/options.h"
 #include "lib/engine/options.h"
 #include "lib/graph/profile.h"
@@ -81,7 +82,8 @@ static const struct opt_group groups[] = {
 
 static const struct prog prog = { "finetune", "--task unmt|mt --model DIR --train LANG=SHARD... --out DIR [options]",
     "Trains an encoder-decoder to translate, without parallel text (unmt) or with it (mt).",
-    "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n" };
+    "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n",
+    .part = { &kern_part } };
 
 /* "SRC-TGT=F,G" */
 static int load_pairs(const struct strs *args, struct pairs **to, int *n, const struct vocab *v)
@@ -211,7 +213,7 @@ static int start_model(const struct kernels *k)
     if (!r.from) return 0;
     int taken, fresh;
     if (model_init_from(&r.m, r.vocab, r.from, &taken, &fresh) < 0) return -1;
-    prog_note("started from %s: %d tokens found there, %d new", r.from, taken, fresh);
+    msg_note("started from %s: %d tokens found there, %d new", r.from, taken, fresh);
     return 0;
 }
 
@@ -223,7 +225,7 @@ static int run(void)
     const char *why;
     const struct kernels *k = kernels_open(o.k.device, o.k.precision, &why);
     if (!k) return -1;
-    prog_note("%s", why);
+    msg_note("%s", why);
     if (describe_model() < 0) return -1;
     if (o.task == TASK_UNMT && load_mono() < 0) return -1;
     if (load_pairs(o.task == TASK_UNMT ? &o.pseudo : &o.parallel, &o.x.train, &o.x.n_train, r.vocab) < 0
@@ -277,7 +279,7 @@ int main(int argc, char **argv)
     if (o.model && shape_of_model() < 0) { release(); return prog_fail(); }
     o.run.dir = o.out;
     o.run.config = prog_config();
-    prog_signals();
+    signals_catch();
     status = run();
     if (status < 0) prog_fail();
     release();

@@ -10,13 +10,16 @@
 #include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
-#include "common/log.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "common/progress.h"
+#include "common/signals.h"
+#include "kernels/options.h"
 #include "lib/plot/curves.h"
 #include "lib/plot/label.h"
 #include "lib/plot/plane.h"
 #include "lib/plot/table.h"
+#include "lib/space/csls.h"
 #include "lib/space/dictionary.h"
 
 enum { MOST_SETS = 16 };
@@ -76,7 +79,8 @@ static const struct prog prog = { "plot", "curves LOG... | rsim|hits|bins|ranks 
     "  plot curves runs/a --against reference.jsonl --tsv curves.tsv > x.svg\n"
     "  plot rsim s1/mlm.tsv s2/mlm.tsv s1/gc.tsv s2/gc.tsv --label MLM --label MLM --label GC --label GC -o rsim.svg\n"
     "  plot bins window1.tsv window2.tsv --label n=1 --label n=2 -o figure1.png\n"
-    "  plot tsne en=en.vec de=de.vec --dict en-de.tsv --names 20 -o words.svg\n" };
+    "  plot tsne en=en.vec de=de.vec --dict en-de.tsv --names 20 -o words.svg\n",
+    .part = { &kern_part, &csls_part } };
 
 /* --- writing ----------------------------------------------------------------------------------------------------- */
 
@@ -189,13 +193,13 @@ static double state_of_logs(const struct args *a)
 static int live_curves(const struct args *a, double low, double high)
 {
     double drawn = -1;
-    prog_signals();
-    while (!prog_stopping()) {
+    signals_catch();
+    while (!signals_stop()) {
         double now = state_of_logs(a);
         bool failed = now != drawn && curves(a, low, high) < 0;
-        if (failed && !prog_stopping()) prog_warn("%s; waiting", err_msg());
+        if (failed && !signals_stop()) msg_warn("%s; waiting", err_msg());
         drawn = now;
-        for (int64_t left = o.live; left > 0 && !prog_stopping(); left--) sleep(1);      /* a signal may have come just before */
+        for (int64_t left = o.live; left > 0 && !signals_stop(); left--) sleep(1);      /* a signal may have come just before */
     }
     return 0;
 }
@@ -327,7 +331,7 @@ static int read_pairs(struct vectors *const *set, struct pairs *p)
 {
     struct dictionary_report r;
     if (dictionary_read(o.dict, set[0], set[1], p, &r) < 0) return -1;
-    prog_note("%s: %zu pairs; left out %llu with several words, %llu with a word without a vector, %llu that were there before", o.dict, p->n,
+    msg_note("%s: %zu pairs; left out %llu with several words, %llu with a word without a vector, %llu that were there before", o.dict, p->n,
               (unsigned long long)r.multiword, (unsigned long long)r.unknown, (unsigned long long)r.repeated);
     if (o.most_pairs && p->n > (size_t)o.most_pairs) p->n = (size_t)o.most_pairs;
     return p->n ? 0 : err_set("%s: no pair whose two words have vectors", o.dict);
@@ -347,7 +351,7 @@ static int plane(const struct args *a)
         char lang[32];
         const char *path = prog_lang_file(a->v[i + 1], lang);
         label[i] = o.labels.n ? mem_dup(o.labels.v[i]) : *lang ? mem_dup(lang) : path_label(a->v + 1, n, i);
-        set[i] = vectors_load(path, &vo, prog_note);
+        set[i] = vectors_load(path, &vo, msg_note);
         status = set[i] ? vectors_normalize(set[i], o.normalize) : -1;
         points += set[i] ? set[i]->n : 0;
     }
@@ -362,7 +366,7 @@ static int plane(const struct args *a)
         progress_end(o.t.ctx);
     }
     if (status == 0)
-        prog_note("%u points; %d components have %.1f%% of the variance; %s t-SNE, perplexity %g, KL divergence %.4f", p.n, p.components, 100 * p.share,
+        msg_note("%u points; %d components have %.1f%% of the variance; %s t-SNE, perplexity %g, KL divergence %.4f", p.n, p.components, 100 * p.share,
                   o.t.theta > 0 ? "Barnes-Hut" : "exact", o.t.perplexity, p.divergence);
     if (status == 0 && o.tsv) status = write_plane(&p, set);
     if (status == 0) status = plane_draw(&p, set, o.title, o.names, o.width, o.height, want_png(), &bytes, &size);

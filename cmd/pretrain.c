@@ -8,6 +8,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "common/signals.h"
 #include "kernels/options.h"
 #include "lib/engine/options.h"
 #include "lib/graph/profile.h"
@@ -96,7 +97,8 @@ static const struct opt_group groups[] = {
 
 static const struct prog prog = { "pretrain", "--train LANG=SHARD... -v VOCAB --out DIR [options]",
     "Trains a multilingual encoder on monolingual text: masked language modelling, alone or with global co-occurrence (MLM-GC).",
-    "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n" };
+    "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n",
+    .part = { &kern_part } };
 
 /* Loads LANG=SHARD arguments; languages are numbered in the order of --train. */
 static int load(const struct strs *files, struct corpus *to, int *n, const char *what)
@@ -133,12 +135,12 @@ static int start_weights(struct model *m, const struct vocab *v)
     if (text_files_keep(&o.text, m) < 0) return -1;
     if (r.from) {
         if (model_init_from(m, v, r.from, &taken, &fresh) < 0) return -1;
-        prog_note("started from %s: %d tokens found there, %d new", r.from, taken, fresh);
+        msg_note("started from %s: %d tokens found there, %d new", r.from, taken, fresh);
     }
     if (o.vectors) {
         int n = model_init_embeddings(m, v, o.vectors);
         if (n < 0) return -1;
-        prog_note("%s: vectors for %d of %u tokens", o.vectors, n, v->n - VOCAB_SPECIALS);
+        msg_note("%s: vectors for %d of %u tokens", o.vectors, n, v->n - VOCAB_SPECIALS);
     }
     return 0;
 }
@@ -166,7 +168,7 @@ static int run(void)
     const char *why;
     const struct kernels *k = kernels_open(o.k.device, o.k.precision, &why);
     if (!k) return -1;
-    prog_note("%s", why);
+    msg_note("%s", why);
     if (!(r.vocab = vocab_read(o.vocab)) || languages() < 0) return -1;
     o.shape.vocab = (int)r.vocab->n;
     o.shape.vocab_hash = r.vocab->hash;
@@ -240,7 +242,7 @@ int main(int argc, char **argv)
     if (o.p.longest > o.shape.positions - 2 && !o.stream) o.p.longest = o.shape.positions - 2;
     o.run.dir = o.out;
     o.run.config = prog_config();
-    prog_signals();
+    signals_catch();
     status = run();
     if (status < 0) prog_fail();
     release();

@@ -5,6 +5,8 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/prog.h"
+#include "kernels/options.h"
+#include "lib/space/csls.h"
 #include "lib/space/retrieve.h"
 #include "lib/space/vectors.h"
 
@@ -24,7 +26,8 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 static const struct prog prog = { "retrieve", "--src A.vec --tgt B.vec", "Finds translations of sentences by their vectors.", "Without --mine: the share of rows whose best match is the row of the same number, both ways.\n"
     "  retrieve --src deu.npy --tgt eng.npy --score ratio\n"
     "  retrieve --src de.0.npy --tgt en.0.npy --src de.1.npy --tgt en.1.npy > layers.tsv; plot hits layers.tsv > layers.svg\n"
-    "  retrieve --src de.npy --tgt en.npy --score ratio --mine 1.06 > mined.tsv\n" };
+    "  retrieve --src de.npy --tgt en.npy --score ratio --mine 1.06 > mined.tsv\n",
+    .part = { &kern_part, &csls_part } };
 
 static const enum csls_method how[] = { CSLS_NN, CSLS_CSLS, CSLS_RATIO };
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include "common/err.h"
 #include "common/prog.h"
+#include "kernels/options.h"
+#include "lib/space/csls.h"
 #include "lib/space/dictionary.h"
 #include "lib/space/relation.h"
 
@@ -19,7 +21,8 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 static const struct prog prog = { "rsim", "--src A.vec --tgt B.vec --dict pairs.tsv",
     "Measures how alike two spaces of vectors are over translation pairs.", "Prints a line of column names, then for each --src/--tgt: layer (from 0), pairs, rsim, mean cosine, and the shares of pairs\n"
     "whose translation is the nearest neighbour, source to target and back; then half of the 95% interval of each.\n"
-    "plot rsim draws it.\n" };
+    "plot rsim draws it.\n",
+    .part = { &kern_part, &csls_part } };
 
 static int layer(int i)
 {
@@ -27,13 +30,13 @@ static int layer(int i)
     struct dictionary_report report;
     struct pairs p = { 0 };
     struct relation r;
-    struct vectors *src = vectors_load(o.src.v[i], &vo, prog_note), *tgt = src ? vectors_load(o.tgt.v[i], &vo, prog_note) : NULL;
+    struct vectors *src = vectors_load(o.src.v[i], &vo, msg_note), *tgt = src ? vectors_load(o.tgt.v[i], &vo, msg_note) : NULL;
     int status = tgt ? dictionary_read(o.dict, src, tgt, &p, &report) : -1;
     if (status == 0 && p.n < 3)
         status = err_set("%s: %zu pairs have vectors on both sides, in %s and %s; RSIM wants 3 or more", o.dict, p.n, o.src.v[i], o.tgt.v[i]);
     if (status == 0) status = relation_measure(src, tgt, &p, &r);
     if (status == 0) {
-        prog_note("layer %d: of %llu lines, left out %llu with several words, %llu with a word without a vector, %llu that were there before", i,
+        msg_note("layer %d: of %llu lines, left out %llu with several words, %llu with a word without a vector, %llu that were there before", i,
                   (unsigned long long)report.lines, (unsigned long long)report.multiword, (unsigned long long)report.unknown, (unsigned long long)report.repeated);
         printf("%d\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n", i, (unsigned long long)r.pairs, r.rsim, r.cosine, r.forward, r.backward, r.rsim_ci, r.cosine_ci,
                r.forward_ci, r.backward_ci);

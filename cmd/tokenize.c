@@ -140,7 +140,7 @@ static int run(const struct args *args)
     bool fallback;
     struct ctx c = { .t = tokenizer_new(&o.t, &fallback) };
     if (!c.t) return -1;
-    if (fallback) prog_note("no list of non-breaking prefixes for '%s', using the English one; --nonbreaking FILE gives another", o.t.lang);
+    if (fallback) msg_note("no list of non-breaking prefixes for '%s', using the English one; --nonbreaking FILE gives another", o.t.lang);
     if (o.sgm) c.sgm = sgm_new();
     struct lines l = { .ctx = &c, .line = line, .work_new = work_new, .work_free = work_free, .whole = o.sgm ? from_sgm : NULL,
                        .line_buffered = o.line_buffered, .replace_invalid = o.replace_invalid };

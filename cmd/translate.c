@@ -42,7 +42,8 @@ static const struct opt rows[] = {
 static const struct opt_group groups[] = { { "Options", rows, &o }, { NULL, kern_rows, &o.k }, { 0 } };
 
 static const struct prog prog = { "translate", "--model DIR --src LANG --tgt LANG [options] < in > out",
-    "Translates sentences of BPE tokens, one a line." };
+    "Translates sentences of BPE tokens, one a line.",
+    .part = { &kern_part } };
 
 static struct { struct plain *in, *out; struct tbuf tokens, text; } raw;
 

@@ -1,7 +1,7 @@
 #include "common/file.h"
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/msg.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ void tmp_die(int sig)
     raise(sig);                             /* from a handler: delivered when it returns */
 }
 
-/* Signals that somebody handles or ignores (nohup, prog_signals, a sanitizer) are left as they are. */
+/* Signals that somebody handles or ignores (nohup, signals.h, a sanitizer) are left as they are. */
 static void install_handlers(void)
 {
     static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGABRT,
@@ -450,7 +450,7 @@ FILE *tmp_open(const char *dir)
         if (fd >= 0) unlink(name);
         free(name);
     }
-    if (fd < 0) { err_sys("%s: cannot create a temporary file; name another folder (%sTMPDIR)", dir, prog_has("tmp") ? "--tmp, " : ""); return NULL; }
+    if (fd < 0) { err_sys("%s: cannot create a temporary file; name another folder (%sTMPDIR)", dir, msg_has_option("tmp") ? "--tmp, " : ""); return NULL; }
     FILE *f = fdopen(fd, "w+");
     if (!f) { err_sys("%s: cannot create a temporary file", dir); close(fd); }
     return f;

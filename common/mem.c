@@ -1,5 +1,5 @@
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/msg.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,18 +9,18 @@
 static _Noreturn void out_of_memory(size_t count, size_t size)
 {
     if (size > 1)
-        fprintf(stderr, "%s: out of memory: wanted %zu times %zu bytes\n", prog_name(), count, size);
+        fprintf(stderr, "%s: out of memory: wanted %zu times %zu bytes\n", msg_name(), count, size);
     else
-        fprintf(stderr, "%s: out of memory: wanted %zu bytes\n", prog_name(), count);
-    exit(PROG_FAILED);
+        fprintf(stderr, "%s: out of memory: wanted %zu bytes\n", msg_name(), count);
+    exit(EXIT_FAILURE);
 }
 
 void mem_none(size_t bytes) { out_of_memory(bytes, 1); }
 
 void mem_end(const char *why)
 {
-    fprintf(stderr, "%s: %s\n", prog_name(), why);
-    exit(PROG_FAILED);
+    fprintf(stderr, "%s: %s\n", msg_name(), why);
+    exit(EXIT_FAILURE);
 }
 
 /* malloc(0) may be NULL; callers want a pointer they can free. */

@@ -83,6 +83,28 @@ struct opt_here *opt_find(struct opt_set *s, const char *name, size_t n, bool *n
     return NULL;
 }
 
+int opt_begin(struct opt_set *s, const char *name, size_t n, struct opt_here *found[2], const char *spelling[2], bool *negated)
+{
+    int k = 0;
+    for (int pass = 0; pass < 2 && !k; pass++) {
+        if (pass && (n < 4 || !same_name(name, "no-", 3))) break;
+        *negated = pass;
+        const char *begin = pass ? name + 3 : name, *w;
+        size_t length = pass ? n - 3 : n, m;
+        for (int i = 0; i < s->n && k < 2; i++) {
+            const char *names = s->all[i].row->name;
+            if (pass && s->all[i].row->type != OPT_TYPE_FLAG) continue;
+            while (opt_word(&names, &w, &m)) {
+                if (m < length || !same_name(w, begin, length)) continue;
+                found[k] = &s->all[i];
+                spelling[k++] = w;
+                break;
+            }
+        }
+    }
+    return k;
+}
+
 struct opt_here *opt_find_letter(struct opt_set *s, char letter)
 {
     for (int i = 0; i < s->n; i++)

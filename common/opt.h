@@ -22,6 +22,10 @@
 
 struct strs { const char **v; int n; };
 
+/* What stands on a command line beside options (argv's own strings). Numbers beginning with '-' and "-" alone are
+ * arguments, "--" ends the options. */
+struct args { char **v; int n; };
+
 enum opt_type {
     OPT_TYPE_FLAG,      /* --name, --no-name */
     OPT_TYPE_INT, OPT_TYPE_I64, OPT_TYPE_REAL, OPT_TYPE_FLOAT,

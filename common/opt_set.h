@@ -14,7 +14,8 @@ struct opt_here {
     const struct opt_group *group;
     void *value;                            /* the field that it fills */
     enum opt_source source;                 /* the last that gave it a value */
-    bool argv_only;                         /* --help: has no place in a configuration */
+    bool at_once;                           /* --help: nothing after it is read */
+    bool argv_only;                         /* has no place in a configuration */
 };
 
 struct opt_set {
@@ -32,6 +33,9 @@ void *opt_keep(struct opt_set *s, void *p);
 
 /* The option called name[0..n), NULL if there is none; *negated if that is "no-" and a flag's name. */
 struct opt_here *opt_find(struct opt_set *s, const char *name, size_t n, bool *negated);
+/* Those that name[0..n), or without "no-" a flag, is the beginning of: their number, 2 for more. spelling: which of its
+ * names ("|" ends it). */
+int opt_begin(struct opt_set *s, const char *name, size_t n, struct opt_here *found[2], const char *spelling[2], bool *negated);
 struct opt_here *opt_find_letter(struct opt_set *s, char letter);
 /* The length of a row's name without its other spellings. */
 int opt_name_length(const struct opt *row);
@@ -48,6 +52,17 @@ bool opt_in_range(const struct opt_here *o);
 bool opt_word(const char **s, const char **word, size_t *n);
 /* Which of the words of "a|b|c" value is, or -1 with a message. */
 int opt_choice(const char *words, const char *value);
+
+/* The options of a command line, in their order. */
+struct opt_line {
+    struct opt_setting { struct opt_here *o; const char *value, *as; int as_length; } *v;    /* as: how the user wrote its name */
+    size_t n, cap;
+    struct opt_here *at_once;               /* such an option came; the rest was not read */
+};
+/* Reads argv; sets nothing yet, so that --help shows the defaults. args gets what is no option. A name may be cut short
+ * where only one option begins so. The caller frees line->v. -1 with a message. */
+int opt_read_argv(struct opt_set *s, int argc, char **argv, struct args *args, struct opt_line *line);
+int opt_apply(struct opt_set *s, const struct opt_line *line);
 
 /* Every group with its heading, on standard output. */
 void opt_help(const struct opt_set *s);

@@ -2,12 +2,8 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/grant.h"
-#include "common/log.h"
-#include "common/mem.h"
-#include "common/shown.h"
 #include "common/opt_set.h"
 #include "common/thread.h"
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,8 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { PARTS = sizeof ((struct prog *)0)->part / sizeof *((struct prog *)0)->part };
+
 static const struct prog *prog;
-static const char *name = "isoglot";
 static bool pipe_ignored;                    /* SIGPIPE, by whoever started this program */
 /* What every program takes, after its own options. */
 static struct std { int threads, granted; bool quiet, help, version; const char *config; } std;
@@ -35,19 +32,10 @@ static const struct opt std_rows[] = {
     { 0 } };
 static const struct opt_group std_groups[] = { { "Every program", std_rows, &std }, { 0 } };
 
-/* --- messages --------------------------------------------------------------------------------------------- */
+/* --- the end ------------------------------------------------------------------------------- */
 
-static void say(const char *fmt, va_list ap)
-{
-    char text[4096], line[4096];
-    vsnprintf(text, sizeof text, fmt, ap);
-    shown(line, sizeof line, text, strlen(text));
-    progress_clear();
-    fprintf(stderr, "%s: %s\n", name, line);
-}
-
-/* Standard output is a pipe whose reader has seen enough (head): the end by SIGPIPE, without a word, that this has everywhere. Who has
- * that signal ignored wants to be told. */
+/* The reader of standard output has gone (head): die of SIGPIPE, silently, like any filter. If the caller ignores that
+ * signal, the end is reported instead. */
 static void end_by_pipe(void)
 {
     if (!pipe_ignored) tmp_die(SIGPIPE);
@@ -55,9 +43,9 @@ static void end_by_pipe(void)
 
 int prog_fail(void)
 {
-    progress_clear();
+    msg_clear_line();
     if (out_pipe_closed()) end_by_pipe();
-    fprintf(stderr, "%s: %s\n", name, *err_msg() ? err_msg() : "failed");
+    fprintf(stderr, "%s: %s\n", msg_name(), *err_msg() ? err_msg() : "failed");
     return PROG_FAILED;
 }
 
@@ -65,36 +53,9 @@ int prog_usage(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say(fmt, ap);
+    msg_say(fmt, ap);
     va_end(ap);
     return PROG_USAGE;
-}
-
-void prog_note(const char *fmt, ...)
-{
-    if (std.quiet) return;
-    va_list ap;
-    va_start(ap, fmt);
-    say(fmt, ap);
-    va_end(ap);
-}
-
-void prog_warn(const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    say(fmt, ap);
-    va_end(ap);
-}
-
-const char *prog_name(void)
-{
-    return name;
-}
-
-bool prog_quiet(void)
-{
-    return std.quiet;
 }
 
 int prog_threads(void)
@@ -110,7 +71,7 @@ int prog_end(void)
     if (fflush(stdout) == 0 && !ferror(stdout)) return PROG_OK;
     struct pollfd p = { STDOUT_FILENO, POLLOUT, 0 };     /* the write that failed may have been long ago */
     if (errno == EPIPE || (!errno && poll(&p, 1, 0) > 0 && p.revents & POLLERR)) {
-        progress_clear();
+        msg_clear_line();
         end_by_pipe();
         err_set("standard output: closed pipe");
     }
@@ -148,14 +109,15 @@ static void print_version(void)
     printf(" aarch64");
 #endif
     printf("\n");
-    if (prog_kernels) printf("kernels: %s\n", prog_kernels());
+    for (int i = 0; i < PARTS && prog->part[i]; i++)
+        if (prog->part[i]->version) printf("%s\n", prog->part[i]->version());
 }
 
 /* --- what was given --------------------------------------------------------------------------------------- */
 
 char *prog_config(void)
 {
-    return opt_config(&set, name);
+    return opt_config(&set, msg_name());
 }
 
 static const struct opt_here *find(const char *long_name)
@@ -164,7 +126,7 @@ static const struct opt_here *find(const char *long_name)
     return opt_find(&set, long_name, strlen(long_name), &negated);
 }
 
-bool prog_has(const char *long_name)
+static bool has(const char *long_name)
 {
     return find(long_name);
 }
@@ -195,78 +157,52 @@ void prog_take(const struct opt *rows, const void *from)
     }
 }
 
-/* --- the command line ------------------------------------------------------------------------------------- */
+/* --- the start ------------------------------------------------------------------------------ */
 
-/* "-5", "-.5", "-1e9" are arguments, unless a digit is an option's letter. */
-static bool is_number(const char *s)
-{
-    char *end;
-    if (s[0] != '-' || !(isdigit((unsigned char)s[1]) || (s[1] == '.' && isdigit((unsigned char)s[2])))) return false;
-    if (opt_find_letter(&set, s[1])) return false;
-    strtod(s, &end);
-    return !*end;
-}
-
-struct setting { struct opt_here *o; const char *value, *as; int as_len; };   /* as: how the user wrote its name */
-
-/* Exit status or -1; fills list and args. Nothing is set yet: --help shows the defaults. */
-static int parse(int argc, char **argv, struct args *args, struct setting **list, size_t *n_list)
-{
-    size_t cap = 0;
-    bool only_args = false;
-    *list = NULL;
-    *n_list = 0;
-    args->v = opt_keep(&set, mem_zero((size_t)argc + 1, sizeof *args->v));
-    args->n = 0;
-#define ADD(...) (mem_room(list, &cap, *n_list + 1, sizeof **list), (*list)[(*n_list)++] = (struct setting){ __VA_ARGS__ })
-    for (int i = 1; i < argc; i++) {
-        char *a = argv[i];
-        if (only_args || a[0] != '-' || !a[1] || is_number(a)) { args->v[args->n++] = a; continue; }
-        if (strcmp(a, "--") == 0) { only_args = true; continue; }
-        if (a[1] == '-') {
-            size_t n = strcspn(a + 2, "=");
-            bool negated;
-            struct opt_here *o = opt_find(&set, a + 2, n, &negated);
-            const char *value = a[2 + n] ? a + 3 + n : NULL;
-            if (!o) return prog_usage("no option is called '%.*s'; see --help", (int)n + 2, a);
-            if (o->value == &std.help) { print_help(); return prog_end(); }
-            if (o->value == &std.version) { print_version(); return prog_end(); }
-            if (o->row->type == OPT_TYPE_FLAG) {
-                if (negated && value) return prog_usage("%.*s takes no value", (int)n + 2, a);
-                if (!value) value = negated ? "false" : "true";
-            } else if (!value) {
-                if (i + 1 == argc) return prog_usage("%s wants a value (%s)", a, o->row->arg ? o->row->arg : "VALUE");
-                value = argv[++i];
-            }
-            ADD(o, value, a, (int)n + 2);
-            continue;
-        }
-        for (char *s = a + 1; *s; s++) {
-            struct opt_here *o = opt_find_letter(&set, *s);
-            if (!o) return prog_usage("no option is called '-%c'; see --help", *s);
-            if (o->value == &std.help) { print_help(); return prog_end(); }
-            if (o->row->type == OPT_TYPE_FLAG) { ADD(o, "true", a, 2); continue; }
-            const char *value = s[1] ? s + 1 : i + 1 < argc ? argv[++i] : NULL;
-            if (!value) return prog_usage("-%c wants a value (%s)", *s, o->row->arg ? o->row->arg : "VALUE");
-            ADD(o, value, s == a + 1 ? a : o->row->name, s == a + 1 ? 2 : opt_name_length(o->row));
-            break;
-        }
-    }
-#undef ADD
-    return -1;
-}
-
-/* Whoever sets one of these to measure with it must not measure something else. Unset and empty are the default. */
+/* Whoever sets such a variable to measure with it must not measure something else. Unset and empty are the default. */
 static int check_environment(void)
 {
-    static const struct { const char *name, *words; } choices[] = {
-        { "ISOGLOT_SIMD", "base|avx2|avx512" }, { "ISOGLOT_BF16", "dots|rounded" }, { "ISOGLOT_CSLS", "float32|int8" }, { "ISOGLOT_CUDA_GRAPHS", "0|1" },
-    };
-    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
-        const char *value = getenv(choices[i].name);
-        if (value && *value && opt_choice(choices[i].words, value) < 0) return prog_usage("%s: %s", choices[i].name, err_msg());
-    }
+    for (int i = 0; i < PARTS && prog->part[i]; i++)
+        for (int k = 0; k < 4 && prog->part[i]->variable[k].name; k++) {
+            const char *variable = prog->part[i]->variable[k].name, *value = getenv(variable);
+            if (value && *value && opt_choice(prog->part[i]->variable[k].words, value) < 0)
+                return err_set("%s: %s", variable, err_msg());
+        }
+    return 0;
+}
+
+/* The configuration file among them comes first: the command line wins. An exit status, -1: go on. */
+static int apply(const struct opt_line *line)
+{
+    bool unreadable;
+    for (size_t i = 0; i < line->n; i++)
+        if (line->v[i].o->value == &std.config) std.config = line->v[i].value;
+    if (std.config && opt_read_config(&set, std.config, &unreadable) < 0)
+        return unreadable ? prog_fail() : prog_usage("%s", err_msg());
+    if (opt_apply(&set, line) < 0 || check_environment() < 0) return prog_usage("%s", err_msg());
     return -1;
+}
+
+/* Parses what is given. As prog_start. */
+static int options(const struct opt_group *groups, int argc, char **argv, struct args *args)
+{
+    struct opt_line line;
+    memset(&std, 0, sizeof std);
+    opt_open(&set, groups, std_groups);
+    for (int i = set.own; i < set.n; i++) {
+        struct opt_here *o = &set.all[i];
+        o->at_once = o->value == &std.help || o->value == &std.version;
+        o->argv_only = o->at_once || o->value == &std.config;
+    }
+    int status = opt_read_argv(&set, argc, argv, args, &line) < 0 ? prog_usage("%s", err_msg()) : -1;
+    if (status < 0 && line.at_once) {
+        if (line.at_once->value == &std.help) print_help();
+        else print_version();
+        status = prog_end();
+    }
+    if (status < 0) status = apply(&line);
+    free(line.v);
+    return status;
 }
 
 int prog_start(const struct prog *p, const struct opt_group *groups, int argc, char **argv, struct args *args)
@@ -277,55 +213,11 @@ int prog_start(const struct prog *p, const struct opt_group *groups, int argc, c
     pipe_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;     /* a write then fails with EPIPE */
     signal(SIGXFSZ, SIG_IGN);                /* the same with EFBIG */
     prog = p;
-    name = p->name;
-    memset(&std, 0, sizeof std);
-    opt_open(&set, groups, std_groups);
-    for (int i = set.own; i < set.n; i++) {
-        void *v = set.all[i].value;
-        set.all[i].argv_only = v == &std.config || v == &std.help || v == &std.version;
-    }
-
-    struct setting *list;
-    size_t n;
-    bool unreadable;
-    int status = parse(argc, argv, args, &list, &n);
-    for (size_t i = 0; status < 0 && i < n; i++)
-        if (list[i].o->value == &std.config) std.config = list[i].value;
-    if (status < 0 && std.config && opt_read_config(&set, std.config, &unreadable) < 0)
-        status = unreadable ? prog_fail() : prog_usage("%s", err_msg());
-    for (size_t i = 0; status < 0 && i < n; i++)
-        if (opt_give(&set, list[i].o, list[i].value, OPT_ARGV) < 0)
-            status = prog_usage("%.*s: %s", list[i].as_len, list[i].as, err_msg());
-    free(list);
-    if (status < 0) status = check_environment();
+    msg_set_name(p->name);
+    msg_set_options(has);
+    int status = options(groups, argc, argv, args);
     if (status >= 0) return status;
+    msg_set_quiet(std.quiet);
     par_threads_set(prog_threads());
     return -1;
-}
-
-/* --- signals ---------------------------------------------------------------------------------------------- */
-
-static volatile sig_atomic_t stopping;
-
-static void stop_flag(int sig)
-{
-    stopping = sig;
-}
-
-/* A system call that was under way goes on (SA_RESTART): readers and writers need not know of signals. */
-void prog_signals(void)
-{
-    static const int sigs[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
-    struct sigaction act = { .sa_handler = stop_flag, .sa_flags = SA_RESTART };
-    sigemptyset(&act.sa_mask);
-    for (int i = 0; i < 4; i++) {
-        struct sigaction old;
-        bool ignored = sigaction(sigs[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_IGN;
-        if (!ignored) sigaction(sigs[i], &act, NULL);         /* nohup's SIGHUP, a background job's SIGINT */
-    }
-}
-
-int prog_stopping(void)
-{
-    return stopping;
 }

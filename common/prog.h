@@ -1,4 +1,4 @@
-/* What every program's main shares: options, --help, --version, status, signals.
+/* What every program's main shares: options, --help, --version, status.
  *
  *   static struct options { int window; const char *out; } o = { .window = 2 };
  *   static const struct opt rows[] = {
@@ -19,21 +19,22 @@
 #include <stdint.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include "common/msg.h"
 #include "common/opt.h"
 
 enum { PROG_OK = 0, PROG_FAILED = 1, PROG_USAGE = 2, PROG_AGAIN = 75 };
 
-struct prog {
-    const char *name, *synopsis, *about;
-    const char *more;            /* shown at the end of --help (examples), or NULL */
+/* What a library has to say to programs that use it, before they begin. */
+struct prog_part {
+    const char *(*version)(void);                        /* "kernels: avx512, ..." for --version; or NULL */
+    struct { const char *name, *words; } variable[4];    /* of the environment: one of the |-separated words, empty, or unset */
 };
 
-/* Positional arguments (argv's own strings). Numbers beginning with '-' and "-" alone are
- * arguments, "--" ends the options. */
-struct args { char **v; int n; };
-
-/* A library that chooses kernels at run time may define this: the words for the last line of --version. */
-const char *prog_kernels(void) __attribute__((weak));
+struct prog {
+    const char *name, *synopsis, *about;
+    const char *more;                    /* shown at the end of --help (examples), or NULL */
+    const struct prog_part *part[3];
+};
 
 /* Parses. Returns -1 when the program should go on, else the status to exit with
  * (--help and --version print and give 0; wrong usage prints one line and gives 2).
@@ -45,8 +46,6 @@ int prog_start(const struct prog *p, const struct opt_group *groups, int argc, c
 /* The effective options as "name = value" lines that --config reads back, below a first line that says so. "" values are
  * left out, and numbers outside their option's range: a default that means "not given". malloc'd. */
 char *prog_config(void);
-/* Has this program such an option: may a message advise it? */
-bool prog_has(const char *long_name);
 /* Was this option given, on the command line or in the configuration? */
 bool prog_given(const char *long_name);
 /* Did somebody ask for an option of the group with these rows, and for which ("gc-lambda")? On the command line, or in a
@@ -58,12 +57,8 @@ void prog_take(const struct opt *rows, const void *from);
 int prog_fail(void);                 /* prints "name: err_msg()", returns PROG_FAILED */
 int prog_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* prints, returns PROG_USAGE */
 int prog_end(void);                  /* flushes and checks standard output; PROG_OK or prog_fail() */
-void prog_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* to stderr unless --quiet */
-void prog_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* to stderr always */
 
-const char *prog_name(void);
 int prog_threads(void);              /* --threads, else affinity, cgroup quota, SLURM_CPUS_PER_TASK */
-bool prog_quiet(void);
 
 /* Splits "LANG=FILE" at the first '=' when what stands before it is a language code
  * ([a-z]{2,3} then [A-Za-z0-9_-]*): copies it to lang (size 32) and returns the rest; else lang = "". */
@@ -73,11 +68,5 @@ const char *prog_lang_file(const char *arg, char lang[32]);
  * the n known codes. file[0] is malloc'd and holds file[1] too. -1 with a message. */
 struct pair_arg { char lang[2][32]; char *file[2]; };
 int prog_pair(const char *arg, const char (*known)[32], int n, struct pair_arg *p);
-
-/* Signals. After prog_signals(), SIGINT, SIGTERM, SIGHUP and SIGUSR1 only set a flag; a program that saves
- * its state polls prog_stopping() and exits with PROG_AGAIN. Without it the default holds: temporary
- * files that common/file.h knows of are removed and the signal kills. */
-void prog_signals(void);
-int prog_stopping(void);             /* the signal's number, or 0 */
 
 #endif

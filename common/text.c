@@ -13,7 +13,7 @@
 #include <zstd.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/msg.h"
 
 enum { READ = 1 << 18 };
 enum kind { PLAIN, GZIP, ZSTD };
@@ -218,7 +218,7 @@ static int not_utf8(const struct text *t, const char *s, size_t bad, uint64_t li
     size_t begin = 0;
     for (const char *p; (p = memchr(s + begin, '\n', bad - begin)); begin = (size_t)(p - s) + 1) line++;
     return err_set("%s:%llu: byte %zu is not UTF-8; run iconv%s", t->name, (unsigned long long)line,
-                   bad - begin + 1, prog_has("replace-invalid") ? " or pass --replace-invalid" : "");
+                   bad - begin + 1, msg_has_option("replace-invalid") ? " or pass --replace-invalid" : "");
 }
 
 /* --- lines and blocks --- */

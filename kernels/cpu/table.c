@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/prog.h"
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
 
@@ -133,14 +132,6 @@ static const char *cpu_describe(void)
     static char text[256];
     snprintf(text, sizeof text, "cpu: %d thread%s, %s, %s", par_threads(), par_threads() == 1 ? "" : "s",
              simd_choose()->name, gemm_describe());
-    return text;
-}
-
-/* --version comes before the number of threads is known. */
-const char *prog_kernels(void)
-{
-    static char text[256];
-    snprintf(text, sizeof text, "%s, %s", simd_choose()->name, gemm_describe());
     return text;
 }
 

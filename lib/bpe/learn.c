@@ -13,6 +13,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/progress.h"
 #include "common/text.h"
 #include "common/thread.h"
 #include "lib/bpe/symbols.h"

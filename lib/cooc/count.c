@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/log.h"
 #include "common/mem.h"
+#include "common/progress.h"
 #include "common/thread.h"
 #include "lib/cooc/collect.h"
 #include "lib/cooc/lookup.h"

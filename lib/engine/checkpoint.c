@@ -12,7 +12,7 @@
 #include "common/file.h"
 #include "common/json.h"
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/msg.h"
 
 static char *step_dir(const char *dir, int64_t step, const char *suffix)
 {
@@ -325,7 +325,7 @@ int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_s
         st->best = no_best;
         int rc = load(folder, steps[i], m, st);
         if (rc == 0) found = discard(dir, steps, i) < 0 ? -1 : 1;      /* the damaged ones: the run will make them again */
-        else if (rc != OTHER_RUN && i + 1 < n) prog_warn("%s; going back to the checkpoint before it", err_msg());
+        else if (rc != OTHER_RUN && i + 1 < n) msg_warn("%s; going back to the checkpoint before it", err_msg());
         else found = -1;
         free(folder);
     }

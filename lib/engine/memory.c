@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include "common/err.h"
-#include "common/prog.h"
+#include "common/msg.h"
 #include "lib/graph/plan.h"
 
 static size_t tensors(const struct memory_need *n) { return n->params + n->arena + n->working; }
@@ -153,9 +153,9 @@ int memory_check(const struct memory_ask *a, struct memory_need *need)
         return err_set("this run needs %s of memory and may have %s;%s", all, there, what);
     }
     if (need->room)
-        prog_note("GPU memory: at most %s of %s: parameters and optimiser %s, activations %s, operations %s; the host's: at most %s of %s", device, room,
+        msg_note("GPU memory: at most %s of %s: parameters and optimiser %s, activations %s, operations %s; the host's: at most %s of %s", device, room,
                   human(need->params, s[0]), human(need->arena, s[1]), human(need->working, s[2]), all, there);
-    else prog_note("memory: at most %s of %s: parameters and optimiser %s, activations %s, operations %s, checkpoints %s, the rest %s", all, there,
+    else msg_note("memory: at most %s of %s: parameters and optimiser %s, activations %s, operations %s, checkpoints %s, the rest %s", all, there,
               human(need->params, s[0]), human(need->arena, s[1]), human(need->working, s[2]), human(need->host, s[3]), human(need->now, s[4]));
     return 0;
 }

@@ -11,7 +11,10 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "common/prog.h"
+#include "common/progress.h"
+#include "common/signals.h"
 #include "lib/graph/profile.h"
 #include "lib/engine/saver.h"
 
@@ -249,7 +252,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
 bool trainer_go(struct trainer *tr)
 {
     if (tr->step >= tr->o.steps || tr->ended) return false;
-    if (prog_stopping() || (tr->o.stop_after > 0 && now() - tr->started >= (double)tr->o.stop_after)) {
+    if (signals_stop() || (tr->o.stop_after > 0 && now() - tr->started >= (double)tr->o.stop_after)) {
         tr->stopped = true;
         return false;
     }
@@ -346,7 +349,7 @@ int trainer_tick(struct trainer *tr)
 
 int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr), void *what, bool profile, size_t predicted)
 {
-    if (tr->resumed) prog_note("continuing from step %lld", (long long)tr->step);
+    if (tr->resumed) msg_note("continuing from step %lld", (long long)tr->step);
     profile_reset();
     int64_t first = tr->step;
     double began = now(), mib = 1 << 20;

@@ -4,9 +4,12 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/prog.h"
 #include "common/thread.h"
 #include "lib/space/nearest.h"
 #include "lib/space/topk.h"
+
+const struct prog_part csls_part = { .variable = { { "ISOGLOT_CSLS", "float32|int8" } } };
 
 void csls_free(struct csls_side *s)
 {

@@ -39,4 +39,7 @@ void csls_matrix_top(const float *S, uint32_t n, uint32_t m, int by_rows, int k,
 /* Mean of the K largest of each row into row [n] and of each column into col [m] (either may be NULL). */
 void csls_means(const float *S, uint32_t n, uint32_t m, int K, float *row, float *col);
 
+struct prog_part;
+extern const struct prog_part csls_part;         /* ISOGLOT_CSLS (nearest.h), for programs that search */
+
 #endif

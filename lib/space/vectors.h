@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "common/msg.h"
 #include "common/vocab.h"
 
 struct vectors {
@@ -32,7 +33,7 @@ struct vectors_options {
  * says, truncated. Of rows with the same word the first is kept; they and rows of zeros are counted. */
 struct vectors *vectors_read(const char *path, const struct vectors_options *opts);
 
-/* The same for programs: says through note (a message like prog_note's) how many rows were left out, if any were. */
+/* The same for programs: says through note (a message like msg_note's) how many rows were left out, if any were. */
 struct vectors *vectors_load(const char *path, const struct vectors_options *opts, void (*note)(const char *fmt, ...) __attribute__((format(printf, 1, 2))));
 
 enum vectors_format { VECTORS_AUTO, VECTORS_TEXT, VECTORS_BINARY, VECTORS_NPY, VECTORS_SAFETENSORS };

@@ -2,8 +2,8 @@
 #include "lib/synth/private.h"
 #include "common/err.h"
 #include "common/file.h"
-#include "common/log.h"
 #include "common/mem.h"
+#include "common/progress.h"
 #include "common/thread.h"
 #include <stdio.h>
 #include <stdlib.h>

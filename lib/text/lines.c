@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
-#include "common/log.h"
-#include "common/prog.h"
+#include "common/msg.h"
+#include "common/progress.h"
 #include "common/text.h"
 #include "common/thread.h"
 
@@ -115,13 +115,13 @@ int lines_run(const struct lines *l, char *const *paths, int n, const char *out_
     bool terminal = isatty(STDIN_FILENO) && !strcmp(paths[0], "-");
     r.line_buffered = l->line_buffered || terminal;
     /* A thread more would only hold lines back. */
-    int threads = r.line_buffered ? 1 : prog_threads();
+    int threads = r.line_buffered ? 1 : par_threads();
     r.out = out_open(out_path);
     if (!r.out) return -1;
     r.work = mem_zero((size_t)threads, sizeof *r.work);
     int status = 0;
     for (int i = 0; i < threads; i++) if (!(r.work[i] = l->work_new(l->ctx))) status = -1;
-    if (!r.line_buffered && out_path && strcmp(out_path, "-")) r.progress = progress_start(prog_name(), 0, "B");
+    if (!r.line_buffered && out_path && strcmp(out_path, "-")) r.progress = progress_start(msg_name(), 0, "B");
     struct pipeline p = { read_block, work_block, write_block, drop_block, &r, threads, 0 };
     if (status == 0) status = pipeline_run(&p);
     progress_end(r.progress);

@@ -17,6 +17,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/log.h"
+#include "common/progress.h"
 #include "test/unit/scratch.h"
 
 static char *text(const char *path)

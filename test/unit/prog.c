@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/prog.h"
+#include "common/signals.h"
 #include "common/thread.h"
 #include "test/unit/scratch.h"
 
@@ -38,8 +39,11 @@ static const struct opt limit_rows[] = {
     { "share", 0, OPT_FLOAT(settings, share), "P", "a number that 32 bits hold", .min = 0, .max = 0.99 },
     { "count", 0, OPT_INT(settings, count), "N", "an unsigned number", .min = 0, .max = 1e9 },
     { 0 } };
+static const char *version(void) { return "parts: one"; }
+static const struct prog_part part = { version, { { "TESTER_WAY", "short|long" } } };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { "Limits", limit_rows, &o }, { 0 } };
-static const struct prog prog = { "tester", "[options] FILE...", "Tests.", "Example: tester x\n" };
+static const struct prog prog = { "tester", "[options] FILE...", "Tests.", "Example: tester x\n",
+    .part = { &part } };
 
 static char printed[20000], complaint[4000];
 static char *lines[500];          /* option values point into them: they must stay, and stay reachable */
@@ -153,11 +157,11 @@ static void arguments_are_what_is_no_option(void **state)
 static void wrong_usage_is_one_line_and_status_2(void **state)
 {
     (void)state;
-    wrong("--windows 3", "tester: no option is called '--windows'; see --help\n");
+    wrong("--windows 3", "tester: no option is called '--windows'; did you mean --window? see --help\n");
     wrong("-dz", "tester: no option is called '-z'; see --help\n");
     wrong("--no-window", "tester: no option is called '--no-window'; see --help\n");
-    wrong("--window", "tester: --window wants a value (N)\n");
-    wrong("x -w", "tester: -w wants a value (N)\n");
+    wrong("--window", "tester: --window needs a value (N)\n");
+    wrong("x -w", "tester: -w needs a value (N)\n");
     wrong("--window=three", "tester: --window: 'three' is not a whole number\n");
     wrong("--window 3x", "tester: --window: '3x' is not a whole number\n");
     wrong("--window=", "tester: --window: '' is not a whole number\n");
@@ -177,19 +181,37 @@ static void wrong_usage_is_one_line_and_status_2(void **state)
     wrong("--no-deep=true", "tester: --no-deep takes no value\n");
 }
 
+static void a_name_may_be_cut_short_and_a_wrong_one_gets_a_guess(void **state)
+{
+    (void)state;
+    good("--wind 7 --mem=3 --no-norm --tok -4 --lear .5 --dee");
+    assert_true(o.window == 7 && o.memory == 3 && !o.norm && o.tokens == -4 && o.rate == 0.5 && o.deep);
+    good("--w-s 8 --l 0.25");                       /* another spelling; what is a letter too */
+    assert_true(o.window == 8 && o.rate == 0.25);
+    wrong("--s 1", "tester: --s may mean --save-every or --side; write more of it\n");
+    wrong("--t 1", "tester: --t may mean --tokens or --train; write more of it\n");
+    wrong("--wnidow 1", "tester: no option is called '--wnidow'; did you mean --window? see --help\n");
+    wrong("--no-nomralize", "tester: no option is called '--no-nomralize'; did you mean --no-normalize? see --help\n");
+    wrong("--learning-rat=1 --frobnicate", "tester: no option is called '--frobnicate'; see --help\n");
+    wrong("--no-window", "tester: no option is called '--no-window'; see --help\n");
+    assert_true(prog_given("window") == false && !prog_given("wind"));
+    assert_int_equal(file_write("conf", "wind = 3\n", 9), 0);
+    wrong("--config conf", "tester: conf:1: no option is called 'wind'; see --help\n");
+}
+
 static void the_environment_has_known_values(void **state)
 {
     (void)state;
     struct args a;
-    char *was = getenv("ISOGLOT_SIMD");
+    char *was = getenv("TESTER_WAY");
     if (was) was = strdup(was);
-    setenv("ISOGLOT_SIMD", "avx3", 1);
-    wrong("x", "tester: ISOGLOT_SIMD: 'avx3' is none of base|avx2|avx512\n");
+    setenv("TESTER_WAY", "around", 1);
+    wrong("x", "tester: TESTER_WAY: 'around' is none of short|long\n");
     assert_int_equal(start(&a, "--version"), PROG_OK);
-    setenv("ISOGLOT_SIMD", "", 1);
+    setenv("TESTER_WAY", "", 1);
     assert_int_equal(start(&a, "x"), -1);
-    if (was) setenv("ISOGLOT_SIMD", was, 1);
-    else unsetenv("ISOGLOT_SIMD");
+    if (was) setenv("TESTER_WAY", was, 1);
+    else unsetenv("TESTER_WAY");
     free(was);
 }
 
@@ -208,6 +230,7 @@ static void help_shows_every_option_and_its_default_and_version_the_compiler(voi
     assert_memory_equal(printed, "tester (isoglot) ", 17);
     assert_non_null(strstr(printed, "\ncompiler: "));
     assert_non_null(strstr(printed, "\nprocessor: "));
+    assert_non_null(strstr(printed, "\nparts: one\n"));
     assert_int_equal(start(&a, "-h"), PROG_OK);
 }
 
@@ -411,12 +434,12 @@ static void a_signal_sets_the_flag_and_an_ignored_one_stays_ignored(void **state
     pid_t pid = fork();
     if (pid == 0) {
         signal(SIGHUP, SIG_IGN);
-        prog_signals();
-        int before = prog_stopping();
+        signals_catch();
+        int before = signals_stop();
         raise(SIGHUP);
-        int ignored = prog_stopping();
+        int ignored = signals_stop();
         raise(SIGUSR1);
-        _exit(before == 0 && ignored == 0 && prog_stopping() == SIGUSR1 ? 7 : 1);
+        _exit(before == 0 && ignored == 0 && signals_stop() == SIGUSR1 ? 7 : 1);
     }
     int status;
     waitpid(pid, &status, 0);
@@ -432,6 +455,7 @@ int main(void)
         cmocka_unit_test(sizes_and_times_have_units),
         cmocka_unit_test(arguments_are_what_is_no_option),
         cmocka_unit_test(wrong_usage_is_one_line_and_status_2),
+        cmocka_unit_test(a_name_may_be_cut_short_and_a_wrong_one_gets_a_guess),
         cmocka_unit_test(the_environment_has_known_values),
         cmocka_unit_test(help_shows_every_option_and_its_default_and_version_the_compiler),
         cmocka_unit_test(a_configuration_sets_options_and_the_command_line_wins),
