@@ -20,8 +20,8 @@
 
 typedef void act;                       /* elements of act_size bytes */
 
-/* GELU: the exact one, x Phi(x). */
-enum kern_act { KERN_NONE, KERN_GELU, KERN_RELU };
+/* GELU: the exact one, x Phi(x). Tanh is for heads (BERT's pooler); the models' layers have the others. */
+enum kern_act { KERN_NONE, KERN_GELU, KERN_RELU, KERN_TANH };
 
 /* What a call costs, for the profiler: the widths that tell calls of one operation apart, products'
  * floating-point operations, and the acts and floats that must be read and written. */
@@ -91,7 +91,9 @@ KERN_COST(act_bwd, .acts = 3 * (double)a->n)
 
 /* --- embeddings ------------------------------------------------------------------------------- */
 
-/* Y[n] = scale * E[token[n]] + P[pos[n]] + L[lang[n]], D wide; P, L may be NULL. */
+/* Y[n] = scale * E[token[n]] + P[pos[n]] + L[lang[n]], D wide; P, L may be NULL. token[n] < 0: no token,
+ * the row is P[pos[n]] + L[lang[n]] alone (what it reads instead is mix's); backward gives its
+ * gradient to dP and dL alone. */
 struct kern_embed_fwd {
     act *Y;
     const int32_t *token, *pos, *lang;
@@ -123,7 +125,9 @@ struct kern_drop {
     struct rng_key key;
     uint32_t site;                      /* which dropout of the model this is, < 65536 */
     const uint64_t *sample;             /* [N] global number of the row's sentence */
-    const uint32_t *pos;                /* [N] position in it */
+    const uint32_t *pos;                /* [N] the row's place in its attention span, 0 .. len - 1: two
+                                         * rows of one (sample, pos) would get one mask, so that a
+                                         * position that restarts within the span will not do */
 };
 
 /* Residual + dropout + layer norm: S = X + drop(U); Y = (S - mean) * rstd * gamma + beta, rstd =

@@ -1,3 +1,4 @@
+#include <string.h>
 #include "kernels/cpu/cpu.h"
 
 static const float *row(const float *table, int32_t i, int D)
@@ -12,7 +13,8 @@ static void forward_rows(void *ctx, int first, int last)
     size_t D = (size_t)t->D;
     for (int n = first; n < last; n++) {
         float *y = (float *)t->Y + (size_t)n * D;
-        s->scale(y, t->scale, row(t->E, t->token[n], t->D), D);
+        if (t->token[n] < 0) memset(y, 0, D * sizeof *y);
+        else s->scale(y, t->scale, row(t->E, t->token[n], t->D), D);
         if (t->P) s->add(y, row(t->P, t->pos[n], t->D), D);
         if (t->L) s->add(y, row(t->L, t->lang[n], t->D), D);
     }
@@ -31,7 +33,8 @@ static void backward_columns(void *ctx, int first, int last)
     size_t n = (size_t)(last - first), D = (size_t)t->D;
     for (int r = 0; r < t->N; r++) {
         const float *d = (const float *)t->dY + (size_t)r * D + first;
-        if (t->dE) s->axpy(t->dE + (size_t)t->token[r] * D + first, t->scale, d, n);
+        int32_t token = t->token[r];
+        if (t->dE && token >= 0) s->axpy(t->dE + (size_t)token * D + first, t->scale, d, n);
         if (t->dP) s->add(t->dP + (size_t)t->pos[r] * D + first, d, n);
         if (t->dL) s->add(t->dL + (size_t)t->lang[r] * D + first, d, n);
     }

@@ -5,6 +5,13 @@
 
 struct forward { float *Y, *pre; const float *b; enum kern_act f; int O; };
 
+/* y = f(y + b), pre = y + b; b and pre may be NULL. */
+static void activate(float *y, float *pre, const float *b, enum kern_act f, size_t n)
+{
+    const struct simd *s = simd_choose();
+    (f == KERN_GELU ? s->gelu : f == KERN_RELU ? s->relu : s->tanh)(y, pre, b, n);
+}
+
 static void bias_and_activation(void *ctx, int r0, int r1, int c0, int c1)
 {
     const struct forward *t = ctx;
@@ -14,9 +21,8 @@ static void bias_and_activation(void *ctx, int r0, int r1, int c0, int c1)
     for (int r = r0; r < r1; r++) {
         size_t at = (size_t)r * (size_t)t->O + (size_t)c0;
         float *y = t->Y + at, *pre = t->pre ? t->pre + at : NULL;
-        if (t->f == KERN_GELU) s->gelu(y, pre, b, n);
-        else if (t->f == KERN_RELU) s->relu(y, pre, b, n);
-        else s->add(y, b, n);
+        if (t->f == KERN_NONE) s->add(y, b, n);
+        else activate(y, pre, b, t->f, n);
     }
 }
 
@@ -35,8 +41,8 @@ struct backward { float *dX, *pre; enum kern_act f; bool again; int I; };
 static void derivative(float *dx, float *pre, enum kern_act f, bool again, size_t n)
 {
     const struct simd *s = simd_choose();
-    if (again) (f == KERN_GELU ? s->gelu_both : s->relu_both)(dx, pre, n);
-    else (f == KERN_GELU ? s->gelu_bwd : s->relu_bwd)(dx, pre, n);
+    if (again) (f == KERN_GELU ? s->gelu_both : f == KERN_RELU ? s->relu_both : s->tanh_both)(dx, pre, n);
+    else (f == KERN_GELU ? s->gelu_bwd : f == KERN_RELU ? s->relu_bwd : s->tanh_bwd)(dx, pre, n);
 }
 
 static void times_derivative(void *ctx, int r0, int r1, int c0, int c1)
@@ -80,10 +86,9 @@ static int elements_chunk(void *ctx, size_t i, int thread)
 {
     (void)thread;
     const struct elements *t = ctx;
-    const struct simd *s = simd_choose();
     size_t at = i * CHUNK, n = t->n - at < CHUNK ? t->n - at : CHUNK;
     if (t->dx) derivative(t->dx + at, t->x + at, t->f, false, n);
-    else (t->f == KERN_GELU ? s->gelu : s->relu)(t->x + at, NULL, NULL, n);
+    else activate(t->x + at, NULL, NULL, t->f, n);
     return 0;
 }
 

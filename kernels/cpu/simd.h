@@ -35,10 +35,13 @@ struct simd {
     /* v = y + b (b NULL: 0); pre = v (NULL: not wanted); y = f(v) */
     void (*gelu)(float *y, float *pre, const float *b, size_t n);
     void (*relu)(float *y, float *pre, const float *b, size_t n);
+    void (*tanh)(float *y, float *pre, const float *b, size_t n);
     void (*gelu_bwd)(float *dx, const float *pre, size_t n);             /* dx *= f'(pre) */
     void (*relu_bwd)(float *dx, const float *pre, size_t n);
+    void (*tanh_bwd)(float *dx, const float *pre, size_t n);
     void (*gelu_both)(float *dx, float *pre, size_t n);                  /* that, then pre = f(pre) */
     void (*relu_both)(float *dx, float *pre, size_t n);
+    void (*tanh_both)(float *dx, float *pre, size_t n);
 
     /* Dropout's random bits: bits[rows][8 * blocks], for row r and block c those of rng_block(key, sample[r] | site << 40,
      * pos[r] << 20 | low + c). */

@@ -8,9 +8,10 @@ static __global__ void forward_rows(kern_embed_fwd a)
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (size_t)a.N * across) return;
     int n = (int)(i / across), c = (int)(i % across) * 8, left = a.D - c;
-    eight y = load8<WHOLE>(a.E + (size_t)a.token[n] * a.D + c, left);
+    int token = a.token[n];
+    eight y = load8<WHOLE>(a.E + (size_t)(token < 0 ? 0 : token) * a.D + c, left);
 #pragma unroll
-    for (int j = 0; j < 8; j++) y.x[j] *= a.scale;
+    for (int j = 0; j < 8; j++) y.x[j] = token < 0 ? 0.0f : y.x[j] * a.scale;
     if (a.P) {
         eight p = load8<WHOLE>(a.P + (size_t)a.pos[n] * a.D + c, left);
 #pragma unroll

@@ -9,11 +9,13 @@ template <> __device__ __forceinline__ float phi_of<bf16>(float x) { return fmaf
 template <typename T> static __device__ __forceinline__ float activated(float x, int f)
 {
     if (f == KERN_GELU) return x * phi_of<T>(x);
+    if (f == KERN_TANH) return tanhf(x);
     return f == KERN_RELU ? (x > 0 ? x : 0.0f) : x;
 }
 template <typename T> static __device__ __forceinline__ float derivative(float x, int f)
 {
     if (f == KERN_GELU) return phi_of<T>(x) + x * 0.398942280f * expf(-0.5f * x * x);
+    if (f == KERN_TANH) return 1 - tanhf(x) * tanhf(x);
     return f == KERN_RELU ? (x > 0 ? 1.0f : 0.0f) : 1.0f;
 }
 

@@ -54,7 +54,7 @@ void tape_reset(struct tape *t, bool train)
     arena_reset(t->arena);
     t->n = 0;
     t->site = 0;
-    t->train = train;
+    t->train = t->dropout = train;
 }
 
 int tape_reserve(struct tape *t, size_t bytes) { return arena_reserve(t->arena, bytes); }
@@ -230,7 +230,7 @@ static float *grad(const struct tape *t, int i) { return i >= 0 && t->ps->p[i].f
 static struct kern_drop drop_site(struct tape *t, float p)
 {
     struct kern_drop d = t->drop;
-    d.p = t->train ? p : 0;
+    d.p = t->dropout ? p : 0;
     d.site = t->site++;
     return d;
 }
@@ -408,7 +408,7 @@ struct var *tape_add_drop(struct tape *t, struct var *x, struct var *u)
 
 struct var *tape_drop(struct tape *t, struct var *x)
 {
-    if (t->train && t->p_drop > 0) return tape_add_drop(t, NULL, x);
+    if (t->dropout && t->p_drop > 0) return tape_add_drop(t, NULL, x);
     t->site++;
     return x;
 }

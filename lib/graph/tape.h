@@ -15,11 +15,14 @@ struct var { act *v, *g; int rows, cols; bool has_g; int v_at, g_at; };     /* *
 struct tape {
     const struct kernels *k;
     struct params *ps;
-    bool train;                  /* dropout on, records kept */
+    bool train;                  /* records kept: tape_backward can follow */
+    bool dropout;                /* dropout on. tape_reset sets it to train; a pass that is not trained may
+                                  * have it all the same (MoCo's keys), one that is may go without */
     bool recompute;              /* segments are run again instead of kept */
     struct arena *arena;
     struct record *records; int n;
-    struct kern_drop drop;       /* key, sample, pos of the rows now; operations fill p and site */
+    struct kern_drop drop;       /* key, sample, pos (kernels/ops.h) of the rows now; operations fill
+                                  * p and site */
     uint32_t site;               /* counts the dropouts of a forward pass */
     float p_drop, p_attn;        /* dropout of hidden states, of attention probabilities */
 };
@@ -59,11 +62,12 @@ void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t byte
 
 /* X W^T + b. */
 struct var *tape_linear(struct tape *t, struct var *x, int W, int b);
-/* f(x W^T + b). */
+/* f(x W^T + b): of heads, with KERN_TANH BERT's pooler. */
 struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_act f);
 /* f(x W1^T + b1) W2^T + b2: the feed-forward block, with f's derivative inside the products. */
 struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int b2, enum kern_act f);
-/* Rows scale * E[token] + P[pos] + L[lang]; token, pos, lang are device arrays that outlive backward. */
+/* Rows scale * E[token] + P[pos] + L[lang]; token, pos, lang are device arrays that outlive backward.
+ * token < 0: P[pos] + L[lang] alone. */
 struct var *tape_embed(struct tape *t, const int32_t *token, const int32_t *pos, const int32_t *lang, int rows,
                        int E, int P, int L, float scale);
 /* LN(x + drop(u)); u NULL: LN(x). *sum (NULL: not wanted) is x + drop(u) as a variable of its own (pre-norm). */

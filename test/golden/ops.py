@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes test/golden/ops.safetensors: what PyTorch computes for the operations of test/unit/ops.c, in double, rounded to
 float32. Names: OP.ARRAY, OP.OUTPUT.cot (the gradient that is fed back), OP.ARRAY.grad.
-    /usr/bin/python3 test/golden/ops.py            (Debian: python3-torch, python3-numpy)"""
+    python3 test/golden/ops.py            (needs torch and numpy)"""
 import json
 import os
 import struct
@@ -101,6 +101,9 @@ for step in (1, 2, 3):
     u = (m / (1 - 0.9 ** step)) / ((v / (1 - 0.98 ** step)).sqrt() + 1e-6) + 0.01 * p
     p = p - 1e-2 * (p.norm() / u.norm()) * u
     put(f"lamb.p{step}", p)
+
+a = leaves(X=(5, 9), W=(13, 9), b=(13,))
+operation("dense", a, {"Y": torch.tanh(F.linear(a["X"], a["W"], a["b"]))})
 
 header, offset = {"__metadata__": {"torch": torch.__version__}}, 0
 for name, x in out.items():

@@ -29,7 +29,7 @@ static double tolerance = 1e-5;                  /* norm-relative, of float32 */
 
 struct shape {
     int N, I, O, H, V, J, heads, batch;          /* as kernels.h calls them; unused ones 0 */
-    bool no_bias, add, drop, causal, cross, cached, weighted, allowed, sum, plain, softmax_only, output, alone, in_place;
+    bool no_bias, add, drop, causal, cross, cached, weighted, allowed, sum, plain, softmax_only, output, alone, in_place, none;
     enum kern_act f;
     float eps;
 };
@@ -311,7 +311,12 @@ static size_t times(int a, int b) { return (size_t)a * (size_t)b; }
 
 static double activation(double x, enum kern_act f)
 {
-    return f == KERN_GELU ? x * 0.5 * erfc(-x / sqrt(2)) : f == KERN_RELU ? (x > 0 ? x : 0) : x;
+    switch (f) {
+    case KERN_GELU: return x * 0.5 * erfc(-x / sqrt(2));
+    case KERN_RELU: return x > 0 ? x : 0;
+    case KERN_TANH: return tanh(x);
+    default: return x;
+    }
 }
 
 static void plain_linear(double *Y, const double *X, const double *W, const double *b, enum kern_act f, int N, int I, int O)
@@ -432,7 +437,8 @@ static void embed_setup(struct test *t)
     input(t, "E", PARAM, times(s.V, s.I), true);
     if (!s.plain) input(t, "P", PARAM, times(POSITIONS, s.I), true);
     if (!s.plain) input(t, "L", PARAM, times(LANGS, s.I), true);
-    integers(t, "token", (size_t)s.N, s.V);
+    int32_t *token = integers(t, "token", (size_t)s.N, s.V);
+    for (int i = 0; s.none && i < s.N; i += 3) token[i] = -1;
     integers(t, "pos", (size_t)s.N, POSITIONS);
     integers(t, "lang", (size_t)s.N, LANGS);
     output(t, "Y", ACT, times(s.N, s.I));
@@ -442,7 +448,8 @@ static void embed_plain(struct test *t)
     size_t D = (size_t)t->s.I;
     for (size_t n = 0; n < (size_t)t->s.N; n++)
         for (size_t i = 0; i < D; i++) {
-            double y = (double)EMBED_SCALE * t->in[0].x[(size_t)t->ints[0].v[n] * D + i];
+            int32_t token = t->ints[0].v[n];
+            double y = token < 0 ? 0 : (double)EMBED_SCALE * t->in[0].x[(size_t)token * D + i];
             if (!t->s.plain) y += t->in[1].x[(size_t)t->ints[1].v[n] * D + i] + t->in[2].x[(size_t)t->ints[2].v[n] * D + i];
             t->out[0].x[n * D + i] = y;
         }
@@ -786,15 +793,20 @@ static const struct op ops[] = {
         { .N = 0, .I = 2, .H = 3, .O = 4, .f = KERN_GELU }, { .N = 70, .I = 48, .H = 192, .O = 48, .f = KERN_GELU },
         { .N = 7, .I = 5, .H = 9, .O = 3, .f = KERN_GELU, .alone = true }, { .N = 33, .I = 12, .H = 72, .O = 9, .f = KERN_RELU, .alone = true },
         { .N = 140, .I = 6, .H = 264, .O = 16, .f = KERN_GELU, .alone = true }, { .N = 21, .I = 5, .H = 18, .O = 9, .f = KERN_GELU, .alone = true, .add = true },
+        { .N = 19, .I = 5, .H = 37, .O = 9, .f = KERN_TANH }, { .N = 7, .I = 6, .H = 40, .O = 3, .f = KERN_TANH, .alone = true },
+        { .N = 5, .I = 9, .H = 33, .O = 4, .f = KERN_TANH, .plain = true },
         { .N = 9, .I = 5, .H = 40, .O = 9, .f = KERN_GELU, .plain = true }, { .N = 9, .I = 5, .H = 7, .O = 9, .f = KERN_RELU, .plain = true }, END },
       .golden = { .N = 6, .I = 8, .H = 21, .O = 8, .f = KERN_GELU } },
     { "dense", dense_setup, dense_plain, dense_forward, dense_backward,
       { { .N = 1, .I = 1, .O = 1, .f = KERN_GELU }, { .N = 5, .I = 7, .O = 31, .f = KERN_GELU, .add = true },
         { .N = 33, .I = 12, .O = 9, .f = KERN_RELU }, { .N = 0, .I = 2, .O = 4, .f = KERN_GELU },
-        { .N = 130, .I = 20, .O = 96, .f = KERN_GELU }, { .N = 4, .I = 3, .O = 5 }, END } },
+        { .N = 130, .I = 20, .O = 96, .f = KERN_GELU }, { .N = 4, .I = 3, .O = 5 },
+        { .N = 3, .I = 11, .O = 37, .f = KERN_TANH }, { .N = 40, .I = 3, .O = 64, .f = KERN_TANH, .add = true }, END },
+      .golden = { .N = 5, .I = 9, .O = 13, .f = KERN_TANH } },
     { "embed", embed_setup, embed_plain, embed_forward, embed_backward,
       { { .N = 1, .I = 1, .V = 1 }, { .N = 40, .I = 13, .V = 7 }, { .N = 33, .I = 70, .V = 50, .plain = true },
-        { .N = 0, .I = 8, .V = 3 }, { .N = 200, .I = 129, .V = 9 }, END },
+        { .N = 0, .I = 8, .V = 3 }, { .N = 200, .I = 129, .V = 9 }, { .N = 41, .I = 13, .V = 5, .none = true },
+        { .N = 7, .I = 16, .V = 3, .none = true, .plain = true }, { .N = 1, .I = 5, .V = 2, .none = true }, END },
       .golden = { .N = 12, .I = 10, .V = 9 } },
     { "norm", norm_setup, norm_plain, norm_forward, norm_backward,
       { { .N = 3, .I = 2 }, { .N = 9, .I = 33, .drop = true }, { .N = 5, .I = 64, .plain = true },
