@@ -13,6 +13,7 @@
 #include "lib/space/contexts.h"
 #include "lib/space/csls.h"
 #include "lib/space/dictionary.h"
+#include "lib/space/gold.h"
 #include "lib/space/induce.h"
 
 static struct options {
@@ -159,7 +160,7 @@ static int evaluate(const struct gold *g, const struct vectors *src, const struc
     uint32_t *rank = mem_zero(g->n + 1, sizeof *rank);
     int r = 0;
     if (d->scores) gold_ranks_matrix(g, d->scores, tgt->n, rank);
-    else r = gold_ranks(g, src, tgt, o.in.method, o.in.K, rank);
+    else r = gold_ranks(g, src, tgt, NULL, o.in.method, o.in.K, rank);
     if (r == 0) r = map_mean_cosine(src->x, src->n, tgt->x, tgt->n, src->dim, 10000, o.in.K, &mean);
     if (r == 0) {
         gold_score(g, rank, src, &s);
@@ -180,7 +181,8 @@ static int work(struct vectors *src, struct vectors *tgt, struct pairs *seeds, s
     if (o.specific && vectors_specific(src, tgt, (uint64_t)o.specific) < 0) return -1;
     o.in.blocks = o.src_cooc.n;
     if (!(o.in.src = load_contexts(&o.src_cooc, src)) || !(o.in.tgt = load_contexts(&o.tgt_cooc, tgt))) return -1;
-    if (o.eval && gold_read(o.eval, src, tgt, gold) < 0) return -1;       /* before anything long, and before any output */
+    if (o.eval && gold_read(o.eval, src, tgt, GOLD_SOURCE, gold) < 0)
+        return -1; /* before anything long, and before any output */
     if (load_seeds(src, tgt, seeds) < 0 || induce(src, tgt, seeds, &o.in, d) < 0) return -1;
     if ((!o.eval || o.out) && write_dictionary(o.out, src, tgt, &d->src, &d->tgt) < 0) return -1;
     if (o.reverse && write_dictionary(o.reverse, tgt, src, &d->tgt, &d->src) < 0) return -1;

@@ -1,4 +1,5 @@
 #include "lib/space/induce.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,8 +133,14 @@ int induce(struct vectors *src, struct vectors *tgt, const struct pairs *seeds, 
         }
     } else if (r == 0) {
         struct csls_work w;
-        r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, o->method, o->k, o->K, &to->src, &to->tgt, &w);
-        if (r == 0) note(o, "searched: bounds for %.3g pairs, %.0f%% from int8 products; scores for %.3g", (double)w.pairs, 100.0 * (double)w.int8 / (double)w.pairs, (double)w.scored);
+        if (o->kinds)
+            r = kinds_search(o->kinds, src, tgt, o->method, o->k, o->K, &to->src, &to->tgt);
+        else
+            r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, o->method, o->k, o->K,
+                            &to->src, &to->tgt, &w);
+        if (r == 0 && !o->kinds)
+            note(o, "searched: bounds for %.3g pairs, %.0f%% from int8 products; scores for %.3g",
+                 (double)w.pairs, 100.0 * (double)w.int8 / (double)w.pairs, (double)w.scored);
     }
     free(extra);
     free(src_x);
@@ -149,4 +156,24 @@ void induced_free(struct induced *d)
     csls_free(&d->tgt);
     free(d->scores);
     memset(d, 0, sizeof *d);
+}
+
+void induced_list(const struct csls_side *there, const struct csls_side *back, bool mutual,
+                  double least, struct pairs *p)
+{
+    for (uint32_t i = 0; i < there->n; i++)
+        for (int j = 0; j < (mutual ? 1 : there->k); j++) {
+            size_t at = (size_t)i * (size_t)there->k + (size_t)j;
+            uint32_t t = there->index[at];
+            if (t == UINT32_MAX || there->score[at] < least) continue;
+            if (!mutual || back->index[(size_t)t * (size_t)back->k] == i) pairs_add(p, i, t);
+        }
+}
+
+float induced_score(const struct csls_side *there, uint32_t src, uint32_t tgt)
+{
+    const uint32_t *index = there->index + (size_t)src * (size_t)there->k;
+    int j = 0;
+    while (j < there->k && index[j] != tgt) j++;
+    return j < there->k ? there->score[(size_t)src * (size_t)there->k + (size_t)j] : -INFINITY;
 }

@@ -110,7 +110,7 @@ head -c 700 x.bin > cut.bin; fails 1 'cut.bin: ends in vector' dict-induce --src
 head -c 700 x.npy > cut.npy; fails 1 'cut.npy: .* bytes of data' dict-induce --src cut.npy --tgt "$g/b.vec" -o out
 fails 1 '8 dimensions, target vectors 20' dict-induce --src "$g/a.vec" --tgt de.vec -o out
 fails 1 'no seed' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map vecmap -o out
-printf 'a1\n' > one.tsv; fails 1 'one.tsv:1: want' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map procrustes --seed-dict one.tsv -o out
+printf 'a1\n' > one.tsv; fails 1 'one.tsv:1: expected' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map procrustes --seed-dict one.tsv -o out
 printf 'a1 b1\na2 b2\n' > two.tsv; fails 1 '2 pairs have vectors' rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict two.tsv
 fails 2 'needs the counts' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --frequency 0.1 --src-counts x -o out
 # the advice is only what the program has
