@@ -143,7 +143,7 @@ static struct sparse **load_contexts(const struct strs *files, const struct vect
     return m;
 }
 
-static int load_seeds(const struct vectors *src, const struct vectors *tgt, struct pairs *p)
+static int load_seeds(const struct vectors *src, const struct vectors *tgt, struct word_pairs *p)
 {
     if (o.in.map == INDUCE_NONE) return 0;
     if (o.seed_dict) {
@@ -165,14 +165,14 @@ static int load_seeds(const struct vectors *src, const struct vectors *tgt, stru
 static int write_dictionary(const char *path, const struct vectors *src, const struct vectors *tgt,
                             const struct csls_side *there, const struct csls_side *back)
 {
-    struct pairs p = { 0 };
+    struct word_pairs p = { 0 };
     struct out *f = out_open(path);
     if (!f) return -1;
     induced_list(there, back, o.mutual, o.min_score, &p);
     for (size_t i = 0; i < p.n; i++)
         fprintf(out_stdio(f), "%s\t%s\t%.6f\n", vectors_word(src, p.src[i]),
                 vectors_word(tgt, p.tgt[i]), (double)induced_score(there, p.src[i], p.tgt[i]));
-    pairs_free(&p);
+    word_pairs_free(&p);
     return out_commit(f);
 }
 
@@ -194,7 +194,7 @@ static void print_hits(const struct dictionary_score *s)
 static int print_pairs(const struct gold *g, const struct vectors *src, const struct vectors *tgt,
                        const struct induced *d)
 {
-    struct pairs gold = { 0 }, list = { 0 };
+    struct word_pairs gold = { 0 }, list = { 0 };
     struct relation r;
     gold_pairs(g, &gold);
     induced_list(&d->src, &d->tgt, o.mutual, o.min_score, &list);
@@ -206,8 +206,8 @@ static int print_pairs(const struct gold *g, const struct vectors *src, const st
         printf("exported\t%llu\njudged\t%llu\nprecision\t%.4f\n", (unsigned long long)p.pairs,
                (unsigned long long)p.judged, p.judged ? (double)p.right / (double)p.judged : NAN);
     }
-    pairs_free(&gold);
-    pairs_free(&list);
+    word_pairs_free(&gold);
+    word_pairs_free(&list);
     return status;
 }
 
@@ -215,13 +215,13 @@ static int print_pairs(const struct gold *g, const struct vectors *src, const st
 static double listed_cosine(const struct vectors *src, const struct vectors *tgt,
                             const struct induced *d)
 {
-    struct pairs best = { 0 };
+    struct word_pairs best = { 0 };
     struct relation r;
     for (uint32_t i = 0; i < src->n && i < MUSE_WORDS; i++)
         if (d->src.index[(size_t)i * (size_t)d->src.k] != UINT32_MAX)
-            pairs_add(&best, i, d->src.index[(size_t)i * (size_t)d->src.k]);
+            word_pairs_add(&best, i, d->src.index[(size_t)i * (size_t)d->src.k]);
     double mean = relation_cosines(src, tgt, &best, &r) < 0 ? NAN : r.cosine;
-    pairs_free(&best);
+    word_pairs_free(&best);
     return mean;
 }
 
@@ -246,7 +246,7 @@ static int evaluate(const struct gold *g, const struct vectors *src, const struc
     return r;
 }
 
-static int work(struct vectors *src, struct vectors *tgt, struct pairs *seeds, struct kinds *kinds,
+static int work(struct vectors *src, struct vectors *tgt, struct word_pairs *seeds, struct kinds *kinds,
                 struct gold *gold, struct induced *d)
 {
     if (load_counts(src, o.src_counts, &o.src_cooc) < 0 || load_counts(tgt, o.tgt_counts, &o.tgt_cooc) < 0) return -1;
@@ -267,7 +267,7 @@ static int work(struct vectors *src, struct vectors *tgt, struct pairs *seeds, s
 
 static int run(void)
 {
-    struct pairs seeds = { 0 };
+    struct word_pairs seeds = { 0 };
     struct induced d = { 0 };
     struct kinds kinds = { 0 };
     struct gold gold = { 0 };
@@ -284,7 +284,7 @@ static int run(void)
     gold_free(&gold);
     kinds_free(&kinds);
     induced_free(&d);
-    pairs_free(&seeds);
+    word_pairs_free(&seeds);
     vectors_free(src);
     vectors_free(tgt);
     return rc;

@@ -41,11 +41,11 @@ static int layer(int i)
 {
     struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
     struct dictionary_report report;
-    struct pairs p = { 0 };
+    struct word_pairs p = { 0 };
     struct relation r;
     struct vectors *src = vectors_load(o.src.v[i], &vo, msg_note), *tgt = src ? vectors_load(o.tgt.v[i], &vo, msg_note) : NULL;
     int status = tgt ? dictionary_read(o.dict, src, tgt, &p, &report) : -1;
-    size_t other = status == 0 && o.one_to_one ? pairs_one_to_one(&p, src->n, tgt->n) : 0;
+    size_t other = status == 0 && o.one_to_one ? word_pairs_one_to_one(&p, src->n, tgt->n) : 0;
     if (status == 0 && p.n < 3)
         status = err_set(
             "%s: %zu pairs have vectors on both sides, in %s and %s; RSIM needs 3 or more", o.dict,
@@ -61,7 +61,7 @@ static int layer(int i)
                (unsigned long long)r.pairs, r.rsim, r.cosine, r.forward, r.backward, r.rsim_ci,
                r.cosine_ci, r.forward_ci, r.backward_ci, r.random, r.above, r.above_ci);
     }
-    pairs_free(&p);
+    word_pairs_free(&p);
     vectors_free(src);
     vectors_free(tgt);
     return status;

@@ -52,7 +52,7 @@ static bool set_add(struct set *s, uint64_t pair)
     return true;
 }
 
-int dictionary_read(const char *path, const struct vectors *src, const struct vectors *tgt, struct pairs *p, struct dictionary_report *report)
+int dictionary_read(const char *path, const struct vectors *src, const struct vectors *tgt, struct word_pairs *p, struct dictionary_report *report)
 {
     struct set seen = { 0 };
     struct text *t = text_open(path, TEXT_UTF8);
@@ -66,7 +66,7 @@ int dictionary_read(const char *path, const struct vectors *src, const struct ve
         int64_t a = vectors_find(src, l.a, l.a_len), b = vectors_find(tgt, l.b, l.b_len);
         if (a < 0 || b < 0) report->unknown++;
         else if (!set_add(&seen, (uint64_t)a << 32 | (uint64_t)b)) report->repeated++;
-        else pairs_add(p, (uint32_t)a, (uint32_t)b);
+        else word_pairs_add(p, (uint32_t)a, (uint32_t)b);
     }
     free(seen.slot);
     text_close(t);
@@ -95,7 +95,7 @@ static int characters(const char *s)
     return n;
 }
 
-void dictionary_identical(const struct vectors *src, const struct vectors *tgt, int min_length, double ratio, struct pairs *p)
+void dictionary_identical(const struct vectors *src, const struct vectors *tgt, int min_length, double ratio, struct word_pairs *p)
 {
     double a = total(src), b = total(tgt);
     for (uint32_t i = 0; i < src->n; i++) {
@@ -106,11 +106,11 @@ void dictionary_identical(const struct vectors *src, const struct vectors *tgt, 
             double x = (double)src->count[i] / a, y = (double)tgt->count[j] / b;
             if (x * ratio < y || y * ratio < x) continue;
         }
-        pairs_add(p, i, (uint32_t)j);
+        word_pairs_add(p, i, (uint32_t)j);
     }
 }
 
-size_t pairs_one_to_one(struct pairs *p, uint32_t n_src, uint32_t n_tgt)
+size_t word_pairs_one_to_one(struct word_pairs *p, uint32_t n_src, uint32_t n_tgt)
 {
     bool *src = mem_zero((size_t)n_src + 1, sizeof *src);
     bool *tgt = mem_zero((size_t)n_tgt + 1, sizeof *tgt);

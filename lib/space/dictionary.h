@@ -16,15 +16,15 @@ struct dictionary_report {
 };
 /* The pairs both of whose words have vectors, in the file's order, each once. Lines are "source<TAB>target[<TAB>score]", or, without
  * a tab, two words with a space between. -1 with a message: missing, not UTF-8, a line with one word. */
-int dictionary_read(const char *path, const struct vectors *src, const struct vectors *tgt, struct pairs *p, struct dictionary_report *r);
+int dictionary_read(const char *path, const struct vectors *src, const struct vectors *tgt, struct word_pairs *p, struct dictionary_report *r);
 
 /* Words spelt the same on both sides. min_length > 0: words with letters have that many characters at least; ratio > 1:
  * relative frequencies differ by no more than that factor, where counts are known. */
-void dictionary_identical(const struct vectors *src, const struct vectors *tgt, int min_length, double ratio, struct pairs *p);
+void dictionary_identical(const struct vectors *src, const struct vectors *tgt, int min_length, double ratio, struct word_pairs *p);
 
 /* Keeps each pair whose two words stand in no pair kept before it: the paper of TCS measures pairs
  * that are mutual, and a word with two translations would be compared with itself. Returns how
  * many went. */
-size_t pairs_one_to_one(struct pairs *p, uint32_t n_src, uint32_t n_tgt);
+size_t word_pairs_one_to_one(struct word_pairs *p, uint32_t n_src, uint32_t n_tgt);
 
 #endif

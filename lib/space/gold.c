@@ -49,7 +49,7 @@ int gold_read(const char *path, const struct vectors *src, const struct vectors 
     if (n) qsort(lines, n, sizeof *lines, by_source);
     g->src = mem_alloc((n + 1) * sizeof *g->src);
     for (size_t i = 0; i < n; i++) {
-        pairs_add(&g->all, lines[i].src, lines[i].tgt);
+        word_pairs_add(&g->all, lines[i].src, lines[i].tgt);
         bool first = !i || lines[i].src != lines[i - 1].src;
         if (first) g->src[g->n++] = lines[i].src;
         g->answerable += first && lines[i].tgt != UINT32_MAX; /* those without one stand last */
@@ -62,7 +62,7 @@ int gold_read(const char *path, const struct vectors *src, const struct vectors 
 void gold_free(struct gold *g)
 {
     free(g->src);
-    pairs_free(&g->all);
+    word_pairs_free(&g->all);
     memset(g, 0, sizeof *g);
 }
 
@@ -169,7 +169,7 @@ static int by_row(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-struct gold_precision gold_precision(const struct gold *g, const struct pairs *p)
+struct gold_precision gold_precision(const struct gold *g, const struct word_pairs *p)
 {
     struct gold_precision s = { .pairs = p->n };
     for (size_t i = 0; i < p->n; i++) {
@@ -180,8 +180,8 @@ struct gold_precision gold_precision(const struct gold *g, const struct pairs *p
     return s;
 }
 
-void gold_pairs(const struct gold *g, struct pairs *p)
+void gold_pairs(const struct gold *g, struct word_pairs *p)
 {
     for (size_t i = 0; i < g->all.n; i++)
-        if (g->all.tgt[i] != UINT32_MAX) pairs_add(p, g->all.src[i], g->all.tgt[i]);
+        if (g->all.tgt[i] != UINT32_MAX) word_pairs_add(p, g->all.src[i], g->all.tgt[i]);
 }

@@ -30,7 +30,7 @@ enum gold_rule { GOLD_SOURCE, GOLD_BOTH };
 
 struct gold {
     uint32_t *src; size_t n;               /* rows of the words that are asked, ascending */
-    struct pairs all; /* by source row, then target; target UINT32_MAX: it has no vector */
+    struct word_pairs all; /* by source row, then target; target UINT32_MAX: it has no vector */
     uint64_t words, answerable, lines, multiword;
 };
 int gold_read(const char *path, const struct vectors *src, const struct vectors *tgt,
@@ -54,8 +54,8 @@ int gold_ranks(const struct gold *g, const struct vectors *src, const struct vec
  * many of those are in the gold dictionary: what a method that uses the list gets, where Hit@1 is
  * about all words. */
 struct gold_precision { uint64_t pairs, judged, right; };
-struct gold_precision gold_precision(const struct gold *g, const struct pairs *p);
+struct gold_precision gold_precision(const struct gold *g, const struct word_pairs *p);
 /* The gold pairs whose two words have vectors, appended to *p. */
-void gold_pairs(const struct gold *g, struct pairs *p);
+void gold_pairs(const struct gold *g, struct word_pairs *p);
 
 #endif

@@ -46,13 +46,13 @@ struct induced {
 };
 
 /* src and tgt are normalised and mapped in place. seeds: pairs to start from (empty for map none). -1 with a message. */
-int induce(struct vectors *src, struct vectors *tgt, const struct pairs *seeds, const struct induce_options *o, struct induced *to);
+int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *seeds, const struct induce_options *o, struct induced *to);
 void induced_free(struct induced *d);
 
 /* A list of translations as pairs of rows, appended to *p: of every row of `there` its k best or,
  * if mutual, its best where that row's best is itself; those with a score of `least` or more. */
 void induced_list(const struct csls_side *there, const struct csls_side *back, bool mutual,
-                  double least, struct pairs *p);
+                  double least, struct word_pairs *p);
 /* The score that a listed pair has. */
 float induced_score(const struct csls_side *there, uint32_t src, uint32_t tgt);
 

@@ -173,7 +173,7 @@ static struct relation unknown(size_t n)
                               .backward_ci = NAN };
 }
 
-int relation_cosines(const struct vectors *src, const struct vectors *tgt, const struct pairs *p,
+int relation_cosines(const struct vectors *src, const struct vectors *tgt, const struct word_pairs *p,
                      struct relation *r)
 {
     size_t d = (size_t)src->dim;
@@ -188,7 +188,7 @@ int relation_cosines(const struct vectors *src, const struct vectors *tgt, const
     return status;
 }
 
-int relation_measure(const struct vectors *src, const struct vectors *tgt, const struct pairs *p, struct relation *r)
+int relation_measure(const struct vectors *src, const struct vectors *tgt, const struct word_pairs *p, struct relation *r)
 {
     *r = unknown(p->n);
     if (p->n < 3) return err_set("%zu pairs have vectors on both sides; RSIM wants 3 or more", p->n);

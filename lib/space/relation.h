@@ -20,11 +20,11 @@ struct relation {
     double above_ci;         /* by the jackknife over pairs */
 };
 /* Vectors need not be normalised. -1 with a message: fewer than 3 pairs, a vector of zeros, no variance on a side. */
-int relation_measure(const struct vectors *src, const struct vectors *tgt, const struct pairs *p, struct relation *r);
+int relation_measure(const struct vectors *src, const struct vectors *tgt, const struct word_pairs *p, struct relation *r);
 /* Of these only pairs, cosine, random, above and the intervals of cosine and above; the others are
  * NaN. Fewer than 3 pairs, or sides of different dimensions: all are NaN. -1 with a message: a
  * vector of zeros. */
-int relation_cosines(const struct vectors *src, const struct vectors *tgt, const struct pairs *p,
+int relation_cosines(const struct vectors *src, const struct vectors *tgt, const struct word_pairs *p,
                      struct relation *r);
 
 #endif
