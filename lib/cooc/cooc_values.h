@@ -39,6 +39,7 @@ const char *cooc_values_skip(const struct cooc_values *v, size_t *size);
 /* log X and f(X); false, and both untouched, when X = 0 (or an id is out of range). Any number of threads. */
 bool cooc_value(const struct cooc_values *v, uint32_t row, uint32_t col, float *logx, float *f);
 
+uint32_t cooc_values_window(const struct cooc_values *v);    /* tokens on either side that were counted */
 uint32_t cooc_values_ids(const struct cooc_values *v);       /* ids are below this */
 uint64_t cooc_values_pairs(const struct cooc_values *v);     /* stored pairs */
 size_t cooc_values_bytes(const struct cooc_values *v);       /* memory held */

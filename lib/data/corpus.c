@@ -10,6 +10,7 @@
 int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id, const struct vocab *v)
 {
     memset(c, 0, sizeof *c);
+    c->path = path;
     if (shard_load(path, &c->info, &c->all) < 0) return -1;
     if (c->info.vocab_hash != v->hash || c->info.vocab_size != v->n)
         return err_set("%s: was made with another vocabulary than the one given (its hash differs); run binarize again with it", path);
@@ -52,14 +53,11 @@ int corpora_init(struct corpora *cs, struct corpus *c, int n, double alpha, uint
     memset(cs, 0, sizeof *cs);
     cs->c = c; cs->n = n; cs->seed = seed;
     cs->below = mem_alloc((size_t)n * sizeof *cs->below);
-    cs->names = mem_zero((size_t)n, sizeof *cs->names);
     double all = 0, sum = 0;
     for (int i = 0; i < n; i++) all += pow(c[i].all.sentences, alpha);
     for (int i = 0; i < n; i++) {
         sum += pow(c[i].all.sentences, alpha);
         cs->below[i] = i + 1 < n ? (uint32_t)(sum / all * 4294967295.0) : UINT32_MAX;
-        snprintf(cs->names[i][0], sizeof cs->names[i][0], "%s.epoch", c[i].lang);
-        snprintf(cs->names[i][1], sizeof cs->names[i][1], "%s.next", c[i].lang);
     }
     return 0;
 }
@@ -68,18 +66,15 @@ void corpora_free(struct corpora *cs)
 {
     for (int i = 0; i < cs->n; i++) corpus_free(&cs->c[i]);
     free(cs->below);
-    free(cs->names);
 }
 
-int corpora_state(struct corpora *cs, struct trainer_state *state)
+void corpora_state(struct corpora *cs, struct state *s)
 {
-    int k = 0;
-    state[k++] = (struct trainer_state){ "drawn", &cs->drawn };
+    state_data(s, &cs->drawn, 0, "drawn");
     for (int i = 0; i < cs->n; i++) {
-        state[k++] = (struct trainer_state){ cs->names[i][0], &cs->c[i].epoch };
-        state[k++] = (struct trainer_state){ cs->names[i][1], &cs->c[i].next, cs->c[i].all.sentences };
+        state_data(s, &cs->c[i].epoch, 0, "%s.epoch", cs->c[i].lang);
+        state_data(s, &cs->c[i].next, cs->c[i].all.sentences, "%s.next", cs->c[i].lang);
     }
-    return k;
 }
 
 int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *s)

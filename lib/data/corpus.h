@@ -5,9 +5,10 @@
 #define DATA_CORPUS_H
 #include "common/shard.h"
 #include "common/vocab.h"
-#include "lib/engine/trainer.h"
+#include "lib/engine/state.h"
 
 struct corpus {
+    const char *path;                /* for messages; the caller's */
     char lang[32];
     int lang_id;                     /* the model's number of the language */
     struct shard_info info;
@@ -21,7 +22,6 @@ struct corpora {
     uint64_t seed;
     int64_t drawn;                   /* state: samples so far; the number of the next one */
     uint32_t *below;                 /* [n] language i is chosen when a 32-bit draw is < below[i] */
-    char (*names)[2][40];            /* names of the state's integers */
 };
 
 struct sample { const uint32_t *ids; int n; int corpus, lang; uint64_t number; };
@@ -38,7 +38,7 @@ void corpora_free(struct corpora *cs);
 int corpora_next(struct corpora *cs, int longest, struct sample *s);
 /* The same, of one corpus. */
 int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *s);
-/* The stream's integers, for trainer_open: fills state[2n + 1]; returns their number. */
-int corpora_state(struct corpora *cs, struct trainer_state *state);
+/* Registers where the stream stands: "drawn", LANG.epoch and LANG.next. */
+void corpora_state(struct corpora *cs, struct state *s);
 
 #endif

@@ -1,11 +1,11 @@
-/* Parallel text, and the noise of denoising auto-encoding. */
+#include "lib/data/pairs.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/text.h"
-#include "lib/objective/translation.h"
+#include "common/rng.h"
 
 static bool is_shard(const char *path)
 {
@@ -68,30 +68,35 @@ void pairs_free(struct pairs *p)
     memset(p, 0, sizeof *p);
 }
 
-/* Position i goes to the place of i + u, u in [0, shuffle): no token moves `shuffle` places or more. */
-struct place { uint64_t key; uint32_t id; };
-
-static int by_key(const void *a, const void *b)
+void pairs_state(struct pairs *p, int set, struct state *s)
 {
-    const struct place *x = a, *y = b;
-    return x->key < y->key ? -1 : x->key > y->key;
+    p->set = set;
+    state_data(s, &p->epoch, 0, "pairs.%d.%s.epoch", set, p->name);
+    state_data(s, &p->next, p->side[0].sentences, "pairs.%d.%s.next", set, p->name);
 }
 
-int noise(const uint32_t *ids, int n, uint32_t *out, const struct noise_options *o, struct rng_key key, uint64_t number)
+int pairs_next(struct pairs *p, uint64_t seed, int longest, struct pair *to)
 {
-    struct place *p = mem_alloc((size_t)(n > 0 ? n : 1) * sizeof *p);
-    int kept = 0;
-    for (int i = 0; i < n; i++) {
-        uint32_t u[4];
-        rng_block(key, number, (uint32_t)i, u);
-        if ((double)u[0] < o->drop * 4294967296.0 && !(kept == 0 && i == n - 1)) continue;
-        /* 32 bits below the position; the low ones hold i, so that keys differ */
-        uint64_t jitter = ((uint64_t)u[1] * (uint64_t)(o->shuffle > 1 ? o->shuffle : 0)) >> 12;
-        p[kept].key = (((uint64_t)i << 20) + jitter) << 20 | (uint64_t)i;
-        p[kept++].id = (double)u[2] < o->blank * 4294967296.0 ? VOCAB_MASK : ids[i];
+    for (uint64_t tried = 0; tried < 2 * (uint64_t)p->side[0].sentences; tried++) {
+        if (p->next >= p->side[0].sentences) { p->epoch++; p->next = 0; }
+        if (p->order_epoch != p->epoch) {
+            if (!p->order) p->order = mem_alloc((size_t)p->side[0].sentences * sizeof *p->order);
+            struct rng_key key = { seed, RNG_ORDER, (uint32_t)(1000 + p->set) };
+            rng_permutation(key, (uint64_t)p->epoch, p->order, p->side[0].sentences);
+            p->order_epoch = p->epoch;
+        }
+        *to = pair_at(p, p->order[p->next++]);
+        if (to->n[0] >= 1 && to->n[1] >= 1 && to->n[0] <= longest && to->n[1] <= longest) return 0;
     }
-    qsort(p, (size_t)kept, sizeof *p, by_key);
-    for (int i = 0; i < kept; i++) out[i] = p[i].id;
-    free(p);
-    return kept;
+    return err_set("%s: no pair of sentences has from 1 to %d tokens on both sides", p->name, longest);
+}
+
+struct pair pair_at(const struct pairs *p, uint32_t i)
+{
+    struct pair x = { .lang = { p->lang[0], p->lang[1] }, .index = i };
+    for (int s = 0; s < 2; s++) {
+        x.ids[s] = p->side[s].ids + p->side[s].at[i];
+        x.n[s] = (int)(p->side[s].at[i + 1] - p->side[s].at[i]);
+    }
+    return x;
 }

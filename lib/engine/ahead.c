@@ -13,9 +13,9 @@ struct ahead {
     struct ahead_source s;
     struct slot slot[AHEAD_ITEMS], *held;
     struct queue *empty, *full;
-    struct trainer *tr;
-    int64_t **source, *shown;                /* [n] the integers that make moves, those that the trainer sees */
-    int n;
+    struct state *state;
+    int64_t **source, *shown;                /* [n] the integers that make moves, those that st shows */
+    int *at, n;                              /* [n] where they stand in state->ints */
     pthread_t thread;
     atomic_bool stop;
 };
@@ -36,20 +36,24 @@ static void *produce(void *arg)
     return NULL;
 }
 
-struct ahead *ahead_start(const struct ahead_source *s, struct trainer *tr)
+struct ahead *ahead_start(const struct ahead_source *s, struct state *st)
 {
     struct ahead *a = mem_zero(1, sizeof *a);
+    size_t most = (size_t)st->n_ints + 1;
     a->s = *s;
-    a->tr = tr;
-    a->n = tr->n_state;
-    a->source = mem_zero((size_t)a->n + 1, sizeof *a->source);
-    a->shown = mem_zero((size_t)a->n + 1, sizeof *a->shown);
+    a->state = st;
+    a->at = mem_zero(most, sizeof *a->at);
+    a->source = mem_zero(most, sizeof *a->source);
+    a->shown = mem_zero(most, sizeof *a->shown);
+    for (int i = 0; i < st->n_ints; i++)
+        if (st->ints[i].data) a->at[a->n++] = i;
     a->empty = queue_new(AHEAD_ITEMS);
     a->full = queue_new(AHEAD_ITEMS);
     for (int i = 0; i < a->n; i++) {
-        a->source[i] = tr->state[i].value;
+        struct state_int *x = &st->ints[a->at[i]];
+        a->source[i] = x->value;
         a->shown[i] = *a->source[i];
-        tr->state[i].value = &a->shown[i];
+        x->value = &a->shown[i];
     }
     for (int i = 0; i < AHEAD_ITEMS; i++) {
         a->slot[i] = (struct slot){ .item = s->item[i], .after = mem_zero((size_t)a->n + 1, sizeof(int64_t)) };
@@ -89,12 +93,13 @@ void ahead_stop(struct ahead *a)
     if (!pthread_equal(a->thread, pthread_self())) pthread_join(a->thread, NULL);
     for (int i = 0; i < a->n; i++) {
         *a->source[i] = a->shown[i];
-        a->tr->state[i].value = a->source[i];
+        a->state->ints[a->at[i]].value = a->source[i];
     }
     for (int i = 0; i < AHEAD_ITEMS; i++) { free(a->slot[i].why); free(a->slot[i].after); }
     queue_free(a->empty);
     queue_free(a->full);
     free(a->source);
     free(a->shown);
+    free(a->at);
     free(a);
 }

@@ -1,8 +1,9 @@
 /* Micro-batches prepared on a thread of their own, some ahead of the step that learns from them. Where the data stands in a
- * checkpoint is where the step stands, not the thread: its integers (trainer_state) are copied with every item. */
+ * checkpoint is where the step stands, not the thread: its integers (state_data) are copied with every item. */
 #ifndef ENGINE_AHEAD_H
 #define ENGINE_AHEAD_H
-#include "lib/engine/trainer.h"
+#include <stdbool.h>
+#include "lib/engine/state.h"
 
 enum { AHEAD_ITEMS = 4 };
 
@@ -14,9 +15,9 @@ struct ahead_source {
 };
 
 struct ahead;
-/* The state of the data (the integers that `make` moves) is tr->state as it is now; from here until ahead_stop the trainer sees
- * copies. NULL with a message. */
-struct ahead *ahead_start(const struct ahead_source *s, struct trainer *tr);
+/* The integers that `make` moves are those registered by state_data; from here until ahead_stop st shows copies, as they were
+ * when the item at hand was made. NULL with a message. */
+struct ahead *ahead_start(const struct ahead_source *s, struct state *st);
 /* The next item, the caller's until the call after this one; NULL at the end (*failed false) or with a message. */
 void *ahead_next(struct ahead *a, bool *failed);
 /* Ends the thread, whatever it is doing. NULL is fine. */

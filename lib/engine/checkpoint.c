@@ -24,13 +24,14 @@ static char *step_dir(const char *dir, int64_t step, const char *suffix)
 /* state.json: integers as strings, so that no reader rounds them; the metric with all its digits. */
 static int write_state(const char *folder, const struct checkpoint_state *st)
 {
-    size_t cap = 512 + (size_t)st->n_state * 128, n = 0;
+    const struct state *x = st->state;
+    size_t cap = 512 + (size_t)x->n_ints * (STATE_NAME + 32), n = 0;
     char *s = mem_alloc(cap);
     n += (size_t)snprintf(s + n, cap - n, "{\n  \"step\": \"%" PRId64 "\",\n  \"best_step\": \"%" PRId64 "\",\n  \"since_best\": \"%" PRId64 "\"",
                           st->step, st->best_step, st->since_best);
     if (isfinite(st->best)) n += (size_t)snprintf(s + n, cap - n, ",\n  \"best\": %.17g", st->best);
-    for (int i = 0; i < st->n_state; i++)
-        n += (size_t)snprintf(s + n, cap - n, ",\n  \"%s\": \"%" PRId64 "\"", st->state[i].name, *st->state[i].value);
+    for (int i = 0; i < x->n_ints; i++)
+        n += (size_t)snprintf(s + n, cap - n, ",\n  \"%s\": \"%" PRId64 "\"", x->ints[i].name, *x->ints[i].value);
     n += (size_t)snprintf(s + n, cap - n, "\n}\n");
     char *path = path_join(folder, "state.json");
     int rc = file_write(path, s, n);
@@ -60,10 +61,12 @@ static int check_state(const char *path, const struct checkpoint_state *st, int6
     if (st->since_best > step)
         return err_set("%s: %" PRId64 " validations without a better one in %" PRId64 " steps", path,
                        st->since_best, step);
-    for (int i = 0; i < st->n_state; i++)
-        if (st->state[i].most > 0 && *st->state[i].value > st->state[i].most)
-            return err_set("%s: \"%s\" is %" PRId64 "; the data ends at %" PRId64, path, st->state[i].name,
-                           *st->state[i].value, st->state[i].most);
+    for (int i = 0; i < st->state->n_ints; i++) {
+        const struct state_int *x = &st->state->ints[i];
+        if (x->most > 0 && *x->value > x->most)
+            return err_set("%s: \"%s\" is %" PRId64 "; the data ends at %" PRId64, path, x->name,
+                           *x->value, x->most);
+    }
     return 0;
 }
 
@@ -79,7 +82,8 @@ static int read_state(const char *folder, int64_t step, struct checkpoint_state 
     if (rc == 0) rc = get_int(root, "since_best", path, &st->since_best);
     const cJSON *best = rc == 0 ? cJSON_GetObjectItemCaseSensitive(root, "best") : NULL;
     if (best && cJSON_IsNumber(best)) st->best = best->valuedouble;
-    for (int i = 0; i < st->n_state && rc == 0; i++) rc = get_int(root, st->state[i].name, path, st->state[i].value);
+    for (int i = 0; i < st->state->n_ints && rc == 0; i++)
+        rc = get_int(root, st->state->ints[i].name, path, st->state->ints[i].value);
     if (rc == 0) rc = check_state(path, st, step);
     cJSON_Delete(root);
     free(json);
@@ -129,6 +133,75 @@ static int read_optimizer(const char *folder, struct model *m)
     return rc;
 }
 
+/* The arrays of the state, where there are any: state.safetensors, one tensor [rows, cols] each. */
+static int write_arrays(const char *folder, const struct state *s)
+{
+    if (!s->n_arrays) return 0;
+    char *path = path_join(folder, "state.safetensors");
+    struct st_tensor *t = mem_zero((size_t)s->n_arrays, sizeof *t);
+    for (int i = 0; i < s->n_arrays; i++) {
+        struct state_array *a = &s->arrays[i];
+        t[i] = (struct st_tensor){ .name = a->name, .dtype = ST_F32, .ndim = 2, .shape = { a->rows, a->cols },
+            .data = a->value, .bytes = (size_t)a->rows * (size_t)a->cols * sizeof(float) };
+    }
+    int rc = st_write(path, t, s->n_arrays, NULL, NULL, 0);
+    free(t);
+    free(path);
+    return rc;
+}
+
+static int read_array(const struct st_file *f, const char *path, const struct kernels *k, const struct state_array *a)
+{
+    const struct st_tensor *t = st_find(f, a->name);
+    size_t n = (size_t)a->rows * (size_t)a->cols;
+    if (!t) return err_set("%s: tensor %s is missing; continue with the options the run was started with", path, a->name);
+    if (t->ndim != 2 || t->shape[0] != a->rows || t->shape[1] != a->cols)
+        return err_set("%s: tensor %s is not [%d, %d], which this run's options ask for", path, a->name, a->rows, a->cols);
+    float *host = mem_alloc(n * sizeof *host + 1);
+    int rc = st_floats(t, host, n);
+    if (rc == 0) k->upload(a->value, host, n * sizeof *host);
+    free(host);
+    return rc;
+}
+
+static int read_arrays(const char *folder, const struct kernels *k, const struct state *s)
+{
+    char *path = path_join(folder, "state.safetensors");
+    int rc = 0;
+    struct st_file *f = NULL;
+    if (!s->n_arrays && file_exists(path))
+        rc = err_set("%s: holds arrays that this run has not; continue with the options it was started with", path);
+    if (rc == 0 && s->n_arrays) rc = (f = st_open(path)) ? st_verify(f) : -1;
+    if (rc == 0 && f && f->n != s->n_arrays)
+        rc = err_set("%s: has %d tensors, this run %d; continue with the options it was started with", path, f->n, s->n_arrays);
+    for (int i = 0; i < s->n_arrays && rc == 0; i++) rc = read_array(f, path, k, &s->arrays[i]);
+    if (f) st_close(f);
+    free(path);
+    return rc;
+}
+
+/* Host copies of the state, in s. */
+static void copy_state(struct snapshot *s, const struct state *from, const struct kernels *k)
+{
+    size_t floats = 0;
+    s->value = mem_zero((size_t)from->n_ints + 1, sizeof *s->value);
+    for (int i = 0; i < from->n_ints; i++) {
+        s->value[i] = *from->ints[i].value;
+        state_int(&s->state, &s->value[i], 0, "%s", from->ints[i].name);
+    }
+    for (int i = 0; i < from->n_arrays; i++) floats += (size_t)from->arrays[i].rows * (size_t)from->arrays[i].cols;
+    s->arrays = mem_alloc(floats * sizeof *s->arrays + 1);
+    float *to = s->arrays;
+    for (int i = 0; i < from->n_arrays; i++) {
+        const struct state_array *a = &from->arrays[i];
+        size_t n = (size_t)a->rows * (size_t)a->cols;
+        k->download(to, a->value, n * sizeof *to);
+        state_array(&s->state, to, a->rows, a->cols, "%s", a->name);
+        to += n;
+    }
+    s->st.state = &s->state;
+}
+
 struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st)
 {
     const struct params *ps = &m->ps;
@@ -139,16 +212,11 @@ struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_st
         s->array[i] = mem_alloc(ps->total * sizeof(float));
         ps->k->download(s->array[i], from[i], ps->total * sizeof(float));
     }
+    s->st = *st;
+    copy_state(s, st->state, ps->k);
     if (ps->k->sync() < 0) {                 /* a lost device gave no numbers */
         snapshot_free(s);
         return NULL;
-    }
-    s->st = *st;
-    s->st.state = mem_zero((size_t)st->n_state + 1, sizeof *s->st.state);
-    s->value = mem_zero((size_t)st->n_state + 1, sizeof *s->value);
-    for (int i = 0; i < st->n_state; i++) {
-        s->value[i] = *st->state[i].value;
-        s->st.state[i] = (struct trainer_state){ st->state[i].name, &s->value[i], 0 };
     }
     return s;
 }
@@ -170,8 +238,9 @@ void snapshot_free(struct snapshot *s)
 {
     if (!s) return;
     for (int i = 0; i < 3; i++) free(s->array[i]);
-    free(s->st.state);
+    state_free(&s->state);
     free(s->value);
+    free(s->arrays);
     free(s);
 }
 
@@ -182,6 +251,7 @@ static int fill(const char *folder, const struct snapshot *s, const struct vocab
     free(path);
     if (rc == 0) rc = model_write(s->m, s->array[0], folder, NULL, NULL, 0);
     if (rc == 0) rc = write_optimizer(folder, s);
+    if (rc == 0) rc = write_arrays(folder, s->st.state);
     if (rc == 0) rc = write_state(folder, &s->st);
     return rc == 0 ? dir_sync(folder) : -1;
 }
@@ -302,6 +372,7 @@ static int load(const char *folder, int64_t step, struct model *m, struct checkp
     free(path);
     if (rc == 0) rc = model_keep(m, folder);
     if (rc == 0) rc = read_optimizer(folder, m);
+    if (rc == 0) rc = read_arrays(folder, m->ps.k, st->state);
     if (rc == 0) rc = read_state(folder, step, st);
     return rc;
 }

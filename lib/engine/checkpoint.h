@@ -7,7 +7,7 @@
 struct checkpoint_state {
     int64_t step, best_step, since_best;
     double best;
-    struct trainer_state *state; int n_state;
+    struct state *state;             /* whose integers and arrays are kept, by name */
 };
 
 /* What a checkpoint will hold, copied to the host, so that training may go on while it is written. The model's configuration,
@@ -15,8 +15,10 @@ struct checkpoint_state {
 struct snapshot {
     const struct model *m;
     float *array[3];                 /* [ps.total] each: parameters, Adam's m and v */
-    struct checkpoint_state st;      /* its integers are in `value` */
+    struct checkpoint_state st;      /* its state is the one below */
+    struct state state;              /* copies: integers in `value`, arrays one after another in `arrays` */
     int64_t *value;
+    float *arrays;
 };
 struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st);
 bool snapshot_finite(const struct snapshot *s);      /* are all its numbers? */
@@ -31,7 +33,7 @@ int checkpoint_prune(const char *dir, const struct checkpoint_keep *k);
 int checkpoint_sweep(const char *dir);
 /* Step of the newest checkpoint, -1 when there is none. */
 int64_t checkpoint_newest(const char *dir);
-/* Loads the newest whole checkpoint into m and st (st->state says which names it wants). A damaged one is reported on
+/* Loads the newest whole checkpoint into m and st (st->state says which names there must be). A damaged one is reported on
  * standard error, removed, and the one before it used. st->best holds, on entry, what stands for "none yet". Returns 1, 0 when there is none, -1 with a message. */
 int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_state *st);
 /* Points the link DIR/name at step N, atomically. */

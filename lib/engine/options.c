@@ -4,7 +4,6 @@
 const struct opt trainer_rows[] = {
     { "steps|max-steps", 0, OPT_I64(trainer_options, steps), "N", "optimiser steps", .min = 0, .max = 1e15 },
     { "lr", 0, OPT_REAL(trainer_options, lr), "LR", "the highest learning rate", .min = 0, .max = 100 },
-    { "warmup|warmup-updates", 0, OPT_I64(trainer_options, warmup), "N", "steps from 0 to it", .min = 0, .max = 1e15 },
     { "schedule", 0, OPT_CHOICE(trainer_options, schedule), "constant|linear|inverse-sqrt", "what follows; linear falls to 0 at the last step" },
     { "optimizer", 0, OPT_CHOICE(trainer_options, optimizer), "adam|lamb", "adam (AdamW with --weight-decay) or LAMB" },
     { "beta1", 0, OPT_REAL(trainer_options, beta1), "B", "Adam's", .min = 0, .max = 0.99999 },

@@ -162,7 +162,7 @@ static struct checkpoint_keep to_keep(const struct trainer *tr)
 static int save(struct trainer *tr)
 {
     if (catch_up(tr) < 0) return -1;
-    struct checkpoint_state st = { tr->step, tr->best_step, tr->since_best, tr->best, tr->state, tr->n_state };
+    struct checkpoint_state st = { tr->step, tr->best_step, tr->since_best, tr->best, tr->state };
     struct checkpoint_keep keep = to_keep(tr);
     if (saver_done(tr->saver, true) < 0) return -1;
     struct snapshot *snap = snapshot_take(tr->m, &st);
@@ -194,7 +194,7 @@ static int open_folder(struct trainer *tr)
         return err_set("%s: holds a run already (step %lld); pass --resume to continue it, or name another folder", o->dir, (long long)newest);
     if (file_sweep(o->dir) < 0 || checkpoint_sweep(o->dir) < 0) return -1;
     if (o->write_batches && dir_make(o->write_batches) < 0) return -1;
-    struct checkpoint_state st = { .best = tr->best, .state = tr->state, .n_state = tr->n_state };
+    struct checkpoint_state st = { .best = tr->best, .state = tr->state };
     int found = checkpoint_load_newest(o->dir, tr->m, &st);
     if (found < 0) return -1;
     if (found) {
@@ -219,12 +219,12 @@ static int open_folder(struct trainer *tr)
 }
 
 int trainer_open(struct trainer *tr, const struct trainer_options *o, struct model *m, struct tape *t,
-                 const struct vocab *vocab, struct trainer_state *state, int n_state)
+                 const struct vocab *vocab, struct state *state)
 {
     bool made = !file_exists(o->dir);
     memset(tr, 0, sizeof *tr);
     tr->o = *o;
-    tr->m = m; tr->t = t; tr->vocab = vocab; tr->state = state; tr->n_state = n_state;
+    tr->m = m; tr->t = t; tr->vocab = vocab; tr->state = state;
     tr->best = o->lower_is_better ? INFINITY : -INFINITY;
     if (dir_make(o->dir) < 0) return -1;
     if (dir_lock(o->dir) < 0) {

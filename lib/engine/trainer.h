@@ -1,5 +1,5 @@
 /* A training run: the optimiser's step, learning-rate schedules, the run folder with its checkpoints, log and lock,
- * stopping and resuming. What is learnt is the caller's: pretrain.c, translation.c.
+ * stopping and resuming. What is learnt is the caller's: step.h.
  *
  *   trainer_open(&tr, ...);                        locks the folder, makes it or resumes in it
  *   status = trainer_run(&tr, steps, ...);         saves at the end, also when stopped
@@ -24,6 +24,7 @@
 #define ENGINE_TRAINER_H
 #include "common/log.h"
 #include "common/vocab.h"
+#include "lib/engine/state.h"
 #include "lib/model/model.h"
 
 enum schedule { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_INVERSE_SQRT };   /* after the warm-up */
@@ -52,10 +53,6 @@ struct trainer_options {
 };
 void trainer_options_init(struct trainer_options *o);     /* Adam 0.9 0.999 1e-8, clip 5, lr 1e-4, ... */
 
-/* Integers of the caller's own that belong to the state: where the data stands. Saved and restored by name;
- * `most` is the largest value that the data allows (0: any), and a state that says more is refused. */
-struct trainer_state { const char *name; int64_t *value; int64_t most; };
-
 struct trainer {
     struct trainer_options o;
     struct model *m;
@@ -67,7 +64,7 @@ struct trainer {
     double lr;                   /* of the last step */
     bool resumed;
     /* private */
-    struct trainer_state *state; int n_state;
+    struct state *state;
     struct saver *saver;
     struct log *log;             /* open; validation events go there too */
     struct progress *bar; char shown[200];       /* what stands behind the bar */
@@ -82,9 +79,9 @@ struct trainer {
 
 /* m has its initial weights; with resume they, the optimiser and the state come from the newest whole checkpoint (one that is
  * damaged is reported and the one before it used; none at all: a fresh start). -1 with a message: folder in use, a run is there
- * already and resume was not asked for, ... */
+ * already and resume was not asked for, ... state is the caller's: what of the run a checkpoint keeps besides. */
 int trainer_open(struct trainer *tr, const struct trainer_options *o, struct model *m, struct tape *t,
-                 const struct vocab *vocab, struct trainer_state *state, int n_state);
+                 const struct vocab *vocab, struct state *state);
 bool trainer_go(struct trainer *tr);
 double trainer_lr(const struct trainer_options *o, int64_t step);      /* of step 1, 2, ... */
 /* The key of this step's random numbers. */
@@ -99,7 +96,7 @@ bool trainer_due(const struct trainer *tr);          /* is a validation due afte
 /* A validation's metric: keeps the best model, counts patience. */
 int trainer_judge(struct trainer *tr, double metric);
 int trainer_tick(struct trainer *tr);
-/* All after trainer_open: the steps (pretrain_run, translation_run), which get `what`, and the last checkpoint. profile: then, on
+/* All after trainer_open: the steps (engine_run), which get `what`, and the last checkpoint. profile: then, on
  * standard error, what the operations took (lib/graph/profile.h), the arena, and peak memory beside what was predicted, in bytes.
  * The program's status, PROG_AGAIN when it was stopped; or -1. */
 int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr), void *what, bool profile, size_t predicted);

@@ -9,7 +9,8 @@ struct batch {
     int n, rows, max;            /* sentences, tokens, longest sentence */
     int32_t *at, *len;           /* [n] first row and number of rows of a sentence */
     int32_t *token, *pos, *lang; /* [rows] */
-    int32_t *type;               /* [rows] token type (BERT's segments): 0 */
+    int32_t *type;               /* [rows] token type (BERT's segments) */
+    int32_t *drop;               /* [rows] row within the sentence, for dropout: unlike pos it never restarts */
     uint64_t *sample;            /* [rows] global number of the row's sentence, for dropout */
     size_t n_cap, row_cap;
 };
@@ -17,13 +18,18 @@ struct batch {
 /* Appends a sentence of n tokens (specials already in place) in language `lang`; positions count from 0.
  * n = 0 is legal and makes a sentence of no rows. */
 void batch_add(struct batch *b, const uint32_t *ids, int n, int lang, uint64_t sample);
+/* The same from parts, each with its language, token type and first position: batch_begin starts a sentence without rows,
+ * batch_append adds rows to the last one. Rows of a sentence attend to each other whatever part they are of. */
+struct batch_part { const uint32_t *ids; int n, lang, type, first; };
+void batch_begin(struct batch *b);
+void batch_append(struct batch *b, const struct batch_part *part, uint64_t sample);
 void batch_clear(struct batch *b);
 void batch_free(struct batch *b);
 
 /* The device's copy, alive until the tape's next reset. */
 struct dev_batch {
     const struct batch *host;
-    const int32_t *token, *pos, *lang, *type;
+    const int32_t *token, *pos, *lang, *type, *drop;
     const uint64_t *sample;
     struct spans spans;
 };

@@ -167,7 +167,7 @@ void model_see(struct model *m, int lang, const uint32_t *ids, size_t n)
 static struct var *embed(struct model *m, struct tape *t, const struct stack_i *s, const struct dev_batch *b)
 {
     t->drop.sample = b->sample;
-    t->drop.pos = (const uint32_t *)b->pos;
+    t->drop.pos = (const uint32_t *)b->drop;
     struct var *x = tape_embed(t, b->token, b->pos, s->types < 0 ? b->lang : b->type, b->host->rows, m->tokens,
                                s->positions, s->types < 0 ? s->languages : s->types, m->c.scale_embed);
     if (s->embed_norm.W >= 0) x = tape_norm(t, x, NULL, s->embed_norm.W, s->embed_norm.b, m->c.norm_eps, NULL);

@@ -1,58 +1,127 @@
-#include "lib/objective/mlm.h"
-#include <stdlib.h>
-#include <string.h>
-#include "common/mem.h"
+/* Masked language modelling (Devlin et al. 2019), on sentences or on streams of them (XLM). */
+#include <math.h>
+#include "common/err.h"
+#include "lib/data/corpus.h"
+#include "lib/objective/masked.h"
 
-static void choose(struct mlm_batch *b, int row, uint32_t vocab, const struct mlm_options *o, struct rng_key key, uint64_t number, uint32_t pos)
+struct mlm { struct masker masker; struct setup s; };
+
+/* <s> sentence </s>, or the piece of a stream as it is. */
+static void add(const struct mlm *o, struct masked *b, const struct sample *x, struct rng_key key)
 {
-    uint32_t u[4];
-    uint32_t token = b->original[row];
-    if (token < VOCAB_SPECIALS && token != VOCAB_UNK) return;
-    rng_block(key, number, pos, u);
-    if ((double)u[0] >= o->select * 4294967296.0) return;
-    size_t cap = b->cap, need = (size_t)b->n + 1;
-    mem_room(&b->row, &cap, need, sizeof *b->row);
-    cap = b->cap;
-    mem_room(&b->target, &cap, need, sizeof *b->target);
-    cap = b->cap;
-    mem_room(&b->masked, &cap, need, sizeof *b->masked);
-    b->cap = cap;
-    double v = (double)u[1] / 4294967296.0;
-    b->row[b->n] = row;
-    b->target[b->n] = (int32_t)token;
-    b->masked[b->n++] = v < o->mask;
-    if (v < o->mask) b->input.token[row] = VOCAB_MASK;
-    else if (v < o->mask + o->random)
-        b->input.token[row] = (int32_t)(VOCAB_SPECIALS + (uint32_t)(((uint64_t)u[2] * (vocab - VOCAB_SPECIALS)) >> 32));
+    static const uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
+    struct batch_part parts[3] = { { &bos, 1, x->lang, 0, 0 }, { x->ids, x->n, x->lang, 0, 1 }, { &eos, 1, x->lang, 0, x->n + 1 } };
+    if (o->s.stream) {
+        parts[1].first = 0;
+        masked_add(b, &o->masker, parts + 1, 1, x->number, key);
+    } else masked_add(b, &o->masker, parts, 3, x->number, key);
 }
 
-void mlm_add(struct mlm_batch *b, const struct sample *s, bool wrap, uint32_t vocab, const struct mlm_options *o, struct rng_key key)
+/* A batch of validation corpus i from sentence *s on; false at its end. The masks are the same in every run, so that runs compare. */
+static bool next_valid(const struct mlm *o, struct masked *b, int i, uint32_t *s)
 {
-    int first = b->input.rows, n = s->n + (wrap ? 2 : 0);
-    mem_room(&b->original, &b->original_cap, (size_t)(first + n), sizeof *b->original);
-    uint32_t *to = b->original + first;
-    if (wrap) *to++ = VOCAB_BOS;
-    memcpy(to, s->ids, (size_t)s->n * sizeof *to);
-    if (wrap) to[s->n] = VOCAB_EOS;
-    batch_add(&b->input, b->original + first, n, s->lang, s->number);
-    for (int i = 0; i < n; i++) choose(b, first + i, vocab, o, key, s->number, (uint32_t)i);
+    const struct corpus *c = &o->s.valid[i];
+    struct rng_key key = { 0, RNG_MASK, 0 };
+    uint32_t end = c->all.sentences;
+    if (o->s.valid_sentences > 0 && (uint32_t)o->s.valid_sentences < end) end = (uint32_t)o->s.valid_sentences;
+    if (*s >= end) return false;
+    masked_clear(b);
+    for (; *s < end && b->input.rows < o->s.tokens; ++*s) {
+        int len = (int)(c->all.at[*s + 1] - c->all.at[*s]);
+        struct sample one = { c->all.ids + c->all.at[*s], len, i, c->lang_id, *s };
+        if (len > 0 && len <= o->s.longest) add(o, b, &one, key);
+    }
+    return true;
 }
 
-void mlm_arrays(struct batch_file *f, const struct mlm_batch *b, double weight)
+/* Would anything of validation corpus i be predicted? */
+static int check_valid(const struct mlm *o, int i)
 {
-    batch_file_rows(f, "", &b->input);
-    batch_file_int32(f, "original", (const int32_t *)b->original, b->input.rows, 1);
-    batch_file_int32(f, "row", b->row, b->n, 1);
-    batch_file_int32(f, "target", b->target, b->n, 1);
-    batch_file_bytes(f, "masked", b->masked, b->n);
-    batch_file_scalar(f, "weight", weight);
+    struct masked b = { 0 };
+    int n = 0;
+    for (uint32_t s = 0; !n && next_valid(o, &b, i, &s); ) n = b.n;
+    masked_free(&b);
+    return n ? 0 : err_set("%s: no token of it would be predicted (of sentences of 1 to %d tokens, %g of the tokens); "
+        "give more validation text or raise --mask-prob", o->s.valid[i].path, o->s.longest, o->masker.how.select);
 }
 
-void mlm_clear(struct mlm_batch *b) { batch_clear(&b->input); b->n = 0; }
-
-void mlm_free(struct mlm_batch *b)
+static int open(void *self, struct setup *s)
 {
-    batch_free(&b->input);
-    free(b->original); free(b->row); free(b->target); free(b->masked);
-    memset(b, 0, sizeof *b);
+    struct mlm *o = self;
+    o->s = *s;
+    if (!s->text) return err_set("objective mlm needs text: --train LANG=SHARD");
+    masker_open(&o->masker, s);
+    for (int i = 0; i < s->n_valid; i++)
+        if (check_valid(o, i) < 0) return -1;
+    return 0;
 }
+
+static int make(void *self, void *batch, const void *under, const struct turn *at)
+{
+    struct mlm *o = self;
+    struct masked *b = batch;
+    struct sample x;
+    (void)under;
+    masked_clear(b);
+    while (o->s.sentences ? b->input.n < o->s.sentences : b->input.rows < o->s.tokens) {
+        if (corpora_next(o->s.text, o->s.longest, &x) < 0) return -1;
+        add(o, b, &x, turn_key(at, RNG_MASK));
+    }
+    return 0;
+}
+
+static int forward(void *self, void *batch, struct pass *p)
+{
+    (void)self;
+    masked_forward(batch, p);
+    return 0;
+}
+
+static int loss(void *self, void *batch, struct pass *p, float scale)
+{
+    (void)self;
+    masked_loss(batch, p, "mlm", scale, NULL);
+    return 0;
+}
+
+static int validate(void *self, struct pass *p, struct report *r)
+{
+    struct mlm *o = self;
+    struct masked b = { 0 };
+    double total = 0;
+    int rc = 0;
+    for (int i = 0; i < o->s.n_valid && rc == 0; i++) {
+        struct masked_score x = { 0 };
+        for (uint32_t s = 0; rc == 0 && next_valid(o, &b, i, &s); ) rc = masked_score(&b, p, &x);
+        report_put(r, exp(x.nll / x.n), "%s.perplexity", o->s.valid[i].lang);
+        report_put(r, x.hits / x.n, "%s.accuracy", o->s.valid[i].lang);
+        total += x.nll / x.n / o->s.n_valid;
+    }
+    masked_free(&b);
+    if (rc < 0 || !o->s.n_valid) return rc;
+    report_put(r, exp(total), "perplexity");
+    report_judge(r, total);
+    return 0;
+}
+
+static int largest(void *self, void *batch, const void *under, int tokens)
+{
+    const struct mlm *o = self;
+    (void)under;
+    int whole = o->s.longest + (o->s.stream ? 0 : 2);
+    masked_largest(batch, &o->masker, o->s.sentences ? o->s.sentences * whole : tokens, whole);
+    return 0;
+}
+
+static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
+{
+    (void)self; (void)p;
+    masked_write(batch, f);
+}
+
+static void close(void *self) { masker_free(&((struct mlm *)self)->masker); }
+
+const struct objective objective_mlm = { .name = "mlm", .about = "predict masked tokens of text",
+    .used_by = OBJECTIVE_PRETRAIN | OBJECTIVE_ALIGN, .self = sizeof(struct mlm), .batch = sizeof(struct masked), .open = open,
+    .make = make, .forward = forward, .loss = loss, .validate = validate, .largest = largest, .write = write,
+    .batch_free = masked_free, .close = close };

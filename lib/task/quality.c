@@ -1,4 +1,4 @@
-/* How good a translation model is on validation pairs, and what a collapse shows in (NOTES, last section, point 8). */
+#include "lib/task/quality.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/score/bleu.h"
-#include "lib/objective/translation.h"
+#include "lib/model/decode.h"
 
 /* Sentences as words: BPE pieces joined, one space between words. */
 struct words { char **line; int n; };
@@ -45,14 +45,15 @@ static struct words of_block(const struct vocab *v, const struct shard_block *b,
     return w;
 }
 
-/* Translates sentences given as ids into language tgt, in batches of about x->tokens tokens; out gets the ids as a block. */
-static int translate(struct translation *x, const struct shard_block *in, int n, int src, int tgt, struct shard_block *out)
+/* Translates sentences given as ids into language tgt, in batches of about q->tokens tokens; out gets the ids as a block. */
+static int translate(struct pass *p, const struct quality_options *q, const struct shard_block *in, int n, int src, int tgt,
+                     struct shard_block *out)
 {
     struct decode_options o;
     struct batch b = { 0 };
-    uint32_t *buf = mem_alloc(((size_t)x->m->c.positions + 2) * sizeof *buf);
+    uint32_t *buf = mem_alloc(((size_t)p->m->c.positions + 2) * sizeof *buf);
     decode_options_init(&o);
-    o.seen = x->mask_vocab ? x->m->seen[tgt] : NULL;
+    o.seen = q->mask_vocab ? p->m->seen[tgt] : NULL;
     memset(out, 0, sizeof *out);
     mem_room(&out->at, &out->at_cap, (size_t)n + 1, sizeof *out->at);
     out->at[0] = 0;
@@ -60,15 +61,15 @@ static int translate(struct translation *x, const struct shard_block *in, int n,
     for (int i = 0; i < n && rc == 0; ) {
         struct hyps h;
         batch_clear(&b);
-        for (; i < n && b.rows < x->tokens; i++) {
-            int len = (int)(in->at[i + 1] - in->at[i]), most = x->m->c.positions - 2;
+        for (; i < n && b.rows < q->tokens; i++) {
+            int len = (int)(in->at[i + 1] - in->at[i]), most = p->m->c.positions - 2;
             if (len > most) len = most;
             buf[0] = VOCAB_BOS;
             if (len) memcpy(buf + 1, in->ids + in->at[i], (size_t)len * sizeof *buf);
             buf[len + 1] = VOCAB_EOS;
             batch_add(&b, buf, len + 2, src, (uint64_t)i);
         }
-        if ((rc = decode(x->m, x->t, &b, tgt, &o, &h)) < 0) break;
+        if ((rc = decode(p->m, p->t, &b, tgt, &o, &h)) < 0) break;
         for (int j = 0; j < h.sentences; j++) {
             const struct hyp *y = &h.hyp[j];
             mem_room(&out->ids, &out->ids_cap, (size_t)out->tokens + (size_t)y->n + 1, sizeof *out->ids);
@@ -154,21 +155,21 @@ static double copied(const struct words *hyp, const struct words *src)
     return all ? (double)same / (double)all : NAN;
 }
 
-int translation_measure(struct translation *x, const struct pairs *p, bool round_trip, struct translation_quality *q)
+int quality_measure(struct pass *at, const struct pairs *p, const struct quality_options *o, bool round_trip, struct quality *q)
 {
     int n = (int)p->side[0].sentences;
-    if (x->valid_sentences > 0 && n > x->valid_sentences) n = x->valid_sentences;
+    if (o->sentences > 0 && n > o->sentences) n = o->sentences;
     struct shard_block out, back = { 0 };
-    int rc = translate(x, &p->side[0], n, p->lang[0], p->lang[1], &out);
-    *q = (struct translation_quality){ .round_trip = NAN };
+    int rc = translate(at, o, &p->side[0], n, p->lang[0], p->lang[1], &out);
+    *q = (struct quality){ .round_trip = NAN };
     if (rc == 0) {
-        struct words src = of_block(x->vocab, &p->side[0], n), ref = of_block(x->vocab, &p->side[1], n), hyp = of_block(x->vocab, &out, n);
+        struct words src = of_block(at->vocab, &p->side[0], n), ref = of_block(at->vocab, &p->side[1], n), hyp = of_block(at->vocab, &out, n);
         q->bleu = bleu_of(&hyp, &ref, &q->length_ratio);
         q->copied = copied(&hyp, &src);
         q->distinct = distinct_lines(&hyp);
         q->vocabulary = distinct_words(&hyp) / (distinct_words(&ref) + 1e-9);
-        if (round_trip && (rc = translate(x, &out, n, p->lang[1], p->lang[0], &back)) == 0) {
-            struct words again = of_block(x->vocab, &back, n);
+        if (round_trip && (rc = translate(at, o, &out, n, p->lang[1], p->lang[0], &back)) == 0) {
+            struct words again = of_block(at->vocab, &back, n);
             q->round_trip = bleu_of(&again, &src, NULL);
             words_free(&again);
         }
@@ -179,4 +180,47 @@ int translation_measure(struct translation *x, const struct pairs *p, bool round
     shard_block_free(&out);
     shard_block_free(&back);
     return rc;
+}
+
+/* --- memory --- */
+
+/* Words of the longest translation of n words. */
+static int longest_translation(const struct model *m, int n)
+{
+    struct decode_options o;
+    decode_options_init(&o);
+    int y = (int)(o.max_ratio * n) + o.max_extra, most = m->c.positions - 1;
+    return y < most ? y : most;
+}
+
+/* Translations of the text itself or (again) of translations of it that are as long as they may get. */
+static int plan_once(struct pass *p, const struct shard_block *b, const struct quality_options *q, bool again)
+{
+    struct decode_options o;
+    struct batch src = { 0 };
+    uint32_t n = b->sentences;
+    int rc = 0, most = p->m->c.positions - 2;
+    uint32_t *ids = mem_zero((size_t)most + 2, sizeof *ids);
+    decode_options_init(&o);
+    if (q->sentences > 0 && n > (uint32_t)q->sentences) n = (uint32_t)q->sentences;
+    for (uint32_t i = 0; i < n && rc == 0; ) {
+        struct hyps h;
+        batch_clear(&src);
+        for (; i < n && src.rows < q->tokens; i++) {
+            int words = (int)(b->at[i + 1] - b->at[i]);
+            if (again) words = longest_translation(p->m, words < most ? words : most);
+            batch_add(&src, ids, (words < most ? words : most) + 2, 0, 0);
+        }
+        pass_reads(p, src.rows, src.max);
+        if ((rc = decode(p->m, p->t, &src, 0, &o, &h)) == 0) hyps_free(&h);
+    }
+    batch_free(&src);
+    free(ids);
+    return rc;
+}
+
+int quality_plan(struct pass *p, const struct pairs *of, const struct quality_options *o, bool round_trip)
+{
+    if (plan_once(p, &of->side[0], o, false) < 0) return -1;
+    return round_trip ? plan_once(p, &of->side[0], o, true) : 0;
 }

@@ -12,7 +12,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/thread.h"
-#include "lib/objective/pretrain.h"
+#include "lib/objective/masked.h"
 
 static clockid_t clock_id = CLOCK_MONOTONIC;
 
@@ -48,15 +48,14 @@ static int by_size(const void *a, const void *b)
 }
 
 /* BATCH sentences of LENGTH random words, 15% of them to be predicted. */
-static void next_batch(struct pretrain *p, int B, int T, uint32_t *ids, uint64_t step)
+static void next_batch(struct masked *to, const struct masker *k, int B, int T, uint32_t *ids, uint64_t step)
 {
     struct rng r = { { 1, RNG_TEST, (uint32_t)step }, 0, 0 };
     struct rng_key key = { 1, RNG_MASK, (uint32_t)step };
-    mlm_clear(&p->b);
+    masked_clear(to);
     for (int b = 0; b < B; b++) {
-        for (int i = 0; i < T; i++) ids[i] = VOCAB_SPECIALS + (uint32_t)rng_next_below(&r, (uint64_t)p->m->c.vocab - VOCAB_SPECIALS);
-        struct sample s = { ids, T, 0, 0, step * (uint64_t)B + (uint64_t)b };
-        mlm_add(&p->b, &s, false, (uint32_t)p->m->c.vocab, &p->mlm, key);
+        for (int i = 0; i < T; i++) ids[i] = VOCAB_SPECIALS + (uint32_t)rng_next_below(&r, (uint64_t)k->vocab - VOCAB_SPECIALS);
+        masked_add(to, k, &(struct batch_part){ .ids = ids, .n = T }, 1, step * (uint64_t)B + (uint64_t)b, key);
     }
 }
 
@@ -82,19 +81,22 @@ int main(int argc, char **argv)
     if (!k || model_new(&m, &c, k, 1, true) < 0) { fprintf(stderr, "train: %s\n", err_msg()); return 1; }
     tape_init(&t, k, &m.ps);
     t.p_drop = t.p_attn = 0.1f;
-    struct pretrain p = { .m = &m, .t = &t, .mlm = { 0.15, 0.8, 0.1 }, .tokens = B * T, .longest = T };
-    struct pretrain_loss loss = { 0 };
+    struct masked batch = { 0 };
+    struct masker masker = { .how = masking_defaults, .vocab = (uint32_t)c.vocab };
     uint32_t *ids = mem_alloc((size_t)T * sizeof *ids);
     float *norm2 = k->alloc(sizeof *norm2);
     double predicted = 0, until = 0, nll = 0;
     for (int step = 1; runs < 200 && (step <= 5 || now() < until); step++) {
         if (step == 3) until = now() + seconds;
         double start = now();
-        next_batch(&p, B, T, ids, (uint64_t)step);
+        next_batch(&batch, &masker, B, T, ids, (uint64_t)step);
         tape_reset(&t, true);
         t.drop.key = (struct rng_key){ 1, RNG_DROPOUT, (uint32_t)step };
-        pretrain_pass(&p, true, true, false, 1, &loss);
-        nll = pretrain_sum(k, loss.mlm, loss.predicted);
+        struct pass p = { .m = &m, .t = &t };
+        masked_forward(&batch, &p);
+        masked_loss(&batch, &p, "mlm", 1, NULL);
+        tape_backward(&t);
+        nll = device_sum(k, p.term[0].x, batch.n);
         if (k->sync() < 0) { fprintf(stderr, "train: %s\n", err_msg()); return 1; }
         struct kern_adam a = {
             .p = m.ps.value, .g = m.ps.grad, .m = m.ps.m, .v = m.ps.v, .part = m.ps.part,
@@ -106,12 +108,12 @@ int main(int argc, char **argv)
         k->zero(m.ps.grad, m.ps.total * sizeof(float));
         if (step <= 2) continue;
         took[runs++] = now() - start;
-        predicted += loss.predicted;
+        predicted += batch.n;
     }
     qsort(took, (size_t)runs, sizeof *took, by_size);
     double N = B * T, D = c.dim, M = predicted / runs, median = took[runs / 2];
     double flops = 3 * N * c.layers * (24 * D * D + 4 * T * D) + 6 * M * D * c.vocab;
     printf("%.0f\t%.1f\t%.0f\t%.1f\t%.1f\t%s, loss %.2f, arena %.0f MiB\n", N / took[0], flops / took[0] * 1e-9,
-           (double)mem_peak() / 1048576, median * 1e3, took[0] * 1e3, k->describe(), nll / loss.predicted, (double)tape_peak(&t) / 1048576);
+           (double)mem_peak() / 1048576, median * 1e3, took[0] * 1e3, k->describe(), nll / batch.n, (double)tape_peak(&t) / 1048576);
     return 0;
 }

@@ -11,7 +11,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/safetensors.h"
-#include "lib/objective/pretrain.h"
+#include "lib/objective/masked.h"
 
 enum { SENTENCES = 16, WARMUP = 20 };
 static const double LR = 6e-3;
@@ -19,7 +19,7 @@ static const double LR = 6e-3;
 static uint64_t draw(uint64_t *x) { return (*x = (1103515245 * *x + 12345) % (1ull << 31)) >> 16; }
 
 /* As sentence() of the script. */
-static void add_sentence(struct mlm_batch *b, int step, int i)
+static void add_sentence(struct masked *b, int step, int i)
 {
     uint64_t x = ((uint64_t)step * 1000003 + (uint64_t)i * 7919 + 12345) % (1ull << 31);
     uint32_t ids[32];
@@ -71,17 +71,19 @@ static void two_hundred_steps_follow_pytorchs_losses(void **state)
     size_t steps = curve->bytes / 4;
     float *want = mem_alloc(curve->bytes), *norm2 = k->alloc(4);
     assert_int_equal(st_floats(curve, want, steps), 0);
-    struct pretrain p = { .m = &m, .t = &t };
-    p.b.row = mem_zero(256, 4);
-    p.b.target = mem_zero(256, 4);
+    struct masked b = { 0 };
+    b.row = mem_zero(256, 4);
+    b.target = mem_zero(256, 4);
     double worst = 0, first = 0, last = 0;
     for (int step = 1; step <= (int)steps; step++) {
-        struct pretrain_loss loss;
-        mlm_clear(&p.b);
-        for (int i = 0; i < SENTENCES; i++) add_sentence(&p.b, step, i);
+        struct pass p = { .m = &m, .t = &t };
+        masked_clear(&b);
+        for (int i = 0; i < SENTENCES; i++) add_sentence(&b, step, i);
         tape_reset(&t, true);
-        pretrain_pass(&p, true, true, false, 1, &loss);
-        last = pretrain_sum(k, loss.mlm, loss.predicted) / loss.predicted;
+        masked_forward(&b, &p);
+        masked_loss(&b, &p, "mlm", 1, NULL);
+        tape_backward(&t);
+        last = device_sum(k, p.term[0].x, b.n) / b.n;
         struct kern_adam a = {
             .p = m.ps.value, .g = m.ps.grad, .m = m.ps.m, .v = m.ps.v, .part = m.ps.part,
             .parts = m.ps.n, .norm2 = norm2, .lr = step < WARMUP ? LR * step / WARMUP : LR,
@@ -101,7 +103,7 @@ static void two_hundred_steps_follow_pytorchs_losses(void **state)
     k->release(norm2);
     tape_free(&t);
     model_free(&m);
-    pretrain_free(&p);
+    masked_free(&b);
     st_close(gold);
 }
 

@@ -157,10 +157,9 @@ static double mlm(void)
 
 static double gc(enum gc_form form)
 {
-    struct gc_options o;
+    struct gc_options o = gc_defaults;
     struct gc_batch g = pairs;
     int32_t nb[64];
-    gc_options_init(&o);
     o.form = form;
     mask(false);
     for (int i = 0; i < 4 * n_pick; i++) nb[i] = pairs.nb[i] < 0 || form == GC_HIDDEN ? pairs.nb[i] : src.token[pairs.nb[i]];

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
-#include "lib/objective/mlm.h"
-#include "lib/objective/translation.h"
+#include "lib/data/corpus.h"
+#include "lib/data/noise.h"
+#include "lib/objective/masked.h"
 
 /* A corpus of n sentences; sentence i has 1 + i % 7 tokens, all 100 * (lang + 1) + i % 50. */
 static struct corpus corpus(int lang, uint32_t n)
@@ -58,13 +59,17 @@ static void the_state_of_the_stream_is_all_of_it(void **state)
     (void)state;
     struct corpus c[2], d[2];
     struct corpora a = two(c, 0.5), b = two(d, 0.5);
-    struct trainer_state sa[5], sb[5];
+    struct state sa = { 0 }, sb = { 0 };
     struct sample x, y;
     for (int i = 0; i < 1234; i++) assert_int_equal(corpora_next(&a, 7, &x), 0);
-    int n = corpora_state(&a, sa);
-    assert_int_equal(n, 5);
-    corpora_state(&b, sb);
-    for (int i = 0; i < n; i++) { assert_string_equal(sa[i].name, sb[i].name); *sb[i].value = *sa[i].value; }
+    corpora_state(&a, &sa);
+    corpora_state(&b, &sb);
+    assert_int_equal(sa.n_ints, 5);
+    for (int i = 0; i < 5; i++) {
+        assert_string_equal(sa.ints[i].name, sb.ints[i].name);
+        assert_true(sa.ints[i].data);
+        *sb.ints[i].value = *sa.ints[i].value;
+    }
     for (int i = 0; i < 1000; i++) {
         assert_int_equal(corpora_next(&a, 7, &x), 0);
         assert_int_equal(corpora_next(&b, 7, &y), 0);
@@ -72,6 +77,8 @@ static void the_state_of_the_stream_is_all_of_it(void **state)
     }
     corpora_free(&a);
     corpora_free(&b);
+    state_free(&sa);
+    state_free(&sb);
 }
 
 static void languages_are_drawn_by_size_to_the_alpha(void **state)
@@ -120,13 +127,15 @@ static void streams_cut_the_joined_sentences(void **state)
 static void masking_is_80_10_10_of_15_percent_and_spares_specials(void **state)
 {
     (void)state;
-    struct mlm_batch b = { 0 };
-    struct mlm_options o = { 0.15, 0.8, 0.1 };
+    struct masked b = { 0 };
+    struct masker k = { .how = masking_defaults, .vocab = 1000 };
+    uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
     struct rng_key key = { 9, RNG_MASK, 1 };
     uint32_t ids[100];
     int rows = 0, mask = 0, same = 0, n;
     for (int i = 0; i < 100; i++) ids[i] = 50 + (uint32_t)i;
-    for (uint64_t i = 0; i < 2000; i++) mlm_add(&b, &(struct sample){ ids, 100, 0, 0, i }, true, 1000, &o, key);
+    struct batch_part parts[] = { { &bos, 1, 0, 0, 0 }, { ids, 100, 0, 0, 1 }, { &eos, 1, 0, 0, 101 } };
+    for (uint64_t i = 0; i < 2000; i++) masked_add(&b, &k, parts, 3, i, key);
     n = b.n;
     for (int i = 0; i < n; i++) {
         int r = b.row[i];
@@ -142,11 +151,11 @@ static void masking_is_80_10_10_of_15_percent_and_spares_specials(void **state)
     assert_true(fabs((double)mask / n - 0.8) < 0.01);
     assert_true(fabs((double)same / n - 0.1) < 0.01);
     /* a sample's masks do not depend on its company */
-    struct mlm_batch alone = { 0 };
-    mlm_add(&alone, &(struct sample){ ids, 100, 0, 0, 777 }, true, 1000, &o, key);
+    struct masked alone = { 0 };
+    masked_add(&alone, &k, parts, 3, 777, key);
     assert_memory_equal(alone.input.token, b.input.token + b.input.at[777], 102 * sizeof(int32_t));
-    mlm_free(&alone);
-    mlm_free(&b);
+    masked_free(&alone);
+    masked_free(&b);
 }
 
 static void noise_moves_less_than_k_places_drops_and_blanks(void **state)
@@ -158,21 +167,21 @@ static void noise_moves_less_than_k_places_drops_and_blanks(void **state)
     int moved = 0, kept = 0, blank = 0;
     for (int i = 0; i < 60; i++) ids[i] = 100 + (uint32_t)i;
     for (uint64_t s = 0; s < 500; s++) {
-        assert_int_equal(noise(ids, 60, out, &only_shuffle, key, s), 60);
+        assert_int_equal(noise_add(ids, 60, out, &only_shuffle, key, s), 60);
         for (int i = 0; i < 60; i++) {
             int d = (int)out[i] - 100 - i;
             assert_true(abs(d) < 3);
             moved += d != 0;
         }
-        int n = noise(ids, 60, out, &all, key, s);
+        int n = noise_add(ids, 60, out, &all, key, s);
         kept += n;
         for (int i = 0; i < n; i++) blank += out[i] == VOCAB_MASK;
     }
     assert_true(moved > 10000);
     assert_true(fabs(kept / 30000.0 - 0.9) < 0.01);
     assert_true(fabs((double)blank / kept - 0.1) < 0.01);
-    for (uint64_t s = 0; s < 200; s++) assert_int_equal(noise(ids, 1, out, &(struct noise_options){ 3, 0.9, 0 }, key, s), 1);
-    assert_int_equal(noise(ids, 0, out, &all, key, 1), 0);
+    for (uint64_t s = 0; s < 200; s++) assert_int_equal(noise_add(ids, 1, out, &(struct noise_options){ 3, 0.9, 0 }, key, s), 1);
+    assert_int_equal(noise_add(ids, 0, out, &all, key, 1), 0);
 }
 
 int main(void)

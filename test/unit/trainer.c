@@ -47,6 +47,7 @@ struct run {
     struct model m;
     struct tape t;
     struct trainer tr;
+    struct state state;
     int losses;                  /* of a step */
     int64_t leave;               /* after this step, as when stopped; 0: never */
     int waited;                  /* steps that waited and had no reason to */
@@ -99,7 +100,7 @@ static void run(struct run *r, const char *dir, bool queues, int bad, const stru
     options.dir = dir;
     options.steps = 40;
     options.warmup = 5;
-    assert_int_equal(trainer_open(&r->tr, &options, &r->m, &r->t, v, NULL, 0), 0);
+    assert_int_equal(trainer_open(&r->tr, &options, &r->m, &r->t, v, &r->state), 0);
     r->status = trainer_run(&r->tr, steps, r, false, 0);
     r->leave = r->tr.step;                              /* where it stands, for the tests */
     trainer_free(&r->tr);

@@ -1,0 +1,157 @@
+#include "lib/data/inputs.h"
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/prog.h"
+
+const struct opt inputs_batch_rows[] = {
+    { "tokens|tokens-per-batch", 0, OPT_INT(inputs, tokens), "N", "tokens per micro-batch (of pairs: per side)", .min = 1, .max = 1e7 },
+    { "batch|batch-size", 0, OPT_INT(inputs, sentences), "N", "sentences or pairs per micro-batch, in place of --tokens; 0: by --tokens",
+      .min = 0, .max = 1e6 },
+    { "longest|max-len", 0, OPT_INT(inputs, longest), "N", "leave out sentences of more than N tokens", .min = 1, .max = 4094 },
+    { "valid-sentences", 0, OPT_INT(inputs, valid_sentences), "N", "use at most N sentences of each validation text; 0: all",
+      .min = 0, .max = 1e9 },
+    { 0 } };
+
+static int find_lang(const struct model_config *c, const char *lang)
+{
+    for (int i = 0; i < c->n_langs; i++)
+        if (!strcmp(c->lang[i], lang)) return i;
+    return -1;
+}
+
+static int add_lang(struct model_config *c, const char *lang)
+{
+    if (find_lang(c, lang) >= 0) return 0;
+    if (c->n_langs == MODEL_LANGS) return err_set("language %.31s: a model has at most %d languages", lang, MODEL_LANGS);
+    if (strlen(lang) > 31) return err_set("language %.40s: a code has at most 31 letters", lang);
+    strcpy(c->lang[c->n_langs++], lang);
+    return 0;
+}
+
+int inputs_langs(struct model_config *c, const struct strs *files, const char *option, bool twice)
+{
+    for (int i = 0; i < files->n; i++) {
+        char lang[32];
+        prog_lang_file(files->v[i], lang);
+        if (!*lang) return err_set("--%s %s: expected LANG=SHARD", option, files->v[i]);
+        if (!twice && find_lang(c, lang) >= 0) return err_set("--%s: language %s is there twice", option, lang);
+        if (add_lang(c, lang) < 0) return -1;
+    }
+    return 0;
+}
+
+int inputs_pair_langs(struct model_config *c, const struct strs *pairs)
+{
+    for (int i = 0; i < pairs->n; i++) {
+        struct pair_arg a;
+        if (prog_pair(pairs->v[i], c->lang, c->n_langs, &a) < 0) return -1;
+        free(a.file[0]);
+        if (add_lang(c, a.lang[0]) < 0 || add_lang(c, a.lang[1]) < 0) return -1;
+    }
+    return 0;
+}
+
+static int load(const struct inputs *in, const struct strs *files, const struct model_config *c, const struct vocab *v,
+                struct corpus *to, int *n, const char *option)
+{
+    for (int i = 0; i < files->n; i++) {
+        char lang[32];
+        const char *path = prog_lang_file(files->v[i], lang);
+        if (!*lang) return err_set("--%s %s: expected LANG=SHARD", option, files->v[i]);
+        int id = model_config_lang(c, lang);
+        *n = i + 1;
+        if (id < 0 || corpus_load(&to[i], path, lang, id, v) < 0) return -1;
+        if (in->stream) corpus_to_stream(&to[i], in->stream);
+    }
+    return 0;
+}
+
+int inputs_text(struct inputs *in, const struct model_config *c, const struct vocab *v, uint64_t seed)
+{
+    struct corpus *to = mem_zero((size_t)in->train.n + 1, sizeof *to);
+    in->text = (struct corpora){ .c = to };
+    if (load(in, &in->train, c, v, to, &in->text.n, "train") < 0) return -1;
+    return corpora_init(&in->text, to, in->train.n, in->alpha, seed);
+}
+
+int inputs_valid_text(struct inputs *in, const struct model_config *c, const struct vocab *v)
+{
+    in->valid_text = mem_zero((size_t)in->valid.n + 1, sizeof *in->valid_text);
+    return load(in, &in->valid, c, v, in->valid_text, &in->n_valid, "valid");
+}
+
+int inputs_pairs(const struct strs *args, const struct model_config *c, const struct vocab *v, struct pairs **to, int *n)
+{
+    *to = mem_zero((size_t)args->n + 1, sizeof **to);
+    *n = args->n;
+    for (int i = 0; i < args->n; i++) {
+        struct pair_arg a;
+        if (prog_pair(args->v[i], c->lang, c->n_langs, &a) < 0) return -1;
+        int rc = pairs_load(&(*to)[i], c, v, a.file, a.lang);
+        free(a.file[0]);
+        if (rc < 0) return -1;
+    }
+    return 0;
+}
+
+int inputs_fit(struct inputs *in, int positions)
+{
+    if (in->stream > positions) return err_set("--stream %d is longer than --positions %d", in->stream, positions);
+    if (in->stream) in->longest = in->stream;
+    else if (in->longest > positions - 2) in->longest = positions - 2;
+    return 0;
+}
+
+int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s)
+{
+    s->vocab = v;
+    if (inputs_langs(s->c, &in->train, "train", false) < 0 || inputs_pair_langs(s->c, &in->parallel) < 0) return -1;
+    if (in->train.n && inputs_text(in, s->c, v, s->seed) < 0) return -1;
+    if (inputs_valid_text(in, s->c, v) < 0 || inputs_pairs(&in->parallel, s->c, v, &in->pairs, &in->n_pairs) < 0
+        || inputs_pairs(&in->valid_parallel, s->c, v, &in->valid_pairs, &in->n_valid_pairs) < 0) return -1;
+    inputs_setup(in, s);
+    return 0;
+}
+
+void inputs_setup(struct inputs *in, struct setup *s)
+{
+    s->text = in->text.n ? &in->text : NULL;
+    s->valid = in->valid_text; s->n_valid = in->n_valid;
+    s->pairs = in->pairs; s->n_pairs = in->n_pairs;
+    s->valid_pairs = in->valid_pairs; s->n_valid_pairs = in->n_valid_pairs;
+    s->masking = &in->masking;
+    s->tokens = in->tokens; s->sentences = in->sentences; s->longest = in->longest;
+    s->valid_sentences = in->valid_sentences;
+    s->stream = in->stream > 0;
+    if (s->text) corpora_state(s->text, s->state);
+    for (int i = 0; i < in->n_pairs; i++) pairs_state(&in->pairs[i], i, s->state);
+}
+
+double inputs_batches(const struct inputs *in)
+{
+    double sentences = 0, rows = 0;
+    for (int i = 0; i < in->text.n; i++) {
+        sentences += in->text.c[i].all.sentences;
+        rows += in->text.c[i].all.tokens + (in->stream ? 0 : 2.0 * in->text.c[i].all.sentences);
+    }
+    for (int i = 0; i < in->n_pairs; i++) {
+        sentences += in->pairs[i].side[0].sentences;
+        rows += (in->pairs[i].side[0].tokens + in->pairs[i].side[1].tokens) / 2.0 + 2.0 * in->pairs[i].side[0].sentences;
+    }
+    return in->sentences ? sentences / in->sentences : rows / in->tokens;
+}
+
+void inputs_free(struct inputs *in)
+{
+    if (in->text.c) corpora_free(&in->text);
+    free(in->text.c);
+    for (int i = 0; i < in->n_valid; i++) corpus_free(&in->valid_text[i]);
+    free(in->valid_text);
+    for (int i = 0; i < in->n_pairs && in->pairs; i++) pairs_free(&in->pairs[i]);
+    for (int i = 0; i < in->n_valid_pairs && in->valid_pairs; i++) pairs_free(&in->valid_pairs[i]);
+    free(in->pairs);
+    free(in->valid_pairs);
+    memset(in, 0, sizeof *in);
+}

@@ -1,0 +1,42 @@
+#include "lib/data/words.h"
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+
+/* What a token's spelling says of its neighbours. */
+enum { JOINS_NEXT = 1, JOINS_BEFORE = 2 };
+
+struct words { uint32_t n; uint8_t mark[]; };
+
+static const char MARKER[] = "\xe2\x96\x81";         /* ▁ */
+
+static bool starts(const char *s, size_t n, const char *with)
+{
+    size_t k = strlen(with);
+    return n >= k && !memcmp(s, with, k);
+}
+
+struct words *words_new(const struct vocab *v)
+{
+    struct words *w = mem_zero(1, sizeof *w + v->n);
+    bool sentencepiece = false;
+    w->n = v->n;
+    for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++)
+        sentencepiece |= starts(vocab_token(v, i), vocab_token_len(v, i), MARKER);
+    for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++) {
+        const char *s = vocab_token(v, i);
+        size_t n = vocab_token_len(v, i);
+        if (n > 2 && !memcmp(s + n - 2, "@@", 2)) w->mark[i] |= JOINS_NEXT;
+        if (n > 2 && starts(s, n, "##")) w->mark[i] |= JOINS_BEFORE;
+        if (sentencepiece && !starts(s, n, MARKER)) w->mark[i] |= JOINS_BEFORE;
+    }
+    return w;
+}
+
+void words_free(struct words *w) { free(w); }
+
+bool words_begin(const struct words *w, uint32_t before, uint32_t token)
+{
+    if (before < VOCAB_SPECIALS || token < VOCAB_SPECIALS || before >= w->n || token >= w->n) return true;
+    return !(w->mark[before] & JOINS_NEXT) && !(w->mark[token] & JOINS_BEFORE);
+}

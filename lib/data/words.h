@@ -1,0 +1,14 @@
+/* Where words begin, told from the spelling of tokens: "a@@ b" (BPE), "a ##b" (WordPiece) and "▁a b" (SentencePiece, where any
+ * token of the vocabulary begins with the marker) are one word. Every token of a vocabulary without such marks is a word. */
+#ifndef DATA_WORDS_H
+#define DATA_WORDS_H
+#include <stdbool.h>
+#include "common/vocab.h"
+
+struct words;
+struct words *words_new(const struct vocab *v);
+void words_free(struct words *w);                    /* NULL is fine */
+/* Does a word begin at `token` where `before` stands before it? */
+bool words_begin(const struct words *w, uint32_t before, uint32_t token);
+
+#endif

@@ -1,0 +1,223 @@
+#include "lib/engine/mix.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/prog.h"
+
+void mix_init(struct mix *x, const struct objective *const *table, unsigned used_by)
+{
+    memset(x, 0, sizeof *x);
+    for (; *table && x->n_known < MIX_KNOWN; table++) {
+        const struct objective *o = *table;
+        if (!(o->used_by & used_by)) continue;
+        struct mix_known *k = &x->known[x->n_known++];
+        k->o = o;
+        k->self = mem_zero(1, o->self ? o->self : 1);
+        if (o->defaults) o->defaults(k->self);
+        k->weight.ramp = o->weight_value ? o->weight_value : "1";
+        snprintf(k->weight_name, sizeof k->weight_name, "%s%s", o->weight ? o->weight : o->name, o->weight ? "" : "-weight");
+        snprintf(k->heading, sizeof k->heading, "Objective %s: %s", o->name, o->about);
+        k->weight_row[0] = (struct opt){ k->weight_name, 0, OPT_STR(mix_weight, ramp), "RAMP",
+            "weight of this objective's loss: a number, or STEP:WEIGHT,STEP:WEIGHT,... that it moves along" };
+    }
+}
+
+int mix_groups(struct mix *x, struct opt_group *g, int n)
+{
+    for (int i = 0; i < x->n_known; i++) {
+        struct mix_known *k = &x->known[i];
+        g[n++] = (struct opt_group){ k->heading, k->weight_row, &k->weight };
+        if (k->o->options) g[n++] = (struct opt_group){ NULL, k->o->options, k->self };
+    }
+    g[n] = (struct opt_group){ 0 };
+    return n;
+}
+
+static struct mix_known *known(const struct mix *x, const char *name, size_t len)
+{
+    for (int i = 0; i < x->n_known; i++) {
+        const char *have = x->known[i].o->name;
+        if (strlen(have) == len && !memcmp(have, name, len)) return (struct mix_known *)&x->known[i];
+    }
+    return NULL;
+}
+
+void *mix_self(const struct mix *x, const char *name)
+{
+    const struct mix_known *k = known(x, name, strlen(name));
+    return k ? k->self : NULL;
+}
+
+static int unknown(const struct mix *x, const char *name, int len)
+{
+    char there[512] = "";
+    size_t n = 0;
+    for (int i = 0; i < x->n_known && n < sizeof there; i++)
+        n += (size_t)snprintf(there + n, sizeof there - n, "%s%s", i ? ", " : "", x->known[i].o->name);
+    return err_set("unknown objective '%.*s'; choose from %s", len, name, there);
+}
+
+static int find(const struct mix *x, const struct objective *o)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->m[i].o == o) return i;
+    return -1;
+}
+
+static int append(struct mix *x, struct mix_known *k, bool silent)
+{
+    int at = find(x, k->o);
+    if (at >= 0 && x->m[at].silent && !silent) {
+        x->m[at].silent = false;
+        return 0;
+    }
+    if (at >= 0) return silent ? 0 : err_set("objective %s is named twice", k->o->name);
+    if (x->n == MIX_MOST) return err_set("at most %d objectives at once", MIX_MOST);
+    struct member *m = &x->m[x->n++];
+    *m = (struct member){ .o = k->o, .self = k->self, .on = -1, .silent = silent };
+    if (ramp_parse(&m->weight, k->weight.ramp) < 0) {
+        char *why = mem_dup(err_msg());
+        err_set("--%.*s %s", (int)strcspn(k->weight_name, "|"), k->weight_name, why);
+        free(why);
+        return -1;
+    }
+    return 0;
+}
+
+/* The first objective of on's list that is among the named ones; the first that is known where none is. */
+static struct mix_known *host(const struct mix *x, const char *on, const char *list)
+{
+    struct mix_known *first = NULL;
+    for (const char *p = on; *p; ) {
+        size_t len = strcspn(p, " ");
+        struct mix_known *k = known(x, p, len);
+        for (const char *q = list; k && *q; ) {
+            size_t n = strcspn(q, ",");
+            if (n == len && !memcmp(p, q, n)) return k;
+            q += n + (q[n] == ',');
+        }
+        if (!first) first = k;
+        p += len + (p[len] == ' ');
+    }
+    return first;
+}
+
+static int choose(struct mix *x, const char *list, bool riders)
+{
+    for (const char *p = list; ; p++) {
+        size_t len = strcspn(p, ",");
+        struct mix_known *k = known(x, p, len);
+        if (!k) return unknown(x, p, (int)len);
+        if (!riders == !k->o->on) {
+            struct mix_known *under = k->o->on ? host(x, k->o->on, list) : NULL;
+            if (k->o->on && !under) return err_set("objective %s cannot be used here: it rides on %s", k->o->name, k->o->on);
+            if ((under && append(x, under, true) < 0) || append(x, k, false) < 0) return -1;
+            if (under) x->m[x->n - 1].on = find(x, under->o);
+        }
+        p += len;
+        if (!*p) return 0;
+    }
+}
+
+/* "mlm:4,tlm:1" */
+static int read_ratio(struct mix *x, const char *ratio)
+{
+    for (const char *p = ratio; ; p++) {
+        size_t len = strcspn(p, ":,");
+        struct mix_known *k = known(x, p, len);
+        int i = k ? find(x, k->o) : -1;
+        char *end;
+        if (i < 0) return err_set("--mix names %.*s, which is not in %s", (int)len, p, x->asked);
+        if (!mix_passes(x, i) || x->m[i].on >= 0)
+            return err_set("--mix: %s rides on another objective and is drawn with it", k->o->name);
+        unsigned long share = p[len] == ':' ? strtoul(p + len + 1, &end, 10) : 0;
+        if (share < 1 || share > 1000000 || (*end && *end != ','))
+            return err_set("--mix %s: expected NAME:N,NAME:N with N from 1 to 1000000", ratio);
+        if (x->m[i].share) return err_set("--mix names %s twice", k->o->name);
+        x->shares += x->m[i].share = (uint32_t)share;
+        if (!*end) break;
+        p = end;
+    }
+    for (int i = 0; i < x->n; i++)
+        if (x->m[i].on < 0 && !x->m[i].share) return err_set("--mix leaves out %s", x->m[i].o->name);
+    return 0;
+}
+
+static int check_rows(const struct opt *rows, const struct mix_known *k, const struct mix *x)
+{
+    char asked[64];
+    if (!rows || !prog_asked(rows, asked)) return 0;
+    return err_set("--%s belongs to objective %s, which is not in %s", asked, k->o->name, x->asked);
+}
+
+int mix_choose(struct mix *x, const char *list, const char *ratio, const char *option, const char *value)
+{
+    snprintf(x->asked, sizeof x->asked, "%s %s", option, value);
+    if (choose(x, list, false) < 0 || choose(x, list, true) < 0) return -1;
+    for (int i = 0, place = 0; i < x->n; i++)
+        if (mix_passes(x, i)) x->m[i].place = place++;
+    for (int i = 0; i < x->n_known; i++) {
+        const struct mix_known *k = &x->known[i];
+        if (find(x, k->o) >= 0) {
+            if (k->o->check && k->o->check(k->self) < 0) return -1;
+        } else if (check_rows(k->weight_row, k, x) < 0 || check_rows(k->o->options, k, x) < 0) return -1;
+    }
+    return ratio ? read_ratio(x, ratio) : 0;
+}
+
+int mix_fits(const struct mix *x, const struct model_config *c)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->m[i].o->fits && x->m[i].o->fits(x->m[i].self, c) < 0) return -1;
+    return 0;
+}
+
+int mix_open(struct mix *x, struct setup *s)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->m[i].o->open && x->m[i].o->open(x->m[i].self, s) < 0) return -1;
+    return 0;
+}
+
+int mix_start(struct mix *x, struct pass *p, struct state *s)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->m[i].o->start && x->m[i].o->start(x->m[i].self, p, s) < 0) return -1;
+    return 0;
+}
+
+double mix_weight(const struct mix *x, int i, int64_t step) { return ramp_value(&x->m[i].weight, step); }
+
+/* The member that a step draws, in integers: share / shares of the 2^32 values of a counter's word. */
+static int drawn(const struct mix *x, int64_t step, uint64_t seed)
+{
+    struct rng_key key = { seed, RNG_MIX, (uint32_t)(step + 1) };
+    uint64_t u = (uint64_t)rng_u32(key, 0, 0) * x->shares >> 32;
+    int i = 0;
+    for (; i + 1 < x->n; i++) {
+        if (u < x->m[i].share) break;
+        u -= x->m[i].share;
+    }
+    return i;
+}
+
+void mix_turn(const struct mix *x, int64_t step, uint64_t seed, bool part[MIX_MOST])
+{
+    int chosen = x->shares ? drawn(x, step, seed) : -1;
+    for (int i = 0; i < x->n; i++) {
+        const struct member *m = &x->m[i];
+        if (m->on >= 0) part[i] = part[m->on] && (!mix_passes(x, i) || ramp_value(&m->weight, step) > 0);
+        else part[i] = (chosen < 0 || chosen == i) && (m->silent || ramp_value(&m->weight, step) > 0)
+                    && (!m->o->turn || m->o->turn(m->self, step));
+    }
+}
+
+void mix_free(struct mix *x)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->m[i].o->close) x->m[i].o->close(x->m[i].self);
+    for (int i = 0; i < x->n_known; i++) free(x->known[i].self);
+    memset(x, 0, sizeof *x);
+}

@@ -1,0 +1,52 @@
+#include "lib/engine/objective.h"
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include "common/log.h"
+
+static struct pass_term *next_term(struct pass *p)
+{
+    assert(p->terms < (int)(sizeof p->term / sizeof *p->term));
+    return &p->term[p->terms++];
+}
+
+void pass_losses(struct pass *p, const char *name, const float *x, int n)
+{
+    *next_term(p) = (struct pass_term){ .name = name, .x = x, .n = x ? n : 0 };
+}
+
+void pass_number(struct pass *p, const char *name, double sum, double count)
+{
+    *next_term(p) = (struct pass_term){ .name = name, .sum = sum, .count = count };
+}
+
+void pass_reads(struct pass *p, int rows, int longest)
+{
+    p->rows += rows;
+    if (rows > p->most_rows) p->most_rows = rows;
+    if (longest > p->longest) p->longest = longest;
+}
+
+void pass_predicts(struct pass *p, int n)
+{
+    if (n > p->predicted) p->predicted = n;
+}
+
+void report_put(struct report *r, double value, const char *name, ...)
+{
+    char full[128];
+    va_list args;
+    va_start(args, name);
+    vsnprintf(full, sizeof full, name, args);
+    va_end(args);
+    if (!r->begun) log_begin(r->log, "valid", r->step);
+    r->begun = true;
+    log_real(r->log, full, value);
+}
+
+void report_judge(struct report *r, double metric)
+{
+    if (r->judged) return;
+    r->metric = metric;
+    r->judged = true;
+}

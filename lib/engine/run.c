@@ -1,0 +1,158 @@
+#include "lib/engine/run.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "common/err.h"
+#include "common/file.h"
+#include "common/msg.h"
+#include "common/prog.h"
+#include "common/signals.h"
+#include "lib/graph/profile.h"
+#include "lib/model/options.h"
+
+static const struct opt start_rows[] = {
+    { "init-embeddings|reload-emb", 0, OPT_STR(run, vectors), "FILE", "start token embeddings from these vectors" },
+    { 0 } };
+static const struct opt schedule_rows[] = {
+    { "epochs", 0, OPT_REAL(run, epochs), "E", "train for E passes over the training data instead of --steps", .min = 0, .max = 1e9 },
+    { "warmup|warmup-updates", 0, OPT_STR(run, warmup), "N",
+      "steps of linear warm-up from 0 to the peak learning rate, or a share of all steps (10%)" },
+    { 0 } };
+static const struct opt norm_rows[] = {
+    { "gradient-norms", 0, OPT_FLAG(run, engine.gradient_norms), NULL,
+      "log the gradient norm of each objective, where there are several (one pass more for each, per log line)" },
+    { 0 } };
+
+void run_init(struct run *r)
+{
+    *r = (struct run){ .seed = 1, .warmup = "10000", .device = kern_defaults, .engine = { .gradient_norms = true } };
+    trainer_options_init(&r->train);
+    model_options_init(&r->shape);
+    r->engine.mix = &r->mix;
+}
+
+int run_groups(struct run *r, struct opt_group *g, int n, bool decoder)
+{
+    g[n++] = (struct opt_group){ "Model (default with --init: as that one)", model_rows, &r->shape };
+    if (decoder) g[n++] = (struct opt_group){ NULL, model_decoder_rows, &r->shape };
+    g[n++] = (struct opt_group){ NULL, start_rows, r };
+    g[n++] = (struct opt_group){ "Run", trainer_rows, &r->train };
+    g[n++] = (struct opt_group){ NULL, schedule_rows, r };
+    g[n++] = (struct opt_group){ NULL, run_rows, &r->how };
+    g[n++] = (struct opt_group){ NULL, kern_rows, &r->device };
+    g[n++] = (struct opt_group){ NULL, opt_seed_rows, &r->seed };
+    g[n++] = (struct opt_group){ NULL, norm_rows, r };
+    g[n] = (struct opt_group){ 0 };
+    return n;
+}
+
+int run_from(struct run *r)
+{
+    struct model_config c;
+    if (!r->init) return 0;
+    if (!(r->from = run_model_dir(r->init)) || model_read_config(&c, r->from) < 0) return -1;
+    model_options_take(&r->shape, &c);
+    if (!r->vocab_path) r->vocab_path = r->from_vocab = path_join(r->from, "vocab");
+    return 0;
+}
+
+int run_open(struct run *r)
+{
+    const char *why;
+    r->train.config = prog_config();
+    signals_catch();
+    if (!(r->kernels = kernels_open(r->device.device, r->device.precision, &why))) return -1;
+    msg_note("%s", why);
+    if (!(r->vocab = vocab_read(r->vocab_path))) return -1;
+    r->shape.vocab = (int)r->vocab->n;
+    r->shape.vocab_hash = r->vocab->hash;
+    r->engine.seed = r->seed;
+    r->engine.with.vocab = r->vocab;
+    return 0;
+}
+
+int run_schedule(struct run *r, double micro_batches)
+{
+    char *end;
+    if (r->epochs > 0) {
+        if (prog_given("steps")) return err_set("--epochs and --steps cannot both be given");
+        r->train.steps = (int64_t)ceil(r->epochs * micro_batches / r->train.accumulate);
+    }
+    errno = 0;
+    double n = strtod(r->warmup, &end);
+    bool share = *end == '%' && !end[1];
+    if (errno || end == r->warmup || (*end && !share) || !(n >= 0) || n > (share ? 100 : 1e15) || (!share && n != floor(n)))
+        return err_set("--warmup %s: expected a number of steps, or a share of them like 10%%", r->warmup);
+    r->train.warmup = (int64_t)(share ? ceil(n / 100 * (double)r->train.steps) : n);
+    return 0;
+}
+
+static int plan(void *run, int tokens, bool recompute, struct memory_need *need)
+{
+    const struct run *r = run;
+    return engine_plan(&r->engine, &r->shape, r->kernels, tokens, recompute, need);
+}
+
+int run_fit(struct run *r, int tokens)
+{
+    struct memory_ask ask = { tokens, r->train.accumulate, r->how.recompute, r->how.memory, plan, r };
+    return memory_check(&ask, &r->need);
+}
+
+static int first_weights(struct run *r)
+{
+    if (r->from) {
+        int taken, fresh;
+        if (model_init_from(&r->m, r->vocab, r->from, &taken, &fresh) < 0) return -1;
+        msg_note("started from %s: %d tokens found there, %d new", r->from, taken, fresh);
+    }
+    if (r->vectors) {
+        int n = model_init_embeddings(&r->m, r->vocab, r->vectors);
+        if (n < 0) return -1;
+        msg_note("%s: vectors for %d of %u tokens", r->vectors, n, r->vocab->n - VOCAB_SPECIALS);
+    }
+    return 0;
+}
+
+int run_model(struct run *r, void (*ready)(void *with, struct model *m), void *with)
+{
+    const struct kernels *k = r->how.profile ? profile_kernels(r->kernels) : r->kernels;
+    if (model_new(&r->m, &r->shape, k, r->seed, true) < 0 || text_files_keep(&r->text, &r->m) < 0) return -1;
+    if (ready) ready(with, &r->m);
+    if (first_weights(r) < 0) return -1;
+    tape_init(&r->t, k, &r->m.ps);
+    r->t.recompute = r->how.recompute;
+    if (tape_reserve(&r->t, r->need.arena) < 0) return -1;
+    r->engine.with.m = &r->m;
+    r->engine.with.t = &r->t;
+    struct pass p = r->engine.with;
+    return mix_start(&r->mix, &p, &r->state);
+}
+
+static int steps(void *engine, struct trainer *tr) { return engine_run(engine, tr); }
+
+int run_train(struct run *r)
+{
+    r->train.dir = r->out;
+    r->train.lower_is_better = !r->engine.judge.validate || r->engine.judge.lower_is_better;
+    if (trainer_open(&r->tr, &r->train, &r->m, &r->t, r->vocab, &r->state) < 0) return -1;
+    return trainer_run(&r->tr, steps, &r->engine, r->how.profile, memory_total(&r->need));
+}
+
+int run_end(int rc)
+{
+    return rc < 0 ? prog_fail() : rc ? rc : prog_end();
+}
+
+void run_close(struct run *r)
+{
+    trainer_free(&r->tr);
+    mix_free(&r->mix);
+    if (r->t.k) tape_free(&r->t);
+    model_free(&r->m);
+    if (r->vocab) vocab_free(r->vocab);
+    state_free(&r->state);
+    free((char *)r->train.config);
+    free(r->from);
+    free(r->from_vocab);
+}

@@ -1,0 +1,48 @@
+#include "lib/engine/state.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+
+static void add(struct state *s, int64_t *value, int64_t most, bool data, const char *name, va_list args)
+{
+    mem_room(&s->ints, &s->ints_cap, (size_t)s->n_ints + 1, sizeof *s->ints);
+    struct state_int *i = &s->ints[s->n_ints++];
+    *i = (struct state_int){ .value = value, .most = most, .data = data };
+    vsnprintf(i->name, sizeof i->name, name, args);
+}
+
+void state_data(struct state *s, int64_t *value, int64_t most, const char *name, ...)
+{
+    va_list args;
+    va_start(args, name);
+    add(s, value, most, true, name, args);
+    va_end(args);
+}
+
+void state_int(struct state *s, int64_t *value, int64_t most, const char *name, ...)
+{
+    va_list args;
+    va_start(args, name);
+    add(s, value, most, false, name, args);
+    va_end(args);
+}
+
+void state_array(struct state *s, float *value, int rows, int cols, const char *name, ...)
+{
+    va_list args;
+    mem_room(&s->arrays, &s->arrays_cap, (size_t)s->n_arrays + 1, sizeof *s->arrays);
+    struct state_array *a = &s->arrays[s->n_arrays++];
+    *a = (struct state_array){ .value = value, .rows = rows, .cols = cols };
+    va_start(args, name);
+    vsnprintf(a->name, sizeof a->name, name, args);
+    va_end(args);
+}
+
+void state_free(struct state *s)
+{
+    free(s->ints);
+    free(s->arrays);
+    memset(s, 0, sizeof *s);
+}

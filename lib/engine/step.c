@@ -1,0 +1,240 @@
+#include "lib/engine/step.h"
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include <stdio.h>
+#include "lib/engine/ahead.h"
+#include "lib/engine/write_batches.h"
+
+/* A micro-batch: of each objective that takes part, its batch. */
+struct item { struct turn at; bool part[MIX_MOST]; void *batch[MIX_MOST]; };
+
+struct stream { const struct engine *e; int64_t micro, end; int accumulate; struct item item[AHEAD_ITEMS]; };
+
+static void items_open(struct item *it, const struct mix *x)
+{
+    for (int i = 0; i < x->n; i++) it->batch[i] = mem_zero(1, x->m[i].o->batch ? x->m[i].o->batch : 1);
+}
+
+static void items_free(struct item *it, const struct mix *x)
+{
+    for (int i = 0; i < x->n; i++) {
+        if (x->m[i].o->batch_free) x->m[i].o->batch_free(it->batch[i]);
+        free(it->batch[i]);
+    }
+}
+
+/* On the data thread. */
+static int make_item(void *ctx, void *to)
+{
+    struct stream *s = ctx;
+    const struct mix *x = s->e->mix;
+    struct item *it = to;
+    if (s->micro == s->end) return 0;
+    it->at = (struct turn){ s->micro / s->accumulate, s->micro, s->e->seed };
+    s->micro++;
+    mix_turn(x, it->at.step, it->at.seed, it->part);
+    for (int i = 0; i < x->n; i++) {
+        const struct member *m = &x->m[i];
+        if (!it->part[i] || !m->o->make) continue;
+        if (m->o->make(m->self, it->batch[i], m->on < 0 ? NULL : it->batch[m->on], &it->at) < 0) return -1;
+    }
+    return 1;
+}
+
+/* --- passes --- */
+
+/* Does member j add its loss in the pass of member i? */
+static bool rides(const struct mix *x, int j, int i) { return j == i ? !x->m[j].silent : x->m[j].on == i && !mix_passes(x, j); }
+
+/* Forward and backward of member i and those that ride on it; only: of these this one alone, -1: all. */
+static int run_pass(const struct engine *e, const struct item *it, int i, int only, bool train, float scale, struct pass *p)
+{
+    const struct mix *x = e->mix;
+    struct tape *t = e->with.t;
+    tape_reset(t, train);
+    *p = e->with;
+    if (x->m[i].o->forward(x->m[i].self, it->batch[i], p) < 0) return -1;
+    for (int j = i; j < x->n; j++) {
+        const struct member *m = &x->m[j];
+        if (!it->part[j] || !rides(x, j, i) || (only >= 0 && only != j)) continue;
+        if (m->o->loss(m->self, it->batch[j], p, scale * (float)mix_weight(x, j, it->at.step)) < 0) return -1;
+    }
+    for (int j = i + 1; j < x->n && only < 0; j++)
+        if (it->part[j] && x->m[j].on == i && x->m[j].o->watch && x->m[j].o->watch(x->m[j].self, it->batch[j], p) < 0) return -1;
+    if (train) tape_backward(t);
+    return 0;
+}
+
+static int prepare(const struct engine *e, const struct item *it)
+{
+    const struct mix *x = e->mix;
+    for (int i = 0; i < x->n; i++) {
+        struct pass p = e->with;
+        if (it->part[i] && x->m[i].o->prepare && x->m[i].o->prepare(x->m[i].self, it->batch[i], &p) < 0) return -1;
+    }
+    return 0;
+}
+
+/* Each objective's own gradient norm on the batch at hand: passes whose gradients are thrown away. */
+static int gradient_norms(const struct engine *e, struct trainer *tr, const struct item *it)
+{
+    const struct mix *x = e->mix;
+    struct params *ps = &e->with.m->ps;
+    for (int j = 0; j < x->n; j++) {
+        int i = mix_passes(x, j) ? j : x->m[j].on;
+        char name[64];
+        struct pass p;
+        if (!it->part[j] || x->m[j].silent) continue;
+        snprintf(name, sizeof name, "%s_grad_norm", x->m[j].o->name);
+        e->with.t->drop.key = trainer_key(tr, e->seed + (uint64_t)x->m[i].place, RNG_DROPOUT);
+        if (run_pass(e, it, i, j, true, 1, &p) < 0 || trainer_norm(tr, name) < 0) return -1;
+        ps->k->zero(ps->grad, ps->total * sizeof(float));
+    }
+    return 0;
+}
+
+static int losses(const struct mix *x)
+{
+    int n = 0;
+    for (int i = 0; i < x->n; i++) n += !x->m[i].silent;
+    return n;
+}
+
+static int write_batches(const struct engine *e, const struct trainer *tr, const struct item *it, int a, float scale)
+{
+    const struct mix *x = e->mix;
+    for (int i = 0; i < x->n; i++) {
+        struct batch_file f = { 0 };
+        if (!it->part[i] || !x->m[i].o->write) continue;
+        x->m[i].o->write(x->m[i].self, it->batch[i], &e->with, &f);
+        batch_file_scalar(&f, "weight", scale * (float)mix_weight(x, i, it->at.step));
+        if (batch_file_write(&f, tr->o.write_batches, it->at.step + 1, a + 1, x->m[i].o->name) < 0) return -1;
+    }
+    return 0;
+}
+
+static int one_step(const struct engine *e, struct trainer *tr, struct ahead *data)
+{
+    const struct mix *x = e->mix;
+    int64_t tokens = 0;
+    float scale = 1.0f / (float)tr->o.accumulate;
+    bool norms = e->gradient_norms && losses(x) > 1 && (tr->step + 1) % tr->o.log_every == 0;
+    for (int a = 0; a < tr->o.accumulate; a++) {
+        bool failed;
+        const struct item *it = ahead_next(data, &failed);
+        if (!it) return failed ? -1 : err_set("the data ended before the run");
+        if (prepare(e, it) < 0 || (tr->o.write_batches && write_batches(e, tr, it, a, scale) < 0)) return -1;
+        if (a == 0 && norms && gradient_norms(e, tr, it) < 0) return -1;
+        for (int i = 0; i < x->n; i++) {
+            struct pass p;
+            if (!it->part[i] || !mix_passes(x, i)) continue;
+            e->with.t->drop.key = trainer_key(tr, e->seed + (uint64_t)x->m[i].place, RNG_DROPOUT);
+            if (run_pass(e, it, i, -1, true, scale, &p) < 0) return -1;
+            tokens += p.rows;
+            for (int k = 0; k < p.terms; k++) {
+                const struct pass_term *u = &p.term[k];
+                if (u->n && trainer_sum(tr, u->name, u->x, u->n) < 0) return -1;
+                if (u->count > 0) trainer_term(tr, u->name, u->sum, u->count);
+            }
+        }
+    }
+    if (trainer_update(tr, tokens) < 0) return -1;
+    for (int i = 0; i < x->n; i++) {
+        struct pass p = e->with;
+        if (x->m[i].o->stepped && x->m[i].o->stepped(x->m[i].self, &p, tr->step) < 0) return -1;
+    }
+    return 0;
+}
+
+static int validate(const struct engine *e, struct trainer *tr)
+{
+    struct report r = { .log = tr->log, .step = tr->step };
+    struct pass p = e->with;
+    if (e->judge.validate && e->judge.validate(e->judge.self, &p, &r) < 0) return -1;
+    for (int i = 0; i < e->mix->n; i++) {
+        const struct member *m = &e->mix->m[i];
+        p = e->with;
+        if (m->o->validate && m->o->validate(m->self, &p, &r) < 0) return -1;
+    }
+    if (!r.begun) return 0;                  /* there is nothing to validate on */
+    if (log_end(tr->log) < 0) return -1;
+    return r.judged ? trainer_judge(tr, r.metric) : 0;
+}
+
+int engine_run(struct engine *e, struct trainer *tr)
+{
+    struct stream s = { .e = e, .micro = tr->step * tr->o.accumulate, .end = tr->o.steps * tr->o.accumulate,
+        .accumulate = tr->o.accumulate };
+    struct ahead_source from = { .make = make_item, .ctx = &s };
+    for (int i = 0; i < AHEAD_ITEMS; i++) {
+        items_open(&s.item[i], e->mix);
+        from.item[i] = &s.item[i];
+    }
+    struct ahead *data = ahead_start(&from, tr->state);
+    int rc = data ? 0 : -1;
+    e->with.t->p_drop = e->with.m->c.dropout;
+    e->with.t->p_attn = e->with.m->c.attention_dropout;
+    while (rc == 0 && trainer_go(tr)) {
+        rc = one_step(e, tr, data);
+        if (rc == 0 && trainer_due(tr)) rc = validate(e, tr);
+        if (rc == 0) rc = trainer_tick(tr);
+    }
+    ahead_stop(data);
+    for (int i = 0; i < AHEAD_ITEMS; i++) items_free(&s.item[i], e->mix);
+    return rc;
+}
+
+/* --- memory --- */
+
+static int plan_member(const struct engine *e, int i, const struct item *it, struct kern_shape *s)
+{
+    const struct member *m = &e->mix->m[i];
+    struct pass p = e->with;
+    if (m->o->prepare && m->o->prepare(m->self, it->batch[i], &p) < 0) return -1;
+    for (int train = 1; train >= (m->o->validate ? 0 : 1); train--) {
+        if (run_pass(e, it, i, train ? -1 : i, train, 1, &p) < 0) return -1;
+        if (p.most_rows > s->rows) s->rows = p.most_rows;
+        if (p.longest > s->longest) s->longest = p.longest;
+        if (p.predicted > s->predicted) s->predicted = p.predicted;
+    }
+    return 0;
+}
+
+static int plan_all(const struct engine *e, int tokens, struct kern_shape *s)
+{
+    const struct mix *x = e->mix;
+    struct item it = { 0 };
+    int rc = 0;
+    items_open(&it, x);
+    for (int i = 0; i < x->n && rc == 0; i++) {
+        const struct member *m = &x->m[i];
+        it.part[i] = true;
+        if (m->o->largest) rc = m->o->largest(m->self, it.batch[i], m->on < 0 ? NULL : it.batch[m->on], tokens);
+    }
+    for (int i = 0; i < x->n && rc == 0; i++)
+        if (mix_passes(x, i)) rc = plan_member(e, i, &it, s);
+    struct pass p = e->with;
+    if (rc == 0 && e->judge.plan) rc = e->judge.plan(e->judge.self, &p, tokens);
+    if (p.most_rows > s->rows) s->rows = p.most_rows;
+    items_free(&it, x);
+    return rc;
+}
+
+int engine_plan(const struct engine *from, const struct model_config *c, const struct kernels *like, int tokens, bool recompute,
+                struct memory_need *need)
+{
+    struct model m;
+    struct tape t;
+    struct engine e = *from;
+    struct kern_shape s = { .dim = c->dim, .ffn = c->ffn, .heads = c->heads, .vocab = c->vocab };
+    if (memory_plan_open(&m, &t, c, like) < 0) return -1;
+    t.p_drop = c->dropout; t.p_attn = c->attention_dropout; t.recompute = recompute;
+    e.with = (struct pass){ .m = &m, .t = &t, .vocab = from->with.vocab, .planning = true };
+    int rc = plan_all(&e, tokens, &s);
+    memory_plan_close(&m, &t, like, &s, need);
+    for (int i = 0; i < e.mix->n; i++)
+        if (e.mix->m[i].o->holds) need->params += e.mix->m[i].o->holds(e.mix->m[i].self, c);
+    return rc;
+}

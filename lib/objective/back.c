@@ -1,0 +1,122 @@
+/* On-the-fly back-translation (Sennrich et al. 2016; Lample et al. 2018): real sentences from the model's own greedy translations of
+ * them, made in evaluation mode by the model as it is. */
+#include "common/err.h"
+#include "common/mem.h"
+#include <stdlib.h>
+#include "lib/data/corpus.h"
+#include "lib/objective/seq2seq.h"
+
+struct back { struct setup s; const struct seq2seq_options *o; };
+/* Real sentences, the language to translate them into, and the pairs (translation, real sentence) that prepare makes. */
+struct back_batch { struct seq2seq pairs; struct batch real; int into; };
+
+static int open(void *self, struct setup *s)
+{
+    struct back *x = self;
+    x->s = *s;
+    x->o = s->task;
+    return s->text && s->text->n > 1 ? 0 : err_set("objective back needs monolingual text of two languages: --train LANG=SHARD");
+}
+
+static bool turn(const void *self, int64_t step) { return step >= ((const struct back *)self)->o->pseudo_steps; }
+
+static int make(void *self, void *batch, const void *under, const struct turn *at)
+{
+    struct back *x = self;
+    struct back_batch *b = batch;
+    struct direction d = direction_of(at->micro, x->s.text->n);
+    struct sample s;
+    (void)under;
+    batch_clear(&b->real);
+    b->into = x->s.text->c[d.src].lang_id;
+    while (x->s.sentences ? b->real.n < x->s.sentences : b->real.rows < x->s.tokens) {
+        if (corpora_next_of(x->s.text, d.tgt, x->s.longest, &s) < 0) return -1;
+        seq2seq_source(&b->pairs, &b->real, s.ids, s.n, s.lang, s.number);
+    }
+    return 0;
+}
+
+/* Words of the longest translation of n words. */
+static int longest_translation(const struct model *m, const struct decode_options *o, int n)
+{
+    int y = (int)(o->max_ratio * n) + o->max_extra, most = m->c.positions - 1;
+    return y < most ? y : most;
+}
+
+/* Translations as long as they may get: those of a decoder that has not learnt to end. */
+static void plan_pairs(const struct back *x, struct back_batch *b, const struct model *m, const struct decode_options *o)
+{
+    uint32_t *ids = mem_zero((size_t)m->c.positions + 1, sizeof *ids);
+    for (int i = 0; i < b->real.n; i++) {
+        int n = b->real.len[i] - 2, y = longest_translation(m, o, n + 1);       /* one more: lengths are means, rounded down */
+        seq2seq_add(&b->pairs, ids, y < x->s.longest ? y : x->s.longest, 0, ids, n, 0, 0);
+    }
+    free(ids);
+}
+
+static int prepare(void *self, void *batch, struct pass *p)
+{
+    const struct back *x = self;
+    struct back_batch *b = batch;
+    struct decode_options o;
+    struct hyps h;
+    decode_options_init(&o);
+    o.seen = p->planning ? NULL : seq2seq_allowed(x->o, p->m, b->into);
+    if (decode(p->m, p->t, &b->real, b->into, &o, &h) < 0) return -1;
+    seq2seq_clear(&b->pairs);
+    for (int i = 0; i < b->real.n && !p->planning; i++) {
+        const struct hyp *y = &h.hyp[i];
+        int at = b->real.at[i], n = y->n < x->s.longest ? y->n : x->s.longest;
+        seq2seq_add(&b->pairs, y->ids, n, b->into, (const uint32_t *)b->real.token + at + 1, b->real.len[i] - 2, b->real.lang[at],
+                    b->real.sample[at]);
+    }
+    if (p->planning) plan_pairs(x, b, p->m, &o);
+    hyps_free(&h);
+    return 0;
+}
+
+static int forward(void *self, void *batch, struct pass *p)
+{
+    (void)self;
+    seq2seq_forward(&((struct back_batch *)batch)->pairs, p);
+    return 0;
+}
+
+static int loss(void *self, void *batch, struct pass *p, float scale)
+{
+    seq2seq_loss(&((struct back_batch *)batch)->pairs, ((struct back *)self)->o, p, "back", scale);
+    return 0;
+}
+
+static int largest(void *self, void *batch, const void *under, int tokens)
+{
+    const struct back *x = self;
+    struct back_batch *b = batch;
+    int usual, longest;
+    (void)under;
+    seq2seq_lengths(&x->s, &usual, &longest);
+    uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);
+    batch_clear(&b->real);
+    for (int i = 1; i < x->s.sentences; i++) seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
+    while (!x->s.sentences && b->real.rows < tokens - 1) seq2seq_source(&b->pairs, &b->real, ids, usual, 0, 0);
+    seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
+    free(ids);
+    return 0;
+}
+
+static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
+{
+    seq2seq_write(&((const struct back_batch *)batch)->pairs, ((const struct back *)self)->o, p, f);
+}
+
+static void batch_done(void *batch)
+{
+    struct back_batch *b = batch;
+    seq2seq_free(&b->pairs);
+    batch_free(&b->real);
+}
+
+const struct objective objective_back = { .name = "back", .about = "translate the model's own translations back",
+    .used_by = OBJECTIVE_TASK, .self = sizeof(struct back), .batch = sizeof(struct back_batch), .open = open, .turn = turn,
+    .make = make, .prepare = prepare, .forward = forward, .loss = loss, .largest = largest, .write = write,
+    .batch_free = batch_done };

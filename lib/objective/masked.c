@@ -1,0 +1,166 @@
+#include "lib/objective/masked.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+
+void masker_open(struct masker *k, const struct setup *s)
+{
+    k->how = *s->masking;
+    k->vocab = s->vocab->n;
+    k->words = k->how.scheme == MASKING_TOKEN ? NULL : words_new(s->vocab);
+}
+
+void masker_free(struct masker *k)
+{
+    words_free(k->words);
+    k->words = NULL;
+}
+
+/* Rows first..first+n of the last sentence have their original tokens: chooses among them. */
+static void choose(struct masked *b, const struct masker *k, int first, int n, uint64_t sample, struct rng_key key)
+{
+    mem_room(&b->chosen, &b->chosen_cap, (size_t)n, sizeof *b->chosen);
+    int chosen = masking_choose(&k->how, b->original + first, n, k->vocab, k->words, key, sample, b->chosen);
+    size_t need = (size_t)b->n + (size_t)chosen, cap = b->cap;
+    void *arrays[] = { &b->row, &b->target, &b->unit };
+    for (int i = 0; i < 3; i++) {
+        cap = b->cap;
+        mem_room(arrays[i], &cap, need, sizeof *b->row);
+    }
+    cap = b->cap;
+    mem_room(&b->masked, &cap, need, sizeof *b->masked);
+    b->cap = cap;
+    int units = 0;
+    for (int i = 0; i < chosen; i++) {
+        const struct masked_token *c = &b->chosen[i];
+        int row = first + c->at;
+        b->row[b->n] = row;
+        b->target[b->n] = (int32_t)b->original[row];
+        b->unit[b->n] = b->units + c->unit;
+        b->masked[b->n++] = c->read == VOCAB_MASK;
+        b->input.token[row] = (int32_t)c->read;
+        if (c->unit >= units) units = c->unit + 1;
+    }
+    b->units += units;
+}
+
+void masked_add(struct masked *b, const struct masker *k, const struct batch_part *parts, int n_parts, uint64_t sample,
+                struct rng_key key)
+{
+    int first = b->input.rows;
+    batch_begin(&b->input);
+    for (int i = 0; i < n_parts; i++) batch_append(&b->input, &parts[i], sample);
+    mem_room(&b->original, &b->original_cap, (size_t)b->input.rows, sizeof *b->original);
+    for (int r = first; r < b->input.rows; r++) b->original[r] = (uint32_t)b->input.token[r];
+    choose(b, k, first, b->input.rows - first, sample, key);
+}
+
+void masked_clear(struct masked *b)
+{
+    batch_clear(&b->input);
+    b->n = b->units = 0;
+}
+
+void masked_free(void *batch)
+{
+    struct masked *b = batch;
+    batch_free(&b->input);
+    free(b->original); free(b->row); free(b->target); free(b->unit); free(b->masked); free(b->chosen);
+    memset(b, 0, sizeof *b);
+}
+
+void masked_largest(struct masked *b, const struct masker *k, int tokens, int longest)
+{
+    size_t most = (size_t)longest + (size_t)tokens;
+    uint32_t *ids = mem_zero(most, sizeof *ids);
+    masked_clear(b);
+    for (int rows = tokens - 1; rows > 0; rows -= longest) batch_add(&b->input, ids, rows < longest ? rows : longest, 0, 0);
+    batch_add(&b->input, ids, longest, 0, 0);
+    /* more than six standard deviations above the mean; the other schemes have a budget a sentence */
+    double rows = b->input.rows, share = k->how.select;
+    int n = (int)(rows * share + 6 * sqrt(rows * share * (1 - share))) + 1 + b->input.n;
+    if (k->how.scheme == MASKING_TOKEN) n -= b->input.n;
+    if (n > b->input.rows) n = b->input.rows;
+    b->n = n;
+    b->cap = 0;
+    b->original = mem_grow(b->original, (size_t)b->input.rows, sizeof *b->original);
+    b->row = mem_grow(b->row, (size_t)n, sizeof *b->row);
+    b->target = mem_grow(b->target, (size_t)n, sizeof *b->target);
+    b->masked = mem_grow(b->masked, (size_t)n, sizeof *b->masked);
+    memset(b->original, 0, (size_t)b->input.rows * sizeof *b->original);
+    memset(b->target, 0, (size_t)n * sizeof *b->target);
+    memset(b->masked, 1, (size_t)n);
+    for (int i = 0; i < n; i++) b->row[i] = i;
+    free(ids);
+}
+
+void masked_forward(struct masked *b, struct pass *p)
+{
+    struct dev_batch d = batch_upload(p->t, &b->input);
+    p->h = model_encode(p->m, p->t, &d);
+    pass_reads(p, b->input.rows, b->input.max);
+    pass_predicts(p, b->n);
+}
+
+void masked_loss(const struct masked *b, struct pass *p, const char *name, float scale, const int32_t **best)
+{
+    struct tape *t = p->t;
+    struct xent e = { 0 };
+    if (b->n) {
+        int32_t *target = tape_int32(t, b->target, (size_t)b->n);
+        struct var *rows = tape_gather(t, p->h, tape_int32(t, b->row, (size_t)b->n), b->n);
+        e = tape_xent(t, model_output(p->m, t, rows), p->m->tokens, p->m->output_bias, target, NULL, NULL, 0,
+                      scale / (float)b->n);
+    }
+    if (best) *best = e.best;
+    pass_losses(p, name, e.nll, b->n);
+}
+
+double device_sum(const struct kernels *k, const float *x, int n)
+{
+    if (!x) return 0;
+    float *h = mem_alloc((size_t)n * sizeof *h);
+    double s = 0;
+    k->download(h, x, (size_t)n * sizeof *h);
+    for (int i = 0; i < n; i++) s += h[i];
+    free(h);
+    return s;
+}
+
+static int count_hits(const struct kernels *k, const int32_t *best, const int32_t *target, int n)
+{
+    int32_t *h = mem_alloc((size_t)n * sizeof *h);
+    int hits = 0;
+    k->download(h, best, (size_t)n * sizeof *h);
+    for (int i = 0; i < n; i++) hits += h[i] == target[i];
+    free(h);
+    return hits;
+}
+
+int masked_score(struct masked *b, struct pass *p, struct masked_score *s)
+{
+    const int32_t *best;
+    struct pass q = *p;
+    tape_reset(q.t, false);
+    masked_forward(b, &q);
+    masked_loss(b, &q, "", 0, &best);
+    s->n += b->n;
+    s->nll += device_sum(q.t->k, q.term[0].x, q.term[0].n);
+    if (best) s->hits += count_hits(q.t->k, best, b->target, b->n);
+    return q.t->k->sync();
+}
+
+void masked_write(const struct masked *b, struct batch_file *f)
+{
+    int32_t *original = mem_alloc(((size_t)b->input.rows + 1) * sizeof *original);
+    for (int r = 0; r < b->input.rows; r++) original[r] = (int32_t)b->original[r];
+    batch_file_rows(f, "", &b->input);
+    batch_file_int32(f, "original", original, b->input.rows, 1);
+    batch_file_int32(f, "original_lang", b->input.lang, b->input.rows, 1);
+    batch_file_int32(f, "row", b->row, b->n, 1);
+    batch_file_int32(f, "target", b->target, b->n, 1);
+    batch_file_int32(f, "unit", b->unit, b->n, 1);
+    batch_file_bytes(f, "masked", b->masked, b->n);
+    free(original);
+}

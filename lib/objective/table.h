@@ -1,0 +1,10 @@
+/* Every objective. A new one is a file in this folder and a word in this list. */
+#ifndef OBJECTIVE_TABLE_H
+#define OBJECTIVE_TABLE_H
+#include "lib/engine/objective.h"
+
+#define OBJECTIVES(X) X(mlm) X(gc) X(mt) X(pseudo) X(denoise) X(back)
+
+extern const struct objective *const objectives[];       /* ends with NULL */
+
+#endif
