@@ -2,21 +2,38 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/mem.h"
 #include "common/prog.h"
 #include "kernels/options.h"
 #include "lib/space/analogy.h"
 
 enum { MOST = 64 };
-static struct options { struct strs vec; const char *answers; bool word2vec; int max_vocab; } o = { .max_vocab = 200000 };
+static struct options {
+    struct strs vec;
+    const char *answers, *targets;
+    bool word2vec, unit;
+    int max_vocab;
+} o = { .max_vocab = 200000 };
 
 static const struct opt rows[] = {
-    { "vec", 0, OPT_LIST(options, vec), "FILE", "vectors; again for further languages: words are looked up in the files' order" },
-    { "word2vec", 0, OPT_FLAG(options, word2vec), "", "questions are word2vec's, a : b = c : d, that is b - a + c; else a - b + c = d" },
-    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all", .min = 0, .max = 1e9 },
-    { "answers", 0, OPT_STR(options, answers), "FILE", "write a b c d, the word found, its cosine and d's" },
-    { 0 } };
+    { "vec", 0, OPT_LIST(options, vec), "FILE",
+      "vectors; again for further languages: words are looked up in the files' order" },
+    { "word2vec", 0, OPT_FLAG(options, word2vec), "",
+      "questions are word2vec's, a : b = c : d, that is b - a + c; else a - b + c = d" },
+    { "targets", 0, OPT_STR(options, targets), "WORDS",
+      "instead: the cosines of a - b + c with each of these words, with commas between, a row for "
+      "each question (of which d may be missing); vectors are taken as they are" },
+    { "unit", 0, OPT_FLAG(options, unit), "",
+      "with --targets: bring vectors to length 1 first, as without --targets" },
+    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all",
+      .min = 0, .max = 1e9 },
+    { "answers", 0, OPT_STR(options, answers), "FILE",
+      "write a b c d, the word found, its cosine and d's" },
+    { 0 }
+};
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "analogy", "--vec A.vec [--vec B.vec] < questions", "Word analogies, king - man + woman = queen.", "Questions are four words a line; \": name\" begins a category. Prints for each category and for all: questions, asked (all\n"
@@ -28,6 +45,26 @@ static void row(const char *name, const struct analogy_score *s)
     printf("%s\t%llu\t%llu\t%.4f\t%.4f\n", name, (unsigned long long)s->questions, (unsigned long long)s->asked, s->accuracy, s->cosine);
 }
 
+static int cosines(struct vectors *const *set, const char *questions)
+{
+    char *list = mem_dup(o.targets), *save = NULL;
+    const char **target = mem_alloc((strlen(list) + 1) * sizeof *target);
+    int n = 0, rc = 0;
+    uint64_t missing;
+    for (char *w = strtok_r(list, ",", &save); w; w = strtok_r(NULL, ",", &save)) target[n++] = w;
+    if (!n) rc = err_set("--targets: no word in \"%s\"", o.targets);
+    for (int i = 0; i < o.vec.n && rc == 0 && o.unit; i++) rc = vectors_normalize(set[i], "unit");
+    struct out *out = rc == 0 ? out_open(NULL) : NULL;
+    rc = out ? analogy_targets(set, o.vec.n, questions, o.word2vec, target, n, out, &missing) : -1;
+    if (rc == 0) rc = out_commit(out);
+    else out_abort(out);
+    if (rc == 0 && missing)
+        msg_note("%llu questions have a word without a vector", (unsigned long long)missing);
+    free(target);
+    free(list);
+    return rc;
+}
+
 static int run(const char *questions)
 {
     struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
@@ -36,6 +73,11 @@ static int run(const char *questions)
     struct out *answers = NULL;
     int rc = 0;
     for (int i = 0; i < o.vec.n && rc == 0; i++) rc = (set[i] = vectors_load(o.vec.v[i], &vo, msg_note)) ? 0 : -1;
+    if (o.targets) {
+        if (rc == 0) rc = cosines(set, questions);
+        for (int i = 0; i < o.vec.n; i++) vectors_free(set[i]);
+        return rc;
+    }
     if (rc == 0 && o.answers) rc = (answers = out_open(o.answers)) ? 0 : -1;
     if (rc == 0) rc = analogy_run(set, o.vec.n, questions, o.word2vec, answers, &r);
     for (int i = 0; i < o.vec.n; i++) vectors_free(set[i]);
@@ -55,6 +97,11 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (!o.vec.n || o.vec.n > MOST || args.n > 1) return prog_usage("want --vec FILE, once to %d times, and at most one file of questions", MOST);
+    if (!o.vec.n || o.vec.n > MOST || args.n > 1)
+        return prog_usage(
+            "--vec FILE is needed, once to %d times, and at most one file of questions", MOST);
+    if (o.targets && o.answers) return prog_usage("--targets and --answers do not go together");
+    if (o.unit && !o.targets)
+        return prog_usage("--unit goes with --targets; without them vectors are of length 1");
     return run(args.n ? args.v[0] : "-") < 0 ? prog_fail() : prog_end();
 }

@@ -222,20 +222,20 @@ static int check_usage(const struct args *a)
 
 /* --- scoring ----------------------------------------------------------------------------------------------- */
 
-static void warn_tokenised(const struct corpus *c)
+static void warn_tokenised(const struct score_corpus *c)
 {
     bool bleu = false;
     for (int k = 0; k < n_metrics; k++) bleu |= metrics[k].kind == METRIC_BLEU;
     if (!bleu || o.force) return;
     for (int s = 0; s < c->n_systems; s++) {
-        size_t lines = corpus_tokenised(&c->system[s]);
+        size_t lines = score_corpus_tokenised(&c->system[s]);
         if (lines >= 100)
             msg_warn("%s: %zu lines end in ' .', so this text looks tokenised, and BLEU tokenises again; "
                       "score detokenised text, or pass --force", c->name[s], lines);
     }
 }
 
-static double *segments(const struct metric *m, const struct corpus *c, int system)
+static double *segments(const struct metric *m, const struct score_corpus *c, int system)
 {
     double *stats = mem_alloc(c->system[system].n * (size_t)metric_stats(m) * sizeof *stats);
     if (metric_segments(m, &c->system[system], c->ref, c->n_refs, stats) == 0) return stats;
@@ -257,7 +257,7 @@ static int by_kind(const void *a, const void *b)
     return (int)((const struct metric *)a)->kind - (int)((const struct metric *)b)->kind;
 }
 
-static int score_sentences(FILE *to, const struct corpus *c)
+static int score_sentences(FILE *to, const struct score_corpus *c)
 {
     const struct metric *m = &metrics[0];
     struct signature sign = { .n_refs = c->n_refs };
@@ -271,7 +271,7 @@ static int score_sentences(FILE *to, const struct corpus *c)
     return 0;
 }
 
-static int score_one(FILE *to, const struct corpus *c)
+static int score_one(FILE *to, const struct score_corpus *c)
 {
     struct report_score r[METRIC_KINDS];
     struct signature sign = { .n_refs = c->n_refs };
@@ -302,7 +302,7 @@ static int score_one(FILE *to, const struct corpus *c)
 }
 
 /* All systems by one metric, into r[0], r[n_metrics], r[2 n_metrics], ... The first system is the baseline. */
-static int score_column(const struct metric *m, const struct corpus *c, const struct signature *sign, struct report_score *r)
+static int score_column(const struct metric *m, const struct score_corpus *c, const struct signature *sign, struct report_score *r)
 {
     size_t n = c->system[0].n, trials = (size_t)o.trials_bs;
     double *baseline = NULL, *baseline_scores = mem_alloc(trials * sizeof *baseline_scores);
@@ -331,7 +331,7 @@ static int score_column(const struct metric *m, const struct corpus *c, const st
     return status;
 }
 
-static int score_systems(FILE *to, struct corpus *c)
+static int score_systems(FILE *to, struct score_corpus *c)
 {
     bool test = o.paired_bs || o.paired_ar;
     struct signature sign = { .n_refs = c->n_refs, .bs = o.paired_bs ? o.trials_bs : 0,
@@ -349,12 +349,12 @@ static int score_systems(FILE *to, struct corpus *c)
 
 static int score(const struct args *a, FILE *to)
 {
-    struct corpus c = { .replace_invalid = o.replace };
+    struct score_corpus c = { .replace_invalid = o.replace };
     bool test = o.paired_bs || o.paired_ar;
     int status = corpus_read_refs(&c, a->v, a->n, o.num_refs);
     if (status == 0)
         status = o.inputs.n ? corpus_read_systems(&c, o.inputs.v, o.inputs.n, test) : corpus_read_stdin(&c);
-    if (status == 0) status = corpus_check(&c);
+    if (status == 0) status = score_corpus_check(&c);
     if (status == 0 && o.sentence && c.n_systems > 1) status = err_set("--sentence-level takes one system, not %d", c.n_systems);
     if (status == 0 && o.confidence && c.n_systems > 1)
         status = err_set("--confidence takes one system, not %d; compare several with --paired-bs", c.n_systems);
@@ -363,7 +363,7 @@ static int score(const struct args *a, FILE *to)
         if (!o.sentence) warn_tokenised(&c);
         status = o.sentence ? score_sentences(to, &c) : c.n_systems == 1 ? score_one(to, &c) : score_systems(to, &c);
     }
-    corpus_free(&c);
+    score_corpus_free(&c);
     return status;
 }
 

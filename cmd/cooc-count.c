@@ -11,25 +11,40 @@ static struct options {
     int window, weights, oov, batch;
     bool left, right, symmetric, shards;
     const char *vocab, *out, *tmp;
+    struct strs skip;
     size_t memory;
     int64_t min_count;
 } o = { .window = 2, .memory = (size_t)4 << 30, .min_count = 1 };
 
 static const struct opt rows[] = {
-    { "window|window-size", 'w', OPT_INT(options, window), "N", "words on either side", .min = 1, .max = COOC_MAX_WINDOW },
-    { "weights", 0, OPT_CHOICE(options, weights), "mlm-gc|glove|flat", "weight at distance d: 1/(d+1), 1/d or 1" },
-    { "symmetric", 0, OPT_FLAG(options, symmetric), NULL, "count words on both sides (the default)" },
+    { "window|window-size", 'w', OPT_INT(options, window), "N", "words on either side", .min = 1,
+      .max = COOC_MAX_WINDOW },
+    { "weights", 0, OPT_CHOICE(options, weights), "mlm-gc|glove|flat",
+      "weight at distance d: 1/(d+1), 1/d or 1" },
+    { "symmetric", 0, OPT_FLAG(options, symmetric), NULL,
+      "count words on both sides (the default)" },
     { "left", 0, OPT_FLAG(options, left), NULL, "a row's columns are the words to its left" },
     { "right", 0, OPT_FLAG(options, right), NULL, "a row's columns are the words to its right" },
-    { "oov", 0, OPT_CHOICE(options, oov), "gap|collapse", "unknown words keep their place, or vanish before distances are measured" },
-    { "vocab|vocab-file", 'v', OPT_STR(options, vocab), "FILE", "vocabulary (vocab-count); without it, every word of the text" },
-    { "min-count", 0, OPT_I64(options, min_count), "N", "without -v: leave out words rarer than this", .min = 1, .max = 9e18 },
-    { "memory", 'm', OPT_SIZE(options, memory), "SIZE", "stay below this much memory; the rest goes to --tmp (default 4G)" },
-    { "tmp|overflow-file", 'T', OPT_STR(options, tmp), "DIR", "folder for temporary files (default: $TMPDIR or /tmp)" },
-    { "batch-size", 0, OPT_INT(options, batch), "N", "runs to merge at once (default: as many as memory allows)", .min = 2, .max = 1e6 },
+    { "oov", 0, OPT_CHOICE(options, oov), "gap|collapse",
+      "unknown words keep their place, or vanish before distances are measured" },
+    { "skip", 0, OPT_LIST(options, skip), "TOKENS",
+      "pass over these tokens, with commas between (case markers: \u21e7,\u21ea), as if they were "
+      "not in the text; the file says so, and training does the same" },
+    { "vocab|vocab-file", 'v', OPT_STR(options, vocab), "FILE",
+      "vocabulary (vocab-count); without it, every word of the text" },
+    { "min-count", 0, OPT_I64(options, min_count), "N",
+      "without -v: leave out words rarer than this", .min = 1, .max = 9e18 },
+    { "memory", 'm', OPT_SIZE(options, memory), "SIZE",
+      "stay below this much memory; the rest goes to --tmp (default 4G)" },
+    { "tmp|overflow-file", 'T', OPT_STR(options, tmp), "DIR",
+      "folder for temporary files (default: $TMPDIR or /tmp)" },
+    { "batch-size", 0, OPT_INT(options, batch), "N",
+      "runs to merge at once (default: as many as memory allows)", .min = 2, .max = 1e6 },
     { "shards", 0, OPT_FLAG(options, shards), NULL, "standard input is a shard, not text" },
-    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
-    { 0 } };
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "write here, atomically (default: standard output)" },
+    { 0 }
+};
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "cooc-count", "[options] [LANG=]FILE... > x.cooc",
@@ -38,7 +53,7 @@ static const struct prog prog = { "cooc-count", "[options] [LANG=]FILE... > x.co
             "  cooc-count -w 2 -v vocab en=en.tok.zst de=de.tok.zst > ende.cooc\n"
             "  cooc-count -w 15 --weights glove --oov collapse -v vocab --memory 1G text > x.cooc\n" };
 
-static int run(const struct args *a, const struct cooc_scheme *scheme)
+static int run(const struct args *a, const struct cooc_scheme *scheme, const struct cooc_skip *skip)
 {
     struct cooc_count_opts c = { .scheme = *scheme, .min_count = (uint64_t)o.min_count, .memory = o.memory, .tmp = o.tmp,
                                  .threads = prog_threads(), .batch = o.batch, .shards = o.shards };
@@ -49,6 +64,7 @@ static int run(const struct args *a, const struct cooc_scheme *scheme)
     struct cooc_count_report r;
     in[0].path = "-";
     for (int i = 0; i < a->n; i++) in[i].path = prog_lang_file(a->v[i], in[i].lang);
+    c.skip = *skip;
     if (o.vocab && !(v = vocab_read(o.vocab))) goto done;
     c.vocab = v;
     if (!(out = out_open(o.out))) goto done;
@@ -58,6 +74,8 @@ static int run(const struct args *a, const struct cooc_scheme *scheme)
     if (rc == 0)
         msg_note("%llu tokens, %llu pairs; %llu runs of %.1f MB on disk, peak memory %.0f MiB", (unsigned long long)r.tokens,
                   (unsigned long long)r.pairs, (unsigned long long)r.runs, (double)r.spilled / 1e6, (double)mem_peak() / 0x1p20);
+    if (rc == 0 && skip->size)
+        msg_note("%llu tokens were passed over (--skip)", (unsigned long long)r.skipped);
 done:
     out_abort(out);
     vocab_free(v);
@@ -81,5 +99,9 @@ int main(int argc, char **argv)
     enum cooc_sides sides = o.left ? COOC_LEFT : o.right ? COOC_RIGHT : COOC_SYMMETRIC;
     if (cooc_scheme_init(&s, (uint32_t)o.window, (enum cooc_weights)o.weights, sides, (enum cooc_oov)o.oov) < 0)
         return prog_usage("%s", err_msg());
-    return run(&args, &s) < 0 ? prog_fail() : prog_end();
+    struct cooc_skip skip;
+    if (cooc_skip_make(&skip, o.skip.v, o.skip.n) < 0) return prog_usage("%s", err_msg());
+    int rc = run(&args, &s, &skip);
+    cooc_skip_free(&skip);
+    return rc < 0 ? prog_fail() : prog_end();
 }

@@ -8,31 +8,88 @@
 #include "lib/cooc/cooc.h"
 #include "lib/space/study.h"
 
-static struct options { const char *pairs, *dict, *out; double width; bool ranks; } o = { .width = 2 };
+static struct options {
+    const char *pairs, *phrases, *dict, *out;
+    double width;
+    bool ranks, correlation;
+} o = { .width = 2 };
 
 static const struct opt rows[] = {
-    { "pairs", 'p', OPT_STR(options, pairs), "FILE", "translations of pairs of words: \"is the<TAB>ist die\" a line" },
-    { "dict", 'd', OPT_STR(options, dict), "FILE", "or a dictionary of single words: all counted pairs whose two words it translates" },
-    { "bin", 0, OPT_REAL(options, width), "W", "width of a bin of log a + log b (natural logarithms)", .min = 0.01, .max = 100 },
-    { "ranks", 0, OPT_FLAG(options, ranks), "", "Figure 3 instead: relative frequencies by rank, of both languages" },
-    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
-    { 0 } };
+    { "pairs", 'p', OPT_STR(options, pairs), "FILE",
+      "translations of pairs of words: \"is the<TAB>ist die\" a line" },
+    { "phrase-table", 0, OPT_STR(options, phrases), "FILE",
+      "or a phrase table, \"is the ||| ist die ||| scores\" a line: its pairs of two words a "
+      "side" },
+    { "dict", 'd', OPT_STR(options, dict), "FILE",
+      "or a dictionary of single words: all counted pairs whose two words it translates" },
+    { "bin", 0, OPT_REAL(options, width), "W",
+      "width of a bin of log a + log b (natural logarithms)", .min = 0.01, .max = 100 },
+    { "correlation", 0, OPT_FLAG(options, correlation), "",
+      "instead: how well log a tells log b over pairs counted on both sides" },
+    { "ranks", 0, OPT_FLAG(options, ranks), "",
+      "Figure 3 instead: relative frequencies by rank, of both languages" },
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "write here, atomically (default: standard output)" },
+    { 0 }
+};
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "cooc-study", "--pairs P.tsv A.cooc B.cooc", "Compares the co-occurrence counts of translations in two languages.", "Prints a table: bounds of the bin, pairs in it, mean |log a - log b| and half of its 95% interval, mean of\n"
-    "|log a - log b| / (log a + log b) and half of its, the share of a + b over all pairs; the last line is over all pairs. B's counts are scaled to A's tokens; pairs\n"
-    "with a count of 1 or less are left out and their share is reported.\n" };
+static const struct prog prog = {
+    "cooc-study", "--pairs P.tsv A.cooc B.cooc",
+    "Compares the co-occurrence counts of translations in two languages.",
+    "Prints a table: bounds of the bin, pairs in it, mean |log a - log b| and half of its 95% "
+    "interval, mean of\n"
+    "|log a - log b| / (log a + log b) and half of its, the share of a + b over all pairs; the "
+    "last line is over all pairs. B's counts are scaled to A's tokens; pairs\n"
+    "with a count of 1 or less are left out and their share is reported.\n"
+    "With --correlation: pairs that A has, the shares of their number and of their counts that B "
+    "has too; over these, Pearson's r of\n"
+    "log a and log b, each pair once and with its count a as weight; mean |log a - log b|; mean "
+    "log b - log a.\n"
+};
+
+static int read_pairs(const struct cooc *a, const struct cooc *b, struct study_pairs *p)
+{
+    return o.pairs     ? study_read_pairs(o.pairs, a, b, p)
+           : o.phrases ? study_read_phrases(o.phrases, a, b, p)
+                       : study_from_dictionary(o.dict, a, b, p);
+}
+
+static int correlation(const struct cooc *a, const struct cooc *b, FILE *f)
+{
+    struct study_pairs p;
+    if (read_pairs(a, b, &p) < 0) return -1;
+    struct study_correlation c = study_correlate(&p);
+    int r = 0;
+    if (p.each.n < 2)
+        r = err_set("%.0f pairs are counted on both sides (%llu lines, %llu with an unknown "
+                    "word); a correlation needs 2 or more",
+                    p.each.n, (unsigned long long)p.lines, (unsigned long long)p.unknown);
+    else
+        fprintf(f,
+                "scale\tpairs\tboth\tboth-mass\tr\tr-mass\tdifference\tbias\n%.6f\t%llu\t%.6f\t%."
+                "6f\t%.6f\t%.6f\t%.6f\t%.6f\n",
+                study_scale(a, b), (unsigned long long)c.pairs, c.both, c.both_mass, c.r, c.r_mass,
+                c.difference, c.bias);
+    study_free(&p);
+    return r;
+}
 
 static int bins(const struct cooc *a, const struct cooc *b, FILE *f)
 {
     struct study_pairs p;
     struct study_bin *bin;
-    if ((o.pairs ? study_read_pairs(o.pairs, a, b, &p) : study_from_dictionary(o.dict, a, b, &p)) < 0) return -1;
+    if (read_pairs(a, b, &p) < 0) return -1;
     uint64_t asked = p.n + p.small;
     if (!p.n) {
         study_free(&p);
-        return err_set("%s: no pair is counted more than once in both languages (%llu lines, %llu with an unknown word, %llu with several words on a side)", o.pairs ? o.pairs : o.dict,
-                       (unsigned long long)p.lines, (unsigned long long)p.unknown, (unsigned long long)p.multiword);
+        return err_set("%s: no pair is counted more than once in both languages (%llu lines, %llu "
+                       "with an unknown word, %llu of other than two words)",
+                       o.pairs     ? o.pairs
+                       : o.phrases ? o.phrases
+                                   : o.dict,
+                       (unsigned long long)p.lines, (unsigned long long)p.unknown,
+                       (unsigned long long)p.multiword);
     }
     msg_note("%llu lines, left out %llu with an unknown word and %llu with several words on a side; of %llu pairs, %llu (%.1f%%) left out: a count of 1 or less", (unsigned long long)p.lines,
               (unsigned long long)p.unknown, (unsigned long long)p.multiword, (unsigned long long)asked, (unsigned long long)p.small, asked ? 100.0 * (double)p.small / (double)asked : 0.0);
@@ -71,7 +128,7 @@ static int run(const struct args *args)
 {
     struct cooc *a = cooc_open(args->v[0]), *b = a ? cooc_open(args->v[1]) : NULL;
     struct out *f = b ? out_open(o.out) : NULL;
-    int r = f ? (o.ranks ? ranks(a, b, out_stdio(f)) : bins(a, b, out_stdio(f))) : -1;
+    int r = f ? (o.ranks ? ranks : o.correlation ? correlation : bins)(a, b, out_stdio(f)) : -1;
     if (r < 0) out_abort(f);
     else r = out_commit(f);
     cooc_close(a);
@@ -84,6 +141,10 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n != 2 || !!o.pairs + !!o.dict + o.ranks != 1) return prog_usage("want two .cooc files and one of --pairs, --dict and --ranks");
+    if (args.n != 2 || !!o.pairs + !!o.phrases + !!o.dict + o.ranks != 1)
+        return prog_usage(
+            "two .cooc files are needed, and one of --pairs, --phrase-table, --dict and --ranks");
+    if (o.correlation && o.ranks)
+        return prog_usage("--correlation needs --pairs, --phrase-table or --dict");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

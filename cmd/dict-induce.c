@@ -13,29 +13,44 @@
 #include "lib/space/contexts.h"
 #include "lib/space/csls.h"
 #include "lib/space/dictionary.h"
+#include "lib/space/gold.h"
 #include "lib/space/induce.h"
+#include "lib/space/relation.h"
+
+enum { MUSE_WORDS = 10000 };      /* the first of them, over which MUSE takes its mean cosine */
 
 static struct options {
-    const char *src, *tgt, *src_counts, *tgt_counts, *seed_dict, *eval, *out, *reverse, *out_src, *out_tgt;
+    const char *src, *tgt, *src_counts, *tgt_counts, *seed_dict, *eval, *out, *reverse, *out_src,
+        *out_tgt, *initial;
     struct strs src_cooc, tgt_cooc;
     bool identical, mutual;
     int max_vocab, specific, min_length;
     double ratio, min_score;
     int64_t seed;
-    int map, method;
+    int map, method, gold;
     struct induce_options in;
     double keep;
 } o = { .max_vocab = 200000, .min_length = 4, .ratio = 5, .min_score = -1e30, .seed = 1 };
 
 static const struct opt rows[] = {
-    { "src|src-emb", 's', OPT_STR(options, src), "FILE", "vectors of the source language: text, binary, .npy or .safetensors" },
+    { "src|src-emb", 's', OPT_STR(options, src), "FILE",
+      "vectors of the source language: text, binary, .npy or .safetensors" },
     { "tgt|tgt-emb", 't', OPT_STR(options, tgt), "FILE", "vectors of the target language" },
-    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all", .min = 0, .max = 1e9 },
-    { "normalize", 0, OPT_STR(options, in.normalize), "STEPS", "unit and center, in order, or none (default: unit,center,unit with a map, unit without)" },
-    { "src-counts", 0, OPT_STR(options, src_counts), "FILE", "word counts (vocab-count) of the source language: for frequencies" },
+    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all",
+      .min = 0, .max = 1e9 },
+    { "normalize", 0, OPT_STR(options, in.normalize), "STEPS",
+      "unit and center, in order, or none (default: unit,center,unit with a map, unit without)" },
+    { "src-counts", 0, OPT_STR(options, src_counts), "FILE",
+      "word counts (vocab-count) of the source language: for frequencies" },
     { "tgt-counts", 0, OPT_STR(options, tgt_counts), "FILE", "and of the target language" },
-    { "specific", 0, OPT_INT(options, specific), "N", "only words counted more than N times in their language and not so in the other", .min = 0, .max = 1e9 },
-    { 0 } };
+    { "specific", 0, OPT_INT(options, specific), "N",
+      "only words counted more than N times in their language and not so in the other", .min = 0,
+      .max = 1e9 },
+    { "initial", 0, OPT_STR(options, initial), "MARK",
+      "words that begin with MARK (SentencePiece: \"\u2581\") are paired with such words only, "
+      "others with others; with --map none" },
+    { 0 }
+};
 static const struct opt map_rows[] = {
     { "map", 'm', OPT_CHOICE(options, map), "none|procrustes|vecmap", "none: one space already; procrustes: from seeds, refined by mutual neighbours (MUSE); vecmap: stochastic self-learning" },
     { "seed-dict|dico-train", 0, OPT_STR(options, seed_dict), "FILE", "seeds: source<TAB>target a line" },
@@ -58,17 +73,26 @@ static const struct opt context_rows[] = {
     { "refinements", 0, OPT_INT(options, in.refinements), "N", "rounds", .min = 0, .max = 1000 },
     { 0 } };
 static const struct opt dict_rows[] = {
-    { "neighbours|csls-k", 0, OPT_INT(options, in.K), "N", "nearest neighbours in CSLS's means", .min = 1, .max = 1000 },
+    { "neighbours|csls-k", 0, OPT_INT(options, in.K), "N", "nearest neighbours in CSLS's means",
+      .min = 1, .max = 1000 },
     { "method", 0, OPT_CHOICE(options, method), "nn|csls", "rank by cosine or by CSLS" },
-    { "top", 'k', OPT_INT(options, in.k), "N", "translations of each word", .min = 1, .max = 10000 },
+    { "top", 'k', OPT_INT(options, in.k), "N", "translations of each word", .min = 1,
+      .max = 10000 },
     { "mutual", 0, OPT_FLAG(options, mutual), "", "only pairs that are each other's best" },
     { "min-score", 0, OPT_REAL(options, min_score), "S", "only pairs with this score or more" },
-    { "output", 'o', OPT_STR(options, out), "FILE", "the dictionary, source target score (default: standard output)" },
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "the dictionary, source target score (default: standard output)" },
     { "reverse", 0, OPT_STR(options, reverse), "FILE", "and the one from target to source" },
     { "out-src|map-src", 0, OPT_STR(options, out_src), "FILE", "the mapped source vectors" },
     { "out-tgt|map-tgt", 0, OPT_STR(options, out_tgt), "FILE", "the mapped target vectors" },
-    { "eval|dico-eval", 'e', OPT_STR(options, eval), "FILE", "a gold dictionary: prints Hit@1/5/10, MAP, coverage and the mean cosine instead of the dictionary, unless -o is given" },
-    { 0 } };
+    { "eval|dico-eval", 'e', OPT_STR(options, eval), "FILE",
+      "a gold dictionary: prints Hit@1/5/10, MAP, coverage, mean cosines and the precision of the "
+      "listed pairs instead of the dictionary, unless -o is given" },
+    { "gold", 0, OPT_CHOICE(options, gold), "source|both",
+      "words that --eval asks: source: those with a vector; both: those with a translation that "
+      "has one too (MUSE)" },
+    { 0 }
+};
 static const struct opt_group groups[] = {
     { "Options", rows, &o },
     { "Map", map_rows, &o },
@@ -119,7 +143,7 @@ static struct sparse **load_contexts(const struct strs *files, const struct vect
     return m;
 }
 
-static int load_seeds(const struct vectors *src, const struct vectors *tgt, struct pairs *p)
+static int load_seeds(const struct vectors *src, const struct vectors *tgt, struct word_pairs *p)
 {
     if (o.in.map == INDUCE_NONE) return 0;
     if (o.seed_dict) {
@@ -138,18 +162,67 @@ static int load_seeds(const struct vectors *src, const struct vectors *tgt, stru
     return 0;
 }
 
-static int write_dictionary(const char *path, const struct vectors *src, const struct vectors *tgt, const struct csls_side *there, const struct csls_side *back)
+static int write_dictionary(const char *path, const struct vectors *src, const struct vectors *tgt,
+                            const struct csls_side *there, const struct csls_side *back)
 {
+    struct word_pairs p = { 0 };
     struct out *f = out_open(path);
     if (!f) return -1;
-    for (uint32_t i = 0; i < there->n; i++)
-        for (int j = 0; j < (o.mutual ? 1 : there->k); j++) {
-            size_t at = (size_t)i * (size_t)there->k + (size_t)j;
-            uint32_t t = there->index[at];
-            if (there->score[at] < o.min_score || (o.mutual && back->index[(size_t)t * (size_t)back->k] != i)) continue;
-            fprintf(out_stdio(f), "%s\t%s\t%.6f\n", vectors_word(src, i), vectors_word(tgt, t), (double)there->score[at]);
-        }
+    induced_list(there, back, o.mutual, o.min_score, &p);
+    for (size_t i = 0; i < p.n; i++)
+        fprintf(out_stdio(f), "%s\t%s\t%.6f\n", vectors_word(src, p.src[i]),
+                vectors_word(tgt, p.tgt[i]), (double)induced_score(there, p.src[i], p.tgt[i]));
+    word_pairs_free(&p);
     return out_commit(f);
+}
+
+static void print_hits(const struct dictionary_score *s)
+{
+    printf("words\t%llu\nasked\t%llu\nanswerable\t%llu\nmultiword\t%llu\ncoverage\t%.4f\n",
+           (unsigned long long)s->words, (unsigned long long)s->asked,
+           (unsigned long long)s->answerable, (unsigned long long)s->multiword, s->coverage);
+    printf("hit@1\t%.4f\nhit@5\t%.4f\nhit@10\t%.4f\nmap\t%.4f\n", s->hit1, s->hit5, s->hit10,
+           s->map);
+    if (!isnan(s->weighted1))
+        printf("weighted-hit@1\t%.4f\nweighted-hit@5\t%.4f\nweighted-hit@10\t%.4f\nweighted-map\t%"
+               ".4f\n",
+               s->weighted1, s->weighted5, s->weighted10, s->weighted_map);
+}
+
+/* The gold pairs' cosine beside that of random ones, and how many of the listed pairs are gold
+ * ones. */
+static int print_pairs(const struct gold *g, const struct vectors *src, const struct vectors *tgt,
+                       const struct induced *d)
+{
+    struct word_pairs gold = { 0 }, list = { 0 };
+    struct relation r;
+    gold_pairs(g, &gold);
+    induced_list(&d->src, &d->tgt, o.mutual, o.min_score, &list);
+    struct gold_precision p = gold_precision(g, &list);
+    int status = relation_cosines(src, tgt, &gold, &r);
+    if (status == 0) {
+        printf("gold-pairs\t%llu\ngold-cosine\t%.4f\nrandom-cosine\t%.4f\nabove-random\t%.4f\n",
+               (unsigned long long)r.pairs, r.cosine, r.random, r.above);
+        printf("exported\t%llu\njudged\t%llu\nprecision\t%.4f\n", (unsigned long long)p.pairs,
+               (unsigned long long)p.judged, p.judged ? (double)p.right / (double)p.judged : NAN);
+    }
+    word_pairs_free(&gold);
+    word_pairs_free(&list);
+    return status;
+}
+
+/* MUSE's criterion over the lists, whose neighbours are of the words' kinds. */
+static double listed_cosine(const struct vectors *src, const struct vectors *tgt,
+                            const struct induced *d)
+{
+    struct word_pairs best = { 0 };
+    struct relation r;
+    for (uint32_t i = 0; i < src->n && i < MUSE_WORDS; i++)
+        if (d->src.index[(size_t)i * (size_t)d->src.k] != UINT32_MAX)
+            word_pairs_add(&best, i, d->src.index[(size_t)i * (size_t)d->src.k]);
+    double mean = relation_cosines(src, tgt, &best, &r) < 0 ? NAN : r.cosine;
+    word_pairs_free(&best);
+    return mean;
 }
 
 static int evaluate(const struct gold *g, const struct vectors *src, const struct vectors *tgt, const struct induced *d)
@@ -159,28 +232,31 @@ static int evaluate(const struct gold *g, const struct vectors *src, const struc
     uint32_t *rank = mem_zero(g->n + 1, sizeof *rank);
     int r = 0;
     if (d->scores) gold_ranks_matrix(g, d->scores, tgt->n, rank);
-    else r = gold_ranks(g, src, tgt, o.in.method, o.in.K, rank);
-    if (r == 0) r = map_mean_cosine(src->x, src->n, tgt->x, tgt->n, src->dim, 10000, o.in.K, &mean);
+    else r = gold_ranks(g, src, tgt, o.in.kinds, o.in.method, o.in.K, rank);
+    if (r == 0 && o.in.kinds) mean = listed_cosine(src, tgt, d);
+    else if (r == 0)
+        r = map_mean_cosine(src->x, src->n, tgt->x, tgt->n, src->dim, MUSE_WORDS, o.in.K, &mean);
     if (r == 0) {
         gold_score(g, rank, src, &s);
-        printf("words\t%llu\nasked\t%llu\nmultiword\t%llu\ncoverage\t%.4f\n", (unsigned long long)s.words, (unsigned long long)s.asked,
-               (unsigned long long)s.multiword, s.coverage);
-        printf("hit@1\t%.4f\nhit@5\t%.4f\nhit@10\t%.4f\nmap\t%.4f\n", s.hit1, s.hit5, s.hit10, s.map);
-        if (!isnan(s.weighted1))
-            printf("weighted-hit@1\t%.4f\nweighted-hit@5\t%.4f\nweighted-hit@10\t%.4f\nweighted-map\t%.4f\n", s.weighted1, s.weighted5, s.weighted10, s.weighted_map);
+        print_hits(&s);
         printf("mean-cosine\t%.4f\n", mean);
+        r = print_pairs(g, src, tgt, d);
     }
     free(rank);
     return r;
 }
 
-static int work(struct vectors *src, struct vectors *tgt, struct pairs *seeds, struct gold *gold, struct induced *d)
+static int work(struct vectors *src, struct vectors *tgt, struct word_pairs *seeds, struct kinds *kinds,
+                struct gold *gold, struct induced *d)
 {
     if (load_counts(src, o.src_counts, &o.src_cooc) < 0 || load_counts(tgt, o.tgt_counts, &o.tgt_cooc) < 0) return -1;
     if (o.specific && vectors_specific(src, tgt, (uint64_t)o.specific) < 0) return -1;
+    if (o.initial && kinds_make(kinds, src, tgt, o.initial) < 0) return -1;
+    o.in.kinds = o.initial ? kinds : NULL;
     o.in.blocks = o.src_cooc.n;
     if (!(o.in.src = load_contexts(&o.src_cooc, src)) || !(o.in.tgt = load_contexts(&o.tgt_cooc, tgt))) return -1;
-    if (o.eval && gold_read(o.eval, src, tgt, gold) < 0) return -1;       /* before anything long, and before any output */
+    if (o.eval && gold_read(o.eval, src, tgt, (enum gold_rule)o.gold, gold) < 0)
+        return -1; /* before anything long, and before any output */
     if (load_seeds(src, tgt, seeds) < 0 || induce(src, tgt, seeds, &o.in, d) < 0) return -1;
     if ((!o.eval || o.out) && write_dictionary(o.out, src, tgt, &d->src, &d->tgt) < 0) return -1;
     if (o.reverse && write_dictionary(o.reverse, tgt, src, &d->tgt, &d->src) < 0) return -1;
@@ -191,8 +267,9 @@ static int work(struct vectors *src, struct vectors *tgt, struct pairs *seeds, s
 
 static int run(void)
 {
-    struct pairs seeds = { 0 };
+    struct word_pairs seeds = { 0 };
     struct induced d = { 0 };
+    struct kinds kinds = { 0 };
     struct gold gold = { 0 };
     o.in.map = (enum induce_map)o.map;
     o.in.method = (enum csls_method)o.method;
@@ -201,12 +278,13 @@ static int run(void)
     o.in.note = tell;
     if (!prog_given("normalize")) o.in.normalize = o.map ? "unit,center,unit" : "unit";
     struct vectors *src = load(o.src), *tgt = src ? load(o.tgt) : NULL;
-    int rc = tgt ? work(src, tgt, &seeds, &gold, &d) : -1;
+    int rc = tgt ? work(src, tgt, &seeds, &kinds, &gold, &d) : -1;
     free_contexts(o.in.src);
     free_contexts(o.in.tgt);
     gold_free(&gold);
+    kinds_free(&kinds);
     induced_free(&d);
-    pairs_free(&seeds);
+    word_pairs_free(&seeds);
     vectors_free(src);
     vectors_free(tgt);
     return rc;
@@ -225,5 +303,8 @@ int main(int argc, char **argv)
     if (o.src_cooc.n != o.tgt_cooc.n) return prog_usage("%d times --src-cooc, but %d times --tgt-cooc; files pair up in order", o.src_cooc.n, o.tgt_cooc.n);
     if (o.in.frequency != 0 && !o.src_cooc.n && (!o.src_counts || !o.tgt_counts))
         return prog_usage("--frequency needs the counts of both languages; give --src-counts and --tgt-counts");
+    if (o.initial && (o.map || o.src_cooc.n || o.in.spelling != 0 || o.in.frequency != 0))
+        return prog_usage(
+            "--initial goes with --map none, without --src-cooc, --spelling and --frequency");
     return run() < 0 ? prog_fail() : prog_end();
 }

@@ -1,5 +1,6 @@
 /* embed: vectors, from a model or from co-occurrence counts.
  *   --model DIR                         the token embedding table
+ *   --model DIR --layer N --alone       hidden states of tokens, each by itself
  *   --model DIR --words VOCAB           words: means of their sub-words' embeddings
  *   --model DIR --layer N --text FILE   hidden states: of tokens (means over occurrences) or of sentences
  *   --from-cooc x.cooc                  PPMI and SVD */
@@ -23,22 +24,38 @@ static struct options {
     struct kern_options k;
     int layer, of, pool, tokens;
     enum vectors_format format;
-    bool replace, raw;
+    bool replace, raw, alone;
     struct contexts_options c;
 } o = { .tokens = 4000 };
 
 static const struct opt model_rows[] = {
     { "model", 'm', OPT_STR(options, model), "DIR", "folder of a model or a run" },
-    { "words", 'w', OPT_STR(options, words), "FILE", "only these words (a vocabulary): each the mean of its sub-words' embeddings or, with --of words, of its states in the text" },
-    { "text", 't', OPT_STR(options, text), "FILE", "text of BPE tokens whose hidden states are wanted; - is standard input" },
-    { "layer", 0, OPT_INT(options, layer), "N", "of the text's states: 0 what enters the first layer, -1 the last; without --text the embedding table", .min = -1, .max = 1000 },
+    { "words", 'w', OPT_STR(options, words), "FILE",
+      "only these words (a vocabulary): each the mean of its sub-words' embeddings or, with --of "
+      "words, of its states in the text" },
+    { "text", 't', OPT_STR(options, text), "FILE",
+      "text of BPE tokens whose hidden states are wanted; - is standard input" },
+    { "layer", 0, OPT_INT(options, layer), "N",
+      "of the text's states: 0 what enters the first layer, -1 the last; without --text the "
+      "embedding table",
+      .min = -1, .max = 1000 },
     { "lang", 'l', OPT_STR(options, lang), "LANG", "the text's language" },
-    { "of", 0, OPT_CHOICE(options, of), "tokens|words|sentences", "of the text: each token of the vocabulary or each word, BPE undone (means over occurrences), or each line" },
-    { "pool", 0, OPT_CHOICE(options, pool), "mean|first", "a sentence's vector: the mean of its states, or that of <s>" },
+    { "of", 0, OPT_CHOICE(options, of), "tokens|words|sentences",
+      "of the text: each token of the vocabulary or each word, BPE undone (means over "
+      "occurrences), or each line" },
+    { "alone", 0, OPT_FLAG(options, alone), "",
+      "without --text: the state of each token of the vocabulary in a sentence of its own, <s> "
+      "token </s>" },
+    { "pool", 0, OPT_CHOICE(options, pool), "mean|first",
+      "a sentence's vector: the mean of its states, or that of <s>" },
     { "tokens", 0, OPT_INT(options, tokens), "N", "tokens in a batch", .min = 1, .max = 1e7 },
-    { "raw", 0, OPT_FLAG(options, raw), "", "the text is plain text, tokenised and cut as the folder says (its files tokenizer and codes)" },
-    { "replace-invalid", 0, OPT_FLAG(options, replace), "", "replace what is not UTF-8 instead of refusing it" },
-    { 0 } };
+    { "raw", 0, OPT_FLAG(options, raw), "",
+      "the text is plain text, tokenised and cut as the folder says (its files tokenizer and "
+      "codes)" },
+    { "replace-invalid", 0, OPT_FLAG(options, replace), "",
+      "replace what is not UTF-8 instead of refusing it" },
+    { 0 }
+};
 static const struct opt count_rows[] = {
     { "from-cooc", 0, OPT_LIST(options, from_cooc), "FILE", "vectors of the words counted in this .cooc file: PPMI and SVD. Again for further windows or sides over the same vocabulary" },
     { "dim", 'd', OPT_INT(options, c.dim), "N", "dimensions", .min = 1, .max = 4096 },
@@ -128,8 +145,12 @@ static int from_model(void)
     if (o.raw && !(e.plain = plain = plain_open(dir, o.lang))) goto done;
     /* The table and means of its rows are as wide as the table, states as wide as the layers. */
     if (!(out = vectors_stream_open(o.out, o.format,
-                                    o.text ? m.c.dim : model_embed_dim(&m.c)))) goto done;
-    rc = o.text ? of_text(&e, out) : o.words ? of_words(&e, dir, out) : embed_table(&e, out);
+                                    o.text || o.alone ? m.c.dim : model_embed_dim(&m.c))))
+        goto done;
+    rc = o.text    ? of_text(&e, out)
+         : o.alone ? embed_alone(&e, out)
+         : o.words ? of_words(&e, dir, out)
+                   : embed_table(&e, out);
 done:
     plain_close(plain);
     if (t.k) tape_free(&t);
@@ -148,8 +169,14 @@ int main(int argc, char **argv)
     if (status >= 0) return status;
     if (args.n || !o.from_cooc.n == !o.model) return prog_usage("want --model DIR or --from-cooc FILE, and no other argument");
     if (o.words && o.text && o.of != WORDS) return prog_usage("--words and --text go together only with --of words");
-    if (o.layer && !o.text) return prog_usage("--layer %d wants --text; without it the embedding table is meant", o.layer);
-    if (o.raw && !o.text) return prog_usage("--raw wants --text");
-    if (o.text && !o.lang) return prog_usage("--text wants --lang");
+    if (o.alone && (o.text || o.words || o.of != TOKENS || !o.lang))
+        return prog_usage(
+            "--alone is of tokens: it needs --lang, and takes no --text, --words or --of");
+    if (o.layer && !o.text && !o.alone)
+        return prog_usage(
+            "--layer %d needs --text or --alone; without them the embedding table is meant",
+            o.layer);
+    if (o.raw && !o.text) return prog_usage("--raw needs --text");
+    if (o.text && !o.lang) return prog_usage("--text needs --lang");
     return (o.model ? from_model() : from_cooc()) < 0 ? prog_fail() : prog_end();
 }

@@ -327,7 +327,7 @@ static int write_plane(const struct plane *p, struct vectors *const *set)
 
 static void tick(void *ctx, int iteration) { progress_at(ctx, (uint64_t)iteration, NULL); }
 
-static int read_pairs(struct vectors *const *set, struct pairs *p)
+static int read_pairs(struct vectors *const *set, struct word_pairs *p)
 {
     struct dictionary_report r;
     if (dictionary_read(o.dict, set[0], set[1], p, &r) < 0) return -1;
@@ -343,7 +343,7 @@ static int plane(const struct args *a)
     struct vectors *set[MOST_SETS] = { 0 };
     char *label[MOST_SETS] = { 0 };
     struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
-    struct pairs pairs = { 0 };
+    struct word_pairs pairs = { 0 };
     struct plane p = { 0 };
     size_t points = 0, size;
     char *bytes;
@@ -372,7 +372,7 @@ static int plane(const struct args *a)
     if (status == 0) status = plane_draw(&p, set, o.title, o.names, o.width, o.height, want_png(), &bytes, &size);
     if (status == 0) status = write_picture(bytes, size);
     plane_free(&p);
-    pairs_free(&pairs);
+    word_pairs_free(&pairs);
     for (int i = 0; i < n; i++) { vectors_free(set[i]); free(label[i]); }
     return status;
 }

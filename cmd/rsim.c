@@ -8,40 +8,60 @@
 #include "lib/space/dictionary.h"
 #include "lib/space/relation.h"
 
-static struct options { struct strs src, tgt; const char *dict; int max_vocab; } o;
+static struct options { struct strs src, tgt; const char *dict; int max_vocab; bool one_to_one; } o;
 
 static const struct opt rows[] = {
-    { "src", 's', OPT_LIST(options, src), "FILE", "vectors of the source language; again for each further layer" },
+    { "src", 's', OPT_LIST(options, src), "FILE",
+      "vectors of the source language; again for each further layer" },
     { "tgt", 't', OPT_LIST(options, tgt), "FILE", "vectors of the target language, as often" },
     { "dict", 'd', OPT_STR(options, dict), "FILE", "translation pairs, source<TAB>target a line" },
-    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all", .min = 0, .max = 1e9 },
-    { 0 } };
+    { "one-to-one", 0, OPT_FLAG(options, one_to_one), NULL,
+      "of the pairs, in their order, keep those neither of whose words stands in a pair kept "
+      "before" },
+    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all",
+      .min = 0, .max = 1e9 },
+    { 0 }
+};
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "rsim", "--src A.vec --tgt B.vec --dict pairs.tsv",
-    "Measures how alike two spaces of vectors are over translation pairs.", "Prints a line of column names, then for each --src/--tgt: layer (from 0), pairs, rsim, mean cosine, and the shares of pairs\n"
-    "whose translation is the nearest neighbour, source to target and back; then half of the 95% interval of each.\n"
+static const struct prog prog = {
+    "rsim", "--src A.vec --tgt B.vec --dict pairs.tsv",
+    "Measures how alike two spaces of vectors are over translation pairs.",
+    "Prints a line of column names, then for each --src/--tgt: layer (from 0), pairs, rsim, mean "
+    "cosine, and the shares of pairs\n"
+    "whose translation is the nearest neighbour, source to target and back; half of the 95% "
+    "interval of each; and the mean\n"
+    "cosine of all pairs of words that are not translations, how far the translations' is above "
+    "it, half of its interval.\n"
     "plot rsim draws it.\n",
-    .part = { &kern_part, &csls_part } };
+    .part = { &kern_part, &csls_part }
+};
 
 static int layer(int i)
 {
     struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
     struct dictionary_report report;
-    struct pairs p = { 0 };
+    struct word_pairs p = { 0 };
     struct relation r;
     struct vectors *src = vectors_load(o.src.v[i], &vo, msg_note), *tgt = src ? vectors_load(o.tgt.v[i], &vo, msg_note) : NULL;
     int status = tgt ? dictionary_read(o.dict, src, tgt, &p, &report) : -1;
+    size_t other = status == 0 && o.one_to_one ? word_pairs_one_to_one(&p, src->n, tgt->n) : 0;
     if (status == 0 && p.n < 3)
-        status = err_set("%s: %zu pairs have vectors on both sides, in %s and %s; RSIM wants 3 or more", o.dict, p.n, o.src.v[i], o.tgt.v[i]);
+        status = err_set(
+            "%s: %zu pairs have vectors on both sides, in %s and %s; RSIM needs 3 or more", o.dict,
+            p.n, o.src.v[i], o.tgt.v[i]);
     if (status == 0) status = relation_measure(src, tgt, &p, &r);
     if (status == 0) {
-        msg_note("layer %d: of %llu lines, left out %llu with several words, %llu with a word without a vector, %llu that were there before", i,
-                  (unsigned long long)report.lines, (unsigned long long)report.multiword, (unsigned long long)report.unknown, (unsigned long long)report.repeated);
-        printf("%d\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n", i, (unsigned long long)r.pairs, r.rsim, r.cosine, r.forward, r.backward, r.rsim_ci, r.cosine_ci,
-               r.forward_ci, r.backward_ci);
+        msg_note(
+            "layer %d: of %llu lines, left out %llu with several words, %llu with a word without "
+            "a vector, %llu that were there before, %zu with a word of an earlier pair",
+            i, (unsigned long long)report.lines, (unsigned long long)report.multiword,
+            (unsigned long long)report.unknown, (unsigned long long)report.repeated, other);
+        printf("%d\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n", i,
+               (unsigned long long)r.pairs, r.rsim, r.cosine, r.forward, r.backward, r.rsim_ci,
+               r.cosine_ci, r.forward_ci, r.backward_ci, r.random, r.above, r.above_ci);
     }
-    pairs_free(&p);
+    word_pairs_free(&p);
     vectors_free(src);
     vectors_free(tgt);
     return status;
@@ -54,7 +74,9 @@ int main(int argc, char **argv)
     if (status >= 0) return status;
     if (args.n || !o.src.n || o.src.n != o.tgt.n || !o.dict) return prog_usage("want --src and --tgt as often as one another, and --dict FILE");
     for (int i = 0; i < o.src.n; i++) {
-        if (i == 0) puts("layer\tpairs\trsim\tcosine\talign-to\talign-back\trsim-ci\tcosine-ci\talign-to-ci\talign-back-ci");
+        if (i == 0)
+            puts("layer\tpairs\trsim\tcosine\talign-to\talign-back\trsim-ci\tcosine-ci\talign-to-"
+                 "ci\talign-back-ci\trandom\tabove-random\tabove-random-ci");
         if (layer(i) < 0) return prog_fail();
     }
     return prog_end();

@@ -7,15 +7,31 @@
 #include "common/text.h"
 #include "lib/bpe/words.h"
 
-static struct options { const char *out, *input; int64_t min_count, most; bool replace; } o;
+static struct options {
+    const char *out, *input, *initial;
+    int64_t min_count, most;
+    bool replace, whole;
+} o;
 
 static const struct opt rows[] = {
-    { "min-count", 0, OPT_I64(options, min_count), "N", "leave out tokens with fewer occurrences", .min = 0, .max = 9e18 },
-    { "max-size", 0, OPT_I64(options, most), "N", "write at most N tokens (default: all)", .min = 0, .max = 9e18 },
-    { "input", 'i', OPT_STR(options, input), "FILE", "read this (default: the arguments, or standard input)" },
-    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
-    { "replace-invalid", 0, OPT_FLAG(options, replace), NULL, "make U+FFFD of what is not UTF-8 (default: an error)" },
-    { 0 } };
+    { "min-count", 0, OPT_I64(options, min_count), "N", "leave out tokens with fewer occurrences",
+      .min = 0, .max = 9e18 },
+    { "max-size", 0, OPT_I64(options, most), "N", "write at most N tokens (default: all)",
+      .min = 0, .max = 9e18 },
+    { "whole-words", 0, OPT_FLAG(options, whole), NULL,
+      "count a token only where it is a whole word: neither it nor the token before it ends in "
+      "@@" },
+    { "initial", 0, OPT_STR(options, initial), "MARK",
+      "with --whole-words: words begin with MARK (SentencePiece: \"\u2581\"), and no piece ends "
+      "in @@" },
+    { "input", 'i', OPT_STR(options, input), "FILE",
+      "read this (default: the arguments, or standard input)" },
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "write here, atomically (default: standard output)" },
+    { "replace-invalid", 0, OPT_FLAG(options, replace), NULL,
+      "make U+FFFD of what is not UTF-8 (default: an error)" },
+    { 0 }
+};
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "vocab-count", "[options] [FILE...] > vocab",
@@ -28,6 +44,7 @@ static int run(const struct args *args)
 {
     struct words *w = words_new(prog_threads());
     struct word *v = NULL;
+    if (o.whole) words_whole(w, o.initial ? NULL : "@@", o.initial);
     size_t n = 0;
     int rc = 0;
     for (int i = 0; i < (args->n ? args->n : 1) && rc == 0; i++) {
@@ -58,5 +75,7 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (o.input && args.n) return prog_usage("files are given both with --input and as arguments");
+    if (o.initial && (!o.whole || !*o.initial))
+        return prog_usage("--initial MARK needs --whole-words, and a MARK that is not empty");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

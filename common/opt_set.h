@@ -1,5 +1,5 @@
 /* What prog.c needs of options beside their rows: the options of the running program, what was given of them, the
- * readers and writers of their values (opt.c), of configuration files (opt_config.c) and of --help (opt_help.c). */
+ * readers and writers of their values (opt_set.c), of configuration files (opt_config.c) and of --help (opt_help.c). */
 #ifndef COMMON_OPT_SET_H
 #define COMMON_OPT_SET_H
 #include "common/opt.h"

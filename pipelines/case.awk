@@ -1,5 +1,6 @@
-# case.awk CORPUS -: puts case markers (tokenize --case-marker) into lower-cased text, as a simple truecaser does: a word
-# gets the marker it has most often in CORPUS inside sentences, and a sentence's first word is capitalised.
+# case.awk CORPUS -: puts case markers (tokenize --case-marker) into lower-cased text, as a simple
+# truecaser does: a word gets the marker it has most often in CORPUS inside sentences, and a
+# sentence's first word is capitalised.
 BEGIN { cap = "⇧" }
 FNR == NR {
     start = 1; mark = ""

@@ -15,7 +15,7 @@ struct table { struct slot *slot; uint32_t mask, n; char *arena; size_t used, ca
 
 /* Each thread counts into tables of its own, one for each part of the range of hash values; in the end a part's tables
  * are added up, independently of the other parts. */
-struct words { int threads; struct table (*of)[PARTS]; };
+struct words { int threads; struct table (*of)[PARTS]; const char *joint, *start; };
 
 struct words *words_new(int threads)
 {
@@ -168,6 +168,43 @@ static int count_span(const struct job *j, const struct block *b, struct table *
     return count_some(j, b, part, token, k);
 }
 
+static bool ends_in(const char *s, size_t n, const char *end)
+{
+    size_t k = strlen(end);
+    return n >= k && !memcmp(s + n - k, end, k);
+}
+
+static bool begins_with(const char *s, size_t n, const char *start)
+{
+    size_t k = strlen(start);
+    return n >= k && !memcmp(s, start, k);
+}
+
+/* The next token of a line, which ends at `end`; NULL: there is none. */
+static const char *next_token(const char *s, const char *end, size_t *n)
+{
+    while (s < end && *s == ' ') s++;
+    *n = s < end ? word_end(s, (size_t)(end - s)) : 0;
+    return *n ? s : NULL;
+}
+
+/* The tokens of one line that are whole words. */
+static int count_whole(const struct job *j, const struct block *b, struct table *part,
+                       const char *s, const char *end)
+{
+    const char *joint = j->w->joint, *start = j->w->start;
+    bool open = false;
+    size_t n, m;
+    for (const char *next, *t = next_token(s, end, &n); t; t = next, n = m) {
+        next = next_token(t + n, end, &m);
+        bool whole = joint ? !open && !ends_in(t, n, joint)
+                           : begins_with(t, n, start) && (!next || begins_with(next, m, start));
+        open = joint && ends_in(t, n, joint);
+        if (whole && count_span(j, b, part, t, t + n) < 0) return -1;
+    }
+    return 0;
+}
+
 static bool around(char c) { return c == ' ' || c == '\r'; }
 
 static int count_block(void *ctx, void *item, int thread)
@@ -176,15 +213,23 @@ static int count_block(void *ctx, void *item, int thread)
     struct block *b = item;
     struct table *part = j->w->of[thread];
     const char *s = b->text, *end = s + b->n;
-    if (!(j->flags & WORDS_STRIP_CR) || !memchr(s, '\r', b->n)) return count_span(j, b, part, s, end);
+    bool whole = j->w->joint || j->w->start,
+         strip = (j->flags & WORDS_STRIP_CR) && memchr(s, '\r', b->n);
+    if (!whole && !strip) return count_span(j, b, part, s, end);
     while (s < end) {
         const char *nl = memchr(s, '\n', (size_t)(end - s)), *to = nl ? nl : end, *after = to + 1;
-        while (s < to && around(*s)) s++;
-        while (to > s && around(to[-1])) to--;
-        if (count_span(j, b, part, s, to) < 0) return -1;
+        while (strip && s < to && around(*s)) s++;
+        while (strip && to > s && around(to[-1])) to--;
+        if ((whole ? count_whole : count_span)(j, b, part, s, to) < 0) return -1;
         s = after;
     }
     return 0;
+}
+
+void words_whole(struct words *w, const char *joint, const char *start)
+{
+    w->joint = joint;
+    w->start = start;
 }
 
 int words_read(struct words *w, struct text *in, int flags)

@@ -12,6 +12,12 @@ void words_free(struct words *w);
 enum words_flags {
     WORDS_STRIP_CR = 1,      /* "\r" at the ends of lines, spaces among them or not, is no part of a word (subword-nmt) */
 };
+/* From now on words_read adds only tokens that are a whole word where they stand. joint: what
+ * pieces end in that another follows ("@@": a token does not end so, and neither does the one
+ * before it); or, if it is NULL, start: what pieces begin with that begin a word ("▁": a token
+ * begins so, and so does the one after it, or none is). Both outlive w. */
+void words_whole(struct words *w, const char *joint, const char *start);
+
 /* Adds the words of a text (opened with TEXT_RAW or TEXT_UTF8), those between spaces and newlines. -1 with file, line
  * and byte where it is not UTF-8 or has a NUL byte. */
 int words_read(struct words *w, struct text *in, int flags);

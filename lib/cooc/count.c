@@ -27,15 +27,15 @@ struct counter {
     struct cooc_writer *w;
     struct row_sum *sum;                  /* [threads] */
     struct worker {
-        struct segment *seg;
+        struct cooc_segment *seg;
         uint64_t sentences, tokens, skipped, unknown;
     } *worker;                            /* [threads + 1] */
     bool mid_line;                        /* the last worker, the reader's own, is within a line of several pieces */
     uint64_t *word_count;
 
     pthread_mutex_t lock;                 /* of what follows */
-    struct segment *spare;                /* free to be filled */
-    struct segment **full; size_t fulls, fulls_cap;
+    struct cooc_segment *spare;                /* free to be filled */
+    struct cooc_segment **full; size_t fulls, fulls_cap;
     size_t in_use;
     struct piece *pieces;                 /* free to be filled */
 
@@ -51,21 +51,21 @@ struct counter {
 
 /* --- text to segments ------------------------------------------------------------------------------------ */
 
-static struct segment *take_segment(struct counter *c)
+static struct cooc_segment *take_segment(struct counter *c)
 {
     pthread_mutex_lock(&c->lock);
-    struct segment *s = c->spare;
+    struct cooc_segment *s = c->spare;
     if (s) c->spare = s->next;
     c->in_use++;
     pthread_mutex_unlock(&c->lock);
-    if (!s) return segment_new(c->plan.segment_tokens, c->vocab->n, c->o->scheme.window);
-    segment_clear(s);
+    if (!s) return cooc_segment_new(c->plan.segment_tokens, c->vocab->n, c->o->scheme.window);
+    cooc_segment_clear(s);
     return s;
 }
 
-static void give_segment(struct counter *c, struct segment *s)
+static void give_segment(struct counter *c, struct cooc_segment *s)
 {
-    segment_sort(s);
+    cooc_segment_sort(s);
     pthread_mutex_lock(&c->lock);
     for (uint32_t id = VOCAB_SPECIALS; id < s->ids; id++) c->word_count[id] += s->start[id + 1] - s->start[id];
     mem_room(&c->full, &c->fulls_cap, c->fulls + 1, sizeof *c->full);
@@ -76,10 +76,10 @@ static void give_segment(struct counter *c, struct segment *s)
 /* The segment has no room: the next one goes on where it ends. */
 static int next_segment(struct counter *c, struct worker *w)
 {
-    struct segment *s = take_segment(c);
+    struct cooc_segment *s = take_segment(c);
     if (!s) return -1;
     if (w->seg) {
-        segment_carry(w->seg, s);
+        cooc_segment_carry(w->seg, s);
         give_segment(c, w->seg);
     }
     w->seg = s;
@@ -88,8 +88,8 @@ static int next_segment(struct counter *c, struct worker *w)
 
 static inline int put_id(struct counter *c, struct worker *w, uint32_t id)
 {
-    if (segment_room(w->seg) == 0 && next_segment(c, w) < 0) return -1;
-    segment_put(w->seg, id);
+    if (cooc_segment_room(w->seg) == 0 && next_segment(c, w) < 0) return -1;
+    cooc_segment_put(w->seg, id);
     return 0;
 }
 
@@ -200,7 +200,7 @@ static int finish_worker(void *ctx, size_t i, int thread)
 static int make_segments(void *ctx, uint32_t group, int thread, struct groups *g, struct blocks *b)
 {
     struct counter *c = ctx;
-    return segments_make((const struct segment *const *)c->full, c->fulls, &c->o->scheme, group, c->vocab->n, &c->sum[thread], g, b);
+    return segments_make((const struct cooc_segment *const *)c->full, c->fulls, &c->o->scheme, group, c->vocab->n, &c->sum[thread], g, b);
 }
 
 static int make_runs(void *ctx, uint32_t group, int thread, struct groups *g, struct blocks *b)
@@ -246,8 +246,8 @@ static void release_segments(struct counter *c, bool all)
     c->in_use -= c->fulls;
     c->fulls = 0;
     while (all && c->spare) {
-        struct segment *next = c->spare->next;
-        segment_free(c->spare);
+        struct cooc_segment *next = c->spare->next;
+        cooc_segment_free(c->spare);
         c->spare = next;
     }
 }
@@ -326,7 +326,7 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
         t.tokens += c->worker[i].tokens;
         t.unknown += c->worker[i].unknown;
         c->report.skipped += c->worker[i].skipped;
-        if (c->worker[i].seg) segment_free(c->worker[i].seg);
+        if (c->worker[i].seg) cooc_segment_free(c->worker[i].seg);
         c->worker[i].seg = NULL;
     }
     release_segments(c, true);

@@ -41,7 +41,7 @@ int plan_make(struct plan *p, const struct cooc_count_opts *o, uint32_t ids, uin
     size_t fixed = resident() + 3 * M + o->memory / WORDS_SHARE + (size_t)window     /* text input, libraries, stacks, the allocator */
                  + threads * row_sum_bytes(ids) + (size_t)ids * 8 + pieces * (p->piece + 320 * K) + depth * per_group
                  + threads * 4 * p->frame;
-    size_t least = segment_bytes(32 * K + 4 * o->scheme.window, ids, o->scheme.window);
+    size_t least = cooc_segment_bytes(32 * K + 4 * o->scheme.window, ids, o->scheme.window);
     size_t spare = threads + 2;                                         /* partly filled ones */
     size_t need = fixed + (spare + 2) * (least + 2 * p->piece * 8);
     if (need > o->memory)
@@ -50,13 +50,13 @@ int plan_make(struct plan *p, const struct cooc_count_opts *o, uint32_t ids, uin
     size_t room = o->memory - fixed;
     /* A segment has an entry an id: make it long enough that tokens outweigh them, and short enough to have several. */
     size_t tokens = clamp((size_t)4 * ids, 1 * M, 64 * M), most = room / (4 * (spare + 2));
-    if (segment_bytes((uint32_t)tokens, ids, o->scheme.window) > most)
+    if (cooc_segment_bytes((uint32_t)tokens, ids, o->scheme.window) > most)
         tokens = most > least ? (most - (least - 8 * 32 * K)) / 8 : 32 * K;
     tokens = clamp(tokens, 32 * K, 64 * M);
     /* Unless the text is small: then threads share it. */
     if (text && text / threads / 4 < tokens) tokens = clamp(text / threads / 4, 32 * K, tokens);
     p->segment_tokens = (uint32_t)tokens + 4 * o->scheme.window;
-    size_t each = segment_bytes(p->segment_tokens, ids, o->scheme.window);
+    size_t each = cooc_segment_bytes(p->segment_tokens, ids, o->scheme.window);
     /* A piece of n bytes has at most n tokens and ends of sentences. */
     size_t under_way = spare + (pieces * p->piece + tokens - 1) / tokens;
     size_t segments = room / each;

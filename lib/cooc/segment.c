@@ -9,14 +9,14 @@ enum { AHEAD = 12 };
 
 static size_t words_of(size_t cap, size_t ids, size_t window) { return (cap + window + 1) + (ids + 1) + (cap + window + AHEAD + 1); }
 
-size_t segment_bytes(uint32_t cap, uint32_t ids, uint32_t window)
+size_t cooc_segment_bytes(uint32_t cap, uint32_t ids, uint32_t window)
 {
-    return sizeof(struct segment) + 4 * words_of(cap, ids, window) + 4096;
+    return sizeof(struct cooc_segment) + 4 * words_of(cap, ids, window) + 4096;
 }
 
-struct segment *segment_new(uint32_t cap, uint32_t ids, uint32_t window)
+struct cooc_segment *cooc_segment_new(uint32_t cap, uint32_t ids, uint32_t window)
 {
-    struct segment *s = mem_zero(1, sizeof *s);
+    struct cooc_segment *s = mem_zero(1, sizeof *s);
     s->bytes = 4 * words_of(cap, ids, window);
     s->id = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (s->id == MAP_FAILED) {
@@ -29,18 +29,18 @@ struct segment *segment_new(uint32_t cap, uint32_t ids, uint32_t window)
     s->cap = cap;
     s->ids = ids;
     s->window = window;
-    segment_clear(s);
+    cooc_segment_clear(s);
     return s;
 }
 
-void segment_free(struct segment *s)
+void cooc_segment_free(struct cooc_segment *s)
 {
     if (!s) return;
     munmap(s->id, s->bytes);
     free(s);
 }
 
-void segment_clear(struct segment *s)
+void cooc_segment_clear(struct cooc_segment *s)
 {
     s->n = 1;
     s->id[0] = SEG_END;
@@ -48,19 +48,19 @@ void segment_clear(struct segment *s)
     s->own_end = UINT32_MAX;
 }
 
-void segment_carry(struct segment *s, struct segment *next)
+void cooc_segment_carry(struct cooc_segment *s, struct cooc_segment *next)
 {
     uint32_t w = s->window;
     s->own_end = s->n - w;
     uint32_t from = s->own_end > w ? s->own_end - w : 1;
-    segment_clear(next);
+    cooc_segment_clear(next);
     uint32_t n = s->n - from;
     memcpy(next->id + 1, s->id + from, n * sizeof *s->id);
     next->n = 1 + n;
     next->owned = 1 + (s->own_end - from);
 }
 
-void segment_sort(struct segment *s)
+void cooc_segment_sort(struct cooc_segment *s)
 {
     s->id[s->n] = SEG_END;      /* s->n <= cap + window */
     uint32_t end = s->own_end < s->n ? s->own_end : s->n, *start = s->start, sum = 0;
@@ -90,7 +90,7 @@ void segment_sort(struct segment *s)
     } while (0)
 
 #define ROW(NAME, LEFT, RIGHT, WINDOW) \
-static void NAME(const struct segment *s, uint32_t row, uint32_t least, uint32_t window, const uint64_t *weight, struct row_sum *r) \
+static void NAME(const struct cooc_segment *s, uint32_t row, uint32_t least, uint32_t window, const uint64_t *weight, struct row_sum *r) \
 { \
     uint64_t *sum = r->sum; \
     uint32_t *touched = r->touched, n = r->n, trash = r->ids; \
@@ -117,7 +117,7 @@ ROW(both_n, 1, 1, window)
 ROW(left_n, 1, 0, window)
 ROW(right_n, 0, 1, window)
 
-int segments_make(const struct segment *const *s, size_t n, const struct cooc_scheme *scheme, uint32_t group, uint32_t ids,
+int segments_make(const struct cooc_segment *const *s, size_t n, const struct cooc_scheme *scheme, uint32_t group, uint32_t ids,
                   struct row_sum *r, struct groups *g, struct blocks *b)
 {
     uint64_t last = group_first(group + 1);

@@ -7,8 +7,8 @@
 
 enum { SEG_END = VOCAB_BOS, SEG_GAP = VOCAB_UNK };      /* what stands between sentences, and in an unknown word's place */
 
-struct segment {
-    struct segment *next;
+struct cooc_segment {
+    struct cooc_segment *next;
     uint32_t ids, cap, window;
     uint32_t n;                  /* places filled */
     uint32_t owned;              /* places [owned, own_end) are counted; those around them are context only, */
@@ -18,20 +18,20 @@ struct segment {
     uint32_t *place;             /* [cap + window + a few] */
     size_t bytes;
 };
-size_t segment_bytes(uint32_t cap, uint32_t ids, uint32_t window);
-struct segment *segment_new(uint32_t cap, uint32_t ids, uint32_t window);     /* NULL with a message */
-void segment_free(struct segment *s);
-void segment_clear(struct segment *s);
+size_t cooc_segment_bytes(uint32_t cap, uint32_t ids, uint32_t window);
+struct cooc_segment *cooc_segment_new(uint32_t cap, uint32_t ids, uint32_t window);     /* NULL with a message */
+void cooc_segment_free(struct cooc_segment *s);
+void cooc_segment_clear(struct cooc_segment *s);
 /* s is full (no room): begins `next` with the context both need. cap is to be above 2 window. */
-void segment_carry(struct segment *s, struct segment *next);
-void segment_sort(struct segment *s);      /* fills start and place */
+void cooc_segment_carry(struct cooc_segment *s, struct cooc_segment *next);
+void cooc_segment_sort(struct cooc_segment *s);      /* fills start and place */
 
-static inline void segment_put(struct segment *s, uint32_t id) { s->id[s->n++] = id; }
+static inline void cooc_segment_put(struct cooc_segment *s, uint32_t id) { s->id[s->n++] = id; }
 /* Places for tokens that may still be put. */
-static inline uint32_t segment_room(const struct segment *s) { return s->cap + s->window - s->n; }
+static inline uint32_t cooc_segment_room(const struct cooc_segment *s) { return s->cap + s->window - s->n; }
 
 /* For struct groups' make: the rows of one group over a list of sorted segments. */
-int segments_make(const struct segment *const *s, size_t n, const struct cooc_scheme *scheme, uint32_t group, uint32_t ids,
+int segments_make(const struct cooc_segment *const *s, size_t n, const struct cooc_scheme *scheme, uint32_t group, uint32_t ids,
                   struct row_sum *r, struct groups *g, struct blocks *b);
 
 #endif

@@ -150,6 +150,25 @@ int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *
     return rc;
 }
 
+int embed_alone(const struct embed *e, struct vectors_stream *o)
+{
+    size_t D = (size_t)e->m->c.dim;
+    struct batch b = { 0 };
+    int rc = vectors_stream_rows(o, e->vocab->n - VOCAB_SPECIALS);
+    for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; ) {
+        uint32_t first = v;
+        batch_clear(&b);
+        for (; v < e->vocab->n && (v == first || b.rows < e->tokens); v++)
+            batch_add(&b, (uint32_t[]){ VOCAB_BOS, v, VOCAB_EOS }, 3, e->lang, v);
+        float *x = states(e, &b);
+        for (uint32_t i = first; i < v && rc == 0; i++)
+            rc = put_row(o, e->vocab, i, x + (size_t)(b.at[i - first] + 1) * D);
+        free(x);
+    }
+    batch_free(&b);
+    return rc;
+}
+
 /* Words met so far: their spelling, how often, and the sum of their states. */
 struct met { struct vectors *word; uint64_t *count; double *sum; size_t count_cap, sum_cap, D; };
 

@@ -26,6 +26,9 @@ int embed_table(const struct embed *e, struct vectors_stream *o);
 int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words, struct vectors_stream *o, uint64_t *left_out);
 /* Tokens of the vocabulary that occur in the text (BPE tokens, one sentence a line): each the mean of its states. */
 int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *o);
+/* Each token of the vocabulary by itself: the state at t of "<s> t </s>", which depends on no
+ * text. */
+int embed_alone(const struct embed *e, struct vectors_stream *o);
 /* Words that occur in the text (tokens, where those that end in "@@" are joined to the next): each the mean, over its occurrences, of
  * the mean of its tokens' states. words: only these, in their order; NULL: all, the most frequent first. Words with an unknown token are
  * passed over; *left_out counts the words of `words` that do not occur. */

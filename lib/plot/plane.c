@@ -11,7 +11,7 @@ void plane_free(struct plane *p)
 {
     for (int i = 0; i < p->sets; i++) free(p->label[i]);
     free(p->label); free(p->set); free(p->row); free(p->pc); free(p->xy);
-    pairs_free(&p->link);
+    word_pairs_free(&p->link);
     *p = (struct plane){ 0 };
 }
 
@@ -22,7 +22,7 @@ static void add(struct plane *p, uint32_t set, uint32_t row)
 }
 
 /* The points: all rows, or those of the pairs; and the links between them. */
-static void choose(struct plane *p, struct vectors *const *set, const struct pairs *pairs)
+static void choose(struct plane *p, struct vectors *const *set, const struct word_pairs *pairs)
 {
     size_t all = 0;
     for (int s = 0; s < p->sets; s++) all += set[s]->n;
@@ -43,12 +43,12 @@ static void choose(struct plane *p, struct vectors *const *set, const struct pai
             point[s][row] = p->n;
         }
     }
-    for (size_t k = 0; k < pairs->n; k++) pairs_add(&p->link, point[0][pairs->src[k]] - 1, point[1][pairs->tgt[k]] - 1);
+    for (size_t k = 0; k < pairs->n; k++) word_pairs_add(&p->link, point[0][pairs->src[k]] - 1, point[1][pairs->tgt[k]] - 1);
     free(point[0]);
     free(point[1]);
 }
 
-int plane_make(struct plane *p, struct vectors *const *set, char *const *label, int n, const struct pairs *pairs, int components, const struct tsne_options *o)
+int plane_make(struct plane *p, struct vectors *const *set, char *const *label, int n, const struct word_pairs *pairs, int components, const struct tsne_options *o)
 {
     int d = set[0]->dim;
     *p = (struct plane){ .sets = n, .label = mem_alloc((size_t)n * sizeof *p->label), .components = components ? components : d, .share = 1 };

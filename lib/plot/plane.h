@@ -15,12 +15,12 @@ struct plane {
     double share;                /* of the variance, in them */
     double *xy;                  /* [n, 2] */
     double divergence;
-    struct pairs link;           /* between points */
+    struct word_pairs link;           /* between points */
 };
 
 /* Points of sets [n] (all of one dimension), named by label [n]. pairs (or NULL) are between rows of the first and the second set: then
  * only their words are shown. components 0: t-SNE of the vectors as they are. -1 with a message. */
-int plane_make(struct plane *p, struct vectors *const *set, char *const *label, int n, const struct pairs *pairs, int components, const struct tsne_options *o);
+int plane_make(struct plane *p, struct vectors *const *set, char *const *label, int n, const struct word_pairs *pairs, int components, const struct tsne_options *o);
 void plane_free(struct plane *p);
 
 /* names: so many linked pairs (or points, without links), the first that have room, get their words written beside them. title may be NULL; width in

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void corpus_free(struct corpus *c)
+void score_corpus_free(struct score_corpus *c)
 {
     for (int i = 0; i < c->n_systems; i++) { lines_free(&c->system[i]); free(c->name[i]); }
     for (int i = 0; i < c->n_refs; i++) lines_free(&c->ref[i]);
     free(c->system); free(c->name); free(c->ref);
-    *c = (struct corpus){ 0 };
+    *c = (struct score_corpus){ 0 };
 }
 
 /* The whole text, by blocks that stay in the cache on their way. */
@@ -64,7 +64,7 @@ static int cut_lines(struct lines *l, const char *path, size_t n, bool cr, bool 
     return 0;
 }
 
-static int read_lines(const struct corpus *c, struct lines *l, const char *path, bool cr)
+static int read_lines(const struct score_corpus *c, struct lines *l, const char *path, bool cr)
 {
     size_t n;
     *l = (struct lines){ 0 };
@@ -95,7 +95,7 @@ static int cut_fields(const struct lines *from, const char *path, struct lines *
     return 0;
 }
 
-int corpus_read_refs(struct corpus *c, char *const *paths, int n, int fields)
+int corpus_read_refs(struct score_corpus *c, char *const *paths, int n, int fields)
 {
     int total = fields > 1 ? fields : n;
     c->ref = mem_zero((size_t)total, sizeof *c->ref);
@@ -114,7 +114,7 @@ int corpus_read_refs(struct corpus *c, char *const *paths, int n, int fields)
     return status;
 }
 
-static void add_name(struct corpus *c, const char *name)
+static void add_name(struct score_corpus *c, const char *name)
 {
     c->system = mem_grow(c->system, (size_t)c->n_systems + 1, sizeof *c->system);
     c->name = mem_grow(c->name, (size_t)c->n_systems + 1, sizeof *c->name);
@@ -122,7 +122,7 @@ static void add_name(struct corpus *c, const char *name)
     c->name[c->n_systems++] = mem_dup(name);
 }
 
-int corpus_read_stdin(struct corpus *c)
+int corpus_read_stdin(struct score_corpus *c)
 {
     struct lines all;
     if (read_lines(c, &all, NULL, true) < 0) { lines_free(&all); return -1; }
@@ -145,7 +145,7 @@ int corpus_read_stdin(struct corpus *c)
     return status;
 }
 
-int corpus_read_systems(struct corpus *c, const char *const *paths, int n, bool paired)
+int corpus_read_systems(struct score_corpus *c, const char *const *paths, int n, bool paired)
 {
     for (int i = 0; i < n; i++) {
         int same = 0;
@@ -160,7 +160,7 @@ int corpus_read_systems(struct corpus *c, const char *const *paths, int n, bool 
     return 0;
 }
 
-int corpus_check(const struct corpus *c)
+int score_corpus_check(const struct score_corpus *c)
 {
     for (int s = 0; s < c->n_systems; s++) {
         if (c->system[s].n == 0) return err_set("%s: no lines to score; is it empty?", c->from_stdin ? "standard input" : c->name[s]);
@@ -172,14 +172,14 @@ int corpus_check(const struct corpus *c)
     return 0;
 }
 
-size_t corpus_tokenised(const struct lines *l)
+size_t score_corpus_tokenised(const struct lines *l)
 {
     size_t lines = 0;
     for (size_t i = 0; i < l->n; i++) lines += l->v[i].n >= 2 && !memcmp(l->v[i].p + l->v[i].n - 2, " .", 2);
     return lines;
 }
 
-void corpus_name_baseline(struct corpus *c, bool files)
+void corpus_name_baseline(struct score_corpus *c, bool files)
 {
     for (int s = 0; s < (files ? 1 : c->n_systems); s++) {
         size_t size = strlen(c->name[s]) + 32;

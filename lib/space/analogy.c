@@ -64,10 +64,11 @@ static void answer(struct batch *b, struct analogy_report *r, struct out *out)
     b->n = 0;
 }
 
-static bool look_up(const struct batch *b, const char *word, size_t n, struct place *p)
+static bool look_up(struct vectors *const *sets, int n_sets, const char *word, size_t n,
+                    struct place *p)
 {
-    for (int s = 0; s < b->n_sets; s++) {
-        int64_t row = vectors_find(b->sets[s], word, n);
+    for (int s = 0; s < n_sets; s++) {
+        int64_t row = vectors_find(sets[s], word, n);
         if (row < 0) continue;
         *p = (struct place){ s, (uint32_t)row };
         return true;
@@ -85,12 +86,14 @@ static void begin_category(struct analogy_report *r, const char *name, size_t n)
     c->name[n] = 0;
 }
 
-static int read_question(struct batch *b, struct text *t, const char *line, size_t n, bool swap, struct analogy_report *r)
+enum { MOST_WORDS = 5 };
+
+/* The words of a line, MOST_WORDS at most. */
+static int split(const char *line, size_t n, const char *word[MOST_WORDS], size_t len[MOST_WORDS])
 {
-    const char *word[5], *p = line, *end = line + n;
-    size_t len[5];
+    const char *p = line, *end = line + n;
     int words = 0;
-    while (p < end && words < 5) {
+    while (p < end && words < MOST_WORDS) {
         while (p < end && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
         const char *from = p;
         while (p < end && *p != ' ' && *p != '\t' && *p != '\r') p++;
@@ -98,6 +101,15 @@ static int read_question(struct batch *b, struct text *t, const char *line, size
         word[words] = from;
         len[words++] = (size_t)(p - from);
     }
+    return words;
+}
+
+static int read_question(struct batch *b, struct text *t, const char *line, size_t n, bool swap,
+                         struct analogy_report *r)
+{
+    const char *word[MOST_WORDS], *end = line + n;
+    size_t len[MOST_WORDS];
+    int words = split(line, n, word, len);
     if (!words) return 0;
     if (*word[0] == ':') {
         const char *name = word[0] + 1;
@@ -106,13 +118,17 @@ static int read_question(struct batch *b, struct text *t, const char *line, size
         begin_category(r, name, (size_t)(end - name));
         return 0;
     }
-    if (words != 4) return err_set("%s:%" PRIu64 ": want four words \"a b c d\", or \": name\"", text_name(t), text_lineno(t));
+    if (words != 4)
+        return err_set("%s:%" PRIu64 ": expected four words \"a b c d\", or \": name\"",
+                       text_name(t), text_lineno(t));
     if (!r->n) begin_category(r, "", 0);
     struct question q = { .category = r->n - 1 };
     struct analogy_score *s = &r->category[r->n - 1].score;
     s->questions++;
     bool known = true;
-    for (int k = 0; k < 4; k++) known = known && look_up(b, word[k], len[k], &q.w[swap && k < 2 ? 1 - k : k]);
+    for (int k = 0; k < 4; k++)
+        known = known
+                && look_up(b->sets, b->n_sets, word[k], len[k], &q.w[swap && k < 2 ? 1 - k : k]);
     if (!known) return 0;
     s->asked++;
     b->q[b->n++] = q;
@@ -157,6 +173,83 @@ int analogy_run(struct vectors *const *sets, int n, const char *path, bool swap,
     free(b.want);
     free(b.S);
     if (status < 0) analogy_free(r);
+    return status;
+}
+
+/* --- Table 3 --- */
+
+static double cosine(const double *x, const float *y, int dim)
+{
+    double xy = 0, xx = 0, yy = 0;
+    for (int k = 0; k < dim; k++) {
+        xy += x[k] * (double)y[k];
+        xx += x[k] * x[k];
+        yy += (double)y[k] * y[k];
+    }
+    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
+}
+
+/* One line's row; 1 if a word of it has no vector, else 0; -1. */
+static int put_cosines(struct vectors *const *sets, int n, struct text *t, const char *line,
+                       size_t line_n, bool swap, const struct place *target, int n_targets,
+                       double *x, FILE *f)
+{
+    const char *word[MOST_WORDS];
+    size_t len[MOST_WORDS];
+    int words = split(line, line_n, word, len), dim = sets[0]->dim;
+    if (!words || *word[0] == ':') return 0;
+    if (words < 3 || words > 4)
+        return err_set("%s:%" PRIu64 ": expected three or four words \"a b c [d]\", or \": name\"",
+                       text_name(t), text_lineno(t));
+    struct place w[3];
+    bool known = true;
+    for (int k = 0; k < 3; k++)
+        known &= look_up(sets, n, word[k], len[k], &w[swap && k < 2 ? 1 - k : k]);
+    for (int k = 0; k < 3; k++) fprintf(f, "%.*s\t", (int)len[k], word[k]);
+    for (int k = 0; known && k < dim; k++) {
+        double v[3];
+        for (int i = 0; i < 3; i++) v[i] = vectors_row(sets[w[i].set], w[i].row)[k];
+        x[k] = v[0] - v[1] + v[2];
+    }
+    for (int i = 0; i < n_targets; i++) {
+        const char *after = i + 1 < n_targets ? "\t" : "\n";
+        if (known)
+            fprintf(f, "%.4f%s", cosine(x, vectors_row(sets[target[i].set], target[i].row), dim),
+                    after);
+        else fprintf(f, "-%s", after);
+    }
+    return !known;
+}
+
+int analogy_targets(struct vectors *const *sets, int n, const char *path, bool swap,
+                    const char *const *target, int n_targets, struct out *out, uint64_t *missing)
+{
+    struct place *at = mem_alloc((size_t)n_targets * sizeof *at);
+    double *x = mem_alloc((size_t)sets[0]->dim * sizeof *x);
+    struct text *t = NULL;
+    FILE *f = out_stdio(out);
+    int status = 0;
+    *missing = 0;
+    for (int i = 1; i < n && status == 0; i++)
+        if (sets[i]->dim != sets[0]->dim)
+            status = err_set("vectors of %d and of %d dimensions; they must be equal",
+                             sets[0]->dim, sets[i]->dim);
+    for (int i = 0; i < n_targets && status == 0; i++)
+        if (!look_up(sets, n, target[i], strlen(target[i]), &at[i]))
+            status = err_set("the target \"%s\" has no vector", target[i]);
+    if (status == 0 && !(t = text_open(path, TEXT_UTF8))) status = -1;
+    if (status == 0) fputs("a\tb\tc", f);
+    for (int i = 0; i < n_targets && status == 0; i++)
+        fprintf(f, "\t%s%s", target[i], i + 1 < n_targets ? "" : "\n");
+    const char *line;
+    size_t len;
+    while (status >= 0 && (status = text_line(t, &line, &len)) > 0) {
+        if ((status = put_cosines(sets, n, t, line, len, swap, at, n_targets, x, f)) < 0) break;
+        *missing += (uint64_t)status;
+    }
+    text_close(t);
+    free(at);
+    free(x);
     return status;
 }
 

@@ -17,6 +17,12 @@ struct analogy_report { struct analogy_category *category; size_t n, cap; struct
  * unreadable, a line of other than four words, sets of different dimensions. */
 struct out;
 int analogy_run(struct vectors *const *sets, int n, const char *path, bool swap, struct out *answers, struct analogy_report *r);
+/* MLM-GC's Table 3: reads the same questions, of which d may be missing, and writes for each the
+ * cosines of a - b + c with every target, a row "a b c cosine..." below a header; "-" where a, b
+ * or c has no vector. Vectors are taken as they are. *missing counts such questions. -1 with a
+ * message: a target without a vector, and what analogy_run refuses. */
+int analogy_targets(struct vectors *const *sets, int n, const char *path, bool swap,
+                    const char *const *target, int n_targets, struct out *out, uint64_t *missing);
 void analogy_free(struct analogy_report *r);
 
 #endif

@@ -1,4 +1,5 @@
 #include "lib/space/induce.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,19 +25,19 @@ static void note(const struct induce_options *o, const char *fmt, ...)
     if (o->note) o->note(s);
 }
 
-static void copy_pairs(struct pairs *to, const struct pairs *from)
+static void copy_pairs(struct word_pairs *to, const struct word_pairs *from)
 {
     to->n = 0;
-    for (size_t i = 0; i < from->n; i++) pairs_add(to, from->src[i], from->tgt[i]);
+    for (size_t i = 0; i < from->n; i++) word_pairs_add(to, from->src[i], from->tgt[i]);
 }
 
-static int learn(const struct vectors *src, const struct vectors *tgt, const struct pairs *seeds, const struct induce_options *o,
-                 const float *extra, struct pairs *best, double *objective)
+static int learn(const struct vectors *src, const struct vectors *tgt, const struct word_pairs *seeds, const struct induce_options *o,
+                 const float *extra, struct word_pairs *best, double *objective)
 {
     int r = 0;
     *objective = -1e30;
     for (int i = 0; r == 0 && i < o->restarts; i++) {
-        struct pairs p = { 0 };
+        struct word_pairs p = { 0 };
         struct map_options m = o->learn;
         double got;
         m.cutoff = o->cutoff;
@@ -50,7 +51,7 @@ static int learn(const struct vectors *src, const struct vectors *tgt, const str
             *objective = got;
             copy_pairs(best, &p);
         }
-        pairs_free(&p);
+        word_pairs_free(&p);
     }
     return r;
 }
@@ -64,17 +65,17 @@ static void score(const struct vectors *src, const struct vectors *tgt, const st
 }
 
 /* Mutual best translations among the first `cutoff` words of each side. */
-static void mutual(const struct induced *d, uint32_t cutoff, struct pairs *p)
+static void mutual(const struct induced *d, uint32_t cutoff, struct word_pairs *p)
 {
     p->n = 0;
     for (uint32_t i = 0; i < d->src.n && (!cutoff || i < cutoff); i++) {
         uint32_t j = d->src.index[(size_t)i * (size_t)d->src.k];
-        if ((!cutoff || j < cutoff) && d->tgt.index[(size_t)j * (size_t)d->tgt.k] == i) pairs_add(p, i, j);
+        if ((!cutoff || j < cutoff) && d->tgt.index[(size_t)j * (size_t)d->tgt.k] == i) word_pairs_add(p, i, j);
     }
 }
 
-static int map(struct vectors *src, struct vectors *tgt, const struct pairs *seeds, const struct induce_options *o, const float *extra,
-               struct pairs *p, struct induced *to)
+static int map(struct vectors *src, struct vectors *tgt, const struct word_pairs *seeds, const struct induce_options *o, const float *extra,
+               struct word_pairs *p, struct induced *to)
 {
     int d = src->dim;
     copy_pairs(p, seeds);
@@ -84,7 +85,7 @@ static int map(struct vectors *src, struct vectors *tgt, const struct pairs *see
     return map_advanced(src->x, src->n, tgt->x, tgt->n, d, p, o->reweight);
 }
 
-int induce(struct vectors *src, struct vectors *tgt, const struct pairs *seeds, const struct induce_options *o, struct induced *to)
+int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *seeds, const struct induce_options *o, struct induced *to)
 {
     memset(to, 0, sizeof *to);
     if (src->dim != tgt->dim) return err_set("source vectors have %d dimensions, target vectors %d; they must be equal", src->dim, tgt->dim);
@@ -95,7 +96,7 @@ int induce(struct vectors *src, struct vectors *tgt, const struct pairs *seeds, 
     bool matrix = o->blocks || o->spelling != 0 || o->frequency != 0;
     size_t size = (size_t)src->n * tgt->n, dim = (size_t)src->dim;
     float *extra = NULL, *src_x = NULL, *tgt_x = NULL;
-    struct pairs p = { 0 };
+    struct word_pairs p = { 0 };
     if (matrix) {
         extra = mem_zero(size + 1, sizeof *extra);
         if (o->spelling != 0) spelling_add(src, tgt, (float)o->spelling, extra);
@@ -132,13 +133,19 @@ int induce(struct vectors *src, struct vectors *tgt, const struct pairs *seeds, 
         }
     } else if (r == 0) {
         struct csls_work w;
-        r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, o->method, o->k, o->K, &to->src, &to->tgt, &w);
-        if (r == 0) note(o, "searched: bounds for %.3g pairs, %.0f%% from int8 products; scores for %.3g", (double)w.pairs, 100.0 * (double)w.int8 / (double)w.pairs, (double)w.scored);
+        if (o->kinds)
+            r = kinds_search(o->kinds, src, tgt, o->method, o->k, o->K, &to->src, &to->tgt);
+        else
+            r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, o->method, o->k, o->K,
+                            &to->src, &to->tgt, &w);
+        if (r == 0 && !o->kinds)
+            note(o, "searched: bounds for %.3g pairs, %.0f%% from int8 products; scores for %.3g",
+                 (double)w.pairs, 100.0 * (double)w.int8 / (double)w.pairs, (double)w.scored);
     }
     free(extra);
     free(src_x);
     free(tgt_x);
-    pairs_free(&p);
+    word_pairs_free(&p);
     if (r < 0) induced_free(to);
     return r;
 }
@@ -149,4 +156,24 @@ void induced_free(struct induced *d)
     csls_free(&d->tgt);
     free(d->scores);
     memset(d, 0, sizeof *d);
+}
+
+void induced_list(const struct csls_side *there, const struct csls_side *back, bool mutual,
+                  double least, struct word_pairs *p)
+{
+    for (uint32_t i = 0; i < there->n; i++)
+        for (int j = 0; j < (mutual ? 1 : there->k); j++) {
+            size_t at = (size_t)i * (size_t)there->k + (size_t)j;
+            uint32_t t = there->index[at];
+            if (t == UINT32_MAX || there->score[at] < least) continue;
+            if (!mutual || back->index[(size_t)t * (size_t)back->k] == i) word_pairs_add(p, i, t);
+        }
+}
+
+float induced_score(const struct csls_side *there, uint32_t src, uint32_t tgt)
+{
+    const uint32_t *index = there->index + (size_t)src * (size_t)there->k;
+    int j = 0;
+    while (j < there->k && index[j] != tgt) j++;
+    return j < there->k ? there->score[(size_t)src * (size_t)there->k + (size_t)j] : -INFINITY;
 }

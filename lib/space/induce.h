@@ -9,6 +9,7 @@
 #ifndef SPACE_INDUCE_H
 #define SPACE_INDUCE_H
 #include "lib/space/csls.h"
+#include "lib/space/kinds.h"
 #include "lib/space/map.h"
 #include "lib/space/sparse.h"
 #include "lib/space/vectors.h"
@@ -30,6 +31,8 @@ struct induce_options {
     struct sparse **src, **tgt;
     int blocks, refinements, near;
     double heat, smooth;
+    const struct kinds *
+        kinds; /* words of different kinds are never paired (map none, no extra scores), or NULL */
     void (*note)(const char *what);    /* told what happens, or NULL */
 };
 extern const struct induce_options induce_defaults;
@@ -43,7 +46,14 @@ struct induced {
 };
 
 /* src and tgt are normalised and mapped in place. seeds: pairs to start from (empty for map none). -1 with a message. */
-int induce(struct vectors *src, struct vectors *tgt, const struct pairs *seeds, const struct induce_options *o, struct induced *to);
+int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *seeds, const struct induce_options *o, struct induced *to);
 void induced_free(struct induced *d);
+
+/* A list of translations as pairs of rows, appended to *p: of every row of `there` its k best or,
+ * if mutual, its best where that row's best is itself; those with a score of `least` or more. */
+void induced_list(const struct csls_side *there, const struct csls_side *back, bool mutual,
+                  double least, struct word_pairs *p);
+/* The score that a listed pair has. */
+float induced_score(const struct csls_side *there, uint32_t src, uint32_t tgt);
 
 #endif

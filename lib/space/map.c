@@ -14,7 +14,7 @@
 const struct map_options map_defaults = { .cutoff = 2000, .K = 10, .keep0 = 0.1, .grow = 2, .threshold = 1e-6, .patience = 15,
                                           .most = 500 };
 
-void pairs_add(struct pairs *p, uint32_t src, uint32_t tgt)
+void word_pairs_add(struct word_pairs *p, uint32_t src, uint32_t tgt)
 {
     mem_room(&p->src, &p->src_cap, p->n + 1, sizeof *p->src);
     mem_room(&p->tgt, &p->tgt_cap, p->n + 1, sizeof *p->tgt);
@@ -22,7 +22,7 @@ void pairs_add(struct pairs *p, uint32_t src, uint32_t tgt)
     p->tgt[p->n++] = tgt;
 }
 
-void pairs_free(struct pairs *p)
+void word_pairs_free(struct word_pairs *p)
 {
     free(p->src);
     free(p->tgt);
@@ -62,13 +62,13 @@ static void apply(float *X, uint32_t n, int d, const double *W)
     free(to);
 }
 
-static int few(const struct pairs *p)
+static int few(const struct word_pairs *p)
 {
     return p->n ? 0 : err_set("no pair of words to learn a map from; give a larger --seed-dict, or lower --min-length");
 }
 
 /* W = U V^T of X^T Z. */
-static int orthogonal(const float *X, const float *Z, int d, const struct pairs *p, double *W)
+static int orthogonal(const float *X, const float *Z, int d, const struct word_pairs *p, double *W)
 {
     if (few(p) < 0) return -1;
     size_t k = (size_t)d;
@@ -84,7 +84,7 @@ static int orthogonal(const float *X, const float *Z, int d, const struct pairs 
     return r;
 }
 
-int map_procrustes(float *X, uint32_t n, const float *Z, int d, const struct pairs *p)
+int map_procrustes(float *X, uint32_t n, const float *Z, int d, const struct word_pairs *p)
 {
     double *W = mem_alloc((size_t)d * (size_t)d * sizeof *W);
     int r = orthogonal(X, Z, d, p, W);
@@ -125,7 +125,7 @@ static void unit_rows(float *X, uint32_t n, int d)
     }
 }
 
-int map_advanced(float *X, uint32_t n, float *Z, uint32_t m, int d, const struct pairs *p, double reweight)
+int map_advanced(float *X, uint32_t n, float *Z, uint32_t m, int d, const struct word_pairs *p, double reweight)
 {
     if (few(p) < 0) return -1;
     size_t k = (size_t)d;
@@ -232,7 +232,7 @@ static double pick(struct pick *p)
 }
 
 int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d, const struct map_options *o,
-                   struct pairs *p, double *objective)
+                   struct word_pairs *p, double *objective)
 {
     uint32_t all_m = m;
     if (o->cutoff && n > o->cutoff) n = o->cutoff;
@@ -260,8 +260,8 @@ int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d
         struct pick g = { S, row, n, m, 0, keep, { o->seed, RNG_MAP, (uint32_t)round }, pick_of + n, top + n, line };
         double now = (pick(&f) + pick(&g)) / 2;
         p->n = 0;
-        for (uint32_t i = 0; i < n; i++) pairs_add(p, i, pick_of[i]);
-        for (uint32_t j = 0; j < m; j++) pairs_add(p, pick_of[n + j], j);
+        for (uint32_t i = 0; i < n; i++) word_pairs_add(p, i, pick_of[i]);
+        for (uint32_t j = 0; j < m; j++) word_pairs_add(p, pick_of[n + j], j);
         if (o->progress) o->progress(o->ctx, round, keep, now);
         if (keep >= 1 && now > *objective) *objective = now;
         if (now >= best + o->threshold) {
@@ -292,7 +292,7 @@ int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d
 
 /* --- refinement by mutual neighbours -------------------------------------------------------------------------- */
 
-int map_refine(float *X, uint32_t n, const float *Z, uint32_t m, int d, struct pairs *p, int rounds, uint32_t cutoff, int K)
+int map_refine(float *X, uint32_t n, const float *Z, uint32_t m, int d, struct word_pairs *p, int rounds, uint32_t cutoff, int K)
 {
     uint32_t a = cutoff && n > cutoff ? cutoff : n, b = cutoff && m > cutoff ? cutoff : m;
     for (int round = 0; round < rounds; round++) {
@@ -302,7 +302,7 @@ int map_refine(float *X, uint32_t n, const float *Z, uint32_t m, int d, struct p
         if (csls_search(X, a, Z, b, d, CSLS_CSLS, 1, K, &x, &z, NULL) < 0) return -1;
         p->n = 0;
         for (uint32_t i = 0; i < a; i++)
-            if (z.index[x.index[i]] == i) pairs_add(p, i, x.index[i]);
+            if (z.index[x.index[i]] == i) word_pairs_add(p, i, x.index[i]);
         csls_free(&x);
         csls_free(&z);
     }

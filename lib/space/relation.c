@@ -113,25 +113,92 @@ static int aligned(const float *from, const uint32_t *to, size_t n, const struct
     return r;
 }
 
-int relation_measure(const struct vectors *src, const struct vectors *tgt, const struct pairs *p, struct relation *r)
+static double dot(const float *a, const double *b, size_t d)
 {
-    *r = (struct relation){ .pairs = p->n, .rsim = NAN, .cosine = NAN, .forward = NAN, .backward = NAN,
-                             .rsim_ci = NAN, .cosine_ci = NAN, .forward_ci = NAN, .backward_ci = NAN };
+    double s = 0;
+    for (size_t k = 0; k < d; k++) s += (double)a[k] * b[k];
+    return s;
+}
+
+/* The sum over all i != j of cos(x_i, z_j) is that of the sums of both sides, less the pairs' own;
+ * a pair that is left out takes its row and its column along. */
+static void cosines(const float *X, const float *Z, size_t n, size_t d, struct relation *r)
+{
+    double *x = mem_zero(d, sizeof *x), *z = mem_zero(d, sizeof *z),
+           *own = mem_alloc((n + 1) * sizeof *own);
+    double sum = 0, squares = 0, all = 0, m = (double)n;
+    for (size_t i = 0; i < n; i++) {
+        own[i] = 0;
+        for (size_t k = 0; k < d; k++) {
+            own[i] += (double)X[i * d + k] * Z[i * d + k];
+            x[k] += X[i * d + k];
+            z[k] += Z[i * d + k];
+        }
+        sum += own[i];
+        squares += own[i] * own[i];
+    }
+    for (size_t k = 0; k < d; k++) all += x[k] * z[k];
+    all -= sum;
+    r->cosine = sum / m;
+    r->cosine_ci = 1.96 * sqrt(fmax(0, squares - sum * sum / m) / (m - 1) / m);
+    r->random = all / m / (m - 1);
+    r->above = r->cosine - r->random;
+    double mean = 0, deviation = 0;
+    for (size_t i = 0; i < n; i++) {
+        double lost = dot(X + i * d, z, d) + dot(Z + i * d, x, d) - 2 * own[i];
+        double without = (sum - own[i]) / (m - 1) - (all - lost) / (m - 1) / (m - 2),
+               delta = without - mean;
+        mean += delta / (double)(i + 1);
+        deviation += delta * (without - mean);
+    }
+    r->above_ci = 1.96 * sqrt(deviation * (m - 1) / m);
+    free(x);
+    free(z);
+    free(own);
+}
+
+static struct relation unknown(size_t n)
+{
+    return (struct relation){ .pairs = n,
+                              .rsim = NAN,
+                              .cosine = NAN,
+                              .random = NAN,
+                              .above = NAN,
+                              .forward = NAN,
+                              .backward = NAN,
+                              .rsim_ci = NAN,
+                              .cosine_ci = NAN,
+                              .above_ci = NAN,
+                              .forward_ci = NAN,
+                              .backward_ci = NAN };
+}
+
+int relation_cosines(const struct vectors *src, const struct vectors *tgt, const struct word_pairs *p,
+                     struct relation *r)
+{
+    size_t d = (size_t)src->dim;
+    *r = unknown(p->n);
+    if (p->n < 3 || src->dim != tgt->dim) return 0;
+    float *X = mem_alloc(p->n * d * sizeof *X), *Z = mem_alloc(p->n * d * sizeof *Z);
+    int status = unit_rows(src, p->src, p->n, X) < 0 || unit_rows(tgt, p->tgt, p->n, Z) < 0 ? -1
+                                                                                            : 0;
+    if (status == 0) cosines(X, Z, p->n, d, r);
+    free(X);
+    free(Z);
+    return status;
+}
+
+int relation_measure(const struct vectors *src, const struct vectors *tgt, const struct word_pairs *p, struct relation *r)
+{
+    *r = unknown(p->n);
     if (p->n < 3) return err_set("%zu pairs have vectors on both sides; RSIM wants 3 or more", p->n);
     size_t dx = (size_t)src->dim, dz = (size_t)tgt->dim;
     float *X = mem_alloc(p->n * dx * sizeof *X), *Z = mem_alloc(p->n * dz * sizeof *Z);
     int status = unit_rows(src, p->src, p->n, X) < 0 || unit_rows(tgt, p->tgt, p->n, Z) < 0 ? -1 : 0;
     if (status == 0) status = correlate(X, src->dim, Z, tgt->dim, p->n, &r->rsim, &r->rsim_ci);
     if (status == 0 && dx == dz) {
-        double sum = 0, squares = 0, n = (double)p->n;
-        for (size_t i = 0; i < p->n; i++) {
-            double cosine = 0;
-            for (size_t k = 0; k < dx; k++) cosine += (double)X[i * dx + k] * Z[i * dx + k];
-            sum += cosine;
-            squares += cosine * cosine;
-        }
-        r->cosine = sum / n;
-        r->cosine_ci = 1.96 * sqrt(fmax(0, squares - sum * sum / n) / (n - 1) / n);
+        double n = (double)p->n;
+        cosines(X, Z, p->n, dx, r);
         if (aligned(X, p->tgt, p->n, tgt, &r->forward) < 0 || aligned(Z, p->src, p->n, src, &r->backward) < 0) status = -1;
         r->forward_ci = 1.96 * sqrt(r->forward * (1 - r->forward) / n);
         r->backward_ci = 1.96 * sqrt(r->backward * (1 - r->backward) / n);

@@ -34,8 +34,44 @@ static int count(const struct cooc *c, uint32_t i, uint32_t j, double *x)
     return 0;
 }
 
+static void sum(struct study_sums *s, double w, double a, double b)
+{
+    s->n += w;
+    s->a += w * a;
+    s->b += w * b;
+    s->aa += w * a * a;
+    s->bb += w * b * b;
+    s->ab += w * a * b;
+    s->difference += w * fabs(a - b);
+}
+
+static double pearson(const struct study_sums *s)
+{
+    double va = s->aa - s->a * s->a / s->n, vb = s->bb - s->b * s->b / s->n;
+    bool vary = va > 1e-12 * s->aa && vb > 1e-12 * s->bb;       /* less is rounding */
+    return vary ? (s->ab - s->a * s->b / s->n) / sqrt(va * vb) : NAN;
+}
+
+struct study_correlation study_correlate(const struct study_pairs *p)
+{
+    double asked = (double)p->asked;
+    return (struct study_correlation){ .pairs = p->asked,
+                                       .both = p->each.n / asked,
+                                       .both_mass = p->mass.n / p->asked_mass,
+                                       .r = pearson(&p->each),
+                                       .r_mass = pearson(&p->mass),
+                                       .difference = p->each.difference / p->each.n,
+                                       .bias = (p->each.b - p->each.a) / p->each.n };
+}
+
 static void add(struct study_pairs *p, double a, double b)
 {
+    p->asked += a > 0;
+    p->asked_mass += a;
+    if (a > 0 && b > 0) {
+        sum(&p->each, 1, log(a), log(b));
+        sum(&p->mass, a, log(a), log(b));
+    }
     if (!(a > 1 && b > 1)) {
         p->small++;
         return;
@@ -66,6 +102,23 @@ static int open_sides(const struct cooc *a, const struct cooc *b, struct sides *
     return -1;
 }
 
+/* A phrase table's first two columns. */
+static int phrases(struct text *t, const char **a, size_t *a_len, const char **b, size_t *b_len)
+{
+    size_t n;
+    int r = text_line(t, a, &n);
+    if (r <= 0) return r;
+    const char *first = memmem(*a, n, " ||| ", 5), *end = *a + n;
+    const char *second = first ? memmem(first + 5, (size_t)(end - first) - 5, " ||| ", 5) : NULL;
+    if (!second)
+        return err_set("%s:%" PRIu64 ": expected \"source ||| target ||| scores\"", text_name(t),
+                       text_lineno(t));
+    *a_len = (size_t)(first - *a);
+    *b = first + 5;
+    *b_len = (size_t)(second - *b);
+    return 1;
+}
+
 /* A line's two columns; 1, 0 at the end, -1. */
 static int columns(struct text *t, const char **a, size_t *a_len, const char **b, size_t *b_len)
 {
@@ -74,7 +127,9 @@ static int columns(struct text *t, const char **a, size_t *a_len, const char **b
     if (r <= 0) return r;
     if (n && (*a)[n - 1] == '\r') n--;
     const char *tab = memchr(*a, '\t', n);
-    if (!tab) return err_set("%s:%" PRIu64 ": want \"source<TAB>target\"", text_name(t), text_lineno(t));
+    if (!tab)
+        return err_set("%s:%" PRIu64 ": expected \"source<TAB>target\"", text_name(t),
+                       text_lineno(t));
     *a_len = (size_t)(tab - *a);
     *b = tab + 1;
     *b_len = n - *a_len - 1;
@@ -83,7 +138,8 @@ static int columns(struct text *t, const char **a, size_t *a_len, const char **b
     return 1;
 }
 
-int study_read_pairs(const char *path, const struct cooc *a, const struct cooc *b, struct study_pairs *p)
+static int read_pairs(const char *path, bool table, const struct cooc *a, const struct cooc *b,
+                      struct study_pairs *p)
 {
     struct sides s;
     const char *x, *y;
@@ -92,12 +148,19 @@ int study_read_pairs(const char *path, const struct cooc *a, const struct cooc *
     if (open_sides(a, b, &s) < 0) return -1;
     struct text *t = text_open(path, TEXT_UTF8);
     int r = t ? 0 : -1;
-    while (r >= 0 && (r = columns(t, &x, &xn, &y, &yn)) > 0) {
+    while (r >= 0 && (r = (table ? phrases : columns)(t, &x, &xn, &y, &yn)) > 0) {
         uint32_t i[2], j[2];
         double xa, xb;
         p->lines++;
-        if (!two_words(s.a, x, xn, i) || !two_words(s.b, y, yn, j)) {
-            r = err_set("%s:%" PRIu64 ": want two words on either side of the tab; use --dict for a dictionary of single words", text_name(t), text_lineno(t));
+        bool two = two_words(s.a, x, xn, i) && two_words(s.b, y, yn, j);
+        if (table && !two) {
+            p->multiword++;
+            continue;
+        }
+        if (!two) {
+            r = err_set("%s:%" PRIu64 ": expected two words on either side of the tab; use --dict "
+                                      "for a dictionary of single words",
+                        text_name(t), text_lineno(t));
             break;
         }
         if (i[0] == VOCAB_UNK || i[1] == VOCAB_UNK || j[0] == VOCAB_UNK || j[1] == VOCAB_UNK) p->unknown++;
@@ -109,6 +172,18 @@ int study_read_pairs(const char *path, const struct cooc *a, const struct cooc *
     vocab_free(s.b);
     if (r < 0) study_free(p);
     return r < 0 ? -1 : 0;
+}
+
+int study_read_pairs(const char *path, const struct cooc *a, const struct cooc *b,
+                     struct study_pairs *p)
+{
+    return read_pairs(path, false, a, b, p);
+}
+
+int study_read_phrases(const char *path, const struct cooc *a, const struct cooc *b,
+                       struct study_pairs *p)
+{
+    return read_pairs(path, true, a, b, p);
 }
 
 int study_from_dictionary(const char *path, const struct cooc *a, const struct cooc *b, struct study_pairs *p)

@@ -7,7 +7,14 @@
 struct cooc;
 
 struct study_pair { double a, b; };          /* X of a pair of words and of its translation, normalised by c_lang */
-struct study_pairs { struct study_pair *v; size_t n, cap; uint64_t lines, unknown, multiword, small; };
+/* Sums over the pairs of which both sides are counted (X > 0), each with weight 1 or with a's X. */
+struct study_sums { double n, a, b, aa, bb, ab, difference; };
+struct study_pairs {
+    struct study_pair *v; size_t n, cap;
+    uint64_t lines, unknown, multiword, small;
+    uint64_t asked; double asked_mass;       /* pairs that a has, and their X */
+    struct study_sums each, mass;
+};
 
 /* c_lang = C_ref / C_lang: b's counts are multiplied by a's tokens / b's. */
 double study_scale(const struct cooc *a, const struct cooc *b);
@@ -15,6 +22,10 @@ double study_scale(const struct cooc *a, const struct cooc *b);
 /* From lines "w1 w2<TAB>v1 v2[<TAB>...]": translations of pairs of adjacent words. Lines with a word that a vocabulary lacks are
  * counted in `unknown`; pairs with an X of 1 or less on a side, whose logarithm breaks the ratio, in `small`. -1 with a message. */
 int study_read_pairs(const char *path, const struct cooc *a, const struct cooc *b, struct study_pairs *p);
+/* The same from a phrase table, "w1 w2 ||| v1 v2 ||| scores" (Moses, OPUS); lines of other than
+ * two words a side are counted in `multiword`. */
+int study_read_phrases(const char *path, const struct cooc *a, const struct cooc *b,
+                       struct study_pairs *p);
 /* From a dictionary of single words "w<TAB>v": every pair of a's that is counted, whose two words have translations (the first
  * line of a word counts), beside the pair of the translations. Lines with several words on a side are counted in `multiword`. */
 int study_from_dictionary(const char *path, const struct cooc *a, const struct cooc *b, struct study_pairs *p);
@@ -28,6 +39,15 @@ struct study_bin {
 };
 /* Bins of the given width from 0; empty ones are left out. The last entry of *bin is over all pairs. Returns their number. */
 size_t study_bins(const struct study_pairs *p, double width, struct study_bin **bin);
+/* How well one language's log X tells the other's, over pairs with X > 0 on both sides; natural
+ * logarithms. NaN where there is nothing to compare, or no variance. */
+struct study_correlation {
+    uint64_t pairs;                          /* that a has */
+    double both, both_mass; /* share of them that b has too: of their number, of a's X */
+    double r, r_mass; /* Pearson's, of log a with log b: each pair once, each with a's X */
+    double difference, bias;                 /* mean |log a - log b|, and mean log b - log a */
+};
+struct study_correlation study_correlate(const struct study_pairs *p);
 void study_free(struct study_pairs *p);
 
 /* Figure 3: relative frequencies by rank, falling; *f malloc'd [n]. 0 or -1. */

@@ -116,3 +116,14 @@ fails 2 'codes' bpe-apply
 fails 2 'both' bpe-apply -c - < text
 fails 2 'vocab' binarize
 fails 2 'info, cat or check' shard look x.shd
+
+echo "# --whole-words: a token counts where neither it nor the one before it goes on"
+printf 'Fuß@@ ball ball spielt\nball@@\nball ist@@ ist  ball@@ ball@@ ball ball\n' > pieces
+is "$(vocab-count --whole-words pieces | tr '\n' ,)" "ball 3,spielt 1,"
+printf '\u2581Fuß ball \u2581ball\n\u2581ball \u2581ball er \u2581ist \u2581ball\n' > spm
+is "$(vocab-count --whole-words --initial ▁ spm | tr '\n' ,)" "▁ball 3,▁ist 1,"
+is "$(vocab-count --whole-words < /dev/null)" ""
+awk '{ l[NR] = $0 } END { for (i = 0; i < 300000; i++) print l[i % 3 + 1] }' pieces > many       # lines on either side of a block, on any number of threads
+for t in 1 3; do is "$(vocab-count --threads $t --whole-words many | tr '\n' ,)" "ball 300000,spielt 100000,"; done
+fails 2 'needs --whole-words' vocab-count --initial ▁ spm
+fails 2 'not empty' vocab-count --whole-words --initial '' spm

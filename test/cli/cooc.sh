@@ -34,6 +34,26 @@ is "$(cooc-count -q -w 2 --weights glove -v v u | cooc-query --dump -)" "$(print
 is "$(cooc-count -q -w 2 --weights glove --oov collapse -v v u | cooc-query --dump -)" "$(printf 'a\tb\t1')"
 is "$(cooc-count -q -w 2 --weights flat -v v u | cooc-query --dump -)" "$(printf 'a\tb\t1')"
 
+# --skip: "⇧ a ⇧ b" counts as "a b" does; the list is in the file, which is version 1 without one
+printf '⇧ a ⇧ b ⇧\n⇧\na b b\n' > marked; printf 'a b\n\na b b\n' > plain
+for v in "" "-v v"; do
+    cooc-count $v --skip ⇧,⇪ marked > skip.cooc 2> note
+    grep -q '^cooc-count: 5 tokens, .*' note; grep -q '4 tokens were passed over' note || fail "$(cat note)"
+    cooc-count -q $v plain > plain.cooc
+    is "$(cooc-query --dump --counts skip.cooc)" "$(cooc-query --dump --counts plain.cooc)"
+    is "$(cooc-query --stat skip.cooc | grep -v ^skipped)" "$(cooc-query --stat plain.cooc | grep -v ^skipped)"
+    is "$(cooc-query --vocab skip.cooc)" "$(cooc-query --vocab plain.cooc)"
+    is "$(cooc-query --stat skip.cooc | grep ^skipped)" "skipped${tab}⇧,⇪"
+    is "$(cooc-query --stat plain.cooc | grep ^skipped)" "skipped${tab}-"
+    is "$(head -c 9 skip.cooc | od -An -tu1 -j8 | tr -d ' ') $(head -c 9 plain.cooc | od -An -tu1 -j8 | tr -d ' ')" "2 1"
+    fails 1 'plain.cooc: skips nothing, but skip.cooc skips ⇧,⇪' cooc-merge skip.cooc plain.cooc -o no
+    cooc-merge skip.cooc skip.cooc | cooc-query --stat - | grep -q "^skipped${tab}⇧,⇪"
+done
+cooc-count -q --skip ⇪ --skip ⇧ marked > got; cooc-count -q --skip ⇧,⇪,⇧ plain > want; same got want
+is "$(printf 'a , b\n' | cooc-count -q -w 1 --skip , | cooc-query --dump -)" "$(printf 'a\tb\t0.5')"
+fails 2 'empty token' cooc-count --skip a,,b marked
+[ ! -e no ] || fail "a merged file"
+
 # the same bytes from a pipe, gz, zst, split, either order, -o, without a last newline, from shards
 awk 'BEGIN { srand(3); for (i = 0; i < 20000; i++) { s = ""; for (k = rand() * 30; k > 0; k--) s = s " w" int(exp(rand() * 8)); print substr(s, 2) } }' > big
 cooc-count -q big > want

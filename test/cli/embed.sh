@@ -51,6 +51,16 @@ done
 embed -q --model run --layer 0 --lang aa --text text --of sentences --pool first | grep -v '^3 ' | cut -d ' ' -f 2- | sort -u | wc -l > n
 is "$(cat n)" 1
 
+# --alone: each token in a sentence of its own, whatever else is in the batch
+cut -d ' ' -f 1 vocab > lines
+for layer in 0 1 -1; do
+    embed -q --model run --layer $layer --lang aa --alone > alone
+    embed -q --model run --layer $layer --lang aa --alone --tokens 1 > one
+    embed -q --model run --layer $layer --lang aa --text lines --of tokens > want
+    is "$(cut -d ' ' -f 1 alone | tr '\n' ' ')" "7 lo@@ w ne@@ st low in to "
+    close <(sed 1d alone) <(sed 1d want); close <(sed 1d one) <(sed 1d want)
+done
+
 # words: BPE undone, means of their tokens' states, then over occurrences; an unknown token makes no word
 printf 'lo@@ w ne@@ st\nlow ne@@ st zz lo@@ zz\nne@@ st\n' > t3
 for layer in 0 2; do
@@ -100,9 +110,11 @@ fails 1 'language zz is not one of' embed -q --model run --text text --lang zz
 fails 1 'has 2 layers; --layer 3' embed -q --model run --text text --lang aa --layer 3
 fails 1 ':1: 20 tokens; the model reads at most 14' embed -q --model run --text <(seq 20 | sed 's,.*,low,' | paste -sd ' ') --lang aa -o no
 [ ! -e no ] || fail "half a file was left"
-fails 2 'wants --lang' embed --model run --text text
+fails 2 'needs --lang' embed --model run --text text
 fails 2 'only with --of words' embed --model run --text text --words words --lang aa
-fails 2 'wants --text' embed --model run --layer 1
+fails 2 'needs --text or --alone' embed --model run --layer 1
+fails 2 'is of tokens' embed --model run --alone --lang aa --of words
+fails 2 'is of tokens' embed --model run --alone
 
 # a table narrower than the layers (ALBERT's factorisation): table and words are as wide as the table, and hold the
 # numbers that stand in the file; states are as wide as the layers

@@ -2,18 +2,23 @@
 # again ends with the bytes of an undisturbed run, after which make has nothing to do.
 . "$TOP/test/cli/lib.sh"
 mkdir -p exp/presets bin
-cat > exp/presets/tiny.mk <<'MK'
-PLAN_NOTE := nothing at all
-N ?= 30
-MK
-cat > exp/toy.mk <<'MK'
-$(foreach l,en de,\
-  $(call stage,raw.$l,raw/$l,seq 1 $(N) > raw/$l)\
-  $(call stage,double.$l,two/$l,slowcat 2 < raw/$l > two/$l))
-$(foreach s,$(SEEDS),\
-  $(call train,train.$s,s$s/model/,count --out s$s/model --to 60 --seed $s $$RESUME --in en=two/en$(,)two/de))
-$(call stage,table,table.txt,cat $(SEEDS:%=s%/model/weights) > table.txt)
-MK
+cat > exp/presets/tiny.sh <<'SH'
+setting PLAN_NOTE "nothing at all"
+setting N 30
+SH
+cat > exp/toy.sh <<'SH'
+for l in en de; do
+    stage raw.$l  raw/$l : : "seq 1 $N > raw/$l"
+    stage double.$l  two/$l : raw/$l : "slowcat 2 < raw/$l > two/$l"
+done
+weights=
+for s in $SEEDS; do
+    train train.$s  s$s/model/ : two/en two/de : \
+        "count --out s$s/model --to 60 --seed $s $RESUME --in en=two/en,two/de"
+    weights+=" s$s/model/weights"
+done
+stage table  table.txt : $weights : "cat$weights > table.txt"
+SH
 cat > bin/slowcat <<'SH'
 #!/bin/bash
 [ "${1:-}" = --version ] && { cat "$0.version" 2>/dev/null || echo slowcat 1; exit; }
@@ -128,7 +133,7 @@ rm -r runs/toy-tiny/s1
 make -f go V=why SEEDS='1 2' > out; grep -q 'train.1: output s1/model/ is missing' out || fail "$(cat out)"
 
 # Two makes in one run folder: the second is refused with one line, and the first is not disturbed.
-sed -i 's/--to 60/--to 20000/' exp/toy.mk
+sed -i 's/--to 60/--to 20000/' exp/toy.sh
 make -f go SEEDS=1 > one.out 2>&1 & p=$!
 for i in $(seq 3000); do grep -q '^train.1' one.out && break; sleep 0.1; done
 make -f go SEEDS=1 > two.out 2>&1 && fail "two makes in one run"
@@ -138,7 +143,7 @@ for i in $(seq 3000); do grep -q 'the same make command continues it' one.out &&
 grep -q 'the same make command continues it' one.out || fail "$(cat one.out)"
 
 # A stage that fails says which, where its log is, and leaves no stamp.
-sed -i 's/--to 20000/--to 29/' exp/toy.mk
+sed -i 's/--to 20000/--to 29/' exp/toy.sh
 echo 'exit 3' >> bin/count
 make -f go > out 2>&1 && fail "a failing stage"
 grep -q 'train.1 failed (status 3)' out || fail "$(cat out)"

@@ -21,6 +21,10 @@ same got want
 grep -q 'MLM-GC - MLM *+1.77 ±1.93 *+0.050' got || fail "$(cat got)"
 for k in 1 2 3; do printf '%s\tMLM\ten-de\tBLEU\t1%s\n%s\tMLM-GC\ten-de\tBLEU\t2%s.00%s\n' $k $k $k $k $k; done > clear.tsv
 "$P/table" clear.tsv | grep -q 'p<0.001' || fail "$("$P/table" clear.tsv)"
+# systems by the names of their folders, too: mlm, mlm-gc
+sed 's/MLM-GC/mlm-gc/; s/MLM/mlm/' results.tsv > small.tsv
+"$P/table" -v tsv=1 small.tsv | sed 's/mlm/MLM/g; s/gc/GC/' | grep -e - > got
+grep -e - want > want.rows; same got want.rows
 grep -v '^[23]' results.tsv > one.tsv
 "$P/table" one.tsv | grep -q 'MLM-GC  *12.10' || fail "one seed has no interval"
 "$P/table" one.tsv | grep -q 't-test' && fail "a test of one pair"

@@ -17,9 +17,42 @@ near got.tsv "$g/csls.tsv" 2e-6
 "${induce[@]}" --src-counts "$g/a.counts" --eval "$g/gold.tsv" > eval.tsv
 near eval.tsv "$g/eval.tsv" 1.01e-4
 
+echo "# --gold both is MUSE's rule; exported and precision are those of the mutual list"
+"${induce[@]}" -k 1 --mutual --gold both --eval "$g/gold.tsv" > got.tsv
+is "$(sed -n 's/^asked\t//p' got.tsv)" "$(sed -n 's/^answerable\t//p' eval.tsv)"
+grep -E '^(hit@|exported|judged|precision)' got.tsv > some.tsv
+near some.tsv "$g/both.tsv" 1.01e-4
+is "$("${induce[@]}" -k 1 --mutual | wc -l)" "$(sed -n 's/^exported\t//p' got.tsv)"
+
+echo "# --initial: like is paired with like, among likes"
+like=(dict-induce -q --src "$g/initial.src.vec" --tgt "$g/initial.tgt.vec" --initial ▁)
+"${like[@]}" -k 2 > got.tsv
+near got.tsv "$g/initial.tsv" 2e-6
+"${like[@]}" --eval "$g/initial.gold" > got.tsv
+grep -E '^(hit@|map|mean-cosine)' got.tsv > some.tsv
+near some.tsv "$g/initial.eval" 1.01e-4
+"${like[@]}" -k 1 --mutual --reverse back.tsv > there.tsv
+awk -F'\t' '{ print $2 "\t" $1 "\t" $3 }' there.tsv | sort > a; sort back.tsv > b; same a b
+# a kind smaller than k: what it has, and no more
+(echo '▁x 1 0'; echo 'y 0 1'; echo 'z 1 1') > few.vec
+is "$(dict-induce -q --src few.vec --tgt few.vec --initial ▁ -k 3 --method nn | cut -f 1-2 | tr '\t\n' ' ,')" "▁x ▁x,y y,y z,z z,z y,"
+fails 1 'no source word begins with "_"' dict-induce -q --src few.vec --tgt few.vec --initial _
+fails 2 'goes with --map none' dict-induce -q --src few.vec --tgt few.vec --initial ▁ --map vecmap
+
 echo "# RSIM is SciPy's; mean cosine and alignment NumPy's"
 rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict "$g/seed.tsv" > got.tsv
 near got.tsv "$g/rsim.tsv" 2e-6
+# a vector that all words get in common raises the cosine, and not the difference to random pairs
+seq 0 59 | awk '{ print $1 "\t" $1 }' > own.tsv
+for f in p q; do awk 'NR > 1 { for (i = 2; i <= NF; i++) $i += 3 } { print }' "$g/$f.vec" > ${f}3.vec; done
+paste <(rsim -q --src "$g/p.vec" --tgt "$g/q.vec" --dict own.tsv) <(rsim -q --src p3.vec --tgt q3.vec --dict own.tsv) |
+    awk -F'\t' 'NR == 2 && !($12 > 0.5 && $17 > $4 && $25 < $12) { exit 1 }' || fail "a vector in common"
+# --one-to-one: the first pair of each word, of which the other word is new
+printf 'a0\tb0\na0\tb1\na1\tb0\na1\tb1\na2\tb2\na2\tb2\na3\tb3\n' > many.tsv
+printf 'a0\tb0\na1\tb1\na2\tb2\na3\tb3\n' > one.tsv
+rsim --src "$g/a.vec" --tgt "$g/b.vec" --dict many.tsv --one-to-one > got.tsv 2> note
+grep -q '1 that were there before, 2 with a word of an earlier pair' note || fail "$(cat note)"
+rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict one.tsv > want.tsv; same got.tsv want.tsv
 
 echo "# retrieval accuracy and mining, by cosine and both margins, are NumPy's"
 for s in cosine distance ratio; do
@@ -39,6 +72,15 @@ analogy --vec "$g/a.vec" --vec "$g/b.vec" "$g/questions.txt" > got.tsv
 near got.tsv "$g/analogy.tsv" 1.01e-4
 awk '{ print $2, $1, $3, $4 }' "$g/questions.txt" | analogy --word2vec --vec "$g/a.vec" --vec "$g/b.vec" > swapped.tsv
 same got.tsv swapped.tsv
+(head -n 5 "$g/questions.txt" | cut -d ' ' -f 1-3; printf ': category\na1 a2 nowhere b2\n') > three.txt
+for unit in '' --unit; do
+    analogy $unit --targets b7,a9 --vec "$g/a.vec" --vec "$g/b.vec" three.txt > got.tsv 2> note
+    near got.tsv "$g/targets${unit#-}.tsv" 1.01e-4
+    grep -q '1 questions have a word without a vector' note
+done
+awk '$1 != ":" { print $2, $1, $3 }' three.txt | analogy --word2vec --targets b7,a9 --vec "$g/a.vec" --vec "$g/b.vec" 2> note | cut -f 4- > swapped.tsv
+analogy -q --targets b7,a9 --vec "$g/a.vec" --vec "$g/b.vec" three.txt | cut -f 4- | cmp - swapped.tsv
+fails 1 'target "none" has no vector' analogy --targets b7,none --vec "$g/a.vec" --vec "$g/b.vec" three.txt
 
 echo "# the same vectors come back from text, binary, .npy and .safetensors, and give the same dictionary"
 for f in x.bin x.npy x.safetensors x.vec; do
@@ -98,6 +140,21 @@ cat en.txt en.txt | sed 's/^/ /' > twice.txt; cooc-count -q -w 2 en=twice.txt > 
 cooc-study -q --pairs pairs.tsv en.cooc twice.cooc | awk -F'\t' 'NR > 1 && $4 > 1e-6 { exit 1 }' || fail "c_lang"
 awk '{ print $1 "\t" $1 }' en.vocab > self.tsv
 cooc-study -q --dict self.tsv en.cooc en.cooc | awk -F'\t' 'END { exit !($3 > 500 && $4 == 0) }' || fail "dictionary"
+# a phrase table is the same pairs; what is not two words a side is left out
+sed 's/\t/ ||| /; s/$/ ||| 0.5 0.1/' pairs.tsv > phrases; printf 'w1 ||| w1 ||| 1\nw1 w2 w3 ||| w1 w2 w3 ||| 1\n' >> phrases
+cooc-study --phrase-table phrases en.cooc en.cooc > got.tsv 2> note; same got.tsv study.tsv
+grep -q '5 lines, left out 1 with an unknown word and 2 with several' note || fail "$(cat note)"
+fails 1 'pairs.tsv:1: expected "source ||| target' cooc-study -q --phrase-table pairs.tsv en.cooc en.cooc
+# correlation by hand: X(a b), X(a c), X(b c) are 4, 2, 1 in one language and 2, 2, 0 in the other, which has half as many tokens
+printf 'a b\na b\na b\na b\na c\na c\nb c\nd d\n' > one.txt; printf 'A B\nA C\nD D D D\n' > two.txt
+for f in one two; do cooc-count -q -w 1 --weights flat $f.txt > $f.cooc; done
+printf 'a b\tA B\na c\tA C\nb c\tB C\n' > three.tsv
+# log a = ln 4, ln 2; log b = ln 2, ln 2: no variance of b; both are in 2 of 3 pairs, 6 of 7 by mass; mean difference ln 2 / 2
+is "$(cooc-study -q --correlation --pairs three.tsv one.cooc two.cooc | tail -n 1)" "$(printf '2.000000\t3\t0.666667\t0.857143\tnan\tnan\t0.346574\t-0.346574')"
+printf 'A B\nA C\nB C\nB C\nB C\nB C\n' > two.txt; printf 'D D D D\n' >> two.txt; cooc-count -q -w 1 --weights flat two.txt > two.cooc
+# tokens 16 and 16: log b = 0, 0, ln 4 for log a = ln 4, ln 2, 0; r = -sqrt(3)/2; by mass 4 2 1: SciPy's weighted r
+is "$(cooc-study -q --correlation --pairs three.tsv one.cooc two.cooc | tail -n 1)" "$(printf '1.000000\t3\t1.000000\t1.000000\t-0.866025\t-0.800641\t1.155245\t-0.231049')"
+fails 2 'needs --pairs' cooc-study --ranks --correlation en.cooc en.cooc
 cooc-study --ranks en.cooc de.left.cooc | awk -F'\t' 'NR > 2 && $2 > last { exit 1 } NR > 1 { last = $2 } END { exit NR < 100 }' || fail "ranks"
 
 echo "# bad input: one line that says where and what; nothing is written"
@@ -110,12 +167,12 @@ head -c 700 x.bin > cut.bin; fails 1 'cut.bin: ends in vector' dict-induce --src
 head -c 700 x.npy > cut.npy; fails 1 'cut.npy: .* bytes of data' dict-induce --src cut.npy --tgt "$g/b.vec" -o out
 fails 1 '8 dimensions, target vectors 20' dict-induce --src "$g/a.vec" --tgt de.vec -o out
 fails 1 'no seed' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map vecmap -o out
-printf 'a1\n' > one.tsv; fails 1 'one.tsv:1: want' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map procrustes --seed-dict one.tsv -o out
+printf 'a1\n' > one.tsv; fails 1 'one.tsv:1: expected' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map procrustes --seed-dict one.tsv -o out
 printf 'a1 b1\na2 b2\n' > two.tsv; fails 1 '2 pairs have vectors' rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict two.tsv
 fails 2 'needs the counts' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --frequency 0.1 --src-counts x -o out
 # the advice is only what the program has
 fails 1 'standard input:1: byte 5 is not UTF-8; run iconv$' sh -c "printf 'a b \377 d\\n' | analogy --vec $g/a.vec > /dev/null"
-fails 1 'want four words' sh -c "echo a b c | analogy --vec $g/a.vec > /dev/null"
+fails 1 'expected four words' sh -c "echo a b c | analogy --vec $g/a.vec > /dev/null"
 fails 1 '8 dimensions, .* has 20' retrieve --src "$g/a.vec" --tgt de.vec -o out
 fails 2 'takes one' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --table --mine 1
 fails 2 'as often' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --src "$g/p.vec"
@@ -140,5 +197,5 @@ grep -q 'left out 1 with several words, 1 with a word without a vector, 1 that w
 printf 'a0 a1 a2 a3\n' | analogy --vec r.vec 2> note > got.tsv; grep -q 'left out 1 repeated' note
 printf 'w1 x\tw2\nw1\tw18\nnone\tw2\nw18\tw137\n' > d.tsv; cooc-study --dict d.tsv en.cooc en.cooc > got.tsv 2> note || true
 grep -q '4 lines, left out 1 with an unknown word and 1 with several words on a side' note || fail "$(cat note)"
-printf 'w1\n' > d.tsv; fails 1 'd.tsv:1: want' cooc-study -q --dict d.tsv en.cooc en.cooc
+printf 'w1\n' > d.tsv; fails 1 'd.tsv:1: expected' cooc-study -q --dict d.tsv en.cooc en.cooc
 head -c 200 en.cooc > cut.cooc; fails 1 'cut.cooc' cooc-study -q --dict self.tsv en.cooc cut.cooc

@@ -68,6 +68,21 @@ with open(f"{out}/csls.tsv", "w") as f:
         for j in row:
             f.write(f"a{i}\tb{j}\t{csls[i, j]:.6f}\n")
 
+def above_random(X, Z, pairs):
+    """Cosine of pairs, of all combinations of their words but themselves, and the difference."""
+    A, B = unit(X)[[i for i, j in pairs]], unit(Z)[[j for i, j in pairs]]
+    C = A @ B.T
+    off = ~np.eye(len(pairs), dtype=bool)
+    own, other = np.diag(C).mean(), C[off].mean()
+    return f"gold-cosine\t{own:.4f}\nrandom-cosine\t{other:.4f}\nabove-random\t{own - other:.4f}\n"
+
+
+def precision(listed, right):
+    judged = [(i, j) for i, j in listed if a[i] in right]
+    good = sum(j in right[a[i]] for i, j in judged)
+    return f"exported\t{len(listed)}\njudged\t{len(judged)}\nprecision\t{good / len(judged):.4f}\n"
+
+
 # hits: MUSE's get_word_translation_accuracy (several right answers); MAP: xling-eval's eval.py (1 / rank of the first)
 right = {}
 for s, t in gold:
@@ -83,7 +98,8 @@ for s, ts in right.items():
 w = np.array([counts[s] for s in ranks], float)
 words = {s for s, t in gold if " " not in t}
 with open(f"{out}/eval.tsv", "w") as f:
-    f.write(f"words\t{len(words)}\nasked\t{len(ranks)}\nmultiword\t1\ncoverage\t{len(ranks) / len(words):.4f}\n")
+    f.write(f"words\t{len(words)}\nasked\t{len(ranks)}\nanswerable\t{sum(1 for t in right.values() if t)}\nmultiword\t1\n")
+    f.write(f"coverage\t{len(ranks) / len(words):.4f}\n")
     hit = {k: np.array([r is not None and r <= k for r in ranks.values()], float) for k in (1, 5, 10)}
     inv = np.array([1 / r if r else 0 for r in ranks.values()])
     for k in (1, 5, 10):
@@ -94,6 +110,16 @@ with open(f"{out}/eval.tsv", "w") as f:
     f.write(f"weighted-map\t{(inv * w).sum() / w.sum():.4f}\n")
     best = csls.argmax(1)                          # MUSE's dist_mean_cosine
     f.write(f"mean-cosine\t{S[np.arange(n), best].mean():.4f}\n")
+    known = sorted({(a.index(s), t) for s, ts in right.items() for t in ts})
+    f.write(f"gold-pairs\t{len(known)}\n" + above_random(mapped, z64, known))
+    listed = [(i, j) for i, row in enumerate(top(csls, 10)) for j in row]
+    f.write(precision(listed, right))
+with open(f"{out}/both.tsv", "w") as f:              # MUSE's load_dictionary: lines whose two words are there; and the mutual list
+    asked = {s: r for s, r in ranks.items() if right[s]}
+    for k in (1, 5, 10):
+        f.write(f"hit@{k}\t{np.mean([r <= k for r in asked.values()]):.4f}\n")
+    mutual = [(i, j) for i, j in enumerate(csls.argmax(1)) if csls[:, j].argmax() == i]
+    f.write(precision(mutual, {s: ts for s, ts in right.items() if ts}))
 
 # RSIM, mean cosine and alignment of the unmapped vectors over the seeds
 ux, uz = unit(X.astype(float)), unit(Z.astype(float))
@@ -111,9 +137,22 @@ for i in range(20):
 r_ci = 1.96 * np.sqrt(19 / 20 * ((np.array(left_out) - np.mean(left_out)) ** 2).sum())
 cos_ci = 1.96 * (ux[:20] * uz[:20]).sum(1).std(ddof=1) / np.sqrt(20)
 share_ci = lambda p: 1.96 * np.sqrt(p * (1 - p) / 20)
+
+
+def difference(A, B):
+    C = A @ B.T
+    off = ~np.eye(len(A), dtype=bool)
+    return C[off].mean(), np.diag(C).mean() - C[off].mean()
+
+
+random, above = difference(ux[:20], uz[:20])
+gone = np.array([difference(np.delete(ux[:20], i, 0), np.delete(uz[:20], i, 0))[1] for i in range(20)])
+above_ci = 1.96 * np.sqrt(19 / 20 * ((gone - gone.mean()) ** 2).sum())
 with open(f"{out}/rsim.tsv", "w") as f:
-    f.write("layer\tpairs\trsim\tcosine\talign-to\talign-back\trsim-ci\tcosine-ci\talign-to-ci\talign-back-ci\n")
-    f.write(f"0\t20\t{r:.6f}\t{cos:.6f}\t{to:.6f}\t{back:.6f}\t{r_ci:.6f}\t{cos_ci:.6f}\t{share_ci(to):.6f}\t{share_ci(back):.6f}\n")
+    f.write("layer\tpairs\trsim\tcosine\talign-to\talign-back\trsim-ci\tcosine-ci\talign-to-ci\talign-back-ci\t"
+            "random\tabove-random\tabove-random-ci\n")
+    f.write(f"0\t20\t{r:.6f}\t{cos:.6f}\t{to:.6f}\t{back:.6f}\t{r_ci:.6f}\t{cos_ci:.6f}\t{share_ci(to):.6f}\t{share_ci(back):.6f}\t"
+            f"{random:.6f}\t{above:.6f}\t{above_ci:.6f}\n")
 
 # retrieval as LASER's and XTREME's, but with the neighbours' means over all rows: k = 4, rows 0..59 of both sides
 P = unit(Z[:n].astype(float) + 0.6 * rng.standard_normal((n, d)))
@@ -161,3 +200,41 @@ with open(f"{out}/questions.txt", "w") as f:
     f.write("a1 a2 nowhere b2\n")
 with open(f"{out}/analogy.tsv", "w") as f:
     f.write(f"category\tquestions\tasked\taccuracy\tcosine\n\t31\t30\t{ok / 30:.4f}\t{c / 30:.4f}\nall\t31\t30\t{ok / 30:.4f}\t{c / 30:.4f}\n")
+
+# Table 3 of MLM-GC: cosines of raw and of unit vectors' a - b + c with two targets
+raw = np.concatenate([X.astype(float), Z.astype(float)])
+for name, V in (("targets", raw), ("targets-unit", A)):
+    with open(f"{out}/{name}.tsv", "w") as f:
+        f.write("a\tb\tc\tb7\ta9\n")
+        for i, j, k, _ in q[:5]:
+            v = V[i] - V[j] + V[n + k]
+            c = [v @ V[t] / np.linalg.norm(v) / np.linalg.norm(V[t]) for t in (n + 7, 9)]
+            f.write(f"{names[i]}\t{names[j]}\t{names[n + k]}\t{c[0]:.4f}\t{c[1]:.4f}\n")
+        f.write("a1\ta2\tnowhere\t-\t-\n")
+
+# --initial: word-initial pieces ("\u2581") are paired with such only, and CSLS's means are among them
+start = "\u2581"
+kind_p, kind_z = [i % 3 > 0 for i in range(n)], [i % 3 > 0 for i in range(m)]
+write("initial.src.vec", [(start if kind_p[i] else "") + f"p{i}" for i in range(n)], P)
+write("initial.tgt.vec", [(start if kind_z[i] else "") + f"z{i}" for i in range(m)], Z)
+C = unit(P.astype(np.float32).astype(float)) @ unit(Z.astype(float)).T
+full = np.full_like(C, -np.inf)
+for kind in (False, True):
+    rows, cols = np.flatnonzero(np.array(kind_p) == kind), np.flatnonzero(np.array(kind_z) == kind)
+    s = C[np.ix_(rows, cols)]
+    full[np.ix_(rows, cols)] = 2 * s - np.sort(s, 1)[:, -K:].mean(1)[:, None] - np.sort(s, 0)[-K:].mean(0)[None]
+with open(f"{out}/initial.tsv", "w") as f:
+    for i in range(n):
+        for j in top(full, 2)[i]:
+            f.write(f"{start if kind_p[i] else ''}p{i}\t{start if kind_z[j] else ''}z{j}\t{full[i, j]:.6f}\n")
+with open(f"{out}/initial.gold", "w") as f:          # every fifth asks for a word of the other kind, which cannot be found
+    for i in range(n):
+        j = i + 1 if i % 5 == 0 else i
+        f.write(f"{start if kind_p[i] else ''}p{i}\t{start if kind_z[j] else ''}z{j}\n")
+with open(f"{out}/initial.eval", "w") as f:
+    rank = [int((full[i] > full[i, j]).sum()) + 1 if kind_p[i] == kind_z[j] else None
+            for i in range(n) for j in [i + 1 if i % 5 == 0 else i]]
+    for k in (1, 5, 10):
+        f.write(f"hit@{k}\t{np.mean([r is not None and r <= k for r in rank]):.4f}\n")
+    f.write(f"map\t{np.mean([1 / r if r else 0 for r in rank]):.4f}\n")
+    f.write(f"mean-cosine\t{C[np.arange(n), full.argmax(1)].mean():.4f}\n")

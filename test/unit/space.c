@@ -423,14 +423,14 @@ static void procrustes_finds_a_rotation(void **state)
     (void)state;
     enum { N = 50, D = 9 };
     float *X, *Z;
-    struct pairs p = { 0 };
+    struct word_pairs p = { 0 };
     rotated(N, D, 0, &X, &Z);
-    for (uint32_t i = 0; i < 20; i++) pairs_add(&p, i, i);
+    for (uint32_t i = 0; i < 20; i++) word_pairs_add(&p, i, i);
     assert_int_equal(map_procrustes(X, N, Z, D, &p), 0);
     for (size_t i = 0; i < N * D; i++) assert_true(fabsf(X[i] - Z[i]) < 1e-4);
     p.n = 0;
     assert_int_equal(map_procrustes(X, N, Z, D, &p), -1);
-    pairs_free(&p);
+    word_pairs_free(&p);
     free(X);
     free(Z);
 }
@@ -440,13 +440,13 @@ static void self_learning_finds_a_rotation_from_few_and_partly_wrong_seeds(void 
     (void)state;
     enum { N = 400, D = 20 };
     float *X, *Z;
-    struct pairs p = { 0 };
+    struct word_pairs p = { 0 };
     struct map_options o = map_defaults;
     double objective;
     rotated(N, D, 0.1f, &X, &Z);
     unit(X, N, D);
     unit(Z, N, D);
-    for (uint32_t i = 0; i < 30; i++) pairs_add(&p, i, i % 3 ? i : (i + 17) % N);
+    for (uint32_t i = 0; i < 30; i++) word_pairs_add(&p, i, i % 3 ? i : (i + 17) % N);
     o.seed = 5;
     assert_int_equal(map_self_learn(X, N, Z, N, D, &o, &p, &objective), 0);
     size_t right = 0;
@@ -458,7 +458,7 @@ static void self_learning_finds_a_rotation_from_few_and_partly_wrong_seeds(void 
     double mean;
     assert_int_equal(map_mean_cosine(X, N, Z, N, D, 0, 10, &mean), 0);
     assert_true(mean > 0.9);
-    pairs_free(&p);
+    word_pairs_free(&p);
     free(X);
     free(Z);
 }

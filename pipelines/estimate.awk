@@ -1,0 +1,65 @@
+# estimate.awk WHY PLAN [REFERENCE.seconds...], in the run folder: a plan's stages, done and to do,
+# and how long those to do will take. Seconds of a stage that is done are its own. Of one to do,
+# they are those of its last run, else ('~') those of a run that was kept as reference, where that
+# had a stage of this name (seeds take as long as seed 1). A training's are scaled by its work:
+# steps x tokens x weights. With KEEP=1 it prints what such a reference is: name, seconds, work, of
+# the stages of seed 1.
+BEGIN { FS = OFS = "\t" }
+function option(command, name,    v) {
+    if (!match(command, " --" name " [0-9]+")) return 0
+    v = substr(command, RSTART, RLENGTH); sub(/.* /, "", v)
+    return v
+}
+# weights that a token passes, without the vocabulary's; 0 for what is no training
+function work(c,    d) {
+    d = option(c, "dim")
+    return option(c, "steps") * option(c, "tokens") * \
+        (d ? option(c, "layers") * d * (4 * d + 2 * option(c, "ffn")) : model)
+}
+function last(name) { sub(/.*\./, "", name); return name }
+function first(file,    line) {
+    if ((getline line < file) < 1) line = ""
+    close(file)
+    return line
+}
+# the model that a fine-tuning starts from is pretrain's
+function remember_model(c,    d) {
+    d = option(c, "dim")
+    if (d) model = option(c, "layers") * d * (4 * d + 2 * option(c, "ffn"))
+}
+FILENAME == ARGV[1] { i = index($0, ":"); why[substr($0, 1, i - 1)] = 1; next }
+FILENAME == ARGV[2] {
+    if (/^#/) next
+    n++; name[n] = $1; command[n] = $6; todo[n] = $1 in why
+    next
+}
+/^#/ { next }
+{ usual[$1] = $2; if ($3 > 0) { rate[last($1)] = $2 / $3; usual_work[$1] = $3 } }
+END {
+    for (k = 1; k <= n; k++) {
+        remember_model(command[k])
+        key = name[k]; sub(/^s[0-9]+\./, "s1.", key)
+        w = work(command[k]); own = first(".stage/" name[k] ".time"); t = "-"
+        if (own != "") t = own
+        else if (w && (last(key) in rate)) t = "~" sprintf("%.1f", w * rate[last(key)])
+        else if (!w && (key in usual)) t = "~" usual[key]
+        if (KEEP) {
+            if (own != "" && name[k] !~ /^s([2-9]|1[0-9])/) print name[k], own, w
+            continue
+        }
+        if (todo[k]) {
+            left++; if (t == "-") unknown++; else { v = t; sub(/~/, "", v); sum += v }
+        }
+        printf "%-6s %8s s  %-24s %s\n", todo[k] ? "to do" : "done", t, name[k], command[k]
+    }
+    if (KEEP) exit
+    print ""
+    if (!left) print "nothing to do"
+    else if (left == unknown) printf "%d of %d stages to do; no times are known for them\n", left, n
+    else {
+        printf "%d of %d stages to do: about %s", left, n,
+            sum < 90 ? sprintf("%.0f s", sum) : sum < 5400 ? sprintf("%.0f minutes", sum / 60) : \
+            sprintf("%.1f hours", sum / 3600)
+        print unknown ? ", and " unknown " of which no times are known" : ", one after the other"
+    }
+}

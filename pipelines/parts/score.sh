@@ -1,0 +1,36 @@
+# Translating the test text with a model, and scoring translations. Rows of results: seed, system,
+# direction, metric, value.
+directions="$A-$B $B-$A"
+# scored FOLDER SEED TITLE DIRECTION: BLEU of FOLDER/DIRECTION cased, lower-cased, and as
+# multi-bleu.perl counts over Moses' tokens
+scored() {
+    local name=${1////.} f=$1/$4 t=${4#*-} row="sed 's/^/$2\\t$3\\t$4"
+    stage $name.score.$4  $1/score.$4 : $f raw/test.$t eval/test.$t.tok : \
+        "{ bleu -b -w 2 raw/test.$t < $f | $row\\tBLEU\\t/' &&
+           bleu -b -w 2 --lowercase raw/test.$t < $f | $row\\tBLEU-lc\\t/' &&
+           tokenize -l $t < $f | bleu --multi eval/test.$t.tok |
+               sed 's/^BLEU = \\([0-9.]*\\).*/\\1/' | $row\\tmulti-bleu\\t/'; } > $1/score.$4"
+}
+# translations MODEL FOLDER SEED TITLE SHUFFLED: the test text in both directions, and as a control
+# the same sentences in another order, in the folder SHUFFLED
+translations() {
+    local d x y
+    for d in $directions; do
+        x=${d%-*} y=${d#*-}
+        train ${2////.}.$d  $2/$d : $1 codes bpe/test.$x : \
+            "translate --model $1 --src $x --tgt $y $DECODE --device $DEVICE < bpe/test.$x |
+                bpe-apply --restore | detokenize -l $y $DETOKENIZE > $2/$d"
+        scored $2 $3 "$4" $d
+        quick ${5////.}.$d  $5/$d : $2/$d $P/shuffle : "$P/shuffle < $2/$d > $5/$d"
+        scored $5 $3 "$4 shuffled" $d
+    done
+}
+for l in $LANGS; do
+    stage tok.reference.$l  eval/test.$l.tok : raw/test.$l : \
+        "tokenize -l $l < raw/test.$l > eval/test.$l.tok"
+done
+# the source as it is
+for d in $directions; do
+    quick copy.$d  base/copy/$d : raw/test.${d%-*} : "cp raw/test.${d%-*} base/copy/$d"
+    scored base/copy - copying $d
+done

@@ -1,0 +1,28 @@
+# What a recipe can say beside stage, train and quick (pipelines/plan).
+
+# setting NAME VALUE: a value, unless make's command line or the environment gives another
+setting() { [ -n "${!1+x}" ] || printf -v "$1" %s "${2//$'\n'*( )/ }"; }
+# languages A B...: the experiment's languages. A= and B= give others, in a run folder of their own.
+languages() {
+    setting A "$1"; setting B "$2"
+    LANGS="$A $B ${*:3}"
+    [ "$A $B" = "$1 $2" ] || FOLDER+=-$A-$B
+    local l
+    for l in $LANGS; do
+        [[ $l =~ ^[a-z][a-z0-9]{1,7}$ ]] ||
+            refuse "language $l" "two to eight small letters and digits"
+        case " ${LANGS/"$l"/} " in *" $l "*) refuse "language $l" "named twice";; esac
+    done
+}
+# system NAME TITLE "OPTIONS" [INPUT...]: a model to train: its folder's name, what the table calls
+# it, pretrain's options, and what those read beside the text
+system() { NAMED+=" $1"; title[$1]=$2 options[$1]=$3 needs[$1]=${*:4}; }
+# published NAME OUTPUT SOURCE [FILTER]: a text of sources.tsv, got by `make fetch/X` or when it is
+# due
+available() {
+    grep -q "^$1"$'\t' "$own/sources.tsv" || refuse "$1" "no such text in pipelines/sources.tsv"
+}
+published() {
+    available "$3"
+    add cpu "$1" "$2" : "$P/fetch" "$P/sources.tsv" : "$P/fetch $P/sources.tsv $3${4:+ | $4} > $2"
+}

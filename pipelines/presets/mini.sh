@@ -1,0 +1,40 @@
+# mini: the best that 100 minutes on 2 cores buy for both systems and one seed (NOTES: "Making
+# unsupervised translation work on 14,500 + 14,500 captions").
+setting PLAN_NOTE "300 MB of disk, 1.5 GB of memory"
+setting CORPUS multi30k
+# text: lower-cased with a marker for the case, undone after decoding; one joint BPE
+setting TOKENIZE --case-marker
+setting DETOKENIZE --case-marker
+setting MERGES 6000
+# counts of MLM-GC: two words on either side, weights 1/(d+1)
+setting GC_WINDOW 2
+setting GC "--gc-lambda 1 --gc-window 2"
+# the dictionary: window 5 with sides apart, PPMI, SVD, stochastic self-learning after VecMap,
+# re-estimated on all contexts
+setting WORD_COOC "-w 5 --weights glove"
+setting WORD_VECTORS "--dim 50"
+setting DICT "--map vecmap --spelling 0.3 --frequency 0.05"
+# both systems start from its vectors (INIT= for none)
+setting INIT "--init-embeddings words/init.vec"
+# model and training
+setting MODEL "--no-encoder-langs --layers 3 --dim 256 --heads 4 --ffn 1024 --dropout 0.1"
+# PRECISION=bf16 is twice as fast where the processor has matrix units (amx_bf16), and slower
+# without
+setting PRECISION float32
+# learning rates fall to 0 at the last step
+setting PRETRAIN_STEPS 3000
+setting PRETRAIN "--tokens 2500 --lr 1e-3 --warmup 300 --schedule linear --precision $PRECISION
+    --valid-every 500 --save-every 250 --keep 1 --steps $PRETRAIN_STEPS"
+# more steps of translation only make the two directions agree with each other: BLEU stood still
+# from step 1,000 (docs/results.md)
+setting UNMT_STEPS 1500
+setting PSEUDO_STEPS 200
+setting UNMT "--tokens 2000 --lr 7e-4 --warmup 150 --schedule linear --beta2 0.98
+    --label-smoothing 0.1 --pseudo-steps $PSEUDO_STEPS --precision $PRECISION
+    --denoise 0:1,$((UNMT_STEPS / 4)):0.1 --valid-every 250 --save-every 250 --keep 1
+    --steps $UNMT_STEPS"
+setting MT_STEPS 12000
+setting MT "--precision $PRECISION --tokens 2500 --lr 7e-4 --warmup 1000 --schedule inverse-sqrt
+    --beta2 0.98 --label-smoothing 0.1 --valid-every 500 --save-every 500 --keep 1
+    --steps $MT_STEPS"
+setting DECODE "--beam 5"

@@ -1,0 +1,21 @@
+# smoke: everything of mini, too small and too short to learn much: under 5 minutes on 2 cores.
+# It proves the plumbing.
+setting PLAN_NOTE "60 MB of disk, 1 GB of memory"
+setting MERGES 2000
+setting MODEL "--no-encoder-langs --layers 2 --dim 64 --heads 2 --ffn 256 --dropout 0.1"
+setting PRETRAIN_STEPS 200
+setting PRETRAIN "--tokens 1000 --lr 1e-3 --warmup 50 --valid-every 100 --valid-sentences 200
+    --save-every 100 --keep 1 --steps $PRETRAIN_STEPS"
+setting UNMT_STEPS 100
+setting PSEUDO_STEPS 50
+setting UNMT "--tokens 800 --lr 1e-3 --warmup 20 --beta2 0.98 --pseudo-steps $PSEUDO_STEPS
+    --denoise 0:1,50:0.1 --valid-every 50 --valid-sentences 100 --save-every 50 --keep 1
+    --steps $UNMT_STEPS"
+setting MT_STEPS 200
+setting MT "--tokens 800 --lr 1e-3 --warmup 50 --beta2 0.98 --label-smoothing 0.1
+    --valid-every 100 --valid-sentences 100 --save-every 100 --keep 1 --steps $MT_STEPS"
+setting DECODE "--beam 1"
+setting SYNTH "--sentences 2000"
+# one run of self-learning, not the best of three
+setting DICT "--map vecmap --spelling 0.3 --frequency 0.05 --restarts 1"
+preset mini
