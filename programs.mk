@@ -9,7 +9,7 @@ NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)
 
 PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count binarize shard \
     cooc-count cooc-merge cooc-query cooc-study synth-corpus pretrain finetune \
-    translate embed dict-induce rsim retrieve analogy bleu ckpt plot
+    translate embed dict-induce rsim retrieve analogy bleu score ckpt plot
 
 A_tokenize     := lib/plain lib/pieces lib/text common-json common
 L_tokenize      = $(ICU) -lpcre2-8 $(JSON) $(BASE) $(MATH)
@@ -55,5 +55,7 @@ A_analogy      := $(SPACE)
 L_analogy       = $(SPACE_L)
 A_bleu         := lib/score common
 L_bleu          = $(ICU) $(BASE) $(MATH)
+A_score        := lib/score lib/data common-json common
+L_score         = $(ICU) $(JSON) $(BASE) $(MATH)
 A_plot         := lib/plot $(SPACE)
 L_plot          = $(SPACE_L)

@@ -1,0 +1,249 @@
+/* The table of formats, and what all readers use. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "common/json.h"
+#include "common/text.h"
+#include "lib/data/labelled_in.h"
+
+static const struct reader *const table[] = {            /* in the order in which content is asked */
+    &reader_squad, &reader_sick, &reader_xnli, &reader_xnli_mt, &reader_pawsx, &reader_columns, &reader_conllu,
+    &reader_wikineural, &reader_panx, &reader_xtreme_pairs, &reader_xtreme_tags, &reader_lines,
+};
+enum { READERS = sizeof table / sizeof *table };
+
+const char *labelled_formats(void)
+{
+    return "squad sick xnli xnli-mt paws-x columns conllu wikineural panx xtreme-pairs xtreme-tags lines";
+}
+
+/* --- a file in memory ----------------------------------------------------------------------------------------- */
+
+int content_read(struct content *c, const char *path)
+{
+    struct text *t = text_open(path, TEXT_UTF8);
+    if (!t) return -1;
+    size_t cap = 0;
+    const char *line;
+    size_t n;
+    int rc;
+    *c = (struct content){ .name = path };
+    while ((rc = text_line(t, &line, &n)) > 0) {
+        if (memchr(line, 0, n)) {
+            rc = err_set("%s:%llu: has a NUL byte; this is no text", text_name(t),
+                         (unsigned long long)text_lineno(t));
+            break;
+        }
+        mem_room(&c->bytes, &cap, c->n + n + 2, 1);
+        memcpy(c->bytes + c->n, line, n);
+        c->n += n;
+        c->bytes[c->n++] = '\n';
+    }
+    text_close(t);
+    if (rc < 0) { free(c->bytes); c->bytes = NULL; return -1; }
+    mem_room(&c->bytes, &cap, c->n + 1, 1);
+    c->bytes[c->n] = '\0';
+    if (c->n >= 3 && !memcmp(c->bytes, "\xEF\xBB\xBF", 3)) memmove(c->bytes, c->bytes + 3, (c->n -= 3) + 1);
+    return 0;
+}
+
+void content_lines(struct content *c)
+{
+    if (c->line) return;
+    size_t cap = 0;
+    for (char *p = c->bytes, *end = c->bytes + c->n; p < end; ) {
+        char *stop = memchr(p, '\n', (size_t)(end - p));
+        *stop = '\0';
+        if (stop > p && stop[-1] == '\r') stop[-1] = '\0';
+        mem_room(&c->line, &cap, c->lines + 1, sizeof *c->line);
+        c->line[c->lines++] = p;
+        p = stop + 1;
+    }
+    if (!c->line) c->line = mem_zero(1, sizeof *c->line);
+}
+
+/* One field in double quotes loses them; returns behind its end. */
+static char *unquote(char *from, char **end)
+{
+    char *to = from;
+    for (from++; *from; from++) {
+        if (*from == '"' && from[1] != '"') { from++; break; }
+        if (*from == '"') from++;
+        *to++ = *from;
+    }
+    *end = to;
+    return from;
+}
+
+int fields_cut(char *line, char **field, int most, bool csv)
+{
+    int n = 0;
+    for (char *p = line; ; ) {
+        if (n < most) field[n] = p;
+        n++;
+        char *end = NULL;
+        if (csv && *p == '"') p = unquote(p, &end);
+        while (*p && *p != '\t') p++;
+        bool last = !*p;
+        *(end ? end : p) = '\0';
+        if (last) return n;
+        p++;
+    }
+}
+
+/* --- examples ------------------------------------------------------------------------------------------------- */
+
+void *labelled_keep(struct labelled_set *s, void *p)
+{
+    if (!s->memory) s->memory = mem_zero(1, sizeof *s->memory);
+    mem_room(&s->memory->v, &s->memory->cap, s->memory->n + 1, sizeof *s->memory->v);
+    s->memory->v[s->memory->n++] = p;
+    return p;
+}
+
+struct labelled *labelled_add(struct labelled_set *s, uint64_t line)
+{
+    mem_room(&s->v, &s->cap, s->n + 1, sizeof *s->v);
+    s->v[s->n] = (struct labelled){ .line = line, .label = -1, .score = NAN, .id = "", .text = { "", "" } };
+    return &s->v[s->n++];
+}
+
+int labels_find(const struct labels *l, const char *label)
+{
+    for (int i = 0; i < l->n; i++)
+        if (!strcmp(l->v[i], label)) return i;
+    return -1;
+}
+
+int labels_index(struct labels *l, const char *label)
+{
+    int i = labels_find(l, label);
+    if (i >= 0) return i;
+    mem_room(&l->v, &l->cap, (size_t)l->n + 1, sizeof *l->v);
+    l->v[l->n] = label;
+    return l->n++;
+}
+
+int labelled_refuse(struct labelled_set *s, const struct labelled_options *o, uint64_t line, const char *what,
+                    const char *which)
+{
+    if (o->strict)
+        return err_set("%s:%llu: one of the %s: '%.60s'; mend the line, or name the format with --format", s->name,
+                       (unsigned long long)line, what, which);
+    problems_add(&s->problems, what, line, "'%.60s'", which);
+    return 0;
+}
+
+const char *labelled_nli(const char *s)
+{
+    static const char *const name[] = { "entailment", "neutral", "contradiction" };
+    for (int i = 0; i < 3; i++)
+        if (!strcasecmp(s, name[i])) return name[i];
+    return !strcasecmp(s, "contradictory") ? name[2] : s;
+}
+
+/* --- which format --------------------------------------------------------------------------------------------- */
+
+static const struct reader *named(const char *format)
+{
+    for (int i = 0; i < READERS; i++)
+        if (!strcmp(table[i]->name, format)) return table[i];
+    err_set("there is no format '%s'; there are: %s", format, labelled_formats());
+    return NULL;
+}
+
+static void sample_take(struct sample *x, const struct content *c)
+{
+    const char *p = c->bytes, *end = c->bytes + c->n;
+    while (p < end && (*p == '\n' || *p == '\r')) p++;
+    const char *stop = memchr(p, '\n', (size_t)(end - p));
+    size_t n = (size_t)((stop ? stop : end) - p);
+    if (n && p[n - 1] == '\r') n--;
+    x->first = p;
+    x->copy = mem_alloc(n + 1);
+    memcpy(x->copy, p, n);
+    x->copy[n] = '\0';
+    x->columns = fields_cut(x->copy, x->field, FIELDS_MOST, false);
+    x->blanks = strstr(c->bytes, "\n\n") || strstr(c->bytes, "\n\r\n");
+}
+
+static const struct reader *recognise(const struct content *c, const struct labelled_options *o)
+{
+    struct sample x;
+    const struct reader *found = NULL;
+    sample_take(&x, c);
+    for (int i = 0; i < READERS && !found; i++)
+        if ((o->kind == LABELLED_ANY || table[i]->kind == o->kind) && table[i]->is(c, &x)) found = table[i];
+    free(x.copy);
+    if (!found)
+        err_set("%s: is in none of the formats that can be told by their content; name it with --format, one of: %s",
+                c->name, labelled_formats());
+    return found;
+}
+
+/* --- parallel text: Tatoeba's two files ----------------------------------------------------------------------- */
+
+static int read_parallel(struct labelled_set *s, const char *path)
+{
+    const char *comma = strchr(path, ',');
+    if (!comma) return err_set("%s: parallel text is two files with a comma between them", path);
+    struct content c[2];
+    char *name = labelled_keep(s, mem_dup(path));
+    name[comma - path] = '\0';
+    for (int i = 0; i < 2; i++) {
+        const char *file = i ? name + (comma - path) + 1 : name;
+        if (content_read(&c[i], file) < 0) return -1;
+        labelled_keep(s, c[i].bytes);
+        content_lines(&c[i]);
+        labelled_keep(s, c[i].line);
+    }
+    if (c[0].lines != c[1].lines)
+        return err_set("%s has %zu lines, %s %zu: line i of both must be one pair", c[0].name, c[0].lines, c[1].name,
+                       c[1].lines);
+    for (size_t i = 0; i < c[0].lines; i++) {
+        struct labelled *e = labelled_add(s, i + 1);
+        e->text[0] = c[0].line[i];
+        e->text[1] = c[1].line[i];
+    }
+    s->kind = LABELLED_PARALLEL;
+    s->format = "parallel";
+    return 0;
+}
+
+int labelled_read(struct labelled_set *s, const char *path, const struct labelled_options *o)
+{
+    *s = (struct labelled_set){ .name = mem_dup(strcmp(path, "-") ? path : "standard input") };
+    if (o->kind == LABELLED_PARALLEL) return read_parallel(s, path);
+    struct content c;
+    if (content_read(&c, path) < 0) return -1;
+    c.name = s->name;
+    labelled_keep(s, c.bytes);
+    if (!c.n) return err_set("%s: is empty", s->name);
+    const struct reader *r = o->format ? named(o->format) : recognise(&c, o);
+    if (!r) return -1;
+    if (o->kind != LABELLED_ANY && r->kind != o->kind)
+        return err_set("%s: files of format '%s' are not what this task reads", s->name, r->name);
+    s->kind = r->kind;
+    s->format = r->name;
+    int rc = r->read(s, &c, o);
+    free(c.line);
+    if (rc == 0 && !s->n) {
+        const struct problem *k = s->problems.kind;
+        return !s->problems.n ? err_set("%s: has no example", s->name)
+            : err_set("%s: has no example that can be used; %s: %llu, the first on line %llu: %s", s->name, k->what,
+                      (unsigned long long)k->n, (unsigned long long)k->line, k->first);
+    }
+    return rc;
+}
+
+void labelled_free(struct labelled_set *s)
+{
+    for (size_t i = 0; s->memory && i < s->memory->n; i++) free(s->memory->v[i]);
+    if (s->memory) free(s->memory->v);
+    free(s->memory);
+    cJSON_Delete(s->json);
+    free(s->v);
+    free(s->labels.v);
+    free(s->name);
+    *s = (struct labelled_set){ 0 };
+}

@@ -1,0 +1,151 @@
+/* SQuAD's JSON (Rajpurkar et al. 2016, 2018): 1.1, 2.0, and what was made after it: XQuAD, MLQA, TyDi's gold passages. */
+#include <stdlib.h>
+#include "common/json.h"
+#include "lib/data/labelled_in.h"
+
+static const char MISPLACED[] = "answers whose text is not at answer_start";
+static const char AGAIN[] = "questions whose id came before";
+
+static uint64_t line_at(const char *text, const char *p)
+{
+    uint64_t line = 1;
+    while ((text = memchr(text, '\n', (size_t)(p - text)))) { line++; text++; }
+    return line;
+}
+
+/* The line of a question's id in the file's text. The bytes stay as they were: cJSON copies what it parses. */
+static uint64_t line_of(const char *text, const char *id)
+{
+    size_t n = strlen(id);
+    for (const char *p = text; n && (p = strstr(p, id)); p += n)
+        if (p > text && p[-1] == '"' && p[n] == '"') return line_at(text, p);
+    return 1;
+}
+
+/* The byte at which code point number `at` begins; ANSWER_ELSEWHERE behind the end. */
+static size_t byte_of(const char *s, double at)
+{
+    size_t i = 0;
+    if (!(at >= 0) || at > 1e9) return ANSWER_ELSEWHERE;
+    for (size_t left = (size_t)at; left; left--) {
+        if (!s[i]) return ANSWER_ELSEWHERE;
+        i++;
+        while (((unsigned char)s[i] & 0xC0) == 0x80) i++;
+    }
+    return i;
+}
+
+struct at { struct labelled_set *s; const struct labelled_options *o; const char *text; };
+
+static const char *string(const cJSON *o, const char *name)
+{ return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name)); }
+
+static int read_answers(const struct at *x, const cJSON *list, size_t number)
+{
+    struct labelled *e = &x->s->v[number];
+    int n = cJSON_GetArraySize(list);
+    e->answer = labelled_keep(x->s, mem_zero((size_t)n + 1, sizeof *e->answer));
+    for (const cJSON *a = list ? list->child : NULL; a; a = a->next) {
+        const char *text = string(a, "text");
+        const cJSON *start = cJSON_GetObjectItemCaseSensitive(a, "answer_start");
+        if (!text) return err_set("%s: an answer of question '%.60s' has no text", x->s->name, e->id);
+        struct answer *to = &e->answer[e->answers++];
+        size_t at = cJSON_IsNumber(start) ? byte_of(e->text[1], start->valuedouble) : ANSWER_ELSEWHERE;
+        bool there = at != ANSWER_ELSEWHERE && !strncmp(e->text[1] + at, text, strlen(text));
+        *to = (struct answer){ text, there ? at : ANSWER_ELSEWHERE, there ? at + strlen(text) : ANSWER_ELSEWHERE };
+        if (!there && start)
+            problems_add(&x->s->problems, MISPLACED, line_of(x->text, e->id), "question '%.60s'", e->id);
+    }
+    return 0;
+}
+
+static int read_paragraph(const struct at *x, const cJSON *paragraph)
+{
+    const char *context = string(paragraph, "context");
+    const cJSON *qas = cJSON_GetObjectItemCaseSensitive(paragraph, "qas"), *q;
+    if (!context || !cJSON_IsArray(qas))
+        return err_set("%s: a paragraph has no 'context' or no list 'qas'; this is not SQuAD's form", x->s->name);
+    cJSON_ArrayForEach(q, qas) {
+        const char *question = string(q, "question");
+        const cJSON *id = cJSON_GetObjectItemCaseSensitive(q, "id");
+        const cJSON *answers = cJSON_GetObjectItemCaseSensitive(q, "answers");
+        if (!cJSON_IsString(id) || !question)
+            return err_set("%s: a question has no 'id' (a string) or no 'question'", x->s->name);
+        if (answers && !cJSON_IsArray(answers))
+            return err_set("%s: the answers of question '%.60s' are no list", x->s->name, id->valuestring);
+        struct labelled *e = labelled_add(x->s, 0);
+        e->id = id->valuestring;
+        e->text[0] = question;
+        e->text[1] = context;
+        e->impossible = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(q, "is_impossible"));
+        if (read_answers(x, answers, x->s->n - 1) < 0) return -1;
+    }
+    return 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct labelled *const *x = a, *const *y = b;
+    int c = strcmp((*x)->id, (*y)->id);
+    return c ? c : (*x > *y) - (*x < *y);
+}
+
+/* Ids tell predictions apart, so none may come again. */
+static void find_repeated(const struct at *x)
+{
+    struct labelled_set *s = x->s;
+    const struct labelled **v = mem_alloc((s->n + 1) * sizeof *v);
+    for (size_t i = 0; i < s->n; i++) v[i] = &s->v[i];
+    qsort(v, s->n, sizeof *v, by_id);
+    for (size_t i = 1; i < s->n; i++)
+        if (!strcmp(v[i]->id, v[i - 1]->id))
+            problems_add(&s->problems, AGAIN, line_of(x->text, v[i]->id), "'%.60s'", v[i]->id);
+    free(v);
+}
+
+/* A file on one line: every question is on it. Else each id is looked up from where the last one was found. */
+static void number_lines(const struct at *x, size_t n)
+{
+    if (memchr(x->text, '\n', n) == x->text + n - 1) {
+        for (size_t i = 0; i < x->s->n; i++) x->s->v[i].line = 1;
+        return;
+    }
+    const char *p = x->text, *counted = p;
+    uint64_t line = 1;
+    for (size_t i = 0; i < x->s->n; i++) {
+        struct labelled *e = &x->s->v[i];
+        const char *found = *e->id ? strstr(p, e->id) : NULL;
+        if (found) {
+            line += line_at(counted, found) - 1;
+            p = counted = found;
+        }
+        e->line = line;
+    }
+}
+
+static int read_squad(struct labelled_set *s, struct content *c, const struct labelled_options *o)
+{
+    cJSON *root = json_parse(c->bytes, c->n, s->name);
+    if (!root) return -1;
+    s->json = root;
+    struct at x = { s, o, c->bytes };
+    const cJSON *data = cJSON_IsArray(root) ? root : cJSON_GetObjectItemCaseSensitive(root, "data"), *article, *p;
+    if (!cJSON_IsArray(data)) return err_set("%s: has no list 'data'; this is not SQuAD's form", s->name);
+    cJSON_ArrayForEach(article, data) {
+        const cJSON *list = cJSON_GetObjectItemCaseSensitive(article, "paragraphs");
+        if (!cJSON_IsArray(list)) return err_set("%s: an article has no list 'paragraphs'", s->name);
+        cJSON_ArrayForEach(p, list)
+            if (read_paragraph(&x, p) < 0) return -1;
+    }
+    find_repeated(&x);
+    number_lines(&x, c->n);
+    return 0;
+}
+
+static bool is_squad(const struct content *c, const struct sample *x)
+{
+    (void)c;
+    return *x->first == '{' || *x->first == '[';
+}
+
+const struct reader reader_squad = { "squad", LABELLED_QUESTIONS, is_squad, read_squad };
