@@ -1,5 +1,5 @@
-/* score: predictions against gold, by the metrics of the downstream tasks, with intervals and paired tests; and tables of
- * results over seeds (--compare). */
+/* score: predictions against gold, by the metrics of the downstream tasks, with intervals and
+ * paired tests; and tables of results over seeds (--compare). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,50 +14,79 @@
 
 enum { LANGUAGES = 64 };
 
-static struct {
+static struct options {
     int metric, digits;
     const char *format, *na_prob;
     struct strs pred, against, pair;
     double na_threshold;
     struct measure_options m;
-    int64_t seed;
     bool json, compare, tsv;
-} o = { .metric = -1, .digits = -1, .na_threshold = 1, .m = { .resamples = 1000, .trials = 10000 }, .seed = 1 };
+} o = { .metric = -1,
+        .digits = -1,
+        .na_threshold = 1,
+        .m = { .resamples = 1000, .trials = 10000, .seed = 1 } };
 
-static const struct opt opts[] = {
-    { "metric", 'm', OPT_CHOICE, &o.metric, TASK_METRICS, "what to compute" },
-    { "pred", 'p', OPT_LIST, &o.pred, "[LANG=]FILE", "predictions for the gold file of LANG; again for each further "
+static const struct opt rows_of_all[] = {
+    { "metric", 'm', OPT_CHOICE(options, metric), TASK_METRICS, "what to compute" },
+    { "pred", 'p', OPT_LIST(options, pred), "[LANG=]FILE",
+      "predictions for the gold file of LANG; again for each further "
       "language (default: standard input, for one gold file)" },
-    { "against", 0, OPT_LIST, &o.against, "[LANG=]FILE", "predictions of another system, as often as --pred: differences "
-      "and paired tests" },
-    { "format", 0, OPT_STR, &o.format, "NAME", "format of the gold files, where their content does not tell it" },
-    { "resamples", 0, OPT_INT, &o.m.resamples, "N", "bootstrap resamples for the 95% intervals; 0: no intervals",
-      .min = 0, .max = 1e6 },
-    { "trials", 0, OPT_INT, &o.m.trials, "N", "trials of the randomization test of --against; 0: no test", .min = 0,
-      .max = 1e7 },
-    { "seed", 0, OPT_I64, &o.seed, "N", "seed of resamples and trials" },
-    { "digits", 0, OPT_INT, &o.digits, "N", "decimals printed (default: all)", .min = 0, .max = 17 },
-    { "json", 0, OPT_FLAG, &o.json, 0, "print a JSON list of rows instead of a table with tabs" },
-    { .help = "SQuAD 2.0" },
-    { "na-prob", 0, OPT_STR, &o.na_prob, "FILE", "JSON object of each question's probability of having no answer" },
-    { "na-threshold", 0, OPT_REAL, &o.na_threshold, "X", "a probability above X means that there is no answer",
-      .min = -1e30, .max = 1e30 },
-    { .help = "Tables over seeds" },
-    { "compare", 0, OPT_FLAG, &o.compare, 0, "read rows of seed, system, direction, metric, value (tabs between) and print "
-      "means, 95% intervals and paired t-tests over seeds" },
-    { "pair", 0, OPT_LIST, &o.pair, "SYSTEM=BASE", "with --compare: test SYSTEM against BASE (default: every NAME-GC "
+    { "against", 0, OPT_LIST(options, against), "[LANG=]FILE",
+      "predictions of another system, as often as --pred: "
+      "differences and paired tests" },
+    { "format", 0, OPT_STR(options, format), "NAME",
+      "format of the gold files, where their content does not tell it" },
+    { "digits", 0, OPT_INT(options, digits), "N",
+      "decimals of each number (default: as many as tell it apart)", .min = 0, .max = 17 },
+    { "json", 0, OPT_FLAG(options, json), 0,
+      "print a JSON list of rows instead of a table with tabs" },
+    { 0 }
+};
+static const struct opt resampling_rows[] = {
+    { "resamples", 0, OPT_INT(measure_options, resamples), "N",
+      "bootstrap resamples for the 95% intervals; 0: no intervals", .min = 0, .max = 1e6 },
+    { "trials", 0, OPT_INT(measure_options, trials), "N",
+      "trials of the randomization test of --against; 0: no such test", .min = 0, .max = 1e7 },
+    { "seed", 0, OPT_I64(measure_options, seed), "N", "seed of the resamples and trials", .min = 0,
+      .max = 9e18 },
+    { 0 }
+};
+static const struct opt squad2_rows[] = {
+    { "na-prob", 0, OPT_STR(options, na_prob), "FILE",
+      "JSON object of each question's probability of having no answer" },
+    { "na-threshold", 0, OPT_REAL(options, na_threshold), "X",
+      "a probability above X means that there is no answer", .min = -1e30, .max = 1e30 },
+    { 0 }
+};
+static const struct opt compare_rows[] = {
+    { "compare", 0, OPT_FLAG(options, compare), 0,
+      "read rows of seed, system, direction, metric, value (tabs between) and "
+      "print means, 95% intervals and paired t-tests over seeds" },
+    { "pair", 0, OPT_LIST(options, pair), "SYSTEM=BASE",
+      "with --compare: test SYSTEM against BASE (default: every NAME-GC "
       "against NAME)" },
-    { "tsv", 0, OPT_FLAG, &o.tsv, 0, "with --compare: tabs between the cells, and no last line" },
+    { "tsv", 0, OPT_FLAG(options, tsv), 0,
+      "with --compare: tabs between the cells, and no last line" },
+    { 0 }
+};
+static const struct opt_group groups[] = {
+    { "Options", rows_of_all, &o },
+    { "Intervals and tests", resampling_rows, &o.m },
+    { "SQuAD 2.0", squad2_rows, &o },
+    { "Tables over seeds", compare_rows, &o },
     { 0 } };
 
 static const struct prog prog = { "score", "--metric NAME [LANG=]GOLD... < predictions",
-    "Scores predictions of a downstream task as the official scripts do, with intervals and paired tests.", opts,
-    "Examples:\n"
-    "  predict --model nli -l de < test.de.tsv | score --metric accuracy de=test.de.tsv\n"
-    "  score -m mlqa en=en.json de=de.json --pred en=a.en --pred de=a.de --against en=b.en --against de=b.de\n"
-    "  score --compare --pair SCS=TCS results.tsv\n" };
+                                  "Scores predictions of a downstream task as the official scripts "
+                                  "do, with intervals and paired tests.",
+                                  "Examples:\n"
+                                  "  predict --model nli -l de < test.de.tsv | score --metric "
+                                  "accuracy de=test.de.tsv\n"
+                                  "  score -m mlqa en=en.json de=de.json --pred en=a.en --pred "
+                                  "de=a.de --against en=b.en --against de=b.de\n"
+                                  "  score --compare --pair SCS=TCS results.tsv\n" };
 
-/* --- printing ------------------------------------------------------------------------------------------------- */
+/* --- printing -------------------------------------------------------------------------------- */
 
 static void number(double v, char to[48])
 {
@@ -77,9 +106,13 @@ static int rows_printed;
 
 static void row(const char *lang, const char *name, size_t examples, const double *v, int n)
 {
-    static const char *const key[] = { "value", "low", "high", "against", "difference", "randomization_p", "mcnemar_p" };
+    static const char *const key[] = { "value",    "low",        "high",
+                                       "against",  "difference", "randomization_p",
+                                       "mcnemar_p" };
     char text[48];
-    if (o.json) printf("%s\n  {\"language\": \"%s\", \"metric\": \"%s\", \"examples\": %zu", rows_printed ? "," : "[", lang, name, examples);
+    if (o.json)
+        printf("%s\n  {\"language\": \"%s\", \"metric\": \"%s\", \"examples\": %zu",
+               rows_printed ? "," : "[", lang, name, examples);
     else printf("%s\t%s", lang, name);
     for (int i = 0; i < n; i++) {
         if (i == 3 && !o.json) printf("\t%zu", examples);
@@ -96,34 +129,49 @@ static void rows(const char *lang, const struct measure *m)
 {
     for (int k = 0; k < m->values; k++) {
         if (!m->name[k]) continue;
-        double v[7] = { m->value[k], m->interval[k][0], m->interval[k][1], m->other[k], m->value[k] - m->other[k],
-                        m->randomization[k], k == 0 && m->has_mcnemar ? m->mcnemar : NAN };
+        double v[7] = { m->value[k],
+                        m->interval[k][0],
+                        m->interval[k][1],
+                        m->other[k],
+                        m->value[k] - m->other[k],
+                        m->randomization[k],
+                        k == 0 && m->has_mcnemar ? m->mcnemar : NAN };
         row(lang, m->name[k], m->examples, v, m->compared ? 7 : 3);
-        if (!isnan(m->p[k])) row(lang, "p", m->examples, (double[]){ m->p[k], NAN, NAN, NAN, NAN, NAN, NAN }, m->compared ? 7 : 3);
+        if (!isnan(m->p[k]))
+            row(lang, "p", m->examples, (double[]){ m->p[k], NAN, NAN, NAN, NAN, NAN, NAN },
+                m->compared ? 7 : 3);
     }
 }
 
 static void best_rows(const char *lang, const struct measure *m, const struct predictions_best *b)
 {
-    static const char *const name[] = { "best_exact", "best_exact_thresh", "best_f1", "best_f1_thresh" };
+    static const char *const name[] = { "best_exact", "best_exact_thresh", "best_f1",
+                                        "best_f1_thresh" };
     const double v[] = { b->exact.score, b->exact.threshold, b->f1.score, b->f1.threshold };
     for (int i = 0; i < 4; i++)
-        row(lang, name[i], m->examples, (double[]){ v[i], NAN, NAN, NAN, NAN, NAN, NAN }, m->compared ? 7 : 3);
+        row(lang, name[i], m->examples, (double[]){ v[i], NAN, NAN, NAN, NAN, NAN, NAN },
+            m->compared ? 7 : 3);
 }
 
-/* --- one language --------------------------------------------------------------------------------------------- */
+/* --- one language ---------------------------------------------------------------------------- */
 
-struct language { char lang[32]; const char *gold, *pred, *against; struct measure m; struct predictions_best best; };
+struct language {
+    char lang[32];
+    const char *gold, *pred, *against;
+    struct measure m;
+    struct predictions_best best;
+};
 
 static int score_language(struct language *l, uint32_t stream)
 {
     struct labelled_options g = predictions_gold((enum task_metric)o.metric, l->lang, o.format);
-    struct predictions_options po = { (enum task_metric)o.metric, l->lang, o.na_prob, o.na_threshold, prog_note };
+    struct predictions_options po = { (enum task_metric)o.metric, l->lang, o.na_prob,
+                                      o.na_threshold, msg_note };
     struct labelled_set gold;
     struct judged j = { 0 }, against = { 0 };
     int rc = labelled_read(&gold, l->gold, &g);
     if (rc == 0) {
-        problems_tell(&gold.problems, gold.name, prog_note);
+        problems_tell(&gold.problems, gold.name, msg_note);
         rc = predictions_judge(&po, &gold, l->pred, &j, &l->best);
     }
     po.no_answer = NULL;                             /* the file belongs to --pred's system */
@@ -136,14 +184,19 @@ static int score_language(struct language *l, uint32_t stream)
 }
 
 /* The file of list that is for lang; with one gold file, its only one. */
-static int file_for(const struct strs *list, const char *option, const struct language *l, int golds, const char **to)
+static int file_for(const struct strs *list, const char *option, const struct language *l,
+                    int golds, const char **to)
 {
     char lang[32];
     for (int i = 0; i < list->n; i++) {
         const char *file = prog_lang_file(list->v[i], lang);
-        if (!strcmp(lang, l->lang) || (golds == 1 && list->n == 1 && !*lang)) { *to = file; return 0; }
+        if (!strcmp(lang, l->lang) || (golds == 1 && list->n == 1 && !*lang)) {
+            *to = file;
+            return 0;
+        }
     }
-    return err_set("no --%s for the gold file of '%s'; write --%s %s=FILE", option, l->lang, option, l->lang);
+    return err_set("no --%s for the gold file of '%s'; write --%s %s=FILE", option, l->lang, option,
+                   l->lang);
 }
 
 static int find_files(struct language *l, const struct args *args)
@@ -151,10 +204,12 @@ static int find_files(struct language *l, const struct args *args)
     for (int i = 0; i < args->n; i++) {
         l[i].gold = prog_lang_file(args->v[i], l[i].lang);
         for (int k = 0; k < i; k++)
-            if (!strcmp(l[k].lang, l[i].lang)) return err_set("two gold files of language '%s'", l[i].lang);
+            if (!strcmp(l[k].lang, l[i].lang))
+                return err_set("two gold files of language '%s'", l[i].lang);
         l[i].pred = "-";
         if (o.pred.n && file_for(&o.pred, "pred", &l[i], args->n, &l[i].pred) < 0) return -1;
-        if (o.against.n && file_for(&o.against, "against", &l[i], args->n, &l[i].against) < 0) return -1;
+        if (o.against.n && file_for(&o.against, "against", &l[i], args->n, &l[i].against) < 0)
+            return -1;
     }
     return 0;
 }
@@ -186,7 +241,7 @@ static int score_all(const struct args *args)
     return 0;
 }
 
-/* --- results over seeds --------------------------------------------------------------------------------------- */
+/* --- results over seeds ---------------------------------------------------------------------- */
 
 static int compare(const char *path)
 {
@@ -196,7 +251,8 @@ static int compare(const char *path)
     for (int i = 0; i < o.pair.n && rc == 0; i++) {
         char *system = mem_dup(o.pair.v[i]), *base = strchr(system, '=');
         if (base) *base++ = '\0';
-        rc = base ? results_compare(r, system, base) : err_set("--pair %s: SYSTEM=BASE is expected", system);
+        rc = base ? results_compare(r, system, base)
+                  : err_set("--pair %s: SYSTEM=BASE is expected", system);
         free(system);
     }
     if (!o.pair.n) results_compare_gc(r);
@@ -208,9 +264,8 @@ static int compare(const char *path)
 int main(int argc, char **argv)
 {
     struct args args;
-    int status = prog_start(&prog, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    o.m.seed = (uint64_t)o.seed;
     if (o.compare) {
         if (args.n > 1) return prog_usage("--compare reads one file of results, or standard input");
         return compare(args.n ? args.v[0] : "-") < 0 ? prog_fail() : prog_end();
@@ -218,7 +273,9 @@ int main(int argc, char **argv)
     if (o.metric < 0) return prog_usage("--metric NAME is needed: " TASK_METRICS);
     if (!args.n) return prog_usage("a gold file is needed");
     if (args.n > LANGUAGES) return prog_usage("more than %d gold files", LANGUAGES);
-    if (args.n > 1 && !o.pred.n) return prog_usage("several gold files need their predictions by --pred LANG=FILE");
-    if (o.na_prob && (o.metric != TASK_SQUAD2 || args.n > 1)) return prog_usage("--na-prob is for --metric squad2 and one gold file");
+    if (args.n > 1 && !o.pred.n)
+        return prog_usage("several gold files need their predictions by --pred LANG=FILE");
+    if (o.na_prob && (o.metric != TASK_SQUAD2 || args.n > 1))
+        return prog_usage("--na-prob is for --metric squad2 and one gold file");
     return score_all(&args) < 0 ? prog_fail() : prog_end();
 }

@@ -6,18 +6,21 @@
 #include "common/text.h"
 #include "lib/data/labelled_in.h"
 
-static const struct reader *const table[] = {            /* in the order in which content is asked */
-    &reader_squad, &reader_sick, &reader_xnli, &reader_xnli_mt, &reader_pawsx, &reader_columns, &reader_conllu,
-    &reader_wikineural, &reader_panx, &reader_xtreme_pairs, &reader_xtreme_tags, &reader_lines,
+/* In the order in which content is asked. */
+static const struct reader *const table[] = {
+    &reader_squad, &reader_sick,         &reader_xnli,        &reader_xnli_mt,
+    &reader_pawsx, &reader_columns,      &reader_conllu,      &reader_wikineural,
+    &reader_panx,  &reader_xtreme_pairs, &reader_xtreme_tags, &reader_lines,
 };
 enum { READERS = sizeof table / sizeof *table };
 
 const char *labelled_formats(void)
 {
-    return "squad sick xnli xnli-mt paws-x columns conllu wikineural panx xtreme-pairs xtreme-tags lines";
+    return "squad sick xnli xnli-mt paws-x columns conllu wikineural panx xtreme-pairs xtreme-tags "
+           "lines";
 }
 
-/* --- a file in memory ----------------------------------------------------------------------------------------- */
+/* --- a file in memory ------------------------------------------------------------------------ */
 
 int content_read(struct content *c, const char *path)
 {
@@ -43,7 +46,8 @@ int content_read(struct content *c, const char *path)
     if (rc < 0) { free(c->bytes); c->bytes = NULL; return -1; }
     mem_room(&c->bytes, &cap, c->n + 1, 1);
     c->bytes[c->n] = '\0';
-    if (c->n >= 3 && !memcmp(c->bytes, "\xEF\xBB\xBF", 3)) memmove(c->bytes, c->bytes + 3, (c->n -= 3) + 1);
+    if (c->n >= 3 && !memcmp(c->bytes, "\xEF\xBB\xBF", 3))
+        memmove(c->bytes, c->bytes + 3, (c->n -= 3) + 1);
     return 0;
 }
 
@@ -91,7 +95,7 @@ int fields_cut(char *line, char **field, int most, bool csv)
     }
 }
 
-/* --- examples ------------------------------------------------------------------------------------------------- */
+/* --- examples -------------------------------------------------------------------------------- */
 
 void *labelled_keep(struct labelled_set *s, void *p)
 {
@@ -104,7 +108,8 @@ void *labelled_keep(struct labelled_set *s, void *p)
 struct labelled *labelled_add(struct labelled_set *s, uint64_t line)
 {
     mem_room(&s->v, &s->cap, s->n + 1, sizeof *s->v);
-    s->v[s->n] = (struct labelled){ .line = line, .label = -1, .score = NAN, .id = "", .text = { "", "" } };
+    s->v[s->n] =
+        (struct labelled){ .line = line, .label = -1, .score = NAN, .id = "", .text = { "", "" } };
     return &s->v[s->n++];
 }
 
@@ -124,12 +129,13 @@ int labels_index(struct labels *l, const char *label)
     return l->n++;
 }
 
-int labelled_refuse(struct labelled_set *s, const struct labelled_options *o, uint64_t line, const char *what,
-                    const char *which)
+int labelled_refuse(struct labelled_set *s, const struct labelled_options *o, uint64_t line,
+                    const char *what, const char *which)
 {
     if (o->strict)
-        return err_set("%s:%llu: one of the %s: '%.60s'; mend the line, or name the format with --format", s->name,
-                       (unsigned long long)line, what, which);
+        return err_set("%s:%llu: one of the %s: '%.60s'; mend the line, or name the format with "
+                       "--format",
+                       s->name, (unsigned long long)line, what, which);
     problems_add(&s->problems, what, line, "'%.60s'", which);
     return 0;
 }
@@ -142,7 +148,7 @@ const char *labelled_nli(const char *s)
     return !strcasecmp(s, "contradictory") ? name[2] : s;
 }
 
-/* --- which format --------------------------------------------------------------------------------------------- */
+/* --- which format ---------------------------------------------------------------------------- */
 
 static const struct reader *named(const char *format)
 {
@@ -173,15 +179,17 @@ static const struct reader *recognise(const struct content *c, const struct labe
     const struct reader *found = NULL;
     sample_take(&x, c);
     for (int i = 0; i < READERS && !found; i++)
-        if ((o->kind == LABELLED_ANY || table[i]->kind == o->kind) && table[i]->is(c, &x)) found = table[i];
+        if ((o->kind == LABELLED_ANY || table[i]->kind == o->kind) && table[i]->is(c, &x))
+            found = table[i];
     free(x.copy);
     if (!found)
-        err_set("%s: is in none of the formats that can be told by their content; name it with --format, one of: %s",
+        err_set("%s: is in none of the formats that can be told by their content; name it with "
+                "--format, one of: %s",
                 c->name, labelled_formats());
     return found;
 }
 
-/* --- parallel text: Tatoeba's two files ----------------------------------------------------------------------- */
+/* --- parallel text: Tatoeba's two files ------------------------------------------------------ */
 
 static int read_parallel(struct labelled_set *s, const char *path)
 {
@@ -198,8 +206,8 @@ static int read_parallel(struct labelled_set *s, const char *path)
         labelled_keep(s, c[i].line);
     }
     if (c[0].lines != c[1].lines)
-        return err_set("%s has %zu lines, %s %zu: line i of both must be one pair", c[0].name, c[0].lines, c[1].name,
-                       c[1].lines);
+        return err_set("%s has %zu lines, %s %zu: line i of both must be one pair", c[0].name,
+                       c[0].lines, c[1].name, c[1].lines);
     for (size_t i = 0; i < c[0].lines; i++) {
         struct labelled *e = labelled_add(s, i + 1);
         e->text[0] = c[0].line[i];
@@ -230,8 +238,10 @@ int labelled_read(struct labelled_set *s, const char *path, const struct labelle
     if (rc == 0 && !s->n) {
         const struct problem *k = s->problems.kind;
         return !s->problems.n ? err_set("%s: has no example", s->name)
-            : err_set("%s: has no example that can be used; %s: %llu, the first on line %llu: %s", s->name, k->what,
-                      (unsigned long long)k->n, (unsigned long long)k->line, k->first);
+                              : err_set("%s: has no example that can be used; %s: %llu, the first "
+                                        "on line %llu: %s",
+                                        s->name, k->what, (unsigned long long)k->n,
+                                        (unsigned long long)k->line, k->first);
     }
     return rc;
 }

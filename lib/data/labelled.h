@@ -1,5 +1,6 @@
-/* Labelled text: the public files of the downstream tasks as users have them (docs/formats/tasks.md), read into plain
- * structs of text and labels. No model is needed here; what becomes of the words is for others to decide.
+/* Labelled text: the public files of the downstream tasks as users have them
+ * (docs/formats/tasks.md), read into plain structs of text and labels. No model is needed here;
+ * what becomes of the words is for others to decide.
  *
  *   struct labelled_set set;
  *   struct labelled_options o = { .kind = LABELLED_PAIRS, .lang = "de" };
@@ -23,18 +24,20 @@ enum labelled_kind {
     LABELLED_PARALLEL,           /* two sentences that translate each other, no label (Tatoeba) */
 };
 
-/* An answer: its text, and where that stands in the context, in bytes [from, to). A file whose answer_start points at
- * something else leaves both at ANSWER_ELSEWHERE. */
+/* An answer: its text, and where that stands in the context, in bytes [from, to). A file whose
+ * answer_start points at something else leaves both at ANSWER_ELSEWHERE. */
 #define ANSWER_ELSEWHERE ((size_t)-1)
 struct answer { const char *text; size_t from, to; };
 
-/* One example. Strings are NUL-terminated UTF-8 and live as long as its set; they are never NULL. */
+/* One example. Strings are NUL-terminated UTF-8 and live as long as its set; they are never NULL.
+ */
 struct labelled {
     uint64_t line;               /* where it begins in its file, from 1 */
-    int label;                   /* pairs, lines: index into the set's labels, -1: the file gives none */
+    int label; /* pairs, lines: index into the set's labels, -1: the file gives none */
     double score;                /* SICK's relatedness; NAN: the file gives none */
     const char *id;              /* of a question; "" elsewhere */
-    const char *text[2];         /* pairs, parallel: the sentences; questions: question, context; lines: the line, "" */
+    const char *text[2]; /* pairs, parallel: the sentences; questions: question, context; lines: the
+                            line, "" */
     int words;                   /* tags: */
     const char **word;           /*   [words] "" where the file has tags only */
     int *tag;                    /*   [words] index into labels, -1: the file gives none */
@@ -53,7 +56,8 @@ struct labelled_set {
     char *name;                  /* the file, for messages */
     struct labelled *v;
     size_t n, cap;
-    struct labels labels;        /* NLI: entailment, neutral, contradiction; else in the order of their first line */
+    struct labels labels; /* NLI: entailment, neutral, contradiction; else in the order of their
+                             first line */
     bool closed;                 /* no other labels exist: those of NLI, 0 and 1 of paraphrase */
     struct problems problems;    /* what was left out, and why */
     struct labelled_memory *memory;
@@ -63,24 +67,28 @@ struct labelled_set {
 struct labelled_options {
     enum labelled_kind kind;     /* what is expected; ANY: whatever the file is */
     const char *format;          /* one of labelled_formats; NULL: by the file's content */
-    const char *lang;            /* rows or columns of this language where a file has several; NULL or "": the only one */
-    bool csv;                    /* fields in double quotes are unquoted (XTREME's files as Python's csv wrote them) */
-    bool fused;                  /* CoNLL-U: a multi-word token is one word, as XTREME has it (docs/formats/tasks.md) */
-    bool bare_tags;              /* files of one column for each word: it is the tag (else the word) */
-    bool strict;                 /* a line that cannot be used is an error (gold must match predictions line by line) */
+    const char *lang; /* rows or columns of this language where a file has several; NULL or "": the
+                         only one */
+    bool csv; /* fields in double quotes are unquoted (XTREME's files as Python's csv wrote them) */
+    bool fused; /* CoNLL-U: a multi-word token is one word, as XTREME has it (docs/formats/tasks.md)
+                 */
+    bool bare_tags; /* files of one column for each word: it is the tag (else the word) */
+    bool strict;    /* a line that cannot be used is an error (gold must match predictions line by
+                       line) */
 };
 
-/* Reads a file (plain, gzip or zstd; "-": standard input; parallel: "A,B"). What cannot be used is left out and counted
- * in set->problems, or with `strict` an error that names file and line. Answers that are not at their place never are an
- * error: their questions stay. Whatever is returned, labelled_free frees it. 0, or -1 with a message. */
+/* Reads a file (plain, gzip or zstd; "-": standard input; parallel: "A,B"). What cannot be used is
+ * left out and counted in set->problems, or with `strict` an error that names file and line.
+ * Answers that are not at their place never are an error: their questions stay. Whatever is
+ * returned, labelled_free frees it. 0, or -1 with a message. */
 int labelled_read(struct labelled_set *set, const char *path, const struct labelled_options *o);
 void labelled_free(struct labelled_set *set);
 
 /* The names that `format` may have, with a space between. */
 const char *labelled_formats(void);
 
-/* An NLI label in its usual spelling: lower case, "contradictory" is contradiction. Others come back as they are.
- * The result is static or s itself. */
+/* An NLI label in its usual spelling: lower case, "contradictory" is contradiction. Others come
+ * back as they are. The result is static or s itself. */
 const char *labelled_nli(const char *s);
 
 #endif

@@ -15,7 +15,8 @@ struct content {
     char **line;                 /* [lines]; NULL until content_lines cuts them */
     size_t lines;
 };
-int content_read(struct content *c, const char *path);      /* UTF-8 is checked; a byte order mark goes */
+int content_read(struct content *c, const char *path); /* UTF-8 is checked; a byte order mark goes
+                                                        */
 void content_lines(struct content *c);
 
 struct labelled_memory { void **v; size_t n, cap; };
@@ -27,17 +28,23 @@ struct labelled *labelled_add(struct labelled_set *s, uint64_t line);
 int labels_index(struct labels *l, const char *label);
 
 /* Counts a line that cannot be used, or is the error with strict: 0 or -1. */
-int labelled_refuse(struct labelled_set *s, const struct labelled_options *o, uint64_t line, const char *what,
-                    const char *which);
+int labelled_refuse(struct labelled_set *s, const struct labelled_options *o, uint64_t line,
+                    const char *what, const char *which);
 
-/* Cuts line at tabs, in place, into at most `most` fields; returns how many there are in all. csv: fields in double
- * quotes lose them, doubled ones inside become one. */
+/* Cuts line at tabs, in place, into at most `most` fields; returns how many there are in all. csv:
+ * fields in double quotes lose them, doubled ones inside become one. */
 int fields_cut(char *line, char **field, int most, bool csv);
 enum { FIELDS_MOST = 64 };
 
-/* --- formats: a row of the table in labelled.c each ----------------------------------------------------------- */
+/* --- formats: a row of the table in labelled.c each ------------------------------------------ */
 
-struct sample { int columns; char *field[FIELDS_MOST]; bool blanks; const char *first; char *copy; };
+struct sample {
+    int columns;
+    char *field[FIELDS_MOST];
+    bool blanks;
+    const char *first;
+    char *copy;
+};
 struct reader {
     const char *name;
     enum labelled_kind kind;
@@ -45,7 +52,8 @@ struct reader {
     bool (*is)(const struct content *c, const struct sample *x);
     int (*read)(struct labelled_set *s, struct content *c, const struct labelled_options *o);
 };
-extern const struct reader reader_squad, reader_sick, reader_xnli, reader_xnli_mt, reader_pawsx, reader_columns,
-    reader_xtreme_pairs, reader_conllu, reader_wikineural, reader_panx, reader_xtreme_tags, reader_lines;
+extern const struct reader reader_squad, reader_sick, reader_xnli, reader_xnli_mt, reader_pawsx,
+    reader_columns, reader_xtreme_pairs, reader_conllu, reader_wikineural, reader_panx,
+    reader_xtreme_tags, reader_lines;
 
 #endif

@@ -7,7 +7,7 @@ void problems_add(struct problems *p, const char *what, uint64_t line, const cha
 {
     int i = 0;
     while (i < p->n && strcmp(p->kind[i].what, what) != 0) i++;
-    if (i == PROBLEM_KINDS) i--;                     /* more kinds than readers have: they share the last row */
+    if (i == PROBLEM_KINDS) i--; /* more kinds than readers have: they share the last row */
     struct problem *k = &p->kind[i];
     if (i == p->n) {
         p->n++;

@@ -1,5 +1,6 @@
-/* CoNLL-U (Universal Dependencies): FORM and UPOS of each syntactic word, or with `fused` of each word of the text: a
- * multi-word token ("1-2 im") is one word then, as in XTREME's conversion of the treebanks. */
+/* CoNLL-U (Universal Dependencies): FORM and UPOS of each syntactic word, or with `fused` of each
+ * word of the text: a multi-word token ("1-2 im") is one word then, as in XTREME's conversion of
+ * the treebanks. */
 #include <stdlib.h>
 #include "lib/data/labelled_in.h"
 
@@ -9,8 +10,8 @@ static const char BAD_TAG[] = "words whose UPOS is none of the 17 universal tags
 enum { ID, FORM, UPOS = 3, HEAD = 6, COLUMNS = 10 };
 
 static const char *const upos[] = {
-    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ",
-    "SYM", "VERB", "X",
+    "ADJ",  "ADP",  "ADV",   "AUX",   "CCONJ", "DET", "INTJ", "NOUN", "NUM",
+    "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X",
 };
 
 /* Which part of a multi-word token gives the tag where several are nearest to the root [XTREME]. */
@@ -23,7 +24,10 @@ static const char *precedence(const char *lang)
 }
 
 struct word { const char *form, *tag; long head; uint64_t line; };
-struct range { size_t from, to; const char *form; };             /* words from .. to - 1, of a surface form */
+struct range {
+    size_t from, to;
+    const char *form;
+}; /* words from .. to - 1, of a surface form */
 struct tree {
     struct word *w; size_t n, cap;
     struct range *r; size_t ranges, ranges_cap;
@@ -50,7 +54,8 @@ static size_t rank(const char *order, const char *tag)
     return strlen(order) + 1;
 }
 
-/* The tag of the part nearest to the root; of several as near, the first in the order of precedence. */
+/* The tag of the part nearest to the root; of several as near, the first in the order of
+ * precedence. */
 static const char *tag_of(const struct tree *t, const struct range *r, const char *lang)
 {
     size_t best = r->from;
@@ -95,8 +100,10 @@ static int finish(struct labelled_set *s, const struct labelled_options *o, stru
         e->word = labelled_keep(s, mem_alloc(n * sizeof *e->word));
         e->tag = labelled_keep(s, mem_alloc(n * sizeof *e->tag));
         for (size_t i = 0; i < n; ) {
-            const struct range *r = o->fused && next < t->ranges && t->r[next].from == i ? &t->r[next++] : NULL;
-            const char *form = r ? r->form : t->w[i].form, *tag = r ? tag_of(t, r, o->lang) : t->w[i].tag;
+            const struct range *r =
+                o->fused && next < t->ranges && t->r[next].from == i ? &t->r[next++] : NULL;
+            const char *form = r ? r->form : t->w[i].form,
+                       *tag = r ? tag_of(t, r, o->lang) : t->w[i].tag;
             e->word[e->words] = o->fused ? plain_form(s, form) : form;
             e->tag[e->words++] = labels_index(&s->labels, tag);
             i = r ? r->to : i + 1;
@@ -114,12 +121,16 @@ static bool is_upos(const char *tag)
     return false;
 }
 
-static int line_of(struct labelled_set *s, const struct labelled_options *o, struct tree *t, char *text, uint64_t line)
+static int line_of(struct labelled_set *s, const struct labelled_options *o, struct tree *t,
+                   char *text, uint64_t line)
 {
     char *field[FIELDS_MOST], *end;
     int n = fields_cut(text, field, FIELDS_MOST, false);
     if (!t->n) t->line = line;
-    if (n != COLUMNS) { t->unusable = true; return labelled_refuse(s, o, line, BAD_LINE, field[0]); }
+    if (n != COLUMNS) {
+        t->unusable = true;
+        return labelled_refuse(s, o, line, BAD_LINE, field[0]);
+    }
     if (strchr(field[ID], '.')) return 0;                        /* an empty node */
     long first = strtol(field[ID], &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : 0;
     bool range = last > 0;
@@ -132,7 +143,10 @@ static int line_of(struct labelled_set *s, const struct labelled_options *o, str
         t->r[t->ranges++] = (struct range){ (size_t)first - 1, (size_t)last, field[FORM] };
         return 0;
     }
-    if (!is_upos(field[UPOS])) { t->unusable = true; return labelled_refuse(s, o, line, BAD_TAG, field[UPOS]); }
+    if (!is_upos(field[UPOS])) {
+        t->unusable = true;
+        return labelled_refuse(s, o, line, BAD_TAG, field[UPOS]);
+    }
     mem_room(&t->w, &t->cap, t->n + 1, sizeof *t->w);
     t->w[t->n++] = (struct word){ field[FORM], field[UPOS], strtol(field[HEAD], NULL, 10), line };
     return 0;
@@ -153,7 +167,8 @@ static int end_of(struct labelled_set *s, const struct labelled_options *o, stru
 {
     if (!t->unusable && !ranges_fit(t)) {
         t->unusable = true;
-        if (labelled_refuse(s, o, t->line, "sentences whose multi-word tokens overlap", "") < 0) return -1;
+        if (labelled_refuse(s, o, t->line, "sentences whose multi-word tokens overlap", "") < 0)
+            return -1;
     }
     return finish(s, o, t);
 }
@@ -177,8 +192,11 @@ static int read_conllu(struct labelled_set *s, struct content *c, const struct l
 static bool is_conllu(const struct content *c, const struct sample *x)
 {
     (void)c;
-    return x->columns == COLUMNS || (*x->first == '#' && (!strncmp(x->first, "# sent_id", 9) || !strncmp(x->first, "# text", 6)
-        || !strncmp(x->first, "# newdoc", 8) || !strncmp(x->first, "# global", 8) || !strncmp(x->first, "# newpar", 8)));
+    return x->columns == COLUMNS
+           || (*x->first == '#'
+               && (!strncmp(x->first, "# sent_id", 9) || !strncmp(x->first, "# text", 6)
+                   || !strncmp(x->first, "# newdoc", 8) || !strncmp(x->first, "# global", 8)
+                   || !strncmp(x->first, "# newpar", 8)));
 }
 
 const struct reader reader_conllu = { "conllu", LABELLED_TAGS, is_conllu, read_conllu };

@@ -1,4 +1,5 @@
-/* Sentence pairs with a class: XNLI, MultiNLI and their translations, XTREME's TSVs, PAWS-X, SICK, myXNLI. */
+/* Sentence pairs with a class: XNLI, MultiNLI and their translations, XTREME's TSVs, PAWS-X, SICK,
+ * myXNLI. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "lib/data/labelled_in.h"
@@ -15,14 +16,20 @@ static int find(char *const *field, int n, const char *name)
         if (!strcmp(field[i], name)) return i;
     return -1;
 }
-static bool has(const struct sample *x, const char *name) { return find(x->field, x->columns, name) >= 0; }
+static bool has(const struct sample *x, const char *name)
+{
+    return find(x->field, x->columns, name) >= 0;
+}
 
 static bool is_sick(const struct content *c, const struct sample *x)
 { (void)c; return has(x, "sentence_A") && has(x, "entailment_judgment"); }
 static bool is_xnli(const struct content *c, const struct sample *x)
 { (void)c; return has(x, "gold_label") && has(x, "sentence1") && has(x, "sentence2"); }
 static bool is_xnli_mt(const struct content *c, const struct sample *x)
-{ (void)c; return has(x, "premise") && (has(x, "hypo") || has(x, "hypothesis")) && has(x, "label"); }
+{
+    (void)c;
+    return has(x, "premise") && (has(x, "hypo") || has(x, "hypothesis")) && has(x, "label");
+}
 static bool is_pawsx(const struct content *c, const struct sample *x)
 { (void)c; return has(x, "id") && has(x, "sentence1") && has(x, "sentence2") && has(x, "label"); }
 static bool is_columns(const struct content *c, const struct sample *x)
@@ -42,8 +49,8 @@ static bool is_xtreme(const struct content *c, const struct sample *x)
 }
 
 /* Adds a row's example with its label; the set of labels is that of the first row's. */
-static int put(struct labelled_set *s, const struct labelled_options *o, char *const *field, const struct columns *k,
-               uint64_t line)
+static int put(struct labelled_set *s, const struct labelled_options *o, char *const *field,
+               const struct columns *k, uint64_t line)
 {
     int label = -1;
     if (k->label >= 0) {
@@ -54,8 +61,10 @@ static int put(struct labelled_set *s, const struct labelled_options *o, char *c
         }
         if (!s->labels.n) {
             bool binary = !strcmp(name, "0") || !strcmp(name, "1");
-            if (!binary && !is_class(given)) return labelled_refuse(s, o, line, UNKNOWN_LABEL, given);
-            if (!binary) labels_index(&s->labels, "entailment"), labels_index(&s->labels, "neutral");
+            if (!binary && !is_class(given))
+                return labelled_refuse(s, o, line, UNKNOWN_LABEL, given);
+            if (!binary)
+                labels_index(&s->labels, "entailment"), labels_index(&s->labels, "neutral");
             labels_index(&s->labels, binary ? "0" : "contradiction");
             if (binary) labels_index(&s->labels, "1");
             s->closed = true;
@@ -72,7 +81,8 @@ static int put(struct labelled_set *s, const struct labelled_options *o, char *c
         e->score = strtod(field[k->score], &end);
         if (end == field[k->score] || *end) {
             s->n--;
-            return labelled_refuse(s, o, line, "rows whose relatedness is no number", field[k->score]);
+            return labelled_refuse(s, o, line, "rows whose relatedness is no number",
+                                   field[k->score]);
         }
     }
     return 0;
@@ -99,12 +109,14 @@ static int read_rows(struct labelled_set *s, struct content *c, const struct lab
             if (lang && strcmp(is, o->lang)) continue;
             if (!only) only = is;
             if (strcmp(only, is))
-                return err_set("%s:%zu: has rows of several languages ('%s', '%s'); choose one with LANG=FILE", s->name,
-                               i + 1, only, is);
+                return err_set("%s:%zu: has rows of several languages ('%s', '%s'); choose one "
+                               "with LANG=FILE",
+                               s->name, i + 1, only, is);
         }
         if (put(s, o, field, k, i + 1) < 0) return -1;
     }
-    if (k->language >= 0 && lang && !only) return err_set("%s: has no row of language '%s'", s->name, o->lang);
+    if (k->language >= 0 && lang && !only)
+        return err_set("%s: has no row of language '%s'", s->name, o->lang);
     return 0;
 }
 
@@ -126,7 +138,8 @@ static int by_header(struct labelled_set *s, struct content *c, const struct lab
 
 static int read_sick(struct labelled_set *s, struct content *c, const struct labelled_options *o)
 {
-    static const char *const name[5] = { "sentence_A", "sentence_B", "entailment_judgment", "relatedness_score", NULL };
+    static const char *const name[5] = { "sentence_A", "sentence_B", "entailment_judgment",
+                                         "relatedness_score", NULL };
     return by_header(s, c, o, name);
 }
 static int read_xnli(struct labelled_set *s, struct content *c, const struct labelled_options *o)
@@ -151,12 +164,14 @@ static int read_columns(struct labelled_set *s, struct content *c, const struct 
 {
     const char *stop = strchr(c->bytes, '\n'), *p = strstr(c->bytes, "sentence1");
     char lang[40] = "", a[64], b[64];
-    if (o->lang && *o->lang && p && p < stop && p[9] == '_') snprintf(lang, sizeof lang, "_%s", o->lang);
+    if (o->lang && *o->lang && p && p < stop && p[9] == '_')
+        snprintf(lang, sizeof lang, "_%s", o->lang);
     else if (p && p < stop && p[9] == '_') {
         size_t n = strcspn(p + 9, "\t\r\n");
         const char *more = strstr(p + 9 + n, "sentence1_");
         if (more && more < stop)
-            return err_set("%s:1: has columns of several languages; choose one with LANG=FILE", s->name);
+            return err_set("%s:1: has columns of several languages; choose one with LANG=FILE",
+                           s->name);
         snprintf(lang, sizeof lang, "%.*s", (int)n, p + 9);
     }
     snprintf(a, sizeof a, "sentence1%s", lang);
@@ -179,4 +194,5 @@ const struct reader reader_xnli = { "xnli", LABELLED_PAIRS, is_xnli, read_xnli }
 const struct reader reader_xnli_mt = { "xnli-mt", LABELLED_PAIRS, is_xnli_mt, read_xnli_mt };
 const struct reader reader_pawsx = { "paws-x", LABELLED_PAIRS, is_pawsx, read_pawsx };
 const struct reader reader_columns = { "columns", LABELLED_PAIRS, is_columns, read_columns };
-const struct reader reader_xtreme_pairs = { "xtreme-pairs", LABELLED_PAIRS, is_xtreme, read_xtreme };
+const struct reader reader_xtreme_pairs = { "xtreme-pairs", LABELLED_PAIRS, is_xtreme,
+                                            read_xtreme };

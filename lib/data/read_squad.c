@@ -1,4 +1,5 @@
-/* SQuAD's JSON (Rajpurkar et al. 2016, 2018): 1.1, 2.0, and what was made after it: XQuAD, MLQA, TyDi's gold passages. */
+/* SQuAD's JSON (Rajpurkar et al. 2016, 2018): 1.1, 2.0, and what was made after it: XQuAD, MLQA,
+ * TyDi's gold passages. */
 #include <stdlib.h>
 #include "common/json.h"
 #include "lib/data/labelled_in.h"
@@ -13,7 +14,8 @@ static uint64_t line_at(const char *text, const char *p)
     return line;
 }
 
-/* The line of a question's id in the file's text. The bytes stay as they were: cJSON copies what it parses. */
+/* The line of a question's id in the file's text. The bytes stay as they were: cJSON copies what it
+ * parses. */
 static uint64_t line_of(const char *text, const char *id)
 {
     size_t n = strlen(id);
@@ -48,13 +50,17 @@ static int read_answers(const struct at *x, const cJSON *list, size_t number)
     for (const cJSON *a = list ? list->child : NULL; a; a = a->next) {
         const char *text = string(a, "text");
         const cJSON *start = cJSON_GetObjectItemCaseSensitive(a, "answer_start");
-        if (!text) return err_set("%s: an answer of question '%.60s' has no text", x->s->name, e->id);
+        if (!text)
+            return err_set("%s: an answer of question '%.60s' has no text", x->s->name, e->id);
         struct answer *to = &e->answer[e->answers++];
-        size_t at = cJSON_IsNumber(start) ? byte_of(e->text[1], start->valuedouble) : ANSWER_ELSEWHERE;
+        size_t at =
+            cJSON_IsNumber(start) ? byte_of(e->text[1], start->valuedouble) : ANSWER_ELSEWHERE;
         bool there = at != ANSWER_ELSEWHERE && !strncmp(e->text[1] + at, text, strlen(text));
-        *to = (struct answer){ text, there ? at : ANSWER_ELSEWHERE, there ? at + strlen(text) : ANSWER_ELSEWHERE };
+        *to = (struct answer){ text, there ? at : ANSWER_ELSEWHERE,
+                               there ? at + strlen(text) : ANSWER_ELSEWHERE };
         if (!there && start)
-            problems_add(&x->s->problems, MISPLACED, line_of(x->text, e->id), "question '%.60s'", e->id);
+            problems_add(&x->s->problems, MISPLACED, line_of(x->text, e->id), "question '%.60s'",
+                         e->id);
     }
     return 0;
 }
@@ -64,7 +70,9 @@ static int read_paragraph(const struct at *x, const cJSON *paragraph)
     const char *context = string(paragraph, "context");
     const cJSON *qas = cJSON_GetObjectItemCaseSensitive(paragraph, "qas"), *q;
     if (!context || !cJSON_IsArray(qas))
-        return err_set("%s: a paragraph has no 'context' or no list 'qas'; this is not SQuAD's form", x->s->name);
+        return err_set("%s: a paragraph has no 'context' or no list 'qas'; this is not SQuAD's "
+                       "form",
+                       x->s->name);
     cJSON_ArrayForEach(q, qas) {
         const char *question = string(q, "question");
         const cJSON *id = cJSON_GetObjectItemCaseSensitive(q, "id");
@@ -72,7 +80,8 @@ static int read_paragraph(const struct at *x, const cJSON *paragraph)
         if (!cJSON_IsString(id) || !question)
             return err_set("%s: a question has no 'id' (a string) or no 'question'", x->s->name);
         if (answers && !cJSON_IsArray(answers))
-            return err_set("%s: the answers of question '%.60s' are no list", x->s->name, id->valuestring);
+            return err_set("%s: the answers of question '%.60s' are no list", x->s->name,
+                           id->valuestring);
         struct labelled *e = labelled_add(x->s, 0);
         e->id = id->valuestring;
         e->text[0] = question;
@@ -103,7 +112,8 @@ static void find_repeated(const struct at *x)
     free(v);
 }
 
-/* A file on one line: every question is on it. Else each id is looked up from where the last one was found. */
+/* A file on one line: every question is on it. Else each id is looked up from where the last one
+ * was found. */
 static void number_lines(const struct at *x, size_t n)
 {
     if (memchr(x->text, '\n', n) == x->text + n - 1) {
@@ -129,11 +139,14 @@ static int read_squad(struct labelled_set *s, struct content *c, const struct la
     if (!root) return -1;
     s->json = root;
     struct at x = { s, o, c->bytes };
-    const cJSON *data = cJSON_IsArray(root) ? root : cJSON_GetObjectItemCaseSensitive(root, "data"), *article, *p;
-    if (!cJSON_IsArray(data)) return err_set("%s: has no list 'data'; this is not SQuAD's form", s->name);
+    const cJSON *data = cJSON_IsArray(root) ? root : cJSON_GetObjectItemCaseSensitive(root, "data"),
+                *article, *p;
+    if (!cJSON_IsArray(data))
+        return err_set("%s: has no list 'data'; this is not SQuAD's form", s->name);
     cJSON_ArrayForEach(article, data) {
         const cJSON *list = cJSON_GetObjectItemCaseSensitive(article, "paragraphs");
-        if (!cJSON_IsArray(list)) return err_set("%s: an article has no list 'paragraphs'", s->name);
+        if (!cJSON_IsArray(list))
+            return err_set("%s: an article has no list 'paragraphs'", s->name);
         cJSON_ArrayForEach(p, list)
             if (read_paragraph(&x, p) < 0) return -1;
     }

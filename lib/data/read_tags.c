@@ -4,7 +4,9 @@
 
 static const char NO_TAG[] = "lines without a tag";
 
-struct layout { bool index, prefix; };       /* a first column with the word's number; "en:" before the word */
+struct layout {
+    bool index, prefix;
+}; /* a first column with the word's number; "en:" before the word */
 
 /* A sentence under construction; its arrays become the set's. */
 struct sentence { const char **word; int *tag; size_t n, words_cap, tags_cap; uint64_t line; };
@@ -34,10 +36,10 @@ static const char *after_prefix(const char *word)
     return colon && colon[1] ? colon + 1 : word;
 }
 
-/* The last column is the tag, the one before it the word: a word may hold spaces. One column alone is the word, or with
- * bare_tags the tag. */
-static int line_of(struct labelled_set *s, const struct labelled_options *o, const struct layout *l, char *text,
-                   uint64_t line, struct sentence *x)
+/* The last column is the tag, the one before it the word: a word may hold spaces. One column alone
+ * is the word, or with bare_tags the tag. */
+static int line_of(struct labelled_set *s, const struct labelled_options *o, const struct layout *l,
+                   char *text, uint64_t line, struct sentence *x)
 {
     char *field[FIELDS_MOST];
     int n = fields_cut(text, field, FIELDS_MOST, o->csv), least = l->index ? 3 : 1;
@@ -101,14 +103,15 @@ static bool is_panx(const struct content *c, const struct sample *x)
 static bool is_xtreme(const struct content *c, const struct sample *x)
 { (void)c; return x->columns == 2 || (x->columns == 1 && x->blanks); }
 
-static int read_wikineural(struct labelled_set *s, struct content *c, const struct labelled_options *o)
+static int read_wikineural(struct labelled_set *s, struct content *c,
+                           const struct labelled_options *o)
 { return read_columns(s, c, o, &(struct layout){ .index = true }); }
 static int read_panx(struct labelled_set *s, struct content *c, const struct labelled_options *o)
 { return read_columns(s, c, o, &(struct layout){ .prefix = true }); }
 static int read_xtreme(struct labelled_set *s, struct content *c, const struct labelled_options *o)
 { return read_columns(s, c, o, &(struct layout){ 0 }); }
 
-/* A label or a number a line. */
+/* A label or a number per line; what stands behind a tab (a score) is not looked at. */
 static bool is_lines(const struct content *c, const struct sample *x)
 { (void)c; return x->columns == 1; }
 static int read_lines(struct labelled_set *s, struct content *c, const struct labelled_options *o)
@@ -121,6 +124,7 @@ static int read_lines(struct labelled_set *s, struct content *c, const struct la
         }
         struct labelled *e = labelled_add(s, i + 1);
         char *end;
+        c->line[i][strcspn(c->line[i], "\t")] = '\0';
         e->text[0] = labelled_nli(c->line[i]);
         e->label = labels_index(&s->labels, e->text[0]);
         e->score = strtod(c->line[i], &end);
@@ -129,7 +133,8 @@ static int read_lines(struct labelled_set *s, struct content *c, const struct la
     return 0;
 }
 
-const struct reader reader_wikineural = { "wikineural", LABELLED_TAGS, is_wikineural, read_wikineural };
+const struct reader reader_wikineural = { "wikineural", LABELLED_TAGS, is_wikineural,
+                                          read_wikineural };
 const struct reader reader_panx = { "panx", LABELLED_TAGS, is_panx, read_panx };
 const struct reader reader_xtreme_tags = { "xtreme-tags", LABELLED_TAGS, is_xtreme, read_xtreme };
 const struct reader reader_lines = { "lines", LABELLED_LINES, is_lines, read_lines };

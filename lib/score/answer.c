@@ -7,16 +7,19 @@
 #include "common/text.h"
 
 static const char *const english[] = { "a", "an", "the", NULL };
-static const char *const spanish[] = { "un", "una", "unos", "unas", "el", "la", "los", "las", NULL };
-static const char *const german[] = { "ein", "eine", "einen", "einem", "eines", "einer", "der", "die", "das", "den",
-                                      "dem", "des", NULL };
+static const char *const spanish[] = {
+    "un", "una", "unos", "unas", "el", "la", "los", "las", NULL
+};
+static const char *const german[] = { "ein", "eine", "einen", "einem", "eines", "einer", "der",
+                                      "die", "das",  "den",   "dem",   "des",   NULL };
 static const char *const vietnamese[] = { "của", "là", "cái", "chiếc", "những", NULL };
 
 int answer_judge(struct answer_judge *j, enum answer_rules rules, const char *lang)
 {
-    static const struct { const char *lang; const char *const *articles; } mlqa[] = {
-        { "ar", NULL }, { "de", german }, { "en", english }, { "es", spanish }, { "hi", NULL }, { "vi", vietnamese },
-        { "zh", NULL },
+    static const struct { const char *lang; const char *const *articles;
+    } mlqa[] = {
+        { "ar", NULL }, { "de", german },     { "en", english }, { "es", spanish },
+        { "hi", NULL }, { "vi", vietnamese }, { "zh", NULL },
     };
     *j = (struct answer_judge){ .rules = rules, .articles = english };
     if (rules != ANSWER_MLQA) return 0;
@@ -27,21 +30,27 @@ int answer_judge(struct answer_judge *j, enum answer_rules rules, const char *la
             j->chinese = !strcmp(lang, "zh");
             return 0;
         }
-    return err_set("MLQA's script has no rules for the language '%s': give the contexts' language as LANG=FILE, one of "
-                   "ar de en es hi vi zh", lang ? lang : "");
+    return err_set("MLQA's script has no rules for the language '%s': give the contexts' language "
+                   "as LANG=FILE, one of "
+                   "ar de en es hi vi zh",
+                   lang ? lang : "");
 }
 
 /* Python's string.punctuation is all of ASCII's: categories P* and S*. */
 static bool is_punctuation(const struct answer_judge *j, uint32_t c)
 {
-    if (c < 128) return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126);
+    if (c < 128)
+        return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96)
+               || (c >= 123 && c <= 126);
     return j->rules == ANSWER_MLQA && (U_GET_GC_MASK((UChar32)c) & U_GC_P_MASK);
 }
 
 /* Python's \w: a letter, a number of any kind, or "_"; marks are none. */
 static bool is_word(uint32_t c)
 {
-    if (c < 128) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    if (c < 128)
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
+               || c == '_';
     return (U_GET_GC_MASK((UChar32)c) & U_GC_L_MASK)
         || u_getIntPropertyValue((UChar32)c, UCHAR_NUMERIC_TYPE) != U_NT_NONE;
 }
@@ -66,7 +75,8 @@ static bool is_article(const struct answer_judge *j, const char *s, size_t n)
     return false;
 }
 
-/* \b(a|an|the)\b: an article between characters that are no word characters is a whole run of word characters. */
+/* \b(a|an|the)\b: an article between characters that are no word characters is a whole run of word
+ * characters. */
 static void remove_articles(const struct answer_judge *j, struct bytes *b)
 {
     size_t to = 0;
@@ -87,7 +97,7 @@ static void set_apart(struct answer_tokens *t)
 {
     struct bytes *out = &t->room;
     int len;
-    mem_room(&out->v, &out->cap, 2 * t->text.n + 1, 1);          /* 3 bytes of a character become 5 */
+    mem_room(&out->v, &out->cap, 2 * t->text.n + 1, 1); /* 3 bytes of a character become 5 */
     out->n = 0;
     for (size_t i = 0; i < t->text.n; i += (size_t)len) {
         uint32_t c = utf8_get(t->text.v + i, t->text.n - i, &len);
@@ -121,7 +131,9 @@ bool answer_exact(const struct answer_tokens *a, const struct answer_tokens *b)
 {
     if (a->token.n != b->token.n) return false;
     for (size_t i = 0; i < a->token.n; i++)
-        if (a->token.v[i].n != b->token.v[i].n || memcmp(a->token.v[i].p, b->token.v[i].p, a->token.v[i].n)) return false;
+        if (a->token.v[i].n != b->token.v[i].n
+            || memcmp(a->token.v[i].p, b->token.v[i].p, a->token.v[i].n))
+            return false;
     return true;
 }
 
@@ -133,7 +145,8 @@ static int by_bytes(const void *a, const void *b)
     return c ? c : (x->n > y->n) - (x->n < y->n);
 }
 
-double answer_f1(const struct answer_judge *j, struct answer_tokens *predicted, struct answer_tokens *gold)
+double answer_f1(const struct answer_judge *j, struct answer_tokens *predicted,
+                 struct answer_tokens *gold)
 {
     struct spans *p = &predicted->token, *g = &gold->token;
     if (j->rules == ANSWER_SQUAD2 && (!p->n || !g->n)) return !p->n && !g->n;

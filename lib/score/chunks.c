@@ -18,7 +18,9 @@ static bool closing(char prefix) { return prefix == 'E' || prefix == 'S'; }
 static bool ends(struct part a, struct part b)
 {
     if (closing(a.prefix)) return true;
-    if ((a.prefix == 'B' || a.prefix == 'I') && (b.prefix == 'B' || b.prefix == 'S' || b.prefix == 'O')) return true;
+    if ((a.prefix == 'B' || a.prefix == 'I')
+        && (b.prefix == 'B' || b.prefix == 'S' || b.prefix == 'O'))
+        return true;
     return !outside(a.prefix) && strcmp(a.type, b.type) != 0;
 }
 
@@ -33,7 +35,8 @@ static bool starts(struct part a, struct part b)
 /* What one tagging is at: the part before, where its chunk began, that chunk's type. */
 struct run { struct part last; int begin; };
 
-void chunks_add(struct chunk_counts *c, const char *const *predicted, const char *const *gold, int n)
+void chunks_add(struct chunk_counts *c, const char *const *predicted, const char *const *gold,
+                int n)
 {
     const struct part o = { 'O', "" };
     struct run p = { o, 0 }, g = { o, 0 };

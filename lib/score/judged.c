@@ -40,16 +40,17 @@ int judged_names(const struct judged *j, const char *names[JUDGED_VALUES])
     return JUDGED_VALUES;
 }
 
-/* --- values of a choice of examples ------------------------------------------------------------------------- */
+/* --- values of a choice of examples ---------------------------------------------------------- */
 
 static double share(double part, double of) { return of > 0 ? 100.0 * part / of : 0; }
 
 /* has: squad2's sums over questions without ([0]) and with an answer ([1]). */
-static void of_sums(enum task_metric m, const double sum[JUDGED_WIDTH], const double has[2][3], double *v)
+static void of_sums(enum task_metric m, const double sum[JUDGED_WIDTH], const double has[2][3],
+                    double *v)
 {
     switch (m) {
     case TASK_ACCURACY: case TASK_TAG_ACCURACY:
-        v[0] = sum[1] > 0 ? sum[0] / sum[1] * 100 : 0;           /* in XTREME's order of operations */
+        v[0] = sum[1] > 0 ? sum[0] / sum[1] * 100 : 0; /* in XTREME's order of operations */
         break;
     case TASK_CHUNK_F1: {
         double p = sum[1] > 0 ? sum[0] / sum[1] : 0, r = sum[2] > 0 ? sum[0] / sum[2] : 0;
@@ -70,7 +71,8 @@ static void of_sums(enum task_metric m, const double sum[JUDGED_WIDTH], const do
     }
 }
 
-/* Example i of a choice, and of which of two judges: pick NULL: all in order; swap: bit i set takes b's. */
+/* Example i of a choice, and of which of two judges: pick NULL: all in order; swap: bit i set takes
+ * b's. */
 struct choice { const struct judged *a, *b; const uint32_t *pick; const uint32_t *swap; };
 
 static const double *chosen(const struct choice *c, size_t i)
@@ -109,7 +111,7 @@ static void values_of(const struct choice *c, double v[JUDGED_VALUES])
 void judged_values(const struct judged *j, double value[JUDGED_VALUES])
 { values_of(&(struct choice){ .a = j }, value); }
 
-/* --- resampling ---------------------------------------------------------------------------------------------- */
+/* --- resampling ------------------------------------------------------------------------------ */
 
 struct resampling {
     const struct judged *a, *b;                      /* b: randomization */
@@ -146,14 +148,15 @@ static int exchange(void *ctx, size_t trial, int thread)
     return 0;
 }
 
-int judged_bootstrap(const struct judged *j, uint64_t seed, uint32_t stream, int trials, double (*to)[JUDGED_VALUES])
+int judged_bootstrap(const struct judged *j, uint64_t seed, uint32_t stream, int trials,
+                     double (*to)[JUDGED_VALUES])
 {
     struct resampling r = { j, NULL, seed, 2 * stream, to };
     return par_for((size_t)trials, resample, &r);
 }
 
-int judged_randomize(const struct judged *a, const struct judged *b, uint64_t seed, uint32_t stream, int trials,
-                     double (*to)[JUDGED_VALUES])
+int judged_randomize(const struct judged *a, const struct judged *b, uint64_t seed, uint32_t stream,
+                     int trials, double (*to)[JUDGED_VALUES])
 {
     struct resampling r = { a, b, seed, 2 * stream + 1, to };
     return par_for((size_t)trials, exchange, &r);
@@ -170,7 +173,8 @@ void judged_interval(const double (*of)[JUDGED_VALUES], int trials, int k, doubl
     double *v = mem_alloc((size_t)trials * sizeof *v);
     size_t n = 0;
     for (int i = 0; i < trials; i++)
-        if (!isnan(of[i][k])) v[n++] = of[i][k];     /* a resample without variance has no correlation */
+        if (!isnan(of[i][k]))
+            v[n++] = of[i][k]; /* a resample without variance has no correlation */
     qsort(v, n, sizeof *v, by_value);
     low_high[0] = n ? quantile(v, n, 0.025) : NAN;
     low_high[1] = n ? quantile(v, n, 0.975) : NAN;
@@ -180,7 +184,8 @@ void judged_interval(const double (*of)[JUDGED_VALUES], int trials, int k, doubl
 double judged_p(const double (*of)[JUDGED_VALUES], int trials, int k, double difference)
 {
     int far = 0;
-    double least = fabs(difference) * (1 - 1e-12);   /* the same sums, added in another order, count as equal */
+    double least = fabs(difference) * (1 - 1e-12); /* the same sums, added in another order, count
+                                                      as equal */
     for (int i = 0; i < trials; i++) far += fabs(of[i][k]) >= least;
     return (1.0 + far) / (1.0 + trials);
 }
@@ -197,7 +202,7 @@ bool judged_discordant(const struct judged *a, const struct judged *b, uint64_t 
     return true;
 }
 
-/* --- thresholds ---------------------------------------------------------------------------------------------- */
+/* --- thresholds ------------------------------------------------------------------------------ */
 
 static int by_probability(const void *a, const void *b)
 {
@@ -206,7 +211,8 @@ static int by_probability(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-struct best_threshold judged_threshold(struct no_answer *v, size_t n, size_t no_answers, size_t scored)
+struct best_threshold judged_threshold(struct no_answer *v, size_t n, size_t no_answers,
+                                       size_t scored)
 {
     const struct no_answer **sorted = mem_alloc((n + 1) * sizeof *sorted);
     for (size_t i = 0; i < n; i++) sorted[i] = &v[i];

@@ -1,5 +1,6 @@
-/* Task metrics (accuracy, chunk F1, question answering, correlation) over examples that were judged one by one: values,
- * 95% intervals by bootstrap, and paired tests between two systems on the same examples. */
+/* Task metrics (accuracy, chunk F1, question answering, correlation) over examples that were judged
+ * one by one: values, 95% intervals by bootstrap, and paired tests between two systems on the same
+ * examples. */
 #ifndef SCORE_JUDGED_H
 #define SCORE_JUDGED_H
 #include <stdbool.h>
@@ -7,7 +8,14 @@
 #include <stdint.h>
 
 enum task_metric {
-    TASK_ACCURACY, TASK_TAG_ACCURACY, TASK_CHUNK_F1, TASK_SQUAD, TASK_SQUAD2, TASK_MLQA, TASK_SPEARMAN, TASK_PEARSON,
+    TASK_ACCURACY,
+    TASK_TAG_ACCURACY,
+    TASK_CHUNK_F1,
+    TASK_SQUAD,
+    TASK_SQUAD2,
+    TASK_MLQA,
+    TASK_SPEARMAN,
+    TASK_PEARSON,
 };
 /* The same names with "|" between them, for an option. */
 #define TASK_METRICS "accuracy|tag-accuracy|chunk-f1|squad|squad2|mlqa|spearman|pearson"
@@ -20,39 +28,45 @@ enum { JUDGED_WIDTH = 4, JUDGED_VALUES = 6 };
  *   chunk-f1        correct chunks, predicted, gold
  *   squad, mlqa     exact match, F1, 1
  *   squad2          exact match, F1, 1, 1 if it has an answer
- *   spearman, pearson  gold, predicted                                                                    */
+ *   spearman, pearson  gold, predicted */
 struct judged { enum task_metric metric; size_t n; double (*of)[JUDGED_WIDTH]; };
 void judged_free(struct judged *j);
 
-/* The values a metric has, in the order in which they are printed: "precision" "recall" "f1". Returns how many. Those
- * of squad2's questions with and without answer are left out of `names` where the examples have none such. */
+/* The values a metric has, in the order in which they are printed: "precision" "recall" "f1".
+ * Returns how many. Those of squad2's questions with and without answer are left out of `names`
+ * where the examples have none such. */
 int judged_names(const struct judged *j, const char *names[JUDGED_VALUES]);
 /* The values over all examples: percent, but for correlations. */
 void judged_values(const struct judged *j, double value[JUDGED_VALUES]);
 
-/* Bootstrap (Efron and Tibshirani 1993): values of `trials` resamples of the examples, to [trials][JUDGED_VALUES].
- * `stream` numbers what is resampled by itself (a language): equal numbers draw equal examples. On all threads. */
-int judged_bootstrap(const struct judged *j, uint64_t seed, uint32_t stream, int trials, double (*to)[JUDGED_VALUES]);
+/* Bootstrap (Efron and Tibshirani 1993): values of `trials` resamples of the examples, to
+ * [trials][JUDGED_VALUES]. `stream` numbers what is resampled by itself (a language): equal numbers
+ * draw equal examples. On all threads. */
+int judged_bootstrap(const struct judged *j, uint64_t seed, uint32_t stream, int trials,
+                     double (*to)[JUDGED_VALUES]);
 /* The 2.5% and 97.5% quantiles of column k. */
 void judged_interval(const double (*of)[JUDGED_VALUES], int trials, int k, double low_high[2]);
 
-/* Approximate randomization (Noreen 1989): a's values less b's once each example's two outcomes were exchanged with
- * probability 1/2, to [trials][JUDGED_VALUES]. a and b judge the same examples. */
-int judged_randomize(const struct judged *a, const struct judged *b, uint64_t seed, uint32_t stream, int trials,
-                     double (*to)[JUDGED_VALUES]);
+/* Approximate randomization (Noreen 1989): a's values less b's once each example's two outcomes
+ * were exchanged with probability 1/2, to [trials][JUDGED_VALUES]. a and b judge the same examples.
+ */
+int judged_randomize(const struct judged *a, const struct judged *b, uint64_t seed, uint32_t stream,
+                     int trials, double (*to)[JUDGED_VALUES]);
 /* The two-sided p of a difference: (1 + trials at least as far from 0) / (1 + trials). */
 double judged_p(const double (*of)[JUDGED_VALUES], int trials, int k, double difference);
 
-/* Examples that only a, and only b, got right (accuracy; exact match): for McNemar's test. False: the metric has none. */
+/* Examples that only a, and only b, got right (accuracy; exact match): for McNemar's test. False:
+ * the metric has none. */
 bool judged_discordant(const struct judged *a, const struct judged *b, uint64_t only[2]);
 
-/* --- SQuAD 2.0 with probabilities of "no answer" ------------------------------------------------------------- */
+/* --- SQuAD 2.0 with probabilities of "no answer" --------------------------------------------- */
 
 /* One question: what evaluate-v2.0.py's find_best_thresh looks at. */
 struct no_answer { double p; bool has_answer, answered; double score; };
 struct best_threshold { double score, threshold; };
-/* Over v[n] in the order of the file of probabilities, sorted here by p (stable); questions of the data: total, of
- * which no_answers have none; scored: those with a prediction. score: percent. */
-struct best_threshold judged_threshold(struct no_answer *v, size_t n, size_t no_answers, size_t scored);
+/* Over v[n] in the order of the file of probabilities, sorted here by p (stable); questions of the
+ * data: total, of which no_answers have none; scored: those with a prediction. score: percent. */
+struct best_threshold judged_threshold(struct no_answer *v, size_t n, size_t no_answers,
+                                       size_t scored);
 
 #endif

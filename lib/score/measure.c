@@ -13,24 +13,27 @@ static void conclude(struct measure *m, const struct measure_options *o)
         m->randomization[k] = NAN;
         if (!m->name[k]) continue;
         if (m->resample)
-            judged_interval((const double (*)[JUDGED_VALUES])m->resample, o->resamples, k, m->interval[k]);
+            judged_interval((const double(*)[JUDGED_VALUES])m->resample, o->resamples, k,
+                            m->interval[k]);
         if (m->exchange)
-            m->randomization[k] = judged_p((const double (*)[JUDGED_VALUES])m->exchange, o->trials, k,
-                                           m->value[k] - m->other[k]);
+            m->randomization[k] = judged_p((const double(*)[JUDGED_VALUES])m->exchange, o->trials,
+                                           k, m->value[k] - m->other[k]);
     }
 }
 
-int measure(struct measure *m, const struct judged *j, const struct judged *against, uint32_t stream,
-            const struct measure_options *o)
+int measure(struct measure *m, const struct judged *j, const struct judged *against,
+            uint32_t stream, const struct measure_options *o)
 {
     *m = (struct measure){ .examples = j->n };
     if (against && against->n != j->n)
-        return err_set("the two systems answer %zu and %zu of the questions: a paired test needs the same ones", j->n,
-                       against->n);
+        return err_set("the two systems answer %zu and %zu of the questions: a paired test needs "
+                       "the same ones",
+                       j->n, against->n);
     m->values = judged_names(j, m->name);
     judged_values(j, m->value);
     bool correlation = j->metric == TASK_SPEARMAN || j->metric == TASK_PEARSON;
-    for (int k = 0; k < m->values; k++) m->p[k] = correlation ? correlation_p(m->value[k], j->n) : NAN;
+    for (int k = 0; k < m->values; k++)
+        m->p[k] = correlation ? correlation_p(m->value[k], j->n) : NAN;
     if (o->resamples) {
         m->resample = mem_zero((size_t)o->resamples, sizeof *m->resample);
         if (judged_bootstrap(j, o->seed, stream, o->resamples, m->resample) < 0) return -1;
@@ -41,7 +44,8 @@ int measure(struct measure *m, const struct judged *j, const struct judged *agai
         judged_values(against, m->other);
         if (o->trials) {
             m->exchange = mem_zero((size_t)o->trials, sizeof *m->exchange);
-            if (judged_randomize(j, against, o->seed, stream, o->trials, m->exchange) < 0) return -1;
+            if (judged_randomize(j, against, o->seed, stream, o->trials, m->exchange) < 0)
+                return -1;
         }
         m->has_mcnemar = judged_discordant(j, against, only);
         if (m->has_mcnemar) m->mcnemar = mcnemar(only[0], only[1]);
@@ -50,13 +54,15 @@ int measure(struct measure *m, const struct judged *j, const struct judged *agai
     return 0;
 }
 
-static void add(double (*to)[JUDGED_VALUES], const double (*from)[JUDGED_VALUES], int trials, double by)
+static void add(double (*to)[JUDGED_VALUES], const double (*from)[JUDGED_VALUES], int trials,
+                double by)
 {
     for (int i = 0; i < trials; i++)
         for (int k = 0; k < JUDGED_VALUES; k++) to[i][k] += from[i][k] * by;
 }
 
-void measure_mean(struct measure *mean, const struct measure *of, int n, const struct measure_options *o)
+void measure_mean(struct measure *mean, const struct measure *of, int n,
+                  const struct measure_options *o)
 {
     *mean = (struct measure){ .values = of[0].values, .compared = of[0].compared };
     if (of[0].resample) mean->resample = mem_zero((size_t)o->resamples, sizeof *mean->resample);
@@ -72,8 +78,11 @@ void measure_mean(struct measure *mean, const struct measure *of, int n, const s
             mean->value[k] += of[i].value[k];
             mean->other[k] += of[i].other[k];
         }
-        if (mean->resample) add(mean->resample, (const double (*)[JUDGED_VALUES])of[i].resample, o->resamples, 1.0 / n);
-        if (mean->exchange) add(mean->exchange, (const double (*)[JUDGED_VALUES])of[i].exchange, o->trials, 1.0 / n);
+        if (mean->resample)
+            add(mean->resample, (const double(*)[JUDGED_VALUES])of[i].resample, o->resamples,
+                1.0 / n);
+        if (mean->exchange)
+            add(mean->exchange, (const double(*)[JUDGED_VALUES])of[i].exchange, o->trials, 1.0 / n);
     }
     for (int k = 0; k < mean->values; k++) {
         mean->value[k] /= n;

@@ -4,15 +4,17 @@
 #include "lib/data/labelled.h"
 #include "lib/score/judged.h"
 
-/* How a metric reads gold: what kind of file, and how strictly. lang: which rows or columns of it. */
+/* How a metric reads gold: what kind of file, and how strictly. lang: which rows or columns of it.
+ */
 struct labelled_options predictions_gold(enum task_metric m, const char *lang, const char *format);
 
 struct predictions_options {
     enum task_metric metric;
     const char *lang;                /* of the gold file; mlqa: of its contexts */
-    const char *no_answer;           /* squad2: a JSON file {id: probability of "no answer"}, or NULL */
+    const char *no_answer; /* squad2: a JSON file {id: probability of "no answer"}, or NULL */
     double no_answer_above;          /* squad2: probabilities above it mean "no answer" */
-    void (*tell)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* what was noticed; may be NULL */
+    void (*tell)(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* what was noticed;
+                                                                                 may be NULL */
 };
 
 /* squad2 with no_answer: the best thresholds, and over what. */
@@ -20,13 +22,13 @@ struct predictions_best { bool known; struct best_threshold exact, f1; };
 
 /* Reads predictions ("-": standard input) and judges them:
  *   accuracy             a label a line; what stands behind a tab is ignored
- *   tag-accuracy, chunk-f1   word<TAB>tag or tag, a blank line between sentences; words must be gold's
- *   squad, squad2, mlqa  JSON, {"question's id": "answer"}
- *   spearman, pearson    a number a line
- * As many lines as gold has examples, in its order; what does not fit is an error with its line. Questions without a
- * prediction score 0 (squad, mlqa) or are left out (squad2), and are told, as the official scripts have it.
- * *out is judged_free'd by the caller; best may be NULL. 0, or -1 with a message. */
-int predictions_judge(const struct predictions_options *o, const struct labelled_set *gold, const char *path,
-                      struct judged *out, struct predictions_best *best);
+ *   tag-accuracy, chunk-f1   word<TAB>tag or tag, a blank line between sentences; words must be
+ * gold's squad, squad2, mlqa  JSON, {"question's id": "answer"} spearman, pearson    a number a
+ * line As many lines as gold has examples, in its order; what does not fit is an error with its
+ * line. Questions without a prediction score 0 (squad, mlqa) or are left out (squad2), and are
+ * told, as the official scripts have it. *out is judged_free'd by the caller; best may be NULL. 0,
+ * or -1 with a message. */
+int predictions_judge(const struct predictions_options *o, const struct labelled_set *gold,
+                      const char *path, struct judged *out, struct predictions_best *best);
 
 #endif

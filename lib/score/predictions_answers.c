@@ -13,7 +13,10 @@
 struct entry { const char *id; const cJSON *value; size_t at; };
 struct table { char *name; cJSON *root; struct entry *v; size_t n; };
 
-static int by_id(const void *a, const void *b) { return strcmp(((const struct entry *)a)->id, ((const struct entry *)b)->id); }
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(((const struct entry *)a)->id, ((const struct entry *)b)->id);
+}
 
 static char *read_all(const char *path, size_t *size)
 {
@@ -32,7 +35,9 @@ static char *read_all(const char *path, size_t *size)
     }
     text_close(t);
     if (rc == 0 && *size) return all;
-    if (rc == 0) err_set("%s: is empty; a JSON object of predictions is expected", strcmp(path, "-") ? path : "standard input");
+    if (rc == 0)
+        err_set("%s: is empty; a JSON object of predictions is expected",
+                strcmp(path, "-") ? path : "standard input");
     free(all);
     return NULL;
 }
@@ -46,7 +51,8 @@ static int table_read(struct table *t, const char *path)
     t->root = json_parse(text, size, t->name);
     free(text);
     if (!t->root) return -1;
-    if (!cJSON_IsObject(t->root)) return err_set("%s: is not a JSON object {\"question's id\": ...}", t->name);
+    if (!cJSON_IsObject(t->root))
+        return err_set("%s: is not a JSON object {\"question's id\": ...}", t->name);
     for (const cJSON *k = t->root->child; k; k = k->next) {
         mem_room(&t->v, &cap, t->n + 1, sizeof *t->v);
         t->v[t->n] = (struct entry){ k->string, k, t->n };
@@ -71,8 +77,10 @@ static const struct entry *find(const struct table *t, const char *id)
 
 struct judge { struct answer_judge rules; struct answer_tokens predicted, gold; };
 
-/* The best of the gold answers. SQuAD 2.0 leaves out those of which nothing is left; without any, "" is right. */
-static void best_answer(struct judge *j, const struct labelled *q, const char *text, double *exact, double *f1)
+/* The best of the gold answers. SQuAD 2.0 leaves out those of which nothing is left; without any,
+ * "" is right. */
+static void best_answer(struct judge *j, const struct labelled *q, const char *text, double *exact,
+                        double *f1)
 {
     bool any = false;
     *exact = *f1 = 0;
@@ -88,7 +96,7 @@ static void best_answer(struct judge *j, const struct labelled *q, const char *t
     }
 }
 
-/* --- SQuAD 2.0: probabilities of no answer -------------------------------------------------------------------- */
+/* --- SQuAD 2.0: probabilities of no answer --------------------------------------------------- */
 
 struct no_answers { struct table p; struct no_answer *exact, *f1; size_t n; };
 
@@ -97,7 +105,9 @@ static int no_answers_read(struct no_answers *x, const char *path)
     if (table_read(&x->p, path) < 0) return -1;
     for (size_t i = 0; i < x->p.n; i++)
         if (!cJSON_IsNumber(x->p.v[i].value))
-            return err_set("%s: '%.60s' has no number: the probability of \"no answer\" is expected", x->p.name, x->p.v[i].id);
+            return err_set("%s: '%.60s' has no number: the probability of \"no answer\" is "
+                           "expected",
+                           x->p.name, x->p.v[i].id);
     x->exact = mem_zero(x->p.n + 1, sizeof *x->exact);
     x->f1 = mem_zero(x->p.n + 1, sizeof *x->f1);
     for (size_t i = 0; i < x->p.n; i++) x->exact[i].p = NAN;
@@ -105,7 +115,8 @@ static int no_answers_read(struct no_answers *x, const char *path)
 }
 
 /* Puts a question's scores where the file of probabilities has it, then applies the threshold. */
-static int no_answer_apply(struct no_answers *x, const struct labelled *q, const char *text, double above, double *of)
+static int no_answer_apply(struct no_answers *x, const struct labelled *q, const char *text,
+                           double above, double *of)
 {
     const struct entry *e = find(&x->p, q->id);
     if (!e) return err_set("%s: has no probability for question '%.60s'", x->p.name, q->id);
@@ -123,7 +134,7 @@ static void no_answers_best(struct no_answers *x, const struct labelled_set *gol
 {
     size_t n = 0, none = 0;
     for (size_t i = 0; i < x->p.n; i++) {
-        if (isnan(x->exact[i].p)) continue;            /* no such question, or no prediction for it */
+        if (isnan(x->exact[i].p)) continue; /* no such question, or no prediction for it */
         x->exact[n] = x->exact[i];
         x->f1[n++] = x->f1[i];
     }
@@ -140,15 +151,17 @@ static void no_answers_free(struct no_answers *x)
     free(x->f1);
 }
 
-/* --- all questions ------------------------------------------------------------------------------------------- */
+/* --- all questions --------------------------------------------------------------------------- */
 
-static int judge_question(const struct predictions_options *o, const struct labelled_set *gold, size_t i,
-                          const struct table *p, struct judge *j, struct no_answers *na, double *of)
+static int judge_question(const struct predictions_options *o, const struct labelled_set *gold,
+                          size_t i, const struct table *p, struct judge *j, struct no_answers *na,
+                          double *of)
 {
     const struct labelled *q = &gold->v[i];
     const struct entry *e = find(p, q->id);
     if (!q->answers && o->metric != TASK_SQUAD2)
-        return err_set("%s:%llu: question '%.60s' has no answer: SQuAD 2.0's questions need --metric squad2",
+        return err_set("%s:%llu: question '%.60s' has no answer: SQuAD 2.0's questions need "
+                       "--metric squad2",
                        gold->name, (unsigned long long)q->line, q->id);
     if (!e) return 1;
     if (!cJSON_IsString(e->value))
@@ -159,21 +172,23 @@ static int judge_question(const struct predictions_options *o, const struct labe
     return na ? no_answer_apply(na, q, e->value->valuestring, o->no_answer_above, of) : 0;
 }
 
-static void tell_ids(const struct predictions_options *o, const struct labelled_set *gold, const struct table *p,
-                     size_t missing, const char *first)
+static void tell_ids(const struct predictions_options *o, const struct labelled_set *gold,
+                     const struct table *p, size_t missing, const char *first)
 {
     if (missing)
-        o->tell("%s: no prediction for %zu of the %zu questions of %s, the first '%.60s': %s", p->name, missing, gold->n,
-                gold->name, first, o->metric == TASK_SQUAD2 ? "they are left out" : "they score 0");
+        o->tell("%s: no prediction for %zu of the %zu questions of %s, the first '%.60s': %s",
+                p->name, missing, gold->n, gold->name, first,
+                o->metric == TASK_SQUAD2 ? "they are left out" : "they score 0");
     if (p->n + missing > gold->n)
         o->tell("%s: predictions for questions that %s does not ask: %zu", p->name, gold->name,
                 p->n + missing - gold->n);
 }
 
-int judge_answers(const struct predictions_options *o, const struct labelled_set *gold, const char *path,
-                  struct judged *out, struct predictions_best *best)
+int judge_answers(const struct predictions_options *o, const struct labelled_set *gold,
+                  const char *path, struct judged *out, struct predictions_best *best)
 {
-    static const enum answer_rules rules[] = { [TASK_SQUAD] = ANSWER_SQUAD, [TASK_SQUAD2] = ANSWER_SQUAD2,
+    static const enum answer_rules rules[] = { [TASK_SQUAD] = ANSWER_SQUAD,
+                                               [TASK_SQUAD2] = ANSWER_SQUAD2,
                                                [TASK_MLQA] = ANSWER_MLQA };
     struct judge j = { 0 };
     struct table p = { 0 };
@@ -187,10 +202,12 @@ int judge_answers(const struct predictions_options *o, const struct labelled_set
         double of[JUDGED_WIDTH] = { 0, 0, 1, 1 };
         rc = judge_question(o, gold, i, &p, &j, o->no_answer ? &na : NULL, of);
         if (rc == 1 && !missing++) first = i;
-        if (rc == 0 || (rc == 1 && o->metric != TASK_SQUAD2)) memcpy(out->of[out->n++], of, sizeof of);
+        if (rc == 0 || (rc == 1 && o->metric != TASK_SQUAD2))
+            memcpy(out->of[out->n++], of, sizeof of);
     }
     if (rc > 0) rc = 0;
-    if (rc == 0 && !out->n) rc = err_set("%s: has a prediction for none of the questions of %s", p.name, gold->name);
+    if (rc == 0 && !out->n)
+        rc = err_set("%s: has a prediction for none of the questions of %s", p.name, gold->name);
     if (rc == 0 && o->no_answer && best) no_answers_best(&na, gold, out->n, best);
     if (rc == 0 && o->tell) tell_ids(o, gold, &p, missing, gold->v[first].id);
     no_answers_free(&na);

@@ -3,7 +3,7 @@
 #define SCORE_PREDICTIONS_IN_H
 #include "lib/score/predictions.h"
 
-int judge_answers(const struct predictions_options *o, const struct labelled_set *gold, const char *path,
-                  struct judged *out, struct predictions_best *best);
+int judge_answers(const struct predictions_options *o, const struct labelled_set *gold,
+                  const char *path, struct judged *out, struct predictions_best *best);
 
 #endif

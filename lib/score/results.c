@@ -51,7 +51,8 @@ static size_t column_index(struct results *r, const char *direction, const char 
 static const struct value *cell(const struct results *r, size_t system, size_t column, size_t seed)
 {
     for (size_t i = 0; i < r->n; i++)
-        if (r->v[i].system == system && r->v[i].column == column && r->v[i].seed == seed) return &r->v[i];
+        if (r->v[i].system == system && r->v[i].column == column && r->v[i].seed == seed)
+            return &r->v[i];
     return NULL;
 }
 
@@ -60,17 +61,21 @@ static int take(struct results *r, const char *name, unsigned long long at, char
     enum { SEED, SYSTEM, DIRECTION, METRIC, VALUE, COLUMNS };
     char *field[COLUMNS], *end;
     for (int i = 0; i < COLUMNS; i++) {
-        if (!line) return err_set("%s:%llu: has fewer than the five columns seed, system, direction, metric, value", name, at);
+        if (!line)
+            return err_set("%s:%llu: has fewer than the five columns seed, system, direction, "
+                           "metric, value",
+                           name, at);
         field[i] = strsep(&line, "\t");
     }
     struct value v = { .v = strtod(field[VALUE], &end) };
-    if (end == field[VALUE] || *end) return err_set("%s:%llu: '%.40s' is not a number", name, at, field[VALUE]);
+    if (end == field[VALUE] || *end)
+        return err_set("%s:%llu: '%.40s' is not a number", name, at, field[VALUE]);
     v.system = name_index(&r->system, field[SYSTEM]);
     v.column = column_index(r, field[DIRECTION], field[METRIC]);
     v.seed = strcmp(field[SEED], "-") ? name_index(&r->seed, field[SEED]) : NO_SEED;
     if (cell(r, v.system, v.column, v.seed))
-        return err_set("%s:%llu: system '%.40s', seed %s has its '%.40s' a second time", name, at, field[SYSTEM],
-                       field[SEED], field[METRIC]);
+        return err_set("%s:%llu: system '%.40s', seed %s has its '%.40s' a second time", name, at,
+                       field[SYSTEM], field[SEED], field[METRIC]);
     mem_room(&r->v, &r->cap, r->n + 1, sizeof *r->v);
     r->v[r->n++] = v;
     return 0;
@@ -144,7 +149,7 @@ void results_compare_gc(struct results *r)
     }
 }
 
-/* --- printing ------------------------------------------------------------------------------------------------- */
+/* --- printing -------------------------------------------------------------------------------- */
 
 enum { CELL = 64 };
 struct line { char *name; char (*text)[CELL]; };
@@ -236,7 +241,9 @@ static void show(const struct results *r, const struct page *p, bool tsv, FILE *
             for (size_t k = 0; k < p->n; k++)
                 if (letters(p->v[k].text[c]) > width) width = letters(p->v[k].text[c]);
             if (tsv) fprintf(to, "\t%s", p->v[i].text[c]);
-            else fprintf(to, "%*s%s", (int)(width + 2 - letters(p->v[i].text[c])), "", p->v[i].text[c]);
+            else
+                fprintf(to, "%*s%s", (int)(width + 2 - letters(p->v[i].text[c])), "",
+                        p->v[i].text[c]);
         }
         putc('\n', to);
     }
@@ -254,7 +261,8 @@ void results_print(const struct results *r, bool tsv, FILE *to)
     head = new_line(&page, r, tsv ? "system" : "");
     for (size_t c = 0; c < r->columns; c++) {
         bool plain = !tsv || !strcmp(r->direction.v[c], "-");
-        snprintf(head->text[c], CELL, "%s%s%s", plain ? "" : r->direction.v[c], plain ? "" : " ", r->metric.v[c]);
+        snprintf(head->text[c], CELL, "%s%s%s", plain ? "" : r->direction.v[c], plain ? "" : " ",
+                 r->metric.v[c]);
     }
     for (size_t s = 0; s < r->system.n; s++) system_line(r, s, new_line(&page, r, r->system.v[s]));
     for (size_t i = 0; i < r->pairs; i++) pair_lines(r, &r->pair[i], &page);

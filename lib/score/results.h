@@ -1,6 +1,7 @@
-/* Tables of results over seeds: rows "seed TAB system TAB direction TAB metric TAB value" become one line per system and
- * one column per direction and metric. With several seeds a cell is the mean and half of its 95% interval (Student's t);
- * pairs of systems get a line with the difference, its interval, and the p of the paired t-test over seeds. */
+/* Tables of results over seeds: rows "seed TAB system TAB direction TAB metric TAB value" become
+ * one line per system and one column per direction and metric. With several seeds a cell is the
+ * mean and half of its 95% interval (Student's t); pairs of systems get a line with the difference,
+ * its interval, and the p of the paired t-test over seeds. */
 #ifndef SCORE_RESULTS_H
 #define SCORE_RESULTS_H
 #include <stdbool.h>
@@ -8,8 +9,9 @@
 
 struct results;
 
-/* Reads the rows; lines that begin with "#" are comments. Seed "-": a value without seeds. A row with fewer than five
- * columns, a value that is no number, and a cell given twice are errors. NULL with a message. */
+/* Reads the rows; lines that begin with "#" are comments. Seed "-": a value without seeds. A row
+ * with fewer than five columns, a value that is no number, and a cell given twice are errors. NULL
+ * with a message. */
 struct results *results_read(const char *path);
 void results_free(struct results *r);
 
@@ -18,7 +20,8 @@ int results_compare(struct results *r, const char *system, const char *base);
 /* Compares every system whose name ends in "-GC" with the one without it. */
 void results_compare_gc(struct results *r);
 
-/* Aligned text with a last line on the number of seeds; or, tsv, the same cells with tabs and no last line. */
+/* Aligned text with a last line on the number of seeds; or, tsv, the same cells with tabs and no
+ * last line. */
 void results_print(const struct results *r, bool tsv, FILE *to);
 
 #endif

@@ -72,7 +72,7 @@ double mcnemar(uint64_t b, uint64_t c)
 {
     uint64_t few = b < c ? b : c, all = b + c;
     if (!all || b == c) return 1;
-    double p = 2 * incomplete_beta((double)(all - few), (double)few + 1, 0.5);      /* P(X <= few) */
+    double p = 2 * incomplete_beta((double)(all - few), (double)few + 1, 0.5); /* P(X <= few) */
     return p < 1 ? p : 1;
 }
 

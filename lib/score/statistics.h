@@ -1,5 +1,5 @@
-/* Distributions and tests behind the tables: Student's t, the binomial, correlation. Values agree with scipy.stats to
- * 1e-10 (test/golden/score). */
+/* Distributions and tests behind the tables: Student's t, the binomial, correlation. Values agree
+ * with scipy.stats to 1e-10 (test/golden/score). */
 #ifndef SCORE_STATISTICS_H
 #define SCORE_STATISTICS_H
 #include <stddef.h>
@@ -16,13 +16,16 @@ double student_t95(double df);
 struct sample_stats { double mean, sd, half; };
 struct sample_stats sample_stats(const double *v, size_t n);
 
-/* Student's paired t-test on differences d[n] (n >= 2): two-sided p; 1 where all are 0, 0 where all are equal. */
+/* Student's paired t-test on differences d[n] (n >= 2): two-sided p; 1 where all are 0, 0 where all
+ * are equal. */
 double paired_t(const double *d, size_t n);
 
-/* McNemar's test (1947), exact: of b + c examples that only one system got right, the two-sided binomial p. */
+/* McNemar's test (1947), exact: of b + c examples that only one system got right, the two-sided
+ * binomial p. */
 double mcnemar(uint64_t b, uint64_t c);
 
-/* Correlation of x and y [n]; NAN where one has no variance. Spearman: of the ranks, ties share their mean rank. */
+/* Correlation of x and y [n]; NAN where one has no variance. Spearman: of the ranks, ties share
+ * their mean rank. */
 double pearson(const double *x, const double *y, size_t n);
 double spearman(const double *x, const double *y, size_t n);
 /* The two-sided p of a correlation r of n pairs: t = r sqrt((n - 2) / (1 - r r)). NAN for n < 3. */

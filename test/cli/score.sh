@@ -17,7 +17,7 @@ ours() { local case=$1; shift; score --quiet --resamples 0 "$@" | awk -v c="$cas
         ours tag.$c -m tag-accuracy "$g/$c.gold" < "$g/$c.pred"
     done
 } > got
-grep -vE '^(conlleval|spearman|pearson)' "$g/expected.tsv" | sed 's/\r//' > want
+grep -vE '^(conlleval|spearman|pearson)' "$g/expected.tsv" > want
 same got want
 is "$(wc -l < want)" 66 "numbers of the official scripts"
 # conlleval prints two decimals
@@ -95,13 +95,13 @@ printf '%s\n' '# comment' '1 X de-en BLEU 30.1' '1 X-GC de-en BLEU 31.0' '2 X de
     '3 X-GC de-en BLEU 31.1' '1 X - words 0.5' '2 X - words 0.25' '- Y - words 0.75' '1 Y de-en BLEU 2' | sed '1!s/ /\t/g' > r.tsv
 score --compare r.tsv > got
 cat > want <<'END'
-                         de-en                
-                          BLEU           words
-X                 30.17 ±1.74  0.375 ±1.588
-X-GC              31.10 ±0.25                
-Y                         2.00           0.750
-X-GC - X          +0.93 ±1.87                
-  paired t-test        p=0.164                
+                       de-en              
+                        BLEU         words
+X                30.17 ±1.74  0.375 ±1.588
+X-GC             31.10 ±0.25              
+Y                       2.00         0.750
+X-GC - X         +0.93 ±1.86              
+  paired t-test      p=0.164              
 3 seeds: mean, half-width of the 95% interval
 END
 same got want

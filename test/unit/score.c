@@ -1,0 +1,157 @@
+/* link: lib/score lib/data common-json -lcjson -licui18n -licuuc */
+/* Distributions against scipy, chunks and answers by hand. What the official scripts print is in
+ * cli/score. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/score/answer.h"
+#include "lib/score/chunks.h"
+#include "lib/score/judged.h"
+#include "lib/score/statistics.h"
+
+static bool near(double a, double b, double relative)
+{
+    return fabs(a - b) <= relative * fabs(b) + 1e-300;
+}
+
+/* test/golden/score/statistics.tsv: what, its numbers, scipy's value. */
+static void distributions_are_scipys(void **state)
+{
+    (void)state;
+    char path[4096], line[4096];
+    snprintf(path, sizeof path, "%s/test/golden/score/statistics.tsv",
+             getenv("TOP") ? getenv("TOP") : ".");
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    int rows = 0;
+    while (fgets(line, sizeof line, f)) {
+        double v[64];
+        size_t n = 0;
+        char *rest = line, *what = strsep(&rest, "\t");
+        while (rest) v[n++] = strtod(strsep(&rest, "\t"), NULL);
+        double want = v[--n], got = NAN;
+        if (!strcmp(what, "beta")) got = incomplete_beta(v[0], v[1], v[2]);
+        if (!strcmp(what, "mcnemar")) got = mcnemar((uint64_t)v[0], (uint64_t)v[1]);
+        if (!strcmp(what, "t")) got = paired_t(v, n);
+        if (!strcmp(what, "t95")) got = student_t95(v[0]);
+        if (!near(got, want, 1e-10))
+            fail_msg("%s(%g, ...): got %.17g, scipy %.17g", what, v[0], got, want);
+        rows++;
+    }
+    fclose(f);
+    assert_true(rows > 700);
+}
+
+static void ranks_share_ties(void **state)
+{
+    (void)state;
+    /* ranks 1.5 1.5 3 4 and 4 2 2 2: mean 2.5; sxy = -1*1.5 + -1*-.5 + .5*-.5 + 1.5*-.5 = -2, sxx
+     * = 4.5, syy = 3 */
+    const double x[] = { 1, 1, 2, 3 }, y[] = { 9, 5, 5, 5 };
+    assert_true(near(spearman(x, y, 4), -2 / sqrt(4.5 * 3), 1e-14));
+    assert_true(isnan(pearson(x, (const double[]){ 1, 1, 1, 1 }, 4)));
+    assert_true(paired_t((const double[]){ 0, 0 }, 2) == 1);
+    assert_true(paired_t((const double[]){ 2, 2 }, 2) == 0);
+}
+
+static struct chunk_counts count(int n, const char *const *predicted, const char *const *gold)
+{
+    struct chunk_counts c = { 0 };
+    chunks_add(&c, predicted, gold, n);
+    return c;
+}
+
+static void chunks_by_hand(void **state)
+{
+    (void)state;
+    struct chunk_counts c = count(3, (const char *const[]){ "NOUN", "VERB", "VERB" },
+                                  (const char *const[]){ "NOUN", "NOUN", "VERB" });
+    assert_true(c.correct == 0 && c.predicted == 2 && c.gold == 2);
+    /* SYM and SCONJ stand alone, the others run on */
+    c = count(5, (const char *const[]){ "SCONJ", "SCONJ", "SYM", "ADP", "ADP" },
+              (const char *const[]){ "SCONJ", "SCONJ", "SYM", "ADP", "ADP" });
+    assert_true(c.correct == 4 && c.predicted == 4 && c.gold == 4);
+    /* an I after O, or after another type, opens a chunk; B inside one opens the next */
+    c = count(6, (const char *const[]){ "I-PER", "I-LOC", "I-LOC", "B-LOC", "O", "B-PER" },
+              (const char *const[]){ "B-PER", "B-LOC", "I-LOC", "B-LOC", "I-LOC", "B-PER" });
+    assert_true(c.correct == 3 && c.predicted == 4 && c.gold == 4);
+    /* the same words with another type */
+    c = count(2, (const char *const[]){ "B-PER", "I-PER" },
+              (const char *const[]){ "B-ORG", "I-ORG" });
+    assert_true(c.correct == 0 && c.predicted == 1 && c.gold == 1);
+}
+
+static double f1(enum answer_rules rules, const char *lang, const char *predicted, const char *gold)
+{
+    struct answer_judge j;
+    struct answer_tokens p = { 0 }, g = { 0 };
+    assert_int_equal(answer_judge(&j, rules, lang), 0);
+    answer_tokenise(&j, predicted, &p);
+    answer_tokenise(&j, gold, &g);
+    double v = answer_exact(&p, &g) ? 2 : answer_f1(&j, &p, &g);
+    if (v == 2 && !p.token.n) v = answer_f1(&j, &p, &g);
+    answer_free(&p);
+    answer_free(&g);
+    return v;
+}
+
+/* 2: an exact match of words. */
+static void answers_by_hand(void **state)
+{
+    (void)state;
+    assert_true(f1(ANSWER_SQUAD, "", "The  Cat!", "a cat") == 2);
+    assert_true(f1(ANSWER_SQUAD, "", "theatre", "atre") == 0);
+    /* 2 of 3 and 2 of 2 tokens */
+    assert_true(near(f1(ANSWER_SQUAD, "", "big cat sat", "cat big"), 0.8, 1e-15));
+    assert_true(f1(ANSWER_SQUAD, "", ".", "the") == 0 && f1(ANSWER_SQUAD2, "", ".", "the") == 1);
+    assert_true(f1(ANSWER_SQUAD, "", "die Katze", "Katze") < 1
+                && f1(ANSWER_MLQA, "de", "die Katze", "Katze") == 2);
+    assert_true(f1(ANSWER_SQUAD, "", "«x»", "x") == 0 && f1(ANSWER_MLQA, "es", "«x»", "x") == 2);
+    assert_true(f1(ANSWER_MLQA, "ar", "الكتاب", "كتاب") == 2);
+    assert_true(near(f1(ANSWER_MLQA, "zh", "北京市", "北京"), 0.8, 1e-15)
+                && f1(ANSWER_SQUAD, "", "北京市", "北京") == 0);
+    struct answer_judge j;
+    assert_int_equal(answer_judge(&j, ANSWER_MLQA, "fr"), -1);
+}
+
+/* Four questions by hand: with p <= 0.4 answered, 1 (right) + 0.5 and the one unanswerable left
+ * alone: 2.5 of 4. */
+static void threshold_by_hand(void **state)
+{
+    (void)state;
+    struct no_answer v[] = { { 0.9, true, true, 0.25 },
+                             { 0.4, true, true, 0.5 },
+                             { 0.1, true, true, 1 },
+                             { 0.5, false, true, 0 } };
+    struct best_threshold b = judged_threshold(v, 4, 1, 4);
+    assert_true(b.score == 62.5 && b.threshold == 0.4);
+}
+
+static void discordant_pairs(void **state)
+{
+    (void)state;
+    double a[3][JUDGED_WIDTH] = { { 1, 1 }, { 0, 1 }, { 1, 1 } },
+           b[3][JUDGED_WIDTH] = { { 0, 1 }, { 0, 1 }, { 1, 1 } };
+    struct judged x = { TASK_ACCURACY, 3, a }, y = { TASK_ACCURACY, 3, b };
+    uint64_t only[2];
+    assert_true(judged_discordant(&x, &y, only));
+    assert_true(only[0] == 1 && only[1] == 0);
+    x.metric = TASK_CHUNK_F1;
+    assert_false(judged_discordant(&x, &y, only));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distributions_are_scipys), cmocka_unit_test(ranks_share_ties),
+        cmocka_unit_test(chunks_by_hand),           cmocka_unit_test(answers_by_hand),
+        cmocka_unit_test(threshold_by_hand),        cmocka_unit_test(discordant_pairs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
