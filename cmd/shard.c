@@ -6,6 +6,7 @@
 #include "common/file.h"
 #include "common/prog.h"
 #include "common/shard.h"
+#include "common/shown.h"
 #include "common/vocab.h"
 
 static struct options { const char *vocab, *out; bool ids; } o;
@@ -42,7 +43,9 @@ static int info(const char *path)
     printf("%s\n  language   %s\n  sentences  %" PRIu64 "\n  tokens     %" PRIu64 "\n  unknown    %" PRIu64 "\n  blocks     %" PRIu64
            "\n  vocabulary %" PRIu32 " tokens, hash %016" PRIx64 "\n", path, *i.lang ? i.lang : "(none)", i.sentences, i.tokens, i.unknown,
            i.blocks, i.vocab_size, i.vocab_hash);
-    if (*i.note) printf("  note       %s\n", i.note);
+    char note[4 * sizeof i.note];
+    shown(note, sizeof note, i.note, strlen(i.note));
+    if (*i.note) printf("  note       %s\n", note);
     return 0;
 }
 

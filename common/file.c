@@ -1,5 +1,6 @@
 #include "common/file.h"
 #include "common/err.h"
+#include "common/io.h"
 #include "common/mem.h"
 #include "common/msg.h"
 #include <dirent.h>
@@ -110,6 +111,12 @@ void tmp_forget(const char *path)
     pthread_mutex_unlock(&doomed_lock);
 }
 
+void tmp_remove(const char *path)
+{
+    /* else it is tried again at exit */
+    if (unlink(path) == 0 || errno == ENOENT) tmp_forget(path);
+}
+
 /* --- outputs ---------------------------------------------------------------------------------------------- */
 
 struct out {
@@ -130,18 +137,10 @@ bool out_pipe_closed(void)
 static ssize_t cookie_write(void *cookie, const char *p, size_t n)
 {
     struct out *o = cookie;
-    size_t done = 0;
-    while (done < n) {
-        ssize_t w = write(o->fd, p + done, n - done);
-        if (w < 0 && errno == EINTR) continue;
-        if (w < 0) {
-            if (!o->error) o->error = errno;
-            if (errno == EPIPE && o->standard) atomic_store(&pipe_closed, true);
-            break;
-        }
-        done += (size_t)w;
-    }
-    return (ssize_t)done;
+    if (io_write(o->fd, p, n) == 0) return (ssize_t)n;
+    if (!o->error) o->error = errno;
+    if (errno == EPIPE && o->standard) atomic_store(&pipe_closed, true);
+    return 0;
 }
 
 static int cookie_seek(void *cookie, off64_t *at, int whence)
@@ -173,7 +172,7 @@ static int open_tmp(struct out *o)
     }
     unlink(tmp);
     tmp_register(tmp);                       /* before it is there: a signal may come at once */
-    o->fd = open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    o->fd = io_open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (o->fd < 0) {
         err_sys("%s: cannot create", o->name);
         tmp_forget(tmp);
@@ -206,7 +205,7 @@ struct out *out_open(const char *path)
     } else if (o->name = mem_dup(path), stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         /* A device or a named pipe is written to, not replaced. */
         if (S_ISDIR(st.st_mode)) { err_set("%s: is a folder; name a file", path); goto fail; }
-        o->fd = open(path, O_WRONLY | O_CLOEXEC);
+        o->fd = io_open(path, O_WRONLY | O_CLOEXEC, 0);
         if (o->fd < 0) { err_sys("%s: cannot open for writing", path); goto fail; }
     } else {
         char *real = realpath(path, NULL);  /* through symbolic links, so that the link survives */
@@ -241,15 +240,33 @@ const char *out_name(const struct out *o)
     return o->name;
 }
 
-static int sync_parent(const char *path)
+/* The folder that path is in, open; -1 with a message. */
+static int open_parent(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    if (!slash) return dir_sync(".");
-    if (slash == path) return dir_sync("/");
-    char *dir = strndup(path, (size_t)(slash - path));
-    if (!dir) return err_set("%s: out of memory", path);
-    int r = dir_sync(dir);
+    char *dir = mem_dup(path), *slash = strrchr(dir, '/');
+    if (slash) slash[slash == dir] = '\0';
+    int fd = io_open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (fd < 0) err_sys("%s: cannot open the folder", slash ? dir : ".");
     free(dir);
+    return fd;
+}
+
+/* fsync of a folder. Some file systems have no such thing. */
+static int sync_folder(int fd)
+{
+    int r = io_sync(fd);
+    return r < 0 && (errno == EINVAL || errno == EROFS) ? 0 : r;
+}
+
+int file_rename(const char *from, const char *to)
+{
+    int dir = open_parent(to);
+    if (dir < 0) return -1;
+    int r = rename(from, to) < 0 ? err_sys("%s: cannot rename the temporary file", to) : 0;
+    if (r == 0 && sync_folder(dir) < 0)
+        msg_warn("%s: is written, but may not outlast a power failure: its folder cannot be "
+                  "flushed to disk: %s", to, strerror(errno));
+    close(dir);
     return r;
 }
 
@@ -258,28 +275,29 @@ int out_flush(struct out *o)
     return fflush(o->f) != 0 || ferror(o->f) || o->error ? out_error(o) : 0;
 }
 
-int out_commit(struct out *o)
+int out_ready(struct out *o)
 {
+    if (!o->f) return 0;
     bool bad = fflush(o->f) != 0 || ferror(o->f) || o->error;
     fclose(o->f);
     o->f = NULL;
-    if (bad) { out_error(o); goto fail; }
-    if (o->tmp && fsync(o->fd) < 0) { err_sys("%s: cannot flush to disk", o->name); goto fail; }
+    if (bad) return out_error(o);
+    if (o->tmp && io_sync(o->fd) < 0) return err_sys("%s: cannot flush to disk", o->name);
     int r = close(o->fd);
     o->fd = -1;
-    if (r < 0) { err_sys("%s: cannot write", o->name); goto fail; }
-    if (o->tmp) {
-        if (rename(o->tmp, o->path) < 0) { err_sys("%s: cannot rename the temporary file", o->name); goto fail; }
-        tmp_forget(o->tmp);
-        free(o->tmp);
-        o->tmp = NULL;
-        if (sync_parent(o->path) < 0) goto fail;
+    /* EINTR: Linux closed it */
+    return r < 0 && errno != EINTR ? err_sys("%s: cannot write", o->name) : 0;
+}
+
+int out_commit(struct out *o)
+{
+    if (out_ready(o) < 0 || (o->tmp && file_rename(o->tmp, o->path) < 0)) {
+        out_abort(o);
+        return -1;
     }
+    if (o->tmp) tmp_forget(o->tmp);
     out_free(o);
     return 0;
-fail:
-    out_abort(o);
-    return -1;
 }
 
 void out_abort(struct out *o)
@@ -290,10 +308,7 @@ void out_abort(struct out *o)
         fclose(o->f);
     }
     if (o->fd >= 0) close(o->fd);
-    if (o->tmp) {
-        unlink(o->tmp);
-        tmp_forget(o->tmp);
-    }
+    if (o->tmp) tmp_remove(o->tmp);
     out_free(o);
 }
 
@@ -303,7 +318,7 @@ char *file_read(const char *path, size_t *size)
 {
     bool standard = strcmp(path, "-") == 0;
     const char *name = standard ? "standard input" : path;
-    int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = standard ? dup(STDIN_FILENO) : io_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) { err_sys("%s: cannot open", name); return NULL; }
     const size_t most = (size_t)1 << 30;
     size_t n = 0, cap = 0;
@@ -313,8 +328,7 @@ char *file_read(const char *path, size_t *size)
         mem_room(&p, &cap, (size_t)st.st_size + 1, 1);
     for (;;) {
         if (n + 1 >= cap) mem_room(&p, &cap, n + 4096, 1);
-        ssize_t r = read(fd, p + n, cap - n - 1);
-        if (r < 0 && errno == EINTR) continue;
+        ssize_t r = io_some(fd, p + n, cap - n - 1);
         if (r < 0) { err_sys("%s: cannot read", name); goto fail; }
         if (r == 0) break;
         n += (size_t)r;
@@ -341,7 +355,7 @@ int file_write(const char *path, const void *p, size_t n)
 int map_open(struct map *m, const char *path)
 {
     *m = (struct map){ 0 };
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = io_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) return err_sys("%s: cannot open", path);
     struct stat st;
     int r = 0;
@@ -386,10 +400,9 @@ int dir_make(const char *path)
 
 int dir_sync(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = io_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd < 0) return err_sys("%s: cannot open the folder", path);
-    int r = fsync(fd);
-    if (r < 0 && (errno == EINVAL || errno == EROFS)) r = 0;    /* a file system that has no such thing */
+    int r = sync_folder(fd);
     if (r < 0) err_sys("%s: cannot flush the folder to disk", path);
     close(fd);
     return r;
@@ -443,7 +456,7 @@ FILE *tmp_open(const char *dir)
 {
     if (!dir) dir = getenv("TMPDIR");
     if (!dir || !*dir) dir = P_tmpdir;
-    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = io_open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0) {                            /* a file system without O_TMPFILE */
         char *name = path_join(dir, "isoglot.XXXXXX");
         fd = mkostemp(name, O_CLOEXEC);
@@ -487,7 +500,7 @@ int file_sweep(const char *dir)
 int dir_lock(const char *dir)
 {
     char *path = path_join(dir, ".lock");
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666), r = 0;
+    int fd = io_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666), r = 0;
     char who[64] = "";
     if (fd < 0) r = err_sys("%s: cannot open", path);
     else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
@@ -500,7 +513,9 @@ int dir_lock(const char *dir)
         close(fd);
     } else {
         int n = snprintf(who, sizeof who, "%ld\n", (long)getpid());
-        if (ftruncate(fd, 0) < 0 || pwrite(fd, who, (size_t)n, 0) != n) {
+        int cut;
+        do cut = ftruncate(fd, 0); while (cut < 0 && errno == EINTR);
+        if (cut < 0 || io_write_at(fd, who, (size_t)n, 0) < 0) {
             r = err_sys("%s: cannot write", path);
             unlink(path);
             close(fd);

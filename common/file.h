@@ -17,7 +17,10 @@ FILE *out_stdio(struct out *o);               /* to write with; checked when com
 int out_write(struct out *o, const void *p, size_t n);   /* 0, or -1 with a message (full disk, closed pipe) */
 const char *out_name(const struct out *o);
 int out_flush(struct out *o);                 /* 0: all that was written went out (not to disk: out_commit); -1 with a message */
-/* Flush, check, fsync, rename, free. -1 with a message: the old file, if any, is untouched. */
+/* All of out_commit but the new name, for outputs that belong together. */
+int out_ready(struct out *o);
+/* Flush, check, fsync, rename, free. -1 with a message: the old file, if any, is untouched. A
+ * folder that cannot be flushed after the rename is a warning: the file is whole and has its name. */
 int out_commit(struct out *o);
 void out_abort(struct out *o);                /* NULL is fine; removes the temporary file, frees */
 bool out_pipe_closed(void);                   /* has a write to standard output met a pipe that nobody reads any more? */
@@ -33,6 +36,10 @@ struct map { const unsigned char *p; size_t n; };
 int map_open(struct map *m, const char *path);
 void map_close(struct map *m);
 
+/* The last step of what is written under another name in the same folder: renames, flushes the
+ * folder. As out_commit. */
+int file_rename(const char *from, const char *to);
+
 int dir_make(const char *path);               /* mkdir -p */
 int dir_sync(const char *path);               /* fsync of a folder after a rename in it */
 int dir_remove(const char *path);             /* rm -r of a folder of ours; refuses "" and "/" */
@@ -45,6 +52,7 @@ FILE *tmp_open(const char *dir);
 /* Registers/forgets a path that must vanish if the process ends by a signal or exit(). */
 void tmp_register(const char *path);
 void tmp_forget(const char *path);
+void tmp_remove(const char *path);            /* removes it now, and forgets */
 void tmp_die(int sig);                        /* ends the process by a signal; what is registered vanishes */
 
 /* Removes what killed processes left in dir: ".NAME.PID.tmp" files and folders whose process is gone, or had this one's number

@@ -36,20 +36,17 @@ int folder_end(char *tmp, const char *out, int rc)
 {
     size_t all, before;
     cut(out, &all, &before);
-    char *parent = before ? mem_dup(out) : mem_dup("."), *to = mem_dup(out);
-    if (before) parent[before] = '\0';
+    char *to = mem_dup(out);
     to[all] = '\0';
     if (rc == 0) rc = dir_sync(tmp);
-    if (rc == 0 && rename(tmp, to) < 0) rc = err_sys("%s: cannot be made", out);
-    if (rc == 0) rc = dir_sync(parent);
-    else {
+    if (rc == 0) rc = file_rename(tmp, to);
+    if (rc < 0) {
         char *why = mem_dup(err_msg());
         dir_remove(tmp);
         err_set("%s", why);
         free(why);
     }
     tmp_forget(tmp);
-    free(parent);
     free(to);
     free(tmp);
     return rc;

@@ -1,6 +1,7 @@
 #include "common/log.h"
 #include "common/err.h"
 #include "common/file.h"
+#include "common/io.h"
 #include "common/mem.h"
 #include "common/tfevents.h"
 #include <errno.h>
@@ -64,12 +65,13 @@ static void put_key(struct log *l, const char *key)
 
 struct log *log_open(const char *path)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int fd = io_open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0) { err_sys("%s: cannot open the log", path); return NULL; }
     /* A line that a killed process left half-written must not swallow the next one. */
     char last;
     off_t end = lseek(fd, 0, SEEK_END);
-    if (end > 0 && pread(fd, &last, 1, end - 1) == 1 && last != '\n' && write(fd, "\n", 1) != 1) {
+    bool cut = end > 0 && io_read_at(fd, &last, 1, end - 1) == 1 && last != '\n';
+    if (cut && io_write(fd, "\n", 1) < 0) {
         err_sys("%s: cannot write", path);
         close(fd);
         return NULL;
@@ -131,12 +133,9 @@ void log_str(struct log *l, const char *key, const char *v)
 int log_end(struct log *l)
 {
     put(l, "}\n", 2);
-    ssize_t w;
-    do w = write(l->fd, l->line, l->n); while (w < 0 && errno == EINTR);
     *l->event = '\0';
-    if (w == (ssize_t)l->n) return l->board ? tfevents_end(l->board) : 0;
-    if (w >= 0) errno = ENOSPC;
-    return err_sys("%s: cannot write", l->path);
+    if (io_write(l->fd, l->line, l->n) < 0) return err_sys("%s: cannot write", l->path);
+    return l->board ? tfevents_end(l->board) : 0;
 }
 
 int log_tensorboard(struct log *l, const char *dir, int64_t step)

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 #include "common/err.h"
+#include "common/io.h"
 #include "common/mem.h"
 #include "common/vocab.h"
 
@@ -180,6 +181,8 @@ struct shard {
     struct entry *index;
     struct shard_block b; uint32_t next;            /* sequential reading */
     uint64_t seen_s, seen_t, seen_b, seen_u, at_block;
+    /* a stream: the index entries of the blocks so far */
+    unsigned char *expected; size_t expected_n, expected_cap;
     unsigned char *raw, *packed; size_t raw_cap, packed_cap;
     bool ended;
 };
@@ -198,18 +201,44 @@ static int need(struct shard *s, void *p, size_t n, const char *what)
     return bad(s, s->offset, msg);
 }
 
+static bool zeros(const unsigned char *p, size_t n)
+{
+    while (n > 0 && *p == 0) { p++; n--; }
+    return n == 0;
+}
+
+/* A field of text padded with zero bytes, at least one: nothing may hide behind the first. */
+static bool padded(const unsigned char *p, size_t n)
+{
+    size_t used = strnlen((const char *)p, n);
+    return used < n && zeros(p + used, n - used);
+}
+
+/* As cooc.md has them: no control characters, no spaces. */
+static bool is_lang(const unsigned char *p)
+{
+    while (*p > ' ' && *p != 0x7F) p++;
+    return *p == 0;
+}
+
 static int read_header(struct shard *s)
 {
     unsigned char h[HEADER];
     if (need(s, h, sizeof h, "the header") < 0) return -1;
-    if (memcmp(h, MAGIC, 8)) return err_set("%s: is not a shard (binarize makes them)", s->name);
+    if (memcmp(h, MAGIC, 8))
+        return err_set("%s: byte 0: is not a shard (binarize makes them)", s->name);
     if (get32(h + 8) != VERSION)
-        return err_set("%s: is a shard of version %u; this program reads version %d", s->name, get32(h + 8), VERSION);
+        return err_set("%s: byte 8: is a shard of version %u; this program reads version %d",
+                       s->name, get32(h + 8), VERSION);
     if (get64(h + HEADER - 8) != XXH3_64bits(h, HEADER - 8)) return bad(s, 0, "the header's checksum is wrong");
     s->width = (int)get32(h + 12);
     s->info.vocab_hash = get64(h + 16);
     s->info.vocab_size = get32(h + 24);
-    if ((s->width != 2 && s->width != 4) || h[63] || h[191]) return bad(s, 12, "a header field is out of range");
+    if (s->width != 2 && s->width != 4) return bad(s, 12, "a token id has neither 2 nor 4 bytes");
+    if (!padded(h + 32, 32) || !is_lang(h + 32))
+        return bad(s, 32, "the language's name is malformed");
+    if (!padded(h + 64, 128)) return bad(s, 64, "the note is malformed");
+    if (!zeros(h + 28, 4) || !zeros(h + 192, 56)) return bad(s, 28, "a reserved byte is not zero");
     memcpy(s->info.lang, h + 32, 32);
     memcpy(s->info.note, h + 64, 128);
     return 0;
@@ -247,7 +276,8 @@ static int read_index(struct shard *s)
     if (fseeko(s->f, (off_t)index, SEEK_SET) < 0) { free(p); return err_sys("%s: cannot be read", s->name); }
     s->offset = index;
     int rc = need(s, p, (size_t)(at - index), "the index");
-    if (rc == 0 && (memcmp(p, INDEX_MAGIC, 4) || get64(p + 8) != n || get64(f + 40) != XXH3_64bits(p, (size_t)(at - index))))
+    if (rc == 0 && (memcmp(p, INDEX_MAGIC, 4) || !zeros(p + 4, 4) || get64(p + 8) != n ||
+                    get64(f + 40) != XXH3_64bits(p, (size_t)(at - index))))
         rc = bad(s, index, "the index's checksum is wrong");
     s->index = mem_zero((size_t)n + 1, sizeof *s->index);
     uint64_t sentences = 0, tokens = 0;
@@ -275,13 +305,13 @@ static int read_index(struct shard *s)
 struct shard *shard_open(const char *path)
 {
     bool std_in = !path || !strcmp(path, "-");
-    FILE *f = std_in ? stdin : fopen(path, "rb");
     struct stat st;
-    if (!f) { err_sys("%s: cannot be opened", path); return NULL; }
+    FILE *f = io_stream(std_in ? "-" : path, &st);
+    if (!f) { err_sys("%s: cannot be opened", std_in ? "standard input" : path); return NULL; }
     struct shard *s = mem_zero(1, sizeof *s);
     s->name = mem_dup(std_in ? "standard input" : path);
     s->f = f;
-    s->stream = fstat(fileno(f), &st) < 0 || !S_ISREG(st.st_mode) || std_in;
+    s->stream = !S_ISREG(st.st_mode) || std_in;
     if (!s->stream) s->size = (uint64_t)st.st_size;
     int rc = read_header(s);
     if (rc == 0 && !s->stream) {
@@ -310,6 +340,10 @@ static int read_block(struct shard *s, unsigned char *h, struct shard_block *b)
     mem_room(&s->raw, &s->raw_cap, n + 1, 1);
     if (need(s, s->packed, k, "a block") < 0) return -1;
     if (get64(h + 16) != XXH3_64bits(s->packed, k)) return bad(s, at, "a block's checksum is wrong");
+    /* not one to be skipped, not two */
+    bool frame = k >= 4 && get32(s->packed) == ZSTD_MAGICNUMBER;
+    if (!frame || ZSTD_findFrameCompressedSize(s->packed, k) != k)
+        return bad(s, at, "a block is not one zstd frame");
     size_t got = ZSTD_decompress(s->raw, n, s->packed, k);
     if (ZSTD_isError(got) || got != n || get64(h + 24) != XXH3_64bits(s->raw, n))
         return bad(s, at, "a block does not decompress to what its header says");
@@ -343,21 +377,40 @@ static int read_end(struct shard *s)
     int rc = need(s, h, sizeof h, "the index");
     XXH3_64bits_update(&x, h, sizeof h);
     uint64_t n = rc == 0 ? get64(h + 4) : 0;
-    if (rc == 0 && n != s->seen_b) rc = bad(s, s->offset, "the index does not fit the blocks");
+    uint64_t begin = s->offset - sizeof h - 4;
+    if (rc == 0 && (n != s->seen_b || !zeros(h, 4)))
+        rc = bad(s, begin, "the index does not fit the blocks");
     for (uint64_t i = 0; i < n && rc == 0; i++) {
         rc = need(s, e, sizeof e, "the index");
         XXH3_64bits_update(&x, e, sizeof e);
+        if (rc == 0 && !s->index && memcmp(e, s->expected + i * INDEX, INDEX))
+            rc = bad(s, s->offset - INDEX, "an index entry is not what its block was");
     }
     uint64_t at = s->offset, sum = XXH3_64bits_digest(&x);
     if (rc == 0) rc = need(s, f, sizeof f, "the footer");
     if (rc == 0) rc = check_footer(s, f, at);
     if (rc == 0 && get64(f + 40) != sum) rc = bad(s, at, "the index's checksum is wrong");
+    if (rc == 0 && (get64(f) != begin || get64(f + 8) != n))
+        rc = bad(s, at, "the footer does not say where the index is");
     if (rc == 0 && (get64(f + 16) != s->seen_s || get64(f + 24) != s->seen_t || get64(f + 32) != s->seen_u))
         rc = bad(s, at, "the footer's totals are not the blocks'");
     if (rc == 0 && fgetc(s->f) != EOF) rc = bad(s, s->offset, "bytes follow the footer");
+    else if (rc == 0 && ferror(s->f)) rc = err_sys("%s: cannot be read", s->name);
     s->info.sentences = s->seen_s; s->info.tokens = s->seen_t; s->info.blocks = s->seen_b; s->info.unknown = s->seen_u;
     s->ended = true;
     return rc;
+}
+
+/* A stream's block, which began at `at`, is held against the index when that comes. */
+static void expect(struct shard *s, uint64_t at)
+{
+    mem_room(&s->expected, &s->expected_cap, s->expected_n + INDEX, 1);
+    unsigned char *e = s->expected + s->expected_n;
+    put64(e, at);
+    put64(e + 8, s->seen_s);
+    put32(e + 16, s->b.sentences);
+    put32(e + 20, s->b.tokens);
+    s->expected_n += INDEX;
 }
 
 /* The next block in order into s->b: 1, 0 at the end, -1. */
@@ -374,6 +427,7 @@ static int next_block(struct shard *s)
     if (s->index && (!e || e->offset != at || e->sentences != s->b.sentences || e->tokens != s->b.tokens))
         return bad(s, at, "a block is not what the index says");
     for (uint32_t i = 0; i < s->b.tokens; i++) s->seen_u += s->b.ids[i] == VOCAB_UNK;
+    if (!s->index) expect(s, at);
     s->b.first = s->seen_s;
     s->seen_b++;
     s->seen_s += s->b.sentences;
@@ -415,9 +469,9 @@ int shard_read_block(struct shard *s, uint64_t block, struct shard_block *b)
 void shard_close(struct shard *s)
 {
     if (!s) return;
-    if (s->f && s->f != stdin) fclose(s->f);
+    if (s->f) fclose(s->f);
     shard_block_free(&s->b);
-    free(s->index); free(s->raw); free(s->packed); free(s->name);
+    free(s->index); free(s->expected); free(s->raw); free(s->packed); free(s->name);
     free(s);
 }
 

@@ -18,7 +18,8 @@ static size_t character(const unsigned char *s, size_t n, uint32_t *c)
 
 static bool harmless(uint32_t c)
 {
-    return c >= 0x20 && !(c >= 0x7F && c < 0xA0) && !(c >= 0x2028 && c <= 0x202E) && !(c >= 0x2066 && c <= 0x2069);
+    return c >= 0x20 && !(c >= 0x7F && c < 0xA0) && !(c >= 0x2028 && c <= 0x202E) &&
+           !(c >= 0x2066 && c <= 0x2069) && (c & 0xFFFE) != 0xFFFE;
 }
 
 size_t shown(char *to, size_t cap, const char *text, size_t n)

@@ -12,6 +12,7 @@
 #include <zlib.h>
 #include <zstd.h>
 #include "common/err.h"
+#include "common/io.h"
 #include "common/mem.h"
 #include "common/msg.h"
 
@@ -37,8 +38,7 @@ struct text {
 static int fill_raw(struct text *t)
 {
     if (t->raw_at < t->raw_n || t->raw_end) return 0;
-    ssize_t k;
-    do k = read(t->fd, t->raw, READ); while (k < 0 && errno == EINTR);
+    ssize_t k = io_some(t->fd, t->raw, READ);
     if (k < 0) return err_sys("%s: cannot be read", t->name);
     t->raw_at = 0;
     t->raw_n = (size_t)k;
@@ -98,8 +98,7 @@ static int read_plain(struct text *t, size_t room)
         memcpy(t->buf + t->n, t->raw + t->raw_at, k);
         t->raw_at += k;
     } else {
-        ssize_t r;
-        do r = read(t->fd, t->buf + t->n, room); while (r < 0 && errno == EINTR);
+        ssize_t r = io_some(t->fd, t->buf + t->n, room);
         if (r < 0) return err_sys("%s: cannot be read", t->name);
         k = (size_t)r;
         t->read += k;
@@ -136,8 +135,7 @@ static int start(struct text *t)
 {
     /* A pipe may give its first bytes one by one; and a person's first line may be short: no more than needed. */
     while (may_be(t->raw, t->raw_n, GZIP_MAGIC, 2) || may_be(t->raw, t->raw_n, ZSTD_MAGIC, 4)) {
-        ssize_t k = read(t->fd, t->raw + t->raw_n, READ - t->raw_n);
-        if (k < 0 && errno == EINTR) continue;
+        ssize_t k = io_some(t->fd, t->raw + t->raw_n, READ - t->raw_n);
         if (k < 0) return err_sys("%s: cannot be read", t->name);
         if (k == 0) break;
         t->raw_n += (size_t)k;
@@ -163,7 +161,7 @@ struct text *text_open(const char *path, int flags)
 struct text *text_open_as(const char *path, const char *name, int flags)
 {
     bool std_in = !path || !strcmp(path, "-");
-    int fd = std_in ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = std_in ? STDIN_FILENO : io_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) { err_sys("%s: cannot be opened", name); return NULL; }
     struct stat st;
     struct text *t = mem_zero(1, sizeof *t);

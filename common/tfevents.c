@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/io.h"
 #include "common/mem.h"
 
 uint32_t crc32c(const void *p, size_t n)
@@ -72,11 +73,7 @@ static int write_record(struct tfevents *t)
     put_le(r, masked(r->p, 8), 4);
     put(r, t->event.p, t->event.n);
     put_le(r, masked(t->event.p, t->event.n), 4);
-    ssize_t w;
-    do w = write(t->fd, r->p, r->n); while (w < 0 && errno == EINTR);
-    if (w == (ssize_t)r->n) return 0;
-    if (w >= 0) errno = ENOSPC;
-    return err_sys("%s: cannot write", t->path);
+    return io_write(t->fd, r->p, r->n) < 0 ? err_sys("%s: cannot write", t->path) : 0;
 }
 
 struct tfevents *tfevents_open(const char *dir, int64_t step)
@@ -89,7 +86,7 @@ struct tfevents *tfevents_open(const char *dir, int64_t step)
     if (dir_make(dir) < 0) return NULL;
     struct tfevents *t = mem_zero(1, sizeof *t);
     t->path = path_join(dir, name);
-    t->fd = open(t->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    t->fd = io_open(t->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (t->fd < 0) { err_sys("%s: cannot create", t->path); goto fail; }
     double wall = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     put_double(&t->event, 1, wall);

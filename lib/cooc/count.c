@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "common/err.h"
+#include "common/io.h"
 #include "common/mem.h"
 #include "common/progress.h"
 #include "common/thread.h"
@@ -343,7 +344,7 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
 static int spool(struct cooc_input *in, FILE **file, char *path, size_t path_size, const char *tmp)
 {
     bool std_in = !strcmp(in->path, "-");
-    FILE *from = std_in ? stdin : fopen(in->path, "re");
+    FILE *from = io_stream(in->path, NULL);
     in->name = std_in ? "standard input" : in->path;
     if (!from) return err_sys("%s: cannot be opened", in->path);
     FILE *to = tmp_open(tmp);
@@ -353,7 +354,7 @@ static int spool(struct cooc_input *in, FILE **file, char *path, size_t path_siz
         if (fwrite(buf, 1, k, to) != k) rc = err_sys("%s: cannot write a copy of %s; name a folder with more room (--tmp)", tmp ? tmp : "TMPDIR", in->name);
     if (rc == 0 && ferror(from)) rc = err_sys("%s: cannot be read", in->name);
     if (rc == 0 && fflush(to) != 0) rc = err_sys("%s: cannot write a copy of %s; name a folder with more room (--tmp)", tmp ? tmp : "TMPDIR", in->name);
-    if (from != stdin) fclose(from);
+    fclose(from);
     *file = to;
     if (rc < 0) return -1;
     snprintf(path, path_size, "/proc/self/fd/%d", fileno(to));

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "common/err.h"
+#include "common/io.h"
 #include "common/mem.h"
 #include "common/shard.h"
 #include "common/text.h"
@@ -38,9 +39,9 @@ bool input_is_shard(const char *path)
 {
     char head[8];
     if (!input_is_regular(path, NULL)) return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = io_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) return false;
-    bool yes = read(fd, head, 8) == 8 && !memcmp(head, "ISGSHRD\n", 8);
+    bool yes = io_read(fd, head, 8) == 8 && !memcmp(head, "ISGSHRD\n", 8);
     close(fd);
     return yes;
 }
@@ -49,9 +50,9 @@ uint64_t input_window(const char *path)
 {
     unsigned char h[14];
     if (!input_is_regular(path, NULL)) return 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = io_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) return 0;
-    bool zstd = read(fd, h, sizeof h) == (ssize_t)sizeof h && get32(h) == 0xFD2FB528;
+    bool zstd = io_read(fd, h, sizeof h) == (ssize_t)sizeof h && get32(h) == 0xFD2FB528;
     close(fd);
     if (!zstd) return 0;
     if (!(h[4] & 32)) {                            /* a window descriptor follows */

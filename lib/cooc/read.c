@@ -6,6 +6,7 @@
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 #include "common/err.h"
+#include "common/io.h"
 #include "common/mem.h"
 #include "lib/cooc/pairs.h"
 #include "lib/cooc/skip.h"
@@ -38,7 +39,7 @@ static bool text_ok(const char *s, size_t n)      /* a language: NUL-padded, NUL
     size_t len = strnlen(s, n);
     if (len == n) return false;
     for (size_t i = 0; i < n; i++)
-        if (i < len ? (unsigned char)s[i] <= ' ' : s[i] != 0) return false;
+        if (i < len ? (unsigned char)s[i] <= ' ' || s[i] == 0x7F : s[i] != 0) return false;
     return true;
 }
 
@@ -60,12 +61,13 @@ static int read_skip(struct cooc *c)
 static int read_header(struct cooc *c)
 {
     const unsigned char *p = c->p;
-    if (c->n >= 8 && memcmp(p, COOC_MAGIC, 8) != 0) return err_set("%s: is not a .cooc file (cooc-count makes them)", c->path);
+    if (c->n >= 8 && memcmp(p, COOC_MAGIC, 8) != 0)
+        return err_set("%s: byte 0: is not a .cooc file (cooc-count makes them)", c->path);
     if (c->n < HEADER_BYTES + FOOTER_BYTES)
         return c->n < 8 ? err_set("%s: is not a .cooc file (cooc-count makes them)", c->path) : bad(c, c->n, "the file ends within its header");
     uint32_t version = get32(p + 8);
     if (version != FORMAT_WITHOUT_SKIP && version != FORMAT_VERSION)
-        return err_set("%s: .cooc version %u, this program reads up to %d", c->path, version,
+        return err_set("%s: byte 8: .cooc version %u, this program reads up to %d", c->path, version,
                        FORMAT_VERSION);
     if (memcmp(p + c->n - 8, COOC_END, 8) != 0) return bad(c, c->n - 8, "no footer");
     if (differs(get64(p + 120), XXH3_64bits(p, 120))) return bad(c, 120, "the header's checksum is wrong");
@@ -185,8 +187,7 @@ struct cooc *cooc_open_memory(const void *p, size_t n, const char *name)
 /* Something that cannot be mapped, copied to a temporary file that has no name any more. */
 static int spool(struct map *m, const char *path)
 {
-    bool std_in = !strcmp(path, "-");
-    FILE *in = std_in ? stdin : fopen(path, "re"), *tmp = in ? tmp_open(NULL) : NULL;
+    FILE *in = io_stream(path, NULL), *tmp = in ? tmp_open(NULL) : NULL;
     int rc = in ? 0 : err_sys("%s: cannot open", path);
     if (in && !tmp) rc = -1;
     static char buf[1 << 16];
@@ -205,7 +206,7 @@ static int spool(struct map *m, const char *path)
         else *m = (struct map){ p, n };
     }
     if (tmp) fclose(tmp);
-    if (in && !std_in) fclose(in);
+    if (in) fclose(in);
     return rc;
 }
 

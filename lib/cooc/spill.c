@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zstd.h>
 #include "common/err.h"
+#include "common/io.h"
 #include "common/mem.h"
 
 /* A frame: its packed and its plain size, u32 each, then zstd data; inside, each block has its pairs and bytes before it,
@@ -112,13 +113,10 @@ int spill_write(struct spill *s, uint32_t group, const unsigned char *p, size_t 
     struct place *at = &s->place[s->runs * s->groups + group];
     if (!at->size) at->at = s->end;
     at->size += n;
-    for (size_t done = 0; done < n; ) {
-        ssize_t w = pwrite(s->fd, p + done, n - done, (off_t)s->end);
-        if (w < 0 && errno == EINTR) continue;
-        if (w < 0) return err_sys("%s: cannot write a temporary file (%.1f MB so far); name a folder with more room (--tmp)", s->dir, (double)s->end / 1e6);
-        done += (size_t)w;
-        s->end += (uint64_t)w;
-    }
+    if (io_write_at(s->fd, p, n, (off_t)s->end) < 0)
+        return err_sys("%s: cannot write a temporary file (%.1f MB so far); name a folder with more "
+                       "room (--tmp)", s->dir, (double)s->end / 1e6);
+    s->end += n;
     return 0;
 }
 
@@ -130,14 +128,10 @@ int spill_run_end(struct spill *s)
 
 static int read_at(struct spill *s, void *p, size_t n, uint64_t at)
 {
-    for (size_t done = 0; done < n; ) {
-        ssize_t r = pread(s->fd, (char *)p + done, n - done, (off_t)(at + done));
-        if (r < 0 && errno == EINTR) continue;
-        if (r < 0) return err_sys("%s: cannot read a temporary file", s->dir);
-        if (r == 0) return err_set("%s: a temporary file is shorter than what was written to it", s->dir);
-        done += (size_t)r;
-    }
-    return 0;
+    ssize_t r = io_read_at(s->fd, p, n, (off_t)at);
+    if (r < 0) return err_sys("%s: cannot read a temporary file", s->dir);
+    return (size_t)r == n ? 0
+         : err_set("%s: a temporary file is shorter than what was written to it", s->dir);
 }
 
 static int run_next(struct stream *st)

@@ -258,14 +258,13 @@ static int fill(const char *folder, const struct snapshot *s, const struct vocab
 
 int checkpoint_save(const char *dir, const struct snapshot *s, const struct vocab *vocab)
 {
-    char *to = step_dir(dir, s->st.step, ""), *tmp = step_dir(dir, s->st.step, ".tmp"), *parent = path_join(dir, "checkpoints");
+    char *to = step_dir(dir, s->st.step, ""), *tmp = step_dir(dir, s->st.step, ".tmp");
     int rc = 0;
     if (!file_exists(to)) {
         if (file_exists(tmp)) rc = dir_remove(tmp);
         if (rc == 0) rc = dir_make(tmp);
         if (rc == 0) rc = fill(tmp, s, vocab);
-        if (rc == 0 && rename(tmp, to) < 0) rc = err_sys("%s: cannot be renamed to %s", tmp, to);
-        if (rc == 0) rc = dir_sync(parent);
+        if (rc == 0) rc = file_rename(tmp, to);
         if (rc < 0) {
             char *why = mem_dup(err_msg());
             dir_remove(tmp);
@@ -273,7 +272,7 @@ int checkpoint_save(const char *dir, const struct snapshot *s, const struct voca
             free(why);
         }
     } else rc = write_state(to, &s->st);     /* a better validation at a step that is saved already */
-    free(to); free(tmp); free(parent);
+    free(to); free(tmp);
     return rc;
 }
 

@@ -1,6 +1,8 @@
 #include "lib/plot/gnuplot.h"
 #include "common/err.h"
 #include "common/file.h"
+#include "common/mem.h"
+#include "common/shown.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -15,15 +17,27 @@ static const char *const palette[] = { "#0072B2", "#D55E00", "#009E73", "#CC79A7
 
 const char *gnuplot_colour(int i) { return i < 0 ? "#777777" : palette[i % GNUPLOT_COLOURS]; }
 
-/* In single quotes gnuplot takes every character as it is, but for the quote itself; lines end it. */
+/* In double quotes, where an octal number can stand for what gnuplot would take as its own: a
+ * quote (single ones cannot hold a string that begins with one), a backslash, a command to run, a
+ * macro, a line's end. */
+static void put_string(FILE *to, const char *s)
+{
+    putc('"', to);
+    for (; *s; s++) {
+        if ((unsigned char)*s < 0x20 || strchr("\"'\\`@", *s))
+            fprintf(to, "\\%03o", (unsigned char)*s);
+        else putc(*s, to);
+    }
+    putc('"', to);
+}
+
 void gnuplot_quoted(FILE *to, const char *s)
 {
-    putc('\'', to);
-    for (; s && *s; s++) {
-        if (*s == '\'') putc('\'', to);
-        putc((unsigned char)*s < 0x20 ? ' ' : *s, to);
-    }
-    putc('\'', to);
+    size_t n = s ? strlen(s) : 0;
+    char *text = mem_alloc(4 * n + 5);
+    shown(text, 4 * n + 5, s ? s : "", n);
+    put_string(to, text);
+    free(text);
 }
 
 void gnuplot_terminal(FILE *to, bool png, int width, int height, const char *output)
@@ -34,7 +48,7 @@ void gnuplot_terminal(FILE *to, bool png, int width, int height, const char *out
     else
         fprintf(to, "set terminal svg noenhanced size %d,%d dynamic font 'Helvetica,Arial,sans-serif,12' background '#ffffff'\n", width, height);
     fputs("set output ", to);
-    gnuplot_quoted(to, output);
+    put_string(to, output);
     fputs("\nset encoding utf8\n", to);
 }
 

@@ -8,7 +8,8 @@
 
 enum { GNUPLOT_COLOURS = 7 };
 const char *gnuplot_colour(int i);                  /* "#rrggbb"; i < 0: grey */
-/* s as a string of gnuplot's language. */
+/* s as a string of gnuplot's language, for a reader: control characters and the like as \xNN
+ * (common/shown.h). */
 void gnuplot_quoted(FILE *to, const char *s);
 /* Opens the output: an SVG of width x height pixels, or a PNG of twice as many. */
 void gnuplot_terminal(FILE *to, bool png, int width, int height, const char *output);

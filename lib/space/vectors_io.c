@@ -13,6 +13,7 @@
 #include "common/safetensors.h"
 #include "common/text.h"
 #include "lib/space/vectors.h"
+#include "lib/space/vectors_pair.h"
 
 enum { MOST_DIM = 1 << 16 };
 #define MOST_ROWS (UINT32_MAX / 4)
@@ -414,16 +415,6 @@ static char *word_lines(const struct vectors *v, size_t *size)
     return s;
 }
 
-static void remove_regular(const char *path)
-{
-    struct stat st;
-    char *real = realpath(path, NULL);       /* what a link leads to, so that the link survives */
-    if (real && stat(real, &st) == 0 && S_ISREG(st.st_mode)) unlink(real);
-    free(real);
-}
-
-/* Both files are written, then the old rows go, then the words come and the rows last: killed between them, nothing has rows under
- * other words. */
 static int write_npy(const struct vectors *v, const char *path)
 {
     struct out *rows = out_open(path), *words = NULL;
@@ -436,25 +427,23 @@ static int write_npy(const struct vectors *v, const char *path)
     int r = out_write(rows, head, sizeof head);
     if (r == 0) r = out_write(rows, v->x, (size_t)v->n * (size_t)v->dim * sizeof *v->x);
     if (r == 0) r = out_flush(rows);
+    char *name = NULL;
     if (r == 0 && path && strcmp(path, "-")) {
         size_t size;
-        char *lines = word_lines(v, &size), *name = mem_alloc(strlen(path) + 7);
+        char *lines = word_lines(v, &size);
+        name = mem_alloc(strlen(path) + 7);
         sprintf(name, "%s.words", path);
         words = out_open(name);
-        r = !words || out_write(words, lines, size) < 0 || out_flush(words) < 0 ? -1 : 0;
+        r = !words ? -1 : out_write(words, lines, size);
         free(lines);
-        free(name);
     }
     if (r < 0) {
         out_abort(words);
         out_abort(rows);
-        return -1;
-    }
-    if (words) {
-        remove_regular(path);
-        if (out_commit(words) < 0) { out_abort(rows); return -1; }
-    }
-    return out_commit(rows);
+    } else
+        r = words ? vectors_commit_pair(rows, path, words, name) : out_commit(rows);
+    free(name);
+    return r;
 }
 
 static int write_safetensors(const struct vectors *v, const char *path)

@@ -1,17 +1,7 @@
-# A model or checkpoint is whole whenever a program that writes one ends with status 0: no allocation or
-# system call that fails on the way is overlooked.
+# A model or checkpoint is whole whenever a program that writes one ends with status 0: no
+# allocation or system call that fails on the way is overlooked.
 . "$TOP/test/cli/lib.sh"
-inject=$(dirname "$BIN")/test/faults/inject.so
-[ -f "$inject" ] || fail "run this by make test, which builds $inject"
-[ -z "${ISOGLOT_TEST_SANITIZED:-}" ] || { echo "a sanitizer has its own malloc: nothing is injected"; exit 0; }
-# faulty CALL:N:KIND command...: with one fault
-faulty() { FAULT=$1 LD_PRELOAD=$inject "${@:2}"; }
-# calls CALL command...: how often it makes that call
-calls() {
-    rm -f calls.n
-    FAULT_COUNT=calls.n LD_PRELOAD=$inject "${@:2}" > /dev/null
-    awk -v call="$1" '$1 == call { print $2 }' calls.n
-}
+. "$TOP/test/faults/lib.sh"
 
 awk 'BEGIN { srand(7)
     for (i = 0; i < 40; i++) {
@@ -42,7 +32,8 @@ for call in malloc realloc; do
 done
 [ $tried -gt 20 ] || fail "only $tried allocations failed"
 
-# A run of training that ends with status 0 can be continued, whichever allocation of its last step failed.
+# A run of training that ends with status 0 can be continued, whichever allocation of its last step
+# failed.
 n=$(calls realloc "${run[@]}" --out run); rm -r run
 for ((k = n; k > 0 && k > n - 40; k--)); do
     if faulty realloc:$k:fail "${run[@]}" --out run 2> err; then
@@ -51,7 +42,8 @@ for ((k = n; k > 0 && k > n - 40; k--)); do
     rm -rf run
 done
 
-# A state that cannot be is refused, by name: the folder says another step, the corpus has fewer sentences.
+# A state that cannot be is refused, by name: the folder says another step, the corpus has fewer
+# sentences.
 "${run[@]}" --out run
 sed 's/"step": "4"/"step": "1003"/' run/last/state.json > state; grep -q 1003 state
 cp state run/last/state.json

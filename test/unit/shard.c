@@ -187,13 +187,105 @@ static void sizes_that_the_data_cannot_have_are_refused_before_memory_is_taken(v
     free(p);
 }
 
+/* Offsets of docs/formats/shard.md, from the end of a shard of `blocks` blocks: footer 64, index
+ * 16 + 24 a block. */
+static void set32(char *p, uint32_t v) { for (int i = 0; i < 4; i++) p[i] = (char)(v >> 8 * i); }
+
+/* Makes the checksums of header, index and footer right again; those of the blocks are left. */
+static void reseal(char *p, size_t n, size_t blocks)
+{
+    char *footer = p + n - 64, *index = footer - 16 - 24 * blocks;
+    put64(p + 248, XXH3_64bits(p, 248));
+    put64(footer + 40, XXH3_64bits(index, 16 + 24 * blocks));
+    put64(footer + 48, XXH3_64bits(footer, 48));
+}
+
+/* The same bytes as a file and through a pipe; what is said of either. */
+static void refused_both_ways(const char *p, size_t n, const char *what)
+{
+    spill("f", p, n);
+    if (shard_check("f") == 0) fail_msg("accepted from a file: %s", what);
+    assert_non_null(strstr(err_msg(), "byte "));
+    char path[64];
+    int end[2];
+    assert_int_equal(pipe(end), 0);
+    assert_int_equal(write(end[1], p, n), (ssize_t)n);
+    close(end[1]);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", end[0]);
+    if (shard_check(path) == 0) fail_msg("accepted from a pipe: %s", what);
+    assert_non_null(strstr(err_msg(), "byte "));
+    close(end[0]);
+}
+
+/* Every byte of the header, the index and the footer that is not a checksum and means something,
+ * changed with the checksums made right again. */
+static void a_wrong_header_index_or_footer_is_refused_from_files_and_pipes(void **state)
+{
+    (void)state;
+    struct shard_info info;
+    size_t n;
+    make("s", 70000, 40, 100, &info);
+    char *good = file_read("s", &n), *p = malloc(n), what[64];
+    size_t blocks = (size_t)info.blocks, index = n - 64 - 16 - 24 * blocks;
+    assert_in_range(blocks, 2, 20);
+    assert_in_range(n, 1000, 60000);                       /* a pipe holds it */
+    memcpy(p, good, n);
+    reseal(p, n, blocks);
+    assert_memory_equal(p, good, n);
+    for (size_t at = 0; at < n - 8; at++) {
+        if (at == 248) at = index + 4;                     /* the header's checksum; the blocks */
+        if (at == n - 64 + 40) break;                      /* the checksums */
+        /* free to be so */
+        if ((at >= 16 && at < 28) || (at >= 32 && at < 35) || (at >= 64 && at < 71)) continue;
+        for (int bit = 0; bit < 8; bit += 3) {
+            memcpy(p, good, n);
+            p[at] = (char)(p[at] ^ 1 << bit);
+            reseal(p, n, blocks);
+            snprintf(what, sizeof what, "bit %d of byte %zu, index at %zu", bit, at, index);
+            refused_both_ways(p, n, what);
+        }
+    }
+    free(good);
+    free(p);
+}
+
+/* A block holds one frame: two, of which the second is empty, or one to be skipped, are none. */
+static void a_block_of_two_frames_is_refused(void **state)
+{
+    (void)state;
+    static const char empty[] = "\x28\xB5\x2F\xFD\x20\x00\x01\x00\x00";
+    static const char skipped[] = "\x50\x2A\x4D\x18\x00\x00\x00\x00";
+    static const struct { const char *p; size_t n; } more[] = { { empty, 9 }, { skipped, 8 } };
+    struct shard_info info;
+    size_t n;
+    make("s", 9, 5, 0, &info);
+    char *good = file_read("s", &n);
+    size_t index = n - 64 - 16 - 24, packed = index - 256 - 40;
+    for (int k = 0; k < 2; k++) {
+        size_t m = n + more[k].n;
+        char *p = malloc(m);
+        memcpy(p, good, index);
+        memcpy(p + index, more[k].p, more[k].n);
+        memcpy(p + index + more[k].n, good + index, n - index);
+        set32(p + 256 + 12, (uint32_t)(packed + more[k].n));
+        put64(p + 256 + 16, XXH3_64bits(p + 256 + 40, packed + more[k].n));
+        put64(p + 256 + 32, XXH3_64bits(p + 256, 32));
+        put64(p + m - 64, index + more[k].n);
+        reseal(p, m, 1);
+        refused_both_ways(p, m, k ? "a skippable frame" : "an empty frame");
+        assert_non_null(strstr(err_msg(), "not one zstd frame"));
+        free(p);
+    }
+    free(good);
+}
+
 static void other_files_and_versions_are_named_as_such(void **state)
 {
     (void)state;
     char text[400] = "not a shard at all";
     file_write("f", text, sizeof text);
     assert_null(shard_open("f"));
-    assert_non_null(strstr(err_msg(), "f: is not a shard"));
+    assert_non_null(strstr(err_msg(), "f: byte 0: is not a shard"));
     struct shard_info info;
     size_t n;
     make("s", 9, 1, 0, &info);
@@ -216,6 +308,8 @@ int main(void)
         cmocka_unit_test(unknown_tokens_are_counted_and_ids_outside_the_vocabulary_refused),
         cmocka_unit_test(every_flipped_bit_and_every_cut_is_found),
         cmocka_unit_test(sizes_that_the_data_cannot_have_are_refused_before_memory_is_taken),
+        cmocka_unit_test(a_wrong_header_index_or_footer_is_refused_from_files_and_pipes),
+        cmocka_unit_test(a_block_of_two_frames_is_refused),
         cmocka_unit_test(other_files_and_versions_are_named_as_such),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
