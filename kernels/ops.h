@@ -278,6 +278,26 @@ struct kern_xent {
 };
 KERN_COST(xent, a->D, a->V, 2.0 * (1 + (a->dX != NULL) + (a->dW != NULL)) * a->M * a->D * a->V)
 
+/* Cross entropy over the rows of a segment: where in a passage an answer begins. For segment s < M, over
+ * its rows r = at[s] .. at[s] + len[s] - 1 with allowed[r] != 0 (NULL: all; the target always counts as
+ * allowed), of logits z[r] = Z[r * ldz + column]:
+ *   loss[s] = -log softmax(z)[at[s] + target[s]]
+ * A target < 0 is skipped (loss 0), so is an empty segment. best[s]: the largest allowed row as a number
+ * within the segment, ties to the first; -1 if there is none. loss and best may be NULL. dZ (NULL: not
+ * wanted; shaped as Z) gets the gradient of scale * sum of loss[s] added. Segments do not overlap. */
+struct kern_span {
+    float *loss;
+    int32_t *best;
+    act *dZ;
+    const act *Z;
+    int ldz, column;
+    const int32_t *at, *len, *target;
+    const uint8_t *allowed;
+    float scale;
+    int M;
+};
+KERN_COST(span, a->M)
+
 /* MLM-GC (Eq. 3, Eq. 6): for target m, row t[m] of H [N,D], and its neighbours j < J, row
  * nb[m*J+j] of B (negative: none):
  *   e = dot_scale * H[t] . B[nb] - logx;   loss[m] = weight * sum_j f e^2.
@@ -297,6 +317,96 @@ struct kern_gc {
     int M, J, D;
 };
 KERN_COST(gc, a->D, a->J, .acts = 3.0 * a->M * a->J * a->D)
+
+/* --- rows of tables, similarities ------------------------------------------------------------- */
+
+/* Y[n] = s X[n] / |X[n]|; a row of zeros stays one. len[n] = |X[n]|, for backward. */
+struct kern_unit_fwd {
+    act *Y;
+    float *len;
+    const act *X;
+    float s;
+    int N, D;
+};
+KERN_COST(unit_fwd, a->D, a->D, .acts = 2 * kern_both(a->N, a->D))
+
+/* dX (+)= s / len (dY - y (y . dY)) with y = Y / s: nothing along the row itself, 0 where len is. */
+struct kern_unit_bwd {
+    act *dX;
+    bool add;
+    const act *dY, *Y;
+    const float *len;
+    float s;
+    int N, D;
+};
+KERN_COST(unit_bwd, a->D, a->D, .acts = kern_both(a->N, a->D) * (3 + a->add))
+
+/* Weighted sums of rows of a table: Y[row[m]] += scale * sum_j w[m,j] E[idx[m,j]], m < M, j < k; idx < 0:
+ * none. row NULL: row m. The rows are distinct. */
+struct kern_mix_fwd {
+    act *Y;
+    const int32_t *row;
+    const float *E;
+    const int32_t *idx;
+    const float *w;
+    float scale;
+    int M, k, D;
+};
+KERN_COST(mix_fwd, a->D, a->k, .acts = 2 * kern_both(a->M, a->D), .floats = (double)a->M * a->k * a->D)
+
+/* dE[idx[m,j]] += scale w[m,j] dY[row[m]], in the order of m and j. The weights are constants. */
+struct kern_mix_bwd {
+    float *dE;
+    const act *dY;
+    const int32_t *row, *idx;
+    const float *w;
+    float scale;
+    int M, k, D;
+};
+KERN_COST(mix_bwd, a->D, a->k, .acts = kern_both(a->M, a->D), .floats = 2.0 * a->M * a->k * a->D)
+
+/* Of k values per row (topk's, say): w[m] = softmax(val[m] / T), and its entropy in nats (NULL: not
+ * wanted). A value of -INFINITY has weight 0; a row of nothing else has weights and entropy 0. */
+struct kern_softmax {
+    float *w, *entropy;
+    const float *val;
+    float T;
+    int M, k;
+};
+KERN_COST(softmax, a->k, 0, .floats = 2 * kern_both(a->M, a->k))
+
+/* mean[c] of the K largest of column c of S [n, m]; of all where there are fewer than K; 0 of none.
+ * K <= KERN_MEANS_MAX. (The hubs of CSLS, Conneau et al. 2018.) */
+enum { KERN_MEANS_MAX = 64 };
+struct kern_column_means {
+    float *mean;
+    const act *S;
+    int K, n, m;
+};
+KERN_COST(column_means, a->m, a->K, .acts = kern_both(a->n, a->m))
+
+/* to = from, as float32. */
+struct kern_widen {
+    float *to;
+    const act *from;
+    size_t n;
+};
+KERN_COST(widen, .acts = (double)a->n, .floats = (double)a->n)
+
+/* How alike the rows i[p] and j[p] of a table are, p < P: with a, b those rows,
+ *   loss[p] = -a . b / max(|a| |b|, 1e-8)           (ALIGN-MLM's L_ALIGN is their mean)
+ *   loss[p] = |a - b|                               (l2)
+ * dE (NULL: not wanted) += the gradient of scale * sum of loss[p]: 0 where |a| |b| < 1e-8, or a = b with
+ * l2. A row may be in any number of pairs. loss may be NULL. */
+struct kern_cos_pairs {
+    float *loss, *dE;
+    const float *E;
+    const int32_t *i, *j;
+    float scale;
+    bool l2;
+    int P, D;
+};
+KERN_COST(cos_pairs, a->D, 0, .floats = kern_both(a->P, a->D) * (a->dE ? 8 : 2))
 
 /* --- decoding --------------------------------------------------------------------------------- */
 
@@ -440,6 +550,15 @@ KERN_COST(ema, .floats = 3 * (double)a->n)
     X(add, "add") \
     X(xent, "output, cross entropy") \
     X(gc, "co-occurrence") \
+    X(span, "cross entropy of spans") \
+    X(unit_fwd, "unit rows") \
+    X(unit_bwd, "unit rows backward") \
+    X(mix_fwd, "mixtures") \
+    X(mix_bwd, "mixtures backward") \
+    X(softmax, "softmax of k") \
+    X(column_means, "column means") \
+    X(widen, "widen") \
+    X(cos_pairs, "pairs of rows") \
     X(topk, "top k") \
     X(beam, "beam search") \
     X(norm2, "gradient norm") \

@@ -60,3 +60,8 @@ void cpu_add_to(float *Y, const float *X, size_t n)
 }
 
 void cpu_add(const struct kern_add *a) { cpu_add_to(a->Y, a->X, a->n); }
+
+void cpu_widen(const struct kern_widen *a)      /* acts are float32 here */
+{
+    if (a->n) memcpy(a->to, a->from, a->n * sizeof *a->to);
+}

@@ -28,6 +28,9 @@ struct simd {
      * Row r is the same whatever m is. */
     void (*dots)(float *y, size_t ldy, const float *x, size_t ldx, int m, const float *w, size_t ldw, int k, size_t n);
     double (*dot_double)(const float *x, const float *y, size_t n);      /* summed in double; the same bits from every instruction set */
+    /* For each column c < n of `best` [K][ld], in falling order: x[c] takes its place among them, and x[c] becomes what falls
+     * out at the end. */
+    void (*sift)(float *best, size_t ld, int K, float *x, size_t n);
     double (*squares)(const float *x, size_t n);                         /* sum of x^2 */
     float (*max)(const float *x, size_t n);                              /* -inf for n = 0 */
     double (*sum_exp)(const float *x, float shift, const uint8_t *allowed, size_t n);    /* of exp(x - shift) */

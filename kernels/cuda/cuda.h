@@ -56,7 +56,7 @@ enum { SCRATCH_SUMS, SCRATCH_ACTS, SCRATCH_LOGITS, SCRATCH_SLOPES, SCRATCH_KEYS,
 void *cuda_scratch(int piece, size_t bytes);
 
 /* Weights in bfloat16. p [n] is float32 in memory of alloc; the copy is made when p was not copied before or its memory was
- * written to since, by upload, copy, zero or the optimiser. (Gradients and losses are never multiplied with.) NULL: there is no
+ * written to since, by upload, copy, zero, widen, ema or the optimiser. (Gradients and losses are never multiplied with.) NULL: there is no
  * memory, or the copy would have to be made in a recording. Replays bring copies up to date that the recording used. */
 const bf16 *cuda_bf16_of(const float *p, size_t n);
 void cuda_written(const void *p);           /* said by those operations */

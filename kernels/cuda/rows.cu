@@ -89,3 +89,20 @@ void cuda_add(const struct kern_add *a)
 {
     if (a->n > 0 && !cuda_lost()) BY_TYPE(add, a);
 }
+
+template <typename T> static __global__ void as_floats(float *to, const T *from, size_t n)
+{
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = to_float(from[i]);
+}
+
+template <typename T> static void widen(const struct kern_widen *a)
+{
+    LAUNCH(as_floats<T>, blocks_for(a->n, 256), 256, 0, a->to, (const T *)a->from, a->n);
+}
+
+void cuda_widen(const struct kern_widen *a)
+{
+    cuda_written(a->to);                    /* products may read it as weights */
+    if (a->n > 0 && !cuda_lost()) BY_TYPE(widen, a);
+}

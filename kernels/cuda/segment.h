@@ -8,7 +8,7 @@
 /* index[i] << 32 | i for i < n, ascending, negative indices at the end; NULL when there is no memory. Valid until the next call. */
 const uint64_t *segment_sort(const int32_t *index, int n);
 
-/* The source of i: row rows[i / per] of src (rows NULL: row i), times coef[i] (NULL: 1) and a. */
+/* The source of i: row rows[i / per] of src (rows NULL: row i / per), times coef[i] (NULL: 1) and a. */
 struct segment_source { const int32_t *rows; int per; const float *coef; float a; };
 
 enum { SEGMENT_RUN = 32, SEGMENT_JOIN = 8, SEGMENT_THREADS = 128 };      /* a piece; threads of a block, and of a row of them */
@@ -31,7 +31,8 @@ static __global__ void segment_pieces(O *out, float *part, const S *src, const u
     for (int i = first; i < end; i++) {
         uint32_t key = segment_key(sorted, i), at = (uint32_t)sorted[i];
         if (key >= SEGMENT_NONE) break;
-        size_t row = from.rows ? (size_t)from.rows[at / (uint32_t)from.per] : at;
+        uint32_t nth = at / (uint32_t)from.per;
+        size_t row = from.rows ? (size_t)from.rows[nth] : nth;
         float by = from.coef ? from.a * from.coef[at] : from.a;
         eight x = load8<WHOLE>(src + row * D + c, left);
 #pragma unroll

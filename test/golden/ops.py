@@ -30,10 +30,12 @@ def operation(op, inputs, outputs, cot=None, integers={}):
         if c is not None:
             put(f"{op}.{name}.cot", c)
             total = total + (c * y).sum()
-    total.backward()
+    if torch.is_tensor(total) and total.requires_grad:
+        total.backward()
     for name, x in inputs.items():
         put(f"{op}.{name}", x)
-        put(f"{op}.{name}.grad", x.grad)
+        if x.grad is not None:
+            put(f"{op}.{name}.grad", x.grad)
     for name, i in integers.items():
         put(f"{op}.{name}", i, np.int32)
 
@@ -104,6 +106,38 @@ for step in (1, 2, 3):
 
 a = leaves(X=(5, 9), W=(13, 9), b=(13,))
 operation("dense", a, {"Y": torch.tanh(F.linear(a["X"], a["W"], a["b"]))})
+
+def f32(x):
+    return np.float64(np.float32(x))                  # a constant of test/unit/ops.c
+
+
+a = leaves(X=(5, 11))
+operation("unit", a, {"Y": 1.5 * F.normalize(a["X"], dim=1)})
+
+a = leaves(E=(7, 6))
+a["w"], a["X"] = random(5, 4), random(8, 6)
+i = {"row": torch.tensor([(m * 7 + 2) % 8 for m in range(5)]), "idx": torch.randint(-1, 7, (5, 4))}
+kept = (i["idx"] >= 0).double() * a["w"]
+mixed = f32(0.8) * torch.einsum("mk,mkd->md", kept, F.embedding(i["idx"].clamp(min=0), a["E"]))
+operation("mix", a, {"Y": a["X"].index_add(0, i["row"], mixed)}, integers=i)
+
+a = {"val": random(4, 8)}
+w = torch.softmax(a["val"] / f32(0.7), dim=1)
+operation("softmax", a, {"w": w, "entropy": torch.distributions.Categorical(probs=w).entropy()})
+
+a = {"S": random(9, 7)}
+operation("column_means", a, {"mean": a["S"].topk(4, dim=0).values.mean(dim=0)})
+
+a = leaves(E=(5, 10))
+i = {"i": torch.tensor([0, 1, 2, 3, 0, 0]), "j": torch.tensor([1, 2, 0, 4, 4, 1])}
+cosine = F.cosine_similarity(F.embedding(i["i"], a["E"]), F.embedding(i["j"], a["E"]), eps=1e-8)
+operation("cos_pairs", a, {"loss": -cosine}, cot={"loss": torch.full((6,), f32(0.4))}, integers=i)
+
+# Three segments of 8, 5 and 1 rows, a row of none after each; the middle one of three columns.
+a = leaves(Z=(17, 3))
+i = {"at": torch.tensor([0, 9, 15]), "len": torch.tensor([8, 5, 1]), "target": torch.tensor([6, 2, 0])}
+loss = [F.cross_entropy(a["Z"][at:at + n, 1][None], y[None]) for at, n, y in zip(*i.values())]
+operation("span", a, {"loss": torch.stack(loss)}, cot={"loss": torch.full((3,), f32(0.3))}, integers=i)
 
 header, offset = {"__metadata__": {"torch": torch.__version__}}, 0
 for name, x in out.items():

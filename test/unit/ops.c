@@ -776,6 +776,225 @@ static void gc_run(struct test *t, bool gradients)
 static void gc_forward(struct test *t) { gc_run(t, false); }
 static void gc_backward(struct test *t) { gc_run(t, true); }
 
+/* --- rows of length s ---------------------------------------------------------------------------- */
+
+static const float UNIT = 1.5f;
+
+static void nothing(struct test *t) { (void)t; }
+
+static void unit_setup(struct test *t)
+{
+    input(t, "X", ACT, times(t->s.N, t->s.I), true);
+    output(t, "Y", ACT, times(t->s.N, t->s.I));
+    extra(t, (size_t)t->s.N * sizeof(float));
+}
+static void unit_plain(struct test *t)
+{
+    for (int n = 0; n < t->s.N; n++) {
+        const double *x = t->in[0].x + times(n, t->s.I);
+        double length = length_of(x, (size_t)t->s.I);
+        for (int i = 0; i < t->s.I; i++)
+            t->out[0].x[times(n, t->s.I) + (size_t)i] = length > 0 ? (double)UNIT * x[i] / length : 0;
+    }
+}
+static void unit_forward(struct test *t)
+{
+    KERN(k, unit_fwd, .Y = t->out[0].dev, .len = t->extra[0], .X = t->in[0].dev, .s = UNIT, .N = t->s.N,
+         .D = t->s.I);
+}
+static void unit_backward(struct test *t)
+{
+    KERN(k, unit_bwd, .dX = t->in[0].grad, .add = t->s.add, .dY = t->out[0].cot_dev, .Y = t->out[0].dev,
+         .len = t->extra[0], .s = UNIT, .N = t->s.N, .D = t->s.I);
+}
+
+/* --- weighted sums of rows of a table, added to rows of a matrix ----------------------------------- */
+
+static const float MIX_SCALE = 0.8f;
+
+static void mix_setup(struct test *t)
+{
+    struct shape s = t->s;
+    input(t, "E", PARAM, times(s.V, s.I), true);
+    input(t, "w", PARAM, times(s.O, s.J), false);
+    input(t, "X", ACT, times(s.N, s.I), false);
+    int32_t *row = integers(t, "row", (size_t)s.O, 0);
+    int32_t *idx = integers(t, "idx", times(s.O, s.J), s.V);
+    for (int m = 0; m < s.O; m++) row[m] = s.plain ? m : (m * 7 + 2) % s.N;
+    for (int i = 0; i < s.O * s.J; i += 4) idx[i] = -1;
+    output(t, "Y", ACT, times(s.N, s.I));
+}
+static void mix_plain(struct test *t)
+{
+    struct shape s = t->s;
+    for (size_t i = 0; i < t->out[0].n; i++) t->out[0].x[i] = t->in[2].x[i];
+    for (int m = 0; m < s.O; m++)
+        for (int j = 0; j < s.J; j++) {
+            int32_t word = t->ints[1].v[times(m, s.J) + (size_t)j];
+            double w = (double)MIX_SCALE * t->in[1].x[times(m, s.J) + (size_t)j];
+            for (int i = 0; i < s.I && word >= 0; i++)
+                t->out[0].x[times(t->ints[0].v[m], s.I) + (size_t)i] += w * t->in[0].x[times(word, s.I) + (size_t)i];
+        }
+}
+static void mix_forward(struct test *t)
+{
+    struct shape s = t->s;
+    if (s.N) k->copy(t->out[0].dev, t->in[2].dev, bytes_of(ACT, times(s.N, s.I)));
+    KERN(k, mix_fwd, .Y = t->out[0].dev, .row = s.plain ? NULL : idev(t, 0), .E = t->in[0].dev,
+         .idx = idev(t, 1), .w = t->in[1].dev, .scale = MIX_SCALE, .M = s.O, .k = s.J, .D = s.I);
+}
+static void mix_backward(struct test *t)
+{
+    struct shape s = t->s;
+    KERN(k, mix_bwd, .dE = t->in[0].grad, .dY = t->out[0].cot_dev, .row = s.plain ? NULL : idev(t, 0),
+         .idx = idev(t, 1), .w = t->in[1].dev, .scale = MIX_SCALE, .M = s.O, .k = s.J, .D = s.I);
+}
+
+/* --- softmax of a few values, with its entropy; with `none` some are -INFINITY, of one row all ------ */
+
+static const float TEMPERATURE = 0.7f;
+
+static void softmax_setup(struct test *t)
+{
+    struct shape s = t->s;
+    struct array *val = input(t, "val", PARAM, times(s.N, s.J), false);
+    for (size_t i = 0; s.none && i < val->n; i++) if (i % 3 == 1 || i < (size_t)s.J) val->x[i] = -INFINITY;
+    set_doubles(PARAM, val->dev, val->x, val->n);
+    output(t, "w", PARAM, times(s.N, s.J));
+    output(t, "entropy", PARAM, (size_t)s.N);
+}
+static void softmax_plain(struct test *t)
+{
+    for (int m = 0; m < t->s.N; m++) {
+        const double *val = t->in[0].x + times(m, t->s.J);
+        double *w = t->out[0].x + times(m, t->s.J), sum = 0, entropy = 0;
+        for (int j = 0; j < t->s.J; j++) sum += exp(val[j] / (double)TEMPERATURE);
+        for (int j = 0; j < t->s.J; j++) {
+            w[j] = sum > 0 ? exp(val[j] / (double)TEMPERATURE) / sum : 0;
+            entropy -= w[j] > 0 ? w[j] * log(w[j]) : 0;
+        }
+        t->out[1].x[m] = entropy;
+    }
+}
+static void softmax_forward(struct test *t)
+{
+    KERN(k, softmax, .w = t->out[0].dev, .entropy = t->out[1].dev, .val = t->in[0].dev, .T = TEMPERATURE,
+         .M = t->s.N, .k = t->s.J);
+}
+
+/* --- means of the J largest of each column, which a sort finds -------------------------------------- */
+
+static void means_setup(struct test *t)
+{
+    struct shape s = t->s;
+    struct array *S = input(t, "S", ACT, times(s.N, s.I), false);
+    for (size_t i = 0; i < S->n; i += 5) S->x[i] = 0.25;                  /* ties */
+    set_doubles(ACT, S->dev, S->x, S->n);
+    output(t, "mean", PARAM, (size_t)s.I);
+}
+static int falling(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+static void means_plain(struct test *t)
+{
+    int N = t->s.N, most = t->s.J < N ? t->s.J : N;
+    double *column = mem_alloc((size_t)N * sizeof *column + 1);
+    for (int c = 0; c < t->s.I; c++) {
+        for (int n = 0; n < N; n++) column[n] = t->in[0].x[times(n, t->s.I) + (size_t)c];
+        qsort(column, (size_t)N, sizeof *column, falling);
+        t->out[0].x[c] = 0;
+        for (int n = 0; n < most; n++) t->out[0].x[c] += column[n] / most;
+    }
+    free(column);
+}
+static void means_forward(struct test *t)
+{
+    KERN(k, column_means, .mean = t->out[0].dev, .S = t->in[0].dev, .K = t->s.J, .n = t->s.N, .m = t->s.I);
+}
+
+/* --- pairs of rows of a table: their cosine, with `sum` their distance ------------------------------ */
+
+static const float PAIRS_SCALE = 0.4f;
+
+static void pairs_setup(struct test *t)
+{
+    struct shape s = t->s;
+    input(t, "E", PARAM, times(s.V, s.I), true);
+    integers(t, "i", (size_t)s.N, s.V);
+    integers(t, "j", (size_t)s.N, s.V);
+    struct array *loss = output(t, "loss", PARAM, (size_t)s.N);
+    for (int p = 0; p < s.N; p++) loss->cot[p] = (double)PAIRS_SCALE;
+}
+static void pairs_plain(struct test *t)
+{
+    struct shape s = t->s;
+    for (int p = 0; p < s.N; p++) {
+        const double *a = t->in[0].x + times(t->ints[0].v[p], s.I), *b = t->in[0].x + times(t->ints[1].v[p], s.I);
+        double aa = 0, bb = 0, ab = 0, apart = 0;
+        for (int i = 0; i < s.I; i++) {
+            aa += a[i] * a[i];
+            bb += b[i] * b[i];
+            ab += a[i] * b[i];
+            apart += (a[i] - b[i]) * (a[i] - b[i]);
+        }
+        t->out[0].x[p] = s.sum ? sqrt(apart) : -ab / fmax(sqrt(aa) * sqrt(bb), 1e-8);
+    }
+}
+static void pairs_run(struct test *t, void *dE)
+{
+    KERN(k, cos_pairs, .loss = t->out[0].dev, .dE = dE, .E = t->in[0].dev, .i = idev(t, 0), .j = idev(t, 1),
+         .scale = PAIRS_SCALE, .l2 = t->s.sum, .P = t->s.N, .D = t->s.I);
+}
+static void pairs_forward(struct test *t) { pairs_run(t, NULL); }
+static void pairs_backward(struct test *t) { pairs_run(t, t->in[0].grad); }
+
+/* --- cross entropy over the rows of segments, of one column of three -------------------------------- */
+
+static const float SPAN_SCALE = 0.3f;
+enum { SPAN_WIDTH = 3 };
+
+static void span_setup(struct test *t)
+{
+    struct shape s = t->s;
+    int32_t *at = integers(t, "at", (size_t)s.batch, 0), *len = integers(t, "len", (size_t)s.batch, 0);
+    int32_t *target = integers(t, "target", (size_t)s.batch, 0);
+    int rows = 0;
+    for (int b = 0; b < s.batch; b++) {
+        at[b] = rows;
+        len[b] = b == 0 ? s.N : b * 5 % (s.N + 1);
+        target[b] = len[b] == 0 || (!s.plain && b % 4 == 2) ? -1 : b * 3 % len[b];
+        rows += len[b] + 1;                                              /* a row of none between them */
+    }
+    input(t, "Z", ACT, times(rows, SPAN_WIDTH), true);
+    struct array *loss = output(t, "loss", PARAM, (size_t)s.batch);
+    for (int b = 0; b < s.batch; b++) loss->cot[b] = (double)SPAN_SCALE;
+    if (!s.allowed) return;
+    t->allowed = mem_zero((size_t)rows + 1, 1);
+    for (int r = 0; r < rows; r++) t->allowed[r] = r % 3 != 1;
+    t->allowed_dev = extra(t, (size_t)rows + 1);
+    k->upload(t->allowed_dev, t->allowed, (size_t)rows + 1);
+}
+static void span_plain(struct test *t)
+{
+    for (int b = 0; b < t->s.batch; b++) {
+        int at = t->ints[0].v[b], n = t->ints[1].v[b], target = t->ints[2].v[b];
+        double sum = 0, *z = t->in[0].x + times(at, SPAN_WIDTH) + 1;
+        for (int i = 0; i < n; i++)
+            if (!t->allowed || t->allowed[at + i] || i == target) sum += exp(z[times(i, SPAN_WIDTH)]);
+        t->out[0].x[b] = target < 0 ? 0 : log(sum) - z[times(target, SPAN_WIDTH)];
+    }
+}
+static void span_run(struct test *t, void *dZ)
+{
+    KERN(k, span, .loss = t->out[0].dev, .dZ = dZ, .Z = t->in[0].dev, .ldz = SPAN_WIDTH, .column = 1,
+         .at = idev(t, 0), .len = idev(t, 1), .target = idev(t, 2), .allowed = t->allowed_dev,
+         .scale = SPAN_SCALE, .M = t->s.batch);
+}
+static void span_forward(struct test *t) { span_run(t, NULL); }
+static void span_backward(struct test *t) { span_run(t, t->in[0].grad); }
+
 /* --- the list ----------------------------------------------------------------------------------------------- */
 
 #define END { .N = -1 }
@@ -840,6 +1059,29 @@ static const struct op ops[] = {
       { { .N = 1, .I = 1, .O = 1, .J = 2 }, { .N = 30, .I = 33, .O = 9, .J = 4 }, { .N = 30, .I = 70, .O = 9, .J = 3, .V = 11, .output = true },
         { .N = 3, .I = 4, .O = 0, .J = 2 }, { .N = 50, .I = 6, .O = 3, .J = 0 }, END },
       .zero_first = true },
+    { "unit", unit_setup, unit_plain, unit_forward, unit_backward,
+      { { .N = 1, .I = 1 }, { .N = 9, .I = 33 }, { .N = 70, .I = 300, .add = true }, { .N = 5, .I = 64 }, { .N = 0, .I = 8 }, END },
+      .golden = { .N = 5, .I = 11 } },
+    { "mix", mix_setup, mix_plain, mix_forward, mix_backward,
+      { { .N = 1, .I = 1, .O = 1, .J = 2, .V = 1 }, { .N = 30, .I = 33, .O = 11, .J = 8, .V = 7 },
+        { .N = 9, .I = 64, .O = 9, .J = 3, .V = 40, .plain = true }, { .N = 4, .I = 5, .O = 0, .J = 3, .V = 4 },
+        { .N = 4, .I = 5, .O = 3, .J = 0, .V = 4 }, { .N = 100, .I = 70, .O = 90, .J = 5, .V = 3 }, END },
+      .golden = { .N = 8, .I = 6, .O = 5, .J = 4, .V = 7 } },
+    { "softmax", softmax_setup, softmax_plain, softmax_forward, nothing,
+      { { .N = 1, .J = 1 }, { .N = 70, .J = 8 }, { .N = 5, .J = 7, .none = true }, { .N = 0, .J = 3 }, END },
+      .golden = { .N = 4, .J = 8 } },
+    { "column_means", means_setup, means_plain, means_forward, nothing,
+      { { .N = 1, .I = 1, .J = 1 }, { .N = 40, .I = 33, .J = 10 }, { .N = 3, .I = 70, .J = 10 }, { .N = 0, .I = 9, .J = 3 },
+        { .N = 200, .I = 130, .J = 64 }, { .N = 30, .I = 0, .J = 4 }, END },
+      .golden = { .N = 9, .I = 7, .J = 4 } },
+    { "cos_pairs", pairs_setup, pairs_plain, pairs_forward, pairs_backward,
+      { { .N = 1, .I = 3, .V = 2 }, { .N = 40, .I = 33, .V = 7 }, { .N = 20, .I = 64, .V = 50 }, { .N = 0, .I = 8, .V = 3 },
+        { .N = 33, .I = 13, .V = 6, .sum = true }, { .N = 300, .I = 72, .V = 90, .sum = true }, END },
+      .golden = { .N = 6, .I = 10, .V = 5 } },
+    { "span", span_setup, span_plain, span_forward, span_backward,
+      { { .N = 1, .batch = 1 }, { .N = 9, .batch = 7 }, { .N = 40, .batch = 9, .allowed = true }, { .N = 4, .batch = 0 },
+        { .N = 300, .batch = 3 }, { .N = 65, .batch = 21, .allowed = true, .plain = true }, END },
+      .golden = { .N = 8, .batch = 3, .plain = true }, .zero_first = true },
 };
 enum { OPS = sizeof ops / sizeof ops[0] };
 
@@ -886,6 +1128,9 @@ static const struct { const char *op; struct shape s; } large[] = {
     { "drop", { .N = 2000, .I = 300, .drop = true } },
     { "attn", { .N = 90, .I = 64, .heads = 4, .batch = 20, .causal = true, .drop = true } },
     { "xent", { .N = 700, .I = 64, .V = 9000, .eps = 0.1f, .weighted = true } }, { "gc", { .N = 900, .I = 256, .O = 300, .J = 8 } },
+    { "unit", { .N = 2000, .I = 300 } }, { "mix", { .N = 900, .I = 300, .O = 800, .J = 8, .V = 60 } },
+    { "cos_pairs", { .N = 3000, .I = 300, .V = 500 } }, { "span", { .N = 200, .batch = 60 } },
+    { "column_means", { .N = 300, .I = 2000, .J = 10 } },
 };
 
 /* On another device: doing it again does. */
@@ -1181,6 +1426,84 @@ static void lamb_moves_parameters_of_zero_and_by_the_same_bytes_on_any_number_of
     k->release(dp); k->release(dg); k->release(dm); k->release(dv); k->release(dn);
 }
 
+/* Where a gradient would be infinite it is 0, and so is what has no length. */
+static void rows_of_no_length_have_no_gradient(void **state)
+{
+    (void)state;
+    enum { D = 10 };
+    float x[3 * D] = { 0 }, dy[2 * D], got[3 * D], loss[3];
+    for (int i = 0; i < D; i++) { x[D + i] = (float)(i - 4) / 8; dy[i] = dy[D + i] = 1; }
+    void *X = device(bytes_of(ACT, 2 * D)), *Y = device(bytes_of(ACT, 2 * D)), *dY = device(bytes_of(ACT, 2 * D));
+    void *dX = device(bytes_of(ACT, 2 * D)), *len = device(2 * 4);
+    put(ACT, X, x, 2 * D);
+    put(ACT, dY, dy, 2 * D);
+    KERN(k, unit_fwd, .Y = Y, .len = len, .X = X, .s = 1, .N = 2, .D = D);
+    KERN(k, unit_bwd, .dX = dX, .dY = dY, .Y = Y, .len = len, .s = 1, .N = 2, .D = D);
+    get(ACT, got, Y, 2 * D);
+    for (int i = 0; i < D; i++) assert_true(got[i] == 0 && (i == 4) == (got[D + i] == 0));
+    get(ACT, got, dX, 2 * D);
+    for (int i = 0; i < D; i++) assert_true(got[i] == 0);
+    /* pairs of rows 0 (zeros), 1 and 2 (row 1 again): (0, 1), (1, 2), (1, 1) */
+    const int32_t i[3] = { 0, 1, 1 }, j[3] = { 1, 2, 1 };
+    for (int c = 0; c < D; c++) x[2 * D + c] = x[D + c];
+    void *E = device(sizeof x), *dE = device(sizeof x), *di = device(sizeof i), *dj = device(sizeof j), *dl = device(sizeof loss);
+    k->upload(E, x, sizeof x);
+    k->upload(di, i, sizeof i);
+    k->upload(dj, j, sizeof j);
+    for (int l2 = 0; l2 < 2; l2++) {
+        k->zero(dE, sizeof x);
+        KERN(k, cos_pairs, .loss = dl, .dE = dE, .E = E, .i = di, .j = dj, .scale = 1, .l2 = l2, .P = 3, .D = D);
+        k->download(loss, dl, sizeof loss);
+        k->download(got, dE, sizeof x);
+        assert_true(l2 ? loss[0] > 1 && loss[1] == 0 && loss[2] == 0 : loss[0] == 0);
+        if (!l2) assert_true(fabsf(loss[1] + 1) < 1e-6f && fabsf(loss[2] + 1) < 1e-6f);
+        for (int c = 0; c < D; c++) {
+            float far = l2 ? x[D + c] / loss[0] : 0;                     /* of |0 - x| to x */
+            assert_true(fabsf(got[c] + far) < 1e-5f && fabsf(got[D + c] - far) < 1e-5f && fabsf(got[2 * D + c]) < 1e-5f);
+        }
+    }
+    k->release(X); k->release(Y); k->release(dY); k->release(dX); k->release(len);
+    k->release(E); k->release(dE); k->release(di); k->release(dj); k->release(dl);
+}
+
+static void the_best_row_of_a_segment_is_the_first_largest_allowed_one(void **state)
+{
+    (void)state;
+    const float z[9] = { 1, 5, 3, 3, /* */ 2, 2, /* */ 9, 9, 9 };
+    const int32_t at[4] = { 0, 4, 6, 6 }, len[4] = { 4, 2, 3, 0 }, target[4] = { -1, 1, -1, -1 };
+    const uint8_t allowed[9] = { 1, 0, 1, 1, 1, 1, 0, 0, 0 };
+    const int32_t want[4] = { 2, 0, -1, -1 };
+    int32_t best[4];
+    float loss[4];
+    void *dz = device(bytes_of(ACT, 9)), *da = device(sizeof at), *dn = device(sizeof len), *dt = device(sizeof target),
+         *dw = device(sizeof allowed), *db = device(sizeof best), *dl = device(sizeof loss);
+    put(ACT, dz, z, 9);
+    k->upload(da, at, sizeof at); k->upload(dn, len, sizeof len); k->upload(dt, target, sizeof target);
+    k->upload(dw, allowed, sizeof allowed);
+    KERN(k, span, .loss = dl, .best = db, .Z = dz, .ldz = 1, .at = da, .len = dn, .target = dt, .allowed = dw, .scale = 1, .M = 4);
+    k->download(best, db, sizeof best);
+    k->download(loss, dl, sizeof loss);
+    for (int i = 0; i < 4; i++) assert_int_equal(best[i], want[i]);
+    assert_true(loss[0] == 0 && fabsf(loss[1] - 0.693147f) < 1e-6f && loss[2] == 0 && loss[3] == 0);
+    k->release(dz); k->release(da); k->release(dn); k->release(dt); k->release(dw); k->release(db); k->release(dl);
+}
+
+static void widened_acts_are_the_acts(void **state)
+{
+    (void)state;
+    struct test t = { .rng = { { 9, RNG_TEST, 0 }, 0, 0 } };
+    enum { N = 1003 };
+    float *x = random_floats(&t, N), *got = mem_zero(N, 4);
+    void *dx = device(bytes_of(ACT, N)), *df = device(N * 4);
+    put(ACT, dx, x, N);
+    get(ACT, x, dx, N);
+    KERN(k, widen, .to = df, .from = dx, .n = N);
+    k->download(got, df, N * 4);
+    assert_memory_equal(got, x, N * 4);
+    free(x); free(got);
+    k->release(dx); k->release(df);
+}
+
 static void matrices_are_added_and_averaged(void **state)
 {
     (void)state;
@@ -1409,6 +1732,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(lamb_follows_the_paper_and_skips_gradients_that_are_not_finite),
         cmocka_unit_test(lamb_moves_parameters_of_zero_and_by_the_same_bytes_on_any_number_of_threads),
         cmocka_unit_test(matrices_are_added_and_averaged),
+        cmocka_unit_test(rows_of_no_length_have_no_gradient),
+        cmocka_unit_test(the_best_row_of_a_segment_is_the_first_largest_allowed_one),
+        cmocka_unit_test(widened_acts_are_the_acts),
         cmocka_unit_test(what_is_not_finite_stays_so),
         cmocka_unit_test(values_and_gradients_are_pytorchs),
         cmocka_unit_test(devices_that_are_not_there_are_named),

@@ -1,0 +1,70 @@
+/* Weighted sums of a table's rows, and the weights: softmax of a few values. */
+#include <math.h>
+#include "kernels/cpu/cpu.h"
+
+static size_t row_of(const int32_t *row, int m) { return (size_t)(row ? row[m] : m); }
+
+static void forward_rows(void *ctx, int first, int last)
+{
+    const struct kern_mix_fwd *a = ctx;
+    const struct simd *s = simd_choose();
+    size_t D = (size_t)a->D;
+    for (int m = first; m < last; m++) {
+        float *y = (float *)a->Y + row_of(a->row, m) * D;
+        for (int j = 0; j < a->k; j++) {
+            size_t i = (size_t)m * (size_t)a->k + (size_t)j;
+            if (a->idx[i] >= 0) s->axpy(y, a->scale * a->w[i], a->E + (size_t)a->idx[i] * D, D);
+        }
+    }
+}
+
+void cpu_mix_fwd(const struct kern_mix_fwd *a)
+{
+    cpu_rows(a->M, (size_t)a->k * (size_t)a->D, forward_rows, (void *)a);
+}
+
+/* Rows of the table repeat: each chunk of columns goes through all in order. */
+static void backward_columns(void *ctx, int first, int last)
+{
+    const struct kern_mix_bwd *a = ctx;
+    const struct simd *s = simd_choose();
+    size_t n = (size_t)(last - first), D = (size_t)a->D;
+    for (int m = 0; m < a->M; m++) {
+        const float *dy = (const float *)a->dY + row_of(a->row, m) * D + first;
+        for (int j = 0; j < a->k; j++) {
+            size_t i = (size_t)m * (size_t)a->k + (size_t)j;
+            if (a->idx[i] < 0) continue;
+            s->axpy(a->dE + (size_t)a->idx[i] * D + first, a->scale * a->w[i], dy, n);
+        }
+    }
+}
+
+void cpu_mix_bwd(const struct kern_mix_bwd *a)
+{
+    if (a->dE && a->M > 0) cpu_columns(a->D, backward_columns, (void *)a);
+}
+
+static void softmax_rows(void *ctx, int first, int last)
+{
+    const struct kern_softmax *a = ctx;
+    for (int m = first; m < last; m++) {
+        const float *val = a->val + (size_t)m * (size_t)a->k;
+        float *w = a->w + (size_t)m * (size_t)a->k;
+        double sum = 0, along = 0;
+        float high = -INFINITY;
+        for (int j = 0; j < a->k; j++) high = val[j] > high ? val[j] : high;
+        for (int j = 0; j < a->k; j++) {
+            double z = high > -INFINITY ? ((double)val[j] - (double)high) / (double)a->T : -INFINITY;
+            w[j] = (float)exp(z);
+            sum += exp(z);
+            if (z > -INFINITY) along += z * exp(z);
+        }
+        for (int j = 0; j < a->k && sum > 0; j++) w[j] = (float)((double)w[j] / sum);
+        if (a->entropy) a->entropy[m] = sum > 0 ? (float)(log(sum) - along / sum) : 0;
+    }
+}
+
+void cpu_softmax(const struct kern_softmax *a)
+{
+    cpu_rows(a->M, (size_t)a->k * 16, softmax_rows, (void *)a);
+}
