@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "lib/score/measure.h"
-#include "lib/score/predictions.h"
+#include "lib/task/predictions.h"
 #include "lib/score/report.h"
 #include "lib/score/results.h"
 

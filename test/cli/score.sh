@@ -41,6 +41,10 @@ awk -F '\t' 'NR == 2 && $3 == 80 && $4 > 70 && $4 < 74 && $5 > 86 && $5 < 89 && 
 is "$(head -1 got | tr '\t' ' ')" "language metric value low high examples against difference randomization-p mcnemar-p"
 score -q -m accuracy --pred a --against a gold | awk -F '\t' 'NR == 2 && $8 == 0 && $9 == 1 && $10 == 1 { ok = 1 } END { exit !ok }' ||
     fail "a system differs from itself"
+# 30 that only one got right, 28 that only the other: 1 - P(29 of 58 heads) = 1 - 0.1042
+awk '{ print (NR > 30 && NR <= 58 ? "B" : "A") }' gold > c; awk '{ print NR <= 30 ? "B" : "A" }' gold > d
+score -q -m accuracy --pred c --against d gold | awk -F '\t' 'NR == 2 && $8 == 2 && $9 > 0.885 && $9 < 0.907 { ok = 1 } END { exit !ok }' ||
+    fail "the randomization test of 30 against 28"
 score -q -m accuracy --pred a --against b gold --threads 2 > again; same got again
 score -q -m accuracy --pred a --against b gold --seed 2 > other; cmp -s got other && fail "another seed, the same resamples"
 # the mean over languages, and JSON

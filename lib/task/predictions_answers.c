@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "common/text.h"
 #include "lib/score/answer.h"
-#include "lib/score/predictions_in.h"
+#include "lib/task/predictions_in.h"
 
 /* What a JSON object says of each question, sorted by id. */
 struct entry { const char *id; const cJSON *value; size_t at; };

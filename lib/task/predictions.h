@@ -1,6 +1,6 @@
 /* Predictions read and judged against gold (lib/data/labelled.h), example by example. */
-#ifndef SCORE_PREDICTIONS_H
-#define SCORE_PREDICTIONS_H
+#ifndef TASK_PREDICTIONS_H
+#define TASK_PREDICTIONS_H
 #include "lib/data/labelled.h"
 #include "lib/score/judged.h"
 

@@ -1,11 +1,11 @@
-#include "lib/score/predictions.h"
+#include "lib/task/predictions.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/score/chunks.h"
-#include "lib/score/predictions_in.h"
+#include "lib/task/predictions_in.h"
 
 static bool is_tagging(enum task_metric m) { return m == TASK_TAG_ACCURACY || m == TASK_CHUNK_F1; }
 static bool is_answering(enum task_metric m)
