@@ -6,9 +6,8 @@
 #include <string.h>
 #include "common/thread.h"
 #include "kernels/cpu/bf16.h"
-#include "kernels/cpu/blas.h"
 #include "kernels/cpu/cpu.h"
-#include <cblas.h>                      /* last: it defines I */
+#include "kernels/cpu/blas.h"           /* last: it defines I */
 
 /* In OpenBLAS's OpenMP build the number of threads belongs to the thread that set it, in the others to the process. So
  * each thread sets it before its first product; the call itself may free buffers and wants to be alone. */
@@ -17,9 +16,9 @@ static void one_thread(void)
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static _Thread_local bool done;
     if (done) return;
-    blas_raise();
+    const struct blas *b = blas();
     pthread_mutex_lock(&lock);
-    openblas_set_num_threads(1);
+    b->set_num_threads(1);
     pthread_mutex_unlock(&lock);
     done = true;
 }
@@ -27,8 +26,8 @@ static void one_thread(void)
 static void product(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
                     const float *B, int ldb, float beta, float *C, int ldc)
 {
-    cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, M, N, K,
-                alpha, A, lda, B, ldb, beta, C, ldc);
+    blas()->sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans,
+                  M, N, K, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
 void gemm_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
