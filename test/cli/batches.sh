@@ -1,4 +1,5 @@
-# --write-batches: one file for each micro-batch and objective, the same bytes when a run is resumed.
+# --write-batches: one file for each micro-batch and objective, the same bytes when a run is
+# resumed.
 . "$TOP/test/cli/lib.sh"
 awk 'BEGIN { srand(5); for (i = 0; i < 300; i++) { n = 1 + int(rand() * 8); s = ""
     for (j = 0; j < n; j++) s = s (j ? " " : "") "w" int(rand() * 12); print s } }' > s
@@ -29,3 +30,109 @@ is "$(ls mt.b | paste -sd ' ')" "step-1.1.mt.safetensors step-1.2.mt.safetensors
 : > file
 fails 1 'file' "${pre[@]}" --out no --write-batches file
 [ ! -e no ] || fail "a run that could not start left a folder"
+
+# --- what the batches hold, by its definition ---
+
+tensor=$(dirname "$BIN")/test/tool/tensor
+# share COUNT OF P WHAT: COUNT of OF draws, each with probability P, within three standard
+# deviations
+share() {
+    awk -v k="$1" -v n="$2" -v p="$3" 'BEGIN { d = k - n * p; s = 3 * sqrt(n * p * (1 - p)) + 1e-9
+        exit !(n > 0 && d <= s && d >= -s) }' || fail "$4: $1 of $2, not a share of $3"
+}
+# Two languages of 21 words each, w0 to w20 and w20 to w40; words of a sentence differ, so that a
+# word tells its place.
+awk 'function draw(n) { x = (1103515245 * x + 12345) % 2147483648; return int(x / 65536) % n }
+    BEGIN { x = 11; for (l = 0; l < 2; l++) for (i = 0; i < (l ? 300 : 900); i++) {
+        n = 9 + draw(9); for (j = 0; j < 21; j++) w[j] = j + 20 * l
+        s = ""
+        for (j = 0; j < n; j++) {
+            k = j + draw(21 - j); t = w[j]; w[j] = w[k]; w[k] = t
+            s = s (j ? " " : "") "w" w[j]
+        }
+        print s > (l ? "text.bb" : "text.aa")
+    } }'
+awk 'BEGIN { for (j = 0; j < 41; j++) print "w" j, 50 - j }' > vocab
+for l in aa bb; do binarize -q -v vocab -l $l -o $l.shd < text.$l; done
+tiny=(-q -v vocab --layers 1 --dim 8 --heads 2 --ffn 8 --positions 24 --lr 0 --seed 7 --save-every 0)
+# lines BATCHES SUFFIX PREFIX: rows of all files as step, a, sentence, token, lang, pos
+rows() {
+    local f n=0
+    for f in "$1"/*."$2".safetensors; do
+        n=$((n + 1))
+        "$tensor" "$f" "$3token" "$3lang" "$3pos" "$3original" | awk -v f=$n '$3 == 0 { s++ } { print f, s, $0 }'
+    done
+}
+
+# pretrain: languages by sentences^0.5; each sentence of a language once before any comes again;
+# positions count from 0
+pretrain "${tiny[@]}" --train aa=aa.shd --train bb=bb.shd --alpha 0.5 --tokens 20000 --steps 2 --accumulate 2 \
+    --mask-prob 0.2 --mask-keep 0.7 --mask-random 0.2 --out mlm --write-batches mlm.b
+rows mlm.b mlm '' > all
+awk '$5 != p { if ($5 != 0) exit 1; p = 0 } { p++ }' all || fail "a position is not its token's place"
+awk '{ if ($5 == 0) { if (s != "") print lang, s; s = ""; lang = $4 } else if ($6 > 4) s = s (s == "" ? "" : " ") "w" $6 - 5 }
+    END { print lang, s }' all > drawn
+share "$(grep -c '^0' drawn)" "$(wc -l < drawn)" "$(awk 'BEGIN { print 30 / (30 + sqrt(300)) }')" "sentences of aa"
+sed -n 's/^0 //p' drawn | sed -n 1,900p | sort > a; sort text.aa > b; same a b
+sed -n 's/^1 //p' drawn | sed -n 1,300p | sort > a; sort text.bb > b; same a b
+sed -n 's/^0 //p' drawn | sed -n 1,900p > a
+if cmp -s a text.aa; then fail "sentences come in the order of the text"; fi
+
+# masks: shares of predicted rows, of what they read, and of random words, which are all of the
+# vocabulary's; rows not predicted read themselves
+for f in mlm.b/*; do
+    "$tensor" $f token original | awk '{ print NR - 1, $0 }' > of
+    "$tensor" $f row target masked | awk 'NR == FNR { row[$1] = $2 " " $3; next }
+        { print row[$1], $2, $3; delete row[$1] }
+        END { for (r in row) { split(row[r], x); if (x[1] != x[2]) { print "changed" } else if (x[2] > 4) print "left" } }' of -
+done > read
+grep -q changed read && fail "a row that is not predicted was changed"
+grep -v left read > predicted
+n=$(wc -l < predicted)
+awk '$2 != $3 || $4 != ($1 == 4) { exit 1 }' predicted || fail "a target is not what stood there, or <mask> is not told"
+share $n "$(wc -l < read)" 0.2 "predicted rows"
+share "$(awk '$1 == 4' predicted | wc -l)" $n 0.7 "rows that read <mask>"
+share "$(awk '$1 == $2' predicted | wc -l)" $n "$(awk 'BEGIN { print 0.1 + 0.2 / 41 }')" "rows that read themselves"
+awk '$1 != 4 && $1 != $2 { print $1 }' predicted | sort -n | uniq -c > words
+is "$(wc -l < words)" 41 "random words"
+awk '{ n += $1; x[NR] = $1 } END { for (i = 1; i <= NR; i++) q += (x[i] - n / NR) ^ 2 / (n / NR)
+    exit !(q < 40 + 3 * sqrt(80)) }' words || fail "random words are not evenly spread"
+
+# unmt: noise, languages of the sides
+finetune "${tiny[@]}" --task unmt --train aa=aa.shd --train bb=bb.shd --steps 6 --tokens 1500 --denoise 1 \
+    --denoise-tokens 8000 --drop 0.15 --blank 0.25 --shuffle 3 --out noise --write-batches noise.b
+# sentences SUFFIX: of the sources and of the targets: language, words
+sentences() {
+    rows noise.b $1 $2 | awk '$5 == 0 { if (NR > 1) print s; s = $4 } $3 > 1 { s = s " " $3 } END { print s }'
+}
+for o in denoise back; do for side in src dec; do sentences $o $side. > $o.$side; done; done
+paste -d '|' denoise.src denoise.dec | awk -F '|' '
+    { n = split($1, x, " "); m = split($2, y, " "); if (x[1] != y[1]) bad = "languages differ"
+      for (k in at) delete at[k]
+      for (j = 2; j <= m; j++) at[y[j]] = j
+      words += m - 1; kept += n - 1
+      for (i = 2; i <= n; i++) blank += x[i] == 4
+      for (i = 2; i <= n; i++) for (j = i + 1; j <= n; j++) if (x[i] != 4 && x[j] != 4) {
+          if (!(x[i] in at) || !(x[j] in at)) bad = "a word that is not the sentence'\''s"
+          d = at[x[i]] - at[x[j]]
+          if (d >= 3) bad = "a word moved 3 places or more"
+          if (d == 1 || d == -1) { next_to++; swapped += d == 1 }
+      } }
+    END { if (bad) print bad; else print words, kept, blank, next_to, swapped }' > told
+[[ $(cat told) =~ ^[0-9] ]] || fail "noise: $(cat told)"
+read -r words kept blank next_to swapped < told
+share $((words - kept)) $words 0.15 "words dropped"
+share $blank $kept 0.25 "words blanked"
+share $swapped $next_to "$(awk 'BEGIN { print 2 / 9 }')" "neighbours that changed places"
+is "$(awk '{ print $1 }' denoise.dec | sort -u | paste -sd ' ')" "0 1" "languages denoised"
+# back-translation: the real sentence is written, its language the other one; only words of the
+# language are read
+paste -d '|' back.src back.dec | awk -F '|' '{ n = split($1, x, " "); split($2, y, " ")
+    if (x[1] == y[1]) { print "both sides are in language " x[1]; exit 1 }
+    for (i = 2; i <= n; i++) if (x[1] == 0 && x[i] > 25 || x[1] == 1 && x[i] < 25) { print "a word of the other language"; exit 1 }
+}' || fail "back-translation"
+for l in 0 1; do
+    awk -v l=$l '$1 == l { s = ""; for (i = 2; i <= NF; i++) s = s (i > 2 ? " " : "") "w" $i - 5; print s }' back.dec | sort -u > a
+    [ -s a ] || fail "nothing was translated back from language $l"
+    [ -z "$(comm -23 a <(sort -u text.$([ $l = 0 ] && echo aa || echo bb)))" ] || fail "a sentence that is not in the text of language $l"
+done

@@ -51,6 +51,7 @@ struct run {
     int losses;                  /* of a step */
     int64_t leave;               /* after this step, as when stopped; 0: never */
     int waited;                  /* steps that waited and had no reason to */
+    const double *metric;        /* of each validation in turn; NULL: ever better */
     int status;
 };
 
@@ -58,6 +59,7 @@ static int steps(void *what, struct trainer *tr)
 {
     struct run *r = what;
     const struct kernels *k = r->m.ps.k;
+    int validations = 0;
     float *loss = mem_alloc((size_t)r->losses * sizeof *loss), *on = k->alloc((size_t)r->losses * sizeof *loss);
     int rc = 0;
     while (rc == 0 && trainer_go(tr) && (!r->leave || tr->step < r->leave)) {
@@ -69,7 +71,8 @@ static int steps(void *what, struct trainer *tr)
         if (rc == 0) rc = trainer_update(tr, 10);
         if (rc == 0 && trainer_due(tr)) {
             log_begin(tr->log, "valid", tr->step);
-            rc = log_end(tr->log) < 0 ? -1 : trainer_judge(tr, 1.0 / (double)tr->step);
+            double metric = r->metric ? r->metric[validations++] : 1.0 / (double)tr->step;
+            rc = log_end(tr->log) < 0 ? -1 : trainer_judge(tr, metric);
         }
         if (rc == 0) rc = trainer_tick(tr);
         bool reason = tr->step % tr->o.log_every == 0 || tr->step % tr->o.valid_every == 0 || tr->step % tr->o.save_every == 0;
@@ -203,12 +206,60 @@ static void a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_i
     free(want);
 }
 
+/* Warm-up reaches the peak at its last step; then nothing, a straight line to 0 at the last step, or
+ * peak * sqrt(warmup / step). By hand, for a peak of 8, 4 steps of warm-up and 20 in all. */
+static void learning_rates_by_value(void **state)
+{
+    (void)state;
+    static const struct { int schedule; int64_t step; double lr; } expected[] = {
+        { SCHEDULE_CONSTANT, 1, 2 }, { SCHEDULE_CONSTANT, 3, 6 }, { SCHEDULE_CONSTANT, 4, 8 },
+        { SCHEDULE_CONSTANT, 20, 8 }, { SCHEDULE_LINEAR, 2, 4 }, { SCHEDULE_LINEAR, 4, 8 },
+        { SCHEDULE_LINEAR, 5, 7.5 }, { SCHEDULE_LINEAR, 12, 4 }, { SCHEDULE_LINEAR, 20, 0 },
+        { SCHEDULE_INVERSE_SQRT, 1, 2 }, { SCHEDULE_INVERSE_SQRT, 4, 8 },
+        { SCHEDULE_INVERSE_SQRT, 16, 4 },
+    };
+    struct trainer_options o = { .lr = 8, .warmup = 4, .steps = 20 };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        o.schedule = expected[i].schedule;
+        assert_float_equal(trainer_lr(&o, expected[i].step), expected[i].lr, 1e-12);
+    }
+    o.warmup = 0;
+    o.schedule = SCHEDULE_LINEAR;
+    assert_float_equal(trainer_lr(&o, 5), 6, 1e-12);
+    o.schedule = SCHEDULE_INVERSE_SQRT;
+    assert_float_equal(trainer_lr(&o, 4), 4, 1e-12);
+}
+
+/* Validations at steps 4, 8, ...: the best one's step, and when patience over 3 that are no better ends it. */
+static void best_and_patience(void **state)
+{
+    (void)state;
+    static const double metric[] = { 5, 3, 4, 3, 2.5, 2.75, 2.5, 2.625, 1, 1 };
+    struct trainer_options o = plain;
+    o.valid_every = 4; o.save_every = 1000; o.patience = 3;
+    struct run lower = { .losses = 3, .metric = metric }, higher = lower;
+    run(&lower, "lower", false, 0, &o);
+    assert_int_equal(lower.status, 0);
+    assert_int_equal(lower.leave, 32);               /* 2.5 at 20; 24, 28 and 32 are no better */
+    assert_true(file_exists("lower/checkpoints/step-00000020/state.json"));
+    assert_true(same_file("lower/best/weights.safetensors",
+                          "lower/checkpoints/step-00000020/weights.safetensors"));
+    assert_false(same_file("lower/best/weights.safetensors", "lower/last/weights.safetensors"));
+    o.lower_is_better = false;
+    run(&higher, "higher", false, 0, &o);
+    assert_int_equal(higher.leave, 16);              /* 5 at 4 */
+    assert_true(same_file("higher/best/weights.safetensors",
+                          "higher/checkpoints/step-00000004/weights.safetensors"));
+}
+
 int main(void)
 {
     if (scratch_enter() < 0 || file_write("vocab", "w0 3\nw1 2\nw2 1\n", 15) < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_that_does_not_wait_logs_and_saves_the_same),
         cmocka_unit_test(a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_is_found),
+        cmocka_unit_test(learning_rates_by_value),
+        cmocka_unit_test(best_and_patience),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     scratch_leave();
