@@ -8,7 +8,7 @@ SPACE_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
 NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)
 
 PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count binarize shard \
-    cooc-count cooc-merge cooc-query cooc-study synth-corpus pretrain finetune \
+    cooc-count cooc-merge cooc-query cooc-study synth-corpus derive-lang pretrain finetune \
     translate embed dict-induce rsim retrieve analogy bleu score ckpt plot
 
 A_tokenize     := lib/plain lib/pieces lib/text common-json common
@@ -35,6 +35,8 @@ A_cooc-study   := $(SPACE)
 L_cooc-study    = $(SPACE_L)
 A_synth-corpus := lib/synth common
 L_synth-corpus  = $(BASE) $(MATH)
+A_derive-lang  := lib/derive lib/text common
+L_derive-lang   = $(BASE) $(MATH)
 A_pretrain     := $(NN) lib/plain lib/bpe
 L_pretrain      = $(NN_L)
 A_finetune     := $(NN) lib/score lib/plain lib/bpe

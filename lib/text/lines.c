@@ -11,9 +11,12 @@
 #include "common/text.h"
 #include "common/thread.h"
 
-enum { BLOCK = 256 << 10 };       /* bytes: enough to make hand-over cheap, small enough for the second-level cache */
+/* bytes: enough to make hand-over cheap, small enough for the second-level cache */
+enum { BLOCK = 256 << 10 };
 
-struct item { struct tbuf in, out; uint64_t first_line; };
+enum { PARAGRAPH_MOST = 64 << 20 };
+
+struct item { struct tbuf in, out; struct lines_at at; };
 
 struct run {
     const struct lines *l;
@@ -25,7 +28,72 @@ struct run {
     bool line_buffered;
     struct progress *progress;
     uint64_t before;              /* bytes of the files before this one */
+    uint64_t units;               /* lines or paragraphs handed out */
+    struct tbuf rest;             /* paragraphs: the beginning of one */
+    uint64_t rest_line;
 };
+
+static bool empty_line(const char *s, const char *nl)
+{
+    return nl == s || (nl == s + 1 && *s == '\r');
+}
+
+/* How many units a block has; for paragraphs also where the last empty line ends (0: none). */
+static uint64_t units(const struct run *r, const char *s, size_t n, size_t *whole)
+{
+    const char *from = s, *end = s + n;
+    uint64_t count = 0;
+    bool inside = false;
+    *whole = 0;
+    while (s < end) {
+        const char *nl = memchr(s, '\n', (size_t)(end - s));
+        bool empty = nl && empty_line(s, nl);
+        if (!r->l->paragraphs || (!empty && !inside)) count++;
+        inside = !empty;
+        if (empty) *whole = (size_t)(nl + 1 - from);
+        s = nl ? nl + 1 : end;
+    }
+    return count;
+}
+
+/* Joins a block to what is left of the one before, and leaves the beginning of its last
+ * paragraph for the next one. false: no paragraph is whole yet. */
+static bool paragraphs(struct run *r, struct item *it, bool last)
+{
+    size_t whole;
+    if (!r->rest.n) r->rest_line = it->at.line;
+    tbuf_add(&r->rest, it->in.p, it->in.n);
+    units(r, r->rest.p, r->rest.n, &whole);
+    if (last) whole = r->rest.n;
+    if (!whole) return false;
+    struct tbuf in = r->rest;
+    r->rest = (struct tbuf){ 0 };
+    tbuf_add(&r->rest, in.p + whole, in.n - whole);
+    free(it->in.p);
+    it->in = in;
+    it->in.n = whole;
+    it->at.line = r->rest_line;
+    for (const char *s = in.p, *end = in.p + whole; s && (s = memchr(s, '\n', (size_t)(end - s)));
+         s++)
+        r->rest_line++;
+    return true;
+}
+
+/* What a block needs before it is handed out: 1, 0 if more has to be read first, -1 with a
+ * message. */
+static int prepare(struct run *r, struct item *it, bool last)
+{
+    size_t whole;
+    if (r->l->whole) return r->l->whole(r->l->ctx, &it->in, last) < 0 ? -1 : 1;
+    if (r->l->paragraphs && !paragraphs(r, it, last)) {
+        if (r->rest.n <= PARAGRAPH_MOST) return 0;
+        return err_set("%s:%llu: no empty line in %d MiB; one ends each sentence",
+                       text_name(r->text), (unsigned long long)r->rest_line, PARAGRAPH_MOST >> 20);
+    }
+    it->at.unit = r->units;
+    if (r->l->block) r->units += units(r, it->in.p, it->in.n, &whole);
+    return 1;
+}
 
 static void *read_block(void *ctx, bool *failed)
 {
@@ -33,30 +101,33 @@ static void *read_block(void *ctx, bool *failed)
     for (;;) {
         if (!r->text) {
             if (r->at == r->n) return NULL;
-            r->text = text_open(r->paths[r->at++], TEXT_UTF8 | (r->l->replace_invalid ? TEXT_REPLACE : 0));
+            r->text = text_open(r->paths[r->at++],
+                                TEXT_UTF8 | (r->l->replace_invalid ? TEXT_REPLACE : 0));
             if (!r->text) { *failed = true; return NULL; }
         }
         struct item *it = mem_zero(1, sizeof *it);
-        int got = text_block(r->text, r->line_buffered ? 1 : BLOCK, &it->in.p, &it->in.cap, &it->in.n);
+        int got =
+            text_block(r->text, r->line_buffered ? 1 : BLOCK, &it->in.p, &it->in.cap, &it->in.n);
         if (got > 0) {
-            it->first_line = text_lineno(r->text);
+            it->at.line = text_lineno(r->text);
             if (r->progress) {
                 uint64_t done, total;
                 text_where(r->text, &done, &total);
                 progress_at(r->progress, r->before + done, NULL);
             }
-            if (!r->l->whole || r->l->whole(r->l->ctx, &it->in, false) == 0) return it;
-            got = -1;
+            got = prepare(r, it, false);
+            if (got > 0) return it;
+            if (got == 0) { free(it->in.p); free(it); continue; }
         } else if (got == 0) {
             uint64_t done, total;
             text_where(r->text, &done, &total);
             r->before += done;
+            it->in.n = 0;
+            got = r->l->whole || r->rest.n ? prepare(r, it, true) : 0;
             text_close(r->text);
             r->text = NULL;
-            it->in.n = 0;
-            if (!r->l->whole) { free(it->in.p); free(it); continue; }
-            if (r->l->whole(r->l->ctx, &it->in, true) == 0) return it;
-            got = -1;
+            if (got > 0) return it;
+            if (got == 0) { free(it->in.p); free(it); continue; }
         }
         free(it->in.p);
         free(it);
@@ -65,23 +136,33 @@ static void *read_block(void *ctx, bool *failed)
     }
 }
 
+static int fail_at(const struct run *r, uint64_t line)
+{
+    char why[1024];
+    snprintf(why, sizeof why, "%s", err_msg());
+    const char *path = r->n == 1 ? r->paths[0] : NULL;
+    if (path && strcmp(path, "-"))
+        return err_set("%s:%llu: %s", path, (unsigned long long)line, why);
+    return err_set("line %llu: %s", (unsigned long long)line, why);
+}
+
 static int work_block(void *ctx, void *item, int thread)
 {
     struct run *r = ctx;
     struct item *it = item;
-    uint64_t line = it->first_line;
+    uint64_t line = it->at.line;
     const char *s = it->in.p, *end = s + it->in.n;
     tbuf_room(&it->out, it->in.n + it->in.n / 4 + 64);
+    if (r->l->block) {
+        if (r->l->block(r->l->ctx, r->work[thread], s, it->in.n, &it->at, &it->out) < 0)
+            return fail_at(r, it->at.line);
+        s = end;
+    }
     while (s < end) {
         const char *nl = memchr(s, '\n', (size_t)(end - s));
         size_t n = (size_t)((nl ? nl : end) - s);
-        if (r->l->line(r->l->ctx, r->work[thread], s, n, nl != NULL, &it->out) < 0) {
-            char why[1024];
-            snprintf(why, sizeof why, "%s", err_msg());
-            const char *path = r->n == 1 ? r->paths[0] : NULL;
-            if (path && strcmp(path, "-")) return err_set("%s:%llu: %s", path, (unsigned long long)line, why);
-            return err_set("line %llu: %s", (unsigned long long)line, why);
-        }
+        if (r->l->line(r->l->ctx, r->work[thread], s, n, nl != NULL, &it->out) < 0)
+            return fail_at(r, line);
         s += n + 1;
         line++;
     }
@@ -121,12 +202,14 @@ int lines_run(const struct lines *l, char *const *paths, int n, const char *out_
     r.work = mem_zero((size_t)threads, sizeof *r.work);
     int status = 0;
     for (int i = 0; i < threads; i++) if (!(r.work[i] = l->work_new(l->ctx))) status = -1;
-    if (!r.line_buffered && out_path && strcmp(out_path, "-")) r.progress = progress_start(msg_name(), 0, "B");
+    if (!r.line_buffered && out_path && strcmp(out_path, "-"))
+        r.progress = progress_start(msg_name(), 0, "B");
     struct pipeline p = { read_block, work_block, write_block, drop_block, &r, threads, 0 };
     if (status == 0) status = pipeline_run(&p);
     progress_end(r.progress);
     for (int i = 0; i < threads; i++) l->work_free(r.work[i]);
     free(r.work);
+    tbuf_free(&r.rest);
     text_close(r.text);
     if (status < 0) { out_abort(r.out); return -1; }
     return out_commit(r.out);

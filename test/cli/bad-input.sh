@@ -155,6 +155,11 @@ cooc-query    cooc   1  cooc-query --glove -o o/out @
 cooc-study    cooc   1  cooc-study --pairs pairs -o o/out aa.cooc @
 cooc-study    pairs  1  cooc-study --pairs @ -o o/out aa.cooc bb.cooc
 cooc-study    dict   1  cooc-study --dict @ -o o/out aa.cooc bb.cooc
+derive-lang   text   0  derive-lang -q --trans -o o/out @
+derive-lang   text   0  derive-lang -q --inv -o o/out @
+derive-lang   vocab  1  derive-lang -q --vocab --trans -o o/out @
+derive-lang   vocab  1  derive-lang -q --trans --overlap 0.5 --types @ -o o/out text
+derive-lang   log    1  derive-lang -q --syn @ -o o/out text
 embed         cooc   1  embed -q --from-cooc @ --dim 2 -o o/out
 embed         model  -  embed -q --model @ -o o/out
 embed         text   0  embed -q --model model --lang aa --of sentences -o o/out --text @

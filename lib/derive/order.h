@@ -1,0 +1,71 @@
+/* In which order a language puts heads and their dependents: log-linear models after Galactic
+ * Dependencies (Wang and Eisner 2016, section 4). For each noun (N: NOUN, PROPN, PRON) or verb
+ * (V: VERB) with one to six dependents, an order of {head, dependents} has the probability
+ *     p(order) = exp(w . phi(order)) / sum over all orders,
+ * phi counting, in three alphabets (part of speech, relation, both; the head is marked "@"):
+ *     BI_a_b    b stands right behind a (BOS before the first, EOS behind the last)
+ *     PRE_a_b   a stands somewhere before b
+ *     BFR_a_b, AFT_a_b, BTW_a_b   so do two dependents: both before the head, both behind it, the
+ *               head between them
+ *     HI_a_b_c...   n-grams of 3 to 5 of both; only in models from elsewhere (--import-orm) */
+#ifndef DERIVE_ORDER_H
+#define DERIVE_ORDER_H
+#include <stdio.h>
+#include "lib/derive/labels.h"
+#include "lib/derive/tree.h"
+
+enum order_class { ORDER_N, ORDER_V, ORDER_CLASSES };
+enum order_kind { ORDER_BI = 1, ORDER_PRE, ORDER_BFR, ORDER_AFT, ORDER_BTW, ORDER_HI };
+enum { ORDER_GRAM = 5, ORDER_MOST = 5040 };
+
+/* A symbol is pos | relation << 5, either may be 0; a feature is its kind and up to five symbols
+ * of 12 bits. */
+typedef uint64_t order_feature;
+struct order_weights {
+    order_feature *feature;      /* [n] in the order they came */
+    double *weight;
+    uint32_t *slot;              /* open hash table of 1 + index, 0: empty */
+    size_t n, cap, cap_weight, slots;
+    bool grams;                  /* has HI features */
+};
+struct order_model {
+    enum label_set labels;
+    struct relations relations;
+    struct order_weights w[ORDER_CLASSES];
+};
+
+struct order_model *order_new(enum label_set labels);
+void order_free(struct order_model *m);
+
+/* 0 where there is none */
+double order_weight(const struct order_weights *w, order_feature f);
+/* added with weight 0 if new */
+size_t order_index(struct order_weights *w, order_feature f);
+order_feature order_pair(enum order_kind kind, uint32_t a, uint32_t b);
+order_feature order_gram(const uint32_t *symbol, int n);
+
+/* The class of a word that may head an order; -1: none. */
+int order_class(const struct row *row);
+/* The three symbols (part of speech, relation, both) of an item as one of its kind. */
+struct order_item { uint32_t symbol[3]; };
+struct order_item order_item(const struct labels *l, bool head);
+
+/* The log-weights of all n! orders of n items, item `head` being the head, in lexicographic
+ * order of the items' numbers. Returns n!. */
+int order_scores(const struct order_weights *w, const struct order_item *item, int n, int head,
+                 double *score);
+/* The order with that number: to[i] is the item that comes i-th. */
+void order_unrank(int number, int n, int *to);
+
+/* Reads and writes docs/formats/order.md. 0 or a model, -1 or NULL with a message. */
+struct order_model *order_read(const char *path);
+void order_write(const struct order_model *m, FILE *f);
+/* A class of a model of Galactic Dependencies: "FEATURE weight" lines with UD 1.2's labels, into
+ * m. */
+int order_import(struct order_model *m, enum order_class c, const char *path);
+
+/* w = (1 - share) * super + share * sub: super becomes that. -1 with a message: another label
+ * set. */
+int order_mix(struct order_model *super, const struct order_model *sub, double share);
+
+#endif
