@@ -20,18 +20,19 @@ static struct options {
 
 static const struct opt rows[] = {
     { "vec", 0, OPT_LIST(options, vec), "FILE",
-      "vectors; again for further languages: words are looked up in the files' order" },
+      "vectors; give one file per language: words are looked up in the files' order" },
     { "word2vec", 0, OPT_FLAG(options, word2vec), "",
-      "questions are word2vec's, a : b = c : d, that is b - a + c; else a - b + c = d" },
+      "questions have word2vec's form a : b = c : d, answered by b - a + c (default: a - b + c = "
+      "d)" },
     { "targets", 0, OPT_STR(options, targets), "WORDS",
-      "instead: the cosines of a - b + c with each of these words, with commas between, a row for "
-      "each question (of which d may be missing); vectors are taken as they are" },
+      "instead of answers, print the cosines of a - b + c with each of these comma-separated "
+      "words, one row per question (d may be missing); vectors are used as they are" },
     { "unit", 0, OPT_FLAG(options, unit), "",
-      "with --targets: bring vectors to length 1 first, as without --targets" },
-    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all",
-      .min = 0, .max = 1e9 },
+      "with --targets: normalise vectors to length 1 first, as without --targets" },
+    { "max-vocab", 0, OPT_INT(options, max_vocab), "N",
+      "read at most N vectors per file; 0: all", .min = 0, .max = 1e9 },
     { "answers", 0, OPT_STR(options, answers), "FILE",
-      "write a b c d, the word found, its cosine and d's" },
+      "write a b c d, the word found, its cosine and that of d to this file" },
     { 0 }
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };

@@ -12,13 +12,18 @@
 static struct options { const char *vocab, *lang, *out, *note; int block; bool replace; } o;
 
 static const struct opt rows[] = {
-    { "vocab", 'v', OPT_STR(options, vocab), "FILE", "the vocabulary: vocab-count's output" },
-    { "lang", 'l', OPT_STR(options, lang), "LANG", "the language, recorded in the shard" },
-    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
-    { "note", 0, OPT_STR(options, note), "TEXT", "how the text was made, recorded in the shard (at most 127 bytes)" },
-    { "block-tokens", 0, OPT_INT(options, block), "N", "tokens in a block (default 65536)", .min = 1, .max = 1 << 24 },
-    { "replace-invalid", 0, OPT_FLAG(options, replace), NULL, "make U+FFFD of what is not UTF-8 (default: an error)" },
-    { 0 } };
+    { "vocab", 'v', OPT_STR(options, vocab), "FILE", "vocabulary, as vocab-count writes it" },
+    { "lang", 'l', OPT_STR(options, lang), "LANG", "language of the text, recorded in the shard" },
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "write to FILE, which appears only when complete (default: standard output)" },
+    { "note", 0, OPT_STR(options, note), "TEXT",
+      "how the text was made, recorded in the shard (at most 127 bytes)" },
+    { "block-tokens", 0, OPT_INT(options, block), "N",
+      "number of tokens per block (default 65536)", .min = 1, .max = 1 << 24 },
+    { "replace-invalid", 0, OPT_FLAG(options, replace), NULL,
+      "replace bytes that are not UTF-8 by U+FFFD (default: they are an error)" },
+    { 0 }
+};
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "binarize", "-v vocab [-l LANG] [options] [FILE...] > x.shd",

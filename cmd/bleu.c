@@ -27,54 +27,88 @@ static struct options {
         .chrf_beta = 2, .metrics = "bleu" };
 
 static const struct opt rows[] = {
-    { "input", 'i', OPT_LIST(options, inputs), "FILE", "hypotheses, one file a system, several files after one -i (default: standard input)" },
-    { "num-refs", 0, OPT_INT(options, num_refs), "N", "the one reference file has N references a line, separated by tabs", 1, 1000 },
-    { "output", 'o', OPT_STR(options, output), "FILE", "write here, atomically (default: standard output)" },
-    { "metrics", 'm', OPT_STR(options, metrics), "NAMES", "any of bleu chrf ter, separated by spaces or commas" },
-    { "sentence-level", 0, OPT_FLAG(options, sentence), 0, "one score a line; BLEU by effective order" },
-    { "multi", 0, OPT_FLAG(options, multi), 0, "the line of Moses' multi-bleu.perl; a single REF may be the stem of REF0, REF1, ..." },
-    { "replace-invalid", 0, OPT_FLAG(options, replace), 0, "bytes that are not UTF-8 become U+FFFD instead of an error" },
-    { 0 } };
+    { "input", 'i', OPT_LIST(options, inputs), "FILE",
+      "hypotheses, one file per system; several files may follow one -i (default: standard input)" },
+    { "num-refs", 0, OPT_INT(options, num_refs), "N",
+      "number of references per line of the one reference file, separated by tabs",
+      .min = 1, .max = 1000 },
+    { "output", 'o', OPT_STR(options, output), "FILE",
+      "write to FILE, which appears only when complete (default: standard output)" },
+    { "metrics", 'm', OPT_STR(options, metrics), "NAMES",
+      "metrics to compute: any of bleu, chrf and ter, separated by spaces or commas" },
+    { "sentence-level", 0, OPT_FLAG(options, sentence), 0,
+      "print one score per line; BLEU uses effective order" },
+    { "multi", 0, OPT_FLAG(options, multi), 0,
+      "print the line of Moses' multi-bleu.perl; a single REF may be the stem of REF0, REF1, ..." },
+    { "replace-invalid", 0, OPT_FLAG(options, replace), 0,
+      "replace bytes that are not UTF-8 by U+FFFD (default: they are an error)" },
+    { 0 }
+};
 static const struct opt bleu_rows[] = {
-    { "tokenize|tokenizer", 0, OPT_CHOICE(options, tokenizer), "13a|intl|zh|char|none", "tokeniser" },
-    { "language-pair", 'l', OPT_STR(options, languages), "SRC-TGT", "languages; a target zh makes zh the default tokeniser" },
-    { "smooth-method", 's', OPT_CHOICE(options, smooth), "exp|floor|add-k|none", "smoothing of orders without a match" },
-    { "smooth-value", 0, OPT_REAL(options, smooth_value), "X", "for floor (default 0.1) and add-k (default 1)", 0, 1e9 },
-    { "lowercase", 0, OPT_FLAG(options, lowercase), 0, "lower case first" },
-    { "force", 0, OPT_FLAG(options, force), 0, "no warning when the input looks tokenised" },
-    { 0 } };
+    { "tokenize|tokenizer", 0, OPT_CHOICE(options, tokenizer), "13a|intl|zh|char|none",
+      "BLEU's tokeniser" },
+    { "language-pair", 'l', OPT_STR(options, languages), "SRC-TGT",
+      "languages of the text; a target of zh makes zh the default tokeniser" },
+    { "smooth-method", 's', OPT_CHOICE(options, smooth), "exp|floor|add-k|none",
+      "smoothing of BLEU's n-gram orders without a match" },
+    { "smooth-value", 0, OPT_REAL(options, smooth_value), "X",
+      "value of --smooth-method floor (default 0.1) or add-k (default 1)", .min = 0, .max = 1e9 },
+    { "lowercase", 0, OPT_FLAG(options, lowercase), 0, "lower-case the text for BLEU" },
+    { "force", 0, OPT_FLAG(options, force), 0, "do not warn when the input looks tokenised" },
+    { 0 }
+};
 static const struct opt chrf_rows[] = {
-    { "chrf-char-order", 0, OPT_INT(options, chrf_char), "N", "longest character n-grams", 1, 16 },
-    { "chrf-word-order", 0, OPT_INT(options, chrf_word), "N", "longest word n-grams; 2 is chrF++", 0, 16 },
-    { "chrf-beta", 0, OPT_INT(options, chrf_beta), "N", "recall counts N^2 times as much as precision", 1, 1000 },
-    { "chrf-lowercase", 0, OPT_FLAG(options, chrf_lowercase), 0, "lower case first" },
-    { "chrf-whitespace", 0, OPT_FLAG(options, chrf_whitespace), 0, "spaces are characters" },
-    { "chrf-eps-smoothing", 0, OPT_FLAG(options, chrf_eps), 0, "smoothing of chrF++.py instead of effective order" },
-    { 0 } };
+    { "chrf-char-order", 0, OPT_INT(options, chrf_char), "N",
+      "length of the longest character n-grams", .min = 1, .max = 16 },
+    { "chrf-word-order", 0, OPT_INT(options, chrf_word), "N",
+      "length of the longest word n-grams; 2 is chrF++", .min = 0, .max = 16 },
+    { "chrf-beta", 0, OPT_INT(options, chrf_beta), "N",
+      "recall counts N^2 times as much as precision", .min = 1, .max = 1000 },
+    { "chrf-lowercase", 0, OPT_FLAG(options, chrf_lowercase), 0, "lower-case the text for chrF" },
+    { "chrf-whitespace", 0, OPT_FLAG(options, chrf_whitespace), 0, "count spaces as characters" },
+    { "chrf-eps-smoothing", 0, OPT_FLAG(options, chrf_eps), 0,
+      "smooth as chrF++.py does, instead of using effective order" },
+    { 0 }
+};
 static const struct opt ter_rows[] = {
-    { "ter-case-sensitive", 0, OPT_FLAG(options, ter_case), 0, "no lower-casing" },
-    { "ter-normalized", 0, OPT_FLAG(options, ter_normalized), 0, "Tercom's tokenisation" },
-    { "ter-no-punct", 0, OPT_FLAG(options, ter_no_punct), 0, "without punctuation" },
-    { "ter-asian-support", 0, OPT_FLAG(options, ter_asian), 0, "with the two above: also for Chinese and Japanese" },
-    { 0 } };
+    { "ter-case-sensitive", 0, OPT_FLAG(options, ter_case), 0,
+      "do not lower-case the text for TER" },
+    { "ter-normalized", 0, OPT_FLAG(options, ter_normalized), 0,
+      "tokenise the text as Tercom does" },
+    { "ter-no-punct", 0, OPT_FLAG(options, ter_no_punct), 0,
+      "remove punctuation before computing TER" },
+    { "ter-asian-support", 0, OPT_FLAG(options, ter_asian), 0,
+      "with --ter-normalized and --ter-no-punct: treat Chinese and Japanese too" },
+    { 0 }
+};
 static const struct opt test_rows[] = {
-    { "confidence", 0, OPT_FLAG(options, confidence), 0, "95% interval of one system, by bootstrap" },
-    { "confidence-n", 0, OPT_INT(options, trials_ci), "N", "resamples for it", 2, 10000000 },
-    { "paired-bs", 0, OPT_FLAG(options, paired_bs), 0, "paired bootstrap of each system against the first" },
-    { "paired-bs-n", 0, OPT_INT(options, trials_bs), "N", "resamples for it", 1, 10000000 },
-    { "paired-ar", 0, OPT_FLAG(options, paired_ar), 0, "approximate randomisation of each system against the first" },
-    { "paired-ar-n", 0, OPT_INT(options, trials_ar), "N", "trials for it", 1, 10000000 },
-    { "seed", 0, OPT_STR(options, seed), "N", "seed of these; 'none' draws one (default: $SACREBLEU_SEED, else 12345)" },
-    { 0 } };
+    { "confidence", 0, OPT_FLAG(options, confidence), 0,
+      "print the 95% confidence interval of one system, by bootstrap resampling" },
+    { "confidence-n", 0, OPT_INT(options, trials_ci), "N",
+      "number of resamples of --confidence", .min = 2, .max = 10000000 },
+    { "paired-bs", 0, OPT_FLAG(options, paired_bs), 0,
+      "test each system against the first by paired bootstrap resampling" },
+    { "paired-bs-n", 0, OPT_INT(options, trials_bs), "N",
+      "number of resamples of --paired-bs", .min = 1, .max = 10000000 },
+    { "paired-ar", 0, OPT_FLAG(options, paired_ar), 0,
+      "test each system against the first by paired approximate randomisation" },
+    { "paired-ar-n", 0, OPT_INT(options, trials_ar), "N",
+      "number of trials of --paired-ar", .min = 1, .max = 10000000 },
+    { "seed", 0, OPT_STR(options, seed), "N",
+      "seed of resampling; 'none' draws one (default: $SACREBLEU_SEED, else 12345)" },
+    { 0 }
+};
 static const struct opt output_rows[] = {
-    { "format", 'f', OPT_CHOICE(options, format), "json|text|latex", "output format; $SACREBLEU_FORMAT overrides it" },
-    { "json", 0, OPT_FLAG(options, json), 0, "JSON, whatever $SACREBLEU_FORMAT says" },
-    { "text", 0, OPT_FLAG(options, text), 0, "text, whatever $SACREBLEU_FORMAT says" },
-    { "score-only", 'b', OPT_FLAG(options, score_only), 0, "print the score and nothing else" },
-    { "width", 'w', OPT_INT(options, width), "N", "decimals", 0, 20 },
-    { "short", 0, OPT_FLAG(options, brief), 0, "short signature" },
-    { "no-color", 0, OPT_FLAG(options, no_color), 0, "no colours, not even on a terminal" },
-    { 0 } };
+    { "format", 'f', OPT_CHOICE(options, format), "json|text|latex",
+      "output format; $SACREBLEU_FORMAT overrides it" },
+    { "json", 0, OPT_FLAG(options, json), 0, "print JSON, whatever $SACREBLEU_FORMAT says" },
+    { "text", 0, OPT_FLAG(options, text), 0, "print text, whatever $SACREBLEU_FORMAT says" },
+    { "score-only", 'b', OPT_FLAG(options, score_only), 0, "print only the score" },
+    { "width", 'w', OPT_INT(options, width), "N", "number of decimals", .min = 0, .max = 20 },
+    { "short", 0, OPT_FLAG(options, brief), 0, "print a short signature" },
+    { "no-color", 0, OPT_FLAG(options, no_color), 0, "print no colours, not even on a terminal" },
+    { 0 }
+};
 static const struct opt_group groups[] = {
     { "Options", rows, &o },
     { "BLEU", bleu_rows, &o },
@@ -82,7 +116,8 @@ static const struct opt_group groups[] = {
     { "TER", ter_rows, &o },
     { "Confidence and paired tests", test_rows, &o },
     { "Output", output_rows, &o },
-    { 0 } };
+    { 0 }
+};
 
 static const struct prog prog = { "bleu", "[options] REF... < hypotheses",
     "BLEU, chrF and TER as sacreBLEU " SACREBLEU_VERSION " computes and prints them; --multi for multi-bleu.perl's line.",

@@ -20,19 +20,31 @@ static struct options {
 } o = { .merges = 10000, .min_frequency = 2, .alpha = 1 };
 
 static const struct opt rows[] = {
-    { "merges", 'n', OPT_I64(options, merges), "N", "learn N merge operations (default 10000)", .min = 1, .max = 16777214 },
-    { "symbols", 's', OPT_I64(options, merges), "N", "the same, as subword-nmt has it", .min = 1, .max = 16777214 },
-    { "alpha", 0, OPT_REAL(options, alpha), "A", "weigh languages by (share of sentences)^A, as XLM samples them (0.5 there); "
-      "every input must be LANG=FILE", .min = 0, .max = 1 },
-    { "format", 0, OPT_CHOICE(options, format), "fastbpe|subword-nmt", "\"left right count\" lines, or subword-nmt's (default fastbpe)" },
-    { "min-frequency", 0, OPT_I64(options, min_frequency), "N", "stop when no pair occurs N times (default 2)", .min = 1, .max = 1e15 },
-    { "total-symbols", 't', OPT_FLAG(options, total), NULL, "N counts the characters too" },
-    { "dict-input", 0, OPT_FLAG(options, dict), NULL, "inputs are \"word count\" lines (vocab-count's output), not text" },
-    { "input", 'i', OPT_STR(options, input), "FILE", "read this (default: the arguments, or standard input)" },
-    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
-    { "num-workers", 0, OPT_INT(options, workers), "N", "the same as --threads N, as subword-nmt has it; -1: all processors", .min = -1, .max = 4096 },
-    { "replace-invalid", 0, OPT_FLAG(options, replace), NULL, "make U+FFFD of what is not UTF-8 (default: an error)" },
-    { 0 } };
+    { "merges", 'n', OPT_I64(options, merges), "N",
+      "number of merge operations to learn (default 10000)", .min = 1, .max = 16777214 },
+    { "symbols", 's', OPT_I64(options, merges), "N",
+      "same as --merges, in subword-nmt's spelling", .min = 1, .max = 16777214 },
+    { "alpha", 0, OPT_REAL(options, alpha), "A",
+      "weigh languages by (share of sentences)^A, as XLM samples them (0.5 there); every input "
+      "must be LANG=FILE", .min = 0, .max = 1 },
+    { "format", 0, OPT_CHOICE(options, format), "fastbpe|subword-nmt",
+      "write \"left right count\" lines, or subword-nmt's format (default fastbpe)" },
+    { "min-frequency", 0, OPT_I64(options, min_frequency), "N",
+      "stop when no pair occurs N times (default 2)", .min = 1, .max = 1e15 },
+    { "total-symbols", 't', OPT_FLAG(options, total), NULL,
+      "count the characters among the N symbols" },
+    { "dict-input", 0, OPT_FLAG(options, dict), NULL,
+      "inputs are \"word count\" lines (vocab-count's output) instead of text" },
+    { "input", 'i', OPT_STR(options, input), "FILE",
+      "read this file (default: the arguments, or standard input)" },
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "write to FILE, which appears only when complete (default: standard output)" },
+    { "num-workers", 0, OPT_INT(options, workers), "N",
+      "same as --threads, in subword-nmt's spelling; -1: all processors", .min = -1, .max = 4096 },
+    { "replace-invalid", 0, OPT_FLAG(options, replace), NULL,
+      "replace bytes that are not UTF-8 by U+FFFD (default: they are an error)" },
+    { 0 }
+};
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "bpe-learn", "-n N [options] [LANG=]FILE... > codes",

@@ -20,14 +20,22 @@
 static struct options { const char *out, *to, *src, *tgt; bool tensors, mask; struct strs langs; } o = { .mask = true };
 
 static const struct opt rows[] = {
-    { "tensors", 't', OPT_FLAG(options, tensors), "", "info: a line for each tensor" },
-    { "output", 'o', OPT_STR(options, out), "DIR", "average, import, export: the folder to make" },
-    { "to", 0, OPT_STR(options, to), "LAYOUT", "export: bert, roberta, xlm-roberta, xlm, bart or mbart (default: where the model came from, or what fits)" },
-    { "src|lang", 's', OPT_STR(options, src), "LANG", "export: the (source) language, folded into the positions where the layout knows no languages" },
-    { "tgt", 0, OPT_STR(options, tgt), "LANG", "export: the target language, likewise" },
-    { "mask-vocab", 0, OPT_FLAG(options, mask), "", "export: a translator says only words of the target language, as translate does (--no-mask-vocab: any)" },
-    { "lang-code", 0, OPT_LIST(options, langs), "LANG", "import: a language of the model; again for each, in their order" },
-    { 0 } };
+    { "tensors", 't', OPT_FLAG(options, tensors), "", "info: print one line per tensor" },
+    { "output", 'o', OPT_STR(options, out), "DIR", "average, import, export: folder to create" },
+    { "to", 0, OPT_STR(options, to), "LAYOUT",
+      "export: layout to write: bert, roberta, xlm-roberta, xlm, bart or mbart (default: the one "
+      "the model came from, or one that fits)" },
+    { "src|lang", 's', OPT_STR(options, src), "LANG",
+      "export: source language; it is folded into the positions where the layout has no languages" },
+    { "tgt", 0, OPT_STR(options, tgt), "LANG",
+      "export: target language; it is folded into the positions where the layout has no languages" },
+    { "mask-vocab", 0, OPT_FLAG(options, mask), "",
+      "export: let a translation model choose only words of the target language, as translate "
+      "does (--no-mask-vocab: any)" },
+    { "lang-code", 0, OPT_LIST(options, langs), "LANG",
+      "import: language of the model; give all of them, in their order" },
+    { 0 }
+};
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "ckpt", "info [--tensors] DIR... | average -o OUT DIR DIR... | import -o OUT DIR | export -o OUT [--to LAYOUT] DIR",

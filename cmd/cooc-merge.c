@@ -8,11 +8,16 @@
 static struct options { const char *ref, *out, *tmp; size_t memory; } o = { .memory = (size_t)1 << 30 };
 
 static const struct opt rows[] = {
-    { "normalize", 0, OPT_STR(options, ref), "LANG", "record LANG as the reference of c_lang = C_LANG / C_lang; counts are not changed" },
-    { "memory", 'm', OPT_SIZE(options, memory), "SIZE", "hold back no more than this (default 1G)" },
-    { "tmp", 'T', OPT_STR(options, tmp), "DIR", "folder for temporary files (default: $TMPDIR or /tmp)" },
-    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
-    { 0 } };
+    { "normalize", 0, OPT_STR(options, ref), "LANG",
+      "record LANG as the reference of c_lang = C_LANG / C_lang; counts do not change" },
+    { "memory", 'm', OPT_SIZE(options, memory), "SIZE",
+      "keep at most this much in memory (default 1G)" },
+    { "tmp", 'T', OPT_STR(options, tmp), "DIR",
+      "folder for temporary files (default: $TMPDIR or /tmp)" },
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "write to FILE, which appears only when complete (default: standard output)" },
+    { 0 }
+};
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "cooc-merge", "[options] A.cooc B.cooc... > x.cooc",

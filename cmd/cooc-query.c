@@ -11,26 +11,38 @@
 static struct options { bool stat, dump, glove, mtx, ppmi, llr, vocab, raw, counts; int top; double min; const char *lang, *out; } o;
 
 static const struct opt task_rows[] = {
-    { "stat", 0, OPT_FLAG(options, stat), NULL, "totals, and how long rows are" },
-    { "dump", 0, OPT_FLAG(options, dump), NULL, "every pair as \"word word X\", separated by tabs; a symmetric pair once" },
-    { "glove", 0, OPT_FLAG(options, glove), NULL, "GloVe's binary records, for its shuffle and glove" },
-    { "mtx", 0, OPT_FLAG(options, mtx), NULL, "MatrixMarket" },
-    { "ppmi", 0, OPT_FLAG(options, ppmi), NULL, "pairs with positive pointwise mutual information" },
-    { "llr", 0, OPT_FLAG(options, llr), NULL, "log-likelihood ratios (negative: rarer than chance)" },
-    { "vocab", 0, OPT_FLAG(options, vocab), NULL, "the vocabulary, as vocab-count writes it" },
-    { 0 } };
+    { "stat", 0, OPT_FLAG(options, stat), NULL, "print totals and the lengths of rows" },
+    { "dump", 0, OPT_FLAG(options, dump), NULL,
+      "print every pair as \"word word X\", separated by tabs; a symmetric pair once" },
+    { "glove", 0, OPT_FLAG(options, glove), NULL,
+      "write GloVe's binary records, for its shuffle and glove" },
+    { "mtx", 0, OPT_FLAG(options, mtx), NULL, "write a MatrixMarket file" },
+    { "ppmi", 0, OPT_FLAG(options, ppmi), NULL,
+      "print pairs with positive pointwise mutual information" },
+    { "llr", 0, OPT_FLAG(options, llr), NULL,
+      "print log-likelihood ratios (negative: rarer than by chance)" },
+    { "vocab", 0, OPT_FLAG(options, vocab), NULL,
+      "print the vocabulary, as vocab-count writes it" },
+    { 0 }
+};
 static const struct opt how_rows[] = {
-    { "lang", 'l', OPT_STR(options, lang), "LANG", "only this language's counts, as they are" },
-    { "raw", 0, OPT_FLAG(options, raw), NULL, "several languages without c_lang" },
-    { "counts", 0, OPT_FLAG(options, counts), NULL, "exact integers (X times the unit) in place of X" },
+    { "lang", 'l', OPT_STR(options, lang), "LANG",
+      "use only this language's counts, unnormalised" },
+    { "raw", 0, OPT_FLAG(options, raw), NULL, "add up several languages without c_lang" },
+    { "counts", 0, OPT_FLAG(options, counts), NULL,
+      "print exact integers (X times the unit) instead of X" },
     { "min", 0, OPT_REAL(options, min), "X", "leave out pairs below X" },
-    { "top", 'k', OPT_INT(options, top), "K", "of a row, the K largest", .min = 1, .max = 2e9 },
-    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
-    { 0 } };
+    { "top", 'k', OPT_INT(options, top), "K",
+      "print only the K largest entries of each row", .min = 1, .max = 2e9 },
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "write to FILE, which appears only when complete (default: standard output)" },
+    { 0 }
+};
 static const struct opt_group groups[] = {
     { "What to do (without any: look up words, or pairs from standard input)", task_rows, &o },
     { "Which and how", how_rows, &o },
-    { 0 } };
+    { 0 }
+};
 
 static const struct prog prog = { "cooc-query", "[options] x.cooc [WORD [WORD]]",
     "Looks up co-occurrence counts: a pair, a word's row, or pairs from standard input (\"word word\" a line).\n"

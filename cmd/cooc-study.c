@@ -16,20 +16,21 @@ static struct options {
 
 static const struct opt rows[] = {
     { "pairs", 'p', OPT_STR(options, pairs), "FILE",
-      "translations of pairs of words: \"is the<TAB>ist die\" a line" },
+      "translations of pairs of words, one \"is the<TAB>ist die\" per line" },
     { "phrase-table", 0, OPT_STR(options, phrases), "FILE",
-      "or a phrase table, \"is the ||| ist die ||| scores\" a line: its pairs of two words a "
-      "side" },
+      "instead of --pairs: a phrase table, \"is the ||| ist die ||| scores\" per line; its "
+      "entries with two words per side are used" },
     { "dict", 'd', OPT_STR(options, dict), "FILE",
-      "or a dictionary of single words: all counted pairs whose two words it translates" },
+      "instead of --pairs: a dictionary of single words; all counted pairs whose two words it "
+      "translates are used" },
     { "bin", 0, OPT_REAL(options, width), "W",
       "width of a bin of log a + log b (natural logarithms)", .min = 0.01, .max = 100 },
     { "correlation", 0, OPT_FLAG(options, correlation), "",
-      "instead: how well log a tells log b over pairs counted on both sides" },
+      "instead of bins: how well log a predicts log b, over pairs counted on both sides" },
     { "ranks", 0, OPT_FLAG(options, ranks), "",
-      "Figure 3 instead: relative frequencies by rank, of both languages" },
+      "instead of bins: relative frequencies by rank in both languages (Figure 3)" },
     { "output", 'o', OPT_STR(options, out), "FILE",
-      "write here, atomically (default: standard output)" },
+      "write to FILE, which appears only when complete (default: standard output)" },
     { 0 }
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };

@@ -12,15 +12,23 @@ static struct options {
 } o = { .lang = "en" };
 
 static const struct opt rows[] = {
-    { "language", 'l', OPT_STR(options, lang), "LANG", "the text's language (default: en); cs, en, fi, fr, it and ko have rules of their own" },
-    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
-    { "uppercase", 'u', OPT_FLAG(options, uppercase), 0, "make the first letter of each line upper-case" },
-    { "case-marker", 0, OPT_FLAG(options, case_marker), 0, "first undo tokenize --case-marker" },
-    { "case-marker-only", 0, OPT_FLAG(options, case_only), 0, "only that; tokens stay tokens" },
-    { "subwords", 0, OPT_STR(options, subwords), "PATH", "join what tokenize --subwords PATH cut, and nothing else" },
-    { "replace-invalid", 0, OPT_FLAG(options, replace_invalid), 0, "write U+FFFD for invalid UTF-8 instead of stopping" },
-    { "line-buffered", 'b', OPT_FLAG(options, line_buffered), 0, "write each line as soon as it is read (on a terminal always)" },
-    { 0 } };
+    { "language", 'l', OPT_STR(options, lang), "LANG",
+      "language of the text (default: en); cs, en, fi, fr, it and ko have rules of their own" },
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "write to FILE, which appears only when complete (default: standard output)" },
+    { "uppercase", 'u', OPT_FLAG(options, uppercase), 0,
+      "upper-case the first letter of each line" },
+    { "case-marker", 0, OPT_FLAG(options, case_marker), 0, "undo tokenize --case-marker first" },
+    { "case-marker-only", 0, OPT_FLAG(options, case_only), 0,
+      "only undo tokenize --case-marker; tokens stay tokens" },
+    { "subwords", 0, OPT_STR(options, subwords), "PATH",
+      "join what tokenize --subwords PATH cut, and do nothing else" },
+    { "replace-invalid", 0, OPT_FLAG(options, replace_invalid), 0,
+      "replace bytes that are not UTF-8 by U+FFFD (default: they are an error)" },
+    { "line-buffered", 'b', OPT_FLAG(options, line_buffered), 0,
+      "write each line as soon as it is read (the default on a terminal)" },
+    { 0 }
+};
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "detokenize", "-l LANG [options] [FILE]... > text",

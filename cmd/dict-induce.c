@@ -36,61 +36,90 @@ static const struct opt rows[] = {
     { "src|src-emb", 's', OPT_STR(options, src), "FILE",
       "vectors of the source language: text, binary, .npy or .safetensors" },
     { "tgt|tgt-emb", 't', OPT_STR(options, tgt), "FILE", "vectors of the target language" },
-    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all",
-      .min = 0, .max = 1e9 },
+    { "max-vocab", 0, OPT_INT(options, max_vocab), "N",
+      "read at most N vectors per language; 0: all", .min = 0, .max = 1e9 },
     { "normalize", 0, OPT_STR(options, in.normalize), "STEPS",
-      "unit and center, in order, or none (default: unit,center,unit with a map, unit without)" },
+      "how to normalise vectors: unit and center in any order, or none (default: "
+      "unit,center,unit with a map, unit without)" },
     { "src-counts", 0, OPT_STR(options, src_counts), "FILE",
-      "word counts (vocab-count) of the source language: for frequencies" },
-    { "tgt-counts", 0, OPT_STR(options, tgt_counts), "FILE", "and of the target language" },
+      "word counts of the source language (vocab-count), for frequencies" },
+    { "tgt-counts", 0, OPT_STR(options, tgt_counts), "FILE",
+      "word counts of the target language (vocab-count), for frequencies" },
     { "specific", 0, OPT_INT(options, specific), "N",
-      "only words counted more than N times in their language and not so in the other", .min = 0,
-      .max = 1e9 },
+      "take only words counted more than N times in their own language and not so in the other",
+      .min = 0, .max = 1e9 },
     { "initial", 0, OPT_STR(options, initial), "MARK",
-      "words that begin with MARK (SentencePiece: \"\u2581\") are paired with such words only, "
-      "others with others; with --map none" },
+      "pair words that begin with MARK (SentencePiece: \"\u2581\") only with each other, others "
+      "with others; for --map none" },
     { 0 }
 };
 static const struct opt map_rows[] = {
-    { "map", 'm', OPT_CHOICE(options, map), "none|procrustes|vecmap", "none: one space already; procrustes: from seeds, refined by mutual neighbours (MUSE); vecmap: stochastic self-learning" },
-    { "seed-dict|dico-train", 0, OPT_STR(options, seed_dict), "FILE", "seeds: source<TAB>target a line" },
-    { "identical", 0, OPT_FLAG(options, identical), "", "seeds: words spelt the same (the default without --seed-dict)" },
-    { "min-length", 0, OPT_INT(options, min_length), "N", "identical words have N characters or more, if they have letters", .min = 0, .max = 1000 },
-    { "ratio", 0, OPT_REAL(options, ratio), "R", "and relative frequencies within a factor of R (where counts are known)", .min = 0, .max = 1e9 },
-    { "rounds|n-refinement", 0, OPT_INT(options, in.rounds), "N", "of procrustes with mutual neighbours", .min = 0, .max = 1000 },
-    { "cutoff|vocabulary-cutoff", 0, OPT_INT(options, in.cutoff), "N", "pairs are looked for among the N first words; 0: all", .min = 0, .max = 1e9 },
-    { "restarts", 0, OPT_INT(options, in.restarts), "N", "self-learn N times, keep the best objective", .min = 1, .max = 1000 },
-    { "keep|stochastic-initial", 0, OPT_REAL(options, keep), "P", "share of similarities kept at first", .min = 0.001, .max = 1 },
-    { "patience|stochastic-interval", 0, OPT_INT(options, in.learn.patience), "N", "rounds without gain before the share grows", .min = 1, .max = 1e6 },
-    { "reweight", 0, OPT_REAL(options, in.reweight), "P", "power of the singular values in the last step", .min = 0, .max = 2 },
-    { "spelling", 0, OPT_REAL(options, in.spelling), "W", "weight of like spelling beside the cosine", .min = 0, .max = 100 },
-    { "frequency", 0, OPT_REAL(options, in.frequency), "W", "weight of like frequency (needs counts)", .min = 0, .max = 100 },
-    { "seed", 0, OPT_I64(options, seed), "N", "of the random numbers" },
-    { 0 } };
+    { "map", 'm', OPT_CHOICE(options, map), "none|procrustes|vecmap",
+      "how to map the spaces: none (they are one space), procrustes (from seeds, refined by "
+      "mutual neighbours as in MUSE) or vecmap (stochastic self-learning)" },
+    { "seed-dict|dico-train", 0, OPT_STR(options, seed_dict), "FILE",
+      "dictionary of seeds, one source<TAB>target per line" },
+    { "identical", 0, OPT_FLAG(options, identical), "",
+      "use words that are spelt the same as seeds (the default without --seed-dict)" },
+    { "min-length", 0, OPT_INT(options, min_length), "N",
+      "--identical: shortest word in characters, if it has letters", .min = 0, .max = 1000 },
+    { "ratio", 0, OPT_REAL(options, ratio), "R",
+      "--identical: largest ratio of the two relative frequencies, where counts are known",
+      .min = 0, .max = 1e9 },
+    { "rounds|n-refinement", 0, OPT_INT(options, in.rounds), "N",
+      "procrustes: number of refinements by mutual neighbours", .min = 0, .max = 1000 },
+    { "cutoff|vocabulary-cutoff", 0, OPT_INT(options, in.cutoff), "N",
+      "look for pairs among the first N words; 0: all", .min = 0, .max = 1e9 },
+    { "restarts", 0, OPT_INT(options, in.restarts), "N",
+      "vecmap: learn N times and keep the result with the best objective", .min = 1, .max = 1000 },
+    { "keep|stochastic-initial", 0, OPT_REAL(options, keep), "P",
+      "vecmap: share of the similarities that is kept at first", .min = 0.001, .max = 1 },
+    { "patience|stochastic-interval", 0, OPT_INT(options, in.learn.patience), "N",
+      "vecmap: number of rounds without improvement before the share grows", .min = 1, .max = 1e6 },
+    { "reweight", 0, OPT_REAL(options, in.reweight), "P",
+      "vecmap: exponent of the singular values in the last step", .min = 0, .max = 2 },
+    { "spelling", 0, OPT_REAL(options, in.spelling), "W",
+      "weight of similar spelling, beside the cosine", .min = 0, .max = 100 },
+    { "frequency", 0, OPT_REAL(options, in.frequency), "W",
+      "weight of similar frequency, beside the cosine; needs counts", .min = 0, .max = 100 },
+    { "seed", 0, OPT_I64(options, seed), "N", "seed of all random numbers" },
+    { 0 }
+};
 static const struct opt context_rows[] = {
-    { "src-cooc", 0, OPT_LIST(options, src_cooc), "FILE", "counts (cooc-count) of the source language, one file for each window or side" },
-    { "tgt-cooc", 0, OPT_LIST(options, tgt_cooc), "FILE", "and of the target language, in the same order" },
-    { "refinements", 0, OPT_INT(options, in.refinements), "N", "rounds", .min = 0, .max = 1000 },
-    { 0 } };
+    { "src-cooc", 0, OPT_LIST(options, src_cooc), "FILE",
+      "co-occurrence counts of the source language (cooc-count), one file per window or side" },
+    { "tgt-cooc", 0, OPT_LIST(options, tgt_cooc), "FILE",
+      "co-occurrence counts of the target language, in the same order" },
+    { "refinements", 0, OPT_INT(options, in.refinements), "N",
+      "number of rounds of re-estimation", .min = 0, .max = 1000 },
+    { 0 }
+};
 static const struct opt dict_rows[] = {
-    { "neighbours|csls-k", 0, OPT_INT(options, in.K), "N", "nearest neighbours in CSLS's means",
-      .min = 1, .max = 1000 },
-    { "method", 0, OPT_CHOICE(options, method), "nn|csls", "rank by cosine or by CSLS" },
-    { "top", 'k', OPT_INT(options, in.k), "N", "translations of each word", .min = 1,
-      .max = 10000 },
-    { "mutual", 0, OPT_FLAG(options, mutual), "", "only pairs that are each other's best" },
-    { "min-score", 0, OPT_REAL(options, min_score), "S", "only pairs with this score or more" },
+    { "neighbours|csls-k", 0, OPT_INT(options, in.K), "N",
+      "number of nearest neighbours in CSLS's means", .min = 1, .max = 1000 },
+    { "method", 0, OPT_CHOICE(options, method), "nn|csls",
+      "rank translations by cosine (nn) or by CSLS" },
+    { "top", 'k', OPT_INT(options, in.k), "N",
+      "number of translations per word", .min = 1, .max = 10000 },
+    { "mutual", 0, OPT_FLAG(options, mutual), "",
+      "write only pairs that are each other's best translation" },
+    { "min-score", 0, OPT_REAL(options, min_score), "S",
+      "write only pairs with this score or a higher one" },
     { "output", 'o', OPT_STR(options, out), "FILE",
-      "the dictionary, source target score (default: standard output)" },
-    { "reverse", 0, OPT_STR(options, reverse), "FILE", "and the one from target to source" },
-    { "out-src|map-src", 0, OPT_STR(options, out_src), "FILE", "the mapped source vectors" },
-    { "out-tgt|map-tgt", 0, OPT_STR(options, out_tgt), "FILE", "the mapped target vectors" },
+      "write the dictionary here, one source<TAB>target<TAB>score per line (default: standard "
+      "output)" },
+    { "reverse", 0, OPT_STR(options, reverse), "FILE",
+      "also write the dictionary from target to source here" },
+    { "out-src|map-src", 0, OPT_STR(options, out_src), "FILE",
+      "write the mapped source vectors here" },
+    { "out-tgt|map-tgt", 0, OPT_STR(options, out_tgt), "FILE",
+      "write the mapped target vectors here" },
     { "eval|dico-eval", 'e', OPT_STR(options, eval), "FILE",
-      "a gold dictionary: prints Hit@1/5/10, MAP, coverage, mean cosines and the precision of the "
-      "listed pairs instead of the dictionary, unless -o is given" },
+      "gold dictionary: print Hit@1/5/10, MAP, coverage, mean cosines and the precision of the "
+      "listed pairs instead of the dictionary, unless --output is given" },
     { "gold", 0, OPT_CHOICE(options, gold), "source|both",
-      "words that --eval asks: source: those with a vector; both: those with a translation that "
-      "has one too (MUSE)" },
+      "words of --eval that count: those with a vector (source), or those that also have a "
+      "translation with a vector (both; MUSE)" },
     { 0 }
 };
 static const struct opt_group groups[] = {
@@ -98,7 +127,8 @@ static const struct opt_group groups[] = {
     { "Map", map_rows, &o },
     { "Re-estimation in the space of all contexts", context_rows, &o },
     { "Dictionary", dict_rows, &o },
-    { 0 } };
+    { 0 }
+};
 
 static const struct prog prog = { "dict-induce", "--src A.vec --tgt B.vec [options] > dict.tsv",
     "Induces a bilingual dictionary from word vectors, in one space already (--map none) or not.", "An unsupervised dictionary from text alone, counts and vectors first:\n"

@@ -29,53 +29,66 @@ static struct options {
 } o = { .tokens = 4000 };
 
 static const struct opt model_rows[] = {
-    { "model", 'm', OPT_STR(options, model), "DIR", "folder of a model or a run" },
+    { "model", 'm', OPT_STR(options, model), "DIR",
+      "folder of a model, or of a run (its best checkpoint is taken)" },
     { "words", 'w', OPT_STR(options, words), "FILE",
-      "only these words (a vocabulary): each the mean of its sub-words' embeddings or, with --of "
-      "words, of its states in the text" },
+      "take only these words (a vocabulary): each is the mean of its sub-words' embeddings or, "
+      "with --of words, of its states in the text" },
     { "text", 't', OPT_STR(options, text), "FILE",
-      "text of BPE tokens whose hidden states are wanted; - is standard input" },
+      "text of BPE tokens to compute hidden states of; - is standard input" },
     { "layer", 0, OPT_INT(options, layer), "N",
-      "of the text's states: 0 what enters the first layer, -1 the last; without --text the "
-      "embedding table",
-      .min = -1, .max = 1000 },
-    { "lang", 'l', OPT_STR(options, lang), "LANG", "the text's language" },
+      "layer of the text's states: 0 is the input of the first layer, -1 the last layer; without "
+      "--text the embedding table is meant", .min = -1, .max = 1000 },
+    { "lang", 'l', OPT_STR(options, lang), "LANG", "language of the text" },
     { "of", 0, OPT_CHOICE(options, of), "tokens|words|sentences",
-      "of the text: each token of the vocabulary or each word, BPE undone (means over "
-      "occurrences), or each line" },
+      "vectors to make of the text: one per token of the vocabulary, one per word, BPE undone "
+      "(both means over occurrences), or one per line" },
     { "alone", 0, OPT_FLAG(options, alone), "",
       "without --text: the state of each token of the vocabulary in a sentence of its own, <s> "
       "token </s>" },
     { "pool", 0, OPT_CHOICE(options, pool), "mean|first",
-      "a sentence's vector: the mean of its states, or that of <s>" },
-    { "tokens", 0, OPT_INT(options, tokens), "N", "tokens in a batch", .min = 1, .max = 1e7 },
+      "vector of a sentence: the mean of its states, or the state of <s>" },
+    { "tokens", 0, OPT_INT(options, tokens), "N",
+      "number of tokens per batch", .min = 1, .max = 1e7 },
     { "raw", 0, OPT_FLAG(options, raw), "",
-      "the text is plain text, tokenised and cut as the folder says (its files tokenizer and "
-      "codes)" },
+      "the text is plain text, to be tokenised and split as the model folder says (its files "
+      "tokenizer and codes)" },
     { "replace-invalid", 0, OPT_FLAG(options, replace), "",
-      "replace what is not UTF-8 instead of refusing it" },
+      "replace bytes that are not UTF-8 by U+FFFD (default: they are an error)" },
     { 0 }
 };
 static const struct opt count_rows[] = {
-    { "from-cooc", 0, OPT_LIST(options, from_cooc), "FILE", "vectors of the words counted in this .cooc file: PPMI and SVD. Again for further windows or sides over the same vocabulary" },
-    { "dim", 'd', OPT_INT(options, c.dim), "N", "dimensions", .min = 1, .max = 4096 },
-    { "min-count", 0, OPT_I64(options, c.min_count), "N", "only words counted N times or more", .min = 1, .max = 1e15 },
-    { "max-vocab", 0, OPT_INT(options, c.most), "N", "only the N first of them; 0: all", .min = 0, .max = 1e9 },
-    { "smooth", 0, OPT_REAL(options, c.smooth), "P", "power of context frequencies in PPMI", .min = 0, .max = 1 },
-    { "shift", 0, OPT_REAL(options, c.shift), "K", "log K is taken off the mutual information", .min = 1, .max = 1e6 },
-    { "power", 0, OPT_REAL(options, c.power), "P", "power of the singular values", .min = 0, .max = 1 },
-    { 0 } };
+    { "from-cooc", 0, OPT_LIST(options, from_cooc), "FILE",
+      "make vectors of the words counted in this .cooc file, by PPMI and SVD; give further "
+      "windows or sides over the same vocabulary as further files" },
+    { "dim", 'd', OPT_INT(options, c.dim), "N", "number of dimensions", .min = 1, .max = 4096 },
+    { "min-count", 0, OPT_I64(options, c.min_count), "N",
+      "leave out words counted fewer than N times", .min = 1, .max = 1e15 },
+    { "max-vocab", 0, OPT_INT(options, c.most), "N",
+      "take only the first N words; 0: all", .min = 0, .max = 1e9 },
+    { "smooth", 0, OPT_REAL(options, c.smooth), "P",
+      "exponent of context frequencies in PPMI", .min = 0, .max = 1 },
+    { "shift", 0, OPT_REAL(options, c.shift), "K",
+      "subtract log K from the mutual information", .min = 1, .max = 1e6 },
+    { "power", 0, OPT_REAL(options, c.power), "P",
+      "exponent of the singular values", .min = 0, .max = 1 },
+    { 0 }
+};
 static const struct opt output_rows[] = {
-    { "format", 0, OPT_CHOICE(options, format), "auto|text|binary|npy|safetensors", "auto: by the ending of -o FILE, else text" },
-    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
-    { 0 } };
+    { "format", 0, OPT_CHOICE(options, format), "auto|text|binary|npy|safetensors",
+      "output format; auto: by the ending of --output, else text" },
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "write to FILE, which appears only when complete (default: standard output)" },
+    { 0 }
+};
 static const struct opt_group groups[] = {
     { "From a model", model_rows, &o },
     { NULL, kern_rows, &o.k },
     { "From counts", count_rows, &o },
     { NULL, opt_seed_rows, &o.c.seed },
     { "Output", output_rows, &o },
-    { 0 } };
+    { 0 }
+};
 
 static const struct prog prog = { "embed", "--model DIR [options] > x.vec | --from-cooc x.cooc [options] > x.vec",
     "Makes vectors: from a model's embeddings and hidden states, or from co-occurrence counts.", "  embed --model run --words en.vocab > en.vec\n"

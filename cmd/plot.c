@@ -34,44 +34,74 @@ static struct options {
 } o = { .normalize = "none", .components = 3, .seed = 1 };
 
 static const struct opt rows[] = {
-    { "y", 'y', OPT_LIST(options, y), "FIELD", "field of the log or column of the table; several give a panel each" },
-    { "x", 'x', OPT_STR(options, x), "FIELD", "field for the x axis (curves: step; also tokens, time)" },
-    { "label", 0, OPT_LIST(options, labels), "NAME", "name in the legend, one for each file (default: from the paths). Tables of one name are repeated runs: mean and 95% interval" },
-    { "log-y", 0, OPT_FLAG(options, log_y), 0, "logarithmic y axis" },
-    { "range", 0, OPT_STR(options, range), "LOW:HIGH", "range of y" },
-    { 0 } };
+    { "y", 'y', OPT_LIST(options, y), "FIELD",
+      "field of the log or column of the table; give several for one panel each" },
+    { "x", 'x', OPT_STR(options, x), "FIELD",
+      "curves: field for the x axis (default: step; also tokens, time)" },
+    { "label", 0, OPT_LIST(options, labels), "NAME",
+      "name in the legend, one per file (default: from the paths); tables of one name are "
+      "repeated runs, drawn as mean and 95% interval" },
+    { "log-y", 0, OPT_FLAG(options, log_y), 0, "use a logarithmic y axis" },
+    { "range", 0, OPT_STR(options, range), "LOW:HIGH", "range of the y axis" },
+    { 0 }
+};
 static const struct opt curve_rows[] = {
-    { "against", 0, OPT_STR(options, against), "REF", "a reference log, drawn in grey behind" },
-    { "smooth", 0, OPT_INT(options, smooth), "N", "mean over N points on either side, for curves of more than 40; the curve itself stays visible", 0, 100000 },
-    { "live", 0, OPT_TIME(options, live), "T", "go on: every T seconds look whether a log has grown, and draw again (with --output; a signal ends it)", .min = 1, .max = 1e6 },
-    { 0 } };
+    { "against", 0, OPT_STR(options, against), "REF",
+      "reference log, drawn in grey behind the curves" },
+    { "smooth", 0, OPT_INT(options, smooth), "N",
+      "draw the mean over N points on either side too, for curves of more than 40 points",
+      .min = 0, .max = 100000 },
+    { "live", 0, OPT_TIME(options, live), "T",
+      "keep running: look every T seconds whether a log has grown, and draw again (needs "
+      "--output; a signal ends it)", .min = 1, .max = 1e6 },
+    { 0 }
+};
 static const struct opt tsne_rows[] = {
-    { "dict", 'd', OPT_STR(options, dict), "FILE", "show the words of these translation pairs, with lines between them (two languages)" },
-    { "pairs", 0, OPT_INT(options, most_pairs), "N", "only the first N pairs; 0: all", 0, 1e9 },
-    { "names", 0, OPT_INT(options, names), "N", "write the words of the first N pairs beside their points", 0, 10000 },
-    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all", 0, 1e9 },
-    { "normalize", 0, OPT_STR(options, normalize), "STEPS", "unit and center, in order, or none" },
-    { "components", 0, OPT_INT(options, components), "N", "principal components that t-SNE sees; 0: the vectors themselves", 0, 64 },
-    { "perplexity", 0, OPT_REAL(options, t.perplexity), "P", "of t-SNE", 1, 1e6 },
-    { "iterations", 0, OPT_INT(options, t.iterations), "N", "of t-SNE", 1, 1e6 },
-    { "method", 0, OPT_CHOICE(options, method), "auto|exact|barnes-hut", "auto: exact up to 5,000 points" },
-    { "init", 0, OPT_CHOICE(options, init), "pca|random", "start from the first two components, or at random" },
-    { "seed", 0, OPT_I64(options, seed), "N", "of a random start" },
-    { 0 } };
+    { "dict", 'd', OPT_STR(options, dict), "FILE",
+      "show the words of these translation pairs, with lines between them (two languages)" },
+    { "pairs", 0, OPT_INT(options, most_pairs), "N",
+      "show only the first N pairs; 0: all", .min = 0, .max = 1e9 },
+    { "names", 0, OPT_INT(options, names), "N",
+      "write the words of the first N pairs beside their points", .min = 0, .max = 10000 },
+    { "max-vocab", 0, OPT_INT(options, max_vocab), "N",
+      "read at most N vectors per file; 0: all", .min = 0, .max = 1e9 },
+    { "normalize", 0, OPT_STR(options, normalize), "STEPS",
+      "how to normalise vectors: unit and center in any order, or none" },
+    { "components", 0, OPT_INT(options, components), "N",
+      "number of principal components that t-SNE sees; 0: the vectors themselves",
+      .min = 0, .max = 64 },
+    { "perplexity", 0, OPT_REAL(options, t.perplexity), "P",
+      "perplexity of t-SNE", .min = 1, .max = 1e6 },
+    { "iterations", 0, OPT_INT(options, t.iterations), "N",
+      "number of iterations of t-SNE", .min = 1, .max = 1e6 },
+    { "method", 0, OPT_CHOICE(options, method), "auto|exact|barnes-hut",
+      "algorithm of t-SNE; auto: exact up to 5,000 points" },
+    { "init", 0, OPT_CHOICE(options, init), "pca|random",
+      "starting point of t-SNE: the first two principal components, or random" },
+    { "seed", 0, OPT_I64(options, seed), "N", "seed of --init random" },
+    { 0 }
+};
 static const struct opt output_rows[] = {
     { "title", 0, OPT_STR(options, title), "TEXT", "title of the picture" },
-    { "output", 'o', OPT_STR(options, output), "FILE", "FILE.svg or FILE.png (default: SVG on standard output)" },
-    { "png", 0, OPT_FLAG(options, png), 0, "PNG, whatever the output is called" },
-    { "tsv", 0, OPT_STR(options, tsv), "FILE", "write the numbers too, as tab-separated values" },
-    { "width", 0, OPT_INT(options, width), "N", "width in pixels (default: by the number of panels); PNG has twice as many", 100, 10000 },
-    { "height", 0, OPT_INT(options, height), "N", "height in pixels (default: by the number of panels)", 100, 10000 },
-    { 0 } };
+    { "output", 'o', OPT_STR(options, output), "FILE",
+      "write FILE.svg or FILE.png (default: SVG on standard output)" },
+    { "png", 0, OPT_FLAG(options, png), 0, "write PNG, whatever the name of the output" },
+    { "tsv", 0, OPT_STR(options, tsv), "FILE",
+      "also write the numbers to this file, as tab-separated values" },
+    { "width", 0, OPT_INT(options, width), "N",
+      "width in pixels (default: by the number of panels); PNG has twice as many",
+      .min = 100, .max = 10000 },
+    { "height", 0, OPT_INT(options, height), "N",
+      "height in pixels (default: by the number of panels)", .min = 100, .max = 10000 },
+    { 0 }
+};
 static const struct opt_group groups[] = {
     { "Options", rows, &o },
     { "curves", curve_rows, &o },
     { "tsne", tsne_rows, &o },
     { "Output", output_rows, &o },
-    { 0 } };
+    { 0 }
+};
 
 static const struct prog prog = { "plot", "curves LOG... | rsim|hits|bins|ranks TABLE... | tsne LANG=VEC... [options] > x.svg",
     "Draws training curves, measures by layer, co-occurrence studies and words in the plane.", "Examples:\n"

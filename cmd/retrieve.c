@@ -13,14 +13,26 @@
 static struct options { struct strs src, tgt; const char *out; int score, k; double mine; bool table; } o = { .k = 4 };
 
 static const struct opt rows[] = {
-    { "src", 's', OPT_LIST(options, src), "FILE", "sentence vectors of the source language, one a row; again for each further layer" },
-    { "tgt", 't', OPT_LIST(options, tgt), "FILE", "and of the target language, as often; for accuracy, row by row their translations" },
-    { "score", 0, OPT_CHOICE(options, score), "cosine|distance|ratio", "rank by cosine, or by its margin over the neighbours' mean: by distance (CSLS) or by ratio" },
-    { "neighbours", 'k', OPT_INT(options, k), "N", "nearest neighbours in the mean", .min = 1, .max = 1000 },
-    { "table", 0, OPT_FLAG(options, table), "", "accuracy as a table with a line for each layer, among the first 1, 5 and 10 (as with several layers)" },
-    { "mine", 0, OPT_REAL(options, mine), "S", "print pairs with a score of S or more, best first, each row used once: score, source, target" },
-    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
-    { 0 } };
+    { "src", 's', OPT_LIST(options, src), "FILE",
+      "sentence vectors of the source language, one per row; give one file per layer" },
+    { "tgt", 't', OPT_LIST(options, tgt), "FILE",
+      "sentence vectors of the target language; give as many files as for --src. For accuracy, "
+      "row n is the translation of row n" },
+    { "score", 0, OPT_CHOICE(options, score), "cosine|distance|ratio",
+      "rank by cosine, or by its margin over the neighbours' mean: as a difference (distance, "
+      "CSLS) or a ratio" },
+    { "neighbours", 'k', OPT_INT(options, k), "N",
+      "number of nearest neighbours in the mean", .min = 1, .max = 1000 },
+    { "table", 0, OPT_FLAG(options, table), "",
+      "print accuracy as a table, one line per layer: correct among the first 1, 5 and 10 (the "
+      "default with several layers)" },
+    { "mine", 0, OPT_REAL(options, mine), "S",
+      "print the pairs with a score of S or more, best first, each row used once: score, source, "
+      "target" },
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "write to FILE, which appears only when complete (default: standard output)" },
+    { 0 }
+};
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "retrieve", "--src A.vec --tgt B.vec", "Finds translations of sentences by their vectors.", "Without --mine: the share of rows whose best match is the row of the same number, both ways.\n"

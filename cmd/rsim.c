@@ -12,14 +12,15 @@ static struct options { struct strs src, tgt; const char *dict; int max_vocab; b
 
 static const struct opt rows[] = {
     { "src", 's', OPT_LIST(options, src), "FILE",
-      "vectors of the source language; again for each further layer" },
-    { "tgt", 't', OPT_LIST(options, tgt), "FILE", "vectors of the target language, as often" },
-    { "dict", 'd', OPT_STR(options, dict), "FILE", "translation pairs, source<TAB>target a line" },
+      "vectors of the source language; give one file per layer" },
+    { "tgt", 't', OPT_LIST(options, tgt), "FILE",
+      "vectors of the target language; give as many files as for --src" },
+    { "dict", 'd', OPT_STR(options, dict), "FILE",
+      "translation pairs, one source<TAB>target per line" },
     { "one-to-one", 0, OPT_FLAG(options, one_to_one), NULL,
-      "of the pairs, in their order, keep those neither of whose words stands in a pair kept "
-      "before" },
-    { "max-vocab", 0, OPT_INT(options, max_vocab), "N", "read at most N vectors of each; 0: all",
-      .min = 0, .max = 1e9 },
+      "keep a pair only if neither of its words stands in an earlier pair that was kept" },
+    { "max-vocab", 0, OPT_INT(options, max_vocab), "N",
+      "read at most N vectors per file; 0: all", .min = 0, .max = 1e9 },
     { 0 }
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };

@@ -12,10 +12,14 @@
 static struct options { const char *vocab, *out; bool ids; } o;
 
 static const struct opt rows[] = {
-    { "vocab", 'v', OPT_STR(options, vocab), "FILE", "cat: the vocabulary the shard was made with" },
-    { "ids", 0, OPT_FLAG(options, ids), NULL, "cat: token ids instead of tokens (no vocabulary needed)" },
-    { "output", 'o', OPT_STR(options, out), "FILE", "cat: write here, atomically (default: standard output)" },
-    { 0 } };
+    { "vocab", 'v', OPT_STR(options, vocab), "FILE",
+      "cat: vocabulary that the shard was made with" },
+    { "ids", 0, OPT_FLAG(options, ids), NULL,
+      "cat: print token ids instead of tokens; needs no vocabulary" },
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "cat: write to FILE, which appears only when complete (default: standard output)" },
+    { 0 }
+};
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "shard", "info|cat|check [options] FILE...",

@@ -17,24 +17,38 @@ static struct options {
 
 static const struct opt rows[] = {
     { "out|output", 'o', OPT_STR(options, out), "DIR", "write into this folder" },
-    { "sentences", 'n', OPT_I64(options, sentences), "N", "sentences of each language's corpus", .min = 1, .max = 1e12 },
-    { "dev", 0, OPT_I64(options, dev), "N", "pairs of the development set", .min = 0, .max = 1e7 },
-    { "test", 0, OPT_I64(options, test), "N", "pairs of the test set", .min = 0, .max = 1e7 },
-    { "seed", 0, OPT_I64(options, seed), "N", "another seed gives other languages and other sentences" },
-    { 0 } };
+    { "sentences", 'n', OPT_I64(options, sentences), "N",
+      "number of sentences in each language's corpus", .min = 1, .max = 1e12 },
+    { "dev", 0, OPT_I64(options, dev), "N",
+      "number of sentence pairs in the development set", .min = 0, .max = 1e7 },
+    { "test", 0, OPT_I64(options, test), "N",
+      "number of sentence pairs in the test set", .min = 0, .max = 1e7 },
+    { "seed", 0, OPT_I64(options, seed), "N",
+      "seed of all random numbers: another one gives other languages and other sentences" },
+    { 0 }
+};
 static const struct opt language_rows[] = {
-    { "lexicon", 0, OPT_INT(options, lexicon), "N", "nouns, verbs, adjectives, adverbs and names", .min = 100, .max = 20000 },
-    { "topics", 0, OPT_INT(options, topics), "N", "what texts are about: at most a tenth of the lexicon", .min = 1, .max = 1000 },
-    { "shared", 0, OPT_REAL(options, shared), "X", "part of the lexicon that is spelt alike in both: names first, then nouns that do not "
-      "inflect. With 0, numbers are words too; punctuation is always shared", .min = 0, .max = 0.5 },
+    { "lexicon", 0, OPT_INT(options, lexicon), "N",
+      "number of nouns, verbs, adjectives, adverbs and names together", .min = 100, .max = 20000 },
+    { "topics", 0, OPT_INT(options, topics), "N",
+      "number of topics that texts are about; at most a tenth of the lexicon",
+      .min = 1, .max = 1000 },
+    { "shared", 0, OPT_REAL(options, shared), "X",
+      "share of the lexicon that is spelt alike in both languages: names first, then nouns that "
+      "do not inflect; with 0, numbers are words too; punctuation is always shared",
+      .min = 0, .max = 0.5 },
     { "order", 0, OPT_STR(options, order), "A,B", "word order of xa and xb: svo, sov or vso" },
-    { "adjective", 0, OPT_STR(options, adjective), "A,B", "where adjectives stand in xa and xb: before or after the noun" },
-    { "invert", 0, OPT_FLAG(options, invert), 0, "xb's sentences are written back to front, but for the last punctuation mark" },
-    { 0 } };
+    { "adjective", 0, OPT_STR(options, adjective), "A,B",
+      "position of adjectives in xa and xb: before or after the noun" },
+    { "invert", 0, OPT_FLAG(options, invert), 0,
+      "write xb's sentences back to front, except for the final punctuation mark" },
+    { 0 }
+};
 static const struct opt_group groups[] = {
     { "Options", rows, &o },
     { "The languages", language_rows, &o },
-    { 0 } };
+    { 0 }
+};
 
 static const struct prog prog = { "synth-corpus", "--out DIR [options]",
     "Makes text in two invented languages that share meanings but not words.", "Example:\n  synth-corpus --out synth --sentences 20000 --seed 7\n  ls synth    # mono.xa mono.xb dev.xa dev.xb test.xa test.xb dict.tsv, and *.pos\n" };

@@ -19,56 +19,92 @@ static struct options {
 } o = { .t.lang = "en" };
 
 static const struct opt rows[] = {
-    { "language", 'l', OPT_STR(options, t.lang), "LANG", "the text's language (default: en)" },
-    { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
-    { 0 } };
+    { "language", 'l', OPT_STR(options, t.lang), "LANG", "language of the text (default: en)" },
+    { "output", 'o', OPT_STR(options, out), "FILE",
+      "write to FILE, which appears only when complete (default: standard output)" },
+    { 0 }
+};
 static const struct opt token_rows[] = {
-    { "nonbreaking", 0, OPT_STR(options, t.nonbreaking), "FILE", "words that keep their full stop, in Moses' form (default: the "
-      "language's list in the data folder, else the English one)" },
+    { "nonbreaking", 0, OPT_STR(options, t.nonbreaking), "FILE",
+      "words that keep their full stop, in Moses' format (default: the language's list in the "
+      "data folder, else the English one)" },
     { "no-escape", 0, OPT_FLAG(options, t.no_escape), 0, "leave & | < > ' \" [ ] as they are" },
-    { "aggressive", 'a', OPT_FLAG(options, t.aggressive), 0, "split at hyphens: a-b becomes a @-@ b" },
-    { "protected", 0, OPT_STR(options, t.protected_file), "FILE", "leave what matches these Perl regular expressions, one a line, in one piece" },
-    { "skip-xml", 'x', OPT_FLAG(options, t.skip_xml), 0, "leave lines <...> as they are" },
-    { "segment", 0, OPT_CHOICE(options, t.segment), "auto|moses|icu", "words by Moses' rules or ICU's word break (auto: ICU for th, zh and ja)" },
-    { "no-tokenize", 0, OPT_FLAG(options, t.no_tokenize), 0, "only the other steps asked for" },
-    { 0 } };
+    { "aggressive", 'a', OPT_FLAG(options, t.aggressive), 0,
+      "split at hyphens: a-b becomes a @-@ b" },
+    { "protected", 0, OPT_STR(options, t.protected_file), "FILE",
+      "keep what matches these Perl regular expressions, one per line, in one piece" },
+    { "skip-xml", 'x', OPT_FLAG(options, t.skip_xml), 0,
+      "leave lines of the form <...> as they are" },
+    { "segment", 0, OPT_CHOICE(options, t.segment), "auto|moses|icu",
+      "find words by Moses' rules or by ICU's word break (auto: ICU for th, zh and ja)" },
+    { "no-tokenize", 0, OPT_FLAG(options, t.no_tokenize), 0,
+      "do not tokenise; do only the other steps asked for" },
+    { 0 }
+};
 static const struct opt before_rows[] = {
-    { "input-from-sgm", 0, OPT_FLAG(options, sgm), 0, "take the text of <seg>...</seg>, as input-from-sgm.perl" },
-    { "replace-unicode-punctuation", 0, OPT_FLAG(options, t.prepare.unicode_punctuation), 0, "as replace-unicode-punctuation.perl" },
-    { "normalize-punctuation", 0, OPT_FLAG(options, t.prepare.punctuation), 0, "as normalize-punctuation.perl -l LANG" },
-    { "penn", 0, OPT_FLAG(options, t.prepare.penn), 0, "with it: leave ` and '' as they are" },
-    { "remove-non-printing|remove-non-printing-char", 0, OPT_FLAG(options, t.prepare.non_printing), 0, "as remove-non-printing-char.perl" },
-    { "normalise-romanian|normalize-romanian", 0, OPT_FLAG(options, t.prepare.romanian), 0, "as normalise-romanian.py" },
-    { "remove-diacritics", 0, OPT_FLAG(options, t.prepare.diacritics), 0, "Romanian ones, as remove-diacritics.py" },
-    { "xlm", 0, OPT_FLAG(options, xlm), 0, "as XLM's tokenize.sh: the three for punctuation and non-printing characters, and --no-escape" },
-    { 0 } };
+    { "input-from-sgm", 0, OPT_FLAG(options, sgm), 0,
+      "take the text of <seg>...</seg>, as input-from-sgm.perl does" },
+    { "replace-unicode-punctuation", 0, OPT_FLAG(options, t.prepare.unicode_punctuation), 0,
+      "replace Unicode punctuation, as replace-unicode-punctuation.perl does" },
+    { "normalize-punctuation", 0, OPT_FLAG(options, t.prepare.punctuation), 0,
+      "normalise punctuation, as normalize-punctuation.perl -l LANG does" },
+    { "penn", 0, OPT_FLAG(options, t.prepare.penn), 0,
+      "with --normalize-punctuation: leave ` and '' as they are" },
+    { "remove-non-printing|remove-non-printing-char", 0, OPT_FLAG(options, t.prepare.non_printing),
+      0,
+      "remove non-printing characters, as remove-non-printing-char.perl does" },
+    { "normalise-romanian|normalize-romanian", 0, OPT_FLAG(options, t.prepare.romanian), 0,
+      "normalise Romanian letters, as normalise-romanian.py does" },
+    { "remove-diacritics", 0, OPT_FLAG(options, t.prepare.diacritics), 0,
+      "remove Romanian diacritics, as remove-diacritics.py does" },
+    { "xlm", 0, OPT_FLAG(options, xlm), 0,
+      "prepare text as XLM's tokenize.sh does: replace and normalise punctuation, remove "
+      "non-printing characters, do not escape" },
+    { 0 }
+};
 static const struct opt after_rows[] = {
-    { "lowercase-and-remove-accent", 0, OPT_FLAG(options, t.lower_accents), 0, "as XLM's lowercase_and_remove_accent.py (XLM-15)" },
-    { "case-marker", 0, OPT_FLAG(options, t.case_marker), 0, "lower-case, with a marker before what was not: \xE2\x87\xA7 hund for Hund, "
-      "\xE2\x87\xAA eu for EU; detokenize --case-marker undoes it" },
-    { "case-marker-only", 0, OPT_FLAG(options, case_only), 0, "only that, on text that is tokenised already" },
-    { 0 } };
+    { "lowercase-and-remove-accent", 0, OPT_FLAG(options, t.lower_accents), 0,
+      "lower-case and remove accents, as XLM's lowercase_and_remove_accent.py does (XLM-15)" },
+    { "case-marker", 0, OPT_FLAG(options, t.case_marker), 0,
+      "lower-case, and mark what was not: \xE2\x87\xA7 hund for Hund, \xE2\x87\xAA eu for EU; "
+      "detokenize --case-marker undoes it" },
+    { "case-marker-only", 0, OPT_FLAG(options, case_only), 0,
+      "only lower-case and mark, on text that is already tokenised" },
+    { 0 }
+};
 static const struct opt other_rows[] = {
-    { "subwords", 0, OPT_STR(options, subwords), "PATH", "the pieces of an imported model's folder, of a SentencePiece model (*.model) or of "
-      "WordPiece (vocab.txt, with BERT's basic tokeniser)" },
-    { "uncased", 0, OPT_FLAG(options, uncased), 0, "with a vocab.txt: lower-case and without accents" },
-    { 0 } };
+    { "subwords", 0, OPT_STR(options, subwords), "PATH",
+      "cut text into the sub-words of an imported model's folder, a SentencePiece model "
+      "(*.model) or WordPiece (vocab.txt, with BERT's basic tokeniser)" },
+    { "uncased", 0, OPT_FLAG(options, uncased), 0,
+      "with a vocab.txt: lower-case the text and remove accents" },
+    { 0 }
+};
 static const struct opt io_rows[] = {
-    { "replace-invalid", 0, OPT_FLAG(options, replace_invalid), 0, "write U+FFFD for invalid UTF-8 instead of stopping" },
-    { "line-buffered", 'b', OPT_FLAG(options, line_buffered), 0, "write each line as soon as it is read (on a terminal always)" },
-    { "describe", 0, OPT_FLAG(options, describe), 0, "print how the tokens would be made, for a shard's note, and end" },
-    { "settings", 0, OPT_FLAG(options, settings), 0, "print the options that change the tokens, for a model's folder (pretrain --tokenizer), and end" },
-    { "lines", 0, OPT_INT(options, lines), "N", "ignored (tokenizer.perl's)" },
-    { "time", 0, OPT_FLAG(options, time), 0, "ignored (tokenizer.perl's)" },
-    { 0 } };
+    { "replace-invalid", 0, OPT_FLAG(options, replace_invalid), 0,
+      "replace bytes that are not UTF-8 by U+FFFD (default: they are an error)" },
+    { "line-buffered", 'b', OPT_FLAG(options, line_buffered), 0,
+      "write each line as soon as it is read (the default on a terminal)" },
+    { "describe", 0, OPT_FLAG(options, describe), 0,
+      "print how the tokens would be made, for a shard's note, and exit" },
+    { "settings", 0, OPT_FLAG(options, settings), 0,
+      "print the options that change the tokens, for a model folder (pretrain --tokenizer), and "
+      "exit" },
+    { "lines", 0, OPT_INT(options, lines), "N",
+      "accepted for tokenizer.perl's command lines; ignored" },
+    { "time", 0, OPT_FLAG(options, time), 0,
+      "accepted for tokenizer.perl's command lines; ignored" },
+    { 0 }
+};
 static const struct opt_group groups[] = {
     { "Options", rows, &o },
     { "Tokens", token_rows, &o },
-    { "Before it, in this order (XLM's)", before_rows, &o },
-    { "After it", after_rows, &o },
-    { "Or nothing of that, but", other_rows, &o },
+    { "Before tokenisation, in this order (XLM's)", before_rows, &o },
+    { "After tokenisation", after_rows, &o },
+    { "Sub-words instead of tokens", other_rows, &o },
     { "Input and output", io_rows, &o },
-    { 0 } };
+    { 0 }
+};
 
 static const struct prog prog = { "tokenize", "-l LANG [options] [FILE]... > tokens",
     "Splits text into tokens, as Moses' tokenizer.perl does.", .more = "tokenizer.perl's own spellings (-no-escape, -protected FILE, -threads N) are understood.\n\n"

@@ -14,22 +14,21 @@ static struct options {
 } o;
 
 static const struct opt rows[] = {
-    { "min-count", 0, OPT_I64(options, min_count), "N", "leave out tokens with fewer occurrences",
-      .min = 0, .max = 9e18 },
-    { "max-size", 0, OPT_I64(options, most), "N", "write at most N tokens (default: all)",
-      .min = 0, .max = 9e18 },
+    { "min-count", 0, OPT_I64(options, min_count), "N",
+      "leave out tokens that occur fewer than N times", .min = 0, .max = 9e18 },
+    { "max-size", 0, OPT_I64(options, most), "N",
+      "write at most the N most frequent tokens (default: all)", .min = 0, .max = 9e18 },
     { "whole-words", 0, OPT_FLAG(options, whole), NULL,
-      "count a token only where it is a whole word: neither it nor the token before it ends in "
-      "@@" },
+      "count a token only where it is a whole word: neither it nor the token before it ends in @@" },
     { "initial", 0, OPT_STR(options, initial), "MARK",
       "with --whole-words: words begin with MARK (SentencePiece: \"\u2581\"), and no piece ends "
       "in @@" },
     { "input", 'i', OPT_STR(options, input), "FILE",
-      "read this (default: the arguments, or standard input)" },
+      "read this file (default: the arguments, or standard input)" },
     { "output", 'o', OPT_STR(options, out), "FILE",
-      "write here, atomically (default: standard output)" },
+      "write to FILE, which appears only when complete (default: standard output)" },
     { "replace-invalid", 0, OPT_FLAG(options, replace), NULL,
-      "make U+FFFD of what is not UTF-8 (default: an error)" },
+      "replace bytes that are not UTF-8 by U+FFFD (default: they are an error)" },
     { 0 }
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };

@@ -12,8 +12,10 @@
 #include <string.h>
 
 const struct opt opt_seed_rows[] = {
-    { "seed", 0, OPT_I64(opt_seed, seed), "N", "seed of all random numbers", .min = 0, .max = 9e15 },
-    { 0 } };
+    { "seed", 0, OPT_I64(opt_seed, seed), "N",
+      "seed of all random numbers", .min = 0, .max = 9e15 },
+    { 0 }
+};
 
 static void add(struct opt_set *s, const struct opt_group *groups)
 {

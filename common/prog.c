@@ -23,13 +23,17 @@ static struct std { int threads, granted; bool quiet, help, version; const char 
 static struct opt_set set;                   /* what this program takes, and what it was given */
 
 static const struct opt std_rows[] = {
-    { "threads", 0, OPT_INT(std, threads), "N", "number of threads (default: what affinity, the cgroup's quota and "
-      "SLURM_CPUS_PER_TASK leave)", .min = 0, .max = 4096 },
-    { "config", 0, OPT_STR(std, config), "FILE", "reads options from FILE, one \"name = value\" a line; the command line wins" },
-    { "quiet", 'q', OPT_FLAG(std, quiet), 0, "no notes and no progress bar" },
-    { "help", 'h', OPT_FLAG(std, help), 0, "this text" },
-    { "version", 0, OPT_FLAG(std, version), 0, "version, compiler, instruction sets" },
-    { 0 } };
+    { "threads", 0, OPT_INT(std, threads), "N",
+      "number of threads (default: as many as affinity, the cgroup's quota and "
+      "SLURM_CPUS_PER_TASK allow)", .min = 0, .max = 4096 },
+    { "config", 0, OPT_STR(std, config), "FILE",
+      "read options from FILE, one \"name = value\" per line; the command line wins" },
+    { "quiet", 'q', OPT_FLAG(std, quiet), 0, "print no notes and no progress bar" },
+    { "help", 'h', OPT_FLAG(std, help), 0, "print this text and exit" },
+    { "version", 0, OPT_FLAG(std, version), 0,
+      "print version, compiler and instruction sets, and exit" },
+    { 0 }
+};
 static const struct opt_group std_groups[] = { { "Every program", std_rows, &std }, { 0 } };
 
 /* --- the end ------------------------------------------------------------------------------- */

@@ -5,10 +5,12 @@
 #include "kernels/cpu/simd.h"
 
 const struct opt kern_rows[] = {
-    { "device", 0, OPT_STR(kern_options, device), "NAME", "auto, cpu or cuda" },
+    { "device", 0, OPT_STR(kern_options, device), "NAME",
+      "where to compute: auto (the GPU if there is one), cpu or cuda" },
     { "precision", 0, OPT_CHOICE(kern_options, precision), "float32|bf16",
-      "of matrix products; bf16 adds in float32 and keeps float32 parameters" },
-    { 0 } };
+      "number format of matrix products; bf16 still adds in float32 and keeps float32 parameters" },
+    { 0 }
+};
 
 /* Not kernels_cpu()->describe: --version comes before the number of threads is known. */
 static const char *version(void)

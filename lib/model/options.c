@@ -2,25 +2,45 @@
 #include "common/prog.h"
 
 const struct opt model_rows[] = {
-    { "layers|n-layers", 0, OPT_INT(model_config, layers), "N", "encoder layers", .min = 1, .max = 1000 },
-    { "dim|emb-dim", 0, OPT_INT(model_config, dim), "D", "width", .min = 1, .max = 65536 },
-    { "embed-dim", 0, OPT_INT(model_config, embed_dim), "E", "width of the embedding tables, projected to the model's (ALBERT); 0: the same", .min = 0, .max = 65536 },
-    { "share-layers", 0, OPT_FLAG(model_config, share_layers), "", "all layers have the same parameters (ALBERT)" },
-    { "ffn", 0, OPT_INT(model_config, ffn), "F", "width of the feed-forward layers; 0: 4 D", .min = 0, .max = 1 << 20 },
-    { "heads|n-heads", 0, OPT_INT(model_config, heads), "H", "attention heads", .min = 1, .max = 255 },
-    { "positions|n-positions", 0, OPT_INT(model_config, positions), "N", "longest input", .min = 2, .max = 4096 },
-    { "activation", 0, OPT_CHOICE(model_config, activation), "gelu|relu", "of the feed-forward layers", .min = KERN_GELU },
-    { "pre-norm", 0, OPT_FLAG(model_config, pre_norm), "", "layer norm before each sublayer" },
-    { "sinusoidal|sinusoidal-embeddings", 0, OPT_FLAG(model_config, sinusoidal), "", "fixed positions" },
-    { "encoder-langs|use-lang-emb", 0, OPT_FLAG(model_config, encoder_langs), "", "language embeddings in the encoder" },
-    { "dropout", 0, OPT_FLOAT(model_config, dropout), "P", "of hidden states (default: 0.1, or that of --model)", .min = 0, .max = 0.99 },
-    { "attention-dropout", 0, OPT_FLOAT(model_config, attention_dropout), "P", "of attention probabilities (default: the same)", .min = 0, .max = 0.99 },
-    { 0 } };
+    { "layers|n-layers", 0, OPT_INT(model_config, layers), "N",
+      "number of encoder layers", .min = 1, .max = 1000 },
+    { "dim|emb-dim", 0, OPT_INT(model_config, dim), "D",
+      "width of the hidden states", .min = 1, .max = 65536 },
+    { "embed-dim", 0, OPT_INT(model_config, embed_dim), "E",
+      "width of the embedding tables, projected to --dim (ALBERT); 0: the same as --dim",
+      .min = 0, .max = 65536 },
+    { "share-layers", 0, OPT_FLAG(model_config, share_layers), "",
+      "share the parameters of all layers (ALBERT)" },
+    { "ffn", 0, OPT_INT(model_config, ffn), "F",
+      "width of the feed-forward layers; 0: 4 times --dim", .min = 0, .max = 1 << 20 },
+    { "heads|n-heads", 0, OPT_INT(model_config, heads), "H",
+      "number of attention heads", .min = 1, .max = 255 },
+    { "positions|n-positions", 0, OPT_INT(model_config, positions), "N",
+      "longest input in tokens, <s> and </s> included", .min = 2, .max = 4096 },
+    { "activation", 0, OPT_CHOICE(model_config, activation), "gelu|relu",
+      "activation function of the feed-forward layers", .min = KERN_GELU },
+    { "pre-norm", 0, OPT_FLAG(model_config, pre_norm), "",
+      "apply layer normalisation before each sublayer instead of after it" },
+    { "sinusoidal|sinusoidal-embeddings", 0, OPT_FLAG(model_config, sinusoidal), "",
+      "use fixed sinusoidal position embeddings instead of learned ones" },
+    { "encoder-langs|use-lang-emb", 0, OPT_FLAG(model_config, encoder_langs), "",
+      "add language embeddings to the encoder's input" },
+    { "dropout", 0, OPT_FLOAT(model_config, dropout), "P",
+      "dropout probability of hidden states (default: 0.1, or that of the model it starts from)",
+      .min = 0, .max = 0.99 },
+    { "attention-dropout", 0, OPT_FLOAT(model_config, attention_dropout), "P",
+      "dropout probability of attention weights (default: 0.1, or that of the model it starts "
+      "from)", .min = 0, .max = 0.99 },
+    { 0 }
+};
 
 const struct opt model_decoder_rows[] = {
-    { "decoder-layers|n-dec-layers", 0, OPT_INT(model_config, decoder_layers), "N", "decoder layers (default: as many)", .min = 1, .max = 1000 },
-    { "decoder-langs", 0, OPT_FLAG(model_config, decoder_langs), "", "language embeddings in the decoder (they say which language to write)" },
-    { 0 } };
+    { "decoder-layers|n-dec-layers", 0, OPT_INT(model_config, decoder_layers), "N",
+      "number of decoder layers (default: as many as the encoder has)", .min = 1, .max = 1000 },
+    { "decoder-langs", 0, OPT_FLAG(model_config, decoder_langs), "",
+      "add language embeddings to the decoder's input: they say which language to write" },
+    { 0 }
+};
 
 void model_options_init(struct model_config *c)
 {
