@@ -52,14 +52,14 @@ static const struct prog prog = { "bpe-learn", "-n N [options] [LANG=]FILE... > 
     "  bpe-learn -n 60000 --alpha 0.5 en=en.tok de=de.tok sw=sw.tok > codes\n"
     "  bpe-learn -s 10000 --format subword-nmt < text > codes" };
 
-struct language { char name[32]; struct words *words; uint64_t sentences; };
+struct language { char name[32]; struct word_counts *words; uint64_t sentences; };
 
 static int read_input(struct language *l, const char *path)
 {
     bool checked = o.replace || o.dict;
     struct text *in = text_open(path, checked ? TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0) : TEXT_RAW);
     if (!in) return -1;
-    int rc = o.dict ? words_read_counts(l->words, in) : words_read(l->words, in, WORDS_STRIP_CR);
+    int rc = o.dict ? words_read_counts(l->words, in) : word_counts_read(l->words, in, WORDS_STRIP_CR);
     l->sentences += text_lines(in);
     text_close(in);
     return rc;
@@ -68,22 +68,22 @@ static int read_input(struct language *l, const char *path)
 enum { UNIT_SHIFT = 16 };
 
 /* The words of all languages together, each count times its language's weight. */
-static struct word *weigh(struct language *lang, int n, struct words *all, size_t *total)
+static struct word *weigh(struct language *lang, int n, struct word_counts *all, size_t *total)
 {
     uint64_t sentences[n], weight[n];
     for (int i = 0; i < n; i++) sentences[i] = lang[i].sentences;
     bpe_weights(sentences, n, o.alpha, UNIT_SHIFT, weight);
     for (int i = 0; i < n; i++) {
         size_t k;
-        struct word *v = words_list(lang[i].words, &k);
+        struct word *v = word_counts_list(lang[i].words, &k);
         if (!v) return NULL;
         msg_note("%s: %" PRIu64 " sentences, weight %.4f", lang[i].name, lang[i].sentences, (double)weight[i] / (1 << UNIT_SHIFT));
         int rc = 0;
-        for (size_t j = 0; j < k && rc == 0; j++) rc = words_add(all, v[j].s, v[j].n, v[j].count * weight[i]);
+        for (size_t j = 0; j < k && rc == 0; j++) rc = word_counts_add(all, v[j].s, v[j].n, v[j].count * weight[i]);
         free(v);
         if (rc < 0) return NULL;
     }
-    return words_list(all, total);
+    return word_counts_list(all, total);
 }
 
 static int learn(const struct word *words, size_t n, bool weighted)
@@ -113,7 +113,7 @@ static int run(const struct args *args)
     int inputs = args->n ? args->n : 1, langs = 0, rc = 0;
     bool weighted = prog_given("alpha") && o.alpha != 1;
     struct language *lang = mem_zero((size_t)inputs, sizeof *lang);
-    struct words *all = NULL;
+    struct word_counts *all = NULL;
     for (int i = 0; i < inputs && rc == 0; i++) {
         char name[32] = "";
         const char *path = args->n ? prog_lang_file(args->v[i], name) : o.input;
@@ -121,13 +121,13 @@ static int run(const struct args *args)
         while (k < langs && weighted && strcmp(lang[k].name, name)) k++;     /* without weights all are one language */
         if (k == langs) {
             strcpy(lang[langs].name, name);
-            lang[langs++].words = words_new(par_threads());
+            lang[langs++].words = word_counts_new(par_threads());
         }
         rc = read_input(&lang[k], path);
     }
     size_t n = 0;
     struct word *words = NULL;
-    if (rc == 0) words = weighted ? weigh(lang, langs, all = words_new(par_threads()), &n) : words_list(lang[0].words, &n);
+    if (rc == 0) words = weighted ? weigh(lang, langs, all = word_counts_new(par_threads()), &n) : word_counts_list(lang[0].words, &n);
     if (rc == 0 && words && !n) {
         char lang_name[32];
         const char *first = args->n ? prog_lang_file(args->v[0], lang_name) : o.input ? o.input : "-";
@@ -135,8 +135,8 @@ static int run(const struct args *args)
     } else
         rc = words ? learn(words, n, weighted) : -1;
     free(words);
-    words_free(all);
-    for (int i = 0; i < langs; i++) words_free(lang[i].words);
+    word_counts_free(all);
+    for (int i = 0; i < langs; i++) word_counts_free(lang[i].words);
     free(lang);
     return rc;
 }

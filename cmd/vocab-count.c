@@ -41,20 +41,20 @@ static const struct prog prog = { "vocab-count", "[options] [FILE...] > vocab",
 
 static int run(const struct args *args)
 {
-    struct words *w = words_new(prog_threads());
+    struct word_counts *w = word_counts_new(prog_threads());
     struct word *v = NULL;
-    if (o.whole) words_whole(w, o.initial ? NULL : "@@", o.initial);
+    if (o.whole) word_counts_whole(w, o.initial ? NULL : "@@", o.initial);
     size_t n = 0;
     int rc = 0;
     for (int i = 0; i < (args->n ? args->n : 1) && rc == 0; i++) {
         struct text *in = text_open(args->n ? args->v[i] : o.input, o.replace ? TEXT_UTF8 | TEXT_REPLACE : TEXT_RAW);
-        rc = in ? words_read(w, in, 0) : -1;
+        rc = in ? word_counts_read(w, in, 0) : -1;
         text_close(in);
     }
-    if (rc == 0 && !(v = words_list(w, &n))) rc = -1;
+    if (rc == 0 && !(v = word_counts_list(w, &n))) rc = -1;
     struct out *out = rc == 0 ? out_open(o.out) : NULL;
     if (out) {
-        words_sort(v, n);
+        word_counts_sort(v, n);
         FILE *f = out_stdio(out);
         for (size_t i = 0; i < n && (!o.most || i < (size_t)o.most) && v[i].count >= (uint64_t)o.min_count; i++) {
             fwrite(v[i].s, 1, v[i].n, f);
@@ -64,7 +64,7 @@ static int run(const struct args *args)
     } else
         rc = -1;
     free(v);
-    words_free(w);
+    word_counts_free(w);
     return rc;
 }
 

@@ -15,11 +15,11 @@ struct table { struct slot *slot; uint32_t mask, n; char *arena; size_t used, ca
 
 /* Each thread counts into tables of its own, one for each part of the range of hash values; in the end a part's tables
  * are added up, independently of the other parts. */
-struct words { int threads; struct table (*of)[PARTS]; const char *joint, *start; };
+struct word_counts { int threads; struct table (*of)[PARTS]; const char *joint, *start; };
 
-struct words *words_new(int threads)
+struct word_counts *word_counts_new(int threads)
 {
-    struct words *w = mem_zero(1, sizeof *w);
+    struct word_counts *w = mem_zero(1, sizeof *w);
     w->threads = threads < 1 ? 1 : threads;
     w->of = mem_zero((size_t)w->threads, sizeof *w->of);
     return w;
@@ -32,7 +32,7 @@ static void table_free(struct table *t)
     memset(t, 0, sizeof *t);
 }
 
-void words_free(struct words *w)
+void word_counts_free(struct word_counts *w)
 {
     if (!w) return;
     for (int i = 0; i < w->threads; i++)
@@ -88,7 +88,7 @@ static inline int add(struct table *t, uint32_t tag, const char *s, size_t n, ui
 /* --- reading --- */
 
 struct block { char *text; size_t n, cap; uint64_t line; };
-struct job { struct words *w; struct text *in; int flags; };
+struct job { struct word_counts *w; struct text *in; int flags; };
 
 static void *read_block(void *ctx, bool *failed)
 {
@@ -226,20 +226,20 @@ static int count_block(void *ctx, void *item, int thread)
     return 0;
 }
 
-void words_whole(struct words *w, const char *joint, const char *start)
+void word_counts_whole(struct word_counts *w, const char *joint, const char *start)
 {
     w->joint = joint;
     w->start = start;
 }
 
-int words_read(struct words *w, struct text *in, int flags)
+int word_counts_read(struct word_counts *w, struct text *in, int flags)
 {
     struct job j = { w, in, flags };
     struct pipeline p = { read_block, count_block, free_block, drop_block, &j, w->threads, 0 };
     return pipeline_run(&p);
 }
 
-int words_read_counts(struct words *w, struct text *in)
+int words_read_counts(struct word_counts *w, struct text *in)
 {
     const char *line;
     size_t n;
@@ -253,12 +253,12 @@ int words_read_counts(struct words *w, struct text *in)
             count = count * 10 + (uint64_t)(line[i] - '0');
         if (!len || !digits || len + 1 + digits != n || memchr(line, 0, n))
             return err_set("%s:%llu: want \"word count\"", text_name(in), (unsigned long long)text_lineno(in));
-        if (words_add(w, line, len, count) < 0) return -1;
+        if (word_counts_add(w, line, len, count) < 0) return -1;
     }
     return rc;
 }
 
-int words_add(struct words *w, const char *s, size_t n, uint64_t count)
+int word_counts_add(struct word_counts *w, const char *s, size_t n, uint64_t count)
 {
     uint64_t hash = word_hash(s, n);
     return add(&w->of[0][hash >> 59], (uint32_t)hash, s, n, count) < 0 ? -1 : 0;
@@ -268,7 +268,7 @@ int words_add(struct words *w, const char *s, size_t n, uint64_t count)
 
 static int fold_part(void *ctx, size_t p, int thread)
 {
-    struct words *w = ctx;
+    struct word_counts *w = ctx;
     (void)thread;
     for (int i = 1; i < w->threads; i++) {
         struct table *from = &w->of[i][p];
@@ -282,7 +282,7 @@ static int fold_part(void *ctx, size_t p, int thread)
     return 0;
 }
 
-struct word *words_list(struct words *w, size_t *n)
+struct word *word_counts_list(struct word_counts *w, size_t *n)
 {
     if (par_for(PARTS, fold_part, w) < 0) return NULL;
     size_t total = 0, k = 0;
@@ -308,7 +308,7 @@ static int by_count(const void *a, const void *b)
     return c ? c : (x->n > y->n) - (x->n < y->n);
 }
 
-void words_sort(struct word *v, size_t n)
+void word_counts_sort(struct word *v, size_t n)
 {
     qsort(v, n, sizeof *v, by_count);
 }

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include "common/text.h"
 
-struct words;
-struct words *words_new(int threads);
-void words_free(struct words *w);
+struct word_counts;
+struct word_counts *word_counts_new(int threads);
+void word_counts_free(struct word_counts *w);
 
 enum words_flags {
     WORDS_STRIP_CR = 1,      /* "\r" at the ends of lines, spaces among them or not, is no part of a word (subword-nmt) */
@@ -16,21 +16,21 @@ enum words_flags {
  * pieces end in that another follows ("@@": a token does not end so, and neither does the one
  * before it); or, if it is NULL, start: what pieces begin with that begin a word ("▁": a token
  * begins so, and so does the one after it, or none is). Both outlive w. */
-void words_whole(struct words *w, const char *joint, const char *start);
+void word_counts_whole(struct word_counts *w, const char *joint, const char *start);
 
 /* Adds the words of a text (opened with TEXT_RAW or TEXT_UTF8), those between spaces and newlines. -1 with file, line
  * and byte where it is not UTF-8 or has a NUL byte. */
-int words_read(struct words *w, struct text *in, int flags);
+int word_counts_read(struct word_counts *w, struct text *in, int flags);
 /* Adds the lines "word count" of a vocabulary or dictionary. */
-int words_read_counts(struct words *w, struct text *in);
+int words_read_counts(struct word_counts *w, struct text *in);
 
 /* Adds `count` to one word. */
-int words_add(struct words *w, const char *s, size_t n, uint64_t count);
+int word_counts_add(struct word_counts *w, const char *s, size_t n, uint64_t count);
 
 struct word { const char *s; uint32_t n; uint64_t count; };
 /* All words in no particular order; valid until the next words_read or words_free. Call it once reading is done. */
-struct word *words_list(struct words *w, size_t *n);     /* malloc'd */
+struct word *word_counts_list(struct word_counts *w, size_t *n);     /* malloc'd */
 /* Most frequent first, then by bytes: fastBPE's getvocab. */
-void words_sort(struct word *v, size_t n);
+void word_counts_sort(struct word *v, size_t n);
 
 #endif

@@ -77,16 +77,16 @@ static void random_word(char *s, int most)
 
 static struct codes learn_from(char words[][40], int n, size_t merges, uint64_t min_frequency)
 {
-    struct words *w = words_new(1);
-    for (int i = 0; i < n; i++) words_add(w, words[i], strlen(words[i]), 1 + (uint64_t)i % 5);
+    struct word_counts *w = word_counts_new(1);
+    for (int i = 0; i < n; i++) word_counts_add(w, words[i], strlen(words[i]), 1 + (uint64_t)i % 5);
     size_t k;
-    struct word *v = words_list(w, &k);
+    struct word *v = word_counts_list(w, &k);
     struct codes c;
     codes_init(&c, CODES_FASTBPE);
     struct learn_options o = { .merges = merges, .min_frequency = min_frequency };
     assert_int_equal(bpe_learn(v, k, &o, &c), 0);
     free(v);
-    words_free(w);
+    word_counts_free(w);
     return c;
 }
 
@@ -333,15 +333,15 @@ static void counts_do_not_depend_on_threads(void **state)
     fclose(f);
     struct word *v[2];
     size_t n[2];
-    struct words *w[2];
+    struct word_counts *w[2];
     for (int t = 0; t < 2; t++) {
         par_threads_set(t ? 3 : 1);
-        w[t] = words_new(t ? 3 : 1);
+        w[t] = word_counts_new(t ? 3 : 1);
         struct text *in = text_open("text", TEXT_RAW);
-        assert_int_equal(words_read(w[t], in, 0), 0);
+        assert_int_equal(word_counts_read(w[t], in, 0), 0);
         text_close(in);
-        v[t] = words_list(w[t], &n[t]);
-        words_sort(v[t], n[t]);
+        v[t] = word_counts_list(w[t], &n[t]);
+        word_counts_sort(v[t], n[t]);
     }
     par_threads_set(1);
     assert_int_equal(n[0], n[1]);
@@ -351,7 +351,7 @@ static void counts_do_not_depend_on_threads(void **state)
         assert_memory_equal(v[0][i].s, v[1][i].s, v[0][i].n);
     }
     assert_int_equal(v[0][0].count, most);
-    for (int t = 0; t < 2; t++) { free(v[t]); words_free(w[t]); }
+    for (int t = 0; t < 2; t++) { free(v[t]); word_counts_free(w[t]); }
 }
 
 static void a_full_cache_forgets_nothing_it_has(void **state)
