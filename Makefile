@@ -1,6 +1,7 @@
 # isoglot: the front door. `make help` lists what it does.
-#   O=DIR   builds there instead of build/ (programs in O/bin; plain `make` links bin/ to it)
+#   O=DIR   builds there instead of build/, programs in O/bin; only a whole build without O= links bin/
 #   CC=clang, SAN=address,undefined (or thread), DEBUG=1 each have an object folder of their own.
+#   CFLAGS, CPPFLAGS, CXXFLAGS, LDFLAGS are added to ours, behind them.
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
@@ -16,15 +17,16 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 comma := ,
 O := build/$(CC)$(if $(SAN),-$(firstword $(subst $(comma), ,$(SAN))))$(if $(DEBUG),-debug)
 
-WARN   := -Wall -Wextra -Wno-missing-field-initializers -Wshadow=local -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
-ifneq ($(findstring clang,$(CC)),)
-WARN   := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
-endif
-OPT    := $(if $(DEBUG),-O1,-O2)
-CFLAGS  = -std=gnu11 -g $(OPT) -fno-math-errno -ffp-contract=off -fno-strict-aliasing -pthread $(WARN) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(XCFLAGS)
-CPPFLAGS = -I. -I$(O) -D_GNU_SOURCE -DISOGLOT_VERSION='"$(VERSION)"' $(BLAS_INC)
-LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed $(XLDFLAGS)
-BLAS_INC := $(addprefix -I,$(firstword $(wildcard /usr/include/x86_64-linux-gnu/openblas-openmp /usr/include/aarch64-linux-gnu/openblas-openmp)))
+SHADOW := $(if $(findstring clang,$(CC)),-Wshadow,-Wshadow=local)
+WARN := -Wall -Wextra -Wno-missing-field-initializers $(SHADOW) \
+    -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
+OPT := $(if $(DEBUG),-O1,-O2)
+SANITIZE := $(if $(SAN),-fsanitize=$(SAN))
+C_FLAGS = -std=gnu11 -g $(OPT) -fno-math-errno -ffp-contract=off -fno-strict-aliasing -pthread \
+    $(WARN) $(SANITIZE) $(if $(SAN),-fno-omit-frame-pointer) $(XCFLAGS) $(CFLAGS)
+CPP_FLAGS = -I. -I$(O) -D_GNU_SOURCE -DISOGLOT_VERSION='"$(VERSION)"' $(BLAS_INC) $(CPPFLAGS)
+LD_FLAGS = -pthread $(SANITIZE) -Wl,--as-needed $(XLDFLAGS) $(LDFLAGS)
+BLAS_INC := $(addprefix -I,$(firstword $(wildcard /usr/include/*-linux-gnu/openblas-openmp)))
 BLAS_LIB := -lopenblas
 
 # --- libraries: one archive a folder -----------------------------------------
@@ -54,7 +56,7 @@ include programs.mk
 define program
 $(O)/bin/$1: $(O)/cmd/$1.o $(foreach a,$(A_$1),$(call ar_of,$a)) $(O)/flags
 	@mkdir -p $$(@D)
-	$(CC) $(LDFLAGS) -o $$@ $(O)/cmd/$1.o -Wl,--start-group $(foreach a,$(A_$1),$(call ar_of,$a)) -Wl,--end-group $(L_$1)
+	$(CC) $(LD_FLAGS) -o $$@ $(O)/cmd/$1.o -Wl,--start-group $(foreach a,$(A_$1),$(call ar_of,$a)) -Wl,--end-group $(L_$1)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$p)))
 BINS := $(addprefix $(O)/bin/,$(PROGRAMS))
@@ -83,31 +85,36 @@ EMULATION := $(O)/test/cuda/emulate.o $(O)/test/cuda/races.o
 EMULATED_OBJ := $(CUDA_SRC:%.cu=$(O)/test/cuda/%.o) $(EMULATION)
 # Without a sanitizer of one's own: vectors that are not aligned end the program, and accesses go to test/cuda/races.cc.
 EMULATED_CHECKS := $(if $(SAN),,-fsanitize=thread,alignment -fsanitize-undefined-trap-on-error)
-CXXFLAGS = -std=c++17 -g -O2 -fPIC -fvisibility=default -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-strict-aliasing -ffp-contract=off -pthread \
-    -Wall -Wextra -Wno-missing-field-initializers -Wno-unknown-pragmas $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(XCFLAGS)
+CXX_FLAGS = -std=c++17 -g -O2 -fPIC -fvisibility=default -fno-exceptions -fno-rtti \
+    -fno-threadsafe-statics -fno-strict-aliasing -ffp-contract=off -pthread \
+    -Wall -Wextra -Wno-missing-field-initializers -Wno-unknown-pragmas $(SANITIZE) \
+    $(if $(SAN),-fno-omit-frame-pointer) $(XCFLAGS) $(CXXFLAGS)
 $(EMULATED): $(EMULATED_OBJ)
 	$(CC) -shared $(if $(SAN),-fsanitize=$(SAN)) -pthread -o $@ $(EMULATED_OBJ) -ldl -lm
 $(O)/test/cuda/%.o: %.cu $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) -x c++ $(CXXFLAGS) $(EMULATED_CHECKS) -Itest/cuda -I. -MMD -MP -c -o $@ $<
+	$(CC) -x c++ $(CXX_FLAGS) $(EMULATED_CHECKS) -Itest/cuda -I. -MMD -MP -c -o $@ $<
 $(O)/test/cuda/planted: test/cuda/planted.cc $(EMULATION)
-	$(CC) $(CXXFLAGS) $(EMULATED_CHECKS) -Itest/cuda -c -o $@.o $<
+	$(CC) $(CXX_FLAGS) $(EMULATED_CHECKS) -Itest/cuda -c -o $@.o $<
 	$(CC) $(if $(SAN),-fsanitize=$(SAN)) -pthread -o $@ $@.o $(EMULATION) -ldl -lm
 $(O)/test/cuda/%.o: test/cuda/%.cc $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CXXFLAGS) -O3 $(if $(SAN),,-DEMULATE_RACES) -Itest/cuda -MMD -MP -c -o $@ $<
+	$(CC) $(CXX_FLAGS) -O3 $(if $(SAN),,-DEMULATE_RACES) -Itest/cuda -MMD -MP -c -o $@ $<
 
 .PHONY: all programs cuda clean help
 all: programs $(if $(NVCC),cuda)
+# bin/ is for people: a whole build leads it to its programs, unless it is said where these go (O=) or
+# they are checking ones. A build of one program only makes it where it is missing.
+LINK_BIN := $(if $(filter file,$(origin O)),$(if $(SAN)$(DEBUG),,ln -sfn $(O)/bin bin))
 programs: $(BINS)
-	@ln -sfn $(O)/bin bin 2>/dev/null || true
+	@[ -d bin ] && [ ! -L bin ] || { $(or $(LINK_BIN),:); }
 
 bin/%: $(O)/bin/%
-	@ln -sfn $(O)/bin bin
+	@[ -e bin ] || { $(or $(LINK_BIN),:); }
 
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(CFLAGS_$*) -MMD -MP -c -o $@ $<
+	$(CC) $(CPP_FLAGS) $(C_FLAGS) $(CFLAGS_$*) -MMD -MP -c -o $@ $<
 
 # Loops that are compiled for several instruction sets and chosen at start (kernels/cpu/simd.h).
 SIMD := -O3 -fopenmp-simd -ffp-contract=fast -fno-trapping-math
@@ -120,22 +127,19 @@ CFLAGS_kernels/cpu/dot8_avx512 := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512
 endif
 
 # A stamp of the flags: objects are rebuilt when they change. Written while make reads this, so that `make -q` can say no.
-FLAGS := $(CC) $(CFLAGS) $(LDFLAGS) $(VERSION)
+FLAGS := $(CC) $(CPP_FLAGS) $(C_FLAGS) $(CXXFLAGS) $(LD_FLAGS)
 $(shell mkdir -p $(O); printf '%s\n' '$(FLAGS)' | cmp -s - $(O)/flags || printf '%s\n' '$(FLAGS)' > $(O)/flags)
 .SECONDARY:
 
 # --- tests -----------------------------------------------------------------
-# test/unit/X.c is a cmocka program; "/* link: lib/text -licuuc */" in its first lines names what it needs
-# beside common and cmocka. test/cli/X.sh is a shell test (see test/cli/lib.sh). test/run runs both kinds.
+# test/unit/X.c is a cmocka program, test/cli/X.sh a shell test (see test/cli/lib.sh). test/run runs both
+# kinds. Test programs, fuzz targets and benchmarks link with everything; the linker takes what they need.
 UNITS := $(patsubst test/unit/%.c,%,$(wildcard test/unit/*.c))
-unit_words = $(shell sed -n '1,5s,.*/\* link: *\(.*\) \*/.*,\1,p' test/unit/$1.c)
-unit_ar    = $(filter-out -l%,$(call unit_words,$1)) common
-unit_lib   = $(filter -l%,$(call unit_words,$1)) $(BASE) $(MATH) -lcmocka
-define unit
-$(O)/test/unit/$1: $(O)/test/unit/$1.o $(foreach a,$(call unit_ar,$1),$(call ar_of,$a))
-	$(CC) $(LDFLAGS) -o $$@ $(O)/test/unit/$1.o -Wl,--start-group $(foreach a,$(call unit_ar,$1),$(call ar_of,$a)) -Wl,--end-group $(call unit_lib,$1)
-endef
-$(foreach u,$(UNITS),$(eval $(call unit,$u)))
+EVERY_AR := $(foreach a,$(ARCHIVES),$(call ar_of,$a))
+WITH_ALL = -Wl,--start-group $(EVERY_AR) -Wl,--end-group $(ICU) -lpcre2-8 $(BLAS_LIB) $(JSON) $(BASE) \
+    -ldl $(MATH)
+$(UNITS:%=$(O)/test/unit/%): %: %.o $(EVERY_AR)
+	$(CC) $(LD_FLAGS) -o $@ $< $(WITH_ALL) -lcmocka
 UNIT_BINS := $(UNITS:%=$(O)/test/unit/%)
 
 -include $(wildcard $(O)/*/*.d $(O)/*/*/*.d $(O)/*/*/*/*.d $(O)/*/*/*/*/*.d)

@@ -1,7 +1,8 @@
 # `make install`: programs as isoglot-NAME (Debian has a `translate` and a `plot` of its own), the dispatcher
 # `isoglot NAME`, man pages and bash completion.
 ## make install       into PREFIX=/usr/local (DESTDIR= for packagers): isoglot-NAME programs, `isoglot NAME`, man pages,
-##                      bash completion, the CUDA side if it was built; SHORT=1 also installs the short names; make uninstall takes all of it away
+##                      bash completion, the CUDA side if it was built; SHORT=1 also installs the short
+##                      names; make uninstall takes all of it away
 PREFIX ?= /usr/local
 DESTDIR ?=
 bindir := $(DESTDIR)$(PREFIX)/bin
@@ -12,18 +13,22 @@ libdir := $(DESTDIR)$(PREFIX)/lib/isoglot
 INSTALLED = $(bindir)/isoglot $(mandir)/isoglot.1 $(compdir)/isoglot \
     $(foreach p,$(PROGRAMS),$(bindir)/isoglot-$p $(mandir)/isoglot-$p.1 $(compdir)/isoglot-$p)
 SHORT_INSTALLED = $(foreach p,$(PROGRAMS),$(bindir)/$p $(mandir)/$p.1)
+# A page under the name that is installed: of itself (.Dt, .Nm) and of those it refers to (.Xr).
+any_program := $(subst $() $(),|,$(strip $(PROGRAMS)))
+page = sed -E '/^\./ s/\b(Xr|Nm) ($(any_program))( |$$)/\1 isoglot-\2\3/g; \
+    s/^\.Dt ($(shell echo '$(any_program)' | tr a-z A-Z)) /.Dt ISOGLOT-\1 /' $1
 .PHONY: install uninstall
 install: build-all
 	@install -d $(bindir) $(mandir) $(compdir)
 	@install -d $(datadir)/nonbreaking && install -m 644 lib/text/nonbreaking/* $(datadir)/nonbreaking
 	@[ ! -f $(CUDA_LIB) ] || { install -d $(libdir) && install -m 755 $(CUDA_LIB) $(libdir)/libisoglot-cuda.so; }
-	@install -m 755 install/isoglot $(bindir)/isoglot
-	@install -m 644 docs/man/isoglot.1 $(mandir)/isoglot.1
+	@sed 's/@VERSION@/$(VERSION)/' install/isoglot > $(bindir)/isoglot && chmod 755 $(bindir)/isoglot
+	@$(call page,docs/man/isoglot.1) > $(mandir)/isoglot.1
 	@install -m 644 install/completion $(compdir)/isoglot
 	@set -e; for p in $(PROGRAMS); do \
 	    install -m 755 $(O)/bin/$$p $(bindir)/isoglot-$$p; \
 	    ln -sf isoglot $(compdir)/isoglot-$$p; \
-	    [ ! -f docs/man/$$p.1 ] || install -m 644 docs/man/$$p.1 $(mandir)/isoglot-$$p.1; \
+	    $(call page,docs/man/$$p.1) > $(mandir)/isoglot-$$p.1; \
 	    [ -z '$(SHORT)' ] || { ln -sf isoglot-$$p $(bindir)/$$p; ln -sf isoglot-$$p.1 $(mandir)/$$p.1; }; \
 	done
 	@echo "installed in $(DESTDIR)$(PREFIX): isoglot$(if $(SHORT), and the short names,)"

@@ -21,7 +21,7 @@
 ## make reference/X   keeps this run's curves and times (seed 1) for check/ and plan/ to compare
 VERBS := pipeline fetch plan why progress report table check reference
 .PHONY: demo build-all experiment
-build-all: $(BINS)
+build-all: programs
 # programs that only look need not be built first
 $(VERBS:%=%/%): experiment
 	+@case $(@D) in pipeline|fetch|why|report) \

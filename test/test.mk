@@ -5,17 +5,13 @@ test: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) test-run
 KILLER := $(O)/test/killed.so $(O)/test/faults/inject.so
 test-run: $(UNIT_BINS) cli-parts $(EMULATED) $(O)/test/cuda/planted
-	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
+	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' \
+	    test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
 
-# test/tool/X.c is a program that tests in test/cli use, with the same "/* link: ... */" line as a unit test.
+# test/tool/X.c is a program that tests in test/cli use.
 TOOLS := $(patsubst test/tool/%.c,%,$(wildcard test/tool/*.c))
-tool_words = $(shell sed -n '1,5s,.*/\* link: *\(.*\) \*/.*,\1,p' test/tool/$1.c)
-tool_ar    = $(sort $(filter-out -l%,$(call tool_words,$1)) common)
-define tool
-$(O)/test/tool/$1: $(O)/test/tool/$1.o $(foreach a,$(call tool_ar,$1),$(call ar_of,$a))
-	$(CC) $(LDFLAGS) -o $$@ $(O)/test/tool/$1.o -Wl,--start-group $(foreach a,$(call tool_ar,$1),$(call ar_of,$a)) -Wl,--end-group $(filter -l%,$(call tool_words,$1)) $(BASE) $(MATH)
-endef
-$(foreach t,$(TOOLS),$(eval $(call tool,$t)))
+$(TOOLS:%=$(O)/test/tool/%): %: %.o $(EVERY_AR)
+	$(CC) $(LD_FLAGS) -o $@ $< $(WITH_ALL)
 
 # all that a test of test/cli may use, but the emulated device
 .PHONY: cli-parts
@@ -45,25 +41,20 @@ setup:
 	@test/setup
 
 ## make fuzz          every fuzz target for SECONDS=15; make fuzz/X runs one (clang's libFuzzer)
-# test/fuzz/X.c has LLVMFuzzerTestOneInput and the same "/* link: ... */" line as a unit test. test/fuzz/X.seed, if
-# there is one, is a shell script that writes first inputs into the folder it is given, with the programs in $BIN.
+# test/fuzz/X.c has LLVMFuzzerTestOneInput. test/fuzz/X.seed, if there is one, is a shell script that writes
+# first inputs into the folder it is given, with the programs in $BIN.
 # They are built under their own flags in an object folder of their own; what was found stays in build/fuzz/X.
 FUZZ := $(patsubst test/fuzz/%.c,%,$(wildcard test/fuzz/*.c))
 SECONDS ?= 15
 .PHONY: fuzz $(FUZZ:%=fuzz/%)
 fuzz: $(FUZZ:%=fuzz/%)
 ifdef FUZZING
-fuzz_words = $(shell sed -n '1,5s,.*/\* link: *\(.*\) \*/.*,\1,p' test/fuzz/$1.c)
-fuzz_ar    = $(sort $(filter-out -l%,$(call fuzz_words,$1)) common)
-define fuzzer
-$(O)/test/fuzz/$1: $(O)/test/fuzz/$1.o $(foreach a,$(call fuzz_ar,$1),$(call ar_of,$a))
-	$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $$@ $(O)/test/fuzz/$1.o -Wl,--start-group $(foreach a,$(call fuzz_ar,$1),$(call ar_of,$a)) -Wl,--end-group $(filter -l%,$(call fuzz_words,$1)) $(BASE) $(MATH)
-fuzz/$1: $(O)/test/fuzz/$1
-	@test/fuzz/run $1 $(O)/test/fuzz/$1 '$(SEED_BIN)' $(SECONDS)
-fuzz-coverage/$1: $(O)/test/fuzz/$1
-	@test/fuzz/coverage $1 $(O)/test/fuzz/$1 build/fuzz/corpus/$1
-endef
-$(foreach f,$(FUZZ),$(eval $(call fuzzer,$f)))
+$(FUZZ:%=$(O)/test/fuzz/%): %: %.o $(EVERY_AR)
+	$(CC) $(LD_FLAGS) -fsanitize=fuzzer -o $@ $< $(WITH_ALL)
+$(FUZZ:%=fuzz/%): fuzz/%: $(O)/test/fuzz/%
+	@test/fuzz/run $* $< '$(SEED_BIN)' $(SECONDS)
+$(FUZZ:%=fuzz-coverage/%): fuzz-coverage/%: $(O)/test/fuzz/%
+	@test/fuzz/coverage $* $< build/fuzz/corpus/$*
 else
 $(FUZZ:%=fuzz/%): fuzz/%: programs
 	@$(MAKE) --no-print-directory $(PARALLEL) FUZZING=1 SEED_BIN='$(abspath $(O)/bin)' CC=clang SAN=address,undefined O=build/fuzz XCFLAGS='-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined' fuzz/$*
@@ -78,14 +69,11 @@ endif
 
 ## make bench/X       benchmark X (test/bench/X.sh): ours and the peer's, same input, one run
 BENCHES := $(patsubst test/bench/%.sh,bench/%,$(wildcard test/bench/*.sh))
-# test/bench/X.c is a program that a benchmark uses, with the same "/* link: ... */" line as a unit test.
-bench_words = $(shell sed -n '1,5s,.*/\* link: *\(.*\) \*/.*,\1,p' test/bench/$1.c)
-bench_ar    = $(sort $(filter-out -l%,$(call bench_words,$1)) common)
-define bench_program
-$(O)/test/bench/$1: $(O)/test/bench/$1.o $(foreach a,$(call bench_ar,$1),$(call ar_of,$a))
-	$(CC) $(LDFLAGS) -o $$@ $(O)/test/bench/$1.o -Wl,--start-group $(foreach a,$(call bench_ar,$1),$(call ar_of,$a)) -Wl,--end-group $(filter -l%,$(call bench_words,$1)) $(BASE) $(MATH)
-endef
-$(foreach b,$(patsubst test/bench/%.c,%,$(wildcard test/bench/*.c)),$(eval $(call bench_program,$b)) $(eval bench/$b: $(O)/test/bench/$b))
+# test/bench/X.c is a program that the benchmark X uses.
+BENCH_C := $(patsubst test/bench/%.c,%,$(wildcard test/bench/*.c))
+$(BENCH_C:%=$(O)/test/bench/%): %: %.o $(EVERY_AR)
+	$(CC) $(LD_FLAGS) -o $@ $< $(WITH_ALL)
+$(foreach b,$(BENCH_C),$(eval bench/$b: $(O)/test/bench/$b))
 .PHONY: $(BENCHES)
 $(BENCHES): bench/%: programs
 	@BIN='$(abspath $(O)/bin)' TOP='$(CURDIR)' bash test/bench/$*.sh

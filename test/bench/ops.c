@@ -1,4 +1,3 @@
-/* link: kernels/cpu -lopenblas -ldl */
 /* Where a training step's time goes, operation by operation, against the speed of one large product measured in the same run.
  *   ops [THREADS [DEVICE [bf16 [LAYERS DIM VOCABULARY LENGTH SENTENCES HEADS]]]]   of that model, or of three sizes; milliseconds are the best of
  *                              several runs, GFLOP/s of the products inside an operation, GB/s of what it must read and write

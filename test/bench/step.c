@@ -1,4 +1,3 @@
-/* link: lib/model lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
 /* The speed of whole training steps on one device: forward, backward, clipping, AdamW, with dropout.
  *   step DEVICE PRECISION mlm LAYERS DIM VOCABULARY SENTENCES LENGTH [STEPS [THREADS [PRODUCT]]]   an encoder, 15% of the tokens predicted
  *   step DEVICE PRECISION mt  LAYERS DIM ...                                             LAYERS + LAYERS, every token predicted

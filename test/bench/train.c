@@ -1,4 +1,3 @@
-/* link: lib/task lib/objective lib/data lib/engine lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
 /* Whole training steps of a masked language model on random tokens, as pretrain makes them: batch, forward, backward, clipping, Adam.
  *   train LAYERS DIM VOCAB BATCH LENGTH float32|bf16 [THREADS [SECONDS]]
  * One line: tokens/s and GFLOP/s of the products of the model in the fastest step (other work on the machine disturbs that least), peak

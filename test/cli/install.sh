@@ -10,9 +10,22 @@ is "$(usr/bin/isoglot --list | sort)" "$(ls "$BIN" | sort)" "every program"
 is "$(usr/bin/isoglot "$some" --version | sed -n 1p)" "$("$BIN/$some" --version | sed -n 1p)"
 is "$(cd / && "$OLDPWD/usr/bin/isoglot" "$some" --help | sed -n 1p)" "$("$BIN/$some" --help | sed -n 1p)"
 fails 2 'no program nonsense' usr/bin/isoglot nonsense
+fails 2 'no program nonsense' usr/bin/isoglot help nonsense
+is "$(usr/bin/isoglot help "$some" | sed -n 1p)" "$("$BIN/$some" --help | sed -n 1p)"
+is "$(usr/bin/isoglot help | sed -n 1p)" "$(usr/bin/isoglot --help | sed -n 1p)"
+is "$(usr/bin/isoglot --version)" "isoglot $("$BIN/$some" --version | sed -nE "1s/^$some ([0-9.]+).*/\1/p")"
 fails 2 'usage' usr/bin/isoglot
 [ ! -e usr/bin/"$some" ] || fail "a short name that nobody asked for"
 [ -f usr/share/man/man1/isoglot.1 ]
+# pages call themselves what they are installed as, and refer to pages that are there (gnuplot's is Debian's)
+for f in usr/share/man/man1/*.1; do
+    name=${f##*/}; name=${name%.1}
+    grep -qix "\.Dt $name 1" "$f" && grep -qx "\.Nm $name" "$f" || fail "$f: $(sed -n 2,5p "$f")"
+    for x in $(grep '^\.' "$f" | grep -oE '\bXr [a-z-]+' | cut -d' ' -f2); do
+        [ -f "usr/share/man/man1/$x.1" ] || [ "$x" = gnuplot ] || fail "$f refers to $x(1)"
+    done
+done
+[ "$(grep -h '^\.Xr isoglot-' usr/share/man/man1/* | wc -l)" -gt 20 ] || fail "no references"
 # through a link elsewhere in the path it still finds its programs
 ln -s "$PWD/usr/bin/isoglot" link; is "$(./link --list | wc -l)" "$(ls "$BIN" | wc -l)"
 # completion: program names after `isoglot`, options after a program
@@ -20,6 +33,12 @@ got=$(PATH=$PWD/usr/bin:$PATH bash -c '. usr/share/bash-completion/completions/i
     COMP_WORDS=(isoglot '"${some:0:3}"'); COMP_CWORD=1; _isoglot isoglot; echo "${COMPREPLY[*]}"
     COMP_WORDS=(isoglot-'"$some"' --ver); COMP_CWORD=1; _isoglot isoglot-'"$some"'; echo "${COMPREPLY[*]}"')
 case " $got " in *" $some"*--version*) ;; *) fail "completion gives: $got";; esac
+# and the choices of an option, after it
+got=$(PATH=$PWD/usr/bin:$PATH bash -c '. usr/share/bash-completion/completions/isoglot
+    COMP_WORDS=(isoglot cooc-count --weights ""); COMP_CWORD=3; _isoglot isoglot; echo "${COMPREPLY[*]}"
+    COMP_WORDS=(isoglot-cooc-count --weights gl); COMP_CWORD=2; _isoglot isoglot-cooc-count; echo "${COMPREPLY[*]}"')
+is "$got" "mlm-gc glove flat
+glove"
 make_ install SHORT=1 > out
 is "$(usr/bin/"$some" --version | sed -n 1p)" "$("$BIN/$some" --version | sed -n 1p)"
 make_ uninstall

@@ -1,4 +1,3 @@
-/* link: lib/score -licuuc */
 /* Everything that scores text, on lines of anything: nothing reads outside a line, counts stay within their bounds, and
  * a text is perfect against itself. */
 #include <stdio.h>

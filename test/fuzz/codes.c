@@ -1,4 +1,3 @@
-/* link: lib/bpe -lpcre2-8 */
 /* covers: lib/bpe/codes.c lib/bpe/apply.c */
 /* Any bytes as a codes file, and words through what it accepts: the pieces are the word, whatever the operations. The
  * last line of the input, if there are several, is the words. */

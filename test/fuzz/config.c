@@ -1,4 +1,3 @@
-/* link: lib/model lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
 /* covers: lib/model/config.c */
 /* Any text as a config.json: what is accepted fits together, and is written as JSON that reads back as the same. */
 #include <stdint.h>

@@ -1,4 +1,3 @@
-/* link: lib/cooc */
 /* covers: lib/cooc/read.c lib/cooc/pairs.c */
 /* The .cooc reader: any bytes either are refused with a message or can be read to the end. Checksums are not compared
  * in this build, so that what lies behind them is reached. */

@@ -1,4 +1,3 @@
-/* link: lib/cooc */
 /* covers: lib/cooc/intake.c lib/cooc/lookup.c lib/cooc/segment.c lib/cooc/collect.c */
 /* Text to counts: any bytes either are refused with a message or counted, the same in one run and in many. The first
  * four bytes choose the scheme. */

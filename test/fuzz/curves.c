@@ -1,4 +1,3 @@
-/* link: lib/plot lib/space kernels/cpu common-json -lopenblas -lcjson */
 /* Logs of anything, as curves: steps come out ascending and numbers finite. */
 #include <math.h>
 #include <stdint.h>

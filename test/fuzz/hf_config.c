@@ -1,4 +1,3 @@
-/* link: lib/hf lib/pieces lib/model lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
 /* covers: lib/hf/config.c lib/pieces/settings.c */
 /* Any text as a config.json of transformers, and as a pieces.json: what is accepted gives a configuration of ours that fits
  * together; where its layout can hold that, what is written reads back as the same. */

@@ -1,4 +1,3 @@
-/* link: common-json common -lcjson */
 /* covers: common/safetensors.c */
 /* Any bytes at all as a safetensors file: st_open, and all that may be asked of what it accepts; what it accepts can be written, and
  * reads back as the same. */

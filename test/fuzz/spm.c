@@ -1,4 +1,3 @@
-/* link: lib/pieces common-json -lcjson */
 /* covers: lib/pieces/spm_read.c lib/pieces/spm_normalize.c lib/pieces/spm_encode.c */
 /* Any bytes as a SentencePiece model, followed (after the last NUL) by a line: what is accepted cuts the line into pieces that
  * are valid UTF-8 and, side by side, the normalised line. */

@@ -1,4 +1,3 @@
-/* link: lib/plot lib/space kernels/cpu common-json -lopenblas -lcjson */
 /* Any bytes as a table of numbers: what is accepted has a name for every cell, and its curves ascend. */
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,4 @@
 /* The one pass against the rules one by one; the case marker back again; the other text steps over anything. */
-/* link: lib/text -licui18n -licuuc -lpcre2-8 -lxxhash */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* link: lib/hf lib/pieces lib/model lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
 /* covers: lib/hf/zip.c lib/hf/torch.c */
 /* Any bytes as a file of torch.save: what is accepted is tensors whose every byte may be read. The first byte says whether the
  * rest is a whole zip archive, or a pickle that is put into one beside a storage of 64 bytes. */

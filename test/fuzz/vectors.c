@@ -1,4 +1,3 @@
-/* link: lib/space common-json common -lcjson */
 /* Any bytes at all as a file of vectors: text, binary and .npy are told apart by their first bytes. What is accepted is whole. */
 #include <math.h>
 #include <stdint.h>

@@ -3,5 +3,6 @@ ifndef PACKED
 $(error say $(CURDIR)/make: it says where the libraries are)
 endif
 O := .
-BINS :=
+.PHONY: programs
+programs:
 include pipelines/rules.mk

@@ -1,4 +1,3 @@
-/* link: common-json -lcjson */
 /* replay GOLDEN RUN: do the run's log and its last weights agree with PyTorch's (golden/replay.py)?
  *
  * GOLDEN holds log.NAME [steps] (NaN: no turn in that step), valid.NAME [1] and w.TENSOR. Each

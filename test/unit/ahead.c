@@ -1,4 +1,3 @@
-/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
 /* Batches that are made ahead: in order, with the state of the data as it was after each; ends, failures and early stops. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,3 @@
-/* link: lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
 /* The arena of a step: pieces do not overlap whatever is given back, and fit again where they were. */
 #include <setjmp.h>
 #include <stdarg.h>

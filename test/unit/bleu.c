@@ -1,4 +1,3 @@
-/* link: lib/score -licuuc */
 /* The BLEU core: counting on ids and tokens, scores from statistics; NumPy's random numbers. */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,3 @@
-/* link: lib/bpe -lpcre2-8 */
 /* lib/bpe against a slow reading of the definitions: merging by looking for the earliest operation again and again,
  * learning by counting all pairs again after each merge. */
 #include <stdarg.h>

@@ -1,5 +1,4 @@
 /* The case marker. */
-/* link: lib/text -licui18n -licuuc -lpcre2-8 */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

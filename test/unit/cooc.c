@@ -1,4 +1,3 @@
-/* link: lib/cooc */
 /* Counts against brute force; files against their rules. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,3 @@
-/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
 /* 200 training steps follow PyTorch's losses (test/golden/curve.py) within 1e-3: the same initial weights and batches. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,3 @@
-/* link: lib/model lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
 /* Beam search on tiny random models against what it is said to be: every sequence is scored by the training-time decoder
  * (tape_xent, no cache), and the search has to agree. */
 #include <setjmp.h>

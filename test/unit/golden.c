@@ -1,4 +1,3 @@
-/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
 /* Replays the tiny models of test/golden/model.py against PyTorch's numbers: logits, losses, every gradient, ten steps of
  * clipped Adam, AdamW and LAMB; and that recomputing layers gives the same bytes. Norm-relative errors stay below 1e-4. */
 #include <setjmp.h>

@@ -1,4 +1,3 @@
-/* link: lib/hf lib/pieces lib/model lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
 /* Tiny models as transformers saves them (test/golden/interchange.py): imported, they give transformers' states and logits
  * (norm-relative 1e-5); exported and imported again, the same bytes. `interchange states DIR IN OUT` computes the states of a
  * model of ours for test/peers/interchange.py. */

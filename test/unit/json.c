@@ -1,4 +1,3 @@
-/* link: common-json -lcjson */
 /* common/json.h: what RFC 8259 allows, but for keys that stand twice and NULs. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,3 @@
-/* link: common-json common -lcjson */
 /* common/log.h: lines that any JSON reader takes. */
 #include <stdarg.h>
 #include <stddef.h>

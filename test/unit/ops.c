@@ -1,4 +1,3 @@
-/* link: kernels/cpu common-json -lopenblas -lcjson -ldl */
 /* The list of operations. Each entry says what an operation reads and writes and computes it again in double, plainly.
  * From the list follow: values and gradients (finite differences of the plain version) at awkward shapes, dropout as
  * kernels.h documents it, equal bytes on any number of threads, PyTorch's numbers (test/golden/ops.py), and that the

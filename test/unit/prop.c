@@ -1,5 +1,4 @@
 /* Character properties against Perl 5.36 (Unicode 14). */
-/* link: lib/text -licui18n -licuuc -lpcre2-8 */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,4 @@
 /* Weights that change over a run. */
-/* link: lib/task lib/objective lib/data lib/engine */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

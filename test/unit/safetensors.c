@@ -1,4 +1,3 @@
-/* link: common-json common -lcjson */
 /* common/safetensors.h: what it writes reads back; what is hostile is refused. */
 #include <stdarg.h>
 #include <stddef.h>

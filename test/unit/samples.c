@@ -1,4 +1,3 @@
-/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
 /* What training reads: the stream of samples, masking, noise. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,3 @@
-/* link: kernels/cpu common-json -lopenblas -lcjson -ldl */
 /* What the beam search asks of a device (kernels.h): a step of it, attention to keys that lie anywhere, and steps that are recorded and
  * replayed. `search DEVICE [bf16]` runs it on another back end, as ops does. */
 #include <stdarg.h>

@@ -1,4 +1,3 @@
-/* link: lib/space lib/cooc kernels/cpu common-json -lopenblas -lcjson */
 /* lib/space: the algebra under the analysis programs. */
 #include <stdarg.h>
 #include <stddef.h>

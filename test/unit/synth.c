@@ -1,4 +1,3 @@
-/* link: lib/synth common */
 /* lib/synth: the languages are like languages, and what is said about them is so. */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
 /* Event files for TensorBoard, byte by byte; test/peers/tensorboard.sh has TensorBoard itself read them. */
-/* link: common */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,3 @@
-/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
 /* Steps that the trainer does not wait for: on a device that lets nothing be read before somebody waits, the log and the checkpoints
  * are those of one that is done when a call returns, and so is the end of a run whose gradient is not finite. */
 #include <setjmp.h>

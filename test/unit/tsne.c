@@ -1,4 +1,3 @@
-/* link: lib/space lib/cooc kernels/cpu common-json -lopenblas -lcjson */
 /* Principal components are NumPy's, t-SNE's divergence scikit-learn's (test/peers/tsne.py), Barnes-Hut's forces those of all pairs. */
 #include <setjmp.h>
 #include <stdarg.h>
