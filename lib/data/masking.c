@@ -51,12 +51,12 @@ static int choose_tokens(const struct masking *o, const uint32_t *original, int 
 /* The words of a sentence, and which tokens were chosen with which unit so far (-1: none). */
 struct units { int *start, words; int *of; int n, chosen, budget, drawn; };
 
-static void find_words(struct units *x, const uint32_t *original, int n, const struct words *w)
+static void find_words(struct units *x, const uint32_t *original, int n, const struct word_starts *w)
 {
     x->words = 0;
     for (int i = 0; i < n; i++) {
         x->of[i] = -1;
-        bool begins = i == 0 || !choosable(original[i]) || !choosable(original[i - 1]) || words_begin(w, original[i - 1], original[i]);
+        bool begins = i == 0 || !choosable(original[i]) || !choosable(original[i - 1]) || word_starts_at(w, original[i - 1], original[i]);
         if (begins) x->start[x->words++] = i;
     }
     x->start[x->words] = n;
@@ -133,7 +133,7 @@ static void choose_spans(struct units *x, const uint32_t *original, int most, st
     }
 }
 
-int masking_choose(const struct masking *o, const uint32_t *original, int n, uint32_t vocab, const struct words *w,
+int masking_choose(const struct masking *o, const uint32_t *original, int n, uint32_t vocab, const struct word_starts *w,
                    struct rng_key key, uint64_t number, struct masked_token *out)
 {
     if (o->scheme == MASKING_TOKEN) return choose_tokens(o, original, n, vocab, key, number, out);

@@ -32,7 +32,7 @@ struct masked_token { int at, unit; uint32_t read; };
  * Of n' tokens that may be chosen, TOKEN takes each with probability `select`; the others stop at a budget: max(1, round(select n'))
  * of WORD and NGRAM, which leave out a unit that is too large for what is left of it, ceil(select n') of SPAN, whose last span may
  * end within a word. What is read is drawn once a span, else once a token. */
-int masking_choose(const struct masking *o, const uint32_t *original, int n, uint32_t vocab, const struct words *w,
+int masking_choose(const struct masking *o, const uint32_t *original, int n, uint32_t vocab, const struct word_starts *w,
                    struct rng_key key, uint64_t number, struct masked_token *out);
 
 #endif

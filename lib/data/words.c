@@ -6,7 +6,7 @@
 /* What a token's spelling says of its neighbours. */
 enum { JOINS_NEXT = 1, JOINS_BEFORE = 2 };
 
-struct words { uint32_t n; uint8_t mark[]; };
+struct word_starts { uint32_t n; uint8_t mark[]; };
 
 static const char MARKER[] = "\xe2\x96\x81";         /* ▁ */
 
@@ -16,9 +16,9 @@ static bool starts(const char *s, size_t n, const char *with)
     return n >= k && !memcmp(s, with, k);
 }
 
-struct words *words_new(const struct vocab *v)
+struct word_starts *word_starts_new(const struct vocab *v)
 {
-    struct words *w = mem_zero(1, sizeof *w + v->n);
+    struct word_starts *w = mem_zero(1, sizeof *w + v->n);
     bool sentencepiece = false;
     w->n = v->n;
     for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++)
@@ -33,9 +33,9 @@ struct words *words_new(const struct vocab *v)
     return w;
 }
 
-void words_free(struct words *w) { free(w); }
+void word_starts_free(struct word_starts *w) { free(w); }
 
-bool words_begin(const struct words *w, uint32_t before, uint32_t token)
+bool word_starts_at(const struct word_starts *w, uint32_t before, uint32_t token)
 {
     if (before < VOCAB_SPECIALS || token < VOCAB_SPECIALS || before >= w->n || token >= w->n) return true;
     return !(w->mark[before] & JOINS_NEXT) && !(w->mark[token] & JOINS_BEFORE);

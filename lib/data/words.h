@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include "common/vocab.h"
 
-struct words;
-struct words *words_new(const struct vocab *v);
-void words_free(struct words *w);                    /* NULL is fine */
+struct word_starts;
+struct word_starts *word_starts_new(const struct vocab *v);
+void word_starts_free(struct word_starts *w);       /* NULL is fine */
 /* Does a word begin at `token` where `before` stands before it? */
-bool words_begin(const struct words *w, uint32_t before, uint32_t token);
+bool word_starts_at(const struct word_starts *w, uint32_t before, uint32_t token);
 
 #endif

@@ -8,12 +8,12 @@ void masker_open(struct masker *k, const struct setup *s)
 {
     k->how = *s->masking;
     k->vocab = s->vocab->n;
-    k->words = k->how.scheme == MASKING_TOKEN ? NULL : words_new(s->vocab);
+    k->words = k->how.scheme == MASKING_TOKEN ? NULL : word_starts_new(s->vocab);
 }
 
 void masker_free(struct masker *k)
 {
-    words_free(k->words);
+    word_starts_free(k->words);
     k->words = NULL;
 }
 

@@ -15,7 +15,7 @@ struct masked {
 };
 
 /* How sentences are masked: what masked_add needs besides the sentence. words: NULL for single tokens. */
-struct masker { struct masking how; struct words *words; uint32_t vocab; };
+struct masker { struct masking how; struct word_starts *words; uint32_t vocab; };
 /* From the setup of an objective: the shares and the scheme of s->masking. */
 void masker_open(struct masker *k, const struct setup *s);
 void masker_free(struct masker *k);
