@@ -6,7 +6,8 @@ would O="$PWD/o" CFLAGS="-O3 -DP1" CPPFLAGS=-DP2 LDFLAGS=-Wl,-z,now "$PWD/o/bin/
 grep -q -- '-std=gnu11.* -DP1 .*-c -o .*/cmd/binarize.o' out || fail "CFLAGS: $(head -n 3 out)"
 grep -q -- '-D_GNU_SOURCE.* -DP2 .*-c -o .*/cmd/binarize.o' out || fail "CPPFLAGS: $(head -n 3 out)"
 grep -q -- '--as-needed.* -Wl,-z,now .*-o .*/bin/binarize' out || fail "LDFLAGS: $(tail -n 3 out)"
-CFLAGS=-DP3 would O="$PWD/o" "$PWD/o/bin/binarize" | grep -q -- '-std=gnu11.* -DP3 ' || fail "CFLAGS of the environment"
+CFLAGS=-DP3 would O="$PWD/o" "$PWD/o/bin/binarize" > environment
+grep -q -- '-std=gnu11.* -DP3 ' environment || fail "CFLAGS of the environment"
 # the last one counts: -O3 over -O2
 grep -q -- '-O2.* -O3 ' out || fail "order: $(head -n 3 out)"
 
@@ -17,5 +18,5 @@ grep -q 'ln -sfn build/' out || fail "$(grep ln out)"
 would demo > out 2>&1 || true;                is "$(grep -c 'ln -sfn build/' out)" 1 "make demo: $(tail -n 3 out)"
 would O="$PWD/o" programs > out;              is "$(links)" 0 "O=elsewhere"
 would SAN=address programs > out;             is "$(links)" 0 "a checking build"
-would O="$PWD/o" bin/binarize > out;          is "$(links)" 0 "O=elsewhere, one program"
-would bin/binarize > out;                     grep -q '^\[ -e bin \] || { ln -sfn build/' out || fail "$(tail -n 1 out)"
+would -B O="$PWD/o" bin/binarize > out;          is "$(links)" 0 "O=elsewhere, one program"
+would -B bin/binarize > out;                     grep -q '^\[ -e bin \] || { ln -sfn build/' out || fail "$(tail -n 1 out)"
