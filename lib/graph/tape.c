@@ -1,4 +1,4 @@
-#include "lib/graph/tape.h"
+#include "lib/graph/record.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,25 +6,8 @@
 #include "common/err.h"
 #include "common/mem.h"
 
-/* Variables live in the records: a list of their own, emptied with the tape. */
-struct record {
-    void (*back)(struct tape *, struct record *);
-    struct var y;                            /* what the operation made; callers hold pointers to it */
-    struct var *x, *u, *z;                   /* inputs, and a second output */
-    act *s, *pre;
-    float *mean, *rstd, *lse;
-    int W, b, W2, b2, E, P, L, m, heads;
-    enum kern_act f;
-    float scale;
-    const int32_t *token, *pos, *lang, *index;
-    struct kern_drop drop;
-    struct kern_attn attn;
-    struct segment *segment;
-    int own[6], n_own;                       /* pieces of the arena that its backward pass is the last to read */
-};
-
 /* Records are never moved while variables point into them: blocks of a fixed size. */
-enum { RECORD_MAX = 24576 };                 /* a model of 1000 + 1000 layers leaves 22,000; pages not touched cost nothing */
+enum { RECORD_MAX = 24576 };    /* 1000 + 1000 layers leave 22,000; pages untouched cost nothing */
 
 void tape_init(struct tape *t, const struct kernels *k, struct params *ps)
 {
@@ -72,8 +55,14 @@ void *tape_bytes(struct tape *t, const void *host, size_t n)
     if (n) t->k->upload(p, host, n);
     return p;
 }
-int32_t *tape_int32(struct tape *t, const int32_t *host, size_t n) { return tape_bytes(t, host, n * sizeof *host); }
-float *tape_float(struct tape *t, const float *host, size_t n) { return tape_bytes(t, host, n * sizeof *host); }
+int32_t *tape_int32(struct tape *t, const int32_t *host, size_t n)
+{
+    return tape_bytes(t, host, n * sizeof *host);
+}
+float *tape_float(struct tape *t, const float *host, size_t n)
+{
+    return tape_bytes(t, host, n * sizeof *host);
+}
 
 static struct record *record_of(struct tape *t, struct var y)
 {
@@ -86,25 +75,25 @@ static struct record *record_of(struct tape *t, struct var y)
     return r;
 }
 
-static struct record *record(struct tape *t, int rows, int cols)
+struct record *record_new(struct tape *t, int rows, int cols)
 {
     struct var y = { .rows = rows, .cols = cols };
     y.v = arena_get(t->arena, (size_t)rows * (size_t)cols * t->k->act_size, &y.v_at);
     return record_of(t, y);
 }
 
-/* Memory that the record's backward pass is the last to read. */
-static void *own(struct tape *t, struct record *r, size_t bytes)
+void *record_own(struct tape *t, struct record *r, size_t bytes)
 {
     assert(r->n_own < (int)(sizeof r->own / sizeof *r->own));
     return arena_get(t->arena, bytes, &r->own[r->n_own++]);
 }
 
-struct var *tape_var(struct tape *t, int rows, int cols) { return &record(t, rows, cols)->y; }
+struct var *tape_var(struct tape *t, int rows, int cols) { return &record_new(t, rows, cols)->y; }
 
 act *tape_grad(struct tape *t, struct var *x, bool *add)
 {
-    if (!x->g) x->g = arena_get(t->arena, (size_t)x->rows * (size_t)x->cols * t->k->act_size, &x->g_at);
+    size_t bytes = (size_t)x->rows * (size_t)x->cols * t->k->act_size;
+    if (!x->g) x->g = arena_get(t->arena, bytes, &x->g_at);
     *add = x->has_g;
     x->has_g = true;
     return x->g;
@@ -191,7 +180,8 @@ static void segment_back(struct tape *t, struct record *r)
     t->site = site;
 }
 
-void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t bytes, struct var **in, int n_in, struct var **out, int n_out)
+void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t bytes,
+                  struct var **in, int n_in, struct var **out, int n_out)
 {
     if (t->train && !t->recompute) {
         run(ctx, t, in, out);
@@ -223,9 +213,6 @@ void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t byte
     out[1] = z ? z : out[1];
 }
 
-static float *val(const struct tape *t, int i) { return param_value(t->ps, i); }
-static float *grad(const struct tape *t, int i) { return i >= 0 && t->ps->p[i].fixed ? NULL : param_grad(t->ps, i); }
-
 /* The next dropout of this forward pass. */
 static struct kern_drop drop_site(struct tape *t, float p)
 {
@@ -249,7 +236,7 @@ static void linear_back(struct tape *t, struct record *r)
 struct var *tape_linear(struct tape *t, struct var *x, int W, int b)
 {
     int O = t->ps->p[W].rows;
-    struct record *r = record(t, x->rows, O);
+    struct record *r = record_new(t, x->rows, O);
     r->back = linear_back;
     r->x = x; r->W = W; r->b = b;
     KERN(t->k, linear_fwd, .Y = r->y.v, .X = x->v, .W = val(t, W), .b = val(t, b), .N = x->rows,
@@ -267,16 +254,16 @@ static void dense_back(struct tape *t, struct record *r)
 struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_act f)
 {
     int O = t->ps->p[W].rows;
-    struct record *r = record(t, x->rows, O);
+    struct record *r = record_new(t, x->rows, O);
     r->back = dense_back;
     r->x = x; r->W = W; r->b = b; r->f = f;
-    if (t->train) r->pre = own(t, r, (size_t)x->rows * (size_t)O * t->k->act_size);
+    if (t->train) r->pre = record_own(t, r, (size_t)x->rows * (size_t)O * t->k->act_size);
     KERN(t->k, linear_fwd, .Y = r->y.v, .pre = r->pre, .X = x->v, .W = val(t, W), .b = val(t, b),
          .f = f, .N = x->rows, .I = x->cols, .O = O);
     return &r->y;
 }
 
-/* --- feed-forward block: of the hidden states only their values before the activation are kept --- */
+/* --- feed-forward block: of hidden states only the values before the activation are kept --- */
 
 static void ffn_back(struct tape *t, struct record *r)
 {
@@ -296,11 +283,11 @@ static void ffn_back(struct tape *t, struct record *r)
 struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int b2, enum kern_act f)
 {
     int N = x->rows, F = t->ps->p[W1].rows, O = t->ps->p[W2].rows;
-    struct record *r = record(t, N, O);
+    struct record *r = record_new(t, N, O);
     r->back = ffn_back;
     r->x = x; r->W = W1; r->b = b1; r->W2 = W2; r->b2 = b2; r->f = f;
     size_t bytes = (size_t)N * (size_t)F * t->k->act_size;
-    r->pre = t->train ? own(t, r, bytes) : NULL;
+    r->pre = t->train ? record_own(t, r, bytes) : NULL;
     int m = tape_mark(t);
     act *h = tape_alloc(t, bytes);
     KERN(t->k, linear_fwd, .Y = h, .pre = r->pre, .X = x->v, .W = val(t, W1), .b = val(t, b1),
@@ -308,27 +295,6 @@ struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int 
     KERN(t->k, linear_fwd, .Y = r->y.v, .X = h, .W = val(t, W2), .b = val(t, b2), .N = N, .I = F,
          .O = O);
     tape_back_to(t, m);
-    return &r->y;
-}
-
-/* --- embeddings --- */
-
-static void embed_back(struct tape *t, struct record *r)
-{
-    KERN(t->k, embed_bwd, .dE = grad(t, r->E), .dP = grad(t, r->P), .dL = grad(t, r->L),
-         .dY = r->y.g, .token = r->token, .pos = r->pos, .lang = r->lang, .scale = r->scale,
-         .N = r->y.rows, .D = r->y.cols);
-}
-
-struct var *tape_embed(struct tape *t, const int32_t *token, const int32_t *pos, const int32_t *lang, int rows,
-                       int E, int P, int L, float scale)
-{
-    int D = t->ps->p[E].cols;
-    struct record *r = record(t, rows, D);
-    r->back = embed_back;
-    r->token = token; r->pos = pos; r->lang = lang; r->E = E; r->P = P; r->L = L; r->scale = scale;
-    KERN(t->k, embed_fwd, .Y = r->y.v, .token = token, .pos = pos, .lang = lang, .E = val(t, E),
-         .P = val(t, P), .L = val(t, L), .scale = scale, .N = rows, .D = D);
     return &r->y;
 }
 
@@ -344,7 +310,10 @@ static void norm_back(struct tape *t, struct record *r)
     if (r->u) {
         du = tape_grad(t, r->u, &add_u);
         m = tape_mark(t);
-        if (add_u) { added = du; du = tape_alloc(t, (size_t)r->y.rows * (size_t)r->y.cols * t->k->act_size); }
+        if (add_u) {
+            added = du;
+            du = tape_alloc(t, (size_t)r->y.rows * (size_t)r->y.cols * t->k->act_size);
+        }
     }
     if (r->y.has_g)
         KERN(t->k, norm_bwd, .dX = dx, .add = add_x, .dU = du, .dgamma = grad(t, r->W),
@@ -353,7 +322,8 @@ static void norm_back(struct tape *t, struct record *r)
              .D = r->y.cols);
     else {                                   /* only the sum was used */
         size_t n = (size_t)r->y.rows * (size_t)r->y.cols;
-        if (add_x) KERN(t->k, add, .Y = dx, .X = ds, .n = n); else t->k->copy(dx, ds, n * t->k->act_size);
+        if (add_x) KERN(t->k, add, .Y = dx, .X = ds, .n = n);
+        else t->k->copy(dx, ds, n * t->k->act_size);
         if (du) KERN(t->k, drop_bwd, .dU = du, .dS = ds, .drop = &r->drop, .N = r->y.rows,
                      .D = r->y.cols);
     }
@@ -361,19 +331,20 @@ static void norm_back(struct tape *t, struct record *r)
     tape_back_to(t, m);
 }
 
-struct var *tape_norm(struct tape *t, struct var *x, struct var *u, int gamma, int beta, float eps, struct var **sum)
+struct var *tape_norm(struct tape *t, struct var *x, struct var *u, int gamma, int beta, float eps,
+                      struct var **sum)
 {
     int N = x->rows, D = x->cols;
     struct var *z = u && sum ? tape_var(t, N, D) : NULL;
-    struct record *r = record(t, N, D);
+    struct record *r = record_new(t, N, D);
     r->back = norm_back;
     r->x = x; r->u = u; r->z = z; r->W = gamma; r->b = beta;
     if (u) r->drop = drop_site(t, t->p_drop);
     int m = tape_mark(t);
     size_t row = (size_t)N * sizeof(float);
-    r->mean = own(t, r, row);
-    r->rstd = own(t, r, row);
-    r->s = !u ? x->v : z ? z->v : own(t, r, (size_t)N * (size_t)D * t->k->act_size);
+    r->mean = record_own(t, r, row);
+    r->rstd = record_own(t, r, row);
+    r->s = !u ? x->v : z ? z->v : record_own(t, r, (size_t)N * (size_t)D * t->k->act_size);
     KERN(t->k, norm_fwd, .Y = r->y.v, .S = u ? r->s : NULL, .mean = r->mean, .rstd = r->rstd,
          .X = x->v, .U = u ? u->v : NULL, .gamma = val(t, gamma), .beta = val(t, beta),
          .drop = &r->drop, .eps = eps, .N = N, .D = D);
@@ -388,7 +359,8 @@ static void drop_back(struct tape *t, struct record *r)
     size_t n = (size_t)r->y.rows * (size_t)r->y.cols;
     if (r->x) {
         act *dx = tape_grad(t, r->x, &add);
-        if (add) KERN(t->k, add, .Y = dx, .X = r->y.g, .n = n); else t->k->copy(dx, r->y.g, n * t->k->act_size);
+        if (add) KERN(t->k, add, .Y = dx, .X = r->y.g, .n = n);
+        else t->k->copy(dx, r->y.g, n * t->k->act_size);
     }
     act *du = tape_grad(t, r->u, &add);
     KERN(t->k, drop_bwd, .dU = du, .add = add, .dS = r->y.g, .drop = &r->drop, .N = r->y.rows,
@@ -397,7 +369,7 @@ static void drop_back(struct tape *t, struct record *r)
 
 struct var *tape_add_drop(struct tape *t, struct var *x, struct var *u)
 {
-    struct record *r = record(t, u->rows, u->cols);
+    struct record *r = record_new(t, u->rows, u->cols);
     r->back = drop_back;
     r->x = x; r->u = u;
     r->drop = drop_site(t, t->p_drop);
@@ -415,7 +387,10 @@ struct var *tape_drop(struct tape *t, struct var *x)
 
 /* --- attention --- */
 
-static act *column(const struct tape *t, act *p, int c) { return p ? (char *)p + (size_t)c * t->k->act_size : NULL; }
+static act *column(const struct tape *t, act *p, int c)
+{
+    return p ? (char *)p + (size_t)c * t->k->act_size : NULL;
+}
 
 static void attn_back(struct tape *t, struct record *r)
 {
@@ -439,27 +414,30 @@ static struct var *attention(struct tape *t, struct var *q, struct var *kv, cons
                              const struct spans *sk, int heads, bool causal)
 {
     int D = kv ? q->cols : q->cols / 3;
-    struct record *r = record(t, q->rows, D);
+    struct record *r = record_new(t, q->rows, D);
     r->back = attn_back;
     r->x = q; r->u = kv;
     r->drop = drop_site(t, t->p_attn);
     r->attn = (struct kern_attn){ .batch = sq->n, .heads = heads, .dim = D / heads,
         .ldq = q->cols, .ldk = kv ? kv->cols : q->cols, .ldv = kv ? kv->cols : q->cols, .ldo = D,
-        .q_at = sq->at, .q_len = sq->len, .k_at = sk->at, .k_len = sk->len, .max_q = sq->max, .max_k = sk->max,
+        .q_at = sq->at, .q_len = sq->len, .k_at = sk->at, .k_len = sk->len,
+        .max_q = sq->max, .max_k = sk->max,
         .rows_q = q->rows, .causal = causal, .scale = 1.0f / sqrtf((float)(D / heads)) };
-    r->lse = t->train ? own(t, r, (size_t)q->rows * (size_t)heads * sizeof(float)) : NULL;
+    r->lse = t->train ? record_own(t, r, (size_t)q->rows * (size_t)heads * sizeof(float)) : NULL;
     act *k = kv ? kv->v : column(t, q->v, D);
     KERN(t->k, attn_fwd, .O = r->y.v, .lse = r->lse, .Q = q->v, .K = k, .V = column(t, k, D),
          .g = &r->attn, .drop = &r->drop);
     return &r->y;
 }
 
-struct var *tape_self_attn(struct tape *t, struct var *qkv, const struct spans *s, int heads, bool causal)
+struct var *tape_self_attn(struct tape *t, struct var *qkv, const struct spans *s, int heads,
+                           bool causal)
 {
     return attention(t, qkv, NULL, s, s, heads, causal);
 }
 
-struct var *tape_cross_attn(struct tape *t, struct var *q, struct var *kv, const struct spans *sq, const struct spans *sk, int heads)
+struct var *tape_cross_attn(struct tape *t, struct var *q, struct var *kv, const struct spans *sq,
+                            const struct spans *sk, int heads)
 {
     return attention(t, q, kv, sq, sk, heads, false);
 }
@@ -478,52 +456,10 @@ static void gather_back(struct tape *t, struct record *r)
 
 struct var *tape_gather(struct tape *t, struct var *x, const int32_t *index, int m)
 {
-    struct record *r = record(t, m, x->cols);
+    struct record *r = record_new(t, m, x->cols);
     r->back = gather_back;
     r->x = x; r->index = index;
     KERN(t->k, gather, .Y = r->y.v, .ldy = x->cols, .X = x->v, .ldx = x->cols, .index = index,
          .M = m, .D = x->cols);
     return &r->y;
-}
-
-/* --- objectives --- */
-
-struct xent tape_xent(struct tape *t, struct var *x, int W, int b, const int32_t *target, const float *weight,
-                      const uint8_t *allowed, float smoothing, float scale)
-{
-    int M = x->rows, V = t->ps->p[W].rows;
-    struct xent e = { tape_alloc(t, (size_t)M * sizeof(float)), tape_alloc(t, (size_t)M * sizeof(float)),
-                      tape_alloc(t, (size_t)M * sizeof(int32_t)) };
-    act *dx = NULL;
-    bool add = false;
-    if (t->train) {
-        dx = tape_grad(t, x, &add);
-        assert(!add);                        /* the output layer comes first among what reads these rows */
-    }
-    KERN(t->k, xent, .loss = e.loss, .nll = e.nll, .best = e.best, .dX = dx,
-         .dW = t->train ? grad(t, W) : NULL, .db = t->train ? grad(t, b) : NULL, .X = x->v,
-         .W = val(t, W), .b = val(t, b), .target = target, .weight = weight, .allowed = allowed,
-         .eps = smoothing, .scale = scale, .M = M, .D = x->cols, .V = V);
-    return e;
-}
-
-float *tape_gc(struct tape *t, struct var *h, int O, const int32_t *target, const int32_t *nb,
-               const float *f, const float *logx, float dot_scale, float weight, float scale, int M, int J)
-{
-    float *loss = tape_alloc(t, (size_t)M * sizeof(float));
-    act *dh = NULL;
-    bool add;
-    if (t->train) {
-        dh = tape_grad(t, h, &add);
-        if (!add) t->k->zero(dh, (size_t)h->rows * (size_t)h->cols * t->k->act_size);
-    }
-    if (O < 0)
-        KERN(t->k, gc, .loss = loss, .dH = dh, .dB = dh, .H = h->v, .B = h->v, .B_act = true,
-             .t = target, .nb = nb, .f = f, .logx = logx, .dot_scale = dot_scale, .weight = weight,
-             .scale = scale, .M = M, .J = J, .D = h->cols);
-    else
-        KERN(t->k, gc, .loss = loss, .dH = dh, .dB = t->train ? grad(t, O) : NULL, .H = h->v,
-             .B = val(t, O), .t = target, .nb = nb, .f = f, .logx = logx, .dot_scale = dot_scale,
-             .weight = weight, .scale = scale, .M = M, .J = J, .D = h->cols);
-    return loss;
 }

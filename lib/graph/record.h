@@ -1,0 +1,39 @@
+/* What the files of lib/graph share that make operations; nothing outside includes it. An
+ * operation makes a record, computes its value, and leaves in the record what its backward
+ * function needs. */
+#ifndef GRAPH_RECORD_H
+#define GRAPH_RECORD_H
+#include "lib/graph/tape.h"
+
+/* Variables live in the records: a list of their own, emptied with the tape. */
+struct record {
+    void (*back)(struct tape *, struct record *);
+    struct var y;                       /* what the operation made; callers hold pointers to it */
+    struct var *x, *u, *z;                   /* inputs, and a second output */
+    act *s, *pre;
+    float *mean, *rstd, *lse;
+    int W, b, W2, b2, E, P, L, m, heads;     /* parameters; -1: none */
+    enum kern_act f;
+    float scale;
+    const int32_t *token, *pos, *lang, *index;
+    struct mixture mix;
+    struct kern_drop drop;
+    struct kern_attn attn;
+    struct segment *segment;
+    int own[6], n_own;                  /* pieces of the arena that its backward pass reads last */
+};
+
+/* A record with room for its value y [rows, cols]. */
+struct record *record_new(struct tape *t, int rows, int cols);
+/* Memory that the record's backward pass is the last to read. */
+void *record_own(struct tape *t, struct record *r, size_t bytes);
+
+/* A parameter's value; its gradient, NULL where it has none (i < 0: there is no parameter) or is
+ * fixed. */
+static inline float *val(const struct tape *t, int i) { return param_value(t->ps, i); }
+static inline float *grad(const struct tape *t, int i)
+{
+    return i >= 0 && t->ps->p[i].fixed ? NULL : param_grad(t->ps, i);
+}
+
+#endif

@@ -1,0 +1,243 @@
+/* link: lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
+/* Operations of the tape, as objectives call them: where gradients go, what a pass without
+ * records does. Values and derivatives of the kernels themselves are test/unit/ops.c's. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+#include "lib/graph/tape.h"
+
+enum { V = 7, D = 12, ROWS = 9 };
+
+struct world {
+    const struct kernels *k;
+    struct params ps;
+    struct tape t;
+    int E, P, W, b;
+    int32_t *token, *pos;
+};
+
+static void world_init(struct world *w)
+{
+    static const int32_t pos[ROWS] = { 0, 1, 2, 3, 0, 1, 2, 0, 1 };
+    static const int32_t token[ROWS] = { 1, 2, -1, 3, 3, 6, -1, 0, 5 };
+    memset(w, 0, sizeof *w);
+    w->k = kernels_cpu();
+    params_init(&w->ps, w->k);
+    w->E = params_add(&w->ps, "E", V, D, true);
+    w->P = params_add(&w->ps, "P", 4, D, true);
+    w->W = params_add(&w->ps, "W", 2, D, true);
+    w->b = params_add(&w->ps, "b", 1, 2, false);
+    assert_int_equal(params_alloc(&w->ps, true), 0);
+    for (int i = 0; i < w->ps.n; i++) param_normal(&w->ps, i, 5, 0.5f);
+    tape_init(&w->t, w->k, &w->ps);
+    tape_reset(&w->t, true);
+    w->token = tape_int32(&w->t, token, ROWS);
+    w->pos = tape_int32(&w->t, pos, ROWS);
+}
+
+static void world_free(struct world *w)
+{
+    tape_free(&w->t);
+    params_free(&w->ps);
+}
+
+/* --- gradients -------------------------------------------------------------------------------------------- */
+
+/* A pass of an objective: the sum of scale times its losses, backward done if the tape trains. */
+typedef double pass(struct world *w);
+
+static double total(const struct world *w, const float *loss, int n, double scale)
+{
+    float host[64];
+    double sum = 0;
+    w->k->download(host, loss, (size_t)n * sizeof *host);
+    for (int i = 0; i < n; i++) sum += scale * (double)host[i];
+    return sum;
+}
+
+static float *copied(const float *x, size_t n)
+{
+    float *y = mem_alloc(n * sizeof *y);
+    memcpy(y, x, n * sizeof *y);
+    return y;
+}
+
+/* The gradient of every parameter along a direction against central differences of the forward
+ * pass. */
+static void gradient_holds(pass *run, const char *what)
+{
+    struct world w;
+    world_init(&w);
+    size_t n = w.ps.total;
+    float *value = mem_alloc(n * sizeof *value), *grad = mem_alloc(n * sizeof *grad);
+    w.k->download(value, w.ps.value, n * sizeof *value);
+    run(&w);
+    w.k->download(grad, w.ps.grad, n * sizeof *grad);
+    for (int i = 0; i < w.ps.n; i++) {
+        const struct param *p = &w.ps.p[i];
+        double along = 0, loss[2], h = 2e-3;
+        for (size_t j = p->at; j < p->at + p->n; j++) along += fabs((double)grad[j]);
+        for (int side = 0; side < 2; side++) {
+            float *moved = copied(value, n);
+            for (size_t j = p->at; j < p->at + p->n; j++)
+                moved[j] += (float)((side ? h : -h) * (grad[j] < 0 ? -1 : 1));
+            w.k->upload(w.ps.value, moved, n * sizeof *moved);
+            free(moved);
+            w.t.train = false;
+            loss[side] = run(&w);
+        }
+        double slope = (loss[1] - loss[0]) / (2 * h);
+        if (fabs(slope - along) > 2e-3 * fabs(along) + 1e-4)
+            fail_msg("%s: %s: %g, finite differences %g", what, p->name, along, slope);
+    }
+    free(value);
+    free(grad);
+    world_free(&w);
+}
+
+static struct spans three_spans(struct world *w)
+{
+    static const int32_t at[3] = { 0, 4, 7 }, len[3] = { 4, 3, 2 };
+    return (struct spans){ 3, tape_int32(&w->t, at, 3), tape_int32(&w->t, len, 3), 4, ROWS };
+}
+
+/* Two rows read mixtures in place of tokens; spans of a tanh head's second column. */
+static double mixed_spans(struct world *w)
+{
+    static const int32_t row[2] = { 2, 6 }, idx[6] = { 1, 4, -1, 5, 1, 1 }, target[3] = { 1, -1, 0 };
+    static const float weight[6] = { 0.5f, 0.25f, 9, 0.7f, 0.2f, 0.1f };
+    static const uint8_t allowed[ROWS] = { 1, 1, 0, 1, 1, 1, 1, 1, 1 };
+    struct tape *t = &w->t;
+    struct spans s = three_spans(w);
+    struct mixture m = { 2, 3, tape_int32(t, row, 2), tape_int32(t, idx, 6), tape_float(t, weight, 6) };
+    struct var *x = tape_embed_mix(t, w->token, w->pos, NULL, ROWS, w->E, w->P, -1, 1.5f, &m);
+    struct var *z = tape_dense(t, tape_unit(t, x, 2), w->W, w->b, KERN_TANH);
+    const int32_t *at = tape_int32(t, target, 3);
+    struct xent e = tape_span_xent(t, z, 1, &s, at, tape_bytes(t, allowed, ROWS), 0.7f);
+    struct xent f = tape_span_xent(t, z, 0, &s, at, NULL, 0.2f);         /* added to what is there */
+    if (t->train) tape_backward(t);
+    return total(w, e.loss, 3, (double)0.7f) + total(w, f.loss, 3, (double)0.2f);
+}
+
+/* Mixtures alone, as the rows of an output layer. */
+static double mixtures(struct world *w)
+{
+    static const int32_t idx[6] = { 1, 4, -1, 5, 1, 1 }, target[3] = { 1, 0, 1 };
+    static const float weight[6] = { 0.5f, 0.25f, 9, 0.7f, 0.2f, 0.1f };
+    struct tape *t = &w->t;
+    struct mixture m = { 3, 2, NULL, tape_int32(t, idx, 6), tape_float(t, weight, 6) };
+    struct var *x = tape_mix(t, w->E, 1.2f, &m);
+    struct xent e = tape_xent(t, x, w->W, w->b, tape_int32(t, target, 3), NULL, NULL, 0, 0.5f);
+    if (t->train) tape_backward(t);
+    return total(w, e.loss, 3, 0.5);
+}
+
+static double aligned(struct world *w, bool l2)
+{
+    static const int32_t i[4] = { 1, 2, 1, 6 }, j[4] = { 4, 5, 3, 2 };
+    float *loss = tape_cos_pairs(&w->t, w->E, tape_int32(&w->t, i, 4), tape_int32(&w->t, j, 4), 4, l2, 0.25f);
+    return total(w, loss, 4, 0.25);
+}
+static double by_cosine(struct world *w) { return aligned(w, false); }
+static double by_distance(struct world *w) { return aligned(w, true); }
+
+static void gradients_are_those_of_finite_differences(void **state)
+{
+    (void)state;
+    gradient_holds(mixed_spans, "mixtures and spans");
+    gradient_holds(mixtures, "mixtures alone");
+    gradient_holds(by_cosine, "pairs by cosine");
+    gradient_holds(by_distance, "pairs by distance");
+}
+
+/* --- InfoNCE by hand -------------------------------------------------------------------------------------- */
+
+/* A queue of three, of which one is not allowed, and the keys of the batch behind it. */
+static void a_matrix_with_keys_behind_its_queue_gives_infonce(void **state)
+{
+    (void)state;
+    enum { B = 2, QUEUE = 3, DIM = 3 };
+    static const float q[B][DIM] = { { 3, 0, 4 }, { 0, -2, 0 } };       /* unit: .6 0 .8; 0 -1 0 */
+    static const float keys[QUEUE + B][DIM] = { { 1, 0, 0 }, { 0, 0, 1 }, { 0, 1, 0 }, { 0.6f, 0, 0.8f }, { 0, -0.6f, 0.8f } };
+    static const uint8_t allowed[QUEUE + B] = { 1, 0, 1, 0, 0 };
+    static const int32_t target[B] = { QUEUE, QUEUE + 1 };
+    struct world w;
+    world_init(&w);
+    struct var *x = tape_var(&w.t, B, DIM);
+    w.k->upload(x->v, q, sizeof q);                                     /* acts are float32 here */
+    float *W = w.k->alloc(sizeof keys), loss[B], grad[B][DIM];
+    w.k->upload(W, keys, sizeof keys);
+    struct var *u = tape_unit(&w.t, x, 1 / 0.5f);
+    struct xent e = tape_xent_matrix(&w.t, u, W, QUEUE + B, tape_int32(&w.t, target, B), NULL, tape_bytes(&w.t, allowed, sizeof allowed), 1);
+    w.k->download(loss, e.loss, sizeof loss);
+    w.k->download(grad, u->g, sizeof grad);
+    const double z[B][3] = { { 2 * 0.6, 0, 2 }, { 0, -2, 2 * 0.6 } };    /* with queue 0, queue 2, its own key */
+    for (int b = 0; b < B; b++) {
+        double sum = exp(z[b][0]) + exp(z[b][1]) + exp(z[b][2]);
+        assert_true(fabs((double)loss[b] - (log(sum) - z[b][2])) < 1e-6);
+        const float *own = keys[QUEUE + b];
+        for (int c = 0; c < DIM; c++) {
+            double p = (exp(z[b][0]) * (double)keys[0][c] + exp(z[b][1]) * (double)keys[2][c] + exp(z[b][2]) * (double)own[c]) / sum;
+            assert_true(fabs((double)grad[b][c] - (p - (double)own[c])) < 1e-6);
+        }
+    }
+    w.k->release(W);
+    world_free(&w);
+}
+
+/* --- dropout apart from training -------------------------------------------------------------------------- */
+
+static void dropped(struct world *w, bool train, bool dropout, float *got)
+{
+    uint64_t sample[ROWS];
+    for (int i = 0; i < ROWS; i++) sample[i] = (uint64_t)(i / 4);
+    tape_reset(&w->t, train);
+    w->t.dropout = dropout;
+    w->t.p_drop = 0.5f;
+    int32_t pos[ROWS] = { 0, 1, 2, 3, 0, 1, 2, 3, 0 }, token[ROWS] = { 1, 2, 3, 4, 5, 6, 1, 2, 3 };
+    w->t.drop = (struct kern_drop){ .key = { 1, RNG_DROPOUT, 2 }, .sample = tape_bytes(&w->t, sample, sizeof sample),
+                                    .pos = tape_bytes(&w->t, pos, sizeof pos) };
+    struct var *x = tape_embed(&w->t, tape_int32(&w->t, token, ROWS), NULL, NULL, ROWS, w->E, -1, -1, 1);
+    w->k->download(got, tape_drop(&w->t, x)->v, ROWS * D * sizeof *got);
+}
+
+static void a_pass_without_records_drops_what_a_trained_one_drops(void **state)
+{
+    (void)state;
+    struct world w;
+    float trained[ROWS * D], keys[ROWS * D], plain[ROWS * D], without[ROWS * D];
+    world_init(&w);
+    dropped(&w, true, true, trained);
+    dropped(&w, false, true, keys);
+    dropped(&w, false, false, plain);
+    dropped(&w, true, false, without);
+    assert_memory_equal(trained, keys, sizeof keys);
+    assert_memory_equal(plain, without, sizeof plain);
+    int zeros = 0;
+    for (int i = 0; i < ROWS * D; i++) {
+        zeros += keys[i] == 0;
+        assert_true(keys[i] == 0 || keys[i] == 2 * plain[i]);
+    }
+    assert_true(zeros > ROWS * D / 4 && zeros < ROWS * D * 3 / 4);
+    tape_reset(&w.t, true);
+    assert_true(w.t.train && w.t.dropout);
+    tape_reset(&w.t, false);
+    assert_true(!w.t.train && !w.t.dropout);
+    world_free(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_are_those_of_finite_differences),
+        cmocka_unit_test(a_matrix_with_keys_behind_its_queue_gives_infonce),
+        cmocka_unit_test(a_pass_without_records_drops_what_a_trained_one_drops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
