@@ -7,7 +7,7 @@ SPACE := lib/space lib/cooc kernels/cpu common-json common
 SPACE_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
 NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)
 
-PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count binarize shard \
+PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count ngrams binarize shard \
     cooc-count cooc-merge cooc-query cooc-study synth-corpus derive-lang pretrain finetune \
     translate embed dict-induce rsim retrieve analogy bleu score ckpt plot
 
@@ -21,6 +21,8 @@ A_bpe-apply    := lib/bpe common
 L_bpe-apply     = -lpcre2-8 $(BASE) $(MATH)
 A_vocab-count  := lib/bpe common
 L_vocab-count   = $(BASE) $(MATH)
+A_ngrams       := lib/ngrams lib/bpe common
+L_ngrams        = $(BASE) $(MATH)
 A_binarize     := common
 L_binarize      = $(BASE) $(MATH)
 A_shard        := common

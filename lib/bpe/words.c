@@ -15,7 +15,12 @@ struct table { struct slot *slot; uint32_t mask, n; char *arena; size_t used, ca
 
 /* Each thread counts into tables of its own, one for each part of the range of hash values; in the end a part's tables
  * are added up, independently of the other parts. */
-struct word_counts { int threads; struct table (*of)[PARTS]; const char *joint, *start; };
+struct word_counts {
+    int threads;
+    struct table (*of)[PARTS];
+    const char *joint, *start;
+    size_t limit;
+};
 
 struct word_counts *word_counts_new(int threads)
 {
@@ -168,6 +173,16 @@ static int count_span(const struct job *j, const struct block *b, struct table *
     return count_some(j, b, part, token, k);
 }
 
+/* The tables of one thread have their share of the memory. */
+static int check_limit(const struct job *j, const struct table *part)
+{
+    size_t bytes = 0;
+    for (int p = 0; p < PARTS; p++)
+        bytes += part[p].cap + (part[p].slot ? (size_t)part[p].mask + 1 : 0) * sizeof(struct slot);
+    if (!j->w->limit || bytes <= j->w->limit) return 0;
+    return err_set("%s: its different words do not fit in --memory; give more", text_name(j->in));
+}
+
 static bool ends_in(const char *s, size_t n, const char *end)
 {
     size_t k = strlen(end);
@@ -213,6 +228,7 @@ static int count_block(void *ctx, void *item, int thread)
     struct block *b = item;
     struct table *part = j->w->of[thread];
     const char *s = b->text, *end = s + b->n;
+    if (check_limit(j, part) < 0) return -1;
     bool whole = j->w->joint || j->w->start,
          strip = (j->flags & WORDS_STRIP_CR) && memchr(s, '\r', b->n);
     if (!whole && !strip) return count_span(j, b, part, s, end);
@@ -224,6 +240,11 @@ static int count_block(void *ctx, void *item, int thread)
         s = after;
     }
     return 0;
+}
+
+void word_counts_limit(struct word_counts *w, size_t bytes)
+{
+    w->limit = bytes / 2 / (size_t)w->threads;
 }
 
 void word_counts_whole(struct word_counts *w, const char *joint, const char *start)

@@ -12,6 +12,9 @@ void word_counts_free(struct word_counts *w);
 enum words_flags {
     WORDS_STRIP_CR = 1,      /* "\r" at the ends of lines, spaces among them or not, is no part of a word (subword-nmt) */
 };
+/* Refuses more words than fit in so many bytes, of which adding up takes as much again. 0: any. */
+void word_counts_limit(struct word_counts *w, size_t bytes);
+
 /* From now on words_read adds only tokens that are a whole word where they stand. joint: what
  * pieces end in that another follows ("@@": a token does not end so, and neither does the one
  * before it); or, if it is NULL, start: what pieces begin with that begin a word ("▁": a token

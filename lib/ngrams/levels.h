@@ -1,0 +1,48 @@
+/* The frequent n-grams of each length. An n-gram is a key: the number of its first n - 1 words'
+ * (n-1)-gram, shifted up by 32 bits, and its last word; its number is its place, from 1, among the
+ * frequent keys in ascending order. Words are numbered from 1 by falling count, then by bytes. */
+#ifndef NGRAMS_LEVELS_H
+#define NGRAMS_LEVELS_H
+#include "lib/bpe/words.h"
+#include "lib/ngrams/ngrams.h"
+#include "lib/ngrams/spool.h"
+
+struct level {
+    uint32_t n;      /* frequent n-grams */
+    uint64_t *key;   /* [n + 1], from 1; ascending */
+    uint64_t *count; /* [n + 1] */
+    uint32_t *tail;  /* [n + 1] the number of its last words' (n-1)-gram */
+    uint32_t *slot;  /* open hash table of numbers, 0: empty */
+    uint32_t mask;
+    size_t cap[3];
+};
+
+struct levels {
+    const struct ngrams_options *o;
+    const struct spool *text;
+    struct level of[NGRAMS_LONGEST + 1]; /* [1]: key is the word's number */
+    uint64_t runs, spilled;
+};
+
+/* Counts the n-grams of 2 to o->longest words; words: those numbered from 1. -1 with a message. */
+int levels_count(struct levels *l, const struct ngrams_options *o, const struct spool *text,
+                 const struct word *word, uint32_t words);
+void levels_free(struct levels *l);
+
+/* The number of the k-gram with this key, 0 if it is not frequent. */
+uint32_t level_find(const struct level *l, uint64_t key);
+static inline uint64_t level_key(uint32_t head, uint32_t word)
+{
+    return (uint64_t)head << 32 | word;
+}
+/* The words of k-gram number `i`. */
+void level_words(const struct levels *l, int k, uint32_t i, uint32_t word[NGRAMS_LONGEST]);
+/* Goes over the text in blocks: fn gets `n` words from `id`, of which those from `first` on, below
+ * `last`, are this block's own, the others its surroundings (o->longest - 1 to either side). */
+struct levels_block { const uint32_t *id; size_t n, first, last; int thread; };
+int levels_each(const struct levels *l, int (*fn)(void *ctx, const struct levels_block *b),
+                void *ctx);
+/* What the process may still take of --memory, 0 if that is less than `least`, with a message. */
+size_t levels_room(const struct ngrams_options *o, size_t least);
+
+#endif

@@ -1,0 +1,208 @@
+#include "lib/ngrams/spool.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "common/err.h"
+#include "common/file.h"
+#include "common/mem.h"
+#include "common/text.h"
+#include "common/thread.h"
+#include "lib/bpe/scan.h"
+
+enum { BLOCK = 1 << 18 };
+
+struct input { const char *path, *name; FILE *copy; char at[32]; };
+
+static int cannot_write(const struct ngrams_options *o)
+{
+    return err_sys("%s: cannot write a temporary file; name a folder with more room (--tmp)",
+                   o->tmp ? o->tmp : "TMPDIR");
+}
+
+/* What can be read only once is copied to a file without a name. */
+static int input_open(struct input *in, const char *path, const struct ngrams_options *o)
+{
+    struct stat st;
+    bool std_in = !strcmp(path, "-");
+    *in = (struct input){ path, std_in ? "standard input" : path, NULL, "" };
+    if (!std_in && (stat(path, &st) != 0 || S_ISREG(st.st_mode))) return 0;
+    FILE *from = std_in ? stdin : fopen(path, "re");
+    if (!from) return err_sys("%s: cannot be opened", path);
+    if (!(in->copy = tmp_open(o->tmp))) return -1;
+    static char buf[1 << 16];
+    int rc = 0;
+    for (size_t k; rc == 0 && (k = fread(buf, 1, sizeof buf, from)) > 0;)
+        if (fwrite(buf, 1, k, in->copy) != k) rc = cannot_write(o);
+    if (rc == 0 && ferror(from)) rc = err_sys("%s: cannot be read", in->name);
+    if (rc == 0 && fflush(in->copy) != 0) rc = cannot_write(o);
+    if (!std_in) fclose(from);
+    snprintf(in->at, sizeof in->at, "/proc/self/fd/%d", fileno(in->copy));
+    in->path = in->at;
+    return rc;
+}
+
+/* --- texts to numbers --- */
+
+struct table { const struct word *word; uint32_t *slot, mask; };
+
+static struct table table_of(const struct word *word, uint32_t n)
+{
+    struct table t = { word, NULL, 15 };
+    while (t.mask / 2 < n) t.mask = 2 * t.mask + 1;
+    t.slot = mem_zero((size_t)t.mask + 1, sizeof *t.slot);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = (uint32_t)word_hash(word[i].s, word[i].n) & t.mask;
+        while (t.slot[k]) k = (k + 1) & t.mask;
+        t.slot[k] = i + 1;
+    }
+    return t;
+}
+
+static uint32_t number_of(const struct table *t, const char *s, size_t n)
+{
+    for (uint32_t k = (uint32_t)word_hash(s, n) & t->mask; t->slot[k]; k = (k + 1) & t->mask) {
+        const struct word *w = &t->word[t->slot[k] - 1];
+        if (w->n == n && word_same(w->s, s, n)) return t->slot[k];
+    }
+    return SPOOL_RARE;
+}
+
+struct block {
+    char *text;
+    size_t n, cap;
+    uint32_t *id;
+    size_t ids, ids_cap;
+    uint64_t tokens, places[NGRAMS_LONGEST + 1];
+};
+struct job {
+    struct spool *s;
+    struct table table;
+    const struct ngrams_options *o;
+    struct text *in;
+};
+
+static void block_free(struct block *b)
+{
+    free(b->text);
+    free(b->id);
+    free(b);
+}
+
+static void *read_block(void *ctx, bool *failed)
+{
+    struct job *j = ctx;
+    struct block *b = mem_zero(1, sizeof *b);
+    int rc = text_block(j->in, BLOCK, &b->text, &b->cap, &b->n);
+    if (rc > 0) return b;
+    *failed = rc < 0;
+    block_free(b);
+    return NULL;
+}
+
+static int number_block(void *ctx, void *item, int thread)
+{
+    struct job *j = ctx;
+    struct block *b = item;
+    (void)thread;
+    const char *s = b->text, *end = s + b->n;
+    while (s < end) {
+        const char *nl = memchr(s, '\n', (size_t)(end - s)), *to = nl ? nl : end;
+        uint64_t length = 0;
+        while (s < to) {
+            size_t n = word_end(s, (size_t)(to - s));
+            if (n) {
+                mem_room(&b->id, &b->ids_cap, b->ids + 2, sizeof *b->id);
+                b->id[b->ids++] = number_of(&j->table, s, n);
+                length++;
+            }
+            s += n + 1;
+        }
+        s = to + 1;
+        if (!length) continue;
+        b->id[b->ids++] = 0;
+        b->tokens += length;
+        for (uint64_t k = 1; k <= (uint64_t)j->o->longest && k <= length; k++)
+            b->places[k] += length - k + 1;
+    }
+    return 0;
+}
+
+static int write_block(void *ctx, void *item)
+{
+    struct job *j = ctx;
+    struct block *b = item;
+    struct spool *s = j->s;
+    int rc = b->ids && fwrite(b->id, sizeof *b->id, b->ids, s->file) != b->ids ? cannot_write(j->o)
+                                                                               : 0;
+    s->n += b->ids;
+    s->tokens += b->tokens;
+    for (int k = 1; k <= j->o->longest; k++) s->places[k] += b->places[k];
+    block_free(b);
+    return rc;
+}
+
+static void drop_block(void *ctx, void *item)
+{
+    (void)ctx;
+    block_free(item);
+}
+
+static int number_texts(struct spool *s, const struct input *in, int n,
+                        const struct ngrams_options *o)
+{
+    struct job j = { s, table_of(s->word, s->frequent), o, NULL };
+    int rc = (s->file = tmp_open(o->tmp)) ? 0 : -1;
+    for (int i = 0; i < n && rc == 0; i++) {
+        struct pipeline p = {
+            read_block, number_block, write_block, drop_block, &j, o->threads, 0
+        };
+        rc = (j.in = text_open_as(in[i].path, in[i].name, TEXT_RAW)) ? pipeline_run(&p) : -1;
+        text_close(j.in);
+    }
+    if (rc == 0 && fflush(s->file) != 0) rc = cannot_write(o);
+    free(j.table.slot);
+    return rc;
+}
+
+int spool_read(struct spool *s, const char *const *path, int n, const struct ngrams_options *o)
+{
+    struct input *in = mem_zero((size_t)n, sizeof *in);
+    size_t words = 0;
+    int rc = 0;
+    *s = (struct spool){ .of = word_counts_new(o->threads) };
+    word_counts_limit(s->of, o->memory / 2);
+    for (int i = 0; i < n && rc == 0; i++) {
+        struct text *t = NULL;
+        rc = input_open(&in[i], path[i], o) < 0
+                     || !(t = text_open_as(in[i].path, in[i].name, TEXT_RAW))
+                 ? -1
+                 : word_counts_read(s->of, t, 0);
+        text_close(t);
+    }
+    if (rc == 0 && !(s->word = word_counts_list(s->of, &words))) rc = -1;
+    s->words = words;
+    if (rc == 0) {
+        size_t kept = 0;
+        for (size_t i = 0; i < words; i++)
+            if (s->word[i].count >= o->min_count) s->word[kept++] = s->word[i];
+        word_counts_sort(s->word, kept);
+        s->frequent = (uint32_t)kept;
+        rc = kept < SPOOL_RARE - 1 ? number_texts(s, in, n, o)
+                                   : err_set("more than 2^32 different words");
+    }
+    for (int i = 0; i < n; i++)
+        if (in[i].copy) fclose(in[i].copy);
+    free(in);
+    if (rc < 0) spool_free(s);
+    return rc;
+}
+
+void spool_free(struct spool *s)
+{
+    if (s->file) fclose(s->file);
+    free(s->word);
+    word_counts_free(s->of);
+    *s = (struct spool){ 0 };
+}
