@@ -33,6 +33,8 @@ static bool is_chinese(uint32_t c)
         || (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B820 && c <= 0x2CEAF) || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
+bool wordpiece_alone(uint32_t c) { return is_punctuation(c) || is_chinese(c); }
+
 static void put(struct tbuf *b, uint32_t c)
 {
     b->n += (size_t)utf8_put(c, tbuf_room(b, 4));

@@ -4,6 +4,8 @@
  * "##". A word that cannot be cut, or of more than 100 characters, is "[UNK]". */
 #ifndef PIECES_WORDPIECE_H
 #define PIECES_WORDPIECE_H
+#include <stdbool.h>
+#include <stdint.h>
 #include "common/vocab.h"
 #include "lib/pieces/settings.h"
 #include "lib/text/tbuf.h"
@@ -15,6 +17,8 @@ void wordpiece_scratch_free(struct wordpiece_scratch *s);
 
 /* Appends the pieces of a line of valid UTF-8 to out, one space between them. 0, or -1 with a message. */
 int wordpiece_line(const struct wordpiece *w, struct wordpiece_scratch *s, const char *line, size_t n, struct tbuf *out);
+/* Is this character a word of its own: punctuation, or an ideograph? */
+bool wordpiece_alone(uint32_t c);
 /* Joins pieces to words: "##" and the space before it go. */
 void wordpiece_join(const char *line, size_t n, struct tbuf *out);
 

@@ -1,0 +1,150 @@
+/* link: lib/pieces lib/text common-json -lcjson -licui18n -licuuc */
+/* From pieces back to text: against the tokenizers and sentencepiece libraries' own offsets
+ * (test/golden/offsets.py), and our tokens by hand. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/text.h"
+#include "lib/pieces/offsets.h"
+
+static struct text *open_golden(const char *name, const char *ending)
+{
+    char path[4096];
+    const char *top = getenv("TOP");
+    snprintf(path, sizeof path, "%s/test/golden/subwords/%s%s", top ? top : ".", name, ending);
+    struct text *t = text_open(path, 0);
+    assert_non_null(t);
+    return t;
+}
+
+/* How many pieces there are, and how many have another place than the library says. */
+static void compare(const char *name, enum pieces_kind kind, size_t *pieces, size_t *others)
+{
+    struct text *text = open_golden("text", ""), *out = open_golden(name, ".out"),
+                *want = open_golden(name, ".offsets");
+    struct offsets *o = offsets_new();
+    const char *line, *cut, *place;
+    size_t n, cut_n, place_n;
+    *pieces = *others = 0;
+    while (text_line(text, &line, &n) > 0) {
+        const struct piece_span *s;
+        assert_int_equal(text_line(out, &cut, &cut_n), 1);
+        assert_int_equal(text_line(want, &place, &place_n), 1);
+        /* soft hyphens, which it gives to their neighbours; a U+2581 of the text; a piece with a
+         * space */
+        if (kind == PIECES_SENTENCEPIECE && (strstr(line, "\u00ad") || strstr(line, "\u2581")
+                                             || strstr(line, "quick br"))) continue;
+        size_t count =
+            offsets_align(o, &(struct offsets_how){ .kind = kind }, line, n, cut, cut_n, &s);
+        for (size_t i = 0; i < count; i++) {
+            unsigned from, to;
+            int used;
+            assert_int_equal(sscanf(place, "%u-%u%n", &from, &to, &used), 2);
+            place += used;
+            ++*pieces;
+            /* the library gives a character that several pieces share to the last of them */
+            bool shared = from == to && s[i].from == from;
+            bool same =
+                (s[i].from == from && s[i].to == to) || (from == to && s[i].from == s[i].to);
+            *others += kind == PIECES_SENTENCEPIECE ? !same && !shared : !same;
+            if (!same && !shared)
+                print_message("%s: piece %zu of '%.40s...': [%u, %u), not [%u, %u)\n", name, i,
+                              line, s[i].from, s[i].to, from, to);
+        }
+    }
+    offsets_free(o);
+    text_close(text);
+    text_close(out);
+    text_close(want);
+}
+
+static void places_are_those_of_the_libraries(void **state)
+{
+    (void)state;
+    size_t pieces, others;
+    compare("cased", PIECES_WORDPIECE, &pieces, &others);
+    assert_true(pieces > 250 && others == 0);
+    compare("uncased", PIECES_WORDPIECE, &pieces, &others);
+    assert_true(pieces > 250 && others == 0);
+    compare("unigram", PIECES_SENTENCEPIECE, &pieces, &others);
+    assert_true(pieces > 200 && others == 1);        /* the model's own rule makes "\u00e4" "ae" */
+    compare("bpe", PIECES_SENTENCEPIECE, &pieces, &others);
+    assert_true(pieces > 200 && others == 0);
+}
+
+/* The text of each piece, with "|" between. */
+static void spelt(const struct offsets_how *how, const char *text, const char *pieces,
+                  const char *want)
+{
+    struct offsets *o = offsets_new();
+    const struct piece_span *s;
+    char got[400] = "";
+    size_t n = offsets_align(o, how, text, strlen(text), pieces, strlen(pieces), &s), at = 0;
+    for (size_t i = 0; i < n; i++)
+        at += (size_t)snprintf(got + at, sizeof got - at, "%s%.*s", i ? "|" : "",
+                               (int)(s[i].to - s[i].from), text + s[i].from);
+    assert_string_equal(got, want);
+    offsets_free(o);
+}
+
+static void our_tokens_by_hand(void **state)
+{
+    (void)state;
+    const struct offsets_how ours = { PIECES_BPE, true, true },
+                             plain = { PIECES_BPE, false, false };
+    spelt(&ours, "He's in  NASA & \"Xy\".",
+          "\u21e7 h@@ e &ap@@ os;@@ s in \u21ea na@@ sa &amp; &quot; "
+          "\u21e7 x@@ y &quot; .",
+          "|H|e|'|'|s|in||NA|SA|&|\"||X|y|\"|.");
+    /* markers that the text has itself are escaped by a third one */
+    spelt(&ours, "\u21e7 a \u238b", "\u238b \u21e7 a \u238b \u238b", "|\u21e7|a||\u238b");
+    spelt(&plain, "\u21e7 A", "\u21e7 A", "\u21e7|A");
+    /* Moses' other ways: a hyphen set apart, quotes made plain, text that is gone */
+    spelt(&ours, "well-known \u201cabc\u201d x\u2026", "well @-@ known &quot; abc &quot; x ...",
+          "well|-|known|\u201c|abc|\u201d|x|\u2026");
+    /* Hindi: marks are pieces of their own; Arabic: presentation forms, vowels removed */
+    spelt(&plain, "\u0926\u093f\u0932\u094d\u0932\u0940",
+          "\u0926@@ \u093f\u0932@@ \u094d@@ \u0932\u0940",
+          "\u0926|\u093f\u0932|\u094d|\u0932\u0940");
+    spelt(&plain, "\ufefb \u0643\u064e\u062a", "\u0644@@ \u0627 \u0643\u062a",
+          "\ufefb|\ufefb|\u0643\u064e\u062a");
+    spelt(&plain, "", "", "");
+}
+
+static void unknown_words_are_whole(void **state)
+{
+    (void)state;
+    const struct offsets_how how = { .kind = PIECES_WORDPIECE };
+    spelt(&how, "a \u2603\u2603b, \u4eac\u4eac. c", "a [UNK] , [UNK] [UNK] . c",
+          "a|\u2603\u2603b|,|\u4eac|\u4eac|.|c");
+}
+
+static void pieces_of_a_place_and_back(void **state)
+{
+    (void)state;
+    const struct piece_span s[] = { { 0, 0 }, { 0, 3 }, { 4, 6 }, { 6, 6 }, { 6, 9 } };
+    size_t first, last;
+    uint32_t from, to;
+    assert_true(offsets_pieces(s, 5, 2, 7, &first, &last));
+    assert_true(first == 1 && last == 4);
+    assert_true(offsets_pieces(s, 5, 4, 6, &first, &last));
+    assert_true(first == 2 && last == 2);
+    assert_false(offsets_pieces(s, 5, 3, 4, &first, &last));
+    assert_true(offsets_text(s, 0, 3, &from, &to));
+    assert_true(from == 0 && to == 6);
+    assert_false(offsets_text(s, 3, 3, &from, &to));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(places_are_those_of_the_libraries), cmocka_unit_test(our_tokens_by_hand),
+        cmocka_unit_test(unknown_words_are_whole), cmocka_unit_test(pieces_of_a_place_and_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
