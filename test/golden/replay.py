@@ -468,22 +468,24 @@ def replay(name):
             if x:
                 h = m.run("encoder", Batch(x), Dropout(seed, step, *dropouts))
                 nll = mlm_loss(m, x, h)
-                assert abs(x["weight"][0] - 1 / accumulate) < 1e-6
-                loss = nll.mean() if len(nll) else h.sum() * 0
-                term("mlm", nll.sum(), len(nll))
+                named = o["objective"].split(",")
+                both = [ramp(o[k], step - 1) for k in ("mlm-weight", "gc-lambda")]
+                loss = both[0] * nll.mean() if len(nll) else h.sum() * 0
+                if "mlm" in named:
+                    term("mlm", nll.sum(), len(nll))
+                else:
+                    loss = h.sum() * 0
                 if counts:
                     g = arrays("gc")
                     losses, pairs = gc_loss(m, o, x, g, h, counts)
-                    own, weight = losses.mean() if len(losses) else h.sum() * 0, float(
-                        o["gc-lambda"]
-                    )
-                    assert abs(g["weight"][0] - weight / accumulate) < 1e-6
+                    own = both[1] * losses.mean() if len(losses) else h.sum() * 0
+                    assert abs(g["weight"][0] - both[1] / accumulate) < 1e-6
                     term("gc", losses.sum(), len(losses))
                     term("gc_pairs", pairs, len(losses))
-                    if a == 1:
+                    if a == 1 and len(named) > 1:
                         term("mlm_grad_norm", gradient_norm(m, loss), 1)
-                        term("gc_grad_norm", gradient_norm(m, weight * own), 1)
-                    loss = loss + weight * own
+                        term("gc_grad_norm", gradient_norm(m, own), 1)
+                    loss = loss + own
                 (loss / accumulate).backward()
                 continue
             for objective, key in (("pseudo", 0), ("mt", 0), ("denoise", 1), ("back", 2)):
