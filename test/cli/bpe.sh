@@ -11,12 +11,16 @@ golden codes.sw < codes.sw
 bpe-learn -q -s 300 -i text -o codes.fast
 is "$(cut -d ' ' -f 1,2 codes.fast)" "$(tail -n +2 codes.sw)"
 bpe-apply -c codes.fast < text | vocab-count > pieces
+tail -n +2 codes.sw > codes-0.1
+bpe-apply -q -c codes-0.1 text | vocab-count -q > pieces-0.1
 for t in 1 3; do
     bpe-apply --threads $t -c codes.fast < text | golden fast
     bpe-apply --num-workers $t -c codes.fast --vocab pieces --min-count 6 < text | golden fast-vocab
     bpe-apply --threads $t -c codes.sw text | golden sw
     bpe-apply --threads $t -c codes.sw --vocabulary pieces --vocabulary-threshold 6 -i text | golden sw-vocab
     tail -n +2 codes.sw | bpe-apply --threads $t -c - text | golden sw-0.1
+    tail -n +2 codes.sw | bpe-apply -q --threads $t -c - --vocabulary pieces-0.1 --vocabulary-threshold 40 text |
+        golden sw-0.1-vocab
     bpe-apply --threads $t -c codes.sw --glossaries '[0-9]+' --glossaries Debian < text | golden sw-glossaries
     bpe-apply --threads $t -c codes.fast < text | vocab-count --threads $t | golden getvocab
 done

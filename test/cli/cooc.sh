@@ -19,8 +19,15 @@ is "$(cooc-query --mtx t.cooc)" "$(printf '%%%%MatrixMarket matrix coordinate re
 cooc-query --stat t.cooc | grep -q "^-${tab}2${tab}6${tab}0${tab}4${tab}2${tab}3.166667${tab}1.333333$"
 # PPMI by hand: N = 1 + 2 (8/6 + 2/6 + 3/6) = 16/3; X_b = 11/6, X_c = 5/6: log(1/2 * 16/3 / (11/6 * 5/6))
 is "$(cooc-query --ppmi t.cooc | tail -n 1)" "$(printf 'b\tc\t0.557015')"
-cooc-query --llr t.cooc | grep -q "^b${tab}c${tab}0\." || fail "--llr"
-cooc-query --llr t.cooc | grep -q "^a${tab}a${tab}-" || fail "--llr: a a is rarer than chance"
+# Log-likelihood ratios (Dunning 1993) by hand, 2 sum k log(k / expected) over the table of pairs with and without each word: of
+# "a b" twice, "a c" and "d c", N = 8 pairs, a in 3, b in 2, c in 2, d in 1. a b: 2 1 0 5 against 3/4 9/4 5/4 15/4
+printf 'a b\na b\na c\nd c\n' | cooc-count -q -w 1 --weights flat | cooc-query --llr - > llr
+is "$(cat llr)" "$(printf 'a\tb\t5.178277\na\tc\t0.174253\nc\td\t3.255734')"
+# what is rarer than chance is below 0: x and y once together, 4 times each beside z, of N = 20 pairs
+printf 'x y\nx z\nx z\nx z\nx z\ny z\ny z\ny z\ny z\nz z\n' | cooc-count -q -w 1 --weights flat | cooc-query --llr - |
+    grep "^x${tab}y" > llr
+# 2 (1 ln(1 / (25/20)) + 4 ln(4 / (75/20)) * 2 + 11 ln(11 / (225/20)))
+is "$(cat llr)" "$(printf 'x\ty\t%s' "$(awk 'BEGIN { printf "%.6f", -2 * (log(0.8) + 8 * log(4 / 3.75) + 11 * log(11 / 11.25)) }')")"
 # GloVe's records: both directions, ids from 1
 is "$(cooc-query --glove t.cooc | od -An -td4 -w16 -j0 | awk '{ print $1, $2 }' | tr '\n' ,)" "1 1,1 2,2 1,1 3,3 1,2 3,3 2,"
 is "$(cooc-query --glove t.cooc | od -An -tf8 -w16 -j0 | awk 'NR == 6 { print $2 }')" 0.5

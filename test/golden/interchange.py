@@ -186,6 +186,15 @@ def mbart(out):
     bart(out, True)
 
 
+def strided(out):
+    """Views of one storage: a transpose, a column, every other number, a corner, axes in another order."""
+    base = torch.arange(24, dtype=torch.float32) + 0.5
+    m = base.reshape(4, 6)
+    torch.save({"plain": m.clone(), "transposed": m.t(), "column": m[:, 2], "every_other": base[1::2],
+                "corner": m[1:3, 2:5], "permuted": base.reshape(2, 3, 4).permute(2, 0, 1)}, out)
+
+
+strided(f"{sys.argv[1]}/strided.pt")
 for f in (bert, bert_bare, xlmr, xlm, xlm_plain, bart, mbart):
     dir = f"{sys.argv[1]}/{f.__name__}"
     shutil.rmtree(dir, ignore_errors=True)

@@ -38,6 +38,8 @@ if [ "${1:-}" = --golden ]; then
       sw apply-bpe -c codes.sw < text | sum sw
       sw apply-bpe -c codes.sw --vocabulary vocab --vocabulary-threshold 6 < text | sum sw-vocab
       tail -n +2 codes.sw > codes.1; sw apply-bpe -c codes.1 < text | sum sw-0.1
+      sw apply-bpe -c codes.1 < text | sw get-vocab > pieces.1
+      sw apply-bpe -c codes.1 --vocabulary pieces.1 --vocabulary-threshold 40 < text | sum sw-0.1-vocab
       sw apply-bpe -c codes.sw --glossaries '[0-9]+' Debian < text | sum sw-glossaries; } > "$to/sums"
     exit
 fi

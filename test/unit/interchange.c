@@ -219,6 +219,37 @@ static void xlm_without_languages_in_shards_of_zip(void **state) { (void)state; 
 static void bart(void **state) { (void)state; round_trip("bart"); }
 static void mbart(void **state) { (void)state; round_trip("mbart"); }
 
+/* Views of the numbers 0.5, 1.5, ... 23.5 in one storage (strided() of the script). */
+static void tensors_that_are_not_contiguous(void **state)
+{
+    (void)state;
+    static const struct { const char *name; int64_t shape[3], stride[3], from; } view[] = {
+        { "plain", { 4, 6, 1 }, { 6, 1, 0 }, 0 }, { "transposed", { 6, 4, 1 }, { 1, 6, 0 }, 0 },
+        { "column", { 4, 1, 1 }, { 6, 0, 0 }, 2 }, { "every_other", { 12, 1, 1 }, { 2, 0, 0 }, 1 },
+        { "corner", { 2, 3, 1 }, { 6, 1, 0 }, 8 }, { "permuted", { 4, 2, 3 }, { 1, 12, 4 }, 0 },
+    };
+    char path[sizeof golden + 16];
+    int n;
+    snprintf(path, sizeof path, "%s/strided.pt", golden);
+    struct torch_file *f = torch_open(path);
+    if (!f) fail_msg("%s", err_msg());
+    const struct st_tensor *t = torch_tensors(f, &n);
+    assert_int_equal(n, sizeof view / sizeof *view);
+    for (int v = 0; v < n; v++) {
+        const int64_t *shape = view[v].shape, *stride = view[v].stride;
+        const float *x = t[v].data;
+        assert_string_equal(t[v].name, view[v].name);
+        assert_int_equal(t[v].bytes, 4 * shape[0] * shape[1] * shape[2]);
+        for (int64_t i = 0; i < shape[0]; i++)
+            for (int64_t j = 0; j < shape[1]; j++)
+                for (int64_t k = 0; k < shape[2]; k++) {
+                    int64_t number = view[v].from + i * stride[0] + j * stride[1] + k * stride[2];
+                    assert_float_equal(*x++, (double)number + 0.5, 0);
+                }
+    }
+    torch_close(f);
+}
+
 /* --- states for test/peers/interchange.py ---------------------------------------------------------------------- */
 
 struct peers { struct st_file *in; struct st_tensor out[512]; int n; };
@@ -261,6 +292,7 @@ int main(int argc, char **argv)
     if (argc == 5 && !strcmp(argv[1], "states")) return states_mode(argv);
     snprintf(golden, sizeof golden, "%s/test/golden/interchange", getenv("TOP") ? getenv("TOP") : ".");
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tensors_that_are_not_contiguous),
         cmocka_unit_test(bert), cmocka_unit_test(a_bare_bert_in_pytorchs_zip), cmocka_unit_test(xlm_r_in_shards),
         cmocka_unit_test(xlm_with_languages_in_pytorchs_zip), cmocka_unit_test(xlm_without_languages_in_shards_of_zip),
         cmocka_unit_test(bart), cmocka_unit_test(mbart),

@@ -230,6 +230,30 @@ static void headers_that_are_too_long_too_short_or_no_json_are_refused(void **st
     refused(deep, 0, "not valid JSON");
 }
 
+/* A file that fills its page, so that a byte read behind it ends the program: headers that end with it, and
+ * up to 8 bytes later. */
+static void a_header_that_ends_behind_the_file_is_refused_unread(void **state)
+{
+    (void)state;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *s = malloc(page);
+    assert_non_null(s);
+    memset(s, ' ', page);
+    for (uint64_t over = 0; over <= 8; over++) {
+        uint64_t size = page - 8 + over;
+        memcpy(s, &size, 8);
+        memcpy(s + 8, "{}", 2);
+        assert_int_equal(file_write(PATH, s, page), 0);
+        struct st_file *f = st_open(PATH);
+        if (over == 0 && !f) fail_msg("%s", err_msg());
+        if (over > 0) {
+            assert_null(f);
+            assert_non_null(strstr(err_msg(), "cut short: a header of"));
+        } else st_close(f);
+    }
+    free(s);
+}
+
 static void a_file_cut_short_anywhere_is_refused(void **state)
 {
     (void)state;
@@ -298,6 +322,7 @@ int main(void)
         cmocka_unit_test(shapes_that_lie_are_refused),
         cmocka_unit_test(types_names_and_fields_that_are_wrong_are_refused),
         cmocka_unit_test(headers_that_are_too_long_too_short_or_no_json_are_refused),
+        cmocka_unit_test(a_header_that_ends_behind_the_file_is_refused_unread),
         cmocka_unit_test(a_file_cut_short_anywhere_is_refused),
         cmocka_unit_test(a_flipped_bit_in_the_data_fails_the_check),
         cmocka_unit_test(the_writer_refuses_what_the_reader_would_and_leaves_no_file),

@@ -84,6 +84,36 @@ static void divergence_of_scikit_learns_planes_is_its_own(void **state)
     vectors_free(P);
 }
 
+/* A first step goes 0.8 (the gain) times the learning rate against scikit-learn's gradient. */
+static void a_first_step_follows_scikit_learns_gradient(void **state)
+{
+    (void)state;
+    struct vectors *P = golden("pca.vec");
+    size_t n = P->n, size;
+    char path[512];
+    snprintf(path, sizeof path, "%s/test/golden/space/tsne_step.tsv", getenv("TOP") ? getenv("TOP") : ".");
+    char *text = file_read(path, &size), *at = text;
+    assert_non_null(text);
+    double *start = mem_alloc(2 * n * sizeof *start), *end = mem_alloc(2 * n * sizeof *end), kl;
+    struct tsne_options o = tsne_defaults;
+    o.perplexity = value("perplexity\t");
+    o.theta = 0;
+    o.iterations = 0;
+    assert_int_equal(tsne(P->x, (uint32_t)n, 3, &o, start, &kl), 0);
+    o.iterations = 1;
+    o.rate = 1;
+    assert_int_equal(tsne(P->x, (uint32_t)n, 3, &o, end, &kl), 0);
+    double off = 0, norm = 0;
+    for (size_t i = 0; i < 2 * n; i++) {
+        double expected = strtod(at, &at), got = (start[i] - end[i]) / 0.8;
+        off += (got - expected) * (got - expected);
+        norm += expected * expected;
+    }
+    if (!(norm > 0) || sqrt(off / norm) > 1e-3) fail_msg("gradient is %g of its norm away", sqrt(off / norm));
+    free(text); free(start); free(end);
+    vectors_free(P);
+}
+
 static void planes_are_as_good_as_scikit_learns(void **state)
 {
     (void)state;
@@ -148,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(components_are_numpys), cmocka_unit_test(divergence_of_scikit_learns_planes_is_its_own),
+        cmocka_unit_test(a_first_step_follows_scikit_learns_gradient),
         cmocka_unit_test(planes_are_as_good_as_scikit_learns), cmocka_unit_test(cells_act_as_their_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,205 @@
+/* link: lib/model lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
+/* A model's first weights: drawn with the variances that the papers say, or taken from another
+ * model by the names of tokens, languages and tensors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "lib/model/model.h"
+#include "test/unit/scratch.h"
+
+static struct vocab *vocabulary(const char *path, const char *words)
+{
+    assert_int_equal(file_write(path, words, strlen(words)), 0);
+    struct vocab *v = vocab_read(path);
+    assert_non_null(v);
+    return v;
+}
+
+static void config(struct model_config *c, const struct vocab *v, int decoder_layers, const char *langs)
+{
+    char list[64], *save = NULL;
+    strcpy(list, langs);
+    model_config_init(c);
+    c->layers = 2; c->decoder_layers = decoder_layers; c->dim = 64; c->ffn = 96; c->heads = 4;
+    c->positions = 16; c->vocab = (int)v->n; c->vocab_hash = v->hash;
+    for (char *s = strtok_r(list, " ", &save); s; s = strtok_r(NULL, " ", &save))
+        strcpy(c->lang[c->n_langs++], s);
+}
+
+/* The values of a tensor; malloc'd. */
+static float *values(const struct model *m, const char *name, const struct param **p)
+{
+    for (int i = 0; i < m->ps.n; i++) {
+        if (strcmp(m->ps.p[i].name, name)) continue;
+        float *x = mem_alloc(m->ps.p[i].n * sizeof *x);
+        param_get(&m->ps, m->ps.value, i, x);
+        if (p) *p = &m->ps.p[i];
+        return x;
+    }
+    fail_msg("no tensor %s", name);
+    return NULL;
+}
+
+/* Numbers from..to of a tensor have mean 0 and this variance, and none is beyond `most`. */
+static void spread(const struct model *m, const char *name, size_t from, size_t n, double variance,
+                   double most)
+{
+    float *x = values(m, name, NULL);
+    double sum = 0, squares = 0;
+    for (size_t i = from; i < from + n; i++) {
+        sum += (double)x[i];
+        squares += (double)x[i] * (double)x[i];
+        if (fabs((double)x[i]) > most) fail_msg("%s: %g is beyond %g", name, (double)x[i], most);
+    }
+    double mean = sum / (double)n, got = squares / (double)n;
+    if (fabs(mean) > 4 * sqrt(variance / (double)n)) fail_msg("%s: mean %g", name, mean);
+    if (fabs(got / variance - 1) > 6 / sqrt((double)n))
+        fail_msg("%s: variance %g, not %g", name, got, variance);
+    free(x);
+}
+
+/* Xavier (Glorot and Bengio 2010): uniform within sqrt(6 / (fan in + fan out)), which has variance
+ * 2 / (fan in + fan out); Q, K and V are three matrices. Embeddings: normal, variance 1 / dim. */
+static void matrices_are_xaviers_with_a_fan_of_their_own(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary("vocab", "a 1\nb 1\nc 1\nd 1\n");
+    struct model_config c;
+    struct model m;
+    config(&c, v, 1, "aa bb");
+    assert_int_equal(model_new(&m, &c, kernels_cpu(), 3, false), 0);
+    const size_t square = 64 * 64;
+    const struct { const char *name; size_t from, n; int fans; } matrix[] = {
+        { "encoder.0.attn.qkv.weight", 0, square, 128 },
+        { "encoder.0.attn.qkv.weight", square, square, 128 },
+        { "encoder.1.attn.qkv.weight", 2 * square, square, 128 },
+        { "encoder.1.attn.out.weight", 0, square, 128 },
+        { "decoder.0.cross.kv.weight", 0, square, 128 },
+        { "decoder.0.cross.kv.weight", square, square, 128 },
+        { "decoder.0.cross.q.weight", 0, square, 128 },
+        { "encoder.0.ffn.in.weight", 0, 64 * 96, 160 },
+        { "encoder.0.ffn.out.weight", 0, 64 * 96, 160 },
+    };
+    for (size_t i = 0; i < sizeof matrix / sizeof *matrix; i++)
+        spread(&m, matrix[i].name, matrix[i].from, matrix[i].n, 2.0 / matrix[i].fans,
+               sqrt(6.0 / matrix[i].fans) * (1 + 1e-6));
+    spread(&m, "encoder.embed.positions", 0, 16 * 64, 1.0 / 64, INFINITY);
+    float *t = values(&m, "embed.tokens", NULL), *b = values(&m, "encoder.0.attn.qkv.bias", NULL);
+    float *g = values(&m, "encoder.0.ffn_norm.weight", NULL);
+    for (int i = 0; i < 64; i++) {
+        assert_true(t[VOCAB_PAD * 64 + i] == 0);
+        assert_true(b[i] == 0);
+        assert_true(g[i] == 1);
+    }
+    free(t); free(b); free(g);
+    model_free(&m);
+    vocab_free(v);
+}
+
+/* sin(p / 10000^(2i/dim)), cos of the same (Vaswani et al. 2017); dim 64, so that row 3, columns 32
+ * and 33, is sin and cos of 3 / 100. */
+static void fixed_positions_by_value(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary("vocab", "a 1\nb 1\n");
+    struct model_config c;
+    struct model m;
+    config(&c, v, 0, "aa");
+    c.sinusoidal = true;
+    assert_int_equal(model_new(&m, &c, kernels_cpu(), 3, false), 0);
+    float *x = values(&m, "encoder.embed.positions", NULL);
+    static const struct { int pos, column; double value; } expected[] = {
+        { 0, 0, 0 }, { 0, 1, 1 }, { 1, 0, 0.8414709848 }, { 1, 1, 0.5403023059 },
+        { 3, 32, 0.0299955002 }, { 3, 33, 0.9995500337 }, { 10, 16, 0.8414709848 }, { 10, 17, 0.5403023059 },
+        { 7, 63, 0.9999995641 }, { 7, 62, 0.0009334757 },
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_float_equal(x[expected[i].pos * 64 + expected[i].column], expected[i].value, 1e-6);
+    free(x);
+    model_free(&m);
+    vocab_free(v);
+}
+
+static void same_values(const struct model *a, const char *x, const struct model *b, const char *y)
+{
+    const struct param *p, *q;
+    float *u = values(a, x, &p), *w = values(b, y, &q);
+    assert_int_equal(p->n, q->n);
+    if (memcmp(u, w, p->n * sizeof *u)) fail_msg("%s is not %s of the model it starts from", x, y);
+    free(u);
+    free(w);
+}
+
+static int same_row(const struct model *a, const char *name, int row, const struct model *b, int other)
+{
+    float *u = values(a, name, NULL), *w = values(b, name, NULL);
+    int same = !memcmp(u + (size_t)row * 64, w + (size_t)other * 64, 64 * sizeof *u);
+    free(u);
+    free(w);
+    return same;
+}
+
+/* From an encoder of languages aa, bb: a translation model of bb, cc, aa whose decoder starts
+ * from it. */
+static void another_models_weights_are_taken_by_name(void **state)
+{
+    (void)state;
+    struct vocab *theirs = vocabulary("vocab", "a 5\nb 4\nc 3\nd 2\n");
+    struct vocab *mine = vocabulary("mine", "d 9\ne 8\nb 7\n");
+    struct model_config c;
+    struct model from, to;
+    int taken, fresh;
+    config(&c, theirs, 0, "aa bb");
+    assert_int_equal(model_new(&from, &c, kernels_cpu(), 3, false), 0);
+    assert_int_equal(dir_make("from"), 0);
+    assert_int_equal(model_save(&from, "from", NULL, NULL, 0), 0);
+    assert_int_equal(file_copy("vocab", "from", "vocab"), 0);
+    config(&c, mine, 2, "bb cc aa");
+    assert_int_equal(model_new(&to, &c, kernels_cpu(), 4, false), 0);
+    float *drawn = values(&to, "embed.tokens", NULL);
+    if (model_init_from(&to, mine, "from", &taken, &fresh) < 0) fail_msg("%s", err_msg());
+    same_values(&to, "encoder.1.ffn.in.weight", &from, "encoder.1.ffn.in.weight");
+    same_values(&to, "decoder.0.attn.qkv.weight", &from, "encoder.0.attn.qkv.weight");
+    same_values(&to, "decoder.1.ffn_norm.weight", &from, "encoder.1.ffn_norm.weight");
+    same_values(&to, "decoder.1.ffn.out.bias", &from, "encoder.1.ffn.out.bias");
+    same_values(&to, "decoder.embed.positions", &from, "encoder.embed.positions");
+    /* <s>, </s>, ..., then words: mine d e b; theirs a b c d */
+    for (int i = 0; i < VOCAB_SPECIALS; i++) assert_true(same_row(&to, "embed.tokens", i, &from, i));
+    assert_true(same_row(&to, "embed.tokens", 5, &from, 8));
+    assert_true(same_row(&to, "embed.tokens", 7, &from, 6));
+    float *now = values(&to, "embed.tokens", NULL);
+    assert_memory_equal(now + 6 * 64, drawn + 6 * 64, 64 * sizeof *now);
+    for (int side = 0; side < 2; side++) {
+        const char *name = side ? "decoder.embed.languages" : "encoder.embed.languages";
+        float *x = values(&to, name, NULL), *y = values(&from, "encoder.embed.languages", NULL);
+        assert_memory_equal(x, y + 64, 64 * sizeof *x);
+        assert_memory_equal(x + 2 * 64, y, 64 * sizeof *x);
+        free(x);
+        free(y);
+    }
+    free(drawn);
+    free(now);
+    model_free(&from);
+    model_free(&to);
+    vocab_free(theirs);
+    vocab_free(mine);
+}
+
+int main(void)
+{
+    if (scratch_enter() < 0) return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrices_are_xaviers_with_a_fan_of_their_own),
+        cmocka_unit_test(fixed_positions_by_value),
+        cmocka_unit_test(another_models_weights_are_taken_by_name),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
+}

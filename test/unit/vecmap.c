@@ -1,0 +1,123 @@
+/* link: lib/space lib/cooc kernels/cpu common-json -lopenblas -lcjson */
+/* VecMap's last step and a round of its self-learning are those of its formulas in numpy
+ * (golden/vecmap.py). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/safetensors.h"
+#include "lib/space/map.h"
+
+enum { K = 5 };
+static const double REWEIGHT = 0.5;
+
+static struct st_file *golden(void)
+{
+    char path[512];
+    const char *top = getenv("TOP");
+    snprintf(path, sizeof path, "%s/test/golden/space/vecmap.safetensors", top ? top : ".");
+    struct st_file *f = st_open(path);
+    if (!f) fail_msg("%s", err_msg());
+    return f;
+}
+
+static float *floats(const struct st_file *f, const char *name, uint32_t *rows, int *cols)
+{
+    const struct st_tensor *t = st_find(f, name);
+    assert_non_null(t);
+    float *x = mem_alloc(t->bytes);
+    assert_int_equal(st_floats(t, x, t->bytes / 4), 0);
+    if (rows) *rows = (uint32_t)t->shape[0];
+    if (cols) *cols = (int)t->shape[1];
+    return x;
+}
+
+static int32_t number(const struct st_file *f, const char *name, size_t i)
+{
+    int32_t x;
+    memcpy(&x, (const char *)st_find(f, name)->data + 4 * i, 4);
+    return x;
+}
+
+static void seeds(const struct st_file *f, struct word_pairs *p)
+{
+    size_t n = st_find(f, "src")->bytes / 4;
+    *p = (struct word_pairs){ 0 };
+    for (size_t i = 0; i < n; i++)
+        word_pairs_add(p, (uint32_t)number(f, "src", i), (uint32_t)number(f, "tgt", i));
+}
+
+/* Products of all rows of a with all of b are the expected ones (the axes' signs are free). */
+static void products(const float *a, uint32_t n, const float *b, uint32_t m, int d,
+                     const float *expected)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < m; j++) {
+            double dot = 0;
+            const float *x = a + i * (uint32_t)d, *y = b + j * (uint32_t)d;
+            double want = (double)expected[i * m + j];
+            for (int k = 0; k < d; k++) dot += (double)x[k] * (double)y[k];
+            if (fabs(dot - want) > 1e-4)
+                fail_msg("rows %u and %u: cosine %g, not %g", i, j, dot, want);
+        }
+}
+
+static void the_advanced_map(void **state)
+{
+    (void)state;
+    struct st_file *f = golden();
+    struct word_pairs p;
+    uint32_t n, m;
+    int d;
+    float *x = floats(f, "x", &n, &d), *z = floats(f, "z", &m, &d);
+    float *cosine = floats(f, "cosine", NULL, NULL), *own = floats(f, "own", NULL, NULL);
+    seeds(f, &p);
+    assert_int_equal(map_advanced(x, n, z, m, d, &p, REWEIGHT), 0);
+    products(x, n, z, m, d, cosine);
+    products(x, n, x, n, d, own);
+    word_pairs_free(&p);
+    free(x); free(z); free(cosine); free(own);
+    st_close(f);
+}
+
+static void a_round_of_self_learning(void **state)
+{
+    (void)state;
+    struct st_file *f = golden();
+    struct word_pairs p;
+    struct map_options o = map_defaults;
+    uint32_t n, m;
+    int d;
+    double objective;
+    float *x = floats(f, "x", &n, &d), *z = floats(f, "z", &m, &d);
+    float *best = floats(f, "objective", NULL, NULL);
+    seeds(f, &p);
+    o.K = K; o.keep0 = 1; o.most = 1;
+    assert_int_equal(map_self_learn(x, n, z, m, d, &o, &p, &objective), 0);
+    assert_int_equal(p.n, n + m);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_int_equal(p.src[i], i);
+        assert_int_equal(p.tgt[i], number(f, "forward", i));
+    }
+    for (uint32_t j = 0; j < m; j++) {
+        assert_int_equal(p.src[n + j], number(f, "backward", j));
+        assert_int_equal(p.tgt[n + j], j);
+    }
+    assert_float_equal(objective, best[0], 1e-5);
+    word_pairs_free(&p);
+    free(x); free(z); free(best);
+    st_close(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_advanced_map), cmocka_unit_test(a_round_of_self_learning) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
