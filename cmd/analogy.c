@@ -37,7 +37,7 @@ static const struct opt rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "analogy", "--vec A.vec [--vec B.vec] < questions", "Word analogies, king - man + woman = queen.", "Questions are four words a line; \": name\" begins a category. Prints for each category and for all: questions, asked (all\n"
+static const struct prog prog = { "analogy", "--vec A.vec [--vec B.vec] < questions", "Word analogies, king - man + woman = queen.", "Questions are four words per line; \": name\" begins a category. Prints for each category and for all: questions, asked (all\n"
     "four words have vectors), accuracy, and the mean cosine of a - b + c with d.\n",
     .part = { &kern_part } };
 

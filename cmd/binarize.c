@@ -27,7 +27,7 @@ static const struct opt rows[] = {
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "binarize", "-v vocab [-l LANG] [options] [FILE...] > x.shd",
-    "Turns tokens into a shard of token ids, one sentence a line. Tokens that the vocabulary lacks become <unk>.", "examples:\n"
+    "Turns tokens into a shard of token ids, one sentence per line. Tokens that the vocabulary lacks become <unk>.", "examples:\n"
     "  bpe-apply -c codes < de.tok | binarize -v vocab -l de -o de.shd" };
 
 static int put_text(struct shard_writer *w, struct text *in, const struct vocab *v)
@@ -84,9 +84,9 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (!o.vocab) return prog_usage("want --vocab FILE");
+    if (!o.vocab) return prog_usage("--vocab FILE is needed");
     if (o.lang && !is_code(o.lang))
-        return prog_usage("--lang: \"%.40s\" is no language code", o.lang);
+        return prog_usage("--lang: \"%.40s\" is not a language code", o.lang);
     if (o.note && (strlen(o.note) > 127 || strchr(o.note, '\n'))) return prog_usage("--note must be one line of at most 127 bytes");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

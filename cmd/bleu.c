@@ -1,5 +1,5 @@
 /* bleu: scores translations against references, with sacreBLEU's numbers and output (or multi-bleu.perl's).
- * Reads hypotheses from standard input (or -i FILE...), references from files, one sentence a line. */
+ * Reads hypotheses from standard input (or -i FILE...), references from files, one sentence per line. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ static const struct prog prog = { "bleu", "[options] REF... < hypotheses",
     "BLEU, chrF and TER as sacreBLEU " SACREBLEU_VERSION " computes and prints them; --multi for multi-bleu.perl's line.",
     "Examples:\n"
     "  bleu ref.de < hyp.de                             BLEU as JSON, with signature\n"
-    "  bleu ref.de -f text -m bleu chrf ter < hyp.de    a line a metric\n"
+    "  bleu ref.de -f text -m bleu chrf ter < hyp.de    one line per metric\n"
     "  bleu -b -w 2 ref1.de ref2.de < hyp.de            only the score, two references\n"
     "  bleu ref.de --paired-bs -i base.de new.de        does new differ from base?\n"
     "  bleu --multi -lc ref.tok.de < hyp.tok.de         multi-bleu.perl\n" };
@@ -235,7 +235,7 @@ static int check_usage(const struct args *a)
     if (!a->n) return prog_usage("no reference; give one file or more: bleu REF... < hypotheses");
     if (o.num_refs > 1 && a->n > 1) return prog_usage("--num-refs takes a single reference file, not %d", a->n);
     if (o.paired_bs && o.paired_ar) return prog_usage("--paired-bs and --paired-ar exclude each other");
-    if (o.sentence && (o.confidence || o.paired_bs || o.paired_ar)) return prog_usage("--sentence-level has no statistical tests");
+    if (o.sentence && (o.confidence || o.paired_bs || o.paired_ar)) return prog_usage("--sentence-level does not go together with statistical tests");
     if (o.multi && (o.sentence || o.confidence || o.paired_bs || o.paired_ar || o.inputs.n > 1 || o.num_refs > 1
                     || prog_given("metrics") || prog_given("tokenize") || prog_given("smooth-method")))
         return prog_usage("--multi goes with -lc, one -i FILE and references only; multi-bleu.perl has nothing else");

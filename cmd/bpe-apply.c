@@ -135,7 +135,7 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (!o.codes && !o.restore) return prog_usage("want --codes FILE, or --restore");
+    if (!o.codes && !o.restore) return prog_usage("--codes FILE or --restore is needed");
     if (!*o.separator || strchr(o.separator, ' ') || strchr(o.separator, '\n')) return prog_usage("--separator must be a word");
     if (o.codes && !strcmp(o.codes, "-") && !args.n && !o.input) return prog_usage("codes and text cannot both come from standard input");
     if (o.min_count && !o.vocab) return prog_usage("--min-count needs --vocab");

@@ -167,7 +167,7 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n < 2) return prog_usage("want a command (info, average, import, export) and a folder");
+    if (args.n < 2) return prog_usage("expected a command (info, average, import, export) and a folder");
     if (!strcmp(args.v[0], "info")) {
         for (int i = 1; i < args.n; i++)
             if (info(args.v[i]) < 0) return prog_fail();
@@ -176,9 +176,9 @@ int main(int argc, char **argv)
     bool import = !strcmp(args.v[0], "import");
     if (strcmp(args.v[0], "average") && strcmp(args.v[0], "export") && !import)
         return prog_usage("unknown command %s; there are info, average, import and export", args.v[0]);
-    if (!o.out) return prog_usage("%s wants -o OUT", args.v[0]);
+    if (!o.out) return prog_usage("%s needs -o OUT", args.v[0]);
     if (strcmp(args.v[0], "average")) {
-        if (args.n != 2) return prog_usage("%s wants one folder", args.v[0]);
+        if (args.n != 2) return prog_usage("%s takes one folder", args.v[0]);
         return interchange(args.v[1], import) < 0 ? prog_fail() : prog_end();
     }
     return average(&args) < 0 ? prog_fail() : prog_end();

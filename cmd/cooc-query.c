@@ -103,7 +103,7 @@ static int pairs(const struct cooc_view *w, FILE *f)
         size_t a_n = (size_t)(b - line);
         while (b < end && (*b == ' ' || *b == '\t')) b++;
         if (a_n == 0 || b == end || memchr(b, ' ', (size_t)(end - b)) || memchr(b, '\t', (size_t)(end - b))) {
-            rc = err_set("%s:%llu: want two words", text_name(in), (unsigned long long)text_lineno(in));
+            rc = err_set("%s:%llu: expected two words", text_name(in), (unsigned long long)text_lineno(in));
             break;
         }
         cooc_x x = 0;

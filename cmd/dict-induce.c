@@ -329,7 +329,7 @@ int main(int argc, char **argv)
     o.method = CSLS_CSLS;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n || !o.src || !o.tgt) return prog_usage("want --src FILE and --tgt FILE, and no other argument");
+    if (args.n || !o.src || !o.tgt) return prog_usage("--src FILE and --tgt FILE are needed, and no other argument");
     if (o.src_cooc.n != o.tgt_cooc.n) return prog_usage("%d times --src-cooc, but %d times --tgt-cooc; files pair up in order", o.src_cooc.n, o.tgt_cooc.n);
     if (o.in.frequency != 0 && !o.src_cooc.n && (!o.src_counts || !o.tgt_counts))
         return prog_usage("--frequency needs the counts of both languages; give --src-counts and --tgt-counts");

@@ -180,7 +180,7 @@ int main(int argc, char **argv)
     o.k = kern_defaults;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n || !o.from_cooc.n == !o.model) return prog_usage("want --model DIR or --from-cooc FILE, and no other argument");
+    if (args.n || !o.from_cooc.n == !o.model) return prog_usage("either --model DIR or --from-cooc FILE is needed, and no other argument");
     if (o.words && o.text && o.of != WORDS) return prog_usage("--words and --text go together only with --of words");
     if (o.alone && (o.text || o.words || o.of != TOKENS || !o.lang))
         return prog_usage(

@@ -421,7 +421,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(what, kinds[i].name)) kind = &kinds[i];
     bool logs = !strcmp(what, "curves"), tsne = !strcmp(what, "tsne");
-    if (!kind && !logs && !tsne) return prog_usage("'%s' is nothing this program draws; it draws: curves, rsim, hits, bins, ranks, tsne", what);
+    if (!kind && !logs && !tsne) return prog_usage("unknown plot '%s'; choose curves, rsim, hits, bins, ranks or tsne", what);
     if (args.n == 1)
         return prog_usage(logs ? "no log; give one or more: plot curves LOG..." : tsne ? "no vectors; give one set or more: plot tsne en=en.vec de=de.vec" : "no table; give one or more: plot %s TABLE...", what);
     if (o.labels.n && o.labels.n != args.n - 1) return prog_usage("%d labels for %d files; give each one", o.labels.n, args.n - 1);

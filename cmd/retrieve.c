@@ -71,7 +71,7 @@ static int layer(int i, bool table, struct out *out)
     int r = tgt ? 0 : -1;
     if (r == 0 && src->dim != tgt->dim) r = err_set("%s has %d dimensions, %s has %d; they must be equal", a, src->dim, b, tgt->dim);
     if (r == 0 && !mine && src->n != tgt->n)
-        r = err_set("%s has %u rows, %s has %u; accuracy wants row by row translations (or use --mine)", a, src->n, b, tgt->n);
+        r = err_set("%s has %u rows, %s has %u; for accuracy, row n of one must translate row n of the other (or use --mine)", a, src->n, b, tgt->n);
     if (r == 0 && (vectors_normalize(src, "unit") < 0 || vectors_normalize(tgt, "unit") < 0)) r = -1;
     if (r == 0 && (r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, how[o.score], table ? 10 : 1, o.k, &x, &z, NULL)) == 0) {
         FILE *f = out_stdio(out);
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n || !o.src.n || o.src.n != o.tgt.n) return prog_usage("want --src FILE and --tgt FILE, as often as one another, and no other argument");
+    if (args.n || !o.src.n || o.src.n != o.tgt.n) return prog_usage("--src and --tgt must be given the same number of times, and nothing else");
     if (prog_given("mine") && (o.src.n > 1 || o.table)) return prog_usage("--mine takes one --src and one --tgt, and no --table");
     return run() < 0 ? prog_fail() : prog_end();
 }

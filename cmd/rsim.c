@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n || !o.src.n || o.src.n != o.tgt.n || !o.dict) return prog_usage("want --src and --tgt as often as one another, and --dict FILE");
+    if (args.n || !o.src.n || o.src.n != o.tgt.n || !o.dict) return prog_usage("--src and --tgt must be given the same number of times, and --dict FILE is needed");
     for (int i = 0; i < o.src.n; i++) {
         if (i == 0)
             puts("layer\tpairs\trsim\tcosine\talign-to\talign-back\trsim-ci\tcosine-ci\talign-to-"

@@ -101,8 +101,8 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n < 1 || (strcmp(args.v[0], "info") && strcmp(args.v[0], "cat") && strcmp(args.v[0], "check")))
-        return prog_usage("want info, cat or check, then files");
+        return prog_usage("expected info, cat or check, then files");
     if (args.n < 2) return prog_usage("%s: which file? (- reads standard input)", args.v[0]);
-    if (!strcmp(args.v[0], "cat") && !o.vocab && !o.ids) return prog_usage("cat: want --vocab FILE, or --ids");
+    if (!strcmp(args.v[0], "cat") && !o.vocab && !o.ids) return prog_usage("cat: --vocab FILE or --ids is needed");
     return run(args.v[0], args.v + 1, args.n - 1) < 0 ? prog_fail() : prog_end();
 }

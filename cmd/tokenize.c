@@ -196,6 +196,6 @@ int main(int argc, char **argv)
     if (o.t.prepare.penn && !o.t.prepare.punctuation && !o.xlm)
         return prog_usage("--penn belongs to --normalize-punctuation; tokenizer.perl's Penn Treebank rules are not here");
     if (o.uncased && !o.subwords) return prog_usage("--uncased belongs to --subwords");
-    if (o.subwords && (o.settings || o.describe)) return prog_usage("--subwords does none of what --settings and --describe tell");
+    if (o.subwords && (o.settings || o.describe)) return prog_usage("--subwords does not go together with --settings or --describe");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

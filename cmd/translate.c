@@ -61,7 +61,7 @@ static const struct opt rows[] = {
 static const struct opt_group groups[] = { { "Options", rows, &o }, { NULL, kern_rows, &o.k }, { 0 } };
 
 static const struct prog prog = { "translate", "--model DIR --src LANG --tgt LANG [options] < in > out",
-    "Translates sentences of BPE tokens, one a line.",
+    "Translates sentences of BPE tokens, one per line.",
     .part = { &kern_part } };
 
 static struct { struct plain *in, *out; struct tbuf tokens, text; } raw;
@@ -185,6 +185,6 @@ int main(int argc, char **argv)
     if (status >= 0) return status;
     if (args.n) return prog_usage("unexpected argument %s; text comes from standard input", args.v[0]);
     if (!o.model || !o.src || !o.tgt) return prog_usage("--model, --src and --tgt are needed");
-    if (o.n_best > o.d.beam) return prog_usage("--n-best %d wants a --beam of at least as many", o.n_best);
+    if (o.n_best > o.d.beam) return prog_usage("--n-best %d needs a --beam that is at least as wide", o.n_best);
     return run() < 0 ? prog_fail() : prog_end();
 }

@@ -19,8 +19,8 @@ char *folder_begin(const char *out)
     size_t all, before;
     char *tmp;
     cut(out, &all, &before);
-    if (file_exists(out)) { err_set("%s: is there already; name another folder with -o", out); return NULL; }
-    if (!all) { err_set("\"%s\" is no name of a folder; name one with -o", out); return NULL; }
+    if (file_exists(out)) { err_set("%s: already exists; name another folder with -o", out); return NULL; }
+    if (!all) { err_set("\"%s\" is not a valid folder name; name one with -o", out); return NULL; }
     if (asprintf(&tmp, "%.*s.%.*s.%ld.tmp", (int)before, out, (int)(all - before), out + before, (long)getpid()) < 0) {
         err_set("no memory");
         return NULL;

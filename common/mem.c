@@ -9,9 +9,9 @@
 static _Noreturn void out_of_memory(size_t count, size_t size)
 {
     if (size > 1)
-        fprintf(stderr, "%s: out of memory: wanted %zu times %zu bytes\n", msg_name(), count, size);
+        fprintf(stderr, "%s: out of memory: needed %zu times %zu bytes\n", msg_name(), count, size);
     else
-        fprintf(stderr, "%s: out of memory: wanted %zu bytes\n", msg_name(), count);
+        fprintf(stderr, "%s: out of memory: needed %zu bytes\n", msg_name(), count);
     exit(EXIT_FAILURE);
 }
 

@@ -1,6 +1,6 @@
 /* Memory for tools: an allocation that fails ends in one clear message, not in
  * a NULL that travels. These abort the program with status 1 ("out of
- * memory: wanted N bytes"); code whose size comes from untrusted input checks
+ * memory: needed N bytes"); code whose size comes from untrusted input checks
  * the size first, code with a budget uses malloc and handles NULL itself. */
 #ifndef COMMON_MEM_H
 #define COMMON_MEM_H

@@ -45,7 +45,7 @@ int prog_pair(const char *arg, const char (*known)[32], int n_known, struct pair
         found[1]++;
         at[1] = dash;
     }
-    if (!found[0] || !comma || comma == files + 1 || !comma[1]) return err_set("%s: want SRC-TGT=FILE,FILE", arg);
+    if (!found[0] || !comma || comma == files + 1 || !comma[1]) return err_set("%s: expected SRC-TGT=FILE,FILE", arg);
     bool use_known = found[1] == 1;
     if (!use_known && found[0] > 1) return err_set("%s: which two languages are these? Write regions in capitals (en-US-de)", arg);
     const char *dash = at[use_known];

@@ -112,7 +112,7 @@ static int read_entry(const char *path, const cJSON *j, struct entry *e)
     if (!first || !first->next || first->next->next || !whole(first, &e->begin) || !whole(first->next, &e->end) || e->begin > e->end)
         return err_set("%s: tensor \"%s\" has no valid data_offsets", path, shown(j->string));
     if (!bytes_of(e->t.dtype, e->t.shape, e->t.ndim, &e->t.bytes) || e->t.bytes != (uint64_t)(e->end - e->begin))
-        return err_set("%s: tensor \"%s\": %lld bytes of data are not what its shape wants", path, shown(j->string),
+        return err_set("%s: tensor \"%s\": %lld bytes of data do not fit its shape", path, shown(j->string),
                        (long long)(e->end - e->begin));
     return 0;
 }
@@ -120,7 +120,7 @@ static int read_entry(const char *path, const cJSON *j, struct entry *e)
 static int read_meta(struct st_file *f, const cJSON *j)
 {
     if (!cJSON_IsObject(j)) return err_set("%s: __metadata__ is not a JSON object", f->path);
-    if (f->meta_key) return err_set("%s: __metadata__ is there twice", f->path);
+    if (f->meta_key) return err_set("%s: __metadata__ occurs twice", f->path);
     size_t n = 0;
     for (const cJSON *k = j->child; k; k = k->next) n++;
     f->meta_key = mem_zero(n + 1, sizeof *f->meta_key);
@@ -131,7 +131,7 @@ static int read_meta(struct st_file *f, const cJSON *j)
         f->meta_value[f->n_meta++] = mem_dup(k->valuestring);
     }
     const char *again = twice(f->meta_key, f->n_meta);
-    return again ? err_set("%s: __metadata__: \"%s\" is there twice", f->path, shown(again)) : 0;
+    return again ? err_set("%s: __metadata__: \"%s\" occurs twice", f->path, shown(again)) : 0;
 }
 
 /* Entries sorted by their data and laid over the n bytes at data. */
@@ -170,7 +170,7 @@ static int read_header(struct st_file *f, const cJSON *root, const unsigned char
         f->n++;
     }
     const char *again = r == 0 ? twice(names, f->n) : NULL;
-    if (again) r = err_set("%s: tensor \"%s\" is there twice", f->path, shown(again));
+    if (again) r = err_set("%s: tensor \"%s\" occurs twice", f->path, shown(again));
     if (r == 0) r = place(f, e, data, n);
     f->t = mem_zero((size_t)f->n + 1, sizeof *f->t);
     for (int i = 0; i < f->n; i++) f->t[i] = e[i].t;

@@ -76,7 +76,7 @@ static int parse(struct builder *b, const struct text *in, const char *line, siz
         n = (size_t)(space - line);
     }
     if (!n || memchr(line, ' ', n) || memchr(line, 0, n))
-        return err_set("%s:%llu: want one token without spaces and its count", text_name(in), lineno);
+        return err_set("%s:%llu: expected one token without spaces and its count", text_name(in), lineno);
     if ((uint64_t)b->v->at[b->v->n] + n + 1 > UINT32_MAX || b->v->n >= UINT32_MAX / 4)
         return err_set("%s:%llu: more than 4 GiB of tokens", text_name(in), lineno);
     append(b, line, n, count);

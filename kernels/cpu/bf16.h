@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include "kernels/cpu/gemm.h"
 
-int bf16_open(void);                 /* opens oneDNN; 0 again and again once that worked, -1 with a message */
+int bf16_open(void);                 /* opens oneDNN; 0 idempotent, -1 with a message */
 bool bf16_gains(void);               /* are this processor's bfloat16 products faster than its float32 ones? */
 const char *bf16_name(void);         /* "oneDNN 2.6.3", and whether float32 is the better choice */
 

@@ -73,7 +73,7 @@ const struct kernels *kernels_open(const char *device, enum kern_precision preci
     bool automatic = strcmp(device, "auto") == 0;
     if (strcmp(device, "cpu") == 0) return ready(kernels_cpu(), precision, line, sizeof line, "");
     if (!automatic && strcmp(device, "cuda") != 0) {
-        err_set("--device %s: there is no such device; use auto, cpu or cuda", device);
+        err_set("--device %s: no such device; use auto, cpu or cuda", device);
         return NULL;
     }
     const struct kernels *k = cuda_open(missing, sizeof missing);

@@ -18,7 +18,7 @@ static void *cpu_alloc(size_t bytes)
     size_t rounded = (bytes + align - 1) / align * align;
     void *p = rounded >= bytes ? aligned_alloc(align, rounded ? rounded : align) : NULL;
     if (!p) {
-        err_set("out of memory: wanted %zu bytes for tensors; use a smaller batch or --recompute", bytes);
+        err_set("out of memory: needed %zu bytes for tensors; use a smaller batch or --recompute", bytes);
         return NULL;
     }
     if (align == HUGE_PAGE) madvise(p, rounded, MADV_HUGEPAGE);     /* refused: only slower */

@@ -48,7 +48,7 @@ static void none_left(char *text, size_t size, size_t bytes, const char *what)
 {
     size_t here = 0, all = 0;
     cudaMemGetInfo(&here, &all);
-    snprintf(text, size, "out of GPU memory: wanted %.1f MiB for %s, %.1f of %.1f MiB are free; lower --tokens (and raise --accumulate)%s",
+    snprintf(text, size, "out of GPU memory: needed %.1f MiB for %s, %.1f of %.1f MiB are free; lower --tokens (and raise --accumulate)%s",
              mib(bytes), what, mib(here), mib(all), cuda.bf16 ? "" : " or pass --precision bf16");
 }
 

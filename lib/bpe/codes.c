@@ -62,7 +62,7 @@ static int version(struct codes *c, const char *name, const char *s, size_t n)
             return 0;
         }
     }
-    return err_set("%s:1: \"%.*s\": want version 0.1 or 0.2 of subword-nmt's codes", name, (int)(n < 60 ? n : 60), s);
+    return err_set("%s:1: \"%.*s\": expected version 0.1 or 0.2 of subword-nmt's codes", name, (int)(n < 60 ? n : 60), s);
 }
 
 int codes_parse(struct codes *c, const char *name, const char *text, size_t n, size_t merges)
@@ -91,12 +91,12 @@ int codes_parse(struct codes *c, const char *name, const char *text, size_t n, s
         if (!per_line && k == 3) { c->format = CODES_FASTBPE; c->version = 2; }
         if (!per_line) per_line = k == 3 ? 3 : 2;
         if (k != per_line) {
-            err_set("%s:%llu: %d fields, want %s; is this a codes file?", name, line, k,
+            err_set("%s:%llu: %d fields, expected %s; is this a codes file?", name, line, k,
                     per_line == 3 ? "3 (\"left right count\")" : "2 (\"left right\")");
             goto fail;
         }
         if (k == 3 && number(f[2], &count) < 0) {
-            err_set("%s:%llu: \"%.*s\" is not a count; want \"left right count\"", name, line,
+            err_set("%s:%llu: \"%.*s\" is not a count; expected \"left right count\"", name, line,
                     (int)(f[2].n < 40 ? f[2].n : 40), f[2].s);
             goto fail;
         }

@@ -273,7 +273,7 @@ int words_read_counts(struct word_counts *w, struct text *in)
         for (size_t i = len + 1; i < n && line[i] >= '0' && line[i] <= '9' && count < UINT64_MAX / 16; i++, digits++)
             count = count * 10 + (uint64_t)(line[i] - '0');
         if (!len || !digits || len + 1 + digits != n || memchr(line, 0, n))
-            return err_set("%s:%llu: want \"word count\"", text_name(in), (unsigned long long)text_lineno(in));
+            return err_set("%s:%llu: expected \"word count\"", text_name(in), (unsigned long long)text_lineno(in));
         if (word_counts_add(w, line, len, count) < 0) return -1;
     }
     return rc;

@@ -243,7 +243,7 @@ int cooc_export(const struct cooc_view *w, enum cooc_format f, struct out *out)
         struct cooc_view all = *w;
         all.min = 0;
         e.mass = mem_zero(w->c->ids, sizeof *e.mass);
-        if (!e.twice) rc = err_set("%s: was counted on one side only; --ppmi and --llr want symmetric counts", w->c->path);
+        if (!e.twice) rc = err_set("%s: counts one side only; --ppmi and --llr need symmetric counts", w->c->path);
         if (rc == 0) rc = cooc_view_each(&all, each_mass, &e);
     }
     if (f == COOC_MTX) {

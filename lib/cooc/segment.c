@@ -20,7 +20,7 @@ struct cooc_segment *cooc_segment_new(uint32_t cap, uint32_t ids, uint32_t windo
     s->bytes = 4 * words_of(cap, ids, window);
     s->id = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (s->id == MAP_FAILED) {
-        err_sys("out of memory: wanted %zu bytes of text", s->bytes);
+        err_sys("out of memory: needed %zu bytes of text", s->bytes);
         free(s);
         return NULL;
     }

@@ -23,7 +23,7 @@ int row_sum_init(struct row_sum *r, uint32_t ids)
     r->top = calloc(words_of(w) + 1, sizeof *r->top);
     if (!r->sum || !r->touched || !r->bits || !r->top) {
         row_sum_free(r);
-        return err_set("out of memory: wanted %zu bytes for the sums of a row", row_sum_bytes(ids));
+        return err_set("out of memory: needed %zu bytes for the sums of a row", row_sum_bytes(ids));
     }
     for (int i = 0; i < ROW_TRASH; i++) r->sum[ids + (uint32_t)i] = 1;
     return 0;

@@ -33,7 +33,7 @@ int content_read(struct content *c, const char *path)
     *c = (struct content){ .name = path };
     while ((rc = text_line(t, &line, &n)) > 0) {
         if (memchr(line, 0, n)) {
-            rc = err_set("%s:%llu: has a NUL byte; this is no text", text_name(t),
+            rc = err_set("%s:%llu: has a NUL byte; this is not text", text_name(t),
                          (unsigned long long)text_lineno(t));
             break;
         }
@@ -154,7 +154,7 @@ static const struct reader *named(const char *format)
 {
     for (int i = 0; i < READERS; i++)
         if (!strcmp(table[i]->name, format)) return table[i];
-    err_set("there is no format '%s'; there are: %s", format, labelled_formats());
+    err_set("unknown format '%s'; choose one of: %s", format, labelled_formats());
     return NULL;
 }
 

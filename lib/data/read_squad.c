@@ -80,7 +80,7 @@ static int read_paragraph(const struct at *x, const cJSON *paragraph)
         if (!cJSON_IsString(id) || !question)
             return err_set("%s: a question has no 'id' (a string) or no 'question'", x->s->name);
         if (answers && !cJSON_IsArray(answers))
-            return err_set("%s: the answers of question '%.60s' are no list", x->s->name,
+            return err_set("%s: the answers of question '%.60s' are not a list", x->s->name,
                            id->valuestring);
         struct labelled *e = labelled_add(x->s, 0);
         e->id = id->valuestring;

@@ -24,7 +24,7 @@ int embed_table(const struct embed *e, struct vectors_stream *o);
 /* The words of a vocabulary: each the mean of the table's rows of its sub-words by the merges in codes (NULL: words are
  * tokens). Words with an unknown piece are left out; *left_out counts them. */
 int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words, struct vectors_stream *o, uint64_t *left_out);
-/* Tokens of the vocabulary that occur in the text (BPE tokens, one sentence a line): each the mean of its states. */
+/* Tokens of the vocabulary that occur in the text (BPE tokens, one sentence per line): each the mean of its states. */
 int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *o);
 /* Each token of the vocabulary by itself: the state at t of "<s> t </s>", which depends on no
  * text. */

@@ -170,7 +170,7 @@ static int read_arrays(const char *folder, const struct kernels *k, const struct
     int rc = 0;
     struct st_file *f = NULL;
     if (!s->n_arrays && file_exists(path))
-        rc = err_set("%s: holds arrays that this run has not; continue with the options it was started with", path);
+        rc = err_set("%s: holds arrays that this run does not have; continue with the options it was started with", path);
     if (rc == 0 && s->n_arrays) rc = (f = st_open(path)) ? st_verify(f) : -1;
     if (rc == 0 && f && f->n != s->n_arrays)
         rc = err_set("%s: has %d tensors, this run %d; continue with the options it was started with", path, f->n, s->n_arrays);

@@ -36,7 +36,7 @@ int ramp_parse(struct ramp *r, const char *s)
         if (*p != ',') goto bad;
     }
 bad:
-    return err_set("\"%s\": want a weight, or STEP:WEIGHT,STEP:WEIGHT,... with growing steps (at most %d)", s, RAMP_MAX);
+    return err_set("\"%s\": expected a weight, or STEP:WEIGHT,STEP:WEIGHT,... with growing steps (at most %d)", s, RAMP_MAX);
 }
 
 double ramp_value(const struct ramp *r, int64_t step)

@@ -144,7 +144,7 @@ int params_load(struct params *ps, float *array, const char *path)
         if (!t) rc = err_set("%s: tensor %s is missing; is this a checkpoint of another architecture?", path, p->name);
         else if (t->ndim != (p->rows == 1 ? 1 : 2) || t->shape[0] != (p->rows == 1 ? p->cols : p->rows)
                  || (p->rows != 1 && t->shape[1] != p->cols))
-            rc = err_set("%s: tensor %s has not the shape [%d, %d] that the configuration gives it", path, p->name, p->rows, p->cols);
+            rc = err_set("%s: tensor %s does not have the shape [%d, %d] that the configuration says", path, p->name, p->rows, p->cols);
         else rc = st_floats(t, host + p->at, p->n);
     }
     if (rc == 0 && f->n != ps->n)

@@ -155,7 +155,7 @@ static void parse_bart(struct in *in, struct hf_config *h, struct model_config *
     if (in->rc < 0) return;
     if (whole(in, "decoder_ffn_dim", c->ffn) != c->ffn) in->rc = err_set("%s: encoder_ffn_dim and decoder_ffn_dim differ; that is not supported", in->where);
     else if (whole(in, "decoder_attention_heads", c->heads) != c->heads) in->rc = err_set("%s: encoder_attention_heads and decoder_attention_heads differ; that is not supported", in->where);
-    else if (c->decoder_layers < 1) in->rc = err_set("%s: \"decoder_layers\" is 0; an encoder-decoder is wanted", in->where);
+    else if (c->decoder_layers < 1) in->rc = err_set("%s: \"decoder_layers\" is 0; an encoder-decoder is needed", in->where);
 }
 
 int hf_config_check(const struct model_config *c, const char *where)

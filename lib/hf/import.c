@@ -40,7 +40,7 @@ static int floats(struct job *j, const struct st_tensor *t, int rows, int cols, 
 {
     int64_t c = t->ndim ? t->shape[t->ndim - 1] : 1, r = t->ndim == 2 ? t->shape[0] : 1;
     if (t->ndim > 2 || r != rows || c != cols)
-        return err_set("%s: tensor %s has the shape [%lld, %lld]; config.json wants [%d, %d]", weights_path(j->w), t->name, (long long)r, (long long)c, rows, cols);
+        return err_set("%s: tensor %s has the shape [%lld, %lld]; config.json says [%d, %d]", weights_path(j->w), t->name, (long long)r, (long long)c, rows, cols);
     if (st_floats(t, to, (size_t)rows * (size_t)cols) < 0) return err_set("%s: tensor %s has a type that is not one of numbers", weights_path(j->w), t->name);
     return 0;
 }

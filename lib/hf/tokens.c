@@ -199,7 +199,7 @@ static int find_specials(struct hf_tokens *t, enum hf_layout l, const char *dir)
         t->s.ids[k] = -1;
         for (int i = 0; i < t->n && t->s.ids[k] < 0; i++)
             if (t->token[i] && !strcmp(t->token[i], want[k])) t->s.ids[k] = i;
-        if (t->s.ids[k] < 0 && k < 4) return err_set("%s: the tokeniser has no %s, which %s wants", dir, want[k], hf_layout_name(l));
+        if (t->s.ids[k] < 0 && k < 4) return err_set("%s: the tokeniser has no %s, which %s needs", dir, want[k], hf_layout_name(l));
     }
     return 0;
 }

@@ -88,7 +88,7 @@ static struct value *top(struct torch_file *f, enum kind kind)
 {
     struct value *v = f->n_stack ? &f->value[f->stack[f->n_stack - 1]] : NULL;
     if (v && v->kind == kind) return v;
-    bad(f, "a value is not of the kind that is wanted");
+    bad(f, "a value is not of the expected kind");
     return NULL;
 }
 
@@ -186,7 +186,7 @@ static int push_name(struct torch_file *f, const unsigned char *module, size_t n
     s[n++] = '.';
     for (size_t i = 0; i < nn && n < 90; i++) s[n++] = name[i] > 32 && name[i] < 127 ? (char)name[i] : '?';
     s[n] = 0;
-    return err_set("%s: wants %s, which a state dict does not need; nothing was executed. Save the state dict alone, as safetensors if possible", f->path, s);
+    return err_set("%s: asks for %s, which a state dict does not need; nothing was executed. Save the state dict alone, as safetensors if possible", f->path, s);
 }
 
 /* --- tensors ---------------------------------------------------------------------------------------------- */

@@ -98,7 +98,7 @@ struct weights *weights_open(const char *dir)
     if (rc == 1) rc = err_set("%s: has none of model.safetensors, pytorch_model.bin and their .index.json", dir);
     if (rc == 0 && w->n) qsort(w->entry, (size_t)w->n, sizeof *w->entry, by_name);
     for (int i = 1; i < w->n && rc == 0; i++)
-        if (!by_name(&w->entry[i - 1], &w->entry[i])) rc = err_set("%s: \"%.80s\" is there twice", w->path, w->entry[i].t->name);
+        if (!by_name(&w->entry[i - 1], &w->entry[i])) rc = err_set("%s: \"%.80s\" occurs twice", w->path, w->entry[i].t->name);
     if (rc == 0) return w;
     weights_close(w);
     return NULL;

@@ -139,7 +139,7 @@ int model_config_parse(struct model_config *c, const char *json, const char *whe
         cJSON_ArrayForEach(l, v) {
             if (!cJSON_IsString(l) || !*l->valuestring || strlen(l->valuestring) > 31 || strspn(l->valuestring, CODE) != strlen(l->valuestring)
                 || c->n_langs == MODEL_LANGS || is_there(c, l->valuestring)) {
-                rc = err_set("%s:%zu: \"languages\" wants at most %d different codes of letters, digits, - and _", where,
+                rc = err_set("%s:%zu: \"languages\" must be at most %d different codes of letters, digits, - and _", where,
                              json_line(json, n, "languages"), MODEL_LANGS);
                 break;
             }

@@ -269,9 +269,9 @@ static int finish(const struct search *z, const struct batch *src, struct hyps *
 int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lang, const struct decode_options *o, struct hyps *out)
 {
     memset(out, 0, sizeof *out);
-    if (!m->dec.n) return err_set("this model has no decoder; translation wants an encoder-decoder (finetune --task unmt or mt makes one)");
+    if (!m->dec.n) return err_set("this model has no decoder; translation needs an encoder-decoder (finetune --task unmt or mt makes one)");
     if (o->beam < 1 || o->beam > KERN_BEAM_MAX || o->n_best < 1 || o->n_best > o->beam)
-        return err_set("beam %d with %d best: want a beam from 1 to %d and no more hypotheses than that", o->beam, o->n_best, KERN_BEAM_MAX);
+        return err_set("beam %d with %d best: the beam must be from 1 to %d, and at least as wide as the number of hypotheses", o->beam, o->n_best, KERN_BEAM_MAX);
     if (src->max > m->c.positions)
         return err_set("a sentence of %d tokens is longer than the model's %d positions", src->max, m->c.positions);
     tape_reset(t, false);

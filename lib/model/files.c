@@ -33,7 +33,7 @@ static int load_seen(struct model *m, const char *dir)
     for (int i = 0; f && rc == 0 && i < m->c.n_langs; i++) {
         const struct st_tensor *t = st_find(f, m->c.lang[i]);
         if (!t) continue;
-        if (t->dtype != ST_U8 || t->bytes != (size_t)m->c.vocab) { rc = err_set("%s: tensor %s has not a byte for each word", path, t->name); break; }
+        if (t->dtype != ST_U8 || t->bytes != (size_t)m->c.vocab) { rc = err_set("%s: tensor %s does not have one byte per word", path, t->name); break; }
         m->seen[i] = mem_alloc(t->bytes);
         memcpy(m->seen[i], t->data, t->bytes);
     }
@@ -177,9 +177,9 @@ static int init_tensor(struct model *m, int i, const struct st_file *f, const st
     bool by_token = !strcmp(p->name, "embed.tokens"), bias = !strcmp(p->name, "output.bias");
     bool by_lang = strstr(p->name, "embed.languages") != NULL, by_pos = strstr(p->name, "embed.positions") != NULL;
     if (t->ndim > 2 || (!bias && cols != p->cols) || (!by_token && !by_lang && !by_pos && !bias && rows != p->rows))
-        return err_set("%s: tensor %s does not fit this model's [%d, %d]; --init wants the same dim and ffn", f->path, t->name, p->rows, p->cols);
+        return err_set("%s: tensor %s does not fit this model's [%d, %d]; --init needs the same dim and ffn", f->path, t->name, p->rows, p->cols);
     if ((by_token && rows != from->vocab) || (bias && (rows != 1 || cols != from->vocab)) || (by_lang && rows != from->n_langs))
-        return err_set("%s: tensor %s has not a row for each token or language of its config.json; the folder is damaged", f->path, t->name);
+        return err_set("%s: tensor %s has a different number of rows than config.json has tokens or languages; the folder is damaged", f->path, t->name);
     size_t n = (size_t)rows * (size_t)cols;
     float *src = mem_alloc(n * sizeof *src), *dst = mem_alloc(p->n * sizeof *dst);
     if (st_floats(t, src, n) < 0) { free(src); free(dst); return -1; }
@@ -271,7 +271,7 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
         if (text_lineno(in) == 1 && got == 1) continue;          /* word2vec's "rows dim" */
         if (got > 0 && !dim) dim = got;
         if (got <= 0 || got != dim) {
-            rc = err_set("%s:%llu: want a word and %d numbers; found %d", path, (unsigned long long)text_lineno(in), dim, got < 0 ? 0 : got);
+            rc = err_set("%s:%llu: expected a word and %d numbers; found %d", path, (unsigned long long)text_lineno(in), dim, got < 0 ? 0 : got);
             break;
         }
         if (dim > D) { rc = err_set("%s: vectors of %d dimensions; the model has %d", path, dim, D); break; }

@@ -216,7 +216,7 @@ static int index_pieces(struct building *b, const char *name)
         }
         if (strstr(p->text + 1, "\xE2\x96\x81")) m->word_by_word = false;
         if (p->type == SPM_USER) trie_add(&m->user, p->text, p->n, i);
-        if (!trie_add(&m->trie, p->text, p->n, i)) return err_set("%s: piece %u \"%.40s\" is there twice", name, i, p->text);
+        if (!trie_add(&m->trie, p->text, p->n, i)) return err_set("%s: piece %u \"%.40s\" occurs twice", name, i, p->text);
     }
     if (unknown != 1) return err_set("%s: has %zu pieces for unknown text, not one", name, unknown);
     for (int i = 0; i < 256 && m->byte_fallback; i++)

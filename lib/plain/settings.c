@@ -64,7 +64,7 @@ int plain_settings_parse(struct tokenize_options *o, const char *text, const cha
             char *dot = strchr(name, '.');
             if (dot) *dot = '\0';
             struct tokenize_options checked = *o;
-            if (set(&checked, dot ? dot + 1 : name, value) < 0) return err_set("%s:%d: \"%.80s\" is no setting of tokenize, or has no such value", where, line, p);
+            if (set(&checked, dot ? dot + 1 : name, value) < 0) return err_set("%s:%d: \"%.80s\" is not a setting of tokenize, or does not take that value", where, line, p);
             if ((dot != NULL) == (pass == 1) && (!dot || (o->lang && !strcmp(name, o->lang)))) *o = checked;
         }
     }

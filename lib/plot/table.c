@@ -58,7 +58,7 @@ int table_read(struct table *t, const char *path)
     int r;
     while ((r = text_line(in, &line, &n)) > 0) {
         if (n && line[n - 1] == '\r') n--;
-        if (memchr(line, 0, n)) { r = err_set("%s:%" PRIu64 ": a NUL byte; want a tab-separated table", t->name, text_lineno(in)); break; }
+        if (memchr(line, 0, n)) { r = err_set("%s:%" PRIu64 ": a NUL byte; expected a tab-separated table", t->name, text_lineno(in)); break; }
         char *copy = mem_alloc(n + 1);
         memcpy(copy, line, n);
         copy[n] = 0;
@@ -184,7 +184,7 @@ int table_curves(const struct table *t, char *const *label, int n, const char *x
 int table_bins(struct table *t)
 {
     int low = table_find(t, "low"), high = table_find(t, "high");
-    if (low < 0 || high < 0 || t->rows < 2) return err_set("%s: no bins; want what cooc-study prints, columns low and high and a last line over all pairs", t->name);
+    if (low < 0 || high < 0 || t->rows < 2) return err_set("%s: no bins; expected what cooc-study prints: columns low and high and a last line over all pairs", t->name);
     t->rows--;
     double *v = mem_alloc(t->rows * ((size_t)t->columns + 1) * sizeof *v);
     for (size_t r = 0; r < t->rows; r++) {

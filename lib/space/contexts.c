@@ -115,7 +115,7 @@ struct vectors *contexts_vectors(const char *const *paths, int n, const struct c
         if (!v) {
             hash = c->vocab_hash;
             v = words_of(c, o);
-            if (v && v->n < 2) r = err_set("%s: %u words are counted %llu times or more; want 2", paths[i], v->n, (unsigned long long)o->min_count);
+            if (v && v->n < 2) r = err_set("%s: %u words are counted %llu times or more; 2 are needed", paths[i], v->n, (unsigned long long)o->min_count);
         }
         if (c->vocab_hash != hash) r = err_set("%s: not over the vocabulary of %s; count both with the same -v", paths[i], paths[0]);
         if (!v || r < 0 || !(block[i] = contexts_of(c, v))) r = -1;

@@ -191,7 +191,7 @@ int relation_cosines(const struct vectors *src, const struct vectors *tgt, const
 int relation_measure(const struct vectors *src, const struct vectors *tgt, const struct word_pairs *p, struct relation *r)
 {
     *r = unknown(p->n);
-    if (p->n < 3) return err_set("%zu pairs have vectors on both sides; RSIM wants 3 or more", p->n);
+    if (p->n < 3) return err_set("%zu pairs have vectors on both sides; RSIM needs 3 or more", p->n);
     size_t dx = (size_t)src->dim, dz = (size_t)tgt->dim;
     float *X = mem_alloc(p->n * dx * sizeof *X), *Z = mem_alloc(p->n * dz * sizeof *Z);
     int status = unit_rows(src, p->src, p->n, X) < 0 || unit_rows(tgt, p->tgt, p->n, Z) < 0 ? -1 : 0;

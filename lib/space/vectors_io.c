@@ -130,7 +130,7 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
             continue;
         }
         if (o && o->max && v && v->n >= o->max) { r = 0; told = false; break; }
-        if (!n) { r = err_set("%s:%" PRIu64 ": an empty line; want \"word v1 v2 ...\"", text_name(t), text_lineno(t)); break; }
+        if (!n) { r = err_set("%s:%" PRIu64 ": an empty line; expected \"word v1 v2 ...\"", text_name(t), text_lineno(t)); break; }
         if (!dim)
             for (size_t i = 0; i + 1 < n; i++) dim += (line[i] == ' ' || line[i] == '\t') && line[i + 1] != ' ' && line[i + 1] != '\t';
         if (!v && dim >= 1 && dim <= MOST_DIM) {
@@ -254,7 +254,7 @@ static struct vectors *table(const char *path, const float *x, uint64_t n, uint6
 static int shape_ok(const char *path, uint64_t n, uint64_t dim)
 {
     return dim >= 1 && dim <= MOST_DIM && n >= 1 && n <= MOST_ROWS ? 0
-           : err_set("%s: %" PRIu64 " vectors of %" PRIu64 " dimensions: want 1 to %u of 1 to %d", path, n, dim, (unsigned)MOST_ROWS, MOST_DIM);
+           : err_set("%s: %" PRIu64 " vectors of %" PRIu64 " dimensions; supported are 1 to %u of 1 to %d", path, n, dim, (unsigned)MOST_ROWS, MOST_DIM);
 }
 
 /* numpy/lib/format.py: "\x93NUMPY", version, header length, a Python dictionary. float32 and float64 in C order. */
@@ -275,7 +275,7 @@ static struct vectors *read_npy(const char *path, const struct map *m, const str
     bool wide = descr && strstr(descr, "'<f8'"), ok = descr && (wide || strstr(descr, "'<f4'")) && strstr(text, "'fortran_order': False");
     char close = 0;
     if (!ok || !shape || sscanf(shape + 8, " ( %" SCNu64 " , %" SCNu64 " %c", &n, &dim, &close) != 3 || (close != ')' && close != ',')) {
-        err_set("%s: want a two-dimensional C-ordered array of '<f4' or '<f8'; its header is %.120s", path, text);
+        err_set("%s: expected a two-dimensional C-ordered array of '<f4' or '<f8'; its header is %.120s", path, text);
         free(text);
         return NULL;
     }
@@ -283,7 +283,7 @@ static struct vectors *read_npy(const char *path, const struct map *m, const str
     if (shape_ok(path, n, dim) < 0) return NULL;
     size_t count = (size_t)n * (size_t)dim, size = wide ? 8 : 4;
     if ((m->n - at) / size != count || (m->n - at) % size) {
-        err_set("%s: %zu bytes of data where its shape (%" PRIu64 ", %" PRIu64 ") wants %zu", path, m->n - at, n, dim, count * size);
+        err_set("%s: %zu bytes of data where its shape (%" PRIu64 ", %" PRIu64 ") needs %zu", path, m->n - at, n, dim, count * size);
         return NULL;
     }
     float *x = mem_alloc(count * sizeof *x);

@@ -63,7 +63,7 @@ static int open_unmt(void *self, struct inputs *in, struct setup *s)
     x->unmt = true;
     if (inputs_text(in, s->c, s->vocab, s->seed) < 0) return -1;
     if (in->text.c[0].lang_id == in->text.c[1].lang_id)
-        return err_set("--train: language %s is there twice; unmt needs two languages", in->text.c[0].lang);
+        return err_set("--train: language %s is given twice; unmt needs two languages", in->text.c[0].lang);
     if (inputs_pairs(&in->pseudo, s->c, s->vocab, &in->pairs, &in->n_pairs) < 0) return -1;
     if (!in->n_pairs) x->how.pseudo_steps = 0;
     return open_any(x, in, s);

@@ -91,7 +91,7 @@ export ISOGLOT_EMULATE_MEMORY=60000000
 fails 1 "this run needs [0-9.]+ [MG]iB of the GPU's memory and 25 MiB are free; --tokens [0-9]+ --accumulate [0-9]+ would need" pretrain_on cuda float32 none --tokens 20000
 [ ! -e none ] || fail "a run that could not begin left a folder"
 ! ISOGLOT_EMULATE_MEMORY=34000000 "$UNIT/ops" cuda > short 2>&1 || fail "operations without memory"
-grep -Eq 'out of GPU memory: wanted [0-9.]+ MiB for tensors, [0-9.]+ of 32.4 MiB are free; lower --tokens' short || { tail -n 5 short; fail "the message"; }
+grep -Eq 'out of GPU memory: needed [0-9.]+ MiB for tensors, [0-9.]+ of 32.4 MiB are free; lower --tokens' short || { tail -n 5 short; fail "the message"; }
 unset ISOGLOT_EMULATE_MEMORY
 # a device that is lost in the middle: one line, and the checkpoint before it is whole
 status=0; ISOGLOT_EMULATE_LOST=2500 pretrain_on cuda float32 lost --save-every 2 --steps 1000 2> why || status=$?

@@ -36,7 +36,7 @@ ckpt average -q -o mean run broken; same mean/pieces.json bert/pieces.json
 # a slash behind the name; somebody's folder OUT.tmp is not ours; nothing else is left beside it
 mkdir slash slash/out.tmp slash/to.tmp slash/in.tmp
 ckpt average -q -o slash/out/ run broken; ckpt export -q -o slash/to/ bert; ckpt import -q -o slash/in// slash/to/
-fails 1 'is there already' ckpt average -o slash/out run
+fails 1 'already exists' ckpt average -o slash/out run
 fails 1 'nowhere' ckpt average -o slash/new run nowhere
 is "$(ls -A slash | tr '\n' ' ')" "in in.tmp out out.tmp to to.tmp "; same slash/out/weights.safetensors mean/weights.safetensors
 ckpt import -q -o xlmr "$G/xlmr"; ckpt average -q -o mean2 xlmr; same mean2/sentencepiece.model xlmr/sentencepiece.model
@@ -45,7 +45,7 @@ ckpt import -q -o xlmr "$G/xlmr"; ckpt average -q -o mean2 xlmr; same mean2/sent
 edit() { rm -rf broken-hf; cp -r "$G/$1" broken-hf; sed -i "$2" broken-hf/config.json; }
 edit bert 's/"hidden_act": "gelu"/"hidden_act": "gelu_new"/'; fails 1 '"gelu_new" is not supported' ckpt import -o x broken-hf
 edit bert 's/"model_type": "bert"/"model_type": "gpt2"/'; fails 1 '"gpt2" is not supported' ckpt import -o x broken-hf
-edit bert 's/"hidden_size": 16/"hidden_size": 18/'; fails 1 'has the shape \[32, 16\]; config.json wants \[32, 18\]' ckpt import -o x broken-hf
+edit bert 's/"hidden_size": 16/"hidden_size": 18/'; fails 1 'has the shape \[32, 16\]; config.json says \[32, 18\]' ckpt import -o x broken-hf
 edit bert 's/"vocab_size": 32/"vocab_size": 9/'; fails 1 '"vocab_size" is 9' ckpt import -o x broken-hf
 edit bert 's/^/x/'; fails 1 'config.json: not a JSON object' ckpt import -o x broken-hf
 edit bert ''; rm broken-hf/vocab.txt; fails 1 'has no tokeniser file' ckpt import -o x broken-hf
@@ -53,13 +53,13 @@ edit bert ''; rm broken-hf/model.safetensors; fails 1 'has none of model.safeten
 edit xlmr ''; rm broken-hf/model-00002-of-00003.safetensors; fails 1 'model-00002-of-00003' ckpt import -o x broken-hf
 edit bart 's/"decoder_ffn_dim": 64/"decoder_ffn_dim": 32/'; fails 1 'decoder_ffn_dim differ' ckpt import -o x broken-hf
 edit bert_bare ''; LC_ALL=C sed -i 's/OrderedDict/OrderedDicT/' broken-hf/pytorch_model.bin
-fails 1 'wants collections.OrderedDicT, which a state dict does not need; nothing was executed' ckpt import -o x broken-hf
+fails 1 'asks for collections.OrderedDicT, which a state dict does not need; nothing was executed' ckpt import -o x broken-hf
 edit bert_bare ''; head -c 9000 "$G/bert_bare/pytorch_model.bin" > broken-hf/pytorch_model.bin; fails 1 'cut short' ckpt import -o x broken-hf
 [ ! -e x ] && [ ! -e x.tmp ] || fail 'something was left behind'
-fails 1 'hf: is there already' ckpt export -o hf bert
+fails 1 'hf: already exists' ckpt export -o hf bert
 fails 1 'is for encoder-decoders' ckpt export -o x --to bart bert
 fails 1 'xlm has no token types' ckpt export -o x --to xlm bert
 fails 1 'not a layout' ckpt export -o x --to gpt2 bert
 fails 1 'name the one that is folded' ckpt export -o x --to xlm-roberta xlm
 fails 1 'language zz is not' ckpt export -o x --to xlm-roberta --src zz xlm
-fails 2 'wants -o OUT' ckpt import "$G/bert"
+fails 2 'needs -o OUT' ckpt import "$G/bert"

@@ -43,13 +43,13 @@ for of in sentences tokens words; do
     tokenize -q -l de --case-marker < de | bpe-apply -q -c codes | embed -q --model run --layer 1 --lang de --of $of --text - > piped
     embed -q --raw --model run --layer 1 --lang de --of $of --text de > raw; same piped raw
 done
-fails 2 '--raw wants --text' embed --raw --model run
+fails 2 '--raw needs --text' embed --raw --model run
 # a setting of one language
 { cat tokenizer; echo 'en.case-marker = false'; } > run/last/tokenizer
 translate -q --raw --model run/last --src de --tgt en --beam 2 < de > marked
 grep -q '⇧' marked || fail "en.case-marker = false had no effect"
 echo 'case-marker = perhaps' > run/last/tokenizer
-fails 1 'run/last/tokenizer:1: "case-marker = perhaps" is no setting' translate -q --raw --model run/last --src de --tgt en < de
+fails 1 'run/last/tokenizer:1: "case-marker = perhaps" is not a setting' translate -q --raw --model run/last --src de --tgt en < de
 rm run/last/tokenizer
 fails 1 'does not say how its text was tokenised' translate -q --raw --model run/last --src de --tgt en < de
 rm next/last/codes

@@ -87,7 +87,7 @@ fails 1 "none of the labels" bash -c "printf 'language\tgold_label\tsentence1\ts
 fails 1 "xnli: has no row of language 'fr'" score -m accuracy fr=xnli
 fails 1 "x.tsv:3: has rows of several languages" bash -c "(cat xnli; printf 'fr\tneutral\ta\tb\n') > x.tsv; echo x | score -m accuracy x.tsv"
 fails 1 "x.tsv:3: one of the rows with an unknown label: 'maybe'" bash -c "(cat xnli; printf 'de\tmaybe\ta\tb\n') > x.tsv; echo x | score -m accuracy de=x.tsv"
-fails 1 "there is no format 'nli'; there are: squad" score -m accuracy gold --format nli
+fails 1 "unknown format 'nli'; choose one of: squad" score -m accuracy gold --format nli
 fails 1 "two gold files of language 'en'" score -m accuracy en=gold en=gold --pred en=a
 fails 1 "no --pred for the gold file of 'de'" score -m accuracy en=gold de=gold --pred en=a
 fails 2 'metric NAME is needed' score gold

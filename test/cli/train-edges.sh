@@ -84,7 +84,7 @@ head -n 9 vocab > fewer; cp -rL whole/last cut
 binarize -q -v fewer -l aa -o fewer.shd < s
 pretrain "${small[@]}" -v fewer --train aa=fewer.shd --steps 1 --out few2
 cp few2/last/weights.safetensors cut/weights.safetensors
-fails 1 'has not a row for each' pretrain "${small[@]}" --train aa=aa.shd --init cut --steps 1 --out no2
+fails 1 'has a different number of rows' pretrain "${small[@]}" --train aa=aa.shd --init cut --steps 1 --out no2
 
 # wrong usage
 fails 2 'round-trip' finetune "${small[@]}" --task mt --parallel aa-bb=s,s --select round-trip --out no

@@ -113,9 +113,9 @@ static void an_allocation_that_fails_ends_in_one_line_and_status_1(void **state)
 {
     (void)state;
     static const struct { void (*fn)(void); const char *message; } cases[] = {
-        { grow_too_far, "isoglot: out of memory: wanted 9223372036854775807 times 4 bytes\n" },
-        { zero_too_much, "isoglot: out of memory: wanted 9223372036854775807 times 4 bytes\n" },
-        { alloc_too_much, "isoglot: out of memory: wanted 9223372036854775707 bytes\n" },
+        { grow_too_far, "isoglot: out of memory: needed 9223372036854775807 times 4 bytes\n" },
+        { zero_too_much, "isoglot: out of memory: needed 9223372036854775807 times 4 bytes\n" },
+        { alloc_too_much, "isoglot: out of memory: needed 9223372036854775707 bytes\n" },
     };
     for (int i = 0; i < 3; i++) {
         int p[2], status;

@@ -197,7 +197,7 @@ static void types_names_and_fields_that_are_wrong_are_refused(void **state)
     refused("{\"a\":{\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "no dtype");
     refused("{\"a\":{\"dtype\":4,\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "no dtype");
     refused("{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "two fields");
-    refused("{" T("a", "F32", "[1]", "0", "4") "," T("a", "F32", "[1]", "4", "8") "}", 8, "\"a\" is there twice");
+    refused("{" T("a", "F32", "[1]", "0", "4") "," T("a", "F32", "[1]", "4", "8") "}", 8, "\"a\" occurs twice");
     refused("{" T("a", "F32", "[0]", "0", "0") "," T("\\u0061", "F32", "[0]", "0", "0") "}", 0, "twice");
     refused("{" T("a\\u0000b", "F32", "[0]", "0", "0") "}", 0, "NUL");
     refused("{\"a\":[]}", 0, "not described");
