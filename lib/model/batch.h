@@ -32,6 +32,8 @@ struct dev_batch {
     const int32_t *token, *pos, *lang, *type, *drop;
     const uint64_t *sample;
     struct spans spans;
+    struct mixture mix;          /* rows that read a mixture of embeddings, whose token is -1 (tape.h);
+                                  * the caller sets it. mix.n = 0: none */
 };
 struct dev_batch batch_upload(struct tape *t, const struct batch *b);
 

@@ -166,6 +166,42 @@ static void model(int layers, int D, int V, int T, int B, int heads)
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) k->release(made[i]);
 }
 
+/* What only some objectives call: of a batch of N rows 12% read a mixture of 8 words (SCS), whose similarities to V words have the
+ * means of their columns' 10 largest; 10,000 pairs of words are aligned (ALIGN-MLM). */
+static void objectives(int D, int V, int N)
+{
+    int M = N * 12 / 100, P = 10000;
+    size_t ND = (size_t)N * (size_t)D, VD = (size_t)V * (size_t)D, MV = (size_t)M * (size_t)V;
+    printf("D %d, vocabulary %d, %d rows\n", D, V, N);
+    void *X = random_act(ND), *Y = random_act(ND), *dX = random_act(ND), *S = random_act(MV);
+    float *E = random_float(VD), *dE = random_float(VD), *len = random_float((size_t)N), *w = random_float((size_t)M * 8);
+    float *val = random_float((size_t)M * 8), *mean = random_float((size_t)V), *loss = random_float((size_t)P);
+    int32_t *idx = mem_alloc((size_t)P * 8 * sizeof *idx), *other = mem_alloc((size_t)P * sizeof *other);
+    for (int i = 0; i < P * 8; i++) idx[i] = (int)((unsigned)i * 7919u % (unsigned)V);
+    for (int i = 0; i < P; i++) other[i] = (int)((unsigned)i * 104729u % (unsigned)V);
+    UP(idx, (size_t)P * 8); UP(other, (size_t)P);
+    double act = (double)k->act_size * D;
+    TIME("unit rows", 0, 2 * act * N, 1, KERN(k, unit_fwd, .Y = Y, .len = len, .X = X, .s = 1, .N = N, .D = D));
+    TIME("unit rows backward", 0, 3 * act * N, 1,
+         KERN(k, unit_bwd, .dX = dX, .dY = X, .Y = Y, .len = len, .s = 1, .N = N, .D = D));
+    TIME("mixtures of 8", 0, 4.0 * D * 8 * M, 1,
+         KERN(k, mix_fwd, .Y = Y, .E = E, .idx = idx, .w = w, .scale = 1, .M = M, .k = 8, .D = D));
+    TIME("mixtures backward", 0, 8.0 * D * 8 * M, 1,
+         KERN(k, mix_bwd, .dE = dE, .dY = Y, .idx = idx, .w = w, .scale = 1, .M = M, .k = 8, .D = D));
+    TIME("softmax of 8", 0, 64.0 * M, 1, KERN(k, softmax, .w = w, .val = val, .T = 1, .M = M, .k = 8));
+    TIME("column means of 10", 0, (double)k->act_size * (double)MV, 1,
+         KERN(k, column_means, .mean = mean, .S = S, .K = 10, .n = M, .m = V));
+    TIME("pairs of rows", 0, 8.0 * D * P, 1,
+         KERN(k, cos_pairs, .loss = loss, .E = E, .i = idx, .j = other, .scale = 1, .P = P, .D = D));
+    TIME("pairs, with gradient", 0, 32.0 * D * P, 1,
+         KERN(k, cos_pairs, .loss = loss, .dE = dE, .E = E, .i = idx, .j = other, .scale = 1, .P = P, .D = D));
+    TIME("moving average", 0, 12 * (double)VD, 1, KERN(k, ema, .p = E, .q = dE, .m = 0.999, .n = VD));
+    TIME("widen", 0, (act + 4.0 * D) * M, 1, KERN(k, widen, .to = E, .from = X, .n = (size_t)M * (size_t)D));
+    printf("\n");
+    void *made[] = { X, Y, dX, S, E, dE, len, w, val, mean, loss, idx, other };
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) k->release(made[i]);
+}
+
 int main(int argc, char **argv)
 {
     par_threads_set(argc > 1 ? atoi(argv[1]) : 1);
@@ -189,6 +225,7 @@ int main(int argc, char **argv)
     printf("one product %dx%dx%d, %s: %.1f GFLOP/s\n\n", side, side, deep, bf16 ? "bf16" : "float32", peak);
     k->release(X); k->release(Y); k->release(W);
     if (argc > 9) { model(atoi(argv[4]), atoi(argv[5]), atoi(argv[6]), atoi(argv[7]), atoi(argv[8]), atoi(argv[9])); return 0; }
+    objectives(256, 8000, 2048);
     model(4, 256, 8000, 64, 32, 4);
     model(6, 512, 20000, 128, 32, 8);
     model(6, 1024, 20000, 256, 8, 16);

@@ -24,7 +24,7 @@
 static const struct kernels *k;
 static double tolerance = 1e-5;                  /* norm-relative, of float32 */
 
-/* --- a case: an operation at one shape, with its arrays ----------------------------------------------------- */
+/* --- a case: an operation at one shape, with its arrays --------------------------------------- */
 
 struct shape {
     int N, I, O, H, V, J, heads, batch;          /* as kernels.h calls them; unused ones 0 */
@@ -227,7 +227,7 @@ static void run(struct test *t)
     for (int i = 0; i < t->n_in; i++) if (t->in[i].grad) get(t->in[i].kind, t->in[i].g, t->in[i].grad, t->in[i].n);
 }
 
-/* --- the checks --------------------------------------------------------------------------------------------- */
+/* --- the checks ------------------------------------------------------------------------------- */
 
 static char wrong[256];                          /* what the last failed check saw */
 
@@ -304,7 +304,7 @@ static bool gradients_hold(struct test *t, int flipped)
     return true;
 }
 
-/* --- linear ------------------------------------------------------------------------------------------------- */
+/* --- linear ----------------------------------------------------------------------------------- */
 
 static size_t times(int a, int b) { return (size_t)a * (size_t)b; }
 
@@ -425,7 +425,7 @@ static void dense_backward(struct test *t)
          .I = s.I, .O = s.O);
 }
 
-/* --- embeddings --------------------------------------------------------------------------------------------- */
+/* --- embeddings ------------------------------------------------------------------------------- */
 
 enum { POSITIONS = 6, LANGS = 3 };
 static const float EMBED_SCALE = 1.75f;
@@ -466,7 +466,7 @@ static void embed_backward(struct test *t)
          .scale = EMBED_SCALE, .N = t->s.N, .D = t->s.I);
 }
 
-/* --- residual, dropout, layer norm: outputs Y and, with `sum`, S; in_place: S is X ---------------------------- */
+/* --- residual, dropout, layer norm: outputs Y and, with `sum`, S; in_place: S is X ------------ */
 
 static const float NORM_EPS = 1e-5f;
 
@@ -528,7 +528,7 @@ static void norm_backward(struct test *t)
                                       .n = times(t->s.N, t->s.I));
 }
 
-/* --- dropout alone ------------------------------------------------------------------------------------------ */
+/* --- dropout alone ---------------------------------------------------------------------------- */
 
 static void drop_setup(struct test *t)
 {
@@ -555,7 +555,7 @@ static void drop_backward(struct test *t) { KERN(k, drop_bwd, .dU = t->in[0].gra
                                                  .N = t->s.N, .D = t->s.I); }
 
 /* --- attention: self (QKV in one matrix), cross (Q; K and V in one), cached (query rows are the last of longer keys,
- * key rows lie apart) ----------------------------------------------------------------------------------------- */
+ * key rows lie apart) -------------------------------------------------------------------------- */
 
 enum { CACHE = 70 };
 
@@ -633,7 +633,7 @@ static void attn_backward(struct test *t)
          .g = &t->attn, .drop = &t->drop);
 }
 
-/* --- rows: the gradient of gather is scatter ---------------------------------------------------------------- */
+/* --- rows: the gradient of gather is scatter -------------------------------------------------- */
 
 static void gather_setup(struct test *t)
 {
@@ -659,7 +659,7 @@ static void gather_backward(struct test *t)
          .X = t->out[0].cot_dev, .ldx = t->s.I, .index = idev(t, 0), .M = t->s.O, .D = t->s.I);
 }
 
-/* --- output layer and cross entropy ------------------------------------------------------------------------- */
+/* --- output layer and cross entropy ----------------------------------------------------------- */
 
 static const float XENT_SCALE = 0.3f;
 
@@ -723,7 +723,7 @@ static void xent_run(struct test *t, bool gradients)
 static void xent_forward(struct test *t) { xent_run(t, false); }
 static void xent_backward(struct test *t) { xent_run(t, true); }
 
-/* --- MLM-GC: Eq. 3 (rows of H), with `output` Eq. 6 (rows of the output embedding) ------------------------- */
+/* --- MLM-GC: Eq. 3 (rows of H), with `output` Eq. 6 (rows of the output embedding) ------------ */
 
 static const float GC_SCALE = 0.6f, GC_WEIGHT = 0.01f, GC_DOT = 0.5f;
 
@@ -775,7 +775,7 @@ static void gc_run(struct test *t, bool gradients)
 static void gc_forward(struct test *t) { gc_run(t, false); }
 static void gc_backward(struct test *t) { gc_run(t, true); }
 
-/* --- rows of length s ---------------------------------------------------------------------------- */
+/* --- rows of length s ------------------------------------------------------------------------- */
 
 static const float UNIT = 1.5f;
 
@@ -807,7 +807,7 @@ static void unit_backward(struct test *t)
          .len = t->extra[0], .s = UNIT, .N = t->s.N, .D = t->s.I);
 }
 
-/* --- weighted sums of rows of a table, added to rows of a matrix ----------------------------------- */
+/* --- weighted sums of rows of a table, added to rows of a matrix ------------------------------ */
 
 static const float MIX_SCALE = 0.8f;
 
@@ -849,7 +849,7 @@ static void mix_backward(struct test *t)
          .idx = idev(t, 1), .w = t->in[1].dev, .scale = MIX_SCALE, .M = s.O, .k = s.J, .D = s.I);
 }
 
-/* --- softmax of a few values, with its entropy; with `none` some are -INFINITY, of one row all ------ */
+/* --- softmax of a few values, with its entropy; with `none` some are -INFINITY, of one row all  */
 
 static const float TEMPERATURE = 0.7f;
 
@@ -881,7 +881,7 @@ static void softmax_forward(struct test *t)
          .M = t->s.N, .k = t->s.J);
 }
 
-/* --- means of the J largest of each column, which a sort finds -------------------------------------- */
+/* --- means of the J largest of each column, which a sort finds -------------------------------- */
 
 static void means_setup(struct test *t)
 {
@@ -913,7 +913,7 @@ static void means_forward(struct test *t)
     KERN(k, column_means, .mean = t->out[0].dev, .S = t->in[0].dev, .K = t->s.J, .n = t->s.N, .m = t->s.I);
 }
 
-/* --- pairs of rows of a table: their cosine, with `sum` their distance ------------------------------ */
+/* --- pairs of rows of a table: their cosine, with `sum` their distance ------------------------ */
 
 static const float PAIRS_SCALE = 0.4f;
 
@@ -949,7 +949,7 @@ static void pairs_run(struct test *t, void *dE)
 static void pairs_forward(struct test *t) { pairs_run(t, NULL); }
 static void pairs_backward(struct test *t) { pairs_run(t, t->in[0].grad); }
 
-/* --- cross entropy over the rows of segments, of one column of three -------------------------------- */
+/* --- cross entropy over the rows of segments, of one column of three -------------------------- */
 
 static const float SPAN_SCALE = 0.3f;
 enum { SPAN_WIDTH = 3 };
@@ -994,7 +994,7 @@ static void span_run(struct test *t, void *dZ)
 static void span_forward(struct test *t) { span_run(t, NULL); }
 static void span_backward(struct test *t) { span_run(t, t->in[0].grad); }
 
-/* --- the list ----------------------------------------------------------------------------------------------- */
+/* --- the list --------------------------------------------------------------------------------- */
 
 #define END { .N = -1 }
 static const struct op ops[] = {
@@ -1089,7 +1089,7 @@ enum { OPS = sizeof ops / sizeof ops[0] };
         for (const struct shape *s_i = ops[op_i].shapes; s_i->N >= 0; s_i++) \
             for (struct test *t = case_new(&ops[op_i], s_i); t; case_free(t), t = NULL)
 
-/* --- tests -------------------------------------------------------------------------------------------------- */
+/* --- tests ------------------------------------------------------------------------------------ */
 
 static void values_are_those_of_a_plain_computation_in_double(void **state)
 {
@@ -1553,7 +1553,7 @@ static void what_is_not_finite_stays_so(void **state)
     }
 }
 
-/* --- PyTorch's numbers -------------------------------------------------------------------------------------- */
+/* --- PyTorch's numbers ------------------------------------------------------------------------ */
 
 static const struct st_tensor *golden_find(const struct st_file *f, const char *op, const char *name, const char *what)
 {
@@ -1651,7 +1651,7 @@ static void values_and_gradients_are_pytorchs(void **state)
     st_close(f);
 }
 
-/* --- instruction sets --------------------------------------------------------------------------------------- */
+/* --- instruction sets ------------------------------------------------------------------------- */
 
 /* This program again, under other settings; its status. */
 static int again(const char *simd, const char *coretype, const char *precision)
@@ -1708,12 +1708,44 @@ static void devices_that_are_not_there_are_named(void **state)
     unsetenv("ISOGLOT_CUDA");
 }
 
+/* --- the list is whole ------------------------------------------------------------------------ */
+
+/* The table with a count of each operation's calls. */
+enum {
+#define NUMBER(op, name) OP_##op,
+    KERN_OPS(NUMBER) N_OPS
+};
+static int calls[N_OPS];
+static const struct kernels *device_table;
+#define COUNTED(op, name) \
+    static void counted_##op(const struct kern_##op *a) { calls[OP_##op]++; device_table->op(a); }
+KERN_OPS(COUNTED)
+
+static const struct kernels *counted(const struct kernels *table)
+{
+    static struct kernels all;
+    device_table = table;
+    all = *table;
+#define ENTRY(op, name) all.op = counted_##op;
+    KERN_OPS(ENTRY)
+    return &all;
+}
+
+static void every_operation_is_in_a_test(void **state)
+{
+    (void)state;
+    calls[OP_beam]++;                                   /* test/unit/search.c's */
+#define CALLED(op, name) if (!calls[OP_##op]) fail_msg("no test calls " #op);
+    KERN_OPS(CALLED)
+}
+
 int main(int argc, char **argv)
 {
     const char *why;
     bool bf16 = argc > 2 && strcmp(argv[2], "bf16") == 0;
     k = kernels_open(argc > 1 ? argv[1] : "cpu", bf16 ? KERN_BF16 : KERN_FLOAT32, &why);
     if (!k) { fprintf(stderr, "ops: %s\n", err_msg()); return 1; }
+    k = counted(k);
     printf("%s\n", why);
     if (argc > 2 && strcmp(argv[2], "describe") == 0) return 0;
     if (bf16) tolerance = 1e-2;
@@ -1736,6 +1768,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(widened_acts_are_the_acts),
         cmocka_unit_test(what_is_not_finite_stays_so),
         cmocka_unit_test(values_and_gradients_are_pytorchs),
+        cmocka_unit_test(every_operation_is_in_a_test),
         cmocka_unit_test(devices_that_are_not_there_are_named),
         cmocka_unit_test(lesser_instruction_sets_pass_too),
         cmocka_unit_test(bf16_products_pass_to_two_digits),

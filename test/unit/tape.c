@@ -1,4 +1,3 @@
-/* link: lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
 /* Operations of the tape, as objectives call them: where gradients go, what a pass without
  * records does. Values and derivatives of the kernels themselves are test/unit/ops.c's. */
 #include <stdarg.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 #include "common/mem.h"
 #include "lib/graph/tape.h"
+#include "lib/model/model.h"
 
 enum { V = 7, D = 12, ROWS = 9 };
 
@@ -47,7 +47,7 @@ static void world_free(struct world *w)
     params_free(&w->ps);
 }
 
-/* --- gradients -------------------------------------------------------------------------------------------- */
+/* --- gradients -------------------------------------------------------------------------------- */
 
 /* A pass of an objective: the sum of scale times its losses, backward done if the tape trains. */
 typedef double pass(struct world *w);
@@ -110,17 +110,19 @@ static struct spans three_spans(struct world *w)
 /* Two rows read mixtures in place of tokens; spans of a tanh head's second column. */
 static double mixed_spans(struct world *w)
 {
-    static const int32_t row[2] = { 2, 6 }, idx[6] = { 1, 4, -1, 5, 1, 1 }, target[3] = { 1, -1, 0 };
+    static const int32_t row[2] = { 2, 6 }, idx[6] = { 1, 4, -1, 5, 1, 1 },
+                         target[3] = { 1, -1, 0 };
     static const float weight[6] = { 0.5f, 0.25f, 9, 0.7f, 0.2f, 0.1f };
     static const uint8_t allowed[ROWS] = { 1, 1, 0, 1, 1, 1, 1, 1, 1 };
     struct tape *t = &w->t;
     struct spans s = three_spans(w);
-    struct mixture m = { 2, 3, tape_int32(t, row, 2), tape_int32(t, idx, 6), tape_float(t, weight, 6) };
+    struct mixture m = { 2, 3, tape_int32(t, row, 2), tape_int32(t, idx, 6),
+                         tape_float(t, weight, 6) };
     struct var *x = tape_embed_mix(t, w->token, w->pos, NULL, ROWS, w->E, w->P, -1, 1.5f, &m);
     struct var *z = tape_dense(t, tape_unit(t, x, 2), w->W, w->b, KERN_TANH);
     const int32_t *at = tape_int32(t, target, 3);
     struct xent e = tape_span_xent(t, z, 1, &s, at, tape_bytes(t, allowed, ROWS), 0.7f);
-    struct xent f = tape_span_xent(t, z, 0, &s, at, NULL, 0.2f);         /* added to what is there */
+    struct xent f = tape_span_xent(t, z, 0, &s, at, NULL, 0.2f); /* added to what is there */
     if (t->train) tape_backward(t);
     return total(w, e.loss, 3, (double)0.7f) + total(w, f.loss, 3, (double)0.2f);
 }
@@ -141,7 +143,8 @@ static double mixtures(struct world *w)
 static double aligned(struct world *w, bool l2)
 {
     static const int32_t i[4] = { 1, 2, 1, 6 }, j[4] = { 4, 5, 3, 2 };
-    float *loss = tape_cos_pairs(&w->t, w->E, tape_int32(&w->t, i, 4), tape_int32(&w->t, j, 4), 4, l2, 0.25f);
+    float *loss =
+        tape_cos_pairs(&w->t, w->E, tape_int32(&w->t, i, 4), tape_int32(&w->t, j, 4), 4, l2, 0.25f);
     return total(w, loss, 4, 0.25);
 }
 static double by_cosine(struct world *w) { return aligned(w, false); }
@@ -156,7 +159,7 @@ static void gradients_are_those_of_finite_differences(void **state)
     gradient_holds(by_distance, "pairs by distance");
 }
 
-/* --- InfoNCE by hand -------------------------------------------------------------------------------------- */
+/* --- InfoNCE by hand -------------------------------------------------------------------------- */
 
 /* A queue of three, of which one is not allowed, and the keys of the batch behind it. */
 static void a_matrix_with_keys_behind_its_queue_gives_infonce(void **state)
@@ -164,7 +167,9 @@ static void a_matrix_with_keys_behind_its_queue_gives_infonce(void **state)
     (void)state;
     enum { B = 2, QUEUE = 3, DIM = 3 };
     static const float q[B][DIM] = { { 3, 0, 4 }, { 0, -2, 0 } };       /* unit: .6 0 .8; 0 -1 0 */
-    static const float keys[QUEUE + B][DIM] = { { 1, 0, 0 }, { 0, 0, 1 }, { 0, 1, 0 }, { 0.6f, 0, 0.8f }, { 0, -0.6f, 0.8f } };
+    static const float keys[QUEUE + B][DIM] = {
+        { 1, 0, 0 }, { 0, 0, 1 }, { 0, 1, 0 }, { 0.6f, 0, 0.8f }, { 0, -0.6f, 0.8f }
+    };
     static const uint8_t allowed[QUEUE + B] = { 1, 0, 1, 0, 0 };
     static const int32_t target[B] = { QUEUE, QUEUE + 1 };
     struct world w;
@@ -174,16 +179,20 @@ static void a_matrix_with_keys_behind_its_queue_gives_infonce(void **state)
     float *W = w.k->alloc(sizeof keys), loss[B], grad[B][DIM];
     w.k->upload(W, keys, sizeof keys);
     struct var *u = tape_unit(&w.t, x, 1 / 0.5f);
-    struct xent e = tape_xent_matrix(&w.t, u, W, QUEUE + B, tape_int32(&w.t, target, B), NULL, tape_bytes(&w.t, allowed, sizeof allowed), 1);
+    struct xent e = tape_xent_matrix(&w.t, u, W, QUEUE + B, tape_int32(&w.t, target, B), NULL,
+                                     tape_bytes(&w.t, allowed, sizeof allowed), 1);
     w.k->download(loss, e.loss, sizeof loss);
     w.k->download(grad, u->g, sizeof grad);
-    const double z[B][3] = { { 2 * 0.6, 0, 2 }, { 0, -2, 2 * 0.6 } };    /* with queue 0, queue 2, its own key */
+    const double z[B][3] = { { 2 * 0.6, 0, 2 },
+                             { 0, -2, 2 * 0.6 } }; /* with queue 0, queue 2, its own key */
     for (int b = 0; b < B; b++) {
         double sum = exp(z[b][0]) + exp(z[b][1]) + exp(z[b][2]);
         assert_true(fabs((double)loss[b] - (log(sum) - z[b][2])) < 1e-6);
         const float *own = keys[QUEUE + b];
         for (int c = 0; c < DIM; c++) {
-            double p = (exp(z[b][0]) * (double)keys[0][c] + exp(z[b][1]) * (double)keys[2][c] + exp(z[b][2]) * (double)own[c]) / sum;
+            double p = (exp(z[b][0]) * (double)keys[0][c] + exp(z[b][1]) * (double)keys[2][c] +
+                        exp(z[b][2]) * (double)own[c]) /
+                       sum;
             assert_true(fabs((double)grad[b][c] - (p - (double)own[c])) < 1e-6);
         }
     }
@@ -191,7 +200,7 @@ static void a_matrix_with_keys_behind_its_queue_gives_infonce(void **state)
     world_free(&w);
 }
 
-/* --- dropout apart from training -------------------------------------------------------------------------- */
+/* --- dropout apart from training -------------------------------------------------------------- */
 
 static void dropped(struct world *w, bool train, bool dropout, float *got)
 {
@@ -201,9 +210,11 @@ static void dropped(struct world *w, bool train, bool dropout, float *got)
     w->t.dropout = dropout;
     w->t.p_drop = 0.5f;
     int32_t pos[ROWS] = { 0, 1, 2, 3, 0, 1, 2, 3, 0 }, token[ROWS] = { 1, 2, 3, 4, 5, 6, 1, 2, 3 };
-    w->t.drop = (struct kern_drop){ .key = { 1, RNG_DROPOUT, 2 }, .sample = tape_bytes(&w->t, sample, sizeof sample),
+    w->t.drop = (struct kern_drop){ .key = { 1, RNG_DROPOUT, 2 },
+                                    .sample = tape_bytes(&w->t, sample, sizeof sample),
                                     .pos = tape_bytes(&w->t, pos, sizeof pos) };
-    struct var *x = tape_embed(&w->t, tape_int32(&w->t, token, ROWS), NULL, NULL, ROWS, w->E, -1, -1, 1);
+    struct var *x =
+        tape_embed(&w->t, tape_int32(&w->t, token, ROWS), NULL, NULL, ROWS, w->E, -1, -1, 1);
     w->k->download(got, tape_drop(&w->t, x)->v, ROWS * D * sizeof *got);
 }
 
@@ -232,11 +243,67 @@ static void a_pass_without_records_drops_what_a_trained_one_drops(void **state)
     world_free(&w);
 }
 
+/* --- rows of a batch that read mixtures ------------------------------------------------------- */
+
+/* A model with dropout reads 6 tokens; with `mixed` the fourth as a mixture of itself and a word
+ * that it has none of. The states come back, and the gradient of the table for a loss of their
+ * first output column. */
+static void states(bool mixed, float *h, float *grad)
+{
+    enum { TOKENS = 6, WORDS = 11, DIM = 16 };
+    const uint32_t ids[TOKENS] = { 2, 7, 8, 9, 10, 3 };
+    const int32_t row[1] = { 3 }, idx[3] = { 5, -1, 9 }, target[TOKENS] = { 1, 2, 3, 4, 5, 6 };
+    const float weight[3] = { 0, 7, 1 };
+    struct model_config c;
+    struct model m;
+    struct tape t;
+    struct batch b = { 0 };
+    model_config_init(&c);
+    c.vocab = WORDS;
+    c.dim = DIM;
+    c.heads = 2;
+    c.ffn = 24;
+    c.layers = 2;
+    c.positions = 16;
+    c.n_langs = 1;
+    assert_int_equal(model_new(&m, &c, kernels_cpu(), 3, true), 0);
+    tape_init(&t, m.ps.k, &m.ps);
+    tape_reset(&t, true);
+    t.p_drop = 0.2f;
+    t.drop.key = (struct rng_key){ 4, RNG_DROPOUT, 1 };
+    batch_add(&b, ids, TOKENS, 0, 77);
+    if (mixed) b.token[3] = -1;
+    struct dev_batch d = batch_upload(&t, &b);
+    if (mixed)
+        d.mix = (struct mixture){ 1, 3, tape_int32(&t, row, 1), tape_int32(&t, idx, 3),
+                                  tape_float(&t, weight, 3) };
+    struct var *x = model_encode(&m, &t, &d);
+    m.ps.k->download(h, x->v, TOKENS * DIM * sizeof *h);
+    tape_xent(&t, x, m.tokens, m.output_bias, tape_int32(&t, target, TOKENS), NULL, NULL, 0, 1);
+    tape_backward(&t);
+    param_get(&m.ps, m.ps.grad, m.tokens, grad);
+    batch_free(&b);
+    tape_free(&t);
+    model_free(&m);
+}
+
+static void a_mixture_of_one_word_is_the_word(void **state)
+{
+    (void)state;
+    enum { STATES = 6 * 16, TABLE = 11 * 16 };
+    float token[STATES], mixture[STATES], by_token[TABLE], by_mixture[TABLE];
+    states(false, token, by_token);
+    states(true, mixture, by_mixture);
+    for (int i = 0; i < STATES; i++) assert_true(fabsf(token[i] - mixture[i]) < 1e-5f);
+    for (int i = 0; i < TABLE; i++) assert_true(fabsf(by_token[i] - by_mixture[i]) < 1e-5f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_those_of_finite_differences),
         cmocka_unit_test(a_matrix_with_keys_behind_its_queue_gives_infonce),
+        cmocka_unit_test(a_mixture_of_one_word_is_the_word),
         cmocka_unit_test(a_pass_without_records_drops_what_a_trained_one_drops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
