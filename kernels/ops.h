@@ -20,7 +20,8 @@
 
 typedef void act;                       /* elements of act_size bytes */
 
-/* GELU: the exact one, x Phi(x). Tanh is for heads (BERT's pooler); the models' layers have the others. */
+/* GELU: the exact one, x Phi(x). Tanh is for heads (BERT's pooler); the models' layers have the
+ * others. */
 enum kern_act { KERN_NONE, KERN_GELU, KERN_RELU, KERN_TANH };
 
 /* What a call costs, for the profiler: the widths that tell calls of one operation apart, products'
@@ -91,9 +92,9 @@ KERN_COST(act_bwd, .acts = 3 * (double)a->n)
 
 /* --- embeddings ------------------------------------------------------------------------------- */
 
-/* Y[n] = scale * E[token[n]] + P[pos[n]] + L[lang[n]], D wide; P, L may be NULL. token[n] < 0: no token,
- * the row is P[pos[n]] + L[lang[n]] alone (what it reads instead is mix's); backward gives its
- * gradient to dP and dL alone. */
+/* Y[n] = scale * E[token[n]] + P[pos[n]] + L[lang[n]], D wide; P, L may be NULL. token[n] < 0:
+ * no token, the row is P[pos[n]] + L[lang[n]] alone (what it reads instead is mix's); backward
+ * gives its gradient to dP and dL alone. */
 struct kern_embed_fwd {
     act *Y;
     const int32_t *token, *pos, *lang;
@@ -125,9 +126,9 @@ struct kern_drop {
     struct rng_key key;
     uint32_t site;                      /* which dropout of the model this is, < 65536 */
     const uint64_t *sample;             /* [N] global number of the row's sentence */
-    const uint32_t *pos;                /* [N] the row's place in its attention span, 0 .. len - 1: two
-                                         * rows of one (sample, pos) would get one mask, so that a
-                                         * position that restarts within the span will not do */
+    const uint32_t *pos;                /* [N] the row's place in its attention span, 0 .. len - 1:
+                                         * two rows of one (sample, pos) would get one mask, so that
+                                         * a position that restarts within the span will not do */
 };
 
 /* Residual + dropout + layer norm: S = X + drop(U); Y = (S - mean) * rstd * gamma + beta, rstd =
@@ -278,13 +279,14 @@ struct kern_xent {
 };
 KERN_COST(xent, a->D, a->V, 2.0 * (1 + (a->dX != NULL) + (a->dW != NULL)) * a->M * a->D * a->V)
 
-/* Cross entropy over the rows of a segment: where in a passage an answer begins. For segment s < M, over
- * its rows r = at[s] .. at[s] + len[s] - 1 with allowed[r] != 0 (NULL: all; the target always counts as
- * allowed), of logits z[r] = Z[r * ldz + column]:
+/* Cross entropy over the rows of a segment: where in a passage an answer begins. For segment s <
+ * M, over its rows r = at[s] .. at[s] + len[s] - 1 with allowed[r] != 0 (NULL: all; the target
+ * always counts as allowed), of logits z[r] = Z[r * ldz + column]:
  *   loss[s] = -log softmax(z)[at[s] + target[s]]
- * A target < 0 is skipped (loss 0), so is an empty segment. best[s]: the largest allowed row as a number
- * within the segment, ties to the first; -1 if there is none. loss and best may be NULL. dZ (NULL: not
- * wanted; shaped as Z) gets the gradient of scale * sum of loss[s] added. Segments do not overlap. */
+ * A target < 0 is skipped (loss 0), so is an empty segment. best[s]: the largest allowed row as
+ * a number within the segment, ties to the first; -1 if there is none. loss and best may be
+ * NULL. dZ (NULL: not wanted; shaped as Z) gets the gradient of scale * sum of loss[s] added.
+ * Segments do not overlap. */
 struct kern_span {
     float *loss;
     int32_t *best;
@@ -330,7 +332,8 @@ struct kern_unit_fwd {
 };
 KERN_COST(unit_fwd, a->D, a->D, .acts = 2 * kern_both(a->N, a->D))
 
-/* dX (+)= s / len (dY - y (y . dY)) with y = Y / s: nothing along the row itself, 0 where len is. */
+/* dX (+)= s / len (dY - y (y . dY)) with y = Y / s: nothing along the row itself, 0 where len
+ * is. */
 struct kern_unit_bwd {
     act *dX;
     bool add;
@@ -341,8 +344,8 @@ struct kern_unit_bwd {
 };
 KERN_COST(unit_bwd, a->D, a->D, .acts = kern_both(a->N, a->D) * (3 + a->add))
 
-/* Weighted sums of rows of a table: Y[row[m]] += scale * sum_j w[m,j] E[idx[m,j]], m < M, j < k; idx < 0:
- * none. row NULL: row m. The rows are distinct. */
+/* Weighted sums of rows of a table: Y[row[m]] += scale * sum_j w[m,j] E[idx[m,j]], m < M, j < k;
+ * idx < 0: none. row NULL: row m. The rows are distinct. */
 struct kern_mix_fwd {
     act *Y;
     const int32_t *row;
@@ -352,7 +355,8 @@ struct kern_mix_fwd {
     float scale;
     int M, k, D;
 };
-KERN_COST(mix_fwd, a->D, a->k, .acts = 2 * kern_both(a->M, a->D), .floats = (double)a->M * a->k * a->D)
+KERN_COST(mix_fwd, a->D, a->k, .acts = 2 * kern_both(a->M, a->D),
+          .floats = (double)a->M * a->k * a->D)
 
 /* dE[idx[m,j]] += scale w[m,j] dY[row[m]], in the order of m and j. The weights are constants. */
 struct kern_mix_bwd {
@@ -396,8 +400,8 @@ KERN_COST(widen, .acts = (double)a->n, .floats = (double)a->n)
 /* How alike the rows i[p] and j[p] of a table are, p < P: with a, b those rows,
  *   loss[p] = -a . b / max(|a| |b|, 1e-8)           (ALIGN-MLM's L_ALIGN is their mean)
  *   loss[p] = |a - b|                               (l2)
- * dE (NULL: not wanted) += the gradient of scale * sum of loss[p]: 0 where |a| |b| < 1e-8, or a = b with
- * l2. A row may be in any number of pairs. loss may be NULL. */
+ * dE (NULL: not wanted) += the gradient of scale * sum of loss[p]: 0 where |a| |b| < 1e-8, or a
+ * = b with l2. A row may be in any number of pairs. loss may be NULL. */
 struct kern_cos_pairs {
     float *loss, *dE;
     const float *E;

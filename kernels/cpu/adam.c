@@ -1,4 +1,5 @@
-/* The optimisers: one pass over parameters, gradients and both moments, clipping included; LAMB a second one. */
+/* The optimisers: one pass over parameters, gradients and both moments, clipping included; LAMB
+ * a second one. */
 #include <math.h>
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
@@ -15,7 +16,10 @@ struct chunked {
     float a;
 };
 
-static size_t chunk_size(size_t n, size_t i) { return n - i * CHUNK < CHUNK ? n - i * CHUNK : CHUNK; }
+static size_t chunk_size(size_t n, size_t i)
+{
+    return n - i * CHUNK < CHUNK ? n - i * CHUNK : CHUNK;
+}
 static size_t chunks(size_t n) { return (n + CHUNK - 1) / CHUNK; }
 
 static int square_chunk(void *ctx, size_t i, int thread)
@@ -57,10 +61,17 @@ static bool step_of(struct adam_step *step, const struct kern_adam *a)
     }
     double unbias1 = 1 / (1 - pow(a->beta1, (double)a->step));
     *step = (struct adam_step){
-        .grad = (float)grad, .decay = (float)(1 - a->lr * a->weight_decay),
-        .beta1 = (float)a->beta1, .rest1 = (float)(1 - a->beta1), .beta2 = (float)a->beta2, .rest2 = (float)(1 - a->beta2),
-        .rate = (float)(a->lr * unbias1), .root2 = (float)(1 / sqrt(1 - pow(a->beta2, (double)a->step))), .eps = (float)a->eps,
-        .unbias1 = (float)unbias1, .weight_decay = (float)a->weight_decay,
+        .grad = (float)grad,
+        .decay = (float)(1 - a->lr * a->weight_decay),
+        .beta1 = (float)a->beta1,
+        .rest1 = (float)(1 - a->beta1),
+        .beta2 = (float)a->beta2,
+        .rest2 = (float)(1 - a->beta2),
+        .rate = (float)(a->lr * unbias1),
+        .root2 = (float)(1 / sqrt(1 - pow(a->beta2, (double)a->step))),
+        .eps = (float)a->eps,
+        .unbias1 = (float)unbias1,
+        .weight_decay = (float)a->weight_decay,
     };
     return true;
 }
@@ -86,14 +97,18 @@ static struct adam_step undecayed(const struct adam_step *s)
 }
 
 /* The part from `at` on. */
-static struct chunked part_of(const struct kern_adam *a, size_t at, size_t n, const struct adam_step *step)
+static struct chunked part_of(const struct kern_adam *a, size_t at, size_t n,
+                              const struct adam_step *step)
 {
-    return (struct chunked){ .n = n, .p = a->p + at, .g = a->g + at, .m = a->m + at, .v = a->v + at, .step = step };
+    return (struct chunked){
+        .n = n, .p = a->p + at, .g = a->g + at, .m = a->m + at, .v = a->v + at, .step = step
+    };
 }
 
 /* p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps), with m and v of the scaled and
  * clipped gradient. Neighbours that take the same step are one piece of work. */
-static void adam(const struct kern_adam *a, const struct adam_step *decays, const struct adam_step *plain)
+static void adam(const struct kern_adam *a, const struct adam_step *decays,
+                 const struct adam_step *plain)
 {
     const struct kern_part *part = a->part;
     for (int i = 0, j; i < a->parts; i = j) {
@@ -112,7 +127,8 @@ static int lamb_chunk(void *ctx, size_t i, int thread)
     (void)thread;
     struct chunked *c = ctx;
     size_t at = i * CHUNK;
-    c->sums[i] = simd_choose()->lamb(c->p + at, c->g + at, c->m + at, c->v + at, c->step, chunk_size(c->n, i));
+    c->sums[i] = simd_choose()->lamb(c->p + at, c->g + at, c->m + at, c->v + at, c->step,
+                                     chunk_size(c->n, i));
     return 0;
 }
 
@@ -135,7 +151,8 @@ static void lamb_part(struct chunked *c, double lr)
     par_for(chunks(c->n), lamb_apply_chunk, c);
 }
 
-static void lamb(const struct kern_adam *a, const struct adam_step *decays, const struct adam_step *plain)
+static void lamb(const struct kern_adam *a, const struct adam_step *decays,
+                 const struct adam_step *plain)
 {
     for (int i = 0; i < a->parts; i++) {
         const struct kern_part *part = &a->part[i];

@@ -1,5 +1,5 @@
-/* Attention, one sentence and head at a time: its scores [queries, keys] live in the thread's scratch memory and are
- * computed again in the backward pass. */
+/* Attention, one sentence and head at a time: its scores [queries, keys] live in the thread's
+ * scratch memory and are computed again in the backward pass. */
 #include <math.h>
 #include <string.h>
 #include "common/thread.h"
@@ -14,7 +14,8 @@ struct attn {
     float *O, *lse, *dQ, *dK, *dV;
 };
 
-/* The block of work: queries nq of a sentence, keys nk, one head. k_row [nk] or NULL: from k0 on. */
+/* The block of work: queries nq of a sentence, keys nk, one head. k_row [nk] or NULL: from k0
+ * on. */
 struct block { int b, h, q0, nq, k0, nk, column, ld; const int32_t *k_row; };
 
 static struct block block_of(const struct kern_attn *g, size_t i)
@@ -28,9 +29,18 @@ static struct block block_of(const struct kern_attn *g, size_t i)
     return x;
 }
 
-static const float *part(const float *p, int row, int ld, int column) { return p + (size_t)row * (size_t)ld + column; }
-static const float *key(const struct block *x, const float *p, int j, int ld) { return part(p, x->k_row ? x->k_row[j] : x->k0 + j, ld, x->column); }
-static float *part_of(float *p, int row, int ld, int column) { return p + (size_t)row * (size_t)ld + column; }
+static const float *part(const float *p, int row, int ld, int column)
+{
+    return p + (size_t)row * (size_t)ld + column;
+}
+static const float *key(const struct block *x, const float *p, int j, int ld)
+{
+    return part(p, x->k_row ? x->k_row[j] : x->k0 + j, ld, x->column);
+}
+static float *part_of(float *p, int row, int ld, int column)
+{
+    return p + (size_t)row * (size_t)ld + column;
+}
 
 /* How many keys query i sees. */
 static int visible(const struct kern_attn *g, const struct block *x, int i)
@@ -41,10 +51,12 @@ static int visible(const struct kern_attn *g, const struct block *x, int i)
 
 static void zero_rows(float *p, int first, int n, int ld, int column, int dim)
 {
-    for (int i = 0; p && i < n; i++) memset(part_of(p, first + i, ld, column), 0, (size_t)dim * sizeof *p);
+    for (int i = 0; p && i < n; i++)
+        memset(part_of(p, first + i, ld, column), 0, (size_t)dim * sizeof *p);
 }
 
-/* A head's rows are short pieces far apart, which the processor does not foresee: asked for together they come together. */
+/* A head's rows are short pieces far apart, which the processor does not foresee: asked for
+ * together they come together. */
 static void prefetch_row(const float *p, int dim)
 {
     for (int c = 0; c < dim; c += 16) __builtin_prefetch(p + c);
@@ -58,13 +70,16 @@ static void prefetch_keys(const struct block *x, const float *p, int ld, int dim
     for (int j = 0; j < x->nk; j++) prefetch_row(key(x, p, j, ld), dim);
 }
 
-static size_t bits_size(const struct block *x) { return (size_t)x->nq * (size_t)x->ld * sizeof(uint16_t); }
+static size_t bits_size(const struct block *x)
+{
+    return (size_t)x->nq * (size_t)x->ld * sizeof(uint16_t);
+}
 
 /* Rows of ld bits; ld is a multiple of 8. */
 static void mask(const struct attn *t, const struct block *x, uint16_t *bits)
 {
-    simd_choose()->drop_bits(bits, t->drop->key, t->drop->site, t->drop->sample + x->q0, t->drop->pos + x->q0,
-                             x->nq, (uint32_t)x->h << 12, x->ld / 8);
+    simd_choose()->drop_bits(bits, t->drop->key, t->drop->site, t->drop->sample + x->q0,
+                             t->drop->pos + x->q0, x->nq, (uint32_t)x->h << 12, x->ld / 8);
 }
 
 static void scores(const struct attn *t, const struct block *x, float *S)
@@ -72,11 +87,13 @@ static void scores(const struct attn *t, const struct block *x, float *S)
     const struct kern_attn *g = t->g;
     const float *Q = part(t->Q, x->q0, g->ldq, x->column);
     if (x->nq > 1) {
-        gemm_here(false, true, x->nq, x->nk, g->dim, g->scale, Q, g->ldq, part(t->K, x->k0, g->ldk, x->column), g->ldk, 0, S, x->ld);
+        gemm_here(false, true, x->nq, x->nk, g->dim, g->scale, Q, g->ldq,
+                  part(t->K, x->k0, g->ldk, x->column), g->ldk, 0, S, x->ld);
         return;
     }
     const struct simd *s = simd_choose();
-    for (int j = 0; j < x->nk; j++) S[j] = g->scale * s->dot(Q, key(x, t->K, j, g->ldk), (size_t)g->dim);
+    for (int j = 0; j < x->nk; j++)
+        S[j] = g->scale * s->dot(Q, key(x, t->K, j, g->ldk), (size_t)g->dim);
 }
 
 static int forward(void *ctx, size_t i, int thread)
@@ -89,7 +106,8 @@ static int forward(void *ctx, size_t i, int thread)
     if (x.nq <= 0) return 0;
     if (x.nk <= 0) {
         zero_rows(t->O, x.q0, x.nq, g->ldo, x.column, g->dim);
-        for (int q = 0; t->lse && q < x.nq; q++) t->lse[(size_t)(x.q0 + q) * (size_t)g->heads + x.h] = -INFINITY;
+        for (int q = 0; t->lse && q < x.nq; q++)
+            t->lse[(size_t)(x.q0 + q) * (size_t)g->heads + x.h] = -INFINITY;
         return 0;
     }
     size_t size = (size_t)x.nq * (size_t)x.ld;
@@ -105,12 +123,15 @@ static int forward(void *ctx, size_t i, int thread)
         int n = visible(g, &x, q);
         float lse = n > 0 ? s->softmax(p, (size_t)n) : -INFINITY;
         if (n < x.nk) memset(p + n, 0, (size_t)(x.nk - n) * sizeof *p);
-        if (bits) s->drop(p, NULL, p, bits + (size_t)q * (size_t)x.ld, t->rate.limit, t->rate.keep, (size_t)n);
+        if (bits)
+            s->drop(p, NULL, p, bits + (size_t)q * (size_t)x.ld, t->rate.limit, t->rate.keep,
+                    (size_t)n);
         if (t->lse) t->lse[(size_t)(x.q0 + q) * (size_t)g->heads + x.h] = lse;
     }
     float *O = part_of(t->O, x.q0, g->ldo, x.column);
     if (x.nq > 1) {
-        gemm_here(false, false, x.nq, g->dim, x.nk, 1, P, x.ld, part(t->V, x.k0, g->ldv, x.column), g->ldv, 0, O, g->ldo);
+        gemm_here(false, false, x.nq, g->dim, x.nk, 1, P, x.ld, part(t->V, x.k0, g->ldv, x.column),
+                  g->ldv, 0, O, g->ldo);
     } else {
         memset(O, 0, (size_t)g->dim * sizeof *O);
         for (int j = 0; j < x.nk; j++) s->axpy(O, P[j], key(&x, t->V, j, g->ldv), (size_t)g->dim);
@@ -120,7 +141,9 @@ static int forward(void *ctx, size_t i, int thread)
 
 void cpu_attn_fwd(const struct kern_attn_fwd *a)
 {
-    struct attn t = { .g = a->g, .drop = a->drop, .Q = a->Q, .K = a->K, .V = a->V, .O = a->O, .lse = a->lse };
+    struct attn t = {
+        .g = a->g, .drop = a->drop, .Q = a->Q, .K = a->K, .V = a->V, .O = a->O, .lse = a->lse
+    };
     t.dropping = cpu_drop_rate(a->drop, &t.rate);
     par_for((size_t)a->g->batch * (size_t)a->g->heads, forward, &t);
 }
@@ -158,7 +181,8 @@ static int backward(void *ctx, size_t i, int thread)
         size_t at = (size_t)q * (size_t)x.ld;
         float *p = P + at, *ds = dS + at;
         int n = visible(g, &x, q);
-        float delta = s->dot(dO + (size_t)q * (size_t)g->ldo, part(t->O, x.q0 + q, g->ldo, x.column), (size_t)dim);
+        float delta = s->dot(dO + (size_t)q * (size_t)g->ldo,
+                             part(t->O, x.q0 + q, g->ldo, x.column), (size_t)dim);
         s->softmax_again(p, t->lse[(size_t)(x.q0 + q) * (size_t)g->heads + x.h], (size_t)n);
         memset(p + n, 0, (size_t)(x.nk - n) * sizeof *p);
         if (bits) {
@@ -168,16 +192,31 @@ static int backward(void *ctx, size_t i, int thread)
         s->softmax_bwd(ds, p, ds, delta, g->scale, (size_t)x.nk);
     }
     const float *Q = part(t->Q, x.q0, g->ldq, x.column), *K = part(t->K, x.k0, g->ldk, x.column);
-    if (t->dV) gemm_here(true, false, x.nk, dim, x.nq, 1, dropped, x.ld, dO, g->ldo, 0, part_of(t->dV, x.k0, g->ldv, x.column), g->ldv);
-    if (t->dQ) gemm_here(false, false, x.nq, dim, x.nk, 1, dS, x.ld, K, g->ldk, 0, part_of(t->dQ, x.q0, g->ldq, x.column), g->ldq);
-    if (t->dK) gemm_here(true, false, x.nk, dim, x.nq, 1, dS, x.ld, Q, g->ldq, 0, part_of(t->dK, x.k0, g->ldk, x.column), g->ldk);
+    if (t->dV)
+        gemm_here(true, false, x.nk, dim, x.nq, 1, dropped, x.ld, dO, g->ldo, 0,
+                  part_of(t->dV, x.k0, g->ldv, x.column), g->ldv);
+    if (t->dQ)
+        gemm_here(false, false, x.nq, dim, x.nk, 1, dS, x.ld, K, g->ldk, 0,
+                  part_of(t->dQ, x.q0, g->ldq, x.column), g->ldq);
+    if (t->dK)
+        gemm_here(true, false, x.nk, dim, x.nq, 1, dS, x.ld, Q, g->ldq, 0,
+                  part_of(t->dK, x.k0, g->ldk, x.column), g->ldk);
     return 0;
 }
 
 void cpu_attn_bwd(const struct kern_attn_bwd *a)
 {
-    struct attn t = { .g = a->g, .drop = a->drop, .Q = a->Q, .K = a->K, .V = a->V, .dO = a->dO,
-                      .O = (float *)a->O, .lse = (float *)a->lse, .dQ = a->dQ, .dK = a->dK, .dV = a->dV };
+    struct attn t = { .g = a->g,
+                      .drop = a->drop,
+                      .Q = a->Q,
+                      .K = a->K,
+                      .V = a->V,
+                      .dO = a->dO,
+                      .O = (float *)a->O,
+                      .lse = (float *)a->lse,
+                      .dQ = a->dQ,
+                      .dK = a->dK,
+                      .dV = a->dV };
     t.dropping = cpu_drop_rate(a->drop, &t.rate);
     par_for((size_t)a->g->batch * (size_t)a->g->heads, backward, &t);
 }

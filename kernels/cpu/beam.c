@@ -5,7 +5,10 @@
 
 struct child { double log_p; int32_t word, parent; };
 
-static size_t row_of(const struct kern_beam *b, int i, int j) { return (size_t)j * (size_t)b->sentences + (size_t)i; }
+static size_t row_of(const struct kern_beam *b, int i, int j)
+{
+    return (size_t)j * (size_t)b->sentences + (size_t)i;
+}
 
 /* Keeps a complete hypothesis of n words if it is among the beam best. */
 static void finish(const struct kern_beam *b, int number, int n, int hyp, double log_p)
@@ -21,7 +24,8 @@ static void finish(const struct kern_beam *b, int number, int n, int hyp, double
     done[at] = (struct kern_done){ score, log_p, n, hyp };
 }
 
-/* The continuations that go on, best first; those with </s> are finished. *best: the first one taken, -inf if there is none. */
+/* The continuations that go on, best first; those with </s> are finished. *best: the first one
+ * taken, -inf if there is none. */
 static int continuations(const struct kern_beam *b, int i, struct child *child, double *best)
 {
     int next[KERN_BEAM_MAX] = { 0 }, kept = 0, pos = b->pos[i];
@@ -77,12 +81,14 @@ static int advance(void *ctx, size_t sentence, int thread)
     int pos = b->pos[i], number = b->number[i], kept = continuations(b, i, child, &best);
     const struct kern_done *last = b->done + (size_t)number * (size_t)b->beam + b->beam - 1;
     bool ends = kept == 0 || pos >= b->limit[i];
-    if (!ends && b->n_done[number] == b->beam) ends = b->early || last->score >= best / b->norm[b->limit[i] + 1];
+    if (!ends && b->n_done[number] == b->beam)
+        ends = b->early || last->score >= best / b->norm[b->limit[i] + 1];
     if (ends && b->n_done[number] == 0) finish(b, number, pos, 0, b->log_p[i]);
     if (ends) kept = 0;
     inherit(b, i, child, kept, pos + 1);
     for (int j = 0; j < b->beam; j++) {
-        size_t r = row_of(b, i, j), said = ((size_t)pos * (size_t)b->beam + (size_t)j) * (size_t)b->all + (size_t)number;
+        size_t r = row_of(b, i, j),
+               said = ((size_t)pos * (size_t)b->beam + (size_t)j) * (size_t)b->all + (size_t)number;
         b->row[r] = -1;
         b->seen[r] = 0;
         if (j >= kept) continue;

@@ -1,15 +1,16 @@
-/* Products in bfloat16 by oneDNN: its AMX or AVX-512 BF16 kernels, one thread a tile. Only gemm.c uses this. */
+/* Products in bfloat16 by oneDNN: its AMX or AVX-512 BF16 kernels, one thread a tile. Only
+ * gemm.c uses this. */
 #ifndef KERNELS_CPU_BF16_H
 #define KERNELS_CPU_BF16_H
 #include <stdbool.h>
 #include "kernels/cpu/gemm.h"
 
 int bf16_open(void);                 /* opens oneDNN; 0 idempotent, -1 with a message */
-bool bf16_gains(void);               /* are this processor's bfloat16 products faster than its float32 ones? */
+bool bf16_gains(void); /* are this processor's bfloat16 products faster than its float32 ones? */
 const char *bf16_name(void);         /* "oneDNN 2.6.3", and whether float32 is the better choice */
 
-/* As gemm, with alpha = 1: C = op(A) op(B), or C += (add). A and B are rounded to bfloat16 on the way; same_a:
- * see gemm_same_a. -1 with a message if oneDNN refuses. */
+/* As gemm, with alpha = 1: C = op(A) op(B), or C += (add). A and B are rounded to bfloat16 on
+ * the way; same_a: see gemm_same_a. -1 with a message if oneDNN refuses. */
 int bf16_gemm(bool ta, bool tb, int M, int N, int K, const float *A, int lda, bool same_a,
               const float *B, int ldb, bool add, float *C, int ldc, gemm_then *then, void *ctx);
 

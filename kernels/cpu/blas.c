@@ -22,14 +22,18 @@ static const char *preset(void)
 }
 
 #if defined __x86_64__
-/* 0: SSE, 1: AVX, 2: AVX2 with FMA, 3: AVX-512. A name that is not here is newer than this list and taken as the best. */
+/* 0: SSE, 1: AVX, 2: AVX2 with FMA, 3: AVX-512. A name that is not here is newer than this list
+ * and taken as the best. */
 static int core_level(const char *core)
 {
-    static const struct { const char *name; int level; } cores[] = {
-        { "Katmai", 0 }, { "Coppermine", 0 }, { "Northwood", 0 }, { "Banias", 0 }, { "Prescott", 0 }, { "Core2", 0 }, { "Penryn", 0 },
-        { "Dunnington", 0 }, { "Atom", 0 }, { "Nehalem", 0 }, { "Athlon", 0 }, { "Opteron", 0 }, { "Opteron_SSE3", 0 }, { "Barcelona", 0 },
-        { "Bobcat", 0 }, { "Nano", 0 }, { "Sandybridge", 1 }, { "Bulldozer", 1 }, { "Piledriver", 1 }, { "Steamroller", 1 },
-        { "Excavator", 2 }, { "Haswell", 2 }, { "Zen", 2 },
+    static const struct { const char *name; int level;
+    } cores[] = {
+        { "Katmai", 0 },       { "Coppermine", 0 }, { "Northwood", 0 },  { "Banias", 0 },
+        { "Prescott", 0 },     { "Core2", 0 },      { "Penryn", 0 },     { "Dunnington", 0 },
+        { "Atom", 0 },         { "Nehalem", 0 },    { "Athlon", 0 },     { "Opteron", 0 },
+        { "Opteron_SSE3", 0 }, { "Barcelona", 0 },  { "Bobcat", 0 },     { "Nano", 0 },
+        { "Sandybridge", 1 },  { "Bulldozer", 1 },  { "Piledriver", 1 }, { "Steamroller", 1 },
+        { "Excavator", 2 },    { "Haswell", 2 },    { "Zen", 2 },
     };
     for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
         if (strcasecmp(core, cores[i].name) == 0) return cores[i].level;
@@ -128,6 +132,7 @@ const char *blas_describe(void)
                                (int)strcspn(version + 9, " "), version + 9, b->get_corename())
                     : snprintf(text, sizeof text, "OpenBLAS %s", b->get_corename());
     if (preset()) snprintf(text + n, sizeof text - (size_t)n, " (by OPENBLAS_CORETYPE)");
-    else if (*own) snprintf(text + n, sizeof text - (size_t)n, " (instead of %s, its own choice)", own);
+    else if (*own)
+        snprintf(text + n, sizeof text - (size_t)n, " (instead of %s, its own choice)", own);
     return text;
 }

@@ -8,9 +8,9 @@
 
 /* LAPACK of Fortran's calling convention: Debian's OpenBLAS has it, LAPACKE is a package of its
  * own. */
-typedef void dgesdd_function(const char *jobz, const int *m, const int *n, double *a, const int *lda,
-                             double *s, double *u, const int *ldu, double *vt, const int *ldvt,
-                             double *work, const int *lwork, int *iwork, int *info,
+typedef void dgesdd_function(const char *jobz, const int *m, const int *n, double *a,
+                             const int *lda, double *s, double *u, const int *ldu, double *vt,
+                             const int *ldvt, double *work, const int *lwork, int *iwork, int *info,
                              size_t jobz_len);
 
 struct blas {

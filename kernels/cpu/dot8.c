@@ -19,7 +19,8 @@ static void choose(void)
     int n = 0;
     const struct dot8 *avx2 = NULL;
     const struct simd *most = simd_choose();             /* and with it ISOGLOT_SIMD */
-    if (most != &simd_base && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1)) avx2 = &dot8_avx2;
+    if (most != &simd_base && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1))
+        avx2 = &dot8_avx2;
     if (most == &simd_avx512 && __builtin_cpu_supports("avx512vnni")) all[n++] = &dot8_avx512;
     if (avx2) all[n++] = avx2;
 #endif
@@ -40,7 +41,7 @@ static int fill_panel(void *ctx, size_t panel, int thread)
     const struct filling *f = ctx;
     struct dot8_side *s = f->s;
     size_t d = (size_t)s->d, width = (size_t)s->width, at = panel * (size_t)s->steps * width * 4;
-    const double longer = 1 + 1e-6;              /* than the roundings of these sums and of their float32 */
+    const double longer = 1 + 1e-6; /* than the roundings of these sums and of their float32 */
     float *v = mem_alloc((d + 1) * sizeof *v);
     memset(s->q + at, s->is_columns ? -128 : 0, (size_t)s->steps * width * 4);
     for (size_t w = 0; w < width; w++) {
@@ -74,10 +75,12 @@ static int fill_panel(void *ctx, size_t panel, int thread)
     return 0;
 }
 
-void dot8_side_init(struct dot8_side *s, const float *v, uint32_t n, int d, const float *centre, const struct dot8 *how, int is_columns)
+void dot8_side_init(struct dot8_side *s, const float *v, uint32_t n, int d, const float *centre,
+                    const struct dot8 *how, int is_columns)
 {
     int width = is_columns ? how->columns : how->rows;
-    size_t panels = ((size_t)n + (size_t)width - 1) / (size_t)width, padded = panels * (size_t)width;
+    size_t panels = ((size_t)n + (size_t)width - 1) / (size_t)width,
+           padded = panels * (size_t)width;
     *s = (struct dot8_side){ .n = n, .padded = (uint32_t)padded, .d = d, .steps = (d + 3) / 4, .width = width, .is_columns = is_columns };
     s->q = mem_alloc(padded * (size_t)s->steps * 4 + 1);
     if (!is_columns) s->start = mem_alloc((padded + 1) * sizeof *s->start);

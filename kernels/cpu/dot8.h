@@ -15,14 +15,19 @@
 /* Vectors in panels of `width`, four components of each in turn: q[panel][step][width][4]; the last panel is filled up
  * with zeros. As rows q is signed; as columns it is shifted by 128, which a row's `start` takes off again. */
 struct dot8_side {
-    uint32_t n, padded;          /* vectors; with those of the last panel that are only there to fill it */
+    uint32_t n, padded; /* vectors; with those of the last panel that are only there to fill it */
     int d, steps, width, is_columns;
     int8_t *q;                   /* [padded / width, steps, width, 4] */
     int32_t *start;              /* [padded] -128 sum of q; NULL for columns */
-    float *scale, *error, *norm, *kept;      /* [padded] s, |e|, |v|, |s q|; the lengths a little too long, never too short */
+    float *scale, *error, *norm,
+        *kept; /* [padded] s, |e|, |v|, |s q|; the lengths a little too long, never too short */
 };
 
-struct dot8_rows { const int8_t *q; const int32_t *start; const float *scale, *error, *term, *limit; };     /* of one panel */
+struct dot8_rows {
+    const int8_t *q;
+    const int32_t *start;
+    const float *scale, *error, *term, *limit;
+}; /* of one panel */
 struct dot8_columns { const int8_t *q; const float *scale, *weight, *term, *limit; };
 
 struct dot8 {
@@ -31,7 +36,8 @@ struct dot8 {
     /* The pairs of a tile with  upper = (row scale) (column scale) q.r + error weight + term + term  above the row's or
      * the column's limit, or not a number: bits of hit[rows]. Returns whether there are any; upper [rows, columns] is
      * written only then. */
-    int (*above)(int steps, const struct dot8_rows *r, const struct dot8_columns *c, float *upper, uint32_t *hit);
+    int (*above)(int steps, const struct dot8_rows *r, const struct dot8_columns *c, float *upper,
+                 uint32_t *hit);
 };
 enum { DOT8_ROWS = 14, DOT8_COLUMNS = 32 };      /* no kernel's tile is larger */
 
@@ -39,7 +45,8 @@ enum { DOT8_ROWS = 14, DOT8_COLUMNS = 32 };      /* no kernel's tile is larger *
 const struct dot8 *const *dot8_all(void);
 
 /* Quantises v[i] - centre (both float32, the difference rounded) for the n rows of v [n, d]; over the pool. */
-void dot8_side_init(struct dot8_side *s, const float *v, uint32_t n, int d, const float *centre, const struct dot8 *how, int is_columns);
+void dot8_side_init(struct dot8_side *s, const float *v, uint32_t n, int d, const float *centre,
+                    const struct dot8 *how, int is_columns);
 void dot8_side_free(struct dot8_side *s);
 
 extern const struct dot8 dot8_avx512, dot8_avx2;

@@ -1,4 +1,5 @@
-/* AVX-VNNI, the same in vectors of 256 bits: Intel from 2021, AMD from 2024. 12 sums, two vectors of columns, one of a row. */
+/* AVX-VNNI, the same in vectors of 256 bits: Intel from 2021, AMD from 2024. 12 sums, two
+ * vectors of columns, one of a row. */
 #if defined __x86_64__
 #define DOT8_TABLE dot8_avx2
 #define DOT8_NAME "AVX-VNNI"

@@ -1,4 +1,5 @@
-/* AVX-512 VNNI: Intel servers from 2019, AMD from 2022. 28 sums, two vectors of columns, one of a row: 31 of 32 registers. */
+/* AVX-512 VNNI: Intel servers from 2019, AMD from 2022. 28 sums, two vectors of columns, one of
+ * a row: 31 of 32 registers. */
 #if defined __x86_64__
 #define DOT8_TABLE dot8_avx512
 #define DOT8_NAME "AVX-512 VNNI"

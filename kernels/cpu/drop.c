@@ -30,19 +30,22 @@ static void drop_rows(void *ctx, int first, int last)
     uint16_t *bits = cpu_scratch(SCRATCH_CHUNK, (size_t)blocks * 16);
     for (int n = first; n < last; n++) {
         size_t at = (size_t)n * D;
-        s->drop_bits(bits, t->drop->key, t->drop->site, t->drop->sample + n, t->drop->pos + n, 1, 0, blocks);
-        s->drop(t->S + at, t->X ? t->X + at : NULL, t->U + at, bits, t->rate.limit, t->rate.keep, D);
+        s->drop_bits(bits, t->drop->key, t->drop->site, t->drop->sample + n, t->drop->pos + n, 1, 0,
+                     blocks);
+        s->drop(t->S + at, t->X ? t->X + at : NULL, t->U + at, bits, t->rate.limit, t->rate.keep,
+                D);
     }
 }
 
-static void drop(float *S, const float *X, const float *U, const struct kern_drop *drop, int N, int D)
+static void drop(float *S, const float *X, const float *U, const struct kern_drop *drop, int N,
+                 int D)
 {
     struct dropped t = { S, X, U, drop, { 0 }, D };
     size_t n = (size_t)N * (size_t)D;
     if (cpu_drop_rate(drop, &t.rate)) {
         cpu_rows(N, (size_t)D, drop_rows, &t);
     } else if (S == X) {
-        cpu_add_to(S, U, n);                /* U may be S too: each element is read before it is written */
+        cpu_add_to(S, U, n); /* U may be S too: each element is read before it is written */
     } else {
         if (S != U && n) memcpy(S, U, n * sizeof(float));
         if (X) cpu_add_to(S, X, n);

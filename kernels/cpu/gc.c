@@ -1,5 +1,5 @@
-/* The co-occurrence regression of MLM-GC. First all errors e, then the gradients, cut by columns: rows of dH and dB
- * are hit many times, and in Eq. 3 they are the same matrix. */
+/* The co-occurrence regression of MLM-GC. First all errors e, then the gradients, cut by
+ * columns: rows of dH and dB are hit many times, and in Eq. 3 they are the same matrix. */
 #include "kernels/cpu/cpu.h"
 
 struct gc {

@@ -9,8 +9,9 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/blas.h"           /* last: it defines I */
 
-/* In OpenBLAS's OpenMP build the number of threads belongs to the thread that set it, in the others to the process. So
- * each thread sets it before its first product; the call itself may free buffers and wants to be alone. */
+/* In OpenBLAS's OpenMP build the number of threads belongs to the thread that set it, in the
+ * others to the process. So each thread sets it before its first product; the call itself may
+ * free buffers and wants to be alone. */
 static void one_thread(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -53,26 +54,30 @@ static int run_tile(void *ctx, size_t i, int thread)
 {
     (void)thread;
     const struct job *j = ctx;
-    int r0 = (int)(i / (size_t)j->across) * j->tile_rows, c0 = (int)(i % (size_t)j->across) * j->tile_cols;
+    int r0 = (int)(i / (size_t)j->across) * j->tile_rows,
+        c0 = (int)(i % (size_t)j->across) * j->tile_cols;
     int r1 = j->M - r0 < j->tile_rows ? j->M : r0 + j->tile_rows;
     int c1 = j->N - c0 < j->tile_cols ? j->N : c0 + j->tile_cols;
     const float *A = j->A + (j->ta ? (size_t)r0 : (size_t)r0 * (size_t)j->lda);
     const float *B = j->B + (j->tb ? (size_t)c0 * (size_t)j->ldb : (size_t)c0);
     float *C = j->C + (size_t)r0 * (size_t)j->ldc + c0;
     if (j->few) {
-        simd_choose()->dots(C, (size_t)j->ldc, A, (size_t)j->lda, r1 - r0, B, (size_t)j->ldb, c1 - c0, (size_t)j->K);
+        simd_choose()->dots(C, (size_t)j->ldc, A, (size_t)j->lda, r1 - r0, B, (size_t)j->ldb,
+                            c1 - c0, (size_t)j->K);
     } else {
         one_thread();
-        product(j->ta, j->tb, r1 - r0, c1 - c0, j->K, j->alpha, A, j->lda, B, j->ldb, j->beta, C, j->ldc);
+        product(j->ta, j->tb, r1 - r0, c1 - c0, j->K, j->alpha, A, j->lda, B, j->ldb, j->beta, C,
+                j->ldc);
     }
     if (j->then) j->then(j->ctx, r0, r1, c0, c1);
     return 0;
 }
 
-/* Every tile packs its own parts of A and B: few large ones are fast, many keep many threads busy. On one core of a
- * Xeon with AVX-512, cutting the longer side into pieces of 512 cost 0 to 8% against one call, of 128 or both sides a
- * quarter. So the longer side is halved as long as pieces keep 512 (256 for the first cut: two threads are common), up
- * to 16 of them; the other side only while tiles stay above a GFLOP. */
+/* Every tile packs its own parts of A and B: few large ones are fast, many keep many threads
+ * busy. On one core of a Xeon with AVX-512, cutting the longer side into pieces of 512 cost 0 to
+ * 8% against one call, of 128 or both sides a quarter. So the longer side is halved as long as
+ * pieces keep 512 (256 for the first cut: two threads are common), up to 16 of them; the other
+ * side only while tiles stay above a GFLOP. */
 static int halvings(int side, int least, int most)
 {
     int n = 1;
@@ -95,7 +100,8 @@ void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols)
     if (across > 1) *tile_cols = (*tile_cols + unit - 1) / unit * unit;
 }
 
-/* X W^T with few rows of X, as in a step of decoding: OpenBLAS would first pack all of W, which takes longer than the product. */
+/* X W^T with few rows of X, as in a step of decoding: OpenBLAS would first pack all of W, which
+ * takes longer than the product. */
 static bool few_rows(const struct job *j)
 {
     enum { MOST = 48 };
@@ -110,10 +116,12 @@ static int few_rows_cut(int N, int K)
     return cols < 8 ? 8 : cols < N ? cols : N;
 }
 
-/* DOTS: by oneDNN. ROUNDED: bfloat16 values in float32 products, where the processor's bfloat16 instructions are slower than those. */
+/* DOTS: by oneDNN. ROUNDED: bfloat16 values in float32 products, where the processor's bfloat16
+ * instructions are slower than those. */
 static enum { OFF, DOTS, ROUNDED } bf16;
 static _Thread_local bool same_a;
-static const double BF16_FLOPS = 8e6;           /* converting costs as much as it gains below a few millions */
+static const double BF16_FLOPS =
+    8e6; /* converting costs as much as it gains below a few millions */
 
 void gemm_same_a(void) { same_a = true; }
 
@@ -134,12 +142,14 @@ static void round_rows(void *ctx, int first, int last)
 {
     const struct rounding *t = ctx;
     for (int r = first; r < last; r++)
-        simd_choose()->round_bf16(t->y + (size_t)r * (size_t)t->cols, t->x + (size_t)r * (size_t)t->ld, (size_t)t->cols);
+        simd_choose()->round_bf16(t->y + (size_t)r * (size_t)t->cols,
+                                  t->x + (size_t)r * (size_t)t->ld, (size_t)t->cols);
 }
 
 static struct rounding rounded(int piece, const float *x, int rows, int cols, int ld)
 {
-    struct rounding t = { x, cpu_scratch(piece, (size_t)rows * (size_t)cols * sizeof(float)), rows, cols, ld };
+    struct rounding t = { x, cpu_scratch(piece, (size_t)rows * (size_t)cols * sizeof(float)), rows,
+                          cols, ld };
     cpu_rows(rows, (size_t)cols, round_rows, &t);
     return t;
 }
@@ -154,22 +164,28 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
     same_a = false;
     if (bf16 && alpha == 1 && (beta == 0 || beta == 1) && K > 0 && 2.0 * M * N * K >= BF16_FLOPS) {
         if (bf16 == DOTS) {
-            if (bf16_gemm(ta, tb, M, N, K, A, lda, same, B, ldb, beta == 1, C, ldc, then, ctx) < 0) cpu_failed();
+            if (bf16_gemm(ta, tb, M, N, K, A, lda, same, B, ldb, beta == 1, C, ldc, then, ctx) < 0)
+                cpu_failed();
             return;
         }
         static _Thread_local struct rounding last;           /* what is in SCRATCH_A */
         int rows = ta ? K : M, cols = ta ? M : K;
-        if (!same || last.x != A || last.rows != rows || last.cols != cols || last.ld != lda) last = rounded(SCRATCH_A, A, rows, cols, lda);
+        if (!same || last.x != A || last.rows != rows || last.cols != cols || last.ld != lda)
+            last = rounded(SCRATCH_A, A, rows, cols, lda);
         struct rounding b = rounded(SCRATCH_B, B, tb ? N : K, tb ? K : N, ldb);
         A = last.y; lda = last.cols;
         B = b.y; ldb = b.cols;
     }
-    struct job j = { ta, tb, M, N, K, lda, ldb, ldc, alpha, beta, A, B, C, then, ctx, 0, 0, 0, false };
+    struct job j = {
+        ta, tb, M, N, K, lda, ldb, ldc, alpha, beta, A, B, C, then, ctx, 0, 0, 0, false
+    };
     j.few = few_rows(&j);
     if (j.few) {
         j.tile_rows = M;
         j.tile_cols = few_rows_cut(N, K);
-    } else gemm_cut(M, N, K, 16, &j.tile_rows, &j.tile_cols);       /* 16: whole register tiles of the kernels */
+    } else
+        gemm_cut(M, N, K, 16, &j.tile_rows,
+                 &j.tile_cols); /* 16: whole register tiles of the kernels */
     j.across = (N + j.tile_cols - 1) / j.tile_cols;
     int down = (M + j.tile_rows - 1) / j.tile_rows;
     par_for((size_t)down * (size_t)j.across, run_tile, &j);
@@ -178,7 +194,11 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
 const char *gemm_describe(void)
 {
     static char text[256];
-    static const char *const how[] = { "", ", bf16 products by ", ", inputs of products rounded to bf16 (whose own products are slower here)" };
-    snprintf(text, sizeof text, "%s%s%s", blas_describe(), how[bf16], bf16 == DOTS ? bf16_name() : "");
+    static const char *const how[] = {
+        "", ", bf16 products by ",
+        ", inputs of products rounded to bf16 (whose own products are slower here)"
+    };
+    snprintf(text, sizeof text, "%s%s%s", blas_describe(), how[bf16],
+             bf16 == DOTS ? bf16_name() : "");
     return text;
 }

@@ -9,21 +9,23 @@
 void gemm_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
                const float *B, int ldb, float beta, float *C, int ldc);
 
-/* In tiles that depend on M, N, K only, over the pool. When the tile of rows [r0, r1) and columns [c0, c1) is done,
- * then(ctx, r0, r1, c0, c1) (NULL: nothing) goes on with it while it is in the cache. */
+/* In tiles that depend on M, N, K only, over the pool. When the tile of rows [r0, r1) and
+ * columns [c0, c1) is done, then(ctx, r0, r1, c0, c1) (NULL: nothing) goes on with it while it
+ * is in the cache. */
 typedef void gemm_then(void *ctx, int r0, int r1, int c0, int c1);
 void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
           const float *B, int ldb, float beta, float *C, int ldc, gemm_then *then, void *ctx);
 
-/* Promises that the next gemm's A, transposed or not, is the memory of the last one's and has not changed since: what
- * bf16 made of it is used again. */
+/* Promises that the next gemm's A, transposed or not, is the memory of the last one's and has
+ * not changed since: what bf16 made of it is used again. */
 void gemm_same_a(void);
 
 /* The size of those tiles, multiples of `unit` where a side is cut. */
 void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols);
 
-/* From now on gemm (not gemm_here) multiplies in bfloat16 with float32 sums, where a product is large enough to gain by
- * it: bf16.c, by oneDNN, which is opened at run time. -1 with a message where it or the processor's instructions lack. */
+/* From now on gemm (not gemm_here) multiplies in bfloat16 with float32 sums, where a product is
+ * large enough to gain by it: bf16.c, by oneDNN, which is opened at run time. -1 with a message
+ * where it or the processor's instructions lack. */
 int gemm_bf16(bool on);
 
 /* Is gemm multiplying in bfloat16? */

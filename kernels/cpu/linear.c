@@ -1,4 +1,5 @@
-/* Products with weights. Bias and activation are applied to a tile of the product as soon as it is done. */
+/* Products with weights. Bias and activation are applied to a tile of the product as soon as it
+ * is done. */
 #include <string.h>
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
@@ -33,7 +34,7 @@ void cpu_linear_fwd(const struct kern_linear_fwd *a)
          a->f != KERN_NONE || a->b ? bias_and_activation : NULL, &t);
 }
 
-/* --- backward --------------------------------------------------------------------------------------------- */
+/* --- backward --------------------------------------------------------------------------------- */
 
 /* again: pre becomes f(pre). */
 struct backward { float *dX, *pre; enum kern_act f; bool again; int I; };
@@ -41,7 +42,8 @@ struct backward { float *dX, *pre; enum kern_act f; bool again; int I; };
 static void derivative(float *dx, float *pre, enum kern_act f, bool again, size_t n)
 {
     const struct simd *s = simd_choose();
-    if (again) (f == KERN_GELU ? s->gelu_both : f == KERN_RELU ? s->relu_both : s->tanh_both)(dx, pre, n);
+    if (again)
+        (f == KERN_GELU ? s->gelu_both : f == KERN_RELU ? s->relu_both : s->tanh_both)(dx, pre, n);
     else (f == KERN_GELU ? s->gelu_bwd : f == KERN_RELU ? s->relu_bwd : s->tanh_bwd)(dx, pre, n);
 }
 
@@ -65,7 +67,8 @@ static void bias_columns(void *ctx, int first, int last)
     float part[64], sum[64] = { 0 };
     for (int r = 0; r < t->N; ) {
         for (size_t i = 0; i < n; i++) part[i] = 0;
-        for (int end = t->N - r < 64 ? t->N : r + 64; r < end; r++) s->add(part, t->dY + (size_t)r * (size_t)t->O + first, n);
+        for (int end = t->N - r < 64 ? t->N : r + 64; r < end; r++)
+            s->add(part, t->dY + (size_t)r * (size_t)t->O + first, n);
         s->add(sum, part, n);
     }
     s->add(t->db + first, sum, n);

@@ -1,5 +1,5 @@
-/* Means of the K largest of each column: a chunk of columns keeps its K largest in order, and each row
- * is sifted through them, all columns at once. */
+/* Means of the K largest of each column: a chunk of columns keeps its K largest in order, and
+ * each row is sifted through them, all columns at once. */
 #include "kernels/cpu/cpu.h"
 
 enum { COLUMNS = 64 };
@@ -21,4 +21,7 @@ static void mean_columns(void *ctx, int first, int last)
     for (size_t c = 0; c < n; c++) a->mean[(size_t)first + c] = K > 0 ? sum[c] / (float)K : 0;
 }
 
-void cpu_column_means(const struct kern_column_means *a) { cpu_columns(a->m, mean_columns, (void *)a); }
+void cpu_column_means(const struct kern_column_means *a)
+{
+    cpu_columns(a->m, mean_columns, (void *)a);
+}

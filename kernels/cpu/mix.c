@@ -54,7 +54,8 @@ static void softmax_rows(void *ctx, int first, int last)
         float high = -INFINITY;
         for (int j = 0; j < a->k; j++) high = val[j] > high ? val[j] : high;
         for (int j = 0; j < a->k; j++) {
-            double z = high > -INFINITY ? ((double)val[j] - (double)high) / (double)a->T : -INFINITY;
+            double z = ((double)val[j] - (double)high) / (double)a->T;
+            if (!(high > -INFINITY)) z = -INFINITY;
             w[j] = (float)exp(z);
             sum += exp(z);
             if (z > -INFINITY) along += z * exp(z);

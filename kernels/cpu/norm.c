@@ -19,7 +19,8 @@ static void forward_rows(void *ctx, int first, int last)
         float *sum = a->S ? (float *)a->S + at : NULL;
         if (a->U) {
             if (bits)
-                s->drop_bits(bits, drop->key, drop->site, drop->sample + n, drop->pos + n, 1, 0, blocks);
+                s->drop_bits(bits, drop->key, drop->site, drop->sample + n, drop->pos + n, 1, 0,
+                             blocks);
             s->drop(sum, x, (const float *)a->U + at, bits, t->rate.limit, t->rate.keep, D);
             x = sum;
         } else if (sum && a->S != a->X) {
@@ -39,9 +40,10 @@ void cpu_norm_fwd(const struct kern_norm_fwd *a)
     cpu_rows(a->N, (size_t)a->D, forward_rows, &t);
 }
 
-/* --- backward --------------------------------------------------------------------------------------------- */
+/* --- backward --------------------------------------------------------------------------------- */
 
-/* At most PARTS chunks of rows have sums for dgamma and dbeta of their own, added in order at the end. */
+/* At most PARTS chunks of rows have sums for dgamma and dbeta of their own, added in order at
+ * the end. */
 enum { PARTS = 64, ROWS = 16 };
 
 struct norm_back {
@@ -52,8 +54,10 @@ struct norm_back {
     int step;
 };
 
-/* Row n: d is room for the gradient of what was normalised, bits for the mask (NULL: no dropout). */
-static void backward_row(const struct norm_back *t, int n, float *d, uint16_t *bits, float *dgamma, float *dbeta)
+/* Row n: d is room for the gradient of what was normalised, bits for the mask (NULL: no
+ * dropout). */
+static void backward_row(const struct norm_back *t, int n, float *d, uint16_t *bits, float *dgamma,
+                         float *dbeta)
 {
     const struct kern_norm_bwd *a = t->a;
     const struct simd *s = simd_choose();
@@ -67,7 +71,8 @@ static void backward_row(const struct norm_back *t, int n, float *d, uint16_t *b
     else if (dX) memcpy(dX + at, d, D * sizeof *d);
     if (!a->dU) return;
     if (bits)
-        s->drop_bits(bits, drop->key, drop->site, drop->sample + n, drop->pos + n, 1, 0, (a->D + 7) / 8);
+        s->drop_bits(bits, drop->key, drop->site, drop->sample + n, drop->pos + n, 1, 0,
+                     (a->D + 7) / 8);
     s->drop((float *)a->dU + at, NULL, d, bits, t->rate.limit, t->rate.keep, D);
 }
 

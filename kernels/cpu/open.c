@@ -1,6 +1,6 @@
-/* Chooses a back end. "cuda" is a shared object opened at run time, so that the programs run without it: libisoglot-cuda.so
- * beside the program, in ../lib/isoglot of it, or where the dynamic linker looks; ISOGLOT_CUDA names another. It exports
- * kernels_cuda (kernels.h). */
+/* Chooses a back end. "cuda" is a shared object opened at run time, so that the programs run
+ * without it: libisoglot-cuda.so beside the program, in ../lib/isoglot of it, or where the
+ * dynamic linker looks; ISOGLOT_CUDA names another. It exports kernels_cuda (kernels.h). */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -54,18 +54,21 @@ static const struct kernels *cuda_open(char *why, size_t size)
         snprintf(why, size, "%s is of another build (ABI %d, not %d)", OBJECT, k->abi, KERNELS_ABI);
         k = NULL;
     }
-    return k;           /* the object stays even when it is of no use: CUDA's run time leaves threads and exit handlers behind */
+    return k; /* the object stays even when it is of no use: CUDA's run time leaves threads and exit
+                 handlers behind */
 }
 
 /* k at a precision; *line says so, with what is in `note`. */
-static const struct kernels *ready(const struct kernels *k, enum kern_precision precision, char *line, size_t size, const char *note)
+static const struct kernels *ready(const struct kernels *k, enum kern_precision precision,
+                                   char *line, size_t size, const char *note)
 {
     if (k->precision(precision) < 0) return NULL;
     snprintf(line, size, "%s%s", k->describe(), note);
     return k;
 }
 
-const struct kernels *kernels_open(const char *device, enum kern_precision precision, const char **why)
+const struct kernels *kernels_open(const char *device, enum kern_precision precision,
+                                   const char **why)
 {
     static _Thread_local char line[1024];
     char missing[512] = "", note[600];
@@ -77,7 +80,8 @@ const struct kernels *kernels_open(const char *device, enum kern_precision preci
         return NULL;
     }
     const struct kernels *k = cuda_open(missing, sizeof missing);
-    if (k) return ready(k, precision, line, sizeof line, automatic ? " (auto: there is a GPU)" : "");
+    if (k)
+        return ready(k, precision, line, sizeof line, automatic ? " (auto: there is a GPU)" : "");
     if (!automatic) {
         err_set("--device cuda: %s; use --device cpu", missing);
         return NULL;

@@ -20,5 +20,7 @@ static const char *version(void)
     return text;
 }
 
-const struct prog_part kern_part = { version, {
-    { "ISOGLOT_SIMD", "base|avx2|avx512" }, { "ISOGLOT_BF16", "dots|rounded" }, { "ISOGLOT_CUDA_GRAPHS", "0|1" } } };
+const struct prog_part kern_part = { version,
+                                     { { "ISOGLOT_SIMD", "base|avx2|avx512" },
+                                       { "ISOGLOT_BF16", "dots|rounded" },
+                                       { "ISOGLOT_CUDA_GRAPHS", "0|1" } } };

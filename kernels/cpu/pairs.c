@@ -1,5 +1,5 @@
-/* Pairs of a table's rows, by their cosine or their distance. First what each pair's gradient is made
- * of, then the gradients, cut by columns: a row may be in many pairs. */
+/* Pairs of a table's rows, by their cosine or their distance. First what each pair's gradient is
+ * made of, then the gradients, cut by columns: a row may be in many pairs. */
 #include <math.h>
 #include "kernels/cpu/cpu.h"
 
@@ -7,7 +7,8 @@
 struct slopes { float across, own_a, own_b; };
 struct pairs { const struct kern_cos_pairs *a; struct slopes *slope; };
 
-static struct slopes by_cosine(const struct kern_cos_pairs *a, const float *x, const float *y, float *loss)
+static struct slopes by_cosine(const struct kern_cos_pairs *a, const float *x, const float *y,
+                               float *loss)
 {
     const struct simd *s = simd_choose();
     size_t D = (size_t)a->D;
@@ -15,13 +16,16 @@ static struct slopes by_cosine(const struct kern_cos_pairs *a, const float *x, c
     double cosine = s->dot_double(x, y, D) / (both < 1e-8 ? 1e-8 : both), by = (double)a->scale;
     *loss = (float)-cosine;
     if (both < 1e-8) return (struct slopes){ 0 };
-    return (struct slopes){ (float)(-by / both), (float)(by * cosine / xx), (float)(by * cosine / yy) };
+    return (struct slopes){ (float)(-by / both), (float)(by * cosine / xx),
+                            (float)(by * cosine / yy) };
 }
 
-static struct slopes by_distance(const struct kern_cos_pairs *a, const float *x, const float *y, float *loss)
+static struct slopes by_distance(const struct kern_cos_pairs *a, const float *x, const float *y,
+                                 float *loss)
 {
     double square = 0;
-    for (int c = 0; c < a->D; c++) square += ((double)x[c] - (double)y[c]) * ((double)x[c] - (double)y[c]);
+    for (int c = 0; c < a->D; c++)
+        square += ((double)x[c] - (double)y[c]) * ((double)x[c] - (double)y[c]);
     *loss = (float)sqrt(square);
     float by = square > 0 ? (float)((double)a->scale / sqrt(square)) : 0;
     return (struct slopes){ -by, by, by };
@@ -32,7 +36,8 @@ static void compare(void *ctx, int first, int last)
     const struct pairs *t = ctx;
     const struct kern_cos_pairs *a = t->a;
     for (int p = first; p < last; p++) {
-        const float *x = a->E + (size_t)a->i[p] * (size_t)a->D, *y = a->E + (size_t)a->j[p] * (size_t)a->D;
+        const float *x = a->E + (size_t)a->i[p] * (size_t)a->D,
+                    *y = a->E + (size_t)a->j[p] * (size_t)a->D;
         float loss;
         t->slope[p] = (a->l2 ? by_distance : by_cosine)(a, x, y, &loss);
         if (a->loss) a->loss[p] = loss;

@@ -11,9 +11,11 @@ static void choose(void)
     const char *most = getenv("ISOGLOT_SIMD");
     int level = most && strcmp(most, "base") == 0 ? 0 : most && strcmp(most, "avx2") == 0 ? 1 : 2;
     __builtin_cpu_init();
-    if (level >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) chosen = &simd_avx2;
+    if (level >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        chosen = &simd_avx2;
     if (level >= 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) chosen = &simd_avx512;
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        chosen = &simd_avx512;
 #endif
 }
 

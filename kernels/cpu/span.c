@@ -6,7 +6,8 @@ struct segment { const struct kern_span *a; int first, n, target; };
 
 static double logit(const struct segment *s, int i)
 {
-    return (double)((const float *)s->a->Z)[(size_t)(s->first + i) * (size_t)s->a->ldz + (size_t)s->a->column];
+    return (double)((const float *)
+                        s->a->Z)[(size_t)(s->first + i) * (size_t)s->a->ldz + (size_t)s->a->column];
 }
 static bool counts(const struct segment *s, int i)
 {
@@ -24,12 +25,14 @@ static void segments(void *ctx, int first, int last)
         if (a->best) a->best[m] = best;
         bool skipped = s.target < 0 || best < 0;
         double high = best < 0 ? 0 : logit(&s, best), sum = 0;
-        for (int i = 0; i < s.n && !skipped; i++) if (counts(&s, i)) sum += exp(logit(&s, i) - high);
+        for (int i = 0; i < s.n && !skipped; i++)
+            if (counts(&s, i)) sum += exp(logit(&s, i) - high);
         if (a->loss) a->loss[m] = skipped ? 0 : (float)(high + log(sum) - logit(&s, s.target));
         for (int i = 0; i < s.n && !skipped && a->dZ; i++) {
             if (!counts(&s, i)) continue;
             double p = exp(logit(&s, i) - high) / sum - (i == s.target);
-            ((float *)a->dZ)[(size_t)(s.first + i) * (size_t)a->ldz + (size_t)a->column] += (float)((double)a->scale * p);
+            ((float *)a->dZ)[(size_t)(s.first + i) * (size_t)a->ldz + (size_t)a->column] +=
+                (float)((double)a->scale * p);
         }
     }
 }

@@ -9,7 +9,7 @@
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
 
-/* --- memory ----------------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static void *cpu_alloc(size_t bytes)
 {
@@ -18,7 +18,8 @@ static void *cpu_alloc(size_t bytes)
     size_t rounded = (bytes + align - 1) / align * align;
     void *p = rounded >= bytes ? aligned_alloc(align, rounded ? rounded : align) : NULL;
     if (!p) {
-        err_set("out of memory: needed %zu bytes for tensors; use a smaller batch or --recompute", bytes);
+        err_set("out of memory: needed %zu bytes for tensors; use a smaller batch or --recompute",
+                bytes);
         return NULL;
     }
     if (align == HUGE_PAGE) madvise(p, rounded, MADV_HUGEPAGE);     /* refused: only slower */
@@ -53,18 +54,27 @@ static void cpu_zero(void *p, size_t bytes)
     par_for((bytes + PIECE - 1) / PIECE, move_piece, &b);
 }
 
-static void cpu_get(float *host, const act *from, size_t n) { cpu_copy(host, from, n * sizeof *host); }
+static void cpu_get(float *host, const act *from, size_t n)
+{
+    cpu_copy(host, from, n * sizeof *host);
+}
 
 static char failure[512];
 void cpu_failed(void)
 {
     if (!*failure) snprintf(failure, sizeof failure, "%s", err_msg());
 }
-static int cpu_sync(void) { return *failure ? err_set("%s", failure) : 0; }     /* the rest is done when it returns */
+static int cpu_sync(void)
+{
+    return *failure ? err_set("%s", failure) : 0;
+} /* the rest is done when it returns */
 
-static int cpu_precision(enum kern_precision p) { return gemm_bf16(p == KERN_BF16); }       /* acts stay float32 */
+static int cpu_precision(enum kern_precision p)
+{
+    return gemm_bf16(p == KERN_BF16);
+} /* acts stay float32 */
 
-/* --- scratch ---------------------------------------------------------------------------------------------- */
+/* --- scratch ---------------------------------------------------------------------------------- */
 
 struct piece { void *p; size_t bytes; };
 static pthread_key_t scratch_key;
@@ -97,7 +107,7 @@ void *cpu_scratch(int piece, size_t bytes)
     return s->p;
 }
 
-/* --- chunks ----------------------------------------------------------------------------------------------- */
+/* --- chunks ----------------------------------------------------------------------------------- */
 
 struct range { int n, step; void (*fn)(void *, int, int); void *ctx; };
 
@@ -123,15 +133,18 @@ void cpu_rows(int n, size_t work, void (*fn)(void *ctx, int first, int last), vo
     run_ranges(n, work >= ELEMENTS ? 1 : work == 0 ? ELEMENTS : (int)(ELEMENTS / work), fn, ctx);
 }
 
-void cpu_columns(int n, void (*fn)(void *ctx, int first, int last), void *ctx) { run_ranges(n, 64, fn, ctx); }
+void cpu_columns(int n, void (*fn)(void *ctx, int first, int last), void *ctx)
+{
+    run_ranges(n, 64, fn, ctx);
+}
 
-/* --- the table -------------------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static const char *cpu_describe(void)
 {
     static char text[256];
-    snprintf(text, sizeof text, "cpu: %d thread%s, %s, %s", par_threads(), par_threads() == 1 ? "" : "s",
-             simd_choose()->name, gemm_describe());
+    snprintf(text, sizeof text, "cpu: %d thread%s, %s, %s", par_threads(),
+             par_threads() == 1 ? "" : "s", simd_choose()->name, gemm_describe());
     return text;
 }
 

@@ -1,7 +1,8 @@
 #include <math.h>
 #include "kernels/cpu/cpu.h"
 
-/* Kept sorted; most blocks of words have nothing above the worst kept one, which the vectorised maximum tells. */
+/* Kept sorted; most blocks of words have nothing above the worst kept one, which the vectorised
+ * maximum tells. */
 static void pick_rows(void *ctx, int first, int last)
 {
     enum { BLOCK = 64 };
@@ -20,7 +21,10 @@ static void pick_rows(void *ctx, int first, int last)
                 if (t->allowed && !t->allowed[v]) continue;
                 if (kept == t->k && !(z[v] > val[t->k - 1])) continue;
                 int i = kept < t->k ? kept++ : t->k - 1;
-                for (; i > 0 && z[v] > val[i - 1]; i--) { val[i] = val[i - 1]; idx[i] = idx[i - 1]; }
+                for (; i > 0 && z[v] > val[i - 1]; i--) {
+                    val[i] = val[i - 1];
+                    idx[i] = idx[i - 1];
+                }
                 val[i] = z[v];
                 idx[i] = v;
             }

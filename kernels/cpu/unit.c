@@ -11,7 +11,8 @@ static void forward_rows(void *ctx, int first, int last)
     for (int n = first; n < last; n++) {
         const float *x = (const float *)a->X + (size_t)n * D;
         double length = sqrt(s->squares(x, D));
-        s->scale((float *)a->Y + (size_t)n * D, length > 0 ? (float)((double)a->s / length) : 0, x, D);
+        s->scale((float *)a->Y + (size_t)n * D, length > 0 ? (float)((double)a->s / length) : 0, x,
+                 D);
         a->len[n] = (float)length;
     }
 }
@@ -27,7 +28,8 @@ static void backward_rows(void *ctx, int first, int last)
     const struct simd *s = simd_choose();
     size_t D = (size_t)a->D;
     for (int n = first; n < last; n++) {
-        const float *y = (const float *)a->Y + (size_t)n * D, *dy = (const float *)a->dY + (size_t)n * D;
+        const float *y = (const float *)a->Y + (size_t)n * D,
+                    *dy = (const float *)a->dY + (size_t)n * D;
         float *dx = (float *)a->dX + (size_t)n * D;
         if (!a->add) memset(dx, 0, D * sizeof *dx);
         if (!(a->len[n] > 0)) continue;

@@ -10,12 +10,13 @@ size_t cpu_working(const struct kern_shape *s)
     double wide = most(s->ffn, 3.0 * s->dim);
     int step = xent_rows(s->vocab, s->predicted);
     double scores = longest * ((longest + 15) / 16 * 16);
-    double thread = most(3 * scores * 4 + scores * 2, 4.0 * s->dim);        /* attn.c backward; norm.c */
-    double packed = 12e6;                                                   /* OpenBLAS's copies of its tiles, as measured */
+    double thread = most(3 * scores * 4 + scores * 2, 4.0 * s->dim); /* attn.c backward; norm.c */
+    double packed = 12e6; /* OpenBLAS's copies of its tiles, as measured */
     double shared = most(step * V * 4, 64 * 2 * (double)s->dim * 4);        /* xent.c; norm.c */
     if (gemm_is_bf16()) {
         packed = 2e6;
-        shared += 24e6 + 2 * most((rows + 64) * wide, (step + 64) * V);     /* oneDNN and what it compiles; A */
+        shared += 24e6 + 2 * most((rows + 64) * wide,
+                                  (step + 64) * V); /* oneDNN and what it compiles; A */
         shared += 2 * most(most((rows + 64) * wide, V * s->dim), wide * s->dim);    /* B */
         thread += 4 * 576.0 * most(wide, V / 16);                           /* a tile apart */
     }

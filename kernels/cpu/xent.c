@@ -1,4 +1,5 @@
-/* Output layer and cross entropy, a few hundred rows at a time: products, softmax and its gradient in place, products. */
+/* Output layer and cross entropy, a few hundred rows at a time: products, softmax and its
+ * gradient in place, products. */
 #include <math.h>
 #include <string.h>
 #include "kernels/cpu/cpu.h"
@@ -51,12 +52,14 @@ struct bias { float *db; const float *Z; int rows, V; };
 static void bias_columns(void *ctx, int first, int last)
 {
     const struct bias *t = ctx;
-    for (int r = 0; r < t->rows; r++) simd_choose()->add(t->db + first, t->Z + (size_t)r * (size_t)t->V + first, (size_t)(last - first));
+    for (int r = 0; r < t->rows; r++)
+        simd_choose()->add(t->db + first, t->Z + (size_t)r * (size_t)t->V + first,
+                           (size_t)(last - first));
 }
 
 int xent_rows(int V, int M)
 {
-    enum { LOGITS = 8 << 20 };                /* at most so many at a time, 32 MiB, unless 64 rows are more */
+    enum { LOGITS = 8 << 20 }; /* at most so many at a time, 32 MiB, unless 64 rows are more */
     int step = LOGITS / (V > 0 ? V : 1) / 16 * 16;
     if (step < 64) step = 64;
     return step < M ? step : M;
@@ -65,10 +68,19 @@ int xent_rows(int V, int M)
 static struct xent rows_of(const struct kern_xent *a, int at, float *Z, int words)
 {
     return (struct xent){
-        .Z = Z, .b = a->b, .weight = a->weight ? a->weight + at : NULL, .target = a->target + at,
-        .allowed = a->allowed, .loss = a->loss ? a->loss + at : NULL, .nll = a->nll ? a->nll + at : NULL,
-        .best = a->best ? a->best + at : NULL, .eps = a->eps, .scale = a->scale, .V = a->V,
-        .words = words, .gradient = a->dX || a->dW || a->db,
+        .Z = Z,
+        .b = a->b,
+        .weight = a->weight ? a->weight + at : NULL,
+        .target = a->target + at,
+        .allowed = a->allowed,
+        .loss = a->loss ? a->loss + at : NULL,
+        .nll = a->nll ? a->nll + at : NULL,
+        .best = a->best ? a->best + at : NULL,
+        .eps = a->eps,
+        .scale = a->scale,
+        .V = a->V,
+        .words = words,
+        .gradient = a->dX || a->dW || a->db,
     };
 }
 

@@ -1,5 +1,5 @@
-/* The optimisers: one pass over parameters, gradients and both moments of all tensors, clipping included, and the bfloat16 copies of
- * weights written on the way; LAMB a second one. */
+/* The optimisers: one pass over parameters, gradients and both moments of all tensors, clipping
+ * included, and the bfloat16 copies of weights written on the way; LAMB a second one. */
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/memory.h"
 
@@ -56,11 +56,14 @@ void cuda_ema(const struct kern_ema *a)
 {
     cuda_written(a->p);
     if (a->n == 0 || cuda_lost()) return;
-    LAUNCH(average, blocks_for(a->n, 256), 256, 0, a->p, a->q, (float)a->m, (float)(1 - a->m), a->n);
+    LAUNCH(average, blocks_for(a->n, 256), 256, 0, a->p, a->q, (float)a->m, (float)(1 - a->m),
+           a->n);
 }
 
 /* What a step multiplies with; the clipping factor is found on the device, where the norm is. */
-struct step { float grad, clip, decay, beta1, rest1, beta2, rest2, rate, root2, eps, unbias1, weight_decay; };
+struct step {
+    float grad, clip, decay, beta1, rest1, beta2, rest2, rate, root2, eps, unbias1, weight_decay;
+};
 
 static step step_of(const struct kern_adam *a)
 {
@@ -79,9 +82,15 @@ static step step_of(const struct kern_adam *a)
     return s;
 }
 
-/* A tensor of the flat arrays, and the first of its chunks: chunks are counted through all tensors. */
+/* A tensor of the flat arrays, and the first of its chunks: chunks are counted through all
+ * tensors. */
 struct part { size_t at, n; unsigned chunk, decay; };
-struct parts { const part *list; int n; size_t end; unsigned chunks; };      /* list: device; end: of the last tensor */
+struct parts {
+    const part *list;
+    int n;
+    size_t end;
+    unsigned chunks;
+}; /* list: device; end: of the last tensor */
 
 /* False: there is no memory, which is kept as a failure, or there is nothing to do. */
 static bool parts_of(const struct kern_part *from, int n, struct parts *to)
@@ -89,7 +98,8 @@ static bool parts_of(const struct kern_part *from, int n, struct parts *to)
     part *host = (part *)malloc((size_t)n * sizeof *host + 1), *there = NULL;
     unsigned chunk = 0;
     if (!host) cuda_failed_because("out of memory");
-    else if (n > 0 && !cuda_lost()) there = (part *)cuda_scratch(SCRATCH_PARTS, (size_t)n * sizeof *host);
+    else if (n > 0 && !cuda_lost())
+        there = (part *)cuda_scratch(SCRATCH_PARTS, (size_t)n * sizeof *host);
     for (int i = 0; there && i < n; i++) {
         host[i] = { from[i].at, from[i].n, chunk, from[i].decay };
         chunk += blocks_for(from[i].n, CHUNK);
@@ -100,7 +110,8 @@ static bool parts_of(const struct kern_part *from, int n, struct parts *to)
     return there && chunk > 0;
 }
 
-/* The last part for which `before` does not hold: it is false for the first, and true from some part on. */
+/* The last part for which `before` does not hold: it is false for the first, and true from some
+ * part on. */
 template <typename F> static __device__ __forceinline__ int last_part(const parts &all, F before)
 {
     int low = 0, high = all.n;
@@ -113,7 +124,8 @@ template <typename F> static __device__ __forceinline__ int last_part(const part
 }
 
 /* What gradients are multiplied by; false: they are not finite, nothing is updated. */
-static __device__ __forceinline__ bool gradient_scale(const step &s, const float *norm2, float *grad)
+static __device__ __forceinline__ bool gradient_scale(const step &s, const float *norm2,
+                                                      float *grad)
 {
     *grad = s.grad;
     if (!norm2) return true;
@@ -127,7 +139,8 @@ static __device__ __forceinline__ bool gradient_scale(const step &s, const float
 }
 
 /* The same for all threads of a block, found by one: in double, which many GPUs are slow at. */
-static __device__ __forceinline__ bool block_gradient_scale(const step &s, const float *norm2, float *grad)
+static __device__ __forceinline__ bool block_gradient_scale(const step &s, const float *norm2,
+                                                            float *grad)
 {
     __shared__ float by;
     __shared__ int finite;
@@ -148,17 +161,21 @@ static __device__ __forceinline__ void moments(float g, float &m, float &v, cons
 }
 
 /* Adam's p after a step. */
-static __device__ __forceinline__ float stepped(float p, float g, float &m, float &v, float decay, const step &s)
+static __device__ __forceinline__ float stepped(float p, float g, float &m, float &v, float decay,
+                                                const step &s)
 {
     moments(g, m, v, s);
     return p * decay - s.rate * m / (sqrtf(v) * s.root2 + s.eps);
 }
 
 /* Elements at .. at + left (at most eight); copies (NULL: not wanted) gets p in bfloat16. */
-template <bool WHOLE>
-static __device__ __forceinline__ void adam8(float *p, const float *g, float *m, float *v, bf16 *copies, size_t at, int left, float grad, float decay, const step &s)
+template <bool WHOLE> static __device__ __forceinline__ void adam8(float *p, const float *g,
+                                                                   float *m, float *v, bf16 *copies,
+                                                                   size_t at, int left, float grad,
+                                                                   float decay, const step &s)
 {
-    eight P = load8<WHOLE>(p + at, left), G = load8<WHOLE>(g + at, left), M = load8<WHOLE>(m + at, left), V = load8<WHOLE>(v + at, left);
+    eight P = load8<WHOLE>(p + at, left), G = load8<WHOLE>(g + at, left),
+          M = load8<WHOLE>(m + at, left), V = load8<WHOLE>(v + at, left);
 #pragma unroll
     for (int i = 0; i < 8; i++) P.x[i] = stepped(P.x[i], G.x[i] * grad, M.x[i], V.x[i], decay, s);
     store8<WHOLE>(p + at, P, left);
@@ -167,9 +184,11 @@ static __device__ __forceinline__ void adam8(float *p, const float *g, float *m,
     if (copies) store8<WHOLE>(copies + at, P, left);
 }
 
-/* Eight elements a thread, which are of one part: one thread looks for the part of the block's first, the others go on from there. */
-template <bool WHOLE>
-static __global__ void adam(float *p, const float *g, float *m, float *v, bf16 *copies, parts all, step s, const float *norm2)
+/* Eight elements a thread, which are of one part: one thread looks for the part of the block's
+ * first, the others go on from there. */
+template <bool WHOLE> static __global__ void adam(float *p, const float *g, float *m, float *v,
+                                                  bf16 *copies, parts all, step s,
+                                                  const float *norm2)
 {
     size_t at = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
     __shared__ int first;
@@ -192,12 +211,13 @@ static void adam_all(const struct kern_adam *a, const struct parts &all)
     const float *g = a->g;
     bf16 *copies = cuda_copies_of(p, all.end);
     unsigned grid = blocks_for(all.end, 2048);
-    if (whole8(8, p, g, m, v, copies)) LAUNCH(adam<true>, grid, 256, 0, p, g, m, v, copies, all, step_of(a), a->norm2);
+    if (whole8(8, p, g, m, v, copies))
+        LAUNCH(adam<true>, grid, 256, 0, p, g, m, v, copies, all, step_of(a), a->norm2);
     else LAUNCH(adam<false>, grid, 256, 0, p, g, m, v, copies, all, step_of(a), a->norm2);
 }
 
 /* --- LAMB: the moments and the squares of p and u, a block a chunk; their sums and the rate, a block a tensor; then p -= rate u, with u
- * computed again. Tensors that take Adam's step take it in the first pass. ------------------------------------------ */
+ * computed again. Tensors that take Adam's step take it in the first pass. --------------------- */
 
 static __device__ __forceinline__ float direction(float p, float m, float v, const step &s)
 {
@@ -205,7 +225,8 @@ static __device__ __forceinline__ float direction(float p, float m, float v, con
 }
 
 /* sums [chunks, 2] */
-static __global__ void lamb_moments(double *sums, float *p, const float *g, float *m, float *v, bf16 *copies, parts all, step s, const float *norm2)
+static __global__ void lamb_moments(double *sums, float *p, const float *g, float *m, float *v,
+                                    bf16 *copies, parts all, step s, const float *norm2)
 {
     __shared__ double room[32], room2[32];
     unsigned chunk = blockIdx.x;
@@ -250,7 +271,8 @@ static __global__ void lamb_rates(float *rate, const double *sums, parts all, do
     if (threadIdx.x == 0) rate[mine] = (float)(pp > 0 && uu > 0 ? lr * sqrt(pp / uu) : lr);
 }
 
-static __global__ void lamb_apply(float *p, const float *m, const float *v, bf16 *copies, parts all, step s, const float *norm2, const float *rate)
+static __global__ void lamb_apply(float *p, const float *m, const float *v, bf16 *copies, parts all,
+                                  step s, const float *norm2, const float *rate)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     float grad;
@@ -274,8 +296,8 @@ static void lamb_all(const struct kern_adam *a, const struct parts &all)
     step s = step_of(a);
     LAUNCH(lamb_moments, all.chunks, THREADS, 0, sums, p, a->g, m, v, copies, all, s, a->norm2);
     LAUNCH(lamb_rates, (unsigned)a->parts, THREADS, 0, rate, (const double *)sums, all, a->lr);
-    LAUNCH(lamb_apply, blocks_for(all.end, 256), 256, 0, p, (const float *)m, (const float *)v, copies, all, s,
-           a->norm2, (const float *)rate);
+    LAUNCH(lamb_apply, blocks_for(all.end, 256), 256, 0, p, (const float *)m, (const float *)v,
+           copies, all, s, a->norm2, (const float *)rate);
 }
 
 void cuda_adam(const struct kern_adam *a)

@@ -1,21 +1,27 @@
-/* A step of the beam search, a warp a sentence: lane j holds hypothesis j's continuations, its place among the children, and the j-th
- * complete hypothesis. The continuations of a hypothesis are sorted, so that each pick is a maximum over the lanes' first ones. All is
- * in double and in the order of kernels/cpu/beam.c: the same bytes for the same val, idx, lse. */
+/* A step of the beam search, a warp a sentence: lane j holds hypothesis j's continuations, its
+ * place among the children, and the j-th complete hypothesis. The continuations of a hypothesis
+ * are sorted, so that each pick is a maximum over the lanes' first ones. All is in double and in
+ * the order of kernels/cpu/beam.c: the same bytes for the same val, idx, lse. */
 #include "kernels/cuda/device.h"
 
 enum { WARPS = 4 };                                     /* sentences a block */
 
-/* What a hypothesis may go on with; the first one over the warp: larger first, ties to the lower hypothesis. -INFINITY: none. */
+/* What a hypothesis may go on with; the first one over the warp: larger first, ties to the lower
+ * hypothesis. -INFINITY: none. */
 struct child { double log_p; int32_t word, parent; };
 
 static __device__ __forceinline__ child warp_first(child c)
 {
 #pragma unroll
     for (int by = 16; by > 0; by >>= 1) {
-        child y = { __shfl_xor_sync(0xffffffffu, c.log_p, by), 0, __shfl_xor_sync(0xffffffffu, c.parent, by) };
-        if (y.log_p > c.log_p || (y.log_p == c.log_p && y.parent < c.parent)) { c.log_p = y.log_p; c.parent = y.parent; }
+        child y = { __shfl_xor_sync(0xffffffffu, c.log_p, by), 0,
+                    __shfl_xor_sync(0xffffffffu, c.parent, by) };
+        if (y.log_p > c.log_p || (y.log_p == c.log_p && y.parent < c.parent)) {
+            c.log_p = y.log_p;
+            c.parent = y.parent;
+        }
     }
-    c.word = __shfl_sync(0xffffffffu, c.word, c.parent);    /* none: of some lane, and not looked at */
+    c.word = __shfl_sync(0xffffffffu, c.word, c.parent); /* none: of some lane, and not looked at */
     return c;
 }
 
@@ -23,21 +29,26 @@ static __device__ __forceinline__ child warp_first(child c)
 struct finished { kern_done mine; int n; };
 
 /* Keeps a complete hypothesis of `words` words if it is among the beam best. */
-static __device__ void finish(finished &f, const kern_beam &b, int lane, int words, int hyp, double log_p)
+static __device__ void finish(finished &f, const kern_beam &b, int lane, int words, int hyp,
+                              double log_p)
 {
     double score = log_p / b.norm[words + 1];
     unsigned ahead = __ballot_sync(0xffffffffu, lane < f.n && !(f.mine.score < score));
     int at = 32 - __clz((int)ahead), before = lane > 0 ? lane - 1 : 0;
-    kern_done last = { __shfl_sync(0xffffffffu, f.mine.score, before), __shfl_sync(0xffffffffu, f.mine.log_p, before),
-                       __shfl_sync(0xffffffffu, f.mine.n, before), __shfl_sync(0xffffffffu, f.mine.hyp, before) };
+    kern_done last = { __shfl_sync(0xffffffffu, f.mine.score, before),
+                       __shfl_sync(0xffffffffu, f.mine.log_p, before),
+                       __shfl_sync(0xffffffffu, f.mine.n, before),
+                       __shfl_sync(0xffffffffu, f.mine.hyp, before) };
     if (at == b.beam) return;
     if (f.n < b.beam) f.n++;
     if (lane > at) f.mine = last;                       /* from lane n on there is none */
     if (lane == at) f.mine = { score, log_p, words, hyp };
 }
 
-/* The table's first `steps` rows of each child are its parent's: a lane reads its step of all before it writes any. */
-static __device__ void inherit(const kern_beam &b, int lane, int32_t at, int parent, bool child, int steps)
+/* The table's first `steps` rows of each child are its parent's: a lane reads its step of all
+ * before it writes any. */
+static __device__ void inherit(const kern_beam &b, int lane, int32_t at, int parent, bool child,
+                               int steps)
 {
     unsigned moved = __ballot_sync(0xffffffffu, child && parent != lane);
     if (!moved) return;
@@ -77,7 +88,8 @@ static __global__ void advance(kern_beam b)
     child next = { -INFINITY, 0, lane }, kept = { 0, 0, lane };
     double best = -INFINITY;
     int n = 0, turn = 0;
-    bool there = false;                                 /* next is the lane's first continuation that was not taken; turn is behind it */
+    bool there =
+        false; /* next is the lane's first continuation that was not taken; turn is behind it */
     for (int taken = 0; n < b.beam; taken++) {
         while (mine && !there && turn < b.k) {
             next.log_p = log_p + ((double)b.val[r * b.k + turn] - less);
@@ -96,7 +108,8 @@ static __global__ void advance(kern_beam b)
     }
 
     bool ends = n == 0 || full;
-    double last = __shfl_sync(0xffffffffu, f.mine.score, b.beam - 1), log_p0 = __shfl_sync(0xffffffffu, log_p, 0);
+    double last = __shfl_sync(0xffffffffu, f.mine.score, b.beam - 1),
+           log_p0 = __shfl_sync(0xffffffffu, log_p, 0);
     if (!ends && f.n == b.beam) ends = b.early || last >= best / b.norm[limit + 1];
     if (ends && f.n == 0) finish(f, b, lane, pos, 0, log_p0);
     if (ends) n = 0;
@@ -120,5 +133,6 @@ static __global__ void advance(kern_beam b)
 
 void cuda_beam(const struct kern_beam *b)
 {
-    if (b->sentences > 0 && !cuda_lost()) LAUNCH(advance, blocks_for((size_t)b->sentences, WARPS), 32 * WARPS, 0, *b);
+    if (b->sentences > 0 && !cuda_lost())
+        LAUNCH(advance, blocks_for((size_t)b->sentences, WARPS), 32 * WARPS, 0, *b);
 }

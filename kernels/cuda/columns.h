@@ -1,17 +1,19 @@
-/* Sums over the rows of a matrix, for each column: gradients of biases and of layer norms. Rows are cut into pieces whose sums
- * are added in order. */
+/* Sums over the rows of a matrix, for each column: gradients of biases and of layer norms. Rows
+ * are cut into pieces whose sums are added in order. */
 #ifndef KERNELS_CUDA_COLUMNS_H
 #define KERNELS_CUDA_COLUMNS_H
 #include "kernels/cuda/device.h"
 
 enum { COLUMN_PIECES = 64, COLUMN_ROWS = 32 };
 
-/* part[piece][SUMS][D]: the sums of f's SUMS values over the piece's rows. f(sum, row, column, left) adds eight columns. */
+/* part[piece][SUMS][D]: the sums of f's SUMS values over the piece's rows. f(sum, row, column,
+ * left) adds eight columns. */
 template <typename F, int SUMS>
 static __global__ void column_pieces(float *part, F f, int N, int D, int step)
 {
     __shared__ float room[SUMS][8][32 * 8];
-    int c = ((int)blockIdx.x * 32 + (int)threadIdx.x) * 8, piece = (int)blockIdx.y, y = (int)threadIdx.y;
+    int c = ((int)blockIdx.x * 32 + (int)threadIdx.x) * 8, piece = (int)blockIdx.y,
+        y = (int)threadIdx.y;
     int end = N - piece * step < step ? N : (piece + 1) * step;
     eight sum[SUMS];
 #pragma unroll
@@ -20,7 +22,8 @@ static __global__ void column_pieces(float *part, F f, int N, int D, int step)
         for (int i = 0; i < 8; i++) sum[s].x[i] = 0;
     if (c < D)
 #pragma unroll 4
-        for (int n = piece * step + y; n < end; n += 8) f(sum, n, c, D - c);          /* several rows' loads under way */
+        for (int n = piece * step + y; n < end; n += 8)
+            f(sum, n, c, D - c); /* several rows' loads under way */
 #pragma unroll
     for (int s = 0; s < SUMS; s++)
 #pragma unroll
@@ -35,27 +38,34 @@ static __global__ void column_pieces(float *part, F f, int N, int D, int step)
 }
 
 /* out[column] += sum over pieces of part[piece][which]. */
-static __global__ void column_sums(float *out, const float *part, int pieces, int sums, int which, int D)
+static __global__ void column_sums(float *out, const float *part, int pieces, int sums, int which,
+                                   int D)
 {
     int c = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (c >= D) return;
     float all = 0;
 #pragma unroll 16
-    for (int i = 0; i < pieces; i++) all += part[((size_t)i * sums + which) * D + c];         /* waits for memory a few times only */
+    for (int i = 0; i < pieces; i++)
+        all += part[((size_t)i * sums + which) * D + c]; /* waits for memory a few times only */
     out[c] += all;
 }
 
 /* out[s] [D] += the sums of f over N rows; NULL: not wanted. */
-template <int SUMS, typename F> static void cuda_columns(float *const out[SUMS], const F &f, int N, int D)
+template <int SUMS, typename F>
+static void cuda_columns(float *const out[SUMS], const F &f, int N, int D)
 {
     int step = (N + COLUMN_PIECES - 1) / COLUMN_PIECES;
     if (step < COLUMN_ROWS) step = COLUMN_ROWS;
     int pieces = (N + step - 1) / step;
-    float *part = (float *)cuda_scratch(SCRATCH_SUMS, (size_t)pieces * SUMS * (size_t)D * sizeof(float));
+    float *part =
+        (float *)cuda_scratch(SCRATCH_SUMS, (size_t)pieces * SUMS * (size_t)D * sizeof(float));
     if (!part) return;
-    LAUNCH((column_pieces<F, SUMS>), dim3(blocks_for((size_t)D, 256), (unsigned)pieces), dim3(32, 8), 0, part, f, N, D, step);
+    LAUNCH((column_pieces<F, SUMS>), dim3(blocks_for((size_t)D, 256), (unsigned)pieces),
+           dim3(32, 8), 0, part, f, N, D, step);
     for (int s = 0; s < SUMS; s++)
-        if (out[s]) LAUNCH(column_sums, blocks_for((size_t)D, 256), 256, 0, out[s], part, pieces, SUMS, s, D);
+        if (out[s])
+            LAUNCH(column_sums, blocks_for((size_t)D, 256), 256, 0, out[s], part, pieces, SUMS, s,
+                   D);
 }
 
 /* The matrix itself. */
@@ -74,7 +84,8 @@ template <typename T, bool WHOLE> struct column_of {
 template <typename T> static void cuda_column_sums(float *db, const T *X, int N, int D, int ld)
 {
     float *const out[1] = { db };
-    if (whole8((size_t)D, X) && ld % 8 == 0) cuda_columns<1>(out, column_of<T, true>{ X, ld }, N, D);
+    if (whole8((size_t)D, X) && ld % 8 == 0)
+        cuda_columns<1>(out, column_of<T, true>{ X, ld }, N, D);
     else cuda_columns<1>(out, column_of<T, false>{ X, ld }, N, D);
 }
 

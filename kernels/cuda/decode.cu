@@ -1,6 +1,7 @@
-/* Attention of one query to the keys of its sentence or cache: a block for each head of each hypothesis. Scores of all keys lie in
- * shared memory; 8 lanes read a key's row, 64 elements at a time. Where keys lie at any rows the two passes look each row up: the
- * second time in the first-level cache, which is cheaper than shared memory that would halve the longest sentence. */
+/* Attention of one query to the keys of its sentence or cache: a block for each head of each
+ * hypothesis. Scores of all keys lie in shared memory; 8 lanes read a key's row, 64 elements at
+ * a time. Where keys lie at any rows the two passes look each row up: the second time in the
+ * first-level cache, which is cheaper than shared memory that would halve the longest sentence. */
 #include "kernels/cuda/attn.h"
 
 enum { THREADS = 128, LANES = 8, TOGETHER = THREADS / LANES };
@@ -9,10 +10,12 @@ template <typename T, bool WHOLE>
 static __global__ void one_query(T *O, float *lse, const T *Q, const T *K, const T *V, kern_attn g)
 {
     DYNAMIC_SHARED(room);
-    int b = (int)blockIdx.x / g.heads, h = (int)blockIdx.x % g.heads, tid = (int)threadIdx.x, dim = g.dim;
+    int b = (int)blockIdx.x / g.heads, h = (int)blockIdx.x % g.heads, tid = (int)threadIdx.x,
+        dim = g.dim;
     if (g.q_len[b] < 1) return;
     int nk = g.k_len[b], row = g.q_at[b], lane = tid % LANES, group = tid / LANES;
-    float *score = (float *)room, *sums = score + g.max_k, *parts = sums + 64;      /* parts [TOGETHER][dim] */
+    float *score = (float *)room, *sums = score + g.max_k,
+          *parts = sums + 64; /* parts [TOGETHER][dim] */
     const T *q = Q + (size_t)row * g.ldq + h * dim, *k = K + h * dim, *v = V + h * dim;
     const attn_rows rows = attn_rows_of(g, b);
 
@@ -66,15 +69,22 @@ static __global__ void one_query(T *O, float *lse, const T *Q, const T *K, const
     if (tid == 0 && lse) lse[(size_t)row * g.heads + h] = nk > 0 ? high + logf(all) : -INFINITY;
 }
 
-template <typename T> static void attend(act *O, float *lse, const act *Q, const act *K, const act *V, const struct kern_attn *g, size_t bytes)
+template <typename T> static void attend(act *O, float *lse, const act *Q, const act *K,
+                                         const act *V, const struct kern_attn *g, size_t bytes)
 {
-    bool whole = whole8((size_t)g->dim, Q, K, V) && g->ldq % 8 == 0 && g->ldk % 8 == 0 && g->ldv % 8 == 0;
+    bool whole =
+        whole8((size_t)g->dim, Q, K, V) && g->ldq % 8 == 0 && g->ldk % 8 == 0 && g->ldv % 8 == 0;
     unsigned grid = (unsigned)(g->batch * g->heads);
-    if (whole) LAUNCH((one_query<T, true>), grid, THREADS, bytes, (T *)O, lse, (const T *)Q, (const T *)K, (const T *)V, *g);
-    else LAUNCH((one_query<T, false>), grid, THREADS, bytes, (T *)O, lse, (const T *)Q, (const T *)K, (const T *)V, *g);
+    if (whole)
+        LAUNCH((one_query<T, true>), grid, THREADS, bytes, (T *)O, lse, (const T *)Q, (const T *)K,
+               (const T *)V, *g);
+    else
+        LAUNCH((one_query<T, false>), grid, THREADS, bytes, (T *)O, lse, (const T *)Q, (const T *)K,
+               (const T *)V, *g);
 }
 
-bool decode_attn(act *O, float *lse, const act *Q, const act *K, const act *V, const struct kern_attn *g)
+bool decode_attn(act *O, float *lse, const act *Q, const act *K, const act *V,
+                 const struct kern_attn *g)
 {
     size_t bytes = ((size_t)g->max_k + 64 + (size_t)TOGETHER * (size_t)g->dim) * sizeof(float);
     if (g->max_q != 1 || bytes > 48 << 10) return false;

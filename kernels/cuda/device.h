@@ -1,5 +1,6 @@
-/* What kernels share on the device. Rows are handled eight elements at a time: that is 16 bytes of bfloat16, and one block of
- * dropout's random bits. Where rows are not multiples of eight or not aligned (WHOLE false) the eight go one by one. */
+/* What kernels share on the device. Rows are handled eight elements at a time: that is 16 bytes
+ * of bfloat16, and one block of dropout's random bits. Where rows are not multiples of eight or
+ * not aligned (WHOLE false) the eight go one by one. */
 #ifndef KERNELS_CUDA_DEVICE_H
 #define KERNELS_CUDA_DEVICE_H
 #include "kernels/cuda/cuda.h"
@@ -10,9 +11,15 @@ static __device__ __forceinline__ float to_float(float x) { return x; }
 static __device__ __forceinline__ float to_float(bf16 x) { return __bfloat162float(x); }
 template <typename T> __device__ __forceinline__ T from_float(float x);
 template <> __device__ __forceinline__ float from_float<float>(float x) { return x; }
-template <> __device__ __forceinline__ bf16 from_float<bf16>(float x) { return __float2bfloat16_rn(x); }
+template <> __device__ __forceinline__ bf16 from_float<bf16>(float x)
+{
+    return __float2bfloat16_rn(x);
+}
 /* x as a T holds it. */
-template <typename T> __device__ __forceinline__ float rounded(float x) { return to_float(from_float<T>(x)); }
+template <typename T> __device__ __forceinline__ float rounded(float x)
+{
+    return to_float(from_float<T>(x));
+}
 
 static __device__ __forceinline__ uint32_t pair_of(float low, float high)
 {
@@ -46,7 +53,8 @@ static __device__ __forceinline__ void store_whole(float *p, const eight &e)
 }
 static __device__ __forceinline__ void store_whole(bf16 *p, const eight &e)
 {
-    uint4 u = { pair_of(e.x[0], e.x[1]), pair_of(e.x[2], e.x[3]), pair_of(e.x[4], e.x[5]), pair_of(e.x[6], e.x[7]) };
+    uint4 u = { pair_of(e.x[0], e.x[1]), pair_of(e.x[2], e.x[3]), pair_of(e.x[4], e.x[5]),
+                pair_of(e.x[6], e.x[7]) };
     *(uint4 *)p = u;
 }
 
@@ -61,7 +69,8 @@ template <bool WHOLE, typename T> __device__ __forceinline__ eight load8(const T
     }
     return e;
 }
-template <bool WHOLE, typename T> __device__ __forceinline__ void store8(T *p, const eight &e, int left)
+template <bool WHOLE, typename T>
+__device__ __forceinline__ void store8(T *p, const eight &e, int left)
 {
     if (WHOLE) store_whole(p, e);
     else {
@@ -85,7 +94,8 @@ static __device__ __forceinline__ float warp_max(float x)
     return x;
 }
 
-/* Of all threads of a block of whole warps; `room` [32] in shared memory, free for use again after the next barrier. */
+/* Of all threads of a block of whole warps; `room` [32] in shared memory, free for use again
+ * after the next barrier. */
 static __device__ __forceinline__ float block_sum(float x, float *room)
 {
     x = warp_sum(x);
@@ -130,10 +140,11 @@ static __device__ __forceinline__ void drop8(eight &u, const drops &d, int r, ui
 }
 
 /* Whether rows of n elements, all of these pointers, can be handled eight at a time. */
-static inline bool whole8(size_t n, const void *a, const void *b = NULL, const void *c = NULL, const void *d = NULL, const void *e = NULL,
-                          const void *f = NULL)
+static inline bool whole8(size_t n, const void *a, const void *b = NULL, const void *c = NULL,
+                          const void *d = NULL, const void *e = NULL, const void *f = NULL)
 {
-    uintptr_t bits = (uintptr_t)a | (uintptr_t)b | (uintptr_t)c | (uintptr_t)d | (uintptr_t)e | (uintptr_t)f;
+    uintptr_t bits =
+        (uintptr_t)a | (uintptr_t)b | (uintptr_t)c | (uintptr_t)d | (uintptr_t)e | (uintptr_t)f;
     return n % 8 == 0 && bits % 16 == 0;
 }
 

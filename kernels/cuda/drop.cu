@@ -37,12 +37,14 @@ static __global__ void drop_rows(T *S, const T *X, const T *U, drops d, int N, i
     store8<WHOLE>(S + at, u, left);
 }
 
-template <typename T> static void drop(act *S, const act *X, const act *U, const struct drops &d, int N, int D)
+template <typename T>
+static void drop(act *S, const act *X, const act *U, const struct drops &d, int N, int D)
 {
     size_t n = (size_t)N * (size_t)((D + 7) / 8);
     T *to = (T *)S;
     const T *x = (const T *)X, *u = (const T *)U;
-    if (whole8((size_t)D, S, X, U)) LAUNCH((drop_rows<T, true>), blocks_for(n, 256), 256, 0, to, x, u, d, N, D);
+    if (whole8((size_t)D, S, X, U))
+        LAUNCH((drop_rows<T, true>), blocks_for(n, 256), 256, 0, to, x, u, d, N, D);
     else LAUNCH((drop_rows<T, false>), blocks_for(n, 256), 256, 0, to, x, u, d, N, D);
 }
 
@@ -53,5 +55,6 @@ void cuda_drop_fwd(const struct kern_drop_fwd *a)
 
 void cuda_drop_bwd(const struct kern_drop_bwd *a)
 {
-    if (a->N > 0 && !cuda_lost()) BY_TYPE(drop, a->dU, a->add ? a->dU : NULL, a->dS, cuda_drops(a->drop), a->N, a->D);
+    if (a->N > 0 && !cuda_lost())
+        BY_TYPE(drop, a->dU, a->add ? a->dU : NULL, a->dS, cuda_drops(a->drop), a->N, a->D);
 }

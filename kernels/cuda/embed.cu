@@ -1,4 +1,5 @@
-/* Embeddings: a sum of rows forward; backward the rows of gradients added up by token, position and language (segment.h). */
+/* Embeddings: a sum of rows forward; backward the rows of gradients added up by token, position
+ * and language (segment.h). */
 #include "kernels/cuda/segment.h"
 
 template <typename T, bool WHOLE>
@@ -28,7 +29,8 @@ static __global__ void forward_rows(kern_embed_fwd a)
 template <typename T> static void forward(const struct kern_embed_fwd *a)
 {
     unsigned grid = blocks_for((size_t)a->N * (size_t)((a->D + 7) / 8), 256);
-    if (whole8((size_t)a->D, a->Y, a->E, a->P, a->L)) LAUNCH((forward_rows<T, true>), grid, 256, 0, *a);
+    if (whole8((size_t)a->D, a->Y, a->E, a->P, a->L))
+        LAUNCH((forward_rows<T, true>), grid, 256, 0, *a);
     else LAUNCH((forward_rows<T, false>), grid, 256, 0, *a);
 }
 

@@ -1,6 +1,8 @@
-/* Attention in bfloat16 on tensor cores, after FlashAttention-2 (Dao 2023): a block takes 64 queries (backward also: 64 keys) of one
- * head of one sentence, a warp 16 of them; tiles of the other side come into shared memory while the ones before are worked on.
- * Scores stay in registers and, rounded, are the left side of the next product. Head sizes 32, 64, 96 and 128; others go to attn.cu. */
+/* Attention in bfloat16 on tensor cores, after FlashAttention-2 (Dao 2023): a block takes 64
+ * queries (backward also: 64 keys) of one head of one sentence, a warp 16 of them; tiles of the
+ * other side come into shared memory while the ones before are worked on. Scores stay in
+ * registers and, rounded, are the left side of the next product. Head sizes 32, 64, 96 and 128;
+ * others go to attn.cu. */
 #include "kernels/cuda/attn.h"
 #include "kernels/cuda/mma.h"
 
@@ -28,18 +30,27 @@ static __device__ __forceinline__ void zero(float *x, int n)
 }
 
 /* Writes rows row and row + 8 of C tiles, where they exist, as pairs. */
-template <int DIM> static __device__ __forceinline__ void store_rows(bf16 *to, int ld, int first, int n, const float (*c)[4], float by0, float by1)
+template <int DIM> static __device__ __forceinline__ void store_rows(bf16 *to, int ld, int first,
+                                                                     int n, const float (*c)[4],
+                                                                     float by0, float by1)
 {
     int lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
     for (int i = 0; i < DIM / 8; i++) {
-        if (first + g < n) *(uint32_t *)(to + (size_t)(first + g) * ld + i * 8 + t * 2) = pair_of(c[i][0] * by0, c[i][1] * by0);
-        if (first + g + 8 < n) *(uint32_t *)(to + (size_t)(first + g + 8) * ld + i * 8 + t * 2) = pair_of(c[i][2] * by1, c[i][3] * by1);
+        if (first + g < n)
+            *(uint32_t *)(to + (size_t)(first + g) * ld + i * 8 + t * 2) =
+                pair_of(c[i][0] * by0, c[i][1] * by0);
+        if (first + g + 8 < n)
+            *(uint32_t *)(to + (size_t)(first + g + 8) * ld + i * 8 + t * 2) =
+                pair_of(c[i][2] * by1, c[i][3] * by1);
     }
 }
 
-/* c [N / 8] += rows row .. row + 15 of x by the rows 0 .. N - 1 of y, transposed: scores, and gradients of probabilities. */
-template <int DIM, int N> static __device__ __forceinline__ void rows_by_rows(float (*c)[4], const bf16 *x, int row, const bf16 *y)
+/* c [N / 8] += rows row .. row + 15 of x by the rows 0 .. N - 1 of y, transposed: scores, and
+ * gradients of probabilities. */
+template <int DIM, int N>
+static __device__ __forceinline__ void rows_by_rows(float (*c)[4], const bf16 *x, int row,
+                                                    const bf16 *y)
 {
 #pragma unroll
     for (int k = 0; k < DIM; k += 16) {
@@ -55,7 +66,8 @@ template <int DIM, int N> static __device__ __forceinline__ void rows_by_rows(fl
 }
 
 /* o [DIM / 8] += P [16, N] by the rows 0 .. N - 1 of y. */
-template <int DIM, int N> static __device__ __forceinline__ void by_rows_of(float (*o)[4], const float (*P)[4], const bf16 *y)
+template <int DIM, int N>
+static __device__ __forceinline__ void by_rows_of(float (*o)[4], const float (*P)[4], const bf16 *y)
 {
 #pragma unroll
     for (int k = 0; k < N / 16; k++) {
@@ -72,7 +84,9 @@ template <int DIM, int N> static __device__ __forceinline__ void by_rows_of(floa
 
 /* Starts copying rows first .. first + N - 1 of two matrices of n rows into a tile each. */
 template <int DIM, int N>
-static __device__ __forceinline__ void fetch_both(bf16 *tile_a, const bf16 *A, int lda, bf16 *tile_b, const bf16 *B, int ldb, int first, int n)
+static __device__ __forceinline__ void fetch_both(bf16 *tile_a, const bf16 *A, int lda,
+                                                  bf16 *tile_b, const bf16 *B, int ldb, int first,
+                                                  int n)
 {
     fetch<DIM, N, THREADS>(tile_a, A, lda, first, n);
     fetch<DIM, N, THREADS>(tile_b, B, ldb, first, n);
@@ -85,26 +99,34 @@ static __device__ __forceinline__ place place_of(int heads, int tiles)
     return { i / tiles / heads, i / tiles % heads, i % tiles * OWN };
 }
 
-/* --- forward ------------------------------------------------------------------------------------------------ */
+/* --- forward ---------------------------------------------------------------------------------- */
 
-template <int DIM>
-static __global__ void __launch_bounds__(THREADS, 2) forward(bf16 *O, float *lse, const bf16 *Q, const bf16 *K, const bf16 *V, kern_attn g, attn_mask m, int tiles)
+template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
+    forward(bf16 *O, float *lse, const bf16 *Q, const bf16 *K, const bf16 *V, kern_attn g,
+            attn_mask m, int tiles)
 {
     enum { KEYS = 64, TILE = KEYS * tile_of<DIM>::stride };
     DYNAMIC_SHARED(room);
     place p = place_of(g.heads, tiles);
     side q = { g.q_at[p.b], g.q_len[p.b] }, k = { g.k_at[p.b], g.k_len[p.b] };
     if (p.first >= q.n) return;
-    bf16 *tile_q = (bf16 *)room, *tile_k = tile_q + OWN * tile_of<DIM>::stride, *tile_v = tile_k + 2 * TILE;
+    bf16 *tile_q = (bf16 *)room, *tile_k = tile_q + OWN * tile_of<DIM>::stride,
+         *tile_v = tile_k + 2 * TILE;
     Q += (size_t)q.at * g.ldq + p.h * DIM;
     K += (size_t)k.at * g.ldk + p.h * DIM;
     V += (size_t)k.at * g.ldv + p.h * DIM;
-    int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * WARP_ROWS, mine = p.first + row + lane / 4;       /* and mine + 8 */
-    int last = p.first + OWN < q.n ? p.first + OWN - 1 : q.n - 1, keys = attn_visible(g, q.n, k.n, last), turns = (keys + KEYS - 1) / KEYS;
-    int sees[2] = { mine < q.n ? attn_visible(g, q.n, k.n, mine) : 0, mine + 8 < q.n ? attn_visible(g, q.n, k.n, mine + 8) : 0 };
+    int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * WARP_ROWS,
+        mine = p.first + row + lane / 4; /* and mine + 8 */
+    int last = p.first + OWN < q.n ? p.first + OWN - 1 : q.n - 1,
+        keys = attn_visible(g, q.n, k.n, last), turns = (keys + KEYS - 1) / KEYS;
+    int sees[2] = { mine < q.n ? attn_visible(g, q.n, k.n, mine) : 0,
+                    mine + 8 < q.n ? attn_visible(g, q.n, k.n, mine + 8) : 0 };
     bool busy = p.first + row < q.n;
-    int all_see = busy ? attn_visible(g, q.n, k.n, p.first + row) : 0;      /* keys that every row of the warp sees; rows that are not there may see any */
-    float o[DIM / 8][4], top[2] = { -INFINITY, -INFINITY }, sum[2] = { 0, 0 }, scale = g.scale * LOG2E;
+    int all_see =
+        busy ? attn_visible(g, q.n, k.n, p.first + row)
+             : 0; /* keys that every row of the warp sees; rows that are not there may see any */
+    float o[DIM / 8][4], top[2] = { -INFINITY, -INFINITY }, sum[2] = { 0, 0 },
+                         scale = g.scale * LOG2E;
     zero(o[0], DIM / 2);
     fetch<DIM, OWN, THREADS>(tile_q, Q, g.ldq, p.first, q.n);
     if (turns > 0) fetch_both<DIM, KEYS>(tile_k, K, g.ldk, tile_v, V, g.ldv, 0, k.n);
@@ -112,7 +134,8 @@ static __global__ void __launch_bounds__(THREADS, 2) forward(bf16 *O, float *lse
     for (int turn = 0; turn < turns; turn++) {
         int now = turn % 2 * TILE, next = TILE - now;
         if (turn + 1 < turns)
-            fetch_both<DIM, KEYS>(tile_k + next, K, g.ldk, tile_v + next, V, g.ldv, (turn + 1) * KEYS, k.n);
+            fetch_both<DIM, KEYS>(tile_k + next, K, g.ldk, tile_v + next, V, g.ldv,
+                                  (turn + 1) * KEYS, k.n);
         copies_commit();
         copies_wait<1>();
         __syncthreads();
@@ -124,15 +147,21 @@ static __global__ void __launch_bounds__(THREADS, 2) forward(bf16 *O, float *lse
 #pragma unroll
                 for (int i = 0; i < KEYS / 8; i++)
 #pragma unroll
-                    for (int e = 0; e < 4; e++) s[i][e] = turn * KEYS + i * 8 + lane % 4 * 2 + e % 2 < sees[e / 2] ? s[i][e] : -INFINITY;
+                    for (int e = 0; e < 4; e++)
+                        s[i][e] = turn * KEYS + i * 8 + lane % 4 * 2 + e % 2 < sees[e / 2]
+                                      ? s[i][e]
+                                      : -INFINITY;
 #pragma unroll
             for (int r = 0; r < 2; r++) {
                 float high = top[r];
 #pragma unroll
-                for (int i = 0; i < KEYS / 8; i++) high = fmaxf(high, fmaxf(s[i][2 * r], s[i][2 * r + 1]));
+                for (int i = 0; i < KEYS / 8; i++)
+                    high = fmaxf(high, fmaxf(s[i][2 * r], s[i][2 * r + 1]));
                 high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
                 high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2));
-                float from = high == -INFINITY ? 0.0f : high * scale, fade = power2(fmaf(top[r], scale, -from)), all = 0;       /* nothing seen yet: 2^-inf */
+                float from = high == -INFINITY ? 0.0f : high * scale,
+                      fade = power2(fmaf(top[r], scale, -from)),
+                      all = 0; /* nothing seen yet: 2^-inf */
                 top[r] = high;
 #pragma unroll
                 for (int i = 0; i < KEYS / 8; i++)
@@ -145,16 +174,22 @@ static __global__ void __launch_bounds__(THREADS, 2) forward(bf16 *O, float *lse
 #pragma unroll
                 for (int i = 0; i < DIM / 8; i++) { o[i][2 * r] *= fade; o[i][2 * r + 1] *= fade; }
                 if (m.bits && mine + 8 * r < q.n) {
-                    uint64_t bits = *(const uint64_t *)(m.bits + ((size_t)(q.at + mine + 8 * r) * g.heads + p.h) * m.across + turn * (KEYS / 8));
-                    uint32_t kept[2] = { (uint32_t)bits >> (lane % 4 * 2), (uint32_t)(bits >> 32) >> (lane % 4 * 2) };
+                    uint64_t bits =
+                        *(const uint64_t *)(m.bits +
+                                            ((size_t)(q.at + mine + 8 * r) * g.heads + p.h) *
+                                                m.across +
+                                            turn * (KEYS / 8));
+                    uint32_t kept[2] = { (uint32_t)bits >> (lane % 4 * 2),
+                                         (uint32_t)(bits >> 32) >> (lane % 4 * 2) };
 #pragma unroll
                     for (int i = 0; i < KEYS / 8; i++) {
                         s[i][2 * r] = kept[i / 4] >> (i % 4 * 8) & 1 ? s[i][2 * r] * m.keep : 0.0f;
-                        s[i][2 * r + 1] = kept[i / 4] >> (i % 4 * 8) & 2 ? s[i][2 * r + 1] * m.keep : 0.0f;
+                        s[i][2 * r + 1] =
+                            kept[i / 4] >> (i % 4 * 8) & 2 ? s[i][2 * r + 1] * m.keep : 0.0f;
                     }
                 }
             }
-            __syncwarp();                       /* mma and ldmatrix want all lanes; dropout's branches have parted them */
+            __syncwarp(); /* mma and ldmatrix want all lanes; dropout's branches have parted them */
             by_rows_of<DIM, KEYS>(o, s, tile_v + now);
         }
         __syncthreads();
@@ -166,29 +201,34 @@ static __global__ void __launch_bounds__(THREADS, 2) forward(bf16 *O, float *lse
         sum[r] += __shfl_xor_sync(0xffffffffu, sum[r], 1);
         sum[r] += __shfl_xor_sync(0xffffffffu, sum[r], 2);
         if (lse && lane % 4 == 0 && mine + 8 * r < q.n)
-            lse[(size_t)(q.at + mine + 8 * r) * g.heads + p.h] = sum[r] != 0 ? top[r] * g.scale + log2f(sum[r]) / LOG2E : -INFINITY;
+            lse[(size_t)(q.at + mine + 8 * r) * g.heads + p.h] =
+                sum[r] != 0 ? top[r] * g.scale + log2f(sum[r]) / LOG2E : -INFINITY;
     }
-    store_rows<DIM>(O + (size_t)q.at * g.ldo + p.h * DIM, g.ldo, p.first + row, q.n, o, sum[0] != 0 ? 1 / sum[0] : 0.0f, sum[1] != 0 ? 1 / sum[1] : 0.0f);
+    store_rows<DIM>(O + (size_t)q.at * g.ldo + p.h * DIM, g.ldo, p.first + row, q.n, o,
+                    sum[0] != 0 ? 1 / sum[0] : 0.0f, sum[1] != 0 ? 1 / sum[1] : 0.0f);
 }
 
-/* --- backward: dQ, with P and dP = m (dO V^T) computed again, dS = P (dP - delta) scale, dQ = dS K --------------- */
+/* --- backward: dQ, with P and dP = m (dO V^T) computed again, dS = P (dP - delta) scale, dQ = dS K  */
 
-template <int DIM>
-static __global__ void __launch_bounds__(THREADS, DIM <= 64 ? 4 : 2) backward_queries(bf16 *dQ, const bf16 *dO, const bf16 *Q, const bf16 *K, const bf16 *V,
-                                                                   const float *lse, const float *delta, kern_attn g, attn_mask m, int tiles)
+template <int DIM> static __global__ void __launch_bounds__(THREADS, DIM <= 64 ? 4 : 2)
+    backward_queries(bf16 *dQ, const bf16 *dO, const bf16 *Q, const bf16 *K, const bf16 *V,
+                     const float *lse, const float *delta, kern_attn g, attn_mask m, int tiles)
 {
     enum { KEYS = 32, TILE = KEYS * tile_of<DIM>::stride };
     DYNAMIC_SHARED(room);
     place p = place_of(g.heads, tiles);
     side q = { g.q_at[p.b], g.q_len[p.b] }, k = { g.k_at[p.b], g.k_len[p.b] };
     if (p.first >= q.n) return;
-    bf16 *tile_q = (bf16 *)room, *tile_d = tile_q + OWN * tile_of<DIM>::stride, *tile_k = tile_d + OWN * tile_of<DIM>::stride, *tile_v = tile_k + 2 * TILE;
+    bf16 *tile_q = (bf16 *)room, *tile_d = tile_q + OWN * tile_of<DIM>::stride,
+         *tile_k = tile_d + OWN * tile_of<DIM>::stride, *tile_v = tile_k + 2 * TILE;
     Q += (size_t)q.at * g.ldq + p.h * DIM;
     dO += (size_t)q.at * g.ldo + p.h * DIM;
     K += (size_t)k.at * g.ldk + p.h * DIM;
     V += (size_t)k.at * g.ldv + p.h * DIM;
-    int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * WARP_ROWS, mine = p.first + row + lane / 4;
-    int last = p.first + OWN < q.n ? p.first + OWN - 1 : q.n - 1, keys = attn_visible(g, q.n, k.n, last), turns = (keys + KEYS - 1) / KEYS;
+    int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * WARP_ROWS,
+        mine = p.first + row + lane / 4;
+    int last = p.first + OWN < q.n ? p.first + OWN - 1 : q.n - 1,
+        keys = attn_visible(g, q.n, k.n, last), turns = (keys + KEYS - 1) / KEYS;
     bool busy = p.first + row < q.n;
     float dq[DIM / 8][4], of[2], less[2], scale = g.scale * LOG2E;
     int sees[2];
@@ -207,7 +247,8 @@ static __global__ void __launch_bounds__(THREADS, DIM <= 64 ? 4 : 2) backward_qu
     for (int turn = 0; turn < turns; turn++) {
         int now = turn % 2 * TILE, next = TILE - now;
         if (turn + 1 < turns)
-            fetch_both<DIM, KEYS>(tile_k + next, K, g.ldk, tile_v + next, V, g.ldv, (turn + 1) * KEYS, k.n);
+            fetch_both<DIM, KEYS>(tile_k + next, K, g.ldk, tile_v + next, V, g.ldv,
+                                  (turn + 1) * KEYS, k.n);
         copies_commit();
         copies_wait<1>();
         __syncthreads();
@@ -222,13 +263,20 @@ static __global__ void __launch_bounds__(THREADS, DIM <= 64 ? 4 : 2) backward_qu
 #pragma unroll
                 for (int r = 0; r < 2; r++)
                     if (mine + 8 * r < q.n)
-                        kept[r] = *(const uint32_t *)(m.bits + ((size_t)(q.at + mine + 8 * r) * g.heads + p.h) * m.across + turn * (KEYS / 8)) >> (lane % 4 * 2);
+                        kept[r] =
+                            *(const uint32_t *)(m.bits +
+                                                ((size_t)(q.at + mine + 8 * r) * g.heads + p.h) *
+                                                    m.across +
+                                                turn * (KEYS / 8)) >>
+                            (lane % 4 * 2);
 #pragma unroll
             for (int i = 0; i < KEYS / 8; i++)
 #pragma unroll
                 for (int e = 0; e < 4; e++) {
                     int r = e / 2;
-                    float by = kept[r] >> (i * 8 + e % 2) & 1 ? m.keep : 0.0f, x = power2(fmaf(s[i][e], scale, -of[r])) * (by * d[i][e] - less[r]) * g.scale;
+                    float by = kept[r] >> (i * 8 + e % 2) & 1 ? m.keep : 0.0f,
+                          x = power2(fmaf(s[i][e], scale, -of[r])) * (by * d[i][e] - less[r]) *
+                              g.scale;
                     s[i][e] = turn * KEYS + i * 8 + lane % 4 * 2 + e % 2 < sees[r] ? x : 0.0f;
                 }
             __syncwarp();
@@ -237,37 +285,44 @@ static __global__ void __launch_bounds__(THREADS, DIM <= 64 ? 4 : 2) backward_qu
         __syncthreads();
     }
     copies_wait<0>();
-    if (busy) store_rows<DIM>(dQ + (size_t)q.at * g.ldq + p.h * DIM, g.ldq, p.first + row, q.n, dq, 1, 1);
+    if (busy)
+        store_rows<DIM>(dQ + (size_t)q.at * g.ldq + p.h * DIM, g.ldq, p.first + row, q.n, dq, 1, 1);
 }
 
-/* --- backward: dK = dS^T Q, dV = (m P)^T dO, with keys as rows --------------------------------------------------- */
+/* --- backward: dK = dS^T Q, dV = (m P)^T dO, with keys as rows -------------------------------- */
 
-template <int DIM>
-static __global__ void __launch_bounds__(THREADS) backward_keys(bf16 *dK, bf16 *dV, const bf16 *dO, const bf16 *Q, const bf16 *K, const bf16 *V,
-                                                                const float *lse, const float *delta, kern_attn g, attn_mask m, int tiles)
+template <int DIM> static __global__ void __launch_bounds__(THREADS)
+    backward_keys(bf16 *dK, bf16 *dV, const bf16 *dO, const bf16 *Q, const bf16 *K, const bf16 *V,
+                  const float *lse, const float *delta, kern_attn g, attn_mask m, int tiles)
 {
     enum { QUERIES = 32, TILE = QUERIES * tile_of<DIM>::stride };
     DYNAMIC_SHARED(room);
     place p = place_of(g.heads, tiles);
     side q = { g.q_at[p.b], g.q_len[p.b] }, k = { g.k_at[p.b], g.k_len[p.b] };
     if (p.first >= k.n) return;
-    bf16 *tile_k = (bf16 *)room, *tile_v = tile_k + OWN * tile_of<DIM>::stride, *tile_q = tile_v + OWN * tile_of<DIM>::stride, *tile_d = tile_q + 2 * TILE;
-    float *stats = (float *)(tile_d + 2 * TILE);        /* [2][2][QUERIES]: lse, in powers of two, and delta of the queries in either tile */
+    bf16 *tile_k = (bf16 *)room, *tile_v = tile_k + OWN * tile_of<DIM>::stride,
+         *tile_q = tile_v + OWN * tile_of<DIM>::stride, *tile_d = tile_q + 2 * TILE;
+    float *stats = (float *)(tile_d + 2 * TILE); /* [2][2][QUERIES]: lse, in powers of two, and
+                                                    delta of the queries in either tile */
     Q += (size_t)q.at * g.ldq + p.h * DIM;
     dO += (size_t)q.at * g.ldo + p.h * DIM;
     K += (size_t)k.at * g.ldk + p.h * DIM;
     V += (size_t)k.at * g.ldv + p.h * DIM;
-    int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * WARP_ROWS, mine = p.first + row + lane / 4;
-    int begin = g.causal ? p.first - (k.n - q.n) : 0;           /* queries before see none of these keys */
+    int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * WARP_ROWS,
+        mine = p.first + row + lane / 4;
+    int begin = g.causal ? p.first - (k.n - q.n) : 0; /* queries before see none of these keys */
     begin = begin > 0 ? begin / QUERIES * QUERIES : 0;
     int turns = q.n > begin ? (q.n - begin + QUERIES - 1) / QUERIES : 0;
     bool busy = p.first + row < k.n;
     float dk[DIM / 8][4], dv[DIM / 8][4], scale = g.scale * LOG2E;
     int tid = (int)threadIdx.x;
-    auto stat = [&](int query) {                        /* one of a thread, of the first 2 QUERIES of them; query: the tile's first */
-        query += tid % QUERIES;
-        size_t at = (size_t)(q.at + query) * g.heads + p.h;
-        return tid >= 2 * QUERIES || query >= q.n ? 0.0f : tid < QUERIES ? lse[at] * LOG2E : delta[at];
+    auto stat = [&](int query) { /* one of a thread, of the first 2 QUERIES of them; query: the
+                                    tile's first */
+                                 query += tid % QUERIES;
+                                 size_t at = (size_t)(q.at + query) * g.heads + p.h;
+                                 return tid >= 2 * QUERIES || query >= q.n ? 0.0f
+                                        : tid < QUERIES                    ? lse[at] * LOG2E
+                                                                           : delta[at];
     };
     zero(dk[0], DIM / 2);
     zero(dv[0], DIM / 2);
@@ -280,7 +335,8 @@ static __global__ void __launch_bounds__(THREADS) backward_keys(bf16 *dK, bf16 *
         const float *of_now = stats + turn % 2 * 2 * QUERIES;
         float ahead = stat(first + QUERIES);
         if (turn + 1 < turns)
-            fetch_both<DIM, QUERIES>(tile_q + next, Q, g.ldq, tile_d + next, dO, g.ldo, first + QUERIES, q.n);
+            fetch_both<DIM, QUERIES>(tile_q + next, Q, g.ldq, tile_d + next, dO, g.ldo,
+                                     first + QUERIES, q.n);
         copies_commit();
         copies_wait<1>();
         __syncthreads();
@@ -294,15 +350,23 @@ static __global__ void __launch_bounds__(THREADS) backward_keys(bf16 *dK, bf16 *
             for (int i = 0; i < QUERIES / 8; i++)
 #pragma unroll
                 for (int c = 0; c < 2; c++) {
-                    int at = i * 8 + lane % 4 * 2 + c, query = first + at, sees = query < q.n ? attn_visible(g, q.n, k.n, query) : 0;
+                    int at = i * 8 + lane % 4 * 2 + c, query = first + at,
+                        sees = query < q.n ? attn_visible(g, q.n, k.n, query) : 0;
                     float of = of_now[at], less = of_now[QUERIES + at];
-                    uint32_t kept = ~0u;                /* bit 0: of the first of the thread's keys, bit 8: of the other */
+                    uint32_t kept =
+                        ~0u; /* bit 0: of the first of the thread's keys, bit 8: of the other */
                     if (m.bits && query < q.n)
-                        kept = (uint32_t)*(const uint16_t *)(m.bits + ((size_t)(q.at + query) * g.heads + p.h) * m.across + (p.first + row) / 8) >> (lane / 4);
+                        kept = (uint32_t) *
+                                   (const uint16_t *)(m.bits +
+                                                      ((size_t)(q.at + query) * g.heads + p.h) *
+                                                          m.across +
+                                                      (p.first + row) / 8) >>
+                               (lane / 4);
 #pragma unroll
                     for (int e = c; e < 4; e += 2) {
                         bool seen = mine + e / 2 * 8 < sees;
-                        float prob = power2(fmaf(s[i][e], scale, -of)), by = kept >> (e / 2 * 8) & 1 ? m.keep : 0.0f;
+                        float prob = power2(fmaf(s[i][e], scale, -of)),
+                              by = kept >> (e / 2 * 8) & 1 ? m.keep : 0.0f;
                         s[i][e] = seen ? by * prob : 0.0f;
                         d[i][e] = seen ? prob * (by * d[i][e] - less) * g.scale : 0.0f;
                     }
@@ -320,56 +384,89 @@ static __global__ void __launch_bounds__(THREADS) backward_keys(bf16 *dK, bf16 *
     store_rows<DIM>(dV + (size_t)k.at * g.ldv + p.h * DIM, g.ldv, p.first + row, k.n, dv, 1, 1);
 }
 
-/* --- launches ----------------------------------------------------------------------------------------------- */
+/* --- launches --------------------------------------------------------------------------------- */
 
-static bool suits(const struct kern_attn *g, const void *a, const void *b, const void *c, const void *d, const void *e, const void *f)
+static bool suits(const struct kern_attn *g, const void *a, const void *b, const void *c,
+                  const void *d, const void *e, const void *f)
 {
     bool dims = g->dim == 32 || g->dim == 64 || g->dim == 96 || g->dim == 128;
-    size_t most = (size_t)(OWN + 4 * 64) * (size_t)(g->dim + 8) * sizeof(bf16);         /* forward's tiles, the larger ones */
-    return cuda.bf16 && !g->k_row && dims && most <= cuda.shared_most && whole8((size_t)g->dim, a, b, c, d, e, f) && g->ldq % 8 == 0 && g->ldk % 8 == 0 && g->ldv % 8 == 0 && g->ldo % 8 == 0;
+    size_t most = (size_t)(OWN + 4 * 64) * (size_t)(g->dim + 8) *
+                  sizeof(bf16); /* forward's tiles, the larger ones */
+    return cuda.bf16 && !g->k_row && dims && most <= cuda.shared_most &&
+           whole8((size_t)g->dim, a, b, c, d, e, f) && g->ldq % 8 == 0 && g->ldk % 8 == 0 &&
+           g->ldv % 8 == 0 && g->ldo % 8 == 0;
 }
 
-template <int DIM> static constexpr size_t tile_bytes(int rows) { return (size_t)rows * tile_of<DIM>::stride * sizeof(bf16); }
+template <int DIM> static constexpr size_t tile_bytes(int rows)
+{
+    return (size_t)rows * tile_of<DIM>::stride * sizeof(bf16);
+}
 
-template <int DIM> static void run_forward(act *O, float *lse, const act *Q, const act *K, const act *V, const struct kern_attn *g, const struct attn_mask *m)
+template <int DIM> static void run_forward(act *O, float *lse, const act *Q, const act *K,
+                                           const act *V, const struct kern_attn *g,
+                                           const struct attn_mask *m)
 {
     size_t bytes = tile_bytes<DIM>(OWN + 4 * 64);
     static bool asked;
-    if (!asked) asked = !cuda_failed(cudaFuncSetAttribute(forward<DIM>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "attention's shared memory");
+    if (!asked)
+        asked =
+            !cuda_failed(cudaFuncSetAttribute(
+                             forward<DIM>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+                         "attention's shared memory");
     int tiles = (g->max_q + OWN - 1) / OWN;
-    LAUNCH(forward<DIM>, (unsigned)(g->batch * g->heads * tiles), THREADS, bytes, (bf16 *)O, lse, (const bf16 *)Q, (const bf16 *)K, (const bf16 *)V, *g, *m, tiles);
+    LAUNCH(forward<DIM>, (unsigned)(g->batch * g->heads * tiles), THREADS, bytes, (bf16 *)O, lse,
+           (const bf16 *)Q, (const bf16 *)K, (const bf16 *)V, *g, *m, tiles);
 }
 
-bool flash_fwd(act *O, float *lse, const act *Q, const act *K, const act *V, const struct kern_attn *g, const struct attn_mask *m)
+bool flash_fwd(act *O, float *lse, const act *Q, const act *K, const act *V,
+               const struct kern_attn *g, const struct attn_mask *m)
 {
     if (!suits(g, O, Q, K, V, NULL, NULL)) return false;
-    (g->dim == 32 ? run_forward<32> : g->dim == 64 ? run_forward<64> : g->dim == 96 ? run_forward<96> : run_forward<128>)(O, lse, Q, K, V, g, m);
+    (g->dim == 32   ? run_forward<32>
+     : g->dim == 64 ? run_forward<64>
+     : g->dim == 96 ? run_forward<96>
+                    : run_forward<128>)(O, lse, Q, K, V, g, m);
     return true;
 }
 
-template <int DIM> static void run_backward(act *dQ, act *dK, act *dV, const act *dO, const act *Q, const act *K, const act *V, const float *lse,
-                                            const float *delta, const struct kern_attn *g, const struct attn_mask *m)
+template <int DIM> static void run_backward(act *dQ, act *dK, act *dV, const act *dO, const act *Q,
+                                            const act *K, const act *V, const float *lse,
+                                            const float *delta, const struct kern_attn *g,
+                                            const struct attn_mask *m)
 {
-    size_t bytes = tile_bytes<DIM>(2 * OWN + 4 * 32) + 4 * 32 * sizeof(float);      /* backward_keys: of its tiles' queries two numbers each */
+    size_t bytes =
+        tile_bytes<DIM>(2 * OWN + 4 * 32) +
+        4 * 32 * sizeof(float); /* backward_keys: of its tiles' queries two numbers each */
     static bool asked;
     if (!asked)
-        asked = !cuda_failed(cudaFuncSetAttribute(backward_queries<DIM>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "attention's shared memory")
-             && !cuda_failed(cudaFuncSetAttribute(backward_keys<DIM>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "attention's shared memory");
+        asked = !cuda_failed(cudaFuncSetAttribute(backward_queries<DIM>,
+                                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                  (int)bytes),
+                             "attention's shared memory") &&
+                !cuda_failed(cudaFuncSetAttribute(backward_keys<DIM>,
+                                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                  (int)bytes),
+                             "attention's shared memory");
     int tiles = (g->max_q + OWN - 1) / OWN;
     if (tiles > 0)
-        LAUNCH(backward_queries<DIM>, (unsigned)(g->batch * g->heads * tiles), THREADS, bytes, (bf16 *)dQ, (const bf16 *)dO, (const bf16 *)Q, (const bf16 *)K,
-               (const bf16 *)V, lse, delta, *g, *m, tiles);
+        LAUNCH(backward_queries<DIM>, (unsigned)(g->batch * g->heads * tiles), THREADS, bytes,
+               (bf16 *)dQ, (const bf16 *)dO, (const bf16 *)Q, (const bf16 *)K, (const bf16 *)V, lse,
+               delta, *g, *m, tiles);
     tiles = (g->max_k + OWN - 1) / OWN;
     if (tiles > 0)
-        LAUNCH(backward_keys<DIM>, (unsigned)(g->batch * g->heads * tiles), THREADS, bytes, (bf16 *)dK, (bf16 *)dV, (const bf16 *)dO, (const bf16 *)Q,
-               (const bf16 *)K, (const bf16 *)V, lse, delta, *g, *m, tiles);
+        LAUNCH(backward_keys<DIM>, (unsigned)(g->batch * g->heads * tiles), THREADS, bytes,
+               (bf16 *)dK, (bf16 *)dV, (const bf16 *)dO, (const bf16 *)Q, (const bf16 *)K,
+               (const bf16 *)V, lse, delta, *g, *m, tiles);
 }
 
-bool flash_bwd(act *dQ, act *dK, act *dV, const act *dO, const act *Q, const act *K, const act *V, const float *lse,
-               const float *delta, const struct kern_attn *g, const struct attn_mask *m)
+bool flash_bwd(act *dQ, act *dK, act *dV, const act *dO, const act *Q, const act *K, const act *V,
+               const float *lse, const float *delta, const struct kern_attn *g,
+               const struct attn_mask *m)
 {
     if (!dQ || !dK || !dV || !suits(g, dO, Q, K, V, dQ, dK) || !whole8(8, dV)) return false;
-    (g->dim == 32 ? run_backward<32> : g->dim == 64 ? run_backward<64> : g->dim == 96 ? run_backward<96> : run_backward<128>)
-        (dQ, dK, dV, dO, Q, K, V, lse, delta, g, m);
+    (g->dim == 32   ? run_backward<32>
+     : g->dim == 64 ? run_backward<64>
+     : g->dim == 96 ? run_backward<96>
+                    : run_backward<128>)(dQ, dK, dV, dO, Q, K, V, lse, delta, g, m);
     return true;
 }

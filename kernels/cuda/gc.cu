@@ -1,5 +1,6 @@
-/* The co-occurrence regression of MLM-GC. First all errors, then the gradients: those of the targets' rows by target, those of
- * their neighbours' rows by neighbour (segment.h), for the same row is a neighbour of many. */
+/* The co-occurrence regression of MLM-GC. First all errors, then the gradients: those of the
+ * targets' rows by target, those of their neighbours' rows by neighbour (segment.h), for the
+ * same row is a neighbour of many. */
 #include "kernels/cuda/segment.h"
 
 enum { THREADS = 128 };
@@ -34,7 +35,8 @@ template <typename T, typename B, bool WHOLE> static __global__ void errors(floa
     if (threadIdx.x == 0 && a.loss) a.loss[m] = a.weight * sum;
 }
 
-template <typename T, typename B, bool WHOLE> static __global__ void target_rows(const float *slope, kern_gc a)
+template <typename T, typename B, bool WHOLE>
+static __global__ void target_rows(const float *slope, kern_gc a)
 {
     int m = (int)blockIdx.x, D = a.D;
     for (int c = (int)threadIdx.x * 8; c < D; c += THREADS * 8) {
@@ -64,7 +66,9 @@ template <typename T, typename B> static void run(const struct kern_gc *a)
     if (a->J == 0) return;
     if (a->dH && whole) LAUNCH((target_rows<T, B, true>), M, THREADS, 0, (const float *)slope, *a);
     else if (a->dH) LAUNCH((target_rows<T, B, false>), M, THREADS, 0, (const float *)slope, *a);
-    if (a->dB) segment_add((B *)a->dB, (const T *)a->H, a->nb, a->M * a->J, a->D, { a->t, a->J, slope, 1 });
+    if (a->dB)
+        segment_add((B *)a->dB, (const T *)a->H, a->nb, a->M * a->J, a->D,
+                    { a->t, a->J, slope, 1 });
 }
 
 void cuda_gc(const struct kern_gc *a)

@@ -1,18 +1,23 @@
-/* Matrix products, by cuBLASLt: bfloat16 or float32 inputs, float32 sums (TF32 is off). It is opened at run time, for it is
- * half a gigabyte that a machine with PyTorch or the toolkit has already: ISOGLOT_CUBLASLT names it, else it is looked for as `places`
- * says. CUDA 12's does as well as 13's: of what is used here functions, numbers and structures are the same in both. Its GELU epilogues are the tanh approximation, which kernels.h does not allow; the one for the bias is used.
- * What it has no algorithm for (it may be odd rows of bfloat16) is multiplied by a plain kernel. So is what has a bias that does not
- * begin at a multiple of 16 bytes: the epilogues of some algorithms read it 16 bytes at a time, and no preference says so. */
+/* Matrix products, by cuBLASLt: bfloat16 or float32 inputs, float32 sums (TF32 is off). It is
+ * opened at run time, for it is half a gigabyte that a machine with PyTorch or the toolkit has
+ * already: ISOGLOT_CUBLASLT names it, else it is looked for as `places` says. CUDA 12's does as
+ * well as 13's: of what is used here functions, numbers and structures are the same in both. Its
+ * GELU epilogues are the tanh approximation, which kernels.h does not allow; the one for the
+ * bias is used. What it has no algorithm for (it may be odd rows of bfloat16) is multiplied by a
+ * plain kernel. So is what has a bias that does not begin at a multiple of 16 bytes: the
+ * epilogues of some algorithms read it 16 bytes at a time, and no preference says so. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <cublasLt.h>
 #include "kernels/cuda/device.h"
 
-#define FUNCTIONS(X) \
-    X(cublasLtCreate) X(cublasLtGetVersion) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic) \
-    X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
-    X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) \
-    X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute)
+#define FUNCTIONS(X)                                                                               \
+    X(cublasLtCreate)                                                                              \
+    X(cublasLtGetVersion) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic)                      \
+        X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
+            X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy)                           \
+                X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy)               \
+                    X(cublasLtMatmulPreferenceSetAttribute)
 
 static struct {
 #define X(name) decltype(&::name) name;
@@ -25,13 +30,15 @@ static struct {
 static const size_t WORKSPACE = (size_t)32 << 20;       /* what NVIDIA recommends for Hopper */
 
 /* The dynamic linker's first, then the toolkit's folders. */
-static const char *const places[] = { "", "/usr/local/cuda/lib64/", "/usr/local/cuda/lib/", "/usr/local/cuda/targets/x86_64-linux/lib/" };
+static const char *const places[] = { "", "/usr/local/cuda/lib64/", "/usr/local/cuda/lib/",
+                                      "/usr/local/cuda/targets/x86_64-linux/lib/" };
 
 /* NULL: *why is what the linker says of the named one, or of the first. */
 static void *open_library(const char *named, char *path, size_t size, char *why, size_t why_size)
 {
     for (int major = 13; major >= 12; major--)
-        for (const char *const *place = places; place < places + sizeof places / sizeof *places; place++) {
+        for (const char *const *place = places; place < places + sizeof places / sizeof *places;
+             place++) {
             if (named && *named) snprintf(path, size, "%s", named);
             else snprintf(path, size, "%slibcublasLt.so.%d", *place, major);
             void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -49,7 +56,10 @@ const char *gemm_open(void)
     char path[256], why[400] = "";
     void *so = open_library(getenv("ISOGLOT_CUBLASLT"), path, sizeof path, why, sizeof why);
     if (!so) {
-        snprintf(text, sizeof text, "%s; set ISOGLOT_CUBLASLT to its path (libcublasLt.so.13 or .12 of CUDA's toolkit, or of PyTorch: nvidia/*/lib beside the package torch)", why);
+        snprintf(text, sizeof text,
+                 "%s; set ISOGLOT_CUBLASLT to its path (libcublasLt.so.13 or .12 of CUDA's "
+                 "toolkit, or of PyTorch: nvidia/*/lib beside the package torch)",
+                 why);
         return text;
     }
 #define X(name) \
@@ -66,7 +76,9 @@ const char *gemm_open(void)
     cublasStatus_t s = lt.cublasLtCreate(&lt.handle);
     cudaError_t e = s == CUBLAS_STATUS_SUCCESS ? cudaMalloc(&lt.workspace, WORKSPACE) : cudaSuccess;
     if (s == CUBLAS_STATUS_SUCCESS && e == cudaSuccess) return NULL;
-    if (e != cudaSuccess) snprintf(text, sizeof text, "no %zu MiB for cuBLASLt: %s", WORKSPACE >> 20, cudaGetErrorString(e));
+    if (e != cudaSuccess)
+        snprintf(text, sizeof text, "no %zu MiB for cuBLASLt: %s", WORKSPACE >> 20,
+                 cudaGetErrorString(e));
     else snprintf(text, sizeof text, "cuBLASLt does not start (status %d)", (int)s);
     return text;
 }
@@ -76,25 +88,33 @@ const char *gemm_describe(void)
     static char text[128];
     unsigned v = (unsigned)lt.cublasLtGetVersion();
     int n = snprintf(text, sizeof text, "cuBLASLt %u.%u.%u", v / 10000, v / 100 % 100, v % 100);
-    if (lt.lacking) snprintf(text + n, sizeof text - (size_t)n, " without an algorithm for %d kinds of products", lt.lacking);
+    if (lt.lacking)
+        snprintf(text + n, sizeof text - (size_t)n,
+                 " without an algorithm for %d kinds of products", lt.lacking);
     return text;
 }
 
-/* --- the plain kernel: tiles of 32 by 32 -------------------------------------------------------------------- */
+/* --- the plain kernel: tiles of 32 by 32 ------------------------------------------------------ */
 
 template <typename A, typename B, typename C>
-static __global__ void plain(bool ta, bool tb, int M, int N, int K, const A *a, int lda, const B *b, int ldb, C *c, int ldc,
-                             bool add, const float *bias, bool relu)
+static __global__ void plain(bool ta, bool tb, int M, int N, int K, const A *a, int lda, const B *b,
+                             int ldb, C *c, int ldc, bool add, const float *bias, bool relu)
 {
     __shared__ float x[32][33], y[32][33];
-    int across = (N + 31) / 32, r0 = (int)blockIdx.x / across * 32, c0 = (int)blockIdx.x % across * 32, tx = (int)threadIdx.x, ty = (int)threadIdx.y;
+    int across = (N + 31) / 32, r0 = (int)blockIdx.x / across * 32,
+        c0 = (int)blockIdx.x % across * 32, tx = (int)threadIdx.x, ty = (int)threadIdx.y;
     float sum[4] = { 0, 0, 0, 0 };
     for (int k0 = 0; k0 < K; k0 += 32) {
         for (int i = ty; i < 32; i += 8) {
             /* The thread's own column runs along memory, whichever way the matrix lies. */
-            int ar = r0 + (ta ? tx : i), ak = k0 + (ta ? i : tx), bk = k0 + (tb ? tx : i), bc = c0 + (tb ? i : tx);
-            float av = ar < M && ak < K ? to_float(ta ? a[(size_t)ak * lda + ar] : a[(size_t)ar * lda + ak]) : 0.0f;
-            float bv = bk < K && bc < N ? to_float(tb ? b[(size_t)bc * ldb + bk] : b[(size_t)bk * ldb + bc]) : 0.0f;
+            int ar = r0 + (ta ? tx : i), ak = k0 + (ta ? i : tx), bk = k0 + (tb ? tx : i),
+                bc = c0 + (tb ? i : tx);
+            float av = ar < M && ak < K
+                           ? to_float(ta ? a[(size_t)ak * lda + ar] : a[(size_t)ar * lda + ak])
+                           : 0.0f;
+            float bv = bk < K && bc < N
+                           ? to_float(tb ? b[(size_t)bc * ldb + bk] : b[(size_t)bk * ldb + bc])
+                           : 0.0f;
             if (ta) x[tx][i] = av; else x[i][tx] = av;
             if (tb) y[tx][i] = bv; else y[i][tx] = bv;
         }
@@ -116,9 +136,10 @@ static __global__ void plain(bool ta, bool tb, int M, int N, int K, const A *a, 
     }
 }
 
-/* --- cuBLASLt ----------------------------------------------------------------------------------------------- */
+/* --- cuBLASLt --------------------------------------------------------------------------------- */
 
-/* A product as cuBLASLt sees it: column-major, so A and B change places. Everything its choice of an algorithm may depend on. */
+/* A product as cuBLASLt sees it: column-major, so A and B change places. Everything its choice
+ * of an algorithm may depend on. */
 struct shape {
     int32_t M, N, K, lda, ldb, ldc;
     uint8_t ta, tb, add, bias, relu, in, out, align_a, align_b, align_c, align_bias, filler;
@@ -157,8 +178,8 @@ static void plan_free(struct plan *p)
     memset(p, 0, sizeof *p);
 }
 
-/* Batches of packed sentences differ in their number of rows, so there are more plans than are kept: a plan is near the place of a hash, where
- * the one that has waited longest is replaced. */
+/* Batches of packed sentences differ in their number of rows, so there are more plans than are
+ * kept: a plan is near the place of a hash, where the one that has waited longest is replaced. */
 static struct plan *place_of(const struct shape *s)
 {
     uint64_t h = 14695981039346656037u;
@@ -171,8 +192,8 @@ static struct plan *place_of(const struct shape *s)
     return old;
 }
 
-/* NULL: calls are recorded and there is none yet. cuBLASLt 13.3 cannot choose an algorithm in a capture (status 14), and an algorithm's first
- * launch loads it. */
+/* NULL: calls are recorded and there is none yet. cuBLASLt 13.3 cannot choose an algorithm in a
+ * capture (status 14), and an algorithm's first launch loads it. */
 static struct plan *plan_of(const struct shape *s, const void *bias)
 {
     static uint64_t clock;
@@ -186,30 +207,53 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
     p->used = ++clock;
     p->shape = *s;
     cudaDataType_t in = s->in ? CUDA_R_16BF : CUDA_R_32F, out = s->out ? CUDA_R_16BF : CUDA_R_32F;
-    cublasOperation_t ta = s->ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb = s->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
-    cublasLtEpilogue_t epilogue = s->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : s->bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    cublasOperation_t ta = s->ta ? CUBLAS_OP_T : CUBLAS_OP_N,
+                      tb = s->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasLtEpilogue_t epilogue = s->relu   ? CUBLASLT_EPILOGUE_RELU_BIAS
+                                  : s->bias ? CUBLASLT_EPILOGUE_BIAS
+                                            : CUBLASLT_EPILOGUE_DEFAULT;
     uint64_t m = (uint64_t)s->N, n = (uint64_t)s->M, k = (uint64_t)s->K;
-    bool good = (!s->bias || s->align_bias >= 4) && lt.cublasLtMatmulDescCreate(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F) == CUBLAS_STATUS_SUCCESS
-        && set(p->desc, CUBLASLT_MATMUL_DESC_TRANSA, &tb, sizeof tb) && set(p->desc, CUBLASLT_MATMUL_DESC_TRANSB, &ta, sizeof ta)
-        && set(p->desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue)
-        && (!s->bias || set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias))
-        && lt.cublasLtMatrixLayoutCreate(&p->A, in, s->tb ? k : m, s->tb ? m : k, s->ldb) == CUBLAS_STATUS_SUCCESS
-        && lt.cublasLtMatrixLayoutCreate(&p->B, in, s->ta ? n : k, s->ta ? k : n, s->lda) == CUBLAS_STATUS_SUCCESS
-        && lt.cublasLtMatrixLayoutCreate(&p->C, out, m, n, s->ldc) == CUBLAS_STATUS_SUCCESS;
+    bool good = (!s->bias || s->align_bias >= 4) &&
+                lt.cublasLtMatmulDescCreate(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F) ==
+                    CUBLAS_STATUS_SUCCESS &&
+                set(p->desc, CUBLASLT_MATMUL_DESC_TRANSA, &tb, sizeof tb) &&
+                set(p->desc, CUBLASLT_MATMUL_DESC_TRANSB, &ta, sizeof ta) &&
+                set(p->desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue) &&
+                (!s->bias || set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias)) &&
+                lt.cublasLtMatrixLayoutCreate(&p->A, in, s->tb ? k : m, s->tb ? m : k, s->ldb) ==
+                    CUBLAS_STATUS_SUCCESS &&
+                lt.cublasLtMatrixLayoutCreate(&p->B, in, s->ta ? n : k, s->ta ? k : n, s->lda) ==
+                    CUBLAS_STATUS_SUCCESS &&
+                lt.cublasLtMatrixLayoutCreate(&p->C, out, m, n, s->ldc) == CUBLAS_STATUS_SUCCESS;
     cublasLtMatmulPreference_t pref = NULL;
     cublasLtMatmulHeuristicResult_t r;
     int got = 0;
     if (good && lt.cublasLtMatmulPreferenceCreate(&pref) == CUBLAS_STATUS_SUCCESS) {
         uint64_t workspace = WORKSPACE;
-        uint32_t parts = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;     /* parts of a sum are added in float32, never as bfloat16 */
+        uint32_t parts = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; /* parts of a sum are added in
+                                                                    float32, never as bfloat16 */
         uint32_t a = 1u << s->align_b, b = 1u << s->align_a, c = 1u << s->align_c;
-        good = lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace) == CUBLAS_STATUS_SUCCESS
-            && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &parts, sizeof parts) == CUBLAS_STATUS_SUCCESS
-            && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &a, sizeof a) == CUBLAS_STATUS_SUCCESS
-            && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &b, sizeof b) == CUBLAS_STATUS_SUCCESS
-            && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &c, sizeof c) == CUBLAS_STATUS_SUCCESS
-            && lt.cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &c, sizeof c) == CUBLAS_STATUS_SUCCESS;
-        if (good && lt.cublasLtMatmulAlgoGetHeuristic(lt.handle, p->desc, p->A, p->B, p->C, p->C, pref, 1, &r, &got) != CUBLAS_STATUS_SUCCESS) got = 0;
+        good = lt.cublasLtMatmulPreferenceSetAttribute(
+                   pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace) ==
+                   CUBLAS_STATUS_SUCCESS &&
+               lt.cublasLtMatmulPreferenceSetAttribute(
+                   pref, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &parts, sizeof parts) ==
+                   CUBLAS_STATUS_SUCCESS &&
+               lt.cublasLtMatmulPreferenceSetAttribute(pref,
+                                                       CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+                                                       &a, sizeof a) == CUBLAS_STATUS_SUCCESS &&
+               lt.cublasLtMatmulPreferenceSetAttribute(pref,
+                                                       CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+                                                       &b, sizeof b) == CUBLAS_STATUS_SUCCESS &&
+               lt.cublasLtMatmulPreferenceSetAttribute(pref,
+                                                       CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+                                                       &c, sizeof c) == CUBLAS_STATUS_SUCCESS &&
+               lt.cublasLtMatmulPreferenceSetAttribute(pref,
+                                                       CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+                                                       &c, sizeof c) == CUBLAS_STATUS_SUCCESS;
+        if (good && lt.cublasLtMatmulAlgoGetHeuristic(lt.handle, p->desc, p->A, p->B, p->C, p->C,
+                                                      pref, 1, &r, &got) != CUBLAS_STATUS_SUCCESS)
+            got = 0;
         if (got > 0 && r.state != CUBLAS_STATUS_SUCCESS) got = 0;
         lt.cublasLtMatmulPreferenceDestroy(pref);
     }
@@ -222,45 +266,71 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
     return p;
 }
 
-template <typename T>
-static void by_plain(bool ta, bool tb, int M, int N, int K, const T *a, int lda, const T *b, int ldb, struct matrix C, bool add,
-                     const float *bias, bool relu)
+template <typename T> static void by_plain(bool ta, bool tb, int M, int N, int K, const T *a,
+                                           int lda, const T *b, int ldb, struct matrix C, bool add,
+                                           const float *bias, bool relu)
 {
     unsigned across = blocks_for((size_t)N, 32);
-    dim3 grid(across * blocks_for((size_t)M, 32)), block(32, 8);      /* in one number: the second of a grid ends at 65535 */
-    if (C.type == MATRIX_FLOAT) LAUNCH((plain<T, T, float>), grid, block, 0, ta, tb, M, N, K, a, lda, b, ldb, (float *)C.p, C.ld, add, bias, relu);
-    else LAUNCH((plain<T, T, T>), grid, block, 0, ta, tb, M, N, K, a, lda, b, ldb, (T *)C.p, C.ld, add, bias, relu);
+    dim3 grid(across * blocks_for((size_t)M, 32)),
+        block(32, 8); /* in one number: the second of a grid ends at 65535 */
+    if (C.type == MATRIX_FLOAT)
+        LAUNCH((plain<T, T, float>), grid, block, 0, ta, tb, M, N, K, a, lda, b, ldb, (float *)C.p,
+               C.ld, add, bias, relu);
+    else
+        LAUNCH((plain<T, T, T>), grid, block, 0, ta, tb, M, N, K, a, lda, b, ldb, (T *)C.p, C.ld,
+               add, bias, relu);
 }
 
-void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct matrix B, struct matrix C,
-               bool add, const float *bias, bool relu)
+void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct matrix B,
+               struct matrix C, bool add, const float *bias, bool relu)
 {
     if (M <= 0 || N <= 0 || cuda_lost() || cuda.recording == CUDA_SKIPS) return;
     bool in_bf16 = cuda.bf16, out_bf16 = cuda.bf16 && C.type == MATRIX_ACT;
     const void *b = B.p;
-    if (in_bf16 && B.type == MATRIX_WEIGHTS && !(b = cuda_bf16_of((const float *)b, (size_t)(tb ? N : K) * (size_t)B.ld))) return;
+    if (in_bf16 && B.type == MATRIX_WEIGHTS &&
+        !(b = cuda_bf16_of((const float *)b, (size_t)(tb ? N : K) * (size_t)B.ld)))
+        return;
     const void *bias_of_type = bias;
     if (bias && out_bf16 && !(bias_of_type = cuda_bf16_of(bias, (size_t)N))) return;
     struct shape s;
     memset(&s, 0, sizeof s);
     s.M = M; s.N = N; s.K = K; s.lda = A.ld; s.ldb = B.ld; s.ldc = C.ld;
-    s.ta = ta; s.tb = tb; s.add = add; s.bias = bias != NULL; s.relu = relu; s.in = in_bf16; s.out = out_bf16;
-    s.align_a = alignment(A.p); s.align_b = alignment(b); s.align_c = alignment(C.p); s.align_bias = bias ? alignment(bias_of_type) : 0;
+    s.ta = ta;
+    s.tb = tb;
+    s.add = add;
+    s.bias = bias != NULL;
+    s.relu = relu;
+    s.in = in_bf16;
+    s.out = out_bf16;
+    s.align_a = alignment(A.p);
+    s.align_b = alignment(b);
+    s.align_c = alignment(C.p);
+    s.align_bias = bias ? alignment(bias_of_type) : 0;
     struct plan *p = plan_of(&s, bias_of_type);
     if (!p) return;
-    if (!p->none && bias && !set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias_of_type, sizeof bias_of_type)) p->none = true;
+    if (!p->none && bias &&
+        !set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias_of_type, sizeof bias_of_type))
+        p->none = true;
     if (!p->none) {
         float one = 1, beta = add ? 1 : 0;
-        cublasStatus_t e = lt.cublasLtMatmul(lt.handle, p->desc, &one, b, p->A, A.p, p->B, &beta, C.p, p->C, (void *)C.p, p->C,
-                                             &p->algo, lt.workspace, p->workspace, cuda.stream);
-        if (e == CUBLAS_STATUS_SUCCESS || cuda_not_recorded("a product by cuBLASLt")) return;     /* it has made the same one before */
+        cublasStatus_t e =
+            lt.cublasLtMatmul(lt.handle, p->desc, &one, b, p->A, A.p, p->B, &beta, C.p, p->C,
+                              (void *)C.p, p->C, &p->algo, lt.workspace, p->workspace, cuda.stream);
+        if (e == CUBLAS_STATUS_SUCCESS || cuda_not_recorded("a product by cuBLASLt"))
+            return; /* it has made the same one before */
         if (e != CUBLAS_STATUS_NOT_SUPPORTED && e != CUBLAS_STATUS_INVALID_VALUE) {
-            cuda_failed_because("GPU: cuBLASLt: status %d for a product [%d, %d] by [%d, %d]; what is saved is intact: run again with --resume", (int)e, M, K, K, N);
+            cuda_failed_because("GPU: cuBLASLt: status %d for a product [%d, %d] by [%d, %d]; what "
+                                "is saved is intact: run again with --resume",
+                                (int)e, M, K, K, N);
             return;
         }
         p->none = true;
         lt.lacking++;
     }
-    if (in_bf16) by_plain(ta, tb, M, N, K, (const bf16 *)A.p, A.ld, (const bf16 *)b, B.ld, C, add, bias, relu);
-    else by_plain(ta, tb, M, N, K, (const float *)A.p, A.ld, (const float *)b, B.ld, C, add, bias, relu);
+    if (in_bf16)
+        by_plain(ta, tb, M, N, K, (const bf16 *)A.p, A.ld, (const bf16 *)b, B.ld, C, add, bias,
+                 relu);
+    else
+        by_plain(ta, tb, M, N, K, (const float *)A.p, A.ld, (const float *)b, B.ld, C, add, bias,
+                 relu);
 }

@@ -1,9 +1,12 @@
-/* Calls that are recorded and replayed (kernels.h): what goes into the stream is captured into a CUDA graph, which a replay launches as a
- * whole. The mode is thread-local: this thread's calls that a capture forbids are refused, those of others are their own affair.
+/* Calls that are recorded and replayed (kernels.h): what goes into the stream is captured into a
+ * CUDA graph, which a replay launches as a whole. The mode is thread-local: this thread's calls
+ * that a capture forbids are refused, those of others are their own affair.
  *
- * Not everything that an operation does can be done again by a graph. What cannot (memory that is taken, copies of weights that are old, anything that
- * waits) says so by cuda_not_recorded before it begins. That ends the capture, and until `recorded` the calls do nothing: the program makes them
- * again, unrecorded. So do errors of CUDA itself while calls are recorded; an error that is a lost device is met again then.
+ * Not everything that an operation does can be done again by a graph. What cannot (memory that
+ * is taken, copies of weights that are old, anything that waits) says so by cuda_not_recorded
+ * before it begins. That ends the capture, and until `recorded` the calls do nothing: the
+ * program makes them again, unrecorded. So do errors of CUDA itself while calls are recorded; an
+ * error that is a lost device is met again then.
  *
  * ISOGLOT_CUDA_GRAPHS=0: nothing is recorded, to measure what it brings. */
 #include <stdio.h>
@@ -13,14 +16,16 @@
 #include "kernels/cuda/memory.h"
 
 static struct {
-    cudaGraphExec_t exec;                   /* kept from one recording to the next: a step of other shapes is mostly the same calls, a change of this one */
+    cudaGraphExec_t exec; /* kept from one recording to the next: a step of other shapes is mostly
+                             the same calls, a change of this one */
     bool there;                             /* exec is what was recorded last */
-    char why_not[160];                      /* why the last recording did not succeed, "" if it did */
+    char why_not[160]; /* why the last recording did not succeed, "" if it did */
 } graph;
 
 static void not_recorded(const char *what, cudaError_t e)
 {
-    snprintf(graph.why_not, sizeof graph.why_not, "%s%s%s", what, e == cudaSuccess ? "" : ": ", e == cudaSuccess ? "" : cudaGetErrorString(e));
+    snprintf(graph.why_not, sizeof graph.why_not, "%s%s%s", what, e == cudaSuccess ? "" : ": ",
+             e == cudaSuccess ? "" : cudaGetErrorString(e));
     cudaGetLastError();                     /* or the next launch would seem to have failed */
 }
 
@@ -54,12 +59,13 @@ static bool graph_record(void)
     return true;
 }
 
-/* exec becomes `made`: by changes where the calls are the same ones with other arguments, else anew. A launch of the old one may still be under
- * way; CUDA lets it end. */
+/* exec becomes `made`: by changes where the calls are the same ones with other arguments, else
+ * anew. A launch of the old one may still be under way; CUDA lets it end. */
 static cudaError_t executable(cudaGraph_t made)
 {
     cudaGraphExecUpdateResultInfo how;
-    if (graph.exec && cudaGraphExecUpdate(graph.exec, made, &how) == cudaSuccess) return cudaSuccess;
+    if (graph.exec && cudaGraphExecUpdate(graph.exec, made, &how) == cudaSuccess)
+        return cudaSuccess;
     cudaGetLastError();
     if (graph.exec) cudaGraphExecDestroy(graph.exec);
     graph.exec = NULL;
@@ -87,7 +93,8 @@ static void graph_replay(void)
 {
     if (cuda_lost() || cuda_not_recorded("a replay") || cuda.recording == CUDA_SKIPS) return;
     if (!graph.there) {
-        cuda_failed_because("calls are replayed that were not recorded, or whose weights were released since");
+        cuda_failed_because(
+            "calls are replayed that were not recorded, or whose weights were released since");
         return;
     }
     memory_replay();
@@ -99,7 +106,8 @@ void graph_forget(void) { graph.there = false; }
 const char *graph_describe(void)
 {
     static char text[sizeof graph.why_not + 32];
-    snprintf(text, sizeof text, "%s%s", *graph.why_not ? ", nothing recorded: " : "", graph.why_not);
+    snprintf(text, sizeof text, "%s%s", *graph.why_not ? ", nothing recorded: " : "",
+             graph.why_not);
     return text;
 }
 

@@ -1,11 +1,18 @@
 /* Products with weights, activations and their derivatives. */
 #include "kernels/cuda/columns.h"
 
-/* GELU's exact form, x Phi(x), and its derivative Phi(x) + x phi(x). In float32 Phi is exact to the last digits of its small values too,
- * which takes erfcf: twice the instructions of erff, more than memory needs. To bfloat16 it is a float's 1 less something. */
+/* GELU's exact form, x Phi(x), and its derivative Phi(x) + x phi(x). In float32 Phi is exact to
+ * the last digits of its small values too, which takes erfcf: twice the instructions of erff,
+ * more than memory needs. To bfloat16 it is a float's 1 less something. */
 template <typename T> __device__ __forceinline__ float phi_of(float x);
-template <> __device__ __forceinline__ float phi_of<float>(float x) { return 0.5f * erfcf(-0.70710678f * x); }
-template <> __device__ __forceinline__ float phi_of<bf16>(float x) { return fmaf(0.5f, erff(0.70710678f * x), 0.5f); }
+template <> __device__ __forceinline__ float phi_of<float>(float x)
+{
+    return 0.5f * erfcf(-0.70710678f * x);
+}
+template <> __device__ __forceinline__ float phi_of<bf16>(float x)
+{
+    return fmaf(0.5f, erff(0.70710678f * x), 0.5f);
+}
 template <typename T> static __device__ __forceinline__ float activated(float x, int f)
 {
     if (f == KERN_GELU) return x * phi_of<T>(x);
@@ -41,13 +48,15 @@ static __global__ void times_derivative(T *dX, const T *d, const T *pre, int f, 
     eight x = load8<WHOLE>(d + at, left), p = load8<WHOLE>(pre + at, left), old;
     if (add) old = load8<WHOLE>(dX + at, left);
 #pragma unroll
-    for (int i = 0; i < 8; i++) x.x[i] = x.x[i] * derivative<T>(p.x[i], f) + (add ? old.x[i] : 0.0f);
+    for (int i = 0; i < 8; i++)
+        x.x[i] = x.x[i] * derivative<T>(p.x[i], f) + (add ? old.x[i] : 0.0f);
     store8<WHOLE>(dX + at, x, left);
 }
 
 template <typename T> static void apply(T *Y, const T *pre, enum kern_act f, size_t n)
 {
-    if (whole8(n, Y, pre)) LAUNCH((activate<T, true>), blocks_for(n, 2048), 256, 0, Y, pre, (int)f, n);
+    if (whole8(n, Y, pre))
+        LAUNCH((activate<T, true>), blocks_for(n, 2048), 256, 0, Y, pre, (int)f, n);
     else LAUNCH((activate<T, false>), blocks_for(n, 2048), 256, 0, Y, pre, (int)f, n);
 }
 
@@ -55,8 +64,8 @@ template <typename T> static void forward(const struct kern_linear_fwd *a)
 {
     bool relu = a->f == KERN_RELU && !a->pre && a->b;
     T *to = (T *)(a->f != KERN_NONE && a->pre ? a->pre : a->Y);
-    cuda_gemm(false, true, a->N, a->O, a->I, { a->X, a->I, MATRIX_ACT }, { a->W, a->I, MATRIX_WEIGHTS },
-              { to, a->O, MATRIX_ACT }, false, a->b, relu);
+    cuda_gemm(false, true, a->N, a->O, a->I, { a->X, a->I, MATRIX_ACT },
+              { a->W, a->I, MATRIX_WEIGHTS }, { to, a->O, MATRIX_ACT }, false, a->b, relu);
     if (a->f == KERN_NONE || relu) return;
     apply((T *)a->Y, (const T *)to, a->f, (size_t)a->N * (size_t)a->O);
 }
@@ -66,13 +75,19 @@ void cuda_linear_fwd(const struct kern_linear_fwd *a)
     if (a->N > 0 && !cuda_lost()) BY_TYPE(forward, a);
 }
 
-template <typename T> static void derive(T *dX, const T *d, const T *pre, enum kern_act f, bool add, size_t n)
+template <typename T>
+static void derive(T *dX, const T *d, const T *pre, enum kern_act f, bool add, size_t n)
 {
-    if (whole8(n, dX, d, pre)) LAUNCH((times_derivative<T, true>), blocks_for(n, 2048), 256, 0, dX, d, pre, (int)f, add, n);
-    else LAUNCH((times_derivative<T, false>), blocks_for(n, 2048), 256, 0, dX, d, pre, (int)f, add, n);
+    if (whole8(n, dX, d, pre))
+        LAUNCH((times_derivative<T, true>), blocks_for(n, 2048), 256, 0, dX, d, pre, (int)f, add,
+               n);
+    else
+        LAUNCH((times_derivative<T, false>), blocks_for(n, 2048), 256, 0, dX, d, pre, (int)f, add,
+               n);
 }
 
-/* What follows a product that gave d: dX = d f'(pre), its column sums, and pre = f(pre), in one pass over both. */
+/* What follows a product that gave d: dX = d f'(pre), its column sums, and pre = f(pre), in one
+ * pass over both. */
 template <typename T, bool WHOLE> struct slopes_of {
     T *dX, *pre;                                        /* dX: d before */
     int f, D;
@@ -92,10 +107,12 @@ template <typename T, bool WHOLE> struct slopes_of {
     }
 };
 
-template <typename T> static void slopes(T *dX, T *pre, enum kern_act f, bool again, float *db, int N, int D)
+template <typename T>
+static void slopes(T *dX, T *pre, enum kern_act f, bool again, float *db, int N, int D)
 {
     float *const out[1] = { db };
-    if (whole8((size_t)D, dX, pre)) cuda_columns<1>(out, slopes_of<T, true>{ dX, pre, (int)f, D, again }, N, D);
+    if (whole8((size_t)D, dX, pre))
+        cuda_columns<1>(out, slopes_of<T, true>{ dX, pre, (int)f, D, again }, N, D);
     else cuda_columns<1>(out, slopes_of<T, false>{ dX, pre, (int)f, D, again }, N, D);
 }
 
@@ -111,15 +128,15 @@ template <typename T> static void backward(const struct kern_linear_bwd *a)
     if (dX) {
         T *to = apart ? (T *)cuda_scratch(SCRATCH_ACTS, n * sizeof(T)) : dX;
         if (!to) return;
-        cuda_gemm(false, false, N, I, O, { dY, O, MATRIX_ACT }, { a->W, I, MATRIX_WEIGHTS }, { to, I, MATRIX_ACT },
-                  add && !apart, NULL, false);
+        cuda_gemm(false, false, N, I, O, { dY, O, MATRIX_ACT }, { a->W, I, MATRIX_WEIGHTS },
+                  { to, I, MATRIX_ACT }, add && !apart, NULL, false);
         if (factor && !apart && (again || a->db_x)) slopes(dX, pre, f, again, a->db_x, N, I);
         else if (factor) derive(dX, (const T *)to, pre, f, apart, n);
     }
     if (again && (!dX || apart)) apply(pre, (const T *)pre, f, n);
     if (a->dW)
-        cuda_gemm(true, false, O, I, N, { dY, O, MATRIX_ACT }, { X, I, MATRIX_ACT }, { a->dW, I, MATRIX_FLOAT }, true,
-                  NULL, false);
+        cuda_gemm(true, false, O, I, N, { dY, O, MATRIX_ACT }, { X, I, MATRIX_ACT },
+                  { a->dW, I, MATRIX_FLOAT }, true, NULL, false);
     if (a->db) cuda_column_sums(a->db, dY, N, O, O);
 }
 

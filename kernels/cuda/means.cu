@@ -1,4 +1,5 @@
-/* Means of the K largest of each column, a thread per column, whose K largest lie in memory of its own. */
+/* Means of the K largest of each column, a thread per column, whose K largest lie in memory of
+ * its own. */
 #include "kernels/cuda/device.h"
 
 template <typename T> static __global__ void mean_columns(kern_column_means a)

@@ -1,11 +1,11 @@
-/* Memory: blocks from cudaMalloc, uploads through two halves of pinned memory so that the program fills one while the device
- * reads the other, and bfloat16 copies of weights. */
+/* Memory: blocks from cudaMalloc, uploads through two halves of pinned memory so that the
+ * program fills one while the device reads the other, and bfloat16 copies of weights. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/memory.h"
 
-/* --- blocks, of which those that hold weights have copies in bfloat16 ---------------------------------------- */
+/* --- blocks, of which those that hold weights have copies in bfloat16 ------------------------- */
 
 struct block {
     char *p;
@@ -18,7 +18,8 @@ static struct block *blocks;
 static int n_blocks, cap_blocks;
 static uint64_t clock_now, newest;          /* newest: when one with copies was last written to */
 
-/* Which weights of the copies are up to date: near the place of a hash of p, good while written <= at. */
+/* Which weights of the copies are up to date: near the place of a hash of p, good while written
+ * <= at. */
 struct copied { const float *p; size_t n; uint64_t at; };
 enum { COPIED = 8192, NEAR = 16 };
 static struct copied copied[COPIED + NEAR];
@@ -37,7 +38,8 @@ static struct copied *copied_of(const float *p)
 static struct block *block_of(const void *p)
 {
     for (int i = 0; i < n_blocks; i++)
-        if ((const char *)p >= blocks[i].p && (const char *)p < blocks[i].p + blocks[i].bytes) return &blocks[i];
+        if ((const char *)p >= blocks[i].p && (const char *)p < blocks[i].p + blocks[i].bytes)
+            return &blocks[i];
     return NULL;
 }
 
@@ -48,7 +50,9 @@ static void none_left(char *text, size_t size, size_t bytes, const char *what)
 {
     size_t here = 0, all = 0;
     cudaMemGetInfo(&here, &all);
-    snprintf(text, size, "out of GPU memory: needed %.1f MiB for %s, %.1f of %.1f MiB are free; lower --tokens (and raise --accumulate)%s",
+    snprintf(text, size,
+             "out of GPU memory: needed %.1f MiB for %s, %.1f of %.1f MiB are free; lower --tokens "
+             "(and raise --accumulate)%s",
              mib(bytes), what, mib(here), mib(all), cuda.bf16 ? "" : " or pass --precision bf16");
 }
 
@@ -101,15 +105,16 @@ static void memory_release(void *p)
     *b = blocks[--n_blocks];
 }
 
-/* --- scratch ------------------------------------------------------------------------------------------------ */
+/* --- scratch ---------------------------------------------------------------------------------- */
 
 void *cuda_scratch(int piece, size_t bytes)
 {
     static struct { void *p; size_t bytes; } have[SCRATCH_PIECES];
-    if (cuda_not_recorded("an operation that needs scratch memory") || cuda.recording == CUDA_SKIPS) return NULL;
+    if (cuda_not_recorded("an operation that needs scratch memory") || cuda.recording == CUDA_SKIPS)
+        return NULL;
     if (have[piece].bytes >= bytes && have[piece].p) return have[piece].p;
     cuda_failed(cudaFree(have[piece].p), "cudaFree");
-    size_t want = bytes + bytes / 8;                    /* batches differ a little: not a new piece for each */
+    size_t want = bytes + bytes / 8; /* batches differ a little: not a new piece for each */
     have[piece].p = take(want);
     if (!have[piece].p) have[piece].p = take(want = bytes);
     have[piece].bytes = have[piece].p ? want : 0;
@@ -121,7 +126,7 @@ void *cuda_scratch(int piece, size_t bytes)
     return have[piece].p;
 }
 
-/* --- bfloat16 copies ---------------------------------------------------------------------------------------- */
+/* --- bfloat16 copies -------------------------------------------------------------------------- */
 
 static __global__ void to_bf16(bf16 *to, const float *from, size_t n)
 {
@@ -177,8 +182,12 @@ const bf16 *cuda_bf16_of(const float *p, size_t n)
     }
     struct copied *c = copied_of(p);
     if (b->copies && c->p == p && c->n >= n && c->at >= b->written)
-        return cuda.recording != CUDA_RECORDS || note_used(p, n) ? b->copies + (p - (const float *)b->p) : NULL;
-    if (cuda_not_recorded("weights without a bfloat16 copy that is up to date") || cuda.recording == CUDA_SKIPS) return NULL;
+        return cuda.recording != CUDA_RECORDS || note_used(p, n)
+                   ? b->copies + (p - (const float *)b->p)
+                   : NULL;
+    if (cuda_not_recorded("weights without a bfloat16 copy that is up to date") ||
+        cuda.recording == CUDA_SKIPS)
+        return NULL;
     if (!b->copies) {
         b->copies = (bf16 *)take(b->bytes / 2);
         if (!b->copies) {
@@ -205,22 +214,25 @@ void memory_recording(void)
 
 void memory_replay(void)
 {
-    for (int i = 0; i < used.n && newest > used.at; i++) cuda_bf16_of(used.list[i].p, used.list[i].n);
+    for (int i = 0; i < used.n && newest > used.at; i++)
+        cuda_bf16_of(used.list[i].p, used.list[i].n);
     used.at = clock_now;
-    for (int i = 0; i < n_blocks; i++)              /* copies that were made since it was recorded */
+    for (int i = 0; i < n_blocks; i++) /* copies that were made since it was recorded */
         if (blocks[i].recorded && blocks[i].copies) blocks[i].written = newest = ++clock_now;
 }
 
-/* --- to the device and back --------------------------------------------------------------------------------- */
+/* --- to the device and back ------------------------------------------------------------------- */
 
-/* The program writes into one half while the device reads the other; it waits only when it is a whole half ahead. */
+/* The program writes into one half while the device reads the other; it waits only when it is a
+ * whole half ahead. */
 static const size_t HALF = 4 << 20;
 static struct { char *p; cudaEvent_t read[2]; int half; size_t used; } pinned;
 
 cudaError_t memory_open(void)
 {
     cudaError_t e = cudaHostAlloc((void **)&pinned.p, 2 * HALF, 0);
-    for (int i = 0; i < 2 && e == cudaSuccess; i++) e = cudaEventCreateWithFlags(&pinned.read[i], cudaEventDisableTiming);
+    for (int i = 0; i < 2 && e == cudaSuccess; i++)
+        e = cudaEventCreateWithFlags(&pinned.read[i], cudaEventDisableTiming);
     return e;
 }
 
@@ -247,7 +259,8 @@ void memory_upload(void *to, const void *host, size_t bytes)
     for (size_t at = 0, n; at < bytes && !cuda_lost(); at += n) {
         char *p = pinned_room(bytes - at, &n);
         memcpy(p, (const char *)host + at, n);
-        cuda_failed(cudaMemcpyAsync((char *)to + at, p, n, cudaMemcpyHostToDevice, cuda.stream), "upload");
+        cuda_failed(cudaMemcpyAsync((char *)to + at, p, n, cudaMemcpyHostToDevice, cuda.stream),
+                    "upload");
     }
 }
 
@@ -256,7 +269,8 @@ static void memory_download(void *host, const void *from, size_t bytes)
 {
     cuda_not_recorded("download");
     if (bytes && !cuda_lost()) {
-        cuda_failed(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, cuda.stream), "download");
+        cuda_failed(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, cuda.stream),
+                    "download");
         cuda_failed(cudaStreamSynchronize(cuda.stream), "download");
     }
     if (cuda_lost()) memset(host, 0xff, bytes);
@@ -270,7 +284,9 @@ static void *memory_host_alloc(size_t bytes)
     if (p) return p;
     cudaGetLastError();
     if (cuda_lost()) cuda.fail("%s", cuda_failure());
-    else cuda.fail("%.1f MiB of pinned memory cannot be had (%s)", mib(bytes), cudaGetErrorString(e));
+    else
+        cuda.fail("%.1f MiB of pinned memory cannot be had (%s)", mib(bytes),
+                  cudaGetErrorString(e));
     return NULL;
 }
 
@@ -278,31 +294,38 @@ static void memory_host_release(void *host)
 {
     if (!host) return;
     cuda_not_recorded("host_release");
-    cuda_failed(cudaStreamSynchronize(cuda.stream), "waiting");         /* copies into it may be under way */
+    cuda_failed(cudaStreamSynchronize(cuda.stream),
+                "waiting"); /* copies into it may be under way */
     cuda_failed(cudaFreeHost(host), "cudaFreeHost");
 }
 
 static void memory_fetch(void *host, const void *from, size_t bytes)
 {
     cuda_not_recorded("fetch");
-    if (bytes && !cuda_lost()) cuda_failed(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, cuda.stream), "fetch");
+    if (bytes && !cuda_lost())
+        cuda_failed(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, cuda.stream),
+                    "fetch");
 }
 
 static void memory_copy(void *to, const void *from, size_t bytes)
 {
     cuda_written(to);
-    if (bytes && to != from && cuda.recording != CUDA_SKIPS) cuda_failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda.stream), "copy");
+    if (bytes && to != from && cuda.recording != CUDA_SKIPS)
+        cuda_failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda.stream),
+                    "copy");
 }
 
 static void memory_zero(void *p, size_t bytes)
 {
     cuda_written(p);
-    if (bytes && cuda.recording != CUDA_SKIPS) cuda_failed(cudaMemsetAsync(p, 0, bytes, cuda.stream), "zero");
+    if (bytes && cuda.recording != CUDA_SKIPS)
+        cuda_failed(cudaMemsetAsync(p, 0, bytes, cuda.stream), "zero");
 }
 
 static void memory_get(float *host, const act *from, size_t n)
 {
-    memory_download(cuda.bf16 ? (void *)((uint16_t *)host + n) : (void *)host, from, n * (cuda.bf16 ? 2 : 4));
+    memory_download(cuda.bf16 ? (void *)((uint16_t *)host + n) : (void *)host, from,
+                    n * (cuda.bf16 ? 2 : 4));
     if (!cuda.bf16) return;
     /* The halves lie in the second half of host: each is read before its place is written to. */
     for (size_t i = 0; i < n; i++) {

@@ -1,13 +1,15 @@
-/* Memory of the device, and calls that are recorded: the parts of kernels.h's table that are no operations. See memory.cu, graph.cu. */
+/* Memory of the device, and calls that are recorded: the parts of kernels.h's table that are no
+ * operations. See memory.cu, graph.cu. */
 #ifndef KERNELS_CUDA_MEMORY_H
 #define KERNELS_CUDA_MEMORY_H
 #include "kernels/cuda/cuda.h"
 
 cudaError_t memory_open(void);              /* after the stream is there */
 void memory_upload(void *to, const void *host, size_t bytes);
-void memory_recording(void);                /* what is written to and which copies of weights are used is noted from here on ... */
+void memory_recording(
+    void); /* what is written to and which copies of weights are used is noted from here on ... */
 void memory_replay(void);                   /* ... and made to hold before it is all done again */
-void memory_table(struct kernels *k);       /* fills in alloc .. get, fetch, host_alloc, host_release */
+void memory_table(struct kernels *k); /* fills in alloc .. get, fetch, host_alloc, host_release */
 
 /* graph.cu */
 void graph_table(struct kernels *k);        /* fills in record, recorded, replay */

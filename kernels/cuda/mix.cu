@@ -1,4 +1,5 @@
-/* Weighted sums of a table's rows (backward: segment.h), and the weights: softmax of a few values. */
+/* Weighted sums of a table's rows (backward: segment.h), and the weights: softmax of a few
+ * values. */
 #include "kernels/cuda/segment.h"
 
 template <typename T, bool WHOLE> static __global__ void forward_rows(kern_mix_fwd a)
@@ -34,7 +35,8 @@ void cuda_mix_fwd(const struct kern_mix_fwd *a)
 
 template <typename T> static void backward(const struct kern_mix_bwd *a)
 {
-    segment_add(a->dE, (const T *)a->dY, a->idx, a->M * a->k, a->D, { a->row, a->k, a->w, a->scale });
+    segment_add(a->dE, (const T *)a->dY, a->idx, a->M * a->k, a->D,
+                { a->row, a->k, a->w, a->scale });
 }
 
 void cuda_mix_bwd(const struct kern_mix_bwd *a)

@@ -1,13 +1,14 @@
-/* Residual, dropout and layer norm: a warp a row. Each lane holds KEEP blocks of eight of its row in registers (rows of at most
- * 256 KEEP elements); with KEEP 0 it reads them again. Statistics are those of the sum as it is stored, so that the backward
- * pass sees the same rows. */
+/* Residual, dropout and layer norm: a warp a row. Each lane holds KEEP blocks of eight of its
+ * row in registers (rows of at most 256 KEEP elements); with KEEP 0 it reads them again.
+ * Statistics are those of the sum as it is stored, so that the backward pass sees the same rows. */
 #include "kernels/cuda/columns.h"
 
 enum { ROWS = 4 };                          /* a block */
 
 template <typename T, bool WHOLE, int KEEP>
-static __global__ void forward_rows(T *Y, T *S, float *mean, float *rstd, const T *X, const T *U, const float *gamma,
-                                    const float *beta, drops d, float eps, int N, int D)
+static __global__ void forward_rows(T *Y, T *S, float *mean, float *rstd, const T *X, const T *U,
+                                    const float *gamma, const float *beta, drops d, float eps,
+                                    int N, int D)
 {
     int row = (int)blockIdx.x * ROWS + (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     if (row >= N) return;
@@ -61,8 +62,9 @@ template <typename T> static void forward(const struct kern_norm_fwd *a)
     unsigned grid = blocks_for((size_t)a->N, ROWS);
     struct drops d = cuda_drops(a->U ? a->drop : NULL);
     int D = a->D;
-#define FORWARD(WHOLE, KEEP) LAUNCH((forward_rows<T, WHOLE, KEEP>), grid, 32 * ROWS, 0, (T *)a->Y, (T *)a->S, a->mean, a->rstd, \
-                                    (const T *)a->X, (const T *)a->U, a->gamma, a->beta, d, a->eps, a->N, D)
+#define FORWARD(WHOLE, KEEP)                                                                       \
+    LAUNCH((forward_rows<T, WHOLE, KEEP>), grid, 32 * ROWS, 0, (T *)a->Y, (T *)a->S, a->mean,      \
+           a->rstd, (const T *)a->X, (const T *)a->U, a->gamma, a->beta, d, a->eps, a->N, D)
     if (!whole8((size_t)D, a->Y, a->S, a->X, a->U, a->gamma, a->beta)) FORWARD(false, 0);
     else if (D <= 256) FORWARD(true, 1);
     else if (D <= 512) FORWARD(true, 2);
@@ -76,11 +78,12 @@ void cuda_norm_fwd(const struct kern_norm_fwd *a)
     if (a->N > 0 && !cuda_lost()) BY_TYPE(forward, a);
 }
 
-/* --- backward: with g = dY gamma and x^ = (S - mean) rstd,  d = rstd (g - mean(g) - x^ mean(g x^)) + dS ---------- */
+/* --- backward: with g = dY gamma and x^ = (S - mean) rstd,  d = rstd (g - mean(g) - x^ mean(g x^)) + dS  */
 
 template <typename T, bool WHOLE, int KEEP>
-static __global__ void backward_rows(T *dX, bool add, T *dU, const T *dY, const T *dS, const T *S, const float *mean, const float *rstd,
-                                     const float *gamma, drops d, int N, int D)
+static __global__ void backward_rows(T *dX, bool add, T *dU, const T *dY, const T *dS, const T *S,
+                                     const float *mean, const float *rstd, const float *gamma,
+                                     drops d, int N, int D)
 {
     int row = (int)blockIdx.x * ROWS + (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     if (row >= N) return;
@@ -92,7 +95,8 @@ static __global__ void backward_rows(T *dX, bool add, T *dU, const T *dY, const 
     for (int t = 0; t < turns; t++) {
         int c = (t * 32 + lane) * 8;
         if (c >= D) continue;
-        eight g = load8<WHOLE>(dY + at + c, D - c), x = load8<WHOLE>(S + at + c, D - c), w = load8<WHOLE>(gamma + c, D - c);
+        eight g = load8<WHOLE>(dY + at + c, D - c), x = load8<WHOLE>(S + at + c, D - c),
+              w = load8<WHOLE>(gamma + c, D - c);
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             g.x[i] *= w.x[i];
@@ -165,11 +169,13 @@ template <typename T> static void backward(const struct kern_norm_bwd *a)
     const T *dY = (const T *)a->dY, *S = (const T *)a->S;
     int N = a->N, D = a->D;
     bool whole = whole8((size_t)D, a->dX, a->dU, dY, a->dS, S, a->gamma);
-#define BACKWARD(WHOLE, KEEP) LAUNCH((backward_rows<T, WHOLE, KEEP>), grid, 32 * ROWS, 0, (T *)a->dX, a->add, (T *)a->dU, dY, \
-                                     (const T *)a->dS, S, a->mean, a->rstd, a->gamma, d, N, D)
+#define BACKWARD(WHOLE, KEEP) \
+    LAUNCH((backward_rows<T, WHOLE, KEEP>), grid, 32 * ROWS, 0, (T *)a->dX, a->add, (T *)a->dU, \
+           dY, (const T *)a->dS, S, a->mean, a->rstd, a->gamma, d, N, D)
     float *const out[2] = { a->dgamma, a->dbeta };
     if (a->dgamma || a->dbeta) {            /* first: dX may be dY */
-        if (whole8((size_t)D, dY, S)) cuda_columns<2>(out, norm_sums<T, true>{ dY, S, a->mean, a->rstd, D }, N, D);
+        if (whole8((size_t)D, dY, S))
+            cuda_columns<2>(out, norm_sums<T, true>{ dY, S, a->mean, a->rstd, D }, N, D);
         else cuda_columns<2>(out, norm_sums<T, false>{ dY, S, a->mean, a->rstd, D }, N, D);
     }
     if (!whole) BACKWARD(false, 0);

@@ -25,7 +25,8 @@ bool cuda_failed(cudaError_t e, const char *what)
 {
     if (e == cudaSuccess) return false;
     if (cuda_not_recorded(cudaGetErrorString(e))) return true;
-    cuda_failed_because("GPU: %s (%s); what is saved is intact: run again with --resume", cudaGetErrorString(e), what);
+    cuda_failed_because("GPU: %s (%s); what is saved is intact: run again with --resume",
+                        cudaGetErrorString(e), what);
     return true;
 }
 
@@ -51,9 +52,11 @@ static const char *cuda_describe(void)
     size_t here = 0, all = 0;
     cudaDriverGetVersion(&driver);
     cudaMemGetInfo(&here, &all);
-    snprintf(text, sizeof text, "cuda: %s (sm_%d%d), %.1f GiB, %.1f free, driver for CUDA %d.%d, %s, %s%s", device.name, device.major, device.minor,
-             (double)all / (1 << 30), (double)here / (1 << 30), driver / 1000, driver % 1000 / 10, gemm_describe(), cuda.bf16 ? "bf16" : "float32",
-             graph_describe());
+    snprintf(text, sizeof text,
+             "cuda: %s (sm_%d%d), %.1f GiB, %.1f free, driver for CUDA %d.%d, %s, %s%s",
+             device.name, device.major, device.minor, (double)all / (1 << 30),
+             (double)here / (1 << 30), driver / 1000, driver % 1000 / 10, gemm_describe(),
+             cuda.bf16 ? "bf16" : "float32", graph_describe());
     return text;
 }
 
@@ -64,15 +67,18 @@ static int cuda_precision(enum kern_precision p)
     return 0;
 }
 
-/* Scratch memory (cuda_scratch grows by an eighth more than was asked for) and weights in bfloat16. */
+/* Scratch memory (cuda_scratch grows by an eighth more than was asked for) and weights in
+ * bfloat16. */
 static size_t cuda_working(const struct kern_shape *s)
 {
     int step;
     double rows = s->rows, wide = s->ffn > 3 * s->dim ? s->ffn : 3 * s->dim;
     double logits = (double)xent_logits(s->vocab, s->predicted, &step) * (cuda.bf16 ? 1.5 : 1);
-    double mask = rows * s->heads * ((s->longest + 63) / 64 * 8), sums = 64 * 2 * (wide > s->vocab ? wide : s->vocab) * 4;
+    double mask = rows * s->heads * ((s->longest + 63) / 64 * 8),
+           sums = 64 * 2 * (wide > s->vocab ? wide : s->vocab) * 4;
     double runs = rows / 16 * s->dim * 4, keys = 16 * rows + 8192;
-    return (size_t)(1.125 * (logits + mask + sums + runs + keys + rows * s->heads * 4)) + (cuda.bf16 ? 2 * s->params : 0);
+    return (size_t)(1.125 * (logits + mask + sums + runs + keys + rows * s->heads * 4)) +
+           (cuda.bf16 ? 2 * s->params : 0);
 }
 
 static size_t cuda_room(void)
@@ -116,12 +122,15 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
         cudaRuntimeGetVersion(&built);
         if (driver == 0) *why = "there is no NVIDIA driver here";
         else if (e == cudaErrorInsufficientDriver)
-            *why = missing("the NVIDIA driver is for CUDA %d.%d, and this build needs one for %d.%d or newer", driver / 1000, driver % 1000 / 10, built / 1000, built % 1000 / 10);
+            *why = missing("the NVIDIA driver is for CUDA %d.%d, and this build needs one for "
+                           "%d.%d or newer", driver / 1000, driver % 1000 / 10, built / 1000,
+                           built % 1000 / 10);
         else *why = missing("%s", cudaGetErrorString(e));
         return NULL;
     }
     if (device.major < 8) {
-        *why = missing("%s is of compute capability %d.%d, and 8.0 (Ampere) is the least that works", device.name, device.major, device.minor);
+        *why = missing("%s is of compute capability %d.%d, and 8.0 (Ampere) is the least that "
+                       "works", device.name, device.major, device.minor);
         return NULL;
     }
     if ((lt = gemm_open())) {

@@ -1,11 +1,14 @@
-/* Pairs of a table's rows, by their cosine or their distance. First what each pair's gradient is made of,
- * then the gradients as rows added up by index (segment.h): of a pair (a, b) four, of b and of a itself
- * to a, of a and of b itself to b. */
+/* Pairs of a table's rows, by their cosine or their distance. First what each pair's gradient is
+ * made of, then the gradients as rows added up by index (segment.h): of a pair (a, b) four, of b
+ * and of a itself to a, of a and of b itself to b. */
 #include "kernels/cuda/segment.h"
 
 enum { WARPS = 4 };                         /* pairs per block */
 
-struct parts_of { int32_t *to, *from; float *by; };         /* [4 P] each; to NULL: no gradient wanted */
+struct parts_of {
+    int32_t *to, *from;
+    float *by;
+}; /* [4 P] each; to NULL: no gradient wanted */
 
 template <bool WHOLE> static __global__ void compare(kern_cos_pairs a, parts_of out)
 {
@@ -31,7 +34,8 @@ template <bool WHOLE> static __global__ void compare(kern_cos_pairs a, parts_of 
     if (!out.to) return;
     bool flat = a.l2 ? apart == 0 : both < 1e-8f;
     float far = a.scale / apart, across = a.l2 ? -far : -a.scale / both;
-    const float by[4] = { across, a.l2 ? far : a.scale * cosine / xx, across, a.l2 ? far : a.scale * cosine / yy };
+    const float by[4] = { across, a.l2 ? far : a.scale * cosine / xx, across,
+                          a.l2 ? far : a.scale * cosine / yy };
     const int to[4] = { i, i, j, j }, from[4] = { j, i, i, j };
     for (int k = 0; k < 4; k++) {
         out.to[4 * p + k] = flat ? -1 : to[k];

@@ -1,8 +1,9 @@
 /* Rows picked and put back, and sums of whole matrices. */
 #include "kernels/cuda/device.h"
 
-template <typename T, bool WHOLE>
-static __global__ void gather_rows(T *Y, int ldy, const T *X, int ldx, const int32_t *index, int M, int D)
+template <typename T, bool WHOLE> static __global__ void gather_rows(T *Y, int ldy, const T *X,
+                                                                     int ldx, const int32_t *index,
+                                                                     int M, int D)
 {
     int across = (D + 7) / 8;
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -18,7 +19,8 @@ static __global__ void gather_rows(T *Y, int ldy, const T *X, int ldx, const int
 }
 
 template <typename T, bool WHOLE>
-static __global__ void scatter_rows(T *Y, int ldy, bool add, const T *X, int ldx, const int32_t *index, int M, int D)
+static __global__ void scatter_rows(T *Y, int ldy, bool add, const T *X, int ldx,
+                                    const int32_t *index, int M, int D)
 {
     int across = (D + 7) / 8;
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -35,14 +37,18 @@ static __global__ void scatter_rows(T *Y, int ldy, bool add, const T *X, int ldx
     store8<WHOLE>(y, e, D - c);
 }
 
-static bool whole_rows(const void *Y, int ldy, const void *X, int ldx, int D) { return whole8((size_t)D, Y, X) && ldy % 8 == 0 && ldx % 8 == 0; }
+static bool whole_rows(const void *Y, int ldy, const void *X, int ldx, int D)
+{
+    return whole8((size_t)D, Y, X) && ldy % 8 == 0 && ldx % 8 == 0;
+}
 
 template <typename T> static void gather(const struct kern_gather *a)
 {
     unsigned grid = blocks_for((size_t)a->M * (size_t)((a->D + 7) / 8), 256);
     T *Y = (T *)a->Y;
     const T *X = (const T *)a->X;
-    if (whole_rows(Y, a->ldy, X, a->ldx, a->D)) LAUNCH((gather_rows<T, true>), grid, 256, 0, Y, a->ldy, X, a->ldx, a->index, a->M, a->D);
+    if (whole_rows(Y, a->ldy, X, a->ldx, a->D))
+        LAUNCH((gather_rows<T, true>), grid, 256, 0, Y, a->ldy, X, a->ldx, a->index, a->M, a->D);
     else LAUNCH((gather_rows<T, false>), grid, 256, 0, Y, a->ldy, X, a->ldx, a->index, a->M, a->D);
 }
 
@@ -57,8 +63,11 @@ template <typename T> static void scatter(const struct kern_scatter *a)
     T *Y = (T *)a->Y;
     const T *X = (const T *)a->X;
     if (whole_rows(Y, a->ldy, X, a->ldx, a->D))
-        LAUNCH((scatter_rows<T, true>), grid, 256, 0, Y, a->ldy, a->add, X, a->ldx, a->index, a->M, a->D);
-    else LAUNCH((scatter_rows<T, false>), grid, 256, 0, Y, a->ldy, a->add, X, a->ldx, a->index, a->M, a->D);
+        LAUNCH((scatter_rows<T, true>), grid, 256, 0, Y, a->ldy, a->add, X, a->ldx, a->index, a->M,
+               a->D);
+    else
+        LAUNCH((scatter_rows<T, false>), grid, 256, 0, Y, a->ldy, a->add, X, a->ldx, a->index, a->M,
+               a->D);
 }
 
 void cuda_scatter(const struct kern_scatter *a)

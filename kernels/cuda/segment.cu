@@ -1,5 +1,6 @@
-/* Batcher's bitonic sort of 64-bit keys that are all different: stretches of TILE in shared memory, wider steps in global. Tens
- * of thousands of keys take some twenty launches, a hundredth of a training step. */
+/* Batcher's bitonic sort of 64-bit keys that are all different: stretches of TILE in shared
+ * memory, wider steps in global. Tens of thousands of keys take some twenty launches, a
+ * hundredth of a training step. */
 #include "kernels/cuda/segment.h"
 
 static const unsigned TILE = 1024, THREADS = TILE / 2;
@@ -50,7 +51,8 @@ const uint64_t *segment_sort(const int32_t *index, int n)
     LAUNCH(make_keys, padded / TILE, TILE, 0, keys, index, (unsigned)n, padded);
     LAUNCH(sort_tile, padded / TILE, THREADS, 0, keys, 0u);
     for (unsigned size = 2 * TILE; size <= padded && size; size *= 2) {
-        for (unsigned d = size / 2; d >= TILE; d /= 2) LAUNCH(sort_step, padded / TILE, THREADS, 0, keys, size, d);
+        for (unsigned d = size / 2; d >= TILE; d /= 2)
+            LAUNCH(sort_step, padded / TILE, THREADS, 0, keys, size, d);
         LAUNCH(sort_tile, padded / TILE, THREADS, 0, keys, size);
     }
     return keys;

@@ -1,6 +1,6 @@
-/* The k best words of each row of logits, a block a row. The row is read once, eight words at a time: each thread keeps the best of
- * its slice, and a running maximum and sum of exp. The best of the slices' is chosen, and all threads look for its slice's next
- * one in the cache: k times. */
+/* The k best words of each row of logits, a block a row. The row is read once, eight words at a
+ * time: each thread keeps the best of its slice, and a running maximum and sum of exp. The best
+ * of the slices' is chosen, and all threads look for its slice's next one in the cache: k times. */
 #include "kernels/cuda/device.h"
 
 static const unsigned FEW = 256, MANY = 1024;       /* threads of a block, at most; */
@@ -9,10 +9,16 @@ static const int LONG_ROW = 4096;                   /* words from which on it ma
 struct word { float x; int32_t at; };               /* at -1: none */
 
 /* Larger first, ties to the lower word. */
-static __device__ __forceinline__ bool before(word a, word b) { return a.at >= 0 && (b.at < 0 || a.x > b.x || (a.x == b.x && a.at < b.at)); }
+static __device__ __forceinline__ bool before(word a, word b)
+{
+    return a.at >= 0 && (b.at < 0 || a.x > b.x || (a.x == b.x && a.at < b.at));
+}
 
 /* Not a number is no larger than anything: all threads must agree on which is first. */
-static __device__ __forceinline__ word word_of(float x, int v) { return { x == x ? x : -INFINITY, v }; }
+static __device__ __forceinline__ word word_of(float x, int v)
+{
+    return { x == x ? x : -INFINITY, v };
+}
 
 static __device__ __forceinline__ word warp_first(word w)
 {
@@ -39,7 +45,8 @@ static __device__ soft block_soft(soft s, soft *room)
 {
 #pragma unroll
     for (int by = 16; by > 0; by >>= 1) {
-        soft y = { __shfl_xor_sync(0xffffffffu, s.max, by), __shfl_xor_sync(0xffffffffu, s.sum, by) };
+        soft y = { __shfl_xor_sync(0xffffffffu, s.max, by),
+                   __shfl_xor_sync(0xffffffffu, s.sum, by) };
         s = soft_add(s, y);
     }
     if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = s;
@@ -51,7 +58,8 @@ static __device__ soft block_soft(soft s, soft *room)
 
 /* Eight words are a thread's of each blockDim.x times eight. */
 template <typename T, bool WHOLE>
-static __global__ void pick_rows(float *val, int32_t *idx, float *lse, const T *logits, const uint8_t *allowed, int V, int k)
+static __global__ void pick_rows(float *val, int32_t *idx, float *lse, const T *logits,
+                                 const uint8_t *allowed, int V, int k)
 {
     __shared__ word room[32];
     __shared__ soft sums[32];
@@ -106,8 +114,12 @@ template <typename T> static void pick(const struct kern_topk *a)
     unsigned enough = blocks_for((size_t)a->V, 8 * 32) * 32, few = enough < FEW ? enough : FEW;
     unsigned threads = a->V >= LONG_ROW ? MANY : few, M = (unsigned)a->M;
     const T *z = (const T *)a->logits;
-    if (whole8((size_t)a->V, z)) LAUNCH((pick_rows<T, true>), M, threads, 0, a->val, a->idx, a->lse, z, a->allowed, a->V, a->k);
-    else LAUNCH((pick_rows<T, false>), M, threads, 0, a->val, a->idx, a->lse, z, a->allowed, a->V, a->k);
+    if (whole8((size_t)a->V, z))
+        LAUNCH((pick_rows<T, true>), M, threads, 0, a->val, a->idx, a->lse, z, a->allowed, a->V,
+               a->k);
+    else
+        LAUNCH((pick_rows<T, false>), M, threads, 0, a->val, a->idx, a->lse, z, a->allowed, a->V,
+               a->k);
 }
 
 void cuda_topk(const struct kern_topk *a)

@@ -56,7 +56,8 @@ template <typename T, bool WHOLE> static __global__ void backward_rows(kern_unit
         eight y = load8<WHOLE>(Y + c, a.D - c), d = load8<WHOLE>(dY + c, a.D - c), old;
         if (a.add) old = load8<WHOLE>(dX + c, a.D - c);
 #pragma unroll
-        for (int i = 0; i < 8; i++) d.x[i] = by * d.x[i] - less * y.x[i] + (a.add ? old.x[i] : 0.0f);
+        for (int i = 0; i < 8; i++)
+            d.x[i] = by * d.x[i] - less * y.x[i] + (a.add ? old.x[i] : 0.0f);
         store8<WHOLE>(dX + c, d, a.D - c);
     }
 }

@@ -1,9 +1,11 @@
-/* Output layer and cross entropy, some rows at a time: logits in float32 by a product, a block a row for softmax and its gradient,
- * products with the gradient. A row's logits are read twice, and never all rows' at once. */
+/* Output layer and cross entropy, some rows at a time: logits in float32 by a product, a block a
+ * row for softmax and its gradient, products with the gradient. A row's logits are read twice,
+ * and never all rows' at once. */
 #include "kernels/cuda/columns.h"
 
 enum { THREADS = 256 };
-static const size_t LOGITS = (size_t)64 << 20;      /* at most so many at a time, 256 MiB, unless 64 rows are more */
+static const size_t LOGITS =
+    (size_t)64 << 20; /* at most so many at a time, 256 MiB, unless 64 rows are more */
 
 static __global__ void count_words(int32_t *n, const uint8_t *allowed, int V)
 {
@@ -41,10 +43,13 @@ static __device__ row_of block_row(row_of x, row_of *room)
     return all;
 }
 
-/* Z [rows, V] the products; dZ (NULL: not wanted) gets the gradient of the logits. Rows are ld apart. */
+/* Z [rows, V] the products; dZ (NULL: not wanted) gets the gradient of the logits. Rows are ld
+ * apart. */
 template <typename T>
-static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *dZ, const float *Z, const float *b, const int32_t *target,
-                                    const float *weight, const uint8_t *allowed, const int32_t *count, float eps, float scale, int V, int ld)
+static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *dZ, const float *Z,
+                                    const float *b, const int32_t *target, const float *weight,
+                                    const uint8_t *allowed, const int32_t *count, float eps,
+                                    float scale, int V, int ld)
 {
     __shared__ row_of room[32];
     int m = (int)blockIdx.x, word = target[m];
@@ -53,14 +58,16 @@ static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *d
     for (int v = (int)threadIdx.x; v < V; v += THREADS) {
         if (allowed && !allowed[v] && v != word) continue;
         float x = z[v] + (b ? b[v] : 0.0f), high = fmaxf(mine.s.max, x);
-        mine.s.sum = x == -INFINITY ? mine.s.sum : mine.s.sum * expf(mine.s.max - high) + expf(x - high);
+        mine.s.sum =
+            x == -INFINITY ? mine.s.sum : mine.s.sum * expf(mine.s.max - high) + expf(x - high);
         mine.s.max = high;
         mine.sum += x;
         if (mine.at < 0 ? x == x : x > mine.best) { mine.best = x; mine.at = v; }
     }
     row_of row = block_row(mine, room);
     float lse = row.s.max + logf(row.s.sum);
-    float words = (float)(count ? *count + (word >= 0 && !allowed[word]) : V), even = eps / words, p = 0, by = 0;
+    float words = (float)(count ? *count + (word >= 0 && !allowed[word]) : V), even = eps / words,
+          p = 0, by = 0;
     if (threadIdx.x == 0) {
         float n = 0, l = 0;
         if (word >= 0) {
@@ -72,7 +79,7 @@ static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *d
         if (best) best[m] = row.at;
     }
     if (!dZ) return;
-    __syncthreads();                                /* d may be z: the target's logit has been read */
+    __syncthreads(); /* d may be z: the target's logit has been read */
     T *d = dZ + (size_t)m * ld;
     if (word >= 0) by = scale * (weight ? weight[m] : 1.0f);
     for (int v = (int)threadIdx.x; v < V; v += THREADS) {
@@ -85,7 +92,8 @@ static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *d
     }
 }
 
-/* Rows of logits begin at multiples of eight of them, whatever the number of words: products of rows that do not are slow, or none. */
+/* Rows of logits begin at multiples of eight of them, whatever the number of words: products of
+ * rows that do not are slow, or none. */
 static int logits_across(int V) { return (V + 7) / 8 * 8; }
 
 size_t xent_logits(int V, int M, int *rows)
@@ -102,24 +110,30 @@ template <typename T> static void run(const struct kern_xent *a)
     int step, D = a->D, V = a->V, ld = logits_across(V);
     xent_logits(V, a->M, &step);
     size_t logits = (size_t)step * (size_t)ld, aside = (logits * sizeof(float) + 255) / 256 * 256;
-    size_t slopes = gradient && sizeof(T) != sizeof(float) ? (logits * sizeof(T) + 255) / 256 * 256 : 0;
+    size_t slopes =
+        gradient && sizeof(T) != sizeof(float) ? (logits * sizeof(T) + 255) / 256 * 256 : 0;
     char *room = (char *)cuda_scratch(SCRATCH_LOGITS, aside + 256 + slopes);
     if (!room) return;
     int32_t *count = a->allowed ? (int32_t *)(room + aside) : NULL;
     float *Z = (float *)room;
-    T *dZ = !gradient ? NULL : (T *)(slopes ? room + aside + 256 : room);       /* float32: in its place */
+    T *dZ =
+        !gradient ? NULL : (T *)(slopes ? room + aside + 256 : room); /* float32: in its place */
     if (count) LAUNCH(count_words, 1, 1024, 0, count, a->allowed, V);
     for (int at = 0; at < a->M && !cuda_lost(); at += step) {
         int rows = a->M - at < step ? a->M - at : step;
         const T *x = (const T *)a->X + (size_t)at * D;
         T *dx = a->dX ? (T *)a->dX + (size_t)at * D : NULL;
-        const struct matrix X = { x, D, MATRIX_ACT }, W = { a->W, D, MATRIX_WEIGHTS }, d = { dZ, ld, MATRIX_ACT };
+        const struct matrix X = { x, D, MATRIX_ACT }, W = { a->W, D, MATRIX_WEIGHTS },
+                            d = { dZ, ld, MATRIX_ACT };
         cuda_gemm(false, true, rows, V, D, X, W, { Z, ld, MATRIX_FLOAT }, false, NULL, false);
-        LAUNCH(softmax_rows<T>, (unsigned)rows, THREADS, 0, a->loss ? a->loss + at : NULL, a->nll ? a->nll + at : NULL,
-               a->best ? a->best + at : NULL, dZ, (const float *)Z, a->b, a->target + at, a->weight ? a->weight + at : NULL,
-               a->allowed, (const int32_t *)count, a->eps, a->scale, V, ld);
-        if (dx) cuda_gemm(false, false, rows, D, V, d, W, { dx, D, MATRIX_ACT }, false, NULL, false);
-        if (a->dW) cuda_gemm(true, false, V, D, rows, d, X, { a->dW, D, MATRIX_FLOAT }, true, NULL, false);
+        LAUNCH(softmax_rows<T>, (unsigned)rows, THREADS, 0, a->loss ? a->loss + at : NULL,
+               a->nll ? a->nll + at : NULL, a->best ? a->best + at : NULL, dZ, (const float *)Z,
+               a->b, a->target + at, a->weight ? a->weight + at : NULL, a->allowed,
+               (const int32_t *)count, a->eps, a->scale, V, ld);
+        if (dx)
+            cuda_gemm(false, false, rows, D, V, d, W, { dx, D, MATRIX_ACT }, false, NULL, false);
+        if (a->dW)
+            cuda_gemm(true, false, V, D, rows, d, X, { a->dW, D, MATRIX_FLOAT }, true, NULL, false);
         if (a->db) cuda_column_sums(a->db, dZ, rows, V, ld);
     }
 }

@@ -5,7 +5,8 @@
 #include "common/err.h"
 #include "common/mem.h"
 
-/* Holes of a block lie in the order of their addresses; neighbours are joined. A step has some dozens of them. */
+/* Holes of a block lie in the order of their addresses; neighbours are joined. A step has some
+ * dozens of them. */
 struct hole { size_t at, n; };
 struct block { char *p; size_t n, high; struct hole *hole; size_t holes, cap; };
 struct piece { size_t at, n; int block; };           /* n = 0: given back */
@@ -129,7 +130,8 @@ void arena_put(struct arena *a, int number)
         size_t mid = (lo + hi) / 2;
         if (b->hole[mid].at < x.at) lo = mid + 1; else hi = mid;
     }
-    bool below = lo > 0 && b->hole[lo - 1].at + b->hole[lo - 1].n == x.at, above = lo < b->holes && x.at + x.n == b->hole[lo].at;
+    bool below = lo > 0 && b->hole[lo - 1].at + b->hole[lo - 1].n == x.at,
+         above = lo < b->holes && x.at + x.n == b->hole[lo].at;
     if (below && above) {
         b->hole[lo - 1].n += x.n + b->hole[lo].n;
         hole_remove(b, lo);

@@ -1,5 +1,5 @@
-/* The memory of a step on a device: pieces out of few large blocks, the lowest place that fits, given back one by one or all at
- * once. Pieces are numbered in the order they are made. */
+/* The memory of a step on a device: pieces out of few large blocks, the lowest place that fits,
+ * given back one by one or all at once. Pieces are numbered in the order they are made. */
 #ifndef GRAPH_ARENA_H
 #define GRAPH_ARENA_H
 #include <stddef.h>
@@ -9,17 +9,20 @@ struct arena;
 struct arena *arena_new(const struct kernels *k);
 void arena_free(struct arena *a);
 
-/* Makes one block of at least that size, when nothing is in use; -1 with a message when there is none. */
+/* Makes one block of at least that size, when nothing is in use; -1 with a message when there is
+ * none. */
 int arena_reserve(struct arena *a, size_t bytes);
-/* A piece, 256-aligned, never NULL: what is beyond the blocks takes another one, and a device without memory ends the program.
- * *number (NULL: not wanted) is the piece's. */
+/* A piece, 256-aligned, never NULL: what is beyond the blocks takes another one, and a device
+ * without memory ends the program. *number (NULL: not wanted) is the piece's. */
 void *arena_get(struct arena *a, size_t bytes, int *number);
-void arena_put(struct arena *a, int number);         /* gives a piece back; one that was given back already is fine */
+void arena_put(struct arena *a,
+               int number); /* gives a piece back; one that was given back already is fine */
 int arena_count(const struct arena *a);              /* the number of the next piece */
 void arena_back_to(struct arena *a, int number);     /* gives back this piece and all later ones */
-void arena_reset(struct arena *a);                   /* gives back everything; several blocks become one */
+void arena_reset(struct arena *a); /* gives back everything; several blocks become one */
 
-size_t arena_peak(const struct arena *a);            /* bytes of blocks ever in use at once, gaps included: what to reserve */
+size_t arena_peak(const struct arena
+                      *a); /* bytes of blocks ever in use at once, gaps included: what to reserve */
 size_t arena_size(const struct arena *a);            /* bytes of the blocks */
 
 #endif

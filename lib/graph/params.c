@@ -83,7 +83,8 @@ static int draw(void *ctx, size_t i, int thread)
     const struct normal *x = ctx;
     size_t end = x->n - i * DRAWN < DRAWN ? x->n : (i + 1) * DRAWN;
     (void)thread;
-    for (size_t j = i * DRAWN; j < end; j++) x->to[j] = x->std * rng_normal(x->key, x->stream, (uint32_t)j);
+    for (size_t j = i * DRAWN; j < end; j++)
+        x->to[j] = x->std * rng_normal(x->key, x->stream, (uint32_t)j);
     return 0;
 }
 
@@ -102,7 +103,8 @@ void param_uniform(struct params *ps, int i, uint64_t seed, float bound)
     const struct param *p = &ps->p[i];
     struct rng_key key = { seed, RNG_INIT, 0 };
     float *h = mem_alloc(p->n * sizeof *h);
-    for (size_t j = 0; j < p->n; j++) h[j] = bound * (2 * rng_unit(key, stream(p), (uint32_t)j) - 1);
+    for (size_t j = 0; j < p->n; j++)
+        h[j] = bound * (2 * rng_unit(key, stream(p), (uint32_t)j) - 1);
     param_put(ps, ps->value, i, h);
     free(h);
 }
@@ -122,8 +124,11 @@ int params_write(const struct params *ps, const float *host, const char *path,
     struct st_tensor *t = mem_zero((size_t)ps->n, sizeof *t);
     for (int i = 0; i < ps->n; i++) {
         const struct param *p = &ps->p[i];
-        t[i] = (struct st_tensor){ .name = (char *)p->name, .dtype = ST_F32, .ndim = p->rows == 1 ? 1 : 2,
-                                   .data = host + p->at, .bytes = p->n * sizeof *host };
+        t[i] = (struct st_tensor){ .name = (char *)p->name,
+                                   .dtype = ST_F32,
+                                   .ndim = p->rows == 1 ? 1 : 2,
+                                   .data = host + p->at,
+                                   .bytes = p->n * sizeof *host };
         t[i].shape[0] = p->rows == 1 ? p->cols : p->rows;
         if (p->rows != 1) t[i].shape[1] = p->cols;
     }
@@ -141,10 +146,15 @@ int params_load(struct params *ps, float *array, const char *path)
     for (int i = 0; i < ps->n && rc == 0; i++) {
         const struct param *p = &ps->p[i];
         const struct st_tensor *t = st_find(f, p->name);
-        if (!t) rc = err_set("%s: tensor %s is missing; is this a checkpoint of another architecture?", path, p->name);
-        else if (t->ndim != (p->rows == 1 ? 1 : 2) || t->shape[0] != (p->rows == 1 ? p->cols : p->rows)
-                 || (p->rows != 1 && t->shape[1] != p->cols))
-            rc = err_set("%s: tensor %s does not have the shape [%d, %d] that the configuration says", path, p->name, p->rows, p->cols);
+        if (!t)
+            rc = err_set("%s: tensor %s is missing; is this a checkpoint of another architecture?",
+                         path, p->name);
+        else if (t->ndim != (p->rows == 1 ? 1 : 2) ||
+                 t->shape[0] != (p->rows == 1 ? p->cols : p->rows) ||
+                 (p->rows != 1 && t->shape[1] != p->cols))
+            rc = err_set(
+                "%s: tensor %s does not have the shape [%d, %d] that the configuration says", path,
+                p->name, p->rows, p->cols);
         else rc = st_floats(t, host + p->at, p->n);
     }
     if (rc == 0 && f->n != ps->n)

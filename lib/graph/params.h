@@ -1,6 +1,7 @@
-/* The parameters of a model: named float32 tensors that lie one after another in one flat array, with a second
- * such array for gradients and two for the optimiser, so that clipping and Adam are one pass. All four live in
- * the memory of the back end; param_get and param_put move values to and from the host. */
+/* The parameters of a model: named float32 tensors that lie one after another in one flat array,
+ * with a second such array for gradients and two for the optimiser, so that clipping and Adam
+ * are one pass. All four live in the memory of the back end; param_get and param_put move values
+ * to and from the host. */
 #ifndef GRAPH_PARAMS_H
 #define GRAPH_PARAMS_H
 #include <stddef.h>
@@ -10,7 +11,7 @@
 struct param {
     char name[64];
     int rows, cols;              /* [rows, cols]; a vector is [1, cols] */
-    size_t at, n;                /* offset and number of floats in the flat arrays (offsets are multiples of 64) */
+    size_t at, n; /* offset and number of floats in the flat arrays (offsets are multiples of 64) */
     bool decay;                  /* weight decay applies: matrices yes; biases and layer norms no */
     bool fixed;                  /* never learnt: its gradient stays 0 */
 };
@@ -20,7 +21,8 @@ struct params {
     struct param *p; int n; int cap;
     size_t total;                /* floats, padding included (padding is 0 and stays 0) */
     float *value, *grad, *m, *v; /* [total]; grad, m, v are NULL in a model that is only used */
-    struct kern_part *part;      /* [n] for the optimiser, with the zeros between tensors; NULL likewise */
+    struct kern_part
+        *part; /* [n] for the optimiser, with the zeros between tensors; NULL likewise */
 };
 
 void params_init(struct params *ps, const struct kernels *k);
@@ -29,15 +31,21 @@ int params_add(struct params *ps, const char *name, int rows, int cols, bool dec
 /* Allocates, zeroed; with_grad also grad, m, v. -1 with a message when memory is short. */
 int params_alloc(struct params *ps, bool with_grad);
 void params_free(struct params *ps);
-static inline float *param_value(const struct params *ps, int i) { return i < 0 ? NULL : ps->value + ps->p[i].at; }
-static inline float *param_grad(const struct params *ps, int i) { return i < 0 || !ps->grad ? NULL : ps->grad + ps->p[i].at; }
+static inline float *param_value(const struct params *ps, int i)
+{
+    return i < 0 ? NULL : ps->value + ps->p[i].at;
+}
+static inline float *param_grad(const struct params *ps, int i)
+{
+    return i < 0 || !ps->grad ? NULL : ps->grad + ps->p[i].at;
+}
 
 /* Host copies of one tensor [rows * cols]. */
 void param_get(const struct params *ps, const float *array, int i, float *host);
 void param_put(const struct params *ps, float *array, int i, const float *host);
 
-/* Fills tensor i with normal(0, std) drawn by Philox from (seed, RNG_INIT, hash of the name, index): the same
- * values whatever else the model holds. */
+/* Fills tensor i with normal(0, std) drawn by Philox from (seed, RNG_INIT, hash of the name,
+ * index): the same values whatever else the model holds. */
 void param_normal(struct params *ps, int i, uint64_t seed, float std);
 void param_uniform(struct params *ps, int i, uint64_t seed, float bound);
 void param_fill(struct params *ps, int i, float value);
@@ -45,7 +53,8 @@ void param_fill(struct params *ps, int i, float value);
 /* safetensors: every tensor of `host` [total], a copy of value, 1-D when rows == 1. */
 int params_write(const struct params *ps, const float *host, const char *path,
                  const char *const *meta_key, const char *const *meta_value, int n_meta);
-/* Reads all tensors into array; a missing, extra or differently shaped tensor is an error that names it. */
+/* Reads all tensors into array; a missing, extra or differently shaped tensor is an error that
+ * names it. */
 int params_load(struct params *ps, float *array, const char *path);
 
 #endif

@@ -35,9 +35,17 @@ static void plan_release(void *p)
 }
 
 static void upload(void *to, const void *host, size_t bytes) { (void)to; (void)host; (void)bytes; }
-static void download(void *host, const void *from, size_t bytes) { (void)from; memset(host, 0, bytes); }
+static void download(void *host, const void *from, size_t bytes)
+{
+    (void)from;
+    memset(host, 0, bytes);
+}
 static void zero(void *p, size_t bytes) { (void)p; (void)bytes; }
-static void get(float *host, const act *from, size_t n) { (void)from; memset(host, 0, n * sizeof *host); }
+static void get(float *host, const act *from, size_t n)
+{
+    (void)from;
+    memset(host, 0, n * sizeof *host);
+}
 static int done(void) { return 0; }
 static const char *describe(void) { return "plan"; }
 static int precision(enum kern_precision p) { (void)p; return 0; }

@@ -110,7 +110,7 @@ const struct kernels *profile_kernels(const struct kernels *k)
     static struct kernels table;
     p.k = k;
     p.n = 0;
-    table = *k;                                      /* what is not an operation stays: alloc, sync, describe ... */
+    table = *k; /* what is not an operation stays: alloc, sync, describe ... */
     table.upload = upload; table.download = download; table.fetch = fetch;
     table.copy = copy; table.zero = zero; table.get = get;
     table.record = NULL;                             /* every operation is waited for */
@@ -125,7 +125,8 @@ void profile_reset(void) { p.n = 0; }
 static double largest(void)
 {
     enum { N = 4096, I = 1024, O = 2048 };
-    act *X = p.k->alloc((size_t)N * I * p.k->act_size), *Y = p.k->alloc((size_t)N * O * p.k->act_size);
+    act *X = p.k->alloc((size_t)N * I * p.k->act_size),
+        *Y = p.k->alloc((size_t)N * O * p.k->act_size);
     float *W = p.k->alloc((size_t)I * O * sizeof *W);
     double best = 0;
     if (X && Y && W) {
@@ -156,18 +157,26 @@ void profile_print(FILE *f, double seconds, int64_t steps)
     double sum = 0, flops = 0, peak = largest(), n = steps > 0 ? (double)steps : 1;
     for (int i = 0; i < p.n; i++) { sum += p.e[i].seconds; flops += p.e[i].flops; }
     qsort(p.e, (size_t)p.n, sizeof *p.e, by_time);
-    fprintf(f, "%-24s %12s %8s %9s %6s %8s %5s %7s\n", "operation", "width", "calls", "ms", "time", "GFLOP/s", "peak", "GB/s");
+    fprintf(f, "%-24s %12s %8s %9s %6s %8s %5s %7s\n", "operation", "width", "calls", "ms", "time",
+            "GFLOP/s", "peak", "GB/s");
     for (int i = 0; i < p.n; i++) {
         const struct entry *e = &p.e[i];
         char width[32] = "";
         if (e->from || e->to) snprintf(width, sizeof width, "%d-%d", e->from, e->to);
-        fprintf(f, "%-24s %12s %8.1f %9.3f %5.1f%%", e->op, width, (double)e->calls / n, e->seconds / n * 1e3, 100 * e->seconds / seconds);
-        if (e->flops > 0) fprintf(f, " %8.1f %4.0f%%", e->flops / e->seconds * 1e-9, 100 * e->flops / e->seconds * 1e-9 / peak);
+        fprintf(f, "%-24s %12s %8.1f %9.3f %5.1f%%", e->op, width, (double)e->calls / n,
+                e->seconds / n * 1e3, 100 * e->seconds / seconds);
+        if (e->flops > 0)
+            fprintf(f, " %8.1f %4.0f%%", e->flops / e->seconds * 1e-9,
+                    100 * e->flops / e->seconds * 1e-9 / peak);
         else fprintf(f, " %8s %5s", "", "");
         if (e->bytes > 0 && e->seconds > 0) fprintf(f, " %7.1f", e->bytes / e->seconds * 1e-9);
         fprintf(f, "\n");
     }
-    fprintf(f, "%-24s %12s %8s %9.3f %5.1f%%\n", "outside operations", "", "", (seconds - sum) / n * 1e3, 100 * (seconds - sum) / seconds);
-    fprintf(f, "%-24s %12s %8s %9.3f %6s %8.1f %4.0f%%   (one product of 4096 x 1024 x 2048: %.1f GFLOP/s)\n", "step", "", "",
-            seconds / n * 1e3, "", flops / seconds * 1e-9, 100 * flops / seconds * 1e-9 / peak, peak);
+    fprintf(f, "%-24s %12s %8s %9.3f %5.1f%%\n", "outside operations", "", "",
+            (seconds - sum) / n * 1e3, 100 * (seconds - sum) / seconds);
+    fprintf(f,
+            "%-24s %12s %8s %9.3f %6s %8.1f %4.0f%%   (one product of 4096 x 1024 x 2048: %.1f "
+            "GFLOP/s)\n",
+            "step", "", "", seconds / n * 1e3, "", flops / seconds * 1e-9,
+            100 * flops / seconds * 1e-9 / peak, peak);
 }
