@@ -12,7 +12,7 @@
 /* Purposes, one for each use, so that no two uses share numbers. Add at the end; values are part of the bytes. */
 enum rng_purpose {
     RNG_INIT = 1, RNG_LANG, RNG_ORDER, RNG_MASK, RNG_DROPOUT, RNG_NOISE, RNG_SYNTH, RNG_BPE, RNG_BOOT,
-    RNG_SAMPLE, RNG_MAP, RNG_TSNE, RNG_TEST, RNG_MIX, RNG_UNITS, RNG_SWITCH, RNG_DERIVE,
+    RNG_SAMPLE, RNG_MAP, RNG_TSNE, RNG_TEST, RNG_MIX, RNG_UNITS, RNG_SWITCH, RNG_DERIVE, RNG_TOSS,
 };
 
 struct rng_key { uint64_t seed; uint32_t purpose, step; };

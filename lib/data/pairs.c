@@ -93,10 +93,18 @@ int pairs_next(struct pairs *p, uint64_t seed, int longest, struct pair *to)
 
 struct pair pair_at(const struct pairs *p, uint32_t i)
 {
-    struct pair x = { .lang = { p->lang[0], p->lang[1] }, .index = i };
+    struct pair x = { .lang = { p->lang[0], p->lang[1] }, .index = i, .epoch = p->epoch };
     for (int s = 0; s < 2; s++) {
         x.ids[s] = p->side[s].ids + p->side[s].at[i];
         x.n[s] = (int)(p->side[s].at[i + 1] - p->side[s].at[i]);
     }
     return x;
+}
+
+struct pair pair_toss(struct pair p, uint64_t seed)
+{
+    struct rng_key key = { seed, RNG_TOSS, (uint32_t)p.epoch };
+    if (!(rng_u32(key, p.index, 0) & 1)) return p;
+    return (struct pair){ .ids = { p.ids[1], p.ids[0] }, .n = { p.n[1], p.n[0] }, .lang = { p.lang[1], p.lang[0] },
+        .index = p.index, .epoch = p.epoch };
 }
