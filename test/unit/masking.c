@@ -1,0 +1,286 @@
+/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
+/* Which tokens are masked, scheme by scheme, by their definitions (lib/data/masking.h); pairs as TLM writes them; objectives drawn by
+ * a ratio. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/file.h"
+#include "common/mem.h"
+#include "lib/data/masking.h"
+#include "lib/data/pairs.h"
+#include "lib/engine/mix.h"
+#include "lib/objective/masked.h"
+#include "lib/objective/table.h"
+#include "test/unit/scratch.h"
+
+enum { N = 40, SENTENCES = 4000 };
+
+/* A vocabulary of words of one to three pieces: "w0" ends a word, "p0@@" does not. */
+static struct vocab *some_words(void)
+{
+    char *path = path_join(scratch_dir, "vocab"), text[4000];
+    size_t n = 0;
+    for (int i = 0; i < 50; i++) n += (size_t)snprintf(text + n, sizeof text - n, "w%d 1\np%d@@ 1\n", i, i);
+    assert_int_equal(file_write(path, text, n), 0);
+    struct vocab *v = vocab_read(path);
+    assert_non_null(v);
+    free(path);
+    return v;
+}
+
+static uint32_t id(const struct vocab *v, const char *token)
+{
+    for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++)
+        if (vocab_token_len(v, i) == strlen(token) && !memcmp(vocab_token(v, i), token, strlen(token))) return i;
+    fail_msg("no %s", token);
+    return 0;
+}
+
+/* <s>, then words of 1, 2, 3, 1, 2, 3 ... pieces, then </s>; begins[i]: a word begins at i. */
+static void sentence(const struct vocab *v, uint32_t ids[N], bool begins[N])
+{
+    uint32_t piece = id(v, "p7@@"), end = id(v, "w7");
+    ids[0] = VOCAB_BOS; ids[N - 1] = VOCAB_EOS;
+    begins[0] = begins[N - 1] = true;
+    for (int i = 1, word = 0; i < N - 1; word++)
+        for (int k = word % 3; k >= 0 && i < N - 1; k--, i++) {
+            ids[i] = k ? piece : end;
+            begins[i] = k == word % 3;
+        }
+}
+
+struct counts { int chosen, mask, same, shortest, longest, whole, units; double mean_words; };
+
+static struct counts count(enum masking_scheme scheme)
+{
+    struct vocab *v = some_words();
+    struct words *w = words_new(v);
+    struct masking how = masking_defaults;
+    struct counts c = { .shortest = N };
+    uint32_t ids[N];
+    bool begins[N];
+    how.scheme = scheme;
+    sentence(v, ids, begins);
+    for (uint64_t s = 0; s < SENTENCES; s++) {
+        struct masked_token out[N];
+        int of[N + 1], n = masking_choose(&how, ids, N, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, s, out);
+        for (int i = 0; i <= N; i++) of[i] = -1;
+        for (int i = 0; i < n; i++) {
+            assert_true(out[i].at > 0 && out[i].at < N - 1);             /* specials are spared */
+            if (i) assert_true(out[i].at > out[i - 1].at);
+            of[out[i].at] = out[i].unit;
+            c.mask += out[i].read == VOCAB_MASK;
+            c.same += out[i].read == ids[out[i].at];
+            if (scheme == MASKING_SPAN && i && out[i].unit == out[i - 1].unit)       /* one draw decides for a span */
+                assert_int_equal(out[i].read == VOCAB_MASK, out[i - 1].read == VOCAB_MASK);
+        }
+        c.chosen += n;
+        if (n < c.shortest) c.shortest = n;
+        if (n > c.longest) c.longest = n;
+        for (int i = 1; i < N; i++) {                                    /* units: runs of one number */
+            if (of[i] < 0 || of[i] == of[i - 1]) continue;
+            int end = i, words = 0;
+            while (of[end] == of[i]) words += begins[end++];
+            c.units++;
+            c.mean_words += words;
+            c.whole += begins[i] && begins[end];
+        }
+    }
+    c.mean_words /= c.units;
+    words_free(w);
+    vocab_free(v);
+    return c;
+}
+
+/* 38 tokens may be chosen; 15% of them are 5.7. */
+static void whole_words_up_to_a_budget(void **state)
+{
+    (void)state;
+    struct counts c = count(MASKING_WORD);
+    assert_int_equal(c.longest, 6);
+    assert_true(c.shortest >= 4);                                        /* the last words may all be too large for what is left */
+    assert_int_equal(c.whole, c.units);
+    assert_true(fabs(c.mean_words - 1) < 1e-9);
+    assert_true(fabs((double)c.mask / c.chosen - 0.8) < 3 * sqrt(0.16 / c.chosen));
+}
+
+static void ngrams_are_one_to_three_whole_words(void **state)
+{
+    (void)state;
+    struct counts c = count(MASKING_NGRAM);
+    assert_int_equal(c.longest, 6);
+    assert_int_equal(c.whole, c.units);
+    assert_true(c.mean_words > 1.1 && c.mean_words < 18.0 / 11);         /* E n = 3 / (1 + 1/2 + 1/3), less what does not fit */
+}
+
+static void spans_fill_the_budget_exactly(void **state)
+{
+    (void)state;
+    struct counts c = count(MASKING_SPAN);
+    assert_int_equal(c.longest, 6);
+    assert_int_equal(c.shortest, 6);                                     /* ceil(5.7) */
+    assert_true(c.whole < c.units && c.whole > c.units / 3);             /* the last one may be cut off in a word */
+}
+
+static void what_is_masked_does_not_depend_on_its_company(void **state)
+{
+    (void)state;
+    struct vocab *v = some_words();
+    struct words *w = words_new(v);
+    struct masking how = masking_defaults;
+    uint32_t ids[N];
+    bool begins[N];
+    sentence(v, ids, begins);
+    for (int scheme = MASKING_TOKEN; scheme <= MASKING_NGRAM; scheme++) {
+        struct masked_token a[N], b[N];
+        how.scheme = (enum masking_scheme)scheme;
+        int n = masking_choose(&how, ids, N, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, 5, a);
+        assert_int_equal(masking_choose(&how, ids, N, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, 5, b), n);
+        for (int i = 0; i < n; i++) assert_true(a[i].at == b[i].at && a[i].read == b[i].read && a[i].unit == b[i].unit);
+    }
+    assert_int_equal(masking_choose(&how, ids, 1, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, 5, (struct masked_token[1]){ 0 }), 0);
+    words_free(w);
+    vocab_free(v);
+}
+
+static void marks_of_all_vocabularies_tell_where_words_begin(void **state)
+{
+    (void)state;
+    static const char text[] = "\xe2\x96\x81the 3\n\xe2\x96\x81n 2\new 1\n";
+    char *path = path_join(scratch_dir, "spm");
+    assert_int_equal(file_write(path, text, sizeof text - 1), 0);
+    struct vocab *v = vocab_read(path);
+    struct words *w = words_new(v);
+    uint32_t the = id(v, "\xe2\x96\x81the"), n = id(v, "\xe2\x96\x81n"), ew = id(v, "ew");
+    assert_true(words_begin(w, the, n));
+    assert_false(words_begin(w, n, ew));
+    assert_true(words_begin(w, VOCAB_BOS, ew));
+    words_free(w);
+    vocab_free(v);
+    free(path);
+}
+
+/* --- pairs as TLM writes them --- */
+
+static const struct objective *named(const char *name)
+{
+    for (const struct objective *const *o = objectives; *o; o++)
+        if (!strcmp((*o)->name, name)) return *o;
+    fail_msg("no objective %s", name);
+    return NULL;
+}
+
+static void tlm_is(const char *form, const int32_t pos[], const int32_t type[], const int32_t lang[], int rows)
+{
+    const struct objective *o = named("tlm");
+    uint32_t x[] = { 11, 12 }, y[] = { 21, 22, 23 }, at[2][2] = { { 0, 2 }, { 0, 3 } };
+    struct pairs p = { .side = { { .sentences = 1, .tokens = 2, .at = at[0], .ids = x }, { .sentences = 1, .tokens = 3, .at = at[1], .ids = y } },
+        .lang = { 0, 1 }, .name = "xa-xb", .order_epoch = -1 };
+    struct model_config c;
+    struct vocab *v = some_words();
+    struct masking how = masking_defaults;
+    void *self = mem_zero(1, o->self);
+    struct masked *b = mem_zero(1, sizeof *b);
+    model_config_init(&c);
+    c.token_types = 2;
+    *(int *)((char *)self + o->options[0].at) = !strcmp(form, "ppa");
+    struct setup s = { .c = &c, .vocab = v, .pairs = &p, .n_pairs = 1, .masking = &how, .sentences = 1, .longest = 50 };
+    how.select = 1; how.mask = 1; how.random = 0;
+    assert_int_equal(o->open(self, &s), 0);
+    assert_int_equal(o->make(self, b, NULL, &(struct turn){ 0, 0, 1 }), 0);
+    assert_int_equal(b->input.n, 1);
+    assert_int_equal(b->input.rows, rows);
+    assert_memory_equal(b->input.pos, pos, (size_t)rows * sizeof *pos);
+    assert_memory_equal(b->input.type, type, (size_t)rows * sizeof *type);
+    assert_memory_equal(b->input.lang, lang, (size_t)rows * sizeof *lang);
+    for (int r = 0; r < rows; r++) assert_int_equal(b->input.drop[r], r);        /* never two rows with one dropout mask */
+    assert_int_equal(b->n, 5);                                                   /* specials are never predicted */
+    for (int i = 0; i < 5; i++) assert_int_equal(b->input.token[b->row[i]], VOCAB_MASK);
+    assert_int_equal(b->target[0], 11);
+    assert_int_equal(b->target[2], 21);
+    masked_free(b);
+    o->close(self);
+    free(b);
+    free(self);
+    free(p.order);
+    vocab_free(v);
+}
+
+static void pairs_are_written_as_xlm_and_as_bert_write_them(void **state)
+{
+    (void)state;
+    tlm_is("xlm", (int32_t[]){ 0, 1, 2, 3, 0, 1, 2, 3, 4 }, (int32_t[]){ 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+           (int32_t[]){ 0, 0, 0, 0, 1, 1, 1, 1, 1 }, 9);
+    tlm_is("ppa", (int32_t[]){ 0, 1, 2, 3, 4, 5, 6, 7 }, (int32_t[]){ 0, 0, 0, 0, 1, 1, 1, 1 },
+           (int32_t[]){ 0, 0, 0, 0, 1, 1, 1, 1 }, 8);
+}
+
+static void a_tossed_pair_is_the_same_pair_for_all_and_turned_half_the_time(void **state)
+{
+    (void)state;
+    int turned = 0;
+    for (uint32_t i = 0; i < 10000; i++) {
+        struct pair p = { .n = { 1, 2 }, .lang = { 3, 4 }, .index = i, .epoch = 2 }, q = pair_toss(p, 9), r = pair_toss(p, 9);
+        assert_true(q.n[0] == r.n[0]);
+        assert_true(q.n[0] == 1 ? q.lang[0] == 3 && q.lang[1] == 4 : q.lang[0] == 4 && q.lang[1] == 3 && q.n[1] == 1);
+        turned += q.n[0] == 2;
+    }
+    assert_true(abs(turned - 5000) < 150);                               /* three standard deviations */
+}
+
+/* --- mixes --- */
+
+static void a_ratio_draws_one_objective_a_step(void **state)
+{
+    (void)state;
+    struct mix x;
+    bool part[MIX_MOST];
+    int steps[2] = { 0 };
+    mix_init(&x, objectives, OBJECTIVE_PRETRAIN);
+    assert_int_equal(mix_choose(&x, "mlm,tlm", "mlm:4,tlm:1", "--objective", "mlm,tlm"), 0);
+    for (int64_t step = 0; step < 50000; step++) {
+        mix_turn(&x, step, 7, part);
+        assert_int_equal(part[0] + part[1], 1);
+        steps[1] += part[1];
+    }
+    assert_true(abs(steps[1] - 10000) < 3 * sqrt(50000 * 0.2 * 0.8));
+    mix_free(&x);
+}
+
+static void a_rider_alone_brings_its_host_without_the_hosts_loss(void **state)
+{
+    (void)state;
+    struct mix x;
+    mix_init(&x, objectives, OBJECTIVE_PRETRAIN);
+    *(const char **)((char *)mix_self(&x, "gc") + named("gc")->options[0].at) = "counts";
+    assert_int_equal(mix_choose(&x, "gc", NULL, "--objective", "gc"), 0);
+    assert_int_equal(x.n, 2);
+    assert_string_equal(x.m[0].o->name, "mlm");
+    assert_true(x.m[0].silent);
+    assert_string_equal(x.m[1].o->name, "gc");
+    assert_int_equal(x.m[1].on, 0);
+    mix_free(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_words_up_to_a_budget),
+        cmocka_unit_test(ngrams_are_one_to_three_whole_words),
+        cmocka_unit_test(spans_fill_the_budget_exactly),
+        cmocka_unit_test(what_is_masked_does_not_depend_on_its_company),
+        cmocka_unit_test(marks_of_all_vocabularies_tell_where_words_begin),
+        cmocka_unit_test(pairs_are_written_as_xlm_and_as_bert_write_them),
+        cmocka_unit_test(a_tossed_pair_is_the_same_pair_for_all_and_turned_half_the_time),
+        cmocka_unit_test(a_ratio_draws_one_objective_a_step),
+        cmocka_unit_test(a_rider_alone_brings_its_host_without_the_hosts_loss),
+    };
+    if (scratch_enter() < 0) return 1;
+    int status = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return status;
+}
