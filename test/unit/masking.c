@@ -58,7 +58,7 @@ struct counts { int chosen, mask, same, shortest, longest, whole, units; double 
 static struct counts count(enum masking_scheme scheme)
 {
     struct vocab *v = some_words();
-    struct words *w = words_new(v);
+    struct word_starts *w = word_starts_new(v);
     struct masking how = masking_defaults;
     struct counts c = { .shortest = N };
     uint32_t ids[N];
@@ -91,7 +91,7 @@ static struct counts count(enum masking_scheme scheme)
         }
     }
     c.mean_words /= c.units;
-    words_free(w);
+    word_starts_free(w);
     vocab_free(v);
     return c;
 }
@@ -130,7 +130,7 @@ static void what_is_masked_does_not_depend_on_its_company(void **state)
 {
     (void)state;
     struct vocab *v = some_words();
-    struct words *w = words_new(v);
+    struct word_starts *w = word_starts_new(v);
     struct masking how = masking_defaults;
     uint32_t ids[N];
     bool begins[N];
@@ -143,7 +143,7 @@ static void what_is_masked_does_not_depend_on_its_company(void **state)
         for (int i = 0; i < n; i++) assert_true(a[i].at == b[i].at && a[i].read == b[i].read && a[i].unit == b[i].unit);
     }
     assert_int_equal(masking_choose(&how, ids, 1, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, 5, (struct masked_token[1]){ 0 }), 0);
-    words_free(w);
+    word_starts_free(w);
     vocab_free(v);
 }
 
@@ -154,12 +154,12 @@ static void marks_of_all_vocabularies_tell_where_words_begin(void **state)
     char *path = path_join(scratch_dir, "spm");
     assert_int_equal(file_write(path, text, sizeof text - 1), 0);
     struct vocab *v = vocab_read(path);
-    struct words *w = words_new(v);
+    struct word_starts *w = word_starts_new(v);
     uint32_t the = id(v, "\xe2\x96\x81the"), n = id(v, "\xe2\x96\x81n"), ew = id(v, "ew");
-    assert_true(words_begin(w, the, n));
-    assert_false(words_begin(w, n, ew));
-    assert_true(words_begin(w, VOCAB_BOS, ew));
-    words_free(w);
+    assert_true(word_starts_at(w, the, n));
+    assert_false(word_starts_at(w, n, ew));
+    assert_true(word_starts_at(w, VOCAB_BOS, ew));
+    word_starts_free(w);
     vocab_free(v);
     free(path);
 }
