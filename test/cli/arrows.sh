@@ -7,7 +7,7 @@ floors='common
 kernels
 kernels/cpu kernels/cuda
 lib/text lib/bpe lib/synth lib/score lib/cooc lib/graph
-lib/pieces lib/plain lib/space lib/model lib/derive
+lib/pieces lib/plain lib/space lib/model lib/ngrams lib/derive
 lib/plot lib/hf lib/embed lib/engine
 lib/data
 lib/objective
