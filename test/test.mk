@@ -3,7 +3,7 @@
 .PHONY: test test-run setup
 test: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) test-run
-KILLER := $(O)/test/killed.so $(O)/test/faults/inject.so
+KILLER := $(O)/test/killed.so $(O)/test/traced.so $(O)/test/faults/inject.so
 test-run: $(UNIT_BINS) cli-parts $(EMULATED) $(O)/test/cuda/planted
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' \
 	    test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
@@ -23,7 +23,7 @@ cli-parts: $(BINS) $(TOOLS:%=$(O)/test/tool/%) $(KILLER)
 mutants: setup
 	@test/mutants/run $(if $(LIST),--list) $(if $(FIXED),--fixed) $(M)
 
-# what tests preload into a program (restart.sh; faults-*.sh); no sanitizer of its own
+# what tests preload into a program (restart.sh; durable.sh; faults-*.sh); no sanitizer of its own
 $(KILLER): $(O)/test/%.so: test/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O1 -U_FORTIFY_SOURCE -D_GNU_SOURCE $(WARN) -shared -fPIC -o $@ $< -ldl

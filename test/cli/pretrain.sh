@@ -14,7 +14,7 @@ base=(-q --train xx=xx.shd -v vocab --layers 2 --dim 64 --heads 4 --ffn 256 --po
 # 64 real sentences: the loss falls below 0.05
 pretrain "${base[@]}" --valid xx=xx.shd --lr 4e-3 --warmup 50 --steps 1500 --valid-every 1500 --out overfit
 loss=$(tail -n 1 overfit/log.jsonl | sed 's/.*"mlm":\([0-9.e-]*\).*/\1/')
-awk -v l="$loss" 'BEGIN { exit !(l < 0.05) }' || fail "overfitting stops at a loss of $loss"
+awk -v l="$loss" 'BEGIN { exit !(l != "" && l + 0 > 0 && l < 0.05) }' || fail "overfitting stops at a loss of $loss"
 
 # MLM-GC, killed and stopped, on one thread and two: the same files
 gc=("${base[@]}" --train yy=yy.shd --valid yy=yy.shd --objective mlm,gc --cooc both.cooc --dropout 0.1 --attention-dropout 0.1
@@ -36,10 +36,6 @@ for d in best last; do
     same a b
 done
 
-# every form of the objective runs, the failing rows of the paper's table too
-for form in "--gc-form output" "--gc-targets selected" "--no-gc-sqrt-d" "--no-gc-half-n" "--gc-raw-weights" "--gc-half-storage"; do
-    pretrain "${gc[@]}" $form --steps 5 --out "form$form"
-done
 # a run repeated from its own configuration gives the same model
 pretrain -q --config whole/run.config --out again
 same whole/last/weights.safetensors again/last/weights.safetensors
@@ -51,4 +47,10 @@ fails 2 '--gc-lambda belongs to objective gc, which is not in --objective mlm' p
 fails 2 '--gc-xmax belongs to objective gc' pretrain "${base[@]}" --gc-xmax 10 --out no
 [ ! -e no/last ] || fail "a run that could not start left a model"
 # a model started from another one, with a smaller vocabulary and one language
-pretrain "${base[@]}" --init whole --steps 5 --lr 1e-5 --out started
+pretrain "${base[@]}" --init whole --steps 1 --lr 0 --out started
+for t in embed.tokens encoder.1.attn.qkv.weight encoder.0.ffn.out.bias; do
+    for d in started/last whole/best; do
+        "$(dirname "$BIN")/test/tool/tensor" $d/weights.safetensors $t > ${d%/*}.$t
+    done
+    same started.$t whole.$t
+done

@@ -49,6 +49,17 @@ printf X | dd of=hurt3/checkpoints/step-00000006/weights.safetensors bs=1 seek=3
 "${run[@]}" --resume --keep 9 --stop-after 1h --out hurt3 2> warned
 grep -q 'going back to the checkpoint before it' warned || fail "nothing is said of the damaged checkpoint"
 same whole/last/weights.safetensors hurt3/last/weights.safetensors
+# whichever of its files is damaged, and wherever
+for file in weights optimizer; do for at in 40 2000 -3; do
+    rm -rf hurt4; mkdir -p hurt4/checkpoints; cp -r hurt2/checkpoints/. early/checkpoints/step-00000003 hurt4/checkpoints/
+    f=hurt4/checkpoints/step-00000006/$file.safetensors
+    [ $at -gt 0 ] || at=$(($(stat -c %s $f) + at))
+    printf '\377' | dd of=$f bs=1 seek=$at conv=notrunc status=none
+    "${run[@]}" --resume --keep 9 --out hurt4 2> warned
+    grep -q 'going back to the checkpoint before it' warned || fail "nothing is said of the damage to $file at byte $at"
+    same whole/last/weights.safetensors hurt4/last/weights.safetensors
+    same whole/last/optimizer.safetensors hurt4/last/optimizer.safetensors
+done; done
 # a state that no run writes
 cp -r early negative; sed -i 's/"aa.next": "[0-9]*"/"aa.next": "-5"/' negative/checkpoints/step-00000003/state.json
 fails 1 'state.json: "aa.next" is not a number' "${run[@]}" --resume --out negative
