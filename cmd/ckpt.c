@@ -1,5 +1,6 @@
 /* ckpt: looks inside the folders of models and runs, and averages models.
- *   ckpt info DIR...              configuration, tensors, step; checks every checksum
+ *   ckpt info DIR...              configuration, tensors, step, of what is whole
+ *   ckpt check DIR...             is it whole? Says so by its status
  *   ckpt average -o OUT DIR...    the mean of models of one configuration
  *   ckpt import -o OUT DIR        a model of transformers (BERT, RoBERTa, XLM-R, XLM, BART, mBART) becomes one of ours
  *   ckpt export -o OUT DIR        and back */
@@ -14,8 +15,11 @@
 #include "common/prog.h"
 #include "common/safetensors.h"
 #include "kernels/options.h"
-#include "lib/hf/hf.h"
+#include "lib/engine/checkpoint.h"
 #include "lib/engine/trainer.h"
+#include "lib/hf/hf.h"
+#include "lib/pieces/settings.h"
+#include "lib/plain/plain.h"
 
 static struct options { const char *out, *to, *src, *tgt; bool tensors, mask; struct strs langs; } o = { .mask = true };
 
@@ -38,7 +42,8 @@ static const struct opt rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "ckpt", "info [--tensors] DIR... | average -o OUT DIR DIR... | import -o OUT DIR | export -o OUT [--to LAYOUT] DIR",
+static const struct prog prog = { "ckpt", "info [--tensors] DIR... | check DIR... | average -o OUT DIR DIR... | "
+    "import -o OUT DIR | export -o OUT [--to LAYOUT] DIR",
     "Looks inside the folders of models and runs; averages models; takes them from Hugging Face's layouts and to them.",
     .part = { &kern_part } };
 
@@ -57,50 +62,55 @@ static void print_tensors(const struct st_file *f)
     }
 }
 
-/* A file of tensors whose checksums are right, or NULL with a message. */
-static struct st_file *whole(const char *folder, const char *name)
+/* What programs with --raw read of the folder. */
+static int check_text(const char *folder)
 {
-    char *path = path_join(folder, name);
-    struct st_file *f = st_open(path);
-    free(path);
-    if (f && st_verify(f) < 0) { st_close(f); f = NULL; }
-    return f;
+    char *codes = path_join(folder, "codes"), *settings = path_join(folder, PLAIN_SETTINGS);
+    struct pieces_settings s;
+    int rc = plain_check(file_exists(codes) ? codes : NULL,
+                         file_exists(settings) ? settings : NULL);
+    if (rc == 0 && pieces_settings_read(&s, folder) < 0) rc = -1;
+    free(codes);
+    free(settings);
+    return rc;
 }
 
-static int print_model(const char *folder)
+static int print_model(const char *folder, const struct model *m)
 {
-    struct model_config c;
-    if (model_read_config(&c, folder) < 0) return -1;
-    char *path = path_join(folder, "vocab");
-    struct vocab *v = vocab_read(path);
-    int rc = v ? model_check_vocab(&c, v, path) : -1;
-    vocab_free(v);
-    free(path);
-    struct st_file *f = rc == 0 ? whole(folder, "weights.safetensors") : NULL;
-    if (!f) return -1;
-    char *json = model_config_json(&c);
+    char *json = model_config_json(&m->c), *path = path_join(folder, "weights.safetensors");
     uint64_t params = 0;
-    for (int i = 0; i < f->n; i++) params += f->t[i].bytes / st_dtype_size(f->t[i].dtype);
-    printf("%s\n%s%d tensors, %" PRIu64 " parameters\n", folder, json, f->n, params);
-    if (o.tensors) print_tensors(f);
-    st_close(f);
+    for (int i = 0; i < m->ps.n; i++) params += m->ps.p[i].n;
+    printf("%s\n%s%d tensors, %" PRIu64 " parameters\n", folder, json, m->ps.n, params);
     free(json);
-    return 0;
-}
-
-static int info(const char *dir)
-{
-    char *folder = run_model_dir(dir);
-    if (!folder || print_model(folder) < 0) { free(folder); return -1; }
-    char *path = path_join(folder, "state.json"), *state = file_exists(path) ? file_read(path, NULL) : NULL;
+    struct st_file *f = o.tensors ? st_open(path) : NULL;
+    int rc = o.tensors && !f ? -1 : 0;
+    if (f) print_tensors(f);
+    if (f) st_close(f);
+    free(path);
+    path = path_join(folder, "state.json");
+    char *state = rc == 0 && file_exists(path) ? file_read(path, NULL) : NULL;
     if (state) printf("state %s", state);
+    else if (rc == 0 && file_exists(path)) rc = -1;
     free(state);
     free(path);
-    path = path_join(folder, "optimizer.safetensors");
-    struct st_file *f = file_exists(path) ? whole(folder, "optimizer.safetensors") : NULL;
-    int rc = file_exists(path) && !f ? -1 : 0;
-    st_close(f);
-    free(path);
+    return rc;
+}
+
+/* Reads everything that any program reads of a folder, as it does; then prints what it is, or does
+ * not. */
+static int look(const char *dir, bool print)
+{
+    struct model m = { 0 };
+    struct vocab *v = NULL;
+    char *folder = run_model_dir(dir);
+    int rc = folder ? model_load(&m, folder, kernels_cpu(), false, &v) : -1;
+    if (rc == 0) {
+        rc = check_text(folder);
+        if (rc == 0) rc = checkpoint_check(folder, &m);
+        if (rc == 0 && print) rc = print_model(folder, &m);
+        model_free(&m);
+        vocab_free(v);
+    }
     free(folder);
     return rc;
 }
@@ -167,15 +177,18 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n < 2) return prog_usage("expected a command (info, average, import, export) and a folder");
-    if (!strcmp(args.v[0], "info")) {
+    if (args.n < 2)
+        return prog_usage("expected a command (info, check, average, import, export) and a folder");
+    bool info = !strcmp(args.v[0], "info");
+    if (info || !strcmp(args.v[0], "check")) {
         for (int i = 1; i < args.n; i++)
-            if (info(args.v[i]) < 0) return prog_fail();
+            if (look(args.v[i], info) < 0) return prog_fail();
         return prog_end();
     }
     bool import = !strcmp(args.v[0], "import");
     if (strcmp(args.v[0], "average") && strcmp(args.v[0], "export") && !import)
-        return prog_usage("unknown command %s; there are info, average, import and export", args.v[0]);
+        return prog_usage("unknown command %s; there are info, check, average, import and export",
+                          args.v[0]);
     if (!o.out) return prog_usage("%s needs -o OUT", args.v[0]);
     if (strcmp(args.v[0], "average")) {
         if (args.n != 2) return prog_usage("%s takes one folder", args.v[0]);

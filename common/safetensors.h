@@ -31,6 +31,6 @@ size_t st_dtype_size(enum st_dtype d);
  * "xxh3" (XXH3-64 of all data bytes, hex) into the metadata; st_open does not check it, st_verify does. */
 int st_write(const char *path, const struct st_tensor *t, int n,
              const char *const *meta_key, const char *const *meta_value, int n_meta);
-int st_verify(const struct st_file *f);    /* 0, or -1 with a message; files without "xxh3" pass */
+int st_verify(const struct st_file *f);    /* 0, or -1 with a message; files without "xxh3" pass, with a note */
 
 #endif

@@ -12,6 +12,7 @@
 #include "common/file.h"
 #include "common/json.h"
 #include "common/mem.h"
+#include "lib/model/sum.h"
 #include "common/msg.h"
 
 static char *step_dir(const char *dir, int64_t step, const char *suffix)
@@ -54,6 +55,7 @@ static int get_int(const cJSON *root, const char *name, const char *path, int64_
 /* What the folder's name and the data do not allow: such a state would train nothing, or on nothing. */
 static int check_state(const char *path, const struct checkpoint_state *st, int64_t step)
 {
+    if (step < 0) step = st->step;           /* a copy under another name */
     if (st->step != step)
         return err_set("%s: its step is %" PRId64 ", the folder's %" PRId64, path, st->step, step);
     if (st->best_step > step)
@@ -111,9 +113,10 @@ static int write_optimizer(const char *folder, const struct snapshot *s)
     return rc;
 }
 
-static int read_optimizer(const char *folder, struct model *m)
+/* take false: only looks whether it could be read. */
+static int read_optimizer(const char *folder, const struct model *m, bool take)
 {
-    struct params *ps = &m->ps;
+    const struct params *ps = &m->ps;
     char *path = path_join(folder, "optimizer.safetensors");
     struct st_file *f = st_open(path);
     int rc = f ? st_verify(f) : -1;
@@ -125,8 +128,11 @@ static int read_optimizer(const char *folder, struct model *m)
             const struct st_tensor *t = st_find(f, name);
             rc = t ? st_floats(t, host + ps->p[i].at, ps->p[i].n) : err_set("%s: tensor %s is missing", path, name);
         }
-        if (rc == 0) ps->k->upload(k ? ps->v : ps->m, host, ps->total * sizeof *host);
+        if (rc == 0 && take)
+            ps->k->upload(k ? ps->v : ps->m, host, ps->total * sizeof *host);
     }
+    if (rc == 0 && f->n != 2 * ps->n)
+        rc = err_set("%s: holds %d tensors, not %d", path, f->n, 2 * ps->n);
     free(host);
     if (f) st_close(f);
     free(path);
@@ -357,7 +363,7 @@ enum { OTHER_RUN = -2 };
 static int load(const char *folder, int64_t step, struct model *m, struct checkpoint_state *st)
 {
     struct model_config c;
-    if (model_read_config(&c, folder) < 0) return -1;
+    if (model_sum_check(folder) < 0 || model_read_config(&c, folder) < 0) return -1;
     char *have = model_config_json(&c), *want = model_config_json(&m->c);
     bool same = !strcmp(have, want);
     free(have);
@@ -370,7 +376,7 @@ static int load(const char *folder, int64_t step, struct model *m, struct checkp
     int rc = params_load(&m->ps, m->ps.value, path);
     free(path);
     if (rc == 0) rc = model_keep(m, folder);
-    if (rc == 0) rc = read_optimizer(folder, m);
+    if (rc == 0) rc = read_optimizer(folder, m, true);
     if (rc == 0) rc = read_arrays(folder, m->ps.k, st->state);
     if (rc == 0) rc = read_state(folder, step, st);
     return rc;
@@ -414,5 +420,38 @@ int checkpoint_link(const char *dir, const char *name, int64_t step)
     if (symlink(target, tmp) < 0 || rename(tmp, path) < 0) rc = err_sys("%s: cannot be made", path);
     free(tmp);
     free(path);
+    return rc;
+}
+
+/* N of a path that ends in step-N, -1: it does not. */
+static int64_t step_of(const char *folder)
+{
+    char *real = realpath(folder, NULL);
+    const char *slash = real ? strrchr(real, '/') : NULL;
+    int64_t step = -1;
+    int used = 0;
+    if (slash && (sscanf(slash + 1, "step-%" SCNd64 "%n", &step, &used) != 1 || slash[1 + used]))
+        step = -1;
+    free(real);
+    return step;
+}
+
+int checkpoint_check(const char *folder, const struct model *m)
+{
+    static const char *const names[] = { "optimizer.safetensors", "state.safetensors",
+                                         "state.json" };
+    struct state none = { 0 };
+    struct checkpoint_state st = { .state = &none };
+    int rc = 0;
+    for (int i = 0; i < 3 && rc == 0; i++) {
+        char *path = path_join(folder, names[i]);
+        struct st_file *f = NULL;
+        if (!file_exists(path)) { free(path); continue; }
+        if (i == 0) rc = read_optimizer(folder, m, false);
+        else if (i == 1) rc = (f = st_open(path)) ? st_verify(f) : -1;
+        else rc = read_state(folder, step_of(folder), &st);
+        if (f) st_close(f);
+        free(path);
+    }
     return rc;
 }

@@ -36,6 +36,9 @@ int64_t checkpoint_newest(const char *dir);
 /* Loads the newest whole checkpoint into m and st (st->state says which names there must be). A damaged one is reported on
  * standard error, removed, and the one before it used. st->best holds, on entry, what stands for "none yet". Returns 1, 0 when there is none, -1 with a message. */
 int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_state *st);
+/* Could a run continue with what stands in this folder beside its model m (optimiser, arrays, state; each may be
+ * missing)? 0, or -1 with a message. */
+int checkpoint_check(const char *folder, const struct model *m);
 /* Points the link DIR/name at step N, atomically. */
 int checkpoint_link(const char *dir, const char *name, int64_t step);
 

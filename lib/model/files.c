@@ -8,6 +8,7 @@
 #include "common/mem.h"
 #include "common/text.h"
 #include "lib/model/model.h"
+#include "lib/model/sum.h"
 
 /* words.safetensors: a tensor of bytes [vocab] a language, named by its code. */
 static int save_seen(const struct model *m, const char *dir)
@@ -104,7 +105,8 @@ int model_write(const struct model *m, const float *host, const char *dir, const
     path = path_join(dir, "weights.safetensors");
     rc = params_write(&m->ps, host, path, meta_key, meta_value, n_meta);
     free(path);
-    return rc < 0 || save_seen(m, dir) < 0 ? -1 : save_kept(m, dir);
+    if (rc < 0 || save_seen(m, dir) < 0 || save_kept(m, dir) < 0) return -1;
+    return model_sum_write(dir);
 }
 
 int model_read_config(struct model_config *c, const char *dir)
@@ -130,7 +132,7 @@ int model_load(struct model *m, const char *dir, const struct kernels *k, bool w
     struct model_config c;
     memset(m, 0, sizeof *m);
     if (vocab) *vocab = NULL;
-    if (model_read_config(&c, dir) < 0) return -1;
+    if (model_sum_check(dir) < 0 || model_read_config(&c, dir) < 0) return -1;
     if (vocab) {
         char *path = path_join(dir, "vocab");
         *vocab = vocab_read(path);
@@ -209,7 +211,7 @@ int model_init_from(struct model *m, const struct vocab *vocab, const char *dir,
 {
     struct model_config from;
     *taken = *fresh = 0;
-    if (model_read_config(&from, dir) < 0) return -1;
+    if (model_sum_check(dir) < 0 || model_read_config(&from, dir) < 0) return -1;
     char *path = path_join(dir, "vocab");
     struct vocab *theirs = vocab_read(path);
     if (!theirs) { free(path); return -1; }

@@ -52,12 +52,12 @@ struct var *model_encode_layer(struct model *m, struct tape *t, const struct dev
 /* Last-layer states of the decoder reading b (inputs already shifted) over memory [src rows, dim]. */
 struct var *model_decode(struct model *m, struct tape *t, const struct dev_batch *b, struct var *memory, const struct spans *src);
 
-/* The folder of a model: config.json, weights.safetensors, words.safetensors (`seen`, if any), what is kept; vocab is the caller's; see
- * docs/formats/checkpoint.md. */
+/* The folder of a model: config.json, weights.safetensors, words.safetensors (`seen`, if any), what is kept; vocab is the caller's,
+ * who writes it before this: model.sum is written last, over all of them. See docs/formats/checkpoint.md. */
 int model_save(const struct model *m, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta);
 /* The same with the parameters from a host copy [ps.total]; touches nothing of the device. */
 int model_write(const struct model *m, const float *host, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta);
-/* vocab: NULL, or gets its vocabulary. Failed, it leaves nothing to free. */
+/* Its files are held against its model.sum first. vocab: NULL, or gets its vocabulary. Failed, it leaves nothing to free. */
 int model_load(struct model *m, const char *dir, const struct kernels *k, bool with_grad, struct vocab **vocab);
 /* What is to be known about a model's text goes along with it: `codes` (BPE merges), `tokenizer` (tokenize's settings), and of imported
  * models pieces.json and sentencepiece.model. model_keep takes those of a folder that are not there yet; model_load does, and

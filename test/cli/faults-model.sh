@@ -57,9 +57,9 @@ fails 1 'state.json:[0-9]+: not valid JSON' "${run[@]}" --out run --resume --ste
 
 # config.json: nothing after the object, no key twice, and the line is told.
 for change in 's/^}/}x/' 's/  "layers": 1,/&\n  "layers": 1,/' 's/"norm_eps"/"norm_epz"/' 's/"dim": 32/"dim": "32"/'; do
-    cp -rL whole/last model
+    cp -rL whole/last model; rm model/model.sum
     sed -i "$change" model/config.json
-    fails 1 'model/config.json:[0-9]+: .*(follows|twice|unknown key|not of its kind)' ckpt info model
+    fails 1 'model/config.json:[0-9]+: .*(follows|twice|unknown key|not of its kind)' ckpt info -q model
     rm -r model
 done
 
@@ -75,3 +75,53 @@ for call in malloc realloc; do
         rm -rf out
     done
 done
+
+# model.sum: a bit of any byte of a model's files is seen by ckpt check and by what uses the model; so is a file that
+# is missing. (bits(FILE): every byte of small files, every 97th of weights.) A folder without model.sum is read,
+# with a note.
+printf 'w1 w2\nw3 w4 w5\n' > text
+tokenize --settings --case-marker -l en > tokenizer < /dev/null
+printf '#version: 0.2\nw 1\nw 2\n' > codes
+"${run[@]}" --out kept --codes codes --tokenizer tokenizer
+cp -rL kept/last model; rm model/optimizer.safetensors model/state.json
+is "$(sed 's/.* //' model/model.sum | tr '\n' ' ')" "codes config.json tokenizer vocab weights.safetensors "
+if xxhsum --help 2>&1 | grep -q XXH3; then (cd model; xxhsum -q -c model.sum) || fail "xxhsum does not agree"; fi
+ckpt check model > out 2>&1; [ ! -s out ] || fail "ckpt check has something to say"
+flip() {   # FILE BYTE BIT
+    local b; b=$(od -An -tu1 -j "$2" -N 1 "$1")
+    printf "\\$(printf %o $((b ^ 1 << $3)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+for f in model/*; do
+    size=$(stat -c %s "$f"); step=$((size / 60 + 1))
+    cp "$f" whole.f
+    for ((at = 0; at < size; at += step)); do
+        flip "$f" $at $((at % 8))
+        if ckpt check model 2> err; then fail "$f: a flipped bit of byte $at is not seen"; fi
+        [ "$(wc -l < err)" = 1 ] || { cat err; fail "$f: not one line"; }
+        cp whole.f "$f"
+    done
+    flip "$f" $((size / 2)) 0
+    fails 1 "$f|model.sum" embed -q --model model -o x.vec
+    cp whole.f "$f"
+    [ "$f" = model/model.sum ] || { rm "$f"; fails 1 "$f|model" ckpt check model; cp whole.f "$f"; }
+done
+rm model/model.sum
+embed --model model -o x.vec 2> err; grep -q 'model: has no model.sum, so damage to its files may pass unseen' err
+rm -r model
+
+# ckpt info and ckpt check refuse what any program refuses
+bad() {   # message, command that damages the folder `model`
+    cp -rL kept/last model; rm -f model/model.sum; "${@:2}"
+    fails 1 "$1" ckpt info -q model; [ ! -s fails.out ] || fail "$1: printed all the same"
+    fails 1 "$1" ckpt check -q model
+    rm -r model
+}
+bad 'not valid JSON' eval 'echo "[" > model/state.json'
+bad 'state.json: "step" is missing' eval 'echo "{}" > model/state.json'
+bad 'words.safetensors' eval ': > model/words.safetensors'
+bad 'weights.safetensors' eval 'head -c 5000 whole/last/weights.safetensors > model/weights.safetensors'
+bad 'tensor .* is missing' sed -i 's/encoder.0.attn.out.bias/encoder.0.attn.oup.bias/' model/weights.safetensors
+bad 'optimizer.safetensors: tensor' sed -i 's/adam.m.output.bias/adam.m.output.bia_/' model/optimizer.safetensors
+bad 'model/codes' eval 'echo x > model/codes'
+bad 'model/tokenizer' eval 'echo case-marker = perhaps > model/tokenizer'
+bad 'vocab' eval 'echo w >> model/vocab'

@@ -45,14 +45,14 @@ for of in sentences tokens words; do
 done
 fails 2 '--raw needs --text' embed --raw --model run
 # a setting of one language
-{ cat tokenizer; echo 'en.case-marker = false'; } > run/last/tokenizer
+{ cat tokenizer; echo 'en.case-marker = false'; } > run/last/tokenizer; rm run/last/model.sum
 translate -q --raw --model run/last --src de --tgt en --beam 2 < de > marked
 grep -q '⇧' marked || fail "en.case-marker = false had no effect"
 echo 'case-marker = perhaps' > run/last/tokenizer
 fails 1 'run/last/tokenizer:1: "case-marker = perhaps" is not a setting' translate -q --raw --model run/last --src de --tgt en < de
 rm run/last/tokenizer
 fails 1 'does not say how its text was tokenised' translate -q --raw --model run/last --src de --tgt en < de
-rm next/last/codes
+rm next/last/codes next/last/model.sum
 fails 1 'has no codes' translate -q --raw --model next/last --src en --tgt de < en
 fails 1 'cannot be kept' tokenize --protected x --settings
 fails 2 'subwords' tokenize --subwords x.model --settings
