@@ -8,7 +8,7 @@
 
 static struct options {
     const char *out, *order, *adjective;
-    int64_t sentences, seed, dev, test;
+    int64_t sentences, seed, dev, test, tasks;
     int lexicon, topics;
     double shared;
     bool invert;
@@ -23,6 +23,8 @@ static const struct opt rows[] = {
       "number of sentence pairs in the development set", .min = 0, .max = 1e7 },
     { "test", 0, OPT_I64(options, test), "N",
       "number of sentence pairs in the test set", .min = 0, .max = 1e7 },
+    { "tasks", 0, OPT_I64(options, tasks), "N", "also N training examples, and an eighth as many for development and test, of "
+      "each task: inference, paraphrase, parts of speech, names, questions", .min = 0, .max = 1e8 },
     { "seed", 0, OPT_I64(options, seed), "N",
       "seed of all random numbers: another one gives other languages and other sentences" },
     { 0 }
@@ -87,6 +89,7 @@ int main(int argc, char **argv)
     struct synth *s = synth_new(&so);
     if (!s) return prog_fail();
     int r = synth_write(s, o.out, (uint64_t)o.sentences, (uint64_t)o.dev, (uint64_t)o.test);
+    if (r == 0 && o.tasks) r = synth_write_tasks(s, o.out, (uint64_t)o.tasks);
     synth_free(s);
     return r < 0 ? prog_fail() : prog_end();
 }

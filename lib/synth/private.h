@@ -72,6 +72,8 @@ static inline bool synth_percent(struct rng *r, unsigned percent) { return rng_n
 uint16_t synth_topical(const struct synth *s, struct rng *r, enum pos pos, int topic);
 
 void synth_message(const struct synth *s, struct rng *r, struct message *m);
+extern const char *const synth_tag[N_POS];       /* "NOUN" ... */
+
 /* Words and punctuation marks of the message in a language; to may be NULL to count only. r draws the synonyms. */
 int synth_surface(const struct synth *s, const struct message *m, int lang, struct rng *r, struct synth_text *to);
 void synth_make_dictionary(struct synth *s);

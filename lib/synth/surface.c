@@ -4,18 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const tag_name[N_POS] = {
+const char *const synth_tag[N_POS] = {
     [NOUN] = "NOUN", [VERB] = "VERB", [ADJ] = "ADJ", [ADV] = "ADV", [PROPN] = "PROPN", [NUM] = "NUM", [DET] = "DET", [PRON] = "PRON",
     [ADP] = "ADP", [CCONJ] = "CCONJ", [SCONJ] = "SCONJ", [PART] = "PART", [AUX] = "AUX", [PUNCT] = "PUNCT",
 };
 
 enum { WORDS = 160 };
-struct token { const char *s; uint8_t pos; };
+struct token { const char *s; uint16_t lemma; uint8_t pos; bool subject; };
 struct sentence {
     const struct synth *s;
     const struct message *m;
     int lang, n;
     struct rng *r;
+    bool subject;                /* what is being said is the first clause's subject */
     struct token t[WORDS];
 };
 
@@ -26,12 +27,12 @@ static void word(struct sentence *x, uint16_t id, int form)
     const struct lemma *l = &x->s->lemma[id];
     int synonym = l->form[x->lang][1][0] && rng_next_below(x->r, 3) == 0;
     char *const *f = l->form[x->lang][synonym];
-    if (x->n < WORDS) x->t[x->n++] = (struct token){ f[form] ? f[form] : f[0], l->pos };
+    if (x->n < WORDS) x->t[x->n++] = (struct token){ f[form] ? f[form] : f[0], id, l->pos, x->subject };
 }
 
 static void mark(struct sentence *x, const char *s)
 {
-    if (x->n < WORDS) x->t[x->n++] = (struct token){ s, PUNCT };
+    if (x->n < WORDS) x->t[x->n++] = (struct token){ s, SYNTH_NO_LEMMA, PUNCT, false };
 }
 
 static int gender_of(const struct sentence *x, const struct np *p)
@@ -100,7 +101,9 @@ static void clause(struct sentence *x, int number)
     uint16_t id = c->kind == C_VERB ? c->verb : F_BE;
     if (c->adverb_first) { word(x, c->adverb, 0); mark(x, ","); }
     if (order == SYNTH_VSO) verb(x, id, c->tense, plural, c->negated, false);
+    x->subject = number == 1;
     phrase(x, c->subject);
+    x->subject = false;
     if (order == SYNTH_SVO) verb(x, id, c->tense, plural, c->negated, false);
     if (c->kind == C_IS_ADJECTIVE) {
         const struct np *p = c->subject ? &x->m->np[c->subject - 1] : NULL;
@@ -143,9 +146,12 @@ static int capital(const char *s, char out[2])
 static void write_sentence(const struct sentence *x, struct synth_text *to)
 {
     to->n_text = to->n_tags = 0;
+    mem_room(&to->word, &to->words_cap, WORDS, sizeof *to->word);
+    to->words = x->n;
     for (int i = 0; i < x->n; i++) {
         const struct token *t = &x->t[i];
         if (i && t->pos != PUNCT) put(&to->text, &to->n_text, &to->text_cap, " ", 1);
+        uint32_t from = (uint32_t)to->n_text;
         if (i == 0 || t->pos == PROPN) {
             char c[2];
             int n = capital(t->s, c);
@@ -153,8 +159,9 @@ static void write_sentence(const struct sentence *x, struct synth_text *to)
             put(&to->text, &to->n_text, &to->text_cap, t->s + n, strlen(t->s) - (size_t)n);
         } else
             put(&to->text, &to->n_text, &to->text_cap, t->s, strlen(t->s));
+        to->word[i] = (struct synth_word){ from, (uint32_t)to->n_text, t->lemma, t->pos, t->subject };
         if (i) put(&to->tags, &to->n_tags, &to->tags_cap, " ", 1);
-        put(&to->tags, &to->n_tags, &to->tags_cap, tag_name[t->pos], strlen(tag_name[t->pos]));
+        put(&to->tags, &to->n_tags, &to->tags_cap, synth_tag[t->pos], strlen(synth_tag[t->pos]));
     }
 }
 
@@ -180,6 +187,7 @@ void synth_text_free(struct synth_text *t)
 {
     free(t->text);
     free(t->tags);
+    free(t->word);
     *t = (struct synth_text){ 0 };
 }
 

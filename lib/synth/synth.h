@@ -36,7 +36,17 @@ void synth_free(struct synth *s);
 
 /* A sentence: text without newline ("Tarin moke, ...") and one universal part-of-speech tag for each word and punctuation
  * mark, space-separated. Reused from call to call; freed by synth_text_free. */
-struct synth_text { char *text, *tags; size_t n_text, n_tags, text_cap, tags_cap; };
+struct synth_text {
+    char *text, *tags;
+    size_t n_text, n_tags, text_cap, tags_cap;
+    struct synth_word *word;         /* [words] the same, one by one */
+    size_t words_cap;
+    int words;
+};
+/* A word or mark: bytes [from, to) of the text; its meaning (SYNTH_NO_LEMMA: a mark); its part of speech as
+ * private.h numbers them; whether it is in the subject of the sentence's first clause. */
+enum { SYNTH_NO_LEMMA = 0xFFFF };
+struct synth_word { uint32_t from, to; uint16_t lemma; uint8_t pos; bool subject; };
 void synth_text_free(struct synth_text *t);
 
 /* Sentence `index` of a part in language lang (0 xa, 1 xb). Returns its meaning's hash. Any order, any thread. */
@@ -49,5 +59,9 @@ size_t synth_dictionary(const struct synth *s, const char *const **xa, const cha
 /* Writes DIR/mono.{xa,xb}, dev.{xa,xb}, test.{xa,xb}, each with .pos beside it, and dict.tsv. All or nothing but for a crash
  * between two renames. `sentences` is for each language. */
 int synth_write(const struct synth *s, const char *dir, uint64_t sentences, uint64_t dev, uint64_t test);
+
+/* Labelled examples (tasks.c), `train` for training and an eighth of it each for development and test, line by line
+ * the same in both languages: DIR/TASK.{train,dev,test}.{xa,xb}.tsv, qa: .json. A meaning is in one of the three only. */
+int synth_write_tasks(const struct synth *s, const char *dir, uint64_t train);
 
 #endif

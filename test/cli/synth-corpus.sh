@@ -28,6 +28,18 @@ is "$(LC_ALL=C sort -c a/dict.tsv && awk -F '\t' 'NF != 2 || $1 == "" || $2 == "
 synth-corpus --out e --sentences 10 --dev 0 --test 0 --invert --shared 0 --order vso,svo --adjective after,before
 is "$(wc -c < e/dev.xa)" 0
 
+# Tasks: the corpus is as it was, the files are there, gold given as prediction is right, any number of threads.
+synth-corpus --out f --sentences 3000 --dev 100 --test 120 --seed 7 --tasks 80 --threads 1
+is "$(cd f; ls | grep -cE '^(nli|paws|pos|ner)\.(train|dev|test)\.x[ab]\.tsv$|^qa\.(train|dev|test)\.x[ab]\.json$')" 30
+for x in a/*; do same "$x" "f/${x#a/}"; done
+is "$(cat f/nli.{train,dev,test}.xa.tsv | wc -l)" 100
+synth-corpus --out g --sentences 10 --tasks 80 --seed 7 --threads 3
+for x in f/*.tsv f/*.json; do [ "$x" = f/dict.tsv ] || same "$x" "g/${x#f/}"; done
+cut -f3 f/nli.dev.xb.tsv | score -q -m accuracy f/nli.dev.xa.tsv --resamples 0 > got; is "$(awk -F '\t' 'END { print $3 }' got)" 100.0 "labels of both languages"
+sed -nE 's/.*"id": "([^"]*)".*"text": "([^"]*)".*/"\1": "\2"/p' f/qa.dev.xb.json | paste -sd, | sed 's/.*/{&}/' | score -m squad f/qa.dev.xb.json > got 2> err
+is "$(awk -F '\t' 'NR > 1 { printf "%s ", $3 }' got)" "100.0 100.0 " "answers"
+[ ! -s err ] || { cat err; fail "answers that are not at their place"; }
+
 fails 2 "--out DIR is needed" synth-corpus
 fails 2 "takes no arguments" synth-corpus --out x y
 fails 2 "--order: 'svo' is not two of" synth-corpus --out x --order svo
