@@ -40,7 +40,8 @@ static const struct opt rows[] = {
       "curves: field for the x axis (default: step; also tokens, time)" },
     { "label", 0, OPT_LIST(options, labels), "NAME",
       "name in the legend, one per file (default: from the paths); tables of one name are "
-      "repeated runs, drawn as mean and 95% interval" },
+      "repeated runs, drawn as mean and 95% interval, and logs of one name have one colour and a line "
+      "style each" },
     { "log-y", 0, OPT_FLAG(options, log_y), 0, "use a logarithmic y axis" },
     { "range", 0, OPT_STR(options, range), "LOW:HIGH", "range of the y axis" },
     { 0 }

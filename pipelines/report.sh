@@ -1,14 +1,29 @@
 #!/bin/bash
-# A results page that needs nothing but itself.
+# A results page that needs nothing but itself: light, dark and printed; tables that turn into cards
+# where they would not fit.
 # usage: pipelines/report.sh TITLE TABLE.tsv [CURVE.svg...] > report.html
-# TABLE.tsv: tab-separated, the first line is the heading; an empty line starts another table with its own heading. A line
-# that begins with "# " before a heading is that table's caption. Cells that look like numbers are set flush right.
+# TABLE.tsv: tab-separated, the first line is the heading; an empty line starts another table with its
+# own heading. A line that begins with "# " before a heading is that table's caption. Cells that look
+# like numbers are set flush right. The pictures stand where a line is "@figures", or at the end;
+# X.narrow.svg is X.svg for phones.
 set -eu
-[ $# -ge 2 ] || { echo "report.sh: usage: report.sh TITLE TABLE.tsv [CURVE.svg...] > report.html" >&2; exit 2; }
+[ $# -ge 2 ] || {
+    echo "report.sh: usage: report.sh TITLE TABLE.tsv [CURVE.svg...] > report.html" >&2; exit 2; }
 title=$1 table=$2; shift 2
-for f in "$table" "$@"; do [ -r "$f" ] || { echo "report.sh: $f: cannot be read; name an existing file" >&2; exit 1; }; done
-for f in "$@"; do grep -q '<svg' "$f" || { echo "report.sh: $f: is not an SVG; make it with plot" >&2; exit 1; }; done
-escape() { sed -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/>/\&gt;/g'; }
+for f in "$table" "$@"; do
+    [ -r "$f" ] || { echo "report.sh: $f: cannot be read; name an existing file" >&2; exit 1; }
+done
+for f in "$@"; do
+    grep -q '<svg' "$f" || { echo "report.sh: $f: is not an SVG; make it with plot" >&2; exit 1; }
+    # what plot draws has none of these, whatever the words in it are
+    ! grep -qiE '<(script|foreignobject|iframe|style|a |!entity)|javascript:|<[^>]* on[a-z]+ *=' "$f" ||
+        { echo "report.sh: $f: has more than a picture in it; make it with plot" >&2; exit 1; }
+done
+# No byte of a file means anything to a browser: only UTF-8, no control characters, no markup.
+escape() {
+    iconv -c -f UTF-8 -t UTF-8 | tr -d '\000-\010\013-\037\177' |
+        sed -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/>/\&gt;/g' -e 's/"/\&quot;/g' -e "s/'/\&#39;/g"
+}
 heading=$(printf '%s' "$title" | escape)
 cat <<END
 <!DOCTYPE html>
@@ -18,42 +33,95 @@ cat <<END
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>$heading</title>
 <style>
-body { max-width: 62rem; margin: 2.5rem auto; padding: 0 1.25rem; color: #222; background: #fff;
-       font: 16px/1.5 Charter, "Bitstream Charter", "Iowan Old Style", Georgia, "Liberation Serif", serif }
-h1 { font-size: 1.7rem; font-weight: 600; line-height: 1.25; margin: 0 0 1.5rem }
-table { border-collapse: collapse; margin: 0 0 2rem; font: 14px/1.4 "Helvetica Neue", Helvetica, Arial, sans-serif;
-        font-variant-numeric: tabular-nums; border-top: 1.5px solid #222; border-bottom: 1.5px solid #222 }
-caption { text-align: left; padding: 0 0 .4rem; color: #444 }
-th, td { padding: .3rem .9rem .3rem 0; text-align: left; vertical-align: baseline; white-space: nowrap }
-th { font-weight: 600; border-bottom: 1px solid #222 }
+:root { color-scheme: light dark; --ink: #222; --soft: #555; --line: #e2e2e2; --back: #fff }
+body { max-width: 76rem; margin: 2rem auto; padding: 0 1.25rem; color: var(--ink);
+       background: var(--back); overflow-wrap: anywhere;
+       font: 16px/1.5 Charter, "Bitstream Charter", Georgia, "Liberation Serif", serif }
+h1 { font-size: 1.6rem; font-weight: 600; line-height: 1.25; margin: 0 0 1.5rem }
+.wide { margin: 0 0 2rem; container-type: inline-size }
+table { border-collapse: collapse; border-top: 1.5px solid; border-bottom: 1.5px solid;
+        font: 14px/1.4 "Helvetica Neue", Helvetica, "Liberation Sans", Arial, sans-serif;
+        font-variant-numeric: tabular-nums; overflow-wrap: normal }
+caption { text-align: left; padding: 0 0 .4rem; color: var(--soft); white-space: normal }
+th, td { padding: .3rem .9rem .3rem 0; text-align: left; vertical-align: baseline }
+td { white-space: nowrap }
+td.t { white-space: normal; overflow-wrap: anywhere; min-width: 10rem }
+th { font-weight: 600; border-bottom: 1px solid; vertical-align: bottom }
 th.n, td.n { text-align: right; padding: .3rem .45rem }
-tr + tr td { border-top: 1px solid #eee }
-.wide { overflow-x: auto }
+tr + tr td { border-top: 1px solid var(--line) }
 figure { margin: 0 0 2rem }
 figure svg { display: block; width: 100%; height: auto }
-@media print { body { margin: 0; max-width: none } table, figure { break-inside: avoid } }
+figure.narrow { display: none }
+@media (max-width: 36rem) {
+  body { margin: 1rem auto; padding: 0 .9rem }
+  figure.narrow { display: block }
+  figure.beside-narrow { display: none }
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root { --ink: #ddd; --soft: #aaa; --line: #333; --back: #121212 }
+  figure svg { filter: invert(.93) hue-rotate(180deg) }
+}
+@media print {
+  :root { color-scheme: light }
+  body { margin: 0; max-width: none }
+  tr, figure { break-inside: avoid }
+}
 </style>
 </head>
 <body>
 <h1>$heading</h1>
 END
-escape < "$table" | tr -d '\r' | awk '
-    # A table is held back until its end, so that a column is flush right only if all its cells are numbers.
+tables() {
+    escape | awk -v part="$1" '
+    # A table is held back until its end, so that a column is flush right only if all its cells are
+    # numbers, and so that its width is known.
     BEGIN { FS = "\t" }
-    function number(s) { return s ~ /^[-+−]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?%?( *(±|\+-) *[0-9.]+)?\**$/ || s ~ /^p=/ || s == "-" || s == "–" }
-    function flush(  r, c, cls, cell) {
+    function number(s) {
+        return s ~ /^[-+−]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?%?( *(±|\+-) *[0-9.]+)?\**$/ ||
+            s ~ /^p=/ || s ~ /^p&lt;/ || s == "-" || s == "–"
+    }
+    function longest_word(s,  w, k, n, most) {
+        n = split(s, w, " "); most = 0
+        for (k = 1; k <= n; k++) if (length(w[k]) > most) most = length(w[k])
+        return most
+    }
+    # cards where the container is narrower than the table: a block per row, name and value per cell
+    function cards(id, rem) {
+        printf "<style>@container (max-width: %drem) { #%s, #%s tbody, #%s caption { display: block }",
+            rem, id, id, id
+        printf " #%s tr { display: grid; gap: 0 1rem; padding: .5rem 0;", id
+        printf " grid-template-columns: repeat(auto-fill, minmax(min(8.5rem, 100%%), 1fr)) }"
+        printf " #%s tr.h { display: none } #%s tr + tr { border-top: 1px solid var(--line) }", id, id
+        printf " #%s td { display: block; border: 0; padding: .1rem 0; text-align: left;", id
+        printf " white-space: normal; overflow-wrap: anywhere; min-width: 0 }"
+        printf " #%s td:first-child { grid-column: 1 / -1; font-weight: 600 }", id
+        printf " #%s td.t { grid-column: 1 / -1 } #%s td:empty { display: none }", id, id
+        printf " #%s td[data-label]::before { content: attr(data-label); display: block;", id
+        print " font-size: 12px; color: var(--soft) } }</style>"
+    }
+    function flush(  r, c, cls, cell, label, wide, rem, id) {
         if (!rows) { caption = ""; return }
         for (c = 1; c <= cols; c++) {
-            right[c] = c > 1 && rows > 1
-            for (r = 2; r <= rows; r++) if (x[r, c] != "" && !number(x[r, c])) right[c] = 0
+            right[c] = c > 1 && rows > 1; wide = longest_word(x[1, c]); text[c] = 0
+            for (r = 2; r <= rows; r++) {
+                if (x[r, c] != "" && !number(x[r, c])) right[c] = 0
+                if (length(x[r, c]) > 30) text[c] = 1
+                else if (length(x[r, c]) > wide) wide = length(x[r, c])
+            }
+            if (text[c]) right[c] = 0
+            rem += (text[c] ? 11.5 : wide * .47 + .9)
         }
-        print "<div class=\"wide\"><table>"
+        id = "t" part ++tables_
+        print "<div class=\"wide\">"; cards(id, int(rem) + 1)
+        print "<table id=\"" id "\">"
         if (caption != "") print "<caption>" caption "</caption>"
         for (r = 1; r <= rows; r++) {
-            printf "<tr>"
+            printf r == 1 ? "<tr class=\"h\">" : "<tr>"
             for (c = 1; c <= cols; c++) {
-                cell = r == 1 ? "th" : "td"; cls = right[c] ? " class=\"n\"" : ""
-                printf "<%s%s>%s</%s>", cell, cls, x[r, c], cell
+                cell = r == 1 ? "th" : "td"
+                cls = right[c] ? " class=\"n\"" : text[c] && r > 1 ? " class=\"t\"" : ""
+                label = r > 1 && c > 1 && x[1, c] != "" ? " data-label=\"" x[1, c] "\"" : ""
+                printf "<%s%s%s>%s</%s>", cell, cls, label, x[r, c], cell
             }
             print "</tr>"
         }
@@ -64,14 +132,23 @@ escape < "$table" | tr -d '\r' | awk '
     !rows && /^# / { caption = substr($0, 3); next }
     { rows++; if (NF > cols) cols = NF; for (c = 1; c <= NF; c++) x[rows, c] = $c }
     END { flush() }'
-n=0
-for f in "$@"; do
-    n=$((n + 1))
-    wide=$(sed -n "s/.*viewBox=[\"'] *[-0-9.]* [-0-9.]* \([0-9.]*\) .*/\1/p" "$f" | head -n 1)
-    echo "<figure style=\"max-width: ${wide:-900}px\">"
-    # From <svg on: HTML has no use for the XML declaration. Names inside get the number of the figure, lest two
-    # figures on a page share them.
-    sed -n '/<svg/,$p' "$f" | sed -E -e '/^<(title|desc)>.*<\/(title|desc)>$/d' -e "s/(id=['\"])/\\1f$n-/g" -e "s/(href=['\"]#)/\\1f$n-/g" -e "s/url\\(#/url(#f$n-/g"
-    echo "</figure>"
-done
+}
+figures() {
+    local n=0 f wide class
+    for f; do
+        n=$((n + 1)) class=
+        case $f in *.narrow.svg) class=' class="narrow"';; *) [ ! -f "${f%.svg}.narrow.svg" ] ||
+            class=' class="beside-narrow"';; esac
+        wide=$(sed -n "s/.*viewBox=[\"'] *[-0-9.]* [-0-9.]* \([0-9.]*\) .*/\1/p" "$f" | head -n 1)
+        echo "<figure$class style=\"max-width: ${wide:-900}px\">"
+        # From <svg on: HTML has no use for the XML declaration. Names inside get the number of the
+        # figure, lest two figures on a page share them.
+        sed -n '/<svg/,$p' "$f" | sed -E -e '/^<(title|desc)>.*<\/(title|desc)>$/d' \
+            -e "s/(id=['\"])/\\1f$n-/g" -e "s/(href=['\"]#)/\\1f$n-/g" -e "s/url\\(#/url(#f$n-/g"
+        echo "</figure>"
+    done
+}
+sed '/^@figures$/,$d' "$table" | tables a
+figures "$@"
+sed '1,/^@figures$/d' "$table" | tables b
 printf '</body>\n</html>\n'

@@ -147,6 +147,23 @@ static void smoothen(struct curve *c, int reach)
 
 enum { FEW = 40 };      /* curves of so few points are measurements: they are marked, and not smoothed */
 
+/* The colour of log i, its label's number, and its line style: how many before it have that label. */
+static int colour_of(const struct log_data *d, int i, int *style)
+{
+    int colour = 0, found = -1;
+    *style = 0;
+    for (int k = 0; k <= i; k++) {
+        bool new = true;
+        for (int j = 0; j < k && new; j++) new = strcmp(d[j].label, d[k].label) != 0;
+        if (!strcmp(d[k].label, d[i].label)) {
+            if (found < 0) found = colour;
+            else ++*style;
+        }
+        colour += new;
+    }
+    return found;
+}
+
 int log_data_curves(const struct log_data *d, int n, const char *field, int smooth, bool reference, struct panel *p)
 {
     int added = 0, events = 0;
@@ -160,7 +177,7 @@ int log_data_curves(const struct log_data *d, int n, const char *field, int smoo
             else if (strcmp(event, first)) events = 2;
         }
     for (int i = 0; i < n; i++) {
-        int f = find(d[i].field, d[i].n_fields, field);
+        int f = find(d[i].field, d[i].n_fields, field), style, colour = colour_of(d, i, &style);
         for (int e = 0; f >= 0 && e < d[i].n_events; e++) {
             struct log_point *at = mem_alloc(d[i].n * sizeof *at);
             size_t got = 0, m = 0;
@@ -169,7 +186,8 @@ int log_data_curves(const struct log_data *d, int n, const char *field, int smoo
             if (!got) { free(at); continue; }
             qsort(at, got, sizeof *at, by_x);
             struct curve c = { .x = mem_alloc(got * sizeof *c.x), .y = mem_alloc(got * sizeof *c.y),
-                               .colour = reference ? -1 : i, .dashed = reference || (events > 1 && strcmp(d[i].event[e], first)) };
+                               .colour = reference ? -1 : colour, .style = style,
+                               .dashed = reference || (events > 1 && strcmp(d[i].event[e], first)) };
             for (size_t k = 0; k < got; k++) {
                 if (m && c.x[m - 1] == at[k].x) m--;
                 c.x[m] = at[k].x;
@@ -181,6 +199,7 @@ int log_data_curves(const struct log_data *d, int n, const char *field, int smoo
             size_t size = strlen(d[i].label) + strlen(d[i].event[e]) + 8;
             c.label = mem_alloc(size);
             snprintf(c.label, size, events > 1 ? "%s (%s)" : "%s", d[i].label, d[i].event[e]);
+            if (style) c.label[0] = '\0';           /* the first of its name is in the legend */
             if (smooth > 0 && m > FEW) smoothen(&c, smooth);
             p->curve = mem_grow(p->curve, (size_t)p->n + 1, sizeof *p->curve);
             p->curve[p->n++] = c;

@@ -31,8 +31,10 @@ char **log_data_fields(const struct log_data *d, int n);
 /* All fields' names, for a message; malloc'd. */
 char *log_data_names(const struct log_data *d, int n);
 
-/* Adds the curves of a field, one a log and event, to a panel. Of lines with the same event and x the last one
- * counts. smooth: mean over so many points on either side (as many as there are), 0 for none; curves of 40 points or fewer are left as they are. reference: grey and dashed. Returns how many. */
+/* Adds the curves of a field, one per log and event, to a panel. Logs of one label are repeated runs:
+ * one colour, a line style each, one line of the legend. Of lines with the same event and x the last
+ * one counts. smooth: mean over so many points on either side (as many as there are), 0 for none;
+ * curves of 40 points or fewer are left as they are. reference: grey and dashed. Returns how many. */
 int log_data_curves(const struct log_data *d, int n, const char *field, int smooth, bool reference, struct panel *p);
 
 #endif

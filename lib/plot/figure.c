@@ -155,6 +155,9 @@ static void data(FILE *to, const struct figure *f)
         }
 }
 
+enum { STYLES = 5 };
+static const char *const styles[STYLES] = { "solid", "(8,4)", "(2,3)", "(9,3,2,3)", "(4,2,1,2)" };
+
 static void panel(FILE *to, const struct figure *f, int i, bool legend)
 {
     const struct panel *p = &f->panel[i];
@@ -180,7 +183,7 @@ static void panel(FILE *to, const struct figure *f, int i, bool legend)
             if (pass == BAND) { fprintf(to, "lc rgb '#C8%s' fs solid noborder notitle", ink + 1); continue; }
             if (pass == BARS) { fprintf(to, "pt 7 ps 0.01 lw 1.2 lc rgb '%s' notitle", ink); continue; }
             fprintf(to, "lw %s lc rgb '%s' dt %s ", c->colour < 0 ? "1.5" : "2", ink,
-                    c->dashed ? "(7,5)" : c->colour >= GNUPLOT_COLOURS ? "(2,3)" : "solid");
+                    c->dashed ? "(7,5)" : c->colour >= GNUPLOT_COLOURS ? "(2,3)" : styles[c->style % STYLES]);
             if (c->points) fputs("pt 7 ps 0.45 ", to);
             if (c->label && *c->label) { fputs("title ", to); gnuplot_quoted(to, c->label); }
             else fputs("notitle", to);
@@ -188,23 +191,29 @@ static void panel(FILE *to, const struct figure *f, int i, bool legend)
     fputs("\n", to);
 }
 
+enum { NARROW = 500 };      /* below so many pixels panels stand one below the other, and the legend below them */
+
 static void script(FILE *to, const void *what, bool png, const char *output)
 {
     const struct figure *f = what;
     int columns = f->n == 1 ? 1 : f->n < 5 ? 2 : f->n < 10 ? 3 : 4, rows = (f->n + columns - 1) / columns;
-    int most = 0, longest = 0, busiest = 0;
+    int most = 0, longest = 0, busiest = 0, named = 0;
     for (int i = 0; i < f->n; i++) {
         if (f->panel[i].n > most) { most = f->panel[i].n; busiest = i; }
         for (int k = 0; k < f->panel[i].n; k++) {
             int len = (int)strlen(f->panel[i].curve[k].label ? f->panel[i].curve[k].label : "");
             if (len > longest) longest = len;
+            if (i == 0 && len) named++;
         }
     }
     int width = f->width ? f->width : columns == 1 ? 640 : columns * 420;
+    bool narrow = f->width && f->width < NARROW;
     int beside = most > 1 ? 70 + 17 * longest / 2 : 0;   /* legend's column, pixels */
     if (beside > 420) beside = 420;
     if (f->width && beside > width / 3) beside = width / 3;
-    int height = f->height ? f->height : (f->title ? 30 : 0) + rows * (columns == 1 ? 384 : 294);
+    int below = narrow && most > 1 ? 18 * named + 12 : 0;    /* or its rows */
+    if (narrow) { beside = 0; columns = 1; rows = f->n; }
+    int height = f->height ? f->height : (f->title ? 30 : 0) + below + rows * (columns == 1 && !narrow ? 384 : 294);
     if (!f->width) width += beside;
 
     gnuplot_terminal(to, png, width, height, output);
@@ -232,7 +241,9 @@ static void script(FILE *to, const void *what, bool png, const char *output)
     gnuplot_quoted(to, f->x_label);
     fputs(" textcolor '#444444' font ',12' offset 0,0.4\n", to);
     double right = 1 - (double)beside / width, top = 1 - (f->title ? 30.0 / height : 0);
-    fprintf(to, "set key at screen %.4f,%.4f\n", right + 10.0 / width, top - 28.0 / height);
+    double floor = (double)below / height;
+    if (below) fprintf(to, "set key at screen %.4f,%.4f\n", 58.0 / width, floor - 2.0 / height);
+    else fprintf(to, "set key at screen %.4f,%.4f\n", right + 10.0 / width, top - 28.0 / height);
     if (f->title) {
         fputs("set label 1 ", to);
         gnuplot_quoted(to, f->title);
@@ -241,7 +252,7 @@ static void script(FILE *to, const void *what, bool png, const char *output)
     fputs("set multiplot\n", to);
     for (int i = 0; i < f->n; i++) {
         int column = i % columns, row = i / columns;
-        double left = right * column / columns, w = right / columns, h = top / rows, bottom = top - h * (row + 1);
+        double left = right * column / columns, w = right / columns, h = (top - floor) / rows, bottom = top - h * (row + 1);
         fprintf(to, "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset tmargin at screen %.4f\nset bmargin at screen %.4f\n",
                 left + 58.0 / width, left + w - 18.0 / width, bottom + h - 32.0 / height, bottom + 52.0 / height);
         panel(to, f, i, most > 1 && i == busiest);

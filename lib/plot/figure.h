@@ -12,6 +12,7 @@ struct curve {
     int colour;                      /* number of its colour, from 0; -1: grey and dashed, a reference */
     bool points;                     /* mark the points */
     bool dashed;
+    int style;                       /* of its line, from 0, solid: tells curves of one colour apart */
 };
 
 struct panel {

@@ -59,7 +59,7 @@ same runs/broken/results.tsv $runs/broken/results.tsv
 for v in report table progress; do env "${tiny[@]}" MAKEFLAGS= MAKE=make BIN="$BIN" RUNS="$PWD/runs" RUN=broken "$TOP/pipelines/conduct" $v demo > $v.out 2>&1 || { cat $v.out; fail "$v at home"; }; done
 grep -q '^MLM-GC ' table.out && grep -q '^MLM-GC ' report.out || { cat table.out report.out; fail "the table at home"; }
 grep -Eq '^([0-9]+) of \1 stages done' progress.out || { cat progress.out; fail "stages that are done"; }
-is "$(grep -c '<svg' runs/broken/report.html)" 2 "curves of pre-training and of translation"
+is "$(grep -c '<svg' runs/broken/report.html)" 4 "curves of pre-training and of translation, wide and narrow"
 # while logs grow, too
 mkdir -p grows/log; seq 300000 > grows/log/a.log
 (while :; do echo more >> grows/log/a.log; done) & writer=$!

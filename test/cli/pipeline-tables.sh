@@ -80,4 +80,4 @@ printf '<?xml version="1.0"?>\n<svg viewBox="0 0 10 10"></svg>\n' > r/analysis/f
 printf 'ein\tone\t0.5\nzwei\ttwo\t0.9\n' > r/s1/mlm/analysis/dictionary.tsv
 BIN=$BIN "$P/analysis-page" r plan 'A & B' > got
 grep -q 'MLM-GC - MLM *+0.050' got || fail "$(cat got)"
-grep -q '<td>two</td><td class="n">0.9</td>' r/analysis.html && grep -q '<svg' r/analysis.html && grep -q 'A &amp; B' r/analysis.html || fail "the page"
+grep -q '<td data-label="target">two</td><td class="n" data-label="CSLS">0.9</td>' r/analysis.html && grep -q '<svg' r/analysis.html && grep -q 'A &amp; B' r/analysis.html || fail "the page"

@@ -113,8 +113,8 @@ report=$TOP/pipelines/report.sh
 plot curves runs/a -o a.svg; plot curves runs/b -o b.svg
 printf 'system\tBLEU\tnote\nA & B\t12.5 ±0.3\t<x>\nC\t-\t\n\nstage\tseconds\nx\t3\n' > t.tsv
 "$report" 'R&D' t.tsv a.svg b.svg > r.html
-grep -q '<title>R&amp;D</title>' r.html && grep -q '<td>A &amp; B</td><td class="n">12.5 ±0.3</td><td>&lt;x&gt;</td>' r.html || fail "cells"
-is "$(grep -c '<svg' r.html)" 2; is "$(grep -c '<table>' r.html)" 2; is "$(grep -c '<?xml' r.html || true)" 0
+grep -q '<title>R&amp;D</title>' r.html && grep -q '<td>A &amp; B</td><td class="n" data-label="BLEU">12.5 ±0.3</td><td data-label="note">&lt;x&gt;</td>' r.html || fail "cells"
+is "$(grep -c '<svg' r.html)" 2; is "$(grep -c '<table id=' r.html)" 2; is "$(grep -c '<?xml' r.html || true)" 0
 is "$(grep -o 'https\?://[^"]*' r.html | grep -vc w3.org || true)" 0 "the page asks for nothing from elsewhere"
 fails 1 'nothere' "$report" T nothere
 fails 1 'not an SVG' "$report" T t.tsv t.tsv

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static void expect(int holds) { if (!holds) abort(); }
 
-static void score(const struct metric *m, const struct corpus *c)
+static void score(const struct metric *m, const struct score_corpus *c)
 {
     double sum[METRIC_STATS_MAX], again[METRIC_STATS_MAX];
     expect(metric_total(m, &c->ref[0], c->ref, 2, sum) == 0);
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     char path[40], *paths[2] = { path, path };
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 
-    struct corpus c = { .replace_invalid = true };
+    struct score_corpus c = { .replace_invalid = true };
     if (corpus_read_refs(&c, paths, 2, 1) == 0 && c.ref[0].n) {
         /* The second reference is the first one's lines, the other way round. */
         for (size_t i = 0; i < c.ref[1].n; i++) c.ref[1].v[i] = c.ref[0].v[c.ref[0].n - 1 - i];
@@ -51,11 +51,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                             .ter = { how & 1, how & 2, how & 4, how & 8 } };
         for (int k = 0; k < METRIC_KINDS; k++) { m.kind = (enum metric_kind)k; score(&m, &c); }
     }
-    corpus_free(&c);
+    score_corpus_free(&c);
 
-    c = (struct corpus){ .replace_invalid = true };
+    c = (struct score_corpus){ .replace_invalid = true };
     corpus_read_refs(&c, paths, 1, 1 + (int)(how % 3));
-    corpus_free(&c);
+    score_corpus_free(&c);
 
     struct lines hyp = { 0 }, ref = { 0 };
     struct bleu_stats sum = { 0 };

@@ -1,0 +1,118 @@
+# The page of a run: what it says; that no byte of a file means anything to a browser; and, in headless
+# Chromium, that nothing is cut off at three widths in both colour schemes.
+. "$TOP/test/cli/lib.sh"
+export BIN
+evil='</td><script>document.title="x"</script>&"'\''<b onload=x>'
+mkdir -p run/.stage run/raw run/s{1,2}/{mlm,mlm-gc}/{pretrain,unmt}
+cd run
+for s in 1 2 3; do
+    for y in MLM MLM-GC; do
+        for m in BLEU BLEU-lc multi-bleu; do
+            for d in en-de de-en; do printf '%s\t%s\t%s\t%s\t%s\n' $s $y $d $m $s.5; done
+        done
+        for m in Hit@1 'weighted Hit@1' 'mean cosine'; do printf '%s\t%s\t-\t%s\t0.%s\n' $s $y "$m" $s; done
+    done
+done > results.tsv
+printf -- '-\t%s\ten-de\tBLEU\t1\n' "$evil" >> results.tsv
+{ printf '#languages\ten de\n#systems\tmlm mlm-gc\n'; printf 'results\tquick\tresults.tsv\t-\t-\tcat x > results.tsv\n'; } > plan
+touch .stage/results.stamp; echo 3.5 > .stage/results.time
+printf 'output: raw/train.en %064d\n' 7 > .stage/raw.train.en.stamp
+printf 'commit\tabc1234\nmachine\t2 cores\nseeds\t1 2\n' > .stage/plan.run
+for i in $(seq 40); do echo "Sentence $i has a somewhat longer text than would fit into a cell of one line. $evil"; done > raw/test.en
+sed 's/Sentence/Satz/' raw/test.en > raw/test.de
+for y in mlm mlm-gc; do
+    sed "s/Sentence/$y/" raw/test.en > s1/$y/en-de
+    for s in 1 2; do for k in pretrain unmt; do for i in 10 20 30; do
+        echo "{\"event\":\"valid\",\"step\":$i,\"perplexity\":$((300 / i + s)),\"mlm\":$((9 - i / 10)).$s,\"bleu\":$((i / 10)).$s}"
+    done > s$s/$y/$k/log.jsonl; done; done
+done
+cd ..
+"$TOP/pipelines/summary" run "$PWD/run/plan" "a <run> & \"more\"" > out
+page=run/report.html
+
+# what it says
+for want in abc1234 '2 cores' "$(printf %064d 7)" 'sacreBLEU counts it' 'one colour per system' 'paired t-test' \
+    'Sample translations, en to de' 'Satz 3 has' 'mlm-gc 3 has'; do
+    grep -qF "$want" $page || fail "the page lacks: $want"
+done
+is "$(sed -n '/Sample translations, en to de/,/<\/table>/p' $page | grep -c '<tr>')" 10 "ten sample translations"
+# two kinds of training, and each for phones
+is "$(grep -c '<svg' $page)" 4
+# three systems' worth of ink, one per system: both seeds of a system share a colour, and differ in dashes
+plot curves run/s1/mlm/unmt run/s2/mlm/unmt run/s1/mlm-gc/unmt --label "$evil" --label "$evil" --label gc -y bleu -o two.svg
+is "$(grep -o 'LT[0-9]*\|rgb( *0, *114, *178)' two.svg | grep -c rgb)" "$(grep -o 'rgb( *0, *114, *178)' two.svg | wc -l)"
+[ "$(grep -c "stroke='rgb(  0, 114, 178)'" two.svg)" -ge 2 ] || fail "two curves of one colour"
+[ "$(grep -c 'stroke-dasharray' two.svg)" -ge 1 ] || fail "no dashes"
+
+# no byte of a file is markup
+! grep -qi '<script\|<b onload' $page two.svg || fail "markup of a file: $(grep -i '<script\|<b onload' $page | head -n 2)"
+grep -q 'a &lt;run&gt; &amp; &quot;more&quot;' $page || fail "the title"
+printf '<svg viewBox="0 0 9 9"><script>x</script></svg>\n' > bad.svg; printf 'a\tb\n' > t.tsv
+fails 1 'bad.svg: has more than a picture in it' "$TOP/pipelines/report.sh" T t.tsv bad.svg
+printf '<svg viewBox="0 0 9 9" onload="x()"></svg>\n' > bad.svg
+fails 1 'bad.svg: has more than a picture in it' "$TOP/pipelines/report.sh" T t.tsv bad.svg
+printf 'a\tb\n\xff\x01\x1b[1mx\ty\n' > t.tsv; "$TOP/pipelines/report.sh" T t.tsv > odd.html
+grep -q '<td>\[1mx</td>' odd.html || fail "bytes that are no text: $(grep -a '<td' odd.html | od -c | head)"
+
+# in a browser
+if ! command -v chromium > /dev/null; then
+    [ -z "${ISOGLOT_TEST_BROWSER-}" ] || fail "no chromium here"
+    echo "no chromium here: the page was not opened"; exit 0
+fi
+cat > look.js <<'JS'
+<script>
+// What of the page is cut off at this width: elements beyond its sides, cells and pictures that hide text.
+addEventListener("load", () => {
+    const wrong = [], width = document.documentElement.clientWidth;
+    const say = (e, what) => wrong.push(`${what}: ${e.tagName} ${(e.textContent || "").replace(/\s+/g, " ").slice(0, 40)}`);
+    if (document.documentElement.scrollWidth > width) say(document.body, "scrolls");
+    for (const e of document.body.querySelectorAll("*:not(script):not(style)")) {
+        const r = e.getBoundingClientRect();
+        if (!r.width || !r.height) continue;
+        if (r.left < -1 || r.right > width + 1) say(e, "beyond the side");
+        if (/^T[DH]$/.test(e.tagName) && e.scrollWidth > e.clientWidth + 1) say(e, "hidden in its cell");
+        if (e.tagName === "text") {
+            const s = e.ownerSVGElement.getBoundingClientRect();
+            if (r.left < s.left - 1 || r.right > s.right + 1 || r.bottom > s.bottom + 2) say(e, "beyond its picture");
+            if (r.height < 7) say(e, "too small to read");
+        }
+    }
+    const overlap = [...document.querySelectorAll("tr")].find(t => {
+        const c = [...t.children].map(x => x.getBoundingClientRect());
+        return c.some((a, i) => c.some((b, j) => j > i && a.width && b.width && a.left < b.right - 1 &&
+            b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1));
+    });
+    if (overlap) say(overlap, "cells on top of each other");
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const back = getComputedStyle(document.body).backgroundColor;
+    const light = back.match(/\d+/g).reduce((a, b) => a + +b, 0) > 384;
+    if (light === dark) say(document.body, "background " + back);
+    const cards = getComputedStyle(document.querySelector("table")).display === "block";
+    parent.postMessage(`${width} ${dark ? "dark" : "light"} ${cards ? "cards" : "table"} ${wrong.length} ${wrong.slice(1, 5).join("; ")}`, "*");
+});
+</script>
+JS
+cat look.js > opened.html; cat $page >> opened.html
+{
+    echo '<!DOCTYPE html><body><pre id="said"></pre><script>'
+    echo 'addEventListener("message", e => { said.textContent += "said " + e.data + "\n" })</script>'
+    for w in 360 768 1280; do for c in light dark; do
+        echo "<iframe src='opened.html' width=$w height=900 style='border:0;color-scheme:$c'></iframe>"
+    done; done
+} > outer.html
+look() {
+    HOME=$PWD timeout 120 chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1400,900 \
+        --virtual-time-budget=8000 --dump-dom "file://$PWD/outer.html" 2> chromium.err |
+        sed -n 's/.*said \([0-9]* \(light\|dark\) .*\)/\1/p' | sort -n
+}
+look > said
+is "$(cut -d' ' -f1-4 said)" "360 dark cards 0
+360 light cards 0
+768 dark cards 0
+768 light cards 0
+1280 dark table 0
+1280 light table 0" "$(cat said; tail -n 2 chromium.err)"
+
+# it does see what is cut off
+sed 's/<h1>/<div style="width:2000px">wide<\/div><h1>/' opened.html > wide.html; mv wide.html opened.html
+look > said; is "$(grep -c 'beyond the side' said)" 6 "$(cat said)"
