@@ -37,13 +37,19 @@ static const struct opt rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "analogy", "--vec A.vec [--vec B.vec] < questions", "Word analogies, king - man + woman = queen.", "Questions are four words per line; \": name\" begins a category. Prints for each category and for all: questions, asked (all\n"
+static const struct prog prog = {
+    "analogy", "--vec A.vec [--vec B.vec] < questions",
+    "Word analogies, king - man + woman = queen.",
+    "Questions are four words per line; \": name\" begins a category. Prints for each category and "
+    "for all: questions, asked (all\n"
     "four words have vectors), accuracy, and the mean cosine of a - b + c with d.\n",
-    .part = { &kern_part } };
+    .part = { &kern_part }
+};
 
 static void row(const char *name, const struct analogy_score *s)
 {
-    printf("%s\t%llu\t%llu\t%.4f\t%.4f\n", name, (unsigned long long)s->questions, (unsigned long long)s->asked, s->accuracy, s->cosine);
+    printf("%s\t%llu\t%llu\t%.4f\t%.4f\n", name, (unsigned long long)s->questions,
+           (unsigned long long)s->asked, s->accuracy, s->cosine);
 }
 
 static int cosines(struct vectors *const *set, const char *questions)
@@ -73,7 +79,8 @@ static int run(const char *questions)
     struct analogy_report r;
     struct out *answers = NULL;
     int rc = 0;
-    for (int i = 0; i < o.vec.n && rc == 0; i++) rc = (set[i] = vectors_load(o.vec.v[i], &vo, msg_note)) ? 0 : -1;
+    for (int i = 0; i < o.vec.n && rc == 0; i++)
+        rc = (set[i] = vectors_load(o.vec.v[i], &vo, msg_note)) ? 0 : -1;
     if (o.targets) {
         if (rc == 0) rc = cosines(set, questions);
         for (int i = 0; i < o.vec.n; i++) vectors_free(set[i]);

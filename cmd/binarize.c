@@ -26,9 +26,13 @@ static const struct opt rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "binarize", "-v vocab [-l LANG] [options] [FILE...] > x.shd",
-    "Turns tokens into a shard of token ids, one sentence per line. Tokens that the vocabulary lacks become <unk>.", "examples:\n"
-    "  bpe-apply -c codes < de.tok | binarize -v vocab -l de -o de.shd" };
+static const struct prog prog = {
+    "binarize", "-v vocab [-l LANG] [options] [FILE...] > x.shd",
+    "Turns tokens into a shard of token ids, one sentence per line. Tokens that the vocabulary "
+    "lacks become <unk>.",
+    "examples:\n"
+    "  bpe-apply -c codes < de.tok | binarize -v vocab -l de -o de.shd"
+};
 
 static int put_text(struct shard_writer *w, struct text *in, const struct vocab *v)
 {
@@ -55,7 +59,8 @@ static int run(const struct args *args)
     struct shard_writer *w = out ? shard_create(out, &info, (uint32_t)o.block) : NULL;
     int rc = w ? 0 : -1;
     for (int i = 0; i < (args->n ? args->n : 1) && rc == 0; i++) {
-        struct text *in = text_open(args->n ? args->v[i] : NULL, TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0));
+        struct text *in = text_open(args->n ? args->v[i] : NULL,
+                                    TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0));
         rc = in ? put_text(w, in, v) : -1;
         text_close(in);
     }
@@ -65,8 +70,9 @@ static int run(const struct args *args)
     else out_abort(out);
     vocab_free(v);
     if (rc == 0)
-        msg_note("%" PRIu64 " sentences, %" PRIu64 " tokens, %" PRIu64 " unknown (%.2f%%)", info.sentences, info.tokens, info.unknown,
-                  info.tokens ? 100.0 * (double)info.unknown / (double)info.tokens : 0.0);
+        msg_note("%" PRIu64 " sentences, %" PRIu64 " tokens, %" PRIu64 " unknown (%.2f%%)",
+                 info.sentences, info.tokens, info.unknown,
+                 info.tokens ? 100.0 * (double)info.unknown / (double)info.tokens : 0.0);
     return rc;
 }
 
@@ -87,6 +93,7 @@ int main(int argc, char **argv)
     if (!o.vocab) return prog_usage("--vocab FILE is needed");
     if (o.lang && !is_code(o.lang))
         return prog_usage("--lang: \"%.40s\" is not a language code", o.lang);
-    if (o.note && (strlen(o.note) > 127 || strchr(o.note, '\n'))) return prog_usage("--note must be one line of at most 127 bytes");
+    if (o.note && (strlen(o.note) > 127 || strchr(o.note, '\n')))
+        return prog_usage("--note must be one line of at most 127 bytes");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

@@ -1,5 +1,6 @@
-/* bleu: scores translations against references, with sacreBLEU's numbers and output (or multi-bleu.perl's).
- * Reads hypotheses from standard input (or -i FILE...), references from files, one sentence per line. */
+/* bleu: scores translations against references, with sacreBLEU's numbers and output (or
+ * multi-bleu.perl's). Reads hypotheses from standard input (or -i FILE...), references from files,
+ * one sentence per line. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,20 +19,30 @@
 
 static struct options {
     struct strs inputs;
-    int num_refs, format, width, smooth, tokenizer, trials_ci, trials_bs, trials_ar, chrf_char, chrf_word, chrf_beta;
+    int num_refs, format, width, smooth, tokenizer, trials_ci, trials_bs, trials_ar, chrf_char,
+        chrf_word, chrf_beta;
     const char *metrics, *output, *seed, *languages;
     double smooth_value;
-    bool multi, replace, lowercase, force, sentence, score_only, brief, json, text, no_color, confidence, paired_bs, paired_ar;
-    bool chrf_lowercase, chrf_whitespace, chrf_eps, ter_case, ter_asian, ter_no_punct, ter_normalized;
-} o = { .num_refs = 1, .width = 1, .trials_ci = 1000, .trials_bs = 1000, .trials_ar = 10000, .chrf_char = 6,
-        .chrf_beta = 2, .metrics = "bleu" };
+    bool multi, replace, lowercase, force, sentence, score_only, brief, json, text, no_color,
+        confidence, paired_bs, paired_ar;
+    bool chrf_lowercase, chrf_whitespace, chrf_eps, ter_case, ter_asian, ter_no_punct,
+        ter_normalized;
+} o = { .num_refs = 1,
+        .width = 1,
+        .trials_ci = 1000,
+        .trials_bs = 1000,
+        .trials_ar = 10000,
+        .chrf_char = 6,
+        .chrf_beta = 2,
+        .metrics = "bleu" };
 
 static const struct opt rows[] = {
     { "input", 'i', OPT_LIST(options, inputs), "FILE",
-      "hypotheses, one file per system; several files may follow one -i (default: standard input)" },
+      "hypotheses, one file per system; several files may follow one -i (default: standard "
+      "input)" },
     { "num-refs", 0, OPT_INT(options, num_refs), "N",
-      "number of references per line of the one reference file, separated by tabs",
-      .min = 1, .max = 1000 },
+      "number of references per line of the one reference file, separated by tabs", .min = 1,
+      .max = 1000 },
     { "output", 'o', OPT_STR(options, output), "FILE",
       "write to FILE, which appears only when complete (default: standard output)" },
     { "metrics", 'm', OPT_STR(options, metrics), "NAMES",
@@ -119,24 +130,29 @@ static const struct opt_group groups[] = {
     { 0 }
 };
 
-static const struct prog prog = { "bleu", "[options] REF... < hypotheses",
-    "BLEU, chrF and TER as sacreBLEU " SACREBLEU_VERSION " computes and prints them; --multi for multi-bleu.perl's line.",
+static const struct prog prog = {
+    "bleu", "[options] REF... < hypotheses",
+    "BLEU, chrF and TER as sacreBLEU " SACREBLEU_VERSION
+    " computes and prints them; --multi for multi-bleu.perl's line.",
     "Examples:\n"
     "  bleu ref.de < hyp.de                             BLEU as JSON, with signature\n"
     "  bleu ref.de -f text -m bleu chrf ter < hyp.de    one line per metric\n"
     "  bleu -b -w 2 ref1.de ref2.de < hyp.de            only the score, two references\n"
     "  bleu ref.de --paired-bs -i base.de new.de        does new differ from base?\n"
-    "  bleu --multi -lc ref.tok.de < hyp.tok.de         multi-bleu.perl\n" };
+    "  bleu --multi -lc ref.tok.de < hyp.tok.de         multi-bleu.perl\n"
+};
 
 /* sacreBLEU's short options of several letters, and its options that take several words. */
 static int peer_spelling(int argc, char **argv, char **out)
 {
     static char input[] = "--input";
     static char *const spelt[][2] = {
-        { "-lc", "--lowercase" }, { "-tok", "--tokenize" }, { "-sl", "--sentence-level" }, { "-sv", "--smooth-value" },
-        { "-nr", "--num-refs" }, { "-cc", "--chrf-char-order" }, { "-cw", "--chrf-word-order" }, { "-ci", "--confidence" },
-        { "-cin", "--confidence-n" }, { "-par", "--paired-ar" }, { "-pbs", "--paired-bs" }, { "-parn", "--paired-ar-n" },
-        { "-pbsn", "--paired-bs-n" }, { "-sh", "--short" }, { "-nc", "--no-color" } };
+        { "-lc", "--lowercase" },       { "-tok", "--tokenize" },  { "-sl", "--sentence-level" },
+        { "-sv", "--smooth-value" },    { "-nr", "--num-refs" },   { "-cc", "--chrf-char-order" },
+        { "-cw", "--chrf-word-order" }, { "-ci", "--confidence" }, { "-cin", "--confidence-n" },
+        { "-par", "--paired-ar" },      { "-pbs", "--paired-bs" }, { "-parn", "--paired-ar-n" },
+        { "-pbsn", "--paired-bs-n" },   { "-sh", "--short" },      { "-nc", "--no-color" }
+    };
     int n = 0;
     for (int i = 0; i < argc; i++) {
         char *a = argv[i];
@@ -148,7 +164,9 @@ static int peer_spelling(int argc, char **argv, char **out)
         bool files = i && (!strcmp(a, "-i") || !strcmp(a, "--input"));
         if (names && i + 1 < argc) {
             char *list = mem_dup(argv[++i]), *longer;
-            while (i + 1 < argc && (!strcmp(argv[i + 1], "bleu") || !strcmp(argv[i + 1], "chrf") || !strcmp(argv[i + 1], "ter"))) {
+            while (i + 1 < argc
+                   && (!strcmp(argv[i + 1], "bleu") || !strcmp(argv[i + 1], "chrf")
+                       || !strcmp(argv[i + 1], "ter"))) {
                 longer = mem_alloc(strlen(list) + strlen(argv[i + 1]) + 2);
                 sprintf(longer, "%s,%s", list, argv[++i]);
                 free(list);
@@ -167,7 +185,7 @@ static int peer_spelling(int argc, char **argv, char **out)
     return n;
 }
 
-/* --- what was asked for ------------------------------------------------------------------------------------ */
+/* --- what was asked for ----------------------------------------------------------------------- */
 
 static struct metric metrics[METRIC_KINDS];          /* in the order asked for */
 static int n_metrics;
@@ -179,16 +197,21 @@ static int choose_metrics(void)
 {
     static const char *const name[] = { "bleu", "chrf", "ter" };
     const struct metric all = {
-        .bleu = { (enum score_tok)o.tokenizer, o.lowercase, { (enum bleu_smooth)o.smooth, o.smooth_value, o.sentence } },
-        .chrf = { o.chrf_char, o.chrf_word, o.chrf_beta, o.chrf_lowercase, o.chrf_whitespace, o.chrf_eps },
-        .ter = { o.ter_normalized, o.ter_no_punct, o.ter_asian, o.ter_case } };
+        .bleu = { (enum score_tok)o.tokenizer,
+                  o.lowercase,
+                  { (enum bleu_smooth)o.smooth, o.smooth_value, o.sentence } },
+        .chrf = { o.chrf_char, o.chrf_word, o.chrf_beta, o.chrf_lowercase, o.chrf_whitespace,
+                  o.chrf_eps },
+        .ter = { o.ter_normalized, o.ter_no_punct, o.ter_asian, o.ter_case }
+    };
     char *list = mem_dup(o.metrics), *rest = list, *word;
     while ((word = strsep(&rest, ", "))) {
         int k = 0, seen = 0;
         if (!*word) continue;
         while (k < METRIC_KINDS && strcmp(word, name[k])) k++;
         if (k == METRIC_KINDS) {
-            int status = prog_usage("--metrics: unknown metric '%s'; give any of bleu, chrf, ter", word);
+            int status = prog_usage("--metrics: unknown metric '%s'; give any of bleu, chrf, ter",
+                                    word);
             free(list);
             return status;
         }
@@ -203,7 +226,8 @@ static int choose_metrics(void)
 
 static int choose_seed(void)
 {
-    const char *from = o.seed ? "--seed" : "SACREBLEU_SEED", *s = o.seed ? o.seed : getenv("SACREBLEU_SEED");
+    const char *from = o.seed ? "--seed" : "SACREBLEU_SEED",
+               *s = o.seed ? o.seed : getenv("SACREBLEU_SEED");
     char *end;
     if (!s) s = "12345";
     if (!strcasecmp(s, "none")) {
@@ -213,7 +237,8 @@ static int choose_seed(void)
     }
     errno = 0;
     seed = strtoull(s, &end, 10);
-    if (*s < '0' || *s > '9' || *end || errno) return prog_usage("%s: '%s' is not a seed; give 0 to 2^64 - 1, or none", from, s);
+    if (*s < '0' || *s > '9' || *end || errno)
+        return prog_usage("%s: '%s' is not a seed; give 0 to 2^64 - 1, or none", from, s);
     seed_name = s;
     return -1;
 }
@@ -233,29 +258,39 @@ static void choose_look(void)
 static int check_usage(const struct args *a)
 {
     if (!a->n) return prog_usage("no reference; give one file or more: bleu REF... < hypotheses");
-    if (o.num_refs > 1 && a->n > 1) return prog_usage("--num-refs takes a single reference file, not %d", a->n);
-    if (o.paired_bs && o.paired_ar) return prog_usage("--paired-bs and --paired-ar exclude each other");
-    if (o.sentence && (o.confidence || o.paired_bs || o.paired_ar)) return prog_usage("--sentence-level does not go together with statistical tests");
-    if (o.multi && (o.sentence || o.confidence || o.paired_bs || o.paired_ar || o.inputs.n > 1 || o.num_refs > 1
-                    || prog_given("metrics") || prog_given("tokenize") || prog_given("smooth-method")))
-        return prog_usage("--multi goes with -lc, one -i FILE and references only; multi-bleu.perl has nothing else");
+    if (o.num_refs > 1 && a->n > 1)
+        return prog_usage("--num-refs takes a single reference file, not %d", a->n);
+    if (o.paired_bs && o.paired_ar)
+        return prog_usage("--paired-bs and --paired-ar exclude each other");
+    if (o.sentence && (o.confidence || o.paired_bs || o.paired_ar))
+        return prog_usage("--sentence-level does not go together with statistical tests");
+    if (o.multi
+        && (o.sentence || o.confidence || o.paired_bs || o.paired_ar || o.inputs.n > 1
+            || o.num_refs > 1 || prog_given("metrics") || prog_given("tokenize")
+            || prog_given("smooth-method")))
+        return prog_usage("--multi goes with -lc, one -i FILE and references only; multi-bleu.perl "
+                          "has nothing else");
     const char *target = o.languages ? strchr(o.languages, '-') : NULL;
-    if (o.languages && (!target || !target[1])) return prog_usage("--language-pair: '%s' is not SRC-TGT", o.languages);
+    if (o.languages && (!target || !target[1]))
+        return prog_usage("--language-pair: '%s' is not SRC-TGT", o.languages);
     if (target && !strcmp(target, "-zh")) {
         if (!prog_given("tokenize")) o.tokenizer = SCORE_TOK_ZH;
-        else if (o.tokenizer != SCORE_TOK_ZH) msg_warn("the tokeniser for Chinese is zh; scores by another compare with few");
+        else if (o.tokenizer != SCORE_TOK_ZH)
+            msg_warn("the tokeniser for Chinese is zh; scores by another compare with few");
     }
     if (target && (!strcmp(target, "-ja") || !strcmp(target, "-ko")) && !prog_given("tokenize"))
-        return prog_usage("sacreBLEU's tokeniser for this target, MeCab, is not here; name one with --tokenize, e.g. char");
+        return prog_usage("sacreBLEU's tokeniser for this target, MeCab, is not here; name one "
+                          "with --tokenize, e.g. char");
     if (!prog_given("smooth-value")) o.smooth_value = o.smooth == BLEU_SMOOTH_FLOOR ? 0.1 : 1;
     int status = choose_metrics();
     if (status < 0) status = choose_seed();
-    if (status < 0 && o.sentence && n_metrics > 1) status = prog_usage("--sentence-level takes one metric, not %d", n_metrics);
+    if (status < 0 && o.sentence && n_metrics > 1)
+        status = prog_usage("--sentence-level takes one metric, not %d", n_metrics);
     choose_look();
     return status;
 }
 
-/* --- scoring ----------------------------------------------------------------------------------------------- */
+/* --- scoring ---------------------------------------------------------------------------------- */
 
 static void warn_tokenised(const struct score_corpus *c)
 {
@@ -265,8 +300,10 @@ static void warn_tokenised(const struct score_corpus *c)
     for (int s = 0; s < c->n_systems; s++) {
         size_t lines = score_corpus_tokenised(&c->system[s]);
         if (lines >= 100)
-            msg_warn("%s: %zu lines end in ' .', so this text looks tokenised, and BLEU tokenises again; "
-                      "score detokenised text, or pass --force", c->name[s], lines);
+            msg_warn("%s: %zu lines end in ' .', so this text looks tokenised, and BLEU tokenises "
+                     "again; "
+                     "score detokenised text, or pass --force",
+                     c->name[s], lines);
     }
 }
 
@@ -278,7 +315,8 @@ static double *segments(const struct metric *m, const struct score_corpus *c, in
     return NULL;
 }
 
-static struct report_score scored(const struct metric *m, const double *sum, const struct signature *sign, bool brief)
+static struct report_score scored(const struct metric *m, const double *sum,
+                                  const struct signature *sign, bool brief)
 {
     struct report_score r = { .score = metric_score(m, sum), .single = metric_is_f32(m) };
     metric_name(m, r.name);
@@ -321,7 +359,8 @@ static int score_one(FILE *to, const struct score_corpus *c)
             r[k] = scored(&metrics[k], sum, &sign, o.brief && look.format != REPORT_JSON);
             continue;
         }
-        double *stats = segments(&metrics[k], c, 0), *scores = mem_alloc((size_t)o.trials_ci * sizeof *scores);
+        double *stats = segments(&metrics[k], c, 0),
+               *scores = mem_alloc((size_t)o.trials_ci * sizeof *scores);
         if (!stats) { free(scores); return -1; }
         metric_sum(&metrics[k], stats, n, sum);
         r[k] = scored(&metrics[k], sum, &sign, o.brief && look.format != REPORT_JSON);
@@ -336,8 +375,10 @@ static int score_one(FILE *to, const struct score_corpus *c)
     return status;
 }
 
-/* All systems by one metric, into r[0], r[n_metrics], r[2 n_metrics], ... The first system is the baseline. */
-static int score_column(const struct metric *m, const struct score_corpus *c, const struct signature *sign, struct report_score *r)
+/* All systems by one metric, into r[0], r[n_metrics], r[2 n_metrics], ... The first system is the
+ * baseline. */
+static int score_column(const struct metric *m, const struct score_corpus *c,
+                        const struct signature *sign, struct report_score *r)
 {
     size_t n = c->system[0].n, trials = (size_t)o.trials_bs;
     double *baseline = NULL, *baseline_scores = mem_alloc(trials * sizeof *baseline_scores);
@@ -353,7 +394,10 @@ static int score_column(const struct metric *m, const struct score_corpus *c, co
         if (o.paired_bs) {
             status = resample_bootstrap(m, stats, n, seed, o.trials_bs, scores);
             if (s == 0) memcpy(baseline_scores, scores, trials * sizeof *scores);
-            else { x->has_p = true; x->p = resample_p(m, baseline_scores, scores, o.trials_bs, gap); }
+            else {
+                x->has_p = true;
+                x->p = resample_p(m, baseline_scores, scores, o.trials_bs, gap);
+            }
             struct interval ci = resample_interval_paired(m, scores, o.trials_bs);
             x->has_interval = true; x->mean = ci.mean; x->ci = ci.ci;
         } else if (o.paired_ar && s) {
@@ -369,15 +413,19 @@ static int score_column(const struct metric *m, const struct score_corpus *c, co
 static int score_systems(FILE *to, struct score_corpus *c)
 {
     bool test = o.paired_bs || o.paired_ar;
-    struct signature sign = { .n_refs = c->n_refs, .bs = o.paired_bs ? o.trials_bs : 0,
-                              .ar = o.paired_ar ? o.trials_ar : 0, .seed = test ? seed_name : NULL };
+    struct signature sign = { .n_refs = c->n_refs,
+                              .bs = o.paired_bs ? o.trials_bs : 0,
+                              .ar = o.paired_ar ? o.trials_ar : 0,
+                              .seed = test ? seed_name : NULL };
     struct report_score *r = mem_zero((size_t)c->n_systems * (size_t)n_metrics, sizeof *r);
     struct report_test t = { o.paired_bs, o.paired_bs ? o.trials_bs : o.trials_ar };
     int status = 0;
     if (!test) qsort(metrics, (size_t)n_metrics, sizeof *metrics, by_kind);
-    for (int k = 0; k < n_metrics && status == 0; k++) status = score_column(&metrics[k], c, &sign, r + k);
+    for (int k = 0; k < n_metrics && status == 0; k++)
+        status = score_column(&metrics[k], c, &sign, r + k);
     if (test) corpus_name_baseline(c, o.inputs.n > 0);
-    if (status == 0) report_systems(to, c->name, c->n_systems, r, n_metrics, &look, test ? &t : NULL);
+    if (status == 0)
+        report_systems(to, c->name, c->n_systems, r, n_metrics, &look, test ? &t : NULL);
     free(r);
     return status;
 }
@@ -388,15 +436,21 @@ static int score(const struct args *a, FILE *to)
     bool test = o.paired_bs || o.paired_ar;
     int status = corpus_read_refs(&c, a->v, a->n, o.num_refs);
     if (status == 0)
-        status = o.inputs.n ? corpus_read_systems(&c, o.inputs.v, o.inputs.n, test) : corpus_read_stdin(&c);
+        status = o.inputs.n ? corpus_read_systems(&c, o.inputs.v, o.inputs.n, test)
+                            : corpus_read_stdin(&c);
     if (status == 0) status = score_corpus_check(&c);
-    if (status == 0 && o.sentence && c.n_systems > 1) status = err_set("--sentence-level takes one system, not %d", c.n_systems);
+    if (status == 0 && o.sentence && c.n_systems > 1)
+        status = err_set("--sentence-level takes one system, not %d", c.n_systems);
     if (status == 0 && o.confidence && c.n_systems > 1)
-        status = err_set("--confidence takes one system, not %d; compare several with --paired-bs", c.n_systems);
-    if (status == 0 && test && c.n_systems == 1) status = err_set("a paired test needs two systems or more; name them after -i");
+        status = err_set("--confidence takes one system, not %d; compare several with --paired-bs",
+                         c.n_systems);
+    if (status == 0 && test && c.n_systems == 1)
+        status = err_set("a paired test needs two systems or more; name them after -i");
     if (status == 0) {
         if (!o.sentence) warn_tokenised(&c);
-        status = o.sentence ? score_sentences(to, &c) : c.n_systems == 1 ? score_one(to, &c) : score_systems(to, &c);
+        status = o.sentence         ? score_sentences(to, &c)
+                 : c.n_systems == 1 ? score_one(to, &c)
+                                    : score_systems(to, &c);
     }
     score_corpus_free(&c);
     return status;
@@ -407,16 +461,24 @@ static int multi(const struct args *a, FILE *to)
     struct lines hyp = { 0 }, *ref = NULL;
     struct bleu_stats sum = { 0 };
     char line[200];
-    int n = 0, status = multibleu_read(a->v, a->n, o.inputs.n ? o.inputs.v[0] : NULL, o.lowercase, &hyp, &ref, &n);
+    int n = 0, status = multibleu_read(a->v, a->n, o.inputs.n ? o.inputs.v[0] : NULL, o.lowercase,
+                                       &hyp, &ref, &n);
     if (status == 0) status = multibleu_segments(&hyp, ref, n, &sum);
     if (status == 0) {
         multibleu_line(&sum, line);
         fprintf(to, "%s\n", line);
-        if (hyp.n == 0) status = err_set("%s: no lines to score; is it empty?", o.inputs.n ? o.inputs.v[0] : "standard input");
-        else if (sum.ref_len == 0) status = err_set("%s: the references are empty, so there is nothing to score; check their files", a->v[0]);
+        if (hyp.n == 0)
+            status = err_set("%s: no lines to score; is it empty?",
+                             o.inputs.n ? o.inputs.v[0] : "standard input");
+        else if (sum.ref_len == 0)
+            status = err_set(
+                "%s: the references are empty, so there is nothing to score; check their files",
+                a->v[0]);
         for (int r = 0; r < n && status == 0; r++)
             if (ref[r].n > hyp.n)
-                msg_warn("a reference has %zu lines, the hypotheses only %zu; the rest of it is left out", ref[r].n, hyp.n);
+                msg_warn("a reference has %zu lines, the hypotheses only %zu; the rest of it is "
+                         "left out",
+                         ref[r].n, hyp.n);
     }
     lines_free(&hyp);
     for (int r = 0; r < n; r++) lines_free(&ref[r]);

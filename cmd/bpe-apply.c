@@ -58,11 +58,15 @@ static const struct opt rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "bpe-apply", "-c codes [options] [FILE...] > text.bpe",
-    "Applies merge operations to tokenised text, as fastBPE (fast applybpe) or subword-nmt (apply-bpe) do.", "examples:\n"
+static const struct prog prog = {
+    "bpe-apply", "-c codes [options] [FILE...] > text.bpe",
+    "Applies merge operations to tokenised text, as fastBPE (fast applybpe) or subword-nmt "
+    "(apply-bpe) do.",
+    "examples:\n"
     "  bpe-apply -c codes < text > text.bpe\n"
     "  bpe-apply -c codes --vocab vocab.de --min-count 50 < text.de > text.de.bpe\n"
-    "  bpe-apply --restore < text.bpe > text" };
+    "  bpe-apply --restore < text.bpe > text"
+};
 
 /* One expression a line; empty lines are skipped. */
 static int read_glossary(const char *path, struct strs *to)
@@ -81,9 +85,11 @@ static int read_glossary(const char *path, struct strs *to)
     return rc;
 }
 
-static int each_input(const struct args *args, const struct bpe *b, const struct segment_options *s, struct out *out)
+static int each_input(const struct args *args, const struct bpe *b, const struct segment_options *s,
+                      struct out *out)
 {
-    int flags = TEXT_UTF8 | TEXT_LIVE | (o.replace ? TEXT_REPLACE : 0), n = args->n ? args->n : 1, rc = 0;
+    int flags = TEXT_UTF8 | TEXT_LIVE | (o.replace ? TEXT_REPLACE : 0), n = args->n ? args->n : 1,
+        rc = 0;
     uint64_t line = 1;
     for (int i = 0; i < n && rc == 0; i++) {
         struct text *in = text_open(args->n ? args->v[i] : o.input, flags);
@@ -98,8 +104,12 @@ static int each_input(const struct args *args, const struct bpe *b, const struct
 static int run(const struct args *args)
 {
     if (o.workers > 0) par_threads_set(o.workers);
-    struct segment_options s = { .separator = o.separator, .dropout = o.dropout, .seed = (uint64_t)o.seed, .cache = o.cache,
-                                 .by_line = o.by_line || isatty(STDIN_FILENO), .threads = par_threads() };
+    struct segment_options s = { .separator = o.separator,
+                                 .dropout = o.dropout,
+                                 .seed = (uint64_t)o.seed,
+                                 .cache = o.cache,
+                                 .by_line = o.by_line || isatty(STDIN_FILENO),
+                                 .threads = par_threads() };
     struct bpe *b = NULL;
     struct glossary *g = NULL;
     struct strs patterns = { 0 };
@@ -115,8 +125,10 @@ static int run(const struct args *args)
             patterns.v = mem_grow(patterns.v, (size_t)patterns.n + 1, sizeof *patterns.v);
             patterns.v[patterns.n++] = mem_dup(o.glossaries.v[i]);
         }
-        for (int i = 0; i < o.glossary_files.n && rc == 0; i++) rc = read_glossary(o.glossary_files.v[i], &patterns);
-        if (rc == 0 && patterns.n && !(s.glossary = g = glossary_new(patterns.v, patterns.n))) rc = -1;
+        for (int i = 0; i < o.glossary_files.n && rc == 0; i++)
+            rc = read_glossary(o.glossary_files.v[i], &patterns);
+        if (rc == 0 && patterns.n && !(s.glossary = g = glossary_new(patterns.v, patterns.n)))
+            rc = -1;
     }
     struct out *out = rc == 0 ? out_open(o.out) : NULL;
     if (out) rc = each_input(args, b, &s, out);
@@ -136,8 +148,10 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (!o.codes && !o.restore) return prog_usage("--codes FILE or --restore is needed");
-    if (!*o.separator || strchr(o.separator, ' ') || strchr(o.separator, '\n')) return prog_usage("--separator must be a word");
-    if (o.codes && !strcmp(o.codes, "-") && !args.n && !o.input) return prog_usage("codes and text cannot both come from standard input");
+    if (!*o.separator || strchr(o.separator, ' ') || strchr(o.separator, '\n'))
+        return prog_usage("--separator must be a word");
+    if (o.codes && !strcmp(o.codes, "-") && !args.n && !o.input)
+        return prog_usage("codes and text cannot both come from standard input");
     if (o.min_count && !o.vocab) return prog_usage("--min-count needs --vocab");
     if (o.input && args.n) return prog_usage("files are given both with --input and as arguments");
     return run(&args) < 0 ? prog_fail() : prog_end();

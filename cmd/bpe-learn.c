@@ -47,19 +47,25 @@ static const struct opt rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "bpe-learn", "-n N [options] [LANG=]FILE... > codes",
-    "Learns merge operations: the most frequent pair first, ties to the larger pair (subword-nmt's order).", "examples:\n"
+static const struct prog prog = {
+    "bpe-learn", "-n N [options] [LANG=]FILE... > codes",
+    "Learns merge operations: the most frequent pair first, ties to the larger pair (subword-nmt's "
+    "order).",
+    "examples:\n"
     "  bpe-learn -n 60000 --alpha 0.5 en=en.tok de=de.tok sw=sw.tok > codes\n"
-    "  bpe-learn -s 10000 --format subword-nmt < text > codes" };
+    "  bpe-learn -s 10000 --format subword-nmt < text > codes"
+};
 
 struct language { char name[32]; struct word_counts *words; uint64_t sentences; };
 
 static int read_input(struct language *l, const char *path)
 {
     bool checked = o.replace || o.dict;
-    struct text *in = text_open(path, checked ? TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0) : TEXT_RAW);
+    struct text *in = text_open(path,
+                                checked ? TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0) : TEXT_RAW);
     if (!in) return -1;
-    int rc = o.dict ? words_read_counts(l->words, in) : word_counts_read(l->words, in, WORDS_STRIP_CR);
+    int rc = o.dict ? words_read_counts(l->words, in)
+                    : word_counts_read(l->words, in, WORDS_STRIP_CR);
     l->sentences += text_lines(in);
     text_close(in);
     return rc;
@@ -77,9 +83,11 @@ static struct word *weigh(struct language *lang, int n, struct word_counts *all,
         size_t k;
         struct word *v = word_counts_list(lang[i].words, &k);
         if (!v) return NULL;
-        msg_note("%s: %" PRIu64 " sentences, weight %.4f", lang[i].name, lang[i].sentences, (double)weight[i] / (1 << UNIT_SHIFT));
+        msg_note("%s: %" PRIu64 " sentences, weight %.4f", lang[i].name, lang[i].sentences,
+                 (double)weight[i] / (1 << UNIT_SHIFT));
         int rc = 0;
-        for (size_t j = 0; j < k && rc == 0; j++) rc = word_counts_add(all, v[j].s, v[j].n, v[j].count * weight[i]);
+        for (size_t j = 0; j < k && rc == 0; j++)
+            rc = word_counts_add(all, v[j].s, v[j].n, v[j].count * weight[i]);
         free(v);
         if (rc < 0) return NULL;
     }
@@ -88,15 +96,18 @@ static struct word *weigh(struct language *lang, int n, struct word_counts *all,
 
 static int learn(const struct word *words, size_t n, bool weighted)
 {
-    struct learn_options l = { .merges = (size_t)o.merges, .min_frequency = (uint64_t)o.min_frequency,
-                               .total_symbols = o.total, .unit_shift = weighted ? UNIT_SHIFT : 0 };
+    struct learn_options l = { .merges = (size_t)o.merges,
+                               .min_frequency = (uint64_t)o.min_frequency,
+                               .total_symbols = o.total,
+                               .unit_shift = weighted ? UNIT_SHIFT : 0 };
     struct codes codes;
     codes_init(&codes, o.format == 0 ? CODES_FASTBPE : CODES_SUBWORD_NMT);
     l.progress = progress_start("learning", l.merges, "merges");
     int rc = bpe_learn(words, n, &l, &codes);
     progress_end(l.progress);
     if (rc == 0 && codes.n < l.merges && !o.total)
-        msg_note("%zu operations: no other pair occurs %" PRId64 " times", codes.n, o.min_frequency);
+        msg_note("%zu operations: no other pair occurs %" PRId64 " times", codes.n,
+                 o.min_frequency);
     struct out *out = rc == 0 ? out_open(o.out) : NULL;
     if (out) {
         codes_write(&codes, codes.format, out_stdio(out));
@@ -118,7 +129,8 @@ static int run(const struct args *args)
         char name[32] = "";
         const char *path = args->n ? prog_lang_file(args->v[i], name) : o.input;
         int k = 0;
-        while (k < langs && weighted && strcmp(lang[k].name, name)) k++;     /* without weights all are one language */
+        /* without weights all are one language */
+        while (k < langs && weighted && strcmp(lang[k].name, name)) k++;
         if (k == langs) {
             strcpy(lang[langs].name, name);
             lang[langs++].words = word_counts_new(par_threads());
@@ -127,11 +139,17 @@ static int run(const struct args *args)
     }
     size_t n = 0;
     struct word *words = NULL;
-    if (rc == 0) words = weighted ? weigh(lang, langs, all = word_counts_new(par_threads()), &n) : word_counts_list(lang[0].words, &n);
+    if (rc == 0)
+        words = weighted ? weigh(lang, langs, all = word_counts_new(par_threads()), &n)
+                         : word_counts_list(lang[0].words, &n);
     if (rc == 0 && words && !n) {
         char lang_name[32];
-        const char *first = args->n ? prog_lang_file(args->v[0], lang_name) : o.input ? o.input : "-";
-        rc = err_set("%s%s: no words; there is nothing to learn from", strcmp(first, "-") ? first : "standard input", args->n > 1 ? " and the others" : "");
+        const char *first = args->n   ? prog_lang_file(args->v[0], lang_name)
+                            : o.input ? o.input
+                                      : "-";
+        rc = err_set("%s%s: no words; there is nothing to learn from",
+                     strcmp(first, "-") ? first : "standard input",
+                     args->n > 1 ? " and the others" : "");
     } else
         rc = words ? learn(words, n, weighted) : -1;
     free(words);
@@ -150,7 +168,8 @@ int main(int argc, char **argv)
     if (o.input && args.n) return prog_usage("files are given both with --input and as arguments");
     for (int i = 0; i < args.n; i++) {
         prog_lang_file(args.v[i], name);
-        if (prog_given("alpha") && !*name) return prog_usage("--alpha: \"%s\" has no language; write LANG=FILE", args.v[i]);
+        if (prog_given("alpha") && !*name)
+            return prog_usage("--alpha: \"%s\" has no language; write LANG=FILE", args.v[i]);
     }
     if (prog_given("alpha") && !args.n) return prog_usage("--alpha needs inputs written LANG=FILE");
     return run(&args) < 0 ? prog_fail() : prog_end();

@@ -2,8 +2,8 @@
  *   ckpt info DIR...              configuration, tensors, step, of what is whole
  *   ckpt check DIR...             is it whole? Says so by its status
  *   ckpt average -o OUT DIR...    the mean of models of one configuration
- *   ckpt import -o OUT DIR        a model of transformers (BERT, RoBERTa, XLM-R, XLM, BART, mBART) becomes one of ours
- *   ckpt export -o OUT DIR        and back */
+ *   ckpt import -o OUT DIR        a model of transformers (BERT, RoBERTa, XLM-R, XLM, BART, mBART)
+ * becomes one of ours ckpt export -o OUT DIR        and back */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,11 @@
 #include "lib/pieces/settings.h"
 #include "lib/plain/plain.h"
 
-static struct options { const char *out, *to, *src, *tgt; bool tensors, mask; struct strs langs; } o = { .mask = true };
+static struct options {
+    const char *out, *to, *src, *tgt;
+    bool tensors, mask;
+    struct strs langs;
+} o = { .mask = true };
 
 static const struct opt rows[] = {
     { "tensors", 't', OPT_FLAG(options, tensors), "", "info: print one line per tensor" },
@@ -30,9 +34,11 @@ static const struct opt rows[] = {
       "export: layout to write: bert, roberta, xlm-roberta, xlm, bart or mbart (default: the one "
       "the model came from, or one that fits)" },
     { "src|lang", 's', OPT_STR(options, src), "LANG",
-      "export: source language; it is folded into the positions where the layout has no languages" },
+      "export: source language; it is folded into the positions where the layout has no "
+      "languages" },
     { "tgt", 0, OPT_STR(options, tgt), "LANG",
-      "export: target language; it is folded into the positions where the layout has no languages" },
+      "export: target language; it is folded into the positions where the layout has no "
+      "languages" },
     { "mask-vocab", 0, OPT_FLAG(options, mask), "",
       "export: let a translation model choose only words of the target language, as translate "
       "does (--no-mask-vocab: any)" },
@@ -42,10 +48,14 @@ static const struct opt rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "ckpt", "info [--tensors] DIR... | check DIR... | average -o OUT DIR DIR... | "
+static const struct prog prog = {
+    "ckpt",
+    "info [--tensors] DIR... | check DIR... | average -o OUT DIR DIR... | "
     "import -o OUT DIR | export -o OUT [--to LAYOUT] DIR",
-    "Looks inside the folders of models and runs; averages models; takes them from Hugging Face's layouts and to them.",
-    .part = { &kern_part } };
+    "Looks inside the folders of models and runs; averages models; takes them from Hugging Face's "
+    "layouts and to them.",
+    .part = { &kern_part }
+};
 
 static void print_tensors(const struct st_file *f)
 {
@@ -57,7 +67,8 @@ static void print_tensors(const struct st_file *f)
             for (size_t j = 0; j < n; j++) norm += (double)x[j] * x[j] / (double)n;
         free(x);
         printf("%s\t[", f->t[i].name);
-        for (int d = 0; d < f->t[i].ndim; d++) printf("%s%" PRId64, d ? ", " : "", f->t[i].shape[d]);
+        for (int d = 0; d < f->t[i].ndim; d++)
+            printf("%s%" PRId64, d ? ", " : "", f->t[i].shape[d]);
         printf("]\tmean square %.6g\n", norm);
     }
 }
@@ -127,9 +138,11 @@ static int mean(const struct args *dirs, struct model *m, struct vocab **v)
         char *folder = run_model_dir(dirs->v[i]), *json = NULL;
         rc = folder ? model_load(&one, folder, kernels_cpu(), false, &w) : -1;
         if (rc == 0) json = model_config_json(&one.c);
-        if (json && config && strcmp(json, config)) rc = err_set("%s: its configuration is not that of %s", folder, dirs->v[1]);
+        if (json && config && strcmp(json, config))
+            rc = err_set("%s: its configuration is not that of %s", folder, dirs->v[1]);
         if (rc == 0 && !sum) sum = mem_zero(one.ps.total, sizeof *sum);
-        for (size_t j = 0; rc == 0 && j < one.ps.total; j++) sum[j] += one.ps.value[j] / (dirs->n - 1);
+        for (size_t j = 0; rc == 0 && j < one.ps.total; j++)
+            sum[j] += one.ps.value[j] / (dirs->n - 1);
         free(folder);
         if (rc < 0 || config) { model_free(&one); vocab_free(w); free(json); continue; }
         *m = one; *v = w; config = json;
@@ -162,7 +175,9 @@ static int interchange(const char *dir, bool import)
     char *notes = NULL, *folder = import ? mem_dup(dir) : run_model_dir(dir);
     struct hf_import i = { o.langs.v, o.langs.n };
     struct hf_export e = { o.to, o.src, o.tgt, o.mask };
-    int rc = !folder ? -1 : import ? hf_import(folder, o.out, &i, &notes) : hf_export(folder, o.out, &e, &notes);
+    int rc = !folder  ? -1
+             : import ? hf_import(folder, o.out, &i, &notes)
+                      : hf_export(folder, o.out, &e, &notes);
     for (char *line = notes, *end; rc == 0 && line; line = end ? end + 1 : NULL) {
         if ((end = strchr(line, '\n'))) *end = 0;
         msg_note("%s", line);

@@ -49,16 +49,25 @@ static const struct opt rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "cooc-count", "[options] [LANG=]FILE... > x.cooc",
-    "Counts weighted co-occurrences of tokens: exact integers, one matrix a language. Files are text (tokens between\n"
-    "spaces, a sentence a line; plain, gzip or zstd) or shards; none or \"-\" is standard input.", .more = "Examples:\n"
+static const struct prog prog = {
+    "cooc-count", "[options] [LANG=]FILE... > x.cooc",
+    "Counts weighted co-occurrences of tokens: exact integers, one matrix a language. Files are "
+    "text (tokens between\n"
+    "spaces, a sentence a line; plain, gzip or zstd) or shards; none or \"-\" is standard input.",
+    .more = "Examples:\n"
             "  cooc-count -w 2 -v vocab en=en.tok.zst de=de.tok.zst > ende.cooc\n"
-            "  cooc-count -w 15 --weights glove --oov collapse -v vocab --memory 1G text > x.cooc\n" };
+            "  cooc-count -w 15 --weights glove --oov collapse -v vocab --memory 1G text > x.cooc\n"
+};
 
 static int run(const struct args *a, const struct cooc_scheme *scheme, const struct cooc_skip *skip)
 {
-    struct cooc_count_opts c = { .scheme = *scheme, .min_count = (uint64_t)o.min_count, .memory = o.memory, .tmp = o.tmp,
-                                 .threads = prog_threads(), .batch = o.batch, .shards = o.shards };
+    struct cooc_count_opts c = { .scheme = *scheme,
+                                 .min_count = (uint64_t)o.min_count,
+                                 .memory = o.memory,
+                                 .tmp = o.tmp,
+                                 .threads = prog_threads(),
+                                 .batch = o.batch,
+                                 .shards = o.shards };
     int n = a->n ? a->n : 1, rc = -1;
     struct cooc_input *in = mem_zero((size_t)n, sizeof *in);
     struct vocab *v = NULL;
@@ -74,8 +83,9 @@ static int run(const struct args *a, const struct cooc_scheme *scheme, const str
     rc = out_commit(out);
     out = NULL;
     if (rc == 0)
-        msg_note("%llu tokens, %llu pairs; %llu runs of %.1f MB on disk, peak memory %.0f MiB", (unsigned long long)r.tokens,
-                  (unsigned long long)r.pairs, (unsigned long long)r.runs, (double)r.spilled / 1e6, (double)mem_peak() / 0x1p20);
+        msg_note("%llu tokens, %llu pairs; %llu runs of %.1f MB on disk, peak memory %.0f MiB",
+                 (unsigned long long)r.tokens, (unsigned long long)r.pairs,
+                 (unsigned long long)r.runs, (double)r.spilled / 1e6, (double)mem_peak() / 0x1p20);
     if (rc == 0 && skip->size)
         msg_note("%llu tokens were passed over (--skip)", (unsigned long long)r.skipped);
 done:
@@ -90,7 +100,8 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (o.left + o.right + o.symmetric > 1) return prog_usage("only one of --symmetric, --left and --right");
+    if (o.left + o.right + o.symmetric > 1)
+        return prog_usage("only one of --symmetric, --left and --right");
     int std_in = 0;
     for (int i = 0; i < args.n; i++) {
         char lang[32];
@@ -99,7 +110,9 @@ int main(int argc, char **argv)
     if (std_in > 1) return prog_usage("standard input can be named once");
     struct cooc_scheme s;
     enum cooc_sides sides = o.left ? COOC_LEFT : o.right ? COOC_RIGHT : COOC_SYMMETRIC;
-    if (cooc_scheme_init(&s, (uint32_t)o.window, (enum cooc_weights)o.weights, sides, (enum cooc_oov)o.oov) < 0)
+    if (cooc_scheme_init(&s, (uint32_t)o.window, (enum cooc_weights)o.weights, sides,
+                         (enum cooc_oov)o.oov)
+        < 0)
         return prog_usage("%s", err_msg());
     struct cooc_skip skip;
     if (cooc_skip_make(&skip, o.skip.v, o.skip.n) < 0) return prog_usage("%s", err_msg());

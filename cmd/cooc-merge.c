@@ -5,7 +5,10 @@
 #include "common/prog.h"
 #include "lib/cooc/count.h"
 
-static struct options { const char *ref, *out, *tmp; size_t memory; } o = { .memory = (size_t)1 << 30 };
+static struct options {
+    const char *ref, *out, *tmp;
+    size_t memory;
+} o = { .memory = (size_t)1 << 30 };
 
 static const struct opt rows[] = {
     { "normalize", 0, OPT_STR(options, ref), "LANG",
@@ -20,9 +23,14 @@ static const struct opt rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "cooc-merge", "[options] A.cooc B.cooc... > x.cooc",
-    "Adds co-occurrence counts: matrices of one language are added, those of different languages kept apart.\n"
-    "Vocabulary, window, weights, sides and --oov must be the same. Any order and grouping gives the same bytes.", .more = "Example:\n  cooc-merge --normalize en en.*.cooc de.*.cooc > ende.cooc\n" };
+static const struct prog prog = {
+    "cooc-merge", "[options] A.cooc B.cooc... > x.cooc",
+    "Adds co-occurrence counts: matrices of one language are added, those of different languages "
+    "kept apart.\n"
+    "Vocabulary, window, weights, sides and --oov must be the same. Any order and grouping gives "
+    "the same bytes.",
+    .more = "Example:\n  cooc-merge --normalize en en.*.cooc de.*.cooc > ende.cooc\n"
+};
 
 int main(int argc, char **argv)
 {
@@ -32,7 +40,8 @@ int main(int argc, char **argv)
     if (args.n == 0) return prog_usage("name the .cooc files to add");
     struct out *out = out_open(o.out);
     if (!out) return prog_fail();
-    if (cooc_merge((const char *const *)args.v, args.n, o.ref, prog_threads(), o.memory, o.tmp, out) < 0) {
+    if (cooc_merge((const char *const *)args.v, args.n, o.ref, prog_threads(), o.memory, o.tmp, out)
+        < 0) {
         out_abort(out);
         return prog_fail();
     }

@@ -8,7 +8,12 @@
 #include "common/text.h"
 #include "lib/cooc/export.h"
 
-static struct options { bool stat, dump, glove, mtx, ppmi, llr, vocab, raw, counts; int top; double min; const char *lang, *out; } o;
+static struct options {
+    bool stat, dump, glove, mtx, ppmi, llr, vocab, raw, counts;
+    int top;
+    double min;
+    const char *lang, *out;
+} o;
 
 static const struct opt task_rows[] = {
     { "stat", 0, OPT_FLAG(options, stat), NULL, "print totals and the lengths of rows" },
@@ -44,10 +49,15 @@ static const struct opt_group groups[] = {
     { 0 }
 };
 
-static const struct prog prog = { "cooc-query", "[options] x.cooc [WORD [WORD]]",
-    "Looks up co-occurrence counts: a pair, a word's row, or pairs from standard input (\"word word\" a line).\n"
-    "X of several languages is the sum with c_lang if the file has a reference language.", .more = "Examples:\n  cooc-query x.cooc new york\n  cooc-query --top 10 x.cooc house\n  cooc-query x.cooc < pairs.txt\n"
-            "  cooc-query --glove x.cooc | shuffle > x.shuf\n" };
+static const struct prog prog = {
+    "cooc-query", "[options] x.cooc [WORD [WORD]]",
+    "Looks up co-occurrence counts: a pair, a word's row, or pairs from standard input (\"word "
+    "word\" a line).\n"
+    "X of several languages is the sum with c_lang if the file has a reference language.",
+    .more = "Examples:\n  cooc-query x.cooc new york\n  cooc-query --top 10 x.cooc house\n  "
+            "cooc-query x.cooc < pairs.txt\n"
+            "  cooc-query --glove x.cooc | shuffle > x.shuf\n"
+};
 
 static int by_x(const void *a, const void *b)
 {
@@ -59,7 +69,8 @@ static int by_x(const void *a, const void *b)
 static int known(const struct cooc_view *w, const char *word, uint32_t *id)
 {
     *id = vocab_id(w->v, word, strlen(word));
-    return *id == VOCAB_UNK ? err_set("\"%s\" is not in the vocabulary of %s", word, w->c->path) : 0;
+    return *id == VOCAB_UNK ? err_set("\"%s\" is not in the vocabulary of %s", word, w->c->path)
+                            : 0;
 }
 
 static int pair(const struct cooc_view *w, const char *a, const char *b, FILE *f)
@@ -102,8 +113,10 @@ static int pairs(const struct cooc_view *w, FILE *f)
         while (b < end && *b != ' ' && *b != '\t') b++;
         size_t a_n = (size_t)(b - line);
         while (b < end && (*b == ' ' || *b == '\t')) b++;
-        if (a_n == 0 || b == end || memchr(b, ' ', (size_t)(end - b)) || memchr(b, '\t', (size_t)(end - b))) {
-            rc = err_set("%s:%llu: expected two words", text_name(in), (unsigned long long)text_lineno(in));
+        if (a_n == 0 || b == end || memchr(b, ' ', (size_t)(end - b))
+            || memchr(b, '\t', (size_t)(end - b))) {
+            rc = err_set("%s:%llu: expected two words", text_name(in),
+                         (unsigned long long)text_lineno(in));
             break;
         }
         cooc_x x = 0;
@@ -124,7 +137,8 @@ static int pairs(const struct cooc_view *w, FILE *f)
 
 static int put_vocab(const struct vocab *v, FILE *f)
 {
-    for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++) fprintf(f, "%s %llu\n", vocab_token(v, id), (unsigned long long)v->count[id]);
+    for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++)
+        fprintf(f, "%s %llu\n", vocab_token(v, id), (unsigned long long)v->count[id]);
     return 0;
 }
 
@@ -135,7 +149,9 @@ static int run(const struct args *a)
     struct out *out = NULL;
     int rc = -1;
     struct cooc *c = cooc_open(a->v[0]);
-    if (!c || !(v = cooc_vocab(c)) || cooc_view_init(&w, c, v, o.lang, o.raw, o.counts, o.min) < 0 || !(out = out_open(o.out))) goto done;
+    if (!c || !(v = cooc_vocab(c)) || cooc_view_init(&w, c, v, o.lang, o.raw, o.counts, o.min) < 0
+        || !(out = out_open(o.out)))
+        goto done;
     if (o.stat) rc = cooc_stat(&w, out);
     else if (o.vocab) rc = put_vocab(v, out_stdio(out));
     else if (o.dump) rc = cooc_export(&w, COOC_TSV, out);
@@ -165,8 +181,11 @@ int main(int argc, char **argv)
     if (status >= 0) return status;
     int modes = o.stat + o.dump + o.glove + o.mtx + o.ppmi + o.llr + o.vocab;
     if (args.n == 0) return prog_usage("name a .cooc file");
-    if (modes > 1) return prog_usage("only one of --stat, --dump, --glove, --mtx, --ppmi, --llr and --vocab");
-    if (args.n > 3 || (modes && args.n > 1)) return prog_usage("too many words: %s", args.v[args.n - 1]);
-    if (!modes && args.n == 1 && !strcmp(args.v[0], "-")) return prog_usage("pairs and counts cannot both be standard input");
+    if (modes > 1)
+        return prog_usage("only one of --stat, --dump, --glove, --mtx, --ppmi, --llr and --vocab");
+    if (args.n > 3 || (modes && args.n > 1))
+        return prog_usage("too many words: %s", args.v[args.n - 1]);
+    if (!modes && args.n == 1 && !strcmp(args.v[0], "-"))
+        return prog_usage("pairs and counts cannot both be standard input");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

@@ -92,13 +92,17 @@ static int bins(const struct cooc *a, const struct cooc *b, FILE *f)
                        (unsigned long long)p.lines, (unsigned long long)p.unknown,
                        (unsigned long long)p.multiword);
     }
-    msg_note("%llu lines, left out %llu with an unknown word and %llu with several words on a side; of %llu pairs, %llu (%.1f%%) left out: a count of 1 or less", (unsigned long long)p.lines,
-              (unsigned long long)p.unknown, (unsigned long long)p.multiword, (unsigned long long)asked, (unsigned long long)p.small, asked ? 100.0 * (double)p.small / (double)asked : 0.0);
+    msg_note("%llu lines, left out %llu with an unknown word and %llu with several words on a "
+             "side; of %llu pairs, %llu (%.1f%%) left out: a count of 1 or less",
+             (unsigned long long)p.lines, (unsigned long long)p.unknown,
+             (unsigned long long)p.multiword, (unsigned long long)asked,
+             (unsigned long long)p.small, asked ? 100.0 * (double)p.small / (double)asked : 0.0);
     size_t n = study_bins(&p, o.width, &bin);
     fputs("low\thigh\tpairs\tdifference\tdifference-ci\tratio\tratio-ci\tshare\n", f);
     for (size_t i = 0; i < n; i++)
-        fprintf(f, "%g\t%g\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n", bin[i].low, bin[i].high, (unsigned long long)bin[i].n, bin[i].difference, bin[i].difference_ci,
-                bin[i].ratio, bin[i].ratio_ci, bin[i].share);
+        fprintf(f, "%g\t%g\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n", bin[i].low, bin[i].high,
+                (unsigned long long)bin[i].n, bin[i].difference, bin[i].difference_ci, bin[i].ratio,
+                bin[i].ratio_ci, bin[i].share);
     free(bin);
     study_free(&p);
     return 0;
@@ -110,7 +114,8 @@ static int ranks(const struct cooc *a, const struct cooc *b, FILE *f)
     size_t n, m;
     if (study_ranks(a, &x, &n) < 0) return -1;
     if (study_ranks(b, &y, &m) < 0) { free(x); return -1; }
-    const char *left = a->planes == 1 ? a->plane[0].total.lang : "", *right = b->planes == 1 ? b->plane[0].total.lang : "";
+    const char *left = a->planes == 1 ? a->plane[0].total.lang : "",
+               *right = b->planes == 1 ? b->plane[0].total.lang : "";
     bool named = *left && *right && strcmp(left, right);
     fprintf(f, "rank\t%s\t%s\n", named ? left : "a", named ? right : "b");
     for (size_t i = 0; i < n || i < m; i++) {

@@ -31,8 +31,12 @@ static const struct opt rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "detokenize", "-l LANG [options] [FILE]... > text",
-    "Joins tokens to text, as Moses' detokenizer.perl does.", .more = "Examples:\n  detokenize -l de < tok.de > text.de\n  bpe-apply --restore < hyp | detokenize -l en --case-marker\n" };
+static const struct prog prog = {
+    "detokenize", "-l LANG [options] [FILE]... > text",
+    "Joins tokens to text, as Moses' detokenizer.perl does.",
+    .more = "Examples:\n  detokenize -l de < tok.de > text.de\n  bpe-apply --restore < hyp | "
+            "detokenize -l en --case-marker\n"
+};
 
 struct work { struct detok_work *detok; struct tbuf cased; };
 

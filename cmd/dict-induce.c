@@ -1,6 +1,6 @@
 /* dict-induce: a bilingual dictionary from two sets of word vectors.
- * Reads vectors (vectors.h), maps them into one space where they are not yet, lists translations by CSLS; with a gold
- * dictionary, says how many are right. */
+ * Reads vectors (vectors.h), maps them into one space where they are not yet, lists translations by
+ * CSLS; with a gold dictionary, says how many are right. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,14 +130,19 @@ static const struct opt_group groups[] = {
     { 0 }
 };
 
-static const struct prog prog = { "dict-induce", "--src A.vec --tgt B.vec [options] > dict.tsv",
-    "Induces a bilingual dictionary from word vectors, in one space already (--map none) or not.", "An unsupervised dictionary from text alone, counts and vectors first:\n"
+static const struct prog prog = {
+    "dict-induce", "--src A.vec --tgt B.vec [options] > dict.tsv",
+    "Induces a bilingual dictionary from word vectors, in one space already (--map none) or not.",
+    "An unsupervised dictionary from text alone, counts and vectors first:\n"
     "  for l in en de; do vocab-count $l.txt > $l.vocab\n"
-    "    for s in left right; do cooc-count -w 5 --weights glove --$s -v $l.vocab $l=$l.txt > $l.$s.cooc; done\n"
+    "    for s in left right; do cooc-count -w 5 --weights glove --$s -v $l.vocab $l=$l.txt > "
+    "$l.$s.cooc; done\n"
     "    embed --from-cooc $l.left.cooc --from-cooc $l.right.cooc --dim 100 > $l.vec; done\n"
-    "  dict-induce --src en.vec --tgt de.vec --map vecmap --spelling 0.3 --frequency 0.05 --src-cooc en.left.cooc \\\n"
+    "  dict-induce --src en.vec --tgt de.vec --map vecmap --spelling 0.3 --frequency 0.05 "
+    "--src-cooc en.left.cooc \\\n"
     "    --src-cooc en.right.cooc --tgt-cooc de.left.cooc --tgt-cooc de.right.cooc > en-de.tsv\n",
-    .part = { &kern_part, &csls_part } };
+    .part = { &kern_part, &csls_part }
+};
 
 static void tell(const char *what) { msg_note("%s", what); }
 
@@ -179,10 +184,14 @@ static int load_seeds(const struct vectors *src, const struct vectors *tgt, stru
     if (o.seed_dict) {
         struct dictionary_report r;
         if (dictionary_read(o.seed_dict, src, tgt, p, &r) < 0) return -1;
-        msg_note("%s: %zu pairs; left out %llu of several words, %llu with a word without a vector, %llu that were there before", o.seed_dict, p->n,
-                  (unsigned long long)r.multiword, (unsigned long long)r.unknown, (unsigned long long)r.repeated);
+        msg_note("%s: %zu pairs; left out %llu of several words, %llu with a word without a "
+                 "vector, %llu that were there before",
+                 o.seed_dict, p->n, (unsigned long long)r.multiword, (unsigned long long)r.unknown,
+                 (unsigned long long)r.repeated);
         if (!p->n && !o.identical)
-            return err_set("%s: no pair whose two words have vectors, so no seed; add --identical or give another dictionary", o.seed_dict);
+            return err_set("%s: no pair whose two words have vectors, so no seed; add --identical "
+                           "or give another dictionary",
+                           o.seed_dict);
     }
     if (o.identical || !o.seed_dict) {
         size_t before = p->n;
@@ -255,7 +264,8 @@ static double listed_cosine(const struct vectors *src, const struct vectors *tgt
     return mean;
 }
 
-static int evaluate(const struct gold *g, const struct vectors *src, const struct vectors *tgt, const struct induced *d)
+static int evaluate(const struct gold *g, const struct vectors *src, const struct vectors *tgt,
+                    const struct induced *d)
 {
     struct dictionary_score s;
     double mean;
@@ -276,15 +286,19 @@ static int evaluate(const struct gold *g, const struct vectors *src, const struc
     return r;
 }
 
-static int work(struct vectors *src, struct vectors *tgt, struct word_pairs *seeds, struct kinds *kinds,
-                struct gold *gold, struct induced *d)
+static int work(struct vectors *src, struct vectors *tgt, struct word_pairs *seeds,
+                struct kinds *kinds, struct gold *gold, struct induced *d)
 {
-    if (load_counts(src, o.src_counts, &o.src_cooc) < 0 || load_counts(tgt, o.tgt_counts, &o.tgt_cooc) < 0) return -1;
+    if (load_counts(src, o.src_counts, &o.src_cooc) < 0
+        || load_counts(tgt, o.tgt_counts, &o.tgt_cooc) < 0)
+        return -1;
     if (o.specific && vectors_specific(src, tgt, (uint64_t)o.specific) < 0) return -1;
     if (o.initial && kinds_make(kinds, src, tgt, o.initial) < 0) return -1;
     o.in.kinds = o.initial ? kinds : NULL;
     o.in.blocks = o.src_cooc.n;
-    if (!(o.in.src = load_contexts(&o.src_cooc, src)) || !(o.in.tgt = load_contexts(&o.tgt_cooc, tgt))) return -1;
+    if (!(o.in.src = load_contexts(&o.src_cooc, src))
+        || !(o.in.tgt = load_contexts(&o.tgt_cooc, tgt)))
+        return -1;
     if (o.eval && gold_read(o.eval, src, tgt, (enum gold_rule)o.gold, gold) < 0)
         return -1; /* before anything long, and before any output */
     if (load_seeds(src, tgt, seeds) < 0 || induce(src, tgt, seeds, &o.in, d) < 0) return -1;
@@ -329,10 +343,14 @@ int main(int argc, char **argv)
     o.method = CSLS_CSLS;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n || !o.src || !o.tgt) return prog_usage("--src FILE and --tgt FILE are needed, and no other argument");
-    if (o.src_cooc.n != o.tgt_cooc.n) return prog_usage("%d times --src-cooc, but %d times --tgt-cooc; files pair up in order", o.src_cooc.n, o.tgt_cooc.n);
+    if (args.n || !o.src || !o.tgt)
+        return prog_usage("--src FILE and --tgt FILE are needed, and no other argument");
+    if (o.src_cooc.n != o.tgt_cooc.n)
+        return prog_usage("%d times --src-cooc, but %d times --tgt-cooc; files pair up in order",
+                          o.src_cooc.n, o.tgt_cooc.n);
     if (o.in.frequency != 0 && !o.src_cooc.n && (!o.src_counts || !o.tgt_counts))
-        return prog_usage("--frequency needs the counts of both languages; give --src-counts and --tgt-counts");
+        return prog_usage(
+            "--frequency needs the counts of both languages; give --src-counts and --tgt-counts");
     if (o.initial && (o.map || o.src_cooc.n || o.in.spelling != 0 || o.in.frequency != 0))
         return prog_usage(
             "--initial goes with --map none, without --src-cooc, --spelling and --frequency");

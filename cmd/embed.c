@@ -2,7 +2,8 @@
  *   --model DIR                         the token embedding table
  *   --model DIR --layer N --alone       hidden states of tokens, each by itself
  *   --model DIR --words VOCAB           words: means of their sub-words' embeddings
- *   --model DIR --layer N --text FILE   hidden states: of tokens (means over occurrences) or of sentences
+ *   --model DIR --layer N --text FILE   hidden states: of tokens (means over occurrences) or of
+ * sentences
  *   --from-cooc x.cooc                  PPMI and SVD */
 #include <inttypes.h>
 #include <stdio.h>
@@ -90,14 +91,18 @@ static const struct opt_group groups[] = {
     { 0 }
 };
 
-static const struct prog prog = { "embed", "--model DIR [options] > x.vec | --from-cooc x.cooc [options] > x.vec",
-    "Makes vectors: from a model's embeddings and hidden states, or from co-occurrence counts.", "  embed --model run --words en.vocab > en.vec\n"
-    "  embed --model run --layer 2 --text in.bpe --lang en --of words --words en.vocab -o en.2.npy\n"
+static const struct prog prog = {
+    "embed", "--model DIR [options] > x.vec | --from-cooc x.cooc [options] > x.vec",
+    "Makes vectors: from a model's embeddings and hidden states, or from co-occurrence counts.",
+    "  embed --model run --words en.vocab > en.vec\n"
+    "  embed --model run --layer 2 --text in.bpe --lang en --of words --words en.vocab -o "
+    "en.2.npy\n"
     "  embed --model run --layer -1 --text in.bpe --lang en --of sentences > sentences.vec\n"
     "  embed --model run --layer -1 --raw --text in.txt --lang en --of sentences > sentences.vec\n"
     "  cooc-count -w 5 --left en=en.txt > l.cooc; cooc-count -w 5 --right en=en.txt > r.cooc\n"
     "  embed --from-cooc l.cooc --from-cooc r.cooc --dim 100 > en.vec\n",
-    .part = { &kern_part } };
+    .part = { &kern_part }
+};
 
 static int from_cooc(void)
 {
@@ -115,8 +120,13 @@ static int of_words(const struct embed *e, const char *dir, struct vectors_strea
     char *path = path_join(dir, "codes");
     bool pieces = file_exists(path);
     struct vocab *words = vocab_read(o.words);
-    int rc = !words || (pieces && codes_read(&codes, path, 0) < 0) ? -1 : embed_words(e, pieces ? &codes : NULL, words, out, &left_out);
-    if (rc == 0 && left_out) msg_note("%" PRIu64 " of %u words have pieces that the model does not know; they are left out", left_out, words->n - VOCAB_SPECIALS);
+    int rc = !words || (pieces && codes_read(&codes, path, 0) < 0)
+                 ? -1
+                 : embed_words(e, pieces ? &codes : NULL, words, out, &left_out);
+    if (rc == 0 && left_out)
+        msg_note("%" PRIu64
+                 " of %u words have pieces that the model does not know; they are left out",
+                 left_out, words->n - VOCAB_SPECIALS);
     if (pieces) codes_free(&codes);
     vocab_free(words);
     free(path);
@@ -128,9 +138,13 @@ static int of_text(const struct embed *e, struct vectors_stream *out)
     struct text *in = text_open(o.text, TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0));
     struct vocab *words = in && o.words ? vocab_read(o.words) : NULL;
     uint64_t left_out = 0;
-    int rc = !in || (o.words && !words) ? -1 : o.of == SENTENCES ? embed_sentences(e, in, (enum embed_pool)o.pool, out)
-             : o.of == WORDS ? embed_text_words(e, in, words, out, &left_out) : embed_tokens(e, in, out);
-    if (rc == 0 && words && left_out) msg_note("%" PRIu64 " of %u words are not in the text; they are left out", left_out, words->n - VOCAB_SPECIALS);
+    int rc = !in || (o.words && !words) ? -1
+             : o.of == SENTENCES        ? embed_sentences(e, in, (enum embed_pool)o.pool, out)
+             : o.of == WORDS            ? embed_text_words(e, in, words, out, &left_out)
+                                        : embed_tokens(e, in, out);
+    if (rc == 0 && words && left_out)
+        msg_note("%" PRIu64 " of %u words are not in the text; they are left out", left_out,
+                 words->n - VOCAB_SPECIALS);
     vocab_free(words);
     text_close(in);
     return rc;
@@ -180,8 +194,11 @@ int main(int argc, char **argv)
     o.k = kern_defaults;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n || !o.from_cooc.n == !o.model) return prog_usage("either --model DIR or --from-cooc FILE is needed, and no other argument");
-    if (o.words && o.text && o.of != WORDS) return prog_usage("--words and --text go together only with --of words");
+    if (args.n || !o.from_cooc.n == !o.model)
+        return prog_usage(
+            "either --model DIR or --from-cooc FILE is needed, and no other argument");
+    if (o.words && o.text && o.of != WORDS)
+        return prog_usage("--words and --text go together only with --of words");
     if (o.alone && (o.text || o.words || o.of != TOKENS || !o.lang))
         return prog_usage(
             "--alone is of tokens: it needs --lang, and takes no --text, --words or --of");

@@ -1,7 +1,9 @@
 /* finetune: makes a model for a task out of a pre-trained one (or from nothing).
- *   --task unmt   translation from monolingual shards only: denoising and back-translation, after a start on pseudo-pairs
+ *   --task unmt   translation from monolingual shards only: denoising and back-translation, after a
+ * start on pseudo-pairs
  *   --task mt     translation from parallel text
- * Reads a model folder or vocabulary, and the task's data; writes a run folder whose best checkpoint `translate` reads. */
+ * Reads a model folder or vocabulary, and the task's data; writes a run folder whose best
+ * checkpoint `translate` reads. */
 #include "common/err.h"
 #include "common/prog.h"
 #include "lib/engine/run.h"
@@ -12,27 +14,42 @@
 struct choice { const char *task; };
 
 static const struct opt data_rows[] = {
-    { "train", 0, OPT_LIST(inputs, train), "LANG=SHARD", "unmt: monolingual training text, two languages" },
+    { "train", 0, OPT_LIST(inputs, train), "LANG=SHARD",
+      "unmt: monolingual training text, two languages" },
     { "parallel", 0, OPT_LIST(inputs, parallel), "SRC-TGT=F,G",
       "mt: parallel training text (BPE text or shards); give both directions to train both" },
-    { "pseudo", 0, OPT_LIST(inputs, pseudo), "SRC-TGT=F,G", "unmt: pseudo-pairs (F made word by word from the real G)" },
+    { "pseudo", 0, OPT_LIST(inputs, pseudo), "SRC-TGT=F,G",
+      "unmt: pseudo-pairs (F made word by word from the real G)" },
     { "valid", 0, OPT_LIST(inputs, valid), "SRC-TGT=F,G", "parallel validation text" },
-    { 0 } };
+    { 0 }
+};
 static const struct opt folder_rows[] = {
-    { "model|init|reload-model", 'm', OPT_STR(run, init), "DIR", "the pre-trained model: encoder and decoder start from it" },
+    { "model|init|reload-model", 'm', OPT_STR(run, init), "DIR",
+      "the pre-trained model: encoder and decoder start from it" },
     { "vocab", 'v', OPT_STR(run, vocab_path), "FILE", "the vocabulary (default: the model's)" },
     { "out|dump-path", 'o', OPT_STR(run, out), "DIR", "the run's folder" },
-    { 0 } };
+    { 0 }
+};
 static const struct opt task_rows[] = {
-    { "task", 0, OPT_STR(choice, task), "NAME", "what is learnt: unmt (unsupervised translation) or mt (supervised)" },
-    { 0 } };
-static const struct prog prog = { "finetune", "--task unmt|mt --model DIR --train LANG=SHARD... --out DIR [options]",
+    { "task", 0, OPT_STR(choice, task), "NAME",
+      "what is learnt: unmt (unsupervised translation) or mt (supervised)" },
+    { 0 }
+};
+static const struct prog prog = {
+    "finetune", "--task unmt|mt --model DIR --train LANG=SHARD... --out DIR [options]",
     "Trains a model for a task: translation without parallel text (unmt) or with it (mt).",
     "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n",
-    .part = { &kern_part } };
+    .part = { &kern_part }
+};
 
 /* The program: its options' structs, the task that was chosen. */
-static struct program { struct run run; struct inputs in; struct tasks tasks; const struct task *task; void *self; } p;
+static struct program {
+    struct run run;
+    struct inputs in;
+    struct tasks tasks;
+    const struct task *task;
+    void *self;
+} p;
 
 /* Wrong usage gives -1 with a message. */
 static int check(const char *task)
@@ -55,31 +72,40 @@ static int finetune(void)
 {
     struct run *r = &p.run;
     struct setup s = { .c = &r->shape, .state = &r->state, .seed = r->seed };
-    r->engine.judge = (struct judge){ p.self, p.task->validate, p.task->plan, p.task->lower_is_better };
+    r->engine.judge = (struct judge){ p.self, p.task->validate, p.task->plan,
+                                      p.task->lower_is_better };
     if (run_open(r) < 0 || p.task->langs(p.self, &p.in, &r->shape) < 0) return -1;
     s.vocab = r->vocab;
     if (p.task->open(p.self, &p.in, &s) < 0 || mix_open(&r->mix, &s) < 0) return -1;
-    if (run_schedule(r, inputs_batches(&p.in)) < 0 || run_fit(r, p.in.tokens) < 0 || run_model(r, ready, &p) < 0) return -1;
+    if (run_schedule(r, inputs_batches(&p.in)) < 0 || run_fit(r, p.in.tokens) < 0
+        || run_model(r, ready, &p) < 0)
+        return -1;
     return run_train(r);
 }
 
 int main(int argc, char **argv)
 {
     struct choice choice = { "unmt" };
-    struct opt_group groups[16 + 2 * MIX_KNOWN + TASKS_MOST] = { { "Data", data_rows, &p.in }, { NULL, inputs_batch_rows, &p.in },
-        { NULL, folder_rows, &p.run }, { NULL, text_file_rows, &p.run.text }, { "Task", task_rows, &choice } };
+    struct opt_group groups[16 + 2 * MIX_KNOWN + TASKS_MOST] = { { "Data", data_rows, &p.in },
+                                                                 { NULL, inputs_batch_rows, &p.in },
+                                                                 { NULL, folder_rows, &p.run },
+                                                                 { NULL, text_file_rows,
+                                                                   &p.run.text },
+                                                                 { "Task", task_rows, &choice } };
     struct args args;
     run_init(&p.run);
     tasks_init(&p.tasks);
     mix_init(&p.run.mix, objectives, OBJECTIVE_TASK);
     task_defaults(&p.in, &p.run);
-    run_groups(&p.run, groups, mix_groups(&p.run.mix, groups, tasks_groups(&p.tasks, groups, 5)), true);
+    run_groups(&p.run, groups, mix_groups(&p.run.mix, groups, tasks_groups(&p.tasks, groups, 5)),
+               true);
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     if (status < 0 && check(choice.task) < 0) status = prog_usage("%s", err_msg());
     if (status < 0 && run_from(&p.run) < 0) status = prog_fail();
     if (status < 0) {
-        if (p.run.init) p.run.shape.output_transform = false;        /* BERT's head belongs to masked words */
+        /* BERT's head belongs to masked words */
+        if (p.run.init) p.run.shape.output_transform = false;
         model_options_finish(&p.run.shape, p.task->decoder);
         status = run_end(finetune());
     }

@@ -1,6 +1,6 @@
-/* plot: pictures of what the other programs write, as SVG or PNG through gnuplot, and their numbers.
- *   curves  fields of training logs over the steps        rsim, hits  measures by layer
- *   bins    cooc-study's bins (MLM-GC, Figure 1)           ranks       its rank-frequency curves (Figure 3)
+/* plot: pictures of what the other programs write, as SVG or PNG through gnuplot, and their
+ * numbers. curves  fields of training logs over the steps        rsim, hits  measures by layer bins
+ * cooc-study's bins (MLM-GC, Figure 1)           ranks       its rank-frequency curves (Figure 3)
  *   tsne    words of several languages in the plane (Figure 2) */
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,16 +104,20 @@ static const struct opt_group groups[] = {
     { 0 }
 };
 
-static const struct prog prog = { "plot", "curves LOG... | rsim|hits|bins|ranks TABLE... | tsne LANG=VEC... [options] > x.svg",
-    "Draws training curves, measures by layer, co-occurrence studies and words in the plane.", "Examples:\n"
+static const struct prog prog = {
+    "plot", "curves LOG... | rsim|hits|bins|ranks TABLE... | tsne LANG=VEC... [options] > x.svg",
+    "Draws training curves, measures by layer, co-occurrence studies and words in the plane.",
+    "Examples:\n"
     "  plot curves runs/a/log.jsonl runs/b/log.jsonl -y mlm --smooth 5 > loss.svg\n"
     "  plot curves runs/a --against reference.jsonl --tsv curves.tsv > x.svg\n"
-    "  plot rsim s1/mlm.tsv s2/mlm.tsv s1/gc.tsv s2/gc.tsv --label MLM --label MLM --label GC --label GC -o rsim.svg\n"
+    "  plot rsim s1/mlm.tsv s2/mlm.tsv s1/gc.tsv s2/gc.tsv --label MLM --label MLM --label GC "
+    "--label GC -o rsim.svg\n"
     "  plot bins window1.tsv window2.tsv --label n=1 --label n=2 -o figure1.png\n"
     "  plot tsne en=en.vec de=de.vec --dict en-de.tsv --names 20 -o words.svg\n",
-    .part = { &kern_part, &csls_part } };
+    .part = { &kern_part, &csls_part }
+};
 
-/* --- writing ----------------------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static int write_tsv(const struct figure *f, const char *x)
 {
@@ -128,7 +132,8 @@ static int write_tsv(const struct figure *f, const char *x)
         for (int k = 0; k < f->panel[i].n; k++) {
             const struct curve *c = &f->panel[i].curve[k];
             for (size_t j = 0; j < c->n; j++) {
-                fprintf(to, "%s\t%s\t%.15g\t%.9g\t%.9g", f->panel[i].label, c->label, c->x[j], c->faint ? c->faint[j] : c->y[j], c->y[j]);
+                fprintf(to, "%s\t%s\t%.15g\t%.9g\t%.9g", f->panel[i].label, c->label, c->x[j],
+                        c->faint ? c->faint[j] : c->y[j], c->y[j]);
                 if (c->half) fprintf(to, "\t%.9g", c->half[j]);
                 fputs(half && !c->half ? "\t\n" : "\n", to);
             }
@@ -138,7 +143,9 @@ static int write_tsv(const struct figure *f, const char *x)
 
 static bool want_png(void)
 {
-    return o.png || (o.output && strlen(o.output) > 4 && !strcasecmp(o.output + strlen(o.output) - 4, ".png"));
+    return o.png
+           || (o.output && strlen(o.output) > 4
+               && !strcasecmp(o.output + strlen(o.output) - 4, ".png"));
 }
 
 static int write_picture(char *bytes, size_t n)
@@ -157,7 +164,7 @@ static int draw(const struct figure *f)
     return figure_draw(f, want_png(), &bytes, &n) < 0 ? -1 : write_picture(bytes, n);
 }
 
-/* --- curves ------------------------------------------------------------------------------------------------------ */
+/* --- curves ----------------------------------------------------------------------------------- */
 
 static int read_logs(const struct args *a, struct log_data *run, struct log_data *reference)
 {
@@ -187,7 +194,11 @@ static int curves(const struct args *a, double low, double high)
         for (int i = 0; i < fields && status == 0; i++) {
             const char *field = o.y.n ? o.y.v[i] : found[i];
             struct panel *p = &f.panel[f.n++];
-            *p = (struct panel){ .label = mem_dup(field), .log_y = o.log_y, .ranged = o.range != NULL, .low = low, .high = high };
+            *p = (struct panel){ .label = mem_dup(field),
+                                 .log_y = o.log_y,
+                                 .ranged = o.range != NULL,
+                                 .low = low,
+                                 .high = high };
             if (o.against) log_data_curves(&reference, 1, field, o.smooth, true, p);
             if (!log_data_curves(run, n, field, o.smooth, false, p)) {
                 char *known = log_data_names(run, n);
@@ -214,7 +225,9 @@ static double state_of_logs(const struct args *a)
         struct stat st;
         char *inside = path_join(a->v[i], "log.jsonl");
         if (stat(inside, &st) == 0 || stat(a->v[i], &st) == 0)
-            sum += i * ((double)st.st_size + (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec);
+            sum += i
+                   * ((double)st.st_size + (double)st.st_mtim.tv_sec
+                      + 1e-9 * (double)st.st_mtim.tv_nsec);
         free(inside);
     }
     return sum;
@@ -230,27 +243,48 @@ static int live_curves(const struct args *a, double low, double high)
         bool failed = now != drawn && curves(a, low, high) < 0;
         if (failed && !signals_stop()) msg_warn("%s; waiting", err_msg());
         drawn = now;
-        for (int64_t left = o.live; left > 0 && !signals_stop(); left--) sleep(1);      /* a signal may have come just before */
+        /* a signal may have come just before */
+        for (int64_t left = o.live; left > 0 && !signals_stop(); left--) sleep(1);
     }
     return 0;
 }
 
-/* --- tables ------------------------------------------------------------------------------------------------------ */
+/* --- tables ----------------------------------------------------------------------------------- */
 
-/* What is drawn of a table: columns, what they are called in the picture, whether their axis is logarithmic. */
+/* What is drawn of a table: columns, what they are called in the picture, whether their axis is
+ * logarithmic. */
 struct kind {
     const char *name, *x, *x_label;
     bool log_x;
     struct { const char *column, *label; bool log_y; } y[6];
-    bool all;                        /* all columns but x are wanted, rather than the listed ones that there are */
+    /* all columns but x are wanted, rather than the listed ones that there are */
+    bool all;
 };
 static const struct kind kinds[] = {
-    { "rsim", "layer", "layer", false, { { "rsim", "RSIM (Pearson's r)" }, { "cosine", "mean cosine of translations" }, { "align-to", "share aligned, source to target" },
-                                         { "align-back", "share aligned, target to source" } } },
-    { "hits", "layer", "layer", false, { { "hit@1", "Hit@1" }, { "hit@5", "Hit@5" }, { "hit@10", "Hit@10" }, { "accuracy-to", "accuracy, source to target" },
-                                         { "accuracy-back", "accuracy, target to source" } } },
-    { "bins", "middle", "log X_a + log X_b (nats), middle of the bin", false,
-      { { "difference", "|log X_a - log X_b|, mean (nats)" }, { "ratio", "|log X_a - log X_b| / (log X_a + log X_b), mean" }, { "pairs", "pairs in the bin", true },
+    { "rsim",
+      "layer",
+      "layer",
+      false,
+      { { "rsim", "RSIM (Pearson's r)" },
+        { "cosine", "mean cosine of translations" },
+        { "align-to", "share aligned, source to target" },
+        { "align-back", "share aligned, target to source" } } },
+    { "hits",
+      "layer",
+      "layer",
+      false,
+      { { "hit@1", "Hit@1" },
+        { "hit@5", "Hit@5" },
+        { "hit@10", "Hit@10" },
+        { "accuracy-to", "accuracy, source to target" },
+        { "accuracy-back", "accuracy, target to source" } } },
+    { "bins",
+      "middle",
+      "log X_a + log X_b (nats), middle of the bin",
+      false,
+      { { "difference", "|log X_a - log X_b|, mean (nats)" },
+        { "ratio", "|log X_a - log X_b| / (log X_a + log X_b), mean" },
+        { "pairs", "pairs in the bin", true },
         { "share", "share of all co-occurrences" } } },
     { "ranks", "rank", "rank", true, { { "frequency", "relative frequency", true } }, .all = true },
 };
@@ -262,11 +296,17 @@ static const char *panel_label(const struct kind *k, const char *column)
     return column;
 }
 
-static int add_panel(struct figure *f, const struct kind *k, const char *column, const struct table *t, char *const *label, int n, double low, double high)
+static int add_panel(struct figure *f, const struct kind *k, const char *column,
+                     const struct table *t, char *const *label, int n, double low, double high)
 {
     struct panel *p = &f->panel[f->n++];
-    *p = (struct panel){ .label = mem_dup(panel_label(k, column)), .log_y = o.log_y, .ranged = o.range != NULL, .low = low, .high = high };
-    for (size_t i = 0; i < 6 && k->y[i].column; i++) p->log_y |= k->y[i].log_y && !strcmp(k->y[i].column, column);
+    *p = (struct panel){ .label = mem_dup(panel_label(k, column)),
+                         .log_y = o.log_y,
+                         .ranged = o.range != NULL,
+                         .low = low,
+                         .high = high };
+    for (size_t i = 0; i < 6 && k->y[i].column; i++)
+        p->log_y |= k->y[i].log_y && !strcmp(k->y[i].column, column);
     int added = table_curves(t, label, n, o.x, column, p);
     if (added == 0) {
         char *names = table_names(&t[0]);
@@ -277,17 +317,23 @@ static int add_panel(struct figure *f, const struct kind *k, const char *column,
 }
 
 /* Figure 3: every column is a curve of one panel. */
-static int rank_panel(struct figure *f, const struct kind *k, struct table *t, char *const *label, int n, double low, double high)
+static int rank_panel(struct figure *f, const struct kind *k, struct table *t, char *const *label,
+                      int n, double low, double high)
 {
     struct panel *p = &f->panel[f->n++];
     int colour = 0;
-    *p = (struct panel){ .label = mem_dup(k->y[0].label), .log_y = true, .ranged = o.range != NULL, .low = low, .high = high };
+    *p = (struct panel){ .label = mem_dup(k->y[0].label),
+                         .log_y = true,
+                         .ranged = o.range != NULL,
+                         .low = low,
+                         .high = high };
     for (int i = 0; i < n; i++) {
         table_thin(&t[i], 400);
         for (int c = 0; c < t[i].columns; c++) {
             char *one[1] = { t[i].column[c] };
             if (!strcmp(one[0], o.x)) continue;
-            if (table_curves(&t[i], one, 1, o.x, one[0], p) < 1) return err_set("%s: no number under \"%s\"", t[i].name, one[0]);
+            if (table_curves(&t[i], one, 1, o.x, one[0], p) < 1)
+                return err_set("%s: no number under \"%s\"", t[i].name, one[0]);
             struct curve *last = &p->curve[p->n - 1];
             last->points = false;
             last->colour = colour++;
@@ -306,7 +352,11 @@ static int tables(const struct kind *k, const struct args *a, double low, double
     int n = a->n - 1, status = 0;
     struct table *t = mem_zero((size_t)n, sizeof *t);
     char **label = mem_zero((size_t)n, sizeof *label);
-    struct figure f = { .title = o.title, .x_label = k->x_label, .log_x = k->log_x, .width = o.width, .height = o.height };
+    struct figure f = { .title = o.title,
+                        .x_label = k->x_label,
+                        .log_x = k->log_x,
+                        .width = o.width,
+                        .height = o.height };
     f.panel = mem_zero((size_t)o.y.n + 6, sizeof *f.panel);
     if (o.x) f.x_label = o.x;
     else o.x = k->x;
@@ -317,7 +367,8 @@ static int tables(const struct kind *k, const struct args *a, double low, double
     }
     if (status == 0 && k->all) status = rank_panel(&f, k, t, label, n, low, high);
     else if (status == 0 && o.y.n)
-        for (int i = 0; i < o.y.n && status == 0; i++) status = add_panel(&f, k, o.y.v[i], t, label, n, low, high);
+        for (int i = 0; i < o.y.n && status == 0; i++)
+            status = add_panel(&f, k, o.y.v[i], t, label, n, low, high);
     else if (status == 0)
         for (size_t i = 0; i < 6 && k->y[i].column && status == 0; i++) {
             int has = 0;
@@ -326,7 +377,8 @@ static int tables(const struct kind *k, const struct args *a, double low, double
         }
     if (status == 0 && !f.n) {
         char *names = table_names(&t[0]);
-        status = err_set("%s: nothing for plot %s in it; its columns are: %s", t[0].name, k->name, names);
+        status = err_set("%s: nothing for plot %s in it; its columns are: %s", t[0].name, k->name,
+                         names);
         free(names);
     }
     if (status == 0 && o.tsv) status = write_tsv(&f, o.x);
@@ -338,7 +390,7 @@ static int tables(const struct kind *k, const struct args *a, double low, double
     return status;
 }
 
-/* --- the plane --------------------------------------------------------------------------------------------------- */
+/* --- the plane -------------------------------------------------------------------------------- */
 
 static int write_plane(const struct plane *p, struct vectors *const *set)
 {
@@ -349,8 +401,10 @@ static int write_plane(const struct plane *p, struct vectors *const *set)
     for (int k = 0; k < p->components; k++) fprintf(to, "\tpc%d", k + 1);
     fputc('\n', to);
     for (uint32_t i = 0; i < p->n; i++) {
-        fprintf(to, "%s\t%s\t%.9g\t%.9g", p->label[p->set[i]], vectors_word(set[p->set[i]], p->row[i]), p->xy[2 * i], p->xy[2 * i + 1]);
-        for (int k = 0; k < p->components; k++) fprintf(to, "\t%.9g", (double)p->pc[(size_t)i * (size_t)p->components + (size_t)k]);
+        fprintf(to, "%s\t%s\t%.9g\t%.9g", p->label[p->set[i]],
+                vectors_word(set[p->set[i]], p->row[i]), p->xy[2 * i], p->xy[2 * i + 1]);
+        for (int k = 0; k < p->components; k++)
+            fprintf(to, "\t%.9g", (double)p->pc[(size_t)i * (size_t)p->components + (size_t)k]);
         fputc('\n', to);
     }
     return out_commit(out);
@@ -362,8 +416,10 @@ static int read_pairs(struct vectors *const *set, struct word_pairs *p)
 {
     struct dictionary_report r;
     if (dictionary_read(o.dict, set[0], set[1], p, &r) < 0) return -1;
-    msg_note("%s: %zu pairs; left out %llu with several words, %llu with a word without a vector, %llu that were there before", o.dict, p->n,
-              (unsigned long long)r.multiword, (unsigned long long)r.unknown, (unsigned long long)r.repeated);
+    msg_note("%s: %zu pairs; left out %llu with several words, %llu with a word without a vector, "
+             "%llu that were there before",
+             o.dict, p->n, (unsigned long long)r.multiword, (unsigned long long)r.unknown,
+             (unsigned long long)r.repeated);
     if (o.most_pairs && p->n > (size_t)o.most_pairs) p->n = (size_t)o.most_pairs;
     return p->n ? 0 : err_set("%s: no pair whose two words have vectors", o.dict);
 }
@@ -381,7 +437,9 @@ static int plane(const struct args *a)
     for (int i = 0; i < n && status == 0; i++) {
         char lang[32];
         const char *path = prog_lang_file(a->v[i + 1], lang);
-        label[i] = o.labels.n ? mem_dup(o.labels.v[i]) : *lang ? mem_dup(lang) : path_label(a->v + 1, n, i);
+        label[i] = o.labels.n ? mem_dup(o.labels.v[i])
+                   : *lang    ? mem_dup(lang)
+                              : path_label(a->v + 1, n, i);
         set[i] = vectors_load(path, &vo, msg_note);
         status = set[i] ? vectors_normalize(set[i], o.normalize) : -1;
         points += set[i] ? set[i]->n : 0;
@@ -397,10 +455,14 @@ static int plane(const struct args *a)
         progress_end(o.t.ctx);
     }
     if (status == 0)
-        msg_note("%u points; %d components have %.1f%% of the variance; %s t-SNE, perplexity %g, KL divergence %.4f", p.n, p.components, 100 * p.share,
-                  o.t.theta > 0 ? "Barnes-Hut" : "exact", o.t.perplexity, p.divergence);
+        msg_note("%u points; %d components have %.1f%% of the variance; %s t-SNE, perplexity %g, "
+                 "KL divergence %.4f",
+                 p.n, p.components, 100 * p.share, o.t.theta > 0 ? "Barnes-Hut" : "exact",
+                 o.t.perplexity, p.divergence);
     if (status == 0 && o.tsv) status = write_plane(&p, set);
-    if (status == 0) status = plane_draw(&p, set, o.title, o.names, o.width, o.height, want_png(), &bytes, &size);
+    if (status == 0)
+        status = plane_draw(&p, set, o.title, o.names, o.width, o.height, want_png(), &bytes,
+                            &size);
     if (status == 0) status = write_picture(bytes, size);
     plane_free(&p);
     word_pairs_free(&pairs);
@@ -422,14 +484,26 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(what, kinds[i].name)) kind = &kinds[i];
     bool logs = !strcmp(what, "curves"), tsne = !strcmp(what, "tsne");
-    if (!kind && !logs && !tsne) return prog_usage("unknown plot '%s'; choose curves, rsim, hits, bins, ranks or tsne", what);
+    if (!kind && !logs && !tsne)
+        return prog_usage("unknown plot '%s'; choose curves, rsim, hits, bins, ranks or tsne",
+                          what);
     if (args.n == 1)
-        return prog_usage(logs ? "no log; give one or more: plot curves LOG..." : tsne ? "no vectors; give one set or more: plot tsne en=en.vec de=de.vec" : "no table; give one or more: plot %s TABLE...", what);
-    if (o.labels.n && o.labels.n != args.n - 1) return prog_usage("%d labels for %d files; give each one", o.labels.n, args.n - 1);
+        return prog_usage(logs   ? "no log; give one or more: plot curves LOG..."
+                          : tsne ? "no vectors; give one set or more: plot tsne en=en.vec de=de.vec"
+                                 : "no table; give one or more: plot %s TABLE...",
+                          what);
+    if (o.labels.n && o.labels.n != args.n - 1)
+        return prog_usage("%d labels for %d files; give each one", o.labels.n, args.n - 1);
     if (o.range && (sscanf(o.range, "%lf:%lf%c", &low, &high, &tail) != 2 || !(low < high)))
         return prog_usage("--range: '%s' is not LOW:HIGH", o.range);
-    if (tsne && (args.n - 1 > MOST_SETS || (o.dict && args.n != 3))) return prog_usage("plot tsne draws up to %d sets of vectors, and with --dict two", MOST_SETS);
-    if (o.live && (!logs || !o.output || !strcmp(o.output, "-"))) return prog_usage("--live is for plot curves with --output FILE");
-    status = logs && o.live ? live_curves(&args, low, high) : logs ? curves(&args, low, high) : tsne ? plane(&args) : tables(kind, &args, low, high);
+    if (tsne && (args.n - 1 > MOST_SETS || (o.dict && args.n != 3)))
+        return prog_usage("plot tsne draws up to %d sets of vectors, and with --dict two",
+                          MOST_SETS);
+    if (o.live && (!logs || !o.output || !strcmp(o.output, "-")))
+        return prog_usage("--live is for plot curves with --output FILE");
+    status = logs && o.live ? live_curves(&args, low, high)
+             : logs         ? curves(&args, low, high)
+             : tsne         ? plane(&args)
+                            : tables(kind, &args, low, high);
     return status < 0 ? prog_fail() : prog_end();
 }

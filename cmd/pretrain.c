@@ -1,5 +1,6 @@
-/* pretrain: trains a multilingual encoder on monolingual shards and sentence pairs, by one objective or several.
- * Reads shards (binarize), the vocabulary, what the objectives need (for MLM-GC a count file); writes a run folder. */
+/* pretrain: trains a multilingual encoder on monolingual shards and sentence pairs, by one
+ * objective or several. Reads shards (binarize), the vocabulary, what the objectives need (for
+ * MLM-GC a count file); writes a run folder. */
 #include "common/err.h"
 #include "common/prog.h"
 #include "lib/data/inputs.h"
@@ -10,41 +11,61 @@
 struct choice { const char *objective, *mix; };
 
 static const struct opt data_rows[] = {
-    { "train", 0, OPT_LIST(inputs, train), "LANG=SHARD", "monolingual training text; once per language" },
-    { "valid", 0, OPT_LIST(inputs, valid), "LANG=SHARD", "validation text: perplexity picks the best model" },
-    { "parallel", 0, OPT_LIST(inputs, parallel), "SRC-TGT=F,G", "sentence pairs (BPE text or shards), for objectives that learn from them" },
-    { "valid-parallel", 0, OPT_LIST(inputs, valid_parallel), "SRC-TGT=F,G", "sentence pairs to validate such objectives on" },
-    { "alpha|lg-sampling-factor", 0, OPT_REAL(inputs, alpha), "A", "draw languages by p ~ sentences^A", .min = 0, .max = 10 },
-    { "stream", 0, OPT_INT(inputs, stream), "N", "train on streams cut into N tokens; 0: on sentences", .min = 0, .max = 4096 },
-    { 0 } };
+    { "train", 0, OPT_LIST(inputs, train), "LANG=SHARD",
+      "monolingual training text; once per language" },
+    { "valid", 0, OPT_LIST(inputs, valid), "LANG=SHARD",
+      "validation text: perplexity picks the best model" },
+    { "parallel", 0, OPT_LIST(inputs, parallel), "SRC-TGT=F,G",
+      "sentence pairs (BPE text or shards), for objectives that learn from them" },
+    { "valid-parallel", 0, OPT_LIST(inputs, valid_parallel), "SRC-TGT=F,G",
+      "sentence pairs to validate such objectives on" },
+    { "alpha|lg-sampling-factor", 0, OPT_REAL(inputs, alpha), "A",
+      "draw languages by p ~ sentences^A", .min = 0, .max = 10 },
+    { "stream", 0, OPT_INT(inputs, stream), "N",
+      "train on streams cut into N tokens; 0: on sentences", .min = 0, .max = 4096 },
+    { 0 }
+};
 static const struct opt folder_rows[] = {
-    { "vocab", 'v', OPT_STR(run, vocab_path), "FILE", "the vocabulary of all shards (default: that of --init)" },
+    { "vocab", 'v', OPT_STR(run, vocab_path), "FILE",
+      "the vocabulary of all shards (default: that of --init)" },
     { "out|dump-path", 'o', OPT_STR(run, out), "DIR", "the run's folder" },
     { "init|reload-model", 0, OPT_STR(run, init), "DIR",
       "start from this model: its weights and, where no option says otherwise, its shape" },
-    { 0 } };
+    { 0 }
+};
 static const struct opt choice_rows[] = {
-    { "objective", 0, OPT_STR(choice, objective), "LIST", "what is learnt (mlm,gc): the losses of all of them add up in every step" },
-    { "mix", 0, OPT_STR(choice, mix), "LIST", "draw one objective for each step in this ratio (mlm:4,tlm:1) instead" },
-    { 0 } };
-static const struct prog prog = { "pretrain", "--train LANG=SHARD... -v VOCAB --out DIR [options]",
-    "Trains a multilingual encoder: masked language modelling, alone or with other objectives (MLM-GC, TLM).",
+    { "objective", 0, OPT_STR(choice, objective), "LIST",
+      "what is learnt (mlm,gc): the losses of all of them add up in every step" },
+    { "mix", 0, OPT_STR(choice, mix), "LIST",
+      "draw one objective for each step in this ratio (mlm:4,tlm:1) instead" },
+    { 0 }
+};
+static const struct prog prog = {
+    "pretrain", "--train LANG=SHARD... -v VOCAB --out DIR [options]",
+    "Trains a multilingual encoder: masked language modelling, alone or with other objectives "
+    "(MLM-GC, TLM).",
     "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n",
-    .part = { &kern_part } };
+    .part = { &kern_part }
+};
 
 /* Wrong usage gives -1 with a message. */
 static int check(struct run *r, const struct inputs *in, const struct choice *o)
 {
     if ((!in->train.n && !in->parallel.n) || !r->out || (!r->vocab_path && !r->init))
         return err_set("--train (or --parallel), --out and --vocab (or --init) are needed");
-    return masking_check(&in->masking) < 0 ? -1 : mix_choose(&r->mix, o->objective, o->mix, "--objective", o->objective);
+    return masking_check(&in->masking) < 0
+               ? -1
+               : mix_choose(&r->mix, o->objective, o->mix, "--objective", o->objective);
 }
 
 static int pretrain(struct run *r, struct inputs *in)
 {
     struct setup s = { .c = &r->shape, .state = &r->state, .seed = r->seed };
-    if (run_open(r) < 0 || inputs_open(in, r->vocab, &s) < 0 || mix_open(&r->mix, &s) < 0) return -1;
-    if (run_schedule(r, inputs_batches(in)) < 0 || run_fit(r, in->tokens) < 0 || run_model(r, NULL, NULL) < 0) return -1;
+    if (run_open(r) < 0 || inputs_open(in, r->vocab, &s) < 0 || mix_open(&r->mix, &s) < 0)
+        return -1;
+    if (run_schedule(r, inputs_batches(in)) < 0 || run_fit(r, in->tokens) < 0
+        || run_model(r, NULL, NULL) < 0)
+        return -1;
     return run_train(r);
 }
 
@@ -53,9 +74,12 @@ int main(int argc, char **argv)
     static struct run run;
     struct inputs in = inputs_defaults;
     struct choice choice = { .objective = "mlm" };
-    struct opt_group groups[16 + 2 * MIX_KNOWN] = { { "Data", data_rows, &in }, { NULL, inputs_batch_rows, &in },
-        { NULL, folder_rows, &run }, { NULL, text_file_rows, &run.text }, { "Objectives", choice_rows, &choice },
-        { NULL, masking_rows, &in.masking } };
+    struct opt_group groups[16 + 2 * MIX_KNOWN] = { { "Data", data_rows, &in },
+                                                    { NULL, inputs_batch_rows, &in },
+                                                    { NULL, folder_rows, &run },
+                                                    { NULL, text_file_rows, &run.text },
+                                                    { "Objectives", choice_rows, &choice },
+                                                    { NULL, masking_rows, &in.masking } };
     struct args args;
     run_init(&run);
     mix_init(&run.mix, objectives, OBJECTIVE_PRETRAIN);
@@ -64,7 +88,9 @@ int main(int argc, char **argv)
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     if (status < 0 && check(&run, &in, &choice) < 0) status = prog_usage("%s", err_msg());
     if (status < 0 && run_from(&run) < 0) status = prog_fail();
-    if (status < 0 && (inputs_fit(&in, run.shape.positions) < 0 || mix_fits(&run.mix, &run.shape) < 0)) status = prog_usage("%s", err_msg());
+    if (status < 0
+        && (inputs_fit(&in, run.shape.positions) < 0 || mix_fits(&run.mix, &run.shape) < 0))
+        status = prog_usage("%s", err_msg());
     if (status < 0) {
         model_options_finish(&run.shape, false);
         status = run_end(pretrain(&run, &in));

@@ -1,4 +1,5 @@
-/* retrieve: finds translations of sentences by their vectors; accuracy on aligned sets (Tatoeba), by layer, or mining. */
+/* retrieve: finds translations of sentences by their vectors; accuracy on aligned sets (Tatoeba),
+ * by layer, or mining. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,13 @@
 #include "lib/space/retrieve.h"
 #include "lib/space/vectors.h"
 
-static struct options { struct strs src, tgt; const char *out; int score, k; double mine; bool table; } o = { .k = 4 };
+static struct options {
+    struct strs src, tgt;
+    const char *out;
+    int score, k;
+    double mine;
+    bool table;
+} o = { .k = 4 };
 
 static const struct opt rows[] = {
     { "src", 's', OPT_LIST(options, src), "FILE",
@@ -35,30 +42,41 @@ static const struct opt rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "retrieve", "--src A.vec --tgt B.vec", "Finds translations of sentences by their vectors.", "Without --mine: the share of rows whose best match is the row of the same number, both ways.\n"
+static const struct prog prog = {
+    "retrieve", "--src A.vec --tgt B.vec", "Finds translations of sentences by their vectors.",
+    "Without --mine: the share of rows whose best match is the row of the same number, both ways.\n"
     "  retrieve --src deu.npy --tgt eng.npy --score ratio\n"
-    "  retrieve --src de.0.npy --tgt en.0.npy --src de.1.npy --tgt en.1.npy > layers.tsv; plot hits layers.tsv > layers.svg\n"
+    "  retrieve --src de.0.npy --tgt en.0.npy --src de.1.npy --tgt en.1.npy > layers.tsv; plot "
+    "hits layers.tsv > layers.svg\n"
     "  retrieve --src de.npy --tgt en.npy --score ratio --mine 1.06 > mined.tsv\n",
-    .part = { &kern_part, &csls_part } };
+    .part = { &kern_part, &csls_part }
+};
 
 static const enum csls_method how[] = { CSLS_NN, CSLS_CSLS, CSLS_RATIO };
 
-static void write_mined(FILE *f, const struct vectors *src, const struct vectors *tgt, const struct csls_side *x, const struct csls_side *z)
+static void write_mined(FILE *f, const struct vectors *src, const struct vectors *tgt,
+                        const struct csls_side *x, const struct csls_side *z)
 {
     struct mined *m;
-    double half = how[o.score] == CSLS_CSLS ? 0.5 : 1;         /* the margin by distance is half of CSLS */
+    /* the margin by distance is half of CSLS */
+    double half = how[o.score] == CSLS_CSLS ? 0.5 : 1;
     size_t n = retrieve_mine(x, z, o.mine / half, &m);
     for (size_t i = 0; i < n; i++)
-        fprintf(f, "%.6f\t%s\t%s\n", half * (double)m[i].score, vectors_word(src, m[i].src), vectors_word(tgt, m[i].tgt));
+        fprintf(f, "%.6f\t%s\t%s\n", half * (double)m[i].score, vectors_word(src, m[i].src),
+                vectors_word(tgt, m[i].tgt));
     free(m);
 }
 
 static void write_row(FILE *f, int layer, const struct csls_side *x, const struct csls_side *z)
 {
     double n = x->n, to = retrieve_hit(x, 1), back = retrieve_hit(z, 1);
-    if (layer == 0) fputs("layer\trows\taccuracy-to\taccuracy-back\thit@5-to\thit@5-back\thit@10-to\thit@10-back\taccuracy-to-ci\taccuracy-back-ci\n", f);
-    fprintf(f, "%d\t%u\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\n", layer, x->n, to, back, retrieve_hit(x, 5), retrieve_hit(z, 5),
-            retrieve_hit(x, 10), retrieve_hit(z, 10), 1.96 * sqrt(to * (1 - to) / n), 1.96 * sqrt(back * (1 - back) / n));
+    if (layer == 0)
+        fputs("layer\trows\taccuracy-to\taccuracy-back\thit@5-to\thit@5-back\thit@10-to\thit@10-"
+              "back\taccuracy-to-ci\taccuracy-back-ci\n",
+              f);
+    fprintf(f, "%d\t%u\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\n", layer, x->n, to, back,
+            retrieve_hit(x, 5), retrieve_hit(z, 5), retrieve_hit(x, 10), retrieve_hit(z, 10),
+            1.96 * sqrt(to * (1 - to) / n), 1.96 * sqrt(back * (1 - back) / n));
 }
 
 static int layer(int i, bool table, struct out *out)
@@ -69,15 +87,25 @@ static int layer(int i, bool table, struct out *out)
     struct csls_side x, z;
     bool mine = prog_given("mine");
     int r = tgt ? 0 : -1;
-    if (r == 0 && src->dim != tgt->dim) r = err_set("%s has %d dimensions, %s has %d; they must be equal", a, src->dim, b, tgt->dim);
+    if (r == 0 && src->dim != tgt->dim)
+        r = err_set("%s has %d dimensions, %s has %d; they must be equal", a, src->dim, b,
+                    tgt->dim);
     if (r == 0 && !mine && src->n != tgt->n)
-        r = err_set("%s has %u rows, %s has %u; for accuracy, row n of one must translate row n of the other (or use --mine)", a, src->n, b, tgt->n);
-    if (r == 0 && (vectors_normalize(src, "unit") < 0 || vectors_normalize(tgt, "unit") < 0)) r = -1;
-    if (r == 0 && (r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, how[o.score], table ? 10 : 1, o.k, &x, &z, NULL)) == 0) {
+        r = err_set("%s has %u rows, %s has %u; for accuracy, row n of one must translate row n of "
+                    "the other (or use --mine)",
+                    a, src->n, b, tgt->n);
+    if (r == 0 && (vectors_normalize(src, "unit") < 0 || vectors_normalize(tgt, "unit") < 0))
+        r = -1;
+    if (r == 0
+        && (r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, how[o.score], table ? 10 : 1,
+                            o.k, &x, &z, NULL))
+               == 0) {
         FILE *f = out_stdio(out);
         if (mine) write_mined(f, src, tgt, &x, &z);
         else if (table) write_row(f, i, &x, &z);
-        else fprintf(f, "rows\t%u\naccuracy-to\t%.4f\naccuracy-back\t%.4f\n", src->n, retrieve_hit(&x, 1), retrieve_hit(&z, 1));
+        else
+            fprintf(f, "rows\t%u\naccuracy-to\t%.4f\naccuracy-back\t%.4f\n", src->n,
+                    retrieve_hit(&x, 1), retrieve_hit(&z, 1));
         csls_free(&x);
         csls_free(&z);
     }
@@ -101,7 +129,10 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n || !o.src.n || o.src.n != o.tgt.n) return prog_usage("--src and --tgt must be given the same number of times, and nothing else");
-    if (prog_given("mine") && (o.src.n > 1 || o.table)) return prog_usage("--mine takes one --src and one --tgt, and no --table");
+    if (args.n || !o.src.n || o.src.n != o.tgt.n)
+        return prog_usage(
+            "--src and --tgt must be given the same number of times, and nothing else");
+    if (prog_given("mine") && (o.src.n > 1 || o.table))
+        return prog_usage("--mine takes one --src and one --tgt, and no --table");
     return run() < 0 ? prog_fail() : prog_end();
 }

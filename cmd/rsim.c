@@ -1,4 +1,5 @@
-/* rsim: how alike two spaces are, over a dictionary: relational similarity, mean cosine, alignment; a row a layer. */
+/* rsim: how alike two spaces are, over a dictionary: relational similarity, mean cosine, alignment;
+ * a row a layer. */
 #include <math.h>
 #include <stdio.h>
 #include "common/err.h"
@@ -44,7 +45,8 @@ static int layer(int i)
     struct dictionary_report report;
     struct word_pairs p = { 0 };
     struct relation r;
-    struct vectors *src = vectors_load(o.src.v[i], &vo, msg_note), *tgt = src ? vectors_load(o.tgt.v[i], &vo, msg_note) : NULL;
+    struct vectors *src = vectors_load(o.src.v[i], &vo, msg_note),
+                   *tgt = src ? vectors_load(o.tgt.v[i], &vo, msg_note) : NULL;
     int status = tgt ? dictionary_read(o.dict, src, tgt, &p, &report) : -1;
     size_t other = status == 0 && o.one_to_one ? word_pairs_one_to_one(&p, src->n, tgt->n) : 0;
     if (status == 0 && p.n < 3)
@@ -73,7 +75,9 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n || !o.src.n || o.src.n != o.tgt.n || !o.dict) return prog_usage("--src and --tgt must be given the same number of times, and --dict FILE is needed");
+    if (args.n || !o.src.n || o.src.n != o.tgt.n || !o.dict)
+        return prog_usage(
+            "--src and --tgt must be given the same number of times, and --dict FILE is needed");
     for (int i = 0; i < o.src.n; i++) {
         if (i == 0)
             puts("layer\tpairs\trsim\tcosine\talign-to\talign-back\trsim-ci\tcosine-ci\talign-to-"

@@ -22,12 +22,16 @@ static const struct opt rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
-static const struct prog prog = { "shard", "info|cat|check [options] FILE...",
-    "info prints what the headers and indexes say; cat prints the text; check reads everything and verifies every\n"
-    "checksum, count and offset (status 1 and the place if anything is wrong).", "examples:\n"
+static const struct prog prog = {
+    "shard", "info|cat|check [options] FILE...",
+    "info prints what the headers and indexes say; cat prints the text; check reads everything and "
+    "verifies every\n"
+    "checksum, count and offset (status 1 and the place if anything is wrong).",
+    "examples:\n"
     "  shard info de.shd\n"
     "  shard cat -v vocab de.shd > de.bpe\n"
-    "  shard check *.shd && echo all whole" };
+    "  shard check *.shd && echo all whole"
+};
 
 static int info(const char *path)
 {
@@ -44,9 +48,11 @@ static int info(const char *path)
     }
     shard_close(s);
     if (rc < 0) return -1;
-    printf("%s\n  language   %s\n  sentences  %" PRIu64 "\n  tokens     %" PRIu64 "\n  unknown    %" PRIu64 "\n  blocks     %" PRIu64
-           "\n  vocabulary %" PRIu32 " tokens, hash %016" PRIx64 "\n", path, *i.lang ? i.lang : "(none)", i.sentences, i.tokens, i.unknown,
-           i.blocks, i.vocab_size, i.vocab_hash);
+    printf("%s\n  language   %s\n  sentences  %" PRIu64 "\n  tokens     %" PRIu64
+           "\n  unknown    %" PRIu64 "\n  blocks     %" PRIu64 "\n  vocabulary %" PRIu32
+           " tokens, hash %016" PRIx64 "\n",
+           path, *i.lang ? i.lang : "(none)", i.sentences, i.tokens, i.unknown, i.blocks,
+           i.vocab_size, i.vocab_hash);
     char note[4 * sizeof i.note];
     shown(note, sizeof note, i.note, strlen(i.note));
     if (*i.note) printf("  note       %s\n", note);
@@ -63,8 +69,9 @@ static int cat(const char *path, const struct vocab *v, struct out *out)
     size_t n;
     int rc = 0;
     if (v && (i.vocab_hash != v->hash || i.vocab_size != v->n))
-        rc = err_set("%s: was made with another vocabulary (%" PRIu32 " tokens, hash %016" PRIx64 "; %s has %" PRIu32 " and %016" PRIx64
-                     "); name that one", path, i.vocab_size, i.vocab_hash, o.vocab, v->n, v->hash);
+        rc = err_set("%s: was made with another vocabulary (%" PRIu32 " tokens, hash %016" PRIx64
+                     "; %s has %" PRIu32 " and %016" PRIx64 "); name that one",
+                     path, i.vocab_size, i.vocab_hash, o.vocab, v->n, v->hash);
     FILE *f = out_stdio(out);
     while (rc == 0 && (rc = shard_next(s, &ids, &n)) > 0) {
         for (size_t k = 0; k < n; k++) {
@@ -100,9 +107,11 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n < 1 || (strcmp(args.v[0], "info") && strcmp(args.v[0], "cat") && strcmp(args.v[0], "check")))
+    if (args.n < 1
+        || (strcmp(args.v[0], "info") && strcmp(args.v[0], "cat") && strcmp(args.v[0], "check")))
         return prog_usage("expected info, cat or check, then files");
     if (args.n < 2) return prog_usage("%s: which file? (- reads standard input)", args.v[0]);
-    if (!strcmp(args.v[0], "cat") && !o.vocab && !o.ids) return prog_usage("cat: --vocab FILE or --ids is needed");
+    if (!strcmp(args.v[0], "cat") && !o.vocab && !o.ids)
+        return prog_usage("cat: --vocab FILE or --ids is needed");
     return run(args.v[0], args.v + 1, args.n - 1) < 0 ? prog_fail() : prog_end();
 }

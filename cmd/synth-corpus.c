@@ -1,5 +1,6 @@
-/* synth-corpus: writes two invented languages, xa and xb, into a folder: a monolingual corpus of each without a sentence in
- * common, parallel development and test sets, part-of-speech tags, and the dictionary that is to be found. */
+/* synth-corpus: writes two invented languages, xa and xb, into a folder: a monolingual corpus of
+ * each without a sentence in common, parallel development and test sets, part-of-speech tags, and
+ * the dictionary that is to be found. */
 #include "common/err.h"
 #include "common/prog.h"
 #include "lib/synth/synth.h"
@@ -12,8 +13,15 @@ static struct options {
     int lexicon, topics;
     double shared;
     bool invert;
-} o = { .order = "svo,sov", .adjective = "before,after", .sentences = 10000, .seed = 1, .dev = 500, .test = 500,
-        .lexicon = 600, .topics = 40, .shared = 0.05 };
+} o = { .order = "svo,sov",
+        .adjective = "before,after",
+        .sentences = 10000,
+        .seed = 1,
+        .dev = 500,
+        .test = 500,
+        .lexicon = 600,
+        .topics = 40,
+        .shared = 0.05 };
 
 static const struct opt rows[] = {
     { "out|output", 'o', OPT_STR(options, out), "DIR", "write into this folder" },
@@ -52,8 +60,12 @@ static const struct opt_group groups[] = {
     { 0 }
 };
 
-static const struct prog prog = { "synth-corpus", "--out DIR [options]",
-    "Makes text in two invented languages that share meanings but not words.", "Example:\n  synth-corpus --out synth --sentences 20000 --seed 7\n  ls synth    # mono.xa mono.xb dev.xa dev.xb test.xa test.xb dict.tsv, and *.pos\n" };
+static const struct prog prog = {
+    "synth-corpus", "--out DIR [options]",
+    "Makes text in two invented languages that share meanings but not words.",
+    "Example:\n  synth-corpus --out synth --sentences 20000 --seed 7\n  ls synth    # mono.xa "
+    "mono.xb dev.xa dev.xb test.xa test.xb dict.tsv, and *.pos\n"
+};
 
 /* "A,B" where both are among the |-separated words; their indices. */
 static bool two_words(const char *s, const char *const *words, int n, int to[2])
@@ -64,7 +76,9 @@ static bool two_words(const char *s, const char *const *words, int n, int to[2])
         const char *w = side ? comma + 1 : s;
         size_t len = side ? strlen(w) : (size_t)(comma - s);
         to[side] = 0;
-        while (to[side] < n && !(strlen(words[to[side]]) == len && memcmp(words[to[side]], w, len) == 0)) to[side]++;
+        while (to[side] < n
+               && !(strlen(words[to[side]]) == len && memcmp(words[to[side]], w, len) == 0))
+            to[side]++;
         if (to[side] == n) return false;
     }
     return true;
@@ -75,17 +89,28 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    static const char *const orders[] = { "svo", "sov", "vso" }, *const places[] = { "before", "after" };
+    static const char *const orders[] = { "svo", "sov", "vso" }, *const places[] = { "before",
+                                                                                     "after" };
     int order[2], place[2];
-    if (args.n) return prog_usage("'%s': takes no arguments; the folder is named by --out", args.v[0]);
+    if (args.n)
+        return prog_usage("'%s': takes no arguments; the folder is named by --out", args.v[0]);
     if (!o.out) return prog_usage("--out DIR is needed");
-    if (!two_words(o.order, orders, 3, order)) return prog_usage("--order: '%s' is not two of svo, sov, vso with a comma", o.order);
-    if (!two_words(o.adjective, places, 2, place)) return prog_usage("--adjective: '%s' is not two of before, after with a comma", o.adjective);
-    if (o.topics > o.lexicon / 10) return prog_usage("--topics: %d are more than a tenth of a lexicon of %d", o.topics, o.lexicon);
+    if (!two_words(o.order, orders, 3, order))
+        return prog_usage("--order: '%s' is not two of svo, sov, vso with a comma", o.order);
+    if (!two_words(o.adjective, places, 2, place))
+        return prog_usage("--adjective: '%s' is not two of before, after with a comma",
+                          o.adjective);
+    if (o.topics > o.lexicon / 10)
+        return prog_usage("--topics: %d are more than a tenth of a lexicon of %d", o.topics,
+                          o.lexicon);
 
-    struct synth_opts so = {
-        .seed = (uint64_t)o.seed, .lexicon = o.lexicon, .topics = o.topics, .shared = (int)floor(o.shared * o.lexicon + 0.5),
-        .order = { (enum synth_order)order[0], (enum synth_order)order[1] }, .adjective_after = { place[0] == 1, place[1] == 1 }, .invert = o.invert };
+    struct synth_opts so = { .seed = (uint64_t)o.seed,
+                             .lexicon = o.lexicon,
+                             .topics = o.topics,
+                             .shared = (int)floor(o.shared * o.lexicon + 0.5),
+                             .order = { (enum synth_order)order[0], (enum synth_order)order[1] },
+                             .adjective_after = { place[0] == 1, place[1] == 1 },
+                             .invert = o.invert };
     struct synth *s = synth_new(&so);
     if (!s) return prog_fail();
     int r = synth_write(s, o.out, (uint64_t)o.sentences, (uint64_t)o.dev, (uint64_t)o.test);

@@ -1,5 +1,6 @@
-/* tokenize: plain text in, tokens out, one space between. Moses' tokenizer.perl to the byte, XLM's preparation of text
- * before it, a case marker after it; Thai, Chinese and Japanese by ICU. Or the sub-words that an imported model reads. */
+/* tokenize: plain text in, tokens out, one space between. Moses' tokenizer.perl to the byte, XLM's
+ * preparation of text before it, a case marker after it; Thai, Chinese and Japanese by ICU. Or the
+ * sub-words that an imported model reads. */
 #include <stdio.h>
 #include <string.h>
 #include "common/err.h"
@@ -106,10 +107,15 @@ static const struct opt_group groups[] = {
     { 0 }
 };
 
-static const struct prog prog = { "tokenize", "-l LANG [options] [FILE]... > tokens",
-    "Splits text into tokens, as Moses' tokenizer.perl does.", .more = "tokenizer.perl's own spellings (-no-escape, -protected FILE, -threads N) are understood.\n\n"
-            "Examples:\n  tokenize -l de < text.de > tok.de\n  tokenize -l ro --xlm --normalise-romanian --remove-diacritics text.ro > tok.ro\n"
-            "  tokenize -l de --case-marker text.de | bpe-apply -c codes\n" };
+static const struct prog prog = {
+    "tokenize", "-l LANG [options] [FILE]... > tokens",
+    "Splits text into tokens, as Moses' tokenizer.perl does.",
+    .more = "tokenizer.perl's own spellings (-no-escape, -protected FILE, -threads N) are "
+            "understood.\n\n"
+            "Examples:\n  tokenize -l de < text.de > tok.de\n  tokenize -l ro --xlm "
+            "--normalise-romanian --remove-diacritics text.ro > tok.ro\n"
+            "  tokenize -l de --case-marker text.de | bpe-apply -c codes\n"
+};
 
 struct ctx { struct tokenizer *t; struct sgm *sgm; struct tbuf text; };
 
@@ -137,7 +143,8 @@ static int from_sgm(void *ctx, struct tbuf *block, bool last)
 /* tokenizer.perl's long options have one dash. */
 static void two_dashes(int argc, char **argv)
 {
-    static const char *const peers[] = { "-no-escape", "-protected", "-threads", "-lines", "-time", "-penn" };
+    static const char *const peers[] = { "-no-escape", "-protected", "-threads",
+                                         "-lines",     "-time",      "-penn" };
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
         for (size_t k = 0; k < sizeof peers / sizeof *peers; k++)
             if (!strcmp(argv[i], peers[k])) {
@@ -160,14 +167,18 @@ static int run(const struct args *args)
 {
     if (o.subwords) return subwords(args);
     if (o.case_only) { o.t.no_tokenize = o.t.case_marker = true; }
-    if (o.xlm) o.t.prepare.unicode_punctuation = o.t.prepare.punctuation = o.t.prepare.non_printing = o.t.no_escape = true;
+    if (o.xlm)
+        o.t.prepare.unicode_punctuation = o.t.prepare.punctuation = o.t.prepare.non_printing =
+            o.t.no_escape = true;
     if (o.describe) {
         char note[128 + 1];
         tokenizer_describe(&o.t, note);
         return tell(strcat(note, "\n"));
     }
     if (o.settings) {
-        if (o.t.nonbreaking || o.t.protected_file) return err_set("--settings: files (--nonbreaking, --protected) cannot be kept with a model");
+        if (o.t.nonbreaking || o.t.protected_file)
+            return err_set(
+                "--settings: files (--nonbreaking, --protected) cannot be kept with a model");
         char *text = plain_settings(&o.t);
         int rc = tell(text);
         free(text);
@@ -176,10 +187,18 @@ static int run(const struct args *args)
     bool fallback;
     struct ctx c = { .t = tokenizer_new(&o.t, &fallback) };
     if (!c.t) return -1;
-    if (fallback) msg_note("no list of non-breaking prefixes for '%s', using the English one; --nonbreaking FILE gives another", o.t.lang);
+    if (fallback)
+        msg_note("no list of non-breaking prefixes for '%s', using the English one; --nonbreaking "
+                 "FILE gives another",
+                 o.t.lang);
     if (o.sgm) c.sgm = sgm_new();
-    struct lines l = { .ctx = &c, .line = line, .work_new = work_new, .work_free = work_free, .whole = o.sgm ? from_sgm : NULL,
-                       .line_buffered = o.line_buffered, .replace_invalid = o.replace_invalid };
+    struct lines l = { .ctx = &c,
+                       .line = line,
+                       .work_new = work_new,
+                       .work_free = work_free,
+                       .whole = o.sgm ? from_sgm : NULL,
+                       .line_buffered = o.line_buffered,
+                       .replace_invalid = o.replace_invalid };
     int status = lines_run(&l, args->v, args->n, o.out);
     sgm_free(c.sgm);
     tbuf_free(&c.text);
@@ -194,8 +213,10 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (o.t.prepare.penn && !o.t.prepare.punctuation && !o.xlm)
-        return prog_usage("--penn belongs to --normalize-punctuation; tokenizer.perl's Penn Treebank rules are not here");
+        return prog_usage("--penn belongs to --normalize-punctuation; tokenizer.perl's Penn "
+                          "Treebank rules are not here");
     if (o.uncased && !o.subwords) return prog_usage("--uncased belongs to --subwords");
-    if (o.subwords && (o.settings || o.describe)) return prog_usage("--subwords does not go together with --settings or --describe");
+    if (o.subwords && (o.settings || o.describe))
+        return prog_usage("--subwords does not go together with --settings or --describe");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

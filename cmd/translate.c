@@ -1,4 +1,5 @@
-/* translate: sentences of BPE tokens in, translations out, one a line. Reads the folder of a model or a run. */
+/* translate: sentences of BPE tokens in, translations out, one a line. Reads the folder of a model
+ * or a run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,11 +59,14 @@ static const struct opt rows[] = {
       "write to FILE, which appears only when complete (default: standard output)" },
     { 0 }
 };
-static const struct opt_group groups[] = { { "Options", rows, &o }, { NULL, kern_rows, &o.k }, { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o },
+                                           { NULL, kern_rows, &o.k },
+                                           { 0 } };
 
-static const struct prog prog = { "translate", "--model DIR --src LANG --tgt LANG [options] < in > out",
-    "Translates sentences of BPE tokens, one per line.",
-    .part = { &kern_part } };
+static const struct prog prog = { "translate",
+                                  "--model DIR --src LANG --tgt LANG [options] < in > out",
+                                  "Translates sentences of BPE tokens, one per line.",
+                                  .part = { &kern_part } };
 
 static struct { struct plain *in, *out; struct tbuf tokens, text; } raw;
 
@@ -96,9 +100,10 @@ static int print_all(FILE *f, const struct vocab *v, const struct hyps *h, int64
     return ferror(f) ? -1 : 0;
 }
 
-/* Reads the lines that are translated before the first of them is written: line by line one; else enough for batches of like lengths and for
- * every thread to have some. 1, 0 at the end, -1. */
-static int read_lines(struct text *in, const struct model *m, const struct vocab *v, int src, struct batch *b, int64_t *line_no)
+/* Reads the lines that are translated before the first of them is written: line by line one; else
+ * enough for batches of like lengths and for every thread to have some. 1, 0 at the end, -1. */
+static int read_lines(struct text *in, const struct model *m, const struct vocab *v, int src,
+                      struct batch *b, int64_t *line_no)
 {
     static uint32_t *ids, *wrapped;
     static size_t cap, wrapped_cap;
@@ -106,7 +111,8 @@ static int read_lines(struct text *in, const struct model *m, const struct vocab
     size_t n;
     int rc = 0;
     enum { BATCHES = 64, MOST = 1 << 20 };
-    int64_t tokens = BATCHES * (int64_t)o.tokens, sentences = o.sentences ? BATCHES * (int64_t)o.sentences : INT64_MAX;
+    int64_t tokens = BATCHES * (int64_t)o.tokens,
+            sentences = o.sentences ? BATCHES * (int64_t)o.sentences : INT64_MAX;
     if (tokens > MOST) tokens = o.tokens > MOST ? o.tokens : MOST;
     batch_clear(b);
     while (b->rows < tokens && b->n < sentences) {
@@ -119,7 +125,8 @@ static int read_lines(struct text *in, const struct model *m, const struct vocab
         }
         size_t k = vocab_encode(v, line, n, &ids, &cap);
         if (k + 2 > (size_t)m->c.positions)
-            return err_set("%s:%llu: %zu tokens; the model reads at most %d", text_name(in), (unsigned long long)text_lineno(in), k, m->c.positions - 2);
+            return err_set("%s:%llu: %zu tokens; the model reads at most %d", text_name(in),
+                           (unsigned long long)text_lineno(in), k, m->c.positions - 2);
         mem_room(&wrapped, &wrapped_cap, k + 2, sizeof *wrapped);
         wrapped[0] = VOCAB_BOS;
         if (k) memcpy(wrapped + 1, ids, k * sizeof *ids);
@@ -147,7 +154,8 @@ static int run(void)
     if (!dir || model_load(&m, dir, k, false, &v) < 0) goto done;
     int src = model_config_lang(&m.c, o.src), tgt = src < 0 ? -1 : model_config_lang(&m.c, o.tgt);
     if (tgt < 0) goto done;
-    if (o.raw && (!(raw.in = plain_open(dir, o.src)) || !(raw.out = plain_open(dir, o.tgt)))) goto done;
+    if (o.raw && (!(raw.in = plain_open(dir, o.src)) || !(raw.out = plain_open(dir, o.tgt))))
+        goto done;
     decoder_init(&d, &m);
     if (o.mask) o.d.seen = m.seen[tgt];
     o.d.n_best = o.n_best ? o.n_best : 1;
@@ -183,8 +191,10 @@ int main(int argc, char **argv)
     o.k = kern_defaults;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (args.n) return prog_usage("unexpected argument %s; text comes from standard input", args.v[0]);
+    if (args.n)
+        return prog_usage("unexpected argument %s; text comes from standard input", args.v[0]);
     if (!o.model || !o.src || !o.tgt) return prog_usage("--model, --src and --tgt are needed");
-    if (o.n_best > o.d.beam) return prog_usage("--n-best %d needs a --beam that is at least as wide", o.n_best);
+    if (o.n_best > o.d.beam)
+        return prog_usage("--n-best %d needs a --beam that is at least as wide", o.n_best);
     return run() < 0 ? prog_fail() : prog_end();
 }

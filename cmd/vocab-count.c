@@ -19,7 +19,8 @@ static const struct opt rows[] = {
     { "max-size", 0, OPT_I64(options, most), "N",
       "write at most the N most frequent tokens (default: all)", .min = 0, .max = 9e18 },
     { "whole-words", 0, OPT_FLAG(options, whole), NULL,
-      "count a token only where it is a whole word: neither it nor the token before it ends in @@" },
+      "count a token only where it is a whole word: neither it nor the token before it ends in "
+      "@@" },
     { "initial", 0, OPT_STR(options, initial), "MARK",
       "with --whole-words: words begin with MARK (SentencePiece: \"\u2581\"), and no piece ends "
       "in @@" },
@@ -34,10 +35,13 @@ static const struct opt rows[] = {
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "vocab-count", "[options] [FILE...] > vocab",
-    "Counts the tokens of texts: \"token count\" a line, most frequent first, ties in the order of their bytes\n"
-    "(as fast getvocab). Pieces of bpe-apply or whole words: tokens are what stands between spaces.", "examples:\n"
-    "  vocab-count corpus.bpe > vocab\n"
-    "  vocab-count --min-count 5 en.tok de.tok > words" };
+                                  "Counts the tokens of texts: \"token count\" a line, most "
+                                  "frequent first, ties in the order of their bytes\n"
+                                  "(as fast getvocab). Pieces of bpe-apply or whole words: tokens "
+                                  "are what stands between spaces.",
+                                  "examples:\n"
+                                  "  vocab-count corpus.bpe > vocab\n"
+                                  "  vocab-count --min-count 5 en.tok de.tok > words" };
 
 static int run(const struct args *args)
 {
@@ -47,7 +51,8 @@ static int run(const struct args *args)
     size_t n = 0;
     int rc = 0;
     for (int i = 0; i < (args->n ? args->n : 1) && rc == 0; i++) {
-        struct text *in = text_open(args->n ? args->v[i] : o.input, o.replace ? TEXT_UTF8 | TEXT_REPLACE : TEXT_RAW);
+        struct text *in = text_open(args->n ? args->v[i] : o.input,
+                                    o.replace ? TEXT_UTF8 | TEXT_REPLACE : TEXT_RAW);
         rc = in ? word_counts_read(w, in, 0) : -1;
         text_close(in);
     }
@@ -56,7 +61,8 @@ static int run(const struct args *args)
     if (out) {
         word_counts_sort(v, n);
         FILE *f = out_stdio(out);
-        for (size_t i = 0; i < n && (!o.most || i < (size_t)o.most) && v[i].count >= (uint64_t)o.min_count; i++) {
+        for (size_t i = 0;
+             i < n && (!o.most || i < (size_t)o.most) && v[i].count >= (uint64_t)o.min_count; i++) {
             fwrite(v[i].s, 1, v[i].n, f);
             fprintf(f, " %" PRIu64 "\n", v[i].count);
         }

@@ -7,8 +7,8 @@
 
 static _Thread_local char message[2048];
 
-/* The new text is made beside the old one: its arguments may be err_msg() itself. What it quotes from files is
- * shown as a terminal may see it; what was shown already stays as it is. */
+/* The new text is made beside the old one: its arguments may be err_msg() itself. What it quotes
+ * from files is shown as a terminal may see it; what was shown already stays as it is. */
 static void set(const char *fmt, va_list ap, int code)
 {
     char text[sizeof message];
@@ -17,7 +17,8 @@ static void set(const char *fmt, va_list ap, int code)
     if ((size_t)n >= sizeof text) n = sizeof text - 1;
     if (code) {
         char reason[128];
-        snprintf(text + n, sizeof text - (size_t)n, ": %s", strerror_r(code, reason, sizeof reason));
+        snprintf(text + n, sizeof text - (size_t)n, ": %s",
+                 strerror_r(code, reason, sizeof reason));
     }
     shown(message, sizeof message, text, strlen(text));
 }

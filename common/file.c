@@ -19,20 +19,28 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* --- what must vanish ------------------------------------------------------------------------------------- */
+/* --- what must vanish ------------------------------------------------------------------------- */
 
-/* A signal handler reads this list, so entries are never freed, only marked unused and used again. */
+/* A signal handler reads this list, so entries are never freed, only marked unused and used
+ * again. */
 struct doomed { _Atomic(struct doomed *) next; atomic_bool used; pid_t pid; char path[PATH_MAX]; };
 static _Atomic(struct doomed *) doomed_list;
 static pthread_mutex_t doomed_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A path, or a folder and the files in it. Only calls that a signal handler may make: no opendir. */
+/* A path, or a folder and the files in it. Only calls that a signal handler may make: no
+ * opendir. */
 static void remove_now(const char *path)
 {
     if (unlink(path) == 0 || (errno != EISDIR && errno != EPERM)) return;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
-    struct entry { uint64_t ino; int64_t off; unsigned short len; unsigned char type; char name[]; };
+    struct entry {
+        uint64_t ino;
+        int64_t off;
+        unsigned short len;
+        unsigned char type;
+        char name[];
+    };
     _Alignas(struct entry) char buf[4096];
     for (long n; (n = syscall(SYS_getdents64, fd, buf, sizeof buf)) > 0; )
         for (long at = 0; at < n; ) {
@@ -61,13 +69,14 @@ void tmp_die(int sig)
 /* Signals that somebody handles or ignores (nohup, signals.h, a sanitizer) are left as they are. */
 static void install_handlers(void)
 {
-    static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGABRT,
-                                  SIGBUS, SIGSEGV };
+    static const int deadly[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+                                  SIGALRM, SIGXCPU, SIGABRT, SIGBUS,  SIGSEGV };
     atexit(remove_doomed);
     for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) {
         struct sigaction old, new = { .sa_handler = tmp_die };
         sigemptyset(&new.sa_mask);
-        if (sigaction(deadly[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+        if (sigaction(deadly[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO)
+            && old.sa_handler == SIG_DFL)
             sigaction(deadly[i], &new, NULL);
     }
 }
@@ -107,7 +116,10 @@ void tmp_forget(const char *path)
 {
     pthread_mutex_lock(&doomed_lock);
     for (struct doomed *d = atomic_load(&doomed_list); d; d = atomic_load(&d->next))
-        if (atomic_load(&d->used) && strcmp(d->path, path) == 0) { atomic_store(&d->used, false); break; }
+        if (atomic_load(&d->used) && strcmp(d->path, path) == 0) {
+            atomic_store(&d->used, false);
+            break;
+        }
     pthread_mutex_unlock(&doomed_lock);
 }
 
@@ -117,7 +129,7 @@ void tmp_remove(const char *path)
     if (unlink(path) == 0 || errno == ENOENT) tmp_forget(path);
 }
 
-/* --- outputs ---------------------------------------------------------------------------------------------- */
+/* --- outputs ---------------------------------------------------------------------------------- */
 
 struct out {
     FILE *f;
@@ -165,10 +177,12 @@ static int open_tmp(struct out *o)
     const char *slash = strrchr(o->path, '/'), *base = slash ? slash + 1 : o->path;
     int dir = (int)(base - o->path);
     char *tmp;
-    if (asprintf(&tmp, "%.*s.%s.%ld.tmp", dir, o->path, base, (long)getpid()) < 0) return err_set("%s: out of memory", o->name);
+    if (asprintf(&tmp, "%.*s.%s.%ld.tmp", dir, o->path, base, (long)getpid()) < 0)
+        return err_set("%s: out of memory", o->name);
     if (tmp_known(tmp)) {
         free(tmp);
-        return err_set("%s: this program is writing it already; give each output a name of its own", o->name);
+        return err_set("%s: this program is writing it already; give each output a name of its own",
+                       o->name);
     }
     unlink(tmp);
     tmp_register(tmp);                       /* before it is there: a signal may come at once */
@@ -210,9 +224,15 @@ struct out *out_open(const char *path)
     } else {
         char *real = realpath(path, NULL);  /* through symbolic links, so that the link survives */
         o->path = real ? real : mem_dup(path);
-        if (!*path) { errno = ENOENT; err_sys("an output with an empty name: cannot create"); goto fail; }
+        if (!*path) {
+            errno = ENOENT;
+            err_sys("an output with an empty name: cannot create");
+            goto fail;
+        }
         if (open_tmp(o) < 0) goto fail;
-        if (real && stat(real, &st) == 0 && fchmod(o->fd, st.st_mode & 07777) < 0) { /* then with the default mode */ }
+        if (real && stat(real, &st) == 0
+            && fchmod(o->fd, st.st_mode & 07777) < 0) { /* then with the default mode */
+        }
     }
     cookie_io_functions_t io = { .write = cookie_write, .seek = cookie_seek };
     o->f = fopencookie(o, "w", io);
@@ -312,7 +332,7 @@ void out_abort(struct out *o)
     out_free(o);
 }
 
-/* --- whole files ------------------------------------------------------------------------------------------ */
+/* --- whole files ------------------------------------------------------------------------------ */
 
 char *file_read(const char *path, size_t *size)
 {
@@ -332,7 +352,10 @@ char *file_read(const char *path, size_t *size)
         if (r < 0) { err_sys("%s: cannot read", name); goto fail; }
         if (r == 0) break;
         n += (size_t)r;
-        if (n >= most) { err_set("%s: too large to be read whole (1 GiB or more)", name); goto fail; }
+        if (n >= most) {
+            err_set("%s: too large to be read whole (1 GiB or more)", name);
+            goto fail;
+        }
     }
     close(fd);
     p[n] = '\0';
@@ -360,7 +383,8 @@ int map_open(struct map *m, const char *path)
     struct stat st;
     int r = 0;
     if (fstat(fd, &st) < 0) r = err_sys("%s: cannot open", path);
-    else if (!S_ISREG(st.st_mode)) r = err_set("%s: not a regular file; it must be one to be mapped into memory", path);
+    else if (!S_ISREG(st.st_mode))
+        r = err_set("%s: not a regular file; it must be one to be mapped into memory", path);
     else if (st.st_size == 0) m->p = (const unsigned char *)"";
     else {
         void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
@@ -377,7 +401,7 @@ void map_close(struct map *m)
     *m = (struct map){ 0 };
 }
 
-/* --- folders ---------------------------------------------------------------------------------------------- */
+/* --- folders ---------------------------------------------------------------------------------- */
 
 int dir_make(const char *path)
 {
@@ -418,7 +442,8 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 int dir_remove(const char *path)
 {
-    if (!*path || strspn(path, "/") == strlen(path)) return err_set("refusing to remove the folder \"%s\"", path);
+    if (!*path || strspn(path, "/") == strlen(path))
+        return err_set("refusing to remove the folder \"%s\"", path);
     struct stat st;
     if (lstat(path, &st) < 0) return errno == ENOENT ? 0 : err_sys("%s: cannot remove", path);
     int r = nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -463,7 +488,11 @@ FILE *tmp_open(const char *dir)
         if (fd >= 0) unlink(name);
         free(name);
     }
-    if (fd < 0) { err_sys("%s: cannot create a temporary file; name another folder (%sTMPDIR)", dir, msg_has_option("tmp") ? "--tmp, " : ""); return NULL; }
+    if (fd < 0) {
+        err_sys("%s: cannot create a temporary file; name another folder (%sTMPDIR)", dir,
+                msg_has_option("tmp") ? "--tmp, " : "");
+        return NULL;
+    }
     FILE *f = fdopen(fd, "w+");
     if (!f) { err_sys("%s: cannot create a temporary file", dir); close(fd); }
     return f;
@@ -507,7 +536,8 @@ int dir_lock(const char *dir)
         if (errno == EWOULDBLOCK) {
             ssize_t n = pread(fd, who, sizeof who - 1, 0);
             who[n > 0 ? strcspn(who, "\n") : 0] = '\0';
-            r = err_set("another process (%s) is writing %s; wait for it or name another folder", *who ? who : "?", dir);
+            r = err_set("another process (%s) is writing %s; wait for it or name another folder",
+                        *who ? who : "?", dir);
         } else
             r = err_sys("%s: cannot lock (does the file system have locks?)", path);
         close(fd);

@@ -14,16 +14,20 @@ struct out;                                   /* an output under way */
 /* path NULL or "-": standard output. Returns NULL with a message. */
 struct out *out_open(const char *path);
 FILE *out_stdio(struct out *o);               /* to write with; checked when committed */
-int out_write(struct out *o, const void *p, size_t n);   /* 0, or -1 with a message (full disk, closed pipe) */
+/* 0, or -1 with a message (full disk, closed pipe) */
+int out_write(struct out *o, const void *p, size_t n);
 const char *out_name(const struct out *o);
-int out_flush(struct out *o);                 /* 0: all that was written went out (not to disk: out_commit); -1 with a message */
+/* 0: all that was written went out (not to disk: out_commit); -1 with a message */
+int out_flush(struct out *o);
 /* All of out_commit but the new name, for outputs that belong together. */
 int out_ready(struct out *o);
 /* Flush, check, fsync, rename, free. -1 with a message: the old file, if any, is untouched. A
- * folder that cannot be flushed after the rename is a warning: the file is whole and has its name. */
+ * folder that cannot be flushed after the rename is a warning: the file is whole and has its
+ * name. */
 int out_commit(struct out *o);
 void out_abort(struct out *o);                /* NULL is fine; removes the temporary file, frees */
-bool out_pipe_closed(void);                   /* has a write to standard output met a pipe that nobody reads any more? */
+/* has a write to standard output met a pipe that nobody reads any more? */
+bool out_pipe_closed(void);
 
 /* A whole small file (< 1 GiB) as a malloc'd, NUL-terminated buffer. NULL with a message. */
 char *file_read(const char *path, size_t *size);
@@ -47,17 +51,20 @@ bool file_exists(const char *path);
 /* "a/b" from parts; malloc'd. */
 char *path_join(const char *dir, const char *name);
 
-/* A temporary file, already unlinked where the system allows it, in dir (NULL: $TMPDIR, then the system's). */
+/* A temporary file, already unlinked where the system allows it, in dir (NULL: $TMPDIR, then the
+ * system's). */
 FILE *tmp_open(const char *dir);
 /* Registers/forgets a path that must vanish if the process ends by a signal or exit(). */
 void tmp_register(const char *path);
 void tmp_forget(const char *path);
 void tmp_remove(const char *path);            /* removes it now, and forgets */
-void tmp_die(int sig);                        /* ends the process by a signal; what is registered vanishes */
+/* ends the process by a signal; what is registered vanishes */
+void tmp_die(int sig);
 
-/* Removes what killed processes left in dir: ".NAME.PID.tmp" files and folders whose process is gone, or had this one's number
- * (in a container it is the same each time). Processes of other machines are not seen: call it for a folder that dir_lock has
- * locked. -1 with a message if dir cannot be read. */
+/* Removes what killed processes left in dir: ".NAME.PID.tmp" files and folders whose process is
+ * gone, or had this one's number (in a container it is the same each time). Processes of other
+ * machines are not seen: call it for a folder that dir_lock has locked. -1 with a message if dir
+ * cannot be read. */
 int file_sweep(const char *dir);
 
 /* A lock held until the process ends: -1 "another process (PID) is writing DIR" */

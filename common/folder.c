@@ -19,14 +19,20 @@ char *folder_begin(const char *out)
     size_t all, before;
     char *tmp;
     cut(out, &all, &before);
-    if (file_exists(out)) { err_set("%s: already exists; name another folder with -o", out); return NULL; }
+    if (file_exists(out)) {
+        err_set("%s: already exists; name another folder with -o", out);
+        return NULL;
+    }
     if (!all) { err_set("\"%s\" is not a valid folder name; name one with -o", out); return NULL; }
-    if (asprintf(&tmp, "%.*s.%.*s.%ld.tmp", (int)before, out, (int)(all - before), out + before, (long)getpid()) < 0) {
+    if (asprintf(&tmp, "%.*s.%.*s.%ld.tmp", (int)before, out, (int)(all - before), out + before,
+                 (long)getpid())
+        < 0) {
         err_set("no memory");
         return NULL;
     }
     tmp_register(tmp);
-    if ((!file_exists(tmp) || dir_remove(tmp) == 0) && dir_make(tmp) == 0) return tmp;      /* a killed process of the same number may have left one */
+    /* a killed process of the same number may have left one */
+    if ((!file_exists(tmp) || dir_remove(tmp) == 0) && dir_make(tmp) == 0) return tmp;
     tmp_forget(tmp);
     free(tmp);
     return NULL;

@@ -2,10 +2,11 @@
 #ifndef COMMON_FOLDER_H
 #define COMMON_FOLDER_H
 
-/* An empty folder ".NAME.PID.tmp" beside out, to be filled; it vanishes if the process ends by a signal or exit(). malloc'd. NULL with
- * a message, also if out is there already. */
+/* An empty folder ".NAME.PID.tmp" beside out, to be filled; it vanishes if the process ends by a
+ * signal or exit(). malloc'd. NULL with a message, also if out is there already. */
 char *folder_begin(const char *out);
-/* rc 0: flushes tmp and renames it to out; -1, or when that fails: removes it and keeps the message. Frees tmp. Returns 0 or -1. */
+/* rc 0: flushes tmp and renames it to out; -1, or when that fails: removes it and keeps the
+ * message. Frees tmp. Returns 0 or -1. */
 int folder_end(char *tmp, const char *out, int rc);
 
 #endif

@@ -19,7 +19,8 @@ static bool first_line(const char *path, char *s, int size)
     return got;
 }
 
-/* This process's folder in the hierarchy that has the controller ("" for cgroup v2), under its usual mount point. */
+/* This process's folder in the hierarchy that has the controller ("" for cgroup v2), under its
+ * usual mount point. */
 static bool cgroup_dir(const char *controller, char *dir, size_t size)
 {
     FILE *f = fopen("/proc/self/cgroup", "re");
@@ -34,16 +35,18 @@ static bool cgroup_dir(const char *controller, char *dir, size_t size)
         list++;
         if (!*controller) found = !*list;
         else
-            for (char *save, *w = strtok_r(list, ",", &save); w && !found; w = strtok_r(NULL, ",", &save))
+            for (char *save, *w = strtok_r(list, ",", &save); w && !found;
+                 w = strtok_r(NULL, ",", &save))
                 found = strcmp(w, controller) == 0;
-        if (found) snprintf(dir, size, "/sys/fs/cgroup%s%s%s", *controller ? "/" : "", controller, path);
+        if (found)
+            snprintf(dir, size, "/sys/fs/cgroup%s%s%s", *controller ? "/" : "", controller, path);
     }
     fclose(f);
     return found;
 }
 
-/* Calls get(dir) for the process's cgroup and its parents (inside a container the named folder may not be there,
- * the mount's own root is) and returns the least positive value, 0 for none. */
+/* Calls get(dir) for the process's cgroup and its parents (inside a container the named folder may
+ * not be there, the mount's own root is) and returns the least positive value, 0 for none. */
 static double cgroup_least(const char *controller, double (*get)(const char *dir))
 {
     char dir[PATH_MAX + 64];
@@ -71,12 +74,15 @@ static double cpus_v2(const char *dir)
     char path[PATH_MAX + 128], s[128];
     double quota, period;
     snprintf(path, sizeof path, "%s/cpu.max", dir);
-    return first_line(path, s, sizeof s) && sscanf(s, "%lf %lf", &quota, &period) == 2 && period > 0 ? quota / period : 0;
+    return first_line(path, s, sizeof s) && sscanf(s, "%lf %lf", &quota, &period) == 2 && period > 0
+               ? quota / period
+               : 0;
 }
 
 static double cpus_v1(const char *dir)
 {
-    double quota = read_number(dir, "cpu.cfs_quota_us"), period = read_number(dir, "cpu.cfs_period_us");
+    double quota = read_number(dir, "cpu.cfs_quota_us"),
+           period = read_number(dir, "cpu.cfs_period_us");
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 
@@ -96,7 +102,8 @@ int granted_threads(void)
 {
     double n = (double)sysconf(_SC_NPROCESSORS_ONLN);
     cpu_set_t *set = NULL;
-    for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {      /* the kernel wants a set at least as large as its own */
+    /* the kernel wants a set at least as large as its own */
+    for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
         set = CPU_ALLOC((size_t)cpus);
         if (!set) break;
         if (sched_getaffinity(0, CPU_ALLOC_SIZE((size_t)cpus), set) == 0) {
@@ -108,7 +115,8 @@ int granted_threads(void)
         if (errno != EINVAL) break;
     }
     const char *slurm = getenv("SLURM_CPUS_PER_TASK");
-    double limit[] = { cgroup_least("", cpus_v2), cgroup_least("cpu", cpus_v1), slurm ? atof(slurm) : 0 };
+    double limit[] = { cgroup_least("", cpus_v2), cgroup_least("cpu", cpus_v1),
+                       slurm ? atof(slurm) : 0 };
     for (int i = 0; i < 3; i++)
         if (limit[i] > 0 && ceil(limit[i]) < n) n = ceil(limit[i]);
     return n < 1 ? 1 : n > 4096 ? 4096 : (int)n;

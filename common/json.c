@@ -20,7 +20,8 @@ static size_t line_at(const char *text, const char *at)
     return line;
 }
 
-/* The nth place, from 1, at which key stands as one; NULL if there are fewer (or it is written with escapes). */
+/* The nth place, from 1, at which key stands as one; NULL if there are fewer (or it is written with
+ * escapes). */
 static const char *key_place(const char *text, size_t n, const char *key, int nth)
 {
     size_t k = strlen(key);
@@ -62,7 +63,8 @@ static const char *twice(const cJSON *j)
     return found;
 }
 
-/* The byte at which text cannot be a JSON value for reasons that cJSON does not look at, or NULL. */
+/* The byte at which text cannot be a JSON value for reasons that cJSON does not look at, or
+ * NULL. */
 static const char *unreadable(const char *text, size_t n, const char **why)
 {
     const char *at = memchr(text, 0, n);
@@ -83,15 +85,18 @@ cJSON *json_parse(const char *text, size_t n, const char *where)
     }
     cJSON *root = cJSON_ParseWithLengthOpts(text, n, &end, false);
     if (!root) {
-        err_set("%s:%zu: not valid JSON", where, line_at(text, end && end <= text + n ? end : text));
+        err_set("%s:%zu: not valid JSON", where,
+                line_at(text, end && end <= text + n ? end : text));
         return NULL;
     }
     while (end < text + n && strchr(" \t\r\n", *end)) end++;
     const char *key = NULL;
-    if (end < text + n) err_set("%s:%zu: something follows the JSON value", where, line_at(text, end));
+    if (end < text + n)
+        err_set("%s:%zu: something follows the JSON value", where, line_at(text, end));
     else if ((key = twice(root))) {
         const char *second = key_place(text, n, key, 2);
-        err_set("%s:%zu: the key \"%.80s\" is given twice", where, second ? line_at(text, second) : 1, key);
+        err_set("%s:%zu: the key \"%.80s\" is given twice", where,
+                second ? line_at(text, second) : 1, key);
     } else
         return root;
     cJSON_Delete(root);

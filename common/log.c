@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- JSON lines ------------------------------------------------------------------------------------------- */
+/* --- JSON lines ------------------------------------------------------------------------------- */
 
 struct log { int fd; char *path, *line; size_t n, cap; struct tfevents *board; char event[64]; };
 
@@ -28,16 +28,25 @@ static void put(struct log *l, const char *s, size_t n)
 static size_t utf8_len(const unsigned char *s)
 {
     if (s[0] < 0x80) return 1;
-    size_t n = s[0] >= 0xC2 && s[0] <= 0xDF ? 2 : s[0] >= 0xE0 && s[0] <= 0xEF ? 3 : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4 : 0;
+    size_t n = s[0] >= 0xC2 && s[0] <= 0xDF   ? 2
+               : s[0] >= 0xE0 && s[0] <= 0xEF ? 3
+               : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
+                                              : 0;
     if (!n) return 0;
-    unsigned char low = s[0] == 0xE0 ? 0xA0 : s[0] == 0xF0 ? 0x90 : 0x80, high = s[0] == 0xED ? 0x9F : s[0] == 0xF4 ? 0x8F : 0xBF;
+    unsigned char low = s[0] == 0xE0   ? 0xA0
+                        : s[0] == 0xF0 ? 0x90
+                                       : 0x80,
+                  high = s[0] == 0xED   ? 0x9F
+                         : s[0] == 0xF4 ? 0x8F
+                                        : 0xBF;
     if (s[1] < low || s[1] > high) return 0;
     for (size_t i = 2; i < n; i++)
         if ((s[i] & 0xC0) != 0x80) return 0;
     return n;
 }
 
-/* What is not UTF-8 becomes U+FFFD, byte by byte: a log must stay readable whatever a message quotes. */
+/* What is not UTF-8 becomes U+FFFD, byte by byte: a log must stay readable whatever a message
+ * quotes. */
 static void put_string(struct log *l, const char *text)
 {
     put(l, "\"", 1);
@@ -49,8 +58,10 @@ static void put_string(struct log *l, const char *text)
         else if (*s == '\n') put(l, "\\n", 2);
         else if (*s == '\t') put(l, "\\t", 2);
         else if (*s == '\r') put(l, "\\r", 2);
-        else if (*s < 0x20 || *s == 0x7F) { snprintf(esc, sizeof esc, "\\u%04x", *s); put(l, esc, 6); }
-        else put(l, (const char *)s, n);
+        else if (*s < 0x20 || *s == 0x7F) {
+            snprintf(esc, sizeof esc, "\\u%04x", *s);
+            put(l, esc, 6);
+        } else put(l, (const char *)s, n);
         s += n;
     }
     put(l, "\"", 1);
@@ -155,7 +166,8 @@ void log_close(struct log *l)
     free(l);
 }
 
-/* The value of "step" at the top level of one line of ours, which log_begin writes second; false if it has none. */
+/* The value of "step" at the top level of one line of ours, which log_begin writes second; false if
+ * it has none. */
 static bool line_step(const char *s, size_t n, int64_t *step)
 {
     bool in_string = false;

@@ -11,15 +11,18 @@ void *mem_alloc(size_t bytes);                       /* uninitialised */
 void *mem_zero(size_t count, size_t size);           /* zeroed; count * size is checked */
 void *mem_grow(void *p, size_t count, size_t size);  /* realloc to count * size, checked */
 char *mem_dup(const char *s);
-_Noreturn void mem_none(size_t bytes);               /* the same end, for memory that is not malloc's */
-_Noreturn void mem_end(const char *why);             /* the same end with another message (a device's memory) */
+/* the same end, for memory that is not malloc's */
+_Noreturn void mem_none(size_t bytes);
+/* the same end with another message (a device's memory) */
+_Noreturn void mem_end(const char *why);
 
 /* Makes room for `need` elements in *p (capacity *cap), growing by half or more.
  *   int *a = NULL; size_t n = 0, cap = 0;  mem_room(&a, &cap, n + 1, sizeof *a);  */
 void mem_room(void *p, size_t *cap, size_t need, size_t size);
 
-/* A stream that writes into memory (open_memstream): mem_text takes what was written, NUL-terminated,
- * malloc'd, and closes; *n, unless n is NULL, becomes its bytes. What found no memory ends like the above. */
+/* A stream that writes into memory (open_memstream): mem_text takes what was written,
+ * NUL-terminated, malloc'd, and closes; *n, unless n is NULL, becomes its bytes. What found no
+ * memory ends like the above. */
 struct mem_text { FILE *f; char *p; size_t n; };
 void mem_text_open(struct mem_text *t);
 char *mem_text_take(struct mem_text *t, size_t *n);

@@ -1,6 +1,6 @@
-/* What a program says on standard error: "NAME: text", one line, with what could upset a terminal shown as \xNN
- * (shown.h). Everything in common/ may say something or ask for the program's name; who the program is, whether it is
- * quiet and which options it has is told by prog.c. */
+/* What a program says on standard error: "NAME: text", one line, with what could upset a terminal
+ * shown as \xNN (shown.h). Everything in common/ may say something or ask for the program's name;
+ * who the program is, whether it is quiet and which options it has is told by prog.c. */
 #ifndef COMMON_MSG_H
 #define COMMON_MSG_H
 #include <stdarg.h>
@@ -15,7 +15,8 @@ bool msg_quiet(void);
 /* Has this program such an option: may a message advise it? */
 bool msg_has_option(const char *long_name);
 
-/* Takes what else stands on the terminal's line (a progress bar) away, as every message does first. */
+/* Takes what else stands on the terminal's line (a progress bar) away, as every message does
+ * first. */
 void msg_clear_line(void);
 
 /* For prog.c and progress.c. Functions may be NULL. */

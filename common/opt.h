@@ -1,17 +1,19 @@
-/* Options: a row says where in a struct a value goes, a group says which struct. No row points at a global, so the
- * struct that a library takes brings its rows along, and any program may list them among its groups:
+/* Options: a row says where in a struct a value goes, a group says which struct. No row points at a
+ * global, so the struct that a library takes brings its rows along, and any program may list them
+ * among its groups:
  *
  *   struct sampling { int window; double rate; };                               lib/x/sampling.h
  *   static const struct sampling sampling_defaults = { .window = 2, .rate = 0.1 };
  *   extern const struct opt sampling_rows[];
  *
  *   const struct opt sampling_rows[] = {                                        lib/x/sampling.c
- *       { "window|w-size", 'w', OPT_INT(sampling, window), "N", "words on either side", .min = 1, .max = 1000 },
- *       { "rate", 0, OPT_REAL(sampling, rate), "R", "share of the words that are kept", .min = 0, .max = 1 },
- *       { 0 } };
+ *       { "window|w-size", 'w', OPT_INT(sampling, window), "N", "words on either side", .min = 1,
+ * .max = 1000 }, { "rate", 0, OPT_REAL(sampling, rate), "R", "share of the words that are kept",
+ * .min = 0, .max = 1 }, { 0 } };
  *
  *   struct sampling s = sampling_defaults;                                      cmd/x.c
- *   const struct opt_group groups[] = { { "Data", data_rows, &data }, { "Sampling", sampling_rows, &s }, { 0 } };
+ *   const struct opt_group groups[] = { { "Data", data_rows, &data }, { "Sampling", sampling_rows,
+ * &s }, { 0 } };
  *
  * What the struct holds before parsing is the default that --help prints. */
 #ifndef COMMON_OPT_H
@@ -22,8 +24,8 @@
 
 struct strs { const char **v; int n; };
 
-/* What stands on a command line beside options (argv's own strings). Numbers beginning with '-' and "-" alone are
- * arguments, "--" ends the options. */
+/* What stands on a command line beside options (argv's own strings). Numbers beginning with '-' and
+ * "-" alone are arguments, "--" ends the options. */
 struct args { char **v; int n; };
 
 enum opt_type {
@@ -32,13 +34,15 @@ enum opt_type {
     OPT_TYPE_SIZE,      /* bytes, with K M G T (powers of 1024) or % of the memory granted */
     OPT_TYPE_TIME,      /* seconds, with s m h d */
     OPT_TYPE_STR,       /* points into argv or the configuration */
-    OPT_TYPE_CHOICE,    /* one of the |-separated words of `arg`: min for the first one, min + 1 for the next, ... */
+    /* one of the |-separated words of `arg`: min for the first one, min + 1 for the next, ... */
+    OPT_TYPE_CHOICE,
     OPT_TYPE_LIST,      /* may be given again and again */
 };
 
-/* The second and third column of a row: the kind of option, and the field of struct S that gets its value. A field of
- * another type than the kind asks for does not compile. Whole numbers may go to unsigned fields, whose rows then need a
- * range; a choice to an int or an enum, which the compiler makes an unsigned int. */
+/* The second and third column of a row: the kind of option, and the field of struct S that gets its
+ * value. A field of another type than the kind asks for does not compile. Whole numbers may go to
+ * unsigned fields, whose rows then need a range; a choice to an int or an enum, which the compiler
+ * makes an unsigned int. */
 #define OPT_FLAG(S, field)   OPT_TYPE_FLAG, OPT_AT(S, field, bool: 0)
 #define OPT_INT(S, field)    OPT_TYPE_INT, OPT_AT(S, field, int: 0, unsigned: 0)
 #define OPT_I64(S, field)    OPT_TYPE_I64, OPT_AT(S, field, int64_t: 0, uint64_t: 0)
@@ -58,12 +62,14 @@ struct opt {
     char letter;        /* short form, or 0 */
     enum opt_type type;
     size_t at;          /* the value's offset in its group's struct */
-    const char *arg;    /* the value's name in --help ("FILE"); the words of an OPT_CHOICE; NULL for a flag */
+    /* the value's name in --help ("FILE"); the words of an OPT_CHOICE; NULL for a flag */
+    const char *arg;
     const char *help;   /* one or more sentences, understood without the rows around it */
     double min, max;    /* checked for numbers when max > min */
 };
 
-/* Arrays of rows and of groups end with zeros. The same rows may stand in two groups of different programs, not of one. */
+/* Arrays of rows and of groups end with zeros. The same rows may stand in two groups of different
+ * programs, not of one. */
 struct opt_group {
     const char *heading;        /* stands above it in --help; NULL: continues the group before it */
     const struct opt *rows;

@@ -16,7 +16,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Letters to insert, delete, replace or swap with a neighbour to make b of a (optimal string alignment). */
+/* Letters to insert, delete, replace or swap with a neighbour to make b of a (optimal string
+ * alignment). */
 static int edits(const char *a, int n, const char *b, int m)
 {
     int row[3][LONGEST + 1], *before = row[0], *last = row[1], *now = row[2];
@@ -27,7 +28,8 @@ static int edits(const char *a, int n, const char *b, int m)
         for (int j = 1; j <= m; j++) {
             bool same = a[i - 1] == b[j - 1];
             now[j] = least(last[j - 1] + !same, least(last[j], now[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = least(now[j], before[j - 2] + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                now[j] = least(now[j], before[j - 2] + 1);
         }
         int *free_row = before;
         before = last;
@@ -37,7 +39,8 @@ static int edits(const char *a, int n, const char *b, int m)
     return last[m];
 }
 
-/* " did you mean --X?" for the likeliest spelling, or "". At most a quarter of the letters are wrong. */
+/* " did you mean --X?" for the likeliest spelling, or "". At most a quarter of the letters are
+ * wrong. */
 static void guess(const struct opt_set *s, const char *name, int n, char *text, size_t size)
 {
     int best = n / 4 + 1;
@@ -68,8 +71,9 @@ static struct opt_here *find(struct opt_set *s, const char *name, int n, bool *n
     if (k == 1) return found[0];
     const char *no = *negated ? "no-" : "";
     if (k == 2) {
-        err_set("--%.*s may mean --%s%.*s or --%s%.*s; write more of it", n, name, no, (int)strcspn(spelling[0], "|"), spelling[0],
-                no, (int)strcspn(spelling[1], "|"), spelling[1]);
+        err_set("--%.*s may mean --%s%.*s or --%s%.*s; write more of it", n, name, no,
+                (int)strcspn(spelling[0], "|"), spelling[0], no, (int)strcspn(spelling[1], "|"),
+                spelling[1]);
         return NULL;
     }
     char meant[100];
@@ -84,13 +88,16 @@ static struct opt_here *find(struct opt_set *s, const char *name, int n, bool *n
 static bool is_number(struct opt_set *set, const char *s)
 {
     char *end;
-    if (s[0] != '-' || !(isdigit((unsigned char)s[1]) || (s[1] == '.' && isdigit((unsigned char)s[2])))) return false;
+    if (s[0] != '-'
+        || !(isdigit((unsigned char)s[1]) || (s[1] == '.' && isdigit((unsigned char)s[2]))))
+        return false;
     if (opt_find_letter(set, s[1])) return false;
     strtod(s, &end);
     return !*end;
 }
 
-static void add(struct opt_line *l, struct opt_here *o, const char *value, const char *as, int as_length)
+static void add(struct opt_line *l, struct opt_here *o, const char *value, const char *as,
+                int as_length)
 {
     mem_room(&l->v, &l->cap, l->n + 1, sizeof *l->v);
     l->v[l->n++] = (struct opt_setting){ o, value, as, as_length };
@@ -141,7 +148,8 @@ static int read_letters(struct opt_set *set, int argc, char **argv, int *i, stru
     return 0;
 }
 
-int opt_read_argv(struct opt_set *set, int argc, char **argv, struct args *args, struct opt_line *line)
+int opt_read_argv(struct opt_set *set, int argc, char **argv, struct args *args,
+                  struct opt_line *line)
 {
     bool only_args = false;
     *line = (struct opt_line){ 0 };
@@ -159,7 +167,8 @@ int opt_apply(struct opt_set *set, const struct opt_line *line)
 {
     for (size_t i = 0; i < line->n; i++) {
         const struct opt_setting *s = &line->v[i];
-        if (opt_give(set, s->o, s->value, OPT_ARGV) < 0) return err_set("%.*s: %s", s->as_length, s->as, err_msg());
+        if (opt_give(set, s->o, s->value, OPT_ARGV) < 0)
+            return err_set("%.*s: %s", s->as_length, s->as, err_msg());
     }
     return 0;
 }

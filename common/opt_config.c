@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first line of what opt_config writes: such a file records a run, it does not ask for anything. */
+/* The first line of what opt_config writes: such a file records a run, it does not ask for
+ * anything. */
 static const char recorded[] = "# options of this run: ";
 
 static void put(FILE *f, const struct opt *row, const char *v)
@@ -16,7 +17,9 @@ static void put(FILE *f, const struct opt *row, const char *v)
     if (!*v) return;
     fprintf(f, "%.*s = ", opt_name_length(row), row->name);
     size_t n = strlen(v);
-    if (!strpbrk(v, "#\"\\\n\r") && !isspace((unsigned char)v[0]) && !isspace((unsigned char)v[n - 1])) fputs(v, f);
+    if (!strpbrk(v, "#\"\\\n\r") && !isspace((unsigned char)v[0])
+        && !isspace((unsigned char)v[n - 1]))
+        fputs(v, f);
     else {
         putc('"', f);
         for (; *v; v++) {
@@ -51,8 +54,8 @@ char *opt_config(const struct opt_set *s, const char *program)
     return mem_text_take(&t, NULL);
 }
 
-/* The value at s up to the end of its line, in place: comments and space around it go, quotes are undone.
- * false: a quote is not closed, or something follows it. */
+/* The value at s up to the end of its line, in place: comments and space around it go, quotes are
+ * undone. false: a quote is not closed, or something follows it. */
 static bool value_of(char *s)
 {
     if (*s != '"') {
@@ -100,13 +103,15 @@ int opt_read_config(struct opt_set *s, const char *path, bool *unreadable)
     if (memchr(text, 0, size)) return err_set("%s: not a text file", path);
     /* run.config: that of a run begun before the line was written */
     const char *base = strrchr(path, '/');
-    bool record = !strncmp(text, recorded, sizeof recorded - 1) || !strcmp(base ? base + 1 : path, "run.config");
+    bool record = !strncmp(text, recorded, sizeof recorded - 1)
+                  || !strcmp(base ? base + 1 : path, "run.config");
     char *next;
     int line = 1;
     for (char *at = text; at; at = next, line++) {
         next = strchr(at, '\n');
         if (next) *next++ = '\0';
-        if (read_line(s, at, record ? OPT_RECORDED : OPT_CONFIG) < 0) return err_set("%s:%d: %s", path, line, err_msg());
+        if (read_line(s, at, record ? OPT_RECORDED : OPT_CONFIG) < 0)
+            return err_set("%s:%d: %s", path, line, err_msg());
     }
     return 0;
 }

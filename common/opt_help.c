@@ -15,7 +15,9 @@ static void format_default(const struct opt_here *o, char *s, size_t size)
     if (strstr(row->help, "default") || row->type == OPT_TYPE_LIST) return;
     opt_format(o, v, sizeof v);
     if (row->type == OPT_TYPE_FLAG) {
-        if (*(bool *)o->value) snprintf(s, size, " (default; --no-%.*s turns it off)", opt_name_length(row), row->name);
+        if (*(bool *)o->value)
+            snprintf(s, size, " (default; --no-%.*s turns it off)", opt_name_length(row),
+                     row->name);
     } else if (row->type == OPT_TYPE_SIZE) {
         static const char *const units[] = { "", "K", "M", "G", "T" };
         size_t bytes = *(size_t *)o->value;
@@ -47,8 +49,9 @@ static void print_row(const struct opt_here *o)
     const struct opt *row = o->row;
     const char *arg = row->type == OPT_TYPE_FLAG ? NULL : row->arg;
     char left[160], tail[320], *text;
-    int n = snprintf(left, sizeof left, "  %c%c%s --%.*s%s%s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
-                     row->letter ? "," : " ", opt_name_length(row), row->name, arg ? " " : "", arg ? arg : "");
+    int n = snprintf(left, sizeof left, "  %c%c%s --%.*s%s%s", row->letter ? '-' : ' ',
+                     row->letter ? row->letter : ' ', row->letter ? "," : " ", opt_name_length(row),
+                     row->name, arg ? " " : "", arg ? arg : "");
     printf("%s", left);
     if (n > TEXT_AT - 3) printf("\n%*s", TEXT_AT, "");
     else printf("%*s", TEXT_AT - n, "");

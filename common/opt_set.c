@@ -81,11 +81,13 @@ struct opt_here *opt_find(struct opt_set *s, const char *name, size_t n, bool *n
     if (n < 4 || !same_name(name, "no-", 3)) return NULL;
     *negated = true;
     for (int i = 0; i < s->n; i++)
-        if (s->all[i].row->type == OPT_TYPE_FLAG && has_name(s->all[i].row, name + 3, n - 3)) return &s->all[i];
+        if (s->all[i].row->type == OPT_TYPE_FLAG && has_name(s->all[i].row, name + 3, n - 3))
+            return &s->all[i];
     return NULL;
 }
 
-int opt_begin(struct opt_set *s, const char *name, size_t n, struct opt_here *found[2], const char *spelling[2], bool *negated)
+int opt_begin(struct opt_set *s, const char *name, size_t n, struct opt_here *found[2],
+              const char *spelling[2], bool *negated)
 {
     int k = 0;
     for (int pass = 0; pass < 2 && !k; pass++) {
@@ -126,10 +128,11 @@ int opt_choice(const char *words, const char *value)
 size_t opt_size(enum opt_type type)
 {
     static const size_t size[] = {
-        [OPT_TYPE_FLAG] = sizeof(bool), [OPT_TYPE_INT] = sizeof(int), [OPT_TYPE_I64] = sizeof(int64_t),
-        [OPT_TYPE_REAL] = sizeof(double), [OPT_TYPE_FLOAT] = sizeof(float), [OPT_TYPE_SIZE] = sizeof(size_t),
-        [OPT_TYPE_TIME] = sizeof(int64_t), [OPT_TYPE_STR] = sizeof(char *), [OPT_TYPE_CHOICE] = sizeof(int),
-        [OPT_TYPE_LIST] = sizeof(struct strs),
+        [OPT_TYPE_FLAG] = sizeof(bool),    [OPT_TYPE_INT] = sizeof(int),
+        [OPT_TYPE_I64] = sizeof(int64_t),  [OPT_TYPE_REAL] = sizeof(double),
+        [OPT_TYPE_FLOAT] = sizeof(float),  [OPT_TYPE_SIZE] = sizeof(size_t),
+        [OPT_TYPE_TIME] = sizeof(int64_t), [OPT_TYPE_STR] = sizeof(char *),
+        [OPT_TYPE_CHOICE] = sizeof(int),   [OPT_TYPE_LIST] = sizeof(struct strs),
     };
     return size[type];
 }
@@ -145,7 +148,8 @@ static int check_range(const struct opt *row, double x, const char *value, const
 
 static int read_flag(bool *to, const char *value)
 {
-    static const char *const yes[] = { "true", "yes", "on", "1" }, *const no[] = { "false", "no", "off", "0" };
+    static const char *const yes[] = { "true", "yes", "on", "1" }, *const no[] = { "false", "no",
+                                                                                   "off", "0" };
     for (int i = 0; i < 4; i++) {
         if (strcmp(value, yes[i]) == 0) { *to = true; return 0; }
         if (strcmp(value, no[i]) == 0) { *to = false; return 0; }
@@ -159,8 +163,10 @@ static int read_whole(const struct opt *row, void *to, const char *value)
     errno = 0;
     long long v = strtoll(value, &end, 10);
     bool small = row->type == OPT_TYPE_INT;
-    if (end == value || *end || isspace((unsigned char)*value)) return err_set("'%s' is not a whole number", value);
-    if (errno || (small && (v < INT_MIN || v > INT_MAX))) return err_set("%s is out of range", value);
+    if (end == value || *end || isspace((unsigned char)*value))
+        return err_set("'%s' is not a whole number", value);
+    if (errno || (small && (v < INT_MIN || v > INT_MAX)))
+        return err_set("%s is out of range", value);
     if (check_range(row, (double)v, value, "") < 0) return -1;
     if (small) *(int *)to = (int)v;
     else *(int64_t *)to = v;
@@ -171,7 +177,8 @@ static int read_real(const struct opt *row, void *to, const char *value)
 {
     char *end;
     double x = strtod(value, &end);
-    if (end == value || *end || isspace((unsigned char)*value) || isnan(x)) return err_set("'%s' is not a number", value);
+    if (end == value || *end || isspace((unsigned char)*value) || isnan(x))
+        return err_set("'%s' is not a number", value);
     if (isinf(x)) return err_set("%s is out of range", value);
     if (check_range(row, x, value, "") < 0) return -1;
     if (row->type == OPT_TYPE_FLOAT) *(float *)to = (float)x;
@@ -218,7 +225,11 @@ static double seconds(const char *s)
         char *end;
         double part = strtod(s, &end);
         if (end == s || !isdigit((unsigned char)*s)) return -1;
-        double unit = *end == 'd' ? 86400 : *end == 'h' ? 3600 : *end == 'm' ? 60 : *end == 's' || !*end ? 1 : -1;
+        double unit = *end == 'd'            ? 86400
+                      : *end == 'h'          ? 3600
+                      : *end == 'm'          ? 60
+                      : *end == 's' || !*end ? 1
+                                             : -1;
         if (unit < 0) return -1;
         x += part * unit;
         s = *end ? end + 1 : end;
@@ -229,7 +240,8 @@ static double seconds(const char *s)
 static int read_time(const struct opt *row, int64_t *to, const char *value)
 {
     double x = seconds(value);
-    if (x < 0) return err_set("'%s' is not a time; write seconds, or numbers with s, m, h, d", value);
+    if (x < 0)
+        return err_set("'%s' is not a time; write seconds, or numbers with s, m, h, d", value);
     if (!(x < 9e18)) return err_set("%s is out of range", value);
     if (check_range(row, x, value, " seconds") < 0) return -1;
     *to = (int64_t)x;
@@ -285,11 +297,14 @@ void opt_format(const struct opt_here *o, char *s, size_t size)
     switch (o->row->type) {
     case OPT_TYPE_FLAG: snprintf(s, size, "%s", *(const bool *)v ? "true" : "false"); break;
     case OPT_TYPE_INT: snprintf(s, size, "%d", *(const int *)v); break;
-    case OPT_TYPE_I64: case OPT_TYPE_TIME: snprintf(s, size, "%lld", (long long)*(const int64_t *)v); break;
+    case OPT_TYPE_I64:
+    case OPT_TYPE_TIME: snprintf(s, size, "%lld", (long long)*(const int64_t *)v); break;
     case OPT_TYPE_SIZE: snprintf(s, size, "%zu", *(const size_t *)v); break;
     case OPT_TYPE_REAL: format_real(*(const double *)v, false, s, size); break;
     case OPT_TYPE_FLOAT: format_real(*(const float *)v, true, s, size); break;
-    case OPT_TYPE_STR: snprintf(s, size, "%s", *(const char *const *)v ? *(const char *const *)v : ""); break;
+    case OPT_TYPE_STR:
+        snprintf(s, size, "%s", *(const char *const *)v ? *(const char *const *)v : "");
+        break;
     case OPT_TYPE_CHOICE: {
         const char *words = o->row->arg, *w;
         size_t n;
@@ -309,7 +324,10 @@ bool opt_in_range(const struct opt_here *o)
     case OPT_TYPE_INT: x = *(const int *)o->value; break;
     case OPT_TYPE_I64: case OPT_TYPE_TIME: x = (double)*(const int64_t *)o->value; break;
     case OPT_TYPE_REAL: x = *(const double *)o->value; break;
-    case OPT_TYPE_FLOAT: x = *(const float *)o->value; max = (float)max; break;     /* 0.99f is above 0.99 */
+    case OPT_TYPE_FLOAT:
+        x = *(const float *)o->value;
+        max = (float)max;
+        break; /* 0.99f is above 0.99 */
     case OPT_TYPE_SIZE: x = (double)*(const size_t *)o->value; break;
     default: break;
     }

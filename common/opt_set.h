@@ -1,11 +1,12 @@
-/* What prog.c needs of options beside their rows: the options of the running program, what was given of them, the
- * readers and writers of their values (opt_set.c), of configuration files (opt_config.c) and of --help (opt_help.c). */
+/* What prog.c needs of options beside their rows: the options of the running program, what was
+ * given of them, the readers and writers of their values (opt_set.c), of configuration files
+ * (opt_config.c) and of --help (opt_help.c). */
 #ifndef COMMON_OPT_SET_H
 #define COMMON_OPT_SET_H
 #include "common/opt.h"
 
-/* Where an option was given. OPT_RECORDED: in a configuration that opt_config wrote, which says what held and not what
- * somebody asked for. */
+/* Where an option was given. OPT_RECORDED: in a configuration that opt_config wrote, which says
+ * what held and not what somebody asked for. */
 enum opt_source { OPT_DEFAULT, OPT_RECORDED, OPT_CONFIG, OPT_ARGV };
 
 /* One option of the running program. */
@@ -31,11 +32,13 @@ void opt_open(struct opt_set *s, const struct opt_group *own, const struct opt_g
 /* Frees p with s. Returns p. */
 void *opt_keep(struct opt_set *s, void *p);
 
-/* The option called name[0..n), NULL if there is none; *negated if that is "no-" and a flag's name. */
+/* The option called name[0..n), NULL if there is none; *negated if that is "no-" and a flag's
+ * name. */
 struct opt_here *opt_find(struct opt_set *s, const char *name, size_t n, bool *negated);
-/* Those that name[0..n), or without "no-" a flag, is the beginning of: their number, 2 for more. spelling: which of its
- * names ("|" ends it). */
-int opt_begin(struct opt_set *s, const char *name, size_t n, struct opt_here *found[2], const char *spelling[2], bool *negated);
+/* Those that name[0..n), or without "no-" a flag, is the beginning of: their number, 2 for more.
+ * spelling: which of its names ("|" ends it). */
+int opt_begin(struct opt_set *s, const char *name, size_t n, struct opt_here *found[2],
+              const char *spelling[2], bool *negated);
 struct opt_here *opt_find_letter(struct opt_set *s, char letter);
 /* The length of a row's name without its other spellings. */
 int opt_name_length(const struct opt *row);
@@ -55,21 +58,26 @@ int opt_choice(const char *words, const char *value);
 
 /* The options of a command line, in their order. */
 struct opt_line {
-    struct opt_setting { struct opt_here *o; const char *value, *as; int as_length; } *v;    /* as: how the user wrote its name */
+    /* as: how the user wrote its name */
+    struct opt_setting { struct opt_here *o; const char *value, *as; int as_length; } *v;
     size_t n, cap;
     struct opt_here *at_once;               /* such an option came; the rest was not read */
 };
-/* Reads argv; sets nothing yet, so that --help shows the defaults. args gets what is no option. A name may be cut short
- * where only one option begins so. The caller frees line->v. -1 with a message. */
-int opt_read_argv(struct opt_set *s, int argc, char **argv, struct args *args, struct opt_line *line);
+/* Reads argv; sets nothing yet, so that --help shows the defaults. args gets what is no option. A
+ * name may be cut short where only one option begins so. The caller frees line->v. -1 with a
+ * message. */
+int opt_read_argv(struct opt_set *s, int argc, char **argv, struct args *args,
+                  struct opt_line *line);
 int opt_apply(struct opt_set *s, const struct opt_line *line);
 
 /* Every group with its heading, on standard output. */
 void opt_help(const struct opt_set *s);
 
-/* The program's own options as prog_config (prog.h) promises them. malloc'd, NULL with a message. */
+/* The program's own options as prog_config (prog.h) promises them. malloc'd, NULL with a
+ * message. */
 char *opt_config(const struct opt_set *s, const char *program);
-/* 0, or -1 with a message that names the file and its line. *unreadable: the file could not be read at all. */
+/* 0, or -1 with a message that names the file and its line. *unreadable: the file could not be read
+ * at all. */
 int opt_read_config(struct opt_set *s, const char *path, bool *unreadable);
 
 #endif

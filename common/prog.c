@@ -38,8 +38,8 @@ static const struct opt_group std_groups[] = { { "Every program", std_rows, &std
 
 /* --- the end ------------------------------------------------------------------------------- */
 
-/* The reader of standard output has gone (head): die of SIGPIPE, silently, like any filter. If the caller ignores that
- * signal, the end is reported instead. */
+/* The reader of standard output has gone (head): die of SIGPIPE, silently, like any filter. If the
+ * caller ignores that signal, the end is reported instead. */
 static void end_by_pipe(void)
 {
     if (!pipe_ignored) tmp_die(SIGPIPE);
@@ -73,7 +73,8 @@ int prog_end(void)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) return PROG_OK;
-    struct pollfd p = { STDOUT_FILENO, POLLOUT, 0 };     /* the write that failed may have been long ago */
+    /* the write that failed may have been long ago */
+    struct pollfd p = { STDOUT_FILENO, POLLOUT, 0 };
     if (errno == EPIPE || (!errno && poll(&p, 1, 0) > 0 && p.revents & POLLERR)) {
         msg_clear_line();
         end_by_pipe();
@@ -84,13 +85,14 @@ int prog_end(void)
     return prog_fail();
 }
 
-/* --- --help and --version --------------------------------------------------------------------------------- */
+/* --- --help and --version --------------------------------------------------------------------- */
 
 static void print_help(void)
 {
     printf("Usage: %s %s\n%s\n", prog->name, prog->synopsis, prog->about);
     opt_help(&set);
-    if (prog->more) printf("\n%s%s", prog->more, prog->more[strlen(prog->more) - 1] == '\n' ? "" : "\n");
+    if (prog->more)
+        printf("\n%s%s", prog->more, prog->more[strlen(prog->more) - 1] == '\n' ? "" : "\n");
 }
 
 static void print_version(void)
@@ -106,7 +108,13 @@ static void print_version(void)
     __builtin_cpu_init();
     printf(" x86-64");
 #define HAS(f) if (__builtin_cpu_supports(f)) printf(" " f)
-    HAS("sse4.2"); HAS("avx"); HAS("avx2"); HAS("fma"); HAS("avx512f"); HAS("avx512bw"); HAS("avx512vl");
+    HAS("sse4.2");
+    HAS("avx");
+    HAS("avx2");
+    HAS("fma");
+    HAS("avx512f");
+    HAS("avx512bw");
+    HAS("avx512vl");
     HAS("avx512vnni"); HAS("avx512vbmi2");
 #undef HAS
 #elif defined __aarch64__
@@ -117,7 +125,7 @@ static void print_version(void)
         if (prog->part[i]->version) printf("%s\n", prog->part[i]->version());
 }
 
-/* --- what was given --------------------------------------------------------------------------------------- */
+/* --- what was given --------------------------------------------------------------------------- */
 
 char *prog_config(void)
 {
@@ -163,7 +171,8 @@ void prog_take(const struct opt *rows, const void *from)
 
 /* --- the start ------------------------------------------------------------------------------ */
 
-/* Whoever sets such a variable to measure with it must not measure something else. Unset and empty are the default. */
+/* Whoever sets such a variable to measure with it must not measure something else. Unset and empty
+ * are the default. */
 static int check_environment(void)
 {
     for (int i = 0; i < PARTS && prog->part[i]; i++)
@@ -175,7 +184,8 @@ static int check_environment(void)
     return 0;
 }
 
-/* The configuration file among them comes first: the command line wins. An exit status, -1: go on. */
+/* The configuration file among them comes first: the command line wins. An exit status, -1: go
+ * on. */
 static int apply(const struct opt_line *line)
 {
     bool unreadable;
@@ -198,7 +208,8 @@ static int options(const struct opt_group *groups, int argc, char **argv, struct
         o->at_once = o->value == &std.help || o->value == &std.version;
         o->argv_only = o->at_once || o->value == &std.config;
     }
-    int status = opt_read_argv(&set, argc, argv, args, &line) < 0 ? prog_usage("%s", err_msg()) : -1;
+    int status = opt_read_argv(&set, argc, argv, args, &line) < 0 ? prog_usage("%s", err_msg())
+                                                                  : -1;
     if (status < 0 && line.at_once) {
         if (line.at_once->value == &std.help) print_help();
         else print_version();
@@ -209,11 +220,15 @@ static int options(const struct opt_group *groups, int argc, char **argv, struct
     return status;
 }
 
-int prog_start(const struct prog *p, const struct opt_group *groups, int argc, char **argv, struct args *args)
+int prog_start(const struct prog *p, const struct opt_group *groups, int argc, char **argv,
+               struct args *args)
 {
-    /* With 0, 1 or 2 closed, the first file opened would be taken for standard input, output or error. */
+    /* With 0, 1 or 2 closed, the first file opened would be taken for standard input, output or
+     * error. */
     for (int fd = 0; fd < 3; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd) return PROG_FAILED;
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF
+            && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+            return PROG_FAILED;
     pipe_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;     /* a write then fails with EPIPE */
     signal(SIGXFSZ, SIG_IGN);                /* the same with EFBIG */
     prog = p;

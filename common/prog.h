@@ -2,11 +2,10 @@
  *
  *   static struct options { int window; const char *out; } o = { .window = 2 };
  *   static const struct opt rows[] = {
- *       { "window", 'w', OPT_INT(options, window), "N", "words on either side", .min = 1, .max = 1000 },
- *       { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default: standard output)" },
- *       { 0 } };
- *   static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
- *   static const struct prog prog = { "cooc-count", "[options] [LANG=]FILE... > x.cooc",
+ *       { "window", 'w', OPT_INT(options, window), "N", "words on either side", .min = 1, .max =
+ * 1000 }, { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default:
+ * standard output)" }, { 0 } }; static const struct opt_group groups[] = { { "Options", rows, &o },
+ * { 0 } }; static const struct prog prog = { "cooc-count", "[options] [LANG=]FILE... > x.cooc",
  *       "Counts weighted co-occurrences of tokens." };
  *   int main(int argc, char **argv) {
  *       struct args args;
@@ -26,8 +25,10 @@ enum { PROG_OK = 0, PROG_FAILED = 1, PROG_USAGE = 2, PROG_AGAIN = 75 };
 
 /* What a library has to say to programs that use it, before they begin. */
 struct prog_part {
-    const char *(*version)(void);                        /* "kernels: avx512, ..." for --version; or NULL */
-    struct { const char *name, *words; } variable[4];    /* of the environment: one of the |-separated words, empty, or unset */
+    /* "kernels: avx512, ..." for --version; or NULL */
+    const char *(*version)(void);
+    /* of the environment: one of the |-separated words, empty, or unset */
+    struct { const char *name, *words; } variable[4];
 };
 
 struct prog {
@@ -41,31 +42,40 @@ struct prog {
  * Every program also gets --threads N, --quiet/-q, --config FILE, --help/-h, --version.
  * --config FILE holds "name = value" lines with the same names ('#' starts a comment); the
  * command line wins. */
-int prog_start(const struct prog *p, const struct opt_group *groups, int argc, char **argv, struct args *args);
+int prog_start(const struct prog *p, const struct opt_group *groups, int argc, char **argv,
+               struct args *args);
 
-/* The effective options as "name = value" lines that --config reads back, below a first line that says so. "" values are
- * left out, and numbers outside their option's range: a default that means "not given". malloc'd. */
+/* The effective options as "name = value" lines that --config reads back, below a first line that
+ * says so. "" values are left out, and numbers outside their option's range: a default that means
+ * "not given". malloc'd. */
 char *prog_config(void);
 /* Was this option given, on the command line or in the configuration? */
 bool prog_given(const char *long_name);
-/* Did somebody ask for an option of the group with these rows, and for which ("gc-lambda")? On the command line, or in a
- * configuration file, but not in one that prog_config wrote: that records every option, asked for or not. */
+/* Did somebody ask for an option of the group with these rows, and for which ("gc-lambda")? On the
+ * command line, or in a configuration file, but not in one that prog_config wrote: that records
+ * every option, asked for or not. */
 bool prog_asked(const struct opt *rows, char asked[64]);
-/* Options of the group with these rows that were not given get the values that the struct `from`, of the group's type, has. */
+/* Options of the group with these rows that were not given get the values that the struct `from`,
+ * of the group's type, has. */
 void prog_take(const struct opt *rows, const void *from);
 
 int prog_fail(void);                 /* prints "name: err_msg()", returns PROG_FAILED */
-int prog_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* prints, returns PROG_USAGE */
-int prog_end(void);                  /* flushes and checks standard output; PROG_OK or prog_fail() */
+/* prints, returns PROG_USAGE */
+int prog_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* flushes and checks standard output; PROG_OK or prog_fail() */
+int prog_end(void);
 
-int prog_threads(void);              /* --threads, else affinity, cgroup quota, SLURM_CPUS_PER_TASK */
+/* --threads, else affinity, cgroup quota, SLURM_CPUS_PER_TASK */
+int prog_threads(void);
 
 /* Splits "LANG=FILE" at the first '=' when what stands before it is a language code
- * ([a-z]{2,3} then [A-Za-z0-9_-]*): copies it to lang (size 32) and returns the rest; else lang = "". */
+ * ([a-z]{2,3} then [A-Za-z0-9_-]*): copies it to lang (size 32) and returns the rest; else lang =
+ * "". */
 const char *prog_lang_file(const char *arg, char lang[32]);
 
-/* Splits "SRC-TGT=F,G" at the '-' that leaves a code on either side; where several do ("en-us-de"), at the one that leaves two of
- * the n known codes. file[0] is malloc'd and holds file[1] too. -1 with a message. */
+/* Splits "SRC-TGT=F,G" at the '-' that leaves a code on either side; where several do ("en-us-de"),
+ * at the one that leaves two of the n known codes. file[0] is malloc'd and holds file[1] too. -1
+ * with a message. */
 struct pair_arg { char lang[2][32]; char *file[2]; };
 int prog_pair(const char *arg, const char (*known)[32], int n, struct pair_arg *p);
 

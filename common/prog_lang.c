@@ -34,9 +34,11 @@ static bool is_known(const char *s, size_t n, const char (*known)[32], int n_kno
 int prog_pair(const char *arg, const char (*known)[32], int n_known, struct pair_arg *p)
 {
     memset(p, 0, sizeof *p);
-    const char *files = strchr(arg, '='), *comma = files ? strchr(files, ',') : NULL, *at[2] = { NULL, NULL };
+    const char *files = strchr(arg, '='), *comma = files ? strchr(files, ',') : NULL,
+               *at[2] = { NULL, NULL };
     int found[2] = { 0, 0 };                 /* splits into codes; into known codes */
-    for (const char *dash = arg; files && (dash = memchr(dash, '-', (size_t)(files - dash))); dash++) {
+    for (const char *dash = arg; files && (dash = memchr(dash, '-', (size_t)(files - dash)));
+         dash++) {
         size_t a = (size_t)(dash - arg), b = (size_t)(files - dash - 1);
         if (!is_code(arg, a) || !is_code(dash + 1, b)) continue;
         found[0]++;
@@ -45,9 +47,12 @@ int prog_pair(const char *arg, const char (*known)[32], int n_known, struct pair
         found[1]++;
         at[1] = dash;
     }
-    if (!found[0] || !comma || comma == files + 1 || !comma[1]) return err_set("%s: expected SRC-TGT=FILE,FILE", arg);
+    if (!found[0] || !comma || comma == files + 1 || !comma[1])
+        return err_set("%s: expected SRC-TGT=FILE,FILE", arg);
     bool use_known = found[1] == 1;
-    if (!use_known && found[0] > 1) return err_set("%s: which two languages are these? Write regions in capitals (en-US-de)", arg);
+    if (!use_known && found[0] > 1)
+        return err_set("%s: which two languages are these? Write regions in capitals (en-US-de)",
+                       arg);
     const char *dash = at[use_known];
     memcpy(p->lang[0], arg, (size_t)(dash - arg));
     memcpy(p->lang[1], dash + 1, (size_t)(files - dash - 1));

@@ -74,7 +74,8 @@ void progress_at(struct progress *p, uint64_t done, const char *extra)
     struct winsize w;
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
     char line[512], amount[16], all[16], rate[16], left[24];
-    double passed = now - p->start, speed = passed > 0 && done > p->from ? (double)(done - p->from) / passed : 0;
+    double passed = now - p->start,
+           speed = passed > 0 && done > p->from ? (double)(done - p->from) / passed : 0;
     human(amount, (double)done, p->unit);
     human(all, (double)p->total, p->unit);
     human(rate, speed, p->unit);
@@ -84,7 +85,8 @@ void progress_at(struct progress *p, uint64_t done, const char *extra)
         double part = (double)done / (double)p->total;
         if (part > 1) part = 1;
         duration(left, speed > 0 ? (double)(p->total > done ? p->total - done : 0) / speed : 0);
-        snprintf(line + n, sizeof line - (size_t)n, "%3.0f%%  %s/%s %s  %s/s  %s left", floor(100 * part), amount, all, p->unit, rate, left);
+        snprintf(line + n, sizeof line - (size_t)n, "%3.0f%%  %s/%s %s  %s/s  %s left",
+                 floor(100 * part), amount, all, p->unit, rate, left);
     } else {
         duration(left, passed);
         snprintf(line + n, sizeof line - (size_t)n, "%s %s  %s/s  %s", amount, p->unit, rate, left);

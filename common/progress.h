@@ -6,9 +6,12 @@
 struct progress;
 /* total 0: unknown. unit: "tokens", "lines", "B". */
 struct progress *progress_start(const char *what, uint64_t total, const char *unit);
-void progress_from(struct progress *p, uint64_t done);   /* done by an earlier process: no part of the rate */
-void progress_at(struct progress *p, uint64_t done, const char *extra);   /* cheap: draws at most 5 times a second */
+/* done by an earlier process: no part of the rate */
+void progress_from(struct progress *p, uint64_t done);
+/* cheap: draws at most 5 times a second */
+void progress_at(struct progress *p, uint64_t done, const char *extra);
 void progress_end(struct progress *p);                                    /* NULL is fine */
-void progress_clear(void);     /* takes the bar, if there is one, off the terminal's line: before a message */
+/* takes the bar, if there is one, off the terminal's line: before a message */
+void progress_clear(void);
 
 #endif

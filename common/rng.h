@@ -9,10 +9,27 @@
 #define COMMON_RNG_H
 #include <stdint.h>
 
-/* Purposes, one for each use, so that no two uses share numbers. Add at the end; values are part of the bytes. */
+/* Purposes, one for each use, so that no two uses share numbers. Add at the end; values are part of
+ * the bytes. */
 enum rng_purpose {
-    RNG_INIT = 1, RNG_LANG, RNG_ORDER, RNG_MASK, RNG_DROPOUT, RNG_NOISE, RNG_SYNTH, RNG_BPE, RNG_BOOT,
-    RNG_SAMPLE, RNG_MAP, RNG_TSNE, RNG_TEST, RNG_MIX, RNG_UNITS, RNG_SWITCH, RNG_DERIVE, RNG_TOSS,
+    RNG_INIT = 1,
+    RNG_LANG,
+    RNG_ORDER,
+    RNG_MASK,
+    RNG_DROPOUT,
+    RNG_NOISE,
+    RNG_SYNTH,
+    RNG_BPE,
+    RNG_BOOT,
+    RNG_SAMPLE,
+    RNG_MAP,
+    RNG_TSNE,
+    RNG_TEST,
+    RNG_MIX,
+    RNG_UNITS,
+    RNG_SWITCH,
+    RNG_DERIVE,
+    RNG_TOSS,
 };
 
 struct rng_key { uint64_t seed; uint32_t purpose, step; };
@@ -23,9 +40,11 @@ struct rng_key { uint64_t seed; uint32_t purpose, step; };
 #define RNG_DEVICE
 #endif
 
-RNG_DEVICE static inline void rng_block(struct rng_key k, uint64_t sample, uint32_t position, uint32_t out[4])
+RNG_DEVICE static inline void rng_block(struct rng_key k, uint64_t sample, uint32_t position,
+                                        uint32_t out[4])
 {
-    uint32_t c0 = position, c1 = (uint32_t)sample, c2 = (uint32_t)(sample >> 32) ^ (k.purpose << 24), c3 = k.step;
+    uint32_t c0 = position, c1 = (uint32_t)sample,
+             c2 = (uint32_t)(sample >> 32) ^ (k.purpose << 24), c3 = k.step;
     uint32_t k0 = (uint32_t)k.seed, k1 = (uint32_t)(k.seed >> 32);
     for (int i = 0; i < 10; i++) {
         uint64_t a = (uint64_t)0xD2511F53u * c0, b = (uint64_t)0xCD9E8D57u * c2;
@@ -59,8 +78,14 @@ float rng_normal(struct rng_key k, uint64_t sample, uint32_t position);
 /* A sequential generator over the same function, for code that only needs "the next one". */
 struct rng { struct rng_key key; uint64_t sample; uint32_t position; };
 static inline uint32_t rng_next(struct rng *r) { return rng_u32(r->key, r->sample, r->position++); }
-static inline uint64_t rng_next_below(struct rng *r, uint64_t n) { return rng_below(r->key, r->sample, r->position++, n); }
-static inline float rng_next_unit(struct rng *r) { return rng_unit(r->key, r->sample, r->position++); }
+static inline uint64_t rng_next_below(struct rng *r, uint64_t n)
+{
+    return rng_below(r->key, r->sample, r->position++, n);
+}
+static inline float rng_next_unit(struct rng *r)
+{
+    return rng_unit(r->key, r->sample, r->position++);
+}
 
 /* The order of `epoch`: fills perm[n] with a permutation of 0..n-1 (Fisher-Yates). */
 void rng_permutation(struct rng_key k, uint64_t epoch, uint32_t *perm, uint32_t n);

@@ -1,5 +1,6 @@
-/* The format: 8 bytes little-endian header length, that many bytes of JSON (padded with spaces), then the data of all
- * tensors, without holes or overlaps. https://github.com/huggingface/safetensors (README, "Format") */
+/* The format: 8 bytes little-endian header length, that many bytes of JSON (padded with spaces),
+ * then the data of all tensors, without holes or overlaps.
+ * https://github.com/huggingface/safetensors (README, "Format") */
 #include "common/safetensors.h"
 #include "common/err.h"
 #include "common/mem.h"
@@ -13,14 +14,19 @@
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the data is little-endian and is mapped as it is");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "the data is little-endian and is mapped as it is");
 
-enum { HEADER_MOST = 100000000, DIMS_MOST = 8 };      /* the reference reader's limit; struct st_tensor's */
+/* the reference reader's limit; struct st_tensor's */
+enum { HEADER_MOST = 100000000, DIMS_MOST = 8 };
 
-static const struct { const char *name; size_t size; } types[] = {
-    [ST_F32] = { "F32", 4 }, [ST_F16] = { "F16", 2 }, [ST_BF16] = { "BF16", 2 }, [ST_F64] = { "F64", 8 },
-    [ST_I64] = { "I64", 8 }, [ST_I32] = { "I32", 4 }, [ST_I16] = { "I16", 2 }, [ST_U16] = { "U16", 2 },
-    [ST_I8] = { "I8", 1 }, [ST_U8] = { "U8", 1 }, [ST_U32] = { "U32", 4 }, [ST_U64] = { "U64", 8 }, [ST_BOOL] = { "BOOL", 1 },
+static const struct { const char *name; size_t size;
+} types[] = {
+    [ST_F32] = { "F32", 4 },   [ST_F16] = { "F16", 2 }, [ST_BF16] = { "BF16", 2 },
+    [ST_F64] = { "F64", 8 },   [ST_I64] = { "I64", 8 }, [ST_I32] = { "I32", 4 },
+    [ST_I16] = { "I16", 2 },   [ST_U16] = { "U16", 2 }, [ST_I8] = { "I8", 1 },
+    [ST_U8] = { "U8", 1 },     [ST_U32] = { "U32", 4 }, [ST_U64] = { "U64", 8 },
+    [ST_BOOL] = { "BOOL", 1 },
 };
 enum { N_TYPES = sizeof types / sizeof types[0] };
 
@@ -34,7 +40,8 @@ static const char *shown(const char *name)
 {
     static _Thread_local char s[100];
     size_t n = 0;
-    for (; name[n] && n < 80; n++) s[n] = (unsigned char)name[n] < 0x20 || name[n] == 0x7F ? '?' : name[n];
+    for (; name[n] && n < 80; n++)
+        s[n] = (unsigned char)name[n] < 0x20 || name[n] == 0x7F ? '?' : name[n];
     strcpy(s + n, name[n] ? "..." : "");
     return s;
 }
@@ -53,7 +60,8 @@ static bool bytes_of(enum st_dtype d, const int64_t *shape, int ndim, size_t *by
 /* A JSON number that is an integer in [0, 2^53]. */
 static bool whole(const cJSON *j, int64_t *v)
 {
-    if (!cJSON_IsNumber(j) || !(j->valuedouble >= 0 && j->valuedouble <= 9007199254740992.0)) return false;
+    if (!cJSON_IsNumber(j) || !(j->valuedouble >= 0 && j->valuedouble <= 9007199254740992.0))
+        return false;
     *v = (int64_t)j->valuedouble;
     return (double)*v == j->valuedouble;
 }
@@ -89,32 +97,48 @@ static const char *twice(char *const *s, int n)
 static int read_entry(const char *path, const cJSON *j, struct entry *e)
 {
     const cJSON *dtype = NULL, *shape = NULL, *offsets = NULL;
-    if (!cJSON_IsObject(j)) return err_set("%s: tensor \"%s\" is not described by a JSON object", path, shown(j->string));
+    if (!cJSON_IsObject(j))
+        return err_set("%s: tensor \"%s\" is not described by a JSON object", path,
+                       shown(j->string));
     for (const cJSON *k = j->child; k; k = k->next) {
-        const cJSON **to = strcmp(k->string, "dtype") == 0 ? &dtype : strcmp(k->string, "shape") == 0 ? &shape
-                         : strcmp(k->string, "data_offsets") == 0 ? &offsets : NULL;
-        if (!to) continue;                      /* the reference reader ignores what it does not know, too */
-        if (*to) return err_set("%s: tensor \"%s\" has two fields of one name", path, shown(j->string));
+        const cJSON **to = strcmp(k->string, "dtype") == 0          ? &dtype
+                           : strcmp(k->string, "shape") == 0        ? &shape
+                           : strcmp(k->string, "data_offsets") == 0 ? &offsets
+                                                                    : NULL;
+        /* the reference reader ignores what it does not know, too */
+        if (!to) continue;
+        if (*to)
+            return err_set("%s: tensor \"%s\" has two fields of one name", path, shown(j->string));
         *to = k;
     }
     int type = 0;
-    while (type < N_TYPES && !(cJSON_IsString(dtype) && strcmp(dtype->valuestring, types[type].name) == 0)) type++;
+    while (type < N_TYPES
+           && !(cJSON_IsString(dtype) && strcmp(dtype->valuestring, types[type].name) == 0))
+        type++;
     if (type == N_TYPES)
-        return cJSON_IsString(dtype) ? err_set("%s: tensor of a type that is not known, %s", path, shown(dtype->valuestring))
-                                     : err_set("%s: tensor \"%s\" has no dtype", path, shown(j->string));
+        return cJSON_IsString(dtype)
+                   ? err_set("%s: tensor of a type that is not known, %s", path,
+                             shown(dtype->valuestring))
+                   : err_set("%s: tensor \"%s\" has no dtype", path, shown(j->string));
     e->t.dtype = (enum st_dtype)type;
-    if (!cJSON_IsArray(shape)) return err_set("%s: tensor \"%s\" has no shape", path, shown(j->string));
+    if (!cJSON_IsArray(shape))
+        return err_set("%s: tensor \"%s\" has no shape", path, shown(j->string));
     for (const cJSON *k = shape->child; k; k = k->next) {
-        if (e->t.ndim == DIMS_MOST) return err_set("%s: tensor \"%s\" has more than %d dimensions", path, shown(j->string), DIMS_MOST);
+        if (e->t.ndim == DIMS_MOST)
+            return err_set("%s: tensor \"%s\" has more than %d dimensions", path, shown(j->string),
+                           DIMS_MOST);
         if (!whole(k, &e->t.shape[e->t.ndim++]))
-            return err_set("%s: tensor \"%s\" has a dimension that is not a whole number from 0 on", path, shown(j->string));
+            return err_set("%s: tensor \"%s\" has a dimension that is not a whole number from 0 on",
+                           path, shown(j->string));
     }
     const cJSON *first = cJSON_IsArray(offsets) ? offsets->child : NULL;
-    if (!first || !first->next || first->next->next || !whole(first, &e->begin) || !whole(first->next, &e->end) || e->begin > e->end)
+    if (!first || !first->next || first->next->next || !whole(first, &e->begin)
+        || !whole(first->next, &e->end) || e->begin > e->end)
         return err_set("%s: tensor \"%s\" has no valid data_offsets", path, shown(j->string));
-    if (!bytes_of(e->t.dtype, e->t.shape, e->t.ndim, &e->t.bytes) || e->t.bytes != (uint64_t)(e->end - e->begin))
-        return err_set("%s: tensor \"%s\": %lld bytes of data do not fit its shape", path, shown(j->string),
-                       (long long)(e->end - e->begin));
+    if (!bytes_of(e->t.dtype, e->t.shape, e->t.ndim, &e->t.bytes)
+        || e->t.bytes != (uint64_t)(e->end - e->begin))
+        return err_set("%s: tensor \"%s\": %lld bytes of data do not fit its shape", path,
+                       shown(j->string), (long long)(e->end - e->begin));
     return 0;
 }
 
@@ -127,7 +151,8 @@ static int read_meta(struct st_file *f, const cJSON *j)
     f->meta_key = mem_zero(n + 1, sizeof *f->meta_key);
     f->meta_value = mem_zero(n + 1, sizeof *f->meta_value);
     for (const cJSON *k = j->child; k; k = k->next) {
-        if (!cJSON_IsString(k)) return err_set("%s: __metadata__: \"%s\" is not a string", f->path, shown(k->string));
+        if (!cJSON_IsString(k))
+            return err_set("%s: __metadata__: \"%s\" is not a string", f->path, shown(k->string));
         f->meta_key[f->n_meta] = mem_dup(k->string);
         f->meta_value[f->n_meta++] = mem_dup(k->valuestring);
     }
@@ -142,15 +167,17 @@ static int place(struct st_file *f, struct entry *e, const unsigned char *data, 
     qsort(e, (size_t)f->n, sizeof *e, by_data);
     for (int i = 0; i < f->n; i++) {
         if ((uint64_t)e[i].end > n)
-            return err_set("%s: tensor \"%s\" ends at byte %lld of %zu: the file is cut short or damaged", f->path,
-                           shown(e[i].t.name), (long long)e[i].end, n);
+            return err_set(
+                "%s: tensor \"%s\" ends at byte %lld of %zu: the file is cut short or damaged",
+                f->path, shown(e[i].t.name), (long long)e[i].end, n);
         if (e[i].begin != at)
             return err_set("%s: tensor \"%s\" %s the one before it", f->path, shown(e[i].t.name),
                            e[i].begin < at ? "overlaps" : "leaves a hole after");
         at = e[i].end;
         e[i].t.data = data + e[i].begin;
     }
-    if ((uint64_t)at != n) return err_set("%s: %zu bytes at its end belong to no tensor", f->path, n - (size_t)at);
+    if ((uint64_t)at != n)
+        return err_set("%s: %zu bytes at its end belong to no tensor", f->path, n - (size_t)at);
     return 0;
 }
 
@@ -184,17 +211,26 @@ static int read_header(struct st_file *f, const cJSON *root, const unsigned char
 static size_t header_end(const struct map *m, const char *path)
 {
     uint64_t n;
-    if (m->n < 8) { err_set("%s: not a safetensors file: %zu bytes are less than the header's length field", path, m->n); return 0; }
-    memcpy(&n, m->p, 8);
-    if (n > HEADER_MOST || n > m->n - 8) {
-        err_set("%s: not a safetensors file, or cut short: a header of %llu bytes in a file of %zu", path, (unsigned long long)n, m->n);
+    if (m->n < 8) {
+        err_set("%s: not a safetensors file: %zu bytes are less than the header's length field",
+                path, m->n);
         return 0;
     }
-    if (n < 2 || m->p[8] != '{') { err_set("%s: not a safetensors file: the header is not JSON", path); return 0; }
+    memcpy(&n, m->p, 8);
+    if (n > HEADER_MOST || n > m->n - 8) {
+        err_set("%s: not a safetensors file, or cut short: a header of %llu bytes in a file of %zu",
+                path, (unsigned long long)n, m->n);
+        return 0;
+    }
+    if (n < 2 || m->p[8] != '{') {
+        err_set("%s: not a safetensors file: the header is not JSON", path);
+        return 0;
+    }
     return 8 + (size_t)n;
 }
 
-/* Whether s[0..n) has an escaped NUL: cJSON would end the string there, and two names could look the same. */
+/* Whether s[0..n) has an escaped NUL: cJSON would end the string there, and two names could look
+ * the same. */
 static bool escaped_nul(const char *s, size_t n)
 {
     return memmem(s, n, "\\u0000", 6) != NULL;
@@ -262,8 +298,10 @@ static float from_half(uint16_t h)
 int st_floats(const struct st_tensor *t, float *to, size_t n)
 {
     if (t->bytes / types[t->dtype].size != n)
-        return err_set("tensor \"%s\" has %zu numbers, not %zu", shown(t->name), t->bytes / types[t->dtype].size, n);
-    const unsigned char *p = t->data;            /* may be unaligned: a header of any length is allowed */
+        return err_set("tensor \"%s\" has %zu numbers, not %zu", shown(t->name),
+                       t->bytes / types[t->dtype].size, n);
+    /* may be unaligned: a header of any length is allowed */
+    const unsigned char *p = t->data;
     switch (t->dtype) {
     case ST_F32:
         if (n) memcpy(to, p, n * 4);
@@ -283,7 +321,8 @@ int st_floats(const struct st_tensor *t, float *to, size_t n)
         }
         return 0;
     default:
-        return err_set("tensor \"%s\" is of type %s, not of floating-point numbers", shown(t->name), types[t->dtype].name);
+        return err_set("tensor \"%s\" is of type %s, not of floating-point numbers", shown(t->name),
+                       types[t->dtype].name);
     }
 }
 
@@ -300,7 +339,7 @@ void st_close(struct st_file *f)
     free(f);
 }
 
-/* --- writing ---------------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static int put_string(FILE *h, const char *s)
 {
@@ -326,8 +365,10 @@ static int check_tensors(const char *path, const struct st_tensor *t, int n)
     for (int i = 0; i < n && r == 0; i++) {
         size_t bytes;
         names[i] = t[i].name;
-        if (t[i].ndim < 0 || t[i].ndim > DIMS_MOST || !bytes_of(t[i].dtype, t[i].shape, t[i].ndim, &bytes) || bytes != t[i].bytes)
-            r = err_set("%s: tensor \"%s\": its shape and its %zu bytes do not agree", path, shown(t[i].name), t[i].bytes);
+        if (t[i].ndim < 0 || t[i].ndim > DIMS_MOST
+            || !bytes_of(t[i].dtype, t[i].shape, t[i].ndim, &bytes) || bytes != t[i].bytes)
+            r = err_set("%s: tensor \"%s\": its shape and its %zu bytes do not agree", path,
+                        shown(t[i].name), t[i].bytes);
         else if (strcmp(t[i].name, "__metadata__") == 0)
             r = err_set("%s: a tensor cannot be called __metadata__", path);
     }
@@ -337,14 +378,15 @@ static int check_tensors(const char *path, const struct st_tensor *t, int n)
     return r;
 }
 
-static int put_header(FILE *h, const struct st_tensor *t, int n, const char *const *key, const char *const *value, int n_meta,
-                      const char *hash)
+static int put_header(FILE *h, const struct st_tensor *t, int n, const char *const *key,
+                      const char *const *value, int n_meta, const char *hash)
 {
     struct named *s = mem_zero((size_t)(n > n_meta ? n : n_meta) + 1, sizeof *s);
     size_t *offset = mem_zero((size_t)n + 1, sizeof *offset);
     int r = 0, m = 0;
     for (int i = 0; i < n_meta; i++)
-        if (strcmp(key[i], "xxh3") != 0) s[m++] = (struct named){ key[i], value[i] };   /* a copied file's is out of date */
+        if (strcmp(key[i], "xxh3") != 0)
+            s[m++] = (struct named){ key[i], value[i] }; /* a copied file's is out of date */
     s[m++] = (struct named){ "xxh3", hash };
     qsort(s, (size_t)m, sizeof *s, by_key);
     fputs("{\"__metadata__\":{", h);
@@ -365,7 +407,8 @@ static int put_header(FILE *h, const struct st_tensor *t, int n, const char *con
         putc(',', h);
         r = put_string(h, x->name);
         fprintf(h, ":{\"dtype\":\"%s\",\"shape\":[", types[x->dtype].name);
-        for (int d = 0; d < x->ndim; d++) fprintf(h, "%s%lld", d ? "," : "", (long long)x->shape[d]);
+        for (int d = 0; d < x->ndim; d++)
+            fprintf(h, "%s%lld", d ? "," : "", (long long)x->shape[d]);
         fprintf(h, "],\"data_offsets\":[%zu,%zu]}", offset[x - t], offset[x - t + 1]);
     }
     putc('}', h);
@@ -389,9 +432,11 @@ int st_write(const char *path, const struct st_tensor *t, int n,
     size_t size;
     mem_text_open(&h);
     int r = put_header(h.f, t, n, meta_key, meta_value, n_meta, hex);
-    for (long at = ftell(h.f); r == 0 && at % 8 > 0; at++) putc(' ', h.f);   /* data at a multiple of 8 */
+    /* data at a multiple of 8 */
+    for (long at = ftell(h.f); r == 0 && at % 8 > 0; at++) putc(' ', h.f);
     char *header = mem_text_take(&h, &size);
-    if (r == 0 && size > HEADER_MOST) r = err_set("%s: a header of %zu bytes is more than readers take", path, size);
+    if (r == 0 && size > HEADER_MOST)
+        r = err_set("%s: a header of %zu bytes is more than readers take", path, size);
 
     struct out *o = r == 0 ? out_open(path) : NULL;
     if (o) {
@@ -416,6 +461,9 @@ int st_verify(const struct st_file *f)
     }
     size_t data = header_end(&f->map, f->path);
     char hex[17];
-    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)XXH3_64bits(f->map.p + data, f->map.n - data));
-    return strcmp(want, hex) == 0 ? 0 : err_set("%s: damaged: the data has the checksum %s, not %s", f->path, hex, shown(want));
+    snprintf(hex, sizeof hex, "%016llx",
+             (unsigned long long)XXH3_64bits(f->map.p + data, f->map.n - data));
+    return strcmp(want, hex) == 0 ? 0
+                                  : err_set("%s: damaged: the data has the checksum %s, not %s",
+                                            f->path, hex, shown(want));
 }

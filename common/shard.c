@@ -16,15 +16,30 @@
 #include "common/vocab.h"
 
 enum {
-    HEADER = 256, BLOCK = 40, INDEX = 24, FOOTER = 64, VERSION = 1,
-    BLOCK_TOKENS = 1 << 16, BLOCK_MAX = 1 << 26,   /* most sentences + tokens of a block: a reader's bound */
+    HEADER = 256,
+    BLOCK = 40,
+    INDEX = 24,
+    FOOTER = 64,
+    VERSION = 1,
+    BLOCK_TOKENS = 1 << 16,
+    BLOCK_MAX = 1 << 26, /* most sentences + tokens of a block: a reader's bound */
     LEVEL = 3,
 };
-static const char MAGIC[8] = "ISGSHRD\n", BLOCK_MAGIC[4] = "SBLK", INDEX_MAGIC[4] = "SIDX", END_MAGIC[8] = "ISGSEND\n";
+static const char MAGIC[8] = "ISGSHRD\n", BLOCK_MAGIC[4] = "SBLK", INDEX_MAGIC[4] = "SIDX",
+                  END_MAGIC[8] = "ISGSEND\n";
 
-static void put32(unsigned char *p, uint32_t v) { for (int i = 0; i < 4; i++) p[i] = (unsigned char)(v >> 8 * i); }
-static void put64(unsigned char *p, uint64_t v) { for (int i = 0; i < 8; i++) p[i] = (unsigned char)(v >> 8 * i); }
-static uint32_t get32(const unsigned char *p) { return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
+static void put32(unsigned char *p, uint32_t v)
+{
+    for (int i = 0; i < 4; i++) p[i] = (unsigned char)(v >> 8 * i);
+}
+static void put64(unsigned char *p, uint64_t v)
+{
+    for (int i = 0; i < 8; i++) p[i] = (unsigned char)(v >> 8 * i);
+}
+static uint32_t get32(const unsigned char *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
 static uint64_t get64(const unsigned char *p) { return get32(p) | (uint64_t)get32(p + 4) << 32; }
 
 /* --- writing --- */
@@ -49,7 +64,8 @@ static int emit(struct shard_writer *w, const void *p, size_t n)
     return out_write(w->o, p, n);
 }
 
-struct shard_writer *shard_create(struct out *o, const struct shard_info *info, uint32_t block_tokens)
+struct shard_writer *shard_create(struct out *o, const struct shard_info *info,
+                                  uint32_t block_tokens)
 {
     unsigned char h[HEADER] = { 0 };
     struct shard_writer *w = mem_zero(1, sizeof *w);
@@ -82,8 +98,10 @@ static size_t serialise(struct shard_writer *w)
     unsigned char *p = w->raw;
     for (uint32_t i = 0; i < b->sentences; i++, p += 4) put32(p, b->at[i + 1] - b->at[i]);
     for (uint32_t i = 0; i < b->tokens; i++, p += w->width) {
-        if (w->width == 2) { p[0] = (unsigned char)b->ids[i]; p[1] = (unsigned char)(b->ids[i] >> 8); }
-        else put32(p, b->ids[i]);
+        if (w->width == 2) {
+            p[0] = (unsigned char)b->ids[i];
+            p[1] = (unsigned char)(b->ids[i] >> 8);
+        } else put32(p, b->ids[i]);
     }
     return n;
 }
@@ -98,7 +116,8 @@ static int flush_block(struct shard_writer *w)
     size_t k = ZSTD_compressCCtx(w->z, w->packed, bound, w->raw, n, LEVEL);
     if (ZSTD_isError(k)) return err_set("%s: zstd: %s", out_name(w->o), ZSTD_getErrorName(k));
     mem_room(&w->index, &w->index_cap, (size_t)w->info.blocks + 1, sizeof *w->index);
-    w->index[w->info.blocks++] = (struct entry){ w->offset, w->info.sentences, b->sentences, b->tokens };
+    w->index[w->info.blocks++] = (struct entry){ w->offset, w->info.sentences, b->sentences,
+                                                 b->tokens };
     memcpy(h, BLOCK_MAGIC, 4);
     put32(h + 4, b->sentences);
     put32(h + 8, b->tokens);
@@ -115,13 +134,18 @@ static int flush_block(struct shard_writer *w)
 int shard_put(struct shard_writer *w, const uint32_t *ids, size_t n)
 {
     struct shard_block *b = &w->b;
-    if (n > BLOCK_MAX / 2) return err_set("%s: a sentence of %zu tokens; a shard's longest is %d", out_name(w->o), n, BLOCK_MAX / 2);
-    if (b->sentences && (uint64_t)b->tokens + b->sentences + n > w->block_tokens && flush_block(w) < 0) return -1;
+    if (n > BLOCK_MAX / 2)
+        return err_set("%s: a sentence of %zu tokens; a shard's longest is %d", out_name(w->o), n,
+                       BLOCK_MAX / 2);
+    if (b->sentences && (uint64_t)b->tokens + b->sentences + n > w->block_tokens
+        && flush_block(w) < 0)
+        return -1;
     mem_room(&b->ids, &b->ids_cap, b->tokens + n, sizeof *b->ids);
     mem_room(&b->at, &b->at_cap, (size_t)b->sentences + 2, sizeof *b->at);
     for (size_t i = 0; i < n; i++) {
         if (ids[i] >= w->info.vocab_size)
-            return err_set("%s: token id %u is not below the vocabulary's size %u", out_name(w->o), ids[i], w->info.vocab_size);
+            return err_set("%s: token id %u is not below the vocabulary's size %u", out_name(w->o),
+                           ids[i], w->info.vocab_size);
         w->info.unknown += ids[i] == VOCAB_UNK;
         b->ids[b->tokens + i] = ids[i];
     }
@@ -189,7 +213,8 @@ struct shard {
 
 static int bad(const struct shard *s, uint64_t offset, const char *what)
 {
-    return err_set("%s: byte %llu: %s; make the shard again with binarize", s->name, (unsigned long long)offset, what);
+    return err_set("%s: byte %llu: %s; make the shard again with binarize", s->name,
+                   (unsigned long long)offset, what);
 }
 
 static int need(struct shard *s, void *p, size_t n, const char *what)
@@ -230,7 +255,8 @@ static int read_header(struct shard *s)
     if (get32(h + 8) != VERSION)
         return err_set("%s: byte 8: is a shard of version %u; this program reads version %d",
                        s->name, get32(h + 8), VERSION);
-    if (get64(h + HEADER - 8) != XXH3_64bits(h, HEADER - 8)) return bad(s, 0, "the header's checksum is wrong");
+    if (get64(h + HEADER - 8) != XXH3_64bits(h, HEADER - 8))
+        return bad(s, 0, "the header's checksum is wrong");
     s->width = (int)get32(h + 12);
     s->info.vocab_hash = get64(h + 16);
     s->info.vocab_size = get32(h + 24);
@@ -251,29 +277,35 @@ static int check_footer(struct shard *s, const unsigned char *f, uint64_t at)
     return 0;
 }
 
-/* Can k compressed bytes hold so much? A zstd frame spends at least 4 bytes on each 128 KiB, so that no file makes a
- * reader allocate much more than its own size times 2^15. */
+/* Can k compressed bytes hold so much? A zstd frame spends at least 4 bytes on each 128 KiB, so
+ * that no file makes a reader allocate much more than its own size times 2^15. */
 static bool plausible(uint64_t sentences, uint64_t tokens, int width, uint64_t k)
 {
     uint64_t n = sentences * 4 + tokens * (uint64_t)width;
-    return sentences + tokens <= BLOCK_MAX && k <= ZSTD_compressBound((size_t)n) && n <= (k + 4) << 15;
+    return sentences + tokens <= BLOCK_MAX && k <= ZSTD_compressBound((size_t)n)
+           && n <= (k + 4) << 15;
 }
 
 /* Index and footer of a file; blocks must lie one after another and add up. */
 static int read_index(struct shard *s)
 {
     unsigned char f[FOOTER], *p;
-    if (s->size < HEADER + 16 + FOOTER) return bad(s, s->size, "the file ends too early (truncated)");
+    if (s->size < HEADER + 16 + FOOTER)
+        return bad(s, s->size, "the file ends too early (truncated)");
     uint64_t at = s->size - FOOTER;
     if (fseeko(s->f, (off_t)at, SEEK_SET) < 0) return err_sys("%s: cannot be read", s->name);
     s->offset = at;
     if (need(s, f, sizeof f, "the footer") < 0 || check_footer(s, f, at) < 0) return -1;
     uint64_t index = get64(f), n = get64(f + 8);
-    if (index < HEADER || index > at - 16 || n != (at - index - 16) / INDEX || (at - index - 16) % INDEX)
+    if (index < HEADER || index > at - 16 || n != (at - index - 16) / INDEX
+        || (at - index - 16) % INDEX)
         return bad(s, at, "the index does not fit the file");
     if (!(p = malloc((size_t)(at - index))))
         return err_set("%s: no memory for an index of %llu blocks", s->name, (unsigned long long)n);
-    if (fseeko(s->f, (off_t)index, SEEK_SET) < 0) { free(p); return err_sys("%s: cannot be read", s->name); }
+    if (fseeko(s->f, (off_t)index, SEEK_SET) < 0) {
+        free(p);
+        return err_sys("%s: cannot be read", s->name);
+    }
     s->offset = index;
     int rc = need(s, p, (size_t)(at - index), "the index");
     if (rc == 0 && (memcmp(p, INDEX_MAGIC, 4) || !zeros(p + 4, 4) || get64(p + 8) != n ||
@@ -286,14 +318,16 @@ static int read_index(struct shard *s)
         struct entry *x = &s->index[i];
         *x = (struct entry){ get64(e), get64(e + 8), get32(e + 16), get32(e + 20) };
         uint64_t end = i + 1 < n ? get64(e + INDEX) : index;
-        if (x->first != sentences || (i == 0 && x->offset != HEADER) || end > index || x->offset > end || end - x->offset < BLOCK ||
-            !plausible(x->sentences, x->tokens, s->width, end - x->offset - BLOCK))
+        if (x->first != sentences || (i == 0 && x->offset != HEADER) || end > index
+            || x->offset > end || end - x->offset < BLOCK
+            || !plausible(x->sentences, x->tokens, s->width, end - x->offset - BLOCK))
             rc = bad(s, index + 16 + i * INDEX, "the index is inconsistent");
         sentences += x->sentences;
         tokens += x->tokens;
     }
     if (rc == 0 && !n && index != HEADER) rc = bad(s, index, "the index is inconsistent");
-    if (rc == 0 && (sentences != get64(f + 16) || tokens != get64(f + 24))) rc = bad(s, at, "the footer's totals are not the index's");
+    if (rc == 0 && (sentences != get64(f + 16) || tokens != get64(f + 24)))
+        rc = bad(s, at, "the footer's totals are not the index's");
     s->info.blocks = n;
     s->info.sentences = sentences;
     s->info.tokens = tokens;
@@ -331,15 +365,19 @@ static int read_block(struct shard *s, unsigned char *h, struct shard_block *b)
 {
     uint64_t at = s->offset - 4;
     if (need(s, h + 4, BLOCK - 4, "a block's header") < 0) return -1;
-    if (get64(h + 32) != XXH3_64bits(h, 32)) return bad(s, at, "a block header's checksum is wrong");
+    if (get64(h + 32) != XXH3_64bits(h, 32))
+        return bad(s, at, "a block header's checksum is wrong");
     uint32_t sentences = get32(h + 4), tokens = get32(h + 8), k = get32(h + 12);
     size_t n = (size_t)sentences * 4 + (size_t)tokens * (size_t)s->width;
-    if (!sentences || !plausible(sentences, tokens, s->width, k)) return bad(s, at, "a block's sizes are out of range");
-    if (s->size && k > s->size - s->offset) return bad(s, at, "a block runs past the end of the file (truncated)");
+    if (!sentences || !plausible(sentences, tokens, s->width, k))
+        return bad(s, at, "a block's sizes are out of range");
+    if (s->size && k > s->size - s->offset)
+        return bad(s, at, "a block runs past the end of the file (truncated)");
     mem_room(&s->packed, &s->packed_cap, k, 1);
     mem_room(&s->raw, &s->raw_cap, n + 1, 1);
     if (need(s, s->packed, k, "a block") < 0) return -1;
-    if (get64(h + 16) != XXH3_64bits(s->packed, k)) return bad(s, at, "a block's checksum is wrong");
+    if (get64(h + 16) != XXH3_64bits(s->packed, k))
+        return bad(s, at, "a block's checksum is wrong");
     /* not one to be skipped, not two */
     bool frame = k >= 4 && get32(s->packed) == ZSTD_MAGICNUMBER;
     if (!frame || ZSTD_findFrameCompressedSize(s->packed, k) != k)
@@ -360,7 +398,8 @@ static int read_block(struct shard *s, unsigned char *h, struct shard_block *b)
     if (sum != tokens) return bad(s, at, "a block's sentence lengths do not add up");
     for (uint32_t i = 0; i < tokens; i++, p += s->width) {
         b->ids[i] = s->width == 2 ? p[0] | (uint32_t)p[1] << 8 : get32(p);
-        if (b->ids[i] >= s->info.vocab_size) return bad(s, at, "a token id is not below the vocabulary's size");
+        if (b->ids[i] >= s->info.vocab_size)
+            return bad(s, at, "a token id is not below the vocabulary's size");
     }
     b->sentences = sentences;
     b->tokens = tokens;
@@ -392,11 +431,15 @@ static int read_end(struct shard *s)
     if (rc == 0 && get64(f + 40) != sum) rc = bad(s, at, "the index's checksum is wrong");
     if (rc == 0 && (get64(f) != begin || get64(f + 8) != n))
         rc = bad(s, at, "the footer does not say where the index is");
-    if (rc == 0 && (get64(f + 16) != s->seen_s || get64(f + 24) != s->seen_t || get64(f + 32) != s->seen_u))
+    if (rc == 0
+        && (get64(f + 16) != s->seen_s || get64(f + 24) != s->seen_t || get64(f + 32) != s->seen_u))
         rc = bad(s, at, "the footer's totals are not the blocks'");
     if (rc == 0 && fgetc(s->f) != EOF) rc = bad(s, s->offset, "bytes follow the footer");
     else if (rc == 0 && ferror(s->f)) rc = err_sys("%s: cannot be read", s->name);
-    s->info.sentences = s->seen_s; s->info.tokens = s->seen_t; s->info.blocks = s->seen_b; s->info.unknown = s->seen_u;
+    s->info.sentences = s->seen_s;
+    s->info.tokens = s->seen_t;
+    s->info.blocks = s->seen_b;
+    s->info.unknown = s->seen_u;
     s->ended = true;
     return rc;
 }
@@ -420,11 +463,13 @@ static int next_block(struct shard *s)
     if (s->ended) return 0;
     if (need(s, h, 4, "the blocks (no index follows)") < 0) return -1;
     if (!memcmp(h, INDEX_MAGIC, 4)) return read_end(s);
-    if (memcmp(h, BLOCK_MAGIC, 4)) return bad(s, s->offset - 4, "neither a block nor the index begins here");
+    if (memcmp(h, BLOCK_MAGIC, 4))
+        return bad(s, s->offset - 4, "neither a block nor the index begins here");
     uint64_t at = s->offset - 4;
     if (read_block(s, h, &s->b) < 0) return -1;
     const struct entry *e = s->index && s->seen_b < s->info.blocks ? &s->index[s->seen_b] : NULL;
-    if (s->index && (!e || e->offset != at || e->sentences != s->b.sentences || e->tokens != s->b.tokens))
+    if (s->index
+        && (!e || e->offset != at || e->sentences != s->b.sentences || e->tokens != s->b.tokens))
         return bad(s, at, "a block is not what the index says");
     for (uint32_t i = 0; i < s->b.tokens; i++) s->seen_u += s->b.ids[i] == VOCAB_UNK;
     if (!s->index) expect(s, at);
@@ -453,15 +498,16 @@ int shard_read_block(struct shard *s, uint64_t block, struct shard_block *b)
     unsigned char h[BLOCK];
     if (!s->index) return err_set("%s: blocks of a stream cannot be read out of order", s->name);
     if (block >= s->info.blocks)
-        return err_set("%s: has %llu blocks; block %llu was asked for", s->name, (unsigned long long)s->info.blocks,
-                       (unsigned long long)block);
+        return err_set("%s: has %llu blocks; block %llu was asked for", s->name,
+                       (unsigned long long)s->info.blocks, (unsigned long long)block);
     const struct entry *e = &s->index[block];
     if (fseeko(s->f, (off_t)e->offset, SEEK_SET) < 0) return err_sys("%s: cannot be read", s->name);
     s->offset = e->offset;
     if (need(s, h, 4, "a block") < 0) return -1;
     if (memcmp(h, BLOCK_MAGIC, 4)) return bad(s, e->offset, "no block begins where the index says");
     if (read_block(s, h, b) < 0) return -1;
-    if (b->sentences != e->sentences || b->tokens != e->tokens) return bad(s, e->offset, "a block is not what the index says");
+    if (b->sentences != e->sentences || b->tokens != e->tokens)
+        return bad(s, e->offset, "a block is not what the index says");
     b->first = e->first;
     return 0;
 }

@@ -1,6 +1,6 @@
 /* Shards: sentences as token ids, in compressed blocks with checksums and an index.
- * The bytes are specified in docs/formats/shard.md. Written and read as a stream; a named file can also be
- * read by block, in any order, by any number of readers (each its own struct shard). */
+ * The bytes are specified in docs/formats/shard.md. Written and read as a stream; a named file can
+ * also be read by block, in any order, by any number of readers (each its own struct shard). */
 #ifndef COMMON_SHARD_H
 #define COMMON_SHARD_H
 #include <stdint.h>
@@ -17,17 +17,23 @@ struct shard_info {
 };
 
 struct shard_writer;
-/* Writes to an output that the caller opened and will commit. block_tokens 0: the default (64 Ki). */
-struct shard_writer *shard_create(struct out *o, const struct shard_info *info, uint32_t block_tokens);
-int shard_put(struct shard_writer *w, const uint32_t *ids, size_t n);    /* one sentence, may be empty */
-/* Writes index and footer; fills *info's totals if info is not NULL; frees w. The caller commits the output. */
+/* Writes to an output that the caller opened and will commit. block_tokens 0: the default (64
+ * Ki). */
+struct shard_writer *shard_create(struct out *o, const struct shard_info *info,
+                                  uint32_t block_tokens);
+/* one sentence, may be empty */
+int shard_put(struct shard_writer *w, const uint32_t *ids, size_t n);
+/* Writes index and footer; fills *info's totals if info is not NULL; frees w. The caller commits
+ * the output. */
 int shard_finish(struct shard_writer *w, struct shard_info *info);
 void shard_abandon(struct shard_writer *w);
 
 struct shard;
-struct shard *shard_open(const char *path);      /* "-": a stream; totals of its info are known only at the end */
+/* "-": a stream; totals of its info are known only at the end */
+struct shard *shard_open(const char *path);
 void shard_info(const struct shard *s, struct shard_info *info);
-/* The next sentence in order; *ids valid until the next call. 1, 0 at the end, -1 with file and offset. */
+/* The next sentence in order; *ids valid until the next call. 1, 0 at the end, -1 with file and
+ * offset. */
 int shard_next(struct shard *s, const uint32_t **ids, size_t *n);
 void shard_close(struct shard *s);
 

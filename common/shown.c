@@ -2,7 +2,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes of the UTF-8 character that s [n] begins with, its number in *c; 0 if it begins with none. */
+/* Bytes of the UTF-8 character that s [n] begins with, its number in *c; 0 if it begins with
+ * none. */
 static size_t character(const unsigned char *s, size_t n, uint32_t *c)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };

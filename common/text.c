@@ -1,5 +1,5 @@
-/* Text input. Three sources (plain, gzip, zstd) behind one function that fills a buffer; lines and blocks of
- * lines are cut from that buffer. */
+/* Text input. Three sources (plain, gzip, zstd) behind one function that fills a buffer; lines and
+ * blocks of lines are cut from that buffer. */
 #include "common/text.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +25,11 @@ struct text {
     enum kind kind;
     unsigned char *raw; size_t raw_at, raw_n;        /* bytes as read */
     bool raw_end;
-    z_stream gz; bool gz_open, member;               /* member: inside a gzip member or zstd frame */
+    /* member: inside a gzip member or zstd frame */
+    z_stream gz; bool gz_open, member;
     ZSTD_DStream *zs;
-    char *buf; size_t at, n, cap;                    /* decoded bytes not handed out yet: buf[at..n) */
+    /* decoded bytes not handed out yet: buf[at..n) */
+    char *buf; size_t at, n, cap;
     bool end;                                        /* no more decoded bytes will come */
     uint64_t lineno, next_line;                      /* of what was returned; of what comes next */
     uint64_t read, total;
@@ -49,7 +51,8 @@ static int fill_raw(struct text *t)
 
 static int too_early(const struct text *t, const char *what)
 {
-    return err_set("%s: the %s data ends too early, at byte %llu; the file is truncated", t->name, what, (unsigned long long)t->read);
+    return err_set("%s: the %s data ends too early, at byte %llu; the file is truncated", t->name,
+                   what, (unsigned long long)t->read);
 }
 
 static int decode_gzip(struct text *t, size_t room)
@@ -68,7 +71,8 @@ static int decode_gzip(struct text *t, size_t room)
         t->member = false;
         inflateReset(&t->gz);
     } else if (rc != Z_OK && rc != Z_BUF_ERROR)
-        return err_set("%s: corrupt gzip data (%s) near byte %llu", t->name, t->gz.msg ? t->gz.msg : "no reason given",
+        return err_set("%s: corrupt gzip data (%s) near byte %llu", t->name,
+                       t->gz.msg ? t->gz.msg : "no reason given",
                        (unsigned long long)(t->read - t->gz.avail_in));
     return 0;
 }
@@ -118,7 +122,9 @@ static int fill(struct text *t)
         if (room > READ) room = READ;
         if (t->kind == PLAIN) {
             if (read_plain(t, room) < 0) return -1;
-        } else if (fill_raw(t) < 0 || (t->kind == GZIP ? decode_gzip(t, room) : decode_zstd(t, room)) < 0) return -1;
+        } else if (fill_raw(t) < 0
+                   || (t->kind == GZIP ? decode_gzip(t, room) : decode_zstd(t, room)) < 0)
+            return -1;
     }
     return 0;
 }
@@ -133,7 +139,8 @@ static bool may_be(const unsigned char *p, size_t n, const char *magic, size_t m
 
 static int start(struct text *t)
 {
-    /* A pipe may give its first bytes one by one; and a person's first line may be short: no more than needed. */
+    /* A pipe may give its first bytes one by one; and a person's first line may be short: no more
+     * than needed. */
     while (may_be(t->raw, t->raw_n, GZIP_MAGIC, 2) || may_be(t->raw, t->raw_n, ZSTD_MAGIC, 4)) {
         ssize_t k = io_some(t->fd, t->raw + t->raw_n, READ - t->raw_n);
         if (k < 0) return err_sys("%s: cannot be read", t->name);
@@ -179,14 +186,20 @@ struct text *text_open_as(const char *path, const char *name, int flags)
 
 /* --- UTF-8 --- */
 
-/* Bytes that one U+FFFD replaces: the longest start of a valid sequence, or 1 (Unicode 15, section 3.9, U+FFFD practice). */
+/* Bytes that one U+FFFD replaces: the longest start of a valid sequence, or 1 (Unicode 15,
+ * section 3.9, U+FFFD practice). */
 static size_t bad_part(const char *s, size_t n)
 {
     const unsigned char *p = (const unsigned char *)s;
     size_t k = 1;
     if (p[0] < 0xC2 || p[0] > 0xF4) return 1;
     size_t need = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
-    unsigned char lo = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80, hi = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
+    unsigned char lo = p[0] == 0xE0   ? 0xA0
+                       : p[0] == 0xF0 ? 0x90
+                                      : 0x80,
+                  hi = p[0] == 0xED   ? 0x9F
+                       : p[0] == 0xF4 ? 0x8F
+                                      : 0xBF;
     while (k < need && k < n && p[k] >= lo && p[k] <= hi) { k++; lo = 0x80; hi = 0xBF; }
     return k;
 }
@@ -214,9 +227,11 @@ static size_t replace(char **to, size_t *cap, const char *s, size_t n)
 static int not_utf8(const struct text *t, const char *s, size_t bad, uint64_t line)
 {
     size_t begin = 0;
-    for (const char *p; (p = memchr(s + begin, '\n', bad - begin)); begin = (size_t)(p - s) + 1) line++;
+    for (const char *p; (p = memchr(s + begin, '\n', bad - begin)); begin = (size_t)(p - s) + 1)
+        line++;
     return err_set("%s:%llu: byte %zu is not UTF-8; run iconv%s", t->name, (unsigned long long)line,
-                   bad - begin + 1, msg_has_option("replace-invalid") ? " or pass --replace-invalid" : "");
+                   bad - begin + 1,
+                   msg_has_option("replace-invalid") ? " or pass --replace-invalid" : "");
 }
 
 /* --- lines and blocks --- */
@@ -235,7 +250,8 @@ int text_line(struct text *t, const char **line, size_t *n)
     size_t looked = 0;
     char *nl = NULL;
     for (;;) {
-        if (t->n > t->at + looked) nl = memchr(t->buf + t->at + looked, '\n', t->n - t->at - looked);
+        if (t->n > t->at + looked)
+            nl = memchr(t->buf + t->at + looked, '\n', t->n - t->at - looked);
         if (nl || t->end) break;
         looked = t->n - t->at;
         compact(t);
@@ -246,7 +262,8 @@ int text_line(struct text *t, const char **line, size_t *n)
     size_t len = nl ? (size_t)(nl - s) : t->n - t->at;
     t->newline = nl != NULL;
     t->at += len + t->newline;
-    s[len] = 0;                                      /* the newline's place, or the spare byte at the end */
+    /* the newline's place, or the spare byte at the end */
+    s[len] = 0;
     t->lineno = t->next_line++;
     size_t good = t->flags & TEXT_UTF8 ? utf8_check(s, len) : len;
     if (good < len) {
@@ -269,7 +286,8 @@ static bool input_ready(struct text *t)
 
 static uint64_t count_lines(const char *s, size_t n)
 {
-    enum { STEP = 240 };                             /* a constant, so that 16 bytes and more are compared at once; a byte counts to it */
+    /* a constant, so that 16 bytes and more are compared at once; a byte counts to it */
+    enum { STEP = 240 };
     uint64_t k = 0;
     size_t i = 0;
     for (; i + STEP <= n; i += STEP) {
@@ -281,7 +299,8 @@ static uint64_t count_lines(const char *s, size_t n)
     return k;
 }
 
-/* Hands out the first len bytes of buf: the buffer itself, while the rest moves into the caller's. */
+/* Hands out the first len bytes of buf: the buffer itself, while the rest moves into the
+ * caller's. */
 static void hand_out(struct text *t, size_t len, char **buf, size_t *cap)
 {
     size_t rest = t->n - len;
@@ -305,7 +324,8 @@ static char *last_cut(char *s, size_t n, bool parts)
     return space > tab ? space : tab;
 }
 
-static int block(struct text *t, size_t want, bool parts, size_t longest, char **buf, size_t *cap, size_t *n)
+static int block(struct text *t, size_t want, bool parts, size_t longest, char **buf, size_t *cap,
+                 size_t *n)
 {
     char *nl = NULL;
     size_t looked = 0;
@@ -319,8 +339,10 @@ static int block(struct text *t, size_t want, bool parts, size_t longest, char *
         if (enough && (nl = last_cut(t->buf + looked, t->n - looked, parts))) break;
         if (enough) looked = t->n;                   /* one long line */
         if (t->n > longest)
-            return err_set("%s:%" PRIu64 ": a word of more than %zu bytes; if this is text, give more memory (--memory)",
-                           t->name, t->next_line, longest);
+            return err_set(
+                "%s:%" PRIu64
+                ": a word of more than %zu bytes; if this is text, give more memory (--memory)",
+                t->name, t->next_line, longest);
         if (fill(t) < 0) return -1;
     }
     if (!t->n) return 0;
@@ -345,7 +367,10 @@ static int block(struct text *t, size_t want, bool parts, size_t longest, char *
     return 1;
 }
 
-int text_block(struct text *t, size_t want, char **buf, size_t *cap, size_t *n) { return block(t, want, false, SIZE_MAX, buf, cap, n); }
+int text_block(struct text *t, size_t want, char **buf, size_t *cap, size_t *n)
+{
+    return block(t, want, false, SIZE_MAX, buf, cap, n);
+}
 int text_part(struct text *t, size_t want, size_t longest, char **buf, size_t *cap, size_t *n)
 { return block(t, want, true, longest, buf, cap, n); }
 

@@ -8,40 +8,46 @@
 struct text;
 
 enum text_flags {
-    TEXT_RAW = 0,              /* bytes as they are */
-    TEXT_UTF8 = 1,             /* invalid UTF-8 is an error that names file, line and byte */
-    TEXT_REPLACE = 2,          /* with TEXT_UTF8: each maximal invalid part becomes U+FFFD instead */
-    TEXT_LIVE = 4,             /* text_block gives the lines that are there rather than wait for more */
+    TEXT_RAW = 0, /* bytes as they are */
+    TEXT_UTF8 = 1, /* invalid UTF-8 is an error that names file, line and byte */
+    /* with TEXT_UTF8: each maximal invalid part becomes U+FFFD instead */
+    TEXT_REPLACE = 2,
+    TEXT_LIVE = 4, /* text_block gives the lines that are there rather than wait for more */
 };
 
 /* path NULL or "-": standard input. NULL with a message. */
 struct text *text_open(const char *path, int flags);
-struct text *text_open_as(const char *path, const char *name, int flags);     /* the same, called `name` in messages */
+/* the same, called `name` in messages */
+struct text *text_open_as(const char *path, const char *name, int flags);
 
-/* The next line without its "\n" (a "\r" stays). *line is valid until the next call and is followed by a
- * NUL that is not counted; NUL bytes inside are the caller's to judge. A last line without newline counts;
- * text_had_newline tells. Returns 1, 0 at the end, -1 with a message (I/O error, corrupt or truncated
- * compressed data, UTF-8). */
+/* The next line without its "\n" (a "\r" stays). *line is valid until the next call and is followed
+ * by a NUL that is not counted; NUL bytes inside are the caller's to judge. A last line without
+ * newline counts; text_had_newline tells. Returns 1, 0 at the end, -1 with a message (I/O error,
+ * corrupt or truncated compressed data, UTF-8). */
 int text_line(struct text *t, const char **line, size_t *n);
 bool text_had_newline(const struct text *t);      /* what was last returned ended with "\n" */
 
-/* A block of whole lines, about `want` bytes (more if one line is longer), for tools that hand blocks to
- * threads: *buf (capacity *cap, from malloc or NULL) is filled or replaced, and a NUL that is not counted set behind
- * it; returns like text_line; *n is the length. UTF-8 is checked as by text_line. Only the last block may lack a final newline. */
+/* A block of whole lines, about `want` bytes (more if one line is longer), for tools that hand
+ * blocks to threads: *buf (capacity *cap, from malloc or NULL) is filled or replaced, and a NUL
+ * that is not counted set behind it; returns like text_line; *n is the length. UTF-8 is checked as
+ * by text_line. Only the last block may lack a final newline. */
 int text_block(struct text *t, size_t want, char **buf, size_t *cap, size_t *n);
 
-/* The same for tools that need no whole lines: a line longer than a block is handed out in parts, cut behind a space or
- * tab, so that memory has a bound. Parts of a line have its number. What has neither space nor tab is not cut: longer than
- * `longest` (above `want`), it is an error. */
+/* The same for tools that need no whole lines: a line longer than a block is handed out in parts,
+ * cut behind a space or tab, so that memory has a bound. Parts of a line have its number. What has
+ * neither space nor tab is not cut: longer than `longest` (above `want`), it is an error. */
 int text_part(struct text *t, size_t want, size_t longest, char **buf, size_t *cap, size_t *n);
 
 const char *text_name(const struct text *t);     /* the path, or "standard input" */
-uint64_t text_lineno(const struct text *t);      /* of the line last returned, from 1 (of a block: its first line) */
+/* of the line last returned, from 1 (of a block: its first line) */
+uint64_t text_lineno(const struct text *t);
 uint64_t text_lines(const struct text *t);       /* lines handed out so far */
-void text_where(const struct text *t, uint64_t *read, uint64_t *total);  /* compressed bytes so far; total 0 if unknown (for progress) */
+/* compressed bytes so far; total 0 if unknown (for progress) */
+void text_where(const struct text *t, uint64_t *read, uint64_t *total);
 void text_close(struct text *t);                 /* NULL is fine */
 
-/* The index of the first invalid byte of s[0..n), n if all is valid UTF-8 (RFC 3629: no surrogates, no overlong). */
+/* The index of the first invalid byte of s[0..n), n if all is valid UTF-8 (RFC 3629: no surrogates,
+ * no overlong). */
 size_t utf8_check(const char *s, size_t n);
 /* Decodes one code point at s (n > 0 bytes left, valid UTF-8); *len gets its bytes. */
 uint32_t utf8_get(const char *s, size_t n, int *len);

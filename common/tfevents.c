@@ -44,7 +44,10 @@ static void put_varint(struct buf *b, uint64_t v)
 
 /* A field's key, and fields of the kinds that are needed (protobuf's wire types 0, 1, 2, 5). */
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
-static void put_key(struct buf *b, int field, int type) { put_varint(b, (uint64_t)(field << 3 | type)); }
+static void put_key(struct buf *b, int field, int type)
+{
+    put_varint(b, (uint64_t)(field << 3 | type));
+}
 static void put_bytes(struct buf *b, int field, const void *p, size_t n)
 {
     put_key(b, field, BYTES);
@@ -82,7 +85,8 @@ struct tfevents *tfevents_open(const char *dir, int64_t step)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     gethostname(host, sizeof host - 1);
-    snprintf(name, sizeof name, "events.out.tfevents.%lld.%s.%ld", (long long)now.tv_sec, host, (long)getpid());
+    snprintf(name, sizeof name, "events.out.tfevents.%lld.%s.%ld", (long long)now.tv_sec, host,
+             (long)getpid());
     if (dir_make(dir) < 0) return NULL;
     struct tfevents *t = mem_zero(1, sizeof *t);
     t->path = path_join(dir, name);
@@ -96,7 +100,8 @@ struct tfevents *tfevents_open(const char *dir, int64_t step)
     put_double(&t->event, 1, wall);
     put_key(&t->event, 2, VARINT);
     put_varint(&t->event, (uint64_t)step);
-    put_bytes(&t->event, 7, "\x08\x01", 2);                          /* session_log { status: START } */
+    /* session_log { status: START } */
+    put_bytes(&t->event, 7, "\x08\x01", 2);
     if (write_record(t) < 0) goto fail;
     return t;
 fail:
@@ -117,7 +122,8 @@ void tfevents_scalar(struct tfevents *t, const char *tag, double v)
     float f = (float)v;
     uint32_t u;
     memcpy(&u, &f, sizeof u);
-    struct buf *value = &t->record;                                  /* free until the event is written */
+    /* free until the event is written */
+    struct buf *value = &t->record;
     value->n = 0;
     put_bytes(value, 1, tag, strlen(tag));
     put_key(value, 2, FIXED32);

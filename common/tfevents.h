@@ -1,13 +1,15 @@
-/* Event files for TensorBoard: TFRecords (length and data, each with a masked CRC-32C) that hold Event protocol buffers, of which only
- * what scalars need is written: wall_time, step, file_version, summary.value.{tag, simple_value}, session_log. */
+/* Event files for TensorBoard: TFRecords (length and data, each with a masked CRC-32C) that hold
+ * Event protocol buffers, of which only what scalars need is written: wall_time, step,
+ * file_version, summary.value.{tag, simple_value}, session_log. */
 #ifndef COMMON_TFEVENTS_H
 #define COMMON_TFEVENTS_H
 #include <stddef.h>
 #include <stdint.h>
 
 struct tfevents;
-/* Starts a file of its own in folder dir (made if it is not there), and tells readers that what earlier files there say of steps from
- * `step` on is void: a resumed run repeats them. NULL with a message. */
+/* Starts a file of its own in folder dir (made if it is not there), and tells readers that what
+ * earlier files there say of steps from `step` on is void: a resumed run repeats them. NULL with a
+ * message. */
 struct tfevents *tfevents_open(const char *dir, int64_t step);
 /* One event holds the scalars between begin and end; end writes it at once. -1 with a message. */
 void tfevents_begin(struct tfevents *t, int64_t step, double wall_time);

@@ -1,6 +1,7 @@
-/* The pool hands out indices by one atomic counter. A worker enters the open job by counting itself into
- * `state`, the caller closes the job once the indices have run out and waits only for those that entered: a worker
- * that wakes late on a busy machine finds the job closed and delays nobody. */
+/* The pool hands out indices by one atomic counter. A worker enters the open job by counting itself
+ * into `state`, the caller closes the job once the indices have run out and waits only for those
+ * that entered: a worker that wakes late on a busy machine finds the job closed and delays
+ * nobody. */
 #include "common/thread.h"
 #include "common/err.h"
 #include "common/mem.h"
@@ -16,7 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MESSAGE = 2048, SPINS = 1000 };      /* 1000 pauses are 15 to 45 us on the processors of 2015 to 2024 */
+/* 1000 pauses are 15 to 45 us on the processors of 2015 to 2024 */
+enum { MESSAGE = 2048, SPINS = 1000 };
 #define CLOSED 0x40000000u
 
 static inline void relax(void)
@@ -45,12 +47,13 @@ static int thread_start(pthread_t *t, void *(*fn)(void *), void *arg)
     return r;
 }
 
-/* --- parallel for ----------------------------------------------------------------------------------------- */
+/* --- parallel for ----------------------------------------------------------------------------- */
 
 static int wanted = 1;
 
 static struct {
-    pthread_mutex_t held;            /* by the thread whose loop runs; also guards workers and thread[] */
+    /* by the thread whose loop runs; also guards workers and thread[] */
+    pthread_mutex_t held;
     int workers;
     pthread_t *thread;
     atomic_bool quit;
@@ -67,9 +70,12 @@ static struct {
     bool failed;
     size_t failed_at;
     char message[MESSAGE];
-} pool = { .held = PTHREAD_MUTEX_INITIALIZER, .failure = PTHREAD_MUTEX_INITIALIZER, .state = CLOSED };
+} pool = { .held = PTHREAD_MUTEX_INITIALIZER,
+           .failure = PTHREAD_MUTEX_INITIALIZER,
+           .state = CLOSED };
 
-static _Thread_local bool inside;    /* this thread runs a part of a loop or pipeline: loops inside it run inline */
+/* this thread runs a part of a loop or pipeline: loops inside it run inline */
+static _Thread_local bool inside;
 static _Thread_local int self;       /* and under this thread number */
 
 static void job_part(int thread)
@@ -97,14 +103,16 @@ static bool job_enter(void)
     unsigned s = atomic_load_explicit(&pool.state, memory_order_relaxed);
     do {
         if (s & CLOSED) return false;
-    } while (!atomic_compare_exchange_weak_explicit(&pool.state, &s, s + 1, memory_order_acquire, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&pool.state, &s, s + 1, memory_order_acquire,
+                                                    memory_order_relaxed));
     return true;
 }
 
 static void *worker(void *arg)
 {
     int thread = (int)(intptr_t)arg;
-    unsigned seen = 0;               /* the first job of a pool has generation 1 or more: none is missed */
+    /* the first job of a pool has generation 1 or more: none is missed */
+    unsigned seen = 0;
     for (;;) {
         unsigned now = atomic_load_explicit(&pool.generation, memory_order_acquire);
         for (int i = 0; now == seen && i < SPINS; i++) {
@@ -112,8 +120,8 @@ static void *worker(void *arg)
             now = atomic_load_explicit(&pool.generation, memory_order_acquire);
         }
         while (now == seen) {
-            /* Either the caller, who adds to generation and then reads sleepers, sees this one and wakes it, or the
-             * kernel sees that generation has changed and does not sleep. */
+            /* Either the caller, who adds to generation and then reads sleepers, sees this one and
+             * wakes it, or the kernel sees that generation has changed and does not sleep. */
             atomic_fetch_add(&pool.sleepers, 1);
             futex_wait(&pool.generation, seen);
             atomic_fetch_sub(&pool.sleepers, 1);
@@ -123,7 +131,8 @@ static void *worker(void *arg)
         if (atomic_load(&pool.quit)) return NULL;
         if (!job_enter()) continue;
         job_part(thread);
-        if (atomic_fetch_sub_explicit(&pool.state, 1, memory_order_acq_rel) == CLOSED + 1) futex_wake(&pool.state);
+        if (atomic_fetch_sub_explicit(&pool.state, 1, memory_order_acq_rel) == CLOSED + 1)
+            futex_wake(&pool.state);
     }
 }
 
@@ -151,8 +160,9 @@ static void pool_fill(void)
     if (pool.workers || wanted < 2) return;
     atomic_store(&pool.generation, 0);
     pool.thread = mem_zero((size_t)wanted, sizeof *pool.thread);
-    while (pool.workers < wanted - 1 &&
-           thread_start(&pool.thread[pool.workers], worker, (void *)(intptr_t)(pool.workers + 1)) == 0)
+    while (pool.workers < wanted - 1
+           && thread_start(&pool.thread[pool.workers], worker, (void *)(intptr_t)(pool.workers + 1))
+                  == 0)
         pool.workers++;
 }
 
@@ -182,7 +192,8 @@ static int inline_for(size_t n, int (*fn)(void *, size_t, int), void *ctx)
 
 int par_for(size_t n, int (*fn)(void *ctx, size_t i, int thread), void *ctx)
 {
-    if (n < 2 || inside || wanted < 2 || pthread_mutex_trylock(&pool.held) != 0) return inline_for(n, fn, ctx);
+    if (n < 2 || inside || wanted < 2 || pthread_mutex_trylock(&pool.held) != 0)
+        return inline_for(n, fn, ctx);
     pool_fill();
     pool.n = n;
     pool.fn = fn;
@@ -206,13 +217,13 @@ int par_for(size_t n, int (*fn)(void *ctx, size_t i, int thread), void *ctx)
     return status;
 }
 
-/* --- pipeline --------------------------------------------------------------------------------------------- */
+/* --- pipeline --------------------------------------------------------------------------------- */
 
-/* Items live in a ring in the order they were read: [retired, started) are worked on or wait to be written,
- * [started, read) wait for work. The calling thread reads as long as there is room and works when there is none.
- * Whoever finishes the oldest item writes it and all finished ones behind it.
- * A failure has the number of its item; items before it are still written and those after it dropped, so that what
- * was written before an error, and the error, are those of the plain loop. */
+/* Items live in a ring in the order they were read: [retired, started) are worked on or wait to be
+ * written, [started, read) wait for work. The calling thread reads as long as there is room and
+ * works when there is none. Whoever finishes the oldest item writes it and all finished ones behind
+ * it. A failure has the number of its item; items before it are still written and those after it
+ * dropped, so that what was written before an error, and the error, are those of the plain loop. */
 struct slot { void *item; bool done; };
 struct pipe {
     const struct pipeline *p;
@@ -238,7 +249,8 @@ static void pipe_drop(const struct pipeline *p, void *item)
     if (p->drop) p->drop(p->ctx, item);
 }
 
-/* Takes one waiting item through work and, if it is its turn, write. With the lock, which it lets go meanwhile. */
+/* Takes one waiting item through work and, if it is its turn, write. With the lock, which it lets
+ * go meanwhile. */
 static void pipe_step(struct pipe *q, int thread)
 {
     const struct pipeline *p = q->p;
@@ -302,7 +314,9 @@ static int pipeline_plain(const struct pipeline *p)
 int pipeline_run(const struct pipeline *p)
 {
     if (p->threads < 2) return pipeline_plain(p);
-    struct pipe q = { .p = p, .depth = p->depth > 0 ? p->depth : 2 * p->threads + 2, .failed_at = UINT64_MAX };
+    struct pipe q = { .p = p,
+                      .depth = p->depth > 0 ? p->depth : 2 * p->threads + 2,
+                      .failed_at = UINT64_MAX };
     pthread_mutex_init(&q.lock, NULL);
     pthread_cond_init(&q.more, NULL);
     pthread_cond_init(&q.room, NULL);
@@ -355,7 +369,7 @@ int pipeline_run(const struct pipeline *p)
     return q.failed_at != UINT64_MAX ? err_set("%s", q.message) : 0;
 }
 
-/* --- queue ------------------------------------------------------------------------------------------------ */
+/* --- queue ------------------------------------------------------------------------------------ */
 
 struct queue {
     pthread_mutex_t lock;

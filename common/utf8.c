@@ -13,8 +13,14 @@ static size_t sequence(const unsigned char *s, size_t n)
     if (c < 0xC2 || c > 0xF4) return 0;
     size_t need = c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
     if (n < need) return 0;
-    /* the second byte carries the restrictions: no overlong forms, no surrogates, nothing above U+10FFFF */
-    unsigned char lo = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80, hi = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
+    /* the second byte carries the restrictions: no overlong forms, no surrogates, nothing above
+     * U+10FFFF */
+    unsigned char lo = c == 0xE0   ? 0xA0
+                       : c == 0xF0 ? 0x90
+                                   : 0x80,
+                  hi = c == 0xED   ? 0x9F
+                       : c == 0xF4 ? 0x8F
+                                   : 0xBF;
     if (s[1] < lo || s[1] > hi) return 0;
     for (size_t i = 2; i < need; i++)
         if ((s[i] & 0xC0) != 0x80) return 0;
@@ -40,10 +46,10 @@ static size_t check_scalar(const unsigned char *s, size_t i, size_t n)
 }
 
 #ifdef __x86_64__
-/* 32 bytes at once by three table look-ups (Keiser and Lemire 2021, "Validating UTF-8 in less than one instruction per
- * byte"): the upper and lower half of each byte and the upper half of its successor name the errors that the pair may
- * be; a bit in all three is one. What must be the third or fourth byte of a sequence is told by the bytes two and three
- * before. */
+/* 32 bytes at once by three table look-ups (Keiser and Lemire 2021, "Validating UTF-8 in less than
+ * one instruction per byte"): the upper and lower half of each byte and the upper half of its
+ * successor name the errors that the pair may be; a bit in all three is one. What must be the third
+ * or fourth byte of a sequence is told by the bytes two and three before. */
 
 enum {
     TOO_SHORT = 1, TOO_LONG = 2, OVERLONG_3 = 4, TOO_LARGE = 8, SURROGATE = 16, OVERLONG_2 = 32,
@@ -56,22 +62,30 @@ __attribute__((target("avx2")))
 static __m256i errors_of(__m256i now, __m256i before)
 {
     const __m256i low = _mm256_set1_epi8(15);
-    const __m256i first_high = TABLE(TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG,
-        (char)TWO_CONTINUATIONS, (char)TWO_CONTINUATIONS, (char)TWO_CONTINUATIONS, (char)TWO_CONTINUATIONS,
-        TOO_SHORT | OVERLONG_2, TOO_SHORT, TOO_SHORT | OVERLONG_3 | SURROGATE, TOO_SHORT | TOO_LARGE | TOO_LARGE_1000 | OVERLONG_4);
-    const __m256i first_low = TABLE((char)(CARRY | OVERLONG_3 | OVERLONG_2 | OVERLONG_4), (char)(CARRY | OVERLONG_2), (char)CARRY,
-        (char)CARRY, (char)(CARRY | TOO_LARGE), (char)LARGE, (char)LARGE, (char)LARGE, (char)LARGE, (char)LARGE, (char)LARGE,
-        (char)LARGE, (char)LARGE, (char)(LARGE | SURROGATE), (char)LARGE, (char)LARGE);
+    const __m256i first_high = TABLE(
+        TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG,
+        (char)TWO_CONTINUATIONS, (char)TWO_CONTINUATIONS, (char)TWO_CONTINUATIONS,
+        (char)TWO_CONTINUATIONS, TOO_SHORT | OVERLONG_2, TOO_SHORT,
+        TOO_SHORT | OVERLONG_3 | SURROGATE, TOO_SHORT | TOO_LARGE | TOO_LARGE_1000 | OVERLONG_4);
+    const __m256i first_low = TABLE(
+        (char)(CARRY | OVERLONG_3 | OVERLONG_2 | OVERLONG_4), (char)(CARRY | OVERLONG_2),
+        (char)CARRY, (char)CARRY, (char)(CARRY | TOO_LARGE), (char)LARGE, (char)LARGE, (char)LARGE,
+        (char)LARGE, (char)LARGE, (char)LARGE, (char)LARGE, (char)LARGE, (char)(LARGE | SURROGATE),
+        (char)LARGE, (char)LARGE);
     enum { CONT = TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS };
-    const __m256i second_high = TABLE(TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT,
-        (char)(CONT | OVERLONG_3 | TOO_LARGE_1000 | OVERLONG_4), (char)(CONT | OVERLONG_3 | TOO_LARGE),
-        (char)(CONT | SURROGATE | TOO_LARGE), (char)(CONT | SURROGATE | TOO_LARGE), TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT);
+    const __m256i second_high = TABLE(
+        TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT,
+        (char)(CONT | OVERLONG_3 | TOO_LARGE_1000 | OVERLONG_4),
+        (char)(CONT | OVERLONG_3 | TOO_LARGE), (char)(CONT | SURROGATE | TOO_LARGE),
+        (char)(CONT | SURROGATE | TOO_LARGE), TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT);
     __m256i across = _mm256_permute2x128_si256(before, now, 0x21);
-    __m256i prev1 = _mm256_alignr_epi8(now, across, 15), prev2 = _mm256_alignr_epi8(now, across, 14);
+    __m256i prev1 = _mm256_alignr_epi8(now, across, 15),
+            prev2 = _mm256_alignr_epi8(now, across, 14);
     __m256i prev3 = _mm256_alignr_epi8(now, across, 13);
     __m256i special = _mm256_and_si256(
-        _mm256_and_si256(_mm256_shuffle_epi8(first_high, _mm256_and_si256(_mm256_srli_epi16(prev1, 4), low)),
-                         _mm256_shuffle_epi8(first_low, _mm256_and_si256(prev1, low))),
+        _mm256_and_si256(
+            _mm256_shuffle_epi8(first_high, _mm256_and_si256(_mm256_srli_epi16(prev1, 4), low)),
+            _mm256_shuffle_epi8(first_low, _mm256_and_si256(prev1, low))),
         _mm256_shuffle_epi8(second_high, _mm256_and_si256(_mm256_srli_epi16(now, 4), low)));
     __m256i third = _mm256_subs_epu8(prev2, _mm256_set1_epi8((char)(0xE0 - 0x80)));
     __m256i fourth = _mm256_subs_epu8(prev3, _mm256_set1_epi8((char)(0xF0 - 0x80)));
@@ -79,7 +93,8 @@ static __m256i errors_of(__m256i now, __m256i before)
     return _mm256_xor_si256(must, special);
 }
 
-/* Returns where the first block with an error begins, or what is left at the end; a sequence may reach into it. */
+/* Returns where the first block with an error begins, or what is left at the end; a sequence may
+ * reach into it. */
 __attribute__((target("avx2")))
 static size_t valid_blocks(const unsigned char *s, size_t n)
 {
@@ -131,7 +146,9 @@ int utf8_put(uint32_t c, char *out)
     if (c < 0x80) { out[0] = (char)c; return 1; }
     if (c < 0x800) { out[0] = (char)(0xC0 | c >> 6); out[1] = (char)(0x80 | (c & 63)); return 2; }
     if (c < 0x10000) {
-        out[0] = (char)(0xE0 | c >> 12); out[1] = (char)(0x80 | (c >> 6 & 63)); out[2] = (char)(0x80 | (c & 63));
+        out[0] = (char)(0xE0 | c >> 12);
+        out[1] = (char)(0x80 | (c >> 6 & 63));
+        out[2] = (char)(0x80 | (c & 63));
         return 3;
     }
     out[0] = (char)(0xF0 | c >> 18); out[1] = (char)(0x80 | (c >> 12 & 63));

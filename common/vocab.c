@@ -12,7 +12,8 @@
 #include "common/text.h"
 
 static const char *const specials[VOCAB_SPECIALS] = { "<s>", "</s>", "<pad>", "<unk>", "<mask>" };
-enum { EMPTY = 0 };                              /* slot of no token: id 0 is a special and never in the table */
+/* slot of no token: id 0 is a special and never in the table */
+enum { EMPTY = 0 };
 
 struct builder { struct vocab *v; size_t bytes_cap, at_cap, count_cap; };
 
@@ -51,7 +52,9 @@ static uint32_t finish(struct vocab *v)
         size_t n = vocab_token_len(v, id);
         uint32_t i = (uint32_t)XXH3_64bits(s, n) & v->mask;
         for (; v->slot[i] != EMPTY; i = (i + 1) & v->mask)
-            if (vocab_token_len(v, v->slot[i]) == n && !memcmp(vocab_token(v, v->slot[i]), s, n) && !twice) twice = id;
+            if (vocab_token_len(v, v->slot[i]) == n && !memcmp(vocab_token(v, v->slot[i]), s, n)
+                && !twice)
+                twice = id;
         v->slot[i] = id;
         XXH3_64bits_update(&h, s, n);
         XXH3_64bits_update(&h, "\n", 1);
@@ -71,12 +74,14 @@ static int parse(struct builder *b, const struct text *in, const char *line, siz
         errno = 0;
         count = strtoull(space + 1, &end, 10);
         if (end != line + n || end == space + 1 || space[1] == '-' || space[1] == '+' || errno)
-            return err_set("%s:%llu: \"%.40s\" is not a count; a vocabulary has \"token count\" on each line", text_name(in),
-                           lineno, space + 1);
+            return err_set(
+                "%s:%llu: \"%.40s\" is not a count; a vocabulary has \"token count\" on each line",
+                text_name(in), lineno, space + 1);
         n = (size_t)(space - line);
     }
     if (!n || memchr(line, ' ', n) || memchr(line, 0, n))
-        return err_set("%s:%llu: expected one token without spaces and its count", text_name(in), lineno);
+        return err_set("%s:%llu: expected one token without spaces and its count", text_name(in),
+                       lineno);
     if ((uint64_t)b->v->at[b->v->n] + n + 1 > UINT32_MAX || b->v->n >= UINT32_MAX / 4)
         return err_set("%s:%llu: more than 4 GiB of tokens", text_name(in), lineno);
     append(b, line, n, count);
@@ -93,9 +98,12 @@ struct vocab *vocab_read(const char *path)
     int rc;
     while ((rc = text_line(in, &line, &n)) > 0)
         if ((rc = parse(&b, in, line, n)) < 0) break;
-    if (rc == 0 && b.v->n == VOCAB_SPECIALS) rc = err_set("%s: holds no token; make one with vocab-count", text_name(in));
+    if (rc == 0 && b.v->n == VOCAB_SPECIALS)
+        rc = err_set("%s: holds no token; make one with vocab-count", text_name(in));
     uint32_t twice = rc == 0 ? finish(b.v) : 0;
-    if (twice) rc = err_set("%s:%u: token \"%s\" stands twice", text_name(in), twice - VOCAB_SPECIALS + 1, vocab_token(b.v, twice));
+    if (twice)
+        rc = err_set("%s:%u: token \"%s\" stands twice", text_name(in), twice - VOCAB_SPECIALS + 1,
+                     vocab_token(b.v, twice));
     text_close(in);
     if (rc == 0) return b.v;
     vocab_free(b.v);
@@ -105,7 +113,8 @@ struct vocab *vocab_read(const char *path)
 struct vocab *vocab_make(const char *const *tokens, const uint64_t *counts, uint32_t n)
 {
     struct builder b = begin();
-    for (uint32_t i = 0; i < n; i++) append(&b, tokens[i], strlen(tokens[i]), counts ? counts[i] : 0);
+    for (uint32_t i = 0; i < n; i++)
+        append(&b, tokens[i], strlen(tokens[i]), counts ? counts[i] : 0);
     uint32_t twice = finish(b.v);
     if (!twice) return b.v;
     err_set("token \"%s\" stands twice in a vocabulary", vocab_token(b.v, twice));
@@ -135,7 +144,8 @@ void vocab_free(struct vocab *v)
 
 uint32_t vocab_id(const struct vocab *v, const char *s, size_t n)
 {
-    for (uint32_t i = (uint32_t)XXH3_64bits(s, n) & v->mask; v->slot[i] != EMPTY; i = (i + 1) & v->mask) {
+    for (uint32_t i = (uint32_t)XXH3_64bits(s, n) & v->mask; v->slot[i] != EMPTY;
+         i = (i + 1) & v->mask) {
         uint32_t id = v->slot[i];
         if (vocab_token_len(v, id) == n && !memcmp(vocab_token(v, id), s, n)) return id;
     }

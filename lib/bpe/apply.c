@@ -8,8 +8,9 @@
 #include "lib/bpe/symbols.h"
 
 enum {
-    PAGE = 256, PAGES = 0x110000 / PAGE,
-    SHORT = 80,                                  /* characters up to which a plain scan beats the heap */
+    PAGE = 256,
+    PAGES = 0x110000 / PAGE,
+    SHORT = 80, /* characters up to which a plain scan beats the heap */
 };
 #define NEVER UINT32_MAX
 
@@ -20,14 +21,20 @@ struct symbol { uint32_t left, right, bytes; bool inner_known, final_known; };
 struct bpe {
     int version;
     char *separator;
-    uint32_t end;                                /* the symbol "</w>" itself, 0 if no operation has it */
+    /* the symbol "</w>" itself, 0 if no operation has it */
+    uint32_t end;
     struct symbols names;
-    struct character *page[PAGES];               /* by code point; NULL: no operation has these characters */
-    struct operation *op;                        /* by rank: the line's number in the codes, from 0 */
-    uint32_t *slot, mask;                        /* open hash table: TAG bits of the hash, then rank + 1; 0: free */
+    /* by code point; NULL: no operation has these characters */
+    struct character *page[PAGES];
+    /* by rank: the line's number in the codes, from 0 */
+    struct operation *op;
+    /* open hash table: TAG bits of the hash, then rank + 1; 0: free */
+    uint32_t *slot, mask;
     bool limited;
-    struct symbol *symbol;                       /* [names.n] which operation makes it (the first), is it in the vocabulary */
-    uint32_t *with_end;                          /* [names.n] version 0.1: the symbol of the same name with "</w>" */
+    /* [names.n] which operation makes it (the first), is it in the vocabulary */
+    struct symbol *symbol;
+    /* [names.n] version 0.1: the symbol of the same name with "</w>" */
+    uint32_t *with_end;
 };
 
 struct item { uint32_t sym, from; };             /* a symbol and where it begins in the word */
@@ -41,8 +48,8 @@ struct bpe_scratch {
     uint64_t *heap, *batch, *aside; size_t heap_n, heap_cap, batch_cap, aside_cap;
 };
 
-/* Most look-ups find nothing, so the table is small enough for the second-level cache, and an operation is only
- * looked at when the tag fits. */
+/* Most look-ups find nothing, so the table is small enough for the second-level cache, and an
+ * operation is only looked at when the tag fits. */
 enum { TAG = 8, RANKS = 1 << (32 - TAG) };
 
 static inline uint64_t pair_hash(uint32_t left, uint32_t right)
@@ -79,7 +86,8 @@ static void note_character(struct bpe *b, uint32_t id, const char *s, size_t n, 
 
 static bool ends_word(const char *s, size_t n)
 {
-    return n >= sizeof CODES_END - 1 && !memcmp(s + n - (sizeof CODES_END - 1), CODES_END, sizeof CODES_END - 1);
+    return n >= sizeof CODES_END - 1
+           && !memcmp(s + n - (sizeof CODES_END - 1), CODES_END, sizeof CODES_END - 1);
 }
 
 struct bpe *bpe_new(const struct codes *codes, const char *separator)
@@ -98,12 +106,14 @@ struct bpe *bpe_new(const struct codes *codes, const char *separator)
     for (size_t r = 0; r < codes->n; r++) {
         const struct code *c = &codes->v[r];
         const char *s = codes->bytes + c->at;
-        uint32_t left = symbols_add(&b->names, s, c->left), right = symbols_add(&b->names, s + c->left, c->right),
+        uint32_t left = symbols_add(&b->names, s, c->left),
+                 right = symbols_add(&b->names, s + c->left, c->right),
                  merged = symbols_add(&b->names, s, c->left + c->right);
         mem_room(&sym, &sym_cap, b->names.n, sizeof *sym);
         memset(sym + known, 0, (b->names.n - known) * sizeof *sym);
         known = b->names.n;
-        if (rank_of_pair(b, left, right) != NEVER) continue;      /* a second time: the first one counts */
+        /* a second time: the first one counts */
+        if (rank_of_pair(b, left, right) != NEVER) continue;
         uint64_t h = pair_hash(left, right);
         uint32_t i = (uint32_t)(h >> 24) & b->mask;
         while (b->slot[i]) i = (i + 1) & b->mask;
@@ -117,7 +127,8 @@ struct bpe *bpe_new(const struct codes *codes, const char *separator)
         size_t n = symbols_len(&b->names, id);
         b->symbol[id].bytes = (uint32_t)n;
         note_character(b, id, s, n, false);
-        if (b->version == 2 && ends_word(s, n)) note_character(b, id, s, n - (sizeof CODES_END - 1), true);
+        if (b->version == 2 && ends_word(s, n))
+            note_character(b, id, s, n - (sizeof CODES_END - 1), true);
     }
     b->end = symbols_find(&b->names, CODES_END, sizeof CODES_END - 1);
     return b;
@@ -133,7 +144,8 @@ int bpe_limit(struct bpe *b, const char *path, uint64_t min_count)
 {
     struct vocab *v = vocab_read(path);
     if (!v) return -1;
-    for (uint32_t id = VOCAB_SPECIALS; id < v->n && !b->limited; id++) b->limited = v->count[id] >= min_count;
+    for (uint32_t id = VOCAB_SPECIALS; id < v->n && !b->limited; id++)
+        b->limited = v->count[id] >= min_count;
     char *text = NULL;
     size_t cap = 0, sep = strlen(b->separator);
     const size_t end = sizeof CODES_END - 1;
@@ -148,7 +160,8 @@ int bpe_limit(struct bpe *b, const char *path, uint64_t min_count)
         if (b->with_end) {
             memcpy(text + n, CODES_END, end);
             b->with_end[id] = symbols_find(&b->names, text, n + end);
-            /* a word's last piece, whose "</w>" was not merged with it, is looked up by its bare name */
+            /* a word's last piece, whose "</w>" was not merged with it, is looked up by its bare
+             * name */
             if (!ends_word(text, n)) b->symbol[id].final_known = listed(v, text, n, min_count);
         }
     }
@@ -185,7 +198,8 @@ void bpe_scratch_free(struct bpe_scratch *s)
 
 /* --- merging --- */
 
-/* The word's characters as symbols into item[], with one more entry that ends the last. Returns their number. */
+/* The word's characters as symbols into item[], with one more entry that ends the last. Returns
+ * their number. */
 static size_t characters(const struct bpe *b, struct bpe_scratch *s, const char *word, size_t n)
 {
     mem_room(&s->item, &s->item_cap, n + 2, sizeof *s->item);
@@ -210,9 +224,11 @@ static bool dropped(struct bpe_dropout *d)
     return d && rng_chance(d->key, d->sample, d->position++, d->p);
 }
 
-/* Few symbols: the ranks of all neighbours in an array, scanned for the smallest. Symbols stay where they are and are
- * linked; one that was merged into the symbol before it has the rank NEVER. */
-static size_t merge_short(const struct bpe *b, struct item *item, size_t k, struct bpe_dropout *drop)
+/* Few symbols: the ranks of all neighbours in an array, scanned for the smallest. Symbols stay
+ * where they are and are linked; one that was merged into the symbol before it has the rank
+ * NEVER. */
+static size_t merge_short(const struct bpe *b, struct item *item, size_t k,
+                          struct bpe_dropout *drop)
 {
     uint32_t rank[SHORT + 1], drawn[SHORT + 1], *r = drop ? drawn : rank;
     uint8_t next[SHORT + 1], prev[SHORT + 2];
@@ -223,7 +239,8 @@ static size_t merge_short(const struct bpe *b, struct item *item, size_t k, stru
     }
     for (;;) {
         if (drop)
-            for (size_t i = 0; i < k; i++) drawn[i] = rank[i] != NEVER && dropped(drop) ? NEVER : rank[i];
+            for (size_t i = 0; i < k; i++)
+                drawn[i] = rank[i] != NEVER && dropped(drop) ? NEVER : rank[i];
         uint32_t best = NEVER;
         for (size_t i = 0; i < k; i++) best = r[i] < best ? r[i] : best;
         if (best == NEVER) break;
@@ -271,10 +288,12 @@ static void push_pair(const struct bpe *b, struct bpe_scratch *s, uint32_t i, ui
     if (rank != NEVER) heap_push(s, (uint64_t)rank << 32 | i);
 }
 
-/* Many symbols: candidates (rank, position) in a heap, symbols in a linked list; n log n where merge_short is n^2.
- * Entries whose symbols have changed since are recognised by their rank. Dropout draws only for candidates that it
- * comes to, in rank order: a step ends at the first rank with a survivor, so others need no draw. */
-static size_t merge_long(const struct bpe *b, struct bpe_scratch *s, size_t k, struct bpe_dropout *drop)
+/* Many symbols: candidates (rank, position) in a heap, symbols in a linked list; n log n where
+ * merge_short is n^2. Entries whose symbols have changed since are recognised by their rank.
+ * Dropout draws only for candidates that it comes to, in rank order: a step ends at the first rank
+ * with a survivor, so others need no draw. */
+static size_t merge_long(const struct bpe *b, struct bpe_scratch *s, size_t k,
+                         struct bpe_dropout *drop)
 {
     struct item *item = s->item;
     mem_room(&s->next, &s->next_cap, k + 1, sizeof *s->next);
@@ -290,10 +309,12 @@ static size_t merge_long(const struct bpe *b, struct bpe_scratch *s, size_t k, s
         uint64_t before = UINT64_MAX;
         while (s->heap_n && (uint32_t)(s->heap[0] >> 32) == rank) {
             uint64_t e = heap_pop(s);
-            if (e == before) continue;                                         /* noted from its left and from its right */
+            /* noted from its left and from its right */
+            if (e == before) continue;
             before = e;
             uint32_t i = (uint32_t)e, j = s->next[i];
-            if (j == none || j >= end) continue;                               /* merged away, or the last symbol now */
+            /* merged away, or the last symbol now */
+            if (j == none || j >= end) continue;
             if (item[i].sym != b->op[rank].left || item[j].sym != b->op[rank].right) continue;
             if (dropped(drop)) {
                 mem_room(&s->aside, &s->aside_cap, aside_n + 1, sizeof *s->aside);
@@ -308,7 +329,8 @@ static size_t merge_long(const struct bpe *b, struct bpe_scratch *s, size_t k, s
         for (size_t x = 0; x < batch_n; x++) {
             uint32_t i = (uint32_t)s->batch[x], j = s->next[i];
             if (j == none || j >= end) continue;
-            if (item[i].sym != b->op[rank].left || item[j].sym != b->op[rank].right) continue;   /* overlapped: x x x is xx x now */
+            /* overlapped: x x x is xx x now */
+            if (item[i].sym != b->op[rank].left || item[j].sym != b->op[rank].right) continue;
             item[i].sym = b->op[rank].merged;
             s->next[i] = s->next[j];
             if (s->next[j] < end) s->prev[s->next[j]] = i;
@@ -338,39 +360,54 @@ static size_t emit(struct bpe_scratch *s, size_t n, uint32_t from, uint32_t to)
 }
 
 /* Takes symbols apart until all are in the vocabulary or cannot be taken apart. */
-static size_t take_apart(const struct bpe *b, struct bpe_scratch *s, size_t n, uint32_t sym, uint32_t from, uint32_t to, bool final)
+static size_t take_apart(const struct bpe *b, struct bpe_scratch *s, size_t n, uint32_t sym,
+                         uint32_t from, uint32_t to, bool final)
 {
     size_t todo = 0;
     for (;;) {
         const struct symbol *p = &b->symbol[sym];
         bool known = !sym || (final ? p->final_known : p->inner_known);
-        uint32_t whole = final && b->with_end && sym && !ends_word(symbols_text(&b->names, sym), p->bytes) ? b->with_end[sym] : sym;
-        uint32_t left = known ? 0 : b->symbol[whole].left, right = known ? 0 : b->symbol[whole].right;
+        uint32_t whole = final && b->with_end && sym
+                                 && !ends_word(symbols_text(&b->names, sym), p->bytes)
+                             ? b->with_end[sym]
+                             : sym;
+        uint32_t left = known ? 0 : b->symbol[whole].left,
+                 right = known ? 0 : b->symbol[whole].right;
         uint32_t middle = left ? from + b->symbol[left].bytes : 0;
-        if (!left || middle > to || (final && !ends_word(symbols_text(&b->names, right), b->symbol[right].bytes))) {
+        if (!left || middle > to
+            || (final && !ends_word(symbols_text(&b->names, right), b->symbol[right].bytes))) {
             n = emit(s, n, from, to);
             if (!todo) return n;
             todo--;
-            sym = s->todo[todo].sym; from = s->todo[todo].from; to = s->todo[todo].to; final = s->todo[todo].final;
+            sym = s->todo[todo].sym;
+            from = s->todo[todo].from;
+            to = s->todo[todo].to;
+            final = s->todo[todo].final;
             continue;
         }
         mem_room(&s->todo, &s->todo_cap, todo + 1, sizeof *s->todo);
-        s->todo[todo].sym = right; s->todo[todo].from = middle; s->todo[todo].to = to; s->todo[todo].final = final;
+        s->todo[todo].sym = right;
+        s->todo[todo].from = middle;
+        s->todo[todo].to = to;
+        s->todo[todo].final = final;
         todo++;
         sym = left; to = middle; final = false;
     }
 }
 
-size_t bpe_word(const struct bpe *b, struct bpe_scratch *s, const char *word, size_t n, struct bpe_dropout *drop,
-                const struct bpe_piece **pieces)
+size_t bpe_word(const struct bpe *b, struct bpe_scratch *s, const char *word, size_t n,
+                struct bpe_dropout *drop, const struct bpe_piece **pieces)
 {
     size_t k = characters(b, s, word, n), m = 0;
-    bool one = k == (b->version == 1 ? 2 : 1);          /* a word of one character is never merged or taken apart */
+    /* a word of one character is never merged or taken apart */
+    bool one = k == (b->version == 1 ? 2 : 1);
     if (!one) k = k <= SHORT ? merge_short(b, s->item, k, drop) : merge_long(b, s, k, drop);
-    if (b->version == 1 && k > 1 && s->item[k - 1].from == n) s->item[--k].sym = 0;      /* "</w>" alone is not printed */
+    /* "</w>" alone is not printed */
+    if (b->version == 1 && k > 1 && s->item[k - 1].from == n) s->item[--k].sym = 0;
     for (size_t i = 0; i < k; i++) {
         uint32_t from = s->item[i].from, to = s->item[i + 1].from;
-        m = b->limited && !one ? take_apart(b, s, m, s->item[i].sym, from, to, i + 1 == k) : emit(s, m, from, to);
+        m = b->limited && !one ? take_apart(b, s, m, s->item[i].sym, from, to, i + 1 == k)
+                               : emit(s, m, from, to);
     }
     *pieces = s->piece;
     return m;

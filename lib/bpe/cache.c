@@ -4,7 +4,8 @@
 
 enum { CHUNK = 1 << 16, UNIT = CACHE_UNIT };
 
-struct cache_chunk { size_t at, end; char pad[48]; };     /* a thread's part of the arena; cache lines are not shared */
+/* a thread's part of the arena; cache lines are not shared */
+struct cache_chunk { size_t at, end; char pad[48]; };
 
 struct cache *cache_new(size_t bytes, int threads)
 {
@@ -13,7 +14,8 @@ struct cache *cache_new(size_t bytes, int threads)
     while (slots * 64 < bytes && slots < (uint64_t)1 << 31) slots *= 2;
     c->slot = mem_zero(slots, sizeof *c->slot);
     c->mask = slots - 1;
-    c->size = UNIT + (bytes < (size_t)CHUNK * (size_t)threads ? (size_t)CHUNK * (size_t)threads : bytes);
+    c->size = UNIT
+              + (bytes < (size_t)CHUNK * (size_t)threads ? (size_t)CHUNK * (size_t)threads : bytes);
     if (c->size > (size_t)UINT32_MAX * UNIT) c->size = (size_t)UINT32_MAX * UNIT;
     c->arena = mem_alloc(c->size);                  /* the system gives pages as they are touched */
     atomic_init(&c->used, UNIT);                    /* place 0 means a free slot */
@@ -31,16 +33,22 @@ void cache_free(struct cache *c)
     free(c);
 }
 
-void cache_put(struct cache *c, int thread, uint64_t hash, const char *word, size_t n, const char *result, size_t result_n)
+void cache_put(struct cache *c, int thread, uint64_t hash, const char *word, size_t n,
+               const char *result, size_t result_n)
 {
-    if (n > CACHE_WORD || result_n > UINT16_MAX || !atomic_load_explicit(&c->left, memory_order_relaxed)) return;
-    size_t room = result_n > CACHE_SLACK ? result_n : CACHE_SLACK;      /* so that no reader looks at what comes behind */
+    if (n > CACHE_WORD || result_n > UINT16_MAX
+        || !atomic_load_explicit(&c->left, memory_order_relaxed))
+        return;
+    /* so that no reader looks at what comes behind */
+    size_t room = result_n > CACHE_SLACK ? result_n : CACHE_SLACK;
     size_t need = (sizeof(struct cached) + n + room + UNIT - 1) / UNIT * UNIT;
     struct cache_chunk *k = &c->chunk[thread];
     if (k->end - k->at < need) {
-        size_t want = need > CHUNK ? need : CHUNK, used = atomic_load_explicit(&c->used, memory_order_relaxed);
+        size_t want = need > CHUNK ? need : CHUNK,
+               used = atomic_load_explicit(&c->used, memory_order_relaxed);
         do if (used + want > c->size) return;
-        while (!atomic_compare_exchange_weak_explicit(&c->used, &used, used + want, memory_order_relaxed, memory_order_relaxed));
+        while (!atomic_compare_exchange_weak_explicit(&c->used, &used, used + want,
+                                                      memory_order_relaxed, memory_order_relaxed));
         k->at = used;
         k->end = used + want;
     }
@@ -52,12 +60,18 @@ void cache_put(struct cache *c, int thread, uint64_t hash, const char *word, siz
     uint64_t v = (hash >> 32) << 32 | k->at / UNIT, free_slot;
     for (uint64_t i = hash & c->mask; ; i = (i + 1) & c->mask) {
         free_slot = 0;
-        if (atomic_compare_exchange_strong_explicit(&c->slot[i], &free_slot, v, memory_order_release, memory_order_acquire)) break;
-        const struct cached *other = (const struct cached *)(c->arena + (free_slot & UINT32_MAX) * UNIT);
+        if (atomic_compare_exchange_strong_explicit(&c->slot[i], &free_slot, v,
+                                                    memory_order_release, memory_order_acquire))
+            break;
+        const struct cached *other = (const struct cached *)(c->arena
+                                                             + (free_slot & UINT32_MAX) * UNIT);
         if (free_slot >> 32 == hash >> 32 && other->word_n == n && !memcmp(other->bytes, word, n))
             return;                                 /* another thread was first */
     }
     k->at += need;
     uint64_t left = atomic_load_explicit(&c->left, memory_order_relaxed);
-    while (left && !atomic_compare_exchange_weak_explicit(&c->left, &left, left - 1, memory_order_relaxed, memory_order_relaxed)) ;
+    while (left
+           && !atomic_compare_exchange_weak_explicit(&c->left, &left, left - 1,
+                                                     memory_order_relaxed, memory_order_relaxed))
+        ;
 }

@@ -1,5 +1,6 @@
-/* What words became, so that each is worked out once: a table that any number of threads read and add to without
- * locks. Bounded: once it is full nothing more is added (frequent words come early). */
+/* What words became, so that each is worked out once: a table that any number of threads read and
+ * add to without locks. Bounded: once it is full nothing more is added (frequent words come
+ * early). */
 #ifndef BPE_CACHE_H
 #define BPE_CACHE_H
 #include <stdatomic.h>
@@ -7,12 +8,13 @@
 #include <stdint.h>
 #include "lib/bpe/scan.h"
 
-enum { CACHE_WORD = 255, CACHE_SLACK = 16, CACHE_UNIT = 8 };   /* longest word kept; bytes that may be read from a result's start */
+/* longest word kept; bytes that may be read from a result's start */
+enum { CACHE_WORD = 255, CACHE_SLACK = 16, CACHE_UNIT = 8 };
 
 struct cached { uint16_t word_n, result_n; char bytes[]; };    /* the word, then the result */
 
-/* A slot holds the upper half of the hash and the entry's place in the arena in units of 8 bytes; 0 is free. An entry
- * is written before its slot is published, and never changes. */
+/* A slot holds the upper half of the hash and the entry's place in the arena in units of 8 bytes; 0
+ * is free. An entry is written before its slot is published, and never changes. */
 struct cache {
     _Atomic uint64_t *slot;
     uint64_t mask;
@@ -24,7 +26,8 @@ struct cache {
 
 struct cache *cache_new(size_t bytes, int threads);
 void cache_free(struct cache *c);
-/* The two memory accesses of a look-up ahead of time: first the slot, some words later the entry. */
+/* The two memory accesses of a look-up ahead of time: first the slot, some words later the
+ * entry. */
 static inline void cache_touch(const struct cache *c, uint64_t hash)
 {
     __builtin_prefetch((const void *)&c->slot[hash & c->mask]);
@@ -37,7 +40,8 @@ static inline void cache_touch_entry(const struct cache *c, uint64_t hash)
 }
 
 /* NULL if it is not there. */
-static inline const struct cached *cache_get(const struct cache *c, uint64_t hash, const char *word, size_t n)
+static inline const struct cached *cache_get(const struct cache *c, uint64_t hash, const char *word,
+                                             size_t n)
 {
     uint32_t tag = (uint32_t)(hash >> 32);
     for (uint64_t i = hash & c->mask; ; i = (i + 1) & c->mask) {
@@ -50,6 +54,7 @@ static inline const struct cached *cache_get(const struct cache *c, uint64_t has
 }
 
 /* Does nothing when the cache is full or the word or its result too long. */
-void cache_put(struct cache *c, int thread, uint64_t hash, const char *word, size_t n, const char *result, size_t result_n);
+void cache_put(struct cache *c, int thread, uint64_t hash, const char *word, size_t n,
+               const char *result, size_t result_n);
 
 #endif

@@ -12,7 +12,8 @@ void codes_init(struct codes *c, enum codes_format format)
     *c = (struct codes){ .format = format, .version = 2 };
 }
 
-void codes_add(struct codes *c, const char *left, size_t left_n, const char *right, size_t right_n, uint64_t count)
+void codes_add(struct codes *c, const char *left, size_t left_n, const char *right, size_t right_n,
+               uint64_t count)
 {
     mem_room(&c->v, &c->cap, c->n + 1, sizeof *c->v);
     mem_room(&c->bytes, &c->bytes_cap, c->bytes_n + left_n + right_n, 1);
@@ -62,13 +63,15 @@ static int version(struct codes *c, const char *name, const char *s, size_t n)
             return 0;
         }
     }
-    return err_set("%s:1: \"%.*s\": expected version 0.1 or 0.2 of subword-nmt's codes", name, (int)(n < 60 ? n : 60), s);
+    return err_set("%s:1: \"%.*s\": expected version 0.1 or 0.2 of subword-nmt's codes", name,
+                   (int)(n < 60 ? n : 60), s);
 }
 
 int codes_parse(struct codes *c, const char *name, const char *text, size_t n, size_t merges)
 {
     unsigned long long line = 0;
-    int per_line = 0;                            /* 3: fastBPE, 2: subword-nmt; told by the first line of merges */
+    /* 3: fastBPE, 2: subword-nmt; told by the first line of merges */
+    int per_line = 0;
     codes_init(c, CODES_SUBWORD_NMT);
     c->version = 1;
     for (size_t at = 0; at < n; ) {
@@ -76,9 +79,14 @@ int codes_parse(struct codes *c, const char *name, const char *text, size_t n, s
         size_t len = nl ? (size_t)(nl - s) : n - at;
         at += len + 1;
         line++;
-        while (len && (s[len - 1] == '\r' || s[len - 1] == ' ')) len--;        /* in any order, as subword-nmt does */
+        /* in any order, as subword-nmt does */
+        while (len && (s[len - 1] == '\r' || s[len - 1] == ' ')) len--;
         size_t good = utf8_check(s, len);
-        if (good < len) { err_set("%s:%llu: byte %zu is not UTF-8; merge operations must be", name, line, good + 1); goto fail; }
+        if (good < len) {
+            err_set("%s:%llu: byte %zu is not UTF-8; merge operations must be", name, line,
+                    good + 1);
+            goto fail;
+        }
         if (line == 1 && len >= 9 && !memcmp(s, "#version:", 9)) {
             if (version(c, name, s, len) < 0) goto fail;
             per_line = 2;
@@ -100,13 +108,20 @@ int codes_parse(struct codes *c, const char *name, const char *text, size_t n, s
                     (int)(f[2].n < 40 ? f[2].n : 40), f[2].s);
             goto fail;
         }
-        if (memchr(s, 0, len)) { err_set("%s:%llu: a NUL byte; is this a codes file?", name, line); goto fail; }
+        if (memchr(s, 0, len)) {
+            err_set("%s:%llu: a NUL byte; is this a codes file?", name, line);
+            goto fail;
+        }
         if (f[0].n + f[1].n > UINT16_MAX) {
-            err_set("%s:%llu: a symbol of %zu bytes; is this a codes file?", name, line, f[0].n + f[1].n);
+            err_set("%s:%llu: a symbol of %zu bytes; is this a codes file?", name, line,
+                    f[0].n + f[1].n);
             goto fail;
         }
         if (merges && c->n == merges) continue;
-        if (c->n == CODES_MAX) { err_set("%s:%llu: more than %d merge operations; use --merges", name, line, CODES_MAX); goto fail; }
+        if (c->n == CODES_MAX) {
+            err_set("%s:%llu: more than %d merge operations; use --merges", name, line, CODES_MAX);
+            goto fail;
+        }
         codes_add(c, f[0].s, f[0].n, f[1].s, f[1].n, count);
     }
     if (c->n) return 0;
@@ -125,7 +140,8 @@ int codes_read(struct codes *c, const char *path, size_t merges)
     int rc;
     while ((rc = text_block(in, 1 << 20, &part, &part_cap, &k)) > 0) {
         if (n + k > (size_t)1 << 30) {
-            rc = err_set("%s: more than 1 GiB of merge operations; is this a codes file?", text_name(in));
+            rc = err_set("%s: more than 1 GiB of merge operations; is this a codes file?",
+                         text_name(in));
             break;
         }
         mem_room(&text, &cap, n + k, 1);
@@ -146,7 +162,8 @@ void codes_write(const struct codes *c, enum codes_format format, FILE *f)
     for (size_t i = 0; i < c->n; i++) {
         const struct code *m = &c->v[i];
         /* a first merge that looks like the version line is told from it by a space */
-        if (i == 0 && !header && m->left >= 9 && !memcmp(c->bytes + m->at, "#version:", 9)) putc(' ', f);
+        if (i == 0 && !header && m->left >= 9 && !memcmp(c->bytes + m->at, "#version:", 9))
+            putc(' ', f);
         fwrite(c->bytes + m->at, 1, m->left, f);
         putc(' ', f);
         fwrite(c->bytes + m->at + m->left, 1, m->right, f);

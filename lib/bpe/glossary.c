@@ -9,7 +9,11 @@
 #include "common/mem.h"
 
 struct glossary { int n; pcre2_code **search, **whole; pcre2_code *any; char **text; };
-struct glossary_scratch { pcre2_match_data *match; struct glossary_part *a, *b; size_t a_cap, b_cap; };
+struct glossary_scratch {
+    pcre2_match_data *match;
+    struct glossary_part *a, *b;
+    size_t a_cap, b_cap;
+};
 
 static pcre2_code *compile(const char *before, const char *pattern, const char *after)
 {
@@ -17,14 +21,15 @@ static pcre2_code *compile(const char *before, const char *pattern, const char *
     PCRE2_SIZE at;
     char *text;
     if (asprintf(&text, "%s%s%s", before, pattern, after) < 0) mem_none(strlen(pattern));
-    pcre2_code *re = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP, &code, &at, NULL);
+    pcre2_code *re = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP,
+                                   &code, &at, NULL);
     if (!re) {
         char why[128];
         pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof why);
         size_t from = strlen(before), in = at > from ? at - from : 0;
-        err_set("glossary \"%s\": character %zu: %s; it must be a regular expression", pattern, in + 1, why);
-    } else
-        pcre2_jit_compile(re, PCRE2_JIT_COMPLETE);             /* where there is none, matching interprets */
+        err_set("glossary \"%s\": character %zu: %s; it must be a regular expression", pattern,
+                in + 1, why);
+    } else pcre2_jit_compile(re, PCRE2_JIT_COMPLETE); /* where there is none, matching interprets */
     free(text);
     return re;
 }
@@ -40,7 +45,8 @@ struct glossary *glossary_new(const char *const *patterns, int n)
     for (int i = 0; i < n; i++) {
         g->text[i] = mem_dup(patterns[i]);
         size += strlen(patterns[i]) + 1;
-        if (!(g->search[i] = compile("", patterns[i], "")) || !(g->whole[i] = compile("^", patterns[i], "$"))) {
+        if (!(g->search[i] = compile("", patterns[i], ""))
+            || !(g->whole[i] = compile("^", patterns[i], "$"))) {
             glossary_free(g);
             return NULL;
         }
@@ -86,14 +92,16 @@ void glossary_scratch_free(struct glossary_scratch *s)
 }
 
 /* 1 and the match's place, 0 without one, -1 with a message. */
-static int match(const pcre2_code *re, struct glossary_scratch *s, const char *text, size_t n, size_t from, size_t *begin, size_t *end)
+static int match(const pcre2_code *re, struct glossary_scratch *s, const char *text, size_t n,
+                 size_t from, size_t *begin, size_t *end)
 {
     int rc = pcre2_match(re, (PCRE2_SPTR)text, n, from, 0, s->match, NULL);
     if (rc == PCRE2_ERROR_NOMATCH) return 0;
     if (rc < 0) {
         char why[128];
         pcre2_get_error_message(rc, (PCRE2_UCHAR *)why, sizeof why);
-        return err_set("glossary on the word \"%.*s\": %s; make the expression simpler", (int)(n < 60 ? n : 60), text, why);
+        return err_set("glossary on the word \"%.*s\": %s; make the expression simpler",
+                       (int)(n < 60 ? n : 60), text, why);
     }
     PCRE2_SIZE *at = pcre2_get_ovector_pointer(s->match);
     *begin = at[0];
@@ -109,7 +117,8 @@ static void add(struct glossary_part **p, size_t *cap, size_t *n, const char *s,
 }
 
 /* One part cut at the matches of expression i. Empty matches do not cut. */
-static int cut(const struct glossary *g, int i, struct glossary_scratch *s, const char *text, size_t n, size_t *count)
+static int cut(const struct glossary *g, int i, struct glossary_scratch *s, const char *text,
+               size_t n, size_t *count)
 {
     size_t begin, end, at = 0, from = 0;
     int rc = match(g->whole[i], s, text, n, 0, &begin, &end);

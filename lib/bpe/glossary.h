@@ -1,6 +1,6 @@
-/* Glossaries: words or regular expressions (Perl's syntax, as Python's re has it) whose matches are not split, as
- * subword-nmt's --glossaries. A word is cut at the matches of each in turn; a part that one of them matches whole
- * stays as it is, the others are encoded one by one. */
+/* Glossaries: words or regular expressions (Perl's syntax, as Python's re has it) whose matches are
+ * not split, as subword-nmt's --glossaries. A word is cut at the matches of each in turn; a part
+ * that one of them matches whole stays as it is, the others are encoded one by one. */
 #ifndef BPE_GLOSSARY_H
 #define BPE_GLOSSARY_H
 #include <stdbool.h>
@@ -15,8 +15,8 @@ struct glossary_part { const char *s; size_t n; bool keep; };
 struct glossary_scratch;                       /* one a thread */
 struct glossary_scratch *glossary_scratch_new(const struct glossary *g);
 void glossary_scratch_free(struct glossary_scratch *s);
-/* The parts of a word, valid UTF-8; at least one. -1 with a message when matching fails (an expression that backtracks
- * without end). *parts is valid until the next call. */
+/* The parts of a word, valid UTF-8; at least one. -1 with a message when matching fails (an
+ * expression that backtracks without end). *parts is valid until the next call. */
 int glossary_parts(const struct glossary *g, struct glossary_scratch *s, const char *word, size_t n,
                    const struct glossary_part **parts, size_t *count);
 

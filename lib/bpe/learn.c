@@ -1,12 +1,14 @@
-/* All distinct words lie in one array of cells, one a character, each word between cells of 0. A symbol's number stands
- * in its first cell and, marked BACK, in its last, so that both neighbours are one look away.
+/* All distinct words lie in one array of cells, one a character, each word between cells of 0. A
+ * symbol's number stands in its first cell and, marked BACK, in its last, so that both neighbours
+ * are one look away.
  *
- * Each pair has a list of places, some of which may be out of date, and a count that may be too large. Counts of existing
- * pairs only ever fall, so when the pair with the largest count comes up it is enough to look at its places: if the
- * count was right, it is the most frequent; if not, it goes back with the right one. The new pairs a merge makes, (L, ab)
- * and (ab, R), cannot have been there before: an array indexed by L or R collects them, and no table of all pairs is
- * needed. What (L, ab) has is what (L, a) loses: frequent pairs are told so at once, by one look-up for all places
- * together; rare ones find out when they come up. */
+ * Each pair has a list of places, some of which may be out of date, and a count that may be too
+ * large. Counts of existing pairs only ever fall, so when the pair with the largest count comes up
+ * it is enough to look at its places: if the count was right, it is the most frequent; if not, it
+ * goes back with the right one. The new pairs a merge makes, (L, ab) and (ab, R), cannot have been
+ * there before: an array indexed by L or R collects them, and no table of all pairs is needed. What
+ * (L, ab) has is what (L, a) loses: frequent pairs are told so at once, by one look-up for all
+ * places together; rare ones find out when they come up. */
 #include "lib/bpe/learn.h"
 #include <math.h>
 #include <stdlib.h>
@@ -38,9 +40,11 @@ struct learn {
     uint32_t *place; size_t places, place_cap;
     struct top *heap; size_t heap_n, heap_cap;      /* pairs with a count of `warm` and more */
     uint32_t *cold; size_t cold_n, cold_cap;        /* the others, with at least min_frequency */
-    uint32_t *slot, mask, slots_used;               /* pairs that have been in the heap, +1, by their symbols */
+    /* pairs that have been in the heap, +1, by their symbols */
+    uint32_t *slot, mask, slots_used;
     uint64_t warm, min_count;
-    struct sum *sum; size_t sum_cap;                /* [names.n] by neighbour; all zero between uses */
+    /* [names.n] by neighbour; all zero between uses */
+    struct sum *sum; size_t sum_cap;
     struct seen *seen; size_t seen_cap;
     uint32_t *touched; size_t touched_cap;
     struct part *part; size_t part_cap;
@@ -58,7 +62,8 @@ static uint32_t new_symbol(struct learn *l, const char *s, size_t n, uint32_t ce
     return id;
 }
 
-static uint32_t character(struct learn *l, uint32_t (**page)[2], uint32_t c, const char *s, size_t n, bool final)
+static uint32_t character(struct learn *l, uint32_t (**page)[2], uint32_t c, const char *s,
+                          size_t n, bool final)
 {
     if (!page[c / PAGE]) page[c / PAGE] = mem_zero(PAGE, sizeof *page[0]);
     uint32_t *id = &page[c / PAGE][c % PAGE][final];
@@ -79,7 +84,8 @@ static int fill_cells(struct learn *l, const struct word *words, size_t n)
         bytes++;
     }
     if (bytes >= BACK || n >= UINT32_MAX)
-        return err_set("the distinct words have more than 2^31 characters together; learn from a sample of the text");
+        return err_set("the distinct words have more than 2^31 characters together; learn from a "
+                       "sample of the text");
     l->cell = mem_alloc((size_t)(bytes + 1) * sizeof *l->cell);
     l->frequency = mem_alloc((n + 1) * sizeof *l->frequency);
     uint32_t (**page)[2] = mem_zero(PAGES, sizeof *page);
@@ -93,7 +99,8 @@ static int fill_cells(struct learn *l, const struct word *words, size_t n)
             int c_n;
             uint32_t c = utf8_get(s + at, len - at, &c_n);
             bool final = at + (size_t)c_n == len;
-            l->cell[k++] = (struct cell){ character(l, page, c, s + at, (size_t)c_n, final), (uint32_t)i };
+            l->cell[k++] = (struct cell){ character(l, page, c, s + at, (size_t)c_n, final),
+                                          (uint32_t)i };
             at += (size_t)c_n;
         }
         l->cell[k++] = (struct cell){ 0, 0 };
@@ -109,7 +116,8 @@ static int fill_cells(struct learn *l, const struct word *words, size_t n)
 static void count_pairs(struct learn *l)
 {
     size_t size = 1 << 16, mask = size - 1;
-    uint32_t *slot = mem_zero(size, sizeof *slot), *of = mem_alloc(l->cells * sizeof *of);    /* pair + 1; the pair at each cell */
+    /* pair + 1; the pair at each cell */
+    uint32_t *slot = mem_zero(size, sizeof *slot), *of = mem_alloc(l->cells * sizeof *of);
     for (size_t i = 1; i + 1 < l->cells; i++) {
         uint32_t a = l->cell[i].symbol, b = l->cell[i + 1].symbol;
         if (!a || !b) continue;
@@ -119,13 +127,17 @@ static void count_pairs(struct learn *l)
             mask = size - 1;
             slot = mem_zero(size, sizeof *slot);
             for (size_t p = 0; p < l->pairs; p++) {
-                size_t h = (size_t)((((uint64_t)l->pair[p].left << 32 | l->pair[p].right) * 0x9E3779B97F4A7C15u) >> 32) & mask;
+                size_t h = (size_t)((((uint64_t)l->pair[p].left << 32 | l->pair[p].right)
+                                     * 0x9E3779B97F4A7C15u)
+                                    >> 32)
+                           & mask;
                 while (slot[h]) h = (h + 1) & mask;
                 slot[h] = (uint32_t)p + 1;
             }
         }
         size_t h = (size_t)((((uint64_t)a << 32 | b) * 0x9E3779B97F4A7C15u) >> 32) & mask;
-        while (slot[h] && (l->pair[slot[h] - 1].left != a || l->pair[slot[h] - 1].right != b)) h = (h + 1) & mask;
+        while (slot[h] && (l->pair[slot[h] - 1].left != a || l->pair[slot[h] - 1].right != b))
+            h = (h + 1) & mask;
         if (!slot[h]) {
             mem_room(&l->pair, &l->pair_cap, l->pairs + 1, sizeof *l->pair);
             l->pair[l->pairs] = (struct pair){ .left = a, .right = b };
@@ -172,7 +184,9 @@ static bool before(const struct learn *l, struct top x, struct top y)
 static inline uint32_t slot_of(const struct learn *l, uint32_t left, uint32_t right)
 {
     uint32_t h = (uint32_t)((((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u) >> 32) & l->mask;
-    while (l->slot[h] && (l->pair[l->slot[h] - 1].left != left || l->pair[l->slot[h] - 1].right != right)) h = (h + 1) & l->mask;
+    while (l->slot[h]
+           && (l->pair[l->slot[h] - 1].left != left || l->pair[l->slot[h] - 1].right != right))
+        h = (h + 1) & l->mask;
     return h;
 }
 
@@ -183,7 +197,8 @@ static void remember(struct learn *l, uint32_t pair)
         l->mask = n ? 2 * n - 1 : 4095;
         l->slot = mem_zero(l->mask + 1ull, sizeof *l->slot);
         for (uint32_t i = 0; i < n; i++)
-            if (old[i]) l->slot[slot_of(l, l->pair[old[i] - 1].left, l->pair[old[i] - 1].right)] = old[i];
+            if (old[i])
+                l->slot[slot_of(l, l->pair[old[i] - 1].left, l->pair[old[i] - 1].right)] = old[i];
         free(old);
     }
     uint32_t h = slot_of(l, l->pair[pair].left, l->pair[pair].right);
@@ -202,7 +217,8 @@ static void heap_push(struct learn *l, struct top t)
 {
     mem_room(&l->heap, &l->heap_cap, l->heap_n + 1, sizeof *l->heap);
     size_t i = l->heap_n++;
-    for (; i && before(l, t, l->heap[(i - 1) / 2]); i = (i - 1) / 2) l->heap[i] = l->heap[(i - 1) / 2];
+    for (; i && before(l, t, l->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        l->heap[i] = l->heap[(i - 1) / 2];
     l->heap[i] = t;
 }
 
@@ -300,8 +316,10 @@ static bool next_pair(struct learn *l, uint32_t *pair)
 
 /* --- merging --- */
 
-/* The new pairs with neighbours seen[0..n), which are on the left or right of `merged`, made of left and right. */
-static void new_pairs(struct learn *l, uint32_t left, uint32_t right, uint32_t merged, bool on_left, size_t n)
+/* The new pairs with neighbours seen[0..n), which are on the left or right of `merged`, made of
+ * left and right. */
+static void new_pairs(struct learn *l, uint32_t left, uint32_t right, uint32_t merged, bool on_left,
+                      size_t n)
 {
     size_t touched = 0;
     for (size_t i = 0; i < n; i++) {
@@ -320,7 +338,9 @@ static void new_pairs(struct learn *l, uint32_t left, uint32_t right, uint32_t m
         else lose(l, right, l->touched[i], s->count);
         if (s->count < l->min_count) continue;              /* it can only become rarer */
         mem_room(&l->pair, &l->pair_cap, l->pairs + 1, sizeof *l->pair);
-        l->pair[l->pairs] = (struct pair){ .count = s->count, .at = l->places, .left = on_left ? l->touched[i] : merged,
+        l->pair[l->pairs] = (struct pair){ .count = s->count,
+                                           .at = l->places,
+                                           .left = on_left ? l->touched[i] : merged,
                                            .right = on_left ? merged : l->touched[i] };
         l->places += s->n;
         s->pair = (uint32_t)l->pairs++;
@@ -336,12 +356,14 @@ static void new_pairs(struct learn *l, uint32_t left, uint32_t right, uint32_t m
 
 static void merge(struct learn *l, uint32_t pair, uint32_t merged)
 {
-    uint32_t left = l->pair[pair].left, right = l->pair[pair].right, *place = l->place + l->pair[pair].at, n = 0;
+    uint32_t left = l->pair[pair].left, right = l->pair[pair].right,
+             *place = l->place + l->pair[pair].at, n = 0;
     uint32_t step = l->cells_of[left], cells = l->cells_of[merged];
     for (uint32_t i = 0; i < l->pair[pair].n; i++) {
         if (i + AHEAD < l->pair[pair].n) __builtin_prefetch(&l->cell[place[i + AHEAD]]);
         struct cell *c = &l->cell[place[i]];
-        if (c->symbol != left || c[step].symbol != right) continue;       /* overlapped by the merge before */
+        /* overlapped by the merge before */
+        if (c->symbol != left || c[step].symbol != right) continue;
         c[step].symbol = GONE;
         c->symbol = merged;
         c[cells - 1].symbol = BACK | merged;
@@ -349,12 +371,15 @@ static void merge(struct learn *l, uint32_t pair, uint32_t merged)
     }
     size_t lefts = 0, rights = 0;
     mem_room(&l->seen, &l->seen_cap, 2 * (size_t)n, sizeof *l->seen);
-    for (uint32_t i = 0; i < n; i++) {                                    /* rights from the far end of seen */
+    /* rights from the far end of seen */
+    for (uint32_t i = 0; i < n; i++) {
         const struct cell *c = &l->cell[place[i]];
         uint32_t before_it = c[-1].symbol & ~BACK, behind = c[cells].symbol;
         uint64_t count = l->frequency[c->word];
-        if (before_it) l->seen[lefts++] = (struct seen){ before_it, place[i] - l->cells_of[before_it], count };
-        if (behind && behind != merged) l->seen[2 * (size_t)n - ++rights] = (struct seen){ behind, place[i], count };
+        if (before_it)
+            l->seen[lefts++] = (struct seen){ before_it, place[i] - l->cells_of[before_it], count };
+        if (behind && behind != merged)
+            l->seen[2 * (size_t)n - ++rights] = (struct seen){ behind, place[i], count };
     }
     l->pair[pair].n = 0;
     new_pairs(l, left, right, merged, true, lefts);
@@ -365,7 +390,14 @@ static void merge(struct learn *l, uint32_t pair, uint32_t merged)
 static void learn_free(struct learn *l)
 {
     symbols_free(&l->names);
-    free(l->cells_of); free(l->cell); free(l->frequency); free(l->pair); free(l->place); free(l->heap); free(l->cold); free(l->slot);
+    free(l->cells_of);
+    free(l->cell);
+    free(l->frequency);
+    free(l->pair);
+    free(l->place);
+    free(l->heap);
+    free(l->cold);
+    free(l->slot);
     free(l->sum); free(l->seen); free(l->touched); free(l->part);
 }
 
@@ -404,7 +436,8 @@ int bpe_learn(const struct word *words, size_t n, const struct learn_options *o,
     return 0;
 }
 
-void bpe_weights(const uint64_t *sentences, int n, double alpha, uint32_t unit_shift, uint64_t *weight)
+void bpe_weights(const uint64_t *sentences, int n, double alpha, uint32_t unit_shift,
+                 uint64_t *weight)
 {
     double all = 0, norm = 0;
     for (int i = 0; i < n; i++) all += (double)sentences[i];

@@ -1,5 +1,5 @@
-/* Words of a text: what stands between spaces and newlines, as fastBPE and subword-nmt have it; tabs and other blanks
- * are part of words. */
+/* Words of a text: what stands between spaces and newlines, as fastBPE and subword-nmt have it;
+ * tabs and other blanks are part of words. */
 #ifndef BPE_SCAN_H
 #define BPE_SCAN_H
 #include <stddef.h>
@@ -23,7 +23,8 @@ static inline size_t word_end(const char *s, size_t n)
     const __m128i space = _mm_set1_epi8(' '), newline = _mm_set1_epi8('\n');
     for (; i + 16 <= n; i += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(s + i));
-        int m = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(v, space), _mm_cmpeq_epi8(v, newline)));
+        int m = _mm_movemask_epi8(
+            _mm_or_si128(_mm_cmpeq_epi8(v, space), _mm_cmpeq_epi8(v, newline)));
         if (m) return i + (size_t)__builtin_ctz((unsigned)m);
     }
 #endif
@@ -54,9 +55,13 @@ static inline uint64_t word_hash(const char *s, size_t n)
     uint64_t a = 0, b = 0;
     if (n > 16) return XXH3_64bits(s, n);
     if (n >= 8) { memcpy(&a, s, 8); memcpy(&b, s + n - 8, 8); }
-    else if (n >= 4) { uint32_t x, y; memcpy(&x, s, 4); memcpy(&y, s + n - 4, 4); a = x; b = y; }
-    else { a = (unsigned char)s[0]; b = (uint64_t)(unsigned char)s[n / 2] << 8 | (unsigned char)s[n - 1]; }
-    unsigned __int128 m = (unsigned __int128)(a ^ 0x2D358DCCAA6C78A5u ^ n) * (b ^ 0x8BB84B93962EACC9u);
+    else if (n >= 4) { uint32_t x, y; memcpy(&x, s, 4); memcpy(&y, s + n - 4, 4); a = x; b = y;
+    } else {
+        a = (unsigned char)s[0];
+        b = (uint64_t)(unsigned char)s[n / 2] << 8 | (unsigned char)s[n - 1];
+    }
+    unsigned __int128 m = (unsigned __int128)(a ^ 0x2D358DCCAA6C78A5u ^ n)
+                          * (b ^ 0x8BB84B93962EACC9u);
     return ((uint64_t)m ^ (uint64_t)(m >> 64)) * 0x9E3779B97F4A7C15u;
 }
 

@@ -41,8 +41,8 @@ static inline void append(struct bytes *b, const char *s, size_t n)
 /* --- words --- */
 
 /* A part's pieces to `to`; a separator and a space end each but, if `last`, the last. */
-static void encode_part(const struct job *j, struct thread_state *t, const char *s, size_t n, bool last,
-                        struct bpe_dropout *drop, struct bytes *to)
+static void encode_part(const struct job *j, struct thread_state *t, const char *s, size_t n,
+                        bool last, struct bpe_dropout *drop, struct bytes *to)
 {
     const struct bpe_piece *piece;
     size_t k = bpe_word(j->b, t->scratch, s, n, drop, &piece);
@@ -59,11 +59,12 @@ static void encode_part(const struct job *j, struct thread_state *t, const char 
 
 static int too_long(const struct job *j, size_t n)
 {
-    return err_set("%s: a word of %zu bytes; the longest may have %d", text_name(j->in), n, WORD_MAX);
+    return err_set("%s: a word of %zu bytes; the longest may have %d", text_name(j->in), n,
+                   WORD_MAX);
 }
 
-static int encode_word(const struct job *j, struct thread_state *t, const char *s, size_t n, struct bpe_dropout *drop,
-                       struct bytes *to)
+static int encode_word(const struct job *j, struct thread_state *t, const char *s, size_t n,
+                       struct bpe_dropout *drop, struct bytes *to)
 {
     if (!j->o->glossary) {
         encode_part(j, t, s, n, true, drop, to);
@@ -108,12 +109,15 @@ static inline int put_word(const struct run *r, const struct token *k)
 {
     struct bytes *to = r->to;
     if (r->drop) return encode_word(r->j, r->t, k->s, k->n, r->drop, to);
-    const struct cached *c = k->n <= CACHE_WORD ? cache_get(r->j->cache, k->hash, k->s, k->n) : NULL;
+    const struct cached *c = k->n <= CACHE_WORD ? cache_get(r->j->cache, k->hash, k->s, k->n)
+                                                : NULL;
     if (c) {
         room(to, (size_t)c->result_n + CACHE_SLACK);
         const char *result = c->bytes + c->word_n;
-        memcpy(to->p + to->n, result, CACHE_SLACK);             /* most results; a copy of fixed size is one instruction */
-        if (c->result_n > CACHE_SLACK) memcpy(to->p + to->n + CACHE_SLACK, result + CACHE_SLACK, c->result_n - CACHE_SLACK);
+        /* most results; a copy of fixed size is one instruction */
+        memcpy(to->p + to->n, result, CACHE_SLACK);
+        if (c->result_n > CACHE_SLACK)
+            memcpy(to->p + to->n + CACHE_SLACK, result + CACHE_SLACK, c->result_n - CACHE_SLACK);
         to->n += c->result_n;
         return 0;
     }
@@ -123,8 +127,8 @@ static inline int put_word(const struct run *r, const struct token *k)
     return 0;
 }
 
-/* The words' slots in the cache were asked for when the tokens were made, their entries are some words ahead, so that
- * neither is waited for. */
+/* The words' slots in the cache were asked for when the tokens were made, their entries are some
+ * words ahead, so that neither is waited for. */
 static void flush_tokens(struct run *r)
 {
     for (uint32_t i = r->n; i < r->n + AHEAD; i++) r->token[i].hash = 0;
@@ -164,13 +168,15 @@ static void put_every_space(struct run *r, const char *s, const char *end)
     }
 }
 
-/* subword-nmt: what stands around the line, which ends at `after` with its newline, stays; between words is one space. */
+/* subword-nmt: what stands around the line, which ends at `after` with its newline, stays; between
+ * words is one space. */
 static void put_line(struct run *r, const char *s, const char *end, const char *after)
 {
     const char *begin = s;
     while (begin < end && (*begin == ' ' || *begin == '\r')) begin++;
     if (begin == end) begin = after;
-    for (; s < begin; s += WORD_MAX) put_token(r, NULL, 0, s, begin - s < WORD_MAX ? (size_t)(begin - s) : WORD_MAX);
+    for (; s < begin; s += WORD_MAX)
+        put_token(r, NULL, 0, s, begin - s < WORD_MAX ? (size_t)(begin - s) : WORD_MAX);
     s = begin;
     while (end > s && (end[-1] == ' ' || end[-1] == '\r')) end--;
     while (s < end && r->rc == 0) {
@@ -182,7 +188,8 @@ static void put_line(struct run *r, const char *s, const char *end, const char *
         else put_token(r, word, n, NULL, 0);
     }
     if (begin < after)
-        for (; end < after; end += WORD_MAX) put_token(r, NULL, 0, end, after - end < WORD_MAX ? (size_t)(after - end) : WORD_MAX);
+        for (; end < after; end += WORD_MAX)
+            put_token(r, NULL, 0, end, after - end < WORD_MAX ? (size_t)(after - end) : WORD_MAX);
 }
 
 static void encode_block(struct job *j, struct block *b, int thread, int *rc)
@@ -280,10 +287,13 @@ static int run(struct job *j)
     return pipeline_run(&p);
 }
 
-int segment_text(const struct bpe *b, const struct segment_options *o, struct text *in, struct out *out, uint64_t first_line)
+int segment_text(const struct bpe *b, const struct segment_options *o, struct text *in,
+                 struct out *out, uint64_t first_line)
 {
     int threads = o->threads < 1 ? 1 : o->threads;
-    struct job j = { .b = b, .o = o, .in = in, .out = out, .line_offset = first_line - 1, .convert = encode_block };
+    struct job j = {
+        .b = b, .o = o, .in = in, .out = out, .line_offset = first_line - 1, .convert = encode_block
+    };
     j.cache = cache_new(o->cache, threads);
     j.state = mem_zero((size_t)threads, sizeof *j.state);
     for (int i = 0; i < threads; i++) {

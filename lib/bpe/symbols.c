@@ -16,7 +16,8 @@ static uint32_t find(const struct symbols *s, const char *p, size_t n, uint32_t 
 {
     uint32_t i = (uint32_t)XXH3_64bits(p, n) & s->mask;
     for (; s->slot[i]; i = (i + 1) & s->mask)
-        if (symbols_len(s, s->slot[i]) == n && !memcmp(symbols_text(s, s->slot[i]), p, n)) return s->slot[i];
+        if (symbols_len(s, s->slot[i]) == n && !memcmp(symbols_text(s, s->slot[i]), p, n))
+            return s->slot[i];
     *slot = i;
     return 0;
 }

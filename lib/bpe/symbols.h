@@ -12,11 +12,19 @@ struct symbols {
 };
 
 void symbols_init(struct symbols *s);
-uint32_t symbols_add(struct symbols *s, const char *p, size_t n);          /* the number, new or old */
-uint32_t symbols_find(const struct symbols *s, const char *p, size_t n);   /* 0 if it is not there */
+/* the number, new or old */
+uint32_t symbols_add(struct symbols *s, const char *p, size_t n);
+/* 0 if it is not there */
+uint32_t symbols_find(const struct symbols *s, const char *p, size_t n);
 void symbols_free(struct symbols *s);
 
-static inline const char *symbols_text(const struct symbols *s, uint32_t id) { return s->bytes + s->at[id]; }
-static inline size_t symbols_len(const struct symbols *s, uint32_t id) { return (size_t)(s->at[id + 1] - s->at[id]); }
+static inline const char *symbols_text(const struct symbols *s, uint32_t id)
+{
+    return s->bytes + s->at[id];
+}
+static inline size_t symbols_len(const struct symbols *s, uint32_t id)
+{
+    return (size_t)(s->at[id + 1] - s->at[id]);
+}
 
 #endif

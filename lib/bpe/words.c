@@ -8,13 +8,14 @@
 
 enum { BLOCK = 1 << 19, PARTS = 32, UNIT = 8 };
 
-/* A slot holds the lower half of the hash and the entry's place in the arena in units of 8 bytes, from 1. */
+/* A slot holds the lower half of the hash and the entry's place in the arena in units of 8 bytes,
+ * from 1. */
 struct slot { uint32_t tag, at; };
 struct entry { uint64_t count; uint32_t n; char s[]; };
 struct table { struct slot *slot; uint32_t mask, n; char *arena; size_t used, cap; };
 
-/* Each thread counts into tables of its own, one for each part of the range of hash values; in the end a part's tables
- * are added up, independently of the other parts. */
+/* Each thread counts into tables of its own, one for each part of the range of hash values; in the
+ * end a part's tables are added up, independently of the other parts. */
 struct word_counts {
     int threads;
     struct table (*of)[PARTS];
@@ -76,7 +77,8 @@ static inline int add(struct table *t, uint32_t tag, const char *s, size_t n, ui
         struct entry *e = entry_of(t, t->slot[i].at);
         if (e->n == n && word_same(e->s, s, n)) { e->count += count; return 0; }
     }
-    size_t at = t->used ? t->used : UNIT, need = (sizeof(struct entry) + n + UNIT - 1) / UNIT * UNIT;
+    size_t at = t->used ? t->used : UNIT,
+           need = (sizeof(struct entry) + n + UNIT - 1) / UNIT * UNIT;
     if (n > UINT32_MAX / 2 || (at + need) / UNIT > UINT32_MAX || t->mask >= 1u << 30)
         return err_set("more distinct words than can be counted (%u in a part)", t->n);
     mem_room(&t->arena, &t->cap, at + need, 1);
@@ -124,7 +126,8 @@ static int bad_word(const struct job *j, const struct block *b, const char *at, 
     uint64_t line = b->line;
     const char *begin = b->text;
     for (const char *p; (p = memchr(begin, '\n', (size_t)(at - begin))); begin = p + 1) line++;
-    return err_set("%s:%llu: byte %zu is %s", text_name(j->in), (unsigned long long)line, (size_t)(at - begin) + 1, what);
+    return err_set("%s:%llu: byte %zu is %s", text_name(j->in), (unsigned long long)line,
+                   (size_t)(at - begin) + 1, what);
 }
 
 /* Words are checked when they are new: each once. */
@@ -136,16 +139,19 @@ static int check_word(const struct job *j, const struct block *b, const char *s,
     return nul ? bad_word(j, b, nul, "NUL, which no token may hold; remove it (tr -d '\\0')") : 0;
 }
 
-/* Words are taken some at a time, so that their slots and then their entries are in the cache when they are needed. */
+/* Words are taken some at a time, so that their slots and then their entries are in the cache when
+ * they are needed. */
 enum { SOME = 64, AHEAD = 4 };
 struct token { const char *s; size_t n; uint64_t hash; };
 
-static int count_some(const struct job *j, const struct block *b, struct table *part, const struct token *t, int n)
+static int count_some(const struct job *j, const struct block *b, struct table *part,
+                      const struct token *t, int n)
 {
     for (int i = 0; i < n; i++) {
         if (i + AHEAD < n) {
             const struct table *p = &part[t[i + AHEAD].hash >> 59];
-            if (p->slot) __builtin_prefetch(entry_of(p, p->slot[(uint32_t)t[i + AHEAD].hash & p->mask].at));
+            if (p->slot)
+                __builtin_prefetch(entry_of(p, p->slot[(uint32_t)t[i + AHEAD].hash & p->mask].at));
         }
         int fresh = add(&part[t[i].hash >> 59], (uint32_t)t[i].hash, t[i].s, t[i].n, 1);
         if (fresh && (fresh < 0 || check_word(j, b, t[i].s, t[i].n) < 0)) return -1;
@@ -153,7 +159,8 @@ static int count_some(const struct job *j, const struct block *b, struct table *
     return 0;
 }
 
-static int count_span(const struct job *j, const struct block *b, struct table *part, const char *s, const char *end)
+static int count_span(const struct job *j, const struct block *b, struct table *part, const char *s,
+                      const char *end)
 {
     struct token token[SOME];
     int k = 0;
@@ -270,10 +277,12 @@ int words_read_counts(struct word_counts *w, struct text *in)
         while (n && (line[0] == '\r' || line[0] == ' ')) { line++; n--; }
         size_t len = word_end(line, n), digits = 0;
         uint64_t count = 0;
-        for (size_t i = len + 1; i < n && line[i] >= '0' && line[i] <= '9' && count < UINT64_MAX / 16; i++, digits++)
+        for (size_t i = len + 1;
+             i < n && line[i] >= '0' && line[i] <= '9' && count < UINT64_MAX / 16; i++, digits++)
             count = count * 10 + (uint64_t)(line[i] - '0');
         if (!len || !digits || len + 1 + digits != n || memchr(line, 0, n))
-            return err_set("%s:%llu: expected \"word count\"", text_name(in), (unsigned long long)text_lineno(in));
+            return err_set("%s:%llu: expected \"word count\"", text_name(in),
+                           (unsigned long long)text_lineno(in));
         if (word_counts_add(w, line, len, count) < 0) return -1;
     }
     return rc;

@@ -1,4 +1,5 @@
-/* How often each word occurs in texts. Counted by block and thread; the result does not depend on either. */
+/* How often each word occurs in texts. Counted by block and thread; the result does not depend on
+ * either. */
 #ifndef BPE_WORDS_H
 #define BPE_WORDS_H
 #include <stddef.h>
@@ -10,7 +11,8 @@ struct word_counts *word_counts_new(int threads);
 void word_counts_free(struct word_counts *w);
 
 enum words_flags {
-    WORDS_STRIP_CR = 1,      /* "\r" at the ends of lines, spaces among them or not, is no part of a word (subword-nmt) */
+    /* "\r" at the ends of lines, spaces among them or not, is no part of a word (subword-nmt) */
+    WORDS_STRIP_CR = 1,
 };
 /* Refuses more words than fit in so many bytes, of which adding up takes as much again. 0: any. */
 void word_counts_limit(struct word_counts *w, size_t bytes);
@@ -21,8 +23,8 @@ void word_counts_limit(struct word_counts *w, size_t bytes);
  * begins so, and so does the one after it, or none is). Both outlive w. */
 void word_counts_whole(struct word_counts *w, const char *joint, const char *start);
 
-/* Adds the words of a text (opened with TEXT_RAW or TEXT_UTF8), those between spaces and newlines. -1 with file, line
- * and byte where it is not UTF-8 or has a NUL byte. */
+/* Adds the words of a text (opened with TEXT_RAW or TEXT_UTF8), those between spaces and newlines.
+ * -1 with file, line and byte where it is not UTF-8 or has a NUL byte. */
 int word_counts_read(struct word_counts *w, struct text *in, int flags);
 /* Adds the lines "word count" of a vocabulary or dictionary. */
 int words_read_counts(struct word_counts *w, struct text *in);
@@ -31,7 +33,8 @@ int words_read_counts(struct word_counts *w, struct text *in);
 int word_counts_add(struct word_counts *w, const char *s, size_t n, uint64_t count);
 
 struct word { const char *s; uint32_t n; uint64_t count; };
-/* All words in no particular order; valid until the next words_read or words_free. Call it once reading is done. */
+/* All words in no particular order; valid until the next words_read or words_free. Call it once
+ * reading is done. */
 struct word *word_counts_list(struct word_counts *w, size_t *n);     /* malloc'd */
 /* Most frequent first, then by bytes: fastBPE's getvocab. */
 void word_counts_sort(struct word *v, size_t n);

@@ -16,7 +16,10 @@ struct table {
 
 static void table_free(struct table *t) { free(t->word); free(t->slot); free(t->bytes); }
 
-static size_t table_bytes(const struct table *t) { return t->cap * sizeof *t->word + t->slots * sizeof *t->slot + t->bytes_cap; }
+static size_t table_bytes(const struct table *t)
+{
+    return t->cap * sizeof *t->word + t->slots * sizeof *t->slot + t->bytes_cap;
+}
 
 static void table_grow(struct table *t)
 {
@@ -84,10 +87,13 @@ static int collect_work(void *ctx, void *item, int thread)
         while (s < end && (*s == ' ' || *s == '\t' || *s == '\n')) s++;
         const char *from = s;
         while (s < end && *s != ' ' && *s != '\t' && *s != '\n') s++;
-        if (s > from) table_add(t, from, (size_t)(s - from), (uint32_t)XXH3_64bits(from, (size_t)(s - from)), 1);
+        if (s > from)
+            table_add(t, from, (size_t)(s - from), (uint32_t)XXH3_64bits(from, (size_t)(s - from)),
+                      1);
     }
     if (table_bytes(t) > c->memory || t->n > UINT32_MAX / 8)
-        return err_set("%s: the vocabulary does not fit in --memory (%zu words so far); give more, or name one with -v (vocab-count, cut to the frequent words)",
+        return err_set("%s: the vocabulary does not fit in --memory (%zu words so far); give more, "
+                       "or name one with -v (vocab-count, cut to the frequent words)",
                        p->name, t->n);
     return 0;
 }
@@ -113,11 +119,16 @@ static int by_count(const void *a, const void *b)
     return strcmp(sort_bytes + x->at, sort_bytes + y->at);
 }
 
-struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc_count_opts *o, size_t memory)
+struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc_count_opts *o,
+                           size_t memory)
 {
-    struct collect c = { .in = intake_open(in, n, o, 1 << 18), .table = mem_zero((size_t)o->threads, sizeof *c.table),
-                         .memory = memory / (size_t)(o->threads + 1), .lock = PTHREAD_MUTEX_INITIALIZER };
-    struct pipeline p = { collect_read, collect_work, collect_write, collect_drop, &c, o->threads, 0 };
+    struct collect c = { .in = intake_open(in, n, o, 1 << 18),
+                         .table = mem_zero((size_t)o->threads, sizeof *c.table),
+                         .memory = memory / (size_t)(o->threads + 1),
+                         .lock = PTHREAD_MUTEX_INITIALIZER };
+    struct pipeline p = {
+        collect_read, collect_work, collect_write, collect_drop, &c, o->threads, 0
+    };
     int rc = pipeline_run(&p);
     intake_close(c.in);
     while (c.free) {
@@ -130,7 +141,9 @@ struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc
     if (rc == 0) {
         for (int i = 1; i < o->threads; i++) {
             struct table *u = &c.table[i];
-            for (size_t k = 0; k < u->n; k++) table_add(t, u->bytes + u->word[k].at, u->word[k].n, u->word[k].hash, u->word[k].count);
+            for (size_t k = 0; k < u->n; k++)
+                table_add(t, u->bytes + u->word[k].at, u->word[k].n, u->word[k].hash,
+                          u->word[k].count);
             table_free(u);
             *u = (struct table){ 0 };
         }
@@ -148,7 +161,9 @@ struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc
             token[k] = t->bytes + t->word[k].at;
             count[k] = t->word[k].count;
         }
-        if (t->bytes_n >= UINT32_MAX) err_set("more than 4 GiB of words; name a vocabulary with -v (vocab-count, cut to the frequent words)");
+        if (t->bytes_n >= UINT32_MAX)
+            err_set("more than 4 GiB of words; name a vocabulary with -v (vocab-count, cut to the "
+                    "frequent words)");
         else v = vocab_make(token, count, (uint32_t)kept);
         free(token);
         free(count);

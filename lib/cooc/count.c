@@ -1,7 +1,7 @@
-/* From inputs to a .cooc file, language by language. Threads turn pieces of text into segments until memory is full;
- * then the rows of all segments are added up, group by group, into the file if this was all of the text, else into a
- * run on disk. Runs are added up like segments. Every sum is of integers, so where pieces, segments and runs end does
- * not show in the file. */
+/* From inputs to a .cooc file, language by language. Threads turn pieces of text into segments
+ * until memory is full; then the rows of all segments are added up, group by group, into the file
+ * if this was all of the text, else into a run on disk. Runs are added up like segments. Every sum
+ * is of integers, so where pieces, segments and runs end does not show in the file. */
 #include "lib/cooc/count.h"
 #include <inttypes.h>
 #include <pthread.h>
@@ -31,7 +31,8 @@ struct counter {
         struct cooc_segment *seg;
         uint64_t sentences, tokens, skipped, unknown;
     } *worker;                            /* [threads + 1] */
-    bool mid_line;                        /* the last worker, the reader's own, is within a line of several pieces */
+    /* the last worker, the reader's own, is within a line of several pieces */
+    bool mid_line;
     uint64_t *word_count;
 
     pthread_mutex_t lock;                 /* of what follows */
@@ -50,7 +51,7 @@ struct counter {
     struct cooc_count_report report;
 };
 
-/* --- text to segments ------------------------------------------------------------------------------------ */
+/* --- text to segments ------------------------------------------------------------------------- */
 
 static struct cooc_segment *take_segment(struct counter *c)
 {
@@ -68,7 +69,8 @@ static void give_segment(struct counter *c, struct cooc_segment *s)
 {
     cooc_segment_sort(s);
     pthread_mutex_lock(&c->lock);
-    for (uint32_t id = VOCAB_SPECIALS; id < s->ids; id++) c->word_count[id] += s->start[id + 1] - s->start[id];
+    for (uint32_t id = VOCAB_SPECIALS; id < s->ids; id++)
+        c->word_count[id] += s->start[id + 1] - s->start[id];
     mem_room(&c->full, &c->fulls_cap, c->fulls + 1, sizeof *c->full);
     c->full[c->fulls++] = s;
     pthread_mutex_unlock(&c->lock);
@@ -190,18 +192,20 @@ static int finish_worker(void *ctx, size_t i, int thread)
     struct counter *c = ctx;
     (void)thread;
     struct worker *w = &c->worker[i];
-    if (i == (size_t)c->o->threads && c->mid_line) return 0;      /* its line goes on: in the next run */
+    /* its line goes on: in the next run */
+    if (i == (size_t)c->o->threads && c->mid_line) return 0;
     if (w->seg) give_segment(c, w->seg);
     w->seg = NULL;
     return 0;
 }
 
-/* --- segments and runs to rows --------------------------------------------------------------------------- */
+/* --- segments and runs to rows ---------------------------------------------------------------- */
 
 static int make_segments(void *ctx, uint32_t group, int thread, struct groups *g, struct blocks *b)
 {
     struct counter *c = ctx;
-    return segments_make((const struct cooc_segment *const *)c->full, c->fulls, &c->o->scheme, group, c->vocab->n, &c->sum[thread], g, b);
+    return segments_make((const struct cooc_segment *const *)c->full, c->fulls, &c->o->scheme,
+                         group, c->vocab->n, &c->sum[thread], g, b);
 }
 
 static int make_runs(void *ctx, uint32_t group, int thread, struct groups *g, struct blocks *b)
@@ -213,26 +217,37 @@ static int make_runs(void *ctx, uint32_t group, int thread, struct groups *g, st
     return streams_make(s, c->run_n, group, c->vocab->n, &c->sum[thread], g, b);
 }
 
-static int write_plane(void *ctx, uint32_t group, const struct blocks *b, const unsigned char *p, size_t n)
+static int write_plane(void *ctx, uint32_t group, const struct blocks *b, const unsigned char *p,
+                       size_t n)
 {
     (void)group; (void)p; (void)n;
     return cooc_plane_blocks(((struct counter *)ctx)->w, b);
 }
 
-static ssize_t pack_run(void *ctx, int thread, const struct blocks *b, unsigned char **out, size_t *cap)
+static ssize_t pack_run(void *ctx, int thread, const struct blocks *b, unsigned char **out,
+                        size_t *cap)
 { return spill_pack(((struct counter *)ctx)->into, thread, b, out, cap); }
 
-static int write_run(void *ctx, uint32_t group, const struct blocks *b, const unsigned char *p, size_t n)
+static int write_run(void *ctx, uint32_t group, const struct blocks *b, const unsigned char *p,
+                     size_t n)
 {
     (void)b;
     return spill_write(((struct counter *)ctx)->into, group, p, n);
 }
 
 /* Everything that make gives, into the run under way in c->into or into the plane. */
-static int put_rows(struct counter *c, int (*make)(void *, uint32_t, int, struct groups *, struct blocks *), struct cooc_totals *t)
+static int put_rows(struct counter *c,
+                    int (*make)(void *, uint32_t, int, struct groups *, struct blocks *),
+                    struct cooc_totals *t)
 {
-    struct groups g = { .groups = group_count(c->vocab->n), .threads = c->o->threads, .limit = c->plan.group_bytes, .make = make,
-                        .pack = c->into ? pack_run : NULL, .write = c->into ? write_run : write_plane, .ctx = c, .total = t };
+    struct groups g = { .groups = group_count(c->vocab->n),
+                        .threads = c->o->threads,
+                        .limit = c->plan.group_bytes,
+                        .make = make,
+                        .pack = c->into ? pack_run : NULL,
+                        .write = c->into ? write_run : write_plane,
+                        .ctx = c,
+                        .total = t };
     if (c->into) spill_run_begin(c->into);
     if (groups_run(&g) < 0) return -1;
     return c->into ? spill_run_end(c->into) : 0;
@@ -262,8 +277,12 @@ static int merge_runs(struct counter *c, struct cooc_totals *t)
     for (int i = 0; i < c->o->threads; i++) c->stream[i] = mem_zero(batch, sizeof **c->stream);
     int rc = 0;
     while (rc == 0 && spill_runs(c->spill) > batch) {
-        if (!(c->into = spill_open(c->o->tmp, c->vocab->n, c->o->threads, c->plan.frame))) { rc = -1; break; }
-        for (c->run_first = 0; rc == 0 && c->run_first < spill_runs(c->spill); c->run_first += batch) {
+        if (!(c->into = spill_open(c->o->tmp, c->vocab->n, c->o->threads, c->plan.frame))) {
+            rc = -1;
+            break;
+        }
+        for (c->run_first = 0; rc == 0 && c->run_first < spill_runs(c->spill);
+             c->run_first += batch) {
             size_t left = spill_runs(c->spill) - c->run_first;
             c->run_n = left < batch ? left : batch;
             rc = put_rows(c, make_runs, &scratch);
@@ -287,7 +306,7 @@ static int merge_runs(struct counter *c, struct cooc_totals *t)
     return rc;
 }
 
-/* --- a language ------------------------------------------------------------------------------------------ */
+/* --- a language ------------------------------------------------------------------------------- */
 
 static int count_plane(struct counter *c, const struct cooc_input *in, int n)
 {
@@ -299,7 +318,9 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
     if (cooc_plane_begin(c->w, in[0].lang) < 0) return -1;
     int rc = 0;
     while (rc == 0 && !c->ended) {
-        struct pipeline p = { count_read, count_work, count_write, count_drop, c, c->o->threads, 0 };
+        struct pipeline p = {
+            count_read, count_work, count_write, count_drop, c, c->o->threads, 0
+        };
         rc = pipeline_run(&p);
         if (rc == 0) rc = par_for((size_t)c->o->threads + 1, finish_worker, c);
         if (rc < 0) break;
@@ -309,7 +330,11 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
         }
         if (c->fulls) {
             struct cooc_totals scratch = { 0 };
-            if (!c->spill && !(c->spill = spill_open(c->o->tmp, c->vocab->n, c->o->threads, c->plan.frame))) { rc = -1; break; }
+            if (!c->spill
+                && !(c->spill = spill_open(c->o->tmp, c->vocab->n, c->o->threads, c->plan.frame))) {
+                rc = -1;
+                break;
+            }
             c->into = c->spill;
             rc = put_rows(c, make_segments, &scratch);
             c->into = NULL;
@@ -351,9 +376,13 @@ static int spool(struct cooc_input *in, FILE **file, char *path, size_t path_siz
     static char buf[1 << 16];
     int rc = to ? 0 : -1;
     for (size_t k; rc == 0 && (k = fread(buf, 1, sizeof buf, from)) > 0; )
-        if (fwrite(buf, 1, k, to) != k) rc = err_sys("%s: cannot write a copy of %s; name a folder with more room (--tmp)", tmp ? tmp : "TMPDIR", in->name);
+        if (fwrite(buf, 1, k, to) != k)
+            rc = err_sys("%s: cannot write a copy of %s; name a folder with more room (--tmp)",
+                         tmp ? tmp : "TMPDIR", in->name);
     if (rc == 0 && ferror(from)) rc = err_sys("%s: cannot be read", in->name);
-    if (rc == 0 && fflush(to) != 0) rc = err_sys("%s: cannot write a copy of %s; name a folder with more room (--tmp)", tmp ? tmp : "TMPDIR", in->name);
+    if (rc == 0 && fflush(to) != 0)
+        rc = err_sys("%s: cannot write a copy of %s; name a folder with more room (--tmp)",
+                     tmp ? tmp : "TMPDIR", in->name);
     fclose(from);
     *file = to;
     if (rc < 0) return -1;
@@ -362,7 +391,10 @@ static int spool(struct cooc_input *in, FILE **file, char *path, size_t path_siz
     return 0;
 }
 
-static int by_lang(const void *a, const void *b) { return strcmp(((const struct cooc_input *)a)->lang, ((const struct cooc_input *)b)->lang); }
+static int by_lang(const void *a, const void *b)
+{
+    return strcmp(((const struct cooc_input *)a)->lang, ((const struct cooc_input *)b)->lang);
+}
 
 static int count_all(struct counter *c, struct cooc_input *in, int n, struct out *out)
 {
@@ -433,7 +465,8 @@ static struct lookup *skipping(struct counter *c, bool **skip, struct vocab **wi
     return *wider ? lookup_new(*wider) : NULL;
 }
 
-int cooc_count(const struct cooc_input *input, int n, const struct cooc_count_opts *opts, struct out *out, struct cooc_count_report *report)
+int cooc_count(const struct cooc_input *input, int n, const struct cooc_count_opts *opts,
+               struct out *out, struct cooc_count_report *report)
 {
     struct cooc_count_opts o = *opts;
     struct counter c = { .o = &o, .vocab = o.vocab, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -446,11 +479,13 @@ int cooc_count(const struct cooc_input *input, int n, const struct cooc_count_op
     memcpy(in, input, (size_t)n * sizeof *in);
     int rc = 0;
     for (int i = 0; i < n && rc == 0; i++)
-        if (!in[i].lang[0] && input_is_shard(in[i].path)) rc = input_shard_lang(in[i].path, in[i].lang);
+        if (!in[i].lang[0] && input_is_shard(in[i].path))
+            rc = input_shard_lang(in[i].path, in[i].lang);
     qsort(in, (size_t)n, sizeof *in, by_lang);
     if (!c.vocab) {
         for (int i = 0; i < n && rc == 0; i++)
-            if (!input_is_regular(in[i].path, NULL)) rc = spool(&in[i], &copy[i], path[i], sizeof path[i], o.tmp);
+            if (!input_is_regular(in[i].path, NULL))
+                rc = spool(&in[i], &copy[i], path[i], sizeof path[i], o.tmp);
         if (rc == 0 && !(own = cooc_collect(in, n, &o, o.memory / 2))) rc = -1;
         c.vocab = own;
     }

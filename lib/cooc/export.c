@@ -7,7 +7,8 @@
 #include "common/mem.h"
 #include "lib/cooc/skip.h"
 
-int cooc_view_init(struct cooc_view *w, const struct cooc *c, const struct vocab *v, const char *lang, bool raw, bool counts, double min)
+int cooc_view_init(struct cooc_view *w, const struct cooc *c, const struct vocab *v,
+                   const char *lang, bool raw, bool counts, double min)
 {
     *w = (struct cooc_view){ .c = c, .v = v, .last = c->planes, .counts = counts, .min = min };
     if (lang) {
@@ -17,7 +18,8 @@ int cooc_view_init(struct cooc_view *w, const struct cooc *c, const struct vocab
     }
     int ref = c->ref[0] && !raw && !counts && !lang ? cooc_plane_find(c, c->ref) : -1;
     if (c->ref[0] && !raw && !counts && !lang && (ref < 0 || !c->plane[ref].total.tokens))
-        return err_set("%s: no counts of its reference language \"%s\"; pass --raw or --lang", c->path, c->ref);
+        return err_set("%s: no counts of its reference language \"%s\"; pass --raw or --lang",
+                       c->path, c->ref);
     w->scale = mem_alloc((size_t)(c->planes + 1) * sizeof *w->scale);
     for (int k = 0; k < c->planes; k++) {
         uint64_t n = c->plane[k].total.tokens;
@@ -30,7 +32,8 @@ void cooc_view_free(struct cooc_view *w) { free(w->scale); w->scale = NULL; }
 
 static cooc_x value(const struct cooc_view *w, int plane, uint64_t count)
 {
-    return w->counts ? (cooc_x)count : w->scale[plane] * ((double)count / (double)w->c->scheme.unit);
+    return w->counts ? (cooc_x)count
+                     : w->scale[plane] * ((double)count / (double)w->c->scheme.unit);
 }
 
 int cooc_view_get(const struct cooc_view *w, uint32_t row, uint32_t col, cooc_x *x)
@@ -70,9 +73,15 @@ int cooc_view_row(const struct cooc_view *w, uint32_t id, struct cooc_cell **cel
     return rc;
 }
 
-struct stream_of_plane { struct cooc_cursor cursor; struct cooc_pairs pairs; uint32_t i; int state; };
+struct stream_of_plane {
+    struct cooc_cursor cursor;
+    struct cooc_pairs pairs;
+    uint32_t i;
+    int state;
+};
 
-int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint32_t, cooc_x), void *ctx)
+int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint32_t, cooc_x),
+                   void *ctx)
 {
     int n = w->last - w->first, rc = 0;
     struct stream_of_plane *s = mem_alloc((size_t)(n + 1) * sizeof *s);
@@ -91,7 +100,8 @@ int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint
         if (key == UINT64_MAX) break;
         cooc_x x = 0;
         for (int k = 0; k < n && rc == 0; k++)
-            if (s[k].state > 0 && ((uint64_t)s[k].pairs.row[s[k].i] << 32 | s[k].pairs.col[s[k].i]) == key) {
+            if (s[k].state > 0
+                && ((uint64_t)s[k].pairs.row[s[k].i] << 32 | s[k].pairs.col[s[k].i]) == key) {
                 x += value(w, w->first + k, s[k].pairs.count[s[k].i]);
                 if (++s[k].i == s[k].pairs.n) {
                     s[k].i = 0;
@@ -106,7 +116,8 @@ int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint
 
 size_t cooc_print(char *to, cooc_x x)
 {
-    if (x >= 9e12L && x < 0x1p64L && x == (cooc_x)(uint64_t)x) return (size_t)sprintf(to, "%" PRIu64, (uint64_t)x);
+    if (x >= 9e12L && x < 0x1p64L && x == (cooc_x)(uint64_t)x)
+        return (size_t)sprintf(to, "%" PRIu64, (uint64_t)x);
     if (!(x >= 0 && x < 9e12L)) return (size_t)snprintf(to, 40, "%.17g", (double)x);
     uint64_t v = (uint64_t)((double)x * 1e6 + 0.5), whole = v / 1000000, part = v % 1000000;
     if (v == 0 && x > 0) return (size_t)snprintf(to, 40, "%.6g", (double)x);
@@ -116,12 +127,13 @@ size_t cooc_print(char *to, cooc_x x)
     memcpy(to, digits + k, n = sizeof digits - k);
     if (part) {
         to[n++] = '.';
-        for (uint64_t place = 100000; part; part %= place, place /= 10) to[n++] = (char)('0' + part / place);
+        for (uint64_t place = 100000; part; part %= place, place /= 10)
+            to[n++] = (char)('0' + part / place);
     }
     return n;
 }
 
-/* --- exports --------------------------------------------------------------------------------------------- */
+/* --- exports ---------------------------------------------------------------------------------- */
 
 struct export {
     const struct cooc_view *w;
@@ -182,7 +194,8 @@ static int put_mtx(struct export *e, uint32_t row, uint32_t col, cooc_x x)
 {
     if (room(e, 32) < 0) return -1;
     if (e->w->c->scheme.sides == COOC_SYMMETRIC) { uint32_t t = row; row = col; col = t; }
-    e->at += (size_t)sprintf(e->buf + e->at, "%u %u ", row - VOCAB_SPECIALS + 1, col - VOCAB_SPECIALS + 1);
+    e->at += (size_t)sprintf(e->buf + e->at, "%u %u ", row - VOCAB_SPECIALS + 1,
+                             col - VOCAB_SPECIALS + 1);
     e->at += cooc_print(e->buf + e->at, x);
     e->buf[e->at++] = '\n';
     return 0;
@@ -193,7 +206,8 @@ static double xlogx(double k, double expected) { return k > 0 ? k * log(k / expe
 static int each_pair(void *ctx, uint32_t row, uint32_t col, cooc_x value)
 {
     struct export *e = ctx;
-    double x = (double)value, a = e->mass ? e->mass[row] : 0, b = e->mass ? e->mass[col] : 0, n = e->total;
+    double x = (double)value, a = e->mass ? e->mass[row] : 0, b = e->mass ? e->mass[col] : 0,
+           n = e->total;
     switch (e->format) {
     case COOC_TSV: return put_line(e, row, col, value);
     case COOC_GLOVE_RECORDS:
@@ -206,7 +220,9 @@ static int each_pair(void *ctx, uint32_t row, uint32_t col, cooc_x value)
     }
     case COOC_LLR: {
         double k12 = a - x, k21 = b - x, k22 = n - a - b + x;
-        double g = 2 * (xlogx(x, a * b / n) + xlogx(k12, a * (n - b) / n) + xlogx(k21, (n - a) * b / n) + xlogx(k22, (n - a) * (n - b) / n));
+        double g = 2
+                   * (xlogx(x, a * b / n) + xlogx(k12, a * (n - b) / n)
+                      + xlogx(k21, (n - a) * b / n) + xlogx(k22, (n - a) * (n - b) / n));
         if (g < 0) g = 0;
         return put_line(e, row, col, x * n < a * b ? -g : g);
     }
@@ -214,7 +230,8 @@ static int each_pair(void *ctx, uint32_t row, uint32_t col, cooc_x value)
     return 0;
 }
 
-/* Row sums; for left and right counts the columns' sums would differ, so both margins are the word's whole mass. */
+/* Row sums; for left and right counts the columns' sums would differ, so both margins are the
+ * word's whole mass. */
 static int each_mass(void *ctx, uint32_t row, uint32_t col, cooc_x x)
 {
     struct export *e = ctx;
@@ -236,21 +253,28 @@ static int each_count(void *ctx, uint32_t row, uint32_t col, cooc_x x)
 
 int cooc_export(const struct cooc_view *w, enum cooc_format f, struct out *out)
 {
-    struct export e = { .w = w, .format = f, .out = out, .twice = w->c->scheme.sides == COOC_SYMMETRIC };
+    struct export e = {
+        .w = w, .format = f, .out = out, .twice = w->c->scheme.sides == COOC_SYMMETRIC
+    };
     int rc = 0;
-    if (f == COOC_GLOVE_RECORDS && w->c->ids - VOCAB_SPECIALS > INT32_MAX) return err_set("%s: more words than GloVe's ids can number", w->c->path);
+    if (f == COOC_GLOVE_RECORDS && w->c->ids - VOCAB_SPECIALS > INT32_MAX)
+        return err_set("%s: more words than GloVe's ids can number", w->c->path);
     if (f == COOC_PPMI || f == COOC_LLR) {
         struct cooc_view all = *w;
         all.min = 0;
         e.mass = mem_zero(w->c->ids, sizeof *e.mass);
-        if (!e.twice) rc = err_set("%s: counts one side only; --ppmi and --llr need symmetric counts", w->c->path);
+        if (!e.twice)
+            rc = err_set("%s: counts one side only; --ppmi and --llr need symmetric counts",
+                         w->c->path);
         if (rc == 0) rc = cooc_view_each(&all, each_mass, &e);
     }
     if (f == COOC_MTX) {
         rc = cooc_view_each(w, each_count, &e);
         if (rc == 0 && (rc = room(&e, 200)) == 0)
-            e.at += (size_t)sprintf(e.buf + e.at, "%%%%MatrixMarket matrix coordinate real %s\n%u %u %" PRIu64 "\n", e.twice ? "symmetric" : "general",
-                                    w->c->ids - VOCAB_SPECIALS, w->c->ids - VOCAB_SPECIALS, e.n);
+            e.at += (size_t)sprintf(
+                e.buf + e.at, "%%%%MatrixMarket matrix coordinate real %s\n%u %u %" PRIu64 "\n",
+                e.twice ? "symmetric" : "general", w->c->ids - VOCAB_SPECIALS,
+                w->c->ids - VOCAB_SPECIALS, e.n);
     }
     if (rc == 0) rc = cooc_view_each(w, each_pair, &e);
     if (rc == 0) rc = flush(&e);
@@ -259,7 +283,7 @@ int cooc_export(const struct cooc_view *w, enum cooc_format f, struct out *out)
     return rc;
 }
 
-/* --- totals ---------------------------------------------------------------------------------------------- */
+/* --- totals ----------------------------------------------------------------------------------- */
 
 static int each_length(void *ctx, uint32_t row, uint32_t col, cooc_x x)
 {
@@ -288,19 +312,24 @@ int cooc_stat(const struct cooc_view *w, struct out *out)
     fprintf(f, "language\tsentences\ttokens\tunknown\tpairs\trows\tmass\tlargest X\n");
     for (int k = w->first; k < w->last; k++) {
         const struct cooc_totals *t = &c->plane[k].total;
-        fprintf(f, "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.6f\t%.6f\n", t->lang[0] ? t->lang : "-", t->sentences, t->tokens,
-                t->unknown, t->pairs, t->rows, (double)t->mass / (double)s->unit, (double)t->max / (double)s->unit);
+        fprintf(f,
+                "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.6f\t%.6f\n",
+                t->lang[0] ? t->lang : "-", t->sentences, t->tokens, t->unknown, t->pairs, t->rows,
+                (double)t->mass / (double)s->unit, (double)t->max / (double)s->unit);
     }
     uint32_t *n = mem_zero(c->ids, sizeof *n);
     n[0] = s->sides == COOC_SYMMETRIC;
     int rc = cooc_view_each(w, each_length, n);
     uint64_t bin[33] = { 0 };
-    for (uint32_t id = VOCAB_SPECIALS; id < c->ids; id++) bin[n[id] ? 32 - __builtin_clz(n[id]) : 0]++;
+    for (uint32_t id = VOCAB_SPECIALS; id < c->ids; id++)
+        bin[n[id] ? 32 - __builtin_clz(n[id]) : 0]++;
     fprintf(f, "row length\trows\n");
     for (int i = 0; i < 33; i++)
         if (bin[i]) {
             if (i < 2) fprintf(f, "%d\t%" PRIu64 "\n", i, bin[i]);
-            else fprintf(f, "%" PRIu64 "-%" PRIu64 "\t%" PRIu64 "\n", (uint64_t)1 << (i - 1), ((uint64_t)1 << i) - 1, bin[i]);
+            else
+                fprintf(f, "%" PRIu64 "-%" PRIu64 "\t%" PRIu64 "\n", (uint64_t)1 << (i - 1),
+                        ((uint64_t)1 << i) - 1, bin[i]);
         }
     free(n);
     return rc;

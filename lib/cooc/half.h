@@ -1,4 +1,5 @@
-/* IEEE 754 binary16: to the nearest, ties to even; and back, exactly. Done in integers: the same on every machine. */
+/* IEEE 754 binary16: to the nearest, ties to even; and back, exactly. Done in integers: the same on
+ * every machine. */
 #ifndef COOC_HALF_H
 #define COOC_HALF_H
 #include <stdint.h>
@@ -10,7 +11,8 @@ static inline uint16_t half_from(float x)
     memcpy(&u, &x, 4);
     uint32_t sign = u >> 16 & 0x8000, e = u >> 23 & 255, m = u & 0x7FFFFF;
     if (e == 255) return (uint16_t)(sign | 0x7C00 | (m ? 0x200 : 0));
-    if (e < 102) return (uint16_t)sign;                                   /* below half of the smallest: 0 */
+    /* below half of the smallest: 0 */
+    if (e < 102) return (uint16_t)sign;
     if (e < 113) {                                                        /* subnormal */
         uint32_t shift = 126 - e;
         m |= 0x800000;

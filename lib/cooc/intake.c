@@ -59,7 +59,8 @@ uint64_t input_window(const char *path)
         uint64_t base = (uint64_t)1 << (10 + (h[5] >> 3));
         return base + base / 8 * (h[5] & 7);
     }
-    const unsigned char *size = h + 5 + (const int[]){ 0, 1, 2, 4 }[h[4] & 3];      /* the frame is its own window */
+    /* the frame is its own window */
+    const unsigned char *size = h + 5 + (const int[]){ 0, 1, 2, 4 }[h[4] & 3];
     switch (h[4] >> 6) {
     case 0: return size[0];
     case 1: return get16(size) + 256;
@@ -79,7 +80,8 @@ int input_shard_lang(const char *path, char lang[COOC_LANG])
     return 0;
 }
 
-struct intake *intake_open(const struct cooc_input *in, int n, const struct cooc_count_opts *o, size_t piece_bytes)
+struct intake *intake_open(const struct cooc_input *in, int n, const struct cooc_count_opts *o,
+                           size_t piece_bytes)
 {
     struct intake *k = mem_zero(1, sizeof *k);
     k->in = in;
@@ -114,13 +116,18 @@ static int open_next(struct intake *k)
 {
     const char *path = k->in[k->at].path, *name = name_of(&k->in[k->at]);
     bool std_in = !strcmp(path, "-");
-    if (std_in ? !k->o->shards : !input_is_shard(path)) return (k->text = text_open_as(path, name, TEXT_RAW)) ? 0 : -1;
-    if (!k->o->vocab) return err_set("%s: is a shard, whose ids mean nothing without a vocabulary; name it with -v", name);
+    if (std_in ? !k->o->shards : !input_is_shard(path))
+        return (k->text = text_open_as(path, name, TEXT_RAW)) ? 0 : -1;
+    if (!k->o->vocab)
+        return err_set(
+            "%s: is a shard, whose ids mean nothing without a vocabulary; name it with -v", name);
     if (!(k->shard = shard_open(path))) return -1;
     struct shard_info info;
     shard_info(k->shard, &info);
     if (info.vocab_hash != k->o->vocab->hash || info.vocab_size != k->o->vocab->n)
-        return err_set("%s: was made with another vocabulary than -v names; name the one that binarize had", name);
+        return err_set(
+            "%s: was made with another vocabulary than -v names; name the one that binarize had",
+            name);
     return 0;
 }
 
@@ -190,9 +197,13 @@ int piece_check(const struct piece *p)
     if (!is_nul) bad = good;
     uint64_t line = p->line, before = p->byte;
     size_t begin = 0;
-    for (const char *nl; (nl = memchr(p->text + begin, '\n', bad - begin)); begin = (size_t)(nl - p->text) + 1, before = 0) line++;
-    return err_set(is_nul ? "%s:%" PRIu64 ": byte %" PRIu64 " is a NUL; this is not text, or clean it with tr -d '\\000'"
-                          : "%s:%" PRIu64 ": byte %" PRIu64 " is not UTF-8; run iconv", p->name, line, before + bad - begin + 1);
+    for (const char *nl; (nl = memchr(p->text + begin, '\n', bad - begin));
+         begin = (size_t)(nl - p->text) + 1, before = 0)
+        line++;
+    return err_set(is_nul ? "%s:%" PRIu64 ": byte %" PRIu64
+                            " is a NUL; this is not text, or clean it with tr -d '\\000'"
+                          : "%s:%" PRIu64 ": byte %" PRIu64 " is not UTF-8; run iconv",
+                   p->name, line, before + bad - begin + 1);
 }
 
 void piece_free(struct piece *p)

@@ -7,13 +7,14 @@
 #endif
 #include "common/mem.h"
 
-/* Words of no more than 16 bytes are in tables that hold the bytes themselves: a look-up touches one cache line. Frequent
- * words stand first in a vocabulary, and the first ones have a table of their own, small enough to stay in the cache.
- * Longer words take vocab_id. Tokens come in batches: what is not among the first ones is on its way from memory while the
- * batch is gone through. */
+/* Words of no more than 16 bytes are in tables that hold the bytes themselves: a look-up touches
+ * one cache line. Frequent words stand first in a vocabulary, and the first ones have a table of
+ * their own, small enough to stay in the cache. Longer words take vocab_id. Tokens come in batches:
+ * what is not among the first ones is on its way from memory while the batch is gone through. */
 enum { HOT = 1 << 15, SHORT = 16 };
 
-struct entry { uint64_t a, b; uint32_t id; };      /* the word's bytes, zeros behind them; id 0: empty */
+/* the word's bytes, zeros behind them; id 0: empty */
+struct entry { uint64_t a, b; uint32_t id; };
 struct table { struct entry *entry; uint32_t mask; };
 struct lookup { const struct vocab *v; struct table hot, rest; };
 
@@ -73,8 +74,10 @@ static inline size_t short_length(const char *p)
 {
 #ifdef __SSE2__
     __m128i x = _mm_loadu_si128((const __m128i *)p);
-    __m128i end = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(' ')), _mm_cmpeq_epi8(x, _mm_set1_epi8('\n'))),
-                               _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('\t')), _mm_cmpeq_epi8(x, _mm_setzero_si128())));
+    __m128i end = _mm_or_si128(
+        _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(' ')), _mm_cmpeq_epi8(x, _mm_set1_epi8('\n'))),
+        _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('\t')),
+                     _mm_cmpeq_epi8(x, _mm_setzero_si128())));
     unsigned m = (unsigned)_mm_movemask_epi8(end);
     if (m) return (size_t)__builtin_ctz(m);
     p += 16;
@@ -86,7 +89,8 @@ static inline size_t short_length(const char *p)
 #endif
 }
 
-static inline uint64_t low_bytes(uint64_t x, size_t n)      /* its first n bytes in memory, n <= 8 */
+/* its first n bytes in memory, n <= 8 */
+static inline uint64_t low_bytes(uint64_t x, size_t n)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     return n == 8 ? x : x & (((uint64_t)1 << 8 * n) - 1);
@@ -97,7 +101,8 @@ static inline uint64_t low_bytes(uint64_t x, size_t n)      /* its first n bytes
 
 size_t lookup_ids(const struct lookup *l, const char **s, const char *end, uint32_t *id)
 {
-    enum { RARE = VOCAB_MASK };                  /* an id that no token of a text has: looked up among the rare words below */
+    /* an id that no token of a text has: looked up among the rare words below */
+    enum { RARE = VOCAB_MASK };
     struct { uint64_t a, b; uint32_t at; } key[LOOKUP_BATCH];
     bool more = false;
     const char *p = *s;

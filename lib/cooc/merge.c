@@ -20,15 +20,18 @@ static int make(void *ctx, uint32_t group, int thread, struct groups *g, struct 
     uint64_t last = group_first(group + 1);
     if (last > m->ids) last = m->ids;
     for (int i = 0; i < m->parts; i++) {
-        stream_of_file(&m->stream[thread][i], m->in[m->part[i].file], m->part[i].plane, (uint32_t)group_first(group), (uint32_t)last);
+        stream_of_file(&m->stream[thread][i], m->in[m->part[i].file], m->part[i].plane,
+                       (uint32_t)group_first(group), (uint32_t)last);
         m->stream[thread][i].file.every = m->every;
     }
-    int rc = streams_make(m->stream[thread], (size_t)m->parts, group, m->ids, &m->sum[thread], g, b);
+    int rc = streams_make(m->stream[thread], (size_t)m->parts, group, m->ids, &m->sum[thread], g,
+                          b);
     for (int i = 0; i < m->parts; i++) cooc_forget(m->in[m->part[i].file]);
     return rc;
 }
 
-static int write_plane(void *ctx, uint32_t group, const struct blocks *b, const unsigned char *p, size_t n)
+static int write_plane(void *ctx, uint32_t group, const struct blocks *b, const unsigned char *p,
+                       size_t n)
 {
     (void)group; (void)p; (void)n;
     return cooc_plane_blocks(((struct merge *)ctx)->w, b);
@@ -36,13 +39,15 @@ static int write_plane(void *ctx, uint32_t group, const struct blocks *b, const 
 
 static int add_totals(struct cooc_totals *t, const struct cooc_totals *u, const char *path)
 {
-    if (__builtin_add_overflow(t->sentences, u->sentences, &t->sentences) || __builtin_add_overflow(t->tokens, u->tokens, &t->tokens) ||
-        __builtin_add_overflow(t->unknown, u->unknown, &t->unknown))
+    if (__builtin_add_overflow(t->sentences, u->sentences, &t->sentences)
+        || __builtin_add_overflow(t->tokens, u->tokens, &t->tokens)
+        || __builtin_add_overflow(t->unknown, u->unknown, &t->unknown))
         return err_set("%s: with it, the totals leave 64 bits", path);
     return 0;
 }
 
-/* The plane of the lowest language that is above `after` (NULL: any); its name, or NULL if none is left. */
+/* The plane of the lowest language that is above `after` (NULL: any); its name, or NULL if none is
+ * left. */
 static const char *next_lang(struct merge *m, const char *after)
 {
     const char *best = NULL;
@@ -54,7 +59,8 @@ static const char *next_lang(struct merge *m, const char *after)
     return best;
 }
 
-static int merge_plane(struct merge *m, const char *lang, int threads, size_t limit, uint64_t *words)
+static int merge_plane(struct merge *m, const char *lang, int threads, size_t limit,
+                       uint64_t *words)
 {
     struct cooc_totals t = { 0 };
     memset(words, 0, m->ids * sizeof *words);
@@ -64,34 +70,47 @@ static int merge_plane(struct merge *m, const char *lang, int threads, size_t li
         if (k < 0) continue;
         m->part[m->parts].file = i;
         m->part[m->parts++].plane = k;
-        if (add_totals(&t, &m->in[i]->plane[k].total, m->in[i]->path) < 0 || cooc_word_counts(m->in[i], k, words) < 0) return -1;
+        if (add_totals(&t, &m->in[i]->plane[k].total, m->in[i]->path) < 0
+            || cooc_word_counts(m->in[i], k, words) < 0)
+            return -1;
     }
-    struct groups g = { .groups = group_count(m->ids), .threads = threads, .limit = limit, .make = make, .write = write_plane, .ctx = m, .total = &t };
+    struct groups g = { .groups = group_count(m->ids),
+                        .threads = threads,
+                        .limit = limit,
+                        .make = make,
+                        .write = write_plane,
+                        .ctx = m,
+                        .total = &t };
     if (cooc_plane_begin(m->w, lang) < 0 || groups_run(&g) < 0) return -1;
     return cooc_plane_end(m->w, &t, words);
 }
 
-/* The reference that the merged file records: what was asked for, or what the files agree on. -1 with a message. */
+/* The reference that the merged file records: what was asked for, or what the files agree on. -1
+ * with a message. */
 static int reference(const struct merge *m, const char **ref)
 {
     const char *from = NULL;
     if (*ref) {
         for (int i = 0; i < m->n; i++)
             if (cooc_plane_find(m->in[i], *ref) >= 0) return 0;
-        return err_set("no file has counts of \"%s\"; name one of their languages with --normalize", *ref);
+        return err_set("no file has counts of \"%s\"; name one of their languages with --normalize",
+                       *ref);
     }
     *ref = "";
     for (int i = 0; i < m->n; i++) {
         if (!m->in[i]->ref[0]) continue;
         if (from && strcmp(*ref, m->in[i]->ref) != 0)
-            return err_set("%s: its reference language is \"%s\", but \"%s\" in %s; say which with --normalize", m->in[i]->path, m->in[i]->ref, *ref, from);
+            return err_set("%s: its reference language is \"%s\", but \"%s\" in %s; say which with "
+                           "--normalize",
+                           m->in[i]->path, m->in[i]->ref, *ref, from);
         *ref = m->in[i]->ref;
         from = m->in[i]->path;
     }
     return 0;
 }
 
-int cooc_merge(const char *const *path, int n, const char *ref, int threads, size_t memory, const char *tmp, struct out *out)
+int cooc_merge(const char *const *path, int n, const char *ref, int threads, size_t memory,
+               const char *tmp, struct out *out)
 {
     struct merge m = { .in = mem_zero((size_t)n, sizeof *m.in) };
     m.part = mem_zero((size_t)n, sizeof *m.part);
@@ -104,9 +123,14 @@ int cooc_merge(const char *const *path, int n, const char *ref, int threads, siz
     if (rc == 0) rc = reference(&m, &ref);
     if (rc == 0) {
         m.ids = m.in[0]->ids;
-        struct cooc_head h = { .scheme = m.in[0]->scheme, .ids = m.ids, .vocab_hash = m.in[0]->vocab_hash, .tokens = m.in[0]->tokens,
-                               .tokens_size = m.in[0]->tokens_size, .skip = m.in[0]->skip,
-                               .skip_size = m.in[0]->skip_size, .ref = ref };
+        struct cooc_head h = { .scheme = m.in[0]->scheme,
+                               .ids = m.ids,
+                               .vocab_hash = m.in[0]->vocab_hash,
+                               .tokens = m.in[0]->tokens,
+                               .tokens_size = m.in[0]->tokens_size,
+                               .skip = m.in[0]->skip,
+                               .skip_size = m.in[0]->skip_size,
+                               .ref = ref };
         if (!(m.w = cooc_create(out, &h, tmp))) rc = -1;
     }
     m.sum = mem_zero((size_t)threads, sizeof *m.sum);
@@ -121,7 +145,8 @@ int cooc_merge(const char *const *path, int n, const char *ref, int threads, siz
     /* A block is some 400 bytes, and the system maps 64 KiB around what is touched. */
     m.every = memory / (4 * (size_t)n * (size_t)threads * 400);
     if (m.every < 16) m.every = 16;
-    for (const char *lang = NULL; rc == 0 && (lang = next_lang(&m, lang)); ) rc = merge_plane(&m, lang, threads, limit, words);
+    for (const char *lang = NULL; rc == 0 && (lang = next_lang(&m, lang));)
+        rc = merge_plane(&m, lang, threads, limit, words);
     if (rc == 0) {
         rc = cooc_finish(m.w);
         m.w = NULL;

@@ -16,8 +16,8 @@ const unsigned char *varint_long(const unsigned char *p, const unsigned char *en
     return NULL;
 }
 
-int pairs_decode(const unsigned char *p, const unsigned char *end, uint32_t n, uint32_t ids, bool triangle,
-                 uint32_t *row, uint32_t *col, uint64_t *count)
+int pairs_decode(const unsigned char *p, const unsigned char *end, uint32_t n, uint32_t ids,
+                 bool triangle, uint32_t *row, uint32_t *col, uint64_t *count)
 {
     uint64_t r = 0, c = 0, v;
     for (uint32_t i = 0; i < n; i++) {

@@ -8,7 +8,10 @@
 
 enum { K = 1 << 10, M = 1 << 20 };
 
-static size_t clamp(size_t x, size_t low, size_t high) { return x < low ? low : x > high ? high : x; }
+static size_t clamp(size_t x, size_t low, size_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
 
 /* Bytes resident now; the peak would count a vocabulary's scaffolding for ever. */
 static size_t resident(void)
@@ -22,7 +25,8 @@ static size_t resident(void)
 
 static size_t pieces_of(const struct cooc_count_opts *o) { return 2 * (size_t)o->threads + 3; }
 
-enum { WORDS_SHARE = 32 };      /* of the memory, for words longer than a piece: each piece under way may begin with one */
+/* of the memory, for words longer than a piece: each piece under way may begin with one */
+enum { WORDS_SHARE = 32 };
 
 size_t plan_longest_word(const struct cooc_count_opts *o, size_t piece)
 {
@@ -30,25 +34,32 @@ size_t plan_longest_word(const struct cooc_count_opts *o, size_t piece)
     return share < least ? least : share;
 }
 
-int plan_make(struct plan *p, const struct cooc_count_opts *o, uint32_t ids, uint64_t text, uint64_t window)
+int plan_make(struct plan *p, const struct cooc_count_opts *o, uint32_t ids, uint64_t text,
+              uint64_t window)
 {
-    size_t threads = (size_t)o->threads, pieces = pieces_of(o), depth = (size_t)groups_depth(o->threads) + 1;
+    size_t threads = (size_t)o->threads, pieces = pieces_of(o),
+           depth = (size_t)groups_depth(o->threads) + 1;
     p->piece = clamp(o->memory / (64 * pieces), 16 * K, 512 * K);
     p->group_bytes = clamp(o->memory / (32 * depth), 16 * K, 2 * M);
     p->frame = clamp(o->memory / (512 * threads), 4 * K, 64 * K);
     size_t per_group = 2 * (p->group_bytes + 4096 * 8) + 64 * K;
-    if (window > SIZE_MAX / 4) window = SIZE_MAX / 4;                   /* the decoder will refuse it */
-    size_t fixed = resident() + 3 * M + o->memory / WORDS_SHARE + (size_t)window     /* text input, libraries, stacks, the allocator */
-                 + threads * row_sum_bytes(ids) + (size_t)ids * 8 + pieces * (p->piece + 320 * K) + depth * per_group
-                 + threads * 4 * p->frame;
+    /* the decoder will refuse it */
+    if (window > SIZE_MAX / 4) window = SIZE_MAX / 4;
+    /* text input, libraries, stacks, the allocator */
+    size_t fixed = resident() + 3 * M + o->memory / WORDS_SHARE + (size_t)window
+                   + threads * row_sum_bytes(ids) + (size_t)ids * 8 + pieces * (p->piece + 320 * K)
+                   + depth * per_group + threads * 4 * p->frame;
     size_t least = cooc_segment_bytes(32 * K + 4 * o->scheme.window, ids, o->scheme.window);
     size_t spare = threads + 2;                                         /* partly filled ones */
     size_t need = fixed + (spare + 2) * (least + 2 * p->piece * 8);
     if (need > o->memory)
-        return err_set("--memory %.0fM is too little for %u words, %d threads and zstd's window of %.0fM; give at least %zuM",
-                       (double)o->memory / M, ids - VOCAB_SPECIALS, o->threads, (double)window / M, need / M + 1);
+        return err_set("--memory %.0fM is too little for %u words, %d threads and zstd's window of "
+                       "%.0fM; give at least %zuM",
+                       (double)o->memory / M, ids - VOCAB_SPECIALS, o->threads, (double)window / M,
+                       need / M + 1);
     size_t room = o->memory - fixed;
-    /* A segment has an entry an id: make it long enough that tokens outweigh them, and short enough to have several. */
+    /* A segment has an entry an id: make it long enough that tokens outweigh them, and short enough
+     * to have several. */
     size_t tokens = clamp((size_t)4 * ids, 1 * M, 64 * M), most = room / (4 * (spare + 2));
     if (cooc_segment_bytes((uint32_t)tokens, ids, o->scheme.window) > most)
         tokens = most > least ? (most - (least - 8 * 32 * K)) / 8 : 32 * K;

@@ -13,7 +13,8 @@
 
 static int bad(const struct cooc *c, uint64_t at, const char *what)
 {
-    return err_set("%s: byte %" PRIu64 ": %s; the file is corrupt or cut short, make it again", c->path, at, what);
+    return err_set("%s: byte %" PRIu64 ": %s; the file is corrupt or cut short, make it again",
+                   c->path, at, what);
 }
 
 /* Where fuzzing is built, checksums are not compared: everything behind them is to be reached. */
@@ -64,39 +65,50 @@ static int read_header(struct cooc *c)
     if (c->n >= 8 && memcmp(p, COOC_MAGIC, 8) != 0)
         return err_set("%s: byte 0: is not a .cooc file (cooc-count makes them)", c->path);
     if (c->n < HEADER_BYTES + FOOTER_BYTES)
-        return c->n < 8 ? err_set("%s: is not a .cooc file (cooc-count makes them)", c->path) : bad(c, c->n, "the file ends within its header");
+        return c->n < 8 ? err_set("%s: is not a .cooc file (cooc-count makes them)", c->path)
+                        : bad(c, c->n, "the file ends within its header");
     uint32_t version = get32(p + 8);
     if (version != FORMAT_WITHOUT_SKIP && version != FORMAT_VERSION)
-        return err_set("%s: byte 8: .cooc version %u, this program reads up to %d", c->path, version,
-                       FORMAT_VERSION);
+        return err_set("%s: byte 8: .cooc version %u, this program reads up to %d", c->path,
+                       version, FORMAT_VERSION);
     if (memcmp(p + c->n - 8, COOC_END, 8) != 0) return bad(c, c->n - 8, "no footer");
-    if (differs(get64(p + 120), XXH3_64bits(p, 120))) return bad(c, 120, "the header's checksum is wrong");
+    if (differs(get64(p + 120), XXH3_64bits(p, 120)))
+        return bad(c, 120, "the header's checksum is wrong");
     c->ids = get32(p + 32);
     c->vocab_hash = get64(p + 40);
     c->tokens_size = get64(p + 48);
-    if (get32(p + 12) != HEADER_BYTES || get32(p + 36) != COOC_BLOCK || c->ids < VOCAB_SPECIALS || p[20] > COOC_FLAT ||
-        p[21] > COOC_RIGHT || p[22] > COOC_GAP + 1 || p[23])
+    if (get32(p + 12) != HEADER_BYTES || get32(p + 36) != COOC_BLOCK || c->ids < VOCAB_SPECIALS
+        || p[20] > COOC_FLAT || p[21] > COOC_RIGHT || p[22] > COOC_GAP + 1 || p[23])
         return bad(c, 8, "the header says what cannot be");
-    if (cooc_scheme_init(&c->scheme, get32(p + 16), p[20], p[21], p[22]) < 0) return bad(c, 16, "a window that cannot be");
-    if (get64(p + 24) != c->scheme.unit) return bad(c, 24, "the unit is not that of its window and weights");
+    if (cooc_scheme_init(&c->scheme, get32(p + 16), p[20], p[21], p[22]) < 0)
+        return bad(c, 16, "a window that cannot be");
+    if (get64(p + 24) != c->scheme.unit)
+        return bad(c, 24, "the unit is not that of its window and weights");
     if (zeros(c, version == FORMAT_VERSION ? 72 : 56, 120) < 0) return -1;
-    if (c->tokens_size > c->n - HEADER_BYTES - FOOTER_BYTES) return bad(c, 48, "the vocabulary is longer than the file");
+    if (c->tokens_size > c->n - HEADER_BYTES - FOOTER_BYTES)
+        return bad(c, 48, "the vocabulary is longer than the file");
     c->tokens = (const char *)p + HEADER_BYTES;
     uint32_t lines = 0;
     for (const char *s = c->tokens, *e = s + c->tokens_size; s < e; lines++) {
         const char *nl = memchr(s, '\n', (size_t)(e - s));
-        if (!nl || nl == s) return bad(c, HEADER_BYTES + (uint64_t)(s - c->tokens), "a token without end, or an empty one");
-        if (memchr(s, 0, (size_t)(nl - s))) return bad(c, HEADER_BYTES + (uint64_t)(s - c->tokens), "a token with a NUL byte");
+        if (!nl || nl == s)
+            return bad(c, HEADER_BYTES + (uint64_t)(s - c->tokens),
+                       "a token without end, or an empty one");
+        if (memchr(s, 0, (size_t)(nl - s)))
+            return bad(c, HEADER_BYTES + (uint64_t)(s - c->tokens), "a token with a NUL byte");
         if (lines == UINT32_MAX - VOCAB_SPECIALS) return bad(c, HEADER_BYTES, "too many tokens");
         s = nl + 1;
     }
-    if (lines + VOCAB_SPECIALS != c->ids) return bad(c, 32, "the number of tokens is not that of the vocabulary");
-    if (differs(c->vocab_hash, XXH3_64bits(c->tokens, c->tokens_size))) return bad(c, HEADER_BYTES, "the vocabulary's checksum is wrong");
+    if (lines + VOCAB_SPECIALS != c->ids)
+        return bad(c, 32, "the number of tokens is not that of the vocabulary");
+    if (differs(c->vocab_hash, XXH3_64bits(c->tokens, c->tokens_size)))
+        return bad(c, HEADER_BYTES, "the vocabulary's checksum is wrong");
     return version == FORMAT_VERSION ? read_skip(c) : 0;
 }
 
 /* One directory entry; *end is where what is known of the file ends so far. */
-static int read_plane(struct cooc *c, struct cooc_plane *pl, uint64_t at, uint64_t limit, uint64_t *end)
+static int read_plane(struct cooc *c, struct cooc_plane *pl, uint64_t at, uint64_t limit,
+                      uint64_t *end)
 {
     const unsigned char *e = c->p + at;
     struct cooc_totals *t = &pl->total;
@@ -111,15 +123,20 @@ static int read_plane(struct cooc *c, struct cooc_plane *pl, uint64_t at, uint64
     t->rows = f[4];
     t->max = f[5];
     t->mass = (unsigned __int128)f[7] << 64 | f[6];
-    uint64_t data_at = f[8], data_size = f[9], index_at = f[10], blocks = f[11], words_at = f[13], words_size = f[14];
-    if (t->unknown > t->tokens || t->rows > t->pairs || t->rows > c->ids || t->max > COOC_MAX_COUNT) return bad(c, at, "totals that cannot be");
-    if (data_at != (*end + 7) / 8 * 8 || data_at > limit || data_size > limit - data_at || zeros(c, *end, data_at) < 0)
+    uint64_t data_at = f[8], data_size = f[9], index_at = f[10], blocks = f[11], words_at = f[13],
+             words_size = f[14];
+    if (t->unknown > t->tokens || t->rows > t->pairs || t->rows > c->ids || t->max > COOC_MAX_COUNT)
+        return bad(c, at, "totals that cannot be");
+    if (data_at != (*end + 7) / 8 * 8 || data_at > limit || data_size > limit - data_at
+        || zeros(c, *end, data_at) < 0)
         return bad(c, at, "the counts are not where they must be");
     *end = data_at + data_size;
-    if (index_at != (*end + 7) / 8 * 8 || index_at > limit || blocks > (limit - index_at) / INDEX_ENTRY || zeros(c, *end, index_at) < 0)
+    if (index_at != (*end + 7) / 8 * 8 || index_at > limit
+        || blocks > (limit - index_at) / INDEX_ENTRY || zeros(c, *end, index_at) < 0)
         return bad(c, at, "the index is not where it must be");
     *end = index_at + blocks * INDEX_ENTRY;
-    if (words_at != *end || words_size > limit - words_at) return bad(c, at, "the token counts are not where they must be");
+    if (words_at != *end || words_size > limit - words_at)
+        return bad(c, at, "the token counts are not where they must be");
     *end = words_at + words_size;
     pl->data = c->p + data_at;
     pl->data_size = data_size;
@@ -127,23 +144,27 @@ static int read_plane(struct cooc *c, struct cooc_plane *pl, uint64_t at, uint64
     pl->blocks = blocks;
     pl->words = c->p + words_at;
     pl->words_size = words_size;
-    if (differs(f[12], XXH3_64bits(pl->index, blocks * INDEX_ENTRY))) return bad(c, index_at, "the index's checksum is wrong");
-    if (differs(f[15], XXH3_64bits(pl->words, words_size))) return bad(c, words_at, "the token counts' checksum is wrong");
+    if (differs(f[12], XXH3_64bits(pl->index, blocks * INDEX_ENTRY)))
+        return bad(c, index_at, "the index's checksum is wrong");
+    if (differs(f[15], XXH3_64bits(pl->words, words_size)))
+        return bad(c, words_at, "the token counts' checksum is wrong");
     uint64_t next = 0, pairs = 0;
     for (uint64_t i = 0; i < blocks; i++) {
         struct cooc_block b = index_get(pl->index + i * INDEX_ENTRY);
-        if (b.at != next || b.pairs < 1 || b.pairs > COOC_BLOCK || b.bytes > data_size - next ||
-            b.row < VOCAB_SPECIALS || b.row >= c->ids || b.col < VOCAB_SPECIALS || b.col >= c->ids ||
-            (c->scheme.sides == COOC_SYMMETRIC && b.col < b.row))
+        if (b.at != next || b.pairs < 1 || b.pairs > COOC_BLOCK || b.bytes > data_size - next
+            || b.row < VOCAB_SPECIALS || b.row >= c->ids || b.col < VOCAB_SPECIALS
+            || b.col >= c->ids || (c->scheme.sides == COOC_SYMMETRIC && b.col < b.row))
             return bad(c, index_at + i * INDEX_ENTRY, "an index entry that cannot be");
         if (i > 0) {
             struct cooc_block a = index_get(pl->index + (i - 1) * INDEX_ENTRY);
-            if (b.row < a.row || (b.row == a.row && b.col <= a.col)) return bad(c, index_at + i * INDEX_ENTRY, "index entries out of order");
+            if (b.row < a.row || (b.row == a.row && b.col <= a.col))
+                return bad(c, index_at + i * INDEX_ENTRY, "index entries out of order");
         }
         next += b.bytes;
         pairs += b.pairs;
     }
-    if (next != data_size || pairs != t->pairs) return bad(c, index_at, "the index does not cover the counts");
+    if (next != data_size || pairs != t->pairs)
+        return bad(c, index_at, "the index does not cover the counts");
     return 0;
 }
 
@@ -152,7 +173,8 @@ static int read_all(struct cooc *c)
     if (read_header(c) < 0) return -1;
     const unsigned char *f = c->p + c->n - FOOTER_BYTES;
     uint64_t directory = get64(f), planes = get32(f + 8);
-    if (directory > c->n - FOOTER_BYTES || (c->n - FOOTER_BYTES - directory) != planes * DIRECTORY_ENTRY || get32(f + 12))
+    if (directory > c->n - FOOTER_BYTES
+        || (c->n - FOOTER_BYTES - directory) != planes * DIRECTORY_ENTRY || get32(f + 12))
         return bad(c, c->n - FOOTER_BYTES, "the directory is not where it must be");
     XXH3_state_t h;
     XXH3_64bits_reset(&h);
@@ -161,15 +183,18 @@ static int read_all(struct cooc *c)
     uint64_t hash = XXH3_64bits_digest(&h);
     if (differs(hash, get64(f + 48))) return bad(c, directory, "the directory's checksum is wrong");
     memcpy(c->ref, f + 16, COOC_LANG);
-    if (!text_ok(c->ref, COOC_LANG)) return bad(c, c->n - FOOTER_BYTES + 16, "the reference language's name is malformed");
+    if (!text_ok(c->ref, COOC_LANG))
+        return bad(c, c->n - FOOTER_BYTES + 16, "the reference language's name is malformed");
     c->plane = mem_zero(planes ? planes : 1, sizeof *c->plane);
     uint64_t end = HEADER_BYTES + c->tokens_size + c->skip_size;
     for (uint64_t i = 0; i < planes; i++, c->planes++) {
-        if (read_plane(c, &c->plane[i], directory + i * DIRECTORY_ENTRY, directory, &end) < 0) return -1;
+        if (read_plane(c, &c->plane[i], directory + i * DIRECTORY_ENTRY, directory, &end) < 0)
+            return -1;
         if (i > 0 && strcmp(c->plane[i - 1].total.lang, c->plane[i].total.lang) >= 0)
             return bad(c, directory + i * DIRECTORY_ENTRY, "languages out of order");
     }
-    if ((end + 7) / 8 * 8 != directory || zeros(c, end, directory) < 0) return bad(c, directory, "bytes that nothing accounts for");
+    if ((end + 7) / 8 * 8 != directory || zeros(c, end, directory) < 0)
+        return bad(c, directory, "bytes that nothing accounts for");
     return 0;
 }
 
@@ -214,7 +239,8 @@ struct cooc *cooc_open(const char *path)
 {
     struct stat st;
     struct map m = { (const unsigned char *)"", 0 };
-    bool pipe = !strcmp(path, "-") || (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+    bool pipe = !strcmp(path, "-")
+                || (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
     if ((pipe ? spool(&m, path) : map_open(&m, path)) < 0) return NULL;
     struct cooc *c = mem_zero(1, sizeof *c);
     c->path = mem_dup(!strcmp(path, "-") ? "standard input" : path);
@@ -253,7 +279,8 @@ int cooc_word_counts(const struct cooc *c, int plane, uint64_t *count)
         uint64_t v;
         const unsigned char *q = varint_get(p, end, &v);
         if (!q) return bad(c, (uint64_t)(p - c->p), "a token's count is malformed");
-        if (__builtin_add_overflow(count[id], v, &count[id])) return bad(c, (uint64_t)(p - c->p), "token counts above 2^64");
+        if (__builtin_add_overflow(count[id], v, &count[id]))
+            return bad(c, (uint64_t)(p - c->p), "token counts above 2^64");
         p = q;
     }
     return p == end ? 0 : bad(c, (uint64_t)(p - c->p), "token counts that belong to no token");
@@ -284,9 +311,10 @@ struct vocab *cooc_vocab(const struct cooc *c)
     return v;
 }
 
-/* --- blocks ---------------------------------------------------------------------------------------------- */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
-static const unsigned char *block_bytes(const struct cooc *c, const struct cooc_plane *pl, const struct cooc_block *b)
+static const unsigned char *block_bytes(const struct cooc *c, const struct cooc_plane *pl,
+                                        const struct cooc_block *b)
 {
     const unsigned char *p = pl->data + b->at;
     if (!differs(b->check, (uint32_t)XXH3_64bits(p, b->bytes))) return p;
@@ -307,7 +335,8 @@ static int64_t find_block(const struct cooc_plane *pl, uint32_t row, uint32_t co
     return (int64_t)low - 1;
 }
 
-static int scan(const struct cooc *c, const struct cooc_plane *pl, const struct cooc_block *b, uint32_t row, uint32_t col, uint64_t *count)
+static int scan(const struct cooc *c, const struct cooc_plane *pl, const struct cooc_block *b,
+                uint32_t row, uint32_t col, uint64_t *count)
 {
     const unsigned char *p = block_bytes(c, pl, b), *end = p + b->bytes;
     if (!p) return -1;
@@ -345,16 +374,20 @@ enum { DROP_EVERY = 4096 };
 
 void cooc_cursor_init(struct cooc_cursor *k, const struct cooc *c, int plane)
 {
-    *k = (struct cooc_cursor){ .c = c, .plane = plane, .end = c->plane[plane].blocks, .every = DROP_EVERY };
+    *k = (struct cooc_cursor){
+        .c = c, .plane = plane, .end = c->plane[plane].blocks, .every = DROP_EVERY
+    };
 }
 
-void cooc_cursor_rows(struct cooc_cursor *k, const struct cooc *c, int plane, uint32_t first, uint32_t last)
+void cooc_cursor_rows(struct cooc_cursor *k, const struct cooc *c, int plane, uint32_t first,
+                      uint32_t last)
 {
     const struct cooc_plane *pl = &c->plane[plane];
     *k = (struct cooc_cursor){ .c = c, .plane = plane, .every = DROP_EVERY };
     int64_t from = find_block(pl, first, 0);
     k->block = from < 0 ? 0 : (uint64_t)from;
-    if (from >= 0 && index_get(pl->index + from * INDEX_ENTRY).row < first && group_of(first) != group_of(index_get(pl->index + from * INDEX_ENTRY).row))
+    if (from >= 0 && index_get(pl->index + from * INDEX_ENTRY).row < first
+        && group_of(first) != group_of(index_get(pl->index + from * INDEX_ENTRY).row))
         k->block++;
     k->end = last <= first ? k->block : (uint64_t)(find_block(pl, last - 1, UINT32_MAX) + 1);
     k->dropped = k->block;
@@ -371,8 +404,10 @@ static void drop_pages(struct cooc_cursor *k)
     if (k->block - k->dropped < k->every || !k->c->map.n) return;
     const struct cooc_plane *pl = &k->c->plane[k->plane];
     uintptr_t page = 4095;
-    uintptr_t from = (uintptr_t)(pl->data + index_get(pl->index + k->dropped * INDEX_ENTRY).at) & ~page;
-    uintptr_t to = (uintptr_t)(pl->data + index_get(pl->index + (k->block - 1) * INDEX_ENTRY).at) & ~page;
+    uintptr_t from = (uintptr_t)(pl->data + index_get(pl->index + k->dropped * INDEX_ENTRY).at)
+                     & ~page;
+    uintptr_t to = (uintptr_t)(pl->data + index_get(pl->index + (k->block - 1) * INDEX_ENTRY).at)
+                   & ~page;
     if (to > from) madvise((void *)from, to - from, MADV_DONTNEED);
     k->dropped = k->block;
 }
@@ -387,8 +422,10 @@ int cooc_cursor_next(struct cooc_cursor *k, struct cooc_pairs *out)
     struct cooc_block b = index_get(pl->index + k->block * INDEX_ENTRY);
     const unsigned char *p = block_bytes(c, pl, &b);
     if (!p) return -1;
-    if (pairs_decode(p, p + b.bytes, b.pairs, c->ids, c->scheme.sides == COOC_SYMMETRIC, out->row, out->col, out->count) < 0 ||
-        out->row[0] != b.row || out->col[0] != b.col)
+    if (pairs_decode(p, p + b.bytes, b.pairs, c->ids, c->scheme.sides == COOC_SYMMETRIC, out->row,
+                     out->col, out->count)
+            < 0
+        || out->row[0] != b.row || out->col[0] != b.col)
         return bad(c, (uint64_t)(p - c->p), "a block is malformed");
     uint32_t l = b.pairs - 1;
     if (k->block + 1 < pl->blocks) {
@@ -396,13 +433,15 @@ int cooc_cursor_next(struct cooc_cursor *k, struct cooc_pairs *out)
         if (out->row[l] > next.row || (out->row[l] == next.row && out->col[l] >= next.col))
             return bad(c, (uint64_t)(p - c->p), "a block reaches into the next one's pairs");
     }
-    if (group_of(out->row[0]) != group_of(out->row[l])) return bad(c, (uint64_t)(p - c->p), "a block spans two groups of rows");
+    if (group_of(out->row[0]) != group_of(out->row[l]))
+        return bad(c, (uint64_t)(p - c->p), "a block spans two groups of rows");
     out->n = b.pairs;
     k->block++;
     return 1;
 }
 
-int cooc_row(const struct cooc *c, int plane, uint32_t id, uint32_t **col, uint64_t **count, size_t *n)
+int cooc_row(const struct cooc *c, int plane, uint32_t id, uint32_t **col, uint64_t **count,
+             size_t *n)
 {
     *col = NULL;
     *count = NULL;

@@ -7,7 +7,10 @@
 /* Places ahead of the one counted whose text is fetched. */
 enum { AHEAD = 12 };
 
-static size_t words_of(size_t cap, size_t ids, size_t window) { return (cap + window + 1) + (ids + 1) + (cap + window + AHEAD + 1); }
+static size_t words_of(size_t cap, size_t ids, size_t window)
+{
+    return (cap + window + 1) + (ids + 1) + (cap + window + AHEAD + 1);
+}
 
 size_t cooc_segment_bytes(uint32_t cap, uint32_t ids, uint32_t window)
 {
@@ -79,8 +82,9 @@ void cooc_segment_sort(struct cooc_segment *s)
     for (uint32_t i = 0; i <= AHEAD; i++) s->place[sum + i] = 0;
 }
 
-/* Adds w(d) to column c. What is not wanted (columns below `least`: the other triangle, gaps) goes to a place of its
- * distance that nobody reads: no branch, and no sum that the next addition would have to wait for. */
+/* Adds w(d) to column c. What is not wanted (columns below `least`: the other triangle, gaps) goes
+ * to a place of its distance that nobody reads: no branch, and no sum that the next addition would
+ * have to wait for. */
 #define ADD(c, d) do { \
         uint32_t c_ = (c) >= least ? (c) : trash + ((d) & (ROW_TRASH - 1)); \
         uint64_t s_ = sum[c_]; \
@@ -89,36 +93,41 @@ void cooc_segment_sort(struct cooc_segment *s)
         sum[c_] = s_ + weight[d]; \
     } while (0)
 
-#define ROW(NAME, LEFT, RIGHT, WINDOW) \
-static void NAME(const struct cooc_segment *s, uint32_t row, uint32_t least, uint32_t window, const uint64_t *weight, struct row_sum *r) \
-{ \
-    uint64_t *sum = r->sum; \
-    uint32_t *touched = r->touched, n = r->n, trash = r->ids; \
-    const uint32_t *id = s->id, *p = s->place + s->start[row], *end = s->place + s->start[row + 1]; \
-    (void)window; \
-    for (; p < end; p++) { \
-        __builtin_prefetch(id + p[AHEAD]); \
-        const uint32_t *at = id + *p; \
-        if (LEFT) for (uint32_t d = 1; d <= (WINDOW); d++) { \
-            uint32_t c = *(at - d); \
-            if (c == SEG_END) break; \
-            ADD(c, d); \
-        } \
-        if (RIGHT) for (uint32_t d = 1; d <= (WINDOW); d++) { \
-            uint32_t c = at[d]; \
-            if (c == SEG_END) break; \
-            ADD(c, d); \
-        } \
-    } \
-    r->n = n; \
-}
+#define ROW(NAME, LEFT, RIGHT, WINDOW)                                                             \
+    static void NAME(const struct cooc_segment *s, uint32_t row, uint32_t least, uint32_t window,  \
+                     const uint64_t *weight, struct row_sum *r)                                    \
+    {                                                                                              \
+        uint64_t *sum = r->sum;                                                                    \
+        uint32_t *touched = r->touched, n = r->n, trash = r->ids;                                  \
+        const uint32_t *id = s->id, *p = s->place + s->start[row],                                 \
+                       *end = s->place + s->start[row + 1];                                        \
+        (void)window;                                                                              \
+        for (; p < end; p++) {                                                                     \
+            __builtin_prefetch(id + p[AHEAD]);                                                     \
+            const uint32_t *at = id + *p;                                                          \
+            if (LEFT)                                                                              \
+                for (uint32_t d = 1; d <= (WINDOW); d++) {                                         \
+                    uint32_t c = *(at - d);                                                        \
+                    if (c == SEG_END) break;                                                       \
+                    ADD(c, d);                                                                     \
+                }                                                                                  \
+            if (RIGHT)                                                                             \
+                for (uint32_t d = 1; d <= (WINDOW); d++) {                                         \
+                    uint32_t c = at[d];                                                            \
+                    if (c == SEG_END) break;                                                       \
+                    ADD(c, d);                                                                     \
+                }                                                                                  \
+        }                                                                                          \
+        r->n = n;                                                                                  \
+    }
 ROW(both_2, 1, 1, 2)
 ROW(both_n, 1, 1, window)
 ROW(left_n, 1, 0, window)
 ROW(right_n, 0, 1, window)
 
-int segments_make(const struct cooc_segment *const *s, size_t n, const struct cooc_scheme *scheme, uint32_t group, uint32_t ids,
-                  struct row_sum *r, struct groups *g, struct blocks *b)
+int segments_make(const struct cooc_segment *const *s, size_t n, const struct cooc_scheme *scheme,
+                  uint32_t group, uint32_t ids, struct row_sum *r, struct groups *g,
+                  struct blocks *b)
 {
     uint64_t last = group_first(group + 1);
     if (last > ids) last = ids;
@@ -126,8 +135,10 @@ int segments_make(const struct cooc_segment *const *s, size_t n, const struct co
         uint32_t least = scheme->sides == COOC_SYMMETRIC ? row : VOCAB_SPECIALS;
         for (size_t k = 0; k < n; k++) {
             if (s[k]->start[row] == s[k]->start[row + 1]) continue;
-            if (scheme->sides == COOC_LEFT) left_n(s[k], row, least, scheme->window, scheme->weight, r);
-            else if (scheme->sides == COOC_RIGHT) right_n(s[k], row, least, scheme->window, scheme->weight, r);
+            if (scheme->sides == COOC_LEFT)
+                left_n(s[k], row, least, scheme->window, scheme->weight, r);
+            else if (scheme->sides == COOC_RIGHT)
+                right_n(s[k], row, least, scheme->window, scheme->weight, r);
             else if (scheme->window == 2) both_2(s[k], row, least, 2, scheme->weight, r);
             else both_n(s[k], row, least, scheme->window, scheme->weight, r);
         }

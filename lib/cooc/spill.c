@@ -8,8 +8,8 @@
 #include "common/io.h"
 #include "common/mem.h"
 
-/* A frame: its packed and its plain size, u32 each, then zstd data; inside, each block has its pairs and bytes before it,
- * u16 each. */
+/* A frame: its packed and its plain size, u32 each, then zstd data; inside, each block has its
+ * pairs and bytes before it, u16 each. */
 enum { FRAME_HEAD = 8, BLOCK_HEAD = 4, LEVEL = 1 };
 
 struct place { uint64_t at, size; };
@@ -22,13 +22,27 @@ struct spill {
     size_t frame;
     uint64_t end;
     struct place *place; size_t runs, cap;       /* [runs][groups] */
-    struct packer { ZSTD_CCtx *c; ZSTD_DCtx *d; unsigned char *raw, *packed; size_t packed_cap; } *packer;
+    struct packer {
+        ZSTD_CCtx *c;
+        ZSTD_DCtx *d;
+        unsigned char *raw, *packed;
+        size_t packed_cap;
+    } * packer;
 };
-struct run_cursor { struct spill *s; int thread; uint64_t at, end; unsigned char *raw; size_t n, i; };
+struct run_cursor {
+    struct spill *s;
+    int thread;
+    uint64_t at, end;
+    unsigned char *raw;
+    size_t n, i;
+};
 
 /* A frame holds whole blocks: it is full when another block might not fit. */
 static size_t raw_room(size_t frame) { return frame + BLOCK_HEAD + COOC_BLOCK * PAIR_BYTES; }
-size_t spill_stream_bytes(size_t frame) { return raw_room(frame) + sizeof(struct stream) + sizeof(struct run_cursor) + 64; }
+size_t spill_stream_bytes(size_t frame)
+{
+    return raw_room(frame) + sizeof(struct stream) + sizeof(struct run_cursor) + 64;
+}
 
 struct spill *spill_open(const char *dir, uint32_t ids, int threads, size_t frame)
 {
@@ -91,7 +105,8 @@ static int pack_frame(struct packer *k, size_t raw, unsigned char **out, size_t 
     return 0;
 }
 
-ssize_t spill_pack(struct spill *s, int thread, const struct blocks *b, unsigned char **out, size_t *cap)
+ssize_t spill_pack(struct spill *s, int thread, const struct blocks *b, unsigned char **out,
+                   size_t *cap)
 {
     struct packer *k = &s->packer[thread];
     size_t raw = 0, n = 0;
@@ -114,8 +129,10 @@ int spill_write(struct spill *s, uint32_t group, const unsigned char *p, size_t 
     if (!at->size) at->at = s->end;
     at->size += n;
     if (io_write_at(s->fd, p, n, (off_t)s->end) < 0)
-        return err_sys("%s: cannot write a temporary file (%.1f MB so far); name a folder with more "
-                       "room (--tmp)", s->dir, (double)s->end / 1e6);
+        return err_sys(
+            "%s: cannot write a temporary file (%.1f MB so far); name a folder with more "
+            "room (--tmp)",
+            s->dir, (double)s->end / 1e6);
     s->end += n;
     return 0;
 }
@@ -144,7 +161,8 @@ static int run_next(struct stream *st)
         unsigned char head[FRAME_HEAD];
         if (read_at(s, head, sizeof head, c->at) < 0) return -1;
         size_t z = get32(head), raw = get32(head + 4);
-        if (z > k->packed_cap || raw > raw_room(s->frame)) return err_set("%s: a temporary file was changed", s->dir);
+        if (z > k->packed_cap || raw > raw_room(s->frame))
+            return err_set("%s: a temporary file was changed", s->dir);
         if (read_at(s, k->packed, z, c->at + FRAME_HEAD) < 0) return -1;
         size_t n = ZSTD_decompressDCtx(k->d, c->raw, raw_room(s->frame), k->packed, z);
         if (ZSTD_isError(n) || n != raw) return err_set("%s: a temporary file was changed", s->dir);
@@ -154,8 +172,10 @@ static int run_next(struct stream *st)
     }
     uint32_t pairs = get16(c->raw + c->i), bytes = get16(c->raw + c->i + 2);
     const unsigned char *p = c->raw + c->i + BLOCK_HEAD;
-    if (pairs > COOC_BLOCK || bytes > c->n - c->i - BLOCK_HEAD ||
-        pairs_decode(p, p + bytes, pairs, s->ids, false, st->pairs.row, st->pairs.col, st->pairs.count) < 0)
+    if (pairs > COOC_BLOCK || bytes > c->n - c->i - BLOCK_HEAD
+        || pairs_decode(p, p + bytes, pairs, s->ids, false, st->pairs.row, st->pairs.col,
+                        st->pairs.count)
+               < 0)
         return err_set("%s: a temporary file was changed", s->dir);
     st->pairs.n = pairs;
     c->i += BLOCK_HEAD + bytes;
@@ -170,7 +190,9 @@ int spill_stream(struct spill *s, size_t run, uint32_t group, int thread, struct
     }
     const struct place *at = &s->place[run * s->groups + group];
     unsigned char *raw = st->run->raw;
-    *st->run = (struct run_cursor){ .s = s, .thread = thread, .at = at->at, .end = at->at + at->size, .raw = raw };
+    *st->run = (struct run_cursor){
+        .s = s, .thread = thread, .at = at->at, .end = at->at + at->size, .raw = raw
+    };
     st->i = st->pairs.n = 0;
     st->next = run_next;
     return 0;

@@ -1,11 +1,12 @@
-/* Sorted runs that do not fit in memory: compressed, in one unnamed temporary file, so that any number of them needs
- * one open file and none outlives the process. */
+/* Sorted runs that do not fit in memory: compressed, in one unnamed temporary file, so that any
+ * number of them needs one open file and none outlives the process. */
 #ifndef COOC_SPILL_H
 #define COOC_SPILL_H
 #include "lib/cooc/stream.h"
 
 struct spill;
-/* dir: NULL for the system's. threads: those that will pack. frame: bytes of pairs that are compressed together. */
+/* dir: NULL for the system's. threads: those that will pack. frame: bytes of pairs that are
+ * compressed together. */
 struct spill *spill_open(const char *dir, uint32_t ids, int threads, size_t frame);
 void spill_close(struct spill *s);
 size_t spill_runs(const struct spill *s);
@@ -14,7 +15,8 @@ size_t spill_stream_bytes(size_t frame);              /* memory of one open stre
 
 /* A run is what one groups_run writes. The two are for struct groups. */
 void spill_run_begin(struct spill *s);
-ssize_t spill_pack(struct spill *s, int thread, const struct blocks *b, unsigned char **out, size_t *cap);
+ssize_t spill_pack(struct spill *s, int thread, const struct blocks *b, unsigned char **out,
+                   size_t *cap);
 int spill_write(struct spill *s, uint32_t group, const unsigned char *p, size_t n);
 int spill_run_end(struct spill *s);
 

@@ -2,7 +2,8 @@
 
 static int file_next(struct stream *s) { return cooc_cursor_next(&s->file, &s->pairs); }
 
-void stream_of_file(struct stream *s, const struct cooc *c, int plane, uint32_t first, uint32_t last)
+void stream_of_file(struct stream *s, const struct cooc *c, int plane, uint32_t first,
+                    uint32_t last)
 {
     s->i = s->pairs.n = 0;
     s->next = file_next;
@@ -25,14 +26,18 @@ static int64_t take(struct stream *s, uint32_t row, struct row_sum *r)
     }
 }
 
-int streams_make(struct stream *s, size_t n, uint32_t group, uint32_t ids, struct row_sum *r, struct groups *g, struct blocks *b)
+int streams_make(struct stream *s, size_t n, uint32_t group, uint32_t ids, struct row_sum *r,
+                 struct groups *g, struct blocks *b)
 {
-    uint64_t last = group_first(group + 1), row = 0;      /* row 0 has no pair: the first turn fills every stream */
+    /* row 0 has no pair: the first turn fills every stream */
+    uint64_t last = group_first(group + 1), row = 0;
     if (last > ids) last = ids;
     do {
         int64_t least = UINT32_MAX;
         for (size_t k = 0; k < n; k++) {
-            int64_t next = s[k].pairs.n && s[k].pairs.row[s[k].i] != row ? s[k].pairs.row[s[k].i] : take(&s[k], (uint32_t)row, r);
+            int64_t next = s[k].pairs.n && s[k].pairs.row[s[k].i] != row
+                               ? s[k].pairs.row[s[k].i]
+                               : take(&s[k], (uint32_t)row, r);
             if (next < 0) return -1;
             if (next < least) least = next;
         }

@@ -10,7 +10,8 @@ static size_t words_of(size_t n) { return (n + 63) / 64; }
 size_t row_sum_bytes(uint32_t ids)
 {
     size_t w = words_of(ids);
-    return ((size_t)ids + ROW_TRASH) * (sizeof(uint64_t) + sizeof(uint32_t)) + (w + words_of(w)) * sizeof(uint64_t);
+    return ((size_t)ids + ROW_TRASH) * (sizeof(uint64_t) + sizeof(uint32_t))
+           + (w + words_of(w)) * sizeof(uint64_t);
 }
 
 int row_sum_init(struct row_sum *r, uint32_t ids)
@@ -47,7 +48,9 @@ static inline void put_one(struct row_sum *r, uint32_t row, uint32_t col, struct
 int row_put(struct row_sum *r, uint32_t row, struct blocks *b, struct groups *g)
 {
     if (r->over >> 63)
-        return err_set("a count above 2^63 - 1 in the row of id %u; use a smaller window or flat weights, or count less text", row);
+        return err_set("a count above 2^63 - 1 in the row of id %u; use a smaller window or flat "
+                       "weights, or count less text",
+                       row);
     if (r->n == 0) return 0;
     b->rows++;
     uint32_t n = r->n, *t = r->touched;
@@ -71,18 +74,21 @@ int row_put(struct row_sum *r, uint32_t row, struct blocks *b, struct groups *g)
     for (size_t k = 0; k < tops; k++) {
         for (uint64_t top = r->top[k]; top; top &= top - 1) {
             size_t w = k * 64 + (size_t)__builtin_ctzll(top);
-            for (uint64_t bits = r->bits[w]; bits; bits &= bits - 1) put_one(r, row, (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(bits), b);
+            for (uint64_t bits = r->bits[w]; bits; bits &= bits - 1)
+                put_one(r, row, (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(bits), b);
             r->bits[w] = 0;
         }
-        if (groups_room(g, b) < 0) return -1;      /* a row can be longer than what may be held back */
+        /* a row can be longer than what may be held back */
+        if (groups_room(g, b) < 0) return -1;
     }
     memset(r->top, 0, tops * sizeof *r->top);
     return 0;
 }
 
-/* --- groups ---------------------------------------------------------------------------------------------- */
+/* --- groups ----------------------------------------------------------------------------------- */
 
-/* A group that has more to say than the limit waits until those before it are written, and then writes as it goes. */
+/* A group that has more to say than the limit waits until those before it are written, and then
+ * writes as it goes. */
 struct groups_state {
     pthread_mutex_t lock;
     pthread_cond_t moved;
@@ -120,7 +126,8 @@ static int pack(struct groups *g, int thread, const struct blocks *b, struct gro
 static int give(struct groups *g, const struct blocks *b, const struct group_item *it)
 {
     if (!b->closed) return 0;
-    return g->pack ? g->write(g->ctx, it->group, b, it->out, it->n) : g->write(g->ctx, it->group, b, b->p, b->n);
+    return g->pack ? g->write(g->ctx, it->group, b, it->out, it->n)
+                   : g->write(g->ctx, it->group, b, b->p, b->n);
 }
 
 int groups_room(struct groups *g, struct blocks *b)
@@ -203,10 +210,16 @@ static int item_write(void *ctx, void *item)
 
 int groups_run(struct groups *g)
 {
-    struct groups_state s = { .lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER };
+    struct groups_state s = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                              .moved = PTHREAD_COND_INITIALIZER };
     g->state = &s;
-    struct pipeline p = { .read = item_read, .work = item_work, .write = item_write, .drop = item_drop, .ctx = g,
-                          .threads = g->threads, .depth = groups_depth(g->threads) };
+    struct pipeline p = { .read = item_read,
+                          .work = item_work,
+                          .write = item_write,
+                          .drop = item_drop,
+                          .ctx = g,
+                          .threads = g->threads,
+                          .depth = groups_depth(g->threads) };
     int rc = pipeline_run(&p);
     g->state = NULL;
     pthread_mutex_destroy(&s.lock);

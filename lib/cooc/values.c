@@ -16,7 +16,8 @@ struct cooc_values {
     float alpha, log_xmax;
     uint64_t *at;                          /* [ids + 1] */
     void *col;                             /* uint16_t or uint32_t */
-    void *logx, *logx_raw;                 /* uint16_t (float16) or float; logx_raw: NULL unless raw */
+    /* uint16_t (float16) or float; logx_raw: NULL unless raw */
+    void *logx, *logx_raw;
     char *skip; size_t skip_size;
     size_t bytes;
 };
@@ -30,7 +31,10 @@ static int refill(struct stream *s)
     return s->state = cooc_cursor_next(&s->cursor, &s->pairs);
 }
 
-static void *column(const struct cooc_values *v, uint64_t i) { return (char *)v->col + i * (v->wide ? 4 : 2); }
+static void *column(const struct cooc_values *v, uint64_t i)
+{
+    return (char *)v->col + i * (v->wide ? 4 : 2);
+}
 
 static void store(struct cooc_values *v, void *to, uint64_t i, double x)
 {
@@ -39,9 +43,16 @@ static void store(struct cooc_values *v, void *to, uint64_t i, double x)
     else ((float *)to)[i] = l;
 }
 
-struct fill { struct cooc_values *v; const struct cooc *c; const double *scale; uint64_t *row_n; bool counting; };
+struct fill {
+    struct cooc_values *v;
+    const struct cooc *c;
+    const double *scale;
+    uint64_t *row_n;
+    bool counting;
+};
 
-/* The rows of one group: first only their lengths, then, when every row's place is known, their values. */
+/* The rows of one group: first only their lengths, then, when every row's place is known, their
+ * values. */
 static int fill_group(void *ctx, size_t g, int thread)
 {
     (void)thread;
@@ -66,8 +77,10 @@ static int fill_group(void *ctx, size_t g, int thread)
             }
         if (key == UINT64_MAX) break;
         double x = 0, raw = 0;
-        for (int k = 0; k < f->c->planes && rc == 0; k++)      /* in the order of the planes: the same sum every time */
-            if (s[k].state > 0 && ((uint64_t)s[k].pairs.row[s[k].i] << 32 | s[k].pairs.col[s[k].i]) == key) {
+        /* in the order of the planes: the same sum every time */
+        for (int k = 0; k < f->c->planes && rc == 0; k++)
+            if (s[k].state > 0
+                && ((uint64_t)s[k].pairs.row[s[k].i] << 32 | s[k].pairs.col[s[k].i]) == key) {
                 double n = (double)s[k].pairs.count[s[k].i] / (double)f->c->scheme.unit;
                 raw += n;
                 x += n * f->scale[k];
@@ -94,9 +107,12 @@ static int scales(const struct cooc *c, const struct cooc_values_opts *o, double
     for (int k = 0; k < c->planes; k++) scale[k] = 1;
     if (!*ref) return 0;
     int r = cooc_plane_find(c, ref);
-    if (r < 0) return err_set("%s: no counts of the reference language \"%s\"; name one of its languages", c->path, ref);
+    if (r < 0)
+        return err_set("%s: no counts of the reference language \"%s\"; name one of its languages",
+                       c->path, ref);
     double tokens = (double)c->plane[r].total.tokens;
-    if (tokens == 0) return err_set("%s: the reference language \"%s\" has no tokens", c->path, ref);
+    if (tokens == 0)
+        return err_set("%s: the reference language \"%s\" has no tokens", c->path, ref);
     for (int k = 0; k < c->planes; k++)
         if (c->plane[k].total.tokens) scale[k] = tokens / (double)c->plane[k].total.tokens;
     return 0;
@@ -121,11 +137,16 @@ struct cooc_values *cooc_values_load(const char *path, const struct cooc_values_
     struct cooc_values *v = NULL;
     double *scale = mem_alloc((size_t)(c->planes + 1) * sizeof *scale);
     if (o.vocab_hash && o.vocab_hash != c->vocab_hash) {
-        err_set("%s: counted over another vocabulary than the model's; count again with cooc-count -v and the model's vocabulary", c->path);
+        err_set("%s: counted over another vocabulary than the model's; count again with cooc-count "
+                "-v and the model's vocabulary",
+                c->path);
         goto done;
     }
     if (o.skip && same_skip(c, o.skip) < 0) goto done;
-    if (!(o.xmax > 0) || !(o.alpha >= 0)) { err_set("xmax must be above 0 and alpha not below it"); goto done; }
+    if (!(o.xmax > 0) || !(o.alpha >= 0)) {
+        err_set("xmax must be above 0 and alpha not below it");
+        goto done;
+    }
     if (scales(c, &o, scale) < 0) goto done;
 
     v = mem_zero(1, sizeof *v);
@@ -151,7 +172,8 @@ struct cooc_values *cooc_values_load(const char *path, const struct cooc_values_
         v->col = mem_alloc(n * (v->wide ? 4 : 2) + 1);
         v->logx = mem_alloc(n * width + 1);
         if (v->raw) v->logx_raw = mem_alloc(n * width + 1);
-        v->bytes = sizeof *v + ((size_t)c->ids + 1) * sizeof *v->at + n * ((v->wide ? 4 : 2) + width * (v->raw ? 2 : 1));
+        v->bytes = sizeof *v + ((size_t)c->ids + 1) * sizeof *v->at
+                   + n * ((v->wide ? 4 : 2) + width * (v->raw ? 2 : 1));
         f.counting = false;
         rc = par_for(group_count(c->ids), fill_group, &f);
     }
@@ -175,11 +197,14 @@ bool cooc_value(const struct cooc_values *v, uint32_t row, uint32_t col, float *
     uint64_t low = v->at[row], end = v->at[row + 1], n = end - low;
     while (n > 0) {
         uint64_t half = n / 2, mid = low + half;
-        uint32_t there = v->wide ? ((const uint32_t *)v->col)[mid] : ((const uint16_t *)v->col)[mid];
+        uint32_t there = v->wide ? ((const uint32_t *)v->col)[mid]
+                                 : ((const uint16_t *)v->col)[mid];
         if (there < col) { low = mid + 1; n -= half + 1; }
         else n = half;
     }
-    if (low == end || (v->wide ? ((const uint32_t *)v->col)[low] : ((const uint16_t *)v->col)[low]) != col) return false;
+    if (low == end
+        || (v->wide ? ((const uint32_t *)v->col)[low] : ((const uint16_t *)v->col)[low]) != col)
+        return false;
     *logx = load(v, v->logx, low);
     float over = (v->raw ? load(v, v->logx_raw, low) : *logx) - v->log_xmax;
     *f = over >= 0 ? 1 : expf(v->alpha * over);

@@ -118,7 +118,8 @@ int cooc_plane_blocks(struct cooc_writer *w, const struct blocks *b)
     mem_room(&w->index, &w->index_cap, w->index_n + b->closed * INDEX_ENTRY, 1);
     unsigned char *e = w->index + w->index_n;
     memcpy(e, b->index, b->closed * INDEX_ENTRY);
-    for (size_t i = 0; i < b->closed; i++) put64(e + i * INDEX_ENTRY + 8, get64(e + i * INDEX_ENTRY + 8) + w->at - w->data_at);
+    for (size_t i = 0; i < b->closed; i++)
+        put64(e + i * INDEX_ENTRY + 8, get64(e + i * INDEX_ENTRY + 8) + w->at - w->data_at);
     XXH3_64bits_update(w->index_hash, e, b->closed * INDEX_ENTRY);
     w->index_n += b->closed * INDEX_ENTRY;
     w->blocks += b->closed;
@@ -130,7 +131,8 @@ static int put_index(struct cooc_writer *w)
     if (w->index_filed) {
         static const char what[] = "%s: cannot use a temporary file";
         const char *dir = w->tmp ? w->tmp : "TMPDIR";
-        if (fflush(w->index_file) != 0 || fseeko(w->index_file, 0, SEEK_SET) != 0) return err_sys(what, dir);
+        if (fflush(w->index_file) != 0 || fseeko(w->index_file, 0, SEEK_SET) != 0)
+            return err_sys(what, dir);
         unsigned char buf[1 << 14];
         for (uint64_t left = w->index_filed; left; ) {
             size_t n = left < sizeof buf ? left : sizeof buf;
@@ -166,9 +168,24 @@ int cooc_plane_end(struct cooc_writer *w, const struct cooc_totals *t, const uin
     mem_room(&w->directory, &w->directory_cap, (w->planes + 1) * DIRECTORY_ENTRY, 1);
     unsigned char *e = w->directory + w->planes++ * DIRECTORY_ENTRY;
     memcpy(e, w->lang, COOC_LANG);
-    const uint64_t field[] = { t->sentences, t->tokens, t->unknown, t->pairs, t->rows, t->max, (uint64_t)t->mass, (uint64_t)(t->mass >> 64),
-                               w->data_at, w->data_size, index_at, w->blocks, XXH3_64bits_digest(w->index_hash), words_at, words_size, words_hash };
-    for (size_t i = 0; i < sizeof field / sizeof *field; i++) put64(e + COOC_LANG + 8 * i, field[i]);
+    const uint64_t field[] = { t->sentences,
+                               t->tokens,
+                               t->unknown,
+                               t->pairs,
+                               t->rows,
+                               t->max,
+                               (uint64_t)t->mass,
+                               (uint64_t)(t->mass >> 64),
+                               w->data_at,
+                               w->data_size,
+                               index_at,
+                               w->blocks,
+                               XXH3_64bits_digest(w->index_hash),
+                               words_at,
+                               words_size,
+                               words_hash };
+    for (size_t i = 0; i < sizeof field / sizeof *field; i++)
+        put64(e + COOC_LANG + 8 * i, field[i]);
     return 0;
 }
 

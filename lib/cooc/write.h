@@ -6,11 +6,13 @@
 /* Encoded blocks of one group, or of a part of it. Pairs are put in order. */
 struct blocks {
     unsigned char *p; size_t n, cap;             /* closed blocks and the open one */
-    unsigned char *index; size_t closed, index_cap;   /* entries of the closed ones; offsets count from p */
+    /* entries of the closed ones; offsets count from p */
+    unsigned char *index; size_t closed, index_cap;
     size_t open_at; uint32_t open_pairs;         /* the open block */
     uint32_t first_row, first_col;
     struct pair_state state;
-    uint64_t pairs, rows, max;                   /* of all closed blocks since blocks_init; rows: the caller's to count */
+    /* of all closed blocks since blocks_init; rows: the caller's to count */
+    uint64_t pairs, rows, max;
     unsigned __int128 mass;
 };
 void blocks_init(struct blocks *b);
@@ -40,7 +42,8 @@ struct cooc_head {                               /* what a file says before its 
     const char *skip; size_t skip_size;          /* as in struct cooc */
     const char *ref;                             /* "" for none */
 };
-/* Writes to an output that the caller opened and will commit. tmp: folder for a large index (NULL: the system's). */
+/* Writes to an output that the caller opened and will commit. tmp: folder for a large index (NULL:
+ * the system's). */
 struct cooc_writer *cooc_create(struct out *o, const struct cooc_head *h, const char *tmp);
 /* Planes in ascending order of language. */
 int cooc_plane_begin(struct cooc_writer *w, const char *lang);
@@ -50,7 +53,8 @@ int cooc_plane_end(struct cooc_writer *w, const struct cooc_totals *t, const uin
 int cooc_finish(struct cooc_writer *w);          /* directory and footer; frees w */
 void cooc_abandon(struct cooc_writer *w);        /* NULL is fine */
 
-/* A vocabulary as the bytes that a file holds: malloc'd, every token but the specials followed by "\n". */
+/* A vocabulary as the bytes that a file holds: malloc'd, every token but the specials followed by
+ * "\n". */
 char *cooc_tokens(const struct vocab *v, size_t *size);
 
 #endif

@@ -25,20 +25,24 @@ int embed_table(const struct embed *e, struct vectors_stream *o)
     int D = model_embed_dim(&e->m->c);
     float *x = table(e);
     int rc = vectors_stream_rows(o, e->vocab->n - VOCAB_SPECIALS);
-    for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++) rc = put_row(o, e->vocab, v, x + (size_t)v * (size_t)D);
+    for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++)
+        rc = put_row(o, e->vocab, v, x + (size_t)v * (size_t)D);
     free(x);
     return rc;
 }
 
 /* The ids of a word's pieces; 0 of them if one is unknown. */
-static size_t pieces_of(const struct embed *e, const struct bpe *b, struct bpe_scratch *s, const char *word, size_t n, uint32_t **ids, size_t *cap)
+static size_t pieces_of(const struct embed *e, const struct bpe *b, struct bpe_scratch *s,
+                        const char *word, size_t n, uint32_t **ids, size_t *cap)
 {
     const struct bpe_piece *p;
     char piece[512];
     size_t k = bpe_word(b, s, word, n, NULL, &p);
     for (size_t i = 0; i < k; i++) {
         int len = (int)(p[i].to - p[i].from);
-        int m = len < (int)sizeof piece - 3 ? snprintf(piece, sizeof piece, "%.*s%s", len, word + p[i].from, i + 1 < k ? "@@" : "") : 0;
+        int m = len < (int)sizeof piece - 3 ? snprintf(piece, sizeof piece, "%.*s%s", len,
+                                                       word + p[i].from, i + 1 < k ? "@@" : "")
+                                            : 0;
         mem_room(ids, cap, i + 1, sizeof **ids);
         (*ids)[i] = vocab_id(e->vocab, piece, (size_t)m);
         if ((*ids)[i] == VOCAB_UNK) return 0;
@@ -46,7 +50,8 @@ static size_t pieces_of(const struct embed *e, const struct bpe *b, struct bpe_s
     return k;
 }
 
-int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words, struct vectors_stream *o, uint64_t *left_out)
+int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words,
+                struct vectors_stream *o, uint64_t *left_out)
 {
     int D = model_embed_dim(&e->m->c), rc = 0;
     float *x = table(e), *mean = mem_alloc((size_t)D * sizeof *mean);
@@ -66,7 +71,8 @@ int embed_words(const struct embed *e, const struct codes *codes, const struct v
         if (!k) { ++*left_out; continue; }
         memset(mean, 0, (size_t)D * sizeof *mean);
         for (size_t i = 0; i < k; i++)
-            for (int d = 0; d < D; d++) mean[d] += x[(size_t)ids[i] * (size_t)D + (size_t)d] / (float)k;
+            for (int d = 0; d < D; d++)
+                mean[d] += x[(size_t)ids[i] * (size_t)D + (size_t)d] / (float)k;
         rc = vectors_stream_put(o, word, n, mean);
     }
     bpe_scratch_free(s);
@@ -79,8 +85,10 @@ int embed_words(const struct embed *e, const struct codes *codes, const struct v
 
 /* --- hidden states --- */
 
-/* Reads a batch of lines; 1, 0 at the end, -1. Sentences longer than the model's positions are an error. */
-static int read_batch(const struct embed *e, struct text *in, struct batch *b, uint64_t *number, uint32_t **ids, size_t *cap)
+/* Reads a batch of lines; 1, 0 at the end, -1. Sentences longer than the model's positions are an
+ * error. */
+static int read_batch(const struct embed *e, struct text *in, struct batch *b, uint64_t *number,
+                      uint32_t **ids, size_t *cap)
 {
     const char *line;
     size_t n;
@@ -96,7 +104,8 @@ static int read_batch(const struct embed *e, struct text *in, struct batch *b, u
         }
         size_t k = vocab_encode(e->vocab, line, n, ids, cap);
         if (k + 2 > (size_t)e->m->c.positions) {
-            rc = err_set("%s:%" PRIu64 ": %zu tokens; the model reads at most %d", text_name(in), text_lineno(in), k, e->m->c.positions - 2);
+            rc = err_set("%s:%" PRIu64 ": %zu tokens; the model reads at most %d", text_name(in),
+                         text_lineno(in), k, e->m->c.positions - 2);
             break;
         }
         mem_room(ids, cap, k + 2, sizeof **ids);
@@ -187,8 +196,10 @@ static uint32_t meet(struct met *m, const char *word, size_t n)
     return w;
 }
 
-/* The words of rows [r, end) of a batch, <s> and </s> left out. only: no others than those met already. */
-static void count_words(const struct embed *e, struct met *m, bool only, const struct batch *b, const float *x, int r, int end)
+/* The words of rows [r, end) of a batch, <s> and </s> left out. only: no others than those met
+ * already. */
+static void count_words(const struct embed *e, struct met *m, bool only, const struct batch *b,
+                        const float *x, int r, int end)
 {
     char word[1024];
     while (r < end) {
@@ -209,7 +220,8 @@ static void count_words(const struct embed *e, struct met *m, bool only, const s
         uint32_t w = meet(m, word, n);
         m->count[w]++;
         for (int i = first; i < r; i++)
-            for (size_t d = 0; d < m->D; d++) m->sum[w * m->D + d] += x[(size_t)i * m->D + d] / (double)(r - first);
+            for (size_t d = 0; d < m->D; d++)
+                m->sum[w * m->D + d] += x[(size_t)i * m->D + d] / (double)(r - first);
     }
 }
 
@@ -221,7 +233,8 @@ static int most_often(const void *a, const void *b)
     return (x->word > y->word) - (x->word < y->word);
 }
 
-int embed_text_words(const struct embed *e, struct text *in, const struct vocab *words, struct vectors_stream *o, uint64_t *left_out)
+int embed_text_words(const struct embed *e, struct text *in, const struct vocab *words,
+                     struct vectors_stream *o, uint64_t *left_out)
 {
     struct met m = { .word = vectors_new(1), .D = (size_t)e->m->c.dim };
     size_t cap = 0;
@@ -230,10 +243,12 @@ int embed_text_words(const struct embed *e, struct text *in, const struct vocab 
     uint32_t *ids = NULL;
     int rc;
     vectors_index(m.word);
-    for (uint32_t w = VOCAB_SPECIALS; words && w < words->n; w++) meet(&m, vocab_token(words, w), vocab_token_len(words, w));
+    for (uint32_t w = VOCAB_SPECIALS; words && w < words->n; w++)
+        meet(&m, vocab_token(words, w), vocab_token_len(words, w));
     while ((rc = read_batch(e, in, &b, &number, &ids, &cap)) > 0) {
         float *x = states(e, &b);
-        for (int s = 0; s < b.n; s++) count_words(e, &m, words != NULL, &b, x, b.at[s] + 1, b.at[s] + b.len[s] - 1);
+        for (int s = 0; s < b.n; s++)
+            count_words(e, &m, words != NULL, &b, x, b.at[s] + 1, b.at[s] + b.len[s] - 1);
         free(x);
     }
     struct often *order = mem_alloc(((size_t)m.word->n + 1) * sizeof *order);
@@ -254,7 +269,8 @@ int embed_text_words(const struct embed *e, struct text *in, const struct vocab 
     return rc;
 }
 
-int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool, struct vectors_stream *o)
+int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool,
+                    struct vectors_stream *o)
 {
     size_t D = (size_t)e->m->c.dim, cap = 0;
     float *one = mem_alloc(D * sizeof *one);
@@ -269,7 +285,8 @@ int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool
             int n = b.len[s] == 2 ? 0 : pool == EMBED_FIRST ? 1 : b.len[s];
             memset(one, 0, D * sizeof *one);
             for (int i = 0; i < n; i++)
-                for (size_t d = 0; d < D; d++) one[d] += x[(size_t)(b.at[s] + i) * D + d] / (float)n;
+                for (size_t d = 0; d < D; d++)
+                    one[d] += x[(size_t)(b.at[s] + i) * D + d] / (float)n;
             int k = snprintf(name, sizeof name, "%" PRIu64, ++line);
             rc = vectors_stream_put(o, name, (size_t)k, one);
         }

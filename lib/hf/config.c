@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "lib/hf/layout.h"
 
-/* --- reading ------------------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 struct in { const cJSON *root; const char *where; int rc; };
 
@@ -38,7 +38,9 @@ static int whole(struct in *in, const char *key, int otherwise)
         return otherwise;
     }
     if (v != floor(v) || v < 0 || v > 1e9) {
-        if (in->rc == 0) in->rc = err_set("%s: \"%s\" is %g, not a whole number from 0 to 10^9", in->where, key, v);
+        if (in->rc == 0)
+            in->rc = err_set("%s: \"%s\" is %g, not a whole number from 0 to 10^9", in->where, key,
+                             v);
         return 0;
     }
     return (int)v;
@@ -50,7 +52,8 @@ static int id(struct in *in, const char *key)
     const cJSON *v = value(in, key);
     if (cJSON_IsArray(v)) v = v->child;
     if (!v) return -1;
-    if (!cJSON_IsNumber(v) || v->valuedouble < 0 || v->valuedouble > 1e9 || v->valuedouble != floor(v->valuedouble)) {
+    if (!cJSON_IsNumber(v) || v->valuedouble < 0 || v->valuedouble > 1e9
+        || v->valuedouble != floor(v->valuedouble)) {
         if (in->rc == 0) in->rc = err_set("%s: \"%s\" is not an id", in->where, key);
         return -1;
     }
@@ -60,14 +63,16 @@ static int id(struct in *in, const char *key)
 static bool flag(struct in *in, const char *key, bool otherwise)
 {
     const cJSON *v = value(in, key);
-    if (v && !cJSON_IsBool(v) && in->rc == 0) in->rc = err_set("%s: \"%s\" is neither true nor false", in->where, key);
+    if (v && !cJSON_IsBool(v) && in->rc == 0)
+        in->rc = err_set("%s: \"%s\" is neither true nor false", in->where, key);
     return v ? cJSON_IsTrue(v) : otherwise;
 }
 
 static void want_flag(struct in *in, const char *key, bool want)
 {
     if (flag(in, key, want) != want && in->rc == 0)
-        in->rc = err_set("%s: \"%s\": %s is not supported", in->where, key, want ? "false" : "true");
+        in->rc = err_set("%s: \"%s\": %s is not supported", in->where, key,
+                         want ? "false" : "true");
 }
 
 static enum kern_act activation(struct in *in, const char *key)
@@ -76,7 +81,9 @@ static enum kern_act activation(struct in *in, const char *key)
     const char *s = cJSON_IsString(v) ? v->valuestring : "gelu";
     if (!strcmp(s, "relu")) return KERN_RELU;
     if (strcmp(s, "gelu") && in->rc == 0)
-        in->rc = err_set("%s: \"%s\": \"%.30s\" is not supported; gelu (the exact one) and relu are", in->where, key, s);
+        in->rc = err_set(
+            "%s: \"%s\": \"%.30s\" is not supported; gelu (the exact one) and relu are", in->where,
+            key, s);
     return KERN_GELU;
 }
 
@@ -98,21 +105,25 @@ static void parse_bert(struct in *in, struct hf_config *h, struct model_config *
     want_flag(in, "add_cross_attention", false);
     const cJSON *p = value(in, "position_embedding_type");
     if (cJSON_IsString(p) && strcmp(p->valuestring, "absolute") && in->rc == 0)
-        in->rc = err_set("%s: \"position_embedding_type\": \"%.30s\" is not supported; absolute is", in->where, p->valuestring);
+        in->rc = err_set("%s: \"position_embedding_type\": \"%.30s\" is not supported; absolute is",
+                         in->where, p->valuestring);
 }
 
 static void xlm_languages(struct in *in, struct model_config *c, int n)
 {
     if (n > MODEL_LANGS) {
-        if (in->rc == 0) in->rc = err_set("%s: \"n_langs\" is %d; at most %d languages are possible", in->where, n, MODEL_LANGS);
+        if (in->rc == 0)
+            in->rc = err_set("%s: \"n_langs\" is %d; at most %d languages are possible", in->where,
+                             n, MODEL_LANGS);
         return;
     }
     c->n_langs = n;
     for (int i = 0; i < n; i++) snprintf(c->lang[i], sizeof c->lang[i], "lang%d", i);
     const cJSON *l;
-    cJSON_ArrayForEach(l, value(in, "lang2id"))
-        if (cJSON_IsNumber(l) && l->valuedouble >= 0 && l->valuedouble < n && l->string && strlen(l->string) < sizeof c->lang[0])
-            strcpy(c->lang[(int)l->valuedouble], l->string);
+    cJSON_ArrayForEach(l, value(in, "lang2id")) if (cJSON_IsNumber(l) && l->valuedouble >= 0
+                                                    && l->valuedouble < n && l->string
+                                                    && strlen(l->string) < sizeof c->lang[0])
+        strcpy(c->lang[(int)l->valuedouble], l->string);
 }
 
 static void parse_xlm(struct in *in, struct model_config *c)
@@ -153,9 +164,15 @@ static void parse_bart(struct in *in, struct hf_config *h, struct model_config *
     c->scale_embed = flag(in, "scale_embedding", false) ? sqrtf((float)c->dim) : 1;
     h->decoder_start = id(in, "decoder_start_token_id");
     if (in->rc < 0) return;
-    if (whole(in, "decoder_ffn_dim", c->ffn) != c->ffn) in->rc = err_set("%s: encoder_ffn_dim and decoder_ffn_dim differ; that is not supported", in->where);
-    else if (whole(in, "decoder_attention_heads", c->heads) != c->heads) in->rc = err_set("%s: encoder_attention_heads and decoder_attention_heads differ; that is not supported", in->where);
-    else if (c->decoder_layers < 1) in->rc = err_set("%s: \"decoder_layers\" is 0; an encoder-decoder is needed", in->where);
+    if (whole(in, "decoder_ffn_dim", c->ffn) != c->ffn)
+        in->rc = err_set("%s: encoder_ffn_dim and decoder_ffn_dim differ; that is not supported",
+                         in->where);
+    else if (whole(in, "decoder_attention_heads", c->heads) != c->heads)
+        in->rc = err_set(
+            "%s: encoder_attention_heads and decoder_attention_heads differ; that is not supported",
+            in->where);
+    else if (c->decoder_layers < 1)
+        in->rc = err_set("%s: \"decoder_layers\" is 0; an encoder-decoder is needed", in->where);
 }
 
 int hf_config_check(const struct model_config *c, const char *where)
@@ -175,7 +192,8 @@ int hf_config_check(const struct model_config *c, const char *where)
     return rc;
 }
 
-int hf_config_parse(struct hf_config *h, struct model_config *c, const char *json, const char *where)
+int hf_config_parse(struct hf_config *h, struct model_config *c, const char *json,
+                    const char *where)
 {
     cJSON *root = cJSON_Parse(json);
     struct in in = { root, where, 0 };
@@ -183,10 +201,14 @@ int hf_config_parse(struct hf_config *h, struct model_config *c, const char *jso
     *h = (struct hf_config){ .decoder_start = -1 };
     const cJSON *type = cJSON_IsObject(root) ? value(&in, "model_type") : NULL;
     if (!cJSON_IsObject(root)) in.rc = err_set("%s: not a JSON object", where);
-    else if (!cJSON_IsString(type)) in.rc = err_set("%s: has no \"model_type\"; is this a folder of transformers?", where);
+    else if (!cJSON_IsString(type))
+        in.rc = err_set("%s: has no \"model_type\"; is this a folder of transformers?", where);
     else {
         int l = hf_layout_find(type->valuestring);
-        if (l < 0) in.rc = err_set("%s: \"model_type\": \"%.40s\" is not supported; bert, roberta, xlm-roberta, xlm, bart and mbart are", where, type->valuestring);
+        if (l < 0)
+            in.rc = err_set("%s: \"model_type\": \"%.40s\" is not supported; bert, roberta, "
+                            "xlm-roberta, xlm, bart and mbart are",
+                            where, type->valuestring);
         else h->layout = (enum hf_layout)l;
     }
     if (in.rc == 0) {
@@ -194,42 +216,70 @@ int hf_config_parse(struct hf_config *h, struct model_config *c, const char *jso
         if (h->layout == HF_XLM) parse_xlm(&in, c);
         else if (hf_is_seq2seq(h->layout)) parse_bart(&in, h, c);
         else parse_bert(&in, h, c);
-        h->bos = id(&in, h->layout == HF_XLM && value(&in, "bos_index") ? "bos_index" : "bos_token_id");
-        h->eos = id(&in, h->layout == HF_XLM && value(&in, "eos_index") ? "eos_index" : "eos_token_id");
-        h->pad = id(&in, h->layout == HF_XLM && value(&in, "pad_index") ? "pad_index" : "pad_token_id");
+        h->bos = id(&in,
+                    h->layout == HF_XLM && value(&in, "bos_index") ? "bos_index" : "bos_token_id");
+        h->eos = id(&in,
+                    h->layout == HF_XLM && value(&in, "eos_index") ? "eos_index" : "eos_token_id");
+        h->pad = id(&in,
+                    h->layout == HF_XLM && value(&in, "pad_index") ? "pad_index" : "pad_token_id");
         h->tied = flag(&in, "tie_word_embeddings", true);
     }
     if (in.rc == 0 && (h->layout == HF_ROBERTA || h->layout == HF_XLM_ROBERTA)) {
         if (h->pad < 0) h->pad = 1;
         c->positions -= hf_position_offset(h->layout, h->pad);
     }
-    c->token_types = h->types > 1 ? h->types : 0;         /* a table of one row is folded into the positions */
+    /* a table of one row is folded into the positions */
+    c->token_types = h->types > 1 ? h->types : 0;
     cJSON_Delete(root);
     return in.rc < 0 ? -1 : hf_config_check(c, where);
 }
 
-/* --- writing ------------------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 int hf_config_fits(enum hf_layout l, const struct model_config *c)
 {
     const char *name = hf_layout_name(l);
     bool seq2seq = hf_is_seq2seq(l);
     if (seq2seq != (c->decoder_layers > 0))
-        return err_set("%s is for %s; this model is %s", name, seq2seq ? "encoder-decoders" : "encoders",
-                       seq2seq ? "an encoder (bert, roberta, xlm-roberta, xlm)" : "an encoder-decoder (bart, mbart)");
-    if (c->embed_dim && c->embed_dim != c->dim) return err_set("%s has embeddings as wide as its layers; this model's are factorised (embed_dim %d of %d)", name, c->embed_dim, c->dim);
-    if (c->share_layers) return err_set("%s has parameters for each layer; this model's layers share them (share_layers)", name);
-    if (!c->embed_norm) return err_set("%s has a layer norm after the embeddings; this model has none (embed_norm is false)", name);
-    if (c->pre_norm != (l == HF_MBART)) return err_set("%s has its layer norms %s each sublayer; in this model they come %s", name,
-                                                       l == HF_MBART ? "before" : "after", c->pre_norm ? "before (mbart has that, for encoder-decoders)" : "after (bart has that)");
-    if (c->token_types && l != HF_BERT) return err_set("%s has no token types; this model has %d (bert has them)", name, c->token_types);
+        return err_set("%s is for %s; this model is %s", name,
+                       seq2seq ? "encoder-decoders" : "encoders",
+                       seq2seq ? "an encoder (bert, roberta, xlm-roberta, xlm)"
+                               : "an encoder-decoder (bart, mbart)");
+    if (c->embed_dim && c->embed_dim != c->dim)
+        return err_set("%s has embeddings as wide as its layers; this model's are factorised "
+                       "(embed_dim %d of %d)",
+                       name, c->embed_dim, c->dim);
+    if (c->share_layers)
+        return err_set(
+            "%s has parameters for each layer; this model's layers share them (share_layers)",
+            name);
+    if (!c->embed_norm)
+        return err_set(
+            "%s has a layer norm after the embeddings; this model has none (embed_norm is false)",
+            name);
+    if (c->pre_norm != (l == HF_MBART))
+        return err_set("%s has its layer norms %s each sublayer; in this model they come %s", name,
+                       l == HF_MBART ? "before" : "after",
+                       c->pre_norm ? "before (mbart has that, for encoder-decoders)"
+                                   : "after (bart has that)");
+    if (c->token_types && l != HF_BERT)
+        return err_set("%s has no token types; this model has %d (bert has them)", name,
+                       c->token_types);
     bool transform = l == HF_BERT || l == HF_ROBERTA || l == HF_XLM_ROBERTA;
-    if (c->output_transform && !transform) return err_set("%s has no transformation before its output layer; this model has one (output_transform)", name);
+    if (c->output_transform && !transform)
+        return err_set("%s has no transformation before its output layer; this model has one "
+                       "(output_transform)",
+                       name);
     float root = sqrtf((float)c->dim);
     if (c->scale_embed != 1 && !(seq2seq && fabsf(c->scale_embed - root) <= 1e-6f * root))
-        return err_set("%s cannot multiply embeddings by %g; 1%s can be written", name, (double)c->scale_embed, seq2seq ? " and the square root of dim" : "");
-    if (seq2seq && c->norm_eps != 1e-5f) return err_set("%s has layer norms with epsilon 1e-5; this model has %g", name, (double)c->norm_eps);
-    if (l == HF_XLM && c->ffn != 4 * c->dim) return err_set("xlm has feed-forward layers of 4 times its width; this model has %d for %d", c->ffn, c->dim);
+        return err_set("%s cannot multiply embeddings by %g; 1%s can be written", name,
+                       (double)c->scale_embed, seq2seq ? " and the square root of dim" : "");
+    if (seq2seq && c->norm_eps != 1e-5f)
+        return err_set("%s has layer norms with epsilon 1e-5; this model has %g", name,
+                       (double)c->norm_eps);
+    if (l == HF_XLM && c->ffn != 4 * c->dim)
+        return err_set("xlm has feed-forward layers of 4 times its width; this model has %d for %d",
+                       c->ffn, c->dim);
     return 0;
 }
 
@@ -279,7 +329,8 @@ static void put_xlm(cJSON *o, const struct model_config *c, const int ids[5])
     put_real(o, "attention_dropout", c->attention_dropout);
     put_number(o, "n_langs", c->n_langs ? c->n_langs : 1);
     cJSON_AddBoolToObject(o, "use_lang_emb", langs);
-    cJSON *to = cJSON_AddObjectToObject(o, "lang2id"), *from = cJSON_AddObjectToObject(o, "id2lang");
+    cJSON *to = cJSON_AddObjectToObject(o, "lang2id"),
+          *from = cJSON_AddObjectToObject(o, "id2lang");
     for (int i = 0; i < c->n_langs; i++) {
         char number[16];
         snprintf(number, sizeof number, "%d", i);
@@ -326,11 +377,15 @@ static void put_bart(cJSON *o, enum hf_layout l, const struct model_config *c, c
 
 char *hf_config_json(enum hf_layout l, const struct model_config *c, const int ids[5])
 {
-    static const char *const class[HF_LAYOUTS] = { "BertForMaskedLM", "RobertaForMaskedLM", "XLMRobertaForMaskedLM",
-        "XLMWithLMHeadModel", "BartForConditionalGeneration", "MBartForConditionalGeneration" };
-    static const char *const bert_class = "BertModel", *const roberta_class = "RobertaModel", *const xlmr_class = "XLMRobertaModel";
+    static const char *const class[HF_LAYOUTS] = {
+        "BertForMaskedLM",    "RobertaForMaskedLM",           "XLMRobertaForMaskedLM",
+        "XLMWithLMHeadModel", "BartForConditionalGeneration", "MBartForConditionalGeneration"
+    };
+    static const char *const bert_class = "BertModel", *const roberta_class = "RobertaModel",
+                             *const xlmr_class = "XLMRobertaModel";
     const char *name = class[l];
-    if (!c->output_transform && l <= HF_XLM_ROBERTA) name = l == HF_BERT ? bert_class : l == HF_ROBERTA ? roberta_class : xlmr_class;
+    if (!c->output_transform && l <= HF_XLM_ROBERTA)
+        name = l == HF_BERT ? bert_class : l == HF_ROBERTA ? roberta_class : xlmr_class;
     cJSON *o = cJSON_CreateObject();
     const char *list[] = { name };
     cJSON_AddItemToObject(o, "architectures", cJSON_CreateStringArray(list, 1));

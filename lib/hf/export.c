@@ -26,8 +26,12 @@ struct job {
 /* A float32 tensor to write; data is taken over. rows 0: a vector. */
 static void put(struct job *j, const char *name, int rows, int cols, float *data)
 {
-    struct st_tensor t = { .name = mem_dup(name), .dtype = ST_F32, .ndim = rows ? 2 : 1, .shape = { rows ? rows : cols, rows ? cols : 0 },
-                           .data = data, .bytes = (size_t)(rows ? rows : 1) * (size_t)cols * sizeof *data };
+    struct st_tensor t = { .name = mem_dup(name),
+                           .dtype = ST_F32,
+                           .ndim = rows ? 2 : 1,
+                           .shape = { rows ? rows : cols, rows ? cols : 0 },
+                           .data = data,
+                           .bytes = (size_t)(rows ? rows : 1) * (size_t)cols * sizeof *data };
     mem_room(&j->t, &j->cap, (size_t)j->n + 1, sizeof *j->t);
     j->t[j->n++] = t;
 }
@@ -43,7 +47,9 @@ static float *in_their_order(const struct job *j, float *ours, int cols)
 {
     float *x = mem_zero((size_t)j->rows * (size_t)cols, sizeof *x);
     for (int v = 0; v < j->m.c.vocab; v++)
-        if (j->id[v] >= 0) memcpy(x + (size_t)j->id[v] * (size_t)cols, ours + (size_t)v * (size_t)cols, (size_t)cols * sizeof *x);
+        if (j->id[v] >= 0)
+            memcpy(x + (size_t)j->id[v] * (size_t)cols, ours + (size_t)v * (size_t)cols,
+                   (size_t)cols * sizeof *x);
     free(ours);
     return x;
 }
@@ -66,7 +72,8 @@ static void put_positions(struct job *j, const struct stack_i *s, const char *na
     put(j, name, rows, p->cols, x);
 }
 
-/* The output bias, with what translate forbids: specials but </s>, and words the target language never says. */
+/* The output bias, with what translate forbids: specials but </s>, and words the target language
+ * never says. */
 static void put_bias(struct job *j, const char *name, bool mask)
 {
     float *b = fetch(j, j->m.output_bias);
@@ -87,11 +94,13 @@ static int put_param(struct job *j, int i, const struct hf_export *o)
     char name[HF_PARTS][HF_NAME];
     int parts = hf_names(j->layout, p->name, name);
     bool langs = i == m->enc.languages || i == m->dec.languages;
-    if (langs && (j->layout != HF_XLM || j->src >= 0)) return 0;           /* folded into the positions */
+    /* folded into the positions */
+    if (langs && (j->layout != HF_XLM || j->src >= 0)) return 0;
     if (!parts) return err_set("%s has nothing for tensor %s", hf_layout_name(j->layout), p->name);
     if (i == m->tokens) put(j, name[0], j->rows, p->cols, in_their_order(j, fetch(j, i), p->cols));
     else if (i == m->output_bias) {
-        if (j->layout > HF_XLM_ROBERTA || m->c.output_transform) put_bias(j, name[0], hf_is_seq2seq(j->layout) && o->mask_vocab);
+        if (j->layout > HF_XLM_ROBERTA || m->c.output_transform)
+            put_bias(j, name[0], hf_is_seq2seq(j->layout) && o->mask_vocab);
     } else if (i == m->enc.positions) put_positions(j, &m->enc, name[0], j->src);
     else if (i == m->dec.positions) put_positions(j, &m->dec, name[0], j->tgt);
     else {
@@ -119,19 +128,23 @@ static int put_all(struct job *j, const struct hf_export *o)
     char types[HF_PARTS][HF_NAME];
     for (int i = 0; i < j->m.ps.n; i++)
         if (put_param(j, i, o) < 0) return -1;
-    if (!c->token_types && hf_names(j->layout, "encoder.embed.types", types))        /* they add one; ours is nothing */
+    /* they add one; ours is nothing */
+    if (!c->token_types && hf_names(j->layout, "encoder.embed.types", types))
         put(j, types[0], 1, c->dim, mem_zero((size_t)c->dim, sizeof(float)));
     qsort(j->t, (size_t)j->n, sizeof *j->t, by_name);
     return 0;
 }
 
-/* --- what is written, and for which languages ---------------------------------------------------------------- */
+/* --- what is written, and for which languages ------------------------------------------------- */
 
 static int choose_layout(struct job *j, const struct hf_export *o, bool settings)
 {
     const struct model_config *c = &j->m.c;
-    const char *name = o->layout ? o->layout : settings && *j->s.layout ? j->s.layout
-                     : c->decoder_layers ? (c->pre_norm ? "mbart" : "bart") : c->output_transform || c->token_types ? "bert" : "xlm";
+    const char *name = o->layout                               ? o->layout
+                       : settings && *j->s.layout              ? j->s.layout
+                       : c->decoder_layers                     ? (c->pre_norm ? "mbart" : "bart")
+                       : c->output_transform || c->token_types ? "bert"
+                                                               : "xlm";
     int l = hf_layout_find(name);
     if (l < 0 || hf_config_fits((enum hf_layout)l, c) < 0) return -1;
     j->layout = (enum hf_layout)l;
@@ -144,7 +157,9 @@ static int language(const struct job *j, const char *code, bool wanted, const ch
     if (code) return (*to = model_config_lang(&j->m.c, code)) < 0 ? -1 : 0;
     if (!wanted) return 0;
     if (j->m.c.n_langs == 1) { *to = 0; return 0; }
-    return err_set("%s has no language embeddings, this model has some: name the one that is folded into its positions with %s", hf_layout_name(j->layout), option);
+    return err_set("%s has no language embeddings, this model has some: name the one that is "
+                   "folded into its positions with %s",
+                   hf_layout_name(j->layout), option);
 }
 
 static int choose_languages(struct job *j, const struct hf_export *o)
@@ -166,26 +181,35 @@ static int write_all(struct job *j, const char *from, const char *to, const stru
     if (rc == 0) rc = file_write(path, json, strlen(json));
     free(path);
     free(json);
-    return rc == 0 ? hf_tokens_write(j->layout, to, from, j->vocab, &j->s, j->id, j->rows, j->m.c.positions) : rc;
+    return rc == 0 ? hf_tokens_write(j->layout, to, from, j->vocab, &j->s, j->id, j->rows,
+                                     j->m.c.positions)
+                   : rc;
 }
 
 static int run(struct job *j, const char *dir, const char *out, const struct hf_export *o)
 {
     if (model_load(&j->m, dir, kernels_cpu(), false, &j->vocab) < 0) return -1;
     int settings = pieces_settings_read(&j->s, dir);
-    if (settings < 0 || choose_layout(j, o, settings > 0) < 0 || choose_languages(j, o) < 0) return -1;
+    if (settings < 0 || choose_layout(j, o, settings > 0) < 0 || choose_languages(j, o) < 0)
+        return -1;
     struct model_config c = j->m.c;
     if (settings == 0 || strcmp(j->s.layout, hf_layout_name(j->layout)))
         hf_usual_ids(j->layout, c.vocab, j->s.ids);
     for (int k = 0; k < VOCAB_SPECIALS; k++) {
-        if (j->s.ids[k] >= c.vocab) return err_set("%s/%s: id %d is beyond the %d words", dir, PIECES_FILE, j->s.ids[k], c.vocab);
+        if (j->s.ids[k] >= c.vocab)
+            return err_set("%s/%s: id %d is beyond the %d words", dir, PIECES_FILE, j->s.ids[k],
+                           c.vocab);
         c.vocab -= j->s.ids[k] < 0;
     }
     j->id = hf_ids(&j->s, j->m.c.vocab);
     j->rows = c.vocab;
-    if (j->src >= 0) c.encoder_langs = false, c.sinusoidal = false;        /* rows are no longer sinusoids */
+    /* rows are no longer sinusoids */
+    if (j->src >= 0) c.encoder_langs = false, c.sinusoidal = false;
     if (!c.output_transform && j->layout <= HF_XLM_ROBERTA)
-        hf_note(j->notes, "%s's prediction head is a transformation that this model lacks: the encoder alone is written (logits: --to xlm)", hf_layout_name(j->layout));
+        hf_note(j->notes,
+                "%s's prediction head is a transformation that this model lacks: the encoder alone "
+                "is written (logits: --to xlm)",
+                hf_layout_name(j->layout));
     if (put_all(j, o) < 0) return -1;
     char *tmp = folder_begin(out);
     if (!tmp) return -1;

@@ -1,20 +1,23 @@
-/* Models to and from Hugging Face's folders (transformers): BERT, RoBERTa, XLM-R, XLM, BART, mBART. What maps to what is in
- * docs/formats/checkpoint.md, "Interchange". */
+/* Models to and from Hugging Face's folders (transformers): BERT, RoBERTa, XLM-R, XLM, BART, mBART.
+ * What maps to what is in docs/formats/checkpoint.md, "Interchange". */
 #ifndef HF_HF_H
 #define HF_HF_H
 #include <stdbool.h>
 
 struct hf_import {
-    const char *const *langs; int n_langs;       /* codes of the model's languages, in order (--lang-code) */
+    /* codes of the model's languages, in order (--lang-code) */
+    const char *const *langs; int n_langs;
 };
-/* Makes the model folder `out` from the Hugging Face folder `dir`. *notes (malloc'd, NULL if there is nothing to say): lines about
- * what was left out. -1 with a message; `out` is then not there. */
+/* Makes the model folder `out` from the Hugging Face folder `dir`. *notes (malloc'd, NULL if there
+ * is nothing to say): lines about what was left out. -1 with a message; `out` is then not there. */
 int hf_import(const char *dir, const char *out, const struct hf_import *o, char **notes);
 
 struct hf_export {
     const char *layout;                          /* NULL: where it came from, else what fits best */
-    const char *src, *tgt;                       /* languages folded into the positions; src alone for an encoder */
-    bool mask_vocab;                             /* encoder-decoders: words that tgt never says get a bias of -10000 */
+    /* languages folded into the positions; src alone for an encoder */
+    const char *src, *tgt;
+    /* encoder-decoders: words that tgt never says get a bias of -10000 */
+    bool mask_vocab;
 };
 int hf_export(const char *dir, const char *out, const struct hf_export *o, char **notes);
 

@@ -30,7 +30,8 @@ static const struct st_tensor *find(struct job *j, const char *name)
     const struct st_tensor *t = weights_find(j->w, name);
     for (int i = 0; !t && hf_other_name(j->h.layout, name, i, other); i++) {
         t = weights_find(j->w, other);
-        for (int k = 0; !t && hf_other_name(j->h.layout, other, k, plain); k++) t = weights_find(j->w, plain);
+        for (int k = 0; !t && hf_other_name(j->h.layout, other, k, plain); k++)
+            t = weights_find(j->w, plain);
     }
     return t;
 }
@@ -40,8 +41,11 @@ static int floats(struct job *j, const struct st_tensor *t, int rows, int cols, 
 {
     int64_t c = t->ndim ? t->shape[t->ndim - 1] : 1, r = t->ndim == 2 ? t->shape[0] : 1;
     if (t->ndim > 2 || r != rows || c != cols)
-        return err_set("%s: tensor %s has the shape [%lld, %lld]; config.json says [%d, %d]", weights_path(j->w), t->name, (long long)r, (long long)c, rows, cols);
-    if (st_floats(t, to, (size_t)rows * (size_t)cols) < 0) return err_set("%s: tensor %s has a type that is not one of numbers", weights_path(j->w), t->name);
+        return err_set("%s: tensor %s has the shape [%lld, %lld]; config.json says [%d, %d]",
+                       weights_path(j->w), t->name, (long long)r, (long long)c, rows, cols);
+    if (st_floats(t, to, (size_t)rows * (size_t)cols) < 0)
+        return err_set("%s: tensor %s has a type that is not one of numbers", weights_path(j->w),
+                       t->name);
     return 0;
 }
 
@@ -57,14 +61,17 @@ static void reorder(const struct job *j, const float *from, float *to, int cols)
 {
     for (int v = 0; v < j->m.c.vocab; v++)
         if (j->id[v] < 0) memset(to + (size_t)v * (size_t)cols, 0, (size_t)cols * sizeof *to);
-        else memcpy(to + (size_t)v * (size_t)cols, from + (size_t)j->id[v] * (size_t)cols, (size_t)cols * sizeof *to);
+        else
+            memcpy(to + (size_t)v * (size_t)cols, from + (size_t)j->id[v] * (size_t)cols,
+                   (size_t)cols * sizeof *to);
 }
 
 static int take_tokens(struct job *j, const struct param *p, const char *name, float *to)
 {
     int cols = p->rows == 1 ? 1 : p->cols;
     const struct st_tensor *t = find(j, name);
-    if (!t && cols == 1) { memset(to, 0, p->n * sizeof *to); return 0; }       /* a model without its head */
+    /* a model without its head */
+    if (!t && cols == 1) { memset(to, 0, p->n * sizeof *to); return 0; }
     if (!t) return need(j, name) ? 0 : -1;
     float *from = mem_alloc((size_t)j->rows * (size_t)cols * sizeof *from);
     int rc = cols == 1 ? floats(j, t, 1, j->rows, from) : floats(j, t, j->rows, cols, from);
@@ -73,7 +80,8 @@ static int take_tokens(struct job *j, const struct param *p, const char *name, f
     return rc;
 }
 
-/* Without the rows before position 0, and with the token type that every row has where there is only one. */
+/* Without the rows before position 0, and with the token type that every row has where there is
+ * only one. */
 static int take_positions(struct job *j, const struct param *p, const char *name, float *to)
 {
     int before = hf_position_offset(j->h.layout, j->h.pad), rows = p->rows + before;
@@ -84,7 +92,8 @@ static int take_positions(struct job *j, const struct param *p, const char *name
     if (rc == 0) memcpy(to, from + (size_t)before * (size_t)p->cols, p->n * sizeof *to);
     free(from);
     char types[HF_PARTS][HF_NAME];
-    if (rc < 0 || j->h.types != 1 || !hf_names(j->h.layout, "encoder.embed.types", types)) return rc;
+    if (rc < 0 || j->h.types != 1 || !hf_names(j->h.layout, "encoder.embed.types", types))
+        return rc;
     float *type = mem_alloc((size_t)p->cols * sizeof *type);
     t = need(j, types[0]);
     rc = t ? floats(j, t, 1, p->cols, type) : -1;
@@ -98,15 +107,19 @@ static int take(struct job *j, int i)
     const struct param *p = &j->m.ps.p[i];
     char name[HF_PARTS][HF_NAME];
     int parts = hf_names(j->h.layout, p->name, name), rc = 0;
-    if (!parts) return err_set("%s has nothing for tensor %s", hf_layout_name(j->h.layout), p->name);
+    if (!parts)
+        return err_set("%s has nothing for tensor %s", hf_layout_name(j->h.layout), p->name);
     float *to = mem_alloc(p->n * sizeof *to);
     if (i == j->m.tokens || i == j->m.output_bias) rc = take_tokens(j, p, name[0], to);
-    else if (i == j->m.enc.positions || i == j->m.dec.positions) rc = take_positions(j, p, name[0], to);
+    else if (i == j->m.enc.positions || i == j->m.dec.positions)
+        rc = take_positions(j, p, name[0], to);
     else
         for (int k = 0; k < parts && rc == 0; k++) {
             const struct st_tensor *t = need(j, name[k]);
             bool vector = p->rows == 1;
-            rc = !t ? -1 : floats(j, t, vector ? 1 : p->rows / parts, vector ? p->cols / parts : p->cols, to + (size_t)k * (p->n / (size_t)parts));
+            rc = !t ? -1
+                    : floats(j, t, vector ? 1 : p->rows / parts, vector ? p->cols / parts : p->cols,
+                             to + (size_t)k * (p->n / (size_t)parts));
         }
     if (rc == 0) param_put(&j->m.ps, j->m.ps.value, i, to);
     free(to);
@@ -116,7 +129,8 @@ static int take(struct job *j, int i)
 /* Weights that a file may hold apart from the embeddings they are tied to. */
 static int check_tied(struct job *j)
 {
-    const char *names[] = { hf_output_weight(j->h.layout), "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight" };
+    const char *names[] = { hf_output_weight(j->h.layout), "model.encoder.embed_tokens.weight",
+                            "model.decoder.embed_tokens.weight" };
     char tokens[HF_PARTS][HF_NAME];
     hf_names(j->h.layout, "embed.tokens", tokens);
     const struct st_tensor *e = need(j, tokens[0]);
@@ -124,11 +138,15 @@ static int check_tied(struct job *j)
     for (int i = 0; i < (hf_is_seq2seq(j->h.layout) ? 3 : 1); i++) {
         const struct st_tensor *t = weights_find(j->w, names[i]);
         if (!t) {
-            if (i == 0 && !j->h.tied) return err_set("%s: \"tie_word_embeddings\" is false and %s is not there", weights_path(j->w), names[i]);
+            if (i == 0 && !j->h.tied)
+                return err_set("%s: \"tie_word_embeddings\" is false and %s is not there",
+                               weights_path(j->w), names[i]);
             continue;
         }
         if (t->bytes != e->bytes || t->dtype != e->dtype || memcmp(t->data, e->data, e->bytes))
-            return err_set("%s: %s is not equal to %s; models that do not share them are not supported", weights_path(j->w), names[i], e->name);
+            return err_set(
+                "%s: %s is not equal to %s; models that do not share them are not supported",
+                weights_path(j->w), names[i], e->name);
     }
     return 0;
 }
@@ -136,26 +154,33 @@ static int check_tied(struct job *j)
 /* Tensors nobody asked for: buffers and heads that a language model does without. */
 static void mention_unused(struct job *j)
 {
-    static const char *const silent[] = { "position_ids", "encoder.version", "decoder.version", "predictions.decoder.bias", "lm_head.decoder.bias" };
+    static const char *const silent[] = { "position_ids", "encoder.version", "decoder.version",
+                                          "predictions.decoder.bias", "lm_head.decoder.bias" };
     int n = 0;
     const char *name, *first = NULL;
     for (int i = 0; (name = weights_unused(j->w, i)); i++) {
         bool known = false;
-        for (size_t k = 0; k < sizeof silent / sizeof *silent; k++) known |= strstr(name, silent[k]) != NULL;
+        for (size_t k = 0; k < sizeof silent / sizeof *silent; k++)
+            known |= strstr(name, silent[k]) != NULL;
         if (known) continue;
         if (!n++) first = name;
     }
-    if (n) hf_note(j->notes, "%d tensors have no place here and were left out (%s%s)", n, first, n > 1 ? ", ..." : "");
+    if (n)
+        hf_note(j->notes, "%d tensors have no place here and were left out (%s%s)", n, first,
+                n > 1 ? ", ..." : "");
 }
 
 static int languages(struct model_config *c, const struct hf_import *o)
 {
     if (!o->n_langs) return 0;
-    if (c->encoder_langs && o->n_langs != c->n_langs) return err_set("the model has embeddings for %d languages; --lang-code names %d", c->n_langs, o->n_langs);
+    if (c->encoder_langs && o->n_langs != c->n_langs)
+        return err_set("the model has embeddings for %d languages; --lang-code names %d",
+                       c->n_langs, o->n_langs);
     if (o->n_langs > MODEL_LANGS) return err_set("--lang-code: at most %d languages", MODEL_LANGS);
     c->n_langs = o->n_langs;
     for (int i = 0; i < o->n_langs; i++) {
-        if (!*o->langs[i] || strlen(o->langs[i]) >= sizeof c->lang[i]) return err_set("--lang-code: \"%.40s\" is not a language code", o->langs[i]);
+        if (!*o->langs[i] || strlen(o->langs[i]) >= sizeof c->lang[i])
+            return err_set("--lang-code: \"%.40s\" is not a language code", o->langs[i]);
         strcpy(c->lang[i], o->langs[i]);
     }
     return hf_config_check(c, "--lang-code");
@@ -165,9 +190,12 @@ static int languages(struct model_config *c, const struct hf_import *o)
 static void see_head(struct job *j, struct model_config *c)
 {
     char name[HF_PARTS][HF_NAME];
-    if (!c->output_transform || !hf_names(j->h.layout, "output.dense.weight", name) || find(j, name[0])) return;
+    if (!c->output_transform || !hf_names(j->h.layout, "output.dense.weight", name)
+        || find(j, name[0]))
+        return;
     c->output_transform = false;
-    hf_note(j->notes, "there is no prediction head: hidden states are those of the model, logits have no meaning");
+    hf_note(j->notes, "there is no prediction head: hidden states are those of the model, logits "
+                      "have no meaning");
 }
 
 static int write_all(struct job *j, const char *dir)
@@ -193,9 +221,12 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     free(json);
     if (rc == 0) rc = hf_tokens_read(&j->t, j->h.layout, dir);
     if (rc == 0 && j->t.n > c.vocab)
-        rc = err_set("%s: \"vocab_size\" is %d, but the tokeniser has ids up to %d", path, c.vocab, j->t.n - 1);
+        rc = err_set("%s: \"vocab_size\" is %d, but the tokeniser has ids up to %d", path, c.vocab,
+                     j->t.n - 1);
     if (rc == 0 && j->t.model && j->t.n != c.vocab)
-        rc = err_set("%s: \"vocab_size\" is %d, but the SentencePiece model and what this layout adds to it make %d ids", path, c.vocab, j->t.n);
+        rc = err_set("%s: \"vocab_size\" is %d, but the SentencePiece model and what this layout "
+                     "adds to it make %d ids",
+                     path, c.vocab, j->t.n);
     free(path);
     if (rc < 0 || languages(&c, o) < 0) return -1;
     j->rows = c.vocab;
@@ -203,15 +234,21 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     c.vocab = (int)j->vocab->n;
     c.vocab_hash = j->vocab->hash;
     j->id = hf_ids(&j->t.s, c.vocab);
-    if (j->h.layout != HF_BERT && j->h.layout != HF_XLM && j->h.pad >= 0 && j->h.pad != j->t.s.ids[VOCAB_PAD])
-        return err_set("%s: pad_token_id is %d in config.json and %d in the tokeniser", dir, j->h.pad, j->t.s.ids[VOCAB_PAD]);
+    if (j->h.layout != HF_BERT && j->h.layout != HF_XLM && j->h.pad >= 0
+        && j->h.pad != j->t.s.ids[VOCAB_PAD])
+        return err_set("%s: pad_token_id is %d in config.json and %d in the tokeniser", dir,
+                       j->h.pad, j->t.s.ids[VOCAB_PAD]);
     see_head(j, &c);
-    if (model_config_check(&c) < 0 || check_tied(j) < 0 || model_new(&j->m, &c, kernels_cpu(), 0, false) < 0) return -1;
+    if (model_config_check(&c) < 0 || check_tied(j) < 0
+        || model_new(&j->m, &c, kernels_cpu(), 0, false) < 0)
+        return -1;
     for (int i = 0; i < j->m.ps.n; i++)
         if (take(j, i) < 0) return -1;
     mention_unused(j);
     if (hf_is_seq2seq(j->h.layout) && j->h.decoder_start != j->t.s.ids[VOCAB_BOS])
-        hf_note(j->notes, "its decoder starts with id %d, isoglot's with <s>: states and logits are the same, but translate will not say what it was trained to say",
+        hf_note(j->notes,
+                "its decoder starts with id %d, isoglot's with <s>: states and logits are the "
+                "same, but translate will not say what it was trained to say",
                 j->h.decoder_start);
     char *tmp = folder_begin(out);
     if (!tmp) return -1;

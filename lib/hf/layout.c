@@ -5,7 +5,8 @@
 #include <string.h>
 #include "common/err.h"
 
-static const char *const names[HF_LAYOUTS] = { "bert", "roberta", "xlm-roberta", "xlm", "bart", "mbart" };
+static const char *const names[HF_LAYOUTS] = { "bert", "roberta", "xlm-roberta",
+                                               "xlm",  "bart",    "mbart" };
 
 const char *hf_layout_name(enum hf_layout l) { return names[l]; }
 
@@ -13,7 +14,9 @@ int hf_layout_find(const char *name)
 {
     for (int i = 0; i < HF_LAYOUTS; i++)
         if (!strcmp(names[i], name)) return i;
-    return err_set("%.40s is not a layout that is known; these are: bert, roberta, xlm-roberta, xlm, bart, mbart", name);
+    return err_set("%.40s is not a layout that is known; these are: bert, roberta, xlm-roberta, "
+                   "xlm, bart, mbart",
+                   name);
 }
 
 int hf_position_offset(enum hf_layout l, int pad_id)
@@ -32,18 +35,22 @@ const char *const *hf_specials(enum hf_layout l)
 /* Ours is a tensor, or (module) what ".weight" and ".bias" follow; %d is a layer. */
 struct row { const char *ours; bool module; const char *theirs[HF_PARTS]; };
 
-#define BERT_BODY(p) \
-    { "embed.tokens", false, { p "embeddings.word_embeddings.weight" } }, \
-    { "encoder.embed.positions", false, { p "embeddings.position_embeddings.weight" } }, \
-    { "encoder.embed.types", false, { p "embeddings.token_type_embeddings.weight" } }, \
-    { "encoder.embed.norm", true, { p "embeddings.LayerNorm" } }, \
-    { "encoder.%d.attn.qkv", true, { p "encoder.layer.%d.attention.self.query", p "encoder.layer.%d.attention.self.key", \
-                                     p "encoder.layer.%d.attention.self.value" } }, \
-    { "encoder.%d.attn.out", true, { p "encoder.layer.%d.attention.output.dense" } }, \
-    { "encoder.%d.attn_norm", true, { p "encoder.layer.%d.attention.output.LayerNorm" } }, \
-    { "encoder.%d.ffn.in", true, { p "encoder.layer.%d.intermediate.dense" } }, \
-    { "encoder.%d.ffn.out", true, { p "encoder.layer.%d.output.dense" } }, \
-    { "encoder.%d.ffn_norm", true, { p "encoder.layer.%d.output.LayerNorm" } }
+#define BERT_BODY(p)                                                                               \
+    { "embed.tokens", false, { p "embeddings.word_embeddings.weight" } },                          \
+        { "encoder.embed.positions", false, { p "embeddings.position_embeddings.weight" } },       \
+        { "encoder.embed.types", false, { p "embeddings.token_type_embeddings.weight" } },         \
+        { "encoder.embed.norm", true, { p "embeddings.LayerNorm" } },                              \
+        { "encoder.%d.attn.qkv",                                                                   \
+          true,                                                                                    \
+          { p "encoder.layer.%d.attention.self.query", p "encoder.layer.%d.attention.self.key",    \
+            p "encoder.layer.%d.attention.self.value" } },                                         \
+        { "encoder.%d.attn.out", true, { p "encoder.layer.%d.attention.output.dense" } },          \
+        { "encoder.%d.attn_norm", true, { p "encoder.layer.%d.attention.output.LayerNorm" } },     \
+        { "encoder.%d.ffn.in", true, { p "encoder.layer.%d.intermediate.dense" } },                \
+        { "encoder.%d.ffn.out", true, { p "encoder.layer.%d.output.dense" } },                     \
+    {                                                                                              \
+        "encoder.%d.ffn_norm", true, { p "encoder.layer.%d.output.LayerNorm" }                     \
+    }
 
 static const struct row bert[] = { BERT_BODY("bert."),
     { "output.bias", false, { "cls.predictions.bias" } },
@@ -61,33 +68,48 @@ static const struct row xlm[] = {
     { "encoder.embed.positions", false, { "transformer.position_embeddings.weight" } },
     { "encoder.embed.languages", false, { "transformer.lang_embeddings.weight" } },
     { "encoder.embed.norm", true, { "transformer.layer_norm_emb" } },
-    { "encoder.%d.attn.qkv", true, { "transformer.attentions.%d.q_lin", "transformer.attentions.%d.k_lin", "transformer.attentions.%d.v_lin" } },
+    { "encoder.%d.attn.qkv",
+      true,
+      { "transformer.attentions.%d.q_lin", "transformer.attentions.%d.k_lin",
+        "transformer.attentions.%d.v_lin" } },
     { "encoder.%d.attn.out", true, { "transformer.attentions.%d.out_lin" } },
     { "encoder.%d.attn_norm", true, { "transformer.layer_norm1.%d" } },
     { "encoder.%d.ffn.in", true, { "transformer.ffns.%d.lin1" } },
     { "encoder.%d.ffn.out", true, { "transformer.ffns.%d.lin2" } },
-    { "encoder.%d.ffn_norm", true, { "transformer.layer_norm2.%d" } }, { 0 } };
+    { "encoder.%d.ffn_norm", true, { "transformer.layer_norm2.%d" } },
+    { 0 }
+};
 
-#define BART_STACK(s) \
-    { s ".embed.positions", false, { "model." s ".embed_positions.weight" } }, \
-    { s ".embed.norm", true, { "model." s ".layernorm_embedding" } }, \
-    { s ".%d.attn.qkv", true, { "model." s ".layers.%d.self_attn.q_proj", "model." s ".layers.%d.self_attn.k_proj", \
-                                "model." s ".layers.%d.self_attn.v_proj" } }, \
-    { s ".%d.attn.out", true, { "model." s ".layers.%d.self_attn.out_proj" } }, \
-    { s ".%d.attn_norm", true, { "model." s ".layers.%d.self_attn_layer_norm" } }, \
-    { s ".%d.ffn.in", true, { "model." s ".layers.%d.fc1" } }, \
-    { s ".%d.ffn.out", true, { "model." s ".layers.%d.fc2" } }, \
-    { s ".%d.ffn_norm", true, { "model." s ".layers.%d.final_layer_norm" } }, \
-    { s ".norm", true, { "model." s ".layer_norm" } }
+#define BART_STACK(s)                                                                              \
+    { s ".embed.positions", false, { "model." s ".embed_positions.weight" } },                     \
+        { s ".embed.norm", true, { "model." s ".layernorm_embedding" } },                          \
+        { s ".%d.attn.qkv",                                                                        \
+          true,                                                                                    \
+          { "model." s ".layers.%d.self_attn.q_proj", "model." s ".layers.%d.self_attn.k_proj",    \
+            "model." s ".layers.%d.self_attn.v_proj" } },                                          \
+        { s ".%d.attn.out", true, { "model." s ".layers.%d.self_attn.out_proj" } },                \
+        { s ".%d.attn_norm", true, { "model." s ".layers.%d.self_attn_layer_norm" } },             \
+        { s ".%d.ffn.in", true, { "model." s ".layers.%d.fc1" } },                                 \
+        { s ".%d.ffn.out", true, { "model." s ".layers.%d.fc2" } },                                \
+        { s ".%d.ffn_norm", true, { "model." s ".layers.%d.final_layer_norm" } },                  \
+    {                                                                                              \
+        s ".norm", true, { "model." s ".layer_norm" }                                              \
+    }
 
 static const struct row bart[] = {
     { "embed.tokens", false, { "model.shared.weight" } },
     { "output.bias", false, { "final_logits_bias" } },
-    BART_STACK("encoder"), BART_STACK("decoder"),
+    BART_STACK("encoder"),
+    BART_STACK("decoder"),
     { "decoder.%d.cross.q", true, { "model.decoder.layers.%d.encoder_attn.q_proj" } },
-    { "decoder.%d.cross.kv", true, { "model.decoder.layers.%d.encoder_attn.k_proj", "model.decoder.layers.%d.encoder_attn.v_proj" } },
+    { "decoder.%d.cross.kv",
+      true,
+      { "model.decoder.layers.%d.encoder_attn.k_proj",
+        "model.decoder.layers.%d.encoder_attn.v_proj" } },
     { "decoder.%d.cross.out", true, { "model.decoder.layers.%d.encoder_attn.out_proj" } },
-    { "decoder.%d.cross_norm", true, { "model.decoder.layers.%d.encoder_attn_layer_norm" } }, { 0 } };
+    { "decoder.%d.cross_norm", true, { "model.decoder.layers.%d.encoder_attn_layer_norm" } },
+    { 0 }
+};
 
 static const struct row *const tables[HF_LAYOUTS] = { bert, roberta, roberta, xlm, bart, bart };
 
@@ -103,7 +125,9 @@ int hf_names(enum hf_layout l, const char *ours, char theirs[HF_PARTS][HF_NAME])
 {
     char flat[HF_NAME], end[16] = "";
     int layer = -1, at = 0;
-    if ((sscanf(ours, "encoder.%d.%n", &layer, &at) == 1 || sscanf(ours, "decoder.%d.%n", &layer, &at) == 1) && at > 0)
+    if ((sscanf(ours, "encoder.%d.%n", &layer, &at) == 1
+         || sscanf(ours, "decoder.%d.%n", &layer, &at) == 1)
+        && at > 0)
         snprintf(flat, sizeof flat, "%.7s.%%d.%s", ours, ours + at);
     else
         snprintf(flat, sizeof flat, "%s", ours);
@@ -114,7 +138,8 @@ int hf_names(enum hf_layout l, const char *ours, char theirs[HF_PARTS][HF_NAME])
         if (r->module ? strcmp(rest, ".weight") && strcmp(rest, ".bias") : *rest) continue;
         snprintf(end, sizeof end, "%s", rest);
         int parts = 0;
-        for (; parts < HF_PARTS && r->theirs[parts]; parts++) fill(theirs[parts], r->theirs[parts], layer, end);
+        for (; parts < HF_PARTS && r->theirs[parts]; parts++)
+            fill(theirs[parts], r->theirs[parts], layer, end);
         return parts;
     }
     return 0;
@@ -129,20 +154,27 @@ static bool replaced(char other[HF_NAME], const char *name, const char *from, co
 
 bool hf_other_name(enum hf_layout l, const char *theirs, int i, char other[HF_NAME])
 {
-    static const char *const prefix[HF_LAYOUTS] = { "bert.", "roberta.", "roberta.", "transformer.", "model.", "model." };
-    static const struct { const char *from, *to; } tied[] = { { "cls.predictions.bias", "cls.predictions.decoder.bias" },
-        { "lm_head.bias", "lm_head.decoder.bias" }, { "model.shared.weight", "model.encoder.embed_tokens.weight" },
-        { "model.shared.weight", "model.decoder.embed_tokens.weight" }, { "model.shared.weight", "lm_head.weight" },
-        { "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight" },
-        { "roberta.embeddings.word_embeddings.weight", "lm_head.decoder.weight" },
-        { "transformer.embeddings.weight", "pred_layer.proj.weight" } };
+    static const char *const prefix[HF_LAYOUTS] = { "bert.",        "roberta.", "roberta.",
+                                                    "transformer.", "model.",   "model." };
+    static const struct {
+        const char *from, *to;
+    } tied[] = { { "cls.predictions.bias", "cls.predictions.decoder.bias" },
+                 { "lm_head.bias", "lm_head.decoder.bias" },
+                 { "model.shared.weight", "model.encoder.embed_tokens.weight" },
+                 { "model.shared.weight", "model.decoder.embed_tokens.weight" },
+                 { "model.shared.weight", "lm_head.weight" },
+                 { "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight" },
+                 { "roberta.embeddings.word_embeddings.weight", "lm_head.decoder.weight" },
+                 { "transformer.embeddings.weight", "pred_layer.proj.weight" } };
     enum { TIED = sizeof tied / sizeof *tied };
     size_t n = strlen(prefix[l]);
     for (int k = 0; k < TIED + 3; k++) {
         bool found = k < TIED ? replaced(other, theirs, tied[k].from, tied[k].to)
-                   : k == TIED ? !strncmp(theirs, prefix[l], n) && replaced(other, theirs, prefix[l], "")
-                   : k == TIED + 1 ? replaced(other, theirs, "LayerNorm.weight", "LayerNorm.gamma")       /* as TensorFlow called it */
-                   : replaced(other, theirs, "LayerNorm.bias", "LayerNorm.beta");
+                     : k == TIED
+                         ? !strncmp(theirs, prefix[l], n) && replaced(other, theirs, prefix[l], "")
+                     : k == TIED + 1 ? replaced(other, theirs, "LayerNorm.weight",
+                                                "LayerNorm.gamma") /* as TensorFlow called it */
+                                     : replaced(other, theirs, "LayerNorm.bias", "LayerNorm.beta");
         if (found && i-- == 0) return true;
     }
     return false;

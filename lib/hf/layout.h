@@ -1,5 +1,7 @@
-/* Hugging Face's layouts: which of their tensors is which of ours, and their config.json. Sources: the class definitions of
- * transformers (models/{bert,roberta,xlm_roberta,xlm,bart,mbart}/modeling_*.py), as they name tensors in a state dict. */
+/* Hugging Face's layouts: which of their tensors is which of ours, and their config.json. Sources:
+ * the class definitions of transformers
+ * (models/{bert,roberta,xlm_roberta,xlm,bart,mbart}/modeling_*.py), as they name tensors in a state
+ * dict. */
 #ifndef HF_LAYOUT_H
 #define HF_LAYOUT_H
 #include <stdbool.h>
@@ -18,10 +20,11 @@ int hf_position_offset(enum hf_layout l, int pad_id);
 const char *const *hf_specials(enum hf_layout l);
 
 enum { HF_PARTS = 3, HF_NAME = 128 };
-/* Their names for our tensor `ours`: 1, or 3 (Q, K, V) or 2 (K, V) whose rows lie one after another in ours; 0: they have none. */
+/* Their names for our tensor `ours`: 1, or 3 (Q, K, V) or 2 (K, V) whose rows lie one after another
+ * in ours; 0: they have none. */
 int hf_names(enum hf_layout l, const char *ours, char theirs[HF_PARTS][HF_NAME]);
-/* Other spellings of one of those names that files have (older ones, tied weights, a model without its head): the i-th in
- * `other`, false when there are no more. */
+/* Other spellings of one of those names that files have (older ones, tied weights, a model without
+ * its head): the i-th in `other`, false when there are no more. */
 bool hf_other_name(enum hf_layout l, const char *theirs, int i, char other[HF_NAME]);
 /* The output layer's weights where a file holds them apart; they must equal the embeddings. */
 const char *hf_output_weight(enum hf_layout l);
@@ -35,14 +38,17 @@ struct hf_config {
     bool tied;
 };
 
-/* Parses their config.json. Unsupported values are refused by name. c->vocab is their number of rows, c->languages are XLM's
- * (by id; unnamed ones are "lang0" ...). */
-int hf_config_parse(struct hf_config *h, struct model_config *c, const char *json, const char *where);
+/* Parses their config.json. Unsupported values are refused by name. c->vocab is their number of
+ * rows, c->languages are XLM's (by id; unnamed ones are "lang0" ...). */
+int hf_config_parse(struct hf_config *h, struct model_config *c, const char *json,
+                    const char *where);
 
-/* Is c one that our config.json can hold, language codes included? -1 with a message that begins with `where`. */
+/* Is c one that our config.json can hold, language codes included? -1 with a message that begins
+ * with `where`. */
 int hf_config_check(const struct model_config *c, const char *where);
 
-/* Whether a model of configuration c can be written in layout l; -1 with a message that says what stands against it. */
+/* Whether a model of configuration c can be written in layout l; -1 with a message that says what
+ * stands against it. */
 int hf_config_fits(enum hf_layout l, const struct model_config *c);
 /* Their config.json; ids[5] are those of our specials, -1: none. malloc'd. */
 char *hf_config_json(enum hf_layout l, const struct model_config *c, const int ids[5]);

@@ -71,7 +71,8 @@ static int read_dictionary(struct hf_tokens *t, const cJSON *o, const char *wher
 {
     const cJSON *v;
     cJSON_ArrayForEach(v, o) {
-        if (!cJSON_IsNumber(v) || v->valuedouble != (int)v->valuedouble) return err_set("%s: token \"%.40s\" has no id", where, v->string);
+        if (!cJSON_IsNumber(v) || v->valuedouble != (int)v->valuedouble)
+            return err_set("%s: token \"%.40s\" has no id", where, v->string);
         if (put(t, (int)v->valuedouble, v->string, strlen(v->string), where) < 0) return -1;
     }
     return 0;
@@ -92,54 +93,69 @@ static int read_vocab_json(struct hf_tokens *t, const char *dir)
     return rc;
 }
 
-/* tokenizer.json of the tokenizers library: model.vocab is a dictionary, or for Unigram a list of [piece, score]. */
+/* tokenizer.json of the tokenizers library: model.vocab is a dictionary, or for Unigram a list of
+ * [piece, score]. */
 static int read_tokenizer_json(struct hf_tokens *t, const char *dir)
 {
     char *path;
     cJSON *root = read_json(dir, "tokenizer.json", &path);
     const cJSON *model = cJSON_GetObjectItemCaseSensitive(root, "model"), *v;
-    const cJSON *vocab = cJSON_GetObjectItemCaseSensitive(model, "vocab"), *type = cJSON_GetObjectItemCaseSensitive(model, "type");
+    const cJSON *vocab = cJSON_GetObjectItemCaseSensitive(model, "vocab"),
+                *type = cJSON_GetObjectItemCaseSensitive(model, "type");
     int rc = !root ? -1 : 0, id = 0;
     if (rc == 0 && cJSON_IsArray(vocab)) {
         cJSON_ArrayForEach(v, vocab) {
             const cJSON *s = cJSON_IsArray(v) ? v->child : NULL;
-            if (!cJSON_IsString(s)) { rc = err_set("%s: item %d of \"vocab\" is not a piece with its score", path, id); break; }
+            if (!cJSON_IsString(s)) {
+                rc = err_set("%s: item %d of \"vocab\" is not a piece with its score", path, id);
+                break;
+            }
             if ((rc = put(t, id++, s->valuestring, strlen(s->valuestring), path)) < 0) break;
         }
     } else if (rc == 0 && cJSON_IsObject(vocab)) rc = read_dictionary(t, vocab, path);
     else if (rc == 0) rc = err_set("%s: has no vocabulary", path);
     cJSON_ArrayForEach(v, cJSON_GetObjectItemCaseSensitive(root, "added_tokens")) {
-        const cJSON *i = cJSON_GetObjectItemCaseSensitive(v, "id"), *s = cJSON_GetObjectItemCaseSensitive(v, "content");
-        if (rc == 0 && cJSON_IsNumber(i) && cJSON_IsString(s)) rc = put(t, (int)i->valuedouble, s->valuestring, strlen(s->valuestring), path);
+        const cJSON *i = cJSON_GetObjectItemCaseSensitive(v, "id"),
+                    *s = cJSON_GetObjectItemCaseSensitive(v, "content");
+        if (rc == 0 && cJSON_IsNumber(i) && cJSON_IsString(s))
+            rc = put(t, (int)i->valuedouble, s->valuestring, strlen(s->valuestring), path);
     }
-    if (rc == 0 && cJSON_IsString(type) && !strcmp(type->valuestring, "WordPiece")) t->s.kind = PIECES_WORDPIECE;
+    if (rc == 0 && cJSON_IsString(type) && !strcmp(type->valuestring, "WordPiece"))
+        t->s.kind = PIECES_WORDPIECE;
     cJSON_Delete(root);
     free(path);
     return rc;
 }
 
-/* XLM-R and mBART number <s> <pad> </s> <unk>, then the model's pieces after its own three specials, then what they add
- * (transformers, convert_slow_tokenizer.py: XLMRobertaConverter, MBartConverter). */
+/* XLM-R and mBART number <s> <pad> </s> <unk>, then the model's pieces after its own three
+ * specials, then what they add (transformers, convert_slow_tokenizer.py: XLMRobertaConverter,
+ * MBartConverter). */
 static int read_spm(struct hf_tokens *t, enum hf_layout l, const char *dir, const char *name)
 {
     static const char *const first[] = { "<s>", "<pad>", "</s>", "<unk>" };
-    static const char *const codes[] = { "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN", "it_IT",
-        "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO", "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN" };
+    static const char *const codes[] = { "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX",
+                                         "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN",
+                                         "it_IT", "ja_XX", "kk_KZ", "ko_KR", "lt_LT",
+                                         "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO",
+                                         "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN" };
     t->model = path_join(dir, name);
     struct spm *m = spm_open(t->model);
     if (!m) return -1;
     int rc = 0;
     for (int i = 0; i < 4; i++) put(t, i, first[i], strlen(first[i]), t->model);
-    if (spm_size(m) < 4 || spm_unk(m) > 2) rc = err_set("%s: its first three pieces are not <unk>, <s> and </s> as XLM-R's", t->model);
-    for (uint32_t i = 3; i < spm_size(m) && rc == 0; i++) rc = put(t, t->n, spm_piece(m, i)->text, spm_piece(m, i)->n, t->model);
-    for (int i = 0; i < 25 && rc == 0 && l == HF_MBART; i++) rc = put(t, t->n, codes[i], strlen(codes[i]), t->model);
+    if (spm_size(m) < 4 || spm_unk(m) > 2)
+        rc = err_set("%s: its first three pieces are not <unk>, <s> and </s> as XLM-R's", t->model);
+    for (uint32_t i = 3; i < spm_size(m) && rc == 0; i++)
+        rc = put(t, t->n, spm_piece(m, i)->text, spm_piece(m, i)->n, t->model);
+    for (int i = 0; i < 25 && rc == 0 && l == HF_MBART; i++)
+        rc = put(t, t->n, codes[i], strlen(codes[i]), t->model);
     if (rc == 0) rc = put(t, t->n, "<mask>", 6, t->model);
     spm_free(m);
     t->s.kind = PIECES_SENTENCEPIECE;
     return rc;
 }
 
-/* --- settings of BERT's basic tokeniser ---------------------------------------------------------------------- */
+/* --- settings of BERT's basic tokeniser ------------------------------------------------------- */
 
 /* The value of a flag; null and absent are `otherwise`. */
 static bool flag(const cJSON *o, const char *key, bool otherwise)
@@ -176,7 +192,7 @@ static int basic_tokeniser(struct hf_tokens *t, const char *dir)
     return 0;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 /* XLM's "lo" and "low</w>" become "lo@@" and "low". */
 static void to_fastbpe(struct hf_tokens *t)
@@ -199,7 +215,9 @@ static int find_specials(struct hf_tokens *t, enum hf_layout l, const char *dir)
         t->s.ids[k] = -1;
         for (int i = 0; i < t->n && t->s.ids[k] < 0; i++)
             if (t->token[i] && !strcmp(t->token[i], want[k])) t->s.ids[k] = i;
-        if (t->s.ids[k] < 0 && k < 4) return err_set("%s: the tokeniser has no %s, which %s needs", dir, want[k], hf_layout_name(l));
+        if (t->s.ids[k] < 0 && k < 4)
+            return err_set("%s: the tokeniser has no %s, which %s needs", dir, want[k],
+                           hf_layout_name(l));
     }
     return 0;
 }
@@ -212,12 +230,19 @@ int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, const char *dir)
     if (l == HF_BERT && there(dir, "vocab.txt")) {
         t->s.kind = PIECES_WORDPIECE;
         rc = read_lines(t, dir);
-    } else if (spm && there(dir, "sentencepiece.bpe.model")) rc = read_spm(t, l, dir, "sentencepiece.bpe.model");
-    else if (spm && there(dir, "sentencepiece.model")) rc = read_spm(t, l, dir, "sentencepiece.model");
+    } else if (spm && there(dir, "sentencepiece.bpe.model"))
+        rc = read_spm(t, l, dir, "sentencepiece.bpe.model");
+    else if (spm && there(dir, "sentencepiece.model"))
+        rc = read_spm(t, l, dir, "sentencepiece.model");
     else if (!spm && l != HF_BERT && there(dir, "vocab.json")) rc = read_vocab_json(t, dir);
     else if (there(dir, "tokenizer.json")) rc = read_tokenizer_json(t, dir);
-    else rc = err_set("%s: has no tokeniser file (%s or tokenizer.json), and so nothing tells what its ids are", dir,
-                      l == HF_BERT ? "vocab.txt" : spm ? "sentencepiece.bpe.model" : "vocab.json");
+    else
+        rc = err_set("%s: has no tokeniser file (%s or tokenizer.json), and so nothing tells what "
+                     "its ids are",
+                     dir,
+                     l == HF_BERT ? "vocab.txt"
+                     : spm        ? "sentencepiece.bpe.model"
+                                  : "vocab.json");
     if (rc == 0) rc = find_specials(t, l, dir);
     if (rc == 0 && t->s.kind == PIECES_WORDPIECE) rc = basic_tokeniser(t, dir);
     if (rc == 0 && l == HF_XLM) {
@@ -299,7 +324,8 @@ struct vocab *hf_tokens_vocab(const struct hf_tokens *t, int rows)
         n++;
     }
     qsort(sorted, n, sizeof *sorted, by_text);
-    for (uint32_t i = n; i-- > 1; )                            /* of two alike the first keeps its name */
+    /* of two alike the first keeps its name */
+    for (uint32_t i = n; i-- > 1; )
         if (!strcmp(sorted[i].s, sorted[i - 1].s)) {
             uint32_t at = sorted[i].at;
             free(name[at]);

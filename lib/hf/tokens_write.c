@@ -55,7 +55,9 @@ static void spell(struct job *j, const int *id, bool xlm)
     j->token = mem_zero((size_t)j->rows + 1, sizeof *j->token);
     for (uint32_t v = 0; v < j->v->n; v++) {
         if (id[v] < 0) continue;
-        char *s = v < VOCAB_SPECIALS ? mem_dup(specials[v]) : xlm ? xlm_spelling(vocab_token(j->v, v)) : mem_dup(vocab_token(j->v, v));
+        char *s = v < VOCAB_SPECIALS ? mem_dup(specials[v])
+                  : xlm              ? xlm_spelling(vocab_token(j->v, v))
+                                     : mem_dup(vocab_token(j->v, v));
         for (int k = 0; k < VOCAB_SPECIALS && v >= VOCAB_SPECIALS; k++)
             if (!strcmp(s, specials[k])) { s = mem_grow(s, 32, 1); sprintf(s, "<id%d>", id[v]); }
         j->token[id[v]] = s;
@@ -72,7 +74,8 @@ static cJSON *dictionary(const struct job *j)
 /* Names of the specials and whatever `o` has already. */
 static int write_config(const struct job *j, cJSON *o, const char *class)
 {
-    static const char *const names[] = { "bos_token", "eos_token", "pad_token", "unk_token", "mask_token" };
+    static const char *const names[] = { "bos_token", "eos_token", "pad_token", "unk_token",
+                                         "mask_token" };
     const char *const *s = hf_specials(j->layout);
     cJSON_AddStringToObject(o, "tokenizer_class", class);
     for (int k = 0; k < 5; k++)
@@ -104,10 +107,13 @@ static int write_spm(const struct job *j)
     char *path = path_join(j->from, PIECES_MODEL);
     int rc = file_copy(path, j->to, "sentencepiece.bpe.model");
     free(path);
-    return rc < 0 ? -1 : write_config(j, cJSON_CreateObject(), j->layout == HF_MBART ? "MBartTokenizer" : "XLMRobertaTokenizer");
+    return rc < 0 ? -1
+                  : write_config(j, cJSON_CreateObject(),
+                                 j->layout == HF_MBART ? "MBartTokenizer" : "XLMRobertaTokenizer");
 }
 
-/* XLM's: vocab.json and merges.txt, which are lines of our codes but for the header of subword-nmt's format. */
+/* XLM's: vocab.json and merges.txt, which are lines of our codes but for the header of
+ * subword-nmt's format. */
 static int write_xlm(const struct job *j, const char *codes)
 {
     size_t n;
@@ -166,7 +172,8 @@ static cJSON *frame(const struct job *j)
     return o;
 }
 
-/* tokenizer.json: text cut into pieces already, one space between them, as bpe-apply and tokenize --subwords write it. */
+/* tokenizer.json: text cut into pieces already, one space between them, as bpe-apply and tokenize
+ * --subwords write it. */
 static int write_words(const struct job *j)
 {
     const char *const *s = hf_specials(j->layout);
@@ -204,16 +211,20 @@ static int write_words(const struct job *j)
     return rc < 0 ? -1 : write_config(j, cJSON_CreateObject(), "PreTrainedTokenizerFast");
 }
 
-int hf_tokens_write(enum hf_layout l, const char *to, const char *from, const struct vocab *v, const struct pieces_settings *s,
-                    const int *id, int rows, int positions)
+int hf_tokens_write(enum hf_layout l, const char *to, const char *from, const struct vocab *v,
+                    const struct pieces_settings *s, const int *id, int rows, int positions)
 {
-    struct job j = { .layout = l, .to = to, .from = from, .v = v, .s = s, .rows = rows, .positions = positions };
+    struct job j = {
+        .layout = l, .to = to, .from = from, .v = v, .s = s, .rows = rows, .positions = positions
+    };
     char *codes = path_join(from, "codes");
     bool spm = l == HF_XLM_ROBERTA || l == HF_MBART, xlm = l == HF_XLM && file_exists(codes);
     spell(&j, id, xlm);
     int rc = l == HF_BERT && s->kind == PIECES_WORDPIECE ? write_wordpiece(&j)
-           : spm && s->kind == PIECES_SENTENCEPIECE && !strcmp(s->layout, hf_layout_name(l)) ? write_spm(&j)
-           : xlm ? write_xlm(&j, codes) : write_words(&j);
+             : spm && s->kind == PIECES_SENTENCEPIECE && !strcmp(s->layout, hf_layout_name(l))
+                 ? write_spm(&j)
+             : xlm ? write_xlm(&j, codes)
+                   : write_words(&j);
     for (int i = 0; i < rows; i++) free(j.token[i]);
     free(j.token);
     free(codes);

@@ -1,5 +1,6 @@
-/* The pickle machine. Opcodes as in CPython's pickletools.py, protocols 2 to 5; what they must build is described in
- * torch/_utils.py (_rebuild_tensor_v2) and torch/serialization.py (persistent_load). */
+/* The pickle machine. Opcodes as in CPython's pickletools.py, protocols 2 to 5; what they must
+ * build is described in torch/_utils.py (_rebuild_tensor_v2) and torch/serialization.py
+ * (persistent_load). */
 #include "lib/hf/torch.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,20 +9,27 @@
 #include "lib/hf/zip.h"
 
 enum kind { NOTHING, MARK, BOOL, INT, REAL, TEXT, LIST, TUPLE, DICT, NAME, STORAGE, TENSOR };
-static const char *const kind_names[] = { "None", "a mark", "a boolean", "an integer", "a number", "a string", "a list", "a tuple",
-                                          "a dictionary", "a class", "a storage", "a tensor" };
+static const char *const kind_names[] = { "None",         "a mark",   "a boolean", "an integer",
+                                          "a number",     "a string", "a list",    "a tuple",
+                                          "a dictionary", "a class",  "a storage", "a tensor" };
 
 /* What a pickle may name. */
 enum name { ORDERED_DICT, REBUILD_TENSOR, REBUILD_PARAMETER, STORAGE_TYPE };
-static const struct { const char *module, *name; enum name what; enum st_dtype type; } known[] = {
+static const struct { const char *module, *name; enum name what; enum st_dtype type;
+} known[] = {
     { "collections", "OrderedDict", ORDERED_DICT, 0 },
     { "torch._utils", "_rebuild_tensor_v2", REBUILD_TENSOR, 0 },
     { "torch._utils", "_rebuild_parameter", REBUILD_PARAMETER, 0 },
-    { "torch", "FloatStorage", STORAGE_TYPE, ST_F32 }, { "torch", "HalfStorage", STORAGE_TYPE, ST_F16 },
-    { "torch", "BFloat16Storage", STORAGE_TYPE, ST_BF16 }, { "torch", "DoubleStorage", STORAGE_TYPE, ST_F64 },
-    { "torch", "LongStorage", STORAGE_TYPE, ST_I64 }, { "torch", "IntStorage", STORAGE_TYPE, ST_I32 },
-    { "torch", "ShortStorage", STORAGE_TYPE, ST_I16 }, { "torch", "CharStorage", STORAGE_TYPE, ST_I8 },
-    { "torch", "ByteStorage", STORAGE_TYPE, ST_U8 }, { "torch", "BoolStorage", STORAGE_TYPE, ST_BOOL },
+    { "torch", "FloatStorage", STORAGE_TYPE, ST_F32 },
+    { "torch", "HalfStorage", STORAGE_TYPE, ST_F16 },
+    { "torch", "BFloat16Storage", STORAGE_TYPE, ST_BF16 },
+    { "torch", "DoubleStorage", STORAGE_TYPE, ST_F64 },
+    { "torch", "LongStorage", STORAGE_TYPE, ST_I64 },
+    { "torch", "IntStorage", STORAGE_TYPE, ST_I32 },
+    { "torch", "ShortStorage", STORAGE_TYPE, ST_I16 },
+    { "torch", "CharStorage", STORAGE_TYPE, ST_I8 },
+    { "torch", "ByteStorage", STORAGE_TYPE, ST_U8 },
+    { "torch", "BoolStorage", STORAGE_TYPE, ST_BOOL },
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
@@ -29,10 +37,12 @@ enum { KNOWN = sizeof known / sizeof *known };
 struct value {
     enum kind kind;
     union {
-        int64_t i;                                       /* INT, BOOL; NAME: index into known; TENSOR: index into tensors */
+        /* INT, BOOL; NAME: index into known; TENSOR: index into tensors */
+        int64_t i;
         double real;
         struct { const unsigned char *p; size_t n; } text;
-        struct { uint32_t *v; size_t n, cap; } list;     /* LIST, TUPLE; DICT: key, value, key, value ... */
+        /* LIST, TUPLE; DICT: key, value, key, value ... */
+        struct { uint32_t *v; size_t n, cap; } list;
         struct { enum st_dtype type; int64_t elements; const unsigned char *p; } storage;
     };
 };
@@ -47,7 +57,8 @@ struct torch_file {
     uint32_t *stack; size_t n_stack, stack_cap;
     uint32_t *memo; size_t n_memo, memo_cap;             /* 0: not set (value 0 is never pushed) */
     struct st_tensor *tensor; size_t n_tensor, tensor_cap;
-    void **copy; size_t n_copy, copy_cap, copied;                /* of tensors that were not contiguous */
+    /* of tensors that were not contiguous */
+    void **copy; size_t n_copy, copy_cap, copied;
     struct st_tensor *named; int n_named;
     const unsigned char *p, *end, *begin;                /* the pickle */
 };
@@ -122,7 +133,8 @@ static int64_t marked(struct torch_file *f)
 
 static int tuple_of(struct torch_file *f, size_t n)
 {
-    return f->n_stack < n ? bad(f, "takes a value where there is none") : gather(f, TUPLE, f->n_stack - n, 0);
+    return f->n_stack < n ? bad(f, "takes a value where there is none")
+                          : gather(f, TUPLE, f->n_stack - n, 0);
 }
 
 /* The values above the mark are added to the list or dictionary below it. */
@@ -150,7 +162,8 @@ static int add_one(struct torch_file *f, enum kind kind, size_t n)
 static int remember(struct torch_file *f, uint64_t at)
 {
     if (!f->n_stack) return bad(f, "remembers a value where there is none");
-    if (at > (uint64_t)(f->end - f->begin)) return bad(f, "remembers under a number that is too large");
+    if (at > (uint64_t)(f->end - f->begin))
+        return bad(f, "remembers under a number that is too large");
     size_t had = f->n_memo;
     if (at >= had) {
         mem_room(&f->memo, &f->memo_cap, (size_t)at + 1, sizeof *f->memo);
@@ -173,33 +186,41 @@ static bool is_text(const struct value *v, const char *s)
     return v->kind == TEXT && v->text.n == strlen(s) && !memcmp(v->text.p, s, v->text.n);
 }
 
-static int push_name(struct torch_file *f, const unsigned char *module, size_t nm, const unsigned char *name, size_t nn)
+static int push_name(struct torch_file *f, const unsigned char *module, size_t nm,
+                     const unsigned char *name, size_t nn)
 {
     for (int i = 0; i < KNOWN; i++)
-        if (nm == strlen(known[i].module) && !memcmp(module, known[i].module, nm) && nn == strlen(known[i].name) && !memcmp(name, known[i].name, nn)) {
+        if (nm == strlen(known[i].module) && !memcmp(module, known[i].module, nm)
+            && nn == strlen(known[i].name) && !memcmp(name, known[i].name, nn)) {
             push_new(f, NAME)->i = i;
             return 0;
         }
     char s[100];
     size_t n = 0;
-    for (size_t i = 0; i < nm && n < 45; i++) s[n++] = module[i] > 32 && module[i] < 127 ? (char)module[i] : '?';
+    for (size_t i = 0; i < nm && n < 45; i++)
+        s[n++] = module[i] > 32 && module[i] < 127 ? (char)module[i] : '?';
     s[n++] = '.';
-    for (size_t i = 0; i < nn && n < 90; i++) s[n++] = name[i] > 32 && name[i] < 127 ? (char)name[i] : '?';
+    for (size_t i = 0; i < nn && n < 90; i++)
+        s[n++] = name[i] > 32 && name[i] < 127 ? (char)name[i] : '?';
     s[n] = 0;
-    return err_set("%s: asks for %s, which a state dict does not need; nothing was executed. Save the state dict alone, as safetensors if possible", f->path, s);
+    return err_set("%s: asks for %s, which a state dict does not need; nothing was executed. Save "
+                   "the state dict alone, as safetensors if possible",
+                   f->path, s);
 }
 
-/* --- tensors ---------------------------------------------------------------------------------------------- */
+/* --- tensors ---------------------------------------------------------------------------------- */
 
 /* ('storage', torch.FloatStorage, KEY, DEVICE, ELEMENTS) */
 static int storage(struct torch_file *f)
 {
     struct value *t = pop(f);
     if (!t) return -1;
-    if (t->kind != TUPLE || t->list.n != 5) return bad(f, "a persistent id that is not a storage's");
+    if (t->kind != TUPLE || t->list.n != 5)
+        return bad(f, "a persistent id that is not a storage's");
     struct value *v[5];
     for (int i = 0; i < 5; i++) v[i] = &f->value[t->list.v[i]];
-    if (!is_text(v[0], "storage") || v[1]->kind != NAME || known[v[1]->i].what != STORAGE_TYPE || v[2]->kind != TEXT || v[4]->kind != INT)
+    if (!is_text(v[0], "storage") || v[1]->kind != NAME || known[v[1]->i].what != STORAGE_TYPE
+        || v[2]->kind != TEXT || v[4]->kind != INT)
         return bad(f, "a persistent id that is not a storage's");
     enum st_dtype type = known[v[1]->i].type;
     int64_t elements = v[4]->i;
@@ -209,7 +230,8 @@ static int storage(struct torch_file *f)
     const struct zip_member *m = zip_find(&f->zip, name);
     free(name);
     if (!m) return bad(f, "a storage that is not in the archive");
-    if (elements < 0 || (uint64_t)elements > m->n / st_dtype_size(type)) return bad(f, "a storage shorter than it says");
+    if (elements < 0 || (uint64_t)elements > m->n / st_dtype_size(type))
+        return bad(f, "a storage shorter than it says");
     struct value *s = push_new(f, STORAGE);
     s->storage.type = type;
     s->storage.elements = elements;
@@ -218,7 +240,8 @@ static int storage(struct torch_file *f)
 }
 
 /* Copies a strided tensor of which every element is inside its storage. */
-static void copy_strided(char *to, const unsigned char *from, size_t size, int ndim, const int64_t *shape, const int64_t *stride)
+static void copy_strided(char *to, const unsigned char *from, size_t size, int ndim,
+                         const int64_t *shape, const int64_t *stride)
 {
     int64_t at[8] = { 0 }, offset = 0;
     if (ndim == 0) { memcpy(to, from, size); return; }
@@ -243,25 +266,29 @@ static int rebuild_tensor(struct torch_file *f, const struct value *args)
     if (args->list.n < 6) return bad(f, "a tensor with too few arguments");
     s = &f->value[args->list.v[0]]; o = &f->value[args->list.v[1]];
     size = &f->value[args->list.v[2]]; stride = &f->value[args->list.v[3]];
-    if (s->kind != STORAGE || o->kind != INT || size->kind != TUPLE || stride->kind != TUPLE || size->list.n != stride->list.n || size->list.n > 8)
+    if (s->kind != STORAGE || o->kind != INT || size->kind != TUPLE || stride->kind != TUPLE
+        || size->list.n != stride->list.n || size->list.n > 8)
         return bad(f, "a tensor whose arguments are not a tensor's");
     struct st_tensor t = { .dtype = s->storage.type, .ndim = (int)size->list.n };
     int64_t step[8], n = 1, packed = 1;
     bool contiguous = true;
     for (int d = 0; d < t.ndim; d++) {
         struct value *a = &f->value[size->list.v[d]], *b = &f->value[stride->list.v[d]];
-        if (a->kind != INT || b->kind != INT || a->i < 0 || b->i < 0) return bad(f, "a tensor whose shape is not of whole numbers");
+        if (a->kind != INT || b->kind != INT || a->i < 0 || b->i < 0)
+            return bad(f, "a tensor whose shape is not of whole numbers");
         t.shape[d] = a->i;
         step[d] = b->i;
         if (__builtin_mul_overflow(n, a->i, &n)) return bad(f, "a tensor that is too large");
     }
-    if (o->i < 0 || o->i > s->storage.elements || n > s->storage.elements) return bad(f, "a tensor larger than its storage");
+    if (o->i < 0 || o->i > s->storage.elements || n > s->storage.elements)
+        return bad(f, "a tensor larger than its storage");
     int64_t left = s->storage.elements - o->i - 1;
     for (int d = t.ndim - 1; d >= 0 && n; d--) {
         if (t.shape[d] > 1 && step[d] != packed) contiguous = false;
         packed *= t.shape[d];
         int64_t reach;
-        if (__builtin_mul_overflow(t.shape[d] - 1, step[d], &reach) || reach > left) return bad(f, "a tensor that reaches beyond its storage");
+        if (__builtin_mul_overflow(t.shape[d] - 1, step[d], &reach) || reach > left)
+            return bad(f, "a tensor that reaches beyond its storage");
         left -= reach;
     }
     if (n && left < 0) return bad(f, "a tensor that reaches beyond its storage");
@@ -270,7 +297,8 @@ static int rebuild_tensor(struct torch_file *f, const struct value *args)
     t.data = n ? s->storage.p + (size_t)o->i * bytes : s->storage.p;
     if (!contiguous) {
         f->copied += t.bytes;
-        if (f->copied / 4 > f->map.n) return bad(f, "more transposed tensors than the file has room for");
+        if (f->copied / 4 > f->map.n)
+            return bad(f, "more transposed tensors than the file has room for");
         char *copy = mem_alloc(t.bytes);
         copy_strided(copy, t.data, bytes, t.ndim, t.shape, step);
         mem_room(&f->copy, &f->copy_cap, f->n_copy + 1, sizeof *f->copy);
@@ -286,7 +314,8 @@ static int reduce(struct torch_file *f)
 {
     struct value *args = pop(f), *fn = args ? pop(f) : NULL;
     if (!fn) return -1;
-    if (fn->kind != NAME || args->kind != TUPLE) return bad(f, "a call of something that is not a function");
+    if (fn->kind != NAME || args->kind != TUPLE)
+        return bad(f, "a call of something that is not a function");
     switch (known[fn->i].what) {
     case ORDERED_DICT:
         if (args->list.n) return bad(f, "an OrderedDict with arguments");
@@ -294,7 +323,8 @@ static int reduce(struct torch_file *f)
         return 0;
     case REBUILD_TENSOR: return rebuild_tensor(f, args);
     case REBUILD_PARAMETER:
-        if (!args->list.n || f->value[args->list.v[0]].kind != TENSOR) return bad(f, "a parameter that is not a tensor");
+        if (!args->list.n || f->value[args->list.v[0]].kind != TENSOR)
+            return bad(f, "a parameter that is not a tensor");
         push(f, args->list.v[0]);
         return 0;
     case STORAGE_TYPE: break;
@@ -302,7 +332,7 @@ static int reduce(struct torch_file *f)
     return bad(f, "a call of something that is not a function");
 }
 
-/* --- the machine ------------------------------------------------------------------------------------------- */
+/* --- the machine ------------------------------------------------------------------------------ */
 
 /* n bytes of operand; NULL with a message. */
 static const unsigned char *operand(struct torch_file *f, uint64_t n)
@@ -425,7 +455,7 @@ static int step(struct torch_file *f)
     case 0x93: return stack_global(f);
     case 'Q': return storage(f);
     case 'R': return reduce(f);
-    case 'b':                                            /* BUILD: attributes of the dictionary (_metadata) */
+    case 'b': /* BUILD: attributes of the dictionary (_metadata) */
         return pop(f) && top(f, DICT) ? 0 : -1;
     default: f->p--; return bad(f, "an instruction that a state dict does not need");
     }
@@ -435,14 +465,19 @@ static int step(struct torch_file *f)
 static int collect(struct torch_file *f)
 {
     struct value *d = f->n_stack == 1 ? &f->value[f->stack[0]] : NULL;
-    if (!d || d->kind != DICT) return err_set("%s: holds %s, not a dictionary of tensors", f->path, d ? kind_names[d->kind] : "nothing");
+    if (!d || d->kind != DICT)
+        return err_set("%s: holds %s, not a dictionary of tensors", f->path,
+                       d ? kind_names[d->kind] : "nothing");
     f->named = mem_zero(d->list.n / 2 + 1, sizeof *f->named);
     for (size_t i = 0; i + 1 < d->list.n; i += 2) {
         const struct value *key = &f->value[d->list.v[i]], *v = &f->value[d->list.v[i + 1]];
-        if (key->kind != TEXT) return err_set("%s: a key of its dictionary is %s, not a string", f->path, kind_names[key->kind]);
+        if (key->kind != TEXT)
+            return err_set("%s: a key of its dictionary is %s, not a string", f->path,
+                           kind_names[key->kind]);
         int n = key->text.n < 80 ? (int)key->text.n : 80;
         if (v->kind != TENSOR)
-            return err_set("%s: \"%.*s\" is %s, not a tensor; save the state dict alone", f->path, n, (const char *)key->text.p, kind_names[v->kind]);
+            return err_set("%s: \"%.*s\" is %s, not a tensor; save the state dict alone", f->path,
+                           n, (const char *)key->text.p, kind_names[v->kind]);
         struct st_tensor *t = &f->named[f->n_named++];
         *t = f->tensor[v->i];
         t->name = mem_zero(key->text.n + 1, 1);
@@ -454,21 +489,25 @@ static int collect(struct torch_file *f)
 static int load(struct torch_file *f)
 {
     if (f->map.n > 1 && f->map.p[0] == 0x80)
-        return err_set("%s: written before PyTorch 1.6 (not a zip archive); load and save it with a newer one", f->path);
+        return err_set(
+            "%s: written before PyTorch 1.6 (not a zip archive); load and save it with a newer one",
+            f->path);
     if (zip_read(&f->zip, &f->map, f->path) < 0) return -1;
     const struct zip_member *pickle = NULL, *order;
     for (int i = 0; i < f->zip.n && !pickle; i++) {
         size_t n = strlen(f->zip.m[i].name);
         if (n > 8 && !strcmp(f->zip.m[i].name + n - 9, "/data.pkl")) pickle = &f->zip.m[i];
     }
-    if (!pickle) return err_set("%s: a zip archive without data.pkl; not a file of torch.save", f->path);
+    if (!pickle)
+        return err_set("%s: a zip archive without data.pkl; not a file of torch.save", f->path);
     f->prefix = mem_dup(pickle->name);
     f->prefix[strlen(f->prefix) - 8] = 0;
     char *name = mem_alloc(strlen(f->prefix) + 10);
     strcat(strcpy(name, f->prefix), "byteorder");
     order = zip_find(&f->zip, name);
     free(name);
-    if (order && (order->n != 6 || memcmp(order->p, "little", 6))) return err_set("%s: its numbers are not little-endian", f->path);
+    if (order && (order->n != 6 || memcmp(order->p, "little", 6)))
+        return err_set("%s: its numbers are not little-endian", f->path);
     make(f, NOTHING);                                    /* number 0 stands for "not remembered" */
     f->begin = f->p = pickle->p;
     f->end = f->p + pickle->n;
@@ -511,7 +550,8 @@ void torch_close(struct torch_file *f)
 {
     if (!f) return;
     for (size_t i = 0; i < f->n_value; i++)
-        if (f->value[i].kind == LIST || f->value[i].kind == TUPLE || f->value[i].kind == DICT) free(f->value[i].list.v);
+        if (f->value[i].kind == LIST || f->value[i].kind == TUPLE || f->value[i].kind == DICT)
+            free(f->value[i].list.v);
     for (size_t i = 0; i < f->n_copy; i++) free(f->copy[i]);
     for (int i = 0; i < f->n_named; i++) free(f->named[i].name);
     free(f->value); free(f->stack); free(f->memo); free(f->tensor); free(f->copy); free(f->named);

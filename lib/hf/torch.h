@@ -1,6 +1,7 @@
-/* PyTorch's files of a state dict (pytorch_model.bin, *.pt), as torch.save has written them since 1.6: a zip archive of a
- * pickle and one member a storage. Nothing in the pickle is executed: a small machine knows the dozen classes and functions
- * that a dictionary of tensors needs and refuses every other one by name. */
+/* PyTorch's files of a state dict (pytorch_model.bin, *.pt), as torch.save has written them
+ * since 1.6: a zip archive of a pickle and one member a storage. Nothing in the pickle is executed:
+ * a small machine knows the dozen classes and functions that a dictionary of tensors needs and
+ * refuses every other one by name. */
 #ifndef HF_TORCH_H
 #define HF_TORCH_H
 #include "common/safetensors.h"

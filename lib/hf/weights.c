@@ -7,7 +7,13 @@
 #include "lib/hf/torch.h"
 
 struct entry { const struct st_tensor *t; bool used; };
-struct shard { char *name; struct st_file *st; struct torch_file *torch; const struct st_tensor *t; int n; };
+struct shard {
+    char *name;
+    struct st_file *st;
+    struct torch_file *torch;
+    const struct st_tensor *t;
+    int n;
+};
 
 struct weights {
     char *path;
@@ -60,14 +66,17 @@ static int open_single(struct weights *w, const char *dir, const char *name)
 static int place(struct weights *w, const char *dir, const cJSON *name)
 {
     const char *file = cJSON_IsString(name) ? name->valuestring : "";
-    if (!*file || strchr(file, '/') || (!ends_with(file, ".safetensors") && !ends_with(file, ".bin")))
-        return err_set("%s: \"weight_map\": \"%.80s\" is not a file of this folder", w->path, name->string);
+    if (!*file || strchr(file, '/')
+        || (!ends_with(file, ".safetensors") && !ends_with(file, ".bin")))
+        return err_set("%s: \"weight_map\": \"%.80s\" is not a file of this folder", w->path,
+                       name->string);
     int s = open_shard(w, dir, file);
     if (s < 0) return -1;
     const struct shard *at = &w->shard[s];
     for (int i = 0; i < at->n; i++)
         if (!strcmp(at->t[i].name, name->string)) { add(w, &at->t[i]); return 0; }
-    return err_set("%s: \"%.80s\" is not in %.80s, where this index says it is", w->path, name->string, file);
+    return err_set("%s: \"%.80s\" is not in %.80s, where this index says it is", w->path,
+                   name->string, file);
 }
 
 static int open_index(struct weights *w, const char *dir)
@@ -76,8 +85,12 @@ static int open_index(struct weights *w, const char *dir)
     if (!json) return -1;
     cJSON *root = cJSON_Parse(json);
     free(json);
-    const cJSON *map = cJSON_IsObject(root) ? cJSON_GetObjectItemCaseSensitive(root, "weight_map") : NULL, *name;
-    int rc = cJSON_IsObject(map) ? 0 : err_set("%s: has no \"weight_map\"; not an index of shards", w->path);
+    const cJSON *map = cJSON_IsObject(root) ? cJSON_GetObjectItemCaseSensitive(root, "weight_map")
+                                            : NULL,
+                *name;
+    int rc = cJSON_IsObject(map)
+                 ? 0
+                 : err_set("%s: has no \"weight_map\"; not an index of shards", w->path);
     if (rc == 0)
         cJSON_ArrayForEach(name, map)
             if ((rc = place(w, dir, name)) < 0) break;
@@ -87,7 +100,8 @@ static int open_index(struct weights *w, const char *dir)
 
 struct weights *weights_open(const char *dir)
 {
-    static const char *const names[] = { "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json" };
+    static const char *const names[] = { "model.safetensors", "model.safetensors.index.json",
+                                         "pytorch_model.bin", "pytorch_model.bin.index.json" };
     struct weights *w = mem_zero(1, sizeof *w);
     int rc = 1;
     for (int i = 0; i < 4 && rc == 1; i++) {
@@ -95,10 +109,13 @@ struct weights *weights_open(const char *dir)
         w->path = path_join(dir, names[i]);
         if (file_exists(w->path)) rc = i % 2 ? open_index(w, dir) : open_single(w, dir, names[i]);
     }
-    if (rc == 1) rc = err_set("%s: has none of model.safetensors, pytorch_model.bin and their .index.json", dir);
+    if (rc == 1)
+        rc = err_set("%s: has none of model.safetensors, pytorch_model.bin and their .index.json",
+                     dir);
     if (rc == 0 && w->n) qsort(w->entry, (size_t)w->n, sizeof *w->entry, by_name);
     for (int i = 1; i < w->n && rc == 0; i++)
-        if (!by_name(&w->entry[i - 1], &w->entry[i])) rc = err_set("%s: \"%.80s\" occurs twice", w->path, w->entry[i].t->name);
+        if (!by_name(&w->entry[i - 1], &w->entry[i]))
+            rc = err_set("%s: \"%.80s\" occurs twice", w->path, w->entry[i].t->name);
     if (rc == 0) return w;
     weights_close(w);
     return NULL;
@@ -107,7 +124,8 @@ struct weights *weights_open(const char *dir)
 const struct st_tensor *weights_find(struct weights *w, const char *name)
 {
     struct st_tensor t = { .name = (char *)name };
-    struct entry key = { &t }, *e = w->n ? bsearch(&key, w->entry, (size_t)w->n, sizeof key, by_name) : NULL;
+    struct entry key = { &t },
+                 *e = w->n ? bsearch(&key, w->entry, (size_t)w->n, sizeof key, by_name) : NULL;
     if (!e) return NULL;
     e->used = true;
     return e->t;

@@ -1,15 +1,20 @@
-/* The tensors of a Hugging Face folder: model.safetensors, pytorch_model.bin, or either cut into shards with an index. */
+/* The tensors of a Hugging Face folder: model.safetensors, pytorch_model.bin, or either cut into
+ * shards with an index. */
 #ifndef HF_WEIGHTS_H
 #define HF_WEIGHTS_H
 #include "common/safetensors.h"
 
 struct weights;
 
-/* NULL with a message. Shards are all opened; every tensor that the index names must be where it says. */
+/* NULL with a message. Shards are all opened; every tensor that the index names must be where it
+ * says. */
 struct weights *weights_open(const char *dir);
-const struct st_tensor *weights_find(struct weights *w, const char *name);     /* NULL: not there. Counts as used */
-const char *weights_unused(const struct weights *w, int i);                    /* the i-th that was never found; NULL: no more */
-const char *weights_path(const struct weights *w);                             /* the file or index, for messages */
+/* NULL: not there. Counts as used */
+const struct st_tensor *weights_find(struct weights *w, const char *name);
+/* the i-th that was never found; NULL: no more */
+const char *weights_unused(const struct weights *w, int i);
+/* the file or index, for messages */
+const char *weights_path(const struct weights *w);
 void weights_close(struct weights *w);
 
 #endif

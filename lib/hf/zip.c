@@ -18,25 +18,32 @@ struct directory { uint64_t at, bytes, entries; };
 /* The end record is the last thing but a comment. */
 static int find_directory(struct directory *d, const struct map *m, const char *path)
 {
-    if (m->n < END) return err_set("%s: %zu bytes are too few for a zip archive; the file is cut short", path, m->n);
+    if (m->n < END)
+        return err_set("%s: %zu bytes are too few for a zip archive; the file is cut short", path,
+                       m->n);
     size_t first = m->n - END > COMMENT_MOST ? m->n - END - COMMENT_MOST : 0, at = m->n - END;
     while (memcmp(m->p + at, "PK\5\6", 4) || at + END + le(m->p + at + 20, 2) != m->n)
-        if (at-- == first) return err_set("%s: not a zip archive, or cut short: it has no end record", path);
+        if (at-- == first)
+            return err_set("%s: not a zip archive, or cut short: it has no end record", path);
     const unsigned char *p = m->p + at;
     *d = (struct directory){ le(p + 16, 4), le(p + 12, 4), le(p + 10, 2) };
     bool big = d->at == UINT32_MAX || d->bytes == UINT32_MAX || d->entries == UINT16_MAX;
     if (big && at >= LOCATOR && !memcmp(p - LOCATOR, "PK\6\7", 4)) {
         uint64_t e = le(p - LOCATOR + 8, 8);
-        if (e > m->n - END64 || m->n < END64 || memcmp(m->p + e, "PK\6\6", 4)) return err_set("%s: its zip64 end record is not where it should be", path);
+        if (e > m->n - END64 || m->n < END64 || memcmp(m->p + e, "PK\6\6", 4))
+            return err_set("%s: its zip64 end record is not where it should be", path);
         *d = (struct directory){ le(m->p + e + 48, 8), le(m->p + e + 40, 8), le(m->p + e + 32, 8) };
     }
     if (d->at > m->n || d->bytes > m->n - d->at || d->entries > d->bytes / ENTRY)
-        return err_set("%s: its zip directory reaches beyond the file; it is cut short or damaged", path);
+        return err_set("%s: its zip directory reaches beyond the file; it is cut short or damaged",
+                       path);
     return 0;
 }
 
-/* Sizes and offset that the entry leaves to its zip64 field (id 1), in this order where they are all ones. */
-static int read_zip64(const unsigned char *x, size_t n, uint64_t *size, uint64_t *packed, uint64_t *at)
+/* Sizes and offset that the entry leaves to its zip64 field (id 1), in this order where they are
+ * all ones. */
+static int read_zip64(const unsigned char *x, size_t n, uint64_t *size, uint64_t *packed,
+                      uint64_t *at)
 {
     uint64_t *field[] = { size, packed, at };
     while (n >= 4) {
@@ -60,12 +67,18 @@ static int read_zip64(const unsigned char *x, size_t n, uint64_t *size, uint64_t
 }
 
 /* One entry of the directory at p, n bytes left; returns its length, 0 with a message. */
-static size_t read_entry(struct zip *z, const struct map *m, const unsigned char *p, size_t n, const char *path)
+static size_t read_entry(struct zip *z, const struct map *m, const unsigned char *p, size_t n,
+                         const char *path)
 {
-    if (n < ENTRY || memcmp(p, "PK\1\2", 4)) { err_set("%s: its zip directory is damaged", path); return 0; }
-    size_t name = le(p + 28, 2), extra = le(p + 30, 2), comment = le(p + 32, 2), all = ENTRY + name + extra + comment;
+    if (n < ENTRY || memcmp(p, "PK\1\2", 4)) {
+        err_set("%s: its zip directory is damaged", path);
+        return 0;
+    }
+    size_t name = le(p + 28, 2), extra = le(p + 30, 2), comment = le(p + 32, 2),
+           all = ENTRY + name + extra + comment;
     uint64_t packed = le(p + 20, 4), size = le(p + 24, 4), at = le(p + 42, 4);
-    if (all > n || memchr(p + ENTRY, 0, name) || read_zip64(p + ENTRY + name, extra, &size, &packed, &at) < 0) {
+    if (all > n || memchr(p + ENTRY, 0, name)
+        || read_zip64(p + ENTRY + name, extra, &size, &packed, &at) < 0) {
         err_set("%s: entry %d of its zip directory is damaged", path, z->n);
         return 0;
     }
@@ -74,9 +87,15 @@ static size_t read_entry(struct zip *z, const struct map *m, const unsigned char
         err_set("%s: member %d is compressed or encrypted; PyTorch's are neither", path, z->n);
         return 0;
     }
-    if (at > m->n || m->n - at < LOCAL || memcmp(m->p + at, "PK\3\4", 4)) { err_set("%s: member %d is not where the directory says", path, z->n); return 0; }
+    if (at > m->n || m->n - at < LOCAL || memcmp(m->p + at, "PK\3\4", 4)) {
+        err_set("%s: member %d is not where the directory says", path, z->n);
+        return 0;
+    }
     uint64_t data = at + LOCAL + le(m->p + at + 26, 2) + le(m->p + at + 28, 2);
-    if (data > m->n || size > m->n - data) { err_set("%s: member %d ends beyond the file; it is cut short or damaged", path, z->n); return 0; }
+    if (data > m->n || size > m->n - data) {
+        err_set("%s: member %d ends beyond the file; it is cut short or damaged", path, z->n);
+        return 0;
+    }
     *e = (struct zip_member){ mem_zero(name + 1, 1), m->p + data, size };
     memcpy(e->name, p + ENTRY, name);
     z->n++;

@@ -19,10 +19,14 @@ static int open_folder(struct pieces *p, const char *dir)
 {
     int got = pieces_settings_read(&p->w.s, dir);
     if (got < 0) return -1;
-    if (!got) return err_set("%s: has no " PIECES_FILE ": its text is cut by bpe-apply, if it has codes", dir);
+    if (!got)
+        return err_set("%s: has no " PIECES_FILE ": its text is cut by bpe-apply, if it has codes",
+                       dir);
     bool spm = p->w.s.kind == PIECES_SENTENCEPIECE;
     if (!spm && p->w.s.kind != PIECES_WORDPIECE)
-        return err_set("%s: %s", dir, p->w.s.kind == PIECES_BPE ? "its text is cut by bpe-apply -c codes" : "its tokeniser did not come with it");
+        return err_set("%s: %s", dir,
+                       p->w.s.kind == PIECES_BPE ? "its text is cut by bpe-apply -c codes"
+                                                 : "its tokeniser did not come with it");
     char *path = path_join(dir, spm ? PIECES_MODEL : "vocab");
     if (spm) p->spm = spm_open(path);
     else p->vocab = vocab_read(path);
@@ -38,7 +42,9 @@ struct pieces *pieces_open(const char *path, bool uncased)
     if (is_folder(path)) rc = open_folder(p, path);
     else if (n > 6 && !strcmp(path + n - 6, ".model")) rc = (p->spm = spm_open(path)) ? 0 : -1;
     else {
-        p->w.s = (struct pieces_settings){ .kind = PIECES_WORDPIECE, .lower = uncased, .strip_accents = uncased, .chinese = true };
+        p->w.s = (struct pieces_settings){
+            .kind = PIECES_WORDPIECE, .lower = uncased, .strip_accents = uncased, .chinese = true
+        };
         rc = (p->vocab = vocab_read(path)) ? 0 : -1;
     }
     p->w.v = p->vocab;

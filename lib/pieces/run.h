@@ -3,8 +3,8 @@
 #define PIECES_RUN_H
 #include <stdbool.h>
 
-/* path, uncased: as pieces_open has them. join: text out of pieces. The rest: as struct lines and lines_run have it.
- * 0, or -1 with a message. */
+/* path, uncased: as pieces_open has them. join: text out of pieces. The rest: as struct lines and
+ * lines_run have it. 0, or -1 with a message. */
 struct pieces_run { const char *path; bool uncased, join, line_buffered, replace_invalid; };
 int pieces_run(const struct pieces_run *r, char *const *files, int n, const char *out_path);
 

@@ -1,5 +1,5 @@
-/* How a model's text becomes tokens where that is not by codes of bpe-learn: the folder's pieces.json
- * (docs/formats/checkpoint.md), and whose ids its rows had before ckpt import. */
+/* How a model's text becomes tokens where that is not by codes of bpe-learn: the folder's
+ * pieces.json (docs/formats/checkpoint.md), and whose ids its rows had before ckpt import. */
 #ifndef PIECES_SETTINGS_H
 #define PIECES_SETTINGS_H
 #include <stdbool.h>
@@ -8,9 +8,11 @@ enum pieces_kind { PIECES_NONE, PIECES_BPE, PIECES_WORDPIECE, PIECES_SENTENCEPIE
 
 struct pieces_settings {
     enum pieces_kind kind;
-    bool lower, strip_accents, chinese;     /* WordPiece's basic tokeniser; chinese: CJK characters are words of their own */
+    /* WordPiece's basic tokeniser; chinese: CJK characters are words of their own */
+    bool lower, strip_accents, chinese;
     char layout[16];                        /* where it came from: "bert" ... */
-    int ids[5];                             /* there, of our specials <s> </s> <pad> <unk> <mask>; -1: it had none */
+    /* there, of our specials <s> </s> <pad> <unk> <mask>; -1: it had none */
+    int ids[5];
 };
 
 #define PIECES_FILE "pieces.json"

@@ -1,8 +1,10 @@
-/* SentencePiece models: the .model file (a protocol buffer, sentencepiece_model.proto) and how it cuts text.
+/* SentencePiece models: the .model file (a protocol buffer, sentencepiece_model.proto) and how it
+ * cuts text.
  *
- * Normalisation: the model's compiled character map (the longest prefix in a double-array trie is replaced), white space made
- * one "\u2581" between words, one before the first where the model wants it. Then either unigram (the segmentation of highest
- * score; Kudo 2018) or BPE (the adjacent pair of highest score is merged, again and again; Sennrich et al. 2016). */
+ * Normalisation: the model's compiled character map (the longest prefix in a double-array trie is
+ * replaced), white space made one "\u2581" between words, one before the first where the model
+ * wants it. Then either unigram (the segmentation of highest score; Kudo 2018) or BPE (the adjacent
+ * pair of highest score is merged, again and again; Sennrich et al. 2016). */
 #ifndef PIECES_SPM_H
 #define PIECES_SPM_H
 #include <stdbool.h>
@@ -28,12 +30,14 @@ struct spm_scratch;
 struct spm_scratch *spm_scratch_new(void);
 void spm_scratch_free(struct spm_scratch *s);
 
-/* A piece of a line: its text (in the scratch or the model, until the next call) and its id; adjacent unknown characters are
- * one piece, as SentencePiece gives them. */
+/* A piece of a line: its text (in the scratch or the model, until the next call) and its id;
+ * adjacent unknown characters are one piece, as SentencePiece gives them. */
 struct spm_cut { const char *text; size_t n; uint32_t id; };
 /* Cuts a line of valid UTF-8. Returns the number of pieces; *cuts is the scratch's. */
-size_t spm_encode(const struct spm *m, struct spm_scratch *s, const char *line, size_t n, const struct spm_cut **cuts);
+size_t spm_encode(const struct spm *m, struct spm_scratch *s, const char *line, size_t n,
+                  const struct spm_cut **cuts);
 /* The normalised line, with "\u2581" for spaces. */
-size_t spm_normalize(const struct spm *m, struct spm_scratch *s, const char *line, size_t n, const char **out);
+size_t spm_normalize(const struct spm *m, struct spm_scratch *s, const char *line, size_t n,
+                     const char **out);
 
 #endif

@@ -1,5 +1,5 @@
-/* How SentencePiece cuts normalised text: unigram::Model::EncodeOptimized, bpe::Model::SampleEncode without sampling, and
- * SentencePieceProcessor::PopulateSentencePieceText. */
+/* How SentencePiece cuts normalised text: unigram::Model::EncodeOptimized, bpe::Model::SampleEncode
+ * without sampling, and SentencePieceProcessor::PopulateSentencePieceText. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,21 +30,28 @@ static void put(const struct spm *m, struct spm_scratch *s, const char *text, si
         for (size_t i = 0; i < n; i++) {
             const struct spm_piece *p = &m->piece[m->byte_id[(unsigned char)text[i]]];
             mem_room(&s->cut, &s->cut_cap, s->n_cut + 1, sizeof *s->cut);
-            s->cut[s->n_cut++] = (struct spm_cut){ p->text, p->n, (uint32_t)m->byte_id[(unsigned char)text[i]] };
+            s->cut[s->n_cut++] = (struct spm_cut){ p->text, p->n,
+                                                   (uint32_t)m->byte_id[(unsigned char)text[i]] };
         }
         return;
     }
-    if (id == m->unk && last && last->id == m->unk && last->text + last->n == text) { last->n += n; return; }
+    if (id == m->unk && last && last->id == m->unk && last->text + last->n == text) {
+        last->n += n;
+        return;
+    }
     mem_room(&s->cut, &s->cut_cap, s->n_cut + 1, sizeof *s->cut);
     s->cut[s->n_cut++] = (struct spm_cut){ text, n, id };
 }
 
-/* --- unigram ------------------------------------------------------------------------------------------------ *
- * Sums are double and begin anew with each word, where no piece reaches beyond one: of segmentations that tie, which happens
- * when they are the same pieces in another order, rounding chooses, and it chooses as the tokenizers library does. (The
- * sentencepiece library adds in float over the whole line.) */
+/* --- unigram
+ * ------------------------------------------------------------------------------------------------
+ * * Sums are double and begin anew with each word, where no piece reaches beyond one: of
+ * segmentations that tie, which happens when they are the same pieces in another order, rounding
+ * chooses, and it chooses as the tokenizers library does. (The sentencepiece library adds in float
+ * over the whole line.) */
 
-struct best { double score; int32_t from; uint32_t id; };        /* of what ends here; from -1: nothing yet */
+/* of what ends here; from -1: nothing yet */
+struct best { double score; int32_t from; uint32_t id; };
 
 static void offer(struct best *to, double score, int32_t from, uint32_t id)
 {
@@ -64,12 +71,14 @@ static void unigram(const struct spm *m, struct spm_scratch *s, const char *text
         double here = word ? 0 : best[at].score;
         bool single = false;
         uint32_t node = SPM_ROOT;
-        for (size_t end = at; end < n && (node = spm_edge(&m->trie, node, (unsigned char)text[end])); ) {
+        for (size_t end = at;
+             end < n && (node = spm_edge(&m->trie, node, (unsigned char)text[end]));) {
             int32_t id = m->trie.piece[node];
             end++;
             if (id < 0 || m->piece[id].type == SPM_UNUSED) continue;
             size_t len = end - at;
-            double score = m->piece[id].type == SPM_USER ? (double)((float)len * m->max) - 0.1 : (double)m->piece[id].score;
+            double score = m->piece[id].type == SPM_USER ? (double)((float)len * m->max) - 0.1
+                                                         : (double)m->piece[id].score;
             offer(&best[end], score + here, (int32_t)at, (uint32_t)id);
             if (len == one) single = true;
         }
@@ -88,7 +97,7 @@ static void unigram(const struct spm *m, struct spm_scratch *s, const char *text
     }
 }
 
-/* --- BPE ---------------------------------------------------------------------------------------------------- */
+/* --- BPE -------------------------------------------------------------------------------------- */
 
 struct symbol { const char *p; size_t n; int32_t prev, next; bool freeze; };
 struct pair { int32_t left, right; float score; size_t size; };
@@ -129,7 +138,8 @@ static struct pair heap_pop(struct spm_scratch *s, size_t *n)
     return first;
 }
 
-static void offer_pair(const struct spm *m, struct spm_scratch *s, size_t *heap, const struct symbol *y, int32_t left, int32_t right)
+static void offer_pair(const struct spm *m, struct spm_scratch *s, size_t *heap,
+                       const struct symbol *y, int32_t left, int32_t right)
 {
     if (left < 0 || right < 0 || y[left].freeze || y[right].freeze) return;
     size_t n = y[left].n + y[right].n;
@@ -141,7 +151,8 @@ static void offer_pair(const struct spm *m, struct spm_scratch *s, size_t *heap,
     s->unused[s->n_unused++] = (struct spm_unused){ y[left].p, n, y[left].n };
 }
 
-/* A piece that is there only to be merged further falls back into the pair that was last offered for it. */
+/* A piece that is there only to be merged further falls back into the pair that was last offered
+ * for it. */
 static void resegment(const struct spm *m, struct spm_scratch *s, const char *text, size_t n)
 {
     int32_t id = find(m, text, n);
@@ -163,8 +174,10 @@ static void merge_all(const struct spm *m, struct spm_scratch *s, const char *te
     mem_room(&s->work, &s->work_cap, n, sizeof(struct symbol));
     struct symbol *y = s->work;
     for (size_t at = 0; at < n; count++) {
-        size_t user = spm_user_match(m, text + at, n - at), k = user ? user : char_len(text + at, n - at);
-        y[count] = (struct symbol){ text + at, k, (int32_t)count - 1, at + k < n ? (int32_t)count + 1 : -1, user > 0 };
+        size_t user = spm_user_match(m, text + at, n - at),
+               k = user ? user : char_len(text + at, n - at);
+        y[count] = (struct symbol){ text + at, k, (int32_t)count - 1,
+                                    at + k < n ? (int32_t)count + 1 : -1, user > 0 };
         at += k;
     }
     for (size_t i = 1; i < count; i++) offer_pair(m, s, &heap, y, (int32_t)i - 1, (int32_t)i);
@@ -182,7 +195,8 @@ static void merge_all(const struct spm *m, struct spm_scratch *s, const char *te
     for (int32_t i = count ? 0 : -1; i >= 0; i = y[i].next) resegment(m, s, y[i].p, y[i].n);
 }
 
-size_t spm_encode(const struct spm *m, struct spm_scratch *s, const char *line, size_t n, const struct spm_cut **cuts)
+size_t spm_encode(const struct spm *m, struct spm_scratch *s, const char *line, size_t n,
+                  const struct spm_cut **cuts)
 {
     const char *text;
     size_t len = spm_normalize(m, s, line, n, &text);

@@ -3,7 +3,8 @@
 #define PIECES_SPM_IN_H
 #include "lib/pieces/spm.h"
 
-/* Pieces that text can match, byte by byte: an edge (node, byte) -> node is an entry of a hash table. */
+/* Pieces that text can match, byte by byte: an edge (node, byte) -> node is an entry of a hash
+ * table. */
 struct spm_trie {
     uint64_t *key;               /* node << 8 | byte, plus 1; 0: free */
     uint32_t *to, mask;
@@ -11,21 +12,26 @@ struct spm_trie {
     uint32_t nodes;
 };
 enum { SPM_ROOT = 0 };
-uint32_t spm_edge(const struct spm_trie *t, uint32_t node, unsigned char byte);       /* 0: there is none */
+/* 0: there is none */
+uint32_t spm_edge(const struct spm_trie *t, uint32_t node, unsigned char byte);
 
 struct spm {
     struct spm_piece *piece; uint32_t n;
     char *bytes;                 /* of all pieces, NUL after each */
-    struct spm_trie trie, user;  /* user: the user-defined ones alone, for the longest match before anything else */
+    /* user: the user-defined ones alone, for the longest match before anything else */
+    struct spm_trie trie, user;
     bool has_user;
     uint32_t unk;
-    float min, max;              /* scores of normal pieces; max as SentencePiece has it, at least FLT_MIN */
+    /* scores of normal pieces; max as SentencePiece has it, at least FLT_MIN */
+    float min, max;
     bool bpe, byte_fallback;
     bool word_by_word;           /* no piece has U+2581 but at its beginning */
     int32_t byte_id[256];
-    bool dummy_prefix, one_space, escape, suffix;       /* add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, treat_whitespace_as_suffix */
+    /* add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, treat_whitespace_as_suffix */
+    bool dummy_prefix, one_space, escape, suffix;
     uint32_t *map; uint32_t map_n;                      /* units of the double-array trie */
-    char *replaced; uint32_t replaced_n;                /* what its values point into; NUL-terminated strings */
+    /* what its values point into; NUL-terminated strings */
+    char *replaced; uint32_t replaced_n;
 };
 
 struct spm_unused { const char *text; size_t n, left; };

@@ -7,12 +7,13 @@
 
 static const char SPACE[] = "\xE2\x96\x81";              /* U+2581 */
 
-/* A unit of the double array (Darts-clone): bit 8: has a leaf; bits 10 ..: offset, shifted by 8 if bit 9; bits 0-7 and 31: label. */
+/* A unit of the double array (Darts-clone): bit 8: has a leaf; bits 10 ..: offset, shifted by 8 if
+ * bit 9; bits 0-7 and 31: label. */
 static uint32_t offset_of(uint32_t unit) { return unit >> 10 << ((unit & 1u << 9) >> 6); }
 static uint32_t label_of(uint32_t unit) { return unit & (1u << 31 | 0xFF); }
 
-/* The longest key at s: its length, and where in `replaced` its replacement begins; 0: none. At most 32 keys that begin alike
- * are looked at, as SentencePiece does. */
+/* The longest key at s: its length, and where in `replaced` its replacement begins; 0: none. At
+ * most 32 keys that begin alike are looked at, as SentencePiece does. */
 static size_t longest(const struct spm *m, const char *s, size_t n, uint32_t *to)
 {
     uint32_t at = m->map_n ? offset_of(m->map[0]) : 0;
@@ -57,7 +58,10 @@ static size_t prefix(const struct spm *m, const char *s, size_t n, const char **
         return k;
     }
     if (!k) {
-        k = (unsigned char)*s < 0xC0 ? 1 : (unsigned char)*s < 0xE0 ? 2 : (unsigned char)*s < 0xF0 ? 3 : 4;
+        k = (unsigned char)*s < 0xC0   ? 1
+            : (unsigned char)*s < 0xE0 ? 2
+            : (unsigned char)*s < 0xF0 ? 3
+                                       : 4;
         if (k > n || utf8_check(s, k) < k) {             /* a damaged map cut a character */
             *out = "\xEF\xBF\xBD";
             *len = 3;
@@ -82,7 +86,8 @@ static void put_space(const struct spm *m, struct spm_scratch *s)
     else put(s, " ", 1);
 }
 
-size_t spm_normalize(const struct spm *m, struct spm_scratch *s, const char *line, size_t n, const char **out)
+size_t spm_normalize(const struct spm *m, struct spm_scratch *s, const char *line, size_t n,
+                     const char **out)
 {
     const char *p = line, *end = line + n, *piece;
     size_t len, k;
@@ -107,7 +112,9 @@ size_t spm_normalize(const struct spm *m, struct spm_scratch *s, const char *lin
         if (!m->one_space) space = false;
     }
     size_t width = m->escape ? 3 : 1;
-    while (m->one_space && s->n_norm >= width && !memcmp(s->norm + s->n_norm - width, m->escape ? SPACE : " ", width)) s->n_norm -= width;
+    while (m->one_space && s->n_norm >= width
+           && !memcmp(s->norm + s->n_norm - width, m->escape ? SPACE : " ", width))
+        s->n_norm -= width;
     if (m->suffix && m->dummy_prefix) put_space(m, s);
     s->norm[s->n_norm] = 0;
     *out = s->norm;

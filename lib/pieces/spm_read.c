@@ -1,4 +1,5 @@
-/* The .model file. Field numbers: sentencepiece_model.proto; the wire format: protobuf.dev/programming-guides/encoding. */
+/* The .model file. Field numbers: sentencepiece_model.proto; the wire format:
+ * protobuf.dev/programming-guides/encoding. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@ struct field { uint64_t number; int wire; uint64_t v; const unsigned char *p; si
 
 static int bad(const struct in *in, const char *what)
 {
-    return err_set("%s: byte %zu: %s; not a SentencePiece model, or damaged", in->name, (size_t)(in->p - in->begin), what);
+    return err_set("%s: byte %zu: %s; not a SentencePiece model, or damaged", in->name,
+                   (size_t)(in->p - in->begin), what);
 }
 
 static int varint(struct in *in, uint64_t *v)
@@ -53,7 +55,7 @@ static struct in inside(const struct in *in, const struct field *f)
     return (struct in){ in->begin, f->p, f->p + f->n, in->name };
 }
 
-/* --- tries -------------------------------------------------------------------------------------------------- */
+/* --- tries ------------------------------------------------------------------------------------ */
 
 static uint32_t slot_of(const struct spm_trie *t, uint64_t key)
 {
@@ -101,7 +103,7 @@ static bool trie_add(struct spm_trie *t, const char *s, size_t n, uint32_t id)
 
 static void trie_free(struct spm_trie *t) { free(t->key); free(t->to); free(t->piece); }
 
-/* --- messages ----------------------------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 struct building { struct spm *m; size_t piece_cap, bytes_cap, n_bytes; };
 
@@ -113,22 +115,27 @@ static int read_piece(struct building *b, struct in in)
     const unsigned char *text = NULL;
     int rc;
     while ((rc = next(&in, &f)) > 0) {
-        if (f.number == 1 && f.wire == 2) { text = f.p; p.n = (uint32_t)f.n; }
-        else if (f.number == 2 && f.wire == 5) { uint32_t v = (uint32_t)f.v; memcpy(&p.score, &v, 4); }
-        else if (f.number == 3 && f.wire == 0) {
-            if (f.v < SPM_NORMAL || f.v > SPM_BYTE) return bad(&in, "a piece of a type that is not known");
+        if (f.number == 1 && f.wire == 2) { text = f.p; p.n = (uint32_t)f.n;
+        } else if (f.number == 2 && f.wire == 5) {
+            uint32_t v = (uint32_t)f.v;
+            memcpy(&p.score, &v, 4);
+        } else if (f.number == 3 && f.wire == 0) {
+            if (f.v < SPM_NORMAL || f.v > SPM_BYTE)
+                return bad(&in, "a piece of a type that is not known");
             p.type = (enum spm_type)f.v;
         }
     }
     if (rc < 0) return -1;
     if (!text || !p.n || p.n > 65536) return bad(&in, "a piece without text");
-    if (memchr(text, 0, p.n) || utf8_check((const char *)text, p.n) < p.n) return bad(&in, "a piece that is not UTF-8");
+    if (memchr(text, 0, p.n) || utf8_check((const char *)text, p.n) < p.n)
+        return bad(&in, "a piece that is not UTF-8");
     if (!isfinite(p.score)) return bad(&in, "a piece whose score is not a number");
     if (b->n_bytes > UINT32_MAX / 2 || m->n >= INT32_MAX / 2) return bad(&in, "too many pieces");
     mem_room(&m->bytes, &b->bytes_cap, b->n_bytes + p.n + 1, 1);
     memcpy(m->bytes + b->n_bytes, text, p.n);
     m->bytes[b->n_bytes + p.n] = 0;
-    p.text = (const char *)(uintptr_t)b->n_bytes;                   /* an offset until all are there */
+    /* an offset until all are there */
+    p.text = (const char *)(uintptr_t)b->n_bytes;
     b->n_bytes += p.n + 1;
     mem_room(&m->piece, &b->piece_cap, (size_t)m->n + 1, sizeof *m->piece);
     m->piece[m->n++] = p;
@@ -142,7 +149,10 @@ static int read_trainer(struct spm *m, struct in in)
     while ((rc = next(&in, &f)) > 0) {
         if (f.wire != 0) continue;
         if (f.number == 3) {
-            if (f.v != 1 && f.v != 2) return bad(&in, f.v == 3 || f.v == 4 ? "a word or character model; unigram and BPE ones are read" : "a kind of model that is not known");
+            if (f.v != 1 && f.v != 2)
+                return bad(&in, f.v == 3 || f.v == 4
+                                    ? "a word or character model; unigram and BPE ones are read"
+                                    : "a kind of model that is not known");
             m->bpe = f.v == 2;
         } else if (f.number == 24) m->suffix = f.v != 0;
         else if (f.number == 35) m->byte_fallback = f.v != 0;
@@ -150,7 +160,8 @@ static int read_trainer(struct spm *m, struct in in)
     return rc;
 }
 
-/* precompiled_charsmap: the trie's size in bytes, the trie, and the strings its values point into. */
+/* precompiled_charsmap: the trie's size in bytes, the trie, and the strings its values point
+ * into. */
 static int read_map(struct spm *m, const struct in *in, const unsigned char *p, size_t n)
 {
     uint32_t size;
@@ -166,7 +177,8 @@ static int read_map(struct spm *m, const struct in *in, const unsigned char *p, 
     m->replaced = mem_alloc((size_t)m->replaced_n + 1);
     memcpy(m->replaced, p + 4 + size, m->replaced_n);
     m->replaced[m->replaced_n] = 0;
-    if (utf8_check(m->replaced, m->replaced_n) < m->replaced_n) return bad(in, "a character map whose strings are not UTF-8");
+    if (utf8_check(m->replaced, m->replaced_n) < m->replaced_n)
+        return bad(in, "a character map whose strings are not UTF-8");
     return 0;
 }
 
@@ -184,7 +196,7 @@ static int read_normalizer(struct spm *m, struct in in)
     return rc;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static int index_pieces(struct building *b, const char *name)
 {
@@ -216,11 +228,13 @@ static int index_pieces(struct building *b, const char *name)
         }
         if (strstr(p->text + 1, "\xE2\x96\x81")) m->word_by_word = false;
         if (p->type == SPM_USER) trie_add(&m->user, p->text, p->n, i);
-        if (!trie_add(&m->trie, p->text, p->n, i)) return err_set("%s: piece %u \"%.40s\" occurs twice", name, i, p->text);
+        if (!trie_add(&m->trie, p->text, p->n, i))
+            return err_set("%s: piece %u \"%.40s\" occurs twice", name, i, p->text);
     }
     if (unknown != 1) return err_set("%s: has %zu pieces for unknown text, not one", name, unknown);
     for (int i = 0; i < 256 && m->byte_fallback; i++)
-        if (m->byte_id[i] < 0) return err_set("%s: falls back to bytes but has no piece <0x%02X>", name, i);
+        if (m->byte_id[i] < 0)
+            return err_set("%s: falls back to bytes but has no piece <0x%02X>", name, i);
     return 0;
 }
 

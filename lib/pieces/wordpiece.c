@@ -18,9 +18,14 @@ static bool is_control(uint32_t c)
 
 static bool is_punctuation(uint32_t c)
 {
-    if (c < 128) return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126);
+    if (c < 128)
+        return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96)
+               || (c >= 123 && c <= 126);
     switch (u_charType((UChar32)c)) {
-    case U_DASH_PUNCTUATION: case U_START_PUNCTUATION: case U_END_PUNCTUATION: case U_CONNECTOR_PUNCTUATION:
+    case U_DASH_PUNCTUATION:
+    case U_START_PUNCTUATION:
+    case U_END_PUNCTUATION:
+    case U_CONNECTOR_PUNCTUATION:
     case U_OTHER_PUNCTUATION: case U_INITIAL_PUNCTUATION: case U_FINAL_PUNCTUATION: return true;
     default: return false;
     }
@@ -29,8 +34,10 @@ static bool is_punctuation(uint32_t c)
 /* The blocks of ideographs as BERT has them. */
 static bool is_chinese(uint32_t c)
 {
-    return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B73F)
-        || (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B820 && c <= 0x2CEAF) || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
+    return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF)
+           || (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B73F)
+           || (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B820 && c <= 0x2CEAF)
+           || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
 bool wordpiece_alone(uint32_t c) { return is_punctuation(c) || is_chinese(c); }
@@ -42,7 +49,8 @@ static void put(struct tbuf *b, uint32_t c)
 
 static void put_lower(struct tbuf *b, uint32_t c)
 {
-    if (c == 0x130) { put(b, 'i'); put(b, 0x307); }          /* the one character whose lower case is two */
+    /* the one character whose lower case is two */
+    if (c == 0x130) { put(b, 'i'); put(b, 0x307); }
     else put(b, c < 128 ? (c >= 'A' && c <= 'Z' ? c + 32 : c) : (uint32_t)u_tolower((UChar32)c));
 }
 
@@ -67,13 +75,15 @@ static int strip_accents(struct wordpiece_scratch *s, struct tbuf *b)
     bool plain = true;
     for (size_t i = 0; i < b->n && plain; i++) plain = (unsigned char)b->p[i] < 128;
     if (plain) return 0;
-    if (b->n > INT32_MAX / 32) return err_set("a line of %zu bytes is too long to remove accents from", b->n);
+    if (b->n > INT32_MAX / 32)
+        return err_set("a line of %zu bytes is too long to remove accents from", b->n);
     UErrorCode e = U_ZERO_ERROR;
     const UNormalizer2 *nfd = unorm2_getNFDInstance(&e);
     int32_t wide, apart;
     mem_room(&s->wide, &s->wide_cap, b->n + 1, sizeof *s->wide);
     u_strFromUTF8((UChar *)s->wide, (int32_t)b->n + 1, &wide, b->p, (int32_t)b->n, &e);
-    mem_room(&s->apart, &s->apart_cap, 4 * (size_t)wide + 8, sizeof *s->apart);      /* no character decomposes into more */
+    /* no character decomposes into more */
+    mem_room(&s->apart, &s->apart_cap, 4 * (size_t)wide + 8, sizeof *s->apart);
     apart = unorm2_normalize(nfd, (UChar *)s->wide, wide, (UChar *)s->apart, 4 * wide + 8, &e);
     if (U_FAILURE(e)) return err_set("ICU cannot decompose a line: %s", u_errorName(e));
     b->n = 0;
@@ -85,10 +95,11 @@ static int strip_accents(struct wordpiece_scratch *s, struct tbuf *b)
     return 0;
 }
 
-/* --- words and their pieces ----------------------------------------------------------------------------------- */
+/* --- words and their pieces ------------------------------------------------------------------- */
 
 /* Longest match first. `word` has two bytes of room before it for "##". */
-static void cut(const struct wordpiece *w, char *word, size_t n, size_t chars, size_t line, struct tbuf *out)
+static void cut(const struct wordpiece *w, char *word, size_t n, size_t chars, size_t line,
+                struct tbuf *out)
 {
     enum { CHARS_MOST = 100 };
     size_t begin = out->n;
@@ -117,7 +128,8 @@ static void cut(const struct wordpiece *w, char *word, size_t n, size_t chars, s
     tbuf_add(out, "[UNK]", 5);
 }
 
-int wordpiece_line(const struct wordpiece *w, struct wordpiece_scratch *s, const char *line, size_t n, struct tbuf *out)
+int wordpiece_line(const struct wordpiece *w, struct wordpiece_scratch *s, const char *line,
+                   size_t n, struct tbuf *out)
 {
     struct tbuf *t = &s->text, *word = &s->word;
     size_t start = out->n, chars = 0;
@@ -141,7 +153,8 @@ int wordpiece_line(const struct wordpiece *w, struct wordpiece_scratch *s, const
         size_t before = word->n;
         if (w->s.lower) put_lower(word, c);
         else tbuf_add(word, t->p + i, (size_t)len);
-        for (size_t k = before; k < word->n; k++) chars += ((unsigned char)word->p[k] & 0xC0) != 0x80;
+        for (size_t k = before; k < word->n; k++)
+            chars += ((unsigned char)word->p[k] & 0xC0) != 0x80;
         if (apart) {
             cut(w, word->p + 2, word->n - 2, chars, start, out);
             word->n = 2;
@@ -154,7 +167,10 @@ int wordpiece_line(const struct wordpiece *w, struct wordpiece_scratch *s, const
 void wordpiece_join(const char *line, size_t n, struct tbuf *out)
 {
     for (size_t i = 0; i < n; i++) {
-        if (line[i] == ' ' && n - i > 2 && line[i + 1] == '#' && line[i + 2] == '#') { i += 2; continue; }
+        if (line[i] == ' ' && n - i > 2 && line[i + 1] == '#' && line[i + 2] == '#') {
+            i += 2;
+            continue;
+        }
         tbuf_byte(out, line[i]);
     }
 }

@@ -23,7 +23,9 @@ static int open_codes(struct plain *p, const char *dir)
     struct codes codes;
     char *path = path_join(dir, "codes");
     int rc = file_exists(path) ? codes_read(&codes, path, 0)
-           : err_set("%s: has no codes, so plain text cannot be cut as its text was; give BPE tokens instead of --raw", dir);
+                               : err_set("%s: has no codes, so plain text cannot be cut as its "
+                                         "text was; give BPE tokens instead of --raw",
+                                         dir);
     if (rc == 0) {
         p->bpe = bpe_new(&codes, "@@");
         codes_free(&codes);
@@ -38,9 +40,16 @@ static int open_tokenizer(struct plain *p, const char *dir, const char *lang)
     struct tokenize_options o = { .lang = lang };
     char *path = path_join(dir, PLAIN_SETTINGS);
     char *text = file_exists(path) ? file_read(path, NULL) : NULL;
-    int rc = text ? plain_settings_parse(&o, text, path) : file_exists(path) ? -1
-           : err_set("%s: does not say how its text was tokenised; write the file with tokenize --settings, or give BPE tokens instead of --raw", path);
-    if (rc == 0 && (!(p->tokenizer = tokenizer_new(&o, NULL)) || !(p->work = tokenizer_work_new(p->tokenizer)))) rc = -1;
+    int rc = text ? plain_settings_parse(&o, text, path)
+             : file_exists(path)
+                 ? -1
+                 : err_set("%s: does not say how its text was tokenised; write the file with "
+                           "tokenize --settings, or give BPE tokens instead of --raw",
+                           path);
+    if (rc == 0
+        && (!(p->tokenizer = tokenizer_new(&o, NULL))
+            || !(p->work = tokenizer_work_new(p->tokenizer))))
+        rc = -1;
     if (rc == 0) {
         struct detok_options d = { lang, false };
         p->case_marker = o.case_marker;

@@ -6,12 +6,21 @@
 #include "common/mem.h"
 #include "lib/plain/plain.h"
 
-static const struct flag { const char *name; size_t at; } flags[] = {
+static const struct flag { const char *name; size_t at;
+} flags[] = {
 #define F(name, field) { name, offsetof(struct tokenize_options, field) }
-    F("replace-unicode-punctuation", prepare.unicode_punctuation), F("normalize-punctuation", prepare.punctuation), F("penn", prepare.penn),
-    F("remove-non-printing", prepare.non_printing), F("normalise-romanian", prepare.romanian), F("remove-diacritics", prepare.diacritics),
-    F("no-tokenize", no_tokenize), F("aggressive", aggressive), F("no-escape", no_escape), F("skip-xml", skip_xml),
-    F("lowercase-and-remove-accent", lower_accents), F("case-marker", case_marker),
+    F("replace-unicode-punctuation", prepare.unicode_punctuation),
+    F("normalize-punctuation", prepare.punctuation),
+    F("penn", prepare.penn),
+    F("remove-non-printing", prepare.non_printing),
+    F("normalise-romanian", prepare.romanian),
+    F("remove-diacritics", prepare.diacritics),
+    F("no-tokenize", no_tokenize),
+    F("aggressive", aggressive),
+    F("no-escape", no_escape),
+    F("skip-xml", skip_xml),
+    F("lowercase-and-remove-accent", lower_accents),
+    F("case-marker", case_marker),
 #undef F
 };
 enum { N_FLAGS = sizeof flags / sizeof *flags };
@@ -23,7 +32,8 @@ char *plain_settings(const struct tokenize_options *o)
     mem_text_open(&t);
     fputs("# how tokenize made the tokens\n", t.f);
     for (int i = 0; i < N_FLAGS; i++)
-        if (*((const bool *)((const char *)o + flags[i].at))) fprintf(t.f, "%s = true\n", flags[i].name);
+        if (*((const bool *)((const char *)o + flags[i].at)))
+            fprintf(t.f, "%s = true\n", flags[i].name);
     if (o->segment) fprintf(t.f, "segment = %s\n", segments[o->segment]);
     return mem_text_take(&t, NULL);
 }
@@ -64,8 +74,12 @@ int plain_settings_parse(struct tokenize_options *o, const char *text, const cha
             char *dot = strchr(name, '.');
             if (dot) *dot = '\0';
             struct tokenize_options checked = *o;
-            if (set(&checked, dot ? dot + 1 : name, value) < 0) return err_set("%s:%d: \"%.80s\" is not a setting of tokenize, or does not take that value", where, line, p);
-            if ((dot != NULL) == (pass == 1) && (!dot || (o->lang && !strcmp(name, o->lang)))) *o = checked;
+            if (set(&checked, dot ? dot + 1 : name, value) < 0)
+                return err_set(
+                    "%s:%d: \"%.80s\" is not a setting of tokenize, or does not take that value",
+                    where, line, p);
+            if ((dot != NULL) == (pass == 1) && (!dot || (o->lang && !strcmp(name, o->lang))))
+                *o = checked;
         }
     }
     return 0;

@@ -36,15 +36,16 @@ static void read_line(struct log_data *d, const cJSON *object, const char *x_nam
     cJSON_ArrayForEach(f, object) {
         if (!cJSON_IsNumber(f) || !isfinite(f->valuedouble)) continue;
         mem_room(&d->point, &d->cap, d->n + 1, sizeof *d->point);
-        d->point[d->n++] = (struct log_point){ e, name_id(&d->field, &d->n_fields, f->string), x->valuedouble,
-                                               f->valuedouble, line };
+        d->point[d->n++] = (struct log_point){ e, name_id(&d->field, &d->n_fields, f->string),
+                                               x->valuedouble, f->valuedouble, line };
     }
 }
 
 int log_data_read(struct log_data *d, const char *path, const char *x)
 {
     struct stat st;
-    char *inside = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? path_join(path, "log.jsonl") : NULL;
+    char *inside = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? path_join(path, "log.jsonl")
+                                                               : NULL;
     struct text *t = text_open(inside ? inside : path, TEXT_RAW);
     free(inside);
     if (!t) return -1;
@@ -54,7 +55,8 @@ int log_data_read(struct log_data *d, const char *path, const char *x)
     *d = (struct log_data){ 0 };
     while ((status = text_line(t, &line, &n)) > 0) {
         cJSON *object = cJSON_ParseWithLength(line, n);
-        if (cJSON_IsObject(object) && cJSON_IsString(cJSON_GetObjectItemCaseSensitive(object, "event"))) {
+        if (cJSON_IsObject(object)
+            && cJSON_IsString(cJSON_GetObjectItemCaseSensitive(object, "event"))) {
             lines++;
             read_line(d, object, x, text_lineno(t));
         }
@@ -62,8 +64,11 @@ int log_data_read(struct log_data *d, const char *path, const char *x)
     }
     text_close(t);
     if (status < 0) return -1;
-    if (!lines) return err_set("%s: no line of it is a log's; give a log.jsonl or the folder of a run", path);
-    if (!d->n) return err_set("%s: no line has a number \"%s\"; name another field with --x", path, x);
+    if (!lines)
+        return err_set("%s: no line of it is a log's; give a log.jsonl or the folder of a run",
+                       path);
+    if (!d->n)
+        return err_set("%s: no line has a number \"%s\"; name another field with --x", path, x);
     return 0;
 }
 
@@ -73,7 +78,7 @@ void log_data_label(struct log_data *d, char *const *paths, int n)
         if (!d[i].label) d[i].label = path_label(paths, n, i);
 }
 
-/* --- curves ------------------------------------------------------------------------------------------------ */
+/* --- curves ----------------------------------------------------------------------------------- */
 
 static int find(char *const *names, int n, const char *name)
 {
@@ -83,7 +88,8 @@ static int find(char *const *names, int n, const char *name)
 
 char **log_data_fields(const struct log_data *d, int n)
 {
-    static const char *const usual[] = { "mlm", "gc", "denoise", "back", "mt", "perplexity", "bleu", NULL };
+    static const char *const usual[] = { "mlm", "gc",         "denoise", "back",
+                                         "mt",  "perplexity", "bleu",    NULL };
     static const char *const loss[] = { "loss", NULL };
     const char *const *wanted[] = { loss, usual };
     char **fields = mem_zero(8, sizeof *fields);
@@ -114,7 +120,8 @@ char *log_data_names(const struct log_data *d, int n)
     for (int i = 0; i < n; i++)
         for (int f = 0; f < d[i].n_fields; f++) {
             int earlier = -1;
-            for (int j = 0; j < i && earlier < 0; j++) earlier = find(d[j].field, d[j].n_fields, d[i].field[f]);
+            for (int j = 0; j < i && earlier < 0; j++)
+                earlier = find(d[j].field, d[j].n_fields, d[i].field[f]);
             if (earlier >= 0) continue;
             all = mem_grow(all, strlen(all) + strlen(d[i].field[f]) + 3, 1);
             if (*all) strcat(all, ", ");
@@ -135,8 +142,8 @@ static void smoothen(struct curve *c, int reach)
     c->faint = c->y;
     c->y = mem_alloc(c->n * sizeof *c->y);
     for (size_t i = 0; i < c->n; i++) {
-        /* At the start, where curves are steep, no further ahead than back: else the first points would be
-         * dragged along. At the end only what is there. */
+        /* At the start, where curves are steep, no further ahead than back: else the first points
+         * would be dragged along. At the end only what is there. */
         size_t back = (size_t)reach < i ? (size_t)reach : i, ahead = back;
         if (ahead > c->n - 1 - i) ahead = c->n - 1 - i;
         double sum = 0;
@@ -145,9 +152,11 @@ static void smoothen(struct curve *c, int reach)
     }
 }
 
-enum { FEW = 40 };      /* curves of so few points are measurements: they are marked, and not smoothed */
+/* curves of so few points are measurements: they are marked, and not smoothed */
+enum { FEW = 40 };
 
-/* The colour of log i, its label's number, and its line style: how many before it have that label. */
+/* The colour of log i, its label's number, and its line style: how many before it have that
+ * label. */
 static int colour_of(const struct log_data *d, int i, int *style)
 {
     int colour = 0, found = -1;
@@ -164,7 +173,8 @@ static int colour_of(const struct log_data *d, int i, int *style)
     return found;
 }
 
-int log_data_curves(const struct log_data *d, int n, const char *field, int smooth, bool reference, struct panel *p)
+int log_data_curves(const struct log_data *d, int n, const char *field, int smooth, bool reference,
+                    struct panel *p)
 {
     int added = 0, events = 0;
     const char *first = NULL;
@@ -185,9 +195,12 @@ int log_data_curves(const struct log_data *d, int n, const char *field, int smoo
                 if (d[i].point[k].field == f && d[i].point[k].event == e) at[got++] = d[i].point[k];
             if (!got) { free(at); continue; }
             qsort(at, got, sizeof *at, by_x);
-            struct curve c = { .x = mem_alloc(got * sizeof *c.x), .y = mem_alloc(got * sizeof *c.y),
-                               .colour = reference ? -1 : colour, .style = style,
-                               .dashed = reference || (events > 1 && strcmp(d[i].event[e], first)) };
+            struct curve c = { .x = mem_alloc(got * sizeof *c.x),
+                               .y = mem_alloc(got * sizeof *c.y),
+                               .colour = reference ? -1 : colour,
+                               .style = style,
+                               .dashed = reference
+                                         || (events > 1 && strcmp(d[i].event[e], first)) };
             for (size_t k = 0; k < got; k++) {
                 if (m && c.x[m - 1] == at[k].x) m--;
                 c.x[m] = at[k].x;

@@ -16,25 +16,29 @@ struct log_data {
     struct log_point *point; size_t n, cap;
 };
 
-/* path: a log, or a folder with log.jsonl. x: the field on the x axis, usually "step"; lines without it are left
- * out. -1 with a message: unreadable, or no line of a log in it. */
+/* path: a log, or a folder with log.jsonl. x: the field on the x axis, usually "step"; lines
+ * without it are left out. -1 with a message: unreadable, or no line of a log in it. */
 int log_data_read(struct log_data *d, const char *path, const char *x);
 void log_data_free(struct log_data *d);
 
-/* Labels for logs that are shown together: the parts of their paths that differ. Sets label of each. */
+/* Labels for logs that are shown together: the parts of their paths that differ. Sets label of
+ * each. */
 void log_data_label(struct log_data *d, char *const *paths, int n);
 
-/* The fields to draw when none is named: "loss" if any log has it; else those of mlm, gc, denoise, back, mt, perplexity
- * and bleu that occur, else all. A NULL-terminated array, malloc'd; its strings belong to the logs. */
+/* The fields to draw when none is named: "loss" if any log has it; else those of mlm, gc, denoise,
+ * back, mt, perplexity and bleu that occur, else all. A NULL-terminated array, malloc'd; its
+ * strings belong to the logs. */
 char **log_data_fields(const struct log_data *d, int n);
 
 /* All fields' names, for a message; malloc'd. */
 char *log_data_names(const struct log_data *d, int n);
 
-/* Adds the curves of a field, one per log and event, to a panel. Logs of one label are repeated runs:
- * one colour, a line style each, one line of the legend. Of lines with the same event and x the last
- * one counts. smooth: mean over so many points on either side (as many as there are), 0 for none;
- * curves of 40 points or fewer are left as they are. reference: grey and dashed. Returns how many. */
-int log_data_curves(const struct log_data *d, int n, const char *field, int smooth, bool reference, struct panel *p);
+/* Adds the curves of a field, one per log and event, to a panel. Logs of one label are repeated
+ * runs: one colour, a line style each, one line of the legend. Of lines with the same event and x
+ * the last one counts. smooth: mean over so many points on either side (as many as there are), 0
+ * for none; curves of 40 points or fewer are left as they are. reference: grey and dashed. Returns
+ * how many. */
+int log_data_curves(const struct log_data *d, int n, const char *field, int smooth, bool reference,
+                    struct panel *p);
 
 #endif

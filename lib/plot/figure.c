@@ -20,7 +20,7 @@ void figure_free(struct figure *f)
     *f = (struct figure){ 0 };
 }
 
-/* --- the script -------------------------------------------------------------------------------------------- */
+/* --- the script ------------------------------------------------------------------------------- */
 
 struct extent { double low, high; };
 
@@ -36,7 +36,8 @@ static struct extent x_extent(const struct figure *f)
     struct extent e = { NAN, NAN };
     for (int i = 0; i < f->n; i++)
         for (int k = 0; k < f->panel[i].n; k++)
-            for (size_t j = 0; j < f->panel[i].curve[k].n; j++) stretch(&e, f->panel[i].curve[k].x[j]);
+            for (size_t j = 0; j < f->panel[i].curve[k].n; j++)
+                stretch(&e, f->panel[i].curve[k].x[j]);
     return e;
 }
 
@@ -75,12 +76,14 @@ static void x_tics(FILE *to, struct extent e, bool whole)
     fputs(")\n", to);
 }
 
-/* Tics at powers of ten, written as such where figures would grow long: gnuplot's own markup is off (labels are text). */
+/* Tics at powers of ten, written as such where figures would grow long: gnuplot's own markup is off
+ * (labels are text). */
 static void decades(FILE *to, const char *set, double low, double high)
 {
     static const char *const raised[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
     const char *comma = "";
-    int first = (int)ceil(log10(low) - 1e-9), last = (int)floor(log10(high) + 1e-9), every = (last - first) / 8 + 1;
+    int first = (int)ceil(log10(low) - 1e-9), last = (int)floor(log10(high) + 1e-9),
+        every = (last - first) / 8 + 1;
     fprintf(to, "%s (", set);
     for (int k = first; k <= last; k += every, comma = ", ") {
         fprintf(to, "%s'", comma);
@@ -102,13 +105,16 @@ static void y_range(FILE *to, const struct panel *p)
     if (p->ranged) { fprintf(to, "set yrange [%.15g:%.15g]\n", p->low, p->high); return; }
     for (int k = 0; k < p->n; k++)
         for (size_t j = 0; j < p->curve[k].n; j++) {
-            double v = p->curve[k].y[j], half = p->curve[k].half && isfinite(p->curve[k].half[j]) ? p->curve[k].half[j] : 0;
+            double v = p->curve[k].y[j], half = p->curve[k].half && isfinite(p->curve[k].half[j])
+                                                    ? p->curve[k].half[j]
+                                                    : 0;
             for (int side = -1; side <= 1; side++)
                 if (!p->log_y || v + side * half > 0) stretch(&e, v + side * half);
         }
     if (isnan(e.low)) e = (struct extent){ 0, 1 };
     if (p->log_y) {
-        double factor = e.high > e.low ? pow(e.high / e.low, 0.04) : 1.1, low = e.low / factor, high = e.high * factor;
+        double factor = e.high > e.low ? pow(e.high / e.low, 0.04) : 1.1, low = e.low / factor,
+               high = e.high * factor;
         fprintf(to, "set yrange [%.15g:%.15g]\n", low, high);
         if (high / low > 1e3) { decades(to, "set ytics", low, high); return; }
         /* Over few decades their multiples get tics, too; over less than one, all of them. */
@@ -117,7 +123,9 @@ static void y_range(FILE *to, const struct panel *p)
         for (int k = (int)floor(log10(low)); k <= (int)ceil(log10(high)); k++)
             for (int digit = 1; digit < 10; digit++) {
                 double v = digit * pow(10, k);
-                if (v < low || v > high || (high / low > 6 && digit != 1 && digit != 2 && digit != 5)) continue;
+                if (v < low || v > high
+                    || (high / low > 6 && digit != 1 && digit != 2 && digit != 5))
+                    continue;
                 fprintf(to, "%s%.15g", comma, v);
                 comma = ", ";
             }
@@ -130,7 +138,8 @@ static void y_range(FILE *to, const struct panel *p)
     fprintf(to, "set yrange [%.15g:%.15g]\n", low, e.high + gap);
 }
 
-/* Bars of several curves at the same x would hide one another: they stand side by side, this far apart. */
+/* Bars of several curves at the same x would hide one another: they stand side by side, this far
+ * apart. */
 static bool has_bars(const struct panel *p)
 {
     for (int k = 0; k < p->n; k++)
@@ -149,7 +158,9 @@ static void data(FILE *to, const struct figure *f)
             for (size_t j = 0; j < c->n; j++) {
                 double half = c->half && isfinite(c->half[j]) ? c->half[j] : 0;
                 if (!isfinite(c->y[j])) { fputs("\n", to); continue; }
-                fprintf(to, "%.15g %.9g %.9g %.9g %.9g\n", c->x[j] + apart * (k - (f->panel[i].n - 1) / 2.0), c->y[j], c->faint ? c->faint[j] : c->y[j], c->y[j] - half, c->y[j] + half);
+                fprintf(to, "%.15g %.9g %.9g %.9g %.9g\n",
+                        c->x[j] + apart * (k - (f->panel[i].n - 1) / 2.0), c->y[j],
+                        c->faint ? c->faint[j] : c->y[j], c->y[j] - half, c->y[j] + half);
             }
             fputs("EOD\n", to);
         }
@@ -174,16 +185,30 @@ static void panel(FILE *to, const struct figure *f, int i, bool legend)
         for (int k = 0; k < p->n; k++) {
             const struct curve *c = &p->curve[k];
             const char *ink = gnuplot_colour(c->colour);
-            if ((pass == FAINT && !c->faint) || (pass == BAND && (!c->half || c->points)) || (pass == BARS && (!c->half || !c->points))) continue;
-            static const char *const with[] = { "1:3 with lines", "1:4:5 with filledcurves", "1:2:4:5 with yerrorbars", "1:2 with " };
-            fprintf(to, "%s$d%d_%d using %s%s ", first ? "" : ", \\\n     ", i, k, with[pass], pass < CURVE ? "" : c->points ? "linespoints" : "lines");
+            if ((pass == FAINT && !c->faint) || (pass == BAND && (!c->half || c->points))
+                || (pass == BARS && (!c->half || !c->points)))
+                continue;
+            static const char *const with[] = { "1:3 with lines", "1:4:5 with filledcurves",
+                                                "1:2:4:5 with yerrorbars", "1:2 with " };
+            fprintf(to, "%s$d%d_%d using %s%s ", first ? "" : ", \\\n     ", i, k, with[pass],
+                    pass < CURVE ? ""
+                    : c->points  ? "linespoints"
+                                 : "lines");
             first = false;
             /* Eight hexadecimal digits: the first two are transparency. */
             if (pass == FAINT) { fprintf(to, "lw 1 lc rgb '#A0%s' notitle", ink + 1); continue; }
-            if (pass == BAND) { fprintf(to, "lc rgb '#C8%s' fs solid noborder notitle", ink + 1); continue; }
-            if (pass == BARS) { fprintf(to, "pt 7 ps 0.01 lw 1.2 lc rgb '%s' notitle", ink); continue; }
+            if (pass == BAND) {
+                fprintf(to, "lc rgb '#C8%s' fs solid noborder notitle", ink + 1);
+                continue;
+            }
+            if (pass == BARS) {
+                fprintf(to, "pt 7 ps 0.01 lw 1.2 lc rgb '%s' notitle", ink);
+                continue;
+            }
             fprintf(to, "lw %s lc rgb '%s' dt %s ", c->colour < 0 ? "1.5" : "2", ink,
-                    c->dashed ? "(7,5)" : c->colour >= GNUPLOT_COLOURS ? "(2,3)" : styles[c->style % STYLES]);
+                    c->dashed                      ? "(7,5)"
+                    : c->colour >= GNUPLOT_COLOURS ? "(2,3)"
+                                                   : styles[c->style % STYLES]);
             if (c->points) fputs("pt 7 ps 0.45 ", to);
             if (c->label && *c->label) { fputs("title ", to); gnuplot_quoted(to, c->label); }
             else fputs("notitle", to);
@@ -191,12 +216,17 @@ static void panel(FILE *to, const struct figure *f, int i, bool legend)
     fputs("\n", to);
 }
 
-enum { NARROW = 500 };      /* below so many pixels panels stand one below the other, and the legend below them */
+/* below so many pixels panels stand one below the other, and the legend below them */
+enum { NARROW = 500 };
 
 static void script(FILE *to, const void *what, bool png, const char *output)
 {
     const struct figure *f = what;
-    int columns = f->n == 1 ? 1 : f->n < 5 ? 2 : f->n < 10 ? 3 : 4, rows = (f->n + columns - 1) / columns;
+    int columns = f->n == 1   ? 1
+                  : f->n < 5  ? 2
+                  : f->n < 10 ? 3
+                              : 4,
+        rows = (f->n + columns - 1) / columns;
     int most = 0, longest = 0, busiest = 0, named = 0;
     for (int i = 0; i < f->n; i++) {
         if (f->panel[i].n > most) { most = f->panel[i].n; busiest = i; }
@@ -213,7 +243,9 @@ static void script(FILE *to, const void *what, bool png, const char *output)
     if (f->width && beside > width / 3) beside = width / 3;
     int below = narrow && most > 1 ? 18 * named + 12 : 0;    /* or its rows */
     if (narrow) { beside = 0; columns = 1; rows = f->n; }
-    int height = f->height ? f->height : (f->title ? 30 : 0) + below + rows * (columns == 1 && !narrow ? 384 : 294);
+    int height = f->height
+                     ? f->height
+                     : (f->title ? 30 : 0) + below + rows * (columns == 1 && !narrow ? 384 : 294);
     if (!f->width) width += beside;
 
     gnuplot_terminal(to, png, width, height, output);
@@ -236,8 +268,10 @@ static void script(FILE *to, const void *what, bool png, const char *output)
           "set tics nomirror out scale 0.5 textcolor '#444444' font ',11'\n"
           "set grid xtics ytics lw 0.8 lc rgb '#E0E0E0' dt solid\n"
           "set errorbars small\nset pointintervalbox 0\n"
-          "set key at screen 0.0,0.0 left top Left reverse samplen 1.6 spacing 1.25 font ',12' textcolor rgb '#222222'\n"
-          "set xlabel ", to);
+          "set key at screen 0.0,0.0 left top Left reverse samplen 1.6 spacing 1.25 font ',12' "
+          "textcolor rgb '#222222'\n"
+          "set xlabel ",
+          to);
     gnuplot_quoted(to, f->x_label);
     fputs(" textcolor '#444444' font ',12' offset 0,0.4\n", to);
     double right = 1 - (double)beside / width, top = 1 - (f->title ? 30.0 / height : 0);
@@ -247,14 +281,19 @@ static void script(FILE *to, const void *what, bool png, const char *output)
     if (f->title) {
         fputs("set label 1 ", to);
         gnuplot_quoted(to, f->title);
-        fprintf(to, " at screen %.4f,%.4f left font ',15' textcolor '#111111'\n", 18.0 / width, 1 - 18.0 / height);
+        fprintf(to, " at screen %.4f,%.4f left font ',15' textcolor '#111111'\n", 18.0 / width,
+                1 - 18.0 / height);
     }
     fputs("set multiplot\n", to);
     for (int i = 0; i < f->n; i++) {
         int column = i % columns, row = i / columns;
-        double left = right * column / columns, w = right / columns, h = (top - floor) / rows, bottom = top - h * (row + 1);
-        fprintf(to, "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset tmargin at screen %.4f\nset bmargin at screen %.4f\n",
-                left + 58.0 / width, left + w - 18.0 / width, bottom + h - 32.0 / height, bottom + 52.0 / height);
+        double left = right * column / columns, w = right / columns, h = (top - floor) / rows,
+               bottom = top - h * (row + 1);
+        fprintf(to,
+                "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset tmargin at screen "
+                "%.4f\nset bmargin at screen %.4f\n",
+                left + 58.0 / width, left + w - 18.0 / width, bottom + h - 32.0 / height,
+                bottom + 52.0 / height);
         panel(to, f, i, most > 1 && i == busiest);
         if (i == 0 && f->title) fputs("unset label 1\n", to);
     }
@@ -264,7 +303,8 @@ static void script(FILE *to, const void *what, bool png, const char *output)
 int figure_draw(const struct figure *f, bool png, char **bytes, size_t *n)
 {
     size_t points = 0;
-    for (int i = 0; i < f->n; i++) for (int k = 0; k < f->panel[i].n; k++) points += f->panel[i].curve[k].n;
+    for (int i = 0; i < f->n; i++)
+        for (int k = 0; k < f->panel[i].n; k++) points += f->panel[i].curve[k].n;
     if (!points) return err_set("there is not a single point to draw");
     return gnuplot_draw(script, f, png, bytes, n);
 }

@@ -1,4 +1,5 @@
-/* Figures: panels of curves over a common x, drawn by gnuplot (lib/plot/gnuplot.h) as SVG or PNG. */
+/* Figures: panels of curves over a common x, drawn by gnuplot (lib/plot/gnuplot.h) as SVG or PNG.
+ */
 #ifndef PLOT_FIGURE_H
 #define PLOT_FIGURE_H
 #include <stdbool.h>
@@ -7,9 +8,12 @@
 struct curve {
     char *label;                     /* in the legend; NULL or "" leaves it out */
     double *x, *y; size_t n;         /* x ascending; NaN in y is a gap */
-    double *faint;                   /* [n] drawn faintly behind (what y was smoothed from), or NULL */
-    double *half;                    /* [n] half of the interval around y: bars at marked points, else a band; or NULL */
-    int colour;                      /* number of its colour, from 0; -1: grey and dashed, a reference */
+    /* [n] drawn faintly behind (what y was smoothed from), or NULL */
+    double *faint;
+    /* [n] half of the interval around y: bars at marked points, else a band; or NULL */
+    double *half;
+    /* number of its colour, from 0; -1: grey and dashed, a reference */
+    int colour;
     bool points;                     /* mark the points */
     bool dashed;
     int style;                       /* of its line, from 0, solid: tells curves of one colour apart */
@@ -30,8 +34,8 @@ struct figure {
     int width, height;               /* pixels of the whole; 0: by the number of panels */
 };
 
-/* The figure as the bytes of an SVG, or of a PNG of twice the pixels, malloc'd. -1 with a message: no gnuplot, nothing
- * to draw, gnuplot's own error. */
+/* The figure as the bytes of an SVG, or of a PNG of twice the pixels, malloc'd. -1 with a message:
+ * no gnuplot, nothing to draw, gnuplot's own error. */
 int figure_draw(const struct figure *f, bool png, char **bytes, size_t *n);
 
 void figure_free(struct figure *f);  /* panels, curves and their arrays; not title and x_label */

@@ -13,7 +13,8 @@
 
 extern char **environ;
 
-static const char *const palette[] = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#1A1A1A" };
+static const char *const palette[] = { "#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                       "#E69F00", "#56B4E9", "#1A1A1A" };
 
 const char *gnuplot_colour(int i) { return i < 0 ? "#777777" : palette[i % GNUPLOT_COLOURS]; }
 
@@ -43,10 +44,15 @@ void gnuplot_quoted(FILE *to, const char *s)
 void gnuplot_terminal(FILE *to, bool png, int width, int height, const char *output)
 {
     if (png)
-        fprintf(to, "set terminal pngcairo noenhanced size %d,%d font 'Helvetica,12' fontscale 2 linewidth 2 pointscale 2 background '#ffffff'\n",
+        fprintf(to,
+                "set terminal pngcairo noenhanced size %d,%d font 'Helvetica,12' fontscale 2 "
+                "linewidth 2 pointscale 2 background '#ffffff'\n",
                 2 * width, 2 * height);
     else
-        fprintf(to, "set terminal svg noenhanced size %d,%d dynamic font 'Helvetica,Arial,sans-serif,12' background '#ffffff'\n", width, height);
+        fprintf(to,
+                "set terminal svg noenhanced size %d,%d dynamic font "
+                "'Helvetica,Arial,sans-serif,12' background '#ffffff'\n",
+                width, height);
     fputs("set output ", to);
     put_string(to, output);
     fputs("\nset encoding utf8\n", to);
@@ -80,14 +86,16 @@ static int gnuplot_error(const char *messages)
         char *colon = strstr(line, "line ");
         if (colon && (colon = strchr(colon, ':')) && colon[1]) { best = colon + 1; break; }
     }
-    err_set("gnuplot: %s; is it gnuplot 5 with its svg and pngcairo terminals?", best ? best + strspn(best, " ") : "failed");
+    err_set("gnuplot: %s; is it gnuplot 5 with its svg and pngcairo terminals?",
+            best ? best + strspn(best, " ") : "failed");
     free(s);
     return -1;
 }
 
 static int run_gnuplot(const char *script_path, const char *messages)
 {
-    char *const argv[] = { "gnuplot", "-d", (char *)script_path, NULL };     /* -d: without the user's settings */
+    /* -d: without the user's settings */
+    char *const argv[] = { "gnuplot", "-d", (char *)script_path, NULL };
     posix_spawn_file_actions_t actions;
     pid_t pid;
     int status;
@@ -97,7 +105,9 @@ static int run_gnuplot(const char *script_path, const char *messages)
     posix_spawn_file_actions_addopen(&actions, 2, messages, O_WRONLY | O_TRUNC, 0600);
     int failed = posix_spawnp(&pid, "gnuplot", &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (failed == ENOENT) return err_set("gnuplot is not installed; apt-get install gnuplot-nox, or take the numbers with --tsv FILE");
+    if (failed == ENOENT)
+        return err_set("gnuplot is not installed; apt-get install gnuplot-nox, or take the numbers "
+                       "with --tsv FILE");
     if (failed) { errno = failed; return err_sys("gnuplot cannot be started"); }
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) ;
     if (!WIFEXITED(status) || WEXITSTATUS(status)) return gnuplot_error(messages);

@@ -1,5 +1,5 @@
-/* Pictures by gnuplot(1): what the kinds of figures share. The colours are those of Okabe and Ito (2008), which people with any
- * common colour blindness tell apart. */
+/* Pictures by gnuplot(1): what the kinds of figures share. The colours are those of Okabe and Ito
+ * (2008), which people with any common colour blindness tell apart. */
 #ifndef PLOT_GNUPLOT_H
 #define PLOT_GNUPLOT_H
 #include <stdbool.h>
@@ -15,7 +15,8 @@ void gnuplot_quoted(FILE *to, const char *s);
 void gnuplot_terminal(FILE *to, bool png, int width, int height, const char *output);
 
 typedef void (*gnuplot_script)(FILE *to, const void *what, bool png, const char *output);
-/* Runs what script writes; the picture's bytes are malloc'd. -1 with a message: no gnuplot, gnuplot's own error. */
+/* Runs what script writes; the picture's bytes are malloc'd. -1 with a message: no gnuplot,
+ * gnuplot's own error. */
 int gnuplot_draw(gnuplot_script script, const void *what, bool png, char **bytes, size_t *n);
 
 #endif

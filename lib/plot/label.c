@@ -28,8 +28,10 @@ static size_t common_end(char *const *s, int n)
 
 char *path_label(char *const *paths, int n, int i)
 {
-    static const char *const ending[] = { "/log.jsonl", ".jsonl", ".tsv" };     /* "run/log.jsonl" beside "other/model/log.jsonl" is "run" */
-    size_t start = n > 1 ? common_start(paths, n) : 0, end = n > 1 ? common_end(paths, n) : 0, len = strlen(paths[i]);
+    /* "run/log.jsonl" beside "other/model/log.jsonl" is "run" */
+    static const char *const ending[] = { "/log.jsonl", ".jsonl", ".tsv" };
+    size_t start = n > 1 ? common_start(paths, n) : 0, end = n > 1 ? common_end(paths, n) : 0,
+           len = strlen(paths[i]);
     char *label = start + end < len ? mem_dup(paths[i] + start) : mem_dup(paths[i]);
     if (start + end < len) label[len - start - end] = 0;
     size_t l = strlen(label);

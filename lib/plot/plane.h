@@ -1,5 +1,5 @@
-/* Words of one or more sets of vectors in the plane: principal components, then t-SNE (MLM-GC, Figure 2), drawn as points
- * coloured by language, with lines between translations. */
+/* Words of one or more sets of vectors in the plane: principal components, then t-SNE (MLM-GC,
+ * Figure 2), drawn as points coloured by language, with lines between translations. */
 #ifndef PLOT_PLANE_H
 #define PLOT_PLANE_H
 #include "lib/space/map.h"
@@ -18,13 +18,16 @@ struct plane {
     struct word_pairs link;           /* between points */
 };
 
-/* Points of sets [n] (all of one dimension), named by label [n]. pairs (or NULL) are between rows of the first and the second set: then
- * only their words are shown. components 0: t-SNE of the vectors as they are. -1 with a message. */
-int plane_make(struct plane *p, struct vectors *const *set, char *const *label, int n, const struct word_pairs *pairs, int components, const struct tsne_options *o);
+/* Points of sets [n] (all of one dimension), named by label [n]. pairs (or NULL) are between rows
+ * of the first and the second set: then only their words are shown. components 0: t-SNE of the
+ * vectors as they are. -1 with a message. */
+int plane_make(struct plane *p, struct vectors *const *set, char *const *label, int n,
+               const struct word_pairs *pairs, int components, const struct tsne_options *o);
 void plane_free(struct plane *p);
 
-/* names: so many linked pairs (or points, without links), the first that have room, get their words written beside them. title may be NULL; width in
- * pixels, 0: 640. As figure_draw. */
-int plane_draw(const struct plane *p, struct vectors *const *set, const char *title, int names, int width, int height, bool png, char **bytes, size_t *size);
+/* names: so many linked pairs (or points, without links), the first that have room, get their words
+ * written beside them. title may be NULL; width in pixels, 0: 640. As figure_draw. */
+int plane_draw(const struct plane *p, struct vectors *const *set, const char *title, int names,
+               int width, int height, bool png, char **bytes, size_t *size);
 
 #endif

@@ -23,7 +23,8 @@ static int heading(struct table *t, char *line)
 {
     char *cell, *rest = line;
     while ((cell = strsep(&rest, "\t"))) {
-        if (t->columns == MOST_COLUMNS) return err_set("%s:1: more than %d columns", t->name, MOST_COLUMNS);
+        if (t->columns == MOST_COLUMNS)
+            return err_set("%s:1: more than %d columns", t->name, MOST_COLUMNS);
         t->column = mem_grow(t->column, (size_t)t->columns + 1, sizeof *t->column);
         t->column[t->columns++] = mem_dup(cell);
     }
@@ -37,13 +38,18 @@ static int row(struct table *t, char *line, uint64_t number)
     mem_room(&t->v, &t->cap, (t->rows + 1) * (size_t)t->columns, sizeof *t->v);
     double *to = t->v + t->rows * (size_t)t->columns;
     while ((cell = strsep(&rest, "\t"))) {
-        if (c == t->columns) return err_set("%s:%" PRIu64 ": more cells than the first line has names (%d)", t->name, number, t->columns);
+        if (c == t->columns)
+            return err_set("%s:%" PRIu64 ": more cells than the first line has names (%d)", t->name,
+                           number, t->columns);
         to[c] = *cell && strcmp(cell, "-") ? strtod(cell, &stop) : NAN;
         if (*cell && strcmp(cell, "-") && (*stop || isinf(to[c])))
-            return err_set("%s:%" PRIu64 ": \"%.40s\" under %s is not a number", t->name, number, cell, t->column[c]);
+            return err_set("%s:%" PRIu64 ": \"%.40s\" under %s is not a number", t->name, number,
+                           cell, t->column[c]);
         c++;
     }
-    if (c < t->columns) return err_set("%s:%" PRIu64 ": %d cells; the first line has %d names", t->name, number, c, t->columns);
+    if (c < t->columns)
+        return err_set("%s:%" PRIu64 ": %d cells; the first line has %d names", t->name, number, c,
+                       t->columns);
     t->rows++;
     return 0;
 }
@@ -58,7 +64,11 @@ int table_read(struct table *t, const char *path)
     int r;
     while ((r = text_line(in, &line, &n)) > 0) {
         if (n && line[n - 1] == '\r') n--;
-        if (memchr(line, 0, n)) { r = err_set("%s:%" PRIu64 ": a NUL byte; expected a tab-separated table", t->name, text_lineno(in)); break; }
+        if (memchr(line, 0, n)) {
+            r = err_set("%s:%" PRIu64 ": a NUL byte; expected a tab-separated table", t->name,
+                        text_lineno(in));
+            break;
+        }
         char *copy = mem_alloc(n + 1);
         memcpy(copy, line, n);
         copy[n] = 0;
@@ -94,13 +104,19 @@ char *table_names(const struct table *t)
 /* 97.5% of Student's t with n - 1 degrees of freedom, n >= 2. */
 static double student(int n)
 {
-    static const double t[] = { 12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010, 2.1788, 2.1604, 2.1448, 2.1314,
-                                2.1199, 2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423 };
+    static const double t[] = { 12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060,
+                                2.2622,  2.2281, 2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199,
+                                2.1098,  2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639,
+                                2.0595,  2.0555, 2.0518, 2.0484, 2.0452, 2.0423 };
     int df = n - 1, known = sizeof t / sizeof *t;
-    return df <= known ? t[df - 1] : 1.95996 + 2.3722 / df + 2.8224 / ((double)df * df);      /* Cornish and Fisher's first two terms */
+    /* Cornish and Fisher's first two terms */
+    return df <= known ? t[df - 1] : 1.95996 + 2.3722 / df + 2.8224 / ((double)df * df);
 }
 
-static double cell(const struct table *t, size_t r, int c) { return t->v[r * (size_t)t->columns + (size_t)c]; }
+static double cell(const struct table *t, size_t r, int c)
+{
+    return t->v[r * (size_t)t->columns + (size_t)c];
+}
 
 /* The row of t whose x is that; t->rows if none. */
 static size_t at(const struct table *t, int c, double x)
@@ -129,7 +145,10 @@ static int ascending(const struct table *t, const char *x)
 static struct curve curve_of(const struct table *const *t, int n, const char *x, const char *y)
 {
     size_t rows = t[0]->rows;
-    struct curve c = { .x = mem_alloc(rows * sizeof *c.x), .y = mem_alloc(rows * sizeof *c.y), .half = mem_alloc(rows * sizeof *c.half), .points = rows <= 40 };
+    struct curve c = { .x = mem_alloc(rows * sizeof *c.x),
+                       .y = mem_alloc(rows * sizeof *c.y),
+                       .half = mem_alloc(rows * sizeof *c.half),
+                       .points = rows <= 40 };
     char *ci = mem_alloc(strlen(y) + 4);
     sprintf(ci, "%s-ci", y);
     int interval = n == 1 ? table_find(t[0], ci) : 0;
@@ -150,13 +169,16 @@ static struct curve curve_of(const struct table *const *t, int n, const char *x,
         double mean = sum / n, var = n > 1 ? fmax(0, squares - sum * mean) / (n - 1) : 0;
         c.x[c.n] = position;
         c.y[c.n] = mean;
-        c.half[c.n++] = n > 1 ? student(n) * sqrt(var / n) : interval >= 0 ? cell(t[0], r, interval) : 0;
+        c.half[c.n++] = n > 1           ? student(n) * sqrt(var / n)
+                        : interval >= 0 ? cell(t[0], r, interval)
+                                        : 0;
     }
     if (n == 1 && interval < 0) { free(c.half); c.half = NULL; }
     return c;
 }
 
-int table_curves(const struct table *t, char *const *label, int n, const char *x, const char *y, struct panel *p)
+int table_curves(const struct table *t, char *const *label, int n, const char *x, const char *y,
+                 struct panel *p)
 {
     int added = 0, colours = 0;
     const struct table **same = mem_alloc((size_t)(n + 1) * sizeof *same);
@@ -167,7 +189,9 @@ int table_curves(const struct table *t, char *const *label, int n, const char *x
         if (first < i) continue;
         int colour = colours++;
         for (int k = i; k < n; k++)
-            if (!strcmp(label[k], label[i]) && table_find(&t[k], y) >= 0 && table_find(&t[k], x) >= 0) same[runs++] = &t[k];
+            if (!strcmp(label[k], label[i]) && table_find(&t[k], y) >= 0
+                && table_find(&t[k], x) >= 0)
+                same[runs++] = &t[k];
         if (!runs) continue;
         struct curve c = curve_of(same, runs, x, y);
         if (!c.n) { free(c.x); free(c.y); free(c.half); continue; }
@@ -184,12 +208,17 @@ int table_curves(const struct table *t, char *const *label, int n, const char *x
 int table_bins(struct table *t)
 {
     int low = table_find(t, "low"), high = table_find(t, "high");
-    if (low < 0 || high < 0 || t->rows < 2) return err_set("%s: no bins; expected what cooc-study prints: columns low and high and a last line over all pairs", t->name);
+    if (low < 0 || high < 0 || t->rows < 2)
+        return err_set("%s: no bins; expected what cooc-study prints: columns low and high and a "
+                       "last line over all pairs",
+                       t->name);
     t->rows--;
     double *v = mem_alloc(t->rows * ((size_t)t->columns + 1) * sizeof *v);
     for (size_t r = 0; r < t->rows; r++) {
-        memcpy(v + r * ((size_t)t->columns + 1), t->v + r * (size_t)t->columns, (size_t)t->columns * sizeof *v);
-        v[r * ((size_t)t->columns + 1) + (size_t)t->columns] = (cell(t, r, low) + cell(t, r, high)) / 2;
+        memcpy(v + r * ((size_t)t->columns + 1), t->v + r * (size_t)t->columns,
+               (size_t)t->columns * sizeof *v);
+        v[r * ((size_t)t->columns + 1) + (size_t)t->columns] = (cell(t, r, low) + cell(t, r, high))
+                                                               / 2;
     }
     free(t->v);
     t->v = v;

@@ -1,25 +1,31 @@
-/* Tables of numbers as the analysis programs print them: tab-separated, the first line names the columns. */
+/* Tables of numbers as the analysis programs print them: tab-separated, the first line names the
+ * columns. */
 #ifndef PLOT_TABLE_H
 #define PLOT_TABLE_H
 #include <stddef.h>
 #include "lib/plot/figure.h"
 
-struct table { char *name; char **column; int columns; double *v; size_t rows, cap; };      /* v [rows, columns]; NaN: no number */
+/* v [rows, columns]; NaN: no number */
+struct table { char *name; char **column; int columns; double *v; size_t rows, cap; };
 
-/* -1 with a message that names the line: unreadable, not UTF-8, no line of names, a row of more or fewer cells, a cell that is no number
- * (empty, "-" and "nan" are NaN), no row. */
+/* -1 with a message that names the line: unreadable, not UTF-8, no line of names, a row of more or
+ * fewer cells, a cell that is no number (empty, "-" and "nan" are NaN), no row. */
 int table_read(struct table *t, const char *path);
 void table_free(struct table *t);
 int table_find(const struct table *t, const char *column);      /* -1: there is none */
-char *table_names(const struct table *t);                       /* of all columns, for a message; malloc'd */
+/* of all columns, for a message; malloc'd */
+char *table_names(const struct table *t);
 
-/* Adds to a panel the curves of column y over column x, one for each label [n]. Tables with the same label are repeated runs: their
- * curve is the mean over them, where all have a number, with the half-width of its 95% interval (Student's t). The curve of a
- * single table has the interval of its column "y-ci", if there is one. Tables without the column are passed over. Returns how many
+/* Adds to a panel the curves of column y over column x, one for each label [n]. Tables with the
+ * same label are repeated runs: their curve is the mean over them, where all have a number, with
+ * the half-width of its 95% interval (Student's t). The curve of a single table has the interval of
+ * its column "y-ci", if there is one. Tables without the column are passed over. Returns how many
  * curves, or -1 with a message: no column x, x not ascending. */
-int table_curves(const struct table *t, char *const *label, int n, const char *x, const char *y, struct panel *p);
+int table_curves(const struct table *t, char *const *label, int n, const char *x, const char *y,
+                 struct panel *p);
 
-/* What cooc-study prints: bins, of which the last line, over all pairs, is dropped, get a column "middle". -1: not such a table. */
+/* What cooc-study prints: bins, of which the last line, over all pairs, is dropped, get a column
+ * "middle". -1: not such a table. */
 int table_bins(struct table *t);
 /* Keeps about `most` rows, evenly spaced by the logarithm of their number. */
 void table_thin(struct table *t, size_t most);

@@ -13,7 +13,13 @@
 enum { AT_ONCE = 256 };
 struct place { int set; uint32_t row; };
 struct question { struct place w[4]; size_t category; };
-struct batch { struct vectors *const *sets; int n_sets, dim; struct question q[AT_ONCE]; int n; float *want, *S; };
+struct batch {
+    struct vectors *const *sets;
+    int n_sets, dim;
+    struct question q[AT_ONCE];
+    int n;
+    float *want, *S;
+};
 
 static void unit(float *x, int dim)
 {
@@ -30,13 +36,16 @@ static void answer(struct batch *b, struct analogy_report *r, struct out *out)
         float *x = b->want + (size_t)i * (size_t)b->dim;
         const struct place *w = b->q[i].w;
         for (int k = 0; k < b->dim; k++)
-            x[k] = vectors_row(b->sets[w[0].set], w[0].row)[k] - vectors_row(b->sets[w[1].set], w[1].row)[k] + vectors_row(b->sets[w[2].set], w[2].row)[k];
+            x[k] = vectors_row(b->sets[w[0].set], w[0].row)[k]
+                   - vectors_row(b->sets[w[1].set], w[1].row)[k]
+                   + vectors_row(b->sets[w[2].set], w[2].row)[k];
         unit(x, b->dim);
         best[i] = -INFINITY;
     }
     for (int s = 0; s < b->n_sets; s++) {
         uint32_t m = b->sets[s]->n;
-        gemm(false, true, b->n, (int)m, b->dim, 1, b->want, b->dim, b->sets[s]->x, b->dim, 0, b->S, (int)m, NULL, NULL);
+        gemm(false, true, b->n, (int)m, b->dim, 1, b->want, b->dim, b->sets[s]->x, b->dim, 0, b->S,
+             (int)m, NULL, NULL);
         for (int i = 0; i < b->n; i++) {
             const float *row = b->S + (size_t)i * m;
             const struct place *w = b->q[i].w;
@@ -54,12 +63,16 @@ static void answer(struct batch *b, struct analogy_report *r, struct out *out)
     for (int i = 0; i < b->n; i++) {
         const struct place *w = b->q[i].w;
         struct analogy_score *c = &r->category[b->q[i].category].score;
-        bool found = best[i] > -INFINITY, ok = found && at[i].set == w[3].set && at[i].row == w[3].row;
+        bool found = best[i] > -INFINITY,
+             ok = found && at[i].set == w[3].set && at[i].row == w[3].row;
         c->accuracy += ok;
         c->cosine += right[i];
         if (!out) continue;
-        for (int k = 0; k < 4; k++) fprintf(out_stdio(out), "%s\t", vectors_word(b->sets[w[k].set], w[k].row));
-        fprintf(out_stdio(out), "%s\t%.6f\t%.6f\n", found ? vectors_word(b->sets[at[i].set], at[i].row) : "", found ? (double)best[i] : 0.0, (double)right[i]);
+        for (int k = 0; k < 4; k++)
+            fprintf(out_stdio(out), "%s\t", vectors_word(b->sets[w[k].set], w[k].row));
+        fprintf(out_stdio(out), "%s\t%.6f\t%.6f\n",
+                found ? vectors_word(b->sets[at[i].set], at[i].row) : "",
+                found ? (double)best[i] : 0.0, (double)right[i]);
     }
     b->n = 0;
 }
@@ -135,13 +148,16 @@ static int read_question(struct batch *b, struct text *t, const char *line, size
     return 0;
 }
 
-int analogy_run(struct vectors *const *sets, int n, const char *path, bool swap, struct out *answers, struct analogy_report *r)
+int analogy_run(struct vectors *const *sets, int n, const char *path, bool swap,
+                struct out *answers, struct analogy_report *r)
 {
     struct batch b = { .sets = sets, .n_sets = n, .dim = sets[0]->dim };
     uint32_t most = 0;
     memset(r, 0, sizeof *r);
     for (int i = 0; i < n; i++) {
-        if (sets[i]->dim != b.dim) return err_set("vectors of %d and of %d dimensions; they must be equal", b.dim, sets[i]->dim);
+        if (sets[i]->dim != b.dim)
+            return err_set("vectors of %d and of %d dimensions; they must be equal", b.dim,
+                           sets[i]->dim);
         if (vectors_normalize(sets[i], "unit") < 0) return -1;
         if (sets[i]->n > most) most = sets[i]->n;
     }

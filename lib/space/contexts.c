@@ -6,8 +6,9 @@
 #include "common/mem.h"
 #include "lib/cooc/cooc.h"
 
-const struct contexts_options contexts_defaults = { .dim = 50, .min_count = 2, .smooth = 0.75, .shift = 1, .power = 0.5, .passes = 4,
-                                                    .seed = 1 };
+const struct contexts_options contexts_defaults = {
+    .dim = 50, .min_count = 2, .smooth = 0.75, .shift = 1, .power = 0.5, .passes = 4, .seed = 1
+};
 
 struct sparse *contexts_of(const struct cooc *c, const struct vectors *v)
 {
@@ -15,7 +16,9 @@ struct sparse *contexts_of(const struct cooc *c, const struct vectors *v)
     if (!vocab) return NULL;
     int64_t *row_of = mem_alloc(((size_t)vocab->n + 1) * sizeof *row_of);
     for (uint32_t id = 0; id < vocab->n; id++)
-        row_of[id] = id < VOCAB_SPECIALS ? -1 : vectors_find(v, vocab_token(vocab, id), vocab_token_len(vocab, id));
+        row_of[id] = id < VOCAB_SPECIALS
+                         ? -1
+                         : vectors_find(v, vocab_token(vocab, id), vocab_token_len(vocab, id));
     struct entry *e = NULL;
     size_t n = 0, cap = 0;
     int r = 0;
@@ -30,7 +33,8 @@ struct sparse *contexts_of(const struct cooc *c, const struct vectors *v)
                 float x = (float)((double)p->count[i] / (double)c->scheme.unit);
                 mem_room(&e, &cap, n + 2, sizeof *e);
                 e[n++] = (struct entry){ (uint32_t)row, (uint32_t)col, x };
-                if (c->scheme.sides == COOC_SYMMETRIC && row != col) e[n++] = (struct entry){ (uint32_t)col, (uint32_t)row, x };
+                if (c->scheme.sides == COOC_SYMMETRIC && row != col)
+                    e[n++] = (struct entry){ (uint32_t)col, (uint32_t)row, x };
             }
     }
     struct sparse *m = r < 0 ? NULL : sparse_make(v->n, v->n, e, n);
@@ -61,7 +65,8 @@ int contexts_counts(const char *path, struct vectors *v)
     return r;
 }
 
-/* The words that get vectors: in the order of the vocabulary, with their counts and no numbers yet. */
+/* The words that get vectors: in the order of the vocabulary, with their counts and no numbers
+ * yet. */
 static struct vectors *words_of(const struct cooc *c, const struct contexts_options *o)
 {
     struct vocab *vocab = cooc_vocab(c);
@@ -69,7 +74,8 @@ static struct vectors *words_of(const struct cooc *c, const struct contexts_opti
     struct vectors *v = vectors_new(o->dim);
     float *zero = mem_zero((size_t)o->dim, sizeof *zero);
     for (uint32_t id = VOCAB_SPECIALS; id < vocab->n && (!o->most || v->n < o->most); id++)
-        if (vocab->count[id] >= o->min_count) vectors_add(v, vocab_token(vocab, id), vocab_token_len(vocab, id), zero);
+        if (vocab->count[id] >= o->min_count)
+            vectors_add(v, vocab_token(vocab, id), vocab_token_len(vocab, id), zero);
     free(zero);
     vectors_index(v);
     vectors_counts(v, vocab);
@@ -115,9 +121,13 @@ struct vectors *contexts_vectors(const char *const *paths, int n, const struct c
         if (!v) {
             hash = c->vocab_hash;
             v = words_of(c, o);
-            if (v && v->n < 2) r = err_set("%s: %u words are counted %llu times or more; 2 are needed", paths[i], v->n, (unsigned long long)o->min_count);
+            if (v && v->n < 2)
+                r = err_set("%s: %u words are counted %llu times or more; 2 are needed", paths[i],
+                            v->n, (unsigned long long)o->min_count);
         }
-        if (c->vocab_hash != hash) r = err_set("%s: not over the vocabulary of %s; count both with the same -v", paths[i], paths[0]);
+        if (c->vocab_hash != hash)
+            r = err_set("%s: not over the vocabulary of %s; count both with the same -v", paths[i],
+                        paths[0]);
         if (!v || r < 0 || !(block[i] = contexts_of(c, v))) r = -1;
         else sparse_ppmi(block[i], o->smooth, o->shift);
         cooc_close(c);

@@ -1,5 +1,5 @@
-/* Contexts of words: .cooc files (cooc-count, one language each) as sparse matrices [words, words]. The rows and columns
- * are the words of a list; pairs with a word outside it are dropped. */
+/* Contexts of words: .cooc files (cooc-count, one language each) as sparse matrices [words, words].
+ * The rows and columns are the words of a list; pairs with a word outside it are dropped. */
 #ifndef SPACE_CONTEXTS_H
 #define SPACE_CONTEXTS_H
 #include "lib/space/sparse.h"
@@ -7,17 +7,18 @@
 
 struct cooc;
 
-/* The counts of the file, all planes added, over the words of v; a symmetric file gives both triangles. NULL with a
- * message: unreadable, corrupt. */
+/* The counts of the file, all planes added, over the words of v; a symmetric file gives both
+ * triangles. NULL with a message: unreadable, corrupt. */
 struct sparse *contexts_of(const struct cooc *c, const struct vectors *v);
 struct sparse *contexts_read(const char *path, const struct vectors *v);
 
 /* v->count from the file's own counts. */
 int contexts_counts(const char *path, struct vectors *v);
 
-/* Word vectors from files over the same vocabulary: the words with a count of at least min_count (at most `most` of them,
- * 0: all), each file's contexts a block of columns of its own (so that left and right, or near and far, stay apart),
- * PPMI (sparse.h) by block, truncated SVD, rows U s^power. Counts are filled in. */
+/* Word vectors from files over the same vocabulary: the words with a count of at least min_count
+ * (at most `most` of them, 0: all), each file's contexts a block of columns of its own (so that
+ * left and right, or near and far, stay apart), PPMI (sparse.h) by block, truncated SVD, rows U
+ * s^power. Counts are filled in. */
 struct contexts_options {
     int dim;                    /* 50 */
     uint64_t min_count;         /* 2 */

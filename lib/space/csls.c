@@ -40,7 +40,7 @@ static float heap_mean(const struct topk *t)
     return t->n ? (float)(sum / t->n) : 0;
 }
 
-/* --- without the matrix ------------------------------------------------------------------------------------- */
+/* --- without the matrix ----------------------------------------------------------------------- */
 
 static float *means(const struct csls_side *s)
 {
@@ -52,18 +52,24 @@ static float *means(const struct csls_side *s)
     return mean;
 }
 
-/* Something below the k-th best score of each row (or column): that of the nearest, by cosine, that the means were taken over. */
-static float *floors(const struct csls_side *near, int columns, const float *mean_x, const float *mean_z, enum csls_method how, int k)
+/* Something below the k-th best score of each row (or column): that of the nearest, by cosine, that
+ * the means were taken over. */
+static float *floors(const struct csls_side *near, int columns, const float *mean_x,
+                     const float *mean_z, enum csls_method how, int k)
 {
     if (k > near->k) return NULL;
-    float *least = mem_alloc(((size_t)near->n + 1) * sizeof *least), *score = mem_alloc((size_t)k * sizeof *score);
+    float *least = mem_alloc(((size_t)near->n + 1) * sizeof *least),
+          *score = mem_alloc((size_t)k * sizeof *score);
     uint32_t *index = mem_alloc((size_t)k * sizeof *index);
     for (uint32_t i = 0; i < near->n; i++) {
         struct topk t = { k, 0, score, index };
         for (int j = 0; j < near->k; j++) {
             size_t at = (size_t)i * (size_t)near->k + (size_t)j;
             uint32_t other = near->index[at];
-            topk_put(&t, nearest_score(how, near->score[at], mean_x[columns ? other : i], mean_z[columns ? i : other]), other);
+            topk_put(&t,
+                     nearest_score(how, near->score[at], mean_x[columns ? other : i],
+                                   mean_z[columns ? i : other]),
+                     other);
         }
         least[i] = isfinite(score[0]) ? nextafterf(score[0], -INFINITY) : -INFINITY;
     }
@@ -72,7 +78,8 @@ static float *floors(const struct csls_side *near, int columns, const float *mea
     return least;
 }
 
-int csls_neighbour_means(const float *X, uint32_t n, const float *Z, uint32_t m, int d, int K, float **mean)
+int csls_neighbour_means(const float *X, uint32_t n, const float *Z, uint32_t m, int d, int K,
+                         float **mean)
 {
     struct csls_side near;
     struct nearest *s = nearest_new(X, n, Z, m, d);
@@ -83,8 +90,8 @@ int csls_neighbour_means(const float *X, uint32_t n, const float *Z, uint32_t m,
     return r;
 }
 
-int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, enum csls_method how, int k, int K,
-                struct csls_side *x, struct csls_side *z, struct csls_work *work)
+int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, enum csls_method how,
+                int k, int K, struct csls_side *x, struct csls_side *z, struct csls_work *work)
 {
     if (!n || !m) return err_set("no vectors to search among");
     if (x) memset(x, 0, sizeof *x);
@@ -114,7 +121,7 @@ int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, e
     return r;
 }
 
-/* --- over a matrix at hand ------------------------------------------------------------------------------------ */
+/* --- over a matrix at hand -------------------------------------------------------------------- */
 
 enum { LINES = 64 };
 struct lines { const float *S; uint32_t n, m; int by_rows; struct csls_side *to; };
@@ -123,7 +130,8 @@ static int top_lines(void *ctx, size_t chunk, int thread)
 {
     (void)thread;
     const struct lines *l = ctx;
-    uint32_t count = l->by_rows ? l->n : l->m, first = (uint32_t)chunk * LINES, last = count - first < LINES ? count : first + LINES;
+    uint32_t count = l->by_rows ? l->n : l->m, first = (uint32_t)chunk * LINES,
+             last = count - first < LINES ? count : first + LINES;
     size_t m = l->m;
     struct topk t[LINES];
     for (uint32_t i = first; i < last; i++) t[i - first] = heap_of(l->to, i, 0);
@@ -145,7 +153,8 @@ static int top_lines(void *ctx, size_t chunk, int thread)
     return 0;
 }
 
-void csls_matrix_top(const float *S, uint32_t n, uint32_t m, int by_rows, int k, struct csls_side *to)
+void csls_matrix_top(const float *S, uint32_t n, uint32_t m, int by_rows, int k,
+                     struct csls_side *to)
 {
     uint32_t lines = by_rows ? n : m, across = by_rows ? m : n;
     csls_side_init(to, lines, (uint32_t)k < across ? k : (int)across);
@@ -176,13 +185,15 @@ static int scale_row(void *ctx, size_t i, int thread)
 {
     (void)thread;
     const struct scale *c = ctx;
-    for (uint32_t j = 0; j < c->m; j++) c->S[i * c->m + j] = 2 * c->S[i * c->m + j] - c->row[i] - c->col[j];
+    for (uint32_t j = 0; j < c->m; j++)
+        c->S[i * c->m + j] = 2 * c->S[i * c->m + j] - c->row[i] - c->col[j];
     return 0;
 }
 
 void csls_matrix(float *S, uint32_t n, uint32_t m, int K)
 {
-    float *row = mem_alloc(((size_t)n + 1) * sizeof *row), *col = mem_alloc(((size_t)m + 1) * sizeof *col);
+    float *row = mem_alloc(((size_t)n + 1) * sizeof *row),
+          *col = mem_alloc(((size_t)m + 1) * sizeof *col);
     csls_means(S, n, m, K, row, col);
     struct scale c = { S, m, row, col };
     par_for(n, scale_row, &c);

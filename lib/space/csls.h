@@ -1,18 +1,23 @@
-/* Nearest neighbours across two sets of unit vectors, and cross-domain similarity local scaling (Conneau et al. 2018, Eq. 3):
+/* Nearest neighbours across two sets of unit vectors, and cross-domain similarity local scaling
+ * (Conneau et al. 2018, Eq. 3):
  *
- *   CSLS(x, y) = 2 cos(x, y) - r_T(x) - r_S(y),   r_T(x) = mean cosine of x with its K nearest y, r_S(y) likewise
+ *   CSLS(x, y) = 2 cos(x, y) - r_T(x) - r_S(y),   r_T(x) = mean cosine of x with its K nearest y,
+ * r_S(y) likewise
  *
- * Exact, and the same bytes on every processor: nearest.h. The product is made twice (for the means, then for the
- * neighbours), each for both directions at once; memory beyond the vectors is k scores and indices a row, as many for each
- * target row and thread, and, where int8 products are used, a quarter of the vectors'. Ties go to the lower index. */
+ * Exact, and the same bytes on every processor: nearest.h. The product is made twice (for the
+ * means, then for the neighbours), each for both directions at once; memory beyond the vectors is k
+ * scores and indices a row, as many for each target row and thread, and, where int8 products are
+ * used, a quarter of the vectors'. Ties go to the lower index. */
 #ifndef SPACE_CSLS_H
 #define SPACE_CSLS_H
 #include <stdint.h>
 
-/* CSLS_RATIO: the margin of Artetxe and Schwenk (2019), cos(x, y) / ((r_T(x) + r_S(y)) / 2); their margin by distance is CSLS / 2. */
+/* CSLS_RATIO: the margin of Artetxe and Schwenk (2019), cos(x, y) / ((r_T(x) + r_S(y)) / 2); their
+ * margin by distance is CSLS / 2. */
 enum csls_method { CSLS_NN, CSLS_CSLS, CSLS_RATIO };
 
-/* What a search did: pairs that it bounded, how many of those from int8 products (the others: float32), and how many it scored. */
+/* What a search did: pairs that it bounded, how many of those from int8 products (the others:
+ * float32), and how many it scored. */
 struct csls_work { uint64_t pairs, int8, scored; };
 
 struct csls_side {
@@ -22,24 +27,29 @@ struct csls_side {
     float *score;             /* [n, k] */
 };
 
-/* X [n, d] and Z [m, d] with rows of length 1 (or 0); k best of Z for each x into *x, and of X for each z into *z (either may be
- * NULL); K: neighbours that CSLS's means are taken over. -1 with a message. Freed by csls_free. */
-int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, enum csls_method how, int k, int K,
-                struct csls_side *x, struct csls_side *z, struct csls_work *work);
+/* X [n, d] and Z [m, d] with rows of length 1 (or 0); k best of Z for each x into *x, and of X for
+ * each z into *z (either may be NULL); K: neighbours that CSLS's means are taken over. -1 with a
+ * message. Freed by csls_free. */
+int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, enum csls_method how,
+                int k, int K, struct csls_side *x, struct csls_side *z, struct csls_work *work);
 /* Room for n rows of k, zeros. */
 void csls_side_init(struct csls_side *s, uint32_t n, int k);
 void csls_free(struct csls_side *s);
 /* *mean [n], malloc'd: of each row of X, the mean cosine with its K nearest rows of Z. */
-int csls_neighbour_means(const float *X, uint32_t n, const float *Z, uint32_t m, int d, int K, float **mean);
+int csls_neighbour_means(const float *X, uint32_t n, const float *Z, uint32_t m, int d, int K,
+                         float **mean);
 
 /* The same over a score matrix S [n, m] at hand: in place, S = 2 S - r_T - r_S. */
 void csls_matrix(float *S, uint32_t n, uint32_t m, int K);
 /* The k best columns of each row (rows = true) or best rows of each column of S [n, m]. */
-void csls_matrix_top(const float *S, uint32_t n, uint32_t m, int by_rows, int k, struct csls_side *to);
-/* Mean of the K largest of each row into row [n] and of each column into col [m] (either may be NULL). */
+void csls_matrix_top(const float *S, uint32_t n, uint32_t m, int by_rows, int k,
+                     struct csls_side *to);
+/* Mean of the K largest of each row into row [n] and of each column into col [m] (either may be
+ * NULL). */
 void csls_means(const float *S, uint32_t n, uint32_t m, int K, float *row, float *col);
 
 struct prog_part;
-extern const struct prog_part csls_part;         /* ISOGLOT_CSLS (nearest.h), for programs that search */
+/* ISOGLOT_CSLS (nearest.h), for programs that search */
+extern const struct prog_part csls_part;
 
 #endif

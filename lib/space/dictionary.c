@@ -52,7 +52,8 @@ static bool set_add(struct set *s, uint64_t pair)
     return true;
 }
 
-int dictionary_read(const char *path, const struct vectors *src, const struct vectors *tgt, struct word_pairs *p, struct dictionary_report *report)
+int dictionary_read(const char *path, const struct vectors *src, const struct vectors *tgt,
+                    struct word_pairs *p, struct dictionary_report *report)
 {
     struct set seen = { 0 };
     struct text *t = text_open(path, TEXT_UTF8);
@@ -80,7 +81,8 @@ static double total(const struct vectors *v)
     return sum;
 }
 
-/* ASCII letters, and everything beyond ASCII: what is all digits and signs needs no length to be the same. */
+/* ASCII letters, and everything beyond ASCII: what is all digits and signs needs no length to be
+ * the same. */
 static bool has_letter(const char *s)
 {
     for (; *s; s++)
@@ -95,7 +97,8 @@ static int characters(const char *s)
     return n;
 }
 
-void dictionary_identical(const struct vectors *src, const struct vectors *tgt, int min_length, double ratio, struct word_pairs *p)
+void dictionary_identical(const struct vectors *src, const struct vectors *tgt, int min_length,
+                          double ratio, struct word_pairs *p)
 {
     double a = total(src), b = total(tgt);
     for (uint32_t i = 0; i < src->n; i++) {

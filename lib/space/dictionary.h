@@ -12,15 +12,20 @@ struct dictionary_line { const char *a, *b; size_t a_len, b_len; bool multiword;
 int dictionary_line(struct text *t, struct dictionary_line *l);
 
 struct dictionary_report {
-    uint64_t lines, multiword, unknown, repeated;    /* lines read; left out: a side of several words; a word without a vector; a pair read before */
+    /* lines read; left out: a side of several words; a word without a vector; a pair read before */
+    uint64_t lines, multiword, unknown, repeated;
 };
-/* The pairs both of whose words have vectors, in the file's order, each once. Lines are "source<TAB>target[<TAB>score]", or, without
- * a tab, two words with a space between. -1 with a message: missing, not UTF-8, a line with one word. */
-int dictionary_read(const char *path, const struct vectors *src, const struct vectors *tgt, struct word_pairs *p, struct dictionary_report *r);
+/* The pairs both of whose words have vectors, in the file's order, each once. Lines are
+ * "source<TAB>target[<TAB>score]", or, without a tab, two words with a space between. -1 with a
+ * message: missing, not UTF-8, a line with one word. */
+int dictionary_read(const char *path, const struct vectors *src, const struct vectors *tgt,
+                    struct word_pairs *p, struct dictionary_report *r);
 
-/* Words spelt the same on both sides. min_length > 0: words with letters have that many characters at least; ratio > 1:
- * relative frequencies differ by no more than that factor, where counts are known. */
-void dictionary_identical(const struct vectors *src, const struct vectors *tgt, int min_length, double ratio, struct word_pairs *p);
+/* Words spelt the same on both sides. min_length > 0: words with letters have that many characters
+ * at least; ratio > 1: relative frequencies differ by no more than that factor, where counts are
+ * known. */
+void dictionary_identical(const struct vectors *src, const struct vectors *tgt, int min_length,
+                          double ratio, struct word_pairs *p);
 
 /* Keeps each pair whose two words stand in no pair kept before it: the paper of TCS measures pairs
  * that are mutual, and a word with two translations would be compared with itself. Returns how

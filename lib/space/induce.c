@@ -10,11 +10,22 @@
 #include "lib/space/refine.h"
 #include "lib/space/spelling.h"
 
-const struct induce_options induce_defaults = {
-    .map = INDUCE_NONE, .method = CSLS_CSLS, .k = 10, .K = 10, .normalize = "unit,center,unit", .rounds = 5, .cutoff = 2000,
-    .restarts = 3, .reweight = 0.5, .refinements = 6, .near = 3, .heat = 0.05, .smooth = 0.75 };
+const struct induce_options induce_defaults = { .map = INDUCE_NONE,
+                                                .method = CSLS_CSLS,
+                                                .k = 10,
+                                                .K = 10,
+                                                .normalize = "unit,center,unit",
+                                                .rounds = 5,
+                                                .cutoff = 2000,
+                                                .restarts = 3,
+                                                .reweight = 0.5,
+                                                .refinements = 6,
+                                                .near = 3,
+                                                .heat = 0.05,
+                                                .smooth = 0.75 };
 
-static void note(const struct induce_options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(const struct induce_options *o, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 static void note(const struct induce_options *o, const char *fmt, ...)
 {
     char s[256];
@@ -31,8 +42,9 @@ static void copy_pairs(struct word_pairs *to, const struct word_pairs *from)
     for (size_t i = 0; i < from->n; i++) word_pairs_add(to, from->src[i], from->tgt[i]);
 }
 
-static int learn(const struct vectors *src, const struct vectors *tgt, const struct word_pairs *seeds, const struct induce_options *o,
-                 const float *extra, struct word_pairs *best, double *objective)
+static int learn(const struct vectors *src, const struct vectors *tgt,
+                 const struct word_pairs *seeds, const struct induce_options *o, const float *extra,
+                 struct word_pairs *best, double *objective)
 {
     int r = 0;
     *objective = -1e30;
@@ -57,9 +69,11 @@ static int learn(const struct vectors *src, const struct vectors *tgt, const str
 }
 
 /* CSLS of the mapped vectors + extra, as a matrix. */
-static void score(const struct vectors *src, const struct vectors *tgt, const struct induce_options *o, const float *extra, float *S)
+static void score(const struct vectors *src, const struct vectors *tgt,
+                  const struct induce_options *o, const float *extra, float *S)
 {
-    gemm(false, true, (int)src->n, (int)tgt->n, src->dim, 1, src->x, src->dim, tgt->x, src->dim, 0, S, (int)tgt->n, NULL, NULL);
+    gemm(false, true, (int)src->n, (int)tgt->n, src->dim, 1, src->x, src->dim, tgt->x, src->dim, 0,
+         S, (int)tgt->n, NULL, NULL);
     if (o->method == CSLS_CSLS) csls_matrix(S, src->n, tgt->n, o->K);
     for (size_t i = 0; i < (size_t)src->n * tgt->n; i++) S[i] += extra[i];
 }
@@ -70,29 +84,37 @@ static void mutual(const struct induced *d, uint32_t cutoff, struct word_pairs *
     p->n = 0;
     for (uint32_t i = 0; i < d->src.n && (!cutoff || i < cutoff); i++) {
         uint32_t j = d->src.index[(size_t)i * (size_t)d->src.k];
-        if ((!cutoff || j < cutoff) && d->tgt.index[(size_t)j * (size_t)d->tgt.k] == i) word_pairs_add(p, i, j);
+        if ((!cutoff || j < cutoff) && d->tgt.index[(size_t)j * (size_t)d->tgt.k] == i)
+            word_pairs_add(p, i, j);
     }
 }
 
-static int map(struct vectors *src, struct vectors *tgt, const struct word_pairs *seeds, const struct induce_options *o, const float *extra,
-               struct word_pairs *p, struct induced *to)
+static int map(struct vectors *src, struct vectors *tgt, const struct word_pairs *seeds,
+               const struct induce_options *o, const float *extra, struct word_pairs *p,
+               struct induced *to)
 {
     int d = src->dim;
     copy_pairs(p, seeds);
-    if (o->map == INDUCE_PROCRUSTES) return map_refine(src->x, src->n, tgt->x, tgt->n, d, p, o->rounds, o->cutoff, o->K);
+    if (o->map == INDUCE_PROCRUSTES)
+        return map_refine(src->x, src->n, tgt->x, tgt->n, d, p, o->rounds, o->cutoff, o->K);
     if (o->map != INDUCE_VECMAP) return 0;
     if (learn(src, tgt, seeds, o, extra, p, &to->objective) < 0) return -1;
     return map_advanced(src->x, src->n, tgt->x, tgt->n, d, p, o->reweight);
 }
 
-int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *seeds, const struct induce_options *o, struct induced *to)
+int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *seeds,
+           const struct induce_options *o, struct induced *to)
 {
     memset(to, 0, sizeof *to);
-    if (src->dim != tgt->dim) return err_set("source vectors have %d dimensions, target vectors %d; they must be equal", src->dim, tgt->dim);
+    if (src->dim != tgt->dim)
+        return err_set("source vectors have %d dimensions, target vectors %d; they must be equal",
+                       src->dim, tgt->dim);
     if (!src->n || !tgt->n) return err_set("no words on the %s side", src->n ? "target" : "source");
     if (o->map != INDUCE_NONE && !seeds->n)
-        return err_set("no seed: no word of the seed dictionary has vectors on both sides, or no word is spelt the same; give --seed-dict");
-    if (vectors_normalize(src, o->normalize) < 0 || vectors_normalize(tgt, o->normalize) < 0) return -1;
+        return err_set("no seed: no word of the seed dictionary has vectors on both sides, or no "
+                       "word is spelt the same; give --seed-dict");
+    if (vectors_normalize(src, o->normalize) < 0 || vectors_normalize(tgt, o->normalize) < 0)
+        return -1;
     bool matrix = o->blocks || o->spelling != 0 || o->frequency != 0;
     size_t size = (size_t)src->n * tgt->n, dim = (size_t)src->dim;
     float *extra = NULL, *src_x = NULL, *tgt_x = NULL;
@@ -102,7 +124,8 @@ int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *se
         if (o->spelling != 0) spelling_add(src, tgt, (float)o->spelling, extra);
         if (o->frequency != 0) frequency_add(src, tgt, (float)o->frequency, extra);
     }
-    if (o->blocks) {                            /* the vectors before the map, for the map from what re-estimation finds */
+    /* the vectors before the map, for the map from what re-estimation finds */
+    if (o->blocks) {
         src_x = mem_alloc((size_t)src->n * dim * sizeof *src_x);
         tgt_x = mem_alloc((size_t)tgt->n * dim * sizeof *tgt_x);
         memcpy(src_x, src->x, (size_t)src->n * dim * sizeof *src_x);
@@ -112,14 +135,17 @@ int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *se
     int r = map(src, tgt, seeds, o, extra, &p, to);
     to->pairs = p.n;
     /* A map need not keep lengths; the searches below want rows of length 1. */
-    if (r == 0 && (vectors_normalize(src, "unit") < 0 || vectors_normalize(tgt, "unit") < 0)) r = -1;
+    if (r == 0 && (vectors_normalize(src, "unit") < 0 || vectors_normalize(tgt, "unit") < 0))
+        r = -1;
     if (r == 0 && matrix) {
         to->scores = mem_alloc((size + 1) * sizeof *to->scores);
         score(src, tgt, o, extra, to->scores);
-        struct refine f = { src->n, tgt->n, o->src, o->tgt, o->blocks, extra, o->near, o->K, o->heat, o->smooth };
+        struct refine f = { src->n, tgt->n,  o->src, o->tgt,  o->blocks,
+                            extra,  o->near, o->K,   o->heat, o->smooth };
         for (int i = 0; o->blocks && i < o->refinements; i++) {
             refine_round(&f, to->scores, &to->agreement);
-            note(o, "re-estimation %d of %d: mean best cosine %.4f", i + 1, o->refinements, to->agreement);
+            note(o, "re-estimation %d of %d: mean best cosine %.4f", i + 1, o->refinements,
+                 to->agreement);
         }
         csls_matrix_top(to->scores, src->n, tgt->n, 1, o->k, &to->src);
         csls_matrix_top(to->scores, src->n, tgt->n, 0, o->k, &to->tgt);
@@ -128,8 +154,9 @@ int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *se
             to->pairs = p.n;
             memcpy(src->x, src_x, (size_t)src->n * dim * sizeof *src_x);
             memcpy(tgt->x, tgt_x, (size_t)tgt->n * dim * sizeof *tgt_x);
-            r = o->map == INDUCE_VECMAP ? map_advanced(src->x, src->n, tgt->x, tgt->n, src->dim, &p, o->reweight)
-                                        : map_procrustes(src->x, src->n, tgt->x, src->dim, &p);
+            r = o->map == INDUCE_VECMAP
+                    ? map_advanced(src->x, src->n, tgt->x, tgt->n, src->dim, &p, o->reweight)
+                    : map_procrustes(src->x, src->n, tgt->x, src->dim, &p);
         }
     } else if (r == 0) {
         struct csls_work w;

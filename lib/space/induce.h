@@ -1,10 +1,12 @@
-/* A bilingual dictionary from two sets of word vectors: map, refine, list. What dict-induce does, in order:
+/* A bilingual dictionary from two sets of word vectors: map, refine, list. What dict-induce does,
+ * in order:
  *
  *   1. rows are normalised; seeds are read or found (identical strings);
- *   2. the map: none (one space already), Procrustes with rounds of mutual neighbours (MUSE), or stochastic self-learning
- *      (VecMap), several times from different random numbers, of which the one with the best objective is kept;
- *   3. with the words' contexts at hand (.cooc files): rounds of re-estimation (refine.h); mutual best translations then
- *      give the map of the vectors;
+ *   2. the map: none (one space already), Procrustes with rounds of mutual neighbours (MUSE), or
+ * stochastic self-learning (VecMap), several times from different random numbers, of which the one
+ * with the best objective is kept;
+ *   3. with the words' contexts at hand (.cooc files): rounds of re-estimation (refine.h); mutual
+ * best translations then give the map of the vectors;
  *   4. the k best translations of every word, both ways. */
 #ifndef SPACE_INDUCE_H
 #define SPACE_INDUCE_H
@@ -39,14 +41,17 @@ extern const struct induce_options induce_defaults;
 
 struct induced {
     struct csls_side src, tgt;     /* translations of each src row among tgt's, and back */
-    float *scores;                 /* [src->n, tgt->n] when spelling, frequency or contexts were used; else NULL */
+    /* [src->n, tgt->n] when spelling, frequency or contexts were used; else NULL */
+    float *scores;
     size_t seeds, pairs;
     double objective;              /* of the restart chosen (VecMap), else 0 */
     double agreement;              /* mean best cosine after the last re-estimation, else 0 */
 };
 
-/* src and tgt are normalised and mapped in place. seeds: pairs to start from (empty for map none). -1 with a message. */
-int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *seeds, const struct induce_options *o, struct induced *to);
+/* src and tgt are normalised and mapped in place. seeds: pairs to start from (empty for map none).
+ * -1 with a message. */
+int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *seeds,
+           const struct induce_options *o, struct induced *to);
 void induced_free(struct induced *d);
 
 /* A list of translations as pairs of rows, appended to *p: of every row of `there` its k best or,

@@ -8,7 +8,8 @@
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/blas.h"           /* last: it defines I */
 
-/* OpenBLAS on this thread alone, as kernels/cpu/gemm.c has it for floats: the bytes must not depend on its threads. */
+/* OpenBLAS on this thread alone, as kernels/cpu/gemm.c has it for floats: the bytes must not depend
+ * on its threads. */
 static void one_thread(void)
 {
     float x = 1;
@@ -20,18 +21,22 @@ int lin_svd(const double *A, int m, int n, double *U, double *s, double *VT)
     int r = m < n ? m : n, info = 0, lwork = -1;
     if (!r) return 0;
     for (size_t i = 0; i < (size_t)m * (size_t)n; i++)
-        if (!isfinite(A[i])) return err_set("a matrix that is to be decomposed has numbers that are not finite");
+        if (!isfinite(A[i]))
+            return err_set("a matrix that is to be decomposed has numbers that are not finite");
     one_thread();
-    /* A row-major [m, n] is A^T column-major [n, m] = V diag(s) U^T: LAPACK's u is V, its vt is U^T. */
+    /* A row-major [m, n] is A^T column-major [n, m] = V diag(s) U^T: LAPACK's u is V, its vt is
+     * U^T. */
     double *a = mem_alloc((size_t)m * (size_t)n * sizeof *a);
     memcpy(a, A, (size_t)m * (size_t)n * sizeof *a);
-    double *left = mem_alloc((size_t)n * (size_t)r * sizeof *left), *right = mem_alloc((size_t)r * (size_t)m * sizeof *right), best;
+    double *left = mem_alloc((size_t)n * (size_t)r * sizeof *left),
+           *right = mem_alloc((size_t)r * (size_t)m * sizeof *right), best;
     int *iwork = mem_alloc(8 * (size_t)r * sizeof *iwork);
     blas()->dgesdd("S", &n, &m, a, &n, s, left, &n, right, &r, &best, &lwork, iwork, &info, 1);
     lwork = (int)best;
     double *work = mem_alloc((size_t)lwork * sizeof *work);
     blas()->dgesdd("S", &n, &m, a, &n, s, left, &n, right, &r, work, &lwork, iwork, &info, 1);
-    /* left is column-major [n, r]: as row-major [r, n] it is V^T; right column-major [r, m] is row-major [m, r], U. */
+    /* left is column-major [n, r]: as row-major [r, n] it is V^T; right column-major [r, m] is
+     * row-major [m, r], U. */
     if (!info && VT) memcpy(VT, left, (size_t)n * (size_t)r * sizeof *VT);
     if (!info && U) memcpy(U, right, (size_t)r * (size_t)m * sizeof *U);
     free(a);
@@ -49,7 +54,8 @@ void lin_product(int ta, int tb, int m, int n, int k, const double *A, const dou
                   m, n, k, 1, A, ta ? m : k, B, tb ? k : n, 0, C, n);
 }
 
-/* Modified Gram-Schmidt, each column twice ("twice is enough", Parlett 1998), on the columns as rows of a copy. */
+/* Modified Gram-Schmidt, each column twice ("twice is enough", Parlett 1998), on the columns as
+ * rows of a copy. */
 void lin_orthogonalize(float *A, size_t n, int k)
 {
     double *Q = mem_alloc(n * (size_t)k * sizeof *Q);

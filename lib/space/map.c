@@ -11,8 +11,9 @@
 #include "lib/space/linalg.h"
 #include "lib/space/topk.h"
 
-const struct map_options map_defaults = { .cutoff = 2000, .K = 10, .keep0 = 0.1, .grow = 2, .threshold = 1e-6, .patience = 15,
-                                          .most = 500 };
+const struct map_options map_defaults = {
+    .cutoff = 2000, .K = 10, .keep0 = 0.1, .grow = 2, .threshold = 1e-6, .patience = 15, .most = 500
+};
 
 void word_pairs_add(struct word_pairs *p, uint32_t src, uint32_t tgt)
 {
@@ -30,11 +31,13 @@ void word_pairs_free(struct word_pairs *p)
 }
 
 /* sum over the pairs of a's row (outer) b's row, [d, d], in double. */
-static void cross(const float *A, const uint32_t *a, const float *B, const uint32_t *b, size_t n, int d, double *C)
+static void cross(const float *A, const uint32_t *a, const float *B, const uint32_t *b, size_t n,
+                  int d, double *C)
 {
     enum { AT_ONCE = 512 };
     size_t k = (size_t)d;
-    double *x = mem_alloc(AT_ONCE * k * sizeof *x), *y = mem_alloc(AT_ONCE * k * sizeof *y), *part = mem_alloc(k * k * sizeof *part);
+    double *x = mem_alloc(AT_ONCE * k * sizeof *x), *y = mem_alloc(AT_ONCE * k * sizeof *y),
+           *part = mem_alloc(k * k * sizeof *part);
     memset(C, 0, k * k * sizeof *C);
     for (size_t from = 0; from < n; from += AT_ONCE) {
         size_t rows = n - from < AT_ONCE ? n - from : AT_ONCE;
@@ -64,7 +67,9 @@ static void apply(float *X, uint32_t n, int d, const double *W)
 
 static int few(const struct word_pairs *p)
 {
-    return p->n ? 0 : err_set("no pair of words to learn a map from; give a larger --seed-dict, or lower --min-length");
+    return p->n ? 0
+                : err_set("no pair of words to learn a map from; give a larger --seed-dict, or "
+                          "lower --min-length");
 }
 
 /* W = U V^T of X^T Z. */
@@ -72,8 +77,8 @@ static int orthogonal(const float *X, const float *Z, int d, const struct word_p
 {
     if (few(p) < 0) return -1;
     size_t k = (size_t)d;
-    double *C = mem_alloc(k * k * sizeof *C), *U = mem_alloc(k * k * sizeof *U), *VT = mem_alloc(k * k * sizeof *VT),
-           *s = mem_alloc(k * sizeof *s);
+    double *C = mem_alloc(k * k * sizeof *C), *U = mem_alloc(k * k * sizeof *U),
+           *VT = mem_alloc(k * k * sizeof *VT), *s = mem_alloc(k * sizeof *s);
     cross(X, p->src, Z, p->tgt, p->n, d, C);
     int r = lin_svd(C, d, d, U, s, VT);
     if (r == 0) lin_product(0, 0, d, d, d, U, VT, W);
@@ -93,18 +98,21 @@ int map_procrustes(float *X, uint32_t n, const float *Z, int d, const struct wor
     return r;
 }
 
-/* G^(-1/2) and G^(1/2) of the Gram matrix G = A^T A over the given rows. Directions without variance are left as they are. */
-static int whitening(const float *A, const uint32_t *rows, size_t n, int d, double *white, double *dewhite)
+/* G^(-1/2) and G^(1/2) of the Gram matrix G = A^T A over the given rows. Directions without
+ * variance are left as they are. */
+static int whitening(const float *A, const uint32_t *rows, size_t n, int d, double *white,
+                     double *dewhite)
 {
     size_t k = (size_t)d;
-    double *G = mem_alloc(k * k * sizeof *G), *VT = mem_alloc(k * k * sizeof *VT), *s = mem_alloc(k * sizeof *s),
-           *part = mem_alloc(k * k * sizeof *part);
+    double *G = mem_alloc(k * k * sizeof *G), *VT = mem_alloc(k * k * sizeof *VT),
+           *s = mem_alloc(k * sizeof *s), *part = mem_alloc(k * k * sizeof *part);
     cross(A, rows, A, rows, n, d, G);
     int r = lin_svd(G, d, d, NULL, s, VT);
     for (int way = 0; r == 0 && way < 2; way++) {
         for (size_t i = 0; i < k; i++) {
             double root = s[i] > 1e-10 * s[0] ? sqrt(s[i]) : 1;
-            for (size_t j = 0; j < k; j++) part[i * k + j] = VT[i * k + j] * (way ? root : 1 / root);
+            for (size_t j = 0; j < k; j++)
+                part[i * k + j] = VT[i * k + j] * (way ? root : 1 / root);
         }
         lin_product(1, 0, d, d, d, VT, part, way ? dewhite : white);
     }
@@ -125,17 +133,22 @@ static void unit_rows(float *X, uint32_t n, int d)
     }
 }
 
-int map_advanced(float *X, uint32_t n, float *Z, uint32_t m, int d, const struct word_pairs *p, double reweight)
+int map_advanced(float *X, uint32_t n, float *Z, uint32_t m, int d, const struct word_pairs *p,
+                 double reweight)
 {
     if (few(p) < 0) return -1;
     size_t k = (size_t)d;
     double *M[10];
     for (int i = 0; i < 10; i++) M[i] = mem_alloc(k * k * sizeof *M[i]);
-    double *wx = M[0], *ux = M[1], *wz = M[2], *uz = M[3], *C = M[4], *U = M[5], *VT = M[6], *a = M[7], *b = M[8], *s = M[9];
-    int r = whitening(X, p->src, p->n, d, wx, ux) < 0 || whitening(Z, p->tgt, p->n, d, wz, uz) < 0 ? -1 : 0;
+    double *wx = M[0], *ux = M[1], *wz = M[2], *uz = M[3], *C = M[4], *U = M[5], *VT = M[6],
+           *a = M[7], *b = M[8], *s = M[9];
+    int r = whitening(X, p->src, p->n, d, wx, ux) < 0 || whitening(Z, p->tgt, p->n, d, wz, uz) < 0
+                ? -1
+                : 0;
     if (r == 0) {
         cross(X, p->src, Z, p->tgt, p->n, d, C);
-        lin_product(0, 0, d, d, d, wx, C, a);             /* cross-covariance of the whitened sides; wx is symmetric */
+        /* cross-covariance of the whitened sides; wx is symmetric */
+        lin_product(0, 0, d, d, d, wx, C, a);
         lin_product(0, 0, d, d, d, a, wz, C);
         r = lin_svd(C, d, d, U, s, VT);
     }
@@ -160,10 +173,11 @@ int map_advanced(float *X, uint32_t n, float *Z, uint32_t m, int d, const struct
     return r;
 }
 
-/* --- self-learning -------------------------------------------------------------------------------------------- */
+/* --- self-learning ---------------------------------------------------------------------------- */
 
-/* VecMap draws a bit for every similarity and takes the best that is kept. The best kept one of a row is its r-th best
- * with r geometric, P(r) = keep (1 - keep)^(r - 1): one draw a row. r stops at RANKS, which has probability 3e-5 at 0.1. */
+/* VecMap draws a bit for every similarity and takes the best that is kept. The best kept one of a
+ * row is its r-th best with r geometric, P(r) = keep (1 - keep)^(r - 1): one draw a row. r stops at
+ * RANKS, which has probability 3e-5 at 0.1. */
 enum { RANKS = 100 };
 
 struct pick {
@@ -209,7 +223,8 @@ static int pick_lines(void *ctx, size_t chunk, int thread)
             if (count < PICK) s = memcpy(end, s, count * sizeof *end);
             for (uint32_t i = 0; i < PICK; i += TOPK_LANES)
                 if (topk_any_of(s + i, top + i))
-                    for (uint32_t k = i; k < i + TOPK_LANES; k++) top[k] = s[k] > top[k] ? s[k] : top[k];
+                    for (uint32_t k = i; k < i + TOPK_LANES; k++)
+                        top[k] = s[k] > top[k] ? s[k] : top[k];
             float minus[PICK];
             for (uint32_t i = 0; i < PICK; i++) minus[i] = p->minus[j];
             topk_minus(line, s, minus, PICK);
@@ -231,16 +246,18 @@ static double pick(struct pick *p)
     return sum / lines;
 }
 
-int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d, const struct map_options *o,
-                   struct word_pairs *p, double *objective)
+int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d,
+                   const struct map_options *o, struct word_pairs *p, double *objective)
 {
     uint32_t all_m = m;
     if (o->cutoff && n > o->cutoff) n = o->cutoff;
     if (o->cutoff && m > o->cutoff) m = o->cutoff;
     size_t k = (size_t)d, room = (size_t)n + m;
     double *W = mem_alloc(k * k * sizeof *W), keep = o->keep0, best = -INFINITY;
-    float *mapped = mem_alloc(n * k * sizeof *mapped), *w = mem_alloc(k * k * sizeof *w), *S = mem_alloc((size_t)n * m * sizeof *S);
-    float *row = mem_alloc(room * sizeof *row), *col = row + n, *top = mem_alloc(room * sizeof *top);
+    float *mapped = mem_alloc(n * k * sizeof *mapped), *w = mem_alloc(k * k * sizeof *w),
+          *S = mem_alloc((size_t)n * m * sizeof *S);
+    float *row = mem_alloc(room * sizeof *row), *col = row + n,
+          *top = mem_alloc(room * sizeof *top);
     uint32_t *pick_of = mem_alloc(room * sizeof *pick_of);
     float **line = mem_alloc((size_t)par_threads() * sizeof *line);
     for (int i = 0; i < par_threads(); i++) line[i] = mem_alloc(((size_t)m + 1) * sizeof **line);
@@ -256,8 +273,11 @@ int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d
                 for (size_t j = 0; j < m; j++) S[i * m + j] += o->extra[i * all_m + j];
         csls_means(S, n, m, o->K, row, col);
         for (size_t i = 0; i < room; i++) row[i] /= 2;
-        struct pick f = { S, col, n, m, 1, keep, { o->seed, RNG_MAP, (uint32_t)round }, pick_of, top, line };
-        struct pick g = { S, row, n, m, 0, keep, { o->seed, RNG_MAP, (uint32_t)round }, pick_of + n, top + n, line };
+        struct pick f = { S,       col, n,   m, 1, keep, { o->seed, RNG_MAP, (uint32_t)round },
+                          pick_of, top, line };
+        struct pick g = {
+            S, row, n, m, 0, keep, { o->seed, RNG_MAP, (uint32_t)round }, pick_of + n, top + n, line
+        };
         double now = (pick(&f) + pick(&g)) / 2;
         p->n = 0;
         for (uint32_t i = 0; i < n; i++) word_pairs_add(p, i, pick_of[i]);
@@ -290,9 +310,10 @@ int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d
     return r;
 }
 
-/* --- refinement by mutual neighbours -------------------------------------------------------------------------- */
+/* --- refinement by mutual neighbours ---------------------------------------------------------- */
 
-int map_refine(float *X, uint32_t n, const float *Z, uint32_t m, int d, struct word_pairs *p, int rounds, uint32_t cutoff, int K)
+int map_refine(float *X, uint32_t n, const float *Z, uint32_t m, int d, struct word_pairs *p,
+               int rounds, uint32_t cutoff, int K)
 {
     uint32_t a = cutoff && n > cutoff ? cutoff : n, b = cutoff && m > cutoff ? cutoff : m;
     for (int round = 0; round < rounds; round++) {
@@ -309,7 +330,8 @@ int map_refine(float *X, uint32_t n, const float *Z, uint32_t m, int d, struct w
     return map_procrustes(X, n, Z, d, p);
 }
 
-int map_mean_cosine(const float *X, uint32_t n, const float *Z, uint32_t m, int d, uint32_t cutoff, int K, double *mean)
+int map_mean_cosine(const float *X, uint32_t n, const float *Z, uint32_t m, int d, uint32_t cutoff,
+                    int K, double *mean)
 {
     uint32_t a = cutoff && n > cutoff ? cutoff : n, b = cutoff && m > cutoff ? cutoff : m;
     struct csls_side x;

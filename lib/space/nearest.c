@@ -11,13 +11,16 @@
 #include "kernels/cpu/simd.h"
 #include "lib/space/topk.h"
 
-/* A task has a block of rows of X and goes through Z from end to end. The rows' heaps are the task's own; the columns' are the
- * thread's, over all of Z, and are merged in the end. A thread meets its blocks in ascending order, so that of two equal
- * candidates the one with the lower index comes first, and a candidate whose bound is not above the worst that is kept
- * cannot enter; the merge orders equals too. Which thread had which block does not show. */
-enum { BLOCK_X = 504, BLOCK_Z = 1024 };       /* whole tiles of dot8's kernels: 504 = 36 * 14 = 84 * 6 */
+/* A task has a block of rows of X and goes through Z from end to end. The rows' heaps are the
+ * task's own; the columns' are the thread's, over all of Z, and are merged in the end. A thread
+ * meets its blocks in ascending order, so that of two equal candidates the one with the lower index
+ * comes first, and a candidate whose bound is not above the worst that is kept cannot enter; the
+ * merge orders equals too. Which thread had which block does not show. */
+/* whole tiles of dot8's kernels: 504 = 36 * 14 = 84 * 6 */
+enum { BLOCK_X = 504, BLOCK_Z = 1024 };
 
-/* In float32 the sums below err by less than 12 roundings, 12 / 2^24 of the terms' largest sum of magnitudes; 2^-18 is 64. */
+/* In float32 the sums below err by less than 12 roundings, 12 / 2^24 of the terms' largest sum of
+ * magnitudes; 2^-18 is 64. */
 static const float ROUNDINGS = 0x1p-18f;
 
 struct nearest {
@@ -30,10 +33,11 @@ struct nearest {
     bool always;                  /* int8 whether it pays or not */
     double int8_error;            /* ROUNDINGS of its sums */
     struct dot8_side x, z;
-    /* x.z = x.mu + nu.(z - mu) + (x - nu).(z - mu), nu and mu the means of X and Z: where all vectors share a direction, the
-     * last is small and so is its error. */
+    /* x.z = x.mu + nu.(z - mu) + (x - nu).(z - mu), nu and mu the means of X and Z: where all
+     * vectors share a direction, the last is small and so is its error. */
     float *row_shift, *column_shift;          /* [x.padded], [z.padded]: the first two terms */
-    float *error, *weight;                    /* [x.padded], [z.padded]: the factors of dot8.h's bound */
+    /* [x.padded], [z.padded]: the factors of dot8.h's bound */
+    float *error, *weight;
 };
 
 static double length(const float *v, size_t d)
@@ -55,7 +59,8 @@ static int shift_lines(void *ctx, size_t chunk, int thread)
     return 0;
 }
 
-static float *shifts(const float *v, uint32_t n, int d, const float *by, double less, uint32_t padded)
+static float *shifts(const float *v, uint32_t n, int d, const float *by, double less,
+                     uint32_t padded)
 {
     struct shift s = { v, by, mem_zero((size_t)padded + 1, sizeof *s.to), n, (size_t)d, less };
     par_for(((size_t)n + LINES - 1) / LINES, shift_lines, &s);
@@ -93,8 +98,10 @@ static void quantise(struct nearest *s, double product)
     dot8_side_init(&s->x, s->X, s->n, s->d, nu, s->int8, 0);
     dot8_side_init(&s->z, s->Z, s->m, s->d, mu, s->int8, 1);
     s->row_shift = shifts(s->X, s->n, s->d, mu, 0, s->x.padded);
-    s->column_shift = shifts(s->Z, s->m, s->d, nu, simd_choose()->dot_double(nu, mu, (size_t)s->d), s->z.padded);
-    /* dot8.h's ratio R, limited so that a few vectors that lose nothing do not make it large for all. */
+    s->column_shift = shifts(s->Z, s->m, s->d, nu, simd_choose()->dot_double(nu, mu, (size_t)s->d),
+                             s->z.padded);
+    /* dot8.h's ratio R, limited so that a few vectors that lose nothing do not make it large for
+     * all. */
     enum { MOST = 200 };
     float ratio = 0;
     s->error = mem_zero((size_t)s->x.padded + 1, sizeof *s->error);
@@ -105,12 +112,14 @@ static void quantise(struct nearest *s, double product)
     }
     for (uint32_t j = 0; j < s->m; j++) s->weight[j] = s->z.norm[j] + ratio * s->z.error[j];
     double shifted = length(nu, (size_t)s->d) + longest(s->X, s->n, s->d);
-    s->int8_error = ROUNDINGS * (product + shifted * (length(mu, (size_t)s->d) + largest(s->z.norm, s->m)));
+    s->int8_error = ROUNDINGS
+                    * (product + shifted * (length(mu, (size_t)s->d) + largest(s->z.norm, s->m)));
     free(nu);
     free(mu);
 }
 
-/* Quantising a vector costs what the faster product gains on some 900 pairs. MOST_DIM: sums of int8 products stay below 2^31. */
+/* Quantising a vector costs what the faster product gains on some 900 pairs. MOST_DIM: sums of int8
+ * products stay below 2^31. */
 enum { LEAST = 1024, LEAST_DIM = 32, MOST_DIM = 32768 };
 
 struct nearest *nearest_new(const float *X, uint32_t n, const float *Z, uint32_t m, int d)
@@ -122,7 +131,8 @@ struct nearest *nearest_new(const float *X, uint32_t n, const float *Z, uint32_t
     if (way && *way) pays = s->always = strcmp(way, "int8") == 0;
     if (pays && d <= MOST_DIM) s->int8 = dot8_all()[0];
     double product = longest(X, n, d) * longest(Z, m, d), u = d * 0x1p-24;
-    s->float_error = product * (ROUNDINGS + (u < 0.5 ? u / (1 - u) : INFINITY));       /* Higham's gamma, whatever the order of the sum */
+    /* Higham's gamma, whatever the order of the sum */
+    s->float_error = product * (ROUNDINGS + (u < 0.5 ? u / (1 - u) : INFINITY));
     if (s->int8) quantise(s, product);
     return s;
 }
@@ -138,7 +148,7 @@ void nearest_free(struct nearest *s)
     free(s);
 }
 
-/* --- one search ----------------------------------------------------------------------------------------------- */
+/* --- one search ------------------------------------------------------------------------------- */
 
 /* A thread's memory. Limits: what a score has to be above to enter; INFINITY where nothing may. */
 struct worker {
@@ -235,15 +245,18 @@ static void search_int8(const struct search *s, struct worker *w, uint32_t z0, u
     size_t row_bytes = (size_t)of->x.steps * 4, column_bytes = (size_t)of->z.steps * 4;
     float upper[DOT8_ROWS * DOT8_COLUMNS];
     for (uint32_t z = z0; z < z1; z += columns) {
-        struct dot8_columns c = { of->z.q + z * column_bytes, of->z.scale + z, of->weight + z, s->column_term + z, w->column_limit + z };
+        struct dot8_columns c = { of->z.q + z * column_bytes, of->z.scale + z, of->weight + z,
+                                  s->column_term + z, w->column_limit + z };
         for (uint32_t x = w->x0; x < w->x1; x += rows) {
             uint32_t at = x - w->x0;
-            struct dot8_rows r = { of->x.q + x * row_bytes, of->x.start + x, w->scale + at, w->error + at, w->term + at, w->row_limit + at };
+            struct dot8_rows r = { of->x.q + x * row_bytes, of->x.start + x, w->scale + at,
+                                   w->error + at,           w->term + at,    w->row_limit + at };
             if (!how->above(of->x.steps, &r, &c, upper, hit)) continue;
             for (uint32_t i = 0; i < rows && x + i < w->x1; i++)
                 for (uint32_t bits = hit[i]; bits; bits &= bits - 1) {
                     uint32_t j = (uint32_t)__builtin_ctz(bits);
-                    if (z + j < of->m && may_enter(w, x + i, z + j, upper[i * columns + j])) score_pair(s, w, x + i, z + j);
+                    if (z + j < of->m && may_enter(w, x + i, z + j, upper[i * columns + j]))
+                        score_pair(s, w, x + i, z + j);
                 }
         }
     }
@@ -274,12 +287,15 @@ static void search_float(const struct search *s, struct worker *w, uint32_t z0, 
     const struct nearest *of = s->of;
     size_t d = (size_t)of->d;
     if (!w->tile) w->tile = mem_zero((size_t)BLOCK_X * BLOCK_Z, sizeof *w->tile);
-    gemm_here(false, true, (int)(w->x1 - w->x0), (int)(z1 - z0), of->d, 1, of->X + w->x0 * d, of->d, of->Z + z0 * d, of->d, 0, w->tile, BLOCK_Z);
+    gemm_here(false, true, (int)(w->x1 - w->x0), (int)(z1 - z0), of->d, 1, of->X + w->x0 * d, of->d,
+              of->Z + z0 * d, of->d, 0, w->tile, BLOCK_Z);
     for (uint32_t i = w->x0; i < w->x1; i++) {
         float *u = w->tile + (size_t)(i - w->x0) * BLOCK_Z;
         bound_row(s, i, z0, z1, u);
         for (uint32_t z = z0; z < z1; z += TOPK_LANES) {
-            if (!topk_any(u + (z - z0), w->row_limit[i - w->x0]) && !topk_any_of(u + (z - z0), w->column_limit + z)) continue;
+            if (!topk_any(u + (z - z0), w->row_limit[i - w->x0])
+                && !topk_any_of(u + (z - z0), w->column_limit + z))
+                continue;
             for (uint32_t j = z; j < z + TOPK_LANES && j < z1; j++)
                 if (may_enter(w, i, j, u[j - z0])) score_pair(s, w, i, j);
         }
@@ -300,7 +316,8 @@ static int search_block(void *ctx, size_t b, int thread)
         bool there = i < w->x1;
         w->row_limit[r] = INFINITY;
         w->scale[r] = w->error[r] = 0;
-        w->term[r] = -INFINITY;                      /* nothing is above a limit in a row that is not there */
+        /* nothing is above a limit in a row that is not there */
+        w->term[r] = -INFINITY;
         if (there && s->x) {
             w->row[r] = heap_of(s->x, i);
             w->row_limit[r] = limit_of(&w->row[r], s->floor_x, i);
@@ -308,36 +325,50 @@ static int search_block(void *ctx, size_t b, int thread)
         if (there && s->int8) {
             w->scale[r] = times * of->x.scale[i];
             w->error[r] = times * of->error[i] * (1 + 1e-6f);
-            w->term[r] = (float)(times * (of->row_shift[i] + of->int8_error)) - (s->how == CSLS_CSLS ? s->mean_x[i] : 0);
+            w->term[r] = (float)(times * (of->row_shift[i] + of->int8_error))
+                         - (s->how == CSLS_CSLS ? s->mean_x[i] : 0);
         }
     }
-    /* int8 pays while few pairs have to be scored: it gains some 3 ns a pair, and a score costs ten times that. The first of a
-     * row's columns are scored anyway. Once it has not paid, the rest of the block is float32's. */
+    /* int8 pays while few pairs have to be scored: it gains some 3 ns a pair, and a score costs ten
+     * times that. The first of a row's columns are scored anyway. Once it has not paid, the rest of
+     * the block is float32's. */
     enum { GAIN = 10, FREE = 256 };
     uint64_t before = w->work.scored, rows = w->x1 - w->x0;
     bool int8 = s->int8;
     for (uint32_t z0 = 0; z0 < of->m; z0 += BLOCK_Z) {
         uint32_t z1 = of->m - z0 < BLOCK_Z ? of->m : z0 + BLOCK_Z;
         (int8 ? search_int8 : search_float)(s, w, z0, z1);
-        if (int8 && !of->always && w->work.scored - before > rows * FREE + rows * z1 / GAIN) int8 = false;
+        if (int8 && !of->always && w->work.scored - before > rows * FREE + rows * z1 / GAIN)
+            int8 = false;
     }
     w->work.pairs += rows * of->m;
     for (uint32_t r = 0; s->x && r < rows; r++) topk_sort(&w->row[r]);
     return 0;
 }
 
-int nearest_search(const struct nearest *of, enum csls_method how, const float *mean_x, const float *mean_z, int k_x, int k_z,
-                   const float *floor_x, const float *floor_z, struct csls_side *x, struct csls_side *z, struct csls_work *work)
+int nearest_search(const struct nearest *of, enum csls_method how, const float *mean_x,
+                   const float *mean_z, int k_x, int k_z, const float *floor_x,
+                   const float *floor_z, struct csls_side *x, struct csls_side *z,
+                   struct csls_work *work)
 {
     size_t threads = (size_t)par_threads();
     uint32_t n = of->n, m = of->m;
-    struct search s = { .of = of, .how = how, .mean_x = mean_x, .mean_z = mean_z, .floor_x = floor_x, .floor_z = floor_z, .x = x,
-                        .k_z = z ? ((uint32_t)k_z < n ? k_z : (int)n) : 0, .worker = mem_zero(threads, sizeof *s.worker) };
+    struct search s = { .of = of,
+                        .how = how,
+                        .mean_x = mean_x,
+                        .mean_z = mean_z,
+                        .floor_x = floor_x,
+                        .floor_z = floor_z,
+                        .x = x,
+                        .k_z = z ? ((uint32_t)k_z < n ? k_z : (int)n) : 0,
+                        .worker = mem_zero(threads, sizeof *s.worker) };
     s.int8 = of->int8 && how != CSLS_RATIO;
     if (s.int8) {
         s.column_term = mem_alloc((size_t)of->z.padded * sizeof *s.column_term);
         for (uint32_t j = 0; j < of->z.padded; j++)
-            s.column_term[j] = j >= m ? -INFINITY : how == CSLS_CSLS ? 2 * of->column_shift[j] - mean_z[j] : of->column_shift[j];
+            s.column_term[j] = j >= m             ? -INFINITY
+                               : how == CSLS_CSLS ? 2 * of->column_shift[j] - mean_z[j]
+                                                  : of->column_shift[j];
     }
     if (x) csls_side_init(x, n, (uint32_t)k_x < m ? k_x : (int)m);
     int r = par_for(((size_t)n + BLOCK_X - 1) / BLOCK_X, search_block, &s);

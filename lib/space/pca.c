@@ -36,12 +36,16 @@ static void scatter(const float *X, uint32_t n, int d, const double *mean, doubl
 int pca(const float *X, uint32_t n, int d, int k, float *to, double *share)
 {
     size_t dd = (size_t)d;
-    if ((uint32_t)k > n || k > d) return err_set("%d principal components of %u vectors of %d dimensions: there are fewer", k, n, d);
-    double *mean = means(X, n, d), *C = mem_alloc(dd * dd * sizeof *C), *VT = mem_alloc(dd * dd * sizeof *VT), *s = mem_alloc(dd * sizeof *s), all = 0;
+    if ((uint32_t)k > n || k > d)
+        return err_set("%d principal components of %u vectors of %d dimensions: there are fewer", k,
+                       n, d);
+    double *mean = means(X, n, d), *C = mem_alloc(dd * dd * sizeof *C),
+           *VT = mem_alloc(dd * dd * sizeof *VT), *s = mem_alloc(dd * sizeof *s), all = 0;
     scatter(X, n, d, mean, C);
     int r = lin_svd(C, d, d, NULL, s, VT);
     for (int j = 0; r == 0 && j < d; j++) all += s[j];
-    if (r == 0 && !(all > 0)) r = err_set("all %u vectors are the same; there is nothing to see", n);
+    if (r == 0 && !(all > 0))
+        r = err_set("all %u vectors are the same; there is nothing to see", n);
     for (int j = 0; r == 0 && j < k; j++) {
         const double *axis = VT + (size_t)j * dd;
         size_t top = 0;

@@ -6,7 +6,8 @@
 
 enum { DEEPEST = 40 };          /* points closer than 2^-40 of the whole share a cell */
 
-struct cell { double x, y, width; uint32_t begin, end; int32_t child[4]; };      /* mean; its points are order[begin..end); -1: none */
+/* mean; its points are order[begin..end); -1: none */
+struct cell { double x, y, width; uint32_t begin, end; int32_t child[4]; };
 struct quadtree { uint32_t n, *order, *at, *scratch; struct cell *cell; size_t cells, cap; };
 
 struct quadtree *quadtree_new(uint32_t n)
@@ -30,16 +31,22 @@ void quadtree_free(struct quadtree *t)
 }
 
 /* The cell of order[begin..end) around (cx, cy); returns its number. */
-static int32_t grow(struct quadtree *t, const double *Y, uint32_t begin, uint32_t end, double cx, double cy, double width, int depth)
+static int32_t grow(struct quadtree *t, const double *Y, uint32_t begin, uint32_t end, double cx,
+                    double cy, double width, int depth)
 {
     size_t c = t->cells++;
     double x = 0, y = 0;
     mem_room(&t->cell, &t->cap, t->cells, sizeof *t->cell);
-    for (uint32_t i = begin; i < end; i++) { x += Y[2 * (size_t)t->order[i]]; y += Y[2 * (size_t)t->order[i] + 1]; }
-    t->cell[c] = (struct cell){ x / (end - begin), y / (end - begin), width, begin, end, { -1, -1, -1, -1 } };
+    for (uint32_t i = begin; i < end; i++) {
+        x += Y[2 * (size_t)t->order[i]];
+        y += Y[2 * (size_t)t->order[i] + 1];
+    }
+    t->cell[c] = (struct cell){ x / (end - begin), y / (end - begin), width, begin, end,
+                                { -1, -1, -1, -1 } };
     if (end - begin == 1 || depth == DEEPEST) return (int32_t)c;
     uint32_t first[5] = { begin }, count[4] = { 0 };
-    for (uint32_t i = begin; i < end; i++) count[(Y[2 * (size_t)t->order[i]] >= cx) + 2 * (Y[2 * (size_t)t->order[i] + 1] >= cy)]++;
+    for (uint32_t i = begin; i < end; i++)
+        count[(Y[2 * (size_t)t->order[i]] >= cx) + 2 * (Y[2 * (size_t)t->order[i] + 1] >= cy)]++;
     for (int q = 0; q < 4; q++) first[q + 1] = first[q] + count[q];
     uint32_t to[4] = { first[0], first[1], first[2], first[3] };
     for (uint32_t i = begin; i < end; i++) {
@@ -49,7 +56,8 @@ static int32_t grow(struct quadtree *t, const double *Y, uint32_t begin, uint32_
     for (uint32_t i = begin; i < end; i++) t->order[i] = t->scratch[i];
     for (int q = 0; q < 4; q++) {
         if (first[q] == first[q + 1]) continue;
-        int32_t child = grow(t, Y, first[q], first[q + 1], cx + (q & 1 ? width : -width) / 4, cy + (q & 2 ? width : -width) / 4, width / 2, depth + 1);
+        int32_t child = grow(t, Y, first[q], first[q + 1], cx + (q & 1 ? width : -width) / 4,
+                             cy + (q & 2 ? width : -width) / 4, width / 2, depth + 1);
         t->cell[c].child[q] = child;
     }
     return (int32_t)c;
@@ -66,11 +74,14 @@ void quadtree_build(struct quadtree *t, const double *Y)
         }
     }
     t->cells = 0;
-    if (t->n) grow(t, Y, 0, t->n, (low[0] + high[0]) / 2, (low[1] + high[1]) / 2, fmax(high[0] - low[0], high[1] - low[1]), 0);
+    if (t->n)
+        grow(t, Y, 0, t->n, (low[0] + high[0]) / 2, (low[1] + high[1]) / 2,
+             fmax(high[0] - low[0], high[1] - low[1]), 0);
     for (uint32_t i = 0; i < t->n; i++) t->at[t->order[i]] = i;
 }
 
-double quadtree_repulsion(const struct quadtree *t, const double *Y, uint32_t i, double theta, double force[2])
+double quadtree_repulsion(const struct quadtree *t, const double *Y, uint32_t i, double theta,
+                          double force[2])
 {
     int32_t stack[4 * (DEEPEST + 2)];
     int top = 0;
@@ -80,7 +91,8 @@ double quadtree_repulsion(const struct quadtree *t, const double *Y, uint32_t i,
     stack[top++] = 0;
     while (top) {
         const struct cell *c = &t->cell[stack[--top]];
-        bool inside = at >= c->begin && at < c->end, leaf = c->child[0] < 0 && c->child[1] < 0 && c->child[2] < 0 && c->child[3] < 0;
+        bool inside = at >= c->begin && at < c->end,
+             leaf = c->child[0] < 0 && c->child[1] < 0 && c->child[2] < 0 && c->child[3] < 0;
         double dx = yx - c->x, dy = yy - c->y, dd = dx * dx + dy * dy;
         if (leaf || (!inside && c->width * c->width < theta * theta * dd)) {
             double w = 1 / (1 + dd), count = c->end - c->begin - inside;

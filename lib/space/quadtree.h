@@ -1,4 +1,5 @@
-/* A quadtree of points in the plane, for Barnes-Hut: each cell knows how many points it has and their mean. */
+/* A quadtree of points in the plane, for Barnes-Hut: each cell knows how many points it has and
+ * their mean. */
 #ifndef SPACE_QUADTREE_H
 #define SPACE_QUADTREE_H
 #include <stdint.h>
@@ -7,9 +8,10 @@ struct quadtree;
 struct quadtree *quadtree_new(uint32_t n);
 /* Anew for Y [n, 2]; the tree depends on the points and their order only. */
 void quadtree_build(struct quadtree *t, const double *Y);
-/* Student's forces of all other points on point i: force[2] = sum w^2 (y_i - y_j), returns sum w. Cells whose width is below
- * theta times their distance act as one point. Any thread. */
-double quadtree_repulsion(const struct quadtree *t, const double *Y, uint32_t i, double theta, double force[2]);
+/* Student's forces of all other points on point i: force[2] = sum w^2 (y_i - y_j), returns sum w.
+ * Cells whose width is below theta times their distance act as one point. Any thread. */
+double quadtree_repulsion(const struct quadtree *t, const double *Y, uint32_t i, double theta,
+                          double force[2]);
 void quadtree_free(struct quadtree *t);
 
 #endif

@@ -6,7 +6,8 @@
 #include "lib/space/csls.h"
 
 /* The `near` best of each row (or column) as a sparse matrix whose rows sum to 1. */
-static struct sparse *soft(const float *scores, uint32_t n, uint32_t m, int by_rows, int near, double heat)
+static struct sparse *soft(const float *scores, uint32_t n, uint32_t m, int by_rows, int near,
+                           double heat)
 {
     struct csls_side top;
     csls_matrix_top(scores, n, m, by_rows, near, &top);
@@ -51,16 +52,19 @@ static double mean_best(const float *S, uint32_t n, uint32_t m, int by_rows)
 void refine_round(const struct refine *r, float *scores, double *agreement)
 {
     size_t size = (size_t)r->n * r->m;
-    struct sparse *there = soft(scores, r->n, r->m, 1, r->near, r->heat), *back = soft(scores, r->n, r->m, 0, r->near, r->heat);
+    struct sparse *there = soft(scores, r->n, r->m, 1, r->near, r->heat),
+                  *back = soft(scores, r->n, r->m, 0, r->near, r->heat);
     memset(scores, 0, size * sizeof *scores);
     for (int b = 0; b < r->blocks; b++) {
         float weight = 0.5f / (float)r->blocks;
-        compare(sparse_product(r->src[b], there), sparse_copy(r->tgt[b]), r->smooth, weight, scores);
+        compare(sparse_product(r->src[b], there), sparse_copy(r->tgt[b]), r->smooth, weight,
+                scores);
         compare(sparse_copy(r->src[b]), sparse_product(r->tgt[b], back), r->smooth, weight, scores);
     }
     sparse_free(there);
     sparse_free(back);
-    if (agreement) *agreement = (mean_best(scores, r->n, r->m, 1) + mean_best(scores, r->n, r->m, 0)) / 2;
+    if (agreement)
+        *agreement = (mean_best(scores, r->n, r->m, 1) + mean_best(scores, r->n, r->m, 0)) / 2;
     csls_matrix(scores, r->n, r->m, r->K);
     if (r->extra)
         for (size_t i = 0; i < size; i++) scores[i] += r->extra[i];

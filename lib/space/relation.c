@@ -10,11 +10,16 @@
 
 enum { TILE = 256 };
 struct sums { double x, z, xx, zz, xz; };
-struct similar { const float *X, *Z; size_t n; int dx, dz; struct sums *sum; float **tile; };      /* sum [n]: of each word with all others */
+/* sum [n]: of each word with all others */
+struct similar { const float *X, *Z; size_t n; int dx, dz; struct sums *sum; float **tile; };
 
 static void sums_add(struct sums *t, const struct sums *s, double sign)
 {
-    t->x += sign * s->x; t->z += sign * s->z; t->xx += sign * s->xx; t->zz += sign * s->zz; t->xz += sign * s->xz;
+    t->x += sign * s->x;
+    t->z += sign * s->z;
+    t->xx += sign * s->xx;
+    t->zz += sign * s->zz;
+    t->xz += sign * s->xz;
 }
 
 /* Rows [i0, i1) against all others. */
@@ -25,8 +30,10 @@ static int similar_rows(void *ctx, size_t chunk, int thread)
     size_t i0 = chunk * TILE, i1 = i0 + TILE < s->n ? i0 + TILE : s->n;
     for (size_t j0 = 0; j0 < s->n; j0 += TILE) {
         size_t j1 = j0 + TILE < s->n ? j0 + TILE : s->n;
-        gemm_here(false, true, (int)(i1 - i0), (int)(j1 - j0), s->dx, 1, s->X + i0 * (size_t)s->dx, s->dx, s->X + j0 * (size_t)s->dx, s->dx, 0, a, TILE);
-        gemm_here(false, true, (int)(i1 - i0), (int)(j1 - j0), s->dz, 1, s->Z + i0 * (size_t)s->dz, s->dz, s->Z + j0 * (size_t)s->dz, s->dz, 0, b, TILE);
+        gemm_here(false, true, (int)(i1 - i0), (int)(j1 - j0), s->dx, 1, s->X + i0 * (size_t)s->dx,
+                  s->dx, s->X + j0 * (size_t)s->dx, s->dx, 0, a, TILE);
+        gemm_here(false, true, (int)(i1 - i0), (int)(j1 - j0), s->dz, 1, s->Z + i0 * (size_t)s->dz,
+                  s->dz, s->Z + j0 * (size_t)s->dz, s->dz, 0, b, TILE);
         for (size_t i = i0; i < i1; i++) {
             struct sums t = { 0 };
             for (size_t j = j0; j < j1; j++) {
@@ -48,7 +55,8 @@ static double pearson(const struct sums *t, double count, double *vx, double *vz
     return (t->xz - t->x * t->z / count) / sqrt(*vx * *vz);
 }
 
-/* Half of the 95% interval of r by the jackknife (Efron 1979): each word in turn is left out, with all of its cosines. */
+/* Half of the 95% interval of r by the jackknife (Efron 1979): each word in turn is left out, with
+ * all of its cosines. */
 static double jackknife(const struct sums *all, const struct sums *word, size_t n)
 {
     double sum = 0, squares = 0, vx, vz, count = (double)(n - 1) * (double)(n - 2) / 2;
@@ -64,14 +72,22 @@ static double jackknife(const struct sums *all, const struct sums *word, size_t 
     return 1.96 * sqrt(fmax(0, var));
 }
 
-static int correlate(const float *X, int dx, const float *Z, int dz, size_t n, double *r, double *half)
+static int correlate(const float *X, int dx, const float *Z, int dz, size_t n, double *r,
+                     double *half)
 {
     size_t chunks = (n + TILE - 1) / TILE;
-    struct similar s = { X, Z, n, dx, dz, mem_zero(n + 1, sizeof *s.sum), mem_zero((size_t)par_threads(), sizeof *s.tile) };
+    struct similar s = { X,
+                         Z,
+                         n,
+                         dx,
+                         dz,
+                         mem_zero(n + 1, sizeof *s.sum),
+                         mem_zero((size_t)par_threads(), sizeof *s.tile) };
     for (int i = 0; i < par_threads(); i++) s.tile[i] = mem_alloc(2 * TILE * TILE * sizeof(float));
     par_for(chunks, similar_rows, &s);
     struct sums t = { 0 };
-    for (size_t i = 0; i < n; i++) sums_add(&t, &s.sum[i], 0.5);        /* every pair was met from both sides */
+    /* every pair was met from both sides */
+    for (size_t i = 0; i < n; i++) sums_add(&t, &s.sum[i], 0.5);
     double count = (double)n * (double)(n - 1) / 2, vx, vz;
     *r = pearson(&t, count, &vx, &vz);
     *half = jackknife(&t, s.sum, n);
@@ -80,7 +96,8 @@ static int correlate(const float *X, int dx, const float *Z, int dz, size_t n, d
     free(s.sum);
     /* Cosines come in float32: a spread below their rounding is none. */
     if (vx < count * 1e-13 || vz < count * 1e-13)
-        return err_set("RSIM is not defined: the similarities of the %s words do not vary", vx < count * 1e-13 ? "source" : "target");
+        return err_set("RSIM is not defined: the similarities of the %s words do not vary",
+                       vx < count * 1e-13 ? "source" : "target");
     return 0;
 }
 
@@ -92,19 +109,23 @@ static int unit_rows(const struct vectors *v, const uint32_t *row, size_t n, flo
         const float *x = vectors_row(v, row ? row[i] : (uint32_t)i);
         double s = 0;
         for (size_t k = 0; k < d; k++) s += (double)x[k] * x[k];
-        if (s <= 0 && row) return err_set("\"%s\" has a vector of zeros: its similarities are not defined", vectors_word(v, row[i]));
+        if (s <= 0 && row)
+            return err_set("\"%s\" has a vector of zeros: its similarities are not defined",
+                           vectors_word(v, row[i]));
         for (size_t k = 0; k < d; k++) to[i * d + k] = s > 0 ? (float)(x[k] / sqrt(s)) : 0;
     }
     return 0;
 }
 
 /* Share of pairs whose `to` row is the nearest of all rows. */
-static int aligned(const float *from, const uint32_t *to, size_t n, const struct vectors *among, double *share)
+static int aligned(const float *from, const uint32_t *to, size_t n, const struct vectors *among,
+                   double *share)
 {
     float *all = mem_alloc((size_t)among->n * (size_t)among->dim * sizeof *all);
     struct csls_side s = { 0 };
     unit_rows(among, NULL, among->n, all);
-    int r = csls_search(from, (uint32_t)n, all, among->n, among->dim, CSLS_NN, 1, 1, &s, NULL, NULL);
+    int r = csls_search(from, (uint32_t)n, all, among->n, among->dim, CSLS_NN, 1, 1, &s, NULL,
+                        NULL);
     size_t right = 0;
     for (size_t i = 0; r == 0 && i < n; i++) right += s.index[i] == to[i];
     *share = (double)right / (double)n;
@@ -173,8 +194,8 @@ static struct relation unknown(size_t n)
                               .backward_ci = NAN };
 }
 
-int relation_cosines(const struct vectors *src, const struct vectors *tgt, const struct word_pairs *p,
-                     struct relation *r)
+int relation_cosines(const struct vectors *src, const struct vectors *tgt,
+                     const struct word_pairs *p, struct relation *r)
 {
     size_t d = (size_t)src->dim;
     *r = unknown(p->n);
@@ -188,18 +209,23 @@ int relation_cosines(const struct vectors *src, const struct vectors *tgt, const
     return status;
 }
 
-int relation_measure(const struct vectors *src, const struct vectors *tgt, const struct word_pairs *p, struct relation *r)
+int relation_measure(const struct vectors *src, const struct vectors *tgt,
+                     const struct word_pairs *p, struct relation *r)
 {
     *r = unknown(p->n);
-    if (p->n < 3) return err_set("%zu pairs have vectors on both sides; RSIM needs 3 or more", p->n);
+    if (p->n < 3)
+        return err_set("%zu pairs have vectors on both sides; RSIM needs 3 or more", p->n);
     size_t dx = (size_t)src->dim, dz = (size_t)tgt->dim;
     float *X = mem_alloc(p->n * dx * sizeof *X), *Z = mem_alloc(p->n * dz * sizeof *Z);
-    int status = unit_rows(src, p->src, p->n, X) < 0 || unit_rows(tgt, p->tgt, p->n, Z) < 0 ? -1 : 0;
+    int status = unit_rows(src, p->src, p->n, X) < 0 || unit_rows(tgt, p->tgt, p->n, Z) < 0 ? -1
+                                                                                            : 0;
     if (status == 0) status = correlate(X, src->dim, Z, tgt->dim, p->n, &r->rsim, &r->rsim_ci);
     if (status == 0 && dx == dz) {
         double n = (double)p->n;
         cosines(X, Z, p->n, dx, r);
-        if (aligned(X, p->tgt, p->n, tgt, &r->forward) < 0 || aligned(Z, p->src, p->n, src, &r->backward) < 0) status = -1;
+        if (aligned(X, p->tgt, p->n, tgt, &r->forward) < 0
+            || aligned(Z, p->src, p->n, src, &r->backward) < 0)
+            status = -1;
         r->forward_ci = 1.96 * sqrt(r->forward * (1 - r->forward) / n);
         r->backward_ci = 1.96 * sqrt(r->backward * (1 - r->backward) / n);
     }

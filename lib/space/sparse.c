@@ -49,7 +49,8 @@ struct sparse *sparse_transpose(const struct sparse *m)
     t->at = mem_zero((size_t)t->rows + 2, sizeof *t->at);
     t->col = mem_alloc((n + 1) * sizeof *t->col);
     t->v = mem_alloc((n + 1) * sizeof *t->v);
-    /* at[c + 2] counts, at[c + 1] is where column c's next entry goes; in the end at[c + 1] is its end. */
+    /* at[c + 2] counts, at[c + 1] is where column c's next entry goes; in the end at[c + 1] is its
+     * end. */
     for (size_t i = 0; i < n; i++) t->at[m->col[i] + 2]++;
     for (uint32_t c = 0; c < t->rows; c++) t->at[c + 2] += t->at[c + 1];
     for (uint32_t r = 0; r < m->rows; r++)
@@ -77,7 +78,8 @@ static int times_rows(void *ctx, size_t chunk, int thread)
 {
     (void)thread;
     const struct times *t = ctx;
-    size_t k = (size_t)t->k, end = (chunk + 1) * ROWS < t->m->rows ? (chunk + 1) * ROWS : t->m->rows;
+    size_t k = (size_t)t->k,
+           end = (chunk + 1) * ROWS < t->m->rows ? (chunk + 1) * ROWS : t->m->rows;
     for (size_t r = chunk * ROWS; r < end; r++) {
         float *y = t->Y + r * k;
         memset(y, 0, k * sizeof *y);
@@ -114,13 +116,20 @@ void sparse_unit_rows(struct sparse *m)
     for (uint32_t r = 0; r < m->rows; r++) {
         double s = 0;
         for (size_t i = m->at[r]; i < m->at[r + 1]; i++) s += (double)m->v[i] * m->v[i];
-        for (size_t i = m->at[r]; i < m->at[r + 1] && s > 0; i++) m->v[i] = (float)(m->v[i] / sqrt(s));
+        for (size_t i = m->at[r]; i < m->at[r + 1] && s > 0; i++)
+            m->v[i] = (float)(m->v[i] / sqrt(s));
     }
 }
 
 /* Rows of a product, ROWS at a time; each chunk has a list of its own until all are done. */
 struct part { uint32_t *col; float *v; size_t n, col_cap, v_cap; };
-struct product { const struct sparse *a, *b; struct sparse *c; struct part *part; float **sum; uint32_t **touched; };
+struct product {
+    const struct sparse *a, *b;
+    struct sparse *c;
+    struct part *part;
+    float **sum;
+    uint32_t **touched;
+};
 
 static int by_id(const void *a, const void *b)
 {
@@ -145,7 +154,8 @@ static int product_rows(void *ctx, size_t chunk, int thread)
             uint32_t mid = p->a->col[i];
             for (size_t j = p->b->at[mid]; j < p->b->at[mid + 1]; j++) {
                 float v = p->a->v[i] * p->b->v[j];
-                if (!(v > 0)) continue;                 /* weights are positive; a zero would be listed twice */
+                /* weights are positive; a zero would be listed twice */
+                if (!(v > 0)) continue;
                 if (sum[p->b->col[j]] == 0) touched[n++] = p->b->col[j];
                 sum[p->b->col[j]] += v;
             }
@@ -170,7 +180,12 @@ struct sparse *sparse_product(const struct sparse *a, const struct sparse *b)
     c->rows = a->rows;
     c->cols = b->cols;
     c->at = mem_zero((size_t)a->rows + 1, sizeof *c->at);
-    struct product p = { a, b, c, mem_zero(chunks + 1, sizeof *p.part), mem_zero(threads, sizeof *p.sum), mem_zero(threads, sizeof *p.touched) };
+    struct product p = { a,
+                         b,
+                         c,
+                         mem_zero(chunks + 1, sizeof *p.part),
+                         mem_zero(threads, sizeof *p.sum),
+                         mem_zero(threads, sizeof *p.touched) };
     par_for(chunks, product_rows, &p);
     for (uint32_t r = 0; r < a->rows; r++) c->at[r + 1] += c->at[r];
     c->col = mem_alloc((c->at[a->rows] + 1) * sizeof *c->col);
@@ -208,7 +223,8 @@ static int outer_rows(void *ctx, size_t chunk, int thread)
             uint32_t c = o->a->col[i];
             if (o->dense[c] >= 0) continue;
             float v = o->weight * o->a->v[i];
-            for (size_t j = o->bt->at[c]; j < o->bt->at[c + 1]; j++) to[o->bt->col[j]] += v * o->bt->v[j];
+            for (size_t j = o->bt->at[c]; j < o->bt->at[c + 1]; j++)
+                to[o->bt->col[j]] += v * o->bt->v[j];
         }
     }
     return 0;
@@ -220,7 +236,8 @@ static float *panel(const struct sparse *m, const int *dense, int k)
     float *p = mem_zero((size_t)m->rows * (size_t)k + 1, sizeof *p);
     for (uint32_t r = 0; r < m->rows; r++)
         for (size_t i = m->at[r]; i < m->at[r + 1]; i++)
-            if (dense[m->col[i]] >= 0) p[(size_t)r * (size_t)k + (size_t)dense[m->col[i]]] = m->v[i];
+            if (dense[m->col[i]] >= 0)
+                p[(size_t)r * (size_t)k + (size_t)dense[m->col[i]]] = m->v[i];
     return p;
 }
 
@@ -232,10 +249,14 @@ void sparse_add_products(const struct sparse *a, const struct sparse *b, float w
     for (size_t i = 0; i < a->at[a->rows]; i++) in_a[a->col[i]]++;
     /* A scattered addition costs about thirty of sgemm's. */
     for (uint32_t c = 0; c < a->cols; c++)
-        dense[c] = (double)in_a[c] * (double)(bt->at[c + 1] - bt->at[c]) * 30 > (double)a->rows * b->rows ? k++ : -1;
+        dense[c] = (double)in_a[c] * (double)(bt->at[c + 1] - bt->at[c]) * 30
+                           > (double)a->rows * b->rows
+                       ? k++
+                       : -1;
     if (k) {
         float *pa = panel(a, dense, k), *pb = panel(b, dense, k);
-        gemm(false, true, (int)a->rows, (int)b->rows, k, weight, pa, k, pb, k, 1, S, (int)b->rows, NULL, NULL);
+        gemm(false, true, (int)a->rows, (int)b->rows, k, weight, pa, k, pb, k, 1, S, (int)b->rows,
+             NULL, NULL);
         free(pa);
         free(pb);
     }
@@ -272,7 +293,8 @@ void sparse_ppmi(struct sparse *m, double power, double shift)
 int sparse_svd(const struct sparse *m, int d, int power, uint64_t seed, float *U, float *s)
 {
     uint32_t least = m->rows < m->cols ? m->rows : m->cols;
-    if (d < 1 || (uint32_t)d > least) return err_set("%d dimensions of a %u x %u matrix: at most %u", d, m->rows, m->cols, least);
+    if (d < 1 || (uint32_t)d > least)
+        return err_set("%d dimensions of a %u x %u matrix: at most %u", d, m->rows, m->cols, least);
     int p = 2 * d + 10;
     if ((uint32_t)p > least) p = (int)least;
     struct sparse *t = sparse_transpose(m);
@@ -288,23 +310,28 @@ int sparse_svd(const struct sparse *m, int d, int power, uint64_t seed, float *U
         sparse_times(m, B, Q, p);
         lin_orthogonalize(Q, rows, p);
     }
-    sparse_times(t, Q, B, p);                     /* M^T Q = B [cols, p]; M ~ Q B^T, and B^T = W diag(s) V^T */
-    double *b = mem_alloc(cols * k * sizeof *b), *w = mem_alloc(k * k * sizeof *w), *sv = mem_alloc(k * sizeof *sv);
+    /* M^T Q = B [cols, p]; M ~ Q B^T, and B^T = W diag(s) V^T */
+    sparse_times(t, Q, B, p);
+    double *b = mem_alloc(cols * k * sizeof *b), *w = mem_alloc(k * k * sizeof *w),
+           *sv = mem_alloc(k * sizeof *sv);
     for (size_t i = 0; i < cols * k; i++) b[i] = B[i];
     double *wt = mem_alloc(k * k * sizeof *wt);
     int r = lin_svd(b, (int)cols, p, NULL, sv, wt);      /* wt [p, p]: row j is W's column j */
     if (r == 0) {
         float *wf = mem_zero(k * (size_t)d, sizeof *wf);
         for (int j = 0; j < d; j++)
-            for (size_t i = 0; i < k; i++) wf[i * (size_t)d + (size_t)j] = (float)wt[(size_t)j * k + i];
+            for (size_t i = 0; i < k; i++)
+                wf[i * (size_t)d + (size_t)j] = (float)wt[(size_t)j * k + i];
         gemm(false, false, (int)rows, d, p, 1, Q, p, wf, d, 0, U, d, NULL, NULL);
         free(wf);
         for (int j = 0; j < d; j++) {
             float top = 0;
             for (size_t i = 0; i < rows; i++)
-                if (fabsf(U[i * (size_t)d + (size_t)j]) > fabsf(top)) top = U[i * (size_t)d + (size_t)j];
+                if (fabsf(U[i * (size_t)d + (size_t)j]) > fabsf(top))
+                    top = U[i * (size_t)d + (size_t)j];
             if (top < 0)
-                for (size_t i = 0; i < rows; i++) U[i * (size_t)d + (size_t)j] = -U[i * (size_t)d + (size_t)j];
+                for (size_t i = 0; i < rows; i++)
+                    U[i * (size_t)d + (size_t)j] = -U[i * (size_t)d + (size_t)j];
             s[j] = (float)sv[j];
         }
     }

@@ -1,4 +1,5 @@
-/* Sparse matrices by row (CSR), float32, and the positive pointwise mutual information of counts. */
+/* Sparse matrices by row (CSR), float32, and the positive pointwise mutual information of counts.
+ */
 #ifndef SPACE_SPARSE_H
 #define SPACE_SPARSE_H
 #include <stddef.h>
@@ -13,7 +14,8 @@ struct sparse {
 
 struct entry { uint32_t row, col; float v; };
 
-/* From entries in any order (sorted here; equal places are added in the order in which they are given). */
+/* From entries in any order (sorted here; equal places are added in the order in which they are
+ * given). */
 struct sparse *sparse_make(uint32_t rows, uint32_t cols, struct entry *e, size_t n);
 struct sparse *sparse_transpose(const struct sparse *m);
 void sparse_free(struct sparse *m);      /* NULL is fine */
@@ -29,13 +31,15 @@ void sparse_add_products(const struct sparse *a, const struct sparse *b, float w
 void sparse_unit_rows(struct sparse *m);
 struct sparse *sparse_copy(const struct sparse *m);
 
-/* Counts to PPMI, in place: max(0, log(p(row, col) / (p(row) p(col)^power)) - log(shift)), p(col)^power renormalised
- * (Levy, Goldberg and Dagan 2015: power 0.75 smooths contexts, shift k is SGNS's negatives). Zeros are dropped. */
+/* Counts to PPMI, in place: max(0, log(p(row, col) / (p(row) p(col)^power)) - log(shift)),
+ * p(col)^power renormalised (Levy, Goldberg and Dagan 2015: power 0.75 smooths contexts, shift k is
+ * SGNS's negatives). Zeros are dropped. */
 void sparse_ppmi(struct sparse *m, double power, double shift);
 
-/* The d largest singular values and their left vectors: U [rows, d] row-major, s [d], falling. Randomised subspace
- * iteration (Halko, Martinsson and Tropp 2011, 4.4) with 2 d + 10 probes, `power` passes more; the signs are chosen so
- * that each column's entry of largest magnitude is positive. d <= rows and cols. -1 with a message. */
+/* The d largest singular values and their left vectors: U [rows, d] row-major, s [d], falling.
+ * Randomised subspace iteration (Halko, Martinsson and Tropp 2011, 4.4) with 2 d + 10 probes,
+ * `power` passes more; the signs are chosen so that each column's entry of largest magnitude is
+ * positive. d <= rows and cols. -1 with a message. */
 int sparse_svd(const struct sparse *m, int d, int power, uint64_t seed, float *U, float *s);
 
 #endif

@@ -9,8 +9,8 @@
 
 enum { LONGEST = 4 };
 
-/* N-grams by number: an open table of 64-bit hashes (a clash of two n-grams among a few hundred thousand has a
- * probability of about 1e-8, and would only blur a score). */
+/* N-grams by number: an open table of 64-bit hashes (a clash of two n-grams among a few hundred
+ * thousand has a probability of about 1e-8, and would only blur a score). */
 struct grams { uint64_t *key; uint32_t *id, n; size_t size; };
 
 static uint32_t gram_id(struct grams *g, uint64_t key)
@@ -56,7 +56,9 @@ static void add_word(struct grams *g, struct bag *b, uint32_t row, const char *w
     for (size_t i = 0; i < chars; i++)
         for (size_t len = 1; len <= LONGEST && i + len <= chars; len++) {
             mem_room(&b->e, &b->cap, b->n + 1, sizeof *b->e);
-            b->e[b->n++] = (struct entry){ row, gram_id(g, XXH3_64bits(s + at[i], at[i + len] - at[i])), 1 };
+            b->e[b->n++] = (struct entry){ row,
+                                           gram_id(g, XXH3_64bits(s + at[i], at[i + len] - at[i])),
+                                           1 };
         }
     free(s);
     free(at);
@@ -68,7 +70,8 @@ void spelling_add(const struct vectors *src, const struct vectors *tgt, float we
     struct grams g = { 0 };
     struct bag bag[2] = { { 0 }, { 0 } };
     for (int k = 0; k < 2; k++)
-        for (uint32_t i = 0; i < side[k]->n; i++) add_word(&g, &bag[k], i, vectors_word(side[k], i), vectors_word_len(side[k], i));
+        for (uint32_t i = 0; i < side[k]->n; i++)
+            add_word(&g, &bag[k], i, vectors_word(side[k], i), vectors_word_len(side[k], i));
     struct sparse *m[2];
     double *in = mem_zero((size_t)g.n + 1, sizeof *in), words = (double)src->n + tgt->n;
     for (int k = 0; k < 2; k++) {
@@ -93,7 +96,8 @@ static double *log_frequency(const struct vectors *v)
 {
     double *f = mem_zero((size_t)v->n + 1, sizeof *f), total = 0;
     for (uint32_t i = 0; v->count && i < v->n; i++) total += (double)v->count[i];
-    for (uint32_t i = 0; i < v->n; i++) f[i] = v->count && v->count[i] ? log((double)v->count[i] / total) : NAN;
+    for (uint32_t i = 0; i < v->n; i++)
+        f[i] = v->count && v->count[i] ? log((double)v->count[i] / total) : NAN;
     return f;
 }
 

@@ -22,7 +22,8 @@ double study_scale(const struct cooc *a, const struct cooc *b)
     return n > 0 ? tokens(a) / n : 1;
 }
 
-/* X of adjacent words: how often they stand together, either way round in a symmetric file; planes added. */
+/* X of adjacent words: how often they stand together, either way round in a symmetric file; planes
+ * added. */
 static int count(const struct cooc *c, uint32_t i, uint32_t j, double *x)
 {
     *x = 0;
@@ -163,7 +164,8 @@ static int read_pairs(const char *path, bool table, const struct cooc *a, const 
                         text_name(t), text_lineno(t));
             break;
         }
-        if (i[0] == VOCAB_UNK || i[1] == VOCAB_UNK || j[0] == VOCAB_UNK || j[1] == VOCAB_UNK) p->unknown++;
+        if (i[0] == VOCAB_UNK || i[1] == VOCAB_UNK || j[0] == VOCAB_UNK || j[1] == VOCAB_UNK)
+            p->unknown++;
         else if (count(a, i[0], i[1], &xa) < 0 || count(b, j[0], j[1], &xb) < 0) r = -1;
         else add(p, xa, xb * s.scale);
     }
@@ -186,7 +188,8 @@ int study_read_phrases(const char *path, const struct cooc *a, const struct cooc
     return read_pairs(path, true, a, b, p);
 }
 
-int study_from_dictionary(const char *path, const struct cooc *a, const struct cooc *b, struct study_pairs *p)
+int study_from_dictionary(const char *path, const struct cooc *a, const struct cooc *b,
+                          struct study_pairs *p)
 {
     struct sides s;
     const char *x, *y;
@@ -194,7 +197,8 @@ int study_from_dictionary(const char *path, const struct cooc *a, const struct c
     memset(p, 0, sizeof *p);
     if (open_sides(a, b, &s) < 0) return -1;
     struct text *t = text_open(path, TEXT_UTF8);
-    uint32_t *to = mem_zero((size_t)s.a->n + 1, sizeof *to);      /* 0: no translation (it is a special's id) */
+    /* 0: no translation (it is a special's id) */
+    uint32_t *to = mem_zero((size_t)s.a->n + 1, sizeof *to);
     int r = t ? 0 : -1;
     while (r >= 0 && (r = columns(t, &x, &xn, &y, &yn)) > 0) {
         uint32_t i = vocab_id(s.a, x, xn), j = vocab_id(s.b, y, yn);

@@ -1,4 +1,5 @@
-/* How alike the co-occurrence counts of two languages are (MLM-GC, section 3.2, Figures 1 and 3). */
+/* How alike the co-occurrence counts of two languages are (MLM-GC, section 3.2, Figures 1 and 3).
+ */
 #ifndef SPACE_STUDY_H
 #define SPACE_STUDY_H
 #include <stddef.h>
@@ -6,7 +7,8 @@
 
 struct cooc;
 
-struct study_pair { double a, b; };          /* X of a pair of words and of its translation, normalised by c_lang */
+/* X of a pair of words and of its translation, normalised by c_lang */
+struct study_pair { double a, b; };
 /* Sums over the pairs of which both sides are counted (X > 0), each with weight 1 or with a's X. */
 struct study_sums { double n, a, b, aa, bb, ab, difference; };
 struct study_pairs {
@@ -19,25 +21,31 @@ struct study_pairs {
 /* c_lang = C_ref / C_lang: b's counts are multiplied by a's tokens / b's. */
 double study_scale(const struct cooc *a, const struct cooc *b);
 
-/* From lines "w1 w2<TAB>v1 v2[<TAB>...]": translations of pairs of adjacent words. Lines with a word that a vocabulary lacks are
- * counted in `unknown`; pairs with an X of 1 or less on a side, whose logarithm breaks the ratio, in `small`. -1 with a message. */
-int study_read_pairs(const char *path, const struct cooc *a, const struct cooc *b, struct study_pairs *p);
+/* From lines "w1 w2<TAB>v1 v2[<TAB>...]": translations of pairs of adjacent words. Lines with a
+ * word that a vocabulary lacks are counted in `unknown`; pairs with an X of 1 or less on a side,
+ * whose logarithm breaks the ratio, in `small`. -1 with a message. */
+int study_read_pairs(const char *path, const struct cooc *a, const struct cooc *b,
+                     struct study_pairs *p);
 /* The same from a phrase table, "w1 w2 ||| v1 v2 ||| scores" (Moses, OPUS); lines of other than
  * two words a side are counted in `multiword`. */
 int study_read_phrases(const char *path, const struct cooc *a, const struct cooc *b,
                        struct study_pairs *p);
-/* From a dictionary of single words "w<TAB>v": every pair of a's that is counted, whose two words have translations (the first
- * line of a word counts), beside the pair of the translations. Lines with several words on a side are counted in `multiword`. */
-int study_from_dictionary(const char *path, const struct cooc *a, const struct cooc *b, struct study_pairs *p);
+/* From a dictionary of single words "w<TAB>v": every pair of a's that is counted, whose two words
+ * have translations (the first line of a word counts), beside the pair of the translations. Lines
+ * with several words on a side are counted in `multiword`. */
+int study_from_dictionary(const char *path, const struct cooc *a, const struct cooc *b,
+                          struct study_pairs *p);
 
 struct study_bin {
     double low, high;                        /* of log a + log b, natural logarithms */
     uint64_t n;
-    double difference, difference_ci;        /* mean of |log a - log b|, and half its 95% interval (1.96 s / sqrt n; 0 for n = 1) */
+    /* mean of |log a - log b|, and half its 95% interval (1.96 s / sqrt n; 0 for n = 1) */
+    double difference, difference_ci;
     double ratio, ratio_ci;                  /* of |log a - log b| / (log a + log b) */
     double share;                            /* of a + b, in this bin */
 };
-/* Bins of the given width from 0; empty ones are left out. The last entry of *bin is over all pairs. Returns their number. */
+/* Bins of the given width from 0; empty ones are left out. The last entry of *bin is over all
+ * pairs. Returns their number. */
 size_t study_bins(const struct study_pairs *p, double width, struct study_bin **bin);
 /* How well one language's log X tells the other's, over pairs with X > 0 on both sides; natural
  * logarithms. NaN where there is nothing to compare, or no variance. */

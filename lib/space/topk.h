@@ -1,5 +1,6 @@
-/* The k largest of a stream of (score, index): a heap with the worst on top. Ties go to the lower index. topk_row and
- * topk_column want candidates in ascending order of index: they pass over those that equal the worst. */
+/* The k largest of a stream of (score, index): a heap with the worst on top. Ties go to the lower
+ * index. topk_row and topk_column want candidates in ascending order of index: they pass over those
+ * that equal the worst. */
 #ifndef SPACE_TOPK_H
 #define SPACE_TOPK_H
 #include <stdint.h>
@@ -7,14 +8,18 @@
 
 struct topk { int k, n; float *score; uint32_t *index; };       /* arrays [k] of the caller */
 
-static inline int topk_worse(float a, uint32_t i, float b, uint32_t j) { return a < b || (a == b && i > j); }
+static inline int topk_worse(float a, uint32_t i, float b, uint32_t j)
+{
+    return a < b || (a == b && i > j);
+}
 
 static inline void topk_sink(struct topk *t, int at, float s, uint32_t i)
 {
     for (;;) {
         int c = 2 * at + 1;
         if (c >= t->n) break;
-        if (c + 1 < t->n && topk_worse(t->score[c + 1], t->index[c + 1], t->score[c], t->index[c])) c++;
+        if (c + 1 < t->n && topk_worse(t->score[c + 1], t->index[c + 1], t->score[c], t->index[c]))
+            c++;
         if (!topk_worse(t->score[c], t->index[c], s, i)) break;
         t->score[at] = t->score[c];
         t->index[at] = t->index[c];
@@ -38,24 +43,32 @@ static inline void topk_put(struct topk *t, float s, uint32_t i)
     } else if (topk_worse(t->score[0], t->index[0], s, i)) topk_sink(t, 0, s, i);
 }
 
-/* Sixteen floats at a time, in the vectors of whatever machine this is built for (GCC's and clang's vector types). */
+/* Sixteen floats at a time, in the vectors of whatever machine this is built for (GCC's and clang's
+ * vector types). */
 enum { TOPK_LANES = 16 };
 typedef float topk_lanes __attribute__((vector_size(16), aligned(4)));
 typedef int32_t topk_mask __attribute__((vector_size(16)));
 typedef int64_t topk_half __attribute__((vector_size(16)));
-static inline topk_lanes topk_load(const float *p) { topk_lanes v; memcpy(&v, p, sizeof v); return v; }
+static inline topk_lanes topk_load(const float *p)
+{
+    topk_lanes v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 static inline int topk_some(topk_mask m) { topk_half h = (topk_half)m; return (h[0] | h[1]) != 0; }
 
-/* Is any of TOPK_LANES scores above the limit (or its own limit)? Most are not: a branch a score costs more than the
- * product that made it. */
+/* Is any of TOPK_LANES scores above the limit (or its own limit)? Most are not: a branch a score
+ * costs more than the product that made it. */
 static inline int topk_any(const float *s, float limit)
 {
     topk_lanes l = { limit, limit, limit, limit };
-    return topk_some((topk_load(s) > l) | (topk_load(s + 4) > l) | (topk_load(s + 8) > l) | (topk_load(s + 12) > l));
+    return topk_some((topk_load(s) > l) | (topk_load(s + 4) > l) | (topk_load(s + 8) > l)
+                     | (topk_load(s + 12) > l));
 }
 static inline int topk_any_of(const float *s, const float *limit)
 {
-    return topk_some((topk_load(s) > topk_load(limit)) | (topk_load(s + 4) > topk_load(limit + 4)) | (topk_load(s + 8) > topk_load(limit + 8))
+    return topk_some((topk_load(s) > topk_load(limit)) | (topk_load(s + 4) > topk_load(limit + 4))
+                     | (topk_load(s + 8) > topk_load(limit + 8))
                      | (topk_load(s + 12) > topk_load(limit + 12)));
 }
 
@@ -75,9 +88,11 @@ static inline void topk_row(struct topk *t, const float *s, uint32_t n, uint32_t
     }
 }
 
-/* A row s[0..lines) of a matrix as one candidate, numbered `index`, for each of `lines` heaps; limit[i] is kept at the worst
- * score of a full heap i, -INFINITY before. lines is a multiple of TOPK_LANES up to which s may be read, limit written. */
-static inline void topk_column(struct topk *t, float *limit, const float *s, uint32_t lines, uint32_t index)
+/* A row s[0..lines) of a matrix as one candidate, numbered `index`, for each of `lines` heaps;
+ * limit[i] is kept at the worst score of a full heap i, -INFINITY before. lines is a multiple of
+ * TOPK_LANES up to which s may be read, limit written. */
+static inline void topk_column(struct topk *t, float *limit, const float *s, uint32_t lines,
+                               uint32_t index)
 {
     for (uint32_t i = 0; i < lines; i += TOPK_LANES) {
         if (!topk_any_of(s + i, limit + i)) continue;

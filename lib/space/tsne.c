@@ -10,9 +10,12 @@
 #include "lib/space/quadtree.h"
 #include "lib/space/topk.h"
 
-const struct tsne_options tsne_defaults = { .perplexity = 30, .theta = 0.5, .iterations = 1000, .early = 250, .exaggeration = 12, .seed = 1 };
+const struct tsne_options tsne_defaults = {
+    .perplexity = 30, .theta = 0.5, .iterations = 1000, .early = 250, .exaggeration = 12, .seed = 1
+};
 
-/* P as dense rows of `pad` floats, or sparse: row i is p[row[i]..row[i + 1]) with columns col. sum p = 1. */
+/* P as dense rows of `pad` floats, or sparse: row i is p[row[i]..row[i + 1]) with columns col. sum
+ * p = 1. */
 struct affinities { uint32_t n, pad; float *dense; size_t *row; uint32_t *col; float *p; };
 
 enum { LANES = 8, ROWS = 16 };
@@ -33,7 +36,8 @@ static double squared(const float *a, const float *b, int d)
     return s;
 }
 
-/* p [n] of squared distances dd [n] whose entropy is log(perplexity), by bisection of beta. dd of the point itself is < 0 and gets 0. */
+/* p [n] of squared distances dd [n] whose entropy is log(perplexity), by bisection of beta. dd of
+ * the point itself is < 0 and gets 0. */
 static void conditional(const double *dd, size_t n, double perplexity, double *p)
 {
     double low = 0, high = INFINITY, beta = 1, least = INFINITY, want = log(perplexity);
@@ -54,9 +58,18 @@ static void conditional(const double *dd, size_t n, double perplexity, double *p
     }
 }
 
-/* --- exact ---------------------------------------------------------------------------------------------------- */
+/* --- exact ------------------------------------------------------------------------------------ */
 
-struct source { const float *X; uint32_t n; int d; double perplexity; struct affinities *a; uint32_t near; uint32_t *index; double *p; };
+struct source {
+    const float *X;
+    uint32_t n;
+    int d;
+    double perplexity;
+    struct affinities *a;
+    uint32_t near;
+    uint32_t *index;
+    double *p;
+};
 
 static int dense_row(void *ctx, size_t i, int thread)
 {
@@ -64,7 +77,8 @@ static int dense_row(void *ctx, size_t i, int thread)
     const struct source *s = ctx;
     size_t d = (size_t)s->d;
     double *dd = mem_alloc(2 * (size_t)s->n * sizeof *dd), *p = dd + s->n;
-    for (size_t j = 0; j < s->n; j++) dd[j] = j == i ? -1 : squared(s->X + i * d, s->X + j * d, s->d);
+    for (size_t j = 0; j < s->n; j++)
+        dd[j] = j == i ? -1 : squared(s->X + i * d, s->X + j * d, s->d);
     conditional(dd, s->n, s->perplexity, p);
     for (size_t j = 0; j < s->n; j++) s->a->dense[i * s->a->pad + j] = (float)p[j];
     free(dd);
@@ -85,7 +99,7 @@ static int dense(const float *X, uint32_t n, int d, double perplexity, struct af
     return 0;
 }
 
-/* --- sparse: the nearest 3 perplexity + 1 neighbours, as scikit-learn takes them ---------------------------------- */
+/* --- sparse: the nearest 3 perplexity + 1 neighbours, as scikit-learn takes them -------------- */
 
 static int near_row(void *ctx, size_t i, int thread)
 {
@@ -98,7 +112,8 @@ static int near_row(void *ctx, size_t i, int thread)
     for (uint32_t j = 0; j < s->n; j++)
         if (j != i) topk_put(&t, -(float)squared(s->X + i * d, s->X + j * d, s->d), j);
     topk_sort(&t);
-    for (uint32_t k = 0; k < s->near; k++) dd[k] = squared(s->X + i * d, s->X + t.index[k] * d, s->d);
+    for (uint32_t k = 0; k < s->near; k++)
+        dd[k] = squared(s->X + i * d, s->X + t.index[k] * d, s->d);
     conditional(dd, s->near, s->perplexity, s->p + i * s->near);
     free(dd);
     free(score);
@@ -116,7 +131,14 @@ static int sparse(const float *X, uint32_t n, int d, double perplexity, struct a
 {
     uint32_t near = (uint32_t)fmin(n - 1, 3 * perplexity + 1);
     *a = (struct affinities){ .n = n };
-    struct source s = { X, n, d, perplexity, a, near, mem_alloc((size_t)n * near * sizeof *s.index), mem_alloc((size_t)n * near * sizeof *s.p) };
+    struct source s = { X,
+                        n,
+                        d,
+                        perplexity,
+                        a,
+                        near,
+                        mem_alloc((size_t)n * near * sizeof *s.index),
+                        mem_alloc((size_t)n * near * sizeof *s.p) };
     int r = par_for(n, near_row, &s);
     /* Both p_{j|i} and p_{i|j} into row i; equal columns, at most two, are added. */
     size_t *end = mem_zero((size_t)n + 1, sizeof *end), all = 0, m = 0;
@@ -148,10 +170,17 @@ static int sparse(const float *X, uint32_t n, int d, double perplexity, struct a
     return r;
 }
 
-/* --- forces ----------------------------------------------------------------------------------------------------- */
+/* --- forces ----------------------------------------------------------------------------------- */
 
-/* Of each point: attraction sum p w (y_i - y_j), repulsion sum w^2 (y_i - y_j) and sum w over the others. */
-struct forces { const struct affinities *a; const double *Y; const float *x, *y; const struct quadtree *tree; double theta, *pull, *push, *z; };
+/* Of each point: attraction sum p w (y_i - y_j), repulsion sum w^2 (y_i - y_j) and sum w over the
+ * others. */
+struct forces {
+    const struct affinities *a;
+    const double *Y;
+    const float *x, *y;
+    const struct quadtree *tree;
+    double theta, *pull, *push, *z;
+};
 
 static double across(const lanes *v)
 {
@@ -166,14 +195,16 @@ static int exact_rows(void *ctx, size_t chunk, int thread)
     (void)thread;
     const struct forces *f = ctx;
     for (size_t i = chunk * ROWS; i < f->a->n && i < (chunk + 1) * ROWS; i++) {
-        lanes xi = f->x[i] - (lanes){ 0 }, yi = f->y[i] - (lanes){ 0 }, ax = { 0 }, ay = { 0 }, rx = { 0 }, ry = { 0 }, z = { 0 };
+        lanes xi = f->x[i] - (lanes){ 0 }, yi = f->y[i] - (lanes){ 0 }, ax = { 0 }, ay = { 0 },
+              rx = { 0 }, ry = { 0 }, z = { 0 };
         const float *p = f->a->dense + i * f->a->pad;
         for (size_t j = 0; j < f->a->pad; j += LANES) {
             lanes xj, yj, pj;
             memcpy(&xj, f->x + j, sizeof xj);
             memcpy(&yj, f->y + j, sizeof yj);
             memcpy(&pj, p + j, sizeof pj);
-            lanes dx = xi - xj, dy = yi - yj, w = 1 / (1 + dx * dx + dy * dy), pw = pj * w, ww = w * w;
+            lanes dx = xi - xj, dy = yi - yj, w = 1 / (1 + dx * dx + dy * dy), pw = pj * w,
+                  ww = w * w;
             z += w;
             ax += pw * dx; ay += pw * dy;
             rx += ww * dx; ry += ww * dy;
@@ -193,7 +224,8 @@ static int tree_rows(void *ctx, size_t chunk, int thread)
         double ax = 0, ay = 0;
         for (size_t k = f->a->row[i]; k < f->a->row[i + 1]; k++) {
             size_t j = f->a->col[k];
-            double dx = f->Y[2 * i] - f->Y[2 * j], dy = f->Y[2 * i + 1] - f->Y[2 * j + 1], pw = (double)f->a->p[k] / (1 + dx * dx + dy * dy);
+            double dx = f->Y[2 * i] - f->Y[2 * j], dy = f->Y[2 * i + 1] - f->Y[2 * j + 1],
+                   pw = (double)f->a->p[k] / (1 + dx * dx + dy * dy);
             ax += pw * dx;
             ay += pw * dy;
         }
@@ -204,7 +236,8 @@ static int tree_rows(void *ctx, size_t chunk, int thread)
 }
 
 /* Gradient G [n, 2] with p exaggerated; returns Z. */
-static double gradient(struct forces *f, float *flat, struct quadtree *tree, double exaggeration, double *G)
+static double gradient(struct forces *f, float *flat, struct quadtree *tree, double exaggeration,
+                       double *G)
 {
     uint32_t n = f->a->n;
     size_t chunks = (n + ROWS - 1) / ROWS;
@@ -223,7 +256,8 @@ static double gradient(struct forces *f, float *flat, struct quadtree *tree, dou
     }
     double Z = DBL_EPSILON;
     for (uint32_t i = 0; i < n; i++) Z += f->z[i];
-    for (size_t k = 0; G && k < 2 * (size_t)n; k++) G[k] = 4 * (exaggeration * f->pull[k] - f->push[k] / Z);
+    for (size_t k = 0; G && k < 2 * (size_t)n; k++)
+        G[k] = 4 * (exaggeration * f->pull[k] - f->push[k] / Z);
     return Z;
 }
 
@@ -235,7 +269,8 @@ static double divergence(const struct affinities *a, const double *Y, double Z)
         double sum = 0;
         for (size_t k = a->dense ? 0 : a->row[i]; k < (a->dense ? a->n : a->row[i + 1]); k++) {
             size_t j = a->dense ? k : a->col[k];
-            double p = (double)(a->dense ? a->dense[i * a->pad + j] : a->p[k]), dx = Y[2 * i] - Y[2 * j], dy = Y[2 * i + 1] - Y[2 * j + 1];
+            double p = (double)(a->dense ? a->dense[i * a->pad + j] : a->p[k]),
+                   dx = Y[2 * i] - Y[2 * j], dy = Y[2 * i + 1] - Y[2 * j + 1];
             if (!(p > 0)) continue;
             sum += p * log(p * (1 + dx * dx + dy * dy));
             all += p;
@@ -245,7 +280,7 @@ static double divergence(const struct affinities *a, const double *Y, double Z)
     return kl + all * log(Z);
 }
 
-/* --- descent ------------------------------------------------------------------------------------------------------ */
+/* --- descent ---------------------------------------------------------------------------------- */
 
 static void begin(const float *X, uint32_t n, int d, const struct tsne_options *o, double *Y)
 {
@@ -255,25 +290,39 @@ static void begin(const float *X, uint32_t n, int d, const struct tsne_options *
     for (size_t i = 0; i < n; i++) var += (X[i * (size_t)d] - mean) * (X[i * (size_t)d] - mean) / n;
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < 2; k++)
-            Y[2 * i + (size_t)k] = o->random || d < 2 || !(var > 0) ? 1e-4 * (double)rng_normal(key, i, (uint32_t)k) : 1e-4 * X[i * (size_t)d + (size_t)k] / sqrt(var);
+            Y[2 * i + (size_t)k] = o->random || d < 2 || !(var > 0)
+                                       ? 1e-4 * (double)rng_normal(key, i, (uint32_t)k)
+                                       : 1e-4 * X[i * (size_t)d + (size_t)k] / sqrt(var);
 }
 
 static int check(uint32_t n, double perplexity)
 {
-    return n > 3 && perplexity < n - 1 ? 0 : err_set("%u points are too few for a perplexity of %g; give --perplexity less than %u, or more words", n, perplexity, n > 1 ? n - 1 : 1);
+    return n > 3 && perplexity < n - 1 ? 0
+                                       : err_set("%u points are too few for a perplexity of %g; "
+                                                 "give --perplexity less than %u, or more words",
+                                                 n, perplexity, n > 1 ? n - 1 : 1);
 }
 
 int tsne(const float *X, uint32_t n, int d, const struct tsne_options *o, double *Y, double *kl)
 {
     struct affinities a;
     if (check(n, o->perplexity) < 0) return -1;
-    if ((o->theta > 0 ? sparse : dense)(X, n, d, o->perplexity, &a) < 0) { affinities_free(&a); return -1; }
+    if ((o->theta > 0 ? sparse : dense)(X, n, d, o->perplexity, &a) < 0) {
+        affinities_free(&a);
+        return -1;
+    }
     size_t nn = 2 * (size_t)n;
-    double *G = mem_alloc(nn * sizeof *G), *step = mem_zero(nn, sizeof *step), *gain = mem_alloc(nn * sizeof *gain);
+    double *G = mem_alloc(nn * sizeof *G), *step = mem_zero(nn, sizeof *step),
+           *gain = mem_alloc(nn * sizeof *gain);
     double rate = o->rate > 0 ? o->rate : fmax(n / o->exaggeration / 4, 50);
     float *flat = mem_alloc((2 * (size_t)a.pad + 1) * sizeof *flat);
     struct quadtree *tree = a.dense ? NULL : quadtree_new(n);
-    struct forces f = { .a = &a, .Y = Y, .theta = o->theta, .pull = mem_alloc(nn * sizeof(double)), .push = mem_alloc(nn * sizeof(double)), .z = mem_alloc(n * sizeof(double)) };
+    struct forces f = { .a = &a,
+                        .Y = Y,
+                        .theta = o->theta,
+                        .pull = mem_alloc(nn * sizeof(double)),
+                        .push = mem_alloc(nn * sizeof(double)),
+                        .z = mem_alloc(n * sizeof(double)) };
     for (size_t k = 0; k < nn; k++) gain[k] = 1;
     begin(X, n, d, o, Y);
     for (int i = 0; i < o->iterations; i++) {
@@ -300,7 +349,8 @@ int tsne(const float *X, uint32_t n, int d, const struct tsne_options *o, double
     return 0;
 }
 
-int tsne_divergence(const float *X, uint32_t n, int d, double perplexity, const double *Y, double *kl)
+int tsne_divergence(const float *X, uint32_t n, int d, double perplexity, const double *Y,
+                    double *kl)
 {
     struct affinities a;
     double Z = 0;
@@ -309,7 +359,10 @@ int tsne_divergence(const float *X, uint32_t n, int d, double perplexity, const 
     for (size_t i = 0; r == 0 && i < n; i++) {
         double z = 0;
         for (size_t j = 0; j < n; j++)
-            if (j != i) z += 1 / (1 + (Y[2 * i] - Y[2 * j]) * (Y[2 * i] - Y[2 * j]) + (Y[2 * i + 1] - Y[2 * j + 1]) * (Y[2 * i + 1] - Y[2 * j + 1]));
+            if (j != i)
+                z += 1
+                     / (1 + (Y[2 * i] - Y[2 * j]) * (Y[2 * i] - Y[2 * j])
+                        + (Y[2 * i + 1] - Y[2 * j + 1]) * (Y[2 * i + 1] - Y[2 * j + 1]));
         Z += z;
     }
     if (r == 0) *kl = divergence(&a, Y, Z);

@@ -107,7 +107,9 @@ void vectors_select(struct vectors *v, const bool *keep)
 
 int vectors_specific(struct vectors *a, struct vectors *b, uint64_t least)
 {
-    if (!a->count || !b->count) return err_set("language-specific words need the counts of both languages; give --src-counts and --tgt-counts");
+    if (!a->count || !b->count)
+        return err_set("language-specific words need the counts of both languages; give "
+                       "--src-counts and --tgt-counts");
     struct vectors *side[2] = { a, b };
     bool *keep[2];
     for (int k = 0; k < 2; k++) {
@@ -122,7 +124,9 @@ int vectors_specific(struct vectors *a, struct vectors *b, uint64_t least)
         vectors_select(side[k], keep[k]);
         free(keep[k]);
     }
-    return a->n && b->n ? 0 : err_set("no language-specific word is counted more than %llu times", (unsigned long long)least);
+    return a->n && b->n ? 0
+                        : err_set("no language-specific word is counted more than %llu times",
+                                  (unsigned long long)least);
 }
 
 static void unit_rows(struct vectors *v)

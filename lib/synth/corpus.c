@@ -21,26 +21,32 @@ static enum synth_part part_of(uint64_t hash)
     return k < 49 ? SYNTH_MONO_XA : k < 98 ? SYNTH_MONO_XB : k == 98 ? SYNTH_DEV : SYNTH_TEST;
 }
 
-static uint64_t draw_message(const struct synth *s, enum synth_part part, uint64_t index, struct message *m)
+static uint64_t draw_message(const struct synth *s, enum synth_part part, uint64_t index,
+                             struct message *m)
 {
     struct rng r = { { s->o.seed, RNG_SYNTH, 1 + 2 * (uint32_t)part }, index, 0 };
     for (;;) {
         synth_message(s, &r, m);
         uint64_t hash = XXH3_64bits(m, sizeof *m);
         if (part_of(hash) != part) continue;
-        struct rng none = { { 0, RNG_SYNTH, 0 }, 0, 0 };         /* synonyms do not change the length */
+        /* synonyms do not change the length */
+        struct rng none = { { 0, RNG_SYNTH, 0 }, 0, 0 };
         int n = synth_surface(s, m, SYNTH_XA, &none, NULL);
         if (n >= SHORTEST && n <= LONGEST) return hash;
     }
 }
 
-static void say(const struct synth *s, enum synth_part part, uint64_t index, const struct message *m, int lang, struct synth_text *to)
+static void say(const struct synth *s, enum synth_part part, uint64_t index,
+                const struct message *m, int lang, struct synth_text *to)
 {
-    struct rng r = { { s->o.seed, RNG_SYNTH, 2 + 2 * (uint32_t)part }, 2 * index + (uint64_t)lang, 0 };
+    struct rng r = { { s->o.seed, RNG_SYNTH, 2 + 2 * (uint32_t)part },
+                     2 * index + (uint64_t)lang,
+                     0 };
     synth_surface(s, m, lang, &r, to);
 }
 
-uint64_t synth_sentence(const struct synth *s, enum synth_part part, uint64_t index, int lang, struct synth_text *to)
+uint64_t synth_sentence(const struct synth *s, enum synth_part part, uint64_t index, int lang,
+                        struct synth_text *to)
 {
     struct message m;
     uint64_t hash = draw_message(s, part, index, &m);
@@ -48,7 +54,7 @@ uint64_t synth_sentence(const struct synth *s, enum synth_part part, uint64_t in
     return hash;
 }
 
-/* --- files ------------------------------------------------------------------------------------------------ */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static int write_line(struct out *o, const char *s, size_t n)
 {
@@ -122,9 +128,15 @@ static int mono_write(void *ctx, void *item)
     return r;
 }
 
-static int write_mono(const struct synth *s, int lang, uint64_t sentences, struct out *text, struct out *tags)
+static int write_mono(const struct synth *s, int lang, uint64_t sentences, struct out *text,
+                      struct out *tags)
 {
-    struct mono x = { .s = s, .part = lang == SYNTH_XA ? SYNTH_MONO_XA : SYNTH_MONO_XB, .lang = lang, .total = sentences, .text = text, .tags = tags };
+    struct mono x = { .s = s,
+                      .part = lang == SYNTH_XA ? SYNTH_MONO_XA : SYNTH_MONO_XB,
+                      .lang = lang,
+                      .total = sentences,
+                      .text = text,
+                      .tags = tags };
     x.progress = progress_start(lang == SYNTH_XA ? "mono.xa" : "mono.xb", sentences, "sentences");
     const struct pipeline p = { mono_read, mono_work, mono_write, mono_drop, &x, par_threads(), 0 };
     int r = pipeline_run(&p);
@@ -144,7 +156,8 @@ static bool seen_before(uint64_t *set, size_t mask, uint64_t hash)
 }
 
 /* No pair twice. out: xa's text, its tags, xb's text, its tags. */
-static int write_pairs(const struct synth *s, enum synth_part part, uint64_t pairs, struct out *const out[4])
+static int write_pairs(const struct synth *s, enum synth_part part, uint64_t pairs,
+                       struct out *const out[4])
 {
     size_t slots = 64;
     while (slots < 2 * pairs) slots *= 2;
@@ -169,17 +182,20 @@ static int write_pairs(const struct synth *s, enum synth_part part, uint64_t pai
 static int write_dictionary(const struct synth *s, struct out *o)
 {
     for (size_t i = 0; i < s->n_dict; i++)
-        if (out_write(o, s->dict[SYNTH_XA][i], strlen(s->dict[SYNTH_XA][i])) < 0 || out_write(o, "\t", 1) < 0 ||
-            write_line(o, s->dict[SYNTH_XB][i], strlen(s->dict[SYNTH_XB][i])) < 0)
+        if (out_write(o, s->dict[SYNTH_XA][i], strlen(s->dict[SYNTH_XA][i])) < 0
+            || out_write(o, "\t", 1) < 0
+            || write_line(o, s->dict[SYNTH_XB][i], strlen(s->dict[SYNTH_XB][i])) < 0)
             return -1;
     return 0;
 }
 
-int synth_write(const struct synth *s, const char *dir, uint64_t sentences, uint64_t dev, uint64_t test)
+int synth_write(const struct synth *s, const char *dir, uint64_t sentences, uint64_t dev,
+                uint64_t test)
 {
     static const char *const name[] = {
-        "mono.xa", "mono.xa.pos", "mono.xb", "mono.xb.pos", "dev.xa", "dev.xa.pos", "dev.xb", "dev.xb.pos",
-        "test.xa", "test.xa.pos", "test.xb", "test.xb.pos", "dict.tsv",
+        "mono.xa",    "mono.xa.pos", "mono.xb",    "mono.xb.pos", "dev.xa",
+        "dev.xa.pos", "dev.xb",      "dev.xb.pos", "test.xa",     "test.xa.pos",
+        "test.xb",    "test.xb.pos", "dict.tsv",
     };
     enum { FILES = sizeof name / sizeof name[0] };
     struct out *o[FILES] = { 0 };

@@ -8,11 +8,15 @@
 
 struct synth_opts synth_defaults(void)
 {
-    return (struct synth_opts){ .seed = 1, .lexicon = 600, .topics = 40, .shared = 30, .order = { SYNTH_SVO, SYNTH_SOV },
+    return (struct synth_opts){ .seed = 1,
+                                .lexicon = 600,
+                                .topics = 40,
+                                .shared = 30,
+                                .order = { SYNTH_SVO, SYNTH_SOV },
                                 .adjective_after = { false, true } };
 }
 
-/* --- drawing ---------------------------------------------------------------------------------------------- */
+/* --- drawing ---------------------------------------------------------------------------------- */
 
 static int find_sum(const uint32_t *sum, int m, uint32_t x)
 {
@@ -36,7 +40,7 @@ uint16_t synth_topical(const struct synth *s, struct rng *r, enum pos pos, int t
     return l->n && synth_percent(r, 88) ? synth_pick(s, r, l) : synth_pick(s, r, &s->all[pos]);
 }
 
-/* --- meanings --------------------------------------------------------------------------------------------- */
+/* --- meanings --------------------------------------------------------------------------------- */
 
 static void add(struct list *l, int lemma)
 {
@@ -44,7 +48,8 @@ static void add(struct list *l, int lemma)
     l->v[l->n++] = (uint16_t)lemma;
 }
 
-/* The next lemma of a part of speech: topics take turns in a shuffled order, so that each has frequent and rare words. */
+/* The next lemma of a part of speech: topics take turns in a shuffled order, so that each has
+ * frequent and rare words. */
 static struct lemma *new_lemma(struct synth *s, struct rng *r, enum pos pos)
 {
     int id = s->n++, rank = s->all[pos].n, topics = s->o.topics;
@@ -56,13 +61,15 @@ static struct lemma *new_lemma(struct synth *s, struct rng *r, enum pos pos)
     return l;
 }
 
-static void draw_favourites(const struct synth *s, struct rng *r, struct lemma *l, int which, enum pos pos)
+static void draw_favourites(const struct synth *s, struct rng *r, struct lemma *l, int which,
+                            enum pos pos)
 {
     for (int i = 0; i < FAVOURITES; i++) {
         uint16_t f = 0;
         for (int tries = 0; tries < 20; tries++) {
             f = synth_topical(s, r, pos, l->topic);
-            bool again = pos == NOUN && which == 0 && !s->lemma[f].agent;    /* who acts is mostly someone */
+            /* who acts is mostly someone */
+            bool again = pos == NOUN && which == 0 && !s->lemma[f].agent;
             for (int j = 0; j < i; j++) again |= l->favourite[which][j] == f;
             if (!again) break;
         }
@@ -73,13 +80,22 @@ static void draw_favourites(const struct synth *s, struct rng *r, struct lemma *
 static void make_meanings(struct synth *s, struct rng *r)
 {
     static const uint8_t function_pos[N_FUNCTION] = {
-        [F_THE ... F_EVERY] = DET, [F_I ... F_THEY] = PRON, [F_ADP ... F_ADP + N_ADP - 1] = ADP, [F_AND ... F_OR] = CCONJ,
-        [F_BECAUSE ... F_WHICH] = SCONJ, [F_NOT] = PART, [F_ASK] = PART, [F_WILL] = AUX, [F_BE] = AUX, [F_VERY] = ADV,
+        [F_THE... F_EVERY] = DET,
+        [F_I... F_THEY] = PRON,
+        [F_ADP... F_ADP + N_ADP - 1] = ADP,
+        [F_AND... F_OR] = CCONJ,
+        [F_BECAUSE... F_WHICH] = SCONJ,
+        [F_NOT] = PART,
+        [F_ASK] = PART,
+        [F_WILL] = AUX,
+        [F_BE] = AUX,
+        [F_VERY] = ADV,
     };
     for (int i = 0; i < N_FUNCTION; i++) s->lemma[s->n++].pos = function_pos[i];
     for (int i = 0; i < N_NUMBERS; i++) new_lemma(s, r, NUM)->shared = s->o.shared > 0;
 
-    int names = s->o.lexicon / 20, verbs = s->o.lexicon * 22 / 100, adjectives = s->o.lexicon * 18 / 100, adverbs = s->o.lexicon / 20;
+    int names = s->o.lexicon / 20, verbs = s->o.lexicon * 22 / 100,
+        adjectives = s->o.lexicon * 18 / 100, adverbs = s->o.lexicon / 20;
     int nouns = s->o.lexicon - names - verbs - adjectives - adverbs;
     for (int i = 0; i < names; i++) {
         struct lemma *l = new_lemma(s, r, PROPN);
@@ -105,7 +121,8 @@ static void make_meanings(struct synth *s, struct rng *r)
     }
     for (int i = 0; i < adjectives; i++) new_lemma(s, r, ADJ);
     for (int i = 0; i < adverbs; i++) {
-        static const uint8_t kind[10] = { PRESENT, PRESENT, PAST, PAST, PAST, FUTURE, ANY_TENSE, ANY_TENSE, ANY_TENSE, ANY_TENSE };
+        static const uint8_t kind[10] = { PRESENT, PRESENT,   PAST,      PAST,      PAST,
+                                          FUTURE,  ANY_TENSE, ANY_TENSE, ANY_TENSE, ANY_TENSE };
         new_lemma(s, r, ADV)->kind = kind[rng_next_below(r, 10)];
     }
 
@@ -127,28 +144,35 @@ static void make_meanings(struct synth *s, struct rng *r)
     }
 }
 
-/* --- words ------------------------------------------------------------------------------------------------ */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static const char *const onset[2][24] = {
-    { "p", "t", "k", "b", "d", "g", "m", "n", "l", "r", "s", "f", "v", "h", "st", "tr", "kl", "br", "sk", "dr", "pl", "w", "gr", "sp" },
-    { "p", "t", "k", "b", "d", "j", "m", "n", "l", "r", "s", "z", "v", "h", "š", "č", "ž", "c", "kr", "zn", "vl", "mj", "št", "dž" },
+    { "p", "t", "k",  "b",  "d",  "g",  "m",  "n",  "l",  "r", "s",  "f",
+      "v", "h", "st", "tr", "kl", "br", "sk", "dr", "pl", "w", "gr", "sp" },
+    { "p", "t", "k", "b", "d", "j", "m",  "n",  "l",  "r",  "s",  "z",
+      "v", "h", "š", "č", "ž", "c", "kr", "zn", "vl", "mj", "št", "dž" },
 };
-static const char *const nucleus[2][8] = { { "a", "e", "i", "o", "u", "a", "e", "ou" }, { "a", "e", "i", "o", "u", "ä", "ö", "y" } };
-static const char *const coda[2][8] = { { "n", "r", "s", "l", "t", "m", "k", "nd" }, { "n", "r", "š", "l", "t", "m", "k", "v" } };
+static const char *const nucleus[2][8] = { { "a", "e", "i", "o", "u", "a", "e", "ou" },
+                                           { "a", "e", "i", "o", "u", "ä", "ö", "y" } };
+static const char *const coda[2][8] = { { "n", "r", "s", "l", "t", "m", "k", "nd" },
+                                        { "n", "r", "š", "l", "t", "m", "k", "v" } };
 
-/* Appends syllables; a stem ends in a consonant, so that endings, which begin with a vowel, join well. */
+/* Appends syllables; a stem ends in a consonant, so that endings, which begin with a vowel, join
+ * well. */
 static void add_syllables(char *s, struct rng *r, int lang, int syllables, bool closed)
 {
     for (int i = 0; i < syllables; i++) {
         strcat(s, onset[lang][rng_next_below(r, 24)]);
         strcat(s, nucleus[lang][rng_next_below(r, 8)]);
-        if (i + 1 == syllables ? closed : synth_percent(r, 20)) strcat(s, coda[lang][rng_next_below(r, 8)]);
+        if (i + 1 == syllables ? closed : synth_percent(r, 20))
+            strcat(s, coda[lang][rng_next_below(r, 8)]);
     }
 }
 
 /* The ending of a lemma's form in a language into e; false: there is no such form.
- *   xa: nouns sg, pl; verbs present sg, present pl, past sg, past pl; adjectives and adverbs one form
- *   xb: nouns sg, pl by their gender; adjectives and the article agree: gender 0 sg, pl, gender 1 sg, pl; verbs as xa */
+ *   xa: nouns sg, pl; verbs present sg, present pl, past sg, past pl; adjectives and adverbs one
+ * form xb: nouns sg, pl by their gender; adjectives and the article agree: gender 0 sg, pl, gender
+ * 1 sg, pl; verbs as xa */
 static bool ending_of(const struct synth *s, int id, int lang, int form, char e[32])
 {
     const struct lemma *l = &s->lemma[id];
@@ -190,7 +214,8 @@ static char **find_word(const struct words *w, const char *s)
 }
 
 /* The forms of a stem into f; false if one of them is a word already. */
-static bool try_stem(const struct synth *s, const struct words *w, int id, int lang, const char *stem, char f[FORMS][80])
+static bool try_stem(const struct synth *s, const struct words *w, int id, int lang,
+                     const char *stem, char f[FORMS][80])
 {
     for (int k = 0; k < FORMS; k++) {
         char e[32];
@@ -202,7 +227,8 @@ static bool try_stem(const struct synth *s, const struct words *w, int id, int l
     return true;
 }
 
-static void keep_forms(struct synth *s, struct words *w, int id, int lang, int synonym, char f[FORMS][80])
+static void keep_forms(struct synth *s, struct words *w, int id, int lang, int synonym,
+                       char f[FORMS][80])
 {
     for (int k = 0; k < FORMS; k++) {
         if (!f[k][0]) continue;
@@ -212,16 +238,22 @@ static void keep_forms(struct synth *s, struct words *w, int id, int lang, int s
     }
 }
 
-/* Frequent words are short (Zipf's law of abbreviation). More syllables when the short ones are used up. */
-static void new_word(struct synth *s, struct words *w, struct rng *r, int id, int lang, int synonym, int rank)
+/* Frequent words are short (Zipf's law of abbreviation). More syllables when the short ones are
+ * used up. */
+static void new_word(struct synth *s, struct words *w, struct rng *r, int id, int lang, int synonym,
+                     int rank)
 {
     const struct lemma *l = &s->lemma[id];
-    int syllables = id < N_FUNCTION ? 1 : rank < s->all[l->pos].n / 10 ? 1 : rank < s->all[l->pos].n * 2 / 3 ? 2 : 3;
+    int syllables = id < N_FUNCTION                   ? 1
+                    : rank < s->all[l->pos].n / 10    ? 1
+                    : rank < s->all[l->pos].n * 2 / 3 ? 2
+                                                      : 3;
     if (l->pos == PROPN && syllables == 1) syllables = 2;
     for (int tries = 0;; tries++) {
         char stem[48] = "", f[FORMS][80];
         int many = syllables + tries / 30;
-        bool inflects = !l->fixed && (l->pos == NOUN || l->pos == VERB || l->pos == ADJ || l->pos == ADV);
+        bool inflects = !l->fixed
+                        && (l->pos == NOUN || l->pos == VERB || l->pos == ADJ || l->pos == ADV);
         add_syllables(stem, r, lang, many < 5 ? many : 5, inflects || synth_percent(r, 50));
         if (!try_stem(s, w, id, lang, stem, f)) continue;
         keep_forms(s, w, id, lang, synonym, f);
@@ -229,7 +261,8 @@ static void new_word(struct synth *s, struct words *w, struct rng *r, int id, in
     }
 }
 
-/* Endings begin with a vowel or are one consonant after such an ending; within a word class no two are equal. */
+/* Endings begin with a vowel or are one consonant after such an ending; within a word class no two
+ * are equal. */
 static void make_morphology(struct synth *s, struct rng *r)
 {
     for (int lang = 0; lang < 2; lang++) {
@@ -257,11 +290,15 @@ static void make_homograph(struct synth *s, struct rng *r, struct words *w, int 
 {
     for (int tries = 0; tries < 200; tries++) {
         enum pos pos = synth_percent(r, 60) ? NOUN : synth_percent(r, 50) ? VERB : ADJ;
-        int a = s->all[pos].v[rng_next_below(r, (uint64_t)s->all[pos].n)], b = s->all[pos].v[rng_next_below(r, (uint64_t)s->all[pos].n)];
+        int a = s->all[pos].v[rng_next_below(r, (uint64_t)s->all[pos].n)],
+            b = s->all[pos].v[rng_next_below(r, (uint64_t)s->all[pos].n)];
         struct lemma *x = &s->lemma[a], *y = &s->lemma[b];
-        if (x->topic == y->topic || x->gender != y->gender || x->shared || y->shared || !x->form[lang][0][0] || y->form[lang][0][0]) continue;
+        if (x->topic == y->topic || x->gender != y->gender || x->shared || y->shared
+            || !x->form[lang][0][0] || y->form[lang][0][0])
+            continue;
         char f[FORMS][80];
-        for (int k = 0; k < FORMS; k++) strcpy(f[k], x->form[lang][0][k] ? x->form[lang][0][k] : "");
+        for (int k = 0; k < FORMS; k++)
+            strcpy(f[k], x->form[lang][0][k] ? x->form[lang][0][k] : "");
         keep_forms(s, w, b, lang, 0, f);
         return;
     }
@@ -282,14 +319,16 @@ static void make_words(struct synth *s, struct rng *r)
         snprintf(f[0], sizeof f[0], "%d", value);
         for (int lang = 0; lang < 2; lang++) keep_forms(s, &w, s->all[NUM].v[i], lang, 0, f);
     }
-    /* Every tenth lemma waits for the second pass: in between some of them are given another lemma's word. */
+    /* Every tenth lemma waits for the second pass: in between some of them are given another
+     * lemma's word. */
     for (int pass = 0; pass < 2; pass++) {
         for (int lang = 0; lang < 2; lang++) {
             int rank[N_POS] = { 0 };
             for (int id = 0; id < s->n; id++) {
                 struct lemma *l = &s->lemma[id];
                 int its = rank[l->pos]++;
-                bool later = id >= N_FUNCTION && l->pos != PROPN && l->pos != NUM && its % 10 == 9 && !l->shared;
+                bool later = id >= N_FUNCTION && l->pos != PROPN && l->pos != NUM && its % 10 == 9
+                             && !l->shared;
                 if (l->form[lang][0][0] || later != (pass == 1)) continue;
                 if (l->shared && lang == SYNTH_XB) {
                     char f[FORMS][80] = { "" };
@@ -303,15 +342,17 @@ static void make_words(struct synth *s, struct rng *r)
             else
                 for (int i = 0; i < s->o.lexicon / 40; i++) {
                     enum pos pos = synth_percent(r, 60) ? NOUN : synth_percent(r, 50) ? VERB : ADJ;
-                    int at = (int)rng_next_below(r, (uint64_t)s->all[pos].n), id = s->all[pos].v[at];
-                    if (!s->lemma[id].shared && !s->lemma[id].form[lang][1][0]) new_word(s, &w, r, id, lang, 1, at);
+                    int at = (int)rng_next_below(r, (uint64_t)s->all[pos].n),
+                        id = s->all[pos].v[at];
+                    if (!s->lemma[id].shared && !s->lemma[id].form[lang][1][0])
+                        new_word(s, &w, r, id, lang, 1, at);
                 }
         }
     }
     free(w.slot);
 }
 
-/* --- the whole -------------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static uint32_t *sums(int n, int offset)
 {
@@ -322,13 +363,18 @@ static uint32_t *sums(int n, int offset)
 
 struct synth *synth_new(const struct synth_opts *opts)
 {
-    if (opts->lexicon < 100 || opts->lexicon > 20000) { err_set("a lexicon of %d words: must be 100 to 20000", opts->lexicon); return NULL; }
+    if (opts->lexicon < 100 || opts->lexicon > 20000) {
+        err_set("a lexicon of %d words: must be 100 to 20000", opts->lexicon);
+        return NULL;
+    }
     if (opts->topics < 1 || opts->topics > opts->lexicon / 10) {
-        err_set("%d topics: must be 1 to %d, a tenth of the lexicon", opts->topics, opts->lexicon / 10);
+        err_set("%d topics: must be 1 to %d, a tenth of the lexicon", opts->topics,
+                opts->lexicon / 10);
         return NULL;
     }
     if (opts->shared < 0 || opts->shared > opts->lexicon / 2) {
-        err_set("%d shared words: must be 0 to %d, half of the lexicon", opts->shared, opts->lexicon / 2);
+        err_set("%d shared words: must be 0 to %d, half of the lexicon", opts->shared,
+                opts->lexicon / 2);
         return NULL;
     }
     struct synth *s = mem_zero(1, sizeof *s);
@@ -352,7 +398,8 @@ void synth_free(struct synth *s)
 {
     if (!s) return;
     for (int i = 0; i < s->n; i++)
-        for (int k = 0; k < 2 * 2 * FORMS; k++) free(s->lemma[i].form[k / (2 * FORMS)][k / FORMS % 2][k % FORMS]);
+        for (int k = 0; k < 2 * 2 * FORMS; k++)
+            free(s->lemma[i].form[k / (2 * FORMS)][k / FORMS % 2][k % FORMS]);
     for (int p = 0; p < N_POS; p++) {
         for (int t = 0; t < s->o.topics; t++) free(s->topic[p][t].v);
         free(s->topic[p]);

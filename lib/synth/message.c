@@ -9,7 +9,8 @@ static bool percent(struct draw *d, unsigned p) { return synth_percent(d->r, p);
 /* One of l's favourites, or else any lemma of that part of speech that fits the topic. */
 static uint16_t companion(struct draw *d, const struct lemma *l, int which, enum pos pos)
 {
-    return percent(d, 82) ? l->favourite[which][synth_rank(d->s, d->r, FAVOURITES)] : synth_topical(d->s, d->r, pos, d->topic);
+    return percent(d, 82) ? l->favourite[which][synth_rank(d->s, d->r, FAVOURITES)]
+                          : synth_topical(d->s, d->r, pos, d->topic);
 }
 
 static uint16_t an_adp(struct draw *d, const struct lemma *l)
@@ -19,7 +20,8 @@ static uint16_t an_adp(struct draw *d, const struct lemma *l)
 
 enum { WITH_PHRASE = 1, WITH_CLAUSE = 2, WITH_ANOTHER = 4 };
 
-/* A noun phrase around a noun; may: what it may carry. Returns its number (from 1), 0 if the message is full. */
+/* A noun phrase around a noun; may: what it may carry. Returns its number (from 1), 0 if the
+ * message is full. */
 static uint16_t noun_phrase(struct draw *d, uint16_t noun, int may)
 {
     struct message *m = d->m;
@@ -57,10 +59,12 @@ static uint16_t noun_phrase(struct draw *d, uint16_t noun, int may)
         if (d->s->lemma[verb].kind != SAYING) {
             p->rel_verb = verb;
             p->rel_tense = (uint16_t)rng_next_below(d->r, 2);
-            if (d->s->lemma[verb].kind == TRANSITIVE) p->rel_object = noun_phrase(d, companion(d, &d->s->lemma[verb], 1, NOUN), 0);
+            if (d->s->lemma[verb].kind == TRANSITIVE)
+                p->rel_object = noun_phrase(d, companion(d, &d->s->lemma[verb], 1, NOUN), 0);
         }
     }
-    if ((may & WITH_ANOTHER) && !p->place && !p->rel_verb && percent(d, 6)) p->also = noun_phrase(d, synth_topical(d->s, d->r, NOUN, d->topic), 0);
+    if ((may & WITH_ANOTHER) && !p->place && !p->rel_verb && percent(d, 6))
+        p->also = noun_phrase(d, synth_topical(d->s, d->r, NOUN, d->topic), 0);
     return id;
 }
 
@@ -79,7 +83,8 @@ static uint16_t subject_of(struct draw *d, uint16_t verb)
     uint64_t k = rng_next_below(d->r, 100);
     if (k < 12) return bare_phrase(d, NP_PRONOUN, (uint16_t)(F_I + rng_next_below(d->r, 6)));
     if (k < 32) return bare_phrase(d, NP_NAME, synth_topical(d->s, d->r, PROPN, d->topic));
-    return noun_phrase(d, companion(d, &d->s->lemma[verb], 0, NOUN), WITH_PHRASE | WITH_CLAUSE | WITH_ANOTHER);
+    return noun_phrase(d, companion(d, &d->s->lemma[verb], 0, NOUN),
+                       WITH_PHRASE | WITH_CLAUSE | WITH_ANOTHER);
 }
 
 static uint16_t clause(struct draw *d, bool inner)
@@ -111,8 +116,9 @@ static uint16_t clause(struct draw *d, bool inner)
         return id;
     }
     if (v->kind == TRANSITIVE)
-        c->object = percent(d, 10) ? bare_phrase(d, NP_NAME, synth_topical(d->s, d->r, PROPN, d->topic))
-                                   : noun_phrase(d, companion(d, v, 1, NOUN), WITH_PHRASE | WITH_ANOTHER);
+        c->object = percent(d, 10)
+                        ? bare_phrase(d, NP_NAME, synth_topical(d->s, d->r, PROPN, d->topic))
+                        : noun_phrase(d, companion(d, v, 1, NOUN), WITH_PHRASE | WITH_ANOTHER);
     if (percent(d, 34)) {
         c->adp = an_adp(d, v);
         c->place = noun_phrase(d, companion(d, v, 3, NOUN), 0);
@@ -135,7 +141,8 @@ void synth_message(const struct synth *s, struct rng *r, struct message *m)
     m->type = k < 8 ? QUESTION : k < 12 ? EXCLAMATION : STATEMENT;
     clause(&d, m->type == QUESTION);
     if (m->type == STATEMENT && percent(&d, 16)) {
-        static const uint16_t join[] = { F_AND, F_AND, F_AND, F_BUT, F_BUT, F_OR, F_BECAUSE, F_BECAUSE, F_WHEN };
+        static const uint16_t join[] = { F_AND, F_AND,     F_AND,     F_BUT, F_BUT,
+                                         F_OR,  F_BECAUSE, F_BECAUSE, F_WHEN };
         m->join = join[rng_next_below(r, sizeof join / sizeof join[0])];
         m->second = clause(&d, true);
     }

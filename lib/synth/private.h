@@ -4,7 +4,23 @@
 #include "common/rng.h"
 #include "lib/synth/synth.h"
 
-enum pos { NOUN, VERB, ADJ, ADV, PROPN, NUM, DET, PRON, ADP, CCONJ, SCONJ, PART, AUX, PUNCT, N_POS };
+enum pos {
+    NOUN,
+    VERB,
+    ADJ,
+    ADV,
+    PROPN,
+    NUM,
+    DET,
+    PRON,
+    ADP,
+    CCONJ,
+    SCONJ,
+    PART,
+    AUX,
+    PUNCT,
+    N_POS
+};
 
 /* Function words: the first lemmas. The rest of the lexicon follows. */
 enum {
@@ -28,8 +44,8 @@ struct lemma {
     uint8_t shared, fixed;                   /* spelt alike in both languages; does not inflect */
     uint16_t topic;
     uint16_t favourite[4][FAVOURITES];
-    /* [language][synonym][inflection]: see form() in surface.c. The second synonym is NULL for most, and then only
-     * inflections that exist are set. */
+    /* [language][synonym][inflection]: see form() in surface.c. The second synonym is NULL for
+     * most, and then only inflections that exist are set. */
     char *form[2][2][FORMS];
 };
 
@@ -42,7 +58,8 @@ struct synth {
     struct list all[N_POS], *topic[N_POS];   /* topic[pos][t] */
     struct list agents;
     uint16_t (*number)[6];                   /* [topic]: the numbers it likes */
-    uint8_t *past;                           /* [topic]: how much of it is told in the past, percent */
+    /* [topic]: how much of it is told in the past, percent */
+    uint8_t *past;
     uint32_t *zipf;                          /* zipf[m]: sum of the weights of ranks below m */
     uint32_t *topic_sum;                     /* the same over topics */
     struct morphology {                      /* a language's endings, see lexicon.c */
@@ -52,21 +69,33 @@ struct synth {
     size_t n_dict;
 };
 
-/* --- a message: what a sentence means. 16-bit fields only, unused ones 0: its bytes are hashed. Indices into np and
- * clause are one higher than the place, 0 is none. */
-struct np { uint16_t kind, lemma, plural, det, number, n_adj, adj[2], very, adp, place, rel_verb, rel_tense, rel_object, also; };
+/* --- a message: what a sentence means. 16-bit fields only, unused ones 0: its bytes are hashed.
+ * Indices into np and clause are one higher than the place, 0 is none. */
+struct np {
+    uint16_t kind, lemma, plural, det, number, n_adj, adj[2], very, adp, place, rel_verb, rel_tense,
+        rel_object, also;
+};
 enum np_kind { NP_NOUN = 1, NP_NAME, NP_PRONOUN };
-struct clause { uint16_t kind, subject, verb, tense, negated, object, adp, place, adverb, adverb_first, said; };
+struct clause {
+    uint16_t kind, subject, verb, tense, negated, object, adp, place, adverb, adverb_first, said;
+};
 enum clause_kind { C_VERB = 1, C_IS_ADJECTIVE, C_IS_NOUN };
 enum { NPS = 24, CLAUSES = 4 };
 enum { STATEMENT, QUESTION, EXCLAMATION };
-struct message { uint16_t type, n_np, n_clause, second, join; struct np np[NPS]; struct clause clause[CLAUSES]; };
+struct message {
+    uint16_t type, n_np, n_clause, second, join;
+    struct np np[NPS];
+    struct clause clause[CLAUSES];
+};
 
 /* A rank below m by Zipf's law; an element of a list by it. */
 int synth_rank(const struct synth *s, struct rng *r, int m);
 static inline uint16_t synth_pick(const struct synth *s, struct rng *r, const struct list *l)
 { return l->v[synth_rank(s, r, l->n)]; }
-static inline bool synth_percent(struct rng *r, unsigned percent) { return rng_next_below(r, 100) < percent; }
+static inline bool synth_percent(struct rng *r, unsigned percent)
+{
+    return rng_next_below(r, 100) < percent;
+}
 
 /* A lemma of that part of speech for a text about topic. */
 uint16_t synth_topical(const struct synth *s, struct rng *r, enum pos pos, int topic);
@@ -74,8 +103,10 @@ uint16_t synth_topical(const struct synth *s, struct rng *r, enum pos pos, int t
 void synth_message(const struct synth *s, struct rng *r, struct message *m);
 extern const char *const synth_tag[N_POS];       /* "NOUN" ... */
 
-/* Words and punctuation marks of the message in a language; to may be NULL to count only. r draws the synonyms. */
-int synth_surface(const struct synth *s, const struct message *m, int lang, struct rng *r, struct synth_text *to);
+/* Words and punctuation marks of the message in a language; to may be NULL to count only. r draws
+ * the synonyms. */
+int synth_surface(const struct synth *s, const struct message *m, int lang, struct rng *r,
+                  struct synth_text *to);
 void synth_make_dictionary(struct synth *s);
 
 #endif

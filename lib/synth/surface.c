@@ -5,8 +5,9 @@
 #include <string.h>
 
 const char *const synth_tag[N_POS] = {
-    [NOUN] = "NOUN", [VERB] = "VERB", [ADJ] = "ADJ", [ADV] = "ADV", [PROPN] = "PROPN", [NUM] = "NUM", [DET] = "DET", [PRON] = "PRON",
-    [ADP] = "ADP", [CCONJ] = "CCONJ", [SCONJ] = "SCONJ", [PART] = "PART", [AUX] = "AUX", [PUNCT] = "PUNCT",
+    [NOUN] = "NOUN",   [VERB] = "VERB", [ADJ] = "ADJ",   [ADV] = "ADV",     [PROPN] = "PROPN",
+    [NUM] = "NUM",     [DET] = "DET",   [PRON] = "PRON", [ADP] = "ADP",     [CCONJ] = "CCONJ",
+    [SCONJ] = "SCONJ", [PART] = "PART", [AUX] = "AUX",   [PUNCT] = "PUNCT",
 };
 
 enum { WORDS = 160 };
@@ -20,14 +21,15 @@ struct sentence {
     struct token t[WORDS];
 };
 
-/* A form of a lemma: verbs and "be" 2 * past + plural; nouns plural; what agrees 2 * gender + plural; 0 where there is
- * but one. A lemma with two words gets the second one time in three. */
+/* A form of a lemma: verbs and "be" 2 * past + plural; nouns plural; what agrees 2 * gender +
+ * plural; 0 where there is but one. A lemma with two words gets the second one time in three. */
 static void word(struct sentence *x, uint16_t id, int form)
 {
     const struct lemma *l = &x->s->lemma[id];
     int synonym = l->form[x->lang][1][0] && rng_next_below(x->r, 3) == 0;
     char *const *f = l->form[x->lang][synonym];
-    if (x->n < WORDS) x->t[x->n++] = (struct token){ f[form] ? f[form] : f[0], id, l->pos, x->subject };
+    if (x->n < WORDS)
+        x->t[x->n++] = (struct token){ f[form] ? f[form] : f[0], id, l->pos, x->subject };
 }
 
 static void mark(struct sentence *x, const char *s)
@@ -42,7 +44,8 @@ static int gender_of(const struct sentence *x, const struct np *p)
 
 static void verb(struct sentence *x, uint16_t id, int tense, int plural, int negated, bool last)
 {
-    /* The auxiliary of the future stands before the verb, but after it where the verb ends the clause. */
+    /* The auxiliary of the future stands before the verb, but after it where the verb ends the
+     * clause. */
     if (negated) word(x, F_NOT, 0);
     if (tense == FUTURE && !last) word(x, F_WILL, 0);
     word(x, id, 2 * (tense == PAST) + plural);
@@ -133,10 +136,13 @@ static void put(char **to, size_t *n, size_t *cap, const char *s, size_t len)
     (*to)[*n] = '\0';
 }
 
-/* The capital of the first letter of s into out; returns its length in bytes, the same as the small one's. */
+/* The capital of the first letter of s into out; returns its length in bytes, the same as the small
+ * one's. */
 static int capital(const char *s, char out[2])
 {
-    static const char *const pairs[][2] = { { "š", "Š" }, { "č", "Č" }, { "ž", "Ž" }, { "ä", "Ä" }, { "ö", "Ö" } };
+    static const char *const pairs[][2] = {
+        { "š", "Š" }, { "č", "Č" }, { "ž", "Ž" }, { "ä", "Ä" }, { "ö", "Ö" }
+    };
     for (int i = 0; i < 5; i++)
         if (strncmp(s, pairs[i][0], 2) == 0) { memcpy(out, pairs[i][1], 2); return 2; }
     out[0] = s[0] >= 'a' && s[0] <= 'z' ? (char)(s[0] - 'a' + 'A') : s[0];
@@ -159,13 +165,15 @@ static void write_sentence(const struct sentence *x, struct synth_text *to)
             put(&to->text, &to->n_text, &to->text_cap, t->s + n, strlen(t->s) - (size_t)n);
         } else
             put(&to->text, &to->n_text, &to->text_cap, t->s, strlen(t->s));
-        to->word[i] = (struct synth_word){ from, (uint32_t)to->n_text, t->lemma, t->pos, t->subject };
+        to->word[i] = (struct synth_word){ from, (uint32_t)to->n_text, t->lemma, t->pos,
+                                           t->subject };
         if (i) put(&to->tags, &to->n_tags, &to->tags_cap, " ", 1);
         put(&to->tags, &to->n_tags, &to->tags_cap, synth_tag[t->pos], strlen(synth_tag[t->pos]));
     }
 }
 
-int synth_surface(const struct synth *s, const struct message *m, int lang, struct rng *r, struct synth_text *to)
+int synth_surface(const struct synth *s, const struct message *m, int lang, struct rng *r,
+                  struct synth_text *to)
 {
     struct sentence x = { .s = s, .m = m, .lang = lang, .r = r };
     bool ask_last = s->o.order[lang] == SYNTH_SOV;
@@ -191,7 +199,7 @@ void synth_text_free(struct synth_text *t)
     *t = (struct synth_text){ 0 };
 }
 
-/* --- the dictionary --------------------------------------------------------------------------------------- */
+/* --- the dictionary --------------------------------------------------------------------------- */
 
 struct pair { const char *xa, *xb; };
 
@@ -202,8 +210,8 @@ static int by_words(const void *a, const void *b)
     return c ? c : strcmp(x->xb, y->xb);
 }
 
-/* Forms that can stand for each other: those of the same number and tense; what agrees in xb has all its forms as
- * translations of xa's only one. */
+/* Forms that can stand for each other: those of the same number and tense; what agrees in xb has
+ * all its forms as translations of xa's only one. */
 static bool correspond(const struct lemma *l, int id, int i, int j)
 {
     bool agrees = l->pos == ADJ || id == F_THE;
@@ -216,10 +224,12 @@ void synth_make_dictionary(struct synth *s)
     size_t n = 0, cap = 0;
     for (int id = 0; id < s->n; id++) {
         const struct lemma *l = &s->lemma[id];
-        if (id == F_A || (l->pos == NUM && l->shared)) continue;     /* no word of xb's; figures are no words */
+        /* no word of xb's; figures are no words */
+        if (id == F_A || (l->pos == NUM && l->shared)) continue;
         for (int a = 0; a < 2 * FORMS; a++)
             for (int b = 0; b < 2 * FORMS; b++) {
-                const char *xa = l->form[SYNTH_XA][a / FORMS][a % FORMS], *xb = l->form[SYNTH_XB][b / FORMS][b % FORMS];
+                const char *xa = l->form[SYNTH_XA][a / FORMS][a % FORMS],
+                           *xb = l->form[SYNTH_XB][b / FORMS][b % FORMS];
                 if (!xa || !xb || !correspond(l, id, a % FORMS, b % FORMS)) continue;
                 mem_room(&p, &cap, n + 1, sizeof *p);
                 p[n++] = (struct pair){ xa, xb };

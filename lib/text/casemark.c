@@ -14,7 +14,8 @@ static bool is_marker(const char *s, size_t n)
 /* The length of one of Moses' entities at s, or 0: its letters are not letters of the word. */
 static size_t entity(const char *s, size_t n)
 {
-    static const char *const e[] = { "&apos;", "&quot;", "&amp;", "&lt;", "&gt;", "&#124;", "&#91;", "&#93;" };
+    static const char *const e[] = { "&apos;", "&quot;", "&amp;", "&lt;",
+                                     "&gt;",   "&#124;", "&#91;", "&#93;" };
     if (*s != '&') return 0;
     for (size_t i = 0; i < sizeof e / sizeof *e; i++) {
         size_t len = strlen(e[i]);
@@ -23,8 +24,10 @@ static size_t entity(const char *s, size_t n)
     return 0;
 }
 
-/* Writes the word with every character through map (first_only: no further than the first that map changes). */
-static void map_word(const char *s, size_t n, uint32_t (*map)(uint32_t), bool first_only, struct tbuf *out)
+/* Writes the word with every character through map (first_only: no further than the first that map
+ * changes). */
+static void map_word(const char *s, size_t n, uint32_t (*map)(uint32_t), bool first_only,
+                     struct tbuf *out)
 {
     bool done = false;
     for (size_t i = 0; i < n; ) {
@@ -56,7 +59,8 @@ static bool comes_back(struct tbuf *out, size_t from, const char *s, size_t n, b
 
 static bool only_ascii_lower(const char *s, size_t n)
 {
-    for (size_t i = 0; i < n; i++) if ((unsigned char)s[i] >= 0x80 || (s[i] >= 'A' && s[i] <= 'Z')) return false;
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)s[i] >= 0x80 || (s[i] >= 'A' && s[i] <= 'Z')) return false;
     return true;
 }
 
@@ -74,12 +78,19 @@ void case_mark(const char *s, size_t n, struct tbuf *out)
         const char *word = s + i;
         i = end;
         if (only_ascii_lower(word, len)) { tbuf_add(out, word, len); continue; }
-        if (is_marker(word, len)) { tbuf_add(out, LITERAL " ", 4); tbuf_add(out, word, len); continue; }
+        if (is_marker(word, len)) {
+            tbuf_add(out, LITERAL " ", 4);
+            tbuf_add(out, word, len);
+            continue;
+        }
         tbuf_add(out, FIRST " ", 4);
         map_word(word, len, prop_lower, false, out);
         bool lower = out->n - start - 4 == len && !memcmp(out->p + start + 4, word, len);
         if (!lower && comes_back(out, start + 4, word, len, true)) continue;
-        if (!lower && comes_back(out, start + 4, word, len, false)) { memcpy(out->p + start, ALL, 3); continue; }
+        if (!lower && comes_back(out, start + 4, word, len, false)) {
+            memcpy(out->p + start, ALL, 3);
+            continue;
+        }
         out->n = start;
         tbuf_add(out, word, len);
     }

@@ -1,15 +1,18 @@
-/* A case marker that can be undone: lower-case text for learning, the case kept beside it as tokens.
+/* A case marker that can be undone: lower-case text for learning, the case kept beside it as
+ * tokens.
  *
  *   Hund       ->  U+21E7 hund      the first letter that has a case is upper-case, no other one is
  *   HUND, U.S. ->  U+21EA hund      all letters that have a case are, and there are two at least
  *   McDonald   ->  McDonald         any other mixture stays as it is
- *   U+21E7     ->  U+238B U+21E7    text that looks like one of the three markers has a third one before it
+ *   U+21E7     ->  U+238B U+21E7    text that looks like one of the three markers has a third one
+ * before it
  *
- * Words are what stands between spaces and tabs. The markers (the Shift, Caps Lock and Escape keys' signs) are words of
- * one character: BPE leaves them whole, Moses' rules set them apart as they are, and no step of the preparation removes
- * them. Moses' entities (&apos; &quot; ...) count as the characters they stand for: tokenised text, escaped or not, goes
- * both ways. unmark(mark(x)) == x for every text; a mapping is used only where it comes back to the same word
- * (simple case mappings of Unicode 14). */
+ * Words are what stands between spaces and tabs. The markers (the Shift, Caps Lock and Escape keys'
+ * signs) are words of one character: BPE leaves them whole, Moses' rules set them apart as they
+ * are, and no step of the preparation removes them. Moses' entities (&apos; &quot; ...) count as
+ * the characters they stand for: tokenised text, escaped or not, goes both ways. unmark(mark(x)) ==
+ * x for every text; a mapping is used only where it comes back to the same word (simple case
+ * mappings of Unicode 14). */
 #ifndef TEXT_CASEMARK_H
 #define TEXT_CASEMARK_H
 #include <stddef.h>
@@ -17,7 +20,8 @@
 
 /* One line without its "\n", valid UTF-8; appended to out. */
 void case_mark(const char *s, size_t n, struct tbuf *out);
-/* Undoes it. Markers that nothing follows, or that do not fit what follows (a model wrote them), are dropped. */
+/* Undoes it. Markers that nothing follows, or that do not fit what follows (a model wrote them),
+ * are dropped. */
 void case_unmark(const char *s, size_t n, struct tbuf *out);
 
 #endif

@@ -1,5 +1,6 @@
-/* detokenizer.perl: entities back to characters, then word by word whether a space stands before it. The tests on a word
- * are the script's regular expressions, in its order; each is quoted where it is made. */
+/* detokenizer.perl: entities back to characters, then word by word whether a space stands before
+ * it. The tests on a word are the script's regular expressions, in its order; each is quoted where
+ * it is made. */
 #include "lib/text/detok.h"
 #include <unicode/ustring.h>
 #include "lib/text/prop.h"
@@ -20,7 +21,8 @@ struct detok *detok_new(const struct detok_options *o)
 {
     struct detok *d = mem_zero(1, sizeof *d);
     static const char *const name[] = { "", "cs", "en", "fi", "fr", "it", "ko" };
-    for (size_t i = 1; i < sizeof name / sizeof *name; i++) if (!strcmp(o->lang, name[i])) d->lang = i;
+    for (size_t i = 1; i < sizeof name / sizeof *name; i++)
+        if (!strcmp(o->lang, name[i])) d->lang = i;
     d->uppercase = o->uppercase;
     return d;
 }
@@ -37,7 +39,11 @@ void detok_work_free(struct detok_work *w)
     free(w);
 }
 
-static uint32_t first(struct word w) { int len; return prop_decode((const unsigned char *)w.s, &len); }
+static uint32_t first(struct word w)
+{
+    int len;
+    return prop_decode((const unsigned char *)w.s, &len);
+}
 static uint32_t last(struct word w)
 {
     const char *s = w.s + w.n - 1;
@@ -50,9 +56,12 @@ static bool is(struct word w, const char *s) { return w.n == strlen(s) && !memcm
 /* charIsCJK */
 static bool is_cjk(uint32_t c)
 {
-    static const uint32_t range[][2] = { { 0x1100, 0x11FF }, { 0x2E80, 0xA4CF }, { 0xA840, 0xA87F }, { 0xAC00, 0xD7AF },
-        { 0xF900, 0xFAFF }, { 0xFE30, 0xFE4F }, { 0xFF65, 0xFFDC }, { 0x20000, 0x2FFFF } };
-    for (size_t i = 0; i < sizeof range / sizeof *range; i++) if (c >= range[i][0] && c <= range[i][1]) return true;
+    static const uint32_t range[][2] = { { 0x1100, 0x11FF }, { 0x2E80, 0xA4CF },
+                                         { 0xA840, 0xA87F }, { 0xAC00, 0xD7AF },
+                                         { 0xF900, 0xFAFF }, { 0xFE30, 0xFE4F },
+                                         { 0xFF65, 0xFFDC }, { 0x20000, 0x2FFFF } };
+    for (size_t i = 0; i < sizeof range / sizeof *range; i++)
+        if (c >= range[i][0] && c <= range[i][1]) return true;
     return false;
 }
 
@@ -67,12 +76,21 @@ static bool all(struct word w, bool (*test)(uint32_t))
     return w.n > 0;
 }
 enum { OPENING = 1, CLOSING = 2, QUOTING = 4 };
-static const unsigned char kind[128] = { ['('] = OPENING, ['['] = OPENING, ['{'] = OPENING, ['$'] = OPENING, [','] = CLOSING,
-    ['.'] = CLOSING, ['?'] = CLOSING, ['!'] = CLOSING, [':'] = CLOSING, [';'] = CLOSING, ['\\'] = CLOSING, ['%'] = CLOSING,
-    ['}'] = CLOSING, [']'] = CLOSING, [')'] = CLOSING, ['\''] = QUOTING, ['"'] = QUOTING, ['`'] = QUOTING };
-static bool opening(uint32_t c) { return c < 128 ? kind[c] == OPENING : c == 0xBF || c == 0xA1 || (prop_of(c) & PROP_CURRENCY); }
+static const unsigned char kind[128] = {
+    ['('] = OPENING,  ['['] = OPENING, ['{'] = OPENING, ['$'] = OPENING, [','] = CLOSING,
+    ['.'] = CLOSING,  ['?'] = CLOSING, ['!'] = CLOSING, [':'] = CLOSING, [';'] = CLOSING,
+    ['\\'] = CLOSING, ['%'] = CLOSING, ['}'] = CLOSING, [']'] = CLOSING, [')'] = CLOSING,
+    ['\''] = QUOTING, ['"'] = QUOTING, ['`'] = QUOTING
+};
+static bool opening(uint32_t c)
+{
+    return c < 128 ? kind[c] == OPENING : c == 0xBF || c == 0xA1 || (prop_of(c) & PROP_CURRENCY);
+}
 static bool closing(uint32_t c) { return c < 128 && kind[c] == CLOSING; }
-static bool quoting(uint32_t c) { return c < 128 ? kind[c] == QUOTING : c == 0x201E || c == 0x201C; }
+static bool quoting(uint32_t c)
+{
+    return c < 128 ? kind[c] == QUOTING : c == 0x201E || c == 0x201C;
+}
 static bool curly(uint32_t c) { return c >= 0x201C && c <= 0x201E; }
 static bool digit(uint32_t c) { return c >= '0' && c <= '9'; }
 
@@ -81,11 +99,19 @@ static bool alpha(uint32_t c) { return prop_of(c) & PROP_ALPHA; }
 /* s/ \@\-\@ /-/g, then deescape: appends to w->text. */
 static void unescape(struct detok_work *w, const char *s, size_t n)
 {
-    static const struct { const char *from; char to; } e[] = { { "&bar;", '|' }, { "&#124;", '|' }, { "&lt;", '<' }, { "&gt;", '>' },
-        { "&bra;", '[' }, { "&ket;", ']' }, { "&quot;", '"' }, { "&apos;", '\'' }, { "&#91;", '[' }, { "&#93;", ']' }, { "&amp;", '&' } };
+    static const struct {
+        const char *from;
+        char to;
+    } e[] = { { "&bar;", '|' }, { "&#124;", '|' }, { "&lt;", '<' },   { "&gt;", '>' },
+              { "&bra;", '[' }, { "&ket;", ']' },  { "&quot;", '"' }, { "&apos;", '\'' },
+              { "&#91;", '[' }, { "&#93;", ']' },  { "&amp;", '&' } };
     char *o = tbuf_room(&w->text, n);
     for (size_t i = 0; i < n; ) {
-        if (s[i] == ' ' && n - i >= 5 && !memcmp(s + i, " @-@ ", 5)) { *o++ = '-'; i += 5; continue; }
+        if (s[i] == ' ' && n - i >= 5 && !memcmp(s + i, " @-@ ", 5)) {
+            *o++ = '-';
+            i += 5;
+            continue;
+        }
         size_t len = 0;
         if (s[i] == '&')
             for (size_t k = 0; k < sizeof e / sizeof *e && !len; k++) {
@@ -100,21 +126,27 @@ static void unescape(struct detok_work *w, const char *s, size_t n)
 static unsigned *count_of(struct detok_work *w, struct word key)
 {
     for (size_t i = 0; i < w->n_count; i++)
-        if (w->count[i].key.n == key.n && !memcmp(w->count[i].key.s, key.s, key.n)) return &w->count[i].n;
+        if (w->count[i].key.n == key.n && !memcmp(w->count[i].key.s, key.s, key.n))
+            return &w->count[i].n;
     mem_room(&w->count, &w->cap_count, w->n_count + 1, sizeof *w->count);
     w->count[w->n_count] = (struct count){ key, 0 };
     return &w->count[w->n_count++].n;
 }
 
-/* The Finnish case suffixes that follow a colon: one of these, then a possessive, then a clitic, or not. */
+/* The Finnish case suffixes that follow a colon: one of these, then a possessive, then a clitic, or
+ * not. */
 static bool finnish_suffix(struct word w)
 {
-    static const char *const a[] = { "N", "n", "A", "a", "Ä", "ä", "ssa", "Ssa", "ssä", "Ssä", "sta", "stä", "Sta", "Stä", "hun", "Hun",
-        "hyn", "Hyn", "han", "Han", "hän", "Hän", "hön", "Hön", "un", "Un", "yn", "Yn", "an", "An", "än", "Än", "ön", "Ön", "seen",
-        "Seen", "lla", "Lla", "llä", "Llä", "lta", "Lta", "ltä", "Ltä", "lle", "Lle", "ksi", "Ksi", "kse", "Kse", "tta", "Tta",
-        "ine", "Ine", NULL };
+    static const char *const a[] = { "N",   "n",   "A",    "a",    "Ä",   "ä",   "ssa", "Ssa",
+                                     "ssä", "Ssä", "sta",  "stä",  "Sta", "Stä", "hun", "Hun",
+                                     "hyn", "Hyn", "han",  "Han",  "hän", "Hän", "hön", "Hön",
+                                     "un",  "Un",  "yn",   "Yn",   "an",  "An",  "än",  "Än",
+                                     "ön",  "Ön",  "seen", "Seen", "lla", "Lla", "llä", "Llä",
+                                     "lta", "Lta", "ltä",  "Ltä",  "lle", "Lle", "ksi", "Ksi",
+                                     "kse", "Kse", "tta",  "Tta",  "ine", "Ine", NULL };
     static const char *const b[] = { "", "ni", "si", "mme", "nne", "nsa", NULL };
-    static const char *const c[] = { "", "ko", "kö", "han", "hän", "pa", "pä", "kaan", "kään", "kin", NULL };
+    static const char *const c[] = { "",   "ko",   "kö",   "han", "hän", "pa",
+                                     "pä", "kaan", "kään", "kin", NULL };
     for (int i = 0; a[i]; i++) {
         size_t na = strlen(a[i]);
         if (w.n < na || memcmp(w.s, a[i], na)) continue;
@@ -161,7 +193,8 @@ static void uppercase(struct tbuf *b, size_t from)
     }
 }
 
-int detok_line(const struct detok *d, struct detok_work *w, const char *line, size_t n, struct tbuf *out)
+int detok_line(const struct detok *d, struct detok_work *w, const char *line, size_t n,
+               struct tbuf *out)
 {
     bool blank = true;
     for (size_t i = 0; i < n && blank; ) {
@@ -169,7 +202,10 @@ int detok_line(const struct detok *d, struct detok_work *w, const char *line, si
         blank = prop_of(prop_decode((const unsigned char *)line + i, &len)) & PROP_SPACE;
         i += (size_t)len;
     }
-    if (blank || (n >= 3 && line[0] == '<' && line[n - 1] == '>')) { tbuf_add(out, line, n); return 1; }
+    if (blank || (n >= 3 && line[0] == '<' && line[n - 1] == '>')) {
+        tbuf_add(out, line, n);
+        return 1;
+    }
 
     w->raw.n = w->text.n = w->n = w->n_count = 0;
     tbuf_byte(&w->raw, ' ');
@@ -202,17 +238,21 @@ int detok_line(const struct detok *d, struct detok_work *w, const char *line, si
             right = true;
         } else if (all(x, closing)) {
             left = !(d->lang == FR && x.n == 1 && strchr("?!:;\\%", *x.s));
-            if (!left) space = true;             /* French: always, even behind an opening bracket */
-        } else if (d->lang == EN && i > 0 && x.n > 1 && x.s[0] == '\'' && alpha(first((struct word){ x.s + 1, x.n - 1 })) &&
-                   v[i - 1].n && (prop_of(last(v[i - 1])) & PROP_ALNUM)) {
+            /* French: always, even behind an opening bracket */
+            if (!left) space = true;
+        } else if (d->lang == EN && i > 0 && x.n > 1 && x.s[0] == '\''
+                   && alpha(first((struct word){ x.s + 1, x.n - 1 })) && v[i - 1].n
+                   && (prop_of(last(v[i - 1])) & PROP_ALNUM)) {
             left = true;
-        } else if (d->lang == CS && i > 1 && all(v[i - 2], digit) && (is(v[i - 1], ".") || is(v[i - 1], ",")) && all(x, digit)) {
+        } else if (d->lang == CS && i > 1 && all(v[i - 2], digit)
+                   && (is(v[i - 1], ".") || is(v[i - 1], ",")) && all(x, digit)) {
             left = true;
-        } else if ((d->lang == FR || d->lang == IT) && i + 2 <= w->n && x.n > 1 && x.s[x.n - 1] == '\'' &&
-                   alpha(last((struct word){ x.s, x.n - 1 })) && i + 1 < w->n && v[i + 1].n && alpha(first(v[i + 1]))) {
+        } else if ((d->lang == FR || d->lang == IT) && i + 2 <= w->n && x.n > 1
+                   && x.s[x.n - 1] == '\'' && alpha(last((struct word){ x.s, x.n - 1 }))
+                   && i + 1 < w->n && v[i + 1].n && alpha(first(v[i + 1]))) {
             right = true;
-        } else if (d->lang == CS && i + 3 < w->n && x.n && alpha(last(x)) && (is(v[i + 1], "-") || is(v[i + 1], "–")) &&
-                   czech_dashed(v[i + 2])) {
+        } else if (d->lang == CS && i + 3 < w->n && x.n && alpha(last(x))
+                   && (is(v[i + 1], "-") || is(v[i + 1], "–")) && czech_dashed(v[i + 2])) {
             more = v[++i];
             right = true;
         } else if (all(x, quoting)) {
@@ -221,10 +261,13 @@ int detok_line(const struct detok *d, struct detok_work *w, const char *line, si
             if (d->lang == CS && is(x, "„")) *seen = 0;
             if (d->lang == CS && is(x, "“")) *seen = 1;
             if (*seen % 2 == 0) {
-                if (d->lang == EN && is(x, "'") && i > 0 && v[i - 1].n && v[i - 1].s[v[i - 1].n - 1] == 's') left = true;
+                if (d->lang == EN && is(x, "'") && i > 0 && v[i - 1].n
+                    && v[i - 1].s[v[i - 1].n - 1] == 's')
+                    left = true;
                 else { right = true; ++*seen; }
             } else { left = true; ++*seen; }
-        } else if (d->lang == FI && i > 0 && v[i - 1].n && v[i - 1].s[v[i - 1].n - 1] == ':' && finnish_suffix(x)) {
+        } else if (d->lang == FI && i > 0 && v[i - 1].n && v[i - 1].s[v[i - 1].n - 1] == ':'
+                   && finnish_suffix(x)) {
             left = lower = true;
         }
         if (!left && space && out->n > from && out->p[out->n - 1] != ' ') tbuf_byte(out, ' ');
@@ -234,7 +277,9 @@ int detok_line(const struct detok *d, struct detok_work *w, const char *line, si
         if (lower)
             for (size_t k = at; k < out->n; k++) {
                 if (out->p[k] >= 'A' && out->p[k] <= 'Z') out->p[k] += 32;
-                else if (out->p[k] == '\xC3' && (out->p[k + 1] == '\x84' || out->p[k + 1] == '\x96')) out->p[k + 1] += 32;
+                else if (out->p[k] == '\xC3'
+                         && (out->p[k + 1] == '\x84' || out->p[k + 1] == '\x96'))
+                    out->p[k + 1] += 32;
             }
         space = !right;
     }

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include "lib/text/tbuf.h"
 
-struct detok_options { const char *lang; bool uppercase; };   /* uppercase: -u, the first letter of the line */
+/* uppercase: -u, the first letter of the line */
+struct detok_options { const char *lang; bool uppercase; };
 struct detok;
 struct detok_work;
 
@@ -14,8 +15,9 @@ void detok_free(struct detok *d);
 struct detok_work *detok_work_new(void);
 void detok_work_free(struct detok_work *w);
 
-/* Appends the text of a line of tokens (valid UTF-8 without its "\n") to out. Returns 1 for a line that the script copies
- * (white space, <...>), 0 for another. */
-int detok_line(const struct detok *d, struct detok_work *w, const char *line, size_t n, struct tbuf *out);
+/* Appends the text of a line of tokens (valid UTF-8 without its "\n") to out. Returns 1 for a line
+ * that the script copies (white space, <...>), 0 for another. */
+int detok_line(const struct detok *d, struct detok_work *w, const char *line, size_t n,
+               struct tbuf *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* lowercase_and_remove_accent.py. Lower-casing is Python's: simple mappings, U+0130 to two characters, and a capital
- * sigma at the end of a word to the final one. */
+/* lowercase_and_remove_accent.py. Lower-casing is Python's: simple mappings, U+0130 to two
+ * characters, and a capital sigma at the end of a word to the final one. */
 #include <stdint.h>
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
@@ -61,7 +61,10 @@ static void nfd_make(void)
 }
 
 /* str.isspace */
-static bool python_space(uint32_t c) { return (prop_of(c) & PROP_SPACE) || (c >= 0x1C && c <= 0x1F); }
+static bool python_space(uint32_t c)
+{
+    return (prop_of(c) & PROP_SPACE) || (c >= 0x1C && c <= 0x1F);
+}
 
 static int one_line(const char *s, size_t n, struct tbuf *out)
 {
@@ -88,12 +91,16 @@ static int one_line(const char *s, size_t n, struct tbuf *out)
     UErrorCode e = U_ZERO_ERROR;
     UChar *u = NULL, *d = NULL;
     if (!nfd) { err_set("ICU has no normalisation data"); goto done; }
-    if (b.n > INT32_MAX / 40) { err_set("a line of %zu characters is too long to remove accents from; split it", b.n); goto done; }
+    if (b.n > INT32_MAX / 40) {
+        err_set("a line of %zu characters is too long to remove accents from; split it", b.n);
+        goto done;
+    }
     int32_t nu = 0, cap = (int32_t)(b.n * 2 + 1);
     u = mem_alloc((size_t)cap * sizeof *u);
     for (size_t i = 0; i < b.n; i++) U16_APPEND_UNSAFE(u, nu, b.p[i]);
     int32_t nd = unorm2_normalize(nfd, u, nu, NULL, 0, &e);
-    if (e == U_BUFFER_OVERFLOW_ERROR || e == U_STRING_NOT_TERMINATED_WARNING || U_SUCCESS(e)) e = U_ZERO_ERROR;
+    if (e == U_BUFFER_OVERFLOW_ERROR || e == U_STRING_NOT_TERMINATED_WARNING || U_SUCCESS(e))
+        e = U_ZERO_ERROR;
     d = mem_alloc(((size_t)nd + 1) * sizeof *d);
     nd = unorm2_normalize(nfd, u, nu, d, nd + 1, &e);
     if (U_FAILURE(e)) { err_set("normalisation failed: %s", u_errorName(e)); goto done; }

@@ -1,12 +1,13 @@
-/* tokenizer.perl in one pass. A line is read once, character by character, and its tokens are written with one space
- * after each; every rule of the script becomes a decision at one character, taken from what stands before it (the
- * last character of the script's intermediate text) and the one or two after it.
+/* tokenizer.perl in one pass. A line is read once, character by character, and its tokens are
+ * written with one space after each; every rule of the script becomes a decision at one character,
+ * taken from what stands before it (the last character of the script's intermediate text) and the
+ * one or two after it.
  *
- *   full stop     whether it leaves its word is known when the next word begins: `stop` remembers where it stands
- *   comma         the script's three rules; they consume what they match, so that of ",,,1" the third stays with the 1
- *   apostrophe    by the classes of its neighbours; where two stand within two characters of each other the rules
- *                 take characters from one another: that stretch goes through rules_quotes
- *   dots          two or more are one token
+ *   full stop     whether it leaves its word is known when the next word begins: `stop` remembers
+ * where it stands comma         the script's three rules; they consume what they match, so that of
+ * ",,,1" the third stays with the 1 apostrophe    by the classes of its neighbours; where two stand
+ * within two characters of each other the rules take characters from one another: that stretch goes
+ * through rules_quotes dots          two or more are one token
  *
  * Everything else that is not a letter, digit, hyphen or back quote is a token of its own. */
 #include "lib/text/moses_in.h"
@@ -37,14 +38,18 @@ struct moses *moses_new(const struct moses_options *o)
     m->catalan = !strcmp(l, "ca");
     m->colon = !strcmp(l, "fi") || !strcmp(l, "sv");
     if (!strcmp(l, "en")) m->quote = QUOTE_EN;
-    else if (!strcmp(l, "fr") || !strcmp(l, "it") || !strcmp(l, "ga") || m->catalan) m->quote = QUOTE_LEFT;
+    else if (!strcmp(l, "fr") || !strcmp(l, "it") || !strcmp(l, "ga") || m->catalan)
+        m->quote = QUOTE_LEFT;
     else if (!strcmp(l, "so") || m->tetun) m->quote = QUOTE_GLOTTAL;
     m->aggressive = o->aggressive;
     m->no_escape = o->no_escape;
     m->skip_xml = o->skip_xml;
     m->nonbreaking = o->nonbreaking;
     for (int c = 0; c < 256; c++) m->act[c] = (unsigned char)act_of(m, c);
-    if (o->protected_file && !(m->protected = protected_read(o->protected_file))) { free(m); return NULL; }
+    if (o->protected_file && !(m->protected = protected_read(o->protected_file))) {
+        free(m);
+        return NULL;
+    }
     return m;
 }
 
@@ -69,13 +74,15 @@ void moses_work_free(struct moses_work *w)
     free(w);
 }
 
-bool moses_keeps_stop(const struct moses *m, const char *word, size_t n, bool next_lower, bool next_digit)
+bool moses_keeps_stop(const struct moses *m, const char *word, size_t n, bool next_lower,
+                      bool next_digit)
 {
     if (next_lower) return true;
     if (memchr(word, '.', n))
         for (size_t i = 0; i < n; ) {
             int len;
-            if (prop_of(prop_decode((const unsigned char *)word + i, &len)) & PROP_ALPHA) return true;
+            if (prop_of(prop_decode((const unsigned char *)word + i, &len)) & PROP_ALPHA)
+                return true;
             i += (size_t)len;
         }
     int kind = nonbreaking_find(m->nonbreaking, word, n);
@@ -84,9 +91,10 @@ bool moses_keeps_stop(const struct moses *m, const char *word, size_t n, bool ne
 
 void moses_escape(const char *s, size_t n, struct tbuf *out)
 {
-    static const struct { char n; char to[7]; } entity[256] = {
-        ['&'] = { 5, "&amp;" }, ['|'] = { 6, "&#124;" }, ['<'] = { 4, "&lt;" }, ['>'] = { 4, "&gt;" },
-        ['\''] = { 6, "&apos;" }, ['"'] = { 6, "&quot;" }, ['['] = { 5, "&#91;" }, [']'] = { 5, "&#93;" } };
+    static const struct { char n; char to[7];
+    } entity[256] = { ['&'] = { 5, "&amp;" }, ['|'] = { 6, "&#124;" },  ['<'] = { 4, "&lt;" },
+                      ['>'] = { 4, "&gt;" },  ['\''] = { 6, "&apos;" }, ['"'] = { 6, "&quot;" },
+                      ['['] = { 5, "&#91;" }, [']'] = { 5, "&#93;" } };
     char *o = tbuf_room(out, n * 6);
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)s[i];
@@ -97,24 +105,28 @@ void moses_escape(const char *s, size_t n, struct tbuf *out)
     out->n = (size_t)(o - out->p);
 }
 
-/* --- the pass ------------------------------------------------------------------------------------------------ */
+/* --- the pass --------------------------------------------------------------------------------- */
 
 #define NOTHING 0xFFFFFFFFu         /* no character: the beginning of the text */
 
 struct pass {
     const struct moses *m;
     struct moses_work *w;
-    char *o, *word;                 /* where the next byte goes; where the current word began (o: there is none) */
-    char *stop, *stop_word;         /* the full stop of the word before, if it may be cut off; where that word began */
+    /* where the next byte goes; where the current word began (o: there is none) */
+    char *o, *word;
+    /* the full stop of the word before, if it may be cut off; where that word began */
+    char *stop, *stop_word;
     bool control;                   /* a control character was met: the line needs moses_rules */
-    uint32_t before;                /* the last character of the script's text: ' ' after a token that was set apart */
+    /* the last character of the script's text: ' ' after a token that was set apart */
+    uint32_t before;
 };
 
-/* The first character of a word, c (a space stands for anything set apart), decides on the full stop before it. */
+/* The first character of a word, c (a space stands for anything set apart), decides on the full
+ * stop before it. */
 static void decide_stop(struct pass *p, uint32_t c)
 {
-    if (!moses_keeps_stop(p->m, p->stop_word, (size_t)(p->stop - p->stop_word), prop_of(c) & PROP_LOWER,
-                          c >= '0' && c <= '9')) {
+    if (!moses_keeps_stop(p->m, p->stop_word, (size_t)(p->stop - p->stop_word),
+                          prop_of(c) & PROP_LOWER, c >= '0' && c <= '9')) {
         memcpy(p->stop, " . ", 3);
         p->o = p->word = p->stop + 3;
     }
@@ -146,9 +158,10 @@ static inline void token(struct pass *p, const void *s, size_t n)
 static inline uint32_t at(const unsigned char *s, const unsigned char *e, int *len)
 { if (s == e) { *len = 0; return NOTHING; } return prop_decode(s, len); }
 
-/* A character inside the script's text at the time of the comma and apostrophe rules, seen from its neighbour:
- * itself, or ' ' where a space was put before it. */
-static uint32_t seen(const struct moses *m, uint32_t c, const unsigned char *s, const unsigned char *e)
+/* A character inside the script's text at the time of the comma and apostrophe rules, seen from its
+ * neighbour: itself, or ' ' where a space was put before it. */
+static uint32_t seen(const struct moses *m, uint32_t c, const unsigned char *s,
+                     const unsigned char *e)
 {
     if (c == NOTHING) return c;
     if (c >= 0x80) return (prop_of(c) & PROP_ALNUM) || (c == 0xB7 && m->catalan) ? c : ' ';
@@ -166,9 +179,11 @@ static const unsigned char *skip_space(const unsigned char *s, const unsigned ch
     return s;
 }
 
-/* The apostrophe at s and all that follow within two characters of each other, by rules_quotes: the character before
- * the first and the one after the last are given along, for the rules to see, and left out again. */
-static const unsigned char *quote_cluster(struct pass *p, const unsigned char *s, const unsigned char *e)
+/* The apostrophe at s and all that follow within two characters of each other, by rules_quotes: the
+ * character before the first and the one after the last are given along, for the rules to see, and
+ * left out again. */
+static const unsigned char *quote_cluster(struct pass *p, const unsigned char *s,
+                                          const unsigned char *e)
 {
     const struct moses *m = p->m;
     struct moses_work *w = p->w;
@@ -212,8 +227,8 @@ static const unsigned char *quote_cluster(struct pass *p, const unsigned char *s
     return s;
 }
 
-/* A lone apostrophe between `before` and `next`: is a space put before it, after it? The rules that split contractions
- * want a character on either side. */
+/* A lone apostrophe between `before` and `next`: is a space put before it, after it? The rules that
+ * split contractions want a character on either side. */
 enum { BEFORE = 1, AFTER = 2 };
 static int quote_spaces(const struct moses *m, uint32_t before, uint32_t next)
 {
@@ -232,7 +247,8 @@ static int quote_spaces(const struct moses *m, uint32_t before, uint32_t next)
     }
 }
 
-static inline const unsigned char *quote(struct pass *p, const unsigned char *s, const unsigned char *e)
+static inline const unsigned char *quote(struct pass *p, const unsigned char *s,
+                                         const unsigned char *e)
 {
     const struct moses *m = p->m;
     if (m->quote == QUOTE_ALONE) { token(p, "'", 1); return s + 1; }
@@ -252,8 +268,8 @@ static inline const unsigned char *quote(struct pass *p, const unsigned char *s,
     return s + 1;
 }
 
-/* Returns false if the line needs moses_rules. p->o has room for 6 bytes a byte of text: the most is a hyphen's " @-@ "
- * and the space before a full stop. */
+/* Returns false if the line needs moses_rules. p->o has room for 6 bytes a byte of text: the most
+ * is a hyphen's " @-@ " and the space before a full stop. */
 static bool pass(struct pass *p, const unsigned char *s, const unsigned char *e)
 {
     const struct moses *m = p->m;
@@ -279,7 +295,8 @@ static bool pass(struct pass *p, const unsigned char *s, const unsigned char *e)
             s++;
             break;
         case KEEP:
-            if (m->aggressive && *s == '-' && p->before != NOTHING && (prop_of(p->before) & PROP_ALNUM)) {
+            if (m->aggressive && *s == '-' && p->before != NOTHING
+                && (prop_of(p->before) & PROP_ALNUM)) {
                 uint32_t c = at(s + 1, e, &len);
                 if (c != NOTHING && (prop_of(c) & PROP_ALNUM)) { token(p, "@-@", 3); s++; break; }
             }
@@ -299,11 +316,19 @@ static bool pass(struct pass *p, const unsigned char *s, const unsigned char *e)
         }
         case COMMA: {
             bool number = p->before != NOTHING && (prop_of(p->before) & PROP_NUMBER);
-            if (p->before != NOTHING && !number && !taken) { token(p, ",", 1); s++; comma_taken = true; break; }
+            if (p->before != NOTHING && !number && !taken) {
+                token(p, ",", 1);
+                s++;
+                comma_taken = true;
+                break;
+            }
             uint32_t c = at(s + 1, e, &len);
             unsigned next = c == NOTHING ? 0 : prop_of(c);
-            if ((next & PROP_NUMBER) && (next & PROP_ALNUM)) { begin(p, ' '); *p->o++ = ','; p->before = ','; }
-            else token(p, ",", 1);
+            if ((next & PROP_NUMBER) && (next & PROP_ALNUM)) {
+                begin(p, ' ');
+                *p->o++ = ',';
+                p->before = ',';
+            } else token(p, ",", 1);
             s++;
             break;
         }
@@ -312,8 +337,11 @@ static bool pass(struct pass *p, const unsigned char *s, const unsigned char *e)
             break;
         case COLON: {
             uint32_t c = at(s + 1, e, &len);
-            if (c != NOTHING && (prop_of(c) & PROP_LL)) { begin(p, ' '); *p->o++ = ':'; p->before = ':'; }
-            else token(p, ":", 1);
+            if (c != NOTHING && (prop_of(c) & PROP_LL)) {
+                begin(p, ' ');
+                *p->o++ = ':';
+                p->before = ':';
+            } else token(p, ":", 1);
             s++;
             break;
         }
@@ -345,12 +373,17 @@ static bool pass(struct pass *p, const unsigned char *s, const unsigned char *e)
     return true;
 }
 
-int moses_line(const struct moses *m, struct moses_work *w, const char *line, size_t n, struct tbuf *out)
+int moses_line(const struct moses *m, struct moses_work *w, const char *line, size_t n,
+               struct tbuf *out)
 {
     const unsigned char *s = (const unsigned char *)line, *e = s + n;
     s = skip_space(s, e);
-    if (s == e || (m->skip_xml && n >= 3 && line[0] == '<' && line[n - 1] == '>')) { tbuf_add(out, line, n); return 1; }
-    if (m->protected || (n >= 8 && memmem(line, n, "DOTMULTI", 8)) || (m->catalan && memmem(line, n, "\u00C2\u00B7", 4)))
+    if (s == e || (m->skip_xml && n >= 3 && line[0] == '<' && line[n - 1] == '>')) {
+        tbuf_add(out, line, n);
+        return 1;
+    }
+    if (m->protected || (n >= 8 && memmem(line, n, "DOTMULTI", 8))
+        || (m->catalan && memmem(line, n, "\u00C2\u00B7", 4)))
         return moses_rules(m, w, line, n, out);
     for (;;) {                                    /* white space at the end */
         const unsigned char *l = e - 1;

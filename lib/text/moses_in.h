@@ -23,13 +23,15 @@ struct protected;
 
 struct moses {
     enum quote_rule quote;
-    bool colon;                              /* fi, sv: a colon inside a word stays before a lower-case letter */
+    /* fi, sv: a colon inside a word stays before a lower-case letter */
+    bool colon;
     bool tetun;                              /* tdt */
     bool catalan;                            /* ca */
     bool aggressive, no_escape, skip_xml;
     const struct nonbreaking *nonbreaking;
     struct protected *protected;             /* NULL: none */
-    unsigned char act[256];                  /* moses.c: what to do with a byte that begins a character */
+    /* moses.c: what to do with a byte that begins a character */
+    unsigned char act[256];
 };
 
 struct moses_work {
@@ -41,8 +43,10 @@ struct moses_work {
 
 /* The apostrophe rules over w->a (with w->b as scratch). */
 void rules_quotes(const struct moses *m, struct moses_work *w);
-/* Is the word (without its full stop) one that keeps it? As moses_line's word rule, with what follows it. */
-bool moses_keeps_stop(const struct moses *m, const char *word, size_t n, bool next_lower, bool next_digit);
+/* Is the word (without its full stop) one that keeps it? As moses_line's word rule, with what
+ * follows it. */
+bool moses_keeps_stop(const struct moses *m, const char *word, size_t n, bool next_lower,
+                      bool next_digit);
 
 /* Protected patterns: */
 struct protected *protected_read(const char *path);

@@ -1,5 +1,6 @@
-/* tokenizer.perl rule by rule, over code points. Each function is one substitution (or a few that belong together);
- * the comment quotes it. w->a is the text, w->b takes the result, and they change places. */
+/* tokenizer.perl rule by rule, over code points. Each function is one substitution (or a few that
+ * belong together); the comment quotes it. w->a is the text, w->b takes the result, and they change
+ * places. */
 #include "lib/text/moses_in.h"
 #include <stdio.h>
 #include "common/err.h"
@@ -107,21 +108,22 @@ static void unprotect(struct moses_work *w)
     free(name.p);
 }
 
-/* s/([^\p{IsAlnum}\s\.\'\`\,\-])/ $1 /g, with ':' (fi, sv) or U+00B7 (ca) among those that stay. U+00C2, which the
- * script's bytes also name in Catalan, is a letter anyway. */
+/* s/([^\p{IsAlnum}\s\.\'\`\,\-])/ $1 /g, with ':' (fi, sv) or U+00B7 (ca) among those that stay.
+ * U+00C2, which the script's bytes also name in Catalan, is a letter anyway. */
 static void specials(const struct moses *m, struct moses_work *w)
 {
     for (size_t i = 0; i < w->a.n; i++) {
         uint32_t c = w->a.p[i];
-        if (has(c, PROP_ALNUM | PROP_SPACE) || c == '.' || c == '\'' || c == '`' || c == ',' || c == '-' ||
-            (m->colon && c == ':') || (m->catalan && c == 0xB7)) cps_put(&w->b, c);
+        if (has(c, PROP_ALNUM | PROP_SPACE) || c == '.' || c == '\'' || c == '`' || c == ','
+            || c == '-' || (m->colon && c == ':') || (m->catalan && c == 0xB7))
+            cps_put(&w->b, c);
         else { cps_put(&w->b, ' '); cps_put(&w->b, c); cps_put(&w->b, ' '); }
     }
     turn(w);
 }
 
-/* s/(:)(?=$|[^\p{Ll}])/ $1 /g (fi, sv); the same for the apostrophe (tdt); in Catalan for U+00C2 U+00B7, which is
- * what the script's UTF-8 bytes of the middle dot mean to Perl. */
+/* s/(:)(?=$|[^\p{Ll}])/ $1 /g (fi, sv); the same for the apostrophe (tdt); in Catalan for U+00C2
+ * U+00B7, which is what the script's UTF-8 bytes of the middle dot mean to Perl. */
 static void marks(struct moses_work *w, uint32_t mark, uint32_t before)
 {
     for (size_t i = 0; i < w->a.n; i++) {
@@ -156,8 +158,9 @@ static bool dotmulti_at(const struct cps *a, size_t i)
 
 /* s/\.([\.]+)/ DOTMULTI$1/g;
  * while (/DOTMULTI\./) { s/DOTMULTI\.([^\.])/DOTDOTMULTI $1/g; s/DOTMULTI\./DOTDOTMULTI/g; }
- * The loop turns "DOTMULTI" and k dots into k "DOT"s before it and a space after it if something follows; except
- * that in "DOTMULTI.DOTMULTI." (text that has the word itself) the first takes the second's D and so its space. */
+ * The loop turns "DOTMULTI" and k dots into k "DOT"s before it and a space after it if something
+ * follows; except that in "DOTMULTI.DOTMULTI." (text that has the word itself) the first takes the
+ * second's D and so its space. */
 static void dots(struct moses_work *w)
 {
     for (size_t i = 0; i < w->a.n; ) {
@@ -187,13 +190,17 @@ static void dots(struct moses_work *w)
     turn(w);
 }
 
-/* while (/DOTDOTMULTI/) { s/DOTDOTMULTI/DOTMULTI./g } s/DOTMULTI/./g: a dot for the word and one for each DOT before */
+/* while (/DOTDOTMULTI/) { s/DOTDOTMULTI/DOTMULTI./g } s/DOTMULTI/./g: a dot for the word and one
+ * for each DOT before */
 static void undots(struct moses_work *w)
 {
     for (size_t i = 0; i < w->a.n; ) {
         if (!dotmulti_at(&w->a, i)) { cps_put(&w->b, w->a.p[i++]); continue; }
         size_t k = 0;
-        while (w->b.n >= 3 && !memcmp(w->b.p + w->b.n - 3, DOTMULTI, 3 * sizeof *DOTMULTI)) { w->b.n -= 3; k++; }
+        while (w->b.n >= 3 && !memcmp(w->b.p + w->b.n - 3, DOTMULTI, 3 * sizeof *DOTMULTI)) {
+            w->b.n -= 3;
+            k++;
+        }
         for (size_t j = 0; j <= k; j++) cps_put(&w->b, '.');
         i += 8;
     }
@@ -225,8 +232,16 @@ static void commas(struct moses_work *w)
     }
 }
 
-/* s/(X)'(Y)/$1B'A$2/g: X and Y are classes (`in`: one of the properties; else none of them), Y == 's' if s_only. */
-struct quote { unsigned left; bool left_in; unsigned right; bool right_in; const char *to; bool s_only; };
+/* s/(X)'(Y)/$1B'A$2/g: X and Y are classes (`in`: one of the properties; else none of them), Y ==
+ * 's' if s_only. */
+struct quote {
+    unsigned left;
+    bool left_in;
+    unsigned right;
+    bool right_in;
+    const char *to;
+    bool s_only;
+};
 
 static void quote_rule(struct moses_work *w, const struct quote *q)
 {
@@ -246,9 +261,14 @@ static void quote_rule(struct moses_work *w, const struct quote *q)
 void rules_quotes(const struct moses *m, struct moses_work *w)
 {
     enum { A = PROP_ALPHA, N = PROP_NUMBER };
-    static const struct quote en[] = { { A, 0, A, 0, " ' ", 0 }, { A | N, 0, A, 1, " ' ", 0 }, { A, 1, A, 0, " ' ", 0 },
-                                       { A, 1, A, 1, " '", 0 }, { N, 1, 0, 0, " '", 1 } };
-    static const struct quote left[] = { { A, 0, A, 0, " ' ", 0 }, { A, 0, A, 1, " ' ", 0 }, { A, 1, A, 0, " ' ", 0 },
+    static const struct quote en[] = { { A, 0, A, 0, " ' ", 0 },
+                                       { A | N, 0, A, 1, " ' ", 0 },
+                                       { A, 1, A, 0, " ' ", 0 },
+                                       { A, 1, A, 1, " '", 0 },
+                                       { N, 1, 0, 0, " '", 1 } };
+    static const struct quote left[] = { { A, 0, A, 0, " ' ", 0 },
+                                         { A, 0, A, 1, " ' ", 0 },
+                                         { A, 1, A, 0, " ' ", 0 },
                                          { A, 1, A, 1, "' ", 0 } };
     switch (m->quote) {
     case QUOTE_EN: for (int i = 0; i < 5; i++) quote_rule(w, &en[i]); break;
@@ -261,7 +281,8 @@ void rules_quotes(const struct moses *m, struct moses_work *w)
     }
 }
 
-/* The loop over words: a full stop at the end of a word is cut off unless the word is known to have one. */
+/* The loop over words: a full stop at the end of a word is cut off unless the word is known to have
+ * one. */
 static void words(const struct moses *m, struct moses_work *w)
 {
     const struct cps *a = &w->a;
@@ -277,7 +298,8 @@ static void words(const struct moses *m, struct moses_work *w)
                 w->word.n = 0;
                 encode(a, i, j - 1, &w->word);
                 uint32_t next = a->p[j + 1];      /* a space where the next word is empty */
-                cut = !moses_keeps_stop(m, w->word.p, w->word.n, has(next, PROP_LOWER), next >= '0' && next <= '9');
+                cut = !moses_keeps_stop(m, w->word.p, w->word.n, has(next, PROP_LOWER),
+                                        next >= '0' && next <= '9');
             }
         }
         for (size_t k = i; k < j - cut; k++) cps_put(&w->b, a->p[k]);
@@ -298,13 +320,17 @@ static void stop_quote(struct moses_work *w)
     put_ascii(a, " . ' ");
 }
 
-int moses_rules(const struct moses *m, struct moses_work *w, const char *line, size_t n, struct tbuf *out)
+int moses_rules(const struct moses *m, struct moses_work *w, const char *line, size_t n,
+                struct tbuf *out)
 {
     decode(line, n, &w->a);
     w->b.n = 0;
     bool blank = true;
     for (size_t i = 0; i < w->a.n && blank; i++) blank = has(w->a.p[i], PROP_SPACE);
-    if (blank || (m->skip_xml && n >= 3 && line[0] == '<' && line[n - 1] == '>')) { tbuf_add(out, line, n); return 1; }
+    if (blank || (m->skip_xml && n >= 3 && line[0] == '<' && line[n - 1] == '>')) {
+        tbuf_add(out, line, n);
+        return 1;
+    }
     clean(w);
     w->n_keep = 0;
     if (m->protected) {

@@ -16,7 +16,8 @@ struct nonbreaking { struct entry *slot; size_t mask, n; };
 static struct entry *slot_of(const struct nonbreaking *nb, const char *word, size_t n)
 {
     size_t i = XXH3_64bits(word, n) & nb->mask;
-    while (nb->slot[i].word && (nb->slot[i].n != n || memcmp(nb->slot[i].word, word, n))) i = (i + 1) & nb->mask;
+    while (nb->slot[i].word && (nb->slot[i].n != n || memcmp(nb->slot[i].word, word, n)))
+        i = (i + 1) & nb->mask;
     return &nb->slot[i];
 }
 
@@ -59,11 +60,13 @@ struct nonbreaking *nonbreaking_read(const char *path)
     int got;
     while ((got = text_line(t, &s, &n)) > 0) {
         if (!n || s[0] == '#' || (n == 1 && s[0] == '0')) continue;   /* "0" is false in Perl */
-        /* /(.*)[\s]+(#NUMERIC_ONLY#)/: the last mark that has white space before it; one space goes, others stay. */
+        /* /(.*)[\s]+(#NUMERIC_ONLY#)/: the last mark that has white space before it; one space
+         * goes, others stay. */
         size_t key = n;
         int kind = NONBREAKING_YES;
         for (size_t i = n; i-- > 1; )
-            if (n - i >= sizeof mark - 1 && !memcmp(s + i, mark, sizeof mark - 1) && is_space(s[i - 1])) {
+            if (n - i >= sizeof mark - 1 && !memcmp(s + i, mark, sizeof mark - 1)
+                && is_space(s[i - 1])) {
                 key = i - 1;
                 kind = NONBREAKING_NUMERIC;
                 break;

@@ -1,6 +1,6 @@
-/* Non-breaking prefixes: words after which a full stop does not end a sentence ("Dr"), so that the tokeniser leaves
- * it where it is. The file is Moses': one prefix a line without its full stop, '#' begins a comment line,
- * "No #NUMERIC_ONLY#" counts only before a number. */
+/* Non-breaking prefixes: words after which a full stop does not end a sentence ("Dr"), so that the
+ * tokeniser leaves it where it is. The file is Moses': one prefix a line without its full stop, '#'
+ * begins a comment line, "No #NUMERIC_ONLY#" counts only before a number. */
 #ifndef TEXT_NONBREAKING_H
 #define TEXT_NONBREAKING_H
 #include <stddef.h>
@@ -13,9 +13,9 @@ struct nonbreaking *nonbreaking_read(const char *path);
 int nonbreaking_find(const struct nonbreaking *nb, const char *word, size_t n);
 void nonbreaking_free(struct nonbreaking *nb);
 
-/* The list of a language as a malloc'd path: $ISOGLOT_DATA/nonbreaking/LANG, else share/isoglot/nonbreaking/LANG
- * beside the folder of the running program, else the checkout's lib/text/nonbreaking/LANG. NULL (no message) if there
- * is none. */
+/* The list of a language as a malloc'd path: $ISOGLOT_DATA/nonbreaking/LANG, else
+ * share/isoglot/nonbreaking/LANG beside the folder of the running program, else the checkout's
+ * lib/text/nonbreaking/LANG. NULL (no message) if there is none. */
 char *nonbreaking_path(const char *lang);
 
 #endif

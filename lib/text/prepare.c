@@ -1,6 +1,6 @@
-/* The scripts are lists of substitutions over bytes. Most replace one string by another: tables in the scripts' order.
- * The others are small functions, each with the substitution it stands for. A rule runs only if the bytes it looks for
- * are in the line at all. */
+/* The scripts are lists of substitutions over bytes. Most replace one string by another: tables in
+ * the scripts' order. The others are small functions, each with the substitution it stands for. A
+ * rule runs only if the bytes it looks for are in the line at all. */
 #include "lib/text/prepare.h"
 #include <stdint.h>
 #include "lib/text/prop.h"
@@ -13,7 +13,10 @@ struct text_line {                   /* a is the line, b takes a result; they ch
 
 static void turn(struct text_line *t) { struct tbuf *x = t->a; t->a = t->b; t->b = x; t->b->n = 0; }
 
-static void may_have(struct text_line *t, const char *s, size_t n) { for (size_t i = 0; i < n; i++) t->has[(unsigned char)s[i]] = true; }
+static void may_have(struct text_line *t, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) t->has[(unsigned char)s[i]] = true;
+}
 
 /* A rule has put `to` into the line. */
 static void has_got(struct text_line *t, const char *to, size_t n)
@@ -52,12 +55,17 @@ static void squeeze(struct text_line *t)
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool is_end(char c) { return c == '.' || c == '!' || c == ':' || c == '?' || c == ';' || c == ','; }
+static bool is_end(char c)
+{
+    return c == '.' || c == '!' || c == ':' || c == '?' || c == ';' || c == ',';
+}
 static bool is_paren(char c) { return c == ')'; }
 static bool is_percent(char c) { return c == '%'; }
 
-/* s/(L)from(R)/$1to$2/g, L and R classes of one byte; what a match has taken no other match sees. */
-static void between(struct text_line *t, bool (*l)(char), const char *from, bool (*r)(char), const char *to)
+/* s/(L)from(R)/$1to$2/g, L and R classes of one byte; what a match has taken no other match
+ * sees. */
+static void between(struct text_line *t, bool (*l)(char), const char *from, bool (*r)(char),
+                    const char *to)
 {
     for (const char *f = from; *f; f++) if (!t->has[(unsigned char)*f]) return;
     size_t nf = strlen(from), nt = strlen(to), n = t->a->n;
@@ -80,7 +88,10 @@ static void quote_after(struct text_line *t)
     char *s = t->a->p;
     for (size_t i = 0; i + 1 < t->a->n; i++)
         if (s[i] == '"')
-            for (; i + 1 < t->a->n && (s[i + 1] == ',' || s[i + 1] == '.'); i++) { s[i] = s[i + 1]; s[i + 1] = '"'; }
+            for (; i + 1 < t->a->n && (s[i + 1] == ',' || s[i + 1] == '.'); i++) {
+                s[i] = s[i + 1];
+                s[i + 1] = '"';
+            }
 }
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -108,11 +119,15 @@ struct rule { const char *from, *to; };
 static void unicode_punctuation(struct text_line *t)
 {
     static const struct rule rule[] = {
-        { "，", "," }, { "。$", ". " }, { "、", "," }, { "”", "\"" }, { "“", "\"" }, { "∶", ":" }, { "：", ":" }, { "？", "?" },
-        { "《", "\"" }, { "》", "\"" }, { "）", ")" }, { "！", "!" }, { "（", "(" }, { "；", ";" }, { "１", "1" }, { "」", "\"" },
-        { "「", "\"" }, { "０", "0" }, { "３", "3" }, { "２", "2" }, { "５", "5" }, { "６", "6" }, { "９", "9" }, { "７", "7" },
-        { "８", "8" }, { "４", "4" }, { "．$", ". " }, { "～", "~" }, { "’", "'" }, { "…", "..." }, { "━", "-" }, { "〈", "<" },
-        { "〉", ">" }, { "【", "[" }, { "】", "]" }, { "％", "%" } };
+        { "，", "," },  { "。$", ". " }, { "、", "," }, { "”", "\"" },  { "“", "\"" },
+        { "∶", ":" },   { "：", ":" },   { "？", "?" }, { "《", "\"" }, { "》", "\"" },
+        { "）", ")" },  { "！", "!" },   { "（", "(" }, { "；", ";" },  { "１", "1" },
+        { "」", "\"" }, { "「", "\"" },  { "０", "0" }, { "３", "3" },  { "２", "2" },
+        { "５", "5" },  { "６", "6" },   { "９", "9" }, { "７", "7" },  { "８", "8" },
+        { "４", "4" },  { "．$", ". " }, { "～", "~" }, { "’", "'" },   { "…", "..." },
+        { "━", "-" },   { "〈", "<" },   { "〉", ">" }, { "【", "[" },  { "】", "]" },
+        { "％", "%" }
+    };
     if (!t->has[0xE2] && !t->has[0xE3] && !t->has[0xEF]) return;
     for (size_t i = 0; i < sizeof rule / sizeof *rule; i++) {
         size_t nf = strlen(rule[i].from);
@@ -160,11 +175,27 @@ static void punctuation(const struct prepare_options *o, struct text_line *t)
     literal(t, "´", "'");
     between(t, is_letter, "‘", is_letter, "'");
     between(t, is_letter, "’", is_letter, "'");
-    static const struct rule rule[] = {
-        { "‘", "'" }, { "‚", "'" }, { "’", "\"" }, { "''", "\"" }, { "´´", "\"" }, { "…", "..." },
-        { NBSP "«" NBSP, " \"" }, { "«" NBSP, "\"" }, { "«", "\"" }, { NBSP "»" NBSP, "\" " }, { NBSP "»", "\"" }, { "»", "\"" },
-        { NBSP "%", "%" }, { "nº" NBSP, "nº " }, { NBSP ":", ":" }, { NBSP "ºC", " ºC" }, { NBSP "cm", " cm" }, { NBSP "?", "?" },
-        { NBSP "!", "!" }, { NBSP ";", ";" }, { "," NBSP, ", " } };
+    static const struct rule rule[] = { { "‘", "'" },
+                                        { "‚", "'" },
+                                        { "’", "\"" },
+                                        { "''", "\"" },
+                                        { "´´", "\"" },
+                                        { "…", "..." },
+                                        { NBSP "«" NBSP, " \"" },
+                                        { "«" NBSP, "\"" },
+                                        { "«", "\"" },
+                                        { NBSP "»" NBSP, "\" " },
+                                        { NBSP "»", "\"" },
+                                        { "»", "\"" },
+                                        { NBSP "%", "%" },
+                                        { "nº" NBSP, "nº " },
+                                        { NBSP ":", ":" },
+                                        { NBSP "ºC", " ºC" },
+                                        { NBSP "cm", " cm" },
+                                        { NBSP "?", "?" },
+                                        { NBSP "!", "!" },
+                                        { NBSP ";", ";" },
+                                        { "," NBSP, ", " } };
     for (size_t i = 0; i < sizeof rule / sizeof *rule; i++) literal(t, rule[i].from, rule[i].to);
     squeeze(t);
     bool cs = !strcmp(l, "cs") || !strcmp(l, "cz");
@@ -173,7 +204,8 @@ static void punctuation(const struct prepare_options *o, struct text_line *t)
         literal(t, ",\"", "\",");
         quote_before(t);
     }
-    between(t, is_digit, NBSP, is_digit, cs || !strcmp(l, "de") || !strcmp(l, "es") || !strcmp(l, "fr") ? "," : ".");
+    between(t, is_digit, NBSP, is_digit,
+            cs || !strcmp(l, "de") || !strcmp(l, "es") || !strcmp(l, "fr") ? "," : ".");
 }
 
 /* remove-non-printing-char.perl: chomp; s/\p{C}/ /g; print "$line\n" */
@@ -202,13 +234,21 @@ static void universal_newlines(struct text_line *t)
     literal(t, "\r", "\n");
 }
 
-static void rules(struct text_line *t, const struct rule *r) { for (; r->from; r++) literal(t, r->from, r->to); }
-
-void prepare_line(const struct prepare_options *o, struct prepare_work *w, const char *line, size_t n, bool newline, struct tbuf *out)
+static void rules(struct text_line *t, const struct rule *r)
 {
-    static const struct rule romanian[] = { { "Ş", "Ș" }, { "ş", "ș" }, { "Ţ", "Ț" }, { "ţ", "ț" }, { 0 } };
-    static const struct rule diacritics[] = { { "Ș", "S" }, { "ș", "s" }, { "Ț", "T" }, { "ț", "t" }, { "Ă", "A" }, { "ă", "a" },
-                                              { "Â", "A" }, { "â", "a" }, { "Î", "I" }, { "î", "i" }, { 0 } };
+    for (; r->from; r++) literal(t, r->from, r->to);
+}
+
+void prepare_line(const struct prepare_options *o, struct prepare_work *w, const char *line,
+                  size_t n, bool newline, struct tbuf *out)
+{
+    static const struct rule romanian[] = {
+        { "Ş", "Ș" }, { "ş", "ș" }, { "Ţ", "Ț" }, { "ţ", "ț" }, { 0 }
+    };
+    static const struct rule diacritics[] = { { "Ș", "S" }, { "ș", "s" }, { "Ț", "T" },
+                                              { "ț", "t" }, { "Ă", "A" }, { "ă", "a" },
+                                              { "Â", "A" }, { "â", "a" }, { "Î", "I" },
+                                              { "î", "i" }, { 0 } };
     struct text_line t = { .a = &w->a, .b = &w->b };
     w->a.n = w->b.n = 0;
     tbuf_add(&w->a, line, n);

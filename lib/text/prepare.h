@@ -3,7 +3,8 @@
  *   punctuation           Moses' normalize-punctuation.perl -l LANG
  *   non_printing          Moses' remove-non-printing-char.perl
  *   romanian, diacritics  normalise-romanian.py, remove-diacritics.py (wmt16-scripts)
- * They run in this order, which is XLM's. The two Python scripts read with universal newlines, so they turn "\r" and
+ * They run in this order, which is XLM's. The two Python scripts read with universal newlines, so
+ * they turn "\r" and
  * "\r\n" into "\n": one line may become several. */
 #ifndef TEXT_PREPARE_H
 #define TEXT_PREPARE_H
@@ -17,17 +18,20 @@ struct prepare_options {
 };
 struct prepare_work { struct tbuf a, b; };
 
-/* line: n bytes, valid UTF-8, without its "\n"; newline: it had one. Appends lines with their newlines to out. */
-void prepare_line(const struct prepare_options *o, struct prepare_work *w, const char *line, size_t n, bool newline, struct tbuf *out);
+/* line: n bytes, valid UTF-8, without its "\n"; newline: it had one. Appends lines with their
+ * newlines to out. */
+void prepare_line(const struct prepare_options *o, struct prepare_work *w, const char *line,
+                  size_t n, bool newline, struct tbuf *out);
 void prepare_work_free(struct prepare_work *w);
 
-/* XLM's lowercase_and_remove_accent.py over text of whole lines (as the step after the tokeniser): white space at the
- * end of a line goes, str.lower, NFD without Mn, str.lower; every line gets a newline. 0, or -1 with a message. */
+/* XLM's lowercase_and_remove_accent.py over text of whole lines (as the step after the tokeniser):
+ * white space at the end of a line goes, str.lower, NFD without Mn, str.lower; every line gets a
+ * newline. 0, or -1 with a message. */
 int lower_accents(const char *s, size_t n, struct tbuf *out);
 
-/* Moses' input-from-sgm.perl: the text of <seg ...>...</seg>, one segment a line. A stream: sgm_feed takes whole lines
- * and appends what is complete; last: the end of the file. Like the script it loses a segment whose end stands on a
- * last line without newline. */
+/* Moses' input-from-sgm.perl: the text of <seg ...>...</seg>, one segment a line. A stream:
+ * sgm_feed takes whole lines and appends what is complete; last: the end of the file. Like the
+ * script it loses a segment whose end stands on a last line without newline. */
 struct sgm;
 struct sgm *sgm_new(void);
 void sgm_feed(struct sgm *g, const char *s, size_t n, bool last, struct tbuf *out);

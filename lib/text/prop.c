@@ -29,10 +29,19 @@ static unsigned prop_compute(uint32_t c)
     if (gc & U_GC_C_MASK) p |= PROP_OTHER;
     if ((gc & U_GC_P_MASK) || (c < 128 && (gc & U_GC_S_MASK))) p |= PROP_PUNCT;
     if (gc & U_GC_MN_MASK) p |= PROP_MN;
-    /* Properties that characters of Unicode 14 were given later (test/unit/prop.c notices further ones in a newer ICU). */
+    /* Properties that characters of Unicode 14 were given later (test/unit/prop.c notices further
+     * ones in a newer ICU). */
     switch (c) {
-    case 0x0C04: case 0x0F82: case 0x0F83: case 0x11080: case 0x11081: p &= ~(unsigned)(PROP_ALPHA | PROP_ALNUM); break;
-    case 0x10FC: case 0xAB69: case 0xA7F2: case 0xA7F3: case 0xA7F4: p &= ~(unsigned)PROP_LOWER; break;
+    case 0x0C04:
+    case 0x0F82:
+    case 0x0F83:
+    case 0x11080:
+    case 0x11081: p &= ~(unsigned)(PROP_ALPHA | PROP_ALNUM); break;
+    case 0x10FC:
+    case 0xAB69:
+    case 0xA7F2:
+    case 0xA7F3:
+    case 0xA7F4: p &= ~(unsigned)PROP_LOWER; break;
     }
     return p;
 }

@@ -1,5 +1,6 @@
-/* What the text tools ask about a code point, as Perl 5.36 and Python 3.11 answer: Unicode 14. Characters that
- * came later count as unassigned, so that the output does not depend on the ICU release linked with. */
+/* What the text tools ask about a code point, as Perl 5.36 and Python 3.11 answer: Unicode 14.
+ * Characters that came later count as unassigned, so that the output does not depend on the ICU
+ * release linked with. */
 #ifndef TEXT_PROP_H
 #define TEXT_PROP_H
 #include <stdint.h>

@@ -1,5 +1,6 @@
-/* Protected patterns: the regular expressions of tokenizer.perl -protected. PCRE2, because they are Perl's. Where the two
- * mean different characters by \w \b \s \h, POSIX classes and \p{Is...}, the pattern is rewritten to Perl's meaning. */
+/* Protected patterns: the regular expressions of tokenizer.perl -protected. PCRE2, because they are
+ * Perl's. Where the two mean different characters by \w \b \s \h, POSIX classes and \p{Is...}, the
+ * pattern is rewritten to Perl's meaning. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include "common/err.h"
@@ -26,23 +27,43 @@ static void put(struct tbuf *to, const char *s) { tbuf_add(to, s, strlen(s)); }
 static bool starts(const char *s, const char *e, const char *with)
 { size_t n = strlen(with); return (size_t)(e - s) >= n && !memcmp(s, with, n); }
 
-/* An escape, POSIX class or property at s that Perl reads otherwise than PCRE2: its length, with what stands for it inside
- * a character class in *set, and whether it is the complement of that. 0: none. */
-static size_t perl_class(const char *s, const char *e, bool in_class, const char **set, bool *complement)
+/* An escape, POSIX class or property at s that Perl reads otherwise than PCRE2: its length, with
+ * what stands for it inside a character class in *set, and whether it is the complement of that. 0:
+ * none. */
+static size_t perl_class(const char *s, const char *e, bool in_class, const char **set,
+                         bool *complement)
 {
-    static const struct { const char *name, *set; } same[] = {
-        { "alpha:]", "\\p{Alphabetic}" }, { "alnum:]", ALNUM }, { "lower:]", "\\p{Lowercase}" }, { "upper:]", "\\p{Uppercase}" },
-        { "word:]", W }, { "space:]", "\\p{White_Space}" }, { "digit:]", "\\p{Nd}" } };
-    static const struct { const char *name, *set; } property[] = {
-        { "Alpha}", "\\p{Alphabetic}" }, { "Alnum}", ALNUM }, { "Lower}", "\\p{Lowercase}" }, { "Upper}", "\\p{Uppercase}" },
-        { "Word}", W }, { "Space}", "\\p{White_Space}" }, { "Digit}", "\\p{Nd}" }, { "Punct}", "\\p{P}" }, { "N}", "\\p{N}" },
-        { "L}", "\\p{L}" }, { "Lu}", "\\p{Lu}" }, { "Ll}", "\\p{Ll}" }, { "P}", "\\p{P}" }, { "S}", "\\p{S}" }, { "Sc}", "\\p{Sc}" } };
+    static const struct { const char *name, *set;
+    } same[] = {
+        { "alpha:]", "\\p{Alphabetic}" }, { "alnum:]", ALNUM }, { "lower:]", "\\p{Lowercase}" },
+        { "upper:]", "\\p{Uppercase}" },  { "word:]", W },      { "space:]", "\\p{White_Space}" },
+        { "digit:]", "\\p{Nd}" }
+    };
+    static const struct { const char *name, *set;
+    } property[] = { { "Alpha}", "\\p{Alphabetic}" },
+                     { "Alnum}", ALNUM },
+                     { "Lower}", "\\p{Lowercase}" },
+                     { "Upper}", "\\p{Uppercase}" },
+                     { "Word}", W },
+                     { "Space}", "\\p{White_Space}" },
+                     { "Digit}", "\\p{Nd}" },
+                     { "Punct}", "\\p{P}" },
+                     { "N}", "\\p{N}" },
+                     { "L}", "\\p{L}" },
+                     { "Lu}", "\\p{Lu}" },
+                     { "Ll}", "\\p{Ll}" },
+                     { "P}", "\\p{P}" },
+                     { "S}", "\\p{S}" },
+                     { "Sc}", "\\p{Sc}" } };
     *complement = false;
     if (in_class && starts(s, e, "[:")) {
         const char *name = s + 2;
         if (name < e && *name == '^') { *complement = true; name++; }
         for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-            if (starts(name, e, same[i].name)) { *set = same[i].set; return (size_t)(name - s) + strlen(same[i].name); }
+            if (starts(name, e, same[i].name)) {
+                *set = same[i].set;
+                return (size_t)(name - s) + strlen(same[i].name);
+            }
         return 0;
     }
     if (e - s < 2 || s[0] != '\\') return 0;
@@ -56,17 +77,22 @@ static size_t perl_class(const char *s, const char *e, bool in_class, const char
         const char *name = s + (is ? 5 : 3);
         if (is || starts(s + 2, e, "{"))
             for (size_t i = 0; i < sizeof property / sizeof *property; i++)
-                if (starts(name, e, property[i].name)) { *set = property[i].set; return (size_t)(name - s) + strlen(property[i].name); }
+                if (starts(name, e, property[i].name)) {
+                    *set = property[i].set;
+                    return (size_t)(name - s) + strlen(property[i].name);
+                }
     }
     }
     return 0;
 }
 
-/* [...] at s: copies it with Perl's classes; complements that PCRE2 cannot write inside become alternatives. */
+/* [...] at s: copies it with Perl's classes; complements that PCRE2 cannot write inside become
+ * alternatives. */
 static const char *rewrite_class(const char *s, const char *e, struct tbuf *to)
 {
     const char *start = s++;
-    struct tbuf in = { 0 }, out = { 0 };          /* the class without complements; the complements */
+    /* the class without complements; the complements */
+    struct tbuf in = { 0 }, out = { 0 };
     bool negated = s < e && *s == '^';
     if (negated) s++;
     for (bool first = true; s < e && (*s != ']' || first); first = false) {
@@ -91,10 +117,15 @@ static const char *rewrite_class(const char *s, const char *e, struct tbuf *to)
             put(to, negated ? "[^" : "[");
             tbuf_add(to, in.p, in.n);
             put(to, "]");
-        } else if (negated) {                     /* none of `in`, and in every set whose complement is excluded */
+        /* none of `in`, and in every set whose complement is excluded */
+        } else if (negated) {
             put(to, "(?:");
             tbuf_add(to, out.p, out.n);
-            if (in.n) { put(to, "[^"); tbuf_add(to, in.p, in.n); put(to, "])"); } else put(to, "(?s:.))");
+            if (in.n) {
+                put(to, "[^");
+                tbuf_add(to, in.p, in.n);
+                put(to, "])");
+            } else put(to, "(?s:.))");
         } else {
             put(to, "(?:");
             if (in.n) { put(to, "["); tbuf_add(to, in.p, in.n); put(to, "]|"); }
@@ -125,7 +156,8 @@ static void rewrite(const char *s, size_t n, struct tbuf *to)
             put(to, "(?:(?<=[" W "])(?=[" W "])|(?<![" W "])(?![" W "]))");
             s += 2;
         } else if (*s == '\\' && e - s > 1 && strchr("QELUFlu", s[1])) {
-            tbuf_byte(to, s[1]);                 /* in a variable these are no commands to Perl, but the letters */
+            /* in a variable these are no commands to Perl, but the letters */
+            tbuf_byte(to, s[1]);
             s += 2;
         } else if (*s == '\\' && e - s > 1) {
             tbuf_add(to, s, 2);
@@ -147,7 +179,11 @@ struct protected *protected_read(const char *path)
     int got;
     while ((got = text_line(t, &s, &n)) > 0) {
         unsigned long long line = text_lineno(t);
-        if (!n) { got = err_set("%s:%llu: an empty pattern matches everywhere; remove the line", path, line); break; }
+        if (!n) {
+            got = err_set("%s:%llu: an empty pattern matches everywhere; remove the line", path,
+                          line);
+            break;
+        }
         b.n = 0;
         static const char head[] = "(?<PATTERN>", tail[] = ")(?<TAIL>.*)$";
         tbuf_add(&b, head, sizeof head - 1);
@@ -157,14 +193,16 @@ struct protected *protected_read(const char *path)
         tbuf_add(&b, tail, sizeof tail - 1);
         int code;
         PCRE2_SIZE where;
-        pcre2_code *c = pcre2_compile((PCRE2_SPTR)b.p, b.n, PCRE2_UTF | PCRE2_UCP | PCRE2_DUPNAMES, &code, &where, NULL);
+        pcre2_code *c = pcre2_compile((PCRE2_SPTR)b.p, b.n, PCRE2_UTF | PCRE2_UCP | PCRE2_DUPNAMES,
+                                      &code, &where, NULL);
         if (!c) {
             PCRE2_UCHAR why[256];
             pcre2_get_error_message(code, why, sizeof why);
             got = err_set("%s:%llu: not a Perl regular expression: %s", path, line, (char *)why);
             break;
         }
-        pcre2_jit_compile(c, PCRE2_JIT_COMPLETE);           /* where there is none, matching works without */
+        /* where there is none, matching works without */
+        pcre2_jit_compile(c, PCRE2_JIT_COMPLETE);
         mem_room(&p->code, &p->cap, p->n + 1, sizeof *p->code);
         p->code[p->n++] = c;
     }
@@ -184,8 +222,9 @@ void protected_free(struct protected *p)
     free(p);
 }
 
-/* foreach pattern { $t = $text; while ($t =~ /(?<PATTERN>$pattern)(?<TAIL>.*)$/) { push @protected, $+{PATTERN};
- * $t = $+{TAIL}; } }   The tail is matched as a text of its own: ^ and \b hold at its beginning. */
+/* foreach pattern { $t = $text; while ($t =~ /(?<PATTERN>$pattern)(?<TAIL>.*)$/) { push @protected,
+ * $+{PATTERN}; $t = $+{TAIL}; } }   The tail is matched as a text of its own: ^ and \b hold at its
+ * beginning. */
 int protected_find(const struct protected *p, struct moses_work *w, const char *s, size_t n)
 {
     w->n_keep = 0;
@@ -195,13 +234,17 @@ int protected_find(const struct protected *p, struct moses_work *w, const char *
         const char *t = s;
         size_t left = n;
         int got;
-        while ((got = pcre2_match(p->code[i], (PCRE2_SPTR)t, left, 0, PCRE2_NO_UTF_CHECK, md, NULL)) > 0) {
+        while ((got = pcre2_match(p->code[i], (PCRE2_SPTR)t, left, 0, PCRE2_NO_UTF_CHECK, md, NULL))
+               > 0) {
             const PCRE2_SIZE *at = pcre2_get_ovector_pointer(md);
             int tail = pcre2_substring_number_from_name(p->code[i], (PCRE2_SPTR)"TAIL");
             if (tail < 0) break;
-            if (at[2 * tail] == 0) {              /* matched nothing, in front: the script would go on for ever */
+            /* matched nothing, in front: the script would go on for ever */
+            if (at[2 * tail] == 0) {
                 pcre2_match_data_free(md);
-                return err_set("%s: pattern %zu matches the empty text in this line; let it match a character", p->path, i + 1);
+                return err_set(
+                    "%s: pattern %zu matches the empty text in this line; let it match a character",
+                    p->path, i + 1);
             }
             if (w->n_keep == w->cap_keep) {
                 size_t old = w->cap_keep;

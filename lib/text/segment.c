@@ -11,7 +11,8 @@ bool segment_wanted(const char *lang)
 {
     static const char *const name[] = { "th", "zh", "ja" };
     for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-        if (!strncmp(lang, name[i], 2) && (!lang[2] || lang[2] == '-' || lang[2] == '_')) return true;
+        if (!strncmp(lang, name[i], 2) && (!lang[2] || lang[2] == '-' || lang[2] == '_'))
+            return true;
     return false;
 }
 
@@ -19,7 +20,11 @@ struct segment *segment_new(const char *lang)
 {
     UErrorCode e = U_ZERO_ERROR;
     UBreakIterator *it = ubrk_open(UBRK_WORD, lang, NULL, 0, &e);
-    if (U_FAILURE(e)) { err_set("ICU %s has no word segmentation for '%s': %s", prop_icu_version(), lang, u_errorName(e)); return NULL; }
+    if (U_FAILURE(e)) {
+        err_set("ICU %s has no word segmentation for '%s': %s", prop_icu_version(), lang,
+                u_errorName(e));
+        return NULL;
+    }
     struct segment *s = mem_zero(1, sizeof *s);
     s->it = it;
     return s;
@@ -35,7 +40,8 @@ void segment_free(struct segment *s)
 
 int segment_line(struct segment *s, const char *line, size_t n, struct tbuf *out)
 {
-    if (n > INT32_MAX / 4) return err_set("a line of %zu bytes is too long to segment; split it", n);
+    if (n > INT32_MAX / 4)
+        return err_set("a line of %zu bytes is too long to segment; split it", n);
     mem_room(&s->u, &s->cap, n + 1, sizeof *s->u);
     int32_t nu = 0;
     for (size_t i = 0; i < n; ) {

@@ -1,4 +1,5 @@
-/* Words of languages written without spaces, by ICU's word break (its dictionaries for Thai, Chinese, Japanese). */
+/* Words of languages written without spaces, by ICU's word break (its dictionaries for Thai,
+ * Chinese, Japanese). */
 #ifndef TEXT_SEGMENT_H
 #define TEXT_SEGMENT_H
 #include <stdbool.h>
@@ -12,8 +13,8 @@ struct segment;                      /* one a thread */
 struct segment *segment_new(const char *lang);      /* NULL with a message */
 void segment_free(struct segment *s);
 
-/* Appends the words of a line (valid UTF-8 without its "\n"), one space between; white space and control characters
- * are left out. 0, or -1 with a message. */
+/* Appends the words of a line (valid UTF-8 without its "\n"), one space between; white space and
+ * control characters are left out. 0, or -1 with a message. */
 int segment_line(struct segment *s, const char *line, size_t n, struct tbuf *out);
 
 #endif

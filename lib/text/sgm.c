@@ -1,11 +1,13 @@
-/* input-from-sgm.perl, whose loops over a growing line are done here with what has been found so far kept. */
+/* input-from-sgm.perl, whose loops over a growing line are done here with what has been found so
+ * far kept. */
 #include <strings.h>
 #include "lib/text/prepare.h"
 
 struct sgm {
     struct tbuf line;                /* the lines joined so far, each without its last character */
-    int loop;                        /* which of the script's loops reads on: 1 the line ends in <seg ...>; 2 a <seg ...> is
-                                        there and no </seg>; 0 none, a new line begins */
+    /* which of the script's loops reads on: 1 the line ends in <seg ...>; 2 a <seg ...> is there
+     * and no </seg>; 0 none, a new line begins */
+    int loop;
     size_t tag_end;                  /* behind the first <seg ...>, 0: none yet */
     size_t looked;                   /* how far tags have been looked for; a tag may begin there */
     size_t close;                    /* how far </seg> has been looked for */
@@ -97,14 +99,16 @@ void sgm_feed(struct sgm *g, const char *s, size_t n, bool last, struct tbuf *ou
 {
     for (size_t i = 0; i < n; ) {
         const char *nl = memchr(s + i, '\n', n - i);
-        size_t len = nl ? (size_t)(nl - s) - i : n - i - 1;       /* chop: the last character, newline or not */
+        /* chop: the last character, newline or not */
+        size_t len = nl ? (size_t)(nl - s) - i : n - i - 1;
         tbuf_add(&g->line, s + i, len);
-        if (g->loop != 1 || !blank(s + i, len)) decide(g, out);   /* white space behind the tag: loop 1 goes on */
+        /* white space behind the tag: loop 1 goes on */
+        if (g->loop != 1 || !blank(s + i, len)) decide(g, out);
         i += len + 1;
     }
     if (!last) return;
-    /* At the end of the file the loops go on, cutting off a character each time, until they no longer hold: the second
-     * one leaves no tag. */
+    /* At the end of the file the loops go on, cutting off a character each time, until they no
+     * longer hold: the second one leaves no tag. */
     if (g->loop == 1) {
         while (ends_in_tag(&g->line)) g->line.n--;
         if (has_segment(g)) emit(g, out);

@@ -7,7 +7,8 @@
 
 struct tbuf { char *p; size_t n, cap; };
 
-/* Room for `more` bytes behind the n there are; returns where they go. The caller adds to n what it wrote. */
+/* Room for `more` bytes behind the n there are; returns where they go. The caller adds to n what it
+ * wrote. */
 static inline char *tbuf_room(struct tbuf *b, size_t more)
 {
     if (!b->p || b->cap - b->n < more) mem_room(&b->p, &b->cap, b->n + more + !more, 1);

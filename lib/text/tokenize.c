@@ -21,7 +21,11 @@ struct tokenizer_work {
 };
 
 static bool by_icu(const struct tokenize_options *o)
-{ return !o->no_tokenize && (o->segment == SEGMENT_ICU || (o->segment == SEGMENT_AUTO && segment_wanted(o->lang))); }
+{
+    return !o->no_tokenize
+           && (o->segment == SEGMENT_ICU
+               || (o->segment == SEGMENT_AUTO && segment_wanted(o->lang)));
+}
 
 struct tokenizer *tokenizer_new(const struct tokenize_options *o, bool *fallback)
 {
@@ -29,7 +33,8 @@ struct tokenizer *tokenizer_new(const struct tokenize_options *o, bool *fallback
     t->o = *o;
     t->o.prepare.lang = o->lang;
     const struct prepare_options *p = &t->o.prepare;
-    t->prepare = p->unicode_punctuation || p->punctuation || p->non_printing || p->romanian || p->diacritics;
+    t->prepare = p->unicode_punctuation || p->punctuation || p->non_printing || p->romanian
+                 || p->diacritics;
     t->icu = by_icu(o);
     if (fallback) *fallback = false;
     if (t->icu || o->no_tokenize) return t;
@@ -37,7 +42,8 @@ struct tokenizer *tokenizer_new(const struct tokenize_options *o, bool *fallback
     if (!o->nonbreaking && !(found = nonbreaking_path(o->lang))) {
         if (fallback) *fallback = true;
         if (!(found = nonbreaking_path("en"))) {
-            err_set("no list of non-breaking prefixes is installed; give one with --nonbreaking FILE");
+            err_set(
+                "no list of non-breaking prefixes is installed; give one with --nonbreaking FILE");
             tokenizer_free(t);
             return NULL;
         }
@@ -45,7 +51,8 @@ struct tokenizer *tokenizer_new(const struct tokenize_options *o, bool *fallback
     t->nonbreaking = nonbreaking_read(o->nonbreaking ? o->nonbreaking : found);
     free(found);
     if (t->nonbreaking) {
-        struct moses_options m = { o->lang, o->aggressive, o->no_escape, o->skip_xml, t->nonbreaking, o->protected_file };
+        struct moses_options m = { o->lang,     o->aggressive,  o->no_escape,
+                                   o->skip_xml, t->nonbreaking, o->protected_file };
         t->moses = moses_new(&m);
     }
     if (!t->moses) { tokenizer_free(t); return NULL; }
@@ -82,13 +89,15 @@ void tokenizer_work_free(struct tokenizer_work *w)
 }
 
 /* The tokeniser alone: the line, and its newline if the script would write one. */
-static int tokens_of(const struct tokenizer *t, struct tokenizer_work *w, const char *s, size_t n, bool newline, struct tbuf *out)
+static int tokens_of(const struct tokenizer *t, struct tokenizer_work *w, const char *s, size_t n,
+                     bool newline, struct tbuf *out)
 {
     int copied = 1;
     if (t->icu && t->o.no_escape) copied = segment_line(w->segment, s, n, out);
     else if (t->icu) {
         w->words.n = 0;
-        if ((copied = segment_line(w->segment, s, n, &w->words)) == 0) moses_escape(w->words.p, w->words.n, out);
+        if ((copied = segment_line(w->segment, s, n, &w->words)) == 0)
+            moses_escape(w->words.p, w->words.n, out);
     } else if (t->moses) copied = moses_line(t->moses, w->moses, s, n, out);
     else tbuf_add(out, s, n);
     if (copied < 0) return -1;
@@ -97,7 +106,8 @@ static int tokens_of(const struct tokenizer *t, struct tokenizer_work *w, const 
 }
 
 /* Lower-casing and the case marker, over lines with their newlines. */
-static int finish(const struct tokenizer *t, struct tokenizer_work *w, const char *s, size_t n, struct tbuf *out)
+static int finish(const struct tokenizer *t, struct tokenizer_work *w, const char *s, size_t n,
+                  struct tbuf *out)
 {
     if (t->o.lower_accents) {
         w->lower.n = 0;
@@ -118,7 +128,8 @@ static int finish(const struct tokenizer *t, struct tokenizer_work *w, const cha
     return 0;
 }
 
-static int one_line(const struct tokenizer *t, struct tokenizer_work *w, const char *s, size_t n, bool newline, struct tbuf *out)
+static int one_line(const struct tokenizer *t, struct tokenizer_work *w, const char *s, size_t n,
+                    bool newline, struct tbuf *out)
 {
     if (!t->o.lower_accents && !t->o.case_marker) return tokens_of(t, w, s, n, newline, out);
     w->tokens.n = 0;
@@ -126,7 +137,8 @@ static int one_line(const struct tokenizer *t, struct tokenizer_work *w, const c
     return finish(t, w, w->tokens.p, w->tokens.n, out);
 }
 
-int tokenizer_line(const struct tokenizer *t, struct tokenizer_work *w, const char *s, size_t n, bool newline, struct tbuf *out)
+int tokenizer_line(const struct tokenizer *t, struct tokenizer_work *w, const char *s, size_t n,
+                   bool newline, struct tbuf *out)
 {
     if (!t->prepare) return one_line(t, w, s, n, newline, out);
     w->prepared.n = 0;
@@ -144,8 +156,12 @@ void tokenizer_describe(const struct tokenize_options *o, char note[128])
 {
     const struct prepare_options *p = &o->prepare;
     snprintf(note, 128, "tokenize -l %.16s%s%s%s%s%s%s%s%s%s%s", o->lang,
-             o->no_tokenize ? " none" : by_icu(o) ? " icu-" : " moses", by_icu(o) ? prop_icu_version() : "",
-             o->aggressive ? " -a" : "", o->no_escape ? " no-escape" : "", p->unicode_punctuation ? " unipunct" : "",
-             p->punctuation ? " punct" : "", p->non_printing ? " nonprint" : "", p->romanian || p->diacritics ? " ro" : "",
-             o->lower_accents ? " lower" : "", o->case_marker ? " case-marker" : "");
+             o->no_tokenize ? " none"
+             : by_icu(o)    ? " icu-"
+                            : " moses",
+             by_icu(o) ? prop_icu_version() : "", o->aggressive ? " -a" : "",
+             o->no_escape ? " no-escape" : "", p->unicode_punctuation ? " unipunct" : "",
+             p->punctuation ? " punct" : "", p->non_printing ? " nonprint" : "",
+             p->romanian || p->diacritics ? " ro" : "", o->lower_accents ? " lower" : "",
+             o->case_marker ? " case-marker" : "");
 }

@@ -1,0 +1,43 @@
+# No line passes 100 columns. test/columns.txt lists the files that still have longer ones: it only
+# shrinks.
+. "$TOP/test/cli/lib.sh"
+
+# long TREE FILE...: those of the files that have a longer line
+long() {
+    local top=$1; shift
+    (cd "$top" && LC_ALL=C.UTF-8 grep -lE '^.{101,}' -- "$@" || true) | LC_ALL=C sort
+}
+
+# files TREE: what the rule is for, what was built and fetched left out
+files() {
+    (cd "$1" &&
+        find . \( -name .git -o -path ./build -o -path ./shared -o -path ./runs \) -prune -o \
+        -type f -print) | sed 's|^\./||' | grep -E '\.(c|h|cu|sh|mk|awk|md)$'
+}
+
+# check TREE: new files with long lines, and files of the list that have none any more
+check() {
+    local list
+    mapfile -t list < <(files "$1")
+    long "$1" "${list[@]}" > now
+    sed '/^#/d' "$1/test/columns.txt" | LC_ALL=C sort > known
+    LC_ALL=C comm -23 now known | sed 's/$/: a line has more than 100 columns/'
+    LC_ALL=C comm -13 now known |
+        sed 's/$/: no long line (or no such file) any more; take it from test\/columns.txt/'
+}
+
+check "$TOP" > problems
+[ -s problems ] && { cat problems; fail "columns"; }
+
+# What the above would say of a long line, and of a file that needs no place in the list any more.
+mkdir -p copy/test copy/lib
+printf '%0100d\n' 0 > copy/lib/fits.c
+printf '%0101d\n' 0 > copy/lib/long.c
+printf '# files\nlib/fits.c\n' > copy/test/columns.txt
+check copy > problems
+is "$(cat problems)" "lib/long.c: a line has more than 100 columns
+lib/fits.c: no long line (or no such file) any more; take it from test/columns.txt"
+# columns, not bytes
+printf '%0.s\xC3\xA9' {1..100} > copy/lib/long.c
+printf '# files\n' > copy/test/columns.txt
+is "$(check copy)" ""
