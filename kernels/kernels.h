@@ -28,7 +28,7 @@
  * ran before (CUDA: with the deterministic flag). N = 0 and M = 0 are legal everywhere and do
  * nothing.
  *
- * Every operation is in the list test/unit/ops.c, which checks it against finite differences,
+ * Every operation is in the lists of test/unit/ops.c, which checks it against finite differences,
  * against PyTorch's numbers and one back end against the other; those of the beam search are in
  * test/unit/search.c. */
 #ifndef KERNELS_KERNELS_H

@@ -1,0 +1,234 @@
+/* Operations and corners that have tests of their own: the k best, rows of no length, best rows,
+ * averages. */
+#ifndef TEST_UNIT_OPS_ALONE_H
+#define TEST_UNIT_OPS_ALONE_H
+#include "test/unit/ops_case.h"
+
+static float *random_floats(struct test *t, size_t n)
+{
+    float *x = mem_alloc(n * sizeof *x);
+    for (size_t i = 0; i < n; i++) x[i] = (float)uniform(t);
+    return x;
+}
+
+static void topk_is_a_sort_of_the_allowed_words(void **state)
+{
+    (void)state;
+    struct test t = { .rng = { { 2, RNG_TEST, 0 }, 0, 0 } };
+    static const int shapes[][4] = { { 1, 1, 1, 0 },     { 5, 7, 3, 0 },    { 9, 1000, 64, 1 },
+                                     { 3, 130, 10, 1 },  { 2, 5, 5, 1 },    { 0, 5, 2, 0 },
+                                     { 2, 9001, 12, 1 }, { 2, 20000, 3, 0 } };
+    for (size_t c = 0; c < sizeof shapes / sizeof shapes[0]; c++) {
+        int M = shapes[c][0], V = shapes[c][1], n = shapes[c][2];
+        float *x = random_floats(&t, times(M, V)), *val = mem_zero(times(M, n), 4),
+              *lse = mem_zero((size_t)M, 4);
+        int32_t *idx = mem_zero(times(M, n), 4);
+        for (size_t i = 0; i < times(M, V); i += 3) x[i] = 0.5f;           /* ties */
+        uint8_t *ok = mem_zero((size_t)V, 1);
+        for (int v = 0; v < V; v++) ok[v] = v % 4 != 2;
+        bool some = shapes[c][3];
+        void *dx = device(bytes_of(ACT, times(M, V))), *dval = device(times(M, n) * 4),
+             *didx = device(times(M, n) * 4), *dlse = device((size_t)M * 4),
+             *dok = device((size_t)V);
+        put(ACT, dx, x, times(M, V));
+        get(ACT, x, dx, times(M, V));
+        k->upload(dok, ok, (size_t)V);
+        KERN(k, topk, .val = dval, .idx = didx, .lse = dlse, .logits = dx,
+             .allowed = some ? dok : NULL, .M = M, .V = V, .k = n);
+        if (M) {
+            k->download(val, dval, times(M, n) * 4);
+            k->download(idx, didx, times(M, n) * 4);
+            k->download(lse, dlse, (size_t)M * 4);
+        }
+        for (int m = 0; m < M; m++) {
+            char *taken = mem_zero((size_t)V, 1);
+            double sum = 0;
+            for (int v = 0; v < V; v++)
+                if (!some || ok[v]) sum += exp((double)x[times(m, V) + (size_t)v]);
+            assert_true(fabs(log(sum) - (double)lse[m]) < 1e-5);
+            for (int i = 0; i < n; i++) {
+                int best = -1;
+                for (int v = 0; v < V; v++)
+                    if (!taken[v] && (!some || ok[v]) &&
+                        (best < 0 || x[times(m, V) + (size_t)v] > x[times(m, V) + (size_t)best]))
+                        best = v;
+                assert_int_equal(idx[times(m, n) + (size_t)i], best);
+                if (best < 0) {
+                    assert_true(isinf(val[times(m, n) + (size_t)i]));
+                    continue;
+                } /* fewer than k are allowed */
+                assert_true(val[times(m, n) + (size_t)i] == x[times(m, V) + (size_t)best]);
+                taken[best] = 1;
+            }
+            free(taken);
+        }
+        free(x); free(val); free(lse); free(idx); free(ok);
+        k->release(dx); k->release(dval); k->release(didx); k->release(dlse); k->release(dok);
+    }
+}
+
+static void best_is_the_first_largest_logit_among_the_allowed(void **state)
+{
+    (void)state;
+    const float X[2] = { 1, -1 }, W[5] = { 3, 7, 5, 5, -6 };
+    const int32_t target[2] = { 0, -1 };
+    const uint8_t allowed[5] = { 1, 0, 1, 1, 1 };
+    int32_t best[2];
+    void *x = device(bytes_of(ACT, 2)), *w = device(sizeof W), *t = device(sizeof target),
+         *a = device(5), *b = device(sizeof best);
+    put(ACT, x, X, 2);
+    k->upload(w, W, sizeof W); k->upload(t, target, sizeof target); k->upload(a, allowed, 5);
+    KERN(k, xent, .best = b, .X = x, .W = w, .target = t, .allowed = a, .eps = 0, .scale = 1,
+         .M = 2, .D = 1, .V = 5);
+    k->download(best, b, sizeof best);
+    assert_int_equal(best[0], 2);
+    assert_int_equal(best[1], 4);
+    k->release(x); k->release(w); k->release(t); k->release(a); k->release(b);
+}
+
+/* Where a gradient would be infinite it is 0, and so is what has no length. */
+static void rows_of_no_length_have_no_gradient(void **state)
+{
+    (void)state;
+    enum { D = 10 };
+    float x[3 * D] = { 0 }, dy[2 * D], got[3 * D], loss[3];
+    for (int i = 0; i < D; i++) { x[D + i] = (float)(i - 4) / 8; dy[i] = dy[D + i] = 1; }
+    void *X = device(bytes_of(ACT, 2 * D)), *Y = device(bytes_of(ACT, 2 * D)),
+         *dY = device(bytes_of(ACT, 2 * D));
+    void *dX = device(bytes_of(ACT, 2 * D)), *len = device(2 * 4);
+    put(ACT, X, x, 2 * D);
+    put(ACT, dY, dy, 2 * D);
+    KERN(k, unit_fwd, .Y = Y, .len = len, .X = X, .s = 1, .N = 2, .D = D);
+    KERN(k, unit_bwd, .dX = dX, .dY = dY, .Y = Y, .len = len, .s = 1, .N = 2, .D = D);
+    get(ACT, got, Y, 2 * D);
+    for (int i = 0; i < D; i++) assert_true(got[i] == 0 && (i == 4) == (got[D + i] == 0));
+    get(ACT, got, dX, 2 * D);
+    for (int i = 0; i < D; i++) assert_true(got[i] == 0);
+    /* pairs of rows 0 (zeros), 1 and 2 (row 1 again): (0, 1), (1, 2), (1, 1) */
+    const int32_t i[3] = { 0, 1, 1 }, j[3] = { 1, 2, 1 };
+    for (int c = 0; c < D; c++) x[2 * D + c] = x[D + c];
+    void *E = device(sizeof x), *dE = device(sizeof x), *di = device(sizeof i),
+         *dj = device(sizeof j), *dl = device(sizeof loss);
+    k->upload(E, x, sizeof x);
+    k->upload(di, i, sizeof i);
+    k->upload(dj, j, sizeof j);
+    for (int l2 = 0; l2 < 2; l2++) {
+        k->zero(dE, sizeof x);
+        KERN(k, cos_pairs, .loss = dl, .dE = dE, .E = E, .i = di, .j = dj, .scale = 1, .l2 = l2,
+             .P = 3, .D = D);
+        k->download(loss, dl, sizeof loss);
+        k->download(got, dE, sizeof x);
+        assert_true(l2 ? loss[0] > 1 && loss[1] == 0 && loss[2] == 0 : loss[0] == 0);
+        if (!l2) assert_true(fabsf(loss[1] + 1) < 1e-6f && fabsf(loss[2] + 1) < 1e-6f);
+        for (int c = 0; c < D; c++) {
+            float far = l2 ? x[D + c] / loss[0] : 0;                     /* of |0 - x| to x */
+            assert_true(fabsf(got[c] + far) < 1e-5f && fabsf(got[D + c] - far) < 1e-5f &&
+                        fabsf(got[2 * D + c]) < 1e-5f);
+        }
+    }
+    k->release(X); k->release(Y); k->release(dY); k->release(dX); k->release(len);
+    k->release(E); k->release(dE); k->release(di); k->release(dj); k->release(dl);
+}
+
+static void the_best_row_of_a_segment_is_the_first_largest_allowed_one(void **state)
+{
+    (void)state;
+    const float z[9] = { 1, 5, 3, 3, /* */ 2, 2, /* */ 9, 9, 9 };
+    const int32_t at[4] = { 0, 4, 6, 6 }, len[4] = { 4, 2, 3, 0 }, target[4] = { -1, 1, -1, -1 };
+    const uint8_t allowed[9] = { 1, 0, 1, 1, 1, 1, 0, 0, 0 };
+    const int32_t want[4] = { 2, 0, -1, -1 };
+    int32_t best[4];
+    float loss[4];
+    void *dz = device(bytes_of(ACT, 9)), *da = device(sizeof at), *dn = device(sizeof len),
+         *dt = device(sizeof target), *dw = device(sizeof allowed), *db = device(sizeof best),
+         *dl = device(sizeof loss);
+    put(ACT, dz, z, 9);
+    k->upload(da, at, sizeof at);
+    k->upload(dn, len, sizeof len);
+    k->upload(dt, target, sizeof target);
+    k->upload(dw, allowed, sizeof allowed);
+    KERN(k, span, .loss = dl, .best = db, .Z = dz, .ldz = 1, .at = da, .len = dn, .target = dt,
+         .allowed = dw, .scale = 1, .M = 4);
+    k->download(best, db, sizeof best);
+    k->download(loss, dl, sizeof loss);
+    for (int i = 0; i < 4; i++) assert_int_equal(best[i], want[i]);
+    assert_true(loss[0] == 0 && fabsf(loss[1] - 0.693147f) < 1e-6f && loss[2] == 0 && loss[3] == 0);
+    k->release(dz);
+    k->release(da);
+    k->release(dn);
+    k->release(dt);
+    k->release(dw);
+    k->release(db);
+    k->release(dl);
+}
+
+static void widened_acts_are_the_acts(void **state)
+{
+    (void)state;
+    struct test t = { .rng = { { 9, RNG_TEST, 0 }, 0, 0 } };
+    enum { N = 1003 };
+    float *x = random_floats(&t, N), *got = mem_zero(N, 4);
+    void *dx = device(bytes_of(ACT, N)), *df = device(N * 4);
+    put(ACT, dx, x, N);
+    get(ACT, x, dx, N);
+    KERN(k, widen, .to = df, .from = dx, .n = N);
+    k->download(got, df, N * 4);
+    assert_memory_equal(got, x, N * 4);
+    free(x); free(got);
+    k->release(dx); k->release(df);
+}
+
+static void matrices_are_added_and_averaged(void **state)
+{
+    (void)state;
+    struct test t = { .rng = { { 4, RNG_TEST, 0 }, 0, 0 } };
+    enum { N = 70001 };
+    float *x = random_floats(&t, N), *y = random_floats(&t, N), *got = mem_zero(N, 4);
+    void *dx = device(bytes_of(ACT, N)), *dy = device(bytes_of(ACT, N)), *ds = device(N * 4),
+         *dq = device(N * 4);
+    double *want = mem_zero(N, sizeof *want);
+    put(ACT, dx, x, N); put(ACT, dy, y, N);
+    KERN(k, add, .Y = dy, .X = dx, .n = N);
+    get(ACT, got, dy, N);
+    for (int i = 0; i < N; i++) want[i] = (double)x[i] + (double)y[i];
+    assert_true(agree("add", "y", got, want, N, tolerance));
+    k->upload(ds, x, N * 4);
+    k->upload(dq, y, N * 4);
+    KERN(k, ema, .p = ds, .q = dq, .m = 0.875, .n = N);
+    k->download(got, ds, N * 4);
+    for (int i = 0; i < N; i++) want[i] = 0.875 * (double)x[i] + 0.125 * (double)y[i];
+    assert_true(agree("ema", "p", got, want, N, 1e-7));
+    free(x); free(y); free(got); free(want);
+    k->release(dx); k->release(dy); k->release(ds); k->release(dq);
+}
+
+/* A NaN or infinity in comes out as one: training stops with a message instead of going on with
+ * nonsense. */
+static void what_is_not_finite_stays_so(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    static const float bad[] = { NAN, INFINITY };
+    for (int c = 0; c < 2; c++) {
+        float x[N], y[N], gamma[N], norm;
+        for (int i = 0; i < N; i++) { x[i] = (float)i / N; gamma[i] = 1; }
+        x[7] = bad[c];
+        void *dx = device(bytes_of(ACT, N)), *dy = device(bytes_of(ACT, N)),
+             *dg = device(sizeof gamma), *df = device(sizeof x);
+        put(ACT, dx, x, N);
+        k->upload(dg, gamma, sizeof gamma);
+        k->upload(df, x, sizeof x);
+        KERN(k, norm_fwd, .Y = dy, .X = dx, .gamma = dg, .beta = dg, .eps = 1e-5f, .N = 1, .D = N);
+        get(ACT, y, dy, N);
+        assert_true(isnan(y[7]));
+        KERN(k, norm2, .out = dg, .x = df, .n = N);
+        k->download(&norm, dg, sizeof norm);
+        assert_false(isfinite(norm));
+        KERN(k, linear_fwd, .Y = dy, .X = dx, .W = df, .f = KERN_GELU, .N = 1, .I = N, .O = 1);
+        get(ACT, y, dy, 1);
+        assert_false(isfinite(y[0]));
+        k->release(dx); k->release(dy); k->release(dg); k->release(df);
+    }
+}
+
+#endif
