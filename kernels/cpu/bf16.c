@@ -49,9 +49,11 @@ static int load(void)
         return err_set("bf16: this processor has no AVX-512 BF16 instructions; use float32");
     void *so = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!so) return err_set("bf16: oneDNN: %s; install libdnnl2, or use float32", dlerror());
-#define FIND(name) if (!(*(void **)&d.name = dlsym(so, "dnnl_" #name))) return err_set("bf16: oneDNN has no dnnl_" #name "; use float32");
+#define FIND(name) \
+    if (!(*(void **)&d.name = dlsym(so, "dnnl_" #name))) \
+        return err_set("bf16: oneDNN has no dnnl_" #name "; use float32");
     FUNCTIONS(FIND)
-    *(void **)&d.omp_threads = dlsym(so, "omp_set_num_threads");       /* of the OpenMP library that it is built with */
+    *(void **)&d.omp_threads = dlsym(so, "omp_set_num_threads");    /* of its OpenMP library */
     if (d.engine_create(&d.engine, dnnl_cpu, 0) != dnnl_success)
         return err_set("bf16: oneDNN does not start; use float32");
     d.set_primitive_cache_capacity(0);                                  /* ours is below */

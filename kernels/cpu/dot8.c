@@ -81,7 +81,10 @@ void dot8_side_init(struct dot8_side *s, const float *v, uint32_t n, int d, cons
     int width = is_columns ? how->columns : how->rows;
     size_t panels = ((size_t)n + (size_t)width - 1) / (size_t)width,
            padded = panels * (size_t)width;
-    *s = (struct dot8_side){ .n = n, .padded = (uint32_t)padded, .d = d, .steps = (d + 3) / 4, .width = width, .is_columns = is_columns };
+    *s = (struct dot8_side){
+        .n = n, .padded = (uint32_t)padded, .d = d, .steps = (d + 3) / 4, .width = width,
+        .is_columns = is_columns,
+    };
     s->q = mem_alloc(padded * (size_t)s->steps * 4 + 1);
     if (!is_columns) s->start = mem_alloc((padded + 1) * sizeof *s->start);
     float **of[] = { &s->scale, &s->error, &s->norm, &s->kept };

@@ -20,7 +20,8 @@ enum { ROWS = 6, LANES = 8 };
 #define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define AS_INTS(f) _mm256_castps_si256(f)
 #define AS_FLOATS(i) _mm256_castsi256_ps(i)
-#define PAIR_ABOVE(u, row, column) (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(u, _mm256_min_ps(row, column), _CMP_NLE_UQ))
+#define PAIR_ABOVE(u, row, column) \
+    (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(u, _mm256_min_ps(row, column), _CMP_NLE_UQ))
 #include "kernels/cpu/dot8.inc"
 #else
 typedef int dot8_avx2_is_for_x86;

@@ -20,7 +20,8 @@ enum { ROWS = 14, LANES = 16 };
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define AS_INTS(f) _mm512_castps_si512(f)
 #define AS_FLOATS(i) _mm512_castsi512_ps(i)
-#define PAIR_ABOVE(u, row, column) (uint32_t)_mm512_cmp_ps_mask(u, _mm512_min_ps(row, column), _CMP_NLE_UQ)
+#define PAIR_ABOVE(u, row, column) \
+    (uint32_t)_mm512_cmp_ps_mask(u, _mm512_min_ps(row, column), _CMP_NLE_UQ)
 #include "kernels/cpu/dot8.inc"
 #else
 typedef int dot8_avx512_is_for_x86;

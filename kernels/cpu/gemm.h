@@ -1,5 +1,6 @@
 /* Products of float32 matrices, by OpenBLAS on one thread at a time.
- *   C[M,N] = alpha op(A) op(B) + beta C,  op(A) [M,K] = A or A^T (ta),  op(B) [K,N] = B or B^T (tb), row-major, rows
+ *   C[M,N] = alpha op(A) op(B) + beta C,
+ *   op(A) [M,K] = A or A^T (ta),  op(B) [K,N] = B or B^T (tb), row-major, rows
  *   lda, ldb, ldc elements apart. beta = 0 does not read C. */
 #ifndef KERNELS_CPU_GEMM_H
 #define KERNELS_CPU_GEMM_H

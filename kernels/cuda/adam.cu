@@ -216,8 +216,9 @@ static void adam_all(const struct kern_adam *a, const struct parts &all)
     else LAUNCH(adam<false>, grid, 256, 0, p, g, m, v, copies, all, step_of(a), a->norm2);
 }
 
-/* --- LAMB: the moments and the squares of p and u, a block a chunk; their sums and the rate, a block a tensor; then p -= rate u, with u
- * computed again. Tensors that take Adam's step take it in the first pass. --------------------- */
+/* --- LAMB: the moments and the squares of p and u, a block per chunk; their sums and the rate, a
+ * block per tensor; then p -= rate u, with u computed again. Tensors that take Adam's step take it in the
+ * first pass. */
 
 static __device__ __forceinline__ float direction(float p, float m, float v, const step &s)
 {

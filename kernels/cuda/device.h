@@ -79,7 +79,7 @@ __device__ __forceinline__ void store8(T *p, const eight &e, int left)
     }
 }
 
-/* --- sums over a warp and a block: the same order every time, the same result in every thread --- */
+/* --- sums over a warp and a block: the same order every time, the same result in every thread */
 
 static __device__ __forceinline__ float warp_sum(float x)
 {

@@ -208,7 +208,8 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
                     sum[0] != 0 ? 1 / sum[0] : 0.0f, sum[1] != 0 ? 1 / sum[1] : 0.0f);
 }
 
-/* --- backward: dQ, with P and dP = m (dO V^T) computed again, dS = P (dP - delta) scale, dQ = dS K  */
+/* --- backward: dQ, with P and dP = m (dO V^T) computed again, dS = P (dP - delta) scale,
+ * dQ = dS K */
 
 template <int DIM> static __global__ void __launch_bounds__(THREADS, DIM <= 64 ? 4 : 2)
     backward_queries(bf16 *dQ, const bf16 *dO, const bf16 *Q, const bf16 *K, const bf16 *V,

@@ -78,7 +78,8 @@ void cuda_norm_fwd(const struct kern_norm_fwd *a)
     if (a->N > 0 && !cuda_lost()) BY_TYPE(forward, a);
 }
 
-/* --- backward: with g = dY gamma and x^ = (S - mean) rstd,  d = rstd (g - mean(g) - x^ mean(g x^)) + dS  */
+/* --- backward: with g = dY gamma and x^ = (S - mean) rstd,
+ * d = rstd (g - mean(g) - x^ mean(g x^)) + dS */
 
 template <typename T, bool WHOLE, int KEEP>
 static __global__ void backward_rows(T *dX, bool add, T *dU, const T *dY, const T *dS, const T *S,

@@ -1,9 +1,13 @@
-/* Whole training steps of a masked language model on random tokens, as pretrain makes them: batch, forward, backward, clipping, Adam.
+/* Whole training steps of a masked language model on random tokens, as pretrain makes them:
+ * batch, forward, backward, clipping, Adam.
  *   train LAYERS DIM VOCAB BATCH LENGTH float32|bf16 [THREADS [SECONDS]]
- * One line: tokens/s and GFLOP/s of the products of the model in the fastest step (other work on the machine disturbs that least), peak
- * memory (MiB), median and best milliseconds a step, what ran.
- *   train sgemm [THREADS]       GFLOP/s of one product of 4096 x 1024 x 4096 by the same library, the best of some
- * With CPUTIME=1 in the environment the process's own time is measured instead of the clock's: with one thread, for a busy machine. */
+ * One line: tokens/s and GFLOP/s of the products of the model in the fastest step (other work on
+ * the machine disturbs that least), peak memory (MiB), median and best milliseconds a step, what
+ * ran.
+ *   train sgemm [THREADS]       GFLOP/s of one product of 4096 x 1024 x 4096 by the same library,
+ *                               the best of some
+ * With CPUTIME=1 in the environment the process's own time is measured instead of the clock's:
+ * with one thread, for a busy machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +30,8 @@ static int sgemm(void)
 {
     enum { N = 4096, I = 1024, O = 4096 };
     const struct kernels *k = kernels_open("cpu", KERN_FLOAT32, NULL);
-    float *X = k->alloc((size_t)N * I * 4), *Y = k->alloc((size_t)N * O * 4), *W = k->alloc((size_t)I * O * 4), best = 0;
+    float *X = k->alloc((size_t)N * I * 4), *Y = k->alloc((size_t)N * O * 4),
+          *W = k->alloc((size_t)I * O * 4), best = 0;
     struct rng r = { { 1, RNG_TEST, 0 }, 1, 0 };
     for (int i = 0; i < N * I; i++) X[i] = rng_next_unit(&r) - 0.5f;
     for (int i = 0; i < O * I; i++) W[i] = rng_next_unit(&r) - 0.5f;
@@ -47,14 +52,18 @@ static int by_size(const void *a, const void *b)
 }
 
 /* BATCH sentences of LENGTH random words, 15% of them to be predicted. */
-static void next_batch(struct masked *to, const struct masker *k, int B, int T, uint32_t *ids, uint64_t step)
+static void next_batch(struct masked *to, const struct masker *k, int B, int T, uint32_t *ids,
+                       uint64_t step)
 {
     struct rng r = { { 1, RNG_TEST, (uint32_t)step }, 0, 0 };
     struct rng_key key = { 1, RNG_MASK, (uint32_t)step };
     masked_clear(to);
     for (int b = 0; b < B; b++) {
-        for (int i = 0; i < T; i++) ids[i] = VOCAB_SPECIALS + (uint32_t)rng_next_below(&r, (uint64_t)k->vocab - VOCAB_SPECIALS);
-        masked_add(to, k, &(struct batch_part){ .ids = ids, .n = T }, 1, step * (uint64_t)B + (uint64_t)b, key);
+        for (int i = 0; i < T; i++)
+            ids[i] =
+                VOCAB_SPECIALS + (uint32_t)rng_next_below(&r, (uint64_t)k->vocab - VOCAB_SPECIALS);
+        masked_add(to, k, &(struct batch_part){ .ids = ids, .n = T }, 1,
+                   step * (uint64_t)B + (uint64_t)b, key);
     }
 }
 
@@ -65,7 +74,11 @@ int main(int argc, char **argv)
         par_threads_set(argc > 2 ? atoi(argv[2]) : 1);
         return sgemm();
     }
-    if (argc < 7) { fprintf(stderr, "usage: train LAYERS DIM VOCAB BATCH LENGTH float32|bf16 [THREADS [SECONDS]]\n"); return 2; }
+    if (argc < 7) {
+        fprintf(stderr,
+                "usage: train LAYERS DIM VOCAB BATCH LENGTH float32|bf16 [THREADS [SECONDS]]\n");
+        return 2;
+    }
     int B = atoi(argv[4]), T = atoi(argv[5]), runs = 0;
     bool bf16 = !strcmp(argv[6], "bf16");
     double seconds = argc > 8 ? atof(argv[8]) : 8, took[200];
@@ -77,7 +90,10 @@ int main(int argc, char **argv)
     model_config_init(&c);
     c.layers = atoi(argv[1]); c.dim = atoi(argv[2]); c.vocab = atoi(argv[3]);
     c.ffn = 4 * c.dim; c.heads = c.dim / 64; c.positions = 512; c.encoder_langs = false;
-    if (!k || model_new(&m, &c, k, 1, true) < 0) { fprintf(stderr, "train: %s\n", err_msg()); return 1; }
+    if (!k || model_new(&m, &c, k, 1, true) < 0) {
+        fprintf(stderr, "train: %s\n", err_msg());
+        return 1;
+    }
     tape_init(&t, k, &m.ps);
     t.p_drop = t.p_attn = 0.1f;
     struct masked batch = { 0 };
@@ -112,7 +128,8 @@ int main(int argc, char **argv)
     qsort(took, (size_t)runs, sizeof *took, by_size);
     double N = B * T, D = c.dim, M = predicted / runs, median = took[runs / 2];
     double flops = 3 * N * c.layers * (24 * D * D + 4 * T * D) + 6 * M * D * c.vocab;
-    printf("%.0f\t%.1f\t%.0f\t%.1f\t%.1f\t%s, loss %.2f, arena %.0f MiB\n", N / took[0], flops / took[0] * 1e-9,
-           (double)mem_peak() / 1048576, median * 1e3, took[0] * 1e3, k->describe(), nll / batch.n, (double)tape_peak(&t) / 1048576);
+    printf("%.0f\t%.1f\t%.0f\t%.1f\t%.1f\t%s, loss %.2f, arena %.0f MiB\n", N / took[0],
+           flops / took[0] * 1e-9, (double)mem_peak() / 1048576, median * 1e3, took[0] * 1e3,
+           k->describe(), nll / batch.n, (double)tape_peak(&t) / 1048576);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Activations of given values: the rows of a table that embed reads. (Programs never upload acts.) */
+/* Activations of given values: the rows of a table that embed reads. (No program uploads acts.) */
 #ifndef TEST_UNIT_ACTS_H
 #define TEST_UNIT_ACTS_H
 #include "kernels/kernels.h"

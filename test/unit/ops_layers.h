@@ -262,8 +262,8 @@ static void drop_backward(struct test *t) { KERN(k, drop_bwd, .dU = t->in[0].gra
                                                  .dS = t->out[0].cot_dev, .drop = &t->drop,
                                                  .N = t->s.N, .D = t->s.I); }
 
-/* --- attention: self (QKV in one matrix), cross (Q; K and V in one), cached (query rows are the last
- * of longer keys, key rows lie apart) -------------------------------------------------------------------------- */
+/* --- attention: self (QKV in one matrix), cross (Q; K and V in one), cached (query rows are the
+ * last of longer keys, key rows lie apart) */
 
 enum { CACHE = 70 };
 
