@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static _Thread_local char message[2048];
@@ -40,6 +41,19 @@ int err_sys(const char *fmt, ...)
     set(fmt, ap, code);
     va_end(ap);
     errno = code;
+    return -1;
+}
+
+/* Not mem_dup: memory stands above errors. Without memory the message is lost, not the failure. */
+char *err_keep(void)
+{
+    return strdup(message);
+}
+
+int err_restore(char *kept)
+{
+    err_set("%s", kept ? kept : "out of memory");
+    free(kept);
     return -1;
 }
 

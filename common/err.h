@@ -14,6 +14,11 @@ int err_set(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* As err_set, with ": " and strerror(errno) appended. */
 int err_sys(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* The message across calls that may fail themselves: err_keep copies it, err_restore makes it the
+ * newest again, frees the copy and returns -1. */
+char *err_keep(void);
+int err_restore(char *kept);
+
 /* The newest message of this thread, "" if there is none. Valid until the next err_set here. */
 const char *err_msg(void);
 

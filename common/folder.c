@@ -47,10 +47,9 @@ int folder_end(char *tmp, const char *out, int rc)
     if (rc == 0) rc = dir_sync(tmp);
     if (rc == 0) rc = file_rename(tmp, to);
     if (rc < 0) {
-        char *why = mem_dup(err_msg());
+        char *why = err_keep();
         dir_remove(tmp);
-        err_set("%s", why);
-        free(why);
+        err_restore(why);
     }
     tmp_forget(tmp);
     free(to);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* The first line of a file, false if there is none. */
@@ -96,6 +97,56 @@ double granted_memory(void)
     for (int i = 0; i < 2; i++)
         if (limit[i] > 0 && limit[i] < all) all = limit[i];
     return all;
+}
+
+/* The number after "name" or "name:" in a file of such lines; 0 if it is not there. */
+static double field(const char *path, const char *name)
+{
+    char line[256];
+    size_t n = strlen(name);
+    double v = 0;
+    FILE *f = fopen(path, "re");
+    while (f && v == 0 && fgets(line, sizeof line, f))
+        if (!strncmp(line, name, n) && (line[n] == ' ' || line[n] == ':')) v = atof(line + n + 1);
+    if (f) fclose(f);
+    return v;
+}
+
+/* What is left below a limit, at least a byte: 0 would say that there is none. In a container that
+ * has read and written much, nearly all that counts as used is pages of files. */
+static double room(double limit, double used, const char *dir, const char *inactive,
+                   const char *active)
+{
+    char path[PATH_MAX + 128];
+    if (!(limit > 0) || limit > 0x1p60) return 0;
+    snprintf(path, sizeof path, "%s/memory.stat", dir);
+    used -= field(path, inactive) + field(path, active);
+    return fmax(limit - fmax(used, 0), 1);
+}
+
+static double room_v2(const char *dir)
+{
+    return room(memory_v2(dir), read_number(dir, "memory.current"), dir, "inactive_file",
+                "active_file");
+}
+
+static double room_v1(const char *dir)
+{
+    return room(memory_v1(dir), read_number(dir, "memory.usage_in_bytes"), dir,
+                "total_inactive_file", "total_active_file");
+}
+
+double granted_memory_left(void)
+{
+    double left = 1024 * field("/proc/meminfo", "MemAvailable");
+    double group[] = { cgroup_least("", room_v2), cgroup_least("memory", room_v1) };
+    struct rlimit as;
+    if (!(left > 0)) left = 0x1p62;
+    for (int i = 0; i < 2; i++)
+        if (group[i] > 0 && group[i] < left) left = group[i];
+    if (getrlimit(RLIMIT_AS, &as) == 0 && as.rlim_cur != RLIM_INFINITY)
+        left = fmin(left, (double)as.rlim_cur - 1024 * field("/proc/self/status", "VmSize"));
+    return fmax(left, 0);
 }
 
 int granted_threads(void)

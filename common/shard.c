@@ -10,6 +10,7 @@
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 #include <zstd.h>
+#include "common/bytes.h"
 #include "common/err.h"
 #include "common/io.h"
 #include "common/mem.h"
@@ -27,20 +28,6 @@ enum {
 };
 static const char MAGIC[8] = "ISGSHRD\n", BLOCK_MAGIC[4] = "SBLK", INDEX_MAGIC[4] = "SIDX",
                   END_MAGIC[8] = "ISGSEND\n";
-
-static void put32(unsigned char *p, uint32_t v)
-{
-    for (int i = 0; i < 4; i++) p[i] = (unsigned char)(v >> 8 * i);
-}
-static void put64(unsigned char *p, uint64_t v)
-{
-    for (int i = 0; i < 8; i++) p[i] = (unsigned char)(v >> 8 * i);
-}
-static uint32_t get32(const unsigned char *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-static uint64_t get64(const unsigned char *p) { return get32(p) | (uint64_t)get32(p + 4) << 32; }
 
 /* --- writing --- */
 
@@ -397,7 +384,7 @@ static int read_block(struct shard *s, unsigned char *h, struct shard_block *b)
     }
     if (sum != tokens) return bad(s, at, "a block's sentence lengths do not add up");
     for (uint32_t i = 0; i < tokens; i++, p += s->width) {
-        b->ids[i] = s->width == 2 ? p[0] | (uint32_t)p[1] << 8 : get32(p);
+        b->ids[i] = s->width == 2 ? get16(p) : get32(p);
         if (b->ids[i] >= s->info.vocab_size)
             return bad(s, at, "a token id is not below the vocabulary's size");
     }

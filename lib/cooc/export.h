@@ -27,10 +27,6 @@ struct cooc_cell { uint32_t id; cooc_x x; };
 /* A row, words on both sides of the triangle, ascending ids. malloc'd. */
 int cooc_view_row(const struct cooc_view *w, uint32_t id, struct cooc_cell **cell, size_t *n);
 
-/* Every stored pair in order. each: 0, or -1 with a message. */
-int cooc_view_each(const struct cooc_view *w,
-                   int (*each)(void *ctx, uint32_t row, uint32_t col, cooc_x x), void *ctx);
-
 /* X with up to six decimals, a whole number with all its digits; the number of bytes (at most
  * 40). */
 size_t cooc_print(char *to, cooc_x x);

@@ -7,33 +7,9 @@
  * without its neighbours. */
 #ifndef COOC_PAIRS_H
 #define COOC_PAIRS_H
-#include <endian.h>
 #include <string.h>
+#include "common/bytes.h"
 #include "lib/cooc/cooc.h"
-
-static inline uint32_t get32(const unsigned char *p)
-{
-    uint32_t v;
-    memcpy(&v, p, 4);
-    return le32toh(v);
-}
-static inline uint64_t get64(const unsigned char *p)
-{
-    uint64_t v;
-    memcpy(&v, p, 8);
-    return le64toh(v);
-}
-static inline uint32_t get16(const unsigned char *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
-}
-static inline void put16(unsigned char *p, uint32_t v)
-{
-    p[0] = (unsigned char)v;
-    p[1] = (unsigned char)(v >> 8);
-}
-static inline void put32(unsigned char *p, uint32_t v) { v = htole32(v); memcpy(p, &v, 4); }
-static inline void put64(unsigned char *p, uint64_t v) { v = htole64(v); memcpy(p, &v, 8); }
 
 static inline unsigned char *varint_put(unsigned char *p, uint64_t v)
 {

@@ -272,10 +272,9 @@ int checkpoint_save(const char *dir, const struct snapshot *s, const struct voca
         if (rc == 0) rc = fill(tmp, s, vocab);
         if (rc == 0) rc = file_rename(tmp, to);
         if (rc < 0) {
-            char *why = mem_dup(err_msg());
+            char *why = err_keep();
             dir_remove(tmp);
-            err_set("%s", why);
-            free(why);
+            err_restore(why);
         }
     } else rc = write_state(to, &s->st);     /* a better validation at a step that is saved already */
     free(to); free(tmp);

@@ -2,8 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <unistd.h>
 #include "common/err.h"
+#include "common/grant.h"
 #include "common/msg.h"
 #include "lib/graph/plan.h"
 
@@ -13,83 +14,16 @@ size_t memory_device(const struct memory_need *n) { return n->room ? tensors(n) 
 
 static bool fits(const struct memory_need *n, size_t limit) { return memory_total(n) <= limit && memory_device(n) <= n->room; }
 
-/* The number after "name" in a file of "name: N kB" lines, in bytes; 0 if it is not there. */
-static size_t field(const char *path, const char *name)
+size_t memory_now(void)
 {
-    char line[256];
-    unsigned long long kb = 0;
-    FILE *f = fopen(path, "r");
-    if (!f) return 0;
-    while (fgets(line, sizeof line, f))
-        if (!strncmp(line, name, strlen(name)) && sscanf(line + strlen(name), ": %llu", &kb) == 1) break;
-    fclose(f);
-    return (size_t)kb * 1024;
-}
-
-size_t memory_now(void) { return field("/proc/self/status", "VmRSS"); }
-
-static size_t number_in(const char *path)
-{
-    unsigned long long n = 0;
-    FILE *f = fopen(path, "r");
-    if (!f) return 0;
-    if (fscanf(f, "%llu", &n) != 1) n = 0;           /* "max" */
-    fclose(f);
-    return n > (1ull << 60) ? 0 : (size_t)n;
-}
-
-/* What a cgroup, version 2, may use yet, 0 where it has no limit. The pages of files in memory.current go when room is wanted; in a
- * container that has read and written much they are nearly all of it. */
-static size_t cgroup_room(const char *dir)
-{
-    static const char *const cache[] = { "inactive_file", "active_file" };
-    char path[600], line[256];
-    snprintf(path, sizeof path, "%s/memory.max", dir);
-    size_t max = number_in(path);
-    if (!max) return 0;
-    snprintf(path, sizeof path, "%s/memory.current", dir);
-    size_t used = number_in(path), files = 0;
-    snprintf(path, sizeof path, "%s/memory.stat", dir);
-    FILE *f = fopen(path, "r");
-    while (f && fgets(line, sizeof line, f))
-        for (int i = 0; i < 2; i++) {
-            unsigned long long n;
-            size_t k = strlen(cache[i]);
-            if (!strncmp(line, cache[i], k) && sscanf(line + k, " %llu", &n) == 1) files += (size_t)n;
-        }
+    unsigned long long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f && fscanf(f, "%*u %llu", &pages) != 1) pages = 0;
     if (f) fclose(f);
-    used = used > files ? used - files : 0;
-    return max > used ? max - used : 1;
+    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Of this process's cgroup, or the one that a container sees as its root. */
-static size_t cgroup_left(void)
-{
-    char line[512], path[540];
-    size_t room = 0;
-    FILE *f = fopen("/proc/self/cgroup", "r");
-    while (f && fgets(line, sizeof line, f)) {
-        if (strncmp(line, "0::", 3)) continue;
-        line[strcspn(line, "\n")] = 0;
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s", line + 3);
-        room = cgroup_room(path);
-    }
-    if (f) fclose(f);
-    return room ? room : cgroup_room("/sys/fs/cgroup");
-}
-
-size_t memory_limit(void)
-{
-    size_t now = memory_now(), left = field("/proc/meminfo", "MemAvailable"), group = cgroup_left();
-    struct rlimit as;
-    if (!left) left = SIZE_MAX / 2;
-    if (group && group < left) left = group;
-    if (getrlimit(RLIMIT_AS, &as) == 0 && as.rlim_cur != RLIM_INFINITY) {
-        size_t used = field("/proc/self/status", "VmSize"), room = as.rlim_cur > used ? (size_t)as.rlim_cur - used : 0;
-        if (room < left) left = room;
-    }
-    return now + left;
-}
+size_t memory_limit(void) { return memory_now() + (size_t)granted_memory_left(); }
 
 int memory_plan_open(struct model *m, struct tape *t, const struct model_config *c, const struct kernels *like)
 {

@@ -77,12 +77,8 @@ static int append(struct mix *x, struct mix_known *k, bool silent)
     if (x->n == MIX_MOST) return err_set("at most %d objectives at once", MIX_MOST);
     struct member *m = &x->m[x->n++];
     *m = (struct member){ .o = k->o, .self = k->self, .on = -1, .silent = silent };
-    if (ramp_parse(&m->weight, k->weight.ramp) < 0) {
-        char *why = mem_dup(err_msg());
-        err_set("--%.*s %s", (int)strcspn(k->weight_name, "|"), k->weight_name, why);
-        free(why);
-        return -1;
-    }
+    if (ramp_parse(&m->weight, k->weight.ramp) < 0)
+        return err_set("--%.*s %s", (int)strcspn(k->weight_name, "|"), k->weight_name, err_msg());
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
@@ -23,13 +24,6 @@ void trainer_options_init(struct trainer_options *o)
     *o = (struct trainer_options){ .steps = 100000, .lr = 1e-4, .warmup = 10000, .schedule = SCHEDULE_INVERSE_SQRT,
         .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .clip = 5, .accumulate = 1, .save_every = 1000, .valid_every = 1000,
         .log_every = 50, .keep = 2, .lower_is_better = true };
-}
-
-static double now(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
 double trainer_lr(const struct trainer_options *o, int64_t step)
@@ -92,7 +86,7 @@ static int catch_up(struct trainer *tr)
         tr->term[u->term].count += u->norm ? 1 : (double)u->n;
     }
     tr->n_unread = tr->n_fetched = 0;
-    tr->read_at = now();
+    tr->read_at = clock_seconds();
     return 0;
 }
 
@@ -172,7 +166,7 @@ static int save(struct trainer *tr)
     }
     if (!snap || saver_put(tr->saver, snap, &keep) < 0) return -1;
     tr->saved_step = tr->step;
-    tr->saved_at = now();
+    tr->saved_at = clock_seconds();
     return 0;
 }
 
@@ -233,17 +227,15 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
     }
     if (open_folder(tr) < 0) {
         if (!made || checkpoint_newest(o->dir) >= 0) return -1;      /* another run may have come and gone before the lock was ours */
-        char *why = mem_dup(err_msg());
+        char *why = err_keep();
         dir_remove(o->dir);
-        err_set("%s", why);
-        free(why);
-        return -1;
+        return err_restore(why);
     }
     if (!(tr->saver = saver_new(tr->o.dir, vocab))) return -1;
     tr->norm2 = m->ps.k->alloc(sizeof(float));
     if (!tr->norm2) return -1;
     m->ps.k->zero(m->ps.grad, m->ps.total * sizeof(float));
-    tr->started = tr->saved_at = tr->logged_at = now();
+    tr->started = tr->saved_at = tr->logged_at = clock_seconds();
     tr->bar = progress_start("train", (uint64_t)o->steps, "steps");
     progress_from(tr->bar, (uint64_t)tr->step);
     return 0;
@@ -252,7 +244,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
 bool trainer_go(struct trainer *tr)
 {
     if (tr->step >= tr->o.steps || tr->ended) return false;
-    if (signals_stop() || (tr->o.stop_after > 0 && now() - tr->started >= (double)tr->o.stop_after)) {
+    if (signals_stop() || (tr->o.stop_after > 0 && clock_seconds() - tr->started >= (double)tr->o.stop_after)) {
         tr->stopped = true;
         return false;
     }
@@ -287,7 +279,7 @@ int trainer_update(struct trainer *tr, int64_t tokens)
     ps->k->zero(ps->grad, ps->total * sizeof(float));
     tr->step++;
     tr->tokens += tokens;
-    bool wanted = !ps->k->queues || log_due(tr) || trainer_due(tr) || (tr->bar && now() - tr->read_at >= 1);
+    bool wanted = !ps->k->queues || log_due(tr) || trainer_due(tr) || (tr->bar && clock_seconds() - tr->read_at >= 1);
     return wanted ? catch_up(tr) : 0;
 }
 
@@ -329,7 +321,7 @@ static int report(struct trainer *tr, double speed)
     log_real(tr->log, "lr", tr->lr);
     log_int(tr->log, "tokens", tr->tokens);
     log_real(tr->log, "tokens_per_second", speed);
-    tr->logged_at = now();
+    tr->logged_at = clock_seconds();
     tr->tokens_logged = tr->tokens;
     return log_end(tr->log);
 }
@@ -337,12 +329,12 @@ static int report(struct trainer *tr, double speed)
 int trainer_tick(struct trainer *tr)
 {
     bool last = tr->step == tr->o.steps;
-    double passed = now() - tr->logged_at, speed = passed > 0 ? (double)(tr->tokens - tr->tokens_logged) / passed : 0;
+    double passed = clock_seconds() - tr->logged_at, speed = passed > 0 ? (double)(tr->tokens - tr->tokens_logged) / passed : 0;
     if (tr->bar && !tr->n_unread) show(tr, speed);
     if (log_due(tr) && report(tr, speed) < 0) return -1;
     progress_at(tr->bar, (uint64_t)tr->step, tr->shown);
     bool due = (tr->o.save_every > 0 && tr->step % tr->o.save_every == 0)
-            || (tr->o.save_seconds > 0 && now() - tr->saved_at >= (double)tr->o.save_seconds);
+            || (tr->o.save_seconds > 0 && clock_seconds() - tr->saved_at >= (double)tr->o.save_seconds);
     if (due && !last && tr->saved_step != tr->step) return save(tr);
     return saver_done(tr->saver, false);         /* a full disk ends the run when it is met, not at the next checkpoint */
 }
@@ -352,9 +344,9 @@ int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr)
     if (tr->resumed) msg_note("continuing from step %lld", (long long)tr->step);
     profile_reset();
     int64_t first = tr->step;
-    double began = now(), mib = 1 << 20;
+    double began = clock_seconds(), mib = 1 << 20;
     if (steps(what, tr) < 0) return -1;
-    double seconds = now() - began;
+    double seconds = clock_seconds() - began;
     if ((tr->saved_step != tr->step || tr->step == 0) && save(tr) < 0) return -1;
     if (saver_done(tr->saver, true) < 0) return -1;
     if (profile) {

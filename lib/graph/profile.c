@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "common/clock.h"
 #include "common/mem.h"
 
 /* An operation at one width: those of a model are some dozens. */
@@ -9,19 +10,12 @@ enum { ENTRIES = 128 };
 struct entry { const char *op; int from, to; int64_t calls; double seconds, flops, bytes; };
 static struct { const struct kernels *k; struct entry e[ENTRIES]; int n; double started; } p;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void begin(void) { p.started = now(); }
+static void begin(void) { p.started = clock_seconds(); }
 
 static void end(const char *op, int from, int to, double flops, double bytes)
 {
     p.k->sync();
-    double s = now() - p.started;
+    double s = clock_seconds() - p.started;
     int i = 0;
     for (; i < p.n; i++)
         if (strcmp(p.e[i].op, op) == 0 && p.e[i].from == from && p.e[i].to == to) break;
@@ -136,7 +130,7 @@ static double largest(void)
             begin();
             KERN(p.k, linear_fwd, .Y = Y, .X = X, .W = W, .N = N, .I = I, .O = O);
             p.k->sync();
-            double rate = 2.0 * N * I * O / (now() - p.started) * 1e-9;
+            double rate = 2.0 * N * I * O / (clock_seconds() - p.started) * 1e-9;
             if (rate > best) best = rate;
         }
     }

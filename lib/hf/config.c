@@ -178,17 +178,14 @@ static void parse_bart(struct in *in, struct hf_config *h, struct model_config *
 int hf_config_check(const struct model_config *c, const char *where)
 {
     struct model_config again;
-    char *json = NULL, *why = NULL;
+    char *json = NULL;
     int rc = model_config_check(c);
-    if (rc < 0) why = mem_dup(err_msg());
-    else {
+    if (rc == 0) {
         json = model_config_json(c);
         rc = model_config_parse(&again, json, "its languages");
-        if (rc < 0) why = mem_dup(err_msg());
     }
-    if (rc < 0) err_set("%s: %s", where, why);
+    if (rc < 0) err_set("%s: %s", where, err_msg());
     free(json);
-    free(why);
     return rc;
 }
 

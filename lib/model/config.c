@@ -147,11 +147,7 @@ int model_config_parse(struct model_config *c, const char *json, const char *whe
         }
     }
     cJSON_Delete(root);
-    if (rc == 0 && model_config_check(c) < 0) {
-        char *why = mem_dup(err_msg());
-        rc = err_set("%s: %s", where, why);
-        free(why);
-    }
+    if (rc == 0 && model_config_check(c) < 0) rc = err_set("%s: %s", where, err_msg());
     return rc;
 }
 

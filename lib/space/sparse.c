@@ -91,7 +91,8 @@ static int times_rows(void *ctx, size_t chunk, int thread)
     return 0;
 }
 
-void sparse_times(const struct sparse *m, const float *X, float *Y, int k)
+/* Y [rows, k] = M X [cols, k]; over the pool, the same bytes for any number of threads. */
+static void sparse_times(const struct sparse *m, const float *X, float *Y, int k)
 {
     struct times t = { m, X, Y, k };
     par_for(((size_t)m->rows + ROWS - 1) / ROWS, times_rows, &t);

@@ -20,8 +20,6 @@ struct sparse *sparse_make(uint32_t rows, uint32_t cols, struct entry *e, size_t
 struct sparse *sparse_transpose(const struct sparse *m);
 void sparse_free(struct sparse *m);      /* NULL is fine */
 
-/* Y [rows, k] = M X [cols, k]; over the pool, the same bytes for any number of threads. */
-void sparse_times(const struct sparse *m, const float *X, float *Y, int k);
 
 /* A B, [A.rows, B.cols]. */
 struct sparse *sparse_product(const struct sparse *a, const struct sparse *b);

@@ -87,7 +87,8 @@ void vectors_counts(struct vectors *v, const struct vocab *vocab)
     }
 }
 
-void vectors_select(struct vectors *v, const bool *keep)
+/* Keeps the rows for which keep[i]; order stays. */
+static void vectors_select(struct vectors *v, const bool *keep)
 {
     uint32_t to = 0;
     size_t at = 0, dim = (size_t)v->dim;

@@ -87,8 +87,6 @@ static inline float *vectors_row(const struct vectors *v, uint32_t i)
 
 /* Fills v->count from a vocabulary (0 for words that it lacks). */
 void vectors_counts(struct vectors *v, const struct vocab *vocab);
-/* Keeps the rows for which keep[i]; order stays. */
-void vectors_select(struct vectors *v, const bool *keep);
 
 /* Keeps the language-specific words (TCS, section 2.1): counted more than `least` times in their
  * own language and not so in the other. -1 with a message: counts are not known, or no word is

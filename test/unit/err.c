@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "common/bytes.h"
 #include "common/err.h"
 #include "common/mem.h"
 
@@ -139,6 +140,30 @@ static void an_allocation_that_fails_ends_in_one_line_and_status_1(void **state)
     }
 }
 
+static void a_message_kept_comes_back_over_later_ones(void **state)
+{
+    (void)state;
+    err_set("first: %d", 7);
+    char *kept = err_keep();
+    err_set("second");
+    assert_int_equal(err_restore(kept), -1);
+    assert_string_equal(err_msg(), "first: 7");
+}
+
+static void numbers_of_files_are_little_endian_at_any_address(void **state)
+{
+    (void)state;
+    unsigned char p[17] = { 0 };
+    put16(p + 1, 0x1234);
+    put32(p + 3, 0x89ABCDEF);
+    put64(p + 7, 0x0123456789ABCDEF);
+    static const unsigned char bytes[17] = { 0,    0x34, 0x12, 0xEF, 0xCD, 0xAB, 0x89, 0xEF, 0xCD,
+                                             0xAB, 0x89, 0x67, 0x45, 0x23, 0x01, 0,    0 };
+    assert_memory_equal(p, bytes, sizeof p);
+    assert_true(get16(p + 1) == 0x1234 && get32(p + 3) == 0x89ABCDEF);
+    assert_true(get64(p + 7) == 0x0123456789ABCDEF);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +174,8 @@ int main(void)
         cmocka_unit_test(room_grows_by_half_or_more_and_keeps_what_is_there),
         cmocka_unit_test(nothing_is_something_that_can_be_freed),
         cmocka_unit_test(an_allocation_that_fails_ends_in_one_line_and_status_1),
+        cmocka_unit_test(a_message_kept_comes_back_over_later_ones),
+        cmocka_unit_test(numbers_of_files_are_little_endian_at_any_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
