@@ -1,0 +1,102 @@
+#include "lib/data/encode.h"
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/file.h"
+#include "common/mem.h"
+#include "lib/pieces/pieces.h"
+#include "lib/plain/plain.h"
+
+struct encoder_text {
+    const struct vocab *v;
+    struct plain *plain;
+    struct pieces *pieces;
+    void *work;
+    struct offsets_how how;
+    struct offsets *offsets;
+    struct tbuf line, tokens;
+};
+
+/* Does the folder's tokenizer mark case, and does it escape? */
+static int read_settings(struct encoder_text *e, const char *dir)
+{
+    struct tokenize_options o = { 0 };
+    char *path = path_join(dir, PLAIN_SETTINGS), *text = file_read(path, NULL);
+    int rc = text ? plain_settings_parse(&o, text, path) : -1;
+    e->how = (struct offsets_how){ PIECES_BPE, o.case_marker, !o.no_tokenize && !o.no_escape };
+    free(text);
+    free(path);
+    return rc;
+}
+
+static int open_any(struct encoder_text *e, const char *dir, const char *lang)
+{
+    struct pieces_settings s;
+    int got = pieces_settings_read(&s, dir);
+    if (got < 0) return -1;
+    if (!got || s.kind == PIECES_BPE)
+        return (e->plain = plain_open(dir, lang)) ? read_settings(e, dir) : -1;
+    if (!(e->pieces = pieces_open(dir, false))) return -1;
+    e->work = pieces_work_new(e->pieces);
+    e->how.kind = s.kind;
+    return 0;
+}
+
+struct encoder_text *encode_open(const char *dir, const char *lang, const struct vocab *v)
+{
+    struct encoder_text *e = mem_zero(1, sizeof *e);
+    e->v = v;
+    e->offsets = offsets_new();
+    if (open_any(e, dir, lang) == 0) return e;
+    encode_close(e);
+    return NULL;
+}
+
+void encode_close(struct encoder_text *e)
+{
+    if (!e) return;
+    plain_close(e->plain);
+    pieces_work_free(e->work);
+    pieces_free(e->pieces);
+    offsets_free(e->offsets);
+    tbuf_free(&e->line);
+    tbuf_free(&e->tokens);
+    free(e);
+}
+
+void encoded_free(struct encoded *x)
+{
+    free(x->ids);
+    free(x->span);
+    free(x->marker);
+    *x = (struct encoded){ 0 };
+}
+
+int encode_text(struct encoder_text *e, const char *text, size_t n, struct encoded *x)
+{
+    e->line.n = e->tokens.n = x->n = 0;
+    tbuf_add(&e->line, text, n);
+    for (size_t i = 0; i < n; i++)
+        if (e->line.p[i] == '\n' || e->line.p[i] == '\r') e->line.p[i] = ' ';
+    const char *line = n ? e->line.p : "";
+    int rc = e->plain ? plain_encode(e->plain, line, n, &e->tokens)
+                      : pieces_line(e->pieces, e->work, line, n, &e->tokens);
+    if (rc < 0 || !e->tokens.n) return rc;
+    const struct piece_span *span;
+    size_t count = offsets_align(e->offsets, &e->how, line, n, e->tokens.p, e->tokens.n, &span);
+    mem_room(&x->ids, &x->ids_cap, count, sizeof *x->ids);
+    mem_room(&x->span, &x->span_cap, count, sizeof *x->span);
+    mem_room(&x->marker, &x->marker_cap, count, sizeof *x->marker);
+    for (size_t i = 0, k = 0; k < count; k++) {
+        const char *p = e->tokens.p + i, *stop = memchr(p, ' ', e->tokens.n - i);
+        size_t len = stop ? (size_t)(stop - p) : e->tokens.n - i;
+        x->ids[k] = vocab_id(e->v, p, len);
+        x->span[k] = span[k];
+        x->marker[k] =
+            e->how.case_marker && span[k].from == span[k].to && len == 3
+            && (!memcmp(p, "\u21e7", 3) || !memcmp(p, "\u21ea", 3) || !memcmp(p, "\u238b", 3));
+        i += len + 1;
+    }
+    x->n = count;
+    return 0;
+}

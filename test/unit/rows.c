@@ -1,0 +1,284 @@
+/* link: lib/data lib/plain lib/pieces lib/bpe lib/text common-json -lcjson -licui18n -licuuc
+ * -lpcre2-8 */
+/* What models read for tasks: pairs, tagged words, windows over contexts, answers from scores. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/rng.h"
+#include "lib/data/windows.h"
+#include "test/unit/scratch.h"
+
+/* Tokens from, from + 1, ... of four bytes each. */
+static struct encoded tokens(uint32_t from, size_t n)
+{
+    struct encoded x = { .ids = mem_zero(n + 1, sizeof *x.ids), .n = n };
+    x.span = mem_zero(n + 1, sizeof *x.span);
+    x.marker = mem_zero(n + 1, sizeof *x.marker);
+    for (size_t i = 0; i < n; i++) {
+        x.ids[i] = from + (uint32_t)i;
+        x.span[i] = (struct piece_span){ 4 * (uint32_t)i, 4 * (uint32_t)i + 3 };
+    }
+    return x;
+}
+
+static void reads(const struct rows *r, int n, const uint32_t *id, const int32_t *type)
+{
+    assert_int_equal(r->n, n);
+    assert_memory_equal(r->id, id, (size_t)n * sizeof *id);
+    assert_memory_equal(r->type, type, (size_t)n * sizeof *type);
+}
+#define IDS (const uint32_t[])
+#define TYPES (const int32_t[])
+
+static void pairs_by_hand(void **state)
+{
+    (void)state;
+    struct encoded a = tokens(10, 3), b = tokens(20, 2), none = tokens(0, 0);
+    struct rows r = { 0 };
+    rows_pair(&r, &a, &b, PAIR_ONE, 128);
+    reads(&r, 8, IDS{ 0, 10, 11, 12, 1, 20, 21, 1 }, TYPES{ 0, 0, 0, 0, 0, 1, 1, 1 });
+    rows_pair(&r, &a, &b, PAIR_TWO, 128);
+    reads(&r, 9, IDS{ 0, 10, 11, 12, 1, 1, 20, 21, 1 }, TYPES{ 0, 0, 0, 0, 0, 0, 0, 0, 0 });
+    rows_pair(&r, &a, NULL, PAIR_ONE, 4);
+    reads(&r, 4, IDS{ 0, 10, 11, 1 }, TYPES{ 0, 0, 0, 0 });
+    rows_pair(&r, &none, &b, PAIR_ONE, 128);
+    reads(&r, 5, IDS{ 0, 1, 20, 21, 1 }, TYPES{ 0, 0, 1, 1, 1 });
+    rows_pair(&r, &a, &b, PAIR_ONE, 6);
+    reads(&r, 6, IDS{ 0, 10, 11, 1, 20, 1 }, TYPES{ 0, 0, 0, 0, 1, 1 });
+    /* the longer side gives first; then both in turn, the second one where they are as long */
+    static const int cut[][5] = { { 9, 2, 5, 3, 2 }, { 2, 9, 5, 2, 3 }, { 5, 5, 7, 4, 3 },
+                                  { 5, 5, 6, 3, 3 }, { 8, 6, 7, 4, 3 }, { 1, 1, 0, 0, 0 },
+                                  { 3, 4, 9, 3, 4 } };
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+        int n[2] = { cut[i][0], cut[i][1] };
+        rows_shorten(n, cut[i][2]);
+        assert_int_equal(n[0], cut[i][3]);
+        assert_int_equal(n[1], cut[i][4]);
+    }
+    rows_free(&r);
+    encoded_free(&a);
+    encoded_free(&b);
+    encoded_free(&none);
+}
+
+static void tags_stand_at_first_pieces(void **state)
+{
+    (void)state;
+    struct encoded w[5] = { tokens(10, 2), tokens(20, 3), tokens(30, 0), tokens(40, 9),
+                            tokens(50, 1) };
+    struct tag_parts p = { 0 };
+    w[1].marker[0] = true;
+    rows_tagged(&p, w, 5, 128);
+    assert_int_equal(p.n, 1);
+    reads(&p.v[0].rows, 18,
+          IDS{ 0, 10, 11, 20, 21, 22, 3, 40, 41, 42, 43, 44, 45, 46, 47, 48, 50, 1 },
+          TYPES{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 });
+    /* the marker is not the word's first piece; a word without pieces is <unk> */
+    assert_memory_equal(p.v[0].row, ((int[]){ 1, 4, 6, 7, 16 }), 5 * sizeof(int));
+    /* parts of 7 rows: 2 + 3 pieces fill one; nine pieces fit none */
+    rows_tagged(&p, w, 5, 7);
+    assert_int_equal(p.n, 2);
+    reads(&p.v[0].rows, 7, IDS{ 0, 10, 11, 20, 21, 22, 1 }, TYPES{ 0, 0, 0, 0, 0, 0, 0 });
+    reads(&p.v[1].rows, 5, IDS{ 0, 3, 3, 50, 1 }, TYPES{ 0, 0, 0, 0, 0 });
+    assert_int_equal(p.v[1].first, 2);
+    assert_int_equal(p.v[1].words, 3);
+    assert_memory_equal(p.v[1].row, ((int[]){ 1, 2, 3 }), 3 * sizeof(int));
+    rows_tagged(&p, w, 0, 7);
+    assert_int_equal(p.n, 0);
+    tag_parts_free(&p);
+    for (int i = 0; i < 5; i++) encoded_free(&w[i]);
+}
+
+static void windows_by_hand(void **state)
+{
+    (void)state;
+    struct encoded q = tokens(10, 3), c = tokens(100, 20), none = tokens(0, 0);
+    struct windows w = { 0 };
+    /* 15 rows less 2 of the question and 3 specials: ten of the context, four on each time */
+    struct window_options o = { PAIR_ONE, 15, 2, 4 };
+    assert_int_equal(windows_make(&w, &o, &q, &c, &(struct answer_place){ 4 * 9, 4 * 10 + 3 }), 0);
+    assert_int_equal(w.n, 4);
+    static const int want[4][4] = { { 0, 10, 0, 0 },
+                                    { 4, 10, 9, 10 },
+                                    { 8, 10, 5, 6 },
+                                    { 12, 8, 0, 0 } };
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(w.v[i].first, want[i][0]);
+        assert_int_equal(w.v[i].tokens, want[i][1]);
+        assert_int_equal(w.v[i].start, want[i][2]);
+        assert_int_equal(w.v[i].end, want[i][3]);
+    }
+    reads(&w.v[3].rows, 13, IDS{ 0, 10, 11, 1, 112, 113, 114, 115, 116, 117, 118, 119, 1 },
+          TYPES{ 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1 });
+    uint8_t allowed[15];
+    window_allowed(&w.v[3], allowed);
+    assert_memory_equal(allowed, ((uint8_t[]){ 1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0 }), 13);
+    o.format = PAIR_TWO;
+    assert_int_equal(windows_make(&w, &o, &q, &c, NULL), 0);
+    assert_int_equal(w.v[0].context, 5);
+    assert_int_equal(w.v[0].rows.id[5], 100);
+    assert_int_equal(windows_make(&w, &o, &q, &none, NULL), 0);
+    assert_int_equal(w.n, 1);
+    assert_int_equal(w.v[0].tokens, 0);
+    o.longest = 6;
+    assert_int_equal(windows_make(&w, &o, &q, &c, NULL), -1);
+    o = (struct window_options){ PAIR_ONE, 15, 2, 11 };
+    assert_int_equal(windows_make(&w, &o, &q, &c, NULL), -1);
+    windows_free(&w);
+    encoded_free(&q);
+    encoded_free(&c);
+    encoded_free(&none);
+}
+
+/* The example of run_squad.py: "bought" of "the man went to the store and bought a gallon of milk"
+ * has 4 and 0 words beside it in the window "to the store and bought", 1 and 3 in "and bought a
+ * gallon of". */
+static void most_context_as_bert_explains_it(void **state)
+{
+    (void)state;
+    struct encoded q = tokens(0, 0), c = tokens(100, 12);
+    struct windows w = { 0 };
+    struct window_options o = { PAIR_ONE, 8, 64, 3 };
+    assert_int_equal(windows_make(&w, &o, &q, &c, NULL), 0);
+    assert_false(window_has_most(&w, 0, 7));
+    assert_false(window_has_most(&w, 1, 7));
+    assert_true(window_has_most(&w, 2, 7));
+    for (int t = 0; t < 12; t++) {
+        int n = 0;
+        for (int i = 0; i < w.n; i++) n += window_has_most(&w, i, t);
+        assert_int_equal(n, 1);
+    }
+    windows_free(&w);
+    encoded_free(&q);
+    encoded_free(&c);
+}
+
+/* Scores that are right find the answer wherever it stands in a context of a thousand tokens. */
+static void answers_are_found_everywhere(void **state)
+{
+    (void)state;
+    struct encoded q = tokens(10, 5), c = tokens(100, 1000);
+    struct windows w = { 0 };
+    struct window_options o = window_defaults;
+    float *start = mem_zero(64 * 384, sizeof *start), *end = mem_zero(64 * 384, sizeof *end);
+    for (uint32_t at = 0; at < 1000; at += 3) {
+        uint32_t last = at + at % 30 < 1000 ? at + at % 30 : 999;
+        struct answer_place a = { 4 * at, 4 * last + 3 };
+        assert_int_equal(windows_make(&w, &o, &q, &c, &a), 0);
+        size_t row = 0;
+        bool held = false;
+        for (int i = 0; i < w.n; i++) {
+            const struct window *v = &w.v[i];
+            for (int r = 0; r < v->rows.n; r++) {
+                start[row + (size_t)r] = v->start && r == v->start ? 9 : 0;
+                end[row + (size_t)r] = v->end && r == v->end ? 9 : 0;
+            }
+            if (v->start) {
+                held = true;
+                assert_int_equal(v->rows.id[v->start], 100 + at);
+                assert_int_equal(v->rows.id[v->end], 100 + last);
+            }
+            row += (size_t)v->rows.n;
+        }
+        assert_true(held);
+        struct answer_found f = windows_answer(&w, start, end);
+        assert_true(f.any && f.first == (int)at && f.last == (int)last && f.score == 18
+                    && f.null_score == 0);
+    }
+    free(start);
+    free(end);
+    windows_free(&w);
+    encoded_free(&q);
+    encoded_free(&c);
+}
+
+/* Windows of at most 20 rows, so that all rows are among the best: every range is looked at here.
+ */
+static void answers_are_the_best_ranges(void **state)
+{
+    (void)state;
+    struct encoded q = tokens(10, 2), c = tokens(100, 40);
+    struct windows w = { 0 };
+    struct window_options o = { PAIR_ONE, 19, 64, 5 };
+    float start[400], end[400];
+    assert_int_equal(windows_make(&w, &o, &q, &c, NULL), 0);
+    for (uint64_t trial = 0; trial < 50; trial++) {
+        struct rng r = { { 3, RNG_TEST, 0 }, trial, 0 };
+        for (int i = 0; i < 400; i++) { start[i] = rng_next_unit(&r); end[i] = rng_next_unit(&r); }
+        float best = -1, null = 9;
+        int first = 0, last = 0, row = 0;
+        for (int i = 0; i < w.n; row += w.v[i++].rows.n) {
+            const struct window *v = &w.v[i];
+            if (start[row] + end[row] < null) null = start[row] + end[row];
+            for (int a = 0; a < v->tokens; a++)
+                for (int b = a; b < v->tokens && b < a + 30; b++) {
+                    float score = start[row + v->context + a] + end[row + v->context + b];
+                    if (score <= best || !window_has_most(&w, i, v->first + a)) continue;
+                    best = score;
+                    first = v->first + a;
+                    last = v->first + b;
+                }
+        }
+        struct answer_found f = windows_answer(&w, start, end);
+        assert_true(f.any && f.first == first && f.last == last && f.score == best
+                    && f.null_score == null);
+    }
+    windows_free(&w);
+    encoded_free(&q);
+    encoded_free(&c);
+}
+
+static void text_becomes_ids_with_places(void **state)
+{
+    (void)state;
+    static const char *const words[] = { "\u21e7", "he", "l@@", "lo", "&apos;", "w@@", "o" };
+    struct vocab *v = vocab_make(words, NULL, 7);
+    assert_int_equal(dir_make("m"), 0);
+    assert_int_equal(file_write("m/tokenizer", "case-marker = true\n", 19), 0);
+    assert_int_equal(file_write("m/codes", "h e</w> 9\nl o</w> 8\n", 20), 0);
+    struct encoder_text *e = encode_open("m", "en", v);
+    if (!e) fail_msg("%s", err_msg());
+    struct encoded x = { 0 };
+    const char *text = "He\n'llo  wo \u4eac";
+    assert_int_equal(encode_text(e, text, strlen(text), &x), 0);
+    /* the marker, he, &apos; l@@ lo as Moses has it, w@@ o, and a character that the vocabulary
+     * lacks */
+    assert_int_equal(x.ids[0], 5);
+    assert_true(x.marker[0] && !x.marker[1]);
+    assert_int_equal(x.ids[1], 6);
+    assert_true(x.span[1].from == 0 && x.span[1].to == 2);
+    assert_int_equal(x.ids[x.n - 1], VOCAB_UNK);
+    assert_true(x.span[x.n - 1].from == 12 && x.span[x.n - 1].to == 15);
+    size_t first, last;
+    assert_true(offsets_pieces(x.span, x.n, 9, 11, &first, &last));
+    assert_int_equal(x.ids[first], 10);
+    assert_int_equal(x.ids[last], 11);
+    assert_int_equal(encode_text(e, "", 0, &x), 0);
+    assert_int_equal(x.n, 0);
+    assert_null(encode_open("nothing", "en", v));
+    encoded_free(&x);
+    encode_close(e);
+    vocab_free(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_by_hand),
+        cmocka_unit_test(tags_stand_at_first_pieces),
+        cmocka_unit_test(windows_by_hand),
+        cmocka_unit_test(most_context_as_bert_explains_it),
+        cmocka_unit_test(answers_are_found_everywhere),
+        cmocka_unit_test(answers_are_the_best_ranges),
+        cmocka_unit_test(text_becomes_ids_with_places),
+    };
+    if (scratch_enter() < 0) return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
+}
