@@ -78,5 +78,7 @@ const char *prog_lang_file(const char *arg, char lang[32]);
  * with a message. */
 struct pair_arg { char lang[2][32]; char *file[2]; };
 int prog_pair(const char *arg, const char (*known)[32], int n, struct pair_arg *p);
+/* The same of "SRC-TGT=F": one file for the pair, which is returned. NULL with a message. */
+const char *prog_pair_file(const char *arg, const char (*known)[32], int n, char lang[2][32]);
 
 #endif

@@ -31,11 +31,11 @@ static bool is_known(const char *s, size_t n, const char (*known)[32], int n_kno
     return false;
 }
 
-int prog_pair(const char *arg, const char (*known)[32], int n_known, struct pair_arg *p)
+/* Cuts "SRC-TGT=..." into its languages; returns what stands behind '='. NULL with a message. */
+static const char *split_pair(const char *arg, const char *form, const char (*known)[32],
+                              int n_known, char lang[2][32])
 {
-    memset(p, 0, sizeof *p);
-    const char *files = strchr(arg, '='), *comma = files ? strchr(files, ',') : NULL,
-               *at[2] = { NULL, NULL };
+    const char *files = strchr(arg, '='), *at[2] = { NULL, NULL };
     int found[2] = { 0, 0 };                 /* splits into codes; into known codes */
     for (const char *dash = arg; files && (dash = memchr(dash, '-', (size_t)(files - dash)));
          dash++) {
@@ -47,17 +47,38 @@ int prog_pair(const char *arg, const char (*known)[32], int n_known, struct pair
         found[1]++;
         at[1] = dash;
     }
-    if (!found[0] || !comma || comma == files + 1 || !comma[1])
-        return err_set("%s: expected SRC-TGT=FILE,FILE", arg);
+    if (!found[0] || !files[1]) {
+        err_set("%s: expected %s", arg, form);
+        return NULL;
+    }
     bool use_known = found[1] == 1;
-    if (!use_known && found[0] > 1)
-        return err_set("%s: which two languages are these? Write regions in capitals (en-US-de)",
-                       arg);
+    if (!use_known && found[0] > 1) {
+        err_set("%s: which two languages are these? Write regions in capitals (en-US-de)",
+                arg);
+        return NULL;
+    }
     const char *dash = at[use_known];
-    memcpy(p->lang[0], arg, (size_t)(dash - arg));
-    memcpy(p->lang[1], dash + 1, (size_t)(files - dash - 1));
-    p->file[0] = mem_dup(files + 1);
-    p->file[1] = p->file[0] + (comma - files);
+    memset(lang, 0, 2 * sizeof *lang);
+    memcpy(lang[0], arg, (size_t)(dash - arg));
+    memcpy(lang[1], dash + 1, (size_t)(files - dash - 1));
+    return files + 1;
+}
+
+int prog_pair(const char *arg, const char (*known)[32], int n_known, struct pair_arg *p)
+{
+    static const char form[] = "SRC-TGT=FILE,FILE";
+    memset(p, 0, sizeof *p);
+    const char *files = split_pair(arg, form, known, n_known, p->lang);
+    const char *comma = files ? strchr(files, ',') : NULL;
+    if (!files) return -1;
+    if (!comma || comma == files || !comma[1]) return err_set("%s: expected %s", arg, form);
+    p->file[0] = mem_dup(files);
+    p->file[1] = p->file[0] + (comma - files) + 1;
     p->file[1][-1] = '\0';
     return 0;
+}
+
+const char *prog_pair_file(const char *arg, const char (*known)[32], int n_known, char lang[2][32])
+{
+    return split_pair(arg, "SRC-TGT=FILE", known, n_known, lang);
 }

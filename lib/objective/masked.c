@@ -157,7 +157,8 @@ void masked_write(const struct masked *b, struct batch_file *f)
     for (int r = 0; r < b->input.rows; r++) original[r] = (int32_t)b->original[r];
     batch_file_rows(f, "", &b->input);
     batch_file_int32(f, "original", original, b->input.rows, 1);
-    batch_file_int32(f, "original_lang", b->input.lang, b->input.rows, 1);
+    batch_file_int32(f, "original_lang", b->original_lang ? b->original_lang : b->input.lang,
+                     b->input.rows, 1);
     batch_file_int32(f, "row", b->row, b->n, 1);
     batch_file_int32(f, "target", b->target, b->n, 1);
     batch_file_int32(f, "unit", b->unit, b->n, 1);

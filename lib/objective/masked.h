@@ -10,6 +10,8 @@ struct masked {
     uint32_t *original;                              /* [rows] tokens before masking */
     int32_t *row, *target, *unit; uint8_t *masked;   /* [n] row of input, its token, the unit it was drawn with; reads it <mask>? */
     int n, units;
+    const int32_t
+        *original_lang; /* [rows] before switching, of whoever switched; NULL: as in input */
     struct masked_token *chosen;                     /* room for a sentence */
     size_t original_cap, cap, chosen_cap;
 };

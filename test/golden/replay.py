@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from safetensors.numpy import load_file, save_file
 
 BOS, EOS, PAD, UNK, MASK, SPECIALS = 0, 1, 2, 3, 4, 5
-RNG_MASK, RNG_DROPOUT = 4, 5
+RNG_MASK, RNG_DROPOUT, RNG_SWITCH = 4, 5, 16
 torch.set_default_dtype(torch.float64)
 
 
@@ -221,7 +221,7 @@ def read_options(folder):
             continue
         name, value = line.rstrip("\n").split(" = ", 1)
         o.setdefault(name, []).append(value)
-    return {k: v if k in ("train", "valid", "parallel", "pseudo") else v[0] for k, v in o.items()}
+    return {k: v if k in ("train", "valid", "parallel", "pseudo", "dict") else v[0] for k, v in o.items()}
 
 
 def learning_rate(o, step):
@@ -306,6 +306,63 @@ def neighbours(o, a, counts):
                 mine.append((place, k, int(original[k]), *value))
         out.append((r, mine))
     return out
+
+
+def dictionaries(o, languages, vocab):
+    """Of each language and word, by language and word, the translations and their scores."""
+    number, out = {w: i for i, w in enumerate(vocab)}, {}
+    for spec in o["dict"]:
+        pair, path = spec.split("=")
+        source, target = (languages.index(x) for x in pair.split("-"))
+        for line in open(path):
+            a, b, *score = line.rstrip("\n").split("\t")
+            if a not in number or b not in number or a == b:
+                continue
+            for s, x, t, y in ((source, a, target, b), (target, b, source, a)):
+                if (s, t) == (target, source) and o["dict-oneway"] == "true":
+                    continue
+                known = out.setdefault(s, {}).setdefault(number[x], {}).setdefault(t, {})
+                known.setdefault(number[y], float(score[0]) if score else 0.0)
+    return out
+
+
+def switched(o, x, words, seed, step):
+    """What TCS reads in place of MLM's batch x, by the rule of lib/data/switch.h: token and language of the rows of
+    sentences whose language has a dictionary, the predicted rows and their labels; and counts."""
+    low, high = (float(v) for v in o["switch-rate"].split(":"))
+    fixed, rows, token, lang = set(x["row"].tolist()), [], [], []
+    tokens = free = known = changed = 0
+    for s, (begin, end) in enumerate(zip(x["at"][:-1], x["at"][1:])):
+        own = int(x["original_lang"][begin]) if end > begin else -1
+        if own not in words:
+            continue
+        draw = philox(seed, RNG_SWITCH, step, x["sample"][s], np.arange(end - begin))
+        whole = philox(seed, RNG_SWITCH, step, x["sample"][s], 0xFFFFFFFF).astype(np.float64) / 2**32
+        ids, candidates = x["original"][begin:end], []
+        read, tongue = x["token"][begin:end].copy(), x["lang"][begin:end].copy()
+        for i, w in enumerate(ids):
+            tokens += w >= SPECIALS
+            if w >= SPECIALS and begin + i not in fixed:
+                free += 1
+                known += int(w) in words[own]
+                if int(w) in words[own]:
+                    candidates.append((int(draw[i, 0]), i))
+        many = math.floor((low + (high - low) * whole[0]) * int((ids >= SPECIALS).sum()) + whole[1])
+        for _, i in sorted(candidates)[:many]:
+            choices = words[own][int(ids[i])]
+            to = sorted(choices)[int(draw[i, 1]) * len(choices) >> 32]
+            p = [(w, math.exp(choices[to][w] / float(o["switch-temperature"]))) for w in sorted(choices[to])]
+            cumulative = np.cumsum([v for _, v in p]) / sum(v for _, v in p)
+            read[i] = p[int((draw[i, 2] / 2**32 >= cumulative[:-1]).sum())][0]
+            if o["switch-langs"] == "true":
+                tongue[i] = to
+            changed += 1
+        rows += range(begin, end)
+        token += read.tolist()
+        lang += tongue.tolist()
+    place = {r: i for i, r in enumerate(rows)}
+    kept = [i for i, r in enumerate(x["row"].tolist()) if r in place]
+    return token, lang, [place[int(x["row"][i])] for i in kept], x["target"][kept], (tokens, free, known, changed)
 
 
 # --- losses of a micro-batch -----------------------------------------------------------------------
@@ -450,6 +507,7 @@ def replay(name):
         {},
     )
     counts = Counts(o, vocab) if "gc" in o.get("objective", "") else None
+    words = dictionaries(o, m.c["languages"], vocab) if "tcs" in o.get("objective", "") else None
     allowed = {}
     for step in range(1, steps + 1):
         terms = {}
@@ -485,6 +543,22 @@ def replay(name):
                     if a == 1 and len(named) > 1:
                         term("mlm_grad_norm", gradient_norm(m, loss), 1)
                         term("gc_grad_norm", gradient_norm(m, own), 1)
+                    loss = loss + own
+                if words:
+                    s, weight = arrays("tcs"), ramp(o["tcs-weight"], step - 1)
+                    token, lang, rows, target, (tokens, free, known, changed) = switched(o, x, words, seed, step)
+                    assert s["token"].tolist() == token and s["lang"].tolist() == lang
+                    assert s["row"].tolist() == rows and (s["target"] == target).all()
+                    assert abs(s["weight"][0] - weight / accumulate) < 1e-6
+                    again = m.run("encoder", Batch(s), Dropout(seed + 1, step, *dropouts)) if token else h[:0]
+                    losses = mlm_loss(m, s, again)
+                    own = weight * losses.mean() if len(losses) else h.sum() * 0
+                    term("tcs", losses.sum(), len(losses))
+                    term("tcs_switched", changed, tokens)
+                    term("tcs_known", known, free)
+                    if a == 1:
+                        term("mlm_grad_norm", gradient_norm(m, loss), 1)
+                        term("tcs_grad_norm", gradient_norm(m, own), 1)
                     loss = loss + own
                 (loss / accumulate).backward()
                 continue

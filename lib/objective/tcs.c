@@ -1,0 +1,245 @@
+/* Token-level code switching (TCS-MLM; Lu, Lu and Zhang 2023, section 2.2): the batch of MLM once
+ * more, with some of the words that it does not predict read as words of other languages.
+ *
+ *   L = L_MLM(x) + L_MLM(x')      the same predicted rows and labels, in passes one after another
+ *
+ * Sentences of a language without a dictionary are left out of the second pass: they would weigh
+ * twice. */
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/msg.h"
+#include "lib/data/switch.h"
+#include "lib/objective/masked.h"
+
+enum { NOTE_STEPS = 100 };       /* after so many steps a rate that is not reached is told */
+
+struct tcs {
+    struct switch_options how;
+    struct switches *dict;
+    struct word_starts *words;
+    struct switch_count first;   /* of the run's first steps */
+    bool told;
+};
+
+struct tcs_batch {
+    struct masked in;            /* what the second pass reads and predicts */
+    struct switch_count count;
+    struct turn at;
+    int32_t *original_lang;      /* [rows] */
+    bool *fixed;                 /* [rows] predicted */
+    struct switched *row;        /* [rows] room for one sentence's */
+    size_t cap[3];
+};
+
+/* options' struct is `tcs`: the rows of switch_rows fill its first member. */
+static void defaults(void *self) { *(struct tcs *)self = (struct tcs){ .how = switch_defaults }; }
+static int check(const void *self) { return switch_check(&((const struct tcs *)self)->how); }
+
+static int open(void *self, struct setup *s)
+{
+    struct tcs *o = self;
+    o->dict = switches_read(&o->how, (const char(*)[32])s->c->lang, s->c->n_langs, s->vocab,
+                            msg_note);
+    if (!o->dict) return -1;
+    o->words = word_starts_new(s->vocab);
+    for (int i = 0; i < s->c->n_langs; i++)
+        if (!switches_of(o->dict, i))
+            msg_note("no dictionary has words of %s: its sentences are not switched",
+                     s->c->lang[i]);
+    return 0;
+}
+
+static void copy_rows(struct masked *to, const struct masked *from, int s)
+{
+    const struct batch *b = &from->input;
+    int at = b->at[s], first = to->input.rows;
+    batch_begin(&to->input);
+    for (int r = at; r < at + b->len[s]; r++) {
+        uint32_t id = (uint32_t)b->token[r];
+        batch_append(&to->input, &(struct batch_part){ &id, 1, b->lang[r], b->type[r], b->pos[r] },
+                     b->sample[r]);
+    }
+    mem_room(&to->original, &to->original_cap, (size_t)to->input.rows + 1, sizeof *to->original);
+    memcpy(to->original + first, from->original + at, (size_t)b->len[s] * sizeof *to->original);
+}
+
+/* Predicted rows of sentence s of `from`, from place i on, to the last sentence of `to`; returns
+ * the place behind them. */
+static int copy_predicted(struct masked *to, const struct masked *from, int s, int i)
+{
+    const struct batch *b = &from->input;
+    int end = b->at[s] + b->len[s], shift = to->input.at[to->input.n - 1] - b->at[s];
+    for (; i < from->n && from->row[i] < end; i++) {
+        size_t cap = to->cap;
+        void *arrays[] = { &to->row, &to->target, &to->unit };
+        for (int k = 0; k < 3; k++) {
+            cap = to->cap;
+            mem_room(arrays[k], &cap, (size_t)to->n + 1, sizeof *to->row);
+        }
+        cap = to->cap;
+        mem_room(&to->masked, &cap, (size_t)to->n + 1, sizeof *to->masked);
+        to->cap = cap;
+        to->row[to->n] = from->row[i] + shift;
+        to->target[to->n] = from->target[i];
+        to->unit[to->n] = from->unit ? from->unit[i] : 0;      /* the largest batch has no units */
+        to->masked[to->n++] = from->masked[i];
+    }
+    return i;
+}
+
+/* On the data thread: the sentences of languages that can be switched. */
+static int make(void *self, void *batch, const void *under, const struct turn *at)
+{
+    const struct tcs *o = self;
+    const struct masked *from = under;
+    struct tcs_batch *b = batch;
+    masked_clear(&b->in);
+    b->at = *at;
+    b->in.units = from->units;
+    for (int s = 0, i = 0; s < from->input.n; s++) {
+        int end = from->input.at[s] + from->input.len[s];
+        bool taken = from->input.len[s] > 0
+                     && switches_of(o->dict, from->input.lang[from->input.at[s]]);
+        if (taken) copy_rows(&b->in, from, s);
+        if (taken) i = copy_predicted(&b->in, from, s, i);
+        while (!taken && i < from->n && from->row[i] < end) i++;
+    }
+    return 0;
+}
+
+static void switch_sentence(const struct tcs *o, struct tcs_batch *b, int s)
+{
+    struct batch *in = &b->in.input;
+    int first = in->at[s];
+    struct switch_sentence x = { b->in.original + first, b->fixed + first, in->len[s],
+                                 in->lang[first], in->sample[first] };
+    int n = switch_choose(o->dict, &o->how, o->words, &x, turn_key(&b->at, RNG_SWITCH), b->row,
+                          &b->count);
+    for (int k = 0; k < n; k++) {
+        in->token[first + b->row[k].at] = (int32_t)b->row[k].token;
+        if (o->how.langs) in->lang[first + b->row[k].at] = b->row[k].lang;
+    }
+}
+
+/* On the main thread, so that a dictionary that is made anew between steps is read by nobody
+ * meanwhile. */
+static int prepare(void *self, void *batch, struct pass *p)
+{
+    const struct tcs *o = self;
+    struct tcs_batch *b = batch;
+    size_t rows = (size_t)b->in.input.rows;
+    if (p->planning) return 0;
+    mem_room(&b->original_lang, &b->cap[0], rows + 1, sizeof *b->original_lang);
+    mem_room(&b->fixed, &b->cap[1], rows + 1, sizeof *b->fixed);
+    mem_room(&b->row, &b->cap[2], rows + 1, sizeof *b->row);
+    memset(b->fixed, 0, rows * sizeof *b->fixed);
+    if (rows) memcpy(b->original_lang, b->in.input.lang, rows * sizeof *b->original_lang);
+    b->in.original_lang = b->original_lang;
+    for (int i = 0; i < b->in.n; i++) b->fixed[b->in.row[i]] = true;
+    b->count = (struct switch_count){ 0 };
+    for (int s = 0; s < b->in.input.n; s++) switch_sentence(o, b, s);
+    return 0;
+}
+
+static int forward(void *self, void *batch, struct pass *p)
+{
+    struct tcs *o = self;
+    struct tcs_batch *b = batch;
+    if (!b->in.input.rows) return 0;
+    masked_forward(&b->in, p);
+    if (!p->planning && p->t->train && !o->told) {
+        o->first.tokens += b->count.tokens;
+        o->first.switched += b->count.switched;
+    }
+    return 0;
+}
+
+static int loss(void *self, void *batch, struct pass *p, float scale)
+{
+    struct tcs_batch *b = batch;
+    const struct switch_count *c = &b->count;
+    (void)self;
+    if (!b->in.input.rows) return 0;
+    masked_loss(&b->in, p, "tcs", scale, NULL);
+    pass_number(p, "tcs_switched", (double)c->switched, (double)c->tokens);
+    pass_number(p, "tcs_known", (double)c->known, (double)c->free);
+    return 0;
+}
+
+/* Says once where the dictionaries are too small for the rate. */
+static int stepped(void *self, struct pass *p, int64_t step)
+{
+    struct tcs *o = self;
+    double low = atof(o->how.rate),
+           share = o->first.tokens ? (double)o->first.switched / (double)o->first.tokens : 0;
+    (void)p;
+    if (o->told || step < NOTE_STEPS) return 0;
+    o->told = true;
+    if (share < low)
+        msg_note("tcs: %.1f%% of the tokens were switched, --switch-rate asks for %.1f%% or more: "
+                 "the dictionary is too small; "
+                 "lower dict-induce --specific",
+                 100 * share, 100 * low);
+    return 0;
+}
+
+static int largest(void *self, void *batch, const void *under, int tokens)
+{
+    struct tcs_batch *b = batch;
+    const struct masked *from = under;
+    (void)self; (void)tokens;
+    masked_clear(&b->in);
+    for (int s = 0, i = 0; s < from->input.n; s++) {
+        copy_rows(&b->in, from, s);
+        i = copy_predicted(&b->in, from, s, i);
+    }
+    return 0;
+}
+
+static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
+{
+    const struct tcs_batch *b = batch;
+    (void)self; (void)p;
+    masked_write(&b->in, f);
+}
+
+static void batch_free_(void *batch)
+{
+    struct tcs_batch *b = batch;
+    masked_free(&b->in);
+    free(b->original_lang);
+    free(b->fixed);
+    free(b->row);
+    memset(b, 0, sizeof *b);
+}
+
+static void close(void *self)
+{
+    struct tcs *o = self;
+    switches_free(o->dict);
+    word_starts_free(o->words);
+}
+
+const struct objective objective_tcs = {
+    .name = "tcs",
+    .about = "predict the same tokens where other words are switched (TCS)",
+    .on = "mlm",
+    .used_by = OBJECTIVE_PRETRAIN,
+    .self = sizeof(struct tcs),
+    .batch = sizeof(struct tcs_batch),
+    .options = switch_rows,
+    .defaults = defaults,
+    .check = check,
+    .open = open,
+    .make = make,
+    .prepare = prepare,
+    .forward = forward,
+    .loss = loss,
+    .stepped = stepped,
+    .largest = largest,
+    .write = write,
+    .batch_free = batch_free_,
+    .close = close
+};
