@@ -7,13 +7,16 @@
 #include "common/mem.h"
 #include "common/rng.h"
 
-int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id, const struct vocab *v)
+int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id,
+                const struct vocab *v)
 {
     memset(c, 0, sizeof *c);
     c->path = path;
     if (shard_load(path, &c->info, &c->all) < 0) return -1;
     if (c->info.vocab_hash != v->hash || c->info.vocab_size != v->n)
-        return err_set("%s: was made with another vocabulary than the one given (its hash differs); run binarize again with it", path);
+        return err_set("%s: was made with another vocabulary than the one given (its hash "
+                       "differs); run binarize again with it",
+                       path);
     if (*c->info.lang && *lang && strcmp(c->info.lang, lang))
         return err_set("%s: holds language %s, not %s", path, c->info.lang, lang);
     snprintf(c->lang, sizeof c->lang, "%s", lang);
@@ -80,7 +83,8 @@ void corpora_state(struct corpora *cs, struct state *s)
 int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *s)
 {
     struct corpus *c = &cs->c[corpus];
-    for (uint64_t tried = 0; tried < 2 * (uint64_t)c->all.sentences; tried++) {   /* the only good one: first in one order, last in the next */
+    for (uint64_t tried = 0; tried < 2 * (uint64_t)c->all.sentences;
+         tried++) { /* the only good one: first in one order, last in the next */
         if (c->next >= c->all.sentences) { c->epoch++; c->next = 0; }
         if (c->order_epoch != c->epoch) {
             if (!c->order) c->order = mem_alloc((size_t)c->all.sentences * sizeof *c->order);
@@ -91,7 +95,8 @@ int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *
         uint32_t i = c->order[c->next++];
         uint32_t n = c->all.at[i + 1] - c->all.at[i];
         if (n == 0 || n > (uint32_t)longest) continue;
-        *s = (struct sample){ c->all.ids + c->all.at[i], (int)n, corpus, c->lang_id, (uint64_t)cs->drawn++ };
+        *s = (struct sample){ c->all.ids + c->all.at[i], (int)n, corpus, c->lang_id,
+                              (uint64_t)cs->drawn++ };
         return 0;
     }
     return err_set("no sentence of %s has from 1 to %d tokens", c->lang, longest);

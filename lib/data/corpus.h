@@ -1,6 +1,7 @@
-/* Monolingual corpora in memory, and the endless stream of training samples drawn from them: languages by
- * p ~ n^alpha (n sentences; XLM), sentences by a fresh permutation each epoch. Which sample comes n-th depends on the seed
- * alone; where the stream stands is a few integers, which checkpoints keep. */
+/* Monolingual corpora in memory, and the endless stream of training samples drawn from them:
+ * languages by p ~ n^alpha (n sentences; XLM), sentences by a fresh permutation each epoch. Which
+ * sample comes n-th depends on the seed alone; where the stream stands is a few integers, which
+ * checkpoints keep. */
 #ifndef DATA_CORPUS_H
 #define DATA_CORPUS_H
 #include "common/shard.h"
@@ -27,14 +28,17 @@ struct corpora {
 struct sample { const uint32_t *ids; int n; int corpus, lang; uint64_t number; };
 
 /* Loads a shard; its language, if it has one, and vocabulary must be the ones expected. */
-int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id, const struct vocab *v);
-/* Cuts the corpus into pieces of `length` tokens of the sentences joined by </s> (XLM's streams). */
+int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id,
+                const struct vocab *v);
+/* Cuts the corpus into pieces of `length` tokens of the sentences joined by </s> (XLM's
+ * streams). */
 void corpus_to_stream(struct corpus *c, int length);
 void corpus_free(struct corpus *c);
 
 int corpora_init(struct corpora *cs, struct corpus *c, int n, double alpha, uint64_t seed);
 void corpora_free(struct corpora *cs);
-/* The next sample of at most `longest` tokens that is not empty; longer and empty ones are passed over. -1: a corpus has none. */
+/* The next sample of at most `longest` tokens that is not empty; longer and empty ones are
+ * passed over. -1: a corpus has none. */
 int corpora_next(struct corpora *cs, int longest, struct sample *s);
 /* The same, of one corpus. */
 int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *s);

@@ -6,13 +6,17 @@
 #include "common/prog.h"
 
 const struct opt inputs_batch_rows[] = {
-    { "tokens|tokens-per-batch", 0, OPT_INT(inputs, tokens), "N", "tokens per micro-batch (of pairs: per side)", .min = 1, .max = 1e7 },
-    { "batch|batch-size", 0, OPT_INT(inputs, sentences), "N", "sentences or pairs per micro-batch, in place of --tokens; 0: by --tokens",
-      .min = 0, .max = 1e6 },
-    { "longest|max-len", 0, OPT_INT(inputs, longest), "N", "leave out sentences of more than N tokens", .min = 1, .max = 4094 },
-    { "valid-sentences", 0, OPT_INT(inputs, valid_sentences), "N", "use at most N sentences of each validation text; 0: all",
-      .min = 0, .max = 1e9 },
-    { 0 } };
+    { "tokens|tokens-per-batch", 0, OPT_INT(inputs, tokens), "N",
+      "tokens per micro-batch (of pairs: per side)", .min = 1, .max = 1e7 },
+    { "batch|batch-size", 0, OPT_INT(inputs, sentences), "N",
+      "sentences or pairs per micro-batch, in place of --tokens; 0: by --tokens", .min = 0,
+      .max = 1e6 },
+    { "longest|max-len", 0, OPT_INT(inputs, longest), "N",
+      "leave out sentences of more than N tokens", .min = 1, .max = 4094 },
+    { "valid-sentences", 0, OPT_INT(inputs, valid_sentences), "N",
+      "use at most N sentences of each validation text; 0: all", .min = 0, .max = 1e9 },
+    { 0 }
+};
 
 static int find_lang(const struct model_config *c, const char *lang)
 {
@@ -24,7 +28,8 @@ static int find_lang(const struct model_config *c, const char *lang)
 static int add_lang(struct model_config *c, const char *lang)
 {
     if (find_lang(c, lang) >= 0) return 0;
-    if (c->n_langs == MODEL_LANGS) return err_set("language %.31s: a model has at most %d languages", lang, MODEL_LANGS);
+    if (c->n_langs == MODEL_LANGS)
+        return err_set("language %.31s: a model has at most %d languages", lang, MODEL_LANGS);
     if (strlen(lang) > 31) return err_set("language %.40s: a code has at most 31 letters", lang);
     strcpy(c->lang[c->n_langs++], lang);
     return 0;
@@ -36,7 +41,8 @@ int inputs_langs(struct model_config *c, const struct strs *files, const char *o
         char lang[32];
         prog_lang_file(files->v[i], lang);
         if (!*lang) return err_set("--%s %s: expected LANG=SHARD", option, files->v[i]);
-        if (!twice && find_lang(c, lang) >= 0) return err_set("--%s: language %s is given twice", option, lang);
+        if (!twice && find_lang(c, lang) >= 0)
+            return err_set("--%s: language %s is given twice", option, lang);
         if (add_lang(c, lang) < 0) return -1;
     }
     return 0;
@@ -53,8 +59,8 @@ int inputs_pair_langs(struct model_config *c, const struct strs *pairs)
     return 0;
 }
 
-static int load(const struct inputs *in, const struct strs *files, const struct model_config *c, const struct vocab *v,
-                struct corpus *to, int *n, const char *option)
+static int load(const struct inputs *in, const struct strs *files, const struct model_config *c,
+                const struct vocab *v, struct corpus *to, int *n, const char *option)
 {
     for (int i = 0; i < files->n; i++) {
         char lang[32];
@@ -68,7 +74,8 @@ static int load(const struct inputs *in, const struct strs *files, const struct 
     return 0;
 }
 
-int inputs_text(struct inputs *in, const struct model_config *c, const struct vocab *v, uint64_t seed)
+int inputs_text(struct inputs *in, const struct model_config *c, const struct vocab *v,
+                uint64_t seed)
 {
     struct corpus *to = mem_zero((size_t)in->train.n + 1, sizeof *to);
     in->text = (struct corpora){ .c = to };
@@ -82,7 +89,8 @@ int inputs_valid_text(struct inputs *in, const struct model_config *c, const str
     return load(in, &in->valid, c, v, in->valid_text, &in->n_valid, "valid");
 }
 
-int inputs_pairs(const struct strs *args, const struct model_config *c, const struct vocab *v, struct pairs **to, int *n)
+int inputs_pairs(const struct strs *args, const struct model_config *c, const struct vocab *v,
+                 struct pairs **to, int *n)
 {
     *to = mem_zero((size_t)args->n + 1, sizeof **to);
     *n = args->n;
@@ -98,7 +106,8 @@ int inputs_pairs(const struct strs *args, const struct model_config *c, const st
 
 int inputs_fit(struct inputs *in, int positions)
 {
-    if (in->stream > positions) return err_set("--stream %d is longer than --positions %d", in->stream, positions);
+    if (in->stream > positions)
+        return err_set("--stream %d is longer than --positions %d", in->stream, positions);
     if (in->stream) in->longest = in->stream;
     else if (in->longest > positions - 2) in->longest = positions - 2;
     return 0;
@@ -107,10 +116,14 @@ int inputs_fit(struct inputs *in, int positions)
 int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s)
 {
     s->vocab = v;
-    if (inputs_langs(s->c, &in->train, "train", false) < 0 || inputs_pair_langs(s->c, &in->parallel) < 0) return -1;
+    if (inputs_langs(s->c, &in->train, "train", false) < 0
+        || inputs_pair_langs(s->c, &in->parallel) < 0)
+        return -1;
     if (in->train.n && inputs_text(in, s->c, v, s->seed) < 0) return -1;
-    if (inputs_valid_text(in, s->c, v) < 0 || inputs_pairs(&in->parallel, s->c, v, &in->pairs, &in->n_pairs) < 0
-        || inputs_pairs(&in->valid_parallel, s->c, v, &in->valid_pairs, &in->n_valid_pairs) < 0) return -1;
+    if (inputs_valid_text(in, s->c, v) < 0
+        || inputs_pairs(&in->parallel, s->c, v, &in->pairs, &in->n_pairs) < 0
+        || inputs_pairs(&in->valid_parallel, s->c, v, &in->valid_pairs, &in->n_valid_pairs) < 0)
+        return -1;
     inputs_setup(in, s);
     return 0;
 }
@@ -138,7 +151,8 @@ double inputs_batches(const struct inputs *in)
     }
     for (int i = 0; i < in->n_pairs; i++) {
         sentences += in->pairs[i].side[0].sentences;
-        rows += (in->pairs[i].side[0].tokens + in->pairs[i].side[1].tokens) / 2.0 + 2.0 * in->pairs[i].side[0].sentences;
+        rows += (in->pairs[i].side[0].tokens + in->pairs[i].side[1].tokens) / 2.0
+                + 2.0 * in->pairs[i].side[0].sentences;
     }
     return in->sentences ? sentences / in->sentences : rows / in->tokens;
 }

@@ -1,4 +1,5 @@
-/* The data that options of a training program name, and their loading: LANG=SHARD, SRC-TGT=FILE,FILE. */
+/* The data that options of a training program name, and their loading: LANG=SHARD,
+ * SRC-TGT=FILE,FILE. */
 #ifndef DATA_INPUTS_H
 #define DATA_INPUTS_H
 #include "common/opt.h"
@@ -17,30 +18,38 @@ struct inputs {
     struct corpus *valid_text; int n_valid;
     struct pairs *pairs, *valid_pairs; int n_pairs, n_valid_pairs;
 };
-static const struct inputs inputs_defaults = { .tokens = 2000, .longest = 254, .alpha = 0.7, .masking = { 0.15, 0.8, 0.1, MASKING_TOKEN, 3, 10 } };
+static const struct inputs inputs_defaults = { .tokens = 2000,
+                                               .longest = 254,
+                                               .alpha = 0.7,
+                                               .masking = { 0.15, 0.8, 0.1, MASKING_TOKEN, 3,
+                                                            10 } };
 /* Batch rows that every program has: --tokens, --batch, --longest, --valid-sentences. */
 extern const struct opt inputs_batch_rows[];
 
-/* Adds the languages of LANG=FILE or SRC-TGT=F,G arguments to c, in the order they are named; `option` names it in messages. twice:
- * may one be named again? */
+/* Adds the languages of LANG=FILE or SRC-TGT=F,G arguments to c, in the order they are named;
+ * `option` names it in messages. twice: may one be named again? */
 int inputs_langs(struct model_config *c, const struct strs *files, const char *option, bool twice);
 int inputs_pair_langs(struct model_config *c, const struct strs *pairs);
 
 /* Loads in->train (and in->valid) as text; with in->stream cut into streams. */
-int inputs_text(struct inputs *in, const struct model_config *c, const struct vocab *v, uint64_t seed);
+int inputs_text(struct inputs *in, const struct model_config *c, const struct vocab *v,
+                uint64_t seed);
 int inputs_valid_text(struct inputs *in, const struct model_config *c, const struct vocab *v);
 /* Loads sentence pairs from SRC-TGT=F,G arguments. */
-int inputs_pairs(const struct strs *args, const struct model_config *c, const struct vocab *v, struct pairs **to, int *n);
+int inputs_pairs(const struct strs *args, const struct model_config *c, const struct vocab *v,
+                 struct pairs **to, int *n);
 
-/* All of that for a program that reads monolingual text and sentence pairs: languages of --train, then of --parallel, into s->c;
- * texts and pairs; then inputs_setup. */
+/* All of that for a program that reads monolingual text and sentence pairs: languages of --train,
+ * then of --parallel, into s->c; texts and pairs; then inputs_setup. */
 int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s);
-/* Streams, and sentences with <s> and </s>, have to fit the model's positions: sets in->longest. -1 with a message: wrong usage. */
+/* Streams, and sentences with <s> and </s>, have to fit the model's positions: sets in->longest.
+ * -1 with a message: wrong usage. */
 int inputs_fit(struct inputs *in, int positions);
 
 /* What objectives find: fills s from what is loaded and registers where the data stands. */
 void inputs_setup(struct inputs *in, struct setup *s);
-/* Micro-batches in a pass over the training data: exactly with --batch, else by the mean length of a sentence. */
+/* Micro-batches in a pass over the training data: exactly with --batch, else by the mean length
+ * of a sentence. */
 double inputs_batches(const struct inputs *in);
 void inputs_free(struct inputs *in);         /* zeros are fine */
 

@@ -6,25 +6,34 @@
 #include "common/mem.h"
 
 const struct opt masking_rows[] = {
-    { "mask-prob|word-pred", 0, OPT_REAL(masking, select), "P", "share of the tokens that are predicted", .min = 0.0001, .max = 1 },
-    { "mask-keep", 0, OPT_REAL(masking, mask), "P", "share of the predicted tokens that read <mask>", .min = 0, .max = 1 },
+    { "mask-prob|word-pred", 0, OPT_REAL(masking, select), "P",
+      "share of the tokens that are predicted", .min = 0.0001, .max = 1 },
+    { "mask-keep", 0, OPT_REAL(masking, mask), "P",
+      "share of the predicted tokens that read <mask>", .min = 0, .max = 1 },
     { "mask-random", 0, OPT_REAL(masking, random), "P",
-      "share of the predicted tokens that read a random word; what is left reads itself", .min = 0, .max = 1 },
+      "share of the predicted tokens that read a random word; what is left reads itself", .min = 0,
+      .max = 1 },
     { "mask-scheme", 0, OPT_CHOICE(masking, scheme), "token|word|span|ngram",
-      "what is masked together: single tokens, whole words, spans (SpanBERT), word n-grams (ALBERT)" },
-    { "ngram-max", 0, OPT_INT(masking, ngram_most), "N", "longest n-gram of --mask-scheme ngram, in words", .min = 1, .max = 10 },
-    { "span-max", 0, OPT_INT(masking, span_most), "N", "longest span of --mask-scheme span, in words", .min = 1, .max = 100 },
-    { 0 } };
+      "what is masked together: single tokens, whole words, spans (SpanBERT), word n-grams "
+      "(ALBERT)" },
+    { "ngram-max", 0, OPT_INT(masking, ngram_most), "N",
+      "longest n-gram of --mask-scheme ngram, in words", .min = 1, .max = 10 },
+    { "span-max", 0, OPT_INT(masking, span_most), "N",
+      "longest span of --mask-scheme span, in words", .min = 1, .max = 100 },
+    { 0 }
+};
 
 int masking_check(const struct masking *o)
 {
-    return o->mask + o->random > 1 ? err_set("--mask-keep and --mask-random add up to more than 1") : 0;
+    return o->mask + o->random > 1 ? err_set("--mask-keep and --mask-random add up to more than 1")
+                                   : 0;
 }
 
 static bool choosable(uint32_t token) { return token >= VOCAB_SPECIALS || token == VOCAB_UNK; }
 
 /* What is read in place of a token, by words 1 and 2 of its block. */
-static uint32_t replacement(const struct masking *o, uint32_t token, const uint32_t u[4], uint32_t vocab, bool as_span)
+static uint32_t replacement(const struct masking *o, uint32_t token, const uint32_t u[4],
+                            uint32_t vocab, bool as_span)
 {
     double v = (double)u[as_span ? 3 : 1] / 4294967296.0;
     if (v < o->mask) return VOCAB_MASK;
@@ -33,8 +42,8 @@ static uint32_t replacement(const struct masking *o, uint32_t token, const uint3
     return token;
 }
 
-static int choose_tokens(const struct masking *o, const uint32_t *original, int n, uint32_t vocab, struct rng_key key,
-                         uint64_t number, struct masked_token *out)
+static int choose_tokens(const struct masking *o, const uint32_t *original, int n, uint32_t vocab,
+                         struct rng_key key, uint64_t number, struct masked_token *out)
 {
     int chosen = 0;
     for (int i = 0; i < n; i++) {
@@ -42,7 +51,8 @@ static int choose_tokens(const struct masking *o, const uint32_t *original, int 
         if (!choosable(original[i])) continue;
         rng_block(key, number, (uint32_t)i, u);
         if ((double)u[0] >= o->select * 4294967296.0) continue;
-        out[chosen] = (struct masked_token){ i, chosen, replacement(o, original[i], u, vocab, false) };
+        out[chosen] = (struct masked_token){ i, chosen,
+                                             replacement(o, original[i], u, vocab, false) };
         chosen++;
     }
     return chosen;
@@ -51,12 +61,14 @@ static int choose_tokens(const struct masking *o, const uint32_t *original, int 
 /* The words of a sentence, and which tokens were chosen with which unit so far (-1: none). */
 struct units { int *start, words; int *of; int n, chosen, budget, drawn; };
 
-static void find_words(struct units *x, const uint32_t *original, int n, const struct word_starts *w)
+static void find_words(struct units *x, const uint32_t *original, int n,
+                       const struct word_starts *w)
 {
     x->words = 0;
     for (int i = 0; i < n; i++) {
         x->of[i] = -1;
-        bool begins = i == 0 || !choosable(original[i]) || !choosable(original[i - 1]) || word_starts_at(w, original[i - 1], original[i]);
+        bool begins = i == 0 || !choosable(original[i]) || !choosable(original[i - 1])
+                      || word_starts_at(w, original[i - 1], original[i]);
         if (begins) x->start[x->words++] = i;
     }
     x->start[x->words] = n;
@@ -77,9 +89,10 @@ static void take(struct units *x, int from, int to)
     x->drawn++;
 }
 
-/* Whole words in random order, each the beginning of an n-gram (most = 1: a word alone): ALBERT's order of tries, the n drawn, then
- * ever shorter ones. */
-static void choose_ngrams(struct units *x, const uint32_t *original, int most, struct rng_key key, uint64_t number)
+/* Whole words in random order, each the beginning of an n-gram (most = 1: a word alone): ALBERT's
+ * order of tries, the n drawn, then ever shorter ones. */
+static void choose_ngrams(struct units *x, const uint32_t *original, int most, struct rng_key key,
+                          uint64_t number)
 {
     uint32_t *order = mem_alloc(((size_t)x->words + 1) * sizeof *order);
     rng_permutation(key, number, order, (uint32_t)x->words);
@@ -108,9 +121,10 @@ static int span_length(double u, int most)
     return n;
 }
 
-/* SpanBERT: an anchor token that is not chosen yet, then whole words from the beginning of its word on. Anchors are drawn at most 100
- * times for a span; after that the first free token is one. */
-static void choose_spans(struct units *x, const uint32_t *original, int most, struct rng_key key, uint64_t number)
+/* SpanBERT: an anchor token that is not chosen yet, then whole words from the beginning of its word
+ * on. Anchors are drawn at most 100 times for a span; after that the first free token is one. */
+static void choose_spans(struct units *x, const uint32_t *original, int most, struct rng_key key,
+                         uint64_t number)
 {
     struct rng r = { key, number, (uint32_t)x->n };
     while (x->chosen < x->budget) {
@@ -124,17 +138,21 @@ static void choose_spans(struct units *x, const uint32_t *original, int most, st
         if (anchor < 0) return;
         while (a + 1 < x->words && x->start[a + 1] <= anchor) a++;
         int from = x->start[a], to = from;
-        while (from < anchor && x->of[from] >= 0) from++;        /* what an earlier span has cut off stays its own */
+        while (from < anchor && x->of[from] >= 0)
+            from++; /* what an earlier span has cut off stays its own */
         to = from;
         for (; words > 0 && a < x->words && to - from < x->budget - x->chosen; words--, a++)
-            while (to < x->start[a + 1] && x->of[to] < 0 && choosable(original[to]) && to - from < x->budget - x->chosen) to++;
+            while (to < x->start[a + 1] && x->of[to] < 0 && choosable(original[to])
+                   && to - from < x->budget - x->chosen)
+                to++;
         if (to == from) to++;                                    /* the anchor is free */
         take(x, from, to);
     }
 }
 
-int masking_choose(const struct masking *o, const uint32_t *original, int n, uint32_t vocab, const struct word_starts *w,
-                   struct rng_key key, uint64_t number, struct masked_token *out)
+int masking_choose(const struct masking *o, const uint32_t *original, int n, uint32_t vocab,
+                   const struct word_starts *w, struct rng_key key, uint64_t number,
+                   struct masked_token *out)
 {
     if (o->scheme == MASKING_TOKEN) return choose_tokens(o, original, n, vocab, key, number, out);
     struct units x = { .n = n };
@@ -154,11 +172,13 @@ int masking_choose(const struct masking *o, const uint32_t *original, int n, uin
         uint32_t u[4], v[4];
         if (x.of[i] < 0) continue;
         rng_block(key, number, (uint32_t)i, u);
-        if (o->scheme == MASKING_SPAN) {                         /* one draw a span decides for all of it */
+        if (o->scheme == MASKING_SPAN) { /* one draw a span decides for all of it */
             rng_block(draws, number, UINT32_MAX - (uint32_t)x.of[i], v);
             u[3] = v[0];
         }
-        out[chosen++] = (struct masked_token){ i, x.of[i], replacement(o, original[i], u, vocab, o->scheme == MASKING_SPAN) };
+        out[chosen++] = (struct masked_token){
+            i, x.of[i], replacement(o, original[i], u, vocab, o->scheme == MASKING_SPAN)
+        };
     }
     free(x.start);
     free(x.of);

@@ -3,7 +3,8 @@
 #include "common/mem.h"
 #include "common/vocab.h"
 
-/* Position i goes to the place of i + u, u in [0, shuffle): no token moves `shuffle` places or more. */
+/* Position i goes to the place of i + u, u in [0, shuffle): no token moves `shuffle` places or
+ * more. */
 struct place { uint64_t key; uint32_t id; };
 
 static int by_key(const void *a, const void *b)
@@ -12,7 +13,8 @@ static int by_key(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-int noise_add(const uint32_t *ids, int n, uint32_t *out, const struct noise_options *o, struct rng_key key, uint64_t number)
+int noise_add(const uint32_t *ids, int n, uint32_t *out, const struct noise_options *o,
+              struct rng_key key, uint64_t number)
 {
     struct place *p = mem_alloc((size_t)(n > 0 ? n : 1) * sizeof *p);
     int kept = 0;

@@ -1,5 +1,5 @@
-/* The noise that denoising undoes (Lample et al. 2018, section 2.3): tokens move less than `shuffle` places, vanish with
- * probability drop, become <mask> with probability blank. */
+/* The noise that denoising undoes (Lample et al. 2018, section 2.3): tokens move less than
+ * `shuffle` places, vanish with probability drop, become <mask> with probability blank. */
 #ifndef DATA_NOISE_H
 #define DATA_NOISE_H
 #include <stdint.h>
@@ -8,7 +8,9 @@
 struct noise_options { int shuffle; double drop, blank; };
 static const struct noise_options noise_defaults = { 3, 0.1, 0.1 };
 
-/* out [n]; returns the number of tokens left, at least 1 for n >= 1. Draws depend on key (RNG_NOISE) and number only. */
-int noise_add(const uint32_t *ids, int n, uint32_t *out, const struct noise_options *o, struct rng_key key, uint64_t number);
+/* out [n]; returns the number of tokens left, at least 1 for n >= 1. Draws depend on key
+ * (RNG_NOISE) and number only. */
+int noise_add(const uint32_t *ids, int n, uint32_t *out, const struct noise_options *o,
+              struct rng_key key, uint64_t number);
 
 #endif

@@ -37,25 +37,32 @@ static int load_text(struct shard_block *b, const char *path, const struct vocab
     return rc;
 }
 
-static int load_side(struct shard_block *b, const char *path, const char *lang, const struct vocab *v)
+static int load_side(struct shard_block *b, const char *path, const char *lang,
+                     const struct vocab *v)
 {
     struct shard_info info;
     if (!is_shard(path)) return load_text(b, path, v);
     if (shard_load(path, &info, b) < 0) return -1;
     if (info.vocab_hash != v->hash || info.vocab_size != v->n)
         return err_set("%s: was made with another vocabulary than the model's", path);
-    return *info.lang && strcmp(info.lang, lang) ? err_set("%s: holds language %s, not %s", path, info.lang, lang) : 0;
+    return *info.lang && strcmp(info.lang, lang)
+               ? err_set("%s: holds language %s, not %s", path, info.lang, lang)
+               : 0;
 }
 
-int pairs_load(struct pairs *p, const struct model_config *c, const struct vocab *v, char *const path[2], const char (*lang)[32])
+int pairs_load(struct pairs *p, const struct model_config *c, const struct vocab *v,
+               char *const path[2], const char (*lang)[32])
 {
     memset(p, 0, sizeof *p);
     p->order_epoch = -1;
     snprintf(p->name, sizeof p->name, "%s-%s", lang[0], lang[1]);
     for (int i = 0; i < 2; i++)
-        if ((p->lang[i] = model_config_lang(c, lang[i])) < 0 || load_side(&p->side[i], path[i], lang[i], v) < 0) return -1;
+        if ((p->lang[i] = model_config_lang(c, lang[i])) < 0
+            || load_side(&p->side[i], path[i], lang[i], v) < 0)
+            return -1;
     if (p->side[0].sentences != p->side[1].sentences)
-        return err_set("%s has %u sentences and %s has %u; parallel text has as many on both sides", path[0], p->side[0].sentences, path[1], p->side[1].sentences);
+        return err_set("%s has %u sentences and %s has %u; parallel text has as many on both sides",
+                       path[0], p->side[0].sentences, path[1], p->side[1].sentences);
     if (!p->side[0].sentences) return err_set("%s: is empty", path[0]);
     return 0;
 }
@@ -88,7 +95,8 @@ int pairs_next(struct pairs *p, uint64_t seed, int longest, struct pair *to)
         *to = pair_at(p, p->order[p->next++]);
         if (to->n[0] >= 1 && to->n[1] >= 1 && to->n[0] <= longest && to->n[1] <= longest) return 0;
     }
-    return err_set("%s: no pair of sentences has from 1 to %d tokens on both sides", p->name, longest);
+    return err_set("%s: no pair of sentences has from 1 to %d tokens on both sides", p->name,
+                   longest);
 }
 
 struct pair pair_at(const struct pairs *p, uint32_t i)
@@ -105,6 +113,9 @@ struct pair pair_toss(struct pair p, uint64_t seed)
 {
     struct rng_key key = { seed, RNG_TOSS, (uint32_t)p.epoch };
     if (!(rng_u32(key, p.index, 0) & 1)) return p;
-    return (struct pair){ .ids = { p.ids[1], p.ids[0] }, .n = { p.n[1], p.n[0] }, .lang = { p.lang[1], p.lang[0] },
-        .index = p.index, .epoch = p.epoch };
+    return (struct pair){ .ids = { p.ids[1], p.ids[0] },
+                          .n = { p.n[1], p.n[0] },
+                          .lang = { p.lang[1], p.lang[0] },
+                          .index = p.index,
+                          .epoch = p.epoch };
 }

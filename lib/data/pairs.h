@@ -1,5 +1,6 @@
-/* Sentence pairs (parallel text, pseudo-pairs) in memory, and the endless stream drawn from them: a fresh permutation each epoch.
- * Which pair comes n-th depends on the seed alone; where the stream stands is two integers, which checkpoints keep. */
+/* Sentence pairs (parallel text, pseudo-pairs) in memory, and the endless stream drawn from them: a
+ * fresh permutation each epoch. Which pair comes n-th depends on the seed alone; where the stream
+ * stands is two integers, which checkpoints keep. */
 #ifndef DATA_PAIRS_H
 #define DATA_PAIRS_H
 #include "common/shard.h"
@@ -16,19 +17,23 @@ struct pairs {
     int64_t epoch, next;             /* state */
 };
 
-/* A pair: tokens without specials, the model's number of each side's language, its number in the text. */
+/* A pair: tokens without specials, the model's number of each side's language, its number in the
+ * text. */
 struct pair { const uint32_t *ids[2]; int n[2], lang[2]; uint32_t index; int64_t epoch; };
 
-/* From two files of BPE text (plain, gz, zst) or two shards, side i in language lang[i] of the model; as many sentences on both
- * sides, or -1. */
-int pairs_load(struct pairs *p, const struct model_config *c, const struct vocab *v, char *const path[2], const char (*lang)[32]);
+/* From two files of BPE text (plain, gz, zst) or two shards, side i in language lang[i] of the
+ * model; as many sentences on both sides, or -1. */
+int pairs_load(struct pairs *p, const struct model_config *c, const struct vocab *v,
+               char *const path[2], const char (*lang)[32]);
 void pairs_free(struct pairs *p);
 /* Numbers it and registers where it stands: "pairs.SET.NAME.epoch" and ".next". */
 void pairs_state(struct pairs *p, int set, struct state *s);
 struct pair pair_at(const struct pairs *p, uint32_t i);
-/* The same with its sides in the other order, or not: a coin tossed for each pair in each epoch, alike for whoever asks. */
+/* The same with its sides in the other order, or not: a coin tossed for each pair in each epoch,
+ * alike for whoever asks. */
 struct pair pair_toss(struct pair p, uint64_t seed);
-/* The next pair whose sides have 1 to `longest` tokens; others are passed over. -1: there is none. */
+/* The next pair whose sides have 1 to `longest` tokens; others are passed over. -1: there is
+ * none. */
 int pairs_next(struct pairs *p, uint64_t seed, int longest, struct pair *to);
 
 #endif

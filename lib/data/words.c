@@ -37,6 +37,7 @@ void word_starts_free(struct word_starts *w) { free(w); }
 
 bool word_starts_at(const struct word_starts *w, uint32_t before, uint32_t token)
 {
-    if (before < VOCAB_SPECIALS || token < VOCAB_SPECIALS || before >= w->n || token >= w->n) return true;
+    if (before < VOCAB_SPECIALS || token < VOCAB_SPECIALS || before >= w->n || token >= w->n)
+        return true;
     return !(w->mark[before] & JOINS_NEXT) && !(w->mark[token] & JOINS_BEFORE);
 }

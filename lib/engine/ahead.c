@@ -7,14 +7,19 @@
 #include "common/mem.h"
 #include "common/thread.h"
 
-struct slot { void *item; int status; char *why; int64_t *after; };      /* after [n]: the integers once it was made */
+struct slot {
+    void *item;
+    int status;
+    char *why;
+    int64_t *after;
+}; /* after [n]: the integers once it was made */
 
 struct ahead {
     struct ahead_source s;
     struct slot slot[AHEAD_ITEMS], *held;
     struct queue *empty, *full;
     struct state *state;
-    int64_t **source, *shown;                /* [n] the integers that make moves, those that st shows */
+    int64_t **source, *shown; /* [n] the integers that make moves, those that st shows */
     int *at, n;                              /* [n] where they stand in state->ints */
     pthread_t thread;
     atomic_bool stop;
@@ -56,7 +61,8 @@ struct ahead *ahead_start(const struct ahead_source *s, struct state *st)
         x->value = &a->shown[i];
     }
     for (int i = 0; i < AHEAD_ITEMS; i++) {
-        a->slot[i] = (struct slot){ .item = s->item[i], .after = mem_zero((size_t)a->n + 1, sizeof(int64_t)) };
+        a->slot[i] = (struct slot){ .item = s->item[i],
+                                    .after = mem_zero((size_t)a->n + 1, sizeof(int64_t)) };
         queue_put(a->empty, &a->slot[i]);
     }
     if (pthread_create(&a->thread, NULL, produce, a) == 0) return a;

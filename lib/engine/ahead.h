@@ -1,5 +1,6 @@
-/* Micro-batches prepared on a thread of their own, some ahead of the step that learns from them. Where the data stands in a
- * checkpoint is where the step stands, not the thread: its integers (state_data) are copied with every item. */
+/* Micro-batches prepared on a thread of their own, some ahead of the step that learns from them.
+ * Where the data stands in a checkpoint is where the step stands, not the thread: its integers
+ * (state_data) are copied with every item. */
 #ifndef ENGINE_AHEAD_H
 #define ENGINE_AHEAD_H
 #include <stdbool.h>
@@ -15,10 +16,11 @@ struct ahead_source {
 };
 
 struct ahead;
-/* The integers that `make` moves are those registered by state_data; from here until ahead_stop st shows copies, as they were
- * when the item at hand was made. NULL with a message. */
+/* The integers that `make` moves are those registered by state_data; from here until ahead_stop st
+ * shows copies, as they were when the item at hand was made. NULL with a message. */
 struct ahead *ahead_start(const struct ahead_source *s, struct state *st);
-/* The next item, the caller's until the call after this one; NULL at the end (*failed false) or with a message. */
+/* The next item, the caller's until the call after this one; NULL at the end (*failed false) or
+ * with a message. */
 void *ahead_next(struct ahead *a, bool *failed);
 /* Ends the thread, whatever it is doing. NULL is fine. */
 void ahead_stop(struct ahead *a);

@@ -22,17 +22,21 @@ static char *step_dir(const char *dir, int64_t step, const char *suffix)
     return path_join(dir, name);
 }
 
-/* state.json: integers as strings, so that no reader rounds them; the metric with all its digits. */
+/* state.json: integers as strings, so that no reader rounds them; the metric with all its digits.
+ */
 static int write_state(const char *folder, const struct checkpoint_state *st)
 {
     const struct state *x = st->state;
     size_t cap = 512 + (size_t)x->n_ints * (STATE_NAME + 32), n = 0;
     char *s = mem_alloc(cap);
-    n += (size_t)snprintf(s + n, cap - n, "{\n  \"step\": \"%" PRId64 "\",\n  \"best_step\": \"%" PRId64 "\",\n  \"since_best\": \"%" PRId64 "\"",
+    n += (size_t)snprintf(s + n, cap - n,
+                          "{\n  \"step\": \"%" PRId64 "\",\n  \"best_step\": \"%" PRId64
+                          "\",\n  \"since_best\": \"%" PRId64 "\"",
                           st->step, st->best_step, st->since_best);
     if (isfinite(st->best)) n += (size_t)snprintf(s + n, cap - n, ",\n  \"best\": %.17g", st->best);
     for (int i = 0; i < x->n_ints; i++)
-        n += (size_t)snprintf(s + n, cap - n, ",\n  \"%s\": \"%" PRId64 "\"", x->ints[i].name, *x->ints[i].value);
+        n += (size_t)snprintf(s + n, cap - n, ",\n  \"%s\": \"%" PRId64 "\"", x->ints[i].name,
+                              *x->ints[i].value);
     n += (size_t)snprintf(s + n, cap - n, "\n}\n");
     char *path = path_join(folder, "state.json");
     int rc = file_write(path, s, n);
@@ -52,17 +56,19 @@ static int get_int(const cJSON *root, const char *name, const char *path, int64_
     return !digits || errno ? err_set("%s: \"%s\" is not a number from 0", path, name) : 0;
 }
 
-/* What the folder's name and the data do not allow: such a state would train nothing, or on nothing. */
+/* What the folder's name and the data do not allow: such a state would train nothing, or on
+ * nothing. */
 static int check_state(const char *path, const struct checkpoint_state *st, int64_t step)
 {
     if (step < 0) step = st->step;           /* a copy under another name */
     if (st->step != step)
         return err_set("%s: its step is %" PRId64 ", the folder's %" PRId64, path, st->step, step);
     if (st->best_step > step)
-        return err_set("%s: its best step, %" PRId64 ", is after its step %" PRId64, path, st->best_step, step);
+        return err_set("%s: its best step, %" PRId64 ", is after its step %" PRId64, path,
+                       st->best_step, step);
     if (st->since_best > step)
-        return err_set("%s: %" PRId64 " validations without a better one in %" PRId64 " steps", path,
-                       st->since_best, step);
+        return err_set("%s: %" PRId64 " validations without a better one in %" PRId64 " steps",
+                       path, st->since_best, step);
     for (int i = 0; i < st->state->n_ints; i++) {
         const struct state_int *x = &st->state->ints[i];
         if (x->most > 0 && *x->value > x->most)
@@ -103,8 +109,12 @@ static int write_optimizer(const char *folder, const struct snapshot *s)
         for (int i = 0; i < ps->n; i++) {
             char name[96];
             snprintf(name, sizeof name, "adam.%c.%s", k ? 'v' : 'm', ps->p[i].name);
-            t[k * ps->n + i] = (struct st_tensor){ .name = mem_dup(name), .dtype = ST_F32, .ndim = 1,
-                .shape = { (int64_t)ps->p[i].n }, .data = s->array[1 + k] + ps->p[i].at, .bytes = ps->p[i].n * sizeof(float) };
+            t[k * ps->n + i] = (struct st_tensor){ .name = mem_dup(name),
+                                                   .dtype = ST_F32,
+                                                   .ndim = 1,
+                                                   .shape = { (int64_t)ps->p[i].n },
+                                                   .data = s->array[1 + k] + ps->p[i].at,
+                                                   .bytes = ps->p[i].n * sizeof(float) };
         }
     int rc = st_write(path, t, 2 * ps->n, NULL, NULL, 0);
     for (int i = 0; i < 2 * ps->n; i++) free(t[i].name);
@@ -126,7 +136,8 @@ static int read_optimizer(const char *folder, const struct model *m, bool take)
             char name[96];
             snprintf(name, sizeof name, "adam.%c.%s", k ? 'v' : 'm', ps->p[i].name);
             const struct st_tensor *t = st_find(f, name);
-            rc = t ? st_floats(t, host + ps->p[i].at, ps->p[i].n) : err_set("%s: tensor %s is missing", path, name);
+            rc = t ? st_floats(t, host + ps->p[i].at, ps->p[i].n)
+                   : err_set("%s: tensor %s is missing", path, name);
         }
         if (rc == 0 && take)
             ps->k->upload(k ? ps->v : ps->m, host, ps->total * sizeof *host);
@@ -147,8 +158,12 @@ static int write_arrays(const char *folder, const struct state *s)
     struct st_tensor *t = mem_zero((size_t)s->n_arrays, sizeof *t);
     for (int i = 0; i < s->n_arrays; i++) {
         struct state_array *a = &s->arrays[i];
-        t[i] = (struct st_tensor){ .name = a->name, .dtype = ST_F32, .ndim = 2, .shape = { a->rows, a->cols },
-            .data = a->value, .bytes = (size_t)a->rows * (size_t)a->cols * sizeof(float) };
+        t[i] = (struct st_tensor){ .name = a->name,
+                                   .dtype = ST_F32,
+                                   .ndim = 2,
+                                   .shape = { a->rows, a->cols },
+                                   .data = a->value,
+                                   .bytes = (size_t)a->rows * (size_t)a->cols * sizeof(float) };
     }
     int rc = st_write(path, t, s->n_arrays, NULL, NULL, 0);
     free(t);
@@ -156,13 +171,18 @@ static int write_arrays(const char *folder, const struct state *s)
     return rc;
 }
 
-static int read_array(const struct st_file *f, const char *path, const struct kernels *k, const struct state_array *a)
+static int read_array(const struct st_file *f, const char *path, const struct kernels *k,
+                      const struct state_array *a)
 {
     const struct st_tensor *t = st_find(f, a->name);
     size_t n = (size_t)a->rows * (size_t)a->cols;
-    if (!t) return err_set("%s: tensor %s is missing; continue with the options the run was started with", path, a->name);
+    if (!t)
+        return err_set(
+            "%s: tensor %s is missing; continue with the options the run was started with", path,
+            a->name);
     if (t->ndim != 2 || t->shape[0] != a->rows || t->shape[1] != a->cols)
-        return err_set("%s: tensor %s is not [%d, %d], which this run's options ask for", path, a->name, a->rows, a->cols);
+        return err_set("%s: tensor %s is not [%d, %d], which this run's options ask for", path,
+                       a->name, a->rows, a->cols);
     float *host = mem_alloc(n * sizeof *host + 1);
     int rc = st_floats(t, host, n);
     if (rc == 0) k->upload(a->value, host, n * sizeof *host);
@@ -176,10 +196,14 @@ static int read_arrays(const char *folder, const struct kernels *k, const struct
     int rc = 0;
     struct st_file *f = NULL;
     if (!s->n_arrays && file_exists(path))
-        rc = err_set("%s: holds arrays that this run does not have; continue with the options it was started with", path);
+        rc = err_set("%s: holds arrays that this run does not have; continue with the options it "
+                     "was started with",
+                     path);
     if (rc == 0 && s->n_arrays) rc = (f = st_open(path)) ? st_verify(f) : -1;
     if (rc == 0 && f && f->n != s->n_arrays)
-        rc = err_set("%s: has %d tensors, this run %d; continue with the options it was started with", path, f->n, s->n_arrays);
+        rc = err_set(
+            "%s: has %d tensors, this run %d; continue with the options it was started with", path,
+            f->n, s->n_arrays);
     for (int i = 0; i < s->n_arrays && rc == 0; i++) rc = read_array(f, path, k, &s->arrays[i]);
     if (f) st_close(f);
     free(path);
@@ -195,7 +219,8 @@ static void copy_state(struct snapshot *s, const struct state *from, const struc
         s->value[i] = *from->ints[i].value;
         state_int(&s->state, &s->value[i], 0, "%s", from->ints[i].name);
     }
-    for (int i = 0; i < from->n_arrays; i++) floats += (size_t)from->arrays[i].rows * (size_t)from->arrays[i].cols;
+    for (int i = 0; i < from->n_arrays; i++)
+        floats += (size_t)from->arrays[i].rows * (size_t)from->arrays[i].cols;
     s->arrays = mem_alloc(floats * sizeof *s->arrays + 1);
     float *to = s->arrays;
     for (int i = 0; i < from->n_arrays; i++) {
@@ -276,12 +301,13 @@ int checkpoint_save(const char *dir, const struct snapshot *s, const struct voca
             dir_remove(tmp);
             err_restore(why);
         }
-    } else rc = write_state(to, &s->st);     /* a better validation at a step that is saved already */
+    } else rc = write_state(to, &s->st); /* a better validation at a step that is saved already */
     free(to); free(tmp);
     return rc;
 }
 
-/* Steps of the checkpoints in dir, newest first; their number, -1 with a message. *steps is malloc'd. */
+/* Steps of the checkpoints in dir, newest first; their number, -1 with a message. *steps is
+ * malloc'd. */
 static int list(const char *dir, int64_t **steps)
 {
     char *path = path_join(dir, "checkpoints");
@@ -345,7 +371,7 @@ int checkpoint_sweep(const char *dir)
     }
     if (d) closedir(d);
     free(path);
-    int64_t *steps;                          /* a state may have been written again into one that is whole */
+    int64_t *steps; /* a state may have been written again into one that is whole */
     int n = list(dir, &steps);
     for (int i = 0; i < n && rc == 0; i++) {
         char *folder = step_dir(dir, steps[i], "");
@@ -368,7 +394,9 @@ static int load(const char *folder, int64_t step, struct model *m, struct checkp
     free(have);
     free(want);
     if (!same) {
-        err_set("%s: its configuration is not this run's; continue with the options the run was started with (run.config)", folder);
+        err_set("%s: its configuration is not this run's; continue with the options the run was "
+                "started with (run.config)",
+                folder);
         return OTHER_RUN;
     }
     char *path = path_join(folder, "weights.safetensors");
@@ -399,8 +427,12 @@ int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_s
         char *folder = step_dir(dir, steps[i], "");
         st->best = no_best;
         int rc = load(folder, steps[i], m, st);
-        if (rc == 0) found = discard(dir, steps, i) < 0 ? -1 : 1;      /* the damaged ones: the run will make them again */
-        else if (rc != OTHER_RUN && i + 1 < n) msg_warn("%s; going back to the checkpoint before it", err_msg());
+        if (rc == 0)
+            found = discard(dir, steps, i) < 0
+                        ? -1
+                        : 1; /* the damaged ones: the run will make them again */
+        else if (rc != OTHER_RUN && i + 1 < n)
+            msg_warn("%s; going back to the checkpoint before it", err_msg());
         else found = -1;
         free(folder);
     }

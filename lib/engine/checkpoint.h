@@ -1,5 +1,6 @@
-/* Checkpoints of a run: DIR/checkpoints/step-N, each a complete model folder with the optimiser and the state beside
- * the weights. Written under a temporary name, synced, renamed once: what has its final name is whole. */
+/* Checkpoints of a run: DIR/checkpoints/step-N, each a complete model folder with the optimiser and
+ * the state beside the weights. Written under a temporary name, synced, renamed once: what has its
+ * final name is whole. */
 #ifndef ENGINE_CHECKPOINT_H
 #define ENGINE_CHECKPOINT_H
 #include "lib/engine/trainer.h"
@@ -10,13 +11,14 @@ struct checkpoint_state {
     struct state *state;             /* whose integers and arrays are kept, by name */
 };
 
-/* What a checkpoint will hold, copied to the host, so that training may go on while it is written. The model's configuration,
- * layout and words, which training leaves alone, stay the model's. */
+/* What a checkpoint will hold, copied to the host, so that training may go on while it is written.
+ * The model's configuration, layout and words, which training leaves alone, stay the model's. */
 struct snapshot {
     const struct model *m;
     float *array[3];                 /* [ps.total] each: parameters, Adam's m and v */
     struct checkpoint_state st;      /* its state is the one below */
-    struct state state;              /* copies: integers in `value`, arrays one after another in `arrays` */
+    /* copies: integers in `value`, arrays one after another in `arrays` */
+    struct state state;
     int64_t *value;
     float *arrays;
 };
@@ -25,19 +27,21 @@ bool snapshot_finite(const struct snapshot *s);      /* are all its numbers? */
 void snapshot_free(struct snapshot *s);
 
 int checkpoint_save(const char *dir, const struct snapshot *s, const struct vocab *vocab);
-/* Which checkpoints stay: the newest, the best, and the last `keep` of those that every run makes, at multiples of `every` and at
- * `last`; what an interruption or the clock saved goes when a newer one is there. So a run's folder ends the same, interrupted or not. */
+/* Which checkpoints stay: the newest, the best, and the last `keep` of those that every run makes,
+ * at multiples of `every` and at `last`; what an interruption or the clock saved goes when a newer
+ * one is there. So a run's folder ends the same, interrupted or not. */
 struct checkpoint_keep { int keep; int64_t every, last, best; };
 int checkpoint_prune(const char *dir, const struct checkpoint_keep *k);
 /* Removes what an interrupted save left. */
 int checkpoint_sweep(const char *dir);
 /* Step of the newest checkpoint, -1 when there is none. */
 int64_t checkpoint_newest(const char *dir);
-/* Loads the newest whole checkpoint into m and st (st->state says which names there must be). A damaged one is reported on
- * standard error, removed, and the one before it used. st->best holds, on entry, what stands for "none yet". Returns 1, 0 when there is none, -1 with a message. */
+/* Loads the newest whole checkpoint into m and st (st->state says which names there must be). A
+ * damaged one is reported on standard error, removed, and the one before it used. st->best holds,
+ * on entry, what stands for "none yet". Returns 1, 0 when there is none, -1 with a message. */
 int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_state *st);
-/* Could a run continue with what stands in this folder beside its model m (optimiser, arrays, state; each may be
- * missing)? 0, or -1 with a message. */
+/* Could a run continue with what stands in this folder beside its model m (optimiser, arrays,
+ * state; each may be missing)? 0, or -1 with a message. */
 int checkpoint_check(const char *folder, const struct model *m);
 /* Points the link DIR/name at step N, atomically. */
 int checkpoint_link(const char *dir, const char *name, int64_t step);

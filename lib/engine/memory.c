@@ -9,10 +9,16 @@
 #include "lib/graph/plan.h"
 
 static size_t tensors(const struct memory_need *n) { return n->params + n->arena + n->working; }
-size_t memory_total(const struct memory_need *n) { return n->now + n->host + (n->room ? 0 : tensors(n)); }
+size_t memory_total(const struct memory_need *n)
+{
+    return n->now + n->host + (n->room ? 0 : tensors(n));
+}
 size_t memory_device(const struct memory_need *n) { return n->room ? tensors(n) : 0; }
 
-static bool fits(const struct memory_need *n, size_t limit) { return memory_total(n) <= limit && memory_device(n) <= n->room; }
+static bool fits(const struct memory_need *n, size_t limit)
+{
+    return memory_total(n) <= limit && memory_device(n) <= n->room;
+}
 
 size_t memory_now(void)
 {
@@ -25,21 +31,28 @@ size_t memory_now(void)
 
 size_t memory_limit(void) { return memory_now() + (size_t)granted_memory_left(); }
 
-int memory_plan_open(struct model *m, struct tape *t, const struct model_config *c, const struct kernels *like)
+int memory_plan_open(struct model *m, struct tape *t, const struct model_config *c,
+                     const struct kernels *like)
 {
     const struct kernels *plan = plan_kernels(like);
     if (model_alloc(m, c, plan, true) < 0) return -1;
     tape_init(t, plan, &m->ps);
-    tape_reserve(t, (size_t)1 << 40);                /* refused: the arena grows, and the answer is a little too high */
+    tape_reserve(
+        t, (size_t)1 << 40); /* refused: the arena grows, and the answer is a little too high */
     return 0;
 }
 
-void memory_plan_close(struct model *m, struct tape *t, const struct kernels *like, const struct kern_shape *s, struct memory_need *need)
+void memory_plan_close(struct model *m, struct tape *t, const struct kernels *like,
+                       const struct kern_shape *s, struct memory_need *need)
 {
     struct kern_shape shape = *s;
     shape.params = m->ps.total;
-    *need = (struct memory_need){ .now = memory_now(), .params = 4 * m->ps.total * sizeof(float), .arena = tape_peak(t),
-        .working = like->working ? like->working(&shape) : 0, .host = 3 * m->ps.total * sizeof(float), .room = like->room ? like->room() : 0 };
+    *need = (struct memory_need){ .now = memory_now(),
+                                  .params = 4 * m->ps.total * sizeof(float),
+                                  .arena = tape_peak(t),
+                                  .working = like->working ? like->working(&shape) : 0,
+                                  .host = 3 * m->ps.total * sizeof(float),
+                                  .room = like->room ? like->room() : 0 };
     tape_free(t);
     model_free(m);
 }
@@ -60,13 +73,20 @@ static void advice(const struct memory_ask *a, size_t limit, char *to, size_t si
     for (int parts = 1; parts <= 1024 && a->tokens / parts >= 16; parts *= 2)
         for (int again = a->recompute; again <= 1; again++) {
             int tokens = (a->tokens + parts - 1) / parts;
-            if ((parts == 1 && again == (int)a->recompute) || a->plan(a->ctx, tokens, again, &n) < 0 || !fits(&n, limit)) continue;
+            if ((parts == 1 && again == (int)a->recompute) || a->plan(a->ctx, tokens, again, &n) < 0
+                || !fits(&n, limit))
+                continue;
             char batch[64] = "";
-            if (parts > 1) snprintf(batch, sizeof batch, " --tokens %d --accumulate %d", tokens, a->accumulate * parts);
-            snprintf(to, size, "%s%s would need %s", again && !a->recompute ? " --recompute" : "", batch, human(n.room ? memory_device(&n) : memory_total(&n), s));
+            if (parts > 1)
+                snprintf(batch, sizeof batch, " --tokens %d --accumulate %d", tokens,
+                         a->accumulate * parts);
+            snprintf(to, size, "%s%s would need %s", again && !a->recompute ? " --recompute" : "",
+                     batch, human(n.room ? memory_device(&n) : memory_total(&n), s));
             return;
         }
-    snprintf(to, size, " no size of micro-batch fits; use a smaller --dim, fewer --layers or a smaller vocabulary");
+    snprintf(to, size,
+             " no size of micro-batch fits; use a smaller --dim, fewer --layers or a smaller "
+             "vocabulary");
 }
 
 int memory_check(const struct memory_ask *a, struct memory_need *need)
@@ -80,16 +100,22 @@ int memory_check(const struct memory_ask *a, struct memory_need *need)
     human(need->room, room);
     if (memory_device(need) > need->room) {
         advice(a, limit, what, sizeof what);
-        return err_set("this run needs %s of the GPU's memory and %s are free;%s", device, room, what);
+        return err_set("this run needs %s of the GPU's memory and %s are free;%s", device, room,
+                       what);
     }
     if (memory_total(need) > limit) {
         advice(a, limit, what, sizeof what);
         return err_set("this run needs %s of memory and may have %s;%s", all, there, what);
     }
     if (need->room)
-        msg_note("GPU memory: at most %s of %s: parameters and optimiser %s, activations %s, operations %s; the host's: at most %s of %s", device, room,
-                  human(need->params, s[0]), human(need->arena, s[1]), human(need->working, s[2]), all, there);
-    else msg_note("memory: at most %s of %s: parameters and optimiser %s, activations %s, operations %s, checkpoints %s, the rest %s", all, there,
-              human(need->params, s[0]), human(need->arena, s[1]), human(need->working, s[2]), human(need->host, s[3]), human(need->now, s[4]));
+        msg_note("GPU memory: at most %s of %s: parameters and optimiser %s, activations %s, "
+                 "operations %s; the host's: at most %s of %s",
+                 device, room, human(need->params, s[0]), human(need->arena, s[1]),
+                 human(need->working, s[2]), all, there);
+    else
+        msg_note("memory: at most %s of %s: parameters and optimiser %s, activations %s, "
+                 "operations %s, checkpoints %s, the rest %s",
+                 all, there, human(need->params, s[0]), human(need->arena, s[1]),
+                 human(need->working, s[2]), human(need->host, s[3]), human(need->now, s[4]));
     return 0;
 }

@@ -1,6 +1,7 @@
-/* The most memory that a training run will have resident, known before its first step: what the process holds already (program, text,
- * counts), parameters with gradients and optimiser, activations (the largest step is run once on a device that does nothing,
- * lib/graph/plan.h), what the operations take, and what checkpoints copy. */
+/* The most memory that a training run will have resident, known before its first step: what the
+ * process holds already (program, text, counts), parameters with gradients and optimiser,
+ * activations (the largest step is run once on a device that does nothing, lib/graph/plan.h), what
+ * the operations take, and what checkpoints copy. */
 #ifndef ENGINE_MEMORY_H
 #define ENGINE_MEMORY_H
 #include <stdbool.h>
@@ -9,19 +10,26 @@
 
 struct memory_need {
     size_t now, params, arena, working, host;
-    size_t room;                                     /* what a device with memory of its own has free: params, arena, working are there; 0: all is the host's */
+    /* what a device with memory of its own has free: params, arena, working are there; 0: all is
+     * the host's */
+    size_t room;
 };
 size_t memory_total(const struct memory_need *n);    /* the host's */
 size_t memory_device(const struct memory_need *n);   /* the device's own, 0 where it has none */
 
-/* What this process may have resident: of what the machine has free now and what a cgroup or ulimit -v leaves, the least. */
+/* What this process may have resident: of what the machine has free now and what a cgroup or
+ * ulimit -v leaves, the least. */
 size_t memory_limit(void);
-size_t memory_now(void);                             /* resident now; 0 if the system does not tell */
+/* resident now; 0 if the system does not tell */
+size_t memory_now(void);
 
-/* A model without memory on the planning device, with an arena that never ends; and back. -1 with a message. */
-int memory_plan_open(struct model *m, struct tape *t, const struct model_config *c, const struct kernels *like);
+/* A model without memory on the planning device, with an arena that never ends; and back. -1
+ * with a message. */
+int memory_plan_open(struct model *m, struct tape *t, const struct model_config *c,
+                     const struct kernels *like);
 /* Fills need from what the tape has seen. */
-void memory_plan_close(struct model *m, struct tape *t, const struct kernels *like, const struct kern_shape *s, struct memory_need *need);
+void memory_plan_close(struct model *m, struct tape *t, const struct kernels *like,
+                       const struct kern_shape *s, struct memory_need *need);
 
 struct memory_ask {
     int tokens, accumulate;                          /* --tokens, --accumulate as they are */
@@ -30,8 +38,8 @@ struct memory_ask {
     int (*plan)(void *ctx, int tokens, bool recompute, struct memory_need *need);
     void *ctx;
 };
-/* Says what is needed (standard error, unless --quiet); where that is more than the limit -1 with a message that says which
- * options would fit. */
+/* Says what is needed (standard error, unless --quiet); where that is more than the limit -1 with a
+ * message that says which options would fit. */
 int memory_check(const struct memory_ask *a, struct memory_need *need);
 
 #endif

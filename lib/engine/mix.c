@@ -17,10 +17,12 @@ void mix_init(struct mix *x, const struct objective *const *table, unsigned used
         k->self = mem_zero(1, o->self ? o->self : 1);
         if (o->defaults) o->defaults(k->self);
         k->weight.ramp = o->weight_value ? o->weight_value : "1";
-        snprintf(k->weight_name, sizeof k->weight_name, "%s%s", o->weight ? o->weight : o->name, o->weight ? "" : "-weight");
+        snprintf(k->weight_name, sizeof k->weight_name, "%s%s", o->weight ? o->weight : o->name,
+                 o->weight ? "" : "-weight");
         snprintf(k->heading, sizeof k->heading, "Objective %s: %s", o->name, o->about);
         k->weight_row[0] = (struct opt){ k->weight_name, 0, OPT_STR(mix_weight, ramp), "RAMP",
-            "weight of this objective's loss: a number, or STEP:WEIGHT,STEP:WEIGHT,... that it moves along" };
+                                         "weight of this objective's loss: a number, or "
+                                         "STEP:WEIGHT,STEP:WEIGHT,... that it moves along" };
     }
 }
 
@@ -39,7 +41,8 @@ static struct mix_known *known(const struct mix *x, const char *name, size_t len
 {
     for (int i = 0; i < x->n_known; i++) {
         const char *have = x->known[i].o->name;
-        if (strlen(have) == len && !memcmp(have, name, len)) return (struct mix_known *)&x->known[i];
+        if (strlen(have) == len && !memcmp(have, name, len))
+            return (struct mix_known *)&x->known[i];
     }
     return NULL;
 }
@@ -55,7 +58,8 @@ static int unknown(const struct mix *x, const char *name, int len)
     char there[512] = "";
     size_t n = 0;
     for (int i = 0; i < x->n_known && n < sizeof there; i++)
-        n += (size_t)snprintf(there + n, sizeof there - n, "%s%s", i ? ", " : "", x->known[i].o->name);
+        n += (size_t)snprintf(there + n, sizeof there - n, "%s%s", i ? ", " : "",
+                              x->known[i].o->name);
     return err_set("unknown objective '%.*s'; choose from %s", len, name, there);
 }
 
@@ -82,7 +86,8 @@ static int append(struct mix *x, struct mix_known *k, bool silent)
     return 0;
 }
 
-/* The first objective of on's list that is among the named ones; the first that is known where none is. */
+/* The first objective of on's list that is among the named ones; the first that is known where none
+ * is. */
 static struct mix_known *host(const struct mix *x, const char *on, const char *list)
 {
     struct mix_known *first = NULL;
@@ -108,7 +113,9 @@ static int choose(struct mix *x, const char *list, bool riders)
         if (!k) return unknown(x, p, (int)len);
         if (!riders == !k->o->on) {
             struct mix_known *under = k->o->on ? host(x, k->o->on, list) : NULL;
-            if (k->o->on && !under) return err_set("objective %s cannot be used here: it rides on %s", k->o->name, k->o->on);
+            if (k->o->on && !under)
+                return err_set("objective %s cannot be used here: it rides on %s", k->o->name,
+                               k->o->on);
             if ((under && append(x, under, true) < 0) || append(x, k, false) < 0) return -1;
             if (under) x->m[x->n - 1].on = find(x, under->o);
         }
@@ -137,7 +144,8 @@ static int read_ratio(struct mix *x, const char *ratio)
         p = end;
     }
     for (int i = 0; i < x->n; i++)
-        if (x->m[i].on < 0 && !x->m[i].share) return err_set("--mix leaves out %s", x->m[i].o->name);
+        if (x->m[i].on < 0 && !x->m[i].share)
+            return err_set("--mix leaves out %s", x->m[i].o->name);
     return 0;
 }
 
@@ -148,7 +156,8 @@ static int check_rows(const struct opt *rows, const struct mix_known *k, const s
     return err_set("--%s belongs to objective %s, which is not in %s", asked, k->o->name, x->asked);
 }
 
-int mix_choose(struct mix *x, const char *list, const char *ratio, const char *option, const char *value)
+int mix_choose(struct mix *x, const char *list, const char *ratio, const char *option,
+               const char *value)
 {
     snprintf(x->asked, sizeof x->asked, "%s %s", option, value);
     if (choose(x, list, false) < 0 || choose(x, list, true) < 0) return -1;
@@ -158,7 +167,8 @@ int mix_choose(struct mix *x, const char *list, const char *ratio, const char *o
         const struct mix_known *k = &x->known[i];
         if (find(x, k->o) >= 0) {
             if (k->o->check && k->o->check(k->self) < 0) return -1;
-        } else if (check_rows(k->weight_row, k, x) < 0 || check_rows(k->o->options, k, x) < 0) return -1;
+        } else if (check_rows(k->weight_row, k, x) < 0 || check_rows(k->o->options, k, x) < 0)
+            return -1;
     }
     return ratio ? read_ratio(x, ratio) : 0;
 }
@@ -184,9 +194,13 @@ int mix_start(struct mix *x, struct pass *p, struct state *s)
     return 0;
 }
 
-double mix_weight(const struct mix *x, int i, int64_t step) { return ramp_value(&x->m[i].weight, step); }
+double mix_weight(const struct mix *x, int i, int64_t step)
+{
+    return ramp_value(&x->m[i].weight, step);
+}
 
-/* The member that a step draws, in integers: share / shares of the 2^32 values of a counter's word. */
+/* The member that a step draws, in integers: share / shares of the 2^32 values of a counter's word.
+ */
 static int drawn(const struct mix *x, int64_t step, uint64_t seed)
 {
     struct rng_key key = { seed, RNG_MIX, (uint32_t)(step + 1) };
@@ -204,9 +218,11 @@ void mix_turn(const struct mix *x, int64_t step, uint64_t seed, bool part[MIX_MO
     int chosen = x->shares ? drawn(x, step, seed) : -1;
     for (int i = 0; i < x->n; i++) {
         const struct member *m = &x->m[i];
-        if (m->on >= 0) part[i] = part[m->on] && (!mix_passes(x, i) || ramp_value(&m->weight, step) > 0);
-        else part[i] = (chosen < 0 || chosen == i) && (m->silent || ramp_value(&m->weight, step) > 0)
-                    && (!m->o->turn || m->o->turn(m->self, step));
+        if (m->on >= 0)
+            part[i] = part[m->on] && (!mix_passes(x, i) || ramp_value(&m->weight, step) > 0);
+        else
+            part[i] = (chosen < 0 || chosen == i) && (m->silent || ramp_value(&m->weight, step) > 0)
+                      && (!m->o->turn || m->o->turn(m->self, step));
     }
 }
 

@@ -1,5 +1,6 @@
-/* The objectives of a run: which of those that a program knows were chosen, with their options and weights, and which of them take
- * part in a step. They add up, or (--mix) one with a pass of its own is drawn for each step. */
+/* The objectives of a run: which of those that a program knows were chosen, with their options and
+ * weights, and which of them take part in a step. They add up, or (--mix) one with a pass of its
+ * own is drawn for each step. */
 #ifndef ENGINE_MIX_H
 #define ENGINE_MIX_H
 #include "lib/engine/objective.h"
@@ -21,8 +22,10 @@ struct member {
     const struct objective *o;
     void *self;
     int on;                      /* the member it rides on; -1: none */
-    int place;                   /* of those with a pass of their own: its number, part of the key of its dropout */
-    bool silent;                 /* here for its batches only: another one rides on it, nobody asked for its loss */
+    /* of those with a pass of their own: its number, part of the key of its dropout */
+    int place;
+    /* here for its batches only: another one rides on it, nobody asked for its loss */
+    bool silent;
     struct ramp weight;
     uint32_t share;              /* of --mix */
 };
@@ -36,16 +39,17 @@ struct mix {
 
 /* Knows those of `table` (ends with NULL) that `used_by` (OBJECTIVE_*) has, with their defaults. */
 void mix_init(struct mix *x, const struct objective *const *table, unsigned used_by);
-/* Their groups of options for the program's parser, appended to g, which has room for 2 * MIX_KNOWN + 1 more and n groups already;
- * returns the number of groups then. */
+/* Their groups of options for the program's parser, appended to g, which has room for 2 * MIX_KNOWN
+ * + 1 more and n groups already; returns the number of groups then. */
 int mix_groups(struct mix *x, struct opt_group *g, int n);
 /* The options' struct of one that it knows; NULL: it does not. */
 void *mix_self(const struct mix *x, const char *name);
 
-/* After parsing: chooses those of `list` ("mlm,gc") with the ratio `ratio` ("mlm:4,tlm:1"; NULL: they add up), checks their options
- * and that no option of another one was asked for; what chose them is called `option` in messages ("--objective"). -1 with a message:
- * wrong usage. */
-int mix_choose(struct mix *x, const char *list, const char *ratio, const char *option, const char *value);
+/* After parsing: chooses those of `list` ("mlm,gc") with the ratio `ratio` ("mlm:4,tlm:1"; NULL:
+ * they add up), checks their options and that no option of another one was asked for; what chose
+ * them is called `option` in messages ("--objective"). -1 with a message: wrong usage. */
+int mix_choose(struct mix *x, const char *list, const char *ratio, const char *option,
+               const char *value);
 /* Do they fit a model of this shape? -1 with a message: wrong usage. */
 int mix_fits(const struct mix *x, const struct model_config *c);
 /* Opens those chosen, in their order. -1 with a message. */
@@ -53,7 +57,8 @@ int mix_open(struct mix *x, struct setup *s);
 int mix_start(struct mix *x, struct pass *p, struct state *s);
 /* Does member i have a pass of its own? */
 static inline bool mix_passes(const struct mix *x, int i) { return x->m[i].o->forward != NULL; }
-/* Sets part[i] of all members: do they take part in the step after `step` steps? Depends on step and seed alone. */
+/* Sets part[i] of all members: do they take part in the step after `step` steps? Depends on step
+ * and seed alone. */
 void mix_turn(const struct mix *x, int64_t step, uint64_t seed, bool part[MIX_MOST]);
 double mix_weight(const struct mix *x, int i, int64_t step);
 void mix_free(struct mix *x);    /* zeros are fine */

@@ -1,8 +1,10 @@
-/* An objective: a loss, the batches it is computed on, its options, what of it a checkpoint keeps. One file in lib/objective
- * and one row in lib/objective/table.c each; the engine (mix.h, step.h, run.h) knows this struct and no loss by name.
+/* An objective: a loss, the batches it is computed on, its options, what of it a checkpoint keeps.
+ * One file in lib/objective and one row in lib/objective/table.c each; the engine (mix.h, step.h,
+ * run.h) knows this struct and no loss by name.
  *
- * An objective has a pass of its own over batches of its own (mlm), rides on another one's pass (gc: `on`, and no `forward`), or
- * has a pass of its own over what it makes of another one's batch (`on`, and `forward`: MLM on a code-switched copy).
+ * An objective has a pass of its own over batches of its own (mlm), rides on another one's pass
+ * (gc: `on`, and no `forward`), or has a pass of its own over what it makes of another one's batch
+ * (`on`, and `forward`: MLM on a code-switched copy).
  *
  * A step, for each of its micro-batches (turn), in the order of --objective:
  *   make      on the data thread, some micro-batches ahead: fills `batch`
@@ -22,7 +24,8 @@ struct masking;
 struct report;
 struct batch_file;
 
-/* Which micro-batch: what may key random numbers. Every rank and every interrupted run numbers them alike. */
+/* Which micro-batch: what may key random numbers. Every rank and every interrupted run numbers
+ * them alike. */
 struct turn {
     int64_t step;                /* optimiser steps before this one */
     int64_t micro;               /* number of the micro-batch since the run began */
@@ -34,8 +37,8 @@ static inline struct rng_key turn_key(const struct turn *at, enum rng_purpose pu
     return (struct rng_key){ at->seed, purpose, (uint32_t)(at->step + 1) };
 }
 
-/* What `open` finds: the data that was given (NULL or 0: none), the model's configuration, to which it may add heads (its
- * parameters are not allocated yet), and the run's state. */
+/* What `open` finds: the data that was given (NULL or 0: none), the model's configuration, to which
+ * it may add heads (its parameters are not allocated yet), and the run's state. */
 struct setup {
     struct model_config *c;
     const struct vocab *vocab;
@@ -46,12 +49,16 @@ struct setup {
     const struct masking *masking;               /* what is masked, and how */
     struct state *state;
     int tokens;                                  /* of a micro-batch */
-    int sentences;                               /* of a micro-batch; 0: `tokens` says how long it is */
-    int longest;                                 /* tokens of a sentence at most, specials not counted */
+    /* of a micro-batch; 0: `tokens` says how long it is */
+    int sentences;
+    /* tokens of a sentence at most, specials not counted */
+    int longest;
     int valid_sentences;                         /* of each validation text at most; 0: all */
-    bool stream;                                 /* the text is streams: its pieces stand without <s> and </s> */
+    /* the text is streams: its pieces stand without <s> and </s> */
+    bool stream;
     uint64_t seed;
-    const void *task;                            /* options that a task's objectives share; the task says which struct */
+    /* options that a task's objectives share; the task says which struct */
+    const void *task;
 };
 
 /* One forward pass over the model, and what it adds to the log. */
@@ -59,16 +66,27 @@ struct pass {
     struct model *m;
     struct tape *t;
     const struct vocab *vocab;
-    bool planning;                               /* on the planning device: shapes count, numbers do not */
-    struct var *h;                               /* states [rows, dim] that riders see, set by forward */
+    /* on the planning device: shapes count, numbers do not */
+    bool planning;
+    /* states [rows, dim] that riders see, set by forward */
+    struct var *h;
     int rows;                                    /* tokens read, of all batches of the pass */
-    int most_rows, longest, predicted;           /* of one batch: rows, the longest sentence; rows of the output layer */
-    struct pass_term { const char *name; const float *x; int n; double sum, count; } term[12]; int terms;
+    /* of one batch: rows, the longest sentence; rows of the output layer */
+    int most_rows, longest, predicted;
+    struct pass_term {
+        const char *name;
+        const float *x;
+        int n;
+        double sum, count;
+    } term[12];
+    int terms;
 };
-/* For the log: the mean of x [n] on the device, alive until the tape's next reset (NULL: nothing); sum / count of numbers at hand. */
+/* For the log: the mean of x [n] on the device, alive until the tape's next reset (NULL:
+ * nothing); sum / count of numbers at hand. */
 void pass_losses(struct pass *p, const char *name, const float *x, int n);
 void pass_number(struct pass *p, const char *name, double sum, double count);
-/* Notes that `rows` tokens are read, the longest sentence having `longest`; that n rows go through the output layer. */
+/* Notes that `rows` tokens are read, the longest sentence having `longest`; that n rows go
+ * through the output layer. */
 void pass_reads(struct pass *p, int rows, int longest);
 void pass_predicts(struct pass *p, int n);
 
@@ -80,35 +98,46 @@ enum {
 
 struct objective {
     const char *name, *about;                    /* the log's name of its loss; a line for --help */
-    const char *on;                              /* "mlm mass": those it can ride on, the best first; NULL: a stream of its own */
+    /* "mlm mass": those it can ride on, the best first; NULL: a stream of its own */
+    const char *on;
     unsigned used_by;
     size_t self, batch;                          /* bytes; both start as zeros */
     const struct opt *options;                   /* rows into self; NULL: none */
-    const char *weight;                          /* names of its weight's option; NULL: NAME-weight */
-    const char *weight_value;                    /* the weight's default, a ramp (ramp.h); NULL: 1 */
+    /* names of its weight's option; NULL: NAME-weight */
+    const char *weight;
+    /* the weight's default, a ramp (ramp.h); NULL: 1 */
+    const char *weight_value;
     void (*defaults)(void *self);
     /* Do the options fit together? -1 with a message that is a usage error. NULL: always. */
     int (*check)(const void *self);
     /* Does it fit a model of this shape? As check. NULL: any. */
     int (*fits)(const void *self, const struct model_config *c);
-    /* Reads its files, adds heads and state. Nothing of the device or the model's weights is there yet. -1 with a message. */
+    /* Reads its files, adds heads and state. Nothing of the device or the model's weights is
+     * there yet. -1 with a message. */
     int (*open)(void *self, struct setup *s);
-    /* The model has its first weights (resuming replaces them later, and the arrays registered here). NULL: nothing to do. */
+    /* The model has its first weights (resuming replaces them later, and the arrays registered
+     * here). NULL: nothing to do. */
     int (*start)(void *self, struct pass *p, struct state *s);
     /* Does it take part in this step? NULL: in every one. Of riders: NULL always. */
     bool (*turn)(const void *self, int64_t step);
-    int (*make)(void *self, void *batch, const void *under, const struct turn *at);      /* under: the batch of `on` */
+    /* under: the batch of `on` */
+    int (*make)(void *self, void *batch, const void *under, const struct turn *at);
     int (*prepare)(void *self, void *batch, struct pass *p);
-    int (*forward)(void *self, void *batch, struct pass *p);                             /* NULL: it rides */
+    /* NULL: it rides */
+    int (*forward)(void *self, void *batch, struct pass *p);
     /* Adds the gradient of scale * mean loss to the states, and its losses to the log. */
     int (*loss)(void *self, void *batch, struct pass *p, float scale);
-    /* Of one with `on` and a pass of its own: looks at the pass of `on` while its states are there, before backward. */
+    /* Of one with `on` and a pass of its own: looks at the pass of `on` while its states are
+     * there, before backward. */
     int (*watch)(void *self, void *batch, struct pass *under);
-    int (*stepped)(void *self, struct pass *p, int64_t step);                            /* steps done, this one included */
+    /* steps done, this one included */
+    int (*stepped)(void *self, struct pass *p, int64_t step);
     int (*validate)(void *self, struct pass *p, struct report *r);
-    /* The largest batch that it can make with micro-batches of so many tokens; forward and loss run on it on the planning device. */
+    /* The largest batch that it can make with micro-batches of so many tokens; forward and loss
+     * run on it on the planning device. */
     int (*largest)(void *self, void *batch, const void *under, int tokens);
-    /* Bytes of the device that it holds besides (a momentum encoder, a queue), for the memory plan. NULL: none. */
+    /* Bytes of the device that it holds besides (a momentum encoder, a queue), for the memory
+     * plan. NULL: none. */
     size_t (*holds)(const void *self, const struct model_config *c);
     /* What the model reads and predicts in this batch, by the names of docs/formats/batches.md. */
     void (*write)(const void *self, const void *batch, const struct pass *p, struct batch_file *to);
@@ -120,13 +149,15 @@ struct objective {
 struct judge {
     void *self;
     int (*validate)(void *self, struct pass *p, struct report *r);
-    int (*plan)(void *self, struct pass *p, int tokens);         /* the memory of validate, on the planning device; NULL: small */
+    /* the memory of validate, on the planning device; NULL: small */
+    int (*plan)(void *self, struct pass *p, int tokens);
     bool lower_is_better;
 };
 
 /* Numbers of a validation, on their way to the log. */
 struct report { struct log *log; int64_t step; double metric; bool begun, judged; };
-void report_put(struct report *r, double value, const char *name, ...) __attribute__((format(printf, 3, 4)));
+void report_put(struct report *r, double value, const char *name, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The number that picks the best model: the first one that is reported counts. */
 void report_judge(struct report *r, double metric);
 

@@ -53,7 +53,8 @@ const struct opt run_rows[] = {
       "recompute each layer in the backward pass instead of keeping its intermediate values: "
       "less memory, the same results" },
     { "memory", 0, OPT_SIZE(run_options, memory), "SIZE",
-      "refuse to start a run that may need more memory than this (4G, 80%; default: what is free)" },
+      "refuse to start a run that may need more memory than this (4G, 80%; default: what is "
+      "free)" },
     { "profile", 0, OPT_FLAG(run_options, profile), "",
       "at the end, print the time that each operation took to standard error" },
     { 0 }

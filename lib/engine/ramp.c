@@ -27,8 +27,9 @@ int ramp_parse(struct ramp *r, const char *s)
     }
     for (;; p++) {
         double step;
-        if (r->n == RAMP_MAX || number(&p, &step) < 0 || step != floor(step) || step > 1e15 || *p++ != ':'
-            || number(&p, &r->at[r->n].value) < 0) goto bad;
+        if (r->n == RAMP_MAX || number(&p, &step) < 0 || step != floor(step) || step > 1e15
+            || *p++ != ':' || number(&p, &r->at[r->n].value) < 0)
+            goto bad;
         r->at[r->n].step = (int64_t)step;
         if (r->n && r->at[r->n].step <= r->at[r->n - 1].step) goto bad;
         r->n++;
@@ -36,7 +37,9 @@ int ramp_parse(struct ramp *r, const char *s)
         if (*p != ',') goto bad;
     }
 bad:
-    return err_set("\"%s\": expected a weight, or STEP:WEIGHT,STEP:WEIGHT,... with growing steps (at most %d)", s, RAMP_MAX);
+    return err_set(
+        "\"%s\": expected a weight, or STEP:WEIGHT,STEP:WEIGHT,... with growing steps (at most %d)",
+        s, RAMP_MAX);
 }
 
 double ramp_value(const struct ramp *r, int64_t step)

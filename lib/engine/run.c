@@ -10,22 +10,27 @@
 #include "lib/graph/profile.h"
 #include "lib/model/options.h"
 
-static const struct opt start_rows[] = {
-    { "init-embeddings|reload-emb", 0, OPT_STR(run, vectors), "FILE", "start token embeddings from these vectors" },
-    { 0 } };
+static const struct opt start_rows[] = { { "init-embeddings|reload-emb", 0, OPT_STR(run, vectors),
+                                           "FILE", "start token embeddings from these vectors" },
+                                         { 0 } };
 static const struct opt schedule_rows[] = {
-    { "epochs", 0, OPT_REAL(run, epochs), "E", "train for E passes over the training data instead of --steps", .min = 0, .max = 1e9 },
+    { "epochs", 0, OPT_REAL(run, epochs), "E",
+      "train for E passes over the training data instead of --steps", .min = 0, .max = 1e9 },
     { "warmup|warmup-updates", 0, OPT_STR(run, warmup), "N",
       "steps of linear warm-up from 0 to the peak learning rate, or a share of all steps (10%)" },
-    { 0 } };
-static const struct opt norm_rows[] = {
-    { "gradient-norms", 0, OPT_FLAG(run, engine.gradient_norms), NULL,
-      "log the gradient norm of each objective, where there are several (one pass more for each, per log line)" },
-    { 0 } };
+    { 0 }
+};
+static const struct opt norm_rows[] = { { "gradient-norms", 0, OPT_FLAG(run, engine.gradient_norms),
+                                          NULL,
+                                          "log the gradient norm of each objective, where there "
+                                          "are several (one pass more for each, per log line)" },
+                                        { 0 } };
 
 void run_init(struct run *r)
 {
-    *r = (struct run){ .seed = 1, .warmup = "10000", .device = kern_defaults, .engine = { .gradient_norms = true } };
+    *r = (struct run){
+        .seed = 1, .warmup = "10000", .device = kern_defaults, .engine = { .gradient_norms = true }
+    };
     trainer_options_init(&r->train);
     model_options_init(&r->shape);
     r->engine.mix = &r->mix;
@@ -33,7 +38,8 @@ void run_init(struct run *r)
 
 int run_groups(struct run *r, struct opt_group *g, int n, bool decoder)
 {
-    g[n++] = (struct opt_group){ "Model (default with --init: as that one)", model_rows, &r->shape };
+    g[n++] = (struct opt_group){ "Model (default with --init: as that one)", model_rows,
+                                 &r->shape };
     if (decoder) g[n++] = (struct opt_group){ NULL, model_decoder_rows, &r->shape };
     g[n++] = (struct opt_group){ NULL, start_rows, r };
     g[n++] = (struct opt_group){ "Run", trainer_rows, &r->train };
@@ -81,8 +87,10 @@ int run_schedule(struct run *r, double micro_batches)
     errno = 0;
     double n = strtod(r->warmup, &end);
     bool share = *end == '%' && !end[1];
-    if (errno || end == r->warmup || (*end && !share) || !(n >= 0) || n > (share ? 100 : 1e15) || (!share && n != floor(n)))
-        return err_set("--warmup %s: expected a number of steps, or a share of them like 10%%", r->warmup);
+    if (errno || end == r->warmup || (*end && !share) || !(n >= 0) || n > (share ? 100 : 1e15)
+        || (!share && n != floor(n)))
+        return err_set("--warmup %s: expected a number of steps, or a share of them like 10%%",
+                       r->warmup);
     r->train.warmup = (int64_t)(share ? ceil(n / 100 * (double)r->train.steps) : n);
     return 0;
 }
@@ -95,7 +103,9 @@ static int plan(void *run, int tokens, bool recompute, struct memory_need *need)
 
 int run_fit(struct run *r, int tokens)
 {
-    struct memory_ask ask = { tokens, r->train.accumulate, r->how.recompute, r->how.memory, plan, r };
+    struct memory_ask ask = {
+        tokens, r->train.accumulate, r->how.recompute, r->how.memory, plan, r
+    };
     return memory_check(&ask, &r->need);
 }
 
@@ -117,7 +127,8 @@ static int first_weights(struct run *r)
 int run_model(struct run *r, void (*ready)(void *with, struct model *m), void *with)
 {
     const struct kernels *k = r->how.profile ? profile_kernels(r->kernels) : r->kernels;
-    if (model_new(&r->m, &r->shape, k, r->seed, true) < 0 || text_files_keep(&r->text, &r->m) < 0) return -1;
+    if (model_new(&r->m, &r->shape, k, r->seed, true) < 0 || text_files_keep(&r->text, &r->m) < 0)
+        return -1;
     if (ready) ready(with, &r->m);
     if (first_weights(r) < 0) return -1;
     tape_init(&r->t, k, &r->m.ps);

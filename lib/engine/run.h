@@ -21,8 +21,10 @@ struct run {
     struct kern_options device;
     struct text_files text;
     uint64_t seed;
-    const char *warmup; double epochs;               /* "N" steps or "P%" of them; passes over the data in place of --steps; 0: no */
-    const char *out, *vocab_path, *init, *vectors;   /* folder; vocabulary; model to start from; vectors to start from */
+    /* "N" steps or "P%" of them; passes over the data in place of --steps; 0: no */
+    const char *warmup; double epochs;
+    /* folder; vocabulary; model to start from; vectors to start from */
+    const char *out, *vocab_path, *init, *vectors;
     struct model_config shape;
     struct mix mix;
     struct engine engine;
@@ -41,19 +43,23 @@ void run_init(struct run *r);
 /* Appends the groups "Model" and "Run" to g, which has n already; returns their number then. */
 int run_groups(struct run *r, struct opt_group *g, int n, bool decoder);
 
-/* Where --init was given: finds its folder, and takes shape and vocabulary from it where no option says otherwise. */
+/* Where --init was given: finds its folder, and takes shape and vocabulary from it where no
+ * option says otherwise. */
 int run_from(struct run *r);
 int run_open(struct run *r);
-/* Steps and warm-up where they were given as epochs and a share; an epoch has so many micro-batches. -1 with a message. */
+/* Steps and warm-up where they were given as epochs and a share; an epoch has so many
+ * micro-batches. -1 with a message. */
 int run_schedule(struct run *r, double micro_batches);
-/* The memory of micro-batches of so many tokens against what is free: says so, or -1 with what would fit. */
+/* The memory of micro-batches of so many tokens against what is free: says so, or -1 with what
+ * would fit. */
 int run_fit(struct run *r, int tokens);
-/* Makes the model; its first weights are drawn, then `ready` is called (NULL: nothing), then those of --init and
- * --init-embeddings are taken, and the objectives start. */
+/* Makes the model; its first weights are drawn, then `ready` is called (NULL: nothing), then those
+ * of --init and --init-embeddings are taken, and the objectives start. */
 int run_model(struct run *r, void (*ready)(void *with, struct model *m), void *with);
 /* Trains in the folder. The exit status (PROG_AGAIN: stopped, saved), or -1 with a message. */
 int run_train(struct run *r);
-/* The exit status of a program whose run ended with rc (run_train's, or -1 with a message), which is told. */
+/* The exit status of a program whose run ended with rc (run_train's, or -1 with a message),
+ * which is told. */
 int run_end(int rc);
 void run_close(struct run *r);
 

@@ -17,10 +17,12 @@ struct saver {
     bool over;
 };
 
-static int write_all(const struct saver *s, const struct snapshot *snap, const struct checkpoint_keep *k)
+static int write_all(const struct saver *s, const struct snapshot *snap,
+                     const struct checkpoint_keep *k)
 {
     if (checkpoint_save(s->dir, snap, s->vocab) < 0) return -1;
-    if (snap->st.best_step > 0 && checkpoint_link(s->dir, "best", snap->st.best_step) < 0) return -1;
+    if (snap->st.best_step > 0 && checkpoint_link(s->dir, "best", snap->st.best_step) < 0)
+        return -1;
     if (checkpoint_link(s->dir, "last", snap->st.step) < 0) return -1;
     return checkpoint_prune(s->dir, k);
 }

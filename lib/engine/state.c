@@ -5,7 +5,8 @@
 #include <string.h>
 #include "common/mem.h"
 
-static void add(struct state *s, int64_t *value, int64_t most, bool data, const char *name, va_list args)
+static void add(struct state *s, int64_t *value, int64_t most, bool data, const char *name,
+                va_list args)
 {
     mem_room(&s->ints, &s->ints_cap, (size_t)s->n_ints + 1, sizeof *s->ints);
     struct state_int *i = &s->ints[s->n_ints++];

@@ -1,6 +1,7 @@
-/* What of a run belongs into a checkpoint besides weights and optimiser, by name: integers (where the data stands, how many
- * keys a queue holds) and arrays of float32 in the memory of the back end (a queue, a second model's parameters). Whoever owns
- * a number registers its address before the run's folder is opened; resuming writes there, saving reads from there. */
+/* What of a run belongs into a checkpoint besides weights and optimiser, by name: integers (where
+ * the data stands, how many keys a queue holds) and arrays of float32 in the memory of the back end
+ * (a queue, a second model's parameters). Whoever owns a number registers its address before the
+ * run's folder is opened; resuming writes there, saving reads from there. */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 #include <stdbool.h>
@@ -12,13 +13,15 @@ enum { STATE_NAME = 128 };
 struct state_int {
     char name[STATE_NAME];
     int64_t *value;
-    int64_t most;                /* the largest value that the data allows; 0: any. A checkpoint that says more is refused */
+    /* the largest value that the data allows; 0: any. A checkpoint that says more is refused */
+    int64_t most;
     bool data;                   /* the thread that makes batches moves it: see ahead.h */
 };
 
 struct state_array {
     char name[STATE_NAME];
-    float *value;                /* [rows, cols], the back end's memory; whoever registered it frees it */
+    /* [rows, cols], the back end's memory; whoever registered it frees it */
+    float *value;
     int rows, cols;
 };
 
@@ -28,7 +31,8 @@ struct state {
     size_t ints_cap, arrays_cap;
 };
 
-/* Names are printf formats; each is registered once. The order of integers is that of state.json. */
+/* Names are printf formats; each is registered once. The order of integers is that of
+ * state.json. */
 void state_data(struct state *s, int64_t *value, int64_t most, const char *name, ...)
     __attribute__((format(printf, 4, 5)));
 void state_int(struct state *s, int64_t *value, int64_t most, const char *name, ...)

@@ -10,11 +10,17 @@
 /* A micro-batch: of each objective that takes part, its batch. */
 struct item { struct turn at; bool part[MIX_MOST]; void *batch[MIX_MOST]; };
 
-struct stream { const struct engine *e; int64_t micro, end; int accumulate; struct item item[AHEAD_ITEMS]; };
+struct stream {
+    const struct engine *e;
+    int64_t micro, end;
+    int accumulate;
+    struct item item[AHEAD_ITEMS];
+};
 
 static void items_open(struct item *it, const struct mix *x)
 {
-    for (int i = 0; i < x->n; i++) it->batch[i] = mem_zero(1, x->m[i].o->batch ? x->m[i].o->batch : 1);
+    for (int i = 0; i < x->n; i++)
+        it->batch[i] = mem_zero(1, x->m[i].o->batch ? x->m[i].o->batch : 1);
 }
 
 static void items_free(struct item *it, const struct mix *x)
@@ -38,7 +44,8 @@ static int make_item(void *ctx, void *to)
     for (int i = 0; i < x->n; i++) {
         const struct member *m = &x->m[i];
         if (!it->part[i] || !m->o->make) continue;
-        if (m->o->make(m->self, it->batch[i], m->on < 0 ? NULL : it->batch[m->on], &it->at) < 0) return -1;
+        if (m->o->make(m->self, it->batch[i], m->on < 0 ? NULL : it->batch[m->on], &it->at) < 0)
+            return -1;
     }
     return 1;
 }
@@ -46,10 +53,15 @@ static int make_item(void *ctx, void *to)
 /* --- passes --- */
 
 /* Does member j add its loss in the pass of member i? */
-static bool rides(const struct mix *x, int j, int i) { return j == i ? !x->m[j].silent : x->m[j].on == i && !mix_passes(x, j); }
+static bool rides(const struct mix *x, int j, int i)
+{
+    return j == i ? !x->m[j].silent : x->m[j].on == i && !mix_passes(x, j);
+}
 
-/* Forward and backward of member i and those that ride on it; only: of these this one alone, -1: all. */
-static int run_pass(const struct engine *e, const struct item *it, int i, int only, bool train, float scale, struct pass *p)
+/* Forward and backward of member i and those that ride on it; only: of these this one alone, -1:
+ * all. */
+static int run_pass(const struct engine *e, const struct item *it, int i, int only, bool train,
+                    float scale, struct pass *p)
 {
     const struct mix *x = e->mix;
     struct tape *t = e->with.t;
@@ -59,10 +71,13 @@ static int run_pass(const struct engine *e, const struct item *it, int i, int on
     for (int j = i; j < x->n; j++) {
         const struct member *m = &x->m[j];
         if (!it->part[j] || !rides(x, j, i) || (only >= 0 && only != j)) continue;
-        if (m->o->loss(m->self, it->batch[j], p, scale * (float)mix_weight(x, j, it->at.step)) < 0) return -1;
+        if (m->o->loss(m->self, it->batch[j], p, scale * (float)mix_weight(x, j, it->at.step)) < 0)
+            return -1;
     }
     for (int j = i + 1; j < x->n && only < 0; j++)
-        if (it->part[j] && x->m[j].on == i && x->m[j].o->watch && x->m[j].o->watch(x->m[j].self, it->batch[j], p) < 0) return -1;
+        if (it->part[j] && x->m[j].on == i && x->m[j].o->watch
+            && x->m[j].o->watch(x->m[j].self, it->batch[j], p) < 0)
+            return -1;
     if (train) tape_backward(t);
     return 0;
 }
@@ -72,12 +87,15 @@ static int prepare(const struct engine *e, const struct item *it)
     const struct mix *x = e->mix;
     for (int i = 0; i < x->n; i++) {
         struct pass p = e->with;
-        if (it->part[i] && x->m[i].o->prepare && x->m[i].o->prepare(x->m[i].self, it->batch[i], &p) < 0) return -1;
+        if (it->part[i] && x->m[i].o->prepare
+            && x->m[i].o->prepare(x->m[i].self, it->batch[i], &p) < 0)
+            return -1;
     }
     return 0;
 }
 
-/* Each objective's own gradient norm on the batch at hand: passes whose gradients are thrown away. */
+/* Each objective's own gradient norm on the batch at hand: passes whose gradients are thrown away.
+ */
 static int gradient_norms(const struct engine *e, struct trainer *tr, const struct item *it)
 {
     const struct mix *x = e->mix;
@@ -102,7 +120,8 @@ static int losses(const struct mix *x)
     return n;
 }
 
-static int write_batches(const struct engine *e, const struct trainer *tr, const struct item *it, int a, float scale)
+static int write_batches(const struct engine *e, const struct trainer *tr, const struct item *it,
+                         int a, float scale)
 {
     const struct mix *x = e->mix;
     for (int i = 0; i < x->n; i++) {
@@ -110,7 +129,8 @@ static int write_batches(const struct engine *e, const struct trainer *tr, const
         if (!it->part[i] || !x->m[i].o->write) continue;
         x->m[i].o->write(x->m[i].self, it->batch[i], &e->with, &f);
         batch_file_scalar(&f, "weight", scale * (float)mix_weight(x, i, it->at.step));
-        if (batch_file_write(&f, tr->o.write_batches, it->at.step + 1, a + 1, x->m[i].o->name) < 0) return -1;
+        if (batch_file_write(&f, tr->o.write_batches, it->at.step + 1, a + 1, x->m[i].o->name) < 0)
+            return -1;
     }
     return 0;
 }
@@ -125,7 +145,8 @@ static int one_step(const struct engine *e, struct trainer *tr, struct ahead *da
         bool failed;
         const struct item *it = ahead_next(data, &failed);
         if (!it) return failed ? -1 : err_set("the data ended before the run");
-        if (prepare(e, it) < 0 || (tr->o.write_batches && write_batches(e, tr, it, a, scale) < 0)) return -1;
+        if (prepare(e, it) < 0 || (tr->o.write_batches && write_batches(e, tr, it, a, scale) < 0))
+            return -1;
         if (a == 0 && norms && gradient_norms(e, tr, it) < 0) return -1;
         for (int i = 0; i < x->n; i++) {
             struct pass p;
@@ -165,8 +186,10 @@ static int validate(const struct engine *e, struct trainer *tr)
 
 int engine_run(struct engine *e, struct trainer *tr)
 {
-    struct stream s = { .e = e, .micro = tr->step * tr->o.accumulate, .end = tr->o.steps * tr->o.accumulate,
-        .accumulate = tr->o.accumulate };
+    struct stream s = { .e = e,
+                        .micro = tr->step * tr->o.accumulate,
+                        .end = tr->o.steps * tr->o.accumulate,
+                        .accumulate = tr->o.accumulate };
     struct ahead_source from = { .make = make_item, .ctx = &s };
     for (int i = 0; i < AHEAD_ITEMS; i++) {
         items_open(&s.item[i], e->mix);
@@ -211,7 +234,8 @@ static int plan_all(const struct engine *e, int tokens, struct kern_shape *s)
     for (int i = 0; i < x->n && rc == 0; i++) {
         const struct member *m = &x->m[i];
         it.part[i] = true;
-        if (m->o->largest) rc = m->o->largest(m->self, it.batch[i], m->on < 0 ? NULL : it.batch[m->on], tokens);
+        if (m->o->largest)
+            rc = m->o->largest(m->self, it.batch[i], m->on < 0 ? NULL : it.batch[m->on], tokens);
     }
     for (int i = 0; i < x->n && rc == 0; i++)
         if (mix_passes(x, i)) rc = plan_member(e, i, &it, s);
@@ -222,8 +246,8 @@ static int plan_all(const struct engine *e, int tokens, struct kern_shape *s)
     return rc;
 }
 
-int engine_plan(const struct engine *from, const struct model_config *c, const struct kernels *like, int tokens, bool recompute,
-                struct memory_need *need)
+int engine_plan(const struct engine *from, const struct model_config *c, const struct kernels *like,
+                int tokens, bool recompute, struct memory_need *need)
 {
     struct model m;
     struct tape t;

@@ -1,5 +1,5 @@
-/* The loop of every training program: batches made ahead on a thread of their own, the passes of a step, the optimiser, validation;
- * until the trainer says stop. */
+/* The loop of every training program: batches made ahead on a thread of their own, the passes of a
+ * step, the optimiser, validation; until the trainer says stop. */
 #ifndef ENGINE_STEP_H
 #define ENGINE_STEP_H
 #include "lib/engine/memory.h"
@@ -11,15 +11,17 @@ struct engine {
     struct judge judge;          /* zeros: the first objective that validates judges */
     struct pass with;            /* the model, its tape, the vocabulary */
     uint64_t seed;
-    bool gradient_norms;         /* at each log line also each objective's own gradient norm (a pass more for each) */
+    /* at each log line also each objective's own gradient norm (a pass more for each) */
+    bool gradient_norms;
 };
 
 /* Trains until tr stops. 0, or -1 with a message. */
 int engine_run(struct engine *e, struct trainer *tr);
 
-/* The memory that a run of a model of configuration c needs at most: the largest batch of each objective, and the validation, on
- * the planning device. Of *e the mix and the judge are read. -1 with a message. */
-int engine_plan(const struct engine *e, const struct model_config *c, const struct kernels *like, int tokens, bool recompute,
-                struct memory_need *need);
+/* The memory that a run of a model of configuration c needs at most: the largest batch of each
+ * objective, and the validation, on the planning device. Of *e the mix and the judge are read. -1
+ * with a message. */
+int engine_plan(const struct engine *e, const struct model_config *c, const struct kernels *like,
+                int tokens, bool recompute, struct memory_need *need);
 
 #endif

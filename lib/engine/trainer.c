@@ -21,9 +21,20 @@
 
 void trainer_options_init(struct trainer_options *o)
 {
-    *o = (struct trainer_options){ .steps = 100000, .lr = 1e-4, .warmup = 10000, .schedule = SCHEDULE_INVERSE_SQRT,
-        .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .clip = 5, .accumulate = 1, .save_every = 1000, .valid_every = 1000,
-        .log_every = 50, .keep = 2, .lower_is_better = true };
+    *o = (struct trainer_options){ .steps = 100000,
+                                   .lr = 1e-4,
+                                   .warmup = 10000,
+                                   .schedule = SCHEDULE_INVERSE_SQRT,
+                                   .beta1 = 0.9,
+                                   .beta2 = 0.999,
+                                   .eps = 1e-8,
+                                   .clip = 5,
+                                   .accumulate = 1,
+                                   .save_every = 1000,
+                                   .valid_every = 1000,
+                                   .log_every = 50,
+                                   .keep = 2,
+                                   .lower_is_better = true };
 }
 
 double trainer_lr(const struct trainer_options *o, int64_t step)
@@ -32,7 +43,8 @@ double trainer_lr(const struct trainer_options *o, int64_t step)
     if (step < o->warmup) return o->lr * s / w;
     switch (o->schedule) {
     case SCHEDULE_LINEAR: {
-        double left = (double)(o->steps - step) / (double)(o->steps - o->warmup > 0 ? o->steps - o->warmup : 1);
+        double left = (double)(o->steps - step)
+                      / (double)(o->steps - o->warmup > 0 ? o->steps - o->warmup : 1);
         return o->lr * (left > 0 ? left : 0);
     }
     case SCHEDULE_INVERSE_SQRT: return o->lr * sqrt((w > 1 ? w : 1) / (s > 1 ? s : 1));
@@ -55,18 +67,23 @@ static int link_best(struct trainer *tr)
 static int diverged(struct trainer *tr, const char *what, int64_t step)
 {
     char kept[80] = "there is no checkpoint yet";
-    if (tr->saved_step > 0) snprintf(kept, sizeof kept, "the newest checkpoint, of step %lld, is from before", (long long)tr->saved_step);
+    if (tr->saved_step > 0)
+        snprintf(kept, sizeof kept, "the newest checkpoint, of step %lld, is from before",
+                 (long long)tr->saved_step);
     tr->ended = true;
-    return err_set("%s: the %s of step %lld are not finite (learning rate %g); %s; lower --lr, lengthen --warmup or tighten --clip", tr->o.dir, what,
-                   (long long)step, trainer_lr(&tr->o, step), kept);
+    return err_set("%s: the %s of step %lld are not finite (learning rate %g); %s; lower --lr, "
+                   "lengthen --warmup or tighten --clip",
+                   tr->o.dir, what, (long long)step, trainer_lr(&tr->o, step), kept);
 }
 
 /* --- terms of the log, of which the device has some when the next step is already queued --- */
 
-/* n numbers for a term (-1: there is no room for one): their sum, or the norm whose square they are. step: of the gradient that is. */
+/* n numbers for a term (-1: there is no room for one): their sum, or the norm whose square they
+ * are. step: of the gradient that is. */
 struct unread { int term; bool norm; int64_t step; size_t n; };
 
-/* Waits for the device and reads. -1: it failed, or a step's gradient was not finite: then that step and those after it do not count. */
+/* Waits for the device and reads. -1: it failed, or a step's gradient was not finite: then that
+ * step and those after it do not count. */
 static int catch_up(struct trainer *tr)
 {
     if (tr->m->ps.k->sync() < 0) return -1;
@@ -93,7 +110,7 @@ static int catch_up(struct trainer *tr)
 /* Queues the fetching of u's numbers from the device's x. */
 static int later(struct trainer *tr, const struct unread *u, const float *x)
 {
-    enum { AT_ONCE = 1 << 22 };              /* numbers on the way at most, unless a step has more */
+    enum { AT_ONCE = 1 << 22 }; /* numbers on the way at most, unless a step has more */
     const struct kernels *k = tr->m->ps.k;
     if (tr->n_fetched + u->n > tr->fetched_cap) {
         if (tr->n_unread && catch_up(tr) < 0) return -1;
@@ -140,7 +157,9 @@ static int norm(struct trainer *tr, const char *name, int64_t step)
 {
     struct params *ps = &tr->m->ps;
     KERN(ps->k, norm2, .out = tr->norm2, .x = ps->grad, .n = ps->total);
-    return later(tr, &(struct unread){ .term = term_of(tr, name), .norm = true, .step = step, .n = 1 }, tr->norm2);
+    return later(tr,
+                 &(struct unread){ .term = term_of(tr, name), .norm = true, .step = step, .n = 1 },
+                 tr->norm2);
 }
 
 int trainer_norm(struct trainer *tr, const char *name) { return norm(tr, name, 0); }
@@ -152,7 +171,8 @@ static struct checkpoint_keep to_keep(const struct trainer *tr)
     return (struct checkpoint_keep){ tr->o.keep, tr->o.save_every, tr->o.steps, tr->best_step };
 }
 
-/* The trainer's own numbers beside the caller's. The one before is written before the copy is taken: at most one is held. */
+/* The trainer's own numbers beside the caller's. The one before is written before the copy is
+ * taken: at most one is held. */
 static int save(struct trainer *tr)
 {
     if (catch_up(tr) < 0) return -1;
@@ -160,7 +180,8 @@ static int save(struct trainer *tr)
     struct checkpoint_keep keep = to_keep(tr);
     if (saver_done(tr->saver, true) < 0) return -1;
     struct snapshot *snap = snapshot_take(tr->m, &st);
-    if (snap && !snapshot_finite(snap)) {        /* a step that overflows shows in the next gradient only */
+    if (snap
+        && !snapshot_finite(snap)) { /* a step that overflows shows in the next gradient only */
         snapshot_free(snap);
         return diverged(tr, "weights", tr->step);
     }
@@ -178,14 +199,16 @@ static int write_folder(struct trainer *tr)
     return rc;
 }
 
-/* A locked folder begins, or goes on where its newest checkpoint stands: with the links and without the older checkpoints that a kill
- * right after that one was written left undone. */
+/* A locked folder begins, or goes on where its newest checkpoint stands: with the links and without
+ * the older checkpoints that a kill right after that one was written left undone. */
 static int open_folder(struct trainer *tr)
 {
     const struct trainer_options *o = &tr->o;
     int64_t newest = checkpoint_newest(o->dir);
     if (newest >= 0 && !o->resume)
-        return err_set("%s: holds a run already (step %lld); pass --resume to continue it, or name another folder", o->dir, (long long)newest);
+        return err_set("%s: holds a run already (step %lld); pass --resume to continue it, or name "
+                       "another folder",
+                       o->dir, (long long)newest);
     if (file_sweep(o->dir) < 0 || checkpoint_sweep(o->dir) < 0) return -1;
     if (o->write_batches && dir_make(o->write_batches) < 0) return -1;
     struct checkpoint_state st = { .best = tr->best, .state = tr->state };
@@ -197,7 +220,9 @@ static int open_folder(struct trainer *tr)
         tr->resumed = true;
         tr->ended = tr->o.patience > 0 && tr->since_best >= tr->o.patience;
         struct checkpoint_keep keep = to_keep(tr);
-        if (link_best(tr) < 0 || checkpoint_link(o->dir, "last", tr->step) < 0 || checkpoint_prune(o->dir, &keep) < 0) return -1;
+        if (link_best(tr) < 0 || checkpoint_link(o->dir, "last", tr->step) < 0
+            || checkpoint_prune(o->dir, &keep) < 0)
+            return -1;
     } else if (write_folder(tr) < 0) return -1;
     char *path = path_join(o->dir, "log.jsonl");
     int rc = file_exists(path) ? log_truncate(path, tr->step) : 0;
@@ -212,8 +237,8 @@ static int open_folder(struct trainer *tr)
     return rc;
 }
 
-int trainer_open(struct trainer *tr, const struct trainer_options *o, struct model *m, struct tape *t,
-                 const struct vocab *vocab, struct state *state)
+int trainer_open(struct trainer *tr, const struct trainer_options *o, struct model *m,
+                 struct tape *t, const struct vocab *vocab, struct state *state)
 {
     bool made = !file_exists(o->dir);
     memset(tr, 0, sizeof *tr);
@@ -226,7 +251,8 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
         return -1;
     }
     if (open_folder(tr) < 0) {
-        if (!made || checkpoint_newest(o->dir) >= 0) return -1;      /* another run may have come and gone before the lock was ours */
+        if (!made || checkpoint_newest(o->dir) >= 0)
+            return -1; /* another run may have come and gone before the lock was ours */
         char *why = err_keep();
         dir_remove(o->dir);
         return err_restore(why);
@@ -244,7 +270,8 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
 bool trainer_go(struct trainer *tr)
 {
     if (tr->step >= tr->o.steps || tr->ended) return false;
-    if (signals_stop() || (tr->o.stop_after > 0 && clock_seconds() - tr->started >= (double)tr->o.stop_after)) {
+    if (signals_stop()
+        || (tr->o.stop_after > 0 && clock_seconds() - tr->started >= (double)tr->o.stop_after)) {
         tr->stopped = true;
         return false;
     }
@@ -279,7 +306,8 @@ int trainer_update(struct trainer *tr, int64_t tokens)
     ps->k->zero(ps->grad, ps->total * sizeof(float));
     tr->step++;
     tr->tokens += tokens;
-    bool wanted = !ps->k->queues || log_due(tr) || trainer_due(tr) || (tr->bar && clock_seconds() - tr->read_at >= 1);
+    bool wanted = !ps->k->queues || log_due(tr) || trainer_due(tr)
+                  || (tr->bar && clock_seconds() - tr->read_at >= 1);
     return wanted ? catch_up(tr) : 0;
 }
 
@@ -306,7 +334,9 @@ static void show(struct trainer *tr, double speed)
 {
     size_t n = 0, most = sizeof tr->shown;
     for (int i = 0; i < tr->n_terms && n < most; i++)
-        if (tr->term[i].count > 0) n += (size_t)snprintf(tr->shown + n, most - n, "%s %.3f  ", tr->term[i].name, tr->term[i].sum / tr->term[i].count);
+        if (tr->term[i].count > 0)
+            n += (size_t)snprintf(tr->shown + n, most - n, "%s %.3f  ", tr->term[i].name,
+                                  tr->term[i].sum / tr->term[i].count);
     if (n < most) snprintf(tr->shown + n, most - n, "lr %.2g  %.0f tokens/s", tr->lr, speed);
 }
 
@@ -329,17 +359,21 @@ static int report(struct trainer *tr, double speed)
 int trainer_tick(struct trainer *tr)
 {
     bool last = tr->step == tr->o.steps;
-    double passed = clock_seconds() - tr->logged_at, speed = passed > 0 ? (double)(tr->tokens - tr->tokens_logged) / passed : 0;
+    double passed = clock_seconds() - tr->logged_at,
+           speed = passed > 0 ? (double)(tr->tokens - tr->tokens_logged) / passed : 0;
     if (tr->bar && !tr->n_unread) show(tr, speed);
     if (log_due(tr) && report(tr, speed) < 0) return -1;
     progress_at(tr->bar, (uint64_t)tr->step, tr->shown);
     bool due = (tr->o.save_every > 0 && tr->step % tr->o.save_every == 0)
-            || (tr->o.save_seconds > 0 && clock_seconds() - tr->saved_at >= (double)tr->o.save_seconds);
+               || (tr->o.save_seconds > 0
+                   && clock_seconds() - tr->saved_at >= (double)tr->o.save_seconds);
     if (due && !last && tr->saved_step != tr->step) return save(tr);
-    return saver_done(tr->saver, false);         /* a full disk ends the run when it is met, not at the next checkpoint */
+    return saver_done(
+        tr->saver, false); /* a full disk ends the run when it is met, not at the next checkpoint */
 }
 
-int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr), void *what, bool profile, size_t predicted)
+int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr), void *what,
+                bool profile, size_t predicted)
 {
     if (tr->resumed) msg_note("continuing from step %lld", (long long)tr->step);
     profile_reset();
@@ -353,8 +387,9 @@ int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr)
         double peak = (double)mem_peak() / mib;
         progress_clear();
         profile_print(stderr, seconds, tr->step - first);
-        fprintf(stderr, "arena: %.1f MiB used of %.1f\nmemory: %.1f MiB at most, %.1f predicted\n", (double)tape_peak(tr->t) / mib,
-                (double)tape_size(tr->t) / mib, peak, (double)predicted / mib);
+        fprintf(stderr, "arena: %.1f MiB used of %.1f\nmemory: %.1f MiB at most, %.1f predicted\n",
+                (double)tape_peak(tr->t) / mib, (double)tape_size(tr->t) / mib, peak,
+                (double)predicted / mib);
     }
     return tr->stopped ? PROG_AGAIN : PROG_OK;
 }
@@ -381,6 +416,8 @@ char *run_model_dir(const char *dir)
         if (there) return folder;
         free(folder);
     }
-    err_set("%s: is not the folder of a model or a run (no weights.safetensors, best or last in it)", dir);
+    err_set(
+        "%s: is not the folder of a model or a run (no weights.safetensors, best or last in it)",
+        dir);
     return NULL;
 }

@@ -1,11 +1,12 @@
-/* A training run: the optimiser's step, learning-rate schedules, the run folder with its checkpoints, log and lock,
- * stopping and resuming. What is learnt is the caller's: step.h.
+/* A training run: the optimiser's step, learning-rate schedules, the run folder with its
+ * checkpoints, log and lock, stopping and resuming. What is learnt is the caller's: step.h.
  *
  *   trainer_open(&tr, ...);                        locks the folder, makes it or resumes in it
  *   status = trainer_run(&tr, steps, ...);         saves at the end, also when stopped
  *
  *   steps:
- *   while (trainer_go(&tr)) {                      false: all steps done, patience over, or told to stop
+ *   while (trainer_go(&tr)) {                      false: all steps done, patience over, or told to
+ * stop
  *       ... forward and backward passes that add up to one step's gradient ...
  *       trainer_sum(&tr, "mlm", losses, n); ...    what the log averages
  *       if (trainer_update(&tr) < 0) ...           clip, Adam, count the step; refuses NaN
@@ -13,13 +14,15 @@
  *       if (trainer_tick(&tr) < 0) ...             log line, progress bar, checkpoint when due
  *   }
  *
- * A step does not wait for a device that calls are queued on: what it leaves there for the log, losses and the gradient's norm, is read
- * in the order of the steps when a log line, a validation or a checkpoint is due, once a second where there is a progress bar, and
- * when there is much of it. A gradient that is not finite changes nothing (kernels.h, adam) and ends the run when its norm is
- * read; of the steps that were queued after it nothing is logged, judged or saved.
+ * A step does not wait for a device that calls are queued on: what it leaves there for the log,
+ * losses and the gradient's norm, is read in the order of the steps when a log line, a validation
+ * or a checkpoint is due, once a second where there is a progress bar, and when there is much of
+ * it. A gradient that is not finite changes nothing (kernels.h, adam) and ends the run when its
+ * norm is read; of the steps that were queued after it nothing is logged, judged or saved.
  *
- * The folder (docs/formats/checkpoint.md): run.config (the effective options), log.jsonl, checkpoints/step-N (a model folder
- * with optimizer.safetensors and state.json), best and last (links to two of them). */
+ * The folder (docs/formats/checkpoint.md): run.config (the effective options), log.jsonl,
+ * checkpoints/step-N (a model folder with optimizer.safetensors and state.json), best and last
+ * (links to two of them). */
 #ifndef ENGINE_TRAINER_H
 #define ENGINE_TRAINER_H
 #include "common/log.h"
@@ -27,9 +30,11 @@
 #include "lib/engine/state.h"
 #include "lib/model/model.h"
 
-enum schedule { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_INVERSE_SQRT };   /* after the warm-up */
+/* after the warm-up */
+enum schedule { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_INVERSE_SQRT };
 
-enum optimizer { OPTIMIZER_ADAM, OPTIMIZER_LAMB };                             /* Adam with weight decay is AdamW */
+/* Adam with weight decay is AdamW */
+enum optimizer { OPTIMIZER_ADAM, OPTIMIZER_LAMB };
 
 struct trainer_options {
     const char *dir;
@@ -40,18 +45,22 @@ struct trainer_options {
     int optimizer;
     double beta1, beta2, eps, weight_decay, clip;
     int accumulate;              /* micro-batches a step */
-    int64_t save_every, valid_every, log_every;     /* steps; save_every 0: only at the end and when stopped */
+    /* steps; save_every 0: only at the end and when stopped */
+    int64_t save_every, valid_every, log_every;
     int64_t save_seconds;        /* also that long after the last one; 0: no */
     int64_t stop_after;          /* seconds; 0: never */
-    int keep;                    /* checkpoints kept of those at multiples of save_every, besides the newest and the best */
+    /* checkpoints kept of those at multiples of save_every, besides the newest and the best */
+    int keep;
     int patience;                /* validations without a better one before it ends; 0: never */
     bool resume;
     bool tensorboard;            /* event files beside the log */
     bool lower_is_better;        /* of the validation metric */
-    const char *write_batches;   /* folder that gets every micro-batch (write_batches.h); NULL: none */
+    /* folder that gets every micro-batch (write_batches.h); NULL: none */
+    const char *write_batches;
     const char *config;          /* text for run.config */
 };
-void trainer_options_init(struct trainer_options *o);     /* Adam 0.9 0.999 1e-8, clip 5, lr 1e-4, ... */
+/* Adam 0.9 0.999 1e-8, clip 5, lr 1e-4, ... */
+void trainer_options_init(struct trainer_options *o);
 
 struct trainer {
     struct trainer_options o;
@@ -70,24 +79,28 @@ struct trainer {
     struct progress *bar; char shown[200];       /* what stands behind the bar */
     struct term { char name[24]; double sum, count; } term[16]; int n_terms;
     float *norm2;                /* device */
-    struct unread *unread; size_t unread_cap, n_unread;              /* what the device has for terms, oldest first */
-    float *fetched; size_t fetched_cap, n_fetched;                   /* their numbers: kernels.h, fetch */
+    /* what the device has for terms, oldest first */
+    struct unread *unread; size_t unread_cap, n_unread;
+    /* their numbers: kernels.h, fetch */
+    float *fetched; size_t fetched_cap, n_fetched;
     double started, saved_at, logged_at, read_at;
     int64_t saved_step, tokens, tokens_logged;
     bool stopped, ended;
 };
 
-/* m has its initial weights; with resume they, the optimiser and the state come from the newest whole checkpoint (one that is
- * damaged is reported and the one before it used; none at all: a fresh start). -1 with a message: folder in use, a run is there
- * already and resume was not asked for, ... state is the caller's: what of the run a checkpoint keeps besides. */
-int trainer_open(struct trainer *tr, const struct trainer_options *o, struct model *m, struct tape *t,
-                 const struct vocab *vocab, struct state *state);
+/* m has its initial weights; with resume they, the optimiser and the state come from the newest
+ * whole checkpoint (one that is damaged is reported and the one before it used; none at all: a
+ * fresh start). -1 with a message: folder in use, a run is there already and resume was not asked
+ * for, ... state is the caller's: what of the run a checkpoint keeps besides. */
+int trainer_open(struct trainer *tr, const struct trainer_options *o, struct model *m,
+                 struct tape *t, const struct vocab *vocab, struct state *state);
 bool trainer_go(struct trainer *tr);
 double trainer_lr(const struct trainer_options *o, int64_t step);      /* of step 1, 2, ... */
 /* The key of this step's random numbers. */
 struct rng_key trainer_key(const struct trainer *tr, uint64_t seed, enum rng_purpose purpose);
-/* Adds to what the next log line averages under `name` (sum / count): numbers at hand; the sum of x [n] on the device, which may be
- * written to by what is queued after this; the norm of the gradient so far. */
+/* Adds to what the next log line averages under `name` (sum / count): numbers at hand; the sum of x
+ * [n] on the device, which may be written to by what is queued after this; the norm of the gradient
+ * so far. */
 void trainer_term(struct trainer *tr, const char *name, double sum, double count);
 int trainer_sum(struct trainer *tr, const char *name, const float *x, int n);
 int trainer_norm(struct trainer *tr, const char *name);
@@ -96,14 +109,16 @@ bool trainer_due(const struct trainer *tr);          /* is a validation due afte
 /* A validation's metric: keeps the best model, counts patience. */
 int trainer_judge(struct trainer *tr, double metric);
 int trainer_tick(struct trainer *tr);
-/* All after trainer_open: the steps (engine_run), which get `what`, and the last checkpoint. profile: then, on
- * standard error, what the operations took (lib/graph/profile.h), the arena, and peak memory beside what was predicted, in bytes.
- * The program's status, PROG_AGAIN when it was stopped; or -1. */
-int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr), void *what, bool profile, size_t predicted);
+/* All after trainer_open: the steps (engine_run), which get `what`, and the last checkpoint.
+ * profile: then, on standard error, what the operations took (lib/graph/profile.h), the arena, and
+ * peak memory beside what was predicted, in bytes. The program's status, PROG_AGAIN when it was
+ * stopped; or -1. */
+int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr), void *what,
+                bool profile, size_t predicted);
 void trainer_free(struct trainer *tr);               /* zeros are fine */
 
-/* The model folder meant by `dir`: itself when it has weights, else its best, else its last checkpoint. malloc'd; NULL with a
- * message. */
+/* The model folder meant by `dir`: itself when it has weights, else its best, else its last
+ * checkpoint. malloc'd; NULL with a message. */
 char *run_model_dir(const char *dir);
 
 #endif

@@ -24,7 +24,8 @@ void batch_begin(struct batch *b)
 void batch_append(struct batch *b, const struct batch_part *part, uint64_t sample)
 {
     size_t cap = b->row_cap, need = (size_t)b->rows + (size_t)part->n;
-    void **rows[] = { (void **)&b->token, (void **)&b->pos, (void **)&b->lang, (void **)&b->type, (void **)&b->drop };
+    void **rows[] = { (void **)&b->token, (void **)&b->pos, (void **)&b->lang, (void **)&b->type,
+                      (void **)&b->drop };
     room(&b->row_cap, need, sizeof *b->token, rows, 5);
     void **samples[] = { (void **)&b->sample };
     room(&cap, need, sizeof *b->sample, samples, 1);
@@ -53,7 +54,14 @@ void batch_clear(struct batch *b) { b->n = b->rows = b->max = 0; }
 
 void batch_free(struct batch *b)
 {
-    free(b->at); free(b->len); free(b->token); free(b->pos); free(b->lang); free(b->type); free(b->drop); free(b->sample);
+    free(b->at);
+    free(b->len);
+    free(b->token);
+    free(b->pos);
+    free(b->lang);
+    free(b->type);
+    free(b->drop);
+    free(b->sample);
     memset(b, 0, sizeof *b);
 }
 
@@ -67,6 +75,7 @@ struct dev_batch batch_upload(struct tape *t, const struct batch *b)
     d.type = tape_int32(t, b->type, rows);
     d.drop = tape_int32(t, b->drop, rows);
     d.sample = tape_bytes(t, b->sample, rows * sizeof *b->sample);
-    d.spans = (struct spans){ b->n, tape_int32(t, b->at, n), tape_int32(t, b->len, n), b->max, b->rows };
+    d.spans = (struct spans){ b->n, tape_int32(t, b->at, n), tape_int32(t, b->len, n), b->max,
+                              b->rows };
     return d;
 }

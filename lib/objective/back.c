@@ -1,5 +1,5 @@
-/* On-the-fly back-translation (Sennrich et al. 2016; Lample et al. 2018): real sentences from the model's own greedy translations of
- * them, made in evaluation mode by the model as it is. */
+/* On-the-fly back-translation (Sennrich et al. 2016; Lample et al. 2018): real sentences from the
+ * model's own greedy translations of them, made in evaluation mode by the model as it is. */
 #include "common/err.h"
 #include "common/mem.h"
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 #include "lib/objective/seq2seq.h"
 
 struct back { struct setup s; const struct seq2seq_options *o; };
-/* Real sentences, the language to translate them into, and the pairs (translation, real sentence) that prepare makes. */
+/* Real sentences, the language to translate them into, and the pairs (translation, real sentence)
+ * that prepare makes. */
 struct back_batch { struct seq2seq pairs; struct batch real; int into; };
 
 static int open(void *self, struct setup *s)
@@ -15,10 +16,16 @@ static int open(void *self, struct setup *s)
     struct back *x = self;
     x->s = *s;
     x->o = s->task;
-    return s->text && s->text->n > 1 ? 0 : err_set("objective back needs monolingual text of two languages: --train LANG=SHARD");
+    return s->text && s->text->n > 1
+               ? 0
+               : err_set(
+                   "objective back needs monolingual text of two languages: --train LANG=SHARD");
 }
 
-static bool turn(const void *self, int64_t step) { return step >= ((const struct back *)self)->o->pseudo_steps; }
+static bool turn(const void *self, int64_t step)
+{
+    return step >= ((const struct back *)self)->o->pseudo_steps;
+}
 
 static int make(void *self, void *batch, const void *under, const struct turn *at)
 {
@@ -44,11 +51,13 @@ static int longest_translation(const struct model *m, const struct decode_option
 }
 
 /* Translations as long as they may get: those of a decoder that has not learnt to end. */
-static void plan_pairs(const struct back *x, struct back_batch *b, const struct model *m, const struct decode_options *o)
+static void plan_pairs(const struct back *x, struct back_batch *b, const struct model *m,
+                       const struct decode_options *o)
 {
     uint32_t *ids = mem_zero((size_t)m->c.positions + 1, sizeof *ids);
     for (int i = 0; i < b->real.n; i++) {
-        int n = b->real.len[i] - 2, y = longest_translation(m, o, n + 1);       /* one more: lengths are means, rounded down */
+        int n = b->real.len[i] - 2,
+            y = longest_translation(m, o, n + 1); /* one more: lengths are means, rounded down */
         seq2seq_add(&b->pairs, ids, y < x->s.longest ? y : x->s.longest, 0, ids, n, 0, 0);
     }
     free(ids);
@@ -67,8 +76,8 @@ static int prepare(void *self, void *batch, struct pass *p)
     for (int i = 0; i < b->real.n && !p->planning; i++) {
         const struct hyp *y = &h.hyp[i];
         int at = b->real.at[i], n = y->n < x->s.longest ? y->n : x->s.longest;
-        seq2seq_add(&b->pairs, y->ids, n, b->into, (const uint32_t *)b->real.token + at + 1, b->real.len[i] - 2, b->real.lang[at],
-                    b->real.sample[at]);
+        seq2seq_add(&b->pairs, y->ids, n, b->into, (const uint32_t *)b->real.token + at + 1,
+                    b->real.len[i] - 2, b->real.lang[at], b->real.sample[at]);
     }
     if (p->planning) plan_pairs(x, b, p->m, &o);
     hyps_free(&h);
@@ -97,8 +106,10 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     seq2seq_lengths(&x->s, &usual, &longest);
     uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);
     batch_clear(&b->real);
-    for (int i = 1; i < x->s.sentences; i++) seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
-    while (!x->s.sentences && b->real.rows < tokens - 1) seq2seq_source(&b->pairs, &b->real, ids, usual, 0, 0);
+    for (int i = 1; i < x->s.sentences; i++)
+        seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
+    while (!x->s.sentences && b->real.rows < tokens - 1)
+        seq2seq_source(&b->pairs, &b->real, ids, usual, 0, 0);
     seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
     free(ids);
     return 0;
@@ -116,7 +127,17 @@ static void batch_done(void *batch)
     batch_free(&b->real);
 }
 
-const struct objective objective_back = { .name = "back", .about = "translate the model's own translations back",
-    .used_by = OBJECTIVE_TASK, .self = sizeof(struct back), .batch = sizeof(struct back_batch), .open = open, .turn = turn,
-    .make = make, .prepare = prepare, .forward = forward, .loss = loss, .largest = largest, .write = write,
-    .batch_free = batch_done };
+const struct objective objective_back = { .name = "back",
+                                          .about = "translate the model's own translations back",
+                                          .used_by = OBJECTIVE_TASK,
+                                          .self = sizeof(struct back),
+                                          .batch = sizeof(struct back_batch),
+                                          .open = open,
+                                          .turn = turn,
+                                          .make = make,
+                                          .prepare = prepare,
+                                          .forward = forward,
+                                          .loss = loss,
+                                          .largest = largest,
+                                          .write = write,
+                                          .batch_free = batch_done };

@@ -1,36 +1,46 @@
 /* MLM-GC (Ai and Fang 2023): regression of state products on global co-occurrence counts.
  *
- *   L_GC = 1/(2n) sum_{j = -n..n, j != 0} f(X_{w_t w_{t+j}}) (H_t . H_{t+j} / sqrt(d) - log X_{w_t w_{t+j}})^2     (Eq. 3)
+ *   L_GC = 1/(2n) sum_{j = -n..n, j != 0} f(X_{w_t w_{t+j}}) (H_t . H_{t+j} / sqrt(d) - log X_{w_t
+ * w_{t+j}})^2     (Eq. 3)
  *
- * averaged over the targets t of a batch; Eq. 6 (appendix D) has the output embedding O_{w_{t+j}} in place of H_{t+j}. */
+ * averaged over the targets t of a batch; Eq. 6 (appendix D) has the output embedding O_{w_{t+j}}
+ * in place of H_{t+j}. */
 #ifndef OBJECTIVE_GC_H
 #define OBJECTIVE_GC_H
 #include "lib/cooc/cooc_values.h"
 #include "lib/objective/masked.h"
 
 enum gc_form { GC_HIDDEN, GC_OUTPUT };              /* Eq. 3, Eq. 6 */
-enum gc_targets { GC_MASKED, GC_SELECTED };         /* positions whose input is <mask>, or all predicted ones */
+/* positions whose input is <mask>, or all predicted ones */
+enum gc_targets { GC_MASKED, GC_SELECTED };
 
 struct gc_options {
     int window;                  /* n */
     enum gc_form form;
     enum gc_targets targets;
-    bool sqrt_d, half_n;         /* the factors 1/sqrt(d) and 1/(2n); the paper's fail rows go without */
+    /* the factors 1/sqrt(d) and 1/(2n); the paper's fail rows go without */
+    bool sqrt_d, half_n;
 };
-static const struct gc_options gc_defaults = { .window = 2, .form = GC_HIDDEN, .targets = GC_MASKED, .sqrt_d = true, .half_n = true };
+static const struct gc_options gc_defaults = {
+    .window = 2, .form = GC_HIDDEN, .targets = GC_MASKED, .sqrt_d = true, .half_n = true
+};
 
 struct gc_batch {
-    int32_t *t, *nb; float *f, *logx;               /* [n], [n * 2 window]; nb: row, or token of GC_OUTPUT; -1: none */
+    /* [n], [n * 2 window]; nb: row, or token of GC_OUTPUT; -1: none */
+    int32_t *t, *nb; float *f, *logx;
     int n, pairs;                                   /* targets, neighbours with X > 0 */
     size_t t_cap, nb_cap, f_cap, x_cap;
 };
 
-/* Collects targets from b: tokens w are the original ones, neighbours stay inside the sentence, specials are skipped, X = 0
- * contributes nothing (the neighbour becomes -1). Targets without any neighbour stay: they count in the mean. */
-void gc_build(struct gc_batch *g, const struct masked *b, const struct cooc_values *x, const struct gc_options *o);
-/* Runs Eq. 3 or Eq. 6 on states h, scaled by scale / targets; output: the parameter O of Eq. 6. The losses [n] stay on the device.
- * NULL when n = 0. */
-float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch *g, const struct gc_options *o, float scale);
+/* Collects targets from b: tokens w are the original ones, neighbours stay inside the sentence,
+ * specials are skipped, X = 0 contributes nothing (the neighbour becomes -1). Targets without any
+ * neighbour stay: they count in the mean. */
+void gc_build(struct gc_batch *g, const struct masked *b, const struct cooc_values *x,
+              const struct gc_options *o);
+/* Runs Eq. 3 or Eq. 6 on states h, scaled by scale / targets; output: the parameter O of Eq. 6. The
+ * losses [n] stay on the device. NULL when n = 0. */
+float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch *g,
+               const struct gc_options *o, float scale);
 void gc_free(void *batch);
 
 #endif

@@ -18,10 +18,12 @@ void masker_free(struct masker *k)
 }
 
 /* Rows first..first+n of the last sentence have their original tokens: chooses among them. */
-static void choose(struct masked *b, const struct masker *k, int first, int n, uint64_t sample, struct rng_key key)
+static void choose(struct masked *b, const struct masker *k, int first, int n, uint64_t sample,
+                   struct rng_key key)
 {
     mem_room(&b->chosen, &b->chosen_cap, (size_t)n, sizeof *b->chosen);
-    int chosen = masking_choose(&k->how, b->original + first, n, k->vocab, k->words, key, sample, b->chosen);
+    int chosen = masking_choose(&k->how, b->original + first, n, k->vocab, k->words, key, sample,
+                                b->chosen);
     size_t need = (size_t)b->n + (size_t)chosen, cap = b->cap;
     void *arrays[] = { &b->row, &b->target, &b->unit };
     for (int i = 0; i < 3; i++) {
@@ -45,8 +47,8 @@ static void choose(struct masked *b, const struct masker *k, int first, int n, u
     b->units += units;
 }
 
-void masked_add(struct masked *b, const struct masker *k, const struct batch_part *parts, int n_parts, uint64_t sample,
-                struct rng_key key)
+void masked_add(struct masked *b, const struct masker *k, const struct batch_part *parts,
+                int n_parts, uint64_t sample, struct rng_key key)
 {
     int first = b->input.rows;
     batch_begin(&b->input);
@@ -66,7 +68,12 @@ void masked_free(void *batch)
 {
     struct masked *b = batch;
     batch_free(&b->input);
-    free(b->original); free(b->row); free(b->target); free(b->unit); free(b->masked); free(b->chosen);
+    free(b->original);
+    free(b->row);
+    free(b->target);
+    free(b->unit);
+    free(b->masked);
+    free(b->chosen);
     memset(b, 0, sizeof *b);
 }
 
@@ -75,9 +82,11 @@ void masked_largest(struct masked *b, const struct masker *k, int tokens, int lo
     size_t most = (size_t)longest + (size_t)tokens;
     uint32_t *ids = mem_zero(most, sizeof *ids);
     masked_clear(b);
-    for (int rows = tokens - 1; rows > 0; rows -= longest) batch_add(&b->input, ids, rows < longest ? rows : longest, 0, 0);
+    for (int rows = tokens - 1; rows > 0; rows -= longest)
+        batch_add(&b->input, ids, rows < longest ? rows : longest, 0, 0);
     batch_add(&b->input, ids, longest, 0, 0);
-    /* more than six standard deviations above the mean; the other schemes have a budget a sentence */
+    /* more than six standard deviations above the mean; the other schemes have a budget a sentence
+     */
     double rows = b->input.rows, share = k->how.select;
     int n = (int)(rows * share + 6 * sqrt(rows * share * (1 - share))) + 1 + b->input.n;
     if (k->how.scheme == MASKING_TOKEN) n -= b->input.n;
@@ -103,15 +112,16 @@ void masked_forward(struct masked *b, struct pass *p)
     pass_predicts(p, b->n);
 }
 
-void masked_loss(const struct masked *b, struct pass *p, const char *name, float scale, const int32_t **best)
+void masked_loss(const struct masked *b, struct pass *p, const char *name, float scale,
+                 const int32_t **best)
 {
     struct tape *t = p->t;
     struct xent e = { 0 };
     if (b->n) {
         int32_t *target = tape_int32(t, b->target, (size_t)b->n);
         struct var *rows = tape_gather(t, p->h, tape_int32(t, b->row, (size_t)b->n), b->n);
-        e = tape_xent(t, model_output(p->m, t, rows), p->m->tokens, p->m->output_bias, target, NULL, NULL, 0,
-                      scale / (float)b->n);
+        e = tape_xent(t, model_output(p->m, t, rows), p->m->tokens, p->m->output_bias, target, NULL,
+                      NULL, 0, scale / (float)b->n);
     }
     if (best) *best = e.best;
     pass_losses(p, name, e.nll, b->n);

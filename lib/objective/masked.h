@@ -1,4 +1,5 @@
-/* A batch some of whose tokens are masked and predicted: what MLM and TLM learn from, and what others ride on. */
+/* A batch some of whose tokens are masked and predicted: what MLM and TLM learn from, and what
+ * others ride on. */
 #ifndef OBJECTIVE_MASKED_H
 #define OBJECTIVE_MASKED_H
 #include "lib/data/masking.h"
@@ -8,7 +9,8 @@
 struct masked {
     struct batch input;
     uint32_t *original;                              /* [rows] tokens before masking */
-    int32_t *row, *target, *unit; uint8_t *masked;   /* [n] row of input, its token, the unit it was drawn with; reads it <mask>? */
+    /* [n] row of input, its token, the unit it was drawn with; reads it <mask>? */
+    int32_t *row, *target, *unit; uint8_t *masked;
     int n, units;
     const int32_t
         *original_lang; /* [rows] before switching, of whoever switched; NULL: as in input */
@@ -16,25 +18,30 @@ struct masked {
     size_t original_cap, cap, chosen_cap;
 };
 
-/* How sentences are masked: what masked_add needs besides the sentence. words: NULL for single tokens. */
+/* How sentences are masked: what masked_add needs besides the sentence. words: NULL for single
+ * tokens. */
 struct masker { struct masking how; struct word_starts *words; uint32_t vocab; };
 /* From the setup of an objective: the shares and the scheme of s->masking. */
 void masker_open(struct masker *k, const struct setup *s);
 void masker_free(struct masker *k);
 
-/* Adds a sentence of n_parts parts, which stand as they are (specials in place), and chooses among its tokens. */
-void masked_add(struct masked *b, const struct masker *k, const struct batch_part *parts, int n_parts, uint64_t sample,
-                struct rng_key key);
+/* Adds a sentence of n_parts parts, which stand as they are (specials in place), and chooses
+ * among its tokens. */
+void masked_add(struct masked *b, const struct masker *k, const struct batch_part *parts,
+                int n_parts, uint64_t sample, struct rng_key key);
 void masked_clear(struct masked *b);
 void masked_free(void *batch);
-/* Fills b with the most rows and predictions that micro-batches of `tokens` may have, sentences having `longest` rows. */
+/* Fills b with the most rows and predictions that micro-batches of `tokens` may have, sentences
+ * having `longest` rows. */
 void masked_largest(struct masked *b, const struct masker *k, int tokens, int longest);
 
 /* The encoder's states of b: sets p->h. */
 void masked_forward(struct masked *b, struct pass *p);
-/* Cross entropy of the predicted tokens; adds the gradient of scale * mean, and the losses to the log under `name`. NULL best: not
- * wanted; else *best gets the likeliest tokens [n], on the device. */
-void masked_loss(const struct masked *b, struct pass *p, const char *name, float scale, const int32_t **best);
+/* Cross entropy of the predicted tokens; adds the gradient of scale * mean, and the losses to the
+ * log under `name`. NULL best: not wanted; else *best gets the likeliest tokens [n], on the
+ * device. */
+void masked_loss(const struct masked *b, struct pass *p, const char *name, float scale,
+                 const int32_t **best);
 
 /* Sums over validation batches: of -log p, of tokens predicted, of those predicted rightly. */
 struct masked_score { double nll, n, hits; };

@@ -10,20 +10,24 @@ struct mlm { struct masker masker; struct setup s; };
 static void add(const struct mlm *o, struct masked *b, const struct sample *x, struct rng_key key)
 {
     static const uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
-    struct batch_part parts[3] = { { &bos, 1, x->lang, 0, 0 }, { x->ids, x->n, x->lang, 0, 1 }, { &eos, 1, x->lang, 0, x->n + 1 } };
+    struct batch_part parts[3] = { { &bos, 1, x->lang, 0, 0 },
+                                   { x->ids, x->n, x->lang, 0, 1 },
+                                   { &eos, 1, x->lang, 0, x->n + 1 } };
     if (o->s.stream) {
         parts[1].first = 0;
         masked_add(b, &o->masker, parts + 1, 1, x->number, key);
     } else masked_add(b, &o->masker, parts, 3, x->number, key);
 }
 
-/* A batch of validation corpus i from sentence *s on; false at its end. The masks are the same in every run, so that runs compare. */
+/* A batch of validation corpus i from sentence *s on; false at its end. The masks are the same in
+ * every run, so that runs compare. */
 static bool next_valid(const struct mlm *o, struct masked *b, int i, uint32_t *s)
 {
     const struct corpus *c = &o->s.valid[i];
     struct rng_key key = { 0, RNG_MASK, 0 };
     uint32_t end = c->all.sentences;
-    if (o->s.valid_sentences > 0 && (uint32_t)o->s.valid_sentences < end) end = (uint32_t)o->s.valid_sentences;
+    if (o->s.valid_sentences > 0 && (uint32_t)o->s.valid_sentences < end)
+        end = (uint32_t)o->s.valid_sentences;
     if (*s >= end) return false;
     masked_clear(b);
     for (; *s < end && b->input.rows < o->s.tokens; ++*s) {
@@ -41,8 +45,11 @@ static int check_valid(const struct mlm *o, int i)
     int n = 0;
     for (uint32_t s = 0; !n && next_valid(o, &b, i, &s); ) n = b.n;
     masked_free(&b);
-    return n ? 0 : err_set("%s: no token of it would be predicted (of sentences of 1 to %d tokens, %g of the tokens); "
-        "give more validation text or raise --mask-prob", o->s.valid[i].path, o->s.longest, o->masker.how.select);
+    return n ? 0
+             : err_set("%s: no token of it would be predicted (of sentences of 1 to %d tokens, %g "
+                       "of the tokens); "
+                       "give more validation text or raise --mask-prob",
+                       o->s.valid[i].path, o->s.longest, o->masker.how.select);
 }
 
 static int open(void *self, struct setup *s)
@@ -121,7 +128,17 @@ static void write(const void *self, const void *batch, const struct pass *p, str
 
 static void close(void *self) { masker_free(&((struct mlm *)self)->masker); }
 
-const struct objective objective_mlm = { .name = "mlm", .about = "predict masked tokens of text",
-    .used_by = OBJECTIVE_PRETRAIN | OBJECTIVE_ALIGN, .self = sizeof(struct mlm), .batch = sizeof(struct masked), .open = open,
-    .make = make, .forward = forward, .loss = loss, .validate = validate, .largest = largest, .write = write,
-    .batch_free = masked_free, .close = close };
+const struct objective objective_mlm = { .name = "mlm",
+                                         .about = "predict masked tokens of text",
+                                         .used_by = OBJECTIVE_PRETRAIN | OBJECTIVE_ALIGN,
+                                         .self = sizeof(struct mlm),
+                                         .batch = sizeof(struct masked),
+                                         .open = open,
+                                         .make = make,
+                                         .forward = forward,
+                                         .loss = loss,
+                                         .validate = validate,
+                                         .largest = largest,
+                                         .write = write,
+                                         .batch_free = masked_free,
+                                         .close = close };

@@ -1,5 +1,5 @@
-/* Learning to translate from given pairs: parallel text (mt), or pseudo-pairs made word by word, with which unsupervised
- * translation starts (pseudo). */
+/* Learning to translate from given pairs: parallel text (mt), or pseudo-pairs made word by word,
+ * with which unsupervised translation starts (pseudo). */
 #include "common/err.h"
 #include "lib/data/pairs.h"
 #include "lib/objective/seq2seq.h"
@@ -16,7 +16,8 @@ static int open(void *self, struct setup *s)
 
 static int open_mt(void *self, struct setup *s)
 {
-    return s->n_pairs ? open(self, s) : err_set("objective mt needs parallel text: --parallel SRC-TGT=FILE,FILE");
+    return s->n_pairs ? open(self, s)
+                      : err_set("objective mt needs parallel text: --parallel SRC-TGT=FILE,FILE");
 }
 
 /* Only while there are pairs to start from. */
@@ -34,9 +35,11 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     struct pair p;
     (void)under;
     seq2seq_clear(b);
-    while (x->s.sentences ? b->src.n < x->s.sentences : b->src.rows + b->dec.rows < 2 * x->s.tokens) {
+    while (x->s.sentences ? b->src.n < x->s.sentences
+                          : b->src.rows + b->dec.rows < 2 * x->s.tokens) {
         if (pairs_next(from, at->seed, x->s.longest, &p) < 0) return -1;
-        seq2seq_add(b, p.ids[0], p.n[0], p.lang[0], p.ids[1], p.n[1], p.lang[1], (uint64_t)at->micro << 16 | (uint64_t)b->src.n);
+        seq2seq_add(b, p.ids[0], p.n[0], p.lang[0], p.ids[1], p.n[1], p.lang[1],
+                    (uint64_t)at->micro << 16 | (uint64_t)b->src.n);
     }
     return 0;
 }
@@ -72,10 +75,29 @@ static void write(const void *self, const void *batch, const struct pass *p, str
     seq2seq_write(batch, ((const struct mt *)self)->o, p, f);
 }
 
-const struct objective objective_mt = { .name = "mt", .about = "translate parallel text", .used_by = OBJECTIVE_TASK,
-    .self = sizeof(struct mt), .batch = sizeof(struct seq2seq), .open = open_mt, .make = make, .forward = forward,
-    .loss = loss_mt, .largest = largest, .write = write, .batch_free = seq2seq_free };
+const struct objective objective_mt = { .name = "mt",
+                                        .about = "translate parallel text",
+                                        .used_by = OBJECTIVE_TASK,
+                                        .self = sizeof(struct mt),
+                                        .batch = sizeof(struct seq2seq),
+                                        .open = open_mt,
+                                        .make = make,
+                                        .forward = forward,
+                                        .loss = loss_mt,
+                                        .largest = largest,
+                                        .write = write,
+                                        .batch_free = seq2seq_free };
 
-const struct objective objective_pseudo = { .name = "pseudo", .about = "translate pseudo-pairs, to begin with",
-    .used_by = OBJECTIVE_TASK, .self = sizeof(struct mt), .batch = sizeof(struct seq2seq), .open = open, .turn = turn_pseudo,
-    .make = make, .forward = forward, .loss = loss_pseudo, .largest = largest, .write = write, .batch_free = seq2seq_free };
+const struct objective objective_pseudo = { .name = "pseudo",
+                                            .about = "translate pseudo-pairs, to begin with",
+                                            .used_by = OBJECTIVE_TASK,
+                                            .self = sizeof(struct mt),
+                                            .batch = sizeof(struct seq2seq),
+                                            .open = open,
+                                            .turn = turn_pseudo,
+                                            .make = make,
+                                            .forward = forward,
+                                            .loss = loss_pseudo,
+                                            .largest = largest,
+                                            .write = write,
+                                            .batch_free = seq2seq_free };

@@ -21,7 +21,8 @@ void seq2seq_free(void *batch)
     memset(b, 0, sizeof *b);
 }
 
-static void add_wrapped(struct seq2seq *b, struct batch *to, const uint32_t *ids, int n, bool end, int lang, uint64_t number)
+static void add_wrapped(struct seq2seq *b, struct batch *to, const uint32_t *ids, int n, bool end,
+                        int lang, uint64_t number)
 {
     mem_room(&b->buf, &b->buf_cap, (size_t)n + 2, sizeof *b->buf);
     b->buf[0] = VOCAB_BOS;
@@ -30,12 +31,14 @@ static void add_wrapped(struct seq2seq *b, struct batch *to, const uint32_t *ids
     batch_add(to, b->buf, n + 1 + end, lang, number);
 }
 
-void seq2seq_source(struct seq2seq *b, struct batch *to, const uint32_t *ids, int n, int lang, uint64_t number)
+void seq2seq_source(struct seq2seq *b, struct batch *to, const uint32_t *ids, int n, int lang,
+                    uint64_t number)
 {
     add_wrapped(b, to, ids, n, true, lang, number);
 }
 
-void seq2seq_add(struct seq2seq *b, const uint32_t *x, int nx, int src_lang, const uint32_t *y, int ny, int tgt_lang, uint64_t number)
+void seq2seq_add(struct seq2seq *b, const uint32_t *x, int nx, int src_lang, const uint32_t *y,
+                 int ny, int tgt_lang, uint64_t number)
 {
     add_wrapped(b, &b->src, x, nx, true, src_lang, number);
     int first = b->dec.rows;
@@ -62,7 +65,8 @@ void seq2seq_forward(struct seq2seq *b, struct pass *p)
 
 static int target_lang(const struct seq2seq *b) { return b->dec.n ? b->dec.lang[0] : 0; }
 
-void seq2seq_loss(const struct seq2seq *b, const struct seq2seq_options *o, struct pass *p, const char *name, float scale)
+void seq2seq_loss(const struct seq2seq *b, const struct seq2seq_options *o, struct pass *p,
+                  const char *name, float scale)
 {
     struct tape *t = p->t;
     struct model *m = p->m;
@@ -75,12 +79,13 @@ void seq2seq_loss(const struct seq2seq *b, const struct seq2seq_options *o, stru
         allowed = tape_bytes(t, mask, (size_t)m->c.vocab);
         free(mask);
     }
-    struct xent e = tape_xent(t, h, m->tokens, m->output_bias, tape_int32(t, b->target, (size_t)M), NULL, allowed,
-                              (float)o->smoothing, M ? scale / (float)M : 0);
+    struct xent e = tape_xent(t, h, m->tokens, m->output_bias, tape_int32(t, b->target, (size_t)M),
+                              NULL, allowed, (float)o->smoothing, M ? scale / (float)M : 0);
     pass_losses(p, name, e.nll, M);
 }
 
-void seq2seq_write(const struct seq2seq *b, const struct seq2seq_options *o, const struct pass *p, struct batch_file *f)
+void seq2seq_write(const struct seq2seq *b, const struct seq2seq_options *o, const struct pass *p,
+                   struct batch_file *f)
 {
     const uint8_t *words = b->dec.n ? seq2seq_allowed(o, p->m, target_lang(b)) : NULL;
     batch_file_rows(f, "src.", &b->src);
@@ -128,7 +133,8 @@ void seq2seq_largest(struct seq2seq *b, const struct setup *s, int tokens)
     if (s->sentences)
         for (int i = 0; i < s->sentences; i++) seq2seq_add(b, ids, longest, 0, ids, longest, 0, 0);
     else {
-        while (b->src.rows + b->dec.rows < 2 * tokens - 1) seq2seq_add(b, ids, usual, 0, ids, usual, 0, 0);
+        while (b->src.rows + b->dec.rows < 2 * tokens - 1)
+            seq2seq_add(b, ids, usual, 0, ids, usual, 0, 0);
         seq2seq_add(b, ids, longest, 0, ids, longest, 0, 0);
     }
     free(ids);

@@ -8,8 +8,10 @@
 /* Options of a translation task that its objectives share: what setup.task points at. */
 struct seq2seq_options {
     double smoothing;                /* of labels */
-    bool mask_vocab;                 /* the decoder says only words of the target language (model_see) */
-    int64_t pseudo_steps;            /* unmt: steps on pseudo-pairs before back-translation begins */
+    /* the decoder says only words of the target language (model_see) */
+    bool mask_vocab;
+    /* unmt: steps on pseudo-pairs before back-translation begins */
+    int64_t pseudo_steps;
 };
 
 /* One micro-batch: sources with <s> </s>, decoder inputs "<s> y", targets "y </s>". */
@@ -21,20 +23,26 @@ struct seq2seq {
 void seq2seq_clear(struct seq2seq *b);
 void seq2seq_free(void *batch);
 /* Adds "<s> ids </s>" to a batch of sources. */
-void seq2seq_source(struct seq2seq *b, struct batch *to, const uint32_t *ids, int n, int lang, uint64_t number);
+void seq2seq_source(struct seq2seq *b, struct batch *to, const uint32_t *ids, int n, int lang,
+                    uint64_t number);
 /* Adds a pair: x [nx] is read, y [ny] is written. */
-void seq2seq_add(struct seq2seq *b, const uint32_t *x, int nx, int src_lang, const uint32_t *y, int ny, int tgt_lang, uint64_t number);
+void seq2seq_add(struct seq2seq *b, const uint32_t *x, int nx, int src_lang, const uint32_t *y,
+                 int ny, int tgt_lang, uint64_t number);
 
 /* The decoder's states: sets p->h. */
 void seq2seq_forward(struct seq2seq *b, struct pass *p);
-/* Smoothed cross entropy; adds the gradient of scale * mean. The log gets plain -log p of the target tokens under `name`. */
-void seq2seq_loss(const struct seq2seq *b, const struct seq2seq_options *o, struct pass *p, const char *name, float scale);
-void seq2seq_write(const struct seq2seq *b, const struct seq2seq_options *o, const struct pass *p, struct batch_file *f);
+/* Smoothed cross entropy; adds the gradient of scale * mean. The log gets plain -log p of the
+ * target tokens under `name`. */
+void seq2seq_loss(const struct seq2seq *b, const struct seq2seq_options *o, struct pass *p,
+                  const char *name, float scale);
+void seq2seq_write(const struct seq2seq *b, const struct seq2seq_options *o, const struct pass *p,
+                   struct batch_file *f);
 
 /* Words the decoder may say in a language [vocab], host; NULL: all. */
 const uint8_t *seq2seq_allowed(const struct seq2seq_options *o, const struct model *m, int lang);
 
-/* Tokens of a sentence on average, and of the longest one that is used, of the text and pairs that are trained on. */
+/* Tokens of a sentence on average, and of the longest one that is used, of the text and pairs
+ * that are trained on. */
 void seq2seq_lengths(const struct setup *s, int *usual, int *longest);
 /* The largest batch of pairs with micro-batches of so many tokens a side. */
 void seq2seq_largest(struct seq2seq *b, const struct setup *s, int tokens);

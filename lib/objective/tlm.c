@@ -1,6 +1,7 @@
-/* Translation language modelling (Conneau and Lample 2019): masked tokens of a sentence pair, either side of which sees the other.
- *   xlm   <s> x </s> <s> y </s>, positions restart in y; the languages tell the two apart
- *   ppa   <s> x </s> y </s>, positions run on, token types 0 and 1 (Pan et al. 2021, section 2.2, as BERT writes pairs) */
+/* Translation language modelling (Conneau and Lample 2019): masked tokens of a sentence pair,
+ * either side of which sees the other. xlm   <s> x </s> <s> y </s>, positions restart in y; the
+ * languages tell the two apart ppa   <s> x </s> y </s>, positions run on, token types 0 and 1 (Pan
+ * et al. 2021, section 2.2, as BERT writes pairs) */
 #include <math.h>
 #include "common/err.h"
 #include "lib/data/pairs.h"
@@ -9,13 +10,23 @@
 enum form { FORM_XLM, FORM_PPA };
 enum order { ORDER_FIXED, ORDER_TOSS };
 
-struct tlm { enum form form; enum order order; struct masker masker; struct setup s; int positions; bool types; };
+struct tlm {
+    enum form form;
+    enum order order;
+    struct masker masker;
+    struct setup s;
+    int positions;
+    bool types;
+};
 
 static const struct opt rows[] = {
     { "tlm-form", 0, OPT_CHOICE(tlm, form), "xlm|ppa",
-      "xlm: <s> x </s> <s> y </s>, positions restart; ppa: <s> x </s> y </s>, positions run on, token types tell the sides apart" },
-    { "tlm-order", 0, OPT_CHOICE(tlm, order), "fixed|toss", "which side of a pair stands first: always the one named first, or either by chance" },
-    { 0 } };
+      "xlm: <s> x </s> <s> y </s>, positions restart; ppa: <s> x </s> y </s>, positions run on, "
+      "token types tell the sides apart" },
+    { "tlm-order", 0, OPT_CHOICE(tlm, order), "fixed|toss",
+      "which side of a pair stands first: always the one named first, or either by chance" },
+    { 0 }
+};
 
 /* Rows of a pair; whether the model's positions hold it. */
 static bool fits_positions(const struct tlm *o, const struct pair *p)
@@ -24,11 +35,14 @@ static bool fits_positions(const struct tlm *o, const struct pair *p)
     return p->n[0] + 2 <= o->positions && p->n[1] + 2 <= o->positions;
 }
 
-static void add(const struct tlm *o, struct masked *b, const struct pair *p, uint64_t number, struct rng_key key)
+static void add(const struct tlm *o, struct masked *b, const struct pair *p, uint64_t number,
+                struct rng_key key)
 {
     static const uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
     int n = p->n[0], at = o->form == FORM_PPA ? n + 2 : 1, type = o->form == FORM_PPA && o->types;
-    struct batch_part parts[6] = { { &bos, 1, p->lang[0], 0, 0 }, { p->ids[0], n, p->lang[0], 0, 1 }, { &eos, 1, p->lang[0], 0, n + 1 } };
+    struct batch_part parts[6] = { { &bos, 1, p->lang[0], 0, 0 },
+                                   { p->ids[0], n, p->lang[0], 0, 1 },
+                                   { &eos, 1, p->lang[0], 0, n + 1 } };
     int k = 3;
     if (o->form == FORM_XLM) parts[k++] = (struct batch_part){ &bos, 1, p->lang[1], 0, 0 };
     parts[k++] = (struct batch_part){ p->ids[1], p->n[1], p->lang[1], type, at };
@@ -43,7 +57,8 @@ static int open(void *self, struct setup *s)
     o->positions = s->c->positions;
     o->types = s->c->token_types > 1;
     masker_open(&o->masker, s);
-    return s->n_pairs ? 0 : err_set("objective tlm needs sentence pairs: --parallel SRC-TGT=FILE,FILE");
+    return s->n_pairs ? 0
+                      : err_set("objective tlm needs sentence pairs: --parallel SRC-TGT=FILE,FILE");
 }
 
 /* The next pair that fits the positions, too. */
@@ -67,8 +82,10 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     masked_clear(b);
     while (o->s.sentences ? b->input.n < o->s.sentences : b->input.rows < o->s.tokens) {
         if (next(o, &o->s.pairs[at->micro % o->s.n_pairs], at->seed, &p) < 0) return -1;
-        /* the highest bit keeps the draws apart from those of sentences of text, which count from 0 */
-        add(o, b, &p, UINT64_C(1) << 63 | (uint64_t)at->micro << 16 | (uint64_t)b->input.n, turn_key(at, RNG_MASK));
+        /* the highest bit keeps the draws apart from those of sentences of text, which count from 0
+         */
+        add(o, b, &p, UINT64_C(1) << 63 | (uint64_t)at->micro << 16 | (uint64_t)b->input.n,
+            turn_key(at, RNG_MASK));
     }
     return 0;
 }
@@ -88,16 +105,20 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
 }
 
 /* Masks from key 0: the same in every run. */
-static int score(const struct tlm *o, const struct pairs *v, struct masked *b, struct pass *at, struct masked_score *x)
+static int score(const struct tlm *o, const struct pairs *v, struct masked *b, struct pass *at,
+                 struct masked_score *x)
 {
     uint32_t end = v->side[0].sentences;
-    if (o->s.valid_sentences > 0 && (uint32_t)o->s.valid_sentences < end) end = (uint32_t)o->s.valid_sentences;
+    if (o->s.valid_sentences > 0 && (uint32_t)o->s.valid_sentences < end)
+        end = (uint32_t)o->s.valid_sentences;
     for (uint32_t i = 0; i < end; ) {
         masked_clear(b);
         for (; i < end && b->input.rows < o->s.tokens; i++) {
             struct pair p = pair_at(v, i);
-            bool empty = p.n[0] < 1 || p.n[1] < 1, longer = p.n[0] > o->s.longest || p.n[1] > o->s.longest;
-            if (!empty && !longer && fits_positions(o, &p)) add(o, b, &p, i, (struct rng_key){ 0, RNG_MASK, 0 });
+            bool empty = p.n[0] < 1 || p.n[1]<1, longer = p.n[0]> o->s.longest
+                         || p.n[1] > o->s.longest;
+            if (!empty && !longer && fits_positions(o, &p))
+                add(o, b, &p, i, (struct rng_key){ 0, RNG_MASK, 0 });
         }
         if (b->input.rows && masked_score(b, at, x) < 0) return -1;
     }
@@ -139,7 +160,18 @@ static void write(const void *self, const void *batch, const struct pass *p, str
 
 static void close(void *self) { masker_free(&((struct tlm *)self)->masker); }
 
-const struct objective objective_tlm = { .name = "tlm", .about = "predict masked tokens of sentence pairs",
-    .used_by = OBJECTIVE_PRETRAIN | OBJECTIVE_ALIGN, .self = sizeof(struct tlm), .batch = sizeof(struct masked), .options = rows,
-    .open = open, .make = make, .forward = forward, .loss = loss, .validate = validate, .largest = largest, .write = write,
-    .batch_free = masked_free, .close = close };
+const struct objective objective_tlm = { .name = "tlm",
+                                         .about = "predict masked tokens of sentence pairs",
+                                         .used_by = OBJECTIVE_PRETRAIN | OBJECTIVE_ALIGN,
+                                         .self = sizeof(struct tlm),
+                                         .batch = sizeof(struct masked),
+                                         .options = rows,
+                                         .open = open,
+                                         .make = make,
+                                         .forward = forward,
+                                         .loss = loss,
+                                         .validate = validate,
+                                         .largest = largest,
+                                         .write = write,
+                                         .batch_free = masked_free,
+                                         .close = close };

@@ -15,7 +15,7 @@ static char *join(const struct vocab *v, const uint32_t *ids, int n)
 {
     char *s = NULL;
     size_t len = 0, cap = 0;
-    bool open = true;                              /* the next piece continues the word, or begins the line */
+    bool open = true; /* the next piece continues the word, or begins the line */
     for (int i = 0; i < n; i++) {
         const char *piece = vocab_token(v, ids[i]);
         size_t k = vocab_token_len(v, ids[i]);
@@ -41,13 +41,15 @@ static void words_free(struct words *w)
 static struct words of_block(const struct vocab *v, const struct shard_block *b, int n)
 {
     struct words w = { mem_zero((size_t)n + 1, sizeof *w.line), n };
-    for (int i = 0; i < n; i++) w.line[i] = join(v, b->ids + b->at[i], (int)(b->at[i + 1] - b->at[i]));
+    for (int i = 0; i < n; i++)
+        w.line[i] = join(v, b->ids + b->at[i], (int)(b->at[i + 1] - b->at[i]));
     return w;
 }
 
-/* Translates sentences given as ids into language tgt, in batches of about q->tokens tokens; out gets the ids as a block. */
-static int translate(struct pass *p, const struct quality_options *q, const struct shard_block *in, int n, int src, int tgt,
-                     struct shard_block *out)
+/* Translates sentences given as ids into language tgt, in batches of about q->tokens tokens; out
+ * gets the ids as a block. */
+static int translate(struct pass *p, const struct quality_options *q, const struct shard_block *in,
+                     int n, int src, int tgt, struct shard_block *out)
 {
     struct decode_options o;
     struct batch b = { 0 };
@@ -72,7 +74,8 @@ static int translate(struct pass *p, const struct quality_options *q, const stru
         if ((rc = decode(p->m, p->t, &b, tgt, &o, &h)) < 0) break;
         for (int j = 0; j < h.sentences; j++) {
             const struct hyp *y = &h.hyp[j];
-            mem_room(&out->ids, &out->ids_cap, (size_t)out->tokens + (size_t)y->n + 1, sizeof *out->ids);
+            mem_room(&out->ids, &out->ids_cap, (size_t)out->tokens + (size_t)y->n + 1,
+                     sizeof *out->ids);
             if (y->n) memcpy(out->ids + out->tokens, y->ids, (size_t)y->n * sizeof *y->ids);
             out->tokens += (uint32_t)y->n;
             out->at[++out->sentences] = out->tokens;
@@ -88,7 +91,8 @@ static double bleu_of(const struct words *hyp, const struct words *ref, double *
 {
     struct bleu_stats s = { 0 };
     struct ngram *work = ngram_new();
-    for (int i = 0; i < hyp->n; i++) bleu_add(&s, work, hyp->line[i], (const char *const *)&ref->line[i], 1);
+    for (int i = 0; i < hyp->n; i++)
+        bleu_add(&s, work, hyp->line[i], (const char *const *)&ref->line[i], 1);
     ngram_free(work);
     if (ratio) *ratio = s.ref_len ? (double)s.hyp_len / (double)s.ref_len : NAN;
     return bleu_score(&s, NULL).score;
@@ -147,7 +151,8 @@ static double copied(const struct words *hyp, const struct words *src)
         hash_words(hyp->line[i], &h, &hn, &h_cap);
         hash_words(src->line[i], &s, &sn, &s_cap);
         if (sn) qsort(s, sn, sizeof *s, by_value);
-        for (size_t k = 0; k < hn; k++) same += sn && bsearch(&h[k], s, sn, sizeof *s, by_value) != NULL;
+        for (size_t k = 0; k < hn; k++)
+            same += sn && bsearch(&h[k], s, sn, sizeof *s, by_value) != NULL;
         all += hn;
     }
     free(h);
@@ -155,7 +160,8 @@ static double copied(const struct words *hyp, const struct words *src)
     return all ? (double)same / (double)all : NAN;
 }
 
-int quality_measure(struct pass *at, const struct pairs *p, const struct quality_options *o, bool round_trip, struct quality *q)
+int quality_measure(struct pass *at, const struct pairs *p, const struct quality_options *o,
+                    bool round_trip, struct quality *q)
 {
     int n = (int)p->side[0].sentences;
     if (o->sentences > 0 && n > o->sentences) n = o->sentences;
@@ -163,7 +169,8 @@ int quality_measure(struct pass *at, const struct pairs *p, const struct quality
     int rc = translate(at, o, &p->side[0], n, p->lang[0], p->lang[1], &out);
     *q = (struct quality){ .round_trip = NAN };
     if (rc == 0) {
-        struct words src = of_block(at->vocab, &p->side[0], n), ref = of_block(at->vocab, &p->side[1], n), hyp = of_block(at->vocab, &out, n);
+        struct words src = of_block(at->vocab, &p->side[0], n),
+                     ref = of_block(at->vocab, &p->side[1], n), hyp = of_block(at->vocab, &out, n);
         q->bleu = bleu_of(&hyp, &ref, &q->length_ratio);
         q->copied = copied(&hyp, &src);
         q->distinct = distinct_lines(&hyp);
@@ -193,8 +200,10 @@ static int longest_translation(const struct model *m, int n)
     return y < most ? y : most;
 }
 
-/* Translations of the text itself or (again) of translations of it that are as long as they may get. */
-static int plan_once(struct pass *p, const struct shard_block *b, const struct quality_options *q, bool again)
+/* Translations of the text itself or (again) of translations of it that are as long as they may
+ * get. */
+static int plan_once(struct pass *p, const struct shard_block *b, const struct quality_options *q,
+                     bool again)
 {
     struct decode_options o;
     struct batch src = { 0 };
@@ -219,7 +228,8 @@ static int plan_once(struct pass *p, const struct shard_block *b, const struct q
     return rc;
 }
 
-int quality_plan(struct pass *p, const struct pairs *of, const struct quality_options *o, bool round_trip)
+int quality_plan(struct pass *p, const struct pairs *of, const struct quality_options *o,
+                 bool round_trip)
 {
     if (plan_once(p, &of->side[0], o, false) < 0) return -1;
     return round_trip ? plan_once(p, &of->side[0], o, true) : 0;

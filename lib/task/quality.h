@@ -1,4 +1,5 @@
-/* How good a translation model is on validation pairs, and what a collapse shows in (NOTES, last section, point 8). */
+/* How good a translation model is on validation pairs, and what a collapse shows in (NOTES, last
+ * section, point 8). */
 #ifndef TASK_QUALITY_H
 #define TASK_QUALITY_H
 #include "lib/data/pairs.h"
@@ -13,15 +14,19 @@ struct quality_options {
 /* By greedy decoding; BLEU over words (BPE pieces "a@@ b" joined). */
 struct quality {
     double bleu;
-    double copied;                   /* share of hypothesis words that stand in the source sentence */
+    /* share of hypothesis words that stand in the source sentence */
+    double copied;
     double length_ratio;             /* hypothesis to reference */
     double distinct;                 /* distinct sentences / sentences */
     double vocabulary;               /* distinct words / the reference's distinct words */
-    double round_trip;               /* BLEU of translating the hypotheses back, against the source; NAN if not asked */
+    /* BLEU of translating the hypotheses back, against the source; NAN if not asked */
+    double round_trip;
 };
 /* -1 with a message. */
-int quality_measure(struct pass *p, const struct pairs *of, const struct quality_options *o, bool round_trip, struct quality *q);
+int quality_measure(struct pass *p, const struct pairs *of, const struct quality_options *o,
+                    bool round_trip, struct quality *q);
 /* The memory that takes at most, on the planning device. */
-int quality_plan(struct pass *p, const struct pairs *of, const struct quality_options *o, bool round_trip);
+int quality_plan(struct pass *p, const struct pairs *of, const struct quality_options *o,
+                 bool round_trip);
 
 #endif

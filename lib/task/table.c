@@ -19,7 +19,8 @@ void tasks_init(struct tasks *x)
     for (const struct task *const *t = table; *t; t++) {
         int i = x->n++;
         x->known[i].t = *t;
-        snprintf(x->known[i].heading, sizeof x->known[i].heading, "Task %s: %s", (*t)->name, (*t)->about);
+        snprintf(x->known[i].heading, sizeof x->known[i].heading, "Task %s: %s", (*t)->name,
+                 (*t)->about);
         for (int j = 0; j < i && (*t)->like; j++)
             if (!strcmp(x->known[j].t->name, (*t)->like)) x->known[i].self = x->known[j].self;
         if (x->known[i].self) continue;
@@ -41,7 +42,8 @@ int tasks_groups(struct tasks *x, struct opt_group *g, int n)
 {
     for (int i = 0; i < x->n; i++)
         if (x->known[i].t->options && !x->known[i].t->like)
-            g[n++] = (struct opt_group){ x->known[i].heading, x->known[i].t->options, x->known[i].self };
+            g[n++] = (struct opt_group){ x->known[i].heading, x->known[i].t->options,
+                                         x->known[i].self };
     g[n] = (struct opt_group){ 0 };
     return n;
 }
@@ -58,7 +60,8 @@ const struct task *tasks_choose(struct tasks *x, const char *name, void **self)
     for (int i = 0; i < x->n; i++) {
         const struct task *t = x->known[i].t;
         char asked[64];
-        if (t->like || !t->options || x->known[i].self == *self || !prog_asked(t->options, asked)) continue;
+        if (t->like || !t->options || x->known[i].self == *self || !prog_asked(t->options, asked))
+            continue;
         err_set("--%s belongs to task %s, not to --task %s", asked, t->name, name);
         return NULL;
     }

@@ -1,4 +1,5 @@
-/* A task of finetune: the objectives it learns by, its data, its metric. One file in this folder and a word in the list below. */
+/* A task of finetune: the objectives it learns by, its data, its metric. One file in this folder
+ * and a word in the list below. */
 #ifndef TASK_TASK_H
 #define TASK_TASK_H
 #include "lib/data/inputs.h"
@@ -7,24 +8,28 @@
 
 struct task {
     const char *name, *about;
-    const char *like;                    /* it has the options of this task, which stands before it; NULL: its own */
+    /* it has the options of this task, which stands before it; NULL: its own */
+    const char *like;
     const char *objectives;              /* the list that --objective would be */
     bool decoder;                        /* its model has one */
     size_t self;
     const struct opt *options;           /* rows into self; NULL: none */
     void (*defaults)(void *self);
-    /* Defaults of the options that all tasks have, where they differ from those of --help. NULL: they do not. */
+    /* Defaults of the options that all tasks have, where they differ from those of --help. NULL:
+     * they do not. */
     void (*presets)(struct inputs *in, struct run *r);
     /* Do the options fit together? -1 with a message: wrong usage. */
     int (*check)(const void *self, const struct inputs *in);
     /* Adds its languages to the configuration of the model. -1 with a message. */
     int (*langs)(void *self, const struct inputs *in, struct model_config *c);
-    /* Loads its data into in, fills s from it (inputs_setup), puts what its objectives share into s->task. -1 with a message. */
+    /* Loads its data into in, fills s from it (inputs_setup), puts what its objectives share
+     * into s->task. -1 with a message. */
     int (*open)(void *self, struct inputs *in, struct setup *s);
     /* The model is there, its weights are those it was drawn with. NULL: nothing to do. */
     void (*start)(void *self, const struct inputs *in, struct model *m);
     int (*validate)(void *self, struct pass *p, struct report *r);
-    int (*plan)(void *self, struct pass *p, int tokens);         /* the memory of validate; NULL: small */
+    /* the memory of validate; NULL: small */
+    int (*plan)(void *self, struct pass *p, int tokens);
     bool lower_is_better;
     void (*close)(void *self);
 };
@@ -42,8 +47,8 @@ void tasks_init(struct tasks *x);
 void task_defaults(struct inputs *in, struct run *r);
 /* As mix_groups. */
 int tasks_groups(struct tasks *x, struct opt_group *g, int n);
-/* After parsing: the task of that name, with its options in *self; options of another one that were asked for are refused. NULL with a
- * message: wrong usage. */
+/* After parsing: the task of that name, with its options in *self; options of another one that were
+ * asked for are refused. NULL with a message: wrong usage. */
 const struct task *tasks_choose(struct tasks *x, const char *name, void **self);
 void tasks_free(struct tasks *x);                /* zeros are fine */
 

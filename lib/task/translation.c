@@ -1,5 +1,6 @@
-/* Translation: from parallel text (mt), or without any (unmt; Lample et al. 2018, as XLM and MLM-GC do it): denoising auto-encoding
- * and on-the-fly back-translation, after a start on word-by-word pseudo-pairs. */
+/* Translation: from parallel text (mt), or without any (unmt; Lample et al. 2018, as XLM and MLM-GC
+ * do it): denoising auto-encoding and on-the-fly back-translation, after a start on word-by-word
+ * pseudo-pairs. */
 #include <stddef.h>
 #include "common/err.h"
 #include "lib/objective/seq2seq.h"
@@ -8,28 +9,37 @@
 
 enum select { SELECT_BLEU, SELECT_ROUND_TRIP };
 
-struct translation { struct seq2seq_options how; enum select select; bool unmt; struct quality_options q; struct setup s; };
+struct translation {
+    struct seq2seq_options how;
+    enum select select;
+    bool unmt;
+    struct quality_options q;
+    struct setup s;
+};
 
 static const struct opt rows[] = {
-    { "pseudo-steps", 0, OPT_I64(translation, how.pseudo_steps), "N", "unmt: train on --pseudo for N steps before back-translation begins",
-      .min = 0, .max = 1e15 },
-    { "label-smoothing", 0, OPT_REAL(translation, how.smoothing), "E", "share of a target's probability spread over all words",
-      .min = 0, .max = 0.99 },
+    { "pseudo-steps", 0, OPT_I64(translation, how.pseudo_steps), "N",
+      "unmt: train on --pseudo for N steps before back-translation begins", .min = 0, .max = 1e15 },
+    { "label-smoothing", 0, OPT_REAL(translation, how.smoothing), "E",
+      "share of a target's probability spread over all words", .min = 0, .max = 0.99 },
     { "mask-vocab", 0, OPT_FLAG(translation, how.mask_vocab), NULL,
       "the decoder says only words seen in the target language's text (--no-mask-vocab: any)" },
     { "select", 0, OPT_CHOICE(translation, select), "bleu|round-trip",
       "what picks the best model; round-trip BLEU needs no parallel text to be trusted" },
-    { 0 } };
+    { 0 }
+};
 
 static void defaults(void *self)
 {
-    *(struct translation *)self = (struct translation){ .how = { .smoothing = 0.1, .mask_vocab = true } };
+    *(struct translation *)self = (struct translation){ .how = { .smoothing = 0.1,
+                                                                 .mask_vocab = true } };
 }
 
 static int check_unmt(const void *self, const struct inputs *in)
 {
     const struct translation *x = self;
-    if (in->train.n != 2) return err_set("--task unmt needs --train LANG=SHARD twice, once per language");
+    if (in->train.n != 2)
+        return err_set("--task unmt needs --train LANG=SHARD twice, once per language");
     return x->how.pseudo_steps && !in->pseudo.n ? err_set("--pseudo-steps needs --pseudo") : 0;
 }
 
@@ -43,12 +53,14 @@ static int check_mt(const void *self, const struct inputs *in)
 static int langs(void *self, const struct inputs *in, struct model_config *c)
 {
     (void)self;
-    return inputs_langs(c, &in->train, "train", true) < 0 ? -1 : inputs_pair_langs(c, &in->parallel);
+    return inputs_langs(c, &in->train, "train", true) < 0 ? -1
+                                                          : inputs_pair_langs(c, &in->parallel);
 }
 
 static int open_any(struct translation *x, struct inputs *in, struct setup *s)
 {
-    if (inputs_pairs(&in->valid, s->c, s->vocab, &in->valid_pairs, &in->n_valid_pairs) < 0) return -1;
+    if (inputs_pairs(&in->valid, s->c, s->vocab, &in->valid_pairs, &in->n_valid_pairs) < 0)
+        return -1;
     if (in->longest > s->c->positions - 2) in->longest = s->c->positions - 2;
     inputs_setup(in, s);
     s->task = &x->how;
@@ -63,7 +75,8 @@ static int open_unmt(void *self, struct inputs *in, struct setup *s)
     x->unmt = true;
     if (inputs_text(in, s->c, s->vocab, s->seed) < 0) return -1;
     if (in->text.c[0].lang_id == in->text.c[1].lang_id)
-        return err_set("--train: language %s is given twice; unmt needs two languages", in->text.c[0].lang);
+        return err_set("--train: language %s is given twice; unmt needs two languages",
+                       in->text.c[0].lang);
     if (inputs_pairs(&in->pseudo, s->c, s->vocab, &in->pairs, &in->n_pairs) < 0) return -1;
     if (!in->n_pairs) x->how.pseudo_steps = 0;
     return open_any(x, in, s);
@@ -82,7 +95,9 @@ static void start(void *self, const struct inputs *in, struct model *m)
     for (int i = 0; i < in->text.n; i++)
         model_see(m, in->text.c[i].lang_id, in->text.c[i].all.ids, in->text.c[i].all.tokens);
     for (int i = 0; !x->unmt && i < in->n_pairs; i++)
-        for (int s = 0; s < 2; s++) model_see(m, in->pairs[i].lang[s], in->pairs[i].side[s].ids, in->pairs[i].side[s].tokens);
+        for (int s = 0; s < 2; s++)
+            model_see(m, in->pairs[i].lang[s], in->pairs[i].side[s].ids,
+                      in->pairs[i].side[s].tokens);
 }
 
 static int validate(void *self, struct pass *p, struct report *r)
@@ -119,10 +134,29 @@ static int plan(void *self, struct pass *p, int tokens)
     return 0;
 }
 
-const struct task task_unmt = { .name = "unmt", .about = "translation without parallel text", .objectives = "pseudo,denoise,back",
-    .decoder = true, .self = sizeof(struct translation), .options = rows, .defaults = defaults, .check = check_unmt, .langs = langs,
-    .open = open_unmt, .start = start, .validate = validate, .plan = plan };
+const struct task task_unmt = { .name = "unmt",
+                                .about = "translation without parallel text",
+                                .objectives = "pseudo,denoise,back",
+                                .decoder = true,
+                                .self = sizeof(struct translation),
+                                .options = rows,
+                                .defaults = defaults,
+                                .check = check_unmt,
+                                .langs = langs,
+                                .open = open_unmt,
+                                .start = start,
+                                .validate = validate,
+                                .plan = plan };
 
-const struct task task_mt = { .name = "mt", .about = "translation from parallel text", .like = "unmt", .objectives = "mt",
-    .decoder = true, .self = sizeof(struct translation), .check = check_mt, .langs = langs, .open = open_mt, .start = start,
-    .validate = validate, .plan = plan };
+const struct task task_mt = { .name = "mt",
+                              .about = "translation from parallel text",
+                              .like = "unmt",
+                              .objectives = "mt",
+                              .decoder = true,
+                              .self = sizeof(struct translation),
+                              .check = check_mt,
+                              .langs = langs,
+                              .open = open_mt,
+                              .start = start,
+                              .validate = validate,
+                              .plan = plan };

@@ -1,6 +1,7 @@
 /* The library in one page: trains a small masked language model on a shard and prints its loss.
  *     example VOCAB LANG=SHARD STEPS
- * The same as `pretrain`, by hand: data, an objective, a model, the loop (lib/engine/run.h has the whole of it). */
+ * The same as `pretrain`, by hand: data, an objective, a model, the loop (lib/engine/run.h has the
+ * whole of it). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ int main(int argc, char **argv)
     /* what is learnt */
     struct mix mix;
     mix_init(&mix, objectives, OBJECTIVE_PRETRAIN);
-    if (mix_choose(&mix, "mlm", NULL, "objective", "mlm") < 0 || mix_open(&mix, &s) < 0) return fail();
+    if (mix_choose(&mix, "mlm", NULL, "objective", "mlm") < 0 || mix_open(&mix, &s) < 0)
+        return fail();
     const struct objective *mlm = mix.m[0].o;
     void *self = mix.m[0].self, *batch = calloc(1, mlm->batch);
     /* what learns */
@@ -51,12 +53,13 @@ int main(int argc, char **argv)
         if (mlm->forward(self, batch, &p) < 0 || mlm->loss(self, batch, &p, 1) < 0) return fail();
         tape_backward(&t);
         double sum = 0;
-        for (int i = 0; i < p.term[0].n; i++) sum += (double)p.term[0].x[i];     /* a CPU's memory is the host's */
+        for (int i = 0; i < p.term[0].n; i++)
+            sum += (double)p.term[0].x[i]; /* a CPU's memory is the host's */
         printf("step %d  loss %.3f\n", step + 1, sum / p.term[0].n);
         KERN(k, norm2, .out = norm2, .x = m.ps.grad, .n = m.ps.total);
-        KERN(k, adam, .p = m.ps.value, .g = m.ps.grad, .m = m.ps.m, .v = m.ps.v, .part = m.ps.part, .parts = m.ps.n,
-             .norm2 = norm2, .lr = 1e-3f, .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .step = step + 1, .clip = 5,
-             .grad_scale = 1);
+        KERN(k, adam, .p = m.ps.value, .g = m.ps.grad, .m = m.ps.m, .v = m.ps.v, .part = m.ps.part,
+             .parts = m.ps.n, .norm2 = norm2, .lr = 1e-3f, .beta1 = 0.9f, .beta2 = 0.999f,
+             .eps = 1e-8f, .step = step + 1, .clip = 5, .grad_scale = 1);
         k->zero(m.ps.grad, m.ps.total * sizeof(float));
     }
     mlm->batch_free(batch);

@@ -21,7 +21,10 @@ static void print_number(const struct st_tensor *t, size_t i)
     }
 }
 
-static int64_t rows_of(const struct st_tensor *t) { return t && t->ndim > 0 ? t->shape[0] : t != NULL; }
+static int64_t rows_of(const struct st_tensor *t)
+{
+    return t && t->ndim > 0 ? t->shape[0] : t != NULL;
+}
 
 /* Row i of the array, at most its own rows. */
 static void print_row(const struct st_tensor *t, int64_t i)

@@ -1,6 +1,7 @@
-/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu lib/cooc common-json -lopenblas -lcjson -ldl */
-/* Which tokens are masked, scheme by scheme, by their definitions (lib/data/masking.h); pairs as TLM writes them; objectives drawn by
- * a ratio. */
+/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu
+ * lib/cooc common-json -lopenblas -lcjson -ldl */
+/* Which tokens are masked, scheme by scheme, by their definitions (lib/data/masking.h); pairs as
+ * TLM writes them; objectives drawn by a ratio. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,8 @@ static struct vocab *some_words(void)
 {
     char *path = path_join(scratch_dir, "vocab"), text[4000];
     size_t n = 0;
-    for (int i = 0; i < 50; i++) n += (size_t)snprintf(text + n, sizeof text - n, "w%d 1\np%d@@ 1\n", i, i);
+    for (int i = 0; i < 50; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "w%d 1\np%d@@ 1\n", i, i);
     assert_int_equal(file_write(path, text, n), 0);
     struct vocab *v = vocab_read(path);
     assert_non_null(v);
@@ -35,7 +37,9 @@ static struct vocab *some_words(void)
 static uint32_t id(const struct vocab *v, const char *token)
 {
     for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++)
-        if (vocab_token_len(v, i) == strlen(token) && !memcmp(vocab_token(v, i), token, strlen(token))) return i;
+        if (vocab_token_len(v, i) == strlen(token)
+            && !memcmp(vocab_token(v, i), token, strlen(token)))
+            return i;
     fail_msg("no %s", token);
     return 0;
 }
@@ -67,7 +71,8 @@ static struct counts count(enum masking_scheme scheme)
     sentence(v, ids, begins);
     for (uint64_t s = 0; s < SENTENCES; s++) {
         struct masked_token out[N];
-        int of[N + 1], n = masking_choose(&how, ids, N, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, s, out);
+        int of[N + 1],
+            n = masking_choose(&how, ids, N, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, s, out);
         for (int i = 0; i <= N; i++) of[i] = -1;
         for (int i = 0; i < n; i++) {
             assert_true(out[i].at > 0 && out[i].at < N - 1);             /* specials are spared */
@@ -75,13 +80,14 @@ static struct counts count(enum masking_scheme scheme)
             of[out[i].at] = out[i].unit;
             c.mask += out[i].read == VOCAB_MASK;
             c.same += out[i].read == ids[out[i].at];
-            if (scheme == MASKING_SPAN && i && out[i].unit == out[i - 1].unit)       /* one draw decides for a span */
+            if (scheme == MASKING_SPAN && i
+                && out[i].unit == out[i - 1].unit) /* one draw decides for a span */
                 assert_int_equal(out[i].read == VOCAB_MASK, out[i - 1].read == VOCAB_MASK);
         }
         c.chosen += n;
         if (n < c.shortest) c.shortest = n;
         if (n > c.longest) c.longest = n;
-        for (int i = 1; i < N; i++) {                                    /* units: runs of one number */
+        for (int i = 1; i < N; i++) { /* units: runs of one number */
             if (of[i] < 0 || of[i] == of[i - 1]) continue;
             int end = i, words = 0;
             while (of[end] == of[i]) words += begins[end++];
@@ -102,7 +108,7 @@ static void whole_words_up_to_a_budget(void **state)
     (void)state;
     struct counts c = count(MASKING_WORD);
     assert_int_equal(c.longest, 6);
-    assert_true(c.shortest >= 4);                                        /* the last words may all be too large for what is left */
+    assert_true(c.shortest >= 4); /* the last words may all be too large for what is left */
     assert_int_equal(c.whole, c.units);
     assert_true(fabs(c.mean_words - 1) < 1e-9);
     assert_true(fabs((double)c.mask / c.chosen - 0.8) < 3 * sqrt(0.16 / c.chosen));
@@ -114,7 +120,9 @@ static void ngrams_are_one_to_three_whole_words(void **state)
     struct counts c = count(MASKING_NGRAM);
     assert_int_equal(c.longest, 6);
     assert_int_equal(c.whole, c.units);
-    assert_true(c.mean_words > 1.1 && c.mean_words < 18.0 / 11);         /* E n = 3 / (1 + 1/2 + 1/3), less what does not fit */
+    assert_true(c.mean_words > 1.1
+                && c.mean_words
+                       < 18.0 / 11); /* E n = 3 / (1 + 1/2 + 1/3), less what does not fit */
 }
 
 static void spans_fill_the_budget_exactly(void **state)
@@ -123,7 +131,8 @@ static void spans_fill_the_budget_exactly(void **state)
     struct counts c = count(MASKING_SPAN);
     assert_int_equal(c.longest, 6);
     assert_int_equal(c.shortest, 6);                                     /* ceil(5.7) */
-    assert_true(c.whole < c.units && c.whole > c.units / 3);             /* the last one may be cut off in a word */
+    assert_true(c.whole < c.units
+                && c.whole > c.units / 3); /* the last one may be cut off in a word */
 }
 
 static void what_is_masked_does_not_depend_on_its_company(void **state)
@@ -139,10 +148,14 @@ static void what_is_masked_does_not_depend_on_its_company(void **state)
         struct masked_token a[N], b[N];
         how.scheme = (enum masking_scheme)scheme;
         int n = masking_choose(&how, ids, N, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, 5, a);
-        assert_int_equal(masking_choose(&how, ids, N, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, 5, b), n);
-        for (int i = 0; i < n; i++) assert_true(a[i].at == b[i].at && a[i].read == b[i].read && a[i].unit == b[i].unit);
+        assert_int_equal(
+            masking_choose(&how, ids, N, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, 5, b), n);
+        for (int i = 0; i < n; i++)
+            assert_true(a[i].at == b[i].at && a[i].read == b[i].read && a[i].unit == b[i].unit);
     }
-    assert_int_equal(masking_choose(&how, ids, 1, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, 5, (struct masked_token[1]){ 0 }), 0);
+    assert_int_equal(masking_choose(&how, ids, 1, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, 5,
+                                    (struct masked_token[1]){ 0 }),
+                     0);
     word_starts_free(w);
     vocab_free(v);
 }
@@ -174,12 +187,16 @@ static const struct objective *named(const char *name)
     return NULL;
 }
 
-static void tlm_is(const char *form, const int32_t pos[], const int32_t type[], const int32_t lang[], int rows)
+static void tlm_is(const char *form, const int32_t pos[], const int32_t type[],
+                   const int32_t lang[], int rows)
 {
     const struct objective *o = named("tlm");
     uint32_t x[] = { 11, 12 }, y[] = { 21, 22, 23 }, at[2][2] = { { 0, 2 }, { 0, 3 } };
-    struct pairs p = { .side = { { .sentences = 1, .tokens = 2, .at = at[0], .ids = x }, { .sentences = 1, .tokens = 3, .at = at[1], .ids = y } },
-        .lang = { 0, 1 }, .name = "xa-xb", .order_epoch = -1 };
+    struct pairs p = { .side = { { .sentences = 1, .tokens = 2, .at = at[0], .ids = x },
+                                 { .sentences = 1, .tokens = 3, .at = at[1], .ids = y } },
+                       .lang = { 0, 1 },
+                       .name = "xa-xb",
+                       .order_epoch = -1 };
     struct model_config c;
     struct vocab *v = some_words();
     struct masking how = masking_defaults;
@@ -188,7 +205,13 @@ static void tlm_is(const char *form, const int32_t pos[], const int32_t type[], 
     model_config_init(&c);
     c.token_types = 2;
     *(int *)((char *)self + o->options[0].at) = !strcmp(form, "ppa");
-    struct setup s = { .c = &c, .vocab = v, .pairs = &p, .n_pairs = 1, .masking = &how, .sentences = 1, .longest = 50 };
+    struct setup s = { .c = &c,
+                       .vocab = v,
+                       .pairs = &p,
+                       .n_pairs = 1,
+                       .masking = &how,
+                       .sentences = 1,
+                       .longest = 50 };
     how.select = 1; how.mask = 1; how.random = 0;
     assert_int_equal(o->open(self, &s), 0);
     assert_int_equal(o->make(self, b, NULL, &(struct turn){ 0, 0, 1 }), 0);
@@ -197,8 +220,9 @@ static void tlm_is(const char *form, const int32_t pos[], const int32_t type[], 
     assert_memory_equal(b->input.pos, pos, (size_t)rows * sizeof *pos);
     assert_memory_equal(b->input.type, type, (size_t)rows * sizeof *type);
     assert_memory_equal(b->input.lang, lang, (size_t)rows * sizeof *lang);
-    for (int r = 0; r < rows; r++) assert_int_equal(b->input.drop[r], r);        /* never two rows with one dropout mask */
-    assert_int_equal(b->n, 5);                                                   /* specials are never predicted */
+    for (int r = 0; r < rows; r++)
+        assert_int_equal(b->input.drop[r], r); /* never two rows with one dropout mask */
+    assert_int_equal(b->n, 5); /* specials are never predicted */
     for (int i = 0; i < 5; i++) assert_int_equal(b->input.token[b->row[i]], VOCAB_MASK);
     assert_int_equal(b->target[0], 11);
     assert_int_equal(b->target[2], 21);
@@ -213,8 +237,8 @@ static void tlm_is(const char *form, const int32_t pos[], const int32_t type[], 
 static void pairs_are_written_as_xlm_and_as_bert_write_them(void **state)
 {
     (void)state;
-    tlm_is("xlm", (int32_t[]){ 0, 1, 2, 3, 0, 1, 2, 3, 4 }, (int32_t[]){ 0, 0, 0, 0, 0, 0, 0, 0, 0 },
-           (int32_t[]){ 0, 0, 0, 0, 1, 1, 1, 1, 1 }, 9);
+    tlm_is("xlm", (int32_t[]){ 0, 1, 2, 3, 0, 1, 2, 3, 4 },
+           (int32_t[]){ 0, 0, 0, 0, 0, 0, 0, 0, 0 }, (int32_t[]){ 0, 0, 0, 0, 1, 1, 1, 1, 1 }, 9);
     tlm_is("ppa", (int32_t[]){ 0, 1, 2, 3, 4, 5, 6, 7 }, (int32_t[]){ 0, 0, 0, 0, 1, 1, 1, 1 },
            (int32_t[]){ 0, 0, 0, 0, 1, 1, 1, 1 }, 8);
 }
@@ -224,12 +248,14 @@ static void a_tossed_pair_is_the_same_pair_for_all_and_turned_half_the_time(void
     (void)state;
     int turned = 0;
     for (uint32_t i = 0; i < 10000; i++) {
-        struct pair p = { .n = { 1, 2 }, .lang = { 3, 4 }, .index = i, .epoch = 2 }, q = pair_toss(p, 9), r = pair_toss(p, 9);
+        struct pair p = { .n = { 1, 2 }, .lang = { 3, 4 }, .index = i, .epoch = 2 },
+                    q = pair_toss(p, 9), r = pair_toss(p, 9);
         assert_true(q.n[0] == r.n[0]);
-        assert_true(q.n[0] == 1 ? q.lang[0] == 3 && q.lang[1] == 4 : q.lang[0] == 4 && q.lang[1] == 3 && q.n[1] == 1);
+        assert_true(q.n[0] == 1 ? q.lang[0] == 3 && q.lang[1] == 4
+                                : q.lang[0] == 4 && q.lang[1] == 3 && q.n[1] == 1);
         turned += q.n[0] == 2;
     }
-    assert_true(abs(turned - 5000) < 150);                               /* three standard deviations */
+    assert_true(abs(turned - 5000) < 150); /* three standard deviations */
 }
 
 /* --- mixes --- */
