@@ -217,8 +217,8 @@ static void adam_all(const struct kern_adam *a, const struct parts &all)
 }
 
 /* --- LAMB: the moments and the squares of p and u, a block per chunk; their sums and the rate, a
- * block per tensor; then p -= rate u, with u computed again. Tensors that take Adam's step take it in the
- * first pass. */
+ * block per tensor; then p -= rate u, with u computed again. Tensors that take Adam's step take it
+ * in the first pass. */
 
 static __device__ __forceinline__ float direction(float p, float m, float v, const step &s)
 {
