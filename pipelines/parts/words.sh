@@ -4,9 +4,9 @@
 setting() { [ -n "${!1+x}" ] || printf -v "$1" %s "${2//$'\n'*( )/ }"; }
 # languages A B...: the experiment's languages. A= and B= give others, in a run folder of their own.
 languages() {
-    setting A "$1"; setting B "$2"
+    setting A "$1"; setting B "${2-}"
     LANGS="$A $B ${*:3}"
-    [ "$A $B" = "$1 $2" ] || FOLDER+=-$A-$B
+    [ "$A $B" = "$1 ${2-}" ] || FOLDER+=-$A-$B
     local l
     for l in $LANGS; do
         [[ $l =~ ^[a-z][a-z0-9]{1,7}$ ]] ||

@@ -55,8 +55,10 @@ fails 1 'corpus/unknown: is not in sources' "$fetch" sources corpus/unknown
 # every file that the experiments name is in the table, with two addresses and a hash
 for x in unmt-deen mt-deen analysis-deen; do
     TOP=$TOP EXPERIMENTS=$TOP/pipelines/experiments SCALE=smoke SEEDS=1 DEVICE=auto "$TOP/pipelines/plan" $x
-done | grep -oE '/sources.tsv [a-z0-9]+/[A-Za-z0-9_.-]+' | cut -d' ' -f2 | sort -u > named
-[ "$(wc -l < named)" = 10 ] || fail "texts that are named: $(cat named)"
+done > plans
+A=en B=fr TOP=$TOP EXPERIMENTS=$TOP/pipelines/experiments SCALE=smoke SEEDS=1 DEVICE=auto "$TOP/pipelines/plan" unmt-deen >> plans
+grep -oE '/sources.tsv [a-z0-9]+/[A-Za-z0-9_.-]+' plans | cut -d' ' -f2 | sort -u > named
+[ "$(wc -l < named)" = 15 ] || fail "texts that are named: $(cat named)"
 for n in $(cat named); do
     awk -F'\t' -v n="$n" '$1 == n && length($2) == 64 && NF >= 4 { ok = 1 } END { exit !ok }' \
         "$TOP/pipelines/sources.tsv" || fail "$n in sources.tsv"

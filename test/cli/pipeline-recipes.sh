@@ -76,7 +76,7 @@ wrong 'bad.sh:1: stage a: no file \$TOP/pipelines/none' 'stage a  a : $P/none : 
 wrong 'bad.sh:1: stage a: expected NAME OUTPUT... : INPUT... : "COMMAND"' 'stage a  a : : seq 3'
 wrong 'its command reads \$TOP/pipelines/shuffle: add' 'stage a  a : : "$P/shuffle < /dev/null > a"'
 fails 2 'no experiment none; there are: .*demo.* toy' env BIN="$BIN" "$PIPE/conduct" why none
-fails 2 'no SCALE=none; there are: demo mini paper smoke tiny' env SCALE=none BIN="$BIN" "$PIPE/conduct" why toy
+fails 2 'no SCALE=none; there are: demo mini own paper smoke tiny' env SCALE=none BIN="$BIN" "$PIPE/conduct" why toy
 
 # texts that are not to be had are refused before anything runs
 unset EXPERIMENTS SUMMARY; SCALE=smoke

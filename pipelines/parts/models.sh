@@ -1,0 +1,21 @@
+# The systems, and how one is trained on the text of all languages.
+system mlm     MLM     "--objective mlm"
+system mlm-gc  MLM-GC  "--objective mlm,gc --cooc cooc/all.cooc $GC"  cooc/all.cooc
+setting SYSTEMS "$NAMED"
+model() {       # SEED SYSTEM: a model, and its vectors of each language's words
+    local s=$1 y=$2 l trains= valids= shards=
+    for l in $LANGS; do
+        trains+=" --train $l=shd/train.$l.shd" valids+=" --valid $l=shd/valid.$l.shd"
+        shards+=" shd/train.$l.shd shd/valid.$l.shd"
+    done
+    train s$s.$y.pretrain  s$s/$y/pretrain/ : \
+        $shards vocab codes tokenizer ${INIT:+words/init.vec} ${needs[$y]} : \
+        "exec pretrain$trains$valids
+            -v vocab --codes codes --tokenizer tokenizer ${options[$y]} $INIT $MODEL $PRETRAIN
+            --seed $s --device $DEVICE $RESUME --out s$s/$y/pretrain"
+    for l in $LANGS; do
+        stage s$s.$y.vectors.$l  s$s/$y/$l.vec : s$s/$y/pretrain words/$l.vocab : \
+            "embed --model s$s/$y/pretrain --layer 0 --words words/$l.vocab --device cpu
+                > s$s/$y/$l.vec"
+    done
+}
