@@ -334,6 +334,19 @@ void out_abort(struct out *o)
 
 /* --- whole files ------------------------------------------------------------------------------ */
 
+int file_cannot_open(const char *name)
+{
+    if (errno != ENOENT || !strpbrk(name, "*?[")) return err_sys("%s: cannot be opened", name);
+    return err_set("%s: no such file; the shell expanded no pattern here: name each file, one "
+                   "LANG=FILE per file, or give all of them through a pipe",
+                   name);
+}
+
+int file_is_folder(const char *name)
+{
+    return err_set("%s: is a folder, not a file; name the files in it", name);
+}
+
 char *file_read(const char *path, size_t *size)
 {
     bool standard = strcmp(path, "-") == 0;

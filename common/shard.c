@@ -328,7 +328,7 @@ struct shard *shard_open(const char *path)
     bool std_in = !path || !strcmp(path, "-");
     struct stat st;
     FILE *f = io_stream(std_in ? "-" : path, &st);
-    if (!f) { err_sys("%s: cannot be opened", std_in ? "standard input" : path); return NULL; }
+    if (!f) { file_cannot_open(std_in ? "standard input" : path); return NULL; }
     struct shard *s = mem_zero(1, sizeof *s);
     s->name = mem_dup(std_in ? "standard input" : path);
     s->f = f;

@@ -12,6 +12,7 @@
 #include <zlib.h>
 #include <zstd.h>
 #include "common/err.h"
+#include "common/file.h"
 #include "common/io.h"
 #include "common/mem.h"
 #include "common/msg.h"
@@ -169,7 +170,7 @@ struct text *text_open_as(const char *path, const char *name, int flags)
 {
     bool std_in = !path || !strcmp(path, "-");
     int fd = std_in ? STDIN_FILENO : io_open(path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0) { err_sys("%s: cannot be opened", name); return NULL; }
+    if (fd < 0) { file_cannot_open(name); return NULL; }
     struct stat st;
     struct text *t = mem_zero(1, sizeof *t);
     t->name = mem_dup(name);
@@ -179,7 +180,7 @@ struct text *text_open_as(const char *path, const char *name, int flags)
     t->raw = mem_alloc(READ);
     bool dir = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
     if (!dir && S_ISREG(st.st_mode)) t->total = (uint64_t)st.st_size;
-    if (dir) err_set("%s: is a folder, not a file", t->name);
+    if (dir) file_is_folder(t->name);
     if (dir || start(t) < 0) { text_close(t); return NULL; }
     return t;
 }

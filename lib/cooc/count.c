@@ -371,7 +371,12 @@ static int spool(struct cooc_input *in, FILE **file, char *path, size_t path_siz
     bool std_in = !strcmp(in->path, "-");
     FILE *from = io_stream(in->path, NULL);
     in->name = std_in ? "standard input" : in->path;
-    if (!from) return err_sys("%s: cannot be opened", in->path);
+    if (!from) return file_cannot_open(in->path);
+    struct stat st;
+    if (fstat(fileno(from), &st) == 0 && S_ISDIR(st.st_mode)) {
+        fclose(from);
+        return file_is_folder(in->path);
+    }
     FILE *to = tmp_open(tmp);
     static char buf[1 << 16];
     int rc = to ? 0 : -1;

@@ -29,7 +29,7 @@ static int input_open(struct input *in, const char *path, const struct ngrams_op
     *in = (struct input){ path, std_in ? "standard input" : path, NULL, "" };
     if (!std_in && (stat(path, &st) != 0 || S_ISREG(st.st_mode))) return 0;
     FILE *from = std_in ? stdin : fopen(path, "re");
-    if (!from) return err_sys("%s: cannot be opened", path);
+    if (!from) return file_cannot_open(path);
     if (!(in->copy = tmp_open(o->tmp))) return -1;
     static char buf[1 << 16];
     int rc = 0;

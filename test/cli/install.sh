@@ -11,6 +11,7 @@ is "$(usr/bin/isoglot "$some" --version | sed -n 1p)" "$("$BIN/$some" --version 
 is "$(cd / && "$OLDPWD/usr/bin/isoglot" "$some" --help | sed -n 1p)" "$("$BIN/$some" --help | sed -n 1p)"
 fails 2 'no program nonsense' usr/bin/isoglot nonsense
 fails 2 'no program nonsense' usr/bin/isoglot help nonsense
+fails 2 "no program ${some}e; did you mean $some\?" usr/bin/isoglot "${some}e"
 is "$(usr/bin/isoglot help "$some" | sed -n 1p)" "$("$BIN/$some" --help | sed -n 1p)"
 is "$(usr/bin/isoglot help | sed -n 1p)" "$(usr/bin/isoglot --help | sed -n 1p)"
 is "$(usr/bin/isoglot --version)" "isoglot $("$BIN/$some" --version | sed -nE '1s/.*\(isoglot\) //p')"

@@ -258,6 +258,8 @@ static void truncated_and_damaged_compressed_files_are_errors(void **state)
     }
     free(s);
     fails("missing", TEXT_RAW, "missing: cannot be opened");
+    fails("*.gz", TEXT_RAW, "*.gz: no such file; the shell expanded no pattern here");
+    fails(".", TEXT_RAW, ".: is a folder, not a file; name the files in it");
     fails(".", TEXT_RAW, "is a folder");
 }
 
