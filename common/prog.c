@@ -4,6 +4,7 @@
 #include "common/grant.h"
 #include "common/opt_set.h"
 #include "common/thread.h"
+#include "common/text.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,7 +20,12 @@ enum { PARTS = sizeof ((struct prog *)0)->part / sizeof *((struct prog *)0)->par
 static const struct prog *prog;
 static bool pipe_ignored;                    /* SIGPIPE, by whoever started this program */
 /* What every program takes, after its own options. */
-static struct std { int threads, granted; bool quiet, help, version; const char *config; } std;
+static struct std {
+    int threads, granted, window;
+    size_t line;
+    bool quiet, help, version;
+    const char *config;
+} std;
 static struct opt_set set;                   /* what this program takes, and what it was given */
 
 static const struct opt std_rows[] = {
@@ -28,6 +34,12 @@ static const struct opt std_rows[] = {
       "SLURM_CPUS_PER_TASK allow)", .min = 0, .max = 4096 },
     { "config", 0, OPT_STR(std, config), "FILE",
       "read options from FILE, one \"name = value\" per line; the command line wins" },
+    { "max-line", 0, OPT_SIZE(std, line), "SIZE",
+      "refuse text with a line of more bytes than this, before memory is taken",
+      .min = 1, .max = 1e15 },
+    { "zstd-long", 0, OPT_INT(std, window), "N",
+      "take zstd text with windows of up to 2^N bytes of memory (zstd --long=N)",
+      .min = 10, .max = 31 },
     { "quiet", 'q', OPT_FLAG(std, quiet), 0, "print no notes and no progress bar" },
     { "help", 'h', OPT_FLAG(std, help), 0, "print this text and exit" },
     { "version", 0, OPT_FLAG(std, version), 0,
@@ -201,7 +213,7 @@ static int apply(const struct opt_line *line)
 static int options(const struct opt_group *groups, int argc, char **argv, struct args *args)
 {
     struct opt_line line;
-    memset(&std, 0, sizeof std);
+    std = (struct std){ .line = text_limits_default.line, .window = text_limits_default.window };
     opt_open(&set, groups, std_groups);
     for (int i = set.own; i < set.n; i++) {
         struct opt_here *o = &set.all[i];
@@ -237,6 +249,7 @@ int prog_start(const struct prog *p, const struct opt_group *groups, int argc, c
     int status = options(groups, argc, argv, args);
     if (status >= 0) return status;
     msg_set_quiet(std.quiet);
+    text_limits_set(&(struct text_limits){ std.line, std.window });
     par_threads_set(prog_threads());
     return -1;
 }

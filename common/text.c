@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 #include "common/err.h"
 #include "common/file.h"
 #include "common/io.h"
@@ -37,6 +38,16 @@ struct text {
     bool newline;
     char *fixed; size_t fixed_cap;                   /* a line with replacements */
 };
+
+static struct text_limits limits = { .line = (size_t)64 << 20, .window = 27 };   /* the default */
+
+void text_limits_set(const struct text_limits *l) { limits = *l; }
+
+static int too_long(const struct text *t, uint64_t line)
+{
+    return err_set("%s:%" PRIu64 ": a line of more than %zu bytes; if this is text, raise --max-line",
+                   t->name, line, limits.line);
+}
 
 static int fill_raw(struct text *t)
 {
@@ -85,6 +96,9 @@ static int decode_zstd(struct text *t, size_t room)
     ZSTD_inBuffer in = { t->raw, t->raw_n, t->raw_at };
     ZSTD_outBuffer out = { t->buf + t->n, room, 0 };
     size_t rc = ZSTD_decompressStream(t->zs, &out, &in);
+    if (ZSTD_getErrorCode(rc) == ZSTD_error_frameParameter_windowTooLarge)
+        return err_set("%s: zstd data with a window of more than 2^%d bytes of memory; give "
+                       "--zstd-long 31 to have it taken", t->name, limits.window);
     if (ZSTD_isError(rc))
         return err_set("%s: corrupt zstd data (%s) near byte %llu", t->name, ZSTD_getErrorName(rc),
                        (unsigned long long)(t->read - (t->raw_n - in.pos)));
@@ -157,6 +171,7 @@ static int start(struct text *t)
         t->kind = ZSTD;
         if (!(t->zs = ZSTD_createDStream())) return err_set("%s: zstd cannot start", t->name);
         ZSTD_initDStream(t->zs);
+        ZSTD_DCtx_setParameter(t->zs, ZSTD_d_windowLogMax, limits.window);
     }
     return 0;
 }
@@ -255,12 +270,14 @@ int text_line(struct text *t, const char **line, size_t *n)
             nl = memchr(t->buf + t->at + looked, '\n', t->n - t->at - looked);
         if (nl || t->end) break;
         looked = t->n - t->at;
+        if (looked > limits.line) return too_long(t, t->next_line);
         compact(t);
         if (fill(t) < 0) return -1;
     }
     if (!nl && t->at == t->n) return 0;
     char *s = t->buf + t->at;
     size_t len = nl ? (size_t)(nl - s) : t->n - t->at;
+    if (len > limits.line) return too_long(t, t->next_line);
     t->newline = nl != NULL;
     t->at += len + t->newline;
     /* the newline's place, or the spare byte at the end */
@@ -325,6 +342,18 @@ static char *last_cut(char *s, size_t n, bool parts)
     return space > tab ? space : tab;
 }
 
+/* The length of the first line above the limit, else of the last; *number, of the first line,
+ * becomes its. */
+static size_t longest_line(const char *s, size_t n, uint64_t *number)
+{
+    for (size_t at = 0; ; ++*number) {
+        const char *nl = memchr(s + at, '\n', n - at);
+        size_t len = nl ? (size_t)(nl - s) - at : n - at;
+        if (len > limits.line || !nl || at + len + 1 == n) return len;
+        at += len + 1;
+    }
+}
+
 static int block(struct text *t, size_t want, bool parts, size_t longest, char **buf, size_t *cap,
                  size_t *n)
 {
@@ -339,6 +368,7 @@ static int block(struct text *t, size_t want, bool parts, size_t longest, char *
         bool enough = t->n >= want || (t->flags & TEXT_LIVE && t->n > looked && !input_ready(t));
         if (enough && (nl = last_cut(t->buf + looked, t->n - looked, parts))) break;
         if (enough) looked = t->n;                   /* one long line */
+        if (!parts && looked > limits.line) return too_long(t, t->next_line);
         if (t->n > longest)
             return err_set(
                 "%s:%" PRIu64
@@ -353,6 +383,9 @@ static int block(struct text *t, size_t want, bool parts, size_t longest, char *
         if (!p) p = memchr(t->buf + want, '\n', len - want);
         if (p) len = (size_t)(p + 1 - t->buf);
     }
+    uint64_t line = t->next_line;
+    if (!parts && len > limits.line && longest_line(t->buf, len, &line) > limits.line)
+        return too_long(t, line);
     t->newline = t->buf[len - 1] == '\n';
     t->lineno = t->next_line;
     t->next_line += count_lines(t->buf, len);

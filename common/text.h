@@ -15,6 +15,13 @@ enum text_flags {
     TEXT_LIVE = 4, /* text_block gives the lines that are there rather than wait for more */
 };
 
+/* What text may ask of this process, for all that is read from now on: bytes of one line, and the
+ * base-2 logarithm of a zstd window (zstd --long; each takes so much memory). text_part has no use
+ * for the first. Set once, before threads. */
+struct text_limits { size_t line; int window; };
+static const struct text_limits text_limits_default = { .line = (size_t)64 << 20, .window = 27 };
+void text_limits_set(const struct text_limits *l);
+
 /* path NULL or "-": standard input. NULL with a message. */
 struct text *text_open(const char *path, int flags);
 /* the same, called `name` in messages */

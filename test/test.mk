@@ -28,6 +28,12 @@ $(KILLER): $(O)/test/%.so: test/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O1 -U_FORTIFY_SOURCE -D_GNU_SOURCE $(WARN) -shared -fPIC -o $@ $< -ldl
 
+## make faults        a fault at every system call and allocation of a small command of every program
+##                      in turn (test/faults/run); F="pretrain ckpt-average" those commands, PART=3/10 every tenth point
+.PHONY: faults
+faults: $(BINS) $(KILLER)
+	@test/faults/run --bin $(O)/bin $(if $(PART),--part $(PART)) $(F)
+
 ## make tsan          programs that work on several threads, under ThreadSanitizer (test/tsan); CC=clang too
 TSAN := synth-corpus tokenize bpe-learn bpe-apply vocab-count cooc-count binarize pretrain finetune translate
 .PHONY: tsan tsan-run

@@ -1,0 +1,64 @@
+# One small command of every program, for test/faults/run. `inputs` writes what they read into the
+# current folder; a case's command runs in a folder beside that one, in/ leads to it.
+#   one NAME [file=OUT | folder=OUT | run=OUT] command...
+#     file=    the command writes this file, which is there before with other bytes
+#     folder=  it makes this folder
+#     run=     it trains in this folder; --resume goes on in it
+#     none     standard output only
+inputs() {
+    printf 'A man, a plan: "Panama"!\nThe 2nd red bicycle.\n\n' > raw
+    printf 'a b c\nb a a\nc c a b\na b a c b\n' > t
+    printf 'a 6\nb 5\nc 4\n' > v
+    printf 'old man 1\nthe old man\n' > w
+    bpe-learn -q -n 5 w > codes
+    binarize -q -v v -l en -o en.shd t
+    binarize -q -v v -l de -o de.shd t
+    cooc-count -q -v v -w 2 -o en.cooc en=t
+    cooc-count -q -v v -w 2 -o de.cooc de=t
+    printf 'a 1 0 0\nb 0 1 0\nc 1 1 1\nd 0 0 1\n' > x.vec
+    printf 'a 0 1 0\nb 1 0 0\nc 1 1 0.5\nd 0 0 1\n' > y.vec
+    printf 'a\ta\nb\tb\nc\tc\nd\td\n' > dict
+    printf '{"event":"train","step":%d,"loss":%d}\n' 1 3 2 2 3 1 > log.jsonl
+    pretrain "${model[@]}" -v v --train en=en.shd --train de=de.shd --steps 2 --out run
+    finetune "${model[@]}" --task mt --model run --parallel en-de=t,t --steps 1 --out mt
+    printf ': all\na b c d\n' > questions
+    printf 'yes\nno\nyes\n' > labels
+    gzip -nk t
+    zstd -q t
+}
+model=(-q --threads 1 --layers 1 --dim 8 --heads 1 --ffn 8 --positions 8 --tokens 20 --seed 5)
+cases() {
+    one tokenize file=o tokenize -q -l en -o o in/raw
+    one detokenize none detokenize -q -l en in/raw
+    one bpe-learn file=o bpe-learn -q -n 5 -o o in/w
+    one bpe-apply file=o bpe-apply -q -c in/codes -o o in/w
+    one vocab-count file=o vocab-count -q -o o in/t.gz
+    one vocab-count-zst none vocab-count -q in/t.zst
+    one binarize file=o binarize -q -v in/v -l en -o o in/t
+    one shard none shard cat -v in/v in/en.shd
+    one shard-check none shard check in/en.shd
+    one cooc-count file=o cooc-count -q --threads 2 -w 2 -o o en=in/t
+    one cooc-merge file=o cooc-merge -q --threads 2 -o o in/en.cooc in/de.cooc
+    one cooc-query file=o cooc-query --dump -o o in/en.cooc
+    one cooc-study none cooc-study -q --dict in/dict in/en.cooc in/de.cooc
+    one synth-corpus folder=o synth-corpus -q --out o --sentences 20 --lexicon 100 --topics 5 --seed 3
+    one embed file=o embed -q --threads 1 --model in/run -o o
+    one embed-cooc file=o.npy embed -q --threads 1 --from-cooc in/en.cooc --min-count 1 --dim 2 -o o.npy
+    one dict-induce file=o dict-induce -q --threads 1 --src in/x.vec --tgt in/y.vec -o o
+    one rsim none rsim -q --threads 1 --src in/x.vec --tgt in/y.vec --dict in/dict
+    one retrieve none retrieve -q --threads 1 --src in/x.vec --tgt in/y.vec
+    one analogy none analogy -q --threads 1 --vec in/x.vec in/questions
+    one derive-lang none derive-lang -q --inv in/t
+    one ngrams file=o ngrams -q -o o en=in/t
+    one score none score -q --metric accuracy in/labels -p in/labels
+    one bleu none bleu -q in/raw -i in/raw
+    one ckpt-check none ckpt check in/run
+    one ckpt-average folder=o ckpt average -q -o o in/run in/run
+    one ckpt-export folder=o ckpt export -q -o o --to bert --src en in/run
+    one plot file=o.svg plot curves -q in/log.jsonl -o o.svg
+    one translate none translate -q --threads 1 --model in/mt --src en --tgt de
+    one finetune run=o finetune "${model[@]}" --task mt --model in/run \
+        --parallel en-de=in/t,in/t --save-every 1 --keep 1 --steps 2 --out o
+    one pretrain run=o pretrain "${model[@]}" -v in/v --train en=in/en.shd --save-every 1 --keep 1 \
+        --steps 2 --out o
+}
