@@ -36,8 +36,10 @@ static const struct opt token_rows[] = {
       "keep what matches these Perl regular expressions, one per line, in one piece" },
     { "skip-xml", 'x', OPT_FLAG(options, t.skip_xml), 0,
       "leave lines of the form <...> as they are" },
-    { "segment", 0, OPT_CHOICE(options, t.segment), "auto|moses|icu",
-      "find words by Moses' rules or by ICU's word break (auto: ICU for th, zh and ja)" },
+    { "segment", 0, OPT_CHOICE(options, t.segment), "auto|moses|icu|indic",
+      "find words by Moses' rules, by ICU's word break, or between punctuation marks as the Indic "
+      "NLP library does "
+      "(auto: ICU for th, zh and ja, indic for ne and si)" },
     { "no-tokenize", 0, OPT_FLAG(options, t.no_tokenize), 0,
       "do not tokenise; do only the other steps asked for" },
     { 0 }
@@ -58,6 +60,8 @@ static const struct opt before_rows[] = {
       "normalise Romanian letters, as normalise-romanian.py does" },
     { "remove-diacritics", 0, OPT_FLAG(options, t.prepare.diacritics), 0,
       "remove Romanian diacritics, as remove-diacritics.py does" },
+    { "normalize-indic", 0, OPT_FLAG(options, t.prepare.indic), 0,
+      "normalise Devanagari (hi, mr, ne, sa), as the Indic NLP library does" },
     { "xlm", 0, OPT_FLAG(options, xlm), 0,
       "prepare text as XLM's tokenize.sh does: replace and normalise punctuation, remove "
       "non-printing characters, do not escape" },

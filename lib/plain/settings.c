@@ -15,6 +15,7 @@ static const struct flag { const char *name; size_t at;
     F("remove-non-printing", prepare.non_printing),
     F("normalise-romanian", prepare.romanian),
     F("remove-diacritics", prepare.diacritics),
+    F("normalize-indic", prepare.indic),
     F("no-tokenize", no_tokenize),
     F("aggressive", aggressive),
     F("no-escape", no_escape),
@@ -24,7 +25,7 @@ static const struct flag { const char *name; size_t at;
 #undef F
 };
 enum { N_FLAGS = sizeof flags / sizeof *flags };
-static const char *const segments[] = { "auto", "moses", "icu" };
+static const char *const segments[] = { "auto", "moses", "icu", "indic" };
 
 char *plain_settings(const struct tokenize_options *o)
 {
@@ -42,7 +43,7 @@ char *plain_settings(const struct tokenize_options *o)
 static int set(struct tokenize_options *o, const char *name, const char *value)
 {
     if (!strcmp(name, "segment")) {
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 4; i++)
             if (!strcmp(value, segments[i])) { o->segment = i; return 0; }
         return -1;
     }

@@ -239,6 +239,61 @@ static void rules(struct text_line *t, const struct rule *r)
     for (; r->from; r++) literal(t, r->from, r->to);
 }
 
+/* re.sub(r'([\u0900-\u097f]):', '\\1\u0903') */
+static void visarga(struct text_line *t)
+{
+    if (!t->has[':'] || !t->has[0xE0]) return;
+    const char *s = t->a->p;
+    for (size_t i = 0; i < t->a->n; i++) {
+        bool after = i >= 3 && (unsigned char)s[i - 3] == 0xE0
+                     && ((unsigned char)s[i - 2] == 0xA4 || (unsigned char)s[i - 2] == 0xA5);
+        if (s[i] == ':' && after) tbuf_add(t->b, "\u0903", 3);
+        else tbuf_byte(t->b, s[i]);
+    }
+    turn(t);
+}
+
+/* DevanagariNormalizer.normalize of indicnlp.normalize.indic_normalize */
+static void indic(struct text_line *t)
+{
+    static const struct rule rule[] = { { "\uFEFF", "" },
+                                        { "\uFFFE", "" },
+                                        { "\u2060", "" },
+                                        { "\u00AD", "" },
+                                        { "\u200B", " " },
+                                        { "\u00A0", " " },
+                                        { "\u200C", "" },
+                                        { "\u200D", "" },
+                                        { "„", "\"" },
+                                        { "“", "\"" },
+                                        { "”", "\"" },
+                                        { "–", "-" },
+                                        { "—", " - " },
+                                        { "´", "'" },
+                                        { "‘", "'" },
+                                        { "‚", "'" },
+                                        { "’", "'" },
+                                        { "''", "\"" },
+                                        { "´´", "\"" },
+                                        { "…", "..." },
+                                        { "\u0972", "\u090F" },
+                                        { "\u0929", "\u0928\u093C" },
+                                        { "\u0931", "\u0930\u093C" },
+                                        { "\u0934", "\u0933\u093C" },
+                                        { "\u0958", "\u0915\u093C" },
+                                        { "\u0959", "\u0916\u093C" },
+                                        { "\u095A", "\u0917\u093C" },
+                                        { "\u095B", "\u091C\u093C" },
+                                        { "\u095C", "\u0921\u093C" },
+                                        { "\u095D", "\u0922\u093C" },
+                                        { "\u095E", "\u092B\u093C" },
+                                        { "\u095F", "\u092F\u093C" },
+                                        { "|", "\u0964" },
+                                        { 0 } };
+    rules(t, rule);
+    visarga(t);
+}
+
 void prepare_line(const struct prepare_options *o, struct prepare_work *w, const char *line,
                   size_t n, bool newline, struct tbuf *out)
 {
@@ -259,6 +314,7 @@ void prepare_line(const struct prepare_options *o, struct prepare_work *w, const
     if (o->non_printing) non_printing(&t);
     if (o->romanian) { universal_newlines(&t); rules(&t, romanian); }
     if (o->diacritics) { universal_newlines(&t); rules(&t, diacritics); }
+    if (o->indic) indic(&t);
     tbuf_add(out, t.a->p, t.a->n);
 }
 

@@ -3,6 +3,7 @@
  *   punctuation           Moses' normalize-punctuation.perl -l LANG
  *   non_printing          Moses' remove-non-printing-char.perl
  *   romanian, diacritics  normalise-romanian.py, remove-diacritics.py (wmt16-scripts)
+ *   indic                 the Indic NLP library's normaliser for Devanagari, its defaults
  * They run in this order, which is XLM's. The two Python scripts read with universal newlines, so
  * they turn "\r" and
  * "\r\n" into "\n": one line may become several. */
@@ -13,7 +14,7 @@
 #include "lib/text/tbuf.h"
 
 struct prepare_options {
-    bool unicode_punctuation, punctuation, penn, non_printing, romanian, diacritics;
+    bool unicode_punctuation, punctuation, penn, non_printing, romanian, diacritics, indic;
     const char *lang;                /* for punctuation */
 };
 struct prepare_work { struct tbuf a, b; };

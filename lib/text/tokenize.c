@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include "common/err.h"
 #include "lib/text/casemark.h"
+#include "lib/text/indic.h"
 #include "lib/text/moses.h"
 #include "lib/text/nonbreaking.h"
 #include "lib/text/prop.h"
@@ -9,7 +10,7 @@
 
 struct tokenizer {
     struct tokenize_options o;
-    bool prepare, icu;
+    bool prepare, icu, indic;
     struct nonbreaking *nonbreaking;
     struct moses *moses;
 };
@@ -27,6 +28,13 @@ static bool by_icu(const struct tokenize_options *o)
                || (o->segment == SEGMENT_AUTO && segment_wanted(o->lang)));
 }
 
+static bool by_indic(const struct tokenize_options *o)
+{
+    return !o->no_tokenize
+           && (o->segment == SEGMENT_INDIC
+               || (o->segment == SEGMENT_AUTO && indic_wanted(o->lang)));
+}
+
 struct tokenizer *tokenizer_new(const struct tokenize_options *o, bool *fallback)
 {
     struct tokenizer *t = mem_zero(1, sizeof *t);
@@ -34,10 +42,18 @@ struct tokenizer *tokenizer_new(const struct tokenize_options *o, bool *fallback
     t->o.prepare.lang = o->lang;
     const struct prepare_options *p = &t->o.prepare;
     t->prepare = p->unicode_punctuation || p->punctuation || p->non_printing || p->romanian
-                 || p->diacritics;
+                 || p->diacritics || p->indic;
     t->icu = by_icu(o);
+    t->indic = by_indic(o);
+    if (p->indic && !indic_devanagari(o->lang)) {
+        err_set(
+            "no normaliser for language %s: --normalize-indic knows Devanagari (hi, mr, ne, sa)",
+            o->lang);
+        tokenizer_free(t);
+        return NULL;
+    }
     if (fallback) *fallback = false;
-    if (t->icu || o->no_tokenize) return t;
+    if (t->icu || t->indic || o->no_tokenize) return t;
     char *found = NULL;
     if (!o->nonbreaking && !(found = nonbreaking_path(o->lang))) {
         if (fallback) *fallback = true;
@@ -93,7 +109,12 @@ static int tokens_of(const struct tokenizer *t, struct tokenizer_work *w, const 
                      bool newline, struct tbuf *out)
 {
     int copied = 1;
-    if (t->icu && t->o.no_escape) copied = segment_line(w->segment, s, n, out);
+    if (t->indic && t->o.no_escape) indic_line(s, n, out);
+    else if (t->indic) {
+        w->words.n = 0;
+        indic_line(s, n, &w->words);
+        moses_escape(w->words.p, w->words.n, out);
+    } else if (t->icu && t->o.no_escape) copied = segment_line(w->segment, s, n, out);
     else if (t->icu) {
         w->words.n = 0;
         if ((copied = segment_line(w->segment, s, n, &w->words)) == 0)

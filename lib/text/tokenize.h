@@ -7,7 +7,8 @@
 #include "lib/text/prepare.h"
 #include "lib/text/tbuf.h"
 
-enum tokenize_segment { SEGMENT_AUTO, SEGMENT_MOSES, SEGMENT_ICU };   /* auto: ICU for th, zh, ja */
+/* auto: ICU for th, zh, ja; indic.h for ne, si */
+enum tokenize_segment { SEGMENT_AUTO, SEGMENT_MOSES, SEGMENT_ICU, SEGMENT_INDIC };
 
 struct tokenize_options {
     const char *lang;

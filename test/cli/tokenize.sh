@@ -94,4 +94,14 @@ echo '(' > bad; fails 1 'bad:1: not a Perl' tokenize --protected bad < text
 echo 'x*' > bad; fails 1 'line 1: .*empty' tokenize --protected bad < text
 fails 1 'byte' tokenize <<< $'ok\n\xc3('
 fails 2 'segment' tokenize --segment nothing < text
+
+# Nepali and Sinhala are cut, and Devanagari normalised, as the Indic NLP library does
+i=$TOP/test/golden/indic
+tokenize -q -l ne --no-escape < "$i/text" > got; same got "$i/tokens"
+tokenize -q -l hi --segment indic --no-escape < "$i/text" > got; same got "$i/tokens"
+tokenize -q -l ne --no-tokenize --normalize-indic < "$i/text" > got; same got "$i/normalised"
+tokenize -q -l ne --threads 3 --no-escape --normalize-indic < "$i/text" > got; same got "$i/both"
+is "$(echo 'क & ख' | tokenize -q -l ne)" 'क &amp; ख'
+is "$(tokenize -l ne --segment indic --normalize-indic --settings | sed 1d | sort | paste -sd ,)" "normalize-indic = true,segment = indic"
+fails 1 'no normaliser for language ta' tokenize -l ta --normalize-indic < text
 fails 2 'Penn' tokenize -l en -penn < text
