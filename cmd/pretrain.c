@@ -19,6 +19,10 @@ static const struct opt data_rows[] = {
       "sentence pairs (BPE text or shards), for objectives that learn from them" },
     { "valid-parallel", 0, OPT_LIST(inputs, valid_parallel), "SRC-TGT=F,G",
       "sentence pairs to validate such objectives on" },
+    { "token-dict", 0, OPT_STR(inputs, dict), "FILE",
+      "dictionary over tokens of objectives align and dict: source<TAB>target per line" },
+    { "token-dict-skip", 0, OPT_FLAG(inputs, dict_skip), NULL,
+      "leave out lines of --token-dict with a token that the vocabulary lacks" },
     { "alpha|lg-sampling-factor", 0, OPT_REAL(inputs, alpha), "A",
       "draw languages by p ~ sentences^A", .min = 0, .max = 10 },
     { "stream", 0, OPT_INT(inputs, stream), "N",
@@ -31,6 +35,14 @@ static const struct opt folder_rows[] = {
     { "out|dump-path", 'o', OPT_STR(run, out), "DIR", "the run's folder" },
     { "init|reload-model", 0, OPT_STR(run, init), "DIR",
       "start from this model: its weights and, where no option says otherwise, its shape" },
+    { "init-std", 0, OPT_FLOAT(run, init_std), "S",
+      "standard deviation of normal first weights, 0.02 as RoBERTa's; 0: XLM's, embeddings "
+      "dim^-0.5", .min = 0, .max = 10 },
+    { 0 }
+};
+static const struct opt encoder_rows[] = {
+    { "output-transform", 0, OPT_FLAG(model_config, output_transform), NULL,
+      "put a dense layer, activation and layer norm before the output layer (BERT, RoBERTa)" },
     { 0 }
 };
 static const struct opt choice_rows[] = {
@@ -77,13 +89,14 @@ int main(int argc, char **argv)
     struct opt_group groups[16 + 2 * MIX_KNOWN] = { { "Data", data_rows, &in },
                                                     { NULL, inputs_batch_rows, &in },
                                                     { NULL, folder_rows, &run },
+                                                    { NULL, encoder_rows, &run.shape },
                                                     { NULL, text_file_rows, &run.text },
                                                     { "Objectives", choice_rows, &choice },
                                                     { NULL, masking_rows, &in.masking } };
     struct args args;
     run_init(&run);
     mix_init(&run.mix, objectives, OBJECTIVE_PRETRAIN);
-    run_groups(&run, groups, mix_groups(&run.mix, groups, 6), false);
+    run_groups(&run, groups, mix_groups(&run.mix, groups, 7), false);
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     if (status < 0 && check(&run, &in, &choice) < 0) status = prog_usage("%s", err_msg());

@@ -30,6 +30,7 @@ enum rng_purpose {
     RNG_SWITCH,
     RNG_DERIVE,
     RNG_TOSS,
+    RNG_DICT,
 };
 
 struct rng_key { uint64_t seed; uint32_t purpose, step; };

@@ -21,6 +21,7 @@
 struct corpora;
 struct pairs;
 struct masking;
+struct token_pairs;
 struct report;
 struct batch_file;
 
@@ -47,6 +48,7 @@ struct setup {
     struct pairs *pairs; int n_pairs;            /* sentence pairs, side 0 and side 1 */
     struct pairs *valid_pairs; int n_valid_pairs;
     const struct masking *masking;               /* what is masked, and how */
+    const struct token_pairs *dict;              /* translations of tokens */
     struct state *state;
     int tokens;                                  /* of a micro-batch */
     /* of a micro-batch; 0: `tokens` says how long it is */

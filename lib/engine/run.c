@@ -129,6 +129,7 @@ int run_model(struct run *r, void (*ready)(void *with, struct model *m), void *w
     const struct kernels *k = r->how.profile ? profile_kernels(r->kernels) : r->kernels;
     if (model_new(&r->m, &r->shape, k, r->seed, true) < 0 || text_files_keep(&r->text, &r->m) < 0)
         return -1;
+    if (r->init_std > 0) model_normal(&r->m, r->seed, r->init_std);
     if (ready) ready(with, &r->m);
     if (first_weights(r) < 0) return -1;
     tape_init(&r->t, k, &r->m.ps);

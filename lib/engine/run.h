@@ -21,6 +21,7 @@ struct run {
     struct kern_options device;
     struct text_files text;
     uint64_t seed;
+    float init_std;              /* of first weights, normal (RoBERTa); 0: as model_new draws */
     /* "N" steps or "P%" of them; passes over the data in place of --steps; 0: no */
     const char *warmup; double epochs;
     /* folder; vocabulary; model to start from; vectors to start from */

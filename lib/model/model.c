@@ -128,6 +128,18 @@ static void draw(struct model *m, uint64_t seed)
     if (m->c.sinusoidal) { sinusoids(m, m->enc.positions); sinusoids(m, m->dec.positions); }
 }
 
+void model_normal(struct model *m, uint64_t seed, float std)
+{
+    struct params *ps = &m->ps;
+    for (int i = 0; i < ps->n; i++) {
+        const struct param *p = &ps->p[i];
+        bool table = strstr(p->name, "embed.") && !strstr(p->name, "project");
+        if (!p->fixed && !strstr(p->name, "norm") && (table || p->rows > 1)) param_normal(ps, i, seed, std);
+    }
+    size_t D = (size_t)ps->p[m->tokens].cols;
+    ps->k->zero(param_value(ps, m->tokens) + VOCAB_PAD * D, D * sizeof(float));
+}
+
 int model_alloc(struct model *m, const struct model_config *c, const struct kernels *k, bool with_grad)
 {
     memset(m, 0, sizeof *m);

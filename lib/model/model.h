@@ -35,6 +35,8 @@ struct model {
 /* Allocates and draws initial weights: embeddings normal(0, dim^-1/2) with <pad> 0, matrices Xavier uniform, biases 0,
  * norms 1 and 0. with_grad: for training. -1 with a message. */
 int model_new(struct model *m, const struct model_config *c, const struct kernels *k, uint64_t seed, bool with_grad);
+/* Draws embeddings and matrices again: normal(0, std), <pad> 0 (BERT, RoBERTa: 0.02). */
+void model_normal(struct model *m, uint64_t seed, float std);
 /* The same with weights of 0. */
 int model_alloc(struct model *m, const struct model_config *c, const struct kernels *k, bool with_grad);
 void model_free(struct model *m);

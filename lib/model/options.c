@@ -59,7 +59,7 @@ void model_options_take(struct model_config *c, const struct model_config *from)
     prog_take(model_rows, from);
     if (from->decoder_layers) prog_take(model_decoder_rows, from);
     c->token_types = from->token_types;
-    c->output_transform = from->output_transform;
+    if (!prog_given("output-transform")) c->output_transform = from->output_transform;
     c->embed_norm = from->embed_norm;
     c->scale_embed = from->scale_embed;
     c->norm_eps = from->norm_eps;

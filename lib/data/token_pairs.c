@@ -1,0 +1,130 @@
+#include "lib/data/token_pairs.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/text.h"
+
+enum { NOWHERE, SOURCE, TARGET };
+
+static bool special(const struct vocab *v, const char *s, size_t n)
+{
+    for (uint32_t id = 0; id < VOCAB_SPECIALS; id++)
+        if (vocab_token_len(v, id) == n && !memcmp(vocab_token(v, id), s, n)) return true;
+    return false;
+}
+
+/* A token's id; 0: the vocabulary lacks it and such lines are left out. -1 with a message. */
+static int64_t look_up(const struct vocab *v, const char *s, size_t n, bool skip)
+{
+    int shown = (int)(n < 60 ? n : 60);
+    if (special(v, s, n))
+        return err_set("\"%.*s\" is a special token, which has no translation", shown, s);
+    uint32_t id = vocab_id(v, s, n);
+    if (id != VOCAB_UNK) return id;
+    if (skip) return 0;
+    return err_set(
+        "token \"%.*s\" is not in the vocabulary; --token-dict-skip leaves such lines out", shown,
+        s);
+}
+
+/* One line into *p: 1 if it is a pair, 0 if it is left out, -1 with a message. */
+static int add(struct token_pairs *p, const struct vocab *v, char *side, const char *s, size_t n,
+               bool skip)
+{
+    const char *end = s + n, *tab = memchr(s, '\t', n);
+    if (!tab || tab == s) return err_set("a token, a tab and its translation are expected");
+    const char *stop = memchr(tab + 1, '\t', (size_t)(end - tab - 1));
+    int64_t a = look_up(v, s, (size_t)(tab - s), skip);
+    int64_t b = a < 0 ? -1 : look_up(v, tab + 1, (size_t)((stop ? stop : end) - tab - 1), skip);
+    if (a < 0 || b < 0) return -1;
+    if (!a || !b) return 0;
+    if (a == b)
+        return err_set(
+            "both sides are \"%s\": languages that share a token need no translation of it",
+            vocab_token(v, (uint32_t)a));
+    if (side[a] == TARGET || side[b] == SOURCE)
+        return err_set(
+            "\"%s\" stands on the other side in a line before; a token is of one language",
+            vocab_token(v, (uint32_t)(side[a] == TARGET ? a : b)));
+    side[a] = SOURCE;
+    side[b] = TARGET;
+    p->source[p->n] = (int32_t)a;
+    p->target[p->n++] = (int32_t)b;
+    return 1;
+}
+
+/* Translations by token: counting sort. The first repeated pair: its index, else -1. */
+static int by_token(struct token_pairs *p, uint32_t vocab)
+{
+    p->at = mem_zero((size_t)vocab + 2, sizeof *p->at);
+    p->other = mem_alloc((2 * (size_t)p->n + 1) * sizeof *p->other);
+    uint32_t *next = mem_alloc(((size_t)vocab + 1) * sizeof *next);
+    for (int i = 0; i < p->n; i++) {
+        p->at[p->source[i] + 1]++;
+        p->at[p->target[i] + 1]++;
+    }
+    for (uint32_t t = 0; t < vocab; t++) p->at[t + 1] += p->at[t];
+    memcpy(next, p->at, (size_t)vocab * sizeof *next);
+    int twice = -1;
+    for (int i = 0; i < p->n && twice < 0; i++) {
+        uint32_t a = (uint32_t)p->source[i], b = (uint32_t)p->target[i];
+        for (uint32_t k = p->at[a]; k < next[a]; k++)
+            if (p->other[k] == b) twice = i;
+        p->other[next[a]++] = b;
+        p->other[next[b]++] = a;
+    }
+    free(next);
+    return twice;
+}
+
+static int read_lines(struct token_pairs *p, struct text *t, const struct vocab *v, bool skip)
+{
+    const char *s;
+    size_t n, cap_a = 0, cap_b = 0;
+    int got;
+    char *side = mem_zero(v->n, 1);
+    while ((got = text_line(t, &s, &n)) > 0) {
+        mem_room(&p->source, &cap_a, (size_t)p->n + 1, sizeof *p->source);
+        mem_room(&p->target, &cap_b, (size_t)p->n + 1, sizeof *p->target);
+        if (n && s[n - 1] == '\r') n--;
+        if (add(p, v, side, s, n, skip) >= 0) continue;
+        char why[512];
+        snprintf(why, sizeof why, "%s", err_msg());
+        got = err_set("%s:%llu: %s", text_name(t), (unsigned long long)text_lineno(t), why);
+        break;
+    }
+    free(side);
+    if (got == 0 && !p->n)
+        return err_set("%s: %s", text_name(t),
+                       text_lines(t) ? "no line's two tokens are in the vocabulary"
+                                     : "an empty dictionary");
+    return got;
+}
+
+struct token_pairs *token_pairs_read(const char *path, const struct vocab *v, bool skip)
+{
+    struct text *t = text_open(path, TEXT_UTF8);
+    if (!t) return NULL;
+    struct token_pairs *p = mem_zero(1, sizeof *p);
+    int status = read_lines(p, t, v, skip), twice = status == 0 ? by_token(p, v->n) : -1;
+    if (twice >= 0)
+        status = err_set("%s: the pair \"%s\", \"%s\" stands twice", text_name(t),
+                         vocab_token(v, (uint32_t)p->source[twice]),
+                         vocab_token(v, (uint32_t)p->target[twice]));
+    text_close(t);
+    if (status == 0) return p;
+    token_pairs_free(p);
+    return NULL;
+}
+
+void token_pairs_free(struct token_pairs *p)
+{
+    if (!p) return;
+    free(p->source);
+    free(p->target);
+    free(p->at);
+    free(p->other);
+    free(p);
+}

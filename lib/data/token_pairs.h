@@ -1,0 +1,28 @@
+/* A dictionary over the tokens of a model's vocabulary: what ALIGN-MLM and DICT-MLM learn from.
+ * Lines are "source<TAB>target", perhaps with further columns, which are not read. */
+#ifndef DATA_TOKEN_PAIRS_H
+#define DATA_TOKEN_PAIRS_H
+#include <stdbool.h>
+#include "common/vocab.h"
+
+struct token_pairs {
+    int32_t *source, *target;    /* [n] */
+    int n;
+    /* Translations of token t, either way: other[at[t] .. at[t + 1] - 1]. */
+    uint32_t *at, *other;        /* [vocab + 1], [2 n] */
+};
+
+/* NULL with a message that names the line: missing or empty file, a line without a tab, a token
+ * that the vocabulary lacks (skip: such lines are left out; it is an error when none is left) or
+ * that is spelt like a special, one token on both sides, be it of one line or of two, a pair that
+ * stands twice. */
+struct token_pairs *token_pairs_read(const char *path, const struct vocab *v, bool skip);
+void token_pairs_free(struct token_pairs *p);
+
+/* How many translations a token has. */
+static inline uint32_t token_pairs_count(const struct token_pairs *p, uint32_t token)
+{
+    return p->at[token + 1] - p->at[token];
+}
+
+#endif
