@@ -15,12 +15,12 @@
 enum { LANGUAGES = 64 };
 
 static struct options {
-    int metric, digits;
+    int metric, digits, words;
     const char *format, *na_prob;
     struct strs pred, against, pair;
     double na_threshold;
     struct measure_options m;
-    bool json, compare, tsv;
+    bool csv, json, compare, tsv;
 } o = { .metric = -1,
         .digits = -1,
         .na_threshold = 1,
@@ -36,6 +36,10 @@ static const struct opt rows_of_all[] = {
       "differences and paired tests" },
     { "format", 0, OPT_STR(options, format), "NAME",
       "format of the gold files, where their content does not tell it" },
+    { "csv", 0, OPT_FLAG(options, csv), 0,
+      "fields of the gold files that stand in double quotes are unquoted" },
+    { "words", 0, OPT_CHOICE(options, words), "syntactic|fused",
+      "words of CoNLL-U: a multi-word token is its parts, or one word as XTREME has it" },
     { "digits", 0, OPT_INT(options, digits), "N",
       "decimals of each number (default: as many as tell it apart)", .min = 0, .max = 17 },
     { "json", 0, OPT_FLAG(options, json), 0,
@@ -165,6 +169,8 @@ struct language {
 static int score_language(struct language *l, uint32_t stream)
 {
     struct labelled_options g = predictions_gold((enum task_metric)o.metric, l->lang, o.format);
+    g.csv = o.csv;
+    g.fused = o.words == 1;
     struct predictions_options po = { (enum task_metric)o.metric, l->lang, o.na_prob,
                                       o.na_threshold, msg_note };
     struct labelled_set gold;

@@ -61,6 +61,14 @@ is "$(score -m tag-accuracy --resamples 0 gold.tags < pred.tags | awk -F '\t' 'E
 printf 'premise\thypo\tlabel\na\tb\tcontradictory\nc\td\tneutral\n' > mt.tsv
 is "$(printf 'CONTRADICTION\nneutral\n' | score -q -m accuracy mt.tsv --resamples 0 | awk -F '\t' 'END { print $3 }')" 100.0
 
+# a multi-word token is two words, or one; quotes of a csv file
+printf '1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_\n1\tin\t_\tADP\t_\t_\t3\t_\t_\t_\n2\tdem\t_\tDET\t_\t_\t3\t_\t_\t_\n3\tHaus\t_\tNOUN\t_\t_\t0\t_\t_\t_\n\n' > u
+is "$(printf 'ADP\nDET\nX\n' | score -m tag-accuracy --resamples 0 --digits 2 u | awk -F '\t' 'END { print $3 }')" 66.67
+is "$(printf 'im\tADP\nHaus\tX\n' | score -m tag-accuracy --resamples 0 --words fused u | awk -F '\t' 'END { print $3 }')" 50.0
+printf 'a\tb\t"neutral"\n' > c.tsv
+is "$(echo neutral | score -m accuracy --resamples 0 --csv --format xtreme-pairs c.tsv | awk -F '\t' 'END { print $3 }')" 100.0
+fails 1 'unknown label' score -m accuracy --format xtreme-pairs c.tsv
+
 # what is wrong with predictions and gold: one line each
 fails 1 'standard input: has 99 predictions, but gold has 100 examples' bash -c "head -99 a | score -m accuracy gold"
 fails 1 "standard input:2: 'neutrl' is none of the labels entailment, neutral, contradiction" bash -c "printf 'neutral\nneutrl\n' | score -m accuracy mt.tsv"
