@@ -28,6 +28,10 @@ struct record *record_new(struct tape *t, int rows, int cols);
 /* Memory that the record's backward pass is the last to read. */
 void *record_own(struct tape *t, struct record *r, size_t bytes);
 
+/* Memory for the time until tape_back_to, inside one operation. */
+static inline int tape_mark(const struct tape *t) { return arena_count(t->arena); }
+static inline void tape_back_to(struct tape *t, int mark) { arena_back_to(t->arena, mark); }
+
 /* A parameter's value; its gradient, NULL where it has none (i < 0: there is no parameter) or is
  * fixed. */
 static inline float *val(const struct tape *t, int i) { return param_value(t->ps, i); }

@@ -1,0 +1,254 @@
+/* The operations of a model's layers. */
+#include <math.h>
+#include "lib/graph/record.h"
+
+/* The next dropout of this forward pass. */
+static struct kern_drop drop_site(struct tape *t, float p)
+{
+    struct kern_drop d = t->drop;
+    d.p = t->dropout ? p : 0;
+    d.site = t->site++;
+    return d;
+}
+
+/* --- linear --- */
+
+static void linear_back(struct tape *t, struct record *r)
+{
+    bool add;
+    act *dx = tape_grad(t, r->x, &add);
+    KERN(t->k, linear_bwd, .dX = dx, .add = add, .dW = grad(t, r->W), .db = grad(t, r->b),
+         .dY = r->y.g, .X = r->x->v, .W = val(t, r->W), .N = r->y.rows, .I = r->x->cols,
+         .O = r->y.cols);
+}
+
+struct var *tape_linear(struct tape *t, struct var *x, int W, int b)
+{
+    int O = t->ps->p[W].rows;
+    struct record *r = record_new(t, x->rows, O);
+    r->back = linear_back;
+    r->x = x; r->W = W; r->b = b;
+    KERN(t->k, linear_fwd, .Y = r->y.v, .X = x->v, .W = val(t, W), .b = val(t, b), .N = x->rows,
+         .I = x->cols, .O = O);
+    return &r->y;
+}
+
+static void dense_back(struct tape *t, struct record *r)
+{
+    KERN(t->k, act_bwd, .dX = r->y.g, .pre = r->pre, .f = r->f,
+         .n = (size_t)r->y.rows * (size_t)r->y.cols);
+    linear_back(t, r);
+}
+
+struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_act f)
+{
+    int O = t->ps->p[W].rows;
+    struct record *r = record_new(t, x->rows, O);
+    r->back = dense_back;
+    r->x = x; r->W = W; r->b = b; r->f = f;
+    if (t->train) r->pre = record_own(t, r, (size_t)x->rows * (size_t)O * t->k->act_size);
+    KERN(t->k, linear_fwd, .Y = r->y.v, .pre = r->pre, .X = x->v, .W = val(t, W), .b = val(t, b),
+         .f = f, .N = x->rows, .I = x->cols, .O = O);
+    return &r->y;
+}
+
+/* --- feed-forward block: of hidden states only the values before the activation are kept --- */
+
+static void ffn_back(struct tape *t, struct record *r)
+{
+    int N = r->y.rows, D = r->x->cols, F = t->ps->p[r->W].rows, O = r->y.cols;
+    bool add;
+    act *dx = tape_grad(t, r->x, &add);
+    int m = tape_mark(t);
+    act *dpre = tape_alloc(t, (size_t)N * (size_t)F * t->k->act_size);
+    KERN(t->k, linear_bwd, .dX = dpre, .dW = grad(t, r->W2), .db = grad(t, r->b2), .dY = r->y.g,
+         .X = r->pre, .W = val(t, r->W2), .pre_x = r->pre, .f = r->f, .db_x = grad(t, r->b),
+         .N = N, .I = F, .O = O);
+    KERN(t->k, linear_bwd, .dX = dx, .add = add, .dW = grad(t, r->W), .dY = dpre, .X = r->x->v,
+         .W = val(t, r->W), .N = N, .I = D, .O = F);
+    tape_back_to(t, m);
+}
+
+struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int b2, enum kern_act f)
+{
+    int N = x->rows, F = t->ps->p[W1].rows, O = t->ps->p[W2].rows;
+    struct record *r = record_new(t, N, O);
+    r->back = ffn_back;
+    r->x = x; r->W = W1; r->b = b1; r->W2 = W2; r->b2 = b2; r->f = f;
+    size_t bytes = (size_t)N * (size_t)F * t->k->act_size;
+    r->pre = t->train ? record_own(t, r, bytes) : NULL;
+    int m = tape_mark(t);
+    act *h = tape_alloc(t, bytes);
+    KERN(t->k, linear_fwd, .Y = h, .pre = r->pre, .X = x->v, .W = val(t, W1), .b = val(t, b1),
+         .f = f, .N = N, .I = x->cols, .O = F);
+    KERN(t->k, linear_fwd, .Y = r->y.v, .X = h, .W = val(t, W2), .b = val(t, b2), .N = N, .I = F,
+         .O = O);
+    tape_back_to(t, m);
+    return &r->y;
+}
+
+/* --- residual, dropout, layer norm --- */
+
+static void norm_back(struct tape *t, struct record *r)
+{
+    bool add_x, add_u = false;
+    act *ds = r->z && r->z->has_g ? r->z->g : NULL;
+    act *dx = tape_grad(t, r->x, &add_x), *du = NULL;
+    int m = tape_mark(t);
+    act *added = NULL;
+    if (r->u) {
+        du = tape_grad(t, r->u, &add_u);
+        m = tape_mark(t);
+        if (add_u) {
+            added = du;
+            du = tape_alloc(t, (size_t)r->y.rows * (size_t)r->y.cols * t->k->act_size);
+        }
+    }
+    if (r->y.has_g)
+        KERN(t->k, norm_bwd, .dX = dx, .add = add_x, .dU = du, .dgamma = grad(t, r->W),
+             .dbeta = grad(t, r->b), .dY = r->y.g, .dS = ds, .S = r->s, .mean = r->mean,
+             .rstd = r->rstd, .gamma = val(t, r->W), .drop = &r->drop, .N = r->y.rows,
+             .D = r->y.cols);
+    else {                                   /* only the sum was used */
+        size_t n = (size_t)r->y.rows * (size_t)r->y.cols;
+        if (add_x) KERN(t->k, add, .Y = dx, .X = ds, .n = n);
+        else t->k->copy(dx, ds, n * t->k->act_size);
+        if (du) KERN(t->k, drop_bwd, .dU = du, .dS = ds, .drop = &r->drop, .N = r->y.rows,
+                     .D = r->y.cols);
+    }
+    if (added) KERN(t->k, add, .Y = added, .X = du, .n = (size_t)r->y.rows * (size_t)r->y.cols);
+    tape_back_to(t, m);
+}
+
+struct var *tape_norm(struct tape *t, struct var *x, struct var *u, int gamma, int beta, float eps,
+                      struct var **sum)
+{
+    int N = x->rows, D = x->cols;
+    struct var *z = u && sum ? tape_var(t, N, D) : NULL;
+    struct record *r = record_new(t, N, D);
+    r->back = norm_back;
+    r->x = x; r->u = u; r->z = z; r->W = gamma; r->b = beta;
+    if (u) r->drop = drop_site(t, t->p_drop);
+    int m = tape_mark(t);
+    size_t row = (size_t)N * sizeof(float);
+    r->mean = record_own(t, r, row);
+    r->rstd = record_own(t, r, row);
+    r->s = !u ? x->v : z ? z->v : record_own(t, r, (size_t)N * (size_t)D * t->k->act_size);
+    KERN(t->k, norm_fwd, .Y = r->y.v, .S = u ? r->s : NULL, .mean = r->mean, .rstd = r->rstd,
+         .X = x->v, .U = u ? u->v : NULL, .gamma = val(t, gamma), .beta = val(t, beta),
+         .drop = &r->drop, .eps = eps, .N = N, .D = D);
+    if (!t->train) { tape_back_to(t, m); r->n_own = 0; }
+    if (sum) *sum = u ? z : x;
+    return &r->y;
+}
+
+static void drop_back(struct tape *t, struct record *r)
+{
+    bool add;
+    size_t n = (size_t)r->y.rows * (size_t)r->y.cols;
+    if (r->x) {
+        act *dx = tape_grad(t, r->x, &add);
+        if (add) KERN(t->k, add, .Y = dx, .X = r->y.g, .n = n);
+        else t->k->copy(dx, r->y.g, n * t->k->act_size);
+    }
+    act *du = tape_grad(t, r->u, &add);
+    KERN(t->k, drop_bwd, .dU = du, .add = add, .dS = r->y.g, .drop = &r->drop, .N = r->y.rows,
+         .D = r->y.cols);
+}
+
+struct var *tape_add_drop(struct tape *t, struct var *x, struct var *u)
+{
+    struct record *r = record_new(t, u->rows, u->cols);
+    r->back = drop_back;
+    r->x = x; r->u = u;
+    r->drop = drop_site(t, t->p_drop);
+    KERN(t->k, drop_fwd, .S = r->y.v, .X = x ? x->v : NULL, .U = u->v, .drop = &r->drop,
+         .N = u->rows, .D = u->cols);
+    return &r->y;
+}
+
+struct var *tape_drop(struct tape *t, struct var *x)
+{
+    if (t->dropout && t->p_drop > 0) return tape_add_drop(t, NULL, x);
+    t->site++;
+    return x;
+}
+
+/* --- attention --- */
+
+static act *column(const struct tape *t, act *p, int c)
+{
+    return p ? (char *)p + (size_t)c * t->k->act_size : NULL;
+}
+
+static void attn_back(struct tape *t, struct record *r)
+{
+    int D = r->y.cols;
+    bool add;
+    act *dq = tape_grad(t, r->x, &add), *dk, *dv;
+    act *q = r->x->v, *k, *v;
+    if (r->u) {
+        dk = tape_grad(t, r->u, &add);
+        k = r->u->v;
+        v = column(t, k, D); dv = column(t, dk, D);
+    } else {
+        k = column(t, q, D); dk = column(t, dq, D);
+        v = column(t, q, 2 * D); dv = column(t, dq, 2 * D);
+    }
+    KERN(t->k, attn_bwd, .dQ = dq, .dK = dk, .dV = dv, .dO = r->y.g, .O = r->y.v, .Q = q, .K = k,
+         .V = v, .lse = r->lse, .g = &r->attn, .drop = &r->drop);
+}
+
+static struct var *attention(struct tape *t, struct var *q, struct var *kv, const struct spans *sq,
+                             const struct spans *sk, int heads, bool causal)
+{
+    int D = kv ? q->cols : q->cols / 3;
+    struct record *r = record_new(t, q->rows, D);
+    r->back = attn_back;
+    r->x = q; r->u = kv;
+    r->drop = drop_site(t, t->p_attn);
+    r->attn = (struct kern_attn){ .batch = sq->n, .heads = heads, .dim = D / heads,
+        .ldq = q->cols, .ldk = kv ? kv->cols : q->cols, .ldv = kv ? kv->cols : q->cols, .ldo = D,
+        .q_at = sq->at, .q_len = sq->len, .k_at = sk->at, .k_len = sk->len,
+        .max_q = sq->max, .max_k = sk->max,
+        .rows_q = q->rows, .causal = causal, .scale = 1.0f / sqrtf((float)(D / heads)) };
+    r->lse = t->train ? record_own(t, r, (size_t)q->rows * (size_t)heads * sizeof(float)) : NULL;
+    act *k = kv ? kv->v : column(t, q->v, D);
+    KERN(t->k, attn_fwd, .O = r->y.v, .lse = r->lse, .Q = q->v, .K = k, .V = column(t, k, D),
+         .g = &r->attn, .drop = &r->drop);
+    return &r->y;
+}
+
+struct var *tape_self_attn(struct tape *t, struct var *qkv, const struct spans *s, int heads,
+                           bool causal)
+{
+    return attention(t, qkv, NULL, s, s, heads, causal);
+}
+
+struct var *tape_cross_attn(struct tape *t, struct var *q, struct var *kv, const struct spans *sq,
+                            const struct spans *sk, int heads)
+{
+    return attention(t, q, kv, sq, sk, heads, false);
+}
+
+/* --- rows --- */
+
+static void gather_back(struct tape *t, struct record *r)
+{
+    bool add;
+    act *dx = tape_grad(t, r->x, &add);
+    int D = r->y.cols;
+    if (!add) t->k->zero(dx, (size_t)r->x->rows * (size_t)D * t->k->act_size);
+    KERN(t->k, scatter, .Y = dx, .ldy = D, .add = true, .X = r->y.g, .ldx = D, .index = r->index,
+         .M = r->y.rows, .D = D);
+}
+
+struct var *tape_gather(struct tape *t, struct var *x, const int32_t *index, int m)
+{
+    struct record *r = record_new(t, m, x->cols);
+    r->back = gather_back;
+    r->x = x; r->index = index;
+    KERN(t->k, gather, .Y = r->y.v, .ldy = x->cols, .X = x->v, .ldx = x->cols, .index = index,
+         .M = m, .D = x->cols);
+    return &r->y;
+}
