@@ -1,0 +1,54 @@
+/* link: lib/data common-json -lcjson */
+/* Any bytes at all as a file of a task, of every kind: what is accepted holds together, and what strict
+ * reading accepts, reading that leaves lines out accepts too, with nothing left out but answers. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "lib/data/labelled.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+
+static void check(const struct labelled_set *s)
+{
+    if (!s->n) abort();
+    for (size_t i = 0; i < s->n; i++) {
+        const struct labelled *e = &s->v[i];
+        if (!e->id || !e->text[0] || !e->text[1] || e->label >= s->labels.n || !e->line) abort();
+        for (int k = 0; k < e->words; k++)
+            if (!e->word[k] || e->tag[k] >= s->labels.n) abort();
+        for (int k = 0; k < e->answers; k++) {
+            const struct answer *a = &e->answer[k];
+            if (a->from == ANSWER_ELSEWHERE) continue;
+            if (a->to - a->from != strlen(a->text)) abort();
+            if (memcmp(e->text[1] + a->from, a->text, strlen(a->text))) abort();
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+    static const char *const formats[] = { NULL, "conllu", "xtreme-pairs", "xtreme-tags" };
+    char path[64];
+    int fd = memfd_create("fuzz", 0);
+    if (fd < 0 || write(fd, p, n) != (ssize_t)n) abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    for (int way = 0; way < 8; way++) {
+        struct labelled_options o = { .format = formats[way % 4], .csv = way > 3, .fused = way > 3,
+                                      .lang = way > 5 ? "de" : NULL };
+        struct labelled_set loose, strict;
+        int rc = labelled_read(&loose, path, &o);
+        if (rc == 0) check(&loose);
+        o.strict = true;
+        if (labelled_read(&strict, path, &o) == 0) {
+            check(&strict);
+            if (rc < 0 || strict.n != loose.n) abort();
+        }
+        labelled_free(&loose);
+        labelled_free(&strict);
+    }
+    close(fd);
+    return 0;
+}
