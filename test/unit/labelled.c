@@ -107,7 +107,7 @@ static void wrong_rows_are_counted_and_named(void **state)
     BAD("has no example that can be used", "premise\thypo\tlabel\na\tb\tx\n", 0);
     BAD("is empty", "", 0);
     BAD("x:2: byte 1 is not UTF-8", "a\n\xFF\n", 0);
-    BAD("there is no format 'nli'", "a\n", .format = "nli");
+    BAD("unknown format 'nli'", "a\n", .format = "nli");
     BAD("files of format 'squad' are not", "{}\n", .format = "squad", .kind = LABELLED_TAGS);
     BAD("is in none of the formats", "a\tb\tc\td\te\n", 0);
 }
