@@ -1,8 +1,9 @@
 # estimate.awk WHY PLAN [REFERENCE.seconds...], in the run folder: a plan's stages, done and to do,
 # and how long those to do will take. Seconds of a stage that is done are its own. Of one to do,
 # they are those of its last run, else ('~') those of a run that was kept as reference, where that
-# had a stage of this name (seeds take as long as seed 1). A training's are scaled by its work:
-# steps x tokens x weights. With KEEP=1 it prints what such a reference is: name, seconds, work, of
+# had a stage of this name (seeds take as long as seed 1). A training's are scaled by its work: steps
+# x tokens x (weights + 500,000, for what a token costs beside them: so times at dim 64 and at dim
+# 256 lie on a line). With KEEP=1 it prints what such a reference is: name, seconds, work, of
 # the stages of seed 1.
 BEGIN { FS = OFS = "\t" }
 function option(command, name,    v) {
@@ -10,22 +11,21 @@ function option(command, name,    v) {
     v = substr(command, RSTART, RLENGTH); sub(/.* /, "", v)
     return v
 }
-# weights that a token passes, without the vocabulary's; 0 for what is no training
-function work(c,    d) {
+# weights that a token passes, without the vocabulary's; 0 where the command does not say
+function weights(c,    d) {
     d = option(c, "dim")
-    return option(c, "steps") * option(c, "tokens") * \
-        (d ? option(c, "layers") * d * (4 * d + 2 * option(c, "ffn")) : model)
+    return option(c, "layers") * d * (4 * d + 2 * option(c, "ffn"))
+}
+# 0 for what is no training; what starts from a model has that of the last pretrain before it
+function work(c,    w) {
+    w = weights(c)
+    return option(c, "steps") * option(c, "tokens") * ((w ? w : model) + 500000)
 }
 function last(name) { sub(/.*\./, "", name); return name }
 function first(file,    line) {
     if ((getline line < file) < 1) line = ""
     close(file)
     return line
-}
-# the model that a fine-tuning starts from is pretrain's
-function remember_model(c,    d) {
-    d = option(c, "dim")
-    if (d) model = option(c, "layers") * d * (4 * d + 2 * option(c, "ffn"))
 }
 FILENAME == ARGV[1] { i = index($0, ":"); why[substr($0, 1, i - 1)] = 1; next }
 FILENAME == ARGV[2] {
@@ -37,10 +37,11 @@ FILENAME == ARGV[2] {
 { usual[$1] = $2; if ($3 > 0) { rate[last($1)] = $2 / $3; usual_work[$1] = $3 } }
 END {
     for (k = 1; k <= n; k++) {
-        remember_model(command[k])
+        if (weights(command[k])) model = weights(command[k])
         key = name[k]; sub(/^s[0-9]+\./, "s1.", key)
         w = work(command[k]); own = first(".stage/" name[k] ".time"); t = "-"
-        if (own != "") t = own
+        before = work(first(".stage/" name[k] ".stamp"))      # its first line is the command
+        if (own != "") t = todo[k] && w && before ? sprintf("%.1f", own * w / before) : own
         else if (w && (last(key) in rate)) t = "~" sprintf("%.1f", w * rate[last(key)])
         else if (!w && (key in usual)) t = "~" usual[key]
         if (KEEP) {
