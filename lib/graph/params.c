@@ -137,6 +137,16 @@ int params_write(const struct params *ps, const float *host, const char *path,
     return rc;
 }
 
+/* One row is stored as a vector. */
+static int other_shape(const char *path, const struct param *p)
+{
+    char shape[40];
+    if (p->rows == 1) snprintf(shape, sizeof shape, "[%d]", p->cols);
+    else snprintf(shape, sizeof shape, "[%d, %d]", p->rows, p->cols);
+    return err_set("%s: tensor %s does not have the shape %s that the configuration says", path,
+                   p->name, shape);
+}
+
 int params_load(struct params *ps, float *array, const char *path)
 {
     struct st_file *f = st_open(path);
@@ -152,9 +162,7 @@ int params_load(struct params *ps, float *array, const char *path)
         else if (t->ndim != (p->rows == 1 ? 1 : 2) ||
                  t->shape[0] != (p->rows == 1 ? p->cols : p->rows) ||
                  (p->rows != 1 && t->shape[1] != p->cols))
-            rc = err_set(
-                "%s: tensor %s does not have the shape [%d, %d] that the configuration says", path,
-                p->name, p->rows, p->cols);
+            rc = other_shape(path, p);
         else rc = st_floats(t, host + p->at, p->n);
     }
     if (rc == 0 && f->n != ps->n)

@@ -121,6 +121,8 @@ bad 'state.json: "step" is missing' eval 'echo "{}" > model/state.json'
 bad 'words.safetensors' eval ': > model/words.safetensors'
 bad 'weights.safetensors' eval 'head -c 5000 whole/last/weights.safetensors > model/weights.safetensors'
 bad 'tensor .* is missing' sed -i 's/encoder.0.attn.out.bias/encoder.0.attn.oup.bias/' model/weights.safetensors
+bad 'ffn.in.weight does not have the shape \[65, 32\]' \
+    sed -i 's/"ffn": 64/"ffn": 65/' model/config.json
 bad 'optimizer.safetensors: tensor' sed -i 's/adam.m.output.bias/adam.m.output.bia_/' model/optimizer.safetensors
 bad 'model/codes' eval 'echo x > model/codes'
 bad 'model/tokenizer' eval 'echo case-marker = perhaps > model/tokenizer'
