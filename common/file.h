@@ -29,8 +29,8 @@ void out_abort(struct out *o);                /* NULL is fine; removes the tempo
 /* has a write to standard output met a pipe that nobody reads any more? */
 bool out_pipe_closed(void);
 
-/* What to say of an input that open refused (errno), and of one that is a folder: a pattern that the
- * shell left as it is, or all files of a folder, may have been meant. Both return -1. */
+/* What to say of an input that open refused (errno), and of one that is a folder: a pattern that
+ * the shell left as it is, or all files of a folder, may have been meant. Both return -1. */
 int file_cannot_open(const char *name);
 int file_is_folder(const char *name);
 /* A whole small file (< 1 GiB) as a malloc'd, NUL-terminated buffer. NULL with a message. */
