@@ -45,7 +45,8 @@ void text_limits_set(const struct text_limits *l) { limits = *l; }
 
 static int too_long(const struct text *t, uint64_t line)
 {
-    return err_set("%s:%" PRIu64 ": a line of more than %zu bytes; if this is text, raise --max-line",
+    return err_set("%s:%" PRIu64
+                   ": a line of more than %zu bytes; if this is text, raise --max-line",
                    t->name, line, limits.line);
 }
 

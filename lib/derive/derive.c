@@ -42,7 +42,7 @@ const struct opt derive_rows[] = {
 struct work {
     struct derive *d;
     struct wordlist words;
-    struct rows rows;
+    struct tagged_rows rows;
     struct tree tree;
     struct labels *labels;       /* by word of the sentence, from 1 */
     uint32_t *order;
@@ -147,7 +147,7 @@ static int lines(void *ctx, void *work, const char *s, size_t n, struct lines_at
     return 0;
 }
 
-/* What rows_write makes of a word. */
+/* What tagged_rows_write makes of a word. */
 static int row_word(const void *ctx, const char *s, size_t n, struct tbuf *out)
 {
     const struct derive *d = ctx;
@@ -192,7 +192,7 @@ static void choose(void *ctx, const struct tree *t, int node, int *item, int n)
 static int syntax(struct work *w, uint32_t *order, struct lines_at *at)
 {
     const struct derive *d = w->d;
-    const struct rows *r = &w->rows;
+    const struct tagged_rows *r = &w->rows;
     bool wide = false, crossed = false;      /* of any node, as Galactic Dependencies drops trees */
     if (tree_build(&w->tree, r, &at->line) < 0) return -1;
     mem_room(&w->labels, &w->labels_cap, r->n + 1, sizeof *w->labels);
@@ -212,7 +212,7 @@ static int syntax(struct work *w, uint32_t *order, struct lines_at *at)
     return 0;
 }
 
-static void write_text(const struct rows *r, const uint32_t *order, const struct derive *d,
+static void write_text(const struct tagged_rows *r, const uint32_t *order, const struct derive *d,
                        struct tbuf *out)
 {
     for (size_t i = 0; i < r->n; i++) {
@@ -226,7 +226,7 @@ static void write_text(const struct rows *r, const uint32_t *order, const struct
 /* The words of the rows, for what ends a sentence. */
 static void row_words(struct work *w)
 {
-    const struct rows *r = &w->rows;
+    const struct tagged_rows *r = &w->rows;
     int column = r->conllu ? CONLLU_FORM : r->word;
     w->words.n = 0;
     mem_room(&w->words.v, &w->words.cap, r->n + 1, sizeof *w->words.v);
@@ -244,7 +244,7 @@ static int paragraph(struct work *w, const char *s, size_t n, struct lines_at *a
     bool conllu = d->o.format == DERIVE_CONLLU;
     w->sentence = at->unit;
     w->counts.sentences++;
-    if (rows_read(&w->rows, conllu, s, n, &at->line) < 0) return -1;
+    if (tagged_rows_read(&w->rows, conllu, s, n, &at->line) < 0) return -1;
     uint64_t after = at->line;
     uint32_t *order = order_begin(w, w->rows.n);
     int status = d->order ? syntax(w, order, at) : 0;
@@ -255,7 +255,8 @@ static int paragraph(struct work *w, const char *s, size_t n, struct lines_at *a
         reorder_words(&r, w->words.v, order, w->rows.n, w->sentence, DRAW_FIRST);
     }
     if (status == 0 && conllu && !d->o.conllu_out) write_text(&w->rows, order, d, out);
-    else if (status == 0 && rows_write(&w->rows, order, row_word, d, out, &at->line) < 0) return -1;
+    else if (status == 0 && tagged_rows_write(&w->rows, order, row_word, d, out, &at->line) < 0)
+        return -1;
     at->line = after;
     return 0;
 }
@@ -306,7 +307,7 @@ static void work_free(void *work)
     sum->wide += c->wide;
     sum->crossed += c->crossed;
     wordlist_free(&w->words);
-    rows_free(&w->rows);
+    tagged_rows_free(&w->rows);
     tree_free(&w->tree);
     free(w->labels);
     free(w->order);

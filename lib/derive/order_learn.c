@@ -20,7 +20,7 @@ struct order_nodes {
 };
 
 static int add_sentence(struct order_nodes *t, const struct order_model *labels,
-                        const struct rows *r, struct tree *tree, uint64_t *line)
+                        const struct tagged_rows *r, struct tree *tree, uint64_t *line)
 {
     if (tree_build(tree, r, line) < 0) return -1;
     mem_room(&t->labels, &t->labels_cap, r->n + 1, sizeof *t->labels);
@@ -66,12 +66,12 @@ static int add_file(struct order_nodes *t, const struct order_model *labels, con
 {
     struct text *in = text_open(path, TEXT_UTF8);
     struct tbuf buf = { 0 };
-    struct rows rows = { 0 };
+    struct tagged_rows rows = { 0 };
     struct tree tree = { 0 };
     uint64_t line = 0;
     int got = -1;
     while (in && (got = sentence(in, &buf, &line)) > 0) {
-        if (rows_read(&rows, true, buf.p, buf.n, &line) == 0 &&
+        if (tagged_rows_read(&rows, true, buf.p, buf.n, &line) == 0 &&
             add_sentence(t, labels, &rows, &tree, &line) == 0)
             continue;
         char why[512];
@@ -81,7 +81,7 @@ static int add_file(struct order_nodes *t, const struct order_model *labels, con
     }
     text_close(in);
     tbuf_free(&buf);
-    rows_free(&rows);
+    tagged_rows_free(&rows);
     tree_free(&tree);
     return got;
 }

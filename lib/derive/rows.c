@@ -56,7 +56,7 @@ static int check_conll(const struct row *row, const struct row *first)
     return 0;
 }
 
-int rows_read(struct rows *r, bool conllu, const char *s, size_t n, uint64_t *line)
+int tagged_rows_read(struct tagged_rows *r, bool conllu, const char *s, size_t n, uint64_t *line)
 {
     const char *end = s + n;
     r->n = r->comments.n = 0;
@@ -88,7 +88,7 @@ int rows_read(struct rows *r, bool conllu, const char *s, size_t n, uint64_t *li
     return 0;
 }
 
-void rows_free(struct rows *r)
+void tagged_rows_free(struct tagged_rows *r)
 {
     free(r->v);
     wordlist_free(&r->comments);
@@ -97,7 +97,7 @@ void rows_free(struct rows *r)
 /* Which span each word's tag belongs to: numbers from 1, 0 for O. As conlleval reads tags: I-
  * after O or after another type begins a span. Returns 0 where no tag has B- or I-, 1 where
  * there are spans, -1 with a message. */
-static int spans(const struct rows *r, uint32_t *span, uint64_t *line)
+static int spans(const struct tagged_rows *r, uint32_t *span, uint64_t *line)
 {
     int last = r->n ? r->v[0].cells - 1 : 0;
     bool any = false;
@@ -122,7 +122,7 @@ static int spans(const struct rows *r, uint32_t *span, uint64_t *line)
     return any;
 }
 
-static int write_conll(const struct rows *r, const uint32_t *order, rows_word *word,
+static int write_conll(const struct tagged_rows *r, const uint32_t *order, tagged_rows_word *word,
                        const void *ctx, struct tbuf *out, uint64_t *line)
 {
     uint32_t *span = mem_alloc((r->n + 1) * sizeof *span);
@@ -150,7 +150,7 @@ static int write_conll(const struct rows *r, const uint32_t *order, rows_word *w
     return status;
 }
 
-long rows_head(const struct rows *r, const struct row *row)
+long tagged_rows_head(const struct tagged_rows *r, const struct row *row)
 {
     const struct word *c = &row->cell[CONLLU_HEAD];
     size_t head = 0, i = 0;
@@ -181,7 +181,7 @@ static void put_misc(struct tbuf *out, const struct word *misc)
     if (out->n == before) tbuf_byte(out, '_');
 }
 
-static int put_comments(const struct rows *r, const uint32_t *order, rows_word *word,
+static int put_comments(const struct tagged_rows *r, const uint32_t *order, tagged_rows_word *word,
                         const void *ctx, struct tbuf *out)
 {
     static const char text[] = "# text =";
@@ -199,7 +199,7 @@ static int put_comments(const struct rows *r, const uint32_t *order, rows_word *
     return 0;
 }
 
-static int write_conllu(const struct rows *r, const uint32_t *order, rows_word *word,
+static int write_conllu(const struct tagged_rows *r, const uint32_t *order, tagged_rows_word *word,
                         const void *ctx, struct tbuf *out, uint64_t *line)
 {
     /* by old ID; 0, the root's HEAD, stays 0 */
@@ -219,7 +219,7 @@ static int write_conllu(const struct rows *r, const uint32_t *order, rows_word *
             else if (c != CONLLU_HEAD || (cell->n == 1 && cell->s[0] == '_'))
                 tbuf_add(out, cell->s, cell->n);
             else {
-                long head = rows_head(r, row);
+                long head = tagged_rows_head(r, row);
                 if (head < 0) status = -1;
                 else put_number(out, place[head]);
             }
@@ -231,8 +231,8 @@ static int write_conllu(const struct rows *r, const uint32_t *order, rows_word *
     return status;
 }
 
-int rows_write(const struct rows *r, const uint32_t *order, rows_word *word, const void *ctx,
-               struct tbuf *out, uint64_t *line)
+int tagged_rows_write(const struct tagged_rows *r, const uint32_t *order, tagged_rows_word *word,
+                      const void *ctx, struct tbuf *out, uint64_t *line)
 {
     return (r->conllu ? write_conllu : write_conll)(r, order, word, ctx, out, line);
 }

@@ -15,7 +15,7 @@ enum conllu_column { CONLLU_ID, CONLLU_FORM, CONLLU_LEMMA, CONLLU_UPOS, CONLLU_X
                      CONLLU_COLUMNS };
 
 struct row { uint64_t line; int cells; struct word cell[ROW_CELLS]; };
-struct rows {
+struct tagged_rows {
     struct row *v;
     size_t n, cap;
     struct wordlist comments;      /* CoNLL-U: its lines that begin with "#" */
@@ -29,18 +29,18 @@ struct rows {
  * WikiNEuRal's). CoNLL-U: ten; lines of multi-word tokens (1-2) and empty nodes (8.1) are left
  * out, IDs must run 1, 2, .... Cells point into s. 0, or -1 with a message and *line at the bad
  * line. */
-int rows_read(struct rows *r, bool conllu, const char *s, size_t n, uint64_t *line);
-void rows_free(struct rows *r);
+int tagged_rows_read(struct tagged_rows *r, bool conllu, const char *s, size_t n, uint64_t *line);
+void tagged_rows_free(struct tagged_rows *r);
 /* CoNLL-U: a row's HEAD, 0 for the root. -1 with a message. */
-long rows_head(const struct rows *r, const struct row *row);
+long tagged_rows_head(const struct tagged_rows *r, const struct row *row);
 
 /* Appends rows in a new order (order[i]: which comes i-th), what `word` makes of each word, and
  * an empty line. CoNLL: the last column, if it has B- and I- tags, is read as spans first; each
  * run of words of one span in the new order gets B- and then I-. CoNLL-U: ID and HEAD are those
  * of the new places, "# text" is the new text, DEPS is left out and SpaceAfter=No is taken from
  * MISC. 0, or -1 with a message and *line at the bad line. */
-typedef int rows_word(const void *ctx, const char *s, size_t n, struct tbuf *out);
-int rows_write(const struct rows *r, const uint32_t *order, rows_word *word, const void *ctx,
-               struct tbuf *out, uint64_t *line);
+typedef int tagged_rows_word(const void *ctx, const char *s, size_t n, struct tbuf *out);
+int tagged_rows_write(const struct tagged_rows *r, const uint32_t *order, tagged_rows_word *word,
+                      const void *ctx, struct tbuf *out, uint64_t *line);
 
 #endif

@@ -54,7 +54,7 @@ static int number(struct tree *t, int *in, int *out)
     return clock - 1;
 }
 
-static int cycle(const struct tree *t, const struct rows *r, const int *in, uint64_t *line)
+static int cycle(const struct tree *t, const struct tagged_rows *r, const int *in, uint64_t *line)
 {
     int w = 1;
     while (in[w] >= 0) w++;
@@ -76,13 +76,13 @@ static void cross(struct tree *t, const int *in, const int *out)
     }
 }
 
-int tree_build(struct tree *t, const struct rows *r, uint64_t *line)
+int tree_build(struct tree *t, const struct tagged_rows *r, uint64_t *line)
 {
     room(t, (int)r->n);
     t->head[0] = 0;
     for (int w = 1; w <= t->n; w++) {
         *line = r->v[w - 1].line;
-        long head = rows_head(r, &r->v[w - 1]);
+        long head = tagged_rows_head(r, &r->v[w - 1]);
         if (head < 0) return -1;
         t->head[w] = (int)head;
     }

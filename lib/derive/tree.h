@@ -20,7 +20,7 @@ struct tree {
 };
 
 /* 0, or -1 with a message and *line at the bad line: a HEAD that is no word, a cycle, no root. */
-int tree_build(struct tree *t, const struct rows *r, uint64_t *line);
+int tree_build(struct tree *t, const struct tagged_rows *r, uint64_t *line);
 void tree_free(struct tree *t);
 
 /* Fills item[TREE_ITEMS] with a node's head and dependents in the order of the text. Returns

@@ -1,6 +1,7 @@
 /* link: lib/data common-json -lcjson */
-/* Any bytes at all as a file of a task, of every kind: what is accepted holds together, and what strict
- * reading accepts, reading that leaves lines out accepts too, with nothing left out but answers. */
+/* Any bytes at all as a file of a task, of every kind: what is accepted holds together, and what
+ * strict reading accepts, reading that leaves lines out accepts too, with nothing left out but
+ * answers. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
