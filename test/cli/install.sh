@@ -23,7 +23,7 @@ for f in usr/share/man/man1/*.1; do
     name=${f##*/}; name=${name%.1}
     grep -qix "\.Dt $name 1" "$f" && grep -qx "\.Nm $name" "$f" || fail "$f: $(sed -n 2,5p "$f")"
     for x in $(grep '^\.' "$f" | grep -oE '\bXr [a-z-]+' | cut -d' ' -f2); do
-        [ -f "usr/share/man/man1/$x.1" ] || [ "$x" = gnuplot ] || [ "$x" = derive-lang ] || fail "$f refers to $x(1)"
+        [ -f "usr/share/man/man1/$x.1" ] || [ "$x" = gnuplot ] || fail "$f refers to $x(1)"
     done
 done
 [ "$(grep -h '^\.Xr isoglot-' usr/share/man/man1/* | wc -l)" -gt 20 ] || fail "no references"
