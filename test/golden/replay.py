@@ -203,6 +203,8 @@ class Model:
         """Of every word for rows h; allowed [V]: of those and each row's target, else -inf."""
         if "output.dense.weight" in self.p:
             h = self.linear(h, "output.dense")
+        if "output.norm.weight" in self.p:
+            h = self.norm(self.act(h), "output.norm")
         z = F.linear(h, self.p["embed.tokens"], self.p["output.bias"])
         if allowed is not None:
             may = torch.tensor(allowed).bool().repeat(len(z), 1)
@@ -378,6 +380,32 @@ def mlm_loss(m, a, h):
     return -m.log_p(h[rows])[torch.arange(len(rows)), target] if len(rows) else torch.zeros(0)
 
 
+def token_dict(o, vocab):
+    """The dictionary's pairs as ids."""
+    pairs = [line.rstrip("\n").split("\t") for line in open(o["token-dict"])]
+    return [[vocab.index(w) for w in pair] for pair in pairs]
+
+
+def align_loss(m, o, vocab):
+    """ALIGN-MLM's loss of each pair of the dictionary, whatever the batch holds."""
+    i, j = torch.tensor(token_dict(o, vocab)).T
+    a, b = m.p["embed.tokens"][i], m.p["embed.tokens"][j]
+    return (a - b).norm(dim=1) if o["align-form"] == "l2" else -F.cosine_similarity(a, b)
+
+
+def check_switched(o, x, vocab):
+    """Rows of DICT-MLM that read a translation, in the other language; all others read their own."""
+    other = {}
+    for a, b in token_dict(o, vocab):
+        other.setdefault(a, []).append(b)
+        other.setdefault(b, []).append(a)
+    rows = [r for r in range(len(x["token"])) if x["lang"][r] != x["original_lang"][r]]
+    for r in rows:
+        assert r in x["row"] and x["token"][r] in other[x["original"][r]]
+        assert x["lang"][r] == 1 - x["original_lang"][r]
+    return len(rows)
+
+
 def gc_loss(m, o, a, g, h, counts):
     targets, window = neighbours(o, a, counts), int(o["gc-window"])
     name = "neighbour.token" if o["gc-form"] == "output" else "neighbour.row"
@@ -522,6 +550,23 @@ def replay(name):
                 path = f"{name}.batches/step-{step}.{a}.{objective}.safetensors"
                 return load_file(path) if os.path.exists(path) else None
 
+            x = arrays("align")
+            if x:
+                losses, weight = align_loss(m, o, vocab), ramp(o["align-alpha"], step - 1)
+                assert abs(x["weight"][0] - weight / accumulate) < 1e-6
+                term("align", losses.sum(), len(losses))
+                if a == 1:
+                    term("align_grad_norm", gradient_norm(m, weight * losses.mean()), 1)
+                (weight * losses.mean() / accumulate).backward()
+            x = arrays("dict")
+            if x:
+                h = m.run("encoder", Batch(x), Dropout(seed, step, *dropouts))
+                nll = mlm_loss(m, x, h)
+                term("dict", nll.sum(), len(nll))
+                term("switched", check_switched(o, x, vocab), len(nll))
+                term("masked", int((x["token"][x["row"]] == MASK).sum()), len(nll))
+                (nll.mean() / accumulate).backward()
+                continue
             x = arrays("mlm")
             if x:
                 h = m.run("encoder", Batch(x), Dropout(seed, step, *dropouts))
@@ -533,6 +578,8 @@ def replay(name):
                     term("mlm", nll.sum(), len(nll))
                 else:
                     loss = h.sum() * 0
+                if a == 1 and "align" in named:
+                    term("mlm_grad_norm", gradient_norm(m, loss), 1)
                 if counts:
                     g = arrays("gc")
                     losses, pairs = gc_loss(m, o, x, g, h, counts)
