@@ -80,6 +80,8 @@ fails 2 'want|LANG=FILE' bpe-learn --alpha 0.5 en de
 # --- text to shard and back; unknown tokens are said and marked
 mv bpe spaced; sed 's/   */ /g; s/^ //; s/ $//' spaced > bpe
 vocab-count bpe > vocab
+binarize -v vocab bpe bpe 2>&1 > two.shd | grep -q "^binarize: $((2 * $(wc -l < bpe))) sentences" ||
+    fail "two files"
 binarize -v vocab -l de --note "made by hand" < bpe > x.shd 2> note
 grep -q "^binarize: $(wc -l < bpe) sentences, $(wc -w < bpe) tokens, 0 unknown" note
 binarize -q -v vocab -l de --note "made by hand" -o y.shd bpe; same x.shd y.shd

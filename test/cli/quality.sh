@@ -35,5 +35,13 @@ for steps in 100 180; do
         near "$(said vocabulary)" "$(awk -v h="$(tr ' ' '\n' < out | sort -u | wc -l)" -v r="$(tr ' ' '\n' < valid.$2 | sort -u | wc -l)" \
             'BEGIN { printf "%.6f", h / r }')" 1e-5 vocabulary
     done
-    tail -n 3 run$steps/log.jsonl | grep valid
 done
+
+# --n-best: N hypotheses of each sentence, the best first, which is the one that is printed without
+translate -q --model run180/last --src aa --tgt bb --beam 4 < valid.aa > best
+translate -q --model run180/last --src aa --tgt bb --beam 4 --n-best 3 < valid.aa > many
+is "$(sed 's/ |||.*//' many | sort -n | uniq -c | awk '{ print $1 }' | sort -u)" 3 "hypotheses of a sentence"
+awk -F ' [|][|][|] ' 'NR == 1 || $1 != last { print $2 } { last = $1 }' many > first
+same first best
+awk -F ' [|][|][|] ' 'NR > 1 && $1 == last && $3 > score { bad = 1 } { last = $1; score = $3 } END { exit bad }' many ||
+    fail "hypotheses are not in the order of their scores"
