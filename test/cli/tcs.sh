@@ -1,24 +1,29 @@
-# pretrain --objective mlm,tcs: what is switched, gradients of a rate of 0, resuming, bad input. That the switched rows and the
+# pretrain --objective mlm,tcs: what is switched, gradients of a rate of 0, resuming, bad input.
+# That the switched rows and the
 # numbers of a training are right is test/cli/replay.sh's (runs tcs, tcs-oneway).
 . "$TOP/test/cli/lib.sh"
 tensor=$(dirname "$BIN")/test/tool/tensor
 tab=$(printf '\t')
 
-# Words of one piece (a0 a1 ..), of two (x@@ a3), and marks that no dictionary has; the same in the other language.
+# Words of one piece (a0 a1 ..), of two (x@@ a3), and marks that no dictionary has; the same in
+# the other language.
 awk 'BEGIN { srand(5); for (i = 0; i < 9000; i++) { n = 4 + int(rand() * 20); s = ""
-    for (j = 0; j < n; j++) { u = rand(); s = s (j ? " " : "") (u < 0.2 ? "x@@ " : u < 0.3 ? ", " : "") "a" int(rand() * 40) }
+    for (j = 0; j < n; j++) { u = rand(); s = s (j ? " " : "") (u < 0.2 ? "x@@ " : u < 0.3 ? ", " \
+        : "") "a" int(rand() * 40) }
     print s } }' > aa
 sed 's/a\([0-9]\)/b\1/g; s/x@@/y@@/g' aa > bb
 sed 's/a\([0-9]\)/c\1/g; s/x@@/z@@/g; 3000q' aa > cc
 cat aa bb cc | vocab-count > vocab
 for l in aa bb cc; do binarize -q -v vocab -l $l -o $l.shd < $l; done
 awk 'BEGIN { for (i = 0; i < 40; i++) print "a" i "\tb" i "\t" 1 / (i + 1) }' > dict
-small=(pretrain -v vocab --layers 1 --dim 16 --heads 2 --ffn 16 --positions 72 --lr 1e-3 --warmup 0 --log-every 1)
+small=(pretrain -v vocab --layers 1 --dim 16 --heads 2 --ffn 16 --positions 72 --lr 1e-3 --warmup \
+    0 --log-every 1)
 two=(--train aa=aa.shd --train bb=bb.shd) all=("${two[@]}" --train cc=cc.shd)
 tcs=(-q --objective mlm,tcs --dict aa-bb=dict)
 
 echo "# over 10^5 tokens: no predicted row, special, piece of a word or word of cc is switched, and every one is its translation"
-"${small[@]}" "${all[@]}" "${tcs[@]}" --tokens 4000 --steps 40 --save-every 40 --out run --write-batches b
+"${small[@]}" "${all[@]}" "${tcs[@]}" --tokens 4000 --steps 40 --save-every 40 --out run \
+    --write-batches b
 for f in b/step-*.tcs.safetensors; do
     "$tensor" $f original token lang original_lang row | tr '\t' ' '
     echo end
@@ -37,18 +42,26 @@ awk 'NR == FNR { name[FNR + 4] = $1; next }
         if (r != t || lang[i] != 1 - own[i]) exit 6 } }
     $1 == "end" { check(); n = 0; delete row; next }
     { original[n] = $1; token[n] = $2; lang[n] = $3; own[n] = $4; if ($5 != "-") row[$5]; n++ }
-    END { print tokens, switched / tokens }' vocab rows > told || fail "status $? of a switched row ($(tail -n 1 told))"
+    END { print tokens, switched / tokens }' vocab rows > told ||
+        fail "status $? of a switched row ($(tail -n 1 told))"
 read -r tokens share < told
-awk -v n="$tokens" -v s="$share" 'BEGIN { exit !(n > 1e5 && s > 0.115 && s < 0.135) }' || fail "$share of $tokens tokens"
+awk -v n="$tokens" -v s="$share" 'BEGIN { exit !(n > 1e5 && s > 0.115 && s < 0.135) }' ||
+    fail "$share of $tokens tokens"
 # the same share in the log; sentences of cc are in MLM's batches only
-awk -F'"tcs_switched":' '/"train"/ { split($2, x, ","); s += x[1]; n++ } END { exit !(n == 40 && s / n > 0.115 && s / n < 0.135) }' run/log.jsonl ||
+awk -F'"tcs_switched":' '/"train"/ { split($2, x, ","); s += x[1]; n++ } END { exit !(n == 40 &&
+    s / n > 0.115 && s / n < 0.135) }' run/log.jsonl ||
     fail "tcs_switched"
-awk -F'"tcs_known":' '/"train"/ { split($2, x, ","); s += x[1]; n++ } END { exit !(s / n > 0.7 && s / n < 0.85) }' run/log.jsonl || fail "tcs_known"
-[ "$("$tensor" b/step-1.1.mlm.safetensors sample | wc -l)" -gt "$("$tensor" b/step-1.1.tcs.safetensors sample | wc -l)" ] || fail "cc"
+awk -F'"tcs_known":' '/"train"/ { split($2, x, ","); s += x[1]; n++ } END { exit !(s / n > 0.7 &&
+    s / n < 0.85) }' run/log.jsonl || fail "tcs_known"
+[ "$("$tensor" b/step-1.1.mlm.safetensors sample | wc -l)" -gt \
+    "$("$tensor" b/step-1.1.tcs.safetensors sample | wc -l)" ] || fail "cc"
 # --switch-units token switches pieces, too
-"${small[@]}" "${all[@]}" "${tcs[@]}" --tokens 4000 --steps 1 --out any --switch-units token --write-batches any.b
-"$tensor" any.b/step-1.1.tcs.safetensors original token | awk 'NR == FNR { name[FNR + 4] = $1; next }
-    name[last] ~ /@@$/ && $1 > 4 && $2 > 4 && $1 != $2 && name[$2] ~ /^[ab]/ { n++ } { last = $1 } END { exit !n }' vocab - || fail "token"
+"${small[@]}" "${all[@]}" "${tcs[@]}" --tokens 4000 --steps 1 --out any --switch-units token \
+    --write-batches any.b
+"$tensor" any.b/step-1.1.tcs.safetensors original token | awk 'NR == FNR { name[FNR + 4] = $1;
+    next }
+    name[last] ~ /@@$/ && $1 > 4 && $2 > 4 && $1 != $2 && name[$2] ~ /^[ab]/ { n++ } { last = $1 \
+        } END { exit !n }' vocab - || fail "token"
 
 echo "# a rate of 0 without dropout: the gradient is twice that of MLM, each parameter (Adam's first moments after a step)"
 # aa and bb alone: cc would have MLM only
@@ -57,11 +70,14 @@ dry=(--tokens 600 --steps 1 --save-every 1 --dropout 0 --attention-dropout 0 --c
 "${small[@]}" "${two[@]}" -q --objective mlm --mlm-weight 2 "${dry[@]}" --out double
 for d in zero double; do find $d/ -name optimizer.safetensors -exec cp {} $d.st \; ; done
 header=$(od -A n -t u8 -N 8 zero.st | tr -d ' ')
-dd if=zero.st bs=1 skip=8 count=$header 2> /dev/null | grep -o '"[^"]*":{"dtype":"F32"[^}]*}' | sed 's/^"\([^"]*\)".*offsets":\[\([0-9]*\),\([0-9]*\)\].*/\1 \2 \3/' > tensors
+dd if=zero.st bs=1 skip=8 count=$header 2> /dev/null | grep -o '"[^"]*":{"dtype":"F32"[^}]*}' |
+    sed 's/^"\([^"]*\)".*offsets":\[\([0-9]*\),\([0-9]*\)\].*/\1 \2 \3/' > tensors
 [ "$(wc -l < tensors)" -gt 10 ] || fail "no moments in the checkpoint"
 while read -r name from to; do
-    for d in zero double; do od -v -A n -t f4 -w4 -j $((8 + header + from)) -N $((to - from)) $d.st > $d.f; done
-    paste zero.f double.f | awk '{ d += ($1 - $2) ^ 2; s += $2 ^ 2 } END { exit !(sqrt(d) <= 1e-6 * sqrt(s) + 1e-12) }' || fail "$name"
+    for d in zero double; do od -v -A n -t f4 -w4 -j $((8 + header + from)) -N $((to - from)) \
+        $d.st > $d.f; done
+    paste zero.f double.f | awk '{ d += ($1 - $2) ^ 2; s += $2 ^ 2 } END {
+        exit !(sqrt(d) <= 1e-6 * sqrt(s) + 1e-12) }' || fail "$name"
 done < tensors
 
 echo "# stopped and resumed: the same bytes"
@@ -76,8 +92,11 @@ same whole.b/step-5.1.tcs.safetensors one.b/step-5.1.tcs.safetensors
 
 echo "# what is left out is counted; a dictionary that is too small for the rate is told, once"
 printf 'a0\tb0\na0\tb0\t2\na1\ta1\na2\tnowhere\na3\tb3\t1\n' > few
-"${small[@]}" "${all[@]}" --objective mlm,tcs --dict aa-bb=few --tokens 200 --steps 130 --save-every 0 --out few.run 2> note
-grep -q 'few: 5 lines; left out 1 with a token that the vocabulary lacks, 1 of a token with itself, 1 that was there before' note ||
+"${small[@]}" "${all[@]}" --objective mlm,tcs --dict aa-bb=few --tokens 200 --steps 130 \
+    --save-every 0 --out few.run 2> note
+grep -q 'few: 5 lines;
+    left out 1 with a token that the vocabulary lacks, 1 of a token with itself, 1 that was there \
+    before' note ||
     fail "$(cat note)"
 grep -q 'no dictionary has words of cc: its sentences are not switched' note || fail "$(cat note)"
 is "$(grep -c 'of the tokens were switched, --switch-rate asks for 10.0% or more' note)" 1
@@ -89,9 +108,13 @@ fails 1 'expected SRC-TGT=FILE' "${try[@]}" --dict dict
 fails 1 'language dd is not trained' "${try[@]}" --dict aa-dd=dict
 fails 1 'is of one language only' "${try[@]}" --dict aa-aa=dict
 fails 1 'none' "${try[@]}" --dict aa-bb=none
-printf 'q\tb0\n' > unknown; fails 1 'no line has two different tokens' "${try[@]}" --dict aa-bb=unknown
-printf 'a0\tb0\na1\n' > single; fails 1 'single:2: expected "source<TAB>target"' "${try[@]}" --dict aa-bb=single
-printf 'a0\tb0\tx\n' > score; fails 1 'score:1: the score is not a number' "${try[@]}" --dict aa-bb=score
-for r in 0.2:0.1 x 0.1:1.1 -0.1:0.1 0.1:; do fails 2 'expected two shares' "${try[@]}" --dict aa-bb=dict --switch-rate "$r"; done
+printf 'q\tb0\n' > unknown; fails 1 'no line has two different tokens' "${try[@]}" --dict \
+    aa-bb=unknown
+printf 'a0\tb0\na1\n' > single; fails 1 'single:2: expected "source<TAB>target"' "${try[@]}" \
+    --dict aa-bb=single
+printf 'a0\tb0\tx\n' > score; fails 1 'score:1: the score is not a number' "${try[@]}" --dict \
+    aa-bb=score
+for r in 0.2:0.1 x 0.1:1.1 -0.1:0.1 0.1:; do fails 2 'expected two shares' "${try[@]}" --dict \
+    aa-bb=dict --switch-rate "$r"; done
 fails 2 'dict.*tcs' "${small[@]}" "${two[@]}" --objective mlm --dict aa-bb=dict --out no
 [ ! -e no ] || fail "a run that could not start left a folder"

@@ -84,6 +84,10 @@ static struct counts count(enum masking_scheme scheme)
                 && out[i].unit == out[i - 1].unit) /* one draw decides for a span */
                 assert_int_equal(out[i].read == VOCAB_MASK, out[i - 1].read == VOCAB_MASK);
         }
+        for (int i = 0, first = -1; i < n && scheme == MASKING_SPAN; i++) {
+            if (out[i].unit || first >= 0) continue;
+            assert_true(begins[first = out[i].at]);        /* the first span begins with a word */
+        }
         c.chosen += n;
         if (n < c.shortest) c.shortest = n;
         if (n > c.longest) c.longest = n;
@@ -123,6 +127,37 @@ static void ngrams_are_one_to_three_whole_words(void **state)
     assert_true(c.mean_words > 1.1
                 && c.mean_words
                        < 18.0 / 11); /* E n = 3 / (1 + 1/2 + 1/3), less what does not fit */
+}
+
+/* The first n-gram always fits: n is drawn by 1/n of those that the sentence has room for. Of its
+ * 38 words the last two leave room for two and for one. */
+static void ngrams_have_lengths_by_one_over_n(void **state)
+{
+    (void)state;
+    struct vocab *v = some_words();
+    struct word_starts *w = word_starts_new(v);
+    struct masking how = masking_defaults;
+    uint32_t ids[N];
+    int of[4] = { 0 };
+    how.scheme = MASKING_NGRAM;
+    how.select = 0.5;
+    for (int i = 0; i < N; i++) ids[i] = id(v, "w3");
+    ids[0] = VOCAB_BOS;
+    ids[N - 1] = VOCAB_EOS;
+    for (uint64_t s = 0; s < SENTENCES; s++) {
+        struct masked_token out[N];
+        struct rng_key key = { 3, RNG_MASK, 1 };
+        int n = masking_choose(&how, ids, N, v->n, w, key, s, out), first = 0;
+        for (int i = 0; i < n; i++) first += out[i].unit == 0;
+        assert_in_range(first, 1, 3);
+        of[first]++;
+    }
+    double one = (36 * 6.0 / 11 + 2.0 / 3 + 1) / 38, three = 36 * 2.0 / 11 / 38;
+    double got1 = of[1] / (double)SENTENCES, got3 = of[3] / (double)SENTENCES;
+    assert_true(fabs(got1 - one) < 3 * sqrt(one * (1 - one) / SENTENCES));
+    assert_true(fabs(got3 - three) < 3 * sqrt(three * (1 - three) / SENTENCES));
+    word_starts_free(w);
+    vocab_free(v);
 }
 
 static void spans_fill_the_budget_exactly(void **state)
@@ -297,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_words_up_to_a_budget),
         cmocka_unit_test(ngrams_are_one_to_three_whole_words),
+        cmocka_unit_test(ngrams_have_lengths_by_one_over_n),
         cmocka_unit_test(spans_fill_the_budget_exactly),
         cmocka_unit_test(what_is_masked_does_not_depend_on_its_company),
         cmocka_unit_test(marks_of_all_vocabularies_tell_where_words_begin),
