@@ -19,7 +19,7 @@ same got want
 grep -q 'merge parts v got --dependency=afterok:7$' calls
 rm got; echo rubbish > got.parts/1.cooc       # what is there is not counted again
 ! NORMALIZE=en PATH=$PWD/fake:$PATH "$TOP/pipelines/cooc-cluster.sbatch" parts v got -w 3 -q > /dev/null 2> err || fail "merged rubbish"
-grep -q 'got.parts/1.cooc: is not a .cooc file' err; [ ! -e got ]
+grep -q 'got.parts/1.cooc: byte 0: is not a .cooc file' err; [ ! -e got ]
 make -s -j2 -f "$TOP/pipelines/cooc-cluster.make" PARTS=parts VOCAB=v OUT=made NORMALIZE=en COUNT="-q -w 3" > /dev/null
 same made want
 fails 2 'usage' "$TOP/pipelines/cooc-cluster.sbatch" parts

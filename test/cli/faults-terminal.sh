@@ -17,7 +17,7 @@ fails 1 'x.npy' analogy --vec x.npy < /dev/null; clean fails.err
 awk 'BEGIN { printf "a\nb\n" }' > v
 printf 'a b\n' | binarize -q -v v -l en --note $'\033[2Jby hand' -o t.shd
 shard info t.shd > info; clean info; grep -qF 'note       \x1B[2Jby hand' info
-for bad in $'e\177n' $'e\033' 'e n'; do fails 2 'no language code' binarize -v v -l "$bad" t; done
+for bad in $'e\177n' $'e\033' 'e n'; do fails 2 'is not a language code' binarize -v v -l "$bad" t; done
 
 # pictures: a title that begins with a quote, holds one, runs a command or turns the text's
 # direction; likewise words

@@ -226,6 +226,33 @@ def read_options(folder):
     return {k: v if k in ("train", "valid", "parallel", "pseudo", "dict") else v[0] for k, v in o.items()}
 
 
+def check_pairs(o, x, config):
+    """Every sentence of a TLM batch is a pair of the text, written in the form that was asked for."""
+    pairs = {}
+    for spec in o["parallel"]:
+        name, files = spec.split("=")
+        a, b = name.split("-")
+        lang = [config["languages"].index(a), config["languages"].index(b)]
+        sides = [[line.split() for line in open(f)] for f in files.split(",")]
+        for u, v in zip(*sides):
+            pairs[lang[0], tuple(u), lang[1], tuple(v)] = False
+            pairs[lang[1], tuple(v), lang[0], tuple(u)] = True
+    words = [line.split()[0] for line in open("vocab")]
+    turned = 0
+    for first, end in zip(x["at"][:-1], x["at"][1:]):
+        ids, pos, lang = (x[k][first:end].tolist() for k in ("original", "pos", "lang"))
+        n = ids.index(EOS)
+        again = n + 2 if o["tlm-form"] == "xlm" else n + 1
+        u, v = ids[1:n], ids[again:-1]
+        assert ids[0] == BOS and ids[-1] == EOS and (again == n + 1 or ids[n + 1] == BOS)
+        m = len(v)
+        after = [*range(m + 2)] if o["tlm-form"] == "xlm" else [*range(n + 1, n + m + 2)]
+        assert pos == [*range(n + 1)] + after and lang == [lang[0]] * (n + 1) + [lang[-1]] * len(after)
+        spelt = [tuple(words[i - 5] for i in side) for side in (u, v)]
+        turned += pairs[lang[0], spelt[0], lang[-1], spelt[1]]
+    assert o["tlm-order"] == "toss" or not turned
+
+
 def learning_rate(o, step):
     peak, warm, steps = float(o["lr"]), int(o["warmup"]), int(o["steps"])
     if step < warm:
@@ -567,18 +594,31 @@ def replay(name):
                 term("masked", int((x["token"][x["row"]] == MASK).sum()), len(nll))
                 (nll.mean() / accumulate).backward()
                 continue
-            x = arrays("mlm")
+            named = o.get("objective", "").split(",")
+            x = arrays("tlm")
+            if x:
+                check_pairs(o, x, m.c)
+                h = m.run("encoder", Batch(x), Dropout(seed + named.index("tlm"), step, *dropouts))
+                nll, weight = mlm_loss(m, x, h), ramp(o["tlm-weight"], step - 1)
+                assert abs(x["weight"][0] - weight / accumulate) < 1e-6
+                term("tlm", nll.sum(), len(nll))
+                if a == 1:
+                    term("tlm_grad_norm", gradient_norm(m, weight * nll.mean()), 1)
+                (weight * nll.mean() / accumulate).backward()
+            drawn, x = x, arrays("mlm")
+            assert not o.get("mix") or (x is None) == (drawn is not None)
+            if drawn and x is None:
+                continue
             if x:
                 h = m.run("encoder", Batch(x), Dropout(seed, step, *dropouts))
                 nll = mlm_loss(m, x, h)
-                named = o["objective"].split(",")
                 both = [ramp(o[k], step - 1) for k in ("mlm-weight", "gc-lambda")]
                 loss = both[0] * nll.mean() if len(nll) else h.sum() * 0
                 if "mlm" in named:
                     term("mlm", nll.sum(), len(nll))
                 else:
                     loss = h.sum() * 0
-                if a == 1 and "align" in named:
+                if a == 1 and ("align" in named or "tlm" in named):
                     term("mlm_grad_norm", gradient_norm(m, loss), 1)
                 if counts:
                     g = arrays("gc")
