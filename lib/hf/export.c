@@ -210,6 +210,7 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
                 "%s's prediction head is a transformation that this model lacks: the encoder alone "
                 "is written (logits: --to xlm)",
                 hf_layout_name(j->layout));
+    if (c.n_heads) hf_note(j->notes, "task heads are left out: the encoder alone is written");
     if (put_all(j, o) < 0) return -1;
     char *tmp = folder_begin(out);
     if (!tmp) return -1;

@@ -11,50 +11,177 @@
 
 void model_config_init(struct model_config *c)
 {
-    *c = (struct model_config){ .layers = 6, .dim = 512, .ffn = 2048, .heads = 8, .positions = 512,
-        .activation = KERN_GELU, .encoder_langs = true, .decoder_langs = true, .embed_norm = true, .scale_embed = 1,
-        .norm_eps = 1e-5f, .dropout = 0.1f, .attention_dropout = 0.1f };
+    *c = (struct model_config){ .layers = 6,
+                                .dim = 512,
+                                .ffn = 2048,
+                                .heads = 8,
+                                .positions = 512,
+                                .activation = KERN_GELU,
+                                .encoder_langs = true,
+                                .decoder_langs = true,
+                                .embed_norm = true,
+                                .scale_embed = 1,
+                                .norm_eps = 1e-5f,
+                                .dropout = 0.1f,
+                                .attention_dropout = 0.1f };
 }
 
 /* One table drives writing, reading and checking. */
 enum kind { K_INT, K_BOOL, K_REAL, K_ACT, K_HASH };
-static const struct field { const char *name; enum kind kind; size_t at; double min, max; } fields[] = {
+static const struct field {
+    const char *name;
+    enum kind kind;
+    size_t at;
+    double min, max;
+} fields[] = {
 #define F(name, kind, min, max) { #name, kind, offsetof(struct model_config, name), min, max }
-    F(layers, K_INT, 0, 1000), F(decoder_layers, K_INT, 0, 1000), F(dim, K_INT, 1, 65536), F(ffn, K_INT, 1, 1 << 20),
-    F(heads, K_INT, 1, 255), F(vocab, K_INT, 6, 1 << 28), F(positions, K_INT, 2, 4096), F(activation, K_ACT, 1, 2),
-    F(pre_norm, K_BOOL, 0, 1), F(sinusoidal, K_BOOL, 0, 1), F(encoder_langs, K_BOOL, 0, 1), F(decoder_langs, K_BOOL, 0, 1),
-    F(embed_dim, K_INT, 0, 65536), F(share_layers, K_BOOL, 0, 1), F(token_types, K_INT, 0, 16), F(embed_norm, K_BOOL, 0, 1), F(output_transform, K_BOOL, 0, 1), F(scale_embed, K_REAL, 1e-6, 1e6), F(norm_eps, K_REAL, 0, 1), F(dropout, K_REAL, 0, 0.99),
-    F(attention_dropout, K_REAL, 0, 0.99), F(vocab_hash, K_HASH, 0, 0),
+    F(layers, K_INT, 0, 1000),
+    F(decoder_layers, K_INT, 0, 1000),
+    F(dim, K_INT, 1, 65536),
+    F(ffn, K_INT, 1, 1 << 20),
+    F(heads, K_INT, 1, 255),
+    F(vocab, K_INT, 6, 1 << 28),
+    F(positions, K_INT, 2, 4096),
+    F(activation, K_ACT, 1, 2),
+    F(pre_norm, K_BOOL, 0, 1),
+    F(sinusoidal, K_BOOL, 0, 1),
+    F(encoder_langs, K_BOOL, 0, 1),
+    F(decoder_langs, K_BOOL, 0, 1),
+    F(embed_dim, K_INT, 0, 65536),
+    F(share_layers, K_BOOL, 0, 1),
+    F(token_types, K_INT, 0, 16),
+    F(embed_norm, K_BOOL, 0, 1),
+    F(output_transform, K_BOOL, 0, 1),
+    F(scale_embed, K_REAL, 1e-6, 1e6),
+    F(norm_eps, K_REAL, 0, 1),
+    F(dropout, K_REAL, 0, 0.99),
+    F(attention_dropout, K_REAL, 0, 0.99),
+    F(vocab_hash, K_HASH, 0, 0),
 #undef F
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields };
-static const char *const act_names[] = { "none", "gelu", "relu" };
+static const char *const act_names[] = { "none", "gelu", "relu", "tanh" };
+static const char CODE[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+static bool is_code(const char *s)
+{
+    size_t n = strlen(s);
+    return n > 0 && n < MODEL_NAME && strspn(s, CODE) == n;
+}
+
+static int check_label(const struct model_head *h, int i)
+{
+    const char *s = h->label[i];
+    size_t n = strlen(s);
+    if (!n || n >= MODEL_NAME)
+        return err_set("head %s: label %d is empty or longer than %d bytes", h->name, i + 1,
+                       MODEL_NAME - 1);
+    for (size_t k = 0; k < n; k++)
+        if ((unsigned char)s[k] < 0x20 || s[k] == 0x7f || s[k] == '"' || s[k] == '\\')
+            return err_set("head %s: label %d holds a control character, a quote or a backslash",
+                           h->name, i + 1);
+    for (int j = 0; j < i; j++)
+        if (!strcmp(h->label[j], s))
+            return err_set("head %s: label \"%s\" is there twice", h->name, s);
+    return 0;
+}
+
+static int check_head(const struct model_config *c, int i)
+{
+    const struct model_head *h = &c->head[i];
+    if (!is_code(h->name))
+        return err_set("head %d: a name is up to %d letters, digits, - and _", i + 1,
+                       MODEL_NAME - 1);
+    for (int j = 0; j < i; j++)
+        if (!strcmp(c->head[j].name, h->name)) return err_set("head %s is there twice", h->name);
+    if (h->outputs < 1 || h->outputs > 65536)
+        return err_set("head %s: outputs is %d, not from 1 to 65536", h->name, h->outputs);
+    if (h->n_labels && h->n_labels != h->outputs)
+        return err_set("head %s: %d labels for %d outputs", h->name, h->n_labels, h->outputs);
+    for (int k = 0; k < h->n_labels; k++)
+        if (check_label(h, k) < 0) return -1;
+    return 0;
+}
+
+int model_config_head(struct model_config *c, const char *name, enum kern_act hidden, int outputs,
+                      const char *const *labels, int n, int *index)
+{
+    if (c->n_heads == MODEL_HEADS)
+        return err_set("head %s: a model has at most %d", name, MODEL_HEADS);
+    if (n > MODEL_LABELS)
+        return err_set("head %s: %d labels; at most %d are possible", name, n, MODEL_LABELS);
+    struct model_head *h = &c->head[c->n_heads];
+    *h = (struct model_head){ .hidden = hidden, .outputs = outputs, .n_labels = n };
+    snprintf(h->name, sizeof h->name, "%s", strlen(name) < MODEL_NAME ? name : "");
+    for (int i = 0; i < n; i++)
+        snprintf(h->label[i], MODEL_NAME, "%s", strlen(labels[i]) < MODEL_NAME ? labels[i] : "");
+    if (check_head(c, c->n_heads) < 0) return -1;
+    *index = c->n_heads++;
+    return 0;
+}
 
 int model_config_check(const struct model_config *c)
 {
     for (int i = 0; i < N_FIELDS; i++) {
         const char *p = (const char *)c + fields[i].at;
-        double v = fields[i].kind == K_INT ? *(const int *)p : fields[i].kind == K_REAL ? *(const float *)p
-                 : fields[i].kind == K_ACT ? (double)*(const enum kern_act *)p : 0;
+        double v = fields[i].kind == K_INT    ? *(const int *)p
+                   : fields[i].kind == K_REAL ? *(const float *)p
+                   : fields[i].kind == K_ACT  ? (double)*(const enum kern_act *)p
+                                              : 0;
         if (fields[i].kind == K_HASH || fields[i].kind == K_BOOL) continue;
         bool real = fields[i].kind == K_REAL;          /* 0.99f is above 0.99 */
-        if (!(v >= (real ? (float)fields[i].min : fields[i].min) && v <= (real ? (float)fields[i].max : fields[i].max)))
-            return err_set("model configuration: %s is %g, not from %g to %g", fields[i].name, v, fields[i].min, fields[i].max);
+        if (!(v >= (real ? (float)fields[i].min : fields[i].min)
+              && v <= (real ? (float)fields[i].max : fields[i].max)))
+            return err_set("model configuration: %s is %g, not from %g to %g", fields[i].name, v,
+                           fields[i].min, fields[i].max);
     }
-    if (c->dim % c->heads) return err_set("model configuration: dim %d is not a multiple of heads %d", c->dim, c->heads);
-    if (c->embed_dim > c->dim) return err_set("model configuration: embed_dim %d is more than dim %d", c->embed_dim, c->dim);
-    if (c->layers < 1) return err_set("model configuration: layers is 0; a model has at least one encoder layer");
+    if (c->dim % c->heads)
+        return err_set("model configuration: dim %d is not a multiple of heads %d", c->dim,
+                       c->heads);
+    if (c->embed_dim > c->dim)
+        return err_set("model configuration: embed_dim %d is more than dim %d", c->embed_dim,
+                       c->dim);
+    if (c->layers < 1)
+        return err_set("model configuration: layers is 0; a model has at least one encoder layer");
     if (c->token_types && c->encoder_langs && c->n_langs)
-        return err_set("model configuration: token_types and encoder_langs are both there; a model has one of them");
+        return err_set("model configuration: token_types and encoder_langs are both there; a model "
+                       "has one of them");
     if (c->output_transform && c->decoder_layers)
-        return err_set("model configuration: output_transform is for encoders; this model has a decoder");
-    if (c->n_langs < 0 || c->n_langs > MODEL_LANGS) return err_set("model configuration: %d languages, at most %d are possible", c->n_langs, MODEL_LANGS);
+        return err_set(
+            "model configuration: output_transform is for encoders; this model has a decoder");
+    if (c->n_heads < 0 || c->n_heads > MODEL_HEADS)
+        return err_set("model configuration: %d heads, at most %d are possible", c->n_heads,
+                       MODEL_HEADS);
+    for (int i = 0; i < c->n_heads; i++)
+        if (check_head(c, i) < 0) return -1;
+    if (c->n_langs < 0 || c->n_langs > MODEL_LANGS)
+        return err_set("model configuration: %d languages, at most %d are possible", c->n_langs,
+                       MODEL_LANGS);
     return 0;
+}
+
+/* "task_heads": [...], where there are any; the number of bytes. */
+static size_t heads_json(const struct model_config *c, char *s, size_t cap)
+{
+    size_t n = (size_t)snprintf(s, cap, "  \"task_heads\": [");
+    for (int i = 0; i < c->n_heads; i++) {
+        const struct model_head *h = &c->head[i];
+        n += (size_t)snprintf(s + n, cap - n,
+                              "%s{\"name\": \"%s\", \"hidden\": \"%s\", \"outputs\": %d",
+                              i ? ", " : "", h->name, act_names[h->hidden], h->outputs);
+        for (int k = 0; k < h->n_labels; k++)
+            n += (size_t)snprintf(s + n, cap - n, "%s\"%s\"", k ? ", " : ", \"labels\": [",
+                                  h->label[k]);
+        n += (size_t)snprintf(s + n, cap - n, h->n_labels ? "]}" : "}");
+    }
+    return n + (size_t)snprintf(s + n, cap - n, "],\n");
 }
 
 char *model_config_json(const struct model_config *c)
 {
-    size_t cap = 4096 + (size_t)c->n_langs * 64, n = 0;
+    size_t cap = 4096 + (size_t)c->n_langs * 64
+                 + (size_t)c->n_heads * (MODEL_LABELS + 4) * (MODEL_NAME + 8),
+           n = 0;
     char *s = mem_alloc(cap);
     n += (size_t)snprintf(s + n, cap - n, "{\n");
     for (int i = 0; i < N_FIELDS; i++) {
@@ -63,15 +190,25 @@ char *model_config_json(const struct model_config *c)
         n += (size_t)snprintf(s + n, cap - n, "  \"%s\": ", f->name);
         switch (f->kind) {
         case K_INT: n += (size_t)snprintf(s + n, cap - n, "%d", *(const int *)p); break;
-        case K_BOOL: n += (size_t)snprintf(s + n, cap - n, "%s", *(const bool *)p ? "true" : "false"); break;
-        case K_REAL: n += (size_t)snprintf(s + n, cap - n, "%.9g", (double)*(const float *)p); break;
-        case K_ACT: n += (size_t)snprintf(s + n, cap - n, "\"%s\"", act_names[*(const enum kern_act *)p]); break;
-        case K_HASH: n += (size_t)snprintf(s + n, cap - n, "\"%016" PRIx64 "\"", *(const uint64_t *)p); break;
+        case K_BOOL:
+            n += (size_t)snprintf(s + n, cap - n, "%s", *(const bool *)p ? "true" : "false");
+            break;
+        case K_REAL:
+            n += (size_t)snprintf(s + n, cap - n, "%.9g", (double)*(const float *)p);
+            break;
+        case K_ACT:
+            n += (size_t)snprintf(s + n, cap - n, "\"%s\"", act_names[*(const enum kern_act *)p]);
+            break;
+        case K_HASH:
+            n += (size_t)snprintf(s + n, cap - n, "\"%016" PRIx64 "\"", *(const uint64_t *)p);
+            break;
         }
         n += (size_t)snprintf(s + n, cap - n, ",\n");
     }
+    if (c->n_heads) n += heads_json(c, s + n, cap - n);
     n += (size_t)snprintf(s + n, cap - n, "  \"languages\": [");
-    for (int i = 0; i < c->n_langs; i++) n += (size_t)snprintf(s + n, cap - n, "%s\"%s\"", i ? ", " : "", c->lang[i]);
+    for (int i = 0; i < c->n_langs; i++)
+        n += (size_t)snprintf(s + n, cap - n, "%s\"%s\"", i ? ", " : "", c->lang[i]);
     snprintf(s + n, cap - n, "]\n}\n");
     return s;
 }
@@ -82,7 +219,9 @@ static int parse_field(struct model_config *c, const struct field *f, const cJSO
     char *p = (char *)c + f->at;
     switch (f->kind) {
     case K_INT:
-        if (!cJSON_IsNumber(v) || v->valuedouble != floor(v->valuedouble) || fabs(v->valuedouble) > 1e9) break;
+        if (!cJSON_IsNumber(v) || v->valuedouble != floor(v->valuedouble)
+            || fabs(v->valuedouble) > 1e9)
+            break;
         *(int *)p = (int)v->valuedouble;
         return 0;
     case K_BOOL:
@@ -95,10 +234,15 @@ static int parse_field(struct model_config *c, const struct field *f, const cJSO
         return 0;
     case K_ACT:
         for (int a = 1; a <= 2 && cJSON_IsString(v); a++)
-            if (!strcmp(v->valuestring, act_names[a])) { *(enum kern_act *)p = (enum kern_act)a; return 0; }
+            if (!strcmp(v->valuestring, act_names[a])) {
+                *(enum kern_act *)p = (enum kern_act)a;
+                return 0;
+            }
         break;
     case K_HASH: {
-        if (!cJSON_IsString(v) || strlen(v->valuestring) != 16 || strspn(v->valuestring, "0123456789abcdefABCDEF") != 16) break;
+        if (!cJSON_IsString(v) || strlen(v->valuestring) != 16
+            || strspn(v->valuestring, "0123456789abcdefABCDEF") != 16)
+            break;
         *(uint64_t *)p = strtoull(v->valuestring, NULL, 16);
         return 0;
     }
@@ -106,13 +250,50 @@ static int parse_field(struct model_config *c, const struct field *f, const cJSO
     return -1;
 }
 
-static const char CODE[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-
 static bool is_there(const struct model_config *c, const char *code)
 {
     for (int i = 0; i < c->n_langs; i++)
         if (!strcmp(c->lang[i], code)) return true;
     return false;
+}
+
+/* One object of "task_heads". -1 with a message, or without one: not of the kind that it should be.
+ */
+static int parse_head(struct model_config *c, const cJSON *v)
+{
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(v, "name"),
+                *hidden = cJSON_GetObjectItemCaseSensitive(v, "hidden");
+    const cJSON *outputs = cJSON_GetObjectItemCaseSensitive(v, "outputs"),
+                *labels = cJSON_GetObjectItemCaseSensitive(v, "labels");
+    const char *label[MODEL_LABELS];
+    int n = 0, act = 0, index;
+    const cJSON *l;
+    if (!cJSON_IsObject(v) || !cJSON_IsString(name) || !cJSON_IsString(hidden)
+        || !cJSON_IsNumber(outputs))
+        return -1;
+    if (cJSON_GetArraySize(v) != 3 + (labels != NULL) || (labels && !cJSON_IsArray(labels)))
+        return -1;
+    while (act < 4 && strcmp(hidden->valuestring, act_names[act])) act++;
+    if (act == 4 || outputs->valuedouble != floor(outputs->valuedouble)
+        || fabs(outputs->valuedouble) > 1e9)
+        return -1;
+    cJSON_ArrayForEach(l, labels) {
+        if (!cJSON_IsString(l) || n == MODEL_LABELS) return -1;
+        label[n++] = l->valuestring;
+    }
+    return model_config_head(c, name->valuestring, (enum kern_act)act, (int)outputs->valuedouble,
+                             label, n, &index);
+}
+
+static int parse_heads(struct model_config *c, const cJSON *v)
+{
+    const cJSON *h;
+    c->n_heads = 0;
+    err_set("a head has \"name\", \"hidden\" (none, gelu, relu, tanh), \"outputs\" and at most "
+            "\"labels\"");
+    cJSON_ArrayForEach(h, v)
+        if (parse_head(c, h) < 0) return -1;
+    return 0;
 }
 
 int model_config_parse(struct model_config *c, const char *json, const char *where)
@@ -126,21 +307,33 @@ int model_config_parse(struct model_config *c, const char *json, const char *whe
         while (i < N_FIELDS && strcmp(fields[i].name, v->string)) i++;
         if (i < N_FIELDS) {
             if (parse_field(c, &fields[i], v) < 0)
-                rc = err_set("%s:%zu: the value of \"%s\" is not of its kind", where, json_line(json, n, v->string),
-                             v->string);
+                rc = err_set("%s:%zu: the value of \"%s\" is not of its kind", where,
+                             json_line(json, n, v->string), v->string);
+            continue;
+        }
+        if (!strcmp(v->string, "task_heads") && cJSON_IsArray(v)) {
+            if (parse_heads(c, v) < 0) {
+                char *why = mem_dup(err_msg());
+                rc = err_set("%s:%zu: \"task_heads\": %s", where, json_line(json, n, "task_heads"),
+                             why);
+                free(why);
+            }
             continue;
         }
         if (strcmp(v->string, "languages") || !cJSON_IsArray(v)) {
-            rc = err_set("%s:%zu: unknown key \"%s\"", where, json_line(json, n, v->string), v->string);
+            rc = err_set("%s:%zu: unknown key \"%s\"", where, json_line(json, n, v->string),
+                         v->string);
             continue;
         }
         const cJSON *l;
         c->n_langs = 0;
         cJSON_ArrayForEach(l, v) {
-            if (!cJSON_IsString(l) || !*l->valuestring || strlen(l->valuestring) > 31 || strspn(l->valuestring, CODE) != strlen(l->valuestring)
+            if (!cJSON_IsString(l) || !*l->valuestring || strlen(l->valuestring) > 31
+                || strspn(l->valuestring, CODE) != strlen(l->valuestring)
                 || c->n_langs == MODEL_LANGS || is_there(c, l->valuestring)) {
-                rc = err_set("%s:%zu: \"languages\" must be at most %d different codes of letters, digits, - and _", where,
-                             json_line(json, n, "languages"), MODEL_LANGS);
+                rc = err_set("%s:%zu: \"languages\" must be at most %d different codes of letters, "
+                             "digits, - and _",
+                             where, json_line(json, n, "languages"), MODEL_LANGS);
                 break;
             }
             memcpy(c->lang[c->n_langs++], l->valuestring, strlen(l->valuestring) + 1);

@@ -1,11 +1,22 @@
-/* What a model is: the architecture, written into the model's folder as config.json and into each checkpoint. */
+/* What a model is: the architecture, written into the model's folder as config.json and into each
+ * checkpoint. */
 #ifndef MODEL_CONFIG_H
 #define MODEL_CONFIG_H
 #include <stdbool.h>
 #include <stdint.h>
 #include "kernels/kernels.h"
 
-enum { MODEL_LANGS = 32 };
+enum { MODEL_LANGS = 32, MODEL_HEADS = 4, MODEL_LABELS = 64, MODEL_NAME = 32 };
+
+/* What stands on the encoder's states for a task: a linear layer, below it where `hidden` says so a
+ * dense one of width dim with that activation (BERT's pooler: tanh). */
+struct model_head {
+    char name[MODEL_NAME];            /* of letters, digits, - and _: its tensors are head.NAME.* */
+    enum kern_act hidden;             /* KERN_NONE: no dense layer */
+    int outputs;                      /* 1 to 65536 */
+    int n_labels;                     /* names of the outputs: 0, or as many as there are */
+    char label[MODEL_LABELS][MODEL_NAME];
+};
 
 struct model_config {
     int layers, decoder_layers;       /* decoder_layers 0: an encoder only */
@@ -13,17 +24,21 @@ struct model_config {
     int vocab;                        /* specials included */
     int positions;                    /* longest sequence, specials included */
     enum kern_act activation;
-    bool pre_norm;                    /* layer norm before each sublayer instead of after it (XLM: after) */
+    bool pre_norm; /* layer norm before each sublayer instead of after it (XLM: after) */
     bool sinusoidal;                  /* fixed positions instead of learned ones */
     bool encoder_langs, decoder_langs;/* language embeddings */
-    int embed_dim;                    /* width of the embedding tables, projected to dim (ALBERT); 0: dim, and no projection */
-    bool share_layers;                /* all layers of a side have the parameters of its first one (ALBERT) */
-    int token_types;                  /* of the encoder: BERT's segments; 0: none. Not beside language embeddings */
+    int embed_dim; /* width of the embedding tables, projected to dim (ALBERT); 0: dim, and no
+                      projection */
+    bool share_layers; /* all layers of a side have the parameters of its first one (ALBERT) */
+    int token_types; /* of the encoder: BERT's segments; 0: none. Not beside language embeddings */
     bool embed_norm;                  /* layer norm after the embedding sum (XLM) */
-    bool output_transform;            /* dense, activation and layer norm before the output layer (BERT, RoBERTa) */
-    float scale_embed;                /* token embeddings are multiplied by this (1; sqrt(dim) in some systems) */
+    bool output_transform; /* dense, activation and layer norm before the output layer (BERT,
+                              RoBERTa) */
+    float scale_embed; /* token embeddings are multiplied by this (1; sqrt(dim) in some systems) */
     float norm_eps;
     float dropout, attention_dropout; /* kept with the model so that fine-tuning starts from them */
+    int n_heads;
+    struct model_head head[MODEL_HEADS];
     int n_langs;
     char lang[MODEL_LANGS][32];       /* codes, in the order of their embeddings */
     uint64_t vocab_hash;
@@ -36,7 +51,16 @@ int model_config_check(const struct model_config *c);
 char *model_config_json(const struct model_config *c);
 /* From JSON text; `where` names it in messages. Unknown keys are errors. */
 int model_config_parse(struct model_config *c, const char *json, const char *where);
-static inline int model_embed_dim(const struct model_config *c) { return c->embed_dim ? c->embed_dim : c->dim; }
-int model_config_lang(const struct model_config *c, const char *code);   /* -1 with a message that lists them */
+static inline int model_embed_dim(const struct model_config *c)
+{
+    return c->embed_dim ? c->embed_dim : c->dim;
+}
+/* Adds a head; *index gets its number. -1 with a message: a name that is there already or is none,
+ * too many, outputs out of range, labels that are empty, too long, twice there or hold a control
+ * character, " or \. labels: n of them, or NULL. */
+int model_config_head(struct model_config *c, const char *name, enum kern_act hidden, int outputs,
+                      const char *const *labels, int n, int *index);
+int model_config_lang(const struct model_config *c,
+                      const char *code); /* -1 with a message that lists them */
 
 #endif

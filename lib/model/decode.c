@@ -8,7 +8,9 @@
 
 void decode_options_init(struct decode_options *o)
 {
-    *o = (struct decode_options){ .beam = 1, .n_best = 1, .length_penalty = 1, .max_ratio = 1.3, .max_extra = 5 };
+    *o = (struct decode_options){
+        .beam = 1, .n_best = 1, .length_penalty = 1, .max_ratio = 1.3, .max_extra = 5
+    };
 }
 
 void hyps_free(struct hyps *h)
@@ -24,11 +26,16 @@ uint8_t *decode_mask(int vocab, const uint8_t *seen)
     return a;
 }
 
-/* --- the search ------------------------------------------------------------------------------------------------ */
+/* --- the search
+ * ------------------------------------------------------------------------------------------------
+ */
 
-enum { LOOK = 4 };        /* steps between two looks at which sentences are finished, on a device that queues */
+enum {
+    LOOK = 4
+}; /* steps between two looks at which sentences are finished, on a device that queues */
 
-/* Arrays of a row and of a sentence, one after another in one piece of memory; the first five of a row are kern_beam's. */
+/* Arrays of a row and of a sentence, one after another in one piece of memory; the first five of a
+ * row are kern_beam's. */
 enum { TOKEN, POS, AT, ROW, SEEN, SRC_AT, SRC_LEN, ROW_ARRAYS };
 enum { LIVE, NUMBER, LIMIT, SENTENCE_ARRAYS };
 
@@ -41,11 +48,12 @@ struct search {
     const uint8_t *allowed;              /* [vocab] device */
     float *val, *lse;
     int32_t *idx;
-    int slots;                           /* rows at the beginning: what the arrays below are long, as those of the device */
+    int slots; /* rows at the beginning: what the arrays below are long, as those of the device */
     int32_t *row[ROW_ARRAYS], *sentence[SENTENCE_ARRAYS], *dev_rows, *dev_sentences;
     double *log_p;
-    int width;                           /* hypotheses of a sentence that a step computes: 1 in the first, then all */
-    int longest, steps;                  /* words of the longest translation there can be; steps made so far (on a device that queues: a few more) */
+    int width; /* hypotheses of a sentence that a step computes: 1 in the first, then all */
+    int longest, steps; /* words of the longest translation there can be; steps made so far (on a
+                           device that queues: a few more) */
 };
 
 static int32_t *array(int32_t *all, int n, int i) { return all + (size_t)n * (size_t)i; }
@@ -54,18 +62,21 @@ static void upload_rows(struct search *z)
 {
     size_t n = (size_t)z->slots;
     z->k->upload(z->dev_rows, z->row[0], ROW_ARRAYS * n * sizeof(int32_t));
-    z->k->upload(z->dev_sentences, z->sentence[0], SENTENCE_ARRAYS * (size_t)z->b.all * sizeof(int32_t));
+    z->k->upload(z->dev_sentences, z->sentence[0],
+                 SENTENCE_ARRAYS * (size_t)z->b.all * sizeof(int32_t));
     z->k->upload(z->b.log_p, z->log_p, n * sizeof(double));
 }
 
 /* How many words sentence i of src may get. */
-static int limit_of(const struct model_config *c, const struct decode_options *o, const struct batch *src, int i)
+static int limit_of(const struct model_config *c, const struct decode_options *o,
+                    const struct batch *src, int i)
 {
     int words = src->len[i] - 2, n = words <= 0 ? 0 : (int)(o->max_ratio * words) + o->max_extra;
     return n < c->positions - 1 ? n : c->positions - 1;
 }
 
-/* The sentences that have words, all at step 0. Rows of cache in all, or -1: more than can be counted. */
+/* The sentences that have words, all at step 0. Rows of cache in all, or -1: more than can be
+ * counted. */
 static int64_t begin(struct search *z, const struct model_config *c, const struct batch *src)
 {
     int beam = z->o->beam, n = 0;
@@ -94,12 +105,14 @@ static int64_t begin(struct search *z, const struct model_config *c, const struc
 }
 
 /* The device's memory for all of it. */
-static void prepare(struct search *z, struct model *m, const struct var *memory, const struct spans *src, int cached, int lang)
+static void prepare(struct search *z, struct model *m, const struct var *memory,
+                    const struct spans *src, int cached, int lang)
 {
     const struct decode_options *o = z->o;
     struct kern_beam *b = &z->b;
     int n = z->slots, longest = 0;
-    for (int i = 0; i < b->sentences; i++) if (z->sentence[LIMIT][i] > longest) longest = z->sentence[LIMIT][i];
+    for (int i = 0; i < b->sentences; i++)
+        if (z->sentence[LIMIT][i] > longest) longest = z->sentence[LIMIT][i];
     z->longest = longest;
     stepper_init(&z->st, m, z->t, memory, src, n, cached, longest + 1, lang);
     z->dev_rows = tape_alloc(z->t, ROW_ARRAYS * (size_t)n * sizeof(int32_t));
@@ -123,7 +136,8 @@ static void prepare(struct search *z, struct model *m, const struct var *memory,
     b->row = array(z->dev_rows, n, ROW);
     b->seen = array(z->dev_rows, n, SEEN);
     b->log_p = tape_alloc(z->t, (size_t)n * sizeof(double));
-    int32_t *table = mem_alloc((size_t)cached * sizeof *table);      /* a hypothesis's first word is in its own first row */
+    int32_t *table = mem_alloc(
+        (size_t)cached * sizeof *table); /* a hypothesis's first word is in its own first row */
     for (int i = 0; i < cached; i++) table[i] = i;
     b->table = tape_int32(z->t, table, (size_t)cached);
     free(table);
@@ -152,7 +166,8 @@ static void compact(struct search *z)
     struct kern_beam *b = &z->b;
     size_t n = (size_t)z->slots;
     z->k->download(z->row[0], z->dev_rows, ROW_ARRAYS * n * sizeof(int32_t));
-    z->k->download(z->sentence[0], z->dev_sentences, SENTENCE_ARRAYS * (size_t)b->all * sizeof(int32_t));
+    z->k->download(z->sentence[0], z->dev_sentences,
+                   SENTENCE_ARRAYS * (size_t)b->all * sizeof(int32_t));
     z->k->download(z->log_p, b->log_p, n * sizeof(double));
     int was = b->sentences, now = 0, to = 0;
     for (int i = 0; i < was; i++) now += z->sentence[LIVE][i] > 0;
@@ -181,13 +196,13 @@ static int unfinished(struct search *z)
     return n;
 }
 
-/* A device that queues is asked for a few steps at a time, the same calls again and again, and its rows become fewer when half of the
- * sentences are finished; another one at once. */
+/* A device that queues is asked for a few steps at a time, the same calls again and again, and its
+ * rows become fewer when half of the sentences are finished; another one at once. */
 static void run(struct search *z)
 {
     const struct kernels *k = z->k;
     bool records = k->record != NULL, kept = false;
-    int alike = 0;                                      /* steps of as many rows since the calls changed */
+    int alike = 0; /* steps of as many rows since the calls changed */
     for (;;) {
         if (!kept && records && alike == 1 && k->record()) {
             step(z);
@@ -211,16 +226,19 @@ static void run(struct search *z)
 }
 
 /* The words of hypothesis d of a sentence: every word names the one before. */
-static void spell(const struct kern_beam *b, const int32_t *word, const int32_t *parent, int number, const struct kern_done *d, uint32_t *to)
+static void spell(const struct kern_beam *b, const int32_t *word, const int32_t *parent, int number,
+                  const struct kern_done *d, uint32_t *to)
 {
     for (int n = d->n, hyp = d->hyp; n > 0; n--) {
-        size_t at = ((size_t)(n - 1) * (size_t)b->beam + (size_t)hyp) * (size_t)b->all + (size_t)number;
+        size_t at = ((size_t)(n - 1) * (size_t)b->beam + (size_t)hyp) * (size_t)b->all
+                    + (size_t)number;
         to[n - 1] = (uint32_t)word[at];
         hyp = parent[at];
     }
 }
 
-/* What the device found, of the host: words and parents as kern_beam has them, complete hypotheses, and how many. */
+/* What the device found, of the host: words and parents as kern_beam has them, complete hypotheses,
+ * and how many. */
 struct found { int32_t *word, *parent, *count; struct kern_done *done; };
 
 static void collect(const struct search *z, const struct found *f, struct hyps *out)
@@ -228,7 +246,8 @@ static void collect(const struct search *z, const struct found *f, struct hyps *
     const struct kern_beam *b = &z->b;
     int best = z->o->n_best;
     size_t words = 0;
-    *out = (struct hyps){ mem_zero((size_t)b->all * (size_t)best + 1, sizeof *out->hyp), mem_zero((size_t)b->all + 1, sizeof *out->count), b->all, best, NULL };
+    *out = (struct hyps){ mem_zero((size_t)b->all * (size_t)best + 1, sizeof *out->hyp),
+                          mem_zero((size_t)b->all + 1, sizeof *out->count), b->all, best, NULL };
     for (int i = 0; i < b->all; i++) {
         out->count[i] = f->count[i] < best ? f->count[i] : best;
         for (int j = 0; j < out->count[i]; j++) words += (size_t)f->done[i * b->beam + j].n;
@@ -247,8 +266,10 @@ static void collect(const struct search *z, const struct found *f, struct hyps *
 static int finish(const struct search *z, const struct batch *src, struct hyps *out)
 {
     const struct kern_beam *b = &z->b;
-    size_t n = (size_t)b->all, beams = n * (size_t)b->beam, said = (size_t)(z->steps < z->longest ? z->steps : z->longest) * beams;
-    struct found f = { mem_alloc(said * sizeof *f.word + 1), mem_alloc(said * sizeof *f.parent + 1), mem_zero(n + 1, sizeof *f.count), mem_zero(beams + 1, sizeof *f.done) };
+    size_t n = (size_t)b->all, beams = n * (size_t)b->beam,
+           said = (size_t)(z->steps < z->longest ? z->steps : z->longest) * beams;
+    struct found f = { mem_alloc(said * sizeof *f.word + 1), mem_alloc(said * sizeof *f.parent + 1),
+                       mem_zero(n + 1, sizeof *f.count), mem_zero(beams + 1, sizeof *f.done) };
     if (z->steps) {
         z->k->download(f.count, b->n_done, n * sizeof *f.count);
         z->k->download(f.done, b->done, beams * sizeof *f.done);
@@ -261,30 +282,43 @@ static int finish(const struct search *z, const struct batch *src, struct hyps *
             f.done[i * b->beam] = (struct kern_done){ 0, 0, 0, 0 };
         }
     int rc = z->k->sync();
-    if (rc == 0) collect(z, &f, out);                   /* what a lost device did not give is no number of anything */
+    if (rc == 0) collect(z, &f, out); /* what a lost device did not give is no number of anything */
     free(f.word); free(f.parent); free(f.count); free(f.done);
     return rc;
 }
 
-int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lang, const struct decode_options *o, struct hyps *out)
+int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lang,
+           const struct decode_options *o, struct hyps *out)
 {
     memset(out, 0, sizeof *out);
-    if (!m->dec.n) return err_set("this model has no decoder; translation needs an encoder-decoder (finetune --task unmt or mt makes one)");
+    if (!m->dec.n)
+        return err_set("this model has no decoder; translation needs an encoder-decoder (finetune "
+                       "--task unmt or mt makes one)");
     if (o->beam < 1 || o->beam > KERN_BEAM_MAX || o->n_best < 1 || o->n_best > o->beam)
-        return err_set("beam %d with %d best: the beam must be from 1 to %d, and at least as wide as the number of hypotheses", o->beam, o->n_best, KERN_BEAM_MAX);
+        return err_set("beam %d with %d best: the beam must be from 1 to %d, and at least as wide "
+                       "as the number of hypotheses",
+                       o->beam, o->n_best, KERN_BEAM_MAX);
     if (src->max > m->c.positions)
-        return err_set("a sentence of %d tokens is longer than the model's %d positions", src->max, m->c.positions);
+        return err_set("a sentence of %d tokens is longer than the model's %d positions", src->max,
+                       m->c.positions);
     tape_reset(t, false);
     struct search z = { .t = t, .k = t->k, .o = o, .slots = src->n * o->beam, .width = 1 };
-    z.b = (struct kern_beam){ .all = src->n, .beam = o->beam, .k = o->beam == 1 ? 1 : 2 * o->beam, .early = o->early, .end = VOCAB_EOS };
-    int32_t *rows = mem_zero(ROW_ARRAYS * (size_t)z.slots + 1, sizeof *rows), *sentences = mem_zero(SENTENCE_ARRAYS * (size_t)src->n + 1, sizeof *sentences);
+    z.b = (struct kern_beam){ .all = src->n,
+                              .beam = o->beam,
+                              .k = o->beam == 1 ? 1 : 2 * o->beam,
+                              .early = o->early,
+                              .end = VOCAB_EOS };
+    int32_t *rows = mem_zero(ROW_ARRAYS * (size_t)z.slots + 1, sizeof *rows),
+            *sentences = mem_zero(SENTENCE_ARRAYS * (size_t)src->n + 1, sizeof *sentences);
     for (int a = 0; a < ROW_ARRAYS; a++) z.row[a] = array(rows, z.slots, a);
     for (int a = 0; a < SENTENCE_ARRAYS; a++) z.sentence[a] = array(sentences, src->n, a);
     z.log_p = mem_zero((size_t)z.slots + 1, sizeof *z.log_p);
     int64_t cached = begin(&z, &m->c, src);
     int rc = 0;
     if (cached < 0) {
-        rc = err_set("%d sentences of up to %d tokens with a beam of %d are too many at once; lower --tokens", src->n, src->max, o->beam);
+        rc = err_set("%d sentences of up to %d tokens with a beam of %d are too many at once; "
+                     "lower --tokens",
+                     src->n, src->max, o->beam);
     } else if (cached > 0) {
         uint8_t *mask = decode_mask(m->c.vocab, o->seen);
         z.allowed = tape_bytes(t, mask, (size_t)m->c.vocab);

@@ -1,5 +1,6 @@
-/* Translation by an encoder-decoder: greedy and beam search with key/value caches. Deterministic: the result for a
- * sentence does not depend on what else is in the batch beyond the products' rounding, and ties go to the lowest id. */
+/* Translation by an encoder-decoder: greedy and beam search with key/value caches. Deterministic:
+ * the result for a sentence does not depend on what else is in the batch beyond the products'
+ * rounding, and ties go to the lowest id. */
 #ifndef MODEL_DECODE_H
 #define MODEL_DECODE_H
 #include "lib/model/model.h"
@@ -8,22 +9,30 @@ struct decode_options {
     int beam;                    /* 1: greedy */
     int n_best;                  /* hypotheses a sentence, <= beam */
     double length_penalty;       /* scores are sum log p / length^this (length with </s>) */
-    double max_ratio; int max_extra;   /* at most ratio * source length + extra tokens (specials not counted) */
-    bool early;                  /* a sentence ends with its beam-th complete hypothesis; else when no hypothesis under way can reach the beam best */
-    const uint8_t *seen;         /* [vocab] host: words the decoder may say besides </s>; NULL: all. Specials never are. */
+    /* at most ratio * source length + extra tokens (specials not counted) */
+    double max_ratio; int max_extra;
+    /* a sentence ends with its beam-th complete hypothesis; else when no hypothesis under way
+     * can reach the beam best */
+    bool early;
+    /* [vocab] host: words the decoder may say besides </s>; NULL: all. Specials never are. */
+    const uint8_t *seen;
 };
-void decode_options_init(struct decode_options *o);      /* beam 1, penalty 1, 1.3 len + 5 (MLM-GC's; NOTES) */
+/* beam 1, penalty 1, 1.3 len + 5 (MLM-GC's; NOTES) */
+void decode_options_init(struct decode_options *o);
 
-/* A translation: n tokens without specials. score as in length_penalty; log_p the plain sum, </s> included. */
+/* A translation: n tokens without specials. score as in length_penalty; log_p the plain sum,
+ * </s> included. */
 struct hyp { uint32_t *ids; int n; double score, log_p; };
 
 /* Hypotheses of all sentences: sentence i has hyp[i * n_best .. + count[i]), best first. */
 struct hyps { struct hyp *hyp; int *count; int sentences, n_best; uint32_t *store; };
 void hyps_free(struct hyps *h);
 
-/* Translates the sentences of src (<s> w .. </s>, language set) into language tgt_lang (its index). Resets the tape.
- * Empty source sentences (only specials) give empty translations. -1 with a message (no decoder, sentence too long). */
-int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lang, const struct decode_options *o, struct hyps *out);
+/* Translates the sentences of src (<s> w .. </s>, language set) into language tgt_lang (its index).
+ * Resets the tape. Empty source sentences (only specials) give empty translations. -1 with a
+ * message (no decoder, sentence too long). */
+int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lang,
+           const struct decode_options *o, struct hyps *out);
 
 /* What that means word by word, for kernels.h's `allowed` [vocab]; host, malloc'd. */
 uint8_t *decode_mask(int vocab, const uint8_t *seen);

@@ -20,7 +20,13 @@ void decoder_free(struct decoder *d)
 
 /* A batch's sentences are order[first .. first + src.n) of all. */
 struct part { struct batch src; struct hyps hyps; int first; };
-struct many { struct decoder *d; const struct decode_options *o; int lang; struct part *part; int parts; };
+struct many {
+    struct decoder *d;
+    const struct decode_options *o;
+    int lang;
+    struct part *part;
+    int parts;
+};
 
 static int decode_part(void *ctx, size_t i, int thread)
 {
@@ -30,11 +36,12 @@ static int decode_part(void *ctx, size_t i, int thread)
     return decode(c->d->m, t, &c->part[i].src, c->lang, c->o, &c->part[i].hyps);
 }
 
-/* A batch a thread where that keeps at least half of the threads at work; else, and on a device, one after another with all threads
- * inside each. */
+/* A batch a thread where that keeps at least half of the threads at work; else, and on a device,
+ * one after another with all threads inside each. */
 static int decode_parts(struct many *c)
 {
-    if (!c->d->m->ps.k->queues && 2 * c->parts >= par_threads()) return par_for((size_t)c->parts, decode_part, c);
+    if (!c->d->m->ps.k->queues && 2 * c->parts >= par_threads())
+        return par_for((size_t)c->parts, decode_part, c);
     for (int i = 0; i < c->parts; i++)
         if (decode_part(c, (size_t)i, 0) < 0) return -1;
     return 0;
@@ -48,7 +55,8 @@ static int longest_first(const void *a, const void *b)
     return x->len != y->len ? (x->len < y->len ? 1 : -1) : x->i - y->i;
 }
 
-static void cut(struct many *c, const struct batch *src, const struct place *order, int tokens, int sentences)
+static void cut(struct many *c, const struct batch *src, const struct place *order, int tokens,
+                int sentences)
 {
     c->part = mem_zero((size_t)src->n + 1, sizeof *c->part);
     for (int i = 0; i < src->n; i++) {
@@ -58,7 +66,8 @@ static void cut(struct many *c, const struct batch *src, const struct place *ord
             p->first = i;
         }
         size_t at = (size_t)src->at[order[i].i];
-        batch_add(&p->src, (const uint32_t *)src->token + at, order[i].len, order[i].len ? src->lang[at] : 0, (uint64_t)order[i].i);
+        batch_add(&p->src, (const uint32_t *)src->token + at, order[i].len,
+                  order[i].len ? src->lang[at] : 0, (uint64_t)order[i].i);
     }
 }
 
@@ -66,10 +75,12 @@ static void cut(struct many *c, const struct batch *src, const struct place *ord
 static void gather(const struct many *c, const struct place *order, int n, struct hyps *out)
 {
     size_t best = (size_t)c->o->n_best, words = 0;
-    *out = (struct hyps){ mem_zero((size_t)n * best + 1, sizeof *out->hyp), mem_zero((size_t)n + 1, sizeof *out->count), n, c->o->n_best, NULL };
+    *out = (struct hyps){ mem_zero((size_t)n * best + 1, sizeof *out->hyp),
+                          mem_zero((size_t)n + 1, sizeof *out->count), n, c->o->n_best, NULL };
     for (const struct part *p = c->part; p < c->part + c->parts; p++)
         for (int i = 0; i < p->src.n; i++)
-            for (int j = 0; j < p->hyps.count[i]; j++) words += (size_t)p->hyps.hyp[(size_t)i * best + (size_t)j].n;
+            for (int j = 0; j < p->hyps.count[i]; j++)
+                words += (size_t)p->hyps.hyp[(size_t)i * best + (size_t)j].n;
     uint32_t *to = out->store = mem_alloc((words + 1) * sizeof *to);
     for (const struct part *p = c->part; p < c->part + c->parts; p++)
         for (int i = 0; i < p->src.n; i++) {
@@ -85,7 +96,8 @@ static void gather(const struct many *c, const struct place *order, int n, struc
         }
 }
 
-int decode_many(struct decoder *d, const struct batch *src, int tgt_lang, const struct decode_options *o, int tokens, int sentences, struct hyps *out)
+int decode_many(struct decoder *d, const struct batch *src, int tgt_lang,
+                const struct decode_options *o, int tokens, int sentences, struct hyps *out)
 {
     memset(out, 0, sizeof *out);
     struct many c = { .d = d, .o = o, .lang = tgt_lang };

@@ -1,4 +1,5 @@
-/* A model's folder, and starting one model from another. The format is docs/formats/checkpoint.md. */
+/* A model's folder, and starting one model from another. The format is docs/formats/checkpoint.md.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,12 @@ static int save_seen(const struct model *m, const char *dir)
     int n = 0;
     for (int i = 0; i < m->c.n_langs; i++)
         if (m->seen[i])
-            t[n++] = (struct st_tensor){ .name = (char *)m->c.lang[i], .dtype = ST_U8, .ndim = 1, .shape = { m->c.vocab },
-                                         .data = m->seen[i], .bytes = (size_t)m->c.vocab };
+            t[n++] = (struct st_tensor){ .name = (char *)m->c.lang[i],
+                                         .dtype = ST_U8,
+                                         .ndim = 1,
+                                         .shape = { m->c.vocab },
+                                         .data = m->seen[i],
+                                         .bytes = (size_t)m->c.vocab };
     if (!n) return 0;
     char *path = path_join(dir, "words.safetensors");
     int rc = st_write(path, t, n, NULL, NULL, 0);
@@ -34,7 +39,10 @@ static int load_seen(struct model *m, const char *dir)
     for (int i = 0; f && rc == 0 && i < m->c.n_langs; i++) {
         const struct st_tensor *t = st_find(f, m->c.lang[i]);
         if (!t) continue;
-        if (t->dtype != ST_U8 || t->bytes != (size_t)m->c.vocab) { rc = err_set("%s: tensor %s does not have one byte per word", path, t->name); break; }
+        if (t->dtype != ST_U8 || t->bytes != (size_t)m->c.vocab) {
+            rc = err_set("%s: tensor %s does not have one byte per word", path, t->name);
+            break;
+        }
         m->seen[i] = mem_alloc(t->bytes);
         memcpy(m->seen[i], t->data, t->bytes);
     }
@@ -43,7 +51,8 @@ static int load_seen(struct model *m, const char *dir)
     return rc;
 }
 
-static const char *const kept_names[MODEL_KEPT] = { "codes", "tokenizer", "pieces.json", "sentencepiece.model" };
+static const char *const kept_names[MODEL_KEPT] = { "codes", "tokenizer", "pieces.json",
+                                                    "sentencepiece.model" };
 
 int model_keep_file(struct model *m, int which, const char *path)
 {
@@ -84,7 +93,8 @@ static int save_kept(const struct model *m, const char *dir)
     return rc;
 }
 
-int model_save(const struct model *m, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta)
+int model_save(const struct model *m, const char *dir, const char *const *meta_key,
+               const char *const *meta_value, int n_meta)
 {
     const struct params *ps = &m->ps;
     float *host = mem_alloc(ps->total * sizeof *host);
@@ -94,7 +104,8 @@ int model_save(const struct model *m, const char *dir, const char *const *meta_k
     return rc;
 }
 
-int model_write(const struct model *m, const float *host, const char *dir, const char *const *meta_key, const char *const *meta_value, int n_meta)
+int model_write(const struct model *m, const float *host, const char *dir,
+                const char *const *meta_key, const char *const *meta_value, int n_meta)
 {
     char *config = model_config_json(&m->c);
     char *path = path_join(dir, "config.json");
@@ -123,11 +134,15 @@ int model_read_config(struct model_config *c, const char *dir)
 
 int model_check_vocab(const struct model_config *c, const struct vocab *v, const char *path)
 {
-    return v->hash == c->vocab_hash && v->n == (uint32_t)c->vocab ? 0
-         : err_set("%s: is not the vocabulary that the config.json beside it was made with (its hash or size differs)", path);
+    return v->hash == c->vocab_hash && v->n == (uint32_t)c->vocab
+               ? 0
+               : err_set("%s: is not the vocabulary that the config.json beside it was made with "
+                         "(its hash or size differs)",
+                         path);
 }
 
-int model_load(struct model *m, const char *dir, const struct kernels *k, bool with_grad, struct vocab **vocab)
+int model_load(struct model *m, const char *dir, const struct kernels *k, bool with_grad,
+               struct vocab **vocab)
 {
     struct model_config c;
     memset(m, 0, sizeof *m);
@@ -155,10 +170,12 @@ failed:
 
 static void copy_rows(float *to, const float *from, int cols, int to_row, int from_row)
 {
-    memcpy(to + (size_t)to_row * (size_t)cols, from + (size_t)from_row * (size_t)cols, (size_t)cols * sizeof *to);
+    memcpy(to + (size_t)to_row * (size_t)cols, from + (size_t)from_row * (size_t)cols,
+           (size_t)cols * sizeof *to);
 }
 
-/* The name in the source of what is called `name` here: a decoder that the source lacks starts from its encoder. */
+/* The name in the source of what is called `name` here: a decoder that the source lacks starts from
+ * its encoder. */
 static const struct st_tensor *source_of(const struct st_file *f, const char *name)
 {
     const struct st_tensor *t = st_find(f, name);
@@ -168,8 +185,9 @@ static const struct st_tensor *source_of(const struct st_file *f, const char *na
     return st_find(f, other);
 }
 
-static int init_tensor(struct model *m, int i, const struct st_file *f, const struct model_config *from,
-                       const struct vocab *mine, const struct vocab *theirs, int *taken, int *fresh)
+static int init_tensor(struct model *m, int i, const struct st_file *f,
+                       const struct model_config *from, const struct vocab *mine,
+                       const struct vocab *theirs, int *taken, int *fresh)
 {
     const struct param *p = &m->ps.p[i];
     const struct st_tensor *t = source_of(f, p->name);
@@ -177,11 +195,18 @@ static int init_tensor(struct model *m, int i, const struct st_file *f, const st
     if (p->fixed) return 0;
     int64_t rows = t->ndim == 2 ? t->shape[0] : 1, cols = t->ndim ? t->shape[t->ndim - 1] : 1;
     bool by_token = !strcmp(p->name, "embed.tokens"), bias = !strcmp(p->name, "output.bias");
-    bool by_lang = strstr(p->name, "embed.languages") != NULL, by_pos = strstr(p->name, "embed.positions") != NULL;
-    if (t->ndim > 2 || (!bias && cols != p->cols) || (!by_token && !by_lang && !by_pos && !bias && rows != p->rows))
-        return err_set("%s: tensor %s does not fit this model's [%d, %d]; --init needs the same dim and ffn", f->path, t->name, p->rows, p->cols);
-    if ((by_token && rows != from->vocab) || (bias && (rows != 1 || cols != from->vocab)) || (by_lang && rows != from->n_langs))
-        return err_set("%s: tensor %s has a different number of rows than config.json has tokens or languages; the folder is damaged", f->path, t->name);
+    bool by_lang = strstr(p->name, "embed.languages") != NULL,
+         by_pos = strstr(p->name, "embed.positions") != NULL;
+    if (t->ndim > 2 || (!bias && cols != p->cols)
+        || (!by_token && !by_lang && !by_pos && !bias && rows != p->rows))
+        return err_set(
+            "%s: tensor %s does not fit this model's [%d, %d]; --init needs the same dim and ffn",
+            f->path, t->name, p->rows, p->cols);
+    if ((by_token && rows != from->vocab) || (bias && (rows != 1 || cols != from->vocab))
+        || (by_lang && rows != from->n_langs))
+        return err_set("%s: tensor %s has a different number of rows than config.json has tokens "
+                       "or languages; the folder is damaged",
+                       f->path, t->name);
     size_t n = (size_t)rows * (size_t)cols;
     float *src = mem_alloc(n * sizeof *src), *dst = mem_alloc(p->n * sizeof *dst);
     if (st_floats(t, src, n) < 0) { free(src); free(dst); return -1; }
@@ -189,7 +214,9 @@ static int init_tensor(struct model *m, int i, const struct st_file *f, const st
     if (by_token || bias) {
         int width = bias ? 1 : p->cols;
         for (uint32_t v = 0; v < mine->n; v++) {
-            uint32_t at = v < VOCAB_SPECIALS ? v : vocab_id(theirs, vocab_token(mine, v), vocab_token_len(mine, v));
+            uint32_t at = v;
+            if (v >= VOCAB_SPECIALS)
+                at = vocab_id(theirs, vocab_token(mine, v), vocab_token_len(mine, v));
             bool found = v < VOCAB_SPECIALS || at != VOCAB_UNK;
             if (by_token) ++*(found ? taken : fresh);
             if (found) copy_rows(dst, src, width, (int)v, (int)at);
@@ -207,7 +234,8 @@ static int init_tensor(struct model *m, int i, const struct st_file *f, const st
     return 0;
 }
 
-int model_init_from(struct model *m, const struct vocab *vocab, const char *dir, int *taken, int *fresh)
+int model_init_from(struct model *m, const struct vocab *vocab, const char *dir, int *taken,
+                    int *fresh)
 {
     struct model_config from;
     *taken = *fresh = 0;
@@ -220,16 +248,20 @@ int model_init_from(struct model *m, const struct vocab *vocab, const char *dir,
     path = path_join(dir, "weights.safetensors");
     struct st_file *f = rc == 0 ? st_open(path) : NULL;
     if (rc == 0 && (!f || st_verify(f) < 0)) rc = -1;
-    for (int i = 0; i < m->ps.n && rc == 0; i++) rc = init_tensor(m, i, f, &from, vocab, theirs, taken, fresh);
+    for (int i = 0; i < m->ps.n && rc == 0; i++)
+        rc = init_tensor(m, i, f, &from, vocab, theirs, taken, fresh);
     free(path);
     if (f) st_close(f);
-    if (rc == 0 && *fresh == 0) rc = keep(m, dir, theirs->hash == vocab->hash ? MODEL_KEPT : MODEL_TOKENIZER + 1);
+    if (rc == 0 && *fresh == 0)
+        rc = keep(m, dir, theirs->hash == vocab->hash ? MODEL_KEPT : MODEL_TOKENIZER + 1);
     vocab_free(theirs);
     return rc;
 }
 
-/* One line "word v1 v2 ...": the id of the word in *id (VOCAB_UNK: not ours) and up to max numbers; their count or -1. */
-static int vector_line(const struct vocab *v, const char *line, size_t n, uint32_t *id, float *to, int max)
+/* One line "word v1 v2 ...": the id of the word in *id (VOCAB_UNK: not ours) and up to max numbers;
+ * their count or -1. */
+static int vector_line(const struct vocab *v, const char *line, size_t n, uint32_t *id, float *to,
+                       int max)
 {
     const char *end = line + n, *word = memchr(line, ' ', n);
     if (!word) return -1;
@@ -264,7 +296,8 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
     float *table = mem_alloc(p->n * sizeof *table), *row = mem_zero((size_t)D, sizeof *row);
     param_get(&m->ps, m->ps.value, m->tokens, table);
     double want = 0;
-    for (uint32_t v = VOCAB_SPECIALS; v < vocab->n; v++) want += row_norm(table + (size_t)v * (size_t)D, D) / (vocab->n - VOCAB_SPECIALS);
+    for (uint32_t v = VOCAB_SPECIALS; v < vocab->n; v++)
+        want += row_norm(table + (size_t)v * (size_t)D, D) / (vocab->n - VOCAB_SPECIALS);
     const char *line;
     size_t n;
     while ((rc = text_line(in, &line, &n)) > 0) {
@@ -273,21 +306,28 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
         if (text_lineno(in) == 1 && got == 1) continue;          /* word2vec's "rows dim" */
         if (got > 0 && !dim) dim = got;
         if (got <= 0 || got != dim) {
-            rc = err_set("%s:%llu: expected a word and %d numbers; found %d", path, (unsigned long long)text_lineno(in), dim, got < 0 ? 0 : got);
+            rc = err_set("%s:%llu: expected a word and %d numbers; found %d", path,
+                         (unsigned long long)text_lineno(in), dim, got < 0 ? 0 : got);
             break;
         }
-        if (dim > D) { rc = err_set("%s: vectors of %d dimensions; the model has %d", path, dim, D); break; }
+        if (dim > D) {
+            rc = err_set("%s: vectors of %d dimensions; the model has %d", path, dim, D);
+            break;
+        }
         if (id == VOCAB_UNK) continue;
         float *to = table + (size_t)id * (size_t)D;
         double norm = row_norm(row, dim), rest = row_norm(to + dim, D - dim);
         if (norm == 0) continue;
-        /* the vector takes nearly all of the norm; the drawn rest is scaled down so that it does not drown it */
+        /* the vector takes nearly all of the norm; the drawn rest is scaled down so that it does
+         * not drown it */
         double keep = dim < D ? 0.1 * want / (rest > 0 ? rest : 1) : 0;
         for (int i = 0; i < dim; i++) to[i] = (float)(row[i] * want / norm);
         for (int i = dim; i < D; i++) to[i] = (float)(to[i] * keep);
         set++;
     }
-    if (rc == 0 && !set) rc = err_set("%s: none of its words is in the vocabulary%s", path, text_lines(in) ? "" : " (it is empty)");
+    if (rc == 0 && !set)
+        rc = err_set("%s: none of its words is in the vocabulary%s", path,
+                     text_lines(in) ? "" : " (it is empty)");
     if (rc == 0) param_put(&m->ps, m->ps.value, m->tokens, table);
     free(table);
     free(row);

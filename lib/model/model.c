@@ -7,14 +7,16 @@
 #include "common/err.h"
 #include "common/mem.h"
 
-static int add(struct model *m, const char *prefix, const char *name, int rows, int cols, bool decay)
+static int add(struct model *m, const char *prefix, const char *name, int rows, int cols,
+               bool decay)
 {
     char full[160];
     snprintf(full, sizeof full, "%s%s", prefix, name);
     return params_add(&m->ps, full, rows, cols, decay);
 }
 
-static struct linear_i add_linear(struct model *m, const char *prefix, const char *name, int out, int in)
+static struct linear_i add_linear(struct model *m, const char *prefix, const char *name, int out,
+                                  int in)
 {
     char n[64];
     struct linear_i l;
@@ -36,7 +38,8 @@ static struct linear_i add_norm(struct model *m, const char *prefix, const char 
     return l;
 }
 
-static void add_stack(struct model *m, struct stack_i *s, const char *side, int layers, bool langs, bool cross)
+static void add_stack(struct model *m, struct stack_i *s, const char *side, int layers, bool langs,
+                      bool cross)
 {
     const struct model_config *c = &m->c;
     const struct linear_i none = { -1, -1 };
@@ -76,16 +79,31 @@ static void add_stack(struct model *m, struct stack_i *s, const char *side, int 
     if (c->pre_norm) s->norm = add_norm(m, prefix, "norm", c->dim);
 }
 
+/* Behind everything else: models that differ in heads alone begin alike. */
+static void add_heads(struct model *m)
+{
+    for (int i = 0; i < m->c.n_heads; i++) {
+        const struct model_head *h = &m->c.head[i];
+        char prefix[MODEL_NAME + 8];
+        snprintf(prefix, sizeof prefix, "head.%s.", h->name);
+        m->head[i].dense = (struct linear_i){ -1, -1 };
+        if (h->hidden) m->head[i].dense = add_linear(m, prefix, "dense", m->c.dim, m->c.dim);
+        m->head[i].out = add_linear(m, prefix, "out", h->outputs, m->c.dim);
+    }
+}
+
 static void layout(struct model *m)
 {
     int E = model_embed_dim(&m->c);
     m->tokens = params_add(&m->ps, "embed.tokens", m->c.vocab, E, true);
     m->output_bias = params_add(&m->ps, "output.bias", 1, m->c.vocab, false);
     m->output_dense = m->output_norm = (struct linear_i){ -1, -1 };
-    if (m->c.output_transform || E != m->c.dim) m->output_dense = add_linear(m, "", "output.dense", E, m->c.dim);
+    if (m->c.output_transform || E != m->c.dim)
+        m->output_dense = add_linear(m, "", "output.dense", E, m->c.dim);
     if (m->c.output_transform) m->output_norm = add_norm(m, "", "output.norm", E);
     add_stack(m, &m->enc, "encoder", m->c.layers, m->c.encoder_langs, false);
     add_stack(m, &m->dec, "decoder", m->c.decoder_layers, m->c.decoder_langs, true);
+    add_heads(m);
 }
 
 /* positions[p][2i] = sin(p / 10000^(2i/dim)), [2i+1] = cos (Vaswani et al. 2017). */
@@ -115,11 +133,18 @@ static void draw(struct model *m, uint64_t seed)
     float std = 1.0f / sqrtf((float)model_embed_dim(&m->c));
     for (int i = 0; i < ps->n; i++) {
         const struct param *p = &ps->p[i];
-        if (strstr(p->name, "embed.") && !strstr(p->name, "norm") && !strstr(p->name, "project")) param_normal(ps, i, seed, std);
+        if (!strncmp(p->name, "head.", 5)) {
+            if (ends_with(p->name, "weight"))
+                param_uniform(ps, i, seed, sqrtf(6.0f / (float)(p->rows + p->cols)));
+        } else if (strstr(p->name, "embed.") && !strstr(p->name, "norm")
+                   && !strstr(p->name, "project"))
+            param_normal(ps, i, seed, std);
         else if (strstr(p->name, "norm")) param_fill(ps, i, ends_with(p->name, "weight") ? 1 : 0);
         else if (p->rows > 1) {
             /* Q, K and V are three matrices that lie together: each has its own fan. */
-            int fan_out = strstr(p->name, "qkv") ? p->rows / 3 : strstr(p->name, "cross.kv") ? p->rows / 2 : p->rows;
+            int fan_out = p->rows;
+            if (strstr(p->name, "qkv")) fan_out /= 3;
+            if (strstr(p->name, "cross.kv")) fan_out /= 2;
             param_uniform(ps, i, seed, sqrtf(6.0f / (float)(fan_out + p->cols)));
         }
     }
@@ -134,13 +159,15 @@ void model_normal(struct model *m, uint64_t seed, float std)
     for (int i = 0; i < ps->n; i++) {
         const struct param *p = &ps->p[i];
         bool table = strstr(p->name, "embed.") && !strstr(p->name, "project");
-        if (!p->fixed && !strstr(p->name, "norm") && (table || p->rows > 1)) param_normal(ps, i, seed, std);
+        if (!p->fixed && !strstr(p->name, "norm") && (table || p->rows > 1))
+            param_normal(ps, i, seed, std);
     }
     size_t D = (size_t)ps->p[m->tokens].cols;
     ps->k->zero(param_value(ps, m->tokens) + VOCAB_PAD * D, D * sizeof(float));
 }
 
-int model_alloc(struct model *m, const struct model_config *c, const struct kernels *k, bool with_grad)
+int model_alloc(struct model *m, const struct model_config *c, const struct kernels *k,
+                bool with_grad)
 {
     memset(m, 0, sizeof *m);
     if (model_config_check(c) < 0) return -1;
@@ -150,7 +177,8 @@ int model_alloc(struct model *m, const struct model_config *c, const struct kern
     return params_alloc(&m->ps, with_grad);
 }
 
-int model_new(struct model *m, const struct model_config *c, const struct kernels *k, uint64_t seed, bool with_grad)
+int model_new(struct model *m, const struct model_config *c, const struct kernels *k, uint64_t seed,
+              bool with_grad)
 {
     if (model_alloc(m, c, k, with_grad) < 0) return -1;
     draw(m, seed);
@@ -176,27 +204,38 @@ void model_see(struct model *m, int lang, const uint32_t *ids, size_t n)
 
 /* --- forward --- */
 
-static struct var *embed(struct model *m, struct tape *t, const struct stack_i *s, const struct dev_batch *b)
+static struct var *embed(struct model *m, struct tape *t, const struct stack_i *s,
+                         const struct dev_batch *b)
 {
     t->drop.sample = b->sample;
     t->drop.pos = (const uint32_t *)b->drop;
-    struct var *x = tape_embed_mix(t, b->token, b->pos, s->types < 0 ? b->lang : b->type, b->host->rows, m->tokens,
-                               s->positions, s->types < 0 ? s->languages : s->types, m->c.scale_embed, &b->mix);
-    if (s->embed_norm.W >= 0) x = tape_norm(t, x, NULL, s->embed_norm.W, s->embed_norm.b, m->c.norm_eps, NULL);
+    struct var *x = tape_embed_mix(
+        t, b->token, b->pos, s->types < 0 ? b->lang : b->type, b->host->rows, m->tokens,
+        s->positions, s->types < 0 ? s->languages : s->types, m->c.scale_embed, &b->mix);
+    if (s->embed_norm.W >= 0)
+        x = tape_norm(t, x, NULL, s->embed_norm.W, s->embed_norm.b, m->c.norm_eps, NULL);
     x = tape_drop(t, x);
     return s->project.W < 0 ? x : tape_linear(t, x, s->project.W, s->project.b);
 }
 
-/* A residual block with its norm after it (post) or before it (pre). In a pre-norm stack *x is the running sum and *y its
- * norm for the next sublayer; in a post-norm stack they are the same variable. `next` is the norm that follows. */
-static void residual(const struct model *m, struct tape *t, struct var **x, struct var **y, struct var *u, struct linear_i next)
+/* A residual block with its norm after it (post) or before it (pre). In a pre-norm stack *x is the
+ * running sum and *y its norm for the next sublayer; in a post-norm stack they are the same
+ * variable. `next` is the norm that follows. */
+static void residual(const struct model *m, struct tape *t, struct var **x, struct var **y,
+                     struct var *u, struct linear_i next)
 {
     if (m->c.pre_norm) *y = tape_norm(t, *x, u, next.W, next.b, m->c.norm_eps, x);
     else *x = *y = tape_norm(t, *x, u, next.W, next.b, m->c.norm_eps, NULL);
     tape_done(t, u);
 }
 
-struct layer { const struct model *m; const struct layer_i *l; struct linear_i next; struct spans spans, src; struct var *memory; };
+struct layer {
+    const struct model *m;
+    const struct layer_i *l;
+    struct linear_i next;
+    struct spans spans, src;
+    struct var *memory;
+};
 
 /* One layer: from (x, y) to (x, y), which are one variable in a post-norm stack. */
 static void layer(const void *ctx, struct tape *t, struct var **in, struct var **out)
@@ -207,27 +246,35 @@ static void layer(const void *ctx, struct tape *t, struct var **in, struct var *
     int heads = m->c.heads;
     bool pre = m->c.pre_norm;
     struct var *x = in[0], *y = pre ? in[1] : in[0];
-    struct var *a = tape_self_attn(t, tape_linear(t, y, l->qkv.W, l->qkv.b), &c->spans, heads, c->memory != NULL);
+    struct var *a = tape_self_attn(t, tape_linear(t, y, l->qkv.W, l->qkv.b), &c->spans, heads,
+                                   c->memory != NULL);
     residual(m, t, &x, &y, tape_linear(t, a, l->out.W, l->out.b),
              !pre ? l->attn_norm : c->memory ? l->cross_norm : l->ffn_norm);
     if (c->memory) {
         a = tape_cross_attn(t, tape_linear(t, y, l->cross_q.W, l->cross_q.b),
-                            tape_linear(t, c->memory, l->cross_kv.W, l->cross_kv.b), &c->spans, &c->src, heads);
-        residual(m, t, &x, &y, tape_linear(t, a, l->cross_out.W, l->cross_out.b), pre ? l->ffn_norm : l->cross_norm);
+                            tape_linear(t, c->memory, l->cross_kv.W, l->cross_kv.b), &c->spans,
+                            &c->src, heads);
+        residual(m, t, &x, &y, tape_linear(t, a, l->cross_out.W, l->cross_out.b),
+                 pre ? l->ffn_norm : l->cross_norm);
     }
-    residual(m, t, &x, &y, tape_ffn(t, y, l->in.W, l->in.b, l->ff.W, l->ff.b, m->c.activation), pre ? c->next : l->ffn_norm);
+    residual(m, t, &x, &y, tape_ffn(t, y, l->in.W, l->in.b, l->ff.W, l->ff.b, m->c.activation),
+             pre ? c->next : l->ffn_norm);
     out[0] = x;
     if (pre) out[1] = y;
 }
 
-static struct var *stack(struct model *m, struct tape *t, const struct stack_i *s, struct var *x, const struct dev_batch *b,
-                         int layers, struct var *memory, const struct spans *src)
+static struct var *stack(struct model *m, struct tape *t, const struct stack_i *s, struct var *x,
+                         const struct dev_batch *b, int layers, struct var *memory,
+                         const struct spans *src)
 {
     int n = m->c.pre_norm ? 2 : 1;
     struct var *at[2] = { x, x };
-    if (n == 2 && layers) at[1] = tape_norm(t, x, NULL, s->layer[0].attn_norm.W, s->layer[0].attn_norm.b, m->c.norm_eps, NULL);
+    if (n == 2 && layers)
+        at[1] = tape_norm(t, x, NULL, s->layer[0].attn_norm.W, s->layer[0].attn_norm.b,
+                          m->c.norm_eps, NULL);
     for (int i = 0; i < layers; i++) {
-        struct layer c = { m, &s->layer[i], i + 1 < s->n ? s->layer[i + 1].attn_norm : s->norm, b->spans, { 0 }, memory };
+        struct linear_i next = i + 1 < s->n ? s->layer[i + 1].attn_norm : s->norm;
+        struct layer c = { m, &s->layer[i], next, b->spans, { 0 }, memory };
         if (src) c.src = *src;
         struct var *out[2];
         tape_segment(t, layer, &c, sizeof c, at, n, out, n);
@@ -237,7 +284,8 @@ static struct var *stack(struct model *m, struct tape *t, const struct stack_i *
     return at[n - 1];
 }
 
-struct var *model_encode_layer(struct model *m, struct tape *t, const struct dev_batch *b, int layer)
+struct var *model_encode_layer(struct model *m, struct tape *t, const struct dev_batch *b,
+                               int layer)
 {
     return stack(m, t, &m->enc, embed(m, t, &m->enc, b), b, layer, NULL, NULL);
 }
@@ -255,7 +303,30 @@ struct var *model_output(struct model *m, struct tape *t, struct var *h)
     return tape_norm(t, x, NULL, m->output_norm.W, m->output_norm.b, m->c.norm_eps, NULL);
 }
 
-struct var *model_decode(struct model *m, struct tape *t, const struct dev_batch *b, struct var *memory, const struct spans *src)
+struct var *model_decode(struct model *m, struct tape *t, const struct dev_batch *b,
+                         struct var *memory, const struct spans *src)
 {
     return stack(m, t, &m->dec, embed(m, t, &m->dec, b), b, m->dec.n, memory, src);
+}
+
+struct var *model_head_input(struct model *m, struct tape *t, int i, struct var *rows)
+{
+    struct linear_i d = m->head[i].dense;
+    rows = tape_drop(t, rows);
+    return d.W < 0 ? rows : tape_drop(t, tape_dense(t, rows, d.W, d.b, m->c.head[i].hidden));
+}
+
+struct var *model_head_outputs(struct model *m, struct tape *t, int i, struct var *rows)
+{
+    return tape_linear(t, model_head_input(m, t, i, rows), m->head[i].out.W, m->head[i].out.b);
+}
+
+int model_head_find(const struct model *m, const char *name)
+{
+    char all[MODEL_HEADS * (MODEL_NAME + 2)] = "";
+    for (int i = 0; i < m->c.n_heads; i++) {
+        if (!strcmp(m->c.head[i].name, name)) return i;
+        strcat(strcat(all, i ? ", " : ""), m->c.head[i].name);
+    }
+    return err_set("the model has no head %s%s%s", name, *all ? "; it has " : "", all);
 }

@@ -16,10 +16,13 @@ static int32_t *series(struct tape *t, int n, int32_t from, int32_t by)
     return d;
 }
 
-static act *matrix(struct tape *t, int rows, int cols) { return tape_alloc(t, (size_t)rows * (size_t)cols * t->k->act_size); }
+static act *matrix(struct tape *t, int rows, int cols)
+{
+    return tape_alloc(t, (size_t)rows * (size_t)cols * t->k->act_size);
+}
 
-void stepper_init(struct stepper *s, struct model *m, struct tape *t, const struct var *memory, const struct spans *src,
-                  int rows, int cached, int longest, int lang)
+void stepper_init(struct stepper *s, struct model *m, struct tape *t, const struct var *memory,
+                  const struct spans *src, int rows, int cached, int longest, int lang)
 {
     const struct model_config *c = &m->c;
     int D = c->dim, L = m->dec.n, wide = model_embed_dim(c) > D ? model_embed_dim(c) : D;
@@ -55,13 +58,15 @@ struct flow { act *x, *y, *z; const act *in; int rows; };
 
 static void exchange(act **a, act **b) { act *c = *a; *a = *b; *b = c; }
 
-static void linear(struct stepper *s, act *Y, const act *X, struct linear_i i, enum kern_act f, int rows, int from, int to)
+static void linear(struct stepper *s, act *Y, const act *X, struct linear_i i, enum kern_act f,
+                   int rows, int from, int to)
 {
     KERN(s->k, linear_fwd, .Y = Y, .X = X, .W = P(s, i.W), .b = P(s, i.b), .f = f, .N = rows,
          .I = from, .O = to);
 }
 
-/* y is what a block makes of `in`: x = in = LN(x + y) (post-norm), or x += y, in = LN(x) with the norm of the next block (pre-norm). */
+/* y is what a block makes of `in`: x = in = LN(x + y) (post-norm), or x += y, in = LN(x) with the
+ * norm of the next block (pre-norm). */
 static void residual(struct stepper *s, struct flow *w, struct linear_i post, struct linear_i next)
 {
     const struct model_config *c = &s->m->c;
@@ -107,12 +112,32 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
     const struct model *m = s->m;
     const struct model_config *c = &m->c;
     int D = c->dim, H = c->heads;
-    size_t values = (size_t)D * k->act_size;             /* where they begin in a row of keys and values, and keys in one of qkv */
-    struct kern_attn self = { .batch = rows, .heads = H, .dim = D / H, .ldq = 3 * D, .ldk = 2 * D, .ldv = 2 * D, .ldo = D,
-        .q_at = s->first, .q_len = s->one, .k_at = b->at, .k_len = b->seen, .k_row = b->table, .max_q = 1, .max_k = s->max_keys, .rows_q = rows,
-        .causal = false, .scale = 1.0f / sqrtf((float)(D / H)) };
+    size_t values =
+        (size_t)D
+        * k->act_size; /* where they begin in a row of keys and values, and keys in one of qkv */
+    struct kern_attn self = { .batch = rows,
+                              .heads = H,
+                              .dim = D / H,
+                              .ldq = 3 * D,
+                              .ldk = 2 * D,
+                              .ldv = 2 * D,
+                              .ldo = D,
+                              .q_at = s->first,
+                              .q_len = s->one,
+                              .k_at = b->at,
+                              .k_len = b->seen,
+                              .k_row = b->table,
+                              .max_q = 1,
+                              .max_k = s->max_keys,
+                              .rows_q = rows,
+                              .causal = false,
+                              .scale = 1.0f / sqrtf((float)(D / H)) };
     struct kern_attn cross = self;
-    cross.ldq = D; cross.k_at = s->src_at; cross.k_len = s->src_len; cross.k_row = NULL; cross.max_k = s->max_src;
+    cross.ldq = D;
+    cross.k_at = s->src_at;
+    cross.k_len = s->src_len;
+    cross.k_row = NULL;
+    cross.max_k = s->max_src;
     struct flow w = embed(s, b, rows);
     for (int i = 0; i < m->dec.n; i++) {
         const struct layer_i *l = &m->dec.layer[i];
@@ -130,7 +155,8 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
         residual(s, &w, l->cross_norm, l->ffn_norm);
         linear(s, s->f, w.in, l->in, c->activation, rows, D, c->ffn);
         linear(s, w.y, s->f, l->ff, KERN_NONE, rows, c->ffn, D);
-        residual(s, &w, l->ffn_norm, i + 1 < m->dec.n ? m->dec.layer[i + 1].attn_norm : m->dec.norm);
+        residual(s, &w, l->ffn_norm,
+                 i + 1 < m->dec.n ? m->dec.layer[i + 1].attn_norm : m->dec.norm);
     }
     if (m->output_dense.W >= 0) {
         linear(s, s->a, w.in, m->output_dense, KERN_NONE, rows, D, model_embed_dim(c));

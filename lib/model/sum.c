@@ -63,7 +63,8 @@ int model_sum_write(const char *dir)
 static int line_name(const char *line, size_t n)
 {
     size_t head = sizeof TAG - 1 + HEX + 2;
-    if (n <= head || memcmp(line, TAG, sizeof TAG - 1) || memcmp(line + head - 2, "  ", 2)) return -1;
+    if (n <= head || memcmp(line, TAG, sizeof TAG - 1) || memcmp(line + head - 2, "  ", 2))
+        return -1;
     if (strspn(line + sizeof TAG - 1, "0123456789abcdef") != HEX) return -1;
     for (int i = 0; i < N_NAMES; i++)
         if (strlen(names[i]) == n - head && !memcmp(line + head, names[i], n - head)) return i;

@@ -1,14 +1,15 @@
-/* model.sum: the checksums of a model's folder, in a file of their own (docs/formats/checkpoint.md). */
+/* model.sum: the checksums of a model's folder, in a file of their own
+ * (docs/formats/checkpoint.md). */
 #ifndef MODEL_SUM_H
 #define MODEL_SUM_H
 
-/* Writes DIR/model.sum over the files of a model that are in dir. The last step of writing one. 0, or
- * -1 with a message. */
+/* Writes DIR/model.sum over the files of a model that are in dir. The last step of writing one. 0,
+ * or -1 with a message. */
 int model_sum_write(const char *dir);
 
-/* Are the files of dir those that its model.sum was written over? 0, or -1 with a message that names
- * the file. A folder without model.sum, made by a version before it, passes with a note, and so does
- * a file that was added to the folder. */
+/* Are the files of dir those that its model.sum was written over? 0, or -1 with a message that
+ * names the file. A folder without model.sum, made by a version before it, passes with a note, and
+ * so does a file that was added to the folder. */
 int model_sum_check(const char *dir);
 
 #endif

@@ -1,7 +1,11 @@
 # What a program has written outlasts a power failure: all bytes are on disk before the file gets its
 # name, and the name is on disk before the program says that it is done.
 . "$TOP/test/cli/lib.sh"
-traced() { local out=$1; shift; TRACE=$PWD/$out LD_PRELOAD=$(dirname "$BIN")/test/traced.so "$@"; }
+traced() {
+    local out=$1; shift
+    TRACE=$PWD/$out LD_PRELOAD=$(dirname "$BIN")/test/traced.so \
+        ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 "$@"
+}
 # in_order TRACE NAME SIZE: of file NAME, all SIZE bytes are flushed, then it is renamed, then the folder is flushed
 in_order() {
     awk -v to="$2" -v n="$3" '$1 == "fsync" && $2 == "file" { size = $3 }

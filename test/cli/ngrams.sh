@@ -39,7 +39,7 @@ zstd -q "$g/text" -o text.zst; cat text.zst | ngrams -q --min-count 4 > got; sam
 echo "# any memory and number of threads give the same bytes, and memory is what was said"
 awk 'BEGIN { srand(2); for (i = 0; i < 90000; i++) { s = ""; for (k = 0; k < 20; k++) s = s " w" int(exp(rand() * 7.6)); print s } }' > big
 ngrams -q --threads 1 big > want
-M=24; [ -z "${ISOGLOT_TEST_SANITIZED:-}" ] || M=96
+M=24; [ -z "${ISOGLOT_TEST_SANITIZED:-}" ] || M=256
 for cover in 0.1 0.3; do
     ngrams --cover $cover big 2>&1 > got | sed 's/.* cover \([0-9.]*\)% .*/\1/' |
         awk -v c=$cover '{ exit !($1 >= 100 * c - 0.05 && $1 < 100 * c + 1) }' || fail "--cover $cover"

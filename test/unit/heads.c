@@ -1,0 +1,247 @@
+/* Heads of a model: in config.json and back, what they compute, where their weights come from;
+ * arrays of objectives in checkpoints. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "lib/engine/checkpoint.h"
+#include "lib/model/model.h"
+#include "test/unit/scratch.h"
+
+static const char *const nli[] = { "entailment", "neutral", "contradiction" };
+
+static struct vocab *vocabulary(void)
+{
+    static const char text[] = "a 3\nb 2\nc 1\n";
+    assert_int_equal(file_write("vocab.txt", text, sizeof text - 1), 0);
+    struct vocab *v = vocab_read("vocab.txt");
+    assert_non_null(v);
+    return v;
+}
+
+static struct model_config small(const struct vocab *v)
+{
+    struct model_config c;
+    model_config_init(&c);
+    c.layers = 1; c.dim = 6; c.ffn = 8; c.heads = 2; c.positions = 8;
+    c.vocab = (int)v->n; c.vocab_hash = v->hash;
+    c.dropout = c.attention_dropout = 0;
+    return c;
+}
+
+static void with_heads(struct model_config *c)
+{
+    int at;
+    assert_int_equal(model_config_head(c, "nli", KERN_TANH, 3, nli, 3, &at), 0);
+    assert_int_equal(at, 0);
+    assert_int_equal(model_config_head(c, "span", KERN_NONE, 1, NULL, 0, &at), 0);
+    assert_int_equal(at, 1);
+}
+
+static void the_configuration_says_them_and_reads_them(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary();
+    struct model_config c = small(v), d;
+    char *without = model_config_json(&c);
+    assert_null(strstr(without, "task_heads"));
+    with_heads(&c);
+    char *one = model_config_json(&c);
+    assert_non_null(strstr(
+        one,
+        "\"task_heads\": [{\"name\": \"nli\", \"hidden\": \"tanh\", \"outputs\": 3, \"labels\": "
+        "[\"entailment\", \"neutral\", \"contradiction\"]}, {\"name\": \"span\", \"hidden\": "
+        "\"none\", "
+        "\"outputs\": 1}],\n"));
+    assert_int_equal(model_config_parse(&d, one, "config.json"), 0);
+    char *two = model_config_json(&d);
+    assert_string_equal(one, two);
+    free(one); free(two); free(without);
+    vocab_free(v);
+}
+
+static void bad_heads_are_refused_by_line(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        { "{\"name\": \"x y\", \"hidden\": \"none\", \"outputs\": 2}",
+          "a name is up to 31 letters" },
+        { "{\"name\": \"x\", \"hidden\": \"none\", \"outputs\": 0}", "outputs is 0" },
+        { "{\"name\": \"x\", \"hidden\": \"none\", \"outputs\": 2.5}", "a head has" },
+        { "{\"name\": \"x\", \"hidden\": \"sin\", \"outputs\": 2}", "a head has" },
+        { "{\"name\": \"x\", \"hidden\": \"none\", \"outputs\": 2, \"more\": 1}", "a head has" },
+        { "{\"name\": \"x\", \"hidden\": \"none\", \"outputs\": 2, \"labels\": [\"a\"]}",
+          "1 labels for 2 outputs" },
+        { "{\"name\": \"x\", \"hidden\": \"none\", \"outputs\": 2, \"labels\": [\"a\", \"a\"]}",
+          "\"a\" is there twice" },
+        { "{\"name\": \"x\", \"hidden\": \"none\", \"outputs\": 1, \"labels\": [\"a\\\\b\"]}",
+          "a quote or a backslash" },
+        { "{\"name\": \"x\", \"hidden\": \"none\", \"outputs\": 1}, {\"name\": \"x\", \"hidden\": "
+          "\"none\", \"outputs\": 1}",
+          "head x is there twice" },
+        { "3", "a head has" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct model_config c;
+        char json[600];
+        snprintf(json, sizeof json, "{\n\"vocab\": 8,\n\"task_heads\": [%s]\n}\n", bad[i][0]);
+        assert_int_equal(model_config_parse(&c, json, "config.json"), -1);
+        if (!strstr(err_msg(), bad[i][1]) || strncmp(err_msg(), "config.json:3: ", 15))
+            fail_msg("%s", err_msg());
+    }
+}
+
+static void get(const struct model *m, const char *name, float *to)
+{
+    for (int i = 0; i < m->ps.n; i++)
+        if (!strcmp(m->ps.p[i].name, name)) { param_get(&m->ps, m->ps.value, i, to); return; }
+    fail_msg("no tensor %s", name);
+}
+
+/* out[o] = b[o] + sum_i W[o, i] f(dense(x))[i], added up here in double. */
+static void outputs_are_what_the_layers_say(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary();
+    struct model_config c = small(v);
+    struct model m;
+    struct tape t;
+    const struct kernels *k = kernels_cpu();
+    enum { N = 3, D = 6 };
+    float W[3 * D], b[3], V[D * D], a[D], S[D], x[N * D], got[N * 3];
+    with_heads(&c);
+    assert_int_equal(model_new(&m, &c, k, 5, true), 0);
+    tape_init(&t, k, &m.ps);
+    tape_reset(&t, false);
+    get(&m, "head.nli.dense.weight", V); get(&m, "head.nli.dense.bias", a);
+    get(&m, "head.nli.out.weight", W); get(&m, "head.nli.out.bias", b);
+    get(&m, "head.span.out.weight", S);
+    assert_true(S[0] != 0 && S[D - 1] != 0);             /* a single output is drawn, too */
+    for (int i = 0; i < N * D; i++) x[i] = (float)((i * 7) % 5 - 2) / 2;
+    struct var *rows = tape_var(&t, N, D);
+    k->upload(rows->v, x, sizeof x);
+    k->download(got, model_head_outputs(&m, &t, 0, rows)->v, sizeof got);
+    assert_int_equal(k->sync(), 0);
+    for (int n = 0; n < N; n++)
+        for (int o = 0; o < 3; o++) {
+            double y = (double)b[o];
+            for (int i = 0; i < D; i++) {
+                double h = (double)a[i];
+                for (int j = 0; j < D; j++) h += (double)V[i * D + j] * (double)x[n * D + j];
+                y += (double)W[o * D + i] * tanh(h);
+            }
+            assert_true(fabs(y - (double)got[n * 3 + o]) < 1e-5);
+        }
+    assert_int_equal(model_head_find(&m, "span"), 1);
+    assert_int_equal(model_head_find(&m, "tag"), -1);
+    assert_string_equal(err_msg(), "the model has no head tag; it has nli, span");
+    tape_free(&t);
+    model_free(&m);
+    vocab_free(v);
+}
+
+/* A head changes nothing of the model under it, and a model with one starts from a model without.
+ */
+static void weights_below_a_head_are_those_of_the_model_without(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary();
+    struct model_config c = small(v);
+    struct model bare, headed, again;
+    const struct kernels *k = kernels_cpu();
+    int taken, fresh;
+    assert_int_equal(model_new(&bare, &c, k, 9, false), 0);
+    assert_int_equal(dir_make("bare"), 0);
+    assert_int_equal(vocab_write(v, "bare/vocab"), 0);
+    assert_int_equal(model_save(&bare, "bare", NULL, NULL, 0), 0);
+    with_heads(&c);
+    assert_int_equal(model_new(&headed, &c, k, 9, false), 0);
+    float *x = mem_alloc(bare.ps.total * 4), *y = mem_alloc(headed.ps.total * 4);
+    k->download(x, bare.ps.value, bare.ps.total * 4);
+    k->download(y, headed.ps.value, headed.ps.total * 4);
+    assert_memory_equal(x, y, bare.ps.total * 4);
+    assert_int_equal(model_new(&again, &c, k, 10, false),
+                     0); /* other weights, then those of the folder */
+    assert_int_equal(model_init_from(&again, v, "bare", &taken, &fresh), 0);
+    k->download(y, again.ps.value, again.ps.total * 4);
+    assert_memory_equal(x, y, bare.ps.total * 4);
+    assert_int_equal(dir_make("headed"), 0);
+    assert_int_equal(vocab_write(v, "headed/vocab"), 0);
+    assert_int_equal(model_save(&headed, "headed", NULL, NULL, 0), 0);
+    model_free(&again);
+    assert_int_equal(model_load(&again, "headed", k, false, NULL), 0);
+    assert_string_equal(again.c.head[0].label[2], "contradiction");
+    k->download(y, headed.ps.value, headed.ps.total * 4);
+    float *z = mem_alloc(again.ps.total * 4);
+    k->download(z, again.ps.value, again.ps.total * 4);
+    assert_memory_equal(y, z, headed.ps.total * 4);
+    free(x); free(y); free(z);
+    model_free(&bare); model_free(&headed); model_free(&again);
+    vocab_free(v);
+}
+
+/* --- arrays and integers of objectives in a checkpoint --- */
+
+static void arrays_come_back_and_others_are_refused(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary();
+    struct model_config c = small(v);
+    struct model m;
+    const struct kernels *k = kernels_cpu();
+    struct state s = { 0 }, other = { 0 };
+    float queue[6] = { 1, 2, 3, 4, 5, 6.5f }, key[3] = { -1, 0, 1 };
+    int64_t head = 4;
+    assert_int_equal(model_new(&m, &c, k, 1, true), 0);
+    state_array(&s, queue, 2, 3, "moco.queue");
+    state_array(&s, key, 1, 3, "moco.key");
+    state_int(&s, &head, 6, "moco.head");
+    struct checkpoint_state st = { .step = 3, .state = &s };
+    struct snapshot *snap = snapshot_take(&m, &st);
+    assert_non_null(snap);
+    queue[0] = 99; head = 1;                             /* what was taken is a copy */
+    assert_int_equal(dir_make("run"), 0);
+    assert_int_equal(checkpoint_save("run", snap, v), 0);
+    snapshot_free(snap);
+    memset(queue, 0, sizeof queue);
+    memset(key, 0, sizeof key);
+    struct checkpoint_state back = { .state = &s };
+    assert_int_equal(checkpoint_load_newest("run", &m, &back), 1);
+    assert_true(queue[0] == 1 && queue[5] == 6.5f && key[0] == -1 && key[2] == 1);
+    assert_int_equal(head, 4);
+    assert_int_equal(back.step, 3);
+
+    state_array(&other, queue, 3, 2, "moco.queue"); /* the same number of floats in another shape */
+    state_array(&other, key, 1, 3, "moco.key");
+    back.state = &other;
+    assert_int_equal(checkpoint_load_newest("run", &m, &back), -1);
+    assert_non_null(strstr(err_msg(), "state.safetensors: tensor moco.queue is not [3, 2]"));
+    state_free(&other);
+    back.state = &other;                                 /* a run without that objective */
+    assert_int_equal(checkpoint_load_newest("run", &m, &back), -1);
+    assert_non_null(strstr(err_msg(), "state.safetensors: holds arrays"));
+    state_free(&s);
+    state_free(&other);
+    model_free(&m);
+    vocab_free(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_configuration_says_them_and_reads_them),
+        cmocka_unit_test(bad_heads_are_refused_by_line),
+        cmocka_unit_test(outputs_are_what_the_layers_say),
+        cmocka_unit_test(weights_below_a_head_are_those_of_the_model_without),
+        cmocka_unit_test(arrays_come_back_and_others_are_refused),
+    };
+    if (scratch_enter() < 0) return 1;
+    int status = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return status;
+}
