@@ -106,8 +106,9 @@ all: programs $(if $(NVCC),cuda)
 # bin/ is for people: a whole build leads it to its programs, unless it is said where these go (O=) or
 # they are checking ones. A build of one program only makes it where it is missing.
 LINK_BIN := $(if $(filter file,$(origin O)),$(if $(SAN)$(DEBUG),,ln -sfn $(O)/bin bin))
+link_bin = { [ -d bin ] && [ ! -L bin ] || { $(or $(LINK_BIN),:); }; }
 programs: $(BINS)
-	@[ -d bin ] && [ ! -L bin ] || { $(or $(LINK_BIN),:); }
+	@$(link_bin)
 
 bin/%: $(O)/bin/%
 	@[ -e bin ] || { $(or $(LINK_BIN),:); }

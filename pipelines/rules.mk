@@ -23,11 +23,12 @@
 ## make reference/X   keeps this run's curves and times (seed 1) for check/ and plan/ to compare
 VERBS := pipeline fetch plan why progress report table check reference
 .PHONY: demo build-all experiment
-build-all: programs
+# no recipe of its own, so that `make -q pipeline/X` can say that nothing is left to do
+build-all: $(BINS)
 # programs that only look need not be built first
 $(VERBS:%=%/%): experiment
 	+@case $(@D) in pipeline|fetch|why|report) \
-	    $(MAKE) -s --no-print-directory $(PARALLEL) build-all;; esac
+	    $(MAKE) -s --no-print-directory $(PARALLEL) build-all && $(link_bin);; esac
 	+@MAKE='$(MAKE)' BIN="$$(cd '$(O)/bin' && pwd)" exec pipelines/conduct $(@D) $(@F)
 
 ## make demo          sets up, builds, and runs the whole chain on two invented languages: a table

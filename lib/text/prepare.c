@@ -151,7 +151,7 @@ static void unicode_punctuation(struct text_line *t)
 /* normalize-punctuation.perl */
 static void punctuation(const struct prepare_options *o, struct text_line *t)
 {
-    const char *l = o->lang;
+    const char *l = o->lang ? o->lang : "";
     literal(t, "\r", "");
     literal(t, "(", " (");
     literal(t, ")", ") ");

@@ -15,7 +15,7 @@
 
 struct prepare_options {
     bool unicode_punctuation, punctuation, penn, non_printing, romanian, diacritics, indic;
-    const char *lang;                /* for punctuation */
+    const char *lang;                /* for punctuation; NULL: no language's rules */
 };
 struct prepare_work { struct tbuf a, b; };
 
