@@ -28,7 +28,7 @@ build-all: $(BINS)
 # programs that only look need not be built first
 $(VERBS:%=%/%): experiment
 	+@case $(@D) in pipeline|fetch|why|report) \
-	    $(MAKE) -s --no-print-directory $(PARALLEL) build-all && $(link_bin);; esac
+	    $(MAKE) -s --no-print-directory $(PARALLEL) build-all && $(or $(link_bin),:);; esac
 	+@MAKE='$(MAKE)' BIN="$$(cd '$(O)/bin' && pwd)" exec pipelines/conduct $(@D) $(@F)
 
 ## make demo          sets up, builds, and runs the whole chain on two invented languages: a table
