@@ -119,6 +119,7 @@ static void check_file(const char *path, const struct corpus *c, const struct co
     while ((rc = cooc_cursor_next(&cur, &p)) > 0)
         for (uint32_t i = 0; i < p.n; i++) {
             uint32_t a = p.row[i] - VOCAB_SPECIALS, b = p.col[i] - VOCAB_SPECIALS;
+            assert_true(a < c->known && b < c->known);
             got[(size_t)a * c->known + b] = p.count[i];
             if (s->sides == COOC_SYMMETRIC) got[(size_t)b * c->known + a] = p.count[i];
             pairs++;
