@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/mem.h"
+#include "lib/model/config_in.h"
 
 void model_config_init(struct model_config *c)
 {
@@ -60,65 +61,6 @@ static const struct field {
 #undef F
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields };
-static const char *const act_names[] = { "none", "gelu", "relu", "tanh" };
-static const char CODE[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-
-static bool is_code(const char *s)
-{
-    size_t n = strlen(s);
-    return n > 0 && n < MODEL_NAME && strspn(s, CODE) == n;
-}
-
-static int check_label(const struct model_head *h, int i)
-{
-    const char *s = h->label[i];
-    size_t n = strlen(s);
-    if (!n || n >= MODEL_NAME)
-        return err_set("head %s: label %d is empty or longer than %d bytes", h->name, i + 1,
-                       MODEL_NAME - 1);
-    for (size_t k = 0; k < n; k++)
-        if ((unsigned char)s[k] < 0x20 || s[k] == 0x7f || s[k] == '"' || s[k] == '\\')
-            return err_set("head %s: label %d holds a control character, a quote or a backslash",
-                           h->name, i + 1);
-    for (int j = 0; j < i; j++)
-        if (!strcmp(h->label[j], s))
-            return err_set("head %s: label \"%s\" is there twice", h->name, s);
-    return 0;
-}
-
-static int check_head(const struct model_config *c, int i)
-{
-    const struct model_head *h = &c->head[i];
-    if (!is_code(h->name))
-        return err_set("head %d: a name is up to %d letters, digits, - and _", i + 1,
-                       MODEL_NAME - 1);
-    for (int j = 0; j < i; j++)
-        if (!strcmp(c->head[j].name, h->name)) return err_set("head %s is there twice", h->name);
-    if (h->outputs < 1 || h->outputs > 65536)
-        return err_set("head %s: outputs is %d, not from 1 to 65536", h->name, h->outputs);
-    if (h->n_labels && h->n_labels != h->outputs)
-        return err_set("head %s: %d labels for %d outputs", h->name, h->n_labels, h->outputs);
-    for (int k = 0; k < h->n_labels; k++)
-        if (check_label(h, k) < 0) return -1;
-    return 0;
-}
-
-int model_config_head(struct model_config *c, const char *name, enum kern_act hidden, int outputs,
-                      const char *const *labels, int n, int *index)
-{
-    if (c->n_heads == MODEL_HEADS)
-        return err_set("head %s: a model has at most %d", name, MODEL_HEADS);
-    if (n > MODEL_LABELS)
-        return err_set("head %s: %d labels; at most %d are possible", name, n, MODEL_LABELS);
-    struct model_head *h = &c->head[c->n_heads];
-    *h = (struct model_head){ .hidden = hidden, .outputs = outputs, .n_labels = n };
-    snprintf(h->name, sizeof h->name, "%s", strlen(name) < MODEL_NAME ? name : "");
-    for (int i = 0; i < n; i++)
-        snprintf(h->label[i], MODEL_NAME, "%s", strlen(labels[i]) < MODEL_NAME ? labels[i] : "");
-    if (check_head(c, c->n_heads) < 0) return -1;
-    *index = c->n_heads++;
-    return 0;
-}
 
 int model_config_check(const struct model_config *c)
 {
@@ -152,35 +94,22 @@ int model_config_check(const struct model_config *c)
     if (c->n_heads < 0 || c->n_heads > MODEL_HEADS)
         return err_set("model configuration: %d heads, at most %d are possible", c->n_heads,
                        MODEL_HEADS);
-    for (int i = 0; i < c->n_heads; i++)
-        if (check_head(c, i) < 0) return -1;
+    for (int i = 0; i < c->n_heads; i++) {
+        if (model_head_check(c, i) < 0) return -1;
+        if (c->head[i].reads.longest > c->positions)
+            return err_set("model configuration: head %s reads %d rows, but the model has %d "
+                           "positions", c->head[i].name, c->head[i].reads.longest, c->positions);
+    }
     if (c->n_langs < 0 || c->n_langs > MODEL_LANGS)
         return err_set("model configuration: %d languages, at most %d are possible", c->n_langs,
                        MODEL_LANGS);
     return 0;
 }
 
-/* "task_heads": [...], where there are any; the number of bytes. */
-static size_t heads_json(const struct model_config *c, char *s, size_t cap)
-{
-    size_t n = (size_t)snprintf(s, cap, "  \"task_heads\": [");
-    for (int i = 0; i < c->n_heads; i++) {
-        const struct model_head *h = &c->head[i];
-        n += (size_t)snprintf(s + n, cap - n,
-                              "%s{\"name\": \"%s\", \"hidden\": \"%s\", \"outputs\": %d",
-                              i ? ", " : "", h->name, act_names[h->hidden], h->outputs);
-        for (int k = 0; k < h->n_labels; k++)
-            n += (size_t)snprintf(s + n, cap - n, "%s\"%s\"", k ? ", " : ", \"labels\": [",
-                                  h->label[k]);
-        n += (size_t)snprintf(s + n, cap - n, h->n_labels ? "]}" : "}");
-    }
-    return n + (size_t)snprintf(s + n, cap - n, "],\n");
-}
-
 char *model_config_json(const struct model_config *c)
 {
     size_t cap = 4096 + (size_t)c->n_langs * 64
-                 + (size_t)c->n_heads * (MODEL_LABELS + 4) * (MODEL_NAME + 8),
+                 + (size_t)c->n_heads * (MODEL_LABELS + 8) * (MODEL_NAME + 8),
            n = 0;
     char *s = mem_alloc(cap);
     n += (size_t)snprintf(s + n, cap - n, "{\n");
@@ -197,7 +126,8 @@ char *model_config_json(const struct model_config *c)
             n += (size_t)snprintf(s + n, cap - n, "%.9g", (double)*(const float *)p);
             break;
         case K_ACT:
-            n += (size_t)snprintf(s + n, cap - n, "\"%s\"", act_names[*(const enum kern_act *)p]);
+            n += (size_t)snprintf(s + n, cap - n, "\"%s\"",
+                                  model_act_names[*(const enum kern_act *)p]);
             break;
         case K_HASH:
             n += (size_t)snprintf(s + n, cap - n, "\"%016" PRIx64 "\"", *(const uint64_t *)p);
@@ -205,7 +135,7 @@ char *model_config_json(const struct model_config *c)
         }
         n += (size_t)snprintf(s + n, cap - n, ",\n");
     }
-    if (c->n_heads) n += heads_json(c, s + n, cap - n);
+    if (c->n_heads) n += model_heads_json(c, s + n, cap - n);
     n += (size_t)snprintf(s + n, cap - n, "  \"languages\": [");
     for (int i = 0; i < c->n_langs; i++)
         n += (size_t)snprintf(s + n, cap - n, "%s\"%s\"", i ? ", " : "", c->lang[i]);
@@ -234,7 +164,7 @@ static int parse_field(struct model_config *c, const struct field *f, const cJSO
         return 0;
     case K_ACT:
         for (int a = 1; a <= 2 && cJSON_IsString(v); a++)
-            if (!strcmp(v->valuestring, act_names[a])) {
+            if (!strcmp(v->valuestring, model_act_names[a])) {
                 *(enum kern_act *)p = (enum kern_act)a;
                 return 0;
             }
@@ -257,45 +187,6 @@ static bool is_there(const struct model_config *c, const char *code)
     return false;
 }
 
-/* One object of "task_heads". -1 with a message, or without one: not of the kind that it should be.
- */
-static int parse_head(struct model_config *c, const cJSON *v)
-{
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(v, "name"),
-                *hidden = cJSON_GetObjectItemCaseSensitive(v, "hidden");
-    const cJSON *outputs = cJSON_GetObjectItemCaseSensitive(v, "outputs"),
-                *labels = cJSON_GetObjectItemCaseSensitive(v, "labels");
-    const char *label[MODEL_LABELS];
-    int n = 0, act = 0, index;
-    const cJSON *l;
-    if (!cJSON_IsObject(v) || !cJSON_IsString(name) || !cJSON_IsString(hidden)
-        || !cJSON_IsNumber(outputs))
-        return -1;
-    if (cJSON_GetArraySize(v) != 3 + (labels != NULL) || (labels && !cJSON_IsArray(labels)))
-        return -1;
-    while (act < 4 && strcmp(hidden->valuestring, act_names[act])) act++;
-    if (act == 4 || outputs->valuedouble != floor(outputs->valuedouble)
-        || fabs(outputs->valuedouble) > 1e9)
-        return -1;
-    cJSON_ArrayForEach(l, labels) {
-        if (!cJSON_IsString(l) || n == MODEL_LABELS) return -1;
-        label[n++] = l->valuestring;
-    }
-    return model_config_head(c, name->valuestring, (enum kern_act)act, (int)outputs->valuedouble,
-                             label, n, &index);
-}
-
-static int parse_heads(struct model_config *c, const cJSON *v)
-{
-    const cJSON *h;
-    c->n_heads = 0;
-    err_set("a head has \"name\", \"hidden\" (none, gelu, relu, tanh), \"outputs\" and at most "
-            "\"labels\"");
-    cJSON_ArrayForEach(h, v)
-        if (parse_head(c, h) < 0) return -1;
-    return 0;
-}
-
 int model_config_parse(struct model_config *c, const char *json, const char *where)
 {
     model_config_init(c);
@@ -312,7 +203,7 @@ int model_config_parse(struct model_config *c, const char *json, const char *whe
             continue;
         }
         if (!strcmp(v->string, "task_heads") && cJSON_IsArray(v)) {
-            if (parse_heads(c, v) < 0) {
+            if (model_heads_parse(c, v) < 0) {
                 char *why = mem_dup(err_msg());
                 rc = err_set("%s:%zu: \"task_heads\": %s", where, json_line(json, n, "task_heads"),
                              why);
@@ -329,7 +220,7 @@ int model_config_parse(struct model_config *c, const char *json, const char *whe
         c->n_langs = 0;
         cJSON_ArrayForEach(l, v) {
             if (!cJSON_IsString(l) || !*l->valuestring || strlen(l->valuestring) > 31
-                || strspn(l->valuestring, CODE) != strlen(l->valuestring)
+                || strspn(l->valuestring, MODEL_CODE) != strlen(l->valuestring)
                 || c->n_langs == MODEL_LANGS || is_there(c, l->valuestring)) {
                 rc = err_set("%s:%zu: \"languages\" must be at most %d different codes of letters, "
                              "digits, - and _",

@@ -8,6 +8,21 @@
 
 enum { MODEL_LANGS = 32, MODEL_HEADS = 4, MODEL_LABELS = 64, MODEL_NAME = 32 };
 
+/* What a head says: one label for each text or pair, one for each word, or where in a context an
+ * answer begins and ends. NONE: its configuration does not say. */
+enum model_task { MODEL_TASK_NONE, MODEL_TASK_CLASS, MODEL_TASK_TAG, MODEL_TASK_SPAN };
+
+/* How a head's examples became rows when it was trained (lib/data/examples.h): whoever runs it does
+ * the same. */
+struct model_reads {
+    enum model_task task;
+    bool pair_two;                    /* <s> a </s> </s> b </s>, else <s> a </s> b </s> */
+    int longest;                      /* rows at most, specials included */
+    /* span: tokens of a question at most; from one window of the context to the next */
+    int question, stride;
+    bool no_answer;                   /* span: it has seen questions without an answer */
+};
+
 /* What stands on the encoder's states for a task: a linear layer, below it where `hidden` says so a
  * dense one of width dim with that activation (BERT's pooler: tanh). */
 struct model_head {
@@ -16,6 +31,7 @@ struct model_head {
     int outputs;                      /* 1 to 65536 */
     int n_labels;                     /* names of the outputs: 0, or as many as there are */
     char label[MODEL_LABELS][MODEL_NAME];
+    struct model_reads reads;
 };
 
 struct model_config {

@@ -65,6 +65,9 @@ static void the_configuration_says_them_and_reads_them(void **state)
     vocab_free(v);
 }
 
+/* The first keys of a head that gives spans. */
+#define SPAN(n) "{\"name\": \"s\", \"hidden\": \"none\", \"outputs\": " #n
+
 static void bad_heads_are_refused_by_line(void **state)
 {
     (void)state;
@@ -85,6 +88,14 @@ static void bad_heads_are_refused_by_line(void **state)
           "\"none\", \"outputs\": 1}",
           "head x is there twice" },
         { "3", "a head has" },
+        { SPAN(2) ", \"task\": \"spans\"}", "a head has" },
+        { SPAN(2) ", \"longest\": 9}", "a head has" },
+        { SPAN(2) ", \"task\": \"class\", \"longest\": 8}", "its task needs labels" },
+        { SPAN(2) ", \"task\": \"tag\", \"longest\": 2}", "longest is 2; it reads at least 3" },
+        { SPAN(2) ", \"task\": \"span\", \"pair\": \"two\", \"longest\": 5}",
+          "longest is 5; it reads at least 6" },
+        { SPAN(1) ", \"task\": \"span\", \"longest\": 9}", "spans have two outputs" },
+        { SPAN(2) ", \"task\": \"span\", \"longest\": 9, \"stride\": 3}", "are at least 1" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct model_config c;
@@ -94,6 +105,33 @@ static void bad_heads_are_refused_by_line(void **state)
         if (!strstr(err_msg(), bad[i][1]) || strncmp(err_msg(), "config.json:3: ", 15))
             fail_msg("%s", err_msg());
     }
+}
+
+/* What a head reads is written, comes back, and has to fit the model's positions. */
+static void the_configuration_says_what_heads_read(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary();
+    struct model_config c = small(v), d;
+    int at;
+    with_heads(&c);
+    assert_int_equal(model_config_head(&c, "qa", KERN_NONE, 2, NULL, 0, &at), 0);
+    c.head[0].reads = (struct model_reads){ MODEL_TASK_CLASS, .longest = 8 };
+    c.head[2].reads = (struct model_reads){ MODEL_TASK_SPAN, true, 7, 3, 2, true };
+    char *json = model_config_json(&c);
+    assert_non_null(strstr(json, "\"contradiction\"], \"task\": \"class\", \"pair\": \"one\", "
+                                 "\"longest\": 8}, {"));
+    assert_non_null(strstr(json, "\"outputs\": 2, \"task\": \"span\", \"pair\": \"two\", "
+                                 "\"longest\": 7, \"question\": 3, \"stride\": 2, "
+                                 "\"no_answer\": true}],\n"));
+    assert_int_equal(model_config_parse(&d, json, "config.json"), 0);
+    for (int i = 0; i < 3; i++)
+        assert_memory_equal(&d.head[i].reads, &c.head[i].reads, sizeof c.head[i].reads);
+    c.head[0].reads.longest = 9;
+    assert_int_equal(model_config_check(&c), -1);
+    assert_non_null(strstr(err_msg(), "head nli reads 9 rows, but the model has 8 positions"));
+    free(json);
+    vocab_free(v);
 }
 
 static void get(const struct model *m, const char *name, float *to)
@@ -236,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_configuration_says_them_and_reads_them),
         cmocka_unit_test(bad_heads_are_refused_by_line),
+        cmocka_unit_test(the_configuration_says_what_heads_read),
         cmocka_unit_test(outputs_are_what_the_layers_say),
         cmocka_unit_test(weights_below_a_head_are_those_of_the_model_without),
         cmocka_unit_test(arrays_come_back_and_others_are_refused),

@@ -1,0 +1,21 @@
+/* What the files that read and write config.json share. */
+#ifndef MODEL_CONFIG_IN_H
+#define MODEL_CONFIG_IN_H
+#include <stddef.h>
+#include "common/json.h"
+#include "lib/model/config.h"
+
+/* The characters of a language's code or a head's name. */
+#define MODEL_CODE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+/* By enum kern_act. */
+extern const char *const model_act_names[4];
+
+/* Is head i sound, and no other one before it of its name? -1 with a message. */
+int model_head_check(const struct model_config *c, int i);
+/* Writes "task_heads": [...], as a line of config.json; returns the number of bytes. */
+size_t model_heads_json(const struct model_config *c, char *s, size_t cap);
+/* Replaces c's heads by those of the array v. -1 with a message. */
+int model_heads_parse(struct model_config *c, const cJSON *v);
+
+#endif
