@@ -19,10 +19,12 @@ static const struct opt data_rows[] = {
       "sentence pairs (BPE text or shards), for objectives that learn from them" },
     { "valid-parallel", 0, OPT_LIST(inputs, valid_parallel), "SRC-TGT=F,G",
       "sentence pairs to validate such objectives on" },
-    { "token-dict", 0, OPT_STR(inputs, dict), "FILE",
-      "dictionary over tokens of objectives align and dict: source<TAB>target per line" },
-    { "token-dict-skip", 0, OPT_FLAG(inputs, dict_skip), NULL,
-      "leave out lines of --token-dict with a token that the vocabulary lacks" },
+    { "dict", 0, OPT_LIST(inputs, dict), "SRC-TGT=FILE",
+      "dictionary of tokens, source<TAB>target[<TAB>score] per line, for objectives that learn "
+      "from one; once per pair of languages" },
+    { "dict-skip", 0, OPT_FLAG(inputs, dict_skip), NULL,
+      "leave out lines of --dict with a token that the vocabulary lacks, where align and dict "
+      "refuse them" },
     { "alpha|lg-sampling-factor", 0, OPT_REAL(inputs, alpha), "A",
       "draw languages by p ~ sentences^A", .min = 0, .max = 10 },
     { "stream", 0, OPT_INT(inputs, stream), "N",
@@ -65,9 +67,10 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
 {
     if ((!in->train.n && !in->parallel.n) || !r->out || (!r->vocab_path && !r->init))
         return err_set("--train (or --parallel), --out and --vocab (or --init) are needed");
-    return masking_check(&in->masking) < 0
-               ? -1
-               : mix_choose(&r->mix, o->objective, o->mix, "--objective", o->objective);
+    if (masking_check(&in->masking) < 0
+        || mix_choose(&r->mix, o->objective, o->mix, "--objective", o->objective) < 0)
+        return -1;
+    return mix_dict(&r->mix, in->dict.n);
 }
 
 static int pretrain(struct run *r, struct inputs *in)

@@ -124,7 +124,6 @@ int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s)
         || inputs_pairs(&in->parallel, s->c, v, &in->pairs, &in->n_pairs) < 0
         || inputs_pairs(&in->valid_parallel, s->c, v, &in->valid_pairs, &in->n_valid_pairs) < 0)
         return -1;
-    if (in->dict && !(in->token_pairs = token_pairs_read(in->dict, v, in->dict_skip))) return -1;
     inputs_setup(in, s);
     return 0;
 }
@@ -136,7 +135,7 @@ void inputs_setup(struct inputs *in, struct setup *s)
     s->pairs = in->pairs; s->n_pairs = in->n_pairs;
     s->valid_pairs = in->valid_pairs; s->n_valid_pairs = in->n_valid_pairs;
     s->masking = &in->masking;
-    s->dict = in->token_pairs;
+    s->dicts = &in->dict; s->dict_skip = in->dict_skip;
     s->tokens = in->tokens; s->sentences = in->sentences; s->longest = in->longest;
     s->valid_sentences = in->valid_sentences;
     s->stream = in->stream > 0;
@@ -169,6 +168,5 @@ void inputs_free(struct inputs *in)
     for (int i = 0; i < in->n_valid_pairs && in->valid_pairs; i++) pairs_free(&in->valid_pairs[i]);
     free(in->pairs);
     free(in->valid_pairs);
-    token_pairs_free(in->token_pairs);
     memset(in, 0, sizeof *in);
 }

@@ -6,13 +6,12 @@
 #include "lib/data/corpus.h"
 #include "lib/data/masking.h"
 #include "lib/data/pairs.h"
-#include "lib/data/token_pairs.h"
 #include "lib/engine/objective.h"
 
 struct inputs {
     struct strs train, valid, parallel, valid_parallel, pseudo;
-    const char *dict;                /* a dictionary over tokens; NULL: none */
-    bool dict_skip;                  /* leave out its lines with tokens that the vocabulary lacks */
+    struct strs dict;                /* dictionaries over tokens, SRC-TGT=FILE */
+    bool dict_skip;                  /* leave out lines with tokens that the vocabulary lacks */
     int tokens, sentences, longest, valid_sentences, stream;
     double alpha;                    /* languages are drawn by p ~ sentences^alpha */
     struct masking masking;
@@ -20,7 +19,6 @@ struct inputs {
     struct corpora text;
     struct corpus *valid_text; int n_valid;
     struct pairs *pairs, *valid_pairs; int n_pairs, n_valid_pairs;
-    struct token_pairs *token_pairs;
 };
 static const struct inputs inputs_defaults = { .tokens = 2000,
                                                .longest = 254,

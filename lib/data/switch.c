@@ -13,11 +13,8 @@ const struct switch_options switch_defaults = { .rate = "0.10:0.15",
                                                 .langs = true };
 
 const struct opt switch_rows[] = {
-    { "dict", 0, OPT_LIST(switch_options, dict), "SRC-TGT=FILE",
-      "dictionary of tokens, source<TAB>target[<TAB>score] (dict-induce); once for each pair of "
-      "languages, read in both directions" },
     { "dict-oneway", 0, OPT_FLAG(switch_options, one_way), NULL,
-      "read dictionaries from source to target only" },
+      "switch words of the source language of a --dict only" },
     { "switch-rate", 0, OPT_STR(switch_options, rate), "A:B",
       "switch between these shares of the tokens of a sentence (default: 0.10:0.15)" },
     { "switch-units", 0, OPT_CHOICE(switch_options, units), "word|token",
@@ -44,9 +41,6 @@ static int bounds(const char *rate, double *low, double *high)
 int switch_check(const struct switch_options *o)
 {
     double low, high;
-    if (!o->dict.n)
-        return err_set(
-            "--dict SRC-TGT=FILE is needed: a dictionary of the model's tokens (dict-induce)");
     return bounds(o->rate, &low, &high);
 }
 
@@ -166,8 +160,8 @@ static uint64_t settle(struct language *l, double temperature)
     return repeated;
 }
 
-struct switches *switches_read(const struct switch_options *o, const char (*langs)[32], int n,
-                               const struct vocab *v,
+struct switches *switches_read(const struct switch_options *o, const struct strs *dict,
+                               const char (*langs)[32], int n, const struct vocab *v,
                                void (*note)(const char *fmt, ...)
                                    __attribute__((format(printf, 1, 2))))
 {
@@ -175,15 +169,15 @@ struct switches *switches_read(const struct switch_options *o, const char (*lang
     int rc = 0;
     s->langs = n;
     s->of = mem_zero((size_t)n + 1, sizeof *s->of);
-    for (int i = 0; i < o->dict.n && rc == 0; i++) {
+    for (int i = 0; i < dict->n && rc == 0; i++) {
         char name[2][32];
-        const char *path = prog_pair_file(o->dict.v[i], langs, n, name);
+        const char *path = prog_pair_file(dict->v[i], langs, n, name);
         if (!path) rc = -1;
         for (int k = 0; k < 2 && rc == 0; k++)
             if (lang_of(name[k], langs, n) < 0)
-                rc = err_set("--dict %s: language %s is not trained", o->dict.v[i], name[k]);
+                rc = err_set("--dict %s: language %s is not trained", dict->v[i], name[k]);
         if (rc == 0 && !strcmp(name[0], name[1]))
-            rc = err_set("--dict %s: is of one language only", o->dict.v[i]);
+            rc = err_set("--dict %s: is of one language only", dict->v[i]);
         int lang[2] = { lang_of(name[0], langs, n), lang_of(name[1], langs, n) };
         struct counts r;
         if (rc < 0 || (rc = read_file(s, path, lang, o->one_way, v, &r)) < 0) break;

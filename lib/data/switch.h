@@ -11,7 +11,6 @@
 enum switch_units { SWITCH_WORD, SWITCH_TOKEN };
 
 struct switch_options {
-    struct strs dict;      /* SRC-TGT=FILE: lines "source TAB target [TAB score]", of tokens */
     bool one_way;          /* a dictionary is not read backwards */
     const char *rate;      /* "0.10:0.15": bounds of the share of a sentence's tokens */
     int units;             /* enum switch_units: whole words, or any token of a dictionary */
@@ -24,12 +23,13 @@ extern const struct opt switch_rows[];
 int switch_check(const struct switch_options *o);
 
 struct switches;           /* the dictionaries: read only, of any number of threads */
-/* langs [n]: the model's languages. note (a message like msg_note's) is told of each file how many
+/* dict: SRC-TGT=FILE, lines "source TAB target [TAB score]" of tokens (pretrain --dict).
+ * langs [n]: the model's languages. note (a message like msg_note's) is told of each file how many
  * lines it has and how many were left out: with a token that the vocabulary lacks, of a token with
  * itself, of a pair read before. NULL with a message: a file that cannot be read, a language that
  * the model has not, a file of which no line is left. */
-struct switches *switches_read(const struct switch_options *o, const char (*langs)[32], int n,
-                               const struct vocab *v,
+struct switches *switches_read(const struct switch_options *o, const struct strs *dict,
+                               const char (*langs)[32], int n, const struct vocab *v,
                                void (*note)(const char *fmt, ...)
                                    __attribute__((format(printf, 1, 2))));
 void switches_free(struct switches *s);      /* NULL is fine */

@@ -4,7 +4,9 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/prog.h"
 #include "common/text.h"
+#include "lib/engine/objective.h"
 
 enum { NOWHERE, SOURCE, TARGET };
 
@@ -25,7 +27,7 @@ static int64_t look_up(const struct vocab *v, const char *s, size_t n, bool skip
     if (id != VOCAB_UNK) return id;
     if (skip) return 0;
     return err_set(
-        "token \"%.*s\" is not in the vocabulary; --token-dict-skip leaves such lines out", shown,
+        "token \"%.*s\" is not in the vocabulary; --dict-skip leaves such lines out", shown,
         s);
 }
 
@@ -117,6 +119,20 @@ struct token_pairs *token_pairs_read(const char *path, const struct vocab *v, bo
     if (status == 0) return p;
     token_pairs_free(p);
     return NULL;
+}
+
+struct token_pairs *token_pairs_open(const struct setup *s, const char *name)
+{
+    char lang[2][32];
+    if (s->dicts->n != 1) {
+        err_set("objective %s reads one dictionary; --dict was given %d times", name, s->dicts->n);
+        return NULL;
+    }
+    const char *path = prog_pair_file(s->dicts->v[0], (const char(*)[32])s->c->lang,
+                                      s->c->n_langs, lang);
+    for (int k = 0; k < 2 && path; k++)
+        if (model_config_lang(s->c, lang[k]) < 0) return NULL;
+    return path ? token_pairs_read(path, s->vocab, s->dict_skip) : NULL;
 }
 
 void token_pairs_free(struct token_pairs *p)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include "common/vocab.h"
 
+struct setup;
+
 struct token_pairs {
     int32_t *source, *target;    /* [n] */
     int n;
@@ -17,6 +19,9 @@ struct token_pairs {
  * that is spelt like a special, one token on both sides, be it of one line or of two, a pair that
  * stands twice. */
 struct token_pairs *token_pairs_read(const char *path, const struct vocab *v, bool skip);
+/* The one dictionary SRC-TGT=FILE of `s`, for the objective `name`. NULL with a message: none or
+ * several, languages that the model has not, or as above. */
+struct token_pairs *token_pairs_open(const struct setup *s, const char *name);
 void token_pairs_free(struct token_pairs *p);
 
 /* How many translations a token has. */

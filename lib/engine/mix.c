@@ -173,6 +173,20 @@ int mix_choose(struct mix *x, const char *list, const char *ratio, const char *o
     return ratio ? read_ratio(x, ratio) : 0;
 }
 
+int mix_dict(const struct mix *x, int files)
+{
+    const char *reader = NULL;
+    for (int i = 0; i < x->n && !reader; i++)
+        if (x->m[i].o->dict) reader = x->m[i].o->name;
+    if (files && !reader)
+        return err_set("--dict belongs to objectives that learn from a dictionary; none is in %s",
+                       x->asked);
+    if (reader && !files)
+        return err_set("objective %s needs a dictionary of the model's tokens: --dict "
+                       "SRC-TGT=FILE", reader);
+    return 0;
+}
+
 int mix_fits(const struct mix *x, const struct model_config *c)
 {
     for (int i = 0; i < x->n; i++)

@@ -50,6 +50,9 @@ void *mix_self(const struct mix *x, const char *name);
  * them is called `option` in messages ("--objective"). -1 with a message: wrong usage. */
 int mix_choose(struct mix *x, const char *list, const char *ratio, const char *option,
                const char *value);
+/* Is --dict given (`files` of them) just where an objective reads it? -1 with a message: wrong
+ * usage. */
+int mix_dict(const struct mix *x, int files);
 /* Do they fit a model of this shape? -1 with a message: wrong usage. */
 int mix_fits(const struct mix *x, const struct model_config *c);
 /* Opens those chosen, in their order. -1 with a message. */

@@ -21,7 +21,6 @@
 struct corpora;
 struct pairs;
 struct masking;
-struct token_pairs;
 struct report;
 struct batch_file;
 
@@ -48,7 +47,8 @@ struct setup {
     struct pairs *pairs; int n_pairs;            /* sentence pairs, side 0 and side 1 */
     struct pairs *valid_pairs; int n_valid_pairs;
     const struct masking *masking;               /* what is masked, and how */
-    const struct token_pairs *dict;              /* translations of tokens */
+    const struct strs *dicts;                    /* SRC-TGT=FILE: translations of tokens */
+    bool dict_skip;                              /* lines of unknown tokens: left out, no error */
     struct state *state;
     int tokens;                                  /* of a micro-batch */
     /* of a micro-batch; 0: `tokens` says how long it is */
@@ -103,6 +103,7 @@ struct objective {
     /* "mlm mass": those it can ride on, the best first; NULL: a stream of its own */
     const char *on;
     unsigned used_by;
+    bool dict;                                   /* it reads dictionaries of tokens: --dict */
     size_t self, batch;                          /* bytes; both start as zeros */
     const struct opt *options;                   /* rows into self; NULL: none */
     /* names of its weight's option; NULL: NAME-weight */

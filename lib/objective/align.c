@@ -10,7 +10,7 @@
 #include "lib/engine/write_batches.h"
 
 enum form { FORM_COSINE, FORM_L2 };
-struct align { enum form form; bool langs; const struct token_pairs *dict; };
+struct align { enum form form; bool langs; struct token_pairs *dict; };
 
 static const struct opt rows[] = {
     { "align-form", 0, OPT_CHOICE(align, form), "cosine|l2",
@@ -28,8 +28,8 @@ static int fits(const void *self, const struct model_config *c)
 
 static int open(void *self, struct setup *s)
 {
-    ((struct align *)self)->dict = s->dict;
-    return s->dict ? 0 : err_set("objective align needs a dictionary: --token-dict FILE");
+    struct align *o = self;
+    return (o->dict = token_pairs_open(s, "align")) ? 0 : -1;
 }
 
 /* Nothing is read: the loss is of parameters. */
@@ -60,10 +60,13 @@ static void write(const void *self, const void *batch, const struct pass *p, str
     batch_file_int32(f, "pair.target", d->target, d->n, 1);
 }
 
+static void close(void *self) { token_pairs_free(((struct align *)self)->dict); }
+
 const struct objective objective_align = {
     .name = "align",
     .about = "like embeddings for the two sides of a dictionary (ALIGN-MLM)",
     .used_by = OBJECTIVE_PRETRAIN,
+    .dict = true,
     .self = sizeof(struct align),
     .options = rows,
     .weight = "align-alpha|align-weight",
@@ -72,5 +75,6 @@ const struct objective objective_align = {
     .open = open,
     .forward = forward,
     .loss = loss,
-    .write = write
+    .write = write,
+    .close = close
 };

@@ -12,7 +12,7 @@
 
 extern const struct objective objective_mlm;
 
-struct dict { double prob; bool label; void *mlm; const struct token_pairs *pairs; };
+struct dict { double prob; bool label; void *mlm; struct token_pairs *pairs; };
 struct dict_batch { struct masked m; int32_t *lang; size_t lang_cap; int switched; };
 
 static const struct opt rows[] = { { "dict-prob", 0, OPT_REAL(dict, prob), "P",
@@ -29,12 +29,11 @@ static void defaults(void *self) { ((struct dict *)self)->prob = 0.5; }
 static int open(void *self, struct setup *s)
 {
     struct dict *o = self;
-    if (!s->dict) return err_set("objective dict needs a dictionary: --token-dict FILE");
     if (s->c->n_langs != 2)
         return err_set("objective dict needs two languages, of which a translation is in the other "
                        "one; there are %d",
                        s->c->n_langs);
-    o->pairs = s->dict;
+    if (!(o->pairs = token_pairs_open(s, "dict"))) return -1;
     o->mlm = mem_zero(1, objective_mlm.self);
     return objective_mlm.open(o->mlm, s);
 }
@@ -132,13 +131,16 @@ static void close(void *self)
     struct dict *o = self;
     if (o->mlm) objective_mlm.close(o->mlm);
     free(o->mlm);
+    token_pairs_free(o->pairs);
     o->mlm = NULL;
+    o->pairs = NULL;
 }
 
 const struct objective objective_dict = {
     .name = "dict",
     .about = "predict tokens of text, some of which read their translation (DICT-MLM)",
     .used_by = OBJECTIVE_PRETRAIN,
+    .dict = true,
     .self = sizeof(struct dict),
     .batch = sizeof(struct dict_batch),
     .options = rows,

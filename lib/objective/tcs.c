@@ -40,8 +40,8 @@ static int check(const void *self) { return switch_check(&((const struct tcs *)s
 static int open(void *self, struct setup *s)
 {
     struct tcs *o = self;
-    o->dict = switches_read(&o->how, (const char(*)[32])s->c->lang, s->c->n_langs, s->vocab,
-                            msg_note);
+    o->dict = switches_read(&o->how, s->dicts, (const char(*)[32])s->c->lang, s->c->n_langs,
+                            s->vocab, msg_note);
     if (!o->dict) return -1;
     o->words = word_starts_new(s->vocab);
     for (int i = 0; i < s->c->n_langs; i++)
@@ -227,6 +227,7 @@ const struct objective objective_tcs = {
     .about = "predict the same tokens where other words are switched (TCS)",
     .on = "mlm",
     .used_by = OBJECTIVE_PRETRAIN,
+    .dict = true,
     .self = sizeof(struct tcs),
     .batch = sizeof(struct tcs_batch),
     .options = switch_rows,

@@ -18,8 +18,8 @@ rows_of() { $tensor $1/last/weights.safetensors embed.tokens; }
 ids() { awk '{ print NR + 4, $1 }' vocab; }
 
 # ALIGN alone: translations come together, all other rows keep their bytes.
-"${base[@]}" --no-encoder-langs --objective align --token-dict quarter --steps 0 --out start
-"${base[@]}" --no-encoder-langs --objective align --token-dict quarter --steps 200 --out alone
+"${base[@]}" --no-encoder-langs --objective align --dict en-xx=quarter --steps 0 --out start
+"${base[@]}" --no-encoder-langs --objective align --dict en-xx=quarter --steps 200 --out alone
 is "$(awk -v c=$(last alone align) 'BEGIN { print (c < -0.999) }')" 1 "mean cosine after 200 steps: $(last alone align)"
 tr '\t' '\n' < quarter | sort > in.dict
 ids | awk 'NR == FNR { d[$1] = 1; next } !($2 in d) { print $1 }' in.dict - > outside
@@ -40,28 +40,28 @@ mean_cosine() {
 first() { grep -m 1 '"train"' $1/log.jsonl | grep -o "\"$2\":[-0-9.e]*" | cut -d : -f 2; }
 rows_of start | mean_cosine quarter > truth
 is "$(awk '{ print $1 }' truth)" "$(first alone align | awk '{ printf "%.5f\n", -$1 }')" "minus the mean cosine"
-"${base[@]}" --no-encoder-langs --objective align --align-form l2 --align-alpha 1 --token-dict quarter --steps 200 --out far
+"${base[@]}" --no-encoder-langs --objective align --align-form l2 --align-alpha 1 --dict en-xx=quarter --steps 200 --out far
 is "$(awk '{ print $2 }' truth)" "$(first far align | awk '{ printf "%.5f\n", $1 }')" "the mean distance"
 is "$(awk -v a=$(first far align) -v b=$(last far align) 'BEGIN { print (b < a / 10) }')" 1 "distance: $(first far align) to $(last far align)"
 
 # With MLM: both losses, alpha 10 by default, all pairs in every step whatever the batch holds.
-"${base[@]}" --no-encoder-langs --objective mlm,align --token-dict quarter --steps 3 --accumulate 2 --out both --write-batches both.b
+"${base[@]}" --no-encoder-langs --objective mlm,align --dict en-xx=quarter --steps 3 --accumulate 2 --out both --write-batches both.b
 is "$(ls both.b | grep -c align)" 6
 is "$($tensor both.b/step-2.1.align.safetensors weight)" 5 "alpha over two micro-batches"
 same <($tensor both.b/step-3.2.align.safetensors pair.source pair.target) \
     <(awk 'NR == FNR { id[$1] = FNR + 4; next } { print id[$1] "\t" id[$2] }' vocab quarter)
 # The same bytes on more threads, and when a run is resumed.
-run=("${base[@]}" --no-encoder-langs --objective mlm,align --token-dict quarter --dropout 0.1)
+run=("${base[@]}" --no-encoder-langs --objective mlm,align --dict en-xx=quarter --dropout 0.1)
 "${run[@]}" --steps 6 --out one --threads 1; "${run[@]}" --steps 6 --out two --threads 2
 same one/last/weights.safetensors two/last/weights.safetensors
 "${run[@]}" --steps 3 --schedule constant --out cut; "${run[@]}" --steps 6 --out cut --resume
 same one/last/weights.safetensors cut/last/weights.safetensors
 
 # DICT: never from the dictionary is MLM, to the byte.
-"${base[@]}" --objective mlm --steps 8 --out mlm; "${base[@]}" --objective dict --dict-prob 0 --token-dict quarter --steps 8 --out none
+"${base[@]}" --objective mlm --steps 8 --out mlm; "${base[@]}" --objective dict --dict-prob 0 --dict en-xx=quarter --steps 8 --out none
 same mlm/last/weights.safetensors none/last/weights.safetensors
-"${base[@]}" --objective dict --token-dict quarter --steps 8 --out dict; "${base[@]}" --objective dict --token-dict quarter --steps 4 --out dict2
-"${base[@]}" --objective dict --token-dict quarter --steps 8 --out dict2 --resume --threads 2
+"${base[@]}" --objective dict --dict en-xx=quarter --steps 8 --out dict; "${base[@]}" --objective dict --dict en-xx=quarter --steps 4 --out dict2
+"${base[@]}" --objective dict --dict en-xx=quarter --steps 8 --out dict2 --resume --threads 2
 same dict/last/weights.safetensors dict2/last/weights.safetensors
 
 # What predicted rows read, of 10^5 and more: shares within three standard deviations.
@@ -80,7 +80,7 @@ predicted() {
     done
 }
 big=("${base[@]}" --lr 0 --tokens 60000 --steps 4 --mask-prob 0.5)
-"${big[@]}" --objective dict --token-dict quarter --out shares --write-batches shares.b
+"${big[@]}" --objective dict --dict en-xx=quarter --out shares --write-batches shares.b
 predicted shares.b > rows
 grep -q changed rows && fail "a row that is not predicted was changed"
 n=$(wc -l < rows); [ $n -gt 90000 ] || fail "only $n rows"
@@ -97,7 +97,7 @@ share "$(grep -c '^switched' how)" $known 0.5 "translations"
 share "$(grep -c '^itself 1' how)" $known "$(awk 'BEGIN { print 0.05 + 0.05 / 80 }')" "words with a translation that read themselves"
 share "$(grep -c '^itself 0' how)" $unknown "$(awk 'BEGIN { print 0.55 + 0.05 / 80 }')" "words without one that read themselves"
 share "$(grep -c '^random 1' how)" $known "$(awk 'BEGIN { print 0.05 * 79 / 80 }')" "random words"
-"${big[@]}" --objective dict --token-dict quarter --dict-label --out labels --write-batches labels.b
+"${big[@]}" --objective dict --dict en-xx=quarter --dict-label --out labels --write-batches labels.b
 predicted labels.b > rows
 awk 'NR == FNR { other[$1] = $2; other[$2] = $1; next }
     { if ($2 != $4) print "lang"; if ($5 != $3) { print ($1 == 4 && other[$3] == $5 ? "translated" : "label") } else print ($3 in other ? "known" : "unknown") }' \
@@ -106,7 +106,7 @@ grep -qE '^(lang|label)' how && fail "DICT with labels: $(grep -E -m 1 '^(lang|l
 share "$(grep -c '^translated' how)" "$(grep -cE '^(translated|known)' how)" 0.5 "translations to predict"
 
 # All tokens from a whole dictionary: nothing is masked, and what is read determines what is predicted.
-"${base[@]}" --objective dict --token-dict whole --dict-prob 1 --steps 400 --out learnt --write-batches learnt.b
+"${base[@]}" --objective dict --dict en-xx=whole --dict-prob 1 --steps 400 --out learnt --write-batches learnt.b
 is "$(last learnt masked) $(last learnt switched)" "0 1"
 is "$(awk -v l=$(last learnt dict) 'BEGIN { print (l < 0.1) }')" 1 "loss after 400 steps: $(last learnt dict)"
 "${base[@]}" --objective mlm --steps 400 --out chance
@@ -122,12 +122,12 @@ is "$($tensor roberta/last/weights.safetensors embed.tokens | sed -n 3p | tr '\t
 is "$($tensor roberta/last/weights.safetensors output.norm.weight output.norm.bias | sort -u)" "$(printf '1\t0')"
 
 # --- what is refused ---
-refused() { fails 1 "$1" "${base[@]}" --no-encoder-langs --objective mlm,align --steps 1 --out no --token-dict "$2"; [ ! -e no ] || fail "a folder was left"; }
-printf 'w1\tˣw1\nw2\tnone\n' > d; refused 'd:2: token "none" is not in the vocabulary; --token-dict-skip' d
-"${base[@]}" --no-encoder-langs --objective align --steps 1 --out skipped --token-dict d --token-dict-skip --write-batches skip.b
+refused() { fails 1 "$1" "${base[@]}" --no-encoder-langs --objective mlm,align --steps 1 --out no --dict en-xx="$2"; [ ! -e no ] || fail "a folder was left"; }
+printf 'w1\tˣw1\nw2\tnone\n' > d; refused 'd:2: token "none" is not in the vocabulary; --dict-skip' d
+"${base[@]}" --no-encoder-langs --objective align --steps 1 --out skipped --dict en-xx=d --dict-skip --write-batches skip.b
 is "$($tensor skip.b/step-1.1.align.safetensors pair.source | wc -l)" 1
 printf 'a\tb\n' > d
-fails 1 "no line's two tokens are in the vocabulary" "${base[@]}" --no-encoder-langs --objective align --steps 1 --out no --token-dict d --token-dict-skip
+fails 1 "no line's two tokens are in the vocabulary" "${base[@]}" --no-encoder-langs --objective align --steps 1 --out no --dict en-xx=d --dict-skip
 printf '<mask>\tw1\n' > d; refused 'd:1: "<mask>" is a special token' d
 printf 'w1\tw1\n' > d; refused 'd:1: both sides are "w1"' d
 printf 'w1\tˣw1\nˣw1\tw2\n' > d; refused 'd:2: "ˣw1" stands on the other side' d
@@ -135,8 +135,12 @@ printf 'w1\tˣw1\nw2\tˣw1\nw1\tˣw1\n' > d; refused 'd: the pair "w1", "ˣw1" s
 printf 'w1 w2\n' > d; refused 'd:1: a token, a tab and its translation' d
 : > d; refused 'd: an empty dictionary' d
 refused 'none/such' none/such
-fails 1 'objective align needs a dictionary: --token-dict' "${base[@]}" --no-encoder-langs --objective align --steps 1 --out no
-fails 1 'objective dict needs a dictionary: --token-dict' "${base[@]}" --objective dict --steps 1 --out no
-fails 2 'language embeddings undo what it aligns' "${base[@]}" --objective mlm,align --token-dict quarter --steps 1 --out no
+fails 2 'objective align needs a dictionary' "${base[@]}" --no-encoder-langs --objective align --steps 1 --out no
+fails 2 'objective dict needs a dictionary' "${base[@]}" --objective dict --steps 1 --out no
+fails 2 'language embeddings undo what it aligns' "${base[@]}" --objective mlm,align --dict en-xx=quarter --steps 1 --out no
 fails 1 'objective dict needs two languages' pretrain -q -v vocab --train en=en.shd --layers 1 --dim 8 --heads 2 --objective dict \
-    --token-dict quarter --steps 1 --out no
+    --dict en-xx=quarter --steps 1 --out no
+fails 1 'objective align reads one dictionary; --dict was given 2 times' "${base[@]}" --no-encoder-langs --objective align \
+    --dict en-xx=quarter --dict en-xx=whole --steps 1 --out no
+fails 1 'expected SRC-TGT=FILE' "${base[@]}" --objective dict --dict quarter --steps 1 --out no
+fails 1 'language yy' "${base[@]}" --objective dict --dict en-yy=quarter --steps 1 --out no

@@ -101,7 +101,7 @@ is "$(grep -c 'of the tokens were switched, --switch-rate asks for 10.0% or more
 
 echo "# bad input"
 try=("${small[@]}" -q "${two[@]}" --steps 1 --out no --objective mlm,tcs)
-fails 2 '--dict SRC-TGT=FILE is needed' "${try[@]}"
+fails 2 'objective tcs needs a dictionary' "${try[@]}"
 fails 1 'expected SRC-TGT=FILE' "${try[@]}" --dict dict
 fails 1 'language dd is not trained' "${try[@]}" --dict aa-dd=dict
 fails 1 'is of one language only' "${try[@]}" --dict aa-aa=dict
@@ -114,5 +114,5 @@ printf 'a0\tb0\tx\n' > score; fails 1 'score:1: the score is not a number' "${tr
     aa-bb=score
 for r in 0.2:0.1 x 0.1:1.1 -0.1:0.1 0.1:; do fails 2 'expected two shares' "${try[@]}" --dict \
     aa-bb=dict --switch-rate "$r"; done
-fails 2 'dict.*tcs' "${small[@]}" "${two[@]}" --objective mlm --dict aa-bb=dict --out no
+fails 2 'belongs to objectives that learn from a dictionary; none is in --objective mlm' "${small[@]}" "${two[@]}" --objective mlm --dict aa-bb=dict --out no
 [ ! -e no ] || fail "a run that could not start left a folder"

@@ -409,7 +409,7 @@ def mlm_loss(m, a, h):
 
 def token_dict(o, vocab):
     """The dictionary's pairs as ids."""
-    pairs = [line.rstrip("\n").split("\t") for line in open(o["token-dict"])]
+    pairs = [line.rstrip("\n").split("\t") for line in open(o["dict"][0].split("=")[1])]
     return [[vocab.index(w) for w in pair] for pair in pairs]
 
 
