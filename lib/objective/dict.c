@@ -83,13 +83,6 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     return 0;
 }
 
-static int forward(void *self, void *batch, struct pass *p)
-{
-    (void)self;
-    masked_forward(&((struct dict_batch *)batch)->m, p);
-    return 0;
-}
-
 static int loss(void *self, void *batch, struct pass *p, float scale)
 {
     const struct dict_batch *b = batch;
@@ -109,13 +102,6 @@ static int largest(void *self, void *batch, const void *under, int tokens)
 {
     return objective_mlm.largest(((struct dict *)self)->mlm, &((struct dict_batch *)batch)->m,
                                  under, tokens);
-}
-
-static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
-{
-    const struct dict_batch *b = batch;
-    (void)self; (void)p;
-    masked_write(&b->m, f);
 }
 
 static void batch_done(void *batch)
@@ -147,11 +133,11 @@ const struct objective objective_dict = {
     .defaults = defaults,
     .open = open,
     .make = make,
-    .forward = forward,
+    .forward = masked_forward,
     .loss = loss,
     .validate = validate,
     .largest = largest,
-    .write = write,
+    .write = masked_write,
     .batch_free = batch_done,
     .close = close
 };

@@ -104,12 +104,15 @@ void masked_largest(struct masked *b, const struct masker *k, int tokens, int lo
     free(ids);
 }
 
-void masked_forward(struct masked *b, struct pass *p)
+int masked_forward(void *self, void *batch, struct pass *p)
 {
+    struct masked *b = batch;
+    (void)self;
     struct dev_batch d = batch_upload(p->t, &b->input);
     p->h = model_encode(p->m, p->t, &d);
     pass_reads(p, b->input.rows, b->input.max);
     pass_predicts(p, b->n);
+    return 0;
 }
 
 void masked_loss(const struct masked *b, struct pass *p, const char *name, float scale,
@@ -153,7 +156,7 @@ int masked_score(struct masked *b, struct pass *p, struct masked_score *s)
     const int32_t *best;
     struct pass q = *p;
     tape_reset(q.t, false);
-    masked_forward(b, &q);
+    masked_forward(NULL, b, &q);
     masked_loss(b, &q, "", 0, &best);
     s->n += b->n;
     s->nll += device_sum(q.t->k, q.term[0].x, q.term[0].n);
@@ -161,8 +164,18 @@ int masked_score(struct masked *b, struct pass *p, struct masked_score *s)
     return q.t->k->sync();
 }
 
-void masked_write(const struct masked *b, struct batch_file *f)
+double masked_report(const struct masked_score *s, const char *name, struct report *r)
 {
+    report_put(r, exp(s->nll / s->n), "%s.perplexity", name);
+    report_put(r, s->hits / s->n, "%s.accuracy", name);
+    return s->nll / s->n;
+}
+
+void masked_write(const void *self, const void *batch, const struct pass *p,
+                  struct batch_file *f)
+{
+    const struct masked *b = batch;
+    (void)self; (void)p;
     int32_t *original = mem_alloc(((size_t)b->input.rows + 1) * sizeof *original);
     for (int r = 0; r < b->input.rows; r++) original[r] = (int32_t)b->original[r];
     batch_file_rows(f, "", &b->input);

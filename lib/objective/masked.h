@@ -35,8 +35,6 @@ void masked_free(void *batch);
  * having `longest` rows. */
 void masked_largest(struct masked *b, const struct masker *k, int tokens, int longest);
 
-/* The encoder's states of b: sets p->h. */
-void masked_forward(struct masked *b, struct pass *p);
 /* Cross entropy of the predicted tokens; adds the gradient of scale * mean, and the losses to the
  * log under `name`. NULL best: not wanted; else *best gets the likeliest tokens [n], on the
  * device. */
@@ -47,8 +45,15 @@ void masked_loss(const struct masked *b, struct pass *p, const char *name, float
 struct masked_score { double nll, n, hits; };
 /* Runs b without training and adds to *s. -1 with a message. */
 int masked_score(struct masked *b, struct pass *p, struct masked_score *s);
-/* The arrays of docs/formats/batches.md. */
-void masked_write(const struct masked *b, struct batch_file *f);
+/* Puts NAME.perplexity and NAME.accuracy into r. The mean of -log p, in nats. */
+double masked_report(const struct masked_score *s, const char *name, struct report *r);
+
+/* Hooks as they stand for objectives whose batch is a struct masked or begins with one
+ * (lib/engine/objective.h); self and p may be NULL in masked_write. It writes the arrays of
+ * docs/formats/batches.md. */
+int masked_forward(void *self, void *batch, struct pass *p);
+void masked_write(const void *self, const void *batch, const struct pass *p,
+                  struct batch_file *f);
 
 /* Device numbers summed on the host; waits for them. x NULL: 0. */
 double device_sum(const struct kernels *k, const float *x, int n);

@@ -77,13 +77,6 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     return 0;
 }
 
-static int forward(void *self, void *batch, struct pass *p)
-{
-    (void)self;
-    masked_forward(batch, p);
-    return 0;
-}
-
 static int loss(void *self, void *batch, struct pass *p, float scale)
 {
     (void)self;
@@ -100,9 +93,7 @@ static int validate(void *self, struct pass *p, struct report *r)
     for (int i = 0; i < o->s.n_valid && rc == 0; i++) {
         struct masked_score x = { 0 };
         for (uint32_t s = 0; rc == 0 && next_valid(o, &b, i, &s); ) rc = masked_score(&b, p, &x);
-        report_put(r, exp(x.nll / x.n), "%s.perplexity", o->s.valid[i].lang);
-        report_put(r, x.hits / x.n, "%s.accuracy", o->s.valid[i].lang);
-        total += x.nll / x.n / o->s.n_valid;
+        total += masked_report(&x, o->s.valid[i].lang, r) / o->s.n_valid;
     }
     masked_free(&b);
     if (rc < 0 || !o->s.n_valid) return rc;
@@ -120,12 +111,6 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     return 0;
 }
 
-static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
-{
-    (void)self; (void)p;
-    masked_write(batch, f);
-}
-
 static void close(void *self) { masker_free(&((struct mlm *)self)->masker); }
 
 const struct objective objective_mlm = { .name = "mlm",
@@ -135,10 +120,10 @@ const struct objective objective_mlm = { .name = "mlm",
                                          .batch = sizeof(struct masked),
                                          .open = open,
                                          .make = make,
-                                         .forward = forward,
+                                         .forward = masked_forward,
                                          .loss = loss,
                                          .validate = validate,
                                          .largest = largest,
-                                         .write = write,
+                                         .write = masked_write,
                                          .batch_free = masked_free,
                                          .close = close };

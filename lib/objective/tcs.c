@@ -148,7 +148,7 @@ static int forward(void *self, void *batch, struct pass *p)
     struct tcs *o = self;
     struct tcs_batch *b = batch;
     if (!b->in.input.rows) return 0;
-    masked_forward(&b->in, p);
+    masked_forward(NULL, b, p);
     if (!p->planning && p->t->train && !o->told) {
         o->first.tokens += b->count.tokens;
         o->first.switched += b->count.switched;
@@ -198,13 +198,6 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     return 0;
 }
 
-static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
-{
-    const struct tcs_batch *b = batch;
-    (void)self; (void)p;
-    masked_write(&b->in, f);
-}
-
 static void batch_free_(void *batch)
 {
     struct tcs_batch *b = batch;
@@ -240,7 +233,7 @@ const struct objective objective_tcs = {
     .loss = loss,
     .stepped = stepped,
     .largest = largest,
-    .write = write,
+    .write = masked_write,
     .batch_free = batch_free_,
     .close = close
 };

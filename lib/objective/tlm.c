@@ -90,13 +90,6 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     return 0;
 }
 
-static int forward(void *self, void *batch, struct pass *p)
-{
-    (void)self;
-    masked_forward(batch, p);
-    return 0;
-}
-
 static int loss(void *self, void *batch, struct pass *p, float scale)
 {
     (void)self;
@@ -134,9 +127,7 @@ static int validate(void *self, struct pass *p, struct report *r)
     for (int i = 0; i < n && rc == 0; i++) {
         struct masked_score x = { 0 };
         rc = score(o, &o->s.valid_pairs[i], &b, p, &x);
-        report_put(r, exp(x.nll / x.n), "%s.perplexity", o->s.valid_pairs[i].name);
-        report_put(r, x.hits / x.n, "%s.accuracy", o->s.valid_pairs[i].name);
-        total += x.nll / x.n / n;
+        total += masked_report(&x, o->s.valid_pairs[i].name, r) / n;
     }
     masked_free(&b);
     if (rc == 0 && n) report_judge(r, total);
@@ -152,12 +143,6 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     return 0;
 }
 
-static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
-{
-    (void)self; (void)p;
-    masked_write(batch, f);
-}
-
 static void close(void *self) { masker_free(&((struct tlm *)self)->masker); }
 
 const struct objective objective_tlm = { .name = "tlm",
@@ -168,10 +153,10 @@ const struct objective objective_tlm = { .name = "tlm",
                                          .options = rows,
                                          .open = open,
                                          .make = make,
-                                         .forward = forward,
+                                         .forward = masked_forward,
                                          .loss = loss,
                                          .validate = validate,
                                          .largest = largest,
-                                         .write = write,
+                                         .write = masked_write,
                                          .batch_free = masked_free,
                                          .close = close };

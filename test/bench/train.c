@@ -108,7 +108,7 @@ int main(int argc, char **argv)
         tape_reset(&t, true);
         t.drop.key = (struct rng_key){ 1, RNG_DROPOUT, (uint32_t)step };
         struct pass p = { .m = &m, .t = &t };
-        masked_forward(&batch, &p);
+        masked_forward(NULL, &batch, &p);
         masked_loss(&batch, &p, "mlm", 1, NULL);
         tape_backward(&t);
         nll = device_sum(k, p.term[0].x, batch.n);

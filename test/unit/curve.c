@@ -79,7 +79,7 @@ static void two_hundred_steps_follow_pytorchs_losses(void **state)
         masked_clear(&b);
         for (int i = 0; i < SENTENCES; i++) add_sentence(&b, step, i);
         tape_reset(&t, true);
-        masked_forward(&b, &p);
+        masked_forward(NULL, &b, &p);
         masked_loss(&b, &p, "mlm", 1, NULL);
         tape_backward(&t);
         last = device_sum(k, p.term[0].x, b.n) / b.n;
