@@ -22,7 +22,7 @@
 #include "lib/plain/plain.h"
 
 static struct options {
-    const char *out, *to, *src, *tgt;
+    const char *out, *to, *src, *tgt, *head;
     bool tensors, mask;
     struct strs langs;
 } o = { .mask = true };
@@ -42,6 +42,10 @@ static const struct opt rows[] = {
     { "mask-vocab", 0, OPT_FLAG(options, mask), "",
       "export: let a translation model choose only words of the target language, as translate "
       "does (--no-mask-vocab: any)" },
+    { "head", 0, OPT_STR(options, head), "NAME",
+      "export: task head to write (default: the only one), or none: the language model; import: "
+      "what to call the task head (nli, pairs, class, tag, ner, qa; default: by its labels), or "
+      "none: leave it out" },
     { "lang-code", 0, OPT_LIST(options, langs), "LANG",
       "import: language of the model; give all of them, in their order" },
     { 0 }
@@ -173,8 +177,8 @@ static int average(const struct args *dirs)
 static int interchange(const char *dir, bool import)
 {
     char *notes = NULL, *folder = import ? mem_dup(dir) : run_model_dir(dir);
-    struct hf_import i = { o.langs.v, o.langs.n };
-    struct hf_export e = { o.to, o.src, o.tgt, o.mask };
+    struct hf_import i = { o.langs.v, o.langs.n, o.head };
+    struct hf_export e = { o.to, o.src, o.tgt, o.mask, o.head };
     int rc = !folder  ? -1
              : import ? hf_import(folder, o.out, &i, &notes)
                       : hf_export(folder, o.out, &e, &notes);

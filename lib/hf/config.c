@@ -6,7 +6,7 @@
 #include <cjson/cJSON.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/hf/layout.h"
+#include "lib/hf/heads.h"
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -372,7 +372,8 @@ static void put_bart(cJSON *o, enum hf_layout l, const struct model_config *c, c
     cJSON_AddFalseToObject(o, "static_position_embeddings");
 }
 
-char *hf_config_json(enum hf_layout l, const struct model_config *c, const int ids[5])
+char *hf_config_json(enum hf_layout l, const struct model_config *c, const int ids[5],
+                     const struct model_head *head)
 {
     static const char *const class[HF_LAYOUTS] = {
         "BertForMaskedLM",    "RobertaForMaskedLM",           "XLMRobertaForMaskedLM",
@@ -384,6 +385,7 @@ char *hf_config_json(enum hf_layout l, const struct model_config *c, const int i
     if (!c->output_transform && l <= HF_XLM_ROBERTA)
         name = l == HF_BERT ? bert_class : l == HF_ROBERTA ? roberta_class : xlmr_class;
     cJSON *o = cJSON_CreateObject();
+    if (head) name = hf_head_json(o, l, head);
     const char *list[] = { name };
     cJSON_AddItemToObject(o, "architectures", cJSON_CreateStringArray(list, 1));
     cJSON_AddStringToObject(o, "model_type", hf_layout_name(l));

@@ -6,6 +6,7 @@
 #include "common/file.h"
 #include "common/folder.h"
 #include "common/mem.h"
+#include "lib/hf/heads.h"
 #include "lib/hf/hf.h"
 #include "lib/hf/note.h"
 #include "lib/hf/tokens.h"
@@ -18,6 +19,7 @@ struct job {
     enum hf_layout layout;
     int *id, rows;               /* their id of each of ours; their number of embeddings */
     int src, tgt;                /* languages to fold into the positions, -1: none */
+    int head;                    /* the task head that is written, -1: none */
     struct st_tensor *t; int n;
     size_t cap;
     char **notes;
@@ -87,12 +89,29 @@ static void put_bias(struct job *j, const char *name, bool mask)
     put(j, name, hf_is_seq2seq(j->layout) ? 1 : 0, j->rows, b);
 }
 
+/* With a task head the language model's output layer is left out, without one every head. */
+static bool is_left_out(const struct job *j, int i)
+{
+    const struct model *m = &j->m;
+    const struct linear_i *d = &m->output_dense, *n = &m->output_norm;
+    if (j->head >= 0)
+        if (i == m->output_bias || i == d->W || i == d->b || i == n->W || i == n->b) return true;
+    for (int k = 0; k < m->c.n_heads; k++) {
+        const struct linear_i *dense = &m->head[k].dense, *out = &m->head[k].out;
+        if (i == dense->W || i == dense->b || i == out->W || i == out->b) return k != j->head;
+    }
+    return false;
+}
+
 static int put_param(struct job *j, int i, const struct hf_export *o)
 {
     const struct model *m = &j->m;
     const struct param *p = &m->ps.p[i];
     char name[HF_PARTS][HF_NAME];
+    if (is_left_out(j, i)) return 0;
     int parts = hf_names(j->layout, p->name, name);
+    if (!parts && j->head >= 0)
+        parts = hf_head_name(j->layout, &m->c.head[j->head], p->name, name[0]);
     bool langs = i == m->enc.languages || i == m->dec.languages;
     /* folded into the positions */
     if (langs && (j->layout != HF_XLM || j->src >= 0)) return 0;
@@ -109,7 +128,8 @@ static int put_param(struct job *j, int i, const struct hf_export *o)
         for (int k = 0; k < parts; k++) {
             float *part = mem_alloc(n * sizeof *part);
             memcpy(part, x + (size_t)k * n, n * sizeof *part);
-            bool table = p->rows > 1 || i == m->enc.types || langs;
+            bool table = p->rows > 1 || i == m->enc.types || langs
+                         || (j->head >= 0 && i == m->head[j->head].out.W);
             put(j, name[k], table ? p->rows / parts : 0, table ? p->cols : p->cols / parts, part);
         }
         free(x);
@@ -137,16 +157,38 @@ static int put_all(struct job *j, const struct hf_export *o)
 
 /* --- what is written, and for which languages ------------------------------------------------- */
 
+static int choose_head(struct job *j, const struct hf_export *o)
+{
+    const struct model_config *c = &j->m.c;
+    j->head = -1;
+    if (o->head && !strcmp(o->head, "none")) {
+        if (c->n_heads) hf_note(j->notes, "the task heads are left out");
+        return 0;
+    }
+    if (o->head) return (j->head = model_head_find(&j->m, o->head)) < 0 ? -1 : 0;
+    if (c->n_heads > 1)
+        return err_set("the model has %d task heads (%s, %s%s): name the one to write with --head, "
+                       "or none",
+                       c->n_heads, c->head[0].name, c->head[1].name, c->n_heads > 2 ? ", ..." : "");
+    j->head = c->n_heads - 1;
+    return 0;
+}
+
 static int choose_layout(struct job *j, const struct hf_export *o, bool settings)
 {
     const struct model_config *c = &j->m.c;
-    const char *name = o->layout                               ? o->layout
-                       : settings && *j->s.layout              ? j->s.layout
-                       : c->decoder_layers                     ? (c->pre_norm ? "mbart" : "bart")
-                       : c->output_transform || c->token_types ? "bert"
-                                                               : "xlm";
+    const struct model_head *h = j->head >= 0 ? &c->head[j->head] : NULL;
+    bool pooled = h && h->hidden;
+    const char *name = o->layout                  ? o->layout
+                       : settings && *j->s.layout ? j->s.layout
+                       : c->decoder_layers        ? (c->pre_norm ? "mbart" : "bart")
+                       : c->output_transform || c->token_types || pooled ? "bert"
+                                                                         : "xlm";
+    struct model_config written = *c;
+    if (h) written.output_transform = false; /* the output layer is not written */
     int l = hf_layout_find(name);
-    if (l < 0 || hf_config_fits((enum hf_layout)l, c) < 0) return -1;
+    if (l < 0 || hf_config_fits((enum hf_layout)l, &written) < 0) return -1;
+    if (h && hf_head_fits((enum hf_layout)l, h) < 0) return -1;
     j->layout = (enum hf_layout)l;
     return 0;
 }
@@ -176,7 +218,7 @@ static int write_all(struct job *j, const char *from, const char *to, const stru
     char *path = path_join(to, "model.safetensors");
     int rc = st_write(path, j->t, j->n, key, value, 1);
     free(path);
-    char *json = hf_config_json(j->layout, c, j->s.ids);
+    char *json = hf_config_json(j->layout, c, j->s.ids, j->head < 0 ? NULL : &c->head[j->head]);
     path = path_join(to, "config.json");
     if (rc == 0) rc = file_write(path, json, strlen(json));
     free(path);
@@ -190,7 +232,8 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
 {
     if (model_load(&j->m, dir, kernels_cpu(), false, &j->vocab) < 0) return -1;
     int settings = pieces_settings_read(&j->s, dir);
-    if (settings < 0 || choose_layout(j, o, settings > 0) < 0 || choose_languages(j, o) < 0)
+    if (settings < 0 || choose_head(j, o) < 0 || choose_layout(j, o, settings > 0) < 0
+        || choose_languages(j, o) < 0)
         return -1;
     struct model_config c = j->m.c;
     if (settings == 0 || strcmp(j->s.layout, hf_layout_name(j->layout)))
@@ -205,12 +248,14 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     j->rows = c.vocab;
     /* rows are no longer sinusoids */
     if (j->src >= 0) c.encoder_langs = false, c.sinusoidal = false;
-    if (!c.output_transform && j->layout <= HF_XLM_ROBERTA)
+    if (j->head >= 0)
+        hf_note(j->notes, "head %s is written; the language model's output layer is left out",
+                c.head[j->head].name);
+    else if (!c.output_transform && j->layout <= HF_XLM_ROBERTA)
         hf_note(j->notes,
                 "%s's prediction head is a transformation that this model lacks: the encoder alone "
                 "is written (logits: --to xlm)",
                 hf_layout_name(j->layout));
-    if (c.n_heads) hf_note(j->notes, "task heads are left out: the encoder alone is written");
     if (put_all(j, o) < 0) return -1;
     char *tmp = folder_begin(out);
     if (!tmp) return -1;

@@ -7,6 +7,9 @@
 struct hf_import {
     /* codes of the model's languages, in order (--lang-code) */
     const char *const *langs; int n_langs;
+    /* what the task head is called (nli, pairs, class, tag, ner, qa, span), "none": left out; NULL:
+     * by its labels */
+    const char *head;
 };
 /* Makes the model folder `out` from the Hugging Face folder `dir`. *notes (malloc'd, NULL if there
  * is nothing to say): lines about what was left out. -1 with a message; `out` is then not there. */
@@ -18,6 +21,8 @@ struct hf_export {
     const char *src, *tgt;
     /* encoder-decoders: words that tgt never says get a bias of -10000 */
     bool mask_vocab;
+    /* task head to write, "none": the language model; NULL: the only head there is */
+    const char *head;
 };
 int hf_export(const char *dir, const char *out, const struct hf_export *o, char **notes);
 

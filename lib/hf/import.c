@@ -6,6 +6,7 @@
 #include "common/file.h"
 #include "common/folder.h"
 #include "common/mem.h"
+#include "lib/hf/heads.h"
 #include "lib/hf/hf.h"
 #include "lib/hf/note.h"
 #include "lib/hf/tokens.h"
@@ -107,6 +108,8 @@ static int take(struct job *j, int i)
     const struct param *p = &j->m.ps.p[i];
     char name[HF_PARTS][HF_NAME];
     int parts = hf_names(j->h.layout, p->name, name), rc = 0;
+    if (!parts && j->m.c.n_heads)
+        parts = hf_head_name(j->h.layout, &j->m.c.head[0], p->name, name[0]);
     if (!parts)
         return err_set("%s has nothing for tensor %s", hf_layout_name(j->h.layout), p->name);
     float *to = mem_alloc(p->n * sizeof *to);
@@ -194,8 +197,9 @@ static void see_head(struct job *j, struct model_config *c)
         || find(j, name[0]))
         return;
     c->output_transform = false;
-    hf_note(j->notes, "there is no prediction head: hidden states are those of the model, logits "
-                      "have no meaning");
+    if (!c->n_heads)
+        hf_note(j->notes, "there is no prediction head: hidden states are those of the model, "
+                          "logits have no meaning");
 }
 
 static int write_all(struct job *j, const char *dir)
@@ -218,6 +222,7 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     struct model_config c;
     char *path = path_join(dir, "config.json"), *json = file_read(path, NULL);
     int rc = json ? hf_config_parse(&j->h, &c, json, path) : -1;
+    if (rc == 0) rc = hf_head_parse(j->h.layout, &c, json, path, o->head);
     free(json);
     if (rc == 0) rc = hf_tokens_read(&j->t, j->h.layout, dir);
     if (rc == 0 && j->t.n > c.vocab)
@@ -245,6 +250,9 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     for (int i = 0; i < j->m.ps.n; i++)
         if (take(j, i) < 0) return -1;
     mention_unused(j);
+    for (int i = 0; i < c.n_heads; i++)
+        hf_note(j->notes, "its head is called %s and has %d outputs", c.head[i].name,
+                c.head[i].outputs);
     if (hf_is_seq2seq(j->h.layout) && j->h.decoder_start != j->t.s.ids[VOCAB_BOS])
         hf_note(j->notes,
                 "its decoder starts with id %d, isoglot's with <s>: states and logits are the "

@@ -50,7 +50,9 @@ int hf_config_check(const struct model_config *c, const char *where);
 /* Whether a model of configuration c can be written in layout l; -1 with a message that says what
  * stands against it. */
 int hf_config_fits(enum hf_layout l, const struct model_config *c);
-/* Their config.json; ids[5] are those of our specials, -1: none. malloc'd. */
-char *hf_config_json(enum hf_layout l, const struct model_config *c, const int ids[5]);
+/* Their config.json; ids[5] are those of our specials, -1: none; head: the task head that is
+ * written in place of the language model's, NULL: none. malloc'd. */
+char *hf_config_json(enum hf_layout l, const struct model_config *c, const int ids[5],
+                     const struct model_head *head);
 
 #endif

@@ -41,6 +41,23 @@ fails 1 'nowhere' ckpt average -o slash/new run nowhere
 is "$(ls -A slash | tr '\n' ' ')" "in in.tmp out out.tmp to to.tmp "; same slash/out/weights.safetensors mean/weights.safetensors
 ckpt import -q -o xlmr "$G/xlmr"; ckpt average -q -o mean2 xlmr; same mean2/sentencepiece.model xlmr/sentencepiece.model
 
+# task heads: what they are called and what becomes of them
+ckpt import -o nli "$G/bert_nli" 2> notes; is "$(cat notes)" 'ckpt: its head is called nli and has 3 outputs'
+ckpt import -q --head pairs -o pairs "$G/bert_nli"; ckpt info pairs > info; grep -q '"name": "pairs", "hidden": "tanh", "outputs": 3' info
+ckpt import -o bare --head none "$G/bert_nli" 2> notes; grep -q 'were left out (bert.pooler.dense.bias, ...)' notes
+ckpt info bare > info; grep -q task_heads info && fail 'a head nobody asked for'
+ckpt export -o nli-hf nli 2> notes; is "$(cat notes)" "ckpt: head nli is written; the language model's output layer is left out"
+grep -q '"1":	"entailment"' nli-hf/config.json; grep -q '"entailment":	1' nli-hf/config.json
+ckpt export -q --head none -o nli-bare nli; grep -q '"BertModel"' nli-bare/config.json
+ckpt import -q -o linear "$G/xlm_pairs"
+fails 1 'BertForSequenceClassification has a dense layer with tanh below its output layer; head class is another one \(finetune --head tanh makes one, --to xlm writes this one\)' \
+    ckpt export -o x --to bert --src de linear
+ckpt import -q -o number "$G/roberta_class"
+fails 1 'XLMForSequenceClassification has no layer below its output layer; head class is another one' ckpt export -o x --to xlm number
+fails 1 'no head ner; it has nli' ckpt export -o x --head ner nli
+fails 1 'head sentiment: no task has this name' ckpt import -o x --head sentiment "$G/bert_nli"
+fails 1 '--head ner does not name what BertForSequenceClassification computes' ckpt import -o x --head ner "$G/bert_nli"
+
 # refused, with a line that says why; nothing is left behind
 edit() { rm -rf broken-hf; cp -r "$G/$1" broken-hf; sed -i "$2" broken-hf/config.json; }
 edit bert 's/"hidden_act": "gelu"/"hidden_act": "gelu_new"/'; fails 1 '"gelu_new" is not supported' ckpt import -o x broken-hf
@@ -52,6 +69,11 @@ edit bert ''; rm broken-hf/vocab.txt; fails 1 'has no tokeniser file' ckpt impor
 edit bert ''; rm broken-hf/model.safetensors; fails 1 'has none of model.safetensors' ckpt import -o x broken-hf
 edit xlmr ''; rm broken-hf/model-00002-of-00003.safetensors; fails 1 'model-00002-of-00003' ckpt import -o x broken-hf
 edit bart 's/"decoder_ffn_dim": 64/"decoder_ffn_dim": 32/'; fails 1 'decoder_ffn_dim differ' ckpt import -o x broken-hf
+edit bert_nli 's/"2": "neutral"/"3": "neutral"/'; fails 1 '"id2label" is not a label for each number from 0 to 2' ckpt import -o x broken-hf
+edit bert_nli 's/"2": "neutral"/"2": "entailment"/'; fails 1 '"id2label": head nli: label "entailment" is there twice' ckpt import -o x broken-hf
+edit bert_nli 's/"model_type"/"problem_type": "multi_label_classification", &/'; fails 1 'several labels at once' ckpt import -o x broken-hf
+edit xlm_pairs 's/"summary_type": "first"/"summary_type": "mean"/'; fails 1 'not linear on the first state' ckpt import -o x broken-hf
+edit bert_nli 's/"2": "neutral"/"2": "neutral", "3": "other"/'; fails 1 'classifier.weight has the shape \[3, 16\]; config.json says \[4, 16\]' ckpt import -o x broken-hf
 edit bert_bare ''; LC_ALL=C sed -i 's/OrderedDict/OrderedDicT/' broken-hf/pytorch_model.bin
 fails 1 'asks for collections.OrderedDicT, which a state dict does not need; nothing was executed' ckpt import -o x broken-hf
 edit bert_bare ''; head -c 9000 "$G/bert_bare/pytorch_model.bin" > broken-hf/pytorch_model.bin; fails 1 'cut short' ckpt import -o x broken-hf

@@ -2,7 +2,7 @@
 """Makes test/golden/interchange/NAME: tiny models with random weights as transformers saves them, and expected.safetensors
 with what it computes for them: every layer's states and the logits. test/unit/interchange.c replays them.
 
-    test/golden/interchange.py OUT_DIR        (torch, transformers, sentencepiece from PyPI)
+    test/golden/interchange.py OUT_DIR [NAME...]    (torch, transformers, sentencepiece from PyPI; default: all)
 """
 import json, os, shutil, sys
 import torch
@@ -29,6 +29,7 @@ def write(path, text):
 
 def weights(model, dir, how, rename=lambda n: n):
     """One safetensors file, shards, or PyTorch's zip."""
+    model.config.architectures = [type(model).__name__]       # as model.save_pretrained does
     model.config.save_pretrained(dir)
     state = {rename(k): v for k, v in model.state_dict().items()}
     seen, unique = {}, {}
@@ -83,8 +84,10 @@ def encoder(model, dir, inputs, more=lambda ids: {}):
             y = model(input_ids=x, output_hidden_states=True, **{k: torch.tensor([v]) for k, v in extra.items()})
         run = {"ids": ints(ids), **{k: ints(v) for k, v in extra.items()}}
         run.update({f"h{i}": h[0] for i, h in enumerate(y.hidden_states)})
-        if "logits" in y:
-            run["logits"] = y.logits[0]
+        if "start_logits" in y:                     # [rows, 2]; of classifiers [1, classes], of taggers [rows, classes]
+            run["head"] = torch.stack([y.start_logits[0], y.end_logits[0]], 1)
+        elif "logits" in y:
+            run["logits" if y.logits.shape[-1] == model.config.vocab_size else "head"] = y.logits[0] if y.logits.dim() == 3 else y.logits
         runs.append(run)
     expect(dir, runs)
 
@@ -98,6 +101,77 @@ def bert(out):
     write(f"{out}/vocab.txt", "".join(t + "\n" for t in tokens))
     write(f"{out}/tokenizer_config.json", json.dumps({"tokenizer_class": "BertTokenizer", "do_lower_case": False}))
     encoder(m, out, sentences(3, 4, len(tokens), 6), lambda ids: {"token_type_ids": [int(i > len(ids) // 2) for i in range(len(ids))]})
+
+
+def sides(ids):
+    return {"token_type_ids": [int(i > len(ids) // 2) for i in range(len(ids))]}
+
+
+def bert_of(kind, out, **more):
+    tokens = ["[PAD]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + WORDS
+    c = T.BertConfig(vocab_size=len(tokens), hidden_size=D, num_hidden_layers=1, num_attention_heads=HEADS, intermediate_size=FF,
+                     max_position_embeddings=POS, type_vocab_size=2, pad_token_id=0, **more)
+    m = shake(kind(c))
+    weights(m, out, "safetensors")
+    write(f"{out}/vocab.txt", "".join(t + "\n" for t in tokens))
+    write(f"{out}/tokenizer_config.json", json.dumps({"tokenizer_class": "BertTokenizer", "do_lower_case": False}))
+    encoder(m, out, sentences(3, 4, len(tokens), 6), sides)
+
+
+def labels(*names):
+    return {"id2label": dict(enumerate(names)), "label2id": {n: i for i, n in enumerate(names)}}
+
+
+def bert_nli(out):
+    """A pooler, and labels in another order than ours."""
+    bert_of(T.BertForSequenceClassification, out, **labels("contradiction", "entailment", "neutral"))
+
+
+def bert_qa(out):
+    bert_of(T.BertForQuestionAnswering, out)
+
+
+def roberta_of(kind, out, how, **more):
+    tokens = ["<s>", "<pad>", "</s>", "<unk>"] + WORDS + ["<mask>"]
+    c = T.RobertaConfig(vocab_size=len(tokens), hidden_size=D, num_hidden_layers=1, num_attention_heads=HEADS, intermediate_size=FF,
+                        max_position_embeddings=POS + 2, type_vocab_size=1, layer_norm_eps=1e-5, **more)
+    m = shake(kind(c))
+    weights(m, out, how)
+    write(f"{out}/vocab.json", json.dumps({t: i for i, t in enumerate(tokens)}))
+    encoder(m, out, sentences(0, 2, len(tokens) - 1, 4))
+
+
+def roberta_class(out):
+    """Dense and tanh below the output layer, one output: a number."""
+    roberta_of(T.RobertaForSequenceClassification, out, "bin", num_labels=1, problem_type="regression")
+
+
+def roberta_ner(out):
+    roberta_of(T.RobertaForTokenClassification, out, "safetensors", **labels("O", "B-PER", "I-PER", "B-LOC", "I-LOC"))
+
+
+def xlm_of(kind, out, **more):
+    tokens = xlm_tokens()
+    c = T.XLMConfig(vocab_size=len(tokens), emb_dim=D, n_layers=1, n_heads=HEADS, max_position_embeddings=POS, n_langs=2, use_lang_emb=True,
+                    lang2id={"de": 0, "en": 1}, **more)
+    m = shake(kind(c))
+    weights(m, out, "safetensors")
+    write(f"{out}/vocab.json", json.dumps({t: i for i, t in enumerate(tokens)}))
+    write(f"{out}/merges.txt", "k a</w> 9\nl e 8\nl e</w> 7\nm u</w> 6\n")
+    encoder(m, out, sentences(0, 1, len(tokens), 3), lambda ids: {"langs": [len(ids) % 2] * len(ids)})
+
+
+def xlm_pairs(out):
+    """Linear on the first state."""
+    xlm_of(T.XLMForSequenceClassification, out)
+
+
+def xlm_tag(out):
+    xlm_of(T.XLMForTokenClassification, out, **labels("NOUN", "VERB", "X"))
+
+
+def xlm_qa(out):
+    xlm_of(T.XLMForQuestionAnsweringSimple, out)
 
 
 def bert_bare(out):
@@ -194,8 +268,12 @@ def strided(out):
                 "corner": m[1:3, 2:5], "permuted": base.reshape(2, 3, 4).permute(2, 0, 1)}, out)
 
 
-strided(f"{sys.argv[1]}/strided.pt")
-for f in (bert, bert_bare, xlmr, xlm, xlm_plain, bart, mbart):
+names = sys.argv[2:]
+if not names:
+    strided(f"{sys.argv[1]}/strided.pt")
+for f in (bert, bert_bare, xlmr, xlm, xlm_plain, bart, mbart, bert_nli, bert_qa, roberta_class, roberta_ner, xlm_pairs, xlm_tag, xlm_qa):
+    if names and f.__name__ not in names:
+        continue
     dir = f"{sys.argv[1]}/{f.__name__}"
     shutil.rmtree(dir, ignore_errors=True)
     os.makedirs(dir)

@@ -159,6 +159,26 @@ def golden():
         say(worst < 1e-5, f"transformers -> ours -> transformers, {name}: {worst:.1e}")
 
 
+def heads():
+    """The same of classifiers, taggers and readers."""
+    for name in ("bert_nli", "bert_qa", "roberta_class", "roberta_ner", "xlm_pairs", "xlm_tag", "xlm_qa"):
+        d = f"{TOP}/test/golden/interchange/{name}"
+        run("ckpt", "import", "-o", f"i-{name}", d)
+        run("ckpt", "export", "-o", f"e-{name}", f"i-{name}")
+        theirs, c = (json.load(open(f"{x}/config.json")) for x in (d, f"e-{name}"))
+        m, want, worst, i = getattr(T, c["architectures"][0]).from_pretrained(f"e-{name}").eval(), load_file(f"{d}/expected.safetensors"), 0, 0
+        while f"{i}.ids" in want:
+            args = {k: want[f"{i}.{f}"].long()[None] for k, f in (("input_ids", "ids"), ("token_type_ids", "token_type_ids"), ("langs", "langs"))
+                    if f"{i}.{f}" in want}
+            with torch.no_grad():
+                y = m(**args)
+            z = torch.stack([y.start_logits[0], y.end_logits[0]], 1) if "start_logits" in y else y.logits[0] if y.logits.dim() == 3 else y.logits
+            worst = max(worst, relative(z, want[f"{i}.head"]))
+            i += 1
+        same = c["architectures"] == theirs["architectures"] and ("id2label" not in theirs or c["id2label"] == theirs["id2label"])
+        say(worst < 1e-5 and same, f"transformers -> ours -> transformers, {c['architectures'][0]}: {worst:.1e}, labels {'the same' if same else 'differ'}")
+
+
 def translators(test):
     test = [" ".join(x) for x in test]
     text = "".join(x + "\n" for x in test)
@@ -204,6 +224,7 @@ def translators(test):
 
 print(f"torch {torch.__version__}, transformers {T.__version__}, ctranslate2 {ctranslate2.__version__}, sentencepiece {spm.__version__}")
 golden()
+heads()
 test = make_text()
 encoders()
 translators(test)

@@ -39,6 +39,18 @@ static void with_model(const char *dir, void (*fn)(struct model *, struct tape *
     vocab_free(v);
 }
 
+static float *download(struct tape *t, struct var *h, struct batch *b, struct batch *d, int *rows, int *cols)
+{
+    size_t n = (size_t)h->rows * (size_t)h->cols;
+    float *x = mem_alloc(n * sizeof *x);
+    *rows = h->rows;
+    *cols = h->cols;
+    t->k->get(x, h->v, n);
+    batch_free(b);
+    batch_free(d);
+    return x;
+}
+
 /* The states of layer l (decoder: of its last layer, layer < 0) or, with logits, what the output layer makes of the last. */
 static float *compute(struct model *m, struct tape *t, const struct run *r, int layer, bool logits, int *rows, int *cols)
 {
@@ -54,13 +66,22 @@ static float *compute(struct model *m, struct tape *t, const struct run *r, int 
         h = model_decode(m, t, &down, h, &up.spans);
     }
     if (logits) h = tape_linear(t, model_output(m, t, h), m->tokens, m->output_bias);
-    *rows = h->rows;
-    *cols = h->cols;
-    float *x = mem_alloc((size_t)h->rows * (size_t)h->cols * sizeof *x);
-    t->k->get(x, h->v, (size_t)h->rows * (size_t)h->cols);
-    batch_free(&b);
-    batch_free(&d);
-    return x;
+    return download(t, h, &b, &d, rows, cols);
+}
+
+/* What the model's head makes of the last layer: of row 0 alone where one row is expected. */
+static float *compute_head(struct model *m, struct tape *t, const struct run *r, int expected, int *cols)
+{
+    struct batch b = { 0 }, none = { 0 };
+    int32_t first = 0;
+    int rows;
+    tape_reset(t, false);
+    batch_add(&b, r->ids, r->n, r->lang, 0);
+    for (int i = 0; r->types && i < r->n; i++) b.type[i] = r->types[i];
+    struct dev_batch up = batch_upload(t, &b);
+    struct var *h = model_encode(m, t, &up);
+    if (expected == 1) h = tape_gather(t, h, tape_int32(t, &first, 1), 1);
+    return download(t, model_head_outputs(m, t, 0, h), &b, &none, &rows, cols);
 }
 
 /* --- against the golden numbers ------------------------------------------------------------------------------- */
@@ -117,7 +138,7 @@ static void compare(const struct check *c, int run, const char *what, const floa
 static void check_states(struct model *m, struct tape *t, void *ctx)
 {
     const struct check *c = ctx;
-    int *id = hf_ids(c->s, m->c.vocab), rows, cols, seen = 0;
+    int *id = hf_ids(c->s, m->c.vocab), rows, cols, seen = 0, heads = 0;
     for (int i = 0; item(c->want, i, "ids"); i++) {
         struct run r = { 0 };
         const struct st_tensor *types = item(c->want, i, "token_type_ids"), *langs = item(c->want, i, "langs"), *dec = item(c->want, i, "decoder_ids");
@@ -142,10 +163,18 @@ static void check_states(struct model *m, struct tape *t, void *ctx)
             free(x);
             seen++;
         }
+        if (item(c->want, i, "head")) {
+            int n = (int)item(c->want, i, "head")->shape[0];
+            float *x = compute_head(m, t, &r, n, &cols);
+            compare(c, i, "head", x, n, cols, NULL);
+            free(x);
+            heads++;
+        }
         free(r.ids);
         free(r.dec);
     }
     assert_true(seen >= 6);
+    assert_int_equal(heads, 3 * m->c.n_heads);
     free(id);
 }
 
@@ -216,6 +245,34 @@ static void a_bare_bert_in_pytorchs_zip(void **state) { (void)state; round_trip(
 static void xlm_r_in_shards(void **state) { (void)state; round_trip("xlmr"); }
 static void xlm_with_languages_in_pytorchs_zip(void **state) { (void)state; round_trip("xlm"); }
 static void xlm_without_languages_in_shards_of_zip(void **state) { (void)state; round_trip("xlm_plain"); }
+static void headed(const char *name, const char *head, enum kern_act hidden, const char *labels)
+{
+    char *notes, *dir = in(golden, name), all[256] = "";
+    struct hf_import io = { 0 };
+    struct model_config c;
+    round_trip(name);
+    if (file_exists("one")) dir_remove("one");
+    if (hf_import(dir, "one", &io, &notes) < 0) fail_msg("%s", err_msg());
+    free(notes);
+    assert_int_equal(model_read_config(&c, "one"), 0);
+    assert_int_equal(c.n_heads, 1);
+    assert_string_equal(c.head[0].name, head);
+    assert_int_equal(c.head[0].hidden, hidden);
+    for (int i = 0; i < c.head[0].n_labels; i++) strcat(strcat(all, i ? " " : ""), c.head[0].label[i]);
+    assert_string_equal(all, labels);
+    assert_int_equal(c.head[0].reads.pair_two, !strncmp(name, "roberta_c", 9));
+    assert_int_equal(c.head[0].reads.longest, 12);
+    dir_remove("one");
+    free(dir);
+}
+
+static void a_bert_that_classifies(void **state) { (void)state; headed("bert_nli", "nli", KERN_TANH, "contradiction entailment neutral"); }
+static void a_bert_that_answers(void **state) { (void)state; headed("bert_qa", "qa", KERN_NONE, ""); }
+static void a_roberta_that_gives_a_number(void **state) { (void)state; headed("roberta_class", "class", KERN_TANH, "LABEL_0"); }
+static void a_roberta_that_tags(void **state) { (void)state; headed("roberta_ner", "ner", KERN_NONE, "O B-PER I-PER B-LOC I-LOC"); }
+static void an_xlm_that_classifies(void **state) { (void)state; headed("xlm_pairs", "class", KERN_NONE, "LABEL_0 LABEL_1"); }
+static void an_xlm_that_tags(void **state) { (void)state; headed("xlm_tag", "tag", KERN_NONE, "NOUN VERB X"); }
+static void an_xlm_that_answers(void **state) { (void)state; headed("xlm_qa", "qa", KERN_NONE, ""); }
 static void bart(void **state) { (void)state; round_trip("bart"); }
 static void mbart(void **state) { (void)state; round_trip("mbart"); }
 
@@ -296,6 +353,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(bert), cmocka_unit_test(a_bare_bert_in_pytorchs_zip), cmocka_unit_test(xlm_r_in_shards),
         cmocka_unit_test(xlm_with_languages_in_pytorchs_zip), cmocka_unit_test(xlm_without_languages_in_shards_of_zip),
         cmocka_unit_test(bart), cmocka_unit_test(mbart),
+        cmocka_unit_test(a_bert_that_classifies), cmocka_unit_test(a_bert_that_answers),
+        cmocka_unit_test(a_roberta_that_gives_a_number), cmocka_unit_test(a_roberta_that_tags),
+        cmocka_unit_test(an_xlm_that_classifies), cmocka_unit_test(an_xlm_that_tags),
+        cmocka_unit_test(an_xlm_that_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
