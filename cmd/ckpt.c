@@ -16,7 +16,7 @@
 #include "common/safetensors.h"
 #include "kernels/options.h"
 #include "lib/engine/checkpoint.h"
-#include "lib/engine/trainer.h"
+#include "lib/engine/run_folder.h"
 #include "lib/hf/hf.h"
 #include "lib/pieces/settings.h"
 #include "lib/plain/plain.h"

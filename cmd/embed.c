@@ -15,7 +15,7 @@
 #include "kernels/options.h"
 #include "lib/embed/states.h"
 #include "lib/space/contexts.h"
-#include "lib/engine/trainer.h"
+#include "lib/engine/run_folder.h"
 
 enum { TOKENS, WORDS, SENTENCES };
 

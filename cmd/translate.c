@@ -11,7 +11,7 @@
 #include "kernels/options.h"
 #include "lib/model/decode_many.h"
 #include "lib/plain/plain.h"
-#include "lib/engine/trainer.h"
+#include "lib/engine/run_folder.h"
 
 static struct options {
     const char *model, *src, *tgt, *out;

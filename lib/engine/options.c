@@ -1,4 +1,5 @@
 #include "lib/engine/options.h"
+#include <math.h>
 #include "lib/plain/plain.h"
 
 const struct opt trainer_rows[] = {
@@ -75,4 +76,37 @@ int text_files_keep(const struct text_files *f, struct model *m)
     if (plain_check(f->codes, f->tokenizer) < 0) return -1;
     if (f->codes && model_keep_file(m, MODEL_CODES, f->codes) < 0) return -1;
     return f->tokenizer ? model_keep_file(m, MODEL_TOKENIZER, f->tokenizer) : 0;
+}
+
+void trainer_options_init(struct trainer_options *o)
+{
+    *o = (struct trainer_options){ .steps = 100000,
+                                   .lr = 1e-4,
+                                   .warmup = 10000,
+                                   .schedule = SCHEDULE_INVERSE_SQRT,
+                                   .beta1 = 0.9,
+                                   .beta2 = 0.999,
+                                   .eps = 1e-8,
+                                   .clip = 5,
+                                   .accumulate = 1,
+                                   .save_every = 1000,
+                                   .valid_every = 1000,
+                                   .log_every = 50,
+                                   .keep = 2,
+                                   .lower_is_better = true };
+}
+
+double trainer_lr(const struct trainer_options *o, int64_t step)
+{
+    double s = (double)step, w = (double)o->warmup;
+    if (step < o->warmup) return o->lr * s / w;
+    switch (o->schedule) {
+    case SCHEDULE_LINEAR: {
+        double left = (double)(o->steps - step)
+                      / (double)(o->steps - o->warmup > 0 ? o->steps - o->warmup : 1);
+        return o->lr * (left > 0 ? left : 0);
+    }
+    case SCHEDULE_INVERSE_SQRT: return o->lr * sqrt((w > 1 ? w : 1) / (s > 1 ? s : 1));
+    default: return o->lr;
+    }
 }

@@ -2,8 +2,41 @@
 #ifndef ENGINE_OPTIONS_H
 #define ENGINE_OPTIONS_H
 #include "common/opt.h"
-#include "lib/engine/trainer.h"
+#include "lib/model/model.h"
 
+/* after the warm-up */
+enum schedule { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_INVERSE_SQRT };
+
+/* Adam with weight decay is AdamW */
+enum optimizer { OPTIMIZER_ADAM, OPTIMIZER_LAMB };
+
+struct trainer_options {
+    const char *dir;
+    int64_t steps;               /* optimiser steps in all */
+    double lr;                   /* the peak */
+    int64_t warmup;              /* steps from 0 to the peak, linearly; 0: none */
+    int schedule;                /* SCHEDULE_LINEAR goes to 0 at `steps` */
+    int optimizer;
+    double beta1, beta2, eps, weight_decay, clip;
+    int accumulate;              /* micro-batches a step */
+    /* steps; save_every 0: only at the end and when stopped */
+    int64_t save_every, valid_every, log_every;
+    int64_t save_seconds;        /* also that long after the last one; 0: no */
+    int64_t stop_after;          /* seconds; 0: never */
+    /* checkpoints kept of those at multiples of save_every, besides the newest and the best */
+    int keep;
+    int patience;                /* validations without a better one before it ends; 0: never */
+    bool resume;
+    bool tensorboard;            /* event files beside the log */
+    bool lower_is_better;        /* of the validation metric */
+    /* folder that gets every micro-batch (write_batches.h); NULL: none */
+    const char *write_batches;
+    const char *config;          /* text for run.config */
+};
+/* Adam 0.9 0.999 1e-8, clip 5, lr 1e-4, ... */
+void trainer_options_init(struct trainer_options *o);
+/* The learning rate of step 1, 2, ... */
+double trainer_lr(const struct trainer_options *o, int64_t step);
 extern const struct opt trainer_rows[];           /* of struct trainer_options */
 
 struct run_options {

@@ -7,6 +7,7 @@
 #include "common/msg.h"
 #include "common/prog.h"
 #include "common/signals.h"
+#include "lib/engine/run_folder.h"
 #include "lib/graph/profile.h"
 #include "lib/model/options.h"
 

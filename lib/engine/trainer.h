@@ -27,40 +27,9 @@
 #define ENGINE_TRAINER_H
 #include "common/log.h"
 #include "common/vocab.h"
+#include "lib/engine/options.h"
+#include "lib/engine/readings.h"
 #include "lib/engine/state.h"
-#include "lib/model/model.h"
-
-/* after the warm-up */
-enum schedule { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_INVERSE_SQRT };
-
-/* Adam with weight decay is AdamW */
-enum optimizer { OPTIMIZER_ADAM, OPTIMIZER_LAMB };
-
-struct trainer_options {
-    const char *dir;
-    int64_t steps;               /* optimiser steps in all */
-    double lr;                   /* the peak */
-    int64_t warmup;              /* steps from 0 to the peak, linearly; 0: none */
-    int schedule;                /* SCHEDULE_LINEAR goes to 0 at `steps` */
-    int optimizer;
-    double beta1, beta2, eps, weight_decay, clip;
-    int accumulate;              /* micro-batches a step */
-    /* steps; save_every 0: only at the end and when stopped */
-    int64_t save_every, valid_every, log_every;
-    int64_t save_seconds;        /* also that long after the last one; 0: no */
-    int64_t stop_after;          /* seconds; 0: never */
-    /* checkpoints kept of those at multiples of save_every, besides the newest and the best */
-    int keep;
-    int patience;                /* validations without a better one before it ends; 0: never */
-    bool resume;
-    bool tensorboard;            /* event files beside the log */
-    bool lower_is_better;        /* of the validation metric */
-    /* folder that gets every micro-batch (write_batches.h); NULL: none */
-    const char *write_batches;
-    const char *config;          /* text for run.config */
-};
-/* Adam 0.9 0.999 1e-8, clip 5, lr 1e-4, ... */
-void trainer_options_init(struct trainer_options *o);
 
 struct trainer {
     struct trainer_options o;
@@ -77,13 +46,8 @@ struct trainer {
     struct saver *saver;
     struct log *log;             /* open; validation events go there too */
     struct progress *bar; char shown[200];       /* what stands behind the bar */
-    struct term { char name[24]; double sum, count; } term[16]; int n_terms;
-    float *norm2;                /* device */
-    /* what the device has for terms, oldest first */
-    struct unread *unread; size_t unread_cap, n_unread;
-    /* their numbers: kernels.h, fetch */
-    float *fetched; size_t fetched_cap, n_fetched;
-    double started, saved_at, logged_at, read_at;
+    struct readings read;        /* what the next log line averages */
+    double started, saved_at, logged_at;
     int64_t saved_step, tokens, tokens_logged;
     bool stopped, ended;
 };
@@ -95,7 +59,6 @@ struct trainer {
 int trainer_open(struct trainer *tr, const struct trainer_options *o, struct model *m,
                  struct tape *t, const struct vocab *vocab, struct state *state);
 bool trainer_go(struct trainer *tr);
-double trainer_lr(const struct trainer_options *o, int64_t step);      /* of step 1, 2, ... */
 /* The key of this step's random numbers. */
 struct rng_key trainer_key(const struct trainer *tr, uint64_t seed, enum rng_purpose purpose);
 /* Adds to what the next log line averages under `name` (sum / count): numbers at hand; the sum of x
@@ -116,9 +79,5 @@ int trainer_tick(struct trainer *tr);
 int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr), void *what,
                 bool profile, size_t predicted);
 void trainer_free(struct trainer *tr);               /* zeros are fine */
-
-/* The model folder meant by `dir`: itself when it has weights, else its best, else its last
- * checkpoint. malloc'd; NULL with a message. */
-char *run_model_dir(const char *dir);
 
 #endif

@@ -1,0 +1,78 @@
+#include "lib/engine/run_folder.h"
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/file.h"
+#include "common/mem.h"
+
+/* `best` follows what the state says: also after a kill between a checkpoint and its link. */
+static int link_best(struct trainer *tr)
+{
+    return tr->best_step > 0 ? checkpoint_link(tr->o.dir, "best", tr->best_step) : 0;
+}
+
+struct checkpoint_keep run_folder_keep(const struct trainer *tr)
+{
+    return (struct checkpoint_keep){ tr->o.keep, tr->o.save_every, tr->o.steps, tr->best_step };
+}
+
+static int write_folder(struct trainer *tr)
+{
+    char *path = path_join(tr->o.dir, "run.config");
+    int rc = tr->o.config ? file_write(path, tr->o.config, strlen(tr->o.config)) : 0;
+    free(path);
+    return rc;
+}
+
+int run_folder_open(struct trainer *tr)
+{
+    const struct trainer_options *o = &tr->o;
+    int64_t newest = checkpoint_newest(o->dir);
+    if (newest >= 0 && !o->resume)
+        return err_set("%s: holds a run already (step %lld); pass --resume to continue it, or name "
+                       "another folder",
+                       o->dir, (long long)newest);
+    if (file_sweep(o->dir) < 0 || checkpoint_sweep(o->dir) < 0) return -1;
+    if (o->write_batches && dir_make(o->write_batches) < 0) return -1;
+    struct checkpoint_state st = { .best = tr->best, .state = tr->state };
+    int found = checkpoint_load_newest(o->dir, tr->m, &st);
+    if (found < 0) return -1;
+    if (found) {
+        tr->step = tr->saved_step = st.step;
+        tr->best_step = st.best_step; tr->since_best = st.since_best; tr->best = st.best;
+        tr->resumed = true;
+        tr->ended = tr->o.patience > 0 && tr->since_best >= tr->o.patience;
+        struct checkpoint_keep keep = run_folder_keep(tr);
+        if (link_best(tr) < 0 || checkpoint_link(o->dir, "last", tr->step) < 0
+            || checkpoint_prune(o->dir, &keep) < 0)
+            return -1;
+    } else if (write_folder(tr) < 0) return -1;
+    char *path = path_join(o->dir, "log.jsonl");
+    int rc = file_exists(path) ? log_truncate(path, tr->step) : 0;
+    tr->log = rc < 0 ? NULL : log_open(path);
+    free(path);
+    if (!tr->log) return -1;
+    if (o->tensorboard) {
+        path = path_join(o->dir, "tensorboard");
+        rc = log_tensorboard(tr->log, path, tr->step + 1);
+        free(path);
+    }
+    return rc;
+}
+
+char *run_model_dir(const char *dir)
+{
+    static const char *const names[] = { "", "best", "last" };
+    for (int i = 0; i < 3; i++) {
+        char *folder = *names[i] ? path_join(dir, names[i]) : mem_dup(dir);
+        char *weights = path_join(folder, "weights.safetensors");
+        bool there = file_exists(weights);
+        free(weights);
+        if (there) return folder;
+        free(folder);
+    }
+    err_set(
+        "%s: is not the folder of a model or a run (no weights.safetensors, best or last in it)",
+        dir);
+    return NULL;
+}
