@@ -61,6 +61,9 @@ int relations_add(struct relations *r, const char *s, size_t n)
     if (i) return i;
     if (!n || n >= LABEL_NAME)
         return err_set("relation \"%.*s\" has not 1 to %d bytes", (int)n, s, LABEL_NAME - 1);
+    for (size_t k = 0; k < n; k++)                /* what no line of a model could say */
+        if ((unsigned char)s[k] <= ' ' || s[k] == 0x7F)
+            return err_set("relation \"%.*s\" has a space or control character", (int)n, s);
     if (r->n == REL_OTHER) return err_set("more than %d relations", REL_OTHER - 2);
     memcpy(r->name[r->n], s, n);
     return r->n++;

@@ -23,7 +23,7 @@ struct relations { char name[LABEL_RELATIONS][LABEL_NAME]; int n; };
 void relations_begin(struct relations *r, enum label_set set);
 /* 0: not there */
 int relations_find(const struct relations *r, const char *s, size_t n);
-/* -1 with a message: full, too long */
+/* -1 with a message: full, too long, a space or control character */
 int relations_add(struct relations *r, const char *s, size_t n);
 
 /* "NOUN", "@NOUN", "BOS", "EOS": the number, 0 if it is none of the set's. */

@@ -147,26 +147,40 @@ static int other_shape(const char *path, const struct param *p)
                    p->name, shape);
 }
 
+static int fit(const struct params *ps, const struct st_file *f, const char *path)
+{
+    for (int i = 0; i < ps->n; i++) {
+        const struct param *p = &ps->p[i];
+        const struct st_tensor *t = st_find(f, p->name);
+        if (!t)
+            return err_set("%s: tensor %s is missing; is this a checkpoint of another "
+                           "architecture?", path, p->name);
+        if (t->ndim != (p->rows == 1 ? 1 : 2) ||
+            t->shape[0] != (p->rows == 1 ? p->cols : p->rows) ||
+            (p->rows != 1 && t->shape[1] != p->cols))
+            return other_shape(path, p);
+    }
+    if (f->n == ps->n) return 0;
+    return err_set("%s: holds %d tensors where the model has %d", path, f->n, ps->n);
+}
+
+int params_fit(const struct params *ps, const char *path)
+{
+    struct st_file *f = st_open(path);
+    if (!f) return -1;
+    int rc = fit(ps, f, path);
+    st_close(f);
+    return rc;
+}
+
 int params_load(struct params *ps, float *array, const char *path)
 {
     struct st_file *f = st_open(path);
     if (!f) return -1;
-    int rc = st_verify(f);
-    float *host = mem_zero(ps->total, sizeof *host);
-    for (int i = 0; i < ps->n && rc == 0; i++) {
-        const struct param *p = &ps->p[i];
-        const struct st_tensor *t = st_find(f, p->name);
-        if (!t)
-            rc = err_set("%s: tensor %s is missing; is this a checkpoint of another architecture?",
-                         path, p->name);
-        else if (t->ndim != (p->rows == 1 ? 1 : 2) ||
-                 t->shape[0] != (p->rows == 1 ? p->cols : p->rows) ||
-                 (p->rows != 1 && t->shape[1] != p->cols))
-            rc = other_shape(path, p);
-        else rc = st_floats(t, host + p->at, p->n);
-    }
-    if (rc == 0 && f->n != ps->n)
-        rc = err_set("%s: holds %d tensors where the model has %d", path, f->n, ps->n);
+    int rc = st_verify(f) < 0 ? -1 : fit(ps, f, path);
+    float *host = rc == 0 ? mem_zero(ps->total, sizeof *host) : NULL;
+    for (int i = 0; i < ps->n && rc == 0; i++)
+        rc = st_floats(st_find(f, ps->p[i].name), host + ps->p[i].at, ps->p[i].n);
     if (rc == 0) ps->k->upload(array, host, ps->total * sizeof *host);
     free(host);
     st_close(f);

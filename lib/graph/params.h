@@ -53,8 +53,11 @@ void param_fill(struct params *ps, int i, float value);
 /* safetensors: every tensor of `host` [total], a copy of value, 1-D when rows == 1. */
 int params_write(const struct params *ps, const float *host, const char *path,
                  const char *const *meta_key, const char *const *meta_value, int n_meta);
-/* Reads all tensors into array; a missing, extra or differently shaped tensor is an error that
- * names it. */
+/* Has the file at path the tensors of ps and no other? 0, or -1 with a message that names the one
+ * that is missing, extra or of another shape. Before params_alloc: a configuration then takes no
+ * more memory than its weights have bytes. */
+int params_fit(const struct params *ps, const char *path);
+/* The same, and reads all of them into array. */
 int params_load(struct params *ps, float *array, const char *path);
 
 #endif

@@ -155,9 +155,11 @@ int model_load(struct model *m, const char *dir, const struct kernels *k, bool w
         free(path);
         if (rc < 0) goto failed;
     }
-    if (model_alloc(m, &c, k, with_grad) < 0) goto failed;
+    if (model_shapes(m, &c, k) < 0) goto failed;
     char *path = path_join(dir, "weights.safetensors");
-    int rc = params_load(&m->ps, m->ps.value, path);
+    int rc = params_fit(&m->ps, path);
+    if (rc == 0) rc = params_alloc(&m->ps, with_grad);
+    if (rc == 0) rc = params_load(&m->ps, m->ps.value, path);
     free(path);
     if (rc == 0 && load_seen(m, dir) == 0 && model_keep(m, dir) == 0) return 0;
 failed:

@@ -166,15 +166,20 @@ void model_normal(struct model *m, uint64_t seed, float std)
     ps->k->zero(param_value(ps, m->tokens) + VOCAB_PAD * D, D * sizeof(float));
 }
 
-int model_alloc(struct model *m, const struct model_config *c, const struct kernels *k,
-                bool with_grad)
+int model_shapes(struct model *m, const struct model_config *c, const struct kernels *k)
 {
     memset(m, 0, sizeof *m);
     if (model_config_check(c) < 0) return -1;
     m->c = *c;
     params_init(&m->ps, k);
     layout(m);
-    return params_alloc(&m->ps, with_grad);
+    return 0;
+}
+
+int model_alloc(struct model *m, const struct model_config *c, const struct kernels *k,
+                bool with_grad)
+{
+    return model_shapes(m, c, k) < 0 ? -1 : params_alloc(&m->ps, with_grad);
 }
 
 int model_new(struct model *m, const struct model_config *c, const struct kernels *k, uint64_t seed,

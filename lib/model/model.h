@@ -53,6 +53,9 @@ void model_normal(struct model *m, uint64_t seed, float std);
 /* The same with weights of 0. */
 int model_alloc(struct model *m, const struct model_config *c, const struct kernels *k,
                 bool with_grad);
+/* Parameters' names and shapes alone: params_alloc, the next step, takes the memory. -1 with a
+ * message. */
+int model_shapes(struct model *m, const struct model_config *c, const struct kernels *k);
 void model_free(struct model *m);
 
 /* Marks the n words ids as words of language lang. */

@@ -127,3 +127,11 @@ bad 'optimizer.safetensors: tensor' sed -i 's/adam.m.output.bias/adam.m.output.b
 bad 'model/codes' eval 'echo x > model/codes'
 bad 'model/tokenizer' eval 'echo case-marker = perhaps > model/tokenizer'
 bad 'vocab' eval 'echo w >> model/vocab'
+
+# A configuration of 16 TiB with weights of some KiB is refused before memory is taken for it.
+(cp -rL kept/last huge; rm huge/model.sum
+    sed -i 's/"layers": 1,/"layers": 1000,/; s/"dim": 32/"dim": 65536/; s/"ffn": 64/"ffn": 1048576/' \
+        huge/config.json
+    [ -n "${ISOGLOT_TEST_SANITIZED:-}" ] || ulimit -v 600000
+    fails 1 'tensor embed.tokens does not have the shape \[35, 65536\]' ckpt info -q huge
+    fails 1 'tensor embed.tokens does not have the shape' embed -q --model huge -o x.vec)
