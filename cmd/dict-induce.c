@@ -279,6 +279,7 @@ static int evaluate(const struct gold *g, const struct vectors *src, const struc
     if (r == 0) {
         gold_score(g, rank, src, &s);
         print_hits(&s);
+        printf("random-hit@1\t%.6f\n", gold_chance(g, tgt->n));
         printf("mean-cosine\t%.4f\n", mean);
         r = print_pairs(g, src, tgt, d);
     }

@@ -21,7 +21,7 @@ enum { TOKENS, WORDS, SENTENCES };
 
 static struct options {
     struct strs from_cooc;
-    const char *model, *words, *text, *lang, *out;
+    const char *model, *words, *text, *lang, *add_lang, *out;
     struct kern_options k;
     int layer, of, pool, tokens;
     enum vectors_format format;
@@ -40,6 +40,9 @@ static const struct opt model_rows[] = {
     { "layer", 0, OPT_INT(options, layer), "N",
       "layer of the text's states: 0 is the input of the first layer, -1 the last layer; without "
       "--text the embedding table is meant", .min = -1, .max = 1000 },
+    { "add-language", 0, OPT_STR(options, add_lang), "LANG",
+      "add this language's embedding to rows of the embedding table and to --words, as the "
+      "model's first layer reads them" },
     { "lang", 'l', OPT_STR(options, lang), "LANG", "language of the text" },
     { "of", 0, OPT_CHOICE(options, of), "tokens|words|sentences",
       "vectors to make of the text: one per token of the vocabulary, one per word, BPE undone "
@@ -163,12 +166,13 @@ static int from_model(void)
     char *dir = k ? run_model_dir(o.model) : NULL;
     if (!dir || model_load(&m, dir, k, false, &v) < 0) goto done;
     tape_init(&t, k, &m.ps);
-    struct embed e = { &m, &t, v, o.layer < 0 ? m.c.layers : o.layer, 0, o.tokens, NULL };
+    struct embed e = { &m, &t, v, o.layer < 0 ? m.c.layers : o.layer, 0, o.tokens, -1, NULL };
     if (e.layer > m.c.layers) {
         err_set("%s: has %d layers; --layer %d is above them", dir, m.c.layers, e.layer);
         goto done;
     }
     if (o.lang && (e.lang = model_config_lang(&m.c, o.lang)) < 0) goto done;
+    if (o.add_lang && (e.add_lang = model_config_lang(&m.c, o.add_lang)) < 0) goto done;
     if (o.raw && !(e.plain = plain = plain_open(dir, o.lang))) goto done;
     /* The table and means of its rows are as wide as the table, states as wide as the layers. */
     if (!(out = vectors_stream_open(o.out, o.format,
@@ -206,6 +210,9 @@ int main(int argc, char **argv)
         return prog_usage(
             "--layer %d needs --text or --alone; without them the embedding table is meant",
             o.layer);
+    if (o.add_lang && (!o.model || o.text || o.alone))
+        return prog_usage("--add-language is of the embedding table of --model: states have their "
+                          "--lang");
     if (o.raw && !o.text) return prog_usage("--raw needs --text");
     if (o.text && !o.lang) return prog_usage("--text needs --lang");
     return (o.model ? from_model() : from_cooc()) < 0 ? prog_fail() : prog_end();

@@ -25,10 +25,18 @@ static const struct opt data_rows[] = {
     { "dict-skip", 0, OPT_FLAG(inputs, dict_skip), NULL,
       "leave out lines of --dict with a token that the vocabulary lacks, where align and dict "
       "refuse them" },
+    { "parallel-fraction", 0, OPT_REAL(inputs, parallel_fraction), "Q",
+      "use this share of the pairs of --parallel, drawn once by the seed", .min = 1e-9, .max = 1 },
+    { "segment", 0, OPT_INT(inputs, segment), "N",
+      "join sentence pairs into examples of up to N tokens on each side; 0: one pair per example",
+      .min = 0, .max = 4096 },
     { "alpha|lg-sampling-factor", 0, OPT_REAL(inputs, alpha), "A",
       "draw languages by p ~ sentences^A", .min = 0, .max = 10 },
     { "stream", 0, OPT_INT(inputs, stream), "N",
       "train on streams cut into N tokens; 0: on sentences", .min = 0, .max = 4096 },
+    { "whole", 0, OPT_FLAG(inputs, whole), NULL,
+      "fill --stream's N tokens with whole sentences, each in <s> and </s>; longer ones are left "
+      "out" },
     { 0 }
 };
 static const struct opt folder_rows[] = {
@@ -51,7 +59,8 @@ static const struct opt choice_rows[] = {
     { "objective", 0, OPT_STR(choice, objective), "LIST",
       "what is learnt (mlm,gc): the losses of all of them add up in every step" },
     { "mix", 0, OPT_STR(choice, mix), "LIST",
-      "draw one objective for each step in this ratio (mlm:4,tlm:1) instead" },
+      "draw one objective for each step in this ratio (mlm:4,tlm:1) instead; by-data: in the "
+      "ratio of their data" },
     { 0 }
 };
 static const struct prog prog = {

@@ -31,6 +31,7 @@ enum rng_purpose {
     RNG_DERIVE,
     RNG_TOSS,
     RNG_DICT,
+    RNG_SUBSET,
 };
 
 struct rng_key { uint64_t seed; uint32_t purpose, step; };

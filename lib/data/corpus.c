@@ -6,6 +6,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/rng.h"
+#include "lib/data/join.h"
 
 int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id,
                 const struct vocab *v)
@@ -44,6 +45,15 @@ void corpus_to_stream(struct corpus *c, int length)
     b->sentences = pieces; b->tokens = (uint32_t)n;
 }
 
+int corpus_join(struct corpus *c, int length)
+{
+    struct shard_block *b = &c->all;
+    join_whole(&b, 1, length);
+    if (c->all.sentences) return 0;
+    return err_set("%s: no sentence has from 1 to %d tokens, which is what an example of %d holds",
+                   c->path, length - 2, length);
+}
+
 void corpus_free(struct corpus *c)
 {
     shard_block_free(&c->all);
@@ -69,6 +79,18 @@ void corpora_free(struct corpora *cs)
 {
     for (int i = 0; i < cs->n; i++) corpus_free(&cs->c[i]);
     free(cs->below);
+}
+
+void corpora_size(const struct corpora *cs, int longest, double *sentences, double *tokens)
+{
+    *sentences = *tokens = 0;
+    for (int i = 0; i < cs->n; i++)
+        for (uint32_t s = 0; s < cs->c[i].all.sentences; s++) {
+            uint32_t n = cs->c[i].all.at[s + 1] - cs->c[i].all.at[s];
+            if (!n || n > (uint32_t)longest) continue;
+            *sentences += 1;
+            *tokens += n;
+        }
 }
 
 void corpora_state(struct corpora *cs, struct state *s)

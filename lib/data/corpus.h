@@ -33,6 +33,9 @@ int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_i
 /* Cuts the corpus into pieces of `length` tokens of the sentences joined by </s> (XLM's
  * streams). */
 void corpus_to_stream(struct corpus *c, int length);
+/* Joins whole sentences into examples of at most `length` tokens, each with its own <s> and </s>
+ * (join.h). -1 with a message: no sentence is that short. */
+int corpus_join(struct corpus *c, int length);
 void corpus_free(struct corpus *c);
 
 int corpora_init(struct corpora *cs, struct corpus *c, int n, double alpha, uint64_t seed);
@@ -42,6 +45,8 @@ void corpora_free(struct corpora *cs);
 int corpora_next(struct corpora *cs, int longest, struct sample *s);
 /* The same, of one corpus. */
 int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *s);
+/* What a pass over all corpora reads: sentences of 1 to `longest` tokens, and their tokens. */
+void corpora_size(const struct corpora *cs, int longest, double *sentences, double *tokens);
 /* Registers where the stream stands: "drawn", LANG.epoch and LANG.next. */
 void corpora_state(struct corpora *cs, struct state *s);
 

@@ -69,7 +69,8 @@ static int load(const struct inputs *in, const struct strs *files, const struct 
         int id = model_config_lang(c, lang);
         *n = i + 1;
         if (id < 0 || corpus_load(&to[i], path, lang, id, v) < 0) return -1;
-        if (in->stream) corpus_to_stream(&to[i], in->stream);
+        if (in->stream && !in->whole) corpus_to_stream(&to[i], in->stream);
+        if (in->stream && in->whole && corpus_join(&to[i], in->stream) < 0) return -1;
     }
     return 0;
 }
@@ -106,10 +107,29 @@ int inputs_pairs(const struct strs *args, const struct model_config *c, const st
 
 int inputs_fit(struct inputs *in, int positions)
 {
+    if (in->whole && !in->stream) return err_set("--whole needs --stream N, the length to fill");
+    if (!in->parallel.n && (in->segment || in->parallel_fraction < 1))
+        return err_set("--%s is of sentence pairs: --parallel is needed",
+                       in->segment ? "segment" : "parallel-fraction");
+    if (in->segment > positions)
+        return err_set("--segment %d is longer than --positions %d", in->segment, positions);
     if (in->stream > positions)
         return err_set("--stream %d is longer than --positions %d", in->stream, positions);
     if (in->stream) in->longest = in->stream;
     else if (in->longest > positions - 2) in->longest = positions - 2;
+    return 0;
+}
+
+/* The share of --parallel that is used, and both sets of pairs joined, where that was asked for. */
+static int cut_pairs(struct inputs *in, uint64_t seed)
+{
+    for (int i = 0; i < in->n_pairs; i++)
+        if (in->parallel_fraction < 1)
+            pairs_keep(&in->pairs[i], in->parallel_fraction, seed, i);
+    for (int i = 0; i < in->n_pairs && in->segment; i++)
+        if (pairs_join(&in->pairs[i], in->segment) < 0) return -1;
+    for (int i = 0; i < in->n_valid_pairs && in->segment; i++)
+        if (pairs_join(&in->valid_pairs[i], in->segment) < 0) return -1;
     return 0;
 }
 
@@ -122,7 +142,8 @@ int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s)
     if (in->train.n && inputs_text(in, s->c, v, s->seed) < 0) return -1;
     if (inputs_valid_text(in, s->c, v) < 0
         || inputs_pairs(&in->parallel, s->c, v, &in->pairs, &in->n_pairs) < 0
-        || inputs_pairs(&in->valid_parallel, s->c, v, &in->valid_pairs, &in->n_valid_pairs) < 0)
+        || inputs_pairs(&in->valid_parallel, s->c, v, &in->valid_pairs, &in->n_valid_pairs) < 0
+        || cut_pairs(in, s->seed) < 0)
         return -1;
     inputs_setup(in, s);
     return 0;
@@ -139,6 +160,7 @@ void inputs_setup(struct inputs *in, struct setup *s)
     s->tokens = in->tokens; s->sentences = in->sentences; s->longest = in->longest;
     s->valid_sentences = in->valid_sentences;
     s->stream = in->stream > 0;
+    s->segment = in->segment;
     if (s->text) corpora_state(s->text, s->state);
     for (int i = 0; i < in->n_pairs; i++) pairs_state(&in->pairs[i], i, s->state);
 }

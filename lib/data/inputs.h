@@ -13,6 +13,9 @@ struct inputs {
     struct strs dict;                /* dictionaries over tokens, SRC-TGT=FILE */
     bool dict_skip;                  /* leave out lines with tokens that the vocabulary lacks */
     int tokens, sentences, longest, valid_sentences, stream;
+    bool whole;                      /* streams of whole sentences */
+    int segment;                     /* most tokens on a side of pairs joined; 0: they are not */
+    double parallel_fraction;        /* share of the pairs of `parallel` that is used */
     double alpha;                    /* languages are drawn by p ~ sentences^alpha */
     struct masking masking;
     /* loaded */
@@ -23,6 +26,7 @@ struct inputs {
 static const struct inputs inputs_defaults = { .tokens = 2000,
                                                .longest = 254,
                                                .alpha = 0.7,
+                                               .parallel_fraction = 1,
                                                .masking = { 0.15, 0.8, 0.1, MASKING_TOKEN, 3,
                                                             10 } };
 /* Batch rows that every program has: --tokens, --batch, --longest, --valid-sentences. */
@@ -44,8 +48,8 @@ int inputs_pairs(const struct strs *args, const struct model_config *c, const st
 /* All of that for a program that reads monolingual text and sentence pairs: languages of --train,
  * then of --parallel, into s->c; texts and pairs; then inputs_setup. */
 int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s);
-/* Streams, and sentences with <s> and </s>, have to fit the model's positions: sets in->longest.
- * -1 with a message: wrong usage. */
+/* Streams, segments, and sentences with <s> and </s>, have to fit the model's positions: sets
+ * in->longest. -1 with a message: wrong usage. */
 int inputs_fit(struct inputs *in, int positions);
 
 /* What objectives find: fills s from what is loaded and registers where the data stands. */

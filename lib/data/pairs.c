@@ -1,4 +1,5 @@
 #include "lib/data/pairs.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "common/mem.h"
 #include "common/text.h"
 #include "common/rng.h"
+#include "lib/data/join.h"
 
 static bool is_shard(const char *path)
 {
@@ -73,6 +75,27 @@ void pairs_free(struct pairs *p)
     shard_block_free(&p->side[1]);
     free(p->order);
     memset(p, 0, sizeof *p);
+}
+
+void pairs_keep(struct pairs *p, double share, uint64_t seed, int set)
+{
+    uint32_t n = p->side[0].sentences, most = (uint32_t)lround(share * n);
+    uint32_t *order = mem_alloc((size_t)n * sizeof *order);
+    bool *keep = mem_zero(n, sizeof *keep);
+    rng_permutation((struct rng_key){ seed, RNG_SUBSET, (uint32_t)set }, 0, order, n);
+    for (uint32_t i = 0; i < n && i < (most ? most : 1); i++) keep[order[i]] = true;
+    for (int s = 0; s < 2; s++) join_select(&p->side[s], keep);
+    free(order);
+    free(keep);
+}
+
+int pairs_join(struct pairs *p, int length)
+{
+    struct shard_block *side[2] = { &p->side[0], &p->side[1] };
+    join_whole(side, 2, length);
+    if (p->side[0].sentences) return 0;
+    return err_set("%s: no pair of sentences has from 1 to %d tokens on both sides, which is what "
+                   "an example of %d holds", p->name, length - 2, length);
 }
 
 void pairs_state(struct pairs *p, int set, struct state *s)

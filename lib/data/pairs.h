@@ -26,6 +26,12 @@ struct pair { const uint32_t *ids[2]; int n[2], lang[2]; uint32_t index; int64_t
 int pairs_load(struct pairs *p, const struct model_config *c, const struct vocab *v,
                char *const path[2], const char (*lang)[32]);
 void pairs_free(struct pairs *p);
+/* Keeps a share of the pairs, round(share n) of them and at least one, drawn once by the seed;
+ * their order stays. set: as in pairs_state. */
+void pairs_keep(struct pairs *p, double share, uint64_t seed, int set);
+/* Joins pairs into examples whose sides have at most `length` tokens each, sentences with their
+ * own <s> and </s> (join.h). -1 with a message: no pair is that short. */
+int pairs_join(struct pairs *p, int length);
 /* Numbers it and registers where it stands: "pairs.SET.NAME.epoch" and ".next". */
 void pairs_state(struct pairs *p, int set, struct state *s);
 struct pair pair_at(const struct pairs *p, uint32_t i);

@@ -15,6 +15,25 @@ static float *table(const struct embed *e)
     return x;
 }
 
+/* The language's embedding [D] that rows get (zeros: none); NULL with a message. */
+static float *language(const struct embed *e)
+{
+    const struct model *m = e->m;
+    size_t D = (size_t)model_embed_dim(&m->c);
+    float *one = mem_zero(D, sizeof *one), *all;
+    if (e->add_lang < 0) return one;
+    if (m->enc.languages < 0) {
+        err_set("the model has no language embeddings; leave out --add-language");
+        free(one);
+        return NULL;
+    }
+    all = mem_alloc(m->ps.p[m->enc.languages].n * sizeof *all);
+    param_get(&m->ps, m->ps.value, m->enc.languages, all);
+    memcpy(one, all + (size_t)e->add_lang * D, D * sizeof *one);
+    free(all);
+    return one;
+}
+
 static int put_row(struct vectors_stream *o, const struct vocab *v, uint32_t id, const float *x)
 {
     return vectors_stream_put(o, vocab_token(v, id), vocab_token_len(v, id), x);
@@ -23,11 +42,14 @@ static int put_row(struct vectors_stream *o, const struct vocab *v, uint32_t id,
 int embed_table(const struct embed *e, struct vectors_stream *o)
 {
     int D = model_embed_dim(&e->m->c);
-    float *x = table(e);
-    int rc = vectors_stream_rows(o, e->vocab->n - VOCAB_SPECIALS);
-    for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++)
+    float *x = table(e), *lang = language(e);
+    int rc = lang ? vectors_stream_rows(o, e->vocab->n - VOCAB_SPECIALS) : -1;
+    for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++) {
+        for (int d = 0; d < D; d++) x[(size_t)v * (size_t)D + (size_t)d] += lang[d];
         rc = put_row(o, e->vocab, v, x + (size_t)v * (size_t)D);
+    }
     free(x);
+    free(lang);
     return rc;
 }
 
@@ -53,7 +75,9 @@ static size_t pieces_of(const struct embed *e, const struct bpe *b, struct bpe_s
 int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words,
                 struct vectors_stream *o, uint64_t *left_out)
 {
-    int D = model_embed_dim(&e->m->c), rc = 0;
+    int D = model_embed_dim(&e->m->c);
+    float *lang = language(e);
+    int rc = lang ? 0 : -1;
     float *x = table(e), *mean = mem_alloc((size_t)D * sizeof *mean);
     struct bpe *b = codes ? bpe_new(codes, "@@") : NULL;
     struct bpe_scratch *s = bpe_scratch_new();
@@ -69,7 +93,7 @@ int embed_words(const struct embed *e, const struct codes *codes, const struct v
             k = (ids[0] = vocab_id(e->vocab, word, n)) != VOCAB_UNK;
         }
         if (!k) { ++*left_out; continue; }
-        memset(mean, 0, (size_t)D * sizeof *mean);
+        memcpy(mean, lang, (size_t)D * sizeof *mean);
         for (size_t i = 0; i < k; i++)
             for (int d = 0; d < D; d++)
                 mean[d] += x[(size_t)ids[i] * (size_t)D + (size_t)d] / (float)k;
@@ -78,6 +102,7 @@ int embed_words(const struct embed *e, const struct codes *codes, const struct v
     bpe_scratch_free(s);
     bpe_free(b);
     free(ids);
+    free(lang);
     free(mean);
     free(x);
     return rc;

@@ -18,11 +18,14 @@ struct embed {
     int layer;                   /* 0: what enters the first layer; `layers`: the last */
     int lang;                    /* the model's number of the text's language */
     int tokens;                  /* a batch */
+    /* the embedding of this language is added to rows of the table and words; -1: of none */
+    int add_lang;
     /* text is plain text, to be tokenised and cut; NULL: it is BPE tokens */
     struct plain *plain;
 };
 
-/* The token embedding table, specials left out. */
+/* The token embedding table, specials left out. -1 with a message: add_lang, and the model has no
+ * language embeddings. */
 int embed_table(const struct embed *e, struct vectors_stream *o);
 /* The words of a vocabulary: each the mean of the table's rows of its sub-words by the merges in
  * codes (NULL: words are tokens). Words with an unknown piece are left out; *left_out counts

@@ -1,4 +1,5 @@
 #include "lib/engine/mix.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,15 @@ static int check_rows(const struct opt *rows, const struct mix_known *k, const s
     return err_set("--%s belongs to objective %s, which is not in %s", asked, k->o->name, x->asked);
 }
 
+static int check_by_data(const struct mix *x)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->m[i].on < 0 && !x->m[i].o->epoch)
+            return err_set("--mix by-data: objective %s has no data of its own to count",
+                           x->m[i].o->name);
+    return 0;
+}
+
 int mix_choose(struct mix *x, const char *list, const char *ratio, const char *option,
                const char *value)
 {
@@ -170,7 +180,8 @@ int mix_choose(struct mix *x, const char *list, const char *ratio, const char *o
         } else if (check_rows(k->weight_row, k, x) < 0 || check_rows(k->o->options, k, x) < 0)
             return -1;
     }
-    return ratio ? read_ratio(x, ratio) : 0;
+    x->by_data = ratio && !strcmp(ratio, "by-data");
+    return x->by_data ? check_by_data(x) : ratio ? read_ratio(x, ratio) : 0;
 }
 
 int mix_dict(const struct mix *x, int files)
@@ -194,10 +205,25 @@ int mix_fits(const struct mix *x, const struct model_config *c)
     return 0;
 }
 
+/* Millionths, at least one each. */
+static void share_by_data(struct mix *x)
+{
+    double all = 0;
+    for (int i = 0; i < x->n; i++)
+        if (x->m[i].on < 0) all += x->m[i].o->epoch(x->m[i].self);
+    for (int i = 0; i < x->n; i++) {
+        struct member *m = &x->m[i];
+        if (m->on >= 0) continue;
+        m->share = (uint32_t)fmax(1, round(1e6 * m->o->epoch(m->self) / all));
+        x->shares += m->share;
+    }
+}
+
 int mix_open(struct mix *x, struct setup *s)
 {
     for (int i = 0; i < x->n; i++)
         if (x->m[i].o->open && x->m[i].o->open(x->m[i].self, s) < 0) return -1;
+    if (x->by_data) share_by_data(x);
     return 0;
 }
 

@@ -34,6 +34,7 @@ struct mix {
     struct mix_known known[MIX_KNOWN]; int n_known;
     struct member m[MIX_MOST]; int n;
     uint32_t shares;             /* the sum of --mix; 0: all take part in every step */
+    bool by_data;                /* --mix by-data: shares follow from what is opened */
     char asked[256];             /* "--objective mlm,gc", for messages */
 };
 
@@ -55,7 +56,8 @@ int mix_choose(struct mix *x, const char *list, const char *ratio, const char *o
 int mix_dict(const struct mix *x, int files);
 /* Do they fit a model of this shape? -1 with a message: wrong usage. */
 int mix_fits(const struct mix *x, const struct model_config *c);
-/* Opens those chosen, in their order. -1 with a message. */
+/* Opens those chosen, in their order; with --mix by-data their shares are then the micro-batches
+ * in a pass over the data of each. -1 with a message. */
 int mix_open(struct mix *x, struct setup *s);
 int mix_start(struct mix *x, struct pass *p, struct state *s);
 /* Does member i have a pass of its own? */

@@ -58,6 +58,9 @@ struct setup {
     int valid_sentences;                         /* of each validation text at most; 0: all */
     /* the text is streams: its pieces stand without <s> and </s> */
     bool stream;
+    /* sentence pairs are joined, up to so many tokens on a side, and have their <s> and </s> in
+     * place; 0: they are not */
+    int segment;
     uint64_t seed;
     /* options that a task's objectives share; the task says which struct */
     const void *task;
@@ -136,6 +139,9 @@ struct objective {
     /* steps done, this one included */
     int (*stepped)(void *self, struct pass *p, int64_t step);
     int (*validate)(void *self, struct pass *p, struct report *r);
+    /* Micro-batches in a pass over the data of its own stream, for --mix by-data; after open.
+     * NULL: it has none. */
+    double (*epoch)(const void *self);
     /* The largest batch that it can make with micro-batches of so many tokens; forward and loss
      * run on it on the planning device. */
     int (*largest)(void *self, void *batch, const void *under, int tokens);

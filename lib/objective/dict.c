@@ -98,6 +98,9 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
 static int validate(void *self, struct pass *p, struct report *r)
 { return objective_mlm.validate(((struct dict *)self)->mlm, p, r); }
 
+static double epoch(const void *self)
+{ return objective_mlm.epoch(((const struct dict *)self)->mlm); }
+
 static int largest(void *self, void *batch, const void *under, int tokens)
 {
     return objective_mlm.largest(((struct dict *)self)->mlm, &((struct dict_batch *)batch)->m,
@@ -136,6 +139,7 @@ const struct objective objective_dict = {
     .forward = masked_forward,
     .loss = loss,
     .validate = validate,
+    .epoch = epoch,
     .largest = largest,
     .write = masked_write,
     .batch_free = batch_done,

@@ -102,6 +102,15 @@ static int validate(void *self, struct pass *p, struct report *r)
     return 0;
 }
 
+static double epoch(const void *self)
+{
+    const struct mlm *o = self;
+    double sentences, tokens;
+    corpora_size(o->s.text, o->s.longest, &sentences, &tokens);
+    return o->s.sentences ? sentences / o->s.sentences
+                          : (tokens + (o->s.stream ? 0 : 2 * sentences)) / o->s.tokens;
+}
+
 static int largest(void *self, void *batch, const void *under, int tokens)
 {
     const struct mlm *o = self;
@@ -123,6 +132,7 @@ const struct objective objective_mlm = { .name = "mlm",
                                          .forward = masked_forward,
                                          .loss = loss,
                                          .validate = validate,
+                                         .epoch = epoch,
                                          .largest = largest,
                                          .write = masked_write,
                                          .batch_free = masked_free,

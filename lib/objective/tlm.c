@@ -31,6 +31,7 @@ static const struct opt rows[] = {
 /* Rows of a pair; whether the model's positions hold it. */
 static bool fits_positions(const struct tlm *o, const struct pair *p)
 {
+    if (o->s.segment) return p->n[0] <= o->s.segment && p->n[1] <= o->s.segment;
     if (o->form == FORM_PPA) return p->n[0] + p->n[1] + 3 <= o->positions;
     return p->n[0] + 2 <= o->positions && p->n[1] + 2 <= o->positions;
 }
@@ -44,6 +45,12 @@ static void add(const struct tlm *o, struct masked *b, const struct pair *p, uin
                                    { p->ids[0], n, p->lang[0], 0, 1 },
                                    { &eos, 1, p->lang[0], 0, n + 1 } };
     int k = 3;
+    if (o->s.segment) {          /* sentences with their <s> and </s>, positions restart */
+        struct batch_part sides[2] = { { p->ids[0], n, p->lang[0], 0, 0 },
+                                       { p->ids[1], p->n[1], p->lang[1], 0, 0 } };
+        masked_add(b, &o->masker, sides, 2, number, key);
+        return;
+    }
     if (o->form == FORM_XLM) parts[k++] = (struct batch_part){ &bos, 1, p->lang[1], 0, 0 };
     parts[k++] = (struct batch_part){ p->ids[1], p->n[1], p->lang[1], type, at };
     parts[k++] = (struct batch_part){ &eos, 1, p->lang[1], type, at + p->n[1] };
@@ -57,15 +64,25 @@ static int open(void *self, struct setup *s)
     o->positions = s->c->positions;
     o->types = s->c->token_types > 1;
     masker_open(&o->masker, s);
+    if (s->segment && o->form == FORM_PPA)
+        return err_set("--segment joins pairs as --tlm-form xlm has them, not ppa");
     return s->n_pairs ? 0
                       : err_set("objective tlm needs sentence pairs: --parallel SRC-TGT=FILE,FILE");
+}
+
+/* Is it learnt from: neither empty nor too long? */
+static bool fits(const struct tlm *o, const struct pair *p)
+{
+    int most = o->s.segment ? o->s.segment : o->s.longest;
+    return p->n[0] >= 1 && p->n[1] >= 1 && p->n[0] <= most && p->n[1] <= most
+           && fits_positions(o, p);
 }
 
 /* The next pair that fits the positions, too. */
 static int next(struct tlm *o, struct pairs *from, uint64_t seed, struct pair *p)
 {
     for (uint64_t tried = 0; tried < 2 * (uint64_t)from->side[0].sentences; tried++) {
-        if (pairs_next(from, seed, o->s.longest, p) < 0) return -1;
+        if (pairs_next(from, seed, o->s.segment ? o->s.segment : o->s.longest, p) < 0) return -1;
         if (!fits_positions(o, p)) continue;
         if (o->order == ORDER_TOSS) *p = pair_toss(*p, seed);
         return 0;
@@ -108,9 +125,7 @@ static int score(const struct tlm *o, const struct pairs *v, struct masked *b, s
         masked_clear(b);
         for (; i < end && b->input.rows < o->s.tokens; i++) {
             struct pair p = pair_at(v, i);
-            bool empty = p.n[0] < 1 || p.n[1]<1, longer = p.n[0]> o->s.longest
-                         || p.n[1] > o->s.longest;
-            if (!empty && !longer && fits_positions(o, &p))
+            if (fits(o, &p))
                 add(o, b, &p, i, (struct rng_key){ 0, RNG_MASK, 0 });
         }
         if (b->input.rows && masked_score(b, at, x) < 0) return -1;
@@ -134,11 +149,25 @@ static int validate(void *self, struct pass *p, struct report *r)
     return rc;
 }
 
+static double epoch(const void *self)
+{
+    const struct tlm *o = self;
+    double n = 0, rows = 0;
+    for (int i = 0; i < o->s.n_pairs; i++)
+        for (uint32_t k = 0; k < o->s.pairs[i].side[0].sentences; k++) {
+            struct pair p = pair_at(&o->s.pairs[i], k);
+            if (!fits(o, &p)) continue;
+            n += 1;
+            rows += p.n[0] + p.n[1] + (o->s.segment ? 0 : o->form == FORM_PPA ? 3 : 4);
+        }
+    return o->s.sentences ? n / o->s.sentences : rows / o->s.tokens;
+}
+
 static int largest(void *self, void *batch, const void *under, int tokens)
 {
     const struct tlm *o = self;
     (void)under;
-    int whole = 2 * o->s.longest + 4;
+    int whole = o->s.segment ? 2 * o->s.segment : 2 * o->s.longest + 4;
     masked_largest(batch, &o->masker, o->s.sentences ? o->s.sentences * whole : tokens, whole);
     return 0;
 }
@@ -156,6 +185,7 @@ const struct objective objective_tlm = { .name = "tlm",
                                          .forward = masked_forward,
                                          .loss = loss,
                                          .validate = validate,
+                                         .epoch = epoch,
                                          .largest = largest,
                                          .write = masked_write,
                                          .batch_free = masked_free,

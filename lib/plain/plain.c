@@ -18,15 +18,18 @@ struct plain {
     struct tbuf words, joined, cased;
 };
 
+/* Behind open_tokenizer. A folder whose text was not tokenised by us and that has no codes reads
+ * tokens as they are. */
 static int open_codes(struct plain *p, const char *dir)
 {
     struct codes codes;
     char *path = path_join(dir, "codes");
-    int rc = file_exists(path) ? codes_read(&codes, path, 0)
-                               : err_set("%s: has no codes, so plain text cannot be cut as its "
-                                         "text was; give BPE tokens instead of --raw",
-                                         dir);
-    if (rc == 0) {
+    bool there = file_exists(path);
+    int rc = there          ? codes_read(&codes, path, 0)
+             : p->tokenized ? err_set("%s: has no codes, so plain text cannot be cut as its text "
+                                      "was; give BPE tokens instead of --raw", dir)
+                            : 0;
+    if (there && rc == 0) {
         p->bpe = bpe_new(&codes, "@@");
         codes_free(&codes);
         p->scratch = bpe_scratch_new();
@@ -65,7 +68,7 @@ static int open_tokenizer(struct plain *p, const char *dir, const char *lang)
 struct plain *plain_open(const char *dir, const char *lang)
 {
     struct plain *p = mem_zero(1, sizeof *p);
-    if (open_codes(p, dir) == 0 && open_tokenizer(p, dir, lang) == 0) return p;
+    if (open_tokenizer(p, dir, lang) == 0 && open_codes(p, dir) == 0) return p;
     plain_close(p);
     return NULL;
 }
@@ -91,6 +94,12 @@ int plain_encode(struct plain *p, const char *line, size_t n, struct tbuf *token
         while (i + k < p->words.n && w[k] != ' ' && w[k] != '\n' && w[k] != '\r') k++;
         i += k + 1;
         if (!k) continue;
+        if (!p->bpe) {
+            if (!first) tbuf_byte(tokens, ' ');
+            first = false;
+            tbuf_add(tokens, w, k);
+            continue;
+        }
         const struct bpe_piece *piece;
         size_t pieces = bpe_word(p->bpe, p->scratch, w, k, NULL, &piece);
         for (size_t j = 0; j < pieces; j++) {

@@ -20,7 +20,8 @@ int plain_check(const char *codes, const char *settings);
 
 struct plain;
 /* For text in language lang by the folder dir. NULL with a message: no settings or codes there, or
- * damaged ones. */
+ * damaged ones. With the setting no-tokenize codes may be missing: text is the model's tokens,
+ * which a space separates (a derived language is cut before it is transliterated). */
 struct plain *plain_open(const char *dir, const char *lang);
 void plain_close(struct plain *p);                                           /* NULL is fine */
 

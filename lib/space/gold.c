@@ -96,6 +96,13 @@ void gold_score(const struct gold *g, const uint32_t *rank, const struct vectors
     s->weighted1 /= all; s->weighted5 /= all; s->weighted10 /= all; s->weighted_map /= all;
 }
 
+double gold_chance(const struct gold *g, uint32_t targets)
+{
+    double right = 0;
+    for (size_t i = 0; i < g->all.n; i++) right += g->all.tgt[i] != UINT32_MAX;
+    return g->n && targets ? right / (double)g->n / targets : NAN;
+}
+
 /* The rank of the best gold translation of the word whose pairs begin at *at; moves *at behind
  * them. A score of -INFINITY: of another kind. */
 static uint32_t best_rank(const struct gold *g, uint32_t src, const float *score, uint32_t m,

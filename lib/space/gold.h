@@ -42,6 +42,9 @@ void gold_free(struct gold *g);
 void gold_score(const struct gold *g, const uint32_t *rank, const struct vectors *src,
                 struct dictionary_score *s);
 
+/* Hit@1 that is expected of a random order of so many targets, over the words that are asked. */
+double gold_chance(const struct gold *g, uint32_t targets);
+
 /* Ranks from a score matrix [src->n, m] (ties count against the gold word's index as in the lists:
  * lower index first). */
 void gold_ranks_matrix(const struct gold *g, const float *S, uint32_t m, uint32_t *rank);

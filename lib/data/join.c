@@ -1,0 +1,73 @@
+#include "lib/data/join.h"
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+#include "common/vocab.h"
+
+enum { SIDES = 2 };
+
+static uint32_t tokens_of(const struct shard_block *b, uint32_t s)
+{ return b->at[s + 1] - b->at[s]; }
+
+/* Tokens and bounds on their way into a block. */
+struct joined { uint32_t *ids, *at; uint32_t n; };
+
+static void append(struct joined *j, const struct shard_block *b, uint32_t s)
+{
+    j->ids[j->n++] = VOCAB_BOS;
+    memcpy(j->ids + j->n, b->ids + b->at[s], tokens_of(b, s) * sizeof *j->ids);
+    j->n += tokens_of(b, s);
+    j->ids[j->n++] = VOCAB_EOS;
+}
+
+/* Does sentence s fit into an empty example of `length`, on every side? */
+static bool fits(struct shard_block *const b[], int k, uint32_t s, int length)
+{
+    for (int i = 0; i < k; i++)
+        if (!tokens_of(b[i], s) || tokens_of(b[i], s) + 2 > (uint32_t)length) return false;
+    return true;
+}
+
+uint32_t join_whole(struct shard_block *const b[], int k, int length)
+{
+    struct joined j[SIDES] = { 0 };
+    uint32_t examples = 0, left_out = 0, sentences = b[0]->sentences;
+    for (int i = 0; i < k; i++) {
+        j[i].ids = mem_alloc(((size_t)b[i]->tokens + 2 * (size_t)sentences + 1) * sizeof *j[i].ids);
+        j[i].at = mem_alloc(((size_t)sentences + 2) * sizeof *j[i].at);
+        j[i].at[0] = 0;
+    }
+    for (uint32_t s = 0; s < sentences; s++) {
+        bool full = !examples;
+        if (!fits(b, k, s, length)) { left_out++; continue; }
+        for (int i = 0; i < k && !full; i++)
+            full = j[i].n - j[i].at[examples - 1] + tokens_of(b[i], s) + 2 > (uint32_t)length;
+        examples += full;
+        for (int i = 0; i < k; i++) {
+            append(&j[i], b[i], s);
+            j[i].at[examples] = j[i].n;
+        }
+    }
+    for (int i = 0; i < k; i++) {
+        shard_block_free(b[i]);
+        *b[i] = (struct shard_block){ .ids = j[i].ids, .at = j[i].at, .sentences = examples,
+                                      .tokens = j[i].n, .ids_cap = (size_t)j[i].n + 1,
+                                      .at_cap = (size_t)examples + 1 };
+    }
+    return left_out;
+}
+
+void join_select(struct shard_block *b, const bool *keep)
+{
+    uint32_t n = 0, tokens = 0;
+    for (uint32_t s = 0; s < b->sentences; s++) {
+        uint32_t from = b->at[s], len = tokens_of(b, s);
+        if (!keep[s]) continue;
+        memmove(b->ids + tokens, b->ids + from, len * sizeof *b->ids);
+        b->at[n++] = tokens;
+        tokens += len;
+    }
+    b->at[n] = tokens;
+    b->sentences = n;
+    b->tokens = tokens;
+}
