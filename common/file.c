@@ -1,6 +1,7 @@
 #include "common/file.h"
 #include "common/err.h"
 #include "common/io.h"
+#include "common/leftover.h"
 #include "common/mem.h"
 #include "common/msg.h"
 #include <dirent.h>
@@ -184,6 +185,7 @@ static int open_tmp(struct out *o)
         return err_set("%s: this program is writing it already; give each output a name of its own",
                        o->name);
     }
+    leftover_clear(o->path);
     unlink(tmp);
     tmp_register(tmp);                       /* before it is there: a signal may come at once */
     o->fd = io_open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -193,6 +195,7 @@ static int open_tmp(struct out *o)
         free(tmp);
         return -1;
     }
+    leftover_hold(o->fd);
     o->tmp = tmp;
     return 0;
 }

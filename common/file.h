@@ -1,7 +1,7 @@
 /* Files that are whole or absent. A named output is written under a temporary name in the
  * same folder, flushed, fsynced and renamed; a reader never sees half a file. Temporary files
  * are removed on every exit the process can see, signals included (kill -9 leaves
- * ".NAME.PID.tmp", which file_sweep removes). */
+ * ".NAME.PID.tmp", which the next writer of NAME and file_sweep remove: leftover.h). */
 #ifndef COMMON_FILE_H
 #define COMMON_FILE_H
 #include <stdio.h>

@@ -1,10 +1,12 @@
 #include "common/folder.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/leftover.h"
 #include "common/mem.h"
 
 /* Bytes of a path without the slashes at its end, and of what stands before its name. */
@@ -30,9 +32,14 @@ char *folder_begin(const char *out)
         err_set("no memory");
         return NULL;
     }
+    leftover_clear(out);
     tmp_register(tmp);
     /* a killed process of the same number may have left one */
-    if ((!file_exists(tmp) || dir_remove(tmp) == 0) && dir_make(tmp) == 0) return tmp;
+    if ((!file_exists(tmp) || dir_remove(tmp) == 0) && dir_make(tmp) == 0) {
+        int fd = open(tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0) leftover_hold(fd);      /* open, and so held, until the process ends */
+        return tmp;
+    }
     tmp_forget(tmp);
     free(tmp);
     return NULL;

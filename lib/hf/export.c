@@ -228,6 +228,23 @@ static int write_all(struct job *j, const char *from, const char *to, const stru
                    : rc;
 }
 
+/* No file of theirs says what `tokenize` and `bpe-apply` do, but that XLM's has merges: whoever has
+ * raw text must be told. */
+static void note_text(struct job *j, const char *dir)
+{
+    char *settings = path_join(dir, "tokenizer"), *codes = path_join(dir, "codes");
+    bool tokenized = file_exists(settings), cut = file_exists(codes) && j->layout != HF_XLM;
+    if (j->s.kind == PIECES_NONE && (tokenized || cut))
+        hf_note(j->notes,
+                "the tokenizer that is written knows nothing of %s%s%s: raw text would become other "
+                "pieces and <unk>; give it text that %s%s%s wrote",
+                tokenized ? settings : "", tokenized && cut ? " and " : "", cut ? codes : "",
+                tokenized ? "tokenize with these settings" : "",
+                tokenized && cut ? " and then " : "", cut ? "bpe-apply" : "");
+    free(settings);
+    free(codes);
+}
+
 static int run(struct job *j, const char *dir, const char *out, const struct hf_export *o)
 {
     if (model_load(&j->m, dir, kernels_cpu(), false, &j->vocab) < 0) return -1;
@@ -256,6 +273,7 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
                 "%s's prediction head is a transformation that this model lacks: the encoder alone "
                 "is written (logits: --to xlm)",
                 hf_layout_name(j->layout));
+    note_text(j, dir);
     if (put_all(j, o) < 0) return -1;
     char *tmp = folder_begin(out);
     if (!tmp) return -1;

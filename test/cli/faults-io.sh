@@ -85,3 +85,26 @@ kept o.npy o.npy.words -- embed -q --threads 1 --from-cooc t.cooc --min-count 1 
 n=$(calls fsync binarize -q -v v -l en -o o t)
 faulty fsync:$n:fail binarize -q -v v -l en -o o t 2> err
 grep -q 'o: is written, but may not outlast a power failure' err; same o t.shd
+
+# What a killed process left beside an output goes with the next one that writes it: its file, its
+# folder; not that of a process that lives, nor one whose writer, on another machine, holds its lock,
+# nor what belongs to another name.
+sh -c 'echo $$' > dead; dead=$(cat dead)
+! kill -0 $dead 2> /dev/null
+for name in o p oo; do echo half > .$name.$dead.tmp; done
+echo live > .o.$$.tmp; echo held > .o.99999999.tmp
+exec 8< .o.99999999.tmp; flock 8
+left() { is "$(printf '%s\n' .*.tmp | sort)" "$(printf '%s\n' "$@" | sort)" "what is left"; }
+mkdir .f.$dead.tmp .f.$$.tmp; echo half > .f.$dead.tmp/weights
+binarize -q -v v -l en -o o t
+left .f.$dead.tmp .f.$$.tmp .o.$$.tmp .o.99999999.tmp .oo.$dead.tmp .p.$dead.tmp
+exec 8<&-
+binarize -q -v v -l en -o ./o t; same o t.shd
+"${run[@]}"; ckpt average -q -o f/ run
+left .f.$$.tmp .o.$$.tmp .oo.$dead.tmp .p.$dead.tmp
+rm -r .*.tmp
+# a run of training clears its own folder
+rm -rf run; "${run[@]}"
+ln -s nowhere run/.last.$dead.tmp; echo half > run/.log.jsonl.$dead.tmp; mkdir run/checkpoints/step-00000009.tmp
+"${run[@]}" --resume --steps 3
+is "$(find run -name '*.tmp')" ''

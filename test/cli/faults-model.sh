@@ -86,6 +86,11 @@ printf '#version: 0.2\nw 1\nw 2\n' > codes
 cp -rL kept/last model; rm model/optimizer.safetensors model/state.json
 is "$(sed 's/.* //' model/model.sum | tr '\n' ' ')" "codes config.json tokenizer vocab weights.safetensors "
 if xxhsum --help 2>&1 | grep -q XXH3; then (cd model; xxhsum -q -c model.sum) || fail "xxhsum does not agree"; fi
+# its text's rules go into no file of transformers': an export says so, with what it leaves out
+ckpt export -o hf --to bert model 2> err
+grep -qF 'knows nothing of model/tokenizer and model/codes: raw text would become other pieces and <unk>' err
+rm -r hf
+ckpt export -o hf --to bert whole/last 2> err; ! grep -q 'knows nothing' err; rm -r hf
 ckpt check model > out 2>&1; [ ! -s out ] || fail "ckpt check has something to say"
 flip() {   # FILE BYTE BIT
     local b; b=$(od -An -tu1 -j "$2" -N 1 "$1")
