@@ -115,7 +115,8 @@ int main(int argc, char **argv)
         < 0)
         return prog_usage("%s", err_msg());
     struct cooc_skip skip;
-    if (cooc_skip_make(&skip, o.skip.v, o.skip.n) < 0) return prog_usage("%s", err_msg());
+    if (cooc_skip_make(&skip, o.skip.v, o.skip.n, "--skip") < 0)
+        return prog_usage("%s", err_msg());
     int rc = run(&args, &s, &skip);
     cooc_skip_free(&skip);
     return rc < 0 ? prog_fail() : prog_end();

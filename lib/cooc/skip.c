@@ -15,20 +15,20 @@ static int by_bytes(const void *a, const void *b)
     return c ? c : (x->n > y->n) - (x->n < y->n);
 }
 
-static int check(const char *s, size_t n, const char *value)
+static int check(const char *option, const char *s, size_t n, const char *value)
 {
     if (!n)
-        return err_set("--skip: an empty token in \"%s\"; give tokens with one comma between",
+        return err_set("%s: an empty token in \"%s\"; give tokens with one comma between", option,
                        value);
     for (size_t i = 0; i < n; i++)
         if (s[i] == ' ' || s[i] == '\t' || s[i] == '\n')
-            return err_set("--skip: a token of \"%s\" has white space in it; give tokens with one "
+            return err_set("%s: a token of \"%s\" has white space in it; give tokens with one "
                            "comma between",
-                           value);
-    return utf8_check(s, n) == n ? 0 : err_set("--skip: a token that is not UTF-8; run iconv");
+                           option, value);
+    return utf8_check(s, n) == n ? 0 : err_set("%s: a token that is not UTF-8; run iconv", option);
 }
 
-int cooc_skip_make(struct cooc_skip *s, const char *const *value, int n)
+int cooc_skip_make(struct cooc_skip *s, const char *const *value, int n, const char *option)
 {
     struct token *t = NULL;
     size_t tokens = 0, cap = 0, size = 0;
@@ -38,7 +38,7 @@ int cooc_skip_make(struct cooc_skip *s, const char *const *value, int n)
         bool comma = !strcmp(value[i], ",");
         for (const char *p = value[i]; p && rc == 0; ) {
             size_t len = comma ? 1 : strcspn(p, ",");
-            if ((rc = check(p, len, value[i])) < 0) break;
+            if ((rc = check(option, p, len, value[i])) < 0) break;
             mem_room(&t, &cap, tokens + 1, sizeof *t);
             t[tokens++] = (struct token){ p, len };
             size += len + 1;

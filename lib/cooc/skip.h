@@ -13,10 +13,10 @@ struct vocab;
 /* Each token followed by "\n", ascending by bytes, none twice; "" and 0 for none. */
 struct cooc_skip { char *text; size_t size; };
 
-/* From values of an option: each is a list of tokens with commas between, or a single "," for the
- * comma itself. -1 with a message: an empty token, one with a space, tab, line end or NUL, not
- * UTF-8. */
-int cooc_skip_make(struct cooc_skip *s, const char *const *value, int n);
+/* From values of an option, which messages call `option`: each is a list of tokens with commas
+ * between, or a single "," for the comma itself. -1 with a message: an empty token, one with a
+ * space, tab, line end or NUL, not UTF-8. */
+int cooc_skip_make(struct cooc_skip *s, const char *const *value, int n, const char *option);
 void cooc_skip_free(struct cooc_skip *s);
 
 /* Is text[0..size) such a list? */

@@ -1,87 +1,21 @@
+/* The objective gc: its options, its counts, what it says to the log. What it computes is
+ * gc_batch.c's. */
 #include "lib/objective/gc.h"
-#include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-
-/* The neighbours of one target at row r of a sentence whose rows are [first, end). */
-static void neighbours(struct gc_batch *g, const struct masked *b, int r, int first, int end,
-                       const struct cooc_values *x, const struct gc_options *o)
-{
-    int J = 2 * o->window, at = g->n * J;
-    mem_room(&g->t, &g->t_cap, (size_t)g->n + 1, sizeof *g->t);
-    mem_room(&g->nb, &g->nb_cap, (size_t)(at + J), sizeof *g->nb);
-    mem_room(&g->f, &g->f_cap, (size_t)(at + J), sizeof *g->f);
-    mem_room(&g->logx, &g->x_cap, (size_t)(at + J), sizeof *g->logx);
-    g->t[g->n++] = r;
-    /* pieces of streams hold several sentences, with </s> between them; a window stays in its own
-     */
-    for (int k = r - 1; k >= first && k >= r - o->window; k--)
-        if (b->original[k] == VOCAB_EOS) first = k + 1;
-    for (int k = r + 1; k < end && k <= r + o->window; k++)
-        if (b->original[k] == VOCAB_EOS) end = k;
-    for (int j = 0; j < J; j++) {
-        int d = j < o->window ? j - o->window : j - o->window + 1, k = r + d;
-        float logx = 0, f = 0;
-        bool there = k >= first && k < end && b->original[k] >= VOCAB_SPECIALS
-                  && cooc_value(x, b->original[r], b->original[k], &logx, &f);
-        g->nb[at + j] = !there ? -1 : o->form == GC_HIDDEN ? k : (int32_t)b->original[k];
-        g->f[at + j] = there ? f : 0;
-        g->logx[at + j] = there ? logx : 0;
-        g->pairs += there;
-    }
-}
-
-void gc_build(struct gc_batch *g, const struct masked *b, const struct cooc_values *x,
-              const struct gc_options *o)
-{
-    g->n = g->pairs = 0;
-    int s = 0;
-    for (int i = 0; i < b->n; i++) {
-        int r = b->row[i];
-        if (o->targets == GC_MASKED && !b->masked[i]) continue;
-        while (r >= b->input.at[s] + b->input.len[s]) s++;
-        neighbours(g, b, r, b->input.at[s], b->input.at[s] + b->input.len[s], x, o);
-    }
-}
-
-/* The factors 1/sqrt(d) of each product and 1/(2n) of each sum over neighbours. */
-static float dot_factor(const struct gc_options *o, int dim)
-{
-    return o->sqrt_d ? 1.0f / sqrtf((float)dim) : 1;
-}
-static float sum_factor(const struct gc_options *o)
-{
-    return o->half_n ? 1.0f / (float)(2 * o->window) : 1;
-}
-
-float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch *g,
-               const struct gc_options *o, float scale)
-{
-    if (!g->n) return NULL;
-    int J = 2 * o->window;
-    size_t n = (size_t)g->n, nj = n * (size_t)J;
-    return tape_gc(t, h, o->form == GC_OUTPUT ? output : -1, tape_int32(t, g->t, n),
-                   tape_int32(t, g->nb, nj), tape_float(t, g->f, nj), tape_float(t, g->logx, nj),
-                   dot_factor(o, h->cols), sum_factor(o), scale / (float)g->n, g->n, J);
-}
-
-void gc_free(void *batch)
-{
-    struct gc_batch *g = batch;
-    free(g->t); free(g->nb); free(g->f); free(g->logx);
-    memset(g, 0, sizeof *g);
-}
-
-/* --- the objective --- */
+#include "common/msg.h"
+#include "lib/cooc/skip.h"
 
 struct gc {
     const char *counts;
     struct gc_options how;
     struct cooc_values_opts values;
+    struct strs skip;
+    struct cooc_skip asked;
     struct cooc_values *x;
+    bool *skipped;
 };
 
 static const struct opt rows[] = {
@@ -96,6 +30,8 @@ static const struct opt rows[] = {
       "targets are positions that read <mask>, or all predicted ones" },
     { "gc-sqrt-d", 0, OPT_FLAG(gc, how.sqrt_d), NULL,
       "divide products by sqrt(dim); --no-gc-sqrt-d is the paper's failing row" },
+    { "gc-dot", 0, OPT_REAL(gc, how.dot), "S",
+      "the factor of products; 0: 1/sqrt(dim)", .min = 0, .max = 1e6 },
     { "gc-half-n", 0, OPT_FLAG(gc, how.half_n), NULL,
       "apply the factor 1/(2n); --no-gc-half-n is the paper's failing row" },
     { "gc-xmax", 0, OPT_REAL(gc, values.xmax), "X", "X of the weight f(x) = min(1, (x / X)^A)",
@@ -104,6 +40,9 @@ static const struct opt rows[] = {
       .max = 10 },
     { "gc-raw-weights", 0, OPT_FLAG(gc, values.raw_f), NULL,
       "take f of the counts before their normalisation by c_lang" },
+    { "gc-skip", 0, OPT_LIST(gc, skip), "TOKENS",
+      "tokens, with commas between, that are neither targets nor neighbours: those of cooc-count "
+      "--skip, which the counts name (checked; without this option the counts' own)" },
     { "gc-half-storage", 0, OPT_FLAG(gc, values.half), NULL, "keep log X and f in 16 bits" },
     { 0 }
 };
@@ -115,7 +54,14 @@ static void defaults(void *self)
 
 static int check(const void *self)
 {
-    return ((const struct gc *)self)->counts ? 0 : err_set("objective gc needs --cooc FILE");
+    const struct gc *o = self;
+    struct cooc_skip s;
+    if (!o->counts) return err_set("objective gc needs --cooc FILE");
+    if (o->how.dot > 0 && !o->how.sqrt_d)
+        return err_set("--gc-dot and --no-gc-sqrt-d both say how products are scaled; give one");
+    if (cooc_skip_make(&s, o->skip.v, o->skip.n, "--gc-skip") < 0) return -1;
+    cooc_skip_free(&s);
+    return 0;
 }
 
 static int fits(const void *self, const struct model_config *c)
@@ -126,11 +72,28 @@ static int fits(const void *self, const struct model_config *c)
                           "out --embed-dim");
 }
 
+/* Training passes over what counting did, asked for or not. */
+static void pass_over(struct gc *o, const struct vocab *v)
+{
+    char shown[64];
+    size_t size;
+    const char *skip = cooc_values_skip(o->x, &size);
+    o->how.skipped = o->skipped = cooc_skip_ids(skip, size, v);
+    if (size)
+        msg_note("%s: gc passes over %s, as counting did", o->counts,
+                 cooc_skip_show(skip, size, shown, sizeof shown));
+}
+
 static int open(void *self, struct setup *s)
 {
     struct gc *o = self;
     o->values.vocab_hash = s->vocab->hash;
+    if (o->skip.n) {
+        if (cooc_skip_make(&o->asked, o->skip.v, o->skip.n, "--gc-skip") < 0) return -1;
+        o->values.skip = o->asked.text;
+    }
     if (!(o->x = cooc_values_load(o->counts, &o->values))) return -1;
+    pass_over(o, s->vocab);
     int counted = (int)cooc_values_window(o->x);
     return o->how.window <= counted
                ? 0
@@ -153,6 +116,7 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
     const struct gc_batch *g = batch;
     pass_losses(p, "gc", gc_loss(p->t, p->h, p->m->tokens, g, &o->how, scale), g->n);
     pass_number(p, "gc_pairs", g->pairs, g->n);
+    pass_number(p, "gc_constant", g->constant * (double)gc_sum_factor(&o->how), g->n);
     return 0;
 }
 
@@ -179,11 +143,17 @@ static void write(const void *self, const void *batch, const struct pass *p, str
     batch_file_int32(f, o->form == GC_HIDDEN ? "neighbour.row" : "neighbour.token", g->nb, g->n, J);
     batch_file_float(f, "f", g->f, g->n, J);
     batch_file_float(f, "log_x", g->logx, g->n, J);
-    batch_file_scalar(f, "dot_factor", (double)dot_factor(o, p->m->c.dim));
-    batch_file_scalar(f, "sum_factor", (double)sum_factor(o));
+    batch_file_scalar(f, "dot_factor", (double)gc_dot_factor(o, p->m->c.dim));
+    batch_file_scalar(f, "sum_factor", (double)gc_sum_factor(o));
 }
 
-static void close(void *self) { cooc_values_free(((struct gc *)self)->x); }
+static void close(void *self)
+{
+    struct gc *o = self;
+    cooc_values_free(o->x);
+    cooc_skip_free(&o->asked);
+    free(o->skipped);
+}
 
 const struct objective objective_gc = {
     .name = "gc",

@@ -1,10 +1,11 @@
 /* MLM-GC (Ai and Fang 2023): regression of state products on global co-occurrence counts.
  *
- *   L_GC = 1/(2n) sum_{j = -n..n, j != 0} f(X_{w_t w_{t+j}}) (H_t . H_{t+j} / sqrt(d) - log X_{w_t
- * w_{t+j}})^2     (Eq. 3)
+ *   L_GC = 1/(2n) sum_{j = -n..n, j != 0} f(X_j) (H_t . H_{t+j} / sqrt(d) - log X_j)^2     (Eq. 3)
  *
+ * with X_j the count of the tokens w_t and w_{t+j},
  * averaged over the targets t of a batch; Eq. 6 (appendix D) has the output embedding O_{w_{t+j}}
- * in place of H_{t+j}. */
+ * in place of H_{t+j}. Tokens that counting passed over (lib/cooc/skip.h) are neither targets nor
+ * neighbours, and take no place in the window. */
 #ifndef OBJECTIVE_GC_H
 #define OBJECTIVE_GC_H
 #include "lib/cooc/cooc_values.h"
@@ -20,6 +21,9 @@ struct gc_options {
     enum gc_targets targets;
     /* the factors 1/sqrt(d) and 1/(2n); the paper's fail rows go without */
     bool sqrt_d, half_n;
+    double dot;                  /* in place of 1/sqrt(d); 0: that */
+    /* [vocabulary] tokens that are passed over; NULL: none. The owner is whoever set it. */
+    const bool *skipped;
 };
 static const struct gc_options gc_defaults = {
     .window = 2, .form = GC_HIDDEN, .targets = GC_MASKED, .sqrt_d = true, .half_n = true
@@ -29,11 +33,14 @@ struct gc_batch {
     /* [n], [n * 2 window]; nb: row, or token of GC_OUTPUT; -1: none */
     int32_t *t, *nb; float *f, *logx;
     int n, pairs;                                   /* targets, neighbours with X > 0 */
+    /* sum of f (log X - c)^2 over the pairs with the best c, the f-weighted mean of log X: what a
+     * model costs that knows frequencies of pairs on average only */
+    double constant;
     size_t t_cap, nb_cap, f_cap, x_cap;
 };
 
 /* Collects targets from b: tokens w are the original ones, neighbours stay inside the sentence,
- * specials are skipped, X = 0 contributes nothing (the neighbour becomes -1). Targets without any
+ * specials contribute nothing, nor does X = 0 (the neighbour becomes -1). Targets without any
  * neighbour stay: they count in the mean. */
 void gc_build(struct gc_batch *g, const struct masked *b, const struct cooc_values *x,
               const struct gc_options *o);
@@ -42,5 +49,9 @@ void gc_build(struct gc_batch *g, const struct masked *b, const struct cooc_valu
 float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch *g,
                const struct gc_options *o, float scale);
 void gc_free(void *batch);
+/* The factors of each product (1/sqrt(dim) or what the options say) and of each sum over
+ * neighbours (1/(2n) or 1). */
+float gc_dot_factor(const struct gc_options *o, int dim);
+float gc_sum_factor(const struct gc_options *o);
 
 #endif

@@ -223,7 +223,7 @@ def read_options(folder):
             continue
         name, value = line.rstrip("\n").split(" = ", 1)
         o.setdefault(name, []).append(value)
-    return {k: v if k in ("train", "valid", "parallel", "pseudo", "dict") else v[0] for k, v in o.items()}
+    return {k: v if k in ("train", "valid", "parallel", "pseudo", "dict", "gc-skip") else v[0] for k, v in o.items()}
 
 
 def check_pairs(o, x, config):
@@ -279,15 +279,18 @@ def words_of(o, vocab, files):
 
 class Counts:
     """X by the definition: pairs of words at distance d up to 3 weigh 1/(d+1), from either word;
-    c_lang = C_aa / C_lang."""
+    c_lang = C_aa / C_lang. Words of
+    --gc-skip are left out before that."""
 
     def __init__(self, o, vocab):
         self.x, self.raw, tokens, pairs = {}, {}, {}, {}
         number = {w: i for i, w in enumerate(vocab)}
+        skip = [w for words in o.get("gc-skip", []) for w in words.split(",")]
+        self.skipped = {number[w] for w in skip}
         for lang in ("aa", "bb", "cc"):
             tokens[lang], pairs[lang] = 0, {}
             for line in open(f"text.{lang}"):
-                ids = [number[w] for w in line.split()]
+                ids = [number[w] for w in line.split() if w not in skip]
                 tokens[lang] += len(ids)
                 for i, a in enumerate(ids):
                     for d in (1, 2, 3):
@@ -325,10 +328,14 @@ def neighbours(o, a, counts):
     for i, r in enumerate(a["row"]):
         if o["gc-targets"] == "masked" and a["token"][r] != MASK:
             continue
+        if original[r] in counts.skipped:
+            continue
         mine = []
+        rows = [k for k in range(len(original)) if k == r or original[k] not in counts.skipped]
         for place, d in enumerate(d for d in range(-window, window + 1) if d):
-            k = r + d
-            if not 0 <= k < len(original) or sentence[k] != sentence[r] or original[k] < SPECIALS:
+            at = rows.index(r) + d
+            k = rows[at] if 0 <= at < len(rows) else -1
+            if k < 0 or sentence[k] != sentence[r] or original[k] < SPECIALS:
                 continue
             value = counts.value(int(original[r]), int(original[k]))
             if value:
@@ -447,11 +454,16 @@ def gc_loss(m, o, a, g, h, counts):
                 f = min(1, math.exp(float(o["gc-alpha"]) * (log_x - math.log(float(o["gc-xmax"])))))
             assert abs(g["f"][i, place] - f) < 1e-5 and abs(g["log_x"][i, place] - log_x) < 1e-5
             other = m.p["embed.tokens"][word] if o["gc-form"] == "output" else h[k]
-            dot = (h[r] * other).sum() / (math.sqrt(m.c["dim"]) if o["gc-sqrt-d"] == "true" else 1)
+            scale = 1 / math.sqrt(m.c["dim"]) if o["gc-sqrt-d"] == "true" else 1
+            dot = (h[r] * other).sum() * (float(o["gc-dot"]) or scale)
             total = total + f * (dot - log_x) ** 2
         losses.append(total / (2 * window if o["gc-half-n"] == "true" else 1))
     assert list(g["row"]) == [r for r, _ in targets] and (g[name].reshape(said.shape) == said).all()
-    return torch.stack(losses) if losses else torch.zeros(0), sum(len(x) for _, x in targets)
+    pairs = [(f, log_x) for f, log_x in zip(g["f"].reshape(-1), g["log_x"].reshape(-1)) if f > 0]
+    f, log_x = np.array(pairs, float).reshape(-1, 2).T
+    best = (f * log_x).sum() / f.sum() if len(f) else 0
+    constant = (f * (log_x - best) ** 2).sum() / (2 * window if o["gc-half-n"] == "true" else 1)
+    return torch.stack(losses) if losses else torch.zeros(0), len(f), constant
 
 
 def mt_loss(m, o, a, drop, allowed):
@@ -622,11 +634,12 @@ def replay(name):
                     term("mlm_grad_norm", gradient_norm(m, loss), 1)
                 if counts:
                     g = arrays("gc")
-                    losses, pairs = gc_loss(m, o, x, g, h, counts)
+                    losses, pairs, constant = gc_loss(m, o, x, g, h, counts)
                     own = both[1] * losses.mean() if len(losses) else h.sum() * 0
                     assert abs(g["weight"][0] - both[1] / accumulate) < 1e-6
                     term("gc", losses.sum(), len(losses))
                     term("gc_pairs", pairs, len(losses))
+                    term("gc_constant", constant, len(losses))
                     if a == 1 and len(named) > 1:
                         term("mlm_grad_norm", gradient_norm(m, loss), 1)
                         term("gc_grad_norm", gradient_norm(m, own), 1)

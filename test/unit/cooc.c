@@ -181,7 +181,7 @@ static void counts_are_brute_force_s_whatever_threads_memory_and_split(void **st
         struct vocab *v = corpus_vocab(&c);
         struct cooc_count_opts o = { .vocab = v, .memory = (size_t)1 << 30, .tmp = ".", .threads = 1 + (int)below(8) };
         if (marked)
-            assert_int_equal(cooc_skip_make(&o.skip, (const char *const[]){ "M2,M1,M2" }, 1), 0);
+            assert_int_equal(cooc_skip_make(&o.skip, (const char *const[]){ "M2,M1,M2" }, 1, "--skip"), 0);
         assert_int_equal(cooc_scheme_init(&o.scheme, 1 + below(20), below(3), below(3), below(2)), 0);
         corpus_write(&c, 0, c.sentences, "whole.txt");
         struct cooc_input whole = { .path = "whole.txt" };
@@ -291,7 +291,7 @@ static void skipped_tokens_are_recorded_and_compared(void **state)
     corpus_write(&c, 0, c.sentences, "plain.txt");
     struct cooc_count_opts o = { .memory = (size_t)1 << 30, .threads = 2, .min_count = 1 };
     cooc_scheme_init(&o.scheme, 2, COOC_MLM_GC, COOC_SYMMETRIC, COOC_GAP);
-    assert_int_equal(cooc_skip_make(&o.skip, (const char *const[]){ "M1", "M2" }, 2), 0);
+    assert_int_equal(cooc_skip_make(&o.skip, (const char *const[]){ "M1", "M2" }, 2, "--skip"), 0);
     struct cooc_input m = { "en", "m.txt" }, plain = { "en", "plain.txt" };
     count(&m, 1, &o, "m.cooc");
     count(&plain, 1, &o, "plain.cooc");
@@ -353,7 +353,7 @@ static void a_list_of_skipped_tokens_is_sorted_and_checked(void **state)
     (void)state;
     struct cooc_skip s;
     char shown[8];
-    assert_int_equal(cooc_skip_make(&s, (const char *const[]){ "b,a", ",", "\xe2\x87\xa7,a" }, 3),
+    assert_int_equal(cooc_skip_make(&s, (const char *const[]){ "b,a", ",", "\xe2\x87\xa7,a" }, 3, "--skip"),
                      0);
     assert_string_equal(s.text, ",\na\nb\n\xe2\x87\xa7\n");
     assert_true(cooc_skip_valid(s.text, s.size));
@@ -365,7 +365,7 @@ static void a_list_of_skipped_tokens_is_sorted_and_checked(void **state)
     cooc_skip_free(&s);
     for (int i = 0; i < 5; i++) {
         static const char *const bad[] = { "", "a,,b", "a b", "a,", "\xe2\x87" };
-        assert_int_equal(cooc_skip_make(&s, &bad[i], 1), -1);
+        assert_int_equal(cooc_skip_make(&s, &bad[i], 1, "--skip"), -1);
         cooc_skip_free(&s);
     }
     static const char *const list[] = { "a", "b\na\n", "a\na\n", "\n", "a \n", "\xe2\n" };
@@ -525,7 +525,7 @@ static void every_flipped_bit_and_every_cut_is_refused(void **state)
     struct cooc_input in = { "en", "f.txt" };
     struct cooc_count_opts o = { .vocab = v, .memory = (size_t)1 << 30, .threads = 1 };
     cooc_scheme_init(&o.scheme, 4, COOC_GLOVE, COOC_SYMMETRIC, COOC_GAP);
-    assert_int_equal(cooc_skip_make(&o.skip, (const char *const[]){ "w1,M" }, 1), 0);
+    assert_int_equal(cooc_skip_make(&o.skip, (const char *const[]){ "w1,M" }, 1, "--skip"), 0);
     count(&in, 1, &o, "f.cooc");
     cooc_skip_free(&o.skip);
     size_t n;

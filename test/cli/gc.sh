@@ -1,0 +1,64 @@
+# MLM-GC: states come to have the products that the counts ask for; the log's gc_constant; tokens
+# that counting passed over are passed over in training, and nobody can forget it.
+. "$TOP/test/cli/lib.sh"
+value() { sed -nE "s/.*\"$1\":([0-9.e-]+).*/\1/p" "$2/log.jsonl" | tail -n 1; }
+
+# G0: four tokens, always in the same order, and counts that somebody chose: X = 20, 3, 6, 10, 1, 30.
+# With f = 1 everywhere the loss is the mean over 4 targets of 1/6 of 3 squared errors. A pair that
+# is 0.05 away from log X makes it 0.05^2 / 24 or more.
+printf 'a 4\nb 3\nc 2\nd 1\n' > vocab
+while read -r n pair; do for ((i = 0; i < n; i++)); do echo "${pair/-/ }"; done; done > counted <<< \
+'40 a-b
+6 a-c
+12 a-d
+20 b-c
+2 b-d
+60 c-d'
+cooc-count -q -w 3 -v vocab en=counted > four.cooc
+is "$(cooc-query four.cooc b c)" 10 "the chosen count"
+for ((i = 0; i < 50; i++)); do echo 'a b c d'; done | binarize -q -v vocab -l en > four.shd
+small="--layers 2 --heads 2 --positions 8 --dropout 0 --attention-dropout 0 --mask-keep 1
+    --mask-random 0"
+pretrain -q -v vocab --train en=four.shd --objective gc --cooc four.cooc --gc-window 3 \
+    --gc-xmax 0.001 $small --dim 8 --ffn 32 --mask-prob 0.25 --tokens 200 --lr 2e-2 --warmup 100 \
+    --schedule linear --steps 2000 --log-every 200 --seed 1 --out four
+awk -v gc="$(value gc four)" 'BEGIN { exit !(gc < 0.05 ^ 2 / 24) }' ||
+    fail "four tokens do not come to their counts: $(tail -n 1 four/log.jsonl)"
+
+# gc_constant by hand: X(a, b) = 4 and X(b, c) = 1, f = 1/2 and 1/4 (xmax 16, power 1/2). Of "a b c",
+# all masked, each pair is met from both sides; the best constant is 2/3 ln 4, which leaves
+# 2 (1/2 (ln 4 / 3)^2 + 1/4 (2/3 ln 4)^2) = (ln 4)^2 / 3 for three targets, times 1/(2n) = 1/2.
+printf 'a b\na b\na b\na b\na b\na b\na b c\na b c\n' > counted
+cooc-count -q -w 1 -v vocab en=counted > three.cooc
+for ((i = 0; i < 50; i++)); do echo 'a b c'; done | binarize -q -v vocab -l en > three.shd
+three="pretrain -q -v vocab --train en=three.shd --objective mlm,gc --gc-window 1 --gc-xmax 16
+    --gc-alpha 0.5 $small --dim 8 --ffn 8 --mask-prob 1 --tokens 100 --log-every 1 --seed 2"
+$three --cooc three.cooc --steps 1 --out three
+is "$(awk -v x="$(value gc_constant three)" 'BEGIN { printf "%.5f", x }')" \
+    "$(awk 'BEGIN { printf "%.5f", log(4) ^ 2 / 18 }')" "gc_constant"
+
+# --gc-skip: the counts' own list counts, asked for or not; another one is refused
+printf 'm 9\na 4\nb 3\nc 2\nd 1\n' > vocab
+sed 's/\([abc]\)/m \1/g' counted > marked
+for ((i = 0; i < 50; i++)); do echo 'm a m b m c'; done | binarize -q -v vocab -l en > three.shd
+cooc-count -q -w 1 -v vocab --skip m en=marked > marked.cooc
+cooc-count -q -w 1 -v vocab en=marked > plain.cooc
+$three --cooc marked.cooc --gc-skip m --steps 2 --out asked
+${three/-q/} --cooc marked.cooc --steps 2 --out silent 2> said
+grep -q '^pretrain: marked.cooc: gc passes over m, as counting did$' said || fail "$(cat said)"
+same asked/last/weights.safetensors silent/last/weights.safetensors
+# what is left is "a b c": 3 targets of 6 tokens, with 4 pairs
+is "$(value gc_pairs asked | cut -c1-6)" 1.3333 "pairs, a target"
+is "$(awk -v x="$(value gc_constant asked)" 'BEGIN { printf "%.5f", x }')" \
+    "$(awk 'BEGIN { printf "%.5f", log(4) ^ 2 / 18 }')" "gc_constant without markers"
+fails 1 'marked.cooc: was counted skipping m, but training is to skip m,x' $three --cooc marked.cooc \
+    --gc-skip m,x --steps 1 --out no
+fails 1 'plain.cooc: was counted skipping nothing, but training is to skip m;' $three \
+    --cooc plain.cooc --gc-skip m --steps 1 --out no
+fails 2 '--gc-skip: an empty token in "a,,b"' $three --cooc marked.cooc --gc-skip a,,b --steps 1 --out no
+fails 2 '--gc-dot and --no-gc-sqrt-d' $three --cooc marked.cooc --gc-dot 0.1 --no-gc-sqrt-d \
+    --steps 1 --out no
+# the factor of products may be given: at sqrt(dim)^-1 it is the same run
+$three --cooc marked.cooc --gc-dot 0.353553390593 --steps 2 --out dot
+same asked/last/weights.safetensors dot/last/weights.safetensors
+[ ! -e no ] || fail "a run that could not start left a folder"
