@@ -55,7 +55,8 @@ fails 1 'marked.cooc: was counted skipping m, but training is to skip m,x' $thre
     --gc-skip m,x --steps 1 --out no
 fails 1 'plain.cooc: was counted skipping nothing, but training is to skip m;' $three \
     --cooc plain.cooc --gc-skip m --steps 1 --out no
-fails 2 '--gc-skip: an empty token in "a,,b"' $three --cooc marked.cooc --gc-skip a,,b --steps 1 --out no
+fails 2 '--gc-skip: an empty token in "a,,b"' $three --cooc marked.cooc --gc-skip a,,b \
+    --steps 1 --out no
 fails 2 '--gc-dot and --no-gc-sqrt-d' $three --cooc marked.cooc --gc-dot 0.1 --no-gc-sqrt-d \
     --steps 1 --out no
 # the factor of products may be given: at sqrt(dim)^-1 it is the same run

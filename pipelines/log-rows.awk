@@ -1,0 +1,16 @@
+# The last values of a run's log as rows of results for SEED, NAME, DIRECTION: perplexity, and of
+# MLM-GC the share of the counts' variance that is explained, 1 - gc / gc_constant.
+BEGIN { OFS = "\t" }
+function value(key) {
+    if (!match($0, "\"" key "\":[-+0-9.eE]+")) return 0
+    last[key] = substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3)
+    return 1
+}
+/"valid"/ { value("perplexity") }
+/"train"/ { value("gc"); value("gc_constant") }
+END {
+    if (!("perplexity" in last)) { print "log-rows: no validation" > "/dev/stderr"; exit 1 }
+    print SEED, NAME, DIRECTION, "perplexity", last["perplexity"]
+    if (last["gc_constant"] > 0)
+        print SEED, NAME, DIRECTION, "explained", 1 - last["gc"] / last["gc_constant"]
+}

@@ -1,0 +1,105 @@
+# MLM-GC where its premise holds exactly (docs/results.md): a language A and its copy B in other
+# letters, in the same order or inverted. Windows look to both sides, so that a pair of words and its
+# copy have equal counts. Three systems learn of the same text: MLM, MLM-GC, and MLM-GC with counts
+# of the copy in which words of like frequency are exchanged; nothing else tells the languages apart.
+# Expects tok/{train,valid}.A, and pieces/codes if GC_MERGES is not 0.
+setting GC_ORDERS "same inverted"
+setting GC_MERGES 0
+setting GC_BIN 8
+setting GC_LINES 5000
+setting GC_OPTIONS ""
+setting GC_MODEL "--no-encoder-langs --layers 2 --dim 64 --heads 2 --ffn 256 --dropout 0.1"
+setting GC_STEPS 2000
+setting GC_TRAINING "--tokens 1500 --lr 2e-3 --warmup $((GC_STEPS * 3 / 40)) --schedule linear
+    --valid-every $((GC_STEPS / 4)) --valid-sentences 300 --save-every $GC_STEPS --keep 1
+    --steps $GC_STEPS"
+layers=$(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$GC_MODEL")
+title[mlm]=MLM title[gc]=MLM-GC title[exchanged]="exchanged counts"
+setting SYSTEMS "mlm gc exchanged"
+
+for p in train valid; do
+    if [ "$GC_MERGES" = 0 ]; then
+        quick pieces.$p  pieces/$p.$A : tok/$p.$A : "cp tok/$p.$A pieces/$p.$A"
+    else
+        stage pieces.$p  pieces/$p.$A : codes tok/$p.$A : \
+            "bpe-apply -c codes < tok/$p.$A > pieces/$p.$A"
+    fi
+done
+quick types  pieces/vocab : pieces/train.$A : "vocab-count pieces/train.$A > pieces/vocab"
+# every type with its copy; and the 200 most frequent ones
+quick gold  gold.all gold.frequent : pieces/vocab : \
+    "awk '{ print \$1 \"\\t\" \"ˣ\" \$1 }' pieces/vocab > gold.all && head -n 200 gold.all > gold.frequent"
+
+derived() {     # ORDER: text, counts and shards of both languages in the folder ORDER
+    local o=$1 l p how= b=$1/train.$B
+    [ $o = same ] || how=" --inv"
+    for p in train valid; do
+        stage $o.$p  $o/$p.$B : pieces/$p.$A : \
+            "derive-lang -q$how --trans < pieces/$p.$A > $o/$p.$B"
+    done
+    quick $o.vocab  $o/vocab : pieces/train.$A $b : "vocab-count pieces/train.$A $b > $o/vocab"
+    quick $o.vocab-b  $o/vocab.$B : $b : "vocab-count $b > $o/vocab.$B"
+    quick $o.exchanged  $o/exchanged.$B : $o/vocab.$B $b $P/permute-types.awk : \
+        "awk -v BIN=$GC_BIN -v SEED=1 -f $P/permute-types.awk $o/vocab.$B $b > $o/exchanged.$B"
+    for p in train valid; do
+        stage $o.shard.$p.$A  $o/$p.$A.shd : $o/vocab pieces/$p.$A : \
+            "binarize -v $o/vocab -l $A < pieces/$p.$A > $o/$p.$A.shd"
+        stage $o.shard.$p.$B  $o/$p.$B.shd : $o/vocab $o/$p.$B : \
+            "binarize -v $o/vocab -l $B < $o/$p.$B > $o/$p.$B.shd"
+    done
+    stage $o.cooc  $o/gc.cooc : $o/vocab pieces/train.$A $b : \
+        "cooc-count -w 2 -v $o/vocab $A=pieces/train.$A $B=$b > $o/gc.cooc"
+    stage $o.cooc-exchanged  $o/exchanged.cooc : $o/vocab pieces/train.$A $o/exchanged.$B : \
+        "cooc-count -w 2 -v $o/vocab $A=pieces/train.$A $B=$o/exchanged.$B > $o/exchanged.cooc"
+    quick $o.lines  $o/lines.$A $o/lines.$B : pieces/train.$A $b : \
+        "head -n $GC_LINES pieces/train.$A > $o/lines.$A && head -n $GC_LINES $b > $o/lines.$B"
+}
+
+# alignment SOURCE TARGET DICT SUFFIX: rows of how many words find their own copy, by cosine
+alignment() {
+    echo "dict-induce -q --map none --method nn --src $1 --tgt $2 --eval $3 |
+        awk -v SEED=$s -v NAME='${title[$y]}' -v DIRECTION=$o -v SUFFIX='$4'
+            -f $P/alignment-rows.awk"
+}
+learnt() {      # ORDER SEED SYSTEM
+    local o=$1 s=$2 y=$3 m=$1/s$2/$3 how="--objective mlm" reads= k l states rows
+    case $y in
+        gc) how="--objective mlm,gc --cooc $o/gc.cooc $GC_OPTIONS" reads=$o/gc.cooc;;
+        exchanged) how="--objective mlm,gc --cooc $o/exchanged.cooc $GC_OPTIONS" reads=$o/exchanged.cooc;;
+    esac
+    train $o.s$s.$y.pretrain  $m/pretrain/ : $o/vocab $o/{train,valid}.{$A,$B}.shd $reads : \
+        "exec pretrain --train $A=$o/train.$A.shd --train $B=$o/train.$B.shd
+            --valid $A=$o/valid.$A.shd --valid $B=$o/valid.$B.shd -v $o/vocab $how
+            $GC_MODEL $GC_TRAINING --seed $s --device $DEVICE $RESUME --out $m/pretrain"
+    for l in $A $B; do
+        stage $o.s$s.$y.table.$l  $m/0.$l.safetensors : $m/pretrain pieces/vocab $o/vocab.$B : \
+            "embed -q --model $m/pretrain --layer 0 --device cpu
+                --words $([ $l = $A ] && echo pieces/vocab || echo $o/vocab.$B)
+                -o $m/0.$l.safetensors"
+        for ((k = 1; k <= layers; k++)); do
+            train $o.s$s.$y.states-$k.$l  $m/$k.$l.safetensors : $m/pretrain $o/lines.$l : \
+                "embed -q --model $m/pretrain --layer $k --lang $l --text $o/lines.$l
+                    --device $DEVICE -o $m/$k.$l.safetensors"
+        done
+    done
+    states=" $m/0.$A.safetensors $m/0.$B.safetensors"
+    rows="$(alignment $m/0.$A.safetensors $m/0.$B.safetensors gold.all "") &&
+        $(alignment $m/0.$A.safetensors $m/0.$B.safetensors gold.frequent " of 200")"
+    for ((k = 1; k <= layers; k++)); do
+        states+=" $m/$k.$A.safetensors $m/$k.$B.safetensors"
+        rows+=" && $(alignment $m/$k.$A.safetensors $m/$k.$B.safetensors gold.all " layer $k")"
+    done
+    stage $o.s$s.$y.rows  $m/rows : gold.all gold.frequent$states $m/pretrain \
+        $P/alignment-rows.awk $P/log-rows.awk : \
+        "{ awk -v SEED=$s -v NAME='${title[$y]}' -v DIRECTION=$o -f $P/log-rows.awk
+            $m/pretrain/log.jsonl && $rows; } > $m/rows"
+    results+=" $m/rows"
+}
+results=
+for o in $GC_ORDERS; do derived $o; done
+for s in $SEEDS; do
+    for y in $SYSTEMS; do
+        for o in $GC_ORDERS; do learnt $o $s $y; done
+    done
+done
+quick results  results.tsv : $results : "cat$results > results.tsv"

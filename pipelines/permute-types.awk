@@ -1,0 +1,24 @@
+# Text whose words are exchanged with words of like frequency: of every BIN consecutive ranks, each
+# word stands for another of them, drawn by SEED. What is counted of it has the same frequencies, of
+# the wrong words: the control of experiments on co-occurrence counts.
+# Usage: awk -v BIN=8 -v SEED=1 -f permute-types.awk VOCAB TEXT, VOCAB most frequent words first.
+function draw(n) {       # Park and Miller's generator: the same numbers in every awk
+    x = (16807 * x) % 2147483647
+    return int(x / 2147483647 * n)
+}
+function exchange(first, last,  i, j, t) {       # Fisher and Yates
+    for (i = first; i <= last; i++) to[i] = word[i]
+    for (i = last; i > first; i--) {
+        j = first + draw(i - first + 1)
+        t = to[i]; to[i] = to[j]; to[j] = t
+    }
+    for (i = first; i <= last; i++) is[word[i]] = to[i]
+}
+BEGIN { x = SEED * 7919 + 1 }
+FNR == NR { word[++n] = $1; next }
+FNR == 1 { for (k = 1; k <= n; k += BIN) exchange(k, k + BIN - 1 < n ? k + BIN - 1 : n) }
+{
+    s = ""
+    for (i = 1; i <= NF; i++) s = s (i > 1 ? " " : "") ($i in is ? is[$i] : $i)
+    print s
+}
