@@ -66,18 +66,29 @@ void mem_room(void *p, size_t *cap, size_t need, size_t size)
     *cap = more;
 }
 
+static ssize_t append(void *text, const char *from, size_t n)
+{
+    struct mem_text *t = text;
+    mem_room(&t->p, &t->cap, t->n + n + 1, 1);
+    memcpy(t->p + t->n, from, n);
+    t->n += n;
+    t->p[t->n] = 0;
+    return (ssize_t)n;
+}
+
+/* Without a buffer of stdio's: that one's allocation may fail unseen. */
 void mem_text_open(struct mem_text *t)
 {
     *t = (struct mem_text){ 0 };
-    t->f = open_memstream(&t->p, &t->n);
-    if (!t->f) out_of_memory(BUFSIZ, 1);
+    append(t, "", 0);
+    t->f = fopencookie(t, "w", (cookie_io_functions_t){ .write = append });
+    if (!t->f || setvbuf(t->f, NULL, _IONBF, 0) != 0) out_of_memory(BUFSIZ, 1);
 }
 
-/* A byte that found no room sets the stream's error flag and nothing else. */
 char *mem_text_take(struct mem_text *t, size_t *n)
 {
     int bad = ferror(t->f);
-    if (fclose(t->f) != 0 || bad || !t->p) out_of_memory(t->n + 1, 1);
+    if (fclose(t->f) != 0 || bad) out_of_memory(t->n + 1, 1);
     if (n) *n = t->n;
     return t->p;
 }

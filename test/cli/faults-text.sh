@@ -2,8 +2,8 @@
 # windows of zstd.
 . "$TOP/test/cli/lib.sh"
 printf 'a\nb\n' > v
-# 500 MB of one line in 20 KB of zstd: refused at 64 MiB, within little more memory than that
-head -c 500000000 /dev/zero | tr '\0' a | zstd -q > bomb.zst
+# 1.5 GB of one line in 50 KB of zstd: refused at 64 MiB, within little more memory than that
+head -c 1500000000 /dev/zero | tr '\0' a | zstd -q > bomb.zst
 [ "$(stat -c %s bomb.zst)" -lt 300000 ]
 unset limit; [ -n "${ISOGLOT_TEST_SANITIZED:-}" ] || limit=600000
 for p in "vocab-count" "binarize -v v -l en" "tokenize -l en" "bpe-learn -n 5" "detokenize -l en"; do

@@ -1,0 +1,81 @@
+/* What allocations promise: they succeed or the program ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "common/mem.h"
+
+/* Writes until there is no room, and then, with room again, takes what was written: status 2 and 0
+ * mean that something was lost. */
+static void write_without_room(void)
+{
+    struct mem_text t;
+    struct rlimit all, none;
+    char *page = mem_zero(1 << 20, 1);
+    memset(page, 'x', (1 << 20) - 1);
+    if (!freopen("/dev/null", "w", stderr) || getrlimit(RLIMIT_AS, &all) < 0) _exit(3);
+    none = all;
+    none.rlim_cur = 1 << 20;
+    mem_text_open(&t);
+    if (setrlimit(RLIMIT_AS, &none) < 0) _exit(3);
+    for (int i = 0; i < 100; i++) fputs(page, t.f);
+    if (setrlimit(RLIMIT_AS, &all) < 0) _exit(2);
+    mem_text_take(&t, NULL);
+    _exit(0);
+}
+
+static void a_stream_in_memory_that_lost_bytes_is_never_taken(void **state)
+{
+    struct mem_text t;
+    size_t n;
+    (void)state;
+    mem_text_open(&t);
+    assert_int_equal(fputs("whole", t.f), 1);
+    char *s = mem_text_take(&t, &n);
+    assert_int_equal(n, 5);
+    assert_string_equal(s, "whole");
+    free(s);
+    if (getenv("ISOGLOT_TEST_SANITIZED")) return;       /* its malloc ends the program itself */
+    fflush(NULL);
+    pid_t pid = fork();
+    if (!pid) write_without_room();
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), EXIT_FAILURE);
+}
+
+/* Room is never less than was asked for, what was there stays, and 1,000 single steps do not copy
+ * 1,000 times. */
+static void room_grows_by_halves(void **state)
+{
+    int *x = NULL, copies = 0;
+    size_t cap = 0;
+    (void)state;
+    for (size_t i = 0; i < 1000; i++) {
+        size_t before = cap;
+        mem_room(&x, &cap, i + 1, sizeof *x);
+        assert_true(cap > i);
+        copies += cap != before;
+        x[i] = (int)i;
+    }
+    for (int i = 0; i < 1000; i++) assert_int_equal(x[i], i);
+    assert_true(copies < 16);
+    free(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stream_in_memory_that_lost_bytes_is_never_taken),
+        cmocka_unit_test(room_grows_by_halves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
