@@ -1,9 +1,12 @@
-/* finetune: makes a model for a task out of a pre-trained one (or from nothing).
- *   --task unmt   translation from monolingual shards only: denoising and back-translation, after a
- * start on pseudo-pairs
- *   --task mt     translation from parallel text
+/* finetune: makes a model for a task out of a pre-trained one (or, to translate, from nothing).
+ *   --task unmt          translation from monolingual shards only: denoising and back-translation,
+ *                        after a start on pseudo-pairs
+ *   --task mt            translation from parallel text
+ *   --task nli, pairs    a class for each pair of sentences, from labelled text
+ *   --task tag, ner      a tag for each word
+ *   --task qa            where in a context the answer to a question stands
  * Reads a model folder or vocabulary, and the task's data; writes a run folder whose best
- * checkpoint `translate` reads. */
+ * checkpoint `translate` or `predict` reads. */
 #include "common/err.h"
 #include "common/prog.h"
 #include "lib/engine/run.h"
@@ -14,30 +17,35 @@
 struct choice { const char *task; };
 
 static const struct opt data_rows[] = {
-    { "train", 0, OPT_LIST(inputs, train), "LANG=SHARD",
-      "unmt: monolingual training text, two languages" },
+    { "train", 0, OPT_LIST(inputs, train), "LANG=FILE",
+      "unmt: monolingual training text, a shard for each of two languages; tasks with a head: "
+      "labelled training text, of one language or several" },
     { "parallel", 0, OPT_LIST(inputs, parallel), "SRC-TGT=F,G",
       "mt: parallel training text (BPE text or shards); give both directions to train both" },
     { "pseudo", 0, OPT_LIST(inputs, pseudo), "SRC-TGT=F,G",
       "unmt: pseudo-pairs (F made word by word from the real G)" },
-    { "valid", 0, OPT_LIST(inputs, valid), "SRC-TGT=F,G", "parallel validation text" },
+    { "valid", 0, OPT_LIST(inputs, valid), "LANG=FILE",
+      "validation text: SRC-TGT=F,G of translation; of tasks with a head labelled text, whose first "
+      "file picks the best model and whose others are only reported" },
     { 0 }
 };
 static const struct opt folder_rows[] = {
     { "model|init|reload-model", 'm', OPT_STR(run, init), "DIR",
-      "the pre-trained model: encoder and decoder start from it" },
+      "the pre-trained model that encoder and decoder start from" },
     { "vocab", 'v', OPT_STR(run, vocab_path), "FILE", "the vocabulary (default: the model's)" },
     { "out|dump-path", 'o', OPT_STR(run, out), "DIR", "the run's folder" },
     { 0 }
 };
 static const struct opt task_rows[] = {
     { "task", 0, OPT_STR(choice, task), "NAME",
-      "what is learnt: unmt (unsupervised translation) or mt (supervised)" },
+      "what is learnt: unmt (unsupervised translation), mt (supervised), nli, pairs (paraphrase), "
+      "tag (parts of speech), ner (names), qa (questions); or class, span: the general forms of "
+      "nli and qa, with a head of that name" },
     { 0 }
 };
 static const struct prog prog = {
-    "finetune", "--task unmt|mt --model DIR --train LANG=SHARD... --out DIR [options]",
-    "Trains a model for a task: translation without parallel text (unmt) or with it (mt).",
+    "finetune", "--task NAME --model DIR --train LANG=FILE... --valid ... --out DIR [options]",
+    "Trains a model for a task: translation, inference, paraphrase, tags, names, questions.",
     "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n",
     .part = { &kern_part }
 };
@@ -57,6 +65,10 @@ static int check(const char *task)
     if (!p.run.out) return err_set("--out is needed");
     if (!p.run.init && !p.run.vocab_path) return err_set("--model or --vocab is needed");
     if (!(p.task = tasks_choose(&p.tasks, task, &p.self))) return -1;
+    if (p.task->raw && (!p.run.init || prog_given("vocab") || p.run.text.codes
+                        || p.run.text.tokenizer))
+        return err_set("--task %s reads plain text by the tokenizer and codes of --model, which is "
+                       "needed; leave out --vocab, --codes and --tokenizer", task);
     if (mix_choose(&p.run.mix, p.task->objectives, NULL, "--task", task) < 0) return -1;
     if (p.task->presets) p.task->presets(&p.in, &p.run);
     return p.task->check ? p.task->check(p.self, &p.in) : 0;
@@ -74,6 +86,7 @@ static int finetune(void)
     struct setup s = { .c = &r->shape, .state = &r->state, .seed = r->seed };
     r->engine.judge = (struct judge){ p.self, p.task->validate, p.task->plan,
                                       p.task->lower_is_better };
+    p.in.model = r->from;
     if (run_open(r) < 0 || p.task->langs(p.self, &p.in, &r->shape) < 0) return -1;
     s.vocab = r->vocab;
     if (p.task->open(p.self, &p.in, &s) < 0 || mix_open(&r->mix, &s) < 0) return -1;

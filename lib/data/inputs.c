@@ -168,6 +168,7 @@ void inputs_setup(struct inputs *in, struct setup *s)
 double inputs_batches(const struct inputs *in)
 {
     double sentences = 0, rows = 0;
+    if (in->batches > 0) return in->batches;
     for (int i = 0; i < in->text.n; i++) {
         sentences += in->text.c[i].all.sentences;
         rows += in->text.c[i].all.tokens + (in->stream ? 0 : 2.0 * in->text.c[i].all.sentences);

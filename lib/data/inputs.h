@@ -18,10 +18,15 @@ struct inputs {
     double parallel_fraction;        /* share of the pairs of `parallel` that is used */
     double alpha;                    /* languages are drawn by p ~ sentences^alpha */
     struct masking masking;
+    /* the folder of the model that the run starts from, whose means make tokens of plain text; NULL:
+     * none */
+    const char *model;
     /* loaded */
     struct corpora text;
     struct corpus *valid_text; int n_valid;
     struct pairs *pairs, *valid_pairs; int n_pairs, n_valid_pairs;
+    /* micro-batches in an epoch, where a task has counted them; 0: by text and pairs */
+    double batches;
 };
 static const struct inputs inputs_defaults = { .tokens = 2000,
                                                .longest = 254,

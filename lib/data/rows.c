@@ -31,6 +31,7 @@ void rows_pair(struct rows *r, const struct encoded *a, const struct encoded *b,
     put(r, VOCAB_BOS, 0);
     for (int i = 0; i < n[0]; i++) put(r, a->ids[i], 0);
     put(r, VOCAB_EOS, 0);
+    r->split = r->n;
     if (!b) return;
     if (f == PAIR_TWO) put(r, VOCAB_EOS, 0);
     int type = f == PAIR_ONE;

@@ -10,6 +10,7 @@ struct rows {
     uint32_t *id;
     int32_t *type;                   /* 0; 1 for a pair's second side and the </s> behind it */
     int n;
+    int split;                       /* rows before it are the first side's; a single text: n */
     size_t id_cap, type_cap;
 };
 void rows_free(struct rows *r);

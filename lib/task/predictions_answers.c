@@ -75,12 +75,21 @@ static const struct entry *find(const struct table *t, const char *id)
     return t->n ? bsearch(&key, t->v, t->n, sizeof *t->v, by_id) : NULL;
 }
 
-struct judge { struct answer_judge rules; struct answer_tokens predicted, gold; };
+struct answer_marks { struct answer_judge rules; struct answer_tokens predicted, gold; };
 
-/* The best of the gold answers. SQuAD 2.0 leaves out those of which nothing is left; without any,
- * "" is right. */
-static void best_answer(struct judge *j, const struct labelled *q, const char *text, double *exact,
-                        double *f1)
+struct answer_marks *answer_marks_new(enum task_metric m, const char *lang)
+{
+    static const enum answer_rules rules[] = { [TASK_SQUAD] = ANSWER_SQUAD,
+                                               [TASK_SQUAD2] = ANSWER_SQUAD2,
+                                               [TASK_MLQA] = ANSWER_MLQA };
+    struct answer_marks *j = mem_zero(1, sizeof *j);
+    if (answer_judge(&j->rules, rules[m], lang) == 0) return j;
+    answer_marks_free(j);
+    return NULL;
+}
+
+void answer_mark(struct answer_marks *j, const struct labelled *q, const char *text, double *exact,
+                 double *f1)
 {
     bool any = false;
     *exact = *f1 = 0;
@@ -94,6 +103,14 @@ static void best_answer(struct judge *j, const struct labelled *q, const char *t
         double x = answer_f1(&j->rules, &j->predicted, &j->gold);
         if (x > *f1) *f1 = x;
     }
+}
+
+void answer_marks_free(struct answer_marks *j)
+{
+    if (!j) return;
+    answer_free(&j->predicted);
+    answer_free(&j->gold);
+    free(j);
 }
 
 /* --- SQuAD 2.0: probabilities of no answer --------------------------------------------------- */
@@ -154,7 +171,7 @@ static void no_answers_free(struct no_answers *x)
 /* --- all questions --------------------------------------------------------------------------- */
 
 static int judge_question(const struct predictions_options *o, const struct labelled_set *gold,
-                          size_t i, const struct table *p, struct judge *j, struct no_answers *na,
+                          size_t i, const struct table *p, struct answer_marks *j, struct no_answers *na,
                           double *of)
 {
     const struct labelled *q = &gold->v[i];
@@ -166,7 +183,7 @@ static int judge_question(const struct predictions_options *o, const struct labe
     if (!e) return 1;
     if (!cJSON_IsString(e->value))
         return err_set("%s: the prediction for question '%.60s' is not a string", p->name, q->id);
-    best_answer(j, q, e->value->valuestring, &of[0], &of[1]);
+    answer_mark(j, q, e->value->valuestring, &of[0], &of[1]);
     of[2] = 1;
     of[3] = q->answers > 0;
     return na ? no_answer_apply(na, q, e->value->valuestring, o->no_answer_above, of) : 0;
@@ -187,20 +204,17 @@ static void tell_ids(const struct predictions_options *o, const struct labelled_
 int judge_answers(const struct predictions_options *o, const struct labelled_set *gold,
                   const char *path, struct judged *out, struct predictions_best *best)
 {
-    static const enum answer_rules rules[] = { [TASK_SQUAD] = ANSWER_SQUAD,
-                                               [TASK_SQUAD2] = ANSWER_SQUAD2,
-                                               [TASK_MLQA] = ANSWER_MLQA };
-    struct judge j = { 0 };
+    struct answer_marks *j = answer_marks_new(o->metric, o->lang);
     struct table p = { 0 };
     struct no_answers na = { 0 };
     size_t missing = 0, first = 0;
-    int rc = answer_judge(&j.rules, rules[o->metric], o->lang);
+    int rc = j ? 0 : -1;
     if (rc == 0) rc = table_read(&p, path);
     if (rc == 0 && o->no_answer) rc = no_answers_read(&na, o->no_answer);
     out->n = 0;
     for (size_t i = 0; i < gold->n && rc >= 0; i++) {
         double of[JUDGED_WIDTH] = { 0, 0, 1, 1 };
-        rc = judge_question(o, gold, i, &p, &j, o->no_answer ? &na : NULL, of);
+        rc = judge_question(o, gold, i, &p, j, o->no_answer ? &na : NULL, of);
         if (rc == 1 && !missing++) first = i;
         if (rc == 0 || (rc == 1 && o->metric != TASK_SQUAD2))
             memcpy(out->of[out->n++], of, sizeof of);
@@ -212,7 +226,6 @@ int judge_answers(const struct predictions_options *o, const struct labelled_set
     if (rc == 0 && o->tell) tell_ids(o, gold, &p, missing, gold->v[first].id);
     no_answers_free(&na);
     table_free(&p);
-    answer_free(&j.predicted);
-    answer_free(&j.gold);
+    answer_marks_free(j);
     return rc;
 }

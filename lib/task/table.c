@@ -70,7 +70,10 @@ const struct task *tasks_choose(struct tasks *x, const char *name, void **self)
 
 void tasks_free(struct tasks *x)
 {
-    for (int i = 0; i < x->n; i++)
-        if (!x->known[i].t->like) free(x->known[i].self);
+    for (int i = 0; i < x->n; i++) {
+        if (x->known[i].t->like) continue;
+        if (x->known[i].t->close) x->known[i].t->close(x->known[i].self);
+        free(x->known[i].self);
+    }
     memset(x, 0, sizeof *x);
 }

@@ -12,6 +12,9 @@ struct task {
     const char *like;
     const char *objectives;              /* the list that --objective would be */
     bool decoder;                        /* its model has one */
+    /* it reads plain text by the means of the model's folder: --model is needed, and other means
+     * (--vocab, --codes, --tokenizer) would not fit */
+    bool raw;
     size_t self;
     const struct opt *options;           /* rows into self; NULL: none */
     void (*defaults)(void *self);
@@ -34,7 +37,7 @@ struct task {
     void (*close)(void *self);
 };
 
-#define TASKS(X) X(unmt) X(mt)
+#define TASKS(X) X(unmt) X(mt) X(nli) X(pairs) X(class) X(tag) X(ner) X(qa) X(span)
 
 /* All tasks with their options, filled by the program's parser. */
 enum { TASKS_MOST = 16 };

@@ -1,0 +1,219 @@
+#include "lib/objective/headed.h"
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+
+/* --- the training data's batches ------------------------------------------------------------- */
+
+static uint32_t groups_of(const struct headed_data *d)
+{
+    return d->group ? d->groups : (uint32_t)d->x.n;
+}
+
+/* Groups in a micro-batch. */
+static int64_t groups_per_batch(const struct headed_data *d)
+{
+    int most = d->group ? d->group_most : 1;
+    return d->batch > most ? d->batch / most : 1;
+}
+
+int64_t headed_batches(const struct headed_data *d)
+{
+    int64_t each = groups_per_batch(d);
+    return (groups_of(d) + each - 1) / each;
+}
+
+void headed_data_free(struct headed_data *d)
+{
+    examples_free(&d->x);
+    free(d->member);
+    free(d->group);
+    free(d->order);
+    *d = (struct headed_data){ 0 };
+}
+
+static void order_of(struct headed_data *d, uint64_t seed, int64_t epoch)
+{
+    uint32_t n = groups_of(d);
+    if (d->order && d->order_epoch == epoch) return;
+    if (!d->order) d->order = mem_alloc((size_t)n * sizeof *d->order);
+    /* corpora have the numbers from 0 on, sets of pairs those from 1000 */
+    struct rng_key key = { seed, RNG_ORDER, 2000 };
+    rng_permutation(key, (uint64_t)epoch, d->order, n);
+    d->order_epoch = epoch;
+}
+
+int headed_make(void *self, void *batch, const void *under, const struct turn *at)
+{
+    struct headed_data *d = ((struct headed_self *)self)->d;
+    struct headed *b = batch;
+    int64_t per_epoch = headed_batches(d), each = groups_per_batch(d);
+    int64_t from = at->micro % per_epoch * each, n = groups_of(d);
+    (void)under;
+    headed_clear(b);
+    order_of(d, at->seed, at->micro / per_epoch);
+    for (int64_t k = from; k < from + each && k < n; k++) {
+        uint32_t g = d->order[k];
+        if (!d->group) { headed_add(b, &d->x, g, g, d->all_rows); continue; }
+        for (uint32_t i = d->group[g]; i < d->group[g + 1]; i++)
+            headed_add(b, &d->x, d->member[i], d->member[i], d->all_rows);
+    }
+    return 0;
+}
+
+static int by_rows(const void *a, const void *b)
+{
+    const struct unit *const *x = a, *const *y = b;
+    return (*x)->rows < (*y)->rows ? 1 : (*x)->rows > (*y)->rows ? -1 : 0;
+}
+
+/* The longest units of all, as many as a batch has at most. */
+int headed_largest(void *self, void *batch, const void *under, int tokens)
+{
+    const struct headed_data *d = ((struct headed_self *)self)->d;
+    size_t n = d->x.n;
+    int64_t most = groups_per_batch(d) * (d->group ? d->group_most : 1);
+    const struct unit **v = mem_alloc((n + 1) * sizeof *v);
+    (void)under; (void)tokens;
+    headed_clear(batch);
+    for (size_t i = 0; i < n; i++) v[i] = &d->x.v[i];
+    qsort(v, n, sizeof *v, by_rows);
+    for (size_t i = 0; i < n && (int64_t)i < most; i++)
+        headed_add(batch, &d->x, (size_t)(v[i] - d->x.v), i, d->all_rows);
+    free(v);
+    return 0;
+}
+
+/* --- a batch ---------------------------------------------------------------------------------- */
+
+void headed_clear(struct headed *b)
+{
+    batch_clear(&b->input);
+    b->n = 0;
+}
+
+void headed_free(void *batch)
+{
+    struct headed *b = batch;
+    batch_free(&b->input);
+    free(b->row);
+    free(b->target);
+    free(b->start);
+    free(b->end);
+    free(b->allowed);
+    *b = (struct headed){ 0 };
+}
+
+static void add_target(struct headed *b, int row, int target)
+{
+    mem_room(&b->row, &b->row_cap, (size_t)b->n + 1, sizeof *b->row);
+    mem_room(&b->target, &b->target_cap, (size_t)b->n + 1, sizeof *b->target);
+    b->row[b->n] = row;
+    b->target[b->n++] = target;
+}
+
+static void add_span(struct headed *b, const struct examples *x, size_t i, bool all)
+{
+    const struct unit *u = &x->v[i];
+    size_t sentences = (size_t)b->input.n, rows = (size_t)b->input.rows;
+    mem_room(&b->start, &b->start_cap, sentences, sizeof *b->start);
+    mem_room(&b->end, &b->end_cap, sentences, sizeof *b->end);
+    mem_room(&b->allowed, &b->allowed_cap, rows, sizeof *b->allowed);
+    b->start[sentences - 1] = u->start;
+    b->end[sentences - 1] = u->end;
+    uint8_t *allowed = b->allowed + rows - (size_t)u->rows;
+    if (all) memset(allowed, 1, (size_t)u->rows);
+    else examples_allowed(x, i, allowed);
+}
+
+void headed_add(struct headed *b, const struct examples *x, size_t i, uint64_t sample, bool all)
+{
+    const struct unit *u = &x->v[i];
+    int first = b->input.rows;
+    examples_batch(x, i, &b->input, sample);
+    if (x->how.reads.task == MODEL_TASK_CLASS) add_target(b, first, u->label);
+    else if (x->how.reads.task == MODEL_TASK_SPAN) add_span(b, x, i, all);
+    for (int k = 0; k < u->words; k++)
+        add_target(b, first + x->word_row[u->word + (size_t)k], x->word_tag[u->word + (size_t)k]);
+}
+
+/* --- the head's pass -------------------------------------------------------------------------- */
+
+void headed_forward(struct headed *b, struct pass *p)
+{
+    struct dev_batch d = batch_upload(p->t, &b->input);
+    p->h = model_encode(p->m, p->t, &d);
+    pass_reads(p, b->input.rows, b->input.max);
+}
+
+int headed_forward_hook(void *self, void *batch, struct pass *p)
+{
+    (void)self;
+    headed_forward(batch, p);
+    return 0;
+}
+
+/* Dropout of what follows is keyed by the rows' own sentences and places. */
+static void drop_rows(const struct headed *b, struct tape *t)
+{
+    size_t n = (size_t)b->n;
+    uint64_t *sample = mem_alloc((n + 1) * sizeof *sample);
+    int32_t *place = mem_alloc((n + 1) * sizeof *place);
+    for (size_t i = 0; i < n; i++) {
+        sample[i] = b->input.sample[b->row[i]];
+        place[i] = b->input.drop[b->row[i]];
+    }
+    t->drop.sample = tape_bytes(t, sample, n * sizeof *sample);
+    t->drop.pos = (const uint32_t *)tape_int32(t, place, n);
+    free(sample);
+    free(place);
+}
+
+struct var *headed_input(const struct headed *b, struct pass *p, int i)
+{
+    struct tape *t = p->t;
+    struct var *rows = tape_gather(t, p->h, tape_int32(t, b->row, (size_t)b->n), b->n);
+    drop_rows(b, t);
+    return model_head_input(p->m, t, i, rows);
+}
+
+struct var *headed_outputs(const struct headed *b, struct pass *p, int i)
+{
+    bool span = p->m->c.head[i].reads.task == MODEL_TASK_SPAN;
+    return tape_linear(p->t, span ? p->h : headed_input(b, p, i), p->m->head[i].out.W,
+                       p->m->head[i].out.b);
+}
+
+int headed_open(void *self, struct setup *s)
+{
+    ((struct headed_self *)self)->d = (struct headed_data *)s->task;
+    return 0;
+}
+
+int headed_loss(const struct headed *b, const struct headed_data *d, struct pass *p,
+                const char *name, float scale)
+{
+    struct model *m = p->m;
+    struct var *x = headed_input(b, p, d->head);
+    struct xent e = tape_xent(p->t, x, m->head[d->head].out.W, m->head[d->head].out.b,
+                              tape_int32(p->t, b->target, (size_t)b->n), NULL, NULL, 0,
+                              scale / (float)b->n);
+    pass_losses(p, name, e.nll, b->n);
+    return 0;
+}
+
+void headed_write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
+{
+    const struct headed_data *d = ((const struct headed_self *)self)->d;
+    const struct headed *b = batch;
+    (void)p;
+    batch_file_rows(f, "", &b->input);
+    if (d->x.how.reads.task == MODEL_TASK_SPAN) {
+        batch_file_int32(f, "start", b->start, b->input.n, 1);
+        batch_file_int32(f, "end", b->end, b->input.n, 1);
+        batch_file_bytes(f, "allowed", b->allowed, b->input.rows);
+        return;
+    }
+    batch_file_int32(f, "row", b->row, b->n, 1);
+    batch_file_int32(f, "label", b->target, b->n, 1);
+}

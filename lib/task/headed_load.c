@@ -1,0 +1,107 @@
+/* Files of tasks with a head, into examples. */
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/msg.h"
+#include "common/prog.h"
+#include "lib/task/headed.h"
+
+/* The model's number of the language: 0 where its text is read the same in all of them. */
+static int language(struct headed_file *f, const struct model_config *c)
+{
+    int known = -1;
+    for (int i = 0; i < c->n_langs; i++)
+        if (!strcmp(c->lang[i], f->lang)) known = i;
+    f->lang_id = known < 0 || !c->encoder_langs ? 0 : known;
+    if (known >= 0 || !c->n_langs) return 0;
+    if (c->encoder_langs)
+        return model_config_lang(c, f->lang) < 0 ? err_set("--%s %s=%s: %s; it has no embedding "
+                                                           "for another one",
+                                                           f->option, f->lang, f->path, err_msg())
+                                                 : 0;
+    model_config_lang(c, f->lang);
+    msg_warn("%s: %s", f->path, err_msg());
+    return 0;
+}
+
+/* The head's output for each label of the set. */
+static int map_labels(struct headed_task *t, struct headed_file *f, bool learn)
+{
+    const struct labels *of = &f->set.labels;
+    f->output = mem_zero((size_t)of->n + 1, sizeof *f->output);
+    for (int i = 0; i < of->n; i++) {
+        int k = labels_find(&t->labels, of->v[i]);
+        f->output[i] = k;
+        if (k >= 0) continue;
+        if (!learn) {
+            msg_warn("%s: label '%.60s' is in no --train file: it cannot be predicted and counts "
+                     "as wrong", f->path, of->v[i]);
+            continue;
+        }
+        if (t->labels_fixed)
+            return err_set("%s: label '%.60s' is none of the model's head %s; start from a model "
+                           "without that head", f->path, of->v[i], t->kind->name);
+        mem_room(&t->labels.v, &t->labels.cap, (size_t)t->labels.n + 1, sizeof *t->labels.v);
+        t->labels.v[t->labels.n] = mem_dup(of->v[i]);
+        f->output[i] = t->labels.n++;
+    }
+    return 0;
+}
+
+/* Has anything of it a label, a tag or an answer? */
+static bool is_labelled(const struct labelled_set *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct labelled *e = &s->v[i];
+        if (s->kind == LABELLED_QUESTIONS && (e->answers || e->impossible)) return true;
+        if (e->label >= 0) return true;
+        for (int w = 0; w < e->words && e->tag; w++)
+            if (e->tag[w] >= 0) return true;
+    }
+    return false;
+}
+
+int headed_file_open(struct headed_task *t, struct headed_file *f, const struct inputs *in,
+                     const struct setup *s, const char *option, const char *arg, bool learn)
+{
+    *f = (struct headed_file){ .option = option };
+    f->path = prog_lang_file(arg, f->lang);
+    if (!*f->lang) return err_set("--%s %s: expected LANG=FILE", option, arg);
+    struct labelled_options o = { .kind = t->kind->reads,
+                                  .format = t->o.format,
+                                  .lang = f->lang,
+                                  .csv = t->o.csv,
+                                  .fused = t->o.words == 1 };
+    if (language(f, s->c) < 0 || labelled_read(&f->set, f->path, &o) < 0) return -1;
+    if (!is_labelled(&f->set))
+        return err_set("%s: has no %s to learn from or to compare with", f->path,
+                       f->set.kind == LABELLED_QUESTIONS ? "answers" : "labels");
+    if (map_labels(t, f, learn) < 0) return -1;
+    f->encoder = encode_open(in->model, f->lang, s->vocab);
+    return f->encoder ? 0 : -1;
+}
+
+void headed_file_free(struct headed_file *f)
+{
+    labelled_free(&f->set);
+    encode_close(f->encoder);
+    free(f->output);
+    *f = (struct headed_file){ 0 };
+}
+
+int headed_task_add(struct headed_task *t, struct headed_file *f)
+{
+    struct example_source from = { .encoder = { f->encoder, f->encoder },
+                                   .lang = { f->lang_id, f->lang_id },
+                                   .output = f->output };
+    size_t had = t->data.x.n;
+    int rc = 0;
+    for (size_t i = 0; i < f->set.n && rc == 0; i++)
+        rc = examples_add(&t->data.x, &f->set, &f->set.v[i], &from);
+    example_source_free(&from);
+    problems_tell(&f->set.problems, f->set.name, msg_warn);
+    if (rc == 0 && t->data.x.n == had)
+        rc = err_set("%s: has no example that can be learnt from", f->set.name);
+    return rc;
+}
