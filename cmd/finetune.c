@@ -25,8 +25,8 @@ static const struct opt data_rows[] = {
     { "pseudo", 0, OPT_LIST(inputs, pseudo), "SRC-TGT=F,G",
       "unmt: pseudo-pairs (F made word by word from the real G)" },
     { "valid", 0, OPT_LIST(inputs, valid), "LANG=FILE",
-      "validation text: SRC-TGT=F,G of translation; of tasks with a head labelled text, whose first "
-      "file picks the best model and whose others are only reported" },
+      "validation text: SRC-TGT=F,G of translation; of tasks with a head labelled text, whose "
+      "first file picks the best model and whose others are only reported" },
     { 0 }
 };
 static const struct opt folder_rows[] = {

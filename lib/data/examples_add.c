@@ -84,7 +84,8 @@ static int encode_words(struct examples *x, struct labelled_set *of, const struc
     mem_room(&m->word, &m->word_cap, (size_t)e->words, sizeof *m->word);
     for (size_t i = had; i < m->word_cap; i++) m->word[i] = (struct encoded){ 0 };
     for (int i = 0; i < e->words; i++) {
-        if (encode_text(from->encoder[0], e->word[i], strlen(e->word[i]), &m->word[i]) < 0) return -1;
+        size_t n = strlen(e->word[i]);
+        if (encode_text(from->encoder[0], e->word[i], n, &m->word[i]) < 0) return -1;
         if (m->word[i].n && m->word[i].n <= (size_t)x->how.reads.longest - 2) continue;
         const char *what = m->word[i].n ? "words of more pieces than --longest, read as <unk>"
                                         : "words without a piece, read as <unk>";

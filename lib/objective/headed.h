@@ -1,15 +1,15 @@
-/* Objectives with a head on the encoder's states: a class of a text (class), of each word (tag), the
- * two ends of an answer (span). What they share: the training data, batches of it, the head's pass.
- * Prediction (lib/task/read_out.h) runs the same batches through the same pass. */
+/* Objectives with a head on the encoder's states: a class of a text (class), of each word (tag),
+ * the two ends of an answer (span). What they share: the training data, batches of it, the head's
+ * pass. Prediction (lib/task/read_out.h) runs the same batches through the same pass. */
 #ifndef OBJECTIVE_HEADED_H
 #define OBJECTIVE_HEADED_H
 #include "lib/data/examples.h"
 #include "lib/engine/objective.h"
 #include "lib/engine/write_batches.h"
 
-/* A task's training data: what setup.task points at. An epoch is every group once, in an order drawn
- * for it; a batch is as many whole groups as `batch` units hold, the epoch's last one may be smaller
- * (PyTorch's DataLoader without drop_last). */
+/* A task's training data: what setup.task points at. An epoch is every group once, in an order
+ * drawn for it; a batch is as many whole groups as `batch` units hold, the epoch's last one may be
+ * smaller (PyTorch's DataLoader without drop_last). */
 struct headed_data {
     struct examples x;
     /* units that stay together (a pair and its code-switched twin): group g is member[group[g]] ..

@@ -142,7 +142,8 @@ static int open_train(struct headed_task *t, struct inputs *in, struct setup *s)
         rc = headed_file_open(t, &f, in, s, "train", in->train.v[i], true);
         for (size_t k = 0; k < f.set.n; k++)
             t->data.x.how.reads.no_answer |= f.set.v[k].impossible;
-        if (rc == 0) rc = with.set.n ? headed_task_add_switched(t, &f, &with) : headed_task_add(t, &f);
+        if (rc == 0)
+            rc = with.set.n ? headed_task_switch(t, &f, &with) : headed_task_add(t, &f);
         headed_file_free(&f);
     }
     headed_file_free(&with);

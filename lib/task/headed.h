@@ -1,6 +1,6 @@
-/* Tasks with a head on the encoder: nli, pairs (class), tag, ner (tag), qa (span). Training data and
- * development sets are labelled text as its publishers distribute it (docs/formats/tasks.md), made
- * tokens by the means of the model's folder. What the files of these tasks share. */
+/* Tasks with a head on the encoder: nli, pairs (class), tag, ner (tag), qa (span). Training data
+ * and development sets are labelled text as its publishers distribute it (docs/formats/tasks.md),
+ * made tokens by the means of the model's folder. What the files of these tasks share. */
 #ifndef TASK_HEADED_H
 #define TASK_HEADED_H
 #include "lib/task/read_out.h"
@@ -60,17 +60,17 @@ struct headed_file {
     int *output;                     /* [set.labels.n] the head's */
 };
 /* Reads LANG=FILE, given with --option, and opens the means to encode its text. learn: its labels
- * are learnt, and have to be the head's where that is fixed; else labels that the head does not have
- * are told. headed_file_free it whatever is returned. 0, or -1 with a message. */
+ * are learnt, and have to be the head's where that is fixed; else labels that the head does not
+ * have are told. headed_file_free it whatever is returned. 0, or -1 with a message. */
 int headed_file_open(struct headed_task *t, struct headed_file *f, const struct inputs *in,
                      const struct setup *s, const char *option, const char *arg, bool learn);
 void headed_file_free(struct headed_file *f);
 
-/* Adds a training file's examples to t->data; those that stand in the file `with` too, code-switched
- * with it (PPA, section 4.4): each becomes two, one side in either language, which stay together.
- * with NULL: no such file. */
+/* Adds a training file's examples to t->data; those that stand in the file `with` too,
+ * code-switched with it (PPA, section 4.4): each becomes two, one side in either language, which
+ * stay together. with NULL: no such file. */
 int headed_task_add(struct headed_task *t, struct headed_file *f);
-int headed_task_add_switched(struct headed_task *t, struct headed_file *f, struct headed_file *with);
+int headed_task_switch(struct headed_task *t, struct headed_file *f, struct headed_file *with);
 
 /* The development sets' metrics to the log; the first one's picks the model. */
 int headed_validate(void *self, struct pass *p, struct report *r);

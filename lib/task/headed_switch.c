@@ -112,7 +112,7 @@ static const struct labelled *partner(const struct headed_file *f, const struct 
     return NULL;
 }
 
-int headed_task_add_switched(struct headed_task *t, struct headed_file *f, struct headed_file *with)
+int headed_task_switch(struct headed_task *t, struct headed_file *f, struct headed_file *with)
 {
     struct headed_data *d = &t->data;
     struct example_source from = { .encoder = { NULL } };

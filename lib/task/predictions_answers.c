@@ -171,8 +171,8 @@ static void no_answers_free(struct no_answers *x)
 /* --- all questions --------------------------------------------------------------------------- */
 
 static int judge_question(const struct predictions_options *o, const struct labelled_set *gold,
-                          size_t i, const struct table *p, struct answer_marks *j, struct no_answers *na,
-                          double *of)
+                          size_t i, const struct table *p, struct answer_marks *j,
+                          struct no_answers *na, double *of)
 {
     const struct labelled *q = &gold->v[i];
     const struct entry *e = find(p, q->id);

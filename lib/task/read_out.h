@@ -1,6 +1,6 @@
-/* What a head says of examples: their units run through the model, its outputs on the host, and what
- * they mean: a class of a text, a tag for each word, an answer in a context. Development sets of
- * finetune and predict both read from here.
+/* What a head says of examples: their units run through the model, its outputs on the host, and
+ * what they mean: a class of a text, a tag for each word, an answer in a context. Development sets
+ * of finetune and predict both read from here.
  *
  *   struct read_out o = { 0 };
  *   read_out_run(&o, &p, head, &x, tokens);                       all units of x
@@ -35,9 +35,9 @@ int read_out_class(const struct read_out *o, const struct examples *x, uint32_t 
 void read_out_tags(const struct read_out *o, const struct examples *x, uint32_t e, int *tag,
                    const float **score);
 
-/* The answer to question e: bytes [from, to) of its context's text, from == to: none.
- * found: what windows_answer says: the score, and the null score. no_answer_above: "" where the null
- * score is more than this above the best range's (SQuAD 2.0); INFINITY: never. */
+/* The answer to question e: bytes [from, to) of its context's text, from == to: none. found: what
+ * windows_answer says: the score, and the null score. no_answer_above: "" where the null score is
+ * more than this above the best range's (SQuAD 2.0); INFINITY: never. */
 struct read_answer { uint32_t from, to; struct answer_found found; };
 struct read_answer read_out_answer(const struct read_out *o, const struct examples *x, uint32_t e,
                                    double no_answer_above);
