@@ -10,35 +10,6 @@
 
 struct choice { const char *objective, *mix; };
 
-static const struct opt data_rows[] = {
-    { "train", 0, OPT_LIST(inputs, train), "LANG=SHARD",
-      "monolingual training text; once per language" },
-    { "valid", 0, OPT_LIST(inputs, valid), "LANG=SHARD",
-      "validation text: perplexity picks the best model" },
-    { "parallel", 0, OPT_LIST(inputs, parallel), "SRC-TGT=F,G",
-      "sentence pairs (BPE text or shards), for objectives that learn from them" },
-    { "valid-parallel", 0, OPT_LIST(inputs, valid_parallel), "SRC-TGT=F,G",
-      "sentence pairs to validate such objectives on" },
-    { "dict", 0, OPT_LIST(inputs, dict), "SRC-TGT=FILE",
-      "dictionary of tokens, source<TAB>target[<TAB>score] per line, for objectives that learn "
-      "from one; once per pair of languages" },
-    { "dict-skip", 0, OPT_FLAG(inputs, dict_skip), NULL,
-      "leave out lines of --dict with a token that the vocabulary lacks, where align and dict "
-      "refuse them" },
-    { "parallel-fraction", 0, OPT_REAL(inputs, parallel_fraction), "Q",
-      "use this share of the pairs of --parallel, drawn once by the seed", .min = 1e-9, .max = 1 },
-    { "segment", 0, OPT_INT(inputs, segment), "N",
-      "join sentence pairs into examples of up to N tokens on each side; 0: one pair per example",
-      .min = 0, .max = 4096 },
-    { "alpha|lg-sampling-factor", 0, OPT_REAL(inputs, alpha), "A",
-      "draw languages by p ~ sentences^A", .min = 0, .max = 10 },
-    { "stream", 0, OPT_INT(inputs, stream), "N",
-      "train on streams cut into N tokens; 0: on sentences", .min = 0, .max = 4096 },
-    { "whole", 0, OPT_FLAG(inputs, whole), NULL,
-      "fill --stream's N tokens with whole sentences, each in <s> and </s>; longer ones are left "
-      "out" },
-    { 0 }
-};
 static const struct opt folder_rows[] = {
     { "vocab", 'v', OPT_STR(run, vocab_path), "FILE",
       "the vocabulary of all shards (default: that of --init)" },
@@ -98,7 +69,7 @@ int main(int argc, char **argv)
     static struct run run;
     struct inputs in = inputs_defaults;
     struct choice choice = { .objective = "mlm" };
-    struct opt_group groups[16 + 2 * MIX_KNOWN] = { { "Data", data_rows, &in },
+    struct opt_group groups[16 + 2 * MIX_KNOWN] = { { "Data", inputs_text_rows, &in },
                                                     { NULL, inputs_batch_rows, &in },
                                                     { NULL, folder_rows, &run },
                                                     { NULL, encoder_rows, &run.shape },

@@ -5,19 +5,6 @@
 #include "common/mem.h"
 #include "common/prog.h"
 
-const struct opt inputs_batch_rows[] = {
-    { "tokens|tokens-per-batch", 0, OPT_INT(inputs, tokens), "N",
-      "tokens per micro-batch (of pairs: per side)", .min = 1, .max = 1e7 },
-    { "batch|batch-size", 0, OPT_INT(inputs, sentences), "N",
-      "sentences or pairs per micro-batch, in place of --tokens; 0: by --tokens", .min = 0,
-      .max = 1e6 },
-    { "longest|max-len", 0, OPT_INT(inputs, longest), "N",
-      "leave out sentences of more than N tokens", .min = 1, .max = 4094 },
-    { "valid-sentences", 0, OPT_INT(inputs, valid_sentences), "N",
-      "use at most N sentences of each validation text; 0: all", .min = 0, .max = 1e9 },
-    { 0 }
-};
-
 static int find_lang(const struct model_config *c, const char *lang)
 {
     for (int i = 0; i < c->n_langs; i++)

@@ -34,6 +34,8 @@ static const struct inputs inputs_defaults = { .tokens = 2000,
                                                .parallel_fraction = 1,
                                                .masking = { 0.15, 0.8, 0.1, MASKING_TOKEN, 3,
                                                             10 } };
+/* What a program that reads text and pairs asks for: --train ... --whole. */
+extern const struct opt inputs_text_rows[];
 /* Batch rows that every program has: --tokens, --batch, --longest, --valid-sentences. */
 extern const struct opt inputs_batch_rows[];
 
