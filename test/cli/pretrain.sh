@@ -16,6 +16,13 @@ pretrain "${base[@]}" --valid xx=xx.shd --lr 4e-3 --warmup 50 --steps 1500 --val
 loss=$(tail -n 1 overfit/log.jsonl | sed 's/.*"mlm":\([0-9.e-]*\).*/\1/')
 awk -v l="$loss" 'BEGIN { exit !(l != "" && l + 0 > 0 && l < 0.05) }' || fail "overfitting stops at a loss of $loss"
 
+# validation is without dropout: weights that do not change are judged the same with any
+for drop in 0 0.5; do
+    pretrain "${base[@]}" --valid xx=xx.shd --lr 0 --steps 1 --dropout $drop --attention-dropout $drop --out drop$drop
+    grep -o '"xx.perplexity":[^,]*,"xx.accuracy":[^,]*' drop$drop/log.jsonl > judged$drop
+done
+[ -s judged0 ]; same judged0 judged0.5
+
 # MLM-GC, killed and stopped, on one thread and two: the same files
 gc=("${base[@]}" --train yy=yy.shd --valid yy=yy.shd --objective mlm,gc --cooc both.cooc --dropout 0.1 --attention-dropout 0.1
     --lr 1e-3 --warmup 20 --steps 120 --save-every 10 --valid-every 40 --log-every 20)
