@@ -379,6 +379,29 @@ struct kern_softmax {
 };
 KERN_COST(softmax, a->k, 0, .floats = 2 * kern_both(a->M, a->k))
 
+/* How long mixtures of a table's rows are beside what they mix:
+ *   ratio[m] = |sum_j w[m,j] E[idx[m,j]]| / sum_j w[m,j] |E[idx[m,j]]|
+ * over idx >= 0; 0 where the latter is. With keep, w[m] is divided by it where it is not 0: the
+ * mixture is then as long as its parts are on the mean of weights w. */
+struct kern_mix_norm {
+    float *ratio, *w;
+    const float *E;
+    const int32_t *idx;
+    bool keep;
+    int M, k, D;
+};
+KERN_COST(mix_norm, a->D, a->k, .floats = (double)a->M * a->k * a->D)
+
+/* x[m] = 1 where a[m * lda] is b[m], else 0: how often the best of k is the one asked for. */
+struct kern_equal {
+    float *x;
+    const int32_t *a;
+    int lda;
+    const int32_t *b;
+    int M;
+};
+KERN_COST(equal, .floats = 3 * (double)a->M)
+
 /* mean[c] of the K largest of column c of S [n, m]; of all where there are fewer than K; 0 of none.
  * K <= KERN_MEANS_MAX. (The hubs of CSLS, Conneau et al. 2018.) */
 enum { KERN_MEANS_MAX = 64 };
@@ -414,14 +437,17 @@ KERN_COST(cos_pairs, a->D, 0, .floats = kern_both(a->P, a->D) * (a->dE ? 8 : 2))
 
 /* --- decoding --------------------------------------------------------------------------------- */
 
-/* The k best allowed words of each row of logits [M,V], best first (ties to the lowest id), and
- * the log of the sum of exp over the allowed ones: log p = val - lse. k <= 64. */
+/* The k best allowed words of each row of logits [M,V], best first (ties to the lowest id; behind
+ * the last one: -INFINITY and -1), and the log of the sum of exp over the allowed ones: log p =
+ * val - lse (lse NULL: not wanted). k <= 64. Where the columns are some words only, word [V] says
+ * which, and idx gets word[v] in place of v. */
 struct kern_topk {
     float *val;
     int32_t *idx;
     float *lse;
     const act *logits;
     const uint8_t *allowed;
+    const int32_t *word;
     int M, V, k;
 };
 KERN_COST(topk, a->V, a->k, .acts = kern_both(a->M, a->V))
@@ -560,6 +586,8 @@ KERN_COST(ema, .floats = 3 * (double)a->n)
     X(mix_fwd, "mixtures") \
     X(mix_bwd, "mixtures backward") \
     X(softmax, "softmax of k") \
+    X(mix_norm, "lengths of mixtures") \
+    X(equal, "equal numbers") \
     X(column_means, "column means") \
     X(widen, "widen") \
     X(cos_pairs, "pairs of rows") \

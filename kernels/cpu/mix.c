@@ -1,4 +1,4 @@
-/* Weighted sums of a table's rows, and the weights: softmax of a few values. */
+/* Weighted sums of a table's rows, their lengths, and the weights: softmax of a few values. */
 #include <math.h>
 #include "kernels/cpu/cpu.h"
 
@@ -68,4 +68,37 @@ static void softmax_rows(void *ctx, int first, int last)
 void cpu_softmax(const struct kern_softmax *a)
 {
     cpu_rows(a->M, (size_t)a->k * 16, softmax_rows, (void *)a);
+}
+
+static void norm_rows(void *ctx, int first, int last)
+{
+    const struct kern_mix_norm *a = ctx;
+    const struct simd *s = simd_choose();
+    size_t D = (size_t)a->D;
+    for (int m = first; m < last; m++) {
+        const int32_t *idx = a->idx + (size_t)m * (size_t)a->k;
+        float *w = a->w + (size_t)m * (size_t)a->k;
+        double along = 0, parts = 0;
+        for (int j = 0; j < a->k; j++)
+            if (idx[j] >= 0) parts += (double)w[j] * sqrt(s->squares(a->E + (size_t)idx[j] * D, D));
+        for (size_t d = 0; d < D; d++) {
+            double y = 0;
+            for (int j = 0; j < a->k; j++)
+                if (idx[j] >= 0) y += (double)w[j] * (double)a->E[(size_t)idx[j] * D + d];
+            along += y * y;
+        }
+        double ratio = parts > 0 ? sqrt(along) / parts : 0;
+        a->ratio[m] = (float)ratio;
+        for (int j = 0; j < a->k && a->keep && ratio > 0; j++) w[j] = (float)((double)w[j] / ratio);
+    }
+}
+
+void cpu_mix_norm(const struct kern_mix_norm *a)
+{
+    cpu_rows(a->M, (size_t)a->k * (size_t)a->D * 2, norm_rows, (void *)a);
+}
+
+void cpu_equal(const struct kern_equal *a)
+{
+    for (int m = 0; m < a->M; m++) a->x[m] = a->a[(size_t)m * (size_t)a->lda] == a->b[m];
 }

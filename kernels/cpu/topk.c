@@ -29,6 +29,7 @@ static void pick_rows(void *ctx, int first, int last)
                 idx[i] = v;
             }
         }
+        for (int i = 0; t->word && i < kept; i++) idx[i] = t->word[idx[i]];
         if (!t->lse) continue;
         double sum = kept ? s->sum_exp(z, val[0], t->allowed, (size_t)t->V) : 0;
         t->lse[m] = kept ? val[0] + (float)log(sum) : -INFINITY;

@@ -1,5 +1,5 @@
-/* Weighted sums of a table's rows (backward: segment.h), and the weights: softmax of a few
- * values. */
+/* Weighted sums of a table's rows (backward: segment.h), their lengths, and the weights: softmax
+ * of a few values. */
 #include "kernels/cuda/segment.h"
 
 template <typename T, bool WHOLE> static __global__ void forward_rows(kern_mix_fwd a)
@@ -65,4 +65,49 @@ static __global__ void softmax_rows(kern_softmax a)
 void cuda_softmax(const struct kern_softmax *a)
 {
     if (a->M > 0 && !cuda_lost()) LAUNCH(softmax_rows, blocks_for((size_t)a->M, 128), 128, 0, *a);
+}
+
+/* A warp per row; lane by lane the columns. */
+static __global__ void norm_rows(kern_mix_norm a)
+{
+    int m = (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = (int)threadIdx.x % 32;
+    if (m >= a.M) return;
+    const int32_t *idx = a.idx + (size_t)m * a.k;
+    float *w = a.w + (size_t)m * a.k, along = 0, parts = 0;
+    for (int j = 0; j < a.k; j++) {
+        if (idx[j] < 0) continue;
+        float square = 0;
+        for (int d = lane; d < a.D; d += 32) {
+            float e = a.E[(size_t)idx[j] * a.D + d];
+            square += e * e;
+        }
+        parts += w[j] * sqrtf(warp_sum(square));
+    }
+    for (int d = lane; d < a.D; d += 32) {
+        float y = 0;
+        for (int j = 0; j < a.k; j++)
+            if (idx[j] >= 0) y += w[j] * a.E[(size_t)idx[j] * a.D + d];
+        along += y * y;
+    }
+    float ratio = sqrtf(warp_sum(along));
+    ratio = parts > 0 ? ratio / parts : 0.0f;
+    if (lane == 0) a.ratio[m] = ratio;
+    __syncwarp();
+    for (int j = lane; j < a.k && a.keep && ratio > 0; j += 32) w[j] /= ratio;
+}
+
+void cuda_mix_norm(const struct kern_mix_norm *a)
+{
+    if (a->M > 0 && !cuda_lost()) LAUNCH(norm_rows, blocks_for((size_t)a->M, 4), 128, 0, *a);
+}
+
+static __global__ void equal_rows(kern_equal a)
+{
+    int m = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (m < a.M) a.x[m] = a.a[(size_t)m * a.lda] == a.b[m] ? 1.0f : 0.0f;
+}
+
+void cuda_equal(const struct kern_equal *a)
+{
+    if (a->M > 0 && !cuda_lost()) LAUNCH(equal_rows, blocks_for((size_t)a->M, 128), 128, 0, *a);
 }

@@ -59,7 +59,7 @@ static __device__ soft block_soft(soft s, soft *room)
 /* Eight words are a thread's of each blockDim.x times eight. */
 template <typename T, bool WHOLE>
 static __global__ void pick_rows(float *val, int32_t *idx, float *lse, const T *logits,
-                                 const uint8_t *allowed, int V, int k)
+                                 const uint8_t *allowed, const int32_t *words, int V, int k)
 {
     __shared__ word room[32];
     __shared__ soft sums[32];
@@ -86,7 +86,7 @@ static __global__ void pick_rows(float *val, int32_t *idx, float *lse, const T *
         word first = block_first(mine, room);
         if (tid == 0) {
             val[(size_t)blockIdx.x * k + i] = first.x;
-            idx[(size_t)blockIdx.x * k + i] = first.at;
+            idx[(size_t)blockIdx.x * k + i] = words && first.at >= 0 ? words[first.at] : first.at;
         }
         if (first.at < 0 || i + 1 == k) {
             for (int j = i + 1 + tid; j < k; j += threads) {
@@ -115,11 +115,11 @@ template <typename T> static void pick(const struct kern_topk *a)
     unsigned threads = a->V >= LONG_ROW ? MANY : few, M = (unsigned)a->M;
     const T *z = (const T *)a->logits;
     if (whole8((size_t)a->V, z))
-        LAUNCH((pick_rows<T, true>), M, threads, 0, a->val, a->idx, a->lse, z, a->allowed, a->V,
-               a->k);
+        LAUNCH((pick_rows<T, true>), M, threads, 0, a->val, a->idx, a->lse, z, a->allowed, a->word,
+               a->V, a->k);
     else
-        LAUNCH((pick_rows<T, false>), M, threads, 0, a->val, a->idx, a->lse, z, a->allowed, a->V,
-               a->k);
+        LAUNCH((pick_rows<T, false>), M, threads, 0, a->val, a->idx, a->lse, z, a->allowed,
+               a->word, a->V, a->k);
 }
 
 void cuda_topk(const struct kern_topk *a)

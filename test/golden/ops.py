@@ -125,6 +125,14 @@ a = {"val": random(4, 8)}
 w = torch.softmax(a["val"] / f32(0.7), dim=1)
 operation("softmax", a, {"w": w, "entropy": torch.distributions.Categorical(probs=w).entropy()})
 
+a = {"E": random(7, 6), "w0": random(5, 4).abs() + 0.01}
+a["w0"] = a["w0"].float().double()
+i = {"idx": torch.randint(-1, 7, (5, 4))}
+kept = (i["idx"] >= 0).double() * a["w0"]
+rows = F.embedding(i["idx"].clamp(min=0), a["E"])
+ratio = torch.einsum("mk,mkd->md", kept, rows).norm(dim=1) / (kept * rows.norm(dim=2)).sum(dim=1)
+operation("mix_norm", a, {"ratio": ratio, "w": a["w0"] / ratio[:, None]}, integers=i)
+
 a = {"S": random(9, 7)}
 operation("column_means", a, {"mean": a["S"].topk(4, dim=0).values.mean(dim=0)})
 

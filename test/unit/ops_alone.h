@@ -11,6 +11,27 @@ static float *random_floats(struct test *t, size_t n)
     return x;
 }
 
+/* Columns that are some words only: the same choice by their names, here v -> 7 + 3 v. idx: what
+ * was chosen with `allowed` where that was given; here it always is. */
+static void words_of_topk(int V, int M, int n, const void *logits, const uint8_t *allowed,
+                          int32_t *idx)
+{
+    int32_t *word = mem_zero((size_t)V, 4), *got = mem_zero(times(M, n) + 1, 4);
+    for (int v = 0; v < V; v++) word[v] = 7 + 3 * v;
+    void *dword = device((size_t)V * 4), *didx = device(times(M, n) * 4 + 4),
+         *dval = device(times(M, n) * 4 + 4);
+    k->upload(dword, word, (size_t)V * 4);
+    for (int named = 0; named < 2; named++) {
+        KERN(k, topk, .val = dval, .idx = didx, .logits = logits, .allowed = allowed,
+             .word = named ? dword : NULL, .M = M, .V = V, .k = n);
+        if (M) k->download(named ? got : idx, didx, times(M, n) * 4);
+    }
+    for (size_t i = 0; i < times(M, n); i++)
+        assert_int_equal(got[i], idx[i] < 0 ? -1 : 7 + 3 * idx[i]);
+    free(word); free(got);
+    k->release(dword); k->release(didx); k->release(dval);
+}
+
 static void topk_is_a_sort_of_the_allowed_words(void **state)
 {
     (void)state;
@@ -62,6 +83,7 @@ static void topk_is_a_sort_of_the_allowed_words(void **state)
             }
             free(taken);
         }
+        words_of_topk(V, M, n, dx, dok, idx);
         free(x); free(val); free(lse); free(idx); free(ok);
         k->release(dx); k->release(dval); k->release(didx); k->release(dlse); k->release(dok);
     }

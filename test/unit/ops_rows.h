@@ -139,6 +139,72 @@ static void softmax_forward(struct test *t)
          .T = TEMPERATURE, .M = t->s.N, .k = t->s.J);
 }
 
+/* --- lengths of mixtures beside those of their parts; with `none` a row mixes nothing ----------- */
+
+static void mix_norm_setup(struct test *t)
+{
+    struct shape s = t->s;
+    input(t, "E", PARAM, times(s.V, s.I), false);
+    struct array *w = input(t, "w0", PARAM, times(s.O, s.J), false);
+    for (size_t i = 0; i < w->n; i++) w->x[i] = fabs(w->x[i]) + 0.01;
+    set_doubles(PARAM, w->dev, w->x, w->n);
+    int32_t *idx = integers(t, "idx", times(s.O, s.J), s.V);
+    for (int i = 0; i < s.O * s.J; i++)
+        if (i % 4 == 3 || (s.none && i < s.J)) idx[i] = -1;
+    output(t, "ratio", PARAM, (size_t)s.O);
+    output(t, "w", PARAM, times(s.O, s.J));
+}
+static void mix_norm_plain(struct test *t)
+{
+    struct shape s = t->s;
+    for (int m = 0; m < s.O; m++) {
+        const double *w = t->in[1].x + times(m, s.J);
+        double along = 0, parts = 0;
+        for (int i = 0; i < s.I; i++) {
+            double y = 0;
+            for (int j = 0; j < s.J; j++) {
+                int32_t word = t->ints[0].v[times(m, s.J) + (size_t)j];
+                if (word >= 0) y += w[j] * t->in[0].x[times(word, s.I) + (size_t)i];
+            }
+            along += y * y;
+        }
+        for (int j = 0; j < s.J; j++) {
+            int32_t word = t->ints[0].v[times(m, s.J) + (size_t)j];
+            if (word >= 0) parts += w[j] * length_of(t->in[0].x + times(word, s.I), (size_t)s.I);
+        }
+        double ratio = parts > 0 ? sqrt(along) / parts : 0;
+        t->out[0].x[m] = ratio;
+        for (int j = 0; j < s.J; j++)
+            t->out[1].x[times(m, s.J) + (size_t)j] = s.plain || ratio <= 0 ? w[j] : w[j] / ratio;
+    }
+}
+static void mix_norm_forward(struct test *t)
+{
+    struct shape s = t->s;
+    if (s.O * s.J) k->copy(t->out[1].dev, t->in[1].dev, times(s.O, s.J) * sizeof(float));
+    KERN(k, mix_norm, .ratio = t->out[0].dev, .w = t->out[1].dev, .E = t->in[0].dev,
+         .idx = idev(t, 0), .keep = !s.plain, .M = s.O, .k = s.J, .D = s.I);
+}
+
+/* --- is the best of J the one asked for? ------------------------------------------------------- */
+
+static void equal_setup(struct test *t)
+{
+    integers(t, "a", times(t->s.N, t->s.J), 3);
+    integers(t, "b", (size_t)t->s.N, 3);
+    output(t, "x", PARAM, (size_t)t->s.N);
+}
+static void equal_plain(struct test *t)
+{
+    for (int m = 0; m < t->s.N; m++)
+        t->out[0].x[m] = t->ints[0].v[times(m, t->s.J)] == t->ints[1].v[m] ? 1 : 0;
+}
+static void equal_forward(struct test *t)
+{
+    KERN(k, equal, .x = t->out[0].dev, .a = idev(t, 0), .lda = t->s.J, .b = idev(t, 1),
+         .M = t->s.N);
+}
+
 /* --- means of the J largest of each column, which a sort finds -------------------------------- */
 
 static void means_setup(struct test *t)
@@ -222,6 +288,23 @@ static const struct op ops_rows[] = {
         { .N = 0, .J = 3 },
         END },
       .golden = { .N = 4, .J = 8 } },
+    { "mix_norm",
+      mix_norm_setup,
+      mix_norm_plain,
+      mix_norm_forward,
+      nothing,
+      { { .N = 1, .I = 1, .O = 1, .J = 2, .V = 1 },
+        { .N = 1, .I = 33, .O = 11, .J = 8, .V = 7, .none = true },
+        { .N = 1, .I = 64, .O = 9, .J = 3, .V = 40, .plain = true },
+        { .N = 1, .I = 5, .O = 0, .J = 3, .V = 4 },
+        END },
+      .golden = { .N = 1, .I = 6, .O = 5, .J = 4, .V = 7 } },
+    { "equal",
+      equal_setup,
+      equal_plain,
+      equal_forward,
+      nothing,
+      { { .N = 1, .J = 1 }, { .N = 70, .J = 8 }, { .N = 0, .J = 3 }, END } },
     { "column_means",
       means_setup,
       means_plain,
