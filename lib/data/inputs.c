@@ -144,6 +144,7 @@ void inputs_setup(struct inputs *in, struct setup *s)
     s->valid_pairs = in->valid_pairs; s->n_valid_pairs = in->n_valid_pairs;
     s->masking = &in->masking;
     s->dicts = &in->dict; s->dict_skip = in->dict_skip;
+    s->specific = in->specific;
     s->tokens = in->tokens; s->sentences = in->sentences; s->longest = in->longest;
     s->valid_sentences = in->valid_sentences;
     s->stream = in->stream > 0;

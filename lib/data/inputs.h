@@ -12,6 +12,7 @@ struct inputs {
     struct strs train, valid, parallel, valid_parallel, pseudo;
     struct strs dict;                /* dictionaries over tokens, SRC-TGT=FILE */
     bool dict_skip;                  /* leave out lines with tokens that the vocabulary lacks */
+    int64_t specific;                /* words of one language stand more often than that */
     int tokens, sentences, longest, valid_sentences, stream;
     bool whole;                      /* streams of whole sentences */
     int segment;                     /* most tokens on a side of pairs joined; 0: they are not */
@@ -30,6 +31,7 @@ struct inputs {
 };
 static const struct inputs inputs_defaults = { .tokens = 2000,
                                                .longest = 254,
+                                               .specific = 100,
                                                .alpha = 0.7,
                                                .parallel_fraction = 1,
                                                .masking = { 0.15, 0.8, 0.1, MASKING_TOKEN, 3,

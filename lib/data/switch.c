@@ -26,22 +26,10 @@ const struct opt switch_rows[] = {
     { 0 }
 };
 
-static int bounds(const char *rate, double *low, double *high)
-{
-    char end;
-    int n = sscanf(rate, "%lf:%lf%c", low, high, &end);
-    if (n == 1 && !strchr(rate, ':')) {
-        *high = *low;
-        n = 2;
-    }
-    if (n == 2 && *low >= 0 && *low <= *high && *high <= 1) return 0;
-    return err_set("--switch-rate %s: expected two shares A:B with 0 <= A <= B <= 1", rate);
-}
-
 int switch_check(const struct switch_options *o)
 {
     double low, high;
-    return bounds(o->rate, &low, &high);
+    return pick_bounds(o->rate, "switch-rate", &low, &high);
 }
 
 /* --- dictionaries --- */
@@ -230,8 +218,6 @@ bool switches_of(const struct switches *s, int lang) { return s->of[lang].n > 0;
 
 /* --- a sentence --- */
 
-enum { SENTENCE = -1 };      /* in a row's place: the draws of the sentence as a whole */
-
 /* One of the languages that have a translation, each as likely as another; then one of its
  * translations. */
 static struct switched translate(const struct entry *e, size_t n, int at, const uint32_t draw[4])
@@ -247,64 +233,28 @@ static struct switched translate(const struct entry *e, size_t n, int at, const 
     return (struct switched){ at, e[end].lang, e[end].to };
 }
 
-struct candidate { uint32_t draw; int at; };
+struct lookup { const struct switches *s; const struct switch_sentence *x; };
 
-static int by_draw(const void *a, const void *b)
+static bool is_known(const void *ctx, int i)
 {
-    const struct candidate *x = a, *y = b;
-    if (x->draw != y->draw) return x->draw < y->draw ? -1 : 1;
-    return x->at - y->at;
-}
-
-static int by_row(const void *a, const void *b)
-{
-    return ((const struct candidate *)a)->at - ((const struct candidate *)b)->at;
-}
-
-static bool is_token(uint32_t id) { return id >= VOCAB_SPECIALS || id == VOCAB_UNK; }
-
-/* Is row i a word by itself? What follows the last row of a piece is not known: it ends the word.
- */
-static bool whole(const struct switch_sentence *x, const struct word_starts *w, int i)
-{
-    return (i == 0 || word_starts_at(w, x->original[i - 1], x->original[i]))
-        && (i + 1 == x->n || word_starts_at(w, x->original[i], x->original[i + 1]));
+    const struct lookup *l = ctx;
+    return switches_has(l->s, l->x->lang, l->x->original[i]);
 }
 
 int switch_choose(const struct switches *s, const struct switch_options *o,
                   const struct word_starts *w, const struct switch_sentence *x, struct rng_key key,
                   struct switched *out, struct switch_count *c)
 {
-    struct candidate *free_row = mem_alloc(((size_t)x->n + 1) * sizeof *free_row);
-    uint32_t draw[4];
-    int tokens = 0, n = 0;
-    double low = 0, high = 0;
-    for (int i = 0; i < x->n; i++) {
-        if (!is_token(x->original[i])) continue;
-        tokens++;
-        if (x->fixed[i]) continue;
-        bool known = switches_has(s, x->lang, x->original[i]);
-        c->free++;
-        c->known += known;
-        if (!known || (o->units == SWITCH_WORD && !whole(x, w, i))) continue;
-        rng_block(key, x->number, (uint32_t)i, draw);
-        free_row[n++] = (struct candidate){ draw[0], i };
-    }
-    bounds(o->rate, &low, &high);
-    rng_block(key, x->number, (uint32_t)SENTENCE, draw);
-    double rate = low + (high - low) * draw[0] / 4294967296.0,
-           wanted = floor(rate * tokens + draw[1] / 4294967296.0);
-    int m = wanted < n ? (int)wanted : n;
-    if (n) qsort(free_row, (size_t)n, sizeof *free_row, by_draw);
-    if (m) qsort(free_row, (size_t)m, sizeof *free_row, by_row);
+    struct lookup l = { s, x };
+    int *at = mem_alloc(((size_t)x->n + 1) * sizeof *at);
+    int m = pick_rows(o->rate, o->units == SWITCH_WORD ? w : NULL, x, key, is_known, &l, at, c);
     for (int k = 0; k < m; k++) {
         size_t found;
-        const struct entry *e = find(s, x->lang, x->original[free_row[k].at], &found);
-        rng_block(key, x->number, (uint32_t)free_row[k].at, draw);
-        out[k] = translate(e, found, free_row[k].at, draw);
+        uint32_t draw[4];
+        const struct entry *e = find(s, x->lang, x->original[at[k]], &found);
+        rng_block(key, x->number, (uint32_t)at[k], draw);
+        out[k] = translate(e, found, at[k], draw);
     }
-    c->tokens += (uint64_t)tokens;
-    c->switched += (uint64_t)m;
-    free(free_row);
+    free(at);
     return m;
 }

@@ -6,9 +6,7 @@
 #include "common/opt.h"
 #include "common/rng.h"
 #include "common/vocab.h"
-#include "lib/data/words.h"
-
-enum switch_units { SWITCH_WORD, SWITCH_TOKEN };
+#include "lib/data/pick.h"
 
 struct switch_options {
     bool one_way;          /* a dictionary is not read backwards */
@@ -37,21 +35,10 @@ void switches_free(struct switches *s);      /* NULL is fine */
 bool switches_has(const struct switches *s, int lang, uint32_t token);
 bool switches_of(const struct switches *s, int lang);
 
-/* A sentence as switching sees it: n rows, of which `fixed` ones are predicted and stay. */
-struct switch_sentence {
-    const uint32_t *original;
-    const bool *fixed;
-    int n, lang;
-    uint64_t number;       /* of the sentence in the run: what its draws depend on, with the key */
-};
 struct switched {
     int at, lang;
     uint32_t token;
 }; /* the row within the sentence, and what it reads */
-struct switch_count {
-    uint64_t tokens, free, known, switched;
-}; /* free: not predicted; known: of these, in a dictionary */
-
 /* Chooses rows to switch and their translations: with rho uniform between the bounds of the rate
  * and t tokens (specials not counted), floor(rho t + u), u uniform in [0, 1), of the rows that are
  * not fixed, are whole words in place (SWITCH_WORD) and have a translation, or as many as there

@@ -49,6 +49,8 @@ struct setup {
     const struct masking *masking;               /* what is masked, and how */
     const struct strs *dicts;                    /* SRC-TGT=FILE: translations of tokens */
     bool dict_skip;                              /* lines of unknown tokens: left out, no error */
+    /* a word of one language: it stands in its text more often than that, and not in the other's */
+    int64_t specific;
     struct state *state;
     int tokens;                                  /* of a micro-batch */
     /* of a micro-batch; 0: `tokens` says how long it is */

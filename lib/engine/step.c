@@ -74,7 +74,7 @@ static int run_pass(const struct engine *e, const struct item *it, int i, int on
         if (m->o->loss(m->self, it->batch[j], p, scale * (float)mix_weight(x, j, it->at.step)) < 0)
             return -1;
     }
-    for (int j = i + 1; j < x->n && only < 0; j++)
+    for (int j = i + 1; j < x->n && train; j++)
         if (it->part[j] && x->m[j].on == i && x->m[j].o->watch
             && x->m[j].o->watch(x->m[j].self, it->batch[j], p) < 0)
             return -1;
@@ -94,6 +94,14 @@ static int prepare(const struct engine *e, const struct item *it)
     return 0;
 }
 
+/* Does the pass of another member need what it sees in that of member i? */
+static bool watched(const struct mix *x, int i)
+{
+    for (int j = 0; j < x->n; j++)
+        if (x->m[j].on == i && x->m[j].o->watch) return true;
+    return false;
+}
+
 /* Each objective's own gradient norm on the batch at hand: passes whose gradients are thrown away.
  */
 static int gradient_norms(const struct engine *e, struct trainer *tr, const struct item *it)
@@ -104,10 +112,11 @@ static int gradient_norms(const struct engine *e, struct trainer *tr, const stru
         int i = mix_passes(x, j) ? j : x->m[j].on;
         char name[64];
         struct pass p;
-        if (!it->part[j] || x->m[j].silent) continue;
+        if (!it->part[j] || (x->m[j].silent && !watched(x, j))) continue;
         snprintf(name, sizeof name, "%s_grad_norm", x->m[j].o->name);
         e->with.t->drop.key = trainer_key(tr, e->seed + (uint64_t)x->m[i].place, RNG_DROPOUT);
-        if (run_pass(e, it, i, j, true, 1, &p) < 0 || trainer_norm(tr, name) < 0) return -1;
+        if (run_pass(e, it, i, j, true, 1, &p) < 0) return -1;
+        if (!x->m[j].silent && trainer_norm(tr, name) < 0) return -1;
         ps->k->zero(ps->grad, ps->total * sizeof(float));
     }
     return 0;

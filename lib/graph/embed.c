@@ -5,7 +5,7 @@ static void mix_back(struct tape *t, struct record *r)
 {
     const struct mixture *x = &r->mix;
     float *dE = grad(t, r->E);
-    if (dE && x->n > 0)
+    if (dE && x->n > 0 && !x->constant)
         KERN(t->k, mix_bwd, .dE = dE, .dY = r->y.g, .row = x->row, .idx = x->idx, .w = x->w,
              .scale = r->scale, .M = x->n, .k = x->k, .D = r->y.cols);
 }

@@ -137,6 +137,23 @@ void tape_backward(struct tape *t)
     t->n = n;
 }
 
+struct tape_aside tape_aside(struct tape *t)
+{
+    struct tape_aside a = { t->n, arena_count(t->arena), t->train, t->dropout, t->site, t->drop };
+    t->train = t->dropout = false;
+    return a;
+}
+
+void tape_rejoin(struct tape *t, const struct tape_aside *a)
+{
+    while (t->n > a->n) record_release(t, &t->records[--t->n]);
+    arena_back_to(t->arena, a->pieces);
+    t->train = a->train;
+    t->dropout = a->dropout;
+    t->site = a->site;
+    t->drop = a->drop;
+}
+
 /* --- segments --- */
 
 struct segment {

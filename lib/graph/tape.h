@@ -60,6 +60,13 @@ void tape_backward(struct tape *t);
  * serves others. */
 void tape_done(struct tape *t, struct var *x);
 
+/* Values that no gradient goes through, computed in the midst of a pass: what is made between the
+ * two leaves no record, has no dropout, and gives its memory back at the second. What is to stay
+ * has been allocated before the first. */
+struct tape_aside { int n, pieces; bool train, dropout; uint32_t site; struct kern_drop drop; };
+struct tape_aside tape_aside(struct tape *t);
+void tape_rejoin(struct tape *t, const struct tape_aside *a);
+
 /* A stretch of the forward pass that is run again in the backward pass, in place of keeping what
  * it makes (recompute; Chen et al. 2016): run makes out[0..n_out) from in[0..n_in), 1 or 2 of
  * each, by the same operations every time; ctx is copied. Values and gradients are the same
@@ -91,6 +98,7 @@ struct mixture {
     const int32_t *row;          /* [n] whose place in the batch they take, distinct */
     const int32_t *idx;          /* [n, k] */
     const float *w;              /* [n, k] */
+    bool constant;               /* E's rows get no gradient from here */
 };
 /* The same with scale * mixture m added to row m->row[m]: of rows that read a mixture in place
  * of a token (token -1). m NULL or m->n 0: none. */

@@ -58,10 +58,55 @@ void masked_add(struct masked *b, const struct masker *k, const struct batch_par
     choose(b, k, first, b->input.rows - first, sample, key);
 }
 
+static void copy_rows(struct masked *to, const struct masked *from, int s)
+{
+    const struct batch *b = &from->input;
+    int at = b->at[s], first = to->input.rows;
+    batch_begin(&to->input);
+    for (int r = at; r < at + b->len[s]; r++) {
+        uint32_t id = (uint32_t)b->token[r];
+        batch_append(&to->input, &(struct batch_part){ &id, 1, b->lang[r], b->type[r], b->pos[r] },
+                     b->sample[r]);
+    }
+    mem_room(&to->original, &to->original_cap, (size_t)to->input.rows + 1, sizeof *to->original);
+    memcpy(to->original + first, from->original + at, (size_t)b->len[s] * sizeof *to->original);
+}
+
+/* Room for one predicted row more. */
+static void predicted_room(struct masked *b)
+{
+    size_t need = (size_t)b->n + 1, cap;
+    void *arrays[] = { &b->row, &b->target, &b->unit };
+    for (int k = 0; k < 3; k++) {
+        cap = b->cap;
+        mem_room(arrays[k], &cap, need, sizeof *b->row);
+    }
+    cap = b->cap;
+    mem_room(&b->masked, &cap, need, sizeof *b->masked);
+    b->cap = cap;
+}
+
+void masked_copy(struct masked *to, const struct masked *from, int s)
+{
+    const struct batch *b = &from->input;
+    copy_rows(to, from, s);
+    int first = b->at[s], end = first + b->len[s], shift = to->input.at[to->input.n - 1] - first;
+    int i = to->copied;
+    while (i < from->n && from->row[i] < first) i++;
+    for (; i < from->n && from->row[i] < end; i++) {
+        predicted_room(to);
+        to->row[to->n] = from->row[i] + shift;
+        to->target[to->n] = from->target[i];
+        to->unit[to->n] = from->unit ? from->unit[i] : 0;      /* the largest batch has no units */
+        to->masked[to->n++] = from->masked[i];
+    }
+    to->copied = i;
+}
+
 void masked_clear(struct masked *b)
 {
     batch_clear(&b->input);
-    b->n = b->units = 0;
+    b->n = b->units = b->copied = 0;
 }
 
 void masked_free(void *batch)

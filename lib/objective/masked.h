@@ -15,6 +15,7 @@ struct masked {
     const int32_t
         *original_lang; /* [rows] before switching, of whoever switched; NULL: as in input */
     struct masked_token *chosen;                     /* room for a sentence */
+    int copied;                                      /* predicted rows passed over by masked_copy */
     size_t original_cap, cap, chosen_cap;
 };
 
@@ -29,6 +30,9 @@ void masker_free(struct masker *k);
  * among its tokens. */
 void masked_add(struct masked *b, const struct masker *k, const struct batch_part *parts,
                 int n_parts, uint64_t sample, struct rng_key key);
+/* Appends sentence s of `from` as it stands there, with what is predicted of it. Sentences are
+ * taken in their order, all of one `from` since `to` was cleared. */
+void masked_copy(struct masked *to, const struct masked *from, int s);
 void masked_clear(struct masked *b);
 void masked_free(void *batch);
 /* Fills b with the most rows and predictions that micro-batches of `tokens` may have, sentences

@@ -3,8 +3,8 @@
 #define OBJECTIVE_TABLE_H
 #include "lib/engine/objective.h"
 
-#define OBJECTIVES(X) X(mlm) X(gc) X(tlm) X(tcs) X(align) X(dict) X(mt) X(pseudo) X(denoise) \
-    X(back) X(class) X(tag) X(span)
+#define OBJECTIVES(X) X(mlm) X(gc) X(tlm) X(tcs) X(scs) X(align) X(dict) X(mt) X(pseudo) \
+    X(denoise) X(back) X(class) X(tag) X(span)
 
 extern const struct objective *const objectives[];       /* ends with NULL */
 

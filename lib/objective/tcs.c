@@ -51,44 +51,6 @@ static int open(void *self, struct setup *s)
     return 0;
 }
 
-static void copy_rows(struct masked *to, const struct masked *from, int s)
-{
-    const struct batch *b = &from->input;
-    int at = b->at[s], first = to->input.rows;
-    batch_begin(&to->input);
-    for (int r = at; r < at + b->len[s]; r++) {
-        uint32_t id = (uint32_t)b->token[r];
-        batch_append(&to->input, &(struct batch_part){ &id, 1, b->lang[r], b->type[r], b->pos[r] },
-                     b->sample[r]);
-    }
-    mem_room(&to->original, &to->original_cap, (size_t)to->input.rows + 1, sizeof *to->original);
-    memcpy(to->original + first, from->original + at, (size_t)b->len[s] * sizeof *to->original);
-}
-
-/* Predicted rows of sentence s of `from`, from place i on, to the last sentence of `to`; returns
- * the place behind them. */
-static int copy_predicted(struct masked *to, const struct masked *from, int s, int i)
-{
-    const struct batch *b = &from->input;
-    int end = b->at[s] + b->len[s], shift = to->input.at[to->input.n - 1] - b->at[s];
-    for (; i < from->n && from->row[i] < end; i++) {
-        size_t cap = to->cap;
-        void *arrays[] = { &to->row, &to->target, &to->unit };
-        for (int k = 0; k < 3; k++) {
-            cap = to->cap;
-            mem_room(arrays[k], &cap, (size_t)to->n + 1, sizeof *to->row);
-        }
-        cap = to->cap;
-        mem_room(&to->masked, &cap, (size_t)to->n + 1, sizeof *to->masked);
-        to->cap = cap;
-        to->row[to->n] = from->row[i] + shift;
-        to->target[to->n] = from->target[i];
-        to->unit[to->n] = from->unit ? from->unit[i] : 0;      /* the largest batch has no units */
-        to->masked[to->n++] = from->masked[i];
-    }
-    return i;
-}
-
 /* On the data thread: the sentences of languages that can be switched. */
 static int make(void *self, void *batch, const void *under, const struct turn *at)
 {
@@ -98,14 +60,9 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     masked_clear(&b->in);
     b->at = *at;
     b->in.units = from->units;
-    for (int s = 0, i = 0; s < from->input.n; s++) {
-        int end = from->input.at[s] + from->input.len[s];
-        bool taken = from->input.len[s] > 0
-                     && switches_of(o->dict, from->input.lang[from->input.at[s]]);
-        if (taken) copy_rows(&b->in, from, s);
-        if (taken) i = copy_predicted(&b->in, from, s, i);
-        while (!taken && i < from->n && from->row[i] < end) i++;
-    }
+    for (int s = 0; s < from->input.n; s++)
+        if (from->input.len[s] > 0 && switches_of(o->dict, from->input.lang[from->input.at[s]]))
+            masked_copy(&b->in, from, s);
     return 0;
 }
 
@@ -191,10 +148,7 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     const struct masked *from = under;
     (void)self; (void)tokens;
     masked_clear(&b->in);
-    for (int s = 0, i = 0; s < from->input.n; s++) {
-        copy_rows(&b->in, from, s);
-        i = copy_predicted(&b->in, from, s, i);
-    }
+    for (int s = 0; s < from->input.n; s++) masked_copy(&b->in, from, s);
     return 0;
 }
 

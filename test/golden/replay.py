@@ -3,7 +3,7 @@
 in 64 bits, from their initial weights and the micro-batches that the programs write out
 (docs/formats/batches.md). test/cli/replay.sh compares.
 
-    PATH=bin:$PATH test/golden/replay.py test/golden/replay    (torch, numpy, safetensors)
+    PATH=bin:$PATH test/golden/replay.py test/golden/replay [RUN...]    (torch, numpy, safetensors)
 
 Nothing is taken from the batches but what the model reads and is to predict. Weights of objectives,
 ramps, accumulation, smoothing, the words that a decoder may say, dropout masks, validation's masks and
@@ -21,6 +21,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from safetensors.numpy import load_file, save_file
+
+import scs
 
 BOS, EOS, PAD, UNK, MASK, SPECIALS = 0, 1, 2, 3, 4, 5
 RNG_MASK, RNG_DROPOUT, RNG_SWITCH = 4, 5, 16
@@ -154,7 +156,8 @@ class Model:
             drop.site = site + 1
         return torch.cat(rows) if rows else out
 
-    def run(self, side, b, drop=None, memory=None, keys=None):
+    def run(self, side, b, drop=None, memory=None, keys=None, mixed=None):
+        """mixed: [rows, dim] of the token part of rows whose token is -1, zeros elsewhere."""
         P = {**self.p, **self.fixed}
 
         def dropped(x):
@@ -164,7 +167,9 @@ class Model:
                 drop.p, b.sample, b.place.astype(np.int64) << 20, x.shape[1], "hidden"
             )
 
-        x = P["embed.tokens"][b.token] * self.c["scale_embed"] + P[side + ".embed.positions"][b.pos]
+        x = P["embed.tokens"][b.token.clamp(min=0)] * (b.token >= 0).double()[:, None]
+        x = x if mixed is None else x + mixed
+        x = x * self.c["scale_embed"] + P[side + ".embed.positions"][b.pos]
         if side + ".embed.languages" in P:
             x = x + P[side + ".embed.languages"][b.lang]
         if side + ".embed.norm.weight" in P:
@@ -362,29 +367,41 @@ def dictionaries(o, languages, vocab):
     return out
 
 
-def switched(o, x, words, seed, step):
-    """What TCS reads in place of MLM's batch x, by the rule of lib/data/switch.h: token and language of the rows of
-    sentences whose language has a dictionary, the predicted rows and their labels; and counts."""
-    low, high = (float(v) for v in o["switch-rate"].split(":"))
-    fixed, rows, token, lang = set(x["row"].tolist()), [], [], []
-    tokens = free = known = changed = 0
+def picked(rate, x, seed, step, taken, goes):
+    """Rows that code switching changes, by the rule of lib/data/pick.h: for each sentence of MLM's batch x whose
+    language is taken, its first row, its end, its language, the draws of its rows, those picked; and counts of tokens,
+    of those not predicted, of these that go anywhere."""
+    low, high = (float(v) for v in (rate.split(":") * 2)[:2])
+    fixed = set(x["row"].tolist())
     for s, (begin, end) in enumerate(zip(x["at"][:-1], x["at"][1:])):
         own = int(x["original_lang"][begin]) if end > begin else -1
-        if own not in words:
+        if own not in taken:
             continue
+        tokens = free = known = 0
         draw = philox(seed, RNG_SWITCH, step, x["sample"][s], np.arange(end - begin))
         whole = philox(seed, RNG_SWITCH, step, x["sample"][s], 0xFFFFFFFF).astype(np.float64) / 2**32
         ids, candidates = x["original"][begin:end], []
-        read, tongue = x["token"][begin:end].copy(), x["lang"][begin:end].copy()
         for i, w in enumerate(ids):
             tokens += w >= SPECIALS
             if w >= SPECIALS and begin + i not in fixed:
                 free += 1
-                known += int(w) in words[own]
-                if int(w) in words[own]:
+                known += goes(own, int(w))
+                if goes(own, int(w)):
                     candidates.append((int(draw[i, 0]), i))
-        many = math.floor((low + (high - low) * whole[0]) * int((ids >= SPECIALS).sum()) + whole[1])
-        for _, i in sorted(candidates)[:many]:
+        many = math.floor((low + (high - low) * whole[0]) * tokens + whole[1])
+        yield begin, end, own, draw, [i for _, i in sorted(candidates)[:many]], (tokens, free, known)
+
+
+def switched(o, x, words, seed, step):
+    """What TCS reads in place of MLM's batch x: token and language of the rows of sentences whose language has a
+    dictionary, the predicted rows and their labels; and counts."""
+    rows, token, lang = [], [], []
+    tokens = free = known = changed = 0
+    of = picked(o["switch-rate"], x, seed, step, words, lambda own, w: w in words[own])
+    for begin, end, own, draw, at, counts in of:
+        tokens, free, known = (a + b for a, b in zip((tokens, free, known), counts))
+        ids, read, tongue = x["original"][begin:end], x["token"][begin:end].copy(), x["lang"][begin:end].copy()
+        for i in at:
             choices = words[own][int(ids[i])]
             to = sorted(choices)[int(draw[i, 1]) * len(choices) >> 32]
             p = [(w, math.exp(choices[to][w] / float(o["switch-temperature"]))) for w in sorted(choices[to])]
@@ -399,6 +416,84 @@ def switched(o, x, words, seed, step):
     place = {r: i for i, r in enumerate(rows)}
     kept = [i for i, r in enumerate(x["row"].tolist()) if r in place]
     return token, lang, [place[int(x["row"][i])] for i in kept], x["target"][kept], (tokens, free, known, changed)
+
+
+class Specific:
+    """V^_l|m: tokens more than F times in the text of l, and not so often in that of m."""
+
+    def __init__(self, o, languages, vocab):
+        number, F = {w: i for i, w in enumerate(vocab)}, int(o["specific"])
+        self.often = []
+        for lang in languages:
+            count = np.zeros(len(vocab), int)
+            for line in open("text." + lang):
+                for w in line.split():
+                    count[number[w]] += 1
+            self.often.append({v for v in range(len(vocab)) if count[v] > F})
+        self.any = o["scs-sources"] == "any"
+        n = range(len(languages))
+        self.words = {(l, m): sorted(self.often[l] - self.often[m]) for l in n for m in n if l != m}
+        self.pairs = {(l, m) for l, m in self.words if self.words[l, m] and self.words[m, l]}
+
+    def to(self, l, w):
+        return [m for a, m in sorted(self.pairs) if a == l and (self.any or w in self.words[l, m])]
+
+
+def scs_batch(o, x, s, v, seed, step):
+    """Checks what SCS says it switches, s, against MLM's batch x. For each row of s["scs.row"]: the row of x, the pair
+    of languages; and counts."""
+    read = {}
+    tokens = changed = base = 0
+    token, lang, original = [], [], []
+    taken = {l for l, _ in v.pairs}
+    for begin, end, own, draw, at, counts in picked(
+        o["scs-rate"], x, seed, step, taken, lambda own, w: bool(v.to(own, w))
+    ):
+        tokens, changed = tokens + counts[0], changed + len(at)
+        token += x["token"][begin:end].tolist()
+        lang += x["lang"][begin:end].tolist()
+        original += x["original"][begin:end].tolist()
+        for i in at:
+            to = v.to(own, int(x["original"][begin + i]))
+            m = to[int(draw[i, 1]) * len(to) >> 32]
+            read[base + i] = begin + i, (own, m)
+            token[base + i] = -1
+            if o["scs-langs"] == "true":
+                lang[base + i] = m
+        base += end - begin
+    rows = sorted(read, key=lambda r: (read[r][1], r))
+    assert s["scs.row"].tolist() == rows and s["scs.lang"].tolist() == [read[r][1][1] for r in rows]
+    assert s["token"].tolist() == token and s["lang"].tolist() == lang
+    assert s["original"].tolist() == original
+    return [read[r] for r in rows], tokens, changed
+
+
+def scs_loss(m, o, x, h, s, v, drop, rows, term):
+    """The loss of each predicted row of SCS's pass, h being the states of MLM's."""
+    own = torch.tensor(s["original"].astype(np.int64))
+    at = torch.tensor(s["scs.row"].astype(np.int64))
+    if o["scs-from"] == "clean":
+        plain = {**s, "token": s["original"], "lang": s["original_lang"]}
+        state = m.run("encoder", Batch(plain))[at]
+    else:
+        state = h[torch.tensor([r for r, _ in rows])]
+    k, E = int(o["scs-k"]), m.p["embed.tokens"].detach().numpy()
+    idx, p = scs.expected(m.log_p(state).detach().numpy(), k, SPECIALS)
+    back = {(a, b): v.words[b, a] for a, b in v.pairs}
+    found, q, entropy, ratio = scs.search(
+        E, idx, p, [pair for _, pair in rows], back, k, int(o["scs-neighbours"]),
+        float(np.float32(o["scs-temperature"])), o["scs-norm"] == "keep",
+    )
+    e = m.p["embed.tokens"][torch.tensor(found).clamp(min=0)]
+    y = (torch.tensor(q)[:, :, None] * (e.detach() if o["scs-detach"] == "true" else e)).sum(1)
+    mixed = torch.zeros(len(own), E.shape[1]).index_add(0, at, y)
+    losses = mlm_loss(m, s, m.run("encoder", Batch(s), drop, mixed=mixed))
+    term("scs_entropy", entropy.sum(), len(q))
+    term("scs_norm", ratio.sum(), len(q))
+    term("scs_p1", p[:, 0].sum(), len(q))
+    term("scs_self", (idx[:, 0] == own[at].numpy()).sum(), len(q))
+    term("scs", losses.sum(), len(losses))
+    return losses
 
 
 # --- losses of a micro-batch -----------------------------------------------------------------------
@@ -575,6 +670,7 @@ def replay(name):
     )
     counts = Counts(o, vocab) if "gc" in o.get("objective", "") else None
     words = dictionaries(o, m.c["languages"], vocab) if "tcs" in o.get("objective", "") else None
+    v = Specific(o, m.c["languages"], vocab) if "scs" in o.get("objective", "") else None
     allowed = {}
     for step in range(1, steps + 1):
         terms = {}
@@ -660,6 +756,18 @@ def replay(name):
                         term("mlm_grad_norm", gradient_norm(m, loss), 1)
                         term("tcs_grad_norm", gradient_norm(m, own), 1)
                     loss = loss + own
+                if v:
+                    s, weight = arrays("scs"), ramp(o["scs-weight"], step - 1)
+                    rows, tokens, changed = scs_batch(o, x, s, v, seed, step)
+                    drop = Dropout(seed + 1, step, *dropouts)
+                    losses = scs_loss(m, o, x, h, s, v, drop, rows, term) if rows else h[:0]
+                    own = weight * losses.mean() if len(losses) else h.sum() * 0
+                    assert abs(s["weight"][0] - weight / accumulate) < 1e-6
+                    term("scs_switched", changed, tokens)
+                    if a == 1:
+                        term("mlm_grad_norm", gradient_norm(m, loss), 1)
+                        term("scs_grad_norm", gradient_norm(m, own), 1)
+                    loss = loss + own
                 (loss / accumulate).backward()
                 continue
             for objective, key in (("pseudo", 0), ("mt", 0), ("denoise", 1), ("back", 2)):
@@ -689,13 +797,16 @@ def replay(name):
                 (loss.mean() * weight / accumulate).backward()
                 term(objective, nll.sum(), len(nll))
         lr = learning_rate(o, step)
+        if steps == 1:  # Adam's first moments, which a checkpoint has
+            for k, p in m.p.items():
+                t["g." + k] = (0.1 * p.grad.numpy()).astype(np.float32).reshape(-1)
         norm, by = opt.step(lr)
         clipped += by < 1
         terms["lr"], terms["grad_norm"] = (lr, 1), (norm, 1)
         for k, (total, n) in terms.items():
             if n:
                 log.setdefault(k, [math.nan] * steps)[step - 1] = total / n
-    assert clipped >= 3, f"{name}: clips {clipped} times"
+    assert steps == 1 or clipped >= 3, f"{name}: clips {clipped} times"
     for k, v in log.items():
         t["log." + k] = np.array(v)
     for k, v in (validate(o, m, vocab) if "valid" in o else {}).items():
@@ -705,7 +816,7 @@ def replay(name):
     return t
 
 
-def main(out):
+def main(out, *chosen):
     runs = os.path.dirname(os.path.abspath(__file__)) + "/replay.runs"
     names = subprocess.run(
         ["bash", "-c", f'cd "$(mktemp -d)"; . {runs}; echo $replay_names'],
@@ -713,6 +824,7 @@ def main(out):
         capture_output=True,
         text=True,
     ).stdout.split()
+    names = list(chosen) or names
     out = os.path.abspath(out)
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
@@ -720,7 +832,7 @@ def main(out):
             [
                 "bash",
                 "-ec",
-                f". {runs}; replay_data; for n in $replay_names; do replay_run $n $n; "
+                f". {runs}; replay_data; for n in {' '.join(names)}; do replay_run $n $n; "
                 "replay_start $n $n.start; done",
             ],
             check=True,
@@ -751,4 +863,4 @@ def main(out):
         assert abs(dropped / n - p) < 3 * math.sqrt(p * (1 - p) / n) + 1e-5
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

@@ -2,7 +2,9 @@
  *
  * GOLDEN holds log.NAME [steps] (NaN: no turn in that step), valid.NAME [1] and w.TENSOR. Each
  * number of the log, and each tensor's distance in norm, must be within 1e-4 of PyTorch's; the
- * log has no other field of training, and the weights no other tensor. Says what differs, one
+ * log has no other field of training, and the weights no other tensor. Where GOLDEN has g.TENSOR,
+ * the gradients of a run of one step without clipping, Adam's first moments must be a tenth of
+ * them (beta1 0.9), within 1e-5. Says what differs, one
  * line each, then the largest differences; exit status 1 if anything did. */
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -14,7 +16,7 @@
 #include "common/mem.h"
 #include "common/safetensors.h"
 
-static const double TOLERANCE = 1e-4;
+static const double TOLERANCE = 1e-4, GRADIENT = 1e-5;
 static int wrong;
 static double worst_log, worst_weight;
 
@@ -131,11 +133,34 @@ static int compare_weights(const struct st_file *gold, const char *run)
     return 0;
 }
 
+static int compare_gradients(const struct st_file *gold, const char *run)
+{
+    char *path = path_join(run, "last/optimizer.safetensors"), name[160];
+    struct st_file *f = st_open(path);
+    double worst = 0;
+    int n = 0;
+    free(path);
+    if (!f) return -1;
+    for (int k = 0; k < gold->n; k++) {
+        if (strncmp(gold->t[k].name, "g.", 2)) continue;
+        snprintf(name, sizeof name, "adam.m.%s", gold->t[k].name + 2);
+        const struct st_tensor *t = st_find(f, name);
+        double d = t && t->bytes == gold->t[k].bytes ? distance(t, &gold->t[k]) : INFINITY;
+        if (d > worst) worst = d;
+        if (!(d <= GRADIENT)) differs("gradient of %s: %.1e away", gold->t[k].name + 2, d);
+        n++;
+    }
+    st_close(f);
+    if (n) printf("%s: %d gradients within %.1e\n", run, n, worst);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3) return fprintf(stderr, "usage: replay GOLDEN RUN\n"), 2;
     struct st_file *gold = st_open(argv[1]);
-    if (!gold || compare_log(gold, argv[2]) < 0 || compare_weights(gold, argv[2]) < 0) {
+    if (!gold || compare_log(gold, argv[2]) < 0 || compare_weights(gold, argv[2]) < 0
+        || compare_gradients(gold, argv[2]) < 0) {
         fprintf(stderr, "replay: %s\n", err_msg());
         return 1;
     }

@@ -139,7 +139,7 @@ static void softmax_forward(struct test *t)
          .T = TEMPERATURE, .M = t->s.N, .k = t->s.J);
 }
 
-/* --- lengths of mixtures beside those of their parts; with `none` a row mixes nothing ----------- */
+/* --- lengths of mixtures beside those of their parts; with `none` a row mixes nothing --------- */
 
 static void mix_norm_setup(struct test *t)
 {
@@ -181,12 +181,12 @@ static void mix_norm_plain(struct test *t)
 static void mix_norm_forward(struct test *t)
 {
     struct shape s = t->s;
-    if (s.O * s.J) k->copy(t->out[1].dev, t->in[1].dev, times(s.O, s.J) * sizeof(float));
+    if (s.O > 0) k->copy(t->out[1].dev, t->in[1].dev, times(s.O, s.J) * sizeof(float));
     KERN(k, mix_norm, .ratio = t->out[0].dev, .w = t->out[1].dev, .E = t->in[0].dev,
          .idx = idev(t, 0), .keep = !s.plain, .M = s.O, .k = s.J, .D = s.I);
 }
 
-/* --- is the best of J the one asked for? ------------------------------------------------------- */
+/* --- is the best of J the one asked for? ----------------------------------------------------- */
 
 static void equal_setup(struct test *t)
 {

@@ -1,0 +1,69 @@
+#include "lib/data/specific.h"
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+
+struct specific {
+    uint32_t vocab;
+    int langs;
+    uint8_t *in;                 /* [langs, vocab] is the token in V_l? */
+    int *size;                   /* [langs, langs] */
+};
+
+/* Adds the whole words of a sentence, or of a stream's piece, whose ends end words. */
+static void count_words(uint32_t *count, const uint32_t *id, uint32_t n,
+                        const struct word_starts *w)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (id[i] < VOCAB_SPECIALS) continue;
+        if (w && i > 0 && !word_starts_at(w, id[i - 1], id[i])) continue;
+        if (w && i + 1 < n && !word_starts_at(w, id[i], id[i + 1])) continue;
+        count[id[i]]++;
+    }
+}
+
+struct specific *specific_new(const struct corpora *text, uint32_t vocab, int langs,
+                              const struct word_starts *words, int64_t above)
+{
+    struct specific *s = mem_zero(1, sizeof *s);
+    uint32_t *count = mem_zero((size_t)langs * vocab + 1, sizeof *count);
+    s->vocab = vocab;
+    s->langs = langs;
+    s->in = mem_zero((size_t)langs * vocab + 1, 1);
+    s->size = mem_zero((size_t)langs * (size_t)langs + 1, sizeof *s->size);
+    for (int c = 0; c < text->n; c++) {
+        const struct shard_block *all = &text->c[c].all;
+        for (uint32_t i = 0; i < all->sentences; i++)
+            count_words(count + (size_t)text->c[c].lang_id * vocab, all->ids + all->at[i],
+                        all->at[i + 1] - all->at[i], words);
+    }
+    for (size_t i = 0; i < (size_t)langs * vocab; i++) s->in[i] = count[i] > above;
+    free(count);
+    for (int l = 0; l < langs; l++)
+        for (int m = 0; m < langs; m++)
+            for (uint32_t v = 0; v < vocab; v++)
+                s->size[l * langs + m] += specific_has(s, l, m, v);
+    return s;
+}
+
+void specific_free(struct specific *s)
+{
+    if (!s) return;
+    free(s->in);
+    free(s->size);
+    free(s);
+}
+
+int specific_size(const struct specific *s, int l, int m) { return s->size[l * s->langs + m]; }
+
+bool specific_has(const struct specific *s, int l, int m, uint32_t token)
+{
+    return token < s->vocab && s->in[(size_t)l * s->vocab + token]
+        && !s->in[(size_t)m * s->vocab + token];
+}
+
+void specific_list(const struct specific *s, int l, int m, int32_t *list)
+{
+    for (uint32_t v = 0; v < s->vocab; v++)
+        if (specific_has(s, l, m, v)) *list++ = (int32_t)v;
+}
