@@ -25,7 +25,7 @@
 enum { MOST_SETS = 16 };
 
 static struct options {
-    struct strs y, labels;
+    struct strs y, labels, name;
     const char *x, *against, *title, *output, *tsv, *range, *dict, *normalize;
     int smooth, width, height, max_vocab, most_pairs, names, components, method, init;
     int64_t seed, live;
@@ -59,11 +59,14 @@ static const struct opt curve_rows[] = {
 };
 static const struct opt tsne_rows[] = {
     { "dict", 'd', OPT_STR(options, dict), "FILE",
-      "show the words of these translation pairs, with lines between them (two languages)" },
+      "show the words of these translation pairs, each with its best translation (the one listed "
+      "first), and lines between them; needs two languages" },
     { "pairs", 0, OPT_INT(options, most_pairs), "N",
       "show only the first N pairs; 0: all", .min = 0, .max = 1e9 },
     { "names", 0, OPT_INT(options, names), "N",
       "write the words of the first N pairs beside their points", .min = 0, .max = 10000 },
+    { "name", 0, OPT_LIST(options, name), "WORD",
+      "write this word and its translation beside their points; may be repeated" },
     { "max-vocab", 0, OPT_INT(options, max_vocab), "N",
       "read at most N vectors per file; 0: all", .min = 0, .max = 1e9 },
     { "normalize", 0, OPT_STR(options, normalize), "STEPS",
@@ -420,6 +423,9 @@ static int read_pairs(struct vectors *const *set, struct word_pairs *p)
              "%llu that were there before",
              o.dict, p->n, (unsigned long long)r.multiword, (unsigned long long)r.unknown,
              (unsigned long long)r.repeated);
+    size_t others = word_pairs_best(p, set[0]->n, set[1]->n);
+    if (others)
+        msg_note("%s: %zu further translations of the same words are not drawn", o.dict, others);
     if (o.most_pairs && p->n > (size_t)o.most_pairs) p->n = (size_t)o.most_pairs;
     return p->n ? 0 : err_set("%s: no pair whose two words have vectors", o.dict);
 }
@@ -460,9 +466,14 @@ static int plane(const struct args *a)
                  p.n, p.components, 100 * p.share, o.t.theta > 0 ? "Barnes-Hut" : "exact",
                  o.t.perplexity, p.divergence);
     if (status == 0 && o.tsv) status = write_plane(&p, set);
+    struct plane_names names = { o.names, (const char *const *)o.name.v, o.name.n };
+    int without = 0;
     if (status == 0)
-        status = plane_draw(&p, set, o.title, o.names, o.width, o.height, want_png(), &bytes,
-                            &size);
+        status = plane_draw(&p, set, o.title, &names, o.width, o.height, want_png(), &bytes, &size,
+                            &without);
+    if (without)
+        msg_note("%d words had no room beside their points; give fewer --names, or more --width",
+                 without);
     if (status == 0) status = write_picture(bytes, size);
     plane_free(&p);
     word_pairs_free(&pairs);

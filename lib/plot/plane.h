@@ -25,9 +25,14 @@ int plane_make(struct plane *p, struct vectors *const *set, char *const *label, 
                const struct word_pairs *pairs, int components, const struct tsne_options *o);
 void plane_free(struct plane *p);
 
-/* names: so many linked pairs (or points, without links), the first that have room, get their words
- * written beside them. title may be NULL; width in pixels, 0: 640. As figure_draw. */
-int plane_draw(const struct plane *p, struct vectors *const *set, const char *title, int names,
-               int width, int height, bool png, char **bytes, size_t *size);
+/* Whose words are written beside their points: those asked for, with what they are linked to, and
+ * the first so many pairs (or points, without links). */
+struct plane_names { int first; const char *const *word; int words; };
+
+/* title may be NULL; width in pixels, 0: 640. *without: how many words found no room near their
+ * points. -1 with a message as figure_draw, and for a word that is not in the picture. */
+int plane_draw(const struct plane *p, struct vectors *const *set, const char *title,
+               const struct plane_names *names, int width, int height, bool png, char **bytes,
+               size_t *size, int *without);
 
 #endif

@@ -113,6 +113,29 @@ void dictionary_identical(const struct vectors *src, const struct vectors *tgt, 
     }
 }
 
+/* Keeps the first pair of each word of one side, of n words. */
+static void first_of_each(struct word_pairs *p, const uint32_t *side, uint32_t n)
+{
+    bool *seen = mem_zero((size_t)n + 1, sizeof *seen);
+    size_t kept = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        if (seen[side[i]]) continue;
+        seen[side[i]] = true;
+        p->src[kept] = p->src[i];
+        p->tgt[kept++] = p->tgt[i];
+    }
+    p->n = kept;
+    free(seen);
+}
+
+size_t word_pairs_best(struct word_pairs *p, uint32_t n_src, uint32_t n_tgt)
+{
+    size_t n = p->n;
+    first_of_each(p, p->src, n_src);
+    first_of_each(p, p->tgt, n_tgt);
+    return n - p->n;
+}
+
 size_t word_pairs_one_to_one(struct word_pairs *p, uint32_t n_src, uint32_t n_tgt)
 {
     bool *src = mem_zero((size_t)n_src + 1, sizeof *src);

@@ -27,6 +27,10 @@ int dictionary_read(const char *path, const struct vectors *src, const struct ve
 void dictionary_identical(const struct vectors *src, const struct vectors *tgt, int min_length,
                           double ratio, struct word_pairs *p);
 
+/* Keeps, of each source word, its first pair, and of those, the first of each target word: what is
+ * best, where a dictionary lists the best translation first. Returns how many went. */
+size_t word_pairs_best(struct word_pairs *p, uint32_t n_src, uint32_t n_tgt);
+
 /* Keeps each pair whose two words stand in no pair kept before it: the paper of TCS measures pairs
  * that are mutual, and a word with two translations would be compared with itself. Returns how
  * many went. */

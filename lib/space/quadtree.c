@@ -6,8 +6,9 @@
 
 enum { DEEPEST = 40 };          /* points closer than 2^-40 of the whole share a cell */
 
-/* mean; its points are order[begin..end); -1: none */
-struct cell { double x, y, width; uint32_t begin, end; int32_t child[4]; };
+/* Mean and squared width; its points are order[begin..end). Cells lie depth first: the first child
+ * of a cell follows it, and `next` is the cell after all of its own: a walk needs no stack. */
+struct cell { double x, y, width2; uint32_t begin, end, next; };
 struct quadtree { uint32_t n, *order, *at, *scratch; struct cell *cell; size_t cells, cap; };
 
 struct quadtree *quadtree_new(uint32_t n)
@@ -30,9 +31,9 @@ void quadtree_free(struct quadtree *t)
     free(t);
 }
 
-/* The cell of order[begin..end) around (cx, cy); returns its number. */
-static int32_t grow(struct quadtree *t, const double *Y, uint32_t begin, uint32_t end, double cx,
-                    double cy, double width, int depth)
+/* The cell of order[begin..end) around (cx, cy), and those in it. */
+static void grow(struct quadtree *t, const double *Y, uint32_t begin, uint32_t end, double cx,
+                 double cy, double width, int depth)
 {
     size_t c = t->cells++;
     double x = 0, y = 0;
@@ -41,9 +42,9 @@ static int32_t grow(struct quadtree *t, const double *Y, uint32_t begin, uint32_
         x += Y[2 * (size_t)t->order[i]];
         y += Y[2 * (size_t)t->order[i] + 1];
     }
-    t->cell[c] = (struct cell){ x / (end - begin), y / (end - begin), width, begin, end,
-                                { -1, -1, -1, -1 } };
-    if (end - begin == 1 || depth == DEEPEST) return (int32_t)c;
+    t->cell[c] = (struct cell){ x / (end - begin), y / (end - begin), width * width, begin, end,
+                                (uint32_t)t->cells };
+    if (end - begin == 1 || depth == DEEPEST) return;
     uint32_t first[5] = { begin }, count[4] = { 0 };
     for (uint32_t i = begin; i < end; i++)
         count[(Y[2 * (size_t)t->order[i]] >= cx) + 2 * (Y[2 * (size_t)t->order[i] + 1] >= cy)]++;
@@ -54,13 +55,11 @@ static int32_t grow(struct quadtree *t, const double *Y, uint32_t begin, uint32_
         t->scratch[to[(Y[2 * (size_t)p] >= cx) + 2 * (Y[2 * (size_t)p + 1] >= cy)]++] = p;
     }
     for (uint32_t i = begin; i < end; i++) t->order[i] = t->scratch[i];
-    for (int q = 0; q < 4; q++) {
-        if (first[q] == first[q + 1]) continue;
-        int32_t child = grow(t, Y, first[q], first[q + 1], cx + (q & 1 ? width : -width) / 4,
-                             cy + (q & 2 ? width : -width) / 4, width / 2, depth + 1);
-        t->cell[c].child[q] = child;
-    }
-    return (int32_t)c;
+    for (int q = 0; q < 4; q++)
+        if (first[q] < first[q + 1])
+            grow(t, Y, first[q], first[q + 1], cx + (q & 1 ? width : -width) / 4,
+                 cy + (q & 2 ? width : -width) / 4, width / 2, depth + 1);
+    t->cell[c].next = (uint32_t)t->cells;
 }
 
 void quadtree_build(struct quadtree *t, const double *Y)
@@ -80,29 +79,26 @@ void quadtree_build(struct quadtree *t, const double *Y)
     for (uint32_t i = 0; i < t->n; i++) t->at[t->order[i]] = i;
 }
 
+uint32_t quadtree_point(const struct quadtree *t, uint32_t k) { return t->order[k]; }
+
 double quadtree_repulsion(const struct quadtree *t, const double *Y, uint32_t i, double theta,
                           double force[2])
 {
-    int32_t stack[4 * (DEEPEST + 2)];
-    int top = 0;
-    double yx = Y[2 * (size_t)i], yy = Y[2 * (size_t)i + 1], Z = 0;
+    double yx = Y[2 * (size_t)i], yy = Y[2 * (size_t)i + 1], Z = 0, fx = 0, fy = 0,
+           theta2 = theta * theta;
     uint32_t at = t->at[i];
-    force[0] = force[1] = 0;
-    stack[top++] = 0;
-    while (top) {
-        const struct cell *c = &t->cell[stack[--top]];
-        bool inside = at >= c->begin && at < c->end,
-             leaf = c->child[0] < 0 && c->child[1] < 0 && c->child[2] < 0 && c->child[3] < 0;
+    for (uint32_t k = 0; k < t->cells; ) {
+        const struct cell *c = &t->cell[k];
         double dx = yx - c->x, dy = yy - c->y, dd = dx * dx + dy * dy;
-        if (leaf || (!inside && c->width * c->width < theta * theta * dd)) {
-            double w = 1 / (1 + dd), count = c->end - c->begin - inside;
-            Z += count * w;
-            force[0] += count * w * w * dx;
-            force[1] += count * w * w * dy;
-            continue;
-        }
-        for (int q = 3; q >= 0; q--)
-            if (c->child[q] >= 0) stack[top++] = c->child[q];
+        bool inside = at - c->begin < c->end - c->begin;
+        if (c->next > k + 1 && (inside || c->width2 >= theta2 * dd)) { k++; continue; }
+        double w = 1 / (1 + dd), all = (double)(c->end - c->begin - inside) * w;
+        Z += all;
+        fx += all * w * dx;
+        fy += all * w * dy;
+        k = c->next;
     }
+    force[0] = fx;
+    force[1] = fy;
     return Z;
 }

@@ -7,168 +7,15 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "common/thread.h"
+#include "lib/space/affinities.h"
 #include "lib/space/quadtree.h"
-#include "lib/space/topk.h"
 
 const struct tsne_options tsne_defaults = {
     .perplexity = 30, .theta = 0.5, .iterations = 1000, .early = 250, .exaggeration = 12, .seed = 1
 };
 
-/* P as dense rows of `pad` floats, or sparse: row i is p[row[i]..row[i + 1]) with columns col. sum
- * p = 1. */
-struct affinities { uint32_t n, pad; float *dense; size_t *row; uint32_t *col; float *p; };
-
-enum { LANES = 8, ROWS = 16 };
+enum { LANES = AFFINITIES_LANES, ROWS = 16 };
 typedef float lanes __attribute__((vector_size(32), aligned(4)));
-
-static void affinities_free(struct affinities *a)
-{
-    free(a->dense);
-    free(a->row);
-    free(a->col);
-    free(a->p);
-}
-
-static double squared(const float *a, const float *b, int d)
-{
-    double s = 0;
-    for (int k = 0; k < d; k++) s += ((double)a[k] - b[k]) * ((double)a[k] - b[k]);
-    return s;
-}
-
-/* p [n] of squared distances dd [n] whose entropy is log(perplexity), by bisection of beta. dd of
- * the point itself is < 0 and gets 0. */
-static void conditional(const double *dd, size_t n, double perplexity, double *p)
-{
-    double low = 0, high = INFINITY, beta = 1, least = INFINITY, want = log(perplexity);
-    for (size_t j = 0; j < n; j++)
-        if (dd[j] >= 0) least = fmin(least, dd[j]);
-    for (int step = 0; step < 200; step++) {
-        double sum = 0, moment = 0;
-        for (size_t j = 0; j < n; j++) {
-            p[j] = dd[j] < 0 ? 0 : exp(-beta * (dd[j] - least));
-            sum += p[j];
-            moment += p[j] * (dd[j] - least);
-        }
-        double entropy = log(sum) + beta * moment / sum;
-        for (size_t j = 0; j < n; j++) p[j] /= sum;
-        if (fabs(entropy - want) < 1e-5) return;
-        if (entropy > want) low = beta; else high = beta;
-        beta = isinf(high) ? 2 * beta : (low + high) / 2;
-    }
-}
-
-/* --- exact ------------------------------------------------------------------------------------ */
-
-struct source {
-    const float *X;
-    uint32_t n;
-    int d;
-    double perplexity;
-    struct affinities *a;
-    uint32_t near;
-    uint32_t *index;
-    double *p;
-};
-
-static int dense_row(void *ctx, size_t i, int thread)
-{
-    (void)thread;
-    const struct source *s = ctx;
-    size_t d = (size_t)s->d;
-    double *dd = mem_alloc(2 * (size_t)s->n * sizeof *dd), *p = dd + s->n;
-    for (size_t j = 0; j < s->n; j++)
-        dd[j] = j == i ? -1 : squared(s->X + i * d, s->X + j * d, s->d);
-    conditional(dd, s->n, s->perplexity, p);
-    for (size_t j = 0; j < s->n; j++) s->a->dense[i * s->a->pad + j] = (float)p[j];
-    free(dd);
-    return 0;
-}
-
-static int dense(const float *X, uint32_t n, int d, double perplexity, struct affinities *a)
-{
-    *a = (struct affinities){ .n = n, .pad = (n + LANES - 1) / LANES * LANES };
-    a->dense = mem_zero((size_t)n * a->pad, sizeof *a->dense);
-    struct source s = { X, n, d, perplexity, a, 0, NULL, NULL };
-    if (par_for(n, dense_row, &s) < 0) return -1;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i + 1; j < n; j++) {
-            float *there = &a->dense[i * a->pad + j], *back = &a->dense[j * a->pad + i];
-            *there = *back = (*there + *back) / (2 * (float)n);
-        }
-    return 0;
-}
-
-/* --- sparse: the nearest 3 perplexity + 1 neighbours, as scikit-learn takes them -------------- */
-
-static int near_row(void *ctx, size_t i, int thread)
-{
-    (void)thread;
-    const struct source *s = ctx;
-    size_t d = (size_t)s->d;
-    double *dd = mem_alloc((size_t)s->near * sizeof *dd);
-    float *score = mem_alloc((size_t)s->near * sizeof *score);
-    struct topk t = { (int)s->near, 0, score, s->index + i * s->near };
-    for (uint32_t j = 0; j < s->n; j++)
-        if (j != i) topk_put(&t, -(float)squared(s->X + i * d, s->X + j * d, s->d), j);
-    topk_sort(&t);
-    for (uint32_t k = 0; k < s->near; k++)
-        dd[k] = squared(s->X + i * d, s->X + t.index[k] * d, s->d);
-    conditional(dd, s->near, s->perplexity, s->p + i * s->near);
-    free(dd);
-    free(score);
-    return 0;
-}
-
-struct entry { uint32_t col; float p; };
-static int by_column(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-    return (x->col > y->col) - (x->col < y->col);
-}
-
-static int sparse(const float *X, uint32_t n, int d, double perplexity, struct affinities *a)
-{
-    uint32_t near = (uint32_t)fmin(n - 1, 3 * perplexity + 1);
-    *a = (struct affinities){ .n = n };
-    struct source s = { X,
-                        n,
-                        d,
-                        perplexity,
-                        a,
-                        near,
-                        mem_alloc((size_t)n * near * sizeof *s.index),
-                        mem_alloc((size_t)n * near * sizeof *s.p) };
-    int r = par_for(n, near_row, &s);
-    /* Both p_{j|i} and p_{i|j} into row i; equal columns, at most two, are added. */
-    size_t *end = mem_zero((size_t)n + 1, sizeof *end), all = 0, m = 0;
-    for (size_t k = 0; r == 0 && k < (size_t)n * near; k++) { end[k / near]++; end[s.index[k]]++; }
-    for (uint32_t i = 0; i < n; i++) { size_t count = end[i]; end[i] = all; all += count; }
-    struct entry *e = mem_alloc((all + 1) * sizeof *e);
-    for (size_t k = 0; r == 0 && k < (size_t)n * near; k++) {
-        uint32_t i = (uint32_t)(k / near), j = s.index[k];
-        float p = (float)(s.p[k] / (2.0 * n));
-        e[end[i]++] = (struct entry){ j, p };
-        e[end[j]++] = (struct entry){ i, p };
-    }
-    a->row = mem_alloc(((size_t)n + 1) * sizeof *a->row);
-    a->col = mem_alloc((all + 1) * sizeof *a->col);
-    a->p = mem_alloc((all + 1) * sizeof *a->p);
-    for (uint32_t i = 0; r == 0 && i < n; i++) {
-        size_t begin = i ? end[i - 1] : 0;
-        a->row[i] = m;
-        if (end[i] > begin) qsort(e + begin, end[i] - begin, sizeof *e, by_column);
-        for (size_t k = begin; k < end[i]; k++)
-            if (m > a->row[i] && a->col[m - 1] == e[k].col) a->p[m - 1] += e[k].p;
-            else { a->col[m] = e[k].col; a->p[m++] = e[k].p; }
-    }
-    a->row[n] = m;
-    free(e);
-    free(end);
-    free(s.index);
-    free(s.p);
-    return r;
-}
 
 /* --- forces ----------------------------------------------------------------------------------- */
 
@@ -220,7 +67,8 @@ static int tree_rows(void *ctx, size_t chunk, int thread)
 {
     (void)thread;
     const struct forces *f = ctx;
-    for (size_t i = chunk * ROWS; i < f->a->n && i < (chunk + 1) * ROWS; i++) {
+    for (size_t at = chunk * ROWS; at < f->a->n && at < (chunk + 1) * ROWS; at++) {
+        size_t i = quadtree_point(f->tree, (uint32_t)at);
         double ax = 0, ay = 0;
         for (size_t k = f->a->row[i]; k < f->a->row[i + 1]; k++) {
             size_t j = f->a->col[k];
@@ -307,10 +155,8 @@ int tsne(const float *X, uint32_t n, int d, const struct tsne_options *o, double
 {
     struct affinities a;
     if (check(n, o->perplexity) < 0) return -1;
-    if ((o->theta > 0 ? sparse : dense)(X, n, d, o->perplexity, &a) < 0) {
-        affinities_free(&a);
-        return -1;
-    }
+    if (o->theta > 0) affinities_sparse(&a, X, n, d, o->perplexity);
+    else affinities_dense(&a, X, n, d, o->perplexity);
     size_t nn = 2 * (size_t)n;
     double *G = mem_alloc(nn * sizeof *G), *step = mem_zero(nn, sizeof *step),
            *gain = mem_alloc(nn * sizeof *gain);
@@ -355,8 +201,8 @@ int tsne_divergence(const float *X, uint32_t n, int d, double perplexity, const 
     struct affinities a;
     double Z = 0;
     if (check(n, perplexity) < 0) return -1;
-    int r = dense(X, n, d, perplexity, &a);
-    for (size_t i = 0; r == 0 && i < n; i++) {
+    affinities_dense(&a, X, n, d, perplexity);
+    for (size_t i = 0; i < n; i++) {
         double z = 0;
         for (size_t j = 0; j < n; j++)
             if (j != i)
@@ -365,7 +211,7 @@ int tsne_divergence(const float *X, uint32_t n, int d, double perplexity, const 
                         + (Y[2 * i + 1] - Y[2 * j + 1]) * (Y[2 * i + 1] - Y[2 * j + 1]));
         Z += z;
     }
-    if (r == 0) *kl = divergence(&a, Y, Z);
+    *kl = divergence(&a, Y, Z);
     affinities_free(&a);
-    return r;
+    return 0;
 }

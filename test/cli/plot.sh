@@ -108,6 +108,55 @@ printf 'a 1 2\n' > small.vec; fails 1 'en has 8 dimensions, de has 2' plot tsne 
 fails 1 'No such' plot tsne en=none.vec
 fails 2 'with --dict two' plot tsne en=$g/tsne.a.vec --dict d.tsv
 
+# words beside their points: as many pairs as were asked for, and those asked for by name
+tsne="plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20"
+$tsne --names 25 -o names.svg; is "$(grep -o 'text>[ab][0-9]*<' names.svg | sort -u | wc -l)" 50
+first=$(sed -n 100p $g/tsne.dict | cut -f 1) other=$(sed -n 100p $g/tsne.dict | cut -f 2)
+$tsne --name $first -o one.svg
+is "$(grep -o 'text>[ab][0-9]*<' one.svg | sort | tr -d '\n')" "text>$first<text>$other<"
+fails 1 'plot: --name nobody: no such word is in the picture' $tsne --name nobody -o no.svg
+[ ! -e no.svg ] || fail "a picture without the word"
+# a crowd: what has no room is counted
+plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20 --names 120 --width 200 \
+    --height 200 -o crowd.svg 2> note
+n=$(grep -o 'text>[ab][0-9]*<' crowd.svg | sort -u | wc -l)
+grep -q "$((240 - n)) words had no room beside their points" note || fail "$n drawn: $(cat note)"
+# of several translations of a word, the first listed
+{ cat $g/tsne.dict; paste <(cut -f 1 $g/tsne.dict) <(cut -f 2 $g/tsne.dict | tac); } > many.dict
+plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict many.dict --perplexity 20 --names 25 -o best.svg 2> note
+same best.svg names.svg
+grep -q '120 further translations of the same words are not drawn' note || fail "$(cat note)"
+
+# in a browser, no word is cut off or on top of another
+if command -v chromium > /dev/null; then
+    cat > look.html <<'JS'
+<body style="margin:0"><pre id="said"></pre><script>
+addEventListener("load", () => {
+    for (const svg of document.querySelectorAll("svg")) {
+        const frame = svg.getBoundingClientRect(), wrong = [];
+        const words = [...svg.querySelectorAll("text")].filter(t => /^[ab][0-9]+$/.test(t.textContent.trim()))
+            .map(t => [t.textContent, t.getBoundingClientRect()]);
+        words.forEach(([w, r], i) => {
+            if (r.left < frame.left || r.right > frame.right || r.top < frame.top || r.bottom > frame.bottom)
+                wrong.push(w + " is cut off");
+            words.slice(0, i).forEach(([v, q]) => {
+                if (r.left < q.right && q.left < r.right && r.top + 2 < q.bottom && q.top + 2 < r.bottom)
+                    wrong.push(v + " and " + w);
+            });
+        });
+        said.textContent += `said ${words.length} ${wrong.length} ${wrong.slice(0, 3).join("; ")}\n`;
+    }
+});
+</script>
+JS
+    for f in names crowd; do sed '/^<?xml/d; /^<!DOCTYPE/d' $f.svg; done >> look.html
+    HOME=$PWD timeout 120 chromium --headless=new --no-sandbox --disable-gpu --window-size=900,1000 \
+        --virtual-time-budget=5000 --dump-dom "file://$PWD/look.html" 2> /dev/null |
+        sed -n 's/.*said \([0-9].*\)/\1/p' > said
+    is "$(cut -d' ' -f 1,2 said)" "50 0
+$n 0" "$(cat said)"
+fi
+
 # report.sh: one page, escaped, tables and pictures inside
 report=$TOP/pipelines/report.sh
 plot curves runs/a -o a.svg; plot curves runs/b -o b.svg
