@@ -1,5 +1,6 @@
 # The last values of a run's log as rows of results for SEED, NAME, DIRECTION: perplexity, and of
-# MLM-GC the share of the counts' variance that is explained, 1 - gc / gc_constant.
+# MLM-GC the share of the counts' variance that is explained, 1 - gc / gc_constant. UNIGRAM, the row
+# that unigram.awk wrote: whether the model knows no more than that (collapsed: 1).
 BEGIN { OFS = "\t" }
 function value(key) {
     if (!match($0, "\"" key "\":[-+0-9.eE]+")) return 0
@@ -11,6 +12,12 @@ function value(key) {
 END {
     if (!("perplexity" in last)) { print "log-rows: no validation" > "/dev/stderr"; exit 1 }
     print SEED, NAME, DIRECTION, "perplexity", last["perplexity"]
+    if (UNIGRAM) {
+        getline row < UNIGRAM
+        split(row, field, "\t")
+        print SEED, NAME, DIRECTION, "collapsed",
+            0 + (log(last["perplexity"]) >= log(field[5]) - 0.05)
+    }
     if (last["gc_constant"] > 0)
         print SEED, NAME, DIRECTION, "explained", 1 - last["gc"] / last["gc_constant"]
 }

@@ -102,4 +102,5 @@ for s in $SEEDS; do
         for o in $GC_ORDERS; do learnt $o $s $y; done
     done
 done
-quick results  results.tsv : $results : "cat$results > results.tsv"
+quick results  results.tsv : $results : \
+    "{ printf '#compare\\tMLM-GC\\t%s\\n' MLM 'exchanged counts' && cat$results; } > results.tsv"

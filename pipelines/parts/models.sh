@@ -11,7 +11,7 @@ model() {       # SEED SYSTEM: a model, and its vectors of each language's words
     train s$s.$y.pretrain  s$s/$y/pretrain/ : \
         $shards vocab codes tokenizer ${INIT:+words/init.vec} ${needs[$y]} : \
         "exec pretrain$trains$valids
-            -v vocab --codes codes --tokenizer tokenizer ${options[$y]} $INIT $MODEL $PRETRAIN
+            -v vocab --codes codes --tokenizer tokenizer $INIT $MODEL $PRETRAIN ${options[$y]}
             --seed $s --device $DEVICE $RESUME --out s$s/$y/pretrain"
     for l in $LANGS; do
         stage s$s.$y.vectors.$l  s$s/$y/$l.vec : s$s/$y/pretrain words/$l.vocab : \

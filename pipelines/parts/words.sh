@@ -17,6 +17,8 @@ languages() {
 # system NAME TITLE "OPTIONS" [INPUT...]: a model to train: its folder's name, what the table calls
 # it, pretrain's options, and what those read beside the text
 system() { NAMED+=" $1"; title[$1]=$2 options[$1]=$3 needs[$1]=${*:4}; }
+# paper LETTER TABLE...: published tables (reference/paper/), which `make table/X` prints under ours
+paper() { local t; for t in "${@:2}"; do PAPER+=" $1:$t"; done; }
 # published NAME OUTPUT SOURCE [FILTER]: a text of sources.tsv, got by `make fetch/X` or when it is
 # due
 available() {

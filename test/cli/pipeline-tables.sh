@@ -57,7 +57,10 @@ printf 'ein\ta\t0.9\nhund\tcat\t0.2\nhund\tdog\t0.8\n' > dict
 is "$(printf 'ein hund 7 .\n\nhund\n' | awk -f "$P/word-by-word.awk" dict -)" "a dog 7 .
 
 dog"
-is "$(printf 'words\t10\nhit@1\t0.25\nmean-cosine\t0.5\n' | awk -v SEED=3 -v NAME=MLM -f "$P/dict-rows.awk")" "$(printf '3\tMLM\t-\tHit@1\t0.25\n3\tMLM\t-\tmean cosine\t0.5')"
+is "$(printf 'words\t10\nhit@1\t0.25\nmean-cosine\t0.5\ngold-cosine\t0.4\nabove-random\tnan\n' |
+    awk -v SEED=3 -v NAME=MLM -f "$P/dict-rows.awk")" \
+    "$(printf '3\tMLM\t-\tHit@1\t0.25\n3\tMLM\t-\tmean cosine\t0.5\n3\tMLM\t-\tgold cosine\t0.4')"
+
 fails 1 'no measure' awk -f "$P/dict-rows.awk" /dev/null
 
 # analyses: columns by layer, hits by layer, mined pairs, analogies, as rows; a page with tables and pictures
@@ -81,3 +84,51 @@ printf 'ein\tone\t0.5\nzwei\ttwo\t0.9\n' > r/s1/mlm/analysis/dictionary.tsv
 BIN=$BIN "$P/analysis-page" r plan 'A & B' > got
 grep -q 'MLM-GC - MLM *+0.050' got || fail "$(cat got)"
 grep -q '<td data-label="target">two</td><td class="n" data-label="CSLS">0.9</td>' r/analysis.html && grep -q '<svg' r/analysis.html && grep -q 'A &amp; B' r/analysis.html || fail "the page"
+
+# alignment, perplexity and what of the counts is explained as rows; by hand: two types of 3 tokens,
+# one added to each count and one unknown type: (3/6) of a, (2/6) of b, (1/6) of what is new
+is "$(printf 'hit@1\t0.25\nmean-cosine\t0.5\ngold-cosine\t0.4\nrandom-cosine\t0.3\nabove-random\t0.1\n' |
+    awk -v SEED=1 -v NAME=X -v DIRECTION=d -v SUFFIX=' z' -f "$P/alignment-rows.awk" | tr '\t' ,)" \
+    "1,X,d,own copy z,25
+1,X,d,cosine z,0.4
+1,X,d,above random z,0.1"
+fails 1 'alignment-rows: dict-induce printed something else' awk -f "$P/alignment-rows.awk" /dev/null
+printf 'a a b\n' > train; printf 'a b\nz\n' > valid
+awk -f "$P/unigram.awk" train valid > unigram
+is "$(cut -f5 unigram)" "$(awk 'BEGIN { printf "%.4f", exp(-log(3 / 6 * 2 / 6 * 1 / 6) / 3) }')"
+awk -f "$P/unigram.awk" train valid train train | cut -f5 > both
+is "$(cat both)" "$(awk 'BEGIN { printf "%.4f", exp((-log(3 / 6 * 2 / 6 * 1 / 6) / 3 - log(3 / 6 * 3 / 6 * 2 / 6) / 3) / 2) }')"
+for x in 3.2 3.1; do
+    printf '{"event":"train","gc":0.2,"gc_constant":0.8}\n{"event":"valid","en.perplexity":9,"perplexity":%s}\n' $x > log
+    awk -v SEED=2 -v NAME=Y -v DIRECTION=- -v UNIGRAM=unigram -f "$P/log-rows.awk" log
+done | cut -f4,5 | tr '\t' , > got      # 36 ^ (1 / 3) = 3.302; times exp(-0.05): 3.141
+is "$(cat got)" "perplexity,3.2
+collapsed,1
+explained,0.75
+perplexity,3.1
+collapsed,0
+explained,0.75"
+fails 1 'log-rows: no validation' awk -f "$P/log-rows.awk" /dev/null
+
+# words of like frequency exchanged: a permutation of each BIN ranks, what is unknown stays
+for ((i = 0; i < 20; i++)); do echo "w$i $((40 - i))"; done > types
+awk '{ print $1 }' types | paste -sd ' ' > words; echo unknown >> words
+awk -v BIN=8 -v SEED=1 -f "$P/permute-types.awk" types words > exchanged
+for r in 1-8 9-16 17-20; do
+    is "$(head -n 1 exchanged | cut -d' ' -f$r | tr ' ' '\n' | sort | paste -sd ' ')" \
+        "$(head -n 1 words | cut -d' ' -f$r | tr ' ' '\n' | sort | paste -sd ' ')" "words of a bin"
+done
+is "$(tail -n 1 exchanged)" unknown
+if cmp -s words exchanged; then fail "nothing was exchanged"; fi
+awk -v BIN=8 -v SEED=2 -f "$P/permute-types.awk" types words | cmp -s - exchanged && fail "the seed is ignored"
+
+# "#compare": any two systems, seed by seed; published tables as they were printed
+{ printf '#compare\tMLM-GC\tother\n'; sed 's/MLM\t/other\t/' results.tsv; } > compare.tsv
+"$P/table" compare.tsv > got
+grep -q 'MLM-GC - other *+1.77 ±1.93 *+0.050' got || fail "$(cat got)"
+"$P/published" -v paper=A -v table=1 "$P"/reference/paper/*.tsv > got
+grep -q '^published: MLM-GC, table 1$' got || fail "$(cat got)"
+grep -q '^XLM+GC no 1/(2n)  *fail$' got || fail "$(cat got)"
+is "$("$P/published" -v paper=A -v table=4 "$P"/reference/paper/*.tsv | sed -n 's/^mBART *//p')" \
+    "34.0       29.8       30.5       35.0       10.0        4.4"
+fails 1 'paper A has no table 99' "$P/published" -v paper=A -v table=99 "$P"/reference/paper/mlm-gc.tsv

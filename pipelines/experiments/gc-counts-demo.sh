@@ -1,0 +1,21 @@
+# Does MLM-GC gain with better counts? The training text is the same; the counts are of it alone, or
+# of it and ten times as much of the same languages.
+languages xa xb
+setting SYNTH_SEED 1
+setting GC_LINES 8000
+setting GC_TIMES 10
+stage raw.synth  synth/{mono,dev,test}.{$A,$B} synth/dict.tsv : : \
+    "synth-corpus --out synth $SYNTH --sentences $((GC_LINES * (GC_TIMES + 1))) --seed $SYNTH_SEED"
+for l in $LANGS; do
+    quick raw.train.$l  raw/train.$l : synth/mono.$l : "head -n $GC_LINES synth/mono.$l > raw/train.$l"
+    quick raw.more.$l  raw/more.$l : synth/mono.$l : \
+        "tail -n +$((GC_LINES + 1)) synth/mono.$l > raw/more.$l"
+    quick raw.valid.$l  raw/valid.$l : synth/dev.$l  : "cp synth/dev.$l raw/valid.$l"
+    quick raw.test.$l   raw/test.$l  : synth/test.$l : "cp synth/test.$l raw/test.$l"
+done
+quick raw.gold  raw/gold.tsv : synth/dict.tsv : 'sed "s/.*/\L&/" synth/dict.tsv > raw/gold.tsv'
+system more  "MLM-GC, counts of $((GC_TIMES + 1)) times the text" \
+    "--objective mlm,gc --cooc cooc/more.cooc $GC" cooc/more.cooc
+setting SYSTEMS "mlm mlm-gc more"
+GC_WINDOWS= GC_MORE=1
+part gc-runs
