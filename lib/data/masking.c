@@ -4,6 +4,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/data/masking_units.h"
 
 const struct opt masking_rows[] = {
     { "mask-prob|word-pred", 0, OPT_REAL(masking, select), "P",
@@ -13,9 +14,12 @@ const struct opt masking_rows[] = {
     { "mask-random", 0, OPT_REAL(masking, random), "P",
       "share of the predicted tokens that read a random word; what is left reads itself", .min = 0,
       .max = 1 },
-    { "mask-scheme", 0, OPT_CHOICE(masking, scheme), "token|word|span|ngram",
+    { "mask-scheme", 0, OPT_CHOICE(masking, scheme), "token|word|span|ngram|pmi",
       "what is masked together: single tokens, whole words, spans (SpanBERT), word n-grams "
-      "(ALBERT)" },
+      "(ALBERT), the n-grams of --mask-ngrams (PMI-Masking)" },
+    { "mask-ngrams", 0, OPT_LIST(masking, ngrams), "LANG=FILE",
+      "n-grams of --mask-scheme pmi, cut into tokens, one per line (cut -f 3- of what ngrams "
+      "writes, through bpe-apply); once per language" },
     { "ngram-max", 0, OPT_INT(masking, ngram_most), "N",
       "longest n-gram of --mask-scheme ngram, in words", .min = 1, .max = 10 },
     { "span-max", 0, OPT_INT(masking, span_most), "N",
@@ -25,11 +29,12 @@ const struct opt masking_rows[] = {
 
 int masking_check(const struct masking *o)
 {
-    return o->mask + o->random > 1 ? err_set("--mask-keep and --mask-random add up to more than 1")
-                                   : 0;
+    if (o->mask + o->random > 1)
+        return err_set("--mask-keep and --mask-random add up to more than 1");
+    if (o->ngrams.n && o->scheme != MASKING_PMI)
+        return err_set("--mask-ngrams is read by --mask-scheme pmi only");
+    return 0;
 }
-
-static bool choosable(uint32_t token) { return token >= VOCAB_SPECIALS || token == VOCAB_UNK; }
 
 /* What is read in place of a token, by words 1 and 2 of its block. */
 static uint32_t replacement(const struct masking *o, uint32_t token, const uint32_t u[4],
@@ -58,9 +63,6 @@ static int choose_tokens(const struct masking *o, const uint32_t *original, int 
     return chosen;
 }
 
-/* The words of a sentence, and which tokens were chosen with which unit so far (-1: none). */
-struct units { int *start, words; int *of; int n, chosen, budget, drawn; };
-
 static void find_words(struct units *x, const uint32_t *original, int n,
                        const struct word_starts *w)
 {
@@ -82,13 +84,6 @@ static int free_tokens(const struct units *x, const uint32_t *original, int a, i
     return x->start[b] - x->start[a];
 }
 
-static void take(struct units *x, int from, int to)
-{
-    for (int i = from; i < to; i++) x->of[i] = x->drawn;
-    x->chosen += to - from;
-    x->drawn++;
-}
-
 /* Whole words in random order, each the beginning of an n-gram (most = 1: a word alone): ALBERT's
  * order of tries, the n drawn, then ever shorter ones. */
 static void choose_ngrams(struct units *x, const uint32_t *original, int most, struct rng_key key,
@@ -105,7 +100,7 @@ static void choose_ngrams(struct units *x, const uint32_t *original, int most, s
         for (; n >= 1; n--) {
             int size = free_tokens(x, original, a, a + n);
             if (!size || x->chosen + size > x->budget) continue;
-            take(x, x->start[a], x->start[a + n]);
+            units_take(x, x->start[a], x->start[a + n]);
             break;
         }
     }
@@ -146,39 +141,43 @@ static void choose_spans(struct units *x, const uint32_t *original, int most, st
                    && to - from < x->budget - x->chosen)
                 to++;
         if (to == from) to++;                                    /* the anchor is free */
-        take(x, from, to);
+        units_take(x, from, to);
     }
 }
 
-int masking_choose(const struct masking *o, const uint32_t *original, int n, uint32_t vocab,
-                   const struct word_starts *w, struct rng_key key, uint64_t number,
-                   struct masked_token *out)
+int masking_choose(const struct masker *k, const struct masking_text *t, struct rng_key key,
+                   uint64_t number, struct masked_token *out)
 {
-    if (o->scheme == MASKING_TOKEN) return choose_tokens(o, original, n, vocab, key, number, out);
+    const struct masking *o = &k->how;
+    const uint32_t *original = t->token;
+    int n = t->n;
+    if (o->scheme == MASKING_TOKEN)
+        return choose_tokens(o, original, n, k->vocab, key, number, out);
     struct units x = { .n = n };
     struct rng_key draws = { key.seed, RNG_UNITS, key.step };
+    bool once = o->scheme == MASKING_SPAN || o->scheme == MASKING_PMI;
     int may = 0, chosen = 0;
     for (int i = 0; i < n; i++) may += choosable(original[i]);
     if (!may) return 0;
     x.start = mem_alloc(((size_t)n + 1) * sizeof *x.start);
     x.of = mem_alloc((size_t)n * sizeof *x.of);
-    find_words(&x, original, n, w);
+    find_words(&x, original, n, k->words);
     double share = o->select * may;
-    x.budget = (int)(o->scheme == MASKING_SPAN ? ceil(share) : round(share));
+    x.budget = (int)(once ? ceil(share) : round(share));
     if (x.budget < 1) x.budget = 1;
-    if (o->scheme == MASKING_SPAN) choose_spans(&x, original, o->span_most, draws, number);
+    if (o->scheme == MASKING_PMI) units_by_lists(&x, k, t, draws, number);
+    else if (o->scheme == MASKING_SPAN) choose_spans(&x, original, o->span_most, draws, number);
     else choose_ngrams(&x, original, o->scheme == MASKING_NGRAM ? o->ngram_most : 1, draws, number);
     for (int i = 0; i < n; i++) {
         uint32_t u[4], v[4];
         if (x.of[i] < 0) continue;
         rng_block(key, number, (uint32_t)i, u);
-        if (o->scheme == MASKING_SPAN) { /* one draw a span decides for all of it */
+        if (once) { /* one draw decides for all of a unit */
             rng_block(draws, number, UINT32_MAX - (uint32_t)x.of[i], v);
             u[3] = v[0];
         }
-        out[chosen++] = (struct masked_token){
-            i, x.of[i], replacement(o, original[i], u, vocab, o->scheme == MASKING_SPAN)
-        };
+        out[chosen++] = (struct masked_token){ i, x.of[i],
+                                               replacement(o, original[i], u, k->vocab, once) };
     }
     free(x.start);
     free(x.of);

@@ -3,14 +3,16 @@
  * chosen, but <unk>, which stands for a word, is.
  *
  * Units: single tokens, each chosen on its own; or, up to a share of the sentence, whole words,
- * spans of words (SpanBERT, Joshi et al. 2020) or word n-grams (ALBERT, Lan et al. 2020). */
+ * spans of words (SpanBERT, Joshi et al. 2020), word n-grams (ALBERT, Lan et al. 2020) or the word
+ * n-grams of a list (PMI-Masking, Levine et al. 2021). */
 #ifndef DATA_MASKING_H
 #define DATA_MASKING_H
 #include "common/opt.h"
 #include "common/rng.h"
+#include "lib/data/ngram_lists.h"
 #include "lib/data/words.h"
 
-enum masking_scheme { MASKING_TOKEN, MASKING_WORD, MASKING_SPAN, MASKING_NGRAM };
+enum masking_scheme { MASKING_TOKEN, MASKING_WORD, MASKING_SPAN, MASKING_NGRAM, MASKING_PMI };
 
 struct masking {
     /* shares: of the tokens, predicted; of these, read <mask>; read a random word */
@@ -19,6 +21,7 @@ struct masking {
     int ngram_most;                  /* words of an n-gram, p(n) ~ 1/n */
     /* words of a span, geometric with p = 0.2, truncated and renormalised */
     int span_most;
+    struct strs ngrams;              /* LANG=FILE: the lists of PMI */
 };
 static const struct masking masking_defaults = { 0.15, 0.8, 0.1, MASKING_TOKEN, 3, 10 };
 extern const struct opt masking_rows[];
@@ -29,16 +32,28 @@ int masking_check(const struct masking *o);
  * there. */
 struct masked_token { int at, unit; uint32_t read; };
 
-/* Chooses among the n original tokens; out [n], in the order of the sentence; returns how many.
- * vocab: random words are drawn from all words of so many ids. w: where words begin; NULL with
- * MASKING_TOKEN only. Draws depend on key (purpose RNG_MASK) and the sample's number alone.
+/* How sentences are masked: the options, and what they need. vocab: random words are drawn from all
+ * words of so many ids. words: where words begin; NULL with MASKING_TOKEN only. ngrams: NULL but
+ * with MASKING_PMI. */
+struct masker {
+    struct masking how;
+    struct word_starts *words;
+    struct ngram_lists *ngrams;
+    uint32_t vocab;
+};
+/* A sentence of n tokens, and their languages (read with MASKING_PMI only). */
+struct masking_text { const uint32_t *token; const int32_t *lang; int n; };
+
+/* Chooses among the tokens of x; out [n], in the order of the sentence; returns how many. Draws
+ * depend on key (purpose RNG_MASK) and the sample's number alone.
  *
  * Of n' tokens that may be chosen, TOKEN takes each with probability `select`; the others stop at a
  * budget: max(1, round(select n')) of WORD and NGRAM, which leave out a unit that is too large for
- * what is left of it, ceil(select n') of SPAN, whose last span may end within a word. What is read
- * is drawn once a span, else once a token. */
-int masking_choose(const struct masking *o, const uint32_t *original, int n, uint32_t vocab,
-                   const struct word_starts *w, struct rng_key key, uint64_t number,
-                   struct masked_token *out);
+ * what is left of it, ceil(select n') of SPAN, whose last span may end within a word. PMI takes the
+ * n-grams of its lists and the words that are left in random order until it has select n' tokens or
+ * more; an n-gram within a longer one is none, and of those that overlap one is drawn. What is read
+ * is drawn once per span and per unit of PMI, else once per token. */
+int masking_choose(const struct masker *k, const struct masking_text *x, struct rng_key key,
+                   uint64_t number, struct masked_token *out);
 
 #endif

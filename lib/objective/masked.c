@@ -4,17 +4,22 @@
 #include <string.h>
 #include "common/mem.h"
 
-void masker_open(struct masker *k, const struct setup *s)
+int masker_open(struct masker *k, const struct setup *s)
 {
     k->how = *s->masking;
     k->vocab = s->vocab->n;
     k->words = k->how.scheme == MASKING_TOKEN ? NULL : word_starts_new(s->vocab);
+    if (k->how.scheme != MASKING_PMI) return 0;
+    k->ngrams = ngram_lists_read(&k->how.ngrams, s->c, s->vocab, k->words);
+    return k->ngrams ? 0 : -1;
 }
 
 void masker_free(struct masker *k)
 {
     word_starts_free(k->words);
+    ngram_lists_free(k->ngrams);
     k->words = NULL;
+    k->ngrams = NULL;
 }
 
 /* Rows first..first+n of the last sentence have their original tokens: chooses among them. */
@@ -22,8 +27,8 @@ static void choose(struct masked *b, const struct masker *k, int first, int n, u
                    struct rng_key key)
 {
     mem_room(&b->chosen, &b->chosen_cap, (size_t)n, sizeof *b->chosen);
-    int chosen = masking_choose(&k->how, b->original + first, n, k->vocab, k->words, key, sample,
-                                b->chosen);
+    struct masking_text text = { b->original + first, b->input.lang + first, n };
+    int chosen = masking_choose(k, &text, key, sample, b->chosen);
     size_t need = (size_t)b->n + (size_t)chosen, cap = b->cap;
     void *arrays[] = { &b->row, &b->target, &b->unit };
     for (int i = 0; i < 3; i++) {
@@ -135,6 +140,7 @@ void masked_largest(struct masked *b, const struct masker *k, int tokens, int lo
     double rows = b->input.rows, share = k->how.select;
     int n = (int)(rows * share + 6 * sqrt(rows * share * (1 - share))) + 1 + b->input.n;
     if (k->how.scheme == MASKING_TOKEN) n -= b->input.n;
+    if (k->ngrams) n += b->input.n * ngram_lists_longest(k->ngrams);
     if (n > b->input.rows) n = b->input.rows;
     b->n = n;
     b->cap = 0;

@@ -19,11 +19,9 @@ struct masked {
     size_t original_cap, cap, chosen_cap;
 };
 
-/* How sentences are masked: what masked_add needs besides the sentence. words: NULL for single
- * tokens. */
-struct masker { struct masking how; struct word_starts *words; uint32_t vocab; };
-/* From the setup of an objective: the shares and the scheme of s->masking. */
-void masker_open(struct masker *k, const struct setup *s);
+/* From the setup of an objective: the shares, the scheme and the lists of s->masking. -1 with a
+ * message: the lists. */
+int masker_open(struct masker *k, const struct setup *s);
 void masker_free(struct masker *k);
 
 /* Adds a sentence of n_parts parts, which stand as they are (specials in place), and chooses

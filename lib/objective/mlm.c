@@ -57,7 +57,7 @@ static int open(void *self, struct setup *s)
     struct mlm *o = self;
     o->s = *s;
     if (!s->text) return err_set("objective mlm needs text: --train LANG=SHARD");
-    masker_open(&o->masker, s);
+    if (masker_open(&o->masker, s) < 0) return -1;
     for (int i = 0; i < s->n_valid; i++)
         if (check_valid(o, i) < 0) return -1;
     return 0;

@@ -63,7 +63,7 @@ static int open(void *self, struct setup *s)
     o->s = *s;
     o->positions = s->c->positions;
     o->types = s->c->token_types > 1;
-    masker_open(&o->masker, s);
+    if (masker_open(&o->masker, s) < 0) return -1;
     if (s->segment && o->form == FORM_PPA)
         return err_set("--segment joins pairs as --tlm-form xlm has them, not ppa");
     return s->n_pairs ? 0

@@ -36,10 +36,18 @@ small=(pretrain --quiet -v vocab --train xa=a.shd --train xb=b.shd --parallel \
 hashes() { cat $1/last/weights.safetensors $1/last/optimizer.safetensors $1/last/state.json |
     sha256sum; }
 
+# n-grams that belong together, from ngrams to pretrain: "a1 a2" and "b1 b2" in every tenth line
+for l in a b; do
+    awk -v l=$l '{ print NR % 10 ? $0 : l "1 " l "2 " $0 }' train.$l > pairs.$l
+    ngrams -q -n 2 --top 1 x$l=pairs.$l | cut -f 3- > list.$l
+    is "$(cat list.$l)" "${l}1 ${l}2" "the n-gram that belongs together"
+done
+
 # interrupted or not, every mixture ends with the same bytes; one thread or two, too
 i=0
 for o in "mlm,tlm" "mlm,tlm --mix mlm:2,tlm:1" "tlm --tlm-form ppa --tlm-order toss" \
     "gc --cooc counts" "mlm,gc,tlm --cooc counts" \
+    "mlm --mask-scheme pmi --mask-ngrams xa=list.a --mask-ngrams xb=list.b" \
     "mlm --mask-scheme span" "mlm --mask-scheme ngram --batch 7" \
         "mlm --mask-scheme word --accumulate 2"; do
     i=$((i + 1))
@@ -76,5 +84,15 @@ fails 1 'counted with windows of 2; --gc-window 3' "${small[@]}" --objective mlm
 fails 1 'tlm needs sentence pairs' pretrain -q -v vocab --train xa=a.shd --objective tlm --out no
 fails 1 '--warmup 10x: expected' "${small[@]}" --warmup 10x --out no
 fails 1 '--epochs and --steps' "${small[@]}" --epochs 1 --steps 3 --out no
+fails 2 '--mask-ngrams is read by --mask-scheme pmi only' "${small[@]}" --mask-ngrams xa=list.a \
+    --out no
+fails 1 'needs a list of each language: --mask-ngrams xb=FILE' "${small[@]}" --mask-scheme pmi \
+    --mask-ngrams xa=list.a --out no
+fails 1 'language xa is given twice' "${small[@]}" --mask-scheme pmi --mask-ngrams xa=list.a \
+    --mask-ngrams xa=list.a --out no
+fails 1 'language zz' "${small[@]}" --mask-scheme pmi --mask-ngrams zz=list.a --out no
+echo 'some other words' > words
+fails 1 "words: no n-gram's tokens are all in the vocabulary" pretrain -q -v vocab \
+    --train xa=a.shd --mask-scheme pmi --mask-ngrams xa=words --out no
 fails 2 'mlm-weight' "${small[@]}" --mlm-weight 1:x --out no
 [ ! -e no ] || fail "a run that could not start left a folder"

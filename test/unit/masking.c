@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
 #include "lib/data/masking.h"
@@ -57,6 +58,14 @@ static void sentence(const struct vocab *v, uint32_t ids[N], bool begins[N])
         }
 }
 
+static int choose(const struct masking *how, const uint32_t *ids, int n, const struct vocab *v,
+                  struct word_starts *w, uint64_t number, struct masked_token *out)
+{
+    struct masker k = { .how = *how, .words = w, .vocab = v->n };
+    struct masking_text text = { ids, NULL, n };
+    return masking_choose(&k, &text, (struct rng_key){ 3, RNG_MASK, 1 }, number, out);
+}
+
 struct counts { int chosen, mask, same, shortest, longest, whole, units; double mean_words; };
 
 static struct counts count(enum masking_scheme scheme)
@@ -72,7 +81,7 @@ static struct counts count(enum masking_scheme scheme)
     for (uint64_t s = 0; s < SENTENCES; s++) {
         struct masked_token out[N];
         int of[N + 1],
-            n = masking_choose(&how, ids, N, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, s, out);
+            n = choose(&how, ids, N, v, w, s, out);
         for (int i = 0; i <= N; i++) of[i] = -1;
         for (int i = 0; i < n; i++) {
             assert_true(out[i].at > 0 && out[i].at < N - 1);             /* specials are spared */
@@ -146,8 +155,7 @@ static void ngrams_have_lengths_by_one_over_n(void **state)
     ids[N - 1] = VOCAB_EOS;
     for (uint64_t s = 0; s < SENTENCES; s++) {
         struct masked_token out[N];
-        struct rng_key key = { 3, RNG_MASK, 1 };
-        int n = masking_choose(&how, ids, N, v->n, w, key, s, out), first = 0;
+        int n = choose(&how, ids, N, v, w, s, out), first = 0;
         for (int i = 0; i < n; i++) first += out[i].unit == 0;
         assert_in_range(first, 1, 3);
         of[first]++;
@@ -182,15 +190,115 @@ static void what_is_masked_does_not_depend_on_its_company(void **state)
     for (int scheme = MASKING_TOKEN; scheme <= MASKING_NGRAM; scheme++) {
         struct masked_token a[N], b[N];
         how.scheme = (enum masking_scheme)scheme;
-        int n = masking_choose(&how, ids, N, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, 5, a);
-        assert_int_equal(
-            masking_choose(&how, ids, N, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, 5, b), n);
+        int n = choose(&how, ids, N, v, w, 5, a);
+        assert_int_equal(choose(&how, ids, N, v, w, 5, b), n);
         for (int i = 0; i < n; i++)
             assert_true(a[i].at == b[i].at && a[i].read == b[i].read && a[i].unit == b[i].unit);
     }
-    assert_int_equal(masking_choose(&how, ids, 1, v->n, w, (struct rng_key){ 3, RNG_MASK, 1 }, 5,
-                                    (struct masked_token[1]){ 0 }),
-                     0);
+    assert_int_equal(choose(&how, ids, 1, v, w, 5, (struct masked_token[1]){ 0 }), 0);
+    word_starts_free(w);
+    vocab_free(v);
+}
+
+/* --- PMI-Masking --- */
+
+static struct ngram_lists *lists(const struct vocab *v, const struct word_starts *w,
+                                 const char *text)
+{
+    static struct model_config c = { .lang = { "xa" }, .n_langs = 1 };
+    char *path = path_join(scratch_dir, "list"), arg[4096];
+    snprintf(arg, sizeof arg, "xa=%s", path);
+    assert_int_equal(file_write(path, text, strlen(text)), 0);
+    const char *value[] = { arg };
+    struct strs files = { .v = value, .n = 1 };
+    struct ngram_lists *l = ngram_lists_read(&files, &c, v, w);
+    free(path);
+    return l;
+}
+
+/* <s> w1 w2 w3 w4 w5 p6@@ w6 w7 w8 w9 </s> with the list "w1 w2", "w1 w2 w3", "w2 w3", "w4 w5",
+ * "w5 p6@@ w6": units are w1-w3 (longer ones win), either w4-w5 or w5-w6, what is left as words. */
+static void units_of_pmi_are_ngrams_of_the_list_and_words(void **state)
+{
+    (void)state;
+    struct vocab *v = some_words();
+    struct word_starts *w = word_starts_new(v);
+    struct masker k = { .how = masking_defaults, .words = w, .vocab = v->n };
+    k.ngrams = lists(v, w, "w1 w2\nw1 w2 w3\nw2 w3\nw4 w5\nw5 p6@@ w6\n");
+    assert_non_null(k.ngrams);
+    assert_int_equal(ngram_lists_longest(k.ngrams), 3);
+    const char *word[] = { "w1", "w2", "w3", "w4", "w5", "p6@@", "w6", "w7", "w8", "w9" };
+    uint32_t ids[12] = { VOCAB_BOS };
+    int32_t lang[12] = { 0 };
+    for (int i = 0; i < 10; i++) ids[i + 1] = id(v, word[i]);
+    ids[11] = VOCAB_EOS;
+    struct masking_text text = { ids, lang, 12 };
+    k.how.scheme = MASKING_PMI;
+    k.how.select = 1;                                     /* every unit: how the sentence is cut */
+    int early = 0, taken[7] = { 0 }, kept = 0, units = 0;
+    for (uint64_t s = 0; s < SENTENCES; s++) {
+        struct masked_token out[12];
+        int of[14], n = masking_choose(&k, &text, (struct rng_key){ 3, RNG_MASK, 1 }, s, out);
+        assert_int_equal(n, 10);
+        for (int i = 0; i < n; i++) {
+            of[out[i].at] = out[i].unit;
+            bool same = i && out[i].unit == out[i - 1].unit;
+            if (same)               /* one draw decides for a unit */
+                assert_int_equal(out[i].read == VOCAB_MASK, out[i - 1].read == VOCAB_MASK);
+            kept += !same && out[i].read == ids[out[i].at];
+            units += !same;
+        }
+        assert_true(of[1] == of[2] && of[2] == of[3] && of[3] != of[4] && of[6] == of[7]);
+        assert_true((of[4] == of[5]) != (of[5] == of[6]));
+        assert_true(of[7] != of[8] && of[8] != of[9] && of[9] != of[10]);
+        early += of[4] == of[5];
+    }
+    assert_true(abs(early - SENTENCES / 2) < 3 * sqrt(SENTENCES) / 2);
+    double p = kept / (double)units;              /* 10% of the units, and random words that fit */
+    assert_true(fabs(p - 0.1) < 0.01);
+    k.how.select = 0.15;                  /* 1.5 of 10: units until there are 2 tokens or more */
+    for (uint64_t s = 0; s < SENTENCES; s++) {
+        struct masked_token out[12];
+        int n = masking_choose(&k, &text, (struct rng_key){ 3, RNG_MASK, 1 }, s, out);
+        assert_in_range(n, 2, 4);
+        taken[n]++;
+    }
+    assert_true(taken[2] && taken[3] && taken[4]);          /* 1 + 1 or 2; 3 or 1 + 2; 1 + 3 */
+    ngram_lists_free(k.ngrams);
+    word_starts_free(w);
+    vocab_free(v);
+}
+
+static void lists_of_ngrams_are_read_or_refused(void **state)
+{
+    (void)state;
+    struct vocab *v = some_words();
+    struct word_starts *w = word_starts_new(v);
+    char text[20000];
+    size_t n = 0;
+    for (int i = 0; i < 50; i++)                     /* more edges than the first table has */
+        for (int j = 0; j < 25; j++) n += (size_t)sprintf(text + n, "w%d w%d\n", i, j);
+    struct ngram_lists *l = lists(v, w, text);
+    for (int i = 0; i < 50; i++)
+        for (int j = 0; j < 50; j++) {
+            char a[8], b[8];
+            sprintf(a, "w%d", i), sprintf(b, "w%d", j);
+            uint32_t node = ngram_lists_next(l, ngram_lists_root(0), id(v, a));
+            assert_true(node && !ngram_lists_end(l, node));
+            node = ngram_lists_next(l, node, id(v, b));
+            assert_int_equal(node && ngram_lists_end(l, node), j < 25);
+        }
+    ngram_lists_free(l);
+    static const char *const bad[][2] = {
+        { "1.5\t9\tw1 w2\n", "list:1: a tab; give the n-grams alone" },
+        { "w1 w2\np3@@ w3\n", "list:2: an n-gram of two words" },
+        { "w1 nowhere\n", "no n-gram's tokens are all in the vocabulary" },
+        { "", "an empty list" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_null(lists(v, w, bad[i][0]));
+        if (!strstr(err_msg(), bad[i][1])) fail_msg("%s", err_msg());
+    }
     word_starts_free(w);
     vocab_free(v);
 }
@@ -335,6 +443,8 @@ int main(void)
         cmocka_unit_test(ngrams_have_lengths_by_one_over_n),
         cmocka_unit_test(spans_fill_the_budget_exactly),
         cmocka_unit_test(what_is_masked_does_not_depend_on_its_company),
+        cmocka_unit_test(units_of_pmi_are_ngrams_of_the_list_and_words),
+        cmocka_unit_test(lists_of_ngrams_are_read_or_refused),
         cmocka_unit_test(marks_of_all_vocabularies_tell_where_words_begin),
         cmocka_unit_test(pairs_are_written_as_xlm_and_as_bert_write_them),
         cmocka_unit_test(a_tossed_pair_is_the_same_pair_for_all_and_turned_half_the_time),
