@@ -9,7 +9,7 @@ NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)
 
 PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count ngrams binarize shard \
     cooc-count cooc-merge cooc-query cooc-study synth-corpus derive-lang pretrain finetune \
-    translate embed dict-induce rsim retrieve analogy bleu score ckpt plot
+    translate predict embed dict-induce rsim retrieve analogy bleu score ckpt plot
 
 A_tokenize     := lib/plain lib/pieces lib/text common-json common
 L_tokenize      = $(ICU) -lpcre2-8 $(JSON) $(BASE) $(MATH)
@@ -45,6 +45,8 @@ A_finetune     := $(NN) lib/score lib/pieces lib/plain lib/text lib/bpe
 L_finetune      = $(NN_L) $(ICU) -lpcre2-8
 A_translate    := $(NN) lib/plain lib/text lib/bpe
 L_translate     = $(NN_L) $(ICU) -lpcre2-8
+A_predict      := $(NN) lib/score lib/pieces lib/plain lib/text lib/bpe
+L_predict       = $(NN_L) $(ICU) -lpcre2-8
 A_ckpt         := lib/hf lib/pieces lib/plain lib/bpe $(NN)
 L_ckpt          = $(NN_L)
 A_embed        := lib/embed lib/space $(NN) lib/plain lib/text lib/bpe

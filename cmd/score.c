@@ -16,7 +16,7 @@ enum { LANGUAGES = 64 };
 
 static struct options {
     int metric, digits, words;
-    const char *format, *na_prob;
+    const char *format, *na_prob, *skip;
     struct strs pred, against, pair;
     double na_threshold;
     struct measure_options m;
@@ -38,6 +38,8 @@ static const struct opt rows_of_all[] = {
       "format of the gold files, where their content does not tell it" },
     { "csv", 0, OPT_FLAG(options, csv), 0,
       "fields of the gold files that stand in double quotes are unquoted" },
+    { "skip", 0, OPT_STR(options, skip), "TEXT",
+      "leave out gold pairs of which one sentence is TEXT (NS in PAWS-X), as predict does" },
     { "words", 0, OPT_CHOICE(options, words), "syntactic|fused",
       "words of CoNLL-U: a multi-word token is its parts, or one word as XTREME has it" },
     { "digits", 0, OPT_INT(options, digits), "N",
@@ -170,6 +172,7 @@ static int score_language(struct language *l, uint32_t stream)
 {
     struct labelled_options g = predictions_gold((enum task_metric)o.metric, l->lang, o.format);
     g.csv = o.csv;
+    g.skip = o.skip;
     g.fused = o.words == 1;
     struct predictions_options po = { (enum task_metric)o.metric, l->lang, o.na_prob,
                                       o.na_threshold, msg_note };

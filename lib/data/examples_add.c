@@ -69,7 +69,8 @@ static int add_pair(struct examples *x, struct labelled_set *of, const struct la
     size_t all = m->side[0].n + m->side[1].n + (size_t)specials;
     if (all > (size_t)longest)
         problems_add(&of->problems, "pairs cut to --longest rows", e->line, "%zu rows", all);
-    rows_pair(&m->rows, &m->side[0], &m->side[1], pair_of(x), longest);
+    const struct encoded *second = of->kind == LABELLED_LINES ? NULL : &m->side[1];
+    rows_pair(&m->rows, &m->side[0], second, pair_of(x), longest);
     add_unit(x, &m->rows, from)->label = label;
     return 0;
 }

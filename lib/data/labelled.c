@@ -22,6 +22,19 @@ const char *labelled_formats(void)
 
 /* --- a file in memory ------------------------------------------------------------------------ */
 
+int content_add(struct content *c, size_t *cap, const struct text *t, const char *line, size_t n)
+{
+    if (memchr(line, 0, n))
+        return err_set("%s:%llu: has a NUL byte; this is not text", text_name(t),
+                       (unsigned long long)text_lineno(t));
+    mem_room(&c->bytes, cap, c->n + n + 2, 1);
+    memcpy(c->bytes + c->n, line, n);
+    c->n += n;
+    c->bytes[c->n++] = '\n';
+    c->bytes[c->n] = '\0';
+    return 0;
+}
+
 int content_read(struct content *c, const char *path)
 {
     struct text *t = text_open(path, TEXT_UTF8);
@@ -31,17 +44,8 @@ int content_read(struct content *c, const char *path)
     size_t n;
     int rc;
     *c = (struct content){ .name = path };
-    while ((rc = text_line(t, &line, &n)) > 0) {
-        if (memchr(line, 0, n)) {
-            rc = err_set("%s:%llu: has a NUL byte; this is not text", text_name(t),
-                         (unsigned long long)text_lineno(t));
-            break;
-        }
-        mem_room(&c->bytes, &cap, c->n + n + 2, 1);
-        memcpy(c->bytes + c->n, line, n);
-        c->n += n;
-        c->bytes[c->n++] = '\n';
-    }
+    while ((rc = text_line(t, &line, &n)) > 0)
+        if ((rc = content_add(c, &cap, t, line, n)) < 0) break;
     text_close(t);
     if (rc < 0) { free(c->bytes); c->bytes = NULL; return -1; }
     mem_room(&c->bytes, &cap, c->n + 1, 1);
@@ -189,6 +193,14 @@ static const struct reader *recognise(const struct content *c, const struct labe
     return found;
 }
 
+const struct reader *reader_find(const struct content *c, const struct labelled_options *o)
+{
+    const struct reader *r = o->format ? named(o->format) : recognise(c, o);
+    if (!r || o->kind == LABELLED_ANY || r->kind == o->kind) return r;
+    err_set("%s: files of format '%s' are not what this task reads", c->name, r->name);
+    return NULL;
+}
+
 /* --- parallel text: Tatoeba's two files ------------------------------------------------------ */
 
 static int read_parallel(struct labelled_set *s, const char *path)
@@ -227,10 +239,8 @@ int labelled_read(struct labelled_set *s, const char *path, const struct labelle
     c.name = s->name;
     labelled_keep(s, c.bytes);
     if (!c.n) return err_set("%s: is empty", s->name);
-    const struct reader *r = o->format ? named(o->format) : recognise(&c, o);
+    const struct reader *r = reader_find(&c, o);
     if (!r) return -1;
-    if (o->kind != LABELLED_ANY && r->kind != o->kind)
-        return err_set("%s: files of format '%s' are not what this task reads", s->name, r->name);
     s->kind = r->kind;
     s->format = r->name;
     int rc = r->read(s, &c, o);

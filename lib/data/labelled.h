@@ -73,6 +73,8 @@ struct labelled_options {
     bool fused; /* CoNLL-U: a multi-word token is one word, as XTREME has it (docs/formats/tasks.md)
                  */
     bool bare_tags; /* files of one column for each word: it is the tag (else the word) */
+    bool unlabelled; /* labels do not matter (prediction): rows with any are examples without one */
+    const char *skip; /* pairs: rows with this as a sentence are left out, counted (PAWS-X: NS) */
     bool strict;    /* a line that cannot be used is an error (gold must match predictions line by
                        line) */
 };

@@ -14,9 +14,13 @@ struct content {
     size_t n;                    /* bytes */
     char **line;                 /* [lines]; NULL until content_lines cuts them */
     size_t lines;
+    uint64_t before;             /* lines of the file before line[0] */
 };
-int content_read(struct content *c, const char *path); /* UTF-8 is checked; a byte order mark goes
-                                                        */
+/* UTF-8 is checked; a byte order mark goes. */
+int content_read(struct content *c, const char *path);
+struct text;
+/* Adds the line that text_line gave, with a "\n"; *cap is the room of c->bytes. */
+int content_add(struct content *c, size_t *cap, const struct text *t, const char *line, size_t n);
 void content_lines(struct content *c);
 
 struct labelled_memory { void **v; size_t n, cap; };
@@ -51,7 +55,11 @@ struct reader {
     /* Is the content of this format? x: its first line that is not blank, cut at tabs. */
     bool (*is)(const struct content *c, const struct sample *x);
     int (*read)(struct labelled_set *s, struct content *c, const struct labelled_options *o);
+    /* how it may be read piece by piece (labelled_stream.h) */
+    enum { PIECES_WHOLE, PIECES_OF_LINES, PIECES_BELOW_HEADER, PIECES_OF_SENTENCES } pieces;
 };
+/* By its name, or by what the content is. NULL with a message. */
+const struct reader *reader_find(const struct content *c, const struct labelled_options *o);
 extern const struct reader reader_squad, reader_sick, reader_xnli, reader_xnli_mt, reader_pawsx,
     reader_columns, reader_xtreme_pairs, reader_conllu, reader_wikineural, reader_panx,
     reader_xtreme_tags, reader_lines;

@@ -37,3 +37,13 @@ void problems_tell(const struct problems *p, const char *name,
              (unsigned long long)k->line, *k->first ? ": " : "", k->first);
     }
 }
+
+void problems_join(struct problems *to, const struct problems *part)
+{
+    for (int i = 0; i < part->n; i++) {
+        const struct problem *k = &part->kind[i];
+        problems_add(to, k->what, k->line, "%s", k->first);
+        for (int j = 0; j < to->n; j++)
+            if (!strcmp(to->kind[j].what, k->what)) to->kind[j].n += k->n - 1;
+    }
+}

@@ -11,6 +11,8 @@ struct problems { struct problem kind[PROBLEM_KINDS]; int n; };
  * it is the first. */
 void problems_add(struct problems *p, const char *what, uint64_t line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* Adds what was counted in another part of the same data, a later one. */
+void problems_join(struct problems *to, const struct problems *part);
 /* How many of that kind there were. */
 uint64_t problems_count(const struct problems *p, const char *what);
 /* One call of tell for each kind: "FILE: rows with an unknown label: 3; the first on line 7: 'x'".

@@ -143,7 +143,7 @@ static int line_of(struct labelled_set *s, const struct labelled_options *o, str
         t->r[t->ranges++] = (struct range){ (size_t)first - 1, (size_t)last, field[FORM] };
         return 0;
     }
-    if (!is_upos(field[UPOS])) {
+    if (!o->unlabelled && !is_upos(field[UPOS])) {
         t->unusable = true;
         return labelled_refuse(s, o, line, BAD_TAG, field[UPOS]);
     }
@@ -180,7 +180,7 @@ static int read_conllu(struct labelled_set *s, struct content *c, const struct l
     content_lines(c);
     for (size_t i = 0; i < c->lines && rc == 0; i++) {
         if (*c->line[i] == '#') continue;
-        if (*c->line[i]) rc = line_of(s, o, &t, c->line[i], i + 1);
+        if (*c->line[i]) rc = line_of(s, o, &t, c->line[i], c->before + i + 1);
         else rc = end_of(s, o, &t);
     }
     if (rc == 0) rc = end_of(s, o, &t);
@@ -199,4 +199,5 @@ static bool is_conllu(const struct content *c, const struct sample *x)
                    || !strncmp(x->first, "# newpar", 8)));
 }
 
-const struct reader reader_conllu = { "conllu", LABELLED_TAGS, is_conllu, read_conllu };
+const struct reader reader_conllu = { "conllu", LABELLED_TAGS, is_conllu, read_conllu,
+                                     PIECES_OF_SENTENCES };

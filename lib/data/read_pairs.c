@@ -53,13 +53,17 @@ static int put(struct labelled_set *s, const struct labelled_options *o, char *c
                const struct columns *k, uint64_t line)
 {
     int label = -1;
+    if (o->skip && (!strcmp(field[k->a], o->skip) || !strcmp(field[k->b], o->skip))) {
+        problems_add(&s->problems, "rows with the sentence to skip", line, "'%.60s'", o->skip);
+        return 0;
+    }
     if (k->label >= 0) {
         const char *given = field[k->label], *name = labelled_nli(given);
         if (!strcmp(given, "-")) {                   /* MultiNLI: the annotators did not agree */
             problems_add(&s->problems, "rows without a gold label ('-')", line, "%s", "");
             return 0;
         }
-        if (!s->labels.n) {
+        if (!s->labels.n && !o->unlabelled) {
             bool binary = !strcmp(name, "0") || !strcmp(name, "1");
             if (!binary && !is_class(given))
                 return labelled_refuse(s, o, line, UNKNOWN_LABEL, given);
@@ -70,13 +74,13 @@ static int put(struct labelled_set *s, const struct labelled_options *o, char *c
             s->closed = true;
         }
         label = labels_find(&s->labels, name);
-        if (label < 0) return labelled_refuse(s, o, line, UNKNOWN_LABEL, given);
+        if (label < 0 && !o->unlabelled) return labelled_refuse(s, o, line, UNKNOWN_LABEL, given);
     }
     struct labelled *e = labelled_add(s, line);
     e->text[0] = field[k->a];
     e->text[1] = field[k->b];
     e->label = label;
-    if (k->score >= 0) {
+    if (k->score >= 0 && !o->unlabelled) {
         char *end;
         e->score = strtod(field[k->score], &end);
         if (end == field[k->score] || *end) {
@@ -96,12 +100,14 @@ static int read_rows(struct labelled_set *s, struct content *c, const struct lab
     bool lang = o->lang && *o->lang;
     for (size_t i = first; i < c->lines; i++) {
         if (!*c->line[i]) {
-            if (i + 1 < c->lines && labelled_refuse(s, o, i + 1, "blank lines", "") < 0) return -1;
+            if (i + 1 < c->lines
+                && labelled_refuse(s, o, c->before + i + 1, "blank lines", "") < 0)
+                return -1;
             continue;
         }
         int n = fields_cut(c->line[i], field, FIELDS_MOST, o->csv);
         if (n < k->n || n > FIELDS_MOST) {
-            if (labelled_refuse(s, o, i + 1, TOO_FEW, field[0]) < 0) return -1;
+            if (labelled_refuse(s, o, c->before + i + 1, TOO_FEW, field[0]) < 0) return -1;
             continue;
         }
         if (k->language >= 0) {
@@ -111,9 +117,9 @@ static int read_rows(struct labelled_set *s, struct content *c, const struct lab
             if (strcmp(only, is))
                 return err_set("%s:%zu: has rows of several languages ('%s', '%s'); choose one "
                                "with LANG=FILE",
-                               s->name, i + 1, only, is);
+                               s->name, (size_t)c->before + i + 1, only, is);
         }
-        if (put(s, o, field, k, i + 1) < 0) return -1;
+        if (put(s, o, field, k, c->before + i + 1) < 0) return -1;
     }
     if (k->language >= 0 && lang && !only)
         return err_set("%s: has no row of language '%s'", s->name, o->lang);
@@ -189,10 +195,14 @@ static int read_xtreme(struct labelled_set *s, struct content *c, const struct l
     return read_rows(s, c, o, &k, 0);
 }
 
-const struct reader reader_sick = { "sick", LABELLED_PAIRS, is_sick, read_sick };
+const struct reader reader_sick = { "sick", LABELLED_PAIRS, is_sick, read_sick,
+                                    PIECES_BELOW_HEADER };
 const struct reader reader_xnli = { "xnli", LABELLED_PAIRS, is_xnli, read_xnli };
-const struct reader reader_xnli_mt = { "xnli-mt", LABELLED_PAIRS, is_xnli_mt, read_xnli_mt };
-const struct reader reader_pawsx = { "paws-x", LABELLED_PAIRS, is_pawsx, read_pawsx };
-const struct reader reader_columns = { "columns", LABELLED_PAIRS, is_columns, read_columns };
+const struct reader reader_xnli_mt = { "xnli-mt", LABELLED_PAIRS, is_xnli_mt, read_xnli_mt,
+                                       PIECES_BELOW_HEADER };
+const struct reader reader_pawsx = { "paws-x", LABELLED_PAIRS, is_pawsx, read_pawsx,
+                                     PIECES_BELOW_HEADER };
+const struct reader reader_columns = { "columns", LABELLED_PAIRS, is_columns, read_columns,
+                                       PIECES_BELOW_HEADER };
 const struct reader reader_xtreme_pairs = { "xtreme-pairs", LABELLED_PAIRS, is_xtreme,
-                                            read_xtreme };
+                                            read_xtreme, PIECES_OF_LINES };

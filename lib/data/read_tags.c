@@ -58,7 +58,7 @@ static int read_columns(struct labelled_set *s, struct content *c, const struct 
     int rc = 0;
     content_lines(c);
     for (size_t i = 0; i < c->lines && rc == 0; i++) {
-        if (*c->line[i]) rc = line_of(s, o, l, c->line[i], i + 1, &x);
+        if (*c->line[i]) rc = line_of(s, o, l, c->line[i], c->before + i + 1, &x);
         else finish(s, &x);
     }
     if (rc == 0) finish(s, &x);
@@ -119,14 +119,14 @@ static int read_lines(struct labelled_set *s, struct content *c, const struct la
     content_lines(c);
     for (size_t i = 0; i < c->lines; i++) {
         if (!*c->line[i]) {
-            if (labelled_refuse(s, o, i + 1, "blank lines", "") < 0) return -1;
+            if (labelled_refuse(s, o, c->before + i + 1, "blank lines", "") < 0) return -1;
             continue;
         }
-        struct labelled *e = labelled_add(s, i + 1);
+        struct labelled *e = labelled_add(s, c->before + i + 1);
         char *end;
         c->line[i][strcspn(c->line[i], "\t")] = '\0';
-        e->text[0] = labelled_nli(c->line[i]);
-        e->label = labels_index(&s->labels, e->text[0]);
+        e->text[0] = o->unlabelled ? c->line[i] : labelled_nli(c->line[i]);
+        if (!o->unlabelled) e->label = labels_index(&s->labels, e->text[0]);
         e->score = strtod(c->line[i], &end);
         if (*end) e->score = NAN;
     }
@@ -134,7 +134,10 @@ static int read_lines(struct labelled_set *s, struct content *c, const struct la
 }
 
 const struct reader reader_wikineural = { "wikineural", LABELLED_TAGS, is_wikineural,
-                                          read_wikineural };
-const struct reader reader_panx = { "panx", LABELLED_TAGS, is_panx, read_panx };
-const struct reader reader_xtreme_tags = { "xtreme-tags", LABELLED_TAGS, is_xtreme, read_xtreme };
-const struct reader reader_lines = { "lines", LABELLED_LINES, is_lines, read_lines };
+                                          read_wikineural, PIECES_OF_SENTENCES };
+const struct reader reader_panx = { "panx", LABELLED_TAGS, is_panx, read_panx,
+                                   PIECES_OF_SENTENCES };
+const struct reader reader_xtreme_tags = { "xtreme-tags", LABELLED_TAGS, is_xtreme, read_xtreme,
+                                          PIECES_OF_SENTENCES };
+const struct reader reader_lines = { "lines", LABELLED_LINES, is_lines, read_lines,
+                                    PIECES_OF_LINES };

@@ -34,6 +34,8 @@ static const struct opt rows[] = {
       "format of labelled files, where their content does not tell it (see score)" },
     { "csv", 0, OPT_FLAG(headed_task, o.csv), "",
       "remove the double quotes around fields of labelled files (Python's csv)" },
+    { "skip", 0, OPT_STR(headed_task, o.skip), "TEXT",
+      "leave out labelled pairs of which one sentence is TEXT (NS in PAWS-X)" },
     { "words", 0, OPT_CHOICE(headed_task, o.words), "syntactic|fused",
       "CoNLL-U's multi-word tokens: one word per part, or one for all (XTREME)" },
     { 0 }

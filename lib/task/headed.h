@@ -29,6 +29,7 @@ struct headed_options {
     enum code_switch code_switch;
     const char *format;
     bool csv;
+    const char *skip;                /* pairs with this as a sentence are left out; NULL: none */
     int words;                       /* 0: syntactic, 1: fused */
 };
 

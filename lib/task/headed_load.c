@@ -72,6 +72,7 @@ int headed_file_open(struct headed_task *t, struct headed_file *f, const struct 
                                   .format = t->o.format,
                                   .lang = f->lang,
                                   .csv = t->o.csv,
+                                  .skip = t->o.skip,
                                   .fused = t->o.words == 1 };
     if (language(f, s->c) < 0 || labelled_read(&f->set, f->path, &o) < 0) return -1;
     if (!is_labelled(&f->set))

@@ -1,5 +1,6 @@
 #include "lib/task/read_out.h"
 #include <stdlib.h>
+#include <string.h>
 #include "common/mem.h"
 
 /* Numbers of unit u in o->v. */
@@ -11,16 +12,6 @@ static size_t width(const struct examples *x, size_t u, int outputs)
                                                                     : (size_t)v->rows);
 }
 
-/* A batch of units from u on, at least one; returns how many. */
-static size_t next_batch(struct headed *b, const struct examples *x, size_t u, int tokens)
-{
-    size_t n = 0;
-    headed_clear(b);
-    for (; u + n < x->n && (!n || b->input.rows + x->v[u + n].rows <= tokens); n++)
-        headed_add(b, x, u + n, u + n, false);
-    return n;
-}
-
 static void index_examples(struct read_out *o, const struct examples *x)
 {
     mem_room(&o->first, &o->first_cap, (size_t)x->count + 1, sizeof *o->first);
@@ -30,13 +21,10 @@ static void index_examples(struct read_out *o, const struct examples *x)
     while (e <= x->count) o->first[e++] = x->n;
 }
 
-int read_out_run(struct read_out *o, struct pass *at, int head, const struct examples *x,
-                 int tokens)
+void read_out_begin(struct read_out *o, const struct examples *x, int outputs)
 {
-    const struct kernels *k = at->t->k;
-    struct headed b = { 0 };
     size_t total = 0;
-    o->outputs = at->m->c.head[head].outputs;
+    o->outputs = outputs;
     mem_room(&o->at, &o->at_cap, x->n + 1, sizeof *o->at);
     for (size_t u = 0; u < x->n; u++) {
         o->at[u] = total;
@@ -45,17 +33,47 @@ int read_out_run(struct read_out *o, struct pass *at, int head, const struct exa
     o->at[x->n] = o->n = total;
     mem_room(&o->v, &o->cap, total + 1, sizeof *o->v);
     index_examples(o, x);
-    for (size_t u = 0; u < x->n; ) {
-        struct pass p = *at;
-        size_t n = next_batch(&b, x, u, tokens);
-        tape_reset(p.t, false);
-        headed_forward(&b, &p);
-        struct var *z = headed_outputs(&b, &p, head);
-        k->get(o->v + o->at[u], z->v, o->at[u + n] - o->at[u]);
-        u += n;
+}
+
+int read_out_units(struct read_out *o, struct pass *p, int head, const struct examples *x,
+                   const size_t *unit, int n)
+{
+    const struct kernels *k = p->t->k;
+    struct headed b = { 0 };
+    size_t at = 0;
+    for (int i = 0; i < n; i++) headed_add(&b, x, unit[i], unit[i], false);
+    tape_reset(p->t, false);
+    headed_forward(&b, p);
+    struct var *z = headed_outputs(&b, p, head);
+    float *all = mem_alloc(((size_t)z->rows * (size_t)z->cols + 1) * sizeof *all);
+    k->get(all, z->v, (size_t)z->rows * (size_t)z->cols);
+    for (int i = 0; i < n; i++) {
+        size_t numbers = width(x, unit[i], o->outputs);
+        memcpy(o->v + o->at[unit[i]], all + at, numbers * sizeof *all);
+        at += numbers;
     }
+    free(all);
     headed_free(&b);
     return k->sync();
+}
+
+int read_out_run(struct read_out *o, struct pass *at, int head, const struct examples *x,
+                 int tokens)
+{
+    size_t *unit = mem_alloc((x->n + 1) * sizeof *unit);
+    int rc = 0;
+    read_out_begin(o, x, at->m->c.head[head].outputs);
+    for (size_t u = 0; u < x->n && rc == 0; ) {
+        struct pass p = *at;
+        int n = 0, rows = 0;
+        for (; u < x->n && (!n || rows + x->v[u].rows <= tokens); u++) {
+            rows += x->v[u].rows;
+            unit[n++] = u;
+        }
+        rc = read_out_units(o, &p, head, x, unit, n);
+    }
+    free(unit);
+    return rc;
 }
 
 void read_out_free(struct read_out *o)

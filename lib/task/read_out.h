@@ -21,6 +21,11 @@ struct read_out {
  * message. */
 int read_out_run(struct read_out *o, struct pass *p, int head, const struct examples *x,
                  int tokens);
+/* The same in parts: room for the numbers of all units of x, then those of units unit[0 .. n) as
+ * one batch, as often as it takes. Threads may run batches at once, each with a tape of its own. */
+void read_out_begin(struct read_out *o, const struct examples *x, int outputs);
+int read_out_units(struct read_out *o, struct pass *p, int head, const struct examples *x,
+                   const size_t *unit, int n);
 void read_out_free(struct read_out *o);
 /* The memory of it on the planning device: a batch of `tokens` rows and the longest unit. */
 int read_out_plan(struct pass *p, int head, const struct examples *x, int tokens);

@@ -20,7 +20,7 @@ static void config(const char *text)
     if (model_config_check(&c) < 0) abort();
     if (!hf_names(h.layout, "embed.tokens", name)) abort();
     if (hf_config_fits(h.layout, &c) < 0) return;
-    char *json = hf_config_json(h.layout, &c, ids);
+    char *json = hf_config_json(h.layout, &c, ids, NULL);
     if (hf_config_parse(&again, &d, json, "written") < 0) abort();
     char *one = model_config_json(&c), *two = model_config_json(&d);
     if ((h.layout != HF_XLM || c.n_langs) && strcmp(one, two)) abort();

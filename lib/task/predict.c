@@ -1,0 +1,200 @@
+#include "lib/task/predict.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/file.h"
+#include "common/msg.h"
+#include "lib/task/predict_write.h"
+
+const struct opt predict_rows[] = {
+    { "lang", 'l', OPT_STR(predict_options, lang), "LANG",
+      "language of the input; of questions, their contexts' (default: the model's, where it has "
+      "one)" },
+    { "question-lang", 0, OPT_STR(predict_options, question_lang), "LANG",
+      "language of the questions, where they and their contexts are in two (default: --lang)" },
+    { "format", 0, OPT_STR(predict_options, format), "NAME",
+      "format of the input, where its content does not tell it: squad, sick, xnli, xnli-mt, "
+      "paws-x, columns, conllu, wikineural, panx, xtreme-pairs, xtreme-tags or lines" },
+    { "csv", 0, OPT_FLAG(predict_options, csv), "",
+      "fields of the input that stand in double quotes are unquoted" },
+    { "words", 0, OPT_CHOICE(predict_options, words), "syntactic|fused",
+      "words of CoNLL-U: a multi-word token is its parts, or one word as XTREME has it" },
+    { "skip", 0, OPT_STR(predict_options, skip), "TEXT",
+      "leave out pairs of which one sentence is TEXT (NS in PAWS-X); score takes it too" },
+    { "scores", 0, OPT_FLAG(predict_options, scores), "",
+      "write scores too: probabilities of the classes behind each label, log p before each word, "
+      "or an object of answer, score and null_score for each question" },
+    { "null-threshold", 0, OPT_REAL(predict_options, null_threshold), "X",
+      "answer nothing where the null score is more than X above the best answer's (default: 0 for "
+      "a model that has learnt questions without an answer, else never)",
+      .min = -1e30, .max = 1e30 },
+    { "null-odds", 0, OPT_STR(predict_options, null_odds), "FILE",
+      "write each question's null score minus its best answer's to FILE, for score --na-prob" },
+    { "longest|max-seq-length", 0, OPT_INT(predict_options, longest), "N",
+      "rows of a sequence at most, specials included; 0: as the head was trained",
+      .min = 0, .max = 4096 },
+    { "question|max-query-length", 0, OPT_INT(predict_options, question), "N",
+      "tokens of a question at most; 0: as the head was trained", .min = 0, .max = 4096 },
+    { "stride|doc-stride", 0, OPT_INT(predict_options, stride), "N",
+      "tokens from one window of a context to the next; 0: as the head was trained",
+      .min = 0, .max = 4096 },
+    { "tokens", 0, OPT_INT(predict_options, tokens), "N",
+      "number of tokens per batch", .min = 1, .max = 1e7 },
+    { "batch|batch-size|per-gpu-eval-batch-size", 0, OPT_INT(predict_options, batch), "N",
+      "number of sequences per batch; 0: as many as --tokens allows", .min = 0, .max = 1e6 },
+    { "line-buffered", 0, OPT_FLAG(predict_options, line_buffered), "",
+      "predict each line (of words: each sentence) as soon as it is read" },
+    { 0 }
+};
+
+int predict_head(const struct model_config *c, const char *name, const char *dir)
+{
+    char all[MODEL_HEADS * (MODEL_NAME + 2)] = "";
+    int at = name ? -1 : 0;
+    for (int i = 0; i < c->n_heads; i++) {
+        strcat(strcat(all, i ? ", " : ""), c->head[i].name);
+        if (name && !strcmp(c->head[i].name, name)) at = i;
+    }
+    if (!c->n_heads)
+        return err_set("%s: the model has no task head; finetune --task nli, pairs, tag, ner or qa "
+                       "gives it one",
+                       dir);
+    if (at < 0) return err_set("%s: the model has no head %s; it has %s", dir, name, all);
+    if (!name && c->n_heads > 1)
+        return err_set("%s: the model has several heads; choose one with --head: %s", dir, all);
+    if (!c->head[at].reads.task)
+        return err_set("%s/config.json: head %s does not say what it reads (\"task\")", dir,
+                       c->head[at].name);
+    return at;
+}
+
+struct job {
+    const struct predict_options *o;
+    struct reader_many many;
+    struct examples x;
+    struct example_source from;
+    struct read_out read;
+    struct predict_write w;
+};
+
+/* The model's number of a language. Where it has no languages, or no vectors for them, any will
+ * do. */
+static int number_of(const struct model *m, const char *lang, int *to)
+{
+    const struct model_config *c = &m->c;
+    *to = 0;
+    if (m->enc.languages >= 0) {
+        if (!lang && c->n_langs > 1)
+            return err_set("the model has %d languages (%s, %s%s); name the input's with --lang",
+                           c->n_langs, c->lang[0], c->lang[1], c->n_langs > 2 ? ", ..." : "");
+        return !lang ? 0 : (*to = model_config_lang(c, lang)) < 0 ? -1 : 0;
+    }
+    bool known = !c->n_langs || !lang;
+    for (int i = 0; i < c->n_langs && lang; i++) known |= !strcmp(c->lang[i], lang);
+    if (!known)
+        msg_note("the model was not trained on language %s; it has no language vectors and reads "
+                 "it as any other",
+                 lang);
+    return 0;
+}
+
+static int open_languages(struct job *j, struct model *m, const struct vocab *v, const char *dir)
+{
+    const char *only = m->c.n_langs == 1 ? m->c.lang[0] : NULL;
+    const char *text = j->o->lang ? j->o->lang : only;
+    const char *asked = j->o->question_lang ? j->o->question_lang : text;
+    bool span = j->x.how.reads.task == MODEL_TASK_SPAN;
+    const char *side[2] = { span ? asked : text, text };
+    for (int s = 0; s < 2; s++) {
+        if (number_of(m, side[s], &j->from.lang[s]) < 0) return -1;
+        j->from.encoder[s] = encode_open(dir, side[s] ? side[s] : "en", v);
+        if (!j->from.encoder[s]) return -1;
+    }
+    return 0;
+}
+
+static int set_reads(struct job *j, const struct model *m)
+{
+    struct model_reads *r = &j->x.how.reads;
+    if (j->o->longest) r->longest = j->o->longest;
+    if (j->o->question) r->question = j->o->question;
+    if (j->o->stride) r->stride = j->o->stride;
+    int least = r->task == MODEL_TASK_TAG ? 3 : r->pair_two ? 6 : 5;
+    if (r->longest > m->c.positions)
+        return err_set("--longest %d: the model reads at most %d rows", r->longest, m->c.positions);
+    if (r->longest < least)
+        return err_set("--longest %d: this head reads at least %d rows", r->longest, least);
+    return 0;
+}
+
+static int predict_set(struct job *j, struct labelled_set *set)
+{
+    examples_clear(&j->x);
+    for (size_t i = 0; i < set->n; i++)
+        if (examples_add(&j->x, set, &set->v[i], &j->from) < 0) return -1;
+    if (read_out_many(&j->many, &j->read, &j->x, j->o->tokens, j->o->batch) < 0) return -1;
+    for (size_t i = 0; i < set->n; i++)
+        predict_write_example(&j->w, &j->read, &j->x, (uint32_t)i, &set->v[i]);
+    if (j->o->line_buffered) fflush(j->w.out);
+    return ferror(j->w.out) ? err_set("cannot write the predictions") : 0;
+}
+
+static int predict_stream(struct job *j, const char *path, struct problems *problems)
+{
+    enum { PIECE = 1 << 20 };
+    enum model_task task = j->x.how.reads.task;
+    struct labelled_options o = {
+        .kind = task == MODEL_TASK_CLASS ? LABELLED_PAIRS
+                : task == MODEL_TASK_TAG ? LABELLED_TAGS
+                                         : LABELLED_QUESTIONS,
+        .format = j->o->format, .lang = j->o->lang, .csv = j->o->csv, .fused = j->o->words == 1,
+        .skip = j->o->skip, .unlabelled = true, .strict = true
+    };
+    if (o.format && !strcmp(o.format, "lines") && task == MODEL_TASK_CLASS) o.kind = LABELLED_LINES;
+    struct labelled_stream *in = labelled_stream_open(path, &o);
+    struct labelled_set set;
+    int rc = in ? 1 : -1;
+    while (rc > 0) {
+        rc = labelled_stream_next(in, j->o->line_buffered ? 0 : PIECE, &set);
+        if (rc > 0 && predict_set(j, &set) < 0) rc = -1;
+        problems_join(problems, &set.problems);
+        labelled_free(&set);
+    }
+    labelled_stream_close(in);
+    return rc;
+}
+
+static double threshold(const struct predict_options *o, const struct model_head *h)
+{
+    if (!isnan(o->null_threshold)) return o->null_threshold;
+    return h->reads.no_answer ? 0 : (double)INFINITY;
+}
+
+int predict_run(struct model *m, const struct vocab *v, const char *dir, int head,
+                const struct predict_options *o, const char *path, FILE *out,
+                struct problems *problems)
+{
+    const struct model_head *h = &m->c.head[head];
+    struct job j = { .o = o, .x = { .how = { .reads = h->reads }, .types = m->c.token_types } };
+    struct out *odds = NULL;
+    reader_many_init(&j.many, m, v, head);
+    int rc = set_reads(&j, m);
+    if (rc == 0) rc = open_languages(&j, m, v, dir);
+    if (rc == 0 && o->null_odds && !(odds = out_open(o->null_odds))) rc = -1;
+    j.w = (struct predict_write){ .out = out,
+                                  .odds = odds ? out_stdio(odds) : NULL,
+                                  .head = h,
+                                  .scores = o->scores,
+                                  .null_threshold = threshold(o, h) };
+    if (rc == 0) rc = predict_stream(&j, path, problems);
+    if (rc == 0) predict_write_end(&j.w);
+    if (odds && rc == 0) rc = out_commit(odds);
+    else if (odds) out_abort(odds);
+    for (int s = 0; s < 2; s++) encode_close(j.from.encoder[s]);
+    example_source_free(&j.from);
+    read_out_free(&j.read);
+    examples_free(&j.x);
+    reader_many_free(&j.many);
+    return rc;
+}

@@ -1,0 +1,35 @@
+/* Prediction: labelled text (labelled_stream.h) in, the lines that `score` reads out. */
+#ifndef TASK_PREDICT_H
+#define TASK_PREDICT_H
+#include <math.h>
+#include <stdio.h>
+#include "common/opt.h"
+#include "lib/data/labelled_stream.h"
+#include "lib/task/read_many.h"
+
+struct predict_options {
+    const char *lang, *question_lang;    /* of the text; of questions: NULL: `lang` */
+    const char *format, *skip;           /* as struct labelled_options has them */
+    int words;                           /* 1: CoNLL-U's multi-word tokens are one word */
+    bool csv, scores, line_buffered;
+    int tokens, batch;                   /* rows of a batch; sequences, 0: as many as fit */
+    int longest, question, stride;       /* 0: as the head was trained */
+    double null_threshold;               /* NAN: 0 where the head knows questions without answer */
+    const char *null_odds;               /* file of each question's null - best score; NULL: none */
+};
+static const struct predict_options predict_defaults = { .tokens = 4000,
+                                                          .null_threshold = NAN };
+extern const struct opt predict_rows[];
+
+/* The head of that name; NULL: the only one. Its number in c, which says what it reads; -1 with a
+ * message. */
+int predict_head(const struct model_config *c, const char *name, const char *dir);
+
+/* Reads examples from `path` ("-": standard input) and writes what head `head` of m says of each to
+ * `out`, in their order. dir is the model's folder, for its tokeniser. *problems gets what was cut
+ * or left out. -1 with a message. */
+int predict_run(struct model *m, const struct vocab *v, const char *dir, int head,
+                const struct predict_options *o, const char *path, FILE *out,
+                struct problems *problems);
+
+#endif

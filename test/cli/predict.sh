@@ -1,0 +1,104 @@
+# predict: equal to transformers on its own models and text (test/golden/predict.py), streams, bad
+# input. What a model of finetune says is test/cli/tasks.sh.
+. "$TOP/test/cli/lib.sh"
+G=$TOP/test/golden/predict
+for m in bert_nli xlmr_pairs bert_ner bert_qa; do ckpt import -q -o $m "$G/$m"; done
+
+# alike GOT WANT N: fields equal, but numbers within 2 * 10^-N of each other
+alike() {
+    awk -F '\t' -v by="1e-$3" 'function number(x) { return x ~ /^-?[0-9.]+$/ }
+        NR == FNR { want[FNR] = $0; n = FNR; next }
+        { k = split(want[FNR], w, "\t"); if (k != NF) bad = bad FNR " "
+          for (i = 1; i <= NF; i++)
+              if (number($i) && number(w[i]) ? ($i - w[i]) ^ 2 > 4 * by ^ 2 : $i != w[i])
+                  bad = bad FNR ":" $i " not " w[i] "; " }
+        END { if (bad || FNR != n) { print bad, FNR, n; exit 1 } }' "$2" "$1" || fail "$1 and $2"
+}
+
+# a class per pair or text, cut as transformers cuts; a tag per word; answers by windows
+predict -m bert_nli --scores "$G/pairs.in" > pairs 2> notes; alike pairs "$G/pairs.out" 5
+grep -q 'pairs cut to --longest rows: 3; the first on line 3' notes
+predict -q -m bert_nli --scores < "$G/lines.in" > lines; alike lines "$G/lines.out" 5
+predict -q -m xlmr_pairs --scores < "$G/spm.in" > spm; alike spm "$G/spm.out" 5
+predict -q -m bert_ner --scores < "$G/ner.in" > ner; alike ner "$G/ner.out" 5
+predict -q -m bert_qa --question 9 --stride 7 --scores < "$G/qa.in" > qa
+sed 's/^[{ ]"\([^"]*\)": {"answer": "/\1\t/; s/", "score": /\t/; s/, "null_score": /\t/
+    s/[},]*$//' qa > rows
+alike rows "$G/qa.out" 4
+
+# without scores: what score reads; every batch, thread and way to cut the stream says the same
+cut -f 1 "$G/pairs.out" > labels
+predict -q -m bert_nli < "$G/pairs.in" > got; same got labels
+for how in "--batch 1" "--tokens 1 --threads 1" "--batch 3 --threads 3" --line-buffered; do
+    predict -q -m bert_nli --scores $how < "$G/pairs.in" > got; alike got pairs 5
+    predict -q -m bert_ner $how < "$G/ner.in" > got; cut -f 2- "$G/ner.out" > want; same got want
+done
+paste <(cut -f 1,2 "$G/pairs.in") labels > gold
+is "$(score --metric accuracy --resamples 0 gold < labels | cut -f 3 | tail -1)" 100.0
+cut -f 2- "$G/ner.out" > gold.tags
+is "$(predict -q -m bert_ner gold.tags | score -m tag-accuracy --resamples 0 gold.tags | cut -f 3 |
+    tail -1)" 100.0
+# a long stream: more than one piece of it, below a header, in order
+awk 'BEGIN { print "premise\thypo\tlabel" } { line[NR] = $0 "\tneutral" }
+    END { for (i = 0; i < 14999; i++) print line[i % NR + 1] }' "$G/pairs.in" > long
+[ "$(stat -c %s long)" -gt 1200000 ]
+predict -m bert_nli --longest 12 < long 2> notes > got; is "$(wc -l < got)" 14999
+cut=$(predict -m bert_nli --longest 12 < "$G/pairs.in" 2>&1 > seven | sed 's/.*rows: \([0-9]*\);.*/\1/')
+grep -q "pairs cut to --longest rows: $((cut * 2142 + $(predict -m bert_nli --longest 12 2>&1 > x \
+    < <(head -n 5 "$G/pairs.in") | sed 's/.*rows: \([0-9]*\);.*/\1/'))); the first on line 3" notes
+rm x
+awk '{ line[NR] = $0 } END { for (i = 0; i < 14999; i++) print line[i % NR + 1] }' seven > want
+same got want
+# a pipe that stays open gets its answers at once
+mkfifo in out; predict -q -m bert_nli --line-buffered < in > out & exec 3> in 4< out
+head -n 1 "$G/pairs.in" >&3; IFS= read -r -t 60 line <&4; is "$line" "$(head -n 1 labels)"
+exec 3>&-; wait; exec 4<&-
+
+# answers: none where the null score wins by the threshold; odds that score takes; two languages
+predict -q -m bert_qa --question 9 --stride 7 --null-threshold 0 --null-odds odds < "$G/qa.in" > got
+is "$(sed 's/^[{ ]//; s/[,}]$//' got | sed -n 's/^"\(.*\)": "\(.*\)"/\1\t\2/p')" \
+    "$(awk -F '\t' '{ print $1 "\t" ($4 > $3 ? "" : $2) }' "$G/qa.out")"
+grep -c '""' got > none; [ "$(cat none)" -gt 0 ]; [ "$(cat none)" -lt 15 ]
+sed 's/^[{ ]"\(.*\)": \([^,}]*\).*/\1\t\2/' odds > rows
+awk -F '\t' -v OFS='\t' '{ print $1, sprintf("%.4f", $4 - $3) }' "$G/qa.out" > want
+alike rows want 3
+predict -q -m bert_qa -l de --question-lang en --question 9 --stride 7 < "$G/qa.in" > got
+is "$(grep -c . got)" 15
+
+# bad input: one line each, no file
+: > nothing
+fails 1 'standard input: is empty' predict -m bert_nli < nothing
+fails 1 'nothing: is empty' predict -m bert_nli -o x nothing
+[ ! -e x ] || fail 'a file of no predictions'
+fails 2 '--model is needed' predict
+ckpt import -q --head none -o bare "$G/bert_nli"
+fails 1 'bare: the model has no task head; finetune --task nli, pairs' predict -m bare < gold
+fails 1 'no head ner; it has nli' predict -m bert_nli --head ner < gold
+fails 1 "files of format 'conllu' are not what this task reads" \
+    predict -m bert_nli --format conllu < gold
+fails 1 'standard input:2: one of the rows with too few columns' \
+    predict -m bert_nli < <(printf 'a\tb\nc\n')
+fails 1 'standard input:3: byte 1 is not UTF-8' \
+    predict -m bert_nli < <(printf 'a\tb\na\tb\n\377\tb\n')
+sed '14000s/.*/ka/' long > broken
+fails 1 'broken:14000: one of the rows with too few columns' \
+    predict -q -m bert_nli --longest 12 -o x broken
+[ ! -e x ] || fail 'predictions of half a file'
+fails 1 'standard input:2: one of the lines without a tag' predict -m bert_ner \
+    < <(printf 'ka\tO\nle\t\n')
+fails 1 '--longest 60: the model reads at most 40 rows' predict -m bert_nli --longest 60 < gold
+fails 1 'standard input:.*windows of 40 rows hold 29 tokens of the context' predict -m bert_qa \
+    < <(echo '{"data": [{"paragraphs": [{"context": "ka", "qas": [{"id": "a", "question":
+        "ka ka ka ka ka ka ka ka"}]}]}]}')
+fails 1 'is not SQuAD' predict -m bert_qa < <(echo '{"data": [{"paragraphs": [{}]}]}')
+# nothing is left out silently: words that no piece makes are read as <unk> and told
+predict -m bert_ner "$G/ner.in" 2>&1 > got | grep -q 'words without a piece, read as <unk>: 1; the'
+is "$(grep -c . got)" "$(grep -c . "$G/ner.in")"
+# a predictions file one line short is named where it is scored
+head -n 6 labels > short
+fails 1 'short: has 6 predictions, but gold has 7 examples' score -m accuracy --pred short gold
+# pairs with a placeholder sentence go out of predictions and gold alike, and are told
+{ head -n 3 gold; printf 'NS\tka\tneutral\n'; tail -n 4 gold; } > holes
+predict -m bert_nli --skip NS < holes 2> notes > got; same got labels
+grep -q 'rows with the sentence to skip: 1; the first on line 4' notes
+is "$(score --metric accuracy --skip NS --resamples 0 holes < got | cut -f 3 | tail -1)" 100.0
