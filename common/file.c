@@ -185,7 +185,7 @@ static int open_tmp(struct out *o)
         return err_set("%s: this program is writing it already; give each output a name of its own",
                        o->name);
     }
-    leftover_clear(o->path);
+    leftover_clear(o->path, dir_remove);
     unlink(tmp);
     tmp_register(tmp);                       /* before it is there: a signal may come at once */
     o->fd = io_open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

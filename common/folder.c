@@ -32,7 +32,7 @@ char *folder_begin(const char *out)
         err_set("no memory");
         return NULL;
     }
-    leftover_clear(out);
+    leftover_clear(out, dir_remove);
     tmp_register(tmp);
     /* a killed process of the same number may have left one */
     if ((!file_exists(tmp) || dir_remove(tmp) == 0) && dir_make(tmp) == 0) {

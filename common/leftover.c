@@ -4,12 +4,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
 #include "common/mem.h"
 
 void leftover_hold(int fd)
@@ -35,7 +35,7 @@ static bool abandoned(const char *path)
     return yes;
 }
 
-void leftover_clear(const char *path)
+void leftover_clear(const char *path, int (*gone)(const char *path))
 {
     char *dir = mem_dup(path), *why = err_keep();
     size_t n = strlen(dir);
@@ -46,8 +46,9 @@ void leftover_clear(const char *path)
     for (struct dirent *e; d && (e = readdir(d)); ) {
         long pid = owner(e->d_name, base, strlen(base));
         if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH) continue;
-        char *left = slash ? path_join(dir, e->d_name) : mem_dup(e->d_name);
-        if (abandoned(left)) dir_remove(left);
+        char *left;
+        if (asprintf(&left, "%s%s%s", slash ? dir : "", slash ? "/" : "", e->d_name) < 0) break;
+        if (abandoned(left)) gone(left);
         free(left);
     }
     if (d) closedir(d);

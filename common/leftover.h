@@ -7,9 +7,9 @@
 
 /* Locks what fd has open, as long as it is open. A file system without locks has none. */
 void leftover_hold(int fd);
-/* Removes ".NAME.PID.tmp" beside path, whose last part is NAME, for each PID that is no process
- * of this machine and whose lock nobody holds. What cannot be removed stays, without a word: it
- * hinders nobody. */
-void leftover_clear(const char *path);
+/* Removes, by `gone` (dir_remove), ".NAME.PID.tmp" beside path, whose last part is NAME, for each
+ * PID that is no process of this machine and whose lock nobody holds. What cannot be removed
+ * stays, without a word: it hinders nobody. */
+void leftover_clear(const char *path, int (*gone)(const char *path));
 
 #endif
