@@ -73,7 +73,8 @@ struct var *model_head_input(struct model *m, struct tape *t, int i, struct var 
 struct var *model_head_outputs(struct model *m, struct tape *t, int i, struct var *rows);
 /* The number of the head of that name; -1 with a message that lists them. */
 int model_head_find(const struct model *m, const char *name);
-/* States of one layer: 0 the embedding output, `layers` the last. */
+/* States behind one layer: 0 the embedding output, `layers` the last. In a pre-norm stack the
+ * running sum, as transformers' hidden_states have it; the last ones behind the norm at the end. */
 struct var *model_encode_layer(struct model *m, struct tape *t, const struct dev_batch *b,
                                int layer);
 /* Last-layer states of the decoder reading b (inputs already shifted) over memory [src rows,

@@ -1,0 +1,81 @@
+# docs/formats/samples: each file is read as list.tsv says, by every program that reads its kind. The
+# files and what the good ones give (NAME.out) were written by test/peers/samples.py and formats.py,
+# from docs/formats alone.
+. "$TOP/test/cli/lib.sh"
+S=$TOP/docs/formats/samples
+printf 'th\nthe\nlow\nlothe\nx\n' > words
+printf 'a b c d\n</s> \303\251\n' > text
+good=0 bad=0
+# refused FILE command...: status 1 and one line that names the file
+refused() { fails 1 "${1##*/}" "${@:2}"; }
+# with NAME SAMPLE: the folder `model`, but for that file; without a model.sum that knows better
+with() {
+    rm -rf model; cp -r "$S/model/post-norm" model; chmod -R u+w model
+    [ "$1" = model.sum ] || rm model/model.sum
+    cp "$S/$2" "model/$1"
+}
+model_file() {   # NAME SAMPLE VERDICT: as one of a model's folder
+    with "$1" "$2"
+    if [ "$3" = good ]; then
+        ckpt check -q model; ckpt info -q model > info; return
+    fi
+    fails 1 "model/" ckpt check -q model
+    fails 1 "model/" ckpt info -q model; [ ! -s fails.out ] || fail "$2: ckpt info prints"
+    fails 1 "model/" embed -q --model model -o x.vec; [ ! -e x.vec ]
+}
+one() {   # SAMPLE FORMAT VERDICT
+    local f=$S/$1
+    case $2-$3 in
+        shard-good)
+            shard check "$f"; shard check - < "$f"
+            shard cat --ids "$f" > got; same got "$f.out"
+            shard cat --ids - < "$f" > got; same got "$f.out" ;;
+        shard-bad)
+            refused "$f" shard check "$f"
+            fails 1 'standard input' eval "shard check - < '$f'"
+            fails 1 'standard input' eval "shard cat --ids - < '$f'" ;;
+        cooc-good)
+            cooc-merge -q -o merged "$f"; [ "$1" = cooc/unknown-reference.cooc ] || same merged "$f"
+            : > got
+            for lang in $(cut -f 1 "$f.out" | uniq); do
+                [ "$lang" != - ] && l="-l $lang" || l=
+                cooc-query --dump --counts $l "$f" | sed "s/^/$lang\t/" >> got
+            done
+            same got "$f.out" ;;
+        cooc-bad)
+            refused "$f" cooc-query --dump --counts -l en "$f"
+            refused "$f" cooc-merge -q -o merged "$f" ;;
+        codes-good) bpe-apply -q -c "$f" words > got; same got "$f.out" ;;
+        codes-bad) refused "$f" bpe-apply -q -c "$f" words ;;
+        vocab-good) binarize -q -v "$f" -l en text | shard cat --ids - > got; same got "$f.out" ;;
+        vocab-bad) refused "$f" binarize -q -v "$f" -l en -o t.shd text ;;
+        model-good)
+            ckpt check "$f" > out 2>&1; [ ! -s out ] || fail "$1: ckpt check says something"
+            for lang in $(cut -d' ' -f 2 "$f.out" | sort -u); do states "$1" $lang; done ;;
+        config-*) model_file config.json "$1" $3 ;;
+        weights-*) model_file weights.safetensors "$1" $3 ;;
+        words-*) model_file words.safetensors "$1" $3 ;;
+        sum-*) model_file model.sum "$1" $3 ;;
+        *) fail "$1: no program is known for $2" ;;
+    esac
+    if [ $3 = good ]; then good=$((good + 1)); else bad=$((bad + 1)); fi
+}
+# The mean of each sentence's states at each layer, within 1e-5 of FILE.out's:
+#   LAYER LANGUAGE SENTENCE value...
+states() {
+    local f=$S/$1 layer lang=(--lang $2)
+    [ $2 != - ] || lang=()
+    while read -r layer; do
+        embed -q --threads 1 --model "$f" --layer $layer --text "$S/model/text" \
+            "${lang[@]}" --of sentences --format text | cut -d' ' -f 2- > got
+        awk -v l=$layer -v k=$2 '$1 == l && $2 == k { $1 = $2 = $3 = ""; print }' "$f.out" > want
+        [ -s want ] || continue
+        paste -d' ' got want | awk '{ for (i = 1; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d * d > 1e-10) bad = 1 } }
+            NF < 2 || NF % 2 { bad = 1 } END { exit bad || NR != 3 }' || { head got want; fail "$1: layer $layer, $2"; }
+    done < <(awk -v k=$2 '$2 == k { print $1 }' "$f.out" | sort -u)
+}
+while IFS=$'\t' read -r file form verdict why; do
+    one "$file" "$form" "$verdict"
+done < <(tail -n +2 "$S/list.tsv")
+echo "$good good and $bad bad files"
+[ $good -gt 15 ] && [ $bad -gt 150 ]

@@ -1,0 +1,796 @@
+"""A reader of isoglot's formats, written from docs/formats alone, without our code. For tests only.
+
+    formats.py FORMAT FILE      prints what the file gives, or ends with status 1 and a reason
+    formats.py --all FOLDER     every file of FOLDER/list.tsv: a bad one must be refused, a good one
+                                must give FILE.out
+    formats.py --write FOLDER   writes the FILE.out
+
+Needs the modules xxhash, zstandard and numpy."""
+
+import json
+import math
+import os
+import re
+import struct
+import sys
+
+import numpy as np
+import zstandard
+from xxhash import xxh3_64_intdigest as xxh3
+
+
+class Bad(Exception):
+    pass
+
+
+def need(ok, why):
+    if not ok:
+        raise Bad(why)
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def text_of(data):
+    """UTF-8 without NUL."""
+    need(b"\0" not in data, "a NUL")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Bad("not UTF-8") from None
+
+
+def padded(field):
+    """A text padded with NUL, of which there is at least one."""
+    need(field[-1:] == b"\0", "a text that does not end")
+    s = field.split(b"\0", 1)[0]
+    need(not field[len(s) :].strip(b"\0"), "a byte behind a text's end")
+    return s
+
+
+def language(field):
+    s = padded(field)
+    need(not any(c <= 32 or c == 127 for c in s), "a space or control character in a language")
+    text_of(s)
+    return s
+
+
+# --- shard.md -------------------------------------------------------------------------------------
+
+
+def shard_block(b, at, end, width, size):
+    """(sentences, tokens, bytes used) of the block at `at`."""
+    need(end - at >= 40, "ends before its footer")
+    magic, S, T, C, packed, plain, head = struct.unpack_from("<4sIIIQQQ", b, at)
+    need(magic == b"SBLK", "no block here")
+    need(head == xxh3(b[at : at + 32]), "hash of a block's header")
+    n = 4 * S + width * T
+    need(S >= 1 and S + T <= 1 << 26, "S or T")
+    need(C <= n + n // 256 + max(0, (1 << 17) - n) // 2048, "C")
+    need(n <= (C + 4) << 15, "more data than a frame can hold")
+    need(C <= end - at - 40, "ends before its footer")
+    frame = b[at + 40 : at + 40 + C]
+    need(packed == xxh3(frame), "hash of the compressed data")
+    d = zstandard.ZstdDecompressor().decompressobj()
+    try:
+        data = d.decompress(frame)
+    except zstandard.ZstdError:
+        raise Bad("not a zstd frame") from None
+    need(frame[:4] == b"\x28\xb5\x2f\xfd" and d.eof and not d.unused_data, "not exactly one frame")
+    need(len(data) == n, "the data's size")
+    need(plain == xxh3(data), "hash of the data")
+    lengths = struct.unpack_from(f"<{S}I", data)
+    need(sum(lengths) == T and max(lengths) <= 33554432, "lengths")
+    ids = struct.unpack_from(f"<{T}{'H' if width == 2 else 'I'}", data, 4 * S)
+    need(all(i < size for i in ids), "an id")
+    out, k = [], 0
+    for n in lengths:
+        out.append(ids[k : k + n])
+        k += n
+    return out, T, 40 + C
+
+
+def shard(b):
+    need(len(b) >= 256, "ends before its footer")
+    need(b[:8] == b"ISGSHRD\n", "magic")
+    version, width, _, size = struct.unpack_from("<IIQI", b, 8)
+    need(version == 1, "version")
+    need(struct.unpack_from("<Q", b, 248)[0] == xxh3(b[:248]), "hash of the header")
+    need(width in (2, 4), "width")
+    need(not any(b[28:32] + b[192:248]), "a byte that is not 0")
+    language(b[32:64])
+    padded(b[64:192])
+    at, sentences, tokens, unknown, index = 256, [], 0, 0, b""
+    blocks = 0
+    while b[at : at + 4] != b"SIDX":
+        rows, T, used = shard_block(b, at, len(b), width, size)
+        index += struct.pack("<QQII", at, len(sentences), len(rows), T)
+        sentences += rows
+        tokens, unknown = tokens + T, unknown + sum(r.count(3) for r in rows)
+        at, blocks = at + used, blocks + 1
+    index = b"SIDX" + bytes(4) + struct.pack("<Q", blocks) + index
+    need(b[at : at + len(index)] == index, "the index is not that of the blocks")
+    foot = struct.pack("<QQQQQQ", at, blocks, len(sentences), tokens, unknown, xxh3(index))
+    need(b[at + len(index) :] == foot + struct.pack("<Q", xxh3(foot)) + b"ISGSEND\n", "the footer")
+    return "".join(" ".join(map(str, s)) + "\n" for s in sentences)
+
+
+# --- cooc.md --------------------------------------------------------------------------------------
+
+
+def varint(b, at, end):
+    value = shift = 0
+    for n in range(11):
+        need(at < end, "a varint that runs past the end")
+        c = b[at]
+        value |= (c & 127) << shift
+        at, shift = at + 1, shift + 7
+        need(n < 10, "a varint of more than ten bytes")
+        if c < 128:
+            need(n == 0 or c, "a varint longer than its value needs")
+            need(value < 1 << 64, "a varint of more than 64 bits")
+            return value, at
+    raise Bad("a varint")
+
+
+def group(row):
+    i = row - 5
+    if i < 64:
+        return 0, i
+    o = i.bit_length() - 1
+    return o, (i - (1 << o)) // (1 << (o - 5))
+
+
+def cooc_header(b):
+    need(
+        len(b) >= 128 + 64 and b[:8] == b"ISGCOOC\n" and b[-8:] == b"ISGCEND\n",
+        "magic or cut short",
+    )
+    (
+        version,
+        size,
+        window,
+        weights,
+        sides,
+        oov,
+        zero,
+        unit,
+        ids,
+        most,
+        _,
+        _,
+        skip_hash,
+        skip_bytes,
+    ) = struct.unpack_from("<IIIBBBBQIIQQQQ", b, 8)
+    need(version in (1, 2), "version")
+    need(struct.unpack_from("<Q", b, 120)[0] == xxh3(b[:120]), "checksum of the header")
+    need(
+        size == 128 and weights <= 2 and sides <= 2 and oov <= 1 and zero == 0 and most == 128,
+        "header",
+    )
+    need(1 <= window <= (22, 23, 1000)[weights], "window")
+    need(
+        unit == (math.lcm(*range(1, window + 2)), math.lcm(*range(1, window + 1)), 1)[weights],
+        "unit",
+    )
+    need(not any(b[72:120]), "a byte that is not 0")
+    need(skip_bytes > 0 if version == 2 else not skip_bytes and not skip_hash, "skipped tokens")
+    return version, sides == 0, ids, skip_hash, skip_bytes
+
+
+def cooc_block(b, at, end, n, first, ids, symmetric):
+    row = col = 0
+    before = (0, 0)
+    for k in range(n):
+        v, at = varint(b, at, end)
+        if v & 1:
+            need(k == 0 or v >> 1, "a row that is the row before")
+            row += v >> 1
+            col, at = varint(b, at, end)
+        else:
+            need(k, "a block that does not begin with a row")
+            col += v >> 1
+        count, at = varint(b, at, end)
+        need(k or (row, col) == first, "a block's first pair")
+        need((row, col) > before, "pairs that do not ascend")
+        need(5 <= row < ids and 5 <= col < ids and (col >= row or not symmetric), "an id")
+        need(1 <= count < 1 << 63, "a count")
+        need(group(row) == group(first[0]), "pairs of two groups")
+        before = row, col
+        yield row, col, count
+    need(at == end, "bytes left over in a block")
+
+
+def cooc(b):
+    version, symmetric, ids, skip_hash, skip_bytes = cooc_header(b)
+    vocab_hash, vocab_bytes = struct.unpack_from("<QQ", b, 40)
+    need(128 + vocab_bytes + skip_bytes <= len(b) - 64, "vocabulary's size")
+    raw = b[128 : 128 + vocab_bytes]
+    need(xxh3(raw) == vocab_hash, "checksum of the vocabulary")
+    words = text_of(raw).split("\n")
+    need(words.pop() == "" and "" not in words and len(words) + 5 == ids, "vocabulary")
+    need(len(set(words)) == len(words), "a token twice")
+    at = 128 + vocab_bytes
+    if version == 2:
+        skip = b[at : at + skip_bytes]
+        need(xxh3(skip) == skip_hash, "checksum of the skipped tokens")
+        lines = skip.split(b"\n")
+        need(
+            lines.pop() == b"" and b"" not in lines and lines == sorted(set(lines)),
+            "skipped tokens",
+        )
+        need(not re.search(r"[ \t\0]", text_of(skip)), "a skipped token")
+        at += skip_bytes
+
+    def pad(at):
+        end = at + -at % 8
+        need(not any(b[at:end]), "a pad that is not zero")
+        return end
+
+    at = pad(at)
+    foot = len(b) - 64
+    directory, planes, zero = struct.unpack_from("<QII", b, foot)
+    need(zero == 0 and directory + 160 * planes == foot, "the directory is not where it must be")
+    need(
+        struct.unpack_from("<Q", b, foot + 48)[0] == xxh3(b[directory : foot + 48]),
+        "checksum of the directory",
+    )
+    language(b[foot + 16 : foot + 48])
+    out, last = "", None
+    for k in range(planes):
+        f = struct.unpack_from("<32s16Q", b, directory + 160 * k)
+        lang = language(f[0])
+        need(last is None or lang > last, "languages out of order")
+        last = lang
+        (
+            pairs,
+            blocks_at,
+            blocks_bytes,
+            index_at,
+            blocks,
+            index_hash,
+            counts_at,
+            counts_bytes,
+            counts_hash,
+        ) = (f[4],) + f[9:17]
+        need(
+            blocks_at == at and blocks_bytes <= directory - at, "blocks are not where they must be"
+        )
+        need(
+            index_at == pad(at + blocks_bytes) and 24 * blocks <= directory - index_at, "the index"
+        )
+        need(
+            counts_at == index_at + 24 * blocks and counts_bytes <= directory - counts_at,
+            "token counts",
+        )
+        need(xxh3(b[index_at:counts_at]) == index_hash, "checksum of the index")
+        need(
+            xxh3(b[counts_at : counts_at + counts_bytes]) == counts_hash,
+            "checksum of the token counts",
+        )
+        p = counts_at
+        for _ in words:
+            _, p = varint(b, p, counts_at + counts_bytes)
+        need(p == counts_at + counts_bytes, "token counts that belong to no token")
+        seen = offset = 0
+        before = (0, 0)
+        for i in range(blocks):
+            row, col, o, h, n, size = struct.unpack_from("<IIQIHH", b, index_at + 24 * i)
+            need(o == offset and 1 <= n <= 128 and (row, col) > before, "an index entry")
+            need(
+                5 <= row < ids and 5 <= col < ids and (col >= row or not symmetric),
+                "an index entry",
+            )
+            before = row, col
+            need(offset + size <= blocks_bytes, "an index entry")
+            start = blocks_at + offset
+            need(xxh3(b[start : start + size]) & 0xFFFFFFFF == h, "checksum of a block")
+            for r, c, count in cooc_block(b, start, start + size, n, (row, col), ids, symmetric):
+                need((r, c) >= before, "blocks that overlap")
+                before = r, c
+                out += f"{lang.decode() or '-'}\t{words[r - 5]}\t{words[c - 5]}\t{count}\n"
+            seen, offset = seen + n, offset + size
+        need((seen, offset) == (pairs, blocks_bytes), "the index does not add up")
+        at = pad(counts_at + counts_bytes)
+    need(at == directory, "the directory is not where it must be")
+    return out
+
+
+# --- codes.md -------------------------------------------------------------------------------------
+
+
+def number(s, most=(1 << 64) - 1):
+    need(re.fullmatch("[0-9]+", s) and int(s) <= most, "a count that is not a number below 2^64")
+    return int(s)
+
+
+def codes(b):
+    lines = text_of(b).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    lines = [x.rstrip("\r ") for x in lines]
+    old = True
+    if lines and lines[0].startswith("#version"):
+        m = re.fullmatch(r"#version: (0\.[12])", lines.pop(0))
+        need(m, "version")
+        old = m[1] == "0.1"
+    need(lines, "no operation")
+    rows = [re.split(" +", x) for x in lines]
+    n = len(rows[0])
+    need(n in (2, 3) and all(len(r) == n and all(r) for r in rows), "fields")
+    if n == 3:
+        old = False
+        for r in rows:
+            number(r[2])
+    elif "#version" in b.decode()[:9]:
+        pass
+    rank, made = {}, {}
+    for i, (left, right) in enumerate(r[:2] for r in rows):
+        need(len((left + right).encode()) <= 65535, "symbols")
+        rank.setdefault((left, right), i)
+        made.setdefault(left + right, (left, right))
+    out = ""
+    for word in ("th", "the", "low", "lothe", "x"):
+        s = list(word)
+        if old:
+            s.append("</w>")
+        else:
+            s[-1] += "</w>"
+        while True:
+            best = min((rank[p] for p in zip(s, s[1:]) if p in rank), default=None)
+            if best is None:
+                break
+            left, right = rows[best][:2]
+            i, t = 0, []
+            while i < len(s):
+                if s[i : i + 2] == [left, right]:
+                    t.append(left + right)
+                    i += 2
+                else:
+                    t.append(s[i])
+                    i += 1
+            s = t
+        s = [x[:-4] if x.endswith("</w>") else x for x in s]
+        s = [x for x in s if x]
+        out += " ".join(x + "@@" for x in s[:-1]) + (" " if len(s) > 1 else "") + s[-1] + "\n"
+    return out
+
+
+def vocabulary(b):
+    lines = text_of(b).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    need(lines, "an empty file")
+    tokens = []
+    for x in lines:
+        token, space, count = x.rpartition(" ")
+        if space:
+            number(count)
+        else:
+            token = x
+        need(token and " " not in token, "a token")
+        tokens.append(token)
+    need(len(set(tokens)) == len(tokens), "a token twice")
+    return tokens
+
+
+def vocab(b):
+    at = {t: i + 5 for i, t in enumerate(vocabulary(b))}
+    return "".join(
+        " ".join(str(at.get(w, 3)) for w in s.split()) + "\n" for s in ("a b c d", "</s> é")
+    )
+
+
+# --- checkpoint.md --------------------------------------------------------------------------------
+
+DEFAULTS = {
+    "layers": 6,
+    "decoder_layers": 0,
+    "dim": 512,
+    "ffn": 2048,
+    "heads": 8,
+    "vocab": 0,
+    "positions": 512,
+    "activation": "gelu",
+    "pre_norm": False,
+    "sinusoidal": False,
+    "encoder_langs": True,
+    "decoder_langs": True,
+    "embed_dim": 0,
+    "share_layers": False,
+    "token_types": 0,
+    "embed_norm": True,
+    "output_transform": False,
+    "scale_embed": 1,
+    "norm_eps": 1e-5,
+    "dropout": 0.1,
+    "attention_dropout": 0.1,
+    "vocab_hash": "0" * 16,
+    "task_heads": [],
+    "languages": [],
+}
+RANGES = {
+    "layers": (1, 1000),
+    "decoder_layers": (0, 1000),
+    "dim": (1, 65536),
+    "ffn": (1, 1048576),
+    "heads": (1, 255),
+    "vocab": (6, 268435456),
+    "positions": (2, 4096),
+    "embed_dim": (0, 65536),
+    "token_types": (0, 16),
+    "scale_embed": (1e-6, 1e6),
+    "norm_eps": (0, 1),
+    "dropout": (0, 0.99),
+    "attention_dropout": (0, 0.99),
+}
+NAME = "[A-Za-z0-9_-]{1,31}"
+
+
+def pairs_once(items):
+    need(len({k for k, _ in items}) == len(items), "a key twice")
+    return dict(items)
+
+
+def json_object(b):
+    text = text_of(b)
+    need(not re.search(r"(?<!\\)(\\\\)*\\u0000", text), "an escaped NUL")
+
+    def refuse(x):
+        raise Bad(f"{x} is not JSON")
+
+    try:
+        o = json.loads(text, object_pairs_hook=pairs_once, parse_constant=refuse)
+    except ValueError:
+        raise Bad("not JSON") from None
+    need(isinstance(o, dict), "not an object")
+    return o
+
+
+def is_number(v):
+    return isinstance(v, (int, float)) and not isinstance(v, bool)
+
+
+def head_of(h):
+    need(isinstance(h, dict), "a head that is no object")
+    known = {
+        "name",
+        "hidden",
+        "outputs",
+        "labels",
+        "task",
+        "pair",
+        "longest",
+        "question",
+        "stride",
+        "no_answer",
+    }
+    need(set(h) <= known, "an unknown key of a head")
+    need(isinstance(h.get("name"), str) and re.fullmatch(NAME, h["name"]), "a head's name")
+    need(h.get("hidden") in ("none", "gelu", "relu", "tanh"), "a head's hidden layer")
+    n = h.get("outputs")
+    need(is_number(n) and n == int(n) and 1 <= n <= 65536, "a head's outputs")
+    if "labels" in h:
+        v = h["labels"]
+        need(
+            isinstance(v, list) and len(v) == n <= 64 and all(isinstance(x, str) for x in v),
+            "labels",
+        )
+        need(len(set(v)) == len(v) and all(1 <= len(x.encode()) <= 31 for x in v), "labels")
+        need(not any(re.search(r'[\x00-\x1f\x7f"\\]', x) for x in v), "a label")
+
+
+def config_of(b):
+    o = json_object(b)
+    c = dict(DEFAULTS)
+    for k, v in o.items():
+        need(k in DEFAULTS, f"an unknown key, {k}")
+        want = DEFAULTS[k]
+        if isinstance(want, bool):
+            need(isinstance(v, bool), f"{k}: type")
+        elif k in RANGES:
+            need(is_number(v), f"{k}: type")
+            if isinstance(want, int) and k != "scale_embed":
+                need(v == int(v), f"{k}: a fraction")
+            low, high = (
+                np.float32(x) if not isinstance(want, int) or k == "scale_embed" else x
+                for x in RANGES[k]
+            )
+            x = np.float32(v) if not isinstance(want, int) or k == "scale_embed" else v
+            need(low <= x <= high, f"{k}: out of range")
+        elif k in ("activation", "vocab_hash"):
+            need(isinstance(v, str), f"{k}: type")
+        else:
+            need(isinstance(v, list), f"{k}: type")
+        c[k] = v
+    need(c["activation"] in ("gelu", "relu"), "activation")
+    need(re.fullmatch("[0-9a-f]{16}", c["vocab_hash"]), "vocab_hash")
+    need(c["vocab"] >= 6, "vocab")
+    need(c["dim"] % c["heads"] == 0, "dim is not a multiple of heads")
+    need(c["embed_dim"] <= c["dim"], "embed_dim")
+    langs = c["languages"]
+    need(
+        len(langs) <= 32 and all(isinstance(x, str) and re.fullmatch(NAME, x) for x in langs),
+        "languages",
+    )
+    need(len(set(langs)) == len(langs), "a language twice")
+    need(not (c["token_types"] and c["encoder_langs"] and langs), "token types beside languages")
+    need(not (c["output_transform"] and c["decoder_layers"]), "output_transform with a decoder")
+    need(len(c["task_heads"]) <= 4, "heads")
+    for h in c["task_heads"]:
+        head_of(h)
+    need(len({h["name"] for h in c["task_heads"]}) == len(c["task_heads"]), "a head twice")
+    return c
+
+
+def shapes(c):
+    D, F, E, L = c["dim"], c["ffn"], c["embed_dim"] or c["dim"], len(c["languages"])
+    out = {"embed.tokens": (c["vocab"], E), "output.bias": (1, c["vocab"])}
+
+    def linear(name, rows, cols):
+        out[name + ".weight"], out[name + ".bias"] = (rows, cols), (1, rows)
+
+    def norm(name, n):
+        out[name + ".weight"] = out[name + ".bias"] = (1, n)
+
+    for side in ("encoder", "decoder"):
+        layers = c["layers" if side == "encoder" else "decoder_layers"]
+        if not layers:
+            continue
+        out[side + ".embed.positions"] = (c["positions"], E)
+        if c[side + "_langs"] and L:
+            out[side + ".embed.languages"] = (L, E)
+        if side == "encoder" and c["token_types"]:
+            out["encoder.embed.types"] = (c["token_types"], E)
+        if c["embed_norm"]:
+            norm(side + ".embed.norm", E)
+        if E != D:
+            linear(side + ".embed.project", D, E)
+        for i in range(1 if c["share_layers"] else layers):
+            s = f"{side}.{i}."
+            linear(s + "attn.qkv", 3 * D, D)
+            linear(s + "attn.out", D, D)
+            norm(s + "attn_norm", D)
+            if side == "decoder":
+                for part, rows in (("q", D), ("kv", 2 * D), ("out", D)):
+                    linear(s + "cross." + part, rows, D)
+                norm(s + "cross_norm", D)
+            linear(s + "ffn.in", F, D)
+            linear(s + "ffn.out", D, F)
+            norm(s + "ffn_norm", D)
+        if c["pre_norm"]:
+            norm(side + ".norm", D)
+    if c["output_transform"] or E != D:
+        linear("output.dense", E, D)
+    if c["output_transform"]:
+        norm("output.norm", E)
+    for h in c["task_heads"]:
+        if h["hidden"] != "none":
+            linear(f"head.{h['name']}.dense", D, D)
+        linear(f"head.{h['name']}.out", int(h["outputs"]), D)
+    return out
+
+
+def safetensors(b):
+    need(len(b) >= 8, "an empty file")
+    n = struct.unpack_from("<Q", b)[0]
+    need(n <= len(b) - 8, "a header longer than the file")
+    header = json_object(b[8 : 8 + n])
+    meta = header.pop("__metadata__", {})
+    data, end, out = b[8 + n :], 0, {}
+    for name, t in sorted(header.items(), key=lambda x: x[1]["data_offsets"]):
+        kind = {"F32": "<f4", "U8": "u1", "F16": "<f2", "F64": "<f8"}[t["dtype"]]
+        begin, stop = t["data_offsets"]
+        need(begin == end and stop <= len(data), "data_offsets")
+        need(stop - begin == math.prod(t["shape"]) * np.dtype(kind).itemsize, "a tensor's size")
+        out[name], end = np.frombuffer(data[begin:stop], kind).reshape(t["shape"]), stop
+    need(end == len(data), "bytes behind the data")
+    need("xxh3" not in meta or meta["xxh3"] == "%016x" % xxh3(data), "checksum of the data")
+    return out
+
+
+SUMMED = [
+    "codes",
+    "config.json",
+    "pieces.json",
+    "sentencepiece.model",
+    "tokenizer",
+    "vocab",
+    "weights.safetensors",
+    "words.safetensors",
+]
+
+
+def sum_of(path, b):
+    lines = text_of(b).split("\n")
+    need(lines.pop() == "" and lines, "empty, or a last line without its end")
+    last = ""
+    for x in lines:
+        m = re.fullmatch(r"XXH3_([0-9a-f]{16})  (.*)", x)
+        need(m and m[2] in SUMMED and m[2] > last, "a line of model.sum")
+        last = m[2]
+        need(os.path.exists(os.path.join(path, last)), f"{last} is missing")
+        need("%016x" % xxh3(read(os.path.join(path, last))) == m[1], f"checksum of {last}")
+
+
+def model_of(path, instead=None):
+    """Configuration and weights of a folder; instead: {name: bytes} of files that are others."""
+    instead = instead or {}
+
+    def of(name):
+        if name in instead:
+            return instead[name]
+        p = os.path.join(path, name)
+        return read(p) if os.path.exists(p) else None
+
+    if not instead or "model.sum" in instead:
+        sum_of(path, of("model.sum"))
+    c = config_of(of("config.json"))
+    tokens = vocabulary(of("vocab"))
+    need(len(tokens) + 5 == c["vocab"], "vocab and config.json")
+    need(
+        "%016x" % xxh3("".join(t + "\n" for t in tokens).encode()) == c["vocab_hash"], "vocab_hash"
+    )
+    w, want = safetensors(of("weights.safetensors")), shapes(c)
+    for name, (rows, cols) in want.items():
+        need(name in w, f"tensor {name} is missing")
+        need(w[name].shape == ((cols,) if rows == 1 else (rows, cols)), f"shape of {name}")
+        w[name] = w[name].astype("f8").reshape(rows, cols)
+    need(len(w) == len(want), "a tensor too many")
+    words = of("words.safetensors")
+    if words is not None:
+        words = safetensors(words)
+        for k in c["languages"]:
+            need(
+                k not in words or (words[k].dtype == np.uint8 and words[k].shape == (c["vocab"],)),
+                "words",
+            )
+    if of("codes") is not None:
+        codes(of("codes"))
+    return c, w, tokens
+
+
+def erf(x):
+    return np.vectorize(math.erf)(x)
+
+
+class Model:
+    def __init__(self, c, w):
+        self.c, self.w = c, w
+
+    def linear(self, name, x):
+        return x @ self.w[name + ".weight"].T + self.w[name + ".bias"]
+
+    def norm(self, name, x):
+        m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
+        return (x - m) / np.sqrt(v + self.c["norm_eps"]) * self.w[name + ".weight"] + self.w[
+            name + ".bias"
+        ]
+
+    def act(self, x):
+        return (
+            np.maximum(x, 0)
+            if self.c["activation"] == "relu"
+            else 0.5 * x * (1 + erf(x / math.sqrt(2)))
+        )
+
+    def attend(self, q, k, v):
+        H = self.c["heads"]
+        d = self.c["dim"] // H
+        out = np.zeros_like(q)
+        for h in range(H):
+            s = slice(h * d, (h + 1) * d)
+            a = q[:, s] @ k[:, s].T / math.sqrt(d)
+            a = np.exp(a - a.max(-1, keepdims=True))
+            out[:, s] = a / a.sum(-1, keepdims=True) @ v[:, s]
+        return out
+
+    def embed(self, side, ids, lang):
+        w, s = self.w, side + ".embed."
+        x = w["embed.tokens"][ids] * self.c["scale_embed"] + w[s + "positions"][: len(ids)]
+        if s + "languages" in w:
+            x = x + w[s + "languages"][lang]
+        if s + "types" in w:
+            x = x + w[s + "types"][0]
+        if self.c["embed_norm"]:
+            x = self.norm(s + "norm", x)
+        return self.linear(s + "project", x) if s + "project.weight" in w else x
+
+    def encode(self, ids, lang):
+        """States before the first layer and after each, the norm at the end included in the last."""
+        pre, D = self.c["pre_norm"], self.c["dim"]
+        x = self.embed("encoder", ids, lang)
+        out = [x]
+        for i in range(self.c["layers"]):
+            s = f"encoder.{0 if self.c['share_layers'] else i}."
+            y = self.norm(s + "attn_norm", x) if pre else x
+            qkv = self.linear(s + "attn.qkv", y)
+            x = x + self.linear(
+                s + "attn.out", self.attend(qkv[:, :D], qkv[:, D : 2 * D], qkv[:, 2 * D :])
+            )
+            x = x if pre else self.norm(s + "attn_norm", x)
+            y = self.norm(s + "ffn_norm", x) if pre else x
+            x = x + self.linear(s + "ffn.out", self.act(self.linear(s + "ffn.in", y)))
+            x = x if pre else self.norm(s + "ffn_norm", x)
+            out.append(self.norm("encoder.norm", x) if pre and i == self.c["layers"] - 1 else x)
+        return out
+
+
+TEXT = ("a b c d", "c", "b b b b")
+
+
+def model(path):
+    c, w, tokens = model_of(path)
+    m, at, out = Model(c, w), {t: i + 5 for i, t in enumerate(tokens)}, ""
+    for n, lang in enumerate(c["languages"] or ["-"]):
+        states = [m.encode([0] + [at.get(t, 3) for t in s.split()] + [1], n) for s in TEXT]
+        for layer in range(c["layers"] + 1):
+            for k, s in enumerate(states):
+                out += (
+                    f"{layer} {lang} {k} " + " ".join(f"{x:.7f}" for x in s[layer].mean(0)) + "\n"
+                )
+    return out
+
+
+def part(name):
+    def form(b, folder):
+        model_of(os.path.join(folder, "model/post-norm"), {name: b})
+        return ""
+
+    return form
+
+
+FORMATS = {
+    "shard": shard,
+    "cooc": cooc,
+    "codes": codes,
+    "vocab": vocab,
+}  # of one file, which give a text
+PARTS = {
+    "config": part("config.json"),
+    "weights": part("weights.safetensors"),
+    "words": part("words.safetensors"),
+    "sum": part("model.sum"),
+}
+
+
+def give(form, path, folder):
+    if form == "model":
+        return model(path)
+    return FORMATS[form](read(path)) if form in FORMATS else PARTS[form](read(path), folder)
+
+
+def every(folder, write):
+    wrong = n = 0
+    for line in read(os.path.join(folder, "list.tsv")).decode().splitlines()[1:]:
+        name, form, verdict, why = line.split("\t")
+        path = os.path.join(folder, name)
+        try:
+            got, said = give(form, path, folder), ""
+        except Bad as e:
+            got, said = None, str(e)
+        n += 1
+        if (got is None) != (verdict == "bad"):
+            print(f"{name}: {verdict} {why}, but {said or 'accepted'}")
+            wrong += 1
+        elif got is None or form in PARTS:
+            continue
+        elif write:
+            with open(path + ".out", "w", encoding="utf-8") as f:
+                f.write(got)
+        elif got != read(path + ".out").decode():
+            print(f"{name}: gives something else than {name}.out")
+            wrong += 1
+    print(f"{n - wrong} passed, {wrong} failed")
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] in ("--all", "--write"):
+        every(sys.argv[2], sys.argv[1] == "--write")
+    try:
+        print(give(sys.argv[1], sys.argv[2], os.path.dirname(sys.argv[2])), end="")
+    except Bad as e:
+        sys.exit(f"{sys.argv[2]}: {e}")
