@@ -22,6 +22,7 @@ import torch
 import torch.nn.functional as F
 from safetensors.numpy import load_file, save_file
 
+import replay_heads as heads
 import scs
 
 BOS, EOS, PAD, UNK, MASK, SPECIALS = 0, 1, 2, 3, 4, 5
@@ -672,6 +673,8 @@ def replay(name):
     words = dictionaries(o, m.c["languages"], vocab) if "tcs" in o.get("objective", "") else None
     v = Specific(o, m.c["languages"], vocab) if "scs" in o.get("objective", "") else None
     allowed = {}
+    units = heads.Units(o, m.c) if o.get("task") in heads.TASKS else None
+    seen = {}
     for step in range(1, steps + 1):
         terms = {}
 
@@ -685,6 +688,17 @@ def replay(name):
                 path = f"{name}.batches/step-{step}.{a}.{objective}.safetensors"
                 return load_file(path) if os.path.exists(path) else None
 
+            if units:
+                kind = units.head["task"]
+                x = arrays(kind)
+                b, drop = Batch(x), Dropout(seed, step, *dropouts)
+                heads.check(units, x, seen)
+                each = heads.losses(m, o, x, m.run("encoder", b, drop), b, drop)
+                weight = ramp(o[kind + "-weight"], step - 1)
+                assert abs(x["weight"][0] - weight / accumulate) < 1e-6
+                term(kind, each.sum(), len(each))
+                (weight * each.mean() / accumulate).backward()
+                continue
             x = arrays("align")
             if x:
                 losses, weight = align_loss(m, o, vocab), ramp(o["align-alpha"], step - 1)
@@ -809,7 +823,14 @@ def replay(name):
     assert steps == 1 or clipped >= 3, f"{name}: clips {clipped} times"
     for k, v in log.items():
         t["log." + k] = np.array(v)
-    for k, v in (validate(o, m, vocab) if "valid" in o else {}).items():
+    if units:
+        # whole epochs, and a part of one: no unit came twice more often than another
+        assert set(seen) <= set(range(len(units.all))) and len(units.all) == sum(map(len, units.groups))
+        assert max(seen.values()) - min(seen.get(u, 0) for u in range(len(units.all))) <= 1
+    said = {}
+    if "valid" in o:
+        said = heads.validate(o, m, units, Batch) if units else validate(o, m, vocab)
+    for k, v in said.items():
         t["valid." + k] = np.array([v])
     for k, p in {**m.p, **m.fixed}.items():
         t["w." + k] = p.detach().numpy().astype(np.float32).reshape(m.shape[k])
