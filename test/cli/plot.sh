@@ -22,6 +22,12 @@ plot curves runs/a -y loss -y bleu --smooth 3 --against runs/b -o x.png
 is "$(head -c 4 x.png | od -An -tx1)" " 89 50 4e 47"
 plot curves runs/a --log-y --width 500 --height 300 -o l.svg
 grep -q '> *900</text>' l.svg && grep -q 'viewBox="0 0 500 300"' l.svg || fail "logarithmic axis, size"
+# an axis says what its numbers are multiplied by
+for unit in 1:2 1000:k 1000000:M 1000000000:G; do
+    for s in 0 20 40; do echo "{\"event\":\"train\",\"step\":$((s * ${unit%:*})),\"time\":1,\"loss\":$s}"; done > unit.jsonl
+    plot curves unit.jsonl > u.svg; tic=20; [ "$unit" = 1:2 ] || tic=20${unit#*:}
+    grep -q "> *$tic</text>" u.svg || fail "no $tic on the axis of steps"
+done
 # numbers
 plot curves runs/a -y bleu --tsv t.tsv > x.svg
 is "$(head -n 3 t.tsv)" "$(printf 'field\trun\tstep\tvalue\tsmoothed\nbleu\truns/a\t10\t5.25\t5.25\nbleu\truns/a\t20\t10.25\t10.25')"

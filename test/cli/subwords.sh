@@ -8,6 +8,8 @@ for m in unigram bpe spaces; do
     tokenize -q --subwords "$G/$m.model" "$G/text" > out; same out "$G/$m.out"
     tokenize -q --threads 3 --line-buffered --subwords "$G/$m.model" < "$G/text" > out; same out "$G/$m.out"
 done
+# letters that the model lacks are one piece where they follow each other (sentencepiece 0.2)
+is "$(printf 'a 漢字漢 b\n漢 字\nx漢字y\n' | tokenize -q --subwords "$G/unigram.model")" "$(printf '▁a ▁ 漢字漢 ▁b\n▁ 漢 ▁ 字\n▁ x 漢字 y')"
 # text without what normalisation changes comes back
 sed -n 1p "$G/text" > one
 tokenize -q --subwords "$G/unigram.model" one | detokenize -q --subwords "$G/unigram.model" > back; same back one

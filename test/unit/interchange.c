@@ -188,14 +188,62 @@ static void same_file(const char *a, const char *b, const char *name)
     free(pa); free(pb); free(x); free(y);
 }
 
-/* Every tensor that is written is called and shaped like one that transformers wrote. */
-static void check_names(const char *theirs, const char *ours, enum hf_layout l)
+static float *numbers(const struct st_tensor *t, size_t *n)
+{
+    *n = 1;
+    for (int d = 0; d < t->ndim; d++) *n *= (size_t)t->shape[d];
+    float *x = mem_alloc(*n * sizeof *x);
+    assert_int_equal(st_floats(t, x, *n), 0);
+    return x;
+}
+
+/* Of the one token type that all positions have: a table of one row; else NULL. */
+static float *one_type(const char *dir)
+{
+    struct weights *w = weights_open(dir);
+    const char *name;
+    float *x = NULL;
+    size_t n;
+    for (int i = 0; !x && (name = weights_unused(w, i)); i++) {
+        if (!strstr(name, "token_type_embeddings")) continue;
+        const struct st_tensor *t = weights_find(w, name);
+        if (t->shape[0] != 1) break;
+        x = numbers(t, &n);
+    }
+    weights_close(w);
+    return x;
+}
+
+/* The numbers of tensor u are transformers' own, t's, but for the rows before position 0, which
+ * are nothing, and for positions that took up the only token type: type gives what it was. */
+static void check_numbers(const char *name, const struct st_tensor *t, const struct st_tensor *u,
+                          int before, const float *type)
+{
+    size_t n, k;
+    float *x = numbers(t, &n), *y = numbers(u, &k);
+    bool positions = strstr(name, "position") != NULL;
+    for (size_t i = 0; i < n; i++) {
+        double expected = x[i];
+        if (positions) {
+            size_t row = i / (size_t)t->shape[1];
+            expected = row < (size_t)before ? 0 : x[i] + (type ? type[i % (size_t)t->shape[1]] : 0);
+        } else if (type && strstr(name, "token_type")) expected = 0;
+        if (fabs(y[i] - expected) > 1e-6)
+            fail_msg("%s: number %zu is %g, transformers wrote %g", name, i, y[i], expected);
+    }
+    free(x);
+    free(y);
+}
+
+/* Every tensor that is written is called and shaped like one that transformers wrote, and is it. */
+static void check_names(const char *theirs, const char *ours, enum hf_layout l, int pad)
 {
     struct weights *a = weights_open(theirs), *b = weights_open(ours);
     const char *name;
     char other[HF_NAME], again[HF_NAME];
     assert_non_null(a);
     assert_non_null(b);
+    float *type = one_type(theirs);
     for (int i = 0; (name = weights_unused(b, i)); i++) {
         const struct st_tensor *t = weights_find(a, name);
         for (int k = 0; !t && hf_other_name(l, name, k, other); k++) {
@@ -207,8 +255,10 @@ static void check_names(const char *theirs, const char *ours, enum hf_layout l)
         const struct st_tensor *u = weights_find(c, name);
         assert_int_equal(t->ndim, u->ndim);
         for (int d = 0; d < t->ndim; d++) assert_int_equal(t->shape[d], u->shape[d]);
+        check_numbers(name, t, u, hf_position_offset(l, pad), type);
         weights_close(c);
     }
+    free(type);
     weights_close(a);
     weights_close(b);
 }
@@ -228,7 +278,7 @@ static void round_trip(const char *name)
     with_model("one", check_states, &c);
     if (hf_export("one", "hf", &eo, &notes) < 0) fail_msg("%s", err_msg());
     free(notes);
-    check_names(dir, "hf", (enum hf_layout)hf_layout_find(s.layout));
+    check_names(dir, "hf", (enum hf_layout)hf_layout_find(s.layout), (int)s.ids[VOCAB_PAD]);
     if (hf_import("hf", "two", &io, &notes) < 0) fail_msg("%s", err_msg());
     free(notes);
     same_file("one", "two", "weights.safetensors");
