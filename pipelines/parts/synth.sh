@@ -1,7 +1,7 @@
 # Text of two invented languages, whose dictionary is known. No network.
 languages xa xb
 setting SYNTH_SEED 1
-stage raw.synth  synth/{mono,dev,test}.{$A,$B} synth/dict.tsv : : \
+stage raw.synth  synth/{mono,dev,test}.{$A,$B} synth/dict.tsv ${SYNTH_FILES-} : : \
     "synth-corpus --out synth $SYNTH --seed $SYNTH_SEED"
 for l in $LANGS; do
     quick raw.train.$l  raw/train.$l : synth/mono.$l : "cp synth/mono.$l raw/train.$l"

@@ -19,6 +19,8 @@ languages() {
 system() { NAMED+=" $1"; title[$1]=$2 options[$1]=$3 needs[$1]=${*:4}; }
 # paper LETTER TABLE...: published tables (reference/paper/), which `make table/X` prints under ours
 paper() { local t; for t in "${@:2}"; do PAPER+=" $1:$t"; done; }
+# tasks_file FOLDER TASK PART LANG: a labelled file of synth-corpus --tasks
+tasks_file() { local e=tsv; [ $2 != qa ] || e=json; echo $1/$2.$3.$4.$e; }
 # published NAME OUTPUT SOURCE [FILTER]: a text of sources.tsv, got by `make fetch/X` or when it is
 # due
 available() {

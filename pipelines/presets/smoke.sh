@@ -14,6 +14,10 @@ setting UNMT "--tokens 800 --lr 1e-3 --warmup 20 --beta2 0.98 --pseudo-steps $PS
 setting MT_STEPS 200
 setting MT "--tokens 800 --lr 1e-3 --warmup 50 --beta2 0.98 --label-smoothing 0.1
     --valid-every 100 --valid-sentences 100 --save-every 100 --keep 1 --steps $MT_STEPS"
+setting CS_STEPS 40
+setting CS_LINES 300
+setting CS_EXAMPLES 300
+setting CS_TUNING "--batch 16 --lr 1e-3 --epochs 1"
 setting DECODE "--beam 1"
 setting SYNTH "--sentences 2000"
 # one run of self-learning, not the best of three

@@ -25,6 +25,16 @@ for k in 1 2 3; do printf '%s\tMLM\ten-de\tBLEU\t1%s\n%s\tMLM-GC\ten-de\tBLEU\t2
 sed 's/MLM-GC/mlm-gc/; s/MLM/mlm/' results.tsv > small.tsv
 "$P/table" -v tsv=1 small.tsv | sed 's/mlm/MLM/g; s/gc/GC/' | grep -e - > got
 grep -e - want > want.rows; same got want.rows
+# wrong translations: as many lines, every word once on either side, none where it was
+for i in 1 2 3 4 5; do printf 'a%s\tb%s\t0.5\n' $i $i; done | awk -f "$P/rotate-dict.awk" > got
+awk -F'\t' 'substr($1, 2) == substr($2, 2) { exit 1 } { n[$2]++ } END { exit !(NR == 5 && length(n) == 5) }' got ||
+    fail "rotate-dict: $(cat got)"
+# the last validation of a task, by language
+printf '%s\n' '{"event":"valid","step":5,"xa.accuracy":40.5,"xb.accuracy":3}' \
+    '{"event":"valid","step":9,"xa.accuracy":81.25,"xa.f1":7,"xb.accuracy":60}' |
+    awk -v SEED=2 -v NAME="TCS gold" -v TASK=nli -v LANGS="xa xb" -f "$P/task-rows.awk" > got
+printf '2\tTCS gold\txa\tnli\t81.25\n2\tTCS gold\txa-xb\tnli\t60\n' > tasks.want
+same got tasks.want
 grep -v '^[23]' results.tsv > one.tsv
 "$P/table" one.tsv | grep -q 'MLM-GC  *12.10' || fail "one seed has no interval"
 "$P/table" one.tsv | grep -q 't-test' && fail "a test of one pair"

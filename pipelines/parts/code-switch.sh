@@ -1,0 +1,162 @@
+# Models of two languages A and B that go on from one base: with plain MLM for as many passes, with
+# words switched by the base's own dictionary (TCS), with mixtures of words (SCS), and, as controls,
+# with a dictionary of wrong translations and the gold one (Lu, Lu and Zhang 2023).
+# Expects what part pretrain does, sentence pairs raw/SET.L for CS_SENTENCES, and labelled files
+# synth/TASK.{train,dev}.L for CS_TASKS. Leaves sN/SYSTEM/, cs/fig/, results.tsv.
+setting SYSTEMS mlm
+part pretrain
+setting CS_SYSTEMS "more tcs scs random gold"
+setting CS_SPECIFIC 5
+setting CS_STEPS 500
+setting CS_TRAINING "--tokens 1500 --lr 3e-4 --warmup $((CS_STEPS / 10)) --schedule linear
+    --valid-every $CS_STEPS --valid-sentences 300 --save-every $CS_STEPS --keep 1
+    --steps $CS_STEPS"
+setting CS_SWITCH ""
+setting CS_LINES 3000
+setting CS_TUNING "--batch 32 --lr 5e-4 --epochs 2 --schedule linear --warmup 10%"
+title[mlm]=base title[more]=base+MLM title[tcs]=TCS title[scs]=SCS
+title[random]="TCS random" title[gold]="TCS gold"
+# which differences are tested, and what was published
+compared=
+for y in TCS SCS "TCS random" "TCS gold"; do compared+="#compare\\t$y\\tbase+MLM\\n"; done
+compared+="#compare\\tTCS\\tTCS random\\n"
+paper B 1 2 3 4 14
+layers=$(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")
+
+for l in $LANGS; do
+    stage cs.counts.$l  cs/$l.vocab : bpe/train.$l : \
+        "vocab-count --whole-words bpe/train.$l > cs/$l.vocab"
+    quick cs.text.$l  cs/text.$l : bpe/train.$l : "head -n $CS_LINES bpe/train.$l > cs/text.$l"
+done
+specific="--specific $CS_SPECIFIC --src-counts cs/$A.vocab --tgt-counts cs/$B.vocab"
+
+# --- the base's dictionary, and its controls ------------------------------------------------------
+dictionaries() {    # SEED
+    local s=$1 d=s$1/cs
+    stage s$s.cs.table  $d/table.vec : s$s/mlm/pretrain : \
+        "embed -q --model s$s/mlm/pretrain --device cpu > $d/table.vec"
+    stage s$s.cs.self  $d/tcs.dict : $d/table.vec cs/{$A,$B}.vocab : \
+        "dict-induce -q --map none $specific -k 1 --mutual --neighbours 10
+            --src $d/table.vec --tgt $d/table.vec -o $d/tcs.dict"
+    quick s$s.cs.random  $d/random.dict : $d/tcs.dict $P/rotate-dict.awk : \
+        "awk -f $P/rotate-dict.awk $d/tcs.dict > $d/random.dict"
+    quick s$s.cs.gold  $d/gold.dict : raw/gold.tsv : "cut -f 1,2 raw/gold.tsv > $d/gold.dict"
+}
+
+# --- a model --------------------------------------------------------------------------------------
+goes_on() {         # SEED SYSTEM
+    local s=$1 y=$2 l trains= valids= shards= how= reads=
+    case $y in
+        more) how="--objective mlm --accumulate 2";;
+        scs) how="--objective mlm,scs --specific $CS_SPECIFIC $CS_SCS";;
+        *) how="--objective mlm,tcs --dict $A-$B=s$s/cs/$y.dict $CS_SWITCH" reads=s$s/cs/$y.dict;;
+    esac
+    for l in $LANGS; do
+        trains+=" --train $l=shd/train.$l.shd" valids+=" --valid $l=shd/valid.$l.shd"
+        shards+=" shd/train.$l.shd shd/valid.$l.shd"
+    done
+    train s$s.$y.pretrain  s$s/$y/pretrain/ : $shards vocab s$s/mlm/pretrain $reads : \
+        "exec pretrain$trains$valids --init s$s/mlm/pretrain $how $CS_TRAINING
+            --seed $s --device $DEVICE $RESUME --out s$s/$y/pretrain"
+}
+setting CS_SCS ""
+
+# --- what it knows --------------------------------------------------------------------------------
+# by_layer METRIC COLUMN FILE DIRECTION: a column of a table by layer as rows of results
+by_layer() {
+    echo "awk -v SEED=$s -v NAME='${title[$y]}' -v DIRECTION=$4 -v METRIC='$1' -v COLUMN=$2" \
+        "-f $P/layer-rows.awk $3"
+}
+# layered WHAT FILES...: $vectors of both languages at every layer, and $pairs, as options
+layered() {
+    local k; vectors= pairs=
+    for ((k = 0; k <= layers; k++)); do
+        vectors+=" $d/$1.$k.$A.safetensors $d/$1.$k.$B.safetensors"
+        pairs+=" --src $d/$1.$k.$A.safetensors --tgt $d/$1.$k.$B.safetensors"
+    done
+}
+looked_at() {       # SEED SYSTEM
+    local s=$1 y=$2 d=s$1/$2/cs m=s$1/$2/pretrain k l t each= rows=
+    for l in $LANGS; do
+        for ((k = 0; k <= layers; k++)); do
+            train s$s.$y.words-$k.$l  $d/words.$k.$l.safetensors : $m cs/text.$l words/$l.vocab : \
+                "embed -q --model $m --layer $k --lang $l --text cs/text.$l --of words
+                    --words words/$l.vocab --device $DEVICE -o $d/words.$k.$l.safetensors"
+            for t in $CS_SENTENCES; do
+                train s$s.$y.$t-$k.$l  $d/$t.$k.$l.safetensors : $m bpe/$t.$l : \
+                    "embed -q --model $m --layer $k --lang $l --text bpe/$t.$l --of sentences
+                        --device $DEVICE -o $d/$t.$k.$l.safetensors"
+            done
+        done
+    done
+    stage s$s.$y.table  $d/table.vec : $m : "embed -q --model $m --device cpu > $d/table.vec"
+    # the paper's Table 1: the table itself, words of one language only
+    stage s$s.$y.table-eval  $d/table.eval : $d/table.vec cs/{$A,$B}.vocab raw/gold.tsv : \
+        "dict-induce -q --map none $specific -k 1 --mutual --neighbours 10 --src $d/table.vec
+            --tgt $d/table.vec --eval raw/gold.tsv --gold both > $d/table.eval"
+    layered words
+    stage s$s.$y.rsim  $d/rsim.tsv : $vectors raw/gold.tsv : \
+        "rsim$pairs --dict raw/gold.tsv --one-to-one > $d/rsim.tsv"
+    for ((k = 0; k <= layers; k++)); do
+        each+="dict-induce -q --map none --src $d/words.$k.$A.safetensors"
+        each+=" --tgt $d/words.$k.$B.safetensors --eval raw/gold.tsv && "
+    done
+    stage s$s.$y.hits  $d/hits.tsv : $vectors raw/gold.tsv $P/hits-by-layer.awk : \
+        "{ ${each}true; } | awk -f $P/hits-by-layer.awk > $d/hits.tsv"
+    rows="awk -v SEED=$s -v NAME='${title[$y]}' -f $P/table-rows.awk $d/table.eval &&
+        $(by_layer RSIM rsim $d/rsim.tsv -) && $(by_layer cosine cosine $d/rsim.tsv -) &&
+        $(by_layer Hit@1 hit@1 $d/hits.tsv -)"
+    for t in $CS_SENTENCES; do
+        layered $t
+        stage s$s.$y.$t-retrieved  $d/$t.tsv : $vectors : "retrieve -q$pairs > $d/$t.tsv"
+        rows+=" && $(by_layer "retrieval $t" accuracy-to $d/$t.tsv $A-$B) &&
+            $(by_layer "retrieval $t" accuracy-back $d/$t.tsv $B-$A)"
+    done
+    stage s$s.$y.rows  s$s/$y/cs.rows : $d/table.eval $d/rsim.tsv $d/hits.tsv \
+        $(printf "$d/%s.tsv " $CS_SENTENCES) $m $P/table-rows.awk $P/layer-rows.awk \
+        $P/log-rows.awk : \
+        "{ awk -v SEED=$s -v NAME='${title[$y]}' -v DIRECTION=- -f $P/log-rows.awk $m/log.jsonl &&
+            $rows; } > s$s/$y/cs.rows"
+    results+=" s$s/$y/cs.rows"
+    for t in $CS_TASKS; do tuned $s $y $t; done
+}
+tuned() {           # SEED SYSTEM TASK: learnt in A, measured in A and B
+    local s=$1 y=$2 t=$3 m=s$1/$2/$3 task=$3 files= l
+    [ $t != pos ] || task=tag
+    for l in $LANGS; do files+=" $(tasks_file synth $t dev $l)"; done
+    train s$s.$y.$t  $m/ : s$s/$y/pretrain $(tasks_file synth $t train $A)$files : \
+        "exec finetune --task $task --model s$s/$y/pretrain
+            --train $A=$(tasks_file synth $t train $A) --valid $A=$(tasks_file synth $t dev $A)
+            --valid $B=$(tasks_file synth $t dev $B) $CS_TUNING --seed $s --device $DEVICE
+            $RESUME --out $m"
+    quick s$s.$y.$t.rows  s$s/$y/$t.rows : $m $P/task-rows.awk : \
+        "awk -v SEED=$s -v NAME='${title[$y]}' -v TASK=$t -v LANGS='$A $B' -f $P/task-rows.awk
+            $m/log.jsonl > s$s/$y/$t.rows"
+    results+=" s$s/$y/$t.rows"
+}
+
+results=
+for s in $SEEDS; do
+    trained $s mlm
+    dictionaries $s
+    for y in mlm $CS_SYSTEMS; do
+        [ $y = mlm ] || goes_on $s $y
+        looked_at $s $y
+    done
+done
+quick results  results.tsv : $results : "{ printf '$compared' && cat$results; } > results.tsv"
+
+# --- pictures: every system by layer (the paper's Figures 3, 6 and 7) ----------------------------
+drawn() {           # FILE KIND NAME TITLE
+    local s y files= labelled=
+    for y in mlm $CS_SYSTEMS; do
+        for s in $SEEDS; do
+            files+=" s$s/$y/cs/$1" labelled+=" s$s/$y/cs/$1 --label '${title[$y]}'"
+        done
+    done
+    stage cs.fig.$3  cs/fig/$3.svg cs/fig/$3.tsv : $files : \
+        "plot $2$labelled --title '$4' -o cs/fig/$3.svg --tsv cs/fig/$3.tsv"
+}
+drawn rsim.tsv rsim rsim "Translations by layer"
+drawn hits.tsv hits hits "Dictionary by CSLS, by layer"
+for t in $CS_SENTENCES; do drawn $t.tsv hits $t "Retrieval of $t sentences, by layer"; done
