@@ -412,6 +412,45 @@ struct kern_column_means {
 };
 KERN_COST(column_means, a->m, a->K, .acts = kern_both(a->n, a->m))
 
+/* Y[s] = mean of the rows at[s] .. at[s] + len[s] - 1 of X, s < M; 0 where len[s] is 0: sentence
+ * vectors. */
+struct kern_means_fwd {
+    act *Y;
+    const act *X;
+    const int32_t *at, *len;
+    int M, D;
+};
+KERN_COST(means_fwd, a->D, 0, .acts = 2 * kern_both(a->M, a->D))
+
+/* dX[r] (+)= dY[s] / len[s] for the rows r of segment s. Segments do not overlap; rows of none are
+ * left alone. */
+struct kern_means_bwd {
+    act *dX;
+    bool add;
+    const act *dY;
+    const int32_t *at, *len;
+    int M, D;
+};
+KERN_COST(means_bwd, a->D, 0, .acts = (2 + a->add) * kern_both(a->M, a->D))
+
+/* to[m] = 1 where best[m] is target[m], else 0: what accuracies are means of. */
+struct kern_hits {
+    float *to;
+    const int32_t *best, *target;
+    int M;
+};
+KERN_COST(hits, a->M, 0, .floats = 3.0 * a->M)
+
+/* to[p] = scale * E[i[p]] . E[j[p]], rows of a table, p < P. */
+struct kern_dots {
+    float *to;
+    const float *E;
+    const int32_t *i, *j;
+    float scale;
+    int P, D;
+};
+KERN_COST(dots, a->D, a->P, .floats = 2 * kern_both(a->P, a->D))
+
 /* to = from, as float32. */
 struct kern_widen {
     float *to;
@@ -589,6 +628,10 @@ KERN_COST(ema, .floats = 3 * (double)a->n)
     X(mix_norm, "lengths of mixtures") \
     X(equal, "equal numbers") \
     X(column_means, "column means") \
+    X(means_fwd, "means of rows") \
+    X(means_bwd, "means of rows backward") \
+    X(hits, "hits") \
+    X(dots, "products of rows") \
     X(widen, "widen") \
     X(cos_pairs, "pairs of rows") \
     X(topk, "top k") \

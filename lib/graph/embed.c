@@ -78,3 +78,23 @@ struct var *tape_unit(struct tape *t, struct var *x, float s)
     KERN(t->k, unit_fwd, .Y = r->y.v, .len = r->lse, .X = x->v, .s = s, .N = x->rows, .D = x->cols);
     return &r->y;
 }
+
+/* --- means of spans --- */
+
+static void means_back(struct tape *t, struct record *r)
+{
+    bool add;
+    act *dx = tape_grad(t, r->x, &add);
+    KERN(t->k, means_bwd, .dX = dx, .add = add, .dY = r->y.g, .at = r->pos, .len = r->index,
+         .M = r->y.rows, .D = r->y.cols);
+}
+
+struct var *tape_means(struct tape *t, struct var *x, const struct spans *s)
+{
+    struct record *r = record_new(t, s->n, x->cols);
+    r->back = means_back;
+    r->x = x; r->pos = s->at; r->index = s->len;
+    KERN(t->k, means_fwd, .Y = r->y.v, .X = x->v, .at = s->at, .len = s->len, .M = s->n,
+         .D = x->cols);
+    return &r->y;
+}

@@ -128,6 +128,9 @@ struct var *tape_self_attn(struct tape *t, struct var *qkv, const struct spans *
 struct var *tape_cross_attn(struct tape *t, struct var *q, struct var *kv, const struct spans *sq,
                             const struct spans *sk, int heads);
 
+/* The mean of each span's rows of x, [s->n, cols of x]; a span without rows gives zeros. The spans
+ * cover x's rows. */
+struct var *tape_means(struct tape *t, struct var *x, const struct spans *s);
 /* Rows index[0..m) of x (index on the device, distinct). */
 struct var *tape_gather(struct tape *t, struct var *x, const int32_t *index, int m);
 

@@ -147,6 +147,11 @@ i = {"at": torch.tensor([0, 9, 15]), "len": torch.tensor([8, 5, 1]), "target": t
 loss = [F.cross_entropy(a["Z"][at:at + n, 1][None], y[None]) for at, n, y in zip(*i.values())]
 operation("span", a, {"loss": torch.stack(loss)}, cot={"loss": torch.full((3,), f32(0.3))}, integers=i)
 
+a = leaves(X=(9, 5))
+i = {"at": torch.tensor([0, 3, 4, 6]), "len": torch.tensor([3, 1, 2, 3])}
+means = [a["X"][at:at + n].mean(dim=0) for at, n in zip(*i.values())]
+operation("means", a, {"Y": torch.stack(means)}, integers=i)
+
 header, offset = {"__metadata__": {"torch": torch.__version__}}, 0
 for name, x in out.items():
     header[name] = {"dtype": {"float32": "F32", "int32": "I32"}[str(x.dtype)], "shape": list(x.shape),

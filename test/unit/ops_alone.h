@@ -108,6 +108,20 @@ static void best_is_the_first_largest_logit_among_the_allowed(void **state)
     k->release(x); k->release(w); k->release(t); k->release(a); k->release(b);
 }
 
+static void hits_are_rows_whose_best_is_their_target(void **state)
+{
+    (void)state;
+    const int32_t best[5] = { 3, 0, 7, 2, 0 }, target[5] = { 3, 1, 7, -1, 0 };
+    float got[5];
+    void *b = device(sizeof best), *t = device(sizeof target), *to = device(sizeof got);
+    k->upload(b, best, sizeof best);
+    k->upload(t, target, sizeof target);
+    KERN(k, hits, .to = to, .best = b, .target = t, .M = 5);
+    k->download(got, to, sizeof got);
+    for (int i = 0; i < 5; i++) assert_true(got[i] == (best[i] == target[i]));
+    k->release(b); k->release(t); k->release(to);
+}
+
 /* Where a gradient would be infinite it is 0, and so is what has no length. */
 static void rows_of_no_length_have_no_gradient(void **state)
 {

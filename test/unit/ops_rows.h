@@ -62,6 +62,69 @@ static void unit_backward(struct test *t)
          .Y = t->out[0].dev, .len = t->extra[0], .s = UNIT, .N = t->s.N, .D = t->s.I);
 }
 
+/* --- means of the rows of segments ------------------------------------------------------------ */
+
+static void segments_setup(struct test *t)
+{
+    struct shape s = t->s;
+    int32_t *at = integers(t, "at", (size_t)s.batch, 0),
+            *len = integers(t, "len", (size_t)s.batch, 0);
+    int rows = 0;
+    for (int b = 0; b < s.batch; b++) {
+        at[b] = rows;
+        len[b] = b == 0 ? s.N : b * 5 % (s.N + 1);
+        rows += len[b];
+    }
+    input(t, "X", ACT, times(rows, s.I), true);
+    output(t, "Y", ACT, times(s.batch, s.I));
+}
+static void segments_plain(struct test *t)
+{
+    for (int b = 0; b < t->s.batch; b++)
+        for (int i = 0; i < t->s.I; i++) {
+            int n = t->ints[1].v[b];
+            double sum = 0;
+            for (int r = 0; r < n; r++)
+                sum += t->in[0].x[times(t->ints[0].v[b] + r, t->s.I) + (size_t)i];
+            t->out[0].x[times(b, t->s.I) + (size_t)i] = n ? sum / n : 0;
+        }
+}
+static void segments_forward(struct test *t)
+{
+    KERN(k, means_fwd, .Y = t->out[0].dev, .X = t->in[0].dev, .at = idev(t, 0), .len = idev(t, 1),
+         .M = t->s.batch, .D = t->s.I);
+}
+static void segments_backward(struct test *t)
+{
+    KERN(k, means_bwd, .dX = t->in[0].grad, .add = t->s.add, .dY = t->out[0].cot_dev,
+         .at = idev(t, 0), .len = idev(t, 1), .M = t->s.batch, .D = t->s.I);
+}
+
+/* --- products of rows of a table -------------------------------------------------------------- */
+
+static void dots_setup(struct test *t)
+{
+    input(t, "E", PARAM, times(t->s.V, t->s.I), false);
+    integers(t, "i", (size_t)t->s.N, t->s.V);
+    integers(t, "j", (size_t)t->s.N, t->s.V);
+    output(t, "dots", PARAM, (size_t)t->s.N);
+}
+static void dots_plain(struct test *t)
+{
+    for (int p = 0; p < t->s.N; p++) {
+        double sum = 0;
+        for (int c = 0; c < t->s.I; c++)
+            sum += t->in[0].x[times(t->ints[0].v[p], t->s.I) + (size_t)c]
+                   * t->in[0].x[times(t->ints[1].v[p], t->s.I) + (size_t)c];
+        t->out[0].x[p] = 0.25 * sum;
+    }
+}
+static void dots_forward(struct test *t)
+{
+    KERN(k, dots, .to = t->out[0].dev, .E = t->in[0].dev, .i = idev(t, 0), .j = idev(t, 1),
+         .scale = 0.25f, .P = t->s.N, .D = t->s.I);
+}
+
 /* --- weighted sums of rows of a table, added to rows of a matrix ------------------------------ */
 
 static const float MIX_SCALE = 0.8f;
@@ -264,6 +327,29 @@ static const struct op ops_rows[] = {
         { .N = 0, .I = 8 },
         END },
       .golden = { .N = 5, .I = 11 } },
+    { "means",
+      segments_setup,
+      segments_plain,
+      segments_forward,
+      segments_backward,
+      { { .N = 1, .I = 1, .batch = 1 },
+        { .N = 9, .I = 33, .batch = 7 },
+        { .N = 4, .I = 300, .batch = 60, .add = true },
+        { .N = 0, .I = 8, .batch = 2 },
+        { .N = 5, .I = 8, .batch = 0 },
+        { .N = 70, .I = 64, .batch = 30 },
+        END },
+      .golden = { .N = 3, .I = 5, .batch = 4 } },
+    { "dots",
+      dots_setup,
+      dots_plain,
+      dots_forward,
+      nothing,
+      { { .N = 1, .I = 1, .V = 2 },
+        { .N = 40, .I = 33, .V = 7 },
+        { .N = 0, .I = 8, .V = 3 },
+        { .N = 300, .I = 72, .V = 90 },
+        END } },
     { "mix",
       mix_setup,
       mix_plain,
