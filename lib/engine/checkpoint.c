@@ -103,21 +103,22 @@ static int read_state(const char *folder, int64_t step, struct checkpoint_state 
 static int write_optimizer(const char *folder, const struct snapshot *s)
 {
     const struct params *ps = &s->m->ps;
+    int n = params_own(ps);
     char *path = path_join(folder, "optimizer.safetensors");
-    struct st_tensor *t = mem_zero((size_t)ps->n * 2, sizeof *t);
+    struct st_tensor *t = mem_zero((size_t)n * 2, sizeof *t);
     for (int k = 0; k < 2; k++)
-        for (int i = 0; i < ps->n; i++) {
+        for (int i = 0; i < n; i++) {
             char name[96];
             snprintf(name, sizeof name, "adam.%c.%s", k ? 'v' : 'm', ps->p[i].name);
-            t[k * ps->n + i] = (struct st_tensor){ .name = mem_dup(name),
+            t[k * n + i] = (struct st_tensor){ .name = mem_dup(name),
                                                    .dtype = ST_F32,
                                                    .ndim = 1,
                                                    .shape = { (int64_t)ps->p[i].n },
                                                    .data = s->array[1 + k] + ps->p[i].at,
                                                    .bytes = ps->p[i].n * sizeof(float) };
         }
-    int rc = st_write(path, t, 2 * ps->n, NULL, NULL, 0);
-    for (int i = 0; i < 2 * ps->n; i++) free(t[i].name);
+    int rc = st_write(path, t, 2 * n, NULL, NULL, 0);
+    for (int i = 0; i < 2 * n; i++) free(t[i].name);
     free(t);
     free(path);
     return rc;
@@ -127,12 +128,13 @@ static int write_optimizer(const char *folder, const struct snapshot *s)
 static int read_optimizer(const char *folder, const struct model *m, bool take)
 {
     const struct params *ps = &m->ps;
+    int n = params_own(ps);
     char *path = path_join(folder, "optimizer.safetensors");
     struct st_file *f = st_open(path);
     int rc = f ? st_verify(f) : -1;
     float *host = mem_zero(ps->total, sizeof *host);
     for (int k = 0; k < 2 && rc == 0; k++) {
-        for (int i = 0; i < ps->n && rc == 0; i++) {
+        for (int i = 0; i < n && rc == 0; i++) {
             char name[96];
             snprintf(name, sizeof name, "adam.%c.%s", k ? 'v' : 'm', ps->p[i].name);
             const struct st_tensor *t = st_find(f, name);
@@ -142,8 +144,8 @@ static int read_optimizer(const char *folder, const struct model *m, bool take)
         if (rc == 0 && take)
             ps->k->upload(k ? ps->v : ps->m, host, ps->total * sizeof *host);
     }
-    if (rc == 0 && f->n != 2 * ps->n)
-        rc = err_set("%s: holds %d tensors, not %d", path, f->n, 2 * ps->n);
+    if (rc == 0 && f->n != 2 * n)
+        rc = err_set("%s: holds %d tensors, not %d", path, f->n, 2 * n);
     free(host);
     if (f) st_close(f);
     free(path);
@@ -159,11 +161,11 @@ static int write_arrays(const char *folder, const struct state *s)
     for (int i = 0; i < s->n_arrays; i++) {
         struct state_array *a = &s->arrays[i];
         t[i] = (struct st_tensor){ .name = a->name,
-                                   .dtype = ST_F32,
+                                   .dtype = a->whole ? ST_I64 : ST_F32,
                                    .ndim = 2,
                                    .shape = { a->rows, a->cols },
-                                   .data = a->value,
-                                   .bytes = (size_t)a->rows * (size_t)a->cols * sizeof(float) };
+                                   .data = a->whole ? (void *)a->whole : a->value,
+                                   .bytes = state_array_bytes(a) };
     }
     int rc = st_write(path, t, s->n_arrays, NULL, NULL, 0);
     free(t);
@@ -183,6 +185,12 @@ static int read_array(const struct st_file *f, const char *path, const struct ke
     if (t->ndim != 2 || t->shape[0] != a->rows || t->shape[1] != a->cols)
         return err_set("%s: tensor %s is not [%d, %d], which this run's options ask for", path,
                        a->name, a->rows, a->cols);
+    if (a->whole) {
+        if (t->dtype != ST_I64)
+            return err_set("%s: tensor %s does not hold 64-bit integers", path, a->name);
+        memcpy(a->whole, t->data, t->bytes);
+        return 0;
+    }
     float *host = mem_alloc(n * sizeof *host + 1);
     int rc = st_floats(t, host, n);
     if (rc == 0) k->upload(a->value, host, n * sizeof *host);
@@ -210,25 +218,33 @@ static int read_arrays(const char *folder, const struct kernels *k, const struct
     return rc;
 }
 
+/* Room for a copy: whole integers of 64 bits, so that each begins at one. */
+static size_t array_room(const struct state_array *a)
+{
+    return (state_array_bytes(a) + 7) / 8 * 8;
+}
+
 /* Host copies of the state, in s. */
 static void copy_state(struct snapshot *s, const struct state *from, const struct kernels *k)
 {
-    size_t floats = 0;
+    size_t bytes = 0;
     s->value = mem_zero((size_t)from->n_ints + 1, sizeof *s->value);
     for (int i = 0; i < from->n_ints; i++) {
         s->value[i] = *from->ints[i].value;
         state_int(&s->state, &s->value[i], 0, "%s", from->ints[i].name);
     }
-    for (int i = 0; i < from->n_arrays; i++)
-        floats += (size_t)from->arrays[i].rows * (size_t)from->arrays[i].cols;
-    s->arrays = mem_alloc(floats * sizeof *s->arrays + 1);
-    float *to = s->arrays;
+    for (int i = 0; i < from->n_arrays; i++) bytes += array_room(&from->arrays[i]);
+    char *to = s->arrays = mem_alloc(bytes + 1);
     for (int i = 0; i < from->n_arrays; i++) {
         const struct state_array *a = &from->arrays[i];
-        size_t n = (size_t)a->rows * (size_t)a->cols;
-        k->download(to, a->value, n * sizeof *to);
-        state_array(&s->state, to, a->rows, a->cols, "%s", a->name);
-        to += n;
+        if (a->whole) {
+            memcpy(to, a->whole, state_array_bytes(a));
+            state_whole(&s->state, (int64_t *)to, a->rows, a->cols, "%s", a->name);
+        } else {
+            k->download(to, a->value, state_array_bytes(a));
+            state_array(&s->state, (float *)to, a->rows, a->cols, "%s", a->name);
+        }
+        to += array_room(a);
     }
     s->st.state = &s->state;
 }

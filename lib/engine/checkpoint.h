@@ -20,7 +20,7 @@ struct snapshot {
     /* copies: integers in `value`, arrays one after another in `arrays` */
     struct state state;
     int64_t *value;
-    float *arrays;
+    char *arrays;
 };
 struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st);
 bool snapshot_finite(const struct snapshot *s);      /* are all its numbers? */

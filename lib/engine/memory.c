@@ -6,7 +6,6 @@
 #include "common/err.h"
 #include "common/grant.h"
 #include "common/msg.h"
-#include "lib/graph/plan.h"
 
 static size_t tensors(const struct memory_need *n) { return n->params + n->arena + n->working; }
 size_t memory_total(const struct memory_need *n)
@@ -31,12 +30,10 @@ size_t memory_now(void)
 
 size_t memory_limit(void) { return memory_now() + (size_t)granted_memory_left(); }
 
-int memory_plan_open(struct model *m, struct tape *t, const struct model_config *c,
-                     const struct kernels *like)
+int memory_plan_open(struct model *m, struct tape *t)
 {
-    const struct kernels *plan = plan_kernels(like);
-    if (model_alloc(m, c, plan, true) < 0) return -1;
-    tape_init(t, plan, &m->ps);
+    if (params_alloc(&m->ps, true) < 0) return -1;
+    tape_init(t, m->ps.k, &m->ps);
     tape_reserve(
         t, (size_t)1 << 40); /* refused: the arena grows, and the answer is a little too high */
     return 0;

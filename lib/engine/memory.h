@@ -23,10 +23,9 @@ size_t memory_limit(void);
 /* resident now; 0 if the system does not tell */
 size_t memory_now(void);
 
-/* A model without memory on the planning device, with an arena that never ends; and back. -1
- * with a message. */
-int memory_plan_open(struct model *m, struct tape *t, const struct model_config *c,
-                     const struct kernels *like);
+/* A model that was laid out on the planning device gets addresses without memory, and an arena
+ * that never ends; and back. -1 with a message. */
+int memory_plan_open(struct model *m, struct tape *t);
 /* Fills need from what the tape has seen. */
 void memory_plan_close(struct model *m, struct tape *t, const struct kernels *like,
                        const struct kern_shape *s, struct memory_need *need);

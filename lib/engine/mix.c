@@ -17,6 +17,7 @@ void mix_init(struct mix *x, const struct objective *const *table, unsigned used
         k->o = o;
         k->self = mem_zero(1, o->self ? o->self : 1);
         if (o->defaults) o->defaults(k->self);
+        if (o->presets) o->presets(k->self, used_by);
         k->weight.ramp = o->weight_value ? o->weight_value : "1";
         snprintf(k->weight_name, sizeof k->weight_name, "%s%s", o->weight ? o->weight : o->name,
                  o->weight ? "" : "-weight");
@@ -227,8 +228,26 @@ int mix_open(struct mix *x, struct setup *s)
     return 0;
 }
 
+void mix_parameters(const struct mix *x, struct model *m)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->m[i].o->parameters) x->m[i].o->parameters(x->m[i].self, m);
+}
+
+/* Tensors beside the model's, each with Adam's moments. */
+static void keep_beside(const struct params *ps, struct state *s)
+{
+    for (int i = params_own(ps); i < ps->n; i++) {
+        const struct param *p = &ps->p[i];
+        state_array(s, ps->value + p->at, p->rows, p->cols, "%s", p->name);
+        state_array(s, ps->m + p->at, p->rows, p->cols, "adam.m.%s", p->name);
+        state_array(s, ps->v + p->at, p->rows, p->cols, "adam.v.%s", p->name);
+    }
+}
+
 int mix_start(struct mix *x, struct pass *p, struct state *s)
 {
+    keep_beside(&p->m->ps, s);
     for (int i = 0; i < x->n; i++)
         if (x->m[i].o->start && x->m[i].o->start(x->m[i].self, p, s) < 0) return -1;
     return 0;

@@ -59,6 +59,8 @@ int mix_fits(const struct mix *x, const struct model_config *c);
 /* Opens those chosen, in their order; with --mix by-data their shares are then the micro-batches
  * in a pass over the data of each. -1 with a message. */
 int mix_open(struct mix *x, struct setup *s);
+/* The tensors that they learn beside the model's. */
+void mix_parameters(const struct mix *x, struct model *m);
 int mix_start(struct mix *x, struct pass *p, struct state *s);
 /* Does member i have a pass of its own? */
 static inline bool mix_passes(const struct mix *x, int i) { return x->m[i].o->forward != NULL; }

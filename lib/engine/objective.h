@@ -20,6 +20,7 @@
 
 struct corpora;
 struct pairs;
+struct pair_pool;
 struct masking;
 struct report;
 struct batch_file;
@@ -46,6 +47,9 @@ struct setup {
     struct corpus *valid; int n_valid;           /* and to validate on */
     struct pairs *pairs; int n_pairs;            /* sentence pairs, side 0 and side 1 */
     struct pairs *valid_pairs; int n_valid_pairs;
+    /* all pairs to train on as one pool, of which every objective gets the same in a turn; NULL:
+     * each takes its own from `pairs` */
+    struct pair_pool *pool;
     const struct masking *masking;               /* what is masked, and how */
     const struct strs *dicts;                    /* SRC-TGT=FILE: translations of tokens */
     bool dict_skip;                              /* lines of unknown tokens: left out, no error */
@@ -53,6 +57,7 @@ struct setup {
     int64_t specific;
     struct state *state;
     int tokens;                                  /* of a micro-batch */
+    int accumulate;                              /* micro-batches per step */
     /* of a micro-batch; 0: `tokens` says how long it is */
     int sentences;
     /* tokens of a sentence at most, specials not counted */
@@ -116,6 +121,8 @@ struct objective {
     /* the weight's default, a ramp (ramp.h); NULL: 1 */
     const char *weight_value;
     void (*defaults)(void *self);
+    /* after them: what is otherwise in this program (OBJECTIVE_*) */
+    void (*presets)(void *self, unsigned used_by);
     /* Do the options fit together? -1 with a message that is a usage error. NULL: always. */
     int (*check)(const void *self);
     /* Does it fit a model of this shape? As check. NULL: any. */
@@ -123,6 +130,10 @@ struct objective {
     /* Reads its files, adds heads and state. Nothing of the device or the model's weights is
      * there yet. -1 with a message. */
     int (*open)(void *self, struct setup *s);
+    /* Adds tensors that are learnt beside the model's own (params_add_beside), to m that is laid
+     * out and no more, also on the planning device. Checkpoints keep them with their moments in
+     * state.safetensors; the model's folder does not have them. NULL: none. */
+    void (*parameters)(void *self, struct model *m);
     /* The model has its first weights (resuming replaces them later, and the arrays registered
      * here). NULL: nothing to do. */
     int (*start)(void *self, struct pass *p, struct state *s);
@@ -150,6 +161,8 @@ struct objective {
     /* Bytes of the device that it holds besides (a momentum encoder, a queue), for the memory
      * plan. NULL: none. */
     size_t (*holds)(const void *self, const struct model_config *c);
+    /* Of these the bytes that a checkpoint copies. NULL: none. */
+    size_t (*keeps)(const void *self, const struct model_config *c);
     /* What the model reads and predicts in this batch, by the names of docs/formats/batches.md. */
     void (*write)(const void *self, const void *batch, const struct pass *p, struct batch_file *to);
     void (*batch_free)(void *batch);

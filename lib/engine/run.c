@@ -14,6 +14,15 @@
 static const struct opt start_rows[] = { { "init-embeddings|reload-emb", 0, OPT_STR(run, vectors),
                                            "FILE", "start token embeddings from these vectors" },
                                          { 0 } };
+const struct opt run_dropout_rows[] = {
+    { "dropout", 0, OPT_FLOAT(run, shape.dropout), "P",
+      "dropout probability of hidden states (default: that of the model it starts from)", .min = 0,
+      .max = 0.99 },
+    { "attention-dropout", 0, OPT_FLOAT(run, shape.attention_dropout), "P",
+      "dropout probability of attention weights (default: that of the model it starts from)",
+      .min = 0, .max = 0.99 },
+    { 0 }
+};
 static const struct opt schedule_rows[] = {
     { "epochs", 0, OPT_REAL(run, epochs), "E",
       "train for E passes over the training data instead of --steps", .min = 0, .max = 1e9 },
@@ -43,6 +52,11 @@ int run_groups(struct run *r, struct opt_group *g, int n, bool decoder)
                                  &r->shape };
     if (decoder) g[n++] = (struct opt_group){ NULL, model_decoder_rows, &r->shape };
     g[n++] = (struct opt_group){ NULL, start_rows, r };
+    return run_loop_groups(r, g, n);
+}
+
+int run_loop_groups(struct run *r, struct opt_group *g, int n)
+{
     g[n++] = (struct opt_group){ "Run", trainer_rows, &r->train };
     g[n++] = (struct opt_group){ NULL, schedule_rows, r };
     g[n++] = (struct opt_group){ NULL, run_rows, &r->how };
@@ -60,6 +74,20 @@ int run_from(struct run *r)
     if (!(r->from = run_model_dir(r->init)) || model_read_config(&c, r->from) < 0) return -1;
     model_options_take(&r->shape, &c);
     if (!r->vocab_path) r->vocab_path = r->from_vocab = path_join(r->from, "vocab");
+    return 0;
+}
+
+int run_continue(struct run *r)
+{
+    struct model_config c;
+    float dropout = r->shape.dropout, attention = r->shape.attention_dropout;
+    if (!(r->from = run_model_dir(r->init)) || model_read_config(&c, r->from) < 0) return -1;
+    r->vocab_path = r->from_vocab = path_join(r->from, "vocab");
+    r->shape = c;
+    r->shape.decoder_layers = r->shape.n_heads = 0;
+    r->shape.decoder_langs = false;
+    if (prog_given("dropout")) r->shape.dropout = dropout;
+    if (prog_given("attention-dropout")) r->shape.attention_dropout = attention;
     return 0;
 }
 
@@ -128,8 +156,10 @@ static int first_weights(struct run *r)
 int run_model(struct run *r, void (*ready)(void *with, struct model *m), void *with)
 {
     const struct kernels *k = r->how.profile ? profile_kernels(r->kernels) : r->kernels;
-    if (model_new(&r->m, &r->shape, k, r->seed, true) < 0 || text_files_keep(&r->text, &r->m) < 0)
-        return -1;
+    if (model_shapes(&r->m, &r->shape, k) < 0) return -1;
+    mix_parameters(&r->mix, &r->m);
+    if (params_alloc(&r->m.ps, true) < 0 || text_files_keep(&r->text, &r->m) < 0) return -1;
+    model_draw(&r->m, r->seed);
     if (r->init_std > 0) model_normal(&r->m, r->seed, r->init_std);
     if (ready) ready(with, &r->m);
     if (first_weights(r) < 0) return -1;

@@ -43,10 +43,16 @@ struct run {
 void run_init(struct run *r);
 /* Appends the groups "Model" and "Run" to g, which has n already; returns their number then. */
 int run_groups(struct run *r, struct opt_group *g, int n, bool decoder);
+/* "Run" alone, for a program whose model is another one's, and its dropout's rows. */
+int run_loop_groups(struct run *r, struct opt_group *g, int n);
+extern const struct opt run_dropout_rows[];
 
 /* Where --init was given: finds its folder, and takes shape and vocabulary from it where no
  * option says otherwise. */
 int run_from(struct run *r);
+/* In its place, of a program that goes on with the encoder of --init as it is: shape, languages,
+ * vocabulary; without its decoder and heads. */
+int run_continue(struct run *r);
 int run_open(struct run *r);
 /* Steps and warm-up where they were given as epochs and a share; an epoch has so many
  * micro-batches. -1 with a message. */

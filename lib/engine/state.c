@@ -30,15 +30,32 @@ void state_int(struct state *s, int64_t *value, int64_t most, const char *name, 
     va_end(args);
 }
 
+static void add_array(struct state *s, struct state_array a, const char *name, va_list args)
+{
+    mem_room(&s->arrays, &s->arrays_cap, (size_t)s->n_arrays + 1, sizeof *s->arrays);
+    vsnprintf(a.name, sizeof a.name, name, args);
+    s->arrays[s->n_arrays++] = a;
+}
+
 void state_array(struct state *s, float *value, int rows, int cols, const char *name, ...)
 {
     va_list args;
-    mem_room(&s->arrays, &s->arrays_cap, (size_t)s->n_arrays + 1, sizeof *s->arrays);
-    struct state_array *a = &s->arrays[s->n_arrays++];
-    *a = (struct state_array){ .value = value, .rows = rows, .cols = cols };
     va_start(args, name);
-    vsnprintf(a->name, sizeof a->name, name, args);
+    add_array(s, (struct state_array){ .value = value, .rows = rows, .cols = cols }, name, args);
     va_end(args);
+}
+
+void state_whole(struct state *s, int64_t *value, int rows, int cols, const char *name, ...)
+{
+    va_list args;
+    va_start(args, name);
+    add_array(s, (struct state_array){ .whole = value, .rows = rows, .cols = cols }, name, args);
+    va_end(args);
+}
+
+size_t state_array_bytes(const struct state_array *a)
+{
+    return (size_t)a->rows * (size_t)a->cols * (a->whole ? sizeof *a->whole : sizeof *a->value);
 }
 
 void state_free(struct state *s)

@@ -1,6 +1,6 @@
 /* What of a run belongs into a checkpoint besides weights and optimiser, by name: integers (where
- * the data stands, how many keys a queue holds) and arrays of float32 in the memory of the back end
- * (a queue, a second model's parameters). Whoever owns a number registers its address before the
+ * the data stands, how many keys a queue holds), arrays of float32 in the memory of the back end
+ * (a queue, a second model's parameters) and of integers in the host's. Whoever owns a number registers its address before the
  * run's folder is opened; resuming writes there, saving reads from there. */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
@@ -18,12 +18,14 @@ struct state_int {
     bool data;                   /* the thread that makes batches moves it: see ahead.h */
 };
 
+/* [rows, cols]; whoever registered it frees it. */
 struct state_array {
     char name[STATE_NAME];
-    /* [rows, cols], the back end's memory; whoever registered it frees it */
-    float *value;
+    float *value;                /* the back end's memory; or, NULL here, */
+    int64_t *whole;              /* the host's */
     int rows, cols;
 };
+size_t state_array_bytes(const struct state_array *a);
 
 struct state {
     struct state_int *ints; int n_ints;
@@ -38,6 +40,9 @@ void state_data(struct state *s, int64_t *value, int64_t most, const char *name,
 void state_int(struct state *s, int64_t *value, int64_t most, const char *name, ...)
     __attribute__((format(printf, 4, 5)));
 void state_array(struct state *s, float *value, int rows, int cols, const char *name, ...)
+    __attribute__((format(printf, 5, 6)));
+/* 64-bit integers of the host. */
+void state_whole(struct state *s, int64_t *value, int rows, int cols, const char *name, ...)
     __attribute__((format(printf, 5, 6)));
 void state_free(struct state *s);        /* the lists only; zeros are fine */
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "lib/engine/ahead.h"
 #include "lib/engine/write_batches.h"
+#include "lib/graph/plan.h"
 
 /* A micro-batch: of each objective that takes part, its batch. */
 struct item { struct turn at; bool part[MIX_MOST]; void *batch[MIX_MOST]; };
@@ -190,7 +191,7 @@ static int validate(const struct engine *e, struct trainer *tr)
     }
     if (!r.begun) return 0;                  /* there is nothing to validate on */
     if (log_end(tr->log) < 0) return -1;
-    return r.judged ? trainer_judge(tr, r.metric) : 0;
+    return r.judged && !e->keep_last ? trainer_judge(tr, r.metric) : 0;
 }
 
 int engine_run(struct engine *e, struct trainer *tr)
@@ -262,12 +263,17 @@ int engine_plan(const struct engine *from, const struct model_config *c, const s
     struct tape t;
     struct engine e = *from;
     struct kern_shape s = { .dim = c->dim, .ffn = c->ffn, .heads = c->heads, .vocab = c->vocab };
-    if (memory_plan_open(&m, &t, c, like) < 0) return -1;
+    if (model_shapes(&m, c, plan_kernels(like)) < 0) return -1;
+    mix_parameters(e.mix, &m);
+    if (memory_plan_open(&m, &t) < 0) return -1;
     t.p_drop = c->dropout; t.p_attn = c->attention_dropout; t.recompute = recompute;
     e.with = (struct pass){ .m = &m, .t = &t, .vocab = from->with.vocab, .planning = true };
     int rc = plan_all(&e, tokens, &s);
     memory_plan_close(&m, &t, like, &s, need);
-    for (int i = 0; i < e.mix->n; i++)
-        if (e.mix->m[i].o->holds) need->params += e.mix->m[i].o->holds(e.mix->m[i].self, c);
+    for (int i = 0; i < e.mix->n; i++) {
+        const struct member *x = &e.mix->m[i];
+        if (x->o->holds) need->params += x->o->holds(x->self, c);
+        if (x->o->keeps) need->host += x->o->keeps(x->self, c);
+    }
     return rc;
 }

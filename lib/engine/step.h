@@ -10,6 +10,8 @@ struct engine {
     struct mix *mix;
     struct judge judge;          /* zeros: the first objective that validates judges */
     struct pass with;            /* the model, its tape, the vocabulary */
+    /* no validation picks the best model: the last one is the result */
+    bool keep_last;
     uint64_t seed;
     /* at each log line also each objective's own gradient norm (a pass more for each) */
     bool gradient_norms;

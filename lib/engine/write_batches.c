@@ -21,6 +21,11 @@ void batch_file_int32(struct batch_file *f, const char *name, const int32_t *x, 
     add(f, name, ST_I32, x, rows, cols);
 }
 
+void batch_file_int64(struct batch_file *f, const char *name, const int64_t *x, int rows, int cols)
+{
+    add(f, name, ST_I64, x, rows, cols);
+}
+
 void batch_file_float(struct batch_file *f, const char *name, const float *x, int rows, int cols)
 {
     add(f, name, ST_F32, x, rows, cols);

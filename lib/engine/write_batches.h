@@ -21,6 +21,7 @@ struct batch_file { struct st_tensor t[BATCH_ARRAYS]; int n; };
 
 /* Adds array `name`, [rows], or [rows, cols] where cols is above 1. */
 void batch_file_int32(struct batch_file *f, const char *name, const int32_t *x, int rows, int cols);
+void batch_file_int64(struct batch_file *f, const char *name, const int64_t *x, int rows, int cols);
 void batch_file_float(struct batch_file *f, const char *name, const float *x, int rows, int cols);
 void batch_file_bytes(struct batch_file *f, const char *name, const uint8_t *x, int rows);
 void batch_file_scalar(struct batch_file *f, const char *name, double x);           /* float, [1] */

@@ -31,6 +31,20 @@ int params_add(struct params *ps, const char *name, int rows, int cols, bool dec
     return ps->n++;
 }
 
+int params_add_beside(struct params *ps, const char *name, int rows, int cols, bool decay)
+{
+    int i = params_add(ps, name, rows, cols, decay);
+    ps->p[i].beside = true;
+    return i;
+}
+
+int params_own(const struct params *ps)
+{
+    int n = ps->n;
+    while (n > 0 && ps->p[n - 1].beside) n--;
+    return n;
+}
+
 int params_alloc(struct params *ps, bool with_grad)
 {
     size_t bytes = ps->total * sizeof(float);
@@ -121,8 +135,9 @@ void param_fill(struct params *ps, int i, float value)
 int params_write(const struct params *ps, const float *host, const char *path,
                  const char *const *meta_key, const char *const *meta_value, int n_meta)
 {
-    struct st_tensor *t = mem_zero((size_t)ps->n, sizeof *t);
-    for (int i = 0; i < ps->n; i++) {
+    int n = params_own(ps);
+    struct st_tensor *t = mem_zero((size_t)n, sizeof *t);
+    for (int i = 0; i < n; i++) {
         const struct param *p = &ps->p[i];
         t[i] = (struct st_tensor){ .name = (char *)p->name,
                                    .dtype = ST_F32,
@@ -132,7 +147,7 @@ int params_write(const struct params *ps, const float *host, const char *path,
         t[i].shape[0] = p->rows == 1 ? p->cols : p->rows;
         if (p->rows != 1) t[i].shape[1] = p->cols;
     }
-    int rc = st_write(path, t, ps->n, meta_key, meta_value, n_meta);
+    int rc = st_write(path, t, n, meta_key, meta_value, n_meta);
     free(t);
     return rc;
 }
@@ -149,7 +164,8 @@ static int other_shape(const char *path, const struct param *p)
 
 static int fit(const struct params *ps, const struct st_file *f, const char *path)
 {
-    for (int i = 0; i < ps->n; i++) {
+    int n = params_own(ps);
+    for (int i = 0; i < n; i++) {
         const struct param *p = &ps->p[i];
         const struct st_tensor *t = st_find(f, p->name);
         if (!t)
@@ -160,8 +176,8 @@ static int fit(const struct params *ps, const struct st_file *f, const char *pat
             (p->rows != 1 && t->shape[1] != p->cols))
             return other_shape(path, p);
     }
-    if (f->n == ps->n) return 0;
-    return err_set("%s: holds %d tensors where the model has %d", path, f->n, ps->n);
+    if (f->n == n) return 0;
+    return err_set("%s: holds %d tensors where the model has %d", path, f->n, n);
 }
 
 int params_fit(const struct params *ps, const char *path)
@@ -177,9 +193,9 @@ int params_load(struct params *ps, float *array, const char *path)
 {
     struct st_file *f = st_open(path);
     if (!f) return -1;
-    int rc = st_verify(f) < 0 ? -1 : fit(ps, f, path);
+    int n = params_own(ps), rc = st_verify(f) < 0 ? -1 : fit(ps, f, path);
     float *host = rc == 0 ? mem_zero(ps->total, sizeof *host) : NULL;
-    for (int i = 0; i < ps->n && rc == 0; i++)
+    for (int i = 0; i < n && rc == 0; i++)
         rc = st_floats(st_find(f, ps->p[i].name), host + ps->p[i].at, ps->p[i].n);
     if (rc == 0) ps->k->upload(array, host, ps->total * sizeof *host);
     free(host);

@@ -14,6 +14,9 @@ struct param {
     size_t at, n; /* offset and number of floats in the flat arrays (offsets are multiples of 64) */
     bool decay;                  /* weight decay applies: matrices yes; biases and layer norms no */
     bool fixed;                  /* never learnt: its gradient stays 0 */
+    /* learnt with the model but none of its tensors (an objective's head): files of a model leave
+     * it out */
+    bool beside;
 };
 
 struct params {
@@ -28,6 +31,10 @@ struct params {
 void params_init(struct params *ps, const struct kernels *k);
 /* Adds a tensor before params_alloc; returns its index. Names are unique. */
 int params_add(struct params *ps, const char *name, int rows, int cols, bool decay);
+/* The same, beside the model's own: behind all of these. */
+int params_add_beside(struct params *ps, const char *name, int rows, int cols, bool decay);
+/* Tensors of the model itself, which stand first. */
+int params_own(const struct params *ps);
 /* Allocates, zeroed; with_grad also grad, m, v. -1 with a message when memory is short. */
 int params_alloc(struct params *ps, bool with_grad);
 void params_free(struct params *ps);
@@ -50,7 +57,7 @@ void param_normal(struct params *ps, int i, uint64_t seed, float std);
 void param_uniform(struct params *ps, int i, uint64_t seed, float bound);
 void param_fill(struct params *ps, int i, float value);
 
-/* safetensors: every tensor of `host` [total], a copy of value, 1-D when rows == 1. */
+/* safetensors: every tensor of the model itself in `host` [total], a copy of value, 1-D when rows == 1. */
 int params_write(const struct params *ps, const float *host, const char *path,
                  const char *const *meta_key, const char *const *meta_value, int n_meta);
 /* Has the file at path the tensors of ps and no other? 0, or -1 with a message that names the one

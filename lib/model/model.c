@@ -127,7 +127,7 @@ static bool ends_with(const char *s, const char *end)
     return n >= e && !strcmp(s + n - e, end);
 }
 
-static void draw(struct model *m, uint64_t seed)
+void model_draw(struct model *m, uint64_t seed)
 {
     struct params *ps = &m->ps;
     float std = 1.0f / sqrtf((float)model_embed_dim(&m->c));
@@ -186,7 +186,7 @@ int model_new(struct model *m, const struct model_config *c, const struct kernel
               bool with_grad)
 {
     if (model_alloc(m, c, k, with_grad) < 0) return -1;
-    draw(m, seed);
+    model_draw(m, seed);
     return 0;
 }
 

@@ -56,6 +56,9 @@ int model_alloc(struct model *m, const struct model_config *c, const struct kern
 /* Parameters' names and shapes alone: params_alloc, the next step, takes the memory. -1 with a
  * message. */
 int model_shapes(struct model *m, const struct model_config *c, const struct kernels *k);
+/* First weights for all of them, tensors that were added between the two steps included
+ * (params_add_beside). */
+void model_draw(struct model *m, uint64_t seed);
 void model_free(struct model *m);
 
 /* Marks the n words ids as words of language lang. */
