@@ -8,8 +8,8 @@ SPACE_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
 NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)
 
 PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count ngrams binarize shard \
-    cooc-count cooc-merge cooc-query cooc-study synth-corpus derive-lang pretrain finetune \
-    translate predict embed dict-induce rsim retrieve analogy bleu score ckpt plot
+    cooc-count cooc-merge cooc-query cooc-study synth-corpus derive-lang pretrain align-post \
+    finetune translate predict embed dict-induce rsim retrieve analogy bleu score ckpt plot
 
 A_tokenize     := lib/plain lib/pieces lib/text common-json common
 L_tokenize      = $(ICU) -lpcre2-8 $(JSON) $(BASE) $(MATH)
@@ -41,6 +41,8 @@ A_derive-lang  := lib/derive lib/text common
 L_derive-lang   = $(BASE) $(MATH)
 A_pretrain     := $(NN) lib/plain lib/bpe
 L_pretrain      = $(NN_L)
+A_align-post   := $(NN) lib/plain lib/bpe
+L_align-post    = $(NN_L)
 A_finetune     := $(NN) lib/score lib/pieces lib/plain lib/text lib/bpe
 L_finetune      = $(NN_L) $(ICU) -lpcre2-8
 A_translate    := $(NN) lib/plain lib/text lib/bpe

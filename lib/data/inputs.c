@@ -3,6 +3,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "common/prog.h"
 
 static int find_lang(const struct model_config *c, const char *lang)
@@ -132,6 +133,10 @@ int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s)
         || inputs_pairs(&in->valid_parallel, s->c, v, &in->valid_pairs, &in->n_valid_pairs) < 0
         || cut_pairs(in, s->seed) < 0)
         return -1;
+    if (in->limits
+        && pair_pool_open(&in->pool, in->pairs, in->n_pairs, in->limits, in->sentences,
+                          s->c->positions, msg_note) < 0)
+        return -1;
     inputs_setup(in, s);
     return 0;
 }
@@ -150,13 +155,18 @@ void inputs_setup(struct inputs *in, struct setup *s)
     s->stream = in->stream > 0;
     s->segment = in->segment;
     if (s->text) corpora_state(s->text, s->state);
-    for (int i = 0; i < in->n_pairs; i++) pairs_state(&in->pairs[i], i, s->state);
+    if (in->limits) {
+        s->pool = &in->pool;
+        pair_pool_state(&in->pool, s->state);
+    } else
+        for (int i = 0; i < in->n_pairs; i++) pairs_state(&in->pairs[i], i, s->state);
 }
 
 double inputs_batches(const struct inputs *in)
 {
     double sentences = 0, rows = 0;
     if (in->batches > 0) return in->batches;
+    if (in->limits) return (double)in->pool.n / in->sentences;
     for (int i = 0; i < in->text.n; i++) {
         sentences += in->text.c[i].all.sentences;
         rows += in->text.c[i].all.tokens + (in->stream ? 0 : 2.0 * in->text.c[i].all.sentences);
@@ -179,5 +189,6 @@ void inputs_free(struct inputs *in)
     for (int i = 0; i < in->n_valid_pairs && in->valid_pairs; i++) pairs_free(&in->valid_pairs[i]);
     free(in->pairs);
     free(in->valid_pairs);
+    pair_pool_free(&in->pool);
     memset(in, 0, sizeof *in);
 }

@@ -5,7 +5,7 @@
 #include "common/opt.h"
 #include "lib/data/corpus.h"
 #include "lib/data/masking.h"
-#include "lib/data/pairs.h"
+#include "lib/data/pair_pool.h"
 #include "lib/engine/objective.h"
 
 struct inputs {
@@ -17,6 +17,8 @@ struct inputs {
     bool whole;                      /* streams of whole sentences */
     int segment;                     /* most tokens on a side of pairs joined; 0: they are not */
     double parallel_fraction;        /* share of the pairs of `parallel` that is used */
+    /* all pairs in one pool, by these limits; NULL: a stream for each --parallel */
+    const struct pair_limits *limits;
     double alpha;                    /* languages are drawn by p ~ sentences^alpha */
     struct masking masking;
     /* the folder of the model that the run starts from, whose means make tokens of plain text; NULL:
@@ -28,6 +30,7 @@ struct inputs {
     struct pairs *pairs, *valid_pairs; int n_pairs, n_valid_pairs;
     /* micro-batches in an epoch, where a task has counted them; 0: by text and pairs */
     double batches;
+    struct pair_pool pool;
 };
 static const struct inputs inputs_defaults = { .tokens = 2000,
                                                .longest = 254,

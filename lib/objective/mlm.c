@@ -1,7 +1,9 @@
-/* Masked language modelling (Devlin et al. 2019), on sentences or on streams of them (XLM). */
+/* Masked language modelling (Devlin et al. 2019), on sentences, on streams of them (XLM), or on the
+ * sides of sentence pairs, each by itself (PPA's ablation "repl TLM w/ MLM"). */
 #include <math.h>
 #include "common/err.h"
 #include "lib/data/corpus.h"
+#include "lib/data/pair_pool.h"
 #include "lib/objective/masked.h"
 
 struct mlm { struct masker masker; struct setup s; };
@@ -56,10 +58,23 @@ static int open(void *self, struct setup *s)
 {
     struct mlm *o = self;
     o->s = *s;
-    if (!s->text) return err_set("objective mlm needs text: --train LANG=SHARD");
+    if (!s->text && !s->pool) return err_set("objective mlm needs text: --train LANG=SHARD");
     if (masker_open(&o->masker, s) < 0) return -1;
     for (int i = 0; i < s->n_valid; i++)
         if (check_valid(o, i) < 0) return -1;
+    return 0;
+}
+
+/* Both sides of the pairs of this turn. The highest bits keep their draws apart from TLM's. */
+static int make_pooled(const struct mlm *o, struct masked *b, const struct turn *at)
+{
+    const struct pair *p = pair_pool_take(o->s.pool, at->micro, at->seed);
+    for (int i = 0; i < 2 * o->s.pool->batch; i++) {
+        const struct pair *from = &p[i / 2];
+        uint64_t number = UINT64_C(3) << 62 | (uint64_t)at->micro << 16 | (uint64_t)i;
+        struct sample x = { from->ids[i % 2], from->n[i % 2], 0, from->lang[i % 2], number };
+        add(o, b, &x, turn_key(at, RNG_MASK));
+    }
     return 0;
 }
 
@@ -70,6 +85,7 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     struct sample x;
     (void)under;
     masked_clear(b);
+    if (o->s.pool) return make_pooled(o, b, at);
     while (o->s.sentences ? b->input.n < o->s.sentences : b->input.rows < o->s.tokens) {
         if (corpora_next(o->s.text, o->s.longest, &x) < 0) return -1;
         add(o, b, &x, turn_key(at, RNG_MASK));
@@ -115,6 +131,12 @@ static int largest(void *self, void *batch, const void *under, int tokens)
 {
     const struct mlm *o = self;
     (void)under;
+    if (o->s.pool) {
+        int longest = o->s.pool->longest_side + 2;
+        masked_largest(batch, &o->masker,
+                       (int)o->s.pool->most_pair + 4 * o->s.pool->batch - longest + 1, longest);
+        return 0;
+    }
     int whole = o->s.longest + (o->s.stream ? 0 : 2);
     masked_largest(batch, &o->masker, o->s.sentences ? o->s.sentences * whole : tokens, whole);
     return 0;

@@ -4,7 +4,7 @@
  * et al. 2021, section 2.2, as BERT writes pairs) */
 #include <math.h>
 #include "common/err.h"
-#include "lib/data/pairs.h"
+#include "lib/data/pair_pool.h"
 #include "lib/objective/masked.h"
 
 enum form { FORM_XLM, FORM_PPA };
@@ -57,6 +57,15 @@ static void add(const struct tlm *o, struct masked *b, const struct pair *p, uin
     masked_add(b, &o->masker, parts, k, number, key);
 }
 
+/* As PPA has it, where translations are aligned by it. */
+static void presets(void *self, unsigned used_by)
+{
+    struct tlm *o = self;
+    if (!(used_by & OBJECTIVE_ALIGN)) return;
+    o->form = FORM_PPA;
+    o->order = ORDER_TOSS;
+}
+
 static int open(void *self, struct setup *s)
 {
     struct tlm *o = self;
@@ -90,6 +99,25 @@ static int next(struct tlm *o, struct pairs *from, uint64_t seed, struct pair *p
     return err_set("%s: no pair of sentences fits %d positions", from->name, o->positions);
 }
 
+/* The highest bit keeps the draws apart from those of sentences of text, which count from 0. */
+static uint64_t sample_of(const struct masked *b, const struct turn *at)
+{
+    return UINT64_C(1) << 63 | (uint64_t)at->micro << 16 | (uint64_t)b->input.n;
+}
+
+/* The pairs that other objectives see in this turn, too. */
+static int make_pooled(const struct tlm *o, struct masked *b, const struct turn *at)
+{
+    struct pair_pool *pool = o->s.pool;
+    const struct pair *p = pair_pool_take(pool, at->micro, at->seed);
+    bool toss = pool->limits.shuffle && o->order == ORDER_TOSS;
+    for (int i = 0; i < pool->batch; i++) {
+        struct pair x = toss ? pair_toss(p[i], at->seed) : p[i];
+        add(o, b, &x, sample_of(b, at), turn_key(at, RNG_MASK));
+    }
+    return 0;
+}
+
 static int make(void *self, void *batch, const void *under, const struct turn *at)
 {
     struct tlm *o = self;
@@ -97,12 +125,10 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     struct pair p;
     (void)under;
     masked_clear(b);
+    if (o->s.pool) return make_pooled(o, b, at);
     while (o->s.sentences ? b->input.n < o->s.sentences : b->input.rows < o->s.tokens) {
         if (next(o, &o->s.pairs[at->micro % o->s.n_pairs], at->seed, &p) < 0) return -1;
-        /* the highest bit keeps the draws apart from those of sentences of text, which count from 0
-         */
-        add(o, b, &p, UINT64_C(1) << 63 | (uint64_t)at->micro << 16 | (uint64_t)b->input.n,
-            turn_key(at, RNG_MASK));
+        add(o, b, &p, sample_of(b, at), turn_key(at, RNG_MASK));
     }
     return 0;
 }
@@ -167,6 +193,12 @@ static int largest(void *self, void *batch, const void *under, int tokens)
 {
     const struct tlm *o = self;
     (void)under;
+    if (o->s.pool) {
+        int longest = o->s.pool->longest_pair + 4;
+        masked_largest(batch, &o->masker,
+                       (int)o->s.pool->most_pair + 4 * o->s.pool->batch - longest + 1, longest);
+        return 0;
+    }
     int whole = o->s.segment ? 2 * o->s.segment : 2 * o->s.longest + 4;
     masked_largest(batch, &o->masker, o->s.sentences ? o->s.sentences * whole : tokens, whole);
     return 0;
@@ -180,6 +212,7 @@ const struct objective objective_tlm = { .name = "tlm",
                                          .self = sizeof(struct tlm),
                                          .batch = sizeof(struct masked),
                                          .options = rows,
+                                         .presets = presets,
                                          .open = open,
                                          .make = make,
                                          .forward = masked_forward,

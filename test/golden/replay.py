@@ -26,7 +26,7 @@ import replay_heads as heads
 import scs
 
 BOS, EOS, PAD, UNK, MASK, SPECIALS = 0, 1, 2, 3, 4, 5
-RNG_MASK, RNG_DROPOUT, RNG_SWITCH = 4, 5, 16
+RNG_MASK, RNG_DROPOUT, RNG_SWITCH, RNG_TOSS = 4, 5, 16, 18
 torch.set_default_dtype(torch.float64)
 
 
@@ -117,6 +117,7 @@ class Model:
             if k not in self.fixed
         }
         self.shape = {k: v.shape for k, v in w.items()}
+        self.own = list(w)
         self.act = {"gelu": F.gelu, "relu": F.relu}[self.c["activation"]]
         if self.c["sinusoidal"]:
             for k, v in self.fixed.items():
@@ -573,6 +574,118 @@ def mt_loss(m, o, a, drop, allowed):
     return (1 - e) * nll - e * finite.sum(-1) / (lp > -math.inf).sum(-1), nll
 
 
+class Moco:
+    """Momentum contrast as MoCo's code has it: the key encoder moves before a step's keys are made,
+    they enter the queue behind its loss. Whose key is whose is told by the texts themselves."""
+
+    def __init__(self, o, m, folder):
+        start = load_file(folder + "/state.safetensors")
+        self.o, self.m, self.at = o, m, 0
+        for k in ("moco.head.0.weight", "moco.head.1.weight"):
+            m.p[k] = torch.tensor(start[k].astype(np.float64)).requires_grad_()
+        self.key = {k: p.detach().clone() for k, p in m.p.items()}
+        for k, p in self.key.items():
+            assert (start["key." + k].reshape(-1) == p.numpy().reshape(-1)).all(), k
+        size, random = int(o["queue"]), o["queue-start"] == "random"
+        rows = torch.tensor(start["queue.keys"].astype(np.float64))
+        length = 1 if o["moco-unit"] == "true" else 1 / float(o["temperature"])
+        assert len(rows) == size and ((rows.norm(dim=1) - (length if random else 0)).abs() < 1e-6).all()
+        self.queue = [(row, None) for row in rows] if random else []
+        self.pending, self.size, self.pairs = [], size, self.kept_pairs()
+
+    def kept_pairs(self):
+        """Texts and languages of the pairs that are left, in the order of the files."""
+        o, out = self.o, []
+        most = min(int(o["max-tokens"]), self.m.c["positions"] - 3)
+        for spec in o["parallel"]:
+            name, files = spec.split("=")
+            lang = [self.m.c["languages"].index(x) for x in name.split("-")]
+            for u, v in zip(*[[tuple(line.split()) for line in open(f)] for f in files.split(",")]):
+                if min(len(u), len(v)) >= int(o["min-tokens"]) and len(u) + len(v) <= most:
+                    out.append(((lang[0], u), (lang[1], v)))
+        return out
+
+    def texts(self, x, prefix, vocab):
+        at = x[prefix + "at"]
+        for a, b in zip(at[:-1], at[1:]):
+            ids = x[prefix + "token"][a:b].tolist()
+            assert ids[0] == BOS and ids[-1] == EOS and min(ids[1:-1]) >= SPECIALS
+            assert x[prefix + "pos"][a:b].tolist() == list(range(b - a))
+            assert len(set(x[prefix + "lang"][a:b])) == 1
+            yield int(x[prefix + "lang"][a]), tuple(vocab[i] for i in ids[1:-1])
+
+    def check_sides(self, x, vocab, seed):
+        """Both sides of each pair, as the coin of pair and epoch has it."""
+        sides = list(zip(self.texts(x, "q.", vocab), self.texts(x, "k.", vocab)))
+        for (q, k), number in zip(sides, x["pair"][:, 0]):
+            a, b = self.pairs[number]
+            coin = int(philox(seed, RNG_TOSS, 0, number, 0)[..., 0]) & 1
+            assert (q, k) == ((b, a) if coin and self.o["shuffle"] == "true" else (a, b))
+        return sides
+
+    def head(self, b, h, p):
+        if self.o["pool"] == "mean":
+            h = torch.stack([h[i:j].mean(0) for i, j in b.spans])
+        else:
+            h = h[[int(i) for i, _ in b.spans]]
+        z = F.relu(F.normalize(h) @ p["moco.head.0.weight"].T) @ p["moco.head.1.weight"].T
+        return F.normalize(z) if self.o["moco-unit"] == "true" else z
+
+    def loss(self, x, vocab, seed, step, place, dropouts, term):
+        sides, tau = self.check_sides(x, vocab, seed), float(self.o["temperature"])
+        q, k = Batch(x, "q."), Batch(x, "k.")
+        z = self.head(q, self.m.run("encoder", q, Dropout(seed + place, step, *dropouts)), self.m.p)
+        mine, self.m.p = self.m.p, self.key
+        with torch.no_grad():
+            drop = Dropout(seed, step, *dropouts) if self.o["key-dropout"] == "true" else None
+            keys = self.head(k, self.m.run("encoder", k, drop), self.key)
+        self.m.p = mine
+        stored = keys if self.o["moco-unit"] == "true" else keys / tau
+        known = {text for pair in sides for _, text in pair}
+        negative = [row for row, of in self.queue if not of or not known & {t for _, t in of}]
+        newest = [negative[i] for i in self.newest(known)]
+        by = tau if self.o["moco-unit"] == "true" else 1
+        losses = []
+        for i in range(len(z)):
+            logits = torch.stack([(z[i] @ row) / by for row in [stored[i], *negative]])
+            losses.append(torch.logsumexp(logits, 0) - logits[0])
+            term("moco_acc", int(logits.argmax() == 0), 1)
+            term("moco_pos", z[i] @ keys[i], 1)
+            if newest:
+                other = newest[i % min(len(newest), len(z))]
+                term("moco_neg", z[i] @ other * (1 if by == tau else tau), 1)
+        term("moco_filled", len(self.queue), 1)
+        self.pending += [(row, pair) for row, pair in zip(stored, sides)]
+        return torch.stack(losses)
+
+    def newest(self, known):
+        """Places among the negatives, the key that entered last first."""
+        place, n = {}, 0
+        for i, (_, of) in enumerate(self.queue):
+            if not of or not known & {t for _, t in of}:
+                place[i], n = n, n + 1
+        order = [(self.at - 1 - back) % self.size for back in range(self.size)]
+        return [place[i] for i in order if i in place]
+
+    def stepped(self):
+        for entry in self.pending:
+            if self.at < len(self.queue):
+                self.queue[self.at] = entry
+            else:
+                self.queue.append(entry)
+            self.at = (self.at + 1) % self.size
+        self.pending, momentum = [], float(self.o["momentum"])
+        for k, p in self.m.p.items():
+            self.key[k] = momentum * self.key[k] + (1 - momentum) * p.detach()
+
+    def state(self):
+        t = {"s.key." + k: v.numpy().astype(np.float32) for k, v in self.key.items()}
+        t["s.queue.keys"] = torch.stack([row for row, _ in self.queue]).numpy().astype(np.float32)
+        for k in ("moco.head.0.weight", "moco.head.1.weight"):
+            t["s." + k] = self.m.p[k].detach().numpy().astype(np.float32)
+        return t
+
+
 # --- a run -----------------------------------------------------------------------------------------
 
 
@@ -607,6 +720,21 @@ class Optimiser:
                 p -= lr * u
                 p.grad = None
         return norm, by
+
+
+def check_together(pairs, x, other):
+    """TLM joins the two sides that MoCo compares, the query first; MLM reads both alone."""
+    for i in range(len(pairs["q.at"]) - 1):
+        q, k = (pairs[s + "token"][pairs[s + "at"][i] : pairs[s + "at"][i + 1]].tolist() for s in ("q.", "k."))
+        if other == "tlm":
+            mine = x["original"][x["at"][i] : x["at"][i + 1]].tolist()
+            assert mine == q + k[1:]
+            assert x["pos"][x["at"][i] : x["at"][i + 1]].tolist() == list(range(len(mine)))
+        else:
+            first, second = (
+                x["original"][x["at"][j] : x["at"][j + 1]].tolist() for j in (2 * i, 2 * i + 1)
+            )
+            assert [first, second] in ([q, k], [k, q])
 
 
 def gradient_norm(m, loss):
@@ -675,6 +803,9 @@ def replay(name):
     allowed = {}
     units = heads.Units(o, m.c) if o.get("task") in heads.TASKS else None
     seen = {}
+    moco = Moco(o, m, f"{name}.start/last") if "moco" in o.get("objective", "") else None
+    if moco:
+        opt = Optimiser(m, o)
     for step in range(1, steps + 1):
         terms = {}
 
@@ -698,6 +829,25 @@ def replay(name):
                 assert abs(x["weight"][0] - weight / accumulate) < 1e-6
                 term(kind, each.sum(), len(each))
                 (weight * each.mean() / accumulate).backward()
+                continue
+            if moco:
+                order = o["objective"].split(",")
+                x, weight = arrays("moco"), ramp(o["moco-weight"], step - 1)
+                losses = moco.loss(x, vocab, seed, step, order.index("moco"), dropouts, term)
+                assert abs(x["weight"][0] - weight / accumulate) < 1e-6
+                term("moco", losses.sum(), len(losses))
+                if a == 1 and len(order) > 1:
+                    term("moco_grad_norm", gradient_norm(m, weight * losses.mean()), 1)
+                (weight * losses.mean() / accumulate).backward()
+                other = order[1 - order.index("moco")]
+                pairs, x = x, arrays(other)
+                check_together(pairs, x, other)
+                h = m.run("encoder", Batch(x), Dropout(seed + order.index(other), step, *dropouts))
+                nll = mlm_loss(m, x, h)
+                term(other, nll.sum(), len(nll))
+                if a == 1:
+                    term(other + "_grad_norm", gradient_norm(m, nll.mean()), 1)
+                (nll.mean() / accumulate).backward()
                 continue
             x = arrays("align")
             if x:
@@ -816,6 +966,8 @@ def replay(name):
                 t["g." + k] = (0.1 * p.grad.numpy()).astype(np.float32).reshape(-1)
         norm, by = opt.step(lr)
         clipped += by < 1
+        if moco:
+            moco.stepped()
         terms["lr"], terms["grad_norm"] = (lr, 1), (norm, 1)
         for k, (total, n) in terms.items():
             if n:
@@ -832,7 +984,10 @@ def replay(name):
         said = heads.validate(o, m, units, Batch) if units else validate(o, m, vocab)
     for k, v in said.items():
         t["valid." + k] = np.array([v])
+    t.update(moco.state() if moco else {})
     for k, p in {**m.p, **m.fixed}.items():
+        if k not in m.own:
+            continue
         t["w." + k] = p.detach().numpy().astype(np.float32).reshape(m.shape[k])
     return t
 

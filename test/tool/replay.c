@@ -1,6 +1,7 @@
 /* replay GOLDEN RUN: do the run's log and its last weights agree with PyTorch's (golden/replay.py)?
  *
- * GOLDEN holds log.NAME [steps] (NaN: no turn in that step), valid.NAME [1] and w.TENSOR. Each
+ * GOLDEN holds log.NAME [steps] (NaN: no turn in that step), valid.NAME [1], w.TENSOR of the weights
+ * and s.TENSOR of state.safetensors. Each
  * number of the log, and each tensor's distance in norm, must be within 1e-4 of PyTorch's; the
  * log has no other field of training, and the weights no other tensor. Where GOLDEN has g.TENSOR,
  * the gradients of a run of one step without clipping, Adam's first moments must be a tenth of
@@ -158,12 +159,32 @@ static int compare_gradients(const struct st_file *gold, const char *run)
     return 0;
 }
 
+/* Arrays that an objective keeps beside the model: those of which PyTorch has numbers. */
+static int compare_state(const struct st_file *gold, const char *run)
+{
+    struct st_file *f = NULL;
+    for (int k = 0; k < gold->n; k++) {
+        const char *name = gold->t[k].name;
+        if (strncmp(name, "s.", 2)) continue;
+        char *path = f ? NULL : path_join(run, "last/state.safetensors");
+        if (path && !(f = st_open(path))) return -1;
+        free(path);
+        const struct st_tensor *t = st_find(f, name + 2);
+        double d = t ? distance(t, &gold->t[k]) : INFINITY;
+        if (d > worst_weight) worst_weight = d;
+        if (!(d <= TOLERANCE)) differs("%s: %.1e away from PyTorch's", name + 2, d);
+    }
+    if (f) st_close(f);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3) return fprintf(stderr, "usage: replay GOLDEN RUN\n"), 2;
     struct st_file *gold = st_open(argv[1]);
     if (!gold || compare_log(gold, argv[2]) < 0 || compare_weights(gold, argv[2]) < 0
-        || compare_gradients(gold, argv[2]) < 0) {
+        || compare_gradients(gold, argv[2]) < 0
+        || compare_state(gold, argv[2]) < 0) {
         fprintf(stderr, "replay: %s\n", err_msg());
         return 1;
     }

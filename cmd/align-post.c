@@ -1,0 +1,124 @@
+/* align-post: goes on training a multilingual encoder with sentence pairs, so that translations
+ * get the same vectors (PPA, Pan et al. 2021: MoCo and TLM). Reads a model folder and sentence
+ * pairs in its tokens; writes a run folder, whose model is an encoder like the one it began
+ * with. */
+#include "common/err.h"
+#include "common/prog.h"
+#include "lib/data/inputs.h"
+#include "lib/engine/run.h"
+#include "lib/objective/table.h"
+
+enum { SELECT_LAST, SELECT_BEST };
+struct choice { const char *objective; int select; };
+
+static const struct opt data_rows[] = {
+    { "model|init|reload-model", 'm', OPT_STR(run, init), "DIR",
+      "the model to start from: a folder of a model or of a run" },
+    { "out|dump-path", 'o', OPT_STR(run, out), "DIR", "the run's folder" },
+    { 0 }
+};
+static const struct opt pair_rows[] = {
+    { "parallel", 0, OPT_LIST(inputs, parallel), "SRC-TGT=F,G",
+      "sentence pairs in the model's tokens (text or shards); once for each pair of languages" },
+    { "valid", 0, OPT_LIST(inputs, valid_parallel), "SRC-TGT=F,G",
+      "sentence pairs to validate on: each is looked for among the others" },
+    { "batch|batch-size", 0, OPT_INT(inputs, sentences), "N",
+      "sentence pairs per micro-batch", .min = 1, .max = 65535 },
+    { "valid-sentences", 0, OPT_INT(inputs, valid_sentences), "N",
+      "use at most N pairs of each validation text; 0: all", .min = 0, .max = 1e9 },
+    { 0 }
+};
+static const struct opt choice_rows[] = {
+    { "objective", 0, OPT_STR(choice, objective), "LIST",
+      "what is learnt (moco,tlm): the losses of all of them add up in every step" },
+    { "select", 0, OPT_CHOICE(choice, select), "last|best",
+      "the model that is the result: the last one, or that of the best validation" },
+    { 0 }
+};
+static const struct prog prog = {
+    "align-post", "--model DIR --parallel SRC-TGT=F,G... --out DIR [options]",
+    "Aligns the sentences of a pre-trained encoder's languages with sentence pairs (MoCo, TLM).",
+    "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n",
+    .part = { &kern_part }
+};
+
+/* The paper's values. */
+static void presets(struct run *r, struct inputs *in, const struct pair_limits *limits)
+{
+    *in = inputs_defaults;
+    in->sentences = 128;
+    in->limits = limits;
+    r->epochs = 10;
+    r->warmup = "10%";
+    r->train.lr = 3e-5;
+    r->train.schedule = SCHEDULE_LINEAR;
+    r->train.weight_decay = 0.01;
+    r->train.clip = 1;
+}
+
+/* Wrong usage gives -1 with a message. */
+static int check(struct run *r, const struct inputs *in, const struct choice *o)
+{
+    if (!r->init || !in->parallel.n || !r->out)
+        return err_set("--model, --parallel and --out are needed");
+    if (prog_given("patience") && o->select == SELECT_LAST)
+        return err_set("--patience stops at the best validation; it needs --select best");
+    if (prog_given("steps") && !prog_given("epochs")) r->epochs = 0;
+    r->engine.keep_last = o->select == SELECT_LAST;
+    return masking_check(&in->masking) < 0
+               ? -1
+               : mix_choose(&r->mix, o->objective, NULL, "--objective", o->objective);
+}
+
+/* Languages with embeddings are the model's; others are added. */
+static int check_langs(const struct model_config *c, int had)
+{
+    return c->encoder_langs && c->n_langs > had
+               ? err_set("language %s: the model has no embedding of it; name the languages of "
+                         "--parallel as the model does (ckpt info)", c->lang[had])
+               : 0;
+}
+
+static int align(struct run *r, struct inputs *in)
+{
+    struct setup s = { .c = &r->shape, .state = &r->state, .seed = r->seed,
+                       .accumulate = r->train.accumulate };
+    int had = r->shape.n_langs;
+    in->longest = in->limits->max_tokens;
+    if (run_open(r) < 0 || inputs_pair_langs(&r->shape, &in->parallel) < 0
+        || check_langs(&r->shape, had) < 0 || inputs_open(in, r->vocab, &s) < 0
+        || mix_open(&r->mix, &s) < 0)
+        return -1;
+    if (run_schedule(r, inputs_batches(in)) < 0 || run_fit(r, in->tokens) < 0
+        || run_model(r, NULL, NULL) < 0)
+        return -1;
+    return run_train(r);
+}
+
+int main(int argc, char **argv)
+{
+    static struct run run;
+    struct inputs in;
+    struct pair_limits limits = pair_limits_defaults;
+    struct choice choice = { .objective = "moco,tlm" };
+    struct opt_group groups[16 + 2 * MIX_KNOWN] = { { "Data", data_rows, &run },
+                                                    { NULL, pair_rows, &in },
+                                                    { NULL, pair_limits_rows, &limits },
+                                                    { NULL, run_dropout_rows, &run },
+                                                    { "Objectives", choice_rows, &choice },
+                                                    { NULL, masking_rows, &in.masking } };
+    struct args args;
+    run_init(&run);
+    presets(&run, &in, &limits);
+    mix_init(&run.mix, objectives, OBJECTIVE_ALIGN);
+    run_loop_groups(&run, groups, mix_groups(&run.mix, groups, 6));
+    int status = prog_start(&prog, groups, argc, argv, &args);
+    if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
+    if (status < 0 && check(&run, &in, &choice) < 0) status = prog_usage("%s", err_msg());
+    if (status < 0 && run_continue(&run) < 0) status = prog_fail();
+    if (status < 0 && mix_fits(&run.mix, &run.shape) < 0) status = prog_usage("%s", err_msg());
+    if (status < 0) status = run_end(align(&run, &in));
+    run_close(&run);
+    inputs_free(&in);
+    return status;
+}

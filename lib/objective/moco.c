@@ -1,0 +1,361 @@
+/* Momentum contrast between translations (PPA, Pan et al. 2021, section 2.1; MoCo, He et al. 2020):
+ *
+ *   h_q = unit(enc(<s> q </s>)[<s>])     z_q = unit(W2 relu(W1 h_q))     z_k by theta_k, a constant
+ *   L = -1/B sum log  e(z_q.z_k+) / (e(z_q.z_k+) + sum of e(z_q.z) over the queue's z)
+ *   e(x) = exp(x / tau)
+ *   theta_k <- m theta_k + (1 - m) theta_q       when the optimiser has stepped
+ *
+ * Positives of a batch's other rows are no negatives. The keys of a step enter the queue behind its
+ * loss. W1 and W2 stand beside the model; what is left of the run is the encoder theta_q. */
+#include "lib/objective/moco.h"
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "lib/engine/write_batches.h"
+
+struct moco_batch {
+    struct batch q, k;
+    int64_t *id;                         /* [n, QUEUE_ID] */
+    uint8_t *allowed;                    /* [size + room] */
+    struct turn at;
+    struct dev_batch d;                  /* q's, while its pass runs */
+    size_t cap;
+};
+
+static const struct opt rows[] = {
+    { "queue|moco-k", 0, OPT_INT(moco, size), "K",
+      "keys in the queue: a multiple of the pairs per step, at most a quarter of all pairs",
+      .min = 1, .max = 1 << 24 },
+    { "momentum|moco-m", 0, OPT_REAL(moco, momentum), "M",
+      "momentum of the key encoder: m in theta_k = m theta_k + (1 - m) theta_q", .min = 0,
+      .max = 1 },
+    { "temperature|moco-t", 0, OPT_REAL(moco, temperature), "T",
+      "temperature: similarities are divided by it", .min = 1e-4, .max = 100 },
+    { "projection|moco-dim", 0, OPT_INT(moco, dim), "D",
+      "width of the projection head's output", .min = 1, .max = 65536 },
+    { "pool", 0, OPT_CHOICE(moco, pool), "first|mean",
+      "vector of a sentence: the state of <s>, or the mean of its states" },
+    { "queue-start", 0, OPT_CHOICE(moco, start), "random|empty",
+      "the queue at the start: random unit vectors, or empty (for small data)" },
+    { "moco-unit", 0, OPT_FLAG(moco, unit), NULL,
+      "normalise the projection head's output to length 1" },
+    { "key-dropout", 0, OPT_FLAG(moco, key_dropout), NULL,
+      "apply dropout in the key encoder too" },
+    { 0 }
+};
+
+static void defaults(void *self)
+{
+    *(struct moco *)self = (struct moco){ .size = 32000, .dim = 300, .momentum = 0.999,
+                                          .temperature = 0.05, .unit = true, .key_dropout = true };
+}
+
+static int per_step(const struct moco *o)
+{
+    return o->s.sentences * (o->s.accumulate > 1 ? o->s.accumulate : 1);
+}
+
+static int open(void *self, struct setup *s)
+{
+    struct moco *o = self;
+    o->s = *s;
+    if (!s->pool) return err_set("objective moco needs sentence pairs: --parallel SRC-TGT=F,G");
+    int step = per_step(o), quarter = (int)(s->pool->n / 4), fits = quarter / step * step;
+    if (o->size > quarter && fits < 1)
+        return err_set("%u pairs are too few for a queue: it holds at least the %d pairs of a "
+                       "step and at most a quarter of all; use a smaller --batch or more pairs",
+                       s->pool->n, step);
+    if (o->size > quarter)
+        return err_set("--queue %d is more than a quarter of the %u pairs: keys of all pairs would "
+                       "be in it several times; use --queue %d (on small data with --queue-start "
+                       "empty --momentum 0.99) or more pairs",
+                       o->size, s->pool->n, fits);
+    if (o->size % step)
+        return err_set("--queue %d is not a multiple of the %d pairs per step; use --queue %d",
+                       o->size, step, o->size < step ? step : o->size / step * step);
+    o->queue = (struct key_queue){ .size = o->size, .dim = o->dim, .room = step,
+                               .batch = s->sentences };
+    return 0;
+}
+
+static void parameters(void *self, struct model *m)
+{
+    struct moco *o = self;
+    o->W1 = params_add_beside(&m->ps, "moco.head.0.weight", m->c.dim, m->c.dim, true);
+    o->W2 = params_add_beside(&m->ps, "moco.head.1.weight", o->dim, m->c.dim, true);
+}
+
+static int start(void *self, struct pass *p, struct state *s)
+{
+    struct moco *o = self;
+    const struct params *ps = &p->m->ps;
+    o->floats = ps->total;
+    if (!(o->key = ps->k->alloc(o->floats * sizeof *o->key))) return -1;
+    ps->k->copy(o->key, ps->value, o->floats * sizeof *o->key);
+    float length = o->unit ? 1 : (float)(1 / o->temperature);
+    if (key_queue_open(&o->queue, ps->k, length, o->start == MOCO_RANDOM, o->s.seed) < 0) return -1;
+    for (int i = 0; i < ps->n; i++)
+        state_array(s, o->key + ps->p[i].at, ps->p[i].rows, ps->p[i].cols, "key.%s",
+                    ps->p[i].name);
+    key_queue_state(&o->queue, s);
+    return 0;
+}
+
+/* --- batches --- */
+
+void moco_add(struct batch *b, const struct pair *p, int i, uint64_t sample)
+{
+    static const uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
+    batch_begin(b);
+    batch_append(b, &(struct batch_part){ &bos, 1, p->lang[i], 0, 0 }, sample);
+    batch_append(b, &(struct batch_part){ p->ids[i], p->n[i], p->lang[i], 0, 1 }, sample);
+    batch_append(b, &(struct batch_part){ &eos, 1, p->lang[i], 0, p->n[i] + 1 }, sample);
+}
+
+static int64_t text_hash(const struct pair *p, int i)
+{
+    return (int64_t)XXH3_64bits(p->ids[i], (size_t)p->n[i] * sizeof *p->ids[i]);
+}
+
+static void room(const struct moco *o, struct moco_batch *b)
+{
+    mem_room(&b->id, &b->cap, (size_t)o->s.sentences, QUEUE_ID * sizeof *b->id);
+    if (!b->allowed) b->allowed = mem_zero((size_t)(o->queue.size + o->queue.room), 1);
+    batch_clear(&b->q);
+    batch_clear(&b->k);
+}
+
+/* Samples of keys have bit 62 set: their dropout is drawn apart from the queries'. */
+static int make(void *self, void *batch, const void *under, const struct turn *at)
+{
+    struct moco *o = self;
+    struct moco_batch *b = batch;
+    (void)under;
+    const struct pair *p = pair_pool_take(o->s.pool, at->micro, at->seed);
+    room(o, b);
+    b->at = *at;
+    for (int i = 0; i < o->s.sentences; i++) {
+        struct pair x = o->s.pool->limits.shuffle ? pair_toss(p[i], at->seed) : p[i];
+        uint64_t sample = UINT64_C(1) << 63 | (uint64_t)at->micro << 16 | (uint64_t)i;
+        moco_add(&b->q, &x, 0, sample);
+        moco_add(&b->k, &x, 1, sample | UINT64_C(1) << 62);
+        b->id[QUEUE_ID * i] = p[i].index;
+        for (int side = 0; side < 2; side++)
+            b->id[QUEUE_ID * i + 1 + side] = text_hash(&p[i], side);
+    }
+    return 0;
+}
+
+/* --- a step --- */
+
+struct var *moco_pool(const struct moco *o, struct tape *t, const struct dev_batch *d,
+                      struct var *h)
+{
+    struct var *x = o->pool == MOCO_MEAN ? tape_means(t, h, &d->spans)
+                                         : tape_gather(t, h, d->spans.at, d->spans.n);
+    return tape_unit(t, x, 1);
+}
+
+struct var *moco_head(const struct moco *o, struct tape *t, struct var *h, float length)
+{
+    struct var *z = tape_linear(t, tape_dense(t, h, o->W1, -1, KERN_RELU), o->W2, -1);
+    return o->unit ? tape_unit(t, z, length) : z;
+}
+
+/* Rows of z, as float32, to `to`; where they are not normalised, divided by the temperature: what
+ * is multiplied with them has not been. */
+static void put_keys(const struct moco *o, struct tape *t, const struct var *z, float *to)
+{
+    size_t n = (size_t)z->rows * (size_t)z->cols;
+    if (o->unit) {
+        KERN(t->k, widen, .to = to, .from = z->v, .n = n);
+        return;
+    }
+    float *wide = tape_alloc(t, n * sizeof *wide);
+    KERN(t->k, widen, .to = wide, .from = z->v, .n = n);
+    if (to) t->k->zero(to, n * sizeof *to);      /* then 0 m + (1 - m) x, with 1 - m = 1 / tau */
+    KERN(t->k, ema, .p = to, .q = wide, .m = 1 - 1 / o->temperature, .n = n);
+}
+
+/* The keys of the batch, by theta_k. */
+static int prepare(void *self, void *batch, struct pass *p)
+{
+    struct moco *o = self;
+    struct moco_batch *b = batch;
+    struct tape *t = p->t;
+    float *own = t->ps->value;
+    o->floats = t->ps->total;
+    tape_reset(t, false);
+    t->dropout = o->key_dropout;
+    t->drop.key = turn_key(&b->at, RNG_DROPOUT);
+    if (!p->planning) t->ps->value = o->key;
+    struct dev_batch d = batch_upload(t, &b->k);
+    struct var *h = moco_pool(o, t, &d, model_encode(p->m, t, &d));
+    put_keys(o, t, moco_head(o, t, h, 1), key_queue_keys(&o->queue));
+    t->ps->value = own;
+    key_queue_allow(&o->queue, b->id, b->k.n, b->allowed);
+    key_queue_push(&o->queue, b->id, b->k.n);
+    return 0;
+}
+
+static int forward(void *self, void *batch, struct pass *p)
+{
+    struct moco_batch *b = batch;
+    (void)self;
+    b->d = batch_upload(p->t, &b->q);
+    p->h = model_encode(p->m, p->t, &b->d);
+    pass_reads(p, b->q.rows + b->k.rows, b->q.max > b->k.max ? b->q.max : b->k.max);
+    return 0;
+}
+
+/* For the log: how alike queries are to their keys, and to as many of the queue, newest first. */
+static void similarities(const struct moco *o, const struct moco_batch *b, struct pass *p,
+                         const struct var *z, const int32_t *own)
+{
+    const struct key_queue *q = &o->queue;
+    struct tape *t = p->t;
+    int n = z->rows, with = 0, found = 0;
+    size_t N = (size_t)n;
+    int32_t *i = mem_alloc((2 * N + 1) * sizeof *i), *j = i + N;
+    KERN(t->k, widen, .to = key_queue_queries(q), .from = z->v, .n = N * (size_t)o->dim);
+    for (int r = 0; r < n; r++) i[r] = q->size + q->room + r;
+    for (int64_t back = 1; back <= q->filled && found < n; back++) {
+        int64_t k = (q->at - back + q->size) % q->size;
+        if (b->allowed[k]) j[found++] = (int32_t)k;
+    }
+    for (with = found; found && with < n; with++) j[with] = j[with % found];
+    int32_t *query = tape_int32(t, i, N), *other = tape_int32(t, j, N);
+    /* one of the two sides stands divided by the temperature */
+    float *to = tape_alloc(t, 2 * N * sizeof *to), scale = (float)o->temperature;
+    KERN(t->k, dots, .to = to, .E = q->row, .i = query, .j = own, .scale = scale, .P = n,
+         .D = o->dim);
+    KERN(t->k, dots, .to = to + n, .E = q->row, .i = query, .j = other, .scale = scale, .P = with,
+         .D = o->dim);
+    pass_losses(p, "moco_pos", to, n);
+    pass_losses(p, "moco_neg", to + n, with);
+    free(i);
+}
+
+static int loss(void *self, void *batch, struct pass *p, float scale)
+{
+    struct moco *o = self;
+    const struct moco_batch *b = batch;
+    struct tape *t = p->t;
+    const struct key_queue *q = &o->queue;
+    int n = b->q.n, keys = q->size + q->pending;
+    float *hits = tape_alloc(t, (size_t)n * sizeof *hits);
+    int32_t *own = mem_alloc(((size_t)n + 1) * sizeof *own);
+    for (int i = 0; i < n; i++) own[i] = keys - n + i;
+    int32_t *target = tape_int32(t, own, (size_t)n);
+    free(own);
+    struct var *z = moco_head(o, t, moco_pool(o, t, &b->d, p->h), (float)(1 / o->temperature));
+    struct xent e = tape_xent_matrix(t, z, q->row, keys, target, NULL,
+                                     tape_bytes(t, b->allowed, (size_t)keys), scale / (float)n);
+    KERN(t->k, hits, .to = hits, .best = e.best, .target = target, .M = n);
+    pass_losses(p, "moco", e.nll, n);
+    pass_losses(p, "moco_acc", hits, n);
+    similarities(o, b, p, z, target);
+    pass_number(p, "moco_filled", (double)q->filled, 1);
+    return 0;
+}
+
+static int stepped(void *self, struct pass *p, int64_t step)
+{
+    struct moco *o = self;
+    const struct params *ps = &p->m->ps;
+    (void)step;
+    key_queue_enter(&o->queue);
+    KERN(ps->k, ema, .p = o->key, .q = ps->value, .m = o->momentum, .n = o->floats);
+    return 0;
+}
+
+/* --- memory, files --- */
+
+/* A sentence as long as any, and others so that all have `rows`. */
+static void fill(struct batch *b, int n, int64_t rows, int longest)
+{
+    uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);
+    for (int i = 0; i < n; i++) {
+        int len = i == 0 ? longest : (int)(rows / (n - i));
+        if (len > longest) len = longest;
+        batch_add(b, ids, len, 0, 0);
+        rows -= len;
+    }
+    free(ids);
+}
+
+static int largest(void *self, void *batch, const void *under, int tokens)
+{
+    const struct moco *o = self;
+    struct moco_batch *b = batch;
+    int n = o->s.sentences, longest = o->s.pool->longest_side + 2;
+    (void)under; (void)tokens;
+    room(o, b);
+    memset(b->id, 0, (size_t)n * QUEUE_ID * sizeof *b->id);
+    fill(&b->q, n, o->s.pool->most_side + 2 * n, longest);
+    fill(&b->k, n, o->s.pool->most_side + 2 * n, longest);
+    return 0;
+}
+
+static size_t holds(const void *self, const struct model_config *c)
+{
+    const struct moco *o = self;
+    return o->floats * sizeof *o->key + key_queue_bytes(&o->queue) + moco_valid_bytes(o, c->dim);
+}
+
+static size_t keeps(const void *self, const struct model_config *c)
+{
+    const struct moco *o = self;
+    (void)c;
+    return o->floats * sizeof *o->key + key_queue_kept_bytes(&o->queue);
+}
+
+static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
+{
+    const struct moco_batch *b = batch;
+    (void)self; (void)p;
+    batch_file_rows(f, "q.", &b->q);
+    batch_file_rows(f, "k.", &b->k);
+    batch_file_int64(f, "pair", b->id, b->q.n, QUEUE_ID);
+}
+
+static void free_batch(void *batch)
+{
+    struct moco_batch *b = batch;
+    batch_free(&b->q);
+    batch_free(&b->k);
+    free(b->id);
+    free(b->allowed);
+}
+
+static void close(void *self)
+{
+    struct moco *o = self;
+    if (o->key) o->queue.k->release(o->key);
+    key_queue_free(&o->queue);
+}
+
+const struct objective objective_moco = { .name = "moco",
+                                          .about = "contrast sentences with their translations",
+                                          .used_by = OBJECTIVE_ALIGN,
+                                          .self = sizeof(struct moco),
+                                          .batch = sizeof(struct moco_batch),
+                                          .options = rows,
+                                          .defaults = defaults,
+                                          .open = open,
+                                          .parameters = parameters,
+                                          .start = start,
+                                          .make = make,
+                                          .prepare = prepare,
+                                          .forward = forward,
+                                          .loss = loss,
+                                          .stepped = stepped,
+                                          .validate = moco_validate,
+                                          .largest = largest,
+                                          .holds = holds,
+                                          .keeps = keeps,
+                                          .write = write,
+                                          .batch_free = free_batch,
+                                          .close = close };
