@@ -38,7 +38,7 @@
 #include <stdbool.h>
 #include "kernels/ops.h"
 
-#define KERNELS_ABI 9
+#define KERNELS_ABI 10
 
 enum kern_precision { KERN_FLOAT32, KERN_BF16 };
 
