@@ -57,7 +57,8 @@ void param_normal(struct params *ps, int i, uint64_t seed, float std);
 void param_uniform(struct params *ps, int i, uint64_t seed, float bound);
 void param_fill(struct params *ps, int i, float value);
 
-/* safetensors: every tensor of the model itself in `host` [total], a copy of value, 1-D when rows == 1. */
+/* safetensors: every tensor of the model itself in `host` [total], a copy of value, 1-D when rows
+ * == 1. */
 int params_write(const struct params *ps, const float *host, const char *path,
                  const char *const *meta_key, const char *const *meta_value, int n_meta);
 /* Has the file at path the tensors of ps and no other? 0, or -1 with a message that names the one

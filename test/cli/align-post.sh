@@ -19,7 +19,8 @@ small=(align-post -q --model base --parallel xa-xb=train.a,train.b --min-tokens 
 
 # --- broken off behind any step and resumed, with one thread or two: the same bytes ---
 hashes() { cat $1/last/{weights,optimizer,state}.safetensors $1/last/state.json | sha256sum; }
-for o in "moco,tlm" "moco --queue-start empty --accumulate 2" "moco,mlm --pool mean --no-moco-unit"; do
+for o in "moco,tlm" "moco --queue-start empty --accumulate 2" \
+    "moco,mlm --pool mean --no-moco-unit"; do
     rm -rf whole
     "${small[@]}" --objective $o --steps 6 --threads 2 --out whole
     for stop in 1 2 3 4 5; do
@@ -61,12 +62,11 @@ for kind in bert xlmr; do
     cut -d ' ' -f 1 $kind/vocab | sed -n '3,14p' > words
     awk '{ w[NR - 1] = $1 } END { for (i = 0; i < 40; i++) for (j = 0; j < 4; j++)
         printf "%s%s", w[(i * 7 + j * j * 3 + i * j) % NR], j < 3 ? " " : "\n" }' words > text
-    align-post -q --model $kind --parallel en-de=text,text --min-tokens 4 --batch 4 --queue 8 --steps 2 \
-        --projection 6 --out $kind.aligned
+    align-post -q --model $kind --parallel en-de=text,text --min-tokens 4 --batch 4 \
+        --queue 8 --steps 2 --projection 6 --out $kind.aligned
     ckpt export -q -o $kind.hf $kind.aligned
     ckpt import -q -o $kind.back $kind.hf
-    cmp $kind.back/weights.safetensors $kind.aligned/last/weights.safetensors ||
-        { ckpt info $kind.back > a; ckpt info $kind.aligned > b; diff a b | head; fail "$kind comes back another"; }
+    same $kind.back/weights.safetensors $kind.aligned/last/weights.safetensors
     embed -q --model $kind.aligned --layer -1 --text text --lang de --of sentences --pool first > v
 done
 
@@ -80,23 +80,30 @@ done
 [ -e best/best ] || fail "--select best picked none"
 # strangers find each other by chance: a note says that lines may not belong together
 tac valid.b > reversed.b
-align-post --model base --parallel xa-xb=train.a,train.b --valid xa-xb=valid.a,reversed.b --min-tokens 5 \
-    --batch 16 --queue 64 --projection 8 --steps 1 --out chance 2> notes
-grep -q 'no better than by chance' notes || { cat notes; fail "no note on pairs that do not belong together"; }
+align-post --model base --parallel xa-xb=train.a,train.b --valid xa-xb=valid.a,reversed.b \
+    --min-tokens 5 --batch 16 --queue 64 --projection 8 --steps 1 --out chance 2> notes
+grep -q 'no better than by chance' notes || fail "no note on strangers: $(cat notes)"
 
 # --- bad input ---
 head -n 599 train.b > short.b
-fails 1 'has 600 sentences and short.b has 599' "${small[@]}" --parallel xa-xb=train.a,short.b --out no
-fails 1 '--queue 160 is more than a quarter of the 600 pairs.*use --queue 144' "${small[@]}" --queue 160 --out no
-fails 1 '--queue 72 is not a multiple of the 16 pairs per step; use --queue 64' "${small[@]}" --queue 72 --out no
-fails 1 '--queue 8 is not a multiple of the 16 pairs per step; use --queue 16' "${small[@]}" --queue 8 --out no
-fails 1 'none of its 600 pairs has 50 tokens or more on either side' "${small[@]}" --min-tokens 50 --out no
+fails 1 'has 600 sentences and short.b has 599' \
+    "${small[@]}" --parallel xa-xb=train.a,short.b --out no
+fails 1 '--queue 160 is more than a quarter of the 600 pairs.*use --queue 144' \
+    "${small[@]}" --queue 160 --out no
+fails 1 '--queue 72 is not a multiple of the 16 pairs per step; use --queue 64' \
+    "${small[@]}" --queue 72 --out no
+fails 1 '--queue 8 is not a multiple of the 16 pairs per step; use --queue 16' \
+    "${small[@]}" --queue 8 --out no
+fails 1 'none of its 600 pairs has 50 tokens or more on either side' \
+    "${small[@]}" --min-tokens 50 --out no
 fails 1 '20 pairs are left, fewer than a batch of 32' "${small[@]}" --pairs 20 --batch 32 --out no
 fails 1 '20 pairs are too few for a queue' "${small[@]}" --pairs 20 --out no
-fails 1 'language xc: the model has no embedding of it' "${small[@]}" --parallel xa-xc=train.a,train.b --out no
+fails 1 'language xc: the model has no embedding of it' \
+    "${small[@]}" --parallel xa-xc=train.a,train.b --out no
 fails 2 '--model, --parallel and --out are needed' align-post -q --model base --out no
 fails 2 '--patience .*needs --select best' "${small[@]}" --patience 3 --out no
-fails 2 'queue belongs to objective moco, which is not in --objective tlm' "${small[@]}" --objective tlm --out no
+fails 2 'queue belongs to objective moco, which is not in --objective tlm' \
+    "${small[@]}" --objective tlm --out no
 fails 2 'unknown objective .gc.; choose from mlm, tlm, moco' "${small[@]}" --objective gc --out no
 fails 1 'no weights.safetensors, best or last' "${small[@]}" --model . --out no
 [ ! -e no ] || fail "a run that could not start left a folder"

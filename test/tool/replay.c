@@ -1,7 +1,7 @@
 /* replay GOLDEN RUN: do the run's log and its last weights agree with PyTorch's (golden/replay.py)?
  *
- * GOLDEN holds log.NAME [steps] (NaN: no turn in that step), valid.NAME [1], w.TENSOR of the weights
- * and s.TENSOR of state.safetensors. Each
+ * GOLDEN holds log.NAME [steps] (NaN: no turn in that step), valid.NAME [1], w.TENSOR of the
+ * weights and s.TENSOR of state.safetensors. Each
  * number of the log, and each tensor's distance in norm, must be within 1e-4 of PyTorch's; the
  * log has no other field of training, and the weights no other tensor. Where GOLDEN has g.TENSOR,
  * the gradients of a run of one step without clipping, Adam's first moments must be a tenth of
