@@ -22,8 +22,8 @@ void mem_room(void *p, size_t *cap, size_t need, size_t size);
 
 /* A stream that writes into memory: mem_text_take gives what was written, NUL-terminated, malloc'd,
  * and closes; *n, unless n is NULL, becomes its bytes. What finds no memory ends like the above.
- * (Not open_memstream: of a byte that found no room glibc's leaves no trace.) The struct must stay
- * where it is in between. */
+ * (Not open_memstream: of a byte that found no room glibc's leaves no trace.) t->n: bytes written
+ * so far, for the stream has no position (ftell). *t must stay where it is in between. */
 struct mem_text { FILE *f; char *p; size_t n, cap; };
 void mem_text_open(struct mem_text *t);
 char *mem_text_take(struct mem_text *t, size_t *n);

@@ -433,7 +433,7 @@ int st_write(const char *path, const struct st_tensor *t, int n,
     mem_text_open(&h);
     int r = put_header(h.f, t, n, meta_key, meta_value, n_meta, hex);
     /* data at a multiple of 8 */
-    for (long at = ftell(h.f); r == 0 && at % 8 > 0; at++) putc(' ', h.f);
+    for (size_t at = h.n; r == 0 && at % 8 > 0; at++) putc(' ', h.f);
     char *header = mem_text_take(&h, &size);
     if (r == 0 && size > HEADER_MOST)
         r = err_set("%s: a header of %zu bytes is more than readers take", path, size);

@@ -111,6 +111,14 @@ static void the_same_arrays_give_the_same_bytes_and_the_header_is_the_documented
     assert_memory_equal(s, again, n);
     free(s);
     free(again);
+    /* whatever the length of the header's text, data begin at a multiple of 8 */
+    for (const char *long_value = "12345678"; *long_value; long_value++) {
+        assert_int_equal(st_write(PATH, t, 2, key, &long_value, 1), 0);
+        assert_non_null(s = file_read(PATH, &n));
+        memcpy(&size, s, 8);
+        assert_int_equal(size % 8, 0);
+        free(s);
+    }
 }
 
 static void half_bfloat_and_double_become_floats_exactly(void **state)
