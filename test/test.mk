@@ -34,6 +34,11 @@ $(KILLER): $(O)/test/%.so: test/%.c
 faults: $(BINS) $(KILLER)
 	@test/faults/run --bin $(O)/bin $(if $(PART),--part $(PART)) $(F)
 
+## make flips         each bit of each byte of small files of every checked format flipped (test/cli/flips.sh)
+.PHONY: flips
+flips: cli-parts
+	@FLIPS=all test/run --bin $(O)/bin --unit $(O)/test/unit cli/flips
+
 ## make tsan          programs that work on several threads, under ThreadSanitizer (test/tsan); CC=clang too
 TSAN := synth-corpus tokenize bpe-learn bpe-apply vocab-count cooc-count binarize pretrain finetune translate
 .PHONY: tsan tsan-run

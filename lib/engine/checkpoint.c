@@ -15,6 +15,8 @@
 #include "lib/model/sum.h"
 #include "common/msg.h"
 
+static const char STATE_SUM[] = "state.sum";
+
 static char *step_dir(const char *dir, int64_t step, const char *suffix)
 {
     char name[64];
@@ -23,7 +25,7 @@ static char *step_dir(const char *dir, int64_t step, const char *suffix)
 }
 
 /* state.json: integers as strings, so that no reader rounds them; the metric with all its digits.
- */
+ * Its checksum is written after it, and gone while it is written again. */
 static int write_state(const char *folder, const struct checkpoint_state *st)
 {
     const struct state *x = st->state;
@@ -39,7 +41,9 @@ static int write_state(const char *folder, const struct checkpoint_state *st)
                               *x->ints[i].value);
     n += (size_t)snprintf(s + n, cap - n, "\n}\n");
     char *path = path_join(folder, "state.json");
-    int rc = file_write(path, s, n);
+    int rc = file_sum_remove(folder, STATE_SUM);
+    if (rc == 0) rc = file_write(path, s, n);
+    if (rc == 0) rc = file_sum_write(folder, "state.json", STATE_SUM);
     free(path);
     free(s);
     return rc;
@@ -80,6 +84,7 @@ static int check_state(const char *path, const struct checkpoint_state *st, int6
 
 static int read_state(const char *folder, int64_t step, struct checkpoint_state *st)
 {
+    if (file_sum_check(folder, "state.json", STATE_SUM) < 0) return -1;
     char *path = path_join(folder, "state.json");
     size_t n;
     char *json = file_read(path, &n);

@@ -1,9 +1,11 @@
 #include "lib/model/sum.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 #include "common/err.h"
 #include "common/file.h"
@@ -113,6 +115,43 @@ int model_sum_check(const char *dir)
         if (!listed[i] && is_there(dir, names[i]))
             msg_note("%s/%s: is not in model.sum: damage to it may pass unseen", dir, names[i]);
     free(text);
+    free(path);
+    return rc;
+}
+
+int file_sum_write(const char *dir, const char *name, const char *sum)
+{
+    char hex[HEX + 1], line[256];
+    if (file_sum(dir, name, hex) < 0) return -1;
+    int n = snprintf(line, sizeof line, "%s%s  %s\n", TAG, hex, name);
+    char *path = path_join(dir, sum);
+    int rc = file_write(path, line, (size_t)n);
+    free(path);
+    return rc;
+}
+
+int file_sum_check(const char *dir, const char *name, const char *sum)
+{
+    char hex[HEX + 1], line[256];
+    if (!is_there(dir, sum)) {
+        msg_note("%s/%s: has no %s beside it, so damage to it may pass unseen", dir, name, sum);
+        return 0;
+    }
+    if (file_sum(dir, name, hex) < 0) return -1;
+    size_t n, want = (size_t)snprintf(line, sizeof line, "%s%s  %s\n", TAG, hex, name);
+    char *path = path_join(dir, sum), *text = file_read(path, &n);
+    int rc = !text ? -1 : n == want && !memcmp(text, line, n) ? 0
+           : err_set("%s/%s: damaged or changed, or %s is: that has another checksum than %s; "
+                     "remove it if the change is meant", dir, name, path, hex);
+    free(text);
+    free(path);
+    return rc;
+}
+
+int file_sum_remove(const char *dir, const char *sum)
+{
+    char *path = path_join(dir, sum);
+    int rc = unlink(path) < 0 && errno != ENOENT ? err_sys("%s: cannot be removed", path) : 0;
     free(path);
     return rc;
 }

@@ -12,4 +12,10 @@ int model_sum_write(const char *dir);
  * so does a file that was added to the folder. */
 int model_sum_check(const char *dir);
 
+/* The same of one file that is not a model's, `name`, in a file `sum` beside it: one line. */
+int file_sum_write(const char *dir, const char *name, const char *sum);
+int file_sum_check(const char *dir, const char *name, const char *sum);
+/* Before `name` is written anew: it is better without a checksum than with another's. */
+int file_sum_remove(const char *dir, const char *sum);
+
 #endif

@@ -46,7 +46,7 @@ done
 # sentences.
 "${run[@]}" --out run
 sed 's/"step": "4"/"step": "1003"/' run/last/state.json > state; grep -q 1003 state
-cp state run/last/state.json
+cp state run/last/state.json; rm run/last/state.sum
 fails 1 'step-00000004/state.json: its step is 1003, the folder.s 4' "${run[@]}" --out run --resume --steps 6
 sed 's/"aa.next": "[0-9]*"/"aa.next": "999999999"/; s/"1003"/"4"/' state > run/last/state.json
 fails 1 'state.json: "aa.next" is 999999999; the data ends at 40' "${run[@]}" --out run --resume --steps 6
@@ -83,7 +83,7 @@ printf 'w1 w2\nw3 w4 w5\n' > text
 tokenize --settings --case-marker -l en > tokenizer < /dev/null
 printf '#version: 0.2\nw 1\nw 2\n' > codes
 "${run[@]}" --out kept --codes codes --tokenizer tokenizer
-cp -rL kept/last model; rm model/optimizer.safetensors model/state.json
+cp -rL kept/last model; rm model/optimizer.safetensors model/state.*
 is "$(sed 's/.* //' model/model.sum | tr '\n' ' ')" "codes config.json tokenizer vocab weights.safetensors "
 if xxhsum --help 2>&1 | grep -q XXH3; then (cd model; xxhsum -q -c model.sum) || fail "xxhsum does not agree"; fi
 # its text's rules go into no file of transformers': an export says so, with what it leaves out
@@ -116,7 +116,7 @@ rm -r model
 
 # ckpt info and ckpt check refuse what any program refuses
 bad() {   # message, command that damages the folder `model`
-    cp -rL kept/last model; rm -f model/model.sum; "${@:2}"
+    cp -rL kept/last model; rm -f model/model.sum model/state.sum; "${@:2}"
     fails 1 "$1" ckpt info -q model; [ ! -s fails.out ] || fail "$1: printed all the same"
     fails 1 "$1" ckpt check -q model
     rm -r model

@@ -54,7 +54,8 @@ for file in weights optimizer; do for at in 40 2000 -3; do
     rm -rf hurt4; mkdir -p hurt4/checkpoints; cp -r hurt2/checkpoints/. early/checkpoints/step-00000003 hurt4/checkpoints/
     f=hurt4/checkpoints/step-00000006/$file.safetensors
     [ $at -gt 0 ] || at=$(($(stat -c %s $f) + at))
-    printf '\377' | dd of=$f bs=1 seek=$at conv=notrunc status=none
+    printf "\\$(printf %o $((255 - $(od -An -tu1 -j $at -N 1 $f))))" |
+        dd of=$f bs=1 seek=$at conv=notrunc status=none
     "${run[@]}" --resume --keep 9 --out hurt4 2> warned
     grep -q 'going back to the checkpoint before it' warned || fail "nothing is said of the damage to $file at byte $at"
     same whole/last/weights.safetensors hurt4/last/weights.safetensors
@@ -62,6 +63,7 @@ for file in weights optimizer; do for at in 40 2000 -3; do
 done; done
 # a state that no run writes
 cp -r early negative; sed -i 's/"aa.next": "[0-9]*"/"aa.next": "-5"/' negative/checkpoints/step-00000003/state.json
+rm negative/checkpoints/step-00000003/state.sum
 fails 1 'state.json: "aa.next" is not a number' "${run[@]}" --resume --out negative
 
 # what patience ended stays ended

@@ -1,4 +1,4 @@
-/* covers: lib/data/labelled.c lib/data/read_pairs.c lib/data/read_tags.c lib/data/read_conllu.c lib/data/read_squad.c */
+/* covers: lib/data/labelled.c lib/data/read_pairs.c lib/data/read_tags.c lib/data/read_squad.c */
 /* Any bytes at all as a file of a task, of every kind: what is accepted holds together, and what
  * strict reading accepts, reading that leaves lines out accepts too, with nothing left out but
  * answers. */
