@@ -2,7 +2,8 @@
 # BLAS only where matrices are multiplied.
 ICU := -licui18n -licuuc -licudata
 JSON := -lcjson
-NN := lib/task lib/objective lib/data lib/engine lib/model lib/graph kernels/cpu lib/cooc common-json common
+NN := lib/task lib/objective lib/data lib/engine lib/model lib/graph lib/space kernels/cpu lib/cooc \
+    common-json common
 SPACE := lib/space lib/cooc kernels/cpu common-json common
 SPACE_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
 NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)
@@ -51,7 +52,7 @@ A_predict      := $(NN) lib/score lib/pieces lib/plain lib/text lib/bpe
 L_predict       = $(NN_L) $(ICU) -lpcre2-8
 A_ckpt         := lib/hf lib/pieces lib/plain lib/bpe $(NN)
 L_ckpt          = $(NN_L)
-A_embed        := lib/embed lib/space $(NN) lib/plain lib/text lib/bpe
+A_embed        := lib/embed $(NN) lib/plain lib/text lib/bpe
 L_embed         = $(NN_L) $(ICU) -lpcre2-8
 A_dict-induce  := $(SPACE)
 L_dict-induce   = $(SPACE_L)

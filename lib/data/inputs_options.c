@@ -22,7 +22,7 @@ const struct opt inputs_text_rows[] = {
       .min = 0, .max = 4096 },
     { "specific", 0, OPT_I64(inputs, specific), "N",
       "words of one language are the whole words that stand in its training text more than N "
-      "times, and not so in the other's (objective scs)", .min = 0, .max = 1e15 },
+      "times, and not so in the other's (objective scs, --dict-refresh)", .min = 0, .max = 1e15 },
     { "alpha|lg-sampling-factor", 0, OPT_REAL(inputs, alpha), "A",
       "draw languages by p ~ sentences^A", .min = 0, .max = 10 },
     { "stream", 0, OPT_INT(inputs, stream), "N",

@@ -7,6 +7,7 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "common/text.h"
+#include <xxhash.h>
 
 const struct switch_options switch_defaults = { .rate = "0.10:0.15",
                                                 .temperature = 1,
@@ -15,6 +16,9 @@ const struct switch_options switch_defaults = { .rate = "0.10:0.15",
 const struct opt switch_rows[] = {
     { "dict-oneway", 0, OPT_FLAG(switch_options, one_way), NULL,
       "switch words of the source language of a --dict only" },
+    { "dict-refresh", 0, OPT_I64(switch_options, refresh), "N",
+      "every N steps take a new dictionary from the model's own embeddings, of the words that one "
+      "language alone has (--specific), in place of --dict; 0: never", .min = 0, .max = 1e15 },
     { "switch-rate", 0, OPT_STR(switch_options, rate), "A:B",
       "switch between these shares of the tokens of a sentence (default: 0.10:0.15)" },
     { "switch-units", 0, OPT_CHOICE(switch_options, units), "word|token",
@@ -40,9 +44,10 @@ struct entry { uint32_t token, to; int lang; double score; uint64_t read; uint32
 struct language { struct entry *e; size_t n, cap; };
 struct switches {
     int langs;
-    uint64_t read;
+    uint64_t read;               /* lines, of all files */
     struct language *of;
-}; /* read: lines, of all files */
+    struct switch_pair *pair; int pairs;
+};
 
 static int by_place(const void *a, const void *b)
 {
@@ -94,15 +99,17 @@ static int cut(struct line *l, const char *s, size_t n, const struct text *t)
 struct counts { uint64_t lines, unknown, same; };
 
 static int read_file(struct switches *s, const char *path, const int lang[2], bool one_way,
-                     const struct vocab *v, struct counts *r)
+                     const struct vocab *v, struct counts *r, int64_t *hash)
 {
     *r = (struct counts){ 0 };
+    XXH64_hash_t h = 0;
     struct text *t = text_open(path, TEXT_UTF8);
     const char *p;
     size_t n, used = 0;
     int rc = t ? 0 : -1;
     while (rc >= 0 && (rc = text_line(t, &p, &n)) > 0) {
         struct line l;
+        h = XXH3_64bits_withSeed(p, n, h);
         if ((rc = cut(&l, p, n, t)) < 0) break;
         uint32_t a = vocab_id(v, l.a, l.a_n), b = vocab_id(v, l.b, l.b_n);
         r->lines++;
@@ -117,6 +124,7 @@ static int read_file(struct switches *s, const char *path, const int lang[2], bo
     if (rc == 0 && !used)
         rc = err_set("%s: no line has two different tokens of the model's vocabulary", path);
     text_close(t);
+    *hash = (int64_t)(h >> 1);
     return rc;
 }
 
@@ -148,15 +156,34 @@ static uint64_t settle(struct language *l, double temperature)
     return repeated;
 }
 
+struct switches *switches_new(int langs)
+{
+    struct switches *s = mem_zero(1, sizeof *s);
+    s->langs = langs;
+    s->of = mem_zero((size_t)langs + 1, sizeof *s->of);
+    return s;
+}
+
+void switches_add(struct switches *s, const struct switch_options *o, const int lang[2],
+                  uint32_t a, uint32_t b)
+{
+    add(&s->of[lang[0]], a, lang[1], b, 0, ++s->read);
+    if (!o->one_way) add(&s->of[lang[1]], b, lang[0], a, 0, s->read);
+}
+
+void switches_settle(struct switches *s, const struct switch_options *o)
+{
+    for (int i = 0; i < s->langs; i++) settle(&s->of[i], o->temperature);
+}
+
 struct switches *switches_read(const struct switch_options *o, const struct strs *dict,
                                const char (*langs)[32], int n, const struct vocab *v,
                                void (*note)(const char *fmt, ...)
                                    __attribute__((format(printf, 1, 2))))
 {
-    struct switches *s = mem_zero(1, sizeof *s);
+    struct switches *s = switches_new(n);
     int rc = 0;
-    s->langs = n;
-    s->of = mem_zero((size_t)n + 1, sizeof *s->of);
+    s->pair = mem_zero((size_t)dict->n + 1, sizeof *s->pair);
     for (int i = 0; i < dict->n && rc == 0; i++) {
         char name[2][32];
         const char *path = prog_pair_file(dict->v[i], langs, n, name);
@@ -168,7 +195,10 @@ struct switches *switches_read(const struct switch_options *o, const struct strs
             rc = err_set("--dict %s: is of one language only", dict->v[i]);
         int lang[2] = { lang_of(name[0], langs, n), lang_of(name[1], langs, n) };
         struct counts r;
-        if (rc < 0 || (rc = read_file(s, path, lang, o->one_way, v, &r)) < 0) break;
+        struct switch_pair *x = &s->pair[s->pairs++];
+        if (rc < 0 || (rc = read_file(s, path, lang, o->one_way, v, &r, &x->hash)) < 0) break;
+        memcpy(x->lang, lang, sizeof lang);
+        snprintf(x->path, sizeof x->path, "%s", path);
         uint64_t repeated = settle(&s->of[lang[0]], o->temperature);
         settle(&s->of[lang[1]], o->temperature);
         note("%s: %llu lines; left out %llu with a token that the vocabulary lacks, %llu of a "
@@ -187,7 +217,14 @@ void switches_free(struct switches *s)
     if (!s) return;
     for (int i = 0; i < s->langs; i++) free(s->of[i].e);
     free(s->of);
+    free(s->pair);
     free(s);
+}
+
+const struct switch_pair *switches_pairs(const struct switches *s, int *n)
+{
+    *n = s->pairs;
+    return s->pair;
 }
 
 /* The translations of a token, *n of them. */

@@ -14,6 +14,7 @@ struct switch_options {
     int units;             /* enum switch_units: whole words, or any token of a dictionary */
     double temperature; /* of several translations, one is drawn by p ~ exp(score / temperature) */
     bool langs;            /* a switched row gets the other language's embedding */
+    int64_t refresh;       /* steps from one dictionary of the model's own to the next; 0: none */
 };
 extern const struct switch_options switch_defaults;
 extern const struct opt switch_rows[];
@@ -31,6 +32,17 @@ struct switches *switches_read(const struct switch_options *o, const struct strs
                                void (*note)(const char *fmt, ...)
                                    __attribute__((format(printf, 1, 2))));
 void switches_free(struct switches *s);      /* NULL is fine */
+/* The dictionaries that were read, in their order: the languages, the file and a hash of its
+ * lines. */
+struct switch_pair { int lang[2]; char path[256]; int64_t hash; };
+const struct switch_pair *switches_pairs(const struct switches *s, int *n);
+
+/* One put together word by word: token a of lang[0] is token b of lang[1], once each. Settled
+ * before it is used. */
+struct switches *switches_new(int langs);
+void switches_add(struct switches *s, const struct switch_options *o, const int lang[2],
+                  uint32_t a, uint32_t b);
+void switches_settle(struct switches *s, const struct switch_options *o);
 /* Has a token of this language any translation? Has any token of it? */
 bool switches_has(const struct switches *s, int lang, uint32_t token);
 bool switches_of(const struct switches *s, int lang);

@@ -12,15 +12,22 @@
 #include "common/msg.h"
 #include "lib/data/switch.h"
 #include "lib/objective/masked.h"
+#include "lib/objective/refresh.h"
 
 enum { NOTE_STEPS = 100 };       /* after so many steps a rate that is not reached is told */
 
 struct tcs {
     struct switch_options how;
-    struct switches *dict;
+    struct switches *dict;       /* in force: the one that was given, or the last one made */
+    bool *switched;              /* [langs] did the given ones have words of the language? */
     struct word_starts *words;
+    struct refresh refresh;
+    int langs, pairs;            /* pairs of words of the last one made */
+    /* state: hashes of the files, as this run found them and as the run that goes on did */
+    int64_t *given, *began; int files;
+    char **path;                 /* of the files, for messages */
     struct switch_count first;   /* of the run's first steps */
-    bool told;
+    bool told, seen;
 };
 
 struct tcs_batch {
@@ -37,6 +44,31 @@ struct tcs_batch {
 static void defaults(void *self) { *(struct tcs *)self = (struct tcs){ .how = switch_defaults }; }
 static int check(const void *self) { return switch_check(&((const struct tcs *)self)->how); }
 
+static int open_refresh(struct tcs *o, struct setup *s)
+{
+    if (!s->text) return err_set("--dict-refresh needs text: --train LANG=SHARD");
+    struct specific *words = specific_new(s->text, s->vocab->n, o->langs,
+                                          o->how.units == SWITCH_WORD ? o->words : NULL,
+                                          s->specific);
+    int rc = refresh_open(&o->refresh, o->dict, words, s);
+    specific_free(words);
+    return rc;
+}
+
+/* Their hashes are part of the state: another dictionary would make another run of it. */
+static void remember_files(struct tcs *o, struct setup *s)
+{
+    const struct switch_pair *p = switches_pairs(o->dict, &o->files);
+    o->given = mem_zero((size_t)o->files + 1, sizeof *o->given);
+    o->began = mem_zero((size_t)o->files + 1, sizeof *o->began);
+    o->path = mem_zero((size_t)o->files + 1, sizeof *o->path);
+    for (int i = 0; i < o->files; i++) {
+        o->given[i] = o->began[i] = p[i].hash;
+        o->path[i] = mem_dup(p[i].path);
+        state_int(s->state, &o->began[i], 0, "dict.%d", i);
+    }
+}
+
 static int open(void *self, struct setup *s)
 {
     struct tcs *o = self;
@@ -44,10 +76,38 @@ static int open(void *self, struct setup *s)
                             s->vocab, msg_note);
     if (!o->dict) return -1;
     o->words = word_starts_new(s->vocab);
-    for (int i = 0; i < s->c->n_langs; i++)
-        if (!switches_of(o->dict, i))
+    o->langs = s->c->n_langs;
+    o->switched = mem_zero((size_t)o->langs + 1, sizeof *o->switched);
+    for (int i = 0; i < o->langs; i++)
+        if (!(o->switched[i] = switches_of(o->dict, i)))
             msg_note("no dictionary has words of %s: its sentences are not switched",
                      s->c->lang[i]);
+    remember_files(o, s);
+    return o->how.refresh ? open_refresh(o, s) : 0;
+}
+
+static int start(void *self, struct pass *p, struct state *s)
+{
+    struct tcs *o = self;
+    return o->how.refresh ? refresh_start(&o->refresh, p, s) : 0;
+}
+
+static void use(struct tcs *o)
+{
+    switches_free(o->dict);
+    o->dict = refresh_switches(&o->refresh, &o->how, o->langs, &o->pairs);
+}
+
+/* Once, when a run that goes on has its state: are the files those that it began with? And which
+ * dictionary is in force? */
+static int look_at_state(struct tcs *o)
+{
+    o->seen = true;
+    for (int i = 0; i < o->files; i++)
+        if (o->began[i] != o->given[i])
+            return err_set("%s is not the dictionary that this run began with; give that one, or "
+                           "begin another run (another --out)", o->path[i]);
+    if (o->how.refresh && o->refresh.made) use(o);
     return 0;
 }
 
@@ -61,7 +121,7 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     b->at = *at;
     b->in.units = from->units;
     for (int s = 0; s < from->input.n; s++)
-        if (from->input.len[s] > 0 && switches_of(o->dict, from->input.lang[from->input.at[s]]))
+        if (from->input.len[s] > 0 && o->switched[from->input.lang[from->input.at[s]]])
             masked_copy(&b->in, from, s);
     return 0;
 }
@@ -84,10 +144,11 @@ static void switch_sentence(const struct tcs *o, struct tcs_batch *b, int s)
  * meanwhile. */
 static int prepare(void *self, void *batch, struct pass *p)
 {
-    const struct tcs *o = self;
+    struct tcs *o = self;
     struct tcs_batch *b = batch;
     size_t rows = (size_t)b->in.input.rows;
     if (p->planning) return 0;
+    if (!o->seen && look_at_state(o) < 0) return -1;
     mem_room(&b->original_lang, &b->cap[0], rows + 1, sizeof *b->original_lang);
     mem_room(&b->fixed, &b->cap[1], rows + 1, sizeof *b->fixed);
     mem_room(&b->row, &b->cap[2], rows + 1, sizeof *b->row);
@@ -117,21 +178,26 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
 {
     struct tcs_batch *b = batch;
     const struct switch_count *c = &b->count;
-    (void)self;
     if (!b->in.input.rows) return 0;
     masked_loss(&b->in, p, "tcs", scale, NULL);
     pass_number(p, "tcs_switched", (double)c->switched, (double)c->tokens);
     pass_number(p, "tcs_known", (double)c->known, (double)c->free);
+    if (((const struct tcs *)self)->pairs)
+        pass_number(p, "tcs_pairs", ((const struct tcs *)self)->pairs, 1);
     return 0;
 }
 
-/* Says once where the dictionaries are too small for the rate. */
+/* Makes a new dictionary when one is due: the next step reads it. Says once where the dictionaries
+ * are too small for the rate. */
 static int stepped(void *self, struct pass *p, int64_t step)
 {
     struct tcs *o = self;
     double low = atof(o->how.rate),
            share = o->first.tokens ? (double)o->first.switched / (double)o->first.tokens : 0;
-    (void)p;
+    if (o->how.refresh && step % o->how.refresh == 0) {
+        if (refresh_make(&o->refresh, p) < 0) return -1;
+        use(o);
+    }
     if (o->told || step < NOTE_STEPS) return 0;
     o->told = true;
     if (share < low)
@@ -167,6 +233,12 @@ static void close(void *self)
     struct tcs *o = self;
     switches_free(o->dict);
     word_starts_free(o->words);
+    refresh_free(&o->refresh);
+    for (int i = 0; i < o->files; i++) free(o->path[i]);
+    free(o->path);
+    free(o->given);
+    free(o->began);
+    free(o->switched);
 }
 
 const struct objective objective_tcs = {
@@ -181,6 +253,7 @@ const struct objective objective_tcs = {
     .defaults = defaults,
     .check = check,
     .open = open,
+    .start = start,
     .make = make,
     .prepare = prepare,
     .forward = forward,

@@ -90,6 +90,45 @@ rm -rf one/checkpoints/step-00000006 && ln -sfn checkpoints/step-00000003 one/la
 same whole/last/weights.safetensors one/last/weights.safetensors
 same whole.b/step-5.1.tcs.safetensors one.b/step-5.1.tcs.safetensors
 
+echo "# a dictionary of its own, every 3 steps: what dict-induce finds in the table of that step"
+own=("${small[@]/1e-3/5e-2}" "${two[@]}" "${tcs[@]}" --tokens 300 --save-every 3 --keep 9
+    --dict-refresh 3 --specific 900)
+"${own[@]}" --steps 9 --out fresh --write-batches fresh.b
+for l in aa bb; do vocab-count --whole-words $l > $l.counts; done
+for step in 3 6; do
+    embed -q --model fresh/checkpoints/step-0000000$step > table.vec
+    dict-induce -q --map none --specific 900 --src-counts aa.counts --tgt-counts bb.counts -k 1 \
+        --mutual --neighbours 10 --src table.vec --tgt table.vec | cut -f 1,2 | sort > found.$step
+    [ "$(wc -l < found.$step)" -gt 3 ] || fail "dict-induce finds $(wc -l < found.$step) pairs"
+    # words of either language in the order of the vocabulary; of each of aa the number of bb's
+    "$tensor" fresh/checkpoints/step-0000000$step/state.safetensors dict.aa-bb > to
+    grep -o '^a[0-9]*' vocab > words.aa; grep -o '^b[0-9]*' vocab > words.bb
+    paste words.aa to | awk 'NR == FNR { b[FNR - 1] = $1; next }
+        $2 >= 0 { print $1 "\t" b[int($2)] }' words.bb - | sort > kept.$step
+    same found.$step kept.$step
+    # and that is what is read from the next step on, but where a random word reads <mask>'s place
+    "$tensor" fresh.b/step-$((step + 1)).1.tcs.safetensors original token |
+        awk -F'\t' 'FILENAME == "vocab" { split($1, x, " "); name[FNR + 4] = x[1]; next }
+        FILENAME != "-" { pair[$1, $2]; pair[$2, $1]; next }
+        name[$1] name[$2] ~ /^(a[0-9]*b|b[0-9]*a)/ { n++; known += (name[$1], name[$2]) in pair }
+        END { exit !(n > 5 && known / n > 0.8) }' vocab found.$step - || fail "step $((step + 1))"
+done
+cmp -s found.3 found.6 && fail "the dictionary did not change"
+grep -q '"tcs_pairs":'"$(wc -l < found.6)"'[,}]' fresh/log.jsonl || fail "tcs_pairs"
+# stopped between two dictionaries, and resumed: the same bytes, under load or not
+cp -r fresh again; rm -rf again/checkpoints/step-00000009 again/checkpoints/step-00000006
+ln -sfn checkpoints/step-00000003 again/last
+"${own[@]}" --steps 9 --out again --resume --threads 1
+same fresh/last/weights.safetensors again/last/weights.safetensors
+same fresh/last/state.safetensors again/last/state.safetensors
+# a dictionary that was changed by hand meanwhile
+cp dict dict.kept; sed -i 's/^a1\tb1\t/a1\tb2\t/' dict
+fails 1 'dict is not the dictionary that this run began with' "${own[@]}" --steps 12 --out again \
+    --resume
+cp dict.kept dict
+fails 1 'dict-refresh: aa and bb have no words of their own.*lower --specific' "${own[@]}" \
+    --steps 1 --specific 100000 --out none
+
 echo "# what is left out is counted; a dictionary that is too small for the rate is told, once"
 printf 'a0\tb0\na0\tb0\t2\na1\ta1\na2\tnowhere\na3\tb3\t1\n' > few
 "${small[@]}" "${all[@]}" --objective mlm,tcs --dict aa-bb=few --tokens 200 --steps 130 \
