@@ -1,7 +1,8 @@
 /* plot: pictures of what the other programs write, as SVG or PNG through gnuplot, and their
  * numbers. curves  fields of training logs over the steps        rsim, hits  measures by layer bins
  * cooc-study's bins (MLM-GC, Figure 1)           ranks       its rank-frequency curves (Figure 3)
- *   tsne    words of several languages in the plane (Figure 2) */
+ *   tsne    words of several languages in the plane (Figure 2)
+ *   bars    measures in groups of bars (ALIGN-MLM, Figures 1 and 2) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "common/progress.h"
 #include "common/signals.h"
 #include "kernels/options.h"
+#include "lib/plot/bars.h"
 #include "lib/plot/curves.h"
 #include "lib/plot/label.h"
 #include "lib/plot/plane.h"
@@ -108,7 +110,8 @@ static const struct opt_group groups[] = {
 };
 
 static const struct prog prog = {
-    "plot", "curves LOG... | rsim|hits|bins|ranks TABLE... | tsne LANG=VEC... [options] > x.svg",
+    "plot",
+    "curves LOG... | rsim|hits|bins|ranks TABLE... | bars TABLE | tsne LANG=VEC... [options] > x.svg",
     "Draws training curves, measures by layer, co-occurrence studies and words in the plane.",
     "Examples:\n"
     "  plot curves runs/a/log.jsonl runs/b/log.jsonl -y mlm --smooth 5 > loss.svg\n"
@@ -481,6 +484,21 @@ static int plane(const struct args *a)
     return status;
 }
 
+/* --- bars ------------------------------------------------------------------------------------- */
+
+static int bars(const char *path)
+{
+    struct bars b;
+    char *bytes;
+    size_t n;
+    int status = bars_read(&b, path);
+    if (status == 0)
+        status = bars_draw(&b, o.title, o.width, o.height, want_png(), &bytes, &n);
+    if (status == 0) status = write_picture(bytes, n);
+    bars_free(&b);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct args args;
@@ -494,15 +512,18 @@ int main(int argc, char **argv)
     const struct kind *kind = NULL;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(what, kinds[i].name)) kind = &kinds[i];
-    bool logs = !strcmp(what, "curves"), tsne = !strcmp(what, "tsne");
-    if (!kind && !logs && !tsne)
-        return prog_usage("unknown plot '%s'; choose curves, rsim, hits, bins, ranks or tsne",
+    bool logs = !strcmp(what, "curves"), tsne = !strcmp(what, "tsne"), bar = !strcmp(what, "bars");
+    if (!kind && !logs && !tsne && !bar)
+        return prog_usage("unknown plot '%s'; choose curves, rsim, hits, bins, ranks, bars or tsne",
                           what);
     if (args.n == 1)
         return prog_usage(logs   ? "no log; give one or more: plot curves LOG..."
                           : tsne ? "no vectors; give one set or more: plot tsne en=en.vec de=de.vec"
                                  : "no table; give one or more: plot %s TABLE...",
                           what);
+    if (bar && (args.n != 2 || o.y.n || o.x || o.labels.n || o.tsv || o.range || o.log_y))
+        return prog_usage("plot bars draws one table, as it is: group, bar, value, perhaps panel "
+                          "and ci, with no options but those of the output");
     if (o.labels.n && o.labels.n != args.n - 1)
         return prog_usage("%d labels for %d files; give each one", o.labels.n, args.n - 1);
     if (o.range && (sscanf(o.range, "%lf:%lf%c", &low, &high, &tail) != 2 || !(low < high)))
@@ -515,6 +536,7 @@ int main(int argc, char **argv)
     status = logs && o.live ? live_curves(&args, low, high)
              : logs         ? curves(&args, low, high)
              : tsne         ? plane(&args)
+             : bar          ? bars(args.v[1])
                             : tables(kind, &args, low, high);
     return status < 0 ? prog_fail() : prog_end();
 }

@@ -189,3 +189,34 @@ fails 2 'live' plot curves growing.jsonl --live 1s
 # a signal that comes while it draws, and ends gnuplot too (Ctrl-C does), ends it then, without a word
 mkdir other; printf '#!/bin/sh\nkill -TERM $PPID\nexit 143\n' > other/gnuplot; chmod +x other/gnuplot
 PATH=$PWD/other:$PATH timeout 60 plot curves growing.jsonl --live 1d -o live2.svg 2> live.err; is "$(cat live.err)" ""
+
+echo "# bars: groups, a colour per bar, intervals, panels; numbers of the picture are the table's"
+printf 'panel\tgroup\tbar\tvalue\tci\tmore\n' > b.tsv
+printf 'POS\ttrans\tMLM\t10\t\tx\nPOS\tinverted\tMLM\t80\t8\tx\nPOS\tinverted\tALIGN\t40\t4\tx\n' >> b.tsv
+printf 'NER\ttrans\tXLM\t-5\t1\tx\n' >> b.tsv
+plot bars b.tsv --title "Delta" -o b.svg
+for word in Delta POS NER trans inverted MLM ALIGN XLM; do
+    grep -q ">$word</text>" b.svg || fail "no $word in the picture"
+done
+# heights of the boxes, MLM's before ALIGN's; those of the legend have 9 pixels
+boxes() {
+    sed -n "/<polygon fill = 'rgb.*fill-opacity/s/.*points = '\([^']*\)'.*/\1/p" "$1" |
+        awk '{ n = split($0, c, "[ ,]+"); low = high = c[2] + 0
+            for (i = 2; i <= n; i += 2) {
+                if (c[i] != "" && c[i] + 0 < low) low = c[i] + 0
+                if (c[i] + 0 > high) high = c[i] + 0
+            }
+            if (high - low != 9) print high - low }'
+}
+boxes b.svg > heights
+is "$(awk 'NR == 1 { a = $1 } NR == 2 { b = $1 } NR == 3 { c = $1 }
+    END { printf "%.1f %.1f", b / a, c / a }' heights)" "8.0 4.0" "heights of the bars"
+bad() { printf 'group\tbar\tvalue\tci\n'"$2" > bad.tsv; fails 1 "$1" plot bars bad.tsv; }
+bad 'bad.tsv:2: 3 cells, not 4' 'a\tb\t1\n'
+bad 'bad.tsv:2: "x" is not a number' 'a\tb\tx\t\n'
+bad 'bad.tsv:2: "" is not a number' 'a\tb\t\t\n'
+bad 'bad.tsv:2: "-1" is not half of an interval' 'a\tb\t1\t-1\n'
+bad 'bad.tsv:3: a second value of "b" in "a"' 'a\tb\t1\t\na\tb\t2\t\n'
+bad 'no row of values' ''
+printf 'group\tvalue\na\t1\n' > bad.tsv; fails 1 'bad.tsv:1: no column "bar"' plot bars bad.tsv
+fails 2 'one table, as it is' plot bars b.tsv b.tsv

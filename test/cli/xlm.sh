@@ -1,6 +1,6 @@
-# XLM as ALIGN-MLM has it (appendix G.3): examples of whole sentences, pairs joined up to a length, a
-# share of the pairs, objectives drawn by the size of their data; alignment with language embeddings
-# and its random baseline.
+# XLM as ALIGN-MLM has it (appendix G.3): examples of whole sentences, pairs joined up to a length,
+# a share of the pairs, objectives drawn by the size of their data; alignment with language
+# embeddings and its random baseline.
 . "$TOP/test/cli/lib.sh"
 tensor=$(dirname "$BIN")/test/tool/tensor
 # 900 sentences of 1 to 12 words of 60, and their copies; the 7th and its copy are empty.
@@ -18,11 +18,12 @@ text=(--train en=en.shd --train xx=xx.shd) pairs=(--parallel en-xx=en,xx)
 # ids FILE: each line as numbers of the vocabulary, specials first
 ids() {
     awk 'NR == FNR { id[$1] = FNR + 4; next }
-        { for (i = 1; i <= NF; i++) printf "%s%d", (i > 1 ? " " : ""), id[$i]; print "" }' vocab "$1"
+        { for (i = 1; i <= NF; i++) printf "%s%d", (i > 1 ? " " : ""), id[$i]
+          print "" }' vocab "$1"
 }
 ids en > en.ids; ids xx > xx.ids
 
-echo "# joined pairs: sides of at most N tokens, whole sentences, positions restart, languages by side"
+echo "# joined pairs: sides of at most N tokens, whole sentences, positions, languages by side"
 "${base[@]}" "${pairs[@]}" --objective tlm --segment 16 --tokens 8000 --steps 4 --out joined \
     --write-batches joined.b
 for f in joined.b/*.tlm.safetensors; do
@@ -44,7 +45,8 @@ sentences() { awk -F'\t' -v l=$1 '$2 == l { gsub(/ 1 0 /, "\n", $3); sub(/^0 /, 
     sub(/ 1 $/, "", $3); print $3 }' sides; }
 sentences 0 > got.en; sentences 1 > got.xx
 paste got.en got.xx | sort -u > got.pairs
-paste en.ids xx.ids | awk -F'\t' 'split($1, w, " ") && split($1, w, " ") <= 14' | sort -u > true.pairs
+paste en.ids xx.ids | awk -F'\t' 'split($1, w, " ") && split($1, w, " ") <= 14' |
+    sort -u > true.pairs
 same got.pairs true.pairs
 # no example ends where the next sentence would have fitted: examples are in the text's order
 awk -F'\t' '$2 == 0 { print split($3, x, " ") }' sides | sort -n | tail -n 1 > longest
@@ -58,7 +60,8 @@ for s in 3 4; do
     "${base[@]}" "${pairs[@]}" --objective tlm --parallel-fraction 0.01 --tokens 2000 --steps 5 \
         --seed $s --out share$s --write-batches share$s.b
     seen share$s.b > seen$s
-    n=$(wc -l < seen$s); [ $n -ge 5 ] && [ $n -le 9 ] || fail "$n of 900 pairs, not 9 or the few alike"
+    n=$(wc -l < seen$s); [ $n -ge 5 ] && [ $n -le 9 ] ||
+        fail "$n of 900 pairs, not 9 or the few alike"
 done
 if cmp -s seen3 seen4; then fail "two seeds, the same pairs"; fi
 
@@ -84,7 +87,8 @@ n=$(grep -c '"tlm":' even/log.jsonl)
 [ $n -ge 170 ] && [ $n -le 230 ] || fail "$n of 400 steps are of pairs, of which all are used"
 
 echo "# the same bytes resumed and on two threads"
-all=("${base[@]}" "${text[@]}" "${pairs[@]}" --objective mlm,tlm --parallel-fraction 0.5 --segment 16
+all=("${base[@]}" "${text[@]}" "${pairs[@]}" --objective mlm,tlm --parallel-fraction 0.5
+    --segment 16
     --stream 18 --whole --mix by-data --tokens 100 --schedule constant)
 "${all[@]}" --steps 12 --out one --threads 1
 "${all[@]}" --steps 5 --out cut --threads 2; "${all[@]}" --steps 12 --out cut --resume --threads 2
@@ -98,7 +102,8 @@ vec --add-language xx | cut -d' ' -f2 > got
     awk 'NR == 1 { x = $1; next } { print $1 + x }' > sum
 paste -d' ' vocab sum | awk '{ print $1, $NF }' | sort | cut -d' ' -f2 > want
 paste got want | awk '{ d = $1 - $2; if (d * d > 1e-10) exit 1 }' || fail "not the sum of both rows"
-embed -q --model one --add-language xx --words words > got; embed -q --model one --words words > plain
+embed -q --model one --add-language xx --words words > got
+embed -q --model one --words words > plain
 is "$(wc -l < got)" 60
 paste -d' ' got plain | awk '{ printf "%.4f\n", $2 - $11 }' | sort -u > shift
 is "$(wc -l < shift)" 1 "one vector is added to all"
@@ -114,7 +119,8 @@ is "$(awk -F'\t' '$1 == "hit@1" || $1 == "random-hit@1" { printf "%s ", $2 }' sc
 
 echo "# what is refused"
 no=("${base[@]}" --steps 1 --out no)
-fails 2 'segment 40 is longer than --positions 20' "${no[@]}" "${pairs[@]}" --objective tlm --segment 40
+fails 2 'segment 40 is longer than --positions 20' "${no[@]}" "${pairs[@]}" --objective tlm \
+    --segment 40
 fails 2 '--whole needs --stream' "${no[@]}" "${text[@]}" --whole
 fails 2 'segment is of sentence pairs' "${no[@]}" "${text[@]}" --segment 16
 fails 2 'parallel-fraction is of sentence pairs' "${no[@]}" "${text[@]}" --parallel-fraction 0.5
@@ -127,5 +133,6 @@ fails 2 'by-data: objective align has no data of its own' "${no[@]}" "${text[@]}
     --no-encoder-langs --objective mlm,align --dict en-xx=gold --mix by-data
 "${base[@]}" "${text[@]}" --no-encoder-langs --steps 0 --out plainmodel
 fails 1 'no language embeddings' embed -q --model plainmodel --add-language en
-fails 2 'add-language is of the embedding table' embed -q --model one --add-language en --alone -l en
+fails 2 'add-language is of the embedding table' \
+    embed -q --model one --add-language en --alone -l en
 [ ! -e no ] || fail "a run that could not start left a folder"
