@@ -32,6 +32,7 @@ enum rng_purpose {
     RNG_TOSS,
     RNG_DICT,
     RNG_SUBSET,
+    RNG_BLOCKS,
 };
 
 struct rng_key { uint64_t seed; uint32_t purpose, step; };

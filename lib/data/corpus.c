@@ -6,14 +6,32 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/rng.h"
-#include "lib/data/join.h"
+
+/* Takes the text as a whole more than `memory`? What comes through a pipe does not say. */
+static bool is_large(const struct shard *s, size_t memory)
+{
+    struct shard_info info;
+    shard_info(s, &info);
+    return memory && 4.0 * ((double)info.tokens + 2.0 * (double)info.sentences) > (double)memory;
+}
+
+static int read_text(struct corpus *c, const struct cut *cut, size_t memory)
+{
+    struct shard *s = memory ? shard_open(c->path) : NULL;
+    if (memory && !s) return -1;
+    bool large = s && is_large(s, memory);
+    shard_close(s);
+    if (!large) return shard_load(c->path, &c->info, &c->all);
+    c->blocks = mem_zero(1, sizeof *c->blocks);
+    return blocks_open(c->blocks, c->path, cut, memory, &c->info);
+}
 
 int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id,
-                const struct vocab *v)
+                const struct vocab *v, const struct cut *cut, size_t memory)
 {
     memset(c, 0, sizeof *c);
     c->path = path;
-    if (shard_load(path, &c->info, &c->all) < 0) return -1;
+    if (read_text(c, cut, memory) < 0) return -1;
     if (c->info.vocab_hash != v->hash || c->info.vocab_size != v->n)
         return err_set("%s: was made with another vocabulary than the one given (its hash "
                        "differs); run binarize again with it",
@@ -24,55 +42,49 @@ int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_i
     c->lang_id = lang_id;
     c->order_epoch = -1;
     if (c->info.tokens == 0) return err_set("%s: holds no token", path);
-    return 0;
-}
-
-void corpus_to_stream(struct corpus *c, int length)
-{
-    struct shard_block *b = &c->all;
-    size_t total = (size_t)b->tokens + b->sentences, n = 0;
-    uint32_t *ids = mem_alloc(total * sizeof *ids);
-    for (uint32_t s = 0; s < b->sentences; s++) {
-        for (uint32_t i = b->at[s]; i < b->at[s + 1]; i++) ids[n++] = b->ids[i];
-        ids[n++] = VOCAB_EOS;
-    }
-    uint32_t pieces = (uint32_t)((n + (size_t)length - 1) / (size_t)length);
-    uint32_t *at = mem_alloc(((size_t)pieces + 1) * sizeof *at);
-    for (uint32_t p = 0; p <= pieces; p++) at[p] = p < pieces ? p * (uint32_t)length : (uint32_t)n;
-    free(b->ids);
-    free(b->at);
-    b->ids = ids; b->at = at; b->ids_cap = total; b->at_cap = (size_t)pieces + 1;
-    b->sentences = pieces; b->tokens = (uint32_t)n;
-}
-
-int corpus_join(struct corpus *c, int length)
-{
-    struct shard_block *b = &c->all;
-    join_whole(&b, 1, length);
-    if (c->all.sentences) return 0;
+    if (!c->blocks) cut_block(&c->all, cut);
+    if (corpus_samples(c) > 0) return 0;
     return err_set("%s: no sentence has from 1 to %d tokens, which is what an example of %d holds",
-                   c->path, length - 2, length);
+                   c->path, cut->length - 2, cut->length);
+}
+
+int64_t corpus_samples(const struct corpus *c)
+{
+    return c->blocks ? c->blocks->all_samples : (int64_t)c->all.sentences;
+}
+
+double corpus_tokens(const struct corpus *c)
+{
+    return c->blocks ? c->blocks->all_tokens : (double)c->all.tokens;
+}
+
+int corpus_longest(const struct corpus *c, int most)
+{
+    int longest = 0;
+    if (c->blocks) {
+        for (int n = 1; n <= most && n <= BLOCKS_LONGEST; n++)
+            if (c->blocks->length[n] > 0) longest = n;
+        return longest;
+    }
+    for (uint32_t s = 0; s < c->all.sentences; s++) {
+        int n = (int)(c->all.at[s + 1] - c->all.at[s]);
+        if (n <= most && n > longest) longest = n;
+    }
+    return longest;
+}
+
+int corpus_each(const struct corpus *c, int (*f)(void *ctx, const struct shard_block *b), void *ctx)
+{
+    return c->blocks ? blocks_each(c->blocks, f, ctx) : f(ctx, &c->all);
 }
 
 void corpus_free(struct corpus *c)
 {
     shard_block_free(&c->all);
+    if (c->blocks) blocks_close(c->blocks);
+    free(c->blocks);
     free(c->order);
     memset(c, 0, sizeof *c);
-}
-
-int corpora_init(struct corpora *cs, struct corpus *c, int n, double alpha, uint64_t seed)
-{
-    memset(cs, 0, sizeof *cs);
-    cs->c = c; cs->n = n; cs->seed = seed;
-    cs->below = mem_alloc((size_t)n * sizeof *cs->below);
-    double all = 0, sum = 0;
-    for (int i = 0; i < n; i++) all += pow(c[i].all.sentences, alpha);
-    for (int i = 0; i < n; i++) {
-        sum += pow(c[i].all.sentences, alpha);
-        cs->below[i] = i + 1 < n ? (uint32_t)(sum / all * 4294967295.0) : UINT32_MAX;
-    }
-    return 0;
 }
 
 void corpora_free(struct corpora *cs)
@@ -84,13 +96,19 @@ void corpora_free(struct corpora *cs)
 void corpora_size(const struct corpora *cs, int longest, double *sentences, double *tokens)
 {
     *sentences = *tokens = 0;
-    for (int i = 0; i < cs->n; i++)
-        for (uint32_t s = 0; s < cs->c[i].all.sentences; s++) {
+    for (int i = 0; i < cs->n; i++) {
+        const struct blocks *b = cs->c[i].blocks;
+        for (int n = 1; b && n <= longest && n <= BLOCKS_LONGEST; n++) {
+            *sentences += b->length[n];
+            *tokens += b->length[n] * n;
+        }
+        for (uint32_t s = 0; !b && s < cs->c[i].all.sentences; s++) {
             uint32_t n = cs->c[i].all.at[s + 1] - cs->c[i].all.at[s];
             if (!n || n > (uint32_t)longest) continue;
             *sentences += 1;
             *tokens += n;
         }
+    }
 }
 
 void corpora_state(struct corpora *cs, struct state *s)
@@ -98,23 +116,54 @@ void corpora_state(struct corpora *cs, struct state *s)
     state_data(s, &cs->drawn, 0, "drawn");
     for (int i = 0; i < cs->n; i++) {
         state_data(s, &cs->c[i].epoch, 0, "%s.epoch", cs->c[i].lang);
-        state_data(s, &cs->c[i].next, cs->c[i].all.sentences, "%s.next", cs->c[i].lang);
+        state_data(s, &cs->c[i].next, corpus_samples(&cs->c[i]), "%s.next", cs->c[i].lang);
     }
+}
+
+/* Which sample of `all` comes next. */
+static int next_place(const struct corpora *cs, int corpus, uint32_t *i)
+{
+    struct corpus *c = &cs->c[corpus];
+    struct rng_key key = { cs->seed, RNG_ORDER, (uint32_t)corpus };
+    if (c->blocks) return blocks_find(c->blocks, key, c->epoch, c->next, &c->all, i);
+    if (c->order_epoch != c->epoch) {
+        if (!c->order) c->order = mem_alloc((size_t)c->all.sentences * sizeof *c->order);
+        rng_permutation(key, (uint64_t)c->epoch, c->order, c->all.sentences);
+        c->order_epoch = c->epoch;
+    }
+    *i = c->order[c->next];
+    return 0;
+}
+
+int corpora_init(struct corpora *cs, struct corpus *c, int n, double alpha, uint64_t seed)
+{
+    memset(cs, 0, sizeof *cs);
+    cs->c = c; cs->n = n; cs->seed = seed;
+    cs->below = mem_alloc((size_t)n * sizeof *cs->below);
+    double all = 0, sum = 0;
+    for (int i = 0; i < n; i++) all += pow((double)corpus_samples(&c[i]), alpha);
+    for (int i = 0; i < n; i++) {
+        sum += pow((double)corpus_samples(&c[i]), alpha);
+        cs->below[i] = i + 1 < n ? (uint32_t)(sum / all * 4294967295.0) : UINT32_MAX;
+    }
+    /* what is to be held is held from now on: a plan of memory comes next */
+    for (int i = 0; i < n; i++) {
+        uint32_t first;
+        if (c[i].blocks && next_place(cs, i, &first) < 0) return -1;
+    }
+    return 0;
 }
 
 int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *s)
 {
     struct corpus *c = &cs->c[corpus];
-    for (uint64_t tried = 0; tried < 2 * (uint64_t)c->all.sentences;
+    int64_t all = corpus_samples(c);
+    for (int64_t tried = 0; tried < 2 * all;
          tried++) { /* the only good one: first in one order, last in the next */
-        if (c->next >= c->all.sentences) { c->epoch++; c->next = 0; }
-        if (c->order_epoch != c->epoch) {
-            if (!c->order) c->order = mem_alloc((size_t)c->all.sentences * sizeof *c->order);
-            struct rng_key key = { cs->seed, RNG_ORDER, (uint32_t)corpus };
-            rng_permutation(key, (uint64_t)c->epoch, c->order, c->all.sentences);
-            c->order_epoch = c->epoch;
-        }
-        uint32_t i = c->order[c->next++];
+        uint32_t i;
+        if (c->next >= all) { c->epoch++; c->next = 0; }
+        if (next_place(cs, corpus, &i) < 0) return -1;
+        c->next++;
         uint32_t n = c->all.at[i + 1] - c->all.at[i];
         if (n == 0 || n > (uint32_t)longest) continue;
         *s = (struct sample){ c->all.ids + c->all.at[i], (int)n, corpus, c->lang_id,

@@ -1,11 +1,13 @@
-/* Monolingual corpora in memory, and the endless stream of training samples drawn from them:
- * languages by p ~ n^alpha (n sentences; XLM), sentences by a fresh permutation each epoch. Which
- * sample comes n-th depends on the seed alone; where the stream stands is a few integers, which
- * checkpoints keep. */
+/* Monolingual corpora, and the endless stream of training samples drawn from them: languages by
+ * p ~ n^alpha (n sentences; XLM), sentences by a fresh permutation each epoch. Which sample comes
+ * n-th depends on the seed alone, and, of a text that is larger than its share of memory, on that
+ * share: such a text is read block by block (blocks.h). Where the stream stands is a few integers,
+ * which checkpoints keep. */
 #ifndef DATA_CORPUS_H
 #define DATA_CORPUS_H
 #include "common/shard.h"
 #include "common/vocab.h"
+#include "lib/data/blocks.h"
 #include "lib/engine/state.h"
 
 struct corpus {
@@ -13,7 +15,9 @@ struct corpus {
     char lang[32];
     int lang_id;                     /* the model's number of the language */
     struct shard_info info;
-    struct shard_block all;          /* samples: sentences, or pieces of a stream */
+    /* samples: sentences, or pieces of a stream; with blocks, the group at hand */
+    struct shard_block all;
+    struct blocks *blocks;           /* NULL: `all` is the whole text */
     uint32_t *order; int64_t order_epoch;
     int64_t epoch, next;             /* state */
 };
@@ -27,21 +31,26 @@ struct corpora {
 
 struct sample { const uint32_t *ids; int n; int corpus, lang; uint64_t number; };
 
-/* Loads a shard; its language, if it has one, and vocabulary must be the ones expected. */
+/* Loads a shard; its language, if it has one, and vocabulary must be the ones expected. Its
+ * sentences are cut as `cut` says; a text of more than `memory` bytes is read by blocks (0: the
+ * whole text at once). */
 int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id,
-                const struct vocab *v);
-/* Cuts the corpus into pieces of `length` tokens of the sentences joined by </s> (XLM's
- * streams). */
-void corpus_to_stream(struct corpus *c, int length);
-/* Joins whole sentences into examples of at most `length` tokens, each with its own <s> and </s>
- * (join.h). -1 with a message: no sentence is that short. */
-int corpus_join(struct corpus *c, int length);
+                const struct vocab *v, const struct cut *cut, size_t memory);
+/* Samples in an epoch, and their tokens. */
+int64_t corpus_samples(const struct corpus *c);
+double corpus_tokens(const struct corpus *c);
+/* The number of tokens of the longest sample of at most `most`; 0: none. */
+int corpus_longest(const struct corpus *c, int most);
+/* All samples in the shard's order: f is called for parts of the text. -1 with a message of f or
+ * of reading. */
+int corpus_each(const struct corpus *c, int (*f)(void *ctx, const struct shard_block *b),
+                void *ctx);
 void corpus_free(struct corpus *c);
 
 int corpora_init(struct corpora *cs, struct corpus *c, int n, double alpha, uint64_t seed);
 void corpora_free(struct corpora *cs);
 /* The next sample of at most `longest` tokens that is not empty; longer and empty ones are
- * passed over. -1: a corpus has none. */
+ * passed over. s->ids is valid until the next call. -1: a corpus has none, or cannot be read. */
 int corpora_next(struct corpora *cs, int longest, struct sample *s);
 /* The same, of one corpus. */
 int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *s);

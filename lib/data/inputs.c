@@ -48,17 +48,18 @@ int inputs_pair_langs(struct model_config *c, const struct strs *pairs)
 }
 
 static int load(const struct inputs *in, const struct strs *files, const struct model_config *c,
-                const struct vocab *v, struct corpus *to, int *n, const char *option)
+                const struct vocab *v, struct corpus *to, int *n, const char *option,
+                size_t memory)
 {
+    struct cut cut = { in->stream, in->whole };
     for (int i = 0; i < files->n; i++) {
         char lang[32];
         const char *path = prog_lang_file(files->v[i], lang);
         if (!*lang) return err_set("--%s %s: expected LANG=SHARD", option, files->v[i]);
         int id = model_config_lang(c, lang);
         *n = i + 1;
-        if (id < 0 || corpus_load(&to[i], path, lang, id, v) < 0) return -1;
-        if (in->stream && !in->whole) corpus_to_stream(&to[i], in->stream);
-        if (in->stream && in->whole && corpus_join(&to[i], in->stream) < 0) return -1;
+        if (id < 0 || corpus_load(&to[i], path, lang, id, v, &cut, memory) < 0)
+            return -1;
     }
     return 0;
 }
@@ -68,14 +69,14 @@ int inputs_text(struct inputs *in, const struct model_config *c, const struct vo
 {
     struct corpus *to = mem_zero((size_t)in->train.n + 1, sizeof *to);
     in->text = (struct corpora){ .c = to };
-    if (load(in, &in->train, c, v, to, &in->text.n, "train") < 0) return -1;
+    if (load(in, &in->train, c, v, to, &in->text.n, "train", in->text_memory) < 0) return -1;
     return corpora_init(&in->text, to, in->train.n, in->alpha, seed);
 }
 
 int inputs_valid_text(struct inputs *in, const struct model_config *c, const struct vocab *v)
 {
     in->valid_text = mem_zero((size_t)in->valid.n + 1, sizeof *in->valid_text);
-    return load(in, &in->valid, c, v, in->valid_text, &in->n_valid, "valid");
+    return load(in, &in->valid, c, v, in->valid_text, &in->n_valid, "valid", 0);
 }
 
 int inputs_pairs(const struct strs *args, const struct model_config *c, const struct vocab *v,
@@ -168,8 +169,9 @@ double inputs_batches(const struct inputs *in)
     if (in->batches > 0) return in->batches;
     if (in->limits) return (double)in->pool.n / in->sentences;
     for (int i = 0; i < in->text.n; i++) {
-        sentences += in->text.c[i].all.sentences;
-        rows += in->text.c[i].all.tokens + (in->stream ? 0 : 2.0 * in->text.c[i].all.sentences);
+        double samples = (double)corpus_samples(&in->text.c[i]);
+        sentences += samples;
+        rows += corpus_tokens(&in->text.c[i]) + (in->stream ? 0 : 2 * samples);
     }
     for (int i = 0; i < in->n_pairs; i++) {
         sentences += in->pairs[i].side[0].sentences;

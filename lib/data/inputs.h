@@ -14,6 +14,7 @@ struct inputs {
     bool dict_skip;                  /* leave out lines with tokens that the vocabulary lacks */
     int64_t specific;                /* words of one language stand more often than that */
     int tokens, sentences, longest, valid_sentences, stream;
+    size_t text_memory;              /* of a language's --train text; larger ones go by blocks */
     bool whole;                      /* streams of whole sentences */
     int segment;                     /* most tokens on a side of pairs joined; 0: they are not */
     double parallel_fraction;        /* share of the pairs of `parallel` that is used */
@@ -36,6 +37,7 @@ static const struct inputs inputs_defaults = { .tokens = 2000,
                                                .longest = 254,
                                                .specific = 100,
                                                .alpha = 0.7,
+                                               .text_memory = (size_t)1 << 30,
                                                .parallel_fraction = 1,
                                                .masking = { 0.15, 0.8, 0.1, MASKING_TOKEN, 3,
                                                             10 } };

@@ -57,6 +57,22 @@ uint32_t join_whole(struct shard_block *const b[], int k, int length)
     return left_out;
 }
 
+void join_stream(struct shard_block *b, int length)
+{
+    size_t total = (size_t)b->tokens + b->sentences, n = 0;
+    uint32_t *ids = mem_alloc(total * sizeof *ids);
+    for (uint32_t s = 0; s < b->sentences; s++) {
+        for (uint32_t i = b->at[s]; i < b->at[s + 1]; i++) ids[n++] = b->ids[i];
+        ids[n++] = VOCAB_EOS;
+    }
+    uint32_t pieces = (uint32_t)((n + (size_t)length - 1) / (size_t)length);
+    uint32_t *at = mem_alloc(((size_t)pieces + 1) * sizeof *at);
+    for (uint32_t p = 0; p <= pieces; p++) at[p] = p < pieces ? p * (uint32_t)length : (uint32_t)n;
+    shard_block_free(b);
+    *b = (struct shard_block){ .ids = ids, .at = at, .sentences = pieces, .tokens = (uint32_t)n,
+                               .ids_cap = total, .at_cap = (size_t)pieces + 1 };
+}
+
 void join_select(struct shard_block *b, const bool *keep)
 {
     uint32_t n = 0, tokens = 0;

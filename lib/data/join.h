@@ -4,6 +4,9 @@
 #define DATA_JOIN_H
 #include "common/shard.h"
 
+/* Replaces the sentences of b by pieces of `length` tokens of all of them joined, each with </s>
+ * behind it (XLM's streams); the last piece is what is left. */
+void join_stream(struct shard_block *b, int length);
 /* Replaces the sentences of b[0..k-1], which have as many each and are parallel by number, by
  * examples "<s> x </s> <s> y </s> ..." of at most `length` tokens on every side. An example takes
  * the next sentence while all its sides hold it. Sentences that are empty or too long on a side

@@ -22,6 +22,19 @@ static void count_words(uint32_t *count, const uint32_t *id, uint32_t n,
     }
 }
 
+struct counting {
+    uint32_t *count;             /* of a language's tokens */
+    const struct word_starts *words;
+};
+
+static int count_part(void *ctx, const struct shard_block *b)
+{
+    const struct counting *x = ctx;
+    for (uint32_t i = 0; i < b->sentences; i++)
+        count_words(x->count, b->ids + b->at[i], b->at[i + 1] - b->at[i], x->words);
+    return 0;
+}
+
 struct specific *specific_new(const struct corpora *text, uint32_t vocab, int langs,
                               const struct word_starts *words, int64_t above)
 {
@@ -32,10 +45,11 @@ struct specific *specific_new(const struct corpora *text, uint32_t vocab, int la
     s->in = mem_zero((size_t)langs * vocab + 1, 1);
     s->size = mem_zero((size_t)langs * (size_t)langs + 1, sizeof *s->size);
     for (int c = 0; c < text->n; c++) {
-        const struct shard_block *all = &text->c[c].all;
-        for (uint32_t i = 0; i < all->sentences; i++)
-            count_words(count + (size_t)text->c[c].lang_id * vocab, all->ids + all->at[i],
-                        all->at[i + 1] - all->at[i], words);
+        struct counting x = { count + (size_t)text->c[c].lang_id * vocab, words };
+        if (corpus_each(&text->c[c], count_part, &x) == 0) continue;
+        free(count);
+        specific_free(s);
+        return NULL;
     }
     for (size_t i = 0; i < (size_t)langs * vocab; i++) s->in[i] = count[i] > above;
     free(count);

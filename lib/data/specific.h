@@ -7,7 +7,8 @@
 #include "lib/data/words.h"
 
 struct specific;
-/* above: F. words: where words begin; NULL: every token counts. langs: the model's languages. */
+/* above: F. words: where words begin; NULL: every token counts. langs: the model's languages.
+ * NULL with a message: text that is read by blocks cannot be. */
 struct specific *specific_new(const struct corpora *text, uint32_t vocab, int langs,
                               const struct word_starts *words, int64_t above);
 void specific_free(struct specific *s);              /* NULL is fine */

@@ -141,7 +141,7 @@ static int open(void *self, struct setup *s)
     o->words = word_starts_new(s->vocab);
     o->vocabulary = specific_new(s->text, o->vocab, o->n_langs,
                                  o->units == SWITCH_WORD ? o->words : NULL, s->specific);
-    return look_at_words(o, s);
+    return o->vocabulary ? look_at_words(o, s) : -1;
 }
 
 static size_t near_bytes(const struct scs *o, int embed_dim)

@@ -116,7 +116,13 @@ static void measure(struct lengths *x, const struct shard_block *b, int longest)
 void seq2seq_lengths(const struct setup *s, int *usual, int *longest)
 {
     struct lengths x = { .longest = 1 };
-    for (int i = 0; s->text && i < s->text->n; i++) measure(&x, &s->text->c[i].all, s->longest);
+    for (int i = 0; s->text && i < s->text->n; i++) {
+        const struct corpus *c = &s->text->c[i];
+        int n = corpus_longest(c, s->longest);
+        if (n > x.longest) x.longest = n;
+        x.tokens += corpus_tokens(c);
+        x.sentences += (double)corpus_samples(c);
+    }
     for (int i = 0; i < s->n_pairs; i++)
         for (int side = 0; side < 2; side++) measure(&x, &s->pairs[i].side[side], s->longest);
     double n = x.sentences > 0 ? x.tokens / x.sentences : 1;

@@ -92,8 +92,11 @@ static int open_mt(void *self, struct inputs *in, struct setup *s)
 static void start(void *self, const struct inputs *in, struct model *m)
 {
     const struct translation *x = self;
-    for (int i = 0; i < in->text.n; i++)
-        model_see(m, in->text.c[i].lang_id, in->text.c[i].all.ids, in->text.c[i].all.tokens);
+    for (int i = 0; i < in->text.n; i++) {
+        const struct corpus *c = &in->text.c[i];
+        if (c->blocks) model_see(m, c->lang_id, c->blocks->seen, c->blocks->n_seen);
+        else model_see(m, c->lang_id, c->all.ids, c->all.tokens);
+    }
     for (int i = 0; !x->unmt && i < in->n_pairs; i++)
         for (int s = 0; s < 2; s++)
             model_see(m, in->pairs[i].lang[s], in->pairs[i].side[s].ids,

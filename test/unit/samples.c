@@ -8,6 +8,7 @@
 #include <string.h>
 #include "common/mem.h"
 #include "lib/data/corpus.h"
+#include "lib/data/join.h"
 #include "lib/data/noise.h"
 #include "lib/objective/masked.h"
 
@@ -114,7 +115,7 @@ static void streams_cut_the_joined_sentences(void **state)
     (void)state;
     struct corpus c = corpus(0, 30);
     uint32_t total = c.all.tokens + 30, ends = 0;
-    corpus_to_stream(&c, 16);
+    join_stream(&c.all, 16);
     assert_int_equal(c.all.tokens, total);
     for (uint32_t i = 0; i < c.all.sentences; i++)
         assert_int_equal(c.all.at[i + 1] - c.all.at[i], i + 1 < c.all.sentences ? 16 : total - 16 * i);

@@ -1,0 +1,158 @@
+#include "lib/data/blocks.h"
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "lib/data/join.h"
+
+void cut_block(struct shard_block *b, const struct cut *cut)
+{
+    if (cut->length && cut->whole) join_whole(&b, 1, cut->length);
+    else if (cut->length) join_stream(b, cut->length);
+}
+
+/* --- what there is ---------------------------------------------------------------------------- */
+
+struct count { struct blocks *b; uint64_t block; bool *seen; };
+
+static int count_block(void *ctx, const struct shard_block *x)
+{
+    struct count *c = ctx;
+    struct blocks *b = c->b;
+    b->samples[c->block] = x->sentences;
+    b->tokens[c->block++] = x->tokens;
+    b->all_samples += x->sentences;
+    b->all_tokens += x->tokens;
+    for (uint32_t i = 0; i < x->sentences; i++) {
+        uint32_t n = x->at[i + 1] - x->at[i];
+        b->length[n > BLOCKS_LONGEST ? BLOCKS_LONGEST + 1 : n]++;
+    }
+    for (uint32_t i = 0; i < x->tokens; i++) c->seen[x->ids[i]] = true;
+    return 0;
+}
+
+int blocks_open(struct blocks *b, const char *path, const struct cut *cut, size_t memory,
+                struct shard_info *info)
+{
+    memset(b, 0, sizeof *b);
+    b->cut = *cut;
+    b->memory = memory;
+    b->epoch = -1;
+    if (!(b->shard = shard_open(path))) return -1;
+    shard_info(b->shard, info);
+    b->n = info->blocks;
+    if (b->n > UINT32_MAX) return err_set("%s: has more than 2^32 blocks", path);
+    b->samples = mem_zero(b->n + 1, sizeof *b->samples);
+    b->tokens = mem_zero(b->n + 1, sizeof *b->tokens);
+    b->order = mem_alloc((b->n + 1) * sizeof *b->order);
+    struct count c = { b, 0, mem_zero((size_t)info->vocab_size + 1, 1) };
+    int rc = blocks_each(b, count_block, &c);
+    b->seen = mem_alloc(((size_t)info->vocab_size + 1) * sizeof *b->seen);
+    for (uint32_t t = 0; t < info->vocab_size; t++)
+        if (c.seen[t]) b->seen[b->n_seen++] = t;
+    free(c.seen);
+    return rc;
+}
+
+int blocks_each(struct blocks *b, int (*f)(void *ctx, const struct shard_block *b), void *ctx)
+{
+    for (uint64_t i = 0; i < b->n; i++) {
+        if (shard_read_block(b->shard, i, &b->one) < 0) return -1;
+        cut_block(&b->one, &b->cut);
+        if (f(ctx, &b->one) < 0) return -1;
+    }
+    return 0;
+}
+
+void blocks_close(struct blocks *b)
+{
+    shard_close(b->shard);
+    shard_block_free(&b->one);
+    free(b->samples); free(b->tokens); free(b->seen); free(b->order); free(b->within);
+    memset(b, 0, sizeof *b);
+}
+
+/* --- the group at hand ------------------------------------------------------------------------ */
+
+/* Tokens, where samples begin, and their order. */
+static size_t bytes_of(const struct blocks *b, uint32_t block)
+{
+    return sizeof(uint32_t) * ((size_t)b->tokens[block] + 2 * (size_t)b->samples[block]);
+}
+
+/* The end of the group that begins at place `from` of the order, and what it has. */
+static uint64_t group_end(const struct blocks *b, uint64_t from, uint64_t *samples,
+                          uint64_t *tokens)
+{
+    uint64_t to = from;
+    size_t bytes = 0;
+    *samples = *tokens = 0;
+    for (; to < b->n; to++) {
+        uint32_t block = b->order[to];
+        bytes += bytes_of(b, block);
+        if (to > from && (bytes > b->memory || bytes / sizeof(uint32_t) > UINT32_MAX)) break;
+        *samples += b->samples[block];
+        *tokens += b->tokens[block];
+    }
+    return to;
+}
+
+static int read_group(struct blocks *b, struct rng_key key, uint64_t samples, uint64_t tokens,
+                      struct shard_block *to)
+{
+    if (to->ids_cap < tokens + 1 || to->at_cap < samples + 1) {
+        shard_block_free(to);
+        to->ids_cap = tokens + 1;
+        to->at_cap = samples + 1;
+        to->ids = mem_alloc(to->ids_cap * sizeof *to->ids);
+        to->at = mem_alloc(to->at_cap * sizeof *to->at);
+    }
+    to->sentences = to->tokens = 0;
+    to->at[0] = 0;
+    for (uint64_t k = b->from; k < b->to; k++) {
+        if (shard_read_block(b->shard, b->order[k], &b->one) < 0) return -1;
+        cut_block(&b->one, &b->cut);
+        if (to->sentences + (uint64_t)b->one.sentences > samples
+            || to->tokens + (uint64_t)b->one.tokens > tokens)
+            return err_set("a shard of training text was changed while it was read; begin again");
+        memcpy(to->ids + to->tokens, b->one.ids, b->one.tokens * sizeof *to->ids);
+        for (uint32_t i = 1; i <= b->one.sentences; i++)
+            to->at[to->sentences + i] = to->tokens + b->one.at[i];
+        to->sentences += b->one.sentences;
+        to->tokens += b->one.tokens;
+    }
+    if (b->cap < samples) {
+        free(b->within);
+        b->within = mem_alloc((b->cap = samples) * sizeof *b->within);
+    }
+    rng_permutation(key, (uint64_t)b->epoch << 24 | b->group, b->within, to->sentences);
+    return 0;
+}
+
+int blocks_find(struct blocks *b, struct rng_key key, int64_t epoch, int64_t next,
+                struct shard_block *at_hand, uint32_t *i)
+{
+    bool new_epoch = epoch != b->epoch;
+    uint64_t samples = at_hand->sentences, tokens;
+    if (new_epoch || next < b->first) {
+        struct rng_key blocks = { key.seed, RNG_BLOCKS, key.step };
+        if (new_epoch) rng_permutation(blocks, (uint64_t)epoch, b->order, (uint32_t)b->n);
+        b->epoch = epoch;
+        b->from = b->to = b->group = 0;
+        b->first = 0;
+        samples = 0;
+    }
+    bool there = b->to > b->from && next < b->first + (int64_t)samples;
+    while (!there) {
+        b->first += (int64_t)samples;
+        b->group += b->to > 0;
+        b->from = b->to;
+        b->to = group_end(b, b->from, &samples, &tokens);
+        if (b->to == b->from) return err_set("no sample %lld in an epoch", (long long)next);
+        if (next >= b->first + (int64_t)samples) continue;
+        if (read_group(b, key, samples, tokens, at_hand) < 0) { b->epoch = -1; return -1; }
+        there = true;
+    }
+    *i = b->within[next - b->first];
+    return 0;
+}

@@ -1,0 +1,53 @@
+/* Text that is larger than its share of memory, read as training goes. The blocks of its shard come
+ * in an order drawn for each epoch; as many as the memory holds form a group, and the samples of a
+ * group come in an order drawn for it. So every sample comes once per epoch, a block is read once,
+ * and which sample comes n-th depends on the seed, the epoch and the share of memory alone. */
+#ifndef DATA_BLOCKS_H
+#define DATA_BLOCKS_H
+#include <stdbool.h>
+#include "common/rng.h"
+#include "common/shard.h"
+
+/* Sentences as they are (0), or joined: cut into pieces of `length` tokens, or whole sentences up
+ * to so many (join.h). */
+struct cut { int length; bool whole; };
+void cut_block(struct shard_block *b, const struct cut *cut);
+
+enum { BLOCKS_LONGEST = 4096 };      /* longer samples are counted as one more */
+
+struct blocks {
+    struct shard *shard;
+    struct cut cut;
+    size_t memory;                   /* bytes of a group */
+    uint64_t n;                      /* blocks */
+    uint32_t *samples, *tokens;      /* [n] of each block, once cut */
+    int64_t all_samples;             /* in an epoch */
+    double all_tokens;
+    /* how many samples have that many tokens */
+    double length[BLOCKS_LONGEST + 2];
+    uint32_t *seen, n_seen;          /* the tokens that occur, ascending */
+    /* the epoch and the group at hand */
+    int64_t epoch;                   /* -1: none */
+    uint32_t *order;                 /* [n] blocks in its order */
+    uint64_t from, to;               /* places in that order */
+    int64_t first;                   /* the group's first sample, of the epoch's */
+    uint64_t group;                  /* its number */
+    uint32_t *within; size_t cap;    /* its samples in their order */
+    struct shard_block one;
+};
+
+/* Opens a shard and reads it through once: what is damaged is found before training begins. The
+ * group at hand takes at most `memory` bytes, or the largest block if that is more. -1 with a
+ * message. */
+int blocks_open(struct blocks *b, const char *path, const struct cut *cut, size_t memory,
+                struct shard_info *info);
+/* Brings the group of an epoch's sample number `next` into *at_hand, unless it is there; *i: the
+ * sample in it. -1 with a message. */
+int blocks_find(struct blocks *b, struct rng_key key, int64_t epoch, int64_t next,
+                struct shard_block *at_hand, uint32_t *i);
+/* All blocks in the shard's order, once cut; the group at hand stays. f gives 0, or -1 with a
+ * message. */
+int blocks_each(struct blocks *b, int (*f)(void *ctx, const struct shard_block *b), void *ctx);
+void blocks_close(struct blocks *b);
+
+#endif

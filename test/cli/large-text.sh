@@ -1,0 +1,42 @@
+# Text that is larger than its share of memory: training reads it block by block, learns as much, is
+# stopped and goes on to the same bytes, and needs no more memory; a text that fits is read as ever.
+. "$TOP/test/cli/lib.sh"
+synth-corpus -q --sentences 1500 --dev 60 --test 60 --lexicon 100 --topics 4 --out synth
+cat synth/dev.xa synth/mono.xa > text
+head -n 60 text > held; tail -n +61 text > train
+vocab-count -q train held > vocab
+binarize -q -v vocab -l xa --block-tokens 300 -o train.shd < train
+binarize -q -v vocab -l xa -o held.shd < held
+[ "$(shard info train.shd | awk '/blocks/ { print $2 }')" -gt 20 ] || fail "too few blocks"
+base=(pretrain -q --train xa=train.shd --valid xa=held.shd -v vocab --layers 1 --dim 32 --heads 2
+    --ffn 64 --positions 64 --tokens 300 --lr 3e-3 --warmup 20 --valid-every 50 --save-every 10
+    --steps 150 --seed 3)
+last() { cat $1/last/weights.safetensors $1/last/state.json | sha256sum; }
+perplexity() { sed -n 's/.*"event":"valid".*[{,]"perplexity":\([0-9.]*\).*/\1/p' $1/log.jsonl | tail -n 1; }
+
+"${base[@]}" --out whole
+"${base[@]}" --text-memory 1G --out fits; is "$(last fits)" "$(last whole)" "a text that fits"
+"${base[@]}" --text-memory 0 --out all; is "$(last all)" "$(last whole)" "all at once"
+"${base[@]}" --text-memory 16K --out blocks
+[ "$(last blocks)" != "$(last whole)" ] || fail "blocks come in the order of the whole text"
+awk -v a="$(perplexity blocks)" -v b="$(perplexity whole)" \
+    'BEGIN { exit !(a > 1 && a < 1.15 * b && b < 1.15 * a) }' ||
+    fail "perplexity $(perplexity blocks) by blocks, $(perplexity whole) with the whole text"
+
+# stopped on the way and continued: the same bytes; so does a run on two threads
+"${base[@]}" --text-memory 16K --out stopped --threads 2 & p=$!
+for ((i = 0; i < 600; i++)); do
+    [ ! -e stopped/checkpoints/step-00000020 ] || break; sleep 0.05
+done
+kill -TERM $p 2> /dev/null || true; wait $p || [ $? = 75 ] || fail "stopped with another status"
+"${base[@]}" --text-memory 16K --out stopped --resume
+is "$(last stopped)" "$(last blocks)" "stopped and continued"
+
+# as streams, and with whole sentences joined
+for how in "--stream 32" "--stream 32 --whole"; do
+    rm -rf s; "${base[@]}" $how --steps 20 --text-memory 16K --out s
+    grep -q '"mlm":[0-9]' s/log.jsonl || fail "$how"
+done
+# what cannot be read is said before training begins
+cp train.shd bad.shd; printf damage | dd of=bad.shd bs=1 seek=9000 conv=notrunc 2> /dev/null
+fails 1 'bad.shd:.* checksum' pretrain -q --train xa=bad.shd -v vocab --text-memory 16K --out no
