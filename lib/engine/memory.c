@@ -74,7 +74,10 @@ static void advice(const struct memory_ask *a, size_t limit, char *to, size_t si
                 || !fits(&n, limit))
                 continue;
             char batch[64] = "";
-            if (parts > 1)
+            if (parts > 1 && a->batch)
+                snprintf(batch, sizeof batch, " --batch %d --accumulate %d",
+                         (a->batch + parts - 1) / parts, a->accumulate * parts);
+            else if (parts > 1)
                 snprintf(batch, sizeof batch, " --tokens %d --accumulate %d", tokens,
                          a->accumulate * parts);
             snprintf(to, size, "%s%s would need %s", again && !a->recompute ? " --recompute" : "",

@@ -32,6 +32,7 @@ void memory_plan_close(struct model *m, struct tape *t, const struct kernels *li
 
 struct memory_ask {
     int tokens, accumulate;                          /* --tokens, --accumulate as they are */
+    int batch;                   /* --batch, where examples are counted and not tokens; 0: tokens */
     bool recompute;
     size_t limit;                                    /* 0: memory_limit */
     int (*plan)(void *ctx, int tokens, bool recompute, struct memory_need *need);

@@ -132,9 +132,13 @@ static int plan(void *run, int tokens, bool recompute, struct memory_need *need)
 
 int run_fit(struct run *r, int tokens)
 {
-    struct memory_ask ask = {
-        tokens, r->train.accumulate, r->how.recompute, r->how.memory, plan, r
-    };
+    struct memory_ask ask = { .tokens = tokens,
+                              .accumulate = r->train.accumulate,
+                              .batch = r->batch,
+                              .recompute = r->how.recompute,
+                              .limit = r->how.memory,
+                              .plan = plan,
+                              .ctx = r };
     return memory_check(&ask, &r->need);
 }
 

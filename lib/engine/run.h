@@ -24,6 +24,7 @@ struct run {
     float init_std;              /* of first weights, normal (RoBERTa); 0: as model_new draws */
     /* "N" steps or "P%" of them; passes over the data in place of --steps; 0: no */
     const char *warmup; double epochs;
+    int batch;                   /* examples per micro-batch, where they are counted; 0: tokens */
     /* folder; vocabulary; model to start from; vectors to start from */
     const char *out, *vocab_path, *init, *vectors;
     struct model_config shape;

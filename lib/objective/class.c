@@ -1,5 +1,5 @@
-/* A class for each text or pair of texts: cross entropy of a head on the state of <s> (Devlin et al.
- * 2019; PPA, section 4.2). The mean is over the units of the batch. */
+/* A class for each text or pair of texts: cross entropy of a head on the state of <s> (Devlin et
+ * al. 2019; PPA, section 4.2). The mean is over the units of the batch. */
 #include "lib/objective/headed.h"
 
 static int loss(void *self, void *batch, struct pass *p, float scale)

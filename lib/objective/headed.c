@@ -67,14 +67,16 @@ static int by_rows(const void *a, const void *b)
     return (*x)->rows < (*y)->rows ? 1 : (*x)->rows > (*y)->rows ? -1 : 0;
 }
 
-/* The longest units of all, as many as a batch has at most. */
+/* The longest units of all, as many as a batch has at most; of a smaller batch where `tokens` is
+ * below what they are. */
 int headed_largest(void *self, void *batch, const void *under, int tokens)
 {
     const struct headed_data *d = ((struct headed_self *)self)->d;
     size_t n = d->x.n;
     int64_t most = groups_per_batch(d) * (d->group ? d->group_most : 1);
     const struct unit **v = mem_alloc((n + 1) * sizeof *v);
-    (void)under; (void)tokens;
+    (void)under;
+    if (tokens < d->tokens) most = (most * tokens + d->tokens - 1) / d->tokens;
     headed_clear(batch);
     for (size_t i = 0; i < n; i++) v[i] = &d->x.v[i];
     qsort(v, n, sizeof *v, by_rows);

@@ -17,6 +17,7 @@ struct headed_data {
     uint32_t *member, *group, groups;
     int group_most;                  /* units of the largest group */
     int batch;                       /* units per micro-batch at most */
+    int tokens;                      /* --tokens: a plan for half of them is one for half a batch */
     int head;                        /* number of the head in the model's configuration */
     /* span: the softmax is over all rows of a window (transformers), not over row 0 and those of
      * the context */

@@ -1,5 +1,5 @@
-/* A tag for each word: cross entropy of a head on the state of the word's first piece (Devlin et al.
- * 2019, section 5.3). The mean is over the words of the batch. */
+/* A tag for each word: cross entropy of a head on the state of the word's first piece (Devlin et
+ * al. 2019, section 5.3). The mean is over the words of the batch. */
 #include "lib/objective/headed.h"
 
 static int loss(void *self, void *batch, struct pass *p, float scale)

@@ -59,6 +59,7 @@ static void presets(const struct headed_kind *k, struct inputs *in, struct run *
     if (!prog_given("epochs") && !prog_given("steps")) r->epochs = k->epochs;
     if (!prog_given("valid-every")) t->valid_every = 100;
     if (!prog_given("batch")) in->sentences = 32;
+    r->batch = in->sentences;
     if (!prog_given("longest")) in->longest = k->longest;
     if (!prog_given("valid-sentences")) in->valid_sentences = 0;
 }
@@ -190,6 +191,7 @@ static int open_any(struct headed_task *t, const struct headed_kind *k, struct i
     t->tokens = in->tokens;
     t->data.x.types = s->c->token_types;
     t->data.batch = in->sentences;
+    t->data.tokens = in->tokens;
     t->data.all_rows = t->o.softmax == 1;
     if (take_labels(t, in) < 0 || reads(t, in, s) < 0 || open_train(t, in, s) < 0) return -1;
     if (model_config_head(s->c, k->name, t->o.head && !span ? KERN_TANH : KERN_NONE,

@@ -44,3 +44,114 @@ keeps pairs '"name": "pairs", "hidden": "none", "outputs": 2, "labels": \["0", "
 tune qa qa qa --steps 3 --longest 60 --stride 20 --question 12
 keeps qa '"name": "qa", "hidden": "none", "outputs": 2, "task": "span", "pair": "one", '\
 '"longest": 60, "question": 12, "stride": 20, "no_answer": false'
+
+# A run gives the same bytes on one and two threads, and killed anywhere and resumed. The labels of
+# a target language's development set change nothing: the source's alone picks the best model.
+sums() { (cd $1 && find best/ last/ -type f | sort | xargs sha256sum); }
+awk -F'\t' -v OFS='\t' '{ print $1, $2, last; last = $3 }' s/nli.dev.xb.tsv |
+    sed '1s/$/neutral/' > other.dev
+long=(--with xb=s/nli.train.xb.tsv --code-switch on --epochs 2 --batch 16 --valid-every 7
+    --save-every 5)
+tune nli nli one "${long[@]}" --threads 1
+sums one > one.sums; [ $(wc -l < one.sums) -ge 16 ] || fail "not all files: $(cat one.sums)"
+from=(finetune -q --task nli --model base --train xa=s/nli.train.xa.tsv --lr 3e-3 --seed 2)
+"${from[@]}" --valid xa=s/nli.dev.xa.tsv --valid xb=other.dev "${long[@]}" --threads 2 --out two
+sums two > two.sums; same one.sums two.sums
+[ "$(metric one xb.accuracy)" != "$(metric two xb.accuracy)" ] || fail "the other labels are not read"
+best=$(grep '"valid"' one/log.jsonl | sed -E 's/.*"step":([0-9]+).*"xa.accuracy":([0-9.]+).*/\1 \2/' |
+    awk '$2 > top + 0 { top = $2; at = $1 } END { print at }')
+is "$(basename "$(readlink one/best)")" "$(printf step-%08d $best)" "the best model's step"
+i=0
+while :; do
+    i=$((i + 1)); [ $i -lt 60 ] || fail "the broken run does not come to an end"
+    "${from[@]}" --valid xa=s/nli.dev.xa.tsv --valid xb=s/nli.dev.xb.tsv "${long[@]}" \
+        --threads 1 --out broken --resume & pid=$!
+    sleep "$(awk -v i=$i -v r=$RANDOM 'BEGIN { print 0.2 + 0.1 * i + r / 65536 }')"
+    kill -9 $pid 2>/dev/null || true
+    status=0; wait $pid || status=$?
+    case $status in 0) break ;; 137) ;; *) fail "status $status" ;; esac
+done
+[ $i -gt 1 ] || fail "the run was over before it could be broken"
+sums broken > broken.sums; same one.sums broken.sums
+
+# the memory that was planned is used (sanitizers have memory of their own)
+pretrain -q -v vocab --codes codes --tokenizer tokenizer --train xa=xa.shd --layers 2 --dim 128 \
+    --heads 4 --positions 128 --steps 0 --out wide
+for x in "nli nli tsv 128" "tag pos tsv 128" "qa qa json 60"; do
+    set -- $x
+    finetune --task $1 --model wide --train xa=s/$2.train.xa.$3 --valid xa=s/$2.dev.xa.$3 \
+        --batch 400 --longest $4 --stride 20 --question 12 --steps 2 --profile \
+        --out plan-$1 2> plan.text || fail "$(cat plan.text)"
+    line=$(grep '^memory: [0-9.]* MiB at most, [0-9.]* predicted$' plan.text)
+    echo "$1: $line"
+    case "${BUILD_WITH-}" in *SAN=[!\ ]*) continue ;; esac
+    echo "$line" | awk '{ r = $2 / $6; exit !(r > 0.85 && r < 1.15) }' || fail "off: $line"
+done
+
+# What cannot be used is refused with one line, and nothing is left behind.
+bad() { local pattern=$1; shift; fails 1 "$pattern" finetune -q --model base --out no "$@"; }
+wrong() { local pattern=$1; shift; fails 2 "$pattern" finetune -q --out no "$@"; }
+nli=(--task nli --train xa=s/nli.train.xa.tsv)
+: > empty
+bad 'empty: is empty' --task nli --train xa=empty
+bad 'nli.train.xa.tsv: is in none of the formats' --task qa --train xa=s/nli.train.xa.tsv
+bad '^finetune: --train de=s/nli.train.xa.tsv: language de is not one of the model.s: xa, xb; it' \
+    --task nli --train de=s/nli.train.xa.tsv
+bad '^finetune: --train s/nli.train.xa.tsv: expected LANG=FILE' --task nli \
+    --train s/nli.train.xa.tsv
+bad '^finetune: --longest 129: the model has 128 positions' "${nli[@]}" --longest 129
+bad 'language xa is given twice' "${nli[@]}" --valid xa=s/nli.dev.xa.tsv \
+    --valid xa=s/nli.test.xa.tsv
+bad '^finetune: s/qa.train.xa.json:2: windows of 60 rows' --task qa --longest 60 \
+    --train xa=s/qa.train.xa.json
+wrong 'code-switch needs --with' --model base "${nli[@]}" --code-switch on
+wrong 'batch 0: examples are counted' --model base "${nli[@]}" --batch 0
+wrong 'train LANG=FILE is needed' --model base --task tag
+wrong 'nli reads plain text by the tokenizer and codes of --model' -v vocab "${nli[@]}"
+wrong 'nli reads plain text by the tokenizer and codes of --model' --model base --codes codes \
+    "${nli[@]}"
+wrong 'stride belongs to task nli, not to --task mt' --model base --task mt --stride 3 \
+    --parallel xa-xb=tok.xa,tok.xb
+wrong 'label-smoothing belongs to task unmt, not to --task nli' --model base "${nli[@]}" \
+    --label-smoothing 0.1
+[ ! -e no ] || fail "a refused run left a folder"
+
+# What is left out, cut or unknown is told with its file and first line, and the rest is learnt.
+# told LINES PATTERN options...: so many lines on standard error, one of which matches
+told() {
+    local lines=$1 pattern=$2; shift 2
+    rm -rf yes
+    finetune -q --model base --steps 1 --out yes "$@" 2> told.text || fail "$(cat told.text)"
+    is "$(wc -l < told.text)" $lines "lines of $(cat told.text)"
+    grep -qE "$pattern" told.text || fail "no '$pattern' in: $(cat told.text)"
+}
+printf 'Tade\tPROPN\n\x01\tNOUN\n.\tPUNCT\n\n' > blank.tags
+told 1 'blank.tags: words without a piece, read as <unk>: 1; the first on line 2' --task tag \
+    --train xa=blank.tags
+printf 'Tade\tPROPN\n.\tNONE\n\n' > new.tags
+told 1 "new.tags: label 'NONE' is in no --train file: it cannot be predicted" --task tag \
+    --train xa=s/pos.train.xa.tsv --valid xa=new.tags
+sed '2s/.*/a\tb/' s/nli.train.xa.tsv > short.row
+told 1 'short.row: rows with too few columns: 1; the first on line 2' --task nli \
+    --train xa=short.row
+told 1 'nli.train.xa.tsv: pairs cut to --longest rows: [0-9]+; the first on line [0-9]+' \
+    "${nli[@]}" --longest 20
+sed '3s/"answer_start": /&1/' s/qa.train.xa.json > moved.json
+told 2 'moved.json: questions whose answer is not at its place, left out: 1; the first on line 3' \
+    --task qa --stride 20 --train xa=moved.json
+head -n 370 s/nli.train.xb.tsv > fewer.xb
+told 1 'nli.train.xa.tsv: examples that --with does not have, left out: 30; the first on line 371' \
+    "${nli[@]}" --with xb=fewer.xb --code-switch on
+
+# a context of 3,000 words is read in windows: 3,000 tokens and more, 20 from one to the next
+awk 'NF == 2 { print $1; n++ } n == 3000 { exit }' FS='\t' s/pos.train.xa.tsv | paste -sd' ' > ctx
+printf '{"data": [{"paragraphs": [{"context": "%s", "qas": [{"id": "1", "question": "%s", %s}]}]}]}' \
+    "$(cat ctx)" "$(cut -d' ' -f2 ctx)" \
+    "\"answers\": [{\"text\": \"$(cut -d' ' -f1 ctx)\", \"answer_start\": 0}]" > long.json
+tokens=$(tokenize -q -l xa < ctx | bpe-apply -q -c codes | wc -w)
+asked=$(cut -d' ' -f2 ctx | tokenize -q -l xa | bpe-apply -q -c codes | wc -w)
+room=$((60 - 3 - asked))
+finetune -q --task qa --model base --train xa=long.json --longest 60 --stride 20 --batch 8 \
+    --epochs 1 --out windows
+is "$(tail -n 1 windows/log.jsonl | sed -E 's/.*"step":([0-9]+).*/\1/')" \
+    $((((tokens - room + 19) / 20 + 1 + 7) / 8)) "steps over all windows"
