@@ -50,7 +50,20 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
     if (masking_check(&in->masking) < 0
         || mix_choose(&r->mix, o->objective, o->mix, "--objective", o->objective) < 0)
         return -1;
+    char asked[64];
+    if (!mix_decoder(&r->mix) && prog_asked(model_decoder_rows, asked))
+        return err_set("--%s belongs to objectives with a decoder (mass); none is in %s", asked,
+                       r->mix.asked);
     return mix_dict(&r->mix, in->dict.n);
+}
+
+/* The decoder is there for the objectives that have one: as many layers as the encoder's, unless
+ * said otherwise. */
+static void shape(struct run *r)
+{
+    bool decoder = mix_decoder(&r->mix);
+    if (!decoder) r->shape.decoder_layers = 0;
+    model_options_finish(&r->shape, decoder);
 }
 
 static int pretrain(struct run *r, struct inputs *in)
@@ -79,7 +92,7 @@ int main(int argc, char **argv)
     struct args args;
     run_init(&run);
     mix_init(&run.mix, objectives, OBJECTIVE_PRETRAIN);
-    run_groups(&run, groups, mix_groups(&run.mix, groups, 7), false);
+    run_groups(&run, groups, mix_groups(&run.mix, groups, 7), true);
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     if (status < 0 && check(&run, &in, &choice) < 0) status = prog_usage("%s", err_msg());
@@ -88,7 +101,7 @@ int main(int argc, char **argv)
         && (inputs_fit(&in, run.shape.positions) < 0 || mix_fits(&run.mix, &run.shape) < 0))
         status = prog_usage("%s", err_msg());
     if (status < 0) {
-        model_options_finish(&run.shape, false);
+        shape(&run);
         status = run_end(pretrain(&run, &in));
     }
     run_close(&run);

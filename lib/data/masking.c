@@ -47,6 +47,11 @@ static uint32_t replacement(const struct masking *o, uint32_t token, const uint3
     return token;
 }
 
+uint32_t masking_read(const struct masking *o, uint32_t token, const uint32_t u[4], uint32_t vocab)
+{
+    return replacement(o, token, u, vocab, false);
+}
+
 static int choose_tokens(const struct masking *o, const uint32_t *original, int n, uint32_t vocab,
                          struct rng_key key, uint64_t number, struct masked_token *out)
 {

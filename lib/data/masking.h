@@ -44,6 +44,9 @@ struct masker {
 /* A sentence of n tokens, and their languages (read with MASKING_PMI only). */
 struct masking_text { const uint32_t *token; const int32_t *lang; int n; };
 
+/* What is read in place of a token that is predicted, by words 1 and 2 of a block of draws. */
+uint32_t masking_read(const struct masking *o, uint32_t token, const uint32_t u[4], uint32_t vocab);
+
 /* Chooses among the tokens of x; out [n], in the order of the sentence; returns how many. Draws
  * depend on key (purpose RNG_MASK) and the sample's number alone.
  *
@@ -55,5 +58,9 @@ struct masking_text { const uint32_t *token; const int32_t *lang; int n; };
  * is drawn once per span and per unit of PMI, else once per token. */
 int masking_choose(const struct masker *k, const struct masking_text *x, struct rng_key key,
                    uint64_t number, struct masked_token *out);
+
+/* What is read in place of a token that is predicted, by words 1 and 2 of its block of draws. */
+uint32_t masking_read(const struct masking *o, uint32_t token, const uint32_t u[4],
+                      uint32_t vocab);
 
 #endif

@@ -199,6 +199,13 @@ int mix_dict(const struct mix *x, int files)
     return 0;
 }
 
+bool mix_decoder(const struct mix *x)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->m[i].o->decoder) return true;
+    return false;
+}
+
 int mix_fits(const struct mix *x, const struct model_config *c)
 {
     for (int i = 0; i < x->n; i++)

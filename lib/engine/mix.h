@@ -54,6 +54,8 @@ int mix_choose(struct mix *x, const char *list, const char *ratio, const char *o
 /* Is --dict given (`files` of them) just where an objective reads it? -1 with a message: wrong
  * usage. */
 int mix_dict(const struct mix *x, int files);
+/* Has one of them a decoder? */
+bool mix_decoder(const struct mix *x);
 /* Do they fit a model of this shape? -1 with a message: wrong usage. */
 int mix_fits(const struct mix *x, const struct model_config *c);
 /* Opens those chosen, in their order; with --mix by-data their shares are then the micro-batches

@@ -113,6 +113,7 @@ struct objective {
     /* "mlm mass": those it can ride on, the best first; NULL: a stream of its own */
     const char *on;
     unsigned used_by;
+    bool decoder;                                /* the model has one */
     bool dict;                                   /* it reads dictionaries of tokens: --dict */
     size_t self, batch;                          /* bytes; both start as zeros */
     const struct opt *options;                   /* rows into self; NULL: none */

@@ -498,6 +498,50 @@ def scs_loss(m, o, x, h, s, v, drop, rows, term):
     return losses
 
 
+class Rows:
+    """Where the rows of each sentence lie in a matrix."""
+
+    def __init__(self, counts):
+        ends = np.cumsum(counts)
+        self.spans = list(zip(ends - counts, ends))
+
+
+def mass_loss(m, o, a, drop, seed, step, vocab):
+    """The loss of each row of dec; what is masked, read and predicted is worked out from the text."""
+    src, dec, own = Batch(a, "src."), Batch(a, "dec."), a["src.original"].astype(np.int64)
+    read, before, pos, rows, visible, counts = [], [], [], [], [], []
+    for s, (begin, end) in enumerate(src.spans):
+        n = int(end - begin)
+        assert n >= int(o["mass-min-len"]) + 2 and own[begin] == BOS and own[end - 1] == EOS
+        draw = philox(seed, RNG_MASK, step, a["src.sample"][s], np.arange(n)).astype(np.uint64)
+        whole = philox(seed, RNG_MASK, step, a["src.sample"][s], 0xFFFFFFFF)
+        many = math.floor(float(o["mass-span"]) * n + 0.5)
+        last, u = n - many, whole[0] / 2**32
+        first = 1 if u >= 0.8 else last if u >= 0.6 else 1 + (int(whole[1]) * last >> 32)
+        seen = 0
+        for i in range(n):
+            w, v = int(own[begin + i]), draw[i, 1] / 2**32
+            if first <= i < first + many:
+                before.append(int(own[begin + i - 1]))
+                pos.append(i - 1)
+                rows.append(begin + i)
+                if v < float(o["mask-keep"]):
+                    w = MASK
+                elif v < float(o["mask-keep"]) + float(o["mask-random"]):
+                    w = SPECIALS + (int(draw[i, 2]) * (len(vocab) - SPECIALS) >> 32)
+            read.append(w)
+            if w != MASK or o["mass-see-masked"] == "true":
+                visible.append(begin + i)
+                seen += 1
+        counts.append(seen)
+    assert src.token.tolist() == read and dec.token.tolist() == before and dec.pos.tolist() == pos
+    assert a["row"].tolist() == rows and a["memory.row"].tolist() == visible
+    assert (a["target"] == own[rows]).all()
+    memory = m.run("encoder", src, drop)[torch.tensor(np.array(visible).astype(np.int64))]
+    h = m.run("decoder", dec, drop, memory, Rows(np.array(counts)))
+    return -m.log_p(h)[torch.arange(len(rows)), torch.tensor(own[rows])]
+
+
 # --- losses of a micro-batch -----------------------------------------------------------------------
 
 
@@ -867,6 +911,12 @@ def replay(name):
                 (nll.mean() / accumulate).backward()
                 continue
             named = o.get("objective", "").split(",")
+            x = arrays("mass")
+            if x:
+                nll = mass_loss(m, o, x, Dropout(seed, step, *dropouts), seed, step, vocab)
+                term("mass", nll.sum(), len(nll))
+                (nll.mean() / accumulate).backward()
+                continue
             x = arrays("tlm")
             if x:
                 check_pairs(o, x, m.c)
