@@ -26,7 +26,7 @@ demo)
     setting DERIVED_SYNTH "--sentences 8000 --lexicon 300 --topics 30 --tasks 1600"
     setting DERIVED_MERGES 1000
     setting DERIVED_MODEL "--layers 2 --dim 64 --heads 4 --ffn 256 --dropout 0.1 --positions 64"
-    setting DERIVED_PRETRAIN "--tokens 1500 --lr 2e-3 --warmup 150 --steps 1500 --valid-every 500
+    setting DERIVED_PRETRAIN "--tokens 1500 --lr 2e-3 --warmup 100 --steps 1000 --valid-every 500
         --valid-sentences 200 --save-every 500 --keep 1"
     setting TAG "--lr 1e-3 --epochs 3 --valid-every 1000 --save-every 0"
     setting NLI "--lr 1e-3 --epochs 5 --valid-every 1000 --save-every 0";;

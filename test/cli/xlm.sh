@@ -117,6 +117,22 @@ dict-induce -q --src a.vec --tgt b.vec --map none --method nn --eval gold > scor
 is "$(awk -F'\t' '$1 == "hit@1" || $1 == "random-hit@1" { printf "%s ", $2 }' score)" \
     "1.0000 0.016667 "
 
+echo "# memory: the peak is within 15% of the prediction (sanitizers have memory of their own)"
+derive-lang -q --dict-share 0.5 --vocab words > some
+wide=(pretrain -v vocab --layers 4 --dim 192 --heads 4 --ffn 768 --positions 64 --tokens 2500
+    --steps 3 --profile)
+planned() { # OPTION...
+    "${wide[@]}" "$@" --out wide 2> said || { cat said; fail "$*"; }
+    local line; line=$(grep '^memory: [0-9.]* MiB at most, [0-9.]* predicted$' said) || fail "$*"
+    rm -r wide
+    case ${BUILD_WITH-} in *SAN=?*) return ;; esac
+    echo "$line" | awk '{ r = $2 / $6; exit !(r > 0.85 && r < 1.15) }' || fail "$*: $line"
+}
+planned "${text[@]}" --no-encoder-langs --objective mlm,align --dict en-xx=some
+planned "${text[@]}" --objective dict --dict en-xx=some
+planned "${pairs[@]}" --objective tlm --segment 48
+planned "${text[@]}" "${pairs[@]}" --objective mlm,tlm --mix by-data --stream 64 --whole --segment 32
+
 echo "# what is refused"
 no=("${base[@]}" --steps 1 --out no)
 fails 2 'segment 40 is longer than --positions 20' "${no[@]}" "${pairs[@]}" --objective tlm \

@@ -122,9 +122,23 @@ static void the_sequential_generator_walks_the_positions(void **state)
     assert_int_equal(r.position, 3);
 }
 
+/* A purpose's number keys its draws: a new one goes behind the others, and none is used again, or
+ * runs with the same seed change. */
+static void purposes_keep_their_numbers(void **state)
+{
+    static const enum rng_purpose in_order[] = {
+        RNG_INIT, RNG_LANG, RNG_ORDER, RNG_MASK, RNG_DROPOUT, RNG_NOISE, RNG_SYNTH,
+        RNG_BPE, RNG_BOOT, RNG_SAMPLE, RNG_MAP, RNG_TSNE, RNG_TEST, RNG_MIX,
+        RNG_UNITS, RNG_SWITCH, RNG_DERIVE, RNG_TOSS, RNG_DICT, RNG_SUBSET };
+    (void)state;
+    for (int i = 0; i < (int)(sizeof in_order / sizeof *in_order); i++)
+        assert_int_equal(in_order[i], i + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(purposes_keep_their_numbers),
         cmocka_unit_test(philox_gives_the_known_answers),
         cmocka_unit_test(purposes_steps_samples_and_positions_give_different_numbers),
         cmocka_unit_test(below_reaches_every_value_about_equally_and_never_the_bound),
