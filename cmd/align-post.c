@@ -89,10 +89,7 @@ static int align(struct run *r, struct inputs *in)
         || check_langs(&r->shape, had) < 0 || inputs_open(in, r->vocab, &s) < 0
         || mix_open(&r->mix, &s) < 0)
         return -1;
-    if (run_schedule(r, inputs_batches(in)) < 0 || run_fit(r, in->tokens) < 0
-        || run_model(r, NULL, NULL) < 0)
-        return -1;
-    return run_train(r);
+    return run_steps(r, inputs_batches(in), in->tokens, NULL, NULL);
 }
 
 int main(int argc, char **argv)

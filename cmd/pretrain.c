@@ -10,22 +10,6 @@
 
 struct choice { const char *objective, *mix; };
 
-static const struct opt folder_rows[] = {
-    { "vocab", 'v', OPT_STR(run, vocab_path), "FILE",
-      "the vocabulary of all shards (default: that of --init)" },
-    { "out|dump-path", 'o', OPT_STR(run, out), "DIR", "the run's folder" },
-    { "init|reload-model", 0, OPT_STR(run, init), "DIR",
-      "start from this model: its weights and, where no option says otherwise, its shape" },
-    { "init-std", 0, OPT_FLOAT(run, init_std), "S",
-      "standard deviation of normal first weights, 0.02 as RoBERTa's; 0: XLM's, embeddings "
-      "dim^-0.5", .min = 0, .max = 10 },
-    { 0 }
-};
-static const struct opt encoder_rows[] = {
-    { "output-transform", 0, OPT_FLAG(model_config, output_transform), NULL,
-      "put a dense layer, activation and layer norm before the output layer (BERT, RoBERTa)" },
-    { 0 }
-};
 static const struct opt choice_rows[] = {
     { "objective", 0, OPT_STR(choice, objective), "LIST",
       "what is learnt (mlm,gc): the losses of all of them add up in every step" },
@@ -71,10 +55,7 @@ static int pretrain(struct run *r, struct inputs *in)
     struct setup s = { .c = &r->shape, .state = &r->state, .seed = r->seed };
     if (run_open(r) < 0 || inputs_open(in, r->vocab, &s) < 0 || mix_open(&r->mix, &s) < 0)
         return -1;
-    if (run_schedule(r, inputs_batches(in)) < 0 || run_fit(r, in->tokens) < 0
-        || run_model(r, NULL, NULL) < 0)
-        return -1;
-    return run_train(r);
+    return run_steps(r, inputs_batches(in), in->tokens, NULL, NULL);
 }
 
 int main(int argc, char **argv)
@@ -84,8 +65,8 @@ int main(int argc, char **argv)
     struct choice choice = { .objective = "mlm" };
     struct opt_group groups[16 + 2 * MIX_KNOWN] = { { "Data", inputs_text_rows, &in },
                                                     { NULL, inputs_batch_rows, &in },
-                                                    { NULL, folder_rows, &run },
-                                                    { NULL, encoder_rows, &run.shape },
+                                                    { NULL, run_folder_rows, &run },
+                                                    { NULL, model_encoder_rows, &run.shape },
                                                     { NULL, text_file_rows, &run.text },
                                                     { "Objectives", choice_rows, &choice },
                                                     { NULL, masking_rows, &in.masking } };

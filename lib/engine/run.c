@@ -11,62 +11,6 @@
 #include "lib/graph/profile.h"
 #include "lib/model/options.h"
 
-static const struct opt start_rows[] = { { "init-embeddings|reload-emb", 0, OPT_STR(run, vectors),
-                                           "FILE", "start token embeddings from these vectors" },
-                                         { 0 } };
-const struct opt run_dropout_rows[] = {
-    { "dropout", 0, OPT_FLOAT(run, shape.dropout), "P",
-      "dropout probability of hidden states (default: that of the model it starts from)", .min = 0,
-      .max = 0.99 },
-    { "attention-dropout", 0, OPT_FLOAT(run, shape.attention_dropout), "P",
-      "dropout probability of attention weights (default: that of the model it starts from)",
-      .min = 0, .max = 0.99 },
-    { 0 }
-};
-static const struct opt schedule_rows[] = {
-    { "epochs", 0, OPT_REAL(run, epochs), "E",
-      "train for E passes over the training data instead of --steps", .min = 0, .max = 1e9 },
-    { "warmup|warmup-updates", 0, OPT_STR(run, warmup), "N",
-      "steps of linear warm-up from 0 to the peak learning rate, or a share of all steps (10%)" },
-    { 0 }
-};
-static const struct opt norm_rows[] = { { "gradient-norms", 0, OPT_FLAG(run, engine.gradient_norms),
-                                          NULL,
-                                          "log the gradient norm of each objective, where there "
-                                          "are several (one pass more for each, per log line)" },
-                                        { 0 } };
-
-void run_init(struct run *r)
-{
-    *r = (struct run){
-        .seed = 1, .warmup = "10000", .device = kern_defaults, .engine = { .gradient_norms = true }
-    };
-    trainer_options_init(&r->train);
-    model_options_init(&r->shape);
-    r->engine.mix = &r->mix;
-}
-
-int run_groups(struct run *r, struct opt_group *g, int n, bool decoder)
-{
-    g[n++] = (struct opt_group){ "Model (default with --init: as that one)", model_rows,
-                                 &r->shape };
-    if (decoder) g[n++] = (struct opt_group){ NULL, model_decoder_rows, &r->shape };
-    g[n++] = (struct opt_group){ NULL, start_rows, r };
-    return run_loop_groups(r, g, n);
-}
-
-int run_loop_groups(struct run *r, struct opt_group *g, int n)
-{
-    g[n++] = (struct opt_group){ "Run", trainer_rows, &r->train };
-    g[n++] = (struct opt_group){ NULL, schedule_rows, r };
-    g[n++] = (struct opt_group){ NULL, run_rows, &r->how };
-    g[n++] = (struct opt_group){ NULL, kern_rows, &r->device };
-    g[n++] = (struct opt_group){ NULL, opt_seed_rows, &r->seed };
-    g[n++] = (struct opt_group){ NULL, norm_rows, r };
-    g[n] = (struct opt_group){ 0 };
-    return n;
-}
-
 int run_from(struct run *r)
 {
     struct model_config c;
@@ -106,7 +50,7 @@ int run_open(struct run *r)
     return 0;
 }
 
-int run_schedule(struct run *r, double micro_batches)
+static int schedule(struct run *r, double micro_batches)
 {
     char *end;
     if (r->epochs > 0) {
@@ -130,7 +74,7 @@ static int plan(void *run, int tokens, bool recompute, struct memory_need *need)
     return engine_plan(&r->engine, &r->shape, r->kernels, tokens, recompute, need);
 }
 
-int run_fit(struct run *r, int tokens)
+static int fit(struct run *r, int tokens)
 {
     struct memory_ask ask = { .tokens = tokens,
                               .accumulate = r->train.accumulate,
@@ -157,7 +101,7 @@ static int first_weights(struct run *r)
     return 0;
 }
 
-int run_model(struct run *r, void (*ready)(void *with, struct model *m), void *with)
+static int make_model(struct run *r, void (*ready)(void *with, struct model *m), void *with)
 {
     const struct kernels *k = r->how.profile ? profile_kernels(r->kernels) : r->kernels;
     if (model_shapes(&r->m, &r->shape, k) < 0) return -1;
@@ -178,12 +122,21 @@ int run_model(struct run *r, void (*ready)(void *with, struct model *m), void *w
 
 static int steps(void *engine, struct trainer *tr) { return engine_run(engine, tr); }
 
-int run_train(struct run *r)
+static int train(struct run *r)
 {
     r->train.dir = r->out;
     r->train.lower_is_better = !r->engine.judge.validate || r->engine.judge.lower_is_better;
     if (trainer_open(&r->tr, &r->train, &r->m, &r->t, r->vocab, &r->state) < 0) return -1;
     return trainer_run(&r->tr, steps, &r->engine, r->how.profile, memory_total(&r->need));
+}
+
+int run_steps(struct run *r, double micro_batches, int tokens,
+              void (*ready)(void *with, struct model *m), void *with)
+{
+    if (schedule(r, micro_batches) < 0 || fit(r, tokens) < 0
+        || make_model(r, ready, with) < 0)
+        return -1;
+    return train(r);
 }
 
 int run_end(int rc)

@@ -4,10 +4,7 @@
  *   run_from(&run, dir)            the model it starts from gives shape and vocabulary
  *   run_open(&run)                 device, vocabulary; records the options
  *   ... languages, data, mix_open ...
- *   run_schedule(&run, batches)    epochs and shares become steps
- *   run_fit(&run, tokens)          does it fit into memory?
- *   run_model(&run, ...)           the model with its first weights
- *   run_train(&run)                the folder, the steps; the program's status, or -1
+ *   run_steps(&run, batches, ...)  memory, model, folder, steps; the program's status, or -1
  *   run_close(&run) */
 #ifndef ENGINE_RUN_H
 #define ENGINE_RUN_H
@@ -41,6 +38,8 @@ struct run {
     char *from, *from_vocab;                         /* the model's folder, the vocabulary there */
 };
 
+/* Of a program that trains from nothing: --vocab, --out, --init, --init-std. */
+extern const struct opt run_folder_rows[];
 void run_init(struct run *r);
 /* Appends the groups "Model" and "Run" to g, which has n already; returns their number then. */
 int run_groups(struct run *r, struct opt_group *g, int n, bool decoder);
@@ -55,18 +54,14 @@ int run_from(struct run *r);
  * vocabulary; without its decoder and heads. */
 int run_continue(struct run *r);
 int run_open(struct run *r);
-/* Steps and warm-up where they were given as epochs and a share; an epoch has so many
- * micro-batches. -1 with a message. */
-int run_schedule(struct run *r, double micro_batches);
-/* The memory of micro-batches of so many tokens against what is free: says so, or -1 with what
- * would fit. */
-int run_fit(struct run *r, int tokens);
-/* Makes the model; its first weights are drawn, then `ready` is called (NULL: nothing), then those
- * of --init and --init-embeddings are taken, and the objectives start. */
-int run_model(struct run *r, void (*ready)(void *with, struct model *m), void *with);
-/* Trains in the folder. The exit status (PROG_AGAIN: stopped, saved), or -1 with a message. */
-int run_train(struct run *r);
-/* The exit status of a program whose run ended with rc (run_train's, or -1 with a message),
+/* What comes when the data are open. Epochs and shares become steps: a pass over the data has so
+ * many micro-batches. Their memory, of so many tokens each, is held against what is free. The model
+ * is made and its first weights drawn; then `ready` is called (NULL: nothing), those of --init and
+ * --init-embeddings are taken, and the objectives start. Then it trains in the folder. The exit
+ * status (PROG_AGAIN: stopped, saved), or -1 with a message. */
+int run_steps(struct run *r, double micro_batches, int tokens,
+              void (*ready)(void *with, struct model *m), void *with);
+/* The exit status of a program whose run ended with rc (run_steps's, or -1 with a message),
  * which is told. */
 int run_end(int rc);
 void run_close(struct run *r);

@@ -34,6 +34,12 @@ const struct opt model_rows[] = {
     { 0 }
 };
 
+const struct opt model_encoder_rows[] = {
+    { "output-transform", 0, OPT_FLAG(model_config, output_transform), NULL,
+      "put a dense layer, activation and layer norm before the output layer (BERT, RoBERTa)" },
+    { 0 }
+};
+
 const struct opt model_decoder_rows[] = {
     { "decoder-layers|n-dec-layers", 0, OPT_INT(model_config, decoder_layers), "N",
       "number of decoder layers (default: as many as the encoder has)", .min = 1, .max = 1000 },

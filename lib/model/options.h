@@ -6,8 +6,9 @@
 #include "lib/model/config.h"
 
 extern const struct opt model_rows[];             /* of struct model_config */
-/* of struct model_config too: for programs whose model has a decoder */
-extern const struct opt model_decoder_rows[];
+/* of struct model_config too: for programs whose model predicts tokens by the encoder alone, or
+ * has a decoder */
+extern const struct opt model_encoder_rows[], model_decoder_rows[];
 
 /* As model_config_init; ffn 0 stands for 4 dim, decoder_layers 0 for as many as the encoder has. */
 void model_options_init(struct model_config *c);

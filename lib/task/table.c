@@ -15,7 +15,7 @@ static const struct task *const table[] = { TASKS(ROW) 0 };
 
 void tasks_init(struct tasks *x)
 {
-    memset(x, 0, sizeof *x);
+    *x = (struct tasks){ .name = "unmt" };
     for (const struct task *const *t = table; *t; t++) {
         int i = x->n++;
         x->known[i].t = *t;
@@ -29,15 +29,6 @@ void tasks_init(struct tasks *x)
     }
 }
 
-void task_defaults(struct inputs *in, struct run *r)
-{
-    *in = inputs_defaults;
-    in->longest = 100; in->valid_sentences = 300; in->alpha = 1;
-    r->train.lr = 3e-4; r->train.beta2 = 0.98; r->train.eps = 1e-9; r->train.valid_every = 500;
-    r->warmup = "500";
-    r->engine.gradient_norms = false;
-}
-
 int tasks_groups(struct tasks *x, struct opt_group *g, int n)
 {
     for (int i = 0; i < x->n; i++)
@@ -48,24 +39,51 @@ int tasks_groups(struct tasks *x, struct opt_group *g, int n)
     return n;
 }
 
-const struct task *tasks_choose(struct tasks *x, const char *name, void **self)
+/* The task called x->name becomes x->task; options of another one that were asked for are
+ * refused. */
+static int find(struct tasks *x)
 {
     int at = 0;
-    while (at < x->n && strcmp(x->known[at].t->name, name)) at++;
-    if (at == x->n) {
-        err_set("unknown task '%s'; choose from:" TASKS(NAME), name);
-        return NULL;
-    }
-    *self = x->known[at].self;
+    while (at < x->n && strcmp(x->known[at].t->name, x->name)) at++;
+    if (at == x->n) return err_set("unknown task '%s'; choose from:" TASKS(NAME), x->name);
+    x->task = x->known[at].t;
+    x->self = x->known[at].self;
     for (int i = 0; i < x->n; i++) {
         const struct task *t = x->known[i].t;
         char asked[64];
-        if (t->like || !t->options || x->known[i].self == *self || !prog_asked(t->options, asked))
+        if (t->like || !t->options || x->known[i].self == x->self || !prog_asked(t->options, asked))
             continue;
-        err_set("--%s belongs to task %s, not to --task %s", asked, t->name, name);
-        return NULL;
+        return err_set("--%s belongs to task %s, not to --task %s", asked, t->name, x->name);
     }
-    return x->known[at].t;
+    return 0;
+}
+
+int tasks_choose(struct tasks *x, struct inputs *in, struct run *r)
+{
+    if (find(x) < 0) return -1;
+    if (x->task->raw && (!r->init || prog_given("vocab") || r->text.codes || r->text.tokenizer))
+        return err_set("--task %s reads plain text by the tokenizer and codes of --model, which is "
+                       "needed; leave out --vocab, --codes and --tokenizer", x->name);
+    if (mix_choose(&r->mix, x->task->objectives, NULL, "--task", x->name) < 0) return -1;
+    if (x->task->presets) x->task->presets(in, r);
+    return x->task->check ? x->task->check(x->self, in) : 0;
+}
+
+int tasks_open(struct tasks *x, struct inputs *in, struct run *r, struct setup *s)
+{
+    const struct task *t = x->task;
+    x->in = in;
+    in->model = r->from;
+    r->engine.judge = (struct judge){ x->self, t->validate, t->plan, t->lower_is_better };
+    if (t->langs(x->self, in, &r->shape) < 0) return -1;
+    s->vocab = r->vocab;
+    return t->open(x->self, in, s);
+}
+
+void tasks_start(void *tasks, struct model *m)
+{
+    const struct tasks *x = tasks;
+    if (x->task->start) x->task->start(x->self, x->in, m);
 }
 
 void tasks_free(struct tasks *x)

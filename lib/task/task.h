@@ -44,15 +44,26 @@ enum { TASKS_MOST = 16 };
 struct tasks {
     struct { const struct task *t; void *self; char heading[96]; } known[TASKS_MOST];
     int n;
+    const char *name;            /* --task */
+    /* chosen, with its options; what it reads, the caller's */
+    const struct task *task; void *self;
+    const struct inputs *in;
 };
+/* --task; what tasks read and where they begin, of struct inputs and struct run. */
+extern const struct opt task_rows[], task_data_rows[], task_folder_rows[];
+
 void tasks_init(struct tasks *x);
 /* The defaults of --help: those of translation. */
 void task_defaults(struct inputs *in, struct run *r);
 /* As mix_groups. */
 int tasks_groups(struct tasks *x, struct opt_group *g, int n);
-/* After parsing: the task of that name, with its options in *self; options of another one that were
- * asked for are refused. NULL with a message: wrong usage. */
-const struct task *tasks_choose(struct tasks *x, const char *name, void **self);
+/* After parsing: the task of x->name with its objectives and presets; options of another one that
+ * were asked for are refused. -1 with a message: wrong usage. */
+int tasks_choose(struct tasks *x, struct inputs *in, struct run *r);
+/* After run_open: its languages and data, and what validates. -1 with a message. */
+int tasks_open(struct tasks *x, struct inputs *in, struct run *r, struct setup *s);
+/* For run_steps: `tasks`, a struct tasks, does to a new model what its task asks for. */
+void tasks_start(void *tasks, struct model *m);
 void tasks_free(struct tasks *x);                /* zeros are fine */
 
 #endif
