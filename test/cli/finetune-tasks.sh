@@ -88,6 +88,23 @@ for x in "nli nli tsv 128" "tag pos tsv 128" "qa qa json 60"; do
     echo "$line" | awk '{ r = $2 / $6; exit !(r > 0.85 && r < 1.15) }' || fail "off: $line"
 done
 
+# defaults are XTREME's
+for o in 'lr = 3e-05' 'schedule = linear' 'warmup = 10%' 'clip = 1' 'beta2 = 0.999' \
+    'eps = 1e-08' 'valid-every = 100' 'weight-decay = 0'; do
+    grep -qx "$o" plan-qa/run.config || fail "$o: $(grep "^${o%% *} " plan-qa/run.config)"
+done
+
+# a fine-tuned model goes on: its labels and their order stay, and no new ones come; another task
+# leaves its head out; questions without an answer are noted
+finetune --task tag --model tag --train xa=s/pos.dev.xa.tsv --steps 1 --out more 2> more.text
+same <(grep task_heads tag/last/config.json) <(grep task_heads more/last/config.json)
+fails 1 "ner.train.xa.tsv: label '[BO][-A-Z]*' is none of the model's head tag" finetune -q \
+    --task tag --model tag --train xa=s/ner.train.xa.tsv --out no
+sed '3s/"answers": .*\]}\]}/"answers": [], "is_impossible": true}]}/' s/qa.train.xa.json > v2.json
+finetune --task qa --model tag --train xa=v2.json --stride 20 --steps 1 --out v2 2> v2.text
+grep -q "the model's head tag is left out" v2.text || fail "$(cat v2.text)"
+keeps v2 '"name": "qa".*"no_answer": true'
+
 # What cannot be used is refused with one line, and nothing is left behind.
 bad() { local pattern=$1; shift; fails 1 "$pattern" finetune -q --model base --out no "$@"; }
 wrong() { local pattern=$1; shift; fails 2 "$pattern" finetune -q --out no "$@"; }
