@@ -172,7 +172,8 @@ static int start(struct text *t)
         t->kind = ZSTD;
         if (!(t->zs = ZSTD_createDStream())) return err_set("%s: zstd cannot start", t->name);
         ZSTD_initDStream(t->zs);
-        ZSTD_DCtx_setParameter(t->zs, ZSTD_d_windowLogMax, limits.window);
+        if (ZSTD_isError(ZSTD_DCtx_setParameter(t->zs, ZSTD_d_windowLogMax, limits.window)))
+            return err_set("%s: this libzstd has no windows of 2^%d bytes", t->name, limits.window);
     }
     return 0;
 }

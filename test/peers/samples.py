@@ -143,7 +143,9 @@ def shards():
     long = FRAME.compress(
         b"".join(struct.pack("<I", len(s)) for s in TEXT) + struct.pack("<5H", 5, 6, 6, 3, 5)
     )
-    wide = long + struct.pack("<II", 0x184D2A50, 400) + bytes(400)
+    # a frame that says its 22 bytes in one stored block, behind a hundred empty ones
+    plain = b"".join(struct.pack("<I", len(s)) for s in TEXT) + struct.pack("<5H", 5, 6, 6, 3, 5)
+    wide = b"\x28\xb5\x2f\xfd\x20\x16" + bytes(300) + struct.pack("<I", 22 << 3 | 1)[:3] + plain
     bad("compressed-size", "C above zstd's bound", block(TEXT, frame=wide))
     bad("two-frames", "two zstd frames", block(TEXT, frame=long + FRAME.compress(b"")))
     bad(
