@@ -13,12 +13,12 @@ void cut_block(struct shard_block *b, const struct cut *cut)
 
 /* --- what there is ---------------------------------------------------------------------------- */
 
-struct count { struct blocks *b; uint64_t block; bool *seen; };
+struct count { struct text_blocks *b; uint64_t block; bool *seen; };
 
 static int count_block(void *ctx, const struct shard_block *x)
 {
     struct count *c = ctx;
-    struct blocks *b = c->b;
+    struct text_blocks *b = c->b;
     b->samples[c->block] = x->sentences;
     b->tokens[c->block++] = x->tokens;
     b->all_samples += x->sentences;
@@ -31,8 +31,8 @@ static int count_block(void *ctx, const struct shard_block *x)
     return 0;
 }
 
-int blocks_open(struct blocks *b, const char *path, const struct cut *cut, size_t memory,
-                struct shard_info *info)
+int text_blocks_open(struct text_blocks *b, const char *path, const struct cut *cut, size_t memory,
+                     struct shard_info *info)
 {
     memset(b, 0, sizeof *b);
     b->cut = *cut;
@@ -46,7 +46,7 @@ int blocks_open(struct blocks *b, const char *path, const struct cut *cut, size_
     b->tokens = mem_zero(b->n + 1, sizeof *b->tokens);
     b->order = mem_alloc((b->n + 1) * sizeof *b->order);
     struct count c = { b, 0, mem_zero((size_t)info->vocab_size + 1, 1) };
-    int rc = blocks_each(b, count_block, &c);
+    int rc = text_blocks_each(b, count_block, &c);
     b->seen = mem_alloc(((size_t)info->vocab_size + 1) * sizeof *b->seen);
     for (uint32_t t = 0; t < info->vocab_size; t++)
         if (c.seen[t]) b->seen[b->n_seen++] = t;
@@ -54,7 +54,8 @@ int blocks_open(struct blocks *b, const char *path, const struct cut *cut, size_
     return rc;
 }
 
-int blocks_each(struct blocks *b, int (*f)(void *ctx, const struct shard_block *b), void *ctx)
+int text_blocks_each(struct text_blocks *b, int (*f)(void *ctx, const struct shard_block *b),
+                     void *ctx)
 {
     for (uint64_t i = 0; i < b->n; i++) {
         if (shard_read_block(b->shard, i, &b->one) < 0) return -1;
@@ -64,7 +65,7 @@ int blocks_each(struct blocks *b, int (*f)(void *ctx, const struct shard_block *
     return 0;
 }
 
-void blocks_close(struct blocks *b)
+void text_blocks_close(struct text_blocks *b)
 {
     shard_close(b->shard);
     shard_block_free(&b->one);
@@ -75,13 +76,13 @@ void blocks_close(struct blocks *b)
 /* --- the group at hand ------------------------------------------------------------------------ */
 
 /* Tokens, where samples begin, and their order. */
-static size_t bytes_of(const struct blocks *b, uint32_t block)
+static size_t bytes_of(const struct text_blocks *b, uint32_t block)
 {
     return sizeof(uint32_t) * ((size_t)b->tokens[block] + 2 * (size_t)b->samples[block]);
 }
 
 /* The end of the group that begins at place `from` of the order, and what it has. */
-static uint64_t group_end(const struct blocks *b, uint64_t from, uint64_t *samples,
+static uint64_t group_end(const struct text_blocks *b, uint64_t from, uint64_t *samples,
                           uint64_t *tokens)
 {
     uint64_t to = from;
@@ -97,7 +98,7 @@ static uint64_t group_end(const struct blocks *b, uint64_t from, uint64_t *sampl
     return to;
 }
 
-static int read_group(struct blocks *b, struct rng_key key, uint64_t samples, uint64_t tokens,
+static int read_group(struct text_blocks *b, struct rng_key key, uint64_t samples, uint64_t tokens,
                       struct shard_block *to)
 {
     if (to->ids_cap < tokens + 1 || to->at_cap < samples + 1) {
@@ -129,8 +130,8 @@ static int read_group(struct blocks *b, struct rng_key key, uint64_t samples, ui
     return 0;
 }
 
-int blocks_find(struct blocks *b, struct rng_key key, int64_t epoch, int64_t next,
-                struct shard_block *at_hand, uint32_t *i)
+int text_blocks_find(struct text_blocks *b, struct rng_key key, int64_t epoch, int64_t next,
+                     struct shard_block *at_hand, uint32_t *i)
 {
     bool new_epoch = epoch != b->epoch;
     uint64_t samples = at_hand->sentences, tokens;

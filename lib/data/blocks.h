@@ -15,7 +15,7 @@ void cut_block(struct shard_block *b, const struct cut *cut);
 
 enum { BLOCKS_LONGEST = 4096 };      /* longer samples are counted as one more */
 
-struct blocks {
+struct text_blocks {
     struct shard *shard;
     struct cut cut;
     size_t memory;                   /* bytes of a group */
@@ -39,15 +39,16 @@ struct blocks {
 /* Opens a shard and reads it through once: what is damaged is found before training begins. The
  * group at hand takes at most `memory` bytes, or the largest block if that is more. -1 with a
  * message. */
-int blocks_open(struct blocks *b, const char *path, const struct cut *cut, size_t memory,
-                struct shard_info *info);
+int text_blocks_open(struct text_blocks *b, const char *path, const struct cut *cut, size_t memory,
+                     struct shard_info *info);
 /* Brings the group of an epoch's sample number `next` into *at_hand, unless it is there; *i: the
  * sample in it. -1 with a message. */
-int blocks_find(struct blocks *b, struct rng_key key, int64_t epoch, int64_t next,
-                struct shard_block *at_hand, uint32_t *i);
+int text_blocks_find(struct text_blocks *b, struct rng_key key, int64_t epoch, int64_t next,
+                     struct shard_block *at_hand, uint32_t *i);
 /* All blocks in the shard's order, once cut; the group at hand stays. f gives 0, or -1 with a
  * message. */
-int blocks_each(struct blocks *b, int (*f)(void *ctx, const struct shard_block *b), void *ctx);
-void blocks_close(struct blocks *b);
+int text_blocks_each(struct text_blocks *b, int (*f)(void *ctx, const struct shard_block *b),
+                     void *ctx);
+void text_blocks_close(struct text_blocks *b);
 
 #endif

@@ -23,7 +23,7 @@ static int read_text(struct corpus *c, const struct cut *cut, size_t memory)
     shard_close(s);
     if (!large) return shard_load(c->path, &c->info, &c->all);
     c->blocks = mem_zero(1, sizeof *c->blocks);
-    return blocks_open(c->blocks, c->path, cut, memory, &c->info);
+    return text_blocks_open(c->blocks, c->path, cut, memory, &c->info);
 }
 
 int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id,
@@ -75,13 +75,13 @@ int corpus_longest(const struct corpus *c, int most)
 
 int corpus_each(const struct corpus *c, int (*f)(void *ctx, const struct shard_block *b), void *ctx)
 {
-    return c->blocks ? blocks_each(c->blocks, f, ctx) : f(ctx, &c->all);
+    return c->blocks ? text_blocks_each(c->blocks, f, ctx) : f(ctx, &c->all);
 }
 
 void corpus_free(struct corpus *c)
 {
     shard_block_free(&c->all);
-    if (c->blocks) blocks_close(c->blocks);
+    if (c->blocks) text_blocks_close(c->blocks);
     free(c->blocks);
     free(c->order);
     memset(c, 0, sizeof *c);
@@ -97,7 +97,7 @@ void corpora_size(const struct corpora *cs, int longest, double *sentences, doub
 {
     *sentences = *tokens = 0;
     for (int i = 0; i < cs->n; i++) {
-        const struct blocks *b = cs->c[i].blocks;
+        const struct text_blocks *b = cs->c[i].blocks;
         for (int n = 1; b && n <= longest && n <= BLOCKS_LONGEST; n++) {
             *sentences += b->length[n];
             *tokens += b->length[n] * n;
@@ -125,7 +125,7 @@ static int next_place(const struct corpora *cs, int corpus, uint32_t *i)
 {
     struct corpus *c = &cs->c[corpus];
     struct rng_key key = { cs->seed, RNG_ORDER, (uint32_t)corpus };
-    if (c->blocks) return blocks_find(c->blocks, key, c->epoch, c->next, &c->all, i);
+    if (c->blocks) return text_blocks_find(c->blocks, key, c->epoch, c->next, &c->all, i);
     if (c->order_epoch != c->epoch) {
         if (!c->order) c->order = mem_alloc((size_t)c->all.sentences * sizeof *c->order);
         rng_permutation(key, (uint64_t)c->epoch, c->order, c->all.sentences);

@@ -17,7 +17,7 @@ struct corpus {
     struct shard_info info;
     /* samples: sentences, or pieces of a stream; with blocks, the group at hand */
     struct shard_block all;
-    struct blocks *blocks;           /* NULL: `all` is the whole text */
+    struct text_blocks *blocks;           /* NULL: `all` is the whole text */
     uint32_t *order; int64_t order_epoch;
     int64_t epoch, next;             /* state */
 };

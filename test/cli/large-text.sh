@@ -12,7 +12,9 @@ base=(pretrain -q --train xa=train.shd --valid xa=held.shd -v vocab --layers 1 -
     --ffn 64 --positions 64 --tokens 300 --lr 3e-3 --warmup 20 --valid-every 50 --save-every 10
     --steps 150 --seed 3)
 last() { cat $1/last/weights.safetensors $1/last/state.json | sha256sum; }
-perplexity() { sed -n 's/.*"event":"valid".*[{,]"perplexity":\([0-9.]*\).*/\1/p' $1/log.jsonl | tail -n 1; }
+perplexity() {
+    sed -n 's/.*"event":"valid".*[{,]"perplexity":\([0-9.]*\).*/\1/p' $1/log.jsonl | tail -n 1
+}
 
 "${base[@]}" --out whole
 "${base[@]}" --text-memory 1G --out fits; is "$(last fits)" "$(last whole)" "a text that fits"
