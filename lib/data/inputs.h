@@ -22,8 +22,8 @@ struct inputs {
     const struct pair_limits *limits;
     double alpha;                    /* languages are drawn by p ~ sentences^alpha */
     struct masking masking;
-    /* the folder of the model that the run starts from, whose means make tokens of plain text; NULL:
-     * none */
+    /* the folder of the model that the run starts from, whose means make tokens of plain text;
+     * NULL: none */
     const char *model;
     /* loaded */
     struct corpora text;

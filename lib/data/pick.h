@@ -23,8 +23,8 @@ struct switch_count { uint64_t tokens, free, known, switched; };
 int pick_bounds(const char *rate, const char *option, double *low, double *high);
 
 /* Chooses rows to switch: with rho uniform between the bounds of the rate and t tokens (specials
- * not counted), floor(rho t + u), u uniform in [0, 1), of the rows that are not fixed, are known and
- * are whole words in place (w: where words begin; NULL: any token will do), or as many as there
+ * not counted), floor(rho t + u), u uniform in [0, 1), of the rows that are not fixed, are known
+ * and are whole words in place (w: where words begin; NULL: any token will do), or as many as there
  * are. at [n] gets them in their order; returns their number and adds to *c. The draws are those of
  * key (purpose RNG_SWITCH), the sentence's number and the row: words 1 to 3 of a row's block are
  * the caller's. */

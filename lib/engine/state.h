@@ -1,7 +1,8 @@
 /* What of a run belongs into a checkpoint besides weights and optimiser, by name: integers (where
  * the data stands, how many keys a queue holds), arrays of float32 in the memory of the back end
- * (a queue, a second model's parameters) and of integers in the host's. Whoever owns a number registers its address before the
- * run's folder is opened; resuming writes there, saving reads from there. */
+ * (a queue, a second model's parameters) and of integers in the host's. Whoever owns a number
+ * registers its address before the run's folder is opened; resuming writes there, saving reads
+ * from there. */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 #include <stdbool.h>

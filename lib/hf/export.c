@@ -236,8 +236,8 @@ static void note_text(struct job *j, const char *dir)
     bool tokenized = file_exists(settings), cut = file_exists(codes) && j->layout != HF_XLM;
     if (j->s.kind == PIECES_NONE && (tokenized || cut))
         hf_note(j->notes,
-                "the tokenizer that is written knows nothing of %s%s%s: raw text would become other "
-                "pieces and <unk>; give it text that %s%s%s wrote",
+                "the tokenizer that is written knows nothing of %s%s%s: raw text would become "
+                "other pieces and <unk>; give it text that %s%s%s wrote",
                 tokenized ? settings : "", tokenized && cut ? " and " : "", cut ? codes : "",
                 tokenized ? "tokenize with these settings" : "",
                 tokenized && cut ? " and then " : "", cut ? "bpe-apply" : "");

@@ -286,7 +286,8 @@ static struct var *stack(struct model *m, struct tape *t, const struct stack_i *
         at[0] = out[0];
         if (n == 2) at[1] = out[1];
     }
-    return layers == s->n ? at[n - 1] : at[0];   /* between layers: the sum, as no norm is its own */
+    /* between layers: the sum, as no norm is its own */
+    return layers == s->n ? at[n - 1] : at[0];
 }
 
 struct var *model_encode_layer(struct model *m, struct tape *t, const struct dev_batch *b,
