@@ -38,3 +38,6 @@ setting MT "--precision $PRECISION --tokens 2500 --lr 7e-4 --warmup 1000 --sched
     --beta2 0.98 --label-smoothing 0.1 --valid-every 500 --save-every 500 --keep 1
     --steps $MT_STEPS"
 setting DECODE "--beam 5"
+# tasks-deen: small encoders take higher rates than BERT's
+setting TUNE "--epochs 4 --lr 2e-4 --batch 32 --valid-every 200 --save-every 200 --keep 1
+    --precision $PRECISION"

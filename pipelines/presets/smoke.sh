@@ -19,6 +19,10 @@ setting CS_LINES 300
 setting CS_EXAMPLES 300
 setting CS_TUNING "--batch 16 --lr 1e-3 --epochs 1"
 setting DECODE "--beam 1"
+setting TASK_MOST 120
+setting TEST_MOST 60
+setting XQUAD_MOST 2
+setting TUNE "--epochs 2 --lr 5e-4 --batch 16 --valid-every 10 --save-every 50 --keep 1"
 setting SYNTH "--sentences 2000"
 # one run of self-learning, not the best of three
 setting DICT "--map vecmap --spelling 0.3 --frequency 0.05 --restarts 1"
