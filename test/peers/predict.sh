@@ -1,7 +1,8 @@
 #!/bin/bash
 # predict beside transformers: one imported model, one machine, one batch size, in one run; labels
 # and tags compared.
-#   BIN=folder of programs   PYTHON=one with torch, transformers, tokenizers   DATA=folder with nli/sick, ud, xquad
+#   BIN=folder of programs   PYTHON=one with torch, transformers, tokenizers
+#   DATA=folder with nli/sick, ud
 #   SHAPES="6x512 12x768" (layers x width)   BATCH=32   REPEATS=3
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
