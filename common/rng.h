@@ -33,6 +33,7 @@ enum rng_purpose {
     RNG_DICT,
     RNG_SUBSET,
     RNG_BLOCKS,
+    RNG_SEGMENT,
 };
 
 struct rng_key { uint64_t seed; uint32_t purpose, step; };

@@ -1,4 +1,5 @@
-# The perplexity of tokens by their frequencies alone (one added to each count), as a row of results:
+# The perplexity of tokens by their frequencies alone (one added to each count), as a row of
+# results:
 # awk -f unigram.awk TRAIN VALID [TRAIN VALID]...; of several languages the geometric mean, as
 # pretrain's `perplexity`.
 FNR == 1 {

@@ -83,6 +83,7 @@ void corpus_free(struct corpus *c)
     shard_block_free(&c->all);
     if (c->blocks) text_blocks_close(c->blocks);
     free(c->blocks);
+    free(c->part);
     free(c->order);
     memset(c, 0, sizeof *c);
 }

@@ -18,6 +18,7 @@ struct corpus {
     /* samples: sentences, or pieces of a stream; with blocks, the group at hand */
     struct shard_block all;
     struct text_blocks *blocks;           /* NULL: `all` is the whole text */
+    uint32_t *part, parts;           /* of documents: where their sentences begin [parts + 1] */
     uint32_t *order; int64_t order_epoch;
     int64_t epoch, next;             /* state */
 };

@@ -5,6 +5,7 @@
 #include "common/mem.h"
 #include "common/msg.h"
 #include "common/prog.h"
+#include "lib/data/documents.h"
 
 static int find_lang(const struct model_config *c, const char *lang)
 {
@@ -52,6 +53,7 @@ static int load(const struct inputs *in, const struct strs *files, const struct 
                 size_t memory)
 {
     struct cut cut = { in->stream, in->whole };
+    if (in->documents) memory = 0;       /* a document may lie in two blocks */
     for (int i = 0; i < files->n; i++) {
         char lang[32];
         const char *path = prog_lang_file(files->v[i], lang);
@@ -60,6 +62,7 @@ static int load(const struct inputs *in, const struct strs *files, const struct 
         *n = i + 1;
         if (id < 0 || corpus_load(&to[i], path, lang, id, v, &cut, memory) < 0)
             return -1;
+        if (in->documents && corpus_to_documents(&to[i], in->documents - 3) < 0) return -1;
     }
     return 0;
 }
@@ -96,6 +99,12 @@ int inputs_pairs(const struct strs *args, const struct model_config *c, const st
 
 int inputs_fit(struct inputs *in, int positions)
 {
+    if (in->documents && in->stream)
+        return err_set("--documents and --stream both say how text is cut; give one");
+    if (in->documents && in->documents < 5)
+        return err_set("--documents %d: two segments and three specials need 5", in->documents);
+    if (in->documents > positions)
+        return err_set("--documents %d is longer than --positions %d", in->documents, positions);
     if (in->whole && !in->stream) return err_set("--whole needs --stream N, the length to fill");
     if (!in->parallel.n && (in->segment || in->parallel_fraction < 1))
         return err_set("--%s is of sentence pairs: --parallel is needed",
@@ -105,6 +114,7 @@ int inputs_fit(struct inputs *in, int positions)
     if (in->stream > positions)
         return err_set("--stream %d is longer than --positions %d", in->stream, positions);
     if (in->stream) in->longest = in->stream;
+    else if (in->documents) in->longest = in->documents - 3;
     else if (in->longest > positions - 2) in->longest = positions - 2;
     return 0;
 }
@@ -154,6 +164,7 @@ void inputs_setup(struct inputs *in, struct setup *s)
     s->tokens = in->tokens; s->sentences = in->sentences; s->longest = in->longest;
     s->valid_sentences = in->valid_sentences;
     s->stream = in->stream > 0;
+    s->documents = in->documents > 0;
     s->segment = in->segment;
     if (s->text) corpora_state(s->text, s->state);
     if (in->limits) {

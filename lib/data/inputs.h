@@ -16,6 +16,7 @@ struct inputs {
     int tokens, sentences, longest, valid_sentences, stream;
     size_t text_memory;              /* of a language's --train text; larger ones go by blocks */
     bool whole;                      /* streams of whole sentences */
+    int documents;                   /* rows of two segments of a document; 0: sentences */
     int segment;                     /* most tokens on a side of pairs joined; 0: they are not */
     double parallel_fraction;        /* share of the pairs of `parallel` that is used */
     /* all pairs in one pool, by these limits; NULL: a stream for each --parallel */
@@ -40,7 +41,7 @@ static const struct inputs inputs_defaults = { .tokens = 2000,
                                                .text_memory = (size_t)1 << 30,
                                                .parallel_fraction = 1,
                                                .masking = { 0.15, 0.8, 0.1, MASKING_TOKEN, 3,
-                                                            10 } };
+                                                            10, true } };
 /* What a program that reads text and pairs asks for: --train ... --whole. */
 extern const struct opt inputs_text_rows[];
 /* Batch rows that every program has: --tokens, --batch, --longest, --valid-sentences. */

@@ -30,6 +30,10 @@ const struct opt inputs_text_rows[] = {
     { "whole", 0, OPT_FLAG(inputs, whole), NULL,
       "fill --stream's N tokens with whole sentences, each in <s> and </s>; longer ones are left "
       "out" },
+    { "documents", 0, OPT_INT(inputs, documents), "N",
+      "train on two neighbouring segments of a document, <s> a </s> b </s>, of up to N tokens with "
+      "these, half of them in reverse order; an empty line ends a document; 0: on sentences",
+      .min = 0, .max = 4096 },
     { 0 }
 };
 const struct opt inputs_batch_rows[] = {

@@ -22,6 +22,8 @@ const struct opt masking_rows[] = {
       "writes, through bpe-apply); once per language" },
     { "ngram-max", 0, OPT_INT(masking, ngram_most), "N",
       "longest n-gram of --mask-scheme ngram, in words", .min = 1, .max = 10 },
+    { "predict-unk", 0, OPT_FLAG(masking, predict_unk), NULL,
+      "let <unk> be predicted as any word is" },
     { "span-max", 0, OPT_INT(masking, span_most), "N",
       "longest span of --mask-scheme span, in words", .min = 1, .max = 100 },
     { 0 }
@@ -58,7 +60,7 @@ static int choose_tokens(const struct masking *o, const uint32_t *original, int 
     int chosen = 0;
     for (int i = 0; i < n; i++) {
         uint32_t u[4];
-        if (!choosable(original[i])) continue;
+        if (!choosable(o, original[i])) continue;
         rng_block(key, number, (uint32_t)i, u);
         if ((double)u[0] >= o->select * 4294967296.0) continue;
         out[chosen] = (struct masked_token){ i, chosen,
@@ -68,13 +70,13 @@ static int choose_tokens(const struct masking *o, const uint32_t *original, int 
     return chosen;
 }
 
-static void find_words(struct units *x, const uint32_t *original, int n,
+static void find_words(struct units *x, const struct masking *o, const uint32_t *original, int n,
                        const struct word_starts *w)
 {
     x->words = 0;
     for (int i = 0; i < n; i++) {
         x->of[i] = -1;
-        bool begins = i == 0 || !choosable(original[i]) || !choosable(original[i - 1])
+        bool begins = i == 0 || !choosable(o, original[i]) || !choosable(o, original[i - 1])
                       || word_starts_at(w, original[i - 1], original[i]);
         if (begins) x->start[x->words++] = i;
     }
@@ -82,17 +84,18 @@ static void find_words(struct units *x, const uint32_t *original, int n,
 }
 
 /* Is any token of words a..b-1 chosen, or none that may be? Their tokens otherwise. */
-static int free_tokens(const struct units *x, const uint32_t *original, int a, int b)
+static int free_tokens(const struct units *x, const struct masking *o, const uint32_t *original,
+                       int a, int b)
 {
     for (int i = x->start[a]; i < x->start[b]; i++)
-        if (x->of[i] >= 0 || !choosable(original[i])) return 0;
+        if (x->of[i] >= 0 || !choosable(o, original[i])) return 0;
     return x->start[b] - x->start[a];
 }
 
 /* Whole words in random order, each the beginning of an n-gram (most = 1: a word alone): ALBERT's
  * order of tries, the n drawn, then ever shorter ones. */
-static void choose_ngrams(struct units *x, const uint32_t *original, int most, struct rng_key key,
-                          uint64_t number)
+static void choose_ngrams(struct units *x, const struct masking *o, const uint32_t *original,
+                          int most, struct rng_key key, uint64_t number)
 {
     uint32_t *order = mem_alloc(((size_t)x->words + 1) * sizeof *order);
     rng_permutation(key, number, order, (uint32_t)x->words);
@@ -103,7 +106,7 @@ static void choose_ngrams(struct units *x, const uint32_t *original, int most, s
         u = (double)rng_u32(key, number, (uint32_t)(x->n + i)) / 4294967296.0 * all;
         while (n < room && (u -= 1.0 / n) >= 0) n++;
         for (; n >= 1; n--) {
-            int size = free_tokens(x, original, a, a + n);
+            int size = free_tokens(x, o, original, a, a + n);
             if (!size || x->chosen + size > x->budget) continue;
             units_take(x, x->start[a], x->start[a + n]);
             break;
@@ -123,18 +126,18 @@ static int span_length(double u, int most)
 
 /* SpanBERT: an anchor token that is not chosen yet, then whole words from the beginning of its word
  * on. Anchors are drawn at most 100 times for a span; after that the first free token is one. */
-static void choose_spans(struct units *x, const uint32_t *original, int most, struct rng_key key,
-                         uint64_t number)
+static void choose_spans(struct units *x, const struct masking *o, const uint32_t *original,
+                         struct rng_key key, uint64_t number)
 {
     struct rng r = { key, number, (uint32_t)x->n };
     while (x->chosen < x->budget) {
-        int words = span_length(rng_next_unit(&r), most), anchor = -1, a = 0;
+        int words = span_length(rng_next_unit(&r), o->span_most), anchor = -1, a = 0;
         for (int tries = 0; tries < 100 && anchor < 0; tries++) {
             int i = (int)rng_next_below(&r, (uint64_t)x->n);
-            if (x->of[i] < 0 && choosable(original[i])) anchor = i;
+            if (x->of[i] < 0 && choosable(o, original[i])) anchor = i;
         }
         for (int i = 0; i < x->n && anchor < 0; i++)
-            if (x->of[i] < 0 && choosable(original[i])) anchor = i;
+            if (x->of[i] < 0 && choosable(o, original[i])) anchor = i;
         if (anchor < 0) return;
         while (a + 1 < x->words && x->start[a + 1] <= anchor) a++;
         int from = x->start[a], to = from;
@@ -142,7 +145,7 @@ static void choose_spans(struct units *x, const uint32_t *original, int most, st
             from++; /* what an earlier span has cut off stays its own */
         to = from;
         for (; words > 0 && a < x->words && to - from < x->budget - x->chosen; words--, a++)
-            while (to < x->start[a + 1] && x->of[to] < 0 && choosable(original[to])
+            while (to < x->start[a + 1] && x->of[to] < 0 && choosable(o, original[to])
                    && to - from < x->budget - x->chosen)
                 to++;
         if (to == from) to++;                                    /* the anchor is free */
@@ -162,17 +165,20 @@ int masking_choose(const struct masker *k, const struct masking_text *t, struct 
     struct rng_key draws = { key.seed, RNG_UNITS, key.step };
     bool once = o->scheme == MASKING_SPAN || o->scheme == MASKING_PMI;
     int may = 0, chosen = 0;
-    for (int i = 0; i < n; i++) may += choosable(original[i]);
+    for (int i = 0; i < n; i++) may += choosable(o, original[i]);
     if (!may) return 0;
     x.start = mem_alloc(((size_t)n + 1) * sizeof *x.start);
     x.of = mem_alloc((size_t)n * sizeof *x.of);
-    find_words(&x, original, n, k->words);
+    find_words(&x, o, original, n, k->words);
     double share = o->select * may;
     x.budget = (int)(once ? ceil(share) : round(share));
     if (x.budget < 1) x.budget = 1;
     if (o->scheme == MASKING_PMI) units_by_lists(&x, k, t, draws, number);
-    else if (o->scheme == MASKING_SPAN) choose_spans(&x, original, o->span_most, draws, number);
-    else choose_ngrams(&x, original, o->scheme == MASKING_NGRAM ? o->ngram_most : 1, draws, number);
+    else if (o->scheme == MASKING_SPAN) choose_spans(&x, o, original, draws, number);
+    else {
+        int most = o->scheme == MASKING_NGRAM ? o->ngram_most : 1;
+        choose_ngrams(&x, o, original, most, draws, number);
+    }
     for (int i = 0; i < n; i++) {
         uint32_t u[4], v[4];
         if (x.of[i] < 0) continue;

@@ -1,6 +1,6 @@
 /* Which tokens of a sentence are predicted, and what the model reads in their place (Devlin et al.
  * 2019: 15%; of these 80% read <mask>, 10% a random word, 10% themselves). Specials are never
- * chosen, but <unk>, which stands for a word, is.
+ * chosen, but <unk>, which stands for a word, is unless the options say otherwise.
  *
  * Units: single tokens, each chosen on its own; or, up to a share of the sentence, whole words,
  * spans of words (SpanBERT, Joshi et al. 2020), word n-grams (ALBERT, Lan et al. 2020) or the word
@@ -21,9 +21,10 @@ struct masking {
     int ngram_most;                  /* words of an n-gram, p(n) ~ 1/n */
     /* words of a span, geometric with p = 0.2, truncated and renormalised */
     int span_most;
+    bool predict_unk;                /* may <unk> be predicted? */
     struct strs ngrams;              /* LANG=FILE: the lists of PMI */
 };
-static const struct masking masking_defaults = { 0.15, 0.8, 0.1, MASKING_TOKEN, 3, 10 };
+static const struct masking masking_defaults = { 0.15, 0.8, 0.1, MASKING_TOKEN, 3, 10, true };
 extern const struct opt masking_rows[];
 /* Do the shares fit together? -1 with a message that is a usage error. */
 int masking_check(const struct masking *o);

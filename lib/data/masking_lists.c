@@ -58,7 +58,7 @@ void units_by_lists(struct units *x, const struct masker *k, const struct maskin
     int *first = mem_alloc(((size_t)x->words + 1) * sizeof *first);
     for (int w = 0; w < x->words; w = last[w]) {
         if (!last[w]) last[w] = w + 1;
-        if (choosable(t->token[x->start[w]])) first[units++] = w;
+        if (choosable(&k->how, t->token[x->start[w]])) first[units++] = w;
     }
     rng_permutation(key, number, order, (uint32_t)units);
     for (int i = 0; i < units && x->chosen < x->budget; i++) {

@@ -9,10 +9,10 @@ struct units {
     int n, chosen, budget, drawn;
 };
 
-/* May a token be predicted? Specials may not, but <unk>, which stands for a word. */
-static inline bool choosable(uint32_t token)
+/* May a token be predicted? Specials may not, but <unk>, which stands for a word, where o says. */
+static inline bool choosable(const struct masking *o, uint32_t token)
 {
-    return token >= VOCAB_SPECIALS || token == VOCAB_UNK;
+    return token >= VOCAB_SPECIALS || (token == VOCAB_UNK && o->predict_unk);
 }
 /* Tokens from..to-1 are one unit. */
 static inline void units_take(struct units *x, int from, int to)

@@ -65,6 +65,8 @@ struct setup {
     int valid_sentences;                         /* of each validation text at most; 0: all */
     /* the text is streams: its pieces stand without <s> and </s> */
     bool stream;
+    /* the text is runs of sentences (lib/data/documents.h), each to be cut in two segments */
+    bool documents;
     /* sentence pairs are joined, up to so many tokens on a side, and have their <s> and </s> in
      * place; 0: they are not */
     int segment;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
+#include "lib/data/documents.h"
 
 int masker_open(struct masker *k, const struct setup *s)
 {
@@ -108,6 +109,24 @@ void masked_copy(struct masked *to, const struct masked *from, int s)
     to->copied = i;
 }
 
+void masked_add_document(struct masked *b, const struct masker *k, const struct corpus *c,
+                         const struct sample *x, bool types, struct rng_key key)
+{
+    static const uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
+    bool swapped;
+    int cut = documents_cut(c, x, key, &swapped), type = types;
+    const uint32_t *side[2] = { x->ids, x->ids + cut };
+    int n[2] = { cut, x->n - cut }, a = swapped, z = !swapped;
+    struct batch_part parts[5] = { { &bos, 1, x->lang, 0, 0 },
+                                   { side[a], n[a], x->lang, 0, 1 },
+                                   { &eos, 1, x->lang, 0, n[a] + 1 },
+                                   { side[z], n[z], x->lang, type, n[a] + 2 },
+                                   { &eos, 1, x->lang, type, x->n + 2 } };
+    masked_add(b, k, parts, 5, x->number, key);
+    mem_room(&b->swapped, &b->swapped_cap, (size_t)b->input.n, sizeof *b->swapped);
+    b->swapped[b->input.n - 1] = swapped;
+}
+
 void masked_clear(struct masked *b)
 {
     batch_clear(&b->input);
@@ -124,6 +143,7 @@ void masked_free(void *batch)
     free(b->unit);
     free(b->masked);
     free(b->chosen);
+    free(b->swapped);
     memset(b, 0, sizeof *b);
 }
 
@@ -144,6 +164,9 @@ void masked_largest(struct masked *b, const struct masker *k, int tokens, int lo
     if (n > b->input.rows) n = b->input.rows;
     b->n = n;
     b->cap = 0;
+    b->swapped = mem_grow(b->swapped, (size_t)b->input.n, sizeof *b->swapped);
+    b->swapped_cap = 0;
+    memset(b->swapped, 0, (size_t)b->input.n * sizeof *b->swapped);
     b->original = mem_grow(b->original, (size_t)b->input.rows, sizeof *b->original);
     b->row = mem_grow(b->row, (size_t)n, sizeof *b->row);
     b->target = mem_grow(b->target, (size_t)n, sizeof *b->target);

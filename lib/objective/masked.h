@@ -2,6 +2,7 @@
  * others ride on. */
 #ifndef OBJECTIVE_MASKED_H
 #define OBJECTIVE_MASKED_H
+#include "lib/data/corpus.h"
 #include "lib/data/masking.h"
 #include "lib/engine/write_batches.h"
 #include "lib/engine/objective.h"
@@ -12,11 +13,13 @@ struct masked {
     /* [n] row of input, its token, the unit it was drawn with; reads it <mask>? */
     int32_t *row, *target, *unit; uint8_t *masked;
     int n, units;
+    /* [input.n] of documents: 1 where the second segment stands first; unset of others */
+    int32_t *swapped;
     const int32_t
         *original_lang; /* [rows] before switching, of whoever switched; NULL: as in input */
     struct masked_token *chosen;                     /* room for a sentence */
     int copied;                                      /* predicted rows passed over by masked_copy */
-    size_t original_cap, cap, chosen_cap;
+    size_t original_cap, cap, chosen_cap, swapped_cap;
 };
 
 /* From the setup of an objective: the shares, the scheme and the lists of s->masking. -1 with a
@@ -31,6 +34,10 @@ void masked_add(struct masked *b, const struct masker *k, const struct batch_par
 /* Appends sentence s of `from` as it stands there, with what is predicted of it. Sentences are
  * taken in their order, all of one `from` since `to` was cleared. */
 void masked_copy(struct masked *to, const struct masked *from, int s);
+/* Adds a run of c's sentences as two segments, <s> a </s> b </s>, positions running on, token types
+ * 0 and 1 if the model has them, cut and perhaps swapped as documents_cut draws it by `key`. */
+void masked_add_document(struct masked *b, const struct masker *k, const struct corpus *c,
+                         const struct sample *x, bool types, struct rng_key key);
 void masked_clear(struct masked *b);
 void masked_free(void *batch);
 /* Fills b with the most rows and predictions that micro-batches of `tokens` may have, sentences

@@ -1,5 +1,6 @@
-/* Masked language modelling (Devlin et al. 2019), on sentences, on streams of them (XLM), or on the
- * sides of sentence pairs, each by itself (PPA's ablation "repl TLM w/ MLM"). */
+/* Masked language modelling (Devlin et al. 2019), on sentences, on streams of them (XLM), on two
+ * segments of a document (ALBERT), or on the sides of sentence pairs, each by itself (PPA's
+ * ablation "repl TLM w/ MLM"). */
 #include <math.h>
 #include "common/err.h"
 #include "lib/data/corpus.h"
@@ -9,13 +10,16 @@
 struct mlm { struct masker masker; struct setup s; };
 
 /* <s> sentence </s>, or the piece of a stream as it is. */
-static void add(const struct mlm *o, struct masked *b, const struct sample *x, struct rng_key key)
+static void add(const struct mlm *o, struct masked *b, const struct corpus *c,
+                const struct sample *x, struct rng_key key)
 {
     static const uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
     struct batch_part parts[3] = { { &bos, 1, x->lang, 0, 0 },
                                    { x->ids, x->n, x->lang, 0, 1 },
                                    { &eos, 1, x->lang, 0, x->n + 1 } };
-    if (o->s.stream) {
+    if (o->s.documents) {
+        masked_add_document(b, &o->masker, c, x, o->s.c->token_types > 1, key);
+    } else if (o->s.stream) {
         parts[1].first = 0;
         masked_add(b, &o->masker, parts + 1, 1, x->number, key);
     } else masked_add(b, &o->masker, parts, 3, x->number, key);
@@ -35,7 +39,7 @@ static bool next_valid(const struct mlm *o, struct masked *b, int i, uint32_t *s
     for (; *s < end && b->input.rows < o->s.tokens; ++*s) {
         int len = (int)(c->all.at[*s + 1] - c->all.at[*s]);
         struct sample one = { c->all.ids + c->all.at[*s], len, i, c->lang_id, *s };
-        if (len > 0 && len <= o->s.longest) add(o, b, &one, key);
+        if (len > 0 && len <= o->s.longest) add(o, b, c, &one, key);
     }
     return true;
 }
@@ -73,7 +77,7 @@ static int make_pooled(const struct mlm *o, struct masked *b, const struct turn 
         const struct pair *from = &p[i / 2];
         uint64_t number = UINT64_C(3) << 62 | (uint64_t)at->micro << 16 | (uint64_t)i;
         struct sample x = { from->ids[i % 2], from->n[i % 2], 0, from->lang[i % 2], number };
-        add(o, b, &x, turn_key(at, RNG_MASK));
+        add(o, b, NULL, &x, turn_key(at, RNG_MASK));
     }
     return 0;
 }
@@ -88,7 +92,7 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     if (o->s.pool) return make_pooled(o, b, at);
     while (o->s.sentences ? b->input.n < o->s.sentences : b->input.rows < o->s.tokens) {
         if (corpora_next(o->s.text, o->s.longest, &x) < 0) return -1;
-        add(o, b, &x, turn_key(at, RNG_MASK));
+        add(o, b, &o->s.text->c[x.corpus], &x, turn_key(at, RNG_MASK));
     }
     return 0;
 }
@@ -123,8 +127,9 @@ static double epoch(const void *self)
     const struct mlm *o = self;
     double sentences, tokens;
     corpora_size(o->s.text, o->s.longest, &sentences, &tokens);
+    int specials = o->s.stream ? 0 : o->s.documents ? 3 : 2;
     return o->s.sentences ? sentences / o->s.sentences
-                          : (tokens + (o->s.stream ? 0 : 2 * sentences)) / o->s.tokens;
+                          : (tokens + specials * sentences) / o->s.tokens;
 }
 
 static int largest(void *self, void *batch, const void *under, int tokens)
@@ -137,7 +142,7 @@ static int largest(void *self, void *batch, const void *under, int tokens)
                        (int)o->s.pool->most_pair + 4 * o->s.pool->batch - longest + 1, longest);
         return 0;
     }
-    int whole = o->s.longest + (o->s.stream ? 0 : 2);
+    int whole = o->s.longest + (o->s.stream ? 0 : o->s.documents ? 3 : 2);
     masked_largest(batch, &o->masker, o->s.sentences ? o->s.sentences * whole : tokens, whole);
     return 0;
 }

@@ -7,7 +7,8 @@ setting GC_TIMES 10
 stage raw.synth  synth/{mono,dev,test}.{$A,$B} synth/dict.tsv : : \
     "synth-corpus --out synth $SYNTH --sentences $((GC_LINES * (GC_TIMES + 1))) --seed $SYNTH_SEED"
 for l in $LANGS; do
-    quick raw.train.$l  raw/train.$l : synth/mono.$l : "head -n $GC_LINES synth/mono.$l > raw/train.$l"
+    quick raw.train.$l  raw/train.$l : synth/mono.$l : \
+        "head -n $GC_LINES synth/mono.$l > raw/train.$l"
     quick raw.more.$l  raw/more.$l : synth/mono.$l : \
         "tail -n +$((GC_LINES + 1)) synth/mono.$l > raw/more.$l"
     quick raw.valid.$l  raw/valid.$l : synth/dev.$l  : "cp synth/dev.$l raw/valid.$l"

@@ -21,7 +21,7 @@ for l in $LANGS; do
     for t in $SENTENCES; do
         [ $t != test ] || continue
         stage $f.$t.$l  bpe/$t.$l : raw/$t.$l codes : \
-            "tokenize -l $l $TOKENIZE < raw/$t.$l | bpe-apply -c codes > bpe/$t.$l"
+            "tokenize -l $l $TOKENIZE < raw/$t.$l | $cut_words > bpe/$t.$l"
     done
 done
 

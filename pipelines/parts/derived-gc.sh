@@ -1,7 +1,7 @@
 # MLM-GC where its premise holds exactly (docs/results.md): a language A and its copy B in other
-# letters, in the same order or inverted. Windows look to both sides, so that a pair of words and its
-# copy have equal counts. Three systems learn of the same text: MLM, MLM-GC, and MLM-GC with counts
-# of the copy in which words of like frequency are exchanged; nothing else tells the languages apart.
+# letters, in the same order or inverted. Windows look to both sides, so that a pair of words and
+# its copy have equal counts. Three systems learn from the same text: MLM, MLM-GC, and MLM-GC with
+# counts of the copy in which words of like frequency are exchanged.
 # Expects tok/{train,valid}.A, and pieces/codes if GC_MERGES is not 0.
 setting GC_ORDERS "same inverted"
 setting GC_MERGES 0
@@ -28,7 +28,8 @@ done
 quick types  pieces/vocab : pieces/train.$A : "vocab-count pieces/train.$A > pieces/vocab"
 # every type with its copy; and the 200 most frequent ones
 quick gold  gold.all gold.frequent : pieces/vocab : \
-    "awk '{ print \$1 \"\\t\" \"ˣ\" \$1 }' pieces/vocab > gold.all && head -n 200 gold.all > gold.frequent"
+    "awk '{ print \$1 \"\\t\" \"ˣ\" \$1 }' pieces/vocab > gold.all &&
+        head -n 200 gold.all > gold.frequent"
 
 derived() {     # ORDER: text, counts and shards of both languages in the folder ORDER
     local o=$1 l p how= b=$1/train.$B
@@ -63,9 +64,8 @@ alignment() {
 }
 learnt() {      # ORDER SEED SYSTEM
     local o=$1 s=$2 y=$3 m=$1/s$2/$3 how="--objective mlm" reads= k l states rows
-    case $y in
-        gc) how="--objective mlm,gc --cooc $o/gc.cooc $GC_OPTIONS" reads=$o/gc.cooc;;
-        exchanged) how="--objective mlm,gc --cooc $o/exchanged.cooc $GC_OPTIONS" reads=$o/exchanged.cooc;;
+    case $y in gc|exchanged)
+        reads=$o/$y.cooc how="--objective mlm,gc --cooc $o/$y.cooc $GC_OPTIONS";;
     esac
     train $o.s$s.$y.pretrain  $m/pretrain/ : $o/vocab $o/{train,valid}.{$A,$B}.shd $reads : \
         "exec pretrain --train $A=$o/train.$A.shd --train $B=$o/train.$B.shd

@@ -1,6 +1,6 @@
 # The three rows of MLM-GC's Table 1 that fail, shown failing: a system is "collapsed" when its
-# perplexity is that of single tokens' frequencies (within 0.05 nats). Clipping gradients hides it, so
-# each runs with it and without.
+# perplexity is that of single tokens' frequencies (within 0.05 nats). Clipping gradients hides it,
+# so each runs with it and without.
 gc="--objective mlm,gc --cooc cooc/all.cooc $GC"
 row() {
     system $1 "MLM-GC $2" "$gc $3" cooc/all.cooc

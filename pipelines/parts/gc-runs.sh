@@ -9,7 +9,8 @@ for n in $GC_WINDOWS; do       # counts of other windows; GC_WINDOW's are cooc/a
     coocs=
     for l in $LANGS; do
         stage cooc-$n.$l  cooc/$n.$l.cooc : vocab bpe/train.$l : \
-            "cooc-count -w $n${GC_SKIP:+ --skip $GC_SKIP} -v vocab $l=bpe/train.$l > cooc/$n.$l.cooc"
+            "cooc-count -w $n${GC_SKIP:+ --skip $GC_SKIP} -v vocab $l=bpe/train.$l
+                > cooc/$n.$l.cooc"
         coocs+=" cooc/$n.$l.cooc"
     done
     stage cooc-$n  cooc/$n.cooc : $coocs : "cooc-merge --normalize $A$coocs > cooc/$n.cooc"
@@ -18,7 +19,7 @@ if [ "${GC_MORE-}" ]; then      # counts of text that is not trained on, raw/mor
     coocs=
     for l in $LANGS; do
         stage bpe.more.$l  bpe/more.$l : raw/more.$l codes : \
-            "tokenize -q -l $l $TOKENIZE < raw/more.$l | bpe-apply -c codes > bpe/more.$l"
+            "tokenize -q -l $l $TOKENIZE < raw/more.$l | $cut_words > bpe/more.$l"
         stage cooc-more.$l  cooc/more.$l.cooc : vocab bpe/train.$l bpe/more.$l : \
             "cooc-count -w $GC_WINDOW${GC_SKIP:+ --skip $GC_SKIP} -v vocab
                 $l=bpe/train.$l $l=bpe/more.$l > cooc/more.$l.cooc"
@@ -41,6 +42,6 @@ for s in $SEEDS; do
     done
 done
 compared=
-for y in $SYSTEMS; do [ $y = mlm ] || compared+="#compare\\\\t${title[$y]}\\\\tMLM\\\\n"; done
+for y in $SYSTEMS; do [ $y = mlm ] || compared+="#compare\\t${title[$y]}\\tMLM\\n"; done
 quick results  results.tsv : $results : \
     "{ printf '$compared' && cat $results; } > results.tsv"

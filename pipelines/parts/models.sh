@@ -2,6 +2,17 @@
 system mlm     MLM     "--objective mlm"
 system mlm-gc  MLM-GC  "--objective mlm,gc --cooc cooc/all.cooc $GC"  cooc/all.cooc
 setting SYSTEMS "$NAMED"
+# What has to be asked for: PMI-Masking, whose n-grams each language's text gives.
+setting NGRAMS ""
+case " $SYSTEMS " in *" pmi "*)
+    lists= named=
+    for l in $LANGS; do
+        stage ngrams.$l  bpe/ngrams.$l : tok/train.$l codes : \
+            "ngrams $NGRAMS $l=tok/train.$l | cut -f 3- | $cut_words > bpe/ngrams.$l"
+        named+=" --mask-ngrams $l=bpe/ngrams.$l" lists+=" bpe/ngrams.$l"
+    done
+    system pmi  MLM+PMI  "--objective mlm --mask-scheme pmi$named"  $lists;;
+esac
 model() {       # SEED SYSTEM: a model, and its vectors of each language's words
     local s=$1 y=$2 l trains= valids= shards=
     for l in $LANGS; do
@@ -11,7 +22,7 @@ model() {       # SEED SYSTEM: a model, and its vectors of each language's words
     train s$s.$y.pretrain  s$s/$y/pretrain/ : \
         $shards vocab codes tokenizer ${INIT:+words/init.vec} ${needs[$y]} : \
         "exec pretrain$trains$valids
-            -v vocab --codes codes --tokenizer tokenizer $INIT $MODEL $PRETRAIN ${options[$y]}
+            -v vocab $text_files $unknown $INIT $MODEL $PRETRAIN ${options[$y]}
             --seed $s --device $DEVICE $RESUME --out s$s/$y/pretrain"
     for l in $LANGS; do
         stage s$s.$y.vectors.$l  s$s/$y/$l.vec : s$s/$y/pretrain words/$l.vocab : \

@@ -1,4 +1,13 @@
 # From raw/{train,valid,test}.L to tokens, BPE, a vocabulary and shards, for every language L.
+# TOKENS=word: no BPE; the vocabulary is the VOCABULARY most frequent words, others read <unk>,
+# which is never predicted (MLM-GC's Table 8).
+setting TOKENS bpe
+setting VOCABULARY $MERGES
+case $TOKENS in
+bpe) cut_words="bpe-apply -c codes" text_files="--codes codes --tokenizer tokenizer" unknown=;;
+word) cut_words=cat text_files= unknown=--no-predict-unk FOLDER+=-words;;
+*) refuse "TOKENS=$TOKENS" "bpe or word";;
+esac
 for l in $LANGS; do
     for p in train valid test; do
         stage tok.$p.$l  tok/$p.$l : raw/$p.$l : \
@@ -9,14 +18,20 @@ done
 quick tokenizer  tokenizer : : "tokenize $TOKENIZE --settings > tokenizer"
 learn= texts=
 for l in $LANGS; do learn+=" $l=tok/train.$l"; texts+=" bpe/train.$l"; done
-stage bpe-learn  codes : ${learn//*([a-z0-9])=/} : "bpe-learn -n $MERGES$learn > codes"
+if [ $TOKENS = bpe ]; then
+    stage bpe-learn  codes : ${learn//*([a-z0-9])=/} : "bpe-learn -n $MERGES$learn > codes"
+else
+    quick bpe-none  codes : : "echo '#version: 0.2' > codes"
+fi
 for l in $LANGS; do
     for p in train valid test; do
         stage bpe.$p.$l  bpe/$p.$l : codes tok/$p.$l : \
-            "bpe-apply -c codes < tok/$p.$l > bpe/$p.$l"
+            "$cut_words < tok/$p.$l > bpe/$p.$l"
     done
 done
-stage vocab  vocab : $texts : "vocab-count$texts > vocab"
+most=
+[ $TOKENS = bpe ] || most=" --max-size $VOCABULARY"
+stage vocab  vocab : $texts : "vocab-count$most$texts > vocab"
 for l in $LANGS; do
     for p in train valid; do
         stage shard.$p.$l  shd/$p.$l.shd : vocab bpe/$p.$l : \

@@ -17,7 +17,7 @@ for d in $directions; do
     x=${d%-*} y=${d#*-}
     word_by_word $y $x words/train.$y
     stage pseudo.$d  pseudo/$d.$x : $word_inputs words/train.$y codes : \
-        "$word_by_word | bpe-apply -c codes > pseudo/$d.$x"
+        "$word_by_word | $cut_words > pseudo/$d.$x"
 done
 
 # --- what no training is needed for: every word replaced by the dictionary's ----------------------

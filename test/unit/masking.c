@@ -200,6 +200,27 @@ static void what_is_masked_does_not_depend_on_its_company(void **state)
     vocab_free(v);
 }
 
+/* <unk> stands for a word, and may be left out. */
+static void unknown_words_are_predicted_or_not(void **state)
+{
+    (void)state;
+    struct vocab *v = some_words();
+    struct word_starts *w = word_starts_new(v);
+    struct masking how = masking_defaults;
+    uint32_t ids[4] = { VOCAB_BOS, VOCAB_UNK, VOCAB_UNK, VOCAB_EOS };
+    struct masked_token out[4];
+    how.select = 1;
+    for (int scheme = MASKING_TOKEN; scheme <= MASKING_NGRAM; scheme++) {
+        how.scheme = (enum masking_scheme)scheme;
+        how.predict_unk = true;
+        assert_int_equal(choose(&how, ids, 4, v, w, 1, out), 2);
+        how.predict_unk = false;
+        assert_int_equal(choose(&how, ids, 4, v, w, 1, out), 0);
+    }
+    word_starts_free(w);
+    vocab_free(v);
+}
+
 /* --- PMI-Masking --- */
 
 static struct ngram_lists *lists(const struct vocab *v, const struct word_starts *w,
@@ -443,6 +464,7 @@ int main(void)
         cmocka_unit_test(ngrams_have_lengths_by_one_over_n),
         cmocka_unit_test(spans_fill_the_budget_exactly),
         cmocka_unit_test(what_is_masked_does_not_depend_on_its_company),
+        cmocka_unit_test(unknown_words_are_predicted_or_not),
         cmocka_unit_test(units_of_pmi_are_ngrams_of_the_list_and_words),
         cmocka_unit_test(lists_of_ngrams_are_read_or_refused),
         cmocka_unit_test(marks_of_all_vocabularies_tell_where_words_begin),

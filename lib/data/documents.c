@@ -1,0 +1,73 @@
+#include "lib/data/documents.h"
+#include <stdlib.h>
+#include "common/err.h"
+#include "common/mem.h"
+
+/* Tokens of run number n. */
+static uint32_t target(uint32_t n, uint32_t length)
+{
+    struct rng_key key = { 0, RNG_SEGMENT, 0 };
+    if (rng_below(key, n, 0, 10)) return length;
+    return 2 + (uint32_t)rng_below(key, n, 1, length - 1);
+}
+
+int corpus_to_documents(struct corpus *c, int length)
+{
+    struct shard_block *b = &c->all;
+    uint32_t *ids = mem_alloc(((size_t)b->tokens + 1) * sizeof *ids);
+    uint32_t *at = mem_alloc(((size_t)b->sentences + 1) * sizeof *at);
+    c->part = mem_alloc(((size_t)b->sentences + 1) * sizeof *c->part);
+    uint32_t runs = 0, tokens = 0, s = 0;
+    while (s < b->sentences) {
+        uint32_t first = s, most = target(runs, (uint32_t)length), have = 0;
+        for (; s < b->sentences && b->at[s + 1] > b->at[s]; s++) {
+            uint32_t n = b->at[s + 1] - b->at[s];
+            bool too_short = s - first < 2 && have + n <= (uint32_t)length;
+            if (have + n > most && !too_short) break;
+            have += n;
+        }
+        if (s - first < 2) {            /* an empty line, a sentence alone, one that is too long */
+            s += s == first;
+            continue;
+        }
+        at[runs++] = tokens;
+        for (uint32_t k = first; k < s; k++) {
+            c->part[c->parts++] = tokens;
+            for (uint32_t i = b->at[k]; i < b->at[k + 1]; i++) ids[tokens++] = b->ids[i];
+        }
+    }
+    at[runs] = c->part[c->parts] = tokens;
+    free(b->ids);
+    free(b->at);
+    b->ids_cap = (size_t)b->tokens + 1;
+    b->at_cap = (size_t)b->sentences + 1;
+    b->ids = ids;
+    b->at = at;
+    b->sentences = runs;
+    b->tokens = tokens;
+    return runs ? 0
+                : err_set("%s: no document has two neighbouring sentences of %d tokens together; "
+                          "documents are lines with an empty one behind them",
+                          c->path, length);
+}
+
+/* The number of the part that begins at token `at`. */
+static uint32_t find(const struct corpus *c, uint32_t at)
+{
+    uint32_t low = 0, high = c->parts;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (c->part[mid] < at) low = mid + 1;
+        else high = mid;
+    }
+    return low;
+}
+
+int documents_cut(const struct corpus *c, const struct sample *x, struct rng_key key, bool *swapped)
+{
+    uint32_t begin = (uint32_t)(x->ids - c->all.ids), first = find(c, begin);
+    uint32_t n = find(c, begin + (uint32_t)x->n) - first;
+    key.purpose = RNG_SEGMENT;
+    *swapped = rng_below(key, x->number, 1, 2);
+    return (int)(c->part[first + 1 + rng_below(key, x->number, 0, n - 1)] - begin);
+}

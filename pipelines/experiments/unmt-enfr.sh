@@ -1,0 +1,6 @@
+# Unsupervised translation, English and French, as unmt-deen (Lample et al. 2018: 32.76 and 32.07
+# with vectors of Wikipedia's text).
+languages en fr
+part $CORPUS
+part translation
+paper L 2
