@@ -426,9 +426,10 @@ class Specific:
     def __init__(self, o, languages, vocab):
         number, F = {w: i for i, w in enumerate(vocab)}, int(o["specific"])
         self.often = []
+        shard = dict(spec.split("=") for spec in o["train"])
         for lang in languages:
             count = np.zeros(len(vocab), int)
-            for line in open("text." + lang):
+            for line in open("text." + shard[lang].replace(".shd", "")):
                 for w in line.split():
                     count[number[w]] += 1
             self.often.append({v for v in range(len(vocab)) if count[v] > F})
