@@ -45,6 +45,26 @@ tune qa qa qa --steps 3 --longest 60 --stride 20 --question 12
 keeps qa '"name": "qa", "hidden": "none", "outputs": 2, "task": "span", "pair": "one", '\
 '"longest": 60, "question": 12, "stride": 20, "no_answer": false'
 
+# predict and score, from text by the folder's own codes, give the last validation's numbers
+# again(OUT FILE METRIC NAME): of the development sets in both languages
+again() {
+    local l got ext=tsv
+    [ $1 = qa ] && ext=json
+    for l in xa xb; do
+        predict -q --model $1/last -l $l < s/$2.dev.$l.$ext > predicted
+        got=$(score -m $3 --resamples 0 s/$2.dev.$l.$ext < predicted |
+            awk -v n=$4 '$2 == n { print $3 }')
+        awk -v a="$got" -v b="$(metric $1 $l.${5:-$4})" \
+            'BEGIN { exit !(a != "" && (a - b) ^ 2 < 1e-8) }' ||
+            fail "$1 $l: $4 of predictions is $got, of the log $(metric $1 $l.${5:-$4})"
+    done
+}
+again tag pos tag-accuracy accuracy; again tag pos chunk-f1 f1; again ner ner chunk-f1 f1
+again nli nli accuracy accuracy; again pairs paws accuracy accuracy
+again qa qa squad f1; again qa qa squad exact_match em
+fails 1 'language zz is not one of the model' predict --model tag/last -l zz < s/pos.dev.xa.tsv
+fails 1 'the model has 2 languages \(xa, xb\); name' predict --model tag/last < s/pos.dev.xa.tsv
+
 # A run gives the same bytes on one and two threads, and killed anywhere and resumed. The labels of
 # a target language's development set change nothing: the source's alone picks the best model.
 sums() { (cd $1 && find best/ last/ -type f | sort | xargs sha256sum); }

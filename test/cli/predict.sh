@@ -1,5 +1,5 @@
 # predict: equal to transformers on its own models and text (test/golden/predict.py), streams, bad
-# input. What a model of finetune says is test/cli/tasks.sh.
+# input. What a model of finetune says is test/cli/finetune-tasks.sh.
 . "$TOP/test/cli/lib.sh"
 G=$TOP/test/golden/predict
 for m in bert_nli xlmr_pairs bert_ner bert_qa; do ckpt import -q -o $m "$G/$m"; done
@@ -64,6 +64,12 @@ awk -F '\t' -v OFS='\t' '{ print $1, sprintf("%.4f", $4 - $3) }' "$G/qa.out" > w
 alike rows want 3
 predict -q -m bert_qa -l de --question-lang en --question 9 --stride 7 < "$G/qa.in" > got
 is "$(grep -c . got)" 15
+
+# a context of 3,000 tokens: 427 windows, one answer, out of the context
+awk 'BEGIN { for (i = 0; i < 3000; i++) c = c (i ? " " : "") "ka"; print "{\"data\": [{\"paragraphs\":" \
+    "[{\"context\": \"" c "\", \"qas\": [{\"id\": \"a\", \"question\": \"ka\"}]}]}]}" }' > huge
+predict -q -m bert_qa --stride 7 huge > got
+grep -qE '^\{"a": "ka( ka){0,29}"\}$' got || fail "$(cat got)"
 
 # bad input: one line each, no file
 : > nothing

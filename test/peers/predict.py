@@ -29,7 +29,7 @@ def theirs(task, dir, file, sort):
     else:
         items = [s.split("\n") for s in open(file, encoding="utf-8").read().rstrip("\n").split("\n\n")]
         size = lambda x: sum(map(len, x))
-    out, began = [None] * len(items), time.time()
+    out, began, cpu = [None] * len(items), time.time(), time.process_time()
     order = sorted(range(len(items)), key=lambda i: -size(items[i])) if sort else range(len(items))
     with torch.inference_mode():
         for part in batches(items, order):
@@ -47,20 +47,21 @@ def theirs(task, dir, file, sort):
                         first.setdefault(w, i)
                     out[k] = "\n".join(f"{w}\t{m.config.id2label[z[r][first[i]]]}" for i, w in enumerate(words)) + "\n"
     print("\n".join(out))
-    print(time.time() - began, file=sys.stderr)
+    print(time.time() - began, time.process_time() - cpu, file=sys.stderr)
 
 
 def timed(command, file, out):
-    """Wall seconds, what standard error's last line says, peak resident bytes."""
+    """Wall seconds, what standard error says, peak resident bytes, processor seconds."""
     began = time.time()
     with open(out, "w") as to, open("err", "w") as err, open(file) as src:     # GNU time: this process's own memory is no part of it
-        status = subprocess.run(["/usr/bin/time", "-q", "-f", "%M", "-o", "peak", *command], stdin=src, stdout=to, stderr=err).returncode
+        status = subprocess.run(["/usr/bin/time", "-q", "-f", "%M %U %S", "-o", "peak", *command], stdin=src, stdout=to, stderr=err).returncode
     wall = time.time() - began
     said = open("err").read().split("\n")
     if status:
         print("\n".join(said))
         sys.exit(1)
-    return wall, said, int(open("peak").read().split()[-1]) * 1024
+    peak, user, system = open("peak").read().split()[-3:]
+    return wall, said, int(peak) * 1024, float(user) + float(system)
 
 
 def make(shape, task, labels, text):
@@ -88,12 +89,14 @@ def main():
     sick = [x.split("\t") for x in zst("nli/sick/SICK_test_annotated.txt.zst").replace("\r", "").split("\n")[1:] if x]
     words = [[w.split("\t")[1] for w in s.split("\n") if w and w[0].isdigit() and w.split("\t")[0].isdigit()]
              for s in zst("ud/en_ewt-test.conllu.zst").rstrip("\n").split("\n\n")]
+    most = int(os.environ.get("EXAMPLES", 0)) or None
+    sick, words = sick[:most], words[:most]
     open("nli.in", "w").write("".join(f"{x[1]}\t{x[2]}\n" for x in sick))
     open("tag.in", "w").write("".join("\n".join(s) + "\n\n" for s in words))
     text = [x[1] for x in sick] + [" ".join(s) for s in words]
     examples = {"nli": len(sick), "tag": len(words)}
     print(f"torch {torch.__version__}, transformers {T.__version__}, {len(os.sched_getaffinity(0))} threads, batch {BATCH}, medians of {REPEATS}")
-    print("model\ttask\texamples\tpredict s\tpredict/s\tMiB\ttransformers s\tsorted s\twith start s\tMiB\tratio\tratio sorted\tsame")
+    print("model\ttask\texamples\twall s\tCPU s\tMiB\tpeer wall\tCPU\tsorted wall\tCPU\tMiB\twall x\tCPU x\tsorted wall x\tCPU x\tsame")
     bad = False
     for shape in os.environ.get("SHAPES", "6x512 12x768").split():
         for task, labels in (("nli", ["contradiction", "entailment", "neutral"]), ("tag", [f"T{i}" for i in range(17)])):
@@ -104,13 +107,15 @@ def main():
                 b.append(timed([sys.executable, HERE, task, dir, f"{task}.in", ""], "/dev/null", "theirs"))
                 c.append(timed([sys.executable, HERE, task, dir, f"{task}.in", "sort"], "/dev/null", "sorted"))
             med = lambda v: statistics.median(v)
-            inside = lambda r: float([x for x in r[1] if x][-1])
-            s, t, u = med([r[0] for r in a]), med([inside(r) for r in b]), med([inside(r) for r in c])
+            inside = lambda r, i: float([x for x in r[1] if x][-1].split()[i])       # without imports and loading
+            s, cpu = med([r[0] for r in a]), med([r[3] for r in a])                  # the whole process
+            t, tc = med([inside(r, 0) for r in b]), med([inside(r, 1) for r in b])
+            u, uc = med([inside(r, 0) for r in c]), med([inside(r, 1) for r in c])
             ours, them = open("ours").read().rstrip("\n").split("\n"), open("theirs").read().rstrip("\n").split("\n")
             same = sum(x == y for x, y in zip(ours, them))
             bad |= len(ours) != len(them) or same < 0.999 * len(ours)
-            print(f"{shape}\t{task}\t{examples[task]}\t{s:.2f}\t{examples[task] / s:.0f}\t{max(r[2] for r in a) / 2**20:.0f}\t{t:.2f}\t{u:.2f}\t"
-                  f"{med([r[0] for r in b]):.2f}\t{max(r[2] for r in b) / 2**20:.0f}\t{t / s:.2f}\t{u / s:.2f}\t{same}/{len(them)}", flush=True)
+            print(f"{shape}\t{task}\t{examples[task]}\t{s:.2f}\t{cpu:.2f}\t{max(r[2] for r in a) / 2**20:.0f}\t{t:.2f}\t{tc:.2f}\t{u:.2f}\t{uc:.2f}\t"
+                  f"{max(r[2] for r in b) / 2**20:.0f}\t{t / s:.2f}\t{tc / cpu:.2f}\t{u / s:.2f}\t{uc / cpu:.2f}\t{same}/{len(them)}", flush=True)
     sys.exit(bad)
 
 
