@@ -1,8 +1,8 @@
 # Downstream tasks on real text, English and German: an encoder that has read captions in both
 # languages (MLM and TLM), fine-tuned on English, judged on English and, without a German example,
-# on German; beside it the same fine-tuned on German, and two baselines without a model. So for parts
-# of speech, names, inference, cloze questions, XQuAD; XNLI in English and Swahili proves the reader:
-# nobody here has read Swahili. German SICK is our own translator's.
+# on German; beside it the same fine-tuned on German, and two baselines without a model. So for
+# parts of speech, names, inference, cloze questions, XQuAD; XNLI in English and Swahili proves the
+# reader: nobody here has read Swahili. German SICK is our own translator's.
 languages en de
 part tasks-text
 part tasks-data

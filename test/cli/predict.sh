@@ -43,7 +43,8 @@ awk 'BEGIN { print "premise\thypo\tlabel" } { line[NR] = $0 "\tneutral" }
     END { for (i = 0; i < 14999; i++) print line[i % NR + 1] }' "$G/pairs.in" > long
 [ "$(stat -c %s long)" -gt 1200000 ]
 predict -m bert_nli --longest 12 < long 2> notes > got; is "$(wc -l < got)" 14999
-cut=$(predict -m bert_nli --longest 12 < "$G/pairs.in" 2>&1 > seven | sed 's/.*rows: \([0-9]*\);.*/\1/')
+cut=$(predict -m bert_nli --longest 12 < "$G/pairs.in" 2>&1 > seven |
+    sed 's/.*rows: \([0-9]*\);.*/\1/')
 grep -q "pairs cut to --longest rows: $((cut * 2142 + $(predict -m bert_nli --longest 12 2>&1 > x \
     < <(head -n 5 "$G/pairs.in") | sed 's/.*rows: \([0-9]*\);.*/\1/'))); the first on line 3" notes
 rm x
@@ -66,8 +67,9 @@ predict -q -m bert_qa -l de --question-lang en --question 9 --stride 7 < "$G/qa.
 is "$(grep -c . got)" 15
 
 # a context of 3,000 tokens: 427 windows, one answer, out of the context
-awk 'BEGIN { for (i = 0; i < 3000; i++) c = c (i ? " " : "") "ka"; print "{\"data\": [{\"paragraphs\":" \
-    "[{\"context\": \"" c "\", \"qas\": [{\"id\": \"a\", \"question\": \"ka\"}]}]}]}" }' > huge
+awk 'BEGIN { for (i = 0; i < 3000; i++) c = c (i ? " " : "") "ka"
+    print "{\"data\": [{\"paragraphs\": [{\"context\": \"" c "\"," \
+        "\"qas\": [{\"id\": \"a\", \"question\": \"ka\"}]}]}]}" }' > huge
 predict -q -m bert_qa --stride 7 huge > got
 grep -qE '^\{"a": "ka( ka){0,29}"\}$' got || fail "$(cat got)"
 

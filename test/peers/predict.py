@@ -100,6 +100,8 @@ def main():
     bad = False
     for shape in os.environ.get("SHAPES", "6x512 12x768").split():
         for task, labels in (("nli", ["contradiction", "entailment", "neutral"]), ("tag", [f"T{i}" for i in range(17)])):
+            if task not in os.environ.get("TASKS", "nli tag").split():
+                continue
             dir = make(shape, task, labels, text)
             a, b, c = [], [], []
             for _ in range(REPEATS):                    # one after the other, in turns

@@ -3,7 +3,8 @@
 # and tags compared.
 #   BIN=folder of programs   PYTHON=one with torch, transformers, tokenizers
 #   DATA=folder with nli/sick, ud
-#   SHAPES="6x512 12x768" (layers x width)   BATCH=32   REPEATS=3   EXAMPLES=N (default: all)
+#   SHAPES="6x512 12x768" (layers x width)   BATCH=32   REPEATS=3
+#   EXAMPLES=N (default: all)   TASKS="nli tag"
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
