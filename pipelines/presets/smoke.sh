@@ -18,6 +18,13 @@ setting CS_STEPS 40
 setting CS_LINES 300
 setting CS_EXAMPLES 300
 setting CS_TUNING "--batch 16 --lr 1e-3 --epochs 1"
+setting PPA_DEV 400
+setting PPA_EXAMPLES 200
+setting PPA_SIZES 200
+setting PPA_TRAINING "--batch 16 --steps 40 --lr 3e-4 --warmup 10% --min-tokens 5 --save-every 0"
+setting PPA_MOCO "--queue 64 --queue-start empty --momentum 0.99 --projection 32"
+setting PPA_SMALL_MOCO "--queue 32 --queue-start empty --momentum 0.99 --projection 32"
+setting PPA_TUNING "--batch 16 --lr 1e-3 --epochs 1"
 setting DECODE "--beam 1"
 setting TASK_MOST 120
 setting TEST_MOST 60

@@ -1,0 +1,13 @@
+# Post-pretraining alignment (PPA, Pan et al. 2021) of English and German: a model of 14,500
+# captions in each language, no two of one image, goes on with caption pairs and looks for the test
+# captions' and Tatoeba's translations.
+languages en de
+setting PPA_SIZES "2000 8000"
+part $CORPUS
+part tatoeba
+for l in $LANGS; do published raw.pairs.$l  raw/pairs.$l multi30k/train.$l; done
+PPA_NLI=0 PPA_PAIRS=pairs PPA_SENTENCES="test tatoeba"
+setting PPA_TRAINING "--batch 128 --epochs 6 --lr 5e-4 --min-tokens 5 --save-every 0"
+setting PPA_MOCO "--queue 4096 --queue-start empty --momentum 0.99 --projection 128"
+setting PPA_SMALL_MOCO "--queue 384 --queue-start empty --momentum 0.99 --projection 128"
+part post-align
