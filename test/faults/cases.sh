@@ -8,6 +8,7 @@
 inputs() {
     printf 'A man, a plan: "Panama"!\nThe 2nd red bicycle.\n\n' > raw
     printf 'a b c\nb a a\nc c a b\na b a c b\n' > t
+    printf 'a\nb\nc\na b\n' > p
     printf 'a 6\nb 5\nc 4\n' > v
     printf 'old man 1\nthe old man\n' > w
     bpe-learn -q -n 5 w > codes
@@ -21,6 +22,16 @@ inputs() {
     printf '{"event":"train","step":%d,"loss":%d}\n' 1 3 2 2 3 1 > log.jsonl
     pretrain "${model[@]}" -v v --train en=en.shd --train de=de.shd --steps 2 --out run
     finetune "${model[@]}" --task mt --model run --parallel en-de=t,t --steps 1 --out mt
+    printf '#version: 0.2\na b\n' > t.codes
+    tokenize --settings -l en > settings < /dev/null
+    pretrain "${model[@]}" -v v --codes t.codes --tokenizer settings --train en=en.shd --steps 1 --out raw.run
+    printf 'a\tb\tneutral\nb\tc\tentailment\nc\ta\tcontradiction\n' > nli
+    printf '# c\n1\ta\t_\tADJ\t_\t_\t2\tamod\t_\t_\n2\tb\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n' > ud
+    finetune "${model[@]}" --task nli --model raw.run --train en=nli --steps 1 --out nli.run
+    derive-lang -q --learn-order N ud > ud.order
+    ckpt export -q --to bert --src en -o hf run
+    printf '{"data": [{"paragraphs": [{"context": "a b c", "qas": [{"id": "1", "question": "?", "answers": [{"text": "b", "answer_start": 2}]}]}]}]}' > gold.json
+    printf '{"1": "b"}' > answers.json
     printf ': all\na b c d\n' > questions
     printf 'yes\nno\nyes\n' > labels
     gzip -nk t
@@ -50,6 +61,14 @@ cases() {
     one analogy none analogy -q --threads 1 --vec in/x.vec in/questions
     one derive-lang none derive-lang -q --inv in/t
     one ngrams file=o ngrams -q -o o en=in/t
+    one cooc-count-skip file=o cooc-count -q -v in/v -w 3 --skip c --memory 64M -o o en=in/t de=in/t.gz
+    one bpe-restore none bpe-apply -q --restore in/t
+    one embed-raw file=o.npy embed -q --threads 1 --model in/raw.run --raw --text in/t -l en \
+        --of sentences -o o.npy
+    one derive-syn none derive-lang -q --syn in/ud.order --format conllu in/ud
+    one ckpt-import folder=o ckpt import -q --lang-code en -o o in/hf
+    one predict file=o predict -q --threads 1 --model in/nli.run -o o in/nli
+    one score-squad none score -q --metric squad in/gold.json -p in/answers.json
     one score none score -q --metric accuracy in/labels -p in/labels
     one bleu none bleu -q in/raw -i in/raw
     one ckpt-check none ckpt check in/run
@@ -61,4 +80,10 @@ cases() {
         --parallel en-de=in/t,in/t --save-every 1 --keep 1 --steps 2 --out o
     one pretrain run=o pretrain "${model[@]}" -v in/v --train en=in/en.shd --save-every 1 --keep 1 \
         --steps 2 --out o
+    one pretrain-gc run=o pretrain "${model[@]}" -v in/v --train en=in/en.shd --train de=in/de.shd \
+        --objective mlm,gc --cooc in/en.cooc --cooc in/de.cooc --save-every 1 --keep 1 --steps 2 --out o
+    one finetune-nli run=o finetune "${model[@]}" --task nli --model in/raw.run --train en=in/nli \
+        --save-every 1 --keep 1 --steps 2 --out o
+    one align-post run=o align-post -q --threads 1 --seed 5 --model in/run --parallel en-de=in/p,in/p \
+        --min-tokens 1 --batch 1 --queue 1 --queue-start empty --save-every 1 --keep 1 --steps 2 --out o
 }
