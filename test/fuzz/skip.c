@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
     value[n] = 0;
     const char *split = memchr(value, 1, n), *both[2] = { value, split ? split + 1 : NULL };
     if (split) value[split - value] = 0;
-    if (cooc_skip_make(&s, both, split ? 2 : 1) == 0) {
+    if (cooc_skip_make(&s, both, split ? 2 : 1, "skip") == 0) {
         expect(s.size > 0 && cooc_skip_valid(s.text, s.size));
         look(s.text, s.size);
         cooc_skip_free(&s);
