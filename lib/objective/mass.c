@@ -20,7 +20,7 @@ enum { SENTENCE = -1 };          /* in a row's place: the draws of the sentence 
 
 struct mass { double share; int min_len; bool see_masked; struct setup s; };
 
-static const struct opt rows[] = {
+static const struct opt options[] = {
     { "mass-span", 0, OPT_REAL(mass, share), "P",
       "MASS: share of a sentence, <s> and </s> included, that the decoder writes", .min = 0.01,
       .max = 0.99 },
@@ -271,7 +271,7 @@ const struct objective objective_mass = {
     .decoder = true,
     .self = sizeof(struct mass),
     .batch = sizeof(struct mass_batch),
-    .options = rows,
+    .options = options,
     .defaults = defaults,
     .open = open,
     .make = make,

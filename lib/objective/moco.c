@@ -24,7 +24,7 @@ struct moco_batch {
     size_t cap;
 };
 
-static const struct opt rows[] = {
+static const struct opt options[] = {
     { "queue|moco-k", 0, OPT_INT(moco, size), "K",
       "keys in the queue: a multiple of the pairs per step, at most a quarter of all pairs",
       .min = 1, .max = 1 << 24 },
@@ -342,7 +342,7 @@ const struct objective objective_moco = { .name = "moco",
                                           .used_by = OBJECTIVE_ALIGN,
                                           .self = sizeof(struct moco),
                                           .batch = sizeof(struct moco_batch),
-                                          .options = rows,
+                                          .options = options,
                                           .defaults = defaults,
                                           .open = open,
                                           .parameters = parameters,

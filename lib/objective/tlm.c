@@ -19,7 +19,7 @@ struct tlm {
     bool types;
 };
 
-static const struct opt rows[] = {
+static const struct opt options[] = {
     { "tlm-form", 0, OPT_CHOICE(tlm, form), "xlm|ppa",
       "xlm: <s> x </s> <s> y </s>, positions restart; ppa: <s> x </s> y </s>, positions run on, "
       "token types tell the sides apart" },
@@ -211,7 +211,7 @@ const struct objective objective_tlm = { .name = "tlm",
                                          .used_by = OBJECTIVE_PRETRAIN | OBJECTIVE_ALIGN,
                                          .self = sizeof(struct tlm),
                                          .batch = sizeof(struct masked),
-                                         .options = rows,
+                                         .options = options,
                                          .presets = presets,
                                          .open = open,
                                          .make = make,

@@ -203,13 +203,13 @@ static void script(FILE *to, const void *what, bool png, const char *output)
 {
     const struct picture *f = what;
     const struct bars *b = f->b;
-    int longest = 0, n = b->panel.n, columns = n < 4 ? n : (n + 1) / 2;
-    int rows = (n + columns - 1) / columns;
+    int longest = 0, n = b->panel.n, across = n < 4 ? n : (n + 1) / 2;
+    int down = (n + across - 1) / across;
     for (int k = 0; k < b->bar.n; k++)
         if ((int)strlen(b->bar.v[k]) > longest) longest = (int)strlen(b->bar.v[k]);
     int each = 110 + b->group.n * (22 * b->bar.n + 24), beside = 70 + 17 * longest / 2;
-    int width = f->width ? f->width : columns * (each < 300 ? 300 : each) + beside;
-    int height = f->height ? f->height : (f->title ? 30 : 0) + rows * 294;
+    int width = f->width ? f->width : across * (each < 300 ? 300 : each) + beside;
+    int height = f->height ? f->height : (f->title ? 30 : 0) + down * 294;
     if (beside > width / 3) beside = width / 3;
     gnuplot_terminal(to, png, width, height, output);
     data(to, b);
@@ -236,8 +236,8 @@ static void script(FILE *to, const void *what, bool png, const char *output)
     }
     fputs("set multiplot\n", to);
     for (int p = 0; p < n; p++) {
-        double w = right / columns, left = w * (p % columns), h = top / rows;
-        double bottom = top - h * (p / columns + 1);
+        double w = right / across, left = w * (p % across), h = top / down;
+        double bottom = top - h * (p / across + 1);
         fprintf(to, "set lmargin at screen %.4f\nset rmargin at screen %.4f\n"
                     "set tmargin at screen %.4f\nset bmargin at screen %.4f\n",
                 left + 58.0 / width, left + w - 18.0 / width, bottom + h - 32.0 / height,
