@@ -120,6 +120,7 @@ static int choose(struct mix *x, const char *list, bool riders)
                                k->o->on);
             if ((under && append(x, under, true) < 0) || append(x, k, false) < 0) return -1;
             if (under) x->m[x->n - 1].on = find(x, under->o);
+            if (under && k->o->rides) k->o->rides(k->self, under->o);
         }
         p += len;
         if (!*p) return 0;

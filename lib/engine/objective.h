@@ -84,6 +84,8 @@ struct pass {
     bool planning;
     /* states [rows, dim] that riders see, set by forward */
     struct var *h;
+    /* the encoder's states [rows of the encoder, dim] where h is a decoder's; else NULL */
+    struct var *encoder;
     int rows;                                    /* tokens read, of all batches of the pass */
     /* of one batch: rows, the longest sentence; rows of the output layer */
     int most_rows, longest, predicted;
@@ -130,6 +132,8 @@ struct objective {
     int (*check)(const void *self);
     /* Does it fit a model of this shape? As check. NULL: any. */
     int (*fits)(const void *self, const struct model_config *c);
+    /* Of a rider, before open: which objective it rides on. NULL: it need not know. */
+    void (*rides)(void *self, const struct objective *host);
     /* Reads its files, adds heads and state. Nothing of the device or the model's weights is
      * there yet. -1 with a message. */
     int (*open)(void *self, struct setup *s);

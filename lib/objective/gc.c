@@ -7,11 +7,14 @@
 #include "common/mem.h"
 #include "common/msg.h"
 #include "lib/cooc/skip.h"
+#include "lib/objective/mass.h"
 
 struct gc {
     const char *counts;
     struct gc_options how;
     struct cooc_values_opts values;
+    bool on_mass;                /* it rides on mass, else on mlm */
+    enum gc_side side;
     struct strs skip;
     struct cooc_skip asked;
     struct cooc_values *x;
@@ -40,6 +43,8 @@ static const struct opt rows[] = {
       .max = 10 },
     { "gc-raw-weights", 0, OPT_FLAG(gc, values.raw_f), NULL,
       "take f of the counts before their normalisation by c_lang" },
+    { "gc-side", 0, OPT_CHOICE(gc, side), "dec|enc",
+      "with objective mass: regress the decoder's states, or the encoder's" },
     { "gc-skip", 0, OPT_LIST(gc, skip), "TOKENS",
       "tokens, with commas between, that are neither targets nor neighbours: those of cooc-count "
       "--skip, which the counts name (checked; without this option the counts' own)" },
@@ -62,6 +67,11 @@ static int check(const void *self)
     if (cooc_skip_make(&s, o->skip.v, o->skip.n, "--gc-skip") < 0) return -1;
     cooc_skip_free(&s);
     return 0;
+}
+
+static void rides(void *self, const struct objective *host)
+{
+    ((struct gc *)self)->on_mass = !strcmp(host->name, "mass");
 }
 
 static int fits(const void *self, const struct model_config *c)
@@ -106,7 +116,13 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
 {
     struct gc *o = self;
     (void)at;
-    gc_build(batch, under, o->x, &o->how);
+    if (o->on_mass) {
+        gc_build_mass(batch, under, o->side, o->x, &o->how);
+        return 0;
+    }
+    const struct masked *m = under;
+    struct gc_text t = { m->row, m->masked, m->original, m->input.at, m->input.len, m->n };
+    gc_build(batch, &t, o->x, &o->how);
     return 0;
 }
 
@@ -114,7 +130,8 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
 {
     const struct gc *o = self;
     const struct gc_batch *g = batch;
-    pass_losses(p, "gc", gc_loss(p->t, p->h, p->m->tokens, g, &o->how, scale), g->n);
+    struct var *h = o->on_mass && o->side == GC_ENCODER ? p->encoder : p->h;
+    pass_losses(p, "gc", gc_loss(p->t, h, p->m->tokens, g, &o->how, scale), g->n);
     pass_number(p, "gc_pairs", g->pairs, g->n);
     pass_number(p, "gc_constant", g->constant * (double)gc_sum_factor(&o->how), g->n);
     return 0;
@@ -122,11 +139,13 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
 
 static int largest(void *self, void *batch, const void *under, int tokens)
 {
-    const struct masked *b = under;
+    const struct gc *o = self;
+    int most = o->on_mass ? ((const struct mass_batch *)under)->dec.rows
+                          : ((const struct masked *)under)->n;
     struct gc_batch *g = batch;
-    size_t n = (size_t)b->n, nj = n * 2 * (size_t)((const struct gc *)self)->how.window;
+    size_t n = (size_t)most, nj = n * 2 * (size_t)o->how.window;
     (void)tokens;
-    *g = (struct gc_batch){ .n = b->n,
+    *g = (struct gc_batch){ .n = most,
                             .t = mem_zero(n, 4),
                             .nb = mem_zero(nj, 4),
                             .f = mem_zero(nj, 4),
@@ -158,7 +177,8 @@ static void close(void *self)
 const struct objective objective_gc = {
     .name = "gc",
     .about = "regress states on global co-occurrence counts (MLM-GC)",
-    .on = "mlm",
+    .on = "mlm mass",
+    .rides = rides,
     .used_by = OBJECTIVE_PRETRAIN,
     .self = sizeof(struct gc),
     .batch = sizeof(struct gc_batch),

@@ -29,7 +29,20 @@ static const struct gc_options gc_defaults = {
     .window = 2, .form = GC_HIDDEN, .targets = GC_MASKED, .sqrt_d = true, .half_n = true
 };
 
+/* What neighbours are looked for in: `original` tokens [rows] of sentences (rows at[s] to
+ * at[s] + len[s] - 1), and the n rows that are predicted, ascending. masked: does its row read
+ * <mask>? */
+struct gc_text {
+    const int32_t *row;
+    const uint8_t *masked;
+    const uint32_t *original;
+    const int32_t *at, *len;
+    int n;
+};
+
 struct gc_batch {
+    int32_t *row; uint8_t *masked; size_t row_cap, masked_cap;   /* of gc_build_mass */
+
     /* [n], [n * 2 window]; nb: row, or token of GC_OUTPUT; -1: none */
     int32_t *t, *nb; float *f, *logx;
     int n, pairs;                                   /* targets, neighbours with X > 0 */
@@ -42,8 +55,17 @@ struct gc_batch {
 /* Collects targets from b: tokens w are the original ones, neighbours stay inside the sentence,
  * specials contribute nothing, nor does X = 0 (the neighbour becomes -1). Targets without any
  * neighbour stay: they count in the mean. */
-void gc_build(struct gc_batch *g, const struct masked *b, const struct cooc_values *x,
+void gc_build(struct gc_batch *g, const struct gc_text *b, const struct cooc_values *x,
               const struct gc_options *o);
+/* The same of a batch of MASS; side says which states the rows are of.
+ *   decoder   the span: the state that predicts a token is that token's, and its neighbours lie
+ *             within the span, since a decoder has no other rows
+ *   encoder   the span's tokens, and neighbours anywhere in the sentence
+ * A </s> that the span ends with is no target. */
+struct mass_batch;
+enum gc_side { GC_DECODER, GC_ENCODER };
+void gc_build_mass(struct gc_batch *g, const struct mass_batch *b, enum gc_side side,
+                   const struct cooc_values *x, const struct gc_options *o);
 /* Runs Eq. 3 or Eq. 6 on states h, scaled by scale / targets; output: the parameter O of Eq. 6. The
  * losses [n] stay on the device. NULL when n = 0. */
 float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch *g,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/objective/mass.h"
 
 static bool passed_over(const struct gc_options *o, uint32_t token)
 {
@@ -31,8 +32,8 @@ static int new_target(struct gc_batch *g, int r, int places)
 struct spread { double f, fx, fxx; };
 
 /* The pair of row r and its neighbour at row k, in place `at` of the batch. */
-static void pair(struct gc_batch *g, struct spread *s, const struct masked *b, int r, int k, int at,
-                 const struct cooc_values *x, const struct gc_options *o)
+static void pair(struct gc_batch *g, struct spread *s, const struct gc_text *b, int r, int k,
+                 int at, const struct cooc_values *x, const struct gc_options *o)
 {
     float logx, f;
     if (b->original[k] < VOCAB_SPECIALS
@@ -50,7 +51,7 @@ static void pair(struct gc_batch *g, struct spread *s, const struct masked *b, i
 /* The neighbours of one target at row r of a sentence whose rows are [first, end): on either side
  * the next `window` rows whose tokens are not passed over. Pieces of streams hold several
  * sentences, with </s> between them; a window stays in its own. */
-static void neighbours(struct gc_batch *g, struct spread *s, const struct masked *b, int r,
+static void neighbours(struct gc_batch *g, struct spread *s, const struct gc_text *b, int r,
                        int first, int end, const struct cooc_values *x, const struct gc_options *o)
 {
     int at = new_target(g, r, 2 * o->window);
@@ -65,7 +66,7 @@ static void neighbours(struct gc_batch *g, struct spread *s, const struct masked
     }
 }
 
-void gc_build(struct gc_batch *g, const struct masked *b, const struct cooc_values *x,
+void gc_build(struct gc_batch *g, const struct gc_text *b, const struct cooc_values *x,
               const struct gc_options *o)
 {
     struct spread all = { 0 };
@@ -75,8 +76,8 @@ void gc_build(struct gc_batch *g, const struct masked *b, const struct cooc_valu
         int r = b->row[i];
         if (o->targets == GC_MASKED && !b->masked[i]) continue;
         if (passed_over(o, b->original[r])) continue;
-        while (r >= b->input.at[s] + b->input.len[s]) s++;
-        neighbours(g, &all, b, r, b->input.at[s], b->input.at[s] + b->input.len[s], x, o);
+        while (r >= b->at[s] + b->len[s]) s++;
+        neighbours(g, &all, b, r, b->at[s], b->at[s] + b->len[s], x, o);
     }
     g->constant = all.f > 0 ? all.fxx - all.fx * all.fx / all.f : 0;
 }
@@ -102,9 +103,28 @@ float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch 
                    gc_dot_factor(o, h->cols), gc_sum_factor(o), scale / (float)g->n, g->n, J);
 }
 
+void gc_build_mass(struct gc_batch *g, const struct mass_batch *b, enum gc_side side,
+                   const struct cooc_values *x, const struct gc_options *o)
+{
+    const struct batch *rows = side == GC_DECODER ? &b->dec : &b->src;
+    const int32_t *original = side == GC_DECODER ? b->target : b->original;
+    struct gc_text t = { .original = (const uint32_t *)original, .at = rows->at, .len = rows->len };
+    mem_room(&g->row, &g->row_cap, (size_t)b->dec.rows + 1, sizeof *g->row);
+    mem_room(&g->masked, &g->masked_cap, (size_t)b->dec.rows + 1, 1);
+    for (int i = 0; i < b->dec.rows; i++) {
+        if (b->target[i] == VOCAB_EOS) continue;
+        g->row[t.n] = side == GC_DECODER ? i : b->span[i];
+        g->masked[t.n++] = b->src.token[b->span[i]] == VOCAB_MASK;
+    }
+    t.row = g->row;
+    t.masked = g->masked;
+    gc_build(g, &t, x, o);
+}
+
 void gc_free(void *batch)
 {
     struct gc_batch *g = batch;
     free(g->t); free(g->nb); free(g->f); free(g->logx);
+    free(g->row); free(g->masked);
     memset(g, 0, sizeof *g);
 }

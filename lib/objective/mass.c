@@ -166,7 +166,7 @@ static int forward(void *self, void *batch, struct pass *p)
     struct tape *t = p->t;
     (void)self;
     struct dev_batch src = batch_upload(t, &b->src), dec = batch_upload(t, &b->dec);
-    struct var *h = model_encode(p->m, t, &src);
+    struct var *h = p->encoder = model_encode(p->m, t, &src);
     int32_t *visible = tape_int32(t, b->visible, (size_t)b->n_visible);
     struct spans memory = { b->src.n, tape_int32(t, b->at, (size_t)b->src.n),
                             tape_int32(t, b->len, (size_t)b->src.n), b->most_visible,

@@ -13,6 +13,13 @@ case " $SYSTEMS " in *" pmi "*)
     done
     system pmi  MLM+PMI  "--objective mlm --mask-scheme pmi$named"  $lists;;
 esac
+# MASS, whose decoder translation goes on with: --denoise 0 in UNMT is the authors' fine-tuning.
+case " $SYSTEMS " in *" mass"*)
+    written="--decoder-layers $(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")"
+    system mass  MASS  "--objective mass $written"
+    system mass-gc  MASS-GC  "--objective mass,gc $written --cooc cooc/all.cooc $GC" \
+        cooc/all.cooc;;
+esac
 model() {       # SEED SYSTEM: a model, and its vectors of each language's words
     local s=$1 y=$2 l trains= valids= shards=
     for l in $LANGS; do

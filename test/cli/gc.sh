@@ -3,11 +3,14 @@
 . "$TOP/test/cli/lib.sh"
 value() { sed -nE "s/.*\"$1\":([0-9.e-]+).*/\1/p" "$2/log.jsonl" | tail -n 1; }
 
-# G0: four tokens, always in the same order, and counts that somebody chose: X = 20, 3, 6, 10, 1, 30.
+# G0: four tokens, always in the same order, and counts that somebody chose:
+# X = 20, 3, 6, 10, 1, 30.
 # With f = 1 everywhere the loss is the mean over 4 targets of 1/6 of 3 squared errors. A pair that
 # is 0.05 away from log X makes it 0.05^2 / 24 or more.
 printf 'a 4\nb 3\nc 2\nd 1\n' > vocab
-while read -r n pair; do for ((i = 0; i < n; i++)); do echo "${pair/-/ }"; done; done > counted <<< \
+while read -r n pair; do
+    for ((i = 0; i < n; i++)); do echo "${pair/-/ }"; done
+done > counted <<< \
 '40 a-b
 6 a-c
 12 a-d
@@ -25,8 +28,8 @@ pretrain -q -v vocab --train en=four.shd --objective gc --cooc four.cooc --gc-wi
 awk -v gc="$(value gc four)" 'BEGIN { exit !(gc < 0.05 ^ 2 / 24) }' ||
     fail "four tokens do not come to their counts: $(tail -n 1 four/log.jsonl)"
 
-# gc_constant by hand: X(a, b) = 4 and X(b, c) = 1, f = 1/2 and 1/4 (xmax 16, power 1/2). Of "a b c",
-# all masked, each pair is met from both sides; the best constant is 2/3 ln 4, which leaves
+# gc_constant by hand: X(a, b) = 4 and X(b, c) = 1, f = 1/2 and 1/4 (xmax 16, power 1/2). Of
+# "a b c", all masked, each pair is met from both sides; the best constant is 2/3 ln 4, which leaves
 # 2 (1/2 (ln 4 / 3)^2 + 1/4 (2/3 ln 4)^2) = (ln 4)^2 / 3 for three targets, times 1/(2n) = 1/2.
 printf 'a b\na b\na b\na b\na b\na b\na b c\na b c\n' > counted
 cooc-count -q -w 1 -v vocab en=counted > three.cooc
@@ -51,8 +54,8 @@ same asked/last/weights.safetensors silent/last/weights.safetensors
 is "$(value gc_pairs asked | cut -c1-6)" 1.3333 "pairs, a target"
 is "$(awk -v x="$(value gc_constant asked)" 'BEGIN { printf "%.5f", x }')" \
     "$(awk 'BEGIN { printf "%.5f", log(4) ^ 2 / 18 }')" "gc_constant without markers"
-fails 1 'marked.cooc: was counted skipping m, but training is to skip m,x' $three --cooc marked.cooc \
-    --gc-skip m,x --steps 1 --out no
+fails 1 'marked.cooc: was counted skipping m, but training is to skip m,x' $three \
+    --cooc marked.cooc --gc-skip m,x --steps 1 --out no
 fails 1 'plain.cooc: was counted skipping nothing, but training is to skip m;' $three \
     --cooc plain.cooc --gc-skip m --steps 1 --out no
 fails 2 '--gc-skip: an empty token in "a,,b"' $three --cooc marked.cooc --gc-skip a,,b \
@@ -63,3 +66,30 @@ fails 2 '--gc-dot and --no-gc-sqrt-d' $three --cooc marked.cooc --gc-dot 0.1 --n
 $three --cooc marked.cooc --gc-dot 0.353553390593 --steps 2 --out dot
 same asked/last/weights.safetensors dot/last/weights.safetensors
 [ ! -e no ] || fail "a run that could not start left a folder"
+
+# GC on MASS. Of ten equal words with all of a span masked, 6 of the 12 rows are the span; each word
+# of the language stands beside itself, so that every neighbour in reach counts. A decoder has rows
+# of the span only, w words long (6, or 5 where it ends in </s>): 2n(1 - (n + 1) / (2w)) pairs a
+# target, n = 2; an encoder has all ten, of which those near an end have fewer.
+printf 'a 4\nb 3\n' > vocab
+for ((i = 0; i < 50; i++)); do echo 'a a a a a a a a a a'; done > tens
+binarize -q -v vocab -l en < tens > tens.shd
+cooc-count -q -w 9 -v vocab en=tens > tens.cooc
+mass="pretrain -q -v vocab --train en=tens.shd --objective mass,gc --cooc tens.cooc
+    --decoder-layers 1 --layers 1
+    --dim 8 --heads 2 --ffn 8 --positions 16 --dropout 0 --attention-dropout 0
+    --mask-keep 1 --mask-random 0 --tokens 600 --log-every 1 --steps 4 --seed 3 --save-every 2"
+$mass --out dec
+awk -v p="$(value gc_pairs dec)" \
+    'BEGIN { exit !(p >= 4 * (1 - 3 / 10) && p <= 4 * (1 - 3 / 12)) }' ||
+    fail "pairs within spans: $(tail -n 1 dec/log.jsonl)"
+$mass --gc-side enc --out enc
+awk -v p="$(value gc_pairs enc)" 'BEGIN { exit !(p > 4 * (1 - 3 / 12) && p < 4) }' ||
+    fail "pairs of the encoder: $(tail -n 1 enc/log.jsonl)"
+grep -q '"mass":' enc/log.jsonl || fail "no loss of mass"
+$mass --gc-side enc --steps 2 --out broken; $mass --gc-side enc --out broken --resume
+same enc/last/weights.safetensors broken/last/weights.safetensors
+# a span of one word has no neighbour in a decoder: the loss is 0, and a number
+$mass --mass-span 0.09 --gc-window 9 --out one
+is "$(value gc one) $(value gc_pairs one)" "0 0" "a span of one word"
+if grep -qi nan one/log.jsonl; then fail "not a number"; fi
