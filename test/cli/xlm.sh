@@ -52,6 +52,15 @@ same got.pairs true.pairs
 awk -F'\t' '$2 == 0 { print split($3, x, " ") }' sides | sort -n | tail -n 1 > longest
 is "$(cat longest)" 16
 
+# a pair one of whose sides is too long is left out, whichever side that is
+awk 'BEGIN { for (i = 0; i < 15; i++) s = s " w" i
+    print "w1 w2"; print "w3"; print substr(s, 2) }' > a
+awk 'BEGIN { for (i = 0; i < 15; i++) s = s " ˣw" i
+    print "ˣw1"; print substr(s, 2); print "ˣw4" }' > b
+"${base[@]}" --parallel en-xx=a,b --objective tlm --segment 16 --tokens 30 --steps 1 --out few \
+    --write-batches few.b
+is "$($tensor few.b/step-1.1.tlm.safetensors original | awk '$1 > 1' | sort -u | wc -l)" 3
+
 echo "# a share of the pairs: drawn once, the same pairs in every epoch, another seed draws others"
 seen() { for f in $1/*.tlm.safetensors; do
     $tensor $f original lang | awk '$2 == 0 && $1 > 1 { printf "%s ", $1 }
@@ -131,7 +140,8 @@ planned() { # OPTION...
 planned "${text[@]}" --no-encoder-langs --objective mlm,align --dict en-xx=some
 planned "${text[@]}" --objective dict --dict en-xx=some
 planned "${pairs[@]}" --objective tlm --segment 48
-planned "${text[@]}" "${pairs[@]}" --objective mlm,tlm --mix by-data --stream 64 --whole --segment 32
+planned "${text[@]}" "${pairs[@]}" --objective mlm,tlm --mix by-data --stream 64 --whole \
+    --segment 32
 
 echo "# what is refused"
 no=("${base[@]}" --steps 1 --out no)
