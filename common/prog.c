@@ -172,6 +172,12 @@ bool prog_asked(const struct opt *rows, char asked[64])
     return false;
 }
 
+bool prog_asked_for(const char *long_name)
+{
+    const struct opt_here *o = find(long_name);
+    return o && o->source > OPT_RECORDED;
+}
+
 void prog_take(const struct opt *rows, const void *from)
 {
     for (int i = 0; i < set.own; i++) {

@@ -55,6 +55,8 @@ bool prog_given(const char *long_name);
  * command line, or in a configuration file, but not in one that prog_config wrote: that records
  * every option, asked for or not. */
 bool prog_asked(const struct opt *rows, char asked[64]);
+/* The same of one option. */
+bool prog_asked_for(const char *long_name);
 /* Options of the group with these rows that were not given get the values that the struct `from`,
  * of the group's type, has. */
 void prog_take(const struct opt *rows, const void *from);

@@ -58,7 +58,8 @@ struct examples {
     size_t spans, span_cap, *span_at, span_at_cap;
 };
 /* Adds e of the set `of` with its label: one example more, and its units. What was left out or cut
- * is counted in of->problems. 0, or -1 with a message. */
+ * is counted in of->problems. A question without an answer that is learnt from sets how.reads'
+ * no_answer. 0, or -1 with a message. */
 int examples_add(struct examples *x, struct labelled_set *of, const struct labelled *e,
                  struct example_source *from);
 /* None of them; options and memory stay. */

@@ -172,6 +172,7 @@ static int add_question(struct examples *x, struct labelled_set *of, const struc
             return -1;
     int known = x->how.train ? answer_of(of, e, &m->side[1], &place) : 0;
     if (known < 0) return 0;
+    if (x->how.train && !known) x->how.reads.no_answer = true;
     if (!x->how.train) keep_spans(x, &m->side[1]);
     if (m->side[0].n > (size_t)r->question)
         problems_add(&of->problems, "questions cut to --question tokens", e->line, "%zu tokens",

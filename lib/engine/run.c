@@ -54,7 +54,11 @@ static int schedule(struct run *r, double micro_batches)
 {
     char *end;
     if (r->epochs > 0) {
-        if (prog_given("steps")) return err_set("--epochs and --steps cannot both be given");
+        if (prog_asked_for("steps") && prog_asked_for("epochs"))
+            return err_set("--epochs and --steps cannot both be given");
+    }
+    /* of a recorded configuration, which has both, a later --steps wins */
+    if (r->epochs > 0 && !prog_asked_for("steps")) {
         r->train.steps = (int64_t)ceil(r->epochs * micro_batches / r->train.accumulate);
     }
     errno = 0;

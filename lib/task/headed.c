@@ -41,9 +41,12 @@ static const struct opt rows[] = {
     { 0 }
 };
 
+enum { QUESTION = 64, STRIDE = 128 };
+
 static void defaults(void *self)
 {
-    ((struct headed_task *)self)->o = (struct headed_options){ .question = 64, .stride = 128 };
+    ((struct headed_task *)self)->o = (struct headed_options){ .question = QUESTION,
+                                                               .stride = STRIDE };
 }
 
 /* BERT's fine-tuning as XTREME's code has it: AdamW, clip 1, linear decay to 0. */
@@ -64,9 +67,25 @@ static void presets(const struct headed_kind *k, struct inputs *in, struct run *
     if (!prog_given("valid-sentences")) in->valid_sentences = 0;
 }
 
-static int check(const void *self, const struct inputs *in)
+/* Options that say something of another kind of head. */
+static int check_kind(const struct headed_options *o, const struct headed_kind *k)
+{
+    bool span = k->task == MODEL_TASK_SPAN, tag = k->task == MODEL_TASK_TAG;
+    if (o->head && k->task != MODEL_TASK_CLASS)
+        return err_set("--head tanh is for nli, pairs and class");
+    if (!span && (o->question != QUESTION || o->stride != STRIDE || o->drop_empty || o->softmax))
+        return err_set("--question, --stride, --drop-empty-windows and --span-softmax are for qa "
+                       "and span");
+    if (!tag && o->words) return err_set("--words fused is for tag and ner");
+    if (tag && (o->pair || o->with.n))
+        return err_set("--pair-format and --with are for nli, pairs, class, qa and span");
+    return 0;
+}
+
+static int check(const void *self, const struct headed_kind *k, const struct inputs *in)
 {
     const struct headed_task *t = self;
+    if (check_kind(&t->o, k) < 0) return -1;
     if (!in->train.n) return err_set("--train LANG=FILE is needed: labelled text to learn from");
     if (!in->sentences) return err_set("--batch 0: examples are counted; give --batch N");
     if (in->parallel.n || in->pseudo.n)
@@ -143,8 +162,6 @@ static int open_train(struct headed_task *t, struct inputs *in, struct setup *s)
     for (int i = 0; i < in->train.n && rc == 0; i++) {
         struct headed_file f;
         rc = headed_file_open(t, &f, in, s, "train", in->train.v[i], true);
-        for (size_t k = 0; k < f.set.n; k++)
-            t->data.x.how.reads.no_answer |= f.set.v[k].impossible;
         if (rc == 0)
             rc = with.set.n ? headed_task_switch(t, &f, &with) : headed_task_add(t, &f);
         headed_file_free(&f);
@@ -222,6 +239,10 @@ static void close(void *self)
 #define TASK(N, ABOUT, OBJECTIVE, LIKE, OPTIONS, TASK_OF, READS, LONGEST, LR, EPOCHS) \
     static const struct headed_kind kind_##N = { #N, TASK_OF, READS, LONGEST, LR, EPOCHS }; \
     static void presets_##N(struct inputs *in, struct run *r) { presets(&kind_##N, in, r); } \
+    static int check_##N(const void *self, const struct inputs *in) \
+    { \
+        return check(self, &kind_##N, in); \
+    } \
     static int open_##N(void *self, struct inputs *in, struct setup *s) \
     { \
         return open_any(self, &kind_##N, in, s); \
@@ -235,7 +256,7 @@ static void close(void *self)
                                    .options = OPTIONS, \
                                    .defaults = defaults, \
                                    .presets = presets_##N, \
-                                   .check = check, \
+                                   .check = check_##N, \
                                    .langs = langs, \
                                    .open = open_##N, \
                                    .validate = headed_validate, \

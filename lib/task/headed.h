@@ -19,7 +19,6 @@ struct headed_kind {
 };
 
 struct headed_options {
-    enum model_task task;            /* HEAD_TANH only of class */
     int head;                        /* 0: linear, 1: tanh */
     enum headed_pair pair;
     int question, stride;

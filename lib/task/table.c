@@ -61,7 +61,7 @@ static int find(struct tasks *x)
 int tasks_choose(struct tasks *x, struct inputs *in, struct run *r)
 {
     if (find(x) < 0) return -1;
-    if (x->task->raw && (!r->init || prog_given("vocab") || r->text.codes || r->text.tokenizer))
+    if (x->task->raw && (!r->init || prog_asked_for("vocab") || r->text.codes || r->text.tokenizer))
         return err_set("--task %s reads plain text by the tokenizer and codes of --model, which is "
                        "needed; leave out --vocab, --codes and --tokenizer", x->name);
     if (mix_choose(&r->mix, x->task->objectives, NULL, "--task", x->name) < 0) return -1;

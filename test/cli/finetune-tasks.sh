@@ -97,16 +97,20 @@ sums broken > broken.sums; same one.sums broken.sums
 # the memory that was planned is used (sanitizers have memory of their own)
 pretrain -q -v vocab --codes codes --tokenizer tokenizer --train xa=xa.shd --layers 2 --dim 128 \
     --heads 4 --positions 128 --steps 0 --out wide
-for x in "nli nli tsv 128" "tag pos tsv 128" "qa qa json 60"; do
+for x in "nli nli tsv" "tag pos tsv" "qa qa json --longest 60 --stride 20 --question 12"; do
     set -- $x
     finetune --task $1 --model wide --train xa=s/$2.train.xa.$3 --valid xa=s/$2.dev.xa.$3 \
-        --batch 400 --longest $4 --stride 20 --question 12 --steps 2 --profile \
+        --batch 400 --steps 2 --profile "${@:4}" \
         --out plan-$1 2> plan.text || fail "$(cat plan.text)"
     line=$(grep '^memory: [0-9.]* MiB at most, [0-9.]* predicted$' plan.text)
     echo "$1: $line"
     case "${BUILD_WITH-}" in *SAN=[!\ ]*) continue ;; esac
     echo "$line" | awk '{ r = $2 / $6; exit !(r > 0.85 && r < 1.15) }' || fail "off: $line"
 done
+
+# the recorded options make the run again
+finetune -q --config tag/run.config --out tag-again
+same tag/last/weights.safetensors tag-again/last/weights.safetensors
 
 # defaults are XTREME's
 for o in 'lr = 3e-05' 'schedule = linear' 'warmup = 10%' 'clip = 1' 'beta2 = 0.999' \
@@ -143,6 +147,11 @@ bad '^finetune: s/qa.train.xa.json:2: windows of 60 rows' --task qa --longest 60
     --train xa=s/qa.train.xa.json
 wrong 'code-switch needs --with' --model base "${nli[@]}" --code-switch on
 wrong 'batch 0: examples are counted' --model base "${nli[@]}" --batch 0
+wrong 'head tanh is for nli, pairs and class' --model base --task tag --head tanh
+wrong 'stride, .* are for qa and span' --model base "${nli[@]}" --stride 7
+wrong 'words fused is for tag' --model base "${nli[@]}" --words fused
+wrong 'pair-format and --with are for nli' --model base --task ner --with xa=s/ner.dev.xa.tsv
+bad 'epochs and --steps cannot both be given' "${nli[@]}" --epochs 1 --steps 3
 wrong 'train LANG=FILE is needed' --model base --task tag
 wrong 'nli reads plain text by the tokenizer and codes of --model' -v vocab "${nli[@]}"
 wrong 'nli reads plain text by the tokenizer and codes of --model' --model base --codes codes \
