@@ -77,8 +77,9 @@ sums one > one.sums; [ $(wc -l < one.sums) -ge 16 ] || fail "not all files: $(ca
 from=(finetune -q --task nli --model base --train xa=s/nli.train.xa.tsv --lr 3e-3 --seed 2)
 "${from[@]}" --valid xa=s/nli.dev.xa.tsv --valid xb=other.dev "${long[@]}" --threads 2 --out two
 sums two > two.sums; same one.sums two.sums
-[ "$(metric one xb.accuracy)" != "$(metric two xb.accuracy)" ] || fail "the other labels are not read"
-best=$(grep '"valid"' one/log.jsonl | sed -E 's/.*"step":([0-9]+).*"xa.accuracy":([0-9.]+).*/\1 \2/' |
+[ "$(metric one xb.accuracy)" != "$(metric two xb.accuracy)" ] || fail "other labels are not read"
+best=$(grep '"valid"' one/log.jsonl |
+    sed -E 's/.*"step":([0-9]+).*"xa.accuracy":([0-9.]+).*/\1 \2/' |
     awk '$2 > top + 0 { top = $2; at = $1 } END { print at }')
 is "$(basename "$(readlink one/best)")" "$(printf step-%08d $best)" "the best model's step"
 i=0
@@ -185,15 +186,17 @@ told 1 'nli.train.xa.tsv: pairs cut to --longest rows: [0-9]+; the first on line
 sed '3s/"answer_start": /&1/' s/qa.train.xa.json > moved.json
 told 2 'moved.json: questions whose answer is not at its place, left out: 1; the first on line 3' \
     --task qa --stride 20 --train xa=moved.json
+keeps yes '.*"no_answer": false'
 head -n 370 s/nli.train.xb.tsv > fewer.xb
 told 1 'nli.train.xa.tsv: examples that --with does not have, left out: 30; the first on line 371' \
     "${nli[@]}" --with xb=fewer.xb --code-switch on
 
 # a context of 3,000 words is read in windows: 3,000 tokens and more, 20 from one to the next
 awk 'NF == 2 { print $1; n++ } n == 3000 { exit }' FS='\t' s/pos.train.xa.tsv | paste -sd' ' > ctx
-printf '{"data": [{"paragraphs": [{"context": "%s", "qas": [{"id": "1", "question": "%s", %s}]}]}]}' \
+printf '{"data": [{"paragraphs": [{"context": "%s", "qas": [{"id": "1", "question": "%s", %s}' \
     "$(cat ctx)" "$(cut -d' ' -f2 ctx)" \
     "\"answers\": [{\"text\": \"$(cut -d' ' -f1 ctx)\", \"answer_start\": 0}]" > long.json
+echo ']}]}]}' >> long.json
 tokens=$(tokenize -q -l xa < ctx | bpe-apply -q -c codes | wc -w)
 asked=$(cut -d' ' -f2 ctx | tokenize -q -l xa | bpe-apply -q -c codes | wc -w)
 room=$((60 - 3 - asked))
