@@ -334,7 +334,7 @@ struct shard *shard_open(const char *path)
     s->f = f;
     s->stream = !S_ISREG(st.st_mode) || std_in;
     if (!s->stream) s->size = (uint64_t)st.st_size;
-    int rc = read_header(s);
+    int rc = S_ISDIR(st.st_mode) ? file_is_folder(s->name) : read_header(s);
     if (rc == 0 && !s->stream) {
         rc = read_index(s);
         if (rc == 0 && fseeko(f, HEADER, SEEK_SET) < 0) rc = err_sys("%s: cannot be read", path);

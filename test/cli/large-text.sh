@@ -40,5 +40,7 @@ for how in "--stream 32" "--stream 32 --whole"; do
     grep -q '"mlm":[0-9]' s/log.jsonl || fail "$how"
 done
 # what cannot be read is said before training begins
+fails 1 'pretrain: synth: is a folder, not a file; name the files in it' \
+    pretrain -q --train xa=synth -v vocab --text-memory 16K --out no
 cp train.shd bad.shd; printf damage | dd of=bad.shd bs=1 seek=9000 conv=notrunc 2> /dev/null
 fails 1 'bad.shd:.* checksum' pretrain -q --train xa=bad.shd -v vocab --text-memory 16K --out no
