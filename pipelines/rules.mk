@@ -3,7 +3,7 @@
 ## make pipeline/own TEXT="en=news/*.gz de=web/ fr=f.zst"    a model of your own text, and a page
 ##                      about it; PARALLEL="en-de=F,G" and GOLD="en-de=dict.tsv" measure more
 ## make pipeline/X    runs experiment X, or what is left of it: demo unmt-deen mt-deen analysis-deen
-##                      analysis-demo cs-demo derived-demo derived, or one of
+##                      analysis-demo cs-demo cs-deen derived-demo derived, or one of
 ##                      EXPERIMENTS=folder; settings:
 ##                      SCALE=smoke|mini|paper  SEEDS="1 2 3"  A=en B=fr (its languages)
 ##                      RUN=name (a folder in runs/)  DEVICE=auto|cpu|cuda

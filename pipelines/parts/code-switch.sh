@@ -2,13 +2,14 @@
 # words switched by the base's own dictionary (TCS), with mixtures of words (SCS), and, as controls,
 # with a dictionary of wrong translations and the gold one (Lu, Lu and Zhang 2023).
 # Expects what part pretrain does, sentence pairs raw/SET.L for CS_SENTENCES, and labelled files
-# synth/TASK.{train,dev}.L for CS_TASKS. Leaves sN/SYSTEM/, cs/fig/, results.tsv.
+# synth/TASK.{train,dev}.L for CS_TASKS. Leaves sN/SYSTEM/, cs/fig/, cs/results.tsv.
 setting SYSTEMS mlm
 part pretrain
 setting CS_SYSTEMS "more tcs scs random gold"
 setting CS_SPECIFIC 5
 setting CS_STEPS 500
-setting CS_TRAINING "--tokens 1500 --lr 3e-4 --warmup $((CS_STEPS / 10)) --schedule linear
+setting CS_TOKENS 1500
+setting CS_TRAINING "--tokens $CS_TOKENS --lr 3e-4 --warmup $((CS_STEPS / 10)) --schedule linear
     --valid-every $CS_STEPS --valid-sentences 300 --save-every $CS_STEPS --keep 1
     --steps $CS_STEPS"
 setting CS_SWITCH ""
@@ -20,13 +21,18 @@ title[random]="TCS random" title[gold]="TCS gold"
 compared=
 for y in TCS SCS "TCS random" "TCS gold"; do compared+="#compare\\t$y\\tbase+MLM\\n"; done
 compared+="#compare\\tTCS\\tTCS random\\n"
-paper B 1 2 3 4 14
+paper B 1 2 3 4 5 14
 layers=$(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")
 
 for l in $LANGS; do
     stage cs.counts.$l  cs/$l.vocab : bpe/train.$l : \
         "vocab-count --whole-words bpe/train.$l > cs/$l.vocab"
     quick cs.text.$l  cs/text.$l : bpe/train.$l : "head -n $CS_LINES bpe/train.$l > cs/text.$l"
+    for t in $CS_SENTENCES; do
+        [ $t != test ] || continue
+        stage cs.$t.$l  bpe/$t.$l : raw/$t.$l codes : \
+            "tokenize -l $l $TOKENIZE < raw/$t.$l | bpe-apply -c codes > bpe/$t.$l"
+    done
 done
 specific="--specific $CS_SPECIFIC --src-counts cs/$A.vocab --tgt-counts cs/$B.vocab"
 
@@ -144,7 +150,8 @@ for s in $SEEDS; do
         looked_at $s $y
     done
 done
-quick results  results.tsv : $results : "{ printf '$compared' && cat$results; } > results.tsv"
+RESULTS=cs/results.tsv
+quick cs.results  $RESULTS : $results : "{ printf '$compared' && cat$results; } > $RESULTS"
 
 # --- pictures: every system by layer (the paper's Figures 3, 6 and 7) ----------------------------
 drawn() {           # FILE KIND NAME TITLE

@@ -1,0 +1,13 @@
+# Code switching (TCS-MLM, SCS-MLM; Lu, Lu and Zhang 2023) on English and German captions: models
+# that go on from unmt-deen's MLM, in its run folder, by dictionary, similarity and retrieval. The
+# paper's tables of tasks stand beside; ours of real text are tasks-deen's.
+FOLDER=unmt-deen
+languages en de
+part $CORPUS
+part tatoeba
+setting CS_SENTENCES "test tatoeba"
+setting CS_SPECIFIC 10
+[ $SCALE = smoke ] || setting CS_TOKENS 2500
+setting CS_STEPS 1000
+setting CS_TASKS ""
+part code-switch
