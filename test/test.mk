@@ -34,6 +34,14 @@ $(KILLER): $(O)/test/%.so: test/%.c
 faults: $(BINS) $(KILLER)
 	@test/faults/run --bin $(O)/bin $(if $(PART),--part $(PART)) $(F)
 
+## make soak HOURS=1  the same commands in loops for so long, disturbed at random: faults, a full disk,
+##                      kill -9, little memory; bytes compared (F= as above)
+.PHONY: soak
+HOURS ?= 1
+soak: $(BINS) $(KILLER)
+	@n=$$(grep -c '^    one ' test/faults/cases.sh); test/faults/run --bin $(O)/bin \
+	    --soak $$(awk -v h=$(HOURS) -v n=$$n -v j=$$(nproc) 'BEGIN { print int(h * 3600 * j / n) + 1 }') $(F)
+
 ## make flips         each bit of each byte of small files of every checked format flipped (test/cli/flips.sh)
 .PHONY: flips
 flips: cli-parts
@@ -55,9 +63,13 @@ setup:
 # test/fuzz/X.c has LLVMFuzzerTestOneInput. test/fuzz/X.seed, if there is one, is a shell script that writes
 # first inputs into the folder it is given, with the programs in $BIN.
 # They are built under their own flags in an object folder of their own; what was found stays in build/fuzz/X.
+# test/fuzz/build.sh builds them for OSS-Fuzz, with these two.
 FUZZ := $(patsubst test/fuzz/%.c,%,$(wildcard test/fuzz/*.c))
 SECONDS ?= 15
-.PHONY: fuzz $(FUZZ:%=fuzz/%)
+.PHONY: fuzz $(FUZZ:%=fuzz/%) fuzz-objects print-fuzz-libs
+fuzz-objects: $(FUZZ:%=$(O)/test/fuzz/%.o) $(EVERY_AR)
+print-fuzz-libs:
+	@echo '$(WITH_ALL)'
 fuzz: $(FUZZ:%=fuzz/%)
 ifdef FUZZING
 $(FUZZ:%=$(O)/test/fuzz/%): %: %.o $(EVERY_AR)
