@@ -238,7 +238,8 @@ static struct ngram_lists *lists(const struct vocab *v, const struct word_starts
 }
 
 /* <s> w1 w2 w3 w4 w5 p6@@ w6 w7 w8 w9 </s> with the list "w1 w2", "w1 w2 w3", "w2 w3", "w4 w5",
- * "w5 p6@@ w6", "w7 w8 w0": units are w1-w3 (longer ones win), either w4-w5 or w5-w6, what is left as words. */
+ * "w5 p6@@ w6", "w7 w8 w0": units are w1-w3 (longer ones
+ * win), either w4-w5 or w5-w6, what is left as words. */
 static void units_of_pmi_are_ngrams_of_the_list_and_words(void **state)
 {
     (void)state;
