@@ -56,6 +56,7 @@ size_t st_dtype_size(enum st_dtype d);
  * not check it, st_verify does. */
 int st_write(const char *path, const struct st_tensor *t, int n,
              const char *const *meta_key, const char *const *meta_value, int n_meta);
-int st_verify(const struct st_file *f);    /* 0, or -1 with a message; files without "xxh3" pass, with a note */
+/* 0, or -1 with a message; files without "xxh3" pass, with a note */
+int st_verify(const struct st_file *f);
 
 #endif

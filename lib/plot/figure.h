@@ -16,7 +16,8 @@ struct curve {
     int colour;
     bool points;                     /* mark the points */
     bool dashed;
-    int style;                       /* of its line, from 0, solid: tells curves of one colour apart */
+    /* of its line, from 0, solid: tells curves of one colour apart */
+    int style;
 };
 
 struct panel {

@@ -1,4 +1,5 @@
-/* Lines into tokens, with the white space of the programs whose scores we reproduce: ASCII (Perl's on bytes)
+/* Lines into tokens, with the white space of the programs whose scores we reproduce: ASCII (Perl's
+ * on bytes)
  * or Unicode (Python's str.split). */
 #ifndef SCORE_SPLIT_H
 #define SCORE_SPLIT_H
@@ -17,7 +18,8 @@ static inline void spans_put(struct spans *s, const char *p, size_t n)
 void split_ascii(struct spans *s, const char *line, size_t n);
 void split_unicode(struct spans *s, const char *line, size_t n);     /* line: valid UTF-8 */
 
-/* The length in bytes of the white space character at p (p < end), 0 if there is none. Valid UTF-8. */
+/* The length in bytes of the white space character at p (p < end), 0 if there is none. Valid
+ * UTF-8. */
 size_t space_unicode(const char *p, const char *end);
 /* n without trailing (leading: *line moves) Unicode white space. */
 size_t strip_right(const char *line, size_t n);
