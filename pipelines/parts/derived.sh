@@ -125,7 +125,8 @@ experiment() {  # SEED SYSTEM TRANSFORMATION
             "embed --model $m/pretrain/last --words vocab/$l $add --device cpu > $m/$l.vec"
     done
     stage s$s.$y.$t.alignment  $m/alignment : $m/$A.vec $m/$B.vec gold.tsv : \
-        "dict-induce --map none --normalize unit --method nn --gold both --src $m/$A.vec --tgt $m/$B.vec
+        "dict-induce --map none --normalize unit --method nn --gold both
+            --src $m/$A.vec --tgt $m/$B.vec
             --eval gold.tsv > $m/alignment"
     local scored="$m/alignment"
     for k in $TASKS; do
