@@ -1,6 +1,5 @@
 /* Lines into tokens, with the white space of the programs whose scores we reproduce: ASCII (Perl's
- * on bytes)
- * or Unicode (Python's str.split). */
+ * on bytes) or Unicode (Python's str.split). */
 #ifndef SCORE_SPLIT_H
 #define SCORE_SPLIT_H
 #include "lib/score/ngram.h"
