@@ -1,6 +1,6 @@
 # pretrain --objective mass: what it learns, resuming, a translator from its model by
-# back-translation alone, bad input. That the numbers of a training are right is test/cli/replay.sh's (runs mass,
-# mass-see), what a sentence becomes test/unit/mass.c's.
+# back-translation alone, bad input. That the numbers of a training are right is
+# test/cli/replay.sh's (runs mass, mass-see), what a sentence becomes test/unit/mass.c's.
 . "$TOP/test/cli/lib.sh"
 
 # Sentences that count: after aN comes aN+1, so that a span follows from what is left of it.

@@ -1,6 +1,6 @@
-# docs/formats/samples: each file is read as list.tsv says, by every program that reads its kind. The
-# files and what the good ones give (NAME.out) were written by test/peers/samples.py and formats.py,
-# from docs/formats alone.
+# docs/formats/samples: each file is read as list.tsv says, by every program that reads its kind.
+# The files and what the good ones give (NAME.out) were written by test/peers/samples.py and
+# formats.py, from docs/formats alone.
 . "$TOP/test/cli/lib.sh"
 S=$TOP/docs/formats/samples
 printf 'th\nthe\nlow\nlothe\nx\n' > words

@@ -1,7 +1,7 @@
-# No status is overlooked: clang-tidy's bugprone-unused-return-value over the tree, for every function
-# of our headers that returns an int, a size or a pointer, and for those of the libraries that can
-# fail; test/unused.txt has the ones whose result may be left alone, and why. `(void)` says that a
-# single call's may.
+# No status is overlooked: clang-tidy's bugprone-unused-return-value over the tree, for every
+# function of our headers that returns an int, a size or a pointer, and for those of the libraries
+# that can fail; test/unused.txt has the ones whose result may be left alone, and why. `(void)` says
+# that a single call's may.
 . "$TOP/test/cli/lib.sh"
 command -v clang-tidy > /dev/null || { echo "clang-tidy is not installed"; exit 77; }
 libraries="fdatasync fseeko fsync ftruncate lseek mmap dup dup2 pipe read pread write pwrite fread rename \

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Builds every fuzz target as OSS-Fuzz asks: with $CC, $CXX, $CFLAGS, $LIB_FUZZING_ENGINE, into $OUT;
-# beside each a corpus NAME_seed_corpus.zip, where there are seeds. On its own, with nothing set, clang's
-# libFuzzer and build/oss-fuzz. Its libraries are those of test/setup.
+# Builds every fuzz target as OSS-Fuzz asks: with $CC, $CXX, $CFLAGS, $LIB_FUZZING_ENGINE, into
+# $OUT; beside each a corpus NAME_seed_corpus.zip, where there are seeds. On its own, with nothing
+# set, clang's libFuzzer and build/oss-fuzz. Its libraries are those of test/setup.
 set -eu -o pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top"
