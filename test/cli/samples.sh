@@ -71,8 +71,10 @@ states() {
             "${lang[@]}" --of sentences --format text | cut -d' ' -f 2- > got
         awk -v l=$layer -v k=$2 '$1 == l && $2 == k { $1 = $2 = $3 = ""; print }' "$f.out" > want
         [ -s want ] || continue
-        paste -d' ' got want | awk '{ for (i = 1; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d * d > 1e-10) bad = 1 } }
-            NF < 2 || NF % 2 { bad = 1 } END { exit bad || NR != 3 }' || { head got want; fail "$1: layer $layer, $2"; }
+        paste -d' ' got want | awk '{ for (i = 1; i <= NF / 2; i++) {
+                d = $i - $(i + NF / 2); if (d * d > 1e-10) bad = 1 } }
+            NF < 2 || NF % 2 { bad = 1 } END { exit bad || NR != 3 }' || {
+            head got want; fail "$1: layer $layer, $2"; }
     done < <(awk -v k=$2 '$2 == k { print $1 }' "$f.out" | sort -u)
 }
 while IFS=$'\t' read -r file form verdict why; do

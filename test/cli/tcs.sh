@@ -153,5 +153,6 @@ printf 'a0\tb0\tx\n' > score; fails 1 'score:1: the score is not a number' "${tr
     aa-bb=score
 for r in 0.2:0.1 x 0.1:1.1 -0.1:0.1 0.1:; do fails 2 'expected two shares' "${try[@]}" --dict \
     aa-bb=dict --switch-rate "$r"; done
-fails 2 'belongs to objectives that learn from a dictionary; none is in --objective mlm' "${small[@]}" "${two[@]}" --objective mlm --dict aa-bb=dict --out no
+fails 2 'belongs to objectives that learn from a dictionary; none is in --objective mlm' \
+    "${small[@]}" "${two[@]}" --objective mlm --dict aa-bb=dict --out no
 [ ! -e no ] || fail "a run that could not start left a folder"

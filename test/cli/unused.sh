@@ -4,12 +4,13 @@
 # that a single call's may.
 . "$TOP/test/cli/lib.sh"
 command -v clang-tidy > /dev/null || { echo "clang-tidy is not installed"; exit 77; }
-libraries="fdatasync fseeko fsync ftruncate lseek mmap dup dup2 pipe read pread write pwrite fread rename \
-fflush fclose fwrite open_memstream fopencookie asprintf vasprintf realpath strdup posix_memalign \
-pthread_create ZSTD_compress2 ZSTD_compressCCtx ZSTD_compressStream2 ZSTD_decompress ZSTD_decompressDCtx \
-ZSTD_decompressStream ZSTD_CCtx_setParameter ZSTD_DCtx_setParameter ZSTD_DCtx_reset ZSTD_createCCtx \
-ZSTD_createDCtx inflate inflateInit2_ inflateReset XXH3_createState XXH3_64bits_reset cJSON_Parse \
-cJSON_ParseWithLengthOpts cJSON_Print cJSON_PrintUnformatted"
+libraries="fdatasync fseeko fsync ftruncate lseek mmap dup dup2 pipe read pread write pwrite \
+fread rename fflush fclose fwrite open_memstream fopencookie asprintf vasprintf realpath strdup \
+posix_memalign pthread_create ZSTD_compress2 ZSTD_compressCCtx ZSTD_compressStream2 \
+ZSTD_decompress ZSTD_decompressDCtx ZSTD_decompressStream ZSTD_CCtx_setParameter \
+ZSTD_DCtx_setParameter ZSTD_DCtx_reset ZSTD_createCCtx ZSTD_createDCtx inflate inflateInit2_ \
+inflateReset XXH3_createState XXH3_64bits_reset cJSON_Parse cJSON_ParseWithLengthOpts \
+cJSON_Print cJSON_PrintUnformatted"
 # config TREE: clang-tidy's configuration for its functions
 config() {
     {
@@ -24,7 +25,8 @@ config() {
     sed '/^#/d; s/ .*//' "$1/test/unused.txt" | LC_ALL=C sort > may
     LC_ALL=C comm -13 names may > gone
     [ ! -s gone ] || { cat gone; fail "test/unused.txt names functions that there are not"; }
-    printf "Checks: '-*,bugprone-unused-return-value'\nCheckOptions:\n  - { key: %s, value: '%s' }\n" \
+    printf "Checks: '-*,bugprone-unused-return-value'\nCheckOptions:\n"
+    printf "  - { key: %s, value: '%s' }\n" \
         bugprone-unused-return-value.CheckedFunctions \
         "$(LC_ALL=C comm -23 names may | sed 's/^/::/' | paste -sd ';')"
 }
@@ -41,10 +43,12 @@ unused() {
 config "$TOP" > tidy.yml
 [ "$(wc -l < names)" -gt 600 ]
 # the check sees a planted one, of ours and of a library
-printf '#include "common/file.h"\nvoid f(void) { file_write("x", "", 0); (void)file_write("x", "", 0); }\n' > planted.c
+printf '#include "common/file.h"\nvoid f(void) { %s; (void)%s; }\n' \
+    'file_write("x", "", 0)' 'file_write("x", "", 0)' > planted.c
 printf '#include <stdio.h>\nvoid g(void) { rename("x", "y"); }\n' >> planted.c
 mkdir -p tree; ln -s "$TOP/common" tree/common; cp planted.c tree/
 is "$(unused "$PWD/tree" planted.c | wc -l)" 2 "planted ones"
-mapfile -t sources < <(cd "$TOP" && ls common/*.c lib/*/*.c cmd/*.c kernels/cpu/*.c | grep -vE "simd_|dot8_")
+mapfile -t sources < <(cd "$TOP" && ls common/*.c lib/*/*.c cmd/*.c kernels/cpu/*.c |
+    grep -vE "simd_|dot8_")
 unused "$TOP" "${sources[@]}" > found
 [ ! -s found ] || { cat found; fail "statuses that nobody looks at; use them, or say (void)"; }

@@ -14,7 +14,8 @@ jobs=-j$(nproc)
 # what the readers need, by the Makefile's own rules; and plain programs, which make the seeds
 flags=(CC="$CC" O="$work/build" SAN= "XCFLAGS=$CFLAGS -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION")
 env -u CFLAGS make -s $jobs "${flags[@]}" fuzz-objects
-[ -n "${BIN:-}" ] || { env -u CFLAGS -u CC make -s $jobs O="$work/plain" programs; BIN=$work/plain/bin; }
+[ -n "${BIN:-}" ] || {
+    env -u CFLAGS -u CC make -s $jobs O="$work/plain" programs; BIN=$work/plain/bin; }
 libs=$(env -u CFLAGS make -s "${flags[@]}" print-fuzz-libs)
 for source in test/fuzz/*.c; do
     name=$(basename "$source" .c)

@@ -25,7 +25,8 @@ ours() {    # STEPS: user and system seconds
     local TIMEFORMAT='%U %S'
     { time align-post --threads 1 --model base --parallel xa-xb=a,b --min-tokens 5 \
         --objective moco --batch $BATCH --queue $QUEUE --projection $PROJECTION --momentum 0.99 \
-        --lr 3e-4 --steps "$1" --log-every 1000 --save-every 0 --profile --out "run.$1" > told 2>&1; } 2>&1 |
+        --lr 3e-4 --steps "$1" --log-every 1000 --save-every 0 --profile --out "run.$1" \
+        > told 2>&1; } 2>&1 |
         awk '{ print $1 + $2 }'
 }
 few=$(ours 2); many=$(ours $((STEPS + 2)))
