@@ -2,9 +2,11 @@
 # does the rest. pipelines/README.md is the manual.
 ## make pipeline/own TEXT="en=news/*.gz de=web/ fr=f.zst"    a model of your own text, and a page
 ##                      about it; PARALLEL="en-de=F,G" and GOLD="en-de=dict.tsv" measure more
-## make pipeline/X    runs experiment X, or what is left of it: demo unmt-deen mt-deen analysis-deen
-##                      analysis-demo cs-demo cs-deen derived-demo derived, or one of
-##                      EXPERIMENTS=folder; settings:
+## make pipeline/X    runs experiment X, or what is left of it: demo unmt-deen unmt-enfr mt-deen
+##                      analysis-deen gc-sweep gc-fail (MLM-GC), cs-deen (TCS, SCS), derived
+##                      (ALIGN-MLM), ppa-deen (PPA), tasks-deen; cs-demo, derived-demo, ppa-demo,
+##                      analysis-demo, ... on invented languages (pipelines/README.md), or one
+##                      of EXPERIMENTS=folder; settings:
 ##                      SCALE=smoke|mini|paper  SEEDS="1 2 3"  A=en B=fr (its languages)
 ##                      RUN=name (a folder in runs/)  DEVICE=auto|cpu|cuda
 ##                      GPU_JOBS=N (trainings at once)
