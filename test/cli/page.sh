@@ -14,7 +14,7 @@ for s in 1 2 3; do
     done
 done > results.tsv
 printf -- '-\t%s\ten-de\tBLEU\t1\n' "$evil" >> results.tsv
-{ printf '#languages\ten de\n#systems\tmlm mlm-gc\n'; printf 'results\tquick\tresults.tsv\t-\t-\tcat x > results.tsv\n'; } > plan
+{ printf '#languages\ten de\n#systems\tmlm mlm-gc\n#results\tresults.tsv\n'; printf 'results\tquick\tresults.tsv\t-\t-\tcat x > results.tsv\n'; } > plan
 touch .stage/results.stamp; echo 3.5 > .stage/results.time
 printf 'output: raw/train.en %064d\n' 7 > .stage/raw.train.en.stamp
 printf 'commit\tabc1234\nmachine\t2 cores\nseeds\t1 2\n' > .stage/plan.run
