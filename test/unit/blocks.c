@@ -85,7 +85,7 @@ static void each_sentence_comes_once_per_epoch(void **state)
 static void a_stream_goes_on_where_its_state_says(void **state)
 {
     (void)state;
-    struct corpus c, d;
+    struct corpus c, d, e;
     struct corpora a = one(&c, &as_it_is, 30000), b = one(&d, &as_it_is, 30000);
     struct state sa = { 0 }, sb = { 0 };
     struct sample x, y;
@@ -104,13 +104,14 @@ static void a_stream_goes_on_where_its_state_says(void **state)
     for (int i = 0; i < sa.n_ints; i++) *sb.ints[i].value = 0;
     for (int i = 0; i < 2500; i++) assert_int_equal(corpora_next(&b, 7, &y), 0);
     for (int i = 0; i < sa.n_ints; i++) *sb.ints[i].value = 0;
-    struct corpora fresh = one(&c, &as_it_is, 30000);
+    struct corpora fresh = one(&e, &as_it_is, 30000);
     for (int i = 0; i < 50; i++) {
         assert_int_equal(corpora_next(&fresh, 7, &x), 0);
         assert_int_equal(corpora_next(&b, 7, &y), 0);
         assert_true(x.ids[0] == y.ids[0]);
     }
     corpora_free(&fresh);
+    corpora_free(&a);
     corpora_free(&b);
     state_free(&sa);
     state_free(&sb);
