@@ -87,7 +87,8 @@ while :; do
     i=$((i + 1)); [ $i -lt 60 ] || fail "the broken run does not come to an end"
     "${from[@]}" --valid xa=s/nli.dev.xa.tsv --valid xb=s/nli.dev.xb.tsv "${long[@]}" \
         --threads 1 --out broken --resume & pid=$!
-    sleep "$(awk -v i=$i -v r=$RANDOM 'BEGIN { print 0.2 + 0.1 * i + r / 65536 }')"
+    # ever longer: a slow machine gets there, too, and a quick one is met before the end
+    sleep "$(awk -v i=$i -v r=$RANDOM 'BEGIN { print 0.05 * i + 0.002 * i * i + r / 327680 }')"
     kill -9 $pid 2>/dev/null || true
     status=0; wait $pid || status=$?
     case $status in 0) break ;; 137) ;; *) fail "status $status" ;; esac
