@@ -16,12 +16,16 @@ static bool is(const char *want, const char *s, size_t n)
     return strlen(want) == n && !memcmp(want, s, n);
 }
 
+/* Without "&", is it a relation? Else a part of speech. */
+static bool is_relation(const char *s, size_t n)
+{ return n && !(s[0] >= 'A' && s[0] <= 'Z') && !(n > 1 && s[0] == '@'); }
+
 /* One of a feature's labels: a part of speech in capitals, a relation in small letters, or both
  * with "&" between. */
 static int symbol(struct order_model *m, const char *s, size_t n, uint32_t *to)
 {
     const char *amp = memchr(s, '&', n);
-    bool relation = !amp && n && !(s[0] >= 'A' && s[0] <= 'Z') && !(n > 1 && s[0] == '@');
+    bool relation = !amp && is_relation(s, n);
     size_t pos_n = amp ? (size_t)(amp - s) : relation ? 0 : n;
     const char *rel = amp ? amp + 1 : s;
     size_t rel_n = amp ? n - pos_n - 1 : relation ? n : 0;
@@ -154,7 +158,8 @@ int order_import(struct order_model *m, enum order_class c, const char *path)
 static void put_symbol(const struct order_model *m, uint32_t s, char **to, char *end)
 {
     const char *p = pos_name(s & 31), *r = m->relations.name[s >> 5];
-    *to += snprintf(*to, (size_t)(end - *to), "_%s%s%s", p, *p && *r ? "&" : "", r);
+    *to += snprintf(*to, (size_t)(end - *to), "_%s%s%s", p,
+                    *r && (*p || !is_relation(r, strlen(r))) ? "&" : "", r);
 }
 
 struct named { char name[8 + ORDER_GRAM * 36]; double weight; };

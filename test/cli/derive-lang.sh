@@ -128,6 +128,9 @@ derive-lang --import-orm V=v.orm > v.order
 is "$(cat v.order)" "$(printf '# isoglot order 1\n# labels ud1\nV\tBI_neg_VERB&dobj\t0\nV\tHI_BOS_@VERB&@_PART&neg\t%s\nV\tPRE_dobj_@\t%s' $L5 $L3)"
 printf 'BI_no\tsubj_@ 1\n' > tab.orm           # no line of a model could say it
 fails 1 'tab.orm:1: "no.x09subj" is no label' derive-lang --import-orm V=tab.orm
+# a relation that looks like a part of speech keeps its "&" (found by fuzz/order)
+printf 'BI_n_&@mo$ 0.25\n' > at.orm; derive-lang --import-orm N=at.orm > at.order
+grep -q '^N	BI_n_&@mo\$	0.25$' at.order || fail "$(cat at.order)"
 for ((i = 0; i < 6000; i++)); do
     printf '1\tn\t_\tPART\t_\tX=1|Polarity=Neg\t2\tadvmod\t_\t_\n2\tH\t_\tVERB\t_\t_\t0\troot\t_\t_\n3\to\t_\tNOUN\t_\t_\t2\tobj\t_\t_\n\n'
 done > negated
