@@ -60,6 +60,11 @@ awk 'BEGIN { for (i = 0; i < 15; i++) s = s " ˣw" i
 "${base[@]}" --parallel en-xx=a,b --objective tlm --segment 16 --tokens 30 --steps 1 --out few \
     --write-batches few.b
 is "$($tensor few.b/step-1.1.tlm.safetensors original | awk '$1 > 1' | sort -u | wc -l)" 3
+sed -n 2p a > a2; sed -n 2p b > b2
+for sides in a2,b2 b2,a2; do
+    fails 1 'no pair of sentences has from 1 to 14 tokens on both sides' "${base[@]}" \
+        --parallel en-xx=$sides --objective tlm --segment 16 --tokens 30 --steps 1 --out none
+done
 
 echo "# a share of the pairs: drawn once, the same pairs in every epoch, another seed draws others"
 seen() { for f in $1/*.tlm.safetensors; do
