@@ -62,5 +62,11 @@ int headed_loss(const struct headed *b, const struct headed_data *d, struct pass
                 const char *name, float scale);
 void headed_write(const void *self, const void *batch, const struct pass *p,
                   struct batch_file *f);
+/* All that their structs have in common. */
+#define HEADED_HOOKS                                                                             \
+    .used_by = OBJECTIVE_TASK, .self = sizeof(struct headed_self),                               \
+    .batch = sizeof(struct headed), .open = headed_open, .make = headed_make,                    \
+    .forward = headed_forward_hook, .largest = headed_largest, .write = headed_write,            \
+    .batch_free = headed_free
 
 #endif

@@ -22,15 +22,6 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
     return 0;
 }
 
-const struct objective objective_span = { .name = "span",
-                                          .about = "find an answer in its context",
-                                          .used_by = OBJECTIVE_TASK,
-                                          .self = sizeof(struct headed_self),
-                                          .batch = sizeof(struct headed),
-                                          .open = headed_open,
-                                          .make = headed_make,
-                                          .forward = headed_forward_hook,
-                                          .loss = loss,
-                                          .largest = headed_largest,
-                                          .write = headed_write,
-                                          .batch_free = headed_free };
+const struct objective objective_span = {
+    .name = "span", .about = "find an answer in its context", .loss = loss, HEADED_HOOKS
+};
