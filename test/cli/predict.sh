@@ -105,7 +105,8 @@ is "$(grep -c . got)" "$(grep -c . "$G/ner.in")"
 # a predictions file one line short is named where it is scored
 head -n 6 labels > short
 fails 1 'short: has 6 predictions, but gold has 7 examples' score -m accuracy --pred short gold
-# pairs one of whose sentences is PAWS-X's "NS" (none) go out of predictions and gold alike, and are told
+# pairs one of whose sentences is PAWS-X's "NS" (none) go out of predictions and gold alike, and
+# are told
 { head -n 3 gold; printf 'NS\tka\tneutral\n'; tail -n 4 gold; } > holes
 predict -m bert_nli --skip NS < holes 2> notes > got; same got labels
 grep -q 'rows with the sentence to skip: 1; the first on line 4' notes
