@@ -69,7 +69,11 @@ class Units:
                     a = q["answers"][0]
                     span = (a["answer_start"], a["answer_start"] + len(a["text"]))
                     yield q["id"], {
-                        "lang": lang, "a": q["question"], "b": p["context"], "answer": span, "label": 0
+                        "lang": lang,
+                        "a": q["question"],
+                        "b": p["context"],
+                        "answer": span,
+                        "label": 0,
                     }
 
     def joined(self, a, b, langs):
@@ -119,7 +123,8 @@ class Units:
             whole = inside[0] >= first and inside[-1] < first + n
             u["start"], u["end"] = (
                 (u["context"] + inside[0] - first, u["context"] + inside[-1] - first)
-                if whole else (0, 0)
+                if whole
+                else (0, 0)
             )
             rows = range(len(u["token"]))
             all_rows = self.o["span-softmax"] == "all"
@@ -197,7 +202,7 @@ def validate(o, m, units, Batch):
     out, dev = {}, Units({**o, "train": [], "code-switch": "off"}, units.config)
     for spec in o["valid"]:
         lang = spec.split("=")[0]
-        if dev.head["task"] == "tag":                 # a label that was never learnt is no output
+        if dev.head["task"] == "tag":  # a label that was never learnt is no output
             dev.head = {**dev.head, "labels": [*units.head["labels"], "Y-P"]}
         gold, found = [], []
         for _, e in dev.examples(spec):
@@ -205,8 +210,15 @@ def validate(o, m, units, Batch):
             found.append([])
             for u in getattr(dev, units.head["task"])(e, e):
                 n = len(u["token"])
-                b = Batch({"token": np.array(u["token"]), "lang": np.array(u["lang"]),
-                           "pos": np.arange(n), "at": np.array([0, n]), "sample": np.array([0])})
+                b = Batch(
+                    {
+                        "token": np.array(u["token"]),
+                        "lang": np.array(u["lang"]),
+                        "pos": np.arange(n),
+                        "at": np.array([0, n]),
+                        "sample": np.array([0]),
+                    }
+                )
                 rows = np.array([r for r, _ in u["label"]])
                 z = outputs(m, o, m.run("encoder", b), b, rows, None)
                 gold[-1] += [dev.head["labels"][t] for _, t in u["label"]]

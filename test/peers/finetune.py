@@ -39,8 +39,9 @@ torch.set_num_threads(THREADS)
 
 def lines(path):
     cat = "zstdcat" if path.endswith(".zst") else "zcat -f"
-    return subprocess.run(f"{cat} '{path}'", shell=True, check=True, capture_output=True,
-                          text=True).stdout.splitlines()
+    return subprocess.run(
+        f"{cat} '{path}'", shell=True, check=True, capture_output=True, text=True
+    ).stdout.splitlines()
 
 
 def find(folder, stem):
@@ -69,14 +70,26 @@ def pretrain(captions, folder):
     made.save_model(folder)
     tokenizer = BertTokenizer(folder + "/vocab.txt", do_lower_case=True)
     torch.manual_seed(1)
-    model = BertForMaskedLM(BertConfig(
-        vocab_size=len(tokenizer), hidden_size=DIM, num_hidden_layers=LAYERS,
-        num_attention_heads=DIM // 32, intermediate_size=4 * DIM, max_position_embeddings=128))
+    model = BertForMaskedLM(
+        BertConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=DIM,
+            num_hidden_layers=LAYERS,
+            num_attention_heads=DIM // 32,
+            intermediate_size=4 * DIM,
+            max_position_embeddings=128,
+        )
+    )
     opt, lr = schedule(model, 1e-3, STEPS)
     rng = random.Random(1)
     for _ in range(STEPS):
-        x = tokenizer(rng.sample(captions, 64), return_tensors="pt", padding=True, truncation=True,
-                      max_length=64)
+        x = tokenizer(
+            rng.sample(captions, 64),
+            return_tensors="pt",
+            padding=True,
+            truncation=True,
+            max_length=64,
+        )
         y = x["input_ids"].clone()
         chosen = (torch.rand(y.shape) < 0.15) & (y > 4)
         x["input_ids"][chosen & (torch.rand(y.shape) < 0.8)] = tokenizer.mask_token_id
@@ -96,8 +109,14 @@ def theirs(tokenizer, folder, train, test, seed):
     rng, names = random.Random(seed), sorted({e[2] for e in train})
 
     def batch(of):
-        x = tokenizer([a for a, _, _ in of], [b for _, b, _ in of], return_tensors="pt",
-                      padding=True, truncation="longest_first", max_length=128)
+        x = tokenizer(
+            [a for a, _, _ in of],
+            [b for _, b, _ in of],
+            return_tensors="pt",
+            padding=True,
+            truncation="longest_first",
+            max_length=128,
+        )
         return x, torch.tensor([names.index(c) for _, _, c in of])
 
     started = time.time()
@@ -119,10 +138,34 @@ def theirs(tokenizer, folder, train, test, seed):
 def ours(train, test, seed):
     started = time.time()
     subprocess.run(
-        ["finetune", "-q", "--task", "nli", "--model", "base", "--head", "tanh", "--train",
-         "en=" + train, "--valid", "en=" + test, "--valid-every", "0", "--epochs", str(EPOCHS),
-         "--lr", str(LR), "--seed", str(seed), "--threads", str(THREADS), "--out", f"run{seed}"],
-        check=True)
+        [
+            "finetune",
+            "-q",
+            "--task",
+            "nli",
+            "--model",
+            "base",
+            "--head",
+            "tanh",
+            "--train",
+            "en=" + train,
+            "--valid",
+            "en=" + test,
+            "--valid-every",
+            "0",
+            "--epochs",
+            str(EPOCHS),
+            "--lr",
+            str(LR),
+            "--seed",
+            str(seed),
+            "--threads",
+            str(THREADS),
+            "--out",
+            f"run{seed}",
+        ],
+        check=True,
+    )
     said = [json.loads(line) for line in open(f"run{seed}/log.jsonl") if '"valid"' in line]
     return said[-1]["en.accuracy"], time.time() - started
 
@@ -131,8 +174,11 @@ def told(name, runs):
     values = [v for v, _ in runs]
     mean = sum(values) / len(values)
     sd = math.sqrt(sum((v - mean) ** 2 for v in values) / max(len(values) - 1, 1))
-    print(f"{name}\t{' '.join(f'{v:.2f}' for v in values)}\tmean {mean:.2f}\tsd {sd:.2f}\t"
-          f"{sum(s for _, s in runs) / len(runs):.1f} s", flush=True)
+    print(
+        f"{name}\t{' '.join(f'{v:.2f}' for v in values)}\tmean {mean:.2f}\tsd {sd:.2f}\t"
+        f"{sum(s for _, s in runs) / len(runs):.1f} s",
+        flush=True,
+    )
 
 
 def main(data):
@@ -149,14 +195,20 @@ def main(data):
         os.chdir(work)
         os.mkdir("bert")
         tokenizer = pretrain(text, "bert")
-        subprocess.run(["ckpt", "import", "-q", "--lang-code", "en", "-o", "base", "bert"],
-                       check=True)
+        subprocess.run(
+            ["ckpt", "import", "-q", "--lang-code", "en", "-o", "base", "bert"], check=True
+        )
         classes = [e[2] for e in sets["test"]]
         majority = max(classes.count(c) for c in set(classes)) / len(classes)
         print(f"majority\t{100 * majority:.2f}")
         told("ours", [ours(files["train"], files["test"], s) for s in range(1, SEEDS + 1)])
-        told("transformers", [theirs(tokenizer, "bert", list(sets["train"]), sets["test"], s)
-                              for s in range(1, SEEDS + 1)])
+        told(
+            "transformers",
+            [
+                theirs(tokenizer, "bert", list(sets["train"]), sets["test"], s)
+                for s in range(1, SEEDS + 1)
+            ],
+        )
         os.chdir("/")
 
 

@@ -4,6 +4,7 @@ same pairs, model shape, batch, queue and optimiser. Batches are padded to their
 step (the process's own time, after two steps), peak MiB, tokens per step and the last loss.
 
     moco.py VOCAB PAIRS_A PAIRS_B LAYERS DIM HEADS BATCH QUEUE PROJECTION STEPS"""
+
 import copy
 import random
 import resource
@@ -28,7 +29,11 @@ def read(path):
     return [[0] + [number.get(w, 3) for w in line.split()] + [1] for line in open(path)]
 
 
-pairs = [(a, b) for a, b in zip(read(one), read(two)) if min(len(a), len(b)) >= 7 and len(a) + len(b) <= 132]
+pairs = [
+    (a, b)
+    for a, b in zip(read(one), read(two))
+    if min(len(a), len(b)) >= 7 and len(a) + len(b) <= 132
+]
 
 
 class Layer(nn.Module):
@@ -52,8 +57,10 @@ class Encoder(nn.Module):
         self.tokens, self.positions = nn.Embedding(V, D), nn.Embedding(140, D)
         self.norm = nn.LayerNorm(D)
         self.layers = nn.ModuleList(Layer() for _ in range(L))
-        self.head = nn.Sequential(nn.Linear(D, D, bias=False), nn.ReLU(), nn.Linear(D, Z, bias=False))
-        nn.init.normal_(self.tokens.weight, std=D ** -0.5)
+        self.head = nn.Sequential(
+            nn.Linear(D, D, bias=False), nn.ReLU(), nn.Linear(D, Z, bias=False)
+        )
+        nn.init.normal_(self.tokens.weight, std=D**-0.5)
 
     def forward(self, sentences):
         t = max(map(len, sentences))
@@ -78,7 +85,9 @@ def step():
     global at, order, place, tokens
     if place + B > len(order):
         order, place = random.sample(range(len(pairs)), len(pairs)), 0
-    batch = [pairs[i] if random.random() < 0.5 else pairs[i][::-1] for i in order[place : place + B]]
+    batch = [
+        pairs[i] if random.random() < 0.5 else pairs[i][::-1] for i in order[place : place + B]
+    ]
     place += B
     tokens += sum(len(a) + len(b) for a, b in batch)
     with torch.no_grad():
