@@ -228,12 +228,7 @@ static void script(FILE *to, const void *what, bool png, const char *output)
     double right = 1 - (double)beside / width, top = 1 - (f->title ? 30.0 / height : 0);
     fprintf(to, "set key at screen %.4f,%.4f left top Left reverse samplen 1.2 spacing 1.25 font "
                 "',12' textcolor rgb '#222222'\n", right + 10.0 / width, top - 28.0 / height);
-    if (f->title) {
-        fputs("set label 1 ", to);
-        gnuplot_quoted(to, f->title);
-        fprintf(to, " at screen %.4f,%.4f left font ',15' textcolor '#111111'\n", 18.0 / width,
-                1 - 18.0 / height);
-    }
+    gnuplot_title(to, f->title, width, height);
     fputs("set multiplot\n", to);
     for (int p = 0; p < n; p++) {
         double w = right / across, left = w * (p % across), h = top / down;

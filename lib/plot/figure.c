@@ -278,12 +278,7 @@ static void script(FILE *to, const void *what, bool png, const char *output)
     double floor = (double)below / height;
     if (below) fprintf(to, "set key at screen %.4f,%.4f\n", 58.0 / width, floor - 2.0 / height);
     else fprintf(to, "set key at screen %.4f,%.4f\n", right + 10.0 / width, top - 28.0 / height);
-    if (f->title) {
-        fputs("set label 1 ", to);
-        gnuplot_quoted(to, f->title);
-        fprintf(to, " at screen %.4f,%.4f left font ',15' textcolor '#111111'\n", 18.0 / width,
-                1 - 18.0 / height);
-    }
+    gnuplot_title(to, f->title, width, height);
     fputs("set multiplot\n", to);
     for (int i = 0; i < f->n; i++) {
         int column = i % columns, row = i / columns;

@@ -132,3 +132,12 @@ int gnuplot_draw(gnuplot_script script, const void *what, bool png, char **bytes
     forget(commands); forget(picture); forget(messages);
     return status;
 }
+
+void gnuplot_title(FILE *to, const char *title, int width, int height)
+{
+    if (!title) return;
+    fputs("set label 1 ", to);
+    gnuplot_quoted(to, title);
+    fprintf(to, " at screen %.4f,%.4f left font ',15' textcolor '#111111'\n", 18.0 / width,
+            1 - 18.0 / height);
+}

@@ -18,5 +18,7 @@ typedef void (*gnuplot_script)(FILE *to, const void *what, bool png, const char 
 /* Runs what script writes; the picture's bytes are malloc'd. -1 with a message: no gnuplot,
  * gnuplot's own error. */
 int gnuplot_draw(gnuplot_script script, const void *what, bool png, char **bytes, size_t *n);
+/* The picture's title at its upper left, in a picture of width x height pixels; NULL: none. */
+void gnuplot_title(FILE *to, const char *title, int width, int height);
 
 #endif
