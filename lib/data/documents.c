@@ -47,7 +47,7 @@ int corpus_to_documents(struct corpus *c, int length)
     b->tokens = tokens;
     return runs ? 0
                 : err_set("%s: no document has two neighbouring sentences of %d tokens together; "
-                          "documents are lines with an empty one behind them",
+                          "an empty line ends a document",
                           c->path, length);
 }
 

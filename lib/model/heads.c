@@ -28,7 +28,7 @@ static int check_label(const struct model_head *h, int i)
                            h->name, i + 1);
     for (int j = 0; j < i; j++)
         if (!strcmp(h->label[j], s))
-            return err_set("head %s: label \"%s\" is there twice", h->name, s);
+            return err_set("head %s: label \"%s\" appears twice", h->name, s);
     return 0;
 }
 
@@ -57,7 +57,7 @@ int model_head_check(const struct model_config *c, int i)
         return err_set("head %d: a name is up to %d letters, digits, - and _", i + 1,
                        MODEL_NAME - 1);
     for (int j = 0; j < i; j++)
-        if (!strcmp(c->head[j].name, h->name)) return err_set("head %s is there twice", h->name);
+        if (!strcmp(c->head[j].name, h->name)) return err_set("head %s appears twice", h->name);
     if (h->outputs < 1 || h->outputs > 65536)
         return err_set("head %s: outputs is %d, not from 1 to 65536", h->name, h->outputs);
     if (h->n_labels && h->n_labels != h->outputs)

@@ -14,7 +14,7 @@ static int fits(const void *self, const struct model_config *c)
     (void)self;
     return c->encoder_langs
                ? err_set("objective sop tells segments apart by token types, which a model with "
-                         "language embeddings has not; add --no-encoder-langs")
+                         "language embeddings lacks; add --no-encoder-langs")
                : 0;
 }
 

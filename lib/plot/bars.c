@@ -61,8 +61,8 @@ static int find_columns(const struct cell *c, int n, int at[COLUMNS])
         for (int k = 0; k < n; k++)
             if (strlen(columns[i]) == c[k].n && !memcmp(columns[i], c[k].s, c[k].n)) at[i] = k;
         if (at[i] < 0 && i <= VALUE)
-            return err_set("no column \"%s\"; expected group, bar, value, perhaps panel and ci",
-                           columns[i]);
+            return err_set("no column \"%s\"; expected group, bar and value, optionally panel "
+                           "and ci", columns[i]);
     }
     return 0;
 }

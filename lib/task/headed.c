@@ -89,8 +89,9 @@ static int check(const void *self, const struct headed_kind *k, const struct inp
     if (!in->train.n) return err_set("--train LANG=FILE is needed: labelled text to learn from");
     if (!in->sentences) return err_set("--batch 0: examples are counted; give --batch N");
     if (in->parallel.n || in->pseudo.n)
-        return err_set("--parallel and --pseudo are of translation; give --train LANG=FILE");
-    if (t->o.with.n > 1) return err_set("--with is given %d times; once is possible", t->o.with.n);
+        return err_set("--parallel and --pseudo belong to translation; give --train LANG=FILE");
+    if (t->o.with.n > 1)
+        return err_set("--with is given %d times; it can be given once", t->o.with.n);
     if (t->o.code_switch && !t->o.with.n)
         return err_set("--code-switch needs --with LANG=FILE, the same examples in another "
                        "language");

@@ -70,7 +70,7 @@ edit bert ''; rm broken-hf/model.safetensors; fails 1 'has none of model.safeten
 edit xlmr ''; rm broken-hf/model-00002-of-00003.safetensors; fails 1 'model-00002-of-00003' ckpt import -o x broken-hf
 edit bart 's/"decoder_ffn_dim": 64/"decoder_ffn_dim": 32/'; fails 1 'decoder_ffn_dim differ' ckpt import -o x broken-hf
 edit bert_nli 's/"2": "neutral"/"3": "neutral"/'; fails 1 '"id2label" is not a label for each number from 0 to 2' ckpt import -o x broken-hf
-edit bert_nli 's/"2": "neutral"/"2": "entailment"/'; fails 1 '"id2label": head nli: label "entailment" is there twice' ckpt import -o x broken-hf
+edit bert_nli 's/"2": "neutral"/"2": "entailment"/'; fails 1 '"id2label": head nli: label "entailment" appears twice' ckpt import -o x broken-hf
 edit bert_nli 's/"model_type"/"problem_type": "multi_label_classification", &/'; fails 1 'several labels at once' ckpt import -o x broken-hf
 edit xlm_pairs 's/"summary_type": "first"/"summary_type": "mean"/'; fails 1 'not linear on the first state' ckpt import -o x broken-hf
 edit bert_nli 's/"2": "neutral"/"2": "neutral", "3": "other"/'; fails 1 'classifier.weight has the shape \[3, 16\]; config.json says \[4, 16\]' ckpt import -o x broken-hf
