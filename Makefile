@@ -79,6 +79,19 @@ $(CUDA_OBJ): $(O)/%.o: %.cu $(O)/cuda-flags
 	$(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(O)/$*.d -c -o $@ $<
 $(shell mkdir -p $(O); printf '%s\n' '$(NVCC) $(CUDA_FLAGS)' | cmp -s - $(O)/cuda-flags || printf '%s\n' '$(NVCC) $(CUDA_FLAGS)' > $(O)/cuda-flags)
 
+# --- the MPI side: messages between the ranks of a run, opened at run time too (lib/ranks/open.c) ---
+## make mpi           libisoglot-mpi.so, for mpirun and srun; MPICC=path (plain `make` builds it
+##                      where mpicc is found)
+MPICC := $(firstword $(shell command -v mpicc))
+MPI_LIB := $(O)/lib/isoglot/libisoglot-mpi.so
+mpi: $(MPI_LIB)
+$(MPI_LIB): lib/ranks/mpi/mpi.c lib/ranks/transport.h $(O)/flags
+	@mkdir -p $(@D)
+	@[ -n '$(MPICC)' ] || { exec >&2; echo 'make: there is no mpicc here;' \
+	    'install Open MPI (libopenmpi-dev) or pass MPICC=path'; exit 1; }
+	OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(MPICC) $(CPP_FLAGS) $(C_FLAGS) -fPIC -fvisibility=hidden \
+	    -shared -o $@ $<
+
 # The same sources as plain C++ against test/cuda, every thread a fibre: for tests on machines without a GPU.
 EMULATED := $(O)/test/cuda/libisoglot-cuda.so
 EMULATION := $(O)/test/cuda/emulate.o $(O)/test/cuda/races.o
@@ -101,13 +114,13 @@ $(O)/test/cuda/%.o: test/cuda/%.cc $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CXX_FLAGS) -O3 $(if $(SAN),,-DEMULATE_RACES) -Itest/cuda -MMD -MP -c -o $@ $<
 
-.PHONY: all programs cuda clean help
+.PHONY: all programs cuda mpi clean help
 all: programs $(if $(NVCC),cuda)
 # bin/ is for people: a whole build leads it to its programs, unless it is said where these go (O=) or
 # they are checking ones. A build of one program only makes it where it is missing.
 LINK_BIN := $(if $(filter file,$(origin O)),$(if $(SAN)$(DEBUG),,ln -sfn $(O)/bin bin))
 link_bin = { [ -d bin ] && [ ! -L bin ] || { $(or $(LINK_BIN),:); }; }
-programs: $(BINS)
+programs: $(BINS) $(if $(MPICC),$(MPI_LIB))
 	@$(link_bin)
 
 bin/%: $(O)/bin/%
@@ -120,12 +133,25 @@ $(O)/%.o: %.c $(O)/flags
 # Loops that are compiled for several instruction sets and chosen at start (kernels/cpu/simd.h).
 SIMD := -O3 -fopenmp-simd -ffp-contract=fast -fno-trapping-math
 CFLAGS_kernels/cpu/simd_base := $(SIMD)
+CFLAGS_kernels/cpu/int8_base := -O3
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine)),)
 CFLAGS_kernels/cpu/simd_avx2 := $(SIMD) -mavx2 -mfma
 CFLAGS_kernels/cpu/simd_avx512 := $(SIMD) -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
+CFLAGS_kernels/cpu/sgemm_avx512 := -O3 -mavx2 -mfma -mavx512f
 CFLAGS_kernels/cpu/dot8_avx2 := -O3 -mavx2 -mfma -mavxvnni
+CFLAGS_kernels/cpu/int8_avx2 := -O3 -mavx2
+CFLAGS_kernels/cpu/int8_vnni := -O3 -mavx2 -mavxvnni
+CFLAGS_kernels/cpu/int8_avx512 := -O3 -mavx2 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
 CFLAGS_kernels/cpu/dot8_avx512 := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
 endif
+# No fuzz target multiplies, and clang takes minutes to instrument unrolled tiles.
+ifdef FUZZING
+$(foreach k,int8 dot8 simd,$(foreach s,base avx2 vnni avx512,$(eval CFLAGS_kernels/cpu/$k_$s += -O0 -fno-sanitize=all)))
+CFLAGS_kernels/cpu/sgemm_avx512 += -O0 -fno-sanitize=all
+endif
+
+# Sums of gradients: loops over floats and no more.
+CFLAGS_lib/ranks/tree := -O3
 
 # A stamp of the flags: objects are rebuilt when they change. Written while make reads this, so that `make -q` can say no.
 FLAGS := $(CC) $(CPP_FLAGS) $(C_FLAGS) $(CXXFLAGS) $(LD_FLAGS)

@@ -1,20 +1,20 @@
-# Each program: A_ = archives of ours, L_ = system libraries. ICU only where Unicode properties are needed,
-# BLAS only where matrices are multiplied.
+# Each program: A_ = archives of ours, L_ = system libraries. ICU only where Unicode properties are
+# needed, BLAS only where matrices are multiplied.
 ICU := -licui18n -licuuc -licudata
 JSON := -lcjson
-NN := lib/task lib/objective lib/data lib/engine lib/model lib/graph lib/space kernels/cpu lib/cooc \
-    common-json common
-SPACE := lib/space lib/cooc kernels/cpu common-json common
-SPACE_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
+NN := lib/task lib/objective lib/data lib/engine lib/ranks lib/model lib/graph \
+    lib/bilingual lib/vectors kernels/cpu lib/cooc common-json common
+VECTORS := lib/bilingual lib/vectors lib/cooc kernels/cpu common-json common
+VECTORS_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
 NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)
 
 PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count ngrams binarize shard \
     cooc-count cooc-merge cooc-query cooc-study synth-corpus derive-lang pretrain align-post \
     finetune translate predict embed dict-induce rsim retrieve analogy bleu score ckpt plot
 
-A_tokenize     := lib/plain lib/pieces lib/text common-json common
+A_tokenize     := lib/raw lib/subword lib/text common-json common
 L_tokenize      = $(ICU) -lpcre2-8 $(JSON) $(BASE) $(MATH)
-A_detokenize   := lib/pieces lib/text common-json common
+A_detokenize   := lib/subword lib/text common-json common
 L_detokenize    = $(ICU) $(JSON) $(BASE) $(MATH)
 A_bpe-learn    := lib/bpe common
 L_bpe-learn     = $(BASE) $(MATH)
@@ -34,37 +34,37 @@ A_cooc-merge   := lib/cooc common
 L_cooc-merge    = $(BASE) $(MATH)
 A_cooc-query   := lib/cooc common
 L_cooc-query    = $(BASE) $(MATH)
-A_cooc-study   := $(SPACE)
-L_cooc-study    = $(SPACE_L)
+A_cooc-study   := $(VECTORS)
+L_cooc-study    = $(VECTORS_L)
 A_synth-corpus := lib/synth common
 L_synth-corpus  = $(BASE) $(MATH)
 A_derive-lang  := lib/derive lib/text common
 L_derive-lang   = $(BASE) $(MATH)
-A_pretrain     := $(NN) lib/plain lib/bpe
+A_pretrain     := $(NN) lib/raw lib/bpe
 L_pretrain      = $(NN_L)
-A_align-post   := $(NN) lib/plain lib/bpe
+A_align-post   := $(NN) lib/raw lib/bpe
 L_align-post    = $(NN_L)
-A_finetune     := $(NN) lib/score lib/pieces lib/plain lib/text lib/bpe
+A_finetune     := $(NN) lib/score lib/subword lib/raw lib/text lib/bpe
 L_finetune      = $(NN_L) $(ICU) -lpcre2-8
-A_translate    := $(NN) lib/plain lib/text lib/bpe
+A_translate    := $(NN) lib/raw lib/text lib/bpe
 L_translate     = $(NN_L) $(ICU) -lpcre2-8
-A_predict      := $(NN) lib/score lib/pieces lib/plain lib/text lib/bpe
+A_predict      := $(NN) lib/score lib/subword lib/raw lib/text lib/bpe
 L_predict       = $(NN_L) $(ICU) -lpcre2-8
-A_ckpt         := lib/hf lib/pieces lib/plain lib/bpe $(NN)
+A_ckpt         := lib/hf lib/torch lib/subword lib/raw lib/bpe $(NN)
 L_ckpt          = $(NN_L)
-A_embed        := lib/embed $(NN) lib/plain lib/text lib/bpe
+A_embed        := lib/embed $(NN) lib/raw lib/text lib/bpe
 L_embed         = $(NN_L) $(ICU) -lpcre2-8
-A_dict-induce  := $(SPACE)
-L_dict-induce   = $(SPACE_L)
-A_rsim         := $(SPACE)
-L_rsim          = $(SPACE_L)
-A_retrieve     := $(SPACE)
-L_retrieve      = $(SPACE_L)
-A_analogy      := $(SPACE)
-L_analogy       = $(SPACE_L)
+A_dict-induce  := $(VECTORS)
+L_dict-induce   = $(VECTORS_L)
+A_rsim         := $(VECTORS)
+L_rsim          = $(VECTORS_L)
+A_retrieve     := $(VECTORS)
+L_retrieve      = $(VECTORS_L)
+A_analogy      := $(VECTORS)
+L_analogy       = $(VECTORS_L)
 A_bleu         := lib/score common
 L_bleu          = $(ICU) $(BASE) $(MATH)
 A_score        := lib/task lib/score lib/data common-json common
 L_score         = $(ICU) $(JSON) $(BASE) $(MATH)
-A_plot         := lib/plot $(SPACE)
-L_plot          = $(SPACE_L)
+A_plot         := lib/plot $(VECTORS)
+L_plot          = $(VECTORS_L)

@@ -13,7 +13,7 @@ struct choice { const char *objective; int select; };
 
 static const struct opt data_rows[] = {
     { "model|init|reload-model", 'm', OPT_STR(run, init), "DIR",
-      "the model to start from: a folder of a model or of a run" },
+      "model to start from: the folder of a model or of a run" },
     { "out|dump-path", 'o', OPT_STR(run, out), "DIR", "the run's folder" },
     { 0 }
 };
@@ -21,7 +21,7 @@ static const struct opt pair_rows[] = {
     { "parallel", 0, OPT_LIST(inputs, parallel), "SRC-TGT=F,G",
       "sentence pairs in the model's tokens (text or shards); once for each pair of languages" },
     { "valid", 0, OPT_LIST(inputs, valid_parallel), "SRC-TGT=F,G",
-      "sentence pairs to validate on: each is looked for among the others" },
+      "sentence pairs to validate on: each sentence's translation is searched for among all" },
     { "batch|batch-size", 0, OPT_INT(inputs, sentences), "N",
       "sentence pairs per micro-batch", .min = 1, .max = 65535 },
     { "valid-sentences", 0, OPT_INT(inputs, valid_sentences), "N",
@@ -30,15 +30,15 @@ static const struct opt pair_rows[] = {
 };
 static const struct opt choice_rows[] = {
     { "objective", 0, OPT_STR(choice, objective), "LIST",
-      "what is learnt (moco,tlm): the losses of all of them add up in every step" },
+      "objectives to train on (moco,tlm): their losses are added up in every step" },
     { "select", 0, OPT_CHOICE(choice, select), "last|best",
-      "the model that is the result: the last one, or that of the best validation" },
+      "which model is the result: the last one, or the one with the best validation" },
     { 0 }
 };
 static const struct prog prog = {
     "align-post", "--model DIR --parallel SRC-TGT=F,G... --out DIR [options]",
     "Aligns the sentences of a pre-trained encoder's languages with sentence pairs (MoCo, TLM).",
-    "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n",
+    "On SIGTERM, SIGINT or SIGUSR1 it saves and exits with status 75; --resume continues.\n",
     .part = { &kern_part }
 };
 
@@ -74,8 +74,9 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
 static int check_langs(const struct model_config *c, int had)
 {
     return c->encoder_langs && c->n_langs > had
-               ? err_set("language %s: the model has no embedding of it; name the languages of "
-                         "--parallel as the model does (ckpt info)", c->lang[had])
+               ? err_set("language %s: the model has no embedding for it; use the model's language "
+                         "codes in --parallel (ckpt info)",
+                         c->lang[had])
                : 0;
 }
 
@@ -112,9 +113,9 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     if (status < 0 && check(&run, &in, &choice) < 0) status = prog_usage("%s", err_msg());
-    if (status < 0 && run_continue(&run) < 0) status = prog_fail();
+    if (status < 0 && run_continue(&run) < 0) status = run_end(&run, -1);
     if (status < 0 && mix_fits(&run.mix, &run.shape) < 0) status = prog_usage("%s", err_msg());
-    if (status < 0) status = run_end(align(&run, &in));
+    if (status < 0) status = run_end(&run, align(&run, &in));
     run_close(&run);
     inputs_free(&in);
     return status;

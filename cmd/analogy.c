@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "kernels/options.h"
-#include "lib/space/analogy.h"
+#include "lib/vectors/analogy.h"
 
 enum { MOST = 64 };
 static struct options {
@@ -107,9 +107,9 @@ int main(int argc, char **argv)
     if (status >= 0) return status;
     if (!o.vec.n || o.vec.n > MOST || args.n > 1)
         return prog_usage(
-            "--vec FILE is needed, once to %d times, and at most one file of questions", MOST);
-    if (o.targets && o.answers) return prog_usage("--targets and --answers do not go together");
+            "--vec FILE is needed, up to %d times, with at most one file of questions", MOST);
+    if (o.targets && o.answers) return prog_usage("--targets and --answers cannot be combined");
     if (o.unit && !o.targets)
-        return prog_usage("--unit goes with --targets; without them vectors are of length 1");
+        return prog_usage("--unit needs --targets; without --targets vectors always have length 1");
     return run(args.n ? args.v[0] : "-") < 0 ? prog_fail() : prog_end();
 }

@@ -4,9 +4,11 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/mem.h"
 #include "common/prog.h"
 #include "common/shard.h"
 #include "common/text.h"
+#include "common/thread.h"
 #include "common/vocab.h"
 
 static struct options { const char *vocab, *lang, *out, *note; int block; bool replace; } o;
@@ -34,17 +36,127 @@ static const struct prog prog = {
     "  bpe-apply -c codes < de.tok | binarize -v vocab -l de -o de.shd"
 };
 
-static int put_text(struct shard_writer *w, struct text *in, const struct vocab *v)
+/* Text on its way into the file: the calling thread cuts it into what will be the shard's blocks,
+ * by counting tokens alone; threads look these up and compress the block; blocks are written in
+ * their order. */
+struct piece {
+    /* whole lines, "\n" behind each but perhaps the last */
+    char *text; size_t n, cap;
+    uint32_t sentences, tokens;
+    struct shard_packed packed;
+};
+struct worker { struct shard_packer *p; struct shard_block b; uint32_t *ids; size_t cap; };
+
+struct job {
+    const struct vocab *v;
+    struct shard_writer *w;
+    const struct args *args;
+    int file;                                /* arguments opened so far */
+    struct text *in;
+    char *block; size_t n, cap, at;          /* what was read, and how far it is cut */
+    struct piece *ring; int depth;           /* as many as may be under way */
+    uint64_t made;
+    struct worker *worker;
+};
+
+/* More text into the block, from the file under way or the next one. 1, 0 at the end, -1. */
+static int more(struct job *j)
 {
-    static uint32_t *ids;
-    static size_t cap;
-    const char *line;
-    size_t n;
-    int rc;
-    while ((rc = text_line(in, &line, &n)) > 0) {
-        n = vocab_encode(v, line, n, &ids, &cap);        /* may move ids: before it is passed on */
-        if (shard_put(w, ids, n) < 0) return -1;
+    enum { WANT = 1 << 19 };
+    const struct args *a = j->args;
+    int rc = 0;
+    j->n = j->at = 0;
+    for (;;) {
+        if (j->in && (rc = text_block(j->in, WANT, &j->block, &j->cap, &j->n)) != 0) return rc;
+        text_close(j->in);
+        j->in = NULL;
+        if (j->file == (a->n ? a->n : 1)) return 0;
+        j->in = text_open(a->n ? a->v[j->file] : NULL, TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0));
+        if (!j->in) return -1;
+        j->file++;
     }
+}
+
+/* Moves bytes [from, j->at) of the block to the end of the piece. */
+static void take(struct piece *x, const struct job *j, size_t from)
+{
+    mem_room(&x->text, &x->cap, x->n + (j->at - from) + 1, 1);
+    memcpy(x->text + x->n, j->block + from, j->at - from);
+    x->n += j->at - from;
+    /* the last line of a file, in front of the next file's first */
+    if (x->n && x->text[x->n - 1] != '\n') x->text[x->n++] = '\n';
+}
+
+static void *read_piece(void *ctx, bool *failed)
+{
+    struct job *j = ctx;
+    struct piece *x = &j->ring[j->made++ % (uint64_t)j->depth];
+    int rc = 1, fits = 1;
+    x->n = x->sentences = x->tokens = 0;
+    while (fits > 0) {
+        if (j->at == j->n && (rc = more(j)) <= 0) break;
+        size_t from = j->at;
+        while (j->at < j->n) {
+            size_t tokens, n = vocab_line(j->block + j->at, j->n - j->at, &tokens);
+            if ((fits = shard_fits(j->w, x->sentences, x->tokens, tokens)) <= 0) break;
+            x->sentences++;
+            x->tokens += (uint32_t)tokens;
+            j->at += n;
+            if (j->at < j->n) j->at++;
+        }
+        if (j->at > from) take(x, j, from);
+    }
+    *failed = rc < 0 || fits < 0;
+    return *failed || !x->sentences ? NULL : x;
+}
+
+static int pack_piece(void *ctx, void *item, int thread)
+{
+    struct job *j = ctx;
+    struct piece *x = item;
+    struct worker *w = &j->worker[thread];
+    w->b.sentences = w->b.tokens = 0;
+    for (size_t at = 0; at < x->n; ) {
+        const char *line = x->text + at, *end = memchr(line, '\n', x->n - at);
+        size_t n = (size_t)(end - line);
+        size_t k = vocab_encode_in(j->v, line, n, x->n - at, &w->ids, &w->cap);
+        shard_block_add(&w->b, w->ids, k);
+        at += n + 1;
+    }
+    return shard_pack(w->p, &w->b, &x->packed);
+}
+
+static int write_piece(void *ctx, void *item)
+{
+    struct job *j = ctx;
+    struct piece *x = item;
+    return shard_put_packed(j->w, &x->packed);
+}
+
+static int put_all(struct shard_writer *w, const struct shard_info *info, const struct vocab *v,
+                   const struct args *args)
+{
+    int threads = par_threads(), rc = 0;
+    struct job j = { .v = v, .w = w, .args = args, .depth = 2 * threads + 2 };
+    j.ring = mem_zero((size_t)j.depth, sizeof *j.ring);
+    j.worker = mem_zero((size_t)threads, sizeof *j.worker);
+    for (int i = 0; i < threads && rc == 0; i++)
+        rc = (j.worker[i].p = shard_packer_new(info)) ? 0 : -1;
+    struct pipeline p = { read_piece, pack_piece, write_piece, NULL, &j, threads, j.depth };
+    if (rc == 0) rc = pipeline_run(&p);
+    for (int i = 0; i < threads; i++) {
+        shard_packer_free(j.worker[i].p);
+        shard_block_free(&j.worker[i].b);
+        free(j.worker[i].ids);
+    }
+    for (int i = 0; i < j.depth; i++) {
+        free(j.ring[i].text);
+        free(j.ring[i].packed.bytes);
+    }
+    text_close(j.in);
+    free(j.block);
+    free(j.ring);
+    free(j.worker);
     return rc;
 }
 
@@ -57,13 +169,7 @@ static int run(const struct args *args)
     if (o.note) strcpy(info.note, o.note);
     struct out *out = out_open(o.out);
     struct shard_writer *w = out ? shard_create(out, &info, (uint32_t)o.block) : NULL;
-    int rc = w ? 0 : -1;
-    for (int i = 0; i < (args->n ? args->n : 1) && rc == 0; i++) {
-        struct text *in = text_open(args->n ? args->v[i] : NULL,
-                                    TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0));
-        rc = in ? put_text(w, in, v) : -1;
-        text_close(in);
-    }
+    int rc = w ? put_all(w, &info, v, args) : -1;
     if (rc == 0) rc = shard_finish(w, &info);
     else shard_abandon(w);
     if (rc == 0) rc = out_commit(out);

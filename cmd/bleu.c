@@ -263,24 +263,24 @@ static int check_usage(const struct args *a)
     if (o.paired_bs && o.paired_ar)
         return prog_usage("--paired-bs and --paired-ar exclude each other");
     if (o.sentence && (o.confidence || o.paired_bs || o.paired_ar))
-        return prog_usage("--sentence-level does not go together with statistical tests");
+        return prog_usage("--sentence-level cannot be combined with statistical tests");
     if (o.multi
         && (o.sentence || o.confidence || o.paired_bs || o.paired_ar || o.inputs.n > 1
             || o.num_refs > 1 || prog_given("metrics") || prog_given("tokenize")
             || prog_given("smooth-method")))
-        return prog_usage("--multi goes with -lc, one -i FILE and references only; multi-bleu.perl "
-                          "has nothing else");
+        return prog_usage(
+            "--multi takes only -lc, one -i FILE and references, as multi-bleu.perl does");
     const char *target = o.languages ? strchr(o.languages, '-') : NULL;
     if (o.languages && (!target || !target[1]))
         return prog_usage("--language-pair: '%s' is not SRC-TGT", o.languages);
     if (target && !strcmp(target, "-zh")) {
         if (!prog_given("tokenize")) o.tokenizer = SCORE_TOK_ZH;
         else if (o.tokenizer != SCORE_TOK_ZH)
-            msg_warn("the tokeniser for Chinese is zh; scores by another compare with few");
+            msg_warn("the tokeniser for Chinese is zh; scores with another are hard to compare");
     }
     if (target && (!strcmp(target, "-ja") || !strcmp(target, "-ko")) && !prog_given("tokenize"))
-        return prog_usage("sacreBLEU's tokeniser for this target, MeCab, is not here; name one "
-                          "with --tokenize, e.g. char");
+        return prog_usage("sacreBLEU's tokeniser for this target, MeCab, is not supported; choose "
+                          "one with --tokenize, e.g. char");
     if (!prog_given("smooth-value")) o.smooth_value = o.smooth == BLEU_SMOOTH_FLOOR ? 0.1 : 1;
     int status = choose_metrics();
     if (status < 0) status = choose_seed();
@@ -476,8 +476,8 @@ static int multi(const struct args *a, FILE *to)
                 a->v[0]);
         for (int r = 0; r < n && status == 0; r++)
             if (ref[r].n > hyp.n)
-                msg_warn("a reference has %zu lines, the hypotheses only %zu; the rest of it is "
-                         "left out",
+                msg_warn("a reference has %zu lines but there are only %zu hypotheses; its other "
+                         "lines are ignored",
                          ref[r].n, hyp.n);
     }
     lines_free(&hyp);

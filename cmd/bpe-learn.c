@@ -7,6 +7,7 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "common/progress.h"
+#include "common/sum.h"
 #include "common/text.h"
 #include "common/thread.h"
 #include "lib/bpe/learn.h"
@@ -15,6 +16,7 @@ static struct options {
     const char *out, *input;
     int64_t merges, min_frequency;
     double alpha;
+    struct strs sentences;
     int format, workers;
     bool dict, total, replace;
 } o = { .merges = 10000, .min_frequency = 2, .alpha = 1 };
@@ -35,6 +37,9 @@ static const struct opt rows[] = {
       "count the characters among the N symbols" },
     { "dict-input", 0, OPT_FLAG(options, dict), NULL,
       "inputs are \"word count\" lines (vocab-count's output) instead of text" },
+    { "sentences", 0, OPT_LIST(options, sentences), "LANG=N",
+      "with --dict-input and --alpha: LANG's counts are those of N sentences; given once per "
+      "language" },
     { "input", 'i', OPT_STR(options, input), "FILE",
       "read this file (default: the arguments, or standard input)" },
     { "output", 'o', OPT_STR(options, out), "FILE",
@@ -60,18 +65,31 @@ struct language { char name[32]; struct word_counts *words; uint64_t sentences; 
 
 static int read_input(struct language *l, const char *path)
 {
-    bool checked = o.replace || o.dict;
-    struct text *in = text_open(path,
-                                checked ? TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0) : TEXT_RAW);
+    int flags = (o.replace ? TEXT_UTF8 | TEXT_REPLACE : 0) | (o.dict ? TEXT_UTF8 | TEXT_SUM : 0);
+    struct text *in = text_open(path, flags);
     if (!in) return -1;
-    int rc = o.dict ? words_read_counts(l->words, in)
+    int rc = o.dict ? words_read_counts(l->words, in, WORDS_STRIP_CR)
                     : word_counts_read(l->words, in, WORDS_STRIP_CR);
-    l->sentences += text_lines(in);
+    if (!o.dict) l->sentences += text_lines(in);
     text_close(in);
     return rc;
 }
 
 enum { UNIT_SHIFT = 16 };
+
+/* What --sentences says of a language, 0 if nothing; -1: it is no LANG=N. */
+static int64_t said_sentences(const char *lang)
+{
+    for (int i = 0; i < o.sentences.n; i++) {
+        const char *said = o.sentences.v[i], *eq = strchr(said, '=');
+        char *end;
+        int64_t n = eq && eq > said && eq[1] >= '0' && eq[1] <= '9' ? strtoll(eq + 1, &end, 10) : 0;
+        if (n < 1 || *end || n > (int64_t)1 << 53) return -1;
+        if (strlen(lang) == (size_t)(eq - said) && !strncmp(lang, said, (size_t)(eq - said)))
+            return n;
+    }
+    return 0;
+}
 
 /* The words of all languages together, each count times its language's weight. */
 static struct word *weigh(struct language *lang, int n, struct word_counts *all, size_t *total)
@@ -111,7 +129,7 @@ static int learn(const struct word *words, size_t n, bool weighted)
     struct out *out = rc == 0 ? out_open(o.out) : NULL;
     if (out) {
         codes_write(&codes, codes.format, out_stdio(out));
-        rc = out_commit(out);
+        rc = sum_commit(out);
     } else
         rc = -1;
     codes_free(&codes);
@@ -133,6 +151,7 @@ static int run(const struct args *args)
         while (k < langs && weighted && strcmp(lang[k].name, name)) k++;
         if (k == langs) {
             strcpy(lang[langs].name, name);
+            if (o.dict) lang[langs].sentences = (uint64_t)said_sentences(name);
             lang[langs++].words = word_counts_new(par_threads());
         }
         rc = read_input(&lang[k], path);
@@ -171,6 +190,17 @@ int main(int argc, char **argv)
         if (prog_given("alpha") && !*name)
             return prog_usage("--alpha: \"%s\" has no language; write LANG=FILE", args.v[i]);
     }
+    for (int i = 0; i < args.n && o.dict && prog_given("alpha"); i++) {
+        prog_lang_file(args.v[i], name);
+        int64_t n = said_sentences(name);
+        if (n < 0) return prog_usage("--sentences is LANG=N, with N of 1 or more (wc -l)");
+        if (n == 0)
+            return prog_usage("--alpha weighs languages by sentences, which word counts do not "
+                              "contain; add --sentences %s=N (wc -l)",
+                              name);
+    }
+    if (o.sentences.n && !(o.dict && prog_given("alpha")))
+        return prog_usage("--sentences goes with --dict-input and --alpha");
     if (prog_given("alpha") && !args.n) return prog_usage("--alpha needs inputs written LANG=FILE");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

@@ -18,8 +18,8 @@
 #include "lib/engine/checkpoint.h"
 #include "lib/engine/run_folder.h"
 #include "lib/hf/hf.h"
-#include "lib/pieces/settings.h"
-#include "lib/plain/plain.h"
+#include "lib/raw/raw.h"
+#include "lib/subword/settings.h"
 
 static struct options {
     const char *out, *to, *src, *tgt, *head;
@@ -80,11 +80,10 @@ static void print_tensors(const struct st_file *f)
 /* What programs with --raw read of the folder. */
 static int check_text(const char *folder)
 {
-    char *codes = path_join(folder, "codes"), *settings = path_join(folder, PLAIN_SETTINGS);
-    struct pieces_settings s;
-    int rc = plain_check(file_exists(codes) ? codes : NULL,
-                         file_exists(settings) ? settings : NULL);
-    if (rc == 0 && pieces_settings_read(&s, folder) < 0) rc = -1;
+    char *codes = path_join(folder, "codes"), *settings = path_join(folder, RAW_SETTINGS);
+    struct subword_settings s;
+    int rc = raw_check(file_exists(codes) ? codes : NULL, file_exists(settings) ? settings : NULL);
+    if (rc == 0 && subword_settings_read(&s, folder) < 0) rc = -1;
     free(codes);
     free(settings);
     return rc;
@@ -118,7 +117,7 @@ static int look(const char *dir, bool print)
     struct model m = { 0 };
     struct vocab *v = NULL;
     char *folder = run_model_dir(dir);
-    int rc = folder ? model_load(&m, folder, kernels_cpu(), false, &v) : -1;
+    int rc = folder ? model_load(&m, folder, kernels_cpu(), &v) : -1;
     if (rc == 0) {
         rc = check_text(folder);
         if (rc == 0) rc = checkpoint_check(folder, &m);
@@ -140,10 +139,11 @@ static int mean(const struct args *dirs, struct model *m, struct vocab **v)
         struct model one = { 0 };
         struct vocab *w = NULL;
         char *folder = run_model_dir(dirs->v[i]), *json = NULL;
-        rc = folder ? model_load(&one, folder, kernels_cpu(), false, &w) : -1;
+        rc = folder ? model_load(&one, folder, kernels_cpu(), &w) : -1;
+        if (rc == 0) rc = params_own_memory(&one.ps);     /* in one order, and the mean is kept */
         if (rc == 0) json = model_config_json(&one.c);
         if (json && config && strcmp(json, config))
-            rc = err_set("%s: its configuration is not that of %s", folder, dirs->v[1]);
+            rc = err_set("%s: its configuration differs from that of %s", folder, dirs->v[1]);
         if (rc == 0 && !sum) sum = mem_zero(one.ps.total, sizeof *sum);
         for (size_t j = 0; rc == 0 && j < one.ps.total; j++)
             sum[j] += one.ps.value[j] / (dirs->n - 1);
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
     }
     bool import = !strcmp(args.v[0], "import");
     if (strcmp(args.v[0], "average") && strcmp(args.v[0], "export") && !import)
-        return prog_usage("unknown command %s; there are info, check, average, import and export",
+        return prog_usage("unknown command %s; choose info, check, average, import or export",
                           args.v[0]);
     if (!o.out) return prog_usage("%s needs -o OUT", args.v[0]);
     if (strcmp(args.v[0], "average")) {

@@ -51,9 +51,10 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = {
     "cooc-count", "[options] [LANG=]FILE... > x.cooc",
-    "Counts weighted co-occurrences of tokens: exact integers, one matrix a language. Files are "
+    "Counts weighted co-occurrences of tokens: exact integers, one matrix per language. Files are "
     "text (tokens between\n"
-    "spaces, a sentence a line; plain, gzip or zstd) or shards; none or \"-\" is standard input.",
+    "spaces, one sentence per line; plain, gzip or zstd) or shards; none or \"-\" is standard "
+    "input.",
     .more = "Examples:\n"
             "  cooc-count -w 2 -v vocab en=en.tok.zst de=de.tok.zst > ende.cooc\n"
             "  cooc-count -w 15 --weights glove --oov collapse -v vocab --memory 1G text > x.cooc\n"
@@ -87,7 +88,7 @@ static int run(const struct args *a, const struct cooc_scheme *scheme, const str
                  (unsigned long long)r.tokens, (unsigned long long)r.pairs,
                  (unsigned long long)r.runs, (double)r.spilled / 1e6, (double)mem_peak() / 0x1p20);
     if (rc == 0 && skip->size)
-        msg_note("%llu tokens were passed over (--skip)", (unsigned long long)r.skipped);
+        msg_note("%llu tokens skipped (--skip)", (unsigned long long)r.skipped);
 done:
     out_abort(out);
     vocab_free(v);
@@ -101,13 +102,13 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (o.left + o.right + o.symmetric > 1)
-        return prog_usage("only one of --symmetric, --left and --right");
+        return prog_usage("give only one of --symmetric, --left and --right");
     int std_in = 0;
     for (int i = 0; i < args.n; i++) {
         char lang[32];
         std_in += !strcmp(prog_lang_file(args.v[i], lang), "-");
     }
-    if (std_in > 1) return prog_usage("standard input can be named once");
+    if (std_in > 1) return prog_usage("standard input can be given only once");
     struct cooc_scheme s;
     enum cooc_sides sides = o.left ? COOC_LEFT : o.right ? COOC_RIGHT : COOC_SYMMETRIC;
     if (cooc_scheme_init(&s, (uint32_t)o.window, (enum cooc_weights)o.weights, sides,

@@ -52,7 +52,7 @@ static const struct opt_group groups[] = {
 static const struct prog prog = {
     "cooc-query", "[options] x.cooc [WORD [WORD]]",
     "Looks up co-occurrence counts: a pair, a word's row, or pairs from standard input (\"word "
-    "word\" a line).\n"
+    "word\" per line).\n"
     "X of several languages is the sum with c_lang if the file has a reference language.",
     .more = "Examples:\n  cooc-query x.cooc new york\n  cooc-query --top 10 x.cooc house\n  "
             "cooc-query x.cooc < pairs.txt\n"
@@ -180,12 +180,13 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     int modes = o.stat + o.dump + o.glove + o.mtx + o.ppmi + o.llr + o.vocab;
-    if (args.n == 0) return prog_usage("name a .cooc file");
+    if (args.n == 0) return prog_usage("give a .cooc file");
     if (modes > 1)
-        return prog_usage("only one of --stat, --dump, --glove, --mtx, --ppmi, --llr and --vocab");
+        return prog_usage(
+            "give only one of --stat, --dump, --glove, --mtx, --ppmi, --llr and --vocab");
     if (args.n > 3 || (modes && args.n > 1))
         return prog_usage("too many words: %s", args.v[args.n - 1]);
     if (!modes && args.n == 1 && !strcmp(args.v[0], "-"))
-        return prog_usage("pairs and counts cannot both be standard input");
+        return prog_usage("pairs and counts cannot both come from standard input");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

@@ -5,8 +5,8 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/prog.h"
+#include "lib/bilingual/cooc_compare.h"
 #include "lib/cooc/cooc.h"
-#include "lib/space/study.h"
 
 static struct options {
     const char *pairs, *phrases, *dict, *out;
@@ -49,18 +49,18 @@ static const struct prog prog = {
     "log b - log a.\n"
 };
 
-static int read_pairs(const struct cooc *a, const struct cooc *b, struct study_pairs *p)
+static int read_pairs(const struct cooc *a, const struct cooc *b, struct cooc_compare_pairs *p)
 {
-    return o.pairs     ? study_read_pairs(o.pairs, a, b, p)
-           : o.phrases ? study_read_phrases(o.phrases, a, b, p)
-                       : study_from_dictionary(o.dict, a, b, p);
+    return o.pairs     ? cooc_compare_read_pairs(o.pairs, a, b, p)
+           : o.phrases ? cooc_compare_read_phrases(o.phrases, a, b, p)
+                       : cooc_compare_from_dictionary(o.dict, a, b, p);
 }
 
 static int correlation(const struct cooc *a, const struct cooc *b, FILE *f)
 {
-    struct study_pairs p;
+    struct cooc_compare_pairs p;
     if (read_pairs(a, b, &p) < 0) return -1;
-    struct study_correlation c = study_correlate(&p);
+    struct cooc_compare_correlation c = cooc_compare_correlate(&p);
     int r = 0;
     if (p.each.n < 2)
         r = err_set("%.0f pairs are counted on both sides (%llu lines, %llu with an unknown "
@@ -70,20 +70,20 @@ static int correlation(const struct cooc *a, const struct cooc *b, FILE *f)
         fprintf(f,
                 "scale\tpairs\tboth\tboth-mass\tr\tr-mass\tdifference\tbias\n%.6f\t%llu\t%.6f\t%."
                 "6f\t%.6f\t%.6f\t%.6f\t%.6f\n",
-                study_scale(a, b), (unsigned long long)c.pairs, c.both, c.both_mass, c.r, c.r_mass,
-                c.difference, c.bias);
-    study_free(&p);
+                cooc_compare_scale(a, b), (unsigned long long)c.pairs, c.both, c.both_mass, c.r,
+                c.r_mass, c.difference, c.bias);
+    cooc_compare_free(&p);
     return r;
 }
 
 static int bins(const struct cooc *a, const struct cooc *b, FILE *f)
 {
-    struct study_pairs p;
-    struct study_bin *bin;
+    struct cooc_compare_pairs p;
+    struct cooc_compare_bin *bin;
     if (read_pairs(a, b, &p) < 0) return -1;
     uint64_t asked = p.n + p.small;
     if (!p.n) {
-        study_free(&p);
+        cooc_compare_free(&p);
         return err_set("%s: no pair is counted more than once in both languages (%llu lines, %llu "
                        "with an unknown word, %llu of other than two words)",
                        o.pairs     ? o.pairs
@@ -97,14 +97,14 @@ static int bins(const struct cooc *a, const struct cooc *b, FILE *f)
              (unsigned long long)p.lines, (unsigned long long)p.unknown,
              (unsigned long long)p.multiword, (unsigned long long)asked,
              (unsigned long long)p.small, asked ? 100.0 * (double)p.small / (double)asked : 0.0);
-    size_t n = study_bins(&p, o.width, &bin);
+    size_t n = cooc_compare_bins(&p, o.width, &bin);
     fputs("low\thigh\tpairs\tdifference\tdifference-ci\tratio\tratio-ci\tshare\n", f);
     for (size_t i = 0; i < n; i++)
         fprintf(f, "%g\t%g\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n", bin[i].low, bin[i].high,
                 (unsigned long long)bin[i].n, bin[i].difference, bin[i].difference_ci, bin[i].ratio,
                 bin[i].ratio_ci, bin[i].share);
     free(bin);
-    study_free(&p);
+    cooc_compare_free(&p);
     return 0;
 }
 
@@ -112,8 +112,8 @@ static int ranks(const struct cooc *a, const struct cooc *b, FILE *f)
 {
     double *x, *y;
     size_t n, m;
-    if (study_ranks(a, &x, &n) < 0) return -1;
-    if (study_ranks(b, &y, &m) < 0) { free(x); return -1; }
+    if (cooc_compare_ranks(a, &x, &n) < 0) return -1;
+    if (cooc_compare_ranks(b, &y, &m) < 0) { free(x); return -1; }
     const char *left = a->planes == 1 ? a->plane[0].total.lang : "",
                *right = b->planes == 1 ? b->plane[0].total.lang : "";
     bool named = *left && *right && strcmp(left, right);

@@ -7,6 +7,7 @@
 #include "common/file.h"
 #include "common/msg.h"
 #include "common/prog.h"
+#include "common/sum.h"
 #include "lib/derive/derive.h"
 #include "lib/derive/dictionary.h"
 #include "lib/derive/order_learn.h"
@@ -29,7 +30,7 @@ static const struct opt syntax_rows[] = {
     { "learn-order", 0, OPT_STR(options, learn), "CLASSES",
       "learn an order model from the treebanks given, for N (nouns), V (verbs) or N,V" },
     { "held-out", 0, OPT_STR(options, held_out), "FILE",
-      "a treebank that --learn-order does not see, to say how well the model foretells its "
+      "a treebank that --learn-order does not see, to report how well the model predicts its "
       "orders" },
     { "import-orm", 0, OPT_STR(options, import), "LIST",
       "N=FILE,V=FILE: write Galactic Dependencies' order models as one of ours" },
@@ -37,7 +38,7 @@ static const struct opt syntax_rows[] = {
 };
 static const struct opt vocabulary_rows[] = {
     { "vocab", 0, OPT_FLAG(options, vocab), NULL,
-      "the input is a vocabulary (vocab-count): --trans writes it with the copies behind, "
+      "the input is a vocabulary (vocab-count): --trans writes it with the copies appended, "
       "--dict-share a dictionary" },
     { "overlap", 0, OPT_REAL(options, overlap), "Q",
       "share of a vocabulary's types that --trans leaves alone, drawn without replacement",
@@ -51,9 +52,9 @@ static const struct opt vocabulary_rows[] = {
     { 0 } };
 static const struct opt output_rows[] = {
     { "output", 'o', OPT_STR(options, out), "FILE",
-      "write here, atomically (default: standard output)" },
+      "write to FILE, which appears only when complete (default: standard output)" },
     { "line-buffered", 'b', OPT_FLAG(options, line_buffered), NULL,
-      "write each line as soon as it is read (on a terminal always)" },
+      "write each line as soon as it is read (the default on a terminal)" },
     { 0 } };
 
 static struct derive d;
@@ -84,7 +85,7 @@ static int write_vocabulary(const struct args *args)
     int status = !out ? -1 : o.dict_share < 0 ? derive_vocabulary(s, out) :
         derive_dictionary(s, o.dict_share, o.dict_by, o.seed.seed, out, &entries, &mass);
     if (status < 0) out_abort(out);
-    else status = out_commit(out);
+    else status = sum_commit(out);
     if (status == 0 && o.dict_share >= 0)
         msg_note("%u of %u types in the dictionary: %.1f%% of occurrences", entries, s->types,
                   100 * mass);
@@ -116,7 +117,7 @@ static int write_model(const struct order_model *m)
     struct out *out = out_open(o.out);
     if (!out) return -1;
     order_write(m, out_stdio(out));
-    return out_commit(out);
+    return sum_commit(out);
 }
 
 static int learn(const struct args *args)
@@ -156,7 +157,7 @@ static int import(void)
         if (c < 0 || part[1] != '=' || !part[2])
             status = err_set("--import-orm: \"%s\" is not N=FILE or V=FILE", part);
         else if (m->w[c].n)
-            status = err_set("--import-orm: %c stands twice", part[0]);
+            status = err_set("--import-orm: %c is given twice", part[0]);
         else
             status = order_import(m, c, part + 2);
     }
@@ -181,11 +182,11 @@ static struct order_model *load_order(void)
 static void tell_syntax(void)
 {
     const struct derive_counts *c = &d.counts;
-    msg_note("%llu sentences: %llu nodes drawn, %llu of them got another order",
+    msg_note("%llu sentences: %llu nodes drawn, %llu of them reordered",
               (unsigned long long)c->sentences, (unsigned long long)c->nodes,
               (unsigned long long)c->moved);
     if (c->wide || c->crossed)
-        msg_note("nodes that keep their order: of more than 6 dependents in %llu sentences, with "
+        msg_note("nodes that keep their order: more than 6 dependents in %llu sentences, with "
                   "crossing arcs "
                   "in %llu; %llu sentences left out",
                   (unsigned long long)c->wide, (unsigned long long)c->crossed,
@@ -228,7 +229,7 @@ static int usage(const struct args *args)
         bool others = d.o.invert || d.o.permute || d.o.untrans || o.syn;
         if (others || (o.dict_share < 0) != d.o.trans)
             return prog_usage(
-                "--vocab needs --trans or --dict-share, and takes nothing else that derives");
+                "--vocab needs --trans or --dict-share, and allows no other derivation");
         return args->n > 1 ? prog_usage("--vocab takes one vocabulary") : -1;
     }
     if (o.learn && !classes(o.learn))

@@ -1,7 +1,7 @@
 /* detokenize: tokens in, text out. Moses' detokenizer.perl to the byte. */
 #include <stdlib.h>
 #include "common/prog.h"
-#include "lib/pieces/run.h"
+#include "lib/subword/run.h"
 #include "lib/text/casemark.h"
 #include "lib/text/detok.h"
 #include "lib/text/lines.h"
@@ -20,7 +20,7 @@ static const struct opt rows[] = {
       "upper-case the first letter of each line" },
     { "case-marker", 0, OPT_FLAG(options, case_marker), 0, "undo tokenize --case-marker first" },
     { "case-marker-only", 0, OPT_FLAG(options, case_only), 0,
-      "only undo tokenize --case-marker; tokens stay tokens" },
+      "only undo tokenize --case-marker; do not join tokens" },
     { "subwords", 0, OPT_STR(options, subwords), "PATH",
       "join what tokenize --subwords PATH cut, and do nothing else" },
     { "replace-invalid", 0, OPT_FLAG(options, replace_invalid), 0,
@@ -75,8 +75,8 @@ static void work_free(void *work)
 
 static int subwords(const struct args *args)
 {
-    struct pieces_run r = { o.subwords, false, true, o.line_buffered, o.replace_invalid };
-    return pieces_run(&r, args->v, args->n, o.out);
+    struct subword_run r = { o.subwords, false, true, o.line_buffered, o.replace_invalid };
+    return subword_run(&r, args->v, args->n, o.out);
 }
 
 int main(int argc, char **argv)

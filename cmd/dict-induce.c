@@ -9,13 +9,14 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "common/sum.h"
 #include "kernels/options.h"
-#include "lib/space/contexts.h"
-#include "lib/space/csls.h"
-#include "lib/space/dictionary.h"
-#include "lib/space/gold.h"
-#include "lib/space/induce.h"
-#include "lib/space/relation.h"
+#include "lib/bilingual/dictionary.h"
+#include "lib/bilingual/gold.h"
+#include "lib/bilingual/induce.h"
+#include "lib/bilingual/similarity.h"
+#include "lib/vectors/csls.h"
+#include "lib/vectors/word_context.h"
 
 enum { MUSE_WORDS = 10000 };      /* the first of them, over which MUSE takes its mean cosine */
 
@@ -46,7 +47,8 @@ static const struct opt rows[] = {
     { "tgt-counts", 0, OPT_STR(options, tgt_counts), "FILE",
       "word counts of the target language (vocab-count), for frequencies" },
     { "specific", 0, OPT_INT(options, specific), "N",
-      "take only words counted more than N times in their own language and not so in the other",
+      "take only words counted more than N times in their own language and at most N times in the "
+      "other",
       .min = 0, .max = 1e9 },
     { "initial", 0, OPT_STR(options, initial), "MARK",
       "pair words that begin with MARK (SentencePiece: \"\u2581\") only with each other, others "
@@ -79,9 +81,9 @@ static const struct opt map_rows[] = {
     { "reweight", 0, OPT_REAL(options, in.reweight), "P",
       "vecmap: exponent of the singular values in the last step", .min = 0, .max = 2 },
     { "spelling", 0, OPT_REAL(options, in.spelling), "W",
-      "weight of similar spelling, beside the cosine", .min = 0, .max = 100 },
+      "weight of similar spelling, added to the cosine", .min = 0, .max = 100 },
     { "frequency", 0, OPT_REAL(options, in.frequency), "W",
-      "weight of similar frequency, beside the cosine; needs counts", .min = 0, .max = 100 },
+      "weight of similar frequency, added to the cosine; needs counts", .min = 0, .max = 100 },
     { "seed", 0, OPT_I64(options, seed), "N", "seed of all random numbers" },
     { 0 }
 };
@@ -104,7 +106,7 @@ static const struct opt dict_rows[] = {
     { "mutual", 0, OPT_FLAG(options, mutual), "",
       "write only pairs that are each other's best translation" },
     { "min-score", 0, OPT_REAL(options, min_score), "S",
-      "write only pairs with this score or a higher one" },
+      "write only pairs with at least this score" },
     { "output", 'o', OPT_STR(options, out), "FILE",
       "write the dictionary here, one source<TAB>target<TAB>score per line (default: standard "
       "output)" },
@@ -156,7 +158,7 @@ static struct vectors *load(const char *path)
 static int load_counts(struct vectors *v, const char *path, const struct strs *cooc)
 {
     if (!path && !cooc->n) return 0;
-    if (!path) return contexts_counts(cooc->v[0], v);
+    if (!path) return word_context_counts(cooc->v[0], v);
     struct vocab *vocab = vocab_read(path);
     if (!vocab) return -1;
     vectors_counts(v, vocab);
@@ -174,7 +176,7 @@ static struct sparse **load_contexts(const struct strs *files, const struct vect
 {
     struct sparse **m = mem_zero((size_t)files->n + 1, sizeof *m);
     for (int i = 0; i < files->n; i++)
-        if (!(m[i] = contexts_read(files->v[i], v))) { free_contexts(m); return NULL; }
+        if (!(m[i] = word_context_read(files->v[i], v))) { free_contexts(m); return NULL; }
     return m;
 }
 
@@ -185,18 +187,19 @@ static int load_seeds(const struct vectors *src, const struct vectors *tgt, stru
         struct dictionary_report r;
         if (dictionary_read(o.seed_dict, src, tgt, p, &r) < 0) return -1;
         msg_note("%s: %zu pairs; left out %llu of several words, %llu with a word without a "
-                 "vector, %llu that were there before",
+                 "vector, %llu repeated",
                  o.seed_dict, p->n, (unsigned long long)r.multiword, (unsigned long long)r.unknown,
                  (unsigned long long)r.repeated);
         if (!p->n && !o.identical)
-            return err_set("%s: no pair whose two words have vectors, so no seed; add --identical "
-                           "or give another dictionary",
-                           o.seed_dict);
+            return err_set(
+                "%s: no pair has vectors for both words, so there is no seed; add --identical "
+                "or give another dictionary",
+                o.seed_dict);
     }
     if (o.identical || !o.seed_dict) {
         size_t before = p->n;
         dictionary_identical(src, tgt, o.min_length, o.ratio, p);
-        msg_note("%zu words spelt the same", p->n - before);
+        msg_note("%zu words are spelt the same", p->n - before);
     }
     return 0;
 }
@@ -212,7 +215,7 @@ static int write_dictionary(const char *path, const struct vectors *src, const s
         fprintf(out_stdio(f), "%s\t%s\t%.6f\n", vectors_word(src, p.src[i]),
                 vectors_word(tgt, p.tgt[i]), (double)induced_score(there, p.src[i], p.tgt[i]));
     word_pairs_free(&p);
-    return out_commit(f);
+    return sum_commit(f);
 }
 
 static void print_hits(const struct dictionary_score *s)
@@ -234,11 +237,11 @@ static int print_pairs(const struct gold *g, const struct vectors *src, const st
                        const struct induced *d)
 {
     struct word_pairs gold = { 0 }, list = { 0 };
-    struct relation r;
+    struct similarity r;
     gold_pairs(g, &gold);
     induced_list(&d->src, &d->tgt, o.mutual, o.min_score, &list);
     struct gold_precision p = gold_precision(g, &list);
-    int status = relation_cosines(src, tgt, &gold, &r);
+    int status = similarity_cosines(src, tgt, &gold, &r);
     if (status == 0) {
         printf("gold-pairs\t%llu\ngold-cosine\t%.4f\nrandom-cosine\t%.4f\nabove-random\t%.4f\n",
                (unsigned long long)r.pairs, r.cosine, r.random, r.above);
@@ -255,11 +258,11 @@ static double listed_cosine(const struct vectors *src, const struct vectors *tgt
                             const struct induced *d)
 {
     struct word_pairs best = { 0 };
-    struct relation r;
+    struct similarity r;
     for (uint32_t i = 0; i < src->n && i < MUSE_WORDS; i++)
         if (d->src.index[(size_t)i * (size_t)d->src.k] != UINT32_MAX)
             word_pairs_add(&best, i, d->src.index[(size_t)i * (size_t)d->src.k]);
-    double mean = relation_cosines(src, tgt, &best, &r) < 0 ? NAN : r.cosine;
+    double mean = similarity_cosines(src, tgt, &best, &r) < 0 ? NAN : r.cosine;
     word_pairs_free(&best);
     return mean;
 }
@@ -288,13 +291,13 @@ static int evaluate(const struct gold *g, const struct vectors *src, const struc
 }
 
 static int work(struct vectors *src, struct vectors *tgt, struct word_pairs *seeds,
-                struct kinds *kinds, struct gold *gold, struct induced *d)
+                struct word_initial *kinds, struct gold *gold, struct induced *d)
 {
     if (load_counts(src, o.src_counts, &o.src_cooc) < 0
         || load_counts(tgt, o.tgt_counts, &o.tgt_cooc) < 0)
         return -1;
     if (o.specific && vectors_specific(src, tgt, (uint64_t)o.specific) < 0) return -1;
-    if (o.initial && kinds_make(kinds, src, tgt, o.initial) < 0) return -1;
+    if (o.initial && word_initial_make(kinds, src, tgt, o.initial) < 0) return -1;
     o.in.kinds = o.initial ? kinds : NULL;
     o.in.blocks = o.src_cooc.n;
     if (!(o.in.src = load_contexts(&o.src_cooc, src))
@@ -314,7 +317,7 @@ static int run(void)
 {
     struct word_pairs seeds = { 0 };
     struct induced d = { 0 };
-    struct kinds kinds = { 0 };
+    struct word_initial kinds = { 0 };
     struct gold gold = { 0 };
     o.in.map = (enum induce_map)o.map;
     o.in.method = (enum csls_method)o.method;
@@ -327,7 +330,7 @@ static int run(void)
     free_contexts(o.in.src);
     free_contexts(o.in.tgt);
     gold_free(&gold);
-    kinds_free(&kinds);
+    word_initial_free(&kinds);
     induced_free(&d);
     word_pairs_free(&seeds);
     vectors_free(src);
@@ -347,13 +350,14 @@ int main(int argc, char **argv)
     if (args.n || !o.src || !o.tgt)
         return prog_usage("--src FILE and --tgt FILE are needed, and no other argument");
     if (o.src_cooc.n != o.tgt_cooc.n)
-        return prog_usage("%d times --src-cooc, but %d times --tgt-cooc; files pair up in order",
-                          o.src_cooc.n, o.tgt_cooc.n);
+        return prog_usage(
+            "--src-cooc is given %d times, --tgt-cooc %d times; files are paired in order",
+            o.src_cooc.n, o.tgt_cooc.n);
     if (o.in.frequency != 0 && !o.src_cooc.n && (!o.src_counts || !o.tgt_counts))
         return prog_usage(
             "--frequency needs the counts of both languages; give --src-counts and --tgt-counts");
     if (o.initial && (o.map || o.src_cooc.n || o.in.spelling != 0 || o.in.frequency != 0))
         return prog_usage(
-            "--initial goes with --map none, without --src-cooc, --spelling and --frequency");
+            "--initial needs --map none, and excludes --src-cooc, --spelling and --frequency");
     return run() < 0 ? prog_fail() : prog_end();
 }

@@ -13,9 +13,9 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "kernels/options.h"
-#include "lib/embed/states.h"
-#include "lib/space/contexts.h"
+#include "lib/embed/embed.h"
 #include "lib/engine/run_folder.h"
+#include "lib/vectors/word_context.h"
 
 enum { TOKENS, WORDS, SENTENCES };
 
@@ -26,7 +26,7 @@ static struct options {
     int layer, of, pool, tokens;
     enum vectors_format format;
     bool replace, raw, alone;
-    struct contexts_options c;
+    struct word_context_options c;
 } o = { .tokens = 4000 };
 
 static const struct opt model_rows[] = {
@@ -39,7 +39,8 @@ static const struct opt model_rows[] = {
       "text of BPE tokens to compute hidden states of; - is standard input" },
     { "layer", 0, OPT_INT(options, layer), "N",
       "layer of the text's states: 0 is the input of the first layer, -1 the last layer; without "
-      "--text the embedding table is meant", .min = -1, .max = 1000 },
+      "--text the embedding table is used",
+      .min = -1, .max = 1000 },
     { "add-language", 0, OPT_STR(options, add_lang), "LANG",
       "add this language's embedding to rows of the embedding table and to --words, as the "
       "model's first layer reads them" },
@@ -52,8 +53,8 @@ static const struct opt model_rows[] = {
       "token </s>" },
     { "pool", 0, OPT_CHOICE(options, pool), "mean|first",
       "vector of a sentence: the mean of its states, or the state of <s>" },
-    { "tokens", 0, OPT_INT(options, tokens), "N",
-      "number of tokens per batch", .min = 1, .max = 1e7 },
+    { "tokens", 0, OPT_INT(options, tokens), "N", "number of tokens per batch", .min = 1,
+      .max = 1e7 },
     { "raw", 0, OPT_FLAG(options, raw), "",
       "the text is plain text, to be tokenised and split as the model folder says (its files "
       "tokenizer and codes)" },
@@ -87,7 +88,7 @@ static const struct opt output_rows[] = {
 };
 static const struct opt_group groups[] = {
     { "From a model", model_rows, &o },
-    { NULL, kern_rows, &o.k },
+    { NULL, kern_use_rows, &o.k },
     { "From counts", count_rows, &o },
     { NULL, opt_seed_rows, &o.c.seed },
     { "Output", output_rows, &o },
@@ -109,7 +110,7 @@ static const struct prog prog = {
 
 static int from_cooc(void)
 {
-    struct vectors *v = contexts_vectors(o.from_cooc.v, o.from_cooc.n, &o.c);
+    struct vectors *v = word_context_vectors(o.from_cooc.v, o.from_cooc.n, &o.c);
     if (!v) return -1;
     int r = vectors_write(v, o.out, o.format);
     vectors_free(v);
@@ -155,25 +156,24 @@ static int of_text(const struct embed *e, struct vectors_stream *out)
 
 static int from_model(void)
 {
-    const char *why;
     struct model m = { 0 };
     struct tape t = { 0 };
     struct vocab *v = NULL;
     struct vectors_stream *out = NULL;
-    struct plain *plain = NULL;
+    struct raw_text *raw = NULL;
     int rc = -1;
-    const struct kernels *k = kernels_open(o.k.device, o.k.precision, &why);
+    const struct kernels *k = kernels_open(o.k.device, o.k.precision, NULL);
     char *dir = k ? run_model_dir(o.model) : NULL;
-    if (!dir || model_load(&m, dir, k, false, &v) < 0) goto done;
+    if (!dir || model_load(&m, dir, k, &v) < 0) goto done;
     tape_init(&t, k, &m.ps);
     struct embed e = { &m, &t, v, o.layer < 0 ? m.c.layers : o.layer, 0, o.tokens, -1, NULL };
     if (e.layer > m.c.layers) {
-        err_set("%s: has %d layers; --layer %d is above them", dir, m.c.layers, e.layer);
+        err_set("%s: has %d layers; --layer %d is too high", dir, m.c.layers, e.layer);
         goto done;
     }
     if (o.lang && (e.lang = model_config_lang(&m.c, o.lang)) < 0) goto done;
     if (o.add_lang && (e.add_lang = model_config_lang(&m.c, o.add_lang)) < 0) goto done;
-    if (o.raw && !(e.plain = plain = plain_open(dir, o.lang))) goto done;
+    if (o.raw && !(e.raw = raw = raw_open(dir, o.lang))) goto done;
     /* The table and means of its rows are as wide as the table, states as wide as the layers. */
     if (!(out = vectors_stream_open(o.out, o.format,
                                     o.text || o.alone ? m.c.dim : model_embed_dim(&m.c))))
@@ -183,7 +183,7 @@ static int from_model(void)
          : o.words ? of_words(&e, dir, out)
                    : embed_table(&e, out);
 done:
-    plain_close(plain);
+    raw_close(raw);
     if (t.k) tape_free(&t);
     model_free(&m);
     vocab_free(v);
@@ -194,7 +194,7 @@ done:
 int main(int argc, char **argv)
 {
     struct args args;
-    o.c = contexts_defaults;
+    o.c = word_context_defaults;
     o.k = kern_defaults;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
@@ -202,17 +202,17 @@ int main(int argc, char **argv)
         return prog_usage(
             "either --model DIR or --from-cooc FILE is needed, and no other argument");
     if (o.words && o.text && o.of != WORDS)
-        return prog_usage("--words and --text go together only with --of words");
+        return prog_usage("--words and --text can be combined only with --of words");
     if (o.alone && (o.text || o.words || o.of != TOKENS || !o.lang))
         return prog_usage(
-            "--alone is of tokens: it needs --lang, and takes no --text, --words or --of");
+            "--alone works on tokens: it needs --lang, and takes no --text, --words or --of");
     if (o.layer && !o.text && !o.alone)
         return prog_usage(
             "--layer %d needs --text or --alone; without them the embedding table is meant",
             o.layer);
     if (o.add_lang && (!o.model || o.text || o.alone))
-        return prog_usage("--add-language is of the embedding table of --model: states have their "
-                          "--lang");
+        return prog_usage("--add-language applies to the embedding table of --model; states "
+                          "already have that of --lang");
     if (o.raw && !o.text) return prog_usage("--raw needs --text");
     if (o.text && !o.lang) return prog_usage("--text needs --lang");
     return (o.model ? from_model() : from_cooc()) < 0 ? prog_fail() : prog_end();

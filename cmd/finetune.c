@@ -17,7 +17,7 @@
 static const struct prog prog = {
     "finetune", "--task NAME --model DIR --train LANG=FILE... --valid ... --out DIR [options]",
     "Trains a model for a task: translation, inference, paraphrase, tags, names, questions.",
-    "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n",
+    "On SIGTERM, SIGINT or SIGUSR1 it saves and exits with status 75; --resume continues.\n",
     .part = { &kern_part }
 };
 
@@ -55,12 +55,12 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     if (status < 0 && check(&run, &in, &tasks) < 0) status = prog_usage("%s", err_msg());
-    if (status < 0 && run_from(&run) < 0) status = prog_fail();
+    if (status < 0 && run_from(&run) < 0) status = run_end(&run, -1);
     if (status < 0) {
         /* BERT's head belongs to masked words */
         if (run.init) run.shape.output_transform = false;
         model_options_finish(&run.shape, tasks.task->decoder);
-        status = run_end(finetune(&run, &in, &tasks));
+        status = run_end(&run, finetune(&run, &in, &tasks));
     }
     run_close(&run);
     tasks_free(&tasks);

@@ -33,15 +33,15 @@ static const struct opt rows[] = {
     { "tmp", 'T', OPT_STR(options, n.tmp), "DIR",
       "folder for temporary files (default: $TMPDIR or /tmp)" },
     { "output", 'o', OPT_STR(options, out), "FILE",
-      "write here, atomically (default: standard output)" },
+      "write to FILE, which appears only when complete (default: standard output)" },
     { 0 }
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = {
     "ngrams", "[options] [LANG=]FILE... > x.ngrams",
-    "Lists word n-grams that belong together (PMI-Masking): \"score TAB count TAB words\" a line, "
-    "shorter ones first,\n"
+    "Lists word n-grams that belong together (PMI-Masking): \"score TAB count TAB words\" per "
+    "line, shorter ones first,\n"
     "best score first. Texts of one language, tokenised, before BPE; none or \"-\" is standard "
     "input.",
     "Examples:\n"
@@ -87,9 +87,9 @@ static int run(const struct args *a)
     for (int i = 0; i < a->n && rc == 0; i++) {
         path[i] = prog_lang_file(a->v[i], i ? lang : first);
         if (i && strcmp(lang, first))
-            rc = err_set(
-                "%s: a list is of one language, \"%s\" is another than \"%s\"; make one for each",
-                path[i], lang, first);
+            rc = err_set("%s: a list has one language, but \"%s\" follows \"%s\"; run ngrams once "
+                         "per language",
+                         path[i], lang, first);
     }
     struct out *out = rc == 0 ? out_open(o.out) : NULL;
     struct ngrams_report r;
@@ -120,6 +120,6 @@ int main(int argc, char **argv)
         char lang[32];
         std_in += !strcmp(prog_lang_file(args.v[i], lang), "-");
     }
-    if (std_in > 1) return prog_usage("standard input can be named once");
+    if (std_in > 1) return prog_usage("standard input can be given only once");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

@@ -16,13 +16,13 @@
 #include "common/progress.h"
 #include "common/signals.h"
 #include "kernels/options.h"
+#include "lib/bilingual/dictionary.h"
 #include "lib/plot/bars.h"
 #include "lib/plot/curves.h"
 #include "lib/plot/label.h"
 #include "lib/plot/plane.h"
 #include "lib/plot/table.h"
-#include "lib/space/csls.h"
-#include "lib/space/dictionary.h"
+#include "lib/vectors/csls.h"
 
 enum { MOST_SETS = 16 };
 
@@ -42,7 +42,8 @@ static const struct opt rows[] = {
       "curves: field for the x axis (default: step; also tokens, time)" },
     { "label", 0, OPT_LIST(options, labels), "NAME",
       "name in the legend, one per file (default: from the paths); tables of one name are "
-      "repeated runs, drawn as mean and 95% interval, and logs of one name have one colour and a line "
+      "repeated runs, drawn as mean and 95% interval, and logs of one name have one colour and a "
+      "line "
       "style each" },
     { "log-y", 0, OPT_FLAG(options, log_y), 0, "use a logarithmic y axis" },
     { "range", 0, OPT_STR(options, range), "LOW:HIGH", "range of the y axis" },
@@ -55,7 +56,7 @@ static const struct opt curve_rows[] = {
       "draw the mean over N points on either side too, for curves of more than 40 points",
       .min = 0, .max = 100000 },
     { "live", 0, OPT_TIME(options, live), "T",
-      "keep running: look every T seconds whether a log has grown, and draw again (needs "
+      "keep running: check every T seconds whether a log has grown, and redraw (needs "
       "--output; a signal ends it)", .min = 1, .max = 1e6 },
     { 0 }
 };
@@ -111,7 +112,8 @@ static const struct opt_group groups[] = {
 
 static const struct prog prog = {
     "plot",
-    "curves LOG... | rsim|hits|bins|ranks TABLE... | bars TABLE | tsne LANG=VEC... [options] > x.svg",
+    "curves LOG... | rsim|hits|bins|ranks TABLE... | bars TABLE | tsne LANG=VEC... [options] > "
+    "x.svg",
     "Draws training curves, measures by layer, co-occurrence studies and words in the plane.",
     "Examples:\n"
     "  plot curves runs/a/log.jsonl runs/b/log.jsonl -y mlm --smooth 5 > loss.svg\n"
@@ -208,7 +210,7 @@ static int curves(const struct args *a, double low, double high)
             if (o.against) log_data_curves(&reference, 1, field, o.smooth, true, p);
             if (!log_data_curves(run, n, field, o.smooth, false, p)) {
                 char *known = log_data_names(run, n);
-                status = err_set("no log has a number called \"%s\"; there are: %s", field, known);
+                status = err_set("no log has a numeric field \"%s\"; fields are: %s", field, known);
                 free(known);
             }
         }
@@ -316,7 +318,8 @@ static int add_panel(struct figure *f, const struct kind *k, const char *column,
     int added = table_curves(t, label, n, o.x, column, p);
     if (added == 0) {
         char *names = table_names(&t[0]);
-        err_set("no table has a number under \"%s\"; columns of %s: %s", column, t[0].name, names);
+        err_set("no table has numbers in column \"%s\"; columns of %s: %s", column, t[0].name,
+                names);
         free(names);
     }
     return added > 0 ? 0 : -1;
@@ -339,7 +342,7 @@ static int rank_panel(struct figure *f, const struct kind *k, struct table *t, c
             char *one[1] = { t[i].column[c] };
             if (!strcmp(one[0], o.x)) continue;
             if (table_curves(&t[i], one, 1, o.x, one[0], p) < 1)
-                return err_set("%s: no number under \"%s\"", t[i].name, one[0]);
+                return err_set("%s: no number in column \"%s\"", t[i].name, one[0]);
             struct curve *last = &p->curve[p->n - 1];
             last->points = false;
             last->colour = colour++;
@@ -383,7 +386,7 @@ static int tables(const struct kind *k, const struct args *a, double low, double
         }
     if (status == 0 && !f.n) {
         char *names = table_names(&t[0]);
-        status = err_set("%s: nothing for plot %s in it; its columns are: %s", t[0].name, k->name,
+        status = err_set("%s: has nothing for plot %s; its columns are: %s", t[0].name, k->name,
                          names);
         free(names);
     }
@@ -423,14 +426,14 @@ static int read_pairs(struct vectors *const *set, struct word_pairs *p)
     struct dictionary_report r;
     if (dictionary_read(o.dict, set[0], set[1], p, &r) < 0) return -1;
     msg_note("%s: %zu pairs; left out %llu with several words, %llu with a word without a vector, "
-             "%llu that were there before",
+             "%llu repeated",
              o.dict, p->n, (unsigned long long)r.multiword, (unsigned long long)r.unknown,
              (unsigned long long)r.repeated);
     size_t others = word_pairs_best(p, set[0]->n, set[1]->n);
     if (others)
         msg_note("%s: %zu further translations of the same words are not drawn", o.dict, others);
     if (o.most_pairs && p->n > (size_t)o.most_pairs) p->n = (size_t)o.most_pairs;
-    return p->n ? 0 : err_set("%s: no pair whose two words have vectors", o.dict);
+    return p->n ? 0 : err_set("%s: no pair has vectors for both words", o.dict);
 }
 
 static int plane(const struct args *a)
@@ -475,7 +478,7 @@ static int plane(const struct args *a)
         status = plane_draw(&p, set, o.title, &names, o.width, o.height, want_png(), &bytes, &size,
                             &without);
     if (without)
-        msg_note("%d words had no room beside their points; give fewer --names, or more --width",
+        msg_note("%d labels did not fit beside their points; lower --names or raise --width",
                  without);
     if (status == 0) status = write_picture(bytes, size);
     plane_free(&p);
@@ -525,11 +528,11 @@ int main(int argc, char **argv)
         return prog_usage("plot bars draws one table, as it is: group, bar, value, perhaps panel "
                           "and ci, with no options but those of the output");
     if (o.labels.n && o.labels.n != args.n - 1)
-        return prog_usage("%d labels for %d files; give each one", o.labels.n, args.n - 1);
+        return prog_usage("%d labels for %d files; give one per file", o.labels.n, args.n - 1);
     if (o.range && (sscanf(o.range, "%lf:%lf%c", &low, &high, &tail) != 2 || !(low < high)))
         return prog_usage("--range: '%s' is not LOW:HIGH", o.range);
     if (tsne && (args.n - 1 > MOST_SETS || (o.dict && args.n != 3)))
-        return prog_usage("plot tsne draws up to %d sets of vectors, and with --dict two",
+        return prog_usage("plot tsne draws up to %d sets of vectors, or two with --dict",
                           MOST_SETS);
     if (o.live && (!logs || !o.output || !strcmp(o.output, "-")))
         return prog_usage("--live is for plot curves with --output FILE");

@@ -21,14 +21,14 @@ static const struct opt model_rows[] = {
       "folder of a model with a task head, or of a run of finetune (its best checkpoint is "
       "taken)" },
     { "head", 0, OPT_STR(options, head), "NAME",
-      "which of the model's task heads speaks (default: the only one)" },
+      "which of the model's task heads to use (default: the only one)" },
     { "output", 'o', OPT_STR(options, out), "FILE",
       "write to FILE, which appears only when complete (default: standard output)" },
     { 0 }
 };
 static const struct opt_group groups[] = { { "Options", model_rows, &o },
                                            { NULL, predict_rows, &o.p },
-                                           { NULL, kern_rows, &o.k },
+                                           { NULL, kern_use_rows, &o.k },
                                            { 0 } };
 
 static const struct prog prog = {
@@ -43,13 +43,12 @@ static const struct prog prog = {
 
 static int run(const char *path)
 {
-    const char *why;
     struct model m = { 0 };
     struct vocab *v = NULL;
     struct problems problems = { 0 };
-    const struct kernels *k = kernels_open(o.k.device, o.k.precision, &why);
+    const struct kernels *k = kernels_open(o.k.device, o.k.precision, NULL);
     char *dir = k ? run_model_dir(o.model) : NULL;
-    int rc = dir ? model_load(&m, dir, k, false, &v) : -1;
+    int rc = dir ? model_load(&m, dir, k, &v) : -1;
     int head = rc == 0 ? predict_head(&m.c, o.head, dir) : -1;
     struct out *out = head >= 0 ? out_open(o.out) : NULL;
     rc = out ? predict_run(&m, v, dir, head, &o.p, path, out_stdio(out), &problems) : -1;

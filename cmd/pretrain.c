@@ -12,7 +12,7 @@ struct choice { const char *objective, *mix; };
 
 static const struct opt choice_rows[] = {
     { "objective", 0, OPT_STR(choice, objective), "LIST",
-      "what is learnt (mlm,gc): the losses of all of them add up in every step" },
+      "objectives to train on (mlm,gc): their losses are added up in every step" },
     { "mix", 0, OPT_STR(choice, mix), "LIST",
       "draw one objective for each step in this ratio (mlm:4,tlm:1) instead; by-data: in the "
       "ratio of their data" },
@@ -22,7 +22,7 @@ static const struct prog prog = {
     "pretrain", "--train LANG=SHARD... -v VOCAB --out DIR [options]",
     "Trains a multilingual encoder: masked language modelling, alone or with other objectives "
     "(MLM-GC, TLM).",
-    "Stopped by SIGTERM, SIGINT or SIGUSR1 it saves and exits with 75; --resume goes on.\n",
+    "On SIGTERM, SIGINT or SIGUSR1 it saves and exits with status 75; --resume continues.\n",
     .part = { &kern_part }
 };
 
@@ -77,13 +77,13 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     if (status < 0 && check(&run, &in, &choice) < 0) status = prog_usage("%s", err_msg());
-    if (status < 0 && run_from(&run) < 0) status = prog_fail();
+    if (status < 0 && run_from(&run) < 0) status = run_end(&run, -1);
     if (status < 0
         && (inputs_fit(&in, run.shape.positions) < 0 || mix_fits(&run.mix, &run.shape) < 0))
         status = prog_usage("%s", err_msg());
     if (status < 0) {
         shape(&run);
-        status = run_end(pretrain(&run, &in));
+        status = run_end(&run, pretrain(&run, &in));
     }
     run_close(&run);
     inputs_free(&in);

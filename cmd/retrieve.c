@@ -7,9 +7,9 @@
 #include "common/file.h"
 #include "common/prog.h"
 #include "kernels/options.h"
-#include "lib/space/csls.h"
-#include "lib/space/retrieve.h"
-#include "lib/space/vectors.h"
+#include "lib/bilingual/retrieve.h"
+#include "lib/vectors/csls.h"
+#include "lib/vectors/vectors.h"
 
 static struct options {
     struct strs src, tgt;

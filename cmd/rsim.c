@@ -5,9 +5,9 @@
 #include "common/err.h"
 #include "common/prog.h"
 #include "kernels/options.h"
-#include "lib/space/csls.h"
-#include "lib/space/dictionary.h"
-#include "lib/space/relation.h"
+#include "lib/bilingual/dictionary.h"
+#include "lib/bilingual/similarity.h"
+#include "lib/vectors/csls.h"
 
 static struct options { struct strs src, tgt; const char *dict; int max_vocab; bool one_to_one; } o;
 
@@ -44,7 +44,7 @@ static int layer(int i)
     struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
     struct dictionary_report report;
     struct word_pairs p = { 0 };
-    struct relation r;
+    struct similarity r;
     struct vectors *src = vectors_load(o.src.v[i], &vo, msg_note),
                    *tgt = src ? vectors_load(o.tgt.v[i], &vo, msg_note) : NULL;
     int status = tgt ? dictionary_read(o.dict, src, tgt, &p, &report) : -1;
@@ -53,11 +53,11 @@ static int layer(int i)
         status = err_set(
             "%s: %zu pairs have vectors on both sides, in %s and %s; RSIM needs 3 or more", o.dict,
             p.n, o.src.v[i], o.tgt.v[i]);
-    if (status == 0) status = relation_measure(src, tgt, &p, &r);
+    if (status == 0) status = similarity_measure(src, tgt, &p, &r);
     if (status == 0) {
         msg_note(
             "layer %d: of %llu lines, left out %llu with several words, %llu with a word without "
-            "a vector, %llu that were there before, %zu with a word of an earlier pair",
+            "a vector, %llu repeated, %zu with a word of an earlier pair",
             i, (unsigned long long)report.lines, (unsigned long long)report.multiword,
             (unsigned long long)report.unknown, (unsigned long long)report.repeated, other);
         printf("%d\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n", i,

@@ -29,23 +29,24 @@ static struct options {
 static const struct opt rows_of_all[] = {
     { "metric", 'm', OPT_CHOICE(options, metric), TASK_METRICS, "what to compute" },
     { "pred", 'p', OPT_LIST(options, pred), "[LANG=]FILE",
-      "predictions for the gold file of LANG; again for each further "
-      "language (default: standard input, for one gold file)" },
+      "predictions for the gold file of LANG; repeated for each further language (default: "
+      "standard input, for one gold file)" },
     { "against", 0, OPT_LIST(options, against), "[LANG=]FILE",
       "predictions of another system, as often as --pred: "
       "differences and paired tests" },
     { "format", 0, OPT_STR(options, format), "NAME",
       "format of the gold files, where their content does not tell it" },
     { "csv", 0, OPT_FLAG(options, csv), 0,
-      "fields of the gold files that stand in double quotes are unquoted" },
+      "remove the double quotes around fields of the gold files" },
     { "skip", 0, OPT_STR(options, skip), "TEXT",
-      "leave out gold pairs of which one sentence is TEXT (NS in PAWS-X), as predict does" },
+      "leave out gold pairs in which one sentence is TEXT (NS in PAWS-X), as predict does" },
     { "words", 0, OPT_CHOICE(options, words), "syntactic|fused",
-      "words of CoNLL-U: a multi-word token is its parts, or one word as XTREME has it" },
+      "words of CoNLL-U: split multi-word tokens into their parts, or keep each as one word as in "
+      "XTREME" },
     { "digits", 0, OPT_INT(options, digits), "N",
-      "decimals of each number (default: as many as tell it apart)", .min = 0, .max = 17 },
+      "decimals of each number (default: as many as identify it)", .min = 0, .max = 17 },
     { "json", 0, OPT_FLAG(options, json), 0,
-      "print a JSON list of rows instead of a table with tabs" },
+      "print a JSON list of rows instead of a tab-separated table" },
     { 0 }
 };
 static const struct opt resampling_rows[] = {
@@ -69,8 +70,8 @@ static const struct opt compare_rows[] = {
       "read rows of seed, system, direction, metric, value (tabs between) and "
       "print means, 95% intervals and paired t-tests over seeds" },
     { "pair", 0, OPT_LIST(options, pair), "SYSTEM=BASE",
-      "with --compare: test SYSTEM against BASE (default: every NAME-GC "
-      "against NAME)" },
+      "with --compare: test SYSTEM against BASE (default: the pairs of the file's "
+      "#compare lines, and every NAME-GC against NAME)" },
     { "tsv", 0, OPT_FLAG(options, tsv), 0,
       "with --compare: tabs between the cells, and no last line" },
     { 0 }
@@ -261,10 +262,10 @@ static int compare(const char *path)
         char *system = mem_dup(o.pair.v[i]), *base = strchr(system, '=');
         if (base) *base++ = '\0';
         rc = base ? results_compare(r, system, base)
-                  : err_set("--pair %s: SYSTEM=BASE is expected", system);
+                  : err_set("--pair %s: expected SYSTEM=BASE", system);
         free(system);
     }
-    if (!o.pair.n) results_compare_gc(r);
+    if (!o.pair.n) results_compare_usual(r);
     if (rc == 0) results_print(r, o.tsv, stdout);
     results_free(r);
     return rc;
@@ -283,7 +284,7 @@ int main(int argc, char **argv)
     if (!args.n) return prog_usage("a gold file is needed");
     if (args.n > LANGUAGES) return prog_usage("more than %d gold files", LANGUAGES);
     if (args.n > 1 && !o.pred.n)
-        return prog_usage("several gold files need their predictions by --pred LANG=FILE");
+        return prog_usage("with several gold files, give predictions as --pred LANG=FILE");
     if (o.na_prob && (o.metric != TASK_SQUAD2 || args.n > 1))
         return prog_usage("--na-prob is for --metric squad2 and one gold file");
     return score_all(&args) < 0 ? prog_fail() : prog_end();

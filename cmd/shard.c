@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     if (args.n < 1
         || (strcmp(args.v[0], "info") && strcmp(args.v[0], "cat") && strcmp(args.v[0], "check")))
         return prog_usage("expected info, cat or check, then files");
-    if (args.n < 2) return prog_usage("%s: which file? (- reads standard input)", args.v[0]);
+    if (args.n < 2) return prog_usage("%s: no file given (- reads standard input)", args.v[0]);
     if (!strcmp(args.v[0], "cat") && !o.vocab && !o.ids)
         return prog_usage("cat: --vocab FILE or --ids is needed");
     return run(args.v[0], args.v + 1, args.n - 1) < 0 ? prog_fail() : prog_end();

@@ -2,6 +2,8 @@
  * each without a sentence in common, parallel development and test sets, part-of-speech tags, and
  * the dictionary that is to be found. */
 #include "common/err.h"
+#include "common/file.h"
+#include "common/folder.h"
 #include "common/prog.h"
 #include "lib/synth/synth.h"
 #include <math.h>
@@ -27,12 +29,14 @@ static const struct opt rows[] = {
     { "out|output", 'o', OPT_STR(options, out), "DIR", "write into this folder" },
     { "sentences", 'n', OPT_I64(options, sentences), "N",
       "number of sentences in each language's corpus", .min = 1, .max = 1e12 },
-    { "dev", 0, OPT_I64(options, dev), "N",
-      "number of sentence pairs in the development set", .min = 0, .max = 1e7 },
-    { "test", 0, OPT_I64(options, test), "N",
-      "number of sentence pairs in the test set", .min = 0, .max = 1e7 },
-    { "tasks", 0, OPT_I64(options, tasks), "N", "also N training examples, and an eighth as many for development and test, of "
-      "each task: inference, paraphrase, parts of speech, names, questions", .min = 0, .max = 1e8 },
+    { "dev", 0, OPT_I64(options, dev), "N", "number of sentence pairs in the development set",
+      .min = 0, .max = 1e7 },
+    { "test", 0, OPT_I64(options, test), "N", "number of sentence pairs in the test set", .min = 0,
+      .max = 1e7 },
+    { "tasks", 0, OPT_I64(options, tasks), "N",
+      "also N training examples, and an eighth as many for development and test, of "
+      "each task: inference, paraphrase, parts of speech, names, questions",
+      .min = 0, .max = 1e8 },
     { "seed", 0, OPT_I64(options, seed), "N",
       "seed of all random numbers: another one gives other languages and other sentences" },
     { 0 }
@@ -84,6 +88,17 @@ static bool two_words(const char *s, const char *const *words, int n, int to[2])
     return true;
 }
 
+/* A new folder is whole or absent; in one that exists, each file is. */
+static int write_folder(const struct synth *s)
+{
+    char *tmp = NULL;
+    if (!file_exists(o.out) && !(tmp = folder_begin(o.out))) return -1;
+    const char *dir = tmp ? tmp : o.out;
+    int r = synth_write(s, dir, (uint64_t)o.sentences, (uint64_t)o.dev, (uint64_t)o.test);
+    if (r == 0 && o.tasks) r = synth_write_tasks(s, dir, (uint64_t)o.tasks);
+    return tmp ? folder_end(tmp, o.out, r) : r;
+}
+
 int main(int argc, char **argv)
 {
     struct args args;
@@ -93,15 +108,16 @@ int main(int argc, char **argv)
                                                                                      "after" };
     int order[2], place[2];
     if (args.n)
-        return prog_usage("'%s': takes no arguments; the folder is named by --out", args.v[0]);
+        return prog_usage("unexpected argument '%s'; name the folder with --out", args.v[0]);
     if (!o.out) return prog_usage("--out DIR is needed");
     if (!two_words(o.order, orders, 3, order))
-        return prog_usage("--order: '%s' is not two of svo, sov, vso with a comma", o.order);
+        return prog_usage("--order: '%s' is not two of svo, sov, vso, separated by a comma",
+                          o.order);
     if (!two_words(o.adjective, places, 2, place))
-        return prog_usage("--adjective: '%s' is not two of before, after with a comma",
+        return prog_usage("--adjective: '%s' is not two of before, after, separated by a comma",
                           o.adjective);
     if (o.topics > o.lexicon / 10)
-        return prog_usage("--topics: %d are more than a tenth of a lexicon of %d", o.topics,
+        return prog_usage("--topics: %d is more than a tenth of the lexicon of %d", o.topics,
                           o.lexicon);
 
     struct synth_opts so = { .seed = (uint64_t)o.seed,
@@ -113,8 +129,7 @@ int main(int argc, char **argv)
                              .invert = o.invert };
     struct synth *s = synth_new(&so);
     if (!s) return prog_fail();
-    int r = synth_write(s, o.out, (uint64_t)o.sentences, (uint64_t)o.dev, (uint64_t)o.test);
-    if (r == 0 && o.tasks) r = synth_write_tasks(s, o.out, (uint64_t)o.tasks);
+    int r = write_folder(s);
     synth_free(s);
     return r < 0 ? prog_fail() : prog_end();
 }

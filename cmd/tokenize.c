@@ -7,8 +7,8 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
-#include "lib/pieces/run.h"
-#include "lib/plain/plain.h"
+#include "lib/raw/raw.h"
+#include "lib/subword/run.h"
 #include "lib/text/lines.h"
 #include "lib/text/tokenize.h"
 
@@ -96,9 +96,9 @@ static const struct opt io_rows[] = {
       "print the options that change the tokens, for a model folder (pretrain --tokenizer), and "
       "exit" },
     { "lines", 0, OPT_INT(options, lines), "N",
-      "accepted for tokenizer.perl's command lines; ignored" },
+      "accepted for compatibility with tokenizer.perl; ignored" },
     { "time", 0, OPT_FLAG(options, time), 0,
-      "accepted for tokenizer.perl's command lines; ignored" },
+      "accepted for compatibility with tokenizer.perl; ignored" },
     { 0 }
 };
 static const struct opt_group groups[] = {
@@ -125,8 +125,8 @@ struct ctx { struct tokenizer *t; struct sgm *sgm; struct tbuf text; };
 
 static int subwords(const struct args *args)
 {
-    struct pieces_run r = { o.subwords, o.uncased, false, o.line_buffered, o.replace_invalid };
-    return pieces_run(&r, args->v, args->n, o.out);
+    struct subword_run r = { o.subwords, o.uncased, false, o.line_buffered, o.replace_invalid };
+    return subword_run(&r, args->v, args->n, o.out);
 }
 
 static int line(void *ctx, void *work, const char *s, size_t n, bool newline, struct tbuf *out)
@@ -183,7 +183,7 @@ static int run(const struct args *args)
         if (o.t.nonbreaking || o.t.protected_file)
             return err_set(
                 "--settings: files (--nonbreaking, --protected) cannot be kept with a model");
-        char *text = plain_settings(&o.t);
+        char *text = raw_settings(&o.t);
         int rc = tell(text);
         free(text);
         return rc;
@@ -218,9 +218,9 @@ int main(int argc, char **argv)
     if (status >= 0) return status;
     if (o.t.prepare.penn && !o.t.prepare.punctuation && !o.xlm)
         return prog_usage("--penn belongs to --normalize-punctuation; tokenizer.perl's Penn "
-                          "Treebank rules are not here");
-    if (o.uncased && !o.subwords) return prog_usage("--uncased belongs to --subwords");
+                          "Treebank rules are not implemented");
+    if (o.uncased && !o.subwords) return prog_usage("--uncased needs --subwords");
     if (o.subwords && (o.settings || o.describe))
-        return prog_usage("--subwords does not go together with --settings or --describe");
+        return prog_usage("--subwords cannot be combined with --settings or --describe");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

@@ -9,9 +9,9 @@
 #include "common/prog.h"
 #include "common/text.h"
 #include "kernels/options.h"
-#include "lib/model/decode_many.h"
-#include "lib/plain/plain.h"
 #include "lib/engine/run_folder.h"
+#include "lib/model/decode_many.h"
+#include "lib/raw/raw.h"
 
 static struct options {
     const char *model, *src, *tgt, *out;
@@ -60,7 +60,7 @@ static const struct opt rows[] = {
     { 0 }
 };
 static const struct opt_group groups[] = { { "Options", rows, &o },
-                                           { NULL, kern_rows, &o.k },
+                                           { NULL, kern_use_rows, &o.k },
                                            { 0 } };
 
 static const struct prog prog = { "translate",
@@ -68,7 +68,7 @@ static const struct prog prog = { "translate",
                                   "Translates sentences of BPE tokens, one per line.",
                                   .part = { &kern_part } };
 
-static struct { struct plain *in, *out; struct tbuf tokens, text; } raw;
+static struct { struct raw_text *in, *out; struct tbuf tokens, text; } raw;
 
 static void print_hyp(FILE *f, const struct vocab *v, const struct hyp *h)
 {
@@ -81,7 +81,7 @@ static void print_hyp(FILE *f, const struct vocab *v, const struct hyp *h)
         if (i) tbuf_byte(&raw.tokens, ' ');
         tbuf_add(&raw.tokens, vocab_token(v, h->ids[i]), vocab_token_len(v, h->ids[i]));
     }
-    plain_decode(raw.out, raw.tokens.n ? raw.tokens.p : "", raw.tokens.n, &raw.text);
+    raw_decode(raw.out, raw.tokens.n ? raw.tokens.p : "", raw.tokens.n, &raw.text);
     if (raw.text.n) fwrite(raw.text.p, 1, raw.text.n, f);
 }
 
@@ -119,7 +119,7 @@ static int read_lines(struct text *in, const struct model *m, const struct vocab
         if ((rc = text_line(in, &line, &n)) <= 0) break;
         if (raw.in) {
             raw.tokens.n = 0;
-            if (plain_encode(raw.in, line, n, &raw.tokens) < 0) return -1;
+            if (raw_encode(raw.in, line, n, &raw.tokens) < 0) return -1;
             line = raw.tokens.n ? raw.tokens.p : "";
             n = raw.tokens.n;
         }
@@ -139,7 +139,6 @@ static int read_lines(struct text *in, const struct model *m, const struct vocab
 
 static int run(void)
 {
-    const char *why;
     struct model m = { 0 };
     struct decoder d = { 0 };
     struct vocab *v = NULL;
@@ -149,12 +148,12 @@ static int run(void)
     struct out *out = NULL;
     int64_t lines = 0, first = 0;
     int rc = -1;
-    const struct kernels *k = kernels_open(o.k.device, o.k.precision, &why);
+    const struct kernels *k = kernels_open(o.k.device, o.k.precision, NULL);
     char *dir = k ? run_model_dir(o.model) : NULL;
-    if (!dir || model_load(&m, dir, k, false, &v) < 0) goto done;
+    if (!dir || model_load(&m, dir, k, &v) < 0) goto done;
     int src = model_config_lang(&m.c, o.src), tgt = src < 0 ? -1 : model_config_lang(&m.c, o.tgt);
     if (tgt < 0) goto done;
-    if (o.raw && (!(raw.in = plain_open(dir, o.src)) || !(raw.out = plain_open(dir, o.tgt))))
+    if (o.raw && (!(raw.in = raw_open(dir, o.src)) || !(raw.out = raw_open(dir, o.tgt))))
         goto done;
     decoder_init(&d, &m);
     if (o.mask) o.d.seen = m.seen[tgt];
@@ -170,8 +169,8 @@ static int run(void)
     }
 done:
     text_close(in);
-    plain_close(raw.in);
-    plain_close(raw.out);
+    raw_close(raw.in);
+    raw_close(raw.out);
     tbuf_free(&raw.tokens);
     tbuf_free(&raw.text);
     batch_free(&b);

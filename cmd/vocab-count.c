@@ -4,13 +4,14 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/prog.h"
+#include "common/sum.h"
 #include "common/text.h"
 #include "lib/bpe/words.h"
 
 static struct options {
     const char *out, *input, *initial;
     int64_t min_count, most;
-    bool replace, whole;
+    bool replace, whole, merge;
 } o;
 
 static const struct opt rows[] = {
@@ -24,6 +25,8 @@ static const struct opt rows[] = {
     { "initial", 0, OPT_STR(options, initial), "MARK",
       "with --whole-words: words begin with MARK (SentencePiece: \"\u2581\"), and no piece ends "
       "in @@" },
+    { "merge", 0, OPT_FLAG(options, merge), NULL,
+      "inputs are \"token count\" lines, this program's output for pieces of a text: add them up" },
     { "input", 'i', OPT_STR(options, input), "FILE",
       "read this file (default: the arguments, or standard input)" },
     { "output", 'o', OPT_STR(options, out), "FILE",
@@ -35,13 +38,25 @@ static const struct opt rows[] = {
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "vocab-count", "[options] [FILE...] > vocab",
-                                  "Counts the tokens of texts: \"token count\" a line, most "
+                                  "Counts the tokens of texts: \"token count\" per line, most "
                                   "frequent first, ties in the order of their bytes\n"
                                   "(as fast getvocab). Pieces of bpe-apply or whole words: tokens "
                                   "are what stands between spaces.",
                                   "examples:\n"
                                   "  vocab-count corpus.bpe > vocab\n"
-                                  "  vocab-count --min-count 5 en.tok de.tok > words" };
+                                  "  vocab-count --min-count 5 en.tok de.tok > words\n"
+                                  "  vocab-count --merge counts/* > vocab" };
+
+/* One text, or with --merge one file of counts. */
+static int count_file(struct word_counts *w, const char *path)
+{
+    int utf8 = TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0) | (o.merge ? TEXT_SUM : 0);
+    struct text *in = text_open(path, o.merge || o.replace ? utf8 : TEXT_RAW);
+    if (!in) return -1;
+    int rc = o.merge ? words_read_counts(w, in, 0) : word_counts_read(w, in, 0);
+    text_close(in);
+    return rc;
+}
 
 static int run(const struct args *args)
 {
@@ -50,12 +65,8 @@ static int run(const struct args *args)
     if (o.whole) word_counts_whole(w, o.initial ? NULL : "@@", o.initial);
     size_t n = 0;
     int rc = 0;
-    for (int i = 0; i < (args->n ? args->n : 1) && rc == 0; i++) {
-        struct text *in = text_open(args->n ? args->v[i] : o.input,
-                                    o.replace ? TEXT_UTF8 | TEXT_REPLACE : TEXT_RAW);
-        rc = in ? word_counts_read(w, in, 0) : -1;
-        text_close(in);
-    }
+    for (int i = 0; i < (args->n ? args->n : 1) && rc == 0; i++)
+        rc = count_file(w, args->n ? args->v[i] : o.input);
     if (rc == 0 && !(v = word_counts_list(w, &n))) rc = -1;
     struct out *out = rc == 0 ? out_open(o.out) : NULL;
     if (out) {
@@ -66,7 +77,7 @@ static int run(const struct args *args)
             fwrite(v[i].s, 1, v[i].n, f);
             fprintf(f, " %" PRIu64 "\n", v[i].count);
         }
-        rc = out_commit(out);
+        rc = sum_commit(out);
     } else
         rc = -1;
     free(v);
@@ -82,5 +93,7 @@ int main(int argc, char **argv)
     if (o.input && args.n) return prog_usage("files are given both with --input and as arguments");
     if (o.initial && (!o.whole || !*o.initial))
         return prog_usage("--initial MARK needs --whole-words, and a MARK that is not empty");
+    if (o.merge && o.whole)
+        return prog_usage("--whole-words counts text, and --merge reads counts: give one of them");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

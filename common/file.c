@@ -43,14 +43,17 @@ static void remove_now(const char *path)
         char name[];
     };
     _Alignas(struct entry) char buf[4096];
-    for (long n; (n = syscall(SYS_getdents64, fd, buf, sizeof buf)) > 0; )
-        for (long at = 0; at < n; ) {
-            struct entry *e = (struct entry *)(buf + at);
-            unlinkat(fd, e->name, 0);
-            at += e->len;
-        }
+    /* another thread may be adding to it: then once more */
+    for (int tries = 0; tries < 100; tries++) {
+        for (long n; (n = syscall(SYS_getdents64, fd, buf, sizeof buf)) > 0; )
+            for (long at = 0; at < n; ) {
+                struct entry *e = (struct entry *)(buf + at);
+                unlinkat(fd, e->name, 0);
+                at += e->len;
+            }
+        if (rmdir(path) == 0 || errno != ENOTEMPTY || lseek(fd, 0, SEEK_SET) < 0) break;
+    }
     close(fd);
-    rmdir(path);
 }
 
 static void remove_doomed(void)
@@ -58,6 +61,14 @@ static void remove_doomed(void)
     pid_t pid = getpid();                   /* a forked child leaves its parent's files alone */
     for (struct doomed *d = atomic_load(&doomed_list); d; d = atomic_load(&d->next))
         if (atomic_load(&d->used) && d->pid == pid) remove_now(d->path);
+}
+
+/* mem.c ends the process: what other threads would still make is not begun. */
+static atomic_bool over;
+static void memory_ends(void)
+{
+    atomic_store(&over, true);
+    remove_doomed();
 }
 
 void tmp_die(int sig)
@@ -73,6 +84,7 @@ static void install_handlers(void)
     static const int deadly[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
                                   SIGALRM, SIGXCPU, SIGABRT, SIGBUS,  SIGSEGV };
     atexit(remove_doomed);
+    at_quick_exit(memory_ends);
     for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) {
         struct sigaction old, new = { .sa_handler = tmp_die };
         sigemptyset(&new.sa_mask);
@@ -85,6 +97,7 @@ static void install_handlers(void)
 void tmp_register(const char *path)
 {
     static bool installed;
+    while (atomic_load(&over)) pause();
     if (strlen(path) >= PATH_MAX) return;   /* no call that takes a path would have made it */
     pthread_mutex_lock(&doomed_lock);
     if (!installed) install_handlers();
@@ -182,8 +195,8 @@ static int open_tmp(struct out *o)
         return err_set("%s: out of memory", o->name);
     if (tmp_known(tmp)) {
         free(tmp);
-        return err_set("%s: this program is writing it already; give each output a name of its own",
-                       o->name);
+        return err_set(
+            "%s: is already being written by this program; give each output its own name", o->name);
     }
     leftover_clear(o->path, dir_remove);
     unlink(tmp);
@@ -263,14 +276,29 @@ const char *out_name(const struct out *o)
     return o->name;
 }
 
-/* The folder that path is in, open; -1 with a message. */
+const char *out_path(const struct out *o)
+{
+    return o->path;
+}
+
+const char *out_tmp(const struct out *o)
+{
+    return o->tmp;
+}
+
+/* The folder that path is in, open; -1 with a message. No memory is taken: there are moments when
+ * its end would lose an older file (vectors_commit_pair). */
 static int open_parent(const char *path)
 {
-    char *dir = mem_dup(path), *slash = strrchr(dir, '/');
+    char dir[PATH_MAX];
+    if (snprintf(dir, sizeof dir, "%s", path) >= (int)sizeof dir) {
+        errno = ENAMETOOLONG;
+        return err_sys("%s: cannot open its folder", path);
+    }
+    char *slash = strrchr(dir, '/');
     if (slash) slash[slash == dir] = '\0';
     int fd = io_open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd < 0) err_sys("%s: cannot open the folder", slash ? dir : ".");
-    free(dir);
     return fd;
 }
 
@@ -312,14 +340,19 @@ int out_ready(struct out *o)
     return r < 0 && errno != EINTR ? err_sys("%s: cannot write", o->name) : 0;
 }
 
+void out_renamed(struct out *o)
+{
+    if (o->tmp) tmp_forget(o->tmp);
+    out_free(o);
+}
+
 int out_commit(struct out *o)
 {
     if (out_ready(o) < 0 || (o->tmp && file_rename(o->tmp, o->path) < 0)) {
         out_abort(o);
         return -1;
     }
-    if (o->tmp) tmp_forget(o->tmp);
-    out_free(o);
+    out_renamed(o);
     return 0;
 }
 
@@ -340,8 +373,8 @@ void out_abort(struct out *o)
 int file_cannot_open(const char *name)
 {
     if (errno != ENOENT || !strpbrk(name, "*?[")) return err_sys("%s: cannot be opened", name);
-    return err_set("%s: no such file; the shell expanded no pattern here: name each file, one "
-                   "LANG=FILE per file, or give all of them through a pipe",
+    return err_set("%s: no such file; the shell did not expand this pattern: give one LANG=FILE "
+                   "per file, or pipe them all in",
                    name);
 }
 

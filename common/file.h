@@ -17,20 +17,27 @@ FILE *out_stdio(struct out *o);               /* to write with; checked when com
 /* 0, or -1 with a message (full disk, closed pipe) */
 int out_write(struct out *o, const void *p, size_t n);
 const char *out_name(const struct out *o);
+/* Its final path, with links resolved, and its name until then; NULL if it is written in place
+ * (standard output, a device, a pipe). Valid until it is committed or aborted. */
+const char *out_path(const struct out *o);
+const char *out_tmp(const struct out *o);
 /* 0: all that was written went out (not to disk: out_commit); -1 with a message */
 int out_flush(struct out *o);
-/* All of out_commit but the new name, for outputs that belong together. */
+/* All of out_commit except the rename, for outputs that belong together. */
 int out_ready(struct out *o);
+/* Frees it; the caller has renamed out_tmp to out_path. */
+void out_renamed(struct out *o);
 /* Flush, check, fsync, rename, free. -1 with a message: the old file, if any, is untouched. A
  * folder that cannot be flushed after the rename is a warning: the file is whole and has its
  * name. */
 int out_commit(struct out *o);
 void out_abort(struct out *o);                /* NULL is fine; removes the temporary file, frees */
-/* has a write to standard output met a pipe that nobody reads any more? */
+/* has a write to standard output failed because the pipe's reader is gone? */
 bool out_pipe_closed(void);
 
-/* What to say of an input that open refused (errno), and of one that is a folder: a pattern that
- * the shell left as it is, or all files of a folder, may have been meant. Both return -1. */
+/* Messages for an input that cannot be opened (errno), and for one that is a folder; both hint at
+ * what may have been meant: a pattern that the shell did not expand, or the folder's files. Return
+ * -1. */
 int file_cannot_open(const char *name);
 int file_is_folder(const char *name);
 /* A whole small file (< 1 GiB) as a malloc'd, NUL-terminated buffer. NULL with a message. */
@@ -44,8 +51,8 @@ struct map { const unsigned char *p; size_t n; };
 int map_open(struct map *m, const char *path);
 void map_close(struct map *m);
 
-/* The last step of what is written under another name in the same folder: renames, flushes the
- * folder. As out_commit. */
+/* The last step of writing under a temporary name in the same folder: renames, flushes the
+ * folder. Errors as out_commit. */
 int file_rename(const char *from, const char *to);
 
 int dir_make(const char *path);               /* mkdir -p */

@@ -1,5 +1,5 @@
-/* System calls on files as programs mean them: a signal that comes in between (EINTR) and a part
- * that was read or written (a full pipe, a network file system) are nothing that a caller sees.
+/* System calls on files without their corner cases: callers never see an interruption by a signal
+ * (EINTR) or a partial read or write (a full pipe, a network file system).
  * All set errno and no message. */
 #ifndef COMMON_IO_H
 #define COMMON_IO_H

@@ -76,6 +76,11 @@ static const char *unreadable(const char *text, size_t n, const char **why)
     return valid < n ? text + valid : NULL;
 }
 
+cJSON *json_value(const char *text, size_t n, const char **end)
+{
+    return cJSON_ParseWithLengthOpts(text, n, end, false);
+}
+
 cJSON *json_parse(const char *text, size_t n, const char *where)
 {
     const char *why, *end = unreadable(text, n, &why);
@@ -83,7 +88,7 @@ cJSON *json_parse(const char *text, size_t n, const char *where)
         err_set("%s:%zu: %s; not a JSON file", where, line_at(text, end), why);
         return NULL;
     }
-    cJSON *root = cJSON_ParseWithLengthOpts(text, n, &end, false);
+    cJSON *root = json_value(text, n, &end);
     if (!root) {
         err_set("%s:%zu: not valid JSON", where,
                 line_at(text, end && end <= text + n ? end : text));

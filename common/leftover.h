@@ -1,7 +1,7 @@
 /* Temporary files and folders that killed processes left. ".NAME.PID.tmp" is what an output NAME
- * is called until it is whole (file.h, folder.h). Who writes it holds a lock on it, so that a
- * later writer of NAME can tell one that is under way, here or on another machine that shares
- * the folder, from one whose writer was killed. */
+ * is called until it is whole (file.h, folder.h). Its writer holds a lock on it, so that a
+ * later writer of NAME can tell an output in progress, here or on another machine that shares the
+ * folder, from one whose writer was killed. */
 #ifndef COMMON_LEFTOVER_H
 #define COMMON_LEFTOVER_H
 
@@ -9,7 +9,7 @@
 void leftover_hold(int fd);
 /* Removes, by `gone` (dir_remove), ".NAME.PID.tmp" beside path, whose last part is NAME, for each
  * PID that is no process of this machine and whose lock nobody holds. What cannot be removed
- * stays, without a word: it hinders nobody. */
+ * stays, silently: it does no harm. */
 void leftover_clear(const char *path, int (*gone)(const char *path));
 
 #endif

@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* One JSON object a line, written whole and at once. log_open appends; NULL with a message. */
+/* One JSON object a line, written whole and at once. log_open appends; NULL with a message. No log
+ * at all (NULL) takes what is written to it. */
 struct log;
 struct log *log_open(const char *path);
 /* Drops all lines whose "step" is above step (a resumed run repeats them), and a torn last line. */

@@ -6,13 +6,16 @@
 #include <string.h>
 #include <sys/resource.h>
 
+/* Not exit(): it would close libraries under threads that are at work in them. */
+static _Noreturn void end(void) { quick_exit(EXIT_FAILURE); }
+
 static _Noreturn void out_of_memory(size_t count, size_t size)
 {
     if (size > 1)
         fprintf(stderr, "%s: out of memory: needed %zu times %zu bytes\n", msg_name(), count, size);
     else
         fprintf(stderr, "%s: out of memory: needed %zu bytes\n", msg_name(), count);
-    exit(EXIT_FAILURE);
+    end();
 }
 
 void mem_none(size_t bytes) { out_of_memory(bytes, 1); }
@@ -20,7 +23,7 @@ void mem_none(size_t bytes) { out_of_memory(bytes, 1); }
 void mem_end(const char *why)
 {
     fprintf(stderr, "%s: %s\n", msg_name(), why);
-    exit(EXIT_FAILURE);
+    end();
 }
 
 /* malloc(0) may be NULL; callers want a pointer they can free. */

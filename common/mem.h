@@ -20,10 +20,11 @@ _Noreturn void mem_end(const char *why);
  *   int *a = NULL; size_t n = 0, cap = 0;  mem_room(&a, &cap, n + 1, sizeof *a);  */
 void mem_room(void *p, size_t *cap, size_t need, size_t size);
 
-/* A stream that writes into memory: mem_text_take gives what was written, NUL-terminated, malloc'd,
- * and closes; *n, unless n is NULL, becomes its bytes. What finds no memory ends like the above.
- * (Not open_memstream: of a byte that found no room glibc's leaves no trace.) t->n: bytes written
- * so far, for the stream has no position (ftell). *t must stay where it is in between. */
+/* A stream that writes into memory: mem_text_take returns what was written, NUL-terminated,
+ * malloc'd, and closes; *n, unless n is NULL, becomes its length. Running out of memory ends the
+ * program as above. (Not open_memstream: of a byte that found no room glibc's leaves no trace.)
+ * t->n: bytes written so far, for the stream has no position (ftell). *t must stay where it is in
+ * between. */
 struct mem_text { FILE *f; char *p; size_t n, cap; };
 void mem_text_open(struct mem_text *t);
 char *mem_text_take(struct mem_text *t, size_t *n);

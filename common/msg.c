@@ -4,17 +4,18 @@
 #include <string.h>
 
 static const char *program = "isoglot";
-static bool be_quiet;
+static bool be_quiet, be_mute;
 static bool (*has_option)(const char *long_name);
 static void (*clear_line)(void);
 
 void msg_set_name(const char *name) { program = name; }
 void msg_set_quiet(bool quiet) { be_quiet = quiet; }
+void msg_set_mute(bool mute) { be_mute = mute; }
 void msg_set_options(bool (*has)(const char *long_name)) { has_option = has; }
 void msg_set_line(void (*clear)(void)) { clear_line = clear; }
 
 const char *msg_name(void) { return program; }
-bool msg_quiet(void) { return be_quiet; }
+bool msg_quiet(void) { return be_quiet || be_mute; }
 bool msg_has_option(const char *long_name) { return has_option && has_option(long_name); }
 
 void msg_clear_line(void)
@@ -26,6 +27,7 @@ void msg_clear_line(void)
 void msg_say(const char *fmt, va_list ap)
 {
     char text[4096], line[4096];
+    if (be_mute) return;
     vsnprintf(text, sizeof text, fmt, ap);
     shown(line, sizeof line, text, strlen(text));
     msg_clear_line();

@@ -1,6 +1,6 @@
 /* What a program says on standard error: "NAME: text", one line, with what could upset a terminal
- * shown as \xNN (shown.h). Everything in common/ may say something or ask for the program's name;
- * who the program is, whether it is quiet and which options it has is told by prog.c. */
+ * shown as \xNN (shown.h). Everything in common/ may print a message or ask for the program's name;
+ * prog.c sets that name, whether the program is quiet, and which options it has. */
 #ifndef COMMON_MSG_H
 #define COMMON_MSG_H
 #include <stdarg.h>
@@ -12,11 +12,13 @@ void msg_say(const char *fmt, va_list ap);                                   /* 
 
 const char *msg_name(void);
 bool msg_quiet(void);
-/* Has this program such an option: may a message advise it? */
+/* Prints nothing from now on: for a process whose peers print the same messages. Errors that end a
+ * program (prog_fail) still are printed. */
+void msg_set_mute(bool mute);
+/* Does this program have the option, so that a message may suggest it? */
 bool msg_has_option(const char *long_name);
 
-/* Takes what else stands on the terminal's line (a progress bar) away, as every message does
- * first. */
+/* Clears the terminal's line (a progress bar), as every message does first. */
 void msg_clear_line(void);
 
 /* For prog.c and progress.c. Functions may be NULL. */

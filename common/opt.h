@@ -24,8 +24,8 @@
 
 struct strs { const char **v; int n; };
 
-/* What stands on a command line beside options (argv's own strings). Numbers beginning with '-' and
- * "-" alone are arguments, "--" ends the options. */
+/* The arguments of a command line that are not options (argv's own strings). Numbers beginning with
+ * '-' and "-" alone are arguments, "--" ends the options. */
 struct args { char **v; int n; };
 
 enum opt_type {

@@ -86,7 +86,7 @@ static int read_line(struct opt_set *set, char *s, enum opt_source source)
     if (*v != '=' || !n) return err_set("not \"name = value\"");
     v++;
     v += strspn(v, " \t");
-    if (!value_of(v)) return err_set("a quoted value does not end as it should");
+    if (!value_of(v)) return err_set("a quoted value is not closed properly");
     bool negated;
     struct opt_here *o = opt_find(set, s, n, &negated);
     if (!o || negated || o->argv_only)

@@ -122,7 +122,7 @@ int opt_choice(const char *words, const char *value)
     size_t n;
     for (int i = 0; opt_word(&s, &w, &n); i++)
         if (strlen(value) == n && same_name(w, value, n)) return i;
-    return err_set("'%s' is none of %s", value, words);
+    return err_set("'%s' is not one of %s", value, words);
 }
 
 size_t opt_size(enum opt_type type)

@@ -1,12 +1,12 @@
-/* What prog.c needs of options beside their rows: the options of the running program, what was
+/* What prog.c needs besides the options' rows: the options of the running program, what was
  * given of them, the readers and writers of their values (opt_set.c), of configuration files
  * (opt_config.c) and of --help (opt_help.c). */
 #ifndef COMMON_OPT_SET_H
 #define COMMON_OPT_SET_H
 #include "common/opt.h"
 
-/* Where an option was given. OPT_RECORDED: in a configuration that opt_config wrote, which says
- * what held and not what somebody asked for. */
+/* Where an option was given. OPT_RECORDED: in a configuration that opt_config wrote, which
+ * records effective values, not only requested ones. */
 enum opt_source { OPT_DEFAULT, OPT_RECORDED, OPT_CONFIG, OPT_ARGV };
 
 /* One option of the running program. */
@@ -49,7 +49,7 @@ size_t opt_size(enum opt_type type);
 int opt_give(struct opt_set *s, struct opt_here *o, const char *value, enum opt_source source);
 /* The value as opt_give reads it back; "" for lists. */
 void opt_format(const struct opt_here *o, char *s, size_t size);
-/* Would opt_give take the number that is there? */
+/* Would opt_give accept the number that the field holds? */
 bool opt_in_range(const struct opt_here *o);
 /* The next of the words of "a|b|c" after *s, its length; false at the end. */
 bool opt_word(const char **s, const char **word, size_t *n);
@@ -63,9 +63,9 @@ struct opt_line {
     size_t n, cap;
     struct opt_here *at_once;               /* such an option came; the rest was not read */
 };
-/* Reads argv; sets nothing yet, so that --help shows the defaults. args gets what is no option. A
- * name may be cut short where only one option begins so. The caller frees line->v. -1 with a
- * message. */
+/* Reads argv; sets nothing yet, so that --help shows the defaults. args gets everything that is not
+ * an option. A name may be abbreviated as long as it is unambiguous. The caller frees line->v. -1
+ * with a message. */
 int opt_read_argv(struct opt_set *s, int argc, char **argv, struct args *args,
                   struct opt_line *line);
 int opt_apply(struct opt_set *s, const struct opt_line *line);

@@ -3,15 +3,12 @@
  *   static struct options { int window; const char *out; } o = { .window = 2 };
  *   static const struct opt rows[] = {
  *       { "window", 'w', OPT_INT(options, window), "N", "words on either side", .min = 1, .max =
- * 1000 }, { "output", 'o', OPT_STR(options, out), "FILE", "write here, atomically (default:
- * standard output)" }, { 0 } }; static const struct opt_group groups[] = { { "Options", rows, &o },
- * { 0 } }; static const struct prog prog = { "cooc-count", "[options] [LANG=]FILE... > x.cooc",
- *       "Counts weighted co-occurrences of tokens." };
- *   int main(int argc, char **argv) {
- *       struct args args;
- *       int status = prog_start(&prog, groups, argc, argv, &args);
- *       if (status >= 0) return status;
- *       return run(&args) < 0 ? prog_fail() : prog_end();
+ * 1000 }, { "output", 'o', OPT_STR(options, out), "FILE", "write to FILE, which appears only when
+ * complete (default: standard output)" }, { 0 } }; static const struct opt_group groups[] = { {
+ * "Options", rows, &o }, { 0 } }; static const struct prog prog = { "cooc-count", "[options]
+ * [LANG=]FILE... > x.cooc", "Counts weighted co-occurrences of tokens." }; int main(int argc, char
+ * **argv) { struct args args; int status = prog_start(&prog, groups, argc, argv, &args); if (status
+ * >= 0) return status; return run(&args) < 0 ? prog_fail() : prog_end();
  *   }                                                                        */
 #ifndef COMMON_PROG_H
 #define COMMON_PROG_H
@@ -23,7 +20,7 @@
 
 enum { PROG_OK = 0, PROG_FAILED = 1, PROG_USAGE = 2, PROG_AGAIN = 75 };
 
-/* What a library has to say to programs that use it, before they begin. */
+/* What a library contributes to the start of the programs that use it. */
 struct prog_part {
     /* "kernels: avx512, ..." for --version; or NULL */
     const char *(*version)(void);
@@ -51,9 +48,9 @@ int prog_start(const struct prog *p, const struct opt_group *groups, int argc, c
 char *prog_config(void);
 /* Was this option given, on the command line or in the configuration? */
 bool prog_given(const char *long_name);
-/* Did somebody ask for an option of the group with these rows, and for which ("gc-lambda")? On the
- * command line, or in a configuration file, but not in one that prog_config wrote: that records
- * every option, asked for or not. */
+/* Was an option of the group with these rows requested, and which one ("gc-lambda")? On the
+ * command line, or in a configuration file, but not in one that prog_config wrote, which records
+ * every option. */
 bool prog_asked(const struct opt *rows, char asked[64]);
 /* The same of one option. */
 bool prog_asked_for(const char *long_name);

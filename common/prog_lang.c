@@ -53,7 +53,7 @@ static const char *split_pair(const char *arg, const char *form, const char (*kn
     }
     bool use_known = found[1] == 1;
     if (!use_known && found[0] > 1) {
-        err_set("%s: which two languages are these? Write regions in capitals (en-US-de)",
+        err_set("%s: ambiguous language pair; write regions in capitals (en-US-de)",
                 arg);
         return NULL;
     }

@@ -3,9 +3,11 @@
  * https://github.com/huggingface/safetensors (README, "Format") */
 #include "common/safetensors.h"
 #include "common/err.h"
+#include "common/json.h"
 #include "common/mem.h"
 #include "common/msg.h"
 #include "common/text.h"
+#include "common/xxh3.h"
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -117,7 +119,7 @@ static int read_entry(const char *path, const cJSON *j, struct entry *e)
         type++;
     if (type == N_TYPES)
         return cJSON_IsString(dtype)
-                   ? err_set("%s: tensor of a type that is not known, %s", path,
+                   ? err_set("%s: tensor of unknown type %s", path,
                              shown(dtype->valuestring))
                    : err_set("%s: tensor \"%s\" has no dtype", path, shown(j->string));
     e->t.dtype = (enum st_dtype)type;
@@ -128,8 +130,9 @@ static int read_entry(const char *path, const cJSON *j, struct entry *e)
             return err_set("%s: tensor \"%s\" has more than %d dimensions", path, shown(j->string),
                            DIMS_MOST);
         if (!whole(k, &e->t.shape[e->t.ndim++]))
-            return err_set("%s: tensor \"%s\" has a dimension that is not a whole number from 0 on",
-                           path, shown(j->string));
+            return err_set(
+                "%s: tensor \"%s\" has a dimension that is not a whole number of 0 or more", path,
+                shown(j->string));
     }
     const cJSON *first = cJSON_IsArray(offsets) ? offsets->child : NULL;
     if (!first || !first->next || first->next->next || !whole(first, &e->begin)
@@ -244,7 +247,7 @@ static int header_load(struct st_file *f)
     size_t n = data - 8, valid = utf8_check(s, n);
     if (valid < n) return err_set("%s: byte %zu of the header is not UTF-8", f->path, valid);
     if (memchr(s, 0, n) || escaped_nul(s, n)) return err_set("%s: a NUL in the header", f->path);
-    cJSON *root = cJSON_ParseWithLengthOpts(s, n, &end, false);
+    cJSON *root = json_value(s, n, &end);
     if (!root) return err_set("%s: the header is not valid JSON", f->path);
     while (end < s + n && *end == ' ') end++;
     int r = end < s + n ? err_set("%s: something follows the JSON of the header", f->path)
@@ -436,7 +439,7 @@ int st_write(const char *path, const struct st_tensor *t, int n,
     for (size_t at = h.n; r == 0 && at % 8 > 0; at++) putc(' ', h.f);
     char *header = mem_text_take(&h, &size);
     if (r == 0 && size > HEADER_MOST)
-        r = err_set("%s: a header of %zu bytes is more than readers take", path, size);
+        r = err_set("%s: a header of %zu bytes is more than readers accept", path, size);
 
     struct out *o = r == 0 ? out_open(path) : NULL;
     if (o) {
@@ -456,13 +459,13 @@ int st_verify(const struct st_file *f)
 {
     const char *want = st_meta(f, "xxh3");
     if (!want) {
-        msg_note("%s: carries no checksum (xxh3): damage to its numbers may pass unseen", f->path);
+        msg_note("%s: carries no checksum (xxh3): damage to its numbers may go unnoticed", f->path);
         return 0;
     }
     size_t data = header_end(&f->map, f->path);
     char hex[17];
     snprintf(hex, sizeof hex, "%016llx",
-             (unsigned long long)XXH3_64bits(f->map.p + data, f->map.n - data));
+             (unsigned long long)xxh3_of(f->map.p + data, f->map.n - data));
     return strcmp(want, hex) == 0 ? 0
                                   : err_set("%s: damaged: the data has the checksum %s, not %s",
                                             f->path, hex, shown(want));

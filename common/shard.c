@@ -1,4 +1,4 @@
-/* Shards; the bytes are specified in docs/formats/shard.md. */
+/* Reading shards; the bytes are specified in docs/formats/shard.md. */
 #include "common/shard.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -14,173 +14,8 @@
 #include "common/err.h"
 #include "common/io.h"
 #include "common/mem.h"
+#include "common/shard_format.h"
 #include "common/vocab.h"
-
-enum {
-    HEADER = 256,
-    BLOCK = 40,
-    INDEX = 24,
-    FOOTER = 64,
-    VERSION = 1,
-    BLOCK_TOKENS = 1 << 16,
-    BLOCK_MAX = 1 << 26, /* most sentences + tokens of a block: a reader's bound */
-    LEVEL = 3,
-};
-static const char MAGIC[8] = "ISGSHRD\n", BLOCK_MAGIC[4] = "SBLK", INDEX_MAGIC[4] = "SIDX",
-                  END_MAGIC[8] = "ISGSEND\n";
-
-/* --- writing --- */
-
-struct entry { uint64_t offset, first; uint32_t sentences, tokens; };
-
-struct shard_writer {
-    struct out *o;
-    struct shard_info info;
-    int width;
-    uint32_t block_tokens;
-    struct shard_block b;                           /* the block under way */
-    struct entry *index; size_t index_cap;
-    uint64_t offset;
-    unsigned char *raw, *packed; size_t raw_cap, packed_cap;
-    ZSTD_CCtx *z;
-};
-
-static int emit(struct shard_writer *w, const void *p, size_t n)
-{
-    w->offset += n;
-    return out_write(w->o, p, n);
-}
-
-struct shard_writer *shard_create(struct out *o, const struct shard_info *info,
-                                  uint32_t block_tokens)
-{
-    unsigned char h[HEADER] = { 0 };
-    struct shard_writer *w = mem_zero(1, sizeof *w);
-    w->o = o;
-    w->info = *info;
-    w->info.sentences = w->info.tokens = w->info.blocks = w->info.unknown = 0;
-    w->width = info->vocab_size <= 65536 ? 2 : 4;
-    w->block_tokens = block_tokens ? block_tokens : BLOCK_TOKENS;
-    w->z = ZSTD_createCCtx();
-    mem_room(&w->b.at, &w->b.at_cap, 1, sizeof *w->b.at);
-    w->b.at[0] = 0;
-    memcpy(h, MAGIC, 8);
-    put32(h + 8, VERSION);
-    put32(h + 12, (uint32_t)w->width);
-    put64(h + 16, info->vocab_hash);
-    put32(h + 24, info->vocab_size);
-    memcpy(h + 32, info->lang, strnlen(info->lang, 31));
-    memcpy(h + 64, info->note, strnlen(info->note, 127));
-    put64(h + HEADER - 8, XXH3_64bits(h, HEADER - 8));
-    if (!w->z || emit(w, h, sizeof h) < 0) { shard_abandon(w); return NULL; }
-    return w;
-}
-
-/* Lengths (4 bytes a sentence), then ids of `width` bytes. */
-static size_t serialise(struct shard_writer *w)
-{
-    const struct shard_block *b = &w->b;
-    size_t n = (size_t)b->sentences * 4 + (size_t)b->tokens * (size_t)w->width;
-    mem_room(&w->raw, &w->raw_cap, n + 1, 1);
-    unsigned char *p = w->raw;
-    for (uint32_t i = 0; i < b->sentences; i++, p += 4) put32(p, b->at[i + 1] - b->at[i]);
-    for (uint32_t i = 0; i < b->tokens; i++, p += w->width) {
-        if (w->width == 2) {
-            p[0] = (unsigned char)b->ids[i];
-            p[1] = (unsigned char)(b->ids[i] >> 8);
-        } else put32(p, b->ids[i]);
-    }
-    return n;
-}
-
-static int flush_block(struct shard_writer *w)
-{
-    struct shard_block *b = &w->b;
-    unsigned char h[BLOCK] = { 0 };
-    if (!b->sentences) return 0;
-    size_t n = serialise(w), bound = ZSTD_compressBound(n);
-    mem_room(&w->packed, &w->packed_cap, bound, 1);
-    size_t k = ZSTD_compressCCtx(w->z, w->packed, bound, w->raw, n, LEVEL);
-    if (ZSTD_isError(k)) return err_set("%s: zstd: %s", out_name(w->o), ZSTD_getErrorName(k));
-    mem_room(&w->index, &w->index_cap, (size_t)w->info.blocks + 1, sizeof *w->index);
-    w->index[w->info.blocks++] = (struct entry){ w->offset, w->info.sentences, b->sentences,
-                                                 b->tokens };
-    memcpy(h, BLOCK_MAGIC, 4);
-    put32(h + 4, b->sentences);
-    put32(h + 8, b->tokens);
-    put32(h + 12, (uint32_t)k);
-    put64(h + 16, XXH3_64bits(w->packed, k));
-    put64(h + 24, XXH3_64bits(w->raw, n));
-    put64(h + 32, XXH3_64bits(h, 32));
-    w->info.sentences += b->sentences;
-    w->info.tokens += b->tokens;
-    b->sentences = b->tokens = 0;
-    return emit(w, h, sizeof h) < 0 || emit(w, w->packed, k) < 0 ? -1 : 0;
-}
-
-int shard_put(struct shard_writer *w, const uint32_t *ids, size_t n)
-{
-    struct shard_block *b = &w->b;
-    if (n > BLOCK_MAX / 2)
-        return err_set("%s: a sentence of %zu tokens; a shard's longest is %d", out_name(w->o), n,
-                       BLOCK_MAX / 2);
-    if (b->sentences && (uint64_t)b->tokens + b->sentences + n > w->block_tokens
-        && flush_block(w) < 0)
-        return -1;
-    mem_room(&b->ids, &b->ids_cap, b->tokens + n, sizeof *b->ids);
-    mem_room(&b->at, &b->at_cap, (size_t)b->sentences + 2, sizeof *b->at);
-    for (size_t i = 0; i < n; i++) {
-        if (ids[i] >= w->info.vocab_size)
-            return err_set("%s: token id %u is not below the vocabulary's size %u", out_name(w->o),
-                           ids[i], w->info.vocab_size);
-        w->info.unknown += ids[i] == VOCAB_UNK;
-        b->ids[b->tokens + i] = ids[i];
-    }
-    b->tokens += (uint32_t)n;
-    b->at[++b->sentences] = b->tokens;
-    return 0;
-}
-
-int shard_finish(struct shard_writer *w, struct shard_info *info)
-{
-    int rc = flush_block(w);
-    uint64_t at = w->offset, n = w->info.blocks;
-    size_t bytes = 16 + (size_t)n * INDEX;
-    unsigned char *p = mem_zero(1, bytes), f[FOOTER] = { 0 };
-    memcpy(p, INDEX_MAGIC, 4);
-    put64(p + 8, n);
-    for (uint64_t i = 0; i < n; i++) {
-        unsigned char *e = p + 16 + i * INDEX;
-        put64(e, w->index[i].offset);
-        put64(e + 8, w->index[i].first);
-        put32(e + 16, w->index[i].sentences);
-        put32(e + 20, w->index[i].tokens);
-    }
-    if (rc == 0) rc = emit(w, p, bytes);
-    put64(f, at);
-    put64(f + 8, n);
-    put64(f + 16, w->info.sentences);
-    put64(f + 24, w->info.tokens);
-    put64(f + 32, w->info.unknown);
-    put64(f + 40, XXH3_64bits(p, bytes));
-    put64(f + 48, XXH3_64bits(f, 48));
-    memcpy(f + 56, END_MAGIC, 8);
-    if (rc == 0) rc = emit(w, f, sizeof f);
-    if (info) *info = w->info;
-    free(p);
-    shard_abandon(w);
-    return rc;
-}
-
-void shard_abandon(struct shard_writer *w)
-{
-    if (!w) return;
-    free(w->b.ids); free(w->b.at); free(w->index); free(w->raw); free(w->packed);
-    ZSTD_freeCCtx(w->z);
-    free(w);
-}
-
-/* --- reading --- */
 
 struct shard {
     char *name;
@@ -314,7 +149,7 @@ static int read_index(struct shard *s)
     }
     if (rc == 0 && !n && index != HEADER) rc = bad(s, index, "the index is inconsistent");
     if (rc == 0 && (sentences != get64(f + 16) || tokens != get64(f + 24)))
-        rc = bad(s, at, "the footer's totals are not the index's");
+        rc = bad(s, at, "the footer's totals do not match the index");
     s->info.blocks = n;
     s->info.sentences = sentences;
     s->info.tokens = tokens;
@@ -410,7 +245,7 @@ static int read_end(struct shard *s)
         rc = need(s, e, sizeof e, "the index");
         XXH3_64bits_update(&x, e, sizeof e);
         if (rc == 0 && !s->index && memcmp(e, s->expected + i * INDEX, INDEX))
-            rc = bad(s, s->offset - INDEX, "an index entry is not what its block was");
+            rc = bad(s, s->offset - INDEX, "an index entry does not match its block");
     }
     uint64_t at = s->offset, sum = XXH3_64bits_digest(&x);
     if (rc == 0) rc = need(s, f, sizeof f, "the footer");
@@ -420,7 +255,7 @@ static int read_end(struct shard *s)
         rc = bad(s, at, "the footer does not say where the index is");
     if (rc == 0
         && (get64(f + 16) != s->seen_s || get64(f + 24) != s->seen_t || get64(f + 32) != s->seen_u))
-        rc = bad(s, at, "the footer's totals are not the blocks'");
+        rc = bad(s, at, "the footer's totals do not match the blocks");
     if (rc == 0 && fgetc(s->f) != EOF) rc = bad(s, s->offset, "bytes follow the footer");
     else if (rc == 0 && ferror(s->f)) rc = err_sys("%s: cannot be read", s->name);
     s->info.sentences = s->seen_s;
@@ -457,7 +292,7 @@ static int next_block(struct shard *s)
     const struct entry *e = s->index && s->seen_b < s->info.blocks ? &s->index[s->seen_b] : NULL;
     if (s->index
         && (!e || e->offset != at || e->sentences != s->b.sentences || e->tokens != s->b.tokens))
-        return bad(s, at, "a block is not what the index says");
+        return bad(s, at, "a block does not match the index");
     for (uint32_t i = 0; i < s->b.tokens; i++) s->seen_u += s->b.ids[i] == VOCAB_UNK;
     if (!s->index) expect(s, at);
     s->b.first = s->seen_s;
@@ -494,7 +329,7 @@ int shard_read_block(struct shard *s, uint64_t block, struct shard_block *b)
     if (memcmp(h, BLOCK_MAGIC, 4)) return bad(s, e->offset, "no block begins where the index says");
     if (read_block(s, h, b) < 0) return -1;
     if (b->sentences != e->sentences || b->tokens != e->tokens)
-        return bad(s, e->offset, "a block is not what the index says");
+        return bad(s, e->offset, "a block does not match the index");
     b->first = e->first;
     return 0;
 }

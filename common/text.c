@@ -17,8 +17,13 @@
 #include "common/io.h"
 #include "common/mem.h"
 #include "common/msg.h"
+#include "common/sum.h"
 
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { READ = 1 << 12 };   /* as for blocks' borders in small inputs; 256 KiB each would be slow */
+#else
 enum { READ = 1 << 18 };
+#endif
 enum kind { PLAIN, GZIP, ZSTD };
 
 struct text {
@@ -98,8 +103,9 @@ static int decode_zstd(struct text *t, size_t room)
     ZSTD_outBuffer out = { t->buf + t->n, room, 0 };
     size_t rc = ZSTD_decompressStream(t->zs, &out, &in);
     if (ZSTD_getErrorCode(rc) == ZSTD_error_frameParameter_windowTooLarge)
-        return err_set("%s: zstd data with a window of more than 2^%d bytes of memory; give "
-                       "--zstd-long 31 to have it taken", t->name, limits.window);
+        return err_set("%s: zstd data with a window of more than 2^%d bytes of memory; pass "
+                       "--zstd-long 31 to accept it",
+                       t->name, limits.window);
     if (ZSTD_isError(rc))
         return err_set("%s: corrupt zstd data (%s) near byte %llu", t->name, ZSTD_getErrorName(rc),
                        (unsigned long long)(t->read - (t->raw_n - in.pos)));
@@ -198,7 +204,10 @@ struct text *text_open_as(const char *path, const char *name, int flags)
     bool dir = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
     if (!dir && S_ISREG(st.st_mode)) t->total = (uint64_t)st.st_size;
     if (dir) file_is_folder(t->name);
-    if (dir || start(t) < 0) { text_close(t); return NULL; }
+    if (dir || (flags & TEXT_SUM && sum_check(path) < 0) || start(t) < 0) {
+        text_close(t);
+        return NULL;
+    }
     return t;
 }
 
@@ -413,6 +422,10 @@ int text_part(struct text *t, size_t want, size_t longest, char **buf, size_t *c
 bool text_had_newline(const struct text *t) { return t->newline; }
 const char *text_name(const struct text *t) { return t->name; }
 uint64_t text_lineno(const struct text *t) { return t->lineno; }
+int text_fail(const struct text *t)
+{
+    return err_set("%s:%llu: %s", text_name(t), (unsigned long long)text_lineno(t), err_msg());
+}
 uint64_t text_lines(const struct text *t) { return t->next_line - 1; }
 
 void text_where(const struct text *t, uint64_t *read, uint64_t *total)

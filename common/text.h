@@ -12,11 +12,12 @@ enum text_flags {
     TEXT_UTF8 = 1, /* invalid UTF-8 is an error that names file, line and byte */
     /* with TEXT_UTF8: each maximal invalid part becomes U+FFFD instead */
     TEXT_REPLACE = 2,
-    TEXT_LIVE = 4, /* text_block gives the lines that are there rather than wait for more */
+    TEXT_LIVE = 4, /* text_block returns the lines available rather than waiting for more */
+    TEXT_SUM = 8, /* a file that programs rely on: its checksum is compared first (sum.h) */
 };
 
-/* What text may ask of this process, for all that is read from now on: bytes of one line, and the
- * base-2 logarithm of a zstd window (zstd --long; each takes so much memory). text_part has no use
+/* Limits on what text may cost this process from now on: bytes of one line, and the base-2
+ * logarithm of a zstd window (zstd --long), which is memory. text_part has no use
  * for the first. Set once, before threads. */
 struct text_limits { size_t line; int window; };
 static const struct text_limits text_limits_default = { .line = (size_t)64 << 20, .window = 27 };
@@ -41,13 +42,15 @@ bool text_had_newline(const struct text *t);      /* what was last returned ende
 int text_block(struct text *t, size_t want, char **buf, size_t *cap, size_t *n);
 
 /* The same for tools that need no whole lines: a line longer than a block is handed out in parts,
- * cut behind a space or tab, so that memory has a bound. Parts of a line have its number. What has
- * neither space nor tab is not cut: longer than `longest` (above `want`), it is an error. */
+ * cut behind a space or tab, so that memory has a bound. Parts of a line have its number. A word is
+ * never cut: one longer than `longest` (above `want`) is an error. */
 int text_part(struct text *t, size_t want, size_t longest, char **buf, size_t *cap, size_t *n);
 
 const char *text_name(const struct text *t);     /* the path, or "standard input" */
 /* of the line last returned, from 1 (of a block: its first line) */
 uint64_t text_lineno(const struct text *t);
+/* Puts the place, "NAME:LINE: ", before the newest message. -1. */
+int text_fail(const struct text *t);
 uint64_t text_lines(const struct text *t);       /* lines handed out so far */
 /* compressed bytes so far; total 0 if unknown (for progress) */
 void text_where(const struct text *t, uint64_t *read, uint64_t *total);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/file.h"
 #include "common/io.h"
@@ -82,17 +82,15 @@ static int write_record(struct tfevents *t)
 struct tfevents *tfevents_open(const char *dir, int64_t step)
 {
     char name[160], host[64] = "";
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    double wall = clock_date();
     gethostname(host, sizeof host - 1);
-    snprintf(name, sizeof name, "events.out.tfevents.%lld.%s.%ld", (long long)now.tv_sec, host,
+    snprintf(name, sizeof name, "events.out.tfevents.%lld.%s.%ld", (long long)wall, host,
              (long)getpid());
     if (dir_make(dir) < 0) return NULL;
     struct tfevents *t = mem_zero(1, sizeof *t);
     t->path = path_join(dir, name);
     t->fd = io_open(t->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (t->fd < 0) { err_sys("%s: cannot create", t->path); goto fail; }
-    double wall = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     put_double(&t->event, 1, wall);
     put_bytes(&t->event, 3, "brain.Event:2", 13);                    /* file_version */
     if (write_record(t) < 0) goto fail;

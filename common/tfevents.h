@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct tfevents;
-/* Starts a file of its own in folder dir (made if it is not there), and tells readers that what
- * earlier files there say of steps from `step` on is void: a resumed run repeats them. NULL with a
+/* Starts a new file in folder dir (created if missing), and tells readers to discard what earlier
+ * files there say about steps from `step` on: a resumed run repeats them. NULL with a
  * message. */
 struct tfevents *tfevents_open(const char *dir, int64_t step);
 /* One event holds the scalars between begin and end; end writes it at once. -1 with a message. */

@@ -21,7 +21,8 @@ struct vocab {
     char *bytes;            /* all tokens, NUL after each */
     uint32_t *at;           /* [n + 1] offset of token i in bytes */
     uint64_t *count;        /* [n] 0 for specials and where the file has none */
-    uint32_t *slot;         /* open hash table over tokens (the five specials are not in it) */
+    /* open hash table over tokens (the five specials are not in it) */
+    struct vocab_slot *slot;
     uint32_t mask;
     /* XXH3-64 of all non-special tokens, each followed by "\n", counts left out, in order */
     uint64_t hash;
@@ -50,5 +51,11 @@ static inline size_t vocab_token_len(const struct vocab *v, uint32_t id)
 /* Splits a line at spaces (runs count as one; a tab is part of a token, as for fastBPE and
  * vocab-count) into ids: mem_room on *ids. Returns their number. */
 size_t vocab_encode(const struct vocab *v, const char *line, size_t n, uint32_t **ids, size_t *cap);
+/* The same, faster, where line[0..readable), readable >= n, may be read: the next lines, say. */
+size_t vocab_encode_in(const struct vocab *v, const char *line, size_t n, size_t readable,
+                       uint32_t **ids, size_t *cap);
+/* The length of the first line of s[0..n), its "\n" left out (n: there is none), and in *tokens how
+ * many ids vocab_encode makes of it. */
+size_t vocab_line(const char *s, size_t n, size_t *tokens);
 
 #endif

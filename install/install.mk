@@ -1,5 +1,5 @@
-# `make install`: programs as isoglot-NAME (Debian has a `translate` and a `plot` of its own), the dispatcher
-# `isoglot NAME`, man pages and bash completion.
+# `make install`: programs as isoglot-NAME (Debian has a `translate` and a `plot` of its own), the
+# dispatcher `isoglot NAME`, man pages and bash completion.
 ## make install       into PREFIX=/usr/local (DESTDIR= for packagers): isoglot-NAME programs, `isoglot NAME`, man pages,
 ##                      bash completion, the CUDA side if it was built; SHORT=1 also installs the short
 ##                      names; make uninstall takes all of it away
@@ -22,6 +22,8 @@ install: build-all
 	@install -d $(bindir) $(mandir) $(compdir)
 	@install -d $(datadir)/nonbreaking && install -m 644 lib/text/nonbreaking/* $(datadir)/nonbreaking
 	@[ ! -f $(CUDA_LIB) ] || { install -d $(libdir) && install -m 755 $(CUDA_LIB) $(libdir)/libisoglot-cuda.so; }
+	@[ ! -f $(MPI_LIB) ] || { install -d $(libdir) && \
+	    install -m 755 $(MPI_LIB) $(libdir)/libisoglot-mpi.so; }
 	@sed 's/@VERSION@/$(VERSION)/' install/isoglot > $(bindir)/isoglot && chmod 755 $(bindir)/isoglot
 	@$(call page,docs/man/isoglot.1) > $(mandir)/isoglot.1
 	@install -m 644 install/completion $(compdir)/isoglot
@@ -33,7 +35,8 @@ install: build-all
 	done
 	@echo "installed in $(DESTDIR)$(PREFIX): isoglot$(if $(SHORT), and the short names,)"
 uninstall:
-	@rm -f $(libdir)/libisoglot-cuda.so; rmdir $(libdir) 2>/dev/null || true
+	@rm -f $(libdir)/libisoglot-cuda.so $(libdir)/libisoglot-mpi.so; \
+	    rmdir $(libdir) 2>/dev/null || true
 	@rm -f $(INSTALLED) $(patsubst lib/text/nonbreaking/%,$(datadir)/nonbreaking/%,$(wildcard lib/text/nonbreaking/*))
 	@rmdir $(datadir)/nonbreaking $(datadir) 2>/dev/null || true
 	@[ ! -d $(bindir) ] || cd $(bindir); for p in $(PROGRAMS); do [ "$$(readlink $$p)" != isoglot-$$p ] || rm -f $$p $(mandir)/$$p.1; done

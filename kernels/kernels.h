@@ -1,20 +1,20 @@
 /* The one contract between the learning library and a device.
  *
  * A back end is a table of functions. Everything a pointer names here is device memory of that
- * back end, got from its alloc, unless it says "host". Calls are queued in order and may return
- * before they are done; only download, get and sync wait (and alloc and release may). The first
- * failure is kept and returned by sync (-1 and err_msg); the operations themselves return
+ * back end, obtained from its alloc, unless it says "host". Calls are queued in order and may
+ * return before they are done; only download, get and sync wait (and alloc and release may). The
+ * first failure is kept and returned by sync (-1 and err_msg); the operations themselves return
  * nothing.
  *
  * Types. Parameters, their gradients, losses and statistics are float32. Activations and their
  * gradients are `act`: float32 on the CPU, float32 or bfloat16 on CUDA; `act_size` bytes each.
  * Nothing outside a back end looks inside an act.
  *
- * Other types later. An array of acts has no type in a struct of arguments: a back end whose
- * acts are 2 bytes says act_size 2 and reads them so, and no caller changes (CUDA in bf16 does).
- * Weights that are not float32 (half-precision or 8-bit copies, another rank's part) would be a
- * field `W_type` beside `W` whose 0 means float32: calls name their fields, so that those of
- * today keep their meaning.
+ * An array of acts has no type in a struct of arguments: a back end whose acts are 2 bytes says
+ * act_size 2 and reads them so, and no caller changes (CUDA in bf16 does). Matrices of weights
+ * that are only used, not learnt, may be held in 8 bits instead (KERN_INT8): then a field W8 or
+ * E8 stands in the place of W or E. Types to come would be further such fields: calls name theirs,
+ * so that those of today keep their meaning.
  *
  * Shapes. Matrices are row-major and contiguous: X [N, I] has N rows of I. Weights are [out,
  * in]. A batch is packed: N rows are the tokens of all its sentences one after another, no
@@ -38,11 +38,11 @@
 #include <stdbool.h>
 #include "kernels/ops.h"
 
-#define KERNELS_ABI 10
+#define KERNELS_ABI 12
 
-enum kern_precision { KERN_FLOAT32, KERN_BF16 };
+enum kern_precision { KERN_FLOAT32, KERN_BF16, KERN_INT8 };
 
-/* The largest step of a model: what `working` wants to know. */
+/* The largest step of a model: the argument of `working`. */
 struct kern_shape {
     int rows, longest;                  /* tokens of a micro-batch, the longest sentence */
     int predicted;                      /* rows of the output layer */
@@ -54,8 +54,8 @@ struct kernels {
     int abi;
     const char *name;                   /* "cpu", "cuda" */
     size_t act_size;
-    bool queues;                        /* calls do return before they are done: a host that does
-                                         * not wait gains */
+    bool queues;                        /* calls return before they are done, so a host that does
+                                         * not wait gains time */
 
     /* --- memory; alloc returns NULL with a message, memory is aligned to 256 bytes */
     void *(*alloc)(size_t bytes);
@@ -70,18 +70,18 @@ struct kernels {
      * and not done, and each replay then queues it all, with the arguments it had, on what
      * memory holds by then. Only operations, no calls of this section; the same calls must have
      * been made before, unrecorded, since the last release. There is one recording at a time.
-     * record NULL, or false from record or recorded: this device gains nothing or cannot, and
-     * the calls are made as ever. */
+     * record NULL, or false from record or recorded: the device cannot record or would gain
+     * nothing, and the calls are made as usual. */
     bool (*record)(void);
     bool (*recorded)(void);
     void (*replay)(void);
-    /* A download that does not wait: what it brings is in `host`, memory of host_alloc, after
-     * the next sync that succeeds and not before. `from` may be written to by the calls that
+    /* A download that does not wait: the data are in `host`, memory of host_alloc, only after
+     * the next successful sync. `from` may be written to by the calls that
      * follow. */
     void (*fetch)(void *host, const void *from, size_t bytes);
     void *(*host_alloc)(size_t bytes);              /* NULL with a message */
     void (*host_release)(void *host);
-    /* Bytes beside what alloc gave that steps of this shape take: scratch memory of threads and
+    /* Bytes besides those from alloc that steps of this shape take: scratch memory of threads and
      * libraries. NULL: not known. */
     size_t (*working)(const struct kern_shape *s);
     /* Bytes that alloc and working may still take, where the device has memory of its own; NULL:
@@ -93,8 +93,19 @@ struct kernels {
     /* Precision of matrix products, set by kernels_open before anything is allocated: KERN_BF16
      * multiplies in bfloat16 and adds in float32 (and a device may keep acts in bfloat16:
      * act_size). Parameters, their gradients and the optimiser stay float32. -1 with a message
-     * where the device or a library lacks it. */
+     * where the device or a library lacks it. KERN_INT8 (processors; models that are only used)
+     * multiplies in 8 bits by matrices that are held so, and adds exactly. */
     int (*precision)(enum kern_precision p);
+
+    /* Matrices of weights held in 8 bits, as kernels_open gives them with KERN_INT8; all NULL:
+     * there are none, and models' matrices are float32. A row [I] is max |row| / 127 times whole
+     * numbers. Not queued: what they write is there when they return. */
+    struct kern_int8 *(*int8_new)(int O, int I);        /* [O, I], zeros; NULL with a message */
+    /* Rows first .. first + n from the host's float32 [n, I], or to them. put: -1 with a message
+     * where a number is not finite. */
+    int (*int8_put)(struct kern_int8 *w, int first, int n, const float *host);
+    void (*int8_get)(const struct kern_int8 *w, int first, int n, float *host);
+    void (*int8_free)(struct kern_int8 *w);             /* NULL is fine */
 
     /* --- the operations of ops.h */
 #define KERN_ENTRY(op, name) void (*op)(const struct kern_##op *);
@@ -102,16 +113,19 @@ struct kernels {
 #undef KERN_ENTRY
 };
 
-/* The CPU side. Uses common/thread.h's pool; OpenBLAS runs single-threaded inside its chunks. */
+/* The CPU side. Uses common/thread.h's pool; OpenBLAS runs single-threaded inside its chunks.
+ * kernels_cpu_int8: the same, for models whose matrices are held in 8 bits. */
 const struct kernels *kernels_cpu(void);
+const struct kernels *kernels_cpu_int8(void);
 
-/* What libisoglot-cuda.so exports as kernels_cuda. fail is the program's err_set, for messages
- * to be the program's own. NULL: *why says what is missing (no driver, no device, no cuBLASLt). */
+/* The function that libisoglot-cuda.so exports as kernels_cuda. fail is the program's err_set,
+ * so that messages are the program's own. NULL: *why says what is missing (no driver, no device, no
+ * cuBLASLt). */
 typedef const struct kernels *kernels_cuda_fn(int (*fail)(const char *fmt, ...), const char **why);
 
 /* Opens "cpu", "cuda" or "auto" (cuda when its shared object and a device are there) at a
- * precision. *why (may be NULL) gets one line that says what was chosen and why. NULL with a
- * message. */
+ * precision. *why gets one line that says what was chosen and why; with why NULL libraries are not
+ * opened before the first product needs them. NULL with a message. */
 const struct kernels *kernels_open(const char *device, enum kern_precision precision,
                                    const char **why);
 

@@ -1,16 +1,16 @@
-/* The operations: what each is given, what it does, and what it costs. kernels.h says what holds
- * for all.
+/* The operations: the arguments, effect and cost of each. kernels.h describes what they have in
+ * common.
  *
  * An operation is a struct kern_X here with its cost_X, and its word in KERN_OPS at the end.
  * From that list follow the prototypes cpu_X and cuda_X, the tables of both back ends, the
- * planning device and the profiler: what is forgotten does not compile or link.
+ * planning device and the profiler: a forgotten part does not compile or link.
  * docs/extending.md walks through it.
  *
- * Callers name the fields they mean, KERN(k, linear_fwd, .Y = y, .X = x, ...): what is not named
- * is NULL, 0 or false, so that a field that is added later means to every call what it meant
- * before.
+ * Callers name the fields they mean, KERN(k, linear_fwd, .Y = y, .X = x, ...): fields not named
+ * are NULL, 0 or false, so that adding a field changes no existing call.
  *
- * Unless said, matrices are contiguous; a gradient that is NULL is not wanted. */
+ * Unless stated otherwise, matrices are contiguous; NULL for a gradient means that it is not
+ * wanted. */
 #ifndef KERNELS_OPS_H
 #define KERNELS_OPS_H
 #include <stdbool.h>
@@ -24,8 +24,8 @@ typedef void act;                       /* elements of act_size bytes */
  * others. */
 enum kern_act { KERN_NONE, KERN_GELU, KERN_RELU, KERN_TANH };
 
-/* What a call costs, for the profiler: the widths that tell calls of one operation apart, products'
- * floating-point operations, and the acts and floats that must be read and written. */
+/* The cost of a call, for the profiler: the widths that tell calls of one operation apart,
+ * products' floating-point operations, and the acts and floats that must be read and written. */
 struct kern_attn;
 struct kern_cost {
     int from, to;
@@ -47,12 +47,18 @@ static inline double kern_both(double a, double b) { return a * b; }
 
 /* --- linear ----------------------------------------------------------------------------------- */
 
+/* Weights [O, I] in 8 bits; kernels.h, int8_new. */
+struct kern_int8;
+
 /* Y[N,O] = f(X[N,I] W[O,I]^T + b[O]); b may be NULL. With f != KERN_NONE, pre[N,O] (NULL: not
- * wanted) gets the value before f, which backward needs. */
+ * wanted) gets the value before f, which backward needs. W8 (NULL: none) stands in the place of W:
+ * each row of X is then rounded to 8 bits, too, and the same row gives the same bytes whatever
+ * other rows there are; a row that is not finite gives NaN, and sync tells. */
 struct kern_linear_fwd {
     act *Y, *pre;
     const act *X;
     const float *W, *b;
+    const struct kern_int8 *W8;
     enum kern_act f;
     int N, I, O;
 };
@@ -94,11 +100,12 @@ KERN_COST(act_bwd, .acts = 3 * (double)a->n)
 
 /* Y[n] = scale * E[token[n]] + P[pos[n]] + L[lang[n]], D wide; P, L may be NULL. token[n] < 0:
  * no token, the row is P[pos[n]] + L[lang[n]] alone (what it reads instead is mix's); backward
- * gives its gradient to dP and dL alone. */
+ * gives its gradient to dP and dL alone. E8 (NULL: none) stands in the place of E. */
 struct kern_embed_fwd {
     act *Y;
     const int32_t *token, *pos, *lang;
     const float *E, *P, *L;
+    const struct kern_int8 *E8;
     float scale;
     int N, D;
 };
@@ -379,7 +386,7 @@ struct kern_softmax {
 };
 KERN_COST(softmax, a->k, 0, .floats = 2 * kern_both(a->M, a->k))
 
-/* How long mixtures of a table's rows are beside what they mix:
+/* The length of mixtures of a table's rows relative to that of the rows mixed:
  *   ratio[m] = |sum_j w[m,j] E[idx[m,j]]| / sum_j w[m,j] |E[idx[m,j]]|
  * over idx >= 0; 0 where the latter is. With keep, w[m] is divided by it where it is not 0: the
  * mixture is then as long as its parts are on the mean of weights w. */
@@ -433,7 +440,7 @@ struct kern_means_bwd {
 };
 KERN_COST(means_bwd, a->D, 0, .acts = (2 + a->add) * kern_both(a->M, a->D))
 
-/* to[m] = 1 where best[m] is target[m], else 0: what accuracies are means of. */
+/* to[m] = 1 where best[m] is target[m], else 0: the terms of an accuracy. */
 struct kern_hits {
     float *to;
     const int32_t *best, *target;
@@ -459,7 +466,7 @@ struct kern_widen {
 };
 KERN_COST(widen, .acts = (double)a->n, .floats = (double)a->n)
 
-/* How alike the rows i[p] and j[p] of a table are, p < P: with a, b those rows,
+/* The similarity of the rows i[p] and j[p] of a table, p < P: with a, b those rows,
  *   loss[p] = -a . b / max(|a| |b|, 1e-8)           (ALIGN-MLM's L_ALIGN is their mean)
  *   loss[p] = |a - b|                               (l2)
  * dE (NULL: not wanted) += the gradient of scale * sum of loss[p]: 0 where |a| |b| < 1e-8, or a
@@ -513,7 +520,9 @@ enum { KERN_BEAM_MAX = 32 };
  * row r = j * sentences + i. All are at the same step, and a step changes device memory only, so
  * that its calls are those of the step before. Keys and values of a hypothesis lie in a cache of
  * one row per step, wherever they were computed: `table` is kern_attn's k_row. Nothing is moved
- * when hypotheses part. */
+ * when hypotheses part. Callers whose strides are as long as there are rows have the rows of a step
+ * together: of a cache for the longest translations, the part that shorter ones do not reach is
+ * never touched. */
 struct kern_beam {
     const float *val;
     const int32_t *idx;
@@ -528,12 +537,13 @@ struct kern_beam {
     const int32_t *number;      /* [sentences] which of `all` it is */
     const int32_t *limit;       /* [sentences] words that it may get at most */
     int32_t *token, *pos;       /* [rows] what is read next, and the step that this is */
-    const int32_t *at;          /* [rows] where the row's part of table and cache begins:
-                                 * limit + 1 of them */
+    const int32_t *at;          /* [rows] where the row's limit + 1 places of the table begin */
+    const int32_t *start;       /* [rows] the cache's row of its step 0; that of step t is */
+    int stride;                 /* start + t * stride; no two rows have one in common */
     int32_t *row, *seen;        /* [rows] the row of the cache that is written next (-1: the row is
                                  * idle), and the keys with it (0) */
     double *log_p;              /* [rows] */
-    int32_t *table;             /* [rows of the cache] table[at + t]: the row of a hypothesis's step
+    int32_t *table;             /* [all rows' parts] table[at + t]: the row of a hypothesis's step
                                  * t */
     int32_t *word, *parent;     /* [steps, beam, all] words said, and which hypothesis of the step
                                  * before they followed */
@@ -544,11 +554,15 @@ KERN_COST(beam, a->beam)
 
 /* --- the optimiser, over flat float32 arrays -------------------------------------------------- */
 
-/* out[0] = sum of squares (in double inside). */
+/* out[0] = sum of squares (in double inside). Where memory is the host's (no `room`), part, unless
+ * it is NULL, gets the sums of KERN_NORM2_PART numbers each (the last: of the rest): added in their
+ * order, and then rounded, they are out[0]. */
+enum { KERN_NORM2_PART = 1 << 15 };
 struct kern_norm2 {
     float *out;
     const float *x;
     size_t n;
+    double *part;
 };
 KERN_COST(norm2, .floats = (double)a->n)
 

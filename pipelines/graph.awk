@@ -1,14 +1,18 @@
 # graph.awk WHY PLAN: make rules for a plan's stages, with a recipe for those that are stale (WHY:
 # what `stage why` printed). With LAUNCHED=1, short stages share jobs: those whose inputs are there
-# after equally many other jobs, in the order of the plan.
+# after equally many other jobs, in the order of the plan. KNOWN: a file with the seconds that
+# stages took in a kept run of this experiment and scale, for those that have not run here.
 BEGIN {
+    while (KNOWN && (getline line < KNOWN) > 0) { split(line, w, "\t"); seconds[w[1]] = w[2] }
     FS = "\t"; print ".PHONY: stages data\nstages data:"
     run = "\t@$$LIFELINE \"$$TOP/pipelines/stage\" run \"$$PLAN\" \"$$RUN_FOLDER\" "
 }
-# said to be, or under a second the last time
+# said to be, or under a second the last time, here or in the kept run
 function is_short(name, kind,    t) {
     if (!LAUNCHED || !(name in stale) || kind == "gpu") return 0
-    return kind == "quick" || (getline t < (".stage/" name ".time")) > 0 && t < 1
+    if (kind == "quick") return 1
+    if ((getline t < (".stage/" name ".time")) > 0) return t < 1
+    return name in seconds && seconds[name] < 1
 }
 FILENAME == ARGV[1] { sub(/:.*/, ""); stale[$0]; next }
 /^#/ { next }

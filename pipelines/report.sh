@@ -1,11 +1,10 @@
 #!/bin/bash
 # A results page that needs nothing but itself: light, dark and printed; tables that turn into cards
-# where they would not fit.
-# usage: pipelines/report.sh TITLE TABLE.tsv [CURVE.svg...] > report.html
-# TABLE.tsv: tab-separated, the first line is the heading; an empty line starts another table with its
-# own heading. A line that begins with "# " before a heading is that table's caption. Cells that look
-# like numbers are set flush right. The pictures stand where a line is "@figures", or at the end;
-# X.narrow.svg is X.svg for phones.
+# where they would not fit. usage: pipelines/report.sh TITLE TABLE.tsv [CURVE.svg...] > report.html
+# TABLE.tsv: tab-separated, the first line is the heading; an empty line starts another table with
+# its own heading. A line that begins with "# " before a heading is that table's caption. Cells that
+# look like numbers are set flush right. The pictures stand where a line is "@figures", or at the
+# end; X.narrow.svg is X.svg for phones.
 set -eu
 [ $# -ge 2 ] || {
     echo "report.sh: usage: report.sh TITLE TABLE.tsv [CURVE.svg...] > report.html" >&2; exit 2; }
@@ -16,7 +15,8 @@ done
 for f in "$@"; do
     grep -q '<svg' "$f" || { echo "report.sh: $f: is not an SVG; make it with plot" >&2; exit 1; }
     # what plot draws has none of these, whatever the words in it are
-    ! grep -qiE '<(script|foreignobject|iframe|style|a |!entity)|javascript:|<[^>]* on[a-z]+ *=' "$f" ||
+    ! grep -qiE '<(script|foreignobject|iframe|style|a |!entity)|javascript:|<[^>]* on[a-z]+ *=' \
+        "$f" ||
         { echo "report.sh: $f: has more than a picture in it; make it with plot" >&2; exit 1; }
 done
 # No byte of a file means anything to a browser: only UTF-8, no control characters, no markup.
@@ -87,11 +87,12 @@ tables() {
     }
     # cards where the container is narrower than the table: a block per row, name and value per cell
     function cards(id, rem) {
-        printf "<style>@container (max-width: %drem) { #%s, #%s tbody, #%s caption { display: block }",
-            rem, id, id, id
+        printf "<style>@container (max-width: %drem) {", rem
+        printf " #%s, #%s tbody, #%s caption { display: block }", id, id, id
         printf " #%s tr { display: grid; gap: 0 1rem; padding: .5rem 0;", id
         printf " grid-template-columns: repeat(auto-fill, minmax(min(8.5rem, 100%%), 1fr)) }"
-        printf " #%s tr.h { display: none } #%s tr + tr { border-top: 1px solid var(--line) }", id, id
+        printf " #%s tr.h { display: none }", id
+        printf " #%s tr + tr { border-top: 1px solid var(--line) }", id
         printf " #%s td { display: block; border: 0; padding: .1rem 0; text-align: left;", id
         printf " white-space: normal; overflow-wrap: anywhere; min-width: 0 }"
         printf " #%s td:first-child { grid-column: 1 / -1; font-weight: 600 }", id

@@ -2,14 +2,16 @@
 # does the rest. pipelines/README.md is the manual.
 ## make pipeline/own TEXT="en=news/*.gz de=web/ fr=f.zst"    a model of your own text, and a page
 ##                      about it; PARALLEL="en-de=F,G" and GOLD="en-de=dict.tsv" measure more
-## make pipeline/X    runs experiment X, or what is left of it: demo unmt-deen unmt-enfr mt-deen
-##                      analysis-deen gc-sweep gc-fail (MLM-GC), cs-deen (TCS, SCS), derived
-##                      (ALIGN-MLM), ppa-deen (PPA), tasks-deen; cs-demo, derived-demo, ppa-demo,
-##                      analysis-demo, ... on invented languages (pipelines/README.md), or one
-##                      of EXPERIMENTS=folder; settings:
+## make pipeline/X    runs experiment X, or what is left of it: demo unmt-deen unmt-enfr
+##                      unmt-roen unmt-neen mt-deen analysis-deen gc-sweep gc-fail xlu mono
+##                      (MLM-GC), cs-deen (TCS, SCS), derived (ALIGN-MLM), ppa-deen (PPA),
+##                      tasks-deen; cs-demo, derived-demo, ppa-demo, analysis-demo, ... on
+##                      invented languages (pipelines/README.md), or one of EXPERIMENTS=folder;
+##                      settings:
 ##                      SCALE=smoke|mini|paper  SEEDS="1 2 3"  A=en B=fr (its languages)
 ##                      RUN=name (a folder in runs/)  DEVICE=auto|cpu|cuda
 ##                      GPU_JOBS=N (trainings at once)
+##                      CPU_JOBS=N (the same, each with its share of the processors)
 ##                      BUDGET=seconds (stop by then; the same command goes on)
 ##                      PROGRESS=seconds (say how far it is, and make report/X, so often)
 ##                      AGAIN="stage pattern*"  CORPUS_CACHE=folder (data already here)
@@ -30,7 +32,7 @@ VERBS := pipeline fetch plan why progress report table check reference
 build-all: $(BINS)
 # programs that only look need not be built first
 $(VERBS:%=%/%): experiment
-	+@case $(@D) in pipeline|fetch|why|report) \
+	+@case $(@D) in pipeline|fetch|why|report|table) \
 	    $(MAKE) -s --no-print-directory $(PARALLEL) build-all && $(or $(link_bin),:);; esac
 	+@MAKE='$(MAKE)' BIN="$$(cd '$(O)/bin' && pwd)" exec pipelines/conduct $(@D) $(@F)
 

@@ -1,6 +1,7 @@
-/* Preloaded into a program: kills it, as kill -9 does, right after the KILL_AFTERth change it makes to the file system (a name that
- * comes, goes or moves), so that a test can stop it in every state its files pass through. Flushing to disk is left out: it changes
- * nothing that a process sees, and such a test runs a program a hundred times. */
+/* Preloaded into a program: kills it, as kill -9 does, right after the KILL_AFTERth change it makes
+ * to the file system (a name that comes, goes or moves), so that a test can stop it in every state
+ * its files pass through. Flushing to disk is left out: it changes nothing that a process sees, and
+ * such a test runs a program a hundred times. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,14 +17,18 @@ static int changed(int result)
 {
     static atomic_int changes;
     const char *after = getenv("KILL_AFTER");
-    if (result >= 0 && after && atomic_fetch_add(&changes, 1) + 1 == atoi(after)) kill(getpid(), SIGKILL);
+    if (result >= 0 && after && atomic_fetch_add(&changes, 1) + 1 == atoi(after))
+        kill(getpid(), SIGKILL);
     return result;
 }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 int rename(const char *from, const char *to) { return changed(NEXT(rename)(from, to)); }
 int unlink(const char *path) { return changed(NEXT(unlink)(path)); }
-int unlinkat(int dir, const char *path, int flags) { return changed(NEXT(unlinkat)(dir, path, flags)); }
+int unlinkat(int dir, const char *path, int flags)
+{
+    return changed(NEXT(unlinkat)(dir, path, flags));
+}
 int rmdir(const char *path) { return changed(NEXT(rmdir)(path)); }
 int remove(const char *path) { return changed(NEXT(remove)(path)); }
 int mkdir(const char *path, mode_t mode) { return changed(NEXT(mkdir)(path, mode)); }

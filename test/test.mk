@@ -13,9 +13,10 @@ TOOLS := $(patsubst test/tool/%.c,%,$(wildcard test/tool/*.c))
 $(TOOLS:%=$(O)/test/tool/%): %: %.o $(EVERY_AR)
 	$(CC) $(LD_FLAGS) -o $@ $< $(WITH_ALL)
 
-# all that a test of test/cli may use, but the emulated device
+# all that a test of test/cli may use, but the emulated device; MPI's side where mpicc is, but not
+# under sanitizers, which it was not written for
 .PHONY: cli-parts
-cli-parts: $(BINS) $(TOOLS:%=$(O)/test/tool/%) $(KILLER)
+cli-parts: $(BINS) $(if $(SAN),,$(if $(MPICC),$(MPI_LIB))) $(TOOLS:%=$(O)/test/tool/%) $(KILLER)
 
 ## make mutants       plants each mistake of test/mutants in a copy and runs the test that must see it; "N passed, N failed"
 ##                      M="word word" only those about a word; FIXED=1 the ones of .ci/run; LIST=1 only lists them
@@ -35,24 +36,37 @@ faults: $(BINS) $(KILLER)
 	@test/faults/run --bin $(O)/bin $(if $(PART),--part $(PART)) $(F)
 
 ## make soak HOURS=1  the same commands in loops for so long, disturbed at random: faults, a full disk,
-##                      kill -9, little memory; bytes compared (F= as above)
-.PHONY: soak
+##                      kill -9, little memory, a clock set back or ahead; bytes compared (F= as above).
+##                      May be stopped and continued: build/soak.tsv adds up (make soak-tally)
+.PHONY: soak soak-tally
 HOURS ?= 1
+SOAK := build/soak.tsv
 soak: $(BINS) $(KILLER)
-	@n=$$(grep -c '^    one ' test/faults/cases.sh); test/faults/run --bin $(O)/bin \
-	    --soak $$(awk -v h=$(HOURS) -v n=$$n -v j=$$(nproc) 'BEGIN { print int(h * 3600 * j / n) + 1 }') $(F)
+	@status=0; test/faults/run --bin $(O)/bin --report $(SOAK) \
+	    --soak $$(awk -v h=$(HOURS) 'BEGIN { print int(h * 3600) }') $(F) || status=1; \
+	    test/faults/tally $(SOAK) || status=1; exit $$status
+soak-tally:
+	@test/faults/tally $(SOAK)
 
 ## make flips         each bit of each byte of small files of every checked format flipped (test/cli/flips.sh)
 .PHONY: flips
 flips: cli-parts
-	@FLIPS=all test/run --bin $(O)/bin --unit $(O)/test/unit cli/flips
+	@d=$$(mktemp -d) && cd $$d && \
+	    FLIPS=all BIN='$(abspath $(O)/bin)' TOP='$(CURDIR)' bash '$(CURDIR)/test/cli/flips.sh'; \
+	    status=$$?; rm -rf "$$d"; exit $$status
+
+## make cross        text and counting tools for aarch64 (ARCH=s390x: another), run by qemu:
+##                      the same bytes as here
+.PHONY: cross
+cross:
+	@test/cross/run $(ARCH)
 
 ## make tsan          programs that work on several threads, under ThreadSanitizer (test/tsan); CC=clang too
 TSAN := synth-corpus tokenize bpe-learn bpe-apply vocab-count cooc-count binarize pretrain finetune translate
 .PHONY: tsan tsan-run
 tsan: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) SAN=thread tsan-run
-tsan-run: $(addprefix $(O)/bin/,$(TSAN))
+tsan-run: $(addprefix $(O)/bin/,$(TSAN)) $(O)/test/unit/ranks $(O)/test/unit/tcp
 	@test/tsan $(O)/bin $(CC)
 
 ## make setup         installs missing Debian packages (root or sudo), or prints the line that does
@@ -89,6 +103,13 @@ fuzz-coverage: $(FUZZ:%=fuzz-coverage/%)
 $(FUZZ:%=fuzz-coverage/%): fuzz-coverage/%: fuzz/%
 	@$(MAKE) --no-print-directory $(PARALLEL) FUZZING=1 CC=clang SAN= O=build/fuzz-coverage XCFLAGS='-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION $(COVERAGE)' XLDFLAGS='$(COVERAGE)' fuzz-coverage/$*
 endif
+
+## make fuzz-tally    inputs tried so far by target, over all runs; edges, features and files of the last one
+.PHONY: fuzz-tally
+fuzz-tally:
+	@awk -F'\t' '{ if (!($$1 in n)) name[++k] = $$1; n[$$1] += $$2; last[$$1] = $$3 FS $$4 FS $$5; all += $$2 } \
+	    END { for (i = 1; i <= k; i++) print name[i] FS n[name[i]] FS last[name[i]]; print "all" FS all }' \
+	    OFS='\t' build/fuzz/corpus/tally.tsv
 
 ## make bench/X       benchmark X (test/bench/X.sh): ours and the peer's, same input, one run
 BENCHES := $(patsubst test/bench/%.sh,bench/%,$(wildcard test/bench/*.sh))

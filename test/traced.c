@@ -1,6 +1,6 @@
-/* Preloaded into a program: appends to the file $TRACE what it flushes to disk and renames, in order:
- *   fsync file SIZE     SIZE bytes of a file        fsync folder     a folder's names
- *   rename FROM TO      names without their folders */
+/* Preloaded into a program: appends to the file $TRACE what it flushes to disk and renames, in
+ * order: fsync file SIZE     SIZE bytes of a file        fsync folder     a folder's names rename
+ * FROM TO      names without their folders */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -16,14 +16,18 @@ __attribute__((format(printf, 1, 2))) static void tell(const char *fmt, ...)
     const char *path = getenv("TRACE");
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(line, sizeof line, fmt, ap), fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT, 0600) : -1;
+    int n = vsnprintf(line, sizeof line, fmt, ap),
+        fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT, 0600) : -1;
     va_end(ap);
     if (fd < 0) return;
     if (write(fd, line, (size_t)n) != n) abort();
     close(fd);
 }
 
-static const char *base(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
+static const char *base(const char *path)
+{
+    return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+}
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 int fsync(int fd)

@@ -4,7 +4,7 @@
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
 
-enum { CHUNK = 1 << 15 };               /* elements: four arrays of 128 KiB */
+enum { CHUNK = KERN_NORM2_PART };       /* elements: four arrays of 128 KiB */
 
 struct chunked {
     size_t n;
@@ -32,7 +32,8 @@ static int square_chunk(void *ctx, size_t i, int thread)
 
 void cpu_norm2(const struct kern_norm2 *a)
 {
-    double *part = cpu_scratch(SCRATCH_OP, chunks(a->n) * sizeof *part), sum = 0;
+    double *part = a->part, sum = 0;
+    if (!part) part = cpu_scratch(SCRATCH_OP, chunks(a->n) * sizeof *part);
     struct chunked c = { .n = a->n, .g = a->x, .part = part };
     par_for(chunks(a->n), square_chunk, &c);
     for (size_t i = 0; i < chunks(a->n); i++) sum += part[i];

@@ -96,7 +96,7 @@ static int advance(void *ctx, size_t sentence, int thread)
         b->parent[said] = child[j].parent;
         b->log_p[r] = child[j].log_p;
         b->pos[r] = pos + 1;
-        b->table[b->at[r] + pos + 1] = b->row[r] = b->at[r] + pos + 1;
+        b->table[b->at[r] + pos + 1] = b->row[r] = b->start[r] + (pos + 1) * b->stride;
         b->seen[r] = pos + 2;
     }
     b->live[i] = kept;

@@ -1,4 +1,4 @@
-/* Products in bfloat16 by oneDNN: its AMX or AVX-512 BF16 kernels, one thread a tile. Only
+/* Products in bfloat16 by oneDNN: its AMX or AVX-512 BF16 kernels, one thread per tile. Only
  * gemm.c uses this. */
 #ifndef KERNELS_CPU_BF16_H
 #define KERNELS_CPU_BF16_H

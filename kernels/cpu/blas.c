@@ -56,7 +56,8 @@ static void raise_level(void)
     const char *better = avx512 && level < 3 ? "SkylakeX" : avx2 && level < 2 ? "Haswell" : NULL;
     if (!better) return;
     snprintf(own, sizeof own, "%s", table.get_corename());
-    setenv("OPENBLAS_CORETYPE", better, 1);
+    if (setenv("OPENBLAS_CORETYPE", better, 1) < 0)
+        mem_end("OpenBLAS cannot start: out of memory");      /* others' kernels, other bytes */
     quit();
     init();
     unsetenv("OPENBLAS_CORETYPE");

@@ -1,13 +1,13 @@
-/* OpenBLAS, opened when a program multiplies for the first time: one that does not (--help, ckpt
- * info, plot curves) does not wait for it, nor for the address space that it takes. Include this
+/* OpenBLAS, opened when a program multiplies for the first time, so that programs that never do
+ * (--help, ckpt info, plot curves) pay neither its start-up nor its address space. Include this
  * last: <cblas.h> defines I. */
 #ifndef KERNELS_CPU_BLAS_H
 #define KERNELS_CPU_BLAS_H
 #include <cblas.h>
 #include <stddef.h>
 
-/* LAPACK of Fortran's calling convention: Debian's OpenBLAS has it, LAPACKE is a package of its
- * own. */
+/* LAPACK with Fortran's calling convention: Debian's OpenBLAS has it; LAPACKE would be another
+ * package. */
 typedef void dgesdd_function(const char *jobz, const int *m, const int *n, double *a,
                              const int *lda, double *s, double *u, const int *ldu, double *vt,
                              const int *ldvt, double *work, const int *lwork, int *iwork, int *info,
@@ -26,15 +26,15 @@ struct blas {
 };
 
 /* The functions. From any thread; the first call opens the library. Where it is not installed, or
- * where there is not the address space that it would wait for without end (ulimit -v), the program
+ * where the address space (ulimit -v) is too small, for which it would wait forever, the program
  * ends with status 1 and a line that says so (common/mem.h).
  *
  * An OpenBLAS older than the processor may not know its model and fall back to SSE kernels at a
- * fifth of the speed (0.3.21 does, on Xeons of 2023 and later): then it is told to use those for
- * the instructions that are there. A preset OPENBLAS_CORETYPE is left alone. */
+ * fifth of the speed (0.3.21 does, on Xeons of 2023 and later): then the kernels for the
+ * instructions present are selected. A preset OPENBLAS_CORETYPE is left alone. */
 const struct blas *blas(void);
 
-/* "OpenBLAS 0.3.21 SkylakeX", and how that came about where it is not OpenBLAS's own choice. */
+/* "OpenBLAS 0.3.21 SkylakeX", and the reason if it is not OpenBLAS's own choice. */
 const char *blas_describe(void);
 
 #endif

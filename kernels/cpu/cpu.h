@@ -1,4 +1,4 @@
-/* What the files of the CPU back end share; nothing outside kernels/cpu includes it.
+/* Shared by the files of the CPU back end; nothing outside kernels/cpu includes it.
  *
  * Every operation cuts its work into chunks that depend on the shapes only and runs them under
  * par_for, so any number of threads gives the same bytes. Sums over rows (bias gradients, ...)
@@ -24,7 +24,7 @@ enum {
 };
 void *cpu_scratch(int piece, size_t bytes);
 
-/* Rows of logits that xent has at a time. */
+/* Rows of logits that xent holds at a time. */
 int xent_rows(int V, int M);
 
 /* Keeps err_msg() for sync, if it is the first failure. */

@@ -1,19 +1,22 @@
-/* Which pairs of vectors may have a large inner product: products of int8 copies with an upper bound of what was lost.
- * Four times the speed of a float32 product where the processor multiplies bytes into sums (AVX-512 VNNI, AVX-VNNI).
+/* Which pairs of vectors may have a large inner product: products of int8 copies with an upper
+ * bound of what was lost. Four times the speed of a float32 product where the processor multiplies
+ * bytes into sums (AVX-512 VNNI, AVX-VNNI).
  *
- * A vector v is s q + e: s = max |v| / 127, q whole numbers in [-127, 127]. With x = s q + e, z = t r + f
- *     x.z - s t q.r = e.z + s q.f,   so   |x.z - s t q.r| <= |e| |z| + |s q| |f|
- * by Cauchy and Schwarz, and q.r is exact. With a ratio R >= |s q| / |e'| of all x (e' = e, or longer) that is at most
- * |e'| (|z| + R |f|): a number of x times a number of z.
+ * A vector v is s q + e: s = max |v| / 127, q whole numbers in [-127, 127]. With x = s q + e, z = t
+ * r + f x.z - s t q.r = e.z + s q.f,   so   |x.z - s t q.r| <= |e| |z| + |s q| |f| by Cauchy and
+ * Schwarz, and q.r is exact. With a ratio R >= |s q| / |e'| of all x (e' = e, or longer) that is at
+ * most |e'| (|z| + R |f|): a number of x times a number of z.
  *
- * What is bounded is an affine function of the product: upper = a (x.z) + (row's term) + (column's term). */
+ * What is bounded is an affine function of the product: upper = a (x.z) + (row's term) + (column's
+ * term). */
 #ifndef KERNELS_CPU_DOT8_H
 #define KERNELS_CPU_DOT8_H
 #include <stddef.h>
 #include <stdint.h>
 
-/* Vectors in panels of `width`, four components of each in turn: q[panel][step][width][4]; the last panel is filled up
- * with zeros. As rows q is signed; as columns it is shifted by 128, which a row's `start` takes off again. */
+/* Vectors in panels of `width`, four components of each in turn: q[panel][step][width][4]; the last
+ * panel is filled up with zeros. As rows q is signed; as columns it is shifted by 128, which a
+ * row's `start` takes off again. */
 struct dot8_side {
     uint32_t n, padded; /* vectors; with those of the last panel that are only there to fill it */
     int d, steps, width, is_columns;
@@ -33,9 +36,9 @@ struct dot8_columns { const int8_t *q; const float *scale, *weight, *term, *limi
 struct dot8 {
     const char *name;
     int rows, columns;           /* of a tile: the widths of panels; columns <= 32 */
-    /* The pairs of a tile with  upper = (row scale) (column scale) q.r + error weight + term + term  above the row's or
-     * the column's limit, or not a number: bits of hit[rows]. Returns whether there are any; upper [rows, columns] is
-     * written only then. */
+    /* The pairs of a tile with  upper = (row scale) (column scale) q.r + error weight + term + term
+     * above the row's or the column's limit, or not a number: bits of hit[rows]. Returns whether
+     * there are any; upper [rows, columns] is written only then. */
     int (*above)(int steps, const struct dot8_rows *r, const struct dot8_columns *c, float *upper,
                  uint32_t *hit);
 };
@@ -44,7 +47,8 @@ enum { DOT8_ROWS = 14, DOT8_COLUMNS = 32 };      /* no kernel's tile is larger *
 /* The kernels that this processor has, within ISOGLOT_SIMD: the fastest first, then NULL. */
 const struct dot8 *const *dot8_all(void);
 
-/* Quantises v[i] - centre (both float32, the difference rounded) for the n rows of v [n, d]; over the pool. */
+/* Quantises v[i] - centre (both float32, the difference rounded) for the n rows of v [n, d]; over
+ * the pool. */
 void dot8_side_init(struct dot8_side *s, const float *v, uint32_t n, int d, const float *centre,
                     const struct dot8 *how, int is_columns);
 void dot8_side_free(struct dot8_side *s);

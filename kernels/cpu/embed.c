@@ -1,5 +1,6 @@
 #include <string.h>
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/int8.h"
 
 static const float *row(const float *table, int32_t i, int D)
 {
@@ -13,8 +14,14 @@ static void forward_rows(void *ctx, int first, int last)
     size_t D = (size_t)t->D;
     for (int n = first; n < last; n++) {
         float *y = (float *)t->Y + (size_t)n * D;
-        if (t->token[n] < 0) memset(y, 0, D * sizeof *y);
-        else s->scale(y, t->scale, row(t->E, t->token[n], t->D), D);
+        if (t->token[n] < 0) {
+            memset(y, 0, D * sizeof *y);
+        } else if (t->E8) {
+            int8_get(t->E8, t->token[n], 1, y);
+            s->scale(y, t->scale, y, D);
+        } else {
+            s->scale(y, t->scale, row(t->E, t->token[n], t->D), D);
+        }
         if (t->P) s->add(y, row(t->P, t->pos[n], t->D), D);
         if (t->L) s->add(y, row(t->L, t->lang[n], t->D), D);
     }

@@ -7,6 +7,7 @@
 #include "common/thread.h"
 #include "kernels/cpu/bf16.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/sgemm.h"
 #include "kernels/cpu/blas.h"           /* last: it defines I */
 
 /* In OpenBLAS's OpenMP build the number of threads belongs to the thread that set it, in the
@@ -24,9 +25,29 @@ static void one_thread(void)
     done = true;
 }
 
+/* Is this one for sgemm_avx512? Below a million OpenBLAS has kernels of its own kind, whose bytes
+ * these would not be. */
+static bool ours(bool ta, int M, int N, int K, float alpha, float beta)
+{
+#if defined __x86_64__
+    return !ta && alpha == 1 && (beta == 0 || beta == 1) && 1.0 * M * N * K > 1e6 &&
+           simd_choose() == &simd_avx512;
+#else
+    (void)ta, (void)M, (void)N, (void)K, (void)alpha, (void)beta;
+    return false;
+#endif
+}
+
 static void product(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
                     const float *B, int ldb, float beta, float *C, int ldc)
 {
+#if defined __x86_64__
+    if (ours(ta, M, N, K, alpha, beta)) {
+        float *room = cpu_scratch(SCRATCH_TILE, SGEMM_ROOM * sizeof *room);
+        sgemm_avx512(tb, M, N, K, A, lda, B, ldb, beta == 1, C, ldc, room);
+        return;
+    }
+#endif
     blas()->sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans,
                   M, N, K, alpha, A, lda, B, ldb, beta, C, ldc);
 }
@@ -100,12 +121,12 @@ void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols)
     if (across > 1) *tile_cols = (*tile_cols + unit - 1) / unit * unit;
 }
 
-/* X W^T with few rows of X, as in a step of decoding: OpenBLAS would first pack all of W, which
- * takes longer than the product. */
-static bool few_rows(const struct job *j)
+/* X W^T with few rows of X, as in a step of decoding: OpenBLAS would first pack all of W, and
+ * bfloat16 round it, which takes longer than the product. */
+static bool few_rows(bool ta, bool tb, int M, int K, float alpha, float beta)
 {
     enum { MOST = 48 };
-    return !j->ta && j->tb && j->M <= MOST && j->K > 0 && j->alpha == 1 && j->beta == 0;
+    return !ta && tb && M <= MOST && K > 0 && alpha == 1 && beta == 0;
 }
 
 /* Then a tile has about 64 KB of W, whole fours of its rows. */
@@ -160,9 +181,10 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
           const float *B, int ldb, float beta, float *C, int ldc, gemm_then *then, void *ctx)
 {
     if (M <= 0 || N <= 0) return;
-    bool same = same_a;
+    bool same = same_a, few = few_rows(ta, tb, M, K, alpha, beta);
     same_a = false;
-    if (bf16 && alpha == 1 && (beta == 0 || beta == 1) && K > 0 && 2.0 * M * N * K >= BF16_FLOPS) {
+    if (bf16 && !few && alpha == 1 && (beta == 0 || beta == 1) && K > 0 &&
+        2.0 * M * N * K >= BF16_FLOPS) {
         if (bf16 == DOTS) {
             if (bf16_gemm(ta, tb, M, N, K, A, lda, same, B, ldb, beta == 1, C, ldc, then, ctx) < 0)
                 cpu_failed();
@@ -177,9 +199,8 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
         B = b.y; ldb = b.cols;
     }
     struct job j = {
-        ta, tb, M, N, K, lda, ldb, ldc, alpha, beta, A, B, C, then, ctx, 0, 0, 0, false
+        ta, tb, M, N, K, lda, ldb, ldc, alpha, beta, A, B, C, then, ctx, 0, 0, 0, few
     };
-    j.few = few_rows(&j);
     if (j.few) {
         j.tile_rows = M;
         j.tile_cols = few_rows_cut(N, K);

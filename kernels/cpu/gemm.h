@@ -1,4 +1,5 @@
-/* Products of float32 matrices, by OpenBLAS on one thread at a time.
+/* Products of float32 matrices, by OpenBLAS on one thread at a time; with AVX-512 those whose A is
+ * not transposed by sgemm.h, to the same bytes.
  *   C[M,N] = alpha op(A) op(B) + beta C,
  *   op(A) [M,K] = A or A^T (ta),  op(B) [K,N] = B or B^T (tb), row-major, rows
  *   lda, ldb, ldc elements apart. beta = 0 does not read C. */
@@ -11,22 +12,23 @@ void gemm_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *
                const float *B, int ldb, float beta, float *C, int ldc);
 
 /* In tiles that depend on M, N, K only, over the pool. When the tile of rows [r0, r1) and
- * columns [c0, c1) is done, then(ctx, r0, r1, c0, c1) (NULL: nothing) goes on with it while it
+ * columns [c0, c1) is done, then(ctx, r0, r1, c0, c1) (NULL: nothing) continues with it while it
  * is in the cache. */
 typedef void gemm_then(void *ctx, int r0, int r1, int c0, int c1);
 void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
           const float *B, int ldb, float beta, float *C, int ldc, gemm_then *then, void *ctx);
 
 /* Promises that the next gemm's A, transposed or not, is the memory of the last one's and has
- * not changed since: what bf16 made of it is used again. */
+ * not changed since: its bfloat16 copy is then reused. */
 void gemm_same_a(void);
 
 /* The size of those tiles, multiples of `unit` where a side is cut. */
 void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols);
 
 /* From now on gemm (not gemm_here) multiplies in bfloat16 with float32 sums, where a product is
- * large enough to gain by it: bf16.c, by oneDNN, which is opened at run time. -1 with a message
- * where it or the processor's instructions lack. */
+ * large enough to gain by it and X W^T has more than a few rows (a step of decoding has few):
+ * bf16.c, by oneDNN, which is opened at run time. -1 with a message if it or the processor's
+ * instructions are missing. */
 int gemm_bf16(bool on);
 
 /* Is gemm multiplying in bfloat16? */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/int8.h"
 
 struct forward { float *Y, *pre; const float *b; enum kern_act f; int O; };
 
@@ -30,8 +31,9 @@ static void bias_and_activation(void *ctx, int r0, int r1, int c0, int c1)
 void cpu_linear_fwd(const struct kern_linear_fwd *a)
 {
     struct forward t = { a->Y, a->pre, a->b, a->f, a->O };
-    gemm(false, true, a->N, a->O, a->I, 1, a->X, a->I, a->W, a->I, 0, a->Y, a->O,
-         a->f != KERN_NONE || a->b ? bias_and_activation : NULL, &t);
+    gemm_then *then = a->f != KERN_NONE || a->b ? bias_and_activation : NULL;
+    if (a->W8) int8_product(a->Y, a->X, a->W8, a->N, then, &t);
+    else gemm(false, true, a->N, a->O, a->I, 1, a->X, a->I, a->W, a->I, 0, a->Y, a->O, then, &t);
 }
 
 /* --- backward --------------------------------------------------------------------------------- */

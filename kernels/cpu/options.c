@@ -2,21 +2,34 @@
 #include <stdio.h>
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/int8.h"
 #include "kernels/cpu/simd.h"
 
+#define DEVICE                                                                                     \
+    { "device", 0, OPT_STR(kern_options, device), "NAME",                                          \
+      "where to compute: auto (the GPU if there is one), cpu or cuda" }
+
 const struct opt kern_rows[] = {
-    { "device", 0, OPT_STR(kern_options, device), "NAME",
-      "where to compute: auto (the GPU if there is one), cpu or cuda" },
+    DEVICE,
     { "precision", 0, OPT_CHOICE(kern_options, precision), "float32|bf16",
       "number format of matrix products; bf16 still adds in float32 and keeps float32 parameters" },
+    { 0 }
+};
+
+const struct opt kern_use_rows[] = {
+    DEVICE,
+    { "precision", 0, OPT_CHOICE(kern_options, precision), "float32|bf16|int8",
+      "number format of matrix products; bf16 still adds in float32; int8 keeps weights in 8 bits "
+      "(a quarter of the memory) and rounds their inputs to 8 bits too" },
     { 0 }
 };
 
 /* Not kernels_cpu()->describe: --version comes before the number of threads is known. */
 static const char *version(void)
 {
-    static char text[256];
-    snprintf(text, sizeof text, "kernels: %s, %s", simd_choose()->name, gemm_describe());
+    static char text[320];
+    snprintf(text, sizeof text, "kernels: %s, 8 bits by %s, %s", simd_choose()->name,
+             int8_all()[0]->name, gemm_describe());
     return text;
 }
 

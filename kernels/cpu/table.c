@@ -8,6 +8,7 @@
 #include "common/mem.h"
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/int8.h"
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
@@ -148,17 +149,34 @@ static const char *cpu_describe(void)
     return text;
 }
 
+static const char *int8_describe(void)
+{
+    static char text[320];
+    snprintf(text, sizeof text, "%s, products in 8 bits by %s", cpu_describe(),
+             int8_all()[0]->name);
+    return text;
+}
+
+#define CPU_MEMORY                                                                                 \
+    .abi = KERNELS_ABI, .name = "cpu", .act_size = sizeof(float), .alloc = cpu_alloc,              \
+    .release = cpu_release, .upload = cpu_copy, .download = cpu_copy, .copy = cpu_copy,            \
+    .zero = cpu_zero, .get = cpu_get, .sync = cpu_sync, .fetch = cpu_copy,                         \
+    .host_alloc = cpu_alloc, .host_release = cpu_release, .working = cpu_working,                  \
+    .precision = cpu_precision
+#define CPU_ENTRY(op, name) .op = cpu_##op,
+
 const struct kernels *kernels_cpu(void)
 {
+    static const struct kernels table = { CPU_MEMORY, .describe = cpu_describe,
+                                          KERN_OPS(CPU_ENTRY) };
+    return &table;
+}
+
+const struct kernels *kernels_cpu_int8(void)
+{
     static const struct kernels table = {
-        .abi = KERNELS_ABI, .name = "cpu", .act_size = sizeof(float),
-        .alloc = cpu_alloc, .release = cpu_release, .upload = cpu_copy, .download = cpu_copy,
-        .copy = cpu_copy, .zero = cpu_zero, .get = cpu_get, .sync = cpu_sync, .fetch = cpu_copy,
-        .host_alloc = cpu_alloc, .host_release = cpu_release, .describe = cpu_describe,
-        .working = cpu_working, .precision = cpu_precision,
-#define CPU_ENTRY(op, name) .op = cpu_##op,
-        KERN_OPS(CPU_ENTRY)
-#undef CPU_ENTRY
+        CPU_MEMORY, .describe = int8_describe, .int8_new = int8_new, .int8_put = int8_put,
+        .int8_get = int8_get, .int8_free = int8_free, KERN_OPS(CPU_ENTRY)
     };
     return &table;
 }

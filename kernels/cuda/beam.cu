@@ -120,7 +120,8 @@ static __global__ void advance(kern_beam b)
     if (lane < f.n) done[lane] = f.mine;
     if (lane == 0) { b.n_done[number] = f.n; b.live[i] = n; }
     if (lane >= b.beam) return;
-    b.row[r] = goes_on ? at + pos + 1 : -1;
+    int32_t row = b.start[r] + (pos + 1) * b.stride;
+    b.row[r] = goes_on ? row : -1;
     b.seen[r] = goes_on ? pos + 2 : 0;
     if (!goes_on) return;
     size_t said = ((size_t)pos * b.beam + lane) * b.all + number;
@@ -128,7 +129,7 @@ static __global__ void advance(kern_beam b)
     b.parent[said] = kept.parent;
     b.log_p[r] = kept.log_p;
     b.pos[r] = pos + 1;
-    b.table[at + pos + 1] = at + pos + 1;
+    b.table[at + pos + 1] = row;
 }
 
 void cuda_beam(const struct kern_beam *b)

@@ -5,7 +5,7 @@
 #include "common/mem.h"
 #include "common/text.h"
 #include "common/vocab.h"
-#include "lib/bpe/symbols.h"
+#include "common/symbols.h"
 
 enum {
     PAGE = 256,

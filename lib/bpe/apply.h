@@ -16,7 +16,7 @@
 
 struct bpe;
 
-/* `separator` ("@@") ends each piece but a word's last. Copies what it needs of the codes. */
+/* `separator` ("@@") ends each piece except a word's last. Copies what it needs from the codes. */
 struct bpe *bpe_new(const struct codes *codes, const char *separator);
 /* Restricts the pieces to the tokens of a vocabulary file with at least min_count occurrences (0:
  * all). -1 with a message if it cannot be read. A vocabulary without such tokens restricts nothing,
@@ -28,8 +28,8 @@ struct bpe_scratch;                     /* working memory of one thread */
 struct bpe_scratch *bpe_scratch_new(void);
 void bpe_scratch_free(struct bpe_scratch *s);
 
-/* Draws for dropout: a function of key and sample (the line's number) and of how many came before
- * in the line. */
+/* Random draws for dropout: a function of key, sample (the line's number) and the number of earlier
+ * draws in the line. */
 struct bpe_dropout { double p; struct rng_key key; uint64_t sample; uint32_t position; };
 
 struct bpe_piece { uint32_t from, to; };      /* bytes of the word */

@@ -1,6 +1,5 @@
-/* What words became, so that each is worked out once: a table that any number of threads read and
- * add to without locks. Bounded: once it is full nothing more is added (frequent words come
- * early). */
+/* Encodings of words, so that each is computed once: a table that any number of threads read and
+ * extend without locks. Bounded: once full, it stays as it is (frequent words come early). */
 #ifndef BPE_CACHE_H
 #define BPE_CACHE_H
 #include <stdatomic.h>
@@ -26,7 +25,7 @@ struct cache {
 
 struct cache *cache_new(size_t bytes, int threads);
 void cache_free(struct cache *c);
-/* The two memory accesses of a look-up ahead of time: first the slot, some words later the
+/* Prefetches the two memory accesses of a look-up: first the slot, some words later the
  * entry. */
 static inline void cache_touch(const struct cache *c, uint64_t hash)
 {
@@ -39,9 +38,9 @@ static inline void cache_touch_entry(const struct cache *c, uint64_t hash)
     __builtin_prefetch(c->arena + (v & UINT32_MAX) * CACHE_UNIT);
 }
 
-/* NULL if it is not there. */
-static inline const struct cached *cache_get(const struct cache *c, uint64_t hash, const char *word,
-                                             size_t n)
+/* key: of the word. NULL if it is not there. */
+static inline const struct cached *cache_get(const struct cache *c, uint64_t hash,
+                                             struct key16 key, const char *word, size_t n)
 {
     uint32_t tag = (uint32_t)(hash >> 32);
     for (uint64_t i = hash & c->mask; ; i = (i + 1) & c->mask) {
@@ -49,7 +48,7 @@ static inline const struct cached *cache_get(const struct cache *c, uint64_t has
         if (!v) return NULL;
         if ((uint32_t)(v >> 32) != tag) continue;
         const struct cached *e = (const struct cached *)(c->arena + (v & UINT32_MAX) * CACHE_UNIT);
-        if (e->word_n == n && word_same(e->bytes, word, n)) return e;
+        if (e->word_n == n && word_is(e->bytes, key, word, n)) return e;
     }
 }
 

@@ -133,7 +133,7 @@ fail:
 
 int codes_read(struct codes *c, const char *path, size_t merges)
 {
-    struct text *in = text_open(path, TEXT_RAW);
+    struct text *in = text_open(path, TEXT_RAW | TEXT_SUM);
     if (!in) return -1;
     char *text = NULL, *part = NULL;
     size_t cap = 0, part_cap = 0, n = 0, k;

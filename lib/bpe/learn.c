@@ -18,7 +18,7 @@
 #include "common/progress.h"
 #include "common/text.h"
 #include "common/thread.h"
-#include "lib/bpe/symbols.h"
+#include "common/symbols.h"
 
 enum { PAGE = 256, PAGES = 0x110000 / PAGE, AHEAD = 8 };
 #define BACK 0x80000000u

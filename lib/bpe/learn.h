@@ -14,10 +14,10 @@
 
 struct learn_options {
     size_t merges;                 /* at most so many */
-    uint64_t min_frequency;        /* stop when no pair occurs so often (at least 1) */
+    uint64_t min_frequency;        /* stop when no pair occurs this often (at least 1) */
     /* merges is to include the characters (inner and final ones apart) */
     bool total_symbols;
-    /* counts are in units of 2^-unit_shift; min_frequency and the counts given out are not */
+    /* counts are in units of 2^-unit_shift; min_frequency and the counts written are not */
     uint32_t unit_shift;
     struct progress *progress;     /* or NULL */
 };

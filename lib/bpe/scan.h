@@ -12,6 +12,7 @@
 #define XXH_INLINE_ALL
 #endif
 #include <xxhash.h>
+#include "common/key16.h"
 
 static inline int is_break(char c) { return c == ' ' || c == '\n'; }
 
@@ -32,37 +33,40 @@ static inline size_t word_end(const char *s, size_t n)
     return i;
 }
 
-/* memcmp(...) == 0 for n > 0, without a call for short words. */
+/* Is the word at `kept`, from whose start 16 bytes may be read, s[0..n), whose key is k? */
+static inline int word_is(const char *kept, struct key16 k, const char *s, size_t n)
+{
+    struct key16 x = key16_fast(kept, n);
+    if (((x.first ^ k.first) | (x.last ^ k.last)) != 0) return 0;
+    return n <= KEY16 || memcmp(kept + KEY16, s + KEY16, n - KEY16) == 0;
+}
+
+/* memcmp(a, b, n) == 0, without a call for short words */
 static inline int word_same(const char *a, const char *b, size_t n)
 {
-    if (n > 16) return memcmp(a, b, n) == 0;
-    if (n >= 8) {
-        uint64_t x, y, z, w;
-        memcpy(&x, a, 8); memcpy(&y, b, 8); memcpy(&z, a + n - 8, 8); memcpy(&w, b + n - 8, 8);
-        return ((x ^ y) | (z ^ w)) == 0;
-    }
-    if (n >= 4) {
-        uint32_t x, y, z, w;
-        memcpy(&x, a, 4); memcpy(&y, b, 4); memcpy(&z, a + n - 4, 4); memcpy(&w, b + n - 4, 4);
-        return ((x ^ y) | (z ^ w)) == 0;
-    }
-    return a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1];
+    struct key16 x = key16_of(a, n), y = key16_of(b, n);
+    if (((x.first ^ y.first) | (x.last ^ y.last)) != 0) return 0;
+    return n <= KEY16 || memcmp(a + KEY16, b + KEY16, n - KEY16) == 0;
+}
+
+/* The key of a word where s[0..readable), readable >= n, may be read. */
+static inline struct key16 word_key(const char *s, size_t n, size_t readable)
+{
+    return readable >= KEY16 ? key16_fast(s, n) : key16_of(s, n);
+}
+
+static inline uint64_t word_hash_of(struct key16 k, const char *s, size_t n)
+{
+    if (n > KEY16) return XXH3_64bits(s, n);
+    unsigned __int128 m = (unsigned __int128)(k.first ^ 0x2D358DCCAA6C78A5u ^ n)
+                          * (k.last ^ 0x8BB84B93962EACC9u);
+    return ((uint64_t)m ^ (uint64_t)(m >> 64)) * 0x9E3779B97F4A7C15u;
 }
 
 /* For tables in memory only: never part of a file's bytes. */
 static inline uint64_t word_hash(const char *s, size_t n)
 {
-    uint64_t a = 0, b = 0;
-    if (n > 16) return XXH3_64bits(s, n);
-    if (n >= 8) { memcpy(&a, s, 8); memcpy(&b, s + n - 8, 8); }
-    else if (n >= 4) { uint32_t x, y; memcpy(&x, s, 4); memcpy(&y, s + n - 4, 4); a = x; b = y;
-    } else {
-        a = (unsigned char)s[0];
-        b = (uint64_t)(unsigned char)s[n / 2] << 8 | (unsigned char)s[n - 1];
-    }
-    unsigned __int128 m = (unsigned __int128)(a ^ 0x2D358DCCAA6C78A5u ^ n)
-                          * (b ^ 0x8BB84B93962EACC9u);
-    return ((uint64_t)m ^ (uint64_t)(m >> 64)) * 0x9E3779B97F4A7C15u;
+    return word_hash_of(key16_of(s, n), s, n);
 }
 
 #endif

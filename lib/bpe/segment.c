@@ -59,7 +59,7 @@ static void encode_part(const struct job *j, struct thread_state *t, const char 
 
 static int too_long(const struct job *j, size_t n)
 {
-    return err_set("%s: a word of %zu bytes; the longest may have %d", text_name(j->in), n,
+    return err_set("%s: a word of %zu bytes; at most %d are allowed", text_name(j->in), n,
                    WORD_MAX);
 }
 
@@ -90,7 +90,7 @@ static int encode_word(const struct job *j, struct thread_state *t, const char *
 
 /* --- tokens: a word and what stands behind it --- */
 
-struct token { const char *s, *gap; uint32_t n, gap_n; uint64_t hash; };
+struct token { const char *s, *gap; uint32_t n, gap_n; uint64_t hash; struct key16 key; };
 
 enum { TOKENS = 512, AHEAD = 8 };
 
@@ -100,6 +100,7 @@ struct run {                                     /* tokens of a block on their w
     int thread;
     struct bpe_dropout *drop;
     struct bytes *to;
+    const char *end;                             /* of the block */
     uint32_t n;
     int rc;
     struct token token[TOKENS + AHEAD];
@@ -109,8 +110,8 @@ static inline int put_word(const struct run *r, const struct token *k)
 {
     struct bytes *to = r->to;
     if (r->drop) return encode_word(r->j, r->t, k->s, k->n, r->drop, to);
-    const struct cached *c = k->n <= CACHE_WORD ? cache_get(r->j->cache, k->hash, k->s, k->n)
-                                                : NULL;
+    const struct cached *c = NULL;
+    if (k->n <= CACHE_WORD) c = cache_get(r->j->cache, k->hash, k->key, k->s, k->n);
     if (c) {
         room(to, (size_t)c->result_n + CACHE_SLACK);
         const char *result = c->bytes + c->word_n;
@@ -147,12 +148,13 @@ static void flush_tokens(struct run *r)
 static inline void put_token(struct run *r, const char *s, size_t n, const char *gap, size_t gap_n)
 {
     if (r->n == TOKENS) flush_tokens(r);
-    uint64_t hash = 0;
+    struct token *t = &r->token[r->n++];
+    *t = (struct token){ s, gap, (uint32_t)n, (uint32_t)gap_n, 0, { 0, 0 } };
     if (n && !r->drop) {
-        hash = word_hash(s, n);
-        cache_touch(r->j->cache, hash);
+        t->key = word_key(s, n, (size_t)(r->end - s));
+        t->hash = word_hash_of(t->key, s, n);
+        cache_touch(r->j->cache, t->hash);
     }
-    r->token[r->n++] = (struct token){ s, gap, (uint32_t)n, (uint32_t)gap_n, hash };
 }
 
 /* fastBPE: all spaces and newlines stay. */
@@ -197,6 +199,7 @@ static void encode_block(struct job *j, struct block *b, int thread, int *rc)
     struct bpe_dropout draw = { j->o->dropout, { j->o->seed, RNG_BPE, 0 }, 0, 0 };
     struct run r;
     r.j = j; r.t = &j->state[thread]; r.thread = thread; r.to = &b->out; r.n = 0; r.rc = 0;
+    r.end = b->text + b->n;
     r.drop = j->o->dropout > 0 ? &draw : NULL;
     const char *s = b->text, *end = b->text + b->n;
     room(&b->out, b->n + b->n / 2);

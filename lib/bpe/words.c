@@ -67,21 +67,27 @@ static void grow(struct table *t)
     t->mask = size - 1;
 }
 
-/* Returns 1 if the word is new, 0 if not, -1 when the table cannot hold more. */
-static inline int add(struct table *t, uint32_t tag, const char *s, size_t n, uint64_t count)
+/* k: the key of s[0..n). Returns 1 if the word is new, 0 if not, -1 when the table cannot hold
+ * more. */
+static inline int add(struct table *t, uint32_t tag, struct key16 k, const char *s, size_t n,
+                      uint64_t count)
 {
     if (t->n >= t->mask / 4 * 3) grow(t);
     uint32_t i = tag & t->mask;
     for (; t->slot[i].at; i = (i + 1) & t->mask) {
         if (t->slot[i].tag != tag) continue;
         struct entry *e = entry_of(t, t->slot[i].at);
-        if (e->n == n && word_same(e->s, s, n)) { e->count += count; return 0; }
+        if (e->n != n || !word_is(e->s, k, s, n)) continue;
+        if (__builtin_add_overflow(e->count, count, &e->count))
+            return err_set("\"%.*s\": its counts add up to 2^64 or more", (int)(n < 99 ? n : 99),
+                           s);
+        return 0;
     }
     size_t at = t->used ? t->used : UNIT,
            need = (sizeof(struct entry) + n + UNIT - 1) / UNIT * UNIT;
     if (n > UINT32_MAX / 2 || (at + need) / UNIT > UINT32_MAX || t->mask >= 1u << 30)
         return err_set("more distinct words than can be counted (%u in a part)", t->n);
-    mem_room(&t->arena, &t->cap, at + need, 1);
+    mem_room(&t->arena, &t->cap, at + need + KEY16, 1);      /* word_is reads so many of the last */
     struct entry *e = (struct entry *)(t->arena + at);
     e->count = count;
     e->n = (uint32_t)n;
@@ -142,7 +148,7 @@ static int check_word(const struct job *j, const struct block *b, const char *s,
 /* Words are taken some at a time, so that their slots and then their entries are in the cache when
  * they are needed. */
 enum { SOME = 64, AHEAD = 4 };
-struct token { const char *s; size_t n; uint64_t hash; };
+struct token { const char *s; size_t n; uint64_t hash; struct key16 key; };
 
 static int count_some(const struct job *j, const struct block *b, struct table *part,
                       const struct token *t, int n)
@@ -153,7 +159,8 @@ static int count_some(const struct job *j, const struct block *b, struct table *
             if (p->slot)
                 __builtin_prefetch(entry_of(p, p->slot[(uint32_t)t[i + AHEAD].hash & p->mask].at));
         }
-        int fresh = add(&part[t[i].hash >> 59], (uint32_t)t[i].hash, t[i].s, t[i].n, 1);
+        int fresh = add(&part[t[i].hash >> 59], (uint32_t)t[i].hash, t[i].key, t[i].s, t[i].n,
+                        1);
         if (fresh && (fresh < 0 || check_word(j, b, t[i].s, t[i].n) < 0)) return -1;
     }
     return 0;
@@ -169,10 +176,11 @@ static int count_span(const struct job *j, const struct block *b, struct table *
         const char *word = s;
         s += n + 1;
         if (!n) continue;
-        uint64_t hash = word_hash(word, n);
+        struct key16 key = word_key(word, n, (size_t)(end - word));
+        uint64_t hash = word_hash_of(key, word, n);
         const struct table *p = &part[hash >> 59];
         if (p->slot) __builtin_prefetch(&p->slot[(uint32_t)hash & p->mask]);
-        token[k++] = (struct token){ word, n, hash };
+        token[k++] = (struct token){ word, n, hash, key };
         if (k < SOME) continue;
         if (count_some(j, b, part, token, k) < 0) return -1;
         k = 0;
@@ -267,31 +275,49 @@ int word_counts_read(struct word_counts *w, struct text *in, int flags)
     return pipeline_run(&p);
 }
 
-int words_read_counts(struct word_counts *w, struct text *in)
+/* "word count" -> the word in *line, its length in *n, which stripping may leave 0; false: the line
+ * is something else. */
+static bool parse_count(const char **line, size_t *n, int flags, uint64_t *count)
+{
+    bool strip = flags & WORDS_STRIP_CR;
+    const char *s = *line, *end = s + *n;
+    while (strip && end > s && around(end[-1])) end--;
+    const char *space = memrchr(s, ' ', (size_t)(end - s)), *to = space;
+    if (!space || space == s || space + 1 == end) return false;
+    *count = 0;
+    for (const char *p = space + 1; p < end; p++)
+        if (*p < '0' || *p > '9' || __builtin_mul_overflow(*count, 10, count)
+            || __builtin_add_overflow(*count, (uint64_t)(*p - '0'), count))
+            return false;
+    while (strip && to > s && around(to[-1])) to--;
+    while (strip && s < to && around(*s)) s++;
+    *line = s;
+    *n = (size_t)(to - s);
+    return word_end(s, *n) == *n && !memchr(s, 0, *n);
+}
+
+int words_read_counts(struct word_counts *w, struct text *in, int flags)
 {
     const char *line;
     size_t n;
     int rc;
     while ((rc = text_line(in, &line, &n)) > 0) {
-        while (n && (line[n - 1] == '\r' || line[n - 1] == ' ')) n--;
-        while (n && (line[0] == '\r' || line[0] == ' ')) { line++; n--; }
-        size_t len = word_end(line, n), digits = 0;
-        uint64_t count = 0;
-        for (size_t i = len + 1;
-             i < n && line[i] >= '0' && line[i] <= '9' && count < UINT64_MAX / 16; i++, digits++)
-            count = count * 10 + (uint64_t)(line[i] - '0');
-        if (!len || !digits || len + 1 + digits != n || memchr(line, 0, n))
+        uint64_t count;
+        if (!parse_count(&line, &n, flags, &count))
             return err_set("%s:%llu: expected \"word count\"", text_name(in),
                            (unsigned long long)text_lineno(in));
-        if (word_counts_add(w, line, len, count) < 0) return -1;
+        if (n && word_counts_add(w, line, n, count) < 0)
+            return err_set("%s:%llu: %s", text_name(in), (unsigned long long)text_lineno(in),
+                           err_msg());
     }
     return rc;
 }
 
 int word_counts_add(struct word_counts *w, const char *s, size_t n, uint64_t count)
 {
-    uint64_t hash = word_hash(s, n);
-    return add(&w->of[0][hash >> 59], (uint32_t)hash, s, n, count) < 0 ? -1 : 0;
+    struct key16 key = key16_of(s, n);
+    uint64_t hash = word_hash_of(key, s, n);
+    return add(&w->of[0][hash >> 59], (uint32_t)hash, key, s, n, count) < 0 ? -1 : 0;
 }
 
 /* --- adding up --- */
@@ -305,7 +331,8 @@ static int fold_part(void *ctx, size_t p, int thread)
         for (uint32_t k = 0; from->slot && k <= from->mask; k++) {
             if (!from->slot[k].at) continue;
             const struct entry *e = entry_of(from, from->slot[k].at);
-            if (add(&w->of[0][p], from->slot[k].tag, e->s, e->n, e->count) < 0) return -1;
+            struct key16 key = key16_fast(e->s, e->n);
+            if (add(&w->of[0][p], from->slot[k].tag, key, e->s, e->n, e->count) < 0) return -1;
         }
         table_free(from);
     }

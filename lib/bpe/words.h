@@ -14,7 +14,7 @@ enum words_flags {
     /* "\r" at the ends of lines, spaces among them or not, is no part of a word (subword-nmt) */
     WORDS_STRIP_CR = 1,
 };
-/* Refuses more words than fit in so many bytes, of which adding up takes as much again. 0: any. */
+/* Refuses more words than fit in this many bytes, half of which merging needs. 0: no limit. */
 void word_counts_limit(struct word_counts *w, size_t bytes);
 
 /* From now on words_read adds only tokens that are a whole word where they stand. joint: what
@@ -26,10 +26,14 @@ void word_counts_whole(struct word_counts *w, const char *joint, const char *sta
 /* Adds the words of a text (opened with TEXT_RAW or TEXT_UTF8), those between spaces and newlines.
  * -1 with file, line and byte where it is not UTF-8 or has a NUL byte. */
 int word_counts_read(struct word_counts *w, struct text *in, int flags);
-/* Adds the lines "word count" of a vocabulary or dictionary. */
-int words_read_counts(struct word_counts *w, struct text *in);
+/* Adds the lines "word count" of a vocabulary or dictionary, what vocab-count wrote of a text.
+ * WORDS_STRIP_CR: "\r" at the ends of lines and of words is no part of a word, and a word that is
+ * nothing else is left out, so that such counts are those of reading the text with it. -1 with file
+ * and line where a line is something else, or where a word's counts reach 2^64. */
+int words_read_counts(struct word_counts *w, struct text *in, int flags);
 
-/* Adds `count` to one word. */
+/* Adds `count` to one word. -1 with a message when its counts reach 2^64, or there are too many
+ * words. */
 int word_counts_add(struct word_counts *w, const char *s, size_t n, uint64_t count);
 
 struct word { const char *s; uint32_t n; uint64_t count; };

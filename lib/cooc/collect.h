@@ -3,8 +3,8 @@
 #define COOC_COLLECT_H
 #include "lib/cooc/intake.h"
 
-/* Reads all inputs once. Words above the memory are refused: a vocabulary must be cut with
- * vocab-count then. */
+/* Reads all inputs once. Words that do not fit in memory are an error: the vocabulary must
+ * then be limited with vocab-count. */
 struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc_count_opts *o,
                            size_t memory);
 

@@ -89,7 +89,7 @@ struct vocab *cooc_vocab(const struct cooc *c);
 int cooc_plane_find(const struct cooc *c, const char *lang);   /* -1 if absent (no message) */
 /* [ids] += ; -1 with a message */
 int cooc_word_counts(const struct cooc *c, int plane, uint64_t *count);
-/* Do two files count the same thing? 0, or -1 with a message that names what differs. */
+/* Were two files counted by the same scheme? 0, or -1 with a message that names what differs. */
 int cooc_same_scheme(const struct cooc *a, const struct cooc *b);
 
 /* The count of one pair (0 if it is not there; a symmetric file takes the ids in either order). 0,

@@ -1,4 +1,4 @@
-/* Co-occurrence counts as a training objective wants them: log X and f(X) of a pair of ids, from a
+/* Co-occurrence counts as a training objective needs them: log X and f(X) of a pair of ids, from a
  * .cooc file.
  *
  *   X(i, j) = sum over languages of c_lang * count_lang(i, j) / unit,   c_lang = C_ref / C_lang

@@ -5,7 +5,7 @@
 
 typedef long double cooc_x;    /* X, or a count, which a double would round above 2^53 */
 
-/* Which counts, as which X: X = sum over the chosen planes of scale * count / unit. */
+/* The counts to show: X = sum over the chosen planes of scale * count / unit. */
 struct cooc_view {
     const struct cooc *c;
     const struct vocab *v;

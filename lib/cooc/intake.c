@@ -126,7 +126,7 @@ static int open_next(struct intake *k)
     shard_info(k->shard, &info);
     if (info.vocab_hash != k->o->vocab->hash || info.vocab_size != k->o->vocab->n)
         return err_set(
-            "%s: was made with another vocabulary than -v names; name the one that binarize had",
+            "%s: was made with another vocabulary than that of -v; give the one that binarize used",
             name);
     return 0;
 }

@@ -42,7 +42,7 @@ static int add_totals(struct cooc_totals *t, const struct cooc_totals *u, const 
     if (__builtin_add_overflow(t->sentences, u->sentences, &t->sentences)
         || __builtin_add_overflow(t->tokens, u->tokens, &t->tokens)
         || __builtin_add_overflow(t->unknown, u->unknown, &t->unknown))
-        return err_set("%s: with it, the totals leave 64 bits", path);
+        return err_set("%s: adding it makes the totals exceed 64 bits", path);
     return 0;
 }
 

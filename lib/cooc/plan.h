@@ -15,8 +15,9 @@ struct plan {
 };
 /* Bytes of the longest word that is taken where text comes in pieces of so many bytes. */
 size_t plan_longest_word(const struct cooc_count_opts *o, size_t piece);
-/* What the process holds already counts as spent. text: bytes of all inputs if known, else 0.
- * window: what decoding an input holds. -1: --memory too small, with the least that would do. */
+/* Memory the process already holds counts as spent. text: bytes of all inputs if known, else 0.
+ * window: what decoding an input holds. -1: --memory too small, with the least that would suffice.
+ */
 int plan_make(struct plan *p, const struct cooc_count_opts *o, uint32_t ids, uint64_t text,
               uint64_t window);
 

@@ -51,7 +51,7 @@ static int read_skip(struct cooc *c)
     c->skip = c->tokens + c->tokens_size;
     c->skip_size = get64(c->p + 64);
     if (c->skip_size == 0 || c->skip_size > c->n - FOOTER_BYTES - at)
-        return bad(c, 64, "a list of skipped tokens that cannot be");
+        return bad(c, 64, "an impossible list of skipped tokens");
     if (differs(get64(c->p + 56), XXH3_64bits(c->skip, c->skip_size)))
         return bad(c, at, "the checksum of the skipped tokens is wrong");
     return cooc_skip_valid(c->skip, c->skip_size)
@@ -79,11 +79,11 @@ static int read_header(struct cooc *c)
     c->tokens_size = get64(p + 48);
     if (get32(p + 12) != HEADER_BYTES || get32(p + 36) != COOC_BLOCK || c->ids < VOCAB_SPECIALS
         || p[20] > COOC_FLAT || p[21] > COOC_RIGHT || p[22] > COOC_GAP + 1 || p[23])
-        return bad(c, 8, "the header says what cannot be");
+        return bad(c, 8, "the header is inconsistent");
     if (cooc_scheme_init(&c->scheme, get32(p + 16), p[20], p[21], p[22]) < 0)
-        return bad(c, 16, "a window that cannot be");
+        return bad(c, 16, "an impossible window");
     if (get64(p + 24) != c->scheme.unit)
-        return bad(c, 24, "the unit is not that of its window and weights");
+        return bad(c, 24, "the unit does not match the window and weights");
     if (zeros(c, version == FORMAT_VERSION ? 72 : 56, 120) < 0) return -1;
     if (c->tokens_size > c->n - HEADER_BYTES - FOOTER_BYTES)
         return bad(c, 48, "the vocabulary is longer than the file");
@@ -93,14 +93,14 @@ static int read_header(struct cooc *c)
         const char *nl = memchr(s, '\n', (size_t)(e - s));
         if (!nl || nl == s)
             return bad(c, HEADER_BYTES + (uint64_t)(s - c->tokens),
-                       "a token without end, or an empty one");
+                       "an unterminated or empty token");
         if (memchr(s, 0, (size_t)(nl - s)))
             return bad(c, HEADER_BYTES + (uint64_t)(s - c->tokens), "a token with a NUL byte");
         if (lines == UINT32_MAX - VOCAB_SPECIALS) return bad(c, HEADER_BYTES, "too many tokens");
         s = nl + 1;
     }
     if (lines + VOCAB_SPECIALS != c->ids)
-        return bad(c, 32, "the number of tokens is not that of the vocabulary");
+        return bad(c, 32, "the number of tokens does not match the vocabulary");
     if (differs(c->vocab_hash, XXH3_64bits(c->tokens, c->tokens_size)))
         return bad(c, HEADER_BYTES, "the vocabulary's checksum is wrong");
     return version == FORMAT_VERSION ? read_skip(c) : 0;
@@ -126,17 +126,17 @@ static int read_plane(struct cooc *c, struct cooc_plane *pl, uint64_t at, uint64
     uint64_t data_at = f[8], data_size = f[9], index_at = f[10], blocks = f[11], words_at = f[13],
              words_size = f[14];
     if (t->unknown > t->tokens || t->rows > t->pairs || t->rows > c->ids || t->max > COOC_MAX_COUNT)
-        return bad(c, at, "totals that cannot be");
+        return bad(c, at, "impossible totals");
     if (data_at != (*end + 7) / 8 * 8 || data_at > limit || data_size > limit - data_at
         || zeros(c, *end, data_at) < 0)
-        return bad(c, at, "the counts are not where they must be");
+        return bad(c, at, "the counts are not where they should be");
     *end = data_at + data_size;
     if (index_at != (*end + 7) / 8 * 8 || index_at > limit
         || blocks > (limit - index_at) / INDEX_ENTRY || zeros(c, *end, index_at) < 0)
-        return bad(c, at, "the index is not where it must be");
+        return bad(c, at, "the index is not where it should be");
     *end = index_at + blocks * INDEX_ENTRY;
     if (words_at != *end || words_size > limit - words_at)
-        return bad(c, at, "the token counts are not where they must be");
+        return bad(c, at, "the token counts are not where they should be");
     *end = words_at + words_size;
     pl->data = c->p + data_at;
     pl->data_size = data_size;
@@ -154,7 +154,7 @@ static int read_plane(struct cooc *c, struct cooc_plane *pl, uint64_t at, uint64
         if (b.at != next || b.pairs < 1 || b.pairs > COOC_BLOCK || b.bytes > data_size - next
             || b.row < VOCAB_SPECIALS || b.row >= c->ids || b.col < VOCAB_SPECIALS
             || b.col >= c->ids || (c->scheme.sides == COOC_SYMMETRIC && b.col < b.row))
-            return bad(c, index_at + i * INDEX_ENTRY, "an index entry that cannot be");
+            return bad(c, index_at + i * INDEX_ENTRY, "an impossible index entry");
         if (i > 0) {
             struct cooc_block a = index_get(pl->index + (i - 1) * INDEX_ENTRY);
             if (b.row < a.row || (b.row == a.row && b.col <= a.col))
@@ -175,7 +175,7 @@ static int read_all(struct cooc *c)
     uint64_t directory = get64(f), planes = get32(f + 8);
     if (directory > c->n - FOOTER_BYTES
         || (c->n - FOOTER_BYTES - directory) != planes * DIRECTORY_ENTRY || get32(f + 12))
-        return bad(c, c->n - FOOTER_BYTES, "the directory is not where it must be");
+        return bad(c, c->n - FOOTER_BYTES, "the directory is not where it should be");
     XXH3_state_t h;
     XXH3_64bits_reset(&h);
     XXH3_64bits_update(&h, c->p + directory, planes * DIRECTORY_ENTRY);

@@ -1,6 +1,6 @@
 /* Text as ids, and where each id stands in it. Counting goes by row: for each place of the row's
- * word the window around it is added up, so no pair exists in memory before it is summed. 8 bytes a
- * token and 4 an id, whatever the window. */
+ * word the window around it is added up, so no pair exists in memory before it is summed. 8 bytes
+ * per token and 4 per id, whatever the window. */
 #ifndef COOC_SEGMENT_H
 #define COOC_SEGMENT_H
 #include "lib/cooc/sum.h"

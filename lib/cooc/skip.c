@@ -18,13 +18,13 @@ static int by_bytes(const void *a, const void *b)
 static int check(const char *option, const char *s, size_t n, const char *value)
 {
     if (!n)
-        return err_set("%s: an empty token in \"%s\"; give tokens with one comma between", option,
+        return err_set("%s: an empty token in \"%s\"; separate tokens with single commas", option,
                        value);
     for (size_t i = 0; i < n; i++)
         if (s[i] == ' ' || s[i] == '\t' || s[i] == '\n')
-            return err_set("%s: a token of \"%s\" has white space in it; give tokens with one "
-                           "comma between",
-                           option, value);
+            return err_set(
+                "%s: a token of \"%s\" has white space in it; separate tokens with single commas",
+                option, value);
     return utf8_check(s, n) == n ? 0 : err_set("%s: a token that is not UTF-8; run iconv", option);
 }
 

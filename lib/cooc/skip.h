@@ -1,7 +1,6 @@
-/* Tokens that are no neighbours: markers such as a case marker, which stand beside words without
- * being words. Where they stand is as if nothing stood there: no count, no distance, no part of
- * C_lang. The list stands in the .cooc file (docs/formats/cooc.md), so that counting and training
- * cannot disagree. */
+/* Tokens that are not neighbours: markers such as a case marker, which accompany words without
+ * being words. They are treated as absent: no count, no distance, no part of C_lang. The list is in
+ * the .cooc file (docs/formats/cooc.md), so that counting and training cannot disagree. */
 #ifndef COOC_SKIP_H
 #define COOC_SKIP_H
 #include <stdbool.h>
@@ -19,7 +18,7 @@ struct cooc_skip { char *text; size_t size; };
 int cooc_skip_make(struct cooc_skip *s, const char *const *value, int n, const char *option);
 void cooc_skip_free(struct cooc_skip *s);
 
-/* Is text[0..size) such a list? */
+/* Is text[0..size) a valid list? */
 bool cooc_skip_valid(const char *text, size_t size);
 bool cooc_skip_has(const char *text, size_t size, const char *token, size_t n);
 /* [v->n] whether an id is skipped; malloc'd. NULL: the list is empty. */

@@ -1,5 +1,5 @@
-/* Sorted runs that do not fit in memory: compressed, in one unnamed temporary file, so that any
- * number of them needs one open file and none outlives the process. */
+/* Sorted runs that do not fit in memory: compressed, in one unnamed temporary file, so that one
+ * open file holds any number of them and none outlives the process. */
 #ifndef COOC_SPILL_H
 #define COOC_SPILL_H
 #include "lib/cooc/stream.h"

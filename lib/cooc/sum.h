@@ -1,6 +1,6 @@
 /* Adding up rows: a dense array of sums for the row at hand, and the loop over groups of rows
- * (pairs.h) that counting, merging and adding of files share. Sums are integers, so neither the
- * order in which a row's parts come nor the number of threads can show in the result. */
+ * (pairs.h) that counting, merging and adding of files share. Sums are integers, so the result
+ * depends neither on the order of a row's parts nor on the number of threads. */
 #ifndef COOC_SUM_H
 #define COOC_SUM_H
 #include <sys/types.h>

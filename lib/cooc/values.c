@@ -144,7 +144,7 @@ struct cooc_values *cooc_values_load(const char *path, const struct cooc_values_
     }
     if (o.skip && same_skip(c, o.skip) < 0) goto done;
     if (!(o.xmax > 0) || !(o.alpha >= 0)) {
-        err_set("xmax must be above 0 and alpha not below it");
+        err_set("xmax must be positive and alpha at least 0");
         goto done;
     }
     if (scales(c, &o, scale) < 0) goto done;

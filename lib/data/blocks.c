@@ -115,7 +115,7 @@ static int read_group(struct text_blocks *b, struct rng_key key, uint64_t sample
         cut_block(&b->one, &b->cut);
         if (to->sentences + (uint64_t)b->one.sentences > samples
             || to->tokens + (uint64_t)b->one.tokens > tokens)
-            return err_set("a shard of training text was changed while it was read; begin again");
+            return err_set("a shard of training text changed while it was being read; start again");
         memcpy(to->ids + to->tokens, b->one.ids, b->one.tokens * sizeof *to->ids);
         for (uint32_t i = 1; i <= b->one.sentences; i++)
             to->at[to->sentences + i] = to->tokens + b->one.at[i];

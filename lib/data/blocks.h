@@ -36,13 +36,13 @@ struct text_blocks {
     struct shard_block one;
 };
 
-/* Opens a shard and reads it through once: what is damaged is found before training begins. The
+/* Opens a shard and reads it through once: damage is found before training begins. The
  * group at hand takes at most `memory` bytes, or the largest block if that is more. -1 with a
  * message. */
 int text_blocks_open(struct text_blocks *b, const char *path, const struct cut *cut, size_t memory,
                      struct shard_info *info);
-/* Brings the group of an epoch's sample number `next` into *at_hand, unless it is there; *i: the
- * sample in it. -1 with a message. */
+/* Loads the group that holds sample number `next` of an epoch into *at_hand, unless it is already
+ * there; *i: the sample's index in it. -1 with a message. */
 int text_blocks_find(struct text_blocks *b, struct rng_key key, int64_t epoch, int64_t next,
                      struct shard_block *at_hand, uint32_t *i);
 /* All blocks in the shard's order, once cut; the group at hand stays. f gives 0, or -1 with a

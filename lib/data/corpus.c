@@ -44,7 +44,7 @@ int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_i
     if (c->info.tokens == 0) return err_set("%s: holds no token", path);
     if (!c->blocks) cut_block(&c->all, cut);
     if (corpus_samples(c) > 0) return 0;
-    return err_set("%s: no sentence has from 1 to %d tokens, which is what an example of %d holds",
+    return err_set("%s: no sentence has 1 to %d tokens, which is what an example of %d can hold",
                    c->path, cut->length - 2, cut->length);
 }
 
@@ -112,12 +112,22 @@ void corpora_size(const struct corpora *cs, int longest, double *sentences, doub
     }
 }
 
+/* Of a text that is read by blocks: how much it is, and its first ones. */
+static void sum_text(const struct corpus *c, struct state *s)
+{
+    uint64_t size[] = { c->info.sentences, c->info.tokens, c->info.blocks, c->info.unknown };
+    state_sum(s, size, sizeof size);
+    state_sum(s, c->all.ids, c->all.tokens * sizeof *c->all.ids);
+    state_sum(s, c->all.at, ((size_t)c->all.sentences + 1) * sizeof *c->all.at);
+}
+
 void corpora_state(struct corpora *cs, struct state *s)
 {
     state_data(s, &cs->drawn, 0, "drawn");
     for (int i = 0; i < cs->n; i++) {
         state_data(s, &cs->c[i].epoch, 0, "%s.epoch", cs->c[i].lang);
         state_data(s, &cs->c[i].next, corpus_samples(&cs->c[i]), "%s.next", cs->c[i].lang);
+        sum_text(&cs->c[i], s);
     }
 }
 
@@ -171,7 +181,7 @@ int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *
                               (uint64_t)cs->drawn++ };
         return 0;
     }
-    return err_set("no sentence of %s has from 1 to %d tokens", c->lang, longest);
+    return err_set("no sentence of %s has 1 to %d tokens", c->lang, longest);
 }
 
 int corpora_next(struct corpora *cs, int longest, struct sample *s)

@@ -7,8 +7,8 @@
 
 /* The samples of c become runs of two or more sentences of one document, with at most `length`
  * tokens: as many as fit, of one run in ten only as many as fit a shorter length, drawn from 2 on.
- * What is left over at the end of a document is one more run; a sentence alone, or one that is
- * longer than `length`, is none and ends a run. -1 with a message: no run at all. */
+ * What is left over at the end of a document is one more run; a single sentence, or one longer
+ * than `length`, is not a run and ends one. -1 with a message: no run at all. */
 int corpus_to_documents(struct corpus *c, int length);
 
 /* Where a run is cut in two: the tokens of its first segment, between two of its sentences, drawn

@@ -4,13 +4,13 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
-#include "lib/pieces/pieces.h"
-#include "lib/plain/plain.h"
+#include "lib/raw/raw.h"
+#include "lib/subword/subword.h"
 
 struct encoder_text {
     const struct vocab *v;
-    struct plain *plain;
-    struct pieces *pieces;
+    struct raw_text *raw;
+    struct subword_model *subword;
     void *work;
     struct offsets_how how;
     struct offsets *offsets;
@@ -21,9 +21,9 @@ struct encoder_text {
 static int read_settings(struct encoder_text *e, const char *dir)
 {
     struct tokenize_options o = { 0 };
-    char *path = path_join(dir, PLAIN_SETTINGS), *text = file_read(path, NULL);
-    int rc = text ? plain_settings_parse(&o, text, path) : -1;
-    e->how = (struct offsets_how){ PIECES_BPE, o.case_marker, !o.no_tokenize && !o.no_escape };
+    char *path = path_join(dir, RAW_SETTINGS), *text = file_read(path, NULL);
+    int rc = text ? raw_settings_parse(&o, text, path) : -1;
+    e->how = (struct offsets_how){ SUBWORD_BPE, o.case_marker, !o.no_tokenize && !o.no_escape };
     free(text);
     free(path);
     return rc;
@@ -31,13 +31,13 @@ static int read_settings(struct encoder_text *e, const char *dir)
 
 static int open_any(struct encoder_text *e, const char *dir, const char *lang)
 {
-    struct pieces_settings s;
-    int got = pieces_settings_read(&s, dir);
+    struct subword_settings s;
+    int got = subword_settings_read(&s, dir);
     if (got < 0) return -1;
-    if (!got || s.kind == PIECES_BPE)
-        return (e->plain = plain_open(dir, lang)) ? read_settings(e, dir) : -1;
-    if (!(e->pieces = pieces_open(dir, false))) return -1;
-    e->work = pieces_work_new(e->pieces);
+    if (!got || s.kind == SUBWORD_BPE)
+        return (e->raw = raw_open(dir, lang)) ? read_settings(e, dir) : -1;
+    if (!(e->subword = subword_open(dir, false))) return -1;
+    e->work = subword_work_new(e->subword);
     e->how.kind = s.kind;
     return 0;
 }
@@ -55,9 +55,9 @@ struct encoder_text *encode_open(const char *dir, const char *lang, const struct
 void encode_close(struct encoder_text *e)
 {
     if (!e) return;
-    plain_close(e->plain);
-    pieces_work_free(e->work);
-    pieces_free(e->pieces);
+    raw_close(e->raw);
+    subword_work_free(e->work);
+    subword_free(e->subword);
     offsets_free(e->offsets);
     tbuf_free(&e->line);
     tbuf_free(&e->tokens);
@@ -79,8 +79,8 @@ int encode_text(struct encoder_text *e, const char *text, size_t n, struct encod
     for (size_t i = 0; i < n; i++)
         if (e->line.p[i] == '\n' || e->line.p[i] == '\r') e->line.p[i] = ' ';
     const char *line = n ? e->line.p : "";
-    int rc = e->plain ? plain_encode(e->plain, line, n, &e->tokens)
-                      : pieces_line(e->pieces, e->work, line, n, &e->tokens);
+    int rc = e->raw ? raw_encode(e->raw, line, n, &e->tokens)
+                      : subword_line(e->subword, e->work, line, n, &e->tokens);
     if (rc < 0 || !e->tokens.n) return rc;
     const struct piece_span *span;
     size_t count = offsets_align(e->offsets, &e->how, line, n, e->tokens.p, e->tokens.n, &span);

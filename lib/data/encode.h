@@ -1,14 +1,14 @@
-/* Plain text into a model's tokens by the model folder's own means (its tokenizer and codes,
- * WordPiece, or SentencePiece), each token with the bytes of the text that it stands for. */
+/* Plain text into a model's tokens as the model's folder prescribes (its tokenizer and codes,
+ * WordPiece, or SentencePiece), each token with the bytes of text that it stands for. */
 #ifndef DATA_ENCODE_H
 #define DATA_ENCODE_H
 #include "common/vocab.h"
-#include "lib/pieces/offsets.h"
+#include "lib/subword/offsets.h"
 
 struct encoder_text;
 
-/* What the folder dir makes of text in language lang; v (the folder's vocabulary) outlives it. NULL
- * with a message: the folder does not say how its text was made. */
+/* The encoder that the folder dir describes, for text in language lang; v (the folder's vocabulary)
+ * outlives it. NULL with a message: the folder does not say how its text was made. */
 struct encoder_text *encode_open(const char *dir, const char *lang, const struct vocab *v);
 void encode_close(struct encoder_text *e);               /* NULL is fine */
 

@@ -62,7 +62,7 @@ struct examples {
  * no_answer. 0, or -1 with a message. */
 int examples_add(struct examples *x, struct labelled_set *of, const struct labelled *e,
                  struct example_source *from);
-/* None of them; options and memory stay. */
+/* Removes all examples; keeps options and memory. */
 void examples_clear(struct examples *x);
 void examples_free(struct examples *x);
 

@@ -107,7 +107,7 @@ int inputs_fit(struct inputs *in, int positions)
         return err_set("--documents %d is longer than --positions %d", in->documents, positions);
     if (in->whole && !in->stream) return err_set("--whole needs --stream N, the length to fill");
     if (!in->parallel.n && (in->segment || in->parallel_fraction < 1))
-        return err_set("--%s is of sentence pairs: --parallel is needed",
+        return err_set("--%s applies to sentence pairs: --parallel is needed",
                        in->segment ? "segment" : "parallel-fraction");
     if (in->segment > positions)
         return err_set("--segment %d is longer than --positions %d", in->segment, positions);
@@ -149,6 +149,10 @@ int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s)
                           s->c->positions, msg_note) < 0)
         return -1;
     inputs_setup(in, s);
+    for (int i = 0; i < in->dict.n; i++) {
+        const char *file = strchr(in->dict.v[i], '=');
+        if (file && state_sum_file(s->state, file + 1) < 0) return -1;
+    }
     return 0;
 }
 

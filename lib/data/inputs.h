@@ -12,7 +12,7 @@ struct inputs {
     struct strs train, valid, parallel, valid_parallel, pseudo;
     struct strs dict;                /* dictionaries over tokens, SRC-TGT=FILE */
     bool dict_skip;                  /* leave out lines with tokens that the vocabulary lacks */
-    int64_t specific;                /* words of one language stand more often than that */
+    int64_t specific;                /* words of one language occur more often than that */
     int tokens, sentences, longest, valid_sentences, stream;
     size_t text_memory;              /* of a language's --train text; larger ones go by blocks */
     bool whole;                      /* streams of whole sentences */
@@ -67,7 +67,8 @@ int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s);
  * in->longest. -1 with a message: wrong usage. */
 int inputs_fit(struct inputs *in, int positions);
 
-/* What objectives find: fills s from what is loaded and registers where the data stands. */
+/* The data as objectives see it: fills s from what is loaded and registers the position in the
+ * data. */
 void inputs_setup(struct inputs *in, struct setup *s);
 /* Micro-batches in a pass over the training data: exactly with --batch, else by the mean length
  * of a sentence. */

@@ -13,16 +13,17 @@ const struct opt inputs_text_rows[] = {
       "dictionary of tokens, source<TAB>target[<TAB>score] per line, for objectives that learn "
       "from one; once per pair of languages" },
     { "dict-skip", 0, OPT_FLAG(inputs, dict_skip), NULL,
-      "leave out lines of --dict with a token that the vocabulary lacks, where align and dict "
-      "refuse them" },
+      "leave out lines of --dict with a token that the vocabulary lacks, which align and dict "
+      "otherwise refuse" },
     { "parallel-fraction", 0, OPT_REAL(inputs, parallel_fraction), "Q",
       "use this share of the pairs of --parallel, drawn once by the seed", .min = 1e-9, .max = 1 },
     { "segment", 0, OPT_INT(inputs, segment), "N",
       "join sentence pairs into examples of up to N tokens on each side; 0: one pair per example",
       .min = 0, .max = 4096 },
     { "specific", 0, OPT_I64(inputs, specific), "N",
-      "words of one language are the whole words that stand in its training text more than N "
-      "times, and not so in the other's (objective scs, --dict-refresh)", .min = 0, .max = 1e15 },
+      "count as words of one language only the whole words that occur more than N times in its "
+      "training text and not in the other's (objective scs, --dict-refresh)",
+      .min = 0, .max = 1e15 },
     { "alpha|lg-sampling-factor", 0, OPT_REAL(inputs, alpha), "A",
       "draw languages by p ~ sentences^A", .min = 0, .max = 10 },
     { "stream", 0, OPT_INT(inputs, stream), "N",

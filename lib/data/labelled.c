@@ -187,7 +187,7 @@ static const struct reader *recognise(const struct content *c, const struct labe
             found = table[i];
     free(x.copy);
     if (!found)
-        err_set("%s: is in none of the formats that can be told by their content; name it with "
+        err_set("%s: is in none of the formats that can be recognised by content; name it with "
                 "--format, one of: %s",
                 c->name, labelled_formats());
     return found;
@@ -197,7 +197,7 @@ const struct reader *reader_find(const struct content *c, const struct labelled_
 {
     const struct reader *r = o->format ? named(o->format) : recognise(c, o);
     if (!r || o->kind == LABELLED_ANY || r->kind == o->kind) return r;
-    err_set("%s: files of format '%s' are not what this task reads", c->name, r->name);
+    err_set("%s: this task does not read files of format '%s'", c->name, r->name);
     return NULL;
 }
 
@@ -206,7 +206,7 @@ const struct reader *reader_find(const struct content *c, const struct labelled_
 static int read_parallel(struct labelled_set *s, const char *path)
 {
     const char *comma = strchr(path, ',');
-    if (!comma) return err_set("%s: parallel text is two files with a comma between them", path);
+    if (!comma) return err_set("%s: parallel text is two files, separated by a comma", path);
     struct content c[2];
     char *name = labelled_keep(s, mem_dup(path));
     name[comma - path] = '\0';
@@ -218,7 +218,7 @@ static int read_parallel(struct labelled_set *s, const char *path)
         labelled_keep(s, c[i].line);
     }
     if (c[0].lines != c[1].lines)
-        return err_set("%s has %zu lines, %s %zu: line i of both must be one pair", c[0].name,
+        return err_set("%s has %zu lines, %s %zu: line i of each must form a pair", c[0].name,
                        c[0].lines, c[1].name, c[1].lines);
     for (size_t i = 0; i < c[0].lines; i++) {
         struct labelled *e = labelled_add(s, i + 1);

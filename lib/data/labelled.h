@@ -1,6 +1,6 @@
 /* Labelled text: the public files of the downstream tasks as users have them
  * (docs/formats/tasks.md), read into plain structs of text and labels. No model is needed here;
- * what becomes of the words is for others to decide.
+ * tokenisation is left to the caller.
  *
  *   struct labelled_set set;
  *   struct labelled_options o = { .kind = LABELLED_PAIRS, .lang = "de" };
@@ -25,7 +25,7 @@ enum labelled_kind {
 };
 
 /* An answer: its text, and where that stands in the context, in bytes [from, to). A file whose
- * answer_start points at something else leaves both at ANSWER_ELSEWHERE. */
+ * answer_start points at something else sets both to ANSWER_ELSEWHERE. */
 #define ANSWER_ELSEWHERE ((size_t)-1)
 struct answer { const char *text; size_t from, to; };
 
@@ -73,7 +73,7 @@ struct labelled_options {
     bool fused; /* CoNLL-U: a multi-word token is one word, as XTREME has it (docs/formats/tasks.md)
                  */
     bool bare_tags; /* files of one column for each word: it is the tag (else the word) */
-    bool unlabelled; /* labels do not matter (prediction): rows with any are examples without one */
+    bool unlabelled; /* for prediction: labels are ignored */
     const char *skip; /* pairs: rows with this as a sentence are left out, counted (PAWS-X: NS) */
     bool strict;    /* a line that cannot be used is an error (gold must match predictions line by
                        line) */
@@ -89,8 +89,8 @@ void labelled_free(struct labelled_set *set);
 /* The names that `format` may have, with a space between. */
 const char *labelled_formats(void);
 
-/* An NLI label in its usual spelling: lower case, "contradictory" is contradiction. Others come
- * back as they are. The result is static or s itself. */
+/* An NLI label in its usual spelling: lower case, "contradictory" is contradiction. Others are
+ * returned unchanged. The result is static or s itself. */
 const char *labelled_nli(const char *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the readers of labelled text share. */
+/* Shared by the readers of labelled text. */
 #ifndef DATA_LABELLED_IN_H
 #define DATA_LABELLED_IN_H
 #include <math.h>

@@ -15,7 +15,7 @@ const struct opt masking_rows[] = {
       "share of the predicted tokens that read a random word; what is left reads itself", .min = 0,
       .max = 1 },
     { "mask-scheme", 0, OPT_CHOICE(masking, scheme), "token|word|span|ngram|pmi",
-      "what is masked together: single tokens, whole words, spans (SpanBERT), word n-grams "
+      "units to mask: single tokens, whole words, spans (SpanBERT), word n-grams "
       "(ALBERT), the n-grams of --mask-ngrams (PMI-Masking)" },
     { "mask-ngrams", 0, OPT_LIST(masking, ngrams), "LANG=FILE",
       "n-grams of --mask-scheme pmi, cut into tokens, one per line (cut -f 3- of what ngrams "
@@ -23,7 +23,7 @@ const struct opt masking_rows[] = {
     { "ngram-max", 0, OPT_INT(masking, ngram_most), "N",
       "longest n-gram of --mask-scheme ngram, in words", .min = 1, .max = 10 },
     { "predict-unk", 0, OPT_FLAG(masking, predict_unk), NULL,
-      "let <unk> be predicted as any word is" },
+      "predict <unk> like any other word" },
     { "span-max", 0, OPT_INT(masking, span_most), "N",
       "longest span of --mask-scheme span, in words", .min = 1, .max = 100 },
     { 0 }
@@ -34,7 +34,7 @@ int masking_check(const struct masking *o)
     if (o->mask + o->random > 1)
         return err_set("--mask-keep and --mask-random add up to more than 1");
     if (o->ngrams.n && o->scheme != MASKING_PMI)
-        return err_set("--mask-ngrams is read by --mask-scheme pmi only");
+        return err_set("--mask-ngrams is used only by --mask-scheme pmi");
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/hashmap.h"
 #include "common/mem.h"
 #include "common/msg.h"
 #include "common/prog.h"
@@ -10,10 +11,9 @@
 #include "lib/data/words.h"
 #include "lib/model/config.h"
 
-/* Nodes are numbered from 1, the languages' roots first; an open hash table has their edges. */
-struct edge { uint32_t from, token, to; };
+/* Nodes are numbered from 1, the languages' roots first. */
 struct ngram_lists {
-    struct edge *edge; uint32_t mask, edges;
+    struct hashmap edge;                         /* node << 32 | token: the next node */
     uint8_t *end; size_t end_cap;            /* [nodes + 1] */
     uint32_t nodes;
     int longest;
@@ -23,30 +23,11 @@ uint32_t ngram_lists_root(int lang) { return (uint32_t)lang + 1; }
 bool ngram_lists_end(const struct ngram_lists *l, uint32_t node) { return l->end[node]; }
 int ngram_lists_longest(const struct ngram_lists *l) { return l->longest; }
 
-/* Where the edge stands, or would. */
-static struct edge *place(const struct ngram_lists *l, uint32_t from, uint32_t token)
-{
-    uint64_t h = ((uint64_t)from << 32 | token) * UINT64_C(0x9E3779B97F4A7C15);
-    uint32_t i = (uint32_t)(h >> 32) & l->mask;
-    while (l->edge[i].to && (l->edge[i].from != from || l->edge[i].token != token))
-        i = (i + 1) & l->mask;
-    return &l->edge[i];
-}
+static uint64_t edge(uint32_t node, uint32_t token) { return (uint64_t)node << 32 | token; }
 
 uint32_t ngram_lists_next(const struct ngram_lists *l, uint32_t node, uint32_t token)
 {
-    return place(l, node, token)->to;
-}
-
-static void grow(struct ngram_lists *l)
-{
-    struct edge *old = l->edge;
-    uint32_t n = l->mask + 1;
-    l->mask = 2 * n - 1;
-    l->edge = mem_zero(2 * (size_t)n, sizeof *l->edge);
-    for (uint32_t i = 0; i < n; i++)
-        if (old[i].to) *place(l, old[i].from, old[i].token) = old[i];
-    free(old);
+    return hashmap_find(&l->edge, edge(node, token));
 }
 
 static uint32_t new_node(struct ngram_lists *l)
@@ -60,12 +41,8 @@ static void insert(struct ngram_lists *l, int lang, const uint32_t *id, int n)
 {
     uint32_t node = ngram_lists_root(lang);
     for (int i = 0; i < n; i++) {
-        struct edge *e = place(l, node, id[i]);
-        if (!e->to) {
-            *e = (struct edge){ node, id[i], new_node(l) };
-            node = e->to;
-            if (++l->edges > l->mask / 2) grow(l);
-        } else node = e->to;
+        uint32_t next = ngram_lists_next(l, node, id[i]);
+        node = next ? next : hashmap_add(&l->edge, edge(node, id[i]), new_node(l));
     }
     l->end[node] = 1;
     if (n > l->longest) l->longest = n;
@@ -88,7 +65,7 @@ static int tokens(const struct vocab *v, const struct word_starts *w, const char
         if (len) words += k == 0 || word_starts_at(w, id[k - 1], id[k]), k++;
         i += len + 1;
     }
-    if (known && words < 2) return err_set("an n-gram of two words or more is expected");
+    if (known && words < 2) return err_set("expected an n-gram of two words or more");
     return known ? k : 0;
 }
 
@@ -103,11 +80,8 @@ static int read_list(struct ngram_lists *l, const char *path, int lang, const st
     int got = t ? 0 : -1, k;
     while (got >= 0 && (got = text_line(t, &s, &n)) > 0) {
         mem_room(&id, &cap, n + 1, sizeof *id);
-        if ((k = tokens(v, w, s, n, id)) < 0) {
-            char why[200];
-            snprintf(why, sizeof why, "%s", err_msg());
-            got = err_set("%s:%llu: %s", text_name(t), (unsigned long long)text_lineno(t), why);
-        } else if (k) insert(l, lang, id, k), kept++;
+        if ((k = tokens(v, w, s, n, id)) < 0) got = text_fail(t);
+        else if (k) insert(l, lang, id, k), kept++;
         else left_out++;
     }
     if (got == 0 && !kept)
@@ -128,8 +102,6 @@ struct ngram_lists *ngram_lists_read(const struct strs *files, const struct mode
 {
     bool given[MODEL_LANGS] = { false };
     struct ngram_lists *l = mem_zero(1, sizeof *l);
-    l->mask = 1023;
-    l->edge = mem_zero((size_t)l->mask + 1, sizeof *l->edge);
     for (int i = 0; i < c->n_langs; i++) new_node(l);
     int rc = 0;
     for (int i = 0; i < files->n && rc == 0; i++) {
@@ -144,7 +116,7 @@ struct ngram_lists *ngram_lists_read(const struct strs *files, const struct mode
     }
     for (int i = 0; i < c->n_langs && rc == 0; i++)
         if (!given[i])
-            rc = err_set("--mask-scheme pmi needs a list of each language: --mask-ngrams %s=FILE",
+            rc = err_set("--mask-scheme pmi needs a list for each language: --mask-ngrams %s=FILE",
                          c->lang[i]);
     if (rc == 0) return l;
     ngram_lists_free(l);
@@ -154,7 +126,7 @@ struct ngram_lists *ngram_lists_read(const struct strs *files, const struct mode
 void ngram_lists_free(struct ngram_lists *l)
 {
     if (!l) return;
-    free(l->edge);
+    hashmap_free(&l->edge);
     free(l->end);
     free(l);
 }

@@ -14,8 +14,8 @@ const struct opt pair_limits_rows[] = {
       "use the first N pairs of each --parallel that are not left out; 0: all", .min = 0,
       .max = 4e9 },
     { "shuffle", 0, OPT_FLAG(pair_limits, shuffle), NULL,
-      "toss a coin for each pair and epoch which side the query encoder reads, and which comes "
-      "first in TLM" },
+      "choose at random, for each pair and epoch, which side the query encoder reads and which "
+      "comes first in TLM" },
     { 0 }
 };
 
@@ -97,6 +97,7 @@ void pair_pool_state(struct pair_pool *p, struct state *s)
 {
     state_data(s, &p->epoch, 0, "pairs.epoch");
     state_data(s, &p->next, p->n, "pairs.next");
+    for (int i = 0; i < p->n_sets; i++) pairs_sum(&p->set[i], s);
 }
 
 static struct pair draw(struct pair_pool *p, uint64_t seed)

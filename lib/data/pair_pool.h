@@ -1,5 +1,5 @@
 /* The sentence pairs of all languages in one pool: those within limits of length, in one random
- * order per epoch (Pan et al. 2021, section 3). Whoever asks in the same turn gets the same pairs,
+ * order per epoch (Pan et al. 2021, section 3). All callers in the same turn get the same pairs,
  * so that several objectives learn from one batch of them. */
 #ifndef DATA_PAIR_POOL_H
 #define DATA_PAIR_POOL_H

@@ -63,8 +63,9 @@ int pairs_load(struct pairs *p, const struct model_config *c, const struct vocab
             || load_side(&p->side[i], path[i], lang[i], v) < 0)
             return -1;
     if (p->side[0].sentences != p->side[1].sentences)
-        return err_set("%s has %u sentences and %s has %u; parallel text has as many on both sides",
-                       path[0], p->side[0].sentences, path[1], p->side[1].sentences);
+        return err_set(
+            "%s has %u sentences and %s has %u; parallel text must have as many on both sides",
+            path[0], p->side[0].sentences, path[1], p->side[1].sentences);
     if (!p->side[0].sentences) return err_set("%s: is empty", path[0]);
     return 0;
 }
@@ -94,8 +95,18 @@ int pairs_join(struct pairs *p, int length)
     struct shard_block *side[2] = { &p->side[0], &p->side[1] };
     join_whole(side, 2, length);
     if (p->side[0].sentences) return 0;
-    return err_set("%s: no pair of sentences has from 1 to %d tokens on both sides, which is what "
-                   "an example of %d holds", p->name, length - 2, length);
+    return err_set("%s: no pair of sentences has 1 to %d tokens on both sides, which is what an "
+                   "example of %d can hold",
+                   p->name, length - 2, length);
+}
+
+void pairs_sum(const struct pairs *p, struct state *s)
+{
+    for (int i = 0; i < 2; i++) {
+        const struct shard_block *b = &p->side[i];
+        state_sum(s, b->ids, b->tokens * sizeof *b->ids);
+        state_sum(s, b->at, ((size_t)b->sentences + 1) * sizeof *b->at);
+    }
 }
 
 void pairs_state(struct pairs *p, int set, struct state *s)
@@ -103,6 +114,7 @@ void pairs_state(struct pairs *p, int set, struct state *s)
     p->set = set;
     state_data(s, &p->epoch, 0, "pairs.%d.%s.epoch", set, p->name);
     state_data(s, &p->next, p->side[0].sentences, "pairs.%d.%s.next", set, p->name);
+    pairs_sum(p, s);
 }
 
 int pairs_next(struct pairs *p, uint64_t seed, int longest, struct pair *to)
@@ -118,7 +130,7 @@ int pairs_next(struct pairs *p, uint64_t seed, int longest, struct pair *to)
         *to = pair_at(p, p->order[p->next++]);
         if (to->n[0] >= 1 && to->n[1] >= 1 && to->n[0] <= longest && to->n[1] <= longest) return 0;
     }
-    return err_set("%s: no pair of sentences has from 1 to %d tokens on both sides", p->name,
+    return err_set("%s: no pair of sentences has 1 to %d tokens on both sides", p->name,
                    longest);
 }
 

@@ -34,6 +34,8 @@ void pairs_keep(struct pairs *p, double share, uint64_t seed, int set);
 int pairs_join(struct pairs *p, int length);
 /* Numbers it and registers where it stands: "pairs.SET.NAME.epoch" and ".next". */
 void pairs_state(struct pairs *p, int set, struct state *s);
+/* Their bytes to s->data. */
+void pairs_sum(const struct pairs *p, struct state *s);
 struct pair pair_at(const struct pairs *p, uint32_t i);
 /* The same with its sides in the other order, or not: a coin tossed for each pair in each epoch,
  * alike for whoever asks. */

@@ -54,7 +54,7 @@ int pick_rows(const char *rate, const struct word_starts *w, const struct switch
     double low = 0, high = 0;
     for (int i = 0; i < x->n; i++) {
         if (!is_token(x->original[i])) continue;
-        tokens++;
+        tokens += !(x->of_free && x->fixed[i]);
         if (x->fixed[i]) continue;
         bool known = is_known(ctx, i);
         c->free++;

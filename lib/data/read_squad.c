@@ -70,9 +70,9 @@ static int read_paragraph(const struct at *x, const cJSON *paragraph)
     const char *context = string(paragraph, "context");
     const cJSON *qas = cJSON_GetObjectItemCaseSensitive(paragraph, "qas"), *q;
     if (!context || !cJSON_IsArray(qas))
-        return err_set("%s: a paragraph has no 'context' or no list 'qas'; this is not SQuAD's "
-                       "form",
-                       x->s->name);
+        return err_set(
+            "%s: a paragraph has no 'context' or no list 'qas'; this is not SQuAD's format",
+            x->s->name);
     cJSON_ArrayForEach(q, qas) {
         const char *question = string(q, "question");
         const cJSON *id = cJSON_GetObjectItemCaseSensitive(q, "id");
@@ -142,7 +142,7 @@ static int read_squad(struct labelled_set *s, struct content *c, const struct la
     const cJSON *data = cJSON_IsArray(root) ? root : cJSON_GetObjectItemCaseSensitive(root, "data"),
                 *article, *p;
     if (!cJSON_IsArray(data))
-        return err_set("%s: has no list 'data'; this is not SQuAD's form", s->name);
+        return err_set("%s: has no list 'data'; this is not SQuAD's format", s->name);
     cJSON_ArrayForEach(article, data) {
         const cJSON *list = cJSON_GetObjectItemCaseSensitive(article, "paragraphs");
         if (!cJSON_IsArray(list))

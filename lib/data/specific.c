@@ -3,10 +3,12 @@
 #include <string.h>
 #include "common/mem.h"
 
+enum { SEEN = 1, OFTEN = 2 };    /* the token stands in text of l; it is in V_l */
+
 struct specific {
     uint32_t vocab;
     int langs;
-    uint8_t *in;                 /* [langs, vocab] is the token in V_l? */
+    uint8_t *in;                 /* [langs, vocab] SEEN, OFTEN */
     int *size;                   /* [langs, langs] */
 };
 
@@ -51,7 +53,8 @@ struct specific *specific_new(const struct corpora *text, uint32_t vocab, int la
         specific_free(s);
         return NULL;
     }
-    for (size_t i = 0; i < (size_t)langs * vocab; i++) s->in[i] = count[i] > above;
+    for (size_t i = 0; i < (size_t)langs * vocab; i++)
+        s->in[i] = (count[i] ? SEEN : 0) | (count[i] > above ? OFTEN : 0);
     free(count);
     for (int l = 0; l < langs; l++)
         for (int m = 0; m < langs; m++)
@@ -72,12 +75,25 @@ int specific_size(const struct specific *s, int l, int m) { return s->size[l * s
 
 bool specific_has(const struct specific *s, int l, int m, uint32_t token)
 {
-    return token < s->vocab && s->in[(size_t)l * s->vocab + token]
-        && !s->in[(size_t)m * s->vocab + token];
+    return token < s->vocab && s->in[(size_t)l * s->vocab + token] & OFTEN
+        && !(s->in[(size_t)m * s->vocab + token] & OFTEN);
 }
 
 void specific_list(const struct specific *s, int l, int m, int32_t *list)
 {
     for (uint32_t v = 0; v < s->vocab; v++)
         if (specific_has(s, l, m, v)) *list++ = (int32_t)v;
+}
+
+int specific_seen(const struct specific *s, int l)
+{
+    int n = 0;
+    for (uint32_t v = 0; v < s->vocab; v++) n += s->in[(size_t)l * s->vocab + v] & SEEN;
+    return n;
+}
+
+void specific_seen_list(const struct specific *s, int l, int32_t *list)
+{
+    for (uint32_t v = 0; v < s->vocab; v++)
+        if (s->in[(size_t)l * s->vocab + v] & SEEN) *list++ = (int32_t)v;
 }

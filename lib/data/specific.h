@@ -17,6 +17,9 @@ int specific_size(const struct specific *s, int l, int m);
 bool specific_has(const struct specific *s, int l, int m, uint32_t token);
 /* V^_l|m in ascending order: list has room for specific_size(s, l, m). */
 void specific_list(const struct specific *s, int l, int m, int32_t *list);
+/* The same of all words that stand in text of language l, however often. */
+int specific_seen(const struct specific *s, int l);
+void specific_seen_list(const struct specific *s, int l, int32_t *list);
 /* Tokens of language l can go to language m: both V^_l|m and V^_m|l have words. */
 static inline bool specific_pair(const struct specific *s, int l, int m)
 {

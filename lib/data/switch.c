@@ -15,14 +15,15 @@ const struct switch_options switch_defaults = { .rate = "0.10:0.15",
 
 const struct opt switch_rows[] = {
     { "dict-oneway", 0, OPT_FLAG(switch_options, one_way), NULL,
-      "switch words of the source language of a --dict only" },
+      "switch only words of the source language of each --dict" },
     { "dict-refresh", 0, OPT_I64(switch_options, refresh), "N",
-      "every N steps take a new dictionary from the model's own embeddings, of the words that one "
-      "language alone has (--specific), in place of --dict; 0: never", .min = 0, .max = 1e15 },
+      "every N steps, replace --dict by a dictionary induced from the model's own embeddings, over "
+      "words of one language only (--specific); 0: never",
+      .min = 0, .max = 1e15 },
     { "switch-rate", 0, OPT_STR(switch_options, rate), "A:B",
       "switch between these shares of the tokens of a sentence (default: 0.10:0.15)" },
     { "switch-units", 0, OPT_CHOICE(switch_options, units), "word|token",
-      "switch tokens that are whole words where they stand, or any" },
+      "switch only tokens that are whole words in the text, or any" },
     { "switch-temperature", 0, OPT_REAL(switch_options, temperature), "T",
       "draw one of several translations by p ~ exp(score / T)", .min = 1e-6, .max = 1e6 },
     { "switch-langs", 0, OPT_FLAG(switch_options, langs), NULL,
@@ -103,7 +104,7 @@ static int read_file(struct switches *s, const char *path, const int lang[2], bo
 {
     *r = (struct counts){ 0 };
     XXH64_hash_t h = 0;
-    struct text *t = text_open(path, TEXT_UTF8);
+    struct text *t = text_open(path, TEXT_UTF8 | TEXT_SUM);
     const char *p;
     size_t n, used = 0;
     int rc = t ? 0 : -1;
@@ -192,7 +193,7 @@ struct switches *switches_read(const struct switch_options *o, const struct strs
             if (lang_of(name[k], langs, n) < 0)
                 rc = err_set("--dict %s: language %s is not trained", dict->v[i], name[k]);
         if (rc == 0 && !strcmp(name[0], name[1]))
-            rc = err_set("--dict %s: is of one language only", dict->v[i]);
+            rc = err_set("--dict %s: has one language only", dict->v[i]);
         int lang[2] = { lang_of(name[0], langs, n), lang_of(name[1], langs, n) };
         struct counts r;
         struct switch_pair *x = &s->pair[s->pairs++];

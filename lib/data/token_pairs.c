@@ -36,7 +36,7 @@ static int add(struct token_pairs *p, const struct vocab *v, char *side, const c
                bool skip)
 {
     const char *end = s + n, *tab = memchr(s, '\t', n);
-    if (!tab || tab == s) return err_set("a token, a tab and its translation are expected");
+    if (!tab || tab == s) return err_set("expected a token, a tab and its translation");
     const char *stop = memchr(tab + 1, '\t', (size_t)(end - tab - 1));
     int64_t a = look_up(v, s, (size_t)(tab - s), skip);
     int64_t b = a < 0 ? -1 : look_up(v, tab + 1, (size_t)((stop ? stop : end) - tab - 1), skip);
@@ -48,7 +48,7 @@ static int add(struct token_pairs *p, const struct vocab *v, char *side, const c
             vocab_token(v, (uint32_t)a));
     if (side[a] == TARGET || side[b] == SOURCE)
         return err_set(
-            "\"%s\" stands on the other side in a line before; a token is of one language",
+            "\"%s\" appears on the other side of an earlier line; a token belongs to one language",
             vocab_token(v, (uint32_t)(side[a] == TARGET ? a : b)));
     side[a] = SOURCE;
     side[b] = TARGET;
@@ -92,9 +92,7 @@ static int read_lines(struct token_pairs *p, struct text *t, const struct vocab 
         mem_room(&p->target, &cap_b, (size_t)p->n + 1, sizeof *p->target);
         if (n && s[n - 1] == '\r') n--;
         if (add(p, v, side, s, n, skip) >= 0) continue;
-        char why[512];
-        snprintf(why, sizeof why, "%s", err_msg());
-        got = err_set("%s:%llu: %s", text_name(t), (unsigned long long)text_lineno(t), why);
+        got = text_fail(t);
         break;
     }
     free(side);
@@ -107,12 +105,12 @@ static int read_lines(struct token_pairs *p, struct text *t, const struct vocab 
 
 struct token_pairs *token_pairs_read(const char *path, const struct vocab *v, bool skip)
 {
-    struct text *t = text_open(path, TEXT_UTF8);
+    struct text *t = text_open(path, TEXT_UTF8 | TEXT_SUM);
     if (!t) return NULL;
     struct token_pairs *p = mem_zero(1, sizeof *p);
     int status = read_lines(p, t, v, skip), twice = status == 0 ? by_token(p, v->n) : -1;
     if (twice >= 0)
-        status = err_set("%s: the pair \"%s\", \"%s\" stands twice", text_name(t),
+        status = err_set("%s: the pair \"%s\", \"%s\" appears twice", text_name(t),
                          vocab_token(v, (uint32_t)p->source[twice]),
                          vocab_token(v, (uint32_t)p->target[twice]));
     text_close(t);

@@ -13,15 +13,15 @@ const struct opt derive_rows[] = {
     { "trans", 0, OPT_FLAG(derive_options, trans), NULL,
       "transliterate: put U+02E3 before each token" },
     { "untrans", 0, OPT_FLAG(derive_options, untrans), NULL,
-      "undo --trans: take U+02E3 from each token that has it" },
+      "undo --trans: remove U+02E3 from each token that has it" },
     { "inv", 0, OPT_FLAG(derive_options, invert), NULL,
       "invert the order of the words; a last word that is . or ! or ? stays last" },
     { "inv-tokens", 0, OPT_FLAG(derive_options, inv_tokens), NULL,
-      "let --inv and --permute move pieces (of bpe-apply) in place of words" },
+      "let --inv and --permute move pieces (of bpe-apply) instead of words" },
     { "permute", 0, OPT_FLAG(derive_options, permute), NULL,
       "put the words of each sentence in a random order" },
     { "split", 0, OPT_FLAG(derive_options, split), NULL,
-      "let --inv and --permute work within sentences, which end behind each word . or ! or ?" },
+      "let --inv and --permute work within sentences, which end after each word . or ! or ?" },
     { "format", 'f', OPT_CHOICE(derive_options, format), "text|conll|nli|conllu",
       "text: one sentence per line; conll: word<TAB>tag lines; nli: "
       "label<TAB>sentence<TAB>sentence lines; "
@@ -114,7 +114,7 @@ static int nli(struct work *w, const char *s, size_t n, struct tbuf *out)
     const char *end = s + n, *first = memchr(s, '\t', n);
     const char *second = first ? memchr(first + 1, '\t', (size_t)(end - first - 1)) : NULL;
     if (!second || first == s)
-        return err_set("a label, a tab, a sentence, a tab and a sentence are expected");
+        return err_set("expected a label, a tab, a sentence, a tab and a sentence");
     const char *rest = memchr(second + 1, '\t', (size_t)(end - second - 1));
     if (!rest) rest = end;
     tbuf_add(out, s, (size_t)(first + 1 - s));

@@ -1,7 +1,7 @@
-/* Languages derived from a real one, which differ from it in what one chooses and in nothing
- * else (ALIGN-MLM, section 3 and Appendix F): re-ordered by another language's syntax, shuffled,
- * inverted, transliterated, in this order. Labels move with their words. Lines keep their
- * places, so that original and copy are parallel. */
+/* Languages derived from a real one, which differ from it only in what is chosen (ALIGN-MLM,
+ * section 3 and Appendix F): re-ordered by another language's syntax, shuffled, inverted,
+ * transliterated, in this order. Labels move with their words. Lines keep their places, so that
+ * original and copy are parallel. */
 #ifndef DERIVE_DERIVE_H
 #define DERIVE_DERIVE_H
 #include "common/opt.h"
@@ -34,7 +34,7 @@ struct derive {
     struct derive_counts counts;            /* after derive_run: of trees */
 };
 
-/* 0, or -1 with a message: options that cannot go together. syntax: there is an order model. */
+/* 0, or -1 with a message: options that cannot be combined. syntax: there is an order model. */
 int derive_check(const struct derive_options *o, bool syntax);
 /* Files ("-" or none: standard input) to out (NULL: standard output). 0, or -1 with a message. */
 int derive_run(struct derive *d, char *const *paths, int n, const char *out, bool line_buffered);

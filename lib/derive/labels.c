@@ -60,7 +60,7 @@ int relations_add(struct relations *r, const char *s, size_t n)
     int i = relations_find(r, s, n);
     if (i) return i;
     if (!n || n >= LABEL_NAME)
-        return err_set("relation \"%.*s\" has not 1 to %d bytes", (int)n, s, LABEL_NAME - 1);
+        return err_set("relation \"%.*s\" does not have 1 to %d bytes", (int)n, s, LABEL_NAME - 1);
     for (size_t k = 0; k < n; k++)                /* what no line of a model could say */
         if ((unsigned char)s[k] <= ' ' || s[k] == 0x7F)
             return err_set("relation \"%.*s\" has a space or control character", (int)n, s);

@@ -1,7 +1,6 @@
 #include "lib/derive/order.h"
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 #include "common/err.h"
 #include "common/mem.h"
 
@@ -21,7 +20,7 @@ void order_free(struct order_model *m)
     for (int c = 0; c < ORDER_CLASSES; c++) {
         free(m->w[c].feature);
         free(m->w[c].weight);
-        free(m->w[c].slot);
+        hashmap_free(&m->w[c].index);
     }
     free(m);
 }
@@ -38,36 +37,21 @@ order_feature order_gram(const uint32_t *symbol, int n)
     return f;
 }
 
-static size_t place(const struct order_weights *w, order_feature f)
-{
-    size_t i = XXH3_64bits(&f, sizeof f) & (w->slots - 1);
-    while (w->slot[i] && w->feature[w->slot[i] - 1] != f) i = (i + 1) & (w->slots - 1);
-    return i;
-}
-
 double order_weight(const struct order_weights *w, order_feature f)
 {
-    if (!w->n) return 0;
-    uint32_t at = w->slot[place(w, f)];
+    uint32_t at = hashmap_find(&w->index, f);
     return at ? w->weight[at - 1] : 0;
 }
 
 size_t order_index(struct order_weights *w, order_feature f)
 {
-    if (2 * w->n >= w->slots) {
-        w->slots = w->slots ? 2 * w->slots : 1024;
-        free(w->slot);
-        w->slot = mem_zero(w->slots, sizeof *w->slot);
-        for (size_t i = 0; i < w->n; i++) w->slot[place(w, w->feature[i])] = (uint32_t)i + 1;
-    }
-    size_t at = place(w, f);
-    if (w->slot[at]) return w->slot[at] - 1;
+    size_t at = hashmap_add(&w->index, f, (uint32_t)w->n + 1) - 1;
+    if (at < w->n) return at;
     mem_room(&w->feature, &w->cap, w->n + 1, sizeof *w->feature);
     mem_room(&w->weight, &w->cap_weight, w->n + 1, sizeof *w->weight);
     w->feature[w->n] = f;
     w->weight[w->n] = 0;
-    w->slot[at] = (uint32_t)++w->n;
-    return w->n - 1;
+    return w->n++;
 }
 
 int order_class(const struct row *row)

@@ -11,6 +11,7 @@
 #ifndef DERIVE_ORDER_H
 #define DERIVE_ORDER_H
 #include <stdio.h>
+#include "common/hashmap.h"
 #include "lib/derive/labels.h"
 #include "lib/derive/tree.h"
 
@@ -24,8 +25,8 @@ typedef uint64_t order_feature;
 struct order_weights {
     order_feature *feature;      /* [n] in the order they came */
     double *weight;
-    uint32_t *slot;              /* open hash table of 1 + index, 0: empty */
-    size_t n, cap, cap_weight, slots;
+    struct hashmap index;            /* feature: 1 + its place */
+    size_t n, cap, cap_weight;
     bool grams;                  /* has HI features */
 };
 struct order_model {

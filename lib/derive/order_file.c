@@ -38,7 +38,7 @@ static int symbol(struct order_model *m, const char *s, size_t n, uint32_t *to)
     }
     if (p < 0 || r < 0 || (!p && !r))
         return err_set(
-            "\"%.*s\" is no label of %s; an order model has the labels that its second line names",
+            "\"%.*s\" is not a label of %s, the label set that the second line names",
             (int)n, s, sets[m->labels]);
     *to = (uint32_t)p | (uint32_t)r << 5;
     return 0;
@@ -58,8 +58,8 @@ static int parse_feature(struct order_model *m, const char *s, size_t n, order_f
         if (symbol(m, from, (size_t)((bar ? bar : end) - from), &part[parts]) < 0) return -1;
     }
     if (kind == ORDER_HI ? parts < 3 : parts != 2)
-        return err_set("\"%.*s\" is no feature; one is BI, PRE, BFR, AFT or BTW and two labels, or "
-                       "HI and 3 to 5, \"_\" between",
+        return err_set("\"%.*s\" is not a feature, which is BI, PRE, BFR, AFT or BTW with two "
+                       "labels, or HI with 3 to 5, \"_\" between",
                        (int)(n < 60 ? n : 60), s);
     *f = kind == ORDER_HI ? order_gram(part, parts) : order_pair(kind, part[0], part[1]);
     return 0;
@@ -76,7 +76,7 @@ static int add(struct order_model *m, enum order_class c, const char *name, size
     if (parse_feature(m, name, n, &f) < 0) return -1;
     struct order_weights *w = &m->w[c];
     size_t before = w->n, at = order_index(w, f);
-    if (w->n == before) return err_set("\"%.*s\" stands twice", (int)n, name);
+    if (w->n == before) return err_set("\"%.*s\" appears twice", (int)n, name);
     w->weight[at] = weight;
     w->grams |= (f & 15) == ORDER_HI;
     return 0;
@@ -88,18 +88,11 @@ static int add_line(struct order_model *m, const char *s, size_t n)
     const char *first = memchr(s, '\t', n),
                *second = first ? memchr(first + 1, '\t', n - (size_t)(first + 1 - s)) : NULL;
     if (!second || memchr(s, 0, n))
-        return err_set("a class, a feature and a weight, separated by tabs, are expected");
+        return err_set("expected a class, a feature and a weight, separated by tabs");
     for (int c = 0; c < ORDER_CLASSES; c++)
         if (is(classes[c], s, (size_t)(first - s)))
             return add(m, c, first + 1, (size_t)(second - first - 1), second + 1);
-    return err_set("\"%.*s\" is no class; there are N and V", (int)(first - s), s);
-}
-
-static int at_line(const struct text *t)
-{
-    char why[512];
-    snprintf(why, sizeof why, "%s", err_msg());
-    return err_set("%s:%llu: %s", text_name(t), (unsigned long long)text_lineno(t), why);
+    return err_set("\"%.*s\" is not a class; classes are N and V", (int)(first - s), s);
 }
 
 static struct order_model *begin(struct text *t)
@@ -113,9 +106,9 @@ static struct order_model *begin(struct text *t)
             if (n == 12 && !memcmp(s, "# labels ", 9) && is(sets[set], s + 9, n - 9))
                 return order_new(set);
         if (got >= 0)
-            err_set("%s:2: \"# labels ud2\" or \"# labels ud1\" is expected; other label sets are "
-                    "not known",
-                    text_name(t));
+            err_set(
+                "%s:2: \"# labels ud2\" or \"# labels ud1\" expected; other label sets are unknown",
+                text_name(t));
     } else if (got >= 0)
         err_set("%s: not an order model, whose first line is \"%s\"; --learn-order and "
                 "--import-orm write them",
@@ -125,13 +118,13 @@ static struct order_model *begin(struct text *t)
 
 struct order_model *order_read(const char *path)
 {
-    struct text *t = text_open(path, TEXT_UTF8);
+    struct text *t = text_open(path, TEXT_UTF8 | TEXT_SUM);
     struct order_model *m = t ? begin(t) : NULL;
     const char *s;
     size_t n;
     int got = m ? 0 : -1;
     while (m && (got = text_line(t, &s, &n)) > 0)
-        if (add_line(m, s, n) < 0) { got = at_line(t); break; }
+        if (add_line(m, s, n) < 0) { got = text_fail(t); break; }
     text_close(t);
     if (got == 0) return m;
     order_free(m);
@@ -147,9 +140,9 @@ int order_import(struct order_model *m, enum order_class c, const char *path)
     while (t && (got = text_line(t, &s, &n)) > 0) {
         const char *space = memchr(s, ' ', n);
         if (memchr(s, 0, n) || !space)
-            got = err_set("a feature, a space and a weight are expected");
+            got = err_set("expected a feature, a space and a weight");
         else got = add(m, c, s, (size_t)(space - s), space + 1);
-        if (got < 0) { at_line(t); break; }
+        if (got < 0) { text_fail(t); break; }
     }
     text_close(t);
     return got;

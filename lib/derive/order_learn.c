@@ -74,9 +74,7 @@ static int add_file(struct order_nodes *t, const struct order_model *labels, con
         if (tagged_rows_read(&rows, true, buf.p, buf.n, &line) == 0 &&
             add_sentence(t, labels, &rows, &tree, &line) == 0)
             continue;
-        char why[512];
-        snprintf(why, sizeof why, "%s", err_msg());
-        got = err_set("%s:%llu: %s", text_name(in), (unsigned long long)line, why);
+        got = err_set("%s:%llu: %s", text_name(in), (unsigned long long)line, err_msg());
         break;
     }
     text_close(in);

@@ -16,8 +16,8 @@ size_t order_nodes_count(const struct order_nodes *t, enum order_class c);
 void order_learn(struct order_model *m, const struct order_nodes *t, enum order_class c,
                  uint64_t seed);
 
-/* How well a model foretells a treebank's orders, per node: -log2 p of the observed order; log2
- * n!, which knowing nothing gives; and the mean probability of the observed order. */
+/* How well a model predicts a treebank's orders, per node: -log2 p of the observed order; log2
+ * n!, that of a uniform guess; and the mean probability of the observed order. */
 struct order_fit { double bits, uniform, kept; size_t nodes; };
 struct order_fit order_fit(const struct order_model *m, const struct order_nodes *t,
                            enum order_class c);

@@ -157,7 +157,8 @@ long tagged_rows_head(const struct tagged_rows *r, const struct row *row)
     while (i < c->n && i < 9 && c->s[i] >= '0' && c->s[i] <= '9')
         head = 10 * head + (size_t)(c->s[i++] - '0');
     if (!i || i < c->n || head > r->n)
-        return err_set("HEAD is \"%.*s\", no word of this sentence of %zu", (int)c->n, c->s, r->n);
+        return err_set("HEAD is \"%.*s\", which is not one of this sentence's %zu words", (int)c->n,
+                       c->s, r->n);
     return (long)head;
 }
 

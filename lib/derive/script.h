@@ -26,7 +26,7 @@ struct shared {
  * mark. */
 struct shared *shared_draw(struct vocab *vocab, double overlap, uint64_t seed);
 void shared_free(struct shared *s);
-/* Has this type no copy of its own: is it kept, or spelt like a special? */
+/* Does this type have no copy, because it is shared or spelt like a special? */
 bool shared_has(const struct shared *s, uint32_t id);
 
 /* Appends a line's tokens in the other script; spaces stay as they are. 0, or -1 with a message:

@@ -32,7 +32,7 @@ static void *produce(void *arg)
     while (!atomic_load(&a->stop) && queue_get(a->empty, &got)) {
         struct slot *x = got;
         x->status = a->s.make(a->s.ctx, x->item);
-        if (x->status < 0) x->why = mem_dup(err_msg());
+        if (x->status < 0) x->why = err_keep();
         for (int i = 0; i < a->n; i++) x->after[i] = *a->source[i];
         int status = x->status;              /* the slot is not ours once it is put */
         if (!queue_put(a->full, x) || status <= 0) break;

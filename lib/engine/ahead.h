@@ -1,5 +1,5 @@
 /* Micro-batches prepared on a thread of their own, some ahead of the step that learns from them.
- * Where the data stands in a checkpoint is where the step stands, not the thread: its integers
+ * The position in the data that a checkpoint records is the step's, not the thread's: its integers
  * (state_data) are copied with every item. */
 #ifndef ENGINE_AHEAD_H
 #define ENGINE_AHEAD_H
@@ -22,7 +22,7 @@ struct ahead *ahead_start(const struct ahead_source *s, struct state *st);
 /* The next item, the caller's until the call after this one; NULL at the end (*failed false) or
  * with a message. */
 void *ahead_next(struct ahead *a, bool *failed);
-/* Ends the thread, whatever it is doing. NULL is fine. */
+/* Stops the thread, whatever it is doing. NULL is allowed. */
 void ahead_stop(struct ahead *a);
 
 #endif

@@ -39,6 +39,7 @@ static int write_state(const char *folder, const struct checkpoint_state *st)
     for (int i = 0; i < x->n_ints; i++)
         n += (size_t)snprintf(s + n, cap - n, ",\n  \"%s\": \"%" PRId64 "\"", x->ints[i].name,
                               *x->ints[i].value);
+    if (st->tree) n += (size_t)snprintf(s + n, cap - n, ",\n  \"gradient_tree\": true");
     n += (size_t)snprintf(s + n, cap - n, "\n}\n");
     char *path = path_join(folder, "state.json");
     int rc = file_sum_remove(folder, STATE_SUM);
@@ -57,7 +58,8 @@ static int get_int(const cJSON *root, const char *name, const char *path, int64_
     errno = 0;
     *to = strtoll(v->valuestring, NULL, 10);
     bool digits = v->valuestring[strspn(v->valuestring, "0123456789")] == '\0';
-    return !digits || errno ? err_set("%s: \"%s\" is not a number from 0", path, name) : 0;
+    return !digits || errno ? err_set("%s: \"%s\" is not a whole number of 0 or more", path, name)
+                            : 0;
 }
 
 /* What the folder's name and the data do not allow: such a state would train nothing, or on
@@ -95,6 +97,7 @@ static int read_state(const char *folder, int64_t step, struct checkpoint_state 
     if (rc == 0) rc = get_int(root, "since_best", path, &st->since_best);
     const cJSON *best = rc == 0 ? cJSON_GetObjectItemCaseSensitive(root, "best") : NULL;
     if (best && cJSON_IsNumber(best)) st->best = best->valuedouble;
+    if (rc == 0) st->tree = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "gradient_tree"));
     for (int i = 0; i < st->state->n_ints && rc == 0; i++)
         rc = get_int(root, st->state->ints[i].name, path, st->state->ints[i].value);
     if (rc == 0) rc = check_state(path, st, step);
@@ -129,32 +132,40 @@ static int write_optimizer(const char *folder, const struct snapshot *s)
     return rc;
 }
 
-/* take false: only looks whether it could be read. */
-static int read_optimizer(const char *folder, const struct model *m, bool take)
+/* to [total] each, zeros at first. */
+static int read_optimizer(const char *folder, const struct model *m, float *const to[2])
 {
     const struct params *ps = &m->ps;
     int n = params_own(ps);
     char *path = path_join(folder, "optimizer.safetensors");
     struct st_file *f = st_open(path);
     int rc = f ? st_verify(f) : -1;
-    float *host = mem_zero(ps->total, sizeof *host);
-    for (int k = 0; k < 2 && rc == 0; k++) {
+    for (int k = 0; k < 2 && rc == 0; k++)
         for (int i = 0; i < n && rc == 0; i++) {
             char name[96];
             snprintf(name, sizeof name, "adam.%c.%s", k ? 'v' : 'm', ps->p[i].name);
             const struct st_tensor *t = st_find(f, name);
-            rc = t ? st_floats(t, host + ps->p[i].at, ps->p[i].n)
+            rc = t ? st_floats(t, to[k] + ps->p[i].at, ps->p[i].n)
                    : err_set("%s: tensor %s is missing", path, name);
         }
-        if (rc == 0 && take)
-            ps->k->upload(k ? ps->v : ps->m, host, ps->total * sizeof *host);
-    }
     if (rc == 0 && f->n != 2 * n)
         rc = err_set("%s: holds %d tensors, not %d", path, f->n, 2 * n);
-    free(host);
     if (f) st_close(f);
     free(path);
     return rc;
+}
+
+static void moments_new(const struct model *m, float *moment[2])
+{
+    for (int k = 0; k < 2; k++) moment[k] = mem_zero(m->ps.total + 1, sizeof *moment[k]);
+}
+
+static void moments_free(float *moment[2])
+{
+    for (int k = 0; k < 2; k++) {
+        free(moment[k]);
+        moment[k] = NULL;
+    }
 }
 
 /* The arrays of the state, where there are any: state.safetensors, one tensor [rows, cols] each. */
@@ -179,7 +190,7 @@ static int write_arrays(const char *folder, const struct state *s)
 }
 
 static int read_array(const struct st_file *f, const char *path, const struct kernels *k,
-                      const struct state_array *a)
+                      const struct state_array *a, float *const moment[2])
 {
     const struct st_tensor *t = st_find(f, a->name);
     size_t n = (size_t)a->rows * (size_t)a->cols;
@@ -196,6 +207,7 @@ static int read_array(const struct st_file *f, const char *path, const struct ke
         memcpy(a->whole, t->data, t->bytes);
         return 0;
     }
+    if (a->moment) return st_floats(t, moment[a->moment - 1] + a->at, n);
     float *host = mem_alloc(n * sizeof *host + 1);
     int rc = st_floats(t, host, n);
     if (rc == 0) k->upload(a->value, host, n * sizeof *host);
@@ -203,7 +215,8 @@ static int read_array(const struct st_file *f, const char *path, const struct ke
     return rc;
 }
 
-static int read_arrays(const char *folder, const struct kernels *k, const struct state *s)
+static int read_arrays(const char *folder, const struct kernels *k, const struct state *s,
+                       float *const moment[2])
 {
     char *path = path_join(folder, "state.safetensors");
     int rc = 0;
@@ -217,7 +230,8 @@ static int read_arrays(const char *folder, const struct kernels *k, const struct
         rc = err_set(
             "%s: has %d tensors, this run %d; continue with the options it was started with", path,
             f->n, s->n_arrays);
-    for (int i = 0; i < s->n_arrays && rc == 0; i++) rc = read_array(f, path, k, &s->arrays[i]);
+    for (int i = 0; i < s->n_arrays && rc == 0; i++)
+        rc = read_array(f, path, k, &s->arrays[i], moment);
     if (f) st_close(f);
     free(path);
     return rc;
@@ -229,7 +243,7 @@ static size_t array_room(const struct state_array *a)
     return (state_array_bytes(a) + 7) / 8 * 8;
 }
 
-/* Host copies of the state, in s. */
+/* Host copies of the state, in s, which has those of the optimiser. */
 static void copy_state(struct snapshot *s, const struct state *from, const struct kernels *k)
 {
     size_t bytes = 0;
@@ -246,7 +260,8 @@ static void copy_state(struct snapshot *s, const struct state *from, const struc
             memcpy(to, a->whole, state_array_bytes(a));
             state_whole(&s->state, (int64_t *)to, a->rows, a->cols, "%s", a->name);
         } else {
-            k->download(to, a->value, state_array_bytes(a));
+            if (a->moment) memcpy(to, s->array[a->moment] + a->at, state_array_bytes(a));
+            else k->download(to, a->value, state_array_bytes(a));
             state_array(&s->state, (float *)to, a->rows, a->cols, "%s", a->name);
         }
         to += array_room(a);
@@ -254,19 +269,22 @@ static void copy_state(struct snapshot *s, const struct state *from, const struc
     s->st.state = &s->state;
 }
 
-struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st)
+struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st,
+                               const struct shares *shares)
 {
     const struct params *ps = &m->ps;
     const float *from[3] = { ps->value, ps->m, ps->v };
     struct snapshot *s = mem_zero(1, sizeof *s);
+    int rc = 0;
     s->m = m;
     for (int i = 0; i < 3; i++) {
         s->array[i] = mem_alloc(ps->total * sizeof(float));
-        ps->k->download(s->array[i], from[i], ps->total * sizeof(float));
+        if (i == 0 || !shares) ps->k->download(s->array[i], from[i], ps->total * sizeof(float));
+        else if (rc == 0) rc = shares_collect(shares, from[i], s->array[i]);
     }
     s->st = *st;
     copy_state(s, st->state, ps->k);
-    if (ps->k->sync() < 0) {                 /* a lost device gave no numbers */
+    if (rc < 0 || ps->k->sync() < 0) {       /* a lost device gave no numbers */
         snapshot_free(s);
         return NULL;
     }
@@ -313,6 +331,7 @@ int checkpoint_save(const char *dir, const struct snapshot *s, const struct voca
     char *to = step_dir(dir, s->st.step, ""), *tmp = step_dir(dir, s->st.step, ".tmp");
     int rc = 0;
     if (!file_exists(to)) {
+        tmp_register(tmp);          /* memory that ends here ends the process */
         if (file_exists(tmp)) rc = dir_remove(tmp);
         if (rc == 0) rc = dir_make(tmp);
         if (rc == 0) rc = fill(tmp, s, vocab);
@@ -322,6 +341,7 @@ int checkpoint_save(const char *dir, const struct snapshot *s, const struct voca
             dir_remove(tmp);
             err_restore(why);
         }
+        tmp_forget(tmp);
     } else rc = write_state(to, &s->st); /* a better validation at a step that is saved already */
     free(to); free(tmp);
     return rc;
@@ -336,6 +356,7 @@ static int list(const char *dir, int64_t **steps)
     size_t cap = 0;
     int n = 0;
     *steps = NULL;
+    if (!d && errno != ENOENT) n = err_sys("%s: cannot be listed", path);
     for (struct dirent *e; d && (e = readdir(d)); ) {
         int64_t s;
         int used = 0;
@@ -367,7 +388,7 @@ static int discard(const char *dir, const int64_t *steps, int n)
 int checkpoint_prune(const char *dir, const struct checkpoint_keep *k)
 {
     int64_t *steps;
-    int n = list(dir, &steps), kept = 0, rc = 0;
+    int n = list(dir, &steps), kept = 0, rc = n < 0 ? -1 : 0;
     for (int i = 0; i < n && rc == 0; i++) {
         bool due = steps[i] == k->last || (k->every > 0 && steps[i] % k->every == 0);
         if (due && kept++ < k->keep) continue;
@@ -394,6 +415,7 @@ int checkpoint_sweep(const char *dir)
     free(path);
     int64_t *steps; /* a state may have been written again into one that is whole */
     int n = list(dir, &steps);
+    if (n < 0) rc = -1;
     for (int i = 0; i < n && rc == 0; i++) {
         char *folder = step_dir(dir, steps[i], "");
         rc = file_sweep(folder);
@@ -424,9 +446,15 @@ static int load(const char *folder, int64_t step, struct model *m, struct checkp
     int rc = params_load(&m->ps, m->ps.value, path);
     free(path);
     if (rc == 0) rc = model_keep(m, folder);
-    if (rc == 0) rc = read_optimizer(folder, m, true);
-    if (rc == 0) rc = read_arrays(folder, m->ps.k, st->state);
+    moments_new(m, st->moment);
+    if (rc == 0) rc = read_optimizer(folder, m, st->moment);
+    if (rc == 0) rc = read_arrays(folder, m->ps.k, st->state, st->moment);
     if (rc == 0) rc = read_state(folder, step, st);
+    if (rc == 0 && !st->shared) {
+        m->ps.k->upload(m->ps.m, st->moment[0], m->ps.total * sizeof(float));
+        m->ps.k->upload(m->ps.v, st->moment[1], m->ps.total * sizeof(float));
+    }
+    if (rc < 0 || !st->shared) moments_free(st->moment);
     return rc;
 }
 
@@ -434,7 +462,7 @@ int64_t checkpoint_newest(const char *dir)
 {
     int64_t *steps;
     int n = list(dir, &steps);
-    int64_t step = n ? steps[0] : -1;
+    int64_t step = n > 0 ? steps[0] : -1;
     free(steps);
     return step;
 }
@@ -442,7 +470,7 @@ int64_t checkpoint_newest(const char *dir)
 int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_state *st)
 {
     int64_t *steps;
-    int n = list(dir, &steps), found = 0;
+    int n = list(dir, &steps), found = n < 0 ? -1 : 0;
     double no_best = st->best;
     for (int i = 0; i < n && !found; i++) {
         char *folder = step_dir(dir, steps[i], "");
@@ -469,7 +497,12 @@ int checkpoint_link(const char *dir, const char *name, int64_t step)
     char *tmp = path_join(dir, tmp_name), *path = path_join(dir, name);
     int rc = 0;
     unlink(tmp);
-    if (symlink(target, tmp) < 0 || rename(tmp, path) < 0) rc = err_sys("%s: cannot be made", path);
+    tmp_register(tmp);                   /* another thread's memory may end between the two */
+    if (symlink(target, tmp) < 0 || rename(tmp, path) < 0) {
+        rc = err_sys("%s: cannot be made", path);
+        unlink(tmp);
+    }
+    tmp_forget(tmp);
     free(tmp);
     free(path);
     return rc;
@@ -499,9 +532,13 @@ int checkpoint_check(const char *folder, const struct model *m)
         char *path = path_join(folder, names[i]);
         struct st_file *f = NULL;
         if (!file_exists(path)) { free(path); continue; }
-        if (i == 0) rc = read_optimizer(folder, m, false);
-        else if (i == 1) rc = (f = st_open(path)) ? st_verify(f) : -1;
-        else rc = read_state(folder, step_of(folder), &st);
+        if (i == 0) {
+            moments_new(m, st.moment);
+            rc = read_optimizer(folder, m, st.moment);
+            moments_free(st.moment);
+        }
+        if (i == 1) rc = (f = st_open(path)) ? st_verify(f) : -1;
+        if (i == 2) rc = read_state(folder, step_of(folder), &st);
         if (f) st_close(f);
         free(path);
     }

@@ -9,9 +9,13 @@ struct checkpoint_state {
     int64_t step, best_step, since_best;
     double best;
     struct state *state;             /* whose integers and arrays are kept, by name */
+    bool tree;                       /* the run adds gradients by a tree (gradients.h) */
+    /* to be loaded: ranks share the optimiser, so that all of m and v come here, malloc'd */
+    bool shared;
+    float *moment[2];
 };
 
-/* What a checkpoint will hold, copied to the host, so that training may go on while it is written.
+/* What a checkpoint will hold, copied to the host, so that training continues while it is written.
  * The model's configuration, layout and words, which training leaves alone, stay the model's. */
 struct snapshot {
     const struct model *m;
@@ -22,7 +26,10 @@ struct snapshot {
     int64_t *value;
     char *arrays;
 };
-struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st);
+/* shares: of several ranks, which all give their parts (shares_give); NULL: the model has all. NULL
+ * with a message. */
+struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st,
+                               const struct shares *shares);
 bool snapshot_finite(const struct snapshot *s);      /* are all its numbers? */
 void snapshot_free(struct snapshot *s);
 
@@ -32,7 +39,7 @@ int checkpoint_save(const char *dir, const struct snapshot *s, const struct voca
  * one is there. So a run's folder ends the same, interrupted or not. */
 struct checkpoint_keep { int keep; int64_t every, last, best; };
 int checkpoint_prune(const char *dir, const struct checkpoint_keep *k);
-/* Removes what an interrupted save left. */
+/* Removes the remains of an interrupted save. */
 int checkpoint_sweep(const char *dir);
 /* Step of the newest checkpoint, -1 when there is none. */
 int64_t checkpoint_newest(const char *dir);
@@ -40,7 +47,7 @@ int64_t checkpoint_newest(const char *dir);
  * damaged one is reported on standard error, removed, and the one before it used. st->best holds,
  * on entry, what stands for "none yet". Returns 1, 0 when there is none, -1 with a message. */
 int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_state *st);
-/* Could a run continue with what stands in this folder beside its model m (optimiser, arrays,
+/* Could a run continue from the files in this folder besides its model m (optimiser, arrays,
  * state; each may be missing)? 0, or -1 with a message. */
 int checkpoint_check(const char *folder, const struct model *m);
 /* Points the link DIR/name at step N, atomically. */

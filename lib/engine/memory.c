@@ -10,7 +10,7 @@
 static size_t tensors(const struct memory_need *n) { return n->params + n->arena + n->working; }
 size_t memory_total(const struct memory_need *n)
 {
-    return n->now + n->host + (n->room ? 0 : tensors(n));
+    return n->now + n->host + n->ranks + (n->room ? 0 : tensors(n));
 }
 size_t memory_device(const struct memory_need *n) { return n->room ? tensors(n) : 0; }
 
@@ -44,8 +44,9 @@ void memory_plan_close(struct model *m, struct tape *t, const struct kernels *li
 {
     struct kern_shape shape = *s;
     shape.params = m->ps.total;
-    *need = (struct memory_need){ .now = memory_now(),
-                                  .params = 4 * m->ps.total * sizeof(float),
+    *need = (struct memory_need){ .floats = m->ps.total,
+                                  .now = memory_now(),
+                                  .params = 2 * (m->ps.total + m->ps.moments) * sizeof(float),
                                   .arena = tape_peak(t),
                                   .working = like->working ? like->working(&shape) : 0,
                                   .host = 3 * m->ps.total * sizeof(float),
@@ -91,13 +92,19 @@ static void advice(const struct memory_ask *a, size_t limit, char *to, size_t si
 
 int memory_check(const struct memory_ask *a, struct memory_need *need)
 {
-    size_t limit = a->limit ? a->limit : memory_limit();
-    char all[32], there[32], device[32], room[32], s[5][32], what[256];
+    size_t here = a->here > 1 ? (size_t)a->here : 1, now = memory_now();
+    size_t limit = a->limit ? a->limit : now + (memory_limit() - now) / here;
+    char all[32], there[32], device[32], room[32], s[5][32], what[256], each[96] = "";
     if (a->plan(a->ctx, a->tokens, a->recompute, need) < 0) return -1;
     human(memory_total(need), all);
     human(limit, there);
     human(memory_device(need), device);
     human(need->room, room);
+    if (here > 1) {
+        human(need->ranks, s[0]);
+        snprintf(each, sizeof each, ", ranks %s; so for each of %zu ranks here", s[0], here);
+    } else if (need->ranks) snprintf(each, sizeof each, ", tree of gradients %s",
+                                     human(need->ranks, s[0]));
     if (memory_device(need) > need->room) {
         advice(a, limit, what, sizeof what);
         return err_set("this run needs %s of the GPU's memory and %s are free;%s", device, room,
@@ -105,17 +112,18 @@ int memory_check(const struct memory_ask *a, struct memory_need *need)
     }
     if (memory_total(need) > limit) {
         advice(a, limit, what, sizeof what);
-        return err_set("this run needs %s of memory and may have %s;%s", all, there, what);
+        return err_set("this run needs %s of memory%s and may have %s;%s", all,
+                       here > 1 ? " for each rank here" : "", there, what);
     }
     if (need->room)
         msg_note("GPU memory: at most %s of %s: parameters and optimiser %s, activations %s, "
-                 "operations %s; the host's: at most %s of %s",
+                 "operations %s; the host's: at most %s of %s%s",
                  device, room, human(need->params, s[0]), human(need->arena, s[1]),
-                 human(need->working, s[2]), all, there);
+                 human(need->working, s[2]), all, there, each);
     else
         msg_note("memory: at most %s of %s: parameters and optimiser %s, activations %s, "
-                 "operations %s, checkpoints %s, the rest %s",
+                 "operations %s, checkpoints %s, the rest %s%s",
                  all, there, human(need->params, s[0]), human(need->arena, s[1]),
-                 human(need->working, s[2]), human(need->host, s[3]), human(need->now, s[4]));
+                 human(need->working, s[2]), human(need->host, s[3]), human(need->now, s[4]), each);
     return 0;
 }

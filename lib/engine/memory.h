@@ -9,7 +9,9 @@
 #include "lib/model/model.h"
 
 struct memory_need {
+    size_t floats;               /* parameters, with the zeros between tensors */
     size_t now, params, arena, working, host;
+    size_t ranks;                /* buffers of gradients that are added by a tree, messages */
     /* what a device with memory of its own has free: params, arena, working are there; 0: all is
      * the host's */
     size_t room;
@@ -34,12 +36,13 @@ struct memory_ask {
     int tokens, accumulate;                          /* --tokens, --accumulate as they are */
     int batch;                   /* --batch, where examples are counted and not tokens; 0: tokens */
     bool recompute;
-    size_t limit;                                    /* 0: memory_limit */
+    int here;                    /* processes of this run on this machine */
+    size_t limit;                                    /* of each; 0: its share of memory_limit */
     int (*plan)(void *ctx, int tokens, bool recompute, struct memory_need *need);
     void *ctx;
 };
-/* Says what is needed (standard error, unless --quiet); where that is more than the limit -1 with a
- * message that says which options would fit. */
+/* Prints what is needed (standard error, unless --quiet); where that is more than the limit -1 with
+ * a message that says which options would fit. */
 int memory_check(const struct memory_ask *a, struct memory_need *need);
 
 #endif

@@ -24,7 +24,7 @@ void mix_init(struct mix *x, const struct objective *const *table, unsigned used
         snprintf(k->heading, sizeof k->heading, "Objective %s: %s", o->name, o->about);
         k->weight_row[0] = (struct opt){ k->weight_name, 0, OPT_STR(mix_weight, ramp), "RAMP",
                                          "weight of this objective's loss: a number, or "
-                                         "STEP:WEIGHT,STEP:WEIGHT,... that it moves along" };
+                                         "STEP:WEIGHT,STEP:WEIGHT,... to interpolate between" };
     }
 }
 
@@ -248,8 +248,8 @@ static void keep_beside(const struct params *ps, struct state *s)
     for (int i = params_own(ps); i < ps->n; i++) {
         const struct param *p = &ps->p[i];
         state_array(s, ps->value + p->at, p->rows, p->cols, "%s", p->name);
-        state_array(s, ps->m + p->at, p->rows, p->cols, "adam.m.%s", p->name);
-        state_array(s, ps->v + p->at, p->rows, p->cols, "adam.v.%s", p->name);
+        state_moment(s, 1, p->at, p->rows, p->cols, "adam.m.%s", p->name);
+        state_moment(s, 2, p->at, p->rows, p->cols, "adam.v.%s", p->name);
     }
 }
 

@@ -24,13 +24,16 @@ struct pair_pool;
 struct masking;
 struct report;
 struct batch_file;
+struct ranks;
 
-/* Which micro-batch: what may key random numbers. Every rank and every interrupted run numbers
- * them alike. */
+/* A micro-batch's number, which may key random draws: the same for every rank and every resumed
+ * run. */
 struct turn {
     int64_t step;                /* optimiser steps before this one */
     int64_t micro;               /* number of the micro-batch since the run began */
     uint64_t seed;
+    /* another rank computes it, and nobody looks at the batch: `make` only moves on in the data */
+    bool passed;
 };
 /* The key of a turn's draws for a purpose. */
 static inline struct rng_key turn_key(const struct turn *at, enum rng_purpose purpose)
@@ -53,14 +56,14 @@ struct setup {
     const struct masking *masking;               /* what is masked, and how */
     const struct strs *dicts;                    /* SRC-TGT=FILE: translations of tokens */
     bool dict_skip;                              /* lines of unknown tokens: left out, no error */
-    /* a word of one language: it stands in its text more often than that, and not in the other's */
+    /* a word of one language occurs in its text more often than that, and not in the other's */
     int64_t specific;
     struct state *state;
     int tokens;                                  /* of a micro-batch */
     int accumulate;                              /* micro-batches per step */
     /* of a micro-batch; 0: `tokens` says how long it is */
     int sentences;
-    /* tokens of a sentence at most, specials not counted */
+    /* most tokens of a sentence, specials not counted */
     int longest;
     int valid_sentences;                         /* of each validation text at most; 0: all */
     /* the text is streams: its pieces stand without <s> and </s> */
@@ -148,7 +151,13 @@ struct objective {
     bool (*turn)(const void *self, int64_t step);
     /* under: the batch of `on` */
     int (*make)(void *self, void *batch, const void *under, const struct turn *at);
+    /* `make` of a rider keeps nothing from one micro-batch for the next ones: it is not called for
+     * those that another rank computes */
+    bool keeps_nothing;
     int (*prepare)(void *self, void *batch, struct pass *p);
+    /* In place of prepare and what follows: another rank computes this micro-batch. NULL: nothing
+     * to do. */
+    void (*passed)(void *self, void *batch);
     /* NULL: it rides */
     int (*forward)(void *self, void *batch, struct pass *p);
     /* Adds the gradient of scale * mean loss to the states, and its losses to the log. */
@@ -156,6 +165,9 @@ struct objective {
     /* Of one with `on` and a pass of its own: looks at the pass of `on` while its states are
      * there, before backward. */
     int (*watch)(void *self, void *batch, struct pass *under);
+    /* With several ranks, after the passes of a step of so many micro-batches, of which each has
+     * done its tree_range: gives the others what `stepped` needs of them. NULL: nothing. */
+    int (*gather)(void *self, struct ranks *ranks, int micro_batches);
     /* steps done, this one included */
     int (*stepped)(void *self, struct pass *p, int64_t step);
     int (*validate)(void *self, struct pass *p, struct report *r);

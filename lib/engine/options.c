@@ -1,6 +1,6 @@
 #include "lib/engine/options.h"
 #include <math.h>
-#include "lib/plain/plain.h"
+#include "lib/raw/raw.h"
 
 const struct opt trainer_rows[] = {
     { "steps|max-steps", 0, OPT_I64(trainer_options, steps), "N",
@@ -37,6 +37,17 @@ const struct opt trainer_rows[] = {
       "write a log line every N steps", .min = 1, .max = 1e15 },
     { "tensorboard", 0, OPT_FLAG(trainer_options, tensorboard), "",
       "also write event files for TensorBoard, into the run folder's tensorboard/" },
+    { "gradient-tree", 0, OPT_FLAG(trainer_options, tree), "",
+      "add the gradients of a step's micro-batches by a fixed tree, as ranks do (mpirun, srun): "
+      "the bytes of a run with any number of ranks" },
+    { "wire", 0, OPT_CHOICE(trainer_options, wire), "float32|bf16",
+      "numbers in which gradients are added and travel between ranks; bf16: half the bytes, every "
+      "sum is rounded, also in one process" },
+    { "share-optimizer", 0, OPT_FLAG(trainer_options, share_optimizer), "",
+      "with ranks: each keeps its part of the optimiser's state, so that one of N ranks needs "
+      "8 (N - 1) / N bytes less per parameter; every file has the same bytes" },
+    { "rank-timeout", 0, OPT_TIME(trainer_options, rank_timeout), "T",
+      "with ranks: when one has been silent for T seconds, name it and end all ranks" },
     { "write-batches", 0, OPT_STR(trainer_options, write_batches), "DIR",
       "write every micro-batch, as the model reads it, to this folder as a safetensors file" },
     { "stop-after", 0, OPT_TIME(trainer_options, stop_after), "T",
@@ -48,7 +59,7 @@ const struct opt trainer_rows[] = {
 
 const struct opt run_rows[] = {
     { "deterministic", 0, OPT_FLAG(run_options, deterministic), "",
-      "accepted for other trainers' command lines: equal runs on one device always give equal "
+      "accepted for compatibility with other trainers: equal runs on one device always give equal "
       "bytes" },
     { "recompute", 0, OPT_FLAG(run_options, recompute), "",
       "recompute each layer in the backward pass instead of keeping its intermediate values: "
@@ -73,7 +84,7 @@ const struct opt text_file_rows[] = {
 
 int text_files_keep(const struct text_files *f, struct model *m)
 {
-    if (plain_check(f->codes, f->tokenizer) < 0) return -1;
+    if (raw_check(f->codes, f->tokenizer) < 0) return -1;
     if (f->codes && model_keep_file(m, MODEL_CODES, f->codes) < 0) return -1;
     return f->tokenizer ? model_keep_file(m, MODEL_TOKENIZER, f->tokenizer) : 0;
 }
@@ -82,6 +93,7 @@ void trainer_options_init(struct trainer_options *o)
 {
     *o = (struct trainer_options){ .steps = 100000,
                                    .lr = 1e-4,
+                                   .head_lr = -1,
                                    .warmup = 10000,
                                    .schedule = SCHEDULE_INVERSE_SQRT,
                                    .beta1 = 0.9,
@@ -93,20 +105,26 @@ void trainer_options_init(struct trainer_options *o)
                                    .valid_every = 1000,
                                    .log_every = 50,
                                    .keep = 2,
+                                   .rank_timeout = 15,
                                    .lower_is_better = true };
 }
 
-double trainer_lr(const struct trainer_options *o, int64_t step)
+double trainer_rate(const struct trainer_options *o, double peak, int64_t step)
 {
     double s = (double)step, w = (double)o->warmup;
-    if (step < o->warmup) return o->lr * s / w;
+    if (step < o->warmup) return peak * s / w;
     switch (o->schedule) {
     case SCHEDULE_LINEAR: {
         double left = (double)(o->steps - step)
                       / (double)(o->steps - o->warmup > 0 ? o->steps - o->warmup : 1);
-        return o->lr * (left > 0 ? left : 0);
+        return peak * (left > 0 ? left : 0);
     }
-    case SCHEDULE_INVERSE_SQRT: return o->lr * sqrt((w > 1 ? w : 1) / (s > 1 ? s : 1));
-    default: return o->lr;
+    case SCHEDULE_INVERSE_SQRT: return peak * sqrt((w > 1 ? w : 1) / (s > 1 ? s : 1));
+    default: return peak;
     }
+}
+
+double trainer_lr(const struct trainer_options *o, int64_t step)
+{
+    return trainer_rate(o, o->lr, step);
 }

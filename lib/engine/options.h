@@ -10,10 +10,14 @@ enum schedule { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_INVERSE_SQRT };
 /* Adam with weight decay is AdamW */
 enum optimizer { OPTIMIZER_ADAM, OPTIMIZER_LAMB };
 
+/* gradients between ranks, and where they are added by their tree */
+enum wire { WIRE_FLOAT32, WIRE_BF16 };
+
 struct trainer_options {
     const char *dir;
     int64_t steps;               /* optimiser steps in all */
     double lr;                   /* the peak */
+    double head_lr;              /* the peak for task heads (head.*); < 0: lr */
     int64_t warmup;              /* steps from 0 to the peak, linearly; 0: none */
     int schedule;                /* SCHEDULE_LINEAR goes to 0 at `steps` */
     int optimizer;
@@ -27,6 +31,11 @@ struct trainer_options {
     int keep;
     int patience;                /* validations without a better one before it ends; 0: never */
     bool resume;
+    bool tree;                   /* gradients are added by a tree (gradients.h), as ranks do */
+    int wire;
+    bool share_optimizer;        /* of several ranks each has a part of m and v (shares.h) */
+    int64_t rank_timeout;        /* seconds until a rank that says nothing is lost */
+    struct ranks *ranks;         /* of the run; NULL: none */
     bool tensorboard;            /* event files beside the log */
     bool lower_is_better;        /* of the validation metric */
     /* folder that gets every micro-batch (write_batches.h); NULL: none */
@@ -35,8 +44,9 @@ struct trainer_options {
 };
 /* Adam 0.9 0.999 1e-8, clip 5, lr 1e-4, ... */
 void trainer_options_init(struct trainer_options *o);
-/* The learning rate of step 1, 2, ... */
+/* The learning rate of step 1, 2, ...; the same of parameters that have a peak of their own. */
 double trainer_lr(const struct trainer_options *o, int64_t step);
+double trainer_rate(const struct trainer_options *o, double peak, int64_t step);
 extern const struct opt trainer_rows[];           /* of struct trainer_options */
 
 struct run_options {

@@ -1,4 +1,4 @@
-/* A weight that changes while a run trains, written as XLM writes its lambdas: "1" is constant,
+/* A weight that changes during training, written as XLM writes its lambdas: "1" is constant,
  * "0:1,100000:0.1,300000:0" goes linearly from 1 at step 0 to 0.1 at step 100,000 and to 0 at step
  * 300,000, where it stays. */
 #ifndef ENGINE_RAMP_H

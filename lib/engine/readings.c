@@ -6,14 +6,47 @@
 #include "common/clock.h"
 #include "common/mem.h"
 
-/* n numbers for a term (-1: there is no room for one): their sum, or the norm whose square they
- * are. step: of the gradient that is. */
-struct unread { int term; bool norm; int64_t step; size_t n; };
+/* sum, count at hand, and n numbers that the device has, for a term ("": nobody's): their sum, or
+ * the norm whose square they are. step: of the gradient that is. */
+struct unread { char name[24]; double sum, count; bool norm; int64_t step, place; size_t n; };
 
 int readings_open(struct readings *r, const struct params *ps)
 {
     *r = (struct readings){ .ps = ps, .norm2 = ps->k->alloc(sizeof(float)) };
     return r->norm2 ? 0 : -1;
+}
+
+/* Its place among the terms, in the order of first use; -1: there is no room for one more. */
+static int term_of(struct readings *r, const char *name)
+{
+    int i = 0;
+    while (i < r->n && strcmp(r->term[i].name, name)) i++;
+    if (i < r->n) return i;
+    if (i == READINGS_TERMS) return -1;
+    r->term[r->n++] = (struct term){ 0 };
+    snprintf(r->term[i].name, sizeof r->term[i].name, "%s", name);
+    return i;
+}
+
+static void add_to_term(struct readings *r, const char *name, double sum, double count)
+{
+    int i = term_of(r, name);
+    if (i < 0) return;
+    r->term[i].sum += sum;
+    r->term[i].count += count;
+}
+
+/* To the term, or, with ranks, to what is told to the first of them. */
+static void add(struct readings *r, const char *name, int64_t place, double sum, double count)
+{
+    if (!r->ranks) {
+        add_to_term(r, name, sum, count);
+        return;
+    }
+    mem_room(&r->told, &r->told_cap, r->n_told + 1, sizeof *r->told);
+    struct told *t = &r->told[r->n_told++];
+    *t = (struct told){ .sum = sum, .count = count, .place = place };
+    snprintf(t->name, sizeof t->name, "%s", name);
 }
 
 int readings_all(struct readings *r)
@@ -22,7 +55,7 @@ int readings_all(struct readings *r)
     const float *x = r->fetched;
     for (size_t i = 0; i < r->n_unread; i++) {
         const struct unread *u = &r->unread[i];
-        double sum = 0;
+        double sum = u->sum;
         for (size_t j = 0; j < u->n; j++) sum += x[j];
         x += u->n;
         if (u->norm) sum = sqrt(sum);
@@ -30,9 +63,7 @@ int readings_all(struct readings *r)
             r->bad = u->step;
             return -1;
         }
-        if (u->term < 0) continue;
-        r->term[u->term].sum += sum;
-        r->term[u->term].count += u->norm ? 1 : (double)u->n;
+        if (*u->name) add(r, u->name, u->place, sum, u->norm ? 1 : u->count + (double)u->n);
     }
     r->n_unread = r->n_fetched = 0;
     r->read_at = clock_seconds();
@@ -61,37 +92,79 @@ static int later(struct readings *r, const struct unread *u, const float *x)
     return 0;
 }
 
-static int term_of(struct readings *r, const char *name)
+static struct unread unread(const struct readings *r, const char *name, size_t n)
 {
-    int i = 0;
-    while (i < r->n && strcmp(r->term[i].name, name)) i++;
-    if (i < r->n) return i;
-    if (i == READINGS_TERMS) return -1;
-    r->term[r->n++] = (struct term){ 0 };
-    snprintf(r->term[i].name, sizeof r->term[i].name, "%s", name);
-    return i;
+    struct unread u = { .place = r->place, .n = n };
+    snprintf(u.name, sizeof u.name, "%s", name);
+    return u;
 }
 
 void readings_term(struct readings *r, const char *name, double sum, double count)
 {
-    int i = term_of(r, name);
-    if (i < 0) return;
-    r->term[i].sum += sum;
-    r->term[i].count += count;
+    struct unread u = unread(r, name, 0);
+    u.sum = sum;
+    u.count = count;
+    mem_room(&r->unread, &r->unread_cap, r->n_unread + 1, sizeof *r->unread);
+    r->unread[r->n_unread++] = u;
 }
 
 int readings_sum(struct readings *r, const char *name, const float *x, int n)
 {
-    return later(r, &(struct unread){ .term = term_of(r, name), .n = (size_t)n }, x);
+    struct unread u = unread(r, name, (size_t)n);
+    return later(r, &u, x);
 }
 
-int readings_norm(struct readings *r, const char *name, int64_t step)
+int readings_norm(struct readings *r, const char *name, int64_t step, bool there)
 {
     const struct params *ps = r->ps;
-    KERN(ps->k, norm2, .out = r->norm2, .x = ps->grad, .n = ps->total);
-    return later(r,
-                 &(struct unread){ .term = term_of(r, name), .norm = true, .step = step, .n = 1 },
-                 r->norm2);
+    struct unread u = unread(r, step > 0 && ranks_rank(r->ranks) ? "" : name, 1);
+    u.norm = true;
+    u.step = step;
+    if (!there) KERN(ps->k, norm2, .out = r->norm2, .x = ps->grad, .n = ps->total);
+    return later(r, &u, r->norm2);
+}
+
+/* Rank 0: the least place first, of one place the lower rank. all [ranks, most], n [ranks]. */
+static void merge(struct readings *r, const struct told *all, const int64_t *n, int64_t most)
+{
+    int size = ranks_size(r->ranks);
+    int64_t *at = mem_zero((size_t)size, sizeof *at);
+    for (;;) {
+        const struct told *first = NULL;
+        int of = 0;
+        for (int i = 0; i < size; i++) {
+            const struct told *t = &all[i * most + at[i]];
+            if (at[i] == n[i] || (first && t->place >= first->place)) continue;
+            first = t;
+            of = i;
+        }
+        if (!first) break;
+        add_to_term(r, first->name, first->sum, first->count);
+        at[of]++;
+    }
+    free(at);
+}
+
+int readings_join(struct readings *r)
+{
+    if (!r->ranks) return 0;
+    size_t size = (size_t)ranks_size(r->ranks);
+    int64_t *n = mem_alloc(size * sizeof *n), own = (int64_t)r->n_told, most = 0;
+    if (ranks_gather(r->ranks, &own, n, sizeof own) < 0) {
+        free(n);
+        return -1;
+    }
+    for (size_t i = 0; i < size; i++)
+        if (n[i] > most) most = n[i];
+    mem_room(&r->told, &r->told_cap, (size_t)most + 1, sizeof *r->told);
+    struct told *all = mem_zero(size * (size_t)most + 1, sizeof *all);
+    for (int64_t i = own; i < most; i++) r->told[i] = (struct told){ 0 };
+    int rc = ranks_gather(r->ranks, r->told, all, (size_t)most * sizeof *all);
+    if (rc == 0 && !ranks_rank(r->ranks)) merge(r, all, n, most);
+    r->n_told = 0;
+    free(all);
+    free(n);
+    return rc;
 }
 
 void readings_free(struct readings *r)
@@ -99,5 +172,6 @@ void readings_free(struct readings *r)
     if (r->norm2) r->ps->k->release(r->norm2);
     if (r->fetched) r->ps->k->host_release(r->fetched);
     free(r->unread);
+    free(r->told);
     memset(r, 0, sizeof *r);
 }

@@ -1,19 +1,57 @@
 #include "lib/engine/run.h"
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
 #include "common/err.h"
 #include "common/file.h"
 #include "common/msg.h"
 #include "common/prog.h"
 #include "common/signals.h"
+#include "common/thread.h"
 #include "lib/engine/run_folder.h"
 #include "lib/graph/profile.h"
 #include "lib/model/options.h"
 
+/* By the thread of the messages, when the run is lost: this process ends behind it. */
+static void last_word(const char *message)
+{
+    err_set("%s", message);
+    (void)prog_fail();
+}
+
+int run_join(struct run *r)
+{
+    struct ranks_launch l;
+    const struct ranks_transport *t;
+    if (r->ranks) return 0;
+    if (ranks_launch(&l) < 0) return -1;
+    if (l.by == RANKS_ALONE) return 0;
+    if (!(t = ranks_transport(&l))) return -1;
+    if (l.by == RANKS_TCP)
+        msg_note("rank 0 of %d, by %s: waiting for the others at %s:%d", l.size, l.variables,
+                 l.host, l.port);
+    double patience = (double)r->train.rank_timeout;
+    if (!(r->ranks = ranks_open(t, patience, last_word, &r->told))) return -1;
+    r->train.ranks = r->ranks;
+    r->state.summed = true;
+    if (ranks_rank(r->ranks)) msg_set_mute(true);
+    int beside = ranks_beside(r->ranks);
+    if (beside > 1 && !prog_given("threads")) {
+        int share = par_threads() / beside;
+        par_threads_set(share > 1 ? share : 1);
+    }
+    msg_note("%s: %d ranks, %d on this machine", t->name, ranks_size(r->ranks),
+             ranks_here(r->ranks));
+    return 0;
+}
+
 int run_from(struct run *r)
 {
     struct model_config c;
+    if (run_join(r) < 0) return -1;
     if (!r->init) return 0;
     if (!(r->from = run_model_dir(r->init)) || model_read_config(&c, r->from) < 0) return -1;
     model_options_take(&r->shape, &c);
@@ -25,6 +63,7 @@ int run_continue(struct run *r)
 {
     struct model_config c;
     float dropout = r->shape.dropout, attention = r->shape.attention_dropout;
+    if (run_join(r) < 0) return -1;
     if (!(r->from = run_model_dir(r->init)) || model_read_config(&c, r->from) < 0) return -1;
     r->vocab_path = r->from_vocab = path_join(r->from, "vocab");
     r->shape = c;
@@ -38,6 +77,7 @@ int run_continue(struct run *r)
 int run_open(struct run *r)
 {
     const char *why;
+    if (run_join(r) < 0) return -1;
     r->train.config = prog_config();
     signals_catch();
     if (!(r->kernels = kernels_open(r->device.device, r->device.precision, &why))) return -1;
@@ -47,6 +87,8 @@ int run_open(struct run *r)
     r->shape.vocab_hash = r->vocab->hash;
     r->engine.seed = r->seed;
     r->engine.with.vocab = r->vocab;
+    r->engine.share = r->train.share_optimizer ? ranks_size(r->ranks) : 1;
+    r->engine.whole_tensors = r->train.optimizer == OPTIMIZER_LAMB;
     return 0;
 }
 
@@ -75,7 +117,12 @@ static int schedule(struct run *r, double micro_batches)
 static int plan(void *run, int tokens, bool recompute, struct memory_need *need)
 {
     const struct run *r = run;
-    return engine_plan(&r->engine, &r->shape, r->kernels, tokens, recompute, need);
+    if (engine_plan(&r->engine, &r->shape, r->kernels, tokens, recompute, need) < 0) return -1;
+    if (!r->train.tree && !r->ranks && r->train.wire == WIRE_FLOAT32) return 0;
+    int size = ranks_size(r->ranks), extra = gradients_buffers(r->train.accumulate, size);
+    need->ranks = (size_t)extra * need->floats * sizeof(float)
+                  + gradients_messages(r->train.accumulate, size);
+    return 0;
 }
 
 static int fit(struct run *r, int tokens)
@@ -83,6 +130,7 @@ static int fit(struct run *r, int tokens)
     struct memory_ask ask = { .tokens = tokens,
                               .accumulate = r->train.accumulate,
                               .batch = r->batch,
+                              .here = ranks_here(r->ranks),
                               .recompute = r->how.recompute,
                               .limit = r->how.memory,
                               .plan = plan,
@@ -110,6 +158,8 @@ static int make_model(struct run *r, void (*ready)(void *with, struct model *m),
     const struct kernels *k = r->how.profile ? profile_kernels(r->kernels) : r->kernels;
     if (model_shapes(&r->m, &r->shape, k) < 0) return -1;
     mix_parameters(&r->mix, &r->m);
+    if (r->engine.share > 1)
+        shares_lay_out(&r->m.ps, r->engine.share, ranks_rank(r->ranks), r->engine.whole_tensors);
     if (params_alloc(&r->m.ps, true) < 0 || text_files_keep(&r->text, &r->m) < 0) return -1;
     model_draw(&r->m, r->seed);
     if (r->init_std > 0) model_normal(&r->m, r->seed, r->init_std);
@@ -134,22 +184,61 @@ static int train(struct run *r)
     return trainer_run(&r->tr, steps, &r->engine, r->how.profile, memory_total(&r->need));
 }
 
+/* The options that make a run: those that only say how this machine runs it are left out. */
+static uint64_t sum_options(const struct run *r)
+{
+    static const char *const own[] = { "threads", "memory", "quiet", "rank-timeout" };
+    uint64_t sum = 0;
+    for (const char *line = r->train.config; *line; line += strcspn(line, "\n") + 1) {
+        size_t n = strcspn(line, " \n");
+        bool skip = false;
+        for (int i = 0; i < 4; i++) skip |= strlen(own[i]) == n && !memcmp(own[i], line, n);
+        if (!skip) sum = XXH3_64bits_withSeed(line, strcspn(line, "\n"), sum);
+        if (!line[strcspn(line, "\n")]) break;
+    }
+    return sum;
+}
+
+/* Before the first step: is every rank the same program, with the same data? */
+static int agree(struct run *r)
+{
+    char build[1200];
+    int n = snprintf(build, sizeof build, "%s %s %zu", ISOGLOT_VERSION, r->kernels->describe(),
+                     r->m.ps.total);
+    if (!r->ranks) return 0;
+    return ranks_agree(r->ranks, XXH3_64bits(build, (size_t)n), "its build or processor") < 0
+                   || ranks_agree(r->ranks, r->vocab->hash, "its vocabulary") < 0
+                   || ranks_agree(r->ranks, r->state.data, "its training data") < 0
+                   || ranks_agree(r->ranks, sum_options(r), "its command line") < 0
+               ? -1 : 0;
+}
+
 int run_steps(struct run *r, double micro_batches, int tokens,
               void (*ready)(void *with, struct model *m), void *with)
 {
     if (schedule(r, micro_batches) < 0 || fit(r, tokens) < 0
-        || make_model(r, ready, with) < 0)
+        || make_model(r, ready, with) < 0 || agree(r) < 0)
         return -1;
     return train(r);
 }
 
-int run_end(int rc)
+int run_end(struct run *r, int rc)
 {
-    return rc < 0 ? prog_fail() : rc ? rc : prog_end();
+    int status = rc;
+    if (rc < 0) {
+        char why[1024];
+        snprintf(why, sizeof why, "%s", err_msg());
+        bool speaks = !r->told && ranks_speaks(r->ranks, why);
+        status = speaks ? prog_fail() : PROG_FAILED;
+    }
+    ranks_close(r->ranks);
+    r->ranks = NULL;
+    return status ? status : prog_end();
 }
 
 void run_close(struct run *r)
 {
+    ranks_close(r->ranks);
     trainer_free(&r->tr);
     mix_free(&r->mix);
     if (r->t.k) tape_free(&r->t);

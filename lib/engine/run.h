@@ -29,6 +29,8 @@ struct run {
     struct engine engine;
     struct state state;
     /* opened */
+    struct ranks *ranks;                             /* NULL: it runs alone */
+    bool told;                                       /* another rank says why it could not start */
     const struct kernels *kernels;
     struct model m;
     struct tape t;
@@ -47,23 +49,28 @@ int run_groups(struct run *r, struct opt_group *g, int n, bool decoder);
 int run_loop_groups(struct run *r, struct opt_group *g, int n);
 extern const struct opt run_dropout_rows[];
 
+/* Where a launcher started this as one of several ranks: meets the others. Whatever reads files
+ * calls it first, so that one that fails is named once. */
+int run_join(struct run *r);
 /* Where --init was given: finds its folder, and takes shape and vocabulary from it where no
  * option says otherwise. */
 int run_from(struct run *r);
-/* In its place, of a program that goes on with the encoder of --init as it is: shape, languages,
- * vocabulary; without its decoder and heads. */
+/* Instead of that, for a program that continues with the encoder of --init as it is: shape,
+ * languages, vocabulary; without its decoder and heads. */
 int run_continue(struct run *r);
 int run_open(struct run *r);
-/* What comes when the data are open. Epochs and shares become steps: a pass over the data has so
- * many micro-batches. Their memory, of so many tokens each, is held against what is free. The model
- * is made and its first weights drawn; then `ready` is called (NULL: nothing), those of --init and
+/* The part after the data are open. Epochs and shares become steps, from the number of
+ * micro-batches in a pass over the data. The memory that micro-batches of that many tokens need is
+ * compared with what is free. The model is made and its first weights drawn; then `ready` is called
+ * (NULL: nothing), those of --init and
  * --init-embeddings are taken, and the objectives start. Then it trains in the folder. The exit
  * status (PROG_AGAIN: stopped, saved), or -1 with a message. */
 int run_steps(struct run *r, double micro_batches, int tokens,
               void (*ready)(void *with, struct model *m), void *with);
-/* The exit status of a program whose run ended with rc (run_steps's, or -1 with a message),
- * which is told. */
-int run_end(int rc);
+/* The exit status of a program whose run ended with rc (run_steps's, or -1 with a message).
+ * The message is printed by one rank only, and names the rank that failed. Disconnects from the
+ * others. */
+int run_end(struct run *r, int rc);
 void run_close(struct run *r);
 
 #endif

@@ -34,13 +34,16 @@ int run_folder_open(struct trainer *tr)
                        o->dir, (long long)newest);
     if (file_sweep(o->dir) < 0 || checkpoint_sweep(o->dir) < 0) return -1;
     if (o->write_batches && dir_make(o->write_batches) < 0) return -1;
-    struct checkpoint_state st = { .best = tr->best, .state = tr->state };
+    struct checkpoint_state st = { .best = tr->best, .state = tr->state,
+                                   .shared = tr->shares.ranks != NULL };
     int found = checkpoint_load_newest(o->dir, tr->m, &st);
     if (found < 0) return -1;
     if (found) {
         tr->step = tr->saved_step = st.step;
         tr->best_step = st.best_step; tr->since_best = st.since_best; tr->best = st.best;
+        for (int i = 0; i < 2; i++) tr->moment[i] = st.moment[i];
         tr->resumed = true;
+        tr->o.tree |= st.tree;
         tr->ended = tr->o.patience > 0 && tr->since_best >= tr->o.patience;
         struct checkpoint_keep keep = run_folder_keep(tr);
         if (link_best(tr) < 0 || checkpoint_link(o->dir, "last", tr->step) < 0

@@ -5,15 +5,15 @@
 #include "lib/engine/checkpoint.h"
 #include "lib/engine/trainer.h"
 
-/* tr->o.dir, which is locked, begins, or goes on where its newest checkpoint stands: model, state
- * and tr's own numbers are read; links and pruning that a kill right after that checkpoint left
- * undone are done. Opens tr->log. -1 with a message. */
+/* Locks tr->o.dir and starts a run there, or continues from its newest checkpoint: reads model,
+ * state and tr's own numbers, and finishes the linking and pruning that a kill right after that
+ * checkpoint left undone. Opens tr->log. -1 with a message. */
 int run_folder_open(struct trainer *tr);
 /* Which checkpoints stay. */
 struct checkpoint_keep run_folder_keep(const struct trainer *tr);
 
-/* The model folder meant by `dir`: itself when it has weights, else its best, else its last
- * checkpoint. The caller's; NULL with a message when there is none. */
+/* The model folder that `dir` stands for: itself if it has weights, else its best, else its
+ * last checkpoint. The caller frees it; NULL with a message when there is none. */
 char *run_model_dir(const char *dir);
 
 #endif

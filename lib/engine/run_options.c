@@ -1,3 +1,4 @@
+#include "common/msg.h"
 #include "lib/engine/run.h"
 #include "lib/model/options.h"
 
@@ -8,8 +9,9 @@ const struct opt run_folder_rows[] = {
     { "init|reload-model", 0, OPT_STR(run, init), "DIR",
       "start from this model: its weights and, where no option says otherwise, its shape" },
     { "init-std", 0, OPT_FLOAT(run, init_std), "S",
-      "standard deviation of normal first weights, 0.02 as RoBERTa's; 0: XLM's, embeddings "
-      "dim^-0.5", .min = 0, .max = 10 },
+      "standard deviation of the normal initial weights (RoBERTa: 0.02); 0: XLM's initialisation, "
+      "with dim^-0.5 for embeddings",
+      .min = 0, .max = 10 },
     { 0 }
 };
 static const struct opt start_rows[] = { { "init-embeddings|reload-emb", 0, OPT_STR(run, vectors),
@@ -42,6 +44,8 @@ void run_init(struct run *r)
     *r = (struct run){
         .seed = 1, .warmup = "10000", .device = kern_defaults, .engine = { .gradient_norms = true }
     };
+    /* what all ranks say alike, the first says */
+    if (ranks_launched_rank() > 0) msg_set_mute(true);
     trainer_options_init(&r->train);
     model_options_init(&r->shape);
     r->engine.mix = &r->mix;

@@ -41,7 +41,7 @@ static void *work(void *p)
         snapshot_free(snap);
         pthread_mutex_lock(&s->lock);
         s->job = NULL;
-        if (rc < 0) { free(s->failed); s->failed = mem_dup(err_msg()); }
+        if (rc < 0) { free(s->failed); s->failed = err_keep(); }
         pthread_cond_broadcast(&s->changed);
     }
     pthread_mutex_unlock(&s->lock);
@@ -66,8 +66,7 @@ struct saver *saver_new(const char *dir, const struct vocab *vocab)
 static int outcome(struct saver *s)
 {
     if (!s->failed) return 0;
-    err_set("%s", s->failed);
-    free(s->failed);
+    err_restore(s->failed);
     s->failed = NULL;
     return -1;
 }

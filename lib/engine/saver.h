@@ -5,14 +5,14 @@
 #include "lib/engine/checkpoint.h"
 
 struct saver;
-/* dir and vocab must outlive it. NULL with a message when there can be no thread. */
+/* dir and vocab must outlive it. NULL with a message if no thread can be started. */
 struct saver *saver_new(const char *dir, const struct vocab *vocab);
-/* Hands a snapshot over, which becomes the saver's: writes it, points `last` and, where there is
- * one, `best` at theirs, removes what k does not keep. Waits while the one before is being written;
- * -1 with that one's message if it failed. */
+/* Hands a snapshot over, which becomes the saver's: writes it, updates the links `last` and, if
+ * there is one, `best`, and removes the checkpoints that k does not keep. Waits while the one
+ * before is being written; -1 with that one's message if it failed. */
 int saver_put(struct saver *s, struct snapshot *snap, const struct checkpoint_keep *k);
-/* How the last one went: 0, also while it is under way, or -1 with its message, once. wait:
- * until it is written. */
+/* The outcome of the last one: 0, also while it is being written, or -1 with its message,
+ * once. wait: waits until it is written. */
 int saver_done(struct saver *s, bool wait);
 void saver_free(struct saver *s);            /* waits for what is under way; NULL is fine */
 

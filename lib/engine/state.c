@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
 #include "common/mem.h"
+#include "common/sum.h"
 
 static void add(struct state *s, int64_t *value, int64_t most, bool data, const char *name,
                 va_list args)
@@ -45,6 +48,15 @@ void state_array(struct state *s, float *value, int rows, int cols, const char *
     va_end(args);
 }
 
+void state_moment(struct state *s, int moment, size_t at, int rows, int cols, const char *name, ...)
+{
+    va_list args;
+    va_start(args, name);
+    add_array(s, (struct state_array){ .moment = moment, .at = at, .rows = rows, .cols = cols },
+              name, args);
+    va_end(args);
+}
+
 void state_whole(struct state *s, int64_t *value, int rows, int cols, const char *name, ...)
 {
     va_list args;
@@ -56,6 +68,21 @@ void state_whole(struct state *s, int64_t *value, int rows, int cols, const char
 size_t state_array_bytes(const struct state_array *a)
 {
     return (size_t)a->rows * (size_t)a->cols * (a->whole ? sizeof *a->whole : sizeof *a->value);
+}
+
+void state_sum(struct state *s, const void *data, size_t bytes)
+{
+    if (s && s->summed) s->data = XXH3_64bits_withSeed(data, bytes, s->data);
+}
+
+int state_sum_file(struct state *s, const char *path)
+{
+    char hex[SUM_HEX + 1];
+    struct stat st;
+    if (!s || !s->summed || stat(path, &st) < 0 || !S_ISREG(st.st_mode)) return 0;
+    if (sum_hex(path, hex) < 0) return -1;
+    state_sum(s, hex, SUM_HEX);
+    return 0;
 }
 
 void state_free(struct state *s)

@@ -5,6 +5,7 @@
 #include "common/mem.h"
 #include <stdio.h>
 #include "lib/engine/ahead.h"
+#include "lib/engine/together.h"
 #include "lib/engine/write_batches.h"
 #include "lib/graph/plan.h"
 
@@ -15,6 +16,7 @@ struct stream {
     const struct engine *e;
     int64_t micro, end;
     int accumulate;
+    const struct gradients *grad;        /* which of a step's micro-batches are this rank's */
     struct item item[AHEAD_ITEMS];
 };
 
@@ -32,6 +34,15 @@ static void items_free(struct item *it, const struct mix *x)
     }
 }
 
+/* Does another member look at the batch of member i, when this rank does not compute it? */
+static bool looked_at(const struct mix *x, const struct item *it, int i)
+{
+    for (int j = 0; j < x->n; j++)
+        if (x->m[j].on == i && it->part[j] && x->m[j].o->make && !x->m[j].o->keeps_nothing)
+            return true;
+    return x->m[i].o->passed != NULL;
+}
+
 /* On the data thread. */
 static int make_item(void *ctx, void *to)
 {
@@ -39,13 +50,16 @@ static int make_item(void *ctx, void *to)
     const struct mix *x = s->e->mix;
     struct item *it = to;
     if (s->micro == s->end) return 0;
-    it->at = (struct turn){ s->micro / s->accumulate, s->micro, s->e->seed };
+    bool mine = gradients_mine(s->grad, (int)(s->micro % s->accumulate));
+    it->at = (struct turn){ s->micro / s->accumulate, s->micro, s->e->seed, false };
     s->micro++;
     mix_turn(x, it->at.step, it->at.seed, it->part);
     for (int i = 0; i < x->n; i++) {
         const struct member *m = &x->m[i];
-        if (!it->part[i] || !m->o->make) continue;
-        if (m->o->make(m->self, it->batch[i], m->on < 0 ? NULL : it->batch[m->on], &it->at) < 0)
+        if (!it->part[i] || !m->o->make || (!mine && m->o->keeps_nothing)) continue;
+        struct turn at = it->at;
+        at.passed = !mine && !looked_at(x, it, i);
+        if (m->o->make(m->self, it->batch[i], m->on < 0 ? NULL : it->batch[m->on], &at) < 0)
             return -1;
     }
     return 1;
@@ -60,9 +74,9 @@ static bool rides(const struct mix *x, int j, int i)
 }
 
 /* Forward and backward of member i and those that ride on it; only: of these this one alone, -1:
- * all. */
+ * all. last: behind it no gradient is added to on this rank; else NULL. */
 static int run_pass(const struct engine *e, const struct item *it, int i, int only, bool train,
-                    float scale, struct pass *p)
+                    float scale, struct pass *p, struct gradients *last)
 {
     const struct mix *x = e->mix;
     struct tape *t = e->with.t;
@@ -79,6 +93,7 @@ static int run_pass(const struct engine *e, const struct item *it, int i, int on
         if (it->part[j] && x->m[j].on == i && x->m[j].o->watch
             && x->m[j].o->watch(x->m[j].self, it->batch[j], p) < 0)
             return -1;
+    if (last) gradients_follow(last, t);
     if (train) tape_backward(t);
     return 0;
 }
@@ -116,7 +131,7 @@ static int gradient_norms(const struct engine *e, struct trainer *tr, const stru
         if (!it->part[j] || (x->m[j].silent && !watched(x, j))) continue;
         snprintf(name, sizeof name, "%s_grad_norm", x->m[j].o->name);
         e->with.t->drop.key = trainer_key(tr, e->seed + (uint64_t)x->m[i].place, RNG_DROPOUT);
-        if (run_pass(e, it, i, j, true, 1, &p) < 0) return -1;
+        if (run_pass(e, it, i, j, true, 1, &p, NULL) < 0) return -1;
         if (!x->m[j].silent && trainer_norm(tr, name) < 0) return -1;
         ps->k->zero(ps->grad, ps->total * sizeof(float));
     }
@@ -145,6 +160,46 @@ static int write_batches(const struct engine *e, const struct trainer *tr, const
     return 0;
 }
 
+/* A micro-batch that another rank computes. */
+static void pass_by(const struct mix *x, const struct item *it)
+{
+    for (int i = 0; i < x->n; i++)
+        if (it->part[i] && x->m[i].o->passed) x->m[i].o->passed(x->m[i].self, it->batch[i]);
+}
+
+/* All passes of a micro-batch: gradients, and what the log gets; adds to *tokens. */
+static int passes(const struct engine *e, struct trainer *tr, const struct item *it, float scale,
+                  int64_t *tokens)
+{
+    const struct mix *x = e->mix;
+    int end = it->at.micro % tr->o.accumulate + 1 == tr->grad.to ? x->n - 1 : -1;
+    while (end >= 0 && (!it->part[end] || !mix_passes(x, end))) end--;
+    for (int i = 0; i < x->n; i++) {
+        struct pass p;
+        if (!it->part[i] || !mix_passes(x, i)) continue;
+        e->with.t->drop.key = trainer_key(tr, e->seed + (uint64_t)x->m[i].place, RNG_DROPOUT);
+        if (run_pass(e, it, i, -1, true, scale, &p, i == end ? &tr->grad : NULL) < 0) return -1;
+        *tokens += p.rows;
+        for (int k = 0; k < p.terms; k++) {
+            const struct pass_term *u = &p.term[k];
+            if (u->n && trainer_sum(tr, u->name, u->x, u->n) < 0) return -1;
+            if (u->count > 0) trainer_term(tr, u->name, u->sum, u->count);
+        }
+    }
+    return 0;
+}
+
+/* What objectives made of the step's micro-batches, from every rank to every other. */
+static int gather(const struct engine *e, const struct trainer *tr)
+{
+    const struct mix *x = e->mix;
+    for (int i = 0; i < x->n && ranks_size(tr->o.ranks) > 1; i++)
+        if (x->m[i].o->gather
+            && x->m[i].o->gather(x->m[i].self, tr->o.ranks, tr->o.accumulate) < 0)
+            return -1;
+    return 0;
+}
+
 static int one_step(const struct engine *e, struct trainer *tr, struct ahead *data)
 {
     const struct mix *x = e->mix;
@@ -155,22 +210,17 @@ static int one_step(const struct engine *e, struct trainer *tr, struct ahead *da
         bool failed;
         const struct item *it = ahead_next(data, &failed);
         if (!it) return failed ? -1 : err_set("the data ended before the run");
+        trainer_at(tr, a);
+        if (!gradients_mine(&tr->grad, a)) {
+            pass_by(x, it);
+            continue;
+        }
         if (prepare(e, it) < 0 || (tr->o.write_batches && write_batches(e, tr, it, a, scale) < 0))
             return -1;
         if (a == 0 && norms && gradient_norms(e, tr, it) < 0) return -1;
-        for (int i = 0; i < x->n; i++) {
-            struct pass p;
-            if (!it->part[i] || !mix_passes(x, i)) continue;
-            e->with.t->drop.key = trainer_key(tr, e->seed + (uint64_t)x->m[i].place, RNG_DROPOUT);
-            if (run_pass(e, it, i, -1, true, scale, &p) < 0) return -1;
-            tokens += p.rows;
-            for (int k = 0; k < p.terms; k++) {
-                const struct pass_term *u = &p.term[k];
-                if (u->n && trainer_sum(tr, u->name, u->x, u->n) < 0) return -1;
-                if (u->count > 0) trainer_term(tr, u->name, u->sum, u->count);
-            }
-        }
+        if (passes(e, tr, it, scale, &tokens) < 0 || gradients_leaf(&tr->grad, a) < 0) return -1;
     }
+    if (gather(e, tr) < 0) return -1;
     if (trainer_update(tr, tokens) < 0) return -1;
     for (int i = 0; i < x->n; i++) {
         struct pass p = e->with;
@@ -190,7 +240,7 @@ static int validate(const struct engine *e, struct trainer *tr)
         if (m->o->validate && m->o->validate(m->self, &p, &r) < 0) return -1;
     }
     if (!r.begun) return 0;                  /* there is nothing to validate on */
-    if (log_end(tr->log) < 0) return -1;
+    if (log_end(tr->log) < 0 || together_metric(tr, &r.metric, &r.judged) < 0) return -1;
     return r.judged && !e->keep_last ? trainer_judge(tr, r.metric) : 0;
 }
 
@@ -199,7 +249,8 @@ int engine_run(struct engine *e, struct trainer *tr)
     struct stream s = { .e = e,
                         .micro = tr->step * tr->o.accumulate,
                         .end = tr->o.steps * tr->o.accumulate,
-                        .accumulate = tr->o.accumulate };
+                        .accumulate = tr->o.accumulate,
+                        .grad = &tr->grad };
     struct ahead_source from = { .make = make_item, .ctx = &s };
     for (int i = 0; i < AHEAD_ITEMS; i++) {
         items_open(&s.item[i], e->mix);
@@ -211,7 +262,7 @@ int engine_run(struct engine *e, struct trainer *tr)
     e->with.t->p_attn = e->with.m->c.attention_dropout;
     while (rc == 0 && trainer_go(tr)) {
         rc = one_step(e, tr, data);
-        if (rc == 0 && trainer_due(tr)) rc = validate(e, tr);
+        if (rc == 0 && trainer_due(tr) && (rc = together_check(tr)) == 0) rc = validate(e, tr);
         if (rc == 0) rc = trainer_tick(tr);
     }
     ahead_stop(data);
@@ -227,7 +278,7 @@ static int plan_member(const struct engine *e, int i, const struct item *it, str
     struct pass p = e->with;
     if (m->o->prepare && m->o->prepare(m->self, it->batch[i], &p) < 0) return -1;
     for (int train = 1; train >= (m->o->validate ? 0 : 1); train--) {
-        if (run_pass(e, it, i, train ? -1 : i, train, 1, &p) < 0) return -1;
+        if (run_pass(e, it, i, train ? -1 : i, train, 1, &p, NULL) < 0) return -1;
         if (p.most_rows > s->rows) s->rows = p.most_rows;
         if (p.longest > s->longest) s->longest = p.longest;
         if (p.predicted > s->predicted) s->predicted = p.predicted;
@@ -265,6 +316,7 @@ int engine_plan(const struct engine *from, const struct model_config *c, const s
     struct kern_shape s = { .dim = c->dim, .ffn = c->ffn, .heads = c->heads, .vocab = c->vocab };
     if (model_shapes(&m, c, plan_kernels(like)) < 0) return -1;
     mix_parameters(e.mix, &m);
+    if (e.share > 1) shares_lay_out(&m.ps, e.share, -1, e.whole_tensors);
     if (memory_plan_open(&m, &t) < 0) return -1;
     t.p_drop = c->dropout; t.p_attn = c->attention_dropout; t.recompute = recompute;
     e.with = (struct pass){ .m = &m, .t = &t, .vocab = from->with.vocab, .planning = true };

@@ -10,9 +10,11 @@ struct engine {
     struct mix *mix;
     struct judge judge;          /* zeros: the first objective that validates judges */
     struct pass with;            /* the model, its tape, the vocabulary */
-    /* no validation picks the best model: the last one is the result */
+    /* the last model is the result, not that of the best validation */
     bool keep_last;
     uint64_t seed;
+    int share;                   /* ranks that share out the optimiser, LAMB's in whole tensors */
+    bool whole_tensors;
     /* at each log line also each objective's own gradient norm (a pass more for each) */
     bool gradient_norms;
 };
@@ -20,7 +22,7 @@ struct engine {
 /* Trains until tr stops. 0, or -1 with a message. */
 int engine_run(struct engine *e, struct trainer *tr);
 
-/* The memory that a run of a model of configuration c needs at most: the largest batch of each
+/* The most memory that a run with a model of configuration c needs: the largest batch of each
  * objective, and the validation, on the planning device. Of *e the mix and the judge are read. -1
  * with a message. */
 int engine_plan(const struct engine *e, const struct model_config *c, const struct kernels *like,

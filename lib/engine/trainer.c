@@ -1,6 +1,7 @@
 #include "lib/engine/trainer.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "common/clock.h"
@@ -10,9 +11,10 @@
 #include "common/msg.h"
 #include "common/prog.h"
 #include "common/progress.h"
-#include "common/signals.h"
+#include "lib/engine/optimizer.h"
 #include "lib/engine/run_folder.h"
 #include "lib/engine/saver.h"
+#include "lib/engine/together.h"
 #include "lib/graph/profile.h"
 
 struct rng_key trainer_key(const struct trainer *tr, uint64_t seed, enum rng_purpose purpose)
@@ -23,14 +25,16 @@ struct rng_key trainer_key(const struct trainer *tr, uint64_t seed, enum rng_pur
 /* Ends the run: `what` of the step are not finite. */
 static int diverged(struct trainer *tr, const char *what, int64_t step)
 {
-    char kept[80] = "there is no checkpoint yet";
+    char kept[80] = "there is no checkpoint yet", of[160] = "", name[128];
+    if (tr->bad_rank >= 0)
+        snprintf(of, sizeof of, " of %s", ranks_name(tr->o.ranks, tr->bad_rank, name));
     if (tr->saved_step > 0)
         snprintf(kept, sizeof kept, "the newest checkpoint, of step %lld, is from before",
                  (long long)tr->saved_step);
     tr->ended = true;
-    return err_set("%s: the %s of step %lld are not finite (learning rate %g); %s; lower --lr, "
+    return err_set("%s: the %s%s of step %lld are not finite (learning rate %g); %s; lower --lr, "
                    "lengthen --warmup or tighten --clip",
-                   tr->o.dir, what, (long long)step, trainer_lr(&tr->o, step), kept);
+                   tr->o.dir, what, of, (long long)step, trainer_lr(&tr->o, step), kept);
 }
 
 /* rc, what reading gave; with a message where it is a step whose gradient was not finite: that step
@@ -51,17 +55,22 @@ int trainer_sum(struct trainer *tr, const char *name, const float *x, int n)
 { return checked(tr, readings_sum(&tr->read, name, x, n)); }
 
 int trainer_norm(struct trainer *tr, const char *name)
-{ return checked(tr, readings_norm(&tr->read, name, 0)); }
+{ return checked(tr, readings_norm(&tr->read, name, 0, false)); }
 
 /* The trainer's own numbers beside the caller's. The one before is written before the copy is
  * taken: at most one is held. */
 static int save(struct trainer *tr)
 {
     if (checked(tr, readings_all(&tr->read)) < 0) return -1;
-    struct checkpoint_state st = { tr->step, tr->best_step, tr->since_best, tr->best, tr->state };
+    if (!together_first(tr)) {
+        tr->saved_step = tr->step;
+        return shares_give(&tr->shares);
+    }
+    struct checkpoint_state st = { tr->step, tr->best_step, tr->since_best, tr->best, tr->state,
+                                   tr->grad.tree };
     struct checkpoint_keep keep = run_folder_keep(tr);
     if (saver_done(tr->saver, true) < 0) return -1;
-    struct snapshot *snap = snapshot_take(tr->m, &st);
+    struct snapshot *snap = snapshot_take(tr->m, &st, tr->shares.ranks ? &tr->shares : NULL);
     if (snap
         && !snapshot_finite(snap)) { /* a step that overflows shows in the next gradient only */
         snapshot_free(snap);
@@ -73,29 +82,44 @@ static int save(struct trainer *tr)
     return 0;
 }
 
+/* The folder is this run's: locked, made or resumed in. */
+static int open_folder(struct trainer *tr)
+{
+    bool made = !file_exists(tr->o.dir);
+    if (dir_make(tr->o.dir) < 0) return -1;
+    if (dir_lock(tr->o.dir) < 0) {
+        if (made) rmdir(tr->o.dir);              /* unless somebody has put something there */
+        return -1;
+    }
+    if (run_folder_open(tr) < 0) {
+        if (!made || checkpoint_newest(tr->o.dir) >= 0)
+            return -1; /* another run may have come and gone before the lock was ours */
+        char *why = err_keep();
+        dir_remove(tr->o.dir);
+        return err_restore(why);
+    }
+    return (tr->saver = saver_new(tr->o.dir, tr->vocab)) ? 0 : -1;
+}
+
 int trainer_open(struct trainer *tr, const struct trainer_options *o, struct model *m,
                  struct tape *t, const struct vocab *vocab, struct state *state)
 {
-    bool made = !file_exists(o->dir);
     memset(tr, 0, sizeof *tr);
     tr->o = *o;
     tr->m = m; tr->t = t; tr->vocab = vocab; tr->state = state;
     tr->best = o->lower_is_better ? INFINITY : -INFINITY;
-    if (dir_make(o->dir) < 0) return -1;
-    if (dir_lock(o->dir) < 0) {
-        if (made) rmdir(o->dir);                 /* unless somebody has put something there */
-        return -1;
-    }
-    if (run_folder_open(tr) < 0) {
-        if (!made || checkpoint_newest(o->dir) >= 0)
-            return -1; /* another run may have come and gone before the lock was ours */
-        char *why = err_keep();
-        dir_remove(o->dir);
-        return err_restore(why);
-    }
-    if (!(tr->saver = saver_new(tr->o.dir, vocab))) return -1;
+    tr->bad_rank = -1;
+    tr->started = clock_seconds();
+    if (o->share_optimizer && ranks_size(o->ranks) > 1)
+        shares_open(&tr->shares, &m->ps, o->ranks, ranks_size(o->ranks),
+                    o->optimizer == OPTIMIZER_LAMB);
+    if ((together_first(tr) && open_folder(tr) < 0) || together_start(tr) < 0) return -1;
     if (readings_open(&tr->read, &m->ps) < 0) return -1;
     m->ps.k->zero(m->ps.grad, m->ps.total * sizeof(float));
+    tr->read.ranks = o->ranks;
+    if (gradients_open(&tr->grad, &m->ps, o->ranks, tr->shares.ranks ? &tr->shares : NULL,
+                       o->accumulate, tr->o.tree, o->wire == WIRE_BF16) < 0)
+        return -1;
     tr->started = tr->saved_at = tr->logged_at = clock_seconds();
     tr->bar = progress_start("train", (uint64_t)o->steps, "steps");
     progress_from(tr->bar, (uint64_t)tr->step);
@@ -105,25 +129,11 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
 bool trainer_go(struct trainer *tr)
 {
     if (tr->step >= tr->o.steps || tr->ended) return false;
-    if (signals_stop()
-        || (tr->o.stop_after > 0 && clock_seconds() - tr->started >= (double)tr->o.stop_after)) {
+    if (tr->told || (!tr->o.ranks && together_told(tr))) {
         tr->stopped = true;
         return false;
     }
     return true;
-}
-
-static void optimise(struct trainer *tr)
-{
-    struct params *ps = &tr->m->ps;
-    struct kern_adam a = {
-        .p = ps->value, .g = ps->grad, .m = ps->m, .v = ps->v, .part = ps->part, .parts = ps->n,
-        .norm2 = tr->read.norm2, .lamb = tr->o.optimizer == OPTIMIZER_LAMB, .lr = (float)tr->lr,
-        .beta1 = (float)tr->o.beta1, .beta2 = (float)tr->o.beta2, .eps = (float)tr->o.eps,
-        .weight_decay = (float)tr->o.weight_decay, .step = tr->step + 1, .clip = (float)tr->o.clip,
-        .grad_scale = 1,
-    };
-    ps->k->adam(&a);
 }
 
 /* Does this step end in a line of the log? */
@@ -132,14 +142,26 @@ static bool log_due(const struct trainer *tr)
     return (tr->o.log_every > 0 && tr->step % tr->o.log_every == 0) || tr->step == tr->o.steps;
 }
 
+void trainer_at(struct trainer *tr, int a)
+{
+    tr->read.place = 2 * (tr->step * tr->o.accumulate + a);
+}
+
 int trainer_update(struct trainer *tr, int64_t tokens)
 {
     struct params *ps = &tr->m->ps;
+    int bad;
+    if (gradients_sum(&tr->grad, &bad) < 0) return -1;
     tr->lr = trainer_lr(&tr->o, tr->step + 1);
-    if (checked(tr, readings_norm(&tr->read, "grad_norm", tr->step + 1)) < 0) return -1;
-    optimise(tr);
+    trainer_at(tr, tr->o.accumulate - 1);
+    tr->read.place++;                            /* behind the step's last micro-batch */
+    if (tr->grad.shares && shares_norm2(&tr->shares, tr->read.norm2) < 0) return -1;
+    if (checked(tr, readings_norm(&tr->read, "grad_norm", tr->step + 1, tr->grad.shares)) < 0)
+        return -1;
+    if (optimizer_step(tr) < 0) return -1;
     ps->k->zero(ps->grad, ps->total * sizeof(float));
     tr->step++;
+    if (together_step(tr, &tokens, bad) < 0) return -1;
     tr->tokens += tokens;
     bool wanted = !ps->k->queues || log_due(tr) || trainer_due(tr)
                   || (tr->bar && clock_seconds() - tr->read.read_at >= 1);
@@ -179,6 +201,7 @@ static void show(struct trainer *tr, double speed)
 
 static int report(struct trainer *tr, double speed)
 {
+    if (readings_join(&tr->read) < 0) return -1;
     log_begin(tr->log, "train", tr->step);
     for (int i = 0; i < tr->read.n; i++) {
         struct term *t = &tr->read.term[i];
@@ -203,10 +226,9 @@ int trainer_tick(struct trainer *tr)
     if (log_due(tr) && report(tr, speed) < 0) return -1;
     progress_at(tr->bar, (uint64_t)tr->step, tr->shown);
     bool due = (tr->o.save_every > 0 && tr->step % tr->o.save_every == 0)
-               || (tr->o.save_seconds > 0
-                   && clock_seconds() - tr->saved_at >= (double)tr->o.save_seconds);
+               || (tr->o.ranks ? tr->late : together_late(tr));
     if (due && !last && tr->saved_step != tr->step) return save(tr);
-    return saver_done(
+    return !tr->saver ? 0 : saver_done(
         tr->saver, false); /* a full disk ends the run when it is met, not at the next checkpoint */
 }
 
@@ -220,14 +242,18 @@ int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr)
     if (steps(what, tr) < 0) return -1;
     double seconds = clock_seconds() - began;
     if ((tr->saved_step != tr->step || tr->step == 0) && save(tr) < 0) return -1;
-    if (saver_done(tr->saver, true) < 0) return -1;
-    if (profile) {
+    if (tr->saver && saver_done(tr->saver, true) < 0) return -1;
+    if (profile && together_first(tr)) {
         double peak = (double)mem_peak() / mib;
         progress_clear();
         profile_print(stderr, seconds, tr->step - first);
         fprintf(stderr, "arena: %.1f MiB used of %.1f\nmemory: %.1f MiB at most, %.1f predicted\n",
                 (double)tape_peak(tr->t) / mib, (double)tape_size(tr->t) / mib, peak,
                 (double)predicted / mib);
+        struct ranks_times t = ranks_times(tr->o.ranks);
+        if (ranks_size(tr->o.ranks) > 1)
+            fprintf(stderr, "ranks: gradients under way for %.2f s, waited for %.2f s, %.1f MiB "
+                    "sent by rank 0\n", t.travelled, t.waited, t.sent / mib);
     }
     return tr->stopped ? PROG_AGAIN : PROG_OK;
 }
@@ -238,5 +264,8 @@ void trainer_free(struct trainer *tr)
     progress_end(tr->bar);
     if (tr->log) log_close(tr->log);
     readings_free(&tr->read);
+    gradients_free(&tr->grad);
+    shares_free(&tr->shares);
+    for (int i = 0; i < 2; i++) free(tr->moment[i]);
     memset(tr, 0, sizeof *tr);
 }

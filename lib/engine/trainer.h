@@ -1,5 +1,5 @@
 /* A training run: the optimiser's step, learning-rate schedules, the run folder with its
- * checkpoints, log and lock, stopping and resuming. What is learnt is the caller's: step.h.
+ * checkpoints, log and lock, stopping and resuming. The losses are the caller's: step.h.
  *
  *   trainer_open(&tr, ...);                        locks the folder, makes it or resumes in it
  *   status = trainer_run(&tr, steps, ...);         saves at the end, also when stopped
@@ -7,7 +7,8 @@
  *   steps:
  *   while (trainer_go(&tr)) {                      false: all steps done, patience over, or told to
  * stop
- *       ... forward and backward passes that add up to one step's gradient ...
+ *       ... forward and backward passes that add up to one step's gradient: of each micro-batch a
+ *       that is this rank's (gradients_mine), then gradients_leaf(&tr.grad, a) ...
  *       trainer_sum(&tr, "mlm", losses, n); ...    what the log averages
  *       if (trainer_update(&tr) < 0) ...           clip, Adam, count the step; refuses NaN
  *       if (trainer_due(&tr)) { validate; trainer_judge(&tr, metric); }
@@ -27,6 +28,7 @@
 #define ENGINE_TRAINER_H
 #include "common/log.h"
 #include "common/vocab.h"
+#include "lib/engine/gradients.h"
 #include "lib/engine/options.h"
 #include "lib/engine/readings.h"
 #include "lib/engine/state.h"
@@ -45,11 +47,17 @@ struct trainer {
     struct state *state;
     struct saver *saver;
     struct log *log;             /* open; validation events go there too */
-    struct progress *bar; char shown[200];       /* what stands behind the bar */
+    struct progress *bar; char shown[200];       /* the text after the progress bar */
     struct readings read;        /* what the next log line averages */
     double started, saved_at, logged_at;
     int64_t saved_step, tokens, tokens_logged;
     bool stopped, ended;
+    bool told;                   /* with ranks: one of them was told to stop */
+    int bad_rank;                /* whose gradients were not finite; -1: not known */
+    bool late;                   /* with ranks: a checkpoint by --save-time is due */
+    struct gradients grad;       /* what a step's micro-batches add up to */
+    struct shares shares;        /* .ranks NULL: every rank has the whole optimiser */
+    float *moment[2];            /* what a checkpoint held of m and v, until ranks have theirs */
 };
 
 /* m has its initial weights; with resume they, the optimiser and the state come from the newest
@@ -67,8 +75,11 @@ struct rng_key trainer_key(const struct trainer *tr, uint64_t seed, enum rng_pur
 void trainer_term(struct trainer *tr, const char *name, double sum, double count);
 int trainer_sum(struct trainer *tr, const char *name, const float *x, int n);
 int trainer_norm(struct trainer *tr, const char *name);
+/* Micro-batch a of this step begins: what is told to the log comes from it. */
+void trainer_at(struct trainer *tr, int a);
+/* By all ranks: adds up what they have, clips, steps, zeroes the gradient. tokens: this one's. */
 int trainer_update(struct trainer *tr, int64_t tokens);
-bool trainer_due(const struct trainer *tr);          /* is a validation due after this step? */
+bool trainer_due(const struct trainer *tr);          /* is validation due after this step? */
 /* A validation's metric: keeps the best model, counts patience. */
 int trainer_judge(struct trainer *tr, double metric);
 int trainer_tick(struct trainer *tr);

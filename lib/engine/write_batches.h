@@ -1,6 +1,6 @@
 /* --write-batches DIR: every micro-batch as the model reads it, one safetensors file for each
- * objective that learns from it, so that anyone can see what a model reads or make the run's
- * steps again elsewhere. docs/formats/batches.md says what each array holds; an objective puts
+ * objective that learns from it, so that anyone can inspect what a model reads or repeat the
+ * run's steps elsewhere. docs/formats/batches.md says what each array holds; an objective puts
  * its own arrays together:
  *
  *   struct batch_file f = { 0 };

@@ -12,14 +12,14 @@ void arena_free(struct arena *a);
 /* Makes one block of at least that size, when nothing is in use; -1 with a message when there is
  * none. */
 int arena_reserve(struct arena *a, size_t bytes);
-/* A piece, 256-aligned, never NULL: what is beyond the blocks takes another one, and a device
- * without memory ends the program. *number (NULL: not wanted) is the piece's. */
+/* A piece, 256-aligned, never NULL: a piece that does not fit gets another block, and a device
+ * out of memory ends the program. *number (NULL: not wanted) is the piece's. */
 void *arena_get(struct arena *a, size_t bytes, int *number);
 void arena_put(struct arena *a,
-               int number); /* gives a piece back; one that was given back already is fine */
+               int number); /* frees a piece; freeing it twice is allowed */
 int arena_count(const struct arena *a);              /* the number of the next piece */
-void arena_back_to(struct arena *a, int number);     /* gives back this piece and all later ones */
-void arena_reset(struct arena *a); /* gives back everything; several blocks become one */
+void arena_back_to(struct arena *a, int number);     /* frees this piece and all later ones */
+void arena_reset(struct arena *a); /* frees everything; several blocks become one */
 
 size_t arena_peak(const struct arena
                       *a); /* bytes of blocks ever in use at once, gaps included: what to reserve */

@@ -36,8 +36,8 @@ struct var *tape_embed_mix(struct tape *t, const int32_t *token, const int32_t *
     r->token = token; r->pos = pos; r->lang = lang; r->E = E; r->P = P; r->L = L; r->scale = scale;
     if (m) r->mix = *m;
     KERN(t->k, embed_fwd, .Y = r->y.v, .token = token, .pos = pos, .lang = lang,
-         .E = val(t, E), .P = val(t, P), .L = val(t, L), .scale = scale,
-         .N = rows, .D = D);
+         .E = val(t, E), .E8 = val8(t, E), .P = val(t, P), .L = val(t, L),
+         .scale = scale, .N = rows, .D = D);
     mix(t, r);
     return &r->y;
 }

@@ -28,8 +28,8 @@ struct var *tape_linear(struct tape *t, struct var *x, int W, int b)
     struct record *r = record_new(t, x->rows, O);
     r->back = linear_back;
     r->x = x; r->W = W; r->b = b;
-    KERN(t->k, linear_fwd, .Y = r->y.v, .X = x->v, .W = val(t, W), .b = val(t, b), .N = x->rows,
-         .I = x->cols, .O = O);
+    KERN(t->k, linear_fwd, .Y = r->y.v, .X = x->v, .W = val(t, W), .W8 = val8(t, W),
+         .b = val(t, b), .N = x->rows, .I = x->cols, .O = O);
     return &r->y;
 }
 
@@ -47,8 +47,8 @@ struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_ac
     r->back = dense_back;
     r->x = x; r->W = W; r->b = b; r->f = f;
     if (t->train) r->pre = record_own(t, r, (size_t)x->rows * (size_t)O * t->k->act_size);
-    KERN(t->k, linear_fwd, .Y = r->y.v, .pre = r->pre, .X = x->v, .W = val(t, W), .b = val(t, b),
-         .f = f, .N = x->rows, .I = x->cols, .O = O);
+    KERN(t->k, linear_fwd, .Y = r->y.v, .pre = r->pre, .X = x->v, .W = val(t, W),
+         .W8 = val8(t, W), .b = val(t, b), .f = f, .N = x->rows, .I = x->cols, .O = O);
     return &r->y;
 }
 
@@ -79,10 +79,10 @@ struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int 
     r->pre = t->train ? record_own(t, r, bytes) : NULL;
     int m = tape_mark(t);
     act *h = tape_alloc(t, bytes);
-    KERN(t->k, linear_fwd, .Y = h, .pre = r->pre, .X = x->v, .W = val(t, W1), .b = val(t, b1),
-         .f = f, .N = N, .I = x->cols, .O = F);
-    KERN(t->k, linear_fwd, .Y = r->y.v, .X = h, .W = val(t, W2), .b = val(t, b2), .N = N, .I = F,
-         .O = O);
+    KERN(t->k, linear_fwd, .Y = h, .pre = r->pre, .X = x->v, .W = val(t, W1), .W8 = val8(t, W1),
+         .b = val(t, b1), .f = f, .N = N, .I = x->cols, .O = F);
+    KERN(t->k, linear_fwd, .Y = r->y.v, .X = h, .W = val(t, W2), .W8 = val8(t, W2),
+         .b = val(t, b2), .N = N, .I = F, .O = O);
     tape_back_to(t, m);
     return &r->y;
 }

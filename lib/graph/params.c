@@ -14,6 +14,9 @@ void params_init(struct params *ps, const struct kernels *k)
     ps->k = k;
 }
 
+/* Floats that a tensor of n takes in the flat arrays. */
+static size_t room(size_t n) { return (n + 63) / 64 * 64; }
+
 int params_add(struct params *ps, const char *name, int rows, int cols, bool decay)
 {
     if (ps->n == ps->cap) {
@@ -27,7 +30,7 @@ int params_add(struct params *ps, const char *name, int rows, int cols, bool dec
     p->n = (size_t)rows * (size_t)cols;
     p->at = ps->total;
     p->decay = decay;
-    ps->total += (p->n + 63) / 64 * 64;
+    ps->moments = ps->total += room(p->n);
     return ps->n++;
 }
 
@@ -47,9 +50,12 @@ int params_own(const struct params *ps)
 
 int params_alloc(struct params *ps, bool with_grad)
 {
-    size_t bytes = ps->total * sizeof(float);
+    if (with_grad && ps->k->int8_new)
+        return err_set("weights in 8 bits cannot be trained; use --precision float32 or bf16");
     float **want[4] = { &ps->value, &ps->grad, &ps->m, &ps->v };
     for (int i = 0; i < (with_grad ? 4 : 1); i++) {
+        size_t bytes = (i < 2 ? ps->total : ps->moments) * sizeof(float);
+        if (!bytes) bytes = sizeof(float);
         *want[i] = ps->k->alloc(bytes);
         if (!*want[i]) return -1;
         ps->k->zero(*want[i], bytes);
@@ -66,8 +72,12 @@ int params_alloc(struct params *ps, bool with_grad)
 void params_free(struct params *ps)
 {
     float *have[4] = { ps->value, ps->grad, ps->m, ps->v };
+    if (ps->mapped) have[0] = NULL;
     for (int i = 0; i < 4; i++)
         if (have[i]) ps->k->release(have[i]);
+    st_close(ps->mapped);
+    for (int i = 0; i < ps->n; i++)
+        if (ps->p[i].int8) ps->k->int8_free(ps->p[i].int8);
     free(ps->p);
     free(ps->part);
     memset(ps, 0, sizeof *ps);
@@ -75,7 +85,9 @@ void params_free(struct params *ps)
 
 void param_get(const struct params *ps, const float *array, int i, float *host)
 {
-    ps->k->download(host, array + ps->p[i].at, ps->p[i].n * sizeof(float));
+    const struct param *p = &ps->p[i];
+    if (p->int8) ps->k->int8_get(p->int8, 0, p->rows, host);
+    else ps->k->download(host, array + p->at, p->n * sizeof(float));
 }
 
 void param_put(const struct params *ps, float *array, int i, const float *host)
@@ -136,6 +148,8 @@ int params_write(const struct params *ps, const float *host, const char *path,
                  const char *const *meta_key, const char *const *meta_value, int n_meta)
 {
     int n = params_own(ps);
+    for (int i = 0; i < n; i++)
+        if (ps->p[i].int8) return err_set("%s: weights in 8 bits are not written to files", path);
     struct st_tensor *t = mem_zero((size_t)n, sizeof *t);
     for (int i = 0; i < n; i++) {
         const struct param *p = &ps->p[i];
@@ -162,30 +176,40 @@ static int other_shape(const char *path, const struct param *p)
                    p->name, shape);
 }
 
-static int fit(const struct params *ps, const struct st_file *f, const char *path)
+/* Tensor i in f, NULL if it is missing. Files of ours have them in the order of ps. */
+static const struct st_tensor *tensor(const struct params *ps, int i, const struct st_file *f)
+{
+    const char *name = ps->p[i].name;
+    return i < f->n && !strcmp(f->t[i].name, name) ? &f->t[i] : st_find(f, name);
+}
+
+int params_fit(const struct params *ps, const struct st_file *f)
 {
     int n = params_own(ps);
     for (int i = 0; i < n; i++) {
         const struct param *p = &ps->p[i];
-        const struct st_tensor *t = st_find(f, p->name);
+        const struct st_tensor *t = tensor(ps, i, f);
         if (!t)
             return err_set("%s: tensor %s is missing; is this a checkpoint of another "
-                           "architecture?", path, p->name);
+                           "architecture?", f->path, p->name);
         if (t->ndim != (p->rows == 1 ? 1 : 2) ||
             t->shape[0] != (p->rows == 1 ? p->cols : p->rows) ||
             (p->rows != 1 && t->shape[1] != p->cols))
-            return other_shape(path, p);
+            return other_shape(f->path, p);
     }
     if (f->n == n) return 0;
-    return err_set("%s: holds %d tensors where the model has %d", path, f->n, n);
+    return err_set("%s: holds %d tensors where the model has %d", f->path, f->n, n);
 }
 
-int params_fit(const struct params *ps, const char *path)
+int params_read(struct params *ps, float *array, const struct st_file *f)
 {
-    struct st_file *f = st_open(path);
-    if (!f) return -1;
-    int rc = fit(ps, f, path);
-    st_close(f);
+    int n = params_own(ps), rc = 0;
+    float *host = mem_zero(ps->total, sizeof *host);
+    for (int i = 0; i < n && rc == 0; i++)
+        if (!ps->p[i].int8)
+            rc = st_floats(tensor(ps, i, f), host + ps->p[i].at, ps->p[i].n);
+    if (rc == 0) ps->k->upload(array, host, ps->total * sizeof *host);
+    free(host);
     return rc;
 }
 
@@ -193,12 +217,103 @@ int params_load(struct params *ps, float *array, const char *path)
 {
     struct st_file *f = st_open(path);
     if (!f) return -1;
-    int n = params_own(ps), rc = st_verify(f) < 0 ? -1 : fit(ps, f, path);
-    float *host = rc == 0 ? mem_zero(ps->total, sizeof *host) : NULL;
-    for (int i = 0; i < n && rc == 0; i++)
-        rc = st_floats(st_find(f, ps->p[i].name), host + ps->p[i].at, ps->p[i].n);
-    if (rc == 0) ps->k->upload(array, host, ps->total * sizeof *host);
-    free(host);
+    int rc = st_verify(f) < 0 || params_fit(ps, f) < 0 ? -1 : params_read(ps, array, f);
+    st_close(f);
+    return rc;
+}
+
+/* --- a model that is only used ---------------------------------------------------------------- */
+
+/* Can the tensors of f be the parameters where they are? `room` is of devices with memory of their
+ * own; a header of any length is allowed, so that floats may begin anywhere. */
+static bool in_place(const struct params *ps, const struct st_file *f)
+{
+    if (ps->k->room || f->n != ps->n || f->n == 0) return false;
+    for (int i = 0; i < f->n; i++)
+        if (f->t[i].dtype != ST_F32 || (uintptr_t)f->t[i].data % sizeof(float)) return false;
+    return true;
+}
+
+/* Offsets as params_add gave them, of what is float32. */
+static void lay_out(struct params *ps)
+{
+    ps->total = 0;
+    for (int i = 0; i < ps->n; i++) {
+        if (ps->p[i].held_int8) continue;
+        ps->p[i].at = ps->total;
+        ps->total += room(ps->p[i].n);
+    }
+}
+
+void params_hold_int8(struct params *ps, int i) { ps->p[i].held_int8 = true; }
+
+/* Matrix i in 8 bits, from t as it lies in the file where that is float32. */
+static int read_int8(struct params *ps, int i, const struct st_tensor *t)
+{
+    struct param *p = &ps->p[i];
+    bool there = t->dtype == ST_F32 && (uintptr_t)t->data % sizeof(float) == 0;
+    float *copy = there ? NULL : mem_alloc(p->n * sizeof *copy);
+    int rc = copy ? st_floats(t, copy, p->n) : 0;
+    if (rc == 0 && !(p->int8 = ps->k->int8_new(p->rows, p->cols))) rc = -1;
+    if (rc == 0) rc = ps->k->int8_put(p->int8, 0, p->rows, copy ? copy : t->data);
+    free(copy);
+    return rc;
+}
+
+/* Matrices that are held in 8 bits are read first, so that float32 takes the memory of the rest
+ * alone. 1 where there are any. */
+static int use_int8(struct params *ps, const struct st_file *f)
+{
+    int n = 0;
+    for (int i = 0; i < ps->n; i++) {
+        if (!ps->p[i].held_int8) continue;
+        if (read_int8(ps, i, tensor(ps, i, f)) < 0) {
+            char *why = err_keep();
+            err_set("%s: tensor %s: %s", f->path, ps->p[i].name, why);
+            free(why);
+            return -1;
+        }
+        n++;
+    }
+    if (n) lay_out(ps);
+    return n > 0;
+}
+
+int params_use(struct params *ps, struct st_file *f)
+{
+    int int8 = use_int8(ps, f);
+    if (int8 < 0) {
+        st_close(f);
+        return -1;
+    }
+    if (int8 || !in_place(ps, f)) {
+        int rc = params_alloc(ps, false);
+        if (rc == 0) rc = params_read(ps, ps->value, f);
+        st_close(f);
+        return rc;
+    }
+    const char *data = f->t[0].data, *end = data;
+    for (int i = 0; i < ps->n; i++) {
+        const struct st_tensor *t = tensor(ps, i, f);
+        const char *at = t->data;
+        ps->p[i].at = (size_t)(at - data) / sizeof(float);
+        if (at + t->bytes > end) end = at + t->bytes;
+    }
+    ps->value = (float *)(uintptr_t)data;
+    ps->total = (size_t)(end - data) / sizeof(float);
+    ps->mapped = f;
+    return 0;
+}
+
+int params_own_memory(struct params *ps)
+{
+    struct st_file *f = ps->mapped;
+    if (!f) return 0;
+    ps->value = NULL;
+    ps->mapped = NULL;
+    lay_out(ps);
+    int rc = params_alloc(ps, false);
+    if (rc == 0) rc = params_read(ps, ps->value, f);
     st_close(f);
     return rc;
 }

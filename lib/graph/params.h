@@ -13,17 +13,25 @@ struct param {
     int rows, cols;              /* [rows, cols]; a vector is [1, cols] */
     size_t at, n; /* offset and number of floats in the flat arrays (offsets are multiples of 64) */
     bool decay;                  /* weight decay applies: matrices yes; biases and layer norms no */
-    bool fixed;                  /* never learnt: its gradient stays 0 */
-    /* learnt with the model but none of its tensors (an objective's head): files of a model leave
-     * it out */
+    bool fixed;                  /* frozen: its gradient stays 0 */
+    /* trained with the model without being part of it (an objective's head): left out of a model's
+     * files */
     bool beside;
+    bool held_int8;              /* params_hold_int8 */
+    struct kern_int8 *int8;      /* then its values, once params_use has read them */
 };
 
 struct params {
     const struct kernels *k;
     struct param *p; int n; int cap;
     size_t total;                /* floats, padding included (padding is 0 and stays 0) */
-    float *value, *grad, *m, *v; /* [total]; grad, m, v are NULL in a model that is only used */
+    float *value, *grad;         /* [total] */
+    float *m, *v;                /* [moments]; like grad NULL in a model that is only used */
+    /* total, unless, before params_alloc, somebody who keeps the rest elsewhere makes it less */
+    size_t moments;
+    /* the file whose data, mapped, `value` is (params_use): nothing may be written to it; NULL:
+     * `value` is memory of the back end */
+    struct st_file *mapped;
     struct kern_part
         *part; /* [n] for the optimiser, with the zeros between tensors; NULL likewise */
 };
@@ -31,23 +39,28 @@ struct params {
 void params_init(struct params *ps, const struct kernels *k);
 /* Adds a tensor before params_alloc; returns its index. Names are unique. */
 int params_add(struct params *ps, const char *name, int rows, int cols, bool decay);
-/* The same, beside the model's own: behind all of these. */
+/* The same for tensors beside the model's own, which come after all of those. */
 int params_add_beside(struct params *ps, const char *name, int rows, int cols, bool decay);
 /* Tensors of the model itself, which stand first. */
 int params_own(const struct params *ps);
 /* Allocates, zeroed; with_grad also grad, m, v. -1 with a message when memory is short. */
 int params_alloc(struct params *ps, bool with_grad);
 void params_free(struct params *ps);
+/* A tensor's values; NULL where they are held in 8 bits, which param_int8 gives then. */
 static inline float *param_value(const struct params *ps, int i)
 {
-    return i < 0 ? NULL : ps->value + ps->p[i].at;
+    return i < 0 || ps->p[i].int8 ? NULL : ps->value + ps->p[i].at;
+}
+static inline const struct kern_int8 *param_int8(const struct params *ps, int i)
+{
+    return i < 0 ? NULL : ps->p[i].int8;
 }
 static inline float *param_grad(const struct params *ps, int i)
 {
     return i < 0 || !ps->grad ? NULL : ps->grad + ps->p[i].at;
 }
 
-/* Host copies of one tensor [rows * cols]. */
+/* Host copies of one tensor [rows * cols]; of one in 8 bits, what these stand for. */
 void param_get(const struct params *ps, const float *array, int i, float *host);
 void param_put(const struct params *ps, float *array, int i, const float *host);
 
@@ -61,11 +74,25 @@ void param_fill(struct params *ps, int i, float value);
  * == 1. */
 int params_write(const struct params *ps, const float *host, const char *path,
                  const char *const *meta_key, const char *const *meta_value, int n_meta);
-/* Has the file at path the tensors of ps and no other? 0, or -1 with a message that names the one
+/* Has the open file the tensors of ps and no other? 0, or -1 with a message that names the one
  * that is missing, extra or of another shape. Before params_alloc: a configuration then takes no
  * more memory than its weights have bytes. */
-int params_fit(const struct params *ps, const char *path);
-/* The same, and reads all of them into array. */
+int params_fit(const struct params *ps, const struct st_file *f);
+/* Reads all tensors of an open file that fits into array [total]. -1 with a message. */
+int params_read(struct params *ps, float *array, const struct st_file *f);
+/* st_open, st_verify, params_fit and params_read of the file at path. */
 int params_load(struct params *ps, float *array, const char *path);
+/* Instead of params_alloc(ps, false) and params_read, for a model that is only used: f, which fits
+ * and belongs to ps from now on, failed or not. Where the back end's memory is the host's and the
+ * file's tensors are float32 at addresses of floats, value is the mapped file itself: no copy, and
+ * the order and the offsets p[].at are the file's, without zeros in between. Elsewhere memory is
+ * taken and f read into it. */
+int params_use(struct params *ps, struct st_file *f);
+/* Before params_use, on a back end that holds matrices in 8 bits (kernels.h, int8_new): matrix i is
+ * held so, and has no float32 values. Such parameters are neither learnt nor written. */
+void params_hold_int8(struct params *ps, int i);
+/* Gives parameters that are mapped memory of their own, in the order and at the offsets of
+ * params_alloc, so that they may be written to. -1 with a message. */
+int params_own_memory(struct params *ps);
 
 #endif

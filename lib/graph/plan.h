@@ -1,5 +1,5 @@
-/* A device that does nothing and has all the memory one asks for: what runs on it says what the
- * same would need on another. Its pointers must not be followed; downloads give zeros. */
+/* A device that computes nothing and has unlimited memory: running on it tells what the same
+ * would need on a real one. Its pointers must not be followed; downloads give zeros. */
 #ifndef GRAPH_PLAN_H
 #define GRAPH_PLAN_H
 #include "kernels/kernels.h"

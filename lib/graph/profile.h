@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include "kernels/kernels.h"
 
-/* The table to use in place of k. */
+/* The table to use instead of k. */
 const struct kernels *profile_kernels(const struct kernels *k);
-/* Forgets what was noted: after a start that should not count. */
+/* Discards the measurements so far: after a warm-up that should not count. */
 void profile_reset(void);
 /* Operations by time: calls and milliseconds a step, share of the `seconds` that all of it took,
  * GFLOP/s of the products inside (share of one large product's, measured now), GB/s of what must

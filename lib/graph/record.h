@@ -5,7 +5,7 @@
 #define GRAPH_RECORD_H
 #include "lib/graph/tape.h"
 
-/* Variables live in the records: a list of their own, emptied with the tape. */
+/* Variables belong to the records and are freed with the tape. */
 struct record {
     void (*back)(struct tape *, struct record *);
     struct var y;                       /* what the operation made; callers hold pointers to it */
@@ -35,6 +35,10 @@ static inline void tape_back_to(struct tape *t, int mark) { arena_back_to(t->are
 /* A parameter's value; its gradient, NULL where it has none (i < 0: there is no parameter) or is
  * fixed. */
 static inline float *val(const struct tape *t, int i) { return param_value(t->ps, i); }
+static inline const struct kern_int8 *val8(const struct tape *t, int i)
+{
+    return param_int8(t->ps, i);
+}
 static inline float *grad(const struct tape *t, int i)
 {
     return i >= 0 && t->ps->p[i].fixed ? NULL : param_grad(t->ps, i);

@@ -1,5 +1,6 @@
 #include "lib/graph/record.h"
 #include <assert.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
@@ -123,10 +124,11 @@ static void backward_from(struct tape *t, int first)
 {
     for (int i = t->n - 1; i >= first; i--) {
         struct record *r = &t->records[i];
-        if (!r->back) continue;
+        if (!r->back) continue;                  /* and what is behind it comes with the next */
         t->n = i + 1;                        /* a segment's records go where the later ones were */
         if (r->y.has_g || (r->z && r->z->has_g)) r->back(t, r);
         record_release(t, r);
+        if (!first && t->behind) t->behind(t->behind_ctx, i);
     }
 }
 
@@ -135,6 +137,19 @@ void tape_backward(struct tape *t)
     int n = t->n;
     backward_from(t, 0);
     t->n = n;
+}
+
+bool tape_uses(const struct tape *t, int *first)
+{
+    for (int p = 0; p < t->ps->n; p++) first[p] = INT_MAX;
+    for (int i = t->n - 1; i >= 0; i--) {
+        const struct record *r = &t->records[i];
+        const int used[] = { r->W, r->b, r->W2, r->b2, r->E, r->P, r->L };
+        if (r->segment) return false;
+        for (int k = 0; k < 7; k++)
+            if (used[k] >= 0) first[used[k]] = i;
+    }
+    return true;
 }
 
 struct tape_aside tape_aside(struct tape *t)

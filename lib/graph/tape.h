@@ -22,8 +22,8 @@ struct tape {
     const struct kernels *k;
     struct params *ps;
     bool train;                  /* records kept: tape_backward can follow */
-    bool dropout;                /* dropout on. tape_reset sets it to train; a pass that is not
-                                  * trained may have it all the same (MoCo's keys) */
+    bool dropout;                /* dropout on. tape_reset sets it to train; a pass without
+                                  * training may still use it (MoCo's keys) */
     bool recompute;              /* segments are run again instead of kept */
     struct arena *arena;
     struct record *records; int n;
@@ -31,6 +31,9 @@ struct tape {
                                   * p and site */
     uint32_t site;               /* counts the dropouts of a forward pass */
     float p_drop, p_attn;        /* dropout of hidden states, of attention probabilities */
+    /* called by tape_backward after each record, from the last to 0; NULL: not called */
+    void (*behind)(void *ctx, int record);
+    void *behind_ctx;
 };
 
 void tape_init(struct tape *t, const struct kernels *k, struct params *ps);
@@ -55,6 +58,11 @@ act *tape_grad(struct tape *t, struct var *x, bool *add);
 /* Runs all records in reverse. Objectives have put gradients into their inputs (tape_xent,
  * tape_gc). */
 void tape_backward(struct tape *t);
+
+/* first [ps->n]: behind which record tape_backward has added the last to a parameter's gradient:
+ * the first that uses it, INT_MAX where none does. false: not known, with segments that are run
+ * again. */
+bool tape_uses(const struct tape *t, int *first);
 
 /* The value of x is not read again, not even by the backward pass of what made it: its memory
  * serves others. */

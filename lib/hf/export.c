@@ -15,7 +15,7 @@
 struct job {
     struct model m;
     struct vocab *vocab;
-    struct pieces_settings s;    /* with the ids that are written */
+    struct subword_settings s;    /* with the ids that are written */
     enum hf_layout layout;
     int *id, rows;               /* their id of each of ours; their number of embeddings */
     int src, tgt;                /* languages to fold into the positions, -1: none */
@@ -234,7 +234,7 @@ static void note_text(struct job *j, const char *dir)
 {
     char *settings = path_join(dir, "tokenizer"), *codes = path_join(dir, "codes");
     bool tokenized = file_exists(settings), cut = file_exists(codes) && j->layout != HF_XLM;
-    if (j->s.kind == PIECES_NONE && (tokenized || cut))
+    if (j->s.kind == SUBWORD_NONE && (tokenized || cut))
         hf_note(j->notes,
                 "the tokenizer that is written knows nothing of %s%s%s: raw text would become "
                 "other pieces and <unk>; give it text that %s%s%s wrote",
@@ -247,8 +247,8 @@ static void note_text(struct job *j, const char *dir)
 
 static int run(struct job *j, const char *dir, const char *out, const struct hf_export *o)
 {
-    if (model_load(&j->m, dir, kernels_cpu(), false, &j->vocab) < 0) return -1;
-    int settings = pieces_settings_read(&j->s, dir);
+    if (model_load(&j->m, dir, kernels_cpu(), &j->vocab) < 0) return -1;
+    int settings = subword_settings_read(&j->s, dir);
     if (settings < 0 || choose_head(j, o) < 0 || choose_layout(j, o, settings > 0) < 0
         || choose_languages(j, o) < 0)
         return -1;
@@ -257,7 +257,7 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
         hf_usual_ids(j->layout, c.vocab, j->s.ids);
     for (int k = 0; k < VOCAB_SPECIALS; k++) {
         if (j->s.ids[k] >= c.vocab)
-            return err_set("%s/%s: id %d is beyond the %d words", dir, PIECES_FILE, j->s.ids[k],
+            return err_set("%s/%s: id %d is beyond the %d words", dir, SUBWORD_FILE, j->s.ids[k],
                            c.vocab);
         c.vocab -= j->s.ids[k] < 0;
     }

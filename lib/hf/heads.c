@@ -169,14 +169,10 @@ static int add_head(enum hf_layout l, struct model_config *c, const cJSON *root,
     int of_name = head_kind_of(name);
     if (of_name < 0) return -1;
     if (of_name != kind)
-        return err_set("--head %s does not name what %s computes", name, classes[l][kind]);
+        return err_set("--head %s does not match what %s computes", name, classes[l][kind]);
     if (model_config_head(c, name, kind == HEAD_CLASS && l != HF_XLM ? KERN_TANH : KERN_NONE, n,
-                          label, kind == HEAD_SPAN ? 0 : n, &at) < 0) {
-        char *why = mem_dup(err_msg());
-        err_set("%s: \"id2label\": %s", where, why);
-        free(why);
-        return -1;
-    }
+                          label, kind == HEAD_SPAN ? 0 : n, &at) < 0)
+        return err_set("%s: \"id2label\": %s", where, err_msg());
     c->head[at].reads = how_it_reads(l, kind, c->positions);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* Models to and from Hugging Face's folders (transformers): BERT, RoBERTa, XLM-R, XLM, BART, mBART.
- * What maps to what is in docs/formats/checkpoint.md, "Interchange". */
+ * The mapping is in docs/formats/checkpoint.md, "Interchange". */
 #ifndef HF_HF_H
 #define HF_HF_H
 #include <stdbool.h>
@@ -12,7 +12,7 @@ struct hf_import {
     const char *head;
 };
 /* Makes the model folder `out` from the Hugging Face folder `dir`. *notes (malloc'd, NULL if there
- * is nothing to say): lines about what was left out. -1 with a message; `out` is then not there. */
+ * are none): lines about what was left out. -1 with a message; `out` then does not exist. */
 int hf_import(const char *dir, const char *out, const struct hf_import *o, char **notes);
 
 struct hf_export {

@@ -204,12 +204,12 @@ static void see_head(struct job *j, struct model_config *c)
 
 static int write_all(struct job *j, const char *dir)
 {
-    char *path = path_join(dir, "vocab"), *json = pieces_settings_json(&j->t.s);
+    char *path = path_join(dir, "vocab"), *json = subword_settings_json(&j->t.s);
     int rc = vocab_write(j->vocab, path);
     free(path);
-    path = path_join(dir, PIECES_FILE);
+    path = path_join(dir, SUBWORD_FILE);
     if (rc == 0) rc = file_write(path, json, strlen(json));
-    if (rc == 0 && j->t.model) rc = file_copy(j->t.model, dir, PIECES_MODEL);
+    if (rc == 0 && j->t.model) rc = file_copy(j->t.model, dir, SUBWORD_MODEL);
     if (rc == 0 && j->t.merges) rc = file_copy(j->t.merges, dir, "codes");
     if (rc == 0) rc = model_save(&j->m, dir, NULL, NULL, 0);
     free(path);

@@ -14,9 +14,8 @@ int hf_layout_find(const char *name)
 {
     for (int i = 0; i < HF_LAYOUTS; i++)
         if (!strcmp(names[i], name)) return i;
-    return err_set("%.40s is not a layout that is known; these are: bert, roberta, xlm-roberta, "
-                   "xlm, bart, mbart",
-                   name);
+    return err_set(
+        "%.40s is an unknown layout; choose bert, roberta, xlm-roberta, xlm, bart or mbart", name);
 }
 
 int hf_position_offset(enum hf_layout l, int pad_id)

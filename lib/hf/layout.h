@@ -29,7 +29,7 @@ bool hf_other_name(enum hf_layout l, const char *theirs, int i, char other[HF_NA
 /* The output layer's weights where a file holds them apart; they must equal the embeddings. */
 const char *hf_output_weight(enum hf_layout l);
 
-/* What a config.json says beyond our configuration. */
+/* What a config.json holds beyond our configuration. */
 struct hf_config {
     enum hf_layout layout;
     int types;                   /* rows of the token type table (BERT: >= 1) */
@@ -47,8 +47,8 @@ int hf_config_parse(struct hf_config *h, struct model_config *c, const char *jso
  * with `where`. */
 int hf_config_check(const struct model_config *c, const char *where);
 
-/* Whether a model of configuration c can be written in layout l; -1 with a message that says what
- * stands against it. */
+/* Whether a model of configuration c can be written in layout l; -1 with a message that gives the
+ * reason. */
 int hf_config_fits(enum hf_layout l, const struct model_config *c);
 /* Their config.json; ids[5] are those of our specials, -1: none; head: the task head that is
  * written in place of the language model's, NULL: none. malloc'd. */

@@ -1,4 +1,4 @@
-/* What import and export have to say about what they left behind. */
+/* Notes of import and export about what they left out. */
 #ifndef HF_NOTE_H
 #define HF_NOTE_H
 

@@ -8,7 +8,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/text.h"
-#include "lib/pieces/spm.h"
+#include "lib/subword/spm.h"
 
 enum { IDS_MOST = 1 << 24 };
 
@@ -121,7 +121,7 @@ static int read_tokenizer_json(struct hf_tokens *t, const char *dir)
             rc = put(t, (int)i->valuedouble, s->valuestring, strlen(s->valuestring), path);
     }
     if (rc == 0 && cJSON_IsString(type) && !strcmp(type->valuestring, "WordPiece"))
-        t->s.kind = PIECES_WORDPIECE;
+        t->s.kind = SUBWORD_WORDPIECE;
     cJSON_Delete(root);
     free(path);
     return rc;
@@ -144,14 +144,15 @@ static int read_spm(struct hf_tokens *t, enum hf_layout l, const char *dir, cons
     int rc = 0;
     for (int i = 0; i < 4; i++) put(t, i, first[i], strlen(first[i]), t->model);
     if (spm_size(m) < 4 || spm_unk(m) > 2)
-        rc = err_set("%s: its first three pieces are not <unk>, <s> and </s> as XLM-R's", t->model);
+        rc = err_set("%s: its first three pieces are not <unk>, <s> and </s> as in XLM-R",
+                     t->model);
     for (uint32_t i = 3; i < spm_size(m) && rc == 0; i++)
         rc = put(t, t->n, spm_piece(m, i)->text, spm_piece(m, i)->n, t->model);
     for (int i = 0; i < 25 && rc == 0 && l == HF_MBART; i++)
         rc = put(t, t->n, codes[i], strlen(codes[i]), t->model);
     if (rc == 0) rc = put(t, t->n, "<mask>", 6, t->model);
     spm_free(m);
-    t->s.kind = PIECES_SENTENCEPIECE;
+    t->s.kind = SUBWORD_SENTENCEPIECE;
     return rc;
 }
 
@@ -228,7 +229,7 @@ int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, const char *dir)
     bool spm = l == HF_XLM_ROBERTA || l == HF_MBART;
     int rc;
     if (l == HF_BERT && there(dir, "vocab.txt")) {
-        t->s.kind = PIECES_WORDPIECE;
+        t->s.kind = SUBWORD_WORDPIECE;
         rc = read_lines(t, dir);
     } else if (spm && there(dir, "sentencepiece.bpe.model"))
         rc = read_spm(t, l, dir, "sentencepiece.bpe.model");
@@ -237,17 +238,17 @@ int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, const char *dir)
     else if (!spm && l != HF_BERT && there(dir, "vocab.json")) rc = read_vocab_json(t, dir);
     else if (there(dir, "tokenizer.json")) rc = read_tokenizer_json(t, dir);
     else
-        rc = err_set("%s: has no tokeniser file (%s or tokenizer.json), and so nothing tells what "
-                     "its ids are",
+        rc = err_set("%s: has no tokeniser file (%s or tokenizer.json), so what its ids stand for "
+                     "is unknown",
                      dir,
                      l == HF_BERT ? "vocab.txt"
                      : spm        ? "sentencepiece.bpe.model"
                                   : "vocab.json");
     if (rc == 0) rc = find_specials(t, l, dir);
-    if (rc == 0 && t->s.kind == PIECES_WORDPIECE) rc = basic_tokeniser(t, dir);
+    if (rc == 0 && t->s.kind == SUBWORD_WORDPIECE) rc = basic_tokeniser(t, dir);
     if (rc == 0 && l == HF_XLM) {
         to_fastbpe(t);
-        t->s.kind = PIECES_BPE;
+        t->s.kind = SUBWORD_BPE;
         char *path;
         t->s.lower = true;                                      /* XLMTokenizer's default */
         if (there(dir, "tokenizer_config.json")) {
@@ -271,7 +272,7 @@ void hf_tokens_free(struct hf_tokens *t)
     *t = (struct hf_tokens){ 0 };
 }
 
-int *hf_ids(const struct pieces_settings *s, int n)
+int *hf_ids(const struct subword_settings *s, int n)
 {
     int *id = mem_alloc((size_t)n * sizeof *id), next = 0;
     for (int v = 0; v < VOCAB_SPECIALS; v++) id[v] = s->ids[v];

@@ -4,14 +4,14 @@
 #define HF_TOKENS_H
 #include "common/vocab.h"
 #include "lib/hf/layout.h"
-#include "lib/pieces/settings.h"
+#include "lib/subword/settings.h"
 
 struct hf_tokens {
     int n;                       /* ids 0 .. n - 1 */
     /* as our vocabularies spell them ("lo@@" for XLM's "lo", "low" for "low</w>"); NULL: an id
      * without one */
     char **token;
-    struct pieces_settings s;    /* ids of the specials among it */
+    struct subword_settings s;    /* ids of the specials among it */
     char *merges;                /* path of merges.txt where that is ours, too (XLM); NULL */
     char *model;                 /* path of the SentencePiece model; NULL */
     size_t cap;
@@ -28,7 +28,7 @@ struct vocab *hf_tokens_vocab(const struct hf_tokens *t, int rows);
 
 /* Their id of each of our ids [n]: specials where s->ids says, the others in order around them; -1:
  * they have none. malloc'd. */
-int *hf_ids(const struct pieces_settings *s, int n);
+int *hf_ids(const struct subword_settings *s, int n);
 /* The ids of a layout for a model that did not come from there. */
 void hf_usual_ids(enum hf_layout l, int n, int ids[5]);
 
@@ -36,6 +36,6 @@ void hf_usual_ids(enum hf_layout l, int n, int ids[5]);
  * files where the model has them, and tokenizer.json. `from` is our folder; id are hf_ids' and give
  * them their order. */
 int hf_tokens_write(enum hf_layout l, const char *to, const char *from, const struct vocab *v,
-                    const struct pieces_settings *s, const int *id, int rows, int positions);
+                    const struct subword_settings *s, const int *id, int rows, int positions);
 
 #endif

@@ -13,7 +13,7 @@ struct job {
     enum hf_layout layout;
     const char *to, *from;
     const struct vocab *v;
-    const struct pieces_settings *s;
+    const struct subword_settings *s;
     int rows, positions;
     char **token;                /* [rows] as the file to be written spells them */
 };
@@ -104,7 +104,7 @@ static int write_wordpiece(const struct job *j)
 
 static int write_spm(const struct job *j)
 {
-    char *path = path_join(j->from, PIECES_MODEL);
+    char *path = path_join(j->from, SUBWORD_MODEL);
     int rc = file_copy(path, j->to, "sentencepiece.bpe.model");
     free(path);
     return rc < 0 ? -1
@@ -212,7 +212,7 @@ static int write_words(const struct job *j)
 }
 
 int hf_tokens_write(enum hf_layout l, const char *to, const char *from, const struct vocab *v,
-                    const struct pieces_settings *s, const int *id, int rows, int positions)
+                    const struct subword_settings *s, const int *id, int rows, int positions)
 {
     struct job j = {
         .layout = l, .to = to, .from = from, .v = v, .s = s, .rows = rows, .positions = positions
@@ -220,8 +220,8 @@ int hf_tokens_write(enum hf_layout l, const char *to, const char *from, const st
     char *codes = path_join(from, "codes");
     bool spm = l == HF_XLM_ROBERTA || l == HF_MBART, xlm = l == HF_XLM && file_exists(codes);
     spell(&j, id, xlm);
-    int rc = l == HF_BERT && s->kind == PIECES_WORDPIECE ? write_wordpiece(&j)
-             : spm && s->kind == PIECES_SENTENCEPIECE && !strcmp(s->layout, hf_layout_name(l))
+    int rc = l == HF_BERT && s->kind == SUBWORD_WORDPIECE ? write_wordpiece(&j)
+             : spm && s->kind == SUBWORD_SENTENCEPIECE && !strcmp(s->layout, hf_layout_name(l))
                  ? write_spm(&j)
              : xlm ? write_xlm(&j, codes)
                    : write_words(&j);

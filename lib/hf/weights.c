@@ -4,7 +4,7 @@
 #include <cjson/cJSON.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/hf/torch.h"
+#include "lib/torch/torch.h"
 
 struct entry { const struct st_tensor *t; bool used; };
 struct shard {

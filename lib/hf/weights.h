@@ -6,8 +6,8 @@
 
 struct weights;
 
-/* NULL with a message. Shards are all opened; every tensor that the index names must be where it
- * says. */
+/* NULL with a message. Opens all shards; every tensor of the index must be in the shard it names.
+ */
 struct weights *weights_open(const char *dir);
 /* NULL: not there. Counts as used */
 const struct st_tensor *weights_find(struct weights *w, const char *name);

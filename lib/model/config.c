@@ -198,17 +198,14 @@ int model_config_parse(struct model_config *c, const char *json, const char *whe
         while (i < N_FIELDS && strcmp(fields[i].name, v->string)) i++;
         if (i < N_FIELDS) {
             if (parse_field(c, &fields[i], v) < 0)
-                rc = err_set("%s:%zu: the value of \"%s\" is not of its kind", where,
+                rc = err_set("%s:%zu: the value of \"%s\" has the wrong type", where,
                              json_line(json, n, v->string), v->string);
             continue;
         }
         if (!strcmp(v->string, "task_heads") && cJSON_IsArray(v)) {
-            if (model_heads_parse(c, v) < 0) {
-                char *why = mem_dup(err_msg());
+            if (model_heads_parse(c, v) < 0)
                 rc = err_set("%s:%zu: \"task_heads\": %s", where, json_line(json, n, "task_heads"),
-                             why);
-                free(why);
-            }
+                             err_msg());
             continue;
         }
         if (strcmp(v->string, "languages") || !cJSON_IsArray(v)) {

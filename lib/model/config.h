@@ -12,8 +12,8 @@ enum { MODEL_LANGS = 32, MODEL_HEADS = 4, MODEL_LABELS = 64, MODEL_NAME = 32 };
  * answer begins and ends. NONE: its configuration does not say. */
 enum model_task { MODEL_TASK_NONE, MODEL_TASK_CLASS, MODEL_TASK_TAG, MODEL_TASK_SPAN };
 
-/* How a head's examples became rows when it was trained (lib/data/examples.h): whoever runs it does
- * the same. */
+/* How a head's examples became rows in its training (lib/data/examples.h), to be repeated when it
+ * is used. */
 struct model_reads {
     enum model_task task;
     bool pair_two;                    /* <s> a </s> </s> b </s>, else <s> a </s> b </s> */
@@ -23,8 +23,8 @@ struct model_reads {
     bool no_answer;                   /* span: it has seen questions without an answer */
 };
 
-/* What stands on the encoder's states for a task: a linear layer, below it where `hidden` says so a
- * dense one of width dim with that activation (BERT's pooler: tanh). */
+/* A task head on the encoder's states: a linear layer, preceded if `hidden` says so by a dense one
+ * of width dim with that activation (BERT's pooler: tanh). */
 struct model_head {
     char name[MODEL_NAME];            /* of letters, digits, - and _: its tensors are head.NAME.* */
     enum kern_act hidden;             /* KERN_NONE: no dense layer */
@@ -71,8 +71,8 @@ static inline int model_embed_dim(const struct model_config *c)
 {
     return c->embed_dim ? c->embed_dim : c->dim;
 }
-/* Adds a head; *index gets its number. -1 with a message: a name that is there already or is none,
- * too many, outputs out of range, labels that are empty, too long, twice there or hold a control
+/* Adds a head; *index gets its number. -1 with a message: a name that is taken or malformed, too
+ * many, outputs out of range, labels that are empty, too long, twice there or hold a control
  * character, " or \. labels: n of them, or NULL. */
 int model_config_head(struct model_config *c, const char *name, enum kern_act hidden, int outputs,
                       const char *const *labels, int n, int *index);

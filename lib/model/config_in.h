@@ -1,4 +1,4 @@
-/* What the files that read and write config.json share. */
+/* Shared by the files that read and write config.json. */
 #ifndef MODEL_CONFIG_IN_H
 #define MODEL_CONFIG_IN_H
 #include <stddef.h>
@@ -11,7 +11,7 @@
 /* By enum kern_act. */
 extern const char *const model_act_names[4];
 
-/* Is head i sound, and no other one before it of its name? -1 with a message. */
+/* Is head i valid, and its name not that of an earlier one? -1 with a message. */
 int model_head_check(const struct model_config *c, int i);
 /* Writes "task_heads": [...], as a line of config.json; returns the number of bytes. */
 size_t model_heads_json(const struct model_config *c, char *s, size_t cap);

@@ -34,9 +34,9 @@ enum {
     LOOK = 4
 }; /* steps between two looks at which sentences are finished, on a device that queues */
 
-/* Arrays of a row and of a sentence, one after another in one piece of memory; the first five of a
+/* Arrays of a row and of a sentence, one after another in one piece of memory; the first six of a
  * row are kern_beam's. */
-enum { TOKEN, POS, AT, ROW, SEEN, SRC_AT, SRC_LEN, ROW_ARRAYS };
+enum { TOKEN, POS, AT, START, ROW, SEEN, SRC_AT, SRC_LEN, ROW_ARRAYS };
 enum { LIVE, NUMBER, LIMIT, SENTENCE_ARRAYS };
 
 struct search {
@@ -75,12 +75,11 @@ static int limit_of(const struct model_config *c, const struct decode_options *o
     return n < c->positions - 1 ? n : c->positions - 1;
 }
 
-/* The sentences that have words, all at step 0. Rows of cache in all, or -1: more than can be
- * counted. */
-static int64_t begin(struct search *z, const struct model_config *c, const struct batch *src)
+/* The sentences that have words, all at step 0; a step's rows of the cache lie together. The size
+ * of the table, or -1: it or the cache has more rows than can be counted. */
+static int begin(struct search *z, const struct model_config *c, const struct batch *src)
 {
-    int beam = z->o->beam, n = 0;
-    int64_t cached = 0;
+    int beam = z->o->beam, n = 0, table = 0;
     for (int i = 0; i < src->n; i++) {
         if (src->len[i] <= 2) continue;
         z->sentence[NUMBER][n] = i;
@@ -88,33 +87,34 @@ static int64_t begin(struct search *z, const struct model_config *c, const struc
         z->sentence[LIVE][n++] = 1;
     }
     z->b.sentences = n;
+    z->b.stride = beam * n;
+    for (int i = 0; i < n; i++)
+        if (z->sentence[LIMIT][i] > z->longest) z->longest = z->sentence[LIMIT][i];
+    if ((int64_t)beam * n * (z->longest + 1) > INT32_MAX / 2) return -1;
     for (int j = 0; j < beam; j++)
         for (int i = 0; i < n; i++) {
             int r = j * n + i;
-            if (cached > INT32_MAX / 2) return -1;
             z->row[TOKEN][r] = VOCAB_BOS;
             z->row[POS][r] = 0;
-            z->row[AT][r] = z->row[ROW][r] = (int32_t)cached;
+            z->row[AT][r] = table;
+            z->row[START][r] = z->row[ROW][r] = r;
             z->row[SEEN][r] = 1;
             z->row[SRC_AT][r] = src->at[z->sentence[NUMBER][i]];
             z->row[SRC_LEN][r] = src->len[z->sentence[NUMBER][i]];
             z->log_p[r] = 0;
-            cached += z->sentence[LIMIT][i] + 1;
+            table += z->sentence[LIMIT][i] + 1;
         }
-    return cached;
+    return table;
 }
 
 /* The device's memory for all of it. */
 static void prepare(struct search *z, struct model *m, const struct var *memory,
-                    const struct spans *src, int cached, int lang)
+                    const struct spans *src, int parts, int lang)
 {
     const struct decode_options *o = z->o;
     struct kern_beam *b = &z->b;
-    int n = z->slots, longest = 0;
-    for (int i = 0; i < b->sentences; i++)
-        if (z->sentence[LIMIT][i] > longest) longest = z->sentence[LIMIT][i];
-    z->longest = longest;
-    stepper_init(&z->st, m, z->t, memory, src, n, cached, longest + 1, lang);
+    int n = z->slots, longest = z->longest;
+    stepper_init(&z->st, m, z->t, memory, src, n, b->stride * (longest + 1), longest + 1, lang);
     z->dev_rows = tape_alloc(z->t, ROW_ARRAYS * (size_t)n * sizeof(int32_t));
     z->dev_sentences = tape_alloc(z->t, SENTENCE_ARRAYS * (size_t)b->all * sizeof(int32_t));
     z->st.src_at = array(z->dev_rows, n, SRC_AT);
@@ -133,13 +133,13 @@ static void prepare(struct search *z, struct model *m, const struct var *memory,
     b->token = array(z->dev_rows, n, TOKEN);
     b->pos = array(z->dev_rows, n, POS);
     b->at = array(z->dev_rows, n, AT);
+    b->start = array(z->dev_rows, n, START);
     b->row = array(z->dev_rows, n, ROW);
     b->seen = array(z->dev_rows, n, SEEN);
     b->log_p = tape_alloc(z->t, (size_t)n * sizeof(double));
-    int32_t *table = mem_alloc(
-        (size_t)cached * sizeof *table); /* a hypothesis's first word is in its own first row */
-    for (int i = 0; i < cached; i++) table[i] = i;
-    b->table = tape_int32(z->t, table, (size_t)cached);
+    int32_t *table = mem_zero((size_t)parts, sizeof *table);
+    for (int r = 0; r < b->stride; r++) table[z->row[AT][r]] = z->row[START][r];
+    b->table = tape_int32(z->t, table, (size_t)parts);
     free(table);
     size_t said = (size_t)longest * (size_t)n * sizeof(int32_t);
     b->word = tape_alloc(z->t, said);
@@ -313,18 +313,17 @@ int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lan
     for (int a = 0; a < ROW_ARRAYS; a++) z.row[a] = array(rows, z.slots, a);
     for (int a = 0; a < SENTENCE_ARRAYS; a++) z.sentence[a] = array(sentences, src->n, a);
     z.log_p = mem_zero((size_t)z.slots + 1, sizeof *z.log_p);
-    int64_t cached = begin(&z, &m->c, src);
-    int rc = 0;
-    if (cached < 0) {
+    int table = begin(&z, &m->c, src), rc = 0;
+    if (table < 0) {
         rc = err_set("%d sentences of up to %d tokens with a beam of %d are too many at once; "
                      "lower --tokens",
                      src->n, src->max, o->beam);
-    } else if (cached > 0) {
+    } else if (table > 0) {
         uint8_t *mask = decode_mask(m->c.vocab, o->seen);
         z.allowed = tape_bytes(t, mask, (size_t)m->c.vocab);
         free(mask);
         struct dev_batch d = batch_upload(t, src);
-        prepare(&z, m, model_encode(m, t, &d), &d.spans, (int)cached, tgt_lang);
+        prepare(&z, m, model_encode(m, t, &d), &d.spans, table, tgt_lang);
         run(&z);
         stepper_free(&z.st);
     }

@@ -4,7 +4,7 @@
 #define MODEL_DECODE_MANY_H
 #include "lib/model/decode.h"
 
-/* a tape a thread, made when it is first wanted */
+/* one tape per thread, made when first needed */
 struct decoder { struct model *m; struct tape *t; int tapes; };
 void decoder_init(struct decoder *d, struct model *m);
 void decoder_free(struct decoder *d);

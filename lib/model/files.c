@@ -141,13 +141,31 @@ int model_check_vocab(const struct model_config *c, const struct vocab *v, const
                          path);
 }
 
-int model_load(struct model *m, const char *dir, const struct kernels *k, bool with_grad,
-               struct vocab **vocab)
+/* The weights of dir, whose files have the checksums that they should have. NULL with a message:
+ * about model.sum rather than about what a damaged file looks like. */
+static struct st_file *open_weights(const char *dir)
+{
+    char *path = path_join(dir, "weights.safetensors");
+    struct st_file *f = st_open(path);
+    char *why = f ? NULL : err_keep();
+    int rc = f ? model_sum_check_weights(dir, f) : model_sum_check(dir);
+    free(path);
+    if (rc == 0) {
+        if (why) err_restore(why);
+        return f;
+    }
+    free(why);
+    st_close(f);
+    return NULL;
+}
+
+int model_load(struct model *m, const char *dir, const struct kernels *k, struct vocab **vocab)
 {
     struct model_config c;
     memset(m, 0, sizeof *m);
     if (vocab) *vocab = NULL;
-    if (model_sum_check(dir) < 0 || model_read_config(&c, dir) < 0) return -1;
+    struct st_file *f = open_weights(dir);
+    if (!f || model_read_config(&c, dir) < 0) goto failed;
     if (vocab) {
         char *path = path_join(dir, "vocab");
         *vocab = vocab_read(path);
@@ -155,14 +173,13 @@ int model_load(struct model *m, const char *dir, const struct kernels *k, bool w
         free(path);
         if (rc < 0) goto failed;
     }
-    if (model_shapes(m, &c, k) < 0) goto failed;
-    char *path = path_join(dir, "weights.safetensors");
-    int rc = params_fit(&m->ps, path);
-    if (rc == 0) rc = params_alloc(&m->ps, with_grad);
-    if (rc == 0) rc = params_load(&m->ps, m->ps.value, path);
-    free(path);
+    if (model_shapes(m, &c, k) < 0 || params_fit(&m->ps, f) < 0) goto failed;
+    if (k->int8_new) model_hold_int8(m);
+    int rc = params_use(&m->ps, f);
+    f = NULL;
     if (rc == 0 && load_seen(m, dir) == 0 && model_keep(m, dir) == 0) return 0;
 failed:
+    st_close(f);
     model_free(m);
     if (vocab) { vocab_free(*vocab); *vocab = NULL; }
     return -1;

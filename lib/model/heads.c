@@ -39,14 +39,14 @@ static int check_reads(const struct model_head *h)
     int least = r->task == MODEL_TASK_TAG ? 3 : r->pair_two ? 6 : 5;
     if (r->task == MODEL_TASK_NONE) return 0;
     if (r->longest < least)
-        return err_set("head %s: longest is %d; it reads at least %d rows", h->name, r->longest,
+        return err_set("head %s: longest is %d; it must be %d or more", h->name, r->longest,
                        least);
     if (r->task != MODEL_TASK_SPAN)
         return h->n_labels ? 0 : err_set("head %s: its task needs labels", h->name);
     if (h->outputs != 2 || h->n_labels)
         return err_set("head %s: spans have two outputs, start and end, and no labels", h->name);
     if (r->question < 1 || r->stride < 1)
-        return err_set("head %s: question and stride are at least 1", h->name);
+        return err_set("head %s: question and stride must be at least 1", h->name);
     return 0;
 }
 

@@ -176,6 +176,30 @@ int model_shapes(struct model *m, const struct model_config *c, const struct ker
     return 0;
 }
 
+static void hold_linear(struct model *m, struct linear_i l)
+{
+    if (l.W >= 0) params_hold_int8(&m->ps, l.W);
+}
+
+static void hold_stack(struct model *m, const struct stack_i *s)
+{
+    hold_linear(m, s->project);
+    for (int i = 0; i < s->n; i++) {
+        const struct layer_i *l = &s->layer[i];
+        const struct linear_i all[] = { l->qkv, l->out, l->cross_q, l->cross_kv, l->cross_out,
+                                        l->in, l->ff };
+        for (size_t j = 0; j < sizeof all / sizeof *all; j++) hold_linear(m, all[j]);
+    }
+}
+
+void model_hold_int8(struct model *m)
+{
+    params_hold_int8(&m->ps, m->tokens);
+    hold_linear(m, m->output_dense);
+    hold_stack(m, &m->enc);
+    hold_stack(m, &m->dec);
+}
+
 int model_alloc(struct model *m, const struct model_config *c, const struct kernels *k,
                 bool with_grad)
 {
@@ -240,6 +264,8 @@ struct layer {
     struct linear_i next;
     struct spans spans, src;
     struct var *memory;
+    const int32_t *row;                  /* the rows that are wanted; NULL: all */
+    int rows;
 };
 
 /* One layer: from (x, y) to (x, y), which are one variable in a post-norm stack. */
@@ -253,6 +279,10 @@ static void layer(const void *ctx, struct tape *t, struct var **in, struct var *
     struct var *x = in[0], *y = pre ? in[1] : in[0];
     struct var *a = tape_self_attn(t, tape_linear(t, y, l->qkv.W, l->qkv.b), &c->spans, heads,
                                    c->memory != NULL);
+    if (c->row) {
+        a = tape_gather(t, a, c->row, c->rows);
+        x = tape_gather(t, x, c->row, c->rows);
+    }
     residual(m, t, &x, &y, tape_linear(t, a, l->out.W, l->out.b),
              !pre ? l->attn_norm : c->memory ? l->cross_norm : l->ffn_norm);
     if (c->memory) {
@@ -268,9 +298,9 @@ static void layer(const void *ctx, struct tape *t, struct var **in, struct var *
     if (pre) out[1] = y;
 }
 
+/* what: what a layer is given besides its own parameters; row counts in the last layer only. */
 static struct var *stack(struct model *m, struct tape *t, const struct stack_i *s, struct var *x,
-                         const struct dev_batch *b, int layers, struct var *memory,
-                         const struct spans *src)
+                         int layers, const struct layer *what)
 {
     int n = m->c.pre_norm ? 2 : 1;
     struct var *at[2] = { x, x };
@@ -279,9 +309,12 @@ static struct var *stack(struct model *m, struct tape *t, const struct stack_i *
                           m->c.norm_eps, NULL);
     for (int i = 0; i < layers; i++) {
         struct linear_i next = i + 1 < s->n ? s->layer[i + 1].attn_norm : s->norm;
-        struct layer c = { m, &s->layer[i], next, b->spans, { 0 }, memory };
-        if (src) c.src = *src;
+        struct layer c = *what;
         struct var *out[2];
+        c.m = m;
+        c.l = &s->layer[i];
+        c.next = next;
+        if (i + 1 < layers) c.row = NULL;
         tape_segment(t, layer, &c, sizeof c, at, n, out, n);
         at[0] = out[0];
         if (n == 2) at[1] = out[1];
@@ -293,12 +326,20 @@ static struct var *stack(struct model *m, struct tape *t, const struct stack_i *
 struct var *model_encode_layer(struct model *m, struct tape *t, const struct dev_batch *b,
                                int layer)
 {
-    return stack(m, t, &m->enc, embed(m, t, &m->enc, b), b, layer, NULL, NULL);
+    struct layer what = { .spans = b->spans };
+    return stack(m, t, &m->enc, embed(m, t, &m->enc, b), layer, &what);
 }
 
 struct var *model_encode(struct model *m, struct tape *t, const struct dev_batch *b)
 {
     return model_encode_layer(m, t, b, m->enc.n);
+}
+
+struct var *model_encode_rows(struct model *m, struct tape *t, const struct dev_batch *b,
+                              const int32_t *row, int n)
+{
+    struct layer what = { .spans = b->spans, .row = row, .rows = n };
+    return stack(m, t, &m->enc, embed(m, t, &m->enc, b), m->enc.n, &what);
 }
 
 struct var *model_output(struct model *m, struct tape *t, struct var *h)
@@ -312,7 +353,8 @@ struct var *model_output(struct model *m, struct tape *t, struct var *h)
 struct var *model_decode(struct model *m, struct tape *t, const struct dev_batch *b,
                          struct var *memory, const struct spans *src)
 {
-    return stack(m, t, &m->dec, embed(m, t, &m->dec, b), b, m->dec.n, memory, src);
+    struct layer what = { .spans = b->spans, .src = *src, .memory = memory };
+    return stack(m, t, &m->dec, embed(m, t, &m->dec, b), m->dec.n, &what);
 }
 
 struct var *model_head_input(struct model *m, struct tape *t, int i, struct var *rows)

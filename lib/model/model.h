@@ -38,7 +38,7 @@ struct model {
     struct linear_i output_dense, output_norm;   /* -1: logits come from the states as they are */
     struct stack_i enc, dec;
     struct { struct linear_i dense, out; } head[MODEL_HEADS];    /* of c.head; dense -1: none */
-    /* files about its text that go along wherever it is saved (model_keep) */
+    /* files about its text that are saved along with it (model_keep) */
     struct { char *bytes; size_t n; } kept[MODEL_KEPT];
     /* [vocab] host: the words of a language, for target-vocabulary masking; NULL: not known */
     uint8_t *seen[MODEL_LANGS];
@@ -56,6 +56,10 @@ int model_alloc(struct model *m, const struct model_config *c, const struct kern
 /* Parameters' names and shapes alone: params_alloc, the next step, takes the memory. -1 with a
  * message. */
 int model_shapes(struct model *m, const struct model_config *c, const struct kernels *k);
+/* Between the two steps, on a back end that holds matrices in 8 bits: the token table and all
+ * matrices of the layers are (params_hold_int8); positions, languages, norms, biases and heads,
+ * which are small, stay float32. */
+void model_hold_int8(struct model *m);
 /* First weights for all of them, tensors that were added between the two steps included
  * (params_add_beside). */
 void model_draw(struct model *m, uint64_t seed);
@@ -66,8 +70,12 @@ void model_see(struct model *m, int lang, const uint32_t *ids, size_t n);
 
 /* Last-layer states [rows, dim] of the encoder. */
 struct var *model_encode(struct model *m, struct tape *t, const struct dev_batch *b);
-/* What is multiplied with embed.tokens to give logits: h itself, its projection to embed_dim, or
- * what BERT's prediction head makes of it. */
+/* The same of rows row[0 .. n) (device) alone, [n, dim]: behind the last layer's attention nothing
+ * is computed for the others. A tape that trains drops by row, so for prediction only. */
+struct var *model_encode_rows(struct model *m, struct tape *t, const struct dev_batch *b,
+                              const int32_t *row, int n);
+/* The input of the output layer, multiplied by embed.tokens to give logits: h itself, its
+ * projection to embed_dim, or what BERT's prediction head makes of it. */
 struct var *model_output(struct model *m, struct tape *t, struct var *h);
 /* What is multiplied with head i's output layer, of rows of states [n, dim]: dropout, the dense
  * layer where it has one, dropout. */
@@ -93,11 +101,11 @@ int model_save(const struct model *m, const char *dir, const char *const *meta_k
 /* The same with the parameters from a host copy [ps.total]; touches nothing of the device. */
 int model_write(const struct model *m, const float *host, const char *dir,
                 const char *const *meta_key, const char *const *meta_value, int n_meta);
-/* Its files are held against its model.sum first. vocab: NULL, or gets its vocabulary. Failed,
- * it leaves nothing to free. */
-int model_load(struct model *m, const char *dir, const struct kernels *k, bool with_grad,
-               struct vocab **vocab);
-/* What is to be known about a model's text goes along with it: `codes` (BPE merges), `tokenizer`
+/* A model that is only used: no gradients, and its parameters, which may not be written to, are the
+ * mapped file where that can be (params_use). Its files are held against its model.sum first.
+ * vocab: NULL, or gets its vocabulary. Failed, it leaves nothing to free. */
+int model_load(struct model *m, const char *dir, const struct kernels *k, struct vocab **vocab);
+/* What describes a model's text is kept with it: `codes` (BPE merges), `tokenizer`
  * (tokenize's settings), and of imported models pieces.json and sentencepiece.model. model_keep
  * takes those of a folder that are not there yet; model_load does, and model_init_from (where the
  * vocabulary is the same; where it is a part of the other, codes and tokenizer). model_keep_file

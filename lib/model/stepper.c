@@ -5,6 +5,10 @@
 #include "common/mem.h"
 
 static float *P(const struct stepper *s, int i) { return param_value(&s->m->ps, i); }
+static const struct kern_int8 *P8(const struct stepper *s, int i)
+{
+    return param_int8(&s->m->ps, i);
+}
 
 /* [n] int32_t: from, from + by, ... */
 static int32_t *series(struct tape *t, int n, int32_t from, int32_t by)
@@ -34,7 +38,8 @@ void stepper_init(struct stepper *s, struct model *m, struct tape *t, const stru
         s->cache[i] = matrix(t, cached, 2 * D);
         s->memory[i] = matrix(t, memory->rows, 2 * D);
         KERN(t->k, linear_fwd, .Y = s->memory[i], .X = memory->v, .W = P(s, l->cross_kv.W),
-             .b = P(s, l->cross_kv.b), .N = memory->rows, .I = D, .O = 2 * D);
+             .W8 = P8(s, l->cross_kv.W), .b = P(s, l->cross_kv.b), .N = memory->rows, .I = D,
+             .O = 2 * D);
     }
     act **wides[] = { &s->x, &s->y, &s->z, &s->a };
     for (size_t i = 0; i < sizeof wides / sizeof *wides; i++) *wides[i] = matrix(t, rows, wide);
@@ -61,8 +66,8 @@ static void exchange(act **a, act **b) { act *c = *a; *a = *b; *b = c; }
 static void linear(struct stepper *s, act *Y, const act *X, struct linear_i i, enum kern_act f,
                    int rows, int from, int to)
 {
-    KERN(s->k, linear_fwd, .Y = Y, .X = X, .W = P(s, i.W), .b = P(s, i.b), .f = f, .N = rows,
-         .I = from, .O = to);
+    KERN(s->k, linear_fwd, .Y = Y, .X = X, .W = P(s, i.W), .W8 = P8(s, i.W), .b = P(s, i.b), .f = f,
+         .N = rows, .I = from, .O = to);
 }
 
 /* y is what a block makes of `in`: x = in = LN(x + y) (post-norm), or x += y, in = LN(x) with the
@@ -85,7 +90,8 @@ static struct flow embed(struct stepper *s, const struct kern_beam *b, int rows)
     int E = model_embed_dim(c);
     struct flow w = { s->x, s->y, s->z, NULL, rows };
     KERN(k, embed_fwd, .Y = w.x, .token = b->token, .pos = b->pos, .lang = s->lang,
-         .E = P(s, m->tokens), .P = P(s, m->dec.positions), .L = P(s, m->dec.languages),
+         .E = P(s, m->tokens), .E8 = P8(s, m->tokens), .P = P(s, m->dec.positions),
+         .L = P(s, m->dec.languages),
          .scale = c->scale_embed, .N = rows, .D = E);
     if (m->dec.embed_norm.W >= 0) {
         KERN(k, norm_fwd, .Y = w.y, .X = w.x, .gamma = P(s, m->dec.embed_norm.W),
@@ -162,7 +168,7 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
         linear(s, s->a, w.in, m->output_dense, KERN_NONE, rows, D, model_embed_dim(c));
         w.in = s->a;
     }
-    KERN(k, linear_fwd, .Y = s->logits, .X = w.in, .W = P(s, m->tokens), .b = P(s, m->output_bias),
-         .N = rows, .I = model_embed_dim(c), .O = c->vocab);
+    KERN(k, linear_fwd, .Y = s->logits, .X = w.in, .W = P(s, m->tokens), .W8 = P8(s, m->tokens),
+         .b = P(s, m->output_bias), .N = rows, .I = model_embed_dim(c), .O = c->vocab);
     return s->logits;
 }

@@ -1,5 +1,5 @@
-/* The decoder, one word of every hypothesis at a time: keys and values of the words before lie in a
- * cache, those of the source were made once. A step reads and writes device memory only (kernels.h,
+/* The decoder, one word of every hypothesis at a time: keys and values of earlier words are cached,
+ * those of the source are computed once. A step reads and writes device memory only (kernels.h,
  * struct kern_beam says which hypothesis is where), and is the same calls as the step before with
  * as many rows. */
 #ifndef MODEL_STEPPER_H

@@ -6,30 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/msg.h"
+#include "common/sum.h"
+#include "common/thread.h"
+#include "common/xxh3.h"
 
 /* In the order of their bytes, which is that of the lines. */
 static const char *const names[] = {
     "codes", "config.json", "pieces.json", "sentencepiece.model", "tokenizer", "vocab",
     "weights.safetensors", "words.safetensors",
 };
-enum { N_NAMES = sizeof names / sizeof *names, HEX = 16 };
+enum { N_NAMES = sizeof names / sizeof *names };
 static const char TAG[] = "XXH3_", NAME[] = "model.sum";
 
-/* XXH3-64 of a file's bytes as 16 hexadecimal digits. */
-static int file_sum(const char *dir, const char *name, char hex[HEX + 1])
+static int file_sum(const char *dir, const char *name, char hex[SUM_HEX + 1])
 {
     char *path = path_join(dir, name);
-    struct map m;
-    int rc = map_open(&m, path);
-    if (rc == 0) {
-        snprintf(hex, HEX + 1, "%016" PRIx64, XXH3_64bits(m.p, m.n));
-        map_close(&m);
-    }
+    int rc = sum_hex(path, hex);
     free(path);
     return rc;
 }
@@ -48,7 +44,7 @@ int model_sum_write(const char *dir)
     mem_text_open(&t);
     int rc = 0;
     for (int i = 0; i < N_NAMES && rc == 0; i++) {
-        char hex[HEX + 1];
+        char hex[SUM_HEX + 1];
         if (!is_there(dir, names[i])) continue;
         rc = file_sum(dir, names[i], hex);
         if (rc == 0) fprintf(t.f, "%s%s  %s\n", TAG, hex, names[i]);
@@ -64,33 +60,44 @@ int model_sum_write(const char *dir)
 /* One line "XXH3_<16 digits>  NAME" of n bytes; its name's number, -1 if it is none. */
 static int line_name(const char *line, size_t n)
 {
-    size_t head = sizeof TAG - 1 + HEX + 2;
+    size_t head = sizeof TAG - 1 + SUM_HEX + 2;
     if (n <= head || memcmp(line, TAG, sizeof TAG - 1) || memcmp(line + head - 2, "  ", 2))
         return -1;
-    if (strspn(line + sizeof TAG - 1, "0123456789abcdef") != HEX) return -1;
+    if (strspn(line + sizeof TAG - 1, "0123456789abcdef") != SUM_HEX) return -1;
     for (int i = 0; i < N_NAMES; i++)
         if (strlen(names[i]) == n - head && !memcmp(line + head, names[i], n - head)) return i;
     return -1;
 }
 
+static const char WEIGHTS[] = "weights.safetensors";
+
+/* That of a file of the folder, or of what is mapped of its weights already. */
+static int sum_of(const char *dir, const char *name, const struct st_file *weights,
+                  char hex[SUM_HEX + 1])
+{
+    if (!weights || strcmp(name, WEIGHTS)) return file_sum(dir, name, hex);
+    snprintf(hex, SUM_HEX + 1, "%016" PRIx64, xxh3_of(weights->map.p, weights->map.n));
+    return 0;
+}
+
 /* The lines of path against the files; marks those that it lists. */
 static int check_lines(const char *dir, const char *path, const char *text, size_t size,
-                       bool *listed)
+                       const struct st_file *weights, bool *listed)
 {
     int before = -1, lineno = 1;
     for (const char *s = text, *end = text + size; s < end; lineno++) {
         const char *nl = memchr(s, '\n', (size_t)(end - s));
         int i = nl ? line_name(s, (size_t)(nl - s)) : -1;
-        char hex[HEX + 1];
+        char hex[SUM_HEX + 1];
         if (i <= before)
             return err_set("%s:%d: damaged: not a checksum and a file's name, in order", path,
                            lineno);
         if (!is_there(dir, names[i]))
             return err_set("%s/%s: missing; %s lists it", dir, names[i], path);
-        if (file_sum(dir, names[i], hex) < 0) return -1;
-        if (memcmp(hex, s + sizeof TAG - 1, HEX))
+        if (sum_of(dir, names[i], weights, hex) < 0) return -1;
+        if (memcmp(hex, s + sizeof TAG - 1, SUM_HEX))
             return err_set("%s/%s: damaged or changed: its checksum is %s, not %.16s as in %s, "
-                           "which you may remove if the change is meant", dir, names[i], hex,
+                           "which you may remove if the change was intended", dir, names[i], hex,
                            s + sizeof TAG - 1, path);
         listed[i] = true;
         before = i;
@@ -99,29 +106,51 @@ static int check_lines(const char *dir, const char *path, const char *text, size
     return 0;
 }
 
-int model_sum_check(const char *dir)
+static int check(const char *dir, const struct st_file *weights)
 {
     bool listed[N_NAMES] = { false };
     if (!is_there(dir, NAME)) {
-        msg_note("%s: has no model.sum, so damage to its files may pass unseen", dir);
+        msg_note("%s: has no model.sum, so damage to its files may go unnoticed", dir);
         return 0;
     }
     char *path = path_join(dir, NAME);
     size_t n;
     char *text = file_read(path, &n);
     int rc = !text ? -1 : n == 0 ? err_set("%s: is empty", path)
-           : check_lines(dir, path, text, n, listed);
+           : check_lines(dir, path, text, n, weights, listed);
     for (int i = 0; i < N_NAMES && rc == 0; i++)
         if (!listed[i] && is_there(dir, names[i]))
-            msg_note("%s/%s: is not in model.sum: damage to it may pass unseen", dir, names[i]);
+            msg_note("%s/%s: is not in model.sum: damage to it may go unnoticed", dir, names[i]);
     free(text);
     free(path);
     return rc;
 }
 
+int model_sum_check(const char *dir)
+{
+    return check(dir, NULL);
+}
+
+struct both { const char *dir; const struct st_file *weights; };
+
+static int one_of_both(void *ctx, size_t i, int thread)
+{
+    const struct both *b = ctx;
+    (void)thread;
+    return i == 0 ? check(b->dir, b->weights) : st_verify(b->weights);
+}
+
+int model_sum_check_weights(const char *dir, const struct st_file *weights)
+{
+    struct both b = { dir, weights };
+    /* without a checksum st_verify is a note, which must not come between those of the folder */
+    if (st_meta(weights, "xxh3")) return par_for(2, one_of_both, &b);
+    return check(dir, weights) < 0 ? -1 : st_verify(weights);
+}
+
 int file_sum_write(const char *dir, const char *name, const char *sum)
 {
-    char hex[HEX + 1], line[256];
+    char hex[SUM_HEX + 1], line[256];
     if (file_sum(dir, name, hex) < 0) return -1;
     int n = snprintf(line, sizeof line, "%s%s  %s\n", TAG, hex, name);
     char *path = path_join(dir, sum);
@@ -132,9 +161,9 @@ int file_sum_write(const char *dir, const char *name, const char *sum)
 
 int file_sum_check(const char *dir, const char *name, const char *sum)
 {
-    char hex[HEX + 1], line[256];
+    char hex[SUM_HEX + 1], line[256];
     if (!is_there(dir, sum)) {
-        msg_note("%s/%s: has no %s beside it, so damage to it may pass unseen", dir, name, sum);
+        msg_note("%s/%s: has no %s beside it, so damage to it may go unnoticed", dir, name, sum);
         return 0;
     }
     if (file_sum(dir, name, hex) < 0) return -1;
@@ -142,7 +171,7 @@ int file_sum_check(const char *dir, const char *name, const char *sum)
     char *path = path_join(dir, sum), *text = file_read(path, &n);
     int rc = !text ? -1 : n == want && !memcmp(text, line, n) ? 0
            : err_set("%s/%s: damaged or changed, or %s is: that has another checksum than %s; "
-                     "remove it if the change is meant", dir, name, path, hex);
+                     "remove it if the change was intended", dir, name, path, hex);
     free(text);
     free(path);
     return rc;

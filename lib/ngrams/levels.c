@@ -1,9 +1,11 @@
 #include "lib/ngrams/levels.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
+#include "common/file.h"
 #include "common/mem.h"
 #include "common/thread.h"
 #include "lib/ngrams/tally.h"
@@ -22,7 +24,7 @@ static size_t resident(void)
 
 size_t levels_room(const struct ngrams_options *o, size_t least)
 {
-    size_t fixed = resident() + (size_t)o->threads * BLOCK * 8 + 2 * M;
+    size_t fixed = resident() + (size_t)o->threads * BLOCK * 16 + 2 * M;
     if (o->memory >= fixed + least) return o->memory - fixed;
     err_set("--memory %.0fM is too little for the n-grams found so far; give at least %zuM",
             (double)o->memory / M, (fixed + least) / M + 1);
@@ -56,7 +58,7 @@ static int walk_block(void *ctx, size_t i, int thread)
         have += (size_t)got;
     }
     struct levels_block b = { w->buf[thread], (size_t)(to - from), (size_t)(at - from),
-                              (size_t)(end - from), thread };
+                              (size_t)(end - from), at, thread };
     return w->fn(w->ctx, &b);
 }
 
@@ -81,6 +83,13 @@ uint32_t level_find(const struct level *l, uint64_t key)
     return 0;
 }
 
+void level_find_all(const struct level *l, const uint64_t *key, uint32_t *number, size_t n)
+{
+    for (size_t i = 0; i < n; i++) __builtin_prefetch(&l->slot[hash(key[i]) & l->mask]);
+    for (size_t i = 0; i < n; i++) __builtin_prefetch(&l->key[l->slot[hash(key[i]) & l->mask]]);
+    for (size_t i = 0; i < n; i++) number[i] = level_find(l, key[i]);
+}
+
 static void level_index(struct level *l)
 {
     l->mask = 15;
@@ -100,28 +109,95 @@ static void level_room(struct level *l, size_t n)
     mem_room(&l->tail, &l->cap[2], n, sizeof *l->tail);
 }
 
-struct counting { struct levels *l; int k; struct tally **tally; };
+struct counting {
+    struct levels *l;
+    int k;
+    struct tally **tally;
+    FILE *before, *ends;         /* of the text's places, below; NULL: not there */
+    uint32_t **room;             /* [threads] */
+};
 
-/* Keys of k-grams whose head and tail are frequent. The text's own places are where they begin. */
+/* Numbers of n places of a file; place 0 is the text's first. Places before it: 0. */
+static int read_ends(const struct counting *c, FILE *f, int64_t at, uint32_t *to, size_t n)
+{
+    for (; n && at < 0; at++, n--) *to++ = 0;
+    for (size_t have = 0; have < n * sizeof *to;) {
+        ssize_t got = pread(fileno(f), (char *)to + have, n * sizeof *to - have,
+                            (off_t)((uint64_t)at * sizeof *to + have));
+        if (got <= 0)
+            return err_sys("%s: cannot read a temporary file",
+                           c->l->o->tmp ? c->l->o->tmp : "TMPDIR");
+        have += (size_t)got;
+    }
+    return 0;
+}
+
+static int write_ends(const struct counting *c, FILE *f, uint64_t at, const uint32_t *x, size_t n)
+{
+    for (size_t have = 0; have < n * sizeof *x;) {
+        ssize_t got = pwrite(fileno(f), (const char *)x + have, n * sizeof *x - have,
+                             (off_t)(at * sizeof *x + have));
+        if (got <= 0)
+            return err_sys("%s: cannot write a temporary file; name a folder with more room "
+                           "(--tmp)", c->l->o->tmp ? c->l->o->tmp : "TMPDIR");
+        have += (size_t)got;
+    }
+    return 0;
+}
+
+static inline bool is_word(uint32_t id) { return id != 0 && id != SPOOL_RARE; }
+
+/* number[0 .. n): of the frequent (k-1)-grams that end at the n places from word on; head: those of
+ * the (k-2)-grams that end a place before each. */
+static void extend(const struct counting *c, const uint32_t *word, const uint32_t *head,
+                   uint32_t *number, size_t n)
+{
+    uint64_t key[BATCH];
+    uint32_t at[BATCH], found[BATCH];
+    size_t waiting = 0;
+    for (size_t i = 0; i < n; i++) {
+        number[i] = 0;
+        if (head[i] && is_word(word[i])) {
+            key[waiting] = level_key(head[i], word[i]);
+            at[waiting++] = (uint32_t)i;
+        }
+        if (waiting < BATCH && i + 1 < n) continue;
+        level_find_all(&c->l->of[c->k - 1], key, found, waiting);
+        for (size_t w = 0; w < waiting; w++) number[at[w]] = found[w];
+        waiting = 0;
+    }
+}
+
+/* Keys of the k-grams that end at the block's own places, head and tail of which are frequent: by
+ * the numbers of the (k-1)-grams that end there and a place before, found by those of the
+ * (k-2)-grams, which the pass before wrote down. */
 static int count_block(void *ctx, const struct levels_block *b)
 {
     struct counting *c = ctx;
-    const struct level *of = c->l->of;
+    size_t own = b->last - b->first, n = 0;
+    uint32_t **room = &c->room[b->thread];
+    if (!*room) *room = mem_alloc(2 * (BLOCK + 1) * sizeof **room);
+    uint32_t *head = *room, *number = *room + BLOCK + 1;     /* [1 + own], from the place before */
     uint64_t key[BATCH];
-    size_t n = 0;
-    uint32_t head[NGRAMS_LONGEST + 1] = { 0 }; /* [j]: the frequent j-gram that ends before i */
-    int k = c->k;
-    for (size_t i = b->first; i < b->n && i < b->last + (size_t)k - 1; i++) {
-        uint32_t word = b->id[i];
-        if (word == 0 || word == SPOOL_RARE) {
-            memset(head, 0, sizeof head);
-            continue;
+    /* the text's first place has none before it */
+    size_t skip = b->at == 0;
+    const uint32_t *word = b->id + b->first - 1 + skip;
+    number[0] = head[0] = 0;
+    if (c->k == 2)
+        for (size_t i = skip; i <= own; i++)
+            number[i] = is_word(word[i - skip]) ? word[i - skip] : 0;
+    else {
+        if (c->before && read_ends(c, c->before, (int64_t)b->at - 2, head, own + 1) < 0) return -1;
+        for (size_t i = skip; i <= own && !c->before; i++) {
+            const uint32_t *w = word + i - skip;
+            head[i] = w > b->id && is_word(w[-1]) ? w[-1] : 0;
         }
-        uint32_t next[NGRAMS_LONGEST + 1] = { 0, word };
-        for (int j = 2; j < k && head[j - 1]; j++)
-            if (!(next[j] = level_find(&of[j], level_key(head[j - 1], word)))) break;
-        if (head[k - 1] && next[k - 1]) key[n++] = level_key(head[k - 1], word);
-        memcpy(head, next, sizeof head);
+        extend(c, word, head + skip, number + skip, own + 1 - skip);
+        if (c->ends && write_ends(c, c->ends, b->at, number + 1, own) < 0) return -1;
+    }
+    for (size_t i = 1; i <= own; i++) {
+        if (number[i - 1] && number[i])
+            key[n++] = level_key(number[i - 1], b->id[b->first + i - 1]);
         if (n < BATCH) continue;
         if (tally_add(c->tally[b->thread], key, n) < 0) return -1;
         n = 0;
@@ -144,17 +220,25 @@ static int keep(void *ctx, uint64_t key, uint64_t count)
     return 0;
 }
 
-static int count_level(struct levels *l, int k)
+/* ends: of each place of the text the number of the frequent (k-2)-gram that ends there (NULL: k is
+ * 2 or 3), which becomes that of the (k-1)-gram where there are more levels to come. */
+static int count_level(struct levels *l, int k, FILE **ends)
 {
     const struct ngrams_options *o = l->o;
     struct level *to = &l->of[k];
     size_t room = levels_room(o, (size_t)o->threads * 2 * LEAST);
     if (!room) return -1;
-    struct counting c = { l, k, mem_zero((size_t)o->threads, sizeof *c.tally) };
+    struct counting c = { l, k, mem_zero((size_t)o->threads, sizeof *c.tally), *ends, NULL,
+                          mem_zero((size_t)par_threads(), sizeof *c.room) };
     for (int i = 0; i < o->threads; i++)
         c.tally[i] = tally_new(room / 2 / (size_t)o->threads, o->tmp);
     level_room(to, 1);
-    int rc = levels_each(l, count_block, &c);
+    int rc = k > 2 && k < o->longest && !(c.ends = tmp_open(o->tmp)) ? -1 : 0;
+    if (rc == 0) rc = levels_each(l, count_block, &c);
+    for (int i = 0; i < par_threads(); i++) free(c.room[i]);
+    free(c.room);
+    if (c.before) fclose(c.before);
+    *ends = c.ends;
     if (rc == 0) rc = tally_merge(c.tally, o->threads, keep, &c);
     for (int i = 0; i < o->threads; i++) {
         l->runs += tally_runs(c.tally[i]);
@@ -183,7 +267,9 @@ int levels_count(struct levels *l, const struct ngrams_options *o, const struct 
         l->of[1].count[i] = word[i - 1].count;
     }
     int rc = 0;
-    for (int k = 2; k <= o->longest && rc == 0; k++) rc = count_level(l, k);
+    FILE *ends = NULL;
+    for (int k = 2; k <= o->longest && rc == 0; k++) rc = count_level(l, k, &ends);
+    if (ends) fclose(ends);
     if (rc < 0) levels_free(l);
     return rc;
 }

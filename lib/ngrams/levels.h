@@ -31,6 +31,8 @@ void levels_free(struct levels *l);
 
 /* The number of the k-gram with this key, 0 if it is not frequent. */
 uint32_t level_find(const struct level *l, uint64_t key);
+/* The same of n keys, which wait for memory together. */
+void level_find_all(const struct level *l, const uint64_t *key, uint32_t *number, size_t n);
 static inline uint64_t level_key(uint32_t head, uint32_t word)
 {
     return (uint64_t)head << 32 | word;
@@ -39,10 +41,15 @@ static inline uint64_t level_key(uint32_t head, uint32_t word)
 void level_words(const struct levels *l, int k, uint32_t i, uint32_t word[NGRAMS_LONGEST]);
 /* Goes over the text in blocks: fn gets `n` words from `id`, of which those from `first` on, below
  * `last`, are this block's own, the others its surroundings (o->longest - 1 to either side). */
-struct levels_block { const uint32_t *id; size_t n, first, last; int thread; };
+struct levels_block {
+    const uint32_t *id;
+    size_t n, first, last;
+    uint64_t at;                            /* id[first]'s place in the text */
+    int thread;
+};
 int levels_each(const struct levels *l, int (*fn)(void *ctx, const struct levels_block *b),
                 void *ctx);
-/* What the process may still take of --memory, 0 if that is less than `least`, with a message. */
+/* What is left of --memory; 0 with a message if that is less than `least`. */
 size_t levels_room(const struct ngrams_options *o, size_t least);
 
 #endif

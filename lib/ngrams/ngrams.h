@@ -1,12 +1,13 @@
 /* Word n-grams that belong together, by pointwise mutual information over every way to cut them
- * (Levine et al. 2021, "PMI-Masking", Eq. 3): what pretrain --mask-scheme pmi masks as one.
+ * (Levine et al. 2021, "PMI-Masking", Eq. 3): the units that pretrain --mask-scheme pmi masks.
  *
  *   p(s) = c(s) / N_|s|,  N_k = places where a k-gram can stand (n-grams do not cross a line)
  *   PMI(w) = min over the 2^(n-1) - 1 cuts of w into two or more parts s of log p(w) / prod p(s)
  *
  * Natural logarithms. A k-gram is counted only where both of its (k-1)-grams are frequent enough:
- * no other can be, so nothing is lost, and all parts of a kept n-gram have their counts. Counts are
- * exact, and the output the same bytes, whatever the memory and the number of threads. */
+ * otherwise it could not be frequent itself, so nothing is lost, and all parts of a kept n-gram
+ * have their counts. Counts are exact, and the output the same bytes, whatever the memory and the
+ * number of threads. */
 #ifndef NGRAMS_H
 #define NGRAMS_H
 #include <stddef.h>

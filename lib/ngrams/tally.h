@@ -1,6 +1,6 @@
-/* How often each of very many 64-bit keys occurs, in bounded memory: a hash table which, when it is
- * full, goes to a temporary file as a sorted run. What comes out does not depend on the memory, nor
- * on how many tallies the keys were shared out to. */
+/* Counts of a large number of 64-bit keys in bounded memory: a hash table that is written to a
+ * temporary file as a sorted run whenever it is full. The result depends neither on the memory nor
+ * on the number of tallies that the keys are divided among. */
 #ifndef NGRAMS_TALLY_H
 #define NGRAMS_TALLY_H
 #include <stddef.h>

@@ -16,7 +16,7 @@ static const struct opt rows[] = {
     { "align-form", 0, OPT_CHOICE(align, form), "cosine|l2",
       "cosine: minus the mean cosine of translations' embeddings; l2: their mean distance" },
     { "align-langs", 0, OPT_FLAG(align, langs), NULL,
-      "align word embeddings although language embeddings are added to them" },
+      "align word embeddings even if language embeddings are added to them" },
     { 0 } };
 
 static int fits(const void *self, const struct model_config *c)
@@ -64,7 +64,7 @@ static void close(void *self) { token_pairs_free(((struct align *)self)->dict); 
 
 const struct objective objective_align = {
     .name = "align",
-    .about = "like embeddings for the two sides of a dictionary (ALIGN-MLM)",
+    .about = "similar embeddings for the two sides of a dictionary (ALIGN-MLM)",
     .used_by = OBJECTIVE_PRETRAIN,
     .dict = true,
     .self = sizeof(struct align),

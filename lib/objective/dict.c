@@ -30,7 +30,7 @@ static int open(void *self, struct setup *s)
 {
     struct dict *o = self;
     if (s->c->n_langs != 2)
-        return err_set("objective dict needs two languages, of which a translation is in the other "
+        return err_set("objective dict needs two languages, so that a translation is in the other "
                        "one; there are %d",
                        s->c->n_langs);
     if (!(o->pairs = token_pairs_open(s, "dict"))) return -1;

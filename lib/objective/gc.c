@@ -33,8 +33,8 @@ static const struct opt rows[] = {
       "targets are positions that read <mask>, or all predicted ones" },
     { "gc-sqrt-d", 0, OPT_FLAG(gc, how.sqrt_d), NULL,
       "divide products by sqrt(dim); --no-gc-sqrt-d is the paper's failing row" },
-    { "gc-dot", 0, OPT_REAL(gc, how.dot), "S",
-      "the factor of products; 0: 1/sqrt(dim)", .min = 0, .max = 1e6 },
+    { "gc-dot", 0, OPT_REAL(gc, how.dot), "S", "multiply products by S; 0: by 1/sqrt(dim)",
+      .min = 0, .max = 1e6 },
     { "gc-half-n", 0, OPT_FLAG(gc, how.half_n), NULL,
       "apply the factor 1/(2n); --no-gc-half-n is the paper's failing row" },
     { "gc-xmax", 0, OPT_REAL(gc, values.xmax), "X", "X of the weight f(x) = min(1, (x / X)^A)",
@@ -46,8 +46,8 @@ static const struct opt rows[] = {
     { "gc-side", 0, OPT_CHOICE(gc, side), "dec|enc",
       "with objective mass: regress the decoder's states, or the encoder's" },
     { "gc-skip", 0, OPT_LIST(gc, skip), "TOKENS",
-      "tokens, with commas between, that are neither targets nor neighbours: those of cooc-count "
-      "--skip, which the counts name (checked; without this option the counts' own)" },
+      "comma-separated tokens that are neither targets nor neighbours; they must be those of "
+      "cooc-count --skip (default: those recorded in the counts)" },
     { "gc-half-storage", 0, OPT_FLAG(gc, values.half), NULL, "keep log X and f in 16 bits" },
     { 0 }
 };
@@ -90,7 +90,7 @@ static void pass_over(struct gc *o, const struct vocab *v)
     const char *skip = cooc_values_skip(o->x, &size);
     o->how.skipped = o->skipped = cooc_skip_ids(skip, size, v);
     if (size)
-        msg_note("%s: gc passes over %s, as counting did", o->counts,
+        msg_note("%s: gc skips %s, as counting did", o->counts,
                  cooc_skip_show(skip, size, shown, sizeof shown));
 }
 
@@ -102,7 +102,9 @@ static int open(void *self, struct setup *s)
         if (cooc_skip_make(&o->asked, o->skip.v, o->skip.n, "--gc-skip") < 0) return -1;
         o->values.skip = o->asked.text;
     }
-    if (!(o->x = cooc_values_load(o->counts, &o->values))) return -1;
+    if (!(o->x = cooc_values_load(o->counts, &o->values))
+        || state_sum_file(s->state, o->counts) < 0)
+        return -1;
     pass_over(o, s->vocab);
     int counted = (int)cooc_values_window(o->x);
     return o->how.window <= counted
@@ -189,6 +191,7 @@ const struct objective objective_gc = {
     .fits = fits,
     .open = open,
     .make = make,
+    .keeps_nothing = true,
     .loss = loss,
     .largest = largest,
     .write = write,

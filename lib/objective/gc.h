@@ -4,8 +4,8 @@
  *
  * with X_j the count of the tokens w_t and w_{t+j},
  * averaged over the targets t of a batch; Eq. 6 (appendix D) has the output embedding O_{w_{t+j}}
- * in place of H_{t+j}. Tokens that counting passed over (lib/cooc/skip.h) are neither targets nor
- * neighbours, and take no place in the window. */
+ * in place of H_{t+j}. Tokens that counting skipped (lib/cooc/skip.h) are neither targets nor
+ * neighbours, and occupy no place in the window. */
 #ifndef OBJECTIVE_GC_H
 #define OBJECTIVE_GC_H
 #include "lib/cooc/cooc_values.h"
@@ -19,7 +19,7 @@ struct gc_options {
     int window;                  /* n */
     enum gc_form form;
     enum gc_targets targets;
-    /* the factors 1/sqrt(d) and 1/(2n); the paper's fail rows go without */
+    /* the factors 1/sqrt(d) and 1/(2n); the paper's failing rows lack one */
     bool sqrt_d, half_n;
     double dot;                  /* in place of 1/sqrt(d); 0: that */
     /* [vocabulary] tokens that are passed over; NULL: none. The owner is whoever set it. */
@@ -46,15 +46,15 @@ struct gc_batch {
     /* [n], [n * 2 window]; nb: row, or token of GC_OUTPUT; -1: none */
     int32_t *t, *nb; float *f, *logx;
     int n, pairs;                                   /* targets, neighbours with X > 0 */
-    /* sum of f (log X - c)^2 over the pairs with the best c, the f-weighted mean of log X: what a
-     * model costs that knows frequencies of pairs on average only */
+    /* sum of f (log X - c)^2 over the pairs with the best c, the f-weighted mean of log X: the loss
+     * of a model that predicts the mean for every pair */
     double constant;
     size_t t_cap, nb_cap, f_cap, x_cap;
 };
 
 /* Collects targets from b: tokens w are the original ones, neighbours stay inside the sentence,
- * specials contribute nothing, nor does X = 0 (the neighbour becomes -1). Targets without any
- * neighbour stay: they count in the mean. */
+ * specials contribute nothing, nor does X = 0 (the neighbour becomes -1). Targets without
+ * neighbours are kept: they count in the mean. */
 void gc_build(struct gc_batch *g, const struct gc_text *b, const struct cooc_values *x,
               const struct gc_options *o);
 /* The same of a batch of MASS; side says which states the rows are of.

@@ -186,9 +186,26 @@ struct var *headed_outputs(const struct headed *b, struct pass *p, int i)
                        p->m->head[i].out.b);
 }
 
+struct var *headed_read(struct headed *b, struct pass *p, int i)
+{
+    if (p->m->c.head[i].reads.task == MODEL_TASK_SPAN) {
+        headed_forward(b, p);
+        return headed_outputs(b, p, i);
+    }
+    struct dev_batch d = batch_upload(p->t, &b->input);
+    const int32_t *row = tape_int32(p->t, b->row, (size_t)b->n);
+    pass_reads(p, b->input.rows, b->input.max);
+    return model_head_outputs(p->m, p->t, i, model_encode_rows(p->m, p->t, &d, row, b->n));
+}
+
 int headed_open(void *self, struct setup *s)
 {
-    ((struct headed_self *)self)->d = (struct headed_data *)s->task;
+    const struct headed_data *d = s->task;
+    ((struct headed_self *)self)->d = (struct headed_data *)d;
+    state_sum(s->state, d->x.id, d->x.ids * sizeof *d->x.id);
+    for (size_t i = 0; i < d->x.n; i++)
+        state_sum(s->state, &d->x.v[i].label, sizeof d->x.v[i].label);
+    state_sum(s->state, d->x.word_tag, d->x.words * sizeof *d->x.word_tag);
     return 0;
 }
 

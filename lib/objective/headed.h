@@ -50,6 +50,9 @@ void headed_forward(struct headed *b, struct pass *p);
  * as [input.rows, 2]. */
 struct var *headed_input(const struct headed *b, struct pass *p, int i);
 struct var *headed_outputs(const struct headed *b, struct pass *p, int i);
+/* For prediction: head i's outputs of b, as headed_outputs has them behind headed_forward, with
+ * nothing computed in the last layer that it does not need. */
+struct var *headed_read(struct headed *b, struct pass *p, int i);
 
 /* The hooks that class, tag and span share; self begins with a struct headed_self. */
 struct headed_self { struct headed_data *d; };
@@ -62,7 +65,7 @@ int headed_loss(const struct headed *b, const struct headed_data *d, struct pass
                 const char *name, float scale);
 void headed_write(const void *self, const void *batch, const struct pass *p,
                   struct batch_file *f);
-/* All that their structs have in common. */
+/* The common part of their structs. */
 #define HEADED_HOOKS                                                                             \
     .used_by = OBJECTIVE_TASK, .self = sizeof(struct headed_self),                               \
     .batch = sizeof(struct headed), .open = headed_open, .make = headed_make,                    \

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "common/mem.h"
 #include "common/rng.h"
+#include "lib/ranks/tree.h"
 
 static size_t rows(const struct key_queue *q) { return (size_t)(q->size + q->room + q->batch); }
 static size_t row_bytes(const struct key_queue *q) { return (size_t)q->dim * sizeof(float); }
@@ -108,6 +109,31 @@ void key_queue_push(struct key_queue *q, const int64_t *id, int n)
         memcpy(q->id + (size_t)(q->size + q->pending) * QUEUE_ID, id,
                (size_t)n * QUEUE_ID * sizeof *id);
     q->pending += n;
+}
+
+int key_queue_gather(struct key_queue *q, struct ranks *ranks, int micro_batches)
+{
+    int size = ranks_size(ranks), me = ranks_rank(ranks), from, to, rc;
+    size_t D = (size_t)q->dim, each = (size_t)(q->pending / micro_batches) * D, most = 0;
+    for (int r = 0; r < size; r++) {
+        tree_range(micro_batches, size, r, &from, &to);
+        if ((size_t)(to - from) > most) most = (size_t)(to - from);
+    }
+    most *= each;
+    float *rows = q->row + (size_t)q->size * D, *all = mem_zero((size_t)(size + 1) * most + 1,
+                                                                sizeof *all);
+    float *mine = all + (size_t)size * most;
+    tree_range(micro_batches, size, me, &from, &to);
+    q->k->download(mine, rows + (size_t)from * each, (size_t)(to - from) * each * sizeof *all);
+    rc = ranks_gather(ranks, mine, all, most * sizeof *all);
+    for (int r = 0; r < size && rc == 0; r++) {
+        tree_range(micro_batches, size, r, &from, &to);
+        if (r != me)
+            q->k->upload(rows + (size_t)from * each, all + (size_t)r * most,
+                         (size_t)(to - from) * each * sizeof *all);
+    }
+    free(all);
+    return rc;
 }
 
 void key_queue_enter(struct key_queue *q)

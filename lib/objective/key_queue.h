@@ -1,6 +1,6 @@
 /* MoCo's queue (He et al. 2020, section 3.2): the keys of past batches, oldest out, which are the
- * negatives of this one. Behind them stand the keys of the step at hand, which enter once the
- * optimiser has stepped, and room for the batch's queries: one matrix, against which the cross
+ * negatives of this one. After them come the keys of the current step, which enter the queue after
+ * the optimiser's step, and room for the batch's queries: one matrix, against which the cross
  * entropy of queries is InfoNCE.
  *
  *   rows 0 .. size - 1             the queue, a ring
@@ -10,8 +10,9 @@
 #define OBJECTIVE_KEY_QUEUE_H
 #include "lib/engine/state.h"
 #include "kernels/kernels.h"
+#include "lib/ranks/ranks.h"
 
-/* Of whom a key is: its pair's number (-1: of nobody, a random vector) and hashes of the texts of
+/* The origin of a key: its pair's number (-1: none, a random vector) and hashes of the texts of
  * both sides. A key is no negative of a batch that has its pair, or either of its texts: then it
  * may be a translation. */
 enum { QUEUE_ID = 3 };
@@ -41,6 +42,9 @@ float *key_queue_keys(struct key_queue *q);
 float *key_queue_queries(const struct key_queue *q);
 /* The n keys written to key_queue_keys, of these pairs, are this step's. */
 void key_queue_push(struct key_queue *q, const int64_t *id, int n);
+/* With several ranks: the keys of the step's micro-batches, of which each rank computed its own
+ * (tree_range), to all. -1 with a message. */
+int key_queue_gather(struct key_queue *q, struct ranks *ranks, int micro_batches);
 /* This step's keys enter, in order; the oldest leave. */
 void key_queue_enter(struct key_queue *q);
 void key_queue_free(struct key_queue *q);                    /* zeros are fine */

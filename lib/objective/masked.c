@@ -61,7 +61,7 @@ void masked_add(struct masked *b, const struct masker *k, const struct batch_par
     for (int i = 0; i < n_parts; i++) batch_append(&b->input, &parts[i], sample);
     mem_room(&b->original, &b->original_cap, (size_t)b->input.rows, sizeof *b->original);
     for (int r = first; r < b->input.rows; r++) b->original[r] = (uint32_t)b->input.token[r];
-    choose(b, k, first, b->input.rows - first, sample, key);
+    if (k) choose(b, k, first, b->input.rows - first, sample, key);
 }
 
 static void copy_rows(struct masked *to, const struct masked *from, int s)

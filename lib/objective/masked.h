@@ -1,5 +1,5 @@
-/* A batch some of whose tokens are masked and predicted: what MLM and TLM learn from, and what
- * others ride on. */
+/* A batch some of whose tokens are masked and predicted: the batch of MLM and TLM, on which
+ * other objectives ride. */
 #ifndef OBJECTIVE_MASKED_H
 #define OBJECTIVE_MASKED_H
 #include "lib/data/corpus.h"
@@ -28,7 +28,7 @@ int masker_open(struct masker *k, const struct setup *s);
 void masker_free(struct masker *k);
 
 /* Adds a sentence of n_parts parts, which stand as they are (specials in place), and chooses
- * among its tokens. */
+ * among its tokens (k NULL: none). */
 void masked_add(struct masked *b, const struct masker *k, const struct batch_part *parts,
                 int n_parts, uint64_t sample, struct rng_key key);
 /* Appends sentence s of `from` as it stands there, with what is predicted of it. Sentences are

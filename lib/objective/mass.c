@@ -9,14 +9,11 @@
  * The span begins anywhere (60%), ends the sentence (20%) or begins it (20%). */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/data/corpus.h"
 #include "lib/objective/mass.h"
 #include "lib/objective/masked.h"
-
-enum { SENTENCE = -1 };          /* in a row's place: the draws of the sentence as a whole */
 
 struct mass { double share; int min_len; bool see_masked; struct setup s; };
 
@@ -32,87 +29,6 @@ static const struct opt options[] = {
 };
 
 static void defaults(void *self) { *(struct mass *)self = (struct mass){ 0.5, 5, false, { 0 } }; }
-
-/* --- a sentence ----------------------------------------------------------------------------- */
-
-struct mass_span mass_span(int rows, double share, const uint32_t draw[4])
-{
-    int m = (int)round(share * rows), last;
-    if (m < 1) m = 1;
-    if (m > rows - 1) m = rows - 1;
-    last = rows - m;                         /* where the last span begins */
-    double u = draw[0] / 4294967296.0;
-    int at = u >= 0.8 ? 1 : u >= 0.6 ? last : 1 + (int)(((uint64_t)draw[1] * (uint64_t)last) >> 32);
-    return (struct mass_span){ at, m };
-}
-
-static void room(struct mass_batch *b)
-{
-    size_t src = (size_t)b->src.rows, dec = (size_t)b->dec.rows, n = (size_t)b->src.n;
-    mem_room(&b->original, &b->cap[0], src + 1, sizeof *b->original);
-    mem_room(&b->visible, &b->cap[1], src + 1, sizeof *b->visible);
-    mem_room(&b->target, &b->cap[2], dec + 1, sizeof *b->target);
-    mem_room(&b->span, &b->cap[3], dec + 1, sizeof *b->span);
-    mem_room(&b->at, &b->cap[4], n + 1, sizeof *b->at);
-    mem_room(&b->len, &b->cap[5], n + 1, sizeof *b->len);
-}
-
-/* Token i of <s> ids </s>. */
-static uint32_t token_of(const struct sample *x, int i)
-{
-    return i == 0 ? VOCAB_BOS : i <= x->n ? x->ids[i - 1] : VOCAB_EOS;
-}
-
-void mass_add(struct mass_batch *b, const struct mass_how *o, const struct sample *x,
-              struct rng_key key)
-{
-    int n = x->n + 2, first = b->src.rows, dec = b->dec.rows;
-    uint32_t draw[4];
-    rng_block(key, x->number, (uint32_t)SENTENCE, draw);
-    struct mass_span s = mass_span(n, o->share, draw);
-    batch_begin(&b->src);
-    batch_begin(&b->dec);
-    for (int i = 0; i < n; i++) {
-        uint32_t read = token_of(x, i), before = i ? token_of(x, i - 1) : 0;
-        bool in = i >= s.at && i < s.at + s.n;
-        rng_block(key, x->number, (uint32_t)i, draw);
-        if (in) read = masking_read(o->how, read, draw, o->vocab);
-        batch_append(&b->src, &(struct batch_part){ &read, 1, x->lang, 0, i }, x->number);
-        if (in)
-            batch_append(&b->dec, &(struct batch_part){ &before, 1, x->lang, 0, i - 1 }, x->number);
-    }
-    room(b);
-    int from = b->n_visible;
-    for (int i = 0; i < n; i++) {
-        b->original[first + i] = (int32_t)token_of(x, i);
-        if (o->see_masked || b->src.token[first + i] != VOCAB_MASK)
-            b->visible[b->n_visible++] = first + i;
-    }
-    for (int i = 0; i < s.n; i++) {
-        b->target[dec + i] = (int32_t)token_of(x, s.at + i);
-        b->span[dec + i] = first + s.at + i;
-    }
-    b->at[b->src.n - 1] = from;
-    b->len[b->src.n - 1] = b->n_visible - from;
-    if (b->n_visible - from > b->most_visible) b->most_visible = b->n_visible - from;
-}
-
-void mass_clear(struct mass_batch *b)
-{
-    batch_clear(&b->src);
-    batch_clear(&b->dec);
-    b->n_visible = b->most_visible = 0;
-}
-
-void mass_free(void *batch)
-{
-    struct mass_batch *b = batch;
-    void *owned[] = { b->original, b->visible, b->target, b->span, b->at, b->len };
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
-    batch_free(&b->src);
-    batch_free(&b->dec);
-    memset(b, 0, sizeof *b);
-}
 
 /* --- the objective -------------------------------------------------------------------------- */
 
@@ -160,12 +76,11 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     return 0;
 }
 
-static int forward(void *self, void *batch, struct pass *p)
+void mass_forward(const struct mass_batch *b, struct pass *p, const struct mixture *mix)
 {
-    struct mass_batch *b = batch;
     struct tape *t = p->t;
-    (void)self;
     struct dev_batch src = batch_upload(t, &b->src), dec = batch_upload(t, &b->dec);
+    if (mix) src.mix = *mix;
     struct var *h = p->encoder = model_encode(p->m, t, &src);
     int32_t *visible = tape_int32(t, b->visible, (size_t)b->n_visible);
     struct spans memory = { b->src.n, tape_int32(t, b->at, (size_t)b->src.n),
@@ -175,18 +90,28 @@ static int forward(void *self, void *batch, struct pass *p)
     pass_reads(p, b->src.rows, b->src.max);
     pass_reads(p, b->dec.rows, b->dec.max);
     pass_predicts(p, b->dec.rows);
+}
+
+void mass_loss(const struct mass_batch *b, struct pass *p, const char *name, float scale)
+{
+    int n = b->dec.rows;
+    struct xent e = tape_xent(p->t, model_output(p->m, p->t, p->h), p->m->tokens, p->m->output_bias,
+                              tape_int32(p->t, b->target, (size_t)n), NULL, NULL, 0,
+                              n ? scale / (float)n : 0);
+    pass_losses(p, name, e.nll, n);
+}
+
+static int forward(void *self, void *batch, struct pass *p)
+{
+    (void)self;
+    mass_forward(batch, p, NULL);
     return 0;
 }
 
 static int loss(void *self, void *batch, struct pass *p, float scale)
 {
-    const struct mass_batch *b = batch;
-    int n = b->dec.rows;
     (void)self;
-    struct xent e = tape_xent(p->t, model_output(p->m, p->t, p->h), p->m->tokens, p->m->output_bias,
-                              tape_int32(p->t, b->target, (size_t)n), NULL, NULL, 0,
-                              n ? scale / (float)n : 0);
-    pass_losses(p, "mass", e.nll, n);
+    mass_loss(batch, p, "mass", scale);
     return 0;
 }
 
@@ -211,7 +136,8 @@ static int validate_one(struct mass *o, int i, struct pass *p, double *mean)
         }
         if (!b.src.n) break;
         tape_reset(q.t, false);
-        if (forward(o, &b, &q) < 0 || loss(o, &b, &q, 0) < 0) { rc = -1; break; }
+        mass_forward(&b, &q, NULL);
+        mass_loss(&b, &q, "mass", 0);
         nll += device_sum(q.t->k, q.term[0].x, q.term[0].n);
         n += b.dec.rows;
         rc = q.t->k->sync();
@@ -252,16 +178,20 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     return 0;
 }
 
-static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
+void mass_write(const struct mass_batch *b, struct batch_file *f)
 {
-    const struct mass_batch *b = batch;
-    (void)self; (void)p;
     batch_file_rows(f, "src.", &b->src);
     batch_file_rows(f, "dec.", &b->dec);
     batch_file_int32(f, "src.original", b->original, b->src.rows, 1);
     batch_file_int32(f, "memory.row", b->visible, b->n_visible, 1);
     batch_file_int32(f, "row", b->span, b->dec.rows, 1);
     batch_file_int32(f, "target", b->target, b->dec.rows, 1);
+}
+
+static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
+{
+    (void)self; (void)p;
+    mass_write(batch, f);
 }
 
 const struct objective objective_mass = {

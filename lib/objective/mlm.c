@@ -9,20 +9,20 @@
 
 struct mlm { struct masker masker; struct setup s; };
 
-/* <s> sentence </s>, or the piece of a stream as it is. */
-static void add(const struct mlm *o, struct masked *b, const struct corpus *c,
-                const struct sample *x, struct rng_key key)
+/* <s> sentence </s>, or the piece of a stream as it is; k NULL: nothing is masked. */
+static void add(const struct mlm *o, struct masked *b, const struct masker *k,
+                const struct corpus *c, const struct sample *x, struct rng_key key)
 {
     static const uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
     struct batch_part parts[3] = { { &bos, 1, x->lang, 0, 0 },
                                    { x->ids, x->n, x->lang, 0, 1 },
                                    { &eos, 1, x->lang, 0, x->n + 1 } };
     if (o->s.documents) {
-        masked_add_document(b, &o->masker, c, x, o->s.c->token_types > 1, key);
+        masked_add_document(b, k, c, x, o->s.c->token_types > 1, key);
     } else if (o->s.stream) {
         parts[1].first = 0;
-        masked_add(b, &o->masker, parts + 1, 1, x->number, key);
-    } else masked_add(b, &o->masker, parts, 3, x->number, key);
+        masked_add(b, k, parts + 1, 1, x->number, key);
+    } else masked_add(b, k, parts, 3, x->number, key);
 }
 
 /* A batch of validation corpus i from sentence *s on; false at its end. The masks are the same in
@@ -39,7 +39,7 @@ static bool next_valid(const struct mlm *o, struct masked *b, int i, uint32_t *s
     for (; *s < end && b->input.rows < o->s.tokens; ++*s) {
         int len = (int)(c->all.at[*s + 1] - c->all.at[*s]);
         struct sample one = { c->all.ids + c->all.at[*s], len, i, c->lang_id, *s };
-        if (len > 0 && len <= o->s.longest) add(o, b, c, &one, key);
+        if (len > 0 && len <= o->s.longest) add(o, b, &o->masker, c, &one, key);
     }
     return true;
 }
@@ -77,7 +77,7 @@ static int make_pooled(const struct mlm *o, struct masked *b, const struct turn 
         const struct pair *from = &p[i / 2];
         uint64_t number = UINT64_C(3) << 62 | (uint64_t)at->micro << 16 | (uint64_t)i;
         struct sample x = { from->ids[i % 2], from->n[i % 2], 0, from->lang[i % 2], number };
-        add(o, b, NULL, &x, turn_key(at, RNG_MASK));
+        add(o, b, &o->masker, NULL, &x, turn_key(at, RNG_MASK));
     }
     return 0;
 }
@@ -92,7 +92,8 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     if (o->s.pool) return make_pooled(o, b, at);
     while (o->s.sentences ? b->input.n < o->s.sentences : b->input.rows < o->s.tokens) {
         if (corpora_next(o->s.text, o->s.longest, &x) < 0) return -1;
-        add(o, b, &o->s.text->c[x.corpus], &x, turn_key(at, RNG_MASK));
+        add(o, b, at->passed ? NULL : &o->masker, &o->s.text->c[x.corpus], &x,
+            turn_key(at, RNG_MASK));
     }
     return 0;
 }

@@ -200,6 +200,20 @@ static int prepare(void *self, void *batch, struct pass *p)
     return 0;
 }
 
+/* Its keys stand where they would, and come by gather. */
+static void passed(void *self, void *batch)
+{
+    struct moco *o = self;
+    const struct moco_batch *b = batch;
+    key_queue_push(&o->queue, b->id, b->k.n);
+}
+
+static int gather(void *self, struct ranks *ranks, int micro_batches)
+{
+    struct moco *o = self;
+    return key_queue_gather(&o->queue, ranks, micro_batches);
+}
+
 static int forward(void *self, void *batch, struct pass *p)
 {
     struct moco_batch *b = batch;
@@ -349,6 +363,8 @@ const struct objective objective_moco = { .name = "moco",
                                           .start = start,
                                           .make = make,
                                           .prepare = prepare,
+                                          .passed = passed,
+                                          .gather = gather,
                                           .forward = forward,
                                           .loss = loss,
                                           .stepped = stepped,

@@ -1,4 +1,4 @@
-/* What moco.c (training) and moco_valid.c (retrieval) share. */
+/* Shared by moco.c (training) and moco_valid.c (retrieval). */
 #ifndef OBJECTIVE_MOCO_H
 #define OBJECTIVE_MOCO_H
 #include "lib/data/pair_pool.h"

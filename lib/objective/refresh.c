@@ -4,7 +4,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/space/csls.h"
+#include "lib/vectors/csls.h"
 
 static bool has_pair(const struct refresh *r, int a, int b)
 {

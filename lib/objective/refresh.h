@@ -28,9 +28,9 @@ int refresh_open(struct refresh *r, const struct switches *given, const struct s
                  const struct setup *s);
 /* Allocates and registers what a checkpoint keeps. */
 int refresh_start(struct refresh *r, struct pass *p, struct state *s);
-/* Looks for all translations in the table as it is now. Waits for the device. */
+/* Recomputes all translations from the current table. Waits for the device. */
 int refresh_make(struct refresh *r, struct pass *p);
-/* The dictionary that the state says; the caller's. *n: how many pairs of words. */
+/* The dictionary of the current state; the caller frees it. *n: its number of word pairs. */
 struct switches *refresh_switches(const struct refresh *r, const struct switch_options *o,
                                   int langs, int *n);
 void refresh_free(struct refresh *r);        /* zeros are fine */

@@ -9,7 +9,7 @@ void scs_expected(struct model *m, struct tape *t, struct var *h, const int32_t 
 {
     int V = m->c.vocab, most = LOGITS / V < 64 ? 64 : LOGITS / V;
     struct tape_aside aside = tape_aside(t);
-    struct var *x = model_output(m, t, tape_gather(t, h, row, n));
+    struct var *x = model_output(m, t, row ? tape_gather(t, h, row, n) : h);
     if (most > n) most = n;
     act *logits = tape_alloc(t, times(most, V) * t->k->act_size);
     float *val = tape_alloc(t, times(n, k) * sizeof *val);
@@ -37,6 +37,46 @@ static void unit_words(const struct model *m, struct tape *t, const int32_t *wor
          .N = words, .D = D);
     KERN(t->k, unit_fwd, .Y = rows, .len = len, .X = rows, .s = 1, .N = words, .D = D);
     KERN(t->k, widen, .to = near, .from = rows, .n = times(words, D));
+}
+
+/* The k nearest of a home's words to its rows' tokens; val: their cosines. */
+static void nearest_at_home(const struct model *m, struct tape *t, const int32_t *token,
+                            const struct scs_group *g, const int32_t *word, int k, float *near,
+                            float *val, int32_t *idx)
+{
+    int D = t->ps->p[m->tokens].cols, most = LOGITS / g->words < 64 ? 64 : LOGITS / g->words;
+    size_t row = (size_t)D * t->k->act_size;
+    act *unit = tape_alloc(t, (size_t)g->n * row);
+    float *len = tape_alloc(t, (size_t)g->n * sizeof *len);
+    if (most > g->n) most = g->n;
+    act *S = tape_alloc(t, times(most, g->words) * t->k->act_size);
+    unit_words(m, t, word + g->at, g->words, near);
+    KERN(t->k, embed_fwd, .Y = unit, .token = token + g->first,
+         .E = param_value(t->ps, m->tokens), .scale = 1, .N = g->n, .D = D);
+    KERN(t->k, unit_fwd, .Y = unit, .len = len, .X = unit, .s = 1, .N = g->n, .D = D);
+    for (int at = 0; at < g->n; at += most) {
+        int n = g->n - at < most ? g->n - at : most;
+        size_t to = times(g->first + at, k);
+        KERN(t->k, linear_fwd, .Y = S, .X = (const char *)unit + (size_t)at * row, .W = near,
+             .N = n, .I = D, .O = g->words);
+        KERN(t->k, topk, .val = val + to, .idx = idx + to, .logits = S, .word = word + g->at,
+             .M = n, .V = g->words, .k = k);
+    }
+}
+
+void scs_expected_by_table(const struct model *m, struct tape *t, const int32_t *token, int n,
+                           int k, float T, const struct scs_group *home, int homes,
+                           const int32_t *word, float *near, int32_t *idx, float *p)
+{
+    struct tape_aside aside = tape_aside(t);
+    float *val = tape_alloc(t, times(n, k) * sizeof *val);
+    for (int i = 0; i < homes; i++) {
+        struct tape_aside one = tape_aside(t);
+        nearest_at_home(m, t, token, &home[i], word, k, near, val, idx);
+        tape_rejoin(t, &one);
+    }
+    KERN(t->k, softmax, .w = p, .val = val, .T = T, .M = n, .k = k);
+    tape_rejoin(t, &aside);
 }
 
 /* The k best of a group's words for its rows x^ [n, D], by CSLS. */

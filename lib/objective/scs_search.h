@@ -31,10 +31,18 @@ struct scs_group { int first, n, at, words; };
  * length of what it mixes. The tape's memory, until its reset. */
 struct scs_mixture { int32_t *idx; float *w, *entropy, *ratio; };
 
-/* The k likeliest words of rows of states h: row [n] (device, distinct); allowed [vocab] (device):
- * words that count. idx, p [n, k], best first, are written. Leaves nothing on the tape. */
+/* The k likeliest words of rows of states h: row [n] (device, distinct; NULL: all n); allowed
+ * [vocab] (device): words that count. idx, p [n, k], best first, are written. Leaves nothing on the
+ * tape. */
 void scs_expected(struct model *m, struct tape *t, struct var *h, const int32_t *row, int n, int k,
                   const uint8_t *allowed, int32_t *idx, float *p);
+
+/* The same from the embeddings alone: of the words of a home (word[at] .. at + words, as in a
+ * group) the k nearest by cosine to token[r] (device, [n]) for its rows, p = softmax(cosine / T)
+ * over them. word, near: as scs_search's. */
+void scs_expected_by_table(const struct model *m, struct tape *t, const int32_t *token, int n,
+                           int k, float T, const struct scs_group *home, int homes,
+                           const int32_t *word, float *near, int32_t *idx, float *p);
 
 /* y^ of n rows from idx, p (device). word: device. near: memory of t->k->alloc for
  * scs_near_floats(m, most words of a group) floats. */

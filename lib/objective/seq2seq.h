@@ -8,7 +8,7 @@
 /* Options of a translation task that its objectives share: what setup.task points at. */
 struct seq2seq_options {
     double smoothing;                /* of labels */
-    /* the decoder says only words of the target language (model_see) */
+    /* the decoder writes only words of the target language (model_see) */
     bool mask_vocab;
     /* unmt: steps on pseudo-pairs before back-translation begins */
     int64_t pseudo_steps;
@@ -38,7 +38,7 @@ void seq2seq_loss(const struct seq2seq *b, const struct seq2seq_options *o, stru
 void seq2seq_write(const struct seq2seq *b, const struct seq2seq_options *o, const struct pass *p,
                    struct batch_file *f);
 
-/* Words the decoder may say in a language [vocab], host; NULL: all. */
+/* Words that the decoder may write in a language [vocab], host; NULL: all. */
 const uint8_t *seq2seq_allowed(const struct seq2seq_options *o, const struct model *m, int lang);
 
 /* Tokens of a sentence on average, and of the longest one that is used, of the text and pairs

@@ -106,7 +106,8 @@ static int look_at_state(struct tcs *o)
     for (int i = 0; i < o->files; i++)
         if (o->began[i] != o->given[i])
             return err_set("%s is not the dictionary that this run began with; give that one, or "
-                           "begin another run (another --out)", o->path[i]);
+                           "start a new run (another --out)",
+                           o->path[i]);
     if (o->how.refresh && o->refresh.made) use(o);
     return 0;
 }

@@ -24,7 +24,7 @@ static const struct opt options[] = {
       "xlm: <s> x </s> <s> y </s>, positions restart; ppa: <s> x </s> y </s>, positions run on, "
       "token types tell the sides apart" },
     { "tlm-order", 0, OPT_CHOICE(tlm, order), "fixed|toss",
-      "which side of a pair stands first: always the one named first, or either by chance" },
+      "which side of a pair comes first: always the one named first, or one at random" },
     { 0 }
 };
 

@@ -100,10 +100,7 @@ int bars_read(struct bars *b, const char *path)
         if (!width) { rc = find_columns(c, k > MOST_CELLS ? 0 : k, at); width = k; }
         else if (k != width) rc = err_set("%d cells, not %d as the first line has", k, width);
         else rc = add(b, c, at);
-        if (rc == 0) continue;
-        char why[256];
-        snprintf(why, sizeof why, "%s", err_msg());
-        got = err_set("%s:%llu: %s", text_name(t), (unsigned long long)text_lineno(t), why);
+        if (rc < 0) got = text_fail(t);
     }
     if (got == 0 && !b->n) got = err_set("%s: no row of values", text_name(t));
     text_close(t);
@@ -194,7 +191,8 @@ static void panel(FILE *to, const struct bars *b, int p, bool legend)
     }
     for (int k = 0; k < b->bar.n; k++)
         if (has(b, p, k, true))
-            fprintf(to, "%s$d%d_%d using 1:2:3:4 with yerrorbars pt 7 ps 0.01 lw 1.2 lc rgb "
+            /* not yerrorbars, which blank a circle around the value */
+            fprintf(to, "%s$d%d_%d using 1:3:(0):($4-$3) with vectors nohead lw 1.2 lc rgb "
                         "'#222222' notitle", comma, p, k);
     fputs("\n", to);
 }
@@ -224,7 +222,7 @@ static void script(FILE *to, const void *what, bool png, const char *output)
     fputs("set border 3 lw 1 lc rgb '#555555'\n"
           "set tics nomirror out scale 0.5 textcolor '#444444' font ',11'\n"
           "set grid ytics lw 0.8 lc rgb '#E0E0E0' dt solid\nset xzeroaxis lc rgb '#555555'\n"
-          "set style fill solid 0.85 noborder\nset errorbars small\nset pointintervalbox 0\n", to);
+          "set style fill solid 0.85 noborder\n", to);
     double right = 1 - (double)beside / width, top = 1 - (f->title ? 30.0 / height : 0);
     fprintf(to, "set key at screen %.4f,%.4f left top Left reverse samplen 1.2 spacing 1.25 font "
                 "',12' textcolor rgb '#222222'\n", right + 10.0 / width, top - 28.0 / height);

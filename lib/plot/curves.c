@@ -1,6 +1,7 @@
 #include "lib/plot/curves.h"
 #include "common/err.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/mem.h"
 #include "common/text.h"
 #include "lib/plot/label.h"
@@ -54,7 +55,7 @@ int log_data_read(struct log_data *d, const char *path, const char *x)
     int status;
     *d = (struct log_data){ 0 };
     while ((status = text_line(t, &line, &n)) > 0) {
-        cJSON *object = cJSON_ParseWithLength(line, n);
+        cJSON *object = json_parse(line, n, text_name(t));
         if (cJSON_IsObject(object)
             && cJSON_IsString(cJSON_GetObjectItemCaseSensitive(object, "event"))) {
             lines++;
@@ -65,7 +66,7 @@ int log_data_read(struct log_data *d, const char *path, const char *x)
     text_close(t);
     if (status < 0) return -1;
     if (!lines)
-        return err_set("%s: no line of it is a log's; give a log.jsonl or the folder of a run",
+        return err_set("%s: contains no line of a log; give a log.jsonl or the folder of a run",
                        path);
     if (!d->n)
         return err_set("%s: no line has a number \"%s\"; name another field with --x", path, x);

@@ -189,7 +189,7 @@ static void panel(FILE *to, const struct figure *f, int i, bool legend)
                 || (pass == BARS && (!c->half || !c->points)))
                 continue;
             static const char *const with[] = { "1:3 with lines", "1:4:5 with filledcurves",
-                                                "1:2:4:5 with yerrorbars", "1:2 with " };
+                                                "1:4:(0):($5-$4) with vectors", "1:2 with " };
             fprintf(to, "%s$d%d_%d using %s%s ", first ? "" : ", \\\n     ", i, k, with[pass],
                     pass < CURVE ? ""
                     : c->points  ? "linespoints"
@@ -202,7 +202,7 @@ static void panel(FILE *to, const struct figure *f, int i, bool legend)
                 continue;
             }
             if (pass == BARS) {
-                fprintf(to, "pt 7 ps 0.01 lw 1.2 lc rgb '%s' notitle", ink);
+                fprintf(to, "nohead lw 1.2 lc rgb '%s' notitle", ink);
                 continue;
             }
             fprintf(to, "lw %s lc rgb '%s' dt %s ", c->colour < 0 ? "1.5" : "2", ink,
@@ -267,7 +267,6 @@ static void script(FILE *to, const void *what, bool png, const char *output)
     fputs("set border 3 lw 1 lc rgb '#555555'\n"
           "set tics nomirror out scale 0.5 textcolor '#444444' font ',11'\n"
           "set grid xtics ytics lw 0.8 lc rgb '#E0E0E0' dt solid\n"
-          "set errorbars small\nset pointintervalbox 0\n"
           "set key at screen 0.0,0.0 left top Left reverse samplen 1.6 spacing 1.25 font ',12' "
           "textcolor rgb '#222222'\n"
           "set xlabel ",
@@ -300,6 +299,6 @@ int figure_draw(const struct figure *f, bool png, char **bytes, size_t *n)
     size_t points = 0;
     for (int i = 0; i < f->n; i++)
         for (int k = 0; k < f->panel[i].n; k++) points += f->panel[i].curve[k].n;
-    if (!points) return err_set("there is not a single point to draw");
+    if (!points) return err_set("there is no point to draw");
     return gnuplot_draw(script, f, png, bytes, n);
 }

@@ -62,6 +62,9 @@ static char *temporary(void)
 {
     const char *dir = getenv("TMPDIR");
     char *name = path_join(dir && *dir ? dir : "/tmp", "isoglot-plot.XXXXXX");
+    /* its place in the list first: memory that ends there would leave the file */
+    tmp_register(name);
+    tmp_forget(name);
     int fd = mkstemp(name);
     if (fd < 0) { err_sys("%s", name); free(name); return NULL; }
     close(fd);

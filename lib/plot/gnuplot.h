@@ -1,5 +1,5 @@
-/* Pictures by gnuplot(1): what the kinds of figures share. The colours are those of Okabe and Ito
- * (2008), which people with any common colour blindness tell apart. */
+/* Pictures by gnuplot(1): shared by all kinds of figures. The colours are those of Okabe and Ito
+ * (2008), which are distinguishable under every common form of colour blindness. */
 #ifndef PLOT_GNUPLOT_H
 #define PLOT_GNUPLOT_H
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* Where words go beside the points that they name: inside the picture, and not on top of each
- * other or of the points that have names. All lengths in pixels, from the top left. */
+/* Placement of words next to the points they label: inside the picture, overlapping neither
+ * each other nor labelled points. All lengths in pixels, from the top left. */
 #ifndef PLOT_PLACE_H
 #define PLOT_PLACE_H
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/plot/gnuplot.h"
-#include "lib/space/pca.h"
+#include "lib/vectors/pca.h"
 
 void plane_free(struct plane *p)
 {

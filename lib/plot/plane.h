@@ -2,9 +2,9 @@
  * Figure 2), drawn as points coloured by language, with lines between translations. */
 #ifndef PLOT_PLANE_H
 #define PLOT_PLANE_H
-#include "lib/space/map.h"
-#include "lib/space/tsne.h"
-#include "lib/space/vectors.h"
+#include "lib/bilingual/map.h"
+#include "lib/vectors/tsne.h"
+#include "lib/vectors/vectors.h"
 
 struct plane {
     int sets;
@@ -25,12 +25,13 @@ int plane_make(struct plane *p, struct vectors *const *set, char *const *label, 
                const struct word_pairs *pairs, int components, const struct tsne_options *o);
 void plane_free(struct plane *p);
 
-/* Whose words are written beside their points: those asked for, with what they are linked to, and
- * the first so many pairs (or points, without links). */
+/* Which points are labelled: those asked for, with the points they are linked to, and the first N
+ * pairs (or points, without links). */
 struct plane_names { int first; const char *const *word; int words; };
 
-/* title may be NULL; width in pixels, 0: 640. *without: how many words found no room near their
- * points. -1 with a message as figure_draw, and for a word that is not in the picture. */
+/* title may be NULL; width in pixels, 0: 640. *without: the number of labels that did not fit
+ * near their points. -1 with a message as figure_draw, and for a word that is not in the picture.
+ */
 int plane_draw(const struct plane *p, struct vectors *const *set, const char *title,
                const struct plane_names *names, int width, int height, bool png, char **bytes,
                size_t *size, int *without);

@@ -45,7 +45,7 @@ static int name_word(struct drawing *d, const char *word)
             if (p->link.src[k] == i) name_point(d, p->link.tgt[k]);
             else if (p->link.tgt[k] == i) name_point(d, p->link.src[k]);
     }
-    return found ? 0 : err_set("--name %s: no such word is in the picture", word);
+    return found ? 0 : err_set("--name %s: the picture has no such word", word);
 }
 
 static int choose_names(struct drawing *d, const struct plane_names *names)

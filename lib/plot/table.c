@@ -77,7 +77,7 @@ int table_read(struct table *t, const char *path)
         if (r < 0) break;
     }
     text_close(in);
-    if (r == 0 && !t->rows) r = err_set("%s: no row of numbers under a line of names", t->name);
+    if (r == 0 && !t->rows) r = err_set("%s: no row of numbers below a line of names", t->name);
     if (r < 0) table_free(t);
     return r;
 }

@@ -1,4 +1,4 @@
-/* How the official scripts compare a predicted answer with a gold one.
+/* Comparison of a predicted answer with a gold one, as in the official scripts.
  *
  *   SQuAD 1.1 (Rajpurkar et al. 2016), XQuAD in every language: evaluate-v1.1.py
  *   SQuAD 2.0 (Rajpurkar et al. 2018): evaluate-v2.0.py; two empty answers agree

@@ -5,13 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The reference whose length is closest to the hypothesis', of two equally close ones the shorter. */
+/* The reference whose length is closest to the hypothesis', of two equally close ones the
+ * shorter. */
 static size_t closest(size_t hyp_n, const size_t *ref_n, int n_refs)
 {
     size_t best = 0, best_gap = 0;
     for (int r = 0; r < n_refs; r++) {
         size_t gap = hyp_n > ref_n[r] ? hyp_n - ref_n[r] : ref_n[r] - hyp_n;
-        if (r == 0 || gap < best_gap || (gap == best_gap && ref_n[r] < best)) { best = ref_n[r]; best_gap = gap; }
+        if (r == 0 || gap < best_gap || (gap == best_gap && ref_n[r] < best)) {
+            best = ref_n[r];
+            best_gap = gap;
+        }
     }
     return best;
 }
@@ -41,7 +45,8 @@ void bleu_add_tokens(struct bleu_stats *s, struct ngram *work, const struct span
     add_lengths(s, hyp_n, ref_n, n_refs);
 }
 
-void bleu_add(struct bleu_stats *s, struct ngram *work, const char *hyp, const char *const *refs, int n_refs)
+void bleu_add(struct bleu_stats *s, struct ngram *work, const char *hyp, const char *const *refs,
+              int n_refs)
 {
     struct spans h = { 0 }, *r = mem_zero((size_t)n_refs, sizeof *r);
     const struct span **ref = mem_alloc((size_t)n_refs * sizeof *ref);
@@ -73,7 +78,8 @@ struct bleu_score bleu_score(const struct bleu_stats *s, const struct bleu_optio
     const struct bleu_options *o = options ? options : &custom;
     struct bleu_score r = { .bp = 1, .hyp_len = s->hyp_len, .ref_len = s->ref_len };
     if (s->ref_len) r.ratio = (double)s->hyp_len / (double)s->ref_len;
-    if (s->hyp_len < s->ref_len) r.bp = s->hyp_len ? exp(1 - (double)s->ref_len / (double)s->hyp_len) : 0;
+    if (s->hyp_len < s->ref_len)
+        r.bp = s->hyp_len ? exp(1 - (double)s->ref_len / (double)s->hyp_len) : 0;
     bool any = false;
     for (int k = 0; k < BLEU_ORDER; k++) any |= s->correct[k] != 0;
     if (!any) return r;
@@ -82,15 +88,21 @@ struct bleu_score bleu_score(const struct bleu_stats *s, const struct bleu_optio
     double halved = 1;
     for (int k = 0; k < BLEU_ORDER; k++) {
         double correct = (double)s->correct[k], total = (double)s->total[k];
-        if (o->smooth == BLEU_SMOOTH_ADD_K && k > 0) { correct += o->smooth_value; total += o->smooth_value; }
+        if (o->smooth == BLEU_SMOOTH_ADD_K && k > 0) {
+            correct += o->smooth_value;
+            total += o->smooth_value;
+        }
         if (total == 0) break;
         if (o->effective_order) orders = k + 1;
         if (correct != 0) r.precision[k] = 100. * correct / total;
-        else if (o->smooth == BLEU_SMOOTH_EXP) { halved *= 2; r.precision[k] = 100. / (halved * total); }
-        else if (o->smooth == BLEU_SMOOTH_FLOOR) r.precision[k] = 100. * o->smooth_value / total;
+        else if (o->smooth == BLEU_SMOOTH_EXP) {
+            halved *= 2;
+            r.precision[k] = 100. / (halved * total);
+        } else if (o->smooth == BLEU_SMOOTH_FLOOR) r.precision[k] = 100. * o->smooth_value / total;
     }
     double sum = 0;
-    for (int k = 0; k < orders; k++) sum += r.precision[k] == 0 ? -9999999999. : log(r.precision[k]);
+    for (int k = 0; k < orders; k++)
+        sum += r.precision[k] == 0 ? -9999999999. : log(r.precision[k]);
     r.score = r.bp * exp(sum / orders);
     return r;
 }

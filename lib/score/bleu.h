@@ -1,6 +1,7 @@
-/* BLEU (Papineni et al. 2002) from sufficient statistics, with the smoothing of sacreBLEU (Post 2018; Chen and
- * Cherry 2014). Works on ids, on tokens, or on lines split at spaces; no Unicode tables, no ICU. A corpus is
- * scored by adding segments to one struct bleu_stats; statistics of parts simply add up.
+/* BLEU (Papineni et al. 2002) from sufficient statistics, with the smoothing of sacreBLEU (Post
+ * 2018; Chen and Cherry 2014). Works on ids, on tokens, or on lines split at spaces; no Unicode
+ * tables, no ICU. A corpus is scored by adding segments to one struct bleu_stats; statistics of
+ * parts simply add up.
  *
  *   struct bleu_stats s = { 0 };
  *   struct ngram *work = ngram_new();
@@ -15,7 +16,8 @@
 enum { BLEU_ORDER = 4 };
 
 struct bleu_stats {
-    int64_t hyp_len, ref_len;            /* tokens; ref_len: of the reference closest in length, the shorter of two */
+    int64_t hyp_len,
+        ref_len; /* tokens; ref_len: of the reference closest in length, the shorter of two */
     int64_t correct[BLEU_ORDER];         /* clipped n-gram matches, order 1 first */
     int64_t total[BLEU_ORDER];           /* n-grams of the hypothesis */
 };
@@ -26,7 +28,8 @@ void bleu_add_ids(struct bleu_stats *s, struct ngram *work, const uint32_t *hyp,
 void bleu_add_tokens(struct bleu_stats *s, struct ngram *work, const struct span *hyp, size_t hyp_n,
                      const struct span *const *refs, const size_t *ref_n, int n_refs);
 /* Lines of tokens, split at ASCII white space. */
-void bleu_add(struct bleu_stats *s, struct ngram *work, const char *hyp, const char *const *refs, int n_refs);
+void bleu_add(struct bleu_stats *s, struct ngram *work, const char *hyp, const char *const *refs,
+              int n_refs);
 
 void bleu_merge(struct bleu_stats *to, const struct bleu_stats *from);
 
@@ -34,8 +37,8 @@ enum bleu_smooth { BLEU_SMOOTH_EXP, BLEU_SMOOTH_FLOOR, BLEU_SMOOTH_ADD_K, BLEU_S
 
 struct bleu_options {
     enum bleu_smooth smooth;
-    double smooth_value;                 /* floor: instead of 0 matches (0.1 by custom); add-k: k (1 by custom) */
-    bool effective_order;                /* leave out orders the hypothesis is too short for; for sentences */
+    double smooth_value; /* floor: instead of 0 matches (0.1 by custom); add-k: k (1 by custom) */
+    bool effective_order; /* leave out orders the hypothesis is too short for; for sentences */
 };
 
 struct bleu_score {
@@ -46,7 +49,8 @@ struct bleu_score {
     int64_t hyp_len, ref_len;
 };
 
-/* options NULL: sacreBLEU's defaults (exponential smoothing, all four orders). No match at all is score 0. */
+/* options NULL: sacreBLEU's defaults (exponential smoothing, all four orders). No match at all is
+ * score 0. */
 struct bleu_score bleu_score(const struct bleu_stats *s, const struct bleu_options *options);
 
 #endif

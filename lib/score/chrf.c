@@ -54,9 +54,13 @@ static void words(struct span line, struct spans *split, struct spans *to)
         int len;
         utf8_get(p, n, &len);
         if ((size_t)len == n) spans_put(to, p, n);
-        else if (p[n - 1] && strchr(marks, p[n - 1])) { spans_put(to, p, n - 1); spans_put(to, p + n - 1, 1); }
-        else if (*p && strchr(marks, *p)) { spans_put(to, p, 1); spans_put(to, p + 1, n - 1); }
-        else spans_put(to, p, n);
+        else if (p[n - 1] && strchr(marks, p[n - 1])) {
+            spans_put(to, p, n - 1);
+            spans_put(to, p + n - 1, 1);
+        } else if (*p && strchr(marks, *p)) {
+            spans_put(to, p, 1);
+            spans_put(to, p + 1, n - 1);
+        } else spans_put(to, p, n);
     }
 }
 
@@ -64,23 +68,30 @@ static void counts(double *stats, int orders, size_t hyp_n, size_t ref_n, const 
 {
     for (int k = 0; k < orders; k++) {
         int64_t in_ref = ngram_total(ref_n, k + 1);
-        stats[3 * k] = in_ref ? (double)ngram_total(hyp_n, k + 1) : 0;    /* an order the reference lacks is left out */
+        stats[3 * k] = in_ref ? (double)ngram_total(hyp_n, k + 1)
+                              : 0; /* an order the reference lacks is left out */
         stats[3 * k + 1] = (double)in_ref;
         stats[3 * k + 2] = (double)match[k];
     }
 }
 
-void chrf_segment(const struct chrf_options *o, struct chrf_work *w, struct span hyp, const struct span *refs,
-                  int n_refs, double *stats)
+void chrf_segment(const struct chrf_options *o, struct chrf_work *w, struct span hyp,
+                  const struct span *refs, int n_refs, double *stats)
 {
     double mine[3 * CHRF_ORDER_MAX], best = -1;
-    if (o->lowercase) { score_lower(hyp.p, hyp.n, &w->hyp_low); hyp = (struct span){ w->hyp_low.v, w->hyp_low.n }; }
+    if (o->lowercase) {
+        score_lower(hyp.p, hyp.n, &w->hyp_low);
+        hyp = (struct span){ w->hyp_low.v, w->hyp_low.n };
+    }
     characters(o, hyp, &w->hyp);
     if (o->word_order) words(hyp, &w->split, &w->hyp_words);
     for (int r = 0; r < n_refs; r++) {
         int64_t match[CHRF_ORDER_MAX] = { 0 };
         struct span ref = refs[r];
-        if (o->lowercase) { score_lower(ref.p, ref.n, &w->ref_low); ref = (struct span){ w->ref_low.v, w->ref_low.n }; }
+        if (o->lowercase) {
+            score_lower(ref.p, ref.n, &w->ref_low);
+            ref = (struct span){ w->ref_low.v, w->ref_low.n };
+        }
         characters(o, ref, &w->ref);
         ngram_begin(w->grams, o->char_order);
         ngram_ref_ids(w->grams, w->ref.v, w->ref.n);

@@ -11,7 +11,7 @@ struct chunk_counts {
     int64_t correct, predicted, gold;
 }; /* correct: type, first and last word are equal */
 
-/* Adds what one sentence of n words has. */
+/* Adds the counts of one sentence of n words. */
 void chunks_add(struct chunk_counts *c, const char *const *predicted, const char *const *gold,
                 int n);
 

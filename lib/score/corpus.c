@@ -51,7 +51,8 @@ static int cut_lines(struct lines *l, const char *path, size_t n, bool cr, bool 
     size_t cap = 0;
     const char *p = l->bytes, *end = p + n;
     while (p < end) {
-        const char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end, *next = nl ? nl + 1 : end, *q;
+        const char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end,
+                   *next = nl ? nl + 1 : end, *q;
         while (cr && (q = memchr(p, '\r', (size_t)(stop - p))) && q + 1 < stop) {
             add_line(l, &cap, p, (size_t)(q - p), strip);
             p = q + 1;
@@ -68,13 +69,16 @@ static int read_lines(const struct score_corpus *c, struct lines *l, const char 
 {
     size_t n;
     *l = (struct lines){ 0 };
-    if (slurp(path, TEXT_UTF8 | (c->replace_invalid ? TEXT_REPLACE : 0), &l->bytes, &n) < 0) return -1;
+    if (slurp(path, TEXT_UTF8 | (c->replace_invalid ? TEXT_REPLACE : 0), &l->bytes, &n) < 0)
+        return -1;
     return cut_lines(l, path ? path : "standard input", n, cr, true);
 }
 
-/* Splits each line of `from` at tabs into `fields` fields; the bytes stay from's. limit: the last field keeps further
- * tabs, which are an error otherwise. strip: drop white space at each field's end. */
-static int cut_fields(const struct lines *from, const char *path, struct lines *to, int fields, bool limit, bool strip)
+/* Splits each line of `from` at tabs into `fields` fields; the bytes stay from's. limit: the last
+ * field keeps further tabs, which are an error otherwise. strip: drop white space at each field's
+ * end. */
+static int cut_fields(const struct lines *from, const char *path, struct lines *to, int fields,
+                      bool limit, bool strip)
 {
     for (int f = 0; f < fields; f++) to[f].v = mem_zero(from->n, sizeof *to[f].v);
     for (size_t i = 0; i < from->n; i++) {
@@ -88,8 +92,9 @@ static int cut_fields(const struct lines *from, const char *path, struct lines *
             p = tab + 1;
         }
         if (f + 1 != fields)
-            return err_set("%s:%zu: %d tab-separated fields, not %d; give every line the same number", path, i + 1,
-                           f + 1, fields);
+            return err_set(
+                "%s:%zu: %d tab-separated fields, not %d; give every line the same number", path,
+                i + 1, f + 1, fields);
     }
     for (int f = 0; f < fields; f++) to[f].n = from->n;
     return 0;
@@ -135,7 +140,10 @@ int corpus_read_stdin(struct score_corpus *c)
         snprintf(name, sizeof name, "System %d", i + 1);
         add_name(c, name);
     }
-    if (systems == 1 && (!all.n || !memchr(all.bytes, '\t', (size_t)(all.v[all.n - 1].p + all.v[all.n - 1].n - all.bytes)))) {
+    if (systems == 1
+        && (!all.n
+            || !memchr(all.bytes, '\t',
+                       (size_t)(all.v[all.n - 1].p + all.v[all.n - 1].n - all.bytes)))) {
         c->system[0] = all;
         return 0;
     }
@@ -163,11 +171,15 @@ int corpus_read_systems(struct score_corpus *c, const char *const *paths, int n,
 int score_corpus_check(const struct score_corpus *c)
 {
     for (int s = 0; s < c->n_systems; s++) {
-        if (c->system[s].n == 0) return err_set("%s: no lines to score; is it empty?", c->from_stdin ? "standard input" : c->name[s]);
+        if (c->system[s].n == 0)
+            return err_set("%s: no lines to score; is it empty?",
+                           c->from_stdin ? "standard input" : c->name[s]);
         for (int r = 0; r < c->n_refs; r++)
             if (c->ref[r].n != c->system[s].n)
-                return err_set("%s has %zu lines, but reference %d (%s) has %zu; give line-parallel files", c->name[s], c->system[s].n, r + 1,
-                               c->ref_path[c->n_ref_paths > 1 ? r : 0], c->ref[r].n);
+                return err_set(
+                    "%s has %zu lines, but reference %d (%s) has %zu; give line-parallel files",
+                    c->name[s], c->system[s].n, r + 1, c->ref_path[c->n_ref_paths > 1 ? r : 0],
+                    c->ref[r].n);
     }
     return 0;
 }
@@ -175,7 +187,8 @@ int score_corpus_check(const struct score_corpus *c)
 size_t score_corpus_tokenised(const struct lines *l)
 {
     size_t lines = 0;
-    for (size_t i = 0; i < l->n; i++) lines += l->v[i].n >= 2 && !memcmp(l->v[i].p + l->v[i].n - 2, " .", 2);
+    for (size_t i = 0; i < l->n; i++)
+        lines += l->v[i].n >= 2 && !memcmp(l->v[i].p + l->v[i].n - 2, " .", 2);
     return lines;
 }
 
@@ -198,6 +211,7 @@ int corpus_read_bytes(struct lines *l, const char *path, bool lower)
     if (slurp(path, TEXT_RAW, &l->bytes, &n) < 0) return -1;
     if (lower)
         for (size_t i = 0; i < n; i++)
-            if (l->bytes[i] >= 'A' && l->bytes[i] <= 'Z') l->bytes[i] = (char)(l->bytes[i] + ('a' - 'A'));
+            if (l->bytes[i] >= 'A' && l->bytes[i] <= 'Z')
+                l->bytes[i] = (char)(l->bytes[i] + ('a' - 'A'));
     return cut_lines(l, path ? path : "standard input", n, false, false);
 }

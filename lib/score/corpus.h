@@ -1,36 +1,41 @@
-/* What `bleu` compares: one or more systems' lines and one or more references', read as sacreBLEU (or
- * multi-bleu.perl) reads them. */
+/* The input of `bleu`: lines of one or more systems and one or more references, read as sacreBLEU
+ * (or multi-bleu.perl) reads them. */
 #ifndef SCORE_CORPUS_H
 #define SCORE_CORPUS_H
 #include "lib/score/metric.h"
 
 struct score_corpus {
-    bool replace_invalid;        /* set before reading: invalid UTF-8 becomes U+FFFD and is no error */
+    bool replace_invalid; /* set before reading: invalid UTF-8 becomes U+FFFD instead of being an
+                             error */
     struct lines *system; char **name; int n_systems;
     bool from_stdin;             /* the systems */
     struct lines *ref; int n_refs;
-    char *const *ref_path; int n_ref_paths;      /* the caller's; one where all references are fields of a file */
+    char *const *ref_path;
+    int n_ref_paths; /* the caller's; one where all references are fields of a file */
 };
 void score_corpus_free(struct score_corpus *c);
 
-/* References: one a file, or, with fields > 1, that many separated by tabs in a single file. Lines end at "\n";
- * white space at their end is dropped; invalid UTF-8 is an error. */
+/* References: one a file, or, with fields > 1, that many separated by tabs in a single file. Lines
+ * end at "\n"; white space at their end is dropped; invalid UTF-8 is an error. */
 int corpus_read_refs(struct score_corpus *c, char *const *paths, int n, int fields);
 
-/* Hypotheses from standard input. "\r" ends a line too, and tabs separate systems, as many as the first line has. */
+/* Hypotheses from standard input. "\r" ends a line too, and tabs separate systems, as many as the
+ * first line has. */
 int corpus_read_stdin(struct score_corpus *c);
 
-/* Hypotheses from files, one a system; a file named twice is an error, but skipped when it is the first one again
- * and the test is paired. */
+/* Hypotheses from files, one a system; a file named twice is an error, but skipped when it is the
+ * first one again and the test is paired. */
 int corpus_read_systems(struct score_corpus *c, const char *const *paths, int n, bool paired);
 
-/* All of the same length, and not empty. */
+/* Checks that all have the same number of lines, and at least one. */
 int score_corpus_check(const struct score_corpus *c);
 
-/* How many lines end in a period with a space before it: sacreBLEU takes a hundred of them for tokenised text. */
+/* How many lines end in a period with a space before it: sacreBLEU takes a hundred of them for
+ * tokenised text. */
 size_t score_corpus_tokenised(const struct lines *l);
 
-/* The names that a paired test gives: "Baseline: NAME", or without files "Baseline", "System 1", ... */
+/* The names that a paired test gives: "Baseline: NAME", or without files "Baseline", "System 1",
+ * ... */
 void corpus_name_baseline(struct score_corpus *c, bool files);
 
 /* For multi-bleu: lines as bytes; lower: A-Z become a-z. */

@@ -22,7 +22,7 @@ enum task_metric {
 
 enum { JUDGED_WIDTH = 4, JUDGED_VALUES = 6 };
 
-/* What the judge saw of each example, [n][JUDGED_WIDTH]:
+/* The judgement of each example, [n][JUDGED_WIDTH]:
  *   accuracy        right (0 or 1), 1
  *   tag-accuracy    right words, words
  *   chunk-f1        correct chunks, predicted, gold

@@ -25,12 +25,13 @@ int metric_stats(const struct metric *m)
 void metric_name(const struct metric *m, char name[64])
 {
     if (m->kind == METRIC_CHRF)
-        snprintf(name, 64, "chrF%d%.*s", m->chrf.beta, m->chrf.word_order, "++++++++++++++++++++++++++++++++");
+        snprintf(name, 64, "chrF%d%.*s", m->chrf.beta, m->chrf.word_order,
+                 "++++++++++++++++++++++++++++++++");
     else
         snprintf(name, 64, "%s", m->kind == METRIC_BLEU ? "BLEU" : "TER");
 }
 
-/* --- segments on all threads ------------------------------------------------------------------------------ */
+/* --- segments on all threads ------------------------------------------------------------------ */
 
 struct worker {
     struct ngram *grams;
@@ -52,7 +53,8 @@ struct job {
 
 enum { CHUNK = 256 };                   /* segments a piece of work */
 
-static void bleu_words(const struct metric *m, struct span line, struct spans *words, struct bytes room[2])
+static void bleu_words(const struct metric *m, struct span line, struct spans *words,
+                       struct bytes room[2])
 {
     if (m->bleu.lowercase) {
         score_lower(line.p, line.n, &room[0]);
@@ -100,7 +102,9 @@ static int work(void *ctx, size_t chunk, int thread)
         for (int r = 0; r < j->n_refs; r++) w->line[r] = j->refs[r].v[i];
         switch (j->m->kind) {
         case METRIC_BLEU: bleu_segment(j, w, i, stats); break;
-        case METRIC_CHRF: chrf_segment(&j->m->chrf, w->chrf, j->hyp->v[i], w->line, j->n_refs, stats); break;
+        case METRIC_CHRF:
+            chrf_segment(&j->m->chrf, w->chrf, j->hyp->v[i], w->line, j->n_refs, stats);
+            break;
         default:
             if (ter_segment(&j->m->ter, w->ter, j->hyp->v[i], w->line, j->n_refs, stats) < 0)
                 return err_set("line %zu: %s", i + 1, err_msg());
@@ -110,15 +114,22 @@ static int work(void *ctx, size_t chunk, int thread)
     return 0;
 }
 
-static int run(const struct metric *m, const struct lines *hyp, const struct lines *refs, int n_refs, double *stats, bool sums)
+static int run(const struct metric *m, const struct lines *hyp, const struct lines *refs,
+               int n_refs, double *stats, bool sums)
 {
     int threads = par_threads();
-    struct job j = { m, hyp, refs, n_refs, stats, sums, mem_zero((size_t)threads, sizeof *j.worker) };
+    struct job j = {
+        m, hyp, refs, n_refs, stats, sums, mem_zero((size_t)threads, sizeof *j.worker)
+    };
     int status = par_for((hyp->n + CHUNK - 1) / CHUNK, work, &j);
     for (int t = 0; t < threads; t++) {
         struct worker *w = &j.worker[t];
         if (!w->line) continue;
-        for (int r = 0; r < n_refs; r++) { free(w->ref[r].v); free(w->ref_room[r][0].v); free(w->ref_room[r][1].v); }
+        for (int r = 0; r < n_refs; r++) {
+            free(w->ref[r].v);
+            free(w->ref_room[r][0].v);
+            free(w->ref_room[r][1].v);
+        }
         ngram_free(w->grams); chrf_work_free(w->chrf); ter_work_free(w->ter);
         free(w->hyp.v); free(w->hyp_room[0].v); free(w->hyp_room[1].v);
         free(w->ref); free(w->ref_room); free(w->ref_v); free(w->ref_n); free(w->line);
@@ -127,12 +138,14 @@ static int run(const struct metric *m, const struct lines *hyp, const struct lin
     return status;
 }
 
-int metric_segments(const struct metric *m, const struct lines *hyp, const struct lines *refs, int n_refs, double *stats)
+int metric_segments(const struct metric *m, const struct lines *hyp, const struct lines *refs,
+                    int n_refs, double *stats)
 {
     return run(m, hyp, refs, n_refs, stats, false);
 }
 
-int metric_total(const struct metric *m, const struct lines *hyp, const struct lines *refs, int n_refs, double *sum)
+int metric_total(const struct metric *m, const struct lines *hyp, const struct lines *refs,
+                 int n_refs, double *sum)
 {
     bool sums = m->kind != METRIC_TER;
     size_t rows = sums ? (hyp->n + CHUNK - 1) / CHUNK : hyp->n;
@@ -151,7 +164,7 @@ void metric_sum(const struct metric *m, const double *stats, size_t n, double *s
         for (int k = 0; k < width; k++) sum[k] += stats[i * (size_t)width + (size_t)k];
 }
 
-/* --- scores ------------------------------------------------------------------------------------------------ */
+/* --- scores ----------------------------------------------------------------------------------- */
 
 static struct bleu_stats bleu_of(const double *sum)
 {
@@ -163,11 +176,13 @@ static struct bleu_stats bleu_of(const double *sum)
     return s;
 }
 
-/* bleu_score with the precisions in single precision: NumPy 2 keeps float32 when a Python number joins in. */
+/* bleu_score with the precisions in single precision: NumPy 2 keeps float32 when a Python number
+ * joins in. */
 static double bleu_score_f32(const struct bleu_options *o, const float *sum)
 {
     int64_t hyp_len = (int64_t)sum[0], ref_len = (int64_t)sum[1];
-    double bp = hyp_len < ref_len ? (hyp_len ? exp(1 - (double)ref_len / (double)hyp_len) : 0) : 1, logs = 0;
+    double bp = hyp_len < ref_len ? (hyp_len ? exp(1 - (double)ref_len / (double)hyp_len) : 0) : 1,
+           logs = 0;
     float precision[BLEU_ORDER] = { 0 }, halved = 1;
     bool any = false;
     for (int k = 0; k < BLEU_ORDER; k++) any |= sum[2 + k] != 0;
@@ -175,14 +190,21 @@ static double bleu_score_f32(const struct bleu_options *o, const float *sum)
     int orders = BLEU_ORDER;
     for (int k = 0; k < BLEU_ORDER; k++) {
         float correct = sum[2 + k], total = sum[2 + BLEU_ORDER + k];
-        if (o->smooth == BLEU_SMOOTH_ADD_K && k > 0) { correct += (float)o->smooth_value; total += (float)o->smooth_value; }
+        if (o->smooth == BLEU_SMOOTH_ADD_K && k > 0) {
+            correct += (float)o->smooth_value;
+            total += (float)o->smooth_value;
+        }
         if (total == 0) break;
         if (o->effective_order) orders = k + 1;
         if (correct != 0) precision[k] = 100.f * correct / total;
-        else if (o->smooth == BLEU_SMOOTH_EXP) { halved *= 2; precision[k] = 100.f / (halved * total); }
-        else if (o->smooth == BLEU_SMOOTH_FLOOR) precision[k] = (float)(100. * o->smooth_value) / total;
+        else if (o->smooth == BLEU_SMOOTH_EXP) {
+            halved *= 2;
+            precision[k] = 100.f / (halved * total);
+        } else if (o->smooth == BLEU_SMOOTH_FLOOR)
+            precision[k] = (float)(100. * o->smooth_value) / total;
     }
-    for (int k = 0; k < orders; k++) logs += precision[k] == 0 ? -9999999999. : log((double)precision[k]);
+    for (int k = 0; k < orders; k++)
+        logs += precision[k] == 0 ? -9999999999. : log((double)precision[k]);
     return bp * exp(logs / orders);
 }
 
@@ -214,7 +236,7 @@ void metric_verbose(const struct metric *m, const double *sum, char to[200])
              (long long)r.hyp_len, (long long)r.ref_len);
 }
 
-/* --- signatures -------------------------------------------------------------------------------------------- */
+/* --- signatures ------------------------------------------------------------------------------- */
 
 static void item(char to[400], const char *key, const char *value)
 {

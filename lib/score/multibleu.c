@@ -36,9 +36,11 @@ void multibleu_line(const struct bleu_stats *s, char to[200])
         sum += p[k] == 0 ? -9999999999. : log(p[k]);
     }
     /* The script divides by zero when the hypothesis is empty; the limit is 0. */
-    if (s->hyp_len < s->ref_len) bp = s->hyp_len ? exp(1 - (double)s->ref_len / (double)s->hyp_len) : 0;
+    if (s->hyp_len < s->ref_len)
+        bp = s->hyp_len ? exp(1 - (double)s->ref_len / (double)s->hyp_len) : 0;
     double bleu = bp * exp(sum / 4);
-    snprintf(to, 200, "BLEU = %.2f, %.1f/%.1f/%.1f/%.1f (BP=%.3f, ratio=%.3f, hyp_len=%lld, ref_len=%lld)",
+    snprintf(to, 200,
+             "BLEU = %.2f, %.1f/%.1f/%.1f/%.1f (BP=%.3f, ratio=%.3f, hyp_len=%lld, ref_len=%lld)",
              100 * bleu, 100 * p[0], 100 * p[1], 100 * p[2], 100 * p[3], bp,
              (double)s->hyp_len / (double)s->ref_len, (long long)s->hyp_len, (long long)s->ref_len);
 }
@@ -46,7 +48,8 @@ void multibleu_line(const struct bleu_stats *s, char to[200])
 static char *join(const char *stem, const char *infix, int number)
 {
     char *s = NULL;
-    int ok = number < 0 ? asprintf(&s, "%s%s", stem, infix) : asprintf(&s, "%s%s%d", stem, infix, number);
+    int ok = number < 0 ? asprintf(&s, "%s%s", stem, infix)
+                        : asprintf(&s, "%s%s%d", stem, infix, number);
     return ok < 0 ? NULL : s;
 }
 
@@ -69,16 +72,20 @@ int multibleu_read(char *const *args, int n_args, const char *path, bool lower,
 {
     size_t cap = 0;
     int status = 0;
-    for (int i = 0; i < n_args && n_args > 1 && status == 0; i++) status = read_ref(ref, &cap, n, args[i], lower);
+    for (int i = 0; i < n_args && n_args > 1 && status == 0; i++)
+        status = read_ref(ref, &cap, n, args[i], lower);
     if (n_args == 1) {
         const char *stem = args[0];
-        const char *infix = !exists(stem, "", -1) && !exists(stem, "", 0) && exists(stem, ".ref", 0) ? ".ref" : "";
+        const char *infix = !exists(stem, "", -1) && !exists(stem, "", 0) && exists(stem, ".ref", 0)
+                                ? ".ref"
+                                : "";
         for (int i = 0; exists(stem, infix, i) && status == 0; i++) {
             char *name = join(stem, infix, i);
             status = read_ref(ref, &cap, n, name, lower);
             free(name);
         }
-        if (status == 0 && (exists(stem, "", -1) || *n == 0)) status = read_ref(ref, &cap, n, stem, lower);
+        if (status == 0 && (exists(stem, "", -1) || *n == 0))
+            status = read_ref(ref, &cap, n, stem, lower);
     }
     return status < 0 ? -1 : corpus_read_bytes(hyp, path, lower);
 }
@@ -112,11 +119,14 @@ static int work(void *ctx, size_t chunk, int thread)
     return 0;
 }
 
-int multibleu_segments(const struct lines *hyp, const struct lines *ref, int n, struct bleu_stats *sum)
+int multibleu_segments(const struct lines *hyp, const struct lines *ref, int n,
+                       struct bleu_stats *sum)
 {
     for (int r = 0; r < n; r++)
         if (ref[r].n < hyp->n)
-            return err_set("%zu hypotheses, but reference %d has only %zu lines; give line-parallel files", hyp->n, r + 1, ref[r].n);
+            return err_set(
+                "%zu hypotheses, but reference %d has only %zu lines; give line-parallel files",
+                hyp->n, r + 1, ref[r].n);
     int threads = par_threads();
     struct job j = { hyp, ref, n, mem_zero((size_t)threads, sizeof *j.worker) };
     int status = par_for((hyp->n + CHUNK - 1) / CHUNK, work, &j);

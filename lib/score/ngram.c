@@ -17,7 +17,7 @@ struct word_slot { struct word_key key; uint32_t segment, node; };
 /* An n-gram of the references. */
 struct node {
     uint32_t count;              /* most occurrences in one reference, then what is left of them */
-    uint32_t here;               /* occurrences in reference number in_ref, if that is not the first */
+    uint32_t here; /* occurrences in reference number in_ref, if that is not the first */
     uint32_t in_ref;
 };
 
@@ -26,7 +26,7 @@ struct ngram {
     uint32_t segment;            /* number of the segment, never 0 */
     struct gram_slot *gram; size_t gram_mask;
     struct word_slot *word; size_t word_mask;
-    uint32_t nodes;              /* nodes in use: n-grams of all orders of this segment's references */
+    uint32_t nodes; /* nodes in use: n-grams of all orders of this segment's references */
     size_t nodes_cap;
     struct node *node;           /* [nodes] */
     uint32_t ref;                /* references added so far */
@@ -49,7 +49,7 @@ void ngram_begin(struct ngram *g, int order)
     g->order = order;
     g->nodes = 0;
     g->ref = 0;
-    if (++g->segment == 0) {                 /* after 2^32 - 1 segments old numbers would come back */
+    if (++g->segment == 0) { /* after 2^32 - 1 segments old numbers would come back */
         if (g->gram) memset(g->gram, 0, (g->gram_mask + 1) * sizeof *g->gram);
         if (g->word) memset(g->word, 0, (g->word_mask + 1) * sizeof *g->word);
         g->segment = 1;
@@ -74,7 +74,8 @@ static inline struct word_key word_key(struct span w)
 
 static inline bool same_word(const struct word_key *a, const struct word_key *b)
 {
-    return a->head == b->head && a->tail == b->tail && a->n == b->n && (a->n <= 16 || !memcmp(a->p, b->p, a->n));
+    return a->head == b->head && a->tail == b->tail && a->n == b->n
+           && (a->n <= 16 || !memcmp(a->p, b->p, a->n));
 }
 
 static inline size_t word_home(const struct ngram *g, const struct word_key *k)
@@ -90,7 +91,8 @@ static inline size_t gram_home(const struct ngram *g, uint64_t key)
     return (key ^ key >> 32) & g->gram_mask;
 }
 
-/* Grows both tables so that `tokens` more tokens leave them at most half full; keeps this segment's entries. */
+/* Grows both tables so that `tokens` more tokens leave them at most half full; keeps this segment's
+ * entries. */
 static void make_room(struct ngram *g, size_t tokens)
 {
     size_t grams = g->nodes + tokens * (size_t)(g->order + 1);
@@ -165,7 +167,10 @@ static inline uint32_t word_node(struct ngram *g, struct span w, int add)
 }
 
 static inline uint64_t id_key(uint32_t id) { return (uint64_t)NONE << 32 | id; }
-static inline uint64_t pair_key(uint32_t prefix, uint32_t last) { return (uint64_t)prefix << 32 | last; }
+static inline uint64_t pair_key(uint32_t prefix, uint32_t last)
+{
+    return (uint64_t)prefix << 32 | last;
+}
 
 /* Counts all n-grams of a reference whose unigram nodes are in g->uni. */
 static void add_grams(struct ngram *g, size_t n)

@@ -1,17 +1,17 @@
 /* n-gram matches between one hypothesis and its references: the counting under BLEU and chrF.
- * The references' n-grams of all orders are the nodes of a trie kept in a hash table, keyed by (node of
- * the n-gram without its last token, last token), so that keys are exact: no hash of a string stands for it.
- * Counts are clipped as BLEU wants it (Papineni et al. 2002): an n-gram matches at most as often as it
- * occurs in the one reference that has most of it. */
+ * The references' n-grams of all orders are the nodes of a trie kept in a hash table, keyed by
+ * (node of the n-gram without its last token, last token), so that keys are exact rather than
+ * hashes of strings. Counts are clipped as in BLEU (Papineni et al. 2002): an n-gram
+ * matches at most as often as it occurs in the one reference that has most of it. */
 #ifndef SCORE_NGRAM_H
 #define SCORE_NGRAM_H
 #include <stddef.h>
 #include <stdint.h>
 
-/* A token: bytes inside a line that somebody else owns. */
+/* A token: bytes inside a line owned by the caller. */
 struct span { const char *p; size_t n; };
 
-/* A workspace, used again and again for one segment after the other; one a thread. */
+/* A workspace, reused from segment to segment; one per thread. */
 struct ngram;
 struct ngram *ngram_new(void);
 void ngram_free(struct ngram *g);              /* NULL is fine */
@@ -23,8 +23,8 @@ void ngram_begin(struct ngram *g, int order);
 void ngram_ref(struct ngram *g, const struct span *word, size_t n);
 void ngram_ref_ids(struct ngram *g, const uint32_t *id, size_t n);
 
-/* Adds the hypothesis' clipped matches of each order to correct[order]. Uses up the references' counts:
- * one hypothesis a segment. A segment is either words or ids. */
+/* Adds the hypothesis' clipped matches of each order to correct[order]. Uses up the references'
+ * counts: one hypothesis per segment. A segment is either words or ids. */
 void ngram_match(struct ngram *g, const struct span *word, size_t n, int64_t *correct);
 void ngram_match_ids(struct ngram *g, const uint32_t *id, size_t n, int64_t *correct);
 

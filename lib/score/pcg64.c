@@ -19,7 +19,8 @@ static uint32_t mix(uint32_t a, uint32_t b)
 
 void pcg64_seed(struct pcg64 *g, uint64_t seed)
 {
-    uint32_t entropy[POOL] = { (uint32_t)seed, (uint32_t)(seed >> 32) }, pool[POOL], constant = 0x43B0D7E5u;
+    uint32_t entropy[POOL] = { (uint32_t)seed, (uint32_t)(seed >> 32) }, pool[POOL],
+             constant = 0x43B0D7E5u;
     for (int i = 0; i < POOL; i++) pool[i] = hash_in(entropy[i], &constant);
     for (int from = 0; from < POOL; from++)
         for (int to = 0; to < POOL; to++)
@@ -45,7 +46,8 @@ void pcg64_seed(struct pcg64 *g, uint64_t seed)
 
 uint64_t pcg64_next(struct pcg64 *g)
 {
-    const unsigned __int128 multiplier = (unsigned __int128)0x2360ED051FC65DA4u << 64 | 0x4385DF649FCCF645u;
+    const unsigned __int128 multiplier = (unsigned __int128)0x2360ED051FC65DA4u << 64
+                                         | 0x4385DF649FCCF645u;
     g->state = g->state * multiplier + g->inc;
     uint64_t v = (uint64_t)(g->state >> 64) ^ (uint64_t)g->state;
     unsigned turn = (unsigned)(g->state >> 122);
@@ -65,7 +67,10 @@ uint32_t pcg64_next32(struct pcg64 *g)
 void pcg64_below(struct pcg64 *g, uint32_t n, uint32_t *to, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        if (n == 1) { to[i] = 0; continue; }            /* NumPy draws nothing for a single choice */
+        if (n == 1) {
+            to[i] = 0;
+            continue;
+        } /* NumPy draws nothing for a single choice */
         uint64_t m = (uint64_t)pcg64_next32(g) * n;
         if ((uint32_t)m < n) {
             uint32_t bias = (uint32_t)-n % n;

@@ -1,6 +1,7 @@
-/* The random numbers of numpy.random.default_rng(seed): PCG64 (O'Neill 2014; XSL-RR 128/64) seeded through
- * NumPy's SeedSequence, and two of its Generator's draws, number for number, so that resampling gives the
- * intervals and p-values that sacreBLEU gives. Everything else here uses common/rng.h. */
+/* The random numbers of numpy.random.default_rng(seed): PCG64 (O'Neill 2014; XSL-RR 128/64) seeded
+ * through NumPy's SeedSequence, and two of its Generator's draws, number for number, so that
+ * resampling gives the intervals and p-values that sacreBLEU gives. Everything else here uses
+ * common/rng.h. */
 #ifndef SCORE_PCG64_H
 #define SCORE_PCG64_H
 #include <stddef.h>
@@ -15,7 +16,8 @@ void pcg64_seed(struct pcg64 *g, uint64_t seed);
 uint64_t pcg64_next(struct pcg64 *g);
 uint32_t pcg64_next32(struct pcg64 *g);
 
-/* Generator.integers(0, n, size), also Generator.choice(n, size, replace=True); 1 <= n <= 2^32 - 1. */
+/* Generator.integers(0, n, size), also Generator.choice(n, size, replace=True); 1 <= n <= 2^32 -
+ * 1. */
 void pcg64_below(struct pcg64 *g, uint32_t n, uint32_t *to, size_t size);
 
 /* Generator.integers(2, size, dtype=bool): bits of 32-bit draws, lowest first. */

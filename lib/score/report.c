@@ -41,7 +41,9 @@ static void line_text(const struct report_score *r, const struct report_options 
     char score[1000];
     score_text(r, o->width, score);
     if (o->score_only) snprintf(to, 2000, "%s", score);
-    else snprintf(to, 2000, "%s|%s = %s%s%s", r->name, r->signature, score, *r->verbose ? " " : "", r->verbose);
+    else
+        snprintf(to, 2000, "%s|%s = %s%s%s", r->name, r->signature, score, *r->verbose ? " " : "",
+                 r->verbose);
 }
 
 void report_sentence(FILE *to, const struct report_score *r, const struct report_options *o)
@@ -51,18 +53,20 @@ void report_sentence(FILE *to, const struct report_score *r, const struct report
     fprintf(to, "%s\n", line);
 }
 
-/* --- one system -------------------------------------------------------------------------------------------- */
+/* --- one system ------------------------------------------------------------------------------- */
 
 static void single_json(FILE *to, const struct report_score *r, int width)
 {
     char number[32];
     repr_rounded(r->score, width, number);
-    fprintf(to, "{\n \"name\": \"%s\",\n \"score\": %s,\n \"signature\": \"%s\"", r->name, number, r->signature);
+    fprintf(to, "{\n \"name\": \"%s\",\n \"score\": %s,\n \"signature\": \"%s\"", r->name, number,
+            r->signature);
     if (r->has_interval && r->mean > 0) {
         repr_rounded(r->mean, width, number);
         fprintf(to, ",\n \"confidence_mean\": %s", number);
         repr_rounded(r->ci, width, number);
-        fprintf(to, ",\n \"confidence_var\": %s,\n \"confidence\": \"μ = %.*f ± %.*f\"", number, width, r->mean, width, r->ci);
+        fprintf(to, ",\n \"confidence_var\": %s,\n \"confidence\": \"μ = %.*f ± %.*f\"", number,
+                width, r->mean, width, r->ci);
     }
     if (*r->verbose) fprintf(to, ",\n \"verbose_score\": \"%s\"", r->verbose);
     char items[400], *rest = items, *item;
@@ -116,13 +120,14 @@ void report_single(FILE *to, const struct report_score *r, int n, const struct r
             *equals = '=';
         }
         if (mu && (close = strchr(mu, ')')))
-            fprintf(to, "%.*s\033[36m%.*s\033[0m%s\n", (int)(mu - line[i]), line[i], (int)(close + 1 - mu), mu, close + 1);
+            fprintf(to, "%.*s\033[36m%.*s\033[0m%s\n", (int)(mu - line[i]), line[i],
+                    (int)(close + 1 - mu), mu, close + 1);
         else fprintf(to, "%s\n", line[i]);
     }
     free(line);
 }
 
-/* --- several systems --------------------------------------------------------------------------------------- */
+/* --- several systems -------------------------------------------------------------------------- */
 
 /* In ASCII, as Python's json.dumps. */
 static void json_string(FILE *to, const char *s)
@@ -139,7 +144,9 @@ static void json_string(FILE *to, const char *s)
         else if (c == '\r') fputs("\\r", to);
         else if (c >= 0x20 && c < 0x7F) putc((int)c, to);
         else if (c < 0x10000) fprintf(to, "\\u%04x", c);
-        else fprintf(to, "\\u%04x\\u%04x", 0xD800 + ((c - 0x10000) >> 10), 0xDC00 + ((c - 0x10000) & 0x3FF));
+        else
+            fprintf(to, "\\u%04x\\u%04x", 0xD800 + ((c - 0x10000) >> 10),
+                    0xDC00 + ((c - 0x10000) & 0x3FF));
         s += len; n -= (size_t)len;
     }
     putc('"', to);
@@ -151,7 +158,8 @@ static bool paired(const struct report_score *r, int n)
     return false;
 }
 
-static void systems_json(FILE *to, char *const *names, int n_systems, const struct report_score *r, int n_metrics, int width)
+static void systems_json(FILE *to, char *const *names, int n_systems, const struct report_score *r,
+                         int n_metrics, int width)
 {
     bool test = paired(r, n_systems * n_metrics);
     fprintf(to, "[\n");
@@ -165,9 +173,15 @@ static void systems_json(FILE *to, char *const *names, int n_systems, const stru
             if (!test) { fprintf(to, "\"%.*f\"", width, x->score); continue; }
             report_repr(x->score, false, score);
             if (x->has_p) report_repr(x->p, false, p);
-            if (x->has_interval) { report_repr(x->mean, x->single, mean); report_repr(x->ci, x->single, ci); }
-            fprintf(to, "{\n            \"score\": %s,\n            \"p_value\": %s,\n            \"mean\": %s,\n"
-                    "            \"ci\": %s\n        }", score, p, mean, ci);
+            if (x->has_interval) {
+                report_repr(x->mean, x->single, mean);
+                report_repr(x->ci, x->single, ci);
+            }
+            fprintf(to,
+                    "{\n            \"score\": %s,\n            \"p_value\": %s,\n            "
+                    "\"mean\": %s,\n"
+                    "            \"ci\": %s\n        }",
+                    score, p, mean, ci);
         }
         fprintf(to, "\n    }%s\n", s + 1 < n_systems ? "," : "");
     }
@@ -175,11 +189,17 @@ static void systems_json(FILE *to, char *const *names, int n_systems, const stru
 }
 
 enum { CELL = 1000 };
-struct cell { char line[2][CELL]; bool red; };       /* red: the second line is a p-value above 0.05 */
+struct cell {
+    char line[2][CELL];
+    bool red;
+}; /* red: the second line is a p-value above 0.05 */
 
 struct table { int rows, columns; struct cell *cell; size_t *width; };   /* row 0 is the heading */
 
-static struct cell *at(const struct table *t, int row, int column) { return &t->cell[row * t->columns + column]; }
+static struct cell *at(const struct table *t, int row, int column)
+{
+    return &t->cell[row * t->columns + column];
+}
 
 /* Column 0 to the right, the others centred with the odd space on the right. */
 static void put_cell(FILE *to, const char *text, size_t width, int column, const char *colour)
@@ -190,7 +210,8 @@ static void put_cell(FILE *to, const char *text, size_t width, int column, const
     spaces(to, gap - left + 1);
 }
 
-static void rule(FILE *to, const struct table *t, const char *first, const char *bar, const char *cross, const char *last)
+static void rule(FILE *to, const struct table *t, const char *first, const char *bar,
+                 const char *cross, const char *last)
 {
     fputs(first, to);
     for (int c = 0; c < t->columns; c++) {
@@ -210,8 +231,11 @@ static void grid(FILE *to, const struct table *t, bool colour, bool baseline)
             fputs("│", to);
             for (int c = 0; c < t->columns; c++) {
                 const struct cell *x = at(t, row, c);
-                const char *ink = !colour ? NULL : row == 0 ? "\033[36m" : baseline && row == 1 ? "\033[33m"
-                    : l == 1 && x->red ? "\033[31m" : NULL;
+                const char *ink = !colour                ? NULL
+                                  : row == 0             ? "\033[36m"
+                                  : baseline && row == 1 ? "\033[33m"
+                                  : l == 1 && x->red     ? "\033[31m"
+                                                         : NULL;
                 put_cell(to, x->line[l], t->width[c], c, ink);
                 fputs("│", to);
             }
@@ -227,7 +251,13 @@ static void latex_escape(FILE *to, const char *s)
 {
     for (; *s; s++) {
         switch (*s) {
-        case '&': case '%': case '$': case '#': case '_': case '{': case '}': fprintf(to, "\\%c", *s); break;
+        case '&':
+        case '%':
+        case '$':
+        case '#':
+        case '_':
+        case '{':
+        case '}': fprintf(to, "\\%c", *s); break;
         case '^': fputs("\\^{}", to); break;
         case '~': fputs("\\textasciitilde{}", to); break;
         case '\\': fputs("\\textbackslash{}", to); break;
@@ -256,10 +286,13 @@ static void latex(FILE *to, const struct table *t)
     fprintf(to, "\\bottomrule\n\\end{tabular}\n");
 }
 
-void report_systems(FILE *to, char *const *names, int n_systems, const struct report_score *r, int n_metrics,
-                    const struct report_options *o, const struct report_test *test)
+void report_systems(FILE *to, char *const *names, int n_systems, const struct report_score *r,
+                    int n_metrics, const struct report_options *o, const struct report_test *test)
 {
-    if (o->format == REPORT_JSON) { systems_json(to, names, n_systems, r, n_metrics, o->width); return; }
+    if (o->format == REPORT_JSON) {
+        systems_json(to, names, n_systems, r, n_metrics, o->width);
+        return;
+    }
     struct table t = { n_systems + 1, n_metrics + 1, NULL, NULL };
     t.cell = mem_zero((size_t)t.rows * (size_t)t.columns, sizeof *t.cell);
     t.width = mem_zero((size_t)t.columns, sizeof *t.width);
@@ -267,7 +300,8 @@ void report_systems(FILE *to, char *const *names, int n_systems, const struct re
     bool interval = false;
     for (int i = 0; i < n_systems * n_metrics; i++) interval |= r[i].has_interval;
     for (int k = 0; k < n_metrics; k++)
-        snprintf(at(&t, 0, k + 1)->line[0], CELL, "%s%s", r[k].name, interval ? " (μ ± 95% CI)" : "");
+        snprintf(at(&t, 0, k + 1)->line[0], CELL, "%s%s", r[k].name,
+                 interval ? " (μ ± 95% CI)" : "");
     for (int s = 0; s < n_systems; s++) {
         snprintf(at(&t, s + 1, 0)->line[0], CELL, "%s", names[s]);
         for (int k = 0; k < n_metrics; k++) {
@@ -276,7 +310,8 @@ void report_systems(FILE *to, char *const *names, int n_systems, const struct re
             char p[40] = "";
             int n = snprintf(c->line[0], CELL, "%.*f", o->width, x->score);
             if (x->has_interval)
-                n += snprintf(c->line[0] + n, (size_t)(CELL - n), " (%.*f ± %.*f)", o->width, x->mean, o->width, x->ci);
+                n += snprintf(c->line[0] + n, (size_t)(CELL - n), " (%.*f ± %.*f)", o->width,
+                              x->mean, o->width, x->ci);
             if (x->has_p) {
                 snprintf(p, sizeof p, "(p = %.4f)%s", x->p, x->p > 0.05 ? "" : "*");
                 c->red = x->p > 0.05;
@@ -298,12 +333,16 @@ void report_systems(FILE *to, char *const *names, int n_systems, const struct re
     putc('\n', to);
     if (test) {
         fprintf(to, "Paired test by %s, %d %s, against %s.\n",
-                test->bootstrap ? "bootstrap resampling" : "approximate randomisation", test->trials,
-                test->bootstrap ? "resamples" : "trials", names[0]);
+                test->bootstrap ? "bootstrap resampling" : "approximate randomisation",
+                test->trials, test->bootstrap ? "resamples" : "trials", names[0]);
         if (test->bootstrap)
-            fprintf(to, "Each cell: score (mean of the resamples ± half the width of their middle 95%%).\n");
-        fprintf(to, "p: how often chance alone would give so large a difference if the two systems were\n"
-                "interchangeable; * where it is at most 0.05. A small p says \"different\", not \"better\".\n\n");
+            fprintf(to, "Each cell: score (mean of the resamples ± half the width of their middle "
+                        "95%%).\n");
+        fprintf(
+            to,
+            "p: how often chance alone would give so large a difference if the two systems were\n"
+            "interchangeable; * where it is at most 0.05. A small p says \"different\", not "
+            "\"better\".\n\n");
     }
     fprintf(to, "-----------------\nMetric signatures\n-----------------\n");
     for (int k = 0; k < n_metrics; k++) fprintf(to, " - %-10s %s\n", r[k].name, r[k].signature);

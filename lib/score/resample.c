@@ -9,14 +9,21 @@
 
 enum { BATCH_BYTES = 32 << 20 };
 
-/* Draws come from one sequence, so they are made a batch at a time; the trials of a batch run in parallel. */
+/* Draws come from one sequence, so they are made a batch at a time; the trials of a batch run in
+ * parallel. */
 static int batch_trials(size_t bytes_a_trial, int trials)
 {
     size_t b = BATCH_BYTES / (bytes_a_trial ? bytes_a_trial : 1);
     return b < 1 ? 1 : b > (size_t)trials ? trials : (int)b;
 }
 
-struct bootstrap { const struct metric *m; const float *stats; size_t n; const uint32_t *pick; double *scores; };
+struct bootstrap {
+    const struct metric *m;
+    const float *stats;
+    size_t n;
+    const uint32_t *pick;
+    double *scores;
+};
 
 static int bootstrap_trial(void *ctx, size_t trial, int thread)
 {
@@ -25,7 +32,7 @@ static int bootstrap_trial(void *ctx, size_t trial, int thread)
     int width = metric_stats(b->m);
     const uint32_t *pick = b->pick + trial * b->n;
     float sum[METRIC_STATS_MAX] = { 0 };
-    if (width == 2 + 2 * BLEU_ORDER)                 /* BLEU's width as a constant: the loop becomes vector adds */
+    if (width == 2 + 2 * BLEU_ORDER) /* BLEU's width as a constant: the loop becomes vector adds */
         for (size_t i = 0; i < b->n; i++) {
             const float *row = b->stats + (size_t)pick[i] * (2 + 2 * BLEU_ORDER);
             for (int k = 0; k < 2 + 2 * BLEU_ORDER; k++) sum[k] += row[k];
@@ -39,9 +46,11 @@ static int bootstrap_trial(void *ctx, size_t trial, int thread)
     return 0;
 }
 
-int resample_bootstrap(const struct metric *m, const double *stats, size_t n, uint64_t seed, int trials, double *scores)
+int resample_bootstrap(const struct metric *m, const double *stats, size_t n, uint64_t seed,
+                       int trials, double *scores)
 {
-    if (n == 0 || n > UINT32_MAX - 1) return err_set("%zu segments cannot be resampled; give between 1 and 2^32 - 2", n);
+    if (n == 0 || n > UINT32_MAX - 1)
+        return err_set("%zu segments cannot be resampled; give between 1 and 2^32 - 2", n);
     size_t values = n * (size_t)metric_stats(m);
     float *single = mem_alloc(values * sizeof *single);
     for (size_t i = 0; i < values; i++) single[i] = (float)stats[i];
@@ -59,7 +68,7 @@ int resample_bootstrap(const struct metric *m, const double *stats, size_t n, ui
     return status;
 }
 
-/* --- means and intervals ----------------------------------------------------------------------------------- */
+/* --- means and intervals ---------------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b)
 {
@@ -67,34 +76,37 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* NumPy's pairwise summation: eight partial sums over blocks of up to 128, halves added beyond that. */
-#define PAIRWISE(name, real) \
-static real name(const double *v, size_t n) \
-{ \
-    if (n < 8) { \
-        real s = 0; \
-        for (size_t i = 0; i < n; i++) s += (real)v[i]; \
-        return s; \
-    } \
-    if (n <= 128) { \
-        real r[8]; \
-        size_t i; \
-        for (int k = 0; k < 8; k++) r[k] = (real)v[k]; \
-        for (i = 8; i < n - n % 8; i += 8) for (int k = 0; k < 8; k++) r[k] += (real)v[i + (size_t)k]; \
-        real s = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7])); \
-        for (; i < n; i++) s += (real)v[i]; \
-        return s; \
-    } \
-    size_t half = n / 2; \
-    half -= half % 8; \
-    return name(v, half) + name(v + half, n - half); \
-}
+/* NumPy's pairwise summation: eight partial sums over blocks of up to 128, halves added beyond
+ * that. */
+#define PAIRWISE(name, real)                                                                       \
+    static real name(const double *v, size_t n)                                                    \
+    {                                                                                              \
+        if (n < 8) {                                                                               \
+            real s = 0;                                                                            \
+            for (size_t i = 0; i < n; i++) s += (real)v[i];                                        \
+            return s;                                                                              \
+        }                                                                                          \
+        if (n <= 128) {                                                                            \
+            real r[8];                                                                             \
+            size_t i;                                                                              \
+            for (int k = 0; k < 8; k++) r[k] = (real)v[k];                                         \
+            for (i = 8; i < n - n % 8; i += 8)                                                     \
+                for (int k = 0; k < 8; k++) r[k] += (real)v[i + (size_t)k];                        \
+            real s = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));            \
+            for (; i < n; i++) s += (real)v[i];                                                    \
+            return s;                                                                              \
+        }                                                                                          \
+        size_t half = n / 2;                                                                       \
+        half -= half % 8;                                                                          \
+        return name(v, half) + name(v + half, n - half);                                           \
+    }
 PAIRWISE(pairwise, double)
 PAIRWISE(pairwise_f32, float)
 
 static double numpy_mean(const struct metric *m, const double *v, int n)
 {
-    return metric_is_f32(m) ? (double)(pairwise_f32(v, (size_t)n) / (float)n) : pairwise(v, (size_t)n) / n;
+    return metric_is_f32(m) ? (double)(pairwise_f32(v, (size_t)n) / (float)n)
+                            : pairwise(v, (size_t)n) / n;
 }
 
 static double half_width(const struct metric *m, double *scores, int trials)
@@ -124,20 +136,23 @@ struct interval resample_interval_paired(const struct metric *m, double *scores,
     return (struct interval){ numpy_mean(m, scores, trials), ci };
 }
 
-/* --- paired tests ------------------------------------------------------------------------------------------ */
+/* --- paired tests ----------------------------------------------------------------------------- */
 
 static double p_value(int above, int trials) { return (double)(above + 1) / (double)(trials + 1); }
 
-double resample_p(const struct metric *m, const double *baseline, const double *system, int trials, double difference)
+double resample_p(const struct metric *m, const double *baseline, const double *system, int trials,
+                  double difference)
 {
     double *gap = mem_alloc((size_t)trials * sizeof *gap);
     bool single = metric_is_f32(m);
     for (int i = 0; i < trials; i++)
-        gap[i] = single ? (double)fabsf((float)system[i] - (float)baseline[i]) : fabs(system[i] - baseline[i]);
+        gap[i] = single ? (double)fabsf((float)system[i] - (float)baseline[i])
+                        : fabs(system[i] - baseline[i]);
     double mean = numpy_mean(m, gap, trials);
     int above = 0;
     for (int i = 0; i < trials; i++)
-        above += single ? (float)gap[i] - (float)mean > (float)difference : gap[i] - mean > difference;
+        above += single ? (float)gap[i] - (float)mean > (float)difference
+                        : gap[i] - mean > difference;
     free(gap);
     return p_value(above, trials);
 }
@@ -148,7 +163,7 @@ struct ar {
     const double *base_sum, *sys_sum;
     size_t n;
     const uint8_t *keep;                 /* [trials][n] */
-    double *gap;                         /* [trials] |score of one pseudo-system - score of the other| */
+    double *gap; /* [trials] |score of one pseudo-system - score of the other| */
 };
 
 static int ar_trial(void *ctx, size_t trial, int thread)
@@ -171,8 +186,8 @@ static int ar_trial(void *ctx, size_t trial, int thread)
     return 0;
 }
 
-int resample_ar(const struct metric *m, const double *baseline, const double *system, size_t n, uint64_t seed,
-                int trials, double difference, double *p)
+int resample_ar(const struct metric *m, const double *baseline, const double *system, size_t n,
+                uint64_t seed, int trials, double difference, double *p)
 {
     int width = metric_stats(m), batch = batch_trials(n, trials), status = 0;
     double base_sum[METRIC_STATS_MAX], sys_sum[METRIC_STATS_MAX];

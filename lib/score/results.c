@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/text.h"
@@ -17,6 +18,7 @@ struct results {
     size_t columns;
     struct value *v; size_t n, cap;
     struct pair *pair; size_t pairs, pairs_cap;
+    struct names asked;                              /* by "#compare": system, base, system, ... */
 };
 
 static size_t find(const struct names *n, const char *s)
@@ -74,11 +76,21 @@ static int take(struct results *r, const char *name, unsigned long long at, char
     v.column = column_index(r, field[DIRECTION], field[METRIC]);
     v.seed = strcmp(field[SEED], "-") ? name_index(&r->seed, field[SEED]) : NO_SEED;
     if (cell(r, v.system, v.column, v.seed))
-        return err_set("%s:%llu: system '%.40s', seed %s has its '%.40s' a second time", name, at,
+        return err_set("%s:%llu: system '%.40s', seed %s has '%.40s' twice", name, at,
                        field[SYSTEM], field[SEED], field[METRIC]);
     mem_room(&r->v, &r->cap, r->n + 1, sizeof *r->v);
     r->v[r->n++] = v;
     return 0;
+}
+
+/* "#compare TAB system TAB base"; any other line that begins with "#" says nothing. */
+static void take_comment(struct results *r, char *line)
+{
+    if (strcmp(strsep(&line, "\t"), "#compare") != 0) return;
+    char *system = strsep(&line, "\t"), *base = strsep(&line, "\t");
+    if (!base) return;
+    put(&r->asked, system);
+    put(&r->asked, base);
 }
 
 struct results *results_read(const char *path)
@@ -90,13 +102,14 @@ struct results *results_read(const char *path)
     size_t n;
     int rc;
     while ((rc = text_line(t, &line, &n)) > 0) {
-        if (!n || *line == '#') continue;
+        if (!n) continue;
         char *copy = mem_dup(line);
-        rc = take(r, text_name(t), (unsigned long long)text_lineno(t), copy);
+        if (*line == '#') take_comment(r, copy);
+        else rc = take(r, text_name(t), (unsigned long long)text_lineno(t), copy);
         free(copy);
         if (rc < 0) break;
     }
-    if (rc == 0 && !r->n) rc = err_set("%s: has no row of results", text_name(t));
+    if (rc == 0 && !r->n) rc = err_set("%s: has no results", text_name(t));
     text_close(t);
     if (rc == 0) return r;
     results_free(r);
@@ -116,6 +129,7 @@ void results_free(struct results *r)
     names_free(&r->direction);
     names_free(&r->metric);
     names_free(&r->seed);
+    names_free(&r->asked);
     free(r->v);
     free(r->pair);
     free(r);
@@ -123,6 +137,8 @@ void results_free(struct results *r)
 
 static void add_pair(struct results *r, size_t system, size_t base)
 {
+    for (size_t i = 0; i < r->pairs; i++)
+        if (r->pair[i].system == system && r->pair[i].base == base) return;
     mem_room(&r->pair, &r->pairs_cap, r->pairs + 1, sizeof *r->pair);
     r->pair[r->pairs++] = (struct pair){ system, base };
 }
@@ -136,11 +152,15 @@ int results_compare(struct results *r, const char *system, const char *base)
     return 0;
 }
 
-void results_compare_gc(struct results *r)
+void results_compare_usual(struct results *r)
 {
+    for (size_t i = 0; i < r->asked.n; i += 2) {
+        size_t s = find(&r->system, r->asked.v[i]), b = find(&r->system, r->asked.v[i + 1]);
+        if (s < r->system.n && b < r->system.n) add_pair(r, s, b);
+    }
     for (size_t s = 0; s < r->system.n; s++) {
         size_t n = strlen(r->system.v[s]);
-        if (n <= 3 || strcmp(r->system.v[s] + n - 3, "-GC") != 0) continue;
+        if (n <= 3 || strcasecmp(r->system.v[s] + n - 3, "-gc") != 0) continue;
         char *base = mem_dup(r->system.v[s]);
         base[n - 3] = '\0';
         size_t b = find(&r->system, base);
@@ -166,11 +186,13 @@ static struct line *new_line(struct page *p, const struct results *r, const char
 static int decimals(const struct results *r, size_t c)
 { return strstr(r->metric.v[c], "BLEU") || strstr(r->metric.v[c], "multi") ? 2 : 3; }
 
-static void print_stats(char to[CELL], const double *v, size_t n, int places, bool sign)
+static struct sample_stats print_stats(char to[CELL], const double *v, size_t n, int places,
+                                       bool sign)
 {
     struct sample_stats s = sample_stats(v, n);
     int k = snprintf(to, CELL, sign && s.mean >= 0 ? "+%.*f" : "%.*f", places, s.mean);
     if (n > 1) snprintf(to + k, (size_t)(CELL - k), " \u00b1%.*f", places, s.half);
+    return s;
 }
 
 static void system_line(const struct results *r, size_t s, struct line *to)
@@ -211,8 +233,9 @@ static void pair_lines(const struct results *r, const struct pair *p, struct pag
         }
         if (!n) continue;
         any = true;
-        print_stats(page->v[at].text[c], v, n, decimals(r, c), true);
-        if (n > 1) print_p(page->v[at + 1].text[c], paired_t(v, n));
+        struct sample_stats s = print_stats(page->v[at].text[c], v, n, decimals(r, c), true);
+        if (n > 1 && s.sd > 0) print_p(page->v[at + 1].text[c], paired_t(v, n));
+        else if (n > 1) snprintf(page->v[at + 1].text[c], CELL, "p=-");     /* t has no value */
     }
     free(v);
     for (size_t keep = any ? r->seed.n > 1 ? 2 : 1 : 0; page->n > at + keep; ) {

@@ -9,16 +9,17 @@
 
 struct results;
 
-/* Reads the rows; lines that begin with "#" are comments. Seed "-": a value without seeds. A row
- * with fewer than five columns, a value that is no number, and a cell given twice are errors. NULL
- * with a message. */
+/* Reads the rows; lines that begin with "#" are comments, but "#compare TAB system TAB base" asks
+ * for a comparison. Seed "-": a value without seeds. A row with fewer than five columns, a value
+ * that is not a number, and a cell given twice are errors. NULL with a message. */
 struct results *results_read(const char *path);
 void results_free(struct results *r);
 
 /* Compares `system` with `base` (seeds that both have). -1 with a message: no such system. */
 int results_compare(struct results *r, const char *system, const char *base);
-/* Compares every system whose name ends in "-GC" with the one without it. */
-void results_compare_gc(struct results *r);
+/* Compares what the file's "#compare" lines ask for, as far as both systems have results, and every
+ * system whose name ends in "-GC" or "-gc" with the one without it. */
+void results_compare_usual(struct results *r);
 
 /* Aligned text with a last line on the number of seeds; or, tsv, the same cells with tabs and no
  * last line. */

@@ -7,8 +7,8 @@ void spans_grow(struct spans *s)
     mem_room(&s->v, &s->cap, s->n + 1, sizeof *s->v);
 }
 
-/* The first byte at or after p that is not above the space, eight at a time: words are short, and finding their end
- * byte by byte costs more in mispredicted branches than in work. */
+/* The first byte at or after p that is not above the space, eight at a time: words are short, and
+ * finding their end byte by byte costs more in mispredicted branches than in work. */
 static inline const char *word_end(const char *p, const char *end)
 {
     const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
@@ -16,7 +16,8 @@ static inline const char *word_end(const char *p, const char *end)
         uint64_t v;
         memcpy(&v, p, 8);
         if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) v = __builtin_bswap64(v);
-        uint64_t low = (v - ones * 0x21) & ~v & high;       /* its lowest bit is right, those above it may not be */
+        uint64_t low = (v - ones * 0x21) & ~v
+                       & high; /* its lowest bit is right, those above it may not be */
         if (low) return p + (__builtin_ctzll(low) >> 3);
     }
     while (p < end && (unsigned char)*p > ' ') p++;
@@ -31,12 +32,14 @@ void split_ascii(struct spans *s, const char *line, size_t n)
         while (p < end && space_ascii(*p)) p++;
         if (p == end) return;
         const char *start = p;
-        while ((p = word_end(p, end)) < end && !space_ascii(*p)) p++;      /* other control characters are words */
+        while ((p = word_end(p, end)) < end && !space_ascii(*p))
+            p++; /* other control characters are words */
         spans_put(s, start, (size_t)(p - start));
     }
 }
 
-/* Python's str.isspace: U+0009-000D, 001C-0020, 0085, 00A0, 1680, 2000-200A, 2028, 2029, 202F, 205F, 3000. */
+/* Python's str.isspace: U+0009-000D, 001C-0020, 0085, 00A0, 1680, 2000-200A, 2028, 2029, 202F,
+ * 205F, 3000. */
 size_t space_unicode(const char *p, const char *end)
 {
     const unsigned char *s = (const unsigned char *)p;
@@ -45,8 +48,11 @@ size_t space_unicode(const char *p, const char *end)
     if (s[0] == 0xC2) return left >= 2 && (s[1] == 0x85 || s[1] == 0xA0) ? 2 : 0;
     if (left < 3) return 0;
     if (s[0] == 0xE2)
-        return (s[1] == 0x80 && ((s[2] >= 0x80 && s[2] <= 0x8A) || s[2] == 0xA8 || s[2] == 0xA9 || s[2] == 0xAF))
-            || (s[1] == 0x81 && s[2] == 0x9F) ? 3 : 0;
+        return (s[1] == 0x80
+                && ((s[2] >= 0x80 && s[2] <= 0x8A) || s[2] == 0xA8 || s[2] == 0xA9 || s[2] == 0xAF))
+                       || (s[1] == 0x81 && s[2] == 0x9F)
+                   ? 3
+                   : 0;
     if (s[0] == 0xE1) return s[1] == 0x9A && s[2] == 0x80 ? 3 : 0;
     if (s[0] == 0xE3) return s[1] == 0x80 && s[2] == 0x80 ? 3 : 0;
     return 0;

@@ -34,16 +34,30 @@ struct ter_work *ter_work_new(void) { return mem_zero(1, sizeof(struct ter_work)
 void ter_work_free(struct ter_work *w)
 {
     if (!w) return;
-    free(w->words.v); free(w->room[0].v); free(w->room[1].v); free(w->hyp); free(w->ref); free(w->slot);
-    free(w->keep.v); free(w->again.v); free(w->stable); free(w->grid); free(w->trial); free(w->now); free(w->moved); free(w->best);
+    free(w->words.v);
+    free(w->room[0].v);
+    free(w->room[1].v);
+    free(w->hyp);
+    free(w->ref);
+    free(w->slot);
+    free(w->keep.v);
+    free(w->again.v);
+    free(w->stable);
+    free(w->grid);
+    free(w->trial);
+    free(w->now);
+    free(w->moved);
+    free(w->best);
     free(w->align); free(w->ref_err); free(w->hyp_err); free(w);
 }
 
-/* --- edit distance ---------------------------------------------------------------------------------------- */
+/* --- edit distance ---------------------------------------------------------------------------- */
 
-/* Fills rows first..n_h of the grid, each n_r + 1 cells; rows before are right already. Row i (the first i words
- * of h rewritten into r) is computed only near the diagonal, but the last one to its end. */
-static void edit_rows(struct cell *grid, const uint32_t *h, int n_h, const uint32_t *r, int n_r, int first)
+/* Fills rows first..n_h of the grid, each n_r + 1 cells; rows before are right already. Row i (the
+ * first i words of h rewritten into r) is computed only near the diagonal, but the last one to its
+ * end. */
+static void edit_rows(struct cell *grid, const uint32_t *h, int n_h, const uint32_t *r, int n_r,
+                      int first)
 {
     double ratio = n_h ? (double)n_r / n_h : 1;
     int beam = BEAM < ratio / 2 ? (int)ceil(ratio / 2 + BEAM) : BEAM;
@@ -64,7 +78,8 @@ static void edit_rows(struct cell *grid, const uint32_t *h, int n_h, const uint3
             bool same = h[i - 1] == r[j - 1];
             struct cell c = { above[j - 1].cost + !same, same ? KEEP : SUBSTITUTE };
             if (above[j].cost + 1 < c.cost) c = (struct cell){ above[j].cost + 1, DELETE };
-            if (j > from && row[j - 1].cost + 1 < c.cost) c = (struct cell){ row[j - 1].cost + 1, INSERT };
+            if (j > from && row[j - 1].cost + 1 < c.cost)
+                c = (struct cell){ row[j - 1].cost + 1, INSERT };
             if (c.cost >= FAR) c = (struct cell){ FAR, UNKNOWN };
             row[j] = c;
         }
@@ -72,11 +87,13 @@ static void edit_rows(struct cell *grid, const uint32_t *h, int n_h, const uint3
     }
 }
 
-/* --- shifts ----------------------------------------------------------------------------------------------- */
+/* --- shifts ----------------------------------------------------------------------------------- */
 
-/* Walks the grid back: align[j] is the hypothesis position of reference word j (that of the word before it if it
- * is missing), and which words on either side are wrong. -1 if the beam cut the way off. */
-static int trace(const struct cell *grid, int n_h, int n_r, int32_t *align, uint8_t *ref_err, uint8_t *hyp_err)
+/* Walks the grid back: align[j] is the hypothesis position of reference word j (that of the word
+ * before it if it is missing), and which words on either side are wrong. -1 if the beam cut the way
+ * off. */
+static int trace(const struct cell *grid, int n_h, int n_r, int32_t *align, uint8_t *ref_err,
+                 uint8_t *hyp_err)
 {
     int i = n_h, j = n_r;
     while (i > 0 || j > 0) {
@@ -106,8 +123,8 @@ static void copy_words(uint32_t **to, const uint32_t *from, int first, int last,
     *to += last - first;
 }
 
-/* words[start, start + length) moved to before words[target]; when the target lies within the run, the run moves
- * right by (target - start). Returns the first position that changed. */
+/* words[start, start + length) moved to before words[target]; when the target lies within the run,
+ * the run moves right by (target - start). Returns the first position that changed. */
 static int move_words(const uint32_t *w, int n, int start, int length, int target, uint32_t *to)
 {
     if (target < start) {
@@ -125,12 +142,14 @@ static int move_words(const uint32_t *w, int n, int start, int length, int targe
     return start;
 }
 
-/* The best single shift of w->now (whose grid is w->grid), into w->best: most edits saved, then longest, then
- * leftmost, then leftmost target. Returns the edits saved; 0 or less if no shift helps. */
+/* The best single shift of w->now (whose grid is w->grid), into w->best: most edits saved, then
+ * longest, then leftmost, then leftmost target. Returns the edits saved; 0 or less if no shift
+ * helps. */
 static int best_shift(struct ter_work *w, int n_h, const uint32_t *ref, int n_r, int *candidates)
 {
     size_t cells = (size_t)(n_h + 1) * (size_t)(n_r + 1);
-    int before = w->grid[cells - 1].cost, best = 0, best_length = 0, best_start = 0, best_target = 0;
+    int before = w->grid[cells - 1].cost, best = 0, best_length = 0, best_start = 0,
+        best_target = 0;
     bool found = false;
     const uint32_t *h = w->now;
     if (trace(w->grid, n_h, n_r, w->align, w->ref_err, w->hyp_err) < 0) return 0;
@@ -155,7 +174,8 @@ static int best_shift(struct ter_work *w, int n_h, const uint32_t *ref, int n_r,
                     size_t row = (size_t)(n_r + 1) * sizeof *w->grid;
                     if (changed > trial_rows)
                         memcpy((char *)w->trial + (size_t)(trial_rows + 1) * row,
-                               (char *)w->grid + (size_t)(trial_rows + 1) * row, (size_t)(changed - trial_rows) * row);
+                               (char *)w->grid + (size_t)(trial_rows + 1) * row,
+                               (size_t)(changed - trial_rows) * row);
                     trial_rows = changed;
                     edit_rows(w->trial, w->moved, n_h, ref, n_r, changed + 1);
                     int gain = before - w->trial[cells - 1].cost;
@@ -165,7 +185,11 @@ static int best_shift(struct ter_work *w, int n_h, const uint32_t *ref, int n_r,
                         || (length == best_length && (sh < best_start
                         || (sh == best_start && target < best_target)))));
                     if (better) {
-                        found = true; best = gain; best_length = length; best_start = sh; best_target = target;
+                        found = true;
+                        best = gain;
+                        best_length = length;
+                        best_start = sh;
+                        best_target = target;
                         memcpy(w->best, w->moved, (size_t)n_h * sizeof *w->best);
                     }
                 }
@@ -176,7 +200,8 @@ static int best_shift(struct ter_work *w, int n_h, const uint32_t *ref, int n_r,
     return found ? best : 0;
 }
 
-int64_t ter_edits(struct ter_work *w, const uint32_t *hyp, size_t hyp_n, const uint32_t *ref, size_t ref_n)
+int64_t ter_edits(struct ter_work *w, const uint32_t *hyp, size_t hyp_n, const uint32_t *ref,
+                  size_t ref_n)
 {
     if (ref_n == 0) return (int64_t)hyp_n;
     int n_h = (int)hyp_n, n_r = (int)ref_n, candidates = 0, shifts = 0;
@@ -202,14 +227,15 @@ int64_t ter_edits(struct ter_work *w, const uint32_t *hyp, size_t hyp_n, const u
     return shifts + w->grid[cells - 1].cost;
 }
 
-/* --- segments --------------------------------------------------------------------------------------------- */
+/* --- segments --------------------------------------------------------------------------------- */
 
 static uint32_t word_id(struct ter_work *w, struct span word)
 {
     uint64_t hash = XXH3_64bits(word.p, word.n);
     size_t s = hash & w->mask;
     for (; w->slot[s].segment == w->segment; s = (s + 1) & w->mask)
-        if (w->slot[s].hash == hash && w->slot[s].word.n == word.n && !memcmp(w->slot[s].word.p, word.p, word.n))
+        if (w->slot[s].hash == hash && w->slot[s].word.n == word.n
+            && !memcmp(w->slot[s].word.p, word.p, word.n))
             return w->slot[s].id;
     w->slot[s].segment = w->segment;
     w->slot[s].hash = hash;
@@ -232,7 +258,8 @@ static void start_ids(struct ter_work *w, size_t words)
     w->ids = 0;
 }
 
-/* sacreBLEU normalises references twice, which matters to what was cut (".9" after a first cut loses its point). */
+/* sacreBLEU normalises references twice, which matters to what was cut (".9" after a first cut
+ * loses its point). */
 static void reference_words(const struct ter_options *o, struct ter_work *w, struct span ref)
 {
     score_tokenise_ter(o, ref.p, ref.n, &w->words, w->room);
@@ -249,10 +276,11 @@ static void reference_words(const struct ter_options *o, struct ter_work *w, str
     score_tokenise_ter(o, b->v ? b->v : "", b->n, &w->words, w->room);
 }
 
-int ter_segment(const struct ter_options *o, struct ter_work *w, struct span hyp, const struct span *refs,
-                 int n_refs, double stats[2])
+int ter_segment(const struct ter_options *o, struct ter_work *w, struct span hyp,
+                const struct span *refs, int n_refs, double stats[2])
 {
-    /* The tokeniser's room is used again for each reference, so the hypothesis' words move to a buffer. */
+    /* The tokeniser's room is used again for each reference, so the hypothesis' words move to a
+     * buffer. */
     score_tokenise_ter(o, hyp.p, hyp.n, &w->words, w->room);
     size_t hyp_n = w->words.n, bytes = 0;
     for (size_t i = 0; i < hyp_n; i++) bytes += w->words.v[i].n;
@@ -270,7 +298,9 @@ int ter_segment(const struct ter_options *o, struct ter_work *w, struct span hyp
         reference_words(o, w, refs[r]);
         size_t ref_n = w->words.n;
         if (hyp_n >= CELLS_MAX || ref_n >= CELLS_MAX || (hyp_n + 1) * (ref_n + 1) > CELLS_MAX)
-            return err_set("%zu words against %zu are too many for TER's table; score shorter lines", hyp_n, ref_n);
+            return err_set(
+                "%zu words against %zu are too many for TER's table; score shorter lines", hyp_n,
+                ref_n);
         start_ids(w, hyp_n + ref_n);
         mem_room(&w->hyp, &w->hyp_cap, hyp_n, sizeof *w->hyp);
         mem_room(&w->ref, &w->ref_cap, ref_n, sizeof *w->ref);

@@ -4,17 +4,17 @@
  *     ([^0-9])([.,])  ->  "\1 \2 "        (A)
  *     ([.,])([^0-9])  ->  " \1 \2"        (B)
  *     ([0-9])(-)      ->  "\1 \2 "        (C)
- * each over the whole line, matches not overlapping, and splits at white space. intl has A and B with Unicode
- * numbers for 0-9 and punctuation for [.,], and then spaces around symbols; no C. So take a run of punctuation
- * p1..pk between c and d, which are not punctuation:
- *   - A pairs (c p1)(p2 p3).. if c is not a digit, else (p1 p2)(p3 p4)..; each pair is cut after its first and
- *     after its second. So the run is cut between all its parts, before p1 if c is not a digit, and after pk if
- *     pk is a second: k odd if c is not a digit, k even if it is.
- *   - After A no two of the run are adjacent, so B applies to each alone: one followed by anything but a digit
- *     is cut on both sides. That adds a cut before p1 unless k = 1 and d is a digit, and one after pk unless
- *     d is a digit.
- * The start of the line counts as a digit for c, and the end as a digit for d (there is nothing to match);
- * 13a pads the line with spaces, which are neither, so there they count as spaces. */
+ * each over the whole line, matches not overlapping, and splits at white space. intl has A and B
+ * with Unicode numbers for 0-9 and punctuation for [.,], and then spaces around symbols; no C. So
+ * take a run of punctuation p1..pk between c and d, which are not punctuation:
+ *   - A pairs (c p1)(p2 p3).. if c is not a digit, else (p1 p2)(p3 p4)..; each pair is cut after
+ * its first and after its second. So the run is cut between all its parts, before p1 if c is not a
+ * digit, and after pk if pk is a second: k odd if c is not a digit, k even if it is.
+ *   - After A no two of the run are adjacent, so B applies to each alone: one followed by anything
+ * but a digit is cut on both sides. That adds a cut before p1 unless k = 1 and d is a digit, and
+ * one after pk unless d is a digit. The start of the line counts as a digit for c, and the end as a
+ * digit for d (there is nothing to match); 13a pads the line with spaces, which are neither, so
+ * there they count as spaces. */
 #include "lib/score/tokenise.h"
 #include "common/mem.h"
 #include "common/text.h"
@@ -29,15 +29,16 @@
 
 enum kind { K_OTHER, K_DIGIT, K_PUNCT, K_ALONE, K_SPACE, K_DASH };
 
-/* sacreBLEU's table of Chinese characters. Two of its rows are written with four hexadecimal digits and one
- * more character where five digits were meant, so they cover U+2001-2A6D and U+2F81-2FA1. */
+/* sacreBLEU's table of Chinese characters. Two of its rows are written with four hexadecimal digits
+ * and one more character where five digits were meant, so they cover U+2001-2A6D and
+ * U+2F81-2FA1. */
 static bool zh_alone(uint32_t c)
 {
-    static const struct { uint32_t first, last; } range[] = {
-        { 0x2001, 0x2A6D }, { 0x2E80, 0x2EFF }, { 0x2F00, 0x2FDF }, { 0x2FF0, 0x303F }, { 0x3100, 0x312F },
-        { 0x31A0, 0x31BF }, { 0x31C0, 0x31EF }, { 0x3200, 0x33FF }, { 0x3400, 0x4DB5 }, { 0x4E00, 0x9FBB },
-        { 0xF900, 0xFA2D }, { 0xFA30, 0xFA6A }, { 0xFA70, 0xFAD9 }, { 0xFE10, 0xFE1F }, { 0xFE30, 0xFE4F },
-        { 0xFF00, 0xFFEF } };
+    static const struct { uint32_t first, last;
+    } range[] = { { 0x2001, 0x2A6D }, { 0x2E80, 0x2EFF }, { 0x2F00, 0x2FDF }, { 0x2FF0, 0x303F },
+                  { 0x3100, 0x312F }, { 0x31A0, 0x31BF }, { 0x31C0, 0x31EF }, { 0x3200, 0x33FF },
+                  { 0x3400, 0x4DB5 }, { 0x4E00, 0x9FBB }, { 0xF900, 0xFA2D }, { 0xFA30, 0xFA6A },
+                  { 0xFA70, 0xFAD9 }, { 0xFE10, 0xFE1F }, { 0xFE30, 0xFE4F }, { 0xFF00, 0xFFEF } };
     for (size_t i = 0; i < sizeof range / sizeof *range; i++)
         if (c >= range[i].first && c <= range[i].last) return true;
     return false;
@@ -46,18 +47,23 @@ static bool zh_alone(uint32_t c)
 static enum kind intl_kind(uint32_t c)
 {
     uint32_t mask = U_GET_GC_MASK((UChar32)c);
-    return mask & U_GC_N_MASK ? K_DIGIT : mask & U_GC_P_MASK ? K_PUNCT : mask & U_GC_S_MASK ? K_ALONE : K_OTHER;
+    return mask & U_GC_N_MASK   ? K_DIGIT
+           : mask & U_GC_P_MASK ? K_PUNCT
+           : mask & U_GC_S_MASK ? K_ALONE
+                                : K_OTHER;
 }
 
-#define X16(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p
+#define X16(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)                                        \
+    a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p
 enum { o_ = K_OTHER, d_ = K_DIGIT, p_ = K_PUNCT, a_ = K_ALONE, s_ = K_SPACE, h_ = K_DASH };
 static const unsigned char ascii_13a[128] = {
     X16(o_, o_, o_, o_, o_, o_, o_, o_, o_, s_, s_, s_, s_, s_, o_, o_),
     X16(o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, s_, s_, s_, s_),
-    X16(s_, a_, a_, a_, a_, a_, a_, o_, a_, a_, a_, a_, p_, h_, p_, a_),    /* space ! " # $ % & ' ( ) * + , - . / */
+    X16(s_, a_, a_, a_, a_, a_, a_, o_, a_, a_, a_, a_, p_, h_, p_,
+        a_), /* space ! " # $ % & ' ( ) * + , - . / */
     X16(d_, d_, d_, d_, d_, d_, d_, d_, d_, d_, a_, a_, a_, a_, a_, a_),
     X16(a_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_),
-    X16(o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, a_, a_, a_, a_, a_),    /* ... Z [ \ ] ^ _ */
+    X16(o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, a_, a_, a_, a_, a_), /* ... Z [ \ ] ^ _ */
     X16(a_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_),
     X16(o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, a_, a_, a_, a_, o_),
 };
@@ -73,7 +79,8 @@ static const unsigned char ascii_intl[128] = {
 };
 
 /* The kind of the character at p and its length in bytes. */
-static inline enum kind kind_at(enum score_tok how, const unsigned char *ascii, const char *p, const char *end, int *len)
+static inline enum kind kind_at(enum score_tok how, const unsigned char *ascii, const char *p,
+                                const char *end, int *len)
 {
     unsigned char b = (unsigned char)*p;
     if (b < 0x80) { *len = 1; return ascii[b]; }
@@ -92,10 +99,13 @@ static inline const char *skip_alnum(const char *p, const char *end)
 {
 #ifdef __SSE2__
     for (; end - p >= 16; p += 16) {
-        /* Signed comparison is right: bytes above 127 are negative, and below all letters and digits. */
+        /* Signed comparison is right: bytes above 127 are negative, and below all letters and
+         * digits. */
         __m128i v = _mm_loadu_si128((const __m128i *)p), low = _mm_or_si128(v, _mm_set1_epi8(0x20));
-        __m128i letter = _mm_and_si128(_mm_cmpgt_epi8(low, _mm_set1_epi8('a' - 1)), _mm_cmplt_epi8(low, _mm_set1_epi8('z' + 1)));
-        __m128i digit = _mm_and_si128(_mm_cmpgt_epi8(v, _mm_set1_epi8('0' - 1)), _mm_cmplt_epi8(v, _mm_set1_epi8('9' + 1)));
+        __m128i letter = _mm_and_si128(_mm_cmpgt_epi8(low, _mm_set1_epi8('a' - 1)),
+                                       _mm_cmplt_epi8(low, _mm_set1_epi8('z' + 1)));
+        __m128i digit = _mm_and_si128(_mm_cmpgt_epi8(v, _mm_set1_epi8('0' - 1)),
+                                      _mm_cmplt_epi8(v, _mm_set1_epi8('9' + 1)));
         unsigned other = ~(unsigned)_mm_movemask_epi8(_mm_or_si128(letter, digit)) & 0xFFFF;
         if (other) return p + __builtin_ctz(other);
     }
@@ -109,7 +119,13 @@ static void cut_line(enum score_tok how, const char *line, size_t n, struct span
     const unsigned char *ascii = how == SCORE_TOK_INTL ? ascii_intl : ascii_13a;
     const char *end = line + n, *word = NULL;        /* word: start of the token under way */
     enum kind edge = how == SCORE_TOK_13A ? K_SPACE : K_DIGIT, before = edge;
-#define CUT(at) do { if (word) { spans_put(t, word, (size_t)((at) - word)); word = NULL; } } while (0)
+#define CUT(at)                                                                                    \
+    do {                                                                                           \
+        if (word) {                                                                                \
+            spans_put(t, word, (size_t)((at)-word));                                               \
+            word = NULL;                                                                           \
+        }                                                                                          \
+    } while (0)
     for (const char *p = line; p < end; ) {
         /* Letters and digits, which most characters are */
         if ((unsigned char)*p < 0x80 && ascii[(unsigned char)*p] <= K_DIGIT) {
@@ -192,7 +208,8 @@ static void bytes_set(struct bytes *b, const char *p, size_t n)
     b->n = n;
 }
 
-void score_tokenise(enum score_tok how, const char *line, size_t n, struct spans *tokens, struct bytes *room)
+void score_tokenise(enum score_tok how, const char *line, size_t n, struct spans *tokens,
+                    struct bytes *room)
 {
     tokens->n = 0;
     n = strip_right(line, n);
@@ -248,14 +265,18 @@ void score_lower(const char *line, size_t n, struct bytes *to)
     pthread_once(&once, open_root_case);
     while (root_case) {
         UErrorCode status = U_ZERO_ERROR;
-        int32_t got = ucasemap_utf8ToLower(root_case, to->v, (int32_t)to->cap, line, (int32_t)n, &status);
-        if (status == U_BUFFER_OVERFLOW_ERROR) { mem_room(&to->v, &to->cap, (size_t)got + 1, 1); continue; }
+        int32_t got = ucasemap_utf8ToLower(root_case, to->v, (int32_t)to->cap, line, (int32_t)n,
+                                           &status);
+        if (status == U_BUFFER_OVERFLOW_ERROR) {
+            mem_room(&to->v, &to->cap, (size_t)got + 1, 1);
+            continue;
+        }
         if (U_SUCCESS(status)) to->n = (size_t)got;
         return;
     }
 }
 
-/* --- Tercom's normalisation ----------------------------------------------------------------------------- */
+/* --- Tercom's normalisation ------------------------------------------------------------------- */
 
 static bool in_ranges(uint32_t c, const uint32_t (*range)[2], size_t n)
 {
@@ -266,20 +287,21 @@ static bool in_ranges(uint32_t c, const uint32_t (*range)[2], size_t n)
 
 static bool asian_punct(uint32_t c)
 {
-    static const uint32_t range[][2] = {
-        { 0x3001, 0x3002 }, { 0x3008, 0x3011 }, { 0x3014, 0x301F }, { 0xFF61, 0xFF65 }, { 0x30FB, 0x30FB },
-        { 0xFF0E, 0xFF0E }, { 0xFF0C, 0xFF0C }, { 0xFF1F, 0xFF1F }, { 0xFF1A, 0xFF1B }, { 0xFF01, 0xFF02 },
-        { 0xFF08, 0xFF09 } };
+    static const uint32_t range[][2] = { { 0x3001, 0x3002 }, { 0x3008, 0x3011 }, { 0x3014, 0x301F },
+                                         { 0xFF61, 0xFF65 }, { 0x30FB, 0x30FB }, { 0xFF0E, 0xFF0E },
+                                         { 0xFF0C, 0xFF0C }, { 0xFF1F, 0xFF1F }, { 0xFF1A, 0xFF1B },
+                                         { 0xFF01, 0xFF02 }, { 0xFF08, 0xFF09 } };
     return in_ranges(c, range, sizeof range / sizeof *range);
 }
 
-/* Characters that become tokens of their own. The row 3200-3F22 is sacreBLEU's (32FF was meant). Its expressions
- * for hiragana and katakana match only a line that begins with one, which a padded line never does. */
+/* Characters that become tokens of their own. The row 3200-3F22 is sacreBLEU's (32FF was meant).
+ * Its expressions for hiragana and katakana match only a line that begins with one, which a padded
+ * line never does. */
 static bool asian_alone(uint32_t c)
 {
-    static const uint32_t range[][2] = {
-        { 0x4E00, 0x9FFF }, { 0x3400, 0x4DBF }, { 0x31C0, 0x31EF }, { 0x2E80, 0x2EFF }, { 0x3300, 0x33FF },
-        { 0xF900, 0xFAFF }, { 0xFE30, 0xFE4F }, { 0x3200, 0x3F22 } };
+    static const uint32_t range[][2] = { { 0x4E00, 0x9FFF }, { 0x3400, 0x4DBF }, { 0x31C0, 0x31EF },
+                                         { 0x2E80, 0x2EFF }, { 0x3300, 0x33FF }, { 0xF900, 0xFAFF },
+                                         { 0xFE30, 0xFE4F }, { 0x3200, 0x3F22 } };
     return in_ranges(c, range, sizeof range / sizeof *range) || asian_punct(c);
 }
 
@@ -290,13 +312,16 @@ static void put(struct bytes *b, const char *p, size_t n)
     b->n += n;
 }
 
-/* Appends a token without the characters to remove, the ones to stand alone between spaces, and a space. */
+/* Appends a token without the characters to remove, the ones to stand alone between spaces, and a
+ * space. */
 static void put_token(const struct ter_options *o, struct span t, struct bytes *to)
 {
     for (const char *p = t.p, *end = t.p + t.n; p < end; ) {
         int len;
         uint32_t c = utf8_get(p, (size_t)(end - p), &len);
-        bool gone = o->no_punct && (c < 0x80 ? c && strchr(".,?:;!\"()", (int)c) != NULL : o->asian_support && asian_punct(c));
+        bool gone = o->no_punct
+                    && (c < 0x80 ? c && strchr(".,?:;!\"()", (int)c) != NULL
+                                 : o->asian_support && asian_punct(c));
         bool alone = o->normalized && o->asian_support && asian_alone(c);
         if (alone) put(to, " ", 1);
         if (!gone) put(to, p, (size_t)len);
@@ -306,8 +331,8 @@ static void put_token(const struct ter_options *o, struct span t, struct bytes *
     put(to, " ", 1);
 }
 
-void score_tokenise_ter(const struct ter_options *o, const char *line, size_t n, struct spans *tokens,
-                        struct bytes room[2])
+void score_tokenise_ter(const struct ter_options *o, const char *line, size_t n,
+                        struct spans *tokens, struct bytes room[2])
 {
     n = strip_right(line, n);
     if (o->case_sensitive) bytes_set(&room[0], line, n);
@@ -325,8 +350,9 @@ void score_tokenise_ter(const struct ter_options *o, const char *line, size_t n,
         /* "'s" before a space (symbols have been given theirs by then) is a token. */
         for (size_t i = 0; i < n; i++) {
             bool possessive = s[i] == '\'' && i + 1 < n && s[i + 1] == 's'
-                && (i + 2 == n || s[i + 2] == ' ' || ((unsigned char)s[i + 2] < 0x80
-                                                      && ascii_13a[(unsigned char)s[i + 2]] == K_ALONE));
+                              && (i + 2 == n || s[i + 2] == ' '
+                                  || ((unsigned char)s[i + 2] < 0x80
+                                      && ascii_13a[(unsigned char)s[i + 2]] == K_ALONE));
             if (possessive) put(out, " ", 1);
             put(out, s + i, 1);
         }

@@ -1,5 +1,6 @@
-/* The tokenisers of sacreBLEU, as token boundaries in one pass over the line. Each is defined there as a chain
- * of regular expressions; what the chain amounts to is worked out in tokenise.c. Uses ICU (intl, lower case). */
+/* The tokenisers of sacreBLEU, as token boundaries in one pass over the line. Each is defined there
+ * as a chain of regular expressions; what the chain amounts to is worked out in tokenise.c. Uses
+ * ICU (intl, lower case). */
 #ifndef SCORE_TOKENISE_H
 #define SCORE_TOKENISE_H
 #include <stdbool.h>
@@ -10,13 +11,16 @@ enum score_tok { SCORE_TOK_13A, SCORE_TOK_INTL, SCORE_TOK_ZH, SCORE_TOK_CHAR, SC
 /* A buffer for a rewritten line; start with zeros, free(v) at the end. */
 struct bytes { char *v; size_t n, cap; };
 
-/* Replaces *tokens by the tokens of line (valid UTF-8, no newline). They point into line or into *room. */
-void score_tokenise(enum score_tok how, const char *line, size_t n, struct spans *tokens, struct bytes *room);
+/* Replaces *tokens by the tokens of line (valid UTF-8, no newline). They point into line or into
+ * *room. */
+void score_tokenise(enum score_tok how, const char *line, size_t n, struct spans *tokens,
+                    struct bytes *room);
 
-/* The normalisation of TER (Tercom's): options as in sacreBLEU. The result is split at white space. */
+/* The normalisation of TER (Tercom's): options as in sacreBLEU. The result is split at white
+ * space. */
 struct ter_options { bool normalized, no_punct, asian_support, case_sensitive; };
-void score_tokenise_ter(const struct ter_options *o, const char *line, size_t n, struct spans *tokens,
-                        struct bytes room[2]);
+void score_tokenise_ter(const struct ter_options *o, const char *line, size_t n,
+                        struct spans *tokens, struct bytes room[2]);
 
 /* Unicode lower case (root locale, final sigma by context) into *to. */
 void score_lower(const char *line, size_t n, struct bytes *to);

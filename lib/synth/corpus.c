@@ -2,6 +2,7 @@
 #include "lib/synth/private.h"
 #include "common/err.h"
 #include "common/file.h"
+#include "common/hashmap.h"
 #include "common/mem.h"
 #include "common/progress.h"
 #include "common/thread.h"
@@ -144,29 +145,18 @@ static int write_mono(const struct synth *s, int lang, uint64_t sentences, struc
     return r;
 }
 
-/* Hashes of the pairs written so far: open addressing, 0 is free. */
-static bool seen_before(uint64_t *set, size_t mask, uint64_t hash)
-{
-    size_t i = (hash >> 8) & mask;
-    hash += !hash;
-    for (; set[i]; i = (i + 1) & mask)
-        if (set[i] == hash) return true;
-    set[i] = hash;
-    return false;
-}
-
 /* No pair twice. out: xa's text, its tags, xb's text, its tags. */
 static int write_pairs(const struct synth *s, enum synth_part part, uint64_t pairs,
                        struct out *const out[4])
 {
-    size_t slots = 64;
-    while (slots < 2 * pairs) slots *= 2;
-    uint64_t *set = mem_zero(slots, sizeof *set);
+    struct hashmap seen = { 0 };             /* hashes of the pairs written so far */
     struct synth_text t = { 0 };
     int r = 0;
     for (uint64_t i = 0, done = 0; done < pairs && r == 0; i++) {
         struct message m;
-        if (seen_before(set, slots - 1, draw_message(s, part, i, &m))) continue;
+        uint64_t hash = draw_message(s, part, i, &m);
+        if (hashmap_find(&seen, hash)) continue;
+        hashmap_add(&seen, hash, 1);
         for (int lang = 0; lang < 2 && r == 0; lang++) {
             say(s, part, i, &m, lang, &t);
             r = write_line(out[2 * lang], t.text, t.n_text);
@@ -175,7 +165,7 @@ static int write_pairs(const struct synth *s, enum synth_part part, uint64_t pai
         done++;
     }
     synth_text_free(&t);
-    free(set);
+    hashmap_free(&seen);
     return r;
 }
 
@@ -199,7 +189,6 @@ int synth_write(const struct synth *s, const char *dir, uint64_t sentences, uint
     };
     enum { FILES = sizeof name / sizeof name[0] };
     struct out *o[FILES] = { 0 };
-    bool made = !file_exists(dir);
     int r = dir_make(dir);
     for (int i = 0; i < FILES && r == 0; i++) {
         char *path = path_join(dir, name[i]);
@@ -216,6 +205,5 @@ int synth_write(const struct synth *s, const char *dir, uint64_t sentences, uint
         if (r == 0) r = out_commit(o[i]);
         else out_abort(o[i]);
     }
-    if (r < 0 && made) rmdir(dir);
     return r;
 }

@@ -2,6 +2,7 @@
 #include "lib/synth/private.h"
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/symbols.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,20 +202,9 @@ static bool ending_of(const struct synth *s, int id, int lang, int form, char e[
     return one || (l->pos == NOUN && form == 1);
 }
 
-/* All words there are, so that no two get the same by chance: a hash table of strings. */
-struct words { char **slot; size_t mask, n; };
-
-static char **find_word(const struct words *w, const char *s)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (const char *c = s; *c; c++) h = (h ^ (unsigned char)*c) * 0x100000001b3u;
-    size_t i = (h ^ h >> 29) & w->mask;
-    while (w->slot[i] && strcmp(w->slot[i], s) != 0) i = (i + 1) & w->mask;
-    return &w->slot[i];
-}
-
-/* The forms of a stem into f; false if one of them is a word already. */
-static bool try_stem(const struct synth *s, const struct words *w, int id, int lang,
+/* The forms of a stem into f; false if one of them is a word already: no two get the same by
+ * chance. */
+static bool try_stem(const struct synth *s, const struct symbols *w, int id, int lang,
                      const char *stem, char f[FORMS][80])
 {
     for (int k = 0; k < FORMS; k++) {
@@ -222,26 +212,25 @@ static bool try_stem(const struct synth *s, const struct words *w, int id, int l
         f[k][0] = '\0';
         if (!ending_of(s, id, lang, k, e)) continue;
         sprintf(f[k], "%s%s", stem, e);
-        if (*find_word(w, f[k])) return false;
+        if (symbols_find(w, f[k], strlen(f[k]))) return false;
     }
     return true;
 }
 
-static void keep_forms(struct synth *s, struct words *w, int id, int lang, int synonym,
+static void keep_forms(struct synth *s, struct symbols *w, int id, int lang, int synonym,
                        char f[FORMS][80])
 {
     for (int k = 0; k < FORMS; k++) {
         if (!f[k][0]) continue;
         s->lemma[id].form[lang][synonym][k] = mem_dup(f[k]);
-        char **slot = find_word(w, f[k]);
-        if (!*slot) *slot = s->lemma[id].form[lang][synonym][k];
+        symbols_add(w, f[k], strlen(f[k]));
     }
 }
 
 /* Frequent words are short (Zipf's law of abbreviation). More syllables when the short ones are
  * used up. */
-static void new_word(struct synth *s, struct words *w, struct rng *r, int id, int lang, int synonym,
-                     int rank)
+static void new_word(struct synth *s, struct symbols *w, struct rng *r, int id, int lang,
+                     int synonym, int rank)
 {
     const struct lemma *l = &s->lemma[id];
     int syllables = id < N_FUNCTION                   ? 1
@@ -286,7 +275,7 @@ static void make_morphology(struct synth *s, struct rng *r)
 }
 
 /* Gives a lemma the word of another in one language: an ambiguous word. Both must inflect alike. */
-static void make_homograph(struct synth *s, struct rng *r, struct words *w, int lang)
+static void make_homograph(struct synth *s, struct rng *r, struct symbols *w, int lang)
 {
     for (int tries = 0; tries < 200; tries++) {
         enum pos pos = synth_percent(r, 60) ? NOUN : synth_percent(r, 50) ? VERB : ADJ;
@@ -306,11 +295,8 @@ static void make_homograph(struct synth *s, struct rng *r, struct words *w, int 
 
 static void make_words(struct synth *s, struct rng *r)
 {
-    struct words w = { 0 };
-    size_t slots = 64;
-    while (slots < (size_t)s->n * 2 * FORMS * 4) slots *= 2;
-    w.slot = mem_zero(slots, sizeof *w.slot);
-    w.mask = slots - 1;
+    struct symbols w;
+    symbols_init(&w);
     make_morphology(s, r);
     for (int i = 0; i < N_NUMBERS && s->o.shared > 0; i++) {
         char f[FORMS][80] = { "" };
@@ -349,7 +335,7 @@ static void make_words(struct synth *s, struct rng *r)
                 }
         }
     }
-    free(w.slot);
+    symbols_free(&w);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* What the files of lib/synth share. */
+/* Shared by the files of lib/synth. */
 #ifndef SYNTH_PRIVATE_H
 #define SYNTH_PRIVATE_H
 #include "common/rng.h"
@@ -35,7 +35,7 @@ enum { N_NUMBERS = 40, FAVOURITES = 6, FORMS = 4 };
 enum verb_kind { INTRANSITIVE, TRANSITIVE, SAYING };
 enum tense { PRESENT, PAST, FUTURE, ANY_TENSE };     /* an adverb's kind: the tense it goes with */
 
-/* A meaning. Its favourites are the lemmas it keeps company with:
+/* A meaning. Its favourites are the lemmas it occurs with:
  *   verb  [0] subjects  [1] objects     [2] adverbs  [3] nouns of its prepositional phrase
  *   noun  [0] adjectives                             [3] nouns of its prepositional phrase   */
 struct lemma {
@@ -88,7 +88,7 @@ struct message {
     struct clause clause[CLAUSES];
 };
 
-/* A rank below m by Zipf's law; an element of a list by it. */
+/* A rank below m drawn by Zipf's law; an element of a list drawn likewise. */
 int synth_rank(const struct synth *s, struct rng *r, int m);
 static inline uint16_t synth_pick(const struct synth *s, struct rng *r, const struct list *l)
 { return l->v[synth_rank(s, r, l->n)]; }

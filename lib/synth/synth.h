@@ -4,12 +4,12 @@
  * A seed gives a lexicon of meanings with topics and selectional preferences (lexicon.c), a grammar
  * that draws messages, the meanings of sentences (message.c), and for each language its words,
  * inflection and word order, which turn a message into text (surface.c). A message is drawn without
- * regard to language, so words keep the same company in both. Everything that decides data is
+ * regard to language, so words occur in the same contexts in both. Everything that decides data is
  * integer arithmetic: same seed, same bytes, on any machine.
  *
  * Messages fall into four disjoint classes by their hash: xa's corpus, xb's, the development pairs
  * and the test pairs. So no two of them have a meaning in common, whatever the size, and nothing
- * need be remembered. */
+ * has to be remembered. */
 #ifndef SYNTH_SYNTH_H
 #define SYNTH_SYNTH_H
 #include <stdbool.h>
@@ -36,7 +36,7 @@ struct synth_opts {
 struct synth_opts synth_defaults(void);
 
 struct synth;
-/* NULL with a message if the options make no sense. */
+/* NULL with a message if the options are inconsistent. */
 struct synth *synth_new(const struct synth_opts *opts);
 void synth_free(struct synth *s);
 
@@ -65,8 +65,8 @@ uint64_t synth_sentence(const struct synth *s, enum synth_part part, uint64_t in
  * Returns the number of pairs; *xa and *xb point to arrays of strings that live as long as s. */
 size_t synth_dictionary(const struct synth *s, const char *const **xa, const char *const **xb);
 
-/* Writes DIR/mono.{xa,xb}, dev.{xa,xb}, test.{xa,xb}, each with .pos beside it, and dict.tsv. All
- * or nothing but for a crash between two renames. `sentences` is for each language. */
+/* Writes DIR/mono.{xa,xb}, dev.{xa,xb}, test.{xa,xb}, each with .pos beside it, and dict.tsv;
+ * each file is whole or absent. `sentences` is for each language. */
 int synth_write(const struct synth *s, const char *dir, uint64_t sentences, uint64_t dev,
                 uint64_t test);
 

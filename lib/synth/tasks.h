@@ -1,5 +1,5 @@
-/* Examples of tasks whose answers are known, made from meanings: a message is changed, never a
- * text, and then said in both languages. */
+/* Examples of tasks with known answers, made from meanings: messages are modified, never text,
+ * and then expressed in both languages. */
 #ifndef SYNTH_TASKS_H
 #define SYNTH_TASKS_H
 #include "lib/synth/private.h"

@@ -10,13 +10,13 @@
 
 static const struct opt rows[] = {
     { "head", 0, OPT_CHOICE(headed_task, o.head), "linear|tanh",
-      "what stands on the state of <s> (class, nli, pairs): a linear layer, or a dense one with "
+      "layers on top of the state of <s> (class, nli, pairs): a linear layer, or a dense one with "
       "tanh below it (BERT's pooler)" },
     { "pair-format", 0, OPT_CHOICE(headed_task, o.pair), "layout|one|two",
-      "how two texts are joined: <s> a </s> b </s> (one), <s> a </s> </s> b </s> (two), or as the "
-      "model's layout has it: two of roberta and xlm-roberta" },
-    { "question", 0, OPT_INT(headed_task, o.question), "N",
-      "span, qa: cut questions to N tokens", .min = 1, .max = 4000 },
+      "how two texts are joined: <s> a </s> b </s> (one), <s> a </s> </s> b </s> (two), or as in "
+      "the model's layout: two for roberta and xlm-roberta" },
+    { "question", 0, OPT_INT(headed_task, o.question), "N", "span, qa: cut questions to N tokens",
+      .min = 1, .max = 4000 },
     { "stride", 0, OPT_INT(headed_task, o.stride), "N",
       "span, qa: tokens of the context from the first of one window to the first of the next",
       .min = 1, .max = 4000 },
@@ -31,11 +31,11 @@ static const struct opt rows[] = {
       "replace each example of --train and --with by two whose sides are in different languages; "
       "or add those two" },
     { "format", 0, OPT_STR(headed_task, o.format), "NAME",
-      "format of labelled files, where their content does not tell it (see score)" },
+      "format of labelled files, if it cannot be recognised from their content (see score)" },
     { "csv", 0, OPT_FLAG(headed_task, o.csv), "",
       "remove the double quotes around fields of labelled files (Python's csv)" },
     { "skip", 0, OPT_STR(headed_task, o.skip), "TEXT",
-      "leave out labelled pairs of which one sentence is TEXT (NS in PAWS-X)" },
+      "leave out labelled pairs in which one sentence is TEXT (NS in PAWS-X)" },
     { "words", 0, OPT_CHOICE(headed_task, o.words), "syntactic|fused",
       "CoNLL-U's multi-word tokens: one word per part, or one for all (XTREME)" },
     { 0 }
@@ -87,7 +87,8 @@ static int check(const void *self, const struct headed_kind *k, const struct inp
     const struct headed_task *t = self;
     if (check_kind(&t->o, k) < 0) return -1;
     if (!in->train.n) return err_set("--train LANG=FILE is needed: labelled text to learn from");
-    if (!in->sentences) return err_set("--batch 0: examples are counted; give --batch N");
+    if (!in->sentences)
+        return err_set("--batch 0: batches are counted in examples here; give --batch N");
     if (in->parallel.n || in->pseudo.n)
         return err_set("--parallel and --pseudo belong to translation; give --train LANG=FILE");
     if (t->o.with.n > 1)
@@ -136,9 +137,9 @@ static int take_labels(struct headed_task *t, const struct inputs *in)
 static int reads(struct headed_task *t, const struct inputs *in, const struct setup *s)
 {
     struct model_reads *r = &t->data.x.how.reads;
-    struct pieces_settings p;
+    struct subword_settings p;
     bool given = prog_given("longest");
-    if (pieces_settings_read(&p, in->model) < 0) return -1;
+    if (subword_settings_read(&p, in->model) < 0) return -1;
     bool two = !strcmp(p.layout, "roberta") || !strcmp(p.layout, "xlm-roberta");
     if (in->longest > s->c->positions && given)
         return err_set("--longest %d: the model has %d positions", in->longest, s->c->positions);
@@ -179,8 +180,8 @@ static int open_dev(struct headed_task *t, struct inputs *in, struct setup *s)
         struct headed_file f;
         int rc = headed_file_open(t, &f, in, s, "valid", in->valid.v[i], false);
         d->x = (struct examples){ .how.reads = t->data.x.how.reads, .types = s->c->token_types };
-        struct example_source from = { .encoder = { f.encoder, f.encoder },
-                                       .lang = { f.lang_id, f.lang_id },
+        struct example_source from = { .encoder = { f.encoder[0], f.encoder[1] },
+                                       .lang = { f.lang_id[0], f.lang_id[1] },
                                        .output = f.output };
         for (int k = 0; k < i && rc == 0; k++)
             if (!strcmp(t->dev[k].lang, f.lang))

@@ -1,6 +1,6 @@
 /* Tasks with a head on the encoder: nli, pairs (class), tag, ner (tag), qa (span). Training data
  * and development sets are labelled text as its publishers distribute it (docs/formats/tasks.md),
- * made tokens by the means of the model's folder. What the files of these tasks share. */
+ * tokenised as the model's folder prescribes. Shared by the files of these tasks. */
 #ifndef TASK_HEADED_H
 #define TASK_HEADED_H
 #include "lib/task/read_out.h"
@@ -9,7 +9,7 @@
 enum code_switch { SWITCH_OFF, SWITCH_ON, SWITCH_WITH_ORIGINAL };
 enum headed_pair { HEADED_PAIR_LAYOUT, HEADED_PAIR_ONE, HEADED_PAIR_TWO };
 
-/* What a task of this family is: of which the head has the name. */
+/* The description of a task of this family; its head has the task's name. */
 struct headed_kind {
     const char *name;
     enum model_task task;
@@ -44,7 +44,7 @@ struct headed_task {
     const struct headed_kind *kind;
     struct headed_data data;
     struct labels labels;            /* of the head's outputs; strings are this struct's */
-    bool labels_fixed;               /* the model has this head: no others are possible */
+    bool labels_fixed;               /* the model has this head: other labels are impossible */
     struct headed_dev *dev; int n_dev;
     int tokens;                      /* rows of a batch of development text */
     int most;                        /* examples of each development set; 0: all */
@@ -53,13 +53,16 @@ struct headed_task {
 /* One file to read. */
 struct headed_file {
     const char *option, *path;
-    char lang[32];
-    int lang_id;
-    struct encoder_text *encoder;
+    char lang[32];                   /* as given: "de", or of G-XLT's questions "de-en" */
+    /* of both sides; of questions 0 is the question's, 1 the context's */
+    char side[2][32];
+    int lang_id[2];
+    struct encoder_text *encoder[2];
     struct labelled_set set;
     int *output;                     /* [set.labels.n] the head's */
 };
-/* Reads LANG=FILE, given with --option, and opens the means to encode its text. learn: its labels
+/* Reads LANG=FILE (of questions that are not learnt from also C-Q=FILE, contexts in C and questions
+ * in Q), given with --option, and opens the means to encode its text. learn: its labels
  * are learnt, and have to be the head's where that is fixed; else labels that the head does not
  * have are told. headed_file_free it whatever is returned. 0, or -1 with a message. */
 int headed_file_open(struct headed_task *t, struct headed_file *f, const struct inputs *in,

@@ -7,21 +7,38 @@
 #include "common/prog.h"
 #include "lib/task/headed.h"
 
-/* The model's number of the language: 0 where its text is read the same in all of them. */
-static int language(struct headed_file *f, const struct model_config *c)
+static int known(const struct model_config *c, const char *lang)
 {
-    int known = -1;
     for (int i = 0; i < c->n_langs; i++)
-        if (!strcmp(c->lang[i], f->lang)) known = i;
-    f->lang_id = known < 0 || !c->encoder_langs ? 0 : known;
-    if (known >= 0 || !c->n_langs) return 0;
+        if (!strcmp(c->lang[i], lang)) return i;
+    return -1;
+}
+
+/* The sides' languages: both f->lang; or of questions that are only reported, where it is no
+ * language but two with a hyphen between them, the context's and the question's. */
+static void sides(struct headed_file *f, const struct model_config *c, bool two)
+{
+    const char *hyphen = strchr(f->lang, '-');
+    for (int s = 0; s < 2; s++) memcpy(f->side[s], f->lang, sizeof f->lang);
+    if (!two || !hyphen || known(c, f->lang) >= 0) return;
+    memcpy(f->side[0], hyphen + 1, strlen(hyphen));
+    f->side[1][hyphen - f->lang] = '\0';
+    bool both = known(c, f->side[0]) >= 0 && known(c, f->side[1]) >= 0;
+    if (both || !c->n_langs) return;
+    for (int s = 0; s < 2; s++) memcpy(f->side[s], f->lang, sizeof f->lang);
+}
+
+/* The model's number of a side's language: 0 where its text is read the same in all of them. */
+static int language(struct headed_file *f, const struct model_config *c, int side)
+{
+    int at = known(c, f->side[side]);
+    f->lang_id[side] = at < 0 || !c->encoder_langs ? 0 : at;
+    if (at >= 0 || !c->n_langs) return 0;
+    model_config_lang(c, f->side[side]);
     if (c->encoder_langs)
-        return model_config_lang(c, f->lang) < 0 ? err_set("--%s %s=%s: %s; it has no embedding "
-                                                           "for another one",
-                                                           f->option, f->lang, f->path, err_msg())
-                                                 : 0;
-    model_config_lang(c, f->lang);
-    msg_warn("%s: %s", f->path, err_msg());
+        return err_set("--%s %s=%s: %s; it has no embedding for another one", f->option, f->lang,
+                       f->path, err_msg());
+    if (!side) msg_warn("%s: %s", f->path, err_msg());
     return 0;
 }
 
@@ -40,8 +57,10 @@ static int map_labels(struct headed_task *t, struct headed_file *f, bool learn)
             continue;
         }
         if (t->labels_fixed)
-            return err_set("%s: label '%.60s' is none of the model's head %s; start from a model "
-                           "without that head", f->path, of->v[i], t->kind->name);
+            return err_set(
+                "%s: label '%.60s' is not a label of the model's head %s; start from a model "
+                "without that head",
+                f->path, of->v[i], t->kind->name);
         mem_room(&t->labels.v, &t->labels.cap, (size_t)t->labels.n + 1, sizeof *t->labels.v);
         t->labels.v[t->labels.n] = mem_dup(of->v[i]);
         f->output[i] = t->labels.n++;
@@ -70,31 +89,35 @@ int headed_file_open(struct headed_task *t, struct headed_file *f, const struct 
     if (!*f->lang) return err_set("--%s %s: expected LANG=FILE", option, arg);
     struct labelled_options o = { .kind = t->kind->reads,
                                   .format = t->o.format,
-                                  .lang = f->lang,
                                   .csv = t->o.csv,
                                   .skip = t->o.skip,
                                   .fused = t->o.words == 1 };
-    if (language(f, s->c) < 0 || labelled_read(&f->set, f->path, &o) < 0) return -1;
+    sides(f, s->c, !learn && t->kind->reads == LABELLED_QUESTIONS);
+    o.lang = f->side[1];
+    for (int i = 0; i < 2; i++)
+        if (language(f, s->c, i) < 0) return -1;
+    if (labelled_read(&f->set, f->path, &o) < 0) return -1;
     if (!is_labelled(&f->set))
         return err_set("%s: has no %s to learn from or to compare with", f->path,
                        f->set.kind == LABELLED_QUESTIONS ? "answers" : "labels");
     if (map_labels(t, f, learn) < 0) return -1;
-    f->encoder = encode_open(in->model, f->lang, s->vocab);
-    return f->encoder ? 0 : -1;
+    for (int i = 0; i < 2; i++)
+        if (!(f->encoder[i] = encode_open(in->model, f->side[i], s->vocab))) return -1;
+    return 0;
 }
 
 void headed_file_free(struct headed_file *f)
 {
     labelled_free(&f->set);
-    encode_close(f->encoder);
+    for (int i = 0; i < 2; i++) encode_close(f->encoder[i]);
     free(f->output);
     *f = (struct headed_file){ 0 };
 }
 
 int headed_task_add(struct headed_task *t, struct headed_file *f)
 {
-    struct example_source from = { .encoder = { f->encoder, f->encoder },
-                                   .lang = { f->lang_id, f->lang_id },
+    struct example_source from = { .encoder = { f->encoder[0], f->encoder[1] },
+                                   .lang = { f->lang_id[0], f->lang_id[1] },
                                    .output = f->output };
     size_t had = t->data.x.n;
     int rc = 0;

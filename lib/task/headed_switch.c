@@ -80,8 +80,8 @@ static int add_variants(struct headed_task *t, struct headed_file *f, struct hea
     for (int v = first; v < end && rc == 0; v++) {
         struct labelled x = v == 0 ? *e : crossed(e, b, v == 1);
         for (int s = 0; s < 2; s++) {
-            from->encoder[s] = of[side[v][s]]->encoder;
-            from->lang[s] = of[side[v][s]]->lang_id;
+            from->encoder[s] = of[side[v][s]]->encoder[s];
+            from->lang[s] = of[side[v][s]]->lang_id[s];
         }
         from->output = f->output;
         at[(*n)++] = t->data.x.n;
@@ -131,6 +131,6 @@ int headed_task_switch(struct headed_task *t, struct headed_file *f, struct head
     free(keys);
     problems_tell(&f->set.problems, f->set.name, msg_warn);
     if (rc == 0 && d->x.n == had)
-        rc = err_set("%s: has no example that %s has too", f->set.name, with->set.name);
+        rc = err_set("%s: has no example in common with %s", f->set.name, with->set.name);
     return rc;
 }

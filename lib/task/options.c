@@ -22,9 +22,17 @@ const struct opt task_folder_rows[] = {
 };
 const struct opt task_rows[] = {
     { "task", 0, OPT_STR(tasks, name), "NAME",
-      "what is learnt: unmt (unsupervised translation), mt (supervised), nli, pairs (paraphrase), "
+      "task to train for: unmt (unsupervised translation), mt (supervised), nli, pairs "
+      "(paraphrase), "
       "tag (parts of speech), ner (names), qa (questions); or class, span: the general forms of "
       "nli and qa, with a head of that name" },
+    { "select", 0, OPT_CHOICE(tasks, select), "best|round-trip|last|bleu",
+      "how the resulting model is chosen: by the task's metric on the first --valid file (BLEU for "
+      "translation), by round-trip BLEU (unmt), which needs no parallel text, or as the last one; "
+      "bleu is an older name of best" },
+    { "head-lr", 0, OPT_REAL(tasks, head_lr), "LR",
+      "peak learning rate of the task's head; -1: --lr, as for the encoder", .min = -1,
+      .max = 100 },
     { 0 }
 };
 

@@ -9,38 +9,41 @@
 
 const struct opt predict_rows[] = {
     { "lang", 'l', OPT_STR(predict_options, lang), "LANG",
-      "language of the input; of questions, their contexts' (default: the model's, where it has "
+      "language of the input; for questions, that of their contexts (default: the model's, where "
+      "it has "
       "one)" },
     { "question-lang", 0, OPT_STR(predict_options, question_lang), "LANG",
-      "language of the questions, where they and their contexts are in two (default: --lang)" },
+      "language of the questions, if it differs from their contexts' (default: --lang)" },
     { "format", 0, OPT_STR(predict_options, format), "NAME",
-      "format of the input, where its content does not tell it: squad, sick, xnli, xnli-mt, "
+      "format of the input, if it cannot be recognised from its content: squad, sick, xnli, "
+      "xnli-mt, "
       "paws-x, columns, conllu, wikineural, panx, xtreme-pairs, xtreme-tags or lines" },
     { "csv", 0, OPT_FLAG(predict_options, csv), "",
-      "fields of the input that stand in double quotes are unquoted" },
+      "remove the double quotes around fields of the input" },
     { "words", 0, OPT_CHOICE(predict_options, words), "syntactic|fused",
-      "words of CoNLL-U: a multi-word token is its parts, or one word as XTREME has it" },
+      "words of CoNLL-U: split multi-word tokens into their parts, or keep each as one word as in "
+      "XTREME" },
     { "skip", 0, OPT_STR(predict_options, skip), "TEXT",
-      "leave out pairs of which one sentence is TEXT (NS in PAWS-X); score takes it too" },
+      "leave out pairs in which one sentence is TEXT (NS in PAWS-X); score takes it too" },
     { "scores", 0, OPT_FLAG(predict_options, scores), "",
-      "write scores too: probabilities of the classes behind each label, log p before each word, "
+      "write scores too: probabilities of the classes after each label, log p before each word, "
       "or an object of answer, score and null_score for each question" },
     { "null-threshold", 0, OPT_REAL(predict_options, null_threshold), "X",
-      "answer nothing where the null score is more than X above the best answer's (default: 0 for "
+      "give no answer where the null score is more than X above the best answer's (default: 0 for "
       "a model that has learnt questions without an answer, else never)",
       .min = -1e30, .max = 1e30 },
     { "null-odds", 0, OPT_STR(predict_options, null_odds), "FILE",
       "write each question's null score minus its best answer's to FILE, for score --na-prob" },
     { "longest|max-seq-length", 0, OPT_INT(predict_options, longest), "N",
-      "rows of a sequence at most, specials included; 0: as the head was trained",
-      .min = 0, .max = 4096 },
+      "longest sequence in tokens, specials included; 0: as in the head's training", .min = 0,
+      .max = 4096 },
     { "question|max-query-length", 0, OPT_INT(predict_options, question), "N",
-      "tokens of a question at most; 0: as the head was trained", .min = 0, .max = 4096 },
+      "longest question in tokens; 0: as in the head's training", .min = 0, .max = 4096 },
     { "stride|doc-stride", 0, OPT_INT(predict_options, stride), "N",
-      "tokens from one window of a context to the next; 0: as the head was trained",
+      "tokens from the start of one window of a context to the next; 0: as in the head's training",
       .min = 0, .max = 4096 },
-    { "tokens", 0, OPT_INT(predict_options, tokens), "N",
-      "number of tokens per batch", .min = 1, .max = 1e7 },
+    { "tokens", 0, OPT_INT(predict_options, tokens), "N", "number of tokens per batch", .min = 1,
+      .max = 1e7 },
     { "batch|batch-size|per-gpu-eval-batch-size", 0, OPT_INT(predict_options, batch), "N",
       "number of sequences per batch; 0: as many as --tokens allows", .min = 0, .max = 1e6 },
     { "line-buffered", 0, OPT_FLAG(predict_options, line_buffered), "",

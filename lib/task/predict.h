@@ -1,4 +1,4 @@
-/* Prediction: labelled text (labelled_stream.h) in, the lines that `score` reads out. */
+/* Prediction: reads labelled text (labelled_stream.h), writes the lines that `score` reads. */
 #ifndef TASK_PREDICT_H
 #define TASK_PREDICT_H
 #include <math.h>

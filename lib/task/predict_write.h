@@ -14,7 +14,7 @@ struct predict_write {
 /* Example i of x, which is e of its set. */
 void predict_write_example(struct predict_write *w, const struct read_out *o,
                            const struct examples *x, uint32_t i, const struct labelled *e);
-/* Behind the last of all, of which there was one. */
+/* After the last of all examples, if there was any. */
 void predict_write_end(struct predict_write *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* Predictions read and judged against gold (lib/data/labelled.h), example by example. */
+/* Reads predictions and judges them against gold (lib/data/labelled.h), example by example. */
 #ifndef TASK_PREDICTIONS_H
 #define TASK_PREDICTIONS_H
 #include "lib/data/labelled.h"
@@ -13,8 +13,8 @@ struct predictions_options {
     const char *lang;                /* of the gold file; mlqa: of its contexts */
     const char *no_answer; /* squad2: a JSON file {id: probability of "no answer"}, or NULL */
     double no_answer_above;          /* squad2: probabilities above it mean "no answer" */
-    void (*tell)(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* what was noticed;
-                                                                                 may be NULL */
+    void (*tell)(const char *fmt, ...)
+        __attribute__((format(printf, 1, 2))); /* notes; may be NULL */
 };
 
 /* squad2 with no_answer: the best thresholds, and over what. */

@@ -36,7 +36,7 @@ static char *read_all(const char *path, size_t *size)
     text_close(t);
     if (rc == 0 && *size) return all;
     if (rc == 0)
-        err_set("%s: is empty; a JSON object of predictions is expected",
+        err_set("%s: is empty; expected a JSON object of predictions",
                 strcmp(path, "-") ? path : "standard input");
     free(all);
     return NULL;
@@ -122,8 +122,7 @@ static int no_answers_read(struct no_answers *x, const char *path)
     if (table_read(&x->p, path) < 0) return -1;
     for (size_t i = 0; i < x->p.n; i++)
         if (!cJSON_IsNumber(x->p.v[i].value))
-            return err_set("%s: '%.60s' has no number: the probability of \"no answer\" is "
-                           "expected",
+            return err_set("%s: '%.60s' has no number; expected the probability of \"no answer\"",
                            x->p.name, x->p.v[i].id);
     x->exact = mem_zero(x->p.n + 1, sizeof *x->exact);
     x->f1 = mem_zero(x->p.n + 1, sizeof *x->f1);

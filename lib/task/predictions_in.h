@@ -1,4 +1,4 @@
-/* What the files that judge predictions share. */
+/* Shared by the files that judge predictions. */
 #ifndef TASK_PREDICTIONS_IN_H
 #define TASK_PREDICTIONS_IN_H
 #include "lib/task/predictions.h"

@@ -1,5 +1,5 @@
-/* How good a translation model is on validation pairs, and what a collapse shows in (NOTES, last
- * section, point 8). */
+/* The quality of a translation model on validation pairs, and measures that reveal a collapse
+ * (NOTES, last section, point 8). */
 #ifndef TASK_QUALITY_H
 #define TASK_QUALITY_H
 #include "lib/data/pairs.h"
@@ -14,7 +14,7 @@ struct quality_options {
 /* By greedy decoding; BLEU over words (BPE pieces "a@@ b" joined). */
 struct quality {
     double bleu;
-    /* share of hypothesis words that stand in the source sentence */
+    /* share of hypothesis words that occur in the source sentence */
     double copied;
     double length_ratio;             /* hypothesis to reference */
     double distinct;                 /* distinct sentences / sentences */
@@ -25,7 +25,7 @@ struct quality {
 /* -1 with a message. */
 int quality_measure(struct pass *p, const struct pairs *of, const struct quality_options *o,
                     bool round_trip, struct quality *q);
-/* The memory that takes at most, on the planning device. */
+/* The most memory that takes, on the planning device. */
 int quality_plan(struct pass *p, const struct pairs *of, const struct quality_options *o,
                  bool round_trip);
 

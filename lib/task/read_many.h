@@ -1,4 +1,4 @@
-/* What a head says of many examples at once, for programs that do nothing else: batches of like
+/* The outputs of a head for many examples at once, for inference only: batches of like
  * length, one per thread, whatever the order of the examples. */
 #ifndef TASK_READ_MANY_H
 #define TASK_READ_MANY_H

@@ -43,8 +43,7 @@ int read_out_units(struct read_out *o, struct pass *p, int head, const struct ex
     size_t at = 0;
     for (int i = 0; i < n; i++) headed_add(&b, x, unit[i], unit[i], false);
     tape_reset(p->t, false);
-    headed_forward(&b, p);
-    struct var *z = headed_outputs(&b, p, head);
+    struct var *z = headed_read(&b, p, head);
     float *all = mem_alloc(((size_t)z->rows * (size_t)z->cols + 1) * sizeof *all);
     k->get(all, z->v, (size_t)z->rows * (size_t)z->cols);
     for (int i = 0; i < n; i++) {
@@ -95,8 +94,7 @@ int read_out_plan(struct pass *at, int head, const struct examples *x, int token
     do headed_add(&b, x, longest, 0, false);
     while (b.input.rows + x->v[longest].rows <= tokens);
     tape_reset(p.t, false);
-    headed_forward(&b, &p);
-    headed_outputs(&b, &p, head);
+    (void)headed_read(&b, &p, head);
     at->most_rows = p.most_rows > at->most_rows ? p.most_rows : at->most_rows;
     at->longest = p.longest > at->longest ? p.longest : at->longest;
     headed_free(&b);

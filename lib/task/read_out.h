@@ -1,6 +1,6 @@
-/* What a head says of examples: their units run through the model, its outputs on the host, and
- * what they mean: a class of a text, a tag for each word, an answer in a context. Development sets
- * of finetune and predict both read from here.
+/* The outputs of a head for examples: their units run through the model, the outputs on the host,
+ * and their interpretation: a class of a text, a tag for each word, an answer in a context.
+ * Development sets of finetune and predict both read from here.
  *
  *   struct read_out o = { 0 };
  *   read_out_run(&o, &p, head, &x, tokens);                       all units of x
@@ -27,7 +27,7 @@ void read_out_begin(struct read_out *o, const struct examples *x, int outputs);
 int read_out_units(struct read_out *o, struct pass *p, int head, const struct examples *x,
                    const size_t *unit, int n);
 void read_out_free(struct read_out *o);
-/* The memory of it on the planning device: a batch of `tokens` rows and the longest unit. */
+/* Its memory on the planning device: a batch of `tokens` rows and the longest unit. */
 int read_out_plan(struct pass *p, int head, const struct examples *x, int tokens);
 
 /* The likeliest class of example e, of equals the first; -1: it has no unit. score (may be NULL)

@@ -15,7 +15,7 @@ static const struct task *const table[] = { TASKS(ROW) 0 };
 
 void tasks_init(struct tasks *x)
 {
-    *x = (struct tasks){ .name = "unmt" };
+    *x = (struct tasks){ .name = "unmt", .head_lr = -1 };
     for (const struct task *const *t = table; *t; t++) {
         int i = x->n++;
         x->known[i].t = *t;
@@ -58,14 +58,34 @@ static int find(struct tasks *x)
     return 0;
 }
 
+/* What picks the model. -1 with a message: wrong usage. */
+static int choose_select(struct tasks *x, struct run *r)
+{
+    enum { BEST, ROUND_TRIP, LAST };
+    if (x->select == ROUND_TRIP) {
+        if (!x->task->select_round_trip)
+            return err_set("--select round-trip is for --task unmt, not for %s", x->name);
+        x->task->select_round_trip(x->self);
+    }
+    if (x->select == LAST && r->train.patience)
+        return err_set("--patience stops at the best validation; it needs --select best");
+    r->engine.keep_last = x->select == LAST;
+    return 0;
+}
+
 int tasks_choose(struct tasks *x, struct inputs *in, struct run *r)
 {
     if (find(x) < 0) return -1;
+    if (x->head_lr >= 0 && x->task->decoder)
+        return err_set("--head-lr is for tasks with a head, not for %s", x->name);
+    r->train.head_lr = x->head_lr;
     if (x->task->raw && (!r->init || prog_asked_for("vocab") || r->text.codes || r->text.tokenizer))
-        return err_set("--task %s reads plain text by the tokenizer and codes of --model, which is "
-                       "needed; leave out --vocab, --codes and --tokenizer", x->name);
+        return err_set("--task %s reads plain text with the tokenizer and codes of --model, which "
+                       "is needed; leave out --vocab, --codes and --tokenizer",
+                       x->name);
     if (mix_choose(&r->mix, x->task->objectives, NULL, "--task", x->name) < 0) return -1;
     if (x->task->presets) x->task->presets(in, r);
+    if (choose_select(x, r) < 0) return -1;
     return x->task->check ? x->task->check(x->self, in) : 0;
 }
 

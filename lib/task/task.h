@@ -1,4 +1,4 @@
-/* A task of finetune: the objectives it learns by, its data, its metric. One file in this folder
+/* A task of finetune: its objectives, data and metric. One file in this folder
  * and a word in the list below. */
 #ifndef TASK_TASK_H
 #define TASK_TASK_H
@@ -12,7 +12,8 @@ struct task {
     const char *like;
     const char *objectives;              /* the list that --objective would be */
     bool decoder;                        /* its model has one */
-    /* it reads plain text by the means of the model's folder: --model is needed, and other means
+    /* it reads plain text, tokenised as the model's folder prescribes: --model is needed, and other
+     * means
      * (--vocab, --codes, --tokenizer) would not fit */
     bool raw;
     size_t self;
@@ -21,6 +22,8 @@ struct task {
     /* Defaults of the options that all tasks have, where they differ from those of --help. NULL:
      * they do not. */
     void (*presets)(struct inputs *in, struct run *r);
+    /* --select round-trip, before check. NULL: the task has no such metric. */
+    void (*select_round_trip)(void *self);
     /* Do the options fit together? -1 with a message: wrong usage. */
     int (*check)(const void *self, const struct inputs *in);
     /* Adds its languages to the configuration of the model. -1 with a message. */
@@ -28,7 +31,7 @@ struct task {
     /* Loads its data into in, fills s from it (inputs_setup), puts what its objectives share
      * into s->task. -1 with a message. */
     int (*open)(void *self, struct inputs *in, struct setup *s);
-    /* The model is there, its weights are those it was drawn with. NULL: nothing to do. */
+    /* Called when the model exists with its initial weights. NULL: nothing to do. */
     void (*start)(void *self, const struct inputs *in, struct model *m);
     int (*validate)(void *self, struct pass *p, struct report *r);
     /* the memory of validate; NULL: small */
@@ -45,6 +48,8 @@ struct tasks {
     struct { const struct task *t; void *self; char heading[96]; } known[TASKS_MOST];
     int n;
     const char *name;            /* --task */
+    int select;                  /* --select */
+    double head_lr;              /* --head-lr; < 0: not given */
     /* chosen, with its options; what it reads, the caller's */
     const struct task *task; void *self;
     const struct inputs *in;

@@ -7,11 +7,9 @@
 #include "lib/task/quality.h"
 #include "lib/task/task.h"
 
-enum select { SELECT_BLEU, SELECT_ROUND_TRIP };
-
 struct translation {
     struct seq2seq_options how;
-    enum select select;
+    bool by_round_trip;                  /* round-trip BLEU picks the best model */
     bool unmt;
     struct quality_options q;
     struct setup s;
@@ -23,9 +21,8 @@ static const struct opt rows[] = {
     { "label-smoothing", 0, OPT_REAL(translation, how.smoothing), "E",
       "share of a target's probability spread over all words", .min = 0, .max = 0.99 },
     { "mask-vocab", 0, OPT_FLAG(translation, how.mask_vocab), NULL,
-      "the decoder says only words seen in the target language's text (--no-mask-vocab: any)" },
-    { "select", 0, OPT_CHOICE(translation, select), "bleu|round-trip",
-      "what picks the best model; round-trip BLEU needs no parallel text to be trusted" },
+      "let the decoder write only words seen in the target language's text (--no-mask-vocab: "
+      "any)" },
     { 0 }
 };
 
@@ -45,10 +42,12 @@ static int check_unmt(const void *self, const struct inputs *in)
 
 static int check_mt(const void *self, const struct inputs *in)
 {
-    if (((const struct translation *)self)->select == SELECT_ROUND_TRIP)
+    if (((const struct translation *)self)->by_round_trip)
         return err_set("--select round-trip is for --task unmt, which trains both directions");
     return in->parallel.n ? 0 : err_set("--task mt needs --parallel SRC-TGT=FILE,FILE");
 }
+
+static void select_round_trip(void *self) { ((struct translation *)self)->by_round_trip = true; }
 
 static int langs(void *self, const struct inputs *in, struct model_config *c)
 {
@@ -123,7 +122,7 @@ static int validate(void *self, struct pass *p, struct report *r)
     }
     if (!n) return 0;
     report_put(r, bleu, "bleu");
-    report_judge(r, x->select == SELECT_ROUND_TRIP ? round_trip : bleu);
+    report_judge(r, x->by_round_trip ? round_trip : bleu);
     return 0;
 }
 
@@ -144,6 +143,7 @@ const struct task task_unmt = { .name = "unmt",
                                 .self = sizeof(struct translation),
                                 .options = rows,
                                 .defaults = defaults,
+                                .select_round_trip = select_round_trip,
                                 .check = check_unmt,
                                 .langs = langs,
                                 .open = open_unmt,
@@ -157,6 +157,7 @@ const struct task task_mt = { .name = "mt",
                               .objectives = "mt",
                               .decoder = true,
                               .self = sizeof(struct translation),
+                              .select_round_trip = select_round_trip,
                               .check = check_mt,
                               .langs = langs,
                               .open = open_mt,

@@ -1,4 +1,4 @@
-/* A case marker that can be undone: lower-case text for learning, the case kept beside it as
+/* A reversible case marker: lower-case text for learning, the case kept beside it as
  * tokens.
  *
  *   Hund       ->  U+21E7 hund      the first letter that has a case is upper-case, no other one is
@@ -20,8 +20,8 @@
 
 /* One line without its "\n", valid UTF-8; appended to out. */
 void case_mark(const char *s, size_t n, struct tbuf *out);
-/* Undoes it. Markers that nothing follows, or that do not fit what follows (a model wrote them),
- * are dropped. */
+/* Undoes it. Markers without a following word, or that do not fit it (written by a model), are
+ * dropped. */
 void case_unmark(const char *s, size_t n, struct tbuf *out);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include "lib/text/tbuf.h"
 
-/* Is this how a language is cut unless told otherwise? ne, si, alone or with a region behind. */
+/* Is this the default segmentation of a language? ne, si, alone or with a region behind. */
 bool indic_wanted(const char *lang);
 /* Is it written in Devanagari, which is what prepare.h's normaliser knows? */
 bool indic_devanagari(const char *lang);

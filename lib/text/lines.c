@@ -87,7 +87,7 @@ static int prepare(struct run *r, struct item *it, bool last)
     if (r->l->whole) return r->l->whole(r->l->ctx, &it->in, last) < 0 ? -1 : 1;
     if (r->l->paragraphs && !paragraphs(r, it, last)) {
         if (r->rest.n <= PARAGRAPH_MOST) return 0;
-        return err_set("%s:%llu: no empty line in %d MiB; one ends each sentence",
+        return err_set("%s:%llu: no empty line in %d MiB; an empty line ends each sentence",
                        text_name(r->text), (unsigned long long)r->rest_line, PARAGRAPH_MOST >> 20);
     }
     it->at.unit = r->units;
@@ -138,12 +138,10 @@ static void *read_block(void *ctx, bool *failed)
 
 static int fail_at(const struct run *r, uint64_t line)
 {
-    char why[1024];
-    snprintf(why, sizeof why, "%s", err_msg());
     const char *path = r->n == 1 ? r->paths[0] : NULL;
     if (path && strcmp(path, "-"))
-        return err_set("%s:%llu: %s", path, (unsigned long long)line, why);
-    return err_set("line %llu: %s", (unsigned long long)line, why);
+        return err_set("%s:%llu: %s", path, (unsigned long long)line, err_msg());
+    return err_set("line %llu: %s", (unsigned long long)line, err_msg());
 }
 
 static int work_block(void *ctx, void *item, int thread)

@@ -6,13 +6,13 @@
 #include <stdint.h>
 #include "lib/text/tbuf.h"
 
-/* Where a block stands: its first line in its file, and how many lines (of paragraphs: paragraphs)
- * all files have before it. */
+/* The position of a block: its first line in its file, and how many lines (of paragraphs:
+ * paragraphs) all files have before it. */
 struct lines_at { uint64_t line, unit; };
 
 struct lines {
     void *ctx;
-    /* Appends what becomes of one line (n bytes at s, valid UTF-8 without its "\n"; newline: it had
+    /* Appends the result for one line (n bytes at s, valid UTF-8 without its "\n"; newline: it had
      * one) to out, with its own "\n". work is what work_new made for this thread. 0, or -1 with a
      * message (lines_run adds file and line). */
     int (*line)(void *ctx, void *work, const char *s, size_t n, bool newline, struct tbuf *out);
@@ -25,7 +25,8 @@ struct lines {
     void *(*work_new)(void *ctx);             /* NULL with a message */
     void (*work_free)(void *work);
     /* If not NULL, replaces a block before its lines are handed out; called block by block in the
-     * order of the text, for what must see lines together. last: nothing follows in this file. */
+     * order of the text, for steps that need several lines at once. last: nothing follows in this
+     * file. */
     int (*whole)(void *ctx, struct tbuf *block, bool last);
     bool line_buffered;           /* each line is written as soon as it is read */
     bool replace_invalid;         /* invalid UTF-8 becomes U+FFFD instead of being an error */

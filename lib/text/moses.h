@@ -1,9 +1,9 @@
 /* Moses' tokenizer.perl (version 1.1, `-l LANG -q`), byte for byte, under Perl 5.36 (Unicode 14).
  *
  * The script is a sequence of some twenty substitutions over a line. Here they are done in one pass
- * over the bytes; what one pass cannot see (control characters, protected patterns, the script's
- * own marker words in the text) takes moses_rules, which does one substitution after another and is
- * the reference the one pass is tested against. */
+ * over the bytes; lines that one pass cannot handle (control characters, protected patterns, the
+ * script's own marker words in the text) go to moses_rules, which does one substitution after
+ * another and is the reference the one pass is tested against. */
 #ifndef TEXT_MOSES_H
 #define TEXT_MOSES_H
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct moses_options {
 };
 
 struct moses;
-struct moses_work;                           /* what one thread needs */
+struct moses_work;                           /* working memory of one thread */
 
 /* NULL with a message (protected_file: missing, not a pattern, matches nothing at all). */
 struct moses *moses_new(const struct moses_options *o);
@@ -31,8 +31,8 @@ void moses_work_free(struct moses_work *w);
 
 /* Appends the tokens of a line (valid UTF-8 without its "\n") to out. Returns 1 for a line of white
  * space (or one that skip_xml spares), which is copied; 0 for a tokenised one; -1 with a message (a
- * protected pattern ran wild). The script gives every tokenised line a "\n" and a copied one what
- * it had. */
+ * protected pattern backtracked without end). The script gives every tokenised line a "\n" and a
+ * copied one what it had. */
 int moses_line(const struct moses *m, struct moses_work *w, const char *line, size_t n,
                struct tbuf *out);
 

@@ -2,47 +2,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <stdint.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/symbols.h"
 #include "common/text.h"
 
-struct entry { char *word; size_t n; int kind; };
-struct nonbreaking { struct entry *slot; size_t mask, n; };
-
-static struct entry *slot_of(const struct nonbreaking *nb, const char *word, size_t n)
-{
-    size_t i = XXH3_64bits(word, n) & nb->mask;
-    while (nb->slot[i].word && (nb->slot[i].n != n || memcmp(nb->slot[i].word, word, n)))
-        i = (i + 1) & nb->mask;
-    return &nb->slot[i];
-}
-
-static void grow(struct nonbreaking *nb)
-{
-    struct nonbreaking big = { .mask = nb->mask * 2 + 1, .n = nb->n };
-    big.slot = mem_zero(big.mask + 1, sizeof *big.slot);
-    for (size_t i = 0; i <= nb->mask; i++)
-        if (nb->slot[i].word) *slot_of(&big, nb->slot[i].word, nb->slot[i].n) = nb->slot[i];
-    free(nb->slot);
-    *nb = big;
-}
+/* Words, and the kind of each. */
+struct nonbreaking { struct symbols word; unsigned char *kind; size_t cap; };
 
 static void add(struct nonbreaking *nb, const char *word, size_t n, int kind)
 {
-    if (nb->n * 2 > nb->mask) grow(nb);
-    struct entry *e = slot_of(nb, word, n);
-    if (!e->word) {
-        e->word = mem_alloc(n + 1);
-        memcpy(e->word, word, n);
-        e->word[n] = 0;
-        e->n = n;
-        nb->n++;
-    }
-    e->kind = kind;                               /* the later line holds, as in the script */
+    uint32_t i = symbols_add(&nb->word, word, n);
+    mem_room(&nb->kind, &nb->cap, i + 1, sizeof *nb->kind);
+    nb->kind[i] = (unsigned char)kind;            /* the later line holds, as in the script */
 }
 
 static int is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -52,8 +26,7 @@ struct nonbreaking *nonbreaking_read(const char *path)
     struct text *t = text_open(path, TEXT_UTF8);
     if (!t) return NULL;
     struct nonbreaking *nb = mem_zero(1, sizeof *nb);
-    nb->mask = 63;
-    nb->slot = mem_zero(nb->mask + 1, sizeof *nb->slot);
+    symbols_init(&nb->word);
     static const char mark[] = "#NUMERIC_ONLY#";
     const char *s;
     size_t n;
@@ -80,15 +53,15 @@ struct nonbreaking *nonbreaking_read(const char *path)
 
 int nonbreaking_find(const struct nonbreaking *nb, const char *word, size_t n)
 {
-    const struct entry *e = slot_of(nb, word, n);
-    return e->word ? e->kind : NONBREAKING_NO;
+    uint32_t i = symbols_find(&nb->word, word, n);
+    return i ? nb->kind[i] : NONBREAKING_NO;
 }
 
 void nonbreaking_free(struct nonbreaking *nb)
 {
     if (!nb) return;
-    for (size_t i = 0; i <= nb->mask; i++) free(nb->slot[i].word);
-    free(nb->slot);
+    symbols_free(&nb->word);
+    free(nb->kind);
     free(nb);
 }
 

@@ -1,5 +1,5 @@
 /* Non-breaking prefixes: words after which a full stop does not end a sentence ("Dr"), so that the
- * tokeniser leaves it where it is. The file is Moses': one prefix a line without its full stop, '#'
+ * tokeniser leaves it in place. The file is Moses': one prefix per line without its full stop, '#'
  * begins a comment line, "No #NUMERIC_ONLY#" counts only before a number. */
 #ifndef TEXT_NONBREAKING_H
 #define TEXT_NONBREAKING_H

@@ -24,7 +24,7 @@ struct tokenize_options {
 };
 
 struct tokenizer;
-struct tokenizer_work;               /* what one thread needs */
+struct tokenizer_work;               /* working memory of one thread */
 
 /* NULL with a message. *fallback, if not NULL, is set to whether the English list stands in for a
  * missing one. */

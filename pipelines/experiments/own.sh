@@ -1,5 +1,6 @@
 # A model of anyone's own text in any number of languages, with what it learnt of how they line up:
-#   make pipeline/own TEXT="en=news/*.gz de=web/ fr=f.zst" [PARALLEL="en-de=F,G"] [GOLD="en-de=dict.tsv"]
+#   make pipeline/own TEXT="en=news/*.gz de=web/ fr=f.zst" \
+#       [PARALLEL="en-de=F,G"] [GOLD="en-de=dict.tsv"]
 # TEXT: files, globs and folders of raw text, one sentence per line. PARALLEL: sentence pairs, for
 # retrieval; GOLD: dictionaries (source, target), for measuring. Nothing of them is learnt from.
 FOLDER=own
@@ -8,7 +9,7 @@ setting TEST_LINES 500
 setting LONGEST 250
 [ -n "${TEXT-}" ] || refuse TEXT 'not given; say for example TEXT="en=news/*.gz de=web/ fr=f.zst"'
 
-# --- what is given, looked at before anything runs ----------------------------------------------------
+# --- what is given, looked at before anything runs ------------------------------------------------
 # given WHAT ITEM: $key and $value of KEY=VALUE
 given() {
     case $2 in ?*=?*) ;; *) refuse "$1" "'$2' is not NAME=FILE";; esac
@@ -16,14 +17,16 @@ given() {
 }
 looked_at() {   # FILE...
     local f said
-    for f; do case $f in *[[:space:]]*) refuse TEXT "$f: a name with a space; rename or link it";; esac; done
+    for f; do case $f in *[[:space:]]*) refuse TEXT "$f: a name with a space; rename or link it";;
+    esac; done
     said=$("$own/look-at-text" "$@") || refuse TEXT "$said"
 }
 declare -A texts gold parallel
 named=
 for item in $TEXT; do
     given TEXT "$item"
-    [ -z "${texts[$key]+x}" ] || refuse TEXT "language $key is named twice; a glob or a folder takes many files"
+    [ -z "${texts[$key]+x}" ] || refuse TEXT \
+        "language $key is named twice; a glob or a folder takes many files"
     named+=" $key"
     set +f; shopt -s nullglob
     files=($value)
@@ -67,10 +70,11 @@ for item in ${GOLD-}; do
     gold[$key]=$(realpath -s -- "$value")
 done
 
-# --- text, counts, a dictionary of each pair, models --------------------------------------------------
+# --- text, counts, a dictionary of each pair, models ----------------------------------------------
 counted=
 for l in $LANGS; do
-    stage raw.$l  raw/train.$l raw/valid.$l raw/test.$l raw/$l.counts : $P/split-text ${texts[$l]} : \
+    stage raw.$l  raw/train.$l raw/valid.$l raw/test.$l raw/$l.counts : $P/split-text ${texts[$l]} \
+        : \
         "$P/split-text $l $VALID_LINES $TEST_LINES $LONGEST ${texts[$l]}"
     counted+=" raw/$l.counts"
 done
@@ -111,7 +115,7 @@ for l in $LANGS; do
     quick lines.$l  words/lines.$l : bpe/train.$l : "awk 'NR <= 5000' bpe/train.$l > words/lines.$l"
 done
 
-# --- every model: layer by layer, how alike words and sentences of two languages are ------------------
+# --- every model: layer by layer, how alike words and sentences of two languages are --------------
 layers=$(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")
 embedded() {    # SEED SYSTEM NAME TEXT LANG OPTIONS: vectors of every layer
     local k
@@ -167,7 +171,8 @@ for d in $pairs; do
     drawn= files=
     for s in $SEEDS; do
         for y in $SYSTEMS; do
-            files+=" s$s/$y/layers/rsim.$d.tsv" drawn+=" s$s/$y/layers/rsim.$d.tsv --label ${title[$y]}"
+            files+=" s$s/$y/layers/rsim.$d.tsv" \
+                drawn+=" s$s/$y/layers/rsim.$d.tsv --label ${title[$y]}"
         done
     done
     stage page.rsim.$d  page/rsim.$d.svg : $files : \

@@ -2,8 +2,11 @@
 # words switched by the base's own dictionary (TCS), with mixtures of words (SCS), and, as controls,
 # with a dictionary of wrong translations and the gold one (Lu, Lu and Zhang 2023).
 # Expects what part pretrain does, sentence pairs raw/SET.L for CS_SENTENCES, and labelled files
-# synth/TASK.{train,dev}.L for CS_TASKS. Leaves sN/SYSTEM/, cs/fig/, cs/results.tsv.
-setting SYSTEMS mlm
+# synth/TASK.{train,dev}.L for CS_TASKS. Leaves sN/SYSTEM/, page/, cs/fig/, cs/results.tsv.
+# With CS_UNMT=1 also translators from base+MLM and SCS, and MASS that goes on with itself and with
+# SCS (the paper's Table 5).
+setting CS_UNMT ""
+setting SYSTEMS "mlm${CS_UNMT:+ mass}"
 part pretrain
 setting CS_SYSTEMS "more tcs scs random gold"
 setting CS_SPECIFIC 5
@@ -14,7 +17,9 @@ setting CS_TRAINING "--tokens $CS_TOKENS --lr 3e-4 --warmup $((CS_STEPS / 10)) -
     --steps $CS_STEPS"
 setting CS_SWITCH ""
 setting CS_LINES 3000
-setting CS_TUNING "--batch 32 --lr 5e-4 --epochs 2 --schedule linear --warmup 10%"
+setting CS_TUNING "--batch 32 --lr 5e-4 --schedule linear --warmup 10%"
+setting CS_EPOCHS 2
+setting CS_NLI_EPOCHS 8         # inference is learnt late
 title[mlm]=base title[more]=base+MLM title[tcs]=TCS title[scs]=SCS
 title[random]="TCS random" title[gold]="TCS gold"
 # which differences are tested, and what was published
@@ -51,9 +56,11 @@ dictionaries() {    # SEED
 
 # --- a model --------------------------------------------------------------------------------------
 goes_on() {         # SEED SYSTEM
-    local s=$1 y=$2 l trains= valids= shards= how= reads=
+    local s=$1 y=$2 l trains= valids= shards= how= reads= base=mlm
     case $y in
         more) how="--objective mlm --accumulate 2";;
+        mass-more) how="--objective mass --accumulate 2" base=mass;;
+        mass-scs) how="--objective mass,scs --specific $CS_SPECIFIC $CS_SCS" base=mass;;
         scs) how="--objective mlm,scs --specific $CS_SPECIFIC $CS_SCS";;
         *) how="--objective mlm,tcs --dict $A-$B=s$s/cs/$y.dict $CS_SWITCH" reads=s$s/cs/$y.dict;;
     esac
@@ -61,8 +68,8 @@ goes_on() {         # SEED SYSTEM
         trains+=" --train $l=shd/train.$l.shd" valids+=" --valid $l=shd/valid.$l.shd"
         shards+=" shd/train.$l.shd shd/valid.$l.shd"
     done
-    train s$s.$y.pretrain  s$s/$y/pretrain/ : $shards vocab s$s/mlm/pretrain $reads : \
-        "exec pretrain$trains$valids --init s$s/mlm/pretrain $how $CS_TRAINING
+    train s$s.$y.pretrain  s$s/$y/pretrain/ : $shards vocab s$s/$base/pretrain $reads : \
+        "exec pretrain$trains$valids --init s$s/$base/pretrain $how $CS_TRAINING
             --seed $s --device $DEVICE $RESUME --out s$s/$y/pretrain"
 }
 setting CS_SCS ""
@@ -127,14 +134,15 @@ looked_at() {       # SEED SYSTEM
     for t in $CS_TASKS; do tuned $s $y $t; done
 }
 tuned() {           # SEED SYSTEM TASK: learnt in A, measured in A and B
-    local s=$1 y=$2 t=$3 m=s$1/$2/$3 task=$3 files= l
+    local s=$1 y=$2 t=$3 m=s$1/$2/$3 task=$3 files= l epochs=$CS_EPOCHS
     [ $t != pos ] || task=tag
+    [ $t != nli ] || epochs=$CS_NLI_EPOCHS
     for l in $LANGS; do files+=" $(tasks_file synth $t dev $l)"; done
     train s$s.$y.$t  $m/ : s$s/$y/pretrain $(tasks_file synth $t train $A)$files : \
         "exec finetune --task $task --model s$s/$y/pretrain
             --train $A=$(tasks_file synth $t train $A) --valid $A=$(tasks_file synth $t dev $A)
-            --valid $B=$(tasks_file synth $t dev $B) $CS_TUNING --seed $s --device $DEVICE
-            $RESUME --out $m"
+            --valid $B=$(tasks_file synth $t dev $B) $CS_TUNING --epochs $epochs --seed $s
+            --device $DEVICE $RESUME --out $m"
     quick s$s.$y.$t.rows  s$s/$y/$t.rows : $m $P/task-rows.awk : \
         "awk -v SEED=$s -v NAME='${title[$y]}' -v TASK=$t -v LANGS='$A $B' -f $P/task-rows.awk
             $m/log.jsonl > s$s/$y/$t.rows"
@@ -150,6 +158,23 @@ for s in $SEEDS; do
         looked_at $s $y
     done
 done
+
+# --- translators ----------------------------------------------------------------------------------
+if [ "$CS_UNMT" ]; then
+    title[mass-more]=MASS+MASS title[mass-scs]=MASS+SCS-MASS
+    compared+="#compare\\tMASS+SCS-MASS\\tMASS+MASS\\n"
+    part score
+    part pseudo
+    for s in $SEEDS; do
+        model $s mass
+        for y in more scs mass-more mass-scs; do
+            case $y in mass-*) goes_on $s $y;; esac
+            translator $s $y
+            translations s$s/$y/unmt s$s/$y $s "${title[$y]}" s$s/$y/shuffled
+            results+=" s$s/$y/score.$A-$B s$s/$y/score.$B-$A"
+        done
+    done
+fi
 RESULTS=cs/results.tsv
 quick cs.results  $RESULTS : $results : "{ printf '$compared' && cat$results; } > $RESULTS"
 
@@ -161,8 +186,8 @@ drawn() {           # FILE KIND NAME TITLE
             files+=" s$s/$y/cs/$1" labelled+=" s$s/$y/cs/$1 --label '${title[$y]}'"
         done
     done
-    stage cs.fig.$3  cs/fig/$3.svg cs/fig/$3.tsv : $files : \
-        "plot $2$labelled --title '$4' -o cs/fig/$3.svg --tsv cs/fig/$3.tsv"
+    stage cs.fig.$3  page/$3.svg cs/fig/$3.tsv : $files : \
+        "plot $2$labelled --title '$4' -o page/$3.svg --tsv cs/fig/$3.tsv"
 }
 drawn rsim.tsv rsim rsim "Translations by layer"
 drawn hits.tsv hits hits "Dictionary by CSLS, by layer"

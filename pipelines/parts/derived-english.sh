@@ -30,7 +30,7 @@ for p in train dev test; do
         "awk -f $P/conllu-words ud/$p.conllu | sed 's/^[^\\t]*/\\L&/' |
             awk -v N=$TAG_SENTENCES 'n < N; !NF { n++ }' > raw/pos.$p"
     quick raw.nli.$p  raw/nli.$p : sick/$p : \
-        "paste <(cut -f 5 sick/$p | tail -n +2)
+        "paste <(cut -f 5 sick/$p | tail -n +2 | $lower)
             <(cut -f 2 sick/$p | tail -n +2 | tokenize -l en --no-escape | $lower)
             <(cut -f 3 sick/$p | tail -n +2 | tokenize -l en --no-escape | $lower) > raw/nli.$p"
 done

@@ -5,12 +5,7 @@ setting SYSTEMS "$NAMED"
 # What has to be asked for: PMI-Masking, whose n-grams each language's text gives.
 setting NGRAMS ""
 case " $SYSTEMS " in *" pmi "*)
-    lists= named=
-    for l in $LANGS; do
-        stage ngrams.$l  bpe/ngrams.$l : tok/train.$l codes : \
-            "ngrams $NGRAMS $l=tok/train.$l | cut -f 3- | $cut_words > bpe/ngrams.$l"
-        named+=" --mask-ngrams $l=bpe/ngrams.$l" lists+=" bpe/ngrams.$l"
-    done
+    part ngrams
     system pmi  MLM+PMI  "--objective mlm --mask-scheme pmi$named"  $lists;;
 esac
 # MASS, whose decoder translation goes on with: --denoise 0 in UNMT is the authors' fine-tuning.

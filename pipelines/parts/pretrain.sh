@@ -5,7 +5,7 @@ part text
 
 part counts
 
-# --- a dictionary from monolingual text alone ------------------------------------------------------
+# --- a dictionary from monolingual text alone -----------------------------------------------------
 counts="--src-counts words/$A.vocab --tgt-counts words/$B.vocab"
 # the gold dictionary measures what came out and plays no part in it
 stage dict  words/$A-$B.dict words/$B-$A.dict words/$A.map.vec words/$B.map.vec words/dict.eval : \
@@ -23,7 +23,7 @@ quick dict.score  base/score.dict : words/dict.eval $P/dict-rows.awk : \
 quick init-vectors  words/init.vec : words/$A.map.vec words/$B.map.vec : \
     "awk 'NF > 2 && !seen[\$1]++' words/$A.map.vec words/$B.map.vec > words/init.vec"
 
-# --- every system and seed: a model, and its word vectors against the dictionary --------------------
+# --- every system and seed: a model, and its word vectors against the dictionary ------------------
 part models
 trained() {
     local s=$1 y=$2

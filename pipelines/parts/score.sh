@@ -1,15 +1,19 @@
 # Translating the test text with a model, and scoring translations. Rows of results: seed, system,
-# direction, metric, value.
+# direction, metric, value. alike[L], a command that makes translations into L and references alike,
+# is one more metric: alike_name[L], by bleu with the options alike_bleu[L].
 directions="$A-$B $B-$A"
 # scored FOLDER SEED TITLE DIRECTION: BLEU of FOLDER/DIRECTION cased, lower-cased, and as
 # multi-bleu.perl counts over Moses' tokens
 scored() {
-    local name=${1////.} f=$1/$4 t=${4#*-} row="sed 's/^/$2\\t$3\\t$4"
-    stage $name.score.$4  $1/score.$4 : $f raw/test.$t eval/test.$t.tok : \
+    local name=${1////.} f=$1/$4 t=${4#*-} row="sed 's/^/$2\\t$3\\t$4" also= reads=
+    [ -z "${alike[$t]-}" ] || reads=eval/test.$t.alike also=" &&
+           ${alike[$t]} < $f | bleu -b -w 2 ${alike_bleu[$t]-} eval/test.$t.alike |
+               $row\\t${alike_name[$t]}\\t/'"
+    stage $name.score.$4  $1/score.$4 : $f raw/test.$t eval/test.$t.tok $reads : \
         "{ bleu -b -w 2 raw/test.$t < $f | $row\\tBLEU\\t/' &&
            bleu -b -w 2 --lowercase raw/test.$t < $f | $row\\tBLEU-lc\\t/' &&
            tokenize -l $t < $f | bleu --multi eval/test.$t.tok |
-               sed 's/^BLEU = \\([0-9.]*\\).*/\\1/' | $row\\tmulti-bleu\\t/'; } > $1/score.$4"
+               sed 's/^BLEU = \\([0-9.]*\\).*/\\1/' | $row\\tmulti-bleu\\t/'$also; } > $1/score.$4"
 }
 # translations MODEL FOLDER SEED TITLE SHUFFLED: the test text in both directions, and as a control
 # the same sentences in another order, in the folder SHUFFLED
@@ -28,6 +32,8 @@ translations() {
 for l in $LANGS; do
     stage tok.reference.$l  eval/test.$l.tok : raw/test.$l : \
         "tokenize -l $l < raw/test.$l > eval/test.$l.tok"
+    [ -z "${alike[$l]-}" ] || stage alike.reference.$l  eval/test.$l.alike : raw/test.$l : \
+        "${alike[$l]} < raw/test.$l > eval/test.$l.alike"
 done
 # the source as it is
 for d in $directions; do

@@ -1,5 +1,5 @@
 # Examples of tasks-deen: task/NAME/{train,valid,test}.LANG.SUFFIX. No sentence, premise or article
-# is on two sides. The first seed's translator makes German of SICK.
+# is on two sides. Our own translator makes German of SICK (tasks-sick.sh).
 #   TASKS      which of pos ner nli cloze xquad xnli
 #   XQUAD_MOST articles of XQuAD to learn from, of the first 36
 #   TASK_MOST  examples of each training set at most; TEST_MOST of the others
@@ -62,32 +62,7 @@ for l in $A $B; do
     done
 done
 
-# SICK: columns 2, 3 and 5; its sentences go through the translator once each
-first=${SEEDS%% *}
-train mt  mt/ : s$first/encoder bpe/{train,valid}.{$A,$B} : \
-    "exec finetune --task mt --model s$first/encoder
-        --parallel $A-$B=bpe/train.$A,bpe/train.$B --valid $A-$B=bpe/valid.$A,bpe/valid.$B
-        $MT --seed $first --device $DEVICE $RESUME --out mt"
-set -- train train valid trial test test_annotated
-while [ $# -gt 0 ]; do
-    most=$TEST_MOST
-    [ $1 != train ] || most=$TASK_MOST
-    published raw.nli.$1 raw/nli.$1 nli/sick/SICK_$2.txt
-    stage nli.$1.$A  task/nli/$1.$A.tsv : raw/nli.$1 : \
-        "tr -d '\\r' < raw/nli.$1 | awk -F '\\t' -v OFS='\\t' 'NR == 1 {
-            print \"label\", \"sentence1\", \"sentence2\"; next }
-            NR <= $((most + 1)) { print tolower(\$5), \$2, \$3 }' > task/nli/$1.$A.tsv"
-    stage nli.$1.text  task/nli/$1.text : task/nli/$1.$A.tsv : \
-        "tail -n +2 task/nli/$1.$A.tsv | cut -f 2,3 | tr '\\t' '\\n' | sort -u > task/nli/$1.text"
-    train nli.$1.translated  task/nli/$1.translated : mt task/nli/$1.text : \
-        "translate --raw --model mt --src $A --tgt $B $DECODE --device $DEVICE < task/nli/$1.text
-            > task/nli/$1.translated"
-    stage nli.$1.$B  task/nli/$1.$B.tsv : task/nli/$1.{$A.tsv,text,translated} : \
-        "paste task/nli/$1.text task/nli/$1.translated |
-            awk -F '\\t' -v OFS='\\t' 'NR == FNR { to[\$1] = \$2; next } FNR == 1 { print; next }
-                { print \$1, to[\$2], to[\$3] }' - task/nli/$1.$A.tsv > task/nli/$1.$B.tsv"
-    shift 2
-done
+if [[ " $TASKS " == *" nli "* ]]; then part tasks-sick; fi
 
 # XNLI, English beside Swahili: 1,170 of its premises for training, the last 100 of them put aside
 if [ -n "$xnli" ]; then

@@ -1,6 +1,6 @@
 # From raw/{train,valid,test}.L to tokens, BPE, a vocabulary and shards, for every language L.
 # TOKENS=word: no BPE; the vocabulary is the VOCABULARY most frequent words, others read <unk>,
-# which is never predicted (MLM-GC's Table 8).
+# which is never predicted (MLM-GC's Table 8). tokenizing[L]: more of tokenize's options for L.
 setting TOKENS bpe
 setting VOCABULARY $MERGES
 case $TOKENS in
@@ -11,7 +11,7 @@ esac
 for l in $LANGS; do
     for p in train valid test; do
         stage tok.$p.$l  tok/$p.$l : raw/$p.$l : \
-            "tokenize -l $l $TOKENIZE < raw/$p.$l > tok/$p.$l"
+            "tokenize -l $l $TOKENIZE${tokenizing[$l]:+ ${tokenizing[$l]}} < raw/$p.$l > tok/$p.$l"
     done
 done
 # how that was done goes along with the models, so that `translate --raw` takes plain text

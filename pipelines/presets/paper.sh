@@ -40,3 +40,21 @@ setting MT "--tokens 8192 --lr 7e-4 --warmup 8000 --schedule inverse-sqrt --beta
     --eps 1e-9 --label-smoothing 0.1 --valid-every 5000 --save-every 5000 --keep 2
     --steps $MT_STEPS"
 setting DECODE "--beam 5"
+# mono: ALBERT base (Lan et al. 2020): 12 layers, 768 wide, embeddings of 128, 140K steps of 4,096
+# sequences of 512 (as many tokens), LAMB; SQuAD as BERT's code has it
+setting MONO_TEXT albert
+setting MONO_MODEL "--no-encoder-langs --layers 12 --dim 768 --heads 12 --ffn 3072 --embed-dim 128
+    --share-layers --output-transform --dropout 0 --attention-dropout 0 --positions 512"
+setting MONO_PRETRAIN "--documents 512 --mask-scheme ngram --optimizer lamb --lr 0.00176
+    --warmup 3125 --schedule linear --weight-decay 0.01 --eps 1e-6 --clip 1 --tokens 32768
+    --accumulate 64 --valid-every 5000 --save-every 5000 --keep 2 --steps 140000"
+setting MONO_TUNE "--epochs 2 --lr 5e-5 --batch 48 --warmup 10% --schedule linear --longest 384
+    --question 64 --stride 128"
+# xlu: XLM's 15 languages (Conneau and Lample 2019): 80K joint BPE, 12 layers; XNLI and MLQA as
+# XTREME's code fine-tunes for them
+setting XLU_MERGES 80000
+setting XLU_MODEL "--layers 12 --dim 1024 --heads 8 --ffn 4096 --dropout 0.1 --encoder-langs
+    --positions 512"
+setting XNLI_TUNE "--epochs 2 --lr 5e-5 --batch 32 --warmup 1000 --schedule linear --longest 128"
+setting MLQA_TUNE "--epochs 2 --lr 3e-5 --batch 32 --warmup 1000 --schedule linear --longest 384
+    --question 64 --stride 128"

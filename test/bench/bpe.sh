@@ -1,33 +1,41 @@
 #!/bin/bash
-# Times bpe-learn, bpe-apply and vocab-count beside fastBPE, YouTokenToMe, Hugging Face tokenizers and subword-nmt on the
-# same text in one run; prints medians and ratios, each peer with its own threads.
+# Times bpe-learn, bpe-apply and vocab-count beside fastBPE, YouTokenToMe, Hugging Face tokenizers
+# and subword-nmt on the same text in one run; prints medians and ratios, each peer with its own
+# threads.
 #   BIN=folder of programs   TEXT=tokenised text   MERGES=20000   RUNS=5   PEER_RUNS=3
 #   FAST=fastBPE's program   PYTHON=a Python with youtokentome, tokenizers and subword_nmt (what is not there is left out)
 #   GROWTH="20 200 2000"     instead: our wall time and peak memory on so many megabytes (TEXT repeated), each program
 set -eu
-BIN=$(cd "${BIN:-$(dirname "$0")/../../bin}" && pwd); RUNS=${RUNS:-5} PEER_RUNS=${PEER_RUNS:-3} MERGES=${MERGES:-20000}
+BIN=$(cd "${BIN:-$(dirname "$0")/../../bin}" &&
+    pwd); RUNS=${RUNS:-5} PEER_RUNS=${PEER_RUNS:-3} MERGES=${MERGES:-20000}
 TEXT=$(readlink -f "${TEXT:?set TEXT to a tokenised text}")
 FAST=${FAST:-} PYTHON=${PYTHON:-} GROWTH=${GROWTH:-}
 export LC_ALL=C.UTF-8
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT; cd "$work"
-echo "text: $(wc -c < "$TEXT") bytes, $(wc -w < "$TEXT") words; load $(cut -d' ' -f1 /proc/loadavg), $(nproc) processors"
+echo "text: $(wc -c < "$TEXT") bytes, $(wc -w < "$TEXT") words; load $(cut -d' ' \
+    -f1 /proc/loadavg), $(nproc) processors"
 # median RUNS command...: wall and CPU seconds, KiB
 median() {
     local runs=$1 i; shift
     for i in $(seq "$runs"); do
-        /usr/bin/env time -f '%e %U %S %M' -o t "$@" > out 2> err || { tail -n 3 err >&2; echo "failed: $*" >&2; exit 1; }
+        /usr/bin/env time -f '%e %U %S %M' -o t "$@" > out 2> err ||
+            { tail -n 3 err >&2; echo "failed: $*" >&2; exit 1; }
         tail -n 1 t
     done | sort -n | awk '{ a[NR] = $1 " " $2 + $3 " " $4 } END { print a[int((NR + 1) / 2)] }'
 }
-show() { printf '  %-40s %8.2f s wall %8.2f s CPU %8.1f MiB\n' "$1" $2 $3 "$(awk "BEGIN { print $4 / 1024 }")"; }
+show() { printf '  %-40s %8.2f s wall %8.2f s CPU %8.1f MiB\n' "$1" $2 $3 "$(awk \
+    "BEGIN { print $4 / 1024 }")"; }
 ours=
-us() { local name=$1; shift; ours=$(median "$RUNS" "$@"); show "$name" $ours; cp out "our.$name" 2> /dev/null || true; }
+us() { local name=$1; shift; ours=$(median "$RUNS" "$@"); show "$name" $ours
+cp out "our.$name" 2> /dev/null || true; }
 them() {   # name command...: and how many times as long and as large
     local name=$1 t; shift
     t=$(median "$PEER_RUNS" "$@"); show "$name" $t
-    echo "$t $ours" | awk '{ printf "  %-40s %8.1f x wall %8.1f x CPU %8.1f x memory\n", "", $1 / $4, $2 / $5, $3 / $6 }'
+    echo "$t $ours" | awk \
+        '{ printf "  %-40s %8.1f x wall %8.1f x CPU %8.1f x memory\n", "", $1 / $4, $2 / $5, $3 / $6 }'
 }
-has() { [ -n "$PYTHON" ] && "$PYTHON" -c "import $1" 2> /dev/null || { echo "  (no $1: set PYTHON)"; false; }; }
+has() { [ -n "$PYTHON" ] && "$PYTHON" -c "import $1" 2> /dev/null ||
+    { echo "  (no $1: set PYTHON)"; false; }; }
 
 if [ -n "$GROWTH" ]; then
     "$BIN/bpe-learn" -q -n "$MERGES" "$TEXT" > codes
@@ -56,7 +64,8 @@ if sys.argv[1] == "learn":
     t = Tokenizer(models.BPE(end_of_word_suffix="</w>")); t.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     t.train([sys.argv[2]], trainers.BpeTrainer(vocab_size=int(sys.argv[3]), end_of_word_suffix="</w>", show_progress=False)); t.save("hf.json")
 else:
-    t = Tokenizer.from_file("hf.json"); lines = open(sys.argv[2], encoding="utf-8").read().split("\n")
+    t = Tokenizer.from_file("hf.json")
+    lines = open(sys.argv[2], encoding="utf-8").read().split("\n")
     for i in range(0, len(lines), 10000):
         for e in t.encode_batch(lines[i:i + 10000]): sys.stdout.write(" ".join(e.tokens) + "\n")
 PY
@@ -65,17 +74,25 @@ for t in 1 2; do
     echo "learn $MERGES merges, $t threads:"
     us bpe-learn "$BIN/bpe-learn" -q --threads $t -n "$MERGES" "$TEXT"
     cp out codes
-    [ $t = 2 ] || { [ -n "$FAST" ] && them "fastBPE, 1 thread" "$FAST" learnbpe "$MERGES" "$TEXT" || echo "  (no fastBPE: set FAST)"; }
+    [ $t = 2 ] || { [ -n "$FAST" ] && them "fastBPE, 1 thread" "$FAST" learnbpe "$MERGES" "$TEXT" ||
+        echo "  (no fastBPE: set FAST)"; }
     has youtokentome && them "YouTokenToMe" "$PYTHON" yttm.py learn "$TEXT" $((MERGES + 10000)) $t
-    has tokenizers && RAYON_NUM_THREADS=$t them "Hugging Face tokenizers" "$PYTHON" hf.py learn "$TEXT" $((MERGES + 10000))
-    if [ $t = 1 ] && [ -n "${SLOW:-}" ] && has subword_nmt; then PEER_RUNS=1 them "subword-nmt" "$PYTHON" -m subword_nmt.learn_bpe -s "$MERGES" -i "$TEXT"; fi
+    has tokenizers && RAYON_NUM_THREADS=$t them "Hugging Face tokenizers" "$PYTHON" hf.py learn \
+        "$TEXT" $((MERGES + 10000))
+    if [ $t = 1 ] && [ -n "${SLOW:-}" ] &&
+        has subword_nmt; then PEER_RUNS=1 them "subword-nmt" "$PYTHON" -m subword_nmt.learn_bpe \
+            -s "$MERGES" -i "$TEXT"; fi
 done
 for t in 1 2; do
     echo "apply them, $t threads:"
     us bpe-apply "$BIN/bpe-apply" -q --threads $t -c codes -o ours "$TEXT"
-    if [ $t = 2 ] && [ -n "$FAST" ]; then them "fastBPE, 2 threads (it takes all)" "$FAST" applybpe theirs "$TEXT" codes; cmp ours theirs && echo "  same bytes"; fi
-    [ ! -f yttm.model ] || { ln -sf "$(dirname "$PYTHON")/yttm" yttm; them "YouTokenToMe" sh -c "./yttm encode --model yttm.model --output_type subword --n_threads $t < '$TEXT'"; }
-    [ ! -f hf.json ] || RAYON_NUM_THREADS=$t TOKENIZERS_PARALLELISM=$([ $t = 1 ] && echo false || echo true) them "Hugging Face tokenizers" "$PYTHON" hf.py apply "$TEXT"
+    if [ $t = 2 ] && [ -n "$FAST" ]; then them "fastBPE, 2 threads (it takes all)" "$FAST" \
+        applybpe theirs "$TEXT" codes; cmp ours theirs && echo "  same bytes"; fi
+    [ ! -f yttm.model ] || { ln -sf "$(dirname "$PYTHON")/yttm" yttm
+    them "YouTokenToMe" sh \
+        -c "./yttm encode --model yttm.model --output_type subword --n_threads $t < '$TEXT'"; }
+    [ ! -f hf.json ] || RAYON_NUM_THREADS=$t TOKENIZERS_PARALLELISM=$([ $t = 1 ] && echo false ||
+        echo true) them "Hugging Face tokenizers" "$PYTHON" hf.py apply "$TEXT"
     if [ $t = 1 ] && [ -n "${SLOW:-}" ] && has subword_nmt; then
         "$BIN/bpe-learn" -q -n "$MERGES" --format subword-nmt "$TEXT" > codes.sw
         PEER_RUNS=1 them "subword-nmt" "$PYTHON" -m subword_nmt.apply_bpe -c codes.sw -i "$TEXT"

@@ -1,16 +1,21 @@
 #!/bin/bash
-# Times exact CSLS top-10 in both directions (dict-induce --map none) beside FAISS (IndexFlatIP) and beside MUSE's loop on PyTorch, on
-# the same vectors in one run; prints wall, CPU and peak memory of each.
+# Times exact CSLS top-10 in both directions (dict-induce --map none) beside FAISS (IndexFlatIP) and
+# beside MUSE's loop on PyTorch, on the same vectors in one run; prints wall, CPU and peak memory of
+# each.
 #   BIN=folder of programs   N=200000 vectors a side   D=300   THREADS=2
 #   FAISS_PYTHON=a Python with numpy, faiss-cpu and torch
 #   SAMPLE=8192     the peers search for so many rows only; a direction's time is extrapolated by N / SAMPLE (0: all rows)
 #   PARTS="ours faiss muse"   WORK=folder for the vectors (kept; the parts can then be run one by one)
 set -eu
-BIN=$(cd "${BIN:-$(dirname "$0")/../../bin}" && pwd); N=${N:-200000}; D=${D:-300}; THREADS=${THREADS:-2}; SAMPLE=${SAMPLE:-8192}; PARTS=${PARTS-ours faiss muse}
+BIN=$(cd "${BIN:-$(dirname "$0")/../../bin}" &&
+    pwd); N=${N:-200000}; D=${D:-300}; THREADS=${THREADS:-2}; SAMPLE=${SAMPLE:-8192}
+    PARTS=${PARTS-ours faiss muse}
 FAISS_PYTHON=${FAISS_PYTHON:?"set FAISS_PYTHON to a Python with numpy, faiss-cpu and torch"}
-"$FAISS_PYTHON" -c 'import faiss, numpy, torch' || { echo "csls: $FAISS_PYTHON has not all of numpy, faiss-cpu, torch" >&2; exit 1; }
+"$FAISS_PYTHON" -c 'import faiss, numpy, torch' ||
+    { echo "csls: $FAISS_PYTHON has not all of numpy, faiss-cpu, torch" >&2; exit 1; }
 unset OPENBLAS_CORETYPE
-if [ -n "${WORK:-}" ]; then work=$WORK; mkdir -p "$work"; else work=$(mktemp -d); trap 'rm -rf "$work"' EXIT; fi
+if [ -n "${WORK:-}" ]; then work=$WORK; mkdir -p "$work"; else work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT; fi
 [ -f "$work/z.$N.$D.npy" ] || "$FAISS_PYTHON" - "$work" "$N" "$D" <<'P'
 import sys
 import numpy as np
@@ -21,11 +26,15 @@ x = z + 2 * rng.standard_normal((n, d), dtype=np.float32)
 for name, v in (("x", x), ("z", z)):
     np.save(f"{work}/{name}.{n}.{d}.npy", v / np.linalg.norm(v, axis=1, keepdims=True))
 P
-timed() { /usr/bin/env time -q -f '%e %U %S %M' -o "$work/t" "$@" > "$work/out" || { echo "csls: failed: $1" >&2; kill $$; }; awk '{ printf "%.1f s wall, %.1f s CPU, %.0f MiB", $1, $2 + $3, $4 / 1024 }' "$work/t"; }
+timed() { /usr/bin/env time -q -f '%e %U %S %M' -o "$work/t" "$@" > "$work/out" ||
+    { echo "csls: failed: $1" >&2; kill $$; }
+    awk '{ printf "%.1f s wall, %.1f s CPU, %.0f MiB", $1, $2 + $3, $4 / 1024 }' "$work/t"; }
 echo "$N x $N x $D, K = 10, top 10 both ways, $THREADS threads; the vectors are $((N * D * 8 >> 20)) MiB; load $(cut -d' ' -f1 /proc/loadavg)"
 case " $PARTS " in *' ours '*)
-    echo "dict-induce, reading and writing included: $(timed "$BIN/dict-induce" -q --threads "$THREADS" --normalize none --max-vocab 0 \
-        --src "$work/x.$N.$D.npy" --tgt "$work/z.$N.$D.npy" --reverse "$work/back" -o "$work/there")"
+    echo "dict-induce, reading and writing included: $(timed "$BIN/dict-induce" \
+        -q --threads "$THREADS" --normalize none --max-vocab 0 \
+        --src "$work/x.$N.$D.npy" --tgt "$work/z.$N.$D.npy" --reverse "$work/back" \
+            -o "$work/there")"
     awk '{ print $1 }' "$work/t" > "$work/ours"
     # the scores of some words' translations, from all of their cosines in double precision
     "$FAISS_PYTHON" - "$work" "$N" "$D" <<'P'
@@ -78,8 +87,8 @@ if what == "faiss":
         return index.search(a, k)
     rx = timed("means of x", lambda: search(x[:q], z, 10)[0].mean(1))
     rz = timed("means of z", lambda: search(z[:q], x, 10)[0].mean(1))
-    # CSLS's order for a given x is that of 2 x.z - r(z): an inner product with one dimension more. Where only a sample's means were
-    # made, the others are the sample's mean: the same work
+    # CSLS's order for a given x is that of 2 x.z - r(z): an inner product with one dimension more.
+    # Where only a sample's means were made, the others are the sample's mean: the same work
     full = lambda r: np.concatenate([r, np.full(n - q, r.mean(), dtype=np.float32)])
     wide = lambda b, r: np.hstack([2 * b, -full(r)[:, None]]).astype(np.float32)
     one = lambda a: np.hstack([a[:q], np.ones((q, 1), dtype=np.float32)])
@@ -113,7 +122,9 @@ P
 for peer in faiss muse; do
     case " $PARTS " in *" $peer "*) ;; *) continue;; esac
     name=$([ $peer = faiss ] && echo "FAISS IndexFlatIP" || echo "MUSE's loop on PyTorch")
-    echo "$name, this process: $(timed "$FAISS_PYTHON" "$work/peer.py" $peer "$work" "$N" "$D" "$THREADS" "$SAMPLE")"
+    echo "$name, this process: $(timed "$FAISS_PYTHON" "$work/peer.py" $peer "$work" "$N" "$D" \
+        "$THREADS" "$SAMPLE")"
     cat "$work/out"
-    [ ! -f "$work/ours" ] || awk -v o="$(cat "$work/ours")" '/together/ { printf "  ratio: dict-induce is %.2f times faster\n", $2 / o }' "$work/out"
+    [ ! -f "$work/ours" ] || awk -v o="$(cat "$work/ours")" \
+        '/together/ { printf "  ratio: dict-induce is %.2f times faster\n", $2 / o }' "$work/out"
 done

@@ -1,5 +1,6 @@
-# Where a training step's time goes, operation by operation, against one large sgemm in the same run: float32, then bf16.
-# THREADS=N (default: all this machine has). OPENBLAS_* is cleared, so that nothing chooses lesser kernels.
+# Where a training step's time goes, operation by operation, against one large sgemm in the same
+# run: float32, then bf16. THREADS=N (default: all this machine has). OPENBLAS_* is cleared, so that
+# nothing chooses lesser kernels.
 set -eu
 for v in $(env | sed -n 's/^\(OPENBLAS_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
 prog=$(dirname "$BIN")/test/bench/ops

@@ -1,5 +1,3 @@
-/* link: lib/data lib/plain lib/pieces lib/bpe lib/text common-json -lcjson -licui18n -licuuc
- * -lpcre2-8 */
 /* The best that a model of pieces can answer: for each question of SQuAD's form, the pieces that
  * its first answer touches, as text, in the form of predictions. test/peers/oracle.sh scores them.
  *
@@ -12,32 +10,32 @@
 #include "common/json.h"
 #include "common/mem.h"
 #include "lib/data/labelled.h"
-#include "lib/pieces/offsets.h"
-#include "lib/pieces/pieces.h"
-#include "lib/plain/plain.h"
+#include "lib/raw/raw.h"
+#include "lib/subword/offsets.h"
+#include "lib/subword/subword.h"
 
 static struct offsets_how how;
-static struct plain *plain;
-static struct pieces *pieces;
+static struct raw_text *raw;
+static struct subword_model *subword;
 static void *work;
 
 static int open_tokeniser(const char *path, const char *lang)
 {
     size_t n = strlen(path);
-    if (n > 6 && !strcmp(path + n - 6, ".model")) how.kind = PIECES_SENTENCEPIECE;
-    else if (n > 4 && !strcmp(path + n - 4, ".txt")) how.kind = PIECES_WORDPIECE;
+    if (n > 6 && !strcmp(path + n - 6, ".model")) how.kind = SUBWORD_SENTENCEPIECE;
+    else if (n > 4 && !strcmp(path + n - 4, ".txt")) how.kind = SUBWORD_WORDPIECE;
     else {
-        how = (struct offsets_how){ PIECES_BPE, true, true };
-        return (plain = plain_open(path, lang)) ? 0 : -1;
+        how = (struct offsets_how){ SUBWORD_BPE, true, true };
+        return (raw = raw_open(path, lang)) ? 0 : -1;
     }
-    pieces = pieces_open(path, true);
-    if (!pieces) return -1;
-    work = pieces_work_new(pieces);
+    subword = subword_open(path, true);
+    if (!subword) return -1;
+    work = subword_work_new(subword);
     return 0;
 }
 
 static int cut(const char *line, size_t n, struct tbuf *out)
-{ return plain ? plain_encode(plain, line, n, out) : pieces_line(pieces, work, line, n, out); }
+{ return raw ? raw_encode(raw, line, n, out) : subword_line(subword, work, line, n, out); }
 
 int main(int argc, char **argv)
 {

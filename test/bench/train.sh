@@ -1,5 +1,6 @@
-# Training steps beside PyTorch's, at three sizes, float32 and bf16: tokens/s and GFLOP/s of the fastest step, share of the speed of one
-# large sgemm in the same run (measured before and after), peak memory, ratios. OPENBLAS_* is cleared for all, but see "core" below.
+# Training steps beside PyTorch's, at three sizes, float32 and bf16: tokens/s and GFLOP/s of the
+# fastest step, share of the speed of one large sgemm in the same run (measured before and after),
+# peak memory, ratios. OPENBLAS_* is cleared for all, but see "core" below.
 #   PYTHON=path of a Python with the newest PyTorch (pip install torch); DEBIAN_PYTHON=/usr/bin/python3 (python3-torch,
 #   libopenblas0-openmp); empty: without that one. THREADS=N, SIZES="1 2 3", PRECISIONS="float32 bf16",
 #   SECONDS_EACH=8 (at least that long a setting). On a busy machine THREADS=1 CPUTIME=1 measures the processes' own time.
@@ -11,8 +12,10 @@ python=${PYTHON-$(command -v python3 || true)} debian=${DEBIAN_PYTHON-/usr/bin/p
 peer=$TOP/test/peers/train.py
 export OMP_NUM_THREADS=$threads
 blas=$(ls -d /usr/lib/*/openblas-openmp 2>/dev/null | head -n 1 || true)
-echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, $threads threads"
-# Where OpenBLAS does not know the processor, ours names the kernels it gets; Debian's PyTorch gets the same ones.
+echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo |
+    head -n 1), $(nproc) cores, $threads threads"
+# Where OpenBLAS does not know the processor, ours names the kernels it gets; Debian's PyTorch gets
+# the same ones.
 core=$("$prog" sgemm "$threads" | sed -n 's/.*OpenBLAS [0-9.]* \([A-Za-z]*\) (instead of.*/\1/p')
 out=$(mktemp)
 trap 'rm -f "$out" "$out.err"' EXIT
@@ -38,9 +41,12 @@ for size in ${SIZES:-1 2 3}; do
         row "ours $precision" "$prog" $shape $precision "$threads" "$seconds"
         if [ -n "$python" ]; then
             row "PyTorch $precision" "$python" "$peer" $shape $precision eager "$threads" "$seconds"
-            row "PyTorch $precision compile" "$python" "$peer" $shape $precision compile "$threads" "$seconds"
+            row "PyTorch $precision compile" "$python" "$peer" $shape $precision compile \
+                "$threads" "$seconds"
         fi
-        [ -z "$debian" ] || [ $precision = bf16 ] || row "Debian $precision" env LD_LIBRARY_PATH="$blas" ${core:+OPENBLAS_CORETYPE=$core} "$debian" "$peer" $shape $precision eager "$threads" "$seconds"
+        [ -z "$debian" ] || [ $precision = bf16 ] ||
+            row "Debian $precision" env LD_LIBRARY_PATH="$blas" ${core:+OPENBLAS_CORETYPE=$core} \
+                "$debian" "$peer" $shape $precision eager "$threads" "$seconds"
     done
     sgemm
     awk -F '\t' '

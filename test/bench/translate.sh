@@ -5,12 +5,16 @@
 #   SENTENCES=200 of TEXT (or one number for each of BATCHES); THREADS=N, BEAMS="1 5", BATCHES="1 32", LONGEST=100 tokens a translation,
 #   TIMES=2 (the fastest counts); PEERS="transformers ctranslate2"
 #   STEPS=600, LAYERS=3, DIM=256, HEADS=4, LR=1e-3: the model that is trained (1 to 2 minutes on 2 cores)
-#   DEVICE=cpu (cuda: test/gpu/bench.sh), PRECISION=float32; the peers' is the same
+#   DEVICE=cpu (cuda: test/gpu/bench.sh), PRECISION=float32 (bf16; int8, which transformers has not:
+#   then the last column of ours is how many translations are those of our float32); the peers' is
+#   the same. REF=reference of TEXT, line by line: BLEU of both precisions, too
 # Ours is timed as a process, less what the same process takes for no sentence at all; the peers without loading. Memory is the host's.
 set -eu
 for v in $(env | sed -n 's/^\(OPENBLAS_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
 export LC_ALL=C.UTF-8 PATH=$BIN:$PATH
 threads=${THREADS:-$(nproc)} device=${DEVICE:-cpu} precision=${PRECISION:-float32} longest=${LONGEST:-100} times=${TIMES:-2} python=${PYTHON-}
+peers="transformers ctranslate2"; [ "$precision" != int8 ] || peers=ctranslate2
+REF=${REF:+$(realpath "$REF")}
 export OMP_NUM_THREADS=$threads
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 [ -z "${MODEL:-}" ] || MODEL=$(cd "$MODEL" && pwd)
@@ -31,6 +35,11 @@ if [ -z "${MODEL:-}" ]; then
     MODEL=$work/run TEXT=$work/test.xa.bpe
 fi
 : "${SRC:?set SRC and TGT, the languages of MODEL}" "${TGT:?}" "${TEXT:?set TEXT to BPE text in SRC}"
+# references of the lines that are not empty
+[ -z "$REF" ] ||
+    paste -d '\n' "$TEXT" "$REF" | awk 'NR % 2 { a = $0; next } split(a, w) { print > "ref" }'
+# equal A B: how many of their lines are
+equal() { paste -d '\n' "$1" "$2" | awk 'NR % 2 { a = $0; next } a == $0 { n++ } END { print n + 0 }'; }
 awk 'NF' "$TEXT" > all
 read -ra beams <<< "${BEAMS:-1 5}"
 read -ra batches <<< "${BATCHES:-1 32}"
@@ -65,10 +74,20 @@ for beam in "${beams[@]}"; do
         awk -v w="$wall" -v s="$start" -v n="$(wc -w < ours)" -v k="$kib" -v c="$beam, $batch" \
             'BEGIN { d = w - s; few = d < w / 10; if (few) d = w     # loading is nearly all of it: too few sentences to tell
                 print c "\tours\t" d "\t" n "\t" k / 1024 "\t\tours: " w " s with loading" (few ? ", which counts here: give more SENTENCES" : "") }' | tee -a rows >&2
-        for peer in ${python:+${PEERS:-transformers ctranslate2}}; do
+        if [ "$precision" != float32 ]; then
+            mv ours lower
+            precision=float32 one text ours "$beam" "$batch" > /dev/null
+            mv ours float32; mv lower ours
+            echo "beam $beam, batches of $batch:" \
+                "$(equal float32 ours) of $(wc -l < ours) are our float32's"
+            [ -z "$REF" ] || for f in float32 ours; do
+                echo "$f: $(bleu --multi <(head -n "$(wc -l < text)" ref) < $f)"
+            done
+        fi
+        for peer in ${python:+${PEERS:-$peers}}; do
             IFS=$'\t' read -r seconds tokens translated mib version < <("$python" "$TOP/test/peers/translate.py" $peer $vocab hf theirs "$beam" "$batch" "$threads" "$longest" "$times" "$device" "$precision" < text 2>err) ||
                 { echo "$peer: failed: $(tail -n 1 err)"; continue; }
-            same=$(paste -d '\n' ours theirs | awk 'NR % 2 { a = $0; next } a == $0 { n++ } END { print n + 0 }')
+            same=$(equal ours theirs)
             printf '%s\t%s\t%s\t%s\t%s\t%s of %s\t%s\n' "$beam, $batch" "$peer" "$seconds" "$tokens" "$mib" "$same" "$translated" "$version" | tee -a rows >&2
         done
     done

@@ -1,5 +1,6 @@
-/* zipf TOKENS TYPES [SEED]: text of independent words, word r with probability ~ 1/r, sentences of 8 to 40 words.
- * Words are a rank's digits in letters, three at least. For benchmarks; the same text on every machine. */
+/* zipf TOKENS TYPES [SEED]: text of independent words, word r with probability ~ 1/r, sentences of
+ * 8 to 40 words. Words are a rank's digits in letters, three at least. For benchmarks; the same
+ * text on every machine. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ int main(int argc, char **argv)
     state = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     /* Vose's alias table. */
     double *p = malloc(types * sizeof *p), sum = 0;
-    uint32_t *alias = malloc(types * sizeof *alias), *small = malloc(types * sizeof *small), *large = malloc(types * sizeof *large), ns = 0, nl = 0;
+    uint32_t *alias = malloc(types * sizeof *alias), *small = malloc(types * sizeof *small),
+             *large = malloc(types * sizeof *large), ns = 0, nl = 0;
     uint64_t *keep = malloc(types * sizeof *keep);
     char (*word)[12] = calloc(types, sizeof *word);
     for (uint32_t i = 0; i < types; i++) sum += p[i] = 1.0 / (i + 1);

@@ -98,7 +98,7 @@ fails 1 'none of its 600 pairs has 50 tokens or more on either side' \
     "${small[@]}" --min-tokens 50 --out no
 fails 1 '20 pairs are left, fewer than a batch of 32' "${small[@]}" --pairs 20 --batch 32 --out no
 fails 1 '20 pairs are too few for a queue' "${small[@]}" --pairs 20 --out no
-fails 1 'language xc: the model has no embedding of it' \
+fails 1 'language xc: the model has no embedding for it' \
     "${small[@]}" --parallel xa-xc=train.a,train.b --out no
 fails 2 '--model, --parallel and --out are needed' align-post -q --model base --out no
 fails 2 '--patience .*needs --select best' "${small[@]}" --patience 3 --out no

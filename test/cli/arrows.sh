@@ -1,15 +1,16 @@
-# Which folder may include what: only folders on lower floors, so that no circle can be. In common/, where every file is for
-# everybody, no circle of files either; and common/ names no variable of the environment that belongs to another folder.
+# Which folder may include what: only folders on lower floors, so that no circle can be. In common/,
+# where every file is for everybody, no circle of files either; and common/ names no variable of the
+# environment that belongs to another folder.
 . "$TOP/test/cli/lib.sh"
 
 # From the ground up; folders of one line do not know one another.
 floors='common
 kernels
 kernels/cpu kernels/cuda
-lib/text lib/bpe lib/synth lib/score lib/cooc lib/graph
-lib/pieces lib/plain lib/space lib/model lib/ngrams lib/derive
-lib/plot lib/hf lib/embed lib/engine
-lib/data
+lib/text lib/bpe lib/synth lib/score lib/cooc lib/graph lib/ranks lib/torch
+lib/subword lib/raw lib/vectors lib/model lib/ngrams lib/derive lib/ranks/mpi
+lib/bilingual lib/hf lib/embed lib/engine
+lib/plot lib/data
 lib/objective
 lib/task
 cmd'
@@ -18,8 +19,20 @@ known=''
 
 # includes TREE: a line "FILE INCLUDED" for each include of ours
 includes() {
-    (cd "$1" && grep -rnE '^#include "' --include='*.[ch]' --include='*.cu' --include='*.cuh' common kernels lib cmd) |
+    (cd "$1" && grep -rnE '^#include "' \
+        --include='*.[ch]' --include='*.cu' --include='*.cuh' common kernels lib cmd) |
         sed -E 's/:[0-9]+:#include "/ /; s/".*//' | sort -u
+}
+
+# houses TREE: rows of lib/README.md that say other than the includes in the file `all`
+houses() {
+    sed -nE 's/^lib\/([a-z/]+)\/[a-z0-9_]+\.[ch] lib\/([a-z/]+)\/[a-z0-9_]+\.h$/\1 \2/p' all |
+        awk '$1 != $2' | sort -u > uses
+    (cd "$1/lib" && find . -name '*.[ch]' -printf '%h\n' | sort -u | sed 's|^\./||') |
+        awk 'FNR == NR { to[$1] = to[$1] (to[$1] == "" ? "" : " ") $2; next }
+            { printf "%s | %s\n", $1, to[$1] }' uses - | sort > found
+    sed -nE 's/^\| `([a-z/]+)` \|.*\| ?(.*) \|$/\1 | \2/p' "$1/lib/README.md" | sort > told
+    comm -3 found told | sed 's/^\t*/lib\/README.md and the includes differ: /'
 }
 
 # check TREE: what is wrong with its arrows
@@ -29,7 +42,8 @@ check() {
         function folder(f) { sub(/\/[^\/]*$/, "", f); return f }
         BEGIN {
             n = split(floors, line, "\n")
-            for (i = 1; i <= n; i++) { m = split(line[i], f, " "); for (j = 1; j <= m; j++) floor[f[j]] = i }
+            for (i = 1; i <= n; i++) { m = split(line[i], f, " ");
+                for (j = 1; j <= m; j++) floor[f[j]] = i }
             n = split(known, line, "\n")
             for (i = 1; i <= n; i++) if (line[i] != "") expected[line[i]] = 1
         }
@@ -39,10 +53,12 @@ check() {
         !(b in floor) || floor[b] < floor[a] { next }
         ($0 in expected) { seen[$0] = 1; next }
         { print $1 " includes " $2 ", which does not stand on a lower floor" }
-        END { for (k in expected) if (!(k in seen)) print k ": gone; take it from the list of known arrows" }' all
+        END { for (k in expected) if (!(k in seen))
+            print k ": gone; take it from the list of known arrows" }' all
     sed -nE 's/^common\/([a-z0-9_]+)\.[ch] common\/([a-z0-9_]+)\.h$/\1 \2/p' all | awk '$1 != $2' |
         { tsort 2>&1 > order || true; } |
         sed 's/^tsort: -: input contains a loop:$/a circle in common:/; s/^tsort: /    /'
+    houses "$1"
     (cd "$1" && grep -noE 'ISOGLOT_[A-Z_]+' common/*.[ch]) |
         awk '!/:ISOGLOT_VERSION$/ { print $0 " is not a variable of common" }'
 }
@@ -50,15 +66,23 @@ check() {
 check "$TOP" > problems
 [ -s problems ] && { cat problems; fail "arrows between folders"; }
 
-# What the above would say of a circle, an arrow that goes up, a new folder and a variable of another one.
+# What the above would say of a circle, an arrow that goes up, a new folder and a variable of
+# another one.
 mkdir -p copy/lib; cp -r "$TOP/common" "$TOP/kernels" "$TOP/cmd" copy; cp -r "$TOP"/lib/* copy/lib
 echo '#include "common/prog.h"' >> copy/common/mem.c
-echo '#include "lib/space/csls.h"' >> copy/lib/cooc/count.c
+echo '#include "lib/vectors/csls.h"' >> copy/lib/cooc/count.c
 mkdir copy/lib/new; echo '#include "common/err.h"' > copy/lib/new/x.c
 echo 'getenv("ISOGLOT_CSLS");' >> copy/common/err.c
 check copy > problems
-grep -q 'lib/cooc/count.c includes lib/space/csls.h, which does not stand on a lower floor' problems || fail "an arrow that goes up: $(cat problems)"
-grep -q 'lib/new/x.c: its folder stands on no floor' problems || fail "a folder without a floor: $(cat problems)"
+grep -q 'lib/cooc/count.c includes lib/vectors/csls.h, which does not stand on a lower floor' \
+    problems || fail "an arrow that goes up: $(cat problems)"
+grep -q 'lib/new/x.c: its folder stands on no floor' problems ||
+    fail "a folder without a floor: $(cat problems)"
 grep -q 'a circle in common:' problems || fail "a circle: $(cat problems)"
-grep -q 'common/err.c:[0-9]*:ISOGLOT_CSLS is not a variable of common' problems || fail "a variable: $(cat problems)"
-is "$(grep -c . problems)" "$(grep -cE 'floor|circle|variable|^    ' problems)"
+grep -q 'common/err.c:[0-9]*:ISOGLOT_CSLS is not a variable of common' problems ||
+    fail "a variable: $(cat problems)"
+grep -q '^lib/README.md and the includes differ: new | $' problems ||
+    fail "a folder that lib/README.md lacks: $(cat problems)"
+grep -q '^lib/README.md and the includes differ: cooc | vectors$' problems ||
+    fail "an arrow that lib/README.md lacks: $(cat problems)"
+is "$(grep -c . problems)" "$(grep -cE 'floor|circle|variable|differ|^    ' problems)"

@@ -1,23 +1,30 @@
-# Bad input, program by program: a status that is not 0, one line that says which program and which file, no output, nothing temporary, and
-# an older output untouched. A row a case; all of them run, and those that fail are named.
-[ -n "${PIPES:-}" ] || PIPES=default exec env --default-signal=PIPE bash "$0"     # whoever started this may ignore it
+# Bad input, program by program: a status that is not 0, one line that says which program and which
+# file, no output, nothing temporary, and an older output untouched. A row a case; all of them run,
+# and those that fail are named. whoever started this may ignore it
+[ -n "${PIPES:-}" ] || PIPES=default exec env --default-signal=PIPE bash "$0"
 . "$TOP/test/cli/lib.sh"
 trap - ERR; set +e
 export OMP_NUM_THREADS=1
 G=$TOP/test/golden failures=0 cases=0
 shopt -s nullglob dotglob
 
-# --- what is good ----------------------------------------------------------------------------------------------------
+# --- what is good ---------------------------------------------------------------------------------
 good() {
     set -e
-    awk 'BEGIN { srand(7); for (i = 0; i < 60; i++) { n = 2 + int(rand() * 6); s = ""; for (j = 0; j < n; j++) s = s (j ? " " : "") "w" int(rand() * 12); print s } }' > text
-    vocab-count -q text > vocab; bpe-learn -q -n 20 text > codes; head -n 9 vocab > fewer; tokenize --settings > tokenizer
-    for l in aa bb; do binarize -q -v vocab -l $l -o $l.shd < text; cooc-count -q -v vocab $l=text -o $l.cooc; done
+    awk 'BEGIN { srand(7); for (i = 0; i < 60; i++) { n = 2 + int(rand() * 6); s = "";
+        for (j = 0; j < n; j++) s = s (j ? " " : "") "w" int(rand() * 12); print s } }' > text
+    vocab-count -q text > vocab; bpe-learn -q -n 20 text > codes; head -n 9 vocab > fewer
+    tokenize --settings > tokenizer
+    for l in aa bb; do binarize -q -v vocab -l $l -o $l.shd < text
+    cooc-count -q -v vocab $l=text -o $l.cooc; done
     binarize -q -v fewer -l aa -o fewer.shd < text; cooc-count -q -v fewer aa=text -o fewer.cooc
-    pretrain -q "${small[@]}" -v vocab --codes codes --tokenizer tokenizer --train aa=aa.shd --train bb=bb.shd --out run; cp -rL run/last model
-    finetune -q "${small[@]}" --task mt -v vocab --codes codes --tokenizer tokenizer --parallel aa-bb=text,text --out mt; cp -rL mt/last mtmodel
+    pretrain -q "${small[@]}" -v vocab --codes codes --tokenizer tokenizer --train aa=aa.shd \
+        --train bb=bb.shd --out run; cp -rL run/last model
+    finetune -q "${small[@]}" --task mt -v vocab --codes codes --tokenizer tokenizer \
+        --parallel aa-bb=text,text --out mt; cp -rL mt/last mtmodel
     for f in vec bin npy safetensors; do embed -q --model model -o v.$f; done
-    for f in npy safetensors; do head -n 20 text | embed -q --model model --text - --lang aa --of sentences -o s.$f; done
+    for f in npy safetensors; do head -n 20 text |
+        embed -q --model model --text - --lang aa --of sentences -o s.$f; done
     awk '{ print $1 "\t" $1 "\t1" }' vocab > dict
     cooc-query --dump aa.cooc | awk -F '\t' '{ print $1 " " $2 "\t" $1 " " $2 }' > pairs
     printf ': all\nw1 w2 w3 w4\n' > questions
@@ -27,60 +34,79 @@ good() {
     ckpt import -q -o bert --lang-code xx "$G/interchange/bert"
     set +e
 }
-small=(--layers 1 --dim 8 --heads 2 --ffn 8 --positions 40 --tokens 100 --lr 1e-3 --warmup 2 --steps 2)
+small=(--layers 1 --dim 8 --heads 2 --ffn 8 --positions 40 --tokens 100 --lr 1e-3 --warmup 2 \
+    --steps 2)
 
-# --- what is bad -----------------------------------------------------------------------------------------------------
+# --- what is bad ----------------------------------------------------------------------------------
 # flip FILE AT TO: one bit of byte AT
-flip() { local b; cp "$1" "$3"; b=$(od -An -tu1 -j "$2" -N 1 "$1"); printf "\\$(printf %o $((b ^ 16)))" | dd of="$3" bs=1 seek="$2" conv=notrunc status=none; }
+flip() { local b; cp "$1" "$3"; b=$(od -An -tu1 -j "$2" -N 1 "$1")
+printf "\\$(printf %o $((b ^ 16)))" | dd of="$3" bs=1 seek="$2" conv=notrunc status=none; }
 # damage NAME: NAME cut short and with a flipped bit at several places, as NAME's ending asks
 damage() {
     local name=$1 size at; size=$(stat -c %s "$1")
-    case $name in *.bin | *.npy) for at in 30 $((size / 2)); do head -c $at "$name" > "cut$at.$name"; done; return ;; esac    # no checksum there
+    # no checksum there
+    case $name in *.bin | *.npy) for at in 30 $((size / 2)); do head -c $at "$name" > "cut$at.$name"
+    done; return ;; esac
     for at in 9 $((size / 2)) $((size - 1)); do head -c $at "$name" > "cut$at.$name"; done
-    for at in 2 $((size / 2)) $((size - 20)) $((size - 3)); do flip "$name" $at "flip$at.$name"; done
+    for at in 2 $((size / 2)) $((size - 20)) $((size - 3)); do flip "$name" $at "flip$at.$name"
+    done
 }
 bad() {
     : > empty; mkdir folder
-    printf 'w1 w2\nw3 \377 w4\n' > latin; printf 'w1 2\nw\377 1\n' > latin.vocab; printf 'w1 1 2\nw\377 2 3\n' > latin.vectors
-    printf 'w1\tw1\nw3\tw\377\n' > latin.dict; printf 'layer\trsim\n0\t0.\377\n' > latin.table; printf 'w 1 2\nw \377 2\n' > latin.codes
-    printf 'w1 w2 w3 w4\nw1 w2 w\377 w4\n' > latin.questions; printf 'w1 w2\tw1 w2\nw3 w\377\tw1 w2\n' > latin.pairs
+    printf 'w1 w2\nw3 \377 w4\n' > latin; printf 'w1 2\nw\377 1\n' > latin.vocab
+    printf 'w1 1 2\nw\377 2 3\n' > latin.vectors
+    printf 'w1\tw1\nw3\tw\377\n' > latin.dict; printf 'layer\trsim\n0\t0.\377\n' > latin.table
+    printf 'w 1 2\nw \377 2\n' > latin.codes
+    printf 'w1 w2 w3 w4\nw1 w2 w\377 w4\n' > latin.questions
+    printf 'w1 w2\tw1 w2\nw3 w\377\tw1 w2\n' > latin.pairs
     cut -d ' ' -f 1-2 text | head -n 40 > shorter
     gzip -c text | head -c 60 > cut.gz; zstd -qc text | head -c 60 > cut.zst
-    gzip -c text > t.gz; flip t.gz 100 flip.gz; zstd -qc text > t.zst; flip t.zst 100 flip.zst; rm t.gz t.zst
+    gzip -c text > t.gz; flip t.gz 100 flip.gz; zstd -qc text > t.zst; flip t.zst 100 flip.zst
+    rm t.gz t.zst
     for f in aa.shd aa.cooc v.bin v.npy v.safetensors; do damage $f; done
-    head -c 10000000 /dev/zero | tr '\0' x > word; { echo w1 w2; cat word; echo; } > long.word; rm word
+    head -c 10000000 /dev/zero | tr '\0' x > word; { echo w1 w2; cat word; echo; } > long.word
+    rm word
     { echo w1 w2; yes 'w1 w2 w3 w4 w5 w6 w7 w8' | head -n 420000 | tr '\n' ' '; echo; } > long.line
     local m f
     mkdir models
     for m in model mtmodel; do
         cp -r $m models/$m.novocab; rm models/$m.novocab/vocab
         cp -r $m models/$m.othervocab; cp fewer models/$m.othervocab/vocab
-        for f in config.json weights.safetensors vocab; do cp -r $m models/$m.empty.$f; : > models/$m.empty.$f/$f; done
-        for f in 100 2000; do cp -r $m models/$m.cut$f; head -c $f $m/weights.safetensors > models/$m.cut$f/weights.safetensors; done
+        for f in config.json weights.safetensors vocab; do cp -r $m models/$m.empty.$f
+        : > models/$m.empty.$f/$f; done
+        for f in 100 2000; do cp -r $m models/$m.cut$f
+        head -c $f $m/weights.safetensors > models/$m.cut$f/weights.safetensors; done
         f=$(stat -c %s $m/weights.safetensors)
-        for f in 2 $((f / 2)) $((f - 3)); do cp -r $m models/$m.flip$f; flip $m/weights.safetensors $f models/$m.flip$f/weights.safetensors; done
+        for f in 2 $((f / 2)) $((f - 3)); do cp -r $m models/$m.flip$f
+        flip $m/weights.safetensors $f models/$m.flip$f/weights.safetensors; done
         cp -r $m models/$m.config; head -c 80 $m/config.json > models/$m.config/config.json
     done
 }
 
-# --- a case ----------------------------------------------------------------------------------------------------------
+# --- a case ---------------------------------------------------------------------------------------
 in=/dev/null to=5 limit=unlimited
-exec 5> /dev/null 6> /dev/full 7> >(:)       # where output may go: nowhere, a full disk, a pipe that nobody reads
+# where output may go: nowhere, a full disk, a pipe that nobody reads
+exec 5> /dev/null 6> /dev/full 7> >(:)
 wait $!
-# run1 PROGRAM STATUS PATTERN command...: from $in to descriptor $to, no file above $limit KiB; what went wrong is in $why
+# run1 PROGRAM STATUS PATTERN command...: from $in to descriptor $to, no file above $limit KiB; what
+# went wrong is in $why
 run1() {
     local want=$2 pattern=$3 status before=(*) after p=$1; shift 3
-    if IFS= read -r -d '' said < <(ulimit -f $limit; exec timeout 120 "$@" < "$in" 2>&1 >&$to); then why+="; a NUL byte in the message"; fi
+    if IFS= read -r -d '' said < <(ulimit -f $limit; exec timeout 120 "$@" < "$in" 2>&1 >&$to); \
+        then why+="; a NUL byte in the message"; fi
     wait $!; status=$?
     after=(*) said=${said%$'\n'}
     [ "$status" = "$want" ] || why+="; status $status, not $want"
     [ "${before[*]}" = "${after[*]}" ] || why+="; it leaves ${after[*]}"
-    if [ "$want" = 0 ] || [ "$want" = 141 ]; then [ -z "$said" ] || why+="; it says something"; return; fi
-    case $said in *$'\n'*) why+="; more than one line" ;; "$p: "*) ;; *) why+="; no line that begins with the program's name" ;; esac
+    if [ "$want" = 0 ] || [ "$want" = 141 ]; then [ -z "$said" ] ||
+        why+="; it says something"; return; fi
+    case $said in *$'\n'*) why+="; more than one line" ;; "$p: "*) ;;
+    *) why+="; no line that begins with the program's name" ;; esac
     [[ $said =~ $pattern ]] || why+="; the message does not match /$pattern/"
 }
 first=yes leaves=no
-# check PROGRAM CASE STATUS PATTERN command...: with an older output of that name, which stays; if $first, with none too
+# check PROGRAM CASE STATUS PATTERN command...: with an older output of that name, which stays; if
+# $first, with none too
 check() {
     local p=$1 name=$2 want=$3 left why=; shift 2
     cases=$((cases + 1))
@@ -89,7 +115,8 @@ check() {
     run1 "$p" "$@"
     if [ "$want" != 0 ]; then
         if [ -n "$left" ]; then
-            left=(o/*); [ "${left[*]}" = o/out ] && [ "$(<o/out)" = older ] || why+="; an older output is touched: ${left[*]}"
+            left=(o/*); [ "${left[*]}" = o/out ] && [ "$(<o/out)" = older ] ||
+                why+="; an older output is touched: ${left[*]}"
         fi
         if [ $first = yes ] || [ -z "$left" ]; then
             [ -z "$left" ] || { rm -rf o; mkdir o; run1 "$p" "$@"; }
@@ -98,20 +125,27 @@ check() {
     fi
     [ -z "$why" ] && return
     failures=$((failures + 1))
-    echo "FAILED $p, $name: ${why:2}"; echo "    \$ ${*:3}"; [ -z "$said" ] || printf '%s\n' "$said" | head -n 3 | cut -c 1-300 | sed 's/^/    | /'
+    echo "FAILED $p, $name: ${why:2}"; echo "    \$ ${*:3}"; [ -z "$said" ] ||
+        printf '%s\n' "$said" | head -n 3 | cut -c 1-300 | sed 's/^/    | /'
 }
-# slot PROGRAM KIND EMPTY command...: @ in the command is a file of that KIND; EMPTY is the status that an empty one gets, - if there is none
+# slot PROGRAM KIND EMPTY command...: @ in the command is a file of that KIND; EMPTY is the status
+# that an empty one gets, - if there is none
 slot() {
     local p=$1 kind=$2 empty=$3 b c w f file status pattern; shift 3
     local bads=(none/such:1:none/such folder:1:folder)
     [ "$empty" = - ] || bads+=("empty:$empty:$([ "$empty" = 0 ] || echo empty)")
     case $kind in
-        text) bads+=(latin:1:'latin:2: byte 4' cut.gz:1:'cut.gz: .*truncated' cut.zst:1:'cut.zst: .*truncated' flip.gz:1:'flip.gz: .*byte' flip.zst:1:'flip.zst: .*byte') ;;
-        vocab | vectors | dict | table | codes | questions | pairs) bads+=("latin.$kind:1:latin.$kind:2: byte" "latin:1:latin") ;;
+        text) bads+=(latin:1:'latin:2: byte 4' cut.gz:1:'cut.gz: .*truncated' \
+            cut.zst:1:'cut.zst: .*truncated' flip.gz:1:'flip.gz: .*byte' \
+                flip.zst:1:'flip.zst: .*byte') ;;
+        vocab | vectors | dict | table | codes | questions | pairs) \
+            bads+=("latin.$kind:1:latin.$kind:2: byte" "latin:1:latin") ;;
         log) bads+=(latin:1:latin) ;;
         lines) bads+=(latin:1:'latin:2: byte 4') ;;
-        shd | cooc | bin | npy | safetensors) for f in {cut*,flip*}.*.$kind; do bads+=("$f:1:$f"); done; [ "$empty" = - ] || bads+=(text:1:text) ;;
-        model | mtmodel) bads=(none/such:1:none/such folder:1:folder text:1:text); for f in models/$kind.*; do bads+=("$f:1:$f"); done ;;
+        shd | cooc | bin | npy | safetensors) for f in {cut*,flip*}.*.$kind; do bads+=("$f:1:$f")
+        done; [ "$empty" = - ] || bads+=(text:1:text) ;;
+        model | mtmodel) bads=(none/such:1:none/such folder:1:folder text:1:text)
+        for f in models/$kind.*; do bads+=("$f:1:$f"); done ;;
     esac
     first=yes
     for b in "${bads[@]}"; do
@@ -122,7 +156,8 @@ slot() {
     done
     first=yes
 }
-rows() { local p kind empty c; while read -r p kind empty c; do case $p in '' | '#') ;; *) slot "$p" "$kind" "$empty" $c ;; esac; done; }
+rows() { local p kind empty c; while read -r p kind empty c; do case $p in '' | '#') ;;
+*) slot "$p" "$kind" "$empty" $c ;; esac; done; }
 good; bad
 
 rows <<'END'
@@ -140,6 +175,7 @@ bpe-apply     vocab  1  bpe-apply -q -c codes --vocab @ -o o/out text
 bpe-apply     text   0  bpe-apply -q --restore -o o/out @
 bpe-apply     lines  0  bpe-apply -q -c codes --glossary-file @ -o o/out text
 vocab-count   text   0  vocab-count -q -o o/out @
+vocab-count   vocab  0  vocab-count -q --merge -o o/out @
 binarize      text   0  binarize -q -v vocab -o o/out @
 binarize      vocab  1  binarize -q -v @ -o o/out text
 shard         shd    1  shard check @
@@ -212,7 +248,7 @@ ckpt          model  -  ckpt average -q -o o/new model @
 ckpt          model  -  ckpt export -q -o o/new @
 END
 
-# --- standard input ----------------------------------------------------------------------------------------------------
+# --- standard input -------------------------------------------------------------------------------
 while read -r p empty c; do
     while IFS=: read -r file status pattern; do
         in=$file; check "$p" "standard input is $file" "$status" "standard input$pattern" $c
@@ -240,12 +276,14 @@ in=cut9.aa.shd; check shard 'standard input cut' 1 'standard input: ' shard chec
 in=cut9.aa.cooc; check cooc-merge 'standard input cut' 1 'standard input: ' cooc-merge -q -o o/out -
 in=/dev/null
 
-# --- where output cannot go ----------------------------------------------------------------------------------------------
+# --- where output cannot go -----------------------------------------------------------------------
 while read -r p c; do
-    for w in "/dev/full:/dev/full: .*No space left" "none/such/out:none/such/out: .*No such file" "text/out:text/out: .*Not a directory" "folder:folder: is a folder"; do
+    for w in "/dev/full:/dev/full: .*No space left" "none/such/out:none/such/out: .*No such file" \
+        "text/out:text/out: .*Not a directory" "folder:folder: is a folder"; do
         check "$p" "output to ${w%%:*}" 1 "${w#*:}" ${c//@/${w%%:*}}
     done
-    limit=0; check "$p" "output to a full disk" 1 '(o/out|isoglot-plot.*): .*File too large' ${c//@/o/out}; limit=unlimited
+    limit=0; check "$p" "output to a full disk" 1 '(o/out|isoglot-plot.*): .*File too large' \
+        ${c//@/o/out}; limit=unlimited
 done <<'END'
 tokenize tokenize -q -l en -o @ text
 detokenize detokenize -q -l en -o @ text
@@ -287,11 +325,12 @@ ckpt ckpt export -q -o @ bert
 synth-corpus synth-corpus --sentences 100 --out @
 END
 
-# --- standard output: a full disk; a reader that has gone (the silent end by SIGPIPE, or a message where that is ignored) -------
+# --- standard output: a full disk; a reader that has gone (the silent end by SIGPIPE, or a message 
 while read -r p c; do
     to=6; check "$p" "standard output on a full disk" 1 'standard output: cannot write' $c
     to=7; check "$p" "standard output closed" 141 '' $c
-    check "$p" "standard output closed, SIGPIPE ignored" 1 'standard output: closed pipe' env --ignore-signal=PIPE $c
+    check "$p" "standard output closed, SIGPIPE ignored" 1 'standard output: closed pipe' env \
+        --ignore-signal=PIPE $c
     to=5
 done <<'END'
 tokenize tokenize -q -l en text
@@ -324,11 +363,13 @@ pretrain pretrain --help
 finetune finetune --version
 END
 in=text
-for to in 6 7; do check translate "standard output $to" "$([ $to = 6 ] && echo 1 || echo 141)" 'standard output: cannot write' translate -q --model mtmodel --src aa --tgt bb; done
+for to in 6 7; do check translate "standard output $to" "$([ $to = 6 ] && echo 1 ||
+    echo 141)" 'standard output: cannot write' translate -q --model mtmodel --src aa --tgt bb; done
 in=/dev/null to=5
 
-# --- lines and words of 10 MB: read as any other, or refused at their line -------------------------------------------------------
-while read -r p file status pattern c; do check "$p" "$file" "$status" "$pattern" ${c//@/$file}; done <<'END'
+# --- lines and words of 10 MB: read as any other, or refused at their line ------------------------
+while read -r p file status pattern c; do check "$p" "$file" "$status" "$pattern" ${c//@/$file}
+done <<'END'
 tokenize long.line 0 - tokenize -q -l en -o o/out @
 tokenize long.word 0 - tokenize -q -l en -o o/out @
 detokenize long.line 0 - detokenize -q -l en -o o/out @
@@ -353,9 +394,11 @@ plot long.line 1 long.line plot rsim -o o/out @
 bpe-apply long.line 1 long.line: bpe-apply -q -c @ -o o/out text
 binarize long.line 1 long.line: binarize -q -v @ -o o/out text
 END
-in=long.line; check translate long.line 1 'standard input:2: 3360000 tokens; the model reads at most' translate -q --model mtmodel --src aa --tgt bb -o o/out; in=/dev/null
+in=long.line; check translate long.line 1 \
+    'standard input:2: 3360000 tokens; the model reads at most' translate -q --model mtmodel \
+        --src aa --tgt bb -o o/out; in=/dev/null
 
-# --- what does not belong together -------------------------------------------------------------------------------------------
+# --- what does not belong together ----------------------------------------------------------------
 while read -r p pattern c; do check "$p" "$c" 1 "$pattern" $c; done <<'END'
 bleu shorter bleu -o o/out text -i shorter
 finetune shorter finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab --parallel aa-bb=text,shorter --out o/new
@@ -375,18 +418,23 @@ translate aa translate -q --model bert --src aa --tgt bb -o o/out
 ckpt mt ckpt average -q -o mt model
 END
 
-# --- two runs in one folder; a run that is there already; a loss that is no number ------------------------------------------
+# --- two runs in one folder; a run that is there already; a loss that is no number ----------------
 exec 9> run/.lock; flock -n 9
-check pretrain "a folder in use" 1 'another process .* is writing run;' pretrain -q "${small[@]}" -v vocab --train aa=aa.shd --resume --out run
+check pretrain "a folder in use" 1 'another process .* is writing run;' pretrain -q "${small[@]}" \
+    -v vocab --train aa=aa.shd --resume --out run
 exec 9>&-
-check pretrain "a run that is there" 1 'run: holds a run already' pretrain -q "${small[@]}" -v vocab --train aa=aa.shd --out run
-check finetune "a run that is there" 1 'mt: holds a run already' finetune -q "${small[@]}" --task mt -v vocab --parallel aa-bb=text,text --out mt
-# a gradient of 0 divided by itself in step 1, and steps so long that float32 overflows sooner or later: what was saved before is whole
+check pretrain "a run that is there" 1 'run: holds a run already' pretrain -q "${small[@]}" \
+    -v vocab --train aa=aa.shd --out run
+check finetune "a run that is there" 1 'mt: holds a run already' finetune -q "${small[@]}" \
+    --task mt -v vocab --parallel aa-bb=text,text --out mt
+# a gradient of 0 divided by itself in step 1, and steps so long that float32 overflows sooner or
+# later: what was saved before is whole
 finite() { ckpt info --tensors "$1" | grep -E 'mean square.*(inf|nan)' && return 1; return 0; }
 leaves=yes                  # a run that began has a log
 while read -r p pattern c; do
     check "$p" "$c" 1 "o/new: the $pattern of step [0-9]+ are not finite .*checkpoint" $c
-    for d in o/new/checkpoints/*; do finite "$d" || { failures=$((failures + 1)); echo "FAILED $p: $d is not finite: $c"; }; done
+    for d in o/new/checkpoints/*; do finite "$d" ||
+        { failures=$((failures + 1)); echo "FAILED $p: $d is not finite: $c"; }; done
 done <<END
 pretrain (weights|gradients) pretrain -q -v vocab --train aa=aa.shd --layers 1 --dim 8 --heads 2 --eps 0 --save-every 1 --steps 9 --out o/new
 finetune (weights|gradients) finetune -q -v vocab --task mt --parallel aa-bb=text,text --layers 1 --dim 8 --heads 2 --lr 100 --warmup 0 --schedule constant --clip 0 --beta2 0.5 --tokens 50 --save-every 10 --keep 2 --steps 999 --out o/new

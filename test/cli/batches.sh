@@ -21,8 +21,10 @@ for f in whole.b/*; do same $f pre.b/${f##*/}; done
 un=(finetune "${small[@]}" --task unmt --train aa=aa.shd --train bb=bb.shd --pseudo aa-bb=s,s
     --pseudo-steps 1 --denoise 0:1,2:0 --steps 3)
 "${un[@]}" --out un --write-batches un.b
-is "$(ls un.b | sed 's/.safetensors//' | paste -sd ' ')" "step-1.1.denoise step-1.1.pseudo step-1.2.denoise \
-step-1.2.pseudo step-2.1.back step-2.1.denoise step-2.2.back step-2.2.denoise step-3.1.back step-3.2.back" "files of unmt"
+is "$(ls un.b | sed 's/.safetensors//' |
+    paste -sd ' ')" "step-1.1.denoise step-1.1.pseudo step-1.2.denoise \
+step-1.2.pseudo step-2.1.back step-2.1.denoise step-2.2.back step-2.2.denoise step-3.1.back "\
+"step-3.2.back" "files of unmt"
 finetune "${small[@]}" --task mt --parallel aa-bb=s,s --steps 1 --out mt --write-batches mt.b
 is "$(ls mt.b | paste -sd ' ')" "step-1.1.mt.safetensors step-1.2.mt.safetensors" "files of mt"
 
@@ -31,7 +33,7 @@ is "$(ls mt.b | paste -sd ' ')" "step-1.1.mt.safetensors step-1.2.mt.safetensors
 fails 1 'file' "${pre[@]}" --out no --write-batches file
 [ ! -e no ] || fail "a run that could not start left a folder"
 
-# --- what the batches hold, by its definition ---
+# --- what the batches hold, by its definition -----------------------------------------------------
 
 tensor=$(dirname "$BIN")/test/tool/tensor
 # share COUNT OF P WHAT: COUNT of OF draws, each with probability P, within three standard
@@ -54,25 +56,31 @@ awk 'function draw(n) { x = (1103515245 * x + 12345) % 2147483648; return int(x 
     } }'
 awk 'BEGIN { for (j = 0; j < 41; j++) print "w" j, 50 - j }' > vocab
 for l in aa bb; do binarize -q -v vocab -l $l -o $l.shd < text.$l; done
-tiny=(-q -v vocab --layers 1 --dim 8 --heads 2 --ffn 8 --positions 24 --lr 0 --seed 7 --save-every 0)
+tiny=(-q -v vocab --layers 1 --dim 8 --heads 2 --ffn 8 --positions 24 --lr 0 --seed 7 \
+    --save-every 0)
 # lines BATCHES SUFFIX PREFIX: rows of all files as step, a, sentence, token, lang, pos
 rows() {
     local f n=0
     for f in "$1"/*."$2".safetensors; do
         n=$((n + 1))
-        "$tensor" "$f" "$3token" "$3lang" "$3pos" "$3original" | awk -v f=$n '$3 == 0 { s++ } { print f, s, $0 }'
+        "$tensor" "$f" "$3token" "$3lang" "$3pos" "$3original" |
+            awk -v f=$n '$3 == 0 { s++ } { print f, s, $0 }'
     done
 }
 
 # pretrain: languages by sentences^0.5; each sentence of a language once before any comes again;
 # positions count from 0
-pretrain "${tiny[@]}" --train aa=aa.shd --train bb=bb.shd --alpha 0.5 --tokens 20000 --steps 2 --accumulate 2 \
+pretrain "${tiny[@]}" --train aa=aa.shd --train bb=bb.shd --alpha 0.5 --tokens 20000 --steps 2 \
+    --accumulate 2 \
     --mask-prob 0.2 --mask-keep 0.7 --mask-random 0.2 --out mlm --write-batches mlm.b
 rows mlm.b mlm '' > all
-awk '$5 != p { if ($5 != 0) exit 1; p = 0 } { p++ }' all || fail "a position is not its token's place"
-awk '{ if ($5 == 0) { if (s != "") print lang, s; s = ""; lang = $4 } else if ($6 > 4) s = s (s == "" ? "" : " ") "w" $6 - 5 }
+awk '$5 != p { if ($5 != 0) exit 1; p = 0 } { p++ }' all ||
+    fail "a position is not its token's place"
+awk '{ if ($5 == 0) { if (s != "") print lang, s; s = "";
+    lang = $4 } else if ($6 > 4) s = s (s == "" ? "" : " ") "w" $6 - 5 }
     END { print lang, s }' all > drawn
-share "$(grep -c '^0' drawn)" "$(wc -l < drawn)" "$(awk 'BEGIN { print 30 / (30 + sqrt(300)) }')" "sentences of aa"
+share "$(grep -c '^0' drawn)" "$(wc -l < drawn)" "$(awk 'BEGIN { print 30 / (30 + sqrt(300)) }')" \
+    "sentences of aa"
 sed -n 's/^0 //p' drawn | sed -n 1,900p | sort > a; sort text.aa > b; same a b
 sed -n 's/^1 //p' drawn | sed -n 1,300p | sort > a; sort text.bb > b; same a b
 sed -n 's/^0 //p' drawn | sed -n 1,900p > a
@@ -84,26 +92,31 @@ for f in mlm.b/*; do
     "$tensor" $f token original | awk '{ print NR - 1, $0 }' > of
     "$tensor" $f row target masked | awk 'NR == FNR { row[$1] = $2 " " $3; next }
         { print row[$1], $2, $3; delete row[$1] }
-        END { for (r in row) { split(row[r], x); if (x[1] != x[2]) { print "changed" } else if (x[2] > 4) print "left" } }' of -
+        END { for (r in row) { split(row[r], x); if (x[1] != x[2]) {
+            print "changed" } else if (x[2] > 4) print "left" } }' of -
 done > read
 grep -q changed read && fail "a row that is not predicted was changed"
 grep -v left read > predicted
 n=$(wc -l < predicted)
-awk '$2 != $3 || $4 != ($1 == 4) { exit 1 }' predicted || fail "a target is not what stood there, or <mask> is not told"
+awk '$2 != $3 || $4 != ($1 == 4) { exit 1 }' predicted ||
+    fail "a target is not what stood there, or <mask> is not told"
 share $n "$(wc -l < read)" 0.2 "predicted rows"
 share "$(awk '$1 == 4' predicted | wc -l)" $n 0.7 "rows that read <mask>"
-share "$(awk '$1 == $2' predicted | wc -l)" $n "$(awk 'BEGIN { print 0.1 + 0.2 / 41 }')" "rows that read themselves"
+share "$(awk '$1 == $2' predicted |
+    wc -l)" $n "$(awk 'BEGIN { print 0.1 + 0.2 / 41 }')" "rows that read themselves"
 awk '$1 != 4 && $1 != $2 { print $1 }' predicted | sort -n | uniq -c > words
 is "$(wc -l < words)" 41 "random words"
 awk '{ n += $1; x[NR] = $1 } END { for (i = 1; i <= NR; i++) q += (x[i] - n / NR) ^ 2 / (n / NR)
     exit !(q < 40 + 3 * sqrt(80)) }' words || fail "random words are not evenly spread"
 
 # unmt: noise, languages of the sides
-finetune "${tiny[@]}" --task unmt --train aa=aa.shd --train bb=bb.shd --steps 6 --tokens 1500 --denoise 1 \
+finetune "${tiny[@]}" --task unmt --train aa=aa.shd --train bb=bb.shd --steps 6 --tokens 1500 \
+    --denoise 1 \
     --denoise-tokens 8000 --drop 0.15 --blank 0.25 --shuffle 3 --out noise --write-batches noise.b
 # sentences SUFFIX: of the sources and of the targets: language, words
 sentences() {
-    rows noise.b $1 $2 | awk '$5 == 0 { if (NR > 1) print s; s = $4 } $3 > 1 { s = s " " $3 } END { print s }'
+    rows noise.b $1 $2 | awk \
+        '$5 == 0 { if (NR > 1) print s; s = $4 } $3 > 1 { s = s " " $3 } END { print s }'
 }
 for o in denoise back; do for side in src dec; do sentences $o $side. > $o.$side; done; done
 paste -d '|' denoise.src denoise.dec | awk -F '|' '
@@ -129,10 +142,15 @@ is "$(awk '{ print $1 }' denoise.dec | sort -u | paste -sd ' ')" "0 1" "language
 # language are read
 paste -d '|' back.src back.dec | awk -F '|' '{ n = split($1, x, " "); split($2, y, " ")
     if (x[1] == y[1]) { print "both sides are in language " x[1]; exit 1 }
-    for (i = 2; i <= n; i++) if (x[1] == 0 && x[i] > 25 || x[1] == 1 && x[i] < 25) { print "a word of the other language"; exit 1 }
+    for (i = 2; i <= n; i++) if (x[1] == 0 && x[i] > 25 || x[1] == 1 && x[i] < 25) {
+        print "a word of the other language"; exit 1 }
 }' || fail "back-translation"
 for l in 0 1; do
-    awk -v l=$l '$1 == l { s = ""; for (i = 2; i <= NF; i++) s = s (i > 2 ? " " : "") "w" $i - 5; print s }' back.dec | sort -u > a
+    awk -v l=$l \
+        '$1 == l { s = ""
+            for (i = 2; i <= NF; i++) s = s (i > 2 ? " " : "") "w" $i - 5
+            print s }' back.dec | sort -u > a
     [ -s a ] || fail "nothing was translated back from language $l"
-    [ -z "$(comm -23 a <(sort -u text.$([ $l = 0 ] && echo aa || echo bb)))" ] || fail "a sentence that is not in the text of language $l"
+    [ -z "$(comm -23 a <(sort -u text.$([ $l = 0 ] && echo aa || echo bb)))" ] ||
+        fail "a sentence that is not in the text of language $l"
 done

@@ -7,10 +7,12 @@ while read -r name hyp args; do
     for k in words punct unicode; do
         a=${args//\{k\}/$k}
         case $name in multi*) a="--multi $a";; esac
-        bleu --threads 2 $a < "${hyp/\{k\}/$k}" > printed 2> err || { cat err; fail "$name.$k: status $?"; }
+        bleu --threads 2 $a < "${hyp/\{k\}/$k}" > printed 2> err ||
+            { cat err; fail "$name.$k: status $?"; }
         sed 's/-isoglot-[0-9.]*//' printed > raw
         # below a table of a paired test stands an explanation of ours
-        sed -e '/^Paired test/,/^Metric signatures$/d' -e '/^-----*$/,/^Metric signatures$/d' raw > got
+        sed -e '/^Paired test/,/^Metric signatures$/d' -e '/^-----*$/,/^Metric signatures$/d' \
+            raw > got
         same got $name.$k.out
         [ ! -s err ] || { cat err; fail "$name.$k: a message on standard error"; }
         n=$((n + 1))
@@ -31,7 +33,8 @@ done
 # gzip and zstd, and hypotheses from a file
 gzip -k ref; zstd -q hyp; bleu ref.gz -i hyp.zst > two; bleu ref < hyp > one; same one two
 # several systems on standard input, and several references in one file, separated by tabs
-paste words/ref0 words/ref1 words/hyp1 words/hyp2 | grep -v -e '^	' -e '		' -e '	$' > full     # no empty field
+# no empty field
+paste words/ref0 words/ref1 words/hyp1 words/hyp2 | grep -v -e '^	' -e '		' -e '	$' > full
 for i in 1 2 3 4; do cut -f $i full > f$i; done
 cut -f 3,4 full | bleu f1 -f text | grep -q 'System 2' || fail "two systems on standard input"
 cut -f 1,2 full > both; bleu --num-refs 2 both < f3 > one; bleu f1 f2 < f3 > two; same one two
@@ -39,16 +42,20 @@ cut -f 1,2 full > both; bleu --num-refs 2 both < f3 > one; bleu f1 f2 < f3 > two
 sed 's/$/\r/' words/hyp1 | bleu words/ref0 > one; bleu words/ref0 < words/hyp1 > two; same one two
 # no match at some order, no match at all, an empty line
 printf 'a b\n' > h; printf 'a b c d\n' > r
-is "$(bleu --multi r < h)" "BLEU = 0.00, 100.0/100.0/0.0/0.0 (BP=0.368, ratio=0.500, hyp_len=2, ref_len=4)"
-is "$(printf 'q r\n' | bleu --multi r)" "BLEU = 0.00, 0.0/0.0/0.0/0.0 (BP=0.368, ratio=0.500, hyp_len=2, ref_len=4)"
+is "$(bleu --multi r < h)" \
+    "BLEU = 0.00, 100.0/100.0/0.0/0.0 (BP=0.368, ratio=0.500, hyp_len=2, ref_len=4)"
+is "$(printf 'q r\n' | bleu --multi r)" \
+    "BLEU = 0.00, 0.0/0.0/0.0/0.0 (BP=0.368, ratio=0.500, hyp_len=2, ref_len=4)"
 is "$(printf '\n' | bleu -b r)" 0.0
 is "$(bleu -b -i r -- r)" 100.0 "a text against itself"
 # environment of sacreBLEU
 is "$(SACREBLEU_FORMAT=text bleu words/ref0 < words/hyp1 | cut -c1-5)" 'BLEU|'
-SACREBLEU_SEED=7 bleu words/ref0 --confidence < words/hyp1 > one; bleu words/ref0 --confidence --seed 7 < words/hyp1 > two; same one two
+SACREBLEU_SEED=7 bleu words/ref0 --confidence < words/hyp1 > one
+bleu words/ref0 --confidence --seed 7 < words/hyp1 > two; same one two
 ! bleu words/ref0 --confidence < words/hyp1 | cmp -s - one || fail "another seed, the same interval"
 
-bleu -l en-zh unicode/ref0 < unicode/hyp1 > one; bleu -tok zh unicode/ref0 < unicode/hyp1 > two; same one two
+bleu -l en-zh unicode/ref0 < unicode/hyp1 > one; bleu -tok zh unicode/ref0 < unicode/hyp1 > two
+same one two
 fails 2 'MeCab' bleu -l en-ja r -i h
 
 # tokenised input is warned about once a hundred lines show it

@@ -1,11 +1,13 @@
 # bpe-learn, bpe-apply, vocab-count, binarize, shard: the peers' bytes, streams, bad input.
 . "$TOP/test/cli/lib.sh"
 sha() { sha256sum | cut -c1-64; }
-golden() { is "$(sha)" "$(sed -n "s/^\([0-9a-f]*\)  $1\$/\1/p" "$TOP/test/cli/data/bpe/sums")" "$1"; }
+golden() { is "$(sha)" "$(sed -n "s/^\([0-9a-f]*\)  $1\$/\1/p" "$TOP/test/cli/data/bpe/sums")" "$1"
+}
 sh "$TOP/test/cli/data/bpe/text.sh" > text
 golden text < text
 
-# --- the peers' bytes: checksums of what fastBPE and subword-nmt wrote, made by test/peers/bpe.sh --golden
+# --- the peers' bytes: checksums of the output of fastBPE and subword-nmt, made by
+# test/peers/bpe.sh --golden
 bpe-learn -n 300 --format subword-nmt < text > codes.sw
 golden codes.sw < codes.sw
 bpe-learn -q -s 300 -i text -o codes.fast
@@ -17,11 +19,14 @@ for t in 1 3; do
     bpe-apply --threads $t -c codes.fast < text | golden fast
     bpe-apply --num-workers $t -c codes.fast --vocab pieces --min-count 6 < text | golden fast-vocab
     bpe-apply --threads $t -c codes.sw text | golden sw
-    bpe-apply --threads $t -c codes.sw --vocabulary pieces --vocabulary-threshold 6 -i text | golden sw-vocab
+    bpe-apply --threads $t -c codes.sw --vocabulary pieces --vocabulary-threshold 6 -i text |
+        golden sw-vocab
     tail -n +2 codes.sw | bpe-apply --threads $t -c - text | golden sw-0.1
-    tail -n +2 codes.sw | bpe-apply -q --threads $t -c - --vocabulary pieces-0.1 --vocabulary-threshold 40 text |
+    tail -n +2 codes.sw | bpe-apply -q --threads $t -c - --vocabulary pieces-0.1 \
+        --vocabulary-threshold 40 text |
         golden sw-0.1-vocab
-    bpe-apply --threads $t -c codes.sw --glossaries '[0-9]+' --glossaries Debian < text | golden sw-glossaries
+    bpe-apply --threads $t -c codes.sw --glossaries '[0-9]+' --glossaries Debian < text |
+        golden sw-glossaries
     bpe-apply --threads $t -c codes.fast < text | vocab-count --threads $t | golden getvocab
 done
 printf '%s\n' '[0-9]+' Debian > g
@@ -57,13 +62,15 @@ pid=$stream_PID                       # bash forgets it when the process has end
 eval "exec ${stream[1]}>&-"
 wait "$pid"
 bpe-apply -c codes.fast --line-buffered < text | cmp - bpe
-{ env --ignore-signal=PIPE bpe-apply -c codes.fast text text text text 2> err || echo $? > status; } | head -n 1 | cmp - <(head -n 1 bpe)
+{ env --ignore-signal=PIPE bpe-apply -c codes.fast text text text text 2> err ||
+    echo $? > status; } | head -n 1 | cmp - <(head -n 1 bpe)
 is "$(cat err)" "bpe-apply: standard output: closed pipe"
 is "$(cat status)" 1
 
 # --- BPE-dropout: the same seed and any number of threads give the same bytes; the words stay
 for seed in 1 1 2; do
-    for t in 1 3; do bpe-apply -c codes.sw --dropout 0.3 --seed $seed --threads $t < text | sha; done
+    for t in 1 3; do bpe-apply -c codes.sw --dropout 0.3 --seed $seed --threads $t < text |
+        sha; done
 done > drops
 is "$(sed -n 1p drops)" "$(sed -n 4p drops)"
 is "$(sort -u drops | wc -l)" 2 "two seeds, two texts"
@@ -76,6 +83,40 @@ is "$(bpe-learn -q -n 1 --alpha 0 en=en de=de)" "y x 1010"
 is "$(bpe-learn -q -n 1 en=en de=de)" "a b</w> 1000"
 is "$(bpe-learn -q -n 3 --dict-input <(vocab-count en de))" "$(bpe-learn -q -n 3 en de)"
 fails 2 'want|LANG=FILE' bpe-learn --alpha 0.5 en de
+
+# --- counts of pieces are added to fastBPE's bytes, and learned from as the whole text is
+mkdir pieces.d
+split -n l/7 text pieces.d/text.; bpe-apply -q -c codes.fast text | split -l 900 - pieces.d/bpe.
+for f in pieces.d/*; do vocab-count "$f" > "$f.count"; done
+gzip pieces.d/bpe.ab.count
+for t in 1 3; do vocab-count --merge --threads $t pieces.d/bpe.*.count* | golden getvocab; done
+vocab-count --merge pieces.d/text.*.count > counted
+bpe-learn -q -n 300 --dict-input counted | cmp - codes.fast
+bpe-learn -q -n 300 --format subword-nmt --dict-input pieces.d/text.*.count | golden codes.sw
+sed 's/$/\r/' text | vocab-count | bpe-learn -q -n 300 --dict-input | cmp - codes.fast
+printf 'a\r b\r\n\r\nb\r b\n' > cr; vocab-count cr > cr.count      # what is a token stays one
+vocab-count --merge cr.count cr.count > cr.twice
+vocab-count cr cr | cmp - cr.twice
+# "ab" 1000 times in 1000 sentences, "xyxyxy" once in each of 10: with alpha 0 both weigh 505
+vocab-count en > en.count; vocab-count de > de.count
+counted() { bpe-learn -q -n 3 --dict-input "$@" en=en.count de=de.count; }
+is "$(counted --alpha 0 --sentences en=1000 --sentences de=10 | head -n 1)" "y x 1010"
+is "$(counted --alpha 0.5 --sentences en=1000 --sentences de=10)" \
+    "$(bpe-learn -q -n 3 --alpha 0.5 en=en de=de)"
+fails 2 'add --sentences de=N' counted --alpha 0.5 --sentences en=1000
+fails 2 'LANG=N, with N of 1 or more' counted --alpha 0.5 --sentences en=0 --sentences de=10
+fails 2 'goes with --dict-input and --alpha' counted --sentences en=1000
+vocab-count -q -o checked en; echo 'ab 1' >> checked
+fails 1 'checked: .*checked.sum' vocab-count --merge checked
+printf 'a 18446744073709551615\n' > most; printf 'a 1\n' > one
+is "$(vocab-count --merge most)" "a 18446744073709551615"
+fails 1 'one:1: "a": its counts add up to 2\^64 or more' vocab-count --merge -o out most one
+fails 1 'text:1: expected "word count"' vocab-count --merge -o out text
+printf 'a 18446744073709551616\n' > over
+fails 1 'over:1: expected "word count"' vocab-count --merge -o out over
+printf 'a 1\nb\377 2\n' > bad; fails 1 'bad:2: byte 2 is not UTF-8' vocab-count --merge -o out bad
+fails 2 'whole-words counts text' vocab-count --merge --whole-words one
+[ ! -e out ]
 
 # --- text to shard and back; unknown tokens are said and marked
 mv bpe spaced; sed 's/   */ /g; s/^ //; s/ $//' spaced > bpe
@@ -90,20 +131,39 @@ shard cat -v vocab x.shd | cmp - bpe
 shard cat -v vocab - < x.shd | cmp - bpe
 shard info x.shd | grep -q '^  language   de$'
 shard info x.shd | grep -q '^  note       made by hand$'
-is "$(echo 'the qqq' | binarize -v vocab 2>&1 >u.shd)" "binarize: 1 sentences, 2 tokens, 1 unknown (50.00%)"
+is "$(echo 'the qqq' | binarize -v vocab 2>&1 >u.shd)" \
+    "binarize: 1 sentences, 2 tokens, 1 unknown (50.00%)"
 is "$(shard cat -v vocab u.shd)" "the <unk>"
 binarize -q -v vocab --block-tokens 100 < bpe > small.shd
 shard cat -v vocab small.shd | cmp - bpe
+# any number of threads gives the same bytes; blocks go on from file to file, whose last lines may
+# have no newline, and end before the sentence that has no room
+for n in 1 7 1000; do
+    for t in 1 2 5; do
+        binarize -q -v vocab --block-tokens $n --threads $t bpe <(printf 'the\n\n  the') bpe | sha
+    done
+done > shards
+is "$(uniq shards | wc -l)" 3 "threads"
+{ cat bpe; printf 'the\n\nthe\n'; cat bpe; } > three
+binarize -q -v vocab --block-tokens 7 bpe <(printf 'the\n\n  the') bpe > three.shd
+shard check three.shd; shard cat -v vocab three.shd | cmp - three
+is "$(sed -n 4p shards)" "$(binarize -q -v vocab --block-tokens 7 three | sha)"
+awk '{ n = NF; if (s && s + k + n > 7) { b++; s = k = 0 } s++; k += n } END { print b + 1 }' \
+    three > blocks
+shard info three.shd | grep -qx "  blocks     $(cat blocks)" ||
+    fail "$(shard info three.shd), not $(cat blocks) blocks"
 
 # --- a vocabulary of words needs vocab-count and binarize, nothing else (MLM-GC, Table 8)
 vocab-count --min-count 2 text > words
 binarize -q -v words -l en < text > words.shd
 is "$(shard cat -v words words.shd | tr ' ' '\n' | grep -c '<unk>')" \
-   "$(tr ' ' '\n' < text | grep . | awk 'NR==FNR { known[$1]; next } !($1 in known)' words - | wc -l)"
+   "$(tr ' ' '\n' < text | grep . | awk 'NR==FNR { known[$1]; next } !($1 in known)' words - |
+       wc -l)"
 
 # --- bad input: one line with file, place and cure; nothing half-written
 printf 'ok\nb\377d\n' > latin1
-for p in "bpe-apply -c codes.fast" "bpe-apply --restore" "bpe-learn -n 10" vocab-count "binarize -v vocab"; do
+for p in "bpe-apply -c codes.fast" "bpe-apply --restore" "bpe-learn -n 10" vocab-count \
+    "binarize -v vocab"; do
     # shellcheck disable=SC2086
     fails 1 'latin1:2: byte 2 is not UTF-8; run iconv or pass --replace-invalid' $p -o out latin1
     [ ! -e out ] || fail "$p left an output"
@@ -129,7 +189,9 @@ is "$(vocab-count --whole-words pieces | tr '\n' ,)" "ball 3,spielt 1,"
 printf '\u2581Fuß ball \u2581ball\n\u2581ball \u2581ball er \u2581ist \u2581ball\n' > spm
 is "$(vocab-count --whole-words --initial ▁ spm | tr '\n' ,)" "▁ball 3,▁ist 1,"
 is "$(vocab-count --whole-words < /dev/null)" ""
-awk '{ l[NR] = $0 } END { for (i = 0; i < 300000; i++) print l[i % 3 + 1] }' pieces > many       # lines on either side of a block, on any number of threads
-for t in 1 3; do is "$(vocab-count --threads $t --whole-words many | tr '\n' ,)" "ball 300000,spielt 100000,"; done
+# lines on either side of a block, on any number of threads
+awk '{ l[NR] = $0 } END { for (i = 0; i < 300000; i++) print l[i % 3 + 1] }' pieces > many
+for t in 1 3; do is "$(vocab-count --threads $t --whole-words many |
+    tr '\n' ,)" "ball 300000,spielt 100000,"; done
 fails 2 'needs --whole-words' vocab-count --initial ▁ spm
 fails 2 'not empty' vocab-count --whole-words --initial '' spm

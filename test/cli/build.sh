@@ -1,4 +1,5 @@
-# The build: packagers' flags are added to ours, and bin/ leads to a whole build in the usual place only.
+# The build: packagers' flags are added to ours, and bin/ leads to a whole build in the usual place
+# only.
 . "$TOP/test/cli/lib.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS CFLAGS CPPFLAGS LDFLAGS CXXFLAGS
 would() { make -s -n -C "$TOP" "$@"; }
@@ -16,8 +17,10 @@ grep -q -- '-O2.* -O3 ' out || fail "order: $(head -n 3 out)"
 links() { grep -c 'ln -sfn' out || true; }
 would programs > out;                         is "$(links)" 1 "a whole build"
 grep -q 'ln -sfn build/' out || fail "$(grep ln out)"
-would demo > out 2>&1 || true;                is "$(grep -c 'ln -sfn build/' out)" 1 "make demo: $(tail -n 3 out)"
+would demo > out 2>&1 || true;                is "$(grep -c 'ln -sfn build/' out)" 1 \
+    "make demo: $(tail -n 3 out)"
 would O="$PWD/o" programs > out;              is "$(links)" 0 "O=elsewhere"
 would SAN=leak programs > out;                is "$(links)" 0 "a checking build"
 would -B O="$PWD/o" bin/binarize > out;          is "$(links)" 0 "O=elsewhere, one program"
-would -B bin/binarize > out;                     grep -q '^\[ -e bin \] || { ln -sfn build/' out || fail "$(tail -n 1 out)"
+would -B bin/binarize > out;                     grep -q '^\[ -e bin \] || { ln -sfn build/' out ||
+    fail "$(tail -n 1 out)"

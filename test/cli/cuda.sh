@@ -1,6 +1,7 @@
-# The CUDA side without a GPU: its sources compiled as plain C++ (test/cuda) run the list of operations, in float32, in bfloat16,
-# with the threads of a block in reverse and in random order, and with every access checked for races; models against PyTorch's
-# numbers; and training, resuming and translating like the CPU's, as test/gpu/run.sh checks them on a GPU.
+# The CUDA side without a GPU: its sources compiled as plain C++ (test/cuda) run the list of
+# operations, in float32, in bfloat16, with the threads of a block in reverse and in random order,
+# and with every access checked for races; models against PyTorch's numbers; and training, resuming
+# and translating like the CPU's, as test/gpu/run.sh checks them on a GPU.
 . "$TOP/test/cli/lib.sh"
 build=$(dirname "$BIN")
 export ISOGLOT_CUDA=$build/test/cuda/libisoglot-cuda.so
@@ -16,13 +17,17 @@ check_training_follows_the_cpu
 check_bf16_training_follows_the_cpu
 check_same_seed_same_bytes
 check_translation_follows_the_cpu
-# the search's steps are recorded and replayed, a batch after the other; where that fails, whatever the reason, they are called
-translating_some() { ISOGLOT_EMULATE_COUNTS=$PWD/counts translate -q --model mt/last --src aa --tgt bb --beam 3 --tokens 40 --device cuda --precision bf16 < some; }
+# the search's steps are recorded and replayed, a batch after the other; where that fails, whatever
+# the reason, they are called
+translating_some() { ISOGLOT_EMULATE_COUNTS=$PWD/counts translate -q --model mt/last --src aa \
+    --tgt bb --beam 3 --tokens 40 --device cuda --precision bf16 < some; }
 translating_some > replayed || fail "a translation"
-for what in instantiated updated replayed; do grep -q "^$what [1-9]" counts || { cat counts; fail "no step was $what"; }; done
+for what in instantiated updated replayed; do grep -q "^$what [1-9]" counts ||
+    { cat counts; fail "no step was $what"; }; done
 launched=$(sed -n 's/^launched //p' counts)
 for call in begin launch end instantiate; do
-    ISOGLOT_EMULATE_NO_GRAPHS=$call translating_some > called || fail "a translation where a capture fails ($call)"
+    ISOGLOT_EMULATE_NO_GRAPHS=$call translating_some > called ||
+        fail "a translation where a capture fails ($call)"
     same replayed called
     grep -q '^replayed 0' counts || { cat counts; fail "a graph that could not be ($call)"; }
 done
@@ -31,33 +36,43 @@ same replayed called
 grep -q '^instantiated 0' counts || fail "ISOGLOT_CUDA_GRAPHS=0"
 status=0; ISOGLOT_EMULATE_LOST=$((launched - 5)) translating_some > called 2> why || status=$?
 is "$status $(grep -c . why)" "1 1" "a device that is lost while steps are replayed"
-grep -q 'translate: GPU: uncorrectable ECC error encountered (replaying)' why || { cat why; fail "the message"; }
+grep -q 'translate: GPU: uncorrectable ECC error encountered (replaying)' why ||
+    { cat why; fail "the message"; }
 # between two lines of the log a step does not wait for the device: twice the steps, as many waits
-waits() { STEPS=$1 ISOGLOT_EMULATE_COUNTS=$PWD/waits "${@:2}" --log-every "$1" --valid-every 1000 --out "waits.$1" 2> why || { cat why; fail "a run whose waits are counted"; }; rm -r "waits.$1"; grep -E "^(stream|event)" waits; }
+waits() { STEPS=$1 ISOGLOT_EMULATE_COUNTS=$PWD/waits "${@:2}" --log-every "$1" --valid-every 1000 \
+    --out "waits.$1" 2> why || { cat why; fail "a run whose waits are counted"; }; rm -r "waits.$1"
+    grep -E "^(stream|event)" waits; }
 pretraining() { pretrain_on cuda float32 none --steps "$STEPS" "$@"; }
-translating() { finetune -q --task mt -v vocab --parallel aa-bb=fwd,rev --layers 1 --dim 32 --heads 4 --positions 32 --tokens 100 --accumulate 2 --steps "$STEPS" --device cuda "$@"; }
+translating() { finetune -q --task mt -v vocab --parallel aa-bb=fwd,rev --layers 1 --dim 32 \
+    --heads 4 --positions 32 --tokens 100 --accumulate 2 --steps "$STEPS" --device cuda "$@"; }
 for what in pretraining translating; do
     waits 5 $what > few
     waits 10 $what > many
     grep -q '^stream [1-9]' few || { cat few; fail "$what: no wait was counted"; }
     same few many
 done
-# a gradient that is not finite: read at once, or steps later, the run ends the same, and nothing of the steps since is saved or logged
+# a gradient that is not finite: read at once, or steps later, the run ends the same, and nothing of
+# the steps since is saved or logged
 diverges() {
-    fails 1 "$1: the gradients of step [0-9]+ are not finite .* the newest checkpoint, of step [0-9]+, is from before" pretrain_on cuda float32 "$1" \
-        --optimizer lamb --lr 100 --warmup 0 --schedule constant --save-every 4 --steps 100 --valid-every 100 --log-every "$2"
+    fails 1 \
+        "$1: the gradients of step [0-9]+ are not finite .* the newest checkpoint, of step [0-9]+, is from before" pretrain_on cuda float32 "$1" \
+        --optimizer lamb --lr 100 --warmup 0 --schedule constant --save-every 4 --steps 100 \
+            --valid-every 100 --log-every "$2"
     sed "s/$1//" fails.err > "$1.said"
 }
 diverges at-once 1
 diverges later 90
 same at-once.said later.said
-is "$(ls later/checkpoints)" "$(ls at-once/checkpoints)" "checkpoints of a run whose gradient is not finite"
+is "$(ls later/checkpoints)" "$(ls at-once/checkpoints)" \
+    "checkpoints of a run whose gradient is not finite"
 [ ! -s later/log.jsonl ] || fail "a line of the log from after a gradient that was not finite"
 # what it says of itself, and without a device
 pretrain_on auto float32 auto --steps 1 2> why || { cat why; fail "auto"; }
 wait $ops32 || { cat float32; fail "operations in float32"; }
 wait $ops16 || { cat bf16; fail "operations in bf16"; }
-for f in float32 bf16; do grep -Eq 'cuBLASLt [0-9.]+ without an algorithm for [1-9][0-9]* kinds of products, (float32|bf16)' $f || { tail -n 3 $f; fail "products without an algorithm are not told ($f)"; }; done
+for f in float32 bf16; do grep \
+    -Eq 'cuBLASLt [0-9.]+ without an algorithm for [1-9][0-9]* kinds of products, (float32|bf16)' \
+        $f || { tail -n 3 $f; fail "products without an algorithm are not told ($f)"; }; done
 
 # what the emulation finds, in kernels with a mistake each
 planted=$build/test/cuda/planted
@@ -68,8 +83,11 @@ if [ -z "${ISOGLOT_TEST_SANITIZED-}" ]; then
     ISOGLOT_TEST_SANITIZED=1 check_ops_float32 > races32 2>&1 & races32=$!
     ISOGLOT_TEST_SANITIZED=1 check_ops_bf16 > races16 2>&1 & races16=$!
     is "$("$planted" warp_barrier)" 6 "a kernel that needs no more than a barrier of a warp"
-    for what in "no_barrier:a race at .*, shared memory" "no_barrier_before_the_next:a race at .*, shared memory" "shuffle_for_a_barrier:a race at .*, shared memory" \
-        "two_blocks:a race at .*, device memory" "not_waited_for:where a cp.async is under way" "odd_address:not aligned"; do
+    for what in "no_barrier:a race at .*, shared memory" \
+        "no_barrier_before_the_next:a race at .*, shared memory" \
+            "shuffle_for_a_barrier:a race at .*, shared memory" \
+        "two_blocks:a race at .*, device memory" "not_waited_for:where a cp.async is under way" \
+            "odd_address:not aligned"; do
         ! "$planted" "${what%%:*}" > found 2>&1 || fail "${what%%:*} was not noticed"
         grep -q "${what#*:}" found || { cat found; fail "${what%%:*}"; }
     done
@@ -77,24 +95,29 @@ if [ -z "${ISOGLOT_TEST_SANITIZED-}" ]; then
     wait $races16 || { cat races16; fail "races in bf16"; }
     unset ISOGLOT_EMULATE
 fi
-for what in "parted:lanes of a warp are at different operations" "left_early:without all 32 lanes" "much_shared:more than 48 KiB of shared memory" "high_grid:no device would take"; do
+for what in "parted:lanes of a warp are at different operations" "left_early:without all 32 lanes" \
+    "much_shared:more than 48 KiB of shared memory" "high_grid:no device would take"; do
     ! "$planted" "${what%%:*}" > found 2>&1 || fail "${what%%:*} was not noticed"
     grep -q "${what#*:}" found || { cat found; fail "${what%%:*}"; }
 done
 is "$("$planted" late_copy)" -1 "memory of the host that was written to before a copy had read it"
-is "$("$planted" early_read)" "-nan then 7" "memory of the host that was read before a copy had come"
+is "$("$planted" early_read)" "-nan then 7" \
+    "memory of the host that was read before a copy had come"
 is "$("$planted" captured)" "0 0: 7 then 9: 9" "launches that are captured, and a graph of them"
-for what in captured_wait captured_memory captured_read; do is "$("$planted" $what)" "900 901: 7 then 7: 7" "a capture with what cannot be captured: $what"; done
+for what in captured_wait captured_memory captured_read; do is "$("$planted" $what)" \
+    "900 901: 7 then 7: 7" "a capture with what cannot be captured: $what"; done
 
 # memory that ends: what was wanted, what there is, what helps; nothing half-written
 export ISOGLOT_EMULATE_MEMORY=60000000
-fails 1 "this run needs [0-9.]+ [MG]iB of the GPU's memory and 25 MiB are free; --tokens [0-9]+ --accumulate [0-9]+ would need" pretrain_on cuda float32 none --tokens 20000
+fails 1 \
+    "this run needs [0-9.]+ [MG]iB of the GPU's memory and 25 MiB are free; --tokens [0-9]+ --accumulate [0-9]+ would need" pretrain_on cuda float32 none --tokens 20000
 [ ! -e none ] || fail "a run that could not begin left a folder"
 ! ISOGLOT_EMULATE_MEMORY=34000000 "$UNIT/ops" cuda > short 2>&1 || fail "operations without memory"
 grep -Eq 'out of GPU memory: needed [0-9.]+ MiB for tensors, [0-9.]+ of 32.4 MiB are free; lower --tokens' short || { tail -n 5 short; fail "the message"; }
 unset ISOGLOT_EMULATE_MEMORY
 # a device that is lost in the middle: one line, and the checkpoint before it is whole
-status=0; ISOGLOT_EMULATE_LOST=2500 pretrain_on cuda float32 lost --save-every 2 --steps 1000 2> why || status=$?
+status=0; ISOGLOT_EMULATE_LOST=2500 pretrain_on cuda float32 lost --save-every 2 --steps 1000 2> \
+    why || status=$?
 is $status 1 "status of a run whose device was lost"
 grep -q 'pretrain: GPU: uncorrectable ECC error encountered' why || { cat why; fail "the message"; }
 [ "$(wc -l < why)" = 1 ] || { cat why; fail "more than one line"; }

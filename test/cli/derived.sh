@@ -46,11 +46,25 @@ awk -F'\t' '{ x[$1, $2, $4] = $5; if ($4 ~ /Delta$/) {
               n++; if ((d - x[k]) ^ 2 > 1e-6) exit 1 }
           exit n != 16 }' results.tsv || fail "Delta"
 is "$(for f in page/*.tsv; do grep -c . $f; done | tr '\n' ' ')" "6 6 3 "
+grep -q '</svg>' page/figure-1.svg
 grep -q '</svg>' page/figure-2.svg; grep -q 'ALIGN-MLM claims' report.html
 is "$(grep -P '^MLM trans-inv\t' page/2-paper.tsv | cut -f 3,5)" "$(printf '0.3\t38.5')"
 
+echo "# names and inference beside parts of speech: labels stay with their sentences"
+cd ../..
+RUN=tasks SEEDS=1 SYSTEMS=mlm TASKS="pos ner nli" NLI=$TAG "$P/conduct" pipeline derived-demo \
+    > out 2>&1 || { tail -n 5 out; fail "derived-demo with three tasks"; }
+for k in pos ner nli; do
+    c=2; [ $k != nli ] || c=3
+    is "$(cut -f $c runs/tasks/task/$k.test.trans-inv | sort | md5sum)" \
+        "$(cut -f $c runs/tasks/task/$k.test.en | sort | md5sum)" "labels of $k"
+done
+is "$(cut -f 3 runs/tasks/task/nli.test.trans-inv)" "$(cut -f 3 runs/tasks/task/nli.test.en)"
+is "$(sed -n 's/^1\tMLM trans-inv\t[^\t]*\t\(... Delta\)\t.*/\1/p' runs/tasks/results.tsv |
+    tr '\n' ' ')" "POS Delta NER Delta NLI Delta "
+
 echo "# derived-page: what is claimed is judged by mean, interval and seed"
-cd ../..; mkdir page
+mkdir page
 rows() { # ALIGN's Delta by seed, and its alignment
     local s=0 d
     for d in $1; do s=$((s + 1))

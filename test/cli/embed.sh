@@ -4,7 +4,8 @@ printf 'lo@@ 9\nw 8\nne@@ 7\nst 6\nlow 5\nin 4\nto 3\n' > vocab
 printf 'low in to\nlo@@ w ne@@ st\n\nne@@ w\n' > text
 printf 'n e 9\nl o 8\ns t</w> 7\nlo w</w> 6\ni n</w> 4\nt o</w> 3\n' > codes
 binarize -q -v vocab -l aa -o aa.shd < text
-pretrain -q --train aa=aa.shd -v vocab --codes codes --layers 2 --dim 8 --heads 2 --ffn 16 --positions 16 --tokens 20 \
+pretrain -q --train aa=aa.shd -v vocab --codes codes --layers 2 --dim 8 --heads 2 --ffn 16 \
+    --positions 16 --tokens 20 \
     --steps 3 --lr 1e-2 --warmup 0 --out run
 
 # the table: a header, then every token of the vocabulary in its order
@@ -15,23 +16,30 @@ is "$(sed 1d table | cut -d ' ' -f 1 | tr '\n' ' ')" "$(cut -d ' ' -f 1 vocab | 
 # close FILE FILE: the same words and numbers, to 1e-5
 close() {
     paste -d ' ' "$1" "$2" | awk '{ n = NF / 2; if (n != int(n) || $1 != $(n + 1)) exit 1
-        for (i = 2; i <= n; i++) { d = $i - $(n + i); if (d > 1e-5 || d < -1e-5) exit 1 } }' || { head -n 3 "$1" "$2"; fail "$1 and $2 differ"; }
+        for (i = 2; i <= n; i++) { d = $i - $(n + i); if (d > 1e-5 || d < -1e-5) exit 1 } }' ||
+            { head -n 3 "$1" "$2"; fail "$1 and $2 differ"; }
 }
 # means of rows of the table: MEAN name token...
 means() { awk 'NR == FNR { if (FNR > 1) for (i = 2; i <= NF; i++) v[$1, i] = $i; next }
-    { printf "%s", $1; for (i = 2; i <= 9; i++) { s = 0; for (j = 2; j <= NF; j++) s += v[$j, i]; printf " %.9g", s / (NF - 1) } print "" }' table -; }
+    { printf "%s", $1; for (i = 2; i <= 9; i++) { s = 0; for (j = 2; j <= NF; j++) s += v[$j, i];
+        printf " %.9g", s / (NF - 1) } print "" }' table -; }
 
-# words: means of their pieces by the folder's merges; what has an unknown piece is left out, and counted
+# words: means of their pieces by the folder's merges; what has an unknown piece is left out, and
+# counted
 printf 'low 3\nnest 2\nxyz 1\nto 1\n' > words
 embed --model run --words words > got 2> note
-printf 'low\nnest\nxyz\nto\n' | bpe-apply -q -c codes | paste -d ' ' <(printf 'low\nnest\nxyz\nto\n') - |
-    awk 'NR == FNR { known[$1] = 1; next } { for (i = 2; i <= NF; i++) if (!($i in known)) next; print }' vocab - > pieces
+printf 'low\nnest\nxyz\nto\n' | bpe-apply -q -c codes |
+    paste -d ' ' <(printf 'low\nnest\nxyz\nto\n') - |
+    awk 'NR == FNR { known[$1] = 1; next } { for (i = 2; i <= NF; i++) if (!($i in known)) next;
+        print }' vocab - > pieces
 means < pieces > want
 [ -s want ] || fail "no word is known"
 close got want
-grep -qE "$((4 - $(wc -l < pieces))) of 4 words" note || fail "left-out words are not counted: $(cat note)"
+grep -qE "$((4 - $(wc -l < pieces))) of 4 words" note ||
+    fail "left-out words are not counted: $(cat note)"
 
-# --layer N: sentences are means over all positions, tokens means over occurrences; 4 lines make 4 vectors, an empty one zeros
+# --layer N: sentences are means over all positions, tokens means over occurrences; 4 lines make
+# 4 vectors, an empty one zeros
 for layer in 0 1 -1; do
     embed -q --model run --layer $layer --lang aa --text text --of sentences > s
     is "$(cut -d ' ' -f 1 s | tr '\n' ' ')" "1 2 3 4 "
@@ -41,14 +49,17 @@ for layer in 0 1 -1; do
     close s s1
     embed -q --model run --layer $layer --lang aa --text - --of tokens < text > t
     is "$(head -n 1 t)" "7 8"
-    for line in 1 2 4; do sed -n ${line}p text | embed -q --model run --layer $layer --lang aa --text - --of tokens | sed 1d; done |
-        awk '{ n[$1]++; for (i = 2; i <= NF; i++) v[$1, i] += $i } END { for (w in n) { printf "%s", w; for (i = 2; i <= 9; i++) printf " %.9g", v[w, i] / n[w]; print "" } }' |
+    for line in 1 2 4; do sed -n ${line}p text |
+        embed -q --model run --layer $layer --lang aa --text - --of tokens | sed 1d; done |
+        awk '{ n[$1]++; for (i = 2; i <= NF; i++) v[$1, i] += $i } END { for (w in n) {
+            printf "%s", w; for (i = 2; i <= 9; i++) printf " %.9g", v[w, i] / n[w]; print "" } }' |
         LC_ALL=C sort > want
     sed 1d t | LC_ALL=C sort > got
     close got want
 done
 # layer 0 of a sentence's first state is <s> at position 0: the same for every sentence
-embed -q --model run --layer 0 --lang aa --text text --of sentences --pool first | grep -v '^3 ' | cut -d ' ' -f 2- | sort -u | wc -l > n
+embed -q --model run --layer 0 --lang aa --text text --of sentences --pool first | grep -v '^3 ' |
+    cut -d ' ' -f 2- | sort -u | wc -l > n
 is "$(cat n)" 1
 
 # --alone: each token in a sentence of its own, whatever else is in the batch
@@ -61,23 +72,32 @@ for layer in 0 1 -1; do
     close <(sed 1d alone) <(sed 1d want); close <(sed 1d one) <(sed 1d want)
 done
 
-# words: BPE undone, means of their tokens' states, then over occurrences; an unknown token makes no word
+# words: BPE undone, means of their tokens' states, then over occurrences; an unknown token makes no
+# word
 printf 'lo@@ w ne@@ st\nlow ne@@ st zz lo@@ zz\nne@@ st\n' > t3
 for layer in 0 2; do
     embed -q --model run --layer $layer --lang aa --text t3 --of words > w
     is "$(head -n 1 w; cut -d ' ' -f 1 w | sed 1d | tr '\n' ' ')" "2 8
 nest low "
-    for line in 1 3; do sed -n ${line}p t3 | embed -q --model run --layer $layer --lang aa --text - --of tokens > tok
-        sed -n ${line}p t3 | embed -q --model run --layer $layer --lang aa --text - --of words | sed 1d | LC_ALL=C sort > got
+    for line in 1 3; do sed -n ${line}p t3 |
+        embed -q --model run --layer $layer --lang aa --text - --of tokens > tok
+        sed -n ${line}p t3 | embed -q --model run --layer $layer --lang aa --text - --of words |
+            sed 1d | LC_ALL=C sort > got
         awk 'FNR > 1 { for (i = 2; i <= 9; i++) v[$1, i] = $i; seen[$1] = 1 } END {
-            if ("lo@@" in seen) { printf "low"; for (i = 2; i <= 9; i++) printf " %.9g", (v["lo@@", i] + v["w", i]) / 2; print "" }
-            printf "nest"; for (i = 2; i <= 9; i++) printf " %.9g", (v["ne@@", i] + v["st", i]) / 2; print "" }' tok > want
+            if ("lo@@" in seen) { printf "low";
+                for (i = 2; i <= 9; i++) printf " %.9g", (v["lo@@", i] + v["w", i]) / 2; print "" }
+            printf "nest"
+            for (i = 2; i <= 9; i++) printf " %.9g", (v["ne@@", i] + v["st", i]) / 2
+            print "" }' tok > want
         close got want
     done
     for line in 1 3; do sed -n ${line}p t3; done > t2
     embed -q --model run --layer $layer --lang aa --text t2 --of words | sed -n 's/^nest //p' > got
-    for line in 1 3; do sed -n ${line}p t3 | embed -q --model run --layer $layer --lang aa --text - --of words | sed -n 's/^nest //p'; done |
-        awk '{ for (i = 1; i <= 8; i++) s[i] += $i / 2 } END { for (i = 1; i <= 8; i++) printf "%s%.9g", (i > 1 ? " " : ""), s[i]; print "" }' > want
+    for line in 1 3; do sed -n ${line}p t3 |
+        embed -q --model run --layer $layer --lang aa --text - --of words |
+            sed -n 's/^nest //p'; done |
+        awk '{ for (i = 1; i <= 8; i++) s[i] += $i / 2 } END {
+            for (i = 1; i <= 8; i++) printf "%s%.9g", (i > 1 ? " " : ""), s[i]; print "" }' > want
     close <(sed 's/^/x /' got) <(sed 's/^/x /' want)
 done
 printf 'nest 3\nin 2\nlow 1\n' > some
@@ -91,12 +111,14 @@ for f in s.bin s.npy s.safetensors; do
     embed -q --model run --lang aa --layer 1 --text text --of sentences -o $f
     is "$(retrieve --src $f --tgt s.vec)" "$(retrieve --src s.vec --tgt s.vec)" "$f"
     embed -q --model run -o t$f
-    for t in t$f table; do dict-induce -q --src $t --tgt table --normalize none --out-src back.${t%%.*} > /dev/null; done
+    for t in t$f table; do dict-induce -q --src $t --tgt table --normalize none \
+        --out-src back.${t%%.*} > /dev/null; done
     same back.ts back.table
 done
 embed -q --model run --lang aa --layer 1 --text text --of sentences --format npy | cmp - s.npy
 is "$(tr '\n' ' ' < s.npy.words)" "1 2 3 4 "
-fails 1 '0 vectors' embed -q --model run --layer 1 --lang aa --text /dev/null --of sentences -o none.npy
+fails 1 '0 vectors' embed -q --model run --layer 1 --lang aa --text /dev/null --of sentences \
+    -o none.npy
 [ ! -e none.npy ] || fail "a file without vectors"
 
 # no line, no vector; threads do not change the bytes
@@ -108,26 +130,31 @@ same t1 t2
 
 fails 1 'language zz is not one of' embed -q --model run --text text --lang zz
 fails 1 'has 2 layers; --layer 3' embed -q --model run --text text --lang aa --layer 3
-fails 1 ':1: 20 tokens; the model reads at most 14' embed -q --model run --text <(seq 20 | sed 's,.*,low,' | paste -sd ' ') --lang aa -o no
+fails 1 ':1: 20 tokens; the model reads at most 14' embed -q --model run --text <(seq 20 |
+    sed 's,.*,low,' | paste -sd ' ') --lang aa -o no
 [ ! -e no ] || fail "half a file was left"
 fails 2 'needs --lang' embed --model run --text text
 fails 2 'only with --of words' embed --model run --text text --words words --lang aa
 fails 2 'needs --text or --alone' embed --model run --layer 1
-fails 2 'is of tokens' embed --model run --alone --lang aa --of words
-fails 2 'is of tokens' embed --model run --alone
+fails 2 'works on tokens' embed --model run --alone --lang aa --of words
+fails 2 'works on tokens' embed --model run --alone
 
-# a table narrower than the layers (ALBERT's factorisation): table and words are as wide as the table, and hold the
-# numbers that stand in the file; states are as wide as the layers
+# a table narrower than the layers (ALBERT's factorisation): table and words are as wide as the
+# table, and hold the numbers that stand in the file; states are as wide as the layers
 for E in 2 4; do
-    pretrain -q --train aa=aa.shd -v vocab --codes codes --layers 1 --dim 8 --embed-dim $E --heads 2 --ffn 16 --positions 16 \
+    pretrain -q --train aa=aa.shd -v vocab --codes codes --layers 1 --dim 8 --embed-dim $E \
+        --heads 2 --ffn 16 --positions 16 \
         --tokens 20 --steps 2 --lr 1e-2 --warmup 0 --out narrow$E
     file=$(find narrow$E/ -name weights.safetensors)
     header=$(od -A n -t u8 -N 8 "$file" | tr -d ' ')
-    from=$(head -c $((8 + header)) "$file" | tail -c +9 | grep -o '"embed.tokens":{[^}]*}' | sed 's/.*"data_offsets":\[\([0-9]*\),.*/\1/')
-    tail -c +$((9 + header + from + 5 * E * 4)) "$file" | od -v -A n -t f4 -w$((4 * E)) -N $((7 * E * 4)) > rows
+    from=$(head -c $((8 + header)) "$file" | tail -c +9 | grep -o '"embed.tokens":{[^}]*}' |
+        sed 's/.*"data_offsets":\[\([0-9]*\),.*/\1/')
+    tail -c +$((9 + header + from + 5 * E * 4)) "$file" |
+        od -v -A n -t f4 -w$((4 * E)) -N $((7 * E * 4)) > rows
     { echo 7 $E; cut -d ' ' -f 1 vocab | paste -d ' ' - rows | tr -s ' '; } > want
     embed -q --model narrow$E > table$E
-    is "$(awk '{ print NF }' table$E | sort -n | uniq -c | tr -s ' ' | paste -sd ,)" " 1 2, 7 $((E + 1))"
+    is "$(awk '{ print NF }' table$E | sort -n | uniq -c | tr -s ' ' |
+        paste -sd ,)" " 1 2, 7 $((E + 1))"
     close table$E want
     printf 'lo@@\nto\n' > some
     embed -q --model narrow$E --words some > got
@@ -136,3 +163,12 @@ for E in 2 4; do
     embed -q --model narrow$E --layer 1 --lang aa --text text --of tokens > t
     is "$(head -n 1 t; awk 'FNR > 1 { print NF }' t | sort -u)" "$(printf '7 8\n9')"
 done
+
+# what multiplies nothing does not wait for OpenBLAS; a sentence's attention needs it
+for p in "embed -q --device cpu --model run" "ckpt info run"; do
+    LD_DEBUG=files $p 2> loaded > numbers
+    grep -q libcjson loaded || fail "$p: nothing is known of what it loads: $(head -n 3 loaded)"
+    ! grep -q openblas loaded || fail "$p loads OpenBLAS"
+done
+LD_DEBUG=files embed -q --device cpu --model run --layer 1 --lang aa --text text 2>&1 > numbers |
+    grep -q openblas

@@ -11,7 +11,8 @@ gzip -k t; zstd -q t
 
 # interrupted and short calls, each in turn: the same bytes, no word
 stdin=/dev/null result=
-transparent() {   # name, command; it reads $stdin and writes standard output, and the file $result if that is set
+# name, command; it reads $stdin and writes standard output, and the file $result if that is set
+transparent() {
     local name=$1; shift
     "$@" > want < $stdin; [ -z "$result" ] || cp $result want
     for call in open read write pwrite fsync ftruncate; do
@@ -19,7 +20,8 @@ transparent() {   # name, command; it reads $stdin and writes standard output, a
         for ((k = 1; k <= n; k++)); do
             for kind in eintr short; do
                 case $call-$kind in open-short | fsync-short | ftruncate-short) continue ;; esac
-                faulty $call:$k:$kind "$@" < $stdin > got 2> err || { cat err; fail "$name: $call $k $kind"; }
+                faulty $call:$k:$kind "$@" < $stdin > got 2> err ||
+                    { cat err; fail "$name: $call $k $kind"; }
                 [ -z "$result" ] || cp $result got
                 [ ! -s err ] || { cat err; fail "$name: $call $k $kind said something"; }
                 cmp want got || fail "$name: $call $k $kind changed the output"
@@ -40,7 +42,8 @@ transparent query cooc-query --dump t.cooc
 result=o transparent output binarize -q -v v -l en -o o t
 
 # a run of training: its log, its lock and its checkpoints, too
-run=(pretrain -q -v v --train en=t.shd --layers 1 --dim 8 --heads 1 --ffn 8 --positions 8 --tokens 20 --threads 1
+run=(pretrain -q -v v --train en=t.shd --layers 1 --dim 8 --heads 1 --ffn 8 --positions 8 \
+    --tokens 20 --threads 1
     --log-every 1 --save-every 2 --seed 5 --steps 2 --out run)
 files() { (cd run && find checkpoints -type f | sort | xargs sha256sum; wc -l < log.jsonl); }
 "${run[@]}"; files > want; rm -r run
@@ -49,7 +52,8 @@ for call in open read write pwrite fsync ftruncate; do
     for ((k = 1; k <= n; k++)); do
         for kind in eintr short; do
             case $call-$kind in open-short | fsync-short | ftruncate-short) continue ;; esac
-            faulty $call:$k:$kind "${run[@]}" 2> err || { cat err; fail "pretrain: $call $k $kind"; }
+            faulty $call:$k:$kind "${run[@]}" 2> err ||
+                { cat err; fail "pretrain: $call $k $kind"; }
             files | cmp - want || fail "pretrain: $call $k $kind"
             rm -r run
         done
@@ -70,8 +74,10 @@ kept() {   # old NAME..., then -- command: the names hold the word "old" before
             [ $status = 0 ] || [ -s err ] || fail "$1: not a word, $call $k"
             for name in "${names[@]}"; do
                 [ -e "$name" ] || fail "$1: $name is gone after $call $k"
-                if [ $status = 0 ]; then cmp "$name" "$name.new" || fail "$1: $call $k failed, status 0"
-                else is "$(head -c 10 "$name" | tr '\0' '?')" old "$1: $call $k failed, status $status"; fi
+                if [ $status = 0 ]; then cmp "$name" "$name.new" ||
+                    fail "$1: $call $k failed, status 0"
+                else is "$(head -c 10 "$name" |
+                    tr '\0' '?')" old "$1: $call $k failed, status $status"; fi
             done
             [ -z "$(find . -name '*.tmp')" ] || fail "$1: $(find . -name '*.tmp') after $call $k"
         done
@@ -87,8 +93,8 @@ faulty fsync:$n:fail binarize -q -v v -l en -o o t 2> err
 grep -q 'o: is written, but may not outlast a power failure' err; same o t.shd
 
 # What a killed process left beside an output goes with the next one that writes it: its file, its
-# folder; not that of a process that lives, nor one whose writer, on another machine, holds its lock,
-# nor what belongs to another name.
+# folder; not that of a process that lives, nor one whose writer, on another machine, holds its
+# lock, nor what belongs to another name.
 sh -c 'echo $$' > dead; dead=$(cat dead)
 ! kill -0 $dead 2> /dev/null
 for name in o p oo; do echo half > .$name.$dead.tmp; done
@@ -105,6 +111,7 @@ left .f.$$.tmp .o.$$.tmp .oo.$dead.tmp .p.$dead.tmp
 rm -r .*.tmp
 # a run of training clears its own folder
 rm -rf run; "${run[@]}"
-ln -s nowhere run/.last.$dead.tmp; echo half > run/.log.jsonl.$dead.tmp; mkdir run/checkpoints/step-00000009.tmp
+ln -s nowhere run/.last.$dead.tmp; echo half > run/.log.jsonl.$dead.tmp
+mkdir run/checkpoints/step-00000009.tmp
 "${run[@]}" --resume --steps 3
 is "$(find run -name '*.tmp')" ''

@@ -22,3 +22,43 @@ grep -q parameters info
 [ ! -e run/last ] || fail "a run without a product has a checkpoint"
 "${run[@]}" --out run
 same whole/last/weights.safetensors run/last/weights.safetensors
+
+# each allocation in turn: the whole picture or none (points of a log were missing, with status 0)
+. "$TOP/test/faults/lib.sh"
+plot curves -q log.jsonl > whole.svg
+none=0
+for n in $(seq "$(calls malloc plot curves -q log.jsonl)"); do
+    if faulty "malloc:$n:fail" plot curves -q log.jsonl > got.svg 2> err; then
+        same whole.svg got.svg
+    else none=$((none + 1)); fi
+done
+[ $none -gt 20 ] || fail "of all allocations only $none stop plot"
+mkdir scripts
+for n in $(seq "$(calls calloc plot curves -q log.jsonl)"); do
+    TMPDIR=$PWD/scripts faulty "calloc:$n:fail" plot curves -q log.jsonl > got.svg 2> err || :
+    is "$(ls scripts)" "" "left behind by calloc $n"
+done
+# OpenBLAS's kernels are those of the processor, or the program ends (a failed setenv left others,
+# whose products differ in the last bits)
+unset OPENBLAS_CORETYPE
+printf 'a b c a\nb c d b\nc a d a\n' > abc; vocab-count abc > abc.v
+cooc-count -v abc.v en=abc > abc.cooc
+vectors=(embed -q --threads 1 --from-cooc abc.cooc --min-count 1 --dim 2)
+"${vectors[@]}" > whole.vec; none=0
+for n in $(seq "$(calls malloc "${vectors[@]}")"); do
+    if faulty "malloc:$n:fail" "${vectors[@]}" > got.vec 2> err; then same whole.vec got.vec
+    else none=$((none + 1)); fi
+done
+[ $none -gt 20 ] || fail "of all allocations only $none stop embed"
+# and a checkpoint that was under way leaves nothing
+n=$(calls malloc "${run[@]}" --out counted); hit=0
+for k in $(seq $((n / 2)) 9 "$n"); do
+    rm -rf run; faulty "malloc:$k:fail" "${run[@]}" --out run 2> err || hit=$((hit + 1))
+    is "$(find . -name '*.tmp')" "" "left behind by malloc $k"
+done
+[ $hit -gt 5 ] || fail "of the second half of all allocations $hit stop pretrain"
+rm -rf counted; n=$(calls rename "${run[@]}" --out counted); [ "$n" -gt 3 ]
+for k in $(seq "$n"); do
+    rm -rf run; fails 1 . faulty "rename:$k:fail" "${run[@]}" --out run
+    is "$(find . -name '*.tmp')" "" "left behind by rename $k"
+done

@@ -37,7 +37,8 @@ done
 n=$(calls realloc "${run[@]}" --out run); rm -r run
 for ((k = n; k > 0 && k > n - 40; k--)); do
     if faulty realloc:$k:fail "${run[@]}" --out run 2> err; then
-        ckpt info run/last > info || fail "realloc $k of $n failed, status 0, and its model is unreadable"
+        ckpt info run/last > info || fail \
+            "realloc $k of $n failed, status 0, and its model is unreadable"
     fi
     rm -rf run
 done
@@ -47,19 +48,23 @@ done
 "${run[@]}" --out run
 sed 's/"step": "4"/"step": "1003"/' run/last/state.json > state; grep -q 1003 state
 cp state run/last/state.json; rm run/last/state.sum
-fails 1 'step-00000004/state.json: its step is 1003, the folder.s 4' "${run[@]}" --out run --resume --steps 6
+fails 1 'step-00000004/state.json: its step is 1003, the folder.s 4' "${run[@]}" --out run \
+    --resume --steps 6
 sed 's/"aa.next": "[0-9]*"/"aa.next": "999999999"/; s/"1003"/"4"/' state > run/last/state.json
-fails 1 'state.json: "aa.next" is 999999999; the data ends at 40' "${run[@]}" --out run --resume --steps 6
+fails 1 'state.json: "aa.next" is 999999999; the data ends at 40' "${run[@]}" --out run \
+    --resume --steps 6
 sed 's/"best_step": "0"/"best_step": "5"/; s/"1003"/"4"/' state > run/last/state.json
 fails 1 'best step, 5, is after its step 4' "${run[@]}" --out run --resume --steps 6
 sed 's/"1003"/"4"/; s/}/x}/' state > run/last/state.json
 fails 1 'state.json:[0-9]+: not valid JSON' "${run[@]}" --out run --resume --steps 6
 
 # config.json: nothing after the object, no key twice, and the line is told.
-for change in 's/^}/}x/' 's/  "layers": 1,/&\n  "layers": 1,/' 's/"norm_eps"/"norm_epz"/' 's/"dim": 32/"dim": "32"/'; do
+for change in 's/^}/}x/' 's/  "layers": 1,/&\n  "layers": 1,/' 's/"norm_eps"/"norm_epz"/' \
+    's/"dim": 32/"dim": "32"/'; do
     cp -rL whole/last model; rm model/model.sum
     sed -i "$change" model/config.json
-    fails 1 'model/config.json:[0-9]+: .*(follows|twice|unknown key|not of its kind)' ckpt info -q model
+    fails 1 'model/config.json:[0-9]+: .*(follows|twice|unknown key|wrong type)' ckpt info \
+        -q model
     rm -r model
 done
 
@@ -76,16 +81,18 @@ for call in malloc realloc; do
     done
 done
 
-# model.sum: a bit of any byte of a model's files is seen by ckpt check and by what uses the model; so is a file that
-# is missing. (bits(FILE): every byte of small files, every 97th of weights.) A folder without model.sum is read,
-# with a note.
+# model.sum: a bit of any byte of a model's files is seen by ckpt check and by what uses the model;
+# so is a file that is missing. (bits(FILE): every byte of small files, every 97th of weights.) A
+# folder without model.sum is read, with a note.
 printf 'w1 w2\nw3 w4 w5\n' > text
 tokenize --settings --case-marker -l en > tokenizer < /dev/null
 printf '#version: 0.2\nw 1\nw 2\n' > codes
 "${run[@]}" --out kept --codes codes --tokenizer tokenizer
 cp -rL kept/last model; rm model/optimizer.safetensors model/state.*
-is "$(sed 's/.* //' model/model.sum | tr '\n' ' ')" "codes config.json tokenizer vocab weights.safetensors "
-if xxhsum --help 2>&1 | grep -q XXH3; then (cd model; xxhsum -q -c model.sum) || fail "xxhsum does not agree"; fi
+is "$(sed 's/.* //' model/model.sum |
+    tr '\n' ' ')" "codes config.json tokenizer vocab weights.safetensors "
+if xxhsum --help 2>&1 | grep -q XXH3; then (cd model; xxhsum -q -c model.sum) ||
+    fail "xxhsum does not agree"; fi
 # its text's rules go into no file of transformers': an export says so, with what it leaves out
 ckpt export -o hf --to bert model 2> err
 grep -qF 'knows nothing of model/tokenizer and model/codes: raw text would become other pieces and <unk>' err
@@ -111,7 +118,8 @@ for f in model/*; do
     [ "$f" = model/model.sum ] || { rm "$f"; fails 1 "$f|model" ckpt check model; cp whole.f "$f"; }
 done
 rm model/model.sum
-embed --model model -o x.vec 2> err; grep -q 'model: has no model.sum, so damage to its files may pass unseen' err
+embed --model model -o x.vec 2> err
+grep -q 'model: has no model.sum, so damage to its files may go unnoticed' err
 rm -r model
 
 # ckpt info and ckpt check refuse what any program refuses
@@ -124,11 +132,14 @@ bad() {   # message, command that damages the folder `model`
 bad 'not valid JSON' eval 'echo "[" > model/state.json'
 bad 'state.json: "step" is missing' eval 'echo "{}" > model/state.json'
 bad 'words.safetensors' eval ': > model/words.safetensors'
-bad 'weights.safetensors' eval 'head -c 5000 whole/last/weights.safetensors > model/weights.safetensors'
-bad 'tensor .* is missing' sed -i 's/encoder.0.attn.out.bias/encoder.0.attn.oup.bias/' model/weights.safetensors
+bad 'weights.safetensors' eval \
+    'head -c 5000 whole/last/weights.safetensors > model/weights.safetensors'
+bad 'tensor .* is missing' sed -i 's/encoder.0.attn.out.bias/encoder.0.attn.oup.bias/' \
+    model/weights.safetensors
 bad 'ffn.in.weight does not have the shape \[65, 32\]' \
     sed -i 's/"ffn": 64/"ffn": 65/' model/config.json
-bad 'optimizer.safetensors: tensor' sed -i 's/adam.m.output.bias/adam.m.output.bia_/' model/optimizer.safetensors
+bad 'optimizer.safetensors: tensor' sed -i 's/adam.m.output.bias/adam.m.output.bia_/' \
+    model/optimizer.safetensors
 bad 'model/codes' eval 'echo x > model/codes'
 bad 'model/tokenizer' eval 'echo case-marker = perhaps > model/tokenizer'
 bad 'vocab' eval 'echo w >> model/vocab'

@@ -17,7 +17,8 @@ fails 1 'x.npy' analogy --vec x.npy < /dev/null; clean fails.err
 awk 'BEGIN { printf "a\nb\n" }' > v
 printf 'a b\n' | binarize -q -v v -l en --note $'\033[2Jby hand' -o t.shd
 shard info t.shd > info; clean info; grep -qF 'note       \x1B[2Jby hand' info
-for bad in $'e\177n' $'e\033' 'e n'; do fails 2 'is not a language code' binarize -v v -l "$bad" t; done
+for bad in $'e\177n' $'e\033' 'e n'; do fails 2 'is not a language code' binarize -v v -l "$bad" t
+done
 
 # pictures: a title that begins with a quote, holds one, runs a command or turns the text's
 # direction; likewise words
@@ -26,11 +27,13 @@ if command -v gnuplot > /dev/null; then
     for text in "'s" "'90s" "''" '`touch here`' 'a"b\n' "it's" '@a $b' 'x{y}_z^2'; do
         plot curves log.jsonl --title "$text" -o p.svg
         sed "s/&#39;/'/g; s/&apos;/'/g; s/&quot;/\"/g; s/&#34;/\"/g" p.svg > q.svg
-        grep -qF -- ">$text<" q.svg || { grep -A2 '<text' q.svg; fail "$text is not in the picture"; }
+        grep -qF -- ">$text<" q.svg ||
+            { grep -A2 '<text' q.svg; fail "$text is not in the picture"; }
     done
     plot curves log.jsonl --title $'<x>&y c\xE2\x80\xAEd\033' -o p.svg
     grep -qF '&lt;x>&amp;y c\xE2\x80\xAEd\x1B<' p.svg
-    printf "%s\n" "'s 1 0 0" "'90s 0 1 0" '`touch${IFS}here` 0 0 1' 'a"b\n 1 1 0' "it's 0 1 1" '@a 1 0 1' > en.vec
+    printf "%s\n" "'s 1 0 0" "'90s 0 1 0" '`touch${IFS}here` 0 0 1' 'a"b\n 1 1 0' "it's 0 1 1" \
+        '@a 1 0 1' > en.vec
     plot tsne -q --perplexity 1 --names 6 --width 3000 --height 3000 en=en.vec -o p.svg
     grep -qF "'90s" <(sed "s/&#39;/'/g; s/&apos;/'/g" p.svg)
     [ ! -e here ] || fail "a word of a file was run as a command"

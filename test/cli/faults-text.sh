@@ -6,7 +6,8 @@ printf 'a\nb\n' > v
 head -c 1500000000 /dev/zero | tr '\0' a | zstd -q > bomb.zst
 [ "$(stat -c %s bomb.zst)" -lt 300000 ]
 unset limit; [ -n "${ISOGLOT_TEST_SANITIZED:-}" ] || limit=600000
-for p in "vocab-count" "binarize -v v -l en" "tokenize -l en" "bpe-learn -n 5" "detokenize -l en"; do
+for p in "vocab-count" "binarize -v v -l en" "tokenize -l en" "bpe-learn -n 5" "detokenize -l en"; \
+    do
     (ulimit -v ${limit:-unlimited}
         fails 1 'bomb.zst:1: a line of more than 67108864 bytes; .* raise --max-line' $p bomb.zst)
 done
@@ -15,8 +16,10 @@ done
 printf 'a b\n%s\nb\n' "$(printf 'a%.0s' $(seq 1000))" > t
 for p in "vocab-count" "binarize -v v -l en" "tokenize -l en" "shard cat --ids"; do
     case $p in
-        shard*) fails 1 't: byte 0' $p t ;;                  # no text: the option is no use, and no harm
-        *) $p -q --max-line 1000 t > out; fails 1 't:2: a line of more than 999 bytes' $p --max-line 999 t ;;
+        # no text: the option is no use, and no harm
+        shard*) fails 1 't: byte 0' $p t ;;
+        *) $p -q --max-line 1000 t > out
+        fails 1 't:2: a line of more than 999 bytes' $p --max-line 999 t ;;
     esac
 done
 # cooc-count reads parts of lines
@@ -26,7 +29,8 @@ cooc-count -q -v v -w 1 --max-line 3 t > out
 zstd -q --long=31 --ultra -20 --stream-size=4000000000 < big > long.zst 2> /dev/null ||
     zstd -q --long=31 < big > long.zst
 if [ -z "${ISOGLOT_TEST_SANITIZED:-}" ]; then
-    fails 1 'long.zst: zstd data with a window of more than 2\^27 bytes .*--zstd-long 31' vocab-count long.zst
+    fails 1 'long.zst: zstd data with a window of more than 2\^27 bytes .*--zstd-long 31' \
+        vocab-count long.zst
     vocab-count -q --zstd-long 31 long.zst > got; vocab-count -q big > want; same got want
 fi
 fails 2 'zstd-long' vocab-count --zstd-long 32 t

@@ -2,18 +2,13 @@
 # languages, the word that follows another one in a context; with shuffled labels, or without the
 # premise, inference stays where guessing is.
 . "$TOP/test/cli/lib.sh"
+. "$TOP/test/cli/data/invented.sh"
 percent() { grep '"valid"' $1/log.jsonl | tail -n 1 | sed -E "s/.*\"$2\":([0-9.e-]+).*/\1/"; }
 within() {
     awk -v a="$(percent $1 $2)" -v low=$3 -v high=$4 'BEGIN { exit !(a >= low && a <= high) }' \
         || fail "$1: $2 is $(percent $1 $2), not from $3 to $4"
 }
-synth-corpus -q --out s --sentences 3000 --lexicon 100 --topics 8 --tasks 4000 --seed 1
-tokenize --settings > tokenizer
-for l in xa xb; do tokenize -q -l $l < s/mono.$l > tok.$l; done
-bpe-learn -q -n 3000 tok.xa tok.xb > codes
-for l in xa xb; do bpe-apply -q -c codes < tok.$l > bpe.$l; done
-vocab-count -q bpe.xa bpe.xb > vocab
-for l in xa xb; do binarize -q -v vocab -l $l -o $l.shd < bpe.$l; done
+MERGES=3000 invent --sentences 3000 --lexicon 100 --topics 8 --tasks 4000 --seed 1
 pretrain -q -v vocab --codes codes --tokenizer tokenizer --train xa=xa.shd --train xb=xb.shd \
     --layers 2 --dim 64 --heads 4 --positions 128 --steps 300 --tokens 1500 --lr 3e-3 \
     --warmup 50 --schedule linear --out base

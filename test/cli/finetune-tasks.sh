@@ -1,13 +1,8 @@
 # finetune's tasks with a head learn what labelled text says, and their models keep what prediction
 # needs.
 . "$TOP/test/cli/lib.sh"
-synth-corpus -q --out s --sentences 300 --lexicon 100 --topics 10 --tasks 400 --dev 10 --test 10
-tokenize --settings > tokenizer
-for l in xa xb; do tokenize -q -l $l < s/mono.$l > tok.$l; done
-bpe-learn -q -n 400 tok.xa tok.xb > codes
-for l in xa xb; do bpe-apply -q -c codes < tok.$l > bpe.$l; done
-vocab-count -q bpe.xa bpe.xb > vocab
-for l in xa xb; do binarize -q -v vocab -l $l -o $l.shd < bpe.$l; done
+. "$TOP/test/cli/data/invented.sh"
+MERGES=400 invent --sentences 300 --lexicon 100 --topics 10 --tasks 400 --dev 10 --test 10
 pretrain -q -v vocab --codes codes --tokenizer tokenizer --train xa=xa.shd --train xb=xb.shd \
     --layers 1 --dim 32 --heads 2 --positions 128 --steps 2 --tokens 200 --out base
 # tune TASK FILE OUT options...: trains on the xa files of that name, validates on both languages
@@ -124,7 +119,7 @@ done
 # leaves its head out; questions without an answer are noted
 finetune --task tag --model tag --train xa=s/pos.dev.xa.tsv --steps 1 --out more 2> more.text
 same <(grep task_heads tag/last/config.json) <(grep task_heads more/last/config.json)
-fails 1 "ner.train.xa.tsv: label '[BO][-A-Z]*' is none of the model's head tag" finetune -q \
+fails 1 "ner.train.xa.tsv: label '[BO][-A-Z]*' is not a label of the model's head tag" finetune -q \
     --task tag --model tag --train xa=s/ner.train.xa.tsv --out no
 sed '3s/"answers": .*\]}\]}/"answers": [], "is_impossible": true}]}/' s/qa.train.xa.json > v2.json
 finetune --task qa --model tag --train xa=v2.json --stride 20 --steps 1 --out v2 2> v2.text
@@ -148,15 +143,15 @@ bad 'language xa is given twice' "${nli[@]}" --valid xa=s/nli.dev.xa.tsv \
 bad '^finetune: s/qa.train.xa.json:2: windows of 60 rows' --task qa --longest 60 \
     --train xa=s/qa.train.xa.json
 wrong 'code-switch needs --with' --model base "${nli[@]}" --code-switch on
-wrong 'batch 0: examples are counted' --model base "${nli[@]}" --batch 0
+wrong 'batch 0: batches are counted in examples' --model base "${nli[@]}" --batch 0
 wrong 'head tanh is for nli, pairs and class' --model base --task tag --head tanh
 wrong 'stride, .* are for qa and span' --model base "${nli[@]}" --stride 7
 wrong 'words fused is for tag' --model base "${nli[@]}" --words fused
 wrong 'pair-format and --with are for nli' --model base --task ner --with xa=s/ner.dev.xa.tsv
 bad 'epochs and --steps cannot both be given' "${nli[@]}" --epochs 1 --steps 3
 wrong 'train LANG=FILE is needed' --model base --task tag
-wrong 'nli reads plain text by the tokenizer and codes of --model' -v vocab "${nli[@]}"
-wrong 'nli reads plain text by the tokenizer and codes of --model' --model base --codes codes \
+wrong 'nli reads plain text with the tokenizer and codes of --model' -v vocab "${nli[@]}"
+wrong 'nli reads plain text with the tokenizer and codes of --model' --model base --codes codes \
     "${nli[@]}"
 wrong 'stride belongs to task nli, not to --task mt' --model base --task mt --stride 3 \
     --parallel xa-xb=tok.xa,tok.xb

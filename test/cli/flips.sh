@@ -1,5 +1,6 @@
-# One flipped bit in any byte of a shard, a count file or a model's folder (a run's checkpoint, with
-# codes, settings, words, optimiser and state): refused, or without effect on anything that is read.
+# One flipped bit in any byte of a shard, a count file, text with its checksum beside it (codes, a
+# vocabulary, a dictionary with scores, an order model) or a model's folder (a run's checkpoint,
+# with codes, settings, words, optimiser and state): refused, or without effect on what is read.
 # Every third byte; FLIPS=all (make flips): all bits of all bytes.
 . "$TOP/test/cli/lib.sh"
 part=${FLIPS:-1/3}
@@ -13,6 +14,22 @@ grep -qE '[1-9][0-9]* flips, [0-9]+ refused, 0 without effect' out
 cooc-count -q -v v -w 2 --skip x -o x.cooc en=t de=t
 $flips cooc x.cooc $part | tee out
 grep -q ' 0 without effect' out
+printf 'low lower lowest newer\n' | bpe-learn -q -n 8 -o learned.codes -
+vocab-count -q -o counted.vocab t
+printf 'a 1 0\nb 0 1\nc 1 1\n' > x.vec
+printf 'd 1 0\ne 0 1\nf 1 0.5\n' > y.vec
+dict-induce -q --src x.vec --tgt y.vec -o induced.dict
+printf '# c\n1\ta\t_\tADJ\t_\t_\t2\tamod\t_\t_\n2\tb\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n' > ud
+derive-lang -q --learn-order N ud -o learned.order
+[ "$(cut -f 3 induced.dict | grep -c '^[-0-9.]*$')" -gt 2 ]
+for f in learned.codes counted.vocab induced.dict learned.order; do
+    $flips ${f#*.} $f $part | tee out
+    head -n 1 out | grep -qE '[1-9][0-9]* flips, [1-9][0-9]* refused, 0 without effect'
+    tail -n 1 out | grep -qE "$f.sum: [1-9]"
+    rm $f.sum
+    ! $flips ${f#*.} $f all > out 2> err || fail "flips sees nothing in $f"
+done
+
 printf '#version: 0.2\na b\nb c</w>\n' > codes
 tokenize --settings --case-marker -l en > tokenizer < /dev/null
 model=(-q --threads 1 --layers 1 --dim 4 --heads 1 --ffn 4 --positions 8 --tokens 20 --seed 5)

@@ -48,7 +48,7 @@ cooc-count -q -w 1 -v vocab --skip m en=marked > marked.cooc
 cooc-count -q -w 1 -v vocab en=marked > plain.cooc
 $three --cooc marked.cooc --gc-skip m --steps 2 --out asked
 ${three/-q/} --cooc marked.cooc --steps 2 --out silent 2> said
-grep -q '^pretrain: marked.cooc: gc passes over m, as counting did$' said || fail "$(cat said)"
+grep -q '^pretrain: marked.cooc: gc skips m, as counting did$' said || fail "$(cat said)"
 same asked/last/weights.safetensors silent/last/weights.safetensors
 # what is left is "a b c": 3 targets of 6 tokens, with 4 pairs
 is "$(value gc_pairs asked | cut -c1-6)" 1.3333 "pairs, a target"

@@ -1,4 +1,5 @@
-# `make install`: what lands where, the dispatcher, the short names, and that all of it goes away again.
+# `make install`: what lands where, the dispatcher, the short names, and that all of it goes away
+# again.
 . "$TOP/test/cli/lib.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS
 make_() { make -s -C "$TOP" $BUILD_WITH PREFIX="$PWD/usr" "$@"; }
@@ -8,17 +9,20 @@ some=$(ls usr/bin | sed -n 's/^isoglot-//p' | head -n 1)
 [ -n "$some" ] || fail "no programs installed"
 is "$(usr/bin/isoglot --list | sort)" "$(ls "$BIN" | sort)" "every program"
 is "$(usr/bin/isoglot "$some" --version | sed -n 1p)" "$("$BIN/$some" --version | sed -n 1p)"
-is "$(cd / && "$OLDPWD/usr/bin/isoglot" "$some" --help | sed -n 1p)" "$("$BIN/$some" --help | sed -n 1p)"
+is "$(cd / && "$OLDPWD/usr/bin/isoglot" "$some" --help | sed -n 1p)" "$("$BIN/$some" --help |
+    sed -n 1p)"
 fails 2 'no program nonsense' usr/bin/isoglot nonsense
 fails 2 'no program nonsense' usr/bin/isoglot help nonsense
 fails 2 "no program ${some}e; did you mean $some\?" usr/bin/isoglot "${some}e"
 is "$(usr/bin/isoglot help "$some" | sed -n 1p)" "$("$BIN/$some" --help | sed -n 1p)"
 is "$(usr/bin/isoglot help | sed -n 1p)" "$(usr/bin/isoglot --help | sed -n 1p)"
-is "$(usr/bin/isoglot --version)" "isoglot $("$BIN/$some" --version | sed -nE '1s/.*\(isoglot\) //p')"
+is "$(usr/bin/isoglot --version)" "isoglot $("$BIN/$some" --version |
+    sed -nE '1s/.*\(isoglot\) //p')"
 fails 2 'usage' usr/bin/isoglot
 [ ! -e usr/bin/"$some" ] || fail "a short name that nobody asked for"
 [ -f usr/share/man/man1/isoglot.1 ]
-# pages call themselves what they are installed as, and refer to pages that are there (gnuplot's is Debian's)
+# pages call themselves what they are installed as, and refer to pages that are there (gnuplot's is
+# Debian's)
 for f in usr/share/man/man1/*.1; do
     name=${f##*/}; name=${name%.1}
     grep -qix "\.Dt $name 1" "$f" && grep -qx "\.Nm $name" "$f" || fail "$f: $(sed -n 2,5p "$f")"

@@ -1,21 +1,25 @@
-# ckpt import and export: what they write, what they refuse, and imported models in the other programs. That the numbers are
-# transformers' is test/unit/interchange.c.
+# ckpt import and export: what they write, what they refuse, and imported models in the other
+# programs. That the numbers are transformers' is test/unit/interchange.c.
 . "$TOP/test/cli/lib.sh"
 G=$TOP/test/golden/interchange
 ckpt import -q -o bert --lang-code xx "$G/bert"
-is "$(head -n 2 bert/vocab | tr '\n' ' ')" '[unused1] ka ' 'specials come out of the middle, the rest keeps its order'
+is "$(head -n 2 bert/vocab | tr '\n' ' ')" '[unused1] ka ' \
+    'specials come out of the middle, the rest keeps its order'
 is "$(tail -n 2 bert/vocab | tr '\n' ' ')" '<id30> <id31> ' 'rows without a token'
 ckpt export -q -o hf bert
-is "$(head -n 6 hf/vocab.txt | tr '\n' ' ')" '[PAD] [unused1] [UNK] [CLS] [SEP] [MASK] ' 'and go back where they were'
+is "$(head -n 6 hf/vocab.txt |
+    tr '\n' ' ')" '[PAD] [unused1] [UNK] [CLS] [SEP] [MASK] ' 'and go back where they were'
 ckpt import -q -o xlm "$G/xlm"
 same xlm/codes "$G/xlm/merges.txt"
 is "$(echo 'ka le mu' | bpe-apply -q -c xlm/codes)" 'ka le mu'
 is "$(sed -n '/^ka$/=;/^l@@$/=;/^<special3>$/=' xlm/vocab | wc -l)" 3
 ckpt export -q -o hf2 xlm
-for t in '"ka</w>"' '"l"' '"<special3>"'; do grep -qF "$t" hf2/vocab.json || fail "vocab.json lacks $t"; done
+for t in '"ka</w>"' '"l"' '"<special3>"'; do grep -qF "$t" hf2/vocab.json ||
+    fail "vocab.json lacks $t"; done
 ckpt info bert > info; grep -q '"token_types": 2' info
 
-# an imported model is trained on: --init gives its shape, its tokeniser goes along, and it can be exported again
+# an imported model is trained on: --init gives its shape, its tokeniser goes along, and it can be
+# exported again
 printf 'ka lio ##s\nmu ka ne ##t\nta te\n%.0s' {1..20} > text
 binarize -q -v bert/vocab -l xx < text > xx.shd
 pretrain -q --init bert --train xx=xx.shd -v bert/vocab --tokens 100 --steps 3 --lr 1e-3 --out run
@@ -24,8 +28,10 @@ is "$(echo 'kas lio' | tokenize -q --subwords run/last)" 'ka ##s lio'
 ckpt export -q -o trained run
 is "$(cmp -s trained/model.safetensors hf/model.safetensors && echo same || echo moved)" moved
 same trained/config.json hf/config.json
-pretrain -q --init bert --train xx=xx.shd -v bert/vocab --tokens 100 --steps 2 --lr 1e-3 --out broken
-pretrain -q --init bert --train xx=xx.shd -v bert/vocab --tokens 100 --steps 3 --lr 1e-3 --out broken --resume
+pretrain -q --init bert --train xx=xx.shd -v bert/vocab --tokens 100 --steps 2 --lr 1e-3 \
+    --out broken
+pretrain -q --init bert --train xx=xx.shd -v bert/vocab --tokens 100 --steps 3 --lr 1e-3 \
+    --out broken --resume
 same run/last/weights.safetensors broken/last/weights.safetensors
 same run/last/pieces.json broken/last/pieces.json
 
@@ -35,53 +41,79 @@ same mt/last/pieces.json bert/pieces.json
 ckpt average -q -o mean run broken; same mean/pieces.json bert/pieces.json
 # a slash behind the name; somebody's folder OUT.tmp is not ours; nothing else is left beside it
 mkdir slash slash/out.tmp slash/to.tmp slash/in.tmp
-ckpt average -q -o slash/out/ run broken; ckpt export -q -o slash/to/ bert; ckpt import -q -o slash/in// slash/to/
+ckpt average -q -o slash/out/ run broken; ckpt export -q -o slash/to/ bert
+ckpt import -q -o slash/in// slash/to/
 fails 1 'already exists' ckpt average -o slash/out run
 fails 1 'nowhere' ckpt average -o slash/new run nowhere
-is "$(ls -A slash | tr '\n' ' ')" "in in.tmp out out.tmp to to.tmp "; same slash/out/weights.safetensors mean/weights.safetensors
-ckpt import -q -o xlmr "$G/xlmr"; ckpt average -q -o mean2 xlmr; same mean2/sentencepiece.model xlmr/sentencepiece.model
+is "$(ls -A slash | tr '\n' ' ')" "in in.tmp out out.tmp to to.tmp "
+same slash/out/weights.safetensors mean/weights.safetensors
+ckpt import -q -o xlmr "$G/xlmr"; ckpt average -q -o mean2 xlmr
+same mean2/sentencepiece.model xlmr/sentencepiece.model
 
 # task heads: what they are called and what becomes of them
-ckpt import -o nli "$G/bert_nli" 2> notes; is "$(cat notes)" 'ckpt: its head is called nli and has 3 outputs'
-ckpt import -q --head pairs -o pairs "$G/bert_nli"; ckpt info pairs > info; grep -q '"name": "pairs", "hidden": "tanh", "outputs": 3' info
-ckpt import -o bare --head none "$G/bert_nli" 2> notes; grep -q 'were left out (bert.pooler.dense.bias, ...)' notes
+ckpt import -o nli "$G/bert_nli" 2> notes
+is "$(cat notes)" 'ckpt: its head is called nli and has 3 outputs'
+ckpt import -q --head pairs -o pairs "$G/bert_nli"; ckpt info pairs > info
+grep -q '"name": "pairs", "hidden": "tanh", "outputs": 3' info
+ckpt import -o bare --head none "$G/bert_nli" 2> notes
+grep -q 'were left out (bert.pooler.dense.bias, ...)' notes
 ckpt info bare > info; grep -q task_heads info && fail 'a head nobody asked for'
-ckpt export -o nli-hf nli 2> notes; is "$(cat notes)" "ckpt: head nli is written; the language model's output layer is left out"
+ckpt export -o nli-hf nli 2> notes
+is "$(cat notes)" "ckpt: head nli is written; the language model's output layer is left out"
 grep -q '"1":	"entailment"' nli-hf/config.json; grep -q '"entailment":	1' nli-hf/config.json
 ckpt export -q --head none -o nli-bare nli; grep -q '"BertModel"' nli-bare/config.json
 ckpt import -q -o linear "$G/xlm_pairs"
-fails 1 'BertForSequenceClassification has a dense layer with tanh below its output layer; head class is another one \(finetune --head tanh makes one, --to xlm writes this one\)' \
+fails 1 \
+    'BertForSequenceClassification has a dense layer with tanh below its output layer; head class is another one \(finetune --head tanh makes one, --to xlm writes this one\)' \
     ckpt export -o x --to bert --src de linear
 ckpt import -q -o number "$G/roberta_class"
-fails 1 'XLMForSequenceClassification has no layer below its output layer; head class is another one' ckpt export -o x --to xlm number
+fails 1 \
+    'XLMForSequenceClassification has no layer below its output layer; head class is another one' \
+        ckpt export -o x --to xlm number
 fails 1 'no head ner; it has nli' ckpt export -o x --head ner nli
 fails 1 'head sentiment: no task has this name' ckpt import -o x --head sentiment "$G/bert_nli"
-fails 1 '--head ner does not name what BertForSequenceClassification computes' ckpt import -o x --head ner "$G/bert_nli"
+fails 1 '--head ner does not match what BertForSequenceClassification computes' ckpt import -o x \
+    --head ner "$G/bert_nli"
 
 # refused, with a line that says why; nothing is left behind
 edit() { rm -rf broken-hf; cp -r "$G/$1" broken-hf; sed -i "$2" broken-hf/config.json; }
-edit bert 's/"hidden_act": "gelu"/"hidden_act": "gelu_new"/'; fails 1 '"gelu_new" is not supported' ckpt import -o x broken-hf
-edit bert 's/"model_type": "bert"/"model_type": "gpt2"/'; fails 1 '"gpt2" is not supported' ckpt import -o x broken-hf
-edit bert 's/"hidden_size": 16/"hidden_size": 18/'; fails 1 'has the shape \[32, 16\]; config.json says \[32, 18\]' ckpt import -o x broken-hf
-edit bert 's/"vocab_size": 32/"vocab_size": 9/'; fails 1 '"vocab_size" is 9' ckpt import -o x broken-hf
+edit bert 's/"hidden_act": "gelu"/"hidden_act": "gelu_new"/'
+fails 1 '"gelu_new" is not supported' ckpt import -o x broken-hf
+edit bert 's/"model_type": "bert"/"model_type": "gpt2"/'
+fails 1 '"gpt2" is not supported' ckpt import -o x broken-hf
+edit bert 's/"hidden_size": 16/"hidden_size": 18/'
+fails 1 'has the shape \[32, 16\]; config.json says \[32, 18\]' ckpt import -o x broken-hf
+edit bert 's/"vocab_size": 32/"vocab_size": 9/'
+fails 1 '"vocab_size" is 9' ckpt import -o x broken-hf
 edit bert 's/^/x/'; fails 1 'config.json: not a JSON object' ckpt import -o x broken-hf
 edit bert ''; rm broken-hf/vocab.txt; fails 1 'has no tokeniser file' ckpt import -o x broken-hf
-edit bert ''; rm broken-hf/model.safetensors; fails 1 'has none of model.safetensors' ckpt import -o x broken-hf
-edit xlmr ''; rm broken-hf/model-00002-of-00003.safetensors; fails 1 'model-00002-of-00003' ckpt import -o x broken-hf
-edit bart 's/"decoder_ffn_dim": 64/"decoder_ffn_dim": 32/'; fails 1 'decoder_ffn_dim differ' ckpt import -o x broken-hf
-edit bert_nli 's/"2": "neutral"/"3": "neutral"/'; fails 1 '"id2label" is not a label for each number from 0 to 2' ckpt import -o x broken-hf
-edit bert_nli 's/"2": "neutral"/"2": "entailment"/'; fails 1 '"id2label": head nli: label "entailment" appears twice' ckpt import -o x broken-hf
-edit bert_nli 's/"model_type"/"problem_type": "multi_label_classification", &/'; fails 1 'several labels at once' ckpt import -o x broken-hf
-edit xlm_pairs 's/"summary_type": "first"/"summary_type": "mean"/'; fails 1 'not linear on the first state' ckpt import -o x broken-hf
-edit bert_nli 's/"2": "neutral"/"2": "neutral", "3": "other"/'; fails 1 'classifier.weight has the shape \[3, 16\]; config.json says \[4, 16\]' ckpt import -o x broken-hf
+edit bert ''; rm broken-hf/model.safetensors
+fails 1 'has none of model.safetensors' ckpt import -o x broken-hf
+edit xlmr ''; rm broken-hf/model-00002-of-00003.safetensors
+fails 1 'model-00002-of-00003' ckpt import -o x broken-hf
+edit bart 's/"decoder_ffn_dim": 64/"decoder_ffn_dim": 32/'
+fails 1 'decoder_ffn_dim differ' ckpt import -o x broken-hf
+edit bert_nli 's/"2": "neutral"/"3": "neutral"/'
+fails 1 '"id2label" is not a label for each number from 0 to 2' ckpt import -o x broken-hf
+edit bert_nli 's/"2": "neutral"/"2": "entailment"/'
+fails 1 '"id2label": head nli: label "entailment" appears twice' ckpt import -o x broken-hf
+edit bert_nli 's/"model_type"/"problem_type": "multi_label_classification", &/'
+fails 1 'several labels at once' ckpt import -o x broken-hf
+edit xlm_pairs 's/"summary_type": "first"/"summary_type": "mean"/'
+fails 1 'not linear on the first state' ckpt import -o x broken-hf
+edit bert_nli 's/"2": "neutral"/"2": "neutral", "3": "other"/'
+fails 1 'classifier.weight has the shape \[3, 16\]; config.json says \[4, 16\]' ckpt import -o x \
+    broken-hf
 edit bert_bare ''; LC_ALL=C sed -i 's/OrderedDict/OrderedDicT/' broken-hf/pytorch_model.bin
-fails 1 'asks for collections.OrderedDicT, which a state dict does not need; nothing was executed' ckpt import -o x broken-hf
-edit bert_bare ''; head -c 9000 "$G/bert_bare/pytorch_model.bin" > broken-hf/pytorch_model.bin; fails 1 'cut short' ckpt import -o x broken-hf
+fails 1 'asks for collections.OrderedDicT, which a state dict does not need; nothing was executed' \
+    ckpt import -o x broken-hf
+edit bert_bare ''; head -c 9000 "$G/bert_bare/pytorch_model.bin" > broken-hf/pytorch_model.bin
+fails 1 'cut short' ckpt import -o x broken-hf
 [ ! -e x ] && [ ! -e x.tmp ] || fail 'something was left behind'
 fails 1 'hf: already exists' ckpt export -o hf bert
 fails 1 'is for encoder-decoders' ckpt export -o x --to bart bert
 fails 1 'xlm has no token types' ckpt export -o x --to xlm bert
-fails 1 'not a layout' ckpt export -o x --to gpt2 bert
+fails 1 'unknown layout' ckpt export -o x --to gpt2 bert
 fails 1 'name the one that is folded' ckpt export -o x --to xlm-roberta xlm
 fails 1 'language zz is not' ckpt export -o x --to xlm-roberta --src zz xlm
 fails 2 'needs -o OUT' ckpt import "$G/bert"

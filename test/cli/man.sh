@@ -1,10 +1,11 @@
-# Every option that a program's --help lists stands in its man page, and every long option that the page names is one that the
-# program takes, or one of a program that the page refers to with .Xr. finetune's page may leave to pretrain's what they share. Where
-# both say a default, it is the same.
+# Every option that a program's --help lists stands in its man page, and every long option that the
+# page names is one that the program takes, or one of a program that the page refers to with .Xr.
+# finetune's page may leave to pretrain's what they share. Where both say a default, it is the same.
 . "$TOP/test/cli/lib.sh"
 
 # helped PROGRAM: long names in its --help, and letters as "o output"
-helped() { "$1" --help | sed -nE 's/^  -(.), --([a-z0-9-]+).*/\1 \2\n\2/p; s/^      --([a-z0-9-]+).*/\1/p' | sort -u; }
+helped() { "$1" --help | sed \
+    -nE 's/^  -(.), --([a-z0-9-]+).*/\1 \2\n\2/p; s/^      --([a-z0-9-]+).*/\1/p' | sort -u; }
 
 # paged PAGE: the same, of what stands after Fl in its macro lines, up to the examples
 paged() {
@@ -13,23 +14,29 @@ paged() {
             for (i = 1; i <= NF; i++)
                 if ($i == "Fl") fl = 1
                 else if ($i ~ /^[A-Z][a-z]$/) { fl = 0; letter = "" }
-                else if (fl && $i ~ /^-[a-z0-9]/) { $i = substr($i, 2); print $i; if (letter) print letter, $i; letter = "" }
+                else if (fl && $i ~ /^-[a-z0-9]/) { $i = substr($i, 2); print $i
+                    if (letter) print letter, $i
+                    letter = "" }
                 else if (fl && $i ~ /^[A-Za-z0-9]$/) letter = $i
         }' "$1" | sort -u
 }
 
-# defaults: "NAME VALUE" where --help, or a page's item for one option, says "(default: VALUE)", one word
+# defaults: "NAME VALUE" where --help, or a page's item for one option, says "(default: VALUE)", one
+# word
 helped_defaults() {
     "$1" --help | awk '
-        function tell() { if (name && match(text, /\(default: [^ ;)]+[;)]/)) print name, substr(text, RSTART + 10, RLENGTH - 11) }
+        function tell() { if (name && match(text, /\(default: [^ ;)]+[;)]/))
+            print name, substr(text, RSTART + 10, RLENGTH - 11) }
         /^  (-.,|   ) --/ { tell(); text = $0; sub(/^  (-.,|   ) --/, ""); name = $1; next }
         /^ / { sub(/^ +/, ""); text = text " " $0; next }
         { tell(); name = "" } END { tell() }' | sort
 }
 paged_defaults() {
     awk '/^\.Sh EXAMPLES/ { exit }
-        /^\.(It|El)/ { name = ""; n = 0; for (i = 1; i <= NF; i++) if ($i ~ /^-[a-z0-9]/) { n++; name = substr($i, 2) }; if (n > 1) name = ""; next }
-        name && match($0, /\(default: [^ ;)]+[;)]/) { print name, substr($0, RSTART + 10, RLENGTH - 11) }' "$1" | sort
+        /^\.(It|El)/ { name = ""; n = 0; for (i = 1; i <= NF; i++) if ($i ~ /^-[a-z0-9]/) { n++;
+            name = substr($i, 2) }; if (n > 1) name = ""; next }
+        name && match($0, /\(default: [^ ;)]+[;)]/) {
+            print name, substr($0, RSTART + 10, RLENGTH - 11) }' "$1" | sort
 }
 
 # without_no: "no-mask-vocab" stands for mask-vocab too
@@ -46,12 +53,14 @@ check() {
     fi
     comm -23 help known | sed "s/^/$p --help has, $p(1) has not: /"
     for n in $(comm -23 page help | sed '/ /d'); do
-        "$p" --"$n" x --help > told 2>&1 && continue        # "x" is its value, or a file that nobody reads
+        # "x" is its value, or a file that nobody reads
+        "$p" --"$n" x --help > told 2>&1 && continue
         for q in $also; do [ -x "$BIN/$q" ] && "$q" --"$n" x --help > told 2>&1 && continue 2; done
         echo "$p(1) has, $p --help has not: $n"
     done
     helped_defaults "$p" > help; paged_defaults "$page" > page
-    join help page | awk -v p="$p" '$2 != $3 { print p "(1) has a default that is not that of --help: " $0 }'
+    join help page | awk -v p="$p" \
+        '$2 != $3 { print p "(1) has a default that is not that of --help: " $0 }'
 }
 
 for p in "$BIN"/*; do
@@ -69,4 +78,5 @@ is "$(check translate page.1)" "translate --help has, translate(1) has not: n-be
 sed 's/^\.It Fl -n-best Ar N$/&\n.It Fl -m-best Ar N/' "$TOP/docs/man/translate.1" > page.1
 is "$(check translate page.1)" "translate(1) has, translate --help has not: m-best"
 sed 's/(default: 10000)/(default: 1000)/' "$TOP/docs/man/pretrain.1" > page.1
-is "$(check pretrain page.1)" "pretrain(1) has a default that is not that of --help: warmup 10000 1000"
+is "$(check pretrain page.1)" \
+    "pretrain(1) has a default that is not that of --help: warmup 10000 1000"

@@ -84,9 +84,9 @@ fails 1 'counted with windows of 2; --gc-window 3' "${small[@]}" --objective mlm
 fails 1 'tlm needs sentence pairs' pretrain -q -v vocab --train xa=a.shd --objective tlm --out no
 fails 1 '--warmup 10x: expected' "${small[@]}" --warmup 10x --out no
 fails 1 '--epochs and --steps' "${small[@]}" --epochs 1 --steps 3 --out no
-fails 2 '--mask-ngrams is read by --mask-scheme pmi only' "${small[@]}" --mask-ngrams xa=list.a \
+fails 2 '--mask-ngrams is used only by --mask-scheme pmi' "${small[@]}" --mask-ngrams xa=list.a \
     --out no
-fails 1 'needs a list of each language: --mask-ngrams xb=FILE' "${small[@]}" --mask-scheme pmi \
+fails 1 'needs a list for each language: --mask-ngrams xb=FILE' "${small[@]}" --mask-scheme pmi \
     --mask-ngrams xa=list.a --out no
 fails 1 'language xa is given twice' "${small[@]}" --mask-scheme pmi --mask-ngrams xa=list.a \
     --mask-ngrams xa=list.a --out no

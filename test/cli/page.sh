@@ -1,5 +1,5 @@
-# The page of a run: what it says; that no byte of a file means anything to a browser; and, in headless
-# Chromium, that nothing is cut off at three widths in both colour schemes.
+# The page of a run: what it says; that no byte of a file means anything to a browser; and, in
+# headless Chromium, that nothing is cut off at three widths in both colour schemes.
 . "$TOP/test/cli/lib.sh"
 export BIN
 evil='</td><script>document.title="x"</script>&"'\''<b onload=x>'
@@ -10,15 +10,19 @@ for s in 1 2 3; do
         for m in BLEU BLEU-lc multi-bleu; do
             for d in en-de de-en; do printf '%s\t%s\t%s\t%s\t%s\n' $s $y $d $m $s.5; done
         done
-        for m in Hit@1 'weighted Hit@1' 'mean cosine'; do printf '%s\t%s\t-\t%s\t0.%s\n' $s $y "$m" $s; done
+        for m in Hit@1 'weighted Hit@1' 'mean cosine'; do printf '%s\t%s\t-\t%s\t0.%s\n' $s $y \
+            "$m" $s; done
     done
 done > results.tsv
 printf -- '-\t%s\ten-de\tBLEU\t1\n' "$evil" >> results.tsv
-{ printf '#languages\ten de\n#systems\tmlm mlm-gc\n#results\tresults.tsv\n'; printf 'results\tquick\tresults.tsv\t-\t-\tcat x > results.tsv\n'; } > plan
+{ printf '#languages\ten de\n#systems\tmlm mlm-gc\n#results\tresults.tsv\n'
+printf 'results\tquick\tresults.tsv\t-\t-\tcat x > results.tsv\n'; } > plan
 touch .stage/results.stamp; echo 3.5 > .stage/results.time
 printf 'output: raw/train.en %064d\n' 7 > .stage/raw.train.en.stamp
 printf 'commit\tabc1234\nmachine\t2 cores\nseeds\t1 2\n' > .stage/plan.run
-for i in $(seq 40); do echo "Sentence $i has a somewhat longer text than would fit into a cell of one line. $evil"; done > raw/test.en
+for i in $(seq 40); do echo \
+    "Sentence $i has a somewhat longer text than would fit into a cell of one line. $evil"
+    done > raw/test.en
 sed 's/Sentence/Satz/' raw/test.en > raw/test.de
 for y in mlm mlm-gc; do
     sed "s/Sentence/$y/" raw/test.en > s1/$y/en-de
@@ -31,28 +35,35 @@ cd ..
 page=run/report.html
 
 # what it says
-for want in abc1234 '2 cores' "$(printf %064d 7)" 'sacreBLEU counts it' 'one colour per system' 'paired t-test' \
+for want in abc1234 '2 cores' "$(printf %064d 7)" 'sacreBLEU counts it' 'one colour per system' \
+    'paired t-test' \
     'Sample translations, en to de' 'Satz 3 has' 'mlm-gc 3 has'; do
     grep -qF "$want" $page || fail "the page lacks: $want"
 done
-is "$(sed -n '/Sample translations, en to de/,/<\/table>/p' $page | grep -c '<tr>')" 10 "ten sample translations"
+is "$(sed -n '/Sample translations, en to de/,/<\/table>/p' $page |
+    grep -c '<tr>')" 10 "ten sample translations"
 # two kinds of training, and each for phones
 is "$(grep -c '<svg' $page)" 4
-# three systems' worth of ink, one per system: both seeds of a system share a colour, and differ in dashes
-plot curves run/s1/mlm/unmt run/s2/mlm/unmt run/s1/mlm-gc/unmt --label "$evil" --label "$evil" --label gc -y bleu -o two.svg
-is "$(grep -o 'LT[0-9]*\|rgb( *0, *114, *178)' two.svg | grep -c rgb)" "$(grep -o 'rgb( *0, *114, *178)' two.svg | wc -l)"
+# three systems' worth of ink, one per system: both seeds of a system share a colour, and differ in
+# dashes
+plot curves run/s1/mlm/unmt run/s2/mlm/unmt run/s1/mlm-gc/unmt --label "$evil" --label "$evil" \
+    --label gc -y bleu -o two.svg
+is "$(grep -o 'LT[0-9]*\|rgb( *0, *114, *178)' two.svg |
+    grep -c rgb)" "$(grep -o 'rgb( *0, *114, *178)' two.svg | wc -l)"
 [ "$(grep -c "stroke='rgb(  0, 114, 178)'" two.svg)" -ge 2 ] || fail "two curves of one colour"
 [ "$(grep -c 'stroke-dasharray' two.svg)" -ge 1 ] || fail "no dashes"
 
 # no byte of a file is markup
-! grep -qi '<script\|<b onload' $page two.svg || fail "markup of a file: $(grep -i '<script\|<b onload' $page | head -n 2)"
+! grep -qi '<script\|<b onload' $page two.svg ||
+    fail "markup of a file: $(grep -i '<script\|<b onload' $page | head -n 2)"
 grep -q 'a &lt;run&gt; &amp; &quot;more&quot;' $page || fail "the title"
 printf '<svg viewBox="0 0 9 9"><script>x</script></svg>\n' > bad.svg; printf 'a\tb\n' > t.tsv
 fails 1 'bad.svg: has more than a picture in it' "$TOP/pipelines/report.sh" T t.tsv bad.svg
 printf '<svg viewBox="0 0 9 9" onload="x()"></svg>\n' > bad.svg
 fails 1 'bad.svg: has more than a picture in it' "$TOP/pipelines/report.sh" T t.tsv bad.svg
 printf 'a\tb\n\xff\x01\x1b[1mx\ty\n' > t.tsv; "$TOP/pipelines/report.sh" T t.tsv > odd.html
-grep -q '<td>\[1mx</td>' odd.html || fail "bytes that are no text: $(grep -a '<td' odd.html | od -c | head)"
+grep -q '<td>\[1mx</td>' odd.html || fail "bytes that are no text: $(grep -a '<td' odd.html |
+    od -c | head)"
 
 # in a browser
 if ! command -v chromium > /dev/null; then
@@ -101,7 +112,8 @@ cat look.js > opened.html; cat $page >> opened.html
     done; done
 } > outer.html
 look() {
-    HOME=$PWD timeout 120 chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1400,900 \
+    HOME=$PWD timeout 120 chromium \
+        --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1400,900 \
         --virtual-time-budget=8000 --dump-dom "file://$PWD/outer.html" 2> chromium.err |
         sed -n 's/.*said \([0-9]* \(light\|dark\) .*\)/\1/p' | sort -n
 }
@@ -114,5 +126,6 @@ is "$(cut -d' ' -f1-4 said)" "360 dark cards 0
 1280 light table 0" "$(cat said; tail -n 2 chromium.err)"
 
 # it does see what is cut off
-sed 's/<h1>/<div style="width:2000px">wide<\/div><h1>/' opened.html > wide.html; mv wide.html opened.html
+sed 's/<h1>/<div style="width:2000px">wide<\/div><h1>/' opened.html > wide.html
+mv wide.html opened.html
 look > said; is "$(grep -c 'beyond the side' said)" 6 "$(cat said)"

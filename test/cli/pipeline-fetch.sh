@@ -1,4 +1,5 @@
-# Getting data: a file is what its SHA-256 says, from wherever it comes; and when it cannot be had, one line says what to do.
+# Getting data: a file is what its SHA-256 says, from wherever it comes; and when it cannot be had,
+# one line says what to do.
 . "$TOP/test/cli/lib.sh"
 unset CORPUS_CACHE
 export ISOGLOT_DOWNLOADS=$PWD/data
@@ -27,12 +28,15 @@ mv away.gz mirror/text.gz
 "$fetch" sources corpus/member > got 2> err; same got text
 
 # what a killed one left goes with the next, and what one at work has does not
-rm data/corpus/text; echo half | tee data/corpus/text.tmp.killed > data/corpus/text.tmp.killed.get; echo half > data/corpus/text.tmp.atwork
+rm data/corpus/text; echo half |
+    tee data/corpus/text.tmp.killed > data/corpus/text.tmp.killed.get
+    echo half > data/corpus/text.tmp.atwork
 exec 7>> data/corpus/text.tmp.atwork; flock 7
 "$fetch" sources corpus/text > got; same got text
 is "$(echo $(ls data/corpus))" "member text text.tmp.atwork"
 exec 7>&-
-rm data/corpus/text; "$fetch" sources corpus/text > got; is "$(echo $(ls data/corpus))" "member text"
+rm data/corpus/text; "$fetch" sources corpus/text > got
+is "$(echo $(ls data/corpus))" "member text"
 
 # a file with another hash is refused, and nothing is written
 "$fetch" sources corpus/wrong > got 2> err && fail "a wrong file was taken"
@@ -44,19 +48,23 @@ grep -q 'has another SHA-256' err || fail "$(cat err)"
 mkdir -p cache/corpus; cp mirror/text.gz cache/corpus/gone.gz
 CORPUS_CACHE=cache "$fetch" sources corpus/gone > got 2> err; same got text; is "$(cat err)" ""
 echo changed > cache/corpus/gone
-fails 1 'cache/corpus/gone is not the file this needs .SHA-256 of its text should be '$sha env CORPUS_CACHE=cache "$fetch" sources corpus/gone
+fails 1 'cache/corpus/gone is not the file this needs .SHA-256 of its text should be '$sha env \
+    CORPUS_CACHE=cache "$fetch" sources corpus/gone
 rm cache/corpus/gone*
 
 # neither network nor copy: the last line says which file, from where, and what to do
 "$fetch" sources corpus/gone > got 2> err && fail "what is not there was got"
-tail -n 1 err | grep -q "^fetch: corpus/gone: could not be had from file://$PWD/nowhere/a or file://$PWD/nowhere/b; .* CORPUS_CACHE=<folder> with corpus/gone in it$" || fail "$(cat err)"
+tail -n 1 err | grep \
+    -q "^fetch: corpus/gone: could not be had from file://$PWD/nowhere/a or file://$PWD/nowhere/b; .* CORPUS_CACHE=<folder> with corpus/gone in it$" || fail "$(cat err)"
 fails 1 'corpus/unknown: is not in sources' "$fetch" sources corpus/unknown
 
 # every file that the experiments name is in the table, with two addresses and a hash
 for x in unmt-deen mt-deen analysis-deen; do
-    TOP=$TOP EXPERIMENTS=$TOP/pipelines/experiments SCALE=smoke SEEDS=1 DEVICE=auto "$TOP/pipelines/plan" $x
+    TOP=$TOP EXPERIMENTS=$TOP/pipelines/experiments SCALE=smoke SEEDS=1 DEVICE=auto \
+        "$TOP/pipelines/plan" $x
 done > plans
-A=en B=fr TOP=$TOP EXPERIMENTS=$TOP/pipelines/experiments SCALE=smoke SEEDS=1 DEVICE=auto "$TOP/pipelines/plan" unmt-deen >> plans
+A=en B=fr TOP=$TOP EXPERIMENTS=$TOP/pipelines/experiments SCALE=smoke SEEDS=1 DEVICE=auto \
+    "$TOP/pipelines/plan" unmt-deen >> plans
 grep -oE '/sources.tsv [a-z0-9]+/[A-Za-z0-9_.-]+' plans | cut -d' ' -f2 | sort -u > named
 [ "$(wc -l < named)" = 15 ] || fail "texts that are named: $(cat named)"
 for n in $(cat named); do

@@ -1,10 +1,11 @@
-# Own text: what cannot be used is refused in one line before anything runs; lines that are left out are
-# counted, and no line of valid or test is in train.
+# Own text: what cannot be used is refused in one line before anything runs; lines that are left out
+# are counted, and no line of valid or test is in train.
 . "$TOP/test/cli/lib.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE A B DEVICE PARALLEL GOLD TEXT
 export MAKE=make MAKEFLAGS= RUNS=$PWD/runs SCALE=smoke
 seq -f 'A line with the number %.0f .' 1 300 > en.txt
-{ sed 3q en.txt; echo; echo; seq 300 | tr '\n' ' '; echo; printf 'ends without a newline'; } > more.txt
+{ sed 3q en.txt; echo; echo; seq 300 |
+    tr '\n' ' '; echo; printf 'ends without a newline'; } > more.txt
 seq -f 'Zeile mit der Zahl %.0f .' 1 250 | gzip > de.gz
 mkdir web; seq -f 'Une ligne avec %.0f .' 1 120 > web/a.txt; seq -f 'Encore %.0f .' 1 80 > web/b.txt
 refused() {     # PATTERN SETTING...
@@ -20,27 +21,35 @@ refused 'language E: two to eight small letters' TEXT="E=en.txt de=de.gz"
 mkdir pdf void; printf '%%PDF-1.7\nx\n' > pdf/a.pdf
 refused 'TEXT: .*/pdf/a.pdf: a PDF; take its text out first' TEXT="en=pdf de=de.gz"
 refused 'TEXT: en=void: no file is in it' TEXT="en=void de=de.gz"
-mkdir mixed; cp en.txt mixed/1; { sed 7q en.txt; printf 'caf\xe9 au lait\n'; sed 5q en.txt; } > mixed/2
+mkdir mixed; cp en.txt mixed/1; { sed 7q en.txt; printf 'caf\xe9 au lait\n'; sed 5q en.txt
+} > mixed/2
 refused 'TEXT: .*/mixed/2: line 8 is not UTF-8; convert it first: iconv' TEXT="en=mixed de=de.gz"
 printf '\xff\xfea\0' > utf16; refused 'TEXT: .*/utf16: UTF-16; convert' TEXT="en=utf16 de=de.gz"
 printf 'a\0b\n' > zero; refused 'TEXT: .*/zero: has zero bytes' TEXT="en=zero de=de.gz"
 mkdir s; cp en.txt 's/a b'
 refused 'TEXT: .*/s/a b: a name with a space' TEXT="en=s de=de.gz"
 sed 9q en.txt > nine; sed 10q en.txt > ten
-refused 'PARALLEL: nine has 9 lines and ten 10: they are not aligned' TEXT="en=en.txt de=de.gz" PARALLEL=en-de=nine,ten
+refused 'PARALLEL: nine has 9 lines and ten 10: they are not aligned' TEXT="en=en.txt de=de.gz" \
+    PARALLEL=en-de=nine,ten
 refused 'PARALLEL: language fr has no TEXT' TEXT="en=en.txt de=de.gz" PARALLEL=en-fr=ten,ten
 refused 'PARALLEL: de-en: say en-de' TEXT="en=en.txt de=de.gz" PARALLEL=de-en=ten,ten
-echo word > gold; refused 'GOLD: gold: a line has less than two words' TEXT="en=en.txt de=de.gz" GOLD=en-de=gold
+echo word > gold; refused 'GOLD: gold: a line has less than two words' TEXT="en=en.txt de=de.gz" \
+    GOLD=en-de=gold
 
 # three languages from files, folders and gz: the plan is sound, and splitting does what it says
-env TEXT="en=en*.txt de=de.gz fr=web/" PARALLEL=en-de=ten,ten BIN="$BIN" "$TOP/pipelines/conduct" plan own > plan || fail plan
-for want in 'pretrain --train en=.*--train de=.*--train fr=' 'retrieve --score ratio' 'words/en-fr.dict'; do
+env TEXT="en=en*.txt de=de.gz fr=web/" PARALLEL=en-de=ten,ten BIN="$BIN" "$TOP/pipelines/conduct" \
+    plan own > plan || fail plan
+for want in 'pretrain --train en=.*--train de=.*--train fr=' 'retrieve --score ratio' \
+    'words/en-fr.dict'; do
     grep -q -- "$want" plan || fail "the plan lacks $want"
 done
 mkdir raw; "$TOP/pipelines/split-text" en 20 30 250 en.txt more.txt
-is "$(cat raw/en.counts)" "$(printf 'en\t307\t2\t1\t3\t251\t20\t30')" "lines read, empty, long, repeated, train, valid, test"
+is "$(cat raw/en.counts)" "$(printf 'en\t307\t2\t1\t3\t251\t20\t30')" \
+    "lines read, empty, long, repeated, train, valid, test"
 is "$(cat raw/train.en raw/valid.en raw/test.en | sort | uniq -d | wc -l)" 0
-{ cat en.txt; echo 'ends without a newline'; } | sort > want; sort raw/{train,valid,test}.en > got; same got want
+{ cat en.txt; echo 'ends without a newline'; } |
+    sort > want; sort raw/{train,valid,test}.en > got; same got want
 is "$(ls raw)" "$(printf 'en.counts\ntest.en\ntrain.en\nvalid.en')"
-fails 1 'split-text: fr: of 9 lines 9 are left .0 empty, 0 too long, 0 repeated.; at least 100' "$TOP/pipelines/split-text" fr 20 30 250 nine
+fails 1 'split-text: fr: of 9 lines 9 are left .0 empty, 0 too long, 0 repeated.; at least 100' \
+    "$TOP/pipelines/split-text" fr 20 30 250 nine
 fails 1 'mixed/2: not UTF-8' "$TOP/pipelines/split-text" fr 20 30 250 en.txt mixed/2

@@ -1,12 +1,15 @@
-# Recipes: what is not sound is refused with the line it is on; launchers, and short stages that share
-# their jobs; trainings at once; folders with a space in their names; only the data; hours of a plan.
+# Recipes: what is not sound is refused with the line it is on; launchers, and short stages that
+# share their jobs; trainings at once; folders with a space in their names; only the data; hours of
+# a plan.
 . "$TOP/test/cli/lib.sh"
-unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE A B DEVICE LAUNCH_CPU LAUNCH_GPU
+unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE A B DEVICE LAUNCH_CPU \
+    LAUNCH_GPU GPU_JOBS CPU_JOBS SLURM_CPUS_PER_TASK
 mkdir -p "a b/exp/presets" "a b/bin" bin
 cp -R "$TOP/pipelines" "a b"
 echo 'setting N 3' > "a b/exp/presets/tiny.sh"
 cd "a b"
-export EXPERIMENTS=$PWD/exp RUNS=$PWD/runs SCALE=tiny SUMMARY=true MAKE=make MAKEFLAGS= PIPE=$PWD/pipelines
+export EXPERIMENTS=$PWD/exp RUNS=$PWD/runs SCALE=tiny SUMMARY=true MAKE=make MAKEFLAGS= \
+    PIPE=$PWD/pipelines
 BIN=$PWD/bin
 conduct() { BIN=$BIN "$PIPE/conduct" "$@"; }
 cat > exp/toy.sh <<'SH'
@@ -17,7 +20,8 @@ for l in $LANGS; do
     quick back.$l  back/$l : half/$l : "tac half/$l > back/$l"
 done
 for s in $SEEDS; do
-    train train.$s  s$s/model/ : back/$A back/$B : "sleep 0.3; mkdir s$s/model; cat back/* > s$s/model/w"
+    train train.$s  s$s/model/ : back/$A back/$B : \
+        "sleep 0.3; mkdir s$s/model; cat back/* > s$s/model/w"
 done
 quick table  table.txt : s1/model : "cat s1/model/w > table.txt"
 SH
@@ -39,7 +43,8 @@ echo "$1 $SLURM_JOB_NAME" >> "$JOBS"; shift; exec "$@"
 SH
 chmod +x bin/launch; mv bin/launch ../bin; PATH=$PWD/../bin:$PATH
 export JOBS=$PWD/jobs
-rm -r runs; LAUNCH_CPU="launch {}" LAUNCH_GPU="launch gpu-{}" conduct pipeline toy > out 2>&1 || { cat out; fail launcher; }
+rm -r runs; LAUNCH_CPU="launch {}" LAUNCH_GPU="launch gpu-{}" conduct pipeline toy > out 2>&1 ||
+    { cat out; fail launcher; }
 is "$(sort jobs)" "gpu-train.1 train.1
 half.en half.en+3
 raw.de raw.de
@@ -48,7 +53,8 @@ table table"
 is "$(conduct why toy)" "nothing to do"
 # what took less than a second the last time is short, too
 rm jobs; rm -r runs/toy-tiny/raw runs/toy-tiny/half
-LAUNCH_CPU=launch\ {} conduct pipeline toy > out 2>&1; is "$(cat jobs)" "raw.en raw.en+5" "$(cat out)"
+LAUNCH_CPU=launch\ {} conduct pipeline toy > out 2>&1
+is "$(cat jobs)" "raw.en raw.en+5" "$(cat out)"
 
 # trainings at once: at most GPU_JOBS
 cat > exp/gpu.sh <<'SH'
@@ -61,26 +67,40 @@ GPU_JOBS=2 MAKEFLAGS=-j5 conduct pipeline gpu > out 2>&1 || { cat out; fail "GPU
 is "$(cat runs/gpu-tiny/[1-5] | sort -n | tail -n 1)" 2
 rm -r runs/gpu-tiny/[1-5]
 GPU_JOBS=0 MAKEFLAGS=-j5 conduct pipeline gpu > out 2>&1 || fail "no limit"
-[ "$(cat runs/gpu-tiny/[1-5] | sort -n | tail -n 1)" -gt 2 ] || fail "one after the other: $(cat runs/gpu-tiny/[1-5])"
+[ "$(cat runs/gpu-tiny/[1-5] | sort -n | tail -n 1)" -gt 2 ] ||
+    fail "one after the other: $(cat runs/gpu-tiny/[1-5])"
+# on processors without make -j, too: CPU_JOBS of them, each with its share of the threads
+rm -r runs/gpu-tiny/[1-5]
+sed -i 's/sleep 0.4/sleep 0.4; echo \\$SLURM_CPUS_PER_TASK > threads/' exp/gpu.sh
+OMP_NUM_THREADS=6 CPU_JOBS=2 MAKEFLAGS= conduct pipeline gpu > out 2>&1 ||
+    { cat out; fail "CPU_JOBS"; }
+is "$(cat runs/gpu-tiny/[1-5] | sort -n | tail -n 1)" 2 "trainings at once with CPU_JOBS=2"
+is "$(cat runs/gpu-tiny/threads)" "$(($(OMP_NUM_THREADS=6 nproc) / 2))"
+fails 2 "CPU_JOBS=x: a whole number" env CPU_JOBS=x "$PIPE/conduct" why gpu
 
 # what is wrong with a recipe, and where
 wrong() { printf '%s\n' "$2" > exp/bad.sh; fails 2 "$1" env BIN="$BIN" "$PIPE/conduct" why bad; }
 wrong '^make: bad.sh:2: stage b: its command reads a: add that to its inputs$' \
     $'stage a  a : : "seq 3 > a"\nstage b  b : : "cat a > b"'
-wrong 'bad.sh:2: stage b: its command reads d/x: add' $'stage a  d/ : : "mkdir d"\nstage b  b : : "cat d/x > b"'
-wrong 'bad.sh:1: stage b: no stage before this one writes its input raw/x' 'stage b  b : raw/x : "cat raw/x > b"'
+wrong 'bad.sh:2: stage b: its command reads d/x: add' \
+    $'stage a  d/ : : "mkdir d"\nstage b  b : : "cat d/x > b"'
+wrong 'bad.sh:1: stage b: no stage before this one writes its input raw/x' \
+    'stage b  b : raw/x : "cat raw/x > b"'
 wrong 'bad.sh:2: stage b: a writes a, too' $'stage a  a : : "seq 3 > a"\nstage b  a : : "seq 4 > a"'
-wrong 'bad.sh:2: stage a: there is another of this name' $'stage a  a : : "seq 3 > a"\nstage a  b : : "seq 4 > b"'
+wrong 'bad.sh:2: stage a: there is another of this name' \
+    $'stage a  a : : "seq 3 > a"\nstage a  b : : "seq 4 > b"'
 wrong 'bad.sh:1: stage a: /tmp/x is outside the run folder' 'stage a  /tmp/x : : "seq 3 > /tmp/x"'
 wrong 'bad.sh:1: stage a: no file \$TOP/pipelines/none' 'stage a  a : $P/none : "cat $P/none > a"'
 wrong 'bad.sh:1: stage a: expected NAME OUTPUT... : INPUT... : "COMMAND"' 'stage a  a : : seq 3'
 wrong 'its command reads \$TOP/pipelines/shuffle: add' 'stage a  a : : "$P/shuffle < /dev/null > a"'
 fails 2 'no experiment none; there are: .*demo.* toy' env BIN="$BIN" "$PIPE/conduct" why none
-fails 2 'no SCALE=none; there are: demo mini own paper smoke tiny' env SCALE=none BIN="$BIN" "$PIPE/conduct" why toy
+fails 2 'no SCALE=none; there are: demo mini own paper smoke tiny' env SCALE=none BIN="$BIN" \
+    "$PIPE/conduct" why toy
 
 # texts that are not to be had are refused before anything runs
 unset EXPERIMENTS SUMMARY; SCALE=smoke
-fails 2 'multi30k/train.es: no such text' env A=en B=es BIN="$BIN" "$PIPE/conduct" pipeline unmt-deen
+fails 2 'multi30k/train.es: no such text' env A=en B=es BIN="$BIN" "$PIPE/conduct" pipeline \
+    unmt-deen
 [ ! -e runs/unmt-deen-en-es-smoke ] || fail "something was begun"
 # fetch gets the data and does no more
 mkdir -p cache/multi30k cache/bli; echo wrong > cache/multi30k/train.en
@@ -94,13 +114,19 @@ stage a  a : : "seq 3 > a"
 train s1.x.pretrain  m/ : a : "pretrain --layers 2 --dim 8 --ffn 32 --tokens 100 --steps $STEPS a"
 SH
 export EXPERIMENTS=$PWD/exp SCALE=tiny
-printf 'a\t5\t0\ns1.x.pretrain\t60\t%d\n' $((10 * 100 * (2 * 8 * (4 * 8 + 2 * 32) + 500000))) > "$PIPE/reference/hours-tiny.seconds"
-STEPS=10 conduct plan hours > out; grep -q '^2 of 2 stages to do: about 65 s, one after the other' out || fail "$(cat out)"
-STEPS=1000 conduct plan hours > out; grep -q '^2 of 2 stages to do: about 1.7 hours' out || fail "$(cat out)"
+printf 'a\t5\t0\ns1.x.pretrain\t60\t%d\n' \
+    $((10 * 100 * (2 * 8 * (4 * 8 + 2 * 32) + 500000))) > "$PIPE/reference/hours-tiny.seconds"
+STEPS=10 conduct plan hours > out
+grep -q '^2 of 2 stages to do: about 65 s, one after the other' out || fail "$(cat out)"
+STEPS=1000 conduct plan hours > out; grep -q '^2 of 2 stages to do: about 1.7 hours' out ||
+    fail "$(cat out)"
 # what ran with fewer steps takes as much longer
-mkdir -p runs/hours-tiny/.stage; echo 30 > runs/hours-tiny/.stage/s1.x.pretrain.time; echo 5 > runs/hours-tiny/.stage/a.time
-echo 'command: pretrain --layers 2 --dim 8 --ffn 32 --tokens 100 --steps 10 a' > runs/hours-tiny/.stage/s1.x.pretrain.stamp
-STEPS=20 conduct plan hours > out; grep -q '^2 of 2 stages to do: about 65 s' out || fail "$(cat out)"
+mkdir -p runs/hours-tiny/.stage; echo 30 > runs/hours-tiny/.stage/s1.x.pretrain.time
+echo 5 > runs/hours-tiny/.stage/a.time
+echo 'command: pretrain --layers 2 --dim 8 --ffn 32 --tokens 100 --steps 10 a' \
+    > runs/hours-tiny/.stage/s1.x.pretrain.stamp
+STEPS=20 conduct plan hours > out; grep -q '^2 of 2 stages to do: about 65 s' out ||
+    fail "$(cat out)"
 rm -r runs/hours-tiny
 rm "$PIPE"/reference/*.seconds; STEPS=10 conduct plan hours > out
 grep -q 'no times are known for them' out || fail "$(cat out)"

@@ -1,5 +1,6 @@
-# The stage runner, on a toy experiment with stand-ins for the programs: what is killed at random moments and run
-# again ends with the bytes of an undisturbed run, after which make has nothing to do.
+# The stage runner, on a toy experiment with stand-ins for the programs: what is killed at random
+# moments and run again ends with the bytes of an undisturbed run, after which make has nothing to
+# do.
 . "$TOP/test/cli/lib.sh"
 mkdir -p exp/presets bin
 cat > exp/presets/tiny.sh <<'SH'
@@ -47,7 +48,8 @@ chmod +x bin/*
 printf 'toy:\n\t+@MAKE="$(MAKE)" BIN=%s/bin EXPERIMENTS=%s/exp RUNS=%s/runs SCALE=tiny SUMMARY=true exec %s/pipelines/conduct $(or $(V),pipeline) toy\n' "$PWD" "$PWD" "$PWD" "$TOP" > go
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE
 # everything that is promised to be the same: not logs and not what took how long
-bytes() { (cd "$1"; find . -type f ! -name lock ! -path './log/*' ! -name 'log.jsonl' ! -name '*.time' ! -path './.stage/hashes' ! -path './.stage/plan*' | sort | xargs sha256sum); }
+bytes() { (cd "$1"; find . -type f ! -name lock ! -path './log/*' ! -name 'log.jsonl' \
+    ! -name '*.time' ! -path './.stage/hashes' ! -path './.stage/plan*' | sort | xargs sha256sum); }
 
 make -f go > first.out
 bytes runs/toy-tiny > want
@@ -66,7 +68,8 @@ while [ $kills -lt 6 ]; do
     case $((i % 3)) in
         0) kill -9 $p 2>/dev/null && kills=$((kills + 1));;
         1) kill -9 -- -$p 2>/dev/null && kills=$((kills + 1));;
-        2) q=$(pgrep -f "$PWD/bin/(count|slowcat)" | head -n 1) && kill -9 "$q" 2>/dev/null && kills=$((kills + 1));;
+        2) q=$(pgrep -f "$PWD/bin/(count|slowcat)" | head -n 1) && kill -9 "$q" 2>/dev/null &&
+            kills=$((kills + 1));;
     esac || true
     wait $p 2>/dev/null || true
 done
@@ -77,14 +80,16 @@ make -q -f go || fail "make -q after the kills"
 
 # A program that is killed while it says its version: nothing is remembered of that.
 rm -r runs; cp -p bin/slowcat slowcat.was
-sed -i '2i [ ! -e die ] || { rm die; kill -9 $$; }' bin/slowcat; sed -i "s,die,$PWD/die,g" bin/slowcat
+sed -i '2i [ ! -e die ] || { rm die; kill -9 $$; }' bin/slowcat
+sed -i "s,die,$PWD/die,g" bin/slowcat
 touch die; make -f go > out 2>&1 && fail "a program without a version"
 grep -q 'bin/slowcat does not say its version' out || fail "$(cat out)"
 cp -p slowcat.was bin/slowcat
 make -f go > out 2>&1 || { cat out; fail "make after a killed --version"; }
 bytes runs/toy-tiny | diff - want || fail "other bytes after a killed --version"
 
-# Killed before each line of the stage runner in turn: a stage that begins afresh, and a training that goes on.
+# Killed before each line of the stage runner in turn: a stage that begins afresh, and a training
+# that goes on.
 cat > killer <<'SH'
 case "$0 $*" in */pipelines/stage" run "*)
     set -T; trap '[ "${FUNCNAME[0]-}" != run_stage ] || [ $((--KILL_LINE)) != 0 ] || kill -9 $$' DEBUG;;
@@ -93,24 +98,30 @@ SH
 PATH=$PWD/bin:$PATH
 lifeline=; ! setpriv --pdeathsig TERM true 2>/dev/null || lifeline='setpriv --pdeathsig TERM'
 # as make runs a stage, under the lock that it and its command hold
-running() { LIFELINE=$lifeline QUICK=1 BIN=$PWD/bin flock runs/toy-tiny/lock "$TOP/pipelines/stage" run "$PWD/runs/toy-tiny/.stage/plan" "$PWD/runs/toy-tiny" "$1"; }
+running() { LIFELINE=$lifeline QUICK=1 BIN=$PWD/bin flock runs/toy-tiny/lock \
+    "$TOP/pipelines/stage" run "$PWD/runs/toy-tiny/.stage/plan" "$PWD/runs/toy-tiny" "$1"; }
 for stage in double.en train.1; do
     rm -rf before; cp -a runs/toy-tiny before
     case $stage in
         double.en) rm before/two/en;;
         train.1)
-            rm before/s1/model/weights before/.stage/train.1.stamp; sed '/^output:/d' runs/toy-tiny/.stage/train.1.stamp > before/.stage/train.1.part
-            (cd before; QUICK=1 count --out ../stopped --to 30 --seed 1 --in two/en,two/de); cp stopped/checkpoints/state before/s1/model/checkpoints/state;;
+            rm before/s1/model/weights before/.stage/train.1.stamp
+            sed '/^output:/d' runs/toy-tiny/.stage/train.1.stamp > before/.stage/train.1.part
+            (cd before; QUICK=1 count --out ../stopped --to 30 --seed 1 --in two/en,two/de)
+            cp stopped/checkpoints/state before/s1/model/checkpoints/state;;
     esac
     for ((line = 1; ; line++)); do
         rm -r runs/toy-tiny; cp -a before runs/toy-tiny
         ! BASH_ENV=$PWD/killer KILL_LINE=$line running $stage > out 2>&1 || break
-        QUICK=1 make -f go >> out 2>&1 || { cat out; fail "make after $stage was killed at line $line"; }
-        bytes runs/toy-tiny | diff - want || fail "other bytes after $stage was killed at line $line"
+        QUICK=1 make -f go >> out 2>&1 ||
+            { cat out; fail "make after $stage was killed at line $line"; }
+        bytes runs/toy-tiny | diff - want ||
+            fail "other bytes after $stage was killed at line $line"
     done
     make -q -f go || fail "make -q after $stage was killed at $line lines"
     [ $line -gt 25 ] || { cat out; fail "$stage was killed at $line lines only"; }
-    [ $stage != train.1 ] || grep -q '^train.1 (continues)' out || { cat out; fail "what was interrupted began afresh"; }
+    [ $stage != train.1 ] || grep -q '^train.1 (continues)' out ||
+        { cat out; fail "what was interrupted began afresh"; }
 done
 
 # What is stale, and only that.
@@ -122,15 +133,19 @@ touch runs/toy-tiny/raw/en; is "$(make -f go V=why SEEDS='1 2')" "nothing to do"
 echo 31 >> runs/toy-tiny/raw/en
 is "$(make -f go V=why SEEDS='1 2' | sed -n 1,2p)" "raw.en: output raw/en was changed
 double.en: input raw/en changed"
-make -f go SEEDS="1 2" > out; grep -qE '^(double|train|table)' out && fail "the same raw text again, yet more was run: $(cat out)"
+make -f go SEEDS="1 2" > out; grep -qE '^(double|train|table)' out &&
+    fail "the same raw text again, yet more was run: $(cat out)"
 echo '# the same version, other code' >> bin/slowcat
-make -f go V=why SEEDS='1 2' > out; grep -q 'program slowcat changed: now slowcat 1, code' out || fail "$(cat out)"
+make -f go V=why SEEDS='1 2' > out; grep -q 'program slowcat changed: now slowcat 1, code' out ||
+    fail "$(cat out)"
 cp -p slowcat.was bin/slowcat
 is "$(make -f go V=why SEEDS='1 2')" "nothing to do" "the old code again"
 echo "slowcat 2" > bin/slowcat.version; touch -d '+1 second' bin/slowcat
-make -f go V=why SEEDS='1 2' > out; grep -q 'program slowcat changed: now slowcat 2' out || fail "$(cat out)"
+make -f go V=why SEEDS='1 2' > out; grep -q 'program slowcat changed: now slowcat 2' out ||
+    fail "$(cat out)"
 rm -r runs/toy-tiny/s1
-make -f go V=why SEEDS='1 2' > out; grep -q 'train.1: output s1/model/ is missing' out || fail "$(cat out)"
+make -f go V=why SEEDS='1 2' > out; grep -q 'train.1: output s1/model/ is missing' out ||
+    fail "$(cat out)"
 
 # Two makes in one run folder: the second is refused with one line, and the first is not disturbed.
 sed -i 's/--to 60/--to 20000/' exp/toy.sh
@@ -139,7 +154,8 @@ for i in $(seq 3000); do grep -q '^train.1' one.out && break; sleep 0.1; done
 make -f go SEEDS=1 > two.out 2>&1 && fail "two makes in one run"
 is "$(grep -c 'is in use by another make' two.out)" 1
 kill -TERM $p; wait $p || true
-for i in $(seq 3000); do grep -q 'the same make command continues it' one.out && break; sleep 0.1; done
+for i in $(seq 3000); do grep -q 'the same make command continues it' one.out &&
+    break; sleep 0.1; done
 grep -q 'the same make command continues it' one.out || fail "$(cat one.out)"
 
 # A stage that fails says which, where its log is, and leaves no stamp.

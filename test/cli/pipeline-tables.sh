@@ -1,4 +1,5 @@
-# What the experiments' small scripts compute: means, intervals and paired tests; case; shuffling; being on track.
+# What the experiments' small scripts compute: means, intervals and paired tests; case; shuffling;
+# being on track.
 . "$TOP/test/cli/lib.sh"
 P=$TOP/pipelines
 rows() { tr ' ' '\t' | sed 's/_/ /g'; }
@@ -13,21 +14,24 @@ rows > results.tsv <<'R'
 1 MLM - Hit@1 0.3
 1 MLM-GC - Hit@1 0.35
 R
-# t(0.975, 2) = 4.302653; differences 2.0 0.9 2.4: mean 1.7667, standard error 0.4485, t = 3.939, p = 0.0588 (R: t.test)
-"$P/table" -v tsv=1 results.tsv > got
+# t(0.975, 2) = 4.302653; differences 2.0 0.9 2.4: mean 1.7667, standard error 0.4485, t = 3.939, p
+# = 0.0588 (R: t.test)
+score --compare --tsv results.tsv > got
 printf 'system\ten-de BLEU\tHit@1\ncopying\t1.23\t\nMLM\t10.57 ±1.25\t0.300\nMLM-GC\t12.33 ±1.23\t0.350\nMLM-GC - MLM\t+1.77 ±1.93\t+0.050\n  paired t-test\tp=0.059\t\n' > want
 same got want
-"$P/table" results.tsv > got
+score --compare results.tsv > got
 grep -q 'MLM-GC - MLM *+1.77 ±1.93 *+0.050' got || fail "$(cat got)"
-for k in 1 2 3; do printf '%s\tMLM\ten-de\tBLEU\t1%s\n%s\tMLM-GC\ten-de\tBLEU\t2%s.00%s\n' $k $k $k $k $k; done > clear.tsv
-"$P/table" clear.tsv | grep -q 'p<0.001' || fail "$("$P/table" clear.tsv)"
+for k in 1 2 3; do printf '%s\tMLM\ten-de\tBLEU\t1%s\n%s\tMLM-GC\ten-de\tBLEU\t2%s.00%s\n' $k $k \
+    $k $k $k; done > clear.tsv
+score --compare clear.tsv | grep -q 'p<0.001' || fail "$(score --compare clear.tsv)"
 # systems by the names of their folders, too: mlm, mlm-gc
 sed 's/MLM-GC/mlm-gc/; s/MLM/mlm/' results.tsv > small.tsv
-"$P/table" -v tsv=1 small.tsv | sed 's/mlm/MLM/g; s/gc/GC/' | grep -e - > got
+score --compare --tsv small.tsv | sed 's/mlm/MLM/g; s/gc/GC/' | grep -e - > got
 grep -e - want > want.rows; same got want.rows
 # wrong translations: as many lines, every word once on either side, none where it was
 for i in 1 2 3 4 5; do printf 'a%s\tb%s\t0.5\n' $i $i; done | awk -f "$P/rotate-dict.awk" > got
-awk -F'\t' 'substr($1, 2) == substr($2, 2) { exit 1 } { n[$2]++ } END { exit !(NR == 5 && length(n) == 5) }' got ||
+awk -F'\t' 'substr($1, 2) == substr($2, 2) { exit 1 } { n[$2]++ } END {
+    exit !(NR == 5 && length(n) == 5) }' got ||
     fail "rotate-dict: $(cat got)"
 # the last validation of a task, by language
 printf '%s\n' '{"event":"valid","step":5,"xa.accuracy":40.5,"xb.accuracy":3}' \
@@ -36,12 +40,13 @@ printf '%s\n' '{"event":"valid","step":5,"xa.accuracy":40.5,"xb.accuracy":3}' \
 printf '2\tTCS gold\txa\tnli\t81.25\n2\tTCS gold\txa-xb\tnli\t60\n' > tasks.want
 same got tasks.want
 grep -v '^[23]' results.tsv > one.tsv
-"$P/table" one.tsv | grep -q 'MLM-GC  *12.10' || fail "one seed has no interval"
-"$P/table" one.tsv | grep -q 't-test' && fail "a test of one pair"
+score --compare one.tsv | grep -q 'MLM-GC  *12.10' || fail "one seed has no interval"
+score --compare one.tsv | grep -q 't-test' && fail "a test of one pair"
 
 # case: the marker a word usually has inside sentences; a sentence's first word
 printf '⇧ ein ⇧ hund bellt .\n⇧ der ⇧ hund und die ⇪ eu\n⇧ bellt er ?\n' > corpus
-is "$(printf 'hund der hund bellt .\n( die eu\n' | awk -f "$P/case.awk" corpus -)" "⇧ hund der ⇧ hund bellt .
+is "$(printf 'hund der hund bellt .\n( die eu\n' |
+    awk -f "$P/case.awk" corpus -)" "⇧ hund der ⇧ hund bellt .
 ( ⇧ die ⇪ eu"
 
 # shuffling keeps the lines, and nearly none where it was, the same each time
@@ -58,11 +63,13 @@ is "$(head -n 1 reference.tsv)" "$(printf 's1/mlm/pretrain\t50\tperplexity\t200.
 "$P/check" run reference.tsv > out; is "$(grep -c 'on track' out)" 8
 sed -i 's/"step":100,\(.*\)100.25/"step":100,\1116.25/' run/s2/mlm/pretrain/log.jsonl
 got=0; "$P/check" run reference.tsv > out || got=$?
-is "$got" 1; is "$(grep 'OFF' out | sed 's/  */ /g')" "s2/mlm/pretrain step 100 perplexity 116.25, reference 100.25: OFF"
+is "$got" 1; is "$(grep 'OFF' out |
+    sed 's/  */ /g')" "s2/mlm/pretrain step 100 perplexity 116.25, reference 100.25: OFF"
 sed -i '/"step":[25]00*/d' run/s1/mlm/pretrain/log.jsonl
 fails 1 'no reference' "$P/check" run none.tsv
 
-# word by word: the best translation, and what the dictionary lacks as it is; dictionary measures as rows
+# word by word: the best translation, and what the dictionary lacks as it is; dictionary measures as
+# rows
 printf 'ein\ta\t0.9\nhund\tcat\t0.2\nhund\tdog\t0.8\n' > dict
 is "$(printf 'ein hund 7 .\n\nhund\n' | awk -f "$P/word-by-word.awk" dict -)" "a dog 7 .
 
@@ -73,41 +80,56 @@ is "$(printf 'words\t10\nhit@1\t0.25\nmean-cosine\t0.5\ngold-cosine\t0.4\nabove-
 
 fails 1 'no measure' awk -f "$P/dict-rows.awk" /dev/null
 
-# analyses: columns by layer, hits by layer, mined pairs, analogies, as rows; a page with tables and pictures
+# analyses: columns by layer, hits by layer, mined pairs, analogies, as rows; a page with tables and
+# pictures
 printf 'layer\tpairs\trsim\n0\t9\t0.5\n1\t9\tnan\n2\t9\t0.25\n' > layers
-is "$(awk -v SEED=2 -v NAME=MLM-GC -v DIRECTION=- -v METRIC=RSIM -v COLUMN=rsim -f "$P/layer-rows.awk" layers)" "$(printf '2\tMLM-GC\t-\tRSIM layer 0\t0.5\n2\tMLM-GC\t-\tRSIM layer 2\t0.25')"
-is "$(awk -v SEED=2 -v NAME=M -v DIRECTION=- -v METRIC=RSIM -v COLUMN=rsim -v ONE=1 -f "$P/layer-rows.awk" <(sed 3q layers))" "$(printf '2\tM\t-\tRSIM\t0.5')"
+is "$(awk -v SEED=2 -v NAME=MLM-GC -v DIRECTION=- -v METRIC=RSIM -v COLUMN=rsim \
+    -f "$P/layer-rows.awk" layers)" "$(printf \
+        '2\tMLM-GC\t-\tRSIM layer 0\t0.5\n2\tMLM-GC\t-\tRSIM layer 2\t0.25')"
+is "$(awk -v SEED=2 -v NAME=M -v DIRECTION=- -v METRIC=RSIM -v COLUMN=rsim -v ONE=1 \
+    -f "$P/layer-rows.awk" <(sed 3q layers))" "$(printf '2\tM\t-\tRSIM\t0.5')"
 fails 1 'has no column speed' awk -v COLUMN=speed -f "$P/layer-rows.awk" layers
-for h in 0.5 0.25; do printf 'words\t10\nasked\t4\nhit@1\t%s\nhit@5\t0.5\nhit@10\t1\nmap\t0.4\n' $h; done | awk -f "$P/hits-by-layer.awk" > got
+for h in 0.5 0.25; do printf 'words\t10\nasked\t4\nhit@1\t%s\nhit@5\t0.5\nhit@10\t1\nmap\t0.4\n' $h
+done | awk -f "$P/hits-by-layer.awk" > got
 # 1.96 sqrt(0.25 / 4) = 0.98 * 0.5
-is "$(cat got)" "$(printf 'layer\tasked\thit@1\thit@5\thit@10\tmap\thit@1-ci\thit@5-ci\thit@10-ci\n0\t4\t0.5\t0.5\t1\t0.4\t0.4900\t0.4900\t0.0000\n1\t4\t0.25\t0.5\t1\t0.4\t0.4244\t0.4900\t0.0000')"
+is "$(cat got)" "$(printf \
+    'layer\tasked\thit@1\thit@5\thit@10\tmap\thit@1-ci\thit@5-ci\thit@10-ci\n0\t4\t0.5\t0.5\t1\t0.4\t0.4900\t0.4900\t0.0000\n1\t4\t0.25\t0.5\t1\t0.4\t0.4244\t0.4900\t0.0000')"
 fails 1 'nothing of dict-induce' awk -f "$P/hits-by-layer.awk" /dev/null
 printf 'a\nb\nc\nd\n' > four; printf '1.2\t0\t0\n1.1\t1\t2\n1.1\t3\t3\n' > mined
-is "$(awk -v SEED=1 -v NAME=M -f "$P/mined-rows.awk" four mined | cut -f 4-)" "$(printf 'pairs mined\t3\nprecision\t0.666667\nrecall\t0.5\nF1\t0.571429')"
-is "$(printf 'category\tquestions\tasked\taccuracy\tcosine\ngender\t3\t2\t0.5\t0.1\nnone\t3\t0\tnan\tnan\nall\t6\t2\t0.5\t0.1\n' | awk -v SEED=1 -v NAME=M -f "$P/analogy-rows.awk")" "$(printf '1\tM\t-\tanalogy gender\t0.5')"
-printf 'one 3\ntwo 2\nsix 1\n' > a.vocab; printf 'eins 3\nzwei 2\nsechs 1\n' > b.vocab; printf 'one\teins\none\tein\ntwo\tzwei\nten\tzehn\nsix\tsechs\n' > gold
-is "$(awk -f "$P/pair-analogies.awk" a.vocab b.vocab gold)" "$(printf ': translation\none eins zwei two\ntwo zwei sechs six\nsix sechs eins one')"
+is "$(awk -v SEED=1 -v NAME=M -f "$P/mined-rows.awk" four mined |
+    cut -f 4-)" "$(printf 'pairs mined\t3\nprecision\t0.666667\nrecall\t0.5\nF1\t0.571429')"
+is "$(printf \
+    'category\tquestions\tasked\taccuracy\tcosine\ngender\t3\t2\t0.5\t0.1\nnone\t3\t0\tnan\tnan\nall\t6\t2\t0.5\t0.1\n' | awk -v SEED=1 -v NAME=M -f "$P/analogy-rows.awk")" "$(printf '1\tM\t-\tanalogy gender\t0.5')"
+printf 'one 3\ntwo 2\nsix 1\n' > a.vocab; printf 'eins 3\nzwei 2\nsechs 1\n' > b.vocab
+printf 'one\teins\none\tein\ntwo\tzwei\nten\tzehn\nsix\tsechs\n' > gold
+is "$(awk -f "$P/pair-analogies.awk" a.vocab b.vocab gold)" "$(printf \
+    ': translation\none eins zwei two\ntwo zwei sechs six\nsix sechs eins one')"
 mkdir -p r/analysis/tables r/analysis/fig r/s1/mlm/analysis
 { echo '# Measures'; grep Hit results.tsv; } > r/analysis/tables/1.rows
 printf '<?xml version="1.0"?>\n<svg viewBox="0 0 10 10"></svg>\n' > r/analysis/fig/1.svg
 printf 'ein\tone\t0.5\nzwei\ttwo\t0.9\n' > r/s1/mlm/analysis/dictionary.tsv
 BIN=$BIN "$P/analysis-page" r plan 'A & B' > got
 grep -q 'MLM-GC - MLM *+0.050' got || fail "$(cat got)"
-grep -q '<td data-label="target">two</td><td class="n" data-label="CSLS">0.9</td>' r/analysis.html && grep -q '<svg' r/analysis.html && grep -q 'A &amp; B' r/analysis.html || fail "the page"
+grep -q '<td data-label="target">two</td><td class="n" data-label="CSLS">0.9</td>' \
+    r/analysis.html && grep -q '<svg' r/analysis.html && grep -q 'A &amp; B' r/analysis.html ||
+        fail "the page"
 
 # alignment, perplexity and what of the counts is explained as rows; by hand: two types of 3 tokens,
 # one added to each count and one unknown type: (3/6) of a, (2/6) of b, (1/6) of what is new
-is "$(printf 'hit@1\t0.25\nmean-cosine\t0.5\ngold-cosine\t0.4\nrandom-cosine\t0.3\nabove-random\t0.1\n' |
+is "$(printf \
+    'hit@1\t0.25\nmean-cosine\t0.5\ngold-cosine\t0.4\nrandom-cosine\t0.3\nabove-random\t0.1\n' |
     awk -v SEED=1 -v NAME=X -v DIRECTION=d -v SUFFIX=' z' -f "$P/alignment-rows.awk" | tr '\t' ,)" \
     "1,X,d,own copy z,25
 1,X,d,cosine z,0.4
 1,X,d,above random z,0.1"
-fails 1 'alignment-rows: dict-induce printed something else' awk -f "$P/alignment-rows.awk" /dev/null
+fails 1 'alignment-rows: dict-induce printed something else' awk -f "$P/alignment-rows.awk" \
+    /dev/null
 printf 'a a b\n' > train; printf 'a b\nz\n' > valid
 awk -f "$P/unigram.awk" train valid > unigram
 is "$(cut -f5 unigram)" "$(awk 'BEGIN { printf "%.4f", exp(-log(3 / 6 * 2 / 6 * 1 / 6) / 3) }')"
 awk -f "$P/unigram.awk" train valid train train | cut -f5 > both
-is "$(cat both)" "$(awk 'BEGIN { printf "%.4f", exp((-log(3 / 6 * 2 / 6 * 1 / 6) / 3 - log(3 / 6 * 3 / 6 * 2 / 6) / 3) / 2) }')"
+is "$(cat both)" "$(awk \
+    'BEGIN { printf "%.4f", exp((-log(3 / 6 * 2 / 6 * 1 / 6) / 3 - log(3 / 6 * 3 / 6 * 2 / 6) / 3) / 2) }')"
 for x in 3.2 3.1; do
     printf '{"event":"train","gc":0.2,"gc_constant":0.8}\n{"event":"valid","en.perplexity":9,"perplexity":%s}\n' $x > log
     awk -v SEED=2 -v NAME=Y -v DIRECTION=- -v UNIGRAM=unigram -f "$P/log-rows.awk" log
@@ -130,15 +152,24 @@ for r in 1-8 9-16 17-20; do
 done
 is "$(tail -n 1 exchanged)" unknown
 if cmp -s words exchanged; then fail "nothing was exchanged"; fi
-awk -v BIN=8 -v SEED=2 -f "$P/permute-types.awk" types words | cmp -s - exchanged && fail "the seed is ignored"
+awk -v BIN=8 -v SEED=2 -f "$P/permute-types.awk" types words | cmp -s - exchanged &&
+    fail "the seed is ignored"
 
 # "#compare": any two systems, seed by seed; published tables as they were printed
 { printf '#compare\tMLM-GC\tother\n'; sed 's/MLM\t/other\t/' results.tsv; } > compare.tsv
-"$P/table" compare.tsv > got
+score --compare compare.tsv > got
 grep -q 'MLM-GC - other *+1.77 ±1.93 *+0.050' got || fail "$(cat got)"
+# one that is asked for twice, or of a system that has no results yet, is no line of its own;
+# differences that are all the same have no t
+{ printf '#compare\tMLM-GC\tMLM\n#compare\tMLM-GC\tnone\n'; cat results.tsv; } |
+    score --compare > got
+is "$(grep -c ' - ' got)" 1 "$(cat got)"
+printf '%s\tX%s\t-\tm\t%s\n' 1 '' 1 2 '' 2 1 -GC 2 2 -GC 3 | score --compare --tsv | tail -n 2 > got
+same got <(printf 'X-GC - X\t+1.000 ±0.000\n  paired t-test\tp=-\n')
 "$P/published" -v paper=A -v table=1 "$P"/reference/paper/*.tsv > got
 grep -q '^published: MLM-GC, table 1$' got || fail "$(cat got)"
 grep -q '^XLM+GC no 1/(2n)  *fail$' got || fail "$(cat got)"
 is "$("$P/published" -v paper=A -v table=4 "$P"/reference/paper/*.tsv | sed -n 's/^mBART *//p')" \
     "34.0       29.8       30.5       35.0       10.0        4.4"
-fails 1 'paper A has no table 99' "$P/published" -v paper=A -v table=99 "$P"/reference/paper/mlm-gc.tsv
+fails 1 'paper A has no table 99' "$P/published" -v paper=A -v table=99 \
+    "$P"/reference/paper/mlm-gc.tsv

@@ -1,11 +1,11 @@
-# tasks-deen: its stages, and what makes its data: splits that share nothing, cloze questions, and
-# baselines, by hand.
+# tasks-deen, xlu, mono, unmt-roen, unmt-neen, cs-demo: their stages, and what makes their data:
+# splits that share nothing, cloze questions, documents, and baselines, by hand.
 . "$TOP/test/cli/lib.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE A B DEVICE
 P=$TOP/pipelines
-planned() {
+planned() {     # SCALE SEEDS [EXPERIMENT]
     TOP=$TOP BIN=$BIN EXPERIMENTS=$P/experiments SCALE=$1 SEEDS="$2" DEVICE=auto \
-        "$P/plan" tasks-deen | grep -v '^#' > plan
+        "$P/plan" ${3:-tasks-deen} | grep -v '^#' > plan
 }
 planned mini 1; cut -f 1 plan > names
 for t in pos ner nli cloze xquad; do
@@ -26,6 +26,86 @@ is "$(wc -l < named)" 21
 for n in $(cat named); do
     awk -F'\t' -v n="$n" '$1 == n && length($2) == 64 && NF >= 3 { ok = 1 } END { exit !ok }' \
         "$P/sources.tsv" || fail "$n in sources.tsv"
+done
+
+# xlu: five systems, judged in both languages, each against XLM; TLM has pairs, GC counts
+planned smoke 1 xlu; cut -f 1 plan > names
+for y in xlm pmi gc tlm tlm-gc; do
+    for n in s1.$y.encoder s1.$y.log s1.$y.{pos,ner}.en s1.$y.{pos,ner}.en-{en,de}; do
+        grep -qx "$n" names || fail "no stage $n"
+    done
+    awk -F'\t' -v n=s1.$y.encoder '$1 == n' plan > encoder.$y
+done
+for y in tlm tlm-gc; do grep -q -- '--parallel en-de=bpe/train.en,bpe/train.de' encoder.$y; done
+for y in gc tlm-gc; do grep -q -- '--cooc cooc/all.cooc' encoder.$y; done
+grep -q -- '--mask-scheme pmi --mask-ngrams en=bpe/ngrams.en --mask-ngrams de' encoder.pmi
+grep -qE -- '--objective mlm +--train' encoder.xlm
+grep -qx mt names && fail "a translator, though nli is not among the tasks"
+is "$(tail -n 1 plan | grep -o '#compare' | wc -l)" 5
+# as published: 15 languages of XNLI, 7 of MLQA, learnt in English only, pairs of English with 14
+planned paper 1 xlu; cut -f 1 plan > names
+is "$(grep -cE '^s1[.]xlm[.]xnli[.]en-..$' names)" 15
+is "$(grep -cE '^s1[.]xlm[.]mlqa[.]en-..$' names)" 7
+is "$(grep -cE '^s1[.]xlm[.](xnli|mlqa)[.]..$' names)" 2
+is "$(awk -F'\t' '$1 == "s1.tlm.encoder"' plan | grep -o -- '--parallel' | wc -l)" 14
+# mono: documents of EWT and WikiText, an empty line between them, none in two parts
+planned smoke 1 mono
+awk -F'\t' '$1 == "s1.albert-gc.encoder"' plan > encoder
+grep -q -- '--objective mlm,sop,gc --cooc' encoder && grep -q -- '--mask-scheme ngram' encoder
+mkdir -p mono/raw; cd mono
+printf '# newdoc id = a\n# text = One "two".\n1\tx\n\n# text = Three.\n\n' > raw/ewt
+printf '# newdoc\n# text = Four.\n' >> raw/ewt
+{ printf '= Homarus = Homarus is a &lt; unk &gt; .\nIt has 3 @,@ 000 legs .\n'
+  printf '= = Home = = It lives in &quot; water &quot; .\n'; } > raw/wikitext.valid
+: > raw/wikitext.test
+run_stage() { awk -F'\t' -v n="$1" '$1 == n { print $6 }' ../plan | bash -e; }
+run_stage raw.documents
+is "$(cat -s raw/documents)" "
+One \"two\".
+Three.
+
+Four.
+
+Homarus is a unk .
+It has 3,000 legs .
+
+It lives in \" water \" ."
+for i in $(seq 200); do printf 'line %d a\nline %d b\n\n' $i $i; done > raw/documents
+run_stage raw.parts
+is "$(grep -c a raw/train.en) $(grep -c a raw/valid.en) $(grep -c a raw/test.en)" "192 4 4"
+is "$(sort -u raw/*.en | grep -c a) $(tail -n 1 raw/train.en)" "200 "
+cd ..
+
+# unmt-roen, unmt-neen: how one language's text is cut, and a score for it alone
+stage_of() { awk -F'\t' -v n="$1" '$1 == n' plan; }
+for p in "roen ro --remove-diacritics en-ro BLEU-plain" \
+    "neen ne --normalize-indic en-ne BLEU-indic"; do
+    set -- $p
+    planned smoke 1 unmt-$1
+    stage_of tok.train.$2 | grep -qe "$3 < raw/train.$2" || fail "$1: $2 is cut as English"
+    stage_of tok.train.en | grep -qe "$3" && fail "$1: English is cut as $2"
+    stage_of alike.reference.$2 | grep -qe "$3" || fail "$1: references as they are"
+    stage_of s1.mlm.score.$4 > score
+    grep -qe "$3.*eval/test.$2.alike.*$5" score || fail "$1: $(cat score)"
+    stage_of s1.mlm.score.$2-en | grep -q alike && fail "$1: English has it, too"
+    planned paper 1 unmt-$1; stage_of results > score; [ -s score ] || fail "$1: no plan of paper"
+done
+# cs-demo's translators (CS_UNMT=1): MASS goes on from MASS, in as many passes
+CS_UNMT=1 planned demo 1 cs-demo
+for y in more scs mass-more mass-scs; do
+    [ -n "$(stage_of s1.$y.unmt)" ] || fail "no translator from $y"
+    stage_of cs.results | grep -q "s1/$y/score.xa-xb" || fail "results lack $y"
+done
+for y in "more --accumulate.2" "scs mass,scs"; do
+    set -- $y
+    stage_of s1.mass-$1.pretrain | grep -qe "--init s1/mass/pretrain.*mass.*${2/mass,/}" ||
+        fail "mass-$1: $(stage_of s1.mass-$1.pretrain)"
+done
+planned demo 1 cs-demo; grep -q unmt plan && fail "translators though nobody asked"
+# similarity by layer of every system is on the page
+stage_of cs.fig.rsim | grep -q 'page/rsim.svg' || fail "no figure of RSIM"
+for y in base base+MLM TCS SCS "TCS random" "TCS gold"; do
+    stage_of cs.fig.rsim | grep -qF -- "--label '$y'" || fail "no $y in the figure"
 done
 
 # cloze questions: context 0 asks of its first caption, context 1 of its second

@@ -1,10 +1,12 @@
-# plot curves draws fields of logs as SVG and PNG, and gives the numbers it draws; report.sh makes a page of them.
+# plot curves draws fields of logs as SVG and PNG, and gives the numbers it draws; report.sh makes a
+# page of them.
 . "$TOP/test/cli/lib.sh"
 mkdir -p runs/a runs/b
 log() {   # k: a log of 60 steps with a loss, and every tenth a validation
     local s; for s in $(seq 60); do
         echo "{\"event\":\"train\",\"step\":$s,\"time\":1.5,\"loss\":$((1000 - $1 * s)),\"lr\":0.001,\"tokens\":$((s * 100))}"
-        [ $((s % 10)) != 0 ] || echo "{\"event\":\"valid\",\"step\":$s,\"time\":1.5,\"bleu\":$((s / 2)).25,\"note\":\"x\"}"
+        [ $((s % 10)) != 0 ] || echo \
+            "{\"event\":\"valid\",\"step\":$s,\"time\":1.5,\"bleu\":$((s / 2)).25,\"note\":\"x\"}"
     done
 }
 log 7 > runs/a/log.jsonl; log 9 > runs/b/log.jsonl
@@ -12,7 +14,8 @@ log 7 > runs/a/log.jsonl; log 9 > runs/b/log.jsonl
 # SVG on standard output, with the runs in the legend by what tells them apart
 plot curves runs/a/log.jsonl runs/b/log.jsonl > x.svg
 head -n 1 x.svg | grep -q '<?xml'; tail -n 3 x.svg | grep -q '</svg>'
-grep -q '>a</text>' x.svg && grep -q '>b</text>' x.svg && grep -q '>loss</text>' x.svg || fail "labels"
+grep -q '>a</text>' x.svg && grep -q '>b</text>' x.svg && grep -q '>loss</text>' x.svg ||
+    fail "labels"
 plot curves runs/a runs/b > y.svg; same x.svg y.svg     # folders of runs
 plot curves runs/a runs/b > y.svg; same x.svg y.svg     # same input, same bytes
 plot curves runs/a --title "it's <new> & \$x_{1}" --label 'b"l' -o t.svg
@@ -21,21 +24,26 @@ grep -q "it.s &lt;new> &amp; \$x_{1}" t.svg || fail "the title is not as it was 
 plot curves runs/a -y loss -y bleu --smooth 3 --against runs/b -o x.png
 is "$(head -c 4 x.png | od -An -tx1)" " 89 50 4e 47"
 plot curves runs/a --log-y --width 500 --height 300 -o l.svg
-grep -q '> *900</text>' l.svg && grep -q 'viewBox="0 0 500 300"' l.svg || fail "logarithmic axis, size"
+grep -q '> *900</text>' l.svg && grep -q 'viewBox="0 0 500 300"' l.svg ||
+    fail "logarithmic axis, size"
 # an axis says what its numbers are multiplied by
 for unit in 1:2 1000:k 1000000:M 1000000000:G; do
-    for s in 0 20 40; do echo "{\"event\":\"train\",\"step\":$((s * ${unit%:*})),\"time\":1,\"loss\":$s}"; done > unit.jsonl
+    for s in 0 20 40; do echo \
+        "{\"event\":\"train\",\"step\":$((s * ${unit%:*})),\"time\":1,\"loss\":$s}"
+        done > unit.jsonl
     plot curves unit.jsonl > u.svg; tic=20; [ "$unit" = 1:2 ] || tic=20${unit#*:}
     grep -q "> *$tic</text>" u.svg || fail "no $tic on the axis of steps"
 done
 # numbers
 plot curves runs/a -y bleu --tsv t.tsv > x.svg
-is "$(head -n 3 t.tsv)" "$(printf 'field\trun\tstep\tvalue\tsmoothed\nbleu\truns/a\t10\t5.25\t5.25\nbleu\truns/a\t20\t10.25\t10.25')"
+is "$(head -n 3 t.tsv)" "$(printf \
+    'field\trun\tstep\tvalue\tsmoothed\nbleu\truns/a\t10\t5.25\t5.25\nbleu\truns/a\t20\t10.25\t10.25')"
 plot curves runs/a --smooth 2 --x tokens --tsv t.tsv > x.svg
 is "$(sed -n '2p;5p' t.tsv)" "$(printf 'loss\truns/a\t100\t993\t993\nloss\truns/a\t400\t972\t972')"
 plot curves runs/a --smooth 2 -y lr --tsv - -o x.svg | grep -q 'lr	runs/a	1	0.001	0.001'
 
-# what the format asks of a reader: torn lines, null, repeated steps, unknown events, steps that go back
+# what the format asks of a reader: torn lines, null, repeated steps, unknown events, steps that go
+# back
 {
     echo '{"event":"train","step":2,"time":1,"loss":5}'
     echo '{"event":"train","step":1,"time":1,"loss":9}'
@@ -50,7 +58,7 @@ is "$(cut -f 2- t.tsv | tail -n +2)" "$(printf 'odd\t1\t9\t9\nodd\t2\t4\t4')"
 zstd -q odd.jsonl -o z.zst; plot curves z.zst --label odd --tsv u.tsv > x.svg; same t.tsv u.tsv
 
 fails 1 'not a|no line' plot curves "$TOP/LICENSE"
-fails 1 '"speed"; there are: step, time, loss, lr, tokens, bleu' plot curves runs/a -y speed
+fails 1 '"speed"; fields are: step, time, loss, lr, tokens, bleu' plot curves runs/a -y speed
 fails 1 'another field' plot curves runs/a --x speed
 fails 1 'gnuplot is not installed' env PATH="$BIN" plot curves runs/a
 fails 2 'curves' plot
@@ -58,26 +66,32 @@ fails 2 'no log' plot curves
 fails 2 'labels' plot curves runs/a runs/b --label one
 fails 2 'LOW:HIGH' plot curves runs/a --range 3
 
-# rsim, hits: columns of tables by layer; tables with the same label are repeated runs: mean and Student's interval
+# rsim, hits: columns of tables by layer; tables with the same label are repeated runs: mean and
+# Student's interval
 printf 'layer\tpairs\trsim\tcosine\trsim-ci\n0\t9\t0.5\t0.1\t0.05\n1\t9\t0.75\t0.2\t0.04\n2\t9\tnan\t0.3\t0.04\n' > one.tsv
 printf 'layer\trsim\n0\t0.7\n1\t0.25\n' > two.tsv
 printf 'layer\trsim\n0\t0.6\n1\t0.5\n' > three.tsv
 plot rsim one.tsv two.tsv --tsv t.tsv > x.svg
-is "$(cut -f 1-4,6 t.tsv | sed -n '1,4p')" "$(printf "field\trun\tlayer\tvalue\tci\nRSIM (Pearson's r)\tone\t0\t0.5\t0.05\nRSIM (Pearson's r)\tone\t1\t0.75\t0.04\nRSIM (Pearson's r)\ttwo\t0\t0.7\t")"
-grep -q '>layer</text>' x.svg && grep -q '>mean cosine of translations</text>' x.svg || fail "names of axes"
+is "$(cut -f 1-4,6 t.tsv | sed -n '1,4p')" "$(printf \
+    "field\trun\tlayer\tvalue\tci\nRSIM (Pearson's r)\tone\t0\t0.5\t0.05\nRSIM (Pearson's r)\tone\t1\t0.75\t0.04\nRSIM (Pearson's r)\ttwo\t0\t0.7\t")"
+grep -q '>layer</text>' x.svg && grep -q '>mean cosine of translations</text>' x.svg ||
+    fail "names of axes"
 plot rsim one.tsv two.tsv three.tsv --label A --label A --label A -y rsim --tsv t.tsv -o x.png
 # mean 0.6, s 0.1: half the interval is 4.3027 * 0.1 / sqrt 3
-is "$(awk -F'\t' 'NR == 2 { printf "%.4f %.4f", $4, $6 } END { print " " NR }' t.tsv)" "0.6000 0.2484 3"
+is "$(awk -F'\t' 'NR == 2 { printf "%.4f %.4f", $4, $6 } END { print " " NR }' t.tsv)" \
+    "0.6000 0.2484 3"
 printf 'layer\thit@1\thit@5\n0\t0.5\t0.6\n1\t0.4\t0.5\n' > hits.tsv
 plot hits hits.tsv --tsv t.tsv > x.svg; is "$(wc -l < t.tsv)" 5
 plot hits hits.tsv > y.svg; same x.svg y.svg
 fails 1 'nothing for plot bins|no bins' plot bins hits.tsv
 fails 1 'its columns are: layer, hit@1, hit@5' plot rsim hits.tsv
-fails 1 'no table has a number under "speed"; columns of hits.tsv: layer' plot hits hits.tsv -y speed
+fails 1 'no table has numbers in column "speed"; columns of hits.tsv: layer' plot hits hits.tsv \
+    -y speed
 fails 1 'no column "depth"' plot hits hits.tsv -x depth
 printf 'layer\thit@1\n0\t0.5\t1\n' > bad.tsv; fails 1 'bad.tsv:2: more cells' plot hits bad.tsv
 printf 'layer\thit@1\n0\n' > bad.tsv; fails 1 'bad.tsv:2: 1 cells' plot hits bad.tsv
-printf 'layer\thit@1\n0\tmuch\n' > bad.tsv; fails 1 'bad.tsv:2: "much" under hit@1' plot hits bad.tsv
+printf 'layer\thit@1\n0\tmuch\n' > bad.tsv
+fails 1 'bad.tsv:2: "much" under hit@1' plot hits bad.tsv
 printf 'layer\thit@1\n1\t0\n1\t0\n' > bad.tsv; fails 1 'bad.tsv:3: layer is not' plot hits bad.tsv
 printf 'layer\thit@1\n' > bad.tsv; fails 1 'bad.tsv: no row' plot hits bad.tsv
 fails 1 'UTF-8' plot hits <(printf 'a\t\377\n1\t2\n')
@@ -86,33 +100,44 @@ fails 2 'no table' plot hits
 # bins and ranks: what cooc-study prints
 printf 'low\thigh\tpairs\tdifference\tdifference-ci\tratio\tratio-ci\tshare\n0\t2\t5\t1\t0.1\t0.5\t0.1\t0.4\n2\t4\t6\t2\t0.1\t0.4\t0.1\t0.6\n0\t4\t11\t9\t0\t9\t0\t1\n' > bins.tsv
 plot bins bins.tsv --tsv t.tsv -o x.svg
-is "$(cut -f 2-4,6 t.tsv | sed -n '2,4p')" "$(printf 'bins\t1\t1\t0.1\nbins\t3\t2\t0.1\nbins\t1\t0.5\t0.1')"
+is "$(cut -f 2-4,6 t.tsv | sed -n '2,4p')" "$(printf \
+    'bins\t1\t1\t0.1\nbins\t3\t2\t0.1\nbins\t1\t0.5\t0.1')"
 awk 'BEGIN { print "rank\ten\tde"; for (i = 1; i <= 5000; i++) print i "\t" 0.1 / i "\t" (i < 4000 ? 0.2 / i : "") }' > ranks.tsv
 plot ranks ranks.tsv --tsv t.tsv -o x.svg
 grep -q '>10⁻³</text>' x.svg && grep -q '>de</text>' x.svg || fail "axes of ranks"
-[ "$(wc -l < t.tsv)" -lt 900 ] && [ "$(wc -l < t.tsv)" -gt 300 ] || fail "ranks are not thinned: $(wc -l < t.tsv)"
+[ "$(wc -l < t.tsv)" -lt 900 ] && [ "$(wc -l < t.tsv)" -gt 300 ] ||
+    fail "ranks are not thinned: $(wc -l < t.tsv)"
 
-# tsne: the words of a dictionary, with scikit-learn's divergence at the same perplexity; the same bytes on any number of threads
-g=$TOP/test/golden/space
+# tsne: the words of a dictionary, with scikit-learn's divergence at the same perplexity; the same
+# bytes on any number of threads
+g=$TOP/test/golden/vectors
 for m in exact barnes-hut; do
-    plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20 --method $m --names 3 --tsv t.tsv -o x.svg 2> note
-    awk -v m=${m/-/_} 'FNR == NR { want[$1] = $2; next } match($0, /divergence [0-9.]+/) { kl = substr($0, RSTART + 11, RLENGTH - 11); ok = kl < 1.02 * want[m] } END { exit !ok }' $g/tsne.tsv note ||
+    plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20 --method $m \
+        --names 3 --tsv t.tsv -o x.svg 2> note
+    awk -v m=${m/-/_} \
+        'FNR == NR { want[$1] = $2; next } match($0, /divergence [0-9.]+/) { kl = substr($0, RSTART + 11, RLENGTH - 11); ok = kl < 1.02 * want[m] } END { exit !ok }' $g/tsne.tsv note ||
         fail "$m: $(cat note) where scikit-learn has $(cat $g/tsne.tsv)"
 done
 grep -q '240 points; 3 components' note
 is "$(wc -l < t.tsv) $(head -n 1 t.tsv | tr '\t' ' ')" "241 language word x y pc1 pc2 pc3"
-for t in 1 2; do plot tsne -q --threads $t en=$g/tsne.a.vec de=$g/tsne.b.vec --perplexity 20 --tsv t$t.tsv -o x$t.svg; done
+for t in 1 2; do plot tsne -q --threads $t en=$g/tsne.a.vec de=$g/tsne.b.vec --perplexity 20 \
+    --tsv t$t.tsv -o x$t.svg; done
 same t1.tsv t2.tsv; same x1.svg x2.svg
-plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --perplexity 20 -o x.png; is "$(head -c 4 x.png | od -An -tx1)" " 89 50 4e 47"
+plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --perplexity 20 -o x.png; is "$(head -c 4 x.png |
+    od -An -tx1)" " 89 50 4e 47"
 printf 'a0\tb0\na0\tb0\na1 x\tb1\nnone\tb1\n' > d.tsv
-plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict d.tsv > x.svg 2> note && fail "two points are too few"
-grep -q 'd.tsv: 1 pairs; left out 1 with several words, 1 with a word without a vector, 1 that were there before' note
+plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict d.tsv > x.svg 2> note &&
+    fail "two points are too few"
+grep -q 'd.tsv: 1 pairs; left out 1 with several words, 1 with a word without a vector, 1 repeated' note
 fails 1 'there are fewer' plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --dict d.tsv
-fails 1 '10 points are too few for a perplexity of 30' plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --pairs 5
-printf 'x\ty\n' > d.tsv; fails 1 'd.tsv: no pair' plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --dict d.tsv
-printf 'a 1 2\n' > small.vec; fails 1 'en has 8 dimensions, de has 2' plot tsne -q en=$g/tsne.a.vec de=small.vec
+fails 1 '10 points are too few for a perplexity of 30' plot tsne -q en=$g/tsne.a.vec \
+    de=$g/tsne.b.vec --dict $g/tsne.dict --pairs 5
+printf 'x\ty\n' > d.tsv; fails 1 'd.tsv: no pair' plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec \
+    --dict d.tsv
+printf 'a 1 2\n' > small.vec; fails 1 'en has 8 dimensions, de has 2' plot tsne \
+    -q en=$g/tsne.a.vec de=small.vec
 fails 1 'No such' plot tsne en=none.vec
-fails 2 'with --dict two' plot tsne en=$g/tsne.a.vec --dict d.tsv
+fails 2 'or two with --dict' plot tsne en=$g/tsne.a.vec --dict d.tsv
 
 # words beside their points: as many pairs as were asked for, and those asked for by name
 tsne="plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20"
@@ -120,16 +145,18 @@ $tsne --names 25 -o names.svg; is "$(grep -o 'text>[ab][0-9]*<' names.svg | sort
 first=$(sed -n 100p $g/tsne.dict | cut -f 1) other=$(sed -n 100p $g/tsne.dict | cut -f 2)
 $tsne --name $first -o one.svg
 is "$(grep -o 'text>[ab][0-9]*<' one.svg | sort | tr -d '\n')" "text>$first<text>$other<"
-fails 1 'plot: --name nobody: no such word is in the picture' $tsne --name nobody -o no.svg
+fails 1 'plot: --name nobody: the picture has no such word' $tsne --name nobody -o no.svg
 [ ! -e no.svg ] || fail "a picture without the word"
 # a crowd: what has no room is counted
-plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20 --names 120 --width 200 \
+plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20 --names 120 \
+    --width 200 \
     --height 200 -o crowd.svg 2> note
 n=$(grep -o 'text>[ab][0-9]*<' crowd.svg | sort -u | wc -l)
-grep -q "$((240 - n)) words had no room beside their points" note || fail "$n drawn: $(cat note)"
+grep -q "$((240 - n)) labels did not fit beside their points" note || fail "$n drawn: $(cat note)"
 # of several translations of a word, the first listed
 { cat $g/tsne.dict; paste <(cut -f 1 $g/tsne.dict) <(cut -f 2 $g/tsne.dict | tac); } > many.dict
-plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict many.dict --perplexity 20 --names 25 -o best.svg 2> note
+plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict many.dict --perplexity 20 --names 25 \
+    -o best.svg 2> note
 same best.svg names.svg
 grep -q '120 further translations of the same words are not drawn' note || fail "$(cat note)"
 
@@ -156,7 +183,8 @@ addEventListener("load", () => {
 </script>
 JS
     for f in names crowd; do sed '/^<?xml/d; /^<!DOCTYPE/d' $f.svg; done >> look.html
-    HOME=$PWD timeout 120 chromium --headless=new --no-sandbox --disable-gpu --window-size=900,1000 \
+    HOME=$PWD timeout 120 chromium \
+        --headless=new --no-sandbox --disable-gpu --window-size=900,1000 \
         --virtual-time-budget=5000 --dump-dom "file://$PWD/look.html" 2> /dev/null |
         sed -n 's/.*said \([0-9].*\)/\1/p' > said
     is "$(cut -d' ' -f 1,2 said)" "50 0
@@ -168,9 +196,12 @@ report=$TOP/pipelines/report.sh
 plot curves runs/a -o a.svg; plot curves runs/b -o b.svg
 printf 'system\tBLEU\tnote\nA & B\t12.5 ±0.3\t<x>\nC\t-\t\n\nstage\tseconds\nx\t3\n' > t.tsv
 "$report" 'R&D' t.tsv a.svg b.svg > r.html
-grep -q '<title>R&amp;D</title>' r.html && grep -q '<td>A &amp; B</td><td class="n" data-label="BLEU">12.5 ±0.3</td><td data-label="note">&lt;x&gt;</td>' r.html || fail "cells"
-is "$(grep -c '<svg' r.html)" 2; is "$(grep -c '<table id=' r.html)" 2; is "$(grep -c '<?xml' r.html || true)" 0
-is "$(grep -o 'https\?://[^"]*' r.html | grep -vc w3.org || true)" 0 "the page asks for nothing from elsewhere"
+grep -q '<title>R&amp;D</title>' r.html &&
+    grep -q '<td>A &amp; B</td><td class="n" data-label="BLEU">12.5 ±0.3</td><td data-label="note">&lt;x&gt;</td>' r.html || fail "cells"
+is "$(grep -c '<svg' r.html)" 2; is "$(grep -c '<table id=' r.html)" 2
+is "$(grep -c '<?xml' r.html || true)" 0
+is "$(grep -o 'https\?://[^"]*' r.html | grep -vc w3.org ||
+    true)" 0 "the page asks for nothing from elsewhere"
 fails 1 'nothere' "$report" T nothere
 fails 1 'not an SVG' "$report" T t.tsv t.tsv
 fails 2 'usage' "$report" T
@@ -186,15 +217,19 @@ for _ in $(seq 1500); do cmp -s live.svg once.svg && break; sleep 0.1; done
 same live.svg once.svg
 kill -TERM $pid; wait $pid
 fails 2 'live' plot curves growing.jsonl --live 1s
-# a signal that comes while it draws, and ends gnuplot too (Ctrl-C does), ends it then, without a word
-mkdir other; printf '#!/bin/sh\nkill -TERM $PPID\nexit 143\n' > other/gnuplot; chmod +x other/gnuplot
-PATH=$PWD/other:$PATH timeout 60 plot curves growing.jsonl --live 1d -o live2.svg 2> live.err; is "$(cat live.err)" ""
+# a signal that comes while it draws, and ends gnuplot too (Ctrl-C does), ends it then, without a
+# word
+mkdir other; printf '#!/bin/sh\nkill -TERM $PPID\nexit 143\n' > other/gnuplot
+chmod +x other/gnuplot
+PATH=$PWD/other:$PATH timeout 60 plot curves growing.jsonl --live 1d -o live2.svg 2> live.err
+is "$(cat live.err)" ""
 
 echo "# bars: groups, a colour per bar, intervals, panels; numbers of the picture are the table's"
 printf 'panel\tgroup\tbar\tvalue\tci\tmore\n' > b.tsv
 printf 'POS\ttrans\tMLM\t10\t\tx\nPOS\tinverted\tMLM\t80\t8\tx\nPOS\tinverted\tALIGN\t40\t4\tx\n' >> b.tsv
 printf 'NER\ttrans\tXLM\t-5\t1\tx\n' >> b.tsv
 plot bars b.tsv --title "Delta" -o b.svg
+! grep -q "gpPt.*FFFFFF" b.svg || fail "a circle is cut out of the bars"
 for word in Delta POS NER trans inverted MLM ALIGN XLM; do
     grep -q ">$word</text>" b.svg || fail "no $word in the picture"
 done

@@ -82,7 +82,7 @@ fails 2 '--model is needed' predict
 ckpt import -q --head none -o bare "$G/bert_nli"
 fails 1 'bare: the model has no task head; finetune --task nli, pairs' predict -m bare < gold
 fails 1 'no head ner; it has nli' predict -m bert_nli --head ner < gold
-fails 1 "files of format 'conllu' are not what this task reads" \
+fails 1 "this task does not read files of format 'conllu'" \
     predict -m bert_nli --format conllu < gold
 fails 1 'standard input:2: one of the rows with too few columns' \
     predict -m bert_nli < <(printf 'a\tb\nc\n')

@@ -1,45 +1,57 @@
-# Pre-training on real sentences (this project's own prose): overfits, resumes, gives the same bytes on any number of
-# threads, and refuses what it cannot train on.
+# Pre-training on real sentences (this project's own prose): overfits, resumes, gives the same bytes
+# on any number of threads, and refuses what it cannot train on.
 . "$TOP/test/cli/lib.sh"
-cat "$TOP"/README.md "$TOP"/pipelines/README.md "$TOP"/docs/*.md "$TOP"/docs/formats/*.md "$TOP"/common/*.h "$TOP"/kernels/kernels.h |
-    grep -v '[{};#|]' | tr -d '*/`' | tokenize -q -l en | awk 'NF >= 6 && NF <= 30 && !seen[$0]++ && n++ < 128' > all
+cat "$TOP"/README.md "$TOP"/pipelines/README.md "$TOP"/docs/*.md "$TOP"/docs/formats/*.md \
+    "$TOP"/common/*.h "$TOP"/kernels/kernels.h |
+    grep -v '[{};#|]' | tr -d '*/`' | tokenize -q -l en |
+        awk 'NF >= 6 && NF <= 30 && !seen[$0]++ && n++ < 128' > all
 [ "$(wc -l < all)" = 128 ] || fail "too little prose to train on"
 head -n 64 all > xx; tail -n 64 all > yy
 vocab-count -q xx yy > vocab
-for l in xx yy; do binarize -q -v vocab -l $l -o $l.shd < $l; cooc-count -q -w 2 -v vocab $l=$l.shd > $l.cooc; done
+for l in xx yy; do binarize -q -v vocab -l $l -o $l.shd < $l
+cooc-count -q -w 2 -v vocab $l=$l.shd > $l.cooc; done
 cooc-merge -q --normalize xx xx.cooc yy.cooc > both.cooc
-base=(-q --train xx=xx.shd -v vocab --layers 2 --dim 64 --heads 4 --ffn 256 --positions 64 --tokens 600 --schedule linear
+base=(-q --train xx=xx.shd -v vocab --layers 2 --dim 64 --heads 4 --ffn 256 --positions 64 \
+    --tokens 600 --schedule linear
     --dropout 0 --attention-dropout 0 --seed 2)
 
 # 64 real sentences: the loss falls below 0.05
-pretrain "${base[@]}" --valid xx=xx.shd --lr 4e-3 --warmup 50 --steps 1500 --valid-every 1500 --out overfit
+pretrain "${base[@]}" --valid xx=xx.shd --lr 4e-3 --warmup 50 --steps 1500 --valid-every 1500 \
+    --out overfit
 loss=$(tail -n 1 overfit/log.jsonl | sed 's/.*"mlm":\([0-9.e-]*\).*/\1/')
-awk -v l="$loss" 'BEGIN { exit !(l != "" && l + 0 > 0 && l < 0.05) }' || fail "overfitting stops at a loss of $loss"
+awk -v l="$loss" 'BEGIN { exit !(l != "" && l + 0 > 0 && l < 0.05) }' ||
+    fail "overfitting stops at a loss of $loss"
 
 # validation is without dropout: weights that do not change are judged the same with any
 for drop in 0 0.5; do
-    pretrain "${base[@]}" --valid xx=xx.shd --lr 0 --steps 1 --dropout $drop --attention-dropout $drop --out drop$drop
+    pretrain "${base[@]}" --valid xx=xx.shd --lr 0 --steps 1 --dropout $drop \
+        --attention-dropout $drop --out drop$drop
     grep -o '"xx.perplexity":[^,]*,"xx.accuracy":[^,]*' drop$drop/log.jsonl > judged$drop
 done
 [ -s judged0 ]; same judged0 judged0.5
 
 # MLM-GC, killed and stopped, on one thread and two: the same files
-gc=("${base[@]}" --train yy=yy.shd --valid yy=yy.shd --objective mlm,gc --cooc both.cooc --dropout 0.1 --attention-dropout 0.1
+gc=("${base[@]}" --train yy=yy.shd --valid yy=yy.shd --objective mlm,gc --cooc both.cooc \
+    --dropout 0.1 --attention-dropout 0.1
     --lr 1e-3 --warmup 20 --steps 120 --save-every 10 --valid-every 40 --log-every 20)
 pretrain "${gc[@]}" --threads 1 --out whole
-for t in mlm gc mlm_grad_norm gc_grad_norm; do grep -q "\"$t\":[0-9]" whole/log.jsonl || fail "the log has no $t"; done
+for t in mlm gc mlm_grad_norm gc_grad_norm; do grep -q "\"$t\":[0-9]" whole/log.jsonl ||
+    fail "the log has no $t"; done
 i=0
 while :; do
     i=$((i + 1)); [ $i -lt 60 ] || fail "the broken run does not come to an end"
     pretrain "${gc[@]}" --threads 2 --out broken --resume & pid=$!
-    sleep "$(awk -v i=$i -v r=$RANDOM 'BEGIN { print 0.3 + 0.15 * i + r / 65536 }')"   # ever longer: a slow machine gets there too
-    if [ $((i % 2)) = 0 ]; then kill -USR1 $pid 2>/dev/null || true; else kill -9 $pid 2>/dev/null || true; fi
+    # ever longer: a slow machine gets there too
+    sleep "$(awk -v i=$i -v r=$RANDOM 'BEGIN { print 0.3 + 0.15 * i + r / 65536 }')"
+    if [ $((i % 2)) = 0 ]; then kill -USR1 $pid 2>/dev/null ||
+        true; else kill -9 $pid 2>/dev/null || true; fi
     status=0; wait $pid || status=$?
     # (a signal that comes before the program listens to it ends it)
     case $status in 0) break ;; 75 | 137 | 138) ;; *) fail "status $status" ;; esac
 done
 for d in best last; do
-    (cd whole/$d && find . -type f | sort | xargs sha256sum) > a; (cd broken/$d && find . -type f | sort | xargs sha256sum) > b
+    (cd whole/$d && find . -type f | sort | xargs sha256sum) > a; (cd broken/$d && find . -type f |
+        sort | xargs sha256sum) > b
     same a b
 done
 
@@ -50,7 +62,8 @@ same whole/last/weights.safetensors again/last/weights.safetensors
 # wrong usage
 fails 2 '--train' pretrain -v vocab --out no
 fails 2 'needs --cooc' pretrain "${base[@]}" --objective mlm,gc --out no
-fails 2 '--gc-lambda belongs to objective gc, which is not in --objective mlm' pretrain "${base[@]}" --gc-lambda 5 --out no
+fails 2 '--gc-lambda belongs to objective gc, which is not in --objective mlm' pretrain \
+    "${base[@]}" --gc-lambda 5 --out no
 fails 2 '--gc-xmax belongs to objective gc' pretrain "${base[@]}" --gc-xmax 10 --out no
 [ ! -e no/last ] || fail "a run that could not start left a model"
 # a model started from another one, with a smaller vocabulary and one language

@@ -1,17 +1,21 @@
-# score prints what the official scripts print, to the last digit, and says in one line what is wrong with its input.
+# score prints what the official scripts print, to the last digit, and says in one line what is
+# wrong with its input.
 . "$TOP/test/cli/lib.sh"
 g=$TOP/test/golden/score
 
 # ours: case<TAB>metric<TAB>value, as expected.tsv has it
-ours() { local case=$1; shift; score --quiet --resamples 0 "$@" | awk -v c="$case" -F '\t' 'NR > 1 { print c "\t" $2 "\t" $3 }'; }
+ours() { local case=$1; shift; score --quiet --resamples 0 "$@" |
+    awk -v c="$case" -F '\t' 'NR > 1 { print c "\t" $2 "\t" $3 }'; }
 {
     for l in en es de vi ar hi zh; do
         ours mlqa.$l -m mlqa $l="$g/$l.gold.json" < "$g/$l.pred.json"
         ours squad.$l -m squad "$g/$l.gold.json" < "$g/$l.pred.json"
     done
     ours squad2.plain -m squad2 "$g/squad2.gold.json" < "$g/squad2.pred.json"
-    ours squad2.odds -m squad2 "$g/squad2.gold.json" --na-prob "$g/squad2.odds.json" < "$g/squad2.pred.json"
-    ours squad2.above -m squad2 "$g/squad2.gold.json" --na-prob "$g/squad2.odds.json" --na-threshold 0.45 < "$g/squad2.pred.json"
+    ours squad2.odds -m squad2 "$g/squad2.gold.json" \
+        --na-prob "$g/squad2.odds.json" < "$g/squad2.pred.json"
+    ours squad2.above -m squad2 "$g/squad2.gold.json" --na-prob "$g/squad2.odds.json" \
+        --na-threshold 0.45 < "$g/squad2.pred.json"
     for c in bio iobes upos; do
         ours chunk.$c -m chunk-f1 "$g/$c.gold" < "$g/$c.pred"
         ours tag.$c -m tag-accuracy "$g/$c.gold" < "$g/$c.pred"
@@ -21,90 +25,128 @@ grep -vE '^(conlleval|spearman|pearson)' "$g/expected.tsv" > want
 same got want
 is "$(wc -l < want)" 66 "numbers of the official scripts"
 # conlleval prints two decimals
-score -q -m chunk-f1 --digits 2 --resamples 0 "$g/bio.gold" < "$g/bio.pred" | awk -F '\t' 'NR > 1 { print $2, $3 }' > got
+score -q -m chunk-f1 --digits 2 --resamples 0 "$g/bio.gold" < "$g/bio.pred" |
+    awk -F '\t' 'NR > 1 { print $2, $3 }' > got
 same got <(awk -F '\t' '/^conlleval/ { printf "%s %.2f\n", $2, $3 }' "$g/expected.tsv")
 # scipy adds in another order: twelve digits
 for c in few many ties; do
     for m in spearman pearson; do
-        score -m $m --resamples 0 "$g/$c.x" < "$g/$c.y" | awk -F '\t' -v c="$m.$c" 'NR > 1 { print c "\t" $2 "\t" $3 }'
+        score -m $m --resamples 0 "$g/$c.x" < "$g/$c.y" |
+            awk -F '\t' -v c="$m.$c" 'NR > 1 { print c "\t" $2 "\t" $3 }'
     done
 done > got
-grep -E '^(spearman|pearson)' "$g/expected.tsv" | paste got - | awk -F '\t' '$1 != $4 || $2 != $5 || ($3 - $6) ^ 2 > 1e-24 * $6 ^ 2 + 1e-60 { print; bad = 1 } END { if (NR != 12 || bad) exit 1 }'
+grep -E '^(spearman|pearson)' "$g/expected.tsv" | paste got - |
+    awk -F '\t' \
+        '$1 != $4 || $2 != $5 || ($3 - $6) ^ 2 > 1e-24 * $6 ^ 2 + 1e-60 { print; bad = 1 } END { if (NR != 12 || bad) exit 1 }'
 
-# Intervals and paired tests. Gold 1 (100 times), a system that is right 80 times, one that is right 60 times and never alone:
-# 95% of a mean of 100 draws at 0.8 is about 80 +- 7.8; McNemar's p is 2 * 0.5^20; randomization cannot find 20 of 20 signs.
+# Intervals and paired tests. Gold 1 (100 times), a system that is right 80 times, one that is right
+# 60 times and never alone: 95% of a mean of 100 draws at 0.8 is about 80 +- 7.8; McNemar's p is 2 *
+# 0.5^20; randomization cannot find 20 of 20 signs.
 for i in $(seq 100); do echo A; done > gold
 awk '{ print NR <= 80 ? "A" : "B" }' gold > a; awk '{ print NR <= 60 ? "A" : "B" }' gold > b
 score -q -m accuracy --pred a --against b gold > got
-awk -F '\t' 'NR == 2 && $3 == 80 && $4 > 70 && $4 < 74 && $5 > 86 && $5 < 89 && $7 == 60 && $8 == 20 && $9 < 0.00011 && $9 > 0.00009 &&
-    ($10 * 2 ^ 19 - 1) ^ 2 < 1e-18 { ok = 1 } END { exit !ok }' got || { cat got; fail "intervals and tests"; }
-is "$(head -1 got | tr '\t' ' ')" "language metric value low high examples against difference randomization-p mcnemar-p"
-score -q -m accuracy --pred a --against a gold | awk -F '\t' 'NR == 2 && $8 == 0 && $9 == 1 && $10 == 1 { ok = 1 } END { exit !ok }' ||
+awk -F '\t' \
+    'NR == 2 && $3 == 80 && $4 > 70 && $4 < 74 && $5 > 86 && $5 < 89 && $7 == 60 && $8 == 20 && $9 < 0.00011 && $9 > 0.00009 &&
+    ($10 * 2 ^ 19 - 1) ^ 2 < 1e-18 { ok = 1 } END { exit !ok }' got ||
+        { cat got; fail "intervals and tests"; }
+is "$(head -1 got | tr '\t' ' ')" \
+    "language metric value low high examples against difference randomization-p mcnemar-p"
+score -q -m accuracy --pred a --against a gold |
+    awk -F '\t' 'NR == 2 && $8 == 0 && $9 == 1 && $10 == 1 { ok = 1 } END { exit !ok }' ||
     fail "a system differs from itself"
 # 30 that only one got right, 28 that only the other: 1 - P(29 of 58 heads) = 1 - 0.1042
-awk '{ print (NR > 30 && NR <= 58 ? "B" : "A") }' gold > c; awk '{ print NR <= 30 ? "B" : "A" }' gold > d
-score -q -m accuracy --pred c --against d gold | awk -F '\t' 'NR == 2 && $8 == 2 && $9 > 0.885 && $9 < 0.907 { ok = 1 } END { exit !ok }' ||
+awk '{ print (NR > 30 && NR <= 58 ? "B" : "A") }' gold > c
+awk '{ print NR <= 30 ? "B" : "A" }' gold > d
+score -q -m accuracy --pred c --against d gold |
+    awk -F '\t' 'NR == 2 && $8 == 2 && $9 > 0.885 && $9 < 0.907 { ok = 1 } END { exit !ok }' ||
     fail "the randomization test of 30 against 28"
 score -q -m accuracy --pred a --against b gold --threads 2 > again; same got again
-score -q -m accuracy --pred a --against b gold --seed 2 > other; cmp -s got other && fail "another seed, the same resamples"
+score -q -m accuracy --pred a --against b gold --seed 2 > other; cmp -s got other &&
+    fail "another seed, the same resamples"
 # the mean over languages, and JSON
-score -q -m accuracy en=gold de=gold --pred de=b --pred en=a --resamples 0 | cut -f1-3,6 | tr '\t\n' ' /' > got
-is "$(cat got)" "language metric value examples/en accuracy 80.0 100/de accuracy 60.0 100/mean accuracy 70.0 200/"
+score -q -m accuracy en=gold de=gold --pred de=b --pred en=a --resamples 0 | cut -f1-3,6 |
+    tr '\t\n' ' /' > got
+is "$(cat got)" \
+    "language metric value examples/en accuracy 80.0 100/de accuracy 60.0 100/mean accuracy 70.0 200/"
 is "$(score -q -m accuracy en=gold --pred a --json --resamples 0 | tr -d '\n')" \
    '[  {"language": "en", "metric": "accuracy", "examples": 100, "value": 80.0, "low": null, "high": null}]'
 # chunks on bare tags, by hand: NOUN NOUN is one chunk, SCONJ SCONJ two
-printf 'NOUN\nNOUN\nVERB\n\nSCONJ\nSCONJ\n' > gold.tags; printf 'NOUN\nVERB\nVERB\n\nSCONJ\nSCONJ\n' > pred.tags
-is "$(score -m chunk-f1 --resamples 0 gold.tags < pred.tags | awk -F '\t' '{ printf "%s ", $3 }')" "value 50.0 50.0 50.0 "
-is "$(score -m tag-accuracy --resamples 0 gold.tags < pred.tags | awk -F '\t' 'END { print $3 }')" 80.0
+printf 'NOUN\nNOUN\nVERB\n\nSCONJ\nSCONJ\n' > gold.tags
+printf 'NOUN\nVERB\nVERB\n\nSCONJ\nSCONJ\n' > pred.tags
+is "$(score -m chunk-f1 --resamples 0 gold.tags < pred.tags |
+    awk -F '\t' '{ printf "%s ", $3 }')" "value 50.0 50.0 50.0 "
+is "$(score -m tag-accuracy --resamples 0 gold.tags < pred.tags |
+    awk -F '\t' 'END { print $3 }')" 80.0
 
 # NLI's labels have one spelling, whatever the file's
 printf 'premise\thypo\tlabel\na\tb\tcontradictory\nc\td\tneutral\n' > mt.tsv
-is "$(printf 'CONTRADICTION\nneutral\n' | score -q -m accuracy mt.tsv --resamples 0 | awk -F '\t' 'END { print $3 }')" 100.0
+is "$(printf 'CONTRADICTION\nneutral\n' | score -q -m accuracy mt.tsv --resamples 0 |
+    awk -F '\t' 'END { print $3 }')" 100.0
 
 # a multi-word token is two words, or one; quotes of a csv file
 printf '1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_\n1\tin\t_\tADP\t_\t_\t3\t_\t_\t_\n2\tdem\t_\tDET\t_\t_\t3\t_\t_\t_\n3\tHaus\t_\tNOUN\t_\t_\t0\t_\t_\t_\n\n' > u
-is "$(printf 'ADP\nDET\nX\n' | score -m tag-accuracy --resamples 0 --digits 2 u | awk -F '\t' 'END { print $3 }')" 66.67
-is "$(printf 'im\tADP\nHaus\tX\n' | score -m tag-accuracy --resamples 0 --words fused u | awk -F '\t' 'END { print $3 }')" 50.0
+is "$(printf 'ADP\nDET\nX\n' | score -m tag-accuracy --resamples 0 --digits 2 u |
+    awk -F '\t' 'END { print $3 }')" 66.67
+is "$(printf 'im\tADP\nHaus\tX\n' | score -m tag-accuracy --resamples 0 --words fused u |
+    awk -F '\t' 'END { print $3 }')" 50.0
 printf 'a\tb\t"neutral"\n' > c.tsv
-is "$(echo neutral | score -m accuracy --resamples 0 --csv --format xtreme-pairs c.tsv | awk -F '\t' 'END { print $3 }')" 100.0
+is "$(echo neutral | score -m accuracy --resamples 0 --csv --format xtreme-pairs c.tsv |
+    awk -F '\t' 'END { print $3 }')" 100.0
 fails 1 'unknown label' score -m accuracy --format xtreme-pairs c.tsv
 
 # what is wrong with predictions and gold: one line each
-fails 1 'standard input: has 99 predictions, but gold has 100 examples' bash -c "head -99 a | score -m accuracy gold"
-fails 1 "standard input:2: 'neutrl' is none of the labels entailment, neutral, contradiction" bash -c "printf 'neutral\nneutrl\n' | score -m accuracy mt.tsv"
-fails 1 'standard input:2: one of the blank lines' bash -c "printf 'A\n\nA\n' | score -m accuracy gold"
+fails 1 'standard input: has 99 predictions, but gold has 100 examples' bash \
+    -c "head -99 a | score -m accuracy gold"
+fails 1 "standard input:2: 'neutrl' is none of the labels entailment, neutral, contradiction" bash \
+    -c "printf 'neutral\nneutrl\n' | score -m accuracy mt.tsv"
+fails 1 'standard input:2: one of the blank lines' bash \
+    -c "printf 'A\n\nA\n' | score -m accuracy gold"
 fails 1 'standard input: is empty' score -m accuracy gold
-fails 1 'has 1 sentences, but gold.tags has 2' bash -c "printf 'NOUN\nVERB\nVERB\n' | score -m chunk-f1 gold.tags"
-fails 1 'standard input:5: sentence 2 has 1 words, but 2 in gold.tags, line 5' bash -c "printf 'X\nX\nX\n\nX\n' | score -m chunk-f1 gold.tags"
-printf 'The\tDET\ncat\tNOUN\n' > w; fails 1 "standard input:2: the word is 'dog', but 'cat' in w" bash -c "printf 'The\tX\ndog\tX\n' | score -m tag-accuracy w"
+fails 1 'has 1 sentences, but gold.tags has 2' bash \
+    -c "printf 'NOUN\nVERB\nVERB\n' | score -m chunk-f1 gold.tags"
+fails 1 'standard input:5: sentence 2 has 1 words, but 2 in gold.tags, line 5' bash \
+    -c "printf 'X\nX\nX\n\nX\n' | score -m chunk-f1 gold.tags"
+printf 'The\tDET\ncat\tNOUN\n' > w
+fails 1 "standard input:2: the word is 'dog', but 'cat' in w" bash \
+    -c "printf 'The\tX\ndog\tX\n' | score -m tag-accuracy w"
 fails 1 "gold:1: a correlation needs a number per example" bash -c "cat a | score -m spearman gold"
 fails 1 "standard input:1: 'x' is not a number" bash -c "echo 1 > n; echo x | score -m pearson n"
-fails 1 'gold.json:1: not valid JSON' bash -c "echo '{\"data\": ' > gold.json; echo {} | score -m squad gold.json"
+fails 1 'gold.json:1: not valid JSON' bash \
+    -c "echo '{\"data\": ' > gold.json; echo {} | score -m squad gold.json"
 printf '{"data": [{"paragraphs": [{"context": "a b", "qas": [{"id": "1", "question": "?", "answers": [{"text": "b", "answer_start": 2}]},
 {"id": "2", "question": "?", "answers": [{"text": "b", "answer_start": 1}]}]}]}]}\n' > q.json
-fails 1 'standard input: has a prediction for none of the questions of q.json' bash -c "echo {} | score -qm squad2 q.json"
-fails 1 "the prediction for question '1' is not a string" bash -c "echo '{\"1\": 3}' | score -qm squad q.json"
-fails 1 'standard input:1: the key "1" is given twice' bash -c "echo '{\"1\": \"\", \"1\": \"\"}' | score -qm squad q.json"
+fails 1 'standard input: has a prediction for none of the questions of q.json' bash \
+    -c "echo {} | score -qm squad2 q.json"
+fails 1 "the prediction for question '1' is not a string" bash \
+    -c "echo '{\"1\": 3}' | score -qm squad q.json"
+fails 1 'standard input:1: the key "1" is given twice' bash \
+    -c "echo '{\"1\": \"\", \"1\": \"\"}' | score -qm squad q.json"
 fails 1 "MLQA's script has no rules for the language 'fr'" score -qm mlqa fr=q.json
 echo '{"1": "the B!", "x": ""}' | score -m squad q.json --resamples 0 > got 2> err
 is "$(cut -f3 got | tr '\n' ' ')" "value 50.0 50.0 "
-same err <(printf '%s\n' "score: q.json: answers whose text is not at answer_start: 1; the first on line 2: question '2'" \
+same err <(printf '%s\n' \
+    "score: q.json: answers whose text is not at answer_start: 1; the first on line 2: question '2'" \
     "score: standard input: no prediction for 1 of the 2 questions of q.json, the first '2': they score 0" \
     "score: standard input: predictions for questions that q.json does not ask: 1")
-fails 1 "none of the labels" bash -c "printf 'language\tgold_label\tsentence1\tsentence2\nde\tneutral\ta\tb\n' > xnli; echo x | score -m accuracy de=xnli"
+fails 1 "none of the labels" bash \
+    -c "printf 'language\tgold_label\tsentence1\tsentence2\nde\tneutral\ta\tb\n' > xnli; echo x | score -m accuracy de=xnli"
 fails 1 "xnli: has no row of language 'fr'" score -m accuracy fr=xnli
-fails 1 "x.tsv:3: has rows of several languages" bash -c "(cat xnli; printf 'fr\tneutral\ta\tb\n') > x.tsv; echo x | score -m accuracy x.tsv"
-fails 1 "x.tsv:3: one of the rows with an unknown label: 'maybe'" bash -c "(cat xnli; printf 'de\tmaybe\ta\tb\n') > x.tsv; echo x | score -m accuracy de=x.tsv"
+fails 1 "x.tsv:3: has rows of several languages" bash \
+    -c "(cat xnli; printf 'fr\tneutral\ta\tb\n') > x.tsv; echo x | score -m accuracy x.tsv"
+fails 1 "x.tsv:3: one of the rows with an unknown label: 'maybe'" bash \
+    -c "(cat xnli; printf 'de\tmaybe\ta\tb\n') > x.tsv; echo x | score -m accuracy de=x.tsv"
 fails 1 "unknown format 'nli'; choose one of: squad" score -m accuracy gold --format nli
 fails 1 "two gold files of language 'en'" score -m accuracy en=gold en=gold --pred en=a
 fails 1 "no --pred for the gold file of 'de'" score -m accuracy en=gold de=gold --pred en=a
 fails 2 'metric NAME is needed' score gold
 fails 2 'a gold file is needed' score -m accuracy
-fails 2 'several gold files need' score -m accuracy en=gold de=gold
+fails 2 'with several gold files' score -m accuracy en=gold de=gold
 
 # Results over seeds: means, intervals and p by scipy.stats.ttest_rel and t.interval.
-printf '%s\n' '# comment' '1 X de-en BLEU 30.1' '1 X-GC de-en BLEU 31.0' '2 X de-en BLEU 29.5' '2 X-GC de-en BLEU 31.2' '3 X de-en BLEU 30.9' \
-    '3 X-GC de-en BLEU 31.1' '1 X - words 0.5' '2 X - words 0.25' '- Y - words 0.75' '1 Y de-en BLEU 2' | sed '1!s/ /\t/g' > r.tsv
+printf '%s\n' '# comment' '1 X de-en BLEU 30.1' '1 X-GC de-en BLEU 31.0' '2 X de-en BLEU 29.5' \
+    '2 X-GC de-en BLEU 31.2' '3 X de-en BLEU 30.9' \
+    '3 X-GC de-en BLEU 31.1' '1 X - words 0.5' '2 X - words 0.25' '- Y - words 0.75' \
+        '1 Y de-en BLEU 2' | sed '1!s/ /\t/g' > r.tsv
 score --compare r.tsv > got
 cat > want <<'END'
                        de-en              
@@ -119,6 +161,8 @@ END
 same got want
 score --compare --tsv --pair Y=X < r.tsv | tail -2 > got
 same got <(printf 'Y - X\t-28.10\t\n  paired t-test\t\t\n')
-fails 1 "r.tsv:12: 'x' is not a number" bash -c "printf '1\tZ\t-\twords\tx\n' >> r.tsv; score --compare r.tsv"
-fails 1 "b.tsv:2: system 'A', seed 1 has its 'm' a second time" bash -c "printf '1\tA\t-\tm\t1\n1\tA\t-\tm\t1\n' > b.tsv; score --compare b.tsv"
+fails 1 "r.tsv:12: 'x' is not a number" bash \
+    -c "printf '1\tZ\t-\twords\tx\n' >> r.tsv; score --compare r.tsv"
+fails 1 "b.tsv:2: system 'A', seed 1 has 'm' twice" bash \
+    -c "printf '1\tA\t-\tm\t1\n1\tA\t-\tm\t1\n' > b.tsv; score --compare b.tsv"
 fails 1 "no system 'B'" bash -c "printf '1\tA\t-\tm\t1\n' | score --compare --pair A=B"

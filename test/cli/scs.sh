@@ -1,6 +1,8 @@
-# pretrain --objective mlm,scs: what is switched and to what, that an embedding read as a mixture of
-# one is the embedding, resuming, bad input. That the numbers of a training are right is
-# test/cli/replay.sh's (runs scs, scs-clean, scs-step), those of the search test/unit/scs.c's.
+# pretrain --objective mlm,scs, and mass,scs: what is switched and to what, that an embedding read
+# as a mixture of one is the embedding, resuming, bad input. That the numbers of a training are
+# right is
+# test/cli/replay.sh's (runs scs, scs-clean, scs-step, mass-scs, mass-scs-any), those of the search
+# test/unit/scs.c's.
 . "$TOP/test/cli/lib.sh"
 tensor=$(dirname "$BIN")/test/tool/tensor
 
@@ -75,8 +77,8 @@ awk -v e="$(field scs_entropy s)" -v n="$(field scs_norm s)" 'BEGIN {
     fail "one word: entropy $(field scs_entropy s), length $(field scs_norm s)"
 
 echo "# stopped and resumed, on one thread or two: the same bytes"
-for from in pass clean; do
-    go=("${small[@]}" "${all[@]}" -q "${scs[@]}" --tokens 300 --save-every 3 --scs-from $from)
+# of the run "${go[@]}", which saves after three steps
+goes_on() {
     rm -rf whole one
     "${go[@]}" --steps 6 --out whole --threads 2
     "${go[@]}" --steps 6 --threads 1 --out one
@@ -84,7 +86,52 @@ for from in pass clean; do
     rm -rf one/checkpoints/step-00000006 && ln -sfn checkpoints/step-00000003 one/last
     "${go[@]}" --steps 6 --out one --resume
     same whole/last/weights.safetensors one/last/weights.safetensors
+}
+for from in pass clean table; do
+    go=("${small[@]}" "${all[@]}" -q "${scs[@]}" --tokens 300 --save-every 3 --scs-from $from)
+    goes_on
 done
+echo "# on MASS: the encoder reads mixtures outside the span only; resumed to the same bytes"
+mass=("${small[@]}" "${all[@]}" -q --objective mass,scs --specific 900 --decoder-layers 1)
+"${mass[@]}" --tokens 4000 --steps 40 --save-every 0 --out run.mass --write-batches m
+for f in m/step-*.scs.safetensors; do
+    "$tensor" $f src.original src.token src.lang row scs.row scs.lang | tr '\t' ' '
+    echo end
+done > rows
+awk 'NR == FNR { name[FNR + 4] = $1; next }
+    function check(i) { for (i = 0; i < n; i++) {
+        w = name[original[i]]
+        if (i in to && (i in span || token[i] != -1 || lang[i] != to[i])) exit 2
+        if (i in to && (w ~ /@@$/ || w == "," || w ~ (to[i] ? "^b" : "^a"))) exit 3
+        if (i in to && i > 0 && name[original[i - 1]] ~ /@@$/) exit 4
+        if (!(i in to) && !(i in span) && token[i] != original[i]) exit 5
+        if (original[i] > 4 && !(i in span)) { seen++; switched += i in to } } }
+    $1 == "end" { check(); n = 0; delete span; delete to; next }
+    { original[n] = $1; token[n] = $2; lang[n] = $3; if ($4 != "-") span[$4]
+      if ($5 != "-") to[$5] = $6; n++ }
+    END { print seen, switched / seen }' vocab rows > told ||
+        fail "status $? of a row switched on MASS ($(tail -n 1 told))"
+read -r tokens share < told
+awk -v n="$tokens" -v s="$share" 'BEGIN { exit !(n > 5e4 && s > 0.115 && s < 0.135) }' ||
+    fail "$share of $tokens visible tokens"
+go=("${mass[@]}" --tokens 300 --save-every 3)
+goes_on
+# nothing is switched: MASS alone, to the byte, but for what the log says
+for objective in mass mass,scs; do
+    rate=$([ $objective = mass ] || echo --scs-rate 0)
+    "${mass[@]/mass,scs/$objective}" $rate --tokens 300 --steps 3 --out rate.$objective
+done
+same rate.mass/last/weights.safetensors rate.mass,scs/last/weights.safetensors
+# memory: MASS's decoder and the words of the other language are in the plan
+wide=("${all[@]}" -v vocab --objective mass,scs --specific 900 --layers 3 --dim 160 --heads 4
+    --positions 72 --tokens 2500 --steps 3 --profile)
+pretrain "${wide[@]}" --out plan 2> note || fail "$(cat note)"
+line=$(grep '^memory: [0-9.]* MiB at most, [0-9.]* predicted$' note) || fail "$(cat note)"
+case "${BUILD_WITH-}" in
+*SAN=[!\ ]*) ;;
+*) echo "$line" | awk '{ r = $2 / $6; exit !(r > 0.85 && r < 1.15) }' || fail "plan: $line" ;;
+esac
+
 # alone, and with gradient norms beside another objective: MLM's pass is looked at all the same
 "${small[@]}" "${two[@]}" -q --objective scs --specific 900 --tokens 300 --steps 2 --out alone
 grep -q '"scs":' alone/log.jsonl || fail "scs alone has no loss"
@@ -94,6 +141,8 @@ echo "# bad input"
 try=("${small[@]}" "${two[@]}" --steps 1 --out no --objective mlm,scs)
 fails 1 'no two languages have words of their own.*lower --specific' "${try[@]}" -q \
     --specific 100000
+fails 2 '--scs-from clean needs a model that predicts what its encoder reads: objective mlm' \
+    "${try[@]/mlm,scs/mass,scs}" --scs-from clean
 fails 2 'scs-rate 0.2:0.1: expected two shares' "${try[@]}" --scs-rate 0.2:0.1
 fails 2 'belongs to objective scs' "${small[@]}" "${two[@]}" --scs-k 3 --out no --objective mlm
 [ ! -e no ] || fail "a run that could not start left a folder"
@@ -104,7 +153,7 @@ for l in aa bb; do binarize -q -v p.vocab -l $l -o p.$l.shd < p.$l; done
 fails 1 'no two languages have words of their own' pretrain -q -v p.vocab --train aa=p.aa.shd \
     --train bb=p.bb.shd --objective mlm,scs --specific 50 --layers 1 --dim 8 --heads 1 --out no
 "${try[@]}" --specific 900 --scs-k 60 --tokens 300 --out few 2> note
-grep -q 'scs: only 40 words of aa are not words of bb, too: --scs-k 60 mixes them all' note ||
+grep -q 'scs: only 40 words of aa are not also words of bb; --scs-k 60 mixes all of them' note ||
     fail "$(cat note)"
 "${small[@]}" "${two[@]}" --objective mlm,scs --specific 900 --scs-rate 0.9 --tokens 200 \
     --steps 101 --save-every 0 --out many 2> note

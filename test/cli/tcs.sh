@@ -143,7 +143,7 @@ try=("${small[@]}" -q "${two[@]}" --steps 1 --out no --objective mlm,tcs)
 fails 2 'objective tcs needs a dictionary' "${try[@]}"
 fails 1 'expected SRC-TGT=FILE' "${try[@]}" --dict dict
 fails 1 'language dd is not trained' "${try[@]}" --dict aa-dd=dict
-fails 1 'is of one language only' "${try[@]}" --dict aa-aa=dict
+fails 1 'has one language only' "${try[@]}" --dict aa-aa=dict
 fails 1 'none' "${try[@]}" --dict aa-bb=none
 printf 'q\tb0\n' > unknown; fails 1 'no line has two different tokens' "${try[@]}" --dict \
     aa-bb=unknown

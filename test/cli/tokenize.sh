@@ -1,7 +1,9 @@
 . "$TOP/test/cli/lib.sh"
 # Abbreviations keep their full stop, the last word never does; entities by default.
-is "$(echo 'Dr. Müller ißt z.B. "Äpfel". Ende.' | tokenize -l de)" 'Dr. Müller ißt z.B. &quot; Äpfel &quot; . Ende .'
-is "$(echo "It's 5,300 [x]... or 1990's, isn't it?" | tokenize -l en --no-escape)" "It 's 5,300 [ x ] ... or 1990 's , isn 't it ?"
+is "$(echo 'Dr. Müller ißt z.B. "Äpfel". Ende.' |
+    tokenize -l de)" 'Dr. Müller ißt z.B. &quot; Äpfel &quot; . Ende .'
+is "$(echo "It's 5,300 [x]... or 1990's, isn't it?" |
+    tokenize -l en --no-escape)" "It 's 5,300 [ x ] ... or 1990 's , isn 't it ?"
 is "$(echo "L'homme qu'il a" | tokenize -l fr)" "L&apos; homme qu&apos; il a"
 is "$(echo 'a-b-c' | tokenize -a)" 'a @-@ b @-@ c'
 is "$(echo 'USA:n ja: EU:ssa' | tokenize -l fi)" 'USA:n ja : EU:ssa'
@@ -29,27 +31,34 @@ is "$(echo '⇧ ⇪ ab ⇧ 5 ⇪' | detokenize --case-marker)" 'AB 5'
 is "$(printf 'a\xffb\n' | tokenize -l en --replace-invalid)" $'a \uFFFD b'
 is "$(tokenize < /dev/null)" ''
 
-# What the scripts of Moses, XLM and wmt16-scripts printed for generated text (test/peers/tokenize_golden.sh), to the byte.
+# What the scripts of Moses, XLM and wmt16-scripts printed for generated text
+# (test/peers/tokenize_golden.sh), to the byte.
 d=$TOP/test/cli/data/tokenize
 for l in en de fr fi tdt ca so; do
     tokenize -l $l --nonbreaking "$d/prefixes" < "$d/text" > got; same got "$d/tok.$l"
-    tokenize -l $l --nonbreaking "$d/prefixes" --line-buffered < "$d/text" | cmp - got || fail "by line: $l"
+    tokenize -l $l --nonbreaking "$d/prefixes" --line-buffered < "$d/text" | cmp - got ||
+        fail "by line: $l"
 done
 tokenize -l en --nonbreaking "$d/prefixes" -a -no-escape -x "$d/text" -o got; same got "$d/tok.en-a"
-tokenize -l de --nonbreaking "$d/prefixes" -protected "$d/patterns" "$d/text" > got; same got "$d/tok.de-protected"
+tokenize -l de --nonbreaking "$d/prefixes" -protected "$d/patterns" "$d/text" > got
+same got "$d/tok.de-protected"
 for l in en fr cs fi; do detokenize -l $l < "$d/tokens" > got; same got "$d/detok.$l"; done
 detokenize -u -l it < "$d/tokens" > got; same got "$d/detok.it-u"
-for l in en de ro; do tokenize --no-tokenize --normalize-punctuation -l $l < "$d/text" > got; same got "$d/punct.$l"; done
+for l in en de ro; do tokenize --no-tokenize --normalize-punctuation -l $l < "$d/text" > got
+same got "$d/punct.$l"; done
 tokenize --no-tokenize --replace-unicode-punctuation < "$d/text" > got; same got "$d/unipunct"
 tokenize --no-tokenize --remove-non-printing < "$d/text" > got; same got "$d/nonprint"
 tokenize --no-tokenize --input-from-sgm < "$d/sgm" > got; same got "$d/sgm.text"
 tokenize --no-tokenize --input-from-sgm --line-buffered < "$d/sgm" > got; same got "$d/sgm.text"
 tokenize --no-tokenize --lowercase-and-remove-accent < "$d/text" > got; same got "$d/lower"
-tokenize --no-tokenize --normalise-romanian --remove-diacritics < "$d/text" > got; same got "$d/romanian"
+tokenize --no-tokenize --normalise-romanian --remove-diacritics < "$d/text" > got
+same got "$d/romanian"
 # One after another is the same as all at once.
 tokenize -l ro --xlm --nonbreaking "$d/prefixes" --case-marker < "$d/text" > got
-tokenize --no-tokenize --replace-unicode-punctuation < "$d/text" | tokenize --no-tokenize --normalize-punctuation -l ro |
-    tokenize --no-tokenize --remove-non-printing | tokenize -l ro --no-escape --nonbreaking "$d/prefixes" |
+tokenize --no-tokenize --replace-unicode-punctuation < "$d/text" |
+    tokenize --no-tokenize --normalize-punctuation -l ro |
+    tokenize --no-tokenize --remove-non-printing |
+        tokenize -l ro --no-escape --nonbreaking "$d/prefixes" |
     tokenize --case-marker-only > want
 same got want
 
@@ -61,7 +70,8 @@ gzip -c big > big.gz; tokenize -l en --nonbreaking "$d/prefixes" big.gz > zipped
 head -n 1000 big > part1; tail -n +1001 big > part2
 tokenize -l en --nonbreaking "$d/prefixes" part1 part2 > parts; same one parts
 
-# The marker undoes itself on all of it, and whether it is marked before or after escaping is the same.
+# The marker undoes itself on all of it, and whether it is marked before or after escaping is the
+# same.
 tokenize --case-marker-only < big | detokenize --case-marker-only > back; same big back
 tokenize -l de --case-marker < "$d/text" > got
 tokenize -l de < "$d/text" | tokenize --case-marker-only > want; same got want
@@ -74,13 +84,15 @@ for x in 'th ภาษาไทยง่ายมาก' 'zh 我们在北京学�
 done
 is "$(echo '我们 <b>' | tokenize -l zh --segment moses)" '我们 &lt; b &gt;'
 is "$(echo 'a|b' | tokenize -l th)" 'a &#124; b'
-tokenize -l th --describe | grep -qE '^tokenize -l th icu-[0-9.]+$' || fail "$(tokenize -l th --describe)"
+tokenize -l th --describe | grep -qE '^tokenize -l th icu-[0-9.]+$' ||
+    fail "$(tokenize -l th --describe)"
 
 # A shard records which ICU it was.
 echo 'ภาษาไทย' | tokenize -l th > th.tok
 vocab-count th.tok > th.vocab
 binarize -v th.vocab -l th --note "$(tokenize -l th --describe)" < th.tok > th.shd
-shard info th.shd | grep -qF "$(tokenize -l th --describe)" || fail "no note in the shard: $(shard info th.shd)"
+shard info th.shd | grep -qF "$(tokenize -l th --describe)" ||
+    fail "no note in the shard: $(shard info th.shd)"
 
 # It streams: the first line is out while the pipe stays open.
 mkfifo pipe; tokenize -l en --line-buffered < pipe > streamed & exec 9> pipe
@@ -89,7 +101,8 @@ for i in {1..3000}; do [ -s streamed ] && break; sleep 0.05; done
 is "$(cat streamed)" 'One , two .'
 exec 9>&-; wait
 
-# A language without a list falls back on the English one and says so; a pattern that cannot be is refused.
+# A language without a list falls back on the English one and says so; a pattern that cannot be is
+# refused.
 is "$(echo 'Mr. X' | tokenize -l xx 2> note)" 'Mr. X'; grep -q "no list" note
 echo '(' > bad; fails 1 'bad:1: not a Perl' tokenize --protected bad < text
 echo 'x*' > bad; fails 1 'line 1: .*empty' tokenize --protected bad < text
@@ -103,6 +116,7 @@ tokenize -q -l hi --segment indic --no-escape < "$i/text" > got; same got "$i/to
 tokenize -q -l ne --no-tokenize --normalize-indic < "$i/text" > got; same got "$i/normalised"
 tokenize -q -l ne --threads 3 --no-escape --normalize-indic < "$i/text" > got; same got "$i/both"
 is "$(echo 'क & ख' | tokenize -q -l ne)" 'क &amp; ख'
-is "$(tokenize -l ne --segment indic --normalize-indic --settings | sed 1d | sort | paste -sd ,)" "normalize-indic = true,segment = indic"
+is "$(tokenize -l ne --segment indic --normalize-indic --settings | sed 1d | sort |
+    paste -sd ,)" "normalize-indic = true,segment = indic"
 fails 1 'no normaliser for language ta' tokenize -l ta --normalize-indic < text
 fails 2 'Penn' tokenize -l en -penn < text

@@ -1,37 +1,51 @@
-# Training at the edges: sentences too long, empty or useless, damaged folders, a full disk, runs that ended early.
+# Training at the edges: sentences too long, empty or useless, damaged folders, a full disk, runs
+# that ended early.
 . "$TOP/test/cli/lib.sh"
-awk 'BEGIN { srand(5); for (i = 0; i < 200; i++) { n = 1 + int(rand() * 6); s = ""; for (j = 0; j < n; j++) s = s (j ? " " : "") "w" int(rand() * 12); print s } }' > s
+awk 'BEGIN { srand(5); for (i = 0; i < 200; i++) { n = 1 + int(rand() * 6); s = "";
+    for (j = 0; j < n; j++) s = s (j ? " " : "") "w" int(rand() * 12); print s } }' > s
 awk 'BEGIN { for (j = 0; j < 12; j++) print "w" j, 12 - j }' > vocab
 { cat s; seq 40 | sed 's, *[0-9]*,w1 w2 w3,' | paste -sd ' '; echo; } > long
 binarize -q -v vocab -l aa -o aa.shd < long; binarize -q -v vocab -l bb -o bb.shd < long
-small=(--quiet -v vocab --layers 1 --dim 16 --heads 2 --ffn 16 --positions 12 --tokens 50 --lr 1e-3 --warmup 5 --log-every 1 --save-every 3 --seed 3)
+small=(--quiet -v vocab --layers 1 --dim 16 --heads 2 --ffn 16 --positions 12 --tokens 50 \
+    --lr 1e-3 --warmup 5 --log-every 1 --save-every 3 --seed 3)
 
-# sentences longer than the model's positions are passed over, whatever --longest says; accumulating works
-finetune "${small[@]}" --task mt --parallel aa-bb=long,long --valid aa-bb=long,long --steps 6 --valid-every 3 --accumulate 3 --out mt
-finetune "${small[@]}" --task unmt --train aa=aa.shd --train bb=bb.shd --valid aa-bb=long,long --steps 6 --accumulate 2 --out unmt
-pretrain "${small[@]}" --train aa=aa.shd --valid aa=aa.shd --steps 6 --accumulate 2 --longest 4000 --out pre
+# sentences longer than the model's positions are passed over, whatever --longest says; accumulating
+# works
+finetune "${small[@]}" --task mt --parallel aa-bb=long,long --valid aa-bb=long,long --steps 6 \
+    --valid-every 3 --accumulate 3 --out mt
+finetune "${small[@]}" --task unmt --train aa=aa.shd --train bb=bb.shd --valid aa-bb=long,long \
+    --steps 6 --accumulate 2 --out unmt
+pretrain "${small[@]}" --train aa=aa.shd --valid aa=aa.shd --steps 6 --accumulate 2 --longest 4000 \
+    --out pre
 
-# validation text of which nothing would be predicted, and shards of the wrong language, are refused before anything is written
+# validation text of which nothing would be predicted, and shards of the wrong language, are refused
+# before anything is written
 echo w1 | binarize -q -v vocab -l aa -o tiny.shd
-fails 1 'tiny.shd: no token of it would be predicted' pretrain "${small[@]}" --train aa=aa.shd --valid aa=tiny.shd --mask-prob 0.01 --steps 3 --out no
+fails 1 'tiny.shd: no token of it would be predicted' pretrain "${small[@]}" --train aa=aa.shd \
+    --valid aa=tiny.shd --mask-prob 0.01 --steps 3 --out no
 # a language's code may have parts of its own
 finetune "${small[@]}" --task mt --parallel zh-TW-bb=s,s --valid zh-TW-bb=s,s --steps 3 --out parts
 grep -q '"languages": \["zh-TW", "bb"\]' parts/last/config.json
 is "$(head -n 3 s | translate -q --model parts --src zh-TW --tgt bb | wc -l)" 3
-fails 1 'which two languages' finetune "${small[@]}" --task mt --parallel aa-bb-cc=s,s --steps 3 --out no
+fails 1 'ambiguous language pair' finetune "${small[@]}" --task mt \
+    --parallel aa-bb-cc=s,s --steps 3 \
+    --out no
 [ ! -e no/last ] || fail "a run that could not start left a model"
 
 # a run of finetune repeated from its own configuration gives the same model
 finetune -q --config mt/run.config --out mt2
-for f in config.json weights.safetensors optimizer.safetensors state.json words.safetensors; do same mt/last/$f mt2/last/$f; done
+for f in config.json weights.safetensors optimizer.safetensors state.json words.safetensors; \
+    do same mt/last/$f mt2/last/$f; done
 
-# one usable pair, or sentence, among many is enough however often it is drawn; none is an error that says so
+# one usable pair, or sentence, among many is enough however often it is drawn; none is an error
+# that says so
 { seq 9 | sed 's,.*,,'; echo 'w1 w2'; } > one
 seq 10 | sed 's,.*,,' > none
 binarize -q -v vocab -l aa -o one.shd < one
 finetune "${small[@]}" --task mt --parallel aa-bb=one,one --tokens 400 --steps 3 --out one-pair
 pretrain "${small[@]}" --train aa=one.shd --steps 20 --out one-sentence
-fails 1 'no pair of sentences has from 1 to 10 tokens' finetune "${small[@]}" --task mt --parallel aa-bb=one,none --steps 3 --out no
+fails 1 'no pair of sentences has 1 to 10 tokens' finetune "${small[@]}" --task mt \
+    --parallel aa-bb=one,none --steps 3 --out no
 # a step that predicts nothing is a step all the same
 pretrain "${small[@]}" --train aa=one.shd --tokens 1 --mask-prob 0.05 --steps 20 --out nothing
 
@@ -45,31 +59,38 @@ fails 1 'checksum|weights.safetensors' "${run[@]}" --resume --out hurt
 "${run[@]}" --keep 3 --stop-after 1h --steps 6 --out hurt2 & wait $!
 rm -rf hurt3; mkdir hurt3; mkdir hurt3/checkpoints; cp -r hurt2/checkpoints/. hurt3/checkpoints/
 "${run[@]}" --out early --steps 3; cp -r early/checkpoints/step-00000003 hurt3/checkpoints/
-printf X | dd of=hurt3/checkpoints/step-00000006/weights.safetensors bs=1 seek=3000 conv=notrunc status=none
+printf X | dd of=hurt3/checkpoints/step-00000006/weights.safetensors bs=1 seek=3000 conv=notrunc \
+    status=none
 "${run[@]}" --resume --keep 9 --stop-after 1h --out hurt3 2> warned
-grep -q 'going back to the checkpoint before it' warned || fail "nothing is said of the damaged checkpoint"
+grep -q 'going back to the checkpoint before it' warned ||
+    fail "nothing is said of the damaged checkpoint"
 same whole/last/weights.safetensors hurt3/last/weights.safetensors
 # whichever of its files is damaged, and wherever
 for file in weights optimizer; do for at in 40 2000 -3; do
-    rm -rf hurt4; mkdir -p hurt4/checkpoints; cp -r hurt2/checkpoints/. early/checkpoints/step-00000003 hurt4/checkpoints/
+    rm -rf hurt4; mkdir -p hurt4/checkpoints
+    cp -r hurt2/checkpoints/. early/checkpoints/step-00000003 hurt4/checkpoints/
     f=hurt4/checkpoints/step-00000006/$file.safetensors
     [ $at -gt 0 ] || at=$(($(stat -c %s $f) + at))
     printf "\\$(printf %o $((255 - $(od -An -tu1 -j $at -N 1 $f))))" |
         dd of=$f bs=1 seek=$at conv=notrunc status=none
     "${run[@]}" --resume --keep 9 --out hurt4 2> warned
-    grep -q 'going back to the checkpoint before it' warned || fail "nothing is said of the damage to $file at byte $at"
+    grep -q 'going back to the checkpoint before it' warned ||
+        fail "nothing is said of the damage to $file at byte $at"
     same whole/last/weights.safetensors hurt4/last/weights.safetensors
     same whole/last/optimizer.safetensors hurt4/last/optimizer.safetensors
 done; done
 # a state that no run writes
-cp -r early negative; sed -i 's/"aa.next": "[0-9]*"/"aa.next": "-5"/' negative/checkpoints/step-00000003/state.json
+cp -r early negative; sed -i 's/"aa.next": "[0-9]*"/"aa.next": "-5"/' \
+    negative/checkpoints/step-00000003/state.json
 rm negative/checkpoints/step-00000003/state.sum
-fails 1 'state.json: "aa.next" is not a number' "${run[@]}" --resume --out negative
+fails 1 'state.json: "aa.next" is not a whole number' "${run[@]}" --resume --out negative
 
 # what patience ended stays ended
-finetune "${small[@]}" --task mt --parallel aa-bb=s,s --valid aa-bb=s,s --steps 500 --lr 0 --valid-every 1 --patience 3 --out patient
+finetune "${small[@]}" --task mt --parallel aa-bb=s,s --valid aa-bb=s,s --steps 500 --lr 0 \
+    --valid-every 1 --patience 3 --out patient
 find patient/checkpoints -name '*.safetensors' | sort | xargs sha256sum > a
-finetune "${small[@]}" --task mt --parallel aa-bb=s,s --valid aa-bb=s,s --steps 500 --lr 0 --valid-every 1 --patience 3 --out patient --resume
+finetune "${small[@]}" --task mt --parallel aa-bb=s,s --valid aa-bb=s,s --steps 500 --lr 0 \
+    --valid-every 1 --patience 3 --out patient --resume
 find patient/checkpoints -name '*.safetensors' | sort | xargs sha256sum > b
 same a b
 
@@ -80,28 +101,34 @@ same a b
 # told to stop during a validation: saved and, resumed, the same
 "${run[@]}" --valid aa=aa.shd --valid-every 1 --steps 200 --save-every 500 --out quiet
 "${run[@]}" --valid aa=aa.shd --valid-every 1 --steps 200 --save-every 500 --out stopped & pid=$!
-while ! grep -q '"valid"' stopped/log.jsonl 2>/dev/null && kill -0 $pid 2>/dev/null; do sleep 0.01; done
+while ! grep -q '"valid"' stopped/log.jsonl 2>/dev/null &&
+    kill -0 $pid 2>/dev/null; do sleep 0.01; done
 kill -TERM $pid 2>/dev/null || true
 status=0; wait $pid || status=$?
 case $status in 0 | 75) ;; *) fail "status $status" ;; esac
 "${run[@]}" --valid aa=aa.shd --valid-every 1 --steps 200 --save-every 500 --out stopped --resume
 for d in best last; do
-    (cd quiet/$d && find . -type f | sort | xargs sha256sum) > a; (cd stopped/$d && find . -type f | sort | xargs sha256sum) > b
+    (cd quiet/$d && find . -type f | sort | xargs sha256sum) > a; (cd stopped/$d && find . -type f |
+        sort | xargs sha256sum) > b
     same a b
 done
 
 # a model to start from whose tensors are smaller than its configuration says
-cp -rL whole/last short; sed -i 's/"positions": 12/"positions": 13/' short/config.json; rm short/model.sum
+cp -rL whole/last short; sed -i 's/"positions": 12/"positions": 13/' short/config.json
+rm short/model.sum
 fails 1 'embed.positions' translate -q --model short --src aa --tgt aa < s
 head -n 9 vocab > fewer; cp -rL whole/last cut
 binarize -q -v fewer -l aa -o fewer.shd < s
 pretrain "${small[@]}" -v fewer --train aa=fewer.shd --steps 1 --out few2
 cp few2/last/weights.safetensors cut/weights.safetensors; rm cut/model.sum
-fails 1 'has a different number of rows' pretrain "${small[@]}" --train aa=aa.shd --init cut --steps 1 --out no2
+fails 1 'has a different number of rows' pretrain "${small[@]}" --train aa=aa.shd --init cut \
+    --steps 1 --out no2
 
 # wrong usage
-fails 2 'round-trip' finetune "${small[@]}" --task mt --parallel aa-bb=s,s --select round-trip --out no
-fails 1 'twice' finetune "${small[@]}" --task unmt --train aa=aa.shd --train aa=aa.shd --steps 1 --out no3
+fails 2 'round-trip' finetune "${small[@]}" --task mt --parallel aa-bb=s,s --select round-trip \
+    --out no
+fails 1 'twice' finetune "${small[@]}" --task unmt --train aa=aa.shd --train aa=aa.shd --steps 1 \
+    --out no3
 pretrain "${small[@]}" --train aa=aa.shd --dropout 0.99 --steps 1 --out dropped
 
 # averages: of one it is itself

@@ -62,7 +62,7 @@ awk 'BEGIN { for (i = 0; i < 15; i++) s = s " ˣw" i
 is "$($tensor few.b/step-1.1.tlm.safetensors original | awk '$1 > 1' | sort -u | wc -l)" 3
 sed -n 2p a > a2; sed -n 2p b > b2
 for sides in a2,b2 b2,a2; do
-    fails 1 'no pair of sentences has from 1 to 14 tokens on both sides' "${base[@]}" \
+    fails 1 'no pair of sentences has 1 to 14 tokens on both sides' "${base[@]}" \
         --parallel en-xx=$sides --objective tlm --segment 16 --tokens 30 --steps 1 --out none
 done
 
@@ -153,17 +153,18 @@ no=("${base[@]}" --steps 1 --out no)
 fails 2 'segment 40 is longer than --positions 20' "${no[@]}" "${pairs[@]}" --objective tlm \
     --segment 40
 fails 2 '--whole needs --stream' "${no[@]}" "${text[@]}" --whole
-fails 2 'segment is of sentence pairs' "${no[@]}" "${text[@]}" --segment 16
-fails 2 'parallel-fraction is of sentence pairs' "${no[@]}" "${text[@]}" --parallel-fraction 0.5
+fails 2 'segment applies to sentence pairs' "${no[@]}" "${text[@]}" --segment 16
+fails 2 'parallel-fraction applies to sentence pairs' \
+    "${no[@]}" "${text[@]}" --parallel-fraction 0.5
 fails 2 'parallel-fraction' "${no[@]}" "${pairs[@]}" --objective tlm --parallel-fraction 0
 fails 1 'as --tlm-form xlm has them' "${no[@]}" "${pairs[@]}" --objective tlm --segment 16 \
     --tlm-form ppa
-fails 1 'no pair of sentences has from 1 to 0 tokens' "${no[@]}" "${pairs[@]}" --objective tlm \
+fails 1 'no pair of sentences has 1 to 0 tokens' "${no[@]}" "${pairs[@]}" --objective tlm \
     --segment 2
 fails 2 'by-data: objective align has no data of its own' "${no[@]}" "${text[@]}" \
     --no-encoder-langs --objective mlm,align --dict en-xx=gold --mix by-data
 "${base[@]}" "${text[@]}" --no-encoder-langs --steps 0 --out plainmodel
 fails 1 'no language embeddings' embed -q --model plainmodel --add-language en
-fails 2 'add-language is of the embedding table' \
+fails 2 'add-language applies to the embedding table' \
     embed -q --model one --add-language en --alone -l en
 [ ! -e no ] || fail "a run that could not start left a folder"

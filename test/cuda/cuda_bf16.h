@@ -12,7 +12,13 @@ static inline __nv_bfloat16 __float2bfloat16_rn(float x)
     if (x != x) return { 0x7fff };
     return { (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16) };
 }
-static inline float __bfloat162float(__nv_bfloat16 x) { return __uint_as_float((uint32_t)x.bits << 16); }
-static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y) { return { __float2bfloat16_rn(x), __float2bfloat16_rn(y) }; }
+static inline float __bfloat162float(__nv_bfloat16 x)
+{
+    return __uint_as_float((uint32_t)x.bits << 16);
+}
+static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y)
+{
+    return { __float2bfloat16_rn(x), __float2bfloat16_rn(y) };
+}
 
 #endif

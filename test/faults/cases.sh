@@ -24,7 +24,8 @@ inputs() {
     finetune "${model[@]}" --task mt --model run --parallel en-de=t,t --steps 1 --out mt
     printf '#version: 0.2\na b\n' > t.codes
     tokenize --settings -l en > settings < /dev/null
-    pretrain "${model[@]}" -v v --codes t.codes --tokenizer settings --train en=en.shd --steps 1 --out raw.run
+    pretrain "${model[@]}" -v v --codes t.codes --tokenizer settings --train en=en.shd --steps 1 \
+        --out raw.run
     printf 'a\tb\tneutral\nb\tc\tentailment\nc\ta\tcontradiction\n' > nli
     printf '# c\n1\ta\t_\tADJ\t_\t_\t2\tamod\t_\t_\n2\tb\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n' > ud
     finetune "${model[@]}" --task nli --model raw.run --train en=nli --steps 1 --out nli.run
@@ -52,16 +53,19 @@ cases() {
     one cooc-merge file=o cooc-merge -q --threads 2 -o o in/en.cooc in/de.cooc
     one cooc-query file=o cooc-query --dump -o o in/en.cooc
     one cooc-study none cooc-study -q --dict in/dict in/en.cooc in/de.cooc
-    one synth-corpus folder=o synth-corpus -q --out o --sentences 20 --lexicon 100 --topics 5 --seed 3
+    one synth-corpus folder=o synth-corpus -q --out o --sentences 20 --lexicon 100 --topics 5 \
+        --seed 3
     one embed file=o embed -q --threads 1 --model in/run -o o
-    one embed-cooc file=o.npy embed -q --threads 1 --from-cooc in/en.cooc --min-count 1 --dim 2 -o o.npy
+    one embed-cooc file=o.npy embed -q --threads 1 --from-cooc in/en.cooc --min-count 1 --dim 2 \
+        -o o.npy
     one dict-induce file=o dict-induce -q --threads 1 --src in/x.vec --tgt in/y.vec -o o
     one rsim none rsim -q --threads 1 --src in/x.vec --tgt in/y.vec --dict in/dict
     one retrieve none retrieve -q --threads 1 --src in/x.vec --tgt in/y.vec
     one analogy none analogy -q --threads 1 --vec in/x.vec in/questions
     one derive-lang none derive-lang -q --inv in/t
     one ngrams file=o ngrams -q -o o en=in/t
-    one cooc-count-skip file=o cooc-count -q -v in/v -w 3 --skip c --memory 64M -o o en=in/t de=in/t.gz
+    one cooc-count-skip file=o cooc-count -q -v in/v -w 3 --skip c --memory 64M -o o en=in/t \
+        de=in/t.gz
     one bpe-restore none bpe-apply -q --restore in/t
     one embed-raw file=o.npy embed -q --threads 1 --model in/raw.run --raw --text in/t -l en \
         --of sentences -o o.npy
@@ -81,9 +85,12 @@ cases() {
     one pretrain run=o pretrain "${model[@]}" -v in/v --train en=in/en.shd --save-every 1 --keep 1 \
         --steps 2 --out o
     one pretrain-gc run=o pretrain "${model[@]}" -v in/v --train en=in/en.shd --train de=in/de.shd \
-        --objective mlm,gc --cooc in/en.cooc --cooc in/de.cooc --save-every 1 --keep 1 --steps 2 --out o
+        --objective mlm,gc --cooc in/en.cooc --cooc in/de.cooc --save-every 1 --keep 1 --steps 2 \
+            --out o
     one finetune-nli run=o finetune "${model[@]}" --task nli --model in/raw.run --train en=in/nli \
         --save-every 1 --keep 1 --steps 2 --out o
-    one align-post run=o align-post -q --threads 1 --seed 5 --model in/run --parallel en-de=in/p,in/p \
-        --min-tokens 1 --batch 1 --queue 1 --queue-start empty --save-every 1 --keep 1 --steps 2 --out o
+    one align-post run=o align-post -q --threads 1 --seed 5 --model in/run \
+        --parallel en-de=in/p,in/p \
+        --min-tokens 1 --batch 1 --queue 1 --queue-start empty --save-every 1 --keep 1 --steps 2 \
+            --out o
 }

@@ -1,7 +1,8 @@
 /* Preloaded into a program: makes the n-th call of one function fail, be interrupted or be short.
  *   FAULT="CALL:N:KIND"   CALL: open read write pwrite fsync rename unlink close mmap ftruncate
- *                         malloc calloc realloc pthread_create
- *                         KIND: fail, eintr (-1 with EINTR, nothing done), short (one byte of several)
+ *                         malloc calloc realloc pthread_create clock
+ *                         KIND: fail, eintr (-1 with EINTR, nothing done), short (one byte of
+ *                         several); of clock (what the time of day is): back, ahead (by 400 days)
  *                         "N+" instead of N: that call and all after it
  *   FAULT_COUNT=FILE      appends at the end a line "CALL N" for each: how often it was called
  * What the program itself starts is left alone. Nothing here allocates. */
@@ -17,18 +18,25 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum call {
     OPEN, READ, WRITE, PWRITE, FSYNC, RENAME, UNLINK, CLOSE, MMAP, FTRUNCATE,
-    MALLOC, CALLOC, REALLOC, PTHREAD_CREATE, N_CALLS
+    MALLOC, CALLOC, REALLOC, PTHREAD_CREATE, CLOCK, N_CALLS
 };
-enum kind { NOTHING, FAIL, EINTR_ONCE, SHORT };
+enum kind { NOTHING, FAIL, EINTR_ONCE, SHORT, BACK, AHEAD };
 
-static const struct { const char *name; int error; } calls[N_CALLS] = {
-    { "open", EMFILE }, { "read", EIO }, { "write", ENOSPC }, { "pwrite", ENOSPC }, { "fsync", EIO },
-    { "rename", EIO }, { "unlink", EACCES }, { "close", EIO }, { "mmap", ENOMEM }, { "ftruncate", ENOSPC },
-    { "malloc", ENOMEM }, { "calloc", ENOMEM }, { "realloc", ENOMEM }, { "pthread_create", EAGAIN },
+static const struct { const char *name; int error;
+} calls[N_CALLS] = {
+    { "open", EMFILE },    { "read", EIO },
+    { "write", ENOSPC },   { "pwrite", ENOSPC },
+    { "fsync", EIO },      { "rename", EIO },
+    { "unlink", EACCES },  { "close", EIO },
+    { "mmap", ENOMEM },    { "ftruncate", ENOSPC },
+    { "malloc", ENOMEM },  { "calloc", ENOMEM },
+    { "realloc", ENOMEM }, { "pthread_create", EAGAIN },
+    { "clock", 0 },
 };
 
 static atomic_long count[N_CALLS];
@@ -50,7 +58,8 @@ __attribute__((constructor)) static void begin(void)
         onwards = *end == '+';
         end += onwards;
         kind = !strcmp(end, ":fail") ? FAIL : !strcmp(end, ":eintr") ? EINTR_ONCE
-             : !strcmp(end, ":short") ? SHORT : NOTHING;
+             : !strcmp(end, ":short") ? SHORT : !strcmp(end, ":back") ? BACK
+             : !strcmp(end, ":ahead") ? AHEAD : NOTHING;
         which = (enum call)c;
     }
     count_path = getenv("FAULT_COUNT");  /* its bytes stay where they are */
@@ -122,7 +131,8 @@ void *mmap(void *p, size_t n, int prot, int flags, int fd, off_t from)
 {
     return SPOILT(MMAP) ? MAP_FAILED : (void *)syscall(SYS_mmap, p, n, prot, flags, fd, from);
 }
-void *mmap64(void *p, size_t n, int prot, int flags, int fd, off_t from) __attribute__((alias("mmap")));
+void *mmap64(void *p, size_t n, int prot, int flags, int fd, off_t from)
+    __attribute__((alias("mmap")));
 
 int close(int fd)                        /* closed all the same, as Linux does */
 {
@@ -145,4 +155,15 @@ int ftruncate64(int fd, off_t size) __attribute__((alias("ftruncate")));
 int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *p)
 {
     return SPOILT(PTHREAD_CREATE) ? EAGAIN : NEXT(pthread_create)(t, a, f, p);
+}
+
+/* Only the time of day is ever set; the monotonic clock goes on. */
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+    int rc = (int)syscall(SYS_clock_gettime, id, t), code = errno;
+    enum kind k = id == CLOCK_REALTIME ? due(CLOCK) : NOTHING;
+    if (rc == 0 && k == BACK) t->tv_sec -= 400 * 86400;
+    if (rc == 0 && k == AHEAD) t->tv_sec += 400 * 86400;
+    errno = code;
+    return rc;
 }

@@ -12,7 +12,8 @@ mkdir -p "$OUT"
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 jobs=-j$(nproc)
 # what the readers need, by the Makefile's own rules; and plain programs, which make the seeds
-flags=(CC="$CC" O="$work/build" SAN= "XCFLAGS=$CFLAGS -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION")
+flags=(CC="$CC" O="$work/build" FUZZING=1 SAN=
+    "XCFLAGS=$CFLAGS -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION")
 env -u CFLAGS make -s $jobs "${flags[@]}" fuzz-objects
 [ -n "${BIN:-}" ] || {
     env -u CFLAGS -u CC make -s $jobs O="$work/plain" programs; BIN=$work/plain/bin; }

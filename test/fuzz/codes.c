@@ -1,18 +1,11 @@
 /* covers: lib/bpe/codes.c lib/bpe/apply.c */
-/* Any bytes as a codes file, and words through what it accepts: the pieces are the word, whatever the operations. The
- * last line of the input, if there are several, is the words. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* Any bytes as a codes file, and words through what it accepts: the pieces are the word, whatever
+ * the operations. The last line of the input, if there are several, is the words. */
 #include <stdbool.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include "common/text.h"
 #include "lib/bpe/apply.h"
 #include "lib/bpe/codes.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+#include "test/fuzz/fuzz.h"
 
 static void apply(const struct codes *c, const char *s, size_t n, struct bpe_dropout *drop)
 {
@@ -44,7 +37,9 @@ static void write_and_read(const struct codes *c)
     FILE *f = open_memstream(&text, &n);
     codes_write(c, c->format, f);
     fclose(f);
-    if (codes_parse(&d, "written", text, n, 0) < 0 || d.n != c->n || d.bytes_n != c->bytes_n || memcmp(d.bytes, c->bytes, c->bytes_n)) abort();
+    if (codes_parse(&d, "written", text, n, 0) < 0 || d.n != c->n || d.bytes_n != c->bytes_n
+        || memcmp(d.bytes, c->bytes, c->bytes_n))
+        abort();
     for (size_t i = 0; i < c->n; i++)
         if (d.v[i].left != c->v[i].left || d.v[i].count != c->v[i].count) abort();
     if (d.version != c->version || d.format != c->format) abort();
@@ -52,24 +47,32 @@ static void write_and_read(const struct codes *c)
     free(text);
 }
 
-/* A file of the same bytes says the same; its own words, every other one of them, are a vocabulary. */
-static void by_file(const struct codes *c, const char *s, size_t lines, const char *words, size_t words_n)
+/* A file of the same bytes says the same; its own words, every other one of them, are a
+ * vocabulary. */
+static void by_file(const struct codes *c, const char *s, size_t lines, const char *words,
+                    size_t words_n)
 {
-    char path[32];
+    const char *path = fuzz_file(0, s, lines);
     struct codes d;
-    int fd = memfd_create("codes", 0), vocab = memfd_create("vocab", 0);
-    if (fd < 0 || vocab < 0 || write(fd, s, lines) != (ssize_t)lines) abort();
-    sprintf(path, "/proc/self/fd/%d", fd);
-    bool compressed = lines > 1 && ((unsigned char)s[0] == 0x1f || (unsigned char)s[0] == 0x28);      /* a file may be; memory is not */
+    bool compressed = lines > 1
+                      && ((unsigned char)s[0] == 0x1f
+                          || (unsigned char)s[0] == 0x28); /* a file may be; memory is not */
     if (!compressed) {
-        if (codes_read(&d, path, 0) < 0 || d.n != c->n || d.bytes_n != c->bytes_n || memcmp(d.bytes, c->bytes, d.bytes_n)) abort();
+        if (codes_read(&d, path, 0) < 0 || d.n != c->n || d.bytes_n != c->bytes_n
+            || memcmp(d.bytes, c->bytes, d.bytes_n))
+            abort();
         codes_free(&d);
     }
     struct bpe *b = bpe_new(c, "@@");
     struct bpe_scratch *t = bpe_scratch_new();
-    for (size_t i = 0; i < c->n; i += 2) dprintf(vocab, "%.*s%s %zu\n", (int)(c->v[i].left + c->v[i].right), c->bytes + c->v[i].at, i % 4 ? "" : "@@", i + 1);
-    sprintf(path, "/proc/self/fd/%d", vocab);
-    if (bpe_limit(b, path, 1) == 0)
+    char *vocab;
+    size_t vocab_n;
+    FILE *f = open_memstream(&vocab, &vocab_n);
+    for (size_t i = 0; i < c->n; i += 2)
+        fprintf(f, "%.*s%s %zu\n", (int)(c->v[i].left + c->v[i].right), c->bytes + c->v[i].at,
+                i % 4 ? "" : "@@", i + 1);
+    fclose(f);
+    if (bpe_limit(b, fuzz_file(1, vocab, vocab_n), 1) == 0)
         for (size_t at = 0, k; at < words_n; at += k + 1) {
             const char *space = memchr(words + at, ' ', words_n - at);
             const struct bpe_piece *piece;
@@ -81,8 +84,7 @@ static void by_file(const struct codes *c, const char *s, size_t lines, const ch
         }
     bpe_scratch_free(t);
     bpe_free(b);
-    close(fd);
-    close(vocab);
+    free(vocab);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
@@ -92,7 +94,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
     struct codes c;
     if (codes_parse(&c, "fuzz", s, lines, 0) < 0) return 0;
     for (size_t i = 0; i < c.n; i++)
-        if (c.v[i].at + c.v[i].left + c.v[i].right > c.bytes_n || !c.v[i].left || !c.v[i].right) abort();
+        if (c.v[i].at + c.v[i].left + c.v[i].right > c.bytes_n || !c.v[i].left || !c.v[i].right)
+            abort();
     write_and_read(&c);
     if (utf8_check(words ? words + 1 : "", words_n) == words_n) {
         struct bpe_dropout drop = { 0.4, { 1, RNG_BPE, 0 }, 0, 0 };

@@ -1,5 +1,6 @@
 /* covers: lib/model/config.c */
-/* Any text as a config.json: what is accepted fits together, and is written as JSON that reads back as the same. */
+/* Any text as a config.json: what is accepted fits together, and is written as JSON that reads back
+ * as the same. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

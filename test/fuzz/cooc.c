@@ -1,15 +1,10 @@
 /* covers: lib/cooc/read.c lib/cooc/pairs.c */
-/* The .cooc reader: any bytes either are refused with a message or can be read to the end. Checksums are not compared
- * in this build, so that what lies behind them is reached. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+/* The .cooc reader: any bytes either are refused with a message or can be read to the end.
+ * Checksums are not compared in this build, so that what lies behind them is reached. */
 #include "common/err.h"
 #include "lib/cooc/cooc.h"
 #include "lib/cooc/export.h"
+#include "test/fuzz/fuzz.h"
 
 static void read_all(struct cooc *c)
 {
@@ -54,18 +49,17 @@ static void read_all(struct cooc *c)
 /* The same bytes by way of a file or of a pipe. */
 static struct cooc *open_fd(const uint8_t *data, size_t size, bool pipe_it)
 {
-    int fd[2] = { -1, -1 };
-    if (pipe_it ? pipe(fd) : (fd[0] = memfd_create("fuzz", 0)) < 0) abort();
-    if (write(pipe_it ? fd[1] : fd[0], data, size) != (ssize_t)size) abort();
-    if (pipe_it) close(fd[1]);
+    if (!pipe_it) return cooc_open(fuzz_file(0, data, size));
+    int fd[2];
     char path[32];
+    if (pipe(fd) < 0 || write(fd[1], data, size) != (ssize_t)size) abort();
+    close(fd[1]);
     sprintf(path, "/proc/self/fd/%d", fd[0]);
     struct cooc *c = cooc_open(path);
     close(fd[0]);
     return c;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cooc *c = cooc_open_memory(data, size, "fuzz");

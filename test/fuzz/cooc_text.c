@@ -1,22 +1,15 @@
 /* covers: lib/cooc/intake.c lib/cooc/lookup.c lib/cooc/segment.c lib/cooc/collect.c */
-/* Text to counts: any bytes either are refused with a message or counted, the same in one run and in many. The first
- * four bytes choose the scheme. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+/* Text to counts: any bytes either are refused with a message or counted, the same in one run and
+ * in many. The first four bytes choose the scheme. */
 #include "common/err.h"
 #include "common/file.h"
 #include "common/shard.h"
 #include "lib/cooc/count.h"
 #include "lib/cooc/intake.h"
+#include "test/fuzz/fuzz.h"
 
-static int count(int fd, struct cooc_count_opts *o, char **bytes, size_t *n)
+static int count(const char *path, struct cooc_count_opts *o, char **bytes, size_t *n)
 {
-    char path[32];
-    sprintf(path, "/proc/self/fd/%d", fd);
     struct cooc_input in = { .path = path };
     char to[48];
     sprintf(to, "/dev/shm/isoglot-fuzz-%ld.cooc", (long)getpid());
@@ -34,13 +27,13 @@ static int count(int fd, struct cooc_count_opts *o, char **bytes, size_t *n)
     return rc;
 }
 
-/* For a shard, a vocabulary of so many words that claims to be the one it was made with; else NULL. */
-static struct vocab *shard_vocab(int fd)
+/* For a shard, a vocabulary of so many words that claims to be the one it was made with; else
+ * NULL. */
+static struct vocab *shard_vocab(const char *path)
 {
-    char path[32], word[4096][8];
+    char word[4096][8];
     const char *token[4096];
     struct shard_info info;
-    sprintf(path, "/proc/self/fd/%d", fd);
     struct shard *s = input_is_shard(path) ? shard_open(path) : NULL;
     if (!s) return NULL;
     shard_info(s, &info);
@@ -56,22 +49,21 @@ static struct vocab *shard_vocab(int fd)
     return v;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 4) return 0;
-    int fd = memfd_create("text", 0);
-    if (write(fd, data + 4, size - 4) != (ssize_t)(size - 4)) abort();
+    const char *path = fuzz_file(0, data + 4, size - 4);
     struct cooc_count_opts o = { .memory = (size_t)1 << 34, .threads = 1, .tmp = "/dev/shm" };
     char *a = NULL, *b = NULL;
     size_t m = 0, n = 0;
-    struct vocab *v = shard_vocab(fd);
+    struct vocab *v = shard_vocab(path);
     o.vocab = v;
-    if (cooc_scheme_init(&o.scheme, 1 + data[0] % 20, data[1] % 3, data[2] % 3, data[2] / 3 % 2) == 0) {
-        int one = count(fd, &o, &a, &m);
+    if (cooc_scheme_init(&o.scheme, 1 + data[0] % 20, data[1] % 3, data[2] % 3, data[2] / 3 % 2)
+        == 0) {
+        int one = count(path, &o, &a, &m);
         o.run_tokens = 1 + data[3];
         o.batch = 2;
-        int many = count(fd, &o, &b, &n);
+        int many = count(path, &o, &b, &n);
         if (one != many || (one == 0 && (m != n || memcmp(a, b, m) != 0))) abort();
         if (one == 0) {
             struct cooc *c = cooc_open_memory(a, m, "fuzz");
@@ -82,6 +74,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(a);
     free(b);
     vocab_free(v);
-    close(fd);
     return 0;
 }

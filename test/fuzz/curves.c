@@ -1,25 +1,13 @@
 /* Logs of anything, as curves: steps come out ascending and numbers finite. */
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include "common/mem.h"
 #include "lib/plot/curves.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void expect(int holds) { if (!holds) abort(); }
+#include "test/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     if (n > 20000) return 0;
-    int fd = memfd_create("fuzz", 0);
-    expect(fd >= 0 && write(fd, data, n) == (ssize_t)n);
-    char path[40], *paths[2] = { path, path };
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    char *path = (char *)fuzz_file(0, data, n), *paths[2] = { path, path };
     struct log_data d[2] = { 0 };
     if (log_data_read(&d[0], path, "step") == 0 && log_data_read(&d[1], path, "time") == 0) {
         log_data_label(d, paths, 2);
@@ -31,13 +19,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             for (int k = 0; k < f.panel[0].n; k++) {
                 const struct curve *c = &f.panel[0].curve[k];
                 expect(c->n > 0);
-                for (size_t j = 0; j < c->n; j++) expect(isfinite(c->x[j]) && (c->faint || isfinite(c->y[j])) && (!j || c->x[j] > c->x[j - 1]));
+                for (size_t j = 0; j < c->n; j++)
+                    expect(isfinite(c->x[j]) && (c->faint || isfinite(c->y[j]))
+                           && (!j || c->x[j] > c->x[j - 1]));
             }
             figure_free(&f);
         }
         free(field); free(names);
     }
     log_data_free(&d[0]); log_data_free(&d[1]);
-    close(fd);
     return 0;
 }

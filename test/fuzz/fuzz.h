@@ -10,14 +10,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 
-struct fuzz_file { int fd; char path[40]; };
-
-static inline struct fuzz_file fuzz_file(const void *p, size_t n)
+/* The path of a file that holds these bytes, until the next call for the same slot. The files
+ * outlive an input: to make and unmake one each time costs more than most readers do. */
+enum { FUZZ_FILES = 3 };
+static inline const char *fuzz_file(int slot, const void *p, size_t n)
 {
-    struct fuzz_file f = { memfd_create("fuzz", 0), "" };
-    if (f.fd < 0 || write(f.fd, p, n) != (ssize_t)n) abort();
-    snprintf(f.path, sizeof f.path, "/proc/self/fd/%d", f.fd);
-    return f;
+    static struct { int fd; char path[32]; } file[FUZZ_FILES];
+    if (!file[slot].fd) {
+        file[slot].fd = memfd_create("fuzz", 0);
+        snprintf(file[slot].path, sizeof file[slot].path, "/proc/self/fd/%d", file[slot].fd);
+    }
+    if (pwrite(file[slot].fd, p, n, 0) != (ssize_t)n || ftruncate(file[slot].fd, (off_t)n) < 0)
+        abort();
+    return file[slot].path;
 }
 
 /* Ends the target: what the reader promised does not hold. */

@@ -1,12 +1,13 @@
-/* covers: lib/hf/config.c lib/pieces/settings.c */
-/* Any text as a config.json of transformers, and as a pieces.json: what is accepted gives a configuration of ours that fits
- * together; where its layout can hold that, what is written reads back as the same. */
+/* covers: lib/hf/config.c lib/subword/settings.c */
+/* Any text as a config.json of transformers, and as a pieces.json: what is accepted gives a
+ * configuration of ours that fits together; where its layout can hold that, what is written reads
+ * back as the same. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
 #include "lib/hf/layout.h"
-#include "lib/pieces/settings.h"
+#include "lib/subword/settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 
@@ -31,20 +32,20 @@ static void config(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
-    struct pieces_settings s, again;
+    struct subword_settings s, again;
     char *text = mem_alloc(n + 1);
     if (n) memcpy(text, p, n);
     text[n] = 0;
     config(text);
-    if (pieces_settings_parse(&s, text, "fuzz") == 0) {
-        char *json = pieces_settings_json(&s);
-        if (pieces_settings_parse(&again, json, "written") < 0) abort();
-        char *two = pieces_settings_json(&again);
+    if (subword_settings_parse(&s, text, "fuzz") == 0) {
+        char *json = subword_settings_json(&s);
+        if (subword_settings_parse(&again, json, "written") < 0) abort();
+        char *two = subword_settings_json(&again);
         if (strcmp(json, two)) abort();
         free(json);
         free(two);
     }
-    if (pieces_settings_read(&s, "/proc/self/fd") != 0) abort();        /* a folder without one */
+    if (subword_settings_read(&s, "/proc/self/fd") != 0) abort();        /* a folder without one */
     free(text);
     return 0;
 }

@@ -2,15 +2,8 @@
 /* Any bytes at all as a file of a task, of every kind: what is accepted holds together, and what
  * strict reading accepts, reading that leaves lines out accepts too, with nothing left out but
  * answers. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include "lib/data/labelled.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+#include "test/fuzz/fuzz.h"
 
 static void check(const struct labelled_set *s)
 {
@@ -32,10 +25,7 @@ static void check(const struct labelled_set *s)
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
     static const char *const formats[] = { NULL, "conllu", "xtreme-pairs", "xtreme-tags" };
-    char path[64];
-    int fd = memfd_create("fuzz", 0);
-    if (fd < 0 || write(fd, p, n) != (ssize_t)n) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const char *path = fuzz_file(0, p, n);
     for (int way = 0; way < 8; way++) {
         struct labelled_options o = { .format = formats[way % 4], .csv = way > 3, .fused = way > 3,
                                       .lang = way > 5 ? "de" : NULL };
@@ -50,6 +40,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
         labelled_free(&loose);
         labelled_free(&strict);
     }
-    close(fd);
     return 0;
 }

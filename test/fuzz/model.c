@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
     snprintf(dir, sizeof dir, "/dev/shm/isoglot-fuzz-model.%d", (int)getpid());
     expect(mkdir(dir, 0700) == 0);
     fill(dir, p, n);
-    if (model_load(&m, dir, kernels_cpu(), false, &v) == 0) {
+    if (model_load(&m, dir, kernels_cpu(), &v) == 0) {
         expect(v->n == (uint32_t)m.c.vocab && v->hash == m.c.vocab_hash);
         expect(m.ps.p[m.tokens].rows == m.c.vocab && m.ps.total * sizeof(float) < 1 << 24);
         for (int i = 0; i < m.c.n_heads; i++) {

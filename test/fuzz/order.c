@@ -31,24 +31,21 @@ static void write_and_read(const struct order_model *m)
     FILE *f = open_memstream(&text, &n);
     order_write(m, f);
     fclose(f);
-    struct fuzz_file file = fuzz_file(text, n);
-    struct order_model *again = order_read(file.path);
+    struct order_model *again = order_read(fuzz_file(1, text, n));
     same(m, again);
     equal_weights(m, again);
     order_free(again);
-    close(file.fd);
     free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
-    struct fuzz_file f = fuzz_file(p, n);
-    struct order_model *m = order_read(f.path);
+    const char *path = fuzz_file(0, p, n);
+    struct order_model *m = order_read(path);
     if (m) write_and_read(m);
     order_free(m);
     m = order_new(LABELS_UD1);
-    if (order_import(m, ORDER_N, f.path) == 0) write_and_read(m);
+    if (order_import(m, ORDER_N, path) == 0) write_and_read(m);
     order_free(m);
-    close(f.fd);
     return 0;
 }

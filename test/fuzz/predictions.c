@@ -41,18 +41,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
     if (!n) return 0;
     enum task_metric m = (enum task_metric)(p[0] % (TASK_PEARSON + 1));
     const char *text = gold_of(m);
-    struct fuzz_file gold_file = fuzz_file(text, strlen(text)), f = fuzz_file(p + 1, n - 1);
+    const char *gold_path = fuzz_file(1, text, strlen(text)), *path = fuzz_file(0, p + 1, n - 1);
     struct labelled_options from = predictions_gold(m, NULL, NULL);
     struct labelled_set gold;
     struct judged j = { 0 };
     struct predictions_best best;
     struct predictions_options o = { .metric = m, .lang = p[0] & 64 ? "zh" : NULL };
-    if (m == TASK_SQUAD2 && p[0] & 128) o.no_answer = f.path, o.no_answer_above = 0.5;
-    expect(labelled_read(&gold, gold_file.path, &from) == 0);
-    if (predictions_judge(&o, &gold, f.path, &j, &best) == 0) check(&j);
+    if (m == TASK_SQUAD2 && p[0] & 128) o.no_answer = path, o.no_answer_above = 0.5;
+    expect(labelled_read(&gold, gold_path, &from) == 0);
+    if (predictions_judge(&o, &gold, path, &j, &best) == 0) check(&j);
     judged_free(&j);
     labelled_free(&gold);
-    close(gold_file.fd);
-    close(f.fd);
     return 0;
 }

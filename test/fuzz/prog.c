@@ -1,15 +1,17 @@
-/* Any bytes as a configuration file: what is accepted prints as a configuration that reads back as the same. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+/* Any bytes as a configuration file: what is accepted prints as a configuration that reads back as
+ * the same. */
 #include "common/prog.h"
+#include "test/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
-
-static struct options { int i, choice; int64_t n, time; double x; size_t size; const char *s; bool flag; struct strs list; } o;
+static struct options {
+    int i, choice;
+    int64_t n, time;
+    double x;
+    size_t size;
+    const char *s;
+    bool flag;
+    struct strs list;
+} o;
 static const struct opt rows[] = {
     { "int|i-two", 'i', OPT_INT(options, i), "N", "a number", .min = -5, .max = 5 },
     { "n", 0, OPT_I64(options, n), "N", "a number" },
@@ -26,21 +28,18 @@ static const struct prog prog = { "fuzz", "", "" };
 
 static int start(const char *config, size_t n)
 {
-    int fd = memfd_create("fuzz", 0);
-    char path[64], *argv[] = { "fuzz", "--config", path, NULL };
+    char *argv[] = { "fuzz", "--config", (char *)fuzz_file(0, config, n), NULL };
     struct args args;
-    if (fd < 0 || write(fd, config, n) != (ssize_t)n) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     memset(&o, 0, sizeof o);
-    int status = prog_start(&prog, groups, 3, argv, &args);
-    close(fd);
-    return status;
+    return prog_start(&prog, groups, 3, argv, &args);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
     static FILE *nowhere;
-    if (!nowhere) nowhere = stderr = fopen("/dev/null", "w");   /* its complaints would drown the fuzzer's own words */
+    if (!nowhere)
+        nowhere = stderr = fopen("/dev/null",
+                                 "w"); /* its complaints would drown the fuzzer's own words */
     if (start((const char *)p, n) != -1) return 0;
     char *first = prog_config();
     if (start(first, strlen(first)) != -1) abort();

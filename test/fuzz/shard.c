@@ -1,24 +1,17 @@
 /* covers: common/shard.c */
-/* Any bytes as a shard. Checksums would stop nearly every change at once, so the header's, the blocks' headers' and the
- * footer's are put right first, as somebody who means harm would. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+/* Any bytes as a shard. Checksums would stop nearly every change at once, so the header's, the
+ * blocks' headers' and the footer's are put right first, as somebody who means harm would. */
 #include <xxhash.h>
 #include <zstd.h>
 #include "common/err.h"
 #include "common/shard.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+#include "test/fuzz/fuzz.h"
 
 static uint32_t get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
 static void put64(uint8_t *p, uint64_t v) { memcpy(p, &v, 8); }
 
-/* Header 256 bytes, then blocks "SBLK" (40 bytes and data), "SIDX", the footer's 64 bytes (docs/formats/shard.md). false: a block
- * claims more than is worth the memory here. */
+/* Header 256 bytes, then blocks "SBLK" (40 bytes and data), "SIDX", the footer's 64 bytes
+ * (docs/formats/shard.md). false: a block claims more than is worth the memory here. */
 static bool repair(uint8_t *p, size_t n)
 {
     if (n < 256) return true;
@@ -45,9 +38,11 @@ static bool repair(uint8_t *p, size_t n)
         memcpy(&index, f, 8);
         if (index >= 256 && index <= n - 64) put64(f + 40, XXH3_64bits(p + index, n - 64 - index));
         put64(f + 48, XXH3_64bits(f, 48));
-        /* An index may claim more sentences than there are; keep to what memory for all of them would allow. */
+        /* An index may claim more sentences than there are; keep to what memory for all of them
+         * would allow. */
         uint64_t sum = 0;
-        for (size_t e = (size_t)index + 16; index < n && e + 24 <= n - 64; e += 24) sum += (uint64_t)get32(p + e + 16) + get32(p + e + 20);
+        for (size_t e = (size_t)index + 16; index < n && e + 24 <= n - 64; e += 24)
+            sum += (uint64_t)get32(p + e + 16) + get32(p + e + 20);
         if (sum > 1 << 24) return false;
     }
     return true;
@@ -64,28 +59,30 @@ static void write_and_read(const struct shard_info *info, const struct shard_blo
     struct shard_block b;
     for (uint32_t i = 0; w && i < all->sentences; i++)
         if (shard_put(w, all->ids + all->at[i], all->at[i + 1] - all->at[i]) < 0) abort();
-    if (!w || shard_finish(w, &written) < 0 || out_commit(out) < 0 || shard_check(path) < 0 || shard_load(path, &again, &b) < 0) {
+    if (!w || shard_finish(w, &written) < 0 || out_commit(out) < 0 || shard_check(path) < 0
+        || shard_load(path, &again, &b) < 0) {
         fprintf(stderr, "%s\n", err_msg());
         abort();
     }
-    if (b.sentences != all->sentences || b.tokens != all->tokens || memcmp(b.ids, all->ids, b.tokens * sizeof *b.ids) ||
-        memcmp(b.at, all->at, (b.sentences + 1) * sizeof *b.at) || strcmp(info->lang, again.lang) || strcmp(info->note, again.note) ||
-        info->vocab_size != again.vocab_size || info->vocab_hash != again.vocab_hash || written.unknown != again.unknown ||
-        written.blocks != again.blocks || again.sentences != b.sentences || again.tokens != b.tokens) abort();
+    if (b.sentences != all->sentences || b.tokens != all->tokens
+        || memcmp(b.ids, all->ids, b.tokens * sizeof *b.ids)
+        || memcmp(b.at, all->at, (b.sentences + 1) * sizeof *b.at) || strcmp(info->lang, again.lang)
+        || strcmp(info->note, again.note) || info->vocab_size != again.vocab_size
+        || info->vocab_hash != again.vocab_hash || written.unknown != again.unknown
+        || written.blocks != again.blocks || again.sentences != b.sentences
+        || again.tokens != b.tokens)
+        abort();
     shard_block_free(&b);
     unlink(path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    char path[64];
     uint8_t *p = malloc(n + 1);
     memcpy(p, data, n);
     bool small = repair(p, n);
-    int fd = memfd_create("fuzz", 0);
-    if (fd < 0 || write(fd, p, n) != (ssize_t)n) abort();
+    const char *path = fuzz_file(0, p, n);
     free(p);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     struct shard_block all;
     struct shard_info info;
     if (small) {
@@ -109,6 +106,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         shard_block_free(&b);
         shard_close(s);
     }
-    close(fd);
     return 0;
 }

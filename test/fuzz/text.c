@@ -1,15 +1,9 @@
 /* covers: common/text.c */
-/* Any bytes as a text file: lines and blocks must agree on what is in it, and what passes the UTF-8 check is UTF-8. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+/* Any bytes as a text file: lines and blocks must agree on what is in it, and what passes the UTF-8
+ * check is UTF-8. */
 #include "common/mem.h"
 #include "common/text.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+#include "test/fuzz/fuzz.h"
 
 /* All that can be read, newline after each line; *failed if an error ended it. */
 static size_t by_lines(const char *path, int flags, char **to, int *failed)
@@ -24,7 +18,7 @@ static size_t by_lines(const char *path, int flags, char **to, int *failed)
         memcpy(*to + len, line, n);
         len += n;
         if (text_had_newline(t)) (*to)[len++] = '\n';
-        if (len > 1 << 24) break;                    /* a small file can unpack to a very large one */
+        if (len > 1 << 24) break; /* a small file can unpack to a very large one */
     }
     *failed = rc < 0;
     text_close(t);
@@ -53,11 +47,9 @@ static size_t by_blocks(const char *path, int flags, size_t want, char **to, int
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
     if (n < 1) return 0;
-    char path[64];
-    int fd = memfd_create("fuzz", 0), flags = p[0] & (TEXT_UTF8 | TEXT_REPLACE), fail_a, fail_b;
+    const char *path = fuzz_file(0, p + 1, n - 1);
+    int flags = p[0] & (TEXT_UTF8 | TEXT_REPLACE), fail_a, fail_b;
     size_t want = (size_t)1 << (p[0] >> 4);
-    if (fd < 0 || write(fd, p + 1, n - 1) != (ssize_t)(n - 1)) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     char *a = NULL, *b = NULL;
     size_t la = by_lines(path, flags, &a, &fail_a), lb = by_blocks(path, flags, want, &b, &fail_b);
     if (la <= 1 << 24 && lb <= 1 << 24) {
@@ -67,6 +59,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
     }
     free(a);
     free(b);
-    close(fd);
     return 0;
 }

@@ -1,9 +1,5 @@
-/* The one pass against the rules one by one; the case marker back again; the other text steps over anything. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
+/* The one pass against the rules one by one; the case marker back again; the other text steps over
+ * anything. */
 #include "common/file.h"
 #include "common/text.h"
 #include "lib/text/casemark.h"
@@ -11,16 +7,21 @@
 #include "lib/text/moses.h"
 #include "lib/text/prepare.h"
 #include "lib/text/segment.h"
+#include "test/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const char *const LANG[] = { "en", "de", "fr", "it", "ga", "ca", "fi", "sv", "so", "tdt", "cs", "ko" };
+static const char *const LANG[] = { "en", "de", "fr", "it",  "ga", "ca",
+                                    "fi", "sv", "so", "tdt", "cs", "ko" };
 enum { LANGS = sizeof LANG / sizeof *LANG };
 
-/* What bytes above ASCII stand for where the input is not UTF-8 of itself: characters that rules look at. */
-static const uint32_t WIDE[] = { 0xA0, 0x85, 0xB7, 0xC2, 0xE4, 0xC4, 0xDF, 0x130, 0x131, 0x1C5, 0x3A3, 0x3C2, 0x301, 0x345, 0x669, 0xB2,
-    0x2167, 0x2028, 0x200B, 0xFEFF, 0x3000, 0x4E2D, 0xAC00, 0xFF66, 0x20000, 0x1F600, 0x201C, 0x201D, 0x201E, 0x2019, 0x2013, 0x2026,
-    0xAB, 0xBB, 0xBA, 0x15F, 0x163, 0x219, 0x21E7, 0x21EA, 0x238B, 0xE01, 0xE40, 0xFFFD, 0x10FFFF, 0x1E9E, 0x212A, 0xFF0C, 0x3002 };
+/* What bytes above ASCII stand for where the input is not UTF-8 of itself: characters that rules
+ * look at. */
+static const uint32_t WIDE[] = { 0xA0,   0x85,   0xB7,     0xC2,    0xE4,    0xC4,   0xDF,
+                                 0x130,  0x131,  0x1C5,    0x3A3,   0x3C2,   0x301,  0x345,
+                                 0x669,  0xB2,   0x2167,   0x2028,  0x200B,  0xFEFF, 0x3000,
+                                 0x4E2D, 0xAC00, 0xFF66,   0x20000, 0x1F600, 0x201C, 0x201D,
+                                 0x201E, 0x2019, 0x2013,   0x2026,  0xAB,    0xBB,   0xBA,
+                                 0x15F,  0x163,  0x219,    0x21E7,  0x21EA,  0x238B, 0xE01,
+                                 0xE40,  0xFFFD, 0x10FFFF, 0x1E9E,  0x212A,  0xFF0C, 0x3002 };
 
 static void fail(const char *what, const struct tbuf *a, const struct tbuf *b)
 {
@@ -34,12 +35,7 @@ static void check_same(const char *what, const struct tbuf *a, const struct tbuf
 static struct nonbreaking *prefixes(void)
 {
     static const char list[] = "Dr\nNo #NUMERIC_ONLY#\na\nb'\n1\n";
-    char path[40];
-    int fd = memfd_create("prefixes", 0);
-    if (fd < 0 || write(fd, list, sizeof list - 1) < 0) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    struct nonbreaking *nb = nonbreaking_read(path);
-    close(fd);
+    struct nonbreaking *nb = nonbreaking_read(fuzz_file(0, list, sizeof list - 1));
     if (!nb) abort();
     return nb;
 }
@@ -55,7 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct nonbreaking *nb = prefixes();
         for (int i = 0; i < LANGS; i++) {
             for (int a = 0; a < 2; a++) {
-                struct moses_options o = { .lang = LANG[i], .aggressive = a, .no_escape = a, .nonbreaking = nb };
+                struct moses_options o = {
+                    .lang = LANG[i], .aggressive = a, .no_escape = a, .nonbreaking = nb
+                };
                 moses[i][a] = moses_new(&o);
             }
             struct detok_options d = { LANG[i], i & 1 };
@@ -79,7 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     tbuf_room(&in, 1);
     const struct moses *m = moses[which][aggressive];
-    if (moses_line(m, mw, in.p, in.n, &a) != moses_rules(m, mw, in.p, in.n, &b)) fail("copied or not", &a, &b);
+    if (moses_line(m, mw, in.p, in.n, &a) != moses_rules(m, mw, in.p, in.n, &b))
+        fail("copied or not", &a, &b);
     check_same("one pass and rules differ", &a, &b);
     if (utf8_check(a.p, a.n) != a.n) fail("not UTF-8", &in, &a);
     b.n = 0;

@@ -1,18 +1,28 @@
-/* covers: lib/hf/zip.c lib/hf/torch.c */
-/* Any bytes as a file of torch.save: what is accepted is tensors whose every byte may be read. The first byte says whether the
- * rest is a whole zip archive, or a pickle that is put into one beside a storage of 64 bytes. */
+/* covers: lib/torch/zip.c lib/torch/torch.c */
+/* Any bytes as a file of torch.save: what is accepted is tensors whose every byte may be read. The
+ * first byte says whether the rest is a whole zip archive, or a pickle that is put into one beside
+ * a storage of 64 bytes. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
-#include "lib/hf/torch.h"
+#include "lib/torch/torch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 
-static void put(unsigned char *to, uint64_t v, int bytes) { for (int i = 0; i < bytes; i++) to[i] = (unsigned char)(v >> 8 * i); }
+static void put(unsigned char *to, uint64_t v, int bytes)
+{
+    for (int i = 0; i < bytes; i++) to[i] = (unsigned char)(v >> 8 * i);
+}
 
-struct archive { unsigned char *p; size_t n, cap; unsigned char directory[512]; size_t n_dir; int members; };
+struct archive {
+    unsigned char *p;
+    size_t n, cap;
+    unsigned char directory[512];
+    size_t n_dir;
+    int members;
+};
 
 static void member(struct archive *a, const char *name, const void *p, size_t n)
 {
@@ -25,7 +35,11 @@ static void member(struct archive *a, const char *name, const void *p, size_t n)
     if (n) memcpy(l + 30 + k, p, n);
     a->n += 30 + k + n;
     memset(d, 0, 46);
-    memcpy(d, "PK\1\2", 4); put(d + 20, n, 4); put(d + 24, n, 4); put(d + 28, k, 2); put(d + 42, at, 4);
+    memcpy(d, "PK\1\2", 4);
+    put(d + 20, n, 4);
+    put(d + 24, n, 4);
+    put(d + 28, k, 2);
+    put(d + 42, at, 4);
     memcpy(d + 46, name, k);
     a->n_dir += 46 + k;
     a->members++;
@@ -38,7 +52,11 @@ static void end(struct archive *a)
     a->n += a->n_dir;
     unsigned char *e = a->p + a->n;
     memset(e, 0, 22);
-    memcpy(e, "PK\5\6", 4); put(e + 8, (uint64_t)a->members, 2); put(e + 10, (uint64_t)a->members, 2); put(e + 12, a->n_dir, 4); put(e + 16, at, 4);
+    memcpy(e, "PK\5\6", 4);
+    put(e + 8, (uint64_t)a->members, 2);
+    put(e + 10, (uint64_t)a->members, 2);
+    put(e + 12, a->n_dir, 4);
+    put(e + 16, at, 4);
     a->n += 22;
 }
 
@@ -50,7 +68,8 @@ static void look(const void *p, size_t n)
     const struct st_tensor *t = torch_tensors(f, &count);
     for (int i = 0; i < count; i++) {
         volatile unsigned char sum = 0;
-        for (size_t k = 0; k < t[i].bytes; k++) sum = (unsigned char)(sum + ((const unsigned char *)t[i].data)[k]);
+        for (size_t k = 0; k < t[i].bytes; k++)
+            sum = (unsigned char)(sum + ((const unsigned char *)t[i].data)[k]);
         size_t all = st_dtype_size(t[i].dtype);
         for (int d = 0; d < t[i].ndim; d++) all *= (size_t)t[i].shape[d];
         if (all != t[i].bytes || !t[i].name) abort();

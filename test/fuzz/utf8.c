@@ -1,6 +1,6 @@
 /* covers: common/utf8.c */
-/* The vectorised UTF-8 check against decoding by the definition, at every offset; what is valid survives decoding and
- * encoding. */
+/* The vectorised UTF-8 check against decoding by the definition, at every offset; what is valid
+ * survives decoding and encoding. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,11 @@ static size_t slow_check(const uint8_t *s, size_t n)
 {
     static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
     for (size_t i = 0; i < n; ) {
-        size_t k = s[i] < 0x80 ? 1 : s[i] >> 5 == 6 ? 2 : s[i] >> 4 == 14 ? 3 : s[i] >> 3 == 30 ? 4 : 0;
+        size_t k = s[i] < 0x80       ? 1
+                   : s[i] >> 5 == 6  ? 2
+                   : s[i] >> 4 == 14 ? 3
+                   : s[i] >> 3 == 30 ? 4
+                                     : 0;
         if (!k || i + k > n) return i;
         uint32_t c = k == 1 ? s[i] : s[i] & (0x7Fu >> k);
         for (size_t j = 1; j < k; j++) {

@@ -1,19 +1,14 @@
 /* covers: common/vocab.c */
-/* Any bytes as a vocabulary: what is accepted finds its own tokens, encodes anything to ids of its own, and is the same
- * when written and read again, or made from its tokens. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+/* Any bytes as a vocabulary: what is accepted finds its own tokens, encodes anything to ids of its
+ * own, and is the same when written and read again, or made from its tokens. */
 #include "common/vocab.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+#include "test/fuzz/fuzz.h"
 
 static void same(const struct vocab *v, struct vocab *w)
 {
-    if (!w || v->n != w->n || v->hash != w->hash || memcmp(v->count, w->count, v->n * sizeof *v->count)) abort();
+    if (!w || v->n != w->n || v->hash != w->hash
+        || memcmp(v->count, w->count, v->n * sizeof *v->count))
+        abort();
     vocab_free(w);
 }
 
@@ -25,7 +20,8 @@ static void write_and_make(const struct vocab *v)
     same(v, vocab_read(path));
     unlink(path);
     const char **token = malloc(v->n * sizeof *token);
-    for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++) token[id - VOCAB_SPECIALS] = vocab_token(v, id);
+    for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++)
+        token[id - VOCAB_SPECIALS] = vocab_token(v, id);
     same(v, vocab_make(token, v->count + VOCAB_SPECIALS, v->n - VOCAB_SPECIALS));
     if (v->n > VOCAB_SPECIALS + 1) {
         token[0] = token[1];
@@ -36,15 +32,13 @@ static void write_and_make(const struct vocab *v)
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
-    char path[64];
-    int fd = memfd_create("fuzz", 0);
-    if (fd < 0 || write(fd, p, n) != (ssize_t)n) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const char *path = fuzz_file(0, p, n);
     struct vocab *v = vocab_read(path);
-    close(fd);
     if (!v) return 0;
     for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++)
-        if (vocab_id(v, vocab_token(v, id), vocab_token_len(v, id)) != id || strlen(vocab_token(v, id)) != vocab_token_len(v, id)) abort();
+        if (vocab_id(v, vocab_token(v, id), vocab_token_len(v, id)) != id
+            || strlen(vocab_token(v, id)) != vocab_token_len(v, id))
+            abort();
     uint32_t *ids = NULL;
     size_t cap = 0, k = vocab_encode(v, (const char *)p, n, &ids, &cap);
     for (size_t i = 0; i < k; i++)

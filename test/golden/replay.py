@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Makes test/golden/replay/*.safetensors: the runs of test/golden/replay.runs trained by PyTorch
-in 64 bits, from their initial weights and the micro-batches that the programs write out
+"""Makes test/golden/replay/*.safetensors: the runs of test/golden/replay.runs trained by PyTorch in
+64 bits, from their initial weights and the micro-batches that the programs write out
 (docs/formats/batches.md). test/cli/replay.sh compares.
 
     PATH=bin:$PATH test/golden/replay.py test/golden/replay [RUN...]    (torch, numpy, safetensors)
 
 Nothing is taken from the batches but what the model reads and is to predict. Weights of objectives,
-ramps, accumulation, smoothing, the words that a decoder may say, dropout masks, validation's masks and
-MLM-GC's counts, neighbours and f(X) are worked out here, from the options and the text; where a batch
-states them too, they must agree."""
+ramps, accumulation, smoothing, the words that a decoder may say, dropout masks, validation's masks
+and MLM-GC's counts, neighbours and f(X) are worked out here, from the options and the text; where a
+batch states them too, they must agree."""
 
 import json
 import math
@@ -26,7 +26,8 @@ import replay_heads as heads
 import scs
 
 BOS, EOS, PAD, UNK, MASK, SPECIALS = 0, 1, 2, 3, 4, 5
-RNG_MASK, RNG_DROPOUT, RNG_SWITCH, RNG_TOSS = 4, 5, 16, 18
+RNG_MASK, RNG_DROPOUT, RNG_UNITS, RNG_SWITCH, RNG_TOSS = 4, 5, 15, 16, 18
+LISTS = ("train", "valid", "parallel", "pseudo", "dict", "gc-skip", "mask-ngrams")
 torch.set_default_dtype(torch.float64)
 
 
@@ -92,6 +93,7 @@ class Batch:
             torch.tensor(arrays[prefix + k].astype(np.int64))
             for k in ("token", "pos", "lang", "at")
         )
+        self.type = arrays.get(prefix + "type")
         counts = np.diff(arrays[prefix + "at"])
         self.sample = np.repeat(arrays[prefix + "sample"], counts)
         self.place = np.concatenate([np.arange(n) for n in counts]) if len(counts) else np.zeros(0)
@@ -174,6 +176,8 @@ class Model:
         x = x * self.c["scale_embed"] + P[side + ".embed.positions"][b.pos]
         if side + ".embed.languages" in P:
             x = x + P[side + ".embed.languages"][b.lang]
+        if side + ".embed.types" in P:
+            x = x + P[side + ".embed.types"][torch.tensor(b.type.astype(np.int64))]
         if side + ".embed.norm.weight" in P:
             x = self.norm(x, side + ".embed.norm")
         x = dropped(x)
@@ -230,11 +234,12 @@ def read_options(folder):
             continue
         name, value = line.rstrip("\n").split(" = ", 1)
         o.setdefault(name, []).append(value)
-    return {k: v if k in ("train", "valid", "parallel", "pseudo", "dict", "gc-skip") else v[0] for k, v in o.items()}
+    return {k: v if k in LISTS else v[0] for k, v in o.items()}
 
 
 def check_pairs(o, x, config):
-    """Every sentence of a TLM batch is a pair of the text, written in the form that was asked for."""
+    """Every sentence of a TLM batch is a pair of the text, written in the form that was asked
+    for."""
     pairs = {}
     for spec in o["parallel"]:
         name, files = spec.split("=")
@@ -254,7 +259,9 @@ def check_pairs(o, x, config):
         assert ids[0] == BOS and ids[-1] == EOS and (again == n + 1 or ids[n + 1] == BOS)
         m = len(v)
         after = [*range(m + 2)] if o["tlm-form"] == "xlm" else [*range(n + 1, n + m + 2)]
-        assert pos == [*range(n + 1)] + after and lang == [lang[0]] * (n + 1) + [lang[-1]] * len(after)
+        assert pos == [*range(n + 1)] + after and lang == [lang[0]] * (n + 1) + [lang[-1]] * len(
+            after
+        )
         spelt = [tuple(words[i - 5] for i in side) for side in (u, v)]
         turned += pairs[lang[0], spelt[0], lang[-1], spelt[1]]
     assert o["tlm-order"] == "toss" or not turned
@@ -369,10 +376,11 @@ def dictionaries(o, languages, vocab):
     return out
 
 
-def picked(rate, x, seed, step, taken, goes):
-    """Rows that code switching changes, by the rule of lib/data/pick.h: for each sentence of MLM's batch x whose
-    language is taken, its first row, its end, its language, the draws of its rows, those picked; and counts of tokens,
-    of those not predicted, of these that go anywhere."""
+def picked(rate, x, seed, step, taken, goes, of_free=False):
+    """Rows that code switching changes, by the rule of lib/data/pick.h: for each sentence of MLM's
+    batch x whose language is taken, its first row, its end, its language, the draws of its rows,
+    those picked; and counts of tokens (of_free: of those not predicted), of those not predicted, of
+    these that go anywhere."""
     low, high = (float(v) for v in (rate.split(":") * 2)[:2])
     fixed = set(x["row"].tolist())
     for s, (begin, end) in enumerate(zip(x["at"][:-1], x["at"][1:])):
@@ -381,32 +389,45 @@ def picked(rate, x, seed, step, taken, goes):
             continue
         tokens = free = known = 0
         draw = philox(seed, RNG_SWITCH, step, x["sample"][s], np.arange(end - begin))
-        whole = philox(seed, RNG_SWITCH, step, x["sample"][s], 0xFFFFFFFF).astype(np.float64) / 2**32
+        whole = (
+            philox(seed, RNG_SWITCH, step, x["sample"][s], 0xFFFFFFFF).astype(np.float64) / 2**32
+        )
         ids, candidates = x["original"][begin:end], []
         for i, w in enumerate(ids):
-            tokens += w >= SPECIALS
+            tokens += w >= SPECIALS and not (of_free and begin + i in fixed)
             if w >= SPECIALS and begin + i not in fixed:
                 free += 1
                 known += goes(own, int(w))
                 if goes(own, int(w)):
                     candidates.append((int(draw[i, 0]), i))
         many = math.floor((low + (high - low) * whole[0]) * tokens + whole[1])
-        yield begin, end, own, draw, [i for _, i in sorted(candidates)[:many]], (tokens, free, known)
+        yield begin, end, own, draw, [i for _, i in sorted(candidates)[:many]], (
+            tokens,
+            free,
+            known,
+        )
 
 
 def switched(o, x, words, seed, step):
-    """What TCS reads in place of MLM's batch x: token and language of the rows of sentences whose language has a
-    dictionary, the predicted rows and their labels; and counts."""
+    """What TCS reads in place of MLM's batch x: token and language of the rows of sentences whose
+    language has a dictionary, the predicted rows and their labels; and counts."""
     rows, token, lang = [], [], []
     tokens = free = known = changed = 0
     of = picked(o["switch-rate"], x, seed, step, words, lambda own, w: w in words[own])
     for begin, end, own, draw, at, counts in of:
         tokens, free, known = (a + b for a, b in zip((tokens, free, known), counts))
-        ids, read, tongue = x["original"][begin:end], x["token"][begin:end].copy(), x["lang"][begin:end].copy()
+        ids, read, tongue = (
+            x["original"][begin:end],
+            x["token"][begin:end].copy(),
+            x["lang"][begin:end].copy(),
+        )
         for i in at:
             choices = words[own][int(ids[i])]
             to = sorted(choices)[int(draw[i, 1]) * len(choices) >> 32]
-            p = [(w, math.exp(choices[to][w] / float(o["switch-temperature"]))) for w in sorted(choices[to])]
+            p = [
+                (w, math.exp(choices[to][w] / float(o["switch-temperature"])))
+                for w in sorted(choices[to])
+            ]
             cumulative = np.cumsum([v for _, v in p]) / sum(v for _, v in p)
             read[i] = p[int((draw[i, 2] / 2**32 >= cumulative[:-1]).sum())][0]
             if o["switch-langs"] == "true":
@@ -417,7 +438,13 @@ def switched(o, x, words, seed, step):
         lang += tongue.tolist()
     place = {r: i for i, r in enumerate(rows)}
     kept = [i for i, r in enumerate(x["row"].tolist()) if r in place]
-    return token, lang, [place[int(x["row"][i])] for i in kept], x["target"][kept], (tokens, free, known, changed)
+    return (
+        token,
+        lang,
+        [place[int(x["row"][i])] for i in kept],
+        x["target"][kept],
+        (tokens, free, known, changed),
+    )
 
 
 class Specific:
@@ -425,7 +452,7 @@ class Specific:
 
     def __init__(self, o, languages, vocab):
         number, F = {w: i for i, w in enumerate(vocab)}, int(o["specific"])
-        self.often = []
+        self.often, self.seen = [], []
         shard = dict(spec.split("=") for spec in o["train"])
         for lang in languages:
             count = np.zeros(len(vocab), int)
@@ -433,6 +460,7 @@ class Specific:
                 for w in line.split():
                     count[number[w]] += 1
             self.often.append({v for v in range(len(vocab)) if count[v] > F})
+            self.seen.append([v for v in range(len(vocab)) if count[v]])
         self.any = o["scs-sources"] == "any"
         n = range(len(languages))
         self.words = {(l, m): sorted(self.often[l] - self.often[m]) for l in n for m in n if l != m}
@@ -442,15 +470,15 @@ class Specific:
         return [m for a, m in sorted(self.pairs) if a == l and (self.any or w in self.words[l, m])]
 
 
-def scs_batch(o, x, s, v, seed, step):
-    """Checks what SCS says it switches, s, against MLM's batch x. For each row of s["scs.row"]: the row of x, the pair
-    of languages; and counts."""
+def scs_batch(o, x, s, v, seed, step, of_free=False):
+    """Checks what SCS says it switches, s, against MLM's batch x. For each row of s["scs.row"]: the
+    row of x, the pair of languages; and counts."""
     read = {}
     tokens = changed = base = 0
     token, lang, original = [], [], []
     taken = {l for l, _ in v.pairs}
     for begin, end, own, draw, at, counts in picked(
-        o["scs-rate"], x, seed, step, taken, lambda own, w: bool(v.to(own, w))
+        o["scs-rate"], x, seed, step, taken, lambda own, w: bool(v.to(own, w)), of_free
     ):
         tokens, changed = tokens + counts[0], changed + len(at)
         token += x["token"][begin:end].tolist()
@@ -471,32 +499,94 @@ def scs_batch(o, x, s, v, seed, step):
     return [read[r] for r in rows], tokens, changed
 
 
+def scs_mixed(m, o, s, v, rows, idx, p, term):
+    """What the switched rows of s read, [rows of s, E], by what is expected there."""
+    own = torch.tensor(s["original"].astype(np.int64))
+    at = torch.tensor(s["scs.row"].astype(np.int64))
+    k, E = int(o["scs-k"]), m.p["embed.tokens"].detach().numpy()
+    back = {(a, b): v.words[b, a] for a, b in v.pairs}
+    found, q, entropy, ratio = scs.search(
+        E,
+        idx,
+        p,
+        [pair for _, pair in rows],
+        back,
+        k,
+        int(o["scs-neighbours"]),
+        float(np.float32(o["scs-temperature"])),
+        o["scs-norm"] == "keep",
+    )
+    e = m.p["embed.tokens"][torch.tensor(found).clamp(min=0)]
+    y = (torch.tensor(q)[:, :, None] * (e.detach() if o["scs-detach"] == "true" else e)).sum(1)
+    term("scs_entropy", entropy.sum(), len(q))
+    term("scs_norm", ratio.sum(), len(q))
+    term("scs_p1", p[:, 0].sum(), len(q))
+    term("scs_self", (idx[:, 0] == own[at].numpy()).sum(), len(q))
+    return torch.zeros(len(own), E.shape[1]).index_add(0, at, y)
+
+
+def scs_at_home(m, o, s, v, rows):
+    """What is expected at the switched rows, by the table alone."""
+    E = m.p["embed.tokens"].detach().numpy()
+    words = [v.seen[own] for _, (own, _) in rows]
+    T = float(np.float32(o["scs-table-temperature"]))
+    return scs.at_home(E, s["original"][s["scs.row"]], words, int(o["scs-k"]), T)
+
+
 def scs_loss(m, o, x, h, s, v, drop, rows, term):
     """The loss of each predicted row of SCS's pass, h being the states of MLM's."""
-    own = torch.tensor(s["original"].astype(np.int64))
     at = torch.tensor(s["scs.row"].astype(np.int64))
     if o["scs-from"] == "clean":
         plain = {**s, "token": s["original"], "lang": s["original_lang"]}
         state = m.run("encoder", Batch(plain))[at]
     else:
         state = h[torch.tensor([r for r, _ in rows])]
-    k, E = int(o["scs-k"]), m.p["embed.tokens"].detach().numpy()
-    idx, p = scs.expected(m.log_p(state).detach().numpy(), k, SPECIALS)
-    back = {(a, b): v.words[b, a] for a, b in v.pairs}
-    found, q, entropy, ratio = scs.search(
-        E, idx, p, [pair for _, pair in rows], back, k, int(o["scs-neighbours"]),
-        float(np.float32(o["scs-temperature"])), o["scs-norm"] == "keep",
-    )
-    e = m.p["embed.tokens"][torch.tensor(found).clamp(min=0)]
-    y = (torch.tensor(q)[:, :, None] * (e.detach() if o["scs-detach"] == "true" else e)).sum(1)
-    mixed = torch.zeros(len(own), E.shape[1]).index_add(0, at, y)
+    if o["scs-from"] == "table":
+        idx, p = scs_at_home(m, o, s, v, rows)
+    else:
+        idx, p = scs.expected(m.log_p(state).detach().numpy(), int(o["scs-k"]), SPECIALS)
+    mixed = scs_mixed(m, o, s, v, rows, idx, p, term)
     losses = mlm_loss(m, s, m.run("encoder", Batch(s), drop, mixed=mixed))
-    term("scs_entropy", entropy.sum(), len(q))
-    term("scs_norm", ratio.sum(), len(q))
-    term("scs_p1", p[:, 0].sum(), len(q))
-    term("scs_self", (idx[:, 0] == own[at].numpy()).sum(), len(q))
     term("scs", losses.sum(), len(losses))
     return losses
+
+
+def check_mass_copy(s, x, taken):
+    """s, a batch of MASS, is x without sentences of languages that are not taken, but for tokens
+    and languages of the encoder's rows."""
+    rows, dec, shift, visible = [], [], [], []
+    for i, (begin, end) in enumerate(zip(x["src.at"][:-1], x["src.at"][1:])):
+        if int(x["src.lang"][begin]) not in taken:
+            continue
+        by = len(rows) - begin
+        rows += range(begin, end)
+        own = range(x["dec.at"][i], x["dec.at"][i + 1])
+        dec += own
+        shift += [by] * len(own)
+        visible += [r + by for r in x["memory.row"] if begin <= r < end]
+    for k in ("src.original", "src.pos", "dec.token", "dec.pos", "dec.lang", "target"):
+        assert s[k].tolist() == x[k][rows if k.startswith("src") else dec].tolist(), k
+    assert s["row"].tolist() == (x["row"][dec] + shift).tolist()
+    assert s["memory.row"].tolist() == visible
+
+
+def scs_mass(m, o, x, s, v, drop, seed, step, term):
+    """The loss of each row of dec in SCS's pass over the batch x of MASS; tokens, and how many are
+    switched."""
+
+    def src(a):
+        named = {k: a["src." + k] for k in ("token", "lang", "original", "at", "sample", "pos")}
+        return {**named, "original_lang": named["lang"], "row": a["row"], "target": a["target"]}
+
+    check_mass_copy(s, x, {l for l, _ in v.pairs})
+    mine = {**src(s), "scs.row": s["scs.row"], "scs.lang": s["scs.lang"]}
+    rows, tokens, changed = scs_batch(o, src(x), mine, v, seed, step, True)
+    if not rows:
+        return torch.zeros(0), tokens, changed
+    mixed = scs_mixed(m, o, mine, v, rows, *scs_at_home(m, o, mine, v, rows), term)
+    losses = mass_run(m, s, drop, mixed)[0]
+    term("scs", losses.sum(), len(losses))
+    return losses, tokens, changed
 
 
 class Rows:
@@ -507,10 +597,20 @@ class Rows:
         self.spans = list(zip(ends - counts, ends))
 
 
+def mass_run(m, a, drop, mixed=None):
+    """The loss of each row of dec; the encoder's states, the decoder's."""
+    src, dec, at = Batch(a, "src."), Batch(a, "dec."), a["memory.row"].astype(np.int64)
+    counts = np.array([((at >= begin) & (at < end)).sum() for begin, end in src.spans])
+    h = m.run("encoder", src, drop, mixed=mixed)
+    d = m.run("decoder", dec, drop, h[torch.tensor(at)], Rows(counts))
+    target = torch.tensor(a["target"].astype(np.int64))
+    return -m.log_p(d)[torch.arange(len(target)), target], h, d
+
+
 def mass_loss(m, o, a, drop, seed, step, vocab):
-    """The loss of each row of dec; what is masked, read and predicted is worked out from the text."""
+    """As mass_run; what is masked, read and predicted is worked out from the text."""
     src, dec, own = Batch(a, "src."), Batch(a, "dec."), a["src.original"].astype(np.int64)
-    read, before, pos, rows, visible, counts = [], [], [], [], [], []
+    read, before, pos, rows, visible = [], [], [], [], []
     for s, (begin, end) in enumerate(src.spans):
         n = int(end - begin)
         assert n >= int(o["mass-min-len"]) + 2 and own[begin] == BOS and own[end - 1] == EOS
@@ -519,7 +619,6 @@ def mass_loss(m, o, a, drop, seed, step, vocab):
         many = math.floor(float(o["mass-span"]) * n + 0.5)
         last, u = n - many, whole[0] / 2**32
         first = 1 if u >= 0.8 else last if u >= 0.6 else 1 + (int(whole[1]) * last >> 32)
-        seen = 0
         for i in range(n):
             w, v = int(own[begin + i]), draw[i, 1] / 2**32
             if first <= i < first + many:
@@ -533,14 +632,133 @@ def mass_loss(m, o, a, drop, seed, step, vocab):
             read.append(w)
             if w != MASK or o["mass-see-masked"] == "true":
                 visible.append(begin + i)
-                seen += 1
-        counts.append(seen)
     assert src.token.tolist() == read and dec.token.tolist() == before and dec.pos.tolist() == pos
     assert a["row"].tolist() == rows and a["memory.row"].tolist() == visible
     assert (a["target"] == own[rows]).all()
-    memory = m.run("encoder", src, drop)[torch.tensor(np.array(visible).astype(np.int64))]
-    h = m.run("decoder", dec, drop, memory, Rows(np.array(counts)))
-    return -m.log_p(h)[torch.arange(len(rows)), torch.tensor(own[rows])]
+    return mass_run(m, a, drop)
+
+
+def gc_of_mass(o, a):
+    """A batch of MASS as gc sees it: of each row of dec, or of src, its word, whether its input was
+    masked, which are targets."""
+    words = np.flatnonzero(a["target"] != EOS)
+    if o["gc-side"] == "enc":
+        return {
+            "original": a["src.original"],
+            "token": a["src.token"],
+            "at": a["src.at"],
+            "row": a["row"][words],
+        }
+    return {
+        "original": a["target"],
+        "token": a["src.token"][a["row"]],
+        "at": a["dec.at"],
+        "row": words,
+    }
+
+
+class PmiUnits:
+    """PMI-Masking worked out from the lists: which units a sentence has, which are drawn, what they
+    read."""
+
+    def __init__(self, o, languages, vocab):
+        self.o, self.vocab, self.met = o, vocab, {"several": 0, "overlap": 0}
+        number = {w: i for i, w in enumerate(vocab)}
+        lists = dict(spec.split("=") for spec in o["mask-ngrams"])
+        self.grams = [
+            {tuple(number[w] for w in line.split()) for line in open(lists[l])} for l in languages
+        ]
+
+    def whole(self, ids, grams, draw):
+        """[first, end) of the n-grams that are units: of those that are not within another one the
+        one drawn first, where they overlap."""
+        n, found = len(ids), []
+        for a in range(n):
+            ends = [b for b in range(a + 2, n + 1) if tuple(ids[a:b]) in grams]
+            if ends and (not found or ends[-1] > found[-1][1]):
+                found.append((a, ends[-1]))
+        found.sort(key=lambda m: (draw(m[0]), m[0]))
+        taken = []
+        for a, b in found:
+            if all(b <= c or d <= a for c, d in taken):
+                taken.append((a, b))
+        self.met["overlap"] += len(found) - len(taken)
+        return taken
+
+    def check(self, x, seed, step):
+        o, V = self.o, len(self.vocab)
+        keep, random = float(o["mask-keep"]), float(o["mask-random"])
+        rows, units, tokens, before = [], [], x["original"].astype(np.int64).copy(), 0
+        for s, (begin, end) in enumerate(zip(x["at"][:-1], x["at"][1:])):
+            n, sample, drawn = int(end - begin), x["sample"][s], 0
+            ids = x["original"][begin:end].astype(int).tolist()
+
+            def block(position, purpose=RNG_UNITS):
+                return [int(u) for u in philox(seed, purpose, step, sample, position).reshape(-1)]
+
+            taken = self.whole(
+                ids, self.grams[int(x["lang"][begin])], lambda a: block(n + 1 + a)[0]
+            )
+            covered = {i for a, b in taken for i in range(a, b)}
+            alone = [(i, i + 1) for i in range(n) if i not in covered and ids[i] >= SPECIALS]
+            mine, order = sorted(taken + alone), []
+            order = list(range(len(mine)))
+            for i in range(len(mine), 1, -1):
+                u = block(i)
+                j = ((u[1] << 32 | u[0]) * i) >> 64
+                order[i - 1], order[j] = order[j], order[i - 1]
+            budget = max(1, math.ceil(float(o["mask-prob"]) * sum(w >= SPECIALS for w in ids)))
+            if not mine:
+                continue
+            chosen = {}
+            for u in order:
+                if len(chosen) >= budget:
+                    break
+                chosen.update({i: drawn for i in range(*mine[u])})
+                self.met["several"] += mine[u][1] - mine[u][0] > 1
+                drawn += 1
+            for i in sorted(chosen):
+                rows.append(begin + i)
+                units.append(before + chosen[i])
+                v = block(0xFFFFFFFF - chosen[i])[0] / 2**32
+                if v < keep:
+                    tokens[begin + i] = MASK
+                elif v < keep + random:
+                    tokens[begin + i] = SPECIALS + (block(i, RNG_MASK)[2] * (V - SPECIALS) >> 32)
+            before += drawn
+        assert x["row"].tolist() == rows and x["unit"].tolist() == units
+        assert x["token"].tolist() == tokens.tolist()
+
+
+def sop_loss(m, x, s, h, drop):
+    """The loss of each pair of segments; that they are neighbours in one document, in which order,
+    is looked up in the text."""
+    words = [line.split()[0] for line in open("vocab")]
+    texts = [open("documents." + lang).read().split("\n\n") for lang in m.c["languages"]]
+    cuts = [
+        {
+            (" ".join(d[i:j]), " ".join(d[j:k]))
+            for d in (t.strip("\n").split("\n") for t in text)
+            for i in range(len(d))
+            for j in range(i + 1, len(d))
+            for k in range(j + 1, len(d) + 1)
+        }
+        for text in texts
+    ]
+    for i, (begin, end) in enumerate(zip(x["at"][:-1], x["at"][1:])):
+        ids, n = x["original"][begin:end].tolist(), int(end - begin)
+        middle = ids.index(EOS)
+        assert ids[0] == BOS and ids[-1] == EOS and n <= 11 + 3
+        assert x["pos"][begin:end].tolist() == list(range(n))
+        assert x["type"][begin:end].tolist() == [0] * (middle + 1) + [1] * (n - middle - 1)
+        a, b = (
+            " ".join(words[w - 5] for w in side) for side in (ids[1:middle], ids[middle + 1 : -1])
+        )
+        known = cuts[int(x["lang"][begin])]
+        assert ((b, a) if s["label"][i] else (a, b)) in known
+    assert s["row"].tolist() == x["at"][:-1].tolist()
+    z = heads.outputs(m, {"task": "sop"}, h, Batch(x), s["row"].astype(np.int64), drop)
+    return F.cross_entropy(z, torch.tensor(s["label"].astype(np.int64)), reduction="none")
 
 
 # --- losses of a micro-batch -----------------------------------------------------------------------
@@ -570,7 +788,8 @@ def align_loss(m, o, vocab):
 
 
 def check_switched(o, x, vocab):
-    """Rows of DICT-MLM that read a translation, in the other language; all others read their own."""
+    """Rows of DICT-MLM that read a translation, in the other language; all others read their
+    own."""
     other = {}
     for a, b in token_dict(o, vocab):
         other.setdefault(a, []).append(b)
@@ -634,7 +853,10 @@ class Moco:
         size, random = int(o["queue"]), o["queue-start"] == "random"
         rows = torch.tensor(start["queue.keys"].astype(np.float64))
         length = 1 if o["moco-unit"] == "true" else 1 / float(o["temperature"])
-        assert len(rows) == size and ((rows.norm(dim=1) - (length if random else 0)).abs() < 1e-6).all()
+        assert (
+            len(rows) == size
+            and ((rows.norm(dim=1) - (length if random else 0)).abs() < 1e-6).all()
+        )
         self.queue = [(row, None) for row in rows] if random else []
         self.pending, self.size, self.pairs = [], size, self.kept_pairs()
 
@@ -770,7 +992,10 @@ class Optimiser:
 def check_together(pairs, x, other):
     """TLM joins the two sides that MoCo compares, the query first; MLM reads both alone."""
     for i in range(len(pairs["q.at"]) - 1):
-        q, k = (pairs[s + "token"][pairs[s + "at"][i] : pairs[s + "at"][i + 1]].tolist() for s in ("q.", "k."))
+        q, k = (
+            pairs[s + "token"][pairs[s + "at"][i] : pairs[s + "at"][i + 1]].tolist()
+            for s in ("q.", "k.")
+        )
         if other == "tlm":
             mine = x["original"][x["at"][i] : x["at"][i + 1]].tolist()
             assert mine == q + k[1:]
@@ -845,6 +1070,7 @@ def replay(name):
     counts = Counts(o, vocab) if "gc" in o.get("objective", "") else None
     words = dictionaries(o, m.c["languages"], vocab) if "tcs" in o.get("objective", "") else None
     v = Specific(o, m.c["languages"], vocab) if "scs" in o.get("objective", "") else None
+    pmi = PmiUnits(o, m.c["languages"], vocab) if o.get("mask-scheme") == "pmi" else None
     allowed = {}
     units = heads.Units(o, m.c) if o.get("task") in heads.TASKS else None
     seen = {}
@@ -914,9 +1140,33 @@ def replay(name):
             named = o.get("objective", "").split(",")
             x = arrays("mass")
             if x:
-                nll = mass_loss(m, o, x, Dropout(seed, step, *dropouts), seed, step, vocab)
+                drop = Dropout(seed, step, *dropouts)
+                nll, h, d = mass_loss(m, o, x, drop, seed, step, vocab)
+                loss, weights = ramp(o["mass-weight"], step - 1) * nll.mean(), {}
                 term("mass", nll.sum(), len(nll))
-                (nll.mean() / accumulate).backward()
+                if counts:
+                    g, weight = arrays("gc"), ramp(o["gc-lambda"], step - 1)
+                    side = h if o["gc-side"] == "enc" else d
+                    losses, pairs, constant = gc_loss(m, o, gc_of_mass(o, x), g, side, counts)
+                    term("gc", losses.sum(), len(losses))
+                    term("gc_pairs", pairs, len(losses))
+                    term("gc_constant", constant, len(losses))
+                    weights["gc"] = (g, weight, losses)
+                if v:
+                    s, weight = arrays("scs"), ramp(o["scs-weight"], step - 1)
+                    drop = Dropout(seed + 1, step, *dropouts)
+                    losses, tokens, changed = scs_mass(m, o, x, s, v, drop, seed, step, term)
+                    term("scs_switched", changed, tokens)
+                    weights["scs"] = (s, weight, losses)
+                if a == 1 and weights:
+                    term("mass_grad_norm", gradient_norm(m, loss), 1)
+                for k, (g, weight, losses) in weights.items():
+                    own = weight * losses.mean() if len(losses) else h.sum() * 0
+                    assert abs(g["weight"][0] - weight / accumulate) < 1e-6
+                    if a == 1:
+                        term(k + "_grad_norm", gradient_norm(m, own), 1)
+                    loss = loss + own
+                (loss / accumulate).backward()
                 continue
             x = arrays("tlm")
             if x:
@@ -933,8 +1183,11 @@ def replay(name):
             if drawn and x is None:
                 continue
             if x:
-                h = m.run("encoder", Batch(x), Dropout(seed, step, *dropouts))
+                drop = Dropout(seed, step, *dropouts)
+                h = m.run("encoder", Batch(x), drop)
                 nll = mlm_loss(m, x, h)
+                if pmi:
+                    pmi.check(x, seed, step)
                 both = [ramp(o[k], step - 1) for k in ("mlm-weight", "gc-lambda")]
                 loss = both[0] * nll.mean() if len(nll) else h.sum() * 0
                 if "mlm" in named:
@@ -955,13 +1208,29 @@ def replay(name):
                         term("mlm_grad_norm", gradient_norm(m, loss), 1)
                         term("gc_grad_norm", gradient_norm(m, own), 1)
                     loss = loss + own
+                if "sop" in named:
+                    s, weight = arrays("sop"), ramp(o["sop-weight"], step - 1)
+                    losses = sop_loss(m, x, s, h, drop)
+                    own = weight * losses.mean()
+                    assert abs(s["weight"][0] - weight / accumulate) < 1e-6
+                    term("sop", losses.sum(), len(losses))
+                    if a == 1:
+                        term("mlm_grad_norm", gradient_norm(m, loss), 1)
+                        term("sop_grad_norm", gradient_norm(m, own), 1)
+                    loss = loss + own
                 if words:
                     s, weight = arrays("tcs"), ramp(o["tcs-weight"], step - 1)
-                    token, lang, rows, target, (tokens, free, known, changed) = switched(o, x, words, seed, step)
+                    token, lang, rows, target, (tokens, free, known, changed) = switched(
+                        o, x, words, seed, step
+                    )
                     assert s["token"].tolist() == token and s["lang"].tolist() == lang
                     assert s["row"].tolist() == rows and (s["target"] == target).all()
                     assert abs(s["weight"][0] - weight / accumulate) < 1e-6
-                    again = m.run("encoder", Batch(s), Dropout(seed + 1, step, *dropouts)) if token else h[:0]
+                    again = (
+                        m.run("encoder", Batch(s), Dropout(seed + 1, step, *dropouts))
+                        if token
+                        else h[:0]
+                    )
                     losses = mlm_loss(m, s, again)
                     own = weight * losses.mean() if len(losses) else h.sum() * 0
                     term("tcs", losses.sum(), len(losses))
@@ -1026,9 +1295,12 @@ def replay(name):
     assert steps == 1 or clipped >= 3, f"{name}: clips {clipped} times"
     for k, v in log.items():
         t["log." + k] = np.array(v)
+    assert not pmi or min(pmi.met.values()) > 10, pmi.met
     if units:
         # whole epochs, and a part of one: no unit came twice more often than another
-        assert set(seen) <= set(range(len(units.all))) and len(units.all) == sum(map(len, units.groups))
+        assert set(seen) <= set(range(len(units.all))) and len(units.all) == sum(
+            map(len, units.groups)
+        )
         assert max(seen.values()) - min(seen.get(u, 0) for u in range(len(units.all))) <= 1
     said = {}
     if "valid" in o:

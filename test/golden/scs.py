@@ -20,16 +20,28 @@ def expected(logits, k, specials):
     return np.array(idx), np.array(p)
 
 
+def at_home(E, token, words, k, T):
+    """The k words nearest to each token by their rows of E, out of words[r], and softmax(cosine /
+    T)."""
+    idx, p = np.full((len(token), k), -1), np.zeros((len(token), k))
+    for r, w in enumerate(token):
+        score = {j: cosine(E[w], E[j]) for j in words[r]}
+        best = sorted(score, key=lambda j: (-score[j], j))[:k]
+        e = np.exp((np.array([score[j] for j in best]) - score[best[0]]) / T)
+        idx[r, : len(best)], p[r, : len(best)] = best, e / e.sum()
+    return idx, p
+
+
 def cosine(a, b):
     n = np.linalg.norm(a) * np.linalg.norm(b)
     return a @ b / n if n else 0.0
 
 
 def search(E, idx, p, pair, words, k, neighbours, temperature, keep=False):
-    """pair [n]: each row's pair of languages; words[pair]: the words it may become. Returns idx [n, k]
-    (-1: none), q [n, k] as the mixture's weights, entropy [n], ratio [n]."""
+    """pair [n]: each row's pair of languages; words[pair]: the words it may become. Returns idx [n,
+    k] (-1: none), q [n, k] as the mixture's weights, entropy [n], ratio [n]."""
     n = len(idx)
-    mean = [sum(p[r][i] * E[idx[r][i]] for i in range(idx.shape[1])) for r in range(n)]
+    mean = [sum(q * E[i] for q, i in zip(p[r], idx[r]) if i >= 0) for r in range(n)]
     found, q = np.full((n, k), -1), np.zeros((n, k))
     entropy, ratio = np.zeros(n), np.zeros(n)
     for r in range(n):
@@ -67,6 +79,13 @@ def main(path):
     t.update(E=E, b=b, H=H, row=row, first=np.array([0, 4]), n=np.array([4, 3]))
     t.update(word=np.concatenate(words), at=np.array([0, 20]), words=np.array([20, 5]))
     t.update({"p.idx": idx, "p": p})
+    # by the table: 30 words of the first language, 6 of the other, fewer than k
+    own = np.array([8, 31, 20, 40, 12, 13, 5])
+    home = [np.arange(5, 35), np.array([5, 7, 11, 12, 13, 14])]
+    home[0][-1] = 40
+    by = at_home(E.astype(np.float64), own, [home[i] for i in pair], k, 0.1)
+    t.update(own=own, home=np.concatenate(home), home_at=np.array([0, 30]))
+    t.update({"home_words": np.array([30, 6]), "home.idx": by[0], "home.p": by[1]})
     for name, keep in (("none", False), ("keep", True)):
         found, q, entropy, ratio = search(
             E.astype(np.float64), idx, p, pair, words, k, neighbours, T, keep

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes test/golden/space/tsne_step.tsv: scikit-learn's gradient of t-SNE where it begins (exaggeration 12), for the points of
+"""Makes test/golden/vectors/tsne_step.tsv: scikit-learn's gradient of t-SNE where it begins (exaggeration 12), for the points of
 tsne.pca.vec, and the divergence there. test/unit/tsne.c compares a first step with it.
 
-    test/golden/tsne_step.py test/golden/space    (numpy, scikit-learn)"""
+    test/golden/tsne_step.py test/golden/vectors    (numpy, scikit-learn)"""
 
 import sys
 

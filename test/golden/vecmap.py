@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes test/golden/space/vecmap.safetensors: two small spaces, seed pairs, and what VecMap's formulas (Artetxe, Labaka and
+"""Makes test/golden/vectors/vecmap.safetensors: two small spaces, seed pairs, and what VecMap's formulas (Artetxe, Labaka and
 Agirre 2018a, 2018b) make of them, in numpy. test/unit/vecmap.c compares.
 
-    test/golden/vecmap.py test/golden/space/vecmap.safetensors    (numpy, safetensors)"""
+    test/golden/vecmap.py test/golden/vectors/vecmap.safetensors    (numpy, safetensors)"""
 
 import sys
 

@@ -1,20 +1,24 @@
 #!/bin/bash
-# Puts what test/gpu/run.sh, bench.sh and the experiments need into FOLDER, for a machine with a GPU where nothing can be built or
-# installed: programs, tests, their libraries (all but the C library's and gcc's), the golden files, pipelines, and of their texts those that
-# CORPUS_CACHE=folder or the checkout's data/ has. There: FOLDER/test/gpu/run.sh, FOLDER/make pipeline/X. The archive has at most 64 MiB.
+# Puts what test/gpu/run.sh, bench.sh and the experiments need into FOLDER, for a machine with a GPU
+# where nothing can be built or installed: programs, tests, their libraries (all but the C library's
+# and gcc's), the golden files, pipelines, and of their texts those that CORPUS_CACHE=folder or the
+# checkout's data/ has. There: FOLDER/test/gpu/run.sh, FOLDER/make pipeline/X. The archive has at
+# most 64 MiB.
 #   test/gpu/pack.sh [--no-cuda] FOLDER[.tar.gz] [NAME=VALUE...]      as an archive that unpacks to FOLDER; settings of make, e.g. CC=clang
 # --no-cuda: only the experiments, for machines without a GPU, too; no nvcc is needed.
 set -euo pipefail
 cuda=1
 [ "${1-}" != --no-cuda ] || { cuda=; shift; }
-case ${1-} in ''|-*) echo "usage: test/gpu/pack.sh [--no-cuda] FOLDER[.tar.gz] [NAME=VALUE...]" >&2; exit 2;; esac
+case ${1-} in ''|-*) echo "usage: test/gpu/pack.sh [--no-cuda] FOLDER[.tar.gz] [NAME=VALUE...]" >&2
+exit 2;; esac
 archive= folder=$1; shift
 top=$(cd "$(dirname "$0")/../.." && pwd)
 case $folder in *.tar.gz)
     archive=$folder scratch=$(mktemp -d); trap 'rm -rf "$scratch"' EXIT
     folder=$scratch/$(basename "$folder" .tar.gz);;
 esac
-[ ! -e "$folder" ] || [ -e "$folder/packed" ] || [ -z "$(ls -A "$folder")" ] || { echo "pack.sh: $folder has other things in it; name a new folder" >&2; exit 1; }
+[ ! -e "$folder" ] || [ -e "$folder/packed" ] || [ -z "$(ls -A "$folder")" ] ||
+    { echo "pack.sh: $folder has other things in it; name a new folder" >&2; exit 1; }
 mkdir -p "$folder"; to=$(cd "$folder" && pwd)
 build=$(make -s -C "$top" print-O "$@") out=$top/$build
 case $build in /*) out=$build;; esac
@@ -39,18 +43,22 @@ if [ -n "$cuda" ]; then
     cp "$top/test/bench/translate.sh" "$to/test/bench"
     cp "$top/test/peers/translate.py" "$to/test/peers"
 fi
-for f in "$to"/{bin,unit,bench}/*; do [ ! -f "$f" ] || { strip "$f"; ldd "$f"; }; done | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | sort -u | while read -r f; do
-    case ${f##*/} in libc.so.* | libm.so.* | libgcc_s.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux*) ;; *) cp -L "$f" "$to/lib" ;; esac
+for f in "$to"/{bin,unit,bench}/*; do [ ! -f "$f" ] || { strip "$f"; ldd "$f"; }; done |
+    sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | sort -u | while read -r f; do
+    case ${f##*/} \
+        in libc.so.* | libm.so.* | libgcc_s.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux*) ;; *) cp -L "$f" "$to/lib" ;; esac
 done
 # Texts of known content, from where they are; nothing is downloaded for this.
 lacking=
 for name in $(awk -F'\t' '$1 !~ /^#/ && $2 != "-" { print $1 }' "$top/pipelines/sources.tsv"); do
-    has=; for f in ${CORPUS_CACHE:+"$CORPUS_CACHE/$name" "$CORPUS_CACHE/$name.gz" "$CORPUS_CACHE/$name.zst"} "$top/data/$name"; do [ ! -f "$f" ] || has=1; done
+    has=; for f \
+        in ${CORPUS_CACHE:+"$CORPUS_CACHE/$name" "$CORPUS_CACHE/$name.gz" "$CORPUS_CACHE/$name.zst"} "$top/data/$name"; do [ ! -f "$f" ] || has=1; done
     [ -n "$has" ] || { lacking+=" $name"; continue; }
     mkdir -p "$(dirname "$to/data/$name")"
     "$top/pipelines/fetch" "$top/pipelines/sources.tsv" "$name" > "$to/data/$name"
 done
-[ -z "$lacking" ] || echo "pack.sh: without these texts:$lacking; make fetch/unmt-deen fetch/analysis-deen gets them, CORPUS_CACHE=folder says where they are" >&2
+[ -z "$lacking" ] || echo \
+    "pack.sh: without these texts:$lacking; make fetch/unmt-deen fetch/analysis-deen gets them, CORPUS_CACHE=folder says where they are" >&2
 echo "isoglot $(git -C "$top" rev-parse --short HEAD 2>/dev/null || true)" > "$to/packed"
 size=$(du -sk "$to" | cut -f 1) what=$to
 if [ -n "$archive" ]; then
@@ -58,5 +66,7 @@ if [ -n "$archive" ]; then
     echo "unpacked, $((size / 1024)) MiB"
     size=$(du -k "$archive" | cut -f 1) what=$archive
 fi
-echo "$what: $((size / 1024)) MiB; there: ${cuda:+$(basename "$to")/test/gpu/run.sh, }$(basename "$to")/make"
-[ -z "$archive" ] || [ "$size" -le 65536 ] || { echo "pack.sh: $what is more than 64 MiB" >&2; exit 1; }
+echo "$what: $((size / 1024)) MiB; there: ${cuda:+$(basename "$to")/test/gpu/run.sh, }$(basename \
+    "$to")/make"
+[ -z "$archive" ] || [ "$size" -le 65536 ] ||
+    { echo "pack.sh: $what is more than 64 MiB" >&2; exit 1; }

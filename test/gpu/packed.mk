@@ -1,4 +1,5 @@
-# The Makefile of a folder that pack.sh made: experiments, nothing to build. ./make sets PACKED, and where the programs' libraries are.
+# The Makefile of a folder that pack.sh made: experiments, nothing to build. ./make sets PACKED, and
+# where the programs' libraries are.
 ifndef PACKED
 $(error say $(CURDIR)/make: it says where the libraries are)
 endif

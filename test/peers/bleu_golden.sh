@@ -1,5 +1,6 @@
 #!/bin/bash
-# Writes test/golden/bleu/*.out from the peers: VENV (with sacrebleu) and MULTI_BLEU (multi-bleu.perl), as for bleu.sh.
+# Writes test/golden/bleu/*.out from the peers: VENV (with sacrebleu) and MULTI_BLEU
+# (multi-bleu.perl), as for bleu.sh.
 set -eu
 cd "$(dirname "$0")/../golden/bleu"
 export LC_ALL=C.UTF-8 NO_COLOR=1
@@ -8,7 +9,8 @@ grep -v '^#' commands | while read -r name hyp args; do
         a=${args//\{k\}/$k}
         case $name in
         multi*) perl "$MULTI_BLEU" $a < "${hyp/\{k\}/$k}" > $name.$k.out 2>/dev/null ;;
-        *) "$VENV/bin/sacrebleu" $a < "${hyp/\{k\}/$k}" 2>/dev/null | sed -e '/^-----*$/,/^Metric signatures$/d' > $name.$k.out ;;
+        *) "$VENV/bin/sacrebleu" $a < "${hyp/\{k\}/$k}" 2>/dev/null |
+            sed -e '/^-----*$/,/^Metric signatures$/d' > $name.$k.out ;;
         esac
     done
 done

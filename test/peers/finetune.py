@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Fine-tuning beside transformers: a small BERT, made and pre-trained here by transformers on
 captions, imported by ckpt, learns SICK's entailment by finetune and by transformers, with the
-same optimiser, schedule, batches of the same size and three seeds each. Prints accuracies on the
-test set, their means, and seconds.
+same optimiser and schedule and the same batches in the same order (those that finetune wrote),
+three seeds each; new heads and dropout are drawn by each side. Prints accuracies on the test set,
+their means, and seconds.
 
     PATH=bin:$PATH PYTHON=... python finetune.py DATA        (multi30k/, nli/sick/ of DATA)
 
@@ -17,7 +18,10 @@ import sys
 import tempfile
 import time
 
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 import torch
+from safetensors.torch import load_file
 from tokenizers import BertWordPieceTokenizer
 from transformers import (
     BertConfig,
@@ -101,12 +105,39 @@ def pretrain(captions, folder):
     return tokenizer
 
 
+def batches_of(folder, tokenizer, train):
+    """The numbers of the training examples in each batch that finetune wrote, in its order."""
+    specials = ["[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"]
+    with open("base/vocab") as f:
+        pieces = specials + [line.split(" ")[0].rstrip("\n") for line in f]
+    rows = tokenizer(
+        [a for a, _, _ in train],
+        [b for _, b, _ in train],
+        truncation="longest_first",
+        max_length=128,
+    )["input_ids"]
+    known = {}
+    for i, r in enumerate(rows):
+        known.setdefault(tuple(tokenizer.convert_ids_to_tokens(r)), []).append(i)
+    out = []
+    for step in range(1, len(os.listdir(folder)) + 1):
+        b = load_file(f"{folder}/step-{step}.1.class.safetensors")
+        at, token = b["at"].tolist(), [pieces[t] for t in b["token"].tolist()]
+        out.append([])
+        for i, j in zip(at, at[1:]):
+            same = known[tuple(token[i:j])]
+            out[-1].append(same[0])
+            same.append(same.pop(0))  # equal pairs take turns
+    return out
+
+
 def theirs(tokenizer, folder, train, test, seed):
     torch.manual_seed(seed)
     model = BertForSequenceClassification.from_pretrained(folder, num_labels=3)
-    steps = EPOCHS * math.ceil(len(train) / 32)
-    opt, lr = schedule(model, LR, steps)
-    rng, names = random.Random(seed), sorted({e[2] for e in train})
+    order = batches_of(f"batches{seed}", tokenizer, train)
+    assert len(order) == EPOCHS * math.ceil(len(train) / 32)
+    opt, lr = schedule(model, LR, len(order))
+    names = sorted({e[2] for e in train})
 
     def batch(of):
         x = tokenizer(
@@ -121,11 +152,9 @@ def theirs(tokenizer, folder, train, test, seed):
 
     started = time.time()
     model.train()
-    for _ in range(EPOCHS):
-        rng.shuffle(train)
-        for i in range(0, len(train), 32):
-            x, y = batch(train[i : i + 32])
-            step(model, model(**x, labels=y).loss, opt, lr)
+    for numbers in order:
+        x, y = batch([train[i] for i in numbers])
+        step(model, model(**x, labels=y).loss, opt, lr)
     seconds, hits = time.time() - started, 0
     model.eval()
     with torch.no_grad():
@@ -161,6 +190,8 @@ def ours(train, test, seed):
             str(seed),
             "--threads",
             str(THREADS),
+            "--write-batches",
+            f"batches{seed}",
             "--out",
             f"run{seed}",
         ],
@@ -205,7 +236,7 @@ def main(data):
         told(
             "transformers",
             [
-                theirs(tokenizer, "bert", list(sets["train"]), sets["test"], s)
+                theirs(tokenizer, "bert", sets["train"], sets["test"], s)
                 for s in range(1, SEEDS + 1)
             ],
         )

@@ -232,7 +232,7 @@ def cooc(b):
     at = pad(at)
     foot = len(b) - 64
     directory, planes, zero = struct.unpack_from("<QII", b, foot)
-    need(zero == 0 and directory + 160 * planes == foot, "the directory is not where it must be")
+    need(zero == 0 and directory + 160 * planes == foot, "the directory is not where it should be")
     need(
         struct.unpack_from("<Q", b, foot + 48)[0] == xxh3(b[directory : foot + 48]),
         "checksum of the directory",
@@ -294,7 +294,7 @@ def cooc(b):
             seen, offset = seen + n, offset + size
         need((seen, offset) == (pairs, blocks_bytes), "the index does not add up")
         at = pad(counts_at + counts_bytes)
-    need(at == directory, "the directory is not where it must be")
+    need(at == directory, "the directory is not where it should be")
     return out
 
 
@@ -734,6 +734,196 @@ def model(path):
     return out
 
 
+# --- vectors.md, dictionary.md, order.md, sum.md --------------------------------------------------
+
+FLOAT = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"
+
+
+def finite(s, kind=np.float32):
+    need(re.fullmatch(FLOAT, s), "not a number")
+    with np.errstate(over="ignore"):
+        x = kind(float(s))
+    need(np.isfinite(x), "a number that is not finite")
+    return x
+
+
+def shown(words, x):
+    need(len(words) == len(x) and len(x), "as many words as there are not rows, or none")
+    need(x.ndim == 2 and np.isfinite(x).all(), "not two dimensions, or not finite")
+    return "".join(
+        w + "".join(f" {v:.9g}" for v in row.astype("f4")) + "\n" for w, row in zip(words, x)
+    )
+
+
+def vectors_text(b):
+    lines = text_of(b).split("\n")
+    lines = [x.rstrip(" \r") for x in (lines[:-1] if lines[-1] == "" else lines)]
+    need(lines, "no vectors")
+    rows = None
+    m = re.fullmatch(r"([0-9]+) ([0-9]+)", lines[0])
+    if m:
+        rows, dim = int(m[1]), int(m[2])
+        lines = lines[1:]
+        need(rows == len(lines), "more or fewer rows than the first line says")
+    else:
+        dim = len(re.split("[ \t]", lines[0])) - 1
+    words, x = [], []
+    for s in lines:
+        f = re.split("[ \t]", s)
+        need(len(f) == dim + 1 or (rows is not None and len(f) > dim), "a row of another length")
+        words.append(" ".join(f[: len(f) - dim]))
+        x.append([finite(v) for v in f[len(f) - dim :]])
+    return shown(words, np.array(x))
+
+
+def vectors_binary(b):
+    head, at = b.split(b"\n", 1)[0], b.index(b"\n") + 1
+    n, dim = map(int, head.split())
+    words, x = [], []
+    for _ in range(n):
+        stop = b.find(b" ", at)
+        need(stop >= 0 and stop + 1 + 4 * dim <= len(b), "a row that runs over the end")
+        words.append(text_of(b[at:stop]))
+        x.append(np.frombuffer(b, "<f4", dim, stop + 1))
+        at = stop + 1 + 4 * dim
+        at += b[at : at + 1] == b"\n"
+    need(at == len(b), "bytes behind the last row")
+    return shown(words, np.array(x))
+
+
+def words_of(data):
+    lines = text_of(data).split("\n")
+    need(lines.pop() == "", "words whose last line does not end")
+    return lines
+
+
+def vectors_npy(b, path):
+    need(b[6] in (1, 2, 3), "a version other than 1 to 3")
+    n = struct.unpack_from("<H" if b[6] == 1 else "<I", b, 8)[0]
+    at = 10 if b[6] == 1 else 12
+    h = b[at : at + n].decode("latin-1")
+    m = re.search(r"'shape': \(([0-9]+), ([0-9]+),?\)", h)
+    kind = re.search(r"'descr': '(<f[48])'", h)
+    need(m and kind and "'fortran_order': False" in h, "not a two-dimensional array of floats")
+    rows, dim, data = int(m[1]), int(m[2]), b[at + n :]
+    need(len(data) == rows * dim * np.dtype(kind[1]).itemsize, "data of another size")
+    beside = path + ".words"
+    words = words_of(read(beside)) if os.path.exists(beside) else [str(i) for i in range(rows)]
+    return shown(words, np.frombuffer(data, kind[1]).reshape(rows, dim))
+
+
+def vectors_safetensors(b):
+    t = safetensors(b)
+    two = [k for k in t if k != "words" and t[k].ndim == 2]
+    name = "vectors" if "vectors" in t else two[0] if len(two) == 1 else None
+    need(name, "no tensor of vectors, or more than one")
+    x = t[name]
+    words = words_of(t["words"].tobytes()) if "words" in t else [str(i) for i in range(len(x))]
+    return shown(words, x)
+
+
+def vectors(path):
+    b = read(path)
+    if path.endswith(".safetensors"):
+        return vectors_safetensors(b)
+    if b[:6] == b"\x93NUMPY":
+        return vectors_npy(b, path)
+    return vectors_binary(b) if path.endswith(".bin") else vectors_text(b)
+
+
+def lines_of(b):
+    lines = text_of(b).split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def dictionary(path):
+    for s in lines_of(read(path)):
+        s = s.removesuffix("\r")
+        source, _, rest = s.partition("\t" if "\t" in s else " ")
+        need(source and re.split("[\t ]" if "\t" not in s else "\t", rest)[0], "a side is missing")
+    return ""
+
+
+def scored(path):
+    """With the vocabulary a to f."""
+    known = 0
+    for s in lines_of(read(path)):
+        f = s.removesuffix("\r").split("\t")
+        need(2 <= len(f) <= 3 and f[0] and f[1], "not a source, a target and perhaps a score")
+        if len(f) == 3:
+            finite(f[2], np.float64)
+        known += f[0] != f[1] and all(len(x) == 1 and x in "abcdef" for x in f[:2])
+    need(known, "no line of two different known tokens")
+    return ""
+
+
+POS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
+UD2 = (
+    "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse aux cop "
+    "mark nmod appos nummod acl amod det clf case conj cc fixed flat compound list parataxis "
+    "orphan goeswith reparandum punct root dep nsubj:pass csubj:pass aux:pass"
+).split()
+
+
+def order(path):
+    lines = lines_of(read(path))
+    need(lines[:1] == ["# isoglot order 1"], "another first line")
+    need(lines[1:2] in (["# labels ud2"], ["# labels ud1"]), "another label set")
+    ud2, seen = lines[1].endswith("2"), set()
+
+    def label(s):
+        head, s = s.startswith("@"), s.removeprefix("@")
+        pos, _, rel = s.partition("&") if "&" in s else (s, "", "") if s in POS else ("", "", s)
+        need(not pos or pos in POS, "a part of speech that is not known")
+        if head and "&" in s:
+            need(rel == "@", "a head's relation")
+        elif rel:
+            free = 1 <= len(rel.encode()) <= 23 and not re.search(r"[\s_]", rel)
+            need(rel in UD2 if ud2 else free, "a relation that is not known")
+
+    for s in lines[2:]:
+        f = s.split("\t")
+        need(len(f) == 3 and f[0] in ("N", "V"), "not class, feature and weight")
+        kind, *labels = f[1].split("_")
+        need(kind in ("BI", "PRE", "BFR", "AFT", "BTW", "HI"), "a kind that is not known")
+        need(3 <= len(labels) <= 5 if kind == "HI" else len(labels) == 2, "a number of labels")
+        for x in labels:
+            if x not in ("BOS", "EOS"):
+                label(x)
+        finite(f[2], np.float64)
+        need((f[0], f[1]) not in seen, "a feature that stands twice")
+        seen.add((f[0], f[1]))
+    return ""
+
+
+def summed(path):
+    b, line = read(path), text_of(read(path + ".sum"))
+    m = re.fullmatch(r"XXH3_([0-9a-f]{16})  [^\n]+\n", line)
+    need(m, "FILE.sum is not the one line")
+    need(m[1] == "%016x" % xxh3(b), "another checksum")
+    codes(b)
+    return ""
+
+
+def log(b):
+    """log.md: what is no whole object is skipped; of two lines of an event and a step the later."""
+    points, stepped = {}, False
+    for line in b.split(b"\n"):
+        try:
+            x = json_object(line)
+        except Bad:
+            continue
+        if not isinstance(x.get("event"), str) or not is_number(x.get("step")):
+            continue
+        stepped = True
+        for k, v in x.items():
+            if k not in ("step", "time") and is_number(v):
+                points[x["event"], x["step"], k] = v
+    need(stepped, "no line of a log")
+    lines = ["%s\t%.9g\t%s\t%.9g\n" % (*k, v) for k, v in points.items()]
+    return "".join(sorted(lines, key=lambda s: s.encode()))
+
+
 def part(name):
     def form(b, folder):
         model_of(os.path.join(folder, "model/post-norm"), {name: b})
@@ -747,7 +937,9 @@ FORMATS = {
     "cooc": cooc,
     "codes": codes,
     "vocab": vocab,
+    "log": log,
 }  # of one file, which give a text
+PATHS = {"vectors": vectors, "dict": dictionary, "scored": scored, "order": order, "summed": summed}
 PARTS = {
     "config": part("config.json"),
     "weights": part("weights.safetensors"),
@@ -759,6 +951,8 @@ PARTS = {
 def give(form, path, folder):
     if form == "model":
         return model(path)
+    if form in PATHS:
+        return PATHS[form](path)
     return FORMATS[form](read(path)) if form in FORMATS else PARTS[form](read(path), folder)
 
 
@@ -775,7 +969,7 @@ def every(folder, write):
         if (got is None) != (verdict == "bad"):
             print(f"{name}: {verdict} {why}, but {said or 'accepted'}")
             wrong += 1
-        elif got is None or form in PARTS:
+        elif not got and (got is None or form in PARTS or form in PATHS):
             continue
         elif write:
             with open(path + ".out", "w", encoding="utf-8") as f:

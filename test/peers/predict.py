@@ -1,4 +1,5 @@
-"""Run by predict.sh in an empty folder: a table of examples per second and peak memory; status 1 where predictions differ."""
+"""Run by predict.sh in an empty folder: a table of examples per second and peak memory; status 1
+where predictions differ."""
 
 import json, os, statistics, subprocess, sys, time
 
@@ -7,6 +8,7 @@ os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 HERE = os.path.abspath(__file__)
 BATCH, REPEATS = int(os.environ.get("BATCH", 32)), int(os.environ.get("REPEATS", 3))
 DATA, BIN = os.environ["DATA"], os.environ["BIN"]
+PRECISIONS = os.environ.get("PRECISIONS", "float32 int8").split()
 
 
 def zst(name):
@@ -20,16 +22,94 @@ def batches(items, order):
         yield [(k, items[k]) for k in order[i : i + BATCH]]
 
 
+def windows_of(tok, file):
+    """A question's windows as rows of pieces: (rows, question's length, first token, tokens)."""
+    out, data = [], json.load(open(file, encoding="utf-8"))["data"]
+    for p in (p for a in data for p in a["paragraphs"]):
+        c = tok(p["context"], add_special_tokens=False, return_offsets_mapping=True)
+        ids, spans = c["input_ids"], c["offset_mapping"]
+        for x in p["qas"]:
+            q = tok(x["question"], add_special_tokens=False)["input_ids"][:64]
+            room, at, w = 384 - len(q) - 3, 0, []
+            while True:
+                n = min(room, len(ids) - at)
+                row = [tok.cls_token_id, *q, tok.sep_token_id, *ids[at : at + n], tok.sep_token_id]
+                w.append((row, len(q), at, n))
+                if at + room >= len(ids):
+                    break
+                at += 128
+            out.append((x["id"], p["context"], spans, w))
+    return out
+
+
+def answer(context, spans, windows, logits):
+    """20 best starts and ends of each window, at most 30 tokens, the start's window the one with
+    most context."""
+    best = None
+    for (row, asked, first, n), (s, e) in zip(windows, logits):
+        base, k = asked + 2, min(20, len(row))
+        ends = e.topk(k).indices.tolist()
+        for i in s.topk(k).indices.tolist():
+            t = first + i - base
+            around = lambda w: min(t - w[2], w[2] + w[3] - 1 - t) + 0.01 * w[3]
+            holds = [w for w in windows if w[2] <= t < w[2] + w[3]]
+            if not base <= i < base + n or max(holds, key=around)[2] != first:
+                continue
+            for j in ends:
+                if i <= j < base + n and j - i < 30:
+                    score = float(s[i] + e[j])
+                    if best is None or score > best[0]:
+                        best = (score, spans[t][0], spans[first + j - base][1])
+    return context[best[1] : best[2]]
+
+
+def answers(tok, m, file, sort):
+    import torch
+
+    asked = windows_of(tok, file)
+    flat = [(q, k) for q in range(len(asked)) for k in range(len(asked[q][3]))]
+    rows = [asked[q][3][k][0] for q, k in flat]
+    split = [asked[q][3][k][1] + 2 for q, k in flat]
+    order = sorted(range(len(rows)), key=lambda i: -len(rows[i])) if sort else range(len(rows))
+    logits = [None] * len(rows)
+    for part in batches(rows, order):
+        most = max(len(r) for _, r in part)
+        ids = torch.zeros(len(part), most, dtype=torch.long)
+        mask, types = torch.zeros_like(ids), torch.zeros_like(ids)
+        for b, (k, r) in enumerate(part):
+            ids[b, : len(r)], mask[b, : len(r)] = torch.tensor(r), 1
+            types[b, split[k] : len(r)] = 1
+        y = m(input_ids=ids, attention_mask=mask, token_type_ids=types)
+        for b, (k, r) in enumerate(part):
+            logits[k] = (y.start_logits[b, : len(r)], y.end_logits[b, : len(r)])
+    out, at = {}, 0
+    for id, context, spans, w in asked:
+        out[id] = answer(context, spans, w, logits[at : at + len(w)])
+        at += len(w)
+    return out
+
+
 def theirs(task, dir, file, sort):
-    """What a user's script does: rows of a batch padded to its longest. Prints predictions; seconds and bytes on standard error."""
+    """What a user's script does: rows of a batch padded to its longest. Prints predictions; seconds
+    and bytes on standard error."""
     import torch, transformers as T
 
     torch.set_num_threads(len(os.sched_getaffinity(0)))
     tok = T.AutoTokenizer.from_pretrained(dir)
-    kind = {"nli": T.AutoModelForSequenceClassification, "tag": T.AutoModelForTokenClassification}[
-        task
-    ]
+    kind = {
+        "nli": T.AutoModelForSequenceClassification,
+        "tag": T.AutoModelForTokenClassification,
+        "qa": T.AutoModelForQuestionAnswering,
+    }[task]
     m = kind.from_pretrained(dir).eval()
+    if task == "qa":
+        began, cpu = time.time(), time.process_time()
+        with torch.inference_mode():
+            said = answers(tok, m, file, sort)
+        # one answer per line, as predict writes them
+        print("\n".join(f"{k}\t{json.dumps(v, ensure_ascii=False)}" for k, v in said.items()))
+        print(time.time() - began, time.process_time() - cpu, file=sys.stderr)
+        return
     if task == "nli":
         items = [line.split("\t") for line in open(file, encoding="utf-8").read().split("\n")[:-1]]
         size = lambda x: sum(map(len, x))
@@ -119,14 +199,72 @@ def make(shape, task, labels, text):
         num_hidden_layers=layers,
         num_attention_heads=width // 64,
         intermediate_size=4 * width,
-        id2label=dict(enumerate(labels)),
-        label2id={x: i for i, x in enumerate(labels)},
+        **(
+            {
+                "id2label": dict(enumerate(labels)),
+                "label2id": {x: i for i, x in enumerate(labels)},
+            }
+            if labels
+            else {}
+        ),
     )
-    m = {"nli": T.BertForSequenceClassification, "tag": T.BertForTokenClassification}[task](c)
-    m.classifier.weight.data.normal_(std=0.5)  # labels that depend on the text
+    if task == "qa":
+        m = T.BertForQuestionAnswering(c)
+        m.qa_outputs.weight.data.normal_(std=0.5)
+    else:
+        m = {"nli": T.BertForSequenceClassification, "tag": T.BertForTokenClassification}[task](c)
+        m.classifier.weight.data.normal_(std=0.5)  # labels that depend on the text
     m.save_pretrained(dir)
     subprocess.run([f"{BIN}/ckpt", "import", "-q", "-o", dir + ".ours", dir], check=True)
     return dir
+
+
+def ours(dir, task, precision):
+    command = [f"{BIN}/predict", "-q", "-m", dir + ".ours", "--batch", str(BATCH)]
+    return timed(
+        [*command, "--tokens", "100000", "--precision", precision],
+        f"{task}.in",
+        f"ours.{precision}",
+    )
+
+
+def lines_of(task, file):
+    """Predictions as transformers' loop prints them: of questions one per line."""
+    if task != "qa":
+        return open(file).read().rstrip("\n").split("\n")
+    said = json.load(open(file)).items()
+    return [f"{k}\t{json.dumps(v, ensure_ascii=False)}" for k, v in said]
+
+
+def compare(shape, task, dir, examples):
+    """Rows of the table; True where float32 does not predict what transformers does."""
+    runs, b, c, bad = {x: [] for x in PRECISIONS}, [], [], False
+    peer = [sys.executable, HERE, task, dir, f"{task}.in"]
+    for _ in range(REPEATS):  # one after the other, in turns
+        for x in PRECISIONS:
+            runs[x].append(ours(dir, task, x))
+        b.append(timed([*peer, ""], "/dev/null", "theirs"))
+        c.append(timed([*peer, "sort"], "/dev/null", "sorted"))
+    med = lambda v: statistics.median(v)
+    # without imports and loading
+    inside = lambda r, i: float([x for x in r[1] if x][-1].split()[i])
+    t, tc = med([inside(r, 0) for r in b]), med([inside(r, 1) for r in b])
+    u, uc = med([inside(r, 0) for r in c]), med([inside(r, 1) for r in c])
+    theirs_said = open("theirs").read().rstrip("\n").split("\n")
+    for x in PRECISIONS:
+        a, said = runs[x], lines_of(task, f"ours.{x}")
+        s, cpu = med([r[0] for r in a]), med([r[3] for r in a])  # the whole process
+        same = sum(p == q for p, q in zip(said, theirs_said))
+        bad |= len(said) != len(theirs_said)
+        bad |= x == "float32" and same < 0.999 * len(said)
+        print(
+            f"{shape}\t{task}\t{x}\t{examples}\t{s:.2f}\t{cpu:.2f}\t"
+            f"{max(r[2] for r in a) / 2**20:.0f}\t{t:.2f}\t{tc:.2f}\t{u:.2f}\t{uc:.2f}\t"
+            f"{max(r[2] for r in b) / 2**20:.0f}\t{t / s:.2f}\t{tc / cpu:.2f}\t{u / s:.2f}\t"
+            f"{uc / cpu:.2f}\t{same}/{len(theirs_said)}",
+            flush=True,
+        )
+    return bad
 
 
 def main():
@@ -149,70 +287,35 @@ def main():
     sick, words = sick[:most], words[:most]
     open("nli.in", "w").write("".join(f"{x[1]}\t{x[2]}\n" for x in sick))
     open("tag.in", "w").write("".join("\n".join(s) + "\n\n" for s in words))
+    xquad = json.loads(zst("xquad/xquad.en.json.zst"))
+    asked = 0
+    for a in xquad["data"]:  # as many questions as examples
+        for p in a["paragraphs"]:
+            p["qas"] = p["qas"][: max(0, (most or 10**9) - asked)]
+            asked += len(p["qas"])
+    json.dump(xquad, open("qa.in", "w", encoding="utf-8"), ensure_ascii=False)
     text = [x[1] for x in sick] + [" ".join(s) for s in words]
-    examples = {"nli": len(sick), "tag": len(words)}
+    text += [p["context"] for a in xquad["data"] for p in a["paragraphs"]]
+    examples = {"nli": len(sick), "tag": len(words), "qa": asked}
     print(
-        f"torch {torch.__version__}, transformers {T.__version__}, {len(os.sched_getaffinity(0))} threads, batch {BATCH}, medians of {REPEATS}"
+        f"torch {torch.__version__}, transformers {T.__version__},"
+        f" {len(os.sched_getaffinity(0))} threads, batch {BATCH}, medians of {REPEATS}"
     )
     print(
-        "model\ttask\texamples\twall s\tCPU s\tMiB\tpeer wall\tCPU\tsorted wall\tCPU\tMiB\twall x\tCPU x\tsorted wall x\tCPU x\tsame"
+        "model\ttask\tprecision\texamples\twall s\tCPU s\tMiB\tpeer wall\tCPU\tsorted wall\tCPU\tMiB"
+        "\twall x\tCPU x\tsorted wall x\tCPU x\tsame"
     )
     bad = False
     for shape in os.environ.get("SHAPES", "6x512 12x768").split():
         for task, labels in (
             ("nli", ["contradiction", "entailment", "neutral"]),
             ("tag", [f"T{i}" for i in range(17)]),
+            ("qa", []),
         ):
-            if task not in os.environ.get("TASKS", "nli tag").split():
+            if task not in os.environ.get("TASKS", "nli tag qa").split():
                 continue
             dir = make(shape, task, labels, text)
-            a, b, c = [], [], []
-            for _ in range(REPEATS):  # one after the other, in turns
-                a.append(
-                    timed(
-                        [
-                            f"{BIN}/predict",
-                            "-q",
-                            "-m",
-                            dir + ".ours",
-                            "--batch",
-                            str(BATCH),
-                            "--tokens",
-                            "100000",
-                        ],
-                        f"{task}.in",
-                        "ours",
-                    )
-                )
-                b.append(
-                    timed(
-                        [sys.executable, HERE, task, dir, f"{task}.in", ""], "/dev/null", "theirs"
-                    )
-                )
-                c.append(
-                    timed(
-                        [sys.executable, HERE, task, dir, f"{task}.in", "sort"],
-                        "/dev/null",
-                        "sorted",
-                    )
-                )
-            med = lambda v: statistics.median(v)
-            inside = lambda r, i: float(
-                [x for x in r[1] if x][-1].split()[i]
-            )  # without imports and loading
-            s, cpu = med([r[0] for r in a]), med([r[3] for r in a])  # the whole process
-            t, tc = med([inside(r, 0) for r in b]), med([inside(r, 1) for r in b])
-            u, uc = med([inside(r, 0) for r in c]), med([inside(r, 1) for r in c])
-            ours, them = open("ours").read().rstrip("\n").split("\n"), open("theirs").read().rstrip(
-                "\n"
-            ).split("\n")
-            same = sum(x == y for x, y in zip(ours, them))
-            bad |= len(ours) != len(them) or same < 0.999 * len(ours)
-            print(
-                f"{shape}\t{task}\t{examples[task]}\t{s:.2f}\t{cpu:.2f}\t{max(r[2] for r in a) / 2**20:.0f}\t{t:.2f}\t{tc:.2f}\t{u:.2f}\t{uc:.2f}\t"
-                f"{max(r[2] for r in b) / 2**20:.0f}\t{t / s:.2f}\t{tc / cpu:.2f}\t{u / s:.2f}\t{uc / cpu:.2f}\t{same}/{len(them)}",
-                flush=True,
-            )
+            bad |= compare(shape, task, dir, examples[task])
     sys.exit(bad)
 
 

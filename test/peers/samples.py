@@ -13,6 +13,7 @@ import zstandard
 from xxhash import xxh3_64_intdigest as xxh3
 
 OUT = sys.argv[1]
+FOLDERS = ("shard", "cooc", "codes", "vocab", "model", "vectors", "dict", "order", "sum", "log")
 LIST = []
 
 
@@ -168,6 +169,11 @@ def shards():
         "lengths",
         "lengths that do not add up to T",
         block(TEXT, data=struct.pack("<III", 2, 1, 3) + struct.pack("<5H", 5, 6, 6, 3, 5)),
+    )
+    bad(
+        "lengths-few",
+        "lengths that add up to less than T",
+        block(TEXT, data=struct.pack("<III", 2, 0, 2) + struct.pack("<5H", 5, 6, 6, 3, 5)),
     )
     bad("id", "an id not below the vocabulary's size", block([[5, 6], [], [6, 3, 7]]))
     bad("packed-hash", "a wrong hash: compressed data", block(TEXT, packed_hash=1))
@@ -835,13 +841,170 @@ def models():
     sums("other", "another checksum", "".join(lines).replace(lines[0][5:21], "0" * 16).encode())
 
 
+# --- vectors, dictionaries, order models, FILE.sum ------------------------------------------------
+
+
+def vectors():
+    rows = b"a 1 -0.5\nb 0.1 3e-5\n\xc3\xa9 2 0\n"
+    put("vectors/plain.vec", rows, "vectors")
+    put("vectors/headed.vec", b"3 2\r\na b 1 2 \r\nb\t0.25 3\nc 1 1", "vectors")
+    words, x = (b"a", b"\xc3\xa9"), np.array([[1, -2], [0.1, 3e-5]], "<f4")
+    raw = [w + b" " + x[i].tobytes() for i, w in enumerate(words)]
+    put("vectors/lines.bin", b"2 2\n" + raw[0] + b"\n" + raw[1] + b"\n", "vectors")
+    put("vectors/dense.bin", b"2 2\n" + raw[0] + raw[1], "vectors")
+
+    def npy(shape="(2, 2)", data=x.tobytes(), descr="<f4", order="False", version=b"\1\0"):
+        h = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}"
+        h = h.encode().ljust(117) + b"\n"
+        return b"\x93NUMPY" + version + struct.pack("<H", len(h)) + h + data
+
+    put("vectors/numbered.npy", npy(), "vectors")
+    put("vectors/wide.npy", npy(descr="<f8", data=x.astype("<f8").tobytes()), "vectors")
+    with open(os.path.join(OUT, "vectors/wide.npy.words"), "wb") as f:
+        f.write(b"a\n\xc3\xa9\n")
+    lines = np.frombuffer(b"a\n\xc3\xa9\n", "u1")
+    put("vectors/named.safetensors", safetensors({"vectors": x, "words": lines}), "vectors")
+    put("vectors/other.safetensors", safetensors({"table": x}), "vectors")
+
+    def bad(name, why, data):
+        put("vectors/bad/" + name, data, "vectors", why)
+
+    bad("empty.vec", "no vectors", b"")
+    bad("short.vec", "rows of another length", b"a 1 2\nb 1\n")
+    bad("long.vec", "rows of another length", b"a 1 2\nb 1 2 3\n")
+    bad("number.vec", "a field that is not a number", b"a 1 2x\n")
+    bad("nan.vec", "a number that is not finite", b"a 1 nan\n")
+    bad("inf.vec", "a number that is not finite", b"a 1 1e99\n")
+    bad("utf-8.vec", "bytes that are not UTF-8", b"a\xff 1 2\n")
+    bad("fewer.vec", "fewer rows than the first line says", b"3 2\na 1 2\nb 1 2\n")
+    bad("more.vec", "more rows than the first line says", b"1 2\na 1 2\nb 1 2\n")
+    bad("dimensions.vec", "more dimensions than there can be", b"1 99999999999\na 1\n")
+    bad("line.vec", "an empty line", b"a 1 2\n\nb 1 2\n")
+    bad("cut.bin", "a row that runs over the end", (b"2 2\n" + raw[0] + raw[1])[:-1])
+    bad("behind.bin", "bytes behind the last row", b"2 2\n" + raw[0] + raw[1] + b"\nxy")
+    bad("short.npy", "data of another size than the shape's", npy(data=x.tobytes()[:-4]))
+    bad("long.npy", "data of another size than the shape's", npy(data=x.tobytes() + b"\0" * 4))
+    bad("flat.npy", "not two dimensions", npy(shape="(4,)"))
+    bad("fortran.npy", "Fortran's order", npy(order="True"))
+    bad("integers.npy", "a type other than <f4 and <f8", npy(descr="<i4"))
+    bad("version.npy", "a version other than 1 to 3", npy(version=b"\4\0"))
+    bad("huge.npy", "a shape larger than the file", npy(shape="(4000000, 1000)"))
+    bad("words.npy", "as many words as there are not rows", npy())
+    with open(os.path.join(OUT, "vectors/bad/words.npy.words"), "wb") as f:
+        f.write(b"a\n")
+    one = safetensors({"vectors": x, "words": lines[:2]})
+    bad("words.safetensors", "as many words as there are not rows", one)
+    two = safetensors({"first": x, "second": x})
+    bad("two.safetensors", "two tensors that could be the one", two)
+    bad("checksum.safetensors", "a wrong xxh3", safetensors({"vectors": x}, xxh3="0" * 16))
+
+
+def dictionaries():
+    put("dict/scores", b"a\td\t1.5\nb\te\t-0.25\n", "dict")
+    put("dict/spaces", b"a d\nb e\r\n", "dict")
+    put("dict/scores-again", b"a\td\t1.5\nb\te\t-0.25\r\na\te", "scored")
+    for form, name, data, why in (
+        ("dict", "one", b"a\td\nb\n", "a line without a target"),
+        ("dict", "source", b"a\td\n\te\n", "a line without a source"),
+        ("dict", "utf-8", b"a\t\xff\n", "bytes that are not UTF-8"),
+        ("scored", "tab", b"a d 1\n", "a line without a tab"),
+        ("scored", "word", b"a\td\tx\n", "a score that is not a number"),
+        ("scored", "nan", b"a\td\tnan\n", "a score that is not finite"),
+        ("scored", "large", b"a\td\t1e999\n", "a score that is not finite"),
+        ("scored", "behind", b"a\td\t1\t2\n", "something behind the score"),
+        ("scored", "known", b"x\ty\t1\na\ta\t1\n", "no line of two different known tokens"),
+        ("scored", "empty", b"", "no line of two different known tokens"),
+    ):
+        put("dict/bad/" + name, data, form, why)
+
+
+def orders():
+    head = b"# isoglot order 1\n# labels ud2\n"
+    put("order/example", head + b"N\tPRE_@_amod\t1.09861229\n", "order")
+    put("order/nothing", head, "order")
+    put("order/both", head + b"V\tBI_NOUN&nsubj_@VERB&@\t-1e-3\nN\tBTW_ADJ_DET\t2", "order")
+    subtypes = head.replace(b"ud2", b"ud1") + b"N\tPRE_@_det:x\t1\n"
+    put("order/subtypes", subtypes, "order")
+    for name, data, why in (
+        ("empty", b"", "another first line"),
+        ("version", head.replace(b"1", b"2"), "another first line"),
+        ("labels", head.replace(b"ud2", b"ud3"), "another label set"),
+        ("one-line", head[:18], "another second line"),
+        ("fields", head + b"N\tPRE_@_amod\n", "a line without three fields"),
+        ("class", head + b"A\tPRE_@_amod\t1\n", "a class that is not known"),
+        ("kind", head + b"N\tPST_@_amod\t1\n", "a kind that is not known"),
+        ("label", head + b"N\tPRE_@_adj\t1\n", "a label that is not known"),
+        ("three", head + b"N\tPRE_@_amod_det\t1\n", "another number of labels than the kind has"),
+        ("weight", head + b"N\tPRE_@_amod\t1x\n", "a weight that is not a number"),
+        ("inf", head + b"N\tPRE_@_amod\tinf\n", "a weight that is not finite"),
+        ("twice", head + b"N\tPRE_@_amod\t1\n" * 2, "a feature that stands twice"),
+    ):
+        put("order/bad/" + name, data, "order", why)
+
+
+def summed_texts():
+    codes = b"t h 9274\nth e</w> 6342\n"
+    line = b"XXH3_%016x  %s\n"
+
+    def pair(name, why, sum_file, data=codes):
+        put("sum/" + name, data, "summed", why)
+        with open(os.path.join(OUT, "sum", name + ".sum"), "wb") as f:
+            f.write(sum_file)
+
+    good = line % (xxh3(codes), b"right")
+    pair("right", "", good)
+    pair("renamed", "", good)
+    pair("changed", "another checksum", good, codes.replace(b"th e", b"th a"))
+    pair("longer", "another checksum", good, codes + b"l o 1\n")
+    pair("empty", "a FILE.sum that is not one line", b"")
+    pair("two-lines", "a FILE.sum that is not one line", good + good)
+    pair("no-end", "a FILE.sum that is not one line", good[:-1])
+    pair("no-name", "no name", good[:23] + b"\n")
+    pair("one-space", "one space", good.replace(b"  ", b" "))
+    pair("upper", "digits in upper case", good.upper())
+    pair("word", "another word than XXH3_", good.replace(b"XXH3_", b"XXH64"))
+    pair("short", "fewer digits", good.replace(b"XXH3_", b"XXH3_")[:20] + b"  right\n")
+
+
+def logs():
+    def line(event, step, rest):
+        return b'{"event":"%s","step":%d,"time":1763707260.125%s}\n' % (event, step, rest)
+
+    one = line(b"train", 1, b',"mlm":5.25,"tokens":9007199254740993,"lr":1e-05')
+    two = line(b"train", 2, b',"mlm":0.333333343,"tokens":18,"lr":2e-05')
+    nan = line(b"nan", 13, b',"loss":null')
+    put("log/example", line(b"train", 12, b',"loss":0.333333343') + nan, "log")
+    put("log/events", one + line(b"valid", 2, b',"en.perplexity":7.5') + two, "log")
+    put("log/unknown", one + line(b"later", 1, b',"why":"\\"\\u0007\\u20ac","x":2') + two, "log")
+    put("log/repeated", two + one + two.replace(b"0.333333343", b"0.25"), "log")
+    put("log/whole-only", one + two[:40] + b"\n" + two + one[:50], "log")
+    behind = two[:-1] + one[:20] + b"\n"
+    put("log/behind", one + behind, "log")
+    put("log/twice", one + two.replace(b'"lr"', b'"mlm"'), "log")
+    put("log/others", b'\n[1]\n7\nstep 1\n"event"\n{"event":3,"step":2,"mlm":1}\n' + one, "log")
+    put("log/bytes", one + two.replace(b"train", b"tr\xffin"), "log")
+    why = "no line that is a whole object with an event"
+    put("log/bad/empty", b"", "log", why)
+    put("log/bad/text", b"step 1: loss 3\n", "log", why)
+    put("log/bad/torn", one[:-3], "log", why)
+    put("log/bad/list", b"[" + one[:-1] + b"]\n", "log", why)
+    put("log/bad/no-event", one.replace(b'"event":"train",', b""), "log", why)
+    put("log/bad/behind", behind, "log", why)
+    put("log/bad/no-step", one.replace(b'"step":1,', b""), "log", "no line with a step")
+
+
 def main():
-    for name in ("shard", "cooc", "codes", "vocab", "model"):
+    for name in FOLDERS:
         shutil.rmtree(os.path.join(OUT, name), ignore_errors=True)
     shards()
     coocs()
     texts()
     models()
+    vectors()
+    dictionaries()
+    orders()
+    summed_texts()
+    logs()
     with open(os.path.join(OUT, "list.tsv"), "w") as f:
         f.write("file\tformat\tverdict\twhy\n")
         f.writelines("\t".join(row) + "\n" for row in LIST)

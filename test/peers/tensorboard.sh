@@ -1,14 +1,18 @@
 #!/bin/bash
-# TensorBoard's own reader on a run's event files, one that was killed and resumed: every number of the log, once.
+# TensorBoard's own reader on a run's event files, one that was killed and resumed: every number of
+# the log, once.
 #   VENV=folder of a Python environment with tensorboard (made here if it is not there)
 set -eu -o pipefail
 VENV=${VENV:-${TMPDIR:-/tmp}/isoglot-peers-tensorboard}
-[ -x "$VENV/bin/python" ] || { python3 -m venv "$VENV" && "$VENV/bin/pip" install -q tensorboard 'setuptools<81'; }
+[ -x "$VENV/bin/python" ] || { python3 -m venv "$VENV" &&
+    "$VENV/bin/pip" install -q tensorboard 'setuptools<81'; }
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT; cd "$work"; PATH=$BIN:$PATH
-awk 'BEGIN { srand(7); for (i = 0; i < 300; i++) { s = "w1"; for (j = 0; j < 5; j++) s = s " w" int(rand() * 30); print s } }' > s
+awk 'BEGIN { srand(7); for (i = 0; i < 300; i++) { s = "w1";
+    for (j = 0; j < 5; j++) s = s " w" int(rand() * 30); print s } }' > s
 awk 'BEGIN { for (j = 0; j < 30; j++) print "w" j, 30 - j }' > vocab
 binarize -q -v vocab -l aa -o aa.shd < s
-run=(pretrain -q -v vocab --train aa=aa.shd --valid aa=aa.shd --layers 1 --dim 16 --heads 2 --ffn 16 --positions 16 --tokens 60 --log-every 5
+run=(pretrain -q -v vocab --train aa=aa.shd --valid aa=aa.shd --layers 1 --dim 16 --heads 2 \
+    --ffn 16 --positions 16 --tokens 60 --log-every 5
     --save-every 10 --valid-every 20 --steps 400 --tensorboard --resume --out run)
 "${run[@]}" & pid=$!
 while ! grep -q '"step":55' run/log.jsonl 2>/dev/null; do sleep 0.01; done
@@ -29,6 +33,7 @@ got = {t: [(s.step, np.float32(s.value)) for s in acc.Scalars(t)] for t in acc.T
 assert sorted(got) == sorted(want), (sorted(got), sorted(want))
 for t in want:
     assert [s for s, _ in got[t]] == [s for s, _ in want[t]], t
-    assert np.allclose([v for _, v in got[t]], [v for _, v in want[t]], rtol=1e-6, equal_nan=True), t
+    assert np.allclose([v for _, v in got[t]], [v for _, v in want[t]], rtol=1e-6,
+                       equal_nan=True), t
 print(f"TensorBoard reads the same {sum(map(len, got.values()))} numbers of {len(got)} curves")
 P

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Principal components by NumPy and t-SNE by scikit-learn of small vectors of two "languages": writes test/golden/space/tsne.*,
+"""Principal components by NumPy and t-SNE by scikit-learn of small vectors of two "languages": writes test/golden/vectors/tsne.*,
 which test/unit/tsne.c and test/cli/plot.sh compare ours with. Usage: tsne.py DIR   (numpy, scikit-learn)"""
 import sys
 import numpy as np

@@ -1,6 +1,7 @@
 /* Each byte of a file in turn with one bit flipped, read by the reader of its kind: what is refused
  * is right, what is read must say what the whole file says.
  *     flips shard|cooc FILE PART
+ *     flips codes|vocab|dict|order FILE PART     and FILE.sum; dict: of tokens a to f
  *     flips model FOLDER PART        each file of the folder, that of a run's checkpoint too
  * PART K/N: every Nth byte from the Kth, one bit each (that of the byte's number modulo 8); "all":
  * all bits of all bytes. Prints "FILE: N flips, R refused, S without effect" and ends with status
@@ -13,8 +14,12 @@
 #include <xxhash.h>
 #include "common/err.h"
 #include "common/msg.h"
+#include "common/mem.h"
 #include "common/shard.h"
+#include "lib/bpe/codes.h"
 #include "lib/cooc/cooc.h"
+#include "lib/data/switch.h"
+#include "lib/derive/order.h"
 #include "lib/engine/checkpoint.h"
 #include "lib/model/model.h"
 
@@ -97,7 +102,7 @@ static uint64_t model_says(const char *dir)
 {
     struct model m;
     struct vocab *v;
-    if (model_load(&m, dir, kernels_cpu(), false, &v) < 0) return 0;
+    if (model_load(&m, dir, kernels_cpu(), &v) < 0) return 0;
     char *config = model_config_json(&m.c);
     uint64_t h = mixed(1, config, strlen(config));
     h = mixed(h, m.ps.value, m.ps.total * sizeof(float));
@@ -110,6 +115,70 @@ static uint64_t model_says(const char *dir)
     free(config);
     model_free(&m);
     vocab_free(v);
+    return h;
+}
+
+/* --- text with FILE.sum ----------------------------------------------------------------------- */
+
+static uint64_t codes_say(const char *path)
+{
+    struct codes c;
+    if (codes_read(&c, path, 0) < 0) return 0;
+    uint64_t h = mixed(c.version + 10 * (uint64_t)c.format, c.v, c.n * sizeof *c.v);
+    h = mixed(h, c.bytes, c.bytes_n);
+    codes_free(&c);
+    return h;
+}
+
+static uint64_t vocab_mixed(const struct vocab *v, uint64_t h)
+{
+    for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++) {
+        h = mixed(h, vocab_token(v, i), vocab_token_len(v, i));
+        h = mixed(h, &v->count[i], sizeof v->count[i]);
+    }
+    return h;
+}
+
+static uint64_t vocab_says(const char *path)
+{
+    struct vocab *v = vocab_read(path);
+    uint64_t h = v ? vocab_mixed(v, 1) : 0;
+    vocab_free(v);
+    return h;
+}
+
+__attribute__((format(printf, 1, 2))) static void silent(const char *fmt, ...) { (void)fmt; }
+
+/* As pretrain --dict aa-bb=FILE: the hash is over whole lines, scores too. */
+static uint64_t dict_says(const char *path)
+{
+    static const char *const token[] = { "a", "b", "c", "d", "e", "f" };
+    static const char langs[2][32] = { "aa", "bb" };
+    char arg[4096];
+    const char *args[1] = { arg };
+    snprintf(arg, sizeof arg, "aa-bb=%s", path);
+    struct strs dict = { .v = args, .n = 1 };
+    struct vocab *v = vocab_make(token, NULL, 6);
+    struct switches *s = switches_read(&switch_defaults, &dict, langs, 2, v, silent);
+    int n = 0;
+    uint64_t h = s ? mixed(1, &switches_pairs(s, &n)->hash, sizeof(int64_t)) : 0;
+    switches_free(s);
+    vocab_free(v);
+    return h;
+}
+
+static uint64_t order_says(const char *path)
+{
+    struct order_model *m = order_read(path);
+    if (!m) return 0;
+    struct mem_text t;
+    size_t n;
+    mem_text_open(&t);
+    order_write(m, t.f);
+    char *text = mem_text_take(&t, &n);
+    uint64_t h = mixed(1, text, n);
+    free(text);
+    order_free(m);
     return h;
 }
 
@@ -152,10 +221,22 @@ int main(int argc, char **argv)
                                          "optimizer.safetensors", "state.json", "state.sum" };
     struct part part = { 0, 1, argc > 3 && !strcmp(argv[3], "all") };
     if (argc != 4 || (!part.all && sscanf(argv[3], "%ld/%ld", &part.first, &part.step) != 2))
-        return fprintf(stderr, "usage: flips shard|cooc|model PATH all|K/N\n"), 2;
+        return fprintf(stderr, "usage: flips shard|cooc|codes|vocab|dict|order|model PATH "
+                               "all|K/N\n"), 2;
     msg_set_quiet(true);
     if (!strcmp(argv[1], "shard")) return flips(argv[2], argv[2], shard_says, &part);
     if (!strcmp(argv[1], "cooc")) return flips(argv[2], argv[2], cooc_says, &part);
+    static const struct { const char *name; reader *says; } text[] = {
+        { "codes", codes_say }, { "vocab", vocab_says }, { "dict", dict_says },
+        { "order", order_says },
+    };
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+        if (!strcmp(argv[1], text[i].name)) {
+            char sum[4096];
+            snprintf(sum, sizeof sum, "%s.sum", argv[2]);
+            return flips(argv[2], argv[2], text[i].says, &part)
+                || flips(sum, argv[2], text[i].says, &part);
+        }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", argv[2], names[i]);

@@ -1,4 +1,3 @@
-/* link: common-json -lcjson */
 /* tensor FILE NAME...: arrays of a safetensors file as text, one line per row of the first
  * dimension, their numbers between tabs; "-" in place of an array that is absent, and of the rows
  * that a shorter one lacks. */

@@ -1,4 +1,5 @@
-/* Batches that are made ahead: in order, with the state of the data as it was after each; ends, failures and early stops. */
+/* Batches that are made ahead: in order, with the state of the data as it was after each; ends,
+ * failures and early stops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +44,7 @@ static void items_come_in_order_with_the_state_that_belongs_to_them(void **state
         assert_non_null(got = ahead_next(a, &failed));
         assert_int_equal(*got, 3 * i);
         assert_int_equal(*st.ints[0].value, i + 1);
-        if (i % 100 == 0) usleep(1000);                  /* the thread runs on, the state does not */
+        if (i % 100 == 0) usleep(1000); /* the thread runs on, the state does not */
     }
     assert_null(ahead_next(a, &failed));
     assert_false(failed);

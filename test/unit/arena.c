@@ -1,4 +1,5 @@
-/* The arena of a step: pieces do not overlap whatever is given back, and fit again where they were. */
+/* The arena of a step: pieces do not overlap whatever is given back, and fit again where they
+ * were. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,8 @@ static void what_was_given_back_is_used_again_and_neighbours_join(void **state)
     int n[3];
     assert_int_equal(arena_reserve(a, 3 * MIB), 0);
     char *first = arena_get(a, MIB, &n[0]);
-    for (int i = 1; i < 3; i++) assert_ptr_equal(arena_get(a, MIB - 5, &n[i]), first + (size_t)i * MIB);
+    for (int i = 1; i < 3; i++)
+        assert_ptr_equal(arena_get(a, MIB - 5, &n[i]), first + (size_t)i * MIB);
     arena_put(a, n[2]);
     arena_put(a, n[0]);
     arena_put(a, n[1]);

@@ -59,7 +59,9 @@ static void random_ids_match_as_often_as_by_definition(void **state)
         pcg64_below(&rng, 41, n, 2);
         pcg64_below(&rng, 1 + (uint32_t)round % 7, h, n[0]);
         pcg64_below(&rng, 1 + (uint32_t)round % 7, r, n[1]);
-        if (round % 3 == 0) for (uint32_t i = 0; i < n[0]; i++) h[i] += UINT32_MAX - 7;   /* ids at the end of their range */
+        if (round % 3 == 0)
+            for (uint32_t i = 0; i < n[0]; i++)
+                h[i] += UINT32_MAX - 7; /* ids at the end of their range */
         if (round % 3 == 0) for (uint32_t i = 0; i < n[1]; i++) r[i] += UINT32_MAX - 7;
         struct bleu_stats s = { 0 };
         bleu_add_ids(&s, g, h, n[0], (const uint32_t *[]){ r }, (size_t[]){ n[1] }, 1);
@@ -120,7 +122,8 @@ static void parts_add_up_to_the_whole(void **state)
     ngram_free(g);
 }
 
-/* numpy.random.default_rng(12345): bit_generator.random_raw(3), integers(0, 1000, 6), integers(2, size=12, dtype=bool). */
+/* numpy.random.default_rng(12345): bit_generator.random_raw(3), integers(0, 1000, 6), integers(2,
+ * size=12, dtype=bool). */
 static void random_numbers_are_numpys(void **state)
 {
     (void)state;
@@ -157,10 +160,16 @@ static void shifts_cost_one_edit(void **state)
 static void numbers_print_as_pythons_repr(void **state)
 {
     (void)state;
-    const struct { double v; const char *want; } t[] = {
-        { 0, "0.0" }, { 32.5, "32.5" }, { 100, "100.0" }, { 9.999000099990002e-05, "9.999000099990002e-05" },
-        { 0.0001, "0.0001" }, { 1.0 / 3, "0.3333333333333333" }, { 1e15, "1000000000000000.0" }, { 1e16, "1e+16" },
-        { 54.05422042540914, "54.05422042540914" } };
+    const struct { double v; const char *want;
+    } t[] = { { 0, "0.0" },
+              { 32.5, "32.5" },
+              { 100, "100.0" },
+              { 9.999000099990002e-05, "9.999000099990002e-05" },
+              { 0.0001, "0.0001" },
+              { 1.0 / 3, "0.3333333333333333" },
+              { 1e15, "1000000000000000.0" },
+              { 1e16, "1e+16" },
+              { 54.05422042540914, "54.05422042540914" } };
     char s[32];
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         report_repr(t[i].v, false, s);

@@ -1,5 +1,5 @@
-/* lib/bpe against a slow reading of the definitions: merging by looking for the earliest operation again and again,
- * learning by counting all pairs again after each merge. */
+/* lib/bpe against a slow reading of the definitions: merging by looking for the earliest operation
+ * again and again, learning by counting all pairs again after each merge. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -29,13 +29,15 @@ struct slow { char sym[2000][40]; int n; };
 static void slow_split(struct slow *w, const char *word, int version)
 {
     w->n = 0;
-    for (; *word; word++) sprintf(w->sym[w->n++], "%c%s", *word, version == 2 && !word[1] ? "</w>" : "");
+    for (; *word; word++)
+        sprintf(w->sym[w->n++], "%c%s", *word, version == 2 && !word[1] ? "</w>" : "");
     if (version == 1) strcpy(w->sym[w->n++], "</w>");
 }
 
 static bool slow_is(const struct slow *w, int i, const char *left, const char *right)
 {
-    return i + 1 < w->n && !strncmp(w->sym[i], left, sizeof w->sym[i]) && !strncmp(w->sym[i + 1], right, sizeof w->sym[i]);
+    return i + 1 < w->n && !strncmp(w->sym[i], left, sizeof w->sym[i])
+           && !strncmp(w->sym[i + 1], right, sizeof w->sym[i]);
 }
 
 static void slow_merge(struct slow *w, const char *left, const char *right)
@@ -69,7 +71,8 @@ static void slow_apply(struct slow *w, const struct codes *c)
 
 static void random_word(char *s, int most)
 {
-    int n = 1 + (int)rng_next_below(&rng, (uint64_t)most), letters = 1 + (int)rng_next_below(&rng, 4);
+    int n = 1 + (int)rng_next_below(&rng, (uint64_t)most),
+        letters = 1 + (int)rng_next_below(&rng, 4);
     for (int i = 0; i < n; i++) s[i] = "abcd"[rng_next_below(&rng, (uint64_t)letters)];
     s[n] = 0;
 }
@@ -107,12 +110,21 @@ static void merges_are_learned_in_the_order_of_counting_all_pairs_anew(void **st
             for (int i = 0; i < n; i++)
                 for (int k = 0; k + 1 < w[i].n; k++) {
                     int p = 0;
-                    while (p < pairs && (strcmp(pair[p].left, w[i].sym[k]) || strcmp(pair[p].right, w[i].sym[k + 1]))) p++;
-                    if (p == pairs) { strcpy(pair[p].left, w[i].sym[k]); strcpy(pair[p].right, w[i].sym[k + 1]); pair[pairs++].count = 0; }
+                    while (p < pairs
+                           && (strcmp(pair[p].left, w[i].sym[k])
+                               || strcmp(pair[p].right, w[i].sym[k + 1])))
+                        p++;
+                    if (p == pairs) {
+                        strcpy(pair[p].left, w[i].sym[k]);
+                        strcpy(pair[p].right, w[i].sym[k + 1]);
+                        pair[pairs++].count = 0;
+                    }
                     pair[p].count += 1 + (uint64_t)i % 5;
                 }
             for (int p = 0; p < pairs; p++) {
-                int by = best < 0 || pair[p].count > pair[best].count ? 1 : pair[p].count < pair[best].count ? -1 : strcmp(pair[p].left, pair[best].left);
+                int by = best < 0 || pair[p].count > pair[best].count ? 1
+                         : pair[p].count < pair[best].count           ? -1
+                                                            : strcmp(pair[p].left, pair[best].left);
                 if (by == 0) by = strcmp(pair[p].right, pair[best].right);
                 if (by > 0) best = p;
             }
@@ -137,8 +149,9 @@ static void text_that_spells_the_end_of_word_mark_makes_no_string_twice(void **s
     struct codes c = learn_from(words, 6, 100, 1);
     for (size_t i = 0; i < c.n; i++)
         for (size_t k = 0; k < i; k++)
-            assert_false(c.v[i].left + c.v[i].right == c.v[k].left + c.v[k].right &&
-                         !memcmp(c.bytes + c.v[i].at, c.bytes + c.v[k].at, c.v[i].left + c.v[i].right));
+            assert_false(
+                c.v[i].left + c.v[i].right == c.v[k].left + c.v[k].right
+                && !memcmp(c.bytes + c.v[i].at, c.bytes + c.v[k].at, c.v[i].left + c.v[i].right));
     codes_free(&c);
 }
 
@@ -170,7 +183,8 @@ static void no_words_and_no_frequent_pair_are_told_apart(void **state)
 
 /* --- applying --- */
 
-static void check_word(const struct bpe *b, struct bpe_scratch *s, const struct codes *c, const char *word)
+static void check_word(const struct bpe *b, struct bpe_scratch *s, const struct codes *c,
+                       const char *word)
 {
     static struct slow w;
     const struct bpe_piece *piece;
@@ -179,7 +193,8 @@ static void check_word(const struct bpe *b, struct bpe_scratch *s, const struct 
     slow_apply(&w, c);
     if (c->version == 1 && !strcmp(w.sym[w.n - 1], "</w>")) w.n--;
     char got[4096] = "", want[4096] = "", *g = got, *t = want;
-    for (size_t i = 0; i < k; i++) g += sprintf(g, "%.*s ", (int)(piece[i].to - piece[i].from), word + piece[i].from);
+    for (size_t i = 0; i < k; i++)
+        g += sprintf(g, "%.*s ", (int)(piece[i].to - piece[i].from), word + piece[i].from);
     for (int i = 0; i < w.n; i++) {
         char *end = strstr(w.sym[i], "</w>");
         t += sprintf(t, "%.*s ", end ? (int)(end - w.sym[i]) : 40, w.sym[i]);
@@ -195,7 +210,7 @@ static void words_are_split_as_by_looking_for_the_earliest_operation(void **stat
     for (int round = 0; round < 40; round++) {
         for (int i = 0; i < 60; i++) random_word(words[i], 10);
         struct codes c = learn_from(words, 60, 60, 1);
-        if (round % 2)                                        /* any order is an order: not only one that was learned */
+        if (round % 2) /* any order is an order: not only one that was learned */
             for (size_t i = c.n; i > 1; i--) {
                 size_t k = rng_next_below(&rng, i);
                 struct code t = c.v[i - 1]; c.v[i - 1] = c.v[k]; c.v[k] = t;
@@ -204,7 +219,10 @@ static void words_are_split_as_by_looking_for_the_earliest_operation(void **stat
         struct bpe *b = bpe_new(&c, "@@");
         struct bpe_scratch *s = bpe_scratch_new();
         for (int i = 0; i < 200; i++) { random_word(word, 20); check_word(b, s, &c, word); }
-        for (int i = 0; i < 3; i++) { random_word(word, 300); check_word(b, s, &c, word); }   /* past the plain scan */
+        for (int i = 0; i < 3; i++) {
+            random_word(word, 300);
+            check_word(b, s, &c, word);
+        } /* past the plain scan */
         bpe_scratch_free(s);
         bpe_free(b);
         codes_free(&c);
@@ -252,7 +270,8 @@ static void dropout_passes_over_the_share_it_is_given(void **state)
             split += bpe_word(b, s, word, n, &d, &piece) == n;
         }
         assert_in_range(split, 1050, 1350);
-        struct bpe_dropout none = { 0, { 5, RNG_BPE, 0 }, 0, 0 }, all = { 1, { 5, RNG_BPE, 0 }, 0, 0 };
+        struct bpe_dropout none = { 0, { 5, RNG_BPE, 0 }, 0, 0 },
+                           all = { 1, { 5, RNG_BPE, 0 }, 0, 0 };
         assert_int_equal(bpe_word(b, s, word, n, &none, &piece), n - 1);
         assert_int_equal(bpe_word(b, s, word, n, &all, &piece), n);
     }
@@ -275,7 +294,8 @@ static void a_limited_vocabulary_takes_pieces_apart_until_they_are_in_it(void **
     assert_int_equal(bpe_word(b, s, "abcde", 5, NULL, &p), 1);
     assert_int_equal(bpe_limit(b, "v", 2), 0);
     assert_int_equal(bpe_word(b, s, "abc", 3, NULL, &p), 1);
-    assert_int_equal(bpe_word(b, s, "abcde", 5, NULL, &p), 4);         /* ab c d e: abcde, abcd@@ and cd@@ are not in it */
+    assert_int_equal(bpe_word(b, s, "abcde", 5, NULL, &p),
+                     4); /* ab c d e: abcde, abcd@@ and cd@@ are not in it */
     assert_int_equal(p[0].to, 2);
     assert_int_equal(p[1].to, 3);
     bpe_scratch_free(s);
@@ -303,13 +323,14 @@ static void bad_codes_are_refused_with_their_line(void **state)
     struct codes c;
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         assert_int_equal(codes_parse(&c, "c", t[i].text, strlen(t[i].text), 0), -1);
-        if (!strstr(err_msg(), t[i].message)) fail_msg("\"%s\" instead of \"%s\"", err_msg(), t[i].message);
+        if (!strstr(err_msg(), t[i].message))
+            fail_msg("\"%s\" instead of \"%s\"", err_msg(), t[i].message);
     }
     assert_int_equal(codes_parse(&c, "c", "#version: 0.2.0\r\na b\r\nc d", 25, 1), 0);
     assert_int_equal(c.version, 2);
     assert_int_equal(c.n, 1);
     codes_free(&c);
-    static const char ends[] = "a b \r\r \r\nc d\r ";           /* lines end before any mixture of these */
+    static const char ends[] = "a b \r\r \r\nc d\r "; /* lines end before any mixture of these */
     assert_int_equal(codes_parse(&c, "c", ends, sizeof ends - 1, 0), 0);
     assert_int_equal(c.n, 2);
     assert_int_equal(c.bytes_n, 4);
@@ -365,7 +386,8 @@ static void a_full_cache_forgets_nothing_it_has(void **state)
     }
     for (int i = 0; i < 20000; i++) {
         int n = sprintf(word, "word%d", i), k = sprintf(result, "result of %d", i);
-        const struct cached *e = cache_get(c, word_hash(word, (size_t)n), word, (size_t)n);
+        const struct cached *e = cache_get(
+            c, word_hash(word, (size_t)n), key16_of(word, (size_t)n), word, (size_t)n);
         if (!e) continue;
         kept++;
         assert_int_equal(e->result_n, k);

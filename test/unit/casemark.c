@@ -54,8 +54,9 @@ static void text_like_a_marker_is_marked_itself(void **state)
 static void any_text_comes_back(void **state)
 {
     (void)state;
-    static const char *const part[] = { "A", "b", "Ä", "ß", "ẞ", "İ", "ǅ", "Σ", " ", "  ", "\t", "⇧", "⇪", "⎋", "&apos;", "&", "apos;",
-        ".", "-", "1", "中", "\r", "́", "Ⅷ", "ⅷ" };
+    static const char *const part[] = { "A",  "b",  "Ä",  "ß",  "ẞ", "İ",      "ǅ", "Σ",     " ",
+                                        "  ", "\t", "⇧",  "⇪",  "⎋", "&apos;", "&", "apos;", ".",
+                                        "-",  "1",  "中", "\r", "́",  "Ⅷ",      "ⅷ" };
     struct rng r = { .key = { 7, RNG_TEST, 0 } };
     for (int i = 0; i < 20000; i++) {
         struct tbuf t = { 0 }, m = { 0 }, u = { 0 };
@@ -79,7 +80,8 @@ static void any_text_comes_back(void **state)
 static void a_models_stray_markers_are_dropped(void **state)
 {
     (void)state;
-    static const char *const c[][2] = { { "⇧", "" }, { "a ⇧", "a" }, { "⇧ ⇪ ab", "AB" }, { "⇧ .", "." }, { "⎋", "" }, { "⎋ hund", "hund" } };
+    static const char *const c[][2] = { { "⇧", "" },    { "a ⇧", "a" }, { "⇧ ⇪ ab", "AB" },
+                                        { "⇧ .", "." }, { "⎋", "" },    { "⎋ hund", "hund" } };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         struct tbuf u = { 0 };
         case_unmark(c[i][0], strlen(c[i][0]), &u);

@@ -1,4 +1,5 @@
-/* 200 training steps follow PyTorch's losses (test/golden/curve.py) within 1e-3: the same initial weights and batches. */
+/* 200 training steps follow PyTorch's losses (test/golden/curve.py) within 1e-3: the same initial
+ * weights and batches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +52,13 @@ static void two_hundred_steps_follow_pytorchs_losses(void **state)
     struct model m;
     struct tape t;
     model_config_init(&c);
-    c.layers = 2; c.dim = 32; c.ffn = 64; c.heads = 4; c.vocab = 64; c.positions = 24; c.n_langs = 2;
+    c.layers = 2;
+    c.dim = 32;
+    c.ffn = 64;
+    c.heads = 4;
+    c.vocab = 64;
+    c.positions = 24;
+    c.n_langs = 2;
     strcpy(c.lang[0], "en");
     strcpy(c.lang[1], "de");
     assert_int_equal(model_new(&m, &c, k, 1, true), 0);
@@ -94,7 +101,8 @@ static void two_hundred_steps_follow_pytorchs_losses(void **state)
         if (step == 1) first = last;
         double d = fabs(last - (double)want[step - 1]);
         if (d > worst) worst = d;
-        if (!(d < 1e-3)) fail_msg("loss of step %d: %.6f, PyTorch has %.6f", step, last, (double)want[step - 1]);
+        if (!(d < 1e-3))
+            fail_msg("loss of step %d: %.6f, PyTorch has %.6f", step, last, (double)want[step - 1]);
     }
     printf("largest difference %.1e; the loss went from %.3f to %.3f\n", worst, first, last);
     assert_true(last < 0.8 * first);                 /* it did learn */
@@ -108,6 +116,7 @@ static void two_hundred_steps_follow_pytorchs_losses(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(two_hundred_steps_follow_pytorchs_losses) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(
+        two_hundred_steps_follow_pytorchs_losses) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Beam search on tiny random models against what it is said to be: every sequence is scored by the training-time decoder
- * (tape_xent, no cache), and the search has to agree. */
+/* Beam search on tiny random models against what it is said to be: every sequence is scored by the
+ * training-time decoder (tape_xent, no cache), and the search has to agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,8 @@ static const struct kernels *k;
 static uint8_t *allowed;                             /* what a decoder may say, host */
 
 static const char *device = "cpu";              /* or the program's argument */
-static bool queueing;                            /* the search takes it for a device that is asked for several steps at a time */
+static bool
+    queueing; /* the search takes it for a device that is asked for several steps at a time */
 static const struct kernels *open_device(void)
 {
     static struct kernels table;
@@ -45,20 +46,25 @@ static void start(bool pre_norm, uint64_t seed, const uint8_t *seen)
     strcpy(c.lang[1], "bb");
     k = open_device();
     assert_int_equal(model_new(&m, &c, k, seed, false), 0);
-    for (int i = 0; i < m.ps.n; i++)                 /* far from uniform, so that the best sequences are clearly the best */
-        if (strstr(m.ps.p[i].name, "weight") && m.ps.p[i].rows > 1) param_uniform(&m.ps, i, seed, 1);
+    for (int i = 0; i < m.ps.n;
+         i++) /* far from uniform, so that the best sequences are clearly the best */
+        if (strstr(m.ps.p[i].name, "weight") && m.ps.p[i].rows > 1)
+            param_uniform(&m.ps, i, seed, 1);
     tape_init(&t, k, &m.ps);
     allowed = decode_mask(V, seen);
 }
 
 static void stop(void) { tape_free(&t); model_free(&m); free(allowed); }
 
-static const uint32_t sources[][6] = { { VOCAB_BOS, 5, 6, VOCAB_EOS }, { VOCAB_BOS, 7, VOCAB_EOS }, { VOCAB_BOS, VOCAB_EOS },
+static const uint32_t sources[][6] = { { VOCAB_BOS, 5, 6, VOCAB_EOS },
+                                       { VOCAB_BOS, 7, VOCAB_EOS },
+                                       { VOCAB_BOS, VOCAB_EOS },
                                        { VOCAB_BOS, 6, 6, 5, 7, VOCAB_EOS } };
 static const int lengths[] = { 4, 3, 2, 6 };
 enum { SOURCES = 4 };
 
-/* log p of "y </s>" given source s, or of y alone when it was cut; and the words that would come next, by score. */
+/* log p of "y </s>" given source s, or of y alone when it was cut; and the words that would come
+ * next, by score. */
 static double log_p(int s, const uint32_t *y, int n, bool end, int *next)
 {
     struct batch src = { 0 }, dec = { 0 };
@@ -72,8 +78,8 @@ static double log_p(int s, const uint32_t *y, int n, bool end, int *next)
     tape_reset(&t, false);
     struct dev_batch a = batch_upload(&t, &src), b = batch_upload(&t, &dec);
     struct var *h = model_decode(&m, &t, &b, model_encode(&m, &t, &a), &a.spans);
-    struct xent e = tape_xent(&t, h, m.tokens, m.output_bias, tape_int32(&t, target, (size_t)n + 1), NULL,
-                              tape_bytes(&t, allowed, V), 0, 0);
+    struct xent e = tape_xent(&t, h, m.tokens, m.output_bias, tape_int32(&t, target, (size_t)n + 1),
+                              NULL, tape_bytes(&t, allowed, V), 0, 0);
     k->download(nll, e.nll, ((size_t)n + 1) * sizeof *nll);
     k->download(best, e.best, ((size_t)n + 1) * sizeof *best);
     assert_int_equal(k->sync(), 0);
@@ -126,7 +132,8 @@ static void a_beam_that_holds_everything_finds_the_best_of_all_sequences(void **
             struct hyps h;
             uint32_t y[8];
             enumerate(s, y, 0, 4, penalty, &b);
-            options(&o, 32, 4, penalty);             /* at most 8 prefixes with 3 continuations each, then 16 ends */
+            options(&o, 32, 4,
+                    penalty); /* at most 8 prefixes with 3 continuations each, then 16 ends */
             o.seen = two_words;
             o.n_best = 5;
             translate(&s, 1, &o, &h);
@@ -157,12 +164,14 @@ static void greedy_search_takes_the_best_word_of_a_decoder_without_a_cache(void 
             struct decode_options o;
             struct hyps h;
             if (s != 2)
-                while (log_p(s, y, n, false, &next), next != VOCAB_EOS && n < 7) y[n++] = (uint32_t)next;
+                while (log_p(s, y, n, false, &next), next != VOCAB_EOS && n < 7)
+                    y[n++] = (uint32_t)next;
             options(&o, 1, 7, 1);
             translate(&s, 1, &o, &h);
             assert_int_equal(h.hyp[0].n, n);
             if (n) assert_memory_equal(h.hyp[0].ids, y, (size_t)n * sizeof *y);
-            if (s != 2) assert_float_equal(h.hyp[0].log_p, log_p(s, y, n, next == VOCAB_EOS, NULL), 1e-3);
+            if (s != 2)
+                assert_float_equal(h.hyp[0].log_p, log_p(s, y, n, next == VOCAB_EOS, NULL), 1e-3);
             hyps_free(&h);
         }
         stop();
@@ -196,7 +205,8 @@ static void a_translation_does_not_depend_on_its_neighbours_in_the_batch(void **
     }
 }
 
-/* Sentences end at different steps, some within those that are asked for at a time; rows become fewer, or do not. */
+/* Sentences end at different steps, some within those that are asked for at a time; rows become
+ * fewer, or do not. */
 static void a_device_that_queues_finds_the_same(void **state)
 {
     (void)state;
@@ -237,7 +247,9 @@ static void many_sentences_keep_their_order_whatever_their_batches(void **state)
 {
     (void)state;
     enum { N = 23 };
-    static const int cuts[][3] = { { 1000, 0, 1 }, { 1, 0, 3 }, { 11, 0, 2 }, { 1000, 2, 4 }, { 7, 3, 1 }, { 1000, 1, 8 } };     /* tokens, sentences, threads */
+    static const int cuts[][3] = {
+        { 1000, 0, 1 }, { 1, 0, 3 }, { 11, 0, 2 }, { 1000, 2, 4 }, { 7, 3, 1 }, { 1000, 1, 8 }
+    }; /* tokens, sentences, threads */
     int which[N];
     start(false, 61, NULL);
     for (int i = 0; i < N; i++) which[i] = i * i % SOURCES;
@@ -312,7 +324,7 @@ static void only_words_that_are_allowed_are_said(void **state)
     const int s = 3;
     seen[6] = 1;
     start(true, 41, NULL);
-    options(&o, 8, 4, 1);                            /* a beam wider than the two things that may follow */
+    options(&o, 8, 4, 1); /* a beam wider than the two things that may follow */
     o.seen = seen;
     o.n_best = 8;
     translate(&s, 1, &o, &h);
@@ -323,7 +335,8 @@ static void only_words_that_are_allowed_are_said(void **state)
     stop();
 }
 
-/* What an early end finds is complete, and what a full search finds is never worse, sometimes better. */
+/* What an early end finds is complete, and what a full search finds is never worse, sometimes
+ * better. */
 static void an_early_end_finds_no_better_translations(void **state)
 {
     (void)state;
@@ -375,7 +388,8 @@ static void fixed_positions_have_no_gradient(void **state)
         tape_reset(&tape, true);
         struct dev_batch d = batch_upload(&tape, &b);
         int32_t target[6] = { 5, 6, 7, 5, 6, 7 };
-        tape_xent(&tape, model_encode(&one, &tape, &d), one.tokens, one.output_bias, tape_int32(&tape, target, 6), NULL, NULL, 0, 1);
+        tape_xent(&tape, model_encode(&one, &tape, &d), one.tokens, one.output_bias,
+                  tape_int32(&tape, target, 6), NULL, NULL, 0, 1);
         tape_backward(&tape);
         param_get(&one.ps, one.ps.grad, one.enc.positions, g);
         for (size_t i = 0; i < sizeof g / sizeof *g; i++) sum += fabsf(g[i]);

@@ -1,4 +1,3 @@
-/* link: lib/data lib/engine lib/model lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
 /* Documents cut into runs of sentences, and runs into two segments (lib/data/documents.h). */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -111,7 +111,7 @@ static void a_full_disk_fails_and_says_so(void **state)
     struct out *o = out_open("/dev/full");
     fputs("through stdio", out_stdio(o));
     assert_int_equal(fflush(out_stdio(o)), EOF);
-    assert_int_equal(out_commit(o), -1);                    /* the error of an earlier flush is not lost */
+    assert_int_equal(out_commit(o), -1); /* the error of an earlier flush is not lost */
     assert_string_equal(err_msg(), "/dev/full: cannot write: No space left on device");
 }
 
@@ -223,7 +223,7 @@ static void signals_and_exit_take_temporary_files_along_and_a_sweep_removes_the_
     char mine[64];
     snprintf(mine, sizeof mine, "e/.y.%ld.tmp", (long)getpid());
     assert_int_equal(file_write(mine, "", 0), 0);
-    assert_int_equal(file_sweep("e"), 0);               /* a killed process of the same number left it */
+    assert_int_equal(file_sweep("e"), 0); /* a killed process of the same number left it */
     assert_int_equal(entries("e"), 0);
     assert_int_equal(file_write(mine, "", 0), 0);
     tmp_register(mine);
@@ -244,7 +244,8 @@ static void a_folder_under_way_is_empty_and_then_whole(void **state)
     snprintf(left, sizeof left, "g/.out.%ld.tmp", (long)getpid());
     snprintf(path, sizeof path, "%s/half", left);
     assert_int_equal(dir_make(left), 0);
-    assert_int_equal(file_write(path, "half", 4), 0);   /* a killed process of the same number left it */
+    assert_int_equal(file_write(path, "half", 4),
+                     0); /* a killed process of the same number left it */
     char *tmp = folder_begin("g/out/");
     assert_string_equal(tmp, left);
     assert_int_equal(entries(tmp), 0);
@@ -314,7 +315,9 @@ static void folders_are_made_and_removed_with_what_is_in_them(void **state)
 static void paths_join_with_one_slash(void **state)
 {
     (void)state;
-    static const char *const cases[][3] = { { "a", "b", "a/b" }, { "a/", "b", "a/b" }, { "", "b", "b" }, { "/", "b", "/b" } };
+    static const char *const cases[][3] = {
+        { "a", "b", "a/b" }, { "a/", "b", "a/b" }, { "", "b", "b" }, { "/", "b", "/b" }
+    };
     for (int i = 0; i < 4; i++) {
         char *p = path_join(cases[i][0], cases[i][1]);
         assert_string_equal(p, cases[i][2]);

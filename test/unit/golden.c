@@ -1,5 +1,6 @@
-/* Replays the tiny models of test/golden/model.py against PyTorch's numbers: logits, losses, every gradient, ten steps of
- * clipped Adam, AdamW and LAMB; and that recomputing layers gives the same bytes. Norm-relative errors stay below 1e-4. */
+/* Replays the tiny models of test/golden/model.py against PyTorch's numbers: logits, losses, every
+ * gradient, ten steps of clipped Adam, AdamW and LAMB; and that recomputing layers gives the same
+ * bytes. Norm-relative errors stay below 1e-4. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +89,10 @@ static void build(void)
     n_pick = (int32_t)p->shape[0];
     memset(&pairs, 0, sizeof pairs);
     pairs.n = n_pick;
-    pairs.t = mem_zero(16, 4); pairs.nb = mem_zero(64, 4); pairs.f = mem_zero(64, 4); pairs.logx = mem_zero(64, 4);
+    pairs.t = mem_zero(16, 4);
+    pairs.nb = mem_zero(64, 4);
+    pairs.f = mem_zero(64, 4);
+    pairs.logx = mem_zero(64, 4);
     for (int i = 0; i < SENTENCES; i++) {
         char name[16];
         uint32_t ids[64];
@@ -117,14 +121,18 @@ static void build(void)
         tok = s->data;
         n = (int)s->shape[0];
         ids[0] = VOCAB_BOS;
-        for (int j = 0; j < n; j++) { ids[j + 1] = (uint32_t)tok[j]; target[dec.rows + j] = tok[j]; }
+        for (int j = 0; j < n; j++) {
+            ids[j + 1] = (uint32_t)tok[j];
+            target[dec.rows + j] = tok[j];
+        }
         target[dec.rows + n] = VOCAB_EOS;
         batch_add(&dec, ids, n + 1, 1, (uint64_t)i);
     }
     free(x);
 }
 
-/* The original (unmasked) tokens, to turn rows into tokens for Eq. 6, and to restore the sources for translation. */
+/* The original (unmasked) tokens, to turn rows into tokens for Eq. 6, and to restore the sources
+ * for translation. */
 static void mask(bool on)
 {
     for (int q = 0; q < n_pick; q++) src.token[pick[q]] = on ? VOCAB_MASK : pick_target[q];
@@ -149,7 +157,9 @@ static double sum(const float *dev, int n)
 static double mlm(void)
 {
     struct var *h = tape_gather(&t, states(), tape_int32(&t, pick, (size_t)n_pick), n_pick);
-    struct xent e = tape_xent(&t, model_output(&m, &t, h), m.tokens, m.output_bias, tape_int32(&t, pick_target, (size_t)n_pick), NULL, NULL, 0, 1.0f / (float)n_pick);
+    struct xent e = tape_xent(&t, model_output(&m, &t, h), m.tokens, m.output_bias,
+                              tape_int32(&t, pick_target, (size_t)n_pick), NULL, NULL, 0,
+                              1.0f / (float)n_pick);
     tape_backward(&t);
     return sum(e.loss, n_pick) / n_pick;
 }
@@ -161,7 +171,8 @@ static double gc(enum gc_form form)
     int32_t nb[64];
     o.form = form;
     mask(false);
-    for (int i = 0; i < 4 * n_pick; i++) nb[i] = pairs.nb[i] < 0 || form == GC_HIDDEN ? pairs.nb[i] : src.token[pairs.nb[i]];
+    for (int i = 0; i < 4 * n_pick; i++)
+        nb[i] = pairs.nb[i] < 0 || form == GC_HIDDEN ? pairs.nb[i] : src.token[pairs.nb[i]];
     g.nb = nb;
     float *loss = gc_loss(&t, states(), m.tokens, &g, &o, 1);
     tape_backward(&t);
@@ -172,8 +183,11 @@ static double mt(void)
 {
     mask(false);
     struct dev_batch s = batch_upload(&t, &src), d = batch_upload(&t, &dec);
-    struct var *memory = model_encode(&m, &t, &s), *h = model_output(&m, &t, model_decode(&m, &t, &d, memory, &s.spans));
-    struct xent e = tape_xent(&t, h, m.tokens, m.output_bias, tape_int32(&t, target, (size_t)dec.rows), NULL, NULL, 0.1f, 1.0f / (float)dec.rows);
+    struct var *memory = model_encode(&m, &t, &s),
+               *h = model_output(&m, &t, model_decode(&m, &t, &d, memory, &s.spans));
+    struct xent e = tape_xent(&t, h, m.tokens, m.output_bias,
+                              tape_int32(&t, target, (size_t)dec.rows), NULL, NULL, 0.1f,
+                              1.0f / (float)dec.rows);
     tape_backward(&t);
     return sum(e.loss, dec.rows) / dec.rows;
 }
@@ -184,7 +198,8 @@ static void check_loss(const char *name, double got)
     size_t n;
     snprintf(key, sizeof key, "loss.%s", name);
     float *w = floats(key, &n);
-    if (!(fabs(got - w[0]) < 1e-5 * (1 + fabs(w[0])))) fail_msg("loss %s: %.8g, PyTorch has %.8g", name, got, w[0]);
+    if (!(fabs(got - w[0]) < 1e-5 * (1 + fabs(w[0]))))
+        fail_msg("loss %s: %.8g, PyTorch has %.8g", name, got, w[0]);
     free(w);
     int seen = 0;
     for (int i = 0; i < m.ps.n; i++) {
@@ -225,13 +240,26 @@ static void open_variant(const char *name)
     c.layers = c.decoder_layers = 2;
     c.dim = 16; c.ffn = 24; c.heads = 2; c.vocab = 29; c.positions = 12;
     if (!strcmp(name, "pre")) {
-        c.layers = c.decoder_layers = 1; c.pre_norm = true; c.activation = KERN_RELU; c.encoder_langs = false;
+        c.layers = c.decoder_layers = 1;
+        c.pre_norm = true;
+        c.activation = KERN_RELU;
+        c.encoder_langs = false;
     } else if (!strcmp(name, "albert")) {
-        c.layers = 3; c.decoder_layers = 0; c.embed_dim = 8; c.share_layers = c.output_transform = true;
+        c.layers = 3;
+        c.decoder_layers = 0;
+        c.embed_dim = 8;
+        c.share_layers = c.output_transform = true;
     } else if (!strcmp(name, "shared")) {
-        c.decoder_layers = 3; c.pre_norm = true; c.encoder_langs = false; c.embed_dim = 8; c.share_layers = true;
+        c.decoder_layers = 3;
+        c.pre_norm = true;
+        c.encoder_langs = false;
+        c.embed_dim = 8;
+        c.share_layers = true;
     } else if (!strcmp(name, "sinusoidal")) {
-        c.decoder_layers = 1; c.activation = KERN_RELU; c.encoder_langs = false; c.sinusoidal = true;
+        c.decoder_layers = 1;
+        c.activation = KERN_RELU;
+        c.encoder_langs = false;
+        c.sinusoidal = true;
     }
     c.n_langs = 2;
     strcpy(c.lang[0], "en");
@@ -265,7 +293,8 @@ static void logits(void)
     size_t n;
     load_weights("w.");
     tape_reset(&t, false);
-    struct var *h = model_output(&m, &t, states()), *y = tape_linear(&t, h, m.tokens, m.output_bias);
+    struct var *h = model_output(&m, &t, states()),
+               *y = tape_linear(&t, h, m.tokens, m.output_bias);
     float *theirs = floats("logits", &n), *mine = mem_alloc(n * 4);
     assert_int_equal(n, (size_t)y->rows * (size_t)y->cols);
     k->get(mine, y->v, n);
@@ -287,7 +316,8 @@ static void ten_steps(const char *kind)
         double loss = mlm();
         tape_reset(&t, true);
         if (m.c.decoder_layers) loss += mt();
-        if (!(fabs(loss - curve[s]) < 1e-4 * curve[s])) fail_msg("%s: loss of step %d: %.8g, PyTorch has %.8g", kind, s, loss, curve[s]);
+        if (!(fabs(loss - curve[s]) < 1e-4 * curve[s]))
+            fail_msg("%s: loss of step %d: %.8g, PyTorch has %.8g", kind, s, loss, curve[s]);
         struct kern_adam a = {
             .p = m.ps.value, .g = m.ps.grad, .m = m.ps.m, .v = m.ps.v, .part = m.ps.part,
             .parts = m.ps.n, .norm2 = norm2, .lamb = lamb, .lr = 1e-3f, .beta1 = 0.9f,
@@ -365,6 +395,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1) device = argv[1];
 #define VARIANT(name) { name "_model_is_pytorchs", model_is_pytorchs, NULL, NULL, name }
-    const struct CMUnitTest tests[] = { VARIANT("post"), VARIANT("pre"), VARIANT("albert"), VARIANT("shared"), VARIANT("sinusoidal") };
+    const struct CMUnitTest tests[] = { VARIANT("post"), VARIANT("pre"), VARIANT("albert"),
+                                        VARIANT("shared"), VARIANT("sinusoidal") };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

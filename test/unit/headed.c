@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdio.h>
+#include "common/err.h"
 #include "common/mem.h"
 #include "lib/task/read_out.h"
 
@@ -151,6 +153,82 @@ static void rows_of_a_batch_by_hand(void **state)
     examples_free(&x);
 }
 
+/* Three units, of 4, 2 and 7 rows; units of a tagger have words, first pieces of them in rows 1 and
+ * the last. */
+static void batch_of(struct headed *b, struct examples *x, enum model_task task)
+{
+    fill(x, task, lengths, 3);
+    for (size_t u = 0; u < x->n && task == MODEL_TASK_TAG; u++) {
+        struct unit *v = &x->v[u];
+        mem_room(&x->word_row, &x->row_cap, 2 * u + 2, sizeof *x->word_row);
+        mem_room(&x->word_tag, &x->tag_cap, 2 * u + 2, sizeof *x->word_tag);
+        v->word = 2 * u;
+        v->words = v->rows > 2 ? 2 : 1;
+        x->word_row[2 * u] = 1;
+        x->word_row[2 * u + 1] = v->rows - 1;
+        x->word_tag[2 * u] = x->word_tag[2 * u + 1] = 0;
+    }
+    for (size_t i = 0; i < x->n; i++) headed_add(b, x, i, i, false);
+}
+
+/* Outputs of the head of `task` over a model of two layers: prediction's pass against the whole
+ * one. */
+static void compare_passes(enum model_task task, bool pre_norm)
+{
+    enum { MOST = 64 };
+    static const char *const labels[] = { "a", "b", "c" };
+    struct model_config c;
+    struct examples x;
+    struct headed b = { 0 };
+    struct model m;
+    struct tape t;
+    int head;
+    float all[MOST], few[MOST];
+    const struct kernels *k = kernels_cpu();
+    model_config_init(&c);
+    c.layers = 2; c.dim = 8; c.ffn = 16; c.heads = 2; c.positions = 16;
+    c.vocab = 700; c.pre_norm = pre_norm; c.encoder_langs = false; c.token_types = 2;
+    c.n_langs = 6;
+    for (int i = 0; i < c.n_langs; i++) snprintf(c.lang[i], sizeof c.lang[i], "l%d", i);
+    bool span = task == MODEL_TASK_SPAN;
+    assert_int_equal(model_config_head(&c, "it", KERN_NONE, span ? 2 : 3, span ? NULL : labels,
+                                       span ? 0 : 3, &head), 0);
+    c.head[head].reads = (struct model_reads){ .task = task, .longest = 16, .question = 4,
+                                               .stride = 4 };
+    if (model_new(&m, &c, k, 7, true) < 0) fail_msg("%s", err_msg());
+    batch_of(&b, &x, task);
+    tape_init(&t, k, &m.ps);
+    struct pass p = { .m = &m, .t = &t };
+    tape_reset(&t, false);
+    headed_forward(&b, &p);
+    struct var *z = headed_outputs(&b, &p, head);
+    int rows = z->rows, n = z->rows * z->cols;
+    assert_in_range(n, 6, MOST);
+    k->get(all, z->v, (size_t)n);
+    assert_int_equal(k->sync(), 0);
+    tape_reset(&t, false);
+    z = headed_read(&b, &p, head);
+    assert_int_equal(z->rows, rows);
+    k->get(few, z->v, (size_t)n);
+    assert_int_equal(k->sync(), 0);
+    for (int i = 0; i < n; i++) assert_float_equal(few[i], all[i], 1e-6);
+    assert_true(all[0] != all[z->cols]);                 /* rows are told apart */
+    tape_free(&t);
+    model_free(&m);
+    headed_free(&b);
+    examples_free(&x);
+}
+
+static void prediction_says_what_the_whole_pass_says(void **state)
+{
+    (void)state;
+    for (int pre = 0; pre < 2; pre++) {
+        compare_passes(MODEL_TASK_CLASS, pre);
+        compare_passes(MODEL_TASK_TAG, pre);
+        compare_passes(MODEL_TASK_SPAN, pre);
+    }
+}
+
 /* Scores by hand: two windows of a context of five tokens, of four bytes each. */
 static void answers_come_from_the_window_with_most_context(void **state)
 {
@@ -194,6 +272,7 @@ int main(void)
         cmocka_unit_test(groups_stay_together),
         cmocka_unit_test(the_largest_batch_is_of_the_longest),
         cmocka_unit_test(rows_of_a_batch_by_hand),
+        cmocka_unit_test(prediction_says_what_the_whole_pass_says),
         cmocka_unit_test(answers_come_from_the_window_with_most_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

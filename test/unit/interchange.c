@@ -1,6 +1,7 @@
-/* Tiny models as transformers saves them (test/golden/interchange.py): imported, they give transformers' states and logits
- * (norm-relative 1e-5); exported and imported again, the same bytes. `interchange states DIR IN OUT` computes the states of a
- * model of ours for test/peers/interchange.py. */
+/* Tiny models as transformers saves them (test/golden/interchange.py): imported, they give
+ * transformers' states and logits (norm-relative 1e-5); exported and imported again, the same
+ * bytes. `interchange states DIR IN OUT` computes the states of a model of ours for
+ * test/peers/interchange.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,24 +15,28 @@
 #include "lib/hf/hf.h"
 #include "lib/hf/layout.h"
 #include "lib/hf/tokens.h"
-#include "lib/hf/torch.h"
 #include "lib/hf/weights.h"
 #include "lib/model/model.h"
+#include "lib/torch/torch.h"
 
 static char golden[512];
 
 static char *in(const char *dir, const char *name) { return path_join(dir, name); }
 
-/* --- what a model of ours computes --------------------------------------------------------------------------- */
+/* --- what a model of ours computes ------------------------------------------------------------ */
 
 struct run { uint32_t *ids, *dec; int n, n_dec, lang, tgt; const int32_t *types; };
 
-static void with_model(const char *dir, void (*fn)(struct model *, struct tape *, void *), void *ctx)
+static void with_model(const char *dir, void (*fn)(struct model *, struct tape *, void *),
+                       void *ctx)
 {
     struct model m;
     struct tape t;
     struct vocab *v;
-    if (model_load(&m, dir, kernels_cpu(), false, &v) < 0) { fprintf(stderr, "%s\n", err_msg()); fail_msg("%s", err_msg()); }
+    if (model_load(&m, dir, kernels_cpu(), &v) < 0) {
+        fprintf(stderr, "%s\n", err_msg());
+        fail_msg("%s", err_msg());
+    }
     tape_init(&t, kernels_cpu(), &m.ps);
     fn(&m, &t, ctx);
     tape_free(&t);
@@ -39,7 +44,8 @@ static void with_model(const char *dir, void (*fn)(struct model *, struct tape *
     vocab_free(v);
 }
 
-static float *download(struct tape *t, struct var *h, struct batch *b, struct batch *d, int *rows, int *cols)
+static float *download(struct tape *t, struct var *h, struct batch *b, struct batch *d, int *rows,
+                       int *cols)
 {
     size_t n = (size_t)h->rows * (size_t)h->cols;
     float *x = mem_alloc(n * sizeof *x);
@@ -51,8 +57,10 @@ static float *download(struct tape *t, struct var *h, struct batch *b, struct ba
     return x;
 }
 
-/* The states of layer l (decoder: of its last layer, layer < 0) or, with logits, what the output layer makes of the last. */
-static float *compute(struct model *m, struct tape *t, const struct run *r, int layer, bool logits, int *rows, int *cols)
+/* The states of layer l (decoder: of its last layer, layer < 0) or, with logits, what the output
+ * layer makes of the last. */
+static float *compute(struct model *m, struct tape *t, const struct run *r, int layer, bool logits,
+                      int *rows, int *cols)
 {
     struct batch b = { 0 }, d = { 0 };
     tape_reset(t, false);
@@ -70,7 +78,8 @@ static float *compute(struct model *m, struct tape *t, const struct run *r, int 
 }
 
 /* What the model's head makes of the last layer: of row 0 alone where one row is expected. */
-static float *compute_head(struct model *m, struct tape *t, const struct run *r, int expected, int *cols)
+static float *compute_head(struct model *m, struct tape *t, const struct run *r, int expected,
+                           int *cols)
 {
     struct batch b = { 0 }, none = { 0 };
     int32_t first = 0;
@@ -84,7 +93,7 @@ static float *compute_head(struct model *m, struct tape *t, const struct run *r,
     return download(t, model_head_outputs(m, t, 0, h), &b, &none, &rows, cols);
 }
 
-/* --- against the golden numbers ------------------------------------------------------------------------------- */
+/* --- against the golden numbers --------------------------------------------------------------- */
 
 static const struct st_tensor *item(const struct st_file *f, int run, const char *name)
 {
@@ -100,7 +109,7 @@ static double relative(const float *got, const float *want, size_t n)
     return sqrt(d / s);
 }
 
-struct check { const char *name; const struct st_file *want; const struct pieces_settings *s; };
+struct check { const char *name; const struct st_file *want; const struct subword_settings *s; };
 
 /* Ours of their ids. */
 static uint32_t *our_ids(const struct st_tensor *t, const int *id, int vocab, int *n)
@@ -117,12 +126,14 @@ static uint32_t *our_ids(const struct st_tensor *t, const int *id, int vocab, in
     return ids;
 }
 
-static void compare(const struct check *c, int run, const char *what, const float *got, int rows, int cols, const int *id)
+static void compare(const struct check *c, int run, const char *what, const float *got, int rows,
+                    int cols, const int *id)
 {
     const struct st_tensor *t = item(c->want, run, what);
     int theirs = (int)t->shape[1];
     assert_int_equal(t->shape[0], rows);
-    float *want = mem_alloc(t->bytes), *ours = mem_zero((size_t)rows * (size_t)theirs, sizeof *ours);
+    float *want = mem_alloc(t->bytes),
+          *ours = mem_zero((size_t)rows * (size_t)theirs, sizeof *ours);
     assert_int_equal(st_floats(t, want, t->bytes / 4), 0);
     for (int r = 0; r < rows; r++)
         for (int i = 0; i < cols; i++) {
@@ -141,14 +152,17 @@ static void check_states(struct model *m, struct tape *t, void *ctx)
     int *id = hf_ids(c->s, m->c.vocab), rows, cols, seen = 0, heads = 0;
     for (int i = 0; item(c->want, i, "ids"); i++) {
         struct run r = { 0 };
-        const struct st_tensor *types = item(c->want, i, "token_type_ids"), *langs = item(c->want, i, "langs"), *dec = item(c->want, i, "decoder_ids");
+        const struct st_tensor *types = item(c->want, i, "token_type_ids"),
+                               *langs = item(c->want, i, "langs"),
+                               *dec = item(c->want, i, "decoder_ids");
         r.ids = our_ids(item(c->want, i, "ids"), id, m->c.vocab, &r.n);
         r.types = types ? types->data : NULL;
         if (langs) r.lang = *(const int32_t *)langs->data;
         if (dec) r.dec = our_ids(dec, id, m->c.vocab, &r.n_dec);
         for (int l = 0; l <= m->c.layers; l++) {
             char name[16];
-            if (m->c.pre_norm && l > 0 && l < m->c.layers) continue;       /* theirs are before the next norm, ours behind it */
+            if (m->c.pre_norm && l > 0 && l < m->c.layers)
+                continue; /* theirs are before the next norm, ours behind it */
             snprintf(name, sizeof name, "h%d", l);
             float *x = compute(m, t, &r, l, false, &rows, &cols);
             compare(c, i, name, x, rows, cols, NULL);
@@ -248,7 +262,8 @@ static void check_names(const char *theirs, const char *ours, enum hf_layout l, 
         const struct st_tensor *t = weights_find(a, name);
         for (int k = 0; !t && hf_other_name(l, name, k, other); k++) {
             t = weights_find(a, other);
-            for (int j = 0; !t && hf_other_name(l, other, j, again); j++) t = weights_find(a, again);
+            for (int j = 0; !t && hf_other_name(l, other, j, again); j++)
+                t = weights_find(a, again);
         }
         if (!t) fail_msg("%s: transformers has no tensor %s", ours, name);
         struct weights *c = weights_open(ours);
@@ -268,13 +283,16 @@ static void round_trip(const char *name)
     char *notes, *dir = in(golden, name), *path = in(dir, "expected.safetensors");
     struct hf_import io = { 0 };
     struct hf_export eo = { .mask_vocab = false };
-    struct pieces_settings s;
+    struct subword_settings s;
     struct check c = { name, st_open(path), &s };
     assert_non_null(c.want);
-    for (int i = 0; i < 3; i++) { const char *d[] = { "one", "two", "hf" }; if (file_exists(d[i])) dir_remove(d[i]); }
+    for (int i = 0; i < 3; i++) {
+        const char *d[] = { "one", "two", "hf" };
+        if (file_exists(d[i])) dir_remove(d[i]);
+    }
     if (hf_import(dir, "one", &io, &notes) < 0) fail_msg("%s", err_msg());
     free(notes);
-    assert_int_equal(pieces_settings_read(&s, "one"), 1);
+    assert_int_equal(subword_settings_read(&s, "one"), 1);
     with_model("one", check_states, &c);
     if (hf_export("one", "hf", &eo, &notes) < 0) fail_msg("%s", err_msg());
     free(notes);
@@ -294,7 +312,11 @@ static void bert(void **state) { (void)state; round_trip("bert"); }
 static void a_bare_bert_in_pytorchs_zip(void **state) { (void)state; round_trip("bert_bare"); }
 static void xlm_r_in_shards(void **state) { (void)state; round_trip("xlmr"); }
 static void xlm_with_languages_in_pytorchs_zip(void **state) { (void)state; round_trip("xlm"); }
-static void xlm_without_languages_in_shards_of_zip(void **state) { (void)state; round_trip("xlm_plain"); }
+static void xlm_without_languages_in_shards_of_zip(void **state)
+{
+    (void)state;
+    round_trip("xlm_plain");
+}
 static void headed(const char *name, const char *head, enum kern_act hidden, const char *labels)
 {
     char *notes, *dir = in(golden, name), all[256] = "";
@@ -308,7 +330,8 @@ static void headed(const char *name, const char *head, enum kern_act hidden, con
     assert_int_equal(c.n_heads, 1);
     assert_string_equal(c.head[0].name, head);
     assert_int_equal(c.head[0].hidden, hidden);
-    for (int i = 0; i < c.head[0].n_labels; i++) strcat(strcat(all, i ? " " : ""), c.head[0].label[i]);
+    for (int i = 0; i < c.head[0].n_labels; i++)
+        strcat(strcat(all, i ? " " : ""), c.head[0].label[i]);
     assert_string_equal(all, labels);
     assert_int_equal(c.head[0].reads.pair_two, !strncmp(name, "roberta_c", 9));
     assert_int_equal(c.head[0].reads.longest, 12);
@@ -316,13 +339,41 @@ static void headed(const char *name, const char *head, enum kern_act hidden, con
     free(dir);
 }
 
-static void a_bert_that_classifies(void **state) { (void)state; headed("bert_nli", "nli", KERN_TANH, "contradiction entailment neutral"); }
-static void a_bert_that_answers(void **state) { (void)state; headed("bert_qa", "qa", KERN_NONE, ""); }
-static void a_roberta_that_gives_a_number(void **state) { (void)state; headed("roberta_class", "class", KERN_TANH, "LABEL_0"); }
-static void a_roberta_that_tags(void **state) { (void)state; headed("roberta_ner", "ner", KERN_NONE, "O B-PER I-PER B-LOC I-LOC"); }
-static void an_xlm_that_classifies(void **state) { (void)state; headed("xlm_pairs", "class", KERN_NONE, "LABEL_0 LABEL_1"); }
-static void an_xlm_that_tags(void **state) { (void)state; headed("xlm_tag", "tag", KERN_NONE, "NOUN VERB X"); }
-static void an_xlm_that_answers(void **state) { (void)state; headed("xlm_qa", "qa", KERN_NONE, ""); }
+static void a_bert_that_classifies(void **state)
+{
+    (void)state;
+    headed("bert_nli", "nli", KERN_TANH, "contradiction entailment neutral");
+}
+static void a_bert_that_answers(void **state)
+{
+    (void)state;
+    headed("bert_qa", "qa", KERN_NONE, "");
+}
+static void a_roberta_that_gives_a_number(void **state)
+{
+    (void)state;
+    headed("roberta_class", "class", KERN_TANH, "LABEL_0");
+}
+static void a_roberta_that_tags(void **state)
+{
+    (void)state;
+    headed("roberta_ner", "ner", KERN_NONE, "O B-PER I-PER B-LOC I-LOC");
+}
+static void an_xlm_that_classifies(void **state)
+{
+    (void)state;
+    headed("xlm_pairs", "class", KERN_NONE, "LABEL_0 LABEL_1");
+}
+static void an_xlm_that_tags(void **state)
+{
+    (void)state;
+    headed("xlm_tag", "tag", KERN_NONE, "NOUN VERB X");
+}
+static void an_xlm_that_answers(void **state)
+{
+    (void)state;
+    headed("xlm_qa", "qa", KERN_NONE, "");
+}
 static void bart(void **state) { (void)state; round_trip("bart"); }
 static void mbart(void **state) { (void)state; round_trip("mbart"); }
 
@@ -357,7 +408,7 @@ static void tensors_that_are_not_contiguous(void **state)
     torch_close(f);
 }
 
-/* --- states for test/peers/interchange.py ---------------------------------------------------------------------- */
+/* --- states for test/peers/interchange.py ----------------------------------------------------- */
 
 struct peers { struct st_file *in; struct st_tensor out[512]; int n; };
 
@@ -365,7 +416,8 @@ static void put(struct peers *p, int run, const char *what, float *x, int rows, 
 {
     char name[64];
     snprintf(name, sizeof name, "%d.%s", run, what);
-    p->out[p->n++] = (struct st_tensor){ mem_dup(name), ST_F32, 2, { rows, cols }, x, (size_t)rows * (size_t)cols * 4 };
+    p->out[p->n++] = (struct st_tensor){ mem_dup(name),  ST_F32, 2,
+                                         { rows, cols }, x,      (size_t)rows * (size_t)cols * 4 };
 }
 
 static void peers_states(struct model *m, struct tape *t, void *ctx)
@@ -373,13 +425,21 @@ static void peers_states(struct model *m, struct tape *t, void *ctx)
     struct peers *p = ctx;
     int rows, cols;
     for (int i = 0; item(p->in, i, "ids"); i++) {
-        const struct st_tensor *ids = item(p->in, i, "ids"), *langs = item(p->in, i, "langs"), *dec = item(p->in, i, "decoder_ids");
+        const struct st_tensor *ids = item(p->in, i, "ids"), *langs = item(p->in, i, "langs"),
+                               *dec = item(p->in, i, "decoder_ids");
         const int32_t *l = langs ? langs->data : NULL;
-        struct run r = { .ids = (uint32_t *)(uintptr_t)ids->data, .n = (int)ids->shape[0], .lang = l ? l[0] : 0, .tgt = l ? l[1] : 0,
-                         .dec = dec ? (uint32_t *)(uintptr_t)dec->data : NULL, .n_dec = dec ? (int)dec->shape[0] : 0 };
+        struct run r = { .ids = (uint32_t *)(uintptr_t)ids->data,
+                         .n = (int)ids->shape[0],
+                         .lang = l ? l[0] : 0,
+                         .tgt = l ? l[1] : 0,
+                         .dec = dec ? (uint32_t *)(uintptr_t)dec->data : NULL,
+                         .n_dec = dec ? (int)dec->shape[0] : 0 };
         float *x = compute(m, t, &r, m->c.layers, false, &rows, &cols);
         put(p, i, "encoder", x, rows, cols);
-        if (dec) { x = compute(m, t, &r, -1, false, &rows, &cols); put(p, i, "decoder", x, rows, cols); }
+        if (dec) {
+            x = compute(m, t, &r, -1, false, &rows, &cols);
+            put(p, i, "decoder", x, rows, cols);
+        }
         x = compute(m, t, &r, -1, true, &rows, &cols);
         put(p, i, "logits", x, rows, cols);
     }
@@ -390,22 +450,33 @@ static int states_mode(char **argv)
     struct peers p = { .in = st_open(argv[3]) };
     if (!p.in) { fprintf(stderr, "interchange: %s\n", err_msg()); return 1; }
     with_model(argv[2], peers_states, &p);
-    if (st_write(argv[4], p.out, p.n, NULL, NULL, 0) < 0) { fprintf(stderr, "interchange: %s\n", err_msg()); return 1; }
+    if (st_write(argv[4], p.out, p.n, NULL, NULL, 0) < 0) {
+        fprintf(stderr, "interchange: %s\n", err_msg());
+        return 1;
+    }
     return 0;
 }
 
 int main(int argc, char **argv)
 {
     if (argc == 5 && !strcmp(argv[1], "states")) return states_mode(argv);
-    snprintf(golden, sizeof golden, "%s/test/golden/interchange", getenv("TOP") ? getenv("TOP") : ".");
+    snprintf(golden, sizeof golden, "%s/test/golden/interchange",
+             getenv("TOP") ? getenv("TOP") : ".");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_that_are_not_contiguous),
-        cmocka_unit_test(bert), cmocka_unit_test(a_bare_bert_in_pytorchs_zip), cmocka_unit_test(xlm_r_in_shards),
-        cmocka_unit_test(xlm_with_languages_in_pytorchs_zip), cmocka_unit_test(xlm_without_languages_in_shards_of_zip),
-        cmocka_unit_test(bart), cmocka_unit_test(mbart),
-        cmocka_unit_test(a_bert_that_classifies), cmocka_unit_test(a_bert_that_answers),
-        cmocka_unit_test(a_roberta_that_gives_a_number), cmocka_unit_test(a_roberta_that_tags),
-        cmocka_unit_test(an_xlm_that_classifies), cmocka_unit_test(an_xlm_that_tags),
+        cmocka_unit_test(bert),
+        cmocka_unit_test(a_bare_bert_in_pytorchs_zip),
+        cmocka_unit_test(xlm_r_in_shards),
+        cmocka_unit_test(xlm_with_languages_in_pytorchs_zip),
+        cmocka_unit_test(xlm_without_languages_in_shards_of_zip),
+        cmocka_unit_test(bart),
+        cmocka_unit_test(mbart),
+        cmocka_unit_test(a_bert_that_classifies),
+        cmocka_unit_test(a_bert_that_answers),
+        cmocka_unit_test(a_roberta_that_gives_a_number),
+        cmocka_unit_test(a_roberta_that_tags),
+        cmocka_unit_test(an_xlm_that_classifies),
+        cmocka_unit_test(an_xlm_that_tags),
         cmocka_unit_test(an_xlm_that_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

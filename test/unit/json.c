@@ -39,7 +39,8 @@ static void a_key_given_twice_is_refused_at_any_depth(void **state)
 {
     (void)state;
     REFUSED("{\"a\": 1,\n \"b\": 2,\n \"a\": 1}", "f:3: the key \"a\" is given twice");
-    REFUSED("[{\"x\": {\"a\": 1,\n \"b\": 2, \"\\u0061\": 1}}]", "f:1: the key \"a\" is given twice");
+    REFUSED("[{\"x\": {\"a\": 1,\n \"b\": 2, \"\\u0061\": 1}}]",
+            "f:1: the key \"a\" is given twice");
     cJSON *j = json_parse("{\"a\": {\"b\": 1}, \"b\": 2}", 23, "f");
     assert_non_null(j);
     cJSON_Delete(j);

@@ -1,4 +1,3 @@
-/* link: lib/data common-json -lcjson */
 /* Labelled text: each format recognised by its content, and each way in which a line can be wrong.
  */
 #include <stdarg.h>
@@ -108,7 +107,7 @@ static void wrong_rows_are_counted_and_named(void **state)
     BAD("is empty", "", 0);
     BAD("x:2: byte 1 is not UTF-8", "a\n\xFF\n", 0);
     BAD("unknown format 'nli'", "a\n", .format = "nli");
-    BAD("files of format 'squad' are not", "{}\n", .format = "squad", .kind = LABELLED_TAGS);
+    BAD("does not read files of format 'squad'", "{}\n", .format = "squad", .kind = LABELLED_TAGS);
     BAD("is in none of the formats", "a\tb\tc\td\te\n", 0);
 }
 

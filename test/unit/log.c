@@ -48,7 +48,8 @@ static int lines(const char *path)
 static void a_line_reads_back_as_json_whatever_the_strings_hold(void **state)
 {
     (void)state;
-    static const char nasty[] = "quote \" backslash \\ newline \n tab \t bell \a delete \x7F \xC3\xA9 \xF0\x9F\x98\x80 bad \xFF\xC3( end\xE2\x82";
+    static const char nasty[] = "quote \" backslash \\ newline \n tab \t bell \a delete \x7F "
+                                "\xC3\xA9 \xF0\x9F\x98\x80 bad \xFF\xC3( end\xE2\x82";
     struct log *l = log_open("a.jsonl");
     assert_non_null(l);
     log_begin(l, "train", 12);
@@ -73,8 +74,10 @@ static void a_line_reads_back_as_json_whatever_the_strings_hold(void **state)
     assert_true(cJSON_IsNull(cJSON_GetObjectItem(j, "inf")));
     assert_true(cJSON_IsNull(cJSON_GetObjectItem(j, "none")));
     assert_true(cJSON_GetObjectItem(j, "time")->valuedouble > 1.5e9);
-    assert_string_equal(cJSON_GetObjectItem(j, "no\"te")->valuestring,
-        "quote \" backslash \\ newline \n tab \t bell \a delete \x7F \xC3\xA9 \xF0\x9F\x98\x80 bad \xEF\xBF\xBD\xEF\xBF\xBD( end\xEF\xBF\xBD\xEF\xBF\xBD");
+    assert_string_equal(
+        cJSON_GetObjectItem(j, "no\"te")->valuestring,
+        "quote \" backslash \\ newline \n tab \t bell \a delete \x7F \xC3\xA9 \xF0\x9F\x98\x80 bad "
+        "\xEF\xBF\xBD\xEF\xBF\xBD( end\xEF\xBF\xBD\xEF\xBF\xBD");
     cJSON_Delete(j);
     free(s);
 }
@@ -84,10 +87,11 @@ static void a_resumed_run_drops_the_steps_it_will_repeat_and_a_torn_last_line(vo
     (void)state;
     for (int i = 0; i < 20; i++) write_step("b.jsonl", i);
     FILE *f = fopen("b.jsonl", "a");
-    fputs("{\"event\":\"note\",\"text\":\"\\\"step\\\":99\"}\n{\"event\":\"train\",\"step\":3,\"ti", f);
+    fputs("{\"event\":\"note\",\"text\":\"\\\"step\\\":99\"}\n{\"event\":\"train\",\"step\":3,\"ti",
+          f);
     fclose(f);
     assert_int_equal(log_truncate("b.jsonl", 10), 0);
-    assert_int_equal(lines("b.jsonl"), 12);                 /* 0 to 10, and the note, which has no step */
+    assert_int_equal(lines("b.jsonl"), 12); /* 0 to 10, and the note, which has no step */
     char *s = text("b.jsonl");
     assert_null(strstr(s, "\"step\":11"));
     assert_non_null(strstr(s, "\"step\":10"));
@@ -131,7 +135,8 @@ static void two_writers_of_one_log_do_not_mix_their_lines(void **state)
     for (char *p = strtok(s, "\n"); p; p = strtok(NULL, "\n")) {
         cJSON *j = cJSON_Parse(p);
         assert_non_null(j);
-        assert_int_equal(cJSON_GetObjectItem(j, "event")->valuestring[0], cJSON_GetObjectItem(j, "x")->valuestring[0]);
+        assert_int_equal(cJSON_GetObjectItem(j, "event")->valuestring[0],
+                         cJSON_GetObjectItem(j, "x")->valuestring[0]);
         cJSON_Delete(j);
     }
     free(s);
@@ -169,7 +174,8 @@ static void no_bar_is_drawn_where_there_is_no_terminal(void **state)
     free(s);
 }
 
-/* What a bar 60 columns wide wrote, in s; false when this machine was so slow that two calls in a row lay a redraw apart. */
+/* What a bar 60 columns wide wrote, in s; false when this machine was so slow that two calls in a
+ * row lay a redraw apart. */
 static bool bar_on_a_terminal(char *s, size_t size)
 {
     int terminal, status;
@@ -186,7 +192,11 @@ static bool bar_on_a_terminal(char *s, size_t size)
         clock_gettime(CLOCK_MONOTONIC, &after);
         progress_end(p);
         fflush(stderr);
-        _exit((double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec) < 0.2 ? 0 : 1);
+        _exit((double)(after.tv_sec - before.tv_sec)
+                          + 1e-9 * (double)(after.tv_nsec - before.tv_nsec)
+                      < 0.2
+                  ? 0
+                  : 1);
     }
     size_t n = 0;
     for (ssize_t r; n + 1 < size && (r = read(terminal, s + n, size - 1 - n)) > 0; ) n += (size_t)r;

@@ -1,5 +1,3 @@
-/* link: lib/task lib/objective lib/data lib/engine lib/score lib/model lib/graph kernels/cpu
- * lib/cooc common-json -lopenblas -lcjson -ldl */
 /* Which tokens are masked, scheme by scheme, by their definitions (lib/data/masking.h); pairs as
  * TLM writes them; objectives drawn by a ratio. */
 #include <setjmp.h>
@@ -313,7 +311,7 @@ static void lists_of_ngrams_are_read_or_refused(void **state)
     ngram_lists_free(l);
     static const char *const bad[][2] = {
         { "1.5\t9\tw1 w2\n", "list:1: a tab; give the n-grams alone" },
-        { "w1 w2\np3@@ w3\n", "list:2: an n-gram of two words" },
+        { "w1 w2\np3@@ w3\n", "list:2: expected an n-gram of two words" },
         { "w1 nowhere\n", "no n-gram's tokens are all in the vocabulary" },
         { "", "an empty list" },
     };

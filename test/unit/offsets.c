@@ -1,4 +1,3 @@
-/* link: lib/pieces lib/text common-json -lcjson -licui18n -licuuc */
 /* From pieces back to text: against the tokenizers and sentencepiece libraries' own offsets
  * (test/golden/offsets.py), and our tokens by hand. */
 #include <stdarg.h>
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/text.h"
-#include "lib/pieces/offsets.h"
+#include "lib/subword/offsets.h"
 
 static struct text *open_golden(const char *name, const char *ending)
 {
@@ -23,7 +22,7 @@ static struct text *open_golden(const char *name, const char *ending)
 }
 
 /* How many pieces there are, and how many have another place than the library says. */
-static void compare(const char *name, enum pieces_kind kind, size_t *pieces, size_t *others)
+static void compare(const char *name, enum subword_kind kind, size_t *pieces, size_t *others)
 {
     struct text *text = open_golden("text", ""), *out = open_golden(name, ".out"),
                 *want = open_golden(name, ".offsets");
@@ -37,8 +36,9 @@ static void compare(const char *name, enum pieces_kind kind, size_t *pieces, siz
         assert_int_equal(text_line(want, &place, &place_n), 1);
         /* soft hyphens, which it gives to their neighbours; a U+2581 of the text; a piece with a
          * space */
-        if (kind == PIECES_SENTENCEPIECE && (strstr(line, "\u00ad") || strstr(line, "\u2581")
-                                             || strstr(line, "quick br"))) continue;
+        if (kind == SUBWORD_SENTENCEPIECE
+            && (strstr(line, "\u00ad") || strstr(line, "\u2581") || strstr(line, "quick br")))
+            continue;
         size_t count =
             offsets_align(o, &(struct offsets_how){ .kind = kind }, line, n, cut, cut_n, &s);
         for (size_t i = 0; i < count; i++) {
@@ -51,7 +51,7 @@ static void compare(const char *name, enum pieces_kind kind, size_t *pieces, siz
             bool shared = from == to && s[i].from == from;
             bool same =
                 (s[i].from == from && s[i].to == to) || (from == to && s[i].from == s[i].to);
-            *others += kind == PIECES_SENTENCEPIECE ? !same && !shared : !same;
+            *others += kind == SUBWORD_SENTENCEPIECE ? !same && !shared : !same;
             if (!same && !shared)
                 print_message("%s: piece %zu of '%.40s...': [%u, %u), not [%u, %u)\n", name, i,
                               line, s[i].from, s[i].to, from, to);
@@ -67,13 +67,13 @@ static void places_are_those_of_the_libraries(void **state)
 {
     (void)state;
     size_t pieces, others;
-    compare("cased", PIECES_WORDPIECE, &pieces, &others);
+    compare("cased", SUBWORD_WORDPIECE, &pieces, &others);
     assert_true(pieces > 250 && others == 0);
-    compare("uncased", PIECES_WORDPIECE, &pieces, &others);
+    compare("uncased", SUBWORD_WORDPIECE, &pieces, &others);
     assert_true(pieces > 250 && others == 0);
-    compare("unigram", PIECES_SENTENCEPIECE, &pieces, &others);
+    compare("unigram", SUBWORD_SENTENCEPIECE, &pieces, &others);
     assert_true(pieces > 200 && others == 1);        /* the model's own rule makes "\u00e4" "ae" */
-    compare("bpe", PIECES_SENTENCEPIECE, &pieces, &others);
+    compare("bpe", SUBWORD_SENTENCEPIECE, &pieces, &others);
     assert_true(pieces > 200 && others == 0);
 }
 
@@ -95,8 +95,8 @@ static void spelt(const struct offsets_how *how, const char *text, const char *p
 static void our_tokens_by_hand(void **state)
 {
     (void)state;
-    const struct offsets_how ours = { PIECES_BPE, true, true },
-                             plain = { PIECES_BPE, false, false };
+    const struct offsets_how ours = { SUBWORD_BPE, true, true },
+                             plain = { SUBWORD_BPE, false, false };
     spelt(&ours, "He's in  NASA & \"Xy\".",
           "\u21e7 h@@ e &ap@@ os;@@ s in \u21ea na@@ sa &amp; &quot; "
           "\u21e7 x@@ y &quot; .",
@@ -119,7 +119,7 @@ static void our_tokens_by_hand(void **state)
 static void unknown_words_are_whole(void **state)
 {
     (void)state;
-    const struct offsets_how how = { .kind = PIECES_WORDPIECE };
+    const struct offsets_how how = { .kind = SUBWORD_WORDPIECE };
     spelt(&how, "a \u2603\u2603b, \u4eac\u4eac. c", "a [UNK] , [UNK] [UNK] . c",
           "a|\u2603\u2603b|,|\u4eac|\u4eac|.|c");
 }

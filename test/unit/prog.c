@@ -18,15 +18,32 @@
 #include "test/unit/scratch.h"
 
 enum side { LEFT = 3, RIGHT, BOTH };
-struct settings { int window, order; enum side side; float share; uint32_t count; int64_t tokens, every; double rate; size_t memory; const char *out; bool norm, deep; struct strs train; };
-static const struct settings defaults = { .window = 2, .rate = 0.1, .memory = (size_t)4 << 30, .norm = true, .every = 90,
-    .side = RIGHT, .share = 0.1f };
+struct settings {
+    int window, order;
+    enum side side;
+    float share;
+    uint32_t count;
+    int64_t tokens, every;
+    double rate;
+    size_t memory;
+    const char *out;
+    bool norm, deep;
+    struct strs train;
+};
+static const struct settings defaults = { .window = 2,
+                                          .rate = 0.1,
+                                          .memory = (size_t)4 << 30,
+                                          .norm = true,
+                                          .every = 90,
+                                          .side = RIGHT,
+                                          .share = 0.1f };
 static struct settings o;
-static const struct opt rows[] = {
-    { "window|w-size", 'w', OPT_INT(settings, window), "N", "words on either side", .min = 1, .max = 1000 },
-    { "tokens", 0, OPT_I64(settings, tokens), "N", "how many" },
-    { "learning-rate|lr", 'l', OPT_REAL(settings, rate), "X", "step size", .min = 0, .max = 10 },
-    { 0 } };
+static const struct opt rows[] = { { "window|w-size", 'w', OPT_INT(settings, window), "N",
+                                     "words on either side", .min = 1, .max = 1000 },
+                                   { "tokens", 0, OPT_I64(settings, tokens), "N", "how many" },
+                                   { "learning-rate|lr", 'l', OPT_REAL(settings, rate), "X",
+                                     "step size", .min = 0, .max = 10 },
+                                   { 0 } };
 static const struct opt limit_rows[] = {
     { "memory", 'm', OPT_SIZE(settings, memory), "SIZE", "how much memory" },
     { "save-every", 0, OPT_TIME(settings, every), "TIME", "how often" },
@@ -35,18 +52,23 @@ static const struct opt limit_rows[] = {
     { "deep", 'd', OPT_FLAG(settings, deep), 0, "deep" },
     { "order", 0, OPT_CHOICE(settings, order), "svo|sov|free", "word order" },
     { "train", 't', OPT_LIST(settings, train), "LANG=FILE", "again and again" },
-    { "side", 0, OPT_CHOICE(settings, side), "left|right|both", "an enum that does not begin with 0", .min = LEFT },
-    { "share", 0, OPT_FLOAT(settings, share), "P", "a number that 32 bits hold", .min = 0, .max = 0.99 },
+    { "side", 0, OPT_CHOICE(settings, side), "left|right|both",
+      "an enum that does not begin with 0", .min = LEFT },
+    { "share", 0, OPT_FLOAT(settings, share), "P", "a number that 32 bits hold", .min = 0,
+      .max = 0.99 },
     { "count", 0, OPT_INT(settings, count), "N", "an unsigned number", .min = 0, .max = 1e9 },
-    { 0 } };
+    { 0 }
+};
 static const char *version(void) { return "parts: one"; }
 static const struct prog_part part = { version, { { "TESTER_WAY", "short|long" } } };
-static const struct opt_group groups[] = { { "Options", rows, &o }, { "Limits", limit_rows, &o }, { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o },
+                                           { "Limits", limit_rows, &o },
+                                           { 0 } };
 static const struct prog prog = { "tester", "[options] FILE...", "Tests.", "Example: tester x\n",
     .part = { &part } };
 
 static char printed[20000], complaint[4000];
-static char *lines[500];          /* option values point into them: they must stay, and stay reachable */
+static char *lines[500]; /* option values point into them: they must stay, and stay reachable */
 static int n_lines;
 
 static void slurp(const char *path, char *s, size_t size)
@@ -100,12 +122,14 @@ static void wrong(const char *words, const char *message)
 static void every_spelling_of_an_option_sets_it(void **state)
 {
     (void)state;
-    static const char *const spellings[] = { "--window 7", "--window=7", "-w 7", "-w7", "--w-size 7", "--w_size=7", "-dw7", "-w 3 -w 7" };
+    static const char *const spellings[] = { "--window 7", "--window=7", "-w 7", "-w7",
+                                             "--w-size 7", "--w_size=7", "-dw7", "-w 3 -w 7" };
     for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
         good(spellings[i]);
         assert_int_equal(o.window, 7);
     }
-    good("--no-normalize -d --lr .5 --order sov --tokens -5 -o - --train en=a -tde=b --save_every 1h30m");
+    good("--no-normalize -d --lr .5 --order sov --tokens -5 -o - --train en=a -tde=b --save_every "
+         "1h30m");
     assert_false(o.norm);
     assert_true(o.deep);
     assert_true(o.rate == 0.5);
@@ -115,7 +139,8 @@ static void every_spelling_of_an_option_sets_it(void **state)
     assert_int_equal(o.train.n, 2);
     assert_string_equal(o.train.v[1], "de=b");
     assert_true(o.every == 5400);
-    assert_true(prog_given("lr") && prog_given("learning_rate") && prog_given("normalize") && !prog_given("window") && !prog_given("nonsense"));
+    assert_true(prog_given("lr") && prog_given("learning_rate") && prog_given("normalize")
+                && !prog_given("window") && !prog_given("nonsense"));
     good("--normalize=false --deep=yes");
     assert_true(!o.norm && o.deep);
 }
@@ -123,8 +148,17 @@ static void every_spelling_of_an_option_sets_it(void **state)
 static void sizes_and_times_have_units(void **state)
 {
     (void)state;
-    static const struct { const char *s; size_t v; } sizes[] = { { "--memory 0", 0 }, { "--memory 100", 100 }, { "-m 1K", 1024 },
-        { "-m 1.5M", 3 << 19 }, { "-m 2g", (size_t)2 << 30 }, { "-m 2GiB", (size_t)2 << 30 }, { "-m 3TB", (size_t)3 << 40 }, { "-m 7B", 7 } };
+    static const struct {
+        const char *s;
+        size_t v;
+    } sizes[] = { { "--memory 0", 0 },
+                  { "--memory 100", 100 },
+                  { "-m 1K", 1024 },
+                  { "-m 1.5M", 3 << 19 },
+                  { "-m 2g", (size_t)2 << 30 },
+                  { "-m 2GiB", (size_t)2 << 30 },
+                  { "-m 3TB", (size_t)3 << 40 },
+                  { "-m 7B", 7 } };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         good(sizes[i].s);
         assert_true(o.memory == sizes[i].v);
@@ -134,8 +168,12 @@ static void sizes_and_times_have_units(void **state)
     assert_true(all > (size_t)1 << 24);
     good("-m 50%");
     assert_in_range(o.memory, all / 2 - 1, all / 2 + 1);
-    static const struct { const char *s; int64_t v; } times[] = { { "--save-every 5", 5 }, { "--save-every 5s", 5 }, { "--save-every 2m", 120 },
-        { "--save-every 1d", 86400 }, { "--save-every 0.5h", 1800 }, { "--save-every 1d2h3m4s", 93784 } };
+    static const struct {
+        const char *s;
+        int64_t v;
+    } times[] = { { "--save-every 5", 5 },       { "--save-every 5s", 5 },
+                  { "--save-every 2m", 120 },    { "--save-every 1d", 86400 },
+                  { "--save-every 0.5h", 1800 }, { "--save-every 1d2h3m4s", 93784 } };
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         good(times[i].s);
         assert_true(o.every == times[i].v);
@@ -157,7 +195,8 @@ static void arguments_are_what_is_no_option(void **state)
 static void wrong_usage_is_one_line_and_status_2(void **state)
 {
     (void)state;
-    wrong("--windows 3", "tester: no option is called '--windows'; did you mean --window? see --help\n");
+    wrong("--windows 3",
+          "tester: no option is called '--windows'; did you mean --window? see --help\n");
     wrong("-dz", "tester: no option is called '-z'; see --help\n");
     wrong("--no-window", "tester: no option is called '--no-window'; see --help\n");
     wrong("--window", "tester: --window needs a value (N)\n");
@@ -168,15 +207,19 @@ static void wrong_usage_is_one_line_and_status_2(void **state)
     wrong("-w 0", "tester: -w: 0 is not between 1 and 1000\n");
     wrong("-w1001", "tester: -w: 1001 is not between 1 and 1000\n");
     wrong("-w 99999999999", "tester: -w: 99999999999 is out of range\n");
-    wrong("--tokens 99999999999999999999", "tester: --tokens: 99999999999999999999 is out of range\n");
+    wrong("--tokens 99999999999999999999",
+          "tester: --tokens: 99999999999999999999 is out of range\n");
     wrong("--lr nan", "tester: --lr: 'nan' is not a number\n");
     wrong("--lr inf", "tester: --lr: inf is out of range\n");
     wrong("--lr 11", "tester: --lr: 11 is not between 0 and 10\n");
-    wrong("-m 4Q", "tester: -m: '4Q' is not a size; write bytes, or a number with K, M, G, T or %\n");
-    wrong("-m -4", "tester: -m: '-4' is not a size; write bytes, or a number with K, M, G, T or %\n");
+    wrong("-m 4Q",
+          "tester: -m: '4Q' is not a size; write bytes, or a number with K, M, G, T or %\n");
+    wrong("-m -4",
+          "tester: -m: '-4' is not a size; write bytes, or a number with K, M, G, T or %\n");
     wrong("-m 9999999999T", "tester: -m: 9999999999T is out of range\n");
-    wrong("--save-every 3w", "tester: --save-every: '3w' is not a time; write seconds, or numbers with s, m, h, d\n");
-    wrong("--order vso", "tester: --order: 'vso' is none of svo|sov|free\n");
+    wrong("--save-every 3w",
+          "tester: --save-every: '3w' is not a time; write seconds, or numbers with s, m, h, d\n");
+    wrong("--order vso", "tester: --order: 'vso' is not one of svo|sov|free\n");
     wrong("--deep=perhaps", "tester: --deep: 'perhaps' is neither true nor false\n");
     wrong("--no-deep=true", "tester: --no-deep takes no value\n");
 }
@@ -185,14 +228,19 @@ static void a_name_may_be_cut_short_and_a_wrong_one_gets_a_guess(void **state)
 {
     (void)state;
     good("--wind 7 --mem=3 --no-norm --tok -4 --lear .5 --dee");
-    assert_true(o.window == 7 && o.memory == 3 && !o.norm && o.tokens == -4 && o.rate == 0.5 && o.deep);
+    assert_true(o.window == 7 && o.memory == 3 && !o.norm && o.tokens == -4 && o.rate == 0.5
+                && o.deep);
     good("--w-s 8 --l 0.25");                       /* another spelling; what is a letter too */
     assert_true(o.window == 8 && o.rate == 0.25);
     wrong("--s 1", "tester: --s may mean --save-every or --side; write more of it\n");
     wrong("--t 1", "tester: --t may mean --tokens or --train; write more of it\n");
-    wrong("--wnidow 1", "tester: no option is called '--wnidow'; did you mean --window? see --help\n");
-    wrong("--no-nomralize", "tester: no option is called '--no-nomralize'; did you mean --no-normalize? see --help\n");
-    wrong("--learning-rat=1 --frobnicate", "tester: no option is called '--frobnicate'; see --help\n");
+    wrong("--wnidow 1",
+          "tester: no option is called '--wnidow'; did you mean --window? see --help\n");
+    wrong(
+        "--no-nomralize",
+        "tester: no option is called '--no-nomralize'; did you mean --no-normalize? see --help\n");
+    wrong("--learning-rat=1 --frobnicate",
+          "tester: no option is called '--frobnicate'; see --help\n");
     wrong("--no-window", "tester: no option is called '--no-window'; see --help\n");
     assert_true(prog_given("window") == false && !prog_given("wind"));
     assert_int_equal(file_write("conf", "wind = 3\n", 9), 0);
@@ -206,7 +254,7 @@ static void the_environment_has_known_values(void **state)
     char *was = getenv("TESTER_WAY");
     if (was) was = strdup(was);
     setenv("TESTER_WAY", "around", 1);
-    wrong("x", "tester: TESTER_WAY: 'around' is none of short|long\n");
+    wrong("x", "tester: TESTER_WAY: 'around' is not one of short|long\n");
     assert_int_equal(start(&a, "--version"), PROG_OK);
     setenv("TESTER_WAY", "", 1);
     assert_int_equal(start(&a, "x"), -1);
@@ -220,12 +268,26 @@ static void help_shows_every_option_and_its_default_and_version_the_compiler(voi
     (void)state;
     struct args a;
     assert_int_equal(start(&a, "-w 9 --help"), PROG_OK);
-    static const char *const want[] = { "Usage: tester [options] FILE...\nTests.\n", "-w, --window N", "(default: 2)", "(default: 4G)", "(default: 90)",
-        "--order svo|sov|free", "(default: svo)", "--threads N", "--config FILE", "-q, --quiet", "--version", "\nOptions:\n", "\nLimits:\n", "\nEvery program:\n", "--no-normalize turns it off",
-        "\nExample: tester x\n" };
+    static const char *const want[] = { "Usage: tester [options] FILE...\nTests.\n",
+                                        "-w, --window N",
+                                        "(default: 2)",
+                                        "(default: 4G)",
+                                        "(default: 90)",
+                                        "--order svo|sov|free",
+                                        "(default: svo)",
+                                        "--threads N",
+                                        "--config FILE",
+                                        "-q, --quiet",
+                                        "--version",
+                                        "\nOptions:\n",
+                                        "\nLimits:\n",
+                                        "\nEvery program:\n",
+                                        "--no-normalize turns it off",
+                                        "\nExample: tester x\n" };
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++)
         if (!strstr(printed, want[i])) fail_msg("no '%s' in\n%s", want[i], printed);
-    for (char *line = strtok(printed, "\n"); line; line = strtok(NULL, "\n")) assert_in_range(strlen(line), 1, 80);
+    for (char *line = strtok(printed, "\n"); line; line = strtok(NULL, "\n"))
+        assert_in_range(strlen(line), 1, 80);
     assert_int_equal(start(&a, "--version"), PROG_OK);
     assert_memory_equal(printed, "tester (isoglot) ", 17);
     assert_non_null(strstr(printed, "\ncompiler: "));
@@ -239,7 +301,8 @@ static void configuration(const char *s) { assert_int_equal(file_write("conf", s
 static void a_configuration_sets_options_and_the_command_line_wins(void **state)
 {
     (void)state;
-    configuration("# a comment\n\nwindow = 5 # five\n  lr=0.25\r\noutput = \"a # b\\n\\\"c\\\\\"  # quoted\ndeep = true\ntrain = x y\ntrain = z");
+    configuration("# a comment\n\nwindow = 5 # five\n  lr=0.25\r\noutput = \"a # b\\n\\\"c\\\\\"  "
+                  "# quoted\ndeep = true\ntrain = x y\ntrain = z");
     good("--config conf --lr 1");
     assert_int_equal(o.window, 5);
     assert_true(o.rate == 1);
@@ -257,9 +320,11 @@ static void a_configuration_sets_options_and_the_command_line_wins(void **state)
 static void what_prog_config_prints_reads_back_as_the_same(void **state)
 {
     (void)state;
-    configuration("output = \" a # b\\n\\\"c\\\\\\r \"\nlr = 0.30000000000000004\ntrain = x y\ntrain = \"#\"\nmemory = 12345\norder = free\nno_such = 1\n");
+    configuration("output = \" a # b\\n\\\"c\\\\\\r \"\nlr = 0.30000000000000004\ntrain = x "
+                  "y\ntrain = \"#\"\nmemory = 12345\norder = free\nno_such = 1\n");
     wrong("--config conf", "tester: conf:7: no option is called 'no_such'; see --help\n");
-    configuration("output = \" a # b\\n\\\"c\\\\\\r \"\nlr = 0.30000000000000004\ntrain = x y\ntrain = \"#\"\nmemory = 12345\norder = free\n");
+    configuration("output = \" a # b\\n\\\"c\\\\\\r \"\nlr = 0.30000000000000004\ntrain = x "
+                  "y\ntrain = \"#\"\nmemory = 12345\norder = free\n");
     good("--config conf --no-normalize --tokens -9223372036854775808");
     char *first = prog_config();
     configuration(first);
@@ -290,7 +355,7 @@ static void an_enum_begins_where_its_row_says_and_32_bits_print_shortly(void **s
     assert_int_equal(o.side, BOTH);
     assert_true(o.share == 0.99f && o.count == 1000000000);
     text = prog_config();
-    assert_non_null(strstr(text, "\nshare = 0.99\n"));        /* 0.99f is above 0.99, and in range */
+    assert_non_null(strstr(text, "\nshare = 0.99\n")); /* 0.99f is above 0.99, and in range */
     free(text);
     wrong("--share 0.991", "tester: --share: 0.991 is not between 0 and 0.99\n");
     wrong("--count -1", "tester: --count: -1 is not between 0 and 1000000000\n");
@@ -312,13 +377,14 @@ static void what_was_asked_for_is_told_from_what_is_recorded(void **state)
     good("--memory 2M --lr 2");
     char *text = prog_config();
     configuration(text);
-    good("--config conf");                          /* a record: everything is given, nothing was asked for */
+    good("--config conf"); /* a record: everything is given, nothing was asked for */
     assert_true(o.memory == 2 << 20 && o.rate == 2 && prog_given("memory") && prog_given("window"));
     assert_false(prog_asked(rows, asked) || prog_asked(limit_rows, asked));
     good("--config conf --deep");
     assert_true(prog_asked(limit_rows, asked));
     assert_string_equal(asked, "deep");
-    char *second_line = strchr(text, '\n') + 1;     /* as written before there was a first line that says so */
+    char *second_line = strchr(text, '\n')
+                        + 1; /* as written before there was a first line that says so */
     assert_int_equal(file_write("run.config", second_line, strlen(second_line)), 0);
     good("--config ./run.config");
     assert_false(prog_asked(rows, asked) || prog_asked(limit_rows, asked));
@@ -328,7 +394,13 @@ static void what_was_asked_for_is_told_from_what_is_recorded(void **state)
 static void what_was_not_given_is_taken_from_another_struct(void **state)
 {
     (void)state;
-    static const struct settings other = { .window = 9, .rate = 3, .memory = 77, .out = "there", .side = LEFT, .share = 0.5f, .deep = true };
+    static const struct settings other = { .window = 9,
+                                           .rate = 3,
+                                           .memory = 77,
+                                           .out = "there",
+                                           .side = LEFT,
+                                           .share = 0.5f,
+                                           .deep = true };
     good("--lr 1 --no-deep -m 5");
     prog_take(limit_rows, &other);
     assert_true(o.memory == 5 && !o.deep && o.side == LEFT && o.share == 0.5f && !o.norm);
@@ -342,8 +414,8 @@ static void a_bad_configuration_is_refused_with_its_line(void **state)
     static const char *const cases[][2] = {
         { "window 5\n", "tester: conf:1: not \"name = value\"\n" },
         { "\nwindow = five\n", "tester: conf:2: window: 'five' is not a whole number\n" },
-        { "output = \"a\n", "tester: conf:1: a quoted value does not end as it should\n" },
-        { "output = \"a\" b\n", "tester: conf:1: a quoted value does not end as it should\n" },
+        { "output = \"a\n", "tester: conf:1: a quoted value is not closed properly\n" },
+        { "output = \"a\" b\n", "tester: conf:1: a quoted value is not closed properly\n" },
         { "config = other\n", "tester: conf:1: no option is called 'config'; see --help\n" },
         { "= 3\n", "tester: conf:1: not \"name = value\"\n" },
     };
@@ -394,8 +466,16 @@ static void a_language_is_split_from_its_file_only_where_it_is_one(void **state)
 {
     (void)state;
     static const char *const cases[][3] = {
-        { "en=a.txt", "en", "a.txt" }, { "deu=a=b", "deu", "a=b" }, { "en-de=F,G", "en-de", "F,G" }, { "zh_Hant=x", "zh_Hant", "x" },
-        { "a.txt", "", "a.txt" }, { "EN=x", "", "EN=x" }, { "e=x", "", "e=x" }, { "./en=x", "", "./en=x" }, { "=x", "", "=x" }, { "en=", "en", "" },
+        { "en=a.txt", "en", "a.txt" },
+        { "deu=a=b", "deu", "a=b" },
+        { "en-de=F,G", "en-de", "F,G" },
+        { "zh_Hant=x", "zh_Hant", "x" },
+        { "a.txt", "", "a.txt" },
+        { "EN=x", "", "EN=x" },
+        { "e=x", "", "e=x" },
+        { "./en=x", "", "./en=x" },
+        { "=x", "", "=x" },
+        { "en=", "en", "" },
         { "abcdefghijklmnopqrstuvwxyzabcdefg=x", "", "abcdefghijklmnopqrstuvwxyzabcdefg=x" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -411,9 +491,12 @@ static void a_pair_is_split_at_the_dash_between_two_languages(void **state)
     static const char known[][32] = { "en-us", "de", "en" };
     struct pair_arg p;
     static const char *const good[][5] = {
-        { "en-de=a,b", "en", "de", "a", "b" }, { "zh-TW-en=x/a.gz,b,c", "zh-TW", "en", "x/a.gz", "b,c" },
-        { "en-zh_Hant=a,b", "en", "zh_Hant", "a", "b" }, { "en-us-de=a,b", "en-us", "de", "a", "b" },
-        { "sr-Latn-RS-sr-Cyrl-RS=a,b", "sr-Latn-RS", "sr-Cyrl-RS", "a", "b" } };
+        { "en-de=a,b", "en", "de", "a", "b" },
+        { "zh-TW-en=x/a.gz,b,c", "zh-TW", "en", "x/a.gz", "b,c" },
+        { "en-zh_Hant=a,b", "en", "zh_Hant", "a", "b" },
+        { "en-us-de=a,b", "en-us", "de", "a", "b" },
+        { "sr-Latn-RS-sr-Cyrl-RS=a,b", "sr-Latn-RS", "sr-Cyrl-RS", "a", "b" }
+    };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(prog_pair(good[i][0], known, 3, &p), 0);
         assert_string_equal(p.lang[0], good[i][1]);
@@ -422,10 +505,12 @@ static void a_pair_is_split_at_the_dash_between_two_languages(void **state)
         assert_string_equal(p.file[1], good[i][4]);
         free(p.file[0]);
     }
-    static const char *const bad[] = { "en-de", "en=a,b", "en-de=a", "en-de=,b", "en-de=a,", "-=a,b", "a-de=f,g", "en-D=f,g", "" };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(prog_pair(bad[i], known, 3, &p), -1);
+    static const char *const bad[] = { "en-de", "en=a,b",   "en-de=a",  "en-de=,b", "en-de=a,",
+                                       "-=a,b", "a-de=f,g", "en-D=f,g", "" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(prog_pair(bad[i], known, 3, &p), -1);
     assert_int_equal(prog_pair("en-us-de=a,b", known, 0, &p), -1);
-    assert_non_null(strstr(err_msg(), "which two languages"));
+    assert_non_null(strstr(err_msg(), "ambiguous language pair"));
 }
 
 static void a_signal_sets_the_flag_and_an_ignored_one_stays_ignored(void **state)

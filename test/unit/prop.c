@@ -6,9 +6,9 @@
 #include <xxhash.h>
 #include "lib/text/prop.h"
 
-/* XXH3-64 of the properties of all code points but surrogates, two bytes each, little end first. The number is that of
- * Perl's answers (test/peers/prop.pl prints them). If a newer ICU fails here, it gave old characters new properties: put
- * them among prop_compute's exceptions. */
+/* XXH3-64 of the properties of all code points but surrogates, two bytes each, little end first.
+ * The number is that of Perl's answers (test/peers/prop.pl prints them). If a newer ICU fails here,
+ * it gave old characters new properties: put them among prop_compute's exceptions. */
 static void properties_of_all_code_points_are_perls(void **state)
 {
     (void)state;

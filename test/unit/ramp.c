@@ -32,9 +32,23 @@ static void what_is_no_ramp_is_refused(void **state)
 {
     (void)state;
     struct ramp r;
-    static const char *const bad[] = { "", "x", "1,2", "0:1,", "0:1,0:2", "5:1,4:2", "0:-1", "-1:1", "0:1;2:3", "1.5:2,3:4", "nan", "inf",
-        "0:1,1:1,2:1,3:1,4:1,5:1,6:1,7:1,8:1,9:1,10:1,11:1,12:1,13:1,14:1,15:1,16:1" };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(ramp_parse(&r, bad[i]), -1);
+    static const char *const bad[] = {
+        "",
+        "x",
+        "1,2",
+        "0:1,",
+        "0:1,0:2",
+        "5:1,4:2",
+        "0:-1",
+        "-1:1",
+        "0:1;2:3",
+        "1.5:2,3:4",
+        "nan",
+        "inf",
+        "0:1,1:1,2:1,3:1,4:1,5:1,6:1,7:1,8:1,9:1,10:1,11:1,12:1,13:1,14:1,15:1,16:1"
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(ramp_parse(&r, bad[i]), -1);
 }
 
 int main(void)

@@ -31,7 +31,8 @@ static void philox_gives_the_known_answers(void **state)
 static void purposes_steps_samples_and_positions_give_different_numbers(void **state)
 {
     (void)state;
-    struct rng_key k = { 7, RNG_MASK, 3 }, purpose = { 7, RNG_NOISE, 3 }, step = { 7, RNG_MASK, 4 }, seed = { 8, RNG_MASK, 3 };
+    struct rng_key k = { 7, RNG_MASK, 3 }, purpose = { 7, RNG_NOISE, 3 }, step = { 7, RNG_MASK, 4 },
+                   seed = { 8, RNG_MASK, 3 };
     uint64_t x = rng_u64(k, 5, 11);
     assert_true(x == rng_u64(k, 5, 11));
     assert_true(x != rng_u64(purpose, 5, 11));
@@ -51,7 +52,8 @@ static void below_reaches_every_value_about_equally_and_never_the_bound(void **s
         assert_true(x < 7);
         count[x]++;
     }
-    for (int i = 0; i < 7; i++) assert_in_range(count[i], 9600, 10400);     /* more than four standard deviations */
+    for (int i = 0; i < 7; i++)
+        assert_in_range(count[i], 9600, 10400); /* more than four standard deviations */
     assert_true(rng_below(k, 0, 0, 1) == 0);
 }
 

@@ -1,5 +1,3 @@
-/* link: lib/data lib/plain lib/pieces lib/bpe lib/text common-json -lcjson -licui18n -licuuc
- * -lpcre2-8 */
 /* What models read for tasks: pairs, tagged words, windows over contexts, answers from scores. */
 #include <stdarg.h>
 #include <stddef.h>

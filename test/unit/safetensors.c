@@ -25,7 +25,8 @@ static void put(const char *header, size_t header_says, const void *data, size_t
     fclose(f);
 }
 
-/* A file with this header and n bytes of data must be refused with a message that has the path and `why`. */
+/* A file with this header and n bytes of data must be refused with a message that has the path and
+ * `why`. */
 static void refused(const char *header, size_t n, const char *why)
 {
     char data[64] = { 0 };
@@ -33,12 +34,14 @@ static void refused(const char *header, size_t n, const char *why)
     err_set("no message");
     struct st_file *f = st_open(PATH);
     if (f) fail_msg("was read: %s", header);
-    if (!strstr(err_msg(), PATH ": ") || !strstr(err_msg(), why)) fail_msg("'%s' lacks '%s' for %s", err_msg(), why, header);
+    if (!strstr(err_msg(), PATH ": ") || !strstr(err_msg(), why))
+        fail_msg("'%s' lacks '%s' for %s", err_msg(), why, header);
     assert_null(strchr(err_msg(), '\n'));
 }
 
-#define T(name, dtype, shape, begin, end) \
-    "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":[" begin "," end "]}"
+#define T(name, dtype, shape, begin, end)                                                          \
+    "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":[" begin "," end   \
+    "]}"
 
 static void what_is_written_reads_back(void **state)
 {
@@ -58,7 +61,7 @@ static void what_is_written_reads_back(void **state)
     struct st_file *f = st_open(PATH);
     assert_non_null(f);
     assert_int_equal(f->n, 5);
-    assert_string_equal(f->t[0].name, "z.weight");          /* the order of the data, not of the header */
+    assert_string_equal(f->t[0].name, "z.weight"); /* the order of the data, not of the header */
     const struct st_tensor *x = st_find(f, "ids \"quoted\" \xC3\xA9");
     assert_non_null(x);
     assert_int_equal(x->dtype, ST_I64);
@@ -98,7 +101,8 @@ static void the_same_arrays_give_the_same_bytes_and_the_header_is_the_documented
     const char *want = "{\"__metadata__\":{\"xxh3\":\"";
     assert_memory_equal(s + 8, want, strlen(want));
     want = "\",\"zz\":\"1\"},"
-        "\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]},\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}";
+           "\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]},\"b\":{\"dtype\":"
+           "\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}";
     assert_memory_equal(s + 8 + 25 + 16, want, strlen(want));
     uint64_t size;
     memcpy(&size, s, 8);
@@ -124,14 +128,20 @@ static void the_same_arrays_give_the_same_bytes_and_the_header_is_the_documented
 static void half_bfloat_and_double_become_floats_exactly(void **state)
 {
     (void)state;
-    static const uint16_t half[] = { 0x3C00, 0xC000, 0x0001, 0x8400, 0x7BFF, 0x7C00, 0x8000, 0x03FF };
-    static const float want[] = { 1, -2, 0x1p-24f, -0x1p-14f, 65504, INFINITY, -0.0f, 0x1.ff8p-15f };
+    static const uint16_t half[] = {
+        0x3C00, 0xC000, 0x0001, 0x8400, 0x7BFF, 0x7C00, 0x8000, 0x03FF
+    };
+    static const float want[] = {
+        1, -2, 0x1p-24f, -0x1p-14f, 65504, INFINITY, -0.0f, 0x1.ff8p-15f
+    };
     static const uint16_t brain[] = { 0x3F80, 0xC000, 0x7F80 };
     static const double dbl[] = { 0.5, -1e300 };
     static const uint16_t nan_half[] = { 0x7E00 };
     struct st_tensor t[] = {
-        { "half", ST_F16, 1, { 8 }, half, sizeof half }, { "brain", ST_BF16, 1, { 3 }, brain, sizeof brain },
-        { "double", ST_F64, 1, { 2 }, dbl, sizeof dbl }, { "nan", ST_F16, 1, { 1 }, nan_half, 2 },
+        { "half", ST_F16, 1, { 8 }, half, sizeof half },
+        { "brain", ST_BF16, 1, { 3 }, brain, sizeof brain },
+        { "double", ST_F64, 1, { 2 }, dbl, sizeof dbl },
+        { "nan", ST_F16, 1, { 1 }, nan_half, 2 },
     };
     assert_int_equal(st_write(PATH, t, 4, NULL, NULL, 0), 0);
     struct st_file *f = st_open(PATH);
@@ -152,8 +162,9 @@ static void a_foreign_file_with_other_order_padding_and_no_checksum_is_read(void
 {
     (void)state;
     static const float data[3] = { 1, 2, 3 };
-    const char *h = "{" T("b", "F32", "[2]", "4", "12") ",\"__metadata__\":{}," T("a", "F32", "[]", "0", "4") ",\"\":{\"dtype\":\"BOOL\","
-                    "\"shape\":[0],\"data_offsets\":[4,4],\"extra\":null}}     ";
+    const char *h = "{" T("b", "F32", "[2]", "4", "12") ",\"__metadata__\":{}," T(
+        "a", "F32", "[]", "0", "4") ",\"\":{\"dtype\":\"BOOL\","
+                                    "\"shape\":[0],\"data_offsets\":[4,4],\"extra\":null}}     ";
     put(h, strlen(h), data, sizeof data);
     struct st_file *f = st_open(PATH);
     assert_non_null(f);
@@ -169,8 +180,10 @@ static void a_foreign_file_with_other_order_padding_and_no_checksum_is_read(void
 static void offsets_that_overlap_leave_holes_or_run_out_are_refused(void **state)
 {
     (void)state;
-    refused("{" T("a", "F32", "[2]", "0", "8") "," T("b", "F32", "[2]", "4", "12") "}", 12, "\"b\" overlaps");
-    refused("{" T("a", "F32", "[2]", "0", "8") "," T("b", "F32", "[2]", "0", "8") "}", 8, "overlaps");
+    refused("{" T("a", "F32", "[2]", "0", "8") "," T("b", "F32", "[2]", "4", "12") "}", 12,
+            "\"b\" overlaps");
+    refused("{" T("a", "F32", "[2]", "0", "8") "," T("b", "F32", "[2]", "0", "8") "}", 8,
+            "overlaps");
     refused("{" T("a", "F32", "[1]", "0", "4") "," T("b", "F32", "[1]", "8", "12") "}", 12, "hole");
     refused("{" T("a", "F32", "[1]", "4", "8") "}", 8, "hole");
     refused("{" T("a", "F32", "[4]", "0", "16") "}", 15, "ends at byte 16 of 15");
@@ -180,7 +193,8 @@ static void offsets_that_overlap_leave_holes_or_run_out_are_refused(void **state
     refused("{" T("a", "F32", "[1]", "-4", "0") "}", 4, "data_offsets");
     refused("{" T("a", "F32", "[1]", "0.5", "4.5") "}", 8, "data_offsets");
     refused("{" T("a", "F32", "[1]", "0", "4,8") "}", 8, "data_offsets");
-    refused("{" T("a", "U8", "[1]", "18446744073709551615", "18446744073709551616") "}", 1, "data_offsets");
+    refused("{" T("a", "U8", "[1]", "18446744073709551615", "18446744073709551616") "}", 1,
+            "data_offsets");
     refused("{" T("a", "U8", "[1]", "1e400", "1e400") "}", 1, "data_offsets");
 }
 
@@ -191,7 +205,8 @@ static void shapes_that_lie_are_refused(void **state)
     refused("{" T("a", "F32", "[1.5]", "0", "6") "}", 6, "dimension");
     refused("{" T("a", "F32", "[\"1\"]", "0", "4") "}", 4, "dimension");
     refused("{" T("a", "F32", "[3]", "0", "8") "}", 8, "shape");
-    refused("{" T("a", "F32", "[4294967296,4294967296,1]", "0", "0") "}", 0, "shape");           /* 2^66 wraps to 0 */
+    refused("{" T("a", "F32", "[4294967296,4294967296,1]", "0", "0") "}", 0,
+            "shape"); /* 2^66 wraps to 0 */
     refused("{" T("a", "F32", "[4611686018427387904]", "0", "0") "}", 0, "dimension");
     refused("{" T("a", "F32", "[1,1,1,1,1,1,1,1,1]", "0", "4") "}", 4, "more than 8 dimensions");
     refused("{" T("a", "F32", "{}", "0", "4") "}", 4, "no shape");
@@ -204,9 +219,12 @@ static void types_names_and_fields_that_are_wrong_are_refused(void **state)
     refused("{" T("a", "f32", "[1]", "0", "4") "}", 4, "f32");
     refused("{\"a\":{\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "no dtype");
     refused("{\"a\":{\"dtype\":4,\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "no dtype");
-    refused("{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "two fields");
-    refused("{" T("a", "F32", "[1]", "0", "4") "," T("a", "F32", "[1]", "4", "8") "}", 8, "\"a\" occurs twice");
-    refused("{" T("a", "F32", "[0]", "0", "0") "," T("\\u0061", "F32", "[0]", "0", "0") "}", 0, "twice");
+    refused("{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4,
+            "two fields");
+    refused("{" T("a", "F32", "[1]", "0", "4") "," T("a", "F32", "[1]", "4", "8") "}", 8,
+            "\"a\" occurs twice");
+    refused("{" T("a", "F32", "[0]", "0", "0") "," T("\\u0061", "F32", "[0]", "0", "0") "}", 0,
+            "twice");
     refused("{" T("a\\u0000b", "F32", "[0]", "0", "0") "}", 0, "NUL");
     refused("{\"a\":[]}", 0, "not described");
     refused("{\"__metadata__\":[]}", 0, "__metadata__");
@@ -222,7 +240,9 @@ static void headers_that_are_too_long_too_short_or_no_json_are_refused(void **st
 {
     (void)state;
     const char *h = "{" T("a", "F32", "[1]", "0", "4") "}";
-    static const uint64_t lies[] = { 0, 1, 1000, 100000001, UINT64_MAX, (uint64_t)1 << 63, UINT64_MAX - 7 };
+    static const uint64_t lies[] = {
+        0, 1, 1000, 100000001, UINT64_MAX, (uint64_t)1 << 63, UINT64_MAX - 7
+    };
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         put(h, lies[i], "1234", 4);
         err_set("no message");
@@ -238,8 +258,8 @@ static void headers_that_are_too_long_too_short_or_no_json_are_refused(void **st
     refused(deep, 0, "not valid JSON");
 }
 
-/* A file that fills its page, so that a byte read behind it ends the program: headers that end with it, and
- * up to 8 bytes later. */
+/* A file that fills its page, so that a byte read behind it ends the program: headers that end with
+ * it, and up to 8 bytes later. */
 static void a_header_that_ends_behind_the_file_is_refused_unread(void **state)
 {
     (void)state;
@@ -266,7 +286,8 @@ static void a_file_cut_short_anywhere_is_refused(void **state)
 {
     (void)state;
     static const float w[4] = { 1, 2, 3, 4 };
-    struct st_tensor t[] = { { "a", ST_F32, 1, { 1 }, w, 4 }, { "b", ST_F32, 1, { 3 }, w + 1, 12 } };
+    struct st_tensor t[] = { { "a", ST_F32, 1, { 1 }, w, 4 },
+                             { "b", ST_F32, 1, { 3 }, w + 1, 12 } };
     assert_int_equal(st_write(PATH, t, 2, NULL, NULL, 0), 0);
     size_t n;
     char *s = file_read(PATH, &n);

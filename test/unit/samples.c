@@ -20,7 +20,8 @@ static struct corpus corpus(int lang, uint32_t n)
     c.all.at = mem_zero((size_t)n + 1, sizeof *c.all.at);
     c.all.ids = mem_zero((size_t)n * 7 + 1, sizeof *c.all.ids);
     for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t j = 0; j <= i % 7; j++) c.all.ids[c.all.tokens++] = 100 * ((uint32_t)lang + 1) + i % 50;
+        for (uint32_t j = 0; j <= i % 7; j++)
+            c.all.ids[c.all.tokens++] = 100 * ((uint32_t)lang + 1) + i % 50;
         c.all.at[++c.all.sentences] = c.all.tokens;
     }
     return c;
@@ -73,7 +74,8 @@ static void the_state_of_the_stream_is_all_of_it(void **state)
     for (int i = 0; i < 1000; i++) {
         assert_int_equal(corpora_next(&a, 7, &x), 0);
         assert_int_equal(corpora_next(&b, 7, &y), 0);
-        assert_true(x.number == y.number && x.corpus == y.corpus && x.ids - c[x.corpus].all.ids == y.ids - d[y.corpus].all.ids);
+        assert_true(x.number == y.number && x.corpus == y.corpus
+                    && x.ids - c[x.corpus].all.ids == y.ids - d[y.corpus].all.ids);
     }
     corpora_free(&a);
     corpora_free(&b);
@@ -90,7 +92,8 @@ static void languages_are_drawn_by_size_to_the_alpha(void **state)
         struct sample s;
         int first = 0, n = 20000;
         for (int i = 0; i < n; i++) { corpora_next(&cs, 7, &s); first += s.corpus == 0; }
-        double want = half ? 0.75 : 0.9, got = (double)first / n;      /* sqrt(900) : sqrt(100) = 3 : 1 */
+        double want = half ? 0.75 : 0.9,
+               got = (double)first / n; /* sqrt(900) : sqrt(100) = 3 : 1 */
         assert_true(fabs(got - want) < 4 * sqrt(want * (1 - want) / n));
         corpora_free(&cs);
     }
@@ -118,7 +121,8 @@ static void streams_cut_the_joined_sentences(void **state)
     join_stream(&c.all, 16);
     assert_int_equal(c.all.tokens, total);
     for (uint32_t i = 0; i < c.all.sentences; i++)
-        assert_int_equal(c.all.at[i + 1] - c.all.at[i], i + 1 < c.all.sentences ? 16 : total - 16 * i);
+        assert_int_equal(c.all.at[i + 1] - c.all.at[i],
+                         i + 1 < c.all.sentences ? 16 : total - 16 * i);
     for (uint32_t i = 0; i < total; i++) ends += c.all.ids[i] == VOCAB_EOS;
     assert_int_equal(ends, 30);
     corpus_free(&c);
@@ -134,7 +138,9 @@ static void masking_is_80_10_10_of_15_percent_and_spares_specials(void **state)
     uint32_t ids[100];
     int rows = 0, mask = 0, same = 0, n;
     for (int i = 0; i < 100; i++) ids[i] = 50 + (uint32_t)i;
-    struct batch_part parts[] = { { &bos, 1, 0, 0, 0 }, { ids, 100, 0, 0, 1 }, { &eos, 1, 0, 0, 101 } };
+    struct batch_part parts[] = { { &bos, 1, 0, 0, 0 },
+                                  { ids, 100, 0, 0, 1 },
+                                  { &eos, 1, 0, 0, 101 } };
     for (uint64_t i = 0; i < 2000; i++) masked_add(&b, &k, parts, 3, i, key);
     n = b.n;
     for (int i = 0; i < n; i++) {
@@ -180,7 +186,8 @@ static void noise_moves_less_than_k_places_drops_and_blanks(void **state)
     assert_true(moved > 10000);
     assert_true(fabs(kept / 30000.0 - 0.9) < 0.01);
     assert_true(fabs((double)blank / kept - 0.1) < 0.01);
-    for (uint64_t s = 0; s < 200; s++) assert_int_equal(noise_add(ids, 1, out, &(struct noise_options){ 3, 0.9, 0 }, key, s), 1);
+    for (uint64_t s = 0; s < 200; s++)
+        assert_int_equal(noise_add(ids, 1, out, &(struct noise_options){ 3, 0.9, 0 }, key, s), 1);
     assert_int_equal(noise_add(ids, 0, out, &all, key, 1), 0);
 }
 

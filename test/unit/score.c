@@ -1,4 +1,3 @@
-/* link: lib/score lib/data common-json -lcjson -licui18n -licuuc */
 /* Distributions against scipy, chunks and answers by hand. What the official scripts print is in
  * cli/score. */
 #include <stdarg.h>

@@ -11,7 +11,8 @@ static char scratch_dir[4096];
 static int scratch_enter(void)
 {
     const char *base = getenv("TMPDIR");
-    snprintf(scratch_dir, sizeof scratch_dir, "%s/isoglot-unit.XXXXXX", base && *base ? base : P_tmpdir);
+    snprintf(scratch_dir, sizeof scratch_dir, "%s/isoglot-unit.XXXXXX",
+             base && *base ? base : P_tmpdir);
     return mkdtemp(scratch_dir) ? chdir(scratch_dir) : -1;
 }
 

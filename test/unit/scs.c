@@ -94,14 +94,20 @@ static void check_mixture(const struct st_file *g, struct fixture *f, const stru
 #undef OF
 }
 
-static void words_weights_and_lengths_are_those_of_numpy(void **state)
+static struct st_file *golden_file(void)
 {
-    (void)state;
     char path[4096];
     const char *top = getenv("TOP");
     snprintf(path, sizeof path, "%s/test/golden/scs.safetensors", top ? top : ".");
     struct st_file *g = st_open(path);
     if (!g) fail_msg("%s", err_msg());
+    return g;
+}
+
+static void words_weights_and_lengths_are_those_of_numpy(void **state)
+{
+    (void)state;
+    struct st_file *g = golden_file();
     struct fixture f = fixture(50, 8, golden(g, "E"), golden(g, "b"));
     tape_init(&f.t, k, &f.m.ps);
     const int32_t *first = golden(g, "first"), *rows = golden(g, "n"), *at = golden(g, "at"),
@@ -125,6 +131,29 @@ static void words_weights_and_lengths_are_those_of_numpy(void **state)
         assert_true(f.t.train);
         check_mixture(g, &f, &y, keep ? "keep" : "none", keep ? "keep" : "none");
     }
+    st_close(g);
+    fixture_free(&f);
+}
+
+static void words_nearest_in_the_table_are_those_of_numpy(void **state)
+{
+    (void)state;
+    struct st_file *g = golden_file();
+    struct fixture f = fixture(50, 8, golden(g, "E"), NULL);
+    tape_init(&f.t, k, &f.m.ps);
+    tape_reset(&f.t, true);
+    const int32_t *first = golden(g, "first"), *rows = golden(g, "n"), *at = golden(g, "home_at"),
+                  *words = golden(g, "home_words");
+    struct scs_group home[2];
+    for (int i = 0; i < 2; i++) home[i] = (struct scs_group){ first[i], rows[i], at[i], words[i] };
+    int32_t *idx = tape_alloc(&f.t, 56 * sizeof *idx);
+    float *p = tape_alloc(&f.t, 56 * sizeof *p);
+    int records = f.t.n;
+    scs_expected_by_table(&f.m, &f.t, tape_int32(&f.t, golden(g, "own"), 7), 7, 8, 0.1f, home, 2,
+                          tape_int32(&f.t, golden(g, "home"), 36), f.near, idx, p);
+    same_words(idx, golden(g, "home.idx"), 56, "words at home");
+    near_to(p, golden(g, "home.p"), 56, "p");
+    assert_int_equal(f.t.n, records);
     st_close(g);
     fixture_free(&f);
 }
@@ -203,6 +232,7 @@ int main(void)
     k = kernels_cpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_weights_and_lengths_are_those_of_numpy),
+        cmocka_unit_test(words_nearest_in_the_table_are_those_of_numpy),
         cmocka_unit_test(a_table_of_shifted_translations_gives_the_translations),
         cmocka_unit_test(words_that_are_all_the_same_are_mixed_evenly),
     };

@@ -32,16 +32,75 @@ static size_t sentence(uint32_t vocab, uint64_t i, uint32_t *ids)
     return n;
 }
 
-static void make(const char *path, uint32_t vocab, uint64_t sentences, uint32_t block, struct shard_info *info)
+static void make(const char *path, uint32_t vocab, uint64_t sentences, uint32_t block,
+                 struct shard_info *info)
 {
-    *info = (struct shard_info){ .lang = "de", .vocab_hash = 0x123456789ABCDEF0u, .vocab_size = vocab, .note = "a note" };
+    *info = (struct shard_info){
+        .lang = "de", .vocab_hash = 0x123456789ABCDEF0u, .vocab_size = vocab, .note = "a note"
+    };
     struct out *o = out_open(path);
     struct shard_writer *w = shard_create(o, info, block);
     assert_non_null(w);
     uint32_t ids[300];
-    for (uint64_t i = 0; i < sentences; i++) assert_int_equal(shard_put(w, ids, sentence(vocab, i, ids)), 0);
+    for (uint64_t i = 0; i < sentences; i++)
+        assert_int_equal(shard_put(w, ids, sentence(vocab, i, ids)), 0);
     assert_int_equal(shard_finish(w, info), 0);
     assert_int_equal(out_commit(o), 0);
+}
+
+/* The same file of blocks packed apart. */
+static void make_packed(const char *path, uint32_t vocab, uint64_t sentences, uint32_t block)
+{
+    struct shard_info info = {
+        .lang = "de", .vocab_hash = 0x123456789ABCDEF0u, .vocab_size = vocab, .note = "a note"
+    };
+    struct out *o = out_open(path);
+    struct shard_writer *w = shard_create(o, &info, block);
+    struct shard_packer *p = shard_packer_new(&info);
+    struct shard_block b = { 0 };
+    struct shard_packed x = { 0 };
+    uint32_t ids[300];
+    for (uint64_t i = 0; i <= sentences; i++) {
+        size_t n = i < sentences ? sentence(vocab, i, ids) : 0;
+        if (i == sentences || !shard_fits(w, b.sentences, b.tokens, n)) {
+            assert_int_equal(shard_pack(p, &b, &x), 0);
+            assert_int_equal(shard_put_packed(w, &x), 0);
+            b.sentences = b.tokens = 0;
+        }
+        shard_block_add(&b, ids, n);
+    }
+    shard_packer_free(p);
+    shard_block_free(&b);
+    free(x.bytes);
+    assert_int_equal(shard_finish(w, &info), 0);
+    assert_int_equal(out_commit(o), 0);
+}
+
+static void blocks_packed_apart_make_the_same_file(void **state)
+{
+    (void)state;
+    static const uint32_t vocab[] = { 100, 70000 }, block[] = { 1, 100, 0 };
+    struct shard_info info;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 3; j++) {
+            make("put", vocab[i], 1000, block[j], &info);
+            make_packed("packed", vocab[i], 1000, block[j]);
+            size_t n, m;
+            char *a = file_read("put", &n), *b = file_read("packed", &m);
+            assert_int_equal(n, m);
+            assert_memory_equal(a, b, n);
+            free(a);
+            free(b);
+        }
+    struct shard_packer *p = shard_packer_new(&info);        /* 70000 words */
+    struct shard_block b = { 0 };
+    struct shard_packed x = { 0 };
+    shard_block_add(&b, (uint32_t[]){ 69999, 70000 }, 2);
+    assert_int_equal(shard_pack(p, &b, &x), -1);
+    assert_string_equal(err_msg(), "token id 70000 is not below the vocabulary's size 70000");
+    shard_packer_free(p);
+    shard_block_free(&b);
+    free(x.bytes);
 }
 
 static void expect(uint32_t vocab, uint64_t i, const uint32_t *ids, size_t n)
@@ -56,15 +115,17 @@ static void same_info(const struct shard_info *a, const struct shard_info *b)
 {
     assert_string_equal(a->lang, b->lang);
     assert_true(a->vocab_hash == b->vocab_hash && a->vocab_size == b->vocab_size);
-    assert_true(a->sentences == b->sentences && a->tokens == b->tokens && a->blocks == b->blocks && a->unknown == b->unknown);
+    assert_true(a->sentences == b->sentences && a->tokens == b->tokens && a->blocks == b->blocks
+                && a->unknown == b->unknown);
     assert_string_equal(a->note, b->note);
 }
 
 static void sentences_come_back_in_order_and_by_block(void **state)
 {
     (void)state;
-    static const struct { uint32_t vocab; uint64_t sentences; uint32_t block; } t[] = {
-        { 100, 0, 0 }, { 100, 1, 0 }, { 65536, 2000, 500 }, { 65537, 2000, 1 }, { UINT32_MAX, 2000, 0 }, { 6, 5000, 777 } };
+    static const struct { uint32_t vocab; uint64_t sentences; uint32_t block;
+    } t[] = { { 100, 0, 0 },      { 100, 1, 0 },           { 65536, 2000, 500 },
+              { 65537, 2000, 1 }, { UINT32_MAX, 2000, 0 }, { 6, 5000, 777 } };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         struct shard_info made, info;
         make("s", t[i].vocab, t[i].sentences, t[i].block, &made);
@@ -85,7 +146,8 @@ static void sentences_come_back_in_order_and_by_block(void **state)
         uint64_t seen = 0;
         for (uint64_t k = info.blocks; k-- > 0; ) {           /* any order: here backwards */
             assert_int_equal(shard_read_block(s, k, &b), 0);
-            for (uint32_t x = 0; x < b.sentences; x++) expect(t[i].vocab, b.first + x, b.ids + b.at[x], b.at[x + 1] - b.at[x]);
+            for (uint32_t x = 0; x < b.sentences; x++)
+                expect(t[i].vocab, b.first + x, b.ids + b.at[x], b.at[x + 1] - b.at[x]);
             seen += b.sentences;
         }
         assert_int_equal(seen, t[i].sentences);
@@ -94,7 +156,8 @@ static void sentences_come_back_in_order_and_by_block(void **state)
         shard_close(s);
         assert_int_equal(shard_load("s", &info, &b), 0);
         assert_int_equal(b.sentences, t[i].sentences);
-        for (uint32_t x = 0; x < b.sentences; x++) expect(t[i].vocab, x, b.ids + b.at[x], b.at[x + 1] - b.at[x]);
+        for (uint32_t x = 0; x < b.sentences; x++)
+            expect(t[i].vocab, x, b.ids + b.at[x], b.at[x + 1] - b.at[x]);
         shard_block_free(&b);
     }
 }
@@ -171,7 +234,8 @@ static void sizes_that_the_data_cannot_have_are_refused_before_memory_is_taken(v
     struct shard_info info;
     make("s", 9, 1, 0, &info);
     size_t n;
-    char *p = file_read("s", &n), *block = p + 256, *index = p + n - 64 - 24 - 16, *footer = p + n - 64;
+    char *p = file_read("s", &n), *block = p + 256, *index = p + n - 64 - 24 - 16,
+         *footer = p + n - 64;
     memcpy(block + 8, "\xFF\xFF\xFF\x03", 4);                 /* 2^26 - 1 tokens in a few bytes */
     put64(block + 32, XXH3_64bits(block, 32));
     memcpy(index + 16 + 20, block + 8, 4);
@@ -183,7 +247,8 @@ static void sizes_that_the_data_cannot_have_are_refused_before_memory_is_taken(v
     assert_non_null(strstr(err_msg(), "the index is inconsistent"));
     assert_non_null(freopen("bad", "r", stdin));
     assert_int_equal(shard_check("-"), -1);
-    assert_non_null(strstr(err_msg(), "standard input: byte 256: a block's sizes are out of range"));
+    assert_non_null(
+        strstr(err_msg(), "standard input: byte 256: a block's sizes are out of range"));
     free(p);
 }
 
@@ -303,6 +368,7 @@ int main(void)
 {
     if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_packed_apart_make_the_same_file),
         cmocka_unit_test(sentences_come_back_in_order_and_by_block),
         cmocka_unit_test(a_stream_knows_its_totals_at_the_end),
         cmocka_unit_test(unknown_tokens_are_counted_and_ids_outside_the_vocabulary_refused),

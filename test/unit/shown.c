@@ -20,7 +20,8 @@ static void text_of_any_language_stays(void **state)
 {
     (void)state;
     is_shown("", "");
-    is_shown("Grüße, \xE4\xB8\xAD\xE6\x96\x87 \xF0\x9F\x98\x80 \\x1B", "Grüße, \xE4\xB8\xAD\xE6\x96\x87 \xF0\x9F\x98\x80 \\x1B");
+    is_shown("Grüße, \xE4\xB8\xAD\xE6\x96\x87 \xF0\x9F\x98\x80 \\x1B",
+             "Grüße, \xE4\xB8\xAD\xE6\x96\x87 \xF0\x9F\x98\x80 \\x1B");
 }
 
 static void what_steers_a_terminal_does_not(void **state)

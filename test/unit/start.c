@@ -1,4 +1,3 @@
-/* link: lib/model lib/graph kernels/cpu common-json -lopenblas -lcjson -ldl */
 /* A model's first weights: drawn with the variances that the papers say, or taken from another
  * model by the names of tokens, languages and tensors. */
 #include <setjmp.h>
@@ -21,7 +20,8 @@ static struct vocab *vocabulary(const char *path, const char *words)
     return v;
 }
 
-static void config(struct model_config *c, const struct vocab *v, int decoder_layers, const char *langs)
+static void config(struct model_config *c, const struct vocab *v, int decoder_layers,
+                   const char *langs)
 {
     char list[64], *save = NULL;
     strcpy(list, langs);
@@ -114,10 +114,18 @@ static void fixed_positions_by_value(void **state)
     c.sinusoidal = true;
     assert_int_equal(model_new(&m, &c, kernels_cpu(), 3, false), 0);
     float *x = values(&m, "encoder.embed.positions", NULL);
-    static const struct { int pos, column; double value; } expected[] = {
-        { 0, 0, 0 }, { 0, 1, 1 }, { 1, 0, 0.8414709848 }, { 1, 1, 0.5403023059 },
-        { 3, 32, 0.0299955002 }, { 3, 33, 0.9995500337 }, { 10, 16, 0.8414709848 }, { 10, 17, 0.5403023059 },
-        { 7, 63, 0.9999995641 }, { 7, 62, 0.0009334757 },
+    static const struct { int pos, column; double value;
+    } expected[] = {
+        { 0, 0, 0 },
+        { 0, 1, 1 },
+        { 1, 0, 0.8414709848 },
+        { 1, 1, 0.5403023059 },
+        { 3, 32, 0.0299955002 },
+        { 3, 33, 0.9995500337 },
+        { 10, 16, 0.8414709848 },
+        { 10, 17, 0.5403023059 },
+        { 7, 63, 0.9999995641 },
+        { 7, 62, 0.0009334757 },
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_float_equal(x[expected[i].pos * 64 + expected[i].column], expected[i].value, 1e-6);
@@ -136,7 +144,8 @@ static void same_values(const struct model *a, const char *x, const struct model
     free(w);
 }
 
-static int same_row(const struct model *a, const char *name, int row, const struct model *b, int other)
+static int same_row(const struct model *a, const char *name, int row, const struct model *b,
+                    int other)
 {
     float *u = values(a, name, NULL), *w = values(b, name, NULL);
     int same = !memcmp(u + (size_t)row * 64, w + (size_t)other * 64, 64 * sizeof *u);
@@ -170,7 +179,8 @@ static void another_models_weights_are_taken_by_name(void **state)
     same_values(&to, "decoder.1.ffn.out.bias", &from, "encoder.1.ffn.out.bias");
     same_values(&to, "decoder.embed.positions", &from, "encoder.embed.positions");
     /* <s>, </s>, ..., then words: mine d e b; theirs a b c d */
-    for (int i = 0; i < VOCAB_SPECIALS; i++) assert_true(same_row(&to, "embed.tokens", i, &from, i));
+    for (int i = 0; i < VOCAB_SPECIALS; i++)
+        assert_true(same_row(&to, "embed.tokens", i, &from, i));
     assert_true(same_row(&to, "embed.tokens", 5, &from, 8));
     assert_true(same_row(&to, "embed.tokens", 7, &from, 6));
     float *now = values(&to, "embed.tokens", NULL);

@@ -21,7 +21,8 @@ static int number(struct bag *b, const char *s, size_t n)
 {
     size_t i = XXH3_64bits(s, n) & ((1 << 15) - 1);
     for (; b->slot[i]; i = (i + 1) & ((1 << 15) - 1))
-        if (strlen(b->word[b->slot[i] - 1]) == n && memcmp(b->word[b->slot[i] - 1], s, n) == 0) return b->slot[i] - 1;
+        if (strlen(b->word[b->slot[i] - 1]) == n && memcmp(b->word[b->slot[i] - 1], s, n) == 0)
+            return b->slot[i] - 1;
     b->word = realloc(b->word, sizeof *b->word * (size_t)(b->n + 1));
     b->count = realloc(b->count, sizeof *b->count * (size_t)(b->n + 1));
     b->word[b->n] = strndup(s, n);
@@ -40,7 +41,9 @@ static void bag_free(struct bag *b)
 
 static void lower(char *s)
 {
-    static const char *const pairs[][2] = { { "Š", "š" }, { "Č", "č" }, { "Ž", "ž" }, { "Ä", "ä" }, { "Ö", "ö" } };
+    static const char *const pairs[][2] = {
+        { "Š", "š" }, { "Č", "č" }, { "Ž", "ž" }, { "Ä", "ä" }, { "Ö", "ö" }
+    };
     for (char *c = s; *c; c++) {
         if (*c >= 'A' && *c <= 'Z') *c = (char)(*c + 32);
         for (int i = 0; i < 5; i++)
@@ -108,14 +111,17 @@ static void a_seed_gives_the_same_bytes_on_any_machine(void **state)
     struct synth *c = make(o);
     assert_true(checksum(a) == checksum(b));
     assert_true(checksum(a) != checksum(c));
-    /* Changes with every change of the grammar, which changes the corpus of every seed: say so in the commit. */
-    if (checksum(a) != UINT64_C(0x5d6171990498f990)) fail_msg("checksum %#llx", (unsigned long long)checksum(a));
+    /* Changes with every change of the grammar, which changes the corpus of every seed: say so in
+     * the commit. */
+    if (checksum(a) != UINT64_C(0x5d6171990498f990))
+        fail_msg("checksum %#llx", (unsigned long long)checksum(a));
     synth_free(a);
     synth_free(b);
     synth_free(c);
 }
 
-/* Perplexity of the last tenth under models of the rest: unigrams with add-1/2, bigrams with Witten-Bell smoothing. */
+/* Perplexity of the last tenth under models of the rest: unigrams with add-1/2, bigrams with
+ * Witten-Bell smoothing. */
 static void perplexities(const struct synth *s, int lang, double *unigram, double *bigram)
 {
     enum { SENTENCES = 10000, TRAIN = 9000, TABLE = 1 << 18 };
@@ -128,7 +134,8 @@ static void perplexities(const struct synth *s, int lang, double *unigram, doubl
         len[i] = 1 + tokens(b, t.text, line[i] + 1);
     }
     int v = b->n;
-    long total = 0, *uni = mem_zero((size_t)v, sizeof *uni), *from = mem_zero((size_t)v, sizeof *from), *kinds = mem_zero((size_t)v, sizeof *kinds);
+    long total = 0, *uni = mem_zero((size_t)v, sizeof *uni),
+         *from = mem_zero((size_t)v, sizeof *from), *kinds = mem_zero((size_t)v, sizeof *kinds);
     struct { int a, b; long n; } *pair = mem_zero(TABLE, sizeof *pair);
     double lu = 0, lb = 0;
     long tested = 0;
@@ -147,7 +154,9 @@ static void perplexities(const struct synth *s, int lang, double *unigram, doubl
                 pair[at].n++;
             } else {
                 double p = ((double)uni[y] + 0.5) / ((double)total + 0.5 * v);
-                double q = from[x] ? ((double)pair[at].n + (double)kinds[x] * p) / (double)(from[x] + kinds[x]) : p;
+                double q = from[x] ? ((double)pair[at].n + (double)kinds[x] * p)
+                                         / (double)(from[x] + kinds[x])
+                                   : p;
                 lu -= log(p);
                 lb -= log(q);
                 tested++;
@@ -183,7 +192,8 @@ static struct bag *sorted_bag;
 static int by_count(const void *a, const void *b)
 {
     int x = *(const int *)a, y = *(const int *)b;
-    if (sorted_bag->count[x] != sorted_bag->count[y]) return sorted_bag->count[x] > sorted_bag->count[y] ? -1 : 1;
+    if (sorted_bag->count[x] != sorted_bag->count[y])
+        return sorted_bag->count[x] > sorted_bag->count[y] ? -1 : 1;
     return strcmp(sorted_bag->word[x], sorted_bag->word[y]);
 }
 
@@ -218,7 +228,8 @@ static void matching_words_by_frequency_rank_finds_under_a_tenth_of_the_dictiona
 {
     (void)state;
     struct synth *s = make(synth_defaults());
-    struct bag *bag[2] = { corpus_bag(s, SYNTH_MONO_XA, SYNTH_XA, 20000), corpus_bag(s, SYNTH_MONO_XB, SYNTH_XB, 20000) };
+    struct bag *bag[2] = { corpus_bag(s, SYNTH_MONO_XA, SYNTH_XA, 20000),
+                           corpus_bag(s, SYNTH_MONO_XB, SYNTH_XB, 20000) };
     int *order[2], words = 0, hits = 0;
     for (int lang = 0; lang < 2; lang++) {
         order[lang] = mem_zero((size_t)bag[lang]->n, sizeof **order);
@@ -230,9 +241,12 @@ static void matching_words_by_frequency_rank_finds_under_a_tenth_of_the_dictiona
     size_t n = synth_dictionary(s, &xa, &xb);
     for (size_t i = 0; i < n; i++) {
         words += i == 0 || strcmp(xa[i], xa[i - 1]) != 0;
-        if (i) assert_true(strcmp(xa[i - 1], xa[i]) < 0 || (strcmp(xa[i - 1], xa[i]) == 0 && strcmp(xb[i - 1], xb[i]) < 0));
+        if (i)
+            assert_true(strcmp(xa[i - 1], xa[i]) < 0
+                        || (strcmp(xa[i - 1], xa[i]) == 0 && strcmp(xb[i - 1], xb[i]) < 0));
     }
-    for (int i = 0; i < bag[0]->n && i < bag[1]->n; i++) hits += translates(s, bag[0]->word[order[0][i]], bag[1]->word[order[1][i]]);
+    for (int i = 0; i < bag[0]->n && i < bag[1]->n; i++)
+        hits += translates(s, bag[0]->word[order[0][i]], bag[1]->word[order[1][i]]);
     print_message("%d of %d dictionary words have a translation of the same rank\n", hits, words);
     assert_true(words > 1000);
     assert_true(hits * 10 < words);
@@ -240,15 +254,21 @@ static void matching_words_by_frequency_rank_finds_under_a_tenth_of_the_dictiona
     synth_free(s);
 }
 
-/* What the options say about a pair must hold in every order: each word of xa has a gold translation in xb's sentence and
- * the other way round, but for the indefinite article, which xb lacks. */
+/* What the options say about a pair must hold in every order: each word of xa has a gold
+ * translation in xb's sentence and the other way round, but for the indefinite article, which xb
+ * lacks. */
 static void both_sides_of_a_pair_say_the_same_in_the_gold_dictionarys_words(void **state)
 {
     (void)state;
     for (int variant = 0; variant < 4; variant++) {
         struct synth_opts o = synth_defaults();
         o.seed = 10 + (uint64_t)variant;
-        if (variant == 1) o = (struct synth_opts){ .seed = 3, .lexicon = 200, .topics = 5, .shared = 0, .order = { SYNTH_VSO, SYNTH_SVO } };
+        if (variant == 1)
+            o = (struct synth_opts){ .seed = 3,
+                                     .lexicon = 200,
+                                     .topics = 5,
+                                     .shared = 0,
+                                     .order = { SYNTH_VSO, SYNTH_SVO } };
         if (variant == 2) o.invert = true;
         if (variant == 3) o.shared = 150;
         struct synth *s = make(o);
@@ -264,16 +284,18 @@ static void both_sides_of_a_pair_say_the_same_in_the_gold_dictionarys_words(void
             for (int j = 0; j < n; j++) {
                 const char *w = b->word[x[j]];
                 bool found = false;
-                for (int k = 0; k < m && !found; k++) found = strcmp(w, b->word[y[k]]) == 0 || translates(s, w, b->word[y[k]]);
+                for (int k = 0; k < m && !found; k++)
+                    found = strcmp(w, b->word[y[k]]) == 0 || translates(s, w, b->word[y[k]]);
                 if (found) continue;
                 if (!article) article = w;
-                assert_string_equal(w, article);         /* one word, and one only, has no translation */
+                assert_string_equal(w, article); /* one word, and one only, has no translation */
                 articles++;
             }
             for (int k = 0; k < m; k++) {
                 const char *w = b->word[y[k]];
                 bool found = false;
-                for (int j = 0; j < n && !found; j++) found = strcmp(w, b->word[x[j]]) == 0 || translates(s, b->word[x[j]], w);
+                for (int j = 0; j < n && !found; j++)
+                    found = strcmp(w, b->word[x[j]]) == 0 || translates(s, b->word[x[j]], w);
                 assert_true(found);
                 marks += strchr(".?!", w[0]) != NULL;
             }
@@ -311,7 +333,8 @@ static void no_two_parts_have_a_sentence_in_common(void **state)
     }
     for (int p = 0; p < 4; p++)
         for (int q = 0; q < p; q++)
-            for (int i = 0; i < (p < 2 ? N : 1000); i++) assert_null(bsearch(&h[p][i], h[q], q < 2 ? N : 1000, 8, by_hash));
+            for (int i = 0; i < (p < 2 ? N : 1000); i++)
+                assert_null(bsearch(&h[p][i], h[q], q < 2 ? N : 1000, 8, by_hash));
     synth_text_free(&t);
     synth_free(s);
 }
@@ -324,7 +347,8 @@ static void languages_share_the_stated_words_and_no_others(void **state)
         struct synth_opts o = synth_defaults();
         o.shared = shared[k];
         struct synth *s = make(o);
-        struct bag *a = corpus_bag(s, SYNTH_MONO_XA, SYNTH_XA, 12000), *b = corpus_bag(s, SYNTH_MONO_XB, SYNTH_XB, 12000);
+        struct bag *a = corpus_bag(s, SYNTH_MONO_XA, SYNTH_XA, 12000),
+                   *b = corpus_bag(s, SYNTH_MONO_XB, SYNTH_XB, 12000);
         int common = 0, figures = 0, n = b->n;
         for (int i = 0; i < a->n; i++) {
             const char *w = a->word[i];
@@ -334,7 +358,8 @@ static void languages_share_the_stated_words_and_no_others(void **state)
             if (w[0] >= '0' && w[0] <= '9') figures++;
             else { common++; assert_true(translates(s, w, w)); }
         }
-        print_message("--shared of %d lemmas: %d words and %d figures in common\n", shared[k], common, figures);
+        print_message("--shared of %d lemmas: %d words and %d figures in common\n", shared[k],
+                      common, figures);
         assert_in_range(common, shared[k] * 9 / 10, shared[k]);
         if (shared[k]) assert_in_range(figures, 20, 40);
         else assert_int_equal(figures, 0);
@@ -357,7 +382,9 @@ static void every_token_has_a_tag_and_sentences_look_like_sentences(void **state
         int n = tokens(b, t.text, ids);
         assert_int_equal(split_tags(t.tags, tag), n);
         assert_in_range(n, 4, 20);
-        for (int k = 0; k < n; k++) assert_int_equal(strcmp(tag[k], "PUNCT") == 0, strchr(".,?!", b->word[ids[k]][0]) != NULL);
+        for (int k = 0; k < n; k++)
+            assert_int_equal(strcmp(tag[k], "PUNCT") == 0,
+                             strchr(".,?!", b->word[ids[k]][0]) != NULL);
         assert_false(t.text[0] >= 'a' && t.text[0] <= 'z');
         assert_non_null(strchr(".?!", t.text[t.n_text - 1]));
         assert_null(strstr(t.text, "  "));
@@ -436,8 +463,11 @@ static void options_that_make_no_sense_are_refused(void **state)
     o = synth_defaults();
     o.shared = 301;
     assert_null(synth_new(&o));
-    static const struct synth_opts extremes[] = { { .seed = 1, .lexicon = 100, .topics = 1 }, { .seed = UINT64_MAX, .lexicon = 100, .topics = 10, .shared = 50 },
-        { .seed = 5, .lexicon = 20000, .topics = 2000, .shared = 10000 } };
+    static const struct synth_opts extremes[] = {
+        { .seed = 1, .lexicon = 100, .topics = 1 },
+        { .seed = UINT64_MAX, .lexicon = 100, .topics = 10, .shared = 50 },
+        { .seed = 5, .lexicon = 20000, .topics = 2000, .shared = 10000 }
+    };
     for (int i = 0; i < 3; i++) {
         struct synth *s = make(extremes[i]);
         struct synth_text t = { 0 };

@@ -1,4 +1,3 @@
-/* link: lib/synth lib/data common-json -lcjson */
 /* The invented tasks: what the files say follows from the meanings, and no side of a pair tells its
  * label. */
 #include <stdarg.h>

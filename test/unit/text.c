@@ -23,7 +23,11 @@
 static size_t slow_check(const unsigned char *s, size_t n)
 {
     for (size_t i = 0; i < n; ) {
-        size_t k = s[i] < 0x80 ? 1 : s[i] >> 5 == 6 ? 2 : s[i] >> 4 == 14 ? 3 : s[i] >> 3 == 30 ? 4 : 0;
+        size_t k = s[i] < 0x80       ? 1
+                   : s[i] >> 5 == 6  ? 2
+                   : s[i] >> 4 == 14 ? 3
+                   : s[i] >> 3 == 30 ? 4
+                                     : 0;
         static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
         if (!k || i + k > n) return i;
         uint32_t c = k == 1 ? s[i] : s[i] & (0x7Fu >> k);
@@ -53,17 +57,19 @@ static void every_code_point_survives_encoding_and_decoding(void **state)
 static void every_sequence_of_three_bytes_is_judged_as_the_definition_does(void **state)
 {
     (void)state;
-    char long_text[128];                         /* long enough for the code that takes many bytes at once */
+    char long_text[128]; /* long enough for the code that takes many bytes at once */
     memset(long_text, 'x', sizeof long_text);
     for (uint32_t v = 0; v < 1u << 24; v += 1 + (v >> 20 == 6 ? 4095 : 0)) {
-        unsigned char s[4] = { (unsigned char)(v >> 16), (unsigned char)(v >> 8), (unsigned char)v, 0 };
+        unsigned char s[4] = { (unsigned char)(v >> 16), (unsigned char)(v >> 8), (unsigned char)v,
+                               0 };
         size_t want = slow_check(s, 3);
         if (utf8_check((char *)s, 3) != want) fail_msg("%06x", v);
         if ((v & 7) != 7) continue;
         size_t at = 30 + v % 5;
         memcpy(long_text + at, s, 3);
         size_t got = utf8_check(long_text, sizeof long_text);
-        if (got != slow_check((unsigned char *)long_text, sizeof long_text)) fail_msg("%06x at %zu", v, at);
+        if (got != slow_check((unsigned char *)long_text, sizeof long_text))
+            fail_msg("%06x at %zu", v, at);
         memset(long_text + 30, 'x', 8);
     }
 }
@@ -77,7 +83,10 @@ static void random_damage_to_valid_text_is_found_where_it_is(void **state)
         size_t n = 0, most = rng_next_below(&r, 400);
         while (n < most) {
             uint32_t kind = rng_next(&r) & 3;
-            uint32_t c = (uint32_t)rng_next_below(&r, kind == 0 ? 0x80 : kind == 1 ? 0x800 : kind == 2 ? 0xD800 : 0x110000);
+            uint32_t c = (uint32_t)rng_next_below(&r, kind == 0   ? 0x80
+                                                      : kind == 1 ? 0x800
+                                                      : kind == 2 ? 0xD800
+                                                                  : 0x110000);
             if (c < 0xD800 || c >= 0xE000) n += (size_t)utf8_put(c, s + n);
         }
         assert_int_equal(utf8_check(s, n), n);
@@ -113,7 +122,9 @@ static char *many_lines(size_t *n)
     size_t cap = 3 << 20;
     char *s = malloc(cap);
     *n = 0;
-    for (int i = 0; *n < cap - 100; i++) *n += (size_t)sprintf(s + *n, "line %d\xC3\xA4%.*s\n", i, i % 50, "..................................................");
+    for (int i = 0; *n < cap - 100; i++)
+        *n += (size_t)sprintf(s + *n, "line %d\xC3\xA4%.*s\n", i, i % 50,
+                              "..................................................");
     return s;
 }
 
@@ -187,7 +198,9 @@ static void plain_gzip_and_zstd_give_the_same_text_by_line_and_by_block(void **s
 static void empty_files_lone_newlines_and_unfinished_last_lines_are_kept_apart(void **state)
 {
     (void)state;
-    for (const char *const *s = (const char *const[]){ "", "\n", "a", "a\n", "\n\na\r\n", "(", "\x1F", "(\xB5", NULL }; *s; s++) {
+    for (const char *const *s =
+             (const char *const[]){ "", "\n", "a", "a\n", "\n\na\r\n", "(", "\x1F", "(\xB5", NULL };
+         *s; s++) {
         size_t n;
         file_write("f", *s, strlen(*s));
         char *all = all_lines("f", TEXT_RAW, &n);
@@ -258,7 +271,7 @@ static void truncated_and_damaged_compressed_files_are_errors(void **state)
     }
     free(s);
     fails("missing", TEXT_RAW, "missing: cannot be opened");
-    fails("*.gz", TEXT_RAW, "*.gz: no such file; the shell expanded no pattern here");
+    fails("*.gz", TEXT_RAW, "*.gz: no such file; the shell did not expand this pattern");
     fails(".", TEXT_RAW, ".: is a folder, not a file; name the files in it");
     fails(".", TEXT_RAW, "is a folder");
 }
@@ -276,8 +289,16 @@ static void each_maximal_invalid_part_becomes_one_replacement_character(void **s
 {
     (void)state;
     /* the example of Unicode 15, table 3-8 and two more */
-    static const struct { const char *in, *out; } t[] = {
-        { "a\xF1\x80\x80\xE1\x80\xC2" "b\x80" "c\x80\xBF" "d\n", "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD" "b\xEF\xBF\xBD" "c\xEF\xBF\xBD\xEF\xBF\xBD" "d\n" },
+    static const struct { const char *in, *out;
+    } t[] = {
+        { "a\xF1\x80\x80\xE1\x80\xC2"
+          "b\x80"
+          "c\x80\xBF"
+          "d\n",
+          "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"
+          "b\xEF\xBF\xBD"
+          "c\xEF\xBF\xBD\xEF\xBF\xBD"
+          "d\n" },
         { "\xC0\xAF\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD" },
         { "\xC3", "\xEF\xBF\xBD" },
     };

@@ -1,4 +1,5 @@
-/* Event files for TensorBoard, byte by byte; test/peers/tensorboard.sh has TensorBoard itself read them. */
+/* Event files for TensorBoard, byte by byte; test/peers/tensorboard.sh has TensorBoard itself read
+ * them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,8 @@
 static void the_checksum_is_castagnolis(void **state)
 {
     (void)state;
-    assert_int_equal(crc32c("123456789", 9), 0xE3069283u);          /* RFC 3720's polynomial, the usual check value */
+    assert_int_equal(crc32c("123456789", 9),
+                     0xE3069283u); /* RFC 3720's polynomial, the usual check value */
     unsigned char zeros[32] = { 0 };
     assert_int_equal(crc32c(zeros, 32), 0x8A9136AAu);               /* RFC 3720, B.4 */
     assert_int_equal(crc32c("", 0), 0);

@@ -109,7 +109,8 @@ static int nest_inner(void *ctx, size_t i, int thread)
     struct nest_in *in = ctx;
     (void)i;
     atomic_fetch_add(&in->n->inner, 1);
-    if (thread != in->outer || !pthread_equal(pthread_self(), in->id)) atomic_fetch_add(&in->n->moved, 1);
+    if (thread != in->outer || !pthread_equal(pthread_self(), in->id))
+        atomic_fetch_add(&in->n->moved, 1);
     return 0;
 }
 static int nest_outer(void *ctx, size_t i, int thread)
@@ -196,7 +197,9 @@ static void line_drop(void *ctx, void *item)
     atomic_fetch_add(&l->dropped, 1);
 }
 
-static const struct line good = { .total = 700, .read_fails_at = -1, .work_fails_at = 1000, .write_fails_at = -1 };
+static const struct line good = {
+    .total = 700, .read_fails_at = -1, .work_fails_at = 1000, .write_fails_at = -1
+};
 
 static int run_line(struct line *l, int threads, int depth)
 {
@@ -218,12 +221,15 @@ static void a_pipeline_writes_in_the_order_it_reads_and_keeps_within_its_depth(v
         }
 }
 
-static void a_failing_pipeline_has_written_exactly_what_came_before_whatever_the_threads(void **state)
+static void a_failing_pipeline_has_written_exactly_what_came_before_whatever_the_threads(
+    void **state)
 {
     (void)state;
-    static const struct { int read, work, write; const char *message; int written; } cases[] = {
-        { 300, 1000, -1, "read 300", 300 }, { -1, 41, -1, "work 41", 41 }, { -1, 1000, 99, "write 99", 99 },
-        { 0, 1000, -1, "read 0", 0 }, { 50, 41, 30, "write 30", 30 },
+    static const struct { int read, work, write; const char *message; int written;
+    } cases[] = {
+        { 300, 1000, -1, "read 300", 300 }, { -1, 41, -1, "work 41", 41 },
+        { -1, 1000, 99, "write 99", 99 },   { 0, 1000, -1, "read 0", 0 },
+        { 50, 41, 30, "write 30", 30 },
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
         for (int threads = 1; threads <= 4; threads++)
@@ -236,7 +242,8 @@ static void a_failing_pipeline_has_written_exactly_what_came_before_whatever_the
                 assert_int_equal(run_line(&l, threads, 0), -1);
                 assert_string_equal(err_msg(), cases[c].message);
                 assert_int_equal(l.n_written, cases[c].written);
-                int lost = l.next - l.n_written - l.dropped;       /* only the one that write took and failed on */
+                int lost = l.next - l.n_written
+                           - l.dropped; /* only the one that write took and failed on */
                 assert_int_equal(lost, cases[c].write == cases[c].written);
             }
 }
@@ -319,7 +326,8 @@ int main(void)
         cmocka_unit_test(a_nested_loop_runs_inline_under_its_callers_thread_number),
         cmocka_unit_test(loops_of_several_callers_at_once_all_finish),
         cmocka_unit_test(a_pipeline_writes_in_the_order_it_reads_and_keeps_within_its_depth),
-        cmocka_unit_test(a_failing_pipeline_has_written_exactly_what_came_before_whatever_the_threads),
+        cmocka_unit_test(
+            a_failing_pipeline_has_written_exactly_what_came_before_whatever_the_threads),
         cmocka_unit_test(an_empty_pipeline_ends_well),
         cmocka_unit_test(a_parallel_loop_inside_a_pipeline_runs),
         cmocka_unit_test(a_queue_keeps_the_order_and_drains_after_it_is_closed),

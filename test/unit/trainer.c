@@ -1,5 +1,6 @@
-/* Steps that the trainer does not wait for: on a device that lets nothing be read before somebody waits, the log and the checkpoints
- * are those of one that is done when a call returns, and so is the end of a run whose gradient is not finite. */
+/* Steps that the trainer does not wait for: on a device that lets nothing be read before somebody
+ * waits, the log and the checkpoints are those of one that is done when a call returns, and so is
+ * the end of a run whose gradient is not finite. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +13,17 @@
 #include "lib/engine/checkpoint.h"
 #include "test/unit/scratch.h"
 
-/* The CPU, whose fetched numbers come with the next sync only; the norm of step `bad` is infinite. */
-static struct { struct kernels k; int syncs, norms, bad; struct { void *to, *data; size_t n; } way[256]; int n; } device;
+/* The CPU, whose fetched numbers come with the next sync only; the norm of step `bad` is
+ * infinite. */
+static struct {
+    struct kernels k;
+    int syncs, norms, bad;
+    struct {
+        void *to, *data;
+        size_t n;
+    } way[256];
+    int n;
+} device;
 
 static void fetch(void *to, const void *from, size_t n)
 {
@@ -30,7 +40,8 @@ static int device_sync(void)
 {
     device.syncs++;
     for (; device.n > 0; device.n--) {
-        memcpy(device.way[device.n - 1].to, device.way[device.n - 1].data, device.way[device.n - 1].n);
+        memcpy(device.way[device.n - 1].to, device.way[device.n - 1].data,
+               device.way[device.n - 1].n);
         free(device.way[device.n - 1].data);
     }
     return 0;
@@ -59,13 +70,15 @@ static int steps(void *what, struct trainer *tr)
     struct run *r = what;
     const struct kernels *k = r->m.ps.k;
     int validations = 0;
-    float *loss = mem_alloc((size_t)r->losses * sizeof *loss), *on = k->alloc((size_t)r->losses * sizeof *loss);
+    float *loss = mem_alloc((size_t)r->losses * sizeof *loss),
+          *on = k->alloc((size_t)r->losses * sizeof *loss);
     int rc = 0;
     while (rc == 0 && trainer_go(tr) && (!r->leave || tr->step < r->leave)) {
         int before = device.syncs;
         for (int i = 0; i < r->losses; i++) loss[i] = (float)(tr->step + 1) + (float)(i % 100) / 7;
         k->upload(on, loss, (size_t)r->losses * sizeof *loss);
-        for (size_t i = 0; i < r->m.ps.total; i++) r->m.ps.grad[i] = (float)((i * 31 + (size_t)tr->step) % 17) - 8;
+        for (size_t i = 0; i < r->m.ps.total; i++)
+            r->m.ps.grad[i] = (float)((i * 31 + (size_t)tr->step) % 17) - 8;
         rc = trainer_sum(tr, "loss", on, r->losses);
         if (rc == 0) rc = trainer_update(tr, 10);
         if (rc == 0 && trainer_due(tr)) {
@@ -74,7 +87,8 @@ static int steps(void *what, struct trainer *tr)
             rc = log_end(tr->log) < 0 ? -1 : trainer_judge(tr, metric);
         }
         if (rc == 0) rc = trainer_tick(tr);
-        bool reason = tr->step % tr->o.log_every == 0 || tr->step % tr->o.valid_every == 0 || tr->step % tr->o.save_every == 0;
+        bool reason = tr->step % tr->o.log_every == 0 || tr->step % tr->o.valid_every == 0
+                      || tr->step % tr->o.save_every == 0;
         r->waited += device.syncs > before && !reason;
     }
     k->release(on);
@@ -83,7 +97,8 @@ static int steps(void *what, struct trainer *tr)
 }
 
 /* A run of 40 steps in folder dir, on the CPU or on that device. */
-static void run(struct run *r, const char *dir, bool queues, int bad, const struct trainer_options *o)
+static void run(struct run *r, const char *dir, bool queues, int bad,
+                const struct trainer_options *o)
 {
     struct trainer_options options = *o;
     struct model_config c;
@@ -95,7 +110,14 @@ static void run(struct run *r, const char *dir, bool queues, int bad, const stru
     device.syncs = device.norms = 0;
     device.bad = bad;
     model_config_init(&c);
-    c.layers = 1; c.dim = 8; c.ffn = 16; c.heads = 2; c.vocab = (int)v->n; c.vocab_hash = v->hash; c.positions = 8; c.n_langs = 1;
+    c.layers = 1;
+    c.dim = 8;
+    c.ffn = 16;
+    c.heads = 2;
+    c.vocab = (int)v->n;
+    c.vocab_hash = v->hash;
+    c.positions = 8;
+    c.n_langs = 1;
     strcpy(c.lang[0], "aa");
     assert_int_equal(model_new(&r->m, &c, &device.k, 1, true), 0);
     tape_init(&r->t, &device.k, &r->m.ps);
@@ -131,8 +153,18 @@ static char *log_of(const char *dir)
     return all;
 }
 
-static const struct trainer_options plain = { .lr = 1e-2, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .clip = 5, .accumulate = 1, .save_every = 10, .schedule = SCHEDULE_INVERSE_SQRT,
-    .valid_every = 20, .log_every = 8, .keep = 9, .lower_is_better = true };
+static const struct trainer_options plain = { .lr = 1e-2,
+                                              .beta1 = 0.9,
+                                              .beta2 = 0.999,
+                                              .eps = 1e-8,
+                                              .clip = 5,
+                                              .accumulate = 1,
+                                              .save_every = 10,
+                                              .schedule = SCHEDULE_INVERSE_SQRT,
+                                              .valid_every = 20,
+                                              .log_every = 8,
+                                              .keep = 9,
+                                              .lower_is_better = true };
 
 static bool same_file(const char *a, const char *b)
 {
@@ -167,7 +199,8 @@ static void a_run_that_does_not_wait_logs_and_saves_the_same(void **state)
         free(y);
         for (int step = 10; step <= 40; step += 10) {
             snprintf(one, sizeof one, "%s/checkpoints/step-%08d/weights.safetensors", here, step);
-            snprintf(other, sizeof other, "%s/checkpoints/step-%08d/weights.safetensors", there, step);
+            snprintf(other, sizeof other, "%s/checkpoints/step-%08d/weights.safetensors", there,
+                     step);
             assert_true(same_file(one, other));
         }
         if (i == 0) assert_int_equal(b.waited, 0);
@@ -175,26 +208,35 @@ static void a_run_that_does_not_wait_logs_and_saves_the_same(void **state)
     }
 }
 
-static void a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_is_found(void **state)
+static void a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_is_found(
+    void **state)
 {
     (void)state;
     struct run a = { .losses = 3 };
     run(&a, "at-once", false, 13, &plain);
     assert_int_equal(a.status, -1);
-    assert_non_null(strstr(err_msg(), "at-once: the gradients of step 13 are not finite (learning rate 0.00620174); the newest checkpoint, of step 10, is from before"));
+    assert_non_null(
+        strstr(err_msg(), "at-once: the gradients of step 13 are not finite (learning rate "
+                          "0.00620174); the newest checkpoint, of step 10, is from before"));
     assert_int_equal(a.leave, 12);
     char *want = log_of("at-once");
     assert_null(strstr(want, "\"step\":16"));
-    /* found at a log line, at a validation, at a checkpoint, and when the run is stopped at step 15 */
-    static const struct { const char *name; int log, valid, save, leave; } late[] = {
-        { "log", 8, 1000, 10, 0 }, { "valid", 8, 14, 10, 0 }, { "save", 8, 1000, 5, 0 }, { "stopped", 8, 1000, 10, 15 } };
+    /* found at a log line, at a validation, at a checkpoint, and when the run is stopped at step
+     * 15 */
+    static const struct { const char *name; int log, valid, save, leave;
+    } late[] = { { "log", 8, 1000, 10, 0 },
+                 { "valid", 8, 14, 10, 0 },
+                 { "save", 8, 1000, 5, 0 },
+                 { "stopped", 8, 1000, 10, 15 } };
     for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
         struct trainer_options o = plain;
         o.log_every = late[i].log; o.valid_every = late[i].valid; o.save_every = late[i].save;
         struct run b = { .losses = 3, .leave = late[i].leave };
         run(&b, late[i].name, true, 13, &o);
         assert_int_equal(b.status, -1);
-        assert_non_null(strstr(err_msg(), "the gradients of step 13 are not finite (learning rate 0.00620174); the newest checkpoint, of step 10, is from before"));
+        assert_non_null(
+            strstr(err_msg(), "the gradients of step 13 are not finite (learning rate 0.00620174); "
+                              "the newest checkpoint, of step 10, is from before"));
         assert_int_equal(b.leave, 12);
         assert_int_equal(checkpoint_newest(late[i].name), 10);
         assert_in_range(device.norms, 14, 16);          /* it did go on */
@@ -205,8 +247,8 @@ static void a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_i
     free(want);
 }
 
-/* Warm-up reaches the peak at its last step; then nothing, a straight line to 0 at the last step, or
- * peak * sqrt(warmup / step). By hand, for a peak of 8, 4 steps of warm-up and 20 in all. */
+/* Warm-up reaches the peak at its last step; then nothing, a straight line to 0 at the last step,
+ * or peak * sqrt(warmup / step). By hand, for a peak of 8, 4 steps of warm-up and 20 in all. */
 static void learning_rates_by_value(void **state)
 {
     (void)state;
@@ -229,7 +271,8 @@ static void learning_rates_by_value(void **state)
     assert_float_equal(trainer_lr(&o, 4), 4, 1e-12);
 }
 
-/* Validations at steps 4, 8, ...: the best one's step, and when patience over 3 that are no better ends it. */
+/* Validations at steps 4, 8, ...: the best one's step, and when patience over 3 that are no better
+ * ends it. */
 static void best_and_patience(void **state)
 {
     (void)state;
@@ -256,7 +299,8 @@ int main(void)
     if (scratch_enter() < 0 || file_write("vocab", "w0 3\nw1 2\nw2 1\n", 15) < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_that_does_not_wait_logs_and_saves_the_same),
-        cmocka_unit_test(a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_is_found),
+        cmocka_unit_test(
+            a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_is_found),
         cmocka_unit_test(learning_rates_by_value),
         cmocka_unit_test(best_and_patience),
     };

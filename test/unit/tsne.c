@@ -1,4 +1,5 @@
-/* Principal components are NumPy's, t-SNE's divergence scikit-learn's (test/peers/tsne.py), Barnes-Hut's forces those of all pairs. */
+/* Principal components are NumPy's, t-SNE's divergence scikit-learn's (test/peers/tsne.py),
+ * Barnes-Hut's forces those of all pairs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,10 +14,10 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "common/thread.h"
-#include "lib/space/pca.h"
-#include "lib/space/quadtree.h"
-#include "lib/space/tsne.h"
-#include "lib/space/vectors.h"
+#include "lib/vectors/pca.h"
+#include "lib/vectors/quadtree.h"
+#include "lib/vectors/tsne.h"
+#include "lib/vectors/vectors.h"
 
 static const struct rng_key key = { 5, RNG_TEST, 0 };
 
@@ -24,7 +25,8 @@ static struct vectors *golden(const char *name)
 {
     const struct vectors_options rows = { .rows = true };
     char path[512];
-    snprintf(path, sizeof path, "%s/test/golden/space/tsne.%s", getenv("TOP") ? getenv("TOP") : ".", name);
+    snprintf(path, sizeof path, "%s/test/golden/vectors/tsne.%s",
+             getenv("TOP") ? getenv("TOP") : ".", name);
     struct vectors *v = vectors_read(path, &rows);
     if (!v) fail_msg("%s", err_msg());
     return v;
@@ -35,7 +37,8 @@ static double value(const char *name)
 {
     char path[512];
     size_t n;
-    snprintf(path, sizeof path, "%s/test/golden/space/tsne.tsv", getenv("TOP") ? getenv("TOP") : ".");
+    snprintf(path, sizeof path, "%s/test/golden/vectors/tsne.tsv",
+             getenv("TOP") ? getenv("TOP") : ".");
     char *s = file_read(path, &n), *at = s ? strstr(s, name) : NULL;
     if (!at) fail_msg("no %s in tsne.tsv", name);
     double v = atof(at + strlen(name));
@@ -63,7 +66,9 @@ static void components_are_numpys(void **state)
     memcpy(X + na, b->x, nb * sizeof *X);
     assert_int_equal(pca(X, a->n + b->n, a->dim, 3, P, share), 0);
     for (size_t i = 0; i < (size_t)want->n * 3; i++)
-        if (fabs((double)P[i] - want->x[i]) > 1e-4) fail_msg("component %zu of row %zu: %g, not %g", i % 3, i / 3, (double)P[i], (double)want->x[i]);
+        if (fabs((double)P[i] - want->x[i]) > 1e-4)
+            fail_msg("component %zu of row %zu: %g, not %g", i % 3, i / 3, (double)P[i],
+                     (double)want->x[i]);
     assert_true(fabs(share[0] - value("share\t")) < 1e-5);
     assert_int_equal(pca(X, 2, a->dim, 3, P, share), -1);
     for (size_t i = 0; i < na; i++) X[i] = 1;
@@ -91,7 +96,8 @@ static void a_first_step_follows_scikit_learns_gradient(void **state)
     struct vectors *P = golden("pca.vec");
     size_t n = P->n, size;
     char path[512];
-    snprintf(path, sizeof path, "%s/test/golden/space/tsne_step.tsv", getenv("TOP") ? getenv("TOP") : ".");
+    snprintf(path, sizeof path, "%s/test/golden/vectors/tsne_step.tsv",
+             getenv("TOP") ? getenv("TOP") : ".");
     char *text = file_read(path, &size), *at = text;
     assert_non_null(text);
     double *start = mem_alloc(2 * n * sizeof *start), *end = mem_alloc(2 * n * sizeof *end), kl;
@@ -109,7 +115,8 @@ static void a_first_step_follows_scikit_learns_gradient(void **state)
         off += (got - expected) * (got - expected);
         norm += expected * expected;
     }
-    if (!(norm > 0) || sqrt(off / norm) > 1e-3) fail_msg("gradient is %g of its norm away", sqrt(off / norm));
+    if (!(norm > 0) || sqrt(off / norm) > 1e-3)
+        fail_msg("gradient is %g of its norm away", sqrt(off / norm));
     free(text); free(start); free(end);
     vectors_free(P);
 }
@@ -118,7 +125,8 @@ static void planes_are_as_good_as_scikit_learns(void **state)
 {
     (void)state;
     struct vectors *P = golden("pca.vec");
-    double *Y = mem_alloc(2 * (size_t)P->n * sizeof *Y), *again = mem_alloc(2 * (size_t)P->n * sizeof *Y), kl, exact;
+    double *Y = mem_alloc(2 * (size_t)P->n * sizeof *Y),
+           *again = mem_alloc(2 * (size_t)P->n * sizeof *Y), kl, exact;
     for (int tree = 0; tree < 2; tree++) {
         struct tsne_options o = tsne_defaults;
         o.perplexity = value("perplexity\t");
@@ -130,12 +138,15 @@ static void planes_are_as_good_as_scikit_learns(void **state)
         assert_int_equal(tsne(P->x, P->n, 3, &o, again, &exact), 0);
         assert_memory_equal(Y, again, 2 * (size_t)P->n * sizeof *Y);
         assert_true(kl == exact);
-        if (kl > peer * 1.02) fail_msg("%s: divergence %f, scikit-learn's %f", tree ? "Barnes-Hut" : "exact", kl, peer);
+        if (kl > peer * 1.02)
+            fail_msg("%s: divergence %f, scikit-learn's %f", tree ? "Barnes-Hut" : "exact", kl,
+                     peer);
         assert_int_equal(tsne_divergence(P->x, P->n, 3, o.perplexity, Y, &exact), 0);
         if (fabs(kl - exact) > (tree ? 0.02 : 1e-4)) fail_msg("it says %f, but has %f", kl, exact);
         o.random = true;
         assert_int_equal(tsne(P->x, P->n, 3, &o, Y, &exact), 0);
-        if (exact > peer * 1.15) fail_msg("from a random start: %f, scikit-learn's %f", exact, peer);
+        if (exact > peer * 1.15)
+            fail_msg("from a random start: %f, scikit-learn's %f", exact, peer);
     }
     struct tsne_options o = tsne_defaults;
     assert_int_equal(tsne(P->x, 20, 3, &o, Y, &kl), -1);
@@ -150,18 +161,21 @@ static void cells_act_as_their_points(void **state)
     enum { N = 700 };
     double *Y = mem_alloc(2 * N * sizeof *Y), force[2], worst = 0;
     for (size_t i = 0; i < 2 * N; i++) Y[i] = rng_normal(key, i, 1) * (i % 14 < 2 ? 8 : 1);
-    for (size_t i = 0; i < 20; i++) Y[2 * (300 + i)] = Y[600], Y[2 * (300 + i) + 1] = Y[601];      /* points in one place */
+    for (size_t i = 0; i < 20; i++)
+        Y[2 * (300 + i)] = Y[600], Y[2 * (300 + i) + 1] = Y[601]; /* points in one place */
     struct quadtree *t = quadtree_new(N);
     quadtree_build(t, Y);
     for (uint32_t i = 0; i < N; i++) {
         double Z = 0, x = 0, y = 0;
         for (uint32_t j = 0; j < N; j++) {
-            double dx = Y[2 * i] - Y[2 * j], dy = Y[2 * i + 1] - Y[2 * j + 1], w = 1 / (1 + dx * dx + dy * dy);
+            double dx = Y[2 * i] - Y[2 * j], dy = Y[2 * i + 1] - Y[2 * j + 1],
+                   w = 1 / (1 + dx * dx + dy * dy);
             if (i == j) continue;
             Z += w; x += w * w * dx; y += w * w * dy;
         }
         double got = quadtree_repulsion(t, Y, i, 0, force);
-        if (fabs(got - Z) > 1e-9 * Z || fabs(force[0] - x) + fabs(force[1] - y) > 1e-9 * Z) fail_msg("point %u: without approximation %g, not %g", i, got, Z);
+        if (fabs(got - Z) > 1e-9 * Z || fabs(force[0] - x) + fabs(force[1] - y) > 1e-9 * Z)
+            fail_msg("point %u: without approximation %g, not %g", i, got, Z);
         got = quadtree_repulsion(t, Y, i, 0.5, force);
         worst = fmax(worst, fabs(got - Z) / Z);
         worst = fmax(worst, hypot(force[0] - x, force[1] - y) / Z);
@@ -177,9 +191,11 @@ static void cells_act_as_their_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(components_are_numpys), cmocka_unit_test(divergence_of_scikit_learns_planes_is_its_own),
+        cmocka_unit_test(components_are_numpys),
+        cmocka_unit_test(divergence_of_scikit_learns_planes_is_its_own),
         cmocka_unit_test(a_first_step_follows_scikit_learns_gradient),
-        cmocka_unit_test(planes_are_as_good_as_scikit_learns), cmocka_unit_test(cells_act_as_their_points),
+        cmocka_unit_test(planes_are_as_good_as_scikit_learns),
+        cmocka_unit_test(cells_act_as_their_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,3 @@
-/* link: lib/space lib/cooc kernels/cpu common-json -lopenblas -lcjson */
 /* VecMap's last step and a round of its self-learning are those of its formulas in numpy
  * (golden/vecmap.py). */
 #include <setjmp.h>
@@ -12,7 +11,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/safetensors.h"
-#include "lib/space/map.h"
+#include "lib/bilingual/map.h"
 
 enum { K = 5 };
 static const double REWEIGHT = 0.5;
@@ -21,7 +20,7 @@ static struct st_file *golden(void)
 {
     char path[512];
     const char *top = getenv("TOP");
-    snprintf(path, sizeof path, "%s/test/golden/space/vecmap.safetensors", top ? top : ".");
+    snprintf(path, sizeof path, "%s/test/golden/vectors/vecmap.safetensors", top ? top : ".");
     struct st_file *f = st_open(path);
     if (!f) fail_msg("%s", err_msg());
     return f;

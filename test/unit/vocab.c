@@ -23,7 +23,7 @@ static void ids_begin_behind_the_specials_in_the_files_order(void **state)
     assert_int_equal(v->n, 8);
     assert_int_equal(vocab_id(v, "the", 3), 5);
     assert_int_equal(vocab_id(v, "\xE2\x82\xAC@@", 5), 6);
-    assert_int_equal(vocab_id(v, "<s>", 3), 7);               /* a token of the text, not the special */
+    assert_int_equal(vocab_id(v, "<s>", 3), 7); /* a token of the text, not the special */
     assert_int_equal(vocab_id(v, "</s>", 4), VOCAB_UNK);
     assert_int_equal(vocab_id(v, "th", 2), VOCAB_UNK);
     assert_int_equal(vocab_id(v, "", 0), VOCAB_UNK);
@@ -55,7 +55,11 @@ static void what_is_written_is_read_back(void **state)
     static char text[N][16];
     const char *tokens[N];
     uint64_t counts[N];
-    for (int i = 0; i < N; i++) { sprintf(text[i], "t%d\tx", i * 7919); tokens[i] = text[i]; counts[i] = (uint64_t)(N - i) << 20; }
+    for (int i = 0; i < N; i++) {
+        sprintf(text[i], "t%d\tx", i * 7919);
+        tokens[i] = text[i];
+        counts[i] = (uint64_t)(N - i) << 20;
+    }
     struct vocab *v = vocab_make(tokens, counts, N);
     assert_non_null(v);
     assert_int_equal(vocab_write(v, "v"), 0);
@@ -70,7 +74,7 @@ static void what_is_written_is_read_back(void **state)
     vocab_free(v);
     vocab_free(w);
     assert_null(vocab_make((const char *[]){ "a", "b", "a" }, NULL, 3));
-    assert_non_null(strstr(err_msg(), "\"a\" stands twice"));
+    assert_non_null(strstr(err_msg(), "\"a\" appears twice"));
 }
 
 static void lines_are_split_at_spaces_only(void **state)
@@ -88,6 +92,106 @@ static void lines_are_split_at_spaces_only(void **state)
     vocab_free(v);
 }
 
+enum { KEEP = 32 };
+
+/* Of every length around the 8 and 16 bytes that a look-up compares at once, each the beginning of
+ * the next, and others that differ in one byte. */
+static void tokens_of_all_lengths_are_told_apart(void **state)
+{
+    (void)state;
+    enum { LONGEST = 40 };
+    char text[LONGEST + 1] = "", token[2 * LONGEST][LONGEST + 1];
+    const char *all[2 * LONGEST];
+    for (int n = 1; n <= LONGEST; n++) {
+        text[n - 1] = (char)('a' + n % 23);
+        memcpy(token[2 * n - 2], text, (size_t)n + 1);
+        memcpy(token[2 * n - 1], text, (size_t)n + 1);
+        token[2 * n - 1][n - 1 - n / 3] = '#';
+    }
+    for (int i = 0; i < 2 * LONGEST; i++) all[i] = token[i];
+    struct vocab *v = vocab_make(all, NULL, 2 * LONGEST);
+    assert_non_null(v);
+    for (int i = 0; i < 2 * LONGEST; i++) {
+        size_t n = strlen(token[i]);
+        char *exact = malloc(n + 1);         /* not a byte behind it may be read */
+        memcpy(exact, token[i], n);
+        assert_int_equal(vocab_id(v, exact, n), VOCAB_SPECIALS + i);
+        exact[n] = 0;                        /* a NUL is a byte of a token like another */
+        assert_int_equal(vocab_id(v, exact, n + 1), VOCAB_UNK);
+        exact[n / 2] ^= (char)0x80;
+        assert_int_equal(vocab_id(v, exact, n), VOCAB_UNK);
+        free(exact);
+    }
+    /* in lines, whatever may be read behind them */
+    uint32_t *ids = NULL;
+    size_t cap = 0;
+    for (int i = 1; i < 2 * LONGEST; i++) {
+        char line[3 * LONGEST + 64];
+        int n = snprintf(line, sizeof line, " %s  %s", token[i], token[i - 1]), more;
+        for (more = 0; more < 40; more++) {
+            char *exact = malloc((size_t)(n + more));
+            memcpy(exact, line, (size_t)n);
+            memset(exact + n, 'a', (size_t)more);
+            assert_int_equal(
+                vocab_encode_in(v, exact, (size_t)n, (size_t)(n + more), &ids, &cap), 2);
+            assert_int_equal(ids[0], VOCAB_SPECIALS + i);
+            assert_int_equal(ids[1], VOCAB_SPECIALS + i - 1);
+            free(exact);
+        }
+    }
+    free(ids);
+    vocab_free(v);
+}
+
+/* So many that look-ups of others meet them in the table: what differs from them in the second
+ * eight bytes, or by NULs behind it, is none of them. */
+static void others_that_meet_tokens_in_the_table_are_unknown(void **state)
+{
+    (void)state;
+    enum { N = 4000, NULS = 8 };
+    static char token[N][KEEP];
+    static const char *all[N];
+    for (int i = 0; i < N; i++) {
+        snprintf(token[i], KEEP, i % 2 ? "the same%d" : "w%d", i);
+        all[i] = token[i];
+    }
+    struct vocab *v = vocab_make(all, NULL, N);
+    assert_non_null(v);
+    for (int i = 0; i < N; i++) {
+        size_t n = strlen(token[i]);
+        char s[KEEP] = "";
+        memcpy(s, token[i], n);
+        assert_int_equal(vocab_id(v, s, n), VOCAB_SPECIALS + i);
+        for (size_t k = 1; k <= NULS; k++) assert_int_equal(vocab_id(v, s, n + k), VOCAB_UNK);
+        for (int k = 1; k <= NULS; k++) {
+            int m = snprintf(s, KEEP, "the same%d", N * k + i);
+            assert_int_equal(vocab_id(v, s, (size_t)m), VOCAB_UNK);
+        }
+    }
+    vocab_free(v);
+}
+
+static void a_line_has_as_many_tokens_as_are_made_of_it(void **state)
+{
+    (void)state;
+    static const struct { const char *text; size_t length, tokens; } t[] = {
+        { "", 0, 0 }, { "\n", 0, 0 }, { "   \nx", 3, 0 }, { "a", 1, 1 }, { "a b\nc d e", 3, 2 },
+        { "  a  b  \n", 8, 2 }, { "a\tb\r\n", 4, 1 },
+        { "0123456789abcde f\n", 17, 2 }, { "0123456789abcdef g\n", 18, 2 },
+        { "0123456789abcdefg\nh i j k l m n o p q", 17, 1 },
+        { "a b c d e f g h i j k l m n o p q r s t u v w x y z", 51, 26 },
+        { "a b c d e f g h\ni j k l m n o p", 15, 8 },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        size_t n = strlen(t[i].text), tokens;
+        char *exact = malloc(n + 1);
+        memcpy(exact, t[i].text, n);
+        assert_int_equal(vocab_line(exact, n, &tokens), t[i].length);
+        assert_int_equal(tokens, t[i].tokens);
+        free(exact);
+    }
+}
+
 static void bad_files_are_refused_with_their_line(void **state)
 {
     (void)state;
@@ -100,13 +204,14 @@ static void bad_files_are_refused_with_their_line(void **state)
         { " 1\n", 3, "v:1: expected one token" },
         { "a b 1\n", 6, "v:1: expected one token" },
         { "a\0b 1\n", 6, "v:1: expected one token" },
-        { "a 1\nb 1\na 1\n", 12, "v:3: token \"a\" stands twice" },
+        { "a 1\nb 1\na 1\n", 12, "v:3: token \"a\" appears twice" },
         { "a 1\n\xFF 1\n", 8, "v:2: byte 1 is not UTF-8" },
     };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         file_write("v", t[i].text, t[i].n);
         assert_null(vocab_read("v"));
-        if (!strstr(err_msg(), t[i].message)) fail_msg("\"%s\" instead of \"%s\"", err_msg(), t[i].message);
+        if (!strstr(err_msg(), t[i].message))
+            fail_msg("\"%s\" instead of \"%s\"", err_msg(), t[i].message);
     }
     assert_null(vocab_read("missing"));
     assert_non_null(strstr(err_msg(), "missing: cannot be opened"));
@@ -120,6 +225,9 @@ int main(void)
         cmocka_unit_test(the_hash_is_that_of_the_tokens_without_their_counts),
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(lines_are_split_at_spaces_only),
+        cmocka_unit_test(tokens_of_all_lengths_are_told_apart),
+        cmocka_unit_test(others_that_meet_tokens_in_the_table_are_unknown),
+        cmocka_unit_test(a_line_has_as_many_tokens_as_are_made_of_it),
         cmocka_unit_test(bad_files_are_refused_with_their_line),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

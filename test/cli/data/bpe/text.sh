@@ -1,6 +1,7 @@
 #!/bin/sh
-# Invented text for test/cli/bpe.sh and test/peers/bpe.sh: words of many scripts, frequent ones more often, with numbers,
-# combining marks, joiners, doubled letters, empty lines, runs of spaces and long words. Always the same bytes.
+# Invented text for test/cli/bpe.sh and test/peers/bpe.sh: words of many scripts, frequent ones more
+# often, with numbers, combining marks, joiners, doubled letters, empty lines, runs of spaces and
+# long words. Always the same bytes.
 awk 'function draw(n) { x = (x * 16807) % 2147483647; return int(x / 2147483647 * n) }
 function word(   s, k, n, i, script) {
     script = draw(scripts); n = 1 + draw(4); s = ""
@@ -22,7 +23,8 @@ BEGIN {
     all[9] = "e\314\201 o\314\210 👩\342\200\215👩 \342\200\213 𝔘 𐍈 é ö"
     all[10] = "0 1 2 19 7 Debian - . \047 \\ * #"
     scripts = 11
-    for (i = 0; i < scripts; i++) { size[i] = split(all[i], p, " "); for (k = 1; k <= size[i]; k++) part[i, k] = p[k] }
+    for (i = 0; i < scripts; i++) { size[i] = split(all[i], p, " ");
+        for (k = 1; k <= size[i]; k++) part[i, k] = p[k] }
     types = 900
     for (i = 0; i < types; i++) type[i] = word()
     type[0] = "the"; type[1] = ","; type[2] = "and"; type[3] = "Debian"; type[9] = "Debian12"

@@ -1,0 +1,56 @@
+/* The first 16 bytes of a string as two numbers, zeros behind a shorter one: what tables of words
+ * hash and compare instead of going byte by byte. Two strings of one length, at most 16, are the
+ * same where these are. */
+#ifndef COMMON_KEY16_H
+#define COMMON_KEY16_H
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { KEY16 = 16 };
+struct key16 { uint64_t first, last; };
+
+static inline uint64_t key16_load64(const char *s)
+{
+    uint64_t x;
+    memcpy(&x, s, 8);
+    return x;
+}
+
+static inline uint32_t key16_load32(const char *s)
+{
+    uint32_t x;
+    memcpy(&x, s, 4);
+    return x;
+}
+
+/* Of s[0..n); no other byte is read. */
+static inline struct key16 key16_of(const char *s, size_t n)
+{
+    struct key16 k = { 0, 0 };
+    if (n >= KEY16) {
+        k.first = key16_load64(s);
+        k.last = key16_load64(s + 8);
+    } else if (n > 8) {
+        k.first = key16_load64(s);
+        k.last = key16_load64(s + n - 8) >> 8 * (KEY16 - n);
+    } else if (n >= 4) {
+        k.first = key16_load32(s) | (uint64_t)key16_load32(s + n - 4) >> 8 * (8 - n) << 32;
+    } else if (n) {
+        k.first = (unsigned char)s[0] | (uint64_t)(unsigned char)s[n / 2] << 8 * (n / 2) |
+                  (uint64_t)(unsigned char)s[n - 1] << 8 * (n - 1);
+    }
+    return k;
+}
+
+/* The same where 16 bytes from s may be read, whatever n is: the length decides no branch, which
+ * the next word would take the other way. */
+static inline struct key16 key16_fast(const char *s, size_t n)
+{
+    size_t m = n < KEY16 ? n : KEY16;
+    uint64_t first = m < 8 ? ~(~0ull << 8 * m) : ~0ull;
+    uint64_t last = m > 8 ? ~0ull >> 8 * (KEY16 - m) : 0;
+    return (struct key16){ key16_load64(s) & first, key16_load64(s + 8) & last };
+}
+
+#endif

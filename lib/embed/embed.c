@@ -1,0 +1,324 @@
+#include "lib/embed/embed.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "lib/bpe/apply.h"
+#include "lib/vectors/vectors.h"
+
+static float *table(const struct embed *e)
+{
+    float *x = mem_alloc(e->m->ps.p[e->m->tokens].n * sizeof *x);
+    param_get(&e->m->ps, e->m->ps.value, e->m->tokens, x);
+    return x;
+}
+
+/* The language's embedding [D] that rows get (zeros: none); NULL with a message. */
+static float *language(const struct embed *e)
+{
+    const struct model *m = e->m;
+    size_t D = (size_t)model_embed_dim(&m->c);
+    float *one = mem_zero(D, sizeof *one), *all;
+    if (e->add_lang < 0) return one;
+    if (m->enc.languages < 0) {
+        err_set("the model has no language embeddings; leave out --add-language");
+        free(one);
+        return NULL;
+    }
+    all = mem_alloc(m->ps.p[m->enc.languages].n * sizeof *all);
+    param_get(&m->ps, m->ps.value, m->enc.languages, all);
+    memcpy(one, all + (size_t)e->add_lang * D, D * sizeof *one);
+    free(all);
+    return one;
+}
+
+static int put_row(struct vectors_stream *o, const struct vocab *v, uint32_t id, const float *x)
+{
+    return vectors_stream_put(o, vocab_token(v, id), vocab_token_len(v, id), x);
+}
+
+int embed_table(const struct embed *e, struct vectors_stream *o)
+{
+    int D = model_embed_dim(&e->m->c);
+    float *x = table(e), *lang = language(e);
+    int rc = lang ? vectors_stream_rows(o, e->vocab->n - VOCAB_SPECIALS) : -1;
+    for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++) {
+        for (int d = 0; d < D; d++) x[(size_t)v * (size_t)D + (size_t)d] += lang[d];
+        rc = put_row(o, e->vocab, v, x + (size_t)v * (size_t)D);
+    }
+    free(x);
+    free(lang);
+    return rc;
+}
+
+/* The ids of a word's pieces; 0 of them if one is unknown. */
+static size_t pieces_of(const struct embed *e, const struct bpe *b, struct bpe_scratch *s,
+                        const char *word, size_t n, uint32_t **ids, size_t *cap)
+{
+    const struct bpe_piece *p;
+    char piece[512];
+    size_t k = bpe_word(b, s, word, n, NULL, &p);
+    for (size_t i = 0; i < k; i++) {
+        int len = (int)(p[i].to - p[i].from);
+        int m = len < (int)sizeof piece - 3 ? snprintf(piece, sizeof piece, "%.*s%s", len,
+                                                       word + p[i].from, i + 1 < k ? "@@" : "")
+                                            : 0;
+        mem_room(ids, cap, i + 1, sizeof **ids);
+        (*ids)[i] = vocab_id(e->vocab, piece, (size_t)m);
+        if ((*ids)[i] == VOCAB_UNK) return 0;
+    }
+    return k;
+}
+
+int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words,
+                struct vectors_stream *o, uint64_t *left_out)
+{
+    int D = model_embed_dim(&e->m->c);
+    float *lang = language(e);
+    int rc = lang ? 0 : -1;
+    float *x = table(e), *mean = mem_alloc((size_t)D * sizeof *mean);
+    struct bpe *b = codes ? bpe_new(codes, "@@") : NULL;
+    struct bpe_scratch *s = bpe_scratch_new();
+    uint32_t *ids = NULL;
+    size_t cap = 0;
+    *left_out = 0;
+    for (uint32_t w = VOCAB_SPECIALS; w < words->n && rc == 0; w++) {
+        const char *word = vocab_token(words, w);
+        size_t n = vocab_token_len(words, w), k;
+        if (b) k = pieces_of(e, b, s, word, n, &ids, &cap);
+        else {
+            mem_room(&ids, &cap, 1, sizeof *ids);
+            k = (ids[0] = vocab_id(e->vocab, word, n)) != VOCAB_UNK;
+        }
+        if (!k) { ++*left_out; continue; }
+        memcpy(mean, lang, (size_t)D * sizeof *mean);
+        for (size_t i = 0; i < k; i++)
+            for (int d = 0; d < D; d++)
+                mean[d] += x[(size_t)ids[i] * (size_t)D + (size_t)d] / (float)k;
+        rc = vectors_stream_put(o, word, n, mean);
+    }
+    bpe_scratch_free(s);
+    bpe_free(b);
+    free(ids);
+    free(lang);
+    free(mean);
+    free(x);
+    return rc;
+}
+
+/* --- hidden states --- */
+
+/* Reads a batch of lines; 1, 0 at the end, -1. Sentences longer than the model's positions are an
+ * error. */
+static int read_batch(const struct embed *e, struct text *in, struct batch *b, uint64_t *number,
+                      uint32_t **ids, size_t *cap)
+{
+    const char *line;
+    size_t n;
+    struct tbuf cut = { 0 };
+    int rc = 0;
+    batch_clear(b);
+    while (b->rows < e->tokens && (rc = text_line(in, &line, &n)) > 0) {
+        if (e->raw) {
+            cut.n = 0;
+            if ((rc = raw_encode(e->raw, line, n, &cut)) < 0) break;
+            line = cut.n ? cut.p : "";
+            n = cut.n;
+        }
+        size_t k = vocab_encode(e->vocab, line, n, ids, cap);
+        if (k + 2 > (size_t)e->m->c.positions) {
+            rc = err_set("%s:%" PRIu64 ": %zu tokens; the model reads at most %d", text_name(in),
+                         text_lineno(in), k, e->m->c.positions - 2);
+            break;
+        }
+        mem_room(ids, cap, k + 2, sizeof **ids);
+        memmove(*ids + 1, *ids, k * sizeof **ids);
+        (*ids)[0] = VOCAB_BOS;
+        (*ids)[k + 1] = VOCAB_EOS;
+        batch_add(b, *ids, (int)k + 2, e->lang, (*number)++);
+    }
+    tbuf_free(&cut);
+    return rc < 0 ? -1 : b->n > 0;
+}
+
+/* States of all rows of the batch, host. */
+static float *states(const struct embed *e, const struct batch *b)
+{
+    tape_reset(e->t, false);
+    struct dev_batch d = batch_upload(e->t, b);
+    struct var *h = model_encode_layer(e->m, e->t, &d, e->layer);
+    size_t n = (size_t)h->rows * (size_t)h->cols;
+    float *x = mem_alloc(n * sizeof *x);
+    e->t->k->get(x, h->v, n);
+    return x;
+}
+
+int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *o)
+{
+    size_t D = (size_t)e->m->c.dim, cap = 0;
+    double *sum = mem_zero(e->vocab->n * D, sizeof *sum);
+    uint64_t *seen = mem_zero(e->vocab->n, sizeof *seen), number = 0, types = 0;
+    struct batch b = { 0 };
+    uint32_t *ids = NULL;
+    int rc;
+    while ((rc = read_batch(e, in, &b, &number, &ids, &cap)) > 0) {
+        float *x = states(e, &b);
+        for (int r = 0; r < b.rows; r++) {
+            size_t v = (size_t)b.token[r];
+            types += seen[v]++ == 0 && v >= VOCAB_SPECIALS;
+            for (size_t d = 0; d < D; d++) sum[v * D + d] += x[(size_t)r * D + d];
+        }
+        free(x);
+    }
+    float *mean = mem_alloc(D * sizeof *mean);
+    if (rc == 0) rc = vectors_stream_rows(o, types);
+    for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++) {
+        if (!seen[v]) continue;
+        for (size_t d = 0; d < D; d++) mean[d] = (float)(sum[v * D + d] / (double)seen[v]);
+        rc = put_row(o, e->vocab, v, mean);
+    }
+    free(mean); free(sum); free(seen); free(ids);
+    batch_free(&b);
+    return rc;
+}
+
+int embed_alone(const struct embed *e, struct vectors_stream *o)
+{
+    size_t D = (size_t)e->m->c.dim;
+    struct batch b = { 0 };
+    int rc = vectors_stream_rows(o, e->vocab->n - VOCAB_SPECIALS);
+    for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; ) {
+        uint32_t first = v;
+        batch_clear(&b);
+        for (; v < e->vocab->n && (v == first || b.rows < e->tokens); v++)
+            batch_add(&b, (uint32_t[]){ VOCAB_BOS, v, VOCAB_EOS }, 3, e->lang, v);
+        float *x = states(e, &b);
+        for (uint32_t i = first; i < v && rc == 0; i++)
+            rc = put_row(o, e->vocab, i, x + (size_t)(b.at[i - first] + 1) * D);
+        free(x);
+    }
+    batch_free(&b);
+    return rc;
+}
+
+/* Words met so far: their spelling, how often, and the sum of their states. */
+struct met { struct vectors *word; uint64_t *count; double *sum; size_t count_cap, sum_cap, D; };
+
+static uint32_t meet(struct met *m, const char *word, size_t n)
+{
+    int64_t at = vectors_find(m->word, word, n);
+    if (at >= 0) return (uint32_t)at;
+    uint32_t w = m->word->n;
+    float none = 0;
+    vectors_add(m->word, word, n, &none);
+    vectors_index_last(m->word);
+    mem_room(&m->count, &m->count_cap, (size_t)w + 1, sizeof *m->count);
+    mem_room(&m->sum, &m->sum_cap, ((size_t)w + 1) * m->D, sizeof *m->sum);
+    m->count[w] = 0;
+    memset(m->sum + w * m->D, 0, m->D * sizeof *m->sum);
+    return w;
+}
+
+/* The words of rows [r, end) of a batch, <s> and </s> left out. only: no others than those met
+ * already. */
+static void count_words(const struct embed *e, struct met *m, bool only, const struct batch *b,
+                        const float *x, int r, int end)
+{
+    char word[1024];
+    while (r < end) {
+        int first = r;
+        size_t n = 0;
+        bool open = true, known = true;
+        for (; open && r < end; r++) {
+            uint32_t id = (uint32_t)b->token[r];
+            const char *t = vocab_token(e->vocab, id);
+            size_t len = vocab_token_len(e->vocab, id);
+            open = len > 2 && !memcmp(t + len - 2, "@@", 2);
+            len -= open ? 2 : 0;
+            known &= id >= VOCAB_SPECIALS && n + len < sizeof word;
+            if (known) memcpy(word + n, t, len);
+            n += len;
+        }
+        if (!known || (only && vectors_find(m->word, word, n) < 0)) continue;
+        uint32_t w = meet(m, word, n);
+        m->count[w]++;
+        for (int i = first; i < r; i++)
+            for (size_t d = 0; d < m->D; d++)
+                m->sum[w * m->D + d] += x[(size_t)i * m->D + d] / (double)(r - first);
+    }
+}
+
+struct often { uint64_t count; uint32_t word; };
+static int most_often(const void *a, const void *b)
+{
+    const struct often *x = a, *y = b;
+    if (x->count != y->count) return x->count > y->count ? -1 : 1;
+    return (x->word > y->word) - (x->word < y->word);
+}
+
+int embed_text_words(const struct embed *e, struct text *in, const struct vocab *words,
+                     struct vectors_stream *o, uint64_t *left_out)
+{
+    struct met m = { .word = vectors_new(1), .D = (size_t)e->m->c.dim };
+    size_t cap = 0;
+    uint64_t number = 0, there = 0;
+    struct batch b = { 0 };
+    uint32_t *ids = NULL;
+    int rc;
+    vectors_index(m.word);
+    for (uint32_t w = VOCAB_SPECIALS; words && w < words->n; w++)
+        meet(&m, vocab_token(words, w), vocab_token_len(words, w));
+    while ((rc = read_batch(e, in, &b, &number, &ids, &cap)) > 0) {
+        float *x = states(e, &b);
+        for (int s = 0; s < b.n; s++)
+            count_words(e, &m, words != NULL, &b, x, b.at[s] + 1, b.at[s] + b.len[s] - 1);
+        free(x);
+    }
+    struct often *order = mem_alloc(((size_t)m.word->n + 1) * sizeof *order);
+    float *mean = mem_alloc(m.D * sizeof *mean);
+    for (uint32_t w = 0; w < m.word->n; w++)
+        if (m.count[w]) order[there++] = (struct often){ m.count[w], w };
+    *left_out = m.word->n - there;
+    if (!words && there) qsort(order, there, sizeof *order, most_often);
+    if (rc == 0) rc = vectors_stream_rows(o, there);
+    for (uint64_t i = 0; rc == 0 && i < there; i++) {
+        uint32_t w = order[i].word;
+        for (size_t d = 0; d < m.D; d++) mean[d] = (float)(m.sum[w * m.D + d] / (double)m.count[w]);
+        rc = vectors_stream_put(o, vectors_word(m.word, w), vectors_word_len(m.word, w), mean);
+    }
+    vectors_free(m.word);
+    free(m.count); free(m.sum); free(order); free(mean); free(ids);
+    batch_free(&b);
+    return rc;
+}
+
+int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool,
+                    struct vectors_stream *o)
+{
+    size_t D = (size_t)e->m->c.dim, cap = 0;
+    float *one = mem_alloc(D * sizeof *one);
+    uint64_t number = 0, line = 0;
+    struct batch b = { 0 };
+    uint32_t *ids = NULL;
+    int rc;
+    while ((rc = read_batch(e, in, &b, &number, &ids, &cap)) > 0) {
+        float *x = states(e, &b);
+        for (int s = 0; s < b.n && rc >= 0; s++) {
+            char name[24];
+            int n = b.len[s] == 2 ? 0 : pool == EMBED_FIRST ? 1 : b.len[s];
+            memset(one, 0, D * sizeof *one);
+            for (int i = 0; i < n; i++)
+                for (size_t d = 0; d < D; d++)
+                    one[d] += x[(size_t)(b.at[s] + i) * D + d] / (float)n;
+            int k = snprintf(name, sizeof name, "%" PRIu64, ++line);
+            rc = vectors_stream_put(o, name, (size_t)k, one);
+        }
+        free(x);
+        if (rc < 0) break;
+    }
+    free(one); free(ids);
+    batch_free(&b);
+    return rc;
+}

@@ -1,0 +1,226 @@
+#include "lib/objective/scs_rows.h"
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+
+bool scs_switchable(const struct scs_rows *o, int l)
+{
+    for (int m = 0; m < o->langs; m++)
+        if (specific_pair(o->vocabulary, l, m)) return true;
+    return false;
+}
+
+/* Can token of language l go to language m? */
+static bool goes(const struct scs_rows *o, int l, int m, uint32_t token)
+{
+    return specific_pair(o->vocabulary, l, m)
+        && (o->sources == SCS_ANY ? token >= VOCAB_SPECIALS
+                                  : specific_has(o->vocabulary, l, m, token));
+}
+
+struct lookup { const struct scs_rows *o; const struct switch_sentence *x; };
+
+static bool is_known(const void *ctx, int i)
+{
+    const struct lookup *l = ctx;
+    for (int m = 0; m < l->o->langs; m++)
+        if (goes(l->o, l->x->lang, m, l->x->original[i])) return true;
+    return false;
+}
+
+/* One of the languages that row i can go to, each as likely as another. */
+static int language_of(const struct scs_rows *o, const struct switch_sentence *x, int i,
+                       struct rng_key key)
+{
+    uint32_t draw[4], n = 0;
+    for (int m = 0; m < o->langs; m++) n += goes(o, x->lang, m, x->original[i]);
+    rng_block(key, x->number, (uint32_t)i, draw);
+    uint32_t wanted = (uint32_t)(((uint64_t)draw[1] * n) >> 32);
+    for (int m = 0; m < o->langs; m++)
+        if (goes(o, x->lang, m, x->original[i]) && !wanted--) return m;
+    return -1;
+}
+
+static void add_row(struct scs_batch *b, int row, int under, int lang)
+{
+    int32_t **to[] = { &b->row, &b->under, &b->own, &b->lang };
+    int32_t value[] = { row, under, b->clean[row], lang };
+    for (int i = 0; i < 4; i++) {
+        mem_room(to[i], &b->n_cap[i], (size_t)b->n + 1, sizeof **to[i]);
+        (*to[i])[b->n] = value[i];
+    }
+    b->n++;
+}
+
+/* Sentence s of the input, whose rows stand `before` rows later in the other objective's. */
+static void choose(const struct scs_rows *o, struct scs_batch *b, int s, int before,
+                   const struct turn *at)
+{
+    const struct batch *in = b->input;
+    int first = in->at[s];
+    struct rng_key key = turn_key(at, RNG_SWITCH);
+    struct switch_sentence x = { .original = (const uint32_t *)b->clean + first,
+                                 .fixed = b->fixed + first,
+                                 .n = in->len[s],
+                                 .lang = in->lang[first],
+                                 .number = in->sample[first],
+                                 .of_free = b->input == &b->mass.src };
+    struct lookup l = { o, &x };
+    int n = pick_rows(o->rate, o->words, &x, key, is_known, &l, b->at, &b->count);
+    for (int i = 0; i < n; i++)
+        add_row(b, first + b->at[i], first + b->at[i] + before, language_of(o, &x, b->at[i], key));
+}
+
+static struct scs_group *new_group(struct scs_group **g, size_t *cap, int *n)
+{
+    mem_room(g, cap, (size_t)*n + 1, sizeof **g);
+    return &(*g)[(*n)++];
+}
+
+static int32_t *new_words(struct scs_batch *b, int n)
+{
+    b->words += n;
+    mem_room(&b->word, &b->word_cap, (size_t)b->words, sizeof *b->word);
+    return b->word + b->words - n;
+}
+
+/* Rows of one pair of languages side by side, in their order, and the words of each pair. */
+static void group_rows(const struct scs_rows *o, struct scs_batch *b)
+{
+    size_t n = (size_t)b->n;
+    int32_t *old = mem_alloc((4 * n + 1) * sizeof *old), *to[] = { b->row, b->under, b->own,
+                                                                   b->lang };
+    for (int i = 0; i < 4 && n; i++) memcpy(old + (size_t)i * n, to[i], n * sizeof *old);
+    b->n = 0;
+    for (int l = 0; l < o->langs; l++)
+        for (int m = 0; m < o->langs; m++) {
+            struct scs_group g = { .first = b->n, .at = b->words };
+            for (size_t r = 0; r < n; r++) {
+                if (b->original_lang[old[r]] != l || old[3 * n + r] != m) continue;
+                for (int i = 0; i < 4; i++) to[i][b->n] = old[(size_t)i * n + r];
+                b->n++;
+            }
+            if (!(g.n = b->n - g.first)) continue;
+            g.words = specific_size(o->vocabulary, m, l);
+            specific_list(o->vocabulary, m, l, new_words(b, g.words));
+            *new_group(&b->group, &b->group_cap, &b->groups) = g;
+        }
+    free(old);
+}
+
+/* Rows of one language, which stand side by side now, and all of its words. */
+static void group_homes(const struct scs_rows *o, struct scs_batch *b)
+{
+    for (int r = 0; r < b->n; ) {
+        int l = b->original_lang[b->row[r]];
+        struct scs_group g = { .first = r, .at = b->words };
+        while (r < b->n && b->original_lang[b->row[r]] == l) r++;
+        g.n = r - g.first;
+        g.words = specific_seen(o->vocabulary, l);
+        specific_seen_list(o->vocabulary, l, new_words(b, g.words));
+        *new_group(&b->home, &b->home_cap, &b->homes) = g;
+    }
+}
+
+static void begin(struct scs_batch *b, bool mass)
+{
+    masked_clear(&b->in);
+    mass_clear(&b->mass);
+    b->input = mass ? &b->mass.src : &b->in.input;
+    b->n = b->groups = b->homes = b->words = 0;
+    b->count = (struct switch_count){ 0 };
+}
+
+/* Arrays of what the input's sentences are before any row is switched. */
+static void copy_rows(struct scs_batch *b)
+{
+    const struct batch *in = b->input;
+    size_t n = (size_t)in->rows;
+    mem_room(&b->original_lang, &b->row_cap[0], n + 1, sizeof *b->original_lang);
+    mem_room(&b->clean, &b->row_cap[1], n + 1, sizeof *b->clean);
+    mem_room(&b->fixed, &b->row_cap[2], n + 1, sizeof *b->fixed);
+    mem_room(&b->at, &b->row_cap[3], n + 1, sizeof *b->at);
+    memset(b->fixed, 0, n * sizeof *b->fixed);
+    for (int i = 0; i < b->in.n; i++) b->fixed[b->in.row[i]] = true;
+    for (int i = 0; i < b->mass.dec.rows; i++) b->fixed[b->mass.span[i]] = true;
+    bool mass = in == &b->mass.src;
+    for (size_t r = 0; r < n; r++) {
+        b->original_lang[r] = in->lang[r];
+        b->clean[r] = mass ? b->mass.original[r] : (int32_t)b->in.original[r];
+    }
+    b->in.original_lang = b->original_lang;
+}
+
+static bool taken(const struct scs_rows *o, const struct batch *from, int s)
+{
+    return from->len[s] > 0 && scs_switchable(o, from->lang[from->at[s]]);
+}
+
+/* The sentences taken from `from` are in b: switches rows of them. */
+static void switch_rows(struct scs_batch *b, const struct batch *from, const struct scs_rows *o,
+                        const struct turn *at)
+{
+    copy_rows(b);
+    for (int s = 0, f = 0; s < b->input->n; s++, f++) {
+        while (!taken(o, from, f)) f++;
+        choose(o, b, s, from->at[f] - b->input->at[s], at);
+    }
+    group_rows(o, b);
+    if (o->own_words) group_homes(o, b);
+    for (int i = 0; i < b->n; i++) {
+        b->input->token[b->row[i]] = -1;
+        if (o->set_lang) b->input->lang[b->row[i]] = b->lang[i];
+    }
+}
+
+void scs_rows_of_masked(struct scs_batch *b, const struct masked *from, const struct scs_rows *o,
+                        const struct turn *at)
+{
+    begin(b, false);
+    b->in.units = from->units;
+    for (int s = 0; s < from->input.n; s++)
+        if (taken(o, &from->input, s)) masked_copy(&b->in, from, s);
+    switch_rows(b, &from->input, o, at);
+}
+
+void scs_rows_of_mass(struct scs_batch *b, const struct mass_batch *from, const struct scs_rows *o,
+                      const struct turn *at)
+{
+    begin(b, true);
+    for (int s = 0; s < from->src.n; s++)
+        if (taken(o, &from->src, s)) mass_copy(&b->mass, from, s);
+    switch_rows(b, &from->src, o, at);
+}
+
+void scs_rows_largest(struct scs_batch *b, const struct masked *masked,
+                      const struct mass_batch *mass, const struct scs_rows *o, int most_words,
+                      int most_own)
+{
+    double low = 0, high = 0;
+    begin(b, mass);
+    for (int s = 0; masked && s < masked->input.n; s++) masked_copy(&b->in, masked, s);
+    for (int s = 0; mass && s < mass->src.n; s++) mass_copy(&b->mass, mass, s);
+    copy_rows(b);
+    pick_bounds(o->rate, "scs-rate", &low, &high);
+    int n = b->input->rows, most = (int)(high * n) + b->input->n;
+    for (int r = 0; r < n && b->n < most; r++) add_row(b, r, r, 0);
+    for (int i = 0; i < b->n; i++) b->input->token[b->row[i]] = -1;
+    memset(new_words(b, most_words), 0, (size_t)most_words * sizeof *b->word);
+    *new_group(&b->group, &b->group_cap, &b->groups) =
+        (struct scs_group){ .n = b->n, .words = most_words };
+    if (!o->own_words) return;
+    memset(new_words(b, most_own), 0, (size_t)most_own * sizeof *b->word);
+    *new_group(&b->home, &b->home_cap, &b->homes) =
+        (struct scs_group){ .n = b->n, .at = most_words, .words = most_own };
+}
+
+void scs_rows_free(void *batch)
+{
+    struct scs_batch *b = batch;
+    void *owned[] = { b->row, b->under, b->own, b->lang, b->group, b->home, b->word,
+                      b->original_lang, b->clean, b->fixed, b->at };
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    masked_free(&b->in);
+    mass_free(&b->mass);
+    memset(b, 0, sizeof *b);
+}

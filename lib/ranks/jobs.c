@@ -1,0 +1,218 @@
+#include <stdlib.h>
+#include <string.h>
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/mem.h"
+#include "lib/ranks/inside.h"
+
+enum { PIECE = 1 << 28 };                /* bytes of a message at most */
+static const double GONE = 5;            /* seconds that rank 0 has to say that a rank is gone */
+
+static int put(struct job *j, void *request)
+{
+    if (!request) return -1;
+    mem_room(&j->request, &j->cap, j->n + 1, sizeof *j->request);
+    j->request[j->n++] = request;
+    return 0;
+}
+
+int job_send(struct ranks *r, struct job *j, int to, const void *data, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += PIECE) {
+        size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        if (put(j, r->t->send(r->ctx, to, j->tag, (const char *)data + at, n)) < 0) return -1;
+    }
+    return 0;
+}
+
+int job_receive(struct ranks *r, struct job *j, int from, void *data, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += PIECE) {
+        size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        if (put(j, r->t->receive(r->ctx, from, j->tag, (char *)data + at, n)) < 0) return -1;
+    }
+    return 0;
+}
+
+void job_begin(struct ranks *r, struct job *j)
+{
+    j->tag = 1 + r->jobs++ % 30000;
+    pthread_mutex_lock(&r->lock);
+    if (r->broken) j->status = -1;
+    else {
+        *r->queue_end = j;
+        r->queue_end = &j->after;
+        pthread_cond_signal(&r->work);
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+int job_wait(struct ranks *r, struct job *j)
+{
+    pthread_mutex_lock(&r->lock);
+    r->waiting = true;
+    if (!j->status) pthread_cond_signal(&r->work);
+    while (!j->status) pthread_cond_wait(&r->changed, &r->lock);
+    r->waiting = false;
+    if (j->status < 0) {
+        r->known = true;
+        err_set("%s", r->why);
+    }
+    int rc = j->status < 0 ? -1 : 0;
+    pthread_mutex_unlock(&r->lock);
+    free(j->request);
+    j->request = NULL;
+    return rc;
+}
+
+/* Its messages that are done leave the list. -1 with a message. */
+static int clear(struct ranks *r, struct job *j)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < j->n; i++) {
+        int done = r->t->done(r->ctx, j->request[i]);
+        if (done == RANKS_GONE) {
+            double now = clock_seconds();
+            if (r->gone_at == 0) r->gone_at = now;
+            if (now - r->gone_at < GONE) done = 0;
+        }
+        if (done < 0) return -1;
+        if (!done) j->request[left++] = j->request[i];
+    }
+    j->n = left;
+    return 0;
+}
+
+/* 1: done, 0: it waits for messages, -1 with a message. */
+static int advance(struct ranks *r, struct job *j, bool *moved)
+{
+    for (;;) {
+        size_t had = j->n;
+        if (clear(r, j) < 0) return -1;
+        if (j->n < had) *moved = true;
+        if (j->n) return 0;
+        int rc = j->next(r, j);
+        if (rc) return rc;
+        *moved = true;
+    }
+}
+
+static void finish(struct ranks *r, int i)
+{
+    pthread_mutex_lock(&r->lock);
+    r->active[i]->status = 1;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    r->active[i] = NULL;
+    r->n_active--;
+}
+
+/* The oldest jobs become active, in the order in which all ranks began them. */
+static void activate(struct ranks *r)
+{
+    pthread_mutex_lock(&r->lock);
+    for (int i = 0; i < ACTIVE && r->queue && !r->broken; i++) {
+        if (r->active[i]) continue;
+        struct job *j = r->queue;
+        r->queue = j->after;
+        if (!r->queue) r->queue_end = &r->queue;
+        j->slot = i;
+        r->active[i] = j;
+        r->n_active++;
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+bool jobs_advance(struct ranks *r)
+{
+    bool moved = false;
+    activate(r);
+    for (int i = 0; i < ACTIVE; i++) {
+        if (!r->active[i]) continue;
+        int rc = advance(r, r->active[i], &moved);
+        if (rc > 0) finish(r, i);
+        if (rc < 0) {
+            pthread_mutex_lock(&r->lock);
+            ranks_break(r, err_msg(), !r->place.rank, -1);
+            pthread_mutex_unlock(&r->lock);
+        }
+        moved |= rc > 0;
+        if (rc < 0) break;
+    }
+    return moved;
+}
+
+/* --- gather, broadcast ------------------------------------------------------------------------ */
+
+struct move { struct job job; const void *mine; void *data; size_t bytes; };
+
+/* Everybody's to rank 0, all of them back. */
+static int gather_next(struct ranks *r, struct job *j)
+{
+    struct move *m = (struct move *)j;
+    int me = r->place.rank, size = r->place.size, rc = 0;
+    char *all = m->data;
+    switch (j->stage++) {
+    case 0:
+        if (me) return job_send(r, j, 0, m->mine, m->bytes);
+        memmove(all, m->mine, m->bytes);
+        for (int i = 1; i < size && rc == 0; i++)
+            rc = job_receive(r, j, i, all + (size_t)i * m->bytes, m->bytes);
+        return rc;
+    case 1:
+        if (me) return job_receive(r, j, 0, all, m->bytes * (size_t)size);
+        for (int i = 1; i < size && rc == 0; i++)
+            rc = job_send(r, j, i, all, m->bytes * (size_t)size);
+        return rc;
+    default: return 1;
+    }
+}
+
+int ranks_gather(struct ranks *r, const void *mine, void *all, size_t bytes)
+{
+    if (!r) {
+        memmove(all, mine, bytes);
+        return 0;
+    }
+    struct move m = { .job.next = gather_next, .mine = mine, .data = all, .bytes = bytes };
+    job_begin(r, &m.job);
+    return job_wait(r, &m.job);
+}
+
+/* A binomial tree: rank r gets it from r without its lowest bit, and hands it on to r + each lower
+ * one. */
+static int broadcast_next(struct ranks *r, struct job *j)
+{
+    struct move *m = (struct move *)j;
+    int me = r->place.rank, size = r->place.size, rc = 0, low = me & -me;
+    switch (j->stage++) {
+    case 0: return me ? job_receive(r, j, me - low, m->data, m->bytes) : 0;
+    case 1:
+        for (int bit = 1; bit < size && (!me || bit < low) && rc == 0; bit *= 2)
+            if (me + bit < size) rc = job_send(r, j, me + bit, m->data, m->bytes);
+        return rc;
+    default: return 1;
+    }
+}
+
+int ranks_broadcast(struct ranks *r, void *data, size_t bytes)
+{
+    if (!r || !bytes) return 0;
+    struct move m = { .job.next = broadcast_next, .data = data, .bytes = bytes };
+    job_begin(r, &m.job);
+    return job_wait(r, &m.job);
+}
+
+int ranks_agree(struct ranks *r, uint64_t number, const char *what)
+{
+    if (!r) return 0;
+    uint64_t *all = mem_alloc((size_t)r->place.size * sizeof *all);
+    char name[128];
+    int rc = ranks_gather(r, &number, all, sizeof number);
+    for (int i = 1; i < r->place.size && rc == 0; i++)
+        if (all[i] != all[0])
+            rc = err_set("%s: %s is not rank 0's; start all ranks alike, with the same files",
+                         ranks_name(r, i, name), what);
+    free(all);
+    return rc;
+}

@@ -1,0 +1,123 @@
+#include "lib/ranks/net.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "common/clock.h"
+#include "common/err.h"
+#include "lib/ranks/secret.h"
+
+static const unsigned char mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+
+void net_address(const struct sockaddr_storage *a, unsigned char to[16])
+{
+    memset(to, 0, 16);
+    if (a->ss_family == AF_INET6) {
+        memcpy(to, &((const struct sockaddr_in6 *)a)->sin6_addr, 16);
+        return;
+    }
+    memcpy(to, mapped, sizeof mapped);
+    memcpy(to + 12, &((const struct sockaddr_in *)a)->sin_addr, 4);
+}
+
+socklen_t net_socket_address(const unsigned char from[16], int port, struct sockaddr_storage *a)
+{
+    memset(a, 0, sizeof *a);
+    if (memcmp(from, mapped, sizeof mapped)) {
+        struct sockaddr_in6 *six = (struct sockaddr_in6 *)a;
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons((uint16_t)port);
+        memcpy(&six->sin6_addr, from, 16);
+        return sizeof *six;
+    }
+    struct sockaddr_in *four = (struct sockaddr_in *)a;
+    four->sin_family = AF_INET;
+    four->sin_port = htons((uint16_t)port);
+    memcpy(&four->sin_addr, from + 12, 4);
+    return sizeof *four;
+}
+
+bool net_loopback(const unsigned char a[16])
+{
+    static const unsigned char one[16] = { [15] = 1 };
+    return !memcmp(a, one, 16) || (!memcmp(a, mapped, sizeof mapped) && a[12] == 127);
+}
+
+/* All on this machine: then nobody else can call. */
+static bool here_only(const char *host)
+{
+    return !strcmp(host, "127.0.0.1") || !strcmp(host, "::1") || !strcmp(host, "localhost");
+}
+
+uint64_t net_host(void)
+{
+    static const struct secret none;
+    char name[256] = "";
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
+    size_t n = f ? fread(name, 1, sizeof name - 1, f) : 0;
+    if (f) fclose(f);
+    if (!n) gethostname(name, sizeof name - 1);
+    return secret_proof(&none, name, strlen(name));
+}
+
+int net_wait(int fd, short what, double until)
+{
+    double left = until - clock_seconds();
+    struct pollfd p = { .fd = fd, .events = what };
+    int rc = poll(&p, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
+    if (rc > 0 || (rc < 0 && errno == EINTR)) return 0;
+    return rc < 0 ? err_sys("poll") : err_set("no answer");
+}
+
+int net_put(int fd, const void *data, size_t n, double until)
+{
+    for (size_t at = 0; at < n;) {
+        ssize_t k = send(fd, (const char *)data + at, n - at, MSG_NOSIGNAL);
+        if (k > 0) at += (size_t)k;
+        else if (k < 0 && errno != EAGAIN && errno != EINTR) return err_sys("its connection");
+        else if (net_wait(fd, POLLOUT, until) < 0) return -1;
+    }
+    return 0;
+}
+
+int net_get(int fd, void *data, size_t n, double until)
+{
+    for (size_t at = 0; at < n;) {
+        ssize_t k = recv(fd, (char *)data + at, n - at, 0);
+        if (k > 0) at += (size_t)k;
+        else if (k == 0) return err_set("its connection was closed");
+        else if (errno != EAGAIN && errno != EINTR) return err_sys("its connection");
+        else if (net_wait(fd, POLLIN, until) < 0) return -1;
+    }
+    return 0;
+}
+
+int net_listen(const char *host, int *port)
+{
+    struct sockaddr_storage a;
+    socklen_t n = sizeof a;
+    bool here = here_only(host), six = !here || strchr(host, ':');
+    unsigned char any[16] = { [15] = here };
+    int fd = six ? socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) : -1, off = 0;
+    int on = 1;
+    if (fd < 0) {                        /* no IPv6 here */
+        memcpy(any, mapped, sizeof mapped);
+        memcpy(any + 12, here ? "\x7f\0\0\1" : "\0\0\0\0", 4);
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    } else setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (fd < 0) return err_sys("no socket to listen at");
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd, (struct sockaddr *)&a, net_socket_address(any, *port, &a)) < 0
+        || listen(fd, SOMAXCONN) < 0) {
+        if (errno == EADDRINUSE)
+            err_set("port %d of this machine is in use; set MASTER_PORT to another, for all ranks",
+                    *port);
+        else err_sys("port %d", *port);
+        close(fd);
+        return -1;
+    }
+    getsockname(fd, (struct sockaddr *)&a, &n);
+    *port = ntohs(((struct sockaddr_in *)&a)->sin_port);         /* IPv6's is at the same place */
+    return fd;
+}

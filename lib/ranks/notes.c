@@ -1,0 +1,183 @@
+/* By which ranks know of each other: every second "alive", once "failed" with the reason, at last
+ * "leaving", and "end" when all are. All go to and from rank 0, which hands a failure on. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/mem.h"
+#include "lib/ranks/inside.h"
+
+static const double EVERY = 1,           /* seconds between two notes */
+                    PAUSE = 2,           /* since this thread ran last: it was stopped, not they */
+                    GRACE = 10,          /* that the caller has to say why the run failed */
+                    LEFT = 5,            /* that messages of a rank that leaves may take */
+                    LEAVE = 30;          /* that the others of a run that failed have to leave */
+
+void ranks_break(struct ranks *r, const char *why, bool speaks, int lost)
+{
+    if (r->broken) return;
+    r->broken = true;
+    r->speaks = speaks;
+    r->lost = lost;
+    r->broken_at = clock_seconds();
+    snprintf(r->why, sizeof r->why, "%s", why);
+    for (struct job *j = r->queue; j; j = j->after) j->status = -1;
+    for (int i = 0; i < ACTIVE; i++)
+        if (r->active[i]) r->active[i]->status = -1;
+    memset(r->active, 0, sizeof r->active);      /* their messages stay where they are */
+    r->n_active = 0;
+    r->queue = NULL;
+    r->queue_end = &r->queue;
+    pthread_cond_broadcast(&r->changed);
+}
+
+void notes_open(struct ranks *r)
+{
+    r->peers = r->place.rank ? 1 : r->place.size - 1;
+    r->peer = mem_zero((size_t)r->peers + 1, sizeof *r->peer);
+    r->looked = clock_seconds();
+    for (int i = 0; i < r->peers; i++) {
+        r->peer[i].rank = r->place.rank ? 0 : i + 1;
+        r->peer[i].heard = r->looked;
+    }
+}
+
+static void hear(struct ranks *r, struct peer *p, double now)
+{
+    char why[700], name[128];
+    p->heard = now;
+    p->got.text[sizeof p->got.text - 1] = '\0';
+    if (p->got.kind == NOTE_END) p->ended = true;
+    if (p->got.kind >= NOTE_LEAVING && p->leaving == 0) p->leaving = now;
+    if (p->got.kind != NOTE_FAILED) return;
+    p->told = true;
+    snprintf(why, sizeof why, "%s: %s", ranks_name(r, p->rank, name), p->got.text);
+    ranks_break(r, r->place.rank ? p->got.text : why, !r->place.rank, -1);
+}
+
+/* Whom does this rank owe an END: it is leaving, and, rank 0, everybody else is. */
+static bool may_end(const struct ranks *r)
+{
+    if (!r->leaving) return false;
+    for (int i = 0; i < r->peers && !r->place.rank; i++)
+        if (!r->peer[i].ended) return false;
+    return true;
+}
+
+static int say(struct ranks *r, struct peer *p, double now)
+{
+    int kind = NOTE_ALIVE;
+    if (r->broken && !p->told) {
+        kind = NOTE_FAILED;
+        p->told = true;
+        snprintf(p->put.text, sizeof p->put.text, "%.500s", r->why);
+    } else if (may_end(r)) {
+        kind = NOTE_END;
+        p->ending = true;
+    } else if (r->leaving && !p->left) {
+        kind = NOTE_LEAVING;
+        p->left = true;
+    } else if (now - p->sent < EVERY) return 0;
+    p->put.kind = kind;
+    p->sent = now;
+    return (p->out = r->t->send(r->ctx, p->rank, 0, &p->put, sizeof p->put)) ? 0 : -1;
+}
+
+/* With one peer: what came, what goes. -1 with a message. */
+static int exchange(struct ranks *r, struct peer *p, double now)
+{
+    int in = p->in ? r->t->done(r->ctx, p->in) : 0, out = p->out ? r->t->done(r->ctx, p->out) : 0;
+    if (in > 0) {
+        p->in = NULL;
+        hear(r, p, now);
+    }
+    if (in == RANKS_GONE || out == RANKS_GONE) {
+        if (!p->ended) {
+            p->gone = true;
+            p->gone_at = now;
+        }
+        p->ended = p->ending = true;
+        p->out = NULL;                   /* p->in stays: what others send moves when it is asked */
+        return 0;
+    }
+    if (in < 0 || out < 0) return -1;
+    if (out) p->out = NULL;
+    if (!p->in && !p->ended
+        && !(p->in = r->t->receive(r->ctx, p->rank, 0, &p->got, sizeof p->got)))
+        return -1;
+    return p->out || p->ending ? 0 : say(r, p, now);
+}
+
+/* Is it gone, has it been silent for too long, or left while this rank waits for it? Where it is
+ * rank 0, ranks speak in turn: the first ends all. */
+static void listen(struct ranks *r, const struct peer *p, double now)
+{
+    char why[320], name[128];
+    double late = r->place.rank > 1 ? 0.2 * (r->place.rank - 1) : 0;
+    if (late > 4) late = 4;
+    if (r->broken) return;
+    if (p->gone && now - p->gone_at >= late) {
+        snprintf(why, sizeof why,
+                 "%s is gone: its process was killed or its connection broke; all ranks end; start "
+                 "them again with --resume", ranks_name(r, p->rank, name));
+        ranks_break(r, why, true, p->rank);
+        return;
+    }
+    if (p->leaving > 0 && now - p->leaving > LEFT && (r->n_active || r->queue)) {
+        snprintf(why, sizeof why, "%s has left before the end; all ranks end",
+                 ranks_name(r, p->rank, name));
+        ranks_break(r, why, true, -1);
+        return;
+    }
+    if (p->ended || now - p->heard < r->patience + late) return;
+    snprintf(why, sizeof why,
+             "%s has not answered for %.0f seconds: its process hangs, is stopped or gone; all "
+             "ranks end; start them again with --resume",
+             ranks_name(r, p->rank, name), now - p->heard);
+    ranks_break(r, why, true, p->rank);
+}
+
+/* Of a run that has failed: who does not come, does not keep the others. Where rank 0 is lost, the
+ * first that notices says so at once, before others do. */
+static void hurry(struct ranks *r, double now)
+{
+    if (!r->broken) return;
+    bool first = r->place.rank && r->lost == 0;
+    bool silent = !r->known && (first || now - r->broken_at > GRACE);
+    bool gone = r->lost >= 0 && r->leaving;
+    if (!silent && !gone && now - r->broken_at < LEAVE) return;
+    if (!r->known && r->speaks && r->last_word) {
+        r->last_word(r->why);
+        r->speaks = false;
+    }
+    r->known = r->aborted = true;
+    pthread_mutex_unlock(&r->lock);
+    r->t->abort(r->ctx, 1);
+    if (silent && r->last_word) _exit(1);        /* its caller does not */
+    pthread_mutex_lock(&r->lock);
+    r->over = true;
+}
+
+bool notes_advance(struct ranks *r)
+{
+    double now = clock_seconds(), pause = now - r->looked;
+    bool all = true;
+    pthread_mutex_lock(&r->lock);
+    r->looked = now;
+    for (int i = 0; i < r->peers; i++) {
+        struct peer *p = &r->peer[i];
+        if (pause > PAUSE) p->heard += pause;
+        if (exchange(r, p, now) < 0) {
+            ranks_break(r, err_msg(), true, p->rank);
+            r->lost = p->rank;
+        }
+        listen(r, p, now);
+        all &= p->ended && p->ending && !p->out;
+    }
+    hurry(r, now);
+    if (all && r->leaving) r->over = true;
+    bool over = r->over;
+    pthread_mutex_unlock(&r->lock);
+    return !over;
+}

@@ -1,0 +1,187 @@
+#include "lib/ranks/ranks.h"
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "lib/ranks/inside.h"
+
+int ranks_rank(const struct ranks *r) { return r ? r->place.rank : 0; }
+int ranks_size(const struct ranks *r) { return r ? r->place.size : 1; }
+int ranks_here(const struct ranks *r) { return r ? r->place.local_size : 1; }
+struct ranks_times ranks_times(const struct ranks *r)
+{ return r ? r->times : (struct ranks_times){ 0 }; }
+
+const char *ranks_name(const struct ranks *r, int rank, char to[128])
+{
+    if (r->who)
+        snprintf(to, 128, "rank %d of %d (%.60s, process %lld)", rank, r->place.size,
+                 r->who[rank].host, (long long)r->who[rank].pid);
+    else snprintf(to, 128, "rank %d of %d", rank, r->place.size);
+    return to;
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+/* Between two looks at the messages: short while the caller waits for them, longer while it
+ * computes, and 5 ms where there are none. */
+static void rest(struct ranks *r, int idle)
+{
+    pthread_mutex_lock(&r->lock);
+    bool waiting = r->waiting, leaving = r->leaving, none = !r->n_active && !r->queue;
+    if (none && !r->leaving) {
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        t.tv_nsec += 5000000;
+        if (t.tv_nsec >= 1000000000) {
+            t.tv_sec++;
+            t.tv_nsec -= 1000000000;
+        }
+        pthread_cond_timedwait(&r->work, &r->lock, &t);
+    }
+    pthread_mutex_unlock(&r->lock);
+    if (none && !leaving) return;
+    if (waiting && idle < 100) sched_yield();
+    else nanosleep(&(struct timespec){ 0, waiting ? 20000 : 200000 }, NULL);
+}
+
+/* The caller's own failure. Jobs are let go of here, where nobody works on them meanwhile. */
+static void break_asked(struct ranks *r)
+{
+    pthread_mutex_lock(&r->lock);
+    if (r->failure) ranks_break(r, r->failure, !r->place.rank, -1);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void *carry(void *arg)
+{
+    struct ranks *r = arg;
+    int rc = r->t->start(&r->ctx, &r->place, 4 * r->patience), idle = 0;
+    if (rc == 0) notes_open(r);
+    pthread_mutex_lock(&r->lock);
+    r->started = true;
+    r->start_status = rc;
+    if (rc < 0) snprintf(r->why, sizeof r->why, "%s", err_msg());
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    while (rc == 0 && notes_advance(r)) {
+        break_asked(r);
+        bool moved = jobs_advance(r);
+        idle = moved ? 0 : idle + 1;
+        if (!moved) rest(r, idle);
+    }
+    pthread_mutex_lock(&r->lock);
+    r->over = true;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    if (rc == 0 && !r->aborted) r->t->end(r->ctx);
+    return NULL;
+}
+
+/* --- opening, closing ------------------------------------------------------------------------- */
+
+static uint64_t processors(void)
+{
+    cpu_set_t set[16];                   /* 16,384 processors */
+    memset(set, 0, sizeof set);
+    return sched_getaffinity(0, sizeof set, set) == 0 ? XXH3_64bits(set, sizeof set) : 0;
+}
+
+static int meet(struct ranks *r)
+{
+    struct identity me = { .pid = getpid(), .processors = processors() };
+    struct identity *all = mem_zero((size_t)r->place.size, sizeof *all);
+    gethostname(me.host, sizeof me.host - 1);
+    if (ranks_gather(r, &me, all, sizeof me) < 0) {
+        free(all);
+        return -1;
+    }
+    pthread_mutex_lock(&r->lock);
+    r->who = all;
+    pthread_mutex_unlock(&r->lock);
+    return 0;
+}
+
+struct ranks *ranks_open(const struct ranks_transport *t, double patience,
+                         void (*last_word)(const char *message), bool *told)
+{
+    *told = false;
+    struct ranks *r = mem_zero(1, sizeof *r);
+    r->t = t;
+    r->patience = patience;
+    r->last_word = last_word;
+    r->lost = -1;
+    r->queue_end = &r->queue;
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->changed, NULL);
+    pthread_cond_init(&r->work, NULL);
+    if (pthread_create(&r->thread, NULL, carry, r) != 0) {
+        err_set("no thread can be started for messages between ranks");
+        free(r);
+        return NULL;
+    }
+    pthread_mutex_lock(&r->lock);
+    while (!r->started) pthread_cond_wait(&r->changed, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+    if (r->start_status < 0) {
+        pthread_join(r->thread, NULL);
+        err_set("%s", r->why);
+        *told = r->start_status == RANKS_TOLD;
+        free(r);
+        return NULL;
+    }
+    if (meet(r) == 0) return r;
+    char *why = err_keep();
+    *told = !ranks_speaks(r, why);
+    ranks_close(r);
+    err_restore(why);
+    return NULL;
+}
+
+int ranks_beside(const struct ranks *r)
+{
+    int n = 0;
+    if (!r) return 1;
+    const struct identity *me = &r->who[r->place.rank];
+    for (int i = 0; i < r->place.size; i++)
+        n += r->who[i].processors == me->processors && !strcmp(r->who[i].host, me->host);
+    return n;
+}
+
+bool ranks_speaks(struct ranks *r, const char *failure)
+{
+    if (!r) return true;
+    pthread_mutex_lock(&r->lock);
+    r->failure = failure;
+    pthread_cond_signal(&r->work);
+    while (!r->broken && !r->over) pthread_cond_wait(&r->changed, &r->lock);
+    ranks_break(r, failure, !r->place.rank, -1);     /* rank 0 hears of another's by a note */
+    r->failure = NULL;
+    bool speaks = r->speaks;
+    r->known = true;
+    pthread_mutex_unlock(&r->lock);
+    return speaks;
+}
+
+void ranks_close(struct ranks *r)
+{
+    if (!r) return;
+    pthread_mutex_lock(&r->lock);
+    r->leaving = r->known = true;
+    pthread_cond_signal(&r->work);
+    pthread_mutex_unlock(&r->lock);
+    pthread_join(r->thread, NULL);
+    pthread_mutex_destroy(&r->lock);
+    pthread_cond_destroy(&r->changed);
+    pthread_cond_destroy(&r->work);
+    for (int i = 0; i < ACTIVE && !r->broken; i++) free(r->stage[i]);
+    free(r->sum);
+    free(r->fold);
+    free(r->peer);
+    free(r->who);
+    free(r);
+}

@@ -1,0 +1,77 @@
+/* Plain TCP between ranks: for where neither MPI nor PMIx is at hand. meet.c connects every rank
+ * with every other, link.c moves messages over a connection: up to TCP_EAGER bytes are sent as they
+ * are, and kept by the receiver until he asks for them; more is announced (FRAME_ASK) and sent when
+ * he has (FRAME_GRANT, FRAME_BULK), so that what is sent early neither fills his memory nor stops
+ * what comes behind it. */
+#ifndef RANKS_TCP_H
+#define RANKS_TCP_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "lib/ranks/launch.h"
+#include "lib/ranks/secret.h"
+#include "lib/ranks/transport.h"
+
+enum { TCP_EAGER = 1 << 22 };
+/* Of frames: not 0, 1, ..., which come by chance. */
+enum { FRAME_DATA = 0x72616e6b, FRAME_ASK, FRAME_GRANT, FRAME_BULK, FRAME_ABORT };
+/* Before each message's bytes. */
+struct frame { uint32_t kind, tag; uint64_t bytes; };
+
+/* A message that the caller has asked for, or (`own`) one of this file's. */
+struct request {
+    struct link *link;
+    struct frame frame;
+    size_t framed, moved;                /* bytes of the frame, of the data, that are over */
+    char *data; size_t bytes;
+    bool own, done;
+    struct request *next;
+};
+struct list { struct request *first, **end; };
+
+/* The connection with another rank. */
+struct link {
+    int fd;                              /* -1: with itself */
+    int rank, size;                      /* the other's; of the run */
+    bool closed, deaf;                   /* nothing comes any more; nothing goes */
+    struct list out;                     /* frames and data on their way, in order */
+    struct list asked;                   /* sends that wait for the other's leave */
+    struct list posted;                  /* receives for which nothing has come */
+    struct list granted;                 /* receives that were given leave */
+    struct list arrived;                 /* what came before it was asked for */
+    struct frame in; size_t in_got;      /* the frame that comes, and whose data: */
+    struct request *into;
+};
+
+struct tcp {
+    struct ranks_launch at;
+    struct ranks_place place;
+    struct secret secret;
+    struct link *link;                   /* [size] */
+    double swept;                        /* when all connections were looked at */
+};
+
+void list_append(struct list *l, struct request *q);
+void list_take(struct list *l, struct request *q);
+/* The first of a tag, or NULL. */
+struct request *list_find(const struct list *l, uint32_t tag);
+struct request *link_request(struct link *l, uint32_t kind, uint32_t tag, const void *data,
+                             size_t bytes);
+/* A frame alone goes. */
+void link_tell(struct link *l, uint32_t kind, uint32_t tag, uint64_t bytes);
+/* q, a receive in no list, gets the `bytes` that the other has announced. -1 with a message. */
+int link_grant(struct link *l, struct request *q, uint64_t bytes);
+/* The message that a length is wrong, and -1. */
+int link_mismatch(const struct link *l, size_t got, size_t expected);
+/* What goes, as much as the connection takes; that and what has come. -1 with a message. */
+void link_push(struct link *l);
+int link_move(struct link *l);
+
+/* The one transport of this process, for what `l` says. */
+const struct ranks_transport *ranks_tcp(const struct ranks_launch *l);
+
+/* Connects t, which has `at` and `secret`, with all others, and fills place and link[].fd, which do
+ * not block. It waits `patience` seconds for them. 0, -1 with a message, or RANKS_TOLD. */
+int tcp_meet(struct tcp *t, double patience);
+
+#endif

@@ -1,0 +1,202 @@
+#include "lib/vectors/csls.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/prog.h"
+#include "common/thread.h"
+#include "lib/vectors/nearest.h"
+#include "lib/vectors/topk.h"
+
+const struct prog_part csls_part = { .variable = { { "ISOGLOT_CSLS", "float32|int8" } } };
+
+void csls_free(struct csls_side *s)
+{
+    free(s->index);
+    free(s->score);
+    memset(s, 0, sizeof *s);
+}
+
+void csls_side_init(struct csls_side *s, uint32_t n, int k)
+{
+    s->n = n;
+    s->k = k;
+    s->index = mem_zero((size_t)n * (size_t)k + 1, sizeof *s->index);
+    s->score = mem_zero((size_t)n * (size_t)k + 1, sizeof *s->score);
+}
+
+static struct topk heap_of(const struct csls_side *s, uint32_t i, int filled)
+{
+    size_t at = (size_t)i * (size_t)s->k;
+    return (struct topk){ s->k, filled, s->score + at, s->index + at };
+}
+
+/* Best first; ascending sums of the means, in double. */
+static float heap_mean(const struct topk *t)
+{
+    double sum = 0;
+    for (int j = 0; j < t->n; j++) sum += t->score[j];
+    return t->n ? (float)(sum / t->n) : 0;
+}
+
+/* --- without the matrix ----------------------------------------------------------------------- */
+
+static float *means(const struct csls_side *s)
+{
+    float *mean = mem_alloc(((size_t)s->n + 1) * sizeof *mean);
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct topk t = heap_of(s, i, s->k);
+        mean[i] = heap_mean(&t);
+    }
+    return mean;
+}
+
+/* Something below the k-th best score of each row (or column): that of the nearest, by cosine, that
+ * the means were taken over. */
+static float *floors(const struct csls_side *near, int columns, const float *mean_x,
+                     const float *mean_z, enum csls_method how, int k)
+{
+    if (k > near->k) return NULL;
+    float *least = mem_alloc(((size_t)near->n + 1) * sizeof *least),
+          *score = mem_alloc((size_t)k * sizeof *score);
+    uint32_t *index = mem_alloc((size_t)k * sizeof *index);
+    for (uint32_t i = 0; i < near->n; i++) {
+        struct topk t = { k, 0, score, index };
+        for (int j = 0; j < near->k; j++) {
+            size_t at = (size_t)i * (size_t)near->k + (size_t)j;
+            uint32_t other = near->index[at];
+            topk_put(&t,
+                     nearest_score(how, near->score[at], mean_x[columns ? other : i],
+                                   mean_z[columns ? i : other]),
+                     other);
+        }
+        least[i] = isfinite(score[0]) ? nextafterf(score[0], -INFINITY) : -INFINITY;
+    }
+    free(score);
+    free(index);
+    return least;
+}
+
+int csls_neighbour_means(const float *X, uint32_t n, const float *Z, uint32_t m, int d, int K,
+                         float **mean)
+{
+    struct csls_side near;
+    struct nearest *s = nearest_new(X, n, Z, m, d);
+    int r = nearest_search(s, CSLS_NN, NULL, NULL, K, 0, NULL, NULL, &near, NULL, NULL);
+    nearest_free(s);
+    *mean = means(&near);
+    csls_free(&near);
+    return r;
+}
+
+int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, enum csls_method how,
+                int k, int K, struct csls_side *x, struct csls_side *z, struct csls_work *work)
+{
+    if (!n || !m) return err_set("no vectors to search among");
+    if (x) memset(x, 0, sizeof *x);
+    if (z) memset(z, 0, sizeof *z);
+    if (work) memset(work, 0, sizeof *work);
+    float *mean_x = NULL, *mean_z = NULL, *floor_x = NULL, *floor_z = NULL;
+    struct nearest *s = nearest_new(X, n, Z, m, d);
+    int r = 0;
+    if (how != CSLS_NN) {
+        struct csls_side near_x, near_z;
+        r = nearest_search(s, CSLS_NN, NULL, NULL, K, K, NULL, NULL, &near_x, &near_z, work);
+        mean_x = means(&near_x);
+        mean_z = means(&near_z);
+        if (r == 0) {
+            floor_x = floors(&near_x, 0, mean_x, mean_z, how, k);
+            floor_z = floors(&near_z, 1, mean_x, mean_z, how, k);
+        }
+        csls_free(&near_x);
+        csls_free(&near_z);
+    }
+    if (r == 0) r = nearest_search(s, how, mean_x, mean_z, k, k, floor_x, floor_z, x, z, work);
+    nearest_free(s);
+    free(mean_x);
+    free(mean_z);
+    free(floor_x);
+    free(floor_z);
+    return r;
+}
+
+/* --- over a matrix at hand -------------------------------------------------------------------- */
+
+enum { LINES = 64 };
+struct lines { const float *S; uint32_t n, m; int by_rows; struct csls_side *to; };
+
+static int top_lines(void *ctx, size_t chunk, int thread)
+{
+    (void)thread;
+    const struct lines *l = ctx;
+    uint32_t count = l->by_rows ? l->n : l->m, first = (uint32_t)chunk * LINES,
+             last = count - first < LINES ? count : first + LINES;
+    size_t m = l->m;
+    struct topk t[LINES];
+    for (uint32_t i = first; i < last; i++) t[i - first] = heap_of(l->to, i, 0);
+    if (l->by_rows)
+        for (uint32_t i = first; i < last; i++) topk_row(&t[i - first], l->S + i * m, l->m, 0);
+    else {
+        float limit[LINES], end[LINES];
+        for (uint32_t i = 0; i < LINES; i++) {
+            limit[i] = i < last - first ? -INFINITY : INFINITY;
+            end[i] = 0;
+        }
+        for (uint32_t j = 0; j < l->n; j++) {
+            const float *row = l->S + j * m + first;
+            if (last - first < LINES) row = memcpy(end, row, (last - first) * sizeof *end);
+            topk_column(t, limit, row, LINES, j);
+        }
+    }
+    for (uint32_t i = first; i < last; i++) topk_sort(&t[i - first]);
+    return 0;
+}
+
+void csls_matrix_top(const float *S, uint32_t n, uint32_t m, int by_rows, int k,
+                     struct csls_side *to)
+{
+    uint32_t lines = by_rows ? n : m, across = by_rows ? m : n;
+    csls_side_init(to, lines, (uint32_t)k < across ? k : (int)across);
+    struct lines l = { S, n, m, by_rows, to };
+    par_for(((size_t)lines + LINES - 1) / LINES, top_lines, &l);
+}
+
+static void line_means(const float *S, uint32_t n, uint32_t m, int by_rows, int K, float *mean)
+{
+    struct csls_side s;
+    csls_matrix_top(S, n, m, by_rows, K, &s);
+    for (uint32_t i = 0; i < s.n; i++) {
+        struct topk t = heap_of(&s, i, s.k);
+        mean[i] = heap_mean(&t);
+    }
+    csls_free(&s);
+}
+
+void csls_means(const float *S, uint32_t n, uint32_t m, int K, float *row, float *col)
+{
+    if (row) line_means(S, n, m, 1, K, row);
+    if (col) line_means(S, n, m, 0, K, col);
+}
+
+struct scale { float *S; uint32_t m; const float *row, *col; };
+
+static int scale_row(void *ctx, size_t i, int thread)
+{
+    (void)thread;
+    const struct scale *c = ctx;
+    for (uint32_t j = 0; j < c->m; j++)
+        c->S[i * c->m + j] = 2 * c->S[i * c->m + j] - c->row[i] - c->col[j];
+    return 0;
+}
+
+void csls_matrix(float *S, uint32_t n, uint32_t m, int K)
+{
+    float *row = mem_alloc(((size_t)n + 1) * sizeof *row),
+          *col = mem_alloc(((size_t)m + 1) * sizeof *col);
+    csls_means(S, n, m, K, row, col);
+    struct scale c = { S, m, row, col };
+    par_for(n, scale_row, &c);
+    free(row);
+    free(col);
+}

@@ -1,0 +1,217 @@
+#include "lib/vectors/tsne.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/rng.h"
+#include "common/thread.h"
+#include "lib/vectors/affinities.h"
+#include "lib/vectors/quadtree.h"
+
+const struct tsne_options tsne_defaults = {
+    .perplexity = 30, .theta = 0.5, .iterations = 1000, .early = 250, .exaggeration = 12, .seed = 1
+};
+
+enum { LANES = AFFINITIES_LANES, ROWS = 16 };
+typedef float lanes __attribute__((vector_size(32), aligned(4)));
+
+/* --- forces ----------------------------------------------------------------------------------- */
+
+/* Of each point: attraction sum p w (y_i - y_j), repulsion sum w^2 (y_i - y_j) and sum w over the
+ * others. */
+struct forces {
+    const struct affinities *a;
+    const double *Y;
+    const float *x, *y;
+    const struct quadtree *tree;
+    double theta, *pull, *push, *z;
+};
+
+static double across(const lanes *v)
+{
+    double s = 0;
+    for (int k = 0; k < LANES; k++) s += (double)(*v)[k];
+    return s;
+}
+
+/* Of ROWS points, from all. x and y are padded with points so far away that their w is 0. */
+static int exact_rows(void *ctx, size_t chunk, int thread)
+{
+    (void)thread;
+    const struct forces *f = ctx;
+    for (size_t i = chunk * ROWS; i < f->a->n && i < (chunk + 1) * ROWS; i++) {
+        lanes xi = f->x[i] - (lanes){ 0 }, yi = f->y[i] - (lanes){ 0 }, ax = { 0 }, ay = { 0 },
+              rx = { 0 }, ry = { 0 }, z = { 0 };
+        const float *p = f->a->dense + i * f->a->pad;
+        for (size_t j = 0; j < f->a->pad; j += LANES) {
+            lanes xj, yj, pj;
+            memcpy(&xj, f->x + j, sizeof xj);
+            memcpy(&yj, f->y + j, sizeof yj);
+            memcpy(&pj, p + j, sizeof pj);
+            lanes dx = xi - xj, dy = yi - yj, w = 1 / (1 + dx * dx + dy * dy), pw = pj * w,
+                  ww = w * w;
+            z += w;
+            ax += pw * dx; ay += pw * dy;
+            rx += ww * dx; ry += ww * dy;
+        }
+        f->pull[2 * i] = across(&ax); f->pull[2 * i + 1] = across(&ay);
+        f->push[2 * i] = across(&rx); f->push[2 * i + 1] = across(&ry);
+        f->z[i] = across(&z) - 1;
+    }
+    return 0;
+}
+
+static int tree_rows(void *ctx, size_t chunk, int thread)
+{
+    (void)thread;
+    const struct forces *f = ctx;
+    for (size_t at = chunk * ROWS; at < f->a->n && at < (chunk + 1) * ROWS; at++) {
+        size_t i = quadtree_point(f->tree, (uint32_t)at);
+        double ax = 0, ay = 0;
+        for (size_t k = f->a->row[i]; k < f->a->row[i + 1]; k++) {
+            size_t j = f->a->col[k];
+            double dx = f->Y[2 * i] - f->Y[2 * j], dy = f->Y[2 * i + 1] - f->Y[2 * j + 1],
+                   pw = (double)f->a->p[k] / (1 + dx * dx + dy * dy);
+            ax += pw * dx;
+            ay += pw * dy;
+        }
+        f->pull[2 * i] = ax; f->pull[2 * i + 1] = ay;
+        f->z[i] = quadtree_repulsion(f->tree, f->Y, (uint32_t)i, f->theta, f->push + 2 * i);
+    }
+    return 0;
+}
+
+/* Gradient G [n, 2] with p exaggerated; returns Z. */
+static double gradient(struct forces *f, float *flat, struct quadtree *tree, double exaggeration,
+                       double *G)
+{
+    uint32_t n = f->a->n;
+    size_t chunks = (n + ROWS - 1) / ROWS;
+    if (f->a->dense) {
+        float *x = flat, *y = flat + f->a->pad;
+        for (size_t i = 0; i < f->a->pad; i++) {
+            x[i] = i < n ? (float)f->Y[2 * i] : 1e18f;
+            y[i] = i < n ? (float)f->Y[2 * i + 1] : 1e18f;
+        }
+        f->x = x; f->y = y;
+        par_for(chunks, exact_rows, f);
+    } else {
+        quadtree_build(tree, f->Y);
+        f->tree = tree;
+        par_for(chunks, tree_rows, f);
+    }
+    double Z = DBL_EPSILON;
+    for (uint32_t i = 0; i < n; i++) Z += f->z[i];
+    for (size_t k = 0; G && k < 2 * (size_t)n; k++)
+        G[k] = 4 * (exaggeration * f->pull[k] - f->push[k] / Z);
+    return Z;
+}
+
+/* sum p log(p (1 + dd)) + log Z: p sums to 1. */
+static double divergence(const struct affinities *a, const double *Y, double Z)
+{
+    double kl = 0, all = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        double sum = 0;
+        for (size_t k = a->dense ? 0 : a->row[i]; k < (a->dense ? a->n : a->row[i + 1]); k++) {
+            size_t j = a->dense ? k : a->col[k];
+            double p = (double)(a->dense ? a->dense[i * a->pad + j] : a->p[k]),
+                   dx = Y[2 * i] - Y[2 * j], dy = Y[2 * i + 1] - Y[2 * j + 1];
+            if (!(p > 0)) continue;
+            sum += p * log(p * (1 + dx * dx + dy * dy));
+            all += p;
+        }
+        kl += sum;
+    }
+    return kl + all * log(Z);
+}
+
+/* --- descent ---------------------------------------------------------------------------------- */
+
+static void begin(const float *X, uint32_t n, int d, const struct tsne_options *o, double *Y)
+{
+    struct rng_key key = { o->seed, RNG_TSNE, 0 };
+    double mean = 0, var = 0;
+    for (size_t i = 0; i < n; i++) mean += X[i * (size_t)d] / n;
+    for (size_t i = 0; i < n; i++) var += (X[i * (size_t)d] - mean) * (X[i * (size_t)d] - mean) / n;
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < 2; k++)
+            Y[2 * i + (size_t)k] = o->random || d < 2 || !(var > 0)
+                                       ? 1e-4 * (double)rng_normal(key, i, (uint32_t)k)
+                                       : 1e-4 * X[i * (size_t)d + (size_t)k] / sqrt(var);
+}
+
+static int check(uint32_t n, double perplexity)
+{
+    return n > 3 && perplexity < n - 1 ? 0
+                                       : err_set("%u points are too few for a perplexity of %g; "
+                                                 "give --perplexity less than %u, or more words",
+                                                 n, perplexity, n > 1 ? n - 1 : 1);
+}
+
+int tsne(const float *X, uint32_t n, int d, const struct tsne_options *o, double *Y, double *kl)
+{
+    struct affinities a;
+    if (check(n, o->perplexity) < 0) return -1;
+    if (o->theta > 0) affinities_sparse(&a, X, n, d, o->perplexity);
+    else affinities_dense(&a, X, n, d, o->perplexity);
+    size_t nn = 2 * (size_t)n;
+    double *G = mem_alloc(nn * sizeof *G), *step = mem_zero(nn, sizeof *step),
+           *gain = mem_alloc(nn * sizeof *gain);
+    double rate = o->rate > 0 ? o->rate : fmax(n / o->exaggeration / 4, 50);
+    float *flat = mem_alloc((2 * (size_t)a.pad + 1) * sizeof *flat);
+    struct quadtree *tree = a.dense ? NULL : quadtree_new(n);
+    struct forces f = { .a = &a,
+                        .Y = Y,
+                        .theta = o->theta,
+                        .pull = mem_alloc(nn * sizeof(double)),
+                        .push = mem_alloc(nn * sizeof(double)),
+                        .z = mem_alloc(n * sizeof(double)) };
+    for (size_t k = 0; k < nn; k++) gain[k] = 1;
+    begin(X, n, d, o, Y);
+    for (int i = 0; i < o->iterations; i++) {
+        double momentum = i < o->early ? 0.5 : 0.8;
+        gradient(&f, flat, tree, i < o->early ? o->exaggeration : 1, G);
+        if (i == o->early) {           /* scikit-learn begins its second phase at rest */
+            memset(step, 0, nn * sizeof *step);
+            for (size_t k = 0; k < nn; k++) gain[k] = 1;
+        }
+        for (size_t k = 0; k < nn; k++) {
+            gain[k] = step[k] * G[k] < 0 ? gain[k] + 0.2 : fmax(gain[k] * 0.8, 0.01);
+            step[k] = momentum * step[k] - rate * gain[k] * G[k];
+            Y[k] += step[k];
+        }
+        if (o->progress) o->progress(o->ctx, i + 1);
+    }
+    double Z = gradient(&f, flat, tree, 1, NULL), mean[2] = { 0 };
+    *kl = divergence(&a, Y, Z);
+    for (size_t k = 0; k < nn; k++) mean[k & 1] += Y[k] / n;
+    for (size_t k = 0; k < nn; k++) Y[k] -= mean[k & 1];
+    free(G); free(step); free(gain); free(flat); free(f.pull); free(f.push); free(f.z);
+    quadtree_free(tree);
+    affinities_free(&a);
+    return 0;
+}
+
+int tsne_divergence(const float *X, uint32_t n, int d, double perplexity, const double *Y,
+                    double *kl)
+{
+    struct affinities a;
+    double Z = 0;
+    if (check(n, perplexity) < 0) return -1;
+    affinities_dense(&a, X, n, d, perplexity);
+    for (size_t i = 0; i < n; i++) {
+        double z = 0;
+        for (size_t j = 0; j < n; j++)
+            if (j != i)
+                z += 1
+                     / (1 + (Y[2 * i] - Y[2 * j]) * (Y[2 * i] - Y[2 * j])
+                        + (Y[2 * i + 1] - Y[2 * j + 1]) * (Y[2 * i + 1] - Y[2 * j + 1]));
+        Z += z;
+    }
+    *kl = divergence(&a, Y, Z);
+    affinities_free(&a);
+    return 0;
+}

@@ -1,0 +1,165 @@
+#include "lib/vectors/vectors.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include "common/err.h"
+#include "common/mem.h"
+
+struct vectors *vectors_new(int dim)
+{
+    struct vectors *v = mem_zero(1, sizeof *v);
+    v->dim = dim;
+    mem_room(&v->at, &v->at_cap, 1, sizeof *v->at);
+    v->at[0] = 0;
+    return v;
+}
+
+void vectors_add(struct vectors *v, const char *word, size_t n, const float *x)
+{
+    size_t at = v->at[v->n], dim = (size_t)v->dim;
+    mem_room(&v->bytes, &v->bytes_cap, at + n + 1, 1);
+    mem_room(&v->at, &v->at_cap, (size_t)v->n + 2, sizeof *v->at);
+    mem_room(&v->x, &v->x_cap, ((size_t)v->n + 1) * dim, sizeof *v->x);
+    memcpy(v->bytes + at, word, n);
+    v->bytes[at + n] = 0;
+    memcpy(v->x + v->n * dim, x, dim * sizeof *x);
+    v->at[++v->n] = at + n + 1;
+}
+
+void vectors_free(struct vectors *v)
+{
+    if (!v) return;
+    free(v->x);
+    free(v->bytes);
+    free(v->at);
+    free(v->count);
+    free(v->slot);
+    free(v);
+}
+
+/* Slots hold row + 1. */
+static uint32_t *find_slot(const struct vectors *v, const char *word, size_t n)
+{
+    uint32_t i = (uint32_t)XXH3_64bits(word, n) & v->mask;
+    for (; v->slot[i]; i = (i + 1) & v->mask) {
+        uint32_t row = v->slot[i] - 1;
+        if (vectors_word_len(v, row) == n && !memcmp(vectors_word(v, row), word, n)) break;
+    }
+    return &v->slot[i];
+}
+
+void vectors_index(struct vectors *v)
+{
+    uint32_t size = 16;
+    while (size / 2 < v->n) size *= 2;
+    free(v->slot);
+    v->slot = mem_zero(size, sizeof *v->slot);
+    v->mask = size - 1;
+    for (uint32_t i = 0; i < v->n; i++) {
+        uint32_t *s = find_slot(v, vectors_word(v, i), vectors_word_len(v, i));
+        if (!*s) *s = i + 1;
+    }
+}
+
+void vectors_index_last(struct vectors *v)
+{
+    if (v->n > v->mask / 2) {
+        vectors_index(v);
+        return;
+    }
+    uint32_t *s = find_slot(v, vectors_word(v, v->n - 1), vectors_word_len(v, v->n - 1));
+    if (!*s) *s = v->n;
+}
+
+int64_t vectors_find(const struct vectors *v, const char *word, size_t n)
+{
+    return v->slot ? (int64_t)*find_slot(v, word, n) - 1 : -1;
+}
+
+void vectors_counts(struct vectors *v, const struct vocab *vocab)
+{
+    free(v->count);
+    v->count = mem_zero((size_t)v->n + 1, sizeof *v->count);
+    for (uint32_t i = 0; i < v->n; i++) {
+        uint32_t id = vocab_id(vocab, vectors_word(v, i), vectors_word_len(v, i));
+        if (id >= VOCAB_SPECIALS) v->count[i] = vocab->count[id];
+    }
+}
+
+/* Keeps the rows for which keep[i]; order stays. */
+static void vectors_select(struct vectors *v, const bool *keep)
+{
+    uint32_t to = 0;
+    size_t at = 0, dim = (size_t)v->dim;
+    for (uint32_t i = 0; i < v->n; i++) {
+        if (!keep[i]) continue;
+        size_t len = vectors_word_len(v, i) + 1;
+        memmove(v->bytes + at, vectors_word(v, i), len);
+        memmove(v->x + to * dim, v->x + i * dim, dim * sizeof *v->x);
+        if (v->count) v->count[to] = v->count[i];
+        v->at[to++] = at;             /* to <= i: the entries still to be read lie behind */
+        at += len;
+    }
+    v->n = to;
+    v->at[to] = at;
+    if (v->slot) vectors_index(v);
+}
+
+int vectors_specific(struct vectors *a, struct vectors *b, uint64_t least)
+{
+    if (!a->count || !b->count)
+        return err_set("language-specific words need the counts of both languages; give "
+                       "--src-counts and --tgt-counts");
+    struct vectors *side[2] = { a, b };
+    bool *keep[2];
+    for (int k = 0; k < 2; k++) {
+        struct vectors *v = side[k], *other = side[1 - k];
+        keep[k] = mem_zero((size_t)v->n + 1, sizeof *keep[k]);
+        for (uint32_t i = 0; i < v->n; i++) {
+            int64_t j = vectors_find(other, vectors_word(v, i), vectors_word_len(v, i));
+            keep[k][i] = v->count[i] > least && !(j >= 0 && other->count[j] > least);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        vectors_select(side[k], keep[k]);
+        free(keep[k]);
+    }
+    return a->n && b->n ? 0
+                        : err_set("no language-specific word is counted more than %llu times",
+                                  (unsigned long long)least);
+}
+
+static void unit_rows(struct vectors *v)
+{
+    for (uint32_t i = 0; i < v->n; i++) {
+        float *x = vectors_row(v, i);
+        double s = 0;
+        for (int k = 0; k < v->dim; k++) s += (double)x[k] * x[k];
+        if (s > 0)
+            for (int k = 0; k < v->dim; k++) x[k] = (float)(x[k] / sqrt(s));
+    }
+}
+
+static void center_columns(struct vectors *v)
+{
+    double *mean = mem_zero((size_t)v->dim, sizeof *mean);
+    for (uint32_t i = 0; i < v->n; i++)
+        for (int k = 0; k < v->dim; k++) mean[k] += vectors_row(v, i)[k];
+    for (uint32_t i = 0; i < v->n; i++)
+        for (int k = 0; k < v->dim; k++) vectors_row(v, i)[k] -= (float)(mean[k] / v->n);
+    free(mean);
+}
+
+int vectors_normalize(struct vectors *v, const char *steps)
+{
+    while (*steps) {
+        size_t n = strcspn(steps, ",");
+        if (n == 4 && !strncmp(steps, "unit", n)) unit_rows(v);
+        else if (n == 6 && !strncmp(steps, "center", n)) center_columns(v);
+        else if (n != 4 || strncmp(steps, "none", n))
+            return err_set("--normalize: \"%.*s\" is none of unit, center, none", (int)n, steps);
+        steps += n + (steps[n] == ',');
+    }
+    return 0;
+}

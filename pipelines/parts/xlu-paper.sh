@@ -1,0 +1,49 @@
+# xlu as published: the 15 languages of XNLI, text of Wikipedia and pairs as XLM's scripts make them
+# (CORPUS_CACHE has wiki15/{train,valid,test}.L, one sentence per line, Chinese and Thai words
+# apart, and wiki15/para.en-L.{en,L}); inference learnt from MultiNLI's English, questions from
+# SQuAD's.
+LANGS="en fr es de el bg ru tr ar vi th zh hi sw ur"
+MODEL=$XLU_MODEL MERGES=$XLU_MERGES TUNE=
+setting NGRAMS "--top 800000"
+for l in $LANGS; do
+    for p in train valid test; do published raw.$p.$l  raw/$p.$l wiki15/$p.$l; done
+done
+part text
+part cooc
+part encoder
+tlm= tlm_reads=
+for l in ${LANGS#en }; do
+    for k in en $l; do
+        published raw.para.$l.$k  raw/para.en-$l.$k wiki15/para.en-$l.$k
+        stage bpe.para.$l.$k  bpe/para.en-$l.$k : raw/para.en-$l.$k codes : \
+            "tokenize -l $k $TOKENIZE < raw/para.en-$l.$k | $cut_words > bpe/para.en-$l.$k"
+    done
+    tlm+=" --parallel en-$l=bpe/para.en-$l.en,bpe/para.en-$l.$l"
+    tlm_reads+=" bpe/para.en-$l.en bpe/para.en-$l.$l"
+done
+part tasks-tuned
+kind[xnli]=nli kind[mlqa]=qa suffix[xnli]=tsv suffix[mlqa]=json name[xnli]=XNLI name[mlqa]=MLQA
+metric[xnli]=accuracy metric[mlqa]=mlqa more[xnli]=$XNLI_TUNE more[mlqa]=$MLQA_TUNE
+published raw.mnli  task/xnli/train.en.tsv xnli/multinli.train.en.tsv
+for p in dev test; do published raw.xnli.$p  raw/xnli.$p xnli/xnli.$p.tsv; done
+xnli() {        # PART LANG OUTPUT: rows of a language
+    stage xnli.$1.$2  task/xnli/$3.$2.tsv : raw/xnli.$1 : \
+        "awk -F '\\t' 'NR == 1 || \$1 == \"$2\"' raw/xnli.$1 > task/xnli/$3.$2.tsv"
+}
+xnli dev en valid
+for l in $LANGS; do xnli test $l test; done
+published raw.squad  task/mlqa/train.en.json squad/train-v1.json
+published raw.mlqa.dev  task/mlqa/valid.en.json mlqa/dev.en.json
+asked="en de es ar hi vi zh"
+for l in $asked; do published raw.mlqa.$l  task/mlqa/test.$l.json mlqa/test.$l.json; done
+part xlu-systems
+for s in $SEEDS; do
+    for y in $XLU_SYSTEMS; do
+        xlu_encoder s$s/$y $s $y
+        tuned s$s/$y $s xnli en
+        for l in $LANGS; do judged s$s/$y $s xnli en $l "${title[$y]}"; done
+        tuned s$s/$y $s mlqa en
+        for l in $asked; do judged s$s/$y $s mlqa en $l "${title[$y]}"; done
+    done
+done
+stage results  results.tsv : $scores : "{ printf '$compared' && cat$scores; } > results.tsv"

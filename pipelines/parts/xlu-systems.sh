@@ -1,0 +1,22 @@
+# The systems of xlu: xlu_encoder FOLDER SEED SYSTEM. Expects parts/encoder.sh and counts.sh, $tlm.
+part ngrams
+xlu_encoder() {
+    local gc="--cooc cooc/all.cooc $GC"
+    case $3 in
+    xlm) encoder $1 $2 "--objective mlm";;
+    pmi) encoder $1 $2 "--objective mlm --mask-scheme pmi$named" $lists;;
+    gc) encoder $1 $2 "--objective mlm,gc $gc" cooc/all.cooc;;
+    tlm) encoder $1 $2 "--objective mlm,tlm $tlm" $tlm_reads;;
+    tlm-gc) encoder $1 $2 "--objective mlm,tlm,gc $tlm $gc" $tlm_reads cooc/all.cooc;;
+    *) refuse "XLU_SYSTEMS: $3" "there are xlm pmi gc tlm tlm-gc";;
+    esac
+    quick ${1//\//.}.log  $1/log.rows : $1/encoder $P/log-rows.awk : \
+        "awk -v SEED=$2 -v NAME='${title[$3]}' -v DIRECTION=- -f $P/log-rows.awk
+            $1/encoder/log.jsonl > $1/log.rows"
+    scores+=" $1/log.rows"
+}
+compared=
+for y in $XLU_SYSTEMS; do
+    [ $y = xlm ] || compared+="#compare\\t${title[$y]}\\tXLM\\n"
+    [ $y != tlm-gc ] || compared+="#compare\\tXLM+TLM+GC\\tXLM+TLM\\n"
+done

@@ -1,0 +1,266 @@
+. "$TOP/test/cli/lib.sh"
+g=$TOP/test/golden/vectors
+# near FILE FILE TOLERANCE: the same words, numbers apart by no more than that
+near() {
+    awk -F'\t' -v T="$3" 'FNR == NR { want[FNR] = $0; n = FNR; next }
+        { k = split(want[FNR], w); if (k != NF) { print "line " FNR ": " $0 " | " want[FNR];
+            bad = 1; next }
+          for (i = 1; i <= NF; i++) {
+              num = $i ~ /^-?[0-9.]+$/ && w[i] ~ /^-?[0-9.]+$/; e = num ? $i - w[i] : ($i != w[i])
+              if (e > T || e < -T) { print "line " FNR ": " $0 " | " want[FNR]; bad = 1 } } }
+        END { if (FNR != n) { print "lines: " FNR " not " n; bad = 1 } exit bad }' "$2" "$1" ||
+            fail "$1 is not near $2"
+}
+
+echo "# CSLS over a Procrustes map is NumPy's; Hit@k, MAP, mean cosine MUSE's and xling-eval's"
+induce=(dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map procrustes --rounds 0 \
+    --seed-dict "$g/seed.tsv")
+"${induce[@]}" -k 3 > got.tsv
+near got.tsv "$g/csls.tsv" 2e-6
+"${induce[@]}" --src-counts "$g/a.counts" --eval "$g/gold.tsv" > eval.tsv
+near eval.tsv "$g/eval.tsv" 1.01e-4
+
+echo "# --gold both is MUSE's rule; exported and precision are those of the mutual list"
+"${induce[@]}" -k 1 --mutual --gold both --eval "$g/gold.tsv" > got.tsv
+is "$(sed -n 's/^asked\t//p' got.tsv)" "$(sed -n 's/^answerable\t//p' eval.tsv)"
+grep -E '^(hit@|exported|judged|precision)' got.tsv > some.tsv
+near some.tsv "$g/both.tsv" 1.01e-4
+is "$("${induce[@]}" -k 1 --mutual | wc -l)" "$(sed -n 's/^exported\t//p' got.tsv)"
+
+echo "# --initial: like is paired with like, among likes"
+like=(dict-induce -q --src "$g/initial.src.vec" --tgt "$g/initial.tgt.vec" --initial ▁)
+"${like[@]}" -k 2 > got.tsv
+near got.tsv "$g/initial.tsv" 2e-6
+"${like[@]}" --eval "$g/initial.gold" > got.tsv
+grep -E '^(hit@|map|mean-cosine)' got.tsv > some.tsv
+near some.tsv "$g/initial.eval" 1.01e-4
+"${like[@]}" -k 1 --mutual --reverse back.tsv > there.tsv
+awk -F'\t' '{ print $2 "\t" $1 "\t" $3 }' there.tsv | sort > a; sort back.tsv > b; same a b
+# a kind smaller than k: what it has, and no more
+(echo '▁x 1 0'; echo 'y 0 1'; echo 'z 1 1') > few.vec
+is "$(dict-induce -q --src few.vec --tgt few.vec --initial ▁ -k 3 --method nn | cut -f 1-2 |
+    tr '\t\n' ' ,')" "▁x ▁x,y y,y z,z z,z y,"
+fails 1 'no source word begins with "_"' dict-induce -q --src few.vec --tgt few.vec --initial _
+fails 2 'needs --map none' dict-induce -q --src few.vec --tgt few.vec --initial ▁ --map vecmap
+
+echo "# RSIM is SciPy's; mean cosine and alignment NumPy's"
+rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict "$g/seed.tsv" > got.tsv
+near got.tsv "$g/rsim.tsv" 2e-6
+# a third column, as MUSE's evaluators and scores write it, is not part of the word
+for tab in '\t' ' '; do
+    sed "s/\$/${tab}0.5/; s/\t/$tab/" "$g/seed.tsv" > scored.tsv
+    rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict scored.tsv > got.tsv
+    near got.tsv "$g/rsim.tsv" 2e-6
+done
+# a vector that all words get in common raises the cosine, and not the difference to random pairs
+seq 0 59 | awk '{ print $1 "\t" $1 }' > own.tsv
+for f in p q; do awk 'NR > 1 { for (i = 2; i <= NF; i++) $i += 3 } { print }' \
+    "$g/$f.vec" > ${f}3.vec; done
+paste <(rsim -q --src "$g/p.vec" --tgt "$g/q.vec" --dict own.tsv) <(rsim -q --src p3.vec \
+    --tgt q3.vec --dict own.tsv) |
+    awk -F'\t' 'NR == 2 && !($12 > 0.5 && $17 > $4 && $25 < $12) { exit 1 }' ||
+        fail "a vector in common"
+# --one-to-one: the first pair of each word, of which the other word is new
+printf 'a0\tb0\na0\tb1\na1\tb0\na1\tb1\na2\tb2\na2\tb2\na3\tb3\n' > many.tsv
+printf 'a0\tb0\na1\tb1\na2\tb2\na3\tb3\n' > one.tsv
+rsim --src "$g/a.vec" --tgt "$g/b.vec" --dict many.tsv --one-to-one > got.tsv 2> note
+grep -q '1 repeated, 2 with a word of an earlier pair' note || fail "$(cat note)"
+rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict one.tsv > want.tsv; same got.tsv want.tsv
+
+echo "# retrieval accuracy and mining, by cosine and both margins, are NumPy's"
+for s in cosine distance ratio; do
+    retrieve --src "$g/p.vec" --tgt "$g/q.vec" --score $s --table | sed 1d | cut -f 3-8 |
+        sed "s/^/$s\t/"
+    retrieve --src "$g/p.vec" --tgt "$g/q.vec" --score $s |
+        awk -F'\t' -v s=$s \
+            '{ v[NR] = $2 } END { printf "%s\t%s\t%s\n", s, v[2], v[3] }' >> short.tsv
+done > got.tsv
+near got.tsv "$g/retrieve.tsv" 1e-9
+cut -f 1-3 got.tsv > first.tsv; same first.tsv short.tsv
+retrieve --src "$g/p.vec" --tgt "$g/q.vec" --src "$g/q.vec" --tgt "$g/q.vec" > layers.tsv
+is "$(cut -f 1-4,9 layers.tsv | tail -n 2 | head -n 1)" "$(printf '0\t60\t')$(sed -n 1p got.tsv |
+    cut -f 2-3)$(printf '\t')$(awk \
+        -F'\t' 'NR == 1 { printf "%.4f", 1.96 * sqrt($2 * (1 - $2) / 60) }' got.tsv)"
+is "$(tail -n 1 layers.tsv | cut -f 1-4)" "$(printf '1\t60\t1.0000\t1.0000')"
+retrieve --src "$g/p.vec" --tgt "$g/q.vec" --score ratio --mine 1.1 > got.tsv
+near got.tsv "$g/mine.tsv" 1e-5
+
+echo "# analogies over two languages in one space are NumPy's; word2vec's order is an option"
+analogy --vec "$g/a.vec" --vec "$g/b.vec" "$g/questions.txt" > got.tsv
+near got.tsv "$g/analogy.tsv" 1.01e-4
+awk '{ print $2, $1, $3, $4 }' "$g/questions.txt" |
+    analogy --word2vec --vec "$g/a.vec" --vec "$g/b.vec" > swapped.tsv
+same got.tsv swapped.tsv
+(head -n 5 "$g/questions.txt" |
+    cut -d ' ' -f 1-3; printf ': category\na1 a2 nowhere b2\n') > three.txt
+for unit in '' --unit; do
+    analogy $unit --targets b7,a9 --vec "$g/a.vec" --vec "$g/b.vec" three.txt > got.tsv 2> note
+    near got.tsv "$g/targets${unit#-}.tsv" 1.01e-4
+    grep -q '1 questions have a word without a vector' note
+done
+awk '$1 != ":" { print $2, $1, $3 }' three.txt |
+    analogy --word2vec --targets b7,a9 --vec "$g/a.vec" --vec "$g/b.vec" 2> note |
+        cut -f 4- > swapped.tsv
+analogy -q --targets b7,a9 --vec "$g/a.vec" --vec "$g/b.vec" three.txt | cut -f 4- |
+    cmp - swapped.tsv
+fails 1 'target "none" has no vector' analogy --targets b7,none --vec "$g/a.vec" --vec "$g/b.vec" \
+    three.txt
+
+echo "# text, binary, .npy and .safetensors give the same vectors back, and the same dictionary"
+for f in x.bin x.npy x.safetensors x.vec; do
+    dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --normalize none --out-src $f > first.tsv
+    dict-induce -q --src $f --tgt "$g/b.vec" --normalize none --out-src again.vec > second.tsv
+    same first.tsv second.tsv
+    [ -f one.vec ] || cp again.vec one.vec
+    same again.vec one.vec
+done
+
+echo "# any number of threads gives the same bytes, and so does the same seed"
+for t in 1 2 3; do
+    dict-induce -q --threads $t --src "$g/a.vec" --tgt "$g/b.vec" --map vecmap \
+        --seed-dict "$g/seed.tsv" --spelling 0.1 --seed 5 --out-src m$t.vec > d$t.tsv
+done
+same d1.tsv d2.tsv; same d1.tsv d3.tsv; same m1.vec m3.vec
+dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map vecmap --seed-dict "$g/seed.tsv" \
+    --spelling 0.1 --seed 5 > again.tsv
+same d1.tsv again.tsv
+
+echo "# a dictionary has the same bytes with any instruction set, product and number of threads"
+dict-induce -q --threads 1 --src x.npy --tgt "$g/b.vec" --normalize none \
+    --reverse back.tsv > plain.tsv
+for simd in base avx2 avx512; do for way in float32 int8; do
+    ISOGLOT_SIMD=$simd ISOGLOT_CSLS=$way dict-induce -q --threads 2 --src x.npy --tgt "$g/b.vec" \
+        --normalize none --reverse back2.tsv > plain2.tsv
+    same plain.tsv plain2.tsv; same back.tsv back2.tsv
+done; done
+
+echo "# --mutual lists only pairs that are each other's best; --reverse is the other direction"
+dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" -k 1 --mutual --reverse back.tsv > there.tsv
+awk -F'\t' '{ print $2 "\t" $1 "\t" $3 }' there.tsv | sort > a; sort back.tsv > b; same a b
+
+echo "# an unsupervised dictionary of a language and its copy, from counts alone, finds the copies"
+# a word is followed by one of five that it alone is followed by
+awk 'BEGIN { srand(3); for (i = 0; i < 4000; i++) { line = ""; w = int(rand() * rand() * 144);
+    for (k = 0; k < 8; k++) { line = line " w" w;
+        w = (w * 7 + 11 + int(rand() * rand() * 5) * 29) % 144 } print line } }' > en.txt
+# odd numbers are spelt differently: half of the words are seeds
+sed 's/w\([0-9]*[13579]\)\b/v\1/g' en.txt > de.txt
+for l in en de; do for s in left right; do cooc-count -q -w 3 --weights glove \
+    --$s $l=$l.txt > $l.$s.cooc; done
+    embed --from-cooc $l.left.cooc --from-cooc $l.right.cooc --dim 20 > $l.vec; done
+refined=(dict-induce -q --src en.vec --tgt de.vec --map vecmap --min-length 2 -k 1 \
+    --src-cooc en.left.cooc --src-cooc en.right.cooc
+         --tgt-cooc de.left.cooc --tgt-cooc de.right.cooc --refinements 3)
+"${refined[@]}" --threads 1 > dict.tsv
+right=$(awk -F'\t' '{ a = $1; b = $2; sub(/./, "", a); sub(/./, "", b); n++; ok += a == b } END {
+    print (n > 100 && ok / n > 0.9) ? "most" : ok "/" n }' dict.tsv)
+is "$right" most
+"${refined[@]}" --threads 2 > dict2.tsv; same dict.tsv dict2.tsv
+embed --threads 1 --from-cooc en.left.cooc --from-cooc en.right.cooc --dim 20 > t1.vec
+same t1.vec en.vec
+
+echo "# language-specific words: counted more than N times, and not so in the other language"
+vocab-count en.txt > en.vocab; vocab-count de.txt > de.vocab
+dict-induce -q --src en.vec --tgt de.vec --src-counts en.vocab --tgt-counts de.vocab --specific 10 \
+    -k 1 > spec.tsv
+[ -s spec.tsv ] || fail "no specific word"
+! grep -qP '^w\d*[02468]\t|\tw' spec.tsv || fail "a shared word"
+
+echo "# cooc-study: no difference from oneself; normalisation by c_lang; small counts apart"
+printf 'w1 w18\tw1 w18\nw18 w137\tw18 w137\nw1 nowhere\tw1 w2\n' > pairs.tsv
+cooc-count -q -w 2 en=en.txt > en.cooc
+cooc-study --pairs pairs.tsv en.cooc en.cooc > study.tsv 2> note
+grep -q 'left out 1 with an unknown word and 0 with several' note
+is "$(awk -F'\t' 'NR > 1 { s += $4 + $6 } END { print (NR > 1), s + 0 }' study.tsv)" "1 0"
+cat en.txt en.txt | sed 's/^/ /' > twice.txt; cooc-count -q -w 2 en=twice.txt > twice.cooc
+cooc-study -q --pairs pairs.tsv en.cooc twice.cooc |
+    awk -F'\t' 'NR > 1 && $4 > 1e-6 { bad = 1 } END { exit bad || NR < 3 }' || fail "c_lang"
+awk '{ print $1 "\t" $1 }' en.vocab > self.tsv
+cooc-study -q --dict self.tsv en.cooc en.cooc | awk -F'\t' 'END { exit !($3 > 500 && $4 == 0) }' ||
+    fail "dictionary"
+# a phrase table is the same pairs; what is not two words a side is left out
+sed 's/\t/ ||| /; s/$/ ||| 0.5 0.1/' pairs.tsv > phrases
+printf 'w1 ||| w1 ||| 1\nw1 w2 w3 ||| w1 w2 w3 ||| 1\n' >> phrases
+cooc-study --phrase-table phrases en.cooc en.cooc > got.tsv 2> note; same got.tsv study.tsv
+grep -q '5 lines, left out 1 with an unknown word and 2 with several' note || fail "$(cat note)"
+fails 1 'pairs.tsv:1: expected "source ||| target' cooc-study -q --phrase-table pairs.tsv en.cooc \
+    en.cooc
+# correlation by hand: X(a b), X(a c), X(b c) are 4, 2, 1 in one language and 2, 2, 0 in the other,
+# which has half as many tokens
+printf 'a b\na b\na b\na b\na c\na c\nb c\nd d\n' > one.txt; printf 'A B\nA C\nD D D D\n' > two.txt
+for f in one two; do cooc-count -q -w 1 --weights flat $f.txt > $f.cooc; done
+printf 'a b\tA B\na c\tA C\nb c\tB C\n' > three.tsv
+# log a = ln 4, ln 2; log b = ln 2, ln 2: no variance of b; both are in 2 of 3 pairs, 6 of 7 by
+# mass; mean difference ln 2 / 2
+is "$(cooc-study -q --correlation --pairs three.tsv one.cooc two.cooc |
+    tail -n 1)" "$(printf '2.000000\t3\t0.666667\t0.857143\tnan\tnan\t0.346574\t-0.346574')"
+printf 'A B\nA C\nB C\nB C\nB C\nB C\n' > two.txt; printf 'D D D D\n' >> two.txt
+cooc-count -q -w 1 --weights flat two.txt > two.cooc
+# tokens 16 and 16: log b = 0, 0, ln 4 for log a = ln 4, ln 2, 0; r = -sqrt(3)/2; by mass 4 2 1:
+# SciPy's weighted r
+is "$(cooc-study -q --correlation --pairs three.tsv one.cooc two.cooc |
+    tail -n 1)" "$(printf \
+        '1.000000\t3\t1.000000\t1.000000\t-0.866025\t-0.800641\t1.155245\t-0.231049')"
+fails 2 'needs --pairs' cooc-study --ranks --correlation en.cooc en.cooc
+cooc-study --ranks en.cooc de.left.cooc |
+    awk -F'\t' 'NR > 2 && $2 > last { bad = 1 } NR > 1 { last = $2 } END {
+        exit bad || NR < 100 }' || fail "ranks"
+
+echo "# bad input: one line that says where and what; nothing is written"
+printf 'a 1 2\nb 1\n' > short.vec
+fails 1 'short.vec:2: fewer than 2 numbers' dict-induce --src short.vec --tgt "$g/b.vec" -o out
+printf 'a 1 2\nb 1 2 3\n' > long.vec
+fails 1 'long.vec:2: more than 2 numbers' dict-induce --src long.vec --tgt "$g/b.vec" -o out
+printf 'a 1 nan\n' > nan.vec; fails 1 'nan.vec:1: "nan" is not a finite number' dict-induce \
+    --src nan.vec --tgt "$g/b.vec" -o out
+printf 'a 1 2x\n' > x.vec; fails 1 'x.vec:1: "2x" is not a finite' dict-induce --src x.vec \
+    --tgt "$g/b.vec" -o out
+printf '3 2\na 1 2\nb 1 2\n' > lies.vec
+fails 1 'lies.vec: the first line says 3 vectors, the file has 2' dict-induce --src lies.vec \
+    --tgt "$g/b.vec" -o out
+head -c 700 x.bin > cut.bin; fails 1 'cut.bin: ends in vector' dict-induce --src cut.bin \
+    --tgt "$g/b.vec" -o out
+head -c 700 x.npy > cut.npy; fails 1 'cut.npy: .* bytes of data' dict-induce --src cut.npy \
+    --tgt "$g/b.vec" -o out
+fails 1 '8 dimensions, target vectors 20' dict-induce --src "$g/a.vec" --tgt de.vec -o out
+fails 1 'no seed' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map vecmap -o out
+printf 'a1\n' > one.tsv; fails 1 'one.tsv:1: expected' dict-induce -q --src "$g/a.vec" \
+    --tgt "$g/b.vec" --map procrustes --seed-dict one.tsv -o out
+printf 'a1 b1\na2 b2\n' > two.tsv
+fails 1 '2 pairs have vectors' rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict two.tsv
+fails 2 'needs the counts' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --frequency 0.1 \
+    --src-counts x -o out
+# the advice is only what the program has
+fails 1 'standard input:1: byte 5 is not UTF-8; run iconv$' sh \
+    -c "printf 'a b \377 d\\n' | analogy --vec $g/a.vec > /dev/null"
+fails 1 'expected four words' sh -c "echo a b c | analogy --vec $g/a.vec > /dev/null"
+fails 1 '8 dimensions, .* has 20' retrieve --src "$g/a.vec" --tgt de.vec -o out
+fails 2 'takes one' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --table --mine 1
+fails 2 'the same number of times' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --src "$g/p.vec"
+fails 1 'nan.vec:1: "nan"' retrieve --src nan.vec --tgt nan.vec -o out
+fails 1 'dim.*, .* 20|20 dimensions' analogy --vec "$g/a.vec" --vec de.vec "$g/questions.txt"
+fails 1 '60 rows, .* 70' retrieve --src "$g/a.vec" --tgt "$g/b.vec"
+fails 2 'src' dict-induce
+[ ! -e out ] || fail "something was written"
+
+echo "# repeated words, vectors of zeros and unusable entries are counted and left out"
+printf 'a0 1 2\na0 3 4\nz 0 0\na1 2 1\n' > dup.vec
+dict-induce --src dup.vec --tgt dup.vec -k 1 > got.tsv 2> note
+grep -q 'left out 1 repeated words and 1 vectors of zeros' note
+is "$(wc -l < got.tsv)" 2
+printf 'a0\ta0\na0\ta0\na1\tnone\na1 b\ta1\na1\ta1\n' > pairs.tsv
+for i in 2 3 4 5; do echo "a$i $i.5 $((i * i)) $((7 - i))"; done |
+    cat - <(printf 'a0 1 2 9\na1 2 1 4\na1 3 3 3\nz 0 0 0\n') > r.vec
+for i in 2 3 4; do printf "a$i\ta$i\n"; done >> pairs.tsv
+rsim --src r.vec --tgt r.vec --dict pairs.tsv > got.tsv 2> note
+is "$(sed -n 2p got.tsv | cut -f 1-6)" "$(printf '0\t5\t1.000000\t1.000000\t1.000000\t1.000000')"
+is "$(grep -c 'r.vec: left out 1 repeated words and 1 vectors of zeros' note)" 2
+grep -q 'left out 1 with several words, 1 with a word without a vector, 1 repeated' \
+    note
+printf 'a0 a1 a2 a3\n' | analogy --vec r.vec 2> note > got.tsv; grep -q 'left out 1 repeated' note
+printf 'w1 x\tw2\nw1\tw18\nnone\tw2\nw18\tw137\n' > d.tsv
+cooc-study --dict d.tsv en.cooc en.cooc > got.tsv 2> note || true
+grep -q '4 lines, left out 1 with an unknown word and 1 with several words on a side' note ||
+    fail "$(cat note)"
+printf 'w1\n' > d.tsv; fails 1 'd.tsv:1: expected' cooc-study -q --dict d.tsv en.cooc en.cooc
+head -c 200 en.cooc > cut.cooc; fails 1 'cut.cooc' cooc-study -q --dict self.tsv en.cooc cut.cooc

@@ -1,0 +1,237 @@
+/* Parameters that are a mapped file (params_use): where that can be they are, elsewhere they are
+ * copied, and the numbers are the file's either way. Both checksums of weights are looked at. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdint.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/thread.h"
+#include "lib/graph/params.h"
+#include "lib/model/sum.h"
+#include "test/unit/scratch.h"
+
+#define PATH "x.safetensors"
+
+/* "first" [2, 3] holds 1 to 6, "second" [3] holds 7 to 9; in the file the second comes first. */
+#define SHAPES(dtype, a, b, c)                                                                     \
+    "{\"first\":{\"dtype\":\"" dtype "\",\"shape\":[2,3],\"data_offsets\":[" a "," b "]},"         \
+    "\"second\":{\"dtype\":\"" dtype "\",\"shape\":[3],\"data_offsets\":[" "0" "," a "]}" c "}"
+
+static struct st_file *file(const char *header, const void *data, size_t n)
+{
+    char all[1024];
+    uint64_t length = strlen(header);
+    memcpy(all, &length, 8);
+    memcpy(all + 8, header, length);
+    memcpy(all + 8 + length, data, n);
+    assert_int_equal(file_write(PATH, all, 8 + length + n), 0);
+    struct st_file *f = st_open(PATH);
+    if (!f) fail_msg("%s", err_msg());
+    return f;
+}
+
+static const float numbers[9] = { 7, 8, 9, 1, 2, 3, 4, 5, 6 };
+
+/* A header whose data begin `rest` bytes behind a multiple of four. */
+static struct st_file *floats(size_t rest)
+{
+    char header[512];
+    size_t n = (size_t)snprintf(header, sizeof header, "%s", SHAPES("F32", "12", "36", ""));
+    while (n % 4 != rest) header[n++] = ' ';
+    header[n] = 0;
+    return file(header, numbers, sizeof numbers);
+}
+
+static void begin(struct params *ps, const struct kernels *k)
+{
+    params_init(ps, k);
+    params_add(ps, "first", 2, 3, true);
+    params_add(ps, "second", 1, 3, false);
+}
+
+static void are_the_numbers(const struct params *ps)
+{
+    float x[6];
+    param_get(ps, ps->value, 0, x);
+    for (int i = 0; i < 6; i++) assert_true(x[i] == (float)(1 + i));
+    assert_true(param_value(ps, 1)[0] == 7 && param_value(ps, 1)[2] == 9);
+}
+
+static bool inside(const struct st_file *f, const void *p)
+{
+    const unsigned char *at = p;
+    return at >= f->map.p && at < f->map.p + f->map.n;
+}
+
+static void float32_is_used_where_it_is(void **state)
+{
+    (void)state;
+    struct params ps;
+    begin(&ps, kernels_cpu());
+    struct st_file *f = floats(0);
+    assert_int_equal(params_fit(&ps, f), 0);
+    assert_int_equal(params_use(&ps, f), 0);
+    assert_true(inside(f, param_value(&ps, 0)) && inside(f, param_value(&ps, 1)));
+    assert_int_equal(ps.total, 9);
+    are_the_numbers(&ps);
+
+    /* with memory of its own: the layout of params_alloc, and the file stays as it was */
+    assert_int_equal(params_own_memory(&ps), 0);
+    are_the_numbers(&ps);
+    assert_null(ps.mapped);
+    assert_int_equal(ps.p[0].at, 0);
+    assert_int_equal(ps.p[1].at, 64);
+    assert_int_equal(ps.total, 128);
+    float *x = param_value(&ps, 0);
+    for (int i = 6; i < 64; i++) assert_true(x[i] == 0);
+    x[0] = 100;
+    assert_int_equal(params_own_memory(&ps), 0);     /* it has that already */
+    assert_true(param_value(&ps, 0)[0] == 100);
+    params_free(&ps);
+    f = st_open(PATH);
+    assert_memory_equal(f->t[1].data, numbers + 3, 24);
+    st_close(f);
+}
+
+static size_t some_room(void) { return 1 << 20; }
+
+static void what_cannot_be_used_where_it_is_is_copied(void **state)
+{
+    (void)state;
+    struct params ps;
+    for (size_t rest = 1; rest < 4; rest++) {        /* floats between the addresses of floats */
+        begin(&ps, kernels_cpu());
+        assert_int_equal(params_use(&ps, floats(rest)), 0);
+        assert_null(ps.mapped);
+        are_the_numbers(&ps);
+        params_free(&ps);
+    }
+    /* 7 8 9 1 ... 6 in half precision */
+    static const uint16_t half[9] = { 0x4700, 0x4800, 0x4880, 0x3C00, 0x4000, 0x4200, 0x4400,
+                                      0x4500, 0x4600 };
+    begin(&ps, kernels_cpu());
+    assert_int_equal(params_use(&ps, file(SHAPES("F16", "6", "18", ""), half, sizeof half)), 0);
+    assert_null(ps.mapped);
+    are_the_numbers(&ps);
+    params_free(&ps);
+
+    struct kernels device = *kernels_cpu();          /* one with memory of its own */
+    device.room = some_room;
+    begin(&ps, &device);
+    assert_int_equal(params_use(&ps, floats(0)), 0);
+    assert_null(ps.mapped);
+    are_the_numbers(&ps);
+    params_free(&ps);
+
+    begin(&ps, kernels_cpu());                       /* no reading as float32 */
+    static const int32_t whole[9] = { 0 };
+    assert_int_equal(params_use(&ps, file(SHAPES("I32", "12", "36", ""), whole, sizeof whole)),
+                     -1);
+    params_free(&ps);
+}
+
+/* By hand: 3 / 127 times 42, 85, 127 are nearest to 1, 2, 3; 6 / 127 times 85, 106, 127 to 4, 5,
+ * 6. */
+static void are_held_in_8_bits(struct params *ps)
+{
+    const float a = 3.0f / 127, b = 6.0f / 127,
+                held[6] = { a * 42, a * 85, a * 127, b * 85, b * 106, b * 127 };
+    float x[6];
+    param_get(ps, ps->value, 0, x);
+    assert_memory_equal(x, held, sizeof held);
+    assert_null(param_value(ps, 0));
+    assert_null(param_int8(ps, 1));
+    assert_true(param_value(ps, 1)[0] == 7 && param_value(ps, 1)[2] == 9);
+    assert_int_equal(ps->total, 64);                 /* floats of the vector alone */
+    assert_null(ps->mapped);
+
+    float in[3] = { 0, -2, 0 }, y[3];
+    KERN(ps->k, linear_fwd, .Y = y, .X = in, .W8 = param_int8(ps, 0), .b = param_value(ps, 1),
+         .N = 1, .I = 3, .O = 2);
+    assert_true(y[0] == (float)(-127 * 85) * (2.0f / 127 * a) + 7);
+    assert_true(y[1] == (float)(-127 * 106) * (2.0f / 127 * b) + 8);
+    int32_t token = 1, pos = 0;
+    KERN(ps->k, embed_fwd, .Y = y, .token = &token, .pos = &pos, .E8 = param_int8(ps, 0),
+         .P = param_value(ps, 1), .scale = 2, .N = 1, .D = 3);
+    for (int i = 0; i < 3; i++) assert_true(y[i] == 2 * held[3 + i] + (float)(7 + i));
+}
+
+static void matrices_can_be_held_in_8_bits(void **state)
+{
+    (void)state;
+    struct params ps;
+    for (size_t rest = 0; rest < 4; rest++) {
+        begin(&ps, kernels_cpu_int8());
+        params_hold_int8(&ps, 0);
+        assert_int_equal(params_use(&ps, floats(rest)), 0);
+        are_held_in_8_bits(&ps);
+        assert_int_equal(params_write(&ps, ps.value, "no", NULL, NULL, 0), -1);
+        params_free(&ps);
+    }
+    begin(&ps, kernels_cpu_int8());
+    assert_int_equal(params_alloc(&ps, true), -1);
+    assert_non_null(strstr(err_msg(), "cannot be trained"));
+    params_free(&ps);
+
+    float bad[9];
+    memcpy(bad, numbers, sizeof bad);
+    bad[7] = __builtin_inff();                       /* of the second row */
+    begin(&ps, kernels_cpu_int8());
+    params_hold_int8(&ps, 0);
+    assert_int_equal(params_use(&ps, file(SHAPES("F32", "12", "36", ""), bad, sizeof bad)), -1);
+    assert_non_null(strstr(err_msg(), "x.safetensors: tensor first: row 1 has a number"));
+    params_free(&ps);
+}
+
+/* A folder's weights with `data` under the checksum of `numbers`. */
+static struct st_file *weights(const float *data)
+{
+    struct st_tensor t = { "t", ST_F32, 1, { 9 }, numbers, sizeof numbers };
+    assert_int_equal(dir_make("m"), 0);
+    assert_int_equal(st_write("m/weights.safetensors", &t, 1, NULL, NULL, 0), 0);
+    size_t n;
+    char *bytes = file_read("m/weights.safetensors", &n);
+    memcpy(bytes + n - sizeof numbers, data, sizeof numbers);
+    assert_int_equal(file_write("m/weights.safetensors", bytes, n), 0);
+    free(bytes);
+    return st_open("m/weights.safetensors");
+}
+
+static void both_checksums_are_looked_at(void **state)
+{
+    (void)state;
+    const float other[9] = { 7, 8, 9, 1, 2, 3, 4, 5, 6.5f };
+    for (int threads = 1; threads <= 2; threads++) {
+        par_threads_set(threads);
+        struct st_file *f = weights(numbers);
+        assert_int_equal(model_sum_write("m"), 0);
+        assert_int_equal(model_sum_check_weights("m", f), 0);
+        st_close(f);
+
+        f = weights(other);                          /* model.sum is of the file before */
+        assert_int_equal(model_sum_check_weights("m", f), -1);
+        assert_non_null(strstr(err_msg(), "m/weights.safetensors: damaged or changed"));
+        assert_int_equal(model_sum_write("m"), 0);   /* now it agrees, but the file with itself */
+        assert_int_equal(model_sum_check_weights("m", f), -1);
+        assert_non_null(strstr(err_msg(), "m/weights.safetensors: damaged: the data has"));
+        st_close(f);
+    }
+    par_threads_set(1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(float32_is_used_where_it_is),
+        cmocka_unit_test(what_cannot_be_used_where_it_is_is_copied),
+        cmocka_unit_test(matrices_can_be_held_in_8_bits),
+        cmocka_unit_test(both_checksums_are_looked_at),
+    };
+    if (scratch_enter() != 0) return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
+}

@@ -1,0 +1,596 @@
+/* lib/ranks without MPI: ranks are threads here, and messages travel through memory. The tree's
+ * sums are compared with a recursion written down from its definition. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <math.h>
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/mem.h"
+#include "lib/ranks/ranks.h"
+#include "lib/ranks/secret.h"
+#include "lib/ranks/tree.h"
+#include <pthread.h>
+
+/* --- messages in memory ----------------------------------------------------------------------- */
+
+enum { MOST = 6 };
+struct message { int from, to, tag; bool taken, receives; void *data; const void *given; size_t n;
+                 struct message *next; };
+static struct net { pthread_mutex_t lock; struct message *first; int size, next_rank;
+                    _Atomic bool dumb[MOST], aborted; } net;
+static _Thread_local int self;
+
+static int start(void **ctx, struct ranks_place *p, double patience)
+{
+    (void)patience;
+    *ctx = NULL;
+    *p = (struct ranks_place){ self, net.size, net.size };
+    return 0;
+}
+
+static struct message *append(struct message m)
+{
+    struct message *x = mem_zero(1, sizeof *x), **end = &net.first;
+    *x = m;
+    pthread_mutex_lock(&net.lock);
+    while (*end) end = &(*end)->next;
+    *end = x;
+    pthread_mutex_unlock(&net.lock);
+    return x;
+}
+
+static void *send(void *ctx, int to, int tag, const void *data, size_t n)
+{
+    (void)ctx;
+    void *copy = mem_alloc(n + 1);
+    memcpy(copy, data, n);
+    return append((struct message){ .from = self, .to = net.dumb[self] ? -1 : to, .tag = tag,
+                                    .data = copy, .n = n });
+}
+
+static void *receive(void *ctx, int from, int tag, void *data, size_t n)
+{
+    (void)ctx;
+    return append((struct message){ .from = from, .to = self, .tag = tag, .receives = true,
+                                    .data = data, .n = n });
+}
+
+/* A send is done at once; a receive when the first message for it, not taken yet, is there, and no
+ * older receive waits for it. */
+static int done(void *ctx, void *request)
+{
+    struct message *r = request;
+    (void)ctx;
+    if (net.aborted) return err_set("all are gone");
+    if (!r->receives) return 1;
+    pthread_mutex_lock(&net.lock);
+    struct message *m = net.first;
+    for (; m; m = m->next)
+        if (!m->taken && m->from == r->from && m->to == r->to && m->tag == r->tag
+            && (!m->receives || m == r) && !(m == r)) break;
+    struct message *older = net.first;
+    for (; older != r; older = older->next)
+        if (older->receives && !older->taken && older->from == r->from && older->to == r->to
+            && older->tag == r->tag) break;
+    bool mine = m && older == r;
+    if (mine) {
+        assert_int_equal(m->n, r->n);
+        memcpy(r->data, m->data, r->n);
+        m->taken = r->taken = true;
+    }
+    pthread_mutex_unlock(&net.lock);
+    return mine;
+}
+
+static int end(void *ctx) { (void)ctx; return 0; }
+static void abort_all(void *ctx, int status) { (void)ctx; (void)status; net.aborted = true; }
+
+static const struct ranks_transport memory = { RANKS_ABI, "memory", start, send, receive, done, end,
+                                               abort_all };
+
+/* --- ranks as threads ------------------------------------------------------------------------- */
+
+struct player {
+    pthread_t thread;
+    int rank;
+    double patience;
+    void (*play)(struct ranks *r, struct player *p);
+    void *with;
+    bool failed, speaks;
+    char why[400];
+};
+
+/* start is called by the library's thread: it asks who it is by the order of opening. */
+static int start_next(void **ctx, struct ranks_place *p, double patience)
+{
+    pthread_mutex_lock(&net.lock);
+    self = net.next_rank++;
+    pthread_mutex_unlock(&net.lock);
+    return start(ctx, p, patience);
+}
+
+static void *run(void *arg)
+{
+    struct player *p = arg;
+    struct ranks_transport t = memory;
+    t.start = start_next;
+    bool told;
+    struct ranks *r = ranks_open(&t, p->patience, NULL, &told);
+    assert_non_null(r);
+    p->rank = ranks_rank(r);
+    p->play(r, p);
+    if (p->failed) p->speaks = ranks_speaks(r, p->why);
+    ranks_close(r);
+    return NULL;
+}
+
+static void play(struct player *p, int n, double patience,
+                 void (*f)(struct ranks *r, struct player *p), void *with)
+{
+    pthread_mutex_init(&net.lock, NULL);
+    net.size = n;
+    net.next_rank = 0;
+    net.aborted = false;
+    for (int i = 0; i < MOST; i++) net.dumb[i] = false;
+    for (int i = 0; i < n; i++) {
+        p[i] = (struct player){ .patience = patience, .play = f, .with = with };
+        assert_int_equal(pthread_create(&p[i].thread, NULL, run, &p[i]), 0);
+    }
+    for (int i = 0; i < n; i++) pthread_join(p[i].thread, NULL);
+    while (net.first) {
+        struct message *m = net.first;
+        net.first = m->next;
+        if (!m->receives) free(m->data);
+        free(m);
+    }
+}
+
+/* --- the tree --------------------------------------------------------------------------------- */
+
+/* As tree.h defines it: the left part is the largest power of two below n. */
+static float by_definition(const float *x, int n)
+{
+    if (n == 1) return x[0];
+    int left = 1;
+    while (2 * left < n) left *= 2;
+    return by_definition(x, left) + by_definition(x + left, n - left);
+}
+
+/* To the 8 significant bits of bfloat16, by arithmetic. */
+static float rounded(float x)
+{
+    if (x == 0) return x;
+    double unit = exp2(ilogbf(x) - 7);
+    return (float)(nearbyint(x / unit) * unit);
+}
+
+static float in_bf16(const float *x, int n)
+{
+    if (n == 1) return rounded(x[0]);
+    int left = 1;
+    while (2 * left < n) left *= 2;
+    return rounded(in_bf16(x, left) + in_bf16(x + left, n - left));
+}
+
+/* Numbers whose sum depends on the order. */
+static float leaf(int i, size_t at)
+{
+    return (float)((i * 2654435761u + (unsigned)at * 40503u) % 2000003u) * (i % 3 ? 1e-3f : 1e3f);
+}
+
+static void a_tree_of_seven_is_the_one_of_the_comment(void **state)
+{
+    (void)state;
+    const float x[7] = { 1e8f, 1, -1e8f, 1, 3, 1e-7f, 5 };
+    const float *at[7] = { x, x + 1, x + 2, x + 3, x + 4, x + 5, x + 6 };
+    struct tree_block b[TREE_BLOCKS];
+    float y, work[8 * 2048];
+    for (int i = 0; i < 7; i++) b[i] = (struct tree_block){ i, 0 };
+    tree_sum(b, at, 7, &y, 1, work, false);
+    float want = ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + x[6]);
+    assert_true(y == want);
+    assert_true(y == by_definition(x, 7));
+}
+
+static void bfloat16_is_rounded_to_the_nearest(void **state)
+{
+    (void)state;
+    /* 8 significant bits: 1 + 2^-7 is one, 1 + 2^-8 is halfway and goes to the even 1; the largest
+     * float32 is nearer to infinity than to the largest bfloat16 */
+    float x[7] = { 1 + 0x1p-7f, 1 + 0x1p-8f, 1 + 3 * 0x1p-8f, -(1 + 0x1.01p-8f), 0x1.fffffep127f,
+                   NAN, 0x1p-130f };
+    const float want[7] = { 1 + 0x1p-7f, 1, 1 + 0x1p-6f, -(1 + 0x1p-7f), INFINITY, NAN, 0x1p-130f };
+    tree_round(x, 7);
+    for (int i = 0; i < 7; i++) assert_true(isnan(want[i]) ? isnan(x[i]) : x[i] == want[i]);
+    float *y = mem_alloc(sizeof x);
+    memcpy(y, x, sizeof x);
+    tree_pack(y, 7);
+    memmove((char *)y + 14, y, 14);
+    tree_unpack(y, 7);
+    assert_memory_equal(y, x, sizeof x);
+    free(y);
+}
+
+static void the_nodes_of_a_range_are_the_largest(void **state)
+{
+    (void)state;
+    struct tree_block b[TREE_BLOCKS];
+    assert_int_equal(tree_blocks(0, 8, b), 1);
+    assert_int_equal(b[0].level, 3);
+    assert_int_equal(tree_blocks(3, 8, b), 2);
+    assert_int_equal(b[0].at, 3);
+    assert_int_equal(b[0].level, 0);
+    assert_int_equal(b[1].at, 4);
+    assert_int_equal(b[1].level, 2);
+    assert_int_equal(tree_blocks(5, 5, b), 0);
+    struct tree_block whole, odd[2] = { { 3, 0 }, { 4, 0 } }, pair[2] = { { 4, 1 }, { 6, 1 } };
+    assert_false(tree_siblings(&odd[0], &odd[1], &whole));       /* neighbours of two nodes */
+    assert_true(tree_siblings(&pair[0], &pair[1], &whole));
+    assert_int_equal(whole.at, 4);
+    assert_int_equal(whole.level, 2);
+    for (int n = 1; n < 40; n++)
+        for (int size = 1; size <= n; size++)
+            for (int r = 0, next = 0, from, to; r < size; r++, next = to) {
+                tree_range(n, size, r, &from, &to);
+                assert_int_equal(from, next);
+                assert_true(to > from && (r + 1 < size || to == n));
+            }
+}
+
+/* --- sums over ranks -------------------------------------------------------------------------- */
+
+enum { LEN = 5000 };
+struct sums { int leaves; bool bad, keep, bf16; };
+
+/* Parts of numbers at .. at + len: the first rank has none, the last one most. */
+static void uneven(size_t at, size_t len, int size, size_t bound[MOST + 1])
+{
+    for (int i = 0; i <= size; i++)
+        bound[i] = i < 2 && size > 1 ? at : i == size ? at + len : at + len * (size_t)i / 10;
+}
+
+static void add_up(struct ranks *r, struct player *p)
+{
+    const struct sums *s = p->with;
+    float (*sum)(const float *, int) = s->bf16 ? in_bf16 : by_definition;
+    struct tree_block b[TREE_BLOCKS];
+    float *x[TREE_BLOCKS], *to = mem_alloc(LEN * sizeof *to);
+    int from, until, bad;
+    tree_range(s->leaves, ranks_size(r), p->rank, &from, &until);
+    int n = tree_blocks(from, until, b);
+    for (int i = 0; i < n; i++) {
+        x[i] = mem_alloc(LEN * sizeof **x);
+        for (size_t k = 0; k < LEN; k++) {
+            float v[64];
+            for (int j = 0; j < 1 << b[i].level; j++) v[j] = leaf(b[i].at + j, k);
+            x[i][k] = sum(v, 1 << b[i].level);
+        }
+    }
+    if (s->bad && p->rank == 1) x[0][LEN - 1] = 1e38f * 10;
+    struct ranks_addends a = { .leaves = s->leaves, .x = x, .to = p->rank % 2 ? x[0] : to };
+    size_t bound[7][MOST + 1];
+    for (size_t at = 0, k = 0; at < LEN; at += 777, k++) {
+        size_t len = LEN - at < 777 ? LEN - at : 777;
+        uneven(at, len, ranks_size(r), bound[k]);
+        a.bound = s->keep ? bound[k] : NULL;
+        a.keep = s->keep;
+        a.bf16 = s->bf16;
+        ranks_sum_begin(r, &a, at, len);
+    }
+    assert_int_equal(ranks_sum_end(r, &bad), 0);
+    for (int k = 0; k < 7 && s->keep; k++) {         /* then what was kept goes to all */
+        for (size_t i = bound[k][0]; i < bound[k][ranks_size(r)]; i++)
+            if (i < bound[k][p->rank] || i >= bound[k][p->rank + 1]) a.to[i] = -1;
+        ranks_spread_begin(r, a.to, bound[k]);
+    }
+    if (s->keep) assert_int_equal(ranks_sum_end(r, &(int){ 0 }), 0);
+    for (size_t k = 0; k < LEN && !s->bad; k++) {
+        float v[64];
+        for (int j = 0; j < s->leaves; j++) v[j] = leaf(j, k);
+        assert_true(a.to[k] == sum(v, s->leaves));
+    }
+    int all[MOST], found = -1;
+    assert_int_equal(ranks_gather(r, &bad, all, sizeof bad), 0);
+    for (int i = 0; i < ranks_size(r); i++)
+        if (all[i] >= 0) found = all[i];
+    assert_int_equal(found, s->bad ? 1 : -1);
+    for (int i = 0; i < n; i++) free(x[i]);
+    free(to);
+}
+
+static void any_number_of_ranks_gives_the_sum_of_the_tree(void **state)
+{
+    (void)state;
+    struct player p[MOST];
+    for (int n = 1; n <= 5; n++)
+        for (int leaves = n; leaves < 14; leaves += leaves < 9 ? 1 : 3) {
+            struct sums s = { leaves, false, leaves % 2, leaves % 3 == 0 };
+            play(p, n, 60, add_up, &s);
+        }
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+        struct sums s = { 6, true, false, bf16 };
+        play(p, 3, 60, add_up, &s);              /* a number that is none is whose it is */
+    }
+}
+
+/* --- parts of one array ----------------------------------------------------------------------- */
+
+static void together_and_apart(struct ranks *r, struct player *p)
+{
+    size_t bound[MOST + 1], len = 1000;
+    int me = p->rank, size = ranks_size(r);
+    uneven(3, len, size, bound);
+    size_t own = bound[me + 1] - bound[me];
+    float *mine = mem_alloc((own + 1) * sizeof *mine);
+    float *all = me ? NULL : mem_zero(len + 4, sizeof *all);
+    for (size_t i = 0; i < own; i++) mine[i] = (float)(bound[me] + i);
+    assert_int_equal(ranks_collect(r, mine, all, bound), 0);
+    for (size_t i = 0; i < len + 4 && all; i++) {
+        assert_true(all[i] == (i < 3 || i == len + 3 ? 0 : (float)i));
+        all[i] *= 2;
+    }
+    memset(mine, 0, own * sizeof *mine);
+    assert_int_equal(ranks_scatter(r, all, mine, bound), 0);
+    for (size_t i = 0; i < own; i++) assert_true(mine[i] == 2 * (float)(bound[me] + i));
+    free(all);
+    free(mine);
+}
+
+static void parts_come_to_the_first_and_go_back(void **state)
+{
+    struct player p[MOST];
+    (void)state;
+    for (int n = 1; n <= 4; n++) play(p, n, 60, together_and_apart, NULL);
+}
+
+/* --- gather, broadcast, agreement ------------------------------------------------------------- */
+
+static void talk(struct ranks *r, struct player *p)
+{
+    int n = ranks_size(r), mine[3] = { p->rank, 10 * p->rank, 7 }, all[3 * MOST];
+    char big[5000];
+    assert_int_equal(ranks_gather(r, mine, all, sizeof mine), 0);
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(all[3 * i], i);
+        assert_int_equal(all[3 * i + 1], 10 * i);
+    }
+    memset(big, p->rank, sizeof big);
+    big[4999] = (char)(p->rank ? 0 : 99);
+    assert_int_equal(ranks_broadcast(r, big, sizeof big), 0);
+    assert_int_equal(big[0], 0);
+    assert_int_equal(big[4999], 99);
+    assert_int_equal(ranks_agree(r, 42, "its data"), 0);
+    assert_int_equal(ranks_here(r), n);
+}
+
+static void everybody_hears_everybody(void **state)
+{
+    struct player p[MOST];
+    (void)state;
+    for (int n = 1; n <= MOST; n++) play(p, n, 60, talk, NULL);
+}
+
+static void disagree(struct ranks *r, struct player *p)
+{
+    p->failed = ranks_agree(r, p->rank == 2 ? 43 : 42, "its training data") < 0;
+    snprintf(p->why, sizeof p->why, "%s", err_msg());
+}
+
+static void who_differs_is_named_by_the_first_alone(void **state)
+{
+    struct player p[MOST];
+    (void)state;
+    play(p, 4, 60, disagree, NULL);
+    for (int i = 0; i < 4; i++) {
+        assert_true(p[i].failed);
+        assert_int_equal(p[i].speaks, p[i].rank == 0);
+        if (p[i].rank == 0) {
+            assert_non_null(strstr(p[i].why, "rank 2 of 4"));
+            assert_non_null(strstr(p[i].why, "its training data is not rank 0's"));
+        }
+    }
+}
+
+/* Rank 1 fails by itself, while the others wait for it. */
+static void fail_alone(struct ranks *r, struct player *p)
+{
+    int x = 0, all[MOST];
+    p->failed = true;
+    ranks_gather(r, &x, all, sizeof x);      /* who takes part in it has met all: none is opening */
+    if (p->rank == 1) {
+        snprintf(p->why, sizeof p->why, "corpus: cannot be read");
+        return;
+    }
+    assert_int_equal(ranks_gather(r, &x, all, sizeof x), -1);
+    snprintf(p->why, sizeof p->why, "%s", err_msg());
+}
+
+static void a_failure_reaches_the_others_with_the_name(void **state)
+{
+    struct player p[MOST];
+    (void)state;
+    play(p, 3, 60, fail_alone, NULL);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(p[i].speaks, p[i].rank == 0);
+        if (p[i].rank != 0) continue;
+        assert_non_null(strstr(p[i].why, "rank 1 of 3"));
+        assert_non_null(strstr(p[i].why, "corpus: cannot be read"));
+    }
+}
+
+/* From rank 1 nothing comes any more: what a process that hangs looks like to the others. */
+static void fall_silent(struct ranks *r, struct player *p)
+{
+    int x = 0, all[MOST];
+    p->failed = true;
+    if (p->rank == 1) net.dumb[1] = true;
+    ranks_gather(r, &x, all, sizeof x);
+    snprintf(p->why, sizeof p->why, "%s", err_msg());
+}
+
+static void a_silent_rank_is_named(void **state)
+{
+    struct player p[MOST];
+    (void)state;
+    play(p, 3, 1.5, fall_silent, NULL);
+    assert_true(net.aborted);
+    for (int i = 0; i < 3; i++)
+        if (p[i].rank == 0) {
+            assert_true(p[i].speaks);
+            assert_non_null(strstr(p[i].why, "rank 1 of 3"));
+            assert_non_null(strstr(p[i].why, "has not answered"));
+        }
+}
+
+/* Without ranks every function has an answer. */
+static void a_run_of_one(void **state)
+{
+    int x = 3, y = 0;
+    (void)state;
+    assert_int_equal(ranks_size(NULL), 1);
+    assert_int_equal(ranks_rank(NULL), 0);
+    assert_int_equal(ranks_gather(NULL, &x, &y, sizeof x), 0);
+    assert_int_equal(y, 3);
+    assert_int_equal(ranks_broadcast(NULL, &x, sizeof x), 0);
+    assert_int_equal(ranks_agree(NULL, 1, "it"), 0);
+    assert_true(ranks_speaks(NULL, "why"));
+    ranks_close(NULL);
+}
+
+/* The environment of one launcher and no other: "NAME=value" up to NULL. */
+static int launched(struct ranks_launch *l, const char *const *set)
+{
+    static const char *const names[] = {
+        "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_SIZE", "PMI_RANK",
+        "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", "SLURM_STEP_ID",
+        "SLURM_STEP_NUM_NODES", "SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST",
+        "SLURM_LAUNCH_NODE_IPADDR", "SLURM_STEP_RESV_PORTS", "RANK", "WORLD_SIZE", "MASTER_ADDR",
+        "MASTER_PORT", "TORCHELASTIC_USE_AGENT_STORE", "TORCHELASTIC_RUN_ID", "ISOGLOT_RANKS"
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
+    for (; *set; set++) putenv((char *)*set);
+    return ranks_launch(l);
+}
+#define LAUNCHED(l, ...) launched(l, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void launchers_are_known_by_their_environment(void **state)
+{
+    struct ranks_launch l;
+    (void)state;
+    LAUNCHED(&l, "SLURM_NTASKS=4", "SLURM_PROCID=0");            /* sbatch itself starts one */
+    assert_int_equal(l.by, RANKS_ALONE);
+    assert_int_equal(ranks_launched_rank(), 0);
+    LAUNCHED(&l, "PMIX_RANK=0", "OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4");
+    assert_int_equal(l.by, RANKS_MPI);
+    assert_int_equal(ranks_launched_rank(), 3);
+    LAUNCHED(&l, "PMIX_RANK=2", "SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=2",
+             "SLURM_STEP_NODELIST=n1");
+    assert_int_equal(l.by, RANKS_MPI);
+    assert_int_equal(l.rank, 2);
+    assert_true(ranks_launch_slurm(&l));         /* where there is no libisoglot-mpi.so */
+    assert_int_equal(l.by, RANKS_TCP);
+    LAUNCHED(&l, "PMI_RANK=1", "PMI_SIZE=4");    /* MPICH's own launcher */
+    assert_int_equal(l.by, RANKS_MPI);
+    LAUNCHED(&l, "PMI_RANK=1", "PMI_SIZE=4", "SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=1",
+             "ISOGLOT_RANKS=mpi");
+    assert_int_equal(l.by, RANKS_MPI);
+    assert_int_equal(LAUNCHED(&l, "ISOGLOT_RANKS=tcp"), -1);
+    assert_int_equal(LAUNCHED(&l, "ISOGLOT_RANKS=yes"), -1);
+}
+
+static void plain_tcp_is_found_by_torchs_variables(void **state)
+{
+    struct ranks_launch l;
+    (void)state;
+    LAUNCHED(&l, "RANK=2", "WORLD_SIZE=4", "MASTER_ADDR=n1.example", "MASTER_PORT=1234");
+    assert_int_equal(l.by, RANKS_TCP);
+    assert_int_equal(l.rank, 2);
+    assert_int_equal(l.size, 4);
+    assert_string_equal(l.host, "n1.example");
+    assert_int_equal(l.port, 1234);
+    LAUNCHED(&l, "RANK=2", "WORLD_SIZE=4", "MASTER_ADDR=n1", "MASTER_PORT=1234",
+             "TORCHELASTIC_USE_AGENT_STORE=True");               /* torchrun itself is at 1234 */
+    assert_int_equal(l.port, 1235);
+    LAUNCHED(&l, "RANK=2", "WORLD_SIZE=4");
+    assert_int_equal(l.by, RANKS_ALONE);
+    LAUNCHED(&l, "RANK=2", "MASTER_ADDR=n1");
+    assert_int_equal(l.by, RANKS_ALONE);
+    LAUNCHED(&l, "RANK=2", "WORLD_SIZE=4", "MASTER_ADDR=n1", "ISOGLOT_RANKS=none");
+    assert_int_equal(l.by, RANKS_ALONE);
+    assert_int_equal(LAUNCHED(&l, "RANK=4", "WORLD_SIZE=4", "MASTER_ADDR=n1"), -1);
+    assert_int_equal(LAUNCHED(&l, "RANK=-1", "WORLD_SIZE=4", "MASTER_ADDR=n1"), -1);
+    assert_int_equal(
+        LAUNCHED(&l, "RANK=1", "WORLD_SIZE=4", "MASTER_ADDR=n1", "MASTER_PORT=70000"), -1);
+}
+
+static void plain_tcp_is_found_by_slurms_variables(void **state)
+{
+    struct ranks_launch l, m;
+    (void)state;
+    LAUNCHED(&l, "SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=2", "SLURM_JOB_ID=77", "SLURM_STEP_ID=0",
+             "SLURM_STEP_NODELIST=rack[2-3]n[01-04,07],login", "SLURM_JOB_NODELIST=other",
+             "SLURM_LAUNCH_NODE_IPADDR=10.0.0.9", "PMI_RANK=2", "PMI_SIZE=4");      /* its pmi2 */
+    assert_int_equal(l.by, RANKS_TCP);
+    assert_int_equal(l.rank, 2);
+    assert_int_equal(l.size, 4);
+    assert_string_equal(l.host, "rack2n01");
+    assert_string_equal(l.address, "10.0.0.9");
+    assert_true(l.port >= 15000 && l.port < 20000);
+    LAUNCHED(&m, "SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=2", "SLURM_JOB_ID=77", "SLURM_STEP_ID=1",
+             "SLURM_STEP_NODELIST=a,b");
+    assert_string_equal(m.host, "a");
+    assert_true(m.port != l.port && strcmp(m.run, l.run) != 0);  /* two steps of a job */
+    LAUNCHED(&l, "SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=2", "SLURM_STEP_NUM_NODES=1",
+             "SLURM_STEP_NODELIST=n[5-6]", "SLURM_STEP_RESV_PORTS=12001-12004");
+    assert_string_equal(l.host, "127.0.0.1");
+    assert_int_equal(l.port, 12001);
+    LAUNCHED(&l, "SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=2", "SLURM_STEP_NODELIST=n1",
+             "MASTER_ADDR=n9", "MASTER_PORT=99");                /* of a script for PyTorch */
+    assert_string_equal(l.host, "n9");
+    assert_int_equal(l.port, 99);
+    assert_int_equal(LAUNCHED(&l, "SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=4"), -1);
+}
+
+/* The vectors of the authors: key 00 01 ... 0f, text 00 01 ... of 15, 0 and 8 bytes. */
+static void proofs_are_siphash(void **state)
+{
+    struct secret s = { { UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908) } };
+    unsigned char text[15];
+    (void)state;
+    for (int i = 0; i < 15; i++) text[i] = (unsigned char)i;
+    assert_true(secret_proof(&s, text, 15) == UINT64_C(0xa129ca6149be45e5));
+    assert_true(secret_proof(&s, text, 0) == UINT64_C(0x726fdb47dd0e0e31));
+    assert_true(secret_proof(&s, text, 8) == UINT64_C(0x93f5f5799a932462));
+    setenv("ISOGLOT_SECRET", "a", 1);
+    struct secret a = secret_of("run"), b = secret_of("run 2");
+    setenv("ISOGLOT_SECRET", "b", 1);
+    struct secret c = secret_of("run");
+    unsetenv("ISOGLOT_SECRET");
+    assert_true(a.key[0] != b.key[0] && a.key[0] != c.key[0] && a.key[1] != c.key[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tree_of_seven_is_the_one_of_the_comment),
+        cmocka_unit_test(bfloat16_is_rounded_to_the_nearest),
+        cmocka_unit_test(the_nodes_of_a_range_are_the_largest),
+        cmocka_unit_test(any_number_of_ranks_gives_the_sum_of_the_tree),
+        cmocka_unit_test(parts_come_to_the_first_and_go_back),
+        cmocka_unit_test(everybody_hears_everybody),
+        cmocka_unit_test(who_differs_is_named_by_the_first_alone),
+        cmocka_unit_test(a_failure_reaches_the_others_with_the_name),
+        cmocka_unit_test(a_silent_rank_is_named),
+        cmocka_unit_test(a_run_of_one),
+        cmocka_unit_test(launchers_are_known_by_their_environment),
+        cmocka_unit_test(plain_tcp_is_found_by_torchs_variables),
+        cmocka_unit_test(plain_tcp_is_found_by_slurms_variables),
+        cmocka_unit_test(proofs_are_siphash),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

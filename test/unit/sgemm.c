@@ -1,0 +1,105 @@
+/* The products of kernels/cpu/sgemm.h against their definition: chains of fused multiply-adds,
+ * one element at a time, to the last bit. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+#include "common/rng.h"
+#include "kernels/cpu/sgemm.h"
+#include "kernels/cpu/simd.h"
+
+static struct rng rng = { { 11, RNG_TEST, 0 }, 0, 0 };
+
+struct shape { int M, N, K; };
+
+static float *matrix(int rows, int ld)
+{
+    size_t n = (size_t)rows * (size_t)ld;
+    float *x = mem_alloc(n * sizeof *x);
+    for (size_t i = 0; i < n; i++) x[i] = rng_next_unit(&rng) - 0.5f;
+    return x;
+}
+
+/* The lengths of chains that OpenBLAS's level-3 driver makes of k with Q = 448 and 16 rows. */
+static int chain(int left)
+{
+    if (left >= 896) return 448;
+    if (left <= 448) return left;
+    return left / 2 % 16 ? left / 2 + 16 - left / 2 % 16 : left / 2;
+}
+
+static float element(const float *a, const float *b, int step, int K, bool add, float c)
+{
+    bool begun = add;
+    for (int k = 0; k < K; ) {
+        float sum = 0;
+        for (int end = k + chain(K - k); k < end; k++)
+            sum = fmaf(a[k], b[(size_t)k * (size_t)step], sum);
+        c = begun ? c + sum : sum;
+        begun = true;
+    }
+    return c;
+}
+
+static void check(struct shape s, bool tb, bool add)
+{
+    enum { MORE = 3 };                          /* rows are further apart than they are long */
+    int lda = s.K + MORE, ldb = (tb ? s.K : s.N) + MORE, ldc = s.N + MORE;
+    float *A = matrix(s.M, lda), *B = matrix(tb ? s.N : s.K, ldb), *C = matrix(s.M, ldc);
+    size_t bytes = (size_t)s.M * (size_t)ldc * sizeof *C;
+    float *was = mem_alloc(bytes), *room = mem_alloc(SGEMM_ROOM * sizeof *room);
+    memcpy(was, C, bytes);
+    sgemm_avx512(tb, s.M, s.N, s.K, A, lda, B, ldb, add, C, ldc, room);
+    for (int i = 0; i < s.M; i++)
+        for (int j = 0; j < ldc; j++) {
+            size_t at = (size_t)i * (size_t)ldc + (size_t)j;
+            const float *b = tb ? B + (size_t)j * (size_t)ldb : B + j;
+            float expected = j >= s.N ? was[at]
+                                      : element(A + (size_t)i * (size_t)lda, b, tb ? 1 : ldb, s.K,
+                                                add, was[at]);
+            if (memcmp(&C[at], &expected, sizeof expected) != 0)
+                fail_msg("[%d,%d] of %d x %d x %d, tb %d, add %d: %.9g, expected %.9g", i, j, s.M,
+                         s.N, s.K, tb, add, (double)C[at], (double)expected);
+        }
+    free(A); free(B); free(C); free(was); free(room);
+}
+
+/* Every number of rows left over and of columns; chains of one, two and three links; more columns
+ * than the copy of B has room for. */
+static void products_are_chains_of_multiply_adds(void **state)
+{
+    (void)state;
+    if (simd_choose() != &simd_avx512) skip();
+    static const struct shape shapes[] = { { 1, 1, 1 },     { 2, 15, 16 },   { 3, 16, 17 },
+                                           { 4, 17, 33 },   { 5, 63, 31 },   { 6, 64, 128 },
+                                           { 7, 65, 448 },  { 13, 130, 449 }, { 8, 31, 512 },
+                                           { 6, 48, 895 },  { 11, 20, 896 }, { 9, 33, 1380 },
+                                           { 7, 700, 400 }, { 5, 2100, 64 } };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int how = 0; how < 4; how++) check(shapes[i], how & 1, how & 2);
+}
+
+/* A product of nothing leaves C alone; so do rows and columns that are not asked for. */
+static void no_rows_or_columns_write_nothing(void **state)
+{
+    (void)state;
+    if (simd_choose() != &simd_avx512) skip();
+    float x[16] = { 1 }, c[4] = { 5, 6, 7, 8 }, *room = mem_alloc(SGEMM_ROOM * sizeof *room);
+    sgemm_avx512(true, 0, 4, 4, x, 4, x, 4, false, c, 4, room);
+    sgemm_avx512(true, 1, 0, 4, x, 4, x, 4, false, c, 4, room);
+    for (int i = 0; i < 4; i++) assert_float_equal(c[i], 5 + i, 0);
+    free(room);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(products_are_chains_of_multiply_adds),
+                                        cmocka_unit_test(no_rows_or_columns_write_nothing) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

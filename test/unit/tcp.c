@@ -1,0 +1,228 @@
+/* Plain TCP between ranks (lib/ranks/tcp.h): ranks are processes here, which a test forks, and a
+ * stranger is a socket that speaks as lib/ranks/meet.h says, all but the key. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/mem.h"
+#include "lib/ranks/meet.h"
+#include "lib/ranks/net.h"
+
+#define CHECK(x) do { if (!(x)) { printf("line %d: %s: %s\n", __LINE__, #x, err_msg()); \
+                                  fflush(stdout); _exit(9); } } while (0)
+
+struct rank { const struct ranks_transport *t; void *ctx; struct ranks_place place; };
+
+static struct ranks_launch at(int rank, int size, int port)
+{
+    struct ranks_launch l = { .by = RANKS_TCP, .rank = rank, .size = size, .port = port,
+                              .host = "127.0.0.1", .run = "test", .variables = "RANK" };
+    return l;
+}
+
+static int some_port(void)
+{
+    int port = 0, fd = net_listen("127.0.0.1", &port);
+    close(fd);
+    return port;
+}
+
+/* play, as `size` processes that have met; their exit statuses are 0. */
+static void ranks(int size, void (*play)(struct rank *r))
+{
+    int port = some_port(), status;
+    pid_t pid[8];
+    fflush(stdout);
+    for (int i = 0; i < size; i++) {
+        if ((pid[i] = fork()) != 0) continue;
+        struct ranks_launch l = at(i, size, port);
+        struct rank r = { .t = ranks_tcp(&l) };
+        CHECK(r.t->start(&r.ctx, &r.place, 20) == 0);
+        CHECK(r.place.rank == i && r.place.size == size && r.place.local_size == size);
+        play(&r);
+        CHECK(r.t->end(r.ctx) == 0);
+        _exit(0);
+    }
+    for (int i = 0; i < size; i++) {
+        assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+}
+
+/* What done says at last. */
+static int finished(struct rank *r, void *request)
+{
+    double until = clock_seconds() + 60;
+    int rc = 0;
+    while (rc == 0 && clock_seconds() < until) rc = r->t->done(r->ctx, request);
+    return rc;
+}
+
+static char byte(int from, int to, int tag, size_t i)
+{
+    return (char)(from * 31 + to * 17 + tag * 7 + (int)(i % 253));
+}
+
+enum { LENGTHS = 5 };
+static const size_t length[LENGTHS] = { 0, 1, 5000, TCP_EAGER, TCP_EAGER + 1001 };
+
+/* Everybody to everybody: messages of all lengths, two of each tag, asked for in another order than
+ * they are sent in, some before and some after they have come. */
+static void exchange(struct rank *r)
+{
+    int me = r->place.rank, size = r->place.size, n = 0;
+    void *request[8 * LENGTHS * 4];
+    char *got[8][LENGTHS][2];
+    for (int q = 0; q < size; q++)
+        for (int k = 0; k < LENGTHS && q != me; k++)
+            for (int twice = 0; twice < 2; twice++) {
+                char *x = mem_alloc(length[k] + 1);
+                for (size_t i = 0; i < length[k]; i++) x[i] = byte(me, q, 2 * k + twice, i);
+                CHECK(request[n++] = r->t->send(r->ctx, q, k, x, length[k]));
+            }
+    usleep((unsigned)me * 20000);
+    for (int q = size - 1; q >= 0; q--)
+        for (int k = LENGTHS - 1; k >= 0 && q != me; k--)
+            for (int twice = 0; twice < 2; twice++) {
+                got[q][k][twice] = mem_alloc(length[k] + 1);
+                CHECK(request[n++] = r->t->receive(r->ctx, q, k, got[q][k][twice], length[k]));
+            }
+    for (int i = 0; i < n; i++) CHECK(finished(r, request[i]) == 1);
+    for (int q = 0; q < size; q++)
+        for (int k = 0; k < LENGTHS && q != me; k++)
+            for (int twice = 0; twice < 2; twice++)
+                for (size_t i = 0; i < length[k]; i++)
+                    CHECK(got[q][k][twice][i] == byte(q, me, 2 * k + twice, i));
+    /* nobody leaves before all have all */
+    char one = 1, all[8];
+    n = 0;
+    for (int q = 0; q < size; q++)
+        if (q != me) {
+            request[n++] = r->t->send(r->ctx, q, 99, &one, 1);
+            request[n++] = r->t->receive(r->ctx, q, 99, all + q, 1);
+        }
+    for (int i = 0; i < n; i++) CHECK(finished(r, request[i]) == 1);
+}
+
+static void messages_of_any_length_arrive_in_any_order(void **state)
+{
+    (void)state;
+    ranks(1, exchange);
+    ranks(2, exchange);
+    ranks(5, exchange);
+}
+
+/* Rank 1 sends 12 bytes where rank 0 waits for 24, or for 8. */
+static void shorter(struct rank *r)
+{
+    char x[24] = { 0 };
+    if (r->place.rank) CHECK(finished(r, r->t->send(r->ctx, 0, 5, x, 12)) == 1);
+    else {
+        CHECK(finished(r, r->t->receive(r->ctx, 1, 5, x, sizeof x)) == -1);
+        CHECK(strstr(err_msg(), "rank 1 of 2 sends 12 bytes where this one expects 24"));
+    }
+    usleep(200000);
+}
+
+static void a_message_of_another_length_is_refused(void **state)
+{
+    (void)state;
+    ranks(2, shorter);
+}
+
+/* Who is gone is RANKS_GONE, and what he had sent is there. */
+static void leave(struct rank *r)
+{
+    char x[1000] = { 0 }, y;
+    if (r->place.rank == 1) {
+        memset(x, 'x', sizeof x);
+        CHECK(finished(r, r->t->send(r->ctx, 0, 3, x, sizeof x)) == 1);
+        _exit(0);
+    }
+    if (r->place.rank == 2) return;
+    void *after = r->t->receive(r->ctx, 1, 4, &y, 1);
+    CHECK(finished(r, after) == RANKS_GONE);
+    CHECK(strstr(err_msg(), "rank 1 of 3 has closed its connection"));
+    CHECK(finished(r, r->t->receive(r->ctx, 1, 3, x, sizeof x)) == 1);
+    CHECK(x[999] == 'x');
+}
+
+static void a_rank_that_is_gone_is_told(void **state)
+{
+    (void)state;
+    ranks(3, leave);
+}
+
+/* A caller that says it is rank 1, and has no key: it is let go, and rank 0 waits on. */
+static void stranger(int port, bool greets)
+{
+    unsigned char here[16] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
+    struct sockaddr_storage a;
+    struct hello mine = { MEET_MAGIC, RANKS_ABI, 2, 1, 0, 1, 0 }, his;
+    struct answer answer = { 0 };
+    char c;
+    socklen_t n = net_socket_address(here, port, &a);
+    double until = clock_seconds() + 10;
+    int fd = -1;
+    while (clock_seconds() < until) {
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(fd, (struct sockaddr *)&a, n) == 0) break;
+        close(fd);
+        usleep(10000);
+    }
+    if (!greets) mine.magic++;
+    CHECK(net_put(fd, &mine, sizeof mine, until) == 0);
+    if (greets) {
+        CHECK(net_get(fd, &his, sizeof his, until) == 0);
+        answer.proof = his.proof;                /* the other's own, sent back */
+        CHECK(net_put(fd, &answer, sizeof answer, until) == 0);
+    }
+    CHECK(recv(fd, &c, 1, 0) <= 0);
+    close(fd);
+}
+
+static void strangers_are_let_go(void **state)
+{
+    int port = some_port(), status;
+    (void)state;
+    fflush(stdout);
+    pid_t first = fork();
+    if (first == 0) {
+        struct ranks_launch l = at(0, 2, port);
+        struct rank r = { .t = ranks_tcp(&l) };
+        CHECK(r.t->start(&r.ctx, &r.place, 2) == -1);
+        CHECK(strstr(err_msg(), "rank 1 of 2 has not come"));
+        CHECK(strstr(err_msg(), "2 callers that are no ranks of it were refused"));
+        _exit(0);
+    }
+    pid_t other = fork();
+    if (other == 0) {
+        stranger(port, false);
+        stranger(port, true);
+        _exit(0);
+    }
+    waitpid(first, &status, 0);
+    assert_int_equal(status, 0);
+    waitpid(other, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_of_any_length_arrive_in_any_order),
+        cmocka_unit_test(a_message_of_another_length_is_refused),
+        cmocka_unit_test(a_rank_that_is_gone_is_told),
+        cmocka_unit_test(strangers_are_let_go),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
