@@ -73,7 +73,7 @@ tsan-run: $(addprefix $(O)/bin/,$(TSAN)) $(O)/test/unit/ranks $(O)/test/unit/tcp
 setup:
 	@test/setup
 
-## make fuzz          every fuzz target for SECONDS=15; make fuzz/X runs one (clang's libFuzzer)
+## make fuzz          every fuzz target for SECONDS=15; make fuzz/X runs one (clang's libFuzzer); SEED=1 repeats
 # test/fuzz/X.c has LLVMFuzzerTestOneInput. test/fuzz/X.seed, if there is one, is a shell script that writes
 # first inputs into the folder it is given, with the programs in $BIN.
 # They are built under their own flags in an object folder of their own; what was found stays in build/fuzz/X.

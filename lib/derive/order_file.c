@@ -20,6 +20,10 @@ static bool is(const char *want, const char *s, size_t n)
 static bool is_relation(const char *s, size_t n)
 { return n && !(s[0] >= 'A' && s[0] <= 'Z') && !(n > 1 && s[0] == '@'); }
 
+/* Is it read as a relation without "&" before it? */
+static bool stands_alone(const char *relation)
+{ return is_relation(relation, strlen(relation)) && !strchr(relation, '&'); }
+
 /* One of a feature's labels: a part of speech in capitals, a relation in small letters, or both
  * with "&" between. */
 static int symbol(struct order_model *m, const char *s, size_t n, uint32_t *to)
@@ -152,7 +156,7 @@ static void put_symbol(const struct order_model *m, uint32_t s, char **to, char 
 {
     const char *p = pos_name(s & 31), *r = m->relations.name[s >> 5];
     *to += snprintf(*to, (size_t)(end - *to), "_%s%s%s", p,
-                    *r && (*p || !is_relation(r, strlen(r))) ? "&" : "", r);
+                    *r && (*p || !stands_alone(r)) ? "&" : "", r);
 }
 
 struct named { char name[8 + ORDER_GRAM * 36]; double weight; };

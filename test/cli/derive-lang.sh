@@ -159,6 +159,9 @@ fails 1 'tab.orm:1: "no.x09subj" is not a label' derive-lang --import-orm V=tab.
 # a relation that looks like a part of speech keeps its "&" (found by fuzz/order)
 printf 'BI_n_&@mo$ 0.25\n' > at.orm; derive-lang --import-orm N=at.orm > at.order
 grep -q '^N	BI_n_&@mo\$	0.25$' at.order || fail "$(cat at.order)"
+# and so does one with "&" in its own name
+printf 'BI_&n&m_amod 0.5\n' > and.orm; derive-lang --import-orm N=and.orm > and.order
+grep -q '^N	BI_&n&m_amod	0.5$' and.order || fail "$(cat and.order)"
 for ((i = 0; i < 6000; i++)); do
     printf '1\tn\t_\tPART\t_\tX=1|Polarity=Neg\t2\tadvmod\t_\t_\n2\tH\t_\tVERB\t_\t_\t0\troot\t_\t_\n3\to\t_\tNOUN\t_\t_\t2\tobj\t_\t_\n\n'
 done > negated
