@@ -94,10 +94,6 @@ struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_ac
 /* f(x W1^T + b1) W2^T + b2: the feed-forward block, with f's derivative inside the products. */
 struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int b2,
                      enum kern_act f);
-/* Rows scale * E[token] + P[pos] + L[lang]; token, pos, lang are device arrays that outlive
- * backward. token < 0: P[pos] + L[lang] alone. */
-struct var *tape_embed(struct tape *t, const int32_t *token, const int32_t *pos,
-                       const int32_t *lang, int rows, int E, int P, int L, float scale);
 /* Weighted sums of a table's rows: sum of w[m * k + j] E[idx[m * k + j]] over j < k, for m < n.
  * idx < 0: none. Device arrays that outlive backward; w is a constant, E's rows get its share of
  * the gradient. */
@@ -108,11 +104,12 @@ struct mixture {
     const float *w;              /* [n, k] */
     bool constant;               /* E's rows get no gradient from here */
 };
-/* The same with scale * mixture m added to row m->row[m]: of rows that read a mixture in place
- * of a token (token -1). m NULL or m->n 0: none. */
-struct var *tape_embed_mix(struct tape *t, const int32_t *token, const int32_t *pos,
-                           const int32_t *lang, int rows, int E, int P, int L, float scale,
-                           const struct mixture *m);
+/* Rows scale * E[token] + P[pos] + L[lang]; token, pos, lang are device arrays that outlive
+ * backward. token < 0: P[pos] + L[lang] alone, and where mixture j reads into that row
+ * (m->row[j]), scale * mixture j as well. m NULL or m->n 0: there are no mixtures. */
+struct var *tape_embed(struct tape *t, const int32_t *token, const int32_t *pos,
+                       const int32_t *lang, int rows, int E, int P, int L, float scale,
+                       const struct mixture *m);
 /* scale * the mixtures alone, [n, cols of E]; m->row is not looked at. */
 struct var *tape_mix(struct tape *t, int E, float scale, const struct mixture *m);
 /* s x / |x| for each row; a row of zeros stays one, and gets no gradient. */

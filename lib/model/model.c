@@ -238,7 +238,7 @@ static struct var *embed(struct model *m, struct tape *t, const struct stack_i *
 {
     t->drop.sample = b->sample;
     t->drop.pos = (const uint32_t *)b->drop;
-    struct var *x = tape_embed_mix(
+    struct var *x = tape_embed(
         t, b->token, b->pos, s->types < 0 ? b->lang : b->type, b->host->rows, m->tokens,
         s->positions, s->types < 0 ? s->languages : s->types, m->c.scale_embed, &b->mix);
     if (s->embed_norm.W >= 0)

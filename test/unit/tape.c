@@ -118,7 +118,7 @@ static double mixed_spans(struct world *w)
     struct spans s = three_spans(w);
     struct mixture m = { 2, 3, tape_int32(t, row, 2), tape_int32(t, idx, 6),
                          tape_float(t, weight, 6) };
-    struct var *x = tape_embed_mix(t, w->token, w->pos, NULL, ROWS, w->E, w->P, -1, 1.5f, &m);
+    struct var *x = tape_embed(t, w->token, w->pos, NULL, ROWS, w->E, w->P, -1, 1.5f, &m);
     struct var *z = tape_dense(t, tape_unit(t, x, 2), w->W, w->b, KERN_TANH);
     const int32_t *at = tape_int32(t, target, 3);
     struct xent e = tape_span_xent(t, z, 1, &s, at, tape_bytes(t, allowed, ROWS), 0.7f);
@@ -214,7 +214,8 @@ static void dropped(struct world *w, bool train, bool dropout, float *got)
                                     .sample = tape_bytes(&w->t, sample, sizeof sample),
                                     .pos = tape_bytes(&w->t, pos, sizeof pos) };
     struct var *x =
-        tape_embed(&w->t, tape_int32(&w->t, token, ROWS), NULL, NULL, ROWS, w->E, -1, -1, 1);
+        tape_embed(&w->t, tape_int32(&w->t, token, ROWS), NULL, NULL, ROWS, w->E, -1, -1, 1,
+                   NULL);
     w->k->download(got, tape_drop(&w->t, x)->v, ROWS * D * sizeof *got);
 }
 

@@ -1,15 +1,7 @@
-/* The operations of a model's layers. */
+/* The operations of tape.h, in its order: each with its backward function above it. */
+#include <assert.h>
 #include <math.h>
 #include "lib/graph/record.h"
-
-/* The next dropout of this forward pass. */
-static struct kern_drop drop_site(struct tape *t, float p)
-{
-    struct kern_drop d = t->drop;
-    d.p = t->dropout ? p : 0;
-    d.site = t->site++;
-    return d;
-}
 
 /* --- linear --- */
 
@@ -87,7 +79,90 @@ struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int 
     return &r->y;
 }
 
+/* --- rows of tables: embeddings, and mixtures of them --- */
+
+static void mix_back(struct tape *t, struct record *r)
+{
+    const struct mixture *x = &r->mix;
+    float *dE = grad(t, r->E);
+    if (dE && x->n > 0 && !x->constant)
+        KERN(t->k, mix_bwd, .dE = dE, .dY = r->y.g, .row = x->row, .idx = x->idx, .w = x->w,
+             .scale = r->scale, .M = x->n, .k = x->k, .D = r->y.cols);
+}
+
+static void mix(struct tape *t, struct record *r)
+{
+    const struct mixture *x = &r->mix;
+    if (x->n > 0)
+        KERN(t->k, mix_fwd, .Y = r->y.v, .row = x->row, .E = val(t, r->E), .idx = x->idx,
+             .w = x->w, .scale = r->scale, .M = x->n, .k = x->k, .D = r->y.cols);
+}
+
+static void embed_back(struct tape *t, struct record *r)
+{
+    KERN(t->k, embed_bwd, .dE = grad(t, r->E), .dP = grad(t, r->P),
+         .dL = grad(t, r->L), .dY = r->y.g, .token = r->token, .pos = r->pos,
+         .lang = r->lang, .scale = r->scale, .N = r->y.rows, .D = r->y.cols);
+    mix_back(t, r);
+}
+
+struct var *tape_embed(struct tape *t, const int32_t *token, const int32_t *pos,
+                       const int32_t *lang, int rows, int E, int P, int L, float scale,
+                       const struct mixture *m)
+{
+    int D = t->ps->p[E].cols;
+    struct record *r = record_new(t, rows, D);
+    r->back = embed_back;
+    r->token = token; r->pos = pos; r->lang = lang; r->E = E; r->P = P; r->L = L; r->scale = scale;
+    if (m) r->mix = *m;
+    KERN(t->k, embed_fwd, .Y = r->y.v, .token = token, .pos = pos, .lang = lang,
+         .E = val(t, E), .E8 = val8(t, E), .P = val(t, P), .L = val(t, L),
+         .scale = scale, .N = rows, .D = D);
+    mix(t, r);
+    return &r->y;
+}
+
+struct var *tape_mix(struct tape *t, int E, float scale, const struct mixture *m)
+{
+    struct record *r = record_new(t, m->n, t->ps->p[E].cols);
+    r->back = mix_back;
+    r->E = E; r->scale = scale; r->mix = *m;
+    r->mix.row = NULL;
+    t->k->zero(r->y.v, (size_t)r->y.rows * (size_t)r->y.cols * t->k->act_size);
+    mix(t, r);
+    return &r->y;
+}
+
+/* --- rows of length s --- */
+
+static void unit_back(struct tape *t, struct record *r)
+{
+    bool add;
+    act *dx = tape_grad(t, r->x, &add);
+    KERN(t->k, unit_bwd, .dX = dx, .add = add, .dY = r->y.g, .Y = r->y.v, .len = r->lse,
+         .s = r->scale, .N = r->y.rows, .D = r->y.cols);
+}
+
+struct var *tape_unit(struct tape *t, struct var *x, float s)
+{
+    struct record *r = record_new(t, x->rows, x->cols);
+    r->back = unit_back;
+    r->x = x; r->scale = s;
+    r->lse = record_own(t, r, (size_t)x->rows * sizeof(float));
+    KERN(t->k, unit_fwd, .Y = r->y.v, .len = r->lse, .X = x->v, .s = s, .N = x->rows, .D = x->cols);
+    return &r->y;
+}
+
 /* --- residual, dropout, layer norm --- */
+
+/* The next dropout of this forward pass. */
+static struct kern_drop drop_site(struct tape *t, float p)
+{
+    struct kern_drop d = t->drop;
+    d.p = t->dropout ? p : 0;
+    d.site = t->site++;
+    return d;
+}
 
 static void norm_back(struct tape *t, struct record *r)
 {
@@ -231,6 +306,26 @@ struct var *tape_cross_attn(struct tape *t, struct var *q, struct var *kv, const
     return attention(t, q, kv, sq, sk, heads, false);
 }
 
+/* --- means of spans --- */
+
+static void means_back(struct tape *t, struct record *r)
+{
+    bool add;
+    act *dx = tape_grad(t, r->x, &add);
+    KERN(t->k, means_bwd, .dX = dx, .add = add, .dY = r->y.g, .at = r->pos, .len = r->index,
+         .M = r->y.rows, .D = r->y.cols);
+}
+
+struct var *tape_means(struct tape *t, struct var *x, const struct spans *s)
+{
+    struct record *r = record_new(t, s->n, x->cols);
+    r->back = means_back;
+    r->x = x; r->pos = s->at; r->index = s->len;
+    KERN(t->k, means_fwd, .Y = r->y.v, .X = x->v, .at = s->at, .len = s->len, .M = s->n,
+         .D = x->cols);
+    return &r->y;
+}
+
 /* --- rows --- */
 
 static void gather_back(struct tape *t, struct record *r)
@@ -251,4 +346,93 @@ struct var *tape_gather(struct tape *t, struct var *x, const int32_t *index, int
     KERN(t->k, gather, .Y = r->y.v, .ldy = x->cols, .X = x->v, .ldx = x->cols, .index = index,
          .M = m, .D = x->cols);
     return &r->y;
+}
+
+/* --- what objectives end in: losses that go backward through themselves at once, their scale
+ * being known --- */
+
+static struct xent xent_new(struct tape *t, int n)
+{
+    size_t floats = (size_t)n * sizeof(float);
+    return (struct xent){ tape_alloc(t, floats), tape_alloc(t, floats),
+                          tape_alloc(t, (size_t)n * sizeof(int32_t)) };
+}
+
+/* Where x's gradient is written to; NULL where nothing is trained. */
+static act *first_grad(struct tape *t, struct var *x)
+{
+    if (!t->train) return NULL;
+    bool add;
+    act *dx = tape_grad(t, x, &add);
+    assert(!add);                   /* the output layer comes first among what reads these rows */
+    return dx;
+}
+
+/* Where x's gradient is added to; NULL where nothing is trained. */
+static act *added_grad(struct tape *t, struct var *x)
+{
+    if (!t->train) return NULL;
+    bool add;
+    act *dx = tape_grad(t, x, &add);
+    if (!add) t->k->zero(dx, (size_t)x->rows * (size_t)x->cols * t->k->act_size);
+    return dx;
+}
+
+struct xent tape_xent(struct tape *t, struct var *x, int W, int b, const int32_t *target,
+                      const float *weight, const uint8_t *allowed, float smoothing, float scale)
+{
+    struct xent e = xent_new(t, x->rows);
+    act *dx = first_grad(t, x);
+    KERN(t->k, xent, .loss = e.loss, .nll = e.nll, .best = e.best, .dX = dx,
+         .dW = dx ? grad(t, W) : NULL, .db = dx ? grad(t, b) : NULL, .X = x->v,
+         .W = val(t, W), .b = val(t, b), .target = target, .weight = weight,
+         .allowed = allowed, .eps = smoothing, .scale = scale, .M = x->rows, .D = x->cols,
+         .V = t->ps->p[W].rows);
+    return e;
+}
+
+struct xent tape_xent_matrix(struct tape *t, struct var *x, const float *W, int V,
+                             const int32_t *target, const float *weight, const uint8_t *allowed,
+                             float scale)
+{
+    struct xent e = xent_new(t, x->rows);
+    KERN(t->k, xent, .loss = e.loss, .nll = e.nll, .best = e.best, .dX = first_grad(t, x),
+         .X = x->v, .W = W, .target = target, .weight = weight, .allowed = allowed, .scale = scale,
+         .M = x->rows, .D = x->cols, .V = V);
+    return e;
+}
+
+struct xent tape_span_xent(struct tape *t, struct var *z, int column, const struct spans *s,
+                           const int32_t *target, const uint8_t *allowed, float scale)
+{
+    struct xent e = xent_new(t, s->n);
+    KERN(t->k, span, .loss = e.loss, .best = e.best, .dZ = added_grad(t, z), .Z = z->v,
+         .ldz = z->cols, .column = column, .at = s->at, .len = s->len, .target = target,
+         .allowed = allowed, .scale = scale, .M = s->n);
+    e.nll = e.loss;
+    return e;
+}
+
+float *tape_cos_pairs(struct tape *t, int E, const int32_t *i, const int32_t *j, int P, bool l2,
+                      float scale)
+{
+    float *loss = tape_alloc(t, (size_t)P * sizeof *loss);
+    KERN(t->k, cos_pairs, .loss = loss, .dE = t->train ? grad(t, E) : NULL,
+         .E = val(t, E), .i = i, .j = j, .scale = scale, .l2 = l2, .P = P,
+         .D = t->ps->p[E].cols);
+    return loss;
+}
+
+float *tape_gc(struct tape *t, struct var *h, int O, const int32_t *target, const int32_t *nb,
+               const float *f, const float *logx, float dot_scale, float weight, float scale, int M,
+               int J)
+{
+    float *loss = tape_alloc(t, (size_t)M * sizeof(float));
+    act *dh = added_grad(t, h);
+    bool own = O < 0;
+    KERN(t->k, gc, .loss = loss, .dH = dh, .dB = own ? dh : dh ? grad(t, O) : NULL, .H = h->v,
+         .B = own ? h->v : (const void *)val(t, O), .B_act = own, .t = target, .nb = nb,
+         .f = f, .logx = logx, .dot_scale = dot_scale, .weight = weight, .scale = scale, .M = M,
+         .J = J, .D = h->cols);
+    return loss;
 }
