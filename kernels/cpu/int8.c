@@ -12,7 +12,7 @@
 #include <cpuid.h>
 #endif
 
-static const struct int8_kernel *all[5];
+static const struct int8_kernel *all[6];
 
 static void choose(void)
 {
@@ -21,6 +21,7 @@ static void choose(void)
     unsigned a = 0, b, c, d;
     const struct simd *most = simd_choose(); /* and with it ISOGLOT_SIMD */
     bool vnni = __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+    if (simd_amx()) all[n++] = &int8_amx;
     if (most == &simd_avx512 && __builtin_cpu_supports("avx512vnni")) all[n++] = &int8_avx512;
     if (most != &simd_base && vnni) all[n++] = &int8_vnni;
     if (most != &simd_base) all[n++] = &int8_avx2;

@@ -34,6 +34,6 @@ static const char *version(void)
 }
 
 const struct prog_part kern_part = { version,
-                                     { { "ISOGLOT_SIMD", "base|avx2|avx512" },
+                                     { { "ISOGLOT_SIMD", "base|avx2|avx512|amx" },
                                        { "ISOGLOT_BF16", "dots|rounded" },
                                        { "ISOGLOT_CUDA_GRAPHS", "0|1" } } };

@@ -1,7 +1,7 @@
 /* Loops over a row, compiled for several instruction sets (simd_base.c, simd_avx2.c,
  * simd_avx512.c from the one source simd.inc) and chosen at the first use. Results may differ
  * between instruction sets in the last digits, never between thread counts.
- * ISOGLOT_SIMD=base|avx2|avx512 chooses a lesser set than the processor has. */
+ * ISOGLOT_SIMD=base|avx2|avx512 chooses a lesser set than the processor has (avx512: no AMX). */
 #ifndef KERNELS_CPU_SIMD_H
 #define KERNELS_CPU_SIMD_H
 #include <stdbool.h>
@@ -94,5 +94,9 @@ struct simd {
 
 extern const struct simd simd_base, simd_avx2, simd_avx512;
 const struct simd *simd_choose(void);
+
+/* Are there AMX's tiles for int8 and bfloat16, which Linux grants a process that asks, and no
+ * lesser set chosen? Then there is AVX-512 VNNI, too. */
+bool simd_amx(void);
 
 #endif

@@ -16,8 +16,8 @@
  * meets its blocks in ascending order, so that of two equal candidates the one with the lower index
  * comes first, and a candidate whose bound is not above the worst that is kept cannot enter; the
  * merge orders equals too. Which thread had which block does not show. */
-/* whole tiles of dot8's kernels: 504 = 36 * 14 = 84 * 6 */
-enum { BLOCK_X = 504, BLOCK_Z = 1024 };
+/* whole tiles of dot8's kernels: 672 = 21 * 32 = 48 * 14 = 112 * 6 */
+enum { BLOCK_X = 672, BLOCK_Z = 1024 };
 
 /* In float32 the sums below err by less than 12 roundings, 12 / 2^24 of the terms' largest sum of
  * magnitudes; 2^-18 is 64. */
@@ -236,30 +236,41 @@ static inline bool may_enter(const struct worker *w, uint32_t i, uint32_t j, flo
     return !(u <= w->row_limit[i - w->x0] && u <= w->column_limit[j]);
 }
 
-/* The block's rows with the columns [z0, z1), by int8. */
-static void search_int8(const struct search *s, struct worker *w, uint32_t z0, uint32_t z1)
+/* A tile of int8's kernel: rows from x, columns from z. */
+static void search_tile(const struct search *s, struct worker *w, uint32_t x, uint32_t z)
 {
     const struct nearest *of = s->of;
     const struct dot8 *how = of->int8;
-    uint32_t rows = (uint32_t)how->rows, columns = (uint32_t)how->columns, hit[DOT8_ROWS];
+    uint32_t rows = (uint32_t)how->rows, columns = (uint32_t)how->columns, hit[DOT8_ROWS],
+             at = x - w->x0;
     size_t row_bytes = (size_t)of->x.steps * 4, column_bytes = (size_t)of->z.steps * 4;
     float upper[DOT8_ROWS * DOT8_COLUMNS];
-    for (uint32_t z = z0; z < z1; z += columns) {
-        struct dot8_columns c = { of->z.q + z * column_bytes, of->z.scale + z, of->weight + z,
-                                  s->column_term + z, w->column_limit + z };
-        for (uint32_t x = w->x0; x < w->x1; x += rows) {
-            uint32_t at = x - w->x0;
-            struct dot8_rows r = { of->x.q + x * row_bytes, of->x.start + x, w->scale + at,
-                                   w->error + at,           w->term + at,    w->row_limit + at };
-            if (!how->above(of->x.steps, &r, &c, upper, hit)) continue;
-            for (uint32_t i = 0; i < rows && x + i < w->x1; i++)
-                for (uint32_t bits = hit[i]; bits; bits &= bits - 1) {
-                    uint32_t j = (uint32_t)__builtin_ctz(bits);
-                    if (z + j < of->m && may_enter(w, x + i, z + j, upper[i * columns + j]))
-                        score_pair(s, w, x + i, z + j);
-                }
+    struct dot8_columns c = { of->z.q + z * column_bytes, of->z.scale + z, of->weight + z,
+                              s->column_term + z, w->column_limit + z };
+    struct dot8_rows r = { of->x.q + x * row_bytes, of->x.start + x, w->scale + at,
+                           w->error + at,           w->term + at,    w->row_limit + at };
+    if (!how->above(of->x.steps, &r, &c, upper, hit)) return;
+    for (uint32_t i = 0; i < rows && x + i < w->x1; i++)
+        for (uint32_t bits = hit[i]; bits; bits &= bits - 1) {
+            uint32_t j = (uint32_t)__builtin_ctz(bits);
+            if (z + j < of->m && may_enter(w, x + i, z + j, upper[i * columns + j]))
+                score_pair(s, w, x + i, z + j);
         }
-    }
+}
+
+/* The block's rows with the columns [z0, z1), by int8: a panel of rows comes from the second cache
+ * once for two of columns, which stay in the first. */
+static void search_int8(const struct search *s, struct worker *w, uint32_t z0, uint32_t z1)
+{
+    const struct dot8 *how = s->of->int8;
+    uint32_t rows = (uint32_t)how->rows, columns = (uint32_t)how->columns;
+    if (how->begin) how->begin();
+    for (uint32_t z = z0; z < z1; z += 2 * columns)
+        for (uint32_t x = w->x0; x < w->x1; x += rows) {
+            search_tile(s, w, x, z);
+            if (z + columns < z1) search_tile(s, w, x, z + columns);
+        }
+    if (how->end) how->end();
     w->work.int8 += (uint64_t)(w->x1 - w->x0) * (z1 - z0);
 }
 

@@ -35,7 +35,7 @@ sed -n 41p bpe.xa | t --beam 4 --precision int8 > one; same one <(sed -n 41p q4)
 t --precision int8 --device auto < bpe.xa > again; same q1 again
 
 echo "# lesser instruction sets say the same words"
-for simd in base avx2; do
+for simd in base avx2 avx512; do
     ISOGLOT_SIMD=$simd t --beam 4 --precision int8 < bpe.xa > again
     [ "$(same_words q4 again)" -ge 57 ] || fail "$simd: other translations"
 done

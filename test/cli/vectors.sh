@@ -128,7 +128,7 @@ same d1.tsv again.tsv
 echo "# a dictionary has the same bytes with any instruction set, product and number of threads"
 dict-induce -q --threads 1 --src x.npy --tgt "$g/b.vec" --normalize none \
     --reverse back.tsv > plain.tsv
-for simd in base avx2 avx512; do for way in float32 int8; do
+for simd in base avx2 avx512 amx; do for way in float32 int8; do
     ISOGLOT_SIMD=$simd ISOGLOT_CSLS=$way dict-induce -q --threads 2 --src x.npy --tgt "$g/b.vec" \
         --normalize none --reverse back2.tsv > plain2.tsv
     same plain.tsv plain2.tsv; same back.tsv back2.tsv

@@ -128,6 +128,7 @@ static void every_kernel_gives_the_exact_sums_at_any_shape(void **state)
         for (size_t i = 0; i < sizeof ins / sizeof *ins; i++)
             for (int N = 1; N <= 14; N++) one_shape(N, outs[o], ins[i], (enum kind)(N % KINDS));
     one_shape(40, 300, 260, SMOOTH);
+    for (int N = 15; N < 68; N += N % 8 ? 1 : 7) one_shape(N, 49, 130, (enum kind)(N % KINDS));
     one_shape(21, 40, 1024, EDGES);
 }
 
@@ -291,7 +292,7 @@ static int first_kernel(const char *simd)
 static int rank(const struct int8_kernel *how)
 {
 #if defined __x86_64__
-    return how == &int8_avx512 ? 3 : how == &int8_vnni ? 2 : how == &int8_avx2 ? 1 : 0;
+    return how == &int8_amx ? 4 : how == &int8_avx512 ? 3 : how == &int8_vnni ? 2 : how == &int8_avx2 ? 1 : 0;
 #else
     return how != &int8_base;
 #endif
@@ -302,14 +303,15 @@ static void lesser_instruction_sets_can_be_chosen(void **state)
     (void)state;
     if (getenv("ISOGLOT_SIMD")) return;
     const struct int8_kernel *const *all = int8_all();
-    bool avx512 = false;
+    int amx = rank(all[0]) == 4, avx512 = false;
     for (int i = 0; all[i]; i++) {
         avx512 = avx512 || rank(all[i]) == 3;
         assert_true(i == 0 || rank(all[i]) < rank(all[i - 1]));
     }
     assert_int_equal(first_kernel("base"), 0);
-    assert_int_equal(first_kernel("avx2"), rank(all[avx512]));
-    assert_int_equal(first_kernel("avx512"), rank(all[0]));
+    assert_int_equal(first_kernel("avx2"), rank(all[amx + avx512]));
+    assert_int_equal(first_kernel("avx512"), rank(all[amx]));
+    assert_int_equal(first_kernel("amx"), rank(all[0]));
 }
 
 int main(int argc, char **argv)

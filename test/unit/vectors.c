@@ -302,6 +302,7 @@ static void no_inner_product_is_above_the_bound_of_its_int8_copies(void **state)
                     if (x.error[i] > 0) ratio = fmaxf(ratio, x.kept[i] / x.error[i]);
                 for (int j = 0; j < M; j++) weight[j] = z.norm[j] + ratio * z.error[j];
                 for (int i = 0; i < N + M; i++) low[i] = -INFINITY;
+                if (how->begin) how->begin();
                 for (uint32_t i = 0; i < x.padded; i += (uint32_t)how->rows)
                     for (uint32_t j = 0; j < z.padded; j += (uint32_t)how->columns) {
                         struct dot8_rows r = { x.q + i * (size_t)x.steps * 4,
@@ -323,6 +324,7 @@ static void no_inner_product_is_above_the_bound_of_its_int8_copies(void **state)
                                             && u <= exact + 2.0 * x.error[p] * weight[q] + 1e-6);
                             }
                     }
+                if (how->end) how->end();
                 dot8_side_free(&x);
                 dot8_side_free(&z);
                 free(X); free(Z); free(none); free(low); free(weight);
