@@ -292,7 +292,8 @@ static int first_kernel(const char *simd)
 static int rank(const struct int8_kernel *how)
 {
 #if defined __x86_64__
-    return how == &int8_amx ? 4 : how == &int8_avx512 ? 3 : how == &int8_vnni ? 2 : how == &int8_avx2 ? 1 : 0;
+    if (how == &int8_amx) return 4;
+    return how == &int8_avx512 ? 3 : how == &int8_vnni ? 2 : how == &int8_avx2 ? 1 : 0;
 #else
     return how != &int8_base;
 #endif
