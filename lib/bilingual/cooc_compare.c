@@ -93,13 +93,22 @@ static bool two_words(const struct vocab *v, const char *s, size_t n, uint32_t i
     return true;
 }
 
-struct sides { struct vocab *a, *b; double scale; };
-static int open_sides(const struct cooc *a, const struct cooc *b, struct sides *s)
+/* A file of pairs, and the vocabularies that its two columns are looked up in. */
+struct sides { struct vocab *a, *b; double scale; struct text *t; };
+
+static void close_sides(struct sides *s)
 {
-    *s = (struct sides){ cooc_vocab(a), cooc_vocab(b), cooc_compare_scale(a, b) };
-    if (s->a && s->b) return 0;
+    text_close(s->t);
     vocab_free(s->a);
     vocab_free(s->b);
+}
+
+static int open_sides(const char *path, const struct cooc *a, const struct cooc *b,
+                      struct sides *s)
+{
+    *s = (struct sides){ cooc_vocab(a), cooc_vocab(b), cooc_compare_scale(a, b), NULL };
+    if (s->a && s->b && (s->t = text_open(path, TEXT_UTF8 | TEXT_SUM))) return 0;
+    close_sides(s);
     return -1;
 }
 
@@ -146,10 +155,9 @@ static int read_pairs(const char *path, bool table, const struct cooc *a, const 
     const char *x, *y;
     size_t xn, yn;
     memset(p, 0, sizeof *p);
-    if (open_sides(a, b, &s) < 0) return -1;
-    struct text *t = text_open(path, TEXT_UTF8 | TEXT_SUM);
-    int r = t ? 0 : -1;
-    while (r >= 0 && (r = (table ? phrases : columns)(t, &x, &xn, &y, &yn)) > 0) {
+    if (open_sides(path, a, b, &s) < 0) return -1;
+    int r = 0;
+    while (r >= 0 && (r = (table ? phrases : columns)(s.t, &x, &xn, &y, &yn)) > 0) {
         uint32_t i[2], j[2];
         double xa, xb;
         p->lines++;
@@ -161,7 +169,7 @@ static int read_pairs(const char *path, bool table, const struct cooc *a, const 
         if (!two) {
             r = err_set("%s:%" PRIu64 ": expected two words on either side of the tab; use --dict "
                                       "for a dictionary of single words",
-                        text_name(t), text_lineno(t));
+                        text_name(s.t), text_lineno(s.t));
             break;
         }
         if (i[0] == VOCAB_UNK || i[1] == VOCAB_UNK || j[0] == VOCAB_UNK || j[1] == VOCAB_UNK)
@@ -169,9 +177,7 @@ static int read_pairs(const char *path, bool table, const struct cooc *a, const 
         else if (count(a, i[0], i[1], &xa) < 0 || count(b, j[0], j[1], &xb) < 0) r = -1;
         else add(p, xa, xb * s.scale);
     }
-    text_close(t);
-    vocab_free(s.a);
-    vocab_free(s.b);
+    close_sides(&s);
     if (r < 0) cooc_compare_free(p);
     return r < 0 ? -1 : 0;
 }
@@ -195,19 +201,17 @@ int cooc_compare_from_dictionary(const char *path, const struct cooc *a, const s
     const char *x, *y;
     size_t xn, yn;
     memset(p, 0, sizeof *p);
-    if (open_sides(a, b, &s) < 0) return -1;
-    struct text *t = text_open(path, TEXT_UTF8 | TEXT_SUM);
+    if (open_sides(path, a, b, &s) < 0) return -1;
     /* 0: no translation (it is a special's id) */
     uint32_t *to = mem_zero((size_t)s.a->n + 1, sizeof *to);
-    int r = t ? 0 : -1;
-    while (r >= 0 && (r = columns(t, &x, &xn, &y, &yn)) > 0) {
+    int r = 0;
+    while (r >= 0 && (r = columns(s.t, &x, &xn, &y, &yn)) > 0) {
         uint32_t i = vocab_id(s.a, x, xn), j = vocab_id(s.b, y, yn);
         p->lines++;
         if (memchr(x, ' ', xn) || memchr(y, ' ', yn)) p->multiword++;
         else if (i == VOCAB_UNK || j == VOCAB_UNK) p->unknown++;
         else if (!to[i]) to[i] = j;
     }
-    text_close(t);
     struct cooc_pairs *block = mem_alloc(sizeof *block);
     for (int plane = 0; r >= 0 && plane < a->planes; plane++) {
         struct cooc_cursor k;
@@ -222,8 +226,7 @@ int cooc_compare_from_dictionary(const char *path, const struct cooc *a, const s
     }
     free(block);
     free(to);
-    vocab_free(s.a);
-    vocab_free(s.b);
+    close_sides(&s);
     if (r < 0) cooc_compare_free(p);
     return r < 0 ? -1 : 0;
 }

@@ -133,6 +133,21 @@ static void unit_rows(float *X, uint32_t n, int d)
     }
 }
 
+/* A <- A w B diag(s^reweight) B^T u B, its rows made unit length; B^T is what `B` holds when turned
+ * is 1. left, right [d, d]: room to work in. */
+static void advance(float *A, uint32_t n, int d, const double *w, const double *u, const double *B,
+                    int turned, const double *s, double reweight, double *left, double *right)
+{
+    size_t k = (size_t)d;
+    lin_product(0, turned, d, d, d, w, B, left);
+    for (size_t i = 0; i < k * k; i++) left[i] *= pow(s[i % k], reweight);
+    lin_product(0, !turned, d, d, d, left, B, right);
+    lin_product(0, 0, d, d, d, right, u, left);
+    lin_product(0, turned, d, d, d, left, B, right);
+    apply(A, n, d, right);
+    unit_rows(A, n, d);
+}
+
 int map_advanced(float *X, uint32_t n, float *Z, uint32_t m, int d, const struct word_pairs *p,
                  double reweight)
 {
@@ -153,21 +168,8 @@ int map_advanced(float *X, uint32_t n, float *Z, uint32_t m, int d, const struct
         r = lin_svd(C, d, d, U, s, VT);
     }
     if (r == 0) {
-        /* x -> x wx U diag(s^reweight) U^T ux U;  z -> z wz V diag(s^reweight) V^T uz V */
-        lin_product(0, 0, d, d, d, wx, U, a);
-        for (size_t i = 0; i < k * k; i++) a[i] *= pow(s[i % k], reweight);
-        lin_product(0, 1, d, d, d, a, U, b);
-        lin_product(0, 0, d, d, d, b, ux, a);
-        lin_product(0, 0, d, d, d, a, U, b);
-        apply(X, n, d, b);
-        lin_product(0, 1, d, d, d, wz, VT, a);
-        for (size_t i = 0; i < k * k; i++) a[i] *= pow(s[i % k], reweight);
-        lin_product(0, 0, d, d, d, a, VT, b);
-        lin_product(0, 0, d, d, d, b, uz, a);
-        lin_product(0, 1, d, d, d, a, VT, b);
-        apply(Z, m, d, b);
-        unit_rows(X, n, d);
-        unit_rows(Z, m, d);
+        advance(X, n, d, wx, ux, U, 0, s, reweight, a, b);
+        advance(Z, m, d, wz, uz, VT, 1, s, reweight, a, b);
     }
     for (int i = 0; i < 10; i++) free(M[i]);
     return r;
