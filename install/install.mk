@@ -1,8 +1,8 @@
 # `make install`: programs as isoglot-NAME (Debian has a `translate` and a `plot` of its own), the
 # dispatcher `isoglot NAME`, man pages and bash completion.
-## make install       into PREFIX=/usr/local (DESTDIR= for packagers): isoglot-NAME programs, `isoglot NAME`, man pages,
-##                      bash completion, the CUDA side if it was built; SHORT=1 also installs the short
-##                      names; make uninstall takes all of it away
+## make install       into PREFIX=/usr/local (DESTDIR= for packagers): isoglot-NAME programs,
+##                      `isoglot NAME`, man pages, bash completion, the CUDA side if it was built;
+##                      SHORT=1 also installs the short names; make uninstall removes all of it
 PREFIX ?= /usr/local
 DESTDIR ?=
 bindir := $(DESTDIR)$(PREFIX)/bin
@@ -21,7 +21,8 @@ page = sed -E '/^\./ s/\b(Xr|Nm) ($(any_program))( |$$)/\1 isoglot-\2\3/g; \
 install: build-all
 	@install -d $(bindir) $(mandir) $(compdir)
 	@install -d $(datadir)/nonbreaking && install -m 644 lib/text/nonbreaking/* $(datadir)/nonbreaking
-	@[ ! -f $(CUDA_LIB) ] || { install -d $(libdir) && install -m 755 $(CUDA_LIB) $(libdir)/libisoglot-cuda.so; }
+	@[ ! -f $(CUDA_LIB) ] || { install -d $(libdir) && \
+    install -m 755 $(CUDA_LIB) $(libdir)/libisoglot-cuda.so; }
 	@[ ! -f $(MPI_LIB) ] || { install -d $(libdir) && \
 	    install -m 755 $(MPI_LIB) $(libdir)/libisoglot-mpi.so; }
 	@sed 's/@VERSION@/$(VERSION)/' install/isoglot > $(bindir)/isoglot && chmod 755 $(bindir)/isoglot
@@ -31,12 +32,15 @@ install: build-all
 	    install -m 755 $(O)/bin/$$p $(bindir)/isoglot-$$p; \
 	    ln -sf isoglot $(compdir)/isoglot-$$p; \
 	    $(call page,docs/man/$$p.1) > $(mandir)/isoglot-$$p.1; \
-	    [ -z '$(SHORT)' ] || { ln -sf isoglot-$$p $(bindir)/$$p; ln -sf isoglot-$$p.1 $(mandir)/$$p.1; }; \
+	    [ -z '$(SHORT)' ] || { ln -sf isoglot-$$p $(bindir)/$$p; \
+        ln -sf isoglot-$$p.1 $(mandir)/$$p.1; }; \
 	done
 	@echo "installed in $(DESTDIR)$(PREFIX): isoglot$(if $(SHORT), and the short names,)"
 uninstall:
 	@rm -f $(libdir)/libisoglot-cuda.so $(libdir)/libisoglot-mpi.so; \
 	    rmdir $(libdir) 2>/dev/null || true
-	@rm -f $(INSTALLED) $(patsubst lib/text/nonbreaking/%,$(datadir)/nonbreaking/%,$(wildcard lib/text/nonbreaking/*))
+	@rm -f $(INSTALLED) \
+    $(patsubst lib/text/nonbreaking/%,$(datadir)/nonbreaking/%,$(wildcard lib/text/nonbreaking/*))
 	@rmdir $(datadir)/nonbreaking $(datadir) 2>/dev/null || true
-	@[ ! -d $(bindir) ] || cd $(bindir); for p in $(PROGRAMS); do [ "$$(readlink $$p)" != isoglot-$$p ] || rm -f $$p $(mandir)/$$p.1; done
+	@[ ! -d $(bindir) ] || cd $(bindir); for p in $(PROGRAMS); do \
+    [ "$$(readlink $$p)" != isoglot-$$p ] || rm -f $$p $(mandir)/$$p.1; done

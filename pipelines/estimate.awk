@@ -1,9 +1,9 @@
 # estimate.awk WHY PLAN [REFERENCE.seconds...], in the run folder: a plan's stages, done and to do,
 # and how long those to do will take. Seconds of a stage that is done are its own. Of one to do,
 # they are those of its last run, else ('~') those of a run that was kept as reference, where that
-# had a stage of this name (seeds take as long as seed 1). A training's are scaled by its work: steps
-# x tokens x (weights + 500,000, for what a token costs beside them: so times at dim 64 and at dim
-# 256 lie on a line). With KEEP=1 it prints what such a reference is: name, seconds, work, of
+# had a stage of this name (seeds take as long as seed 1). A training's are scaled by its work:
+# steps x tokens x (weights + 500,000, for what a token costs beside them: so times at dim 64 and at
+# dim 256 lie on a line). With KEEP=1 it prints what such a reference is: name, seconds, work, of
 # the stages of seed 1.
 BEGIN { FS = OFS = "\t" }
 function option(command, name,    v) {

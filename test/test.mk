@@ -1,5 +1,6 @@
 ## make test          all tests (unit, command line, golden); ends with "N passed, N failed"
-##                      T="name name" runs only those; SAN=address,undefined runs them under sanitizers
+##                      T="name name" runs only those; SAN=address,undefined runs them under
+##                      sanitizers
 .PHONY: test test-run setup
 test: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) test-run
@@ -18,8 +19,9 @@ $(TOOLS:%=$(O)/test/tool/%): %: %.o $(EVERY_AR)
 .PHONY: cli-parts
 cli-parts: $(BINS) $(if $(SAN),,$(if $(MPICC),$(MPI_LIB))) $(TOOLS:%=$(O)/test/tool/%) $(KILLER)
 
-## make mutants       plants each mistake of test/mutants in a copy and runs the test that must see it; "N passed, N failed"
-##                      M="word word" only those about a word; FIXED=1 the ones of .ci/run; LIST=1 only lists them
+## make mutants       plants each mistake of test/mutants in a copy and runs the test that must see
+##                      it; ends with "N passed, N failed"; M="word word" only those about a word;
+##                      FIXED=1 the ones of .ci/run; LIST=1 only lists them
 .PHONY: mutants
 mutants: setup
 	@test/mutants/run $(if $(LIST),--list) $(if $(FIXED),--fixed) $(M)
@@ -29,15 +31,16 @@ $(KILLER): $(O)/test/%.so: test/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O1 -U_FORTIFY_SOURCE -D_GNU_SOURCE $(WARN) -shared -fPIC -o $@ $< -ldl
 
-## make faults        a fault at every system call and allocation of a small command of every program
-##                      in turn (test/faults/run); F="pretrain ckpt-average" those commands, PART=3/10 every tenth point
+## make faults        a fault at every system call and allocation of a small command of every
+##                      program in turn (test/faults/run); F="pretrain ckpt-average" those commands,
+##                      PART=3/10 every tenth point
 .PHONY: faults
 faults: $(BINS) $(KILLER)
 	@test/faults/run --bin $(O)/bin $(if $(PART),--part $(PART)) $(F)
 
-## make soak HOURS=1  the same commands in loops for so long, disturbed at random: faults, a full disk,
-##                      kill -9, little memory, a clock set back or ahead; bytes compared (F= as above).
-##                      May be stopped and continued: build/soak.tsv adds up (make soak-tally)
+## make soak HOURS=1  the same commands in loops for so long, disturbed at random: faults, a full
+##                      disk, kill -9, little memory, a clock set back or ahead; bytes compared (F=
+##                      as above). May be stopped and continued: build/soak.tsv adds up (make soak-tally)
 .PHONY: soak soak-tally
 HOURS ?= 1
 SOAK := build/soak.tsv
@@ -48,7 +51,8 @@ soak: $(BINS) $(KILLER)
 soak-tally:
 	@test/faults/tally $(SOAK)
 
-## make flips         each bit of each byte of small files of every checked format flipped (test/cli/flips.sh)
+## make flips         each bit of each byte of small files of every checked format flipped
+##                      (test/cli/flips.sh)
 .PHONY: flips
 flips: cli-parts
 	@d=$$(mktemp -d) && cd $$d && \
@@ -61,8 +65,10 @@ flips: cli-parts
 cross:
 	@test/cross/run $(ARCH)
 
-## make tsan          programs that work on several threads, under ThreadSanitizer (test/tsan); CC=clang too
-TSAN := synth-corpus tokenize bpe-learn bpe-apply vocab-count cooc-count binarize pretrain finetune translate
+## make tsan          programs that work on several threads, under ThreadSanitizer (test/tsan);
+##                      CC=clang too
+TSAN := synth-corpus tokenize bpe-learn bpe-apply vocab-count cooc-count binarize pretrain \
+    finetune translate
 .PHONY: tsan tsan-run
 tsan: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) SAN=thread tsan-run
@@ -73,13 +79,16 @@ tsan-run: $(addprefix $(O)/bin/,$(TSAN)) $(O)/test/unit/ranks $(O)/test/unit/tcp
 setup:
 	@test/setup
 
-## make fuzz          every fuzz target for SECONDS=15; make fuzz/X runs one (clang's libFuzzer); SEED=1 repeats
-# test/fuzz/X.c has LLVMFuzzerTestOneInput. test/fuzz/X.seed, if there is one, is a shell script that writes
-# first inputs into the folder it is given, with the programs in $BIN.
-# They are built under their own flags in an object folder of their own; what was found stays in build/fuzz/X.
-# test/fuzz/build.sh builds them for OSS-Fuzz, with these two.
+## make fuzz          every fuzz target for SECONDS=15; make fuzz/X runs one (clang's libFuzzer);
+##                      SEED=1 makes a run repeatable
+# test/fuzz/X.c has LLVMFuzzerTestOneInput. test/fuzz/X.seed, if it exists, is a shell script that
+# writes first inputs into the folder it is given, with the programs in $BIN.
+# They are built under their own flags in an object folder of their own; what was found stays in
+# build/fuzz/X. test/fuzz/build.sh builds them for OSS-Fuzz, with these two.
 FUZZ := $(patsubst test/fuzz/%.c,%,$(wildcard test/fuzz/*.c))
 SECONDS ?= 15
+FUZZ_FLAGS := -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -fsanitize=fuzzer-no-link \
+    -fno-sanitize-recover=undefined
 .PHONY: fuzz $(FUZZ:%=fuzz/%) fuzz-objects print-fuzz-libs
 fuzz-objects: $(FUZZ:%=$(O)/test/fuzz/%.o) $(EVERY_AR)
 print-fuzz-libs:
@@ -94,21 +103,28 @@ $(FUZZ:%=fuzz-coverage/%): fuzz-coverage/%: $(O)/test/fuzz/%
 	@test/fuzz/coverage $* $< build/fuzz/corpus/$*
 else
 $(FUZZ:%=fuzz/%): fuzz/%: programs
-	@$(MAKE) --no-print-directory $(PARALLEL) FUZZING=1 SEED_BIN='$(abspath $(O)/bin)' CC=clang SAN=address,undefined O=build/fuzz XCFLAGS='-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined' fuzz/$*
+	@$(MAKE) --no-print-directory $(PARALLEL) FUZZING=1 SEED_BIN='$(abspath $(O)/bin)' \
+	    CC=clang SAN=address,undefined O=build/fuzz XCFLAGS='$(FUZZ_FLAGS)' fuzz/$*
 
-## make fuzz-coverage the same, then how many lines of each reader the inputs reached (fuzz-coverage/X: of one)
+## make fuzz-coverage the same, then how many lines of each reader the inputs reached
+##                      (fuzz-coverage/X: of one)
 COVERAGE := -fprofile-instr-generate -fcoverage-mapping
 .PHONY: fuzz-coverage $(FUZZ:%=fuzz-coverage/%)
 fuzz-coverage: $(FUZZ:%=fuzz-coverage/%)
 $(FUZZ:%=fuzz-coverage/%): fuzz-coverage/%: fuzz/%
-	@$(MAKE) --no-print-directory $(PARALLEL) FUZZING=1 CC=clang SAN= O=build/fuzz-coverage XCFLAGS='-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION $(COVERAGE)' XLDFLAGS='$(COVERAGE)' fuzz-coverage/$*
+	@$(MAKE) --no-print-directory $(PARALLEL) FUZZING=1 CC=clang SAN= O=build/fuzz-coverage \
+	    XCFLAGS='-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION $(COVERAGE)' \
+	    XLDFLAGS='$(COVERAGE)' fuzz-coverage/$*
 endif
 
-## make fuzz-tally    inputs tried so far by target, over all runs; edges, features and files of the last one
+## make fuzz-tally    inputs tried so far by target, over all runs; edges, features and files of the
+##                      last one
 .PHONY: fuzz-tally
 fuzz-tally:
-	@awk -F'\t' '{ if (!($$1 in n)) name[++k] = $$1; n[$$1] += $$2; last[$$1] = $$3 FS $$4 FS $$5; all += $$2 } \
-	    END { for (i = 1; i <= k; i++) print name[i] FS n[name[i]] FS last[name[i]]; print "all" FS all }' \
+	@awk -F'\t' '{ if (!($$1 in n)) name[++k] = $$1; n[$$1] += $$2; \
+	        last[$$1] = $$3 FS $$4 FS $$5; all += $$2 } \
+	    END { for (i = 1; i <= k; i++) print name[i] FS n[name[i]] FS last[name[i]]; \
+	        print "all" FS all }' \
 	    OFS='\t' build/fuzz/corpus/tally.tsv
 
 ## make bench/X       benchmark X (test/bench/X.sh): ours and the peer's, same input, one run
@@ -124,11 +140,13 @@ $(BENCHES): bench/%: programs
 
 # What test/gpu/run.sh runs besides the programs; it and pack.sh ask where things are built.
 .PHONY: gpu-tests print-O
-gpu-tests: $(addprefix $(O)/test/unit/,ops search golden decode) $(addprefix $(O)/test/bench/,ops step)
+gpu-tests: $(addprefix $(O)/test/unit/,ops search golden decode) \
+    $(addprefix $(O)/test/bench/,ops step)
 print-O:
 	@echo '$(O)'
 
-## make test-peers    compares the programs' output with their peers' (test/peers/*.sh say which variables name them)
+## make test-peers    compares the programs' output with their peers' (test/peers/*.sh say which
+##                      variables name them)
 .PHONY: test-peers
 test-peers: programs
 	@status=0; for s in $(filter-out %_golden.sh,$(wildcard test/peers/*.sh)); do echo "== $$s"; \

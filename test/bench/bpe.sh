@@ -3,8 +3,10 @@
 # and subword-nmt on the same text in one run; prints medians and ratios, each peer with its own
 # threads.
 #   BIN=folder of programs   TEXT=tokenised text   MERGES=20000   RUNS=5   PEER_RUNS=3
-#   FAST=fastBPE's program   PYTHON=a Python with youtokentome, tokenizers and subword_nmt (what is not there is left out)
-#   GROWTH="20 200 2000"     instead: our wall time and peak memory on so many megabytes (TEXT repeated), each program
+#   FAST=fastBPE's program   PYTHON=a Python with youtokentome, tokenizers and subword_nmt
+#   (what is not installed is left out)
+#   GROWTH="20 200 2000"     instead: wall time and peak memory of each of our programs on so many
+#   megabytes (TEXT repeated)
 set -eu
 BIN=$(cd "${BIN:-$(dirname "$0")/../../bin}" &&
     pwd); RUNS=${RUNS:-5} PEER_RUNS=${PEER_RUNS:-3} MERGES=${MERGES:-20000}
@@ -32,7 +34,8 @@ them() {   # name command...: and how many times as long and as large
     local name=$1 t; shift
     t=$(median "$PEER_RUNS" "$@"); show "$name" $t
     echo "$t $ours" | awk \
-        '{ printf "  %-40s %8.1f x wall %8.1f x CPU %8.1f x memory\n", "", $1 / $4, $2 / $5, $3 / $6 }'
+        '{ printf "  %-40s %8.1f x wall %8.1f x CPU %8.1f x memory\n", "",
+            $1 / $4, $2 / $5, $3 / $6 }'
 }
 has() { [ -n "$PYTHON" ] && "$PYTHON" -c "import $1" 2> /dev/null ||
     { echo "  (no $1: set PYTHON)"; false; }; }
@@ -55,14 +58,20 @@ fi
 
 cat > yttm.py <<'PY'
 import sys, youtokentome as y
-if sys.argv[1] == "learn": y.BPE.train(data=sys.argv[2], model="yttm.model", vocab_size=int(sys.argv[3]), n_threads=int(sys.argv[4]), coverage=1.0)
+if sys.argv[1] == "learn": y.BPE.train(data=sys.argv[2],
+    model="yttm.model", vocab_size=int(sys.argv[3]),
+    n_threads=int(sys.argv[4]), coverage=1.0)
 PY
 cat > hf.py <<'PY'
 import os, sys
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 if sys.argv[1] == "learn":
-    t = Tokenizer(models.BPE(end_of_word_suffix="</w>")); t.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    t.train([sys.argv[2]], trainers.BpeTrainer(vocab_size=int(sys.argv[3]), end_of_word_suffix="</w>", show_progress=False)); t.save("hf.json")
+    t = Tokenizer(models.BPE(end_of_word_suffix="</w>"))
+    t.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    t.train([sys.argv[2]],
+            trainers.BpeTrainer(vocab_size=int(sys.argv[3]),
+                                     end_of_word_suffix="</w>", show_progress=False))
+    t.save("hf.json")
 else:
     t = Tokenizer.from_file("hf.json")
     lines = open(sys.argv[2], encoding="utf-8").read().split("\n")

@@ -3,10 +3,13 @@
 # and compares what they counted. Then how time and memory grow with the text, and what --memory
 # costs.
 #   BIN=folder of programs   GLOVE=folder of GloVe's vocab_count and cooccur (built by its Makefile)
-#   DATA=folder of real text (handbook/*.txt.zst, multi30k/train.*), tokenised here; or TEXT=a file of tokenised text, a
-#   sentence a line, without "<unk>"; without either, generated text is used
-#   RUNS=5   COPIES=1 (the real text so many times over: what is left when starting no longer weighs)   WINDOWS="2 10 15"   KEEP=folder where generated text stays for the next time (default: it goes)
-#   PARTS="peer million scale memory query values"; big is not among them: BIG=1000000000 tokens (5 GB of disk)
+#   DATA=folder of real text (handbook/*.txt.zst, multi30k/train.*), tokenised here; or TEXT=a file
+#   of tokenised text, a sentence per line, without "<unk>"; without either, generated text is used
+#   RUNS=5   WINDOWS="2 10 15"
+#   COPIES=1 (the real text so many times over: what is left when starting no longer weighs)
+#   KEEP=folder where generated text stays for the next time (default: it is removed)
+#   PARTS="peer million scale memory query values"; big is not among them: BIG=1000000000 tokens
+#   (5 GB of disk)
 #     peer: real text, the 20,000 most frequent words; million: generated text, 1,000,000 words
 #     scale: 4, 16 and 64 M tokens; PLOT=file.svg draws them (gnuplot)
 #     memory: MEMORY_TOKENS=100000000 tokens, unbounded and in a twentieth
@@ -41,11 +44,14 @@ median() {
         ./timed "$@" > out 2> err 3> t || { cat err >&2; exit 1; }
         cat t
     done | sort -n | awk \
-        '{ w[NR] = $1; c[NR] = $2; m[NR] = $3 } END { i = int((NR + 1) / 2); cpu = c[1]; for (k in c) if (c[k] < cpu) cpu = c[k]; printf "%.3f %.3f %.1f\n", w[i], cpu, m[i] / 1024 }'
+        '{ w[NR] = $1; c[NR] = $2; m[NR] = $3 } END { i = int((NR + 1) / 2);
+        cpu = c[1]; for (k in c) if (c[k] < cpu) cpu = c[k];
+        printf "%.3f %.3f %.1f\n", w[i], cpu, m[i] / 1024 }'
 }
 show() { printf '%-58s %8.3f s wall %8.3f s CPU (least) %8.1f MiB\n' "$1" $2; }
 ratio() { echo "$2 $3" | awk -v n="$1" \
-    '{ printf "%-58s %8.1f times faster, %.1f times less CPU, 1/%.1f of the memory\n", n, $4 / $1, $5 / $2, $6 / $3 }'; }
+    '{ printf "%-58s %8.1f times faster, %.1f times less CPU, 1/%.1f of the memory\n", n,
+        $4 / $1, $5 / $2, $6 / $3 }'; }
 # sorted text of a file of GloVe records
 records() { od -An -v -td4 -w16 "$1" | awk '{ print $1, $2 }' > ids; od -An -v -tf8 -w16 "$1" |
     awk '{ printf "%.6g\n", $2 }' | paste -d' ' ids - | sort; }
@@ -61,7 +67,8 @@ peer() {
         [ -n "$G" ] || continue
         [ $w != 2 ] || "$BIN/cooc-query" --glove out > ours.bin
         peer=$(median sh \
-            -c "'$G/cooccur' -memory 4 -vocab-file $v -window-size $w -verbose 0 -overflow-file overflow < $t")
+            -c "'$G/cooccur' -memory 4 -vocab-file $v -window-size $w -verbose 0
+            -overflow-file overflow < $t")
         show "cooccur -memory 4 -window-size $w" "$peer"
         ratio "" "$ours" "$peer"
         [ $w = 2 ] || continue
@@ -93,10 +100,14 @@ if [[ $PARTS = *scale* ]]; then
         done
     done
     [ -z "$PLOT" ] || gnuplot <<END
-set terminal svg size 720,300 font "sans,11"; set output "$PLOT"; set multiplot layout 1,2; set key top left
+set terminal svg size 720,300 font "sans,11"; set output "$PLOT"; set multiplot layout 1,2
+set key top left
 set grid; set logscale xy; set xtics (4, 16, 64); set xrange [3:90]; set xlabel "million tokens"
-set ylabel "seconds"; plot for [t=1:2] "growth.".t using 1:2 with linespoints pt 7 title (t == 1 ? "1 thread" : "2 threads")
-set ylabel "MiB"; plot for [t=1:2] "growth.".t using 1:4 with linespoints pt 7 title (t == 1 ? "1 thread" : "2 threads")
+name(t) = t == 1 ? "1 thread" : "2 threads"
+set ylabel "seconds"
+plot for [t=1:2] "growth.".t using 1:2 with linespoints pt 7 title name(t)
+set ylabel "MiB"
+plot for [t=1:2] "growth.".t using 1:4 with linespoints pt 7 title name(t)
 END
 fi
 if [[ $PARTS = *memory* ]]; then
@@ -111,7 +122,9 @@ if [[ $PARTS = *memory* ]]; then
         part=$(median "$BIN/cooc-count" --threads 2 -w $w -v z.v --memory ${m}M z)
         show "window $w, --memory ${m}M" "$part"
         cmp -s out whole && echo "$whole $part" |
-            awk '{ printf "same bytes; %.2f times the wall time, %.2f times the CPU time\n", $4 / $1, $5 / $2 }' || echo "BYTES DIFFER"
+            awk '{ printf "same bytes; %.2f times the wall time, %.2f times the CPU time\n",
+                $4 / $1, $5 / $2 }' ||
+            echo "BYTES DIFFER"
         tail -n 1 err
     done
 fi

@@ -4,8 +4,9 @@
 # each.
 #   BIN=folder of programs   N=200000 vectors a side   D=300   THREADS=2
 #   FAISS_PYTHON=a Python with numpy, faiss-cpu and torch
-#   SAMPLE=8192     the peers search for so many rows only; a direction's time is extrapolated by N / SAMPLE (0: all rows)
-#   PARTS="ours faiss muse"   WORK=folder for the vectors (kept; the parts can then be run one by one)
+#   SAMPLE=8192     the peers search for so many rows only; a direction's time is extrapolated by
+#   N / SAMPLE (0: all rows)
+#   PARTS="ours faiss muse"   WORK=folder for the vectors (kept; parts can then be run one by one)
 set -eu
 BIN=$(cd "${BIN:-$(dirname "$0")/../../bin}" &&
     pwd); N=${N:-200000}; D=${D:-300}; THREADS=${THREADS:-2}; SAMPLE=${SAMPLE:-8192}
@@ -29,7 +30,8 @@ P
 timed() { /usr/bin/env time -q -f '%e %U %S %M' -o "$work/t" "$@" > "$work/out" ||
     { echo "csls: failed: $1" >&2; kill $$; }
     awk '{ printf "%.1f s wall, %.1f s CPU, %.0f MiB", $1, $2 + $3, $4 / 1024 }' "$work/t"; }
-echo "$N x $N x $D, K = 10, top 10 both ways, $THREADS threads; the vectors are $((N * D * 8 >> 20)) MiB; load $(cut -d' ' -f1 /proc/loadavg)"
+echo "$N x $N x $D, K = 10, top 10 both ways, $THREADS threads; "\
+"the vectors are $((N * D * 8 >> 20)) MiB; load $(cut -d' ' -f1 /proc/loadavg)"
 case " $PARTS " in *' ours '*)
     echo "dict-induce, reading and writing included: $(timed "$BIN/dict-induce" \
         -q --threads "$THREADS" --normalize none --max-vocab 0 \
@@ -51,10 +53,15 @@ for line in open(f"{work}/there"):
 
 
 def mean(v, others):
-    return np.sort(np.asarray(others, dtype=np.float64) @ np.asarray(v, dtype=np.float64))[-10:].mean()
+    products = np.asarray(others, dtype=np.float64) @ np.asarray(v, dtype=np.float64)
+    return np.sort(products)[-10:].mean()
 
 
-worst = max(abs(s - (2 * float(np.dot(x[i].astype(float), z[j].astype(float))) - mean(x[i], z) - mean(z[j], x))) for i in list(mine)[:5] for j, s in mine[i][:2])
+def csls(i, j):
+    return 2 * float(np.dot(x[i].astype(float), z[j].astype(float))) - mean(x[i], z) - mean(z[j], x)
+
+
+worst = max(abs(s - csls(i, j)) for i in list(mine)[:5] for j, s in mine[i][:2])
 print(f"  its scores are within {worst:.1g} of NumPy's in double precision, where looked at")
 P
 esac
@@ -73,7 +80,8 @@ def timed(name, f):
     t = time.time()
     r = f()
     seconds[name] = (time.time() - t) * n / q
-    print(f"  {name}: {seconds[name]:.1f} s" + (f" (extrapolated from {q} of {n} rows)" if q < n else ""), flush=True)
+    print(f"  {name}: {seconds[name]:.1f} s" +
+          (f" (extrapolated from {q} of {n} rows)" if q < n else ""), flush=True)
     return r
 
 
@@ -99,11 +107,13 @@ else:
     torch.set_num_threads(threads)
     X, Z = torch.from_numpy(x), torch.from_numpy(z)
 
-    def means(a, b):                          # MUSE's get_nn_avg_dist without FAISS: 1,024 queries at once
+    def means(a, b):       # MUSE's get_nn_avg_dist without FAISS: 1,024 queries at once
         bt = b.t().contiguous()
-        return torch.cat([a[i:min(i + 1024, q)].mm(bt).topk(10, 1)[0].mean(1) for i in range(0, q, 1024)])
+        return torch.cat([
+            a[i:min(i + 1024, q)].mm(bt).topk(10, 1)[0].mean(1)
+            for i in range(0, q, 1024)])
 
-    def best(a, b, ra, rb):                   # its get_candidates: 128 at once; topk(10) where MUSE takes 2
+    def best(a, b, ra, rb):    # its get_candidates: 128 at once; topk(10) where MUSE takes 2
         out = []
         for i in range(0, q, 128):
             s = b.mm(a[i:min(i + 128, q)].t()).t()

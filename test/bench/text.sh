@@ -1,9 +1,10 @@
 #!/bin/bash
 # The text tools one after another beside their peers: tokenize.sh, bpe.sh, bleu.sh over the same
 # real text.
-#   BIN=folder of programs   DATA=folder of real text (handbook/*.txt.zst, multi30k/, europarl-mix/, wikitext2/; default
-#   ../shared/data beside the checkout)
-#   MOSES= SACREMOSES= FAST= PYTHON= SACREBLEU= MULTI_BLEU= RUNS=  as those scripts say; a peer that is not given is left out
+#   BIN=folder of programs   DATA=folder of real text (handbook/*.txt.zst, multi30k/, europarl-mix/,
+#   wikitext2/; default: ../shared/data beside the checkout)
+#   MOSES= SACREMOSES= FAST= PYTHON= SACREBLEU= MULTI_BLEU= RUNS=  as those scripts say; a peer that
+#   is not given is left out
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 BIN=$(cd "${BIN:-$here/../../bin}" && pwd); DATA=${DATA:-$here/../../../shared/data}

@@ -1,8 +1,9 @@
 #!/bin/bash
 # Times tokenize and detokenize beside Moses' scripts (and sacremoses) on the same text in one run:
 # medians and ratios.
-#   BIN=folder of programs   MOSES=a checkout of moses-smt/mosesdecoder   SACREMOSES=its program (optional)
-#   TEXT="FILE..." text to tokenise, plain or .zst (together made about MB megabytes)   LANGUAGE=en   MB=20   RUNS=5   PEER_RUNS=1
+#   BIN=folder of programs   MOSES=a checkout of moses-smt/mosesdecoder
+#   SACREMOSES=its program (optional)   LANGUAGE=en   MB=20   RUNS=5   PEER_RUNS=1
+#   TEXT="FILE..." text to tokenise, plain or .zst (together made about MB megabytes)
 set -eu
 BIN=$(cd "${BIN:-$(dirname "$0")/../../bin}" &&
     pwd); RUNS=${RUNS:-5}; MB=${MB:-20}; l=${LANGUAGE:-en}
@@ -61,4 +62,5 @@ done
     t=$M/scripts/tokenizer
     show "XLM's tokenize.sh, 2 threads" $(median "${PEER_RUNS:-1}" "$work/in" sh \
         -c "perl $t/replace-unicode-punctuation.perl | perl $t/normalize-punctuation.perl -l $l |
-        perl $t/remove-non-printing-char.perl | perl $t/tokenizer.perl -q -no-escape -threads 2 -l $l"); }
+        perl $t/remove-non-printing-char.perl |
+        perl $t/tokenizer.perl -q -no-escape -threads 2 -l $l"); }

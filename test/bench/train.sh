@@ -1,9 +1,10 @@
 # Training steps beside PyTorch's, at three sizes, float32 and bf16: tokens/s and GFLOP/s of the
 # fastest step, share of the speed of one large sgemm in the same run (measured before and after),
 # peak memory, ratios. OPENBLAS_* is cleared for all, but see "core" below.
-#   PYTHON=path of a Python with the newest PyTorch (pip install torch); DEBIAN_PYTHON=/usr/bin/python3 (python3-torch,
-#   libopenblas0-openmp); empty: without that one. THREADS=N, SIZES="1 2 3", PRECISIONS="float32 bf16",
-#   SECONDS_EACH=8 (at least that long a setting). On a busy machine THREADS=1 CPUTIME=1 measures the processes' own time.
+#   PYTHON=path of a Python with the newest PyTorch (pip install torch)
+#   DEBIAN_PYTHON=/usr/bin/python3 (python3-torch, libopenblas0-openmp); empty: without that one
+#   THREADS=N, SIZES="1 2 3", PRECISIONS="float32 bf16", SECONDS_EACH=8 (at least that long per
+#   setting). On a busy machine THREADS=1 CPUTIME=1 measures the processes' own time.
 set -eu
 for v in $(env | sed -n 's/^\(OPENBLAS_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
 prog=$(dirname "$BIN")/test/bench/train
@@ -51,18 +52,26 @@ for size in ${SIZES:-1 2 3}; do
     sgemm
     awk -F '\t' '
         $1 == "sgemm" { if ($2 > peak) peak = $2; what["sgemm"] = $3; next }
-        { name[++n] = $1; speed[$1] = $2; flops[$1] = $3; mem[$1] = $4; median[$1] = $5; best[$1] = $6; what[$1] = $7
+        { name[++n] = $1; speed[$1] = $2; flops[$1] = $3; mem[$1] = $4;
+          median[$1] = $5; best[$1] = $6; what[$1] = $7
           kind = $1 ~ /bf16/ ? "bf16" : "float32"
           if ($1 !~ /ours/ && $2 > fastest[kind]) { fastest[kind] = $2; by[kind] = $1 } }
         END {
             printf "sgemm 4096 x 1024 x 4096: %.1f GFLOP/s, %s\n\n", peak, what["sgemm"]
-            print "| | tokens/s | GFLOP/s | of sgemm | MiB | ms | median |\n|---|---|---|---|---|---|---|"
+            print "| | tokens/s | GFLOP/s | of sgemm | MiB | ms | median |"
+            print "|---|---|---|---|---|---|---|"
             for (i = 1; i <= n; i++) { s = name[i]
-                printf "| %s | %d | %.0f | %.0f%% | %d | %.1f | %.1f |\n", s, speed[s], flops[s], 100 * flops[s] / peak, mem[s], best[s], median[s] }
+                printf "| %s | %d | %.0f | %.0f%% | %d | %.1f | %.1f |\n", s,
+                    speed[s], flops[s], 100 * flops[s] / peak,
+                    mem[s], best[s], median[s] }
             print ""
             for (i = 1; i <= n; i++) print "    " what[name[i]]
-            for (kind in by) printf "%s: ours is %.2f times as fast as %s, in %.0f%% of its memory\n", kind, speed["ours " kind] / fastest[kind], by[kind],
+            for (kind in by)
+                printf "%s: ours is %.2f times as fast as %s, in %.0f%% of its memory\n", kind,
+                speed["ours " kind] / fastest[kind], by[kind],
                 100 * mem["ours " kind] / mem[by[kind]]
-            if (speed["ours bf16"] && speed["ours float32"]) printf "ours: bf16 is %.2f times as fast as float32\n", speed["ours bf16"] / speed["ours float32"]
+            if (speed["ours bf16"] && speed["ours float32"])
+                printf "ours: bf16 is %.2f times as fast as float32\n",
+                    speed["ours bf16"] / speed["ours float32"]
             print "" }' "$out"
 done

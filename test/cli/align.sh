@@ -148,7 +148,8 @@ for t in embed.tokens encoder.0.attn.qkv.weight encoder.0.ffn.in.weight output.d
     encoder.embed.positions; do
     $tensor roberta/last/weights.safetensors $t |
         awk -v t=$t \
-            '{ for (i = 1; i <= NF; i++) if (NR != 3 || t != "embed.tokens") { n++; s += $i; q += $i * $i } }
+            '{ for (i = 1; i <= NF; i++)
+                if (NR != 3 || t != "embed.tokens") { n++; s += $i; q += $i * $i } }
         END { d = sqrt(q / n) / 0.02 - 1; m = s / n / 0.02 * sqrt(n);
             exit !(d ^ 2 < 16 / (2 * n) && m ^ 2 < 16) }' || fail "first weights of $t"
 done

@@ -8,7 +8,9 @@ export MAKEFLAGS= MAKE=make RUNS=$PWD/runs \
         WORD_VECTORS="--dim 8" \
     DICT="--map vecmap --restarts 1 --refinements 1 --min-length 2" \
         MODEL="--no-encoder-langs --layers 1 --dim 16 --heads 2 --ffn 16" \
-    PRETRAIN="--tokens 400 --lr 1e-3 --warmup 2 --valid-every 4 --valid-sentences 10 --save-every 4 --keep 1 --steps 4" SEEDS="1 2" PLANE_PAIRS=60 ANALYSIS_LINES=100
+    PRETRAIN="--tokens 400 --lr 1e-3 --warmup 2 --valid-every 4 --valid-sentences 10 "\
+"--save-every 4 --keep 1 --steps 4" SEEDS="1 2" \
+    PLANE_PAIRS=60 ANALYSIS_LINES=100
 "$TOP/pipelines/conduct" pipeline analysis-demo > out 2>&1 ||
     { tail -n 5 out; fail "analysis-demo"; }
 r=runs/demo-demo

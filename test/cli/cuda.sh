@@ -55,7 +55,9 @@ done
 # the steps since is saved or logged
 diverges() {
     fails 1 \
-        "$1: the gradients of step [0-9]+ are not finite .* the newest checkpoint, of step [0-9]+, is from before" pretrain_on cuda float32 "$1" \
+        "$1: the gradients of step [0-9]+ are not finite .* "\
+"the newest checkpoint, of step [0-9]+, is from before" \
+        pretrain_on cuda float32 "$1" \
         --optimizer lamb --lr 100 --warmup 0 --schedule constant --save-every 4 --steps 100 \
             --valid-every 100 --log-every "$2"
     sed "s/$1//" fails.err > "$1.said"
@@ -110,10 +112,14 @@ for what in captured_wait captured_memory captured_read; do is "$("$planted" $wh
 # memory that ends: what was wanted, what there is, what helps; nothing half-written
 export ISOGLOT_EMULATE_MEMORY=60000000
 fails 1 \
-    "this run needs [0-9.]+ [MG]iB of the GPU's memory and 25 MiB are free; --tokens [0-9]+ --accumulate [0-9]+ would need" pretrain_on cuda float32 none --tokens 20000
+    "this run needs [0-9.]+ [MG]iB of the GPU's memory and 25 MiB are free; "\
+"--tokens [0-9]+ --accumulate [0-9]+ would need" \
+    pretrain_on cuda float32 none --tokens 20000
 [ ! -e none ] || fail "a run that could not begin left a folder"
 ! ISOGLOT_EMULATE_MEMORY=34000000 "$UNIT/ops" cuda > short 2>&1 || fail "operations without memory"
-grep -Eq 'out of GPU memory: needed [0-9.]+ MiB for tensors, [0-9.]+ of 32.4 MiB are free; lower --tokens' short || { tail -n 5 short; fail "the message"; }
+grep -Eq 'out of GPU memory: needed [0-9.]+ MiB for tensors, '\
+'[0-9.]+ of 32.4 MiB are free; lower --tokens' short ||
+    { tail -n 5 short; fail "the message"; }
 unset ISOGLOT_EMULATE_MEMORY
 # a device that is lost in the middle: one line, and the checkpoint before it is whole
 status=0; ISOGLOT_EMULATE_LOST=2500 pretrain_on cuda float32 lost --save-every 2 --steps 1000 2> \

@@ -50,10 +50,12 @@ awk '{ for (i = 1; i <= NF; i++) print $i "\tT"; print "" }' s/mono.xa |
 # All six orders of three words, equally often: chi-square of 5 degrees of freedom, 20.5 is its
 # 99.9%.
 chi() { awk -v want="$1" \
-    '{ n[$0]++; all++ } END { k = split(want, w, ";"); for (i = 1; i <= k; i++) { split(w[i], p, "=")
+    '{ n[$0]++; all++ } END { k = split(want, w, ";");
+        for (i = 1; i <= k; i++) { split(w[i], p, "=")
     sum += p[2]; name[i] = p[1]; share[i] = p[2] } for (i = 1; i <= k; i++) {
         e = all * share[i] / sum; d = n[name[i]] - e
-    c += d * d / e; seen += n[name[i]] } print (c < 20.5 && seen == all) ? "fits" : "chi-square " c " of " seen "/" all }'; }
+    c += d * d / e; seen += n[name[i]] } print (c < 20.5 && seen == all) ? "fits" : \
+        "chi-square " c " of " seen "/" all }'; }
 yes 'a b c' | head -6000 | $D --permute > six || true
 is "$(chi 'a b c=1;a c b=1;b a c=1;b c a=1;c a b=1;c b a=1' < six)" fits
 
@@ -92,12 +94,15 @@ trees() {
     awk -v n=$1 -v seed=$2 -v swap=$3 'BEGIN { srand(seed)
         for (k = 0; k < n; k++) { o = int(rand() * 3) == 0 ? "" : "x"; at = 0; noun(4 + (o == ""));
             noun1 = last; verb = ++at
-            row(verb, "saw", "VERB", 0, "root"); noun(verb); noun2 = last; row(++at, ".", "PUNCT", verb, "punct")
+            row(verb, "saw", "VERB", 0, "root"); noun(verb); noun2 = last;
+            row(++at, ".", "PUNCT", verb, "punct")
             for (i = 1; i <= at; i++) { if (role[i] == "nsubj?") { head[i] = verb;
                 role[i] = i < verb ? "nsubj" : "obj" }
-                printf "%d\t%s\t_\t%s\t_\t_\t%d\t%s\t_\t_\n", i, form[i], pos[i], head[i], role[i] } print "" } }
+                printf "%d\t%s\t_\t%s\t_\t_\t%d\t%s\t_\t_\n", i, form[i], pos[i], head[i], role[i] }
+            print "" } }
         function row(i, f, p, h, r) { form[i] = f; pos[i] = p; head[i] = h; role[i] = r }
-        function noun(h,  d, a, b, w) { d = ++at; a = int(rand() * 3); w = swap ? at + 1 : at + 1 + a; last = w
+        function noun(h,  d, a, b, w) {
+            d = ++at; a = int(rand() * 3); w = swap ? at + 1 : at + 1 + a; last = w
             row(d, "the", "DET", w, "det")
             for (b = 0; b < a; b++) row(swap ? w + 1 + b : d + 1 + b, "big" b, "ADJ", w, "amod")
             row(w, "dog", "NOUN", 0, "nsubj?"); at = d + 1 + a }'
@@ -114,7 +119,9 @@ $D --syn swapped.order plain | cmp - <($D --syn swapped.order --threads 1 < plai
 $D --learn-order V,N --seed 1 < swapped | cmp - swapped.order
 # Trees stay trees: the same heads, by word, whatever their places.
 heads() { awk -F '\t' \
-    'NF == 10 { f[$1] = $2; h[$1] = $7; n = $1; next } { for (i = 1; i <= n; i++) print s + 0, f[i], f[h[i]]; s++ }' | sort; }
+    'NF == 10 { f[$1] = $2; h[$1] = $7; n = $1; next }
+    { for (i = 1; i <= n; i++) print s + 0, f[i], f[h[i]]; s++ }' |
+        sort; }
 cmp <(heads < plain) <(heads < moved)
 # Better than no knowledge, also on text not seen; own orders are kept as often as the model says (4
 # standard errors).
@@ -130,7 +137,9 @@ awk '/held-out/ { p = $(NF) / 100 } / nodes drawn/ { n = $4; q = 1 - $7 / n }
 # Weights by hand: an order's share is e to the sum of its features' weights.
 model() { printf '# isoglot order 1\n# labels ud2\n'; [ $# = 0 ] || printf '%b\n' "$@"; }
 tree3() { printf \
-    '1\ta\t_\tADJ\t_\t_\t3\tamod\t_\t_\n2\tb\t_\tDET\t_\t_\t3\tdet\t_\t_\n3\tH\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n'; }
+    '1\ta\t_\tADJ\t_\t_\t3\tamod\t_\t_\n2\tb\t_\tDET\t_\t_\t3\tdet\t_\t_\n'\
+'3\tH\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n';
+}
 for ((i = 0; i < 6000; i++)); do tree3; done > three
 L2=0.693147181 L3=1.09861229 L5=1.60943791
 model > empty.order
@@ -153,7 +162,8 @@ is "$($D --syn mix.order --substrate none.order --substrate-share 0.5 three |
 printf 'PRE_dobj_@ %s\nBI_neg_VERB&dobj 0\nHI_BOS_@VERB&@_PART&neg %s\n' $L3 $L5 > v.orm
 derive-lang --import-orm V=v.orm > v.order
 is "$(cat v.order)" "$(printf \
-    '# isoglot order 1\n# labels ud1\nV\tBI_neg_VERB&dobj\t0\nV\tHI_BOS_@VERB&@_PART&neg\t%s\nV\tPRE_dobj_@\t%s' $L5 $L3)"
+    '# isoglot order 1\n# labels ud1\nV\tBI_neg_VERB&dobj\t0\nV\tHI_BOS_@VERB&@_PART&neg\t%s\n'\
+'V\tPRE_dobj_@\t%s' $L5 $L3)"
 printf 'BI_no\tsubj_@ 1\n' > tab.orm           # no line of a model could say it
 fails 1 'tab.orm:1: "no.x09subj" is not a label' derive-lang --import-orm V=tab.orm
 # a relation that looks like a part of speech keeps its "&" (found by fuzz/order)
@@ -163,7 +173,8 @@ grep -q '^N	BI_n_&@mo\$	0.25$' at.order || fail "$(cat at.order)"
 printf 'BI_&n&m_amod 0.5\n' > and.orm; derive-lang --import-orm N=and.orm > and.order
 grep -q '^N	BI_&n&m_amod	0.5$' and.order || fail "$(cat and.order)"
 for ((i = 0; i < 6000; i++)); do
-    printf '1\tn\t_\tPART\t_\tX=1|Polarity=Neg\t2\tadvmod\t_\t_\n2\tH\t_\tVERB\t_\t_\t0\troot\t_\t_\n3\to\t_\tNOUN\t_\t_\t2\tobj\t_\t_\n\n'
+    printf '1\tn\t_\tPART\t_\tX=1|Polarity=Neg\t2\tadvmod\t_\t_\n'\
+'2\tH\t_\tVERB\t_\t_\t0\troot\t_\t_\n3\to\t_\tNOUN\t_\t_\t2\tobj\t_\t_\n\n'
 done > negated
 is "$($D --syn v.order negated | chi 'n H o=1;n o H=3;o n H=3;o H n=3;H n o=5;H o n=1')" fits
 
@@ -172,7 +183,8 @@ is "$($D --syn v.order negated | chi 'n H o=1;n o H=3;o n H=3;o H n=3;H n o=5;H 
 { for i in 1 2 3 4 5 6 7; do printf '%d\tw%d\t_\tADJ\t_\t_\t8\tamod\t_\t_\n' $i $i; done
 printf '8\tH\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n'; } > wide
 is "$($D --syn near.order wide)" "w1 w2 w3 w4 w5 w6 w7 H"
-printf '1\ta\t_\tADJ\t_\t_\t3\tamod\t_\t_\n2\tV\t_\tVERB\t_\t_\t0\troot\t_\t_\n3\tN\t_\tNOUN\t_\t_\t2\tobj\t_\t_\n\n' > crossed
+printf '1\ta\t_\tADJ\t_\t_\t3\tamod\t_\t_\n'\
+'2\tV\t_\tVERB\t_\t_\t0\troot\t_\t_\n3\tN\t_\tNOUN\t_\t_\t2\tobj\t_\t_\n\n' > crossed
 derive-lang --syn none.order --strict wide crossed three 2> told | wc -l > lines
 is "$(cat lines)" 6000
 grep -q "more than 6 dependents in 1 sentences, with crossing arcs in 1; 2 sentences left out" told
@@ -184,7 +196,8 @@ row() { printf '%s\t%s\t_\t%s\t_\t_\t%s\t%s\t_\t_\n' "$@"; }
 fails 1 'cycle:4: word 2, "b", is in a cycle of HEADs' derive-lang --syn none.order cycle
 fails 1 'cycle:4: word 2, "b", is in a cycle' derive-lang --learn-order N cycle
 { row 1 x NOUN 7 root; echo; } > far
-fails 1 'far:1: HEAD is "7", which is not one of this sentence.s 1 words' derive-lang --syn none.order far
+fails 1 'far:1: HEAD is "7", which is not one of this sentence.s 1 words' \
+    derive-lang --syn none.order far
 fails 1 'far:1: HEAD is "7"' derive-lang --inv --format conllu --conllu-out far
 { row 1 x NN 0 root; echo; } > penn
 fails 1 'penn:1: UPOS of "x" is "NN", not one of UD 2.s 17' derive-lang --syn none.order penn

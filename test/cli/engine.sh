@@ -25,7 +25,8 @@ for how in keep recompute; do
 done
 same keep/last/weights.safetensors recompute/last/weights.safetensors
 number() { awk \
-    '/^memory: at most|memory: at most/ { for (i = 1; i < NF; i++) if ($i == "activations") print $(i + 1) }' "$1"; }
+    '/^memory: at most|memory: at most/ {
+        for (i = 1; i < NF; i++) if ($i == "activations") print $(i + 1) }' "$1"; }
 [ "$(number recompute.text)" -lt "$(number keep.text)" ] ||
     fail "--recompute does not save activations"
 for what in 'linear +192-768' 'attention backward' 'output, cross entropy' 'adam' \

@@ -95,7 +95,8 @@ if xxhsum --help 2>&1 | grep -q XXH3; then (cd model; xxhsum -q -c model.sum) ||
     fail "xxhsum does not agree"; fi
 # its text's rules go into no file of transformers': an export says so, with what it leaves out
 ckpt export -o hf --to bert model 2> err
-grep -qF 'knows nothing of model/tokenizer and model/codes: raw text would become other pieces and <unk>' err
+grep -qF 'knows nothing of model/tokenizer and model/codes: '\
+'raw text would become other pieces and <unk>' err
 rm -r hf
 ckpt export -o hf --to bert whole/last 2> err; ! grep -q 'knows nothing' err; rm -r hf
 ckpt check model > out 2>&1; [ ! -s out ] || fail "ckpt check has something to say"
@@ -146,7 +147,8 @@ bad 'vocab' eval 'echo w >> model/vocab'
 
 # A configuration of 16 TiB with weights of some KiB is refused before memory is taken for it.
 (cp -rL kept/last huge; rm huge/model.sum
-    sed -i 's/"layers": 1,/"layers": 1000,/; s/"dim": 32/"dim": 65536/; s/"ffn": 64/"ffn": 1048576/' \
+    sed -i 's/"layers": 1,/"layers": 1000,/;
+            s/"dim": 32/"dim": 65536/; s/"ffn": 64/"ffn": 1048576/' \
         huge/config.json
     [ -n "${ISOGLOT_TEST_SANITIZED:-}" ] || ulimit -v 600000
     fails 1 'tensor embed.tokens does not have the shape \[35, 65536\]' ckpt info -q huge

@@ -36,12 +36,15 @@ ln -s "$PWD/usr/bin/isoglot" link; is "$(./link --list | wc -l)" "$(ls "$BIN" | 
 # completion: program names after `isoglot`, options after a program
 got=$(PATH=$PWD/usr/bin:$PATH bash -c '. usr/share/bash-completion/completions/isoglot
     COMP_WORDS=(isoglot '"${some:0:3}"'); COMP_CWORD=1; _isoglot isoglot; echo "${COMPREPLY[*]}"
-    COMP_WORDS=(isoglot-'"$some"' --ver); COMP_CWORD=1; _isoglot isoglot-'"$some"'; echo "${COMPREPLY[*]}"')
+    COMP_WORDS=(isoglot-'"$some"' --ver); COMP_CWORD=1;
+        _isoglot isoglot-'"$some"'; echo "${COMPREPLY[*]}"')
 case " $got " in *" $some"*--version*) ;; *) fail "completion gives: $got";; esac
 # and the choices of an option, after it
 got=$(PATH=$PWD/usr/bin:$PATH bash -c '. usr/share/bash-completion/completions/isoglot
-    COMP_WORDS=(isoglot cooc-count --weights ""); COMP_CWORD=3; _isoglot isoglot; echo "${COMPREPLY[*]}"
-    COMP_WORDS=(isoglot-cooc-count --weights gl); COMP_CWORD=2; _isoglot isoglot-cooc-count; echo "${COMPREPLY[*]}"')
+    COMP_WORDS=(isoglot cooc-count --weights ""); COMP_CWORD=3;
+        _isoglot isoglot; echo "${COMPREPLY[*]}"
+    COMP_WORDS=(isoglot-cooc-count --weights gl); COMP_CWORD=2;
+        _isoglot isoglot-cooc-count; echo "${COMPREPLY[*]}"')
 is "$got" "mlm-gc glove flat
 glove"
 make_ install SHORT=1 > out

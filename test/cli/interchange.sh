@@ -64,7 +64,9 @@ grep -q '"1":	"entailment"' nli-hf/config.json; grep -q '"entailment":	1' nli-hf
 ckpt export -q --head none -o nli-bare nli; grep -q '"BertModel"' nli-bare/config.json
 ckpt import -q -o linear "$G/xlm_pairs"
 fails 1 \
-    'BertForSequenceClassification has a dense layer with tanh below its output layer; head class is another one \(finetune --head tanh makes one, --to xlm writes this one\)' \
+    'BertForSequenceClassification has a dense layer with tanh '\
+'below its output layer; head class is another one \(finetune --head tanh makes one, '\
+'--to xlm writes this one\)' \
     ckpt export -o x --to bert --src de linear
 ckpt import -q -o number "$G/roberta_class"
 fails 1 \

@@ -20,8 +20,10 @@ tiny=(SCALE=smoke SYNTH="--sentences 300 --dev 30 --test 30 --lexicon 100 --topi
     WORD_VECTORS="--dim 16" SYSTEMS=mlm-gc \
         DICT="--map vecmap --restarts 1 --patience 2 --cutoff 100"
     MODEL="--layers 1 --dim 16 --heads 2 --ffn 32 --dropout 0.1" DEVICE=cpu
-    PRETRAIN="--tokens 200 --lr 1e-3 --warmup 5 --valid-every 20 --save-every 10 --log-every 10 --keep 1 --steps 2000"
-    UNMT="--tokens 200 --lr 1e-3 --warmup 5 --pseudo-steps 10 --valid-every 20 --valid-sentences 10 --save-every 10 --keep 1 --steps 40")
+    PRETRAIN="--tokens 200 --lr 1e-3 --warmup 5 --valid-every 20 --save-every 10 "\
+"--log-every 10 --keep 1 --steps 2000"
+    UNMT="--tokens 200 --lr 1e-3 --warmup 5 --pseudo-steps 10 --valid-every 20 "\
+"--valid-sentences 10 --save-every 10 --keep 1 --steps 40")
 runs=away/packed/runs
 # not logs and not what took how long
 bytes() { (cd "$1"; find . -follow -type f ! -name lock ! -name '*.lock' ! -path './log/*' \
@@ -52,7 +54,9 @@ for i in $(seq 18); do
     stops=$((stops + 1))
 done
 [ $stops -gt 0 ] || fail "it was never stopped"
-grep -q '^[0-9]* of [0-9]* stages done; [0-9]* s of stages; begun: s1.mlm-gc.pretrain at step [0-9]* of 2000, [0-9]* tokens/s' out.* || { cat out.*; fail "how far a training is"; }
+grep -q '^[0-9]* of [0-9]* stages done; [0-9]* s of stages; '\
+'begun: s1.mlm-gc.pretrain at step [0-9]* of 2000, [0-9]* tokens/s' out.* ||
+    { cat out.*; fail "how far a training is"; }
 bytes $runs/broken | diff - want || fail "other bytes after $stops stops"
 
 set -m

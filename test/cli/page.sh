@@ -27,7 +27,8 @@ sed 's/Sentence/Satz/' raw/test.en > raw/test.de
 for y in mlm mlm-gc; do
     sed "s/Sentence/$y/" raw/test.en > s1/$y/en-de
     for s in 1 2; do for k in pretrain unmt; do for i in 10 20 30; do
-        echo "{\"event\":\"valid\",\"step\":$i,\"perplexity\":$((300 / i + s)),\"mlm\":$((9 - i / 10)).$s,\"bleu\":$((i / 10)).$s}"
+        echo "{\"event\":\"valid\",\"step\":$i,\"perplexity\":$((300 / i + s)),"\
+"\"mlm\":$((9 - i / 10)).$s,\"bleu\":$((i / 10)).$s}"
     done > s$s/$y/$k/log.jsonl; done; done
 done
 cd ..
@@ -72,25 +73,30 @@ if ! command -v chromium > /dev/null; then
 fi
 cat > look.js <<'JS'
 <script>
-// What of the page is cut off at this width: elements beyond its sides, cells and pictures that hide text.
+// What of the page is cut off at this width: elements beyond its sides, cells and pictures that
+// hide text.
 addEventListener("load", () => {
     const wrong = [], width = document.documentElement.clientWidth;
-    const say = (e, what) => wrong.push(`${what}: ${e.tagName} ${(e.textContent || "").replace(/\s+/g, " ").slice(0, 40)}`);
+    const start = e => (e.textContent || "").replace(/\s+/g, " ").slice(0, 40);
+    const say = (e, what) => wrong.push(`${what}: ${e.tagName} ${start(e)}`);
     if (document.documentElement.scrollWidth > width) say(document.body, "scrolls");
     for (const e of document.body.querySelectorAll("*:not(script):not(style)")) {
         const r = e.getBoundingClientRect();
         if (!r.width || !r.height) continue;
         if (r.left < -1 || r.right > width + 1) say(e, "beyond the side");
-        if (/^T[DH]$/.test(e.tagName) && e.scrollWidth > e.clientWidth + 1) say(e, "hidden in its cell");
+        if (/^T[DH]$/.test(e.tagName) && e.scrollWidth > e.clientWidth + 1)
+            say(e, "hidden in its cell");
         if (e.tagName === "text") {
             const s = e.ownerSVGElement.getBoundingClientRect();
-            if (r.left < s.left - 1 || r.right > s.right + 1 || r.bottom > s.bottom + 2) say(e, "beyond its picture");
+            if (r.left < s.left - 1 || r.right > s.right + 1 || r.bottom > s.bottom + 2)
+                say(e, "beyond its picture");
             if (r.height < 7) say(e, "too small to read");
         }
     }
     const overlap = [...document.querySelectorAll("tr")].find(t => {
         const c = [...t.children].map(x => x.getBoundingClientRect());
-        return c.some((a, i) => c.some((b, j) => j > i && a.width && b.width && a.left < b.right - 1 &&
+        return c.some((a, i) => c.some((b, j) => j > i && a.width && b.width &&
+            a.left < b.right - 1 &&
             b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1));
     });
     if (overlap) say(overlap, "cells on top of each other");
@@ -99,16 +105,19 @@ addEventListener("load", () => {
     const light = back.match(/\d+/g).reduce((a, b) => a + +b, 0) > 384;
     if (light === dark) say(document.body, "background " + back);
     const cards = getComputedStyle(document.querySelector("table")).display === "block";
-    parent.postMessage(`${width} ${dark ? "dark" : "light"} ${cards ? "cards" : "table"} ${wrong.length} ${wrong.slice(1, 5).join("; ")}`, "*");
+    const seen = `${width} ${dark ? "dark" : "light"} ${cards ? "cards" : "table"}`;
+    parent.postMessage(`${seen} ${wrong.length} ${wrong.slice(1, 5).join("; ")}`, "*");
 });
 </script>
 JS
 cat look.js > opened.html; cat $page >> opened.html
 {
     echo '<!DOCTYPE html><body><pre id="said"></pre><script>'
-    echo 'addEventListener("message", e => { said.textContent += "said " + e.data + "\n" })</script>'
+    echo 'addEventListener("message", '\
+'e => { said.textContent += "said " + e.data + "\n" })</script>'
     for w in 360 768 1280; do for c in light dark; do
-        echo "<iframe src='opened.html' width=$w height=900 style='border:0;color-scheme:$c'></iframe>"
+        echo "<iframe src='opened.html' width=$w height=900 "\
+"style='border:0;color-scheme:$c'></iframe>"
     done; done
 } > outer.html
 look() {

@@ -37,7 +37,8 @@ for c in few many ties; do
 done > got
 grep -E '^(spearman|pearson)' "$g/expected.tsv" | paste got - |
     awk -F '\t' \
-        '$1 != $4 || $2 != $5 || ($3 - $6) ^ 2 > 1e-24 * $6 ^ 2 + 1e-60 { print; bad = 1 } END { if (NR != 12 || bad) exit 1 }'
+        '$1 != $4 || $2 != $5 || ($3 - $6) ^ 2 > 1e-24 * $6 ^ 2 + 1e-60 { print; bad = 1 }
+        END { if (NR != 12 || bad) exit 1 }'
 
 # Intervals and paired tests. Gold 1 (100 times), a system that is right 80 times, one that is right
 # 60 times and never alone: 95% of a mean of 100 draws at 0.8 is about 80 +- 7.8; McNemar's p is 2 *
@@ -46,7 +47,8 @@ for i in $(seq 100); do echo A; done > gold
 awk '{ print NR <= 80 ? "A" : "B" }' gold > a; awk '{ print NR <= 60 ? "A" : "B" }' gold > b
 score -q -m accuracy --pred a --against b gold > got
 awk -F '\t' \
-    'NR == 2 && $3 == 80 && $4 > 70 && $4 < 74 && $5 > 86 && $5 < 89 && $7 == 60 && $8 == 20 && $9 < 0.00011 && $9 > 0.00009 &&
+    'NR == 2 && $3 == 80 && $4 > 70 && $4 < 74 && $5 > 86 && $5 < 89 &&
+    $7 == 60 && $8 == 20 && $9 < 0.00011 && $9 > 0.00009 &&
     ($10 * 2 ^ 19 - 1) ^ 2 < 1e-18 { ok = 1 } END { exit !ok }' got ||
         { cat got; fail "intervals and tests"; }
 is "$(head -1 got | tr '\t' ' ')" \
@@ -67,9 +69,11 @@ score -q -m accuracy --pred a --against b gold --seed 2 > other; cmp -s got othe
 score -q -m accuracy en=gold de=gold --pred de=b --pred en=a --resamples 0 | cut -f1-3,6 |
     tr '\t\n' ' /' > got
 is "$(cat got)" \
-    "language metric value examples/en accuracy 80.0 100/de accuracy 60.0 100/mean accuracy 70.0 200/"
+    "language metric value examples/en accuracy 80.0 100/"\
+"de accuracy 60.0 100/mean accuracy 70.0 200/"
 is "$(score -q -m accuracy en=gold --pred a --json --resamples 0 | tr -d '\n')" \
-   '[  {"language": "en", "metric": "accuracy", "examples": 100, "value": 80.0, "low": null, "high": null}]'
+   '[  {"language": "en", "metric": "accuracy", "examples": 100, '\
+'"value": 80.0, "low": null, "high": null}]'
 # chunks on bare tags, by hand: NOUN NOUN is one chunk, SCONJ SCONJ two
 printf 'NOUN\nNOUN\nVERB\n\nSCONJ\nSCONJ\n' > gold.tags
 printf 'NOUN\nVERB\nVERB\n\nSCONJ\nSCONJ\n' > pred.tags
@@ -84,7 +88,9 @@ is "$(printf 'CONTRADICTION\nneutral\n' | score -q -m accuracy mt.tsv --resample
     awk -F '\t' 'END { print $3 }')" 100.0
 
 # a multi-word token is two words, or one; quotes of a csv file
-printf '1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_\n1\tin\t_\tADP\t_\t_\t3\t_\t_\t_\n2\tdem\t_\tDET\t_\t_\t3\t_\t_\t_\n3\tHaus\t_\tNOUN\t_\t_\t0\t_\t_\t_\n\n' > u
+printf '1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_\n1\tin\t_\tADP\t_\t_\t3\t_\t_\t_\n'\
+'2\tdem\t_\tDET\t_\t_\t3\t_\t_\t_\n3\tHaus\t_\tNOUN'\
+'\t_\t_\t0\t_\t_\t_\n\n' > u
 is "$(printf 'ADP\nDET\nX\n' | score -m tag-accuracy --resamples 0 --digits 2 u |
     awk -F '\t' 'END { print $3 }')" 66.67
 is "$(printf 'im\tADP\nHaus\tX\n' | score -m tag-accuracy --resamples 0 --words fused u |
@@ -113,7 +119,8 @@ fails 1 "gold:1: a correlation needs a number per example" bash -c "cat a | scor
 fails 1 "standard input:1: 'x' is not a number" bash -c "echo 1 > n; echo x | score -m pearson n"
 fails 1 'gold.json:1: not valid JSON' bash \
     -c "echo '{\"data\": ' > gold.json; echo {} | score -m squad gold.json"
-printf '{"data": [{"paragraphs": [{"context": "a b", "qas": [{"id": "1", "question": "?", "answers": [{"text": "b", "answer_start": 2}]},
+printf '{"data": [{"paragraphs": [{"context": "a b", '\
+'"qas": [{"id": "1", "question": "?", "answers": [{"text": "b", "answer_start": 2}]},
 {"id": "2", "question": "?", "answers": [{"text": "b", "answer_start": 1}]}]}]}]}\n' > q.json
 fails 1 'standard input: has a prediction for none of the questions of q.json' bash \
     -c "echo {} | score -qm squad2 q.json"
@@ -125,11 +132,14 @@ fails 1 "MLQA's script has no rules for the language 'fr'" score -qm mlqa fr=q.j
 echo '{"1": "the B!", "x": ""}' | score -m squad q.json --resamples 0 > got 2> err
 is "$(cut -f3 got | tr '\n' ' ')" "value 50.0 50.0 "
 same err <(printf '%s\n' \
-    "score: q.json: answers whose text is not at answer_start: 1; the first on line 2: question '2'" \
-    "score: standard input: no prediction for 1 of the 2 questions of q.json, the first '2': they score 0" \
+    "score: q.json: answers whose text is not at answer_start: 1; "\
+"the first on line 2: question '2'" \
+    "score: standard input: no prediction for 1 of the 2 questions of q.json, "\
+"the first '2': they score 0" \
     "score: standard input: predictions for questions that q.json does not ask: 1")
 fails 1 "none of the labels" bash \
-    -c "printf 'language\tgold_label\tsentence1\tsentence2\nde\tneutral\ta\tb\n' > xnli; echo x | score -m accuracy de=xnli"
+    -c "printf 'language\tgold_label\tsentence1\tsentence2\nde\tneutral\ta\tb\n' > xnli
+        echo x | score -m accuracy de=xnli"
 fails 1 "xnli: has no row of language 'fr'" score -m accuracy fr=xnli
 fails 1 "x.tsv:3: has rows of several languages" bash \
     -c "(cat xnli; printf 'fr\tneutral\ta\tb\n') > x.tsv; echo x | score -m accuracy x.tsv"

@@ -19,7 +19,8 @@ done
 printf ' \t\n\na' | tokenize > got; printf ' \t\n\na\n' > want; same got want
 
 # The case marker comes back exactly: words, capitals, mixtures, and text that looks like a marker.
-printf 'Der Hund HUND McDonald I U.S. iPhone ⇧ ⇪ ⎋ x⇧\tTab  &apos;S ß STRASSE \n\n Ǆ ǅ İ É ÉCOLE' > text
+printf 'Der Hund HUND McDonald I U.S. iPhone ⇧ ⇪ ⎋ x⇧'\
+'\tTab  &apos;S ß STRASSE \n\n Ǆ ǅ İ É ÉCOLE' > text
 tokenize --case-marker-only < text > marked
 detokenize --case-marker-only < marked > back; same back text
 is "$(echo 'Der HUND bei McDonald' | tokenize -l de --case-marker)" '⇧ der ⇪ hund bei McDonald'

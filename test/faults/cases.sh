@@ -31,7 +31,9 @@ inputs() {
     finetune "${model[@]}" --task nli --model raw.run --train en=nli --steps 1 --out nli.run
     derive-lang -q --learn-order N ud > ud.order
     ckpt export -q --to bert --src en -o hf run
-    printf '{"data": [{"paragraphs": [{"context": "a b c", "qas": [{"id": "1", "question": "?", "answers": [{"text": "b", "answer_start": 2}]}]}]}]}' > gold.json
+    printf '{"data": [{"paragraphs": [{"context": "a b c", '\
+'"qas": [{"id": "1", "question": "?", '\
+'"answers": [{"text": "b", "answer_start": 2}]}]}]}]}' > gold.json
     printf '{"1": "b"}' > answers.json
     printf ': all\na b c d\n' > questions
     printf 'yes\nno\nyes\n' > labels

@@ -17,7 +17,8 @@ check_decoding() { "$UNIT/decode" cuda; }
 corpus() {
     [ ! -e vocab ] || return 0
     awk -v n="${SENTENCES:-600}" \
-        'BEGIN { srand(5); for (i = 0; i < n; i++) { len = 3 + int(rand() * 12); topic = int(rand() * 10); s = t = "";
+        'BEGIN { srand(5); for (i = 0; i < n; i++) { len =
+            3 + int(rand() * 12); topic = int(rand() * 10); s = t = "";
         for (j = 0; j < len; j++) { w = topic * 12 + int(rand() * rand() * 12);
             s = s (j ? " " : "") "a" w; t = (j ? t " " : "") "b" w }
         print s > "aa"; print t > "bb" } }'
@@ -45,7 +46,9 @@ follows() {
         NF != 4 { bad = 1 }
         { for (i = 1; i <= 2; i++) { d = ($i - $(i + 2)) / $i; if (d < 0) d = -d;
             if (!(d <= t)) bad = 1; if (d > most) most = d } }
-        END { printf "%s and %s: %d log lines, losses differ by at most %.2g of their size (%g is allowed)\n", a, b, NR, most, t; exit bad || NR < 5 }'
+        END {
+            printf "%s and %s: %d log lines, losses differ by at most ", a, b, NR
+            printf "%.2g of their size (%g is allowed)\n", most, t; exit bad || NR < 5 }'
 }
 check_training_follows_the_cpu() {
     corpus && pretrain_on cpu float32 cpu && pretrain_on cuda float32 cuda &&

@@ -4,7 +4,8 @@
 # and gcc's), the golden files, pipelines, and of their texts those that CORPUS_CACHE=folder or the
 # checkout's data/ has. There: FOLDER/test/gpu/run.sh, FOLDER/make pipeline/X. The archive has at
 # most 64 MiB.
-#   test/gpu/pack.sh [--no-cuda] FOLDER[.tar.gz] [NAME=VALUE...]      as an archive that unpacks to FOLDER; settings of make, e.g. CC=clang
+#   test/gpu/pack.sh [--no-cuda] FOLDER[.tar.gz] [NAME=VALUE...]
+# .tar.gz: an archive that unpacks to FOLDER; NAME=VALUE: settings of make, e.g. CC=clang
 # --no-cuda: only the experiments, for machines without a GPU, too; no nvcc is needed.
 set -euo pipefail
 cuda=1
@@ -45,20 +46,25 @@ if [ -n "$cuda" ]; then
 fi
 for f in "$to"/{bin,unit,bench}/*; do [ ! -f "$f" ] || { strip "$f"; ldd "$f"; }; done |
     sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | sort -u | while read -r f; do
-    case ${f##*/} \
-        in libc.so.* | libm.so.* | libgcc_s.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux*) ;; *) cp -L "$f" "$to/lib" ;; esac
+    case ${f##*/} in
+    libc.so.* | libm.so.* | libgcc_s.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux*)
+        ;;
+    *) cp -L "$f" "$to/lib" ;;
+    esac
 done
 # Texts of known content, from where they are; nothing is downloaded for this.
 lacking=
 for name in $(awk -F'\t' '$1 !~ /^#/ && $2 != "-" { print $1 }' "$top/pipelines/sources.tsv"); do
-    has=; for f \
-        in ${CORPUS_CACHE:+"$CORPUS_CACHE/$name" "$CORPUS_CACHE/$name.gz" "$CORPUS_CACHE/$name.zst"} "$top/data/$name"; do [ ! -f "$f" ] || has=1; done
+    has=
+    at=${CORPUS_CACHE:+$CORPUS_CACHE/$name}
+    for f in ${at:+"$at" "$at.gz" "$at.zst"} "$top/data/$name"; do [ ! -f "$f" ] || has=1; done
     [ -n "$has" ] || { lacking+=" $name"; continue; }
     mkdir -p "$(dirname "$to/data/$name")"
     "$top/pipelines/fetch" "$top/pipelines/sources.tsv" "$name" > "$to/data/$name"
 done
 [ -z "$lacking" ] || echo \
-    "pack.sh: without these texts:$lacking; make fetch/unmt-deen fetch/analysis-deen gets them, CORPUS_CACHE=folder says where they are" >&2
+    "pack.sh: without these texts:$lacking; make fetch/unmt-deen fetch/analysis-deen gets them, "\
+"CORPUS_CACHE=folder says where they are" >&2
 echo "isoglot $(git -C "$top" rev-parse --short HEAD 2>/dev/null || true)" > "$to/packed"
 size=$(du -sk "$to" | cut -f 1) what=$to
 if [ -n "$archive" ]; then

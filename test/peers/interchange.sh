@@ -1,8 +1,10 @@
 #!/bin/bash
 # Models of ours in transformers and CTranslate2, and their tokenisers in ours: states, logits,
 # translations, pieces.
-#   BIN=folder of programs   PYTHON=one with torch, transformers, tokenizers, sentencepiece and ctranslate2 (an environment is
-#   made from PyPI if not set)   DATA=folder of real text (handbook/*.zst, 12 languages; the golden text if it is not there)
+#   BIN=folder of programs
+#   PYTHON=one with torch, transformers, tokenizers, sentencepiece and ctranslate2 (an environment
+#   is made from PyPI if it is not set)
+#   DATA=folder of real text (handbook/*.zst, 12 languages; the golden text if it does not exist)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 BIN=$(cd "${BIN:-$here/../../bin}" && pwd -P)

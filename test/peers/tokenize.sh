@@ -1,12 +1,14 @@
 #!/bin/bash
 # Compares tokenize and detokenize with the scripts they stand for, whole files to the byte; one
-# line a comparison.
-#   MOSES=DIR    a checkout of moses-smt/mosesdecoder (scripts/tokenizer, scripts/share, scripts/ems/support); without it, or
-#                without Perl, sacremoses on real text (VENV: a Python environment, made if it does not exist), which leaves
-#                a full stop on the last word where Moses cuts it: a final " ." counts as "."
+# line per comparison.
+#   MOSES=DIR    a checkout of moses-smt/mosesdecoder (scripts/tokenizer, scripts/share,
+#                scripts/ems/support); without it, or without Perl, sacremoses on real text
+#                (VENV: a Python environment, made if it does not exist), which leaves a full stop
+#                on the last word where Moses cuts it: a final " ." counts as "."
 #   XLM=DIR      a checkout of facebookresearch/XLM (tools/lowercase_and_remove_accent.py); optional
 #   WMT16=DIR    a checkout of rsennrich/wmt16-scripts (preprocess/); optional
-#   DATA=DIR     real text: handbook/*.txt.zst and multi30k/ (default: ../shared/data beside the checkout)
+#   DATA=DIR     real text: handbook/*.txt.zst and multi30k/ (default: ../shared/data beside the
+#                checkout)
 #   LINES=N      lines of generated nasty text (default 5000), SEED=N
 # BIN is the folder with our programs. Perl 5.36 (Unicode 14) is what the output is compared under.
 set -u
@@ -26,19 +28,23 @@ compare() {
 finish() { echo "$same same, $different different"; [ $different = 0 ]; }
 moses=${MOSES:-}
 if [ ! -f "$moses/scripts/tokenizer/tokenizer.perl" ] || ! command -v perl >/dev/null; then
-    echo "note: no Perl, or MOSES=DIR names no checkout of moses-smt/mosesdecoder: comparing with sacremoses instead"
+    echo "note: no Perl, or MOSES=DIR names no checkout of moses-smt/mosesdecoder: comparing with" \
+        "sacremoses instead"
     VENV=${VENV:-${TMPDIR:-/tmp}/isoglot-peers-tokenize}
     [ -x "$VENV/bin/sacremoses" ] || { python3 -m venv "$VENV" &&
         "$VENV/bin/pip" install -q sacremoses==0.1.1; } ||
             { echo "cannot install sacremoses"; exit 1; }
-    lists=$("$VENV/bin/python" -c 'import os, sacremoses; print(os.path.dirname(sacremoses.__file__))')/data/nonbreaking_prefixes
+    lists=$("$VENV/bin/python" -c \
+        'import os, sacremoses; print(os.path.dirname(sacremoses.__file__))')
+    lists+=/data/nonbreaking_prefixes
     for l in en de fr; do
         f=$DATA/multi30k/train.$l
         [ -f "$f" ] || { echo "note: no $f"; continue; }
         head -n 3000 "$f" > "$work/$l"
         compare "sacremoses tokenize -l $l" \
             "$VENV/bin/sacremoses -q -l $l tokenize < $work/$l | sed 's/ \.\$/./'" \
-            "$BIN/tokenize -q -l $l --nonbreaking $lists/nonbreaking_prefix.$l < $work/$l | sed 's/ \.\$/./'"
+            "$BIN/tokenize -q -l $l --nonbreaking $lists/nonbreaking_prefix.$l < $work/$l |
+                sed 's/ \.\$/./'"
         "$BIN/tokenize" -q -l $l < "$work/$l" > "$work/$l.tok"
         compare "sacremoses detokenize -l $l" \
             "$VENV/bin/sacremoses -q -l $l detokenize < $work/$l.tok" \
@@ -89,7 +95,9 @@ compare "remove-non-printing-char" "perl $tk/remove-non-printing-char.perl < $na
     "$BIN/tokenize --no-tokenize --remove-non-printing < $nasty"
 for l in de en ro; do
     compare "XLM's tokenize.sh $l" \
-        "perl $tk/replace-unicode-punctuation.perl < $nasty | perl $tk/normalize-punctuation.perl -l $l | perl $tk/remove-non-printing-char.perl | perl $tk/tokenizer.perl -q -no-escape -l $l" \
+        "perl $tk/replace-unicode-punctuation.perl < $nasty |
+            perl $tk/normalize-punctuation.perl -l $l | perl $tk/remove-non-printing-char.perl |
+            perl $tk/tokenizer.perl -q -no-escape -l $l" \
         "$BIN/tokenize --xlm -l $l --nonbreaking $(list $l) < $nasty"
 done
 sgm=$moses/scripts/ems/support/input-from-sgm.perl
