@@ -1,7 +1,6 @@
-/* align-post: goes on training a multilingual encoder with sentence pairs, so that translations
- * get the same vectors (PPA, Pan et al. 2021: MoCo and TLM). Reads a model folder and sentence
- * pairs in its tokens; writes a run folder, whose model is an encoder like the one it began
- * with. */
+/* align-post: trains a multilingual encoder further on sentence pairs, so that translations get
+ * the same vectors (PPA, Pan et al. 2021: MoCo and TLM). Reads a model folder and sentence pairs in
+ * its tokens; writes a run folder, whose model is an encoder like the one it started from. */
 #include "common/err.h"
 #include "common/prog.h"
 #include "lib/data/inputs.h"
@@ -56,7 +55,7 @@ static void presets(struct run *r, struct inputs *in, const struct pair_limits *
     r->train.clip = 1;
 }
 
-/* Wrong usage gives -1 with a message. */
+/* Returns -1 with a message if the options do not fit together. */
 static int check(struct run *r, const struct inputs *in, const struct choice *o)
 {
     if (!r->init || !in->parallel.n || !r->out)
@@ -70,7 +69,7 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
                : mix_choose(&r->mix, o->objective, NULL, "--objective", o->objective);
 }
 
-/* Languages with embeddings are the model's; others are added. */
+/* Languages that have embeddings must be the model's; otherwise new ones are added. */
 static int check_langs(const struct model_config *c, int had)
 {
     return c->encoder_langs && c->n_langs > had

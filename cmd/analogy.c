@@ -39,10 +39,10 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = {
     "analogy", "--vec A.vec [--vec B.vec] < questions",
-    "Word analogies, king - man + woman = queen.",
-    "Questions are four words per line; \": name\" begins a category. Prints for each category and "
-    "for all: questions, asked (all\n"
-    "four words have vectors), accuracy, and the mean cosine of a - b + c with d.\n",
+    "Answers word analogies: king - man + woman = queen.",
+    "A question is a line of four words; \": name\" begins a category. Prints, for each category\n"
+    "and for all of them: the number of questions, the number asked (all four words have\n"
+    "vectors), accuracy, and the mean cosine of a - b + c with d.\n",
     .part = { &kern_part }
 };
 

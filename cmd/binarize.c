@@ -21,7 +21,7 @@ static const struct opt rows[] = {
     { "note", 0, OPT_STR(options, note), "TEXT",
       "how the text was made, recorded in the shard (at most 127 bytes)" },
     { "block-tokens", 0, OPT_INT(options, block), "N",
-      "number of tokens per block (default 65536)", .min = 1, .max = 1 << 24 },
+      "number of tokens per block (default: 65536)", .min = 1, .max = 1 << 24 },
     { "replace-invalid", 0, OPT_FLAG(options, replace), NULL,
       "replace bytes that are not UTF-8 by U+FFFD (default: they are an error)" },
     { 0 }
@@ -30,17 +30,17 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = {
     "binarize", "-v vocab [-l LANG] [options] [FILE...] > x.shd",
-    "Turns tokens into a shard of token ids, one sentence per line. Tokens that the vocabulary "
+    "Turns tokens, one sentence per line, into a shard of token ids. Tokens that the vocabulary\n"
     "lacks become <unk>.",
     "examples:\n"
     "  bpe-apply -c codes < de.tok | binarize -v vocab -l de -o de.shd"
 };
 
-/* Text on its way into the file: the calling thread cuts it into what will be the shard's blocks,
- * by counting tokens alone; threads look these up and compress the block; blocks are written in
- * their order. */
+/* Text on its way into the file. The calling thread only counts tokens, to cut the text where the
+ * shard's blocks end; worker threads look the tokens up and compress the blocks, which are written
+ * in order. */
 struct piece {
-    /* whole lines, "\n" behind each but perhaps the last */
+    /* whole lines, each with its "\n" except perhaps the last */
     char *text; size_t n, cap;
     uint32_t sentences, tokens;
     struct shard_packed packed;
@@ -53,13 +53,13 @@ struct job {
     const struct args *args;
     int file;                                /* arguments opened so far */
     struct text *in;
-    char *block; size_t n, cap, at;          /* what was read, and how far it is cut */
-    struct piece *ring; int depth;           /* as many as may be under way */
+    char *block; size_t n, cap, at;          /* what was read, and how much of it has been cut */
+    struct piece *ring; int depth;           /* the pieces in flight */
     uint64_t made;
     struct worker *worker;
 };
 
-/* More text into the block, from the file under way or the next one. 1, 0 at the end, -1. */
+/* Reads more text into the block, from the current file or the next one. 1; 0 at the end; -1. */
 static int more(struct job *j)
 {
     enum { WANT = 1 << 19 };
@@ -83,7 +83,7 @@ static void take(struct piece *x, const struct job *j, size_t from)
     mem_room(&x->text, &x->cap, x->n + (j->at - from) + 1, 1);
     memcpy(x->text + x->n, j->block + from, j->at - from);
     x->n += j->at - from;
-    /* the last line of a file, in front of the next file's first */
+    /* a file's last line may lack its newline, and the next file follows */
     if (x->n && x->text[x->n - 1] != '\n') x->text[x->n++] = '\n';
 }
 
@@ -182,8 +182,8 @@ static int run(const struct args *args)
     return rc;
 }
 
-/* What docs/formats/shard.md allows as a language, and no "=", which stands behind one on command
- * lines. */
+/* Is this a language that docs/formats/shard.md allows, without "=", which ends one on command
+ * lines? */
 static bool is_code(const char *s)
 {
     size_t n = 0;

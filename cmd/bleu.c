@@ -63,7 +63,7 @@ static const struct opt bleu_rows[] = {
     { "smooth-method", 's', OPT_CHOICE(options, smooth), "exp|floor|add-k|none",
       "smoothing of BLEU's n-gram orders without a match" },
     { "smooth-value", 0, OPT_REAL(options, smooth_value), "X",
-      "value of --smooth-method floor (default 0.1) or add-k (default 1)", .min = 0, .max = 1e9 },
+      "value of --smooth-method floor (default: 0.1) or add-k (default: 1)", .min = 0, .max = 1e9 },
     { "lowercase", 0, OPT_FLAG(options, lowercase), 0, "lower-case the text for BLEU" },
     { "force", 0, OPT_FLAG(options, force), 0, "do not warn when the input looks tokenised" },
     { 0 }
@@ -185,9 +185,9 @@ static int peer_spelling(int argc, char **argv, char **out)
     return n;
 }
 
-/* --- what was asked for ----------------------------------------------------------------------- */
+/* --- the metrics requested -------------------------------------------------------------------- */
 
-static struct metric metrics[METRIC_KINDS];          /* in the order asked for */
+static struct metric metrics[METRIC_KINDS];          /* in the order requested */
 static int n_metrics;
 static struct report_options look;
 static uint64_t seed;

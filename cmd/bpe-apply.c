@@ -32,13 +32,13 @@ static const struct opt rows[] = {
     { "dropout", 0, OPT_REAL(options, dropout), "P",
       "BPE-dropout: skip each merge with probability P", .min = 0, .max = 1 },
     { "seed", 0, OPT_I64(options, seed), "N",
-      "seed of the random numbers of --dropout (default 0)", .min = -9e18, .max = 9e18 },
+      "seed of the random numbers of --dropout (default: 0)", .min = -9e18, .max = 9e18 },
     { "glossaries|glossary", 0, OPT_LIST(options, glossaries), "REGEX",
       "keep what matches this regular expression (Python's syntax) in one piece; may be repeated" },
     { "glossary-file", 0, OPT_LIST(options, glossary_files), "FILE",
       "keep what matches the expressions in this file, one per line, in one piece" },
     { "separator", 's', OPT_STR(options, separator), "STR",
-      "mark at the end of each piece except a word's last (default @@)" },
+      "mark at the end of each piece except a word's last (default: @@)" },
     { "restore", 'r', OPT_FLAG(options, restore), NULL,
       "join pieces into words again; needs no codes" },
     { "input", 'i', OPT_STR(options, input), "FILE",
@@ -52,7 +52,7 @@ static const struct opt rows[] = {
     { "line-buffered", 0, OPT_FLAG(options, by_line), NULL,
       "write each line as soon as it is read (the default on a terminal)" },
     { "cache", 0, OPT_SIZE(options, cache), "SIZE",
-      "memory for words that are already encoded (default 40M)" },
+      "memory for words that are already encoded (default: 40M)" },
     { 0 }
 };
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
@@ -67,7 +67,7 @@ static const struct prog prog = {
     "  bpe-apply --restore < text.bpe > text"
 };
 
-/* One expression a line; empty lines are skipped. */
+/* One expression per line; empty lines are skipped. */
 static int read_glossary(const char *path, struct strs *to)
 {
     struct text *in = text_open(path, TEXT_UTF8);

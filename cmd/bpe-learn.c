@@ -23,16 +23,16 @@ static struct options {
 
 static const struct opt rows[] = {
     { "merges", 'n', OPT_I64(options, merges), "N",
-      "number of merge operations to learn (default 10000)", .min = 1, .max = 16777214 },
+      "number of merge operations to learn (default: 10000)", .min = 1, .max = 16777214 },
     { "symbols", 's', OPT_I64(options, merges), "N",
       "same as --merges, in subword-nmt's spelling", .min = 1, .max = 16777214 },
     { "alpha", 0, OPT_REAL(options, alpha), "A",
       "weigh languages by (share of sentences)^A, as XLM samples them (0.5 there); every input "
       "must be LANG=FILE", .min = 0, .max = 1 },
     { "format", 0, OPT_CHOICE(options, format), "fastbpe|subword-nmt",
-      "write \"left right count\" lines, or subword-nmt's format (default fastbpe)" },
+      "write \"left right count\" lines, or subword-nmt's format (default: fastbpe)" },
     { "min-frequency", 0, OPT_I64(options, min_frequency), "N",
-      "stop when no pair occurs N times (default 2)", .min = 1, .max = 1e15 },
+      "stop when no pair occurs N times (default: 2)", .min = 1, .max = 1e15 },
     { "total-symbols", 't', OPT_FLAG(options, total), NULL,
       "count the characters among the N symbols" },
     { "dict-input", 0, OPT_FLAG(options, dict), NULL,
@@ -77,7 +77,7 @@ static int read_input(struct language *l, const char *path)
 
 enum { UNIT_SHIFT = 16 };
 
-/* What --sentences says of a language, 0 if nothing; -1: it is no LANG=N. */
+/* The N that --sentences gives a language; 0 if none; -1 if an argument is not LANG=N. */
 static int64_t said_sentences(const char *lang)
 {
     for (int i = 0; i < o.sentences.n; i++) {
@@ -91,7 +91,7 @@ static int64_t said_sentences(const char *lang)
     return 0;
 }
 
-/* The words of all languages together, each count times its language's weight. */
+/* The words of all languages together, each count multiplied by its language's weight. */
 static struct word *weigh(struct language *lang, int n, struct word_counts *all, size_t *total)
 {
     uint64_t sentences[n], weight[n];
@@ -147,7 +147,7 @@ static int run(const struct args *args)
         char name[32] = "";
         const char *path = args->n ? prog_lang_file(args->v[i], name) : o.input;
         int k = 0;
-        /* without weights all are one language */
+        /* without weights, all inputs are one language */
         while (k < langs && weighted && strcmp(lang[k].name, name)) k++;
         if (k == langs) {
             strcpy(lang[langs].name, name);

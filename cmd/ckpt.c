@@ -1,9 +1,10 @@
 /* ckpt: looks inside the folders of models and runs, and averages models.
- *   ckpt info DIR...              configuration, tensors, step, of what is whole
- *   ckpt check DIR...             is it whole? Says so by its status
- *   ckpt average -o OUT DIR...    the mean of models of one configuration
- *   ckpt import -o OUT DIR        a model of transformers (BERT, RoBERTa, XLM-R, XLM, BART, mBART)
- * becomes one of ours ckpt export -o OUT DIR        and back */
+ *   ckpt info DIR...              configuration, tensors and step of a folder that is intact
+ *   ckpt check DIR...             is it intact? The exit status says so
+ *   ckpt average -o OUT DIR...    the mean of models that have the same configuration
+ *   ckpt import -o OUT DIR        turns a model of transformers (BERT, RoBERTa, XLM-R, XLM, BART,
+ *                                 mBART) into one of ours
+ *   ckpt export -o OUT DIR        the other way */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static const struct opt rows[] = {
       "languages" },
     { "mask-vocab", 0, OPT_FLAG(options, mask), "",
       "export: let a translation model choose only words of the target language, as translate "
-      "does (--no-mask-vocab: any)" },
+      "does" },
     { "head", 0, OPT_STR(options, head), "NAME",
       "export: task head to write (default: the only one), or none: the language model; import: "
       "what to call the task head (nli, pairs, class, tag, ner, qa; default: by its labels), or "
@@ -56,8 +57,8 @@ static const struct prog prog = {
     "ckpt",
     "info [--tensors] DIR... | check DIR... | average -o OUT DIR DIR... | "
     "import -o OUT DIR | export -o OUT [--to LAYOUT] DIR",
-    "Looks inside the folders of models and runs; averages models; takes them from Hugging Face's "
-    "layouts and to them.",
+    "Looks inside the folders of models and runs; averages models; converts them from and to\n"
+    "Hugging Face's layouts.",
     .part = { &kern_part }
 };
 
@@ -77,7 +78,7 @@ static void print_tensors(const struct st_file *f)
     }
 }
 
-/* What programs with --raw read of the folder. */
+/* Checks the files that programs with --raw read. */
 static int check_text(const char *folder)
 {
     char *codes = path_join(folder, "codes"), *settings = path_join(folder, RAW_SETTINGS);
@@ -110,8 +111,8 @@ static int print_model(const char *folder, const struct model *m)
     return rc;
 }
 
-/* Reads everything that any program reads of a folder, as it does; then prints what it is, or does
- * not. */
+/* Reads everything in a folder that any program reads, the way those do; then prints what it is, if
+ * `print`. */
 static int look(const char *dir, bool print)
 {
     struct model m = { 0 };
@@ -140,7 +141,7 @@ static int mean(const struct args *dirs, struct model *m, struct vocab **v)
         struct vocab *w = NULL;
         char *folder = run_model_dir(dirs->v[i]), *json = NULL;
         rc = folder ? model_load(&one, folder, kernels_cpu(), &w) : -1;
-        if (rc == 0) rc = params_own_memory(&one.ps);     /* in one order, and the mean is kept */
+        if (rc == 0) rc = params_own_memory(&one.ps);   /* all in the same order; the mean stays */
         if (rc == 0) json = model_config_json(&one.c);
         if (json && config && strcmp(json, config))
             rc = err_set("%s: its configuration differs from that of %s", folder, dirs->v[1]);
@@ -173,7 +174,7 @@ static int average(const struct args *dirs)
     return rc;
 }
 
-/* import and export: one folder in, one out, and lines about what was left behind. */
+/* import and export: one folder in, one out, and a line about each thing left behind. */
 static int interchange(const char *dir, bool import)
 {
     char *notes = NULL, *folder = import ? mem_dup(dir) : run_model_dir(dir);

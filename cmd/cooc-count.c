@@ -37,7 +37,7 @@ static const struct opt rows[] = {
     { "min-count", 0, OPT_I64(options, min_count), "N",
       "without --vocab: leave out words that occur fewer than N times", .min = 1, .max = 9e18 },
     { "memory", 'm', OPT_SIZE(options, memory), "SIZE",
-      "use at most this much memory; the rest goes to --tmp (default 4G)" },
+      "use at most this much memory; the rest goes to --tmp (default: 4G)" },
     { "tmp|overflow-file", 'T', OPT_STR(options, tmp), "DIR",
       "folder for temporary files (default: $TMPDIR or /tmp)" },
     { "batch-size", 0, OPT_INT(options, batch), "N",

@@ -1,4 +1,4 @@
-/* cooc-merge: .cooc files -> their sum, one matrix a language, in one pass. */
+/* cooc-merge: .cooc files -> their sum, one matrix per language, in one pass. */
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
@@ -14,7 +14,7 @@ static const struct opt rows[] = {
     { "normalize", 0, OPT_STR(options, ref), "LANG",
       "record LANG as the reference of c_lang = C_LANG / C_lang; counts do not change" },
     { "memory", 'm', OPT_SIZE(options, memory), "SIZE",
-      "keep at most this much in memory (default 1G)" },
+      "keep at most this much in memory (default: 1G)" },
     { "tmp", 'T', OPT_STR(options, tmp), "DIR",
       "folder for temporary files (default: $TMPDIR or /tmp)" },
     { "output", 'o', OPT_STR(options, out), "FILE",
@@ -25,10 +25,9 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = {
     "cooc-merge", "[options] A.cooc B.cooc... > x.cooc",
-    "Adds co-occurrence counts: matrices of one language are added, those of different languages "
-    "kept apart.\n"
-    "Vocabulary, window, weights, sides and --oov must be the same. Any order and grouping gives "
-    "the same bytes.",
+    "Adds co-occurrence counts: matrices of the same language are added, those of different\n"
+    "languages are kept apart. Vocabulary, window, weights, sides and --oov must be the same.\n"
+    "Any order and grouping gives the same bytes.",
     .more = "Example:\n  cooc-merge --normalize en en.*.cooc de.*.cooc > ende.cooc\n"
 };
 

@@ -33,12 +33,13 @@ static const struct opt task_rows[] = {
 static const struct opt how_rows[] = {
     { "lang", 'l', OPT_STR(options, lang), "LANG",
       "use only this language's counts, unnormalised" },
-    { "raw", 0, OPT_FLAG(options, raw), NULL, "add up several languages without c_lang" },
+    { "raw", 0, OPT_FLAG(options, raw), NULL,
+      "add up the counts of several languages without c_lang" },
     { "counts", 0, OPT_FLAG(options, counts), NULL,
       "print exact integers (X times the unit) instead of X" },
-    { "min", 0, OPT_REAL(options, min), "X", "leave out pairs below X" },
+    { "min", 0, OPT_REAL(options, min), "X", "leave out pairs whose X is below this" },
     { "top", 'k', OPT_INT(options, top), "K",
-      "print only the K largest entries of each row", .min = 1, .max = 2e9 },
+      "print only the K largest entries of each row (default: all)", .min = 1, .max = 2e9 },
     { "output", 'o', OPT_STR(options, out), "FILE",
       "write to FILE, which appears only when complete (default: standard output)" },
     { 0 }
@@ -51,9 +52,9 @@ static const struct opt_group groups[] = {
 
 static const struct prog prog = {
     "cooc-query", "[options] x.cooc [WORD [WORD]]",
-    "Looks up co-occurrence counts: a pair, a word's row, or pairs from standard input (\"word "
-    "word\" per line).\n"
-    "X of several languages is the sum with c_lang if the file has a reference language.",
+    "Looks up co-occurrence counts: a pair, a word's row, or pairs from standard input (\"word\n"
+    "word\" per line). X of several languages is their sum, weighted by c_lang if the file has a\n"
+    "reference language.",
     .more = "Examples:\n  cooc-query x.cooc new york\n  cooc-query --top 10 x.cooc house\n  "
             "cooc-query x.cooc < pairs.txt\n"
             "  cooc-query --glove x.cooc | shuffle > x.shuf\n"
@@ -100,7 +101,7 @@ static int row(const struct cooc_view *w, const char *word, FILE *f)
     return 0;
 }
 
-/* "word word" a line; unknown words have X = 0. */
+/* "word word" per line; unknown words have X = 0. */
 static int pairs(const struct cooc_view *w, FILE *f)
 {
     struct text *in = text_open("-", TEXT_UTF8);

@@ -38,15 +38,13 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 static const struct prog prog = {
     "cooc-study", "--pairs P.tsv A.cooc B.cooc",
     "Compares the co-occurrence counts of translations in two languages.",
-    "Prints a table: bounds of the bin, pairs in it, mean |log a - log b| and half of its 95% "
-    "interval, mean of\n"
-    "|log a - log b| / (log a + log b) and half of its, the share of a + b over all pairs; the "
-    "last line is over all pairs. B's counts are scaled to A's tokens; pairs\n"
-    "with a count of 1 or less are left out and their share is reported.\n"
-    "With --correlation: pairs that A has, the shares of their number and of their counts that B "
-    "has too; over these, Pearson's r of\n"
-    "log a and log b, each pair once and with its count a as weight; mean |log a - log b|; mean "
-    "log b - log a.\n"
+    "Prints a table, one line per bin and a last one over all pairs: the bin's bounds; the number\n"
+    "of pairs in it; the mean of |log a - log b| and half of its 95% interval; the same of\n"
+    "|log a - log b| / (log a + log b); the bin's share of a + b. B's counts are scaled to A's\n"
+    "number of tokens; pairs with a count of 1 or less are left out and their share is reported.\n"
+    "With --correlation: the number of pairs that A has; the shares of them, and of their counts,\n"
+    "that B has too; over these, Pearson's r of log a and log b, unweighted and weighted by a;\n"
+    "the means of |log a - log b| and of log b - log a.\n"
 };
 
 static int read_pairs(const struct cooc *a, const struct cooc *b, struct cooc_compare_pairs *p)

@@ -1,6 +1,6 @@
-/* derive-lang: languages that differ from a real one in what one chooses and in nothing else
- * (ALIGN-MLM). Reads text, tagged text, pairs of sentences or trees; writes the same of the
- * derived language. */
+/* derive-lang: makes languages that differ from a real one in chosen ways and in nothing else
+ * (ALIGN-MLM). Reads text, tagged text, pairs of sentences or trees; writes the same in the derived
+ * language. */
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
@@ -45,7 +45,8 @@ static const struct opt vocabulary_rows[] = {
       .min = 0, .max = 1 },
     { "types", 0, OPT_STR(options, types), "FILE", "the vocabulary that --overlap draws from" },
     { "dict-share", 0, OPT_REAL(options, dict_share), "Q",
-      "write a dictionary with this share of the vocabulary's types, none of them shared",
+      "with --vocab: write a dictionary of this share of the vocabulary's types, none of them "
+      "shared, in place of the vocabulary (default: no dictionary)",
       .min = 0, .max = 1 },
     { "dict-by", 0, OPT_CHOICE(options, dict_by), "random|frequency",
       "which types --dict-share takes: uniformly at random, or the most frequent" },
@@ -72,8 +73,8 @@ static const struct prog prog = { "derive-lang", "[options] [FILE...] > derived"
     "  derive-lang --dict-share 0.25 --seed 1 --vocab < vocab > dict.tsv\n"
     "  derive-lang --inv --trans --format conll < ner.bio > x.bio\n"
     "  derive-lang --learn-order N,V < de.conllu > de.order\n"
-    "  derive-lang --syn de.order --format conllu < en.conllu | bpe-apply -c codes | "
-    "derive-lang --trans > x.bpe\n" };
+    "  derive-lang --syn de.order --format conllu < en.conllu | bpe-apply -c codes |\n"
+    "      derive-lang --trans > x.bpe\n" };
 
 static int write_vocabulary(const struct args *args)
 {
@@ -103,7 +104,7 @@ static void tell(const struct order_model *m, const struct order_nodes *t, int c
         "NV"[c], f.nodes, what, f.bits, f.uniform, 100 * f.kept);
 }
 
-/* Which of "N", "V" a list names: bits, 0 if it is none. */
+/* The classes that a list such as "N,V" names, as bits; 0 if it is not such a list. */
 static int classes(const char *s)
 {
     return !strcmp(s, "N")                          ? 1
@@ -214,7 +215,7 @@ static int transform(const struct args *args)
     return status;
 }
 
-/* What cannot go together. Returns a status, or -1. */
+/* Refuses options that do not fit together: an exit status, or -1 if all is well. */
 static int usage(const struct args *args)
 {
     int modes = (o.learn != NULL) + (o.import != NULL) + o.vocab;

@@ -1,4 +1,4 @@
-/* detokenize: tokens in, text out. Moses' detokenizer.perl to the byte. */
+/* detokenize: tokens in, text out; byte for byte what Moses' detokenizer.perl writes. */
 #include <stdlib.h>
 #include "common/prog.h"
 #include "lib/subword/run.h"

@@ -1,6 +1,6 @@
 /* dict-induce: a bilingual dictionary from two sets of word vectors.
- * Reads vectors (vectors.h), maps them into one space where they are not yet, lists translations by
- * CSLS; with a gold dictionary, says how many are right. */
+ * Reads vectors (vectors.h), maps them into one space unless they are in one already, and lists
+ * translations by CSLS; with a gold dictionary, says how many are right. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "lib/vectors/csls.h"
 #include "lib/vectors/word_context.h"
 
-enum { MUSE_WORDS = 10000 };      /* the first of them, over which MUSE takes its mean cosine */
+enum { MUSE_WORDS = 10000 };      /* MUSE takes its mean cosine over so many first words */
 
 static struct options {
     const char *src, *tgt, *src_counts, *tgt_counts, *seed_dict, *eval, *out, *reverse, *out_src,
@@ -64,9 +64,11 @@ static const struct opt map_rows[] = {
     { "identical", 0, OPT_FLAG(options, identical), "",
       "use words that are spelt the same as seeds (the default without --seed-dict)" },
     { "min-length", 0, OPT_INT(options, min_length), "N",
-      "--identical: shortest word in characters, if it has letters", .min = 0, .max = 1000 },
+      "with --identical: use words of at least N characters, if they have letters",
+      .min = 0, .max = 1000 },
     { "ratio", 0, OPT_REAL(options, ratio), "R",
-      "--identical: largest ratio of the two relative frequencies, where counts are known",
+      "with --identical: use words whose relative frequencies differ by at most this factor, "
+      "where counts are known",
       .min = 0, .max = 1e9 },
     { "rounds|n-refinement", 0, OPT_INT(options, in.rounds), "N",
       "procrustes: number of refinements by mutual neighbours", .min = 0, .max = 1000 },
@@ -98,7 +100,7 @@ static const struct opt context_rows[] = {
 };
 static const struct opt dict_rows[] = {
     { "neighbours|csls-k", 0, OPT_INT(options, in.K), "N",
-      "number of nearest neighbours in CSLS's means", .min = 1, .max = 1000 },
+      "number of nearest neighbours that CSLS takes its means over", .min = 1, .max = 1000 },
     { "method", 0, OPT_CHOICE(options, method), "nn|csls",
       "rank translations by cosine (nn) or by CSLS" },
     { "top", 'k', OPT_INT(options, in.k), "N",
@@ -106,7 +108,7 @@ static const struct opt dict_rows[] = {
     { "mutual", 0, OPT_FLAG(options, mutual), "",
       "write only pairs that are each other's best translation" },
     { "min-score", 0, OPT_REAL(options, min_score), "S",
-      "write only pairs with at least this score" },
+      "write only pairs with at least this score (default: all)" },
     { "output", 'o', OPT_STR(options, out), "FILE",
       "write the dictionary here, one source<TAB>target<TAB>score per line (default: standard "
       "output)" },
@@ -137,12 +139,12 @@ static const struct prog prog = {
     "Induces a bilingual dictionary from word vectors, in one space already (--map none) or not.",
     "An unsupervised dictionary from text alone, counts and vectors first:\n"
     "  for l in en de; do vocab-count $l.txt > $l.vocab\n"
-    "    for s in left right; do cooc-count -w 5 --weights glove --$s -v $l.vocab $l=$l.txt > "
-    "$l.$s.cooc; done\n"
+    "    for s in left right; do\n"
+    "      cooc-count -w 5 --weights glove --$s -v $l.vocab $l=$l.txt > $l.$s.cooc; done\n"
     "    embed --from-cooc $l.left.cooc --from-cooc $l.right.cooc --dim 100 > $l.vec; done\n"
-    "  dict-induce --src en.vec --tgt de.vec --map vecmap --spelling 0.3 --frequency 0.05 "
-    "--src-cooc en.left.cooc \\\n"
-    "    --src-cooc en.right.cooc --tgt-cooc de.left.cooc --tgt-cooc de.right.cooc > en-de.tsv\n",
+    "  dict-induce --src en.vec --tgt de.vec --map vecmap --spelling 0.3 --frequency 0.05 \\\n"
+    "    --src-cooc en.left.cooc --src-cooc en.right.cooc \\\n"
+    "    --tgt-cooc de.left.cooc --tgt-cooc de.right.cooc > en-de.tsv\n",
     .part = { &kern_part, &csls_part }
 };
 
@@ -154,7 +156,7 @@ static struct vectors *load(const char *path)
     return vectors_load(path, &vo, msg_note);
 }
 
-/* Counts from a vocabulary, or from the count files' own. */
+/* Word counts from a vocabulary, or else from the count files themselves. */
 static int load_counts(struct vectors *v, const char *path, const struct strs *cooc)
 {
     if (!path && !cooc->n) return 0;
@@ -231,8 +233,8 @@ static void print_hits(const struct dictionary_score *s)
                s->weighted1, s->weighted5, s->weighted10, s->weighted_map);
 }
 
-/* The gold pairs' cosine beside that of random ones, and how many of the listed pairs are gold
- * ones. */
+/* Prints the gold pairs' cosine beside that of random pairs, and how many of the listed pairs are
+ * in the gold dictionary. */
 static int print_pairs(const struct gold *g, const struct vectors *src, const struct vectors *tgt,
                        const struct induced *d)
 {
@@ -253,7 +255,7 @@ static int print_pairs(const struct gold *g, const struct vectors *src, const st
     return status;
 }
 
-/* MUSE's criterion over the lists, whose neighbours are of the words' kinds. */
+/* MUSE's criterion, over the lists: they pair only words of the same kind. */
 static double listed_cosine(const struct vectors *src, const struct vectors *tgt,
                             const struct induced *d)
 {
@@ -304,7 +306,7 @@ static int work(struct vectors *src, struct vectors *tgt, struct word_pairs *see
         || !(o.in.tgt = load_contexts(&o.tgt_cooc, tgt)))
         return -1;
     if (o.eval && gold_read(o.eval, src, tgt, (enum gold_rule)o.gold, gold) < 0)
-        return -1; /* before anything long, and before any output */
+        return -1; /* before any long work or output */
     if (load_seeds(src, tgt, seeds) < 0 || induce(src, tgt, seeds, &o.in, d) < 0) return -1;
     if ((!o.eval || o.out) && write_dictionary(o.out, src, tgt, &d->src, &d->tgt) < 0) return -1;
     if (o.reverse && write_dictionary(o.reverse, tgt, src, &d->tgt, &d->src) < 0) return -1;

@@ -2,8 +2,8 @@
  *   --model DIR                         the token embedding table
  *   --model DIR --layer N --alone       hidden states of tokens, each by itself
  *   --model DIR --words VOCAB           words: means of their sub-words' embeddings
- *   --model DIR --layer N --text FILE   hidden states: of tokens (means over occurrences) or of
- * sentences
+ *   --model DIR --layer N --text FILE   hidden states of tokens (means over occurrences), words or
+ *                                       sentences
  *   --from-cooc x.cooc                  PPMI and SVD */
 #include <inttypes.h>
 #include <stdio.h>
@@ -174,7 +174,7 @@ static int from_model(void)
     if (o.lang && (e.lang = model_config_lang(&m.c, o.lang)) < 0) goto done;
     if (o.add_lang && (e.add_lang = model_config_lang(&m.c, o.add_lang)) < 0) goto done;
     if (o.raw && !(e.raw = raw = raw_open(dir, o.lang))) goto done;
-    /* The table and means of its rows are as wide as the table, states as wide as the layers. */
+    /* Rows of the table, and means of them, have its width; states have that of the layers. */
     if (!(out = vectors_stream_open(o.out, o.format,
                                     o.text || o.alone ? m.c.dim : model_embed_dim(&m.c))))
         goto done;

@@ -21,7 +21,7 @@ static const struct prog prog = {
     .part = { &kern_part }
 };
 
-/* Wrong usage gives -1 with a message. */
+/* Returns -1 with a message if the options do not fit together. */
 static int check(struct run *r, struct inputs *in, struct tasks *t)
 {
     if (!r->out) return err_set("--out is needed");
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     if (status < 0 && check(&run, &in, &tasks) < 0) status = prog_usage("%s", err_msg());
     if (status < 0 && run_from(&run) < 0) status = run_end(&run, -1);
     if (status < 0) {
-        /* BERT's head belongs to masked words */
+        /* BERT's output transform serves masked words only */
         if (run.init) run.shape.output_transform = false;
         model_options_finish(&run.shape, tasks.task->decoder);
         status = run_end(&run, finetune(&run, &in, &tasks));

@@ -27,9 +27,10 @@ static const struct opt rows[] = {
     { "cover", 0, OPT_REAL(options, n.cover), "P",
       "without --top: keep as many as cover this share of the tokens", .min = 0, .max = 1 },
     { "score", 0, OPT_CHOICE(options, score), "pmi|pmi2",
-      "log p / product of the parts' p, least over all cuts; pmi2: log p^2 / product" },
+      "pmi: log of an n-gram's p over the product of its parts' p, the least over all ways to "
+      "cut it; pmi2: the same with p^2" },
     { "memory", 'm', OPT_SIZE(options, n.memory), "SIZE",
-      "stay below this much memory; the rest goes to --tmp (default 4G)" },
+      "stay below this much memory; the rest goes to --tmp (default: 4G)" },
     { "tmp", 'T', OPT_STR(options, n.tmp), "DIR",
       "folder for temporary files (default: $TMPDIR or /tmp)" },
     { "output", 'o', OPT_STR(options, out), "FILE",
@@ -40,15 +41,14 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = {
     "ngrams", "[options] [LANG=]FILE... > x.ngrams",
-    "Lists word n-grams that belong together (PMI-Masking): \"score TAB count TAB words\" per "
-    "line, shorter ones first,\n"
-    "best score first. Texts of one language, tokenised, before BPE; none or \"-\" is standard "
-    "input.",
+    "Lists word n-grams that belong together (PMI-Masking): \"score TAB count TAB words\" per\n"
+    "line, shorter ones first, then by falling score. Files are tokenised text of one language,\n"
+    "before BPE; none or \"-\" is standard input.",
     "Examples:\n"
     "  ngrams en=en.tok > en.ngrams\n"
     "  ngrams -n 2-5 --top 800000 --memory 2G en=news.tok.zst > en.ngrams\n"
-    "  cut -f 3 en.ngrams | bpe-apply -c codes > en.ngrams.bpe; pretrain --mask-scheme pmi "
-    "--mask-ngrams en=en.ngrams.bpe ...\n"
+    "  cut -f 3 en.ngrams | bpe-apply -c codes > en.ngrams.bpe\n"
+    "  pretrain --mask-scheme pmi --mask-ngrams en=en.ngrams.bpe ...\n"
 };
 
 static int lengths(const char *s)

@@ -1,8 +1,11 @@
 /* plot: pictures of what the other programs write, as SVG or PNG through gnuplot, and their
- * numbers. curves  fields of training logs over the steps        rsim, hits  measures by layer bins
- * cooc-study's bins (MLM-GC, Figure 1)           ranks       its rank-frequency curves (Figure 3)
- *   tsne    words of several languages in the plane (Figure 2)
- *   bars    measures in groups of bars (ALIGN-MLM, Figures 1 and 2) */
+ * numbers.
+ *   curves      fields of training logs over the steps
+ *   rsim, hits  measures by layer
+ *   bins        cooc-study's bins (MLM-GC, Figure 1)
+ *   ranks       its rank-frequency curves (Figure 3)
+ *   tsne        words of several languages in the plane (Figure 2)
+ *   bars        measures in groups of bars (ALIGN-MLM, Figures 1 and 2) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +60,7 @@ static const struct opt curve_rows[] = {
       .min = 0, .max = 100000 },
     { "live", 0, OPT_TIME(options, live), "T",
       "keep running: check every T seconds whether a log has grown, and redraw (needs "
-      "--output; a signal ends it)", .min = 1, .max = 1e6 },
+      "--output; a signal ends it; default: draw once)", .min = 1, .max = 1e6 },
     { 0 }
 };
 static const struct opt tsne_rows[] = {
@@ -118,8 +121,8 @@ static const struct prog prog = {
     "Examples:\n"
     "  plot curves runs/a/log.jsonl runs/b/log.jsonl -y mlm --smooth 5 > loss.svg\n"
     "  plot curves runs/a --against reference.jsonl --tsv curves.tsv > x.svg\n"
-    "  plot rsim s1/mlm.tsv s2/mlm.tsv s1/gc.tsv s2/gc.tsv --label MLM --label MLM --label GC "
-    "--label GC -o rsim.svg\n"
+    "  plot rsim s1/mlm.tsv s2/mlm.tsv s1/gc.tsv s2/gc.tsv \\\n"
+    "      --label MLM --label MLM --label GC --label GC -o rsim.svg\n"
     "  plot bins window1.tsv window2.tsv --label n=1 --label n=2 -o figure1.png\n"
     "  plot tsne en=en.vec de=de.vec --dict en-de.tsv --names 20 -o words.svg\n",
     .part = { &kern_part, &csls_part }
@@ -225,7 +228,7 @@ static int curves(const struct args *a, double low, double high)
     return status;
 }
 
-/* What changes when a log does: sizes and times of change. */
+/* A number that changes when a log does: from sizes and modification times. */
 static double state_of_logs(const struct args *a)
 {
     double sum = 0;
@@ -241,7 +244,7 @@ static double state_of_logs(const struct args *a)
     return sum;
 }
 
-/* Logs that are not there yet, or have no number yet, are waited for. */
+/* Waits for logs that do not exist yet, or have no number yet. */
 static int live_curves(const struct args *a, double low, double high)
 {
     double drawn = -1;
@@ -251,7 +254,7 @@ static int live_curves(const struct args *a, double low, double high)
         bool failed = now != drawn && curves(a, low, high) < 0;
         if (failed && !signals_stop()) msg_warn("%s; waiting", err_msg());
         drawn = now;
-        /* a signal may have come just before */
+        /* a signal may have arrived just before a sleep */
         for (int64_t left = o.live; left > 0 && !signals_stop(); left--) sleep(1);
     }
     return 0;
@@ -265,7 +268,7 @@ struct kind {
     const char *name, *x, *x_label;
     bool log_x;
     struct { const char *column, *label; bool log_y; } y[6];
-    /* all columns but x are wanted, rather than the listed ones that there are */
+    /* draw all columns except x, instead of those of the listed ones that the table has */
     bool all;
 };
 static const struct kind kinds[] = {

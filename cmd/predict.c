@@ -1,6 +1,6 @@
-/* predict: what a fine-tuned model says of labelled or unlabelled text: a class per line, a tag per
- * word, an answer per question, in the input's order and in the form that score reads. Reads the
- * folder of a model or a run. */
+/* predict: what a fine-tuned model says about labelled or unlabelled text: a class per line, a
+ * tag per word, an answer per question, in the input's order and in the form that score reads.
+ * Reads the folder of a model or a run. */
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"

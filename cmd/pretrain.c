@@ -1,5 +1,5 @@
 /* pretrain: trains a multilingual encoder on monolingual shards and sentence pairs, by one
- * objective or several. Reads shards (binarize), the vocabulary, what the objectives need (for
+ * objective or several. Reads shards (binarize), the vocabulary and what the objectives need (for
  * MLM-GC a count file); writes a run folder. */
 #include "common/err.h"
 #include "common/prog.h"
@@ -26,7 +26,7 @@ static const struct prog prog = {
     .part = { &kern_part }
 };
 
-/* Wrong usage gives -1 with a message. */
+/* Returns -1 with a message if the options do not fit together. */
 static int check(struct run *r, const struct inputs *in, const struct choice *o)
 {
     if ((!in->train.n && !in->parallel.n) || !r->out || (!r->vocab_path && !r->init))
@@ -41,8 +41,8 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
     return mix_dict(&r->mix, in->dict.n);
 }
 
-/* The decoder is there for the objectives that have one: as many layers as the encoder's, unless
- * said otherwise. */
+/* There is a decoder if an objective needs one, with as many layers as the encoder unless an option
+ * says otherwise. */
 static void shape(struct run *r)
 {
     bool decoder = mix_decoder(&r->mix);

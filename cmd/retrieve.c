@@ -1,4 +1,4 @@
-/* retrieve: finds translations of sentences by their vectors; accuracy on aligned sets (Tatoeba),
+/* retrieve: finds translations of sentences by their vectors: accuracy on aligned sets (Tatoeba),
  * by layer, or mining. */
 #include <math.h>
 #include <stdio.h>
@@ -29,13 +29,13 @@ static const struct opt rows[] = {
       "rank by cosine, or by its margin over the neighbours' mean: as a difference (distance, "
       "CSLS) or a ratio" },
     { "neighbours", 'k', OPT_INT(options, k), "N",
-      "number of nearest neighbours in the mean", .min = 1, .max = 1000 },
+      "number of nearest neighbours that the margin takes its means over", .min = 1, .max = 1000 },
     { "table", 0, OPT_FLAG(options, table), "",
       "print accuracy as a table, one line per layer: correct among the first 1, 5 and 10 (the "
       "default with several layers)" },
     { "mine", 0, OPT_REAL(options, mine), "S",
-      "print the pairs with a score of S or more, best first, each row used once: score, source, "
-      "target" },
+      "instead of accuracy, print the pairs with a score of S or more, best first, each row used "
+      "once: score, source, target (default: print accuracy)" },
     { "output", 'o', OPT_STR(options, out), "FILE",
       "write to FILE, which appears only when complete (default: standard output)" },
     { 0 }
@@ -46,8 +46,8 @@ static const struct prog prog = {
     "retrieve", "--src A.vec --tgt B.vec", "Finds translations of sentences by their vectors.",
     "Without --mine: the share of rows whose best match is the row of the same number, both ways.\n"
     "  retrieve --src deu.npy --tgt eng.npy --score ratio\n"
-    "  retrieve --src de.0.npy --tgt en.0.npy --src de.1.npy --tgt en.1.npy > layers.tsv; plot "
-    "hits layers.tsv > layers.svg\n"
+    "  retrieve --src de.0.npy --tgt en.0.npy --src de.1.npy --tgt en.1.npy > layers.tsv\n"
+    "  plot hits layers.tsv > layers.svg\n"
     "  retrieve --src de.npy --tgt en.npy --score ratio --mine 1.06 > mined.tsv\n",
     .part = { &kern_part, &csls_part }
 };
@@ -58,7 +58,7 @@ static void write_mined(FILE *f, const struct vectors *src, const struct vectors
                         const struct csls_side *x, const struct csls_side *z)
 {
     struct mined *m;
-    /* the margin by distance is half of CSLS */
+    /* the distance margin is half of what CSLS gives */
     double half = how[o.score] == CSLS_CSLS ? 0.5 : 1;
     size_t n = retrieve_mine(x, z, o.mine / half, &m);
     for (size_t i = 0; i < n; i++)

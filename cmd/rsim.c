@@ -1,5 +1,5 @@
 /* rsim: how alike two spaces are, over a dictionary: relational similarity, mean cosine, alignment;
- * a row a layer. */
+ * one row per layer. */
 #include <math.h>
 #include <stdio.h>
 #include "common/err.h"
@@ -29,13 +29,11 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 static const struct prog prog = {
     "rsim", "--src A.vec --tgt B.vec --dict pairs.tsv",
     "Measures how alike two spaces of vectors are over translation pairs.",
-    "Prints a line of column names, then for each --src/--tgt: layer (from 0), pairs, rsim, mean "
-    "cosine, and the shares of pairs\n"
-    "whose translation is the nearest neighbour, source to target and back; half of the 95% "
-    "interval of each; and the mean\n"
-    "cosine of all pairs of words that are not translations, how far the translations' is above "
-    "it, half of its interval.\n"
-    "plot rsim draws it.\n",
+    "Prints a line of column names, then for each --src/--tgt: layer (from 0), pairs, rsim, mean\n"
+    "cosine, and the shares of pairs whose translation is the nearest neighbour, from source to\n"
+    "target and back; half of the 95% interval of each; then the mean cosine of all pairs of\n"
+    "words that are not translations, by how much the translations' mean exceeds it, and half of\n"
+    "that difference's interval. `plot rsim` draws it.\n",
     .part = { &kern_part, &csls_part }
 };
 

@@ -27,15 +27,15 @@ static struct options {
         .m = { .resamples = 1000, .trials = 10000, .seed = 1 } };
 
 static const struct opt rows_of_all[] = {
-    { "metric", 'm', OPT_CHOICE(options, metric), TASK_METRICS, "what to compute" },
+    { "metric", 'm', OPT_CHOICE(options, metric), TASK_METRICS, "metric to compute" },
     { "pred", 'p', OPT_LIST(options, pred), "[LANG=]FILE",
       "predictions for the gold file of LANG; repeated for each further language (default: "
       "standard input, for one gold file)" },
     { "against", 0, OPT_LIST(options, against), "[LANG=]FILE",
-      "predictions of another system, as often as --pred: "
-      "differences and paired tests" },
+      "predictions of another system, given as often as --pred: adds differences and paired "
+      "tests" },
     { "format", 0, OPT_STR(options, format), "NAME",
-      "format of the gold files, where their content does not tell it" },
+      "format of the gold files, if it cannot be recognised from their content" },
     { "csv", 0, OPT_FLAG(options, csv), 0,
       "remove the double quotes around fields of the gold files" },
     { "skip", 0, OPT_STR(options, skip), "TEXT",
@@ -184,7 +184,7 @@ static int score_language(struct language *l, uint32_t stream)
         problems_tell(&gold.problems, gold.name, msg_note);
         rc = predictions_judge(&po, &gold, l->pred, &j, &l->best);
     }
-    po.no_answer = NULL;                             /* the file belongs to --pred's system */
+    po.no_answer = NULL;                             /* that file is about --pred's system only */
     if (rc == 0 && l->against) rc = predictions_judge(&po, &gold, l->against, &against, NULL);
     if (rc == 0) rc = measure(&l->m, &j, l->against ? &against : NULL, stream, &o.m);
     judged_free(&j);
@@ -193,7 +193,7 @@ static int score_language(struct language *l, uint32_t stream)
     return rc;
 }
 
-/* The file of list that is for lang; with one gold file, its only one. */
+/* The file in list that is for l's language; with one gold file, its only one. */
 static int file_for(const struct strs *list, const char *option, const struct language *l,
                     int golds, const char **to)
 {

@@ -1,4 +1,4 @@
-/* Looks inside shards: what they are, their text, whether they are whole. */
+/* Looks inside shards: what they are, their text, whether they are intact. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,9 +24,8 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = {
     "shard", "info|cat|check [options] FILE...",
-    "info prints what the headers and indexes say; cat prints the text; check reads everything and "
-    "verifies every\n"
-    "checksum, count and offset (status 1 and the place if anything is wrong).",
+    "info prints what the headers and indexes say; cat prints the text; check reads everything\n"
+    "and verifies every checksum, count and offset (status 1 and the place if anything is wrong).",
     "examples:\n"
     "  shard info de.shd\n"
     "  shard cat -v vocab de.shd > de.bpe\n"
@@ -42,7 +41,7 @@ static int info(const char *path)
     size_t n;
     int rc = 0;
     shard_info(s, &i);
-    if (!strcmp(path, "-")) {                    /* a stream's totals are known at its end */
+    if (!strcmp(path, "-")) {                    /* a stream's totals are known only at its end */
         while ((rc = shard_next(s, &ids, &n)) > 0) ;
         shard_info(s, &i);
     }

@@ -1,6 +1,6 @@
 /* synth-corpus: writes two invented languages, xa and xb, into a folder: a monolingual corpus of
- * each without a sentence in common, parallel development and test sets, part-of-speech tags, and
- * the dictionary that is to be found. */
+ * each (no sentence is in both), parallel development and test sets, part-of-speech tags, and the
+ * dictionary to be found. */
 #include "common/err.h"
 #include "common/file.h"
 #include "common/folder.h"
@@ -34,7 +34,7 @@ static const struct opt rows[] = {
     { "test", 0, OPT_I64(options, test), "N", "number of sentence pairs in the test set", .min = 0,
       .max = 1e7 },
     { "tasks", 0, OPT_I64(options, tasks), "N",
-      "also N training examples, and an eighth as many for development and test, of "
+      "also write N training examples, and an eighth as many for development and for test, of "
       "each task: inference, paraphrase, parts of speech, names, questions",
       .min = 0, .max = 1e8 },
     { "seed", 0, OPT_I64(options, seed), "N",
@@ -71,7 +71,7 @@ static const struct prog prog = {
     "mono.xb dev.xa dev.xb test.xa test.xb dict.tsv, and *.pos\n"
 };
 
-/* "A,B" where both are among the |-separated words; their indices. */
+/* Is s "A,B", where both are among the n words? Sets their indices. */
 static bool two_words(const char *s, const char *const *words, int n, int to[2])
 {
     const char *comma = strchr(s, ',');
@@ -88,7 +88,7 @@ static bool two_words(const char *s, const char *const *words, int n, int to[2])
     return true;
 }
 
-/* A new folder is whole or absent; in one that exists, each file is. */
+/* A new folder appears complete or not at all; in one that exists, each file does. */
 static int write_folder(const struct synth *s)
 {
     char *tmp = NULL;

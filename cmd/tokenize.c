@@ -1,6 +1,6 @@
-/* tokenize: plain text in, tokens out, one space between. Moses' tokenizer.perl to the byte, XLM's
- * preparation of text before it, a case marker after it; Thai, Chinese and Japanese by ICU. Or the
- * sub-words that an imported model reads. */
+/* tokenize: plain text in, tokens out, separated by one space. Byte for byte what Moses'
+ * tokenizer.perl writes; before it XLM's preparation of text, after it a case marker; Thai, Chinese
+ * and Japanese by ICU. Or the sub-words that an imported model reads. */
 #include <stdio.h>
 #include <string.h>
 #include "common/err.h"
@@ -217,8 +217,8 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (o.t.prepare.penn && !o.t.prepare.punctuation && !o.xlm)
-        return prog_usage("--penn belongs to --normalize-punctuation; tokenizer.perl's Penn "
-                          "Treebank rules are not implemented");
+        return prog_usage("--penn applies only to --normalize-punctuation and --xlm: add one of "
+                          "them or leave out --penn (there are no Penn Treebank tokens)");
     if (o.uncased && !o.subwords) return prog_usage("--uncased needs --subwords");
     if (o.subwords && (o.settings || o.describe))
         return prog_usage("--subwords cannot be combined with --settings or --describe");

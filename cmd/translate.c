@@ -1,5 +1,5 @@
-/* translate: sentences of BPE tokens in, translations out, one a line. Reads the folder of a model
- * or a run. */
+/* translate: sentences of BPE tokens in, translations out, one per line. Reads the folder of a
+ * model or a run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static const struct opt rows[] = {
     { "beam|beam-size", 0, OPT_INT(options, d.beam), "N",
       "beam width; 1 is greedy", .min = 1, .max = 32 },
     { "n-best", 0, OPT_INT(options, n_best), "N",
-      "write up to N translations per sentence: \"NUMBER ||| TEXT ||| SCORE\"",
+      "write up to N translations per sentence as \"NUMBER ||| TEXT ||| SCORE\" (default: one, as "
+      "text alone)",
       .min = 0, .max = 32 },
     { "scores", 0, OPT_FLAG(options, scores), "", "append a tab and the score to each line" },
     { "length-penalty|lenpen", 0, OPT_REAL(options, d.length_penalty), "A",
@@ -42,7 +43,7 @@ static const struct opt rows[] = {
     { "max-extra", 0, OPT_INT(options, d.max_extra), "N",
       "longest translation: N tokens more than --max-ratio allows", .min = 0, .max = 4096 },
     { "mask-vocab", 0, OPT_FLAG(options, mask), "",
-      "choose only words of the target language, if the model knows them (--no-mask-vocab: any)" },
+      "choose only words of the target language, if the model knows them" },
     { "tokens", 0, OPT_INT(options, tokens), "N",
       "number of tokens to translate at once", .min = 1, .max = 1e7 },
     { "sentences|batch-size", 0, OPT_INT(options, sentences), "N",
@@ -100,8 +101,9 @@ static int print_all(FILE *f, const struct vocab *v, const struct hyps *h, int64
     return ferror(f) ? -1 : 0;
 }
 
-/* Reads the lines that are translated before the first of them is written: line by line one; else
- * enough for batches of like lengths and for every thread to have some. 1, 0 at the end, -1. */
+/* Reads the lines that are translated together before any of them is written: one with
+ * --line-buffered; otherwise enough for batches of similar lengths and for all threads. 1; 0 at the
+ * end; -1. */
 static int read_lines(struct text *in, const struct model *m, const struct vocab *v, int src,
                       struct batch *b, int64_t *line_no)
 {

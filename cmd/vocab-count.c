@@ -39,15 +39,15 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = { "vocab-count", "[options] [FILE...] > vocab",
                                   "Counts the tokens of texts: \"token count\" per line, most "
-                                  "frequent first, ties in the order of their bytes\n"
-                                  "(as fast getvocab). Pieces of bpe-apply or whole words: tokens "
-                                  "are what stands between spaces.",
+                                  "frequent first,\nties in the order of their bytes (as fast "
+                                  "getvocab). A token is whatever stands\nbetween spaces: a piece "
+                                  "of bpe-apply or a whole word.",
                                   "examples:\n"
                                   "  vocab-count corpus.bpe > vocab\n"
                                   "  vocab-count --min-count 5 en.tok de.tok > words\n"
                                   "  vocab-count --merge counts/* > vocab" };
 
-/* One text, or with --merge one file of counts. */
+/* Counts one text, or with --merge reads one file of counts. */
 static int count_file(struct word_counts *w, const char *path)
 {
     int utf8 = TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0) | (o.merge ? TEXT_SUM : 0);

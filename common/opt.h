@@ -7,13 +7,15 @@
  *   extern const struct opt sampling_rows[];
  *
  *   const struct opt sampling_rows[] = {                                        lib/x/sampling.c
- *       { "window|w-size", 'w', OPT_INT(sampling, window), "N", "words on either side", .min = 1,
- * .max = 1000 }, { "rate", 0, OPT_REAL(sampling, rate), "R", "share of the words that are kept",
- * .min = 0, .max = 1 }, { 0 } };
+ *       { "window|w-size", 'w', OPT_INT(sampling, window), "N", "words on either side",
+ *         .min = 1, .max = 1000 },
+ *       { "rate", 0, OPT_REAL(sampling, rate), "R", "share of the words that are kept",
+ *         .min = 0, .max = 1 },
+ *       { 0 } };
  *
  *   struct sampling s = sampling_defaults;                                      cmd/x.c
- *   const struct opt_group groups[] = { { "Data", data_rows, &data }, { "Sampling", sampling_rows,
- * &s }, { 0 } };
+ *   const struct opt_group groups[] = {
+ *       { "Data", data_rows, &data }, { "Sampling", sampling_rows, &s }, { 0 } };
  *
  * What the struct holds before parsing is the default that --help prints. */
 #ifndef COMMON_OPT_H

@@ -40,7 +40,8 @@ faults: $(BINS) $(KILLER)
 
 ## make soak HOURS=1  the same commands in loops for so long, disturbed at random: faults, a full
 ##                      disk, kill -9, little memory, a clock set back or ahead; bytes compared (F=
-##                      as above). May be stopped and continued: build/soak.tsv adds up (make soak-tally)
+##                      as above). May be stopped and continued: build/soak.tsv adds up
+##                      (make soak-tally)
 .PHONY: soak soak-tally
 HOURS ?= 1
 SOAK := build/soak.tsv

@@ -46,8 +46,8 @@ const struct opt inputs_batch_rows[] = {
     { "longest|max-len", 0, OPT_INT(inputs, longest), "N",
       "leave out sentences of more than N tokens", .min = 1, .max = 4094 },
     { "text-memory", 0, OPT_SIZE(inputs, text_memory), "SIZE",
-      "hold at most SIZE (default 1G) of each language's --train text in memory; of a larger text, "
-      "blocks are read in random order as training goes; 0: hold all" },
+      "hold at most SIZE (default: 1G) of each language's --train text in memory; of a larger "
+      "text, blocks are read in random order as training goes; 0: hold all" },
     { "valid-sentences", 0, OPT_INT(inputs, valid_sentences), "N",
       "use at most N sentences of each validation text; 0: all", .min = 0, .max = 1e9 },
     { 0 }

@@ -27,14 +27,14 @@ const struct opt derive_rows[] = {
       "label<TAB>sentence<TAB>sentence lines; "
       "conllu: dependency trees, written as text without --conllu-out" },
     { "header", 0, OPT_FLAG(derive_options, header), NULL,
-      "copy the first line as it is: names of columns" },
+      "copy the first line, which names the columns, unchanged" },
     { "lang-prefix", 0, OPT_FLAG(derive_options, lang_prefix), NULL,
       "conll: words have a prefix up to the first colon, which stays (\"en:word\", as in PAN-X)" },
     { "conllu-out", 0, OPT_FLAG(derive_options, conllu_out), NULL,
       "conllu: write CoNLL-U in place of text" },
     { "strict", 0, OPT_FLAG(derive_options, strict), NULL,
-      "--syn: leave out sentences with a node that keeps its order: more than 6 dependents, or "
-      "crossing arcs" },
+      "with --syn: leave out sentences that have a node whose order is kept, because it has more "
+      "than 6 dependents or crossing arcs" },
     { 0 }
 };
 

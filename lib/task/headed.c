@@ -18,18 +18,19 @@ static const struct opt rows[] = {
     { "question", 0, OPT_INT(headed_task, o.question), "N", "span, qa: cut questions to N tokens",
       .min = 1, .max = 4000 },
     { "stride", 0, OPT_INT(headed_task, o.stride), "N",
-      "span, qa: tokens of the context from the first of one window to the first of the next",
+      "span, qa: tokens from the start of one window of the context to the start of the next",
       .min = 1, .max = 4000 },
     { "drop-empty-windows", 0, OPT_FLAG(headed_task, o.drop_empty), "",
       "span, qa: do not train on windows without the whole answer; else they point at <s>" },
     { "span-softmax", 0, OPT_CHOICE(headed_task, o.softmax), "context|all",
-      "span, qa: an answer may begin and end in the context's rows and <s>, or (all) in any row" },
+      "span, qa: an answer may begin and end in the context's rows or <s> (context), or in any "
+      "row (all)" },
     { "with", 0, OPT_LIST(headed_task, o.with), "LANG=FILE",
       "the examples of --train in another language, line by line or with the same question ids, "
       "for --code-switch" },
     { "code-switch", 0, OPT_CHOICE(headed_task, o.code_switch), "off|on|with-original",
-      "replace each example of --train and --with by two whose sides are in different languages; "
-      "or add those two" },
+      "on: replace each example of --train and --with by two whose sides are in different "
+      "languages; with-original: add those two to it" },
     { "format", 0, OPT_STR(headed_task, o.format), "NAME",
       "format of labelled files, if it cannot be recognised from their content (see score)" },
     { "csv", 0, OPT_FLAG(headed_task, o.csv), "",
@@ -37,7 +38,8 @@ static const struct opt rows[] = {
     { "skip", 0, OPT_STR(headed_task, o.skip), "TEXT",
       "leave out labelled pairs in which one sentence is TEXT (NS in PAWS-X)" },
     { "words", 0, OPT_CHOICE(headed_task, o.words), "syntactic|fused",
-      "CoNLL-U's multi-word tokens: one word per part, or one for all (XTREME)" },
+      "words of CoNLL-U: split multi-word tokens into their parts, or keep each as one word as in "
+      "XTREME" },
     { 0 }
 };
 

@@ -9,8 +9,8 @@ const struct opt task_data_rows[] = {
     { "pseudo", 0, OPT_LIST(inputs, pseudo), "SRC-TGT=F,G",
       "unmt: pseudo-pairs (F made word by word from the real G)" },
     { "valid", 0, OPT_LIST(inputs, valid), "LANG=FILE",
-      "validation text: SRC-TGT=F,G of translation; of tasks with a head labelled text, whose "
-      "first file picks the best model and whose others are only reported" },
+      "validation text: for translation SRC-TGT=F,G; for tasks with a head labelled text, of which "
+      "the first file picks the best model and the others are only reported" },
     { 0 }
 };
 const struct opt task_folder_rows[] = {

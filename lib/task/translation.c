@@ -21,8 +21,7 @@ static const struct opt rows[] = {
     { "label-smoothing", 0, OPT_REAL(translation, how.smoothing), "E",
       "share of a target's probability spread over all words", .min = 0, .max = 0.99 },
     { "mask-vocab", 0, OPT_FLAG(translation, how.mask_vocab), NULL,
-      "let the decoder write only words seen in the target language's text (--no-mask-vocab: "
-      "any)" },
+      "let the decoder write only words seen in the target language's text" },
     { 0 }
 };
 

@@ -17,8 +17,8 @@ check_decoding() { "$UNIT/decode" cuda; }
 corpus() {
     [ ! -e vocab ] || return 0
     awk -v n="${SENTENCES:-600}" \
-        'BEGIN { srand(5); for (i = 0; i < n; i++) { len =
-            3 + int(rand() * 12); topic = int(rand() * 10); s = t = "";
+        'BEGIN { srand(5); for (i = 0; i < n; i++) {
+            len = 3 + int(rand() * 12); topic = int(rand() * 10); s = t = "";
         for (j = 0; j < len; j++) { w = topic * 12 + int(rand() * rand() * 12);
             s = s (j ? " " : "") "a" w; t = (j ? t " " : "") "b" w }
         print s > "aa"; print t > "bb" } }'
