@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cjson/cJSON.h>
 #include "common/err.h"
+#include "common/json.h"
 #include "common/mem.h"
 #include "lib/hf/heads.h"
 
@@ -192,10 +192,11 @@ int hf_config_check(const struct model_config *c, const char *where)
 int hf_config_parse(struct hf_config *h, struct model_config *c, const char *json,
                     const char *where)
 {
-    cJSON *root = cJSON_Parse(json);
-    struct in in = { root, where, 0 };
     model_config_init(c);
     *h = (struct hf_config){ .decoder_start = -1 };
+    cJSON *root = json_parse(json, strlen(json), where);
+    if (!root) return -1;
+    struct in in = { root, where, 0 };
     const cJSON *type = cJSON_IsObject(root) ? value(&in, "model_type") : NULL;
     if (!cJSON_IsObject(root)) in.rc = err_set("%s: not a JSON object", where);
     else if (!cJSON_IsString(type))

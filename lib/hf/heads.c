@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 #include "common/err.h"
+#include "common/json.h"
 #include "common/mem.h"
 
 /* What a head is for: one class per text, one per word, where an answer begins and ends. */
@@ -181,8 +182,8 @@ int hf_head_parse(enum hf_layout l, struct model_config *c, const char *json, co
                   const char *name)
 {
     if (l > HF_XLM || (name && !strcmp(name, "none"))) return 0;
-    cJSON *root = cJSON_Parse(json);
-    int rc = root ? add_head(l, c, root, where, name) : err_set("%s: not a JSON object", where);
+    cJSON *root = json_parse(json, strlen(json), where);
+    int rc = root ? add_head(l, c, root, where, name) : -1;
     cJSON_Delete(root);
     return rc;
 }

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cjson/cJSON.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/mem.h"
 #include "common/text.h"
 #include "lib/subword/spm.h"
@@ -32,8 +32,8 @@ static cJSON *read_json(const char *dir, const char *name, char **path)
     size_t n;
     *path = path_join(dir, name);
     char *text = file_read(*path, &n);
-    cJSON *root = text ? cJSON_ParseWithLength(text, n + 1) : NULL;
-    if (text && !cJSON_IsObject(root)) {
+    cJSON *root = text ? json_parse(text, n, *path) : NULL;
+    if (root && !cJSON_IsObject(root)) {
         err_set("%s: not a JSON object", *path);
         cJSON_Delete(root);
         root = NULL;

@@ -1,8 +1,8 @@
 #include "lib/hf/weights.h"
 #include <stdlib.h>
 #include <string.h>
-#include <cjson/cJSON.h>
 #include "common/err.h"
+#include "common/json.h"
 #include "common/mem.h"
 #include "lib/torch/torch.h"
 
@@ -81,10 +81,11 @@ static int place(struct weights *w, const char *dir, const cJSON *name)
 
 static int open_index(struct weights *w, const char *dir)
 {
-    char *json = file_read(w->path, NULL);
-    if (!json) return -1;
-    cJSON *root = cJSON_Parse(json);
+    size_t n;
+    char *json = file_read(w->path, &n);
+    cJSON *root = json ? json_parse(json, n, w->path) : NULL;
     free(json);
+    if (!root) return -1;
     const cJSON *map = cJSON_IsObject(root) ? cJSON_GetObjectItemCaseSensitive(root, "weight_map")
                                             : NULL,
                 *name;

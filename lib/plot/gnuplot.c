@@ -2,6 +2,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "common/shown.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -75,8 +76,9 @@ static char *temporary(void)
 static void forget(char *name)
 {
     if (!name) return;
-    unlink(name);
-    tmp_forget(name);
+    tmp_remove(name);
+    if (file_exists(name))
+        msg_warn("%s: cannot be removed: %s; tried again at the end", name, strerror(errno));
     free(name);
 }
 

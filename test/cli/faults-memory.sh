@@ -38,6 +38,21 @@ for n in $(seq "$(calls calloc plot curves -q log.jsonl)"); do
     TMPDIR=$PWD/scripts faulty "calloc:$n:fail" plot curves -q log.jsonl > got.svg 2> err || :
     is "$(ls scripts)" "" "left behind by calloc $n"
 done
+# what it wrote for gnuplot, where it cannot be removed: again at the end, else it is named
+export TMPDIR=$PWD/scripts
+for n in $(seq "$(calls unlink plot curves -q log.jsonl)"); do
+    faulty "unlink:$n:fail" plot curves -q log.jsonl > got.svg 2> err
+    same whole.svg got.svg
+    is "$(ls scripts)" "" "left behind by unlink $n"
+    is "$(wc -l < err)" 1
+done
+faulty unlink:1+:fail plot curves -q log.jsonl > got.svg 2> err
+same whole.svg got.svg
+for f in scripts/*; do
+    grep -q "^plot: .*$f: cannot be removed: Permission denied" err || { cat err; fail "$f"; }
+done
+is "$(ls scripts | wc -l)" 3
+unset TMPDIR
 # OpenBLAS's kernels are those of the processor, or the program ends (a failed setenv left others,
 # whose products differ in the last bits)
 unset OPENBLAS_CORETYPE

@@ -87,7 +87,15 @@ edit bert 's/"hidden_size": 16/"hidden_size": 18/'
 fails 1 'has the shape \[32, 16\]; config.json says \[32, 18\]' ckpt import -o x broken-hf
 edit bert 's/"vocab_size": 32/"vocab_size": 9/'
 fails 1 '"vocab_size" is 9' ckpt import -o x broken-hf
-edit bert 's/^/x/'; fails 1 'config.json: not a JSON object' ckpt import -o x broken-hf
+edit bert 's/^/x/'; fails 1 'config.json:1: not valid JSON' ckpt import -o x broken-hf
+edit bert '$s/$/ x/'; fails 1 'something follows the JSON value' ckpt import -o x broken-hf
+edit bert 's/"hidden_size": 16/&, &/'
+fails 1 'config.json:[0-9]+: the key "hidden_size" is given twice' ckpt import -o x broken-hf
+edit bert ''; echo '[1]' > broken-hf/config.json
+fails 1 'config.json: not a JSON object' ckpt import -o x broken-hf
+edit xlmr 's/^//'; sed -i 's/"weight_map": {/&"weight_map": 1, "weight_map": 2,/' \
+    broken-hf/model.safetensors.index.json
+fails 1 'index.json:[0-9]+: the key "weight_map" is given twice' ckpt import -o x broken-hf
 edit bert ''; rm broken-hf/vocab.txt; fails 1 'has no tokeniser file' ckpt import -o x broken-hf
 edit bert ''; rm broken-hf/model.safetensors
 fails 1 'has none of model.safetensors' ckpt import -o x broken-hf
