@@ -581,7 +581,10 @@ def safetensors(b):
     meta = header.pop("__metadata__", {})
     data, end, out = b[8 + n :], 0, {}
     for name, t in sorted(header.items(), key=lambda x: x[1]["data_offsets"]):
-        kind = {"F32": "<f4", "U8": "u1", "F16": "<f2", "F64": "<f8"}[t["dtype"]]
+        kind = {
+            "F32": "<f4", "U8": "u1", "F16": "<f2", "F64": "<f8", "I32": "<i4", "I64": "<i8",
+            "U64": "<u8",
+        }[t["dtype"]]  # fmt: skip
         begin, stop = t["data_offsets"]
         need(begin == end and stop <= len(data), "data_offsets")
         need(stop - begin == math.prod(t["shape"]) * np.dtype(kind).itemsize, "a tensor's size")
@@ -924,6 +927,288 @@ def log(b):
     return "".join(sorted(lines, key=lambda s: s.encode()))
 
 
+# --- tasks.md -------------------------------------------------------------------------------------
+
+NLI = {x: x for x in ("entailment", "neutral", "contradiction")} | {
+    "contradictory": "contradiction"
+}
+
+
+def task_lines(path):
+    b = read(path)
+    need(b, "an empty file")
+    lines = text_of(b.removeprefix(b"\xef\xbb\xbf")).split("\n")
+    return [x.removesuffix("\r") for x in (lines[:-1] if lines[-1] == "" else lines)]
+
+
+def task_label(s):
+    return NLI.get(s.lower(), s)
+
+
+def fields_of(line, csv):
+    """Of Python's csv, as far as XTREME's files go: a field that begins with a quote."""
+    if not csv:
+        return line.split("\t")
+    return [
+        x[1:-1].replace('""', '"') if re.fullmatch('"([^"]|"")*"', x) else x
+        for x in line.split("\t")
+    ]
+
+
+def pair_columns(head):
+    """Places of sentence, sentence, label, score and language; None: there is no header."""
+    names = ("sentence_A", "sentence_B", "entailment_judgment", "relatedness_score", None)
+    if "sentence_A" in head and "entailment_judgment" in head:
+        pass
+    elif {"gold_label", "sentence1", "sentence2"} <= set(head):
+        names = ("sentence1", "sentence2", "gold_label", None, "language")
+    elif "premise" in head and "label" in head and {"hypo", "hypothesis"} & set(head):
+        names = ("premise", "hypo" if "hypo" in head else "hypothesis", "label", None, None)
+    elif "label" in head and any(x.startswith("sentence1") for x in head):
+        lang = "" if "sentence1" in head else "_de"
+        names = ("sentence1" + lang, "sentence2" + lang, "label", None, None)
+    else:
+        return None
+    need(names[0] in head and names[1] in head, "no column of sentences")
+    return [head.index(x) if x in head else None for x in names]
+
+
+def pairs(path, csv=False):
+    lines = task_lines(path)
+    head = fields_of(lines[0], csv)
+    if len(head) == 1:
+        return "".join(task_label(x.split("\t")[0]) + "\n" for x in lines)
+    at = pair_columns(head)
+    rows = lines[1:] if at else lines
+    first, second, label, score, language = at or (0, 1, 2, None, None)
+    need_columns = max(x for x in (first, second, label, score, language) if x is not None) + 1
+    out, labels = "", None
+    for s in rows:
+        f = fields_of(s, csv)
+        need(len(f) >= need_columns, "too few columns")
+        if language is not None and f[language] != "de":
+            continue
+        if f[label] == "-":
+            continue
+        is_label = task_label(f[label])
+        if labels is None:
+            labels = {"0", "1"} if is_label in ("0", "1") else set(NLI.values())
+        need(is_label in labels, "an unknown label")
+        out += "\t".join((is_label, f[first], f[second]))
+        out += "" if score is None else "\t%.9g" % finite(f[score], np.float64)
+        out += "\n"
+    need(out, "no example")
+    return out
+
+
+def parallel(path):
+    a, b = task_lines(path), task_lines(path.removesuffix(".de") + ".en")
+    need(len(a) == len(b), "another number of lines")
+    return "".join(f"{x}\t{y}\n" for x, y in zip(a, b))
+
+
+def sentences_of(lines):
+    out = []
+    for s in lines:
+        out = out or [[]]
+        if s:
+            out[-1].append(s)
+        elif out[-1]:
+            out.append([])
+    return [x for x in out if x]
+
+
+def conllu(lines, fused):
+    """(form, tag) of each word of each sentence."""
+    order = (
+        "VERB NOUN PROPN PRON ADJ NUM ADV INTJ AUX ADP DET PART CCONJ SCONJ X PUNCT".split()
+    )  # another one for es, fr and it
+    for sentence in sentences_of([x for x in lines if not x.startswith("#")]):
+        words, ranges = [], []
+        for s in sentence:
+            f = s.split("\t")
+            need(len(f) == 10, "not ten columns")
+            if "." in f[0]:
+                continue
+            m = re.fullmatch("([0-9]+)(?:-([0-9]+))?", f[0])
+            need(m and int(m[1]) == len(words) + 1, "a number out of order")
+            if m[2]:
+                need(int(m[2]) > int(m[1]), "a range of one word")
+                ranges.append((int(m[1]) - 1, int(m[2]), f[1]))
+                continue
+            need(f[3] in POS, "a tag that is none of the 17")
+            words.append((f[1], f[3], int(f[6])))
+        ends = [0] + [r[1] for r in ranges]
+        need(all(r[0] >= e for r, e in zip(ranges, ends)), "ranges that overlap")
+        need(ends[-1] <= len(words), "a range that ends behind the sentence")
+        if not fused:
+            yield [(w[0], w[1]) for w in words]
+            continue
+        if len(words) > 1 and sum(w[0] == "_" for w in words) >= len(words) - 1:
+            continue
+
+        def above(i):
+            n = 0
+            while words[i][2] > 0:
+                i, n = words[i][2] - 1, n + 1
+            return n
+
+        def rank(i):
+            tag = words[i][1]
+            return order.index(tag) if tag in order else len(order)
+
+        out, k = [], 0
+        while k < len(words):
+            form, end = next(((r[2], r[1]) for r in ranges if r[0] == k), (words[k][0], k + 1))
+            best = min(range(k, end), key=lambda i: (above(i), rank(i)))
+            out.append((form.replace("\u200c", "").replace(" ", ""), words[best][1]))
+            k = end
+        yield out
+
+
+def tagged(lines):
+    first = next(x for x in lines if x).split("\t")
+    numbered = len(first) == 3 and first[0].isdigit()
+    prefix = re.match("[a-z]{2,3}:", first[0]) if len(first) == 2 else None
+    if prefix and not all(x.startswith(prefix[0]) for x in lines[:20] if x):
+        prefix = None
+    for sentence in sentences_of(lines):
+        out = []
+        for s in sentence:
+            f = s.split("\t")
+            need(len(f) >= (3 if numbered else 2) and f[-1], "a word without a tag")
+            out.append((f[-2][len(prefix[0]) :] if prefix else f[-2], f[-1]))
+        yield out
+
+
+def words(path, fused=False):
+    lines = task_lines(path)
+    first = next(x for x in lines if x)
+    ten = first.startswith("#") or first.count("\t") == 9
+    rows = conllu(lines, fused) if ten else tagged(lines)
+    out = "".join("".join(f"{w}\t{t}\n" for w, t in s) + "\n" for s in rows)
+    need(out, "no sentence")
+    return out
+
+
+def json_any(b):
+    """One JSON value of any kind, by json_object's rules."""
+    return json_object(b'{"value": ' + b + b"\n}")["value"]
+
+
+def questions(path):
+    root = json_any(read(path))
+    data = root.get("data") if isinstance(root, dict) else root
+    need(isinstance(data, list), "no list of articles")
+    out = ""
+    for article in data:
+        need(isinstance(article.get("paragraphs"), list), "an article without paragraphs")
+        for p in article["paragraphs"]:
+            context, qas = p.get("context"), p.get("qas")
+            need(isinstance(context, str) and isinstance(qas, list), "no context or no questions")
+            for q in qas:
+                need(
+                    isinstance(q.get("id"), str) and isinstance(q.get("question"), str),
+                    "no id or no question",
+                )
+                answers = q.get("answers", [])
+                need(isinstance(answers, list), "answers that are no list")
+                out += "\t".join((q["id"], q["question"], context))
+                for a in answers:
+                    text, start = a.get("text"), a.get("answer_start")
+                    need(isinstance(text, str), "an answer without a text")
+                    there = is_number(start) and context[int(start) :].startswith(text)
+                    out += f"\t{text}\t{start if there else '-'}"
+                out += "\n"
+    need(out, "no question")
+    return out
+
+
+def answers(path):
+    """Predictions for tasks/squad."""
+    p = json_object(read(path))
+    need(all(isinstance(p[k], str) for k in p.keys() & {"q1", "q2"}), "no string")
+    return ""
+
+
+# --- ngrams.md, batches.md ------------------------------------------------------------------------
+
+
+def ngrams(path):
+    last = None
+    for s in lines_of(read(path)):
+        m = re.fullmatch(r"(-?[0-9]+\.[0-9]{6})\t([1-9][0-9]*)\t([^\t]+)", s)
+        need(m, "not score, count and words")
+        w = m[3].split(" ")
+        need(2 <= len(w) <= 8 and all(w), "not two to eight words")
+        key = len(w), -float(m[1]), -int(m[2]), m[3].encode()
+        need(last is None or key > last, "n-grams out of order, or one twice")
+        last = key
+    return ""
+
+
+def pieces(path):
+    """With the vocabulary a to f."""
+    known = 0
+    for s in lines_of(read(path)):
+        need("\t" not in s, "a tab")
+        w = s.removesuffix("\r").split()
+        if all(len(x) == 1 and x in "abcdef" for x in w):
+            need(len(w) >= 2, "an n-gram of one word")
+            known += 1
+    need(known, "no n-gram whose tokens are all known")
+    return ""
+
+
+def batch_rows(t, p):
+    """What a model reads: sentences, rows."""
+    token, at = t[p + "token"], t[p + "at"]
+    need(all(t[p + k].shape == token.shape for k in ("pos", "lang", "type") if p + k in t), "rows")
+    need(at[0] == 0 and at[-1] == len(token) and (np.diff(at) > 0).all(), "at")
+    need(p + "sample" not in t or t[p + "sample"].dtype == np.uint64, "sample")
+    return len(at) - 1, len(token)
+
+
+def batch(path):
+    """Each array, its rows as lines."""
+    b = read(path)
+    t = safetensors(b)
+    meta = json_object(b[8 : 8 + struct.unpack_from("<Q", b)[0]])["__metadata__"]
+    name = "step-%s.%s.%s.safetensors" % (meta["step"], meta["micro_batch"], meta["objective"])
+    need(os.path.basename(path) == name and "xxh3" in meta, "another step or objective")
+    need("weight" not in t or (t["weight"].shape, t["weight"].dtype) == ((1,), np.float32), "weight")
+    rows = {p: batch_rows(t, p) for p in ("", "src.", "dec.", "q.", "k.") if p + "token" in t}
+    if meta["objective"] in ("mlm", "tlm", "tcs", "dict", "scs"):
+        n = len(t["row"])
+        need(all(len(t[k]) == n for k in ("target", "unit", "masked")), "predicted rows")
+        need((np.diff(t["row"]) > 0).all() and t["row"][-1] < rows[""][1], "predicted rows")
+        need(t["masked"].dtype == np.uint8 and t["masked"].max() <= 1, "masked")
+        need((t["original"][t["row"]] == t["target"]).all(), "targets that are not the text's")
+        others = np.setdiff1d(np.arange(rows[""][1]), t["row"])
+        read_as = t["token"][t["row"][t["masked"] == 1]]
+        need(len(set(read_as.tolist())) <= 1, "several <mask>")
+        if meta["objective"] in ("mlm", "tlm"):
+            need((t["original"][others] == t["token"][others]).all(), "text that was changed")
+    if meta["objective"] == "gc":
+        place = t["neighbour.row" if "neighbour.row" in t else "neighbour.token"]
+        need(place.shape == t["f"].shape == t["log_x"].shape, "neighbours")
+        need(place.shape[0] == len(t["row"]) and place.shape[1] % 2 == 0, "neighbours")
+        need(not t["f"][place < 0].any() and not t["log_x"][place < 0].any(), "no neighbour's f")
+    if meta["objective"] == "mass":
+        need(len(t["target"]) == len(t["row"]) == rows["dec."][1], "rows of dec")
+        need((t["src.original"][t["row"]] == t["target"]).all(), "targets")
+        need(t["memory.row"].max() < rows["src."][1], "memory.row")
+    if meta["objective"] in ("mt", "pseudo", "denoise", "back"):
+        need(len(t["target"]) == rows["dec."][1] and rows["src."][0] == rows["dec."][0], "target")
+    out = ""
+    for k in sorted(t):
+        out += f"= {k}\n"
+        for row in t[k].reshape(len(t[k]), -1):
+            cells = ("%.9g" % x if row.dtype.kind == "f" else str(x) for x in row)
+            out += "\t".join(cells) + "\n"
+    return out
+
+
 def part(name):
     def form(b, folder):
         model_of(os.path.join(folder, "model/post-norm"), {name: b})
@@ -940,6 +1225,10 @@ FORMATS = {
     "log": log,
 }  # of one file, which give a text
 PATHS = {"vectors": vectors, "dict": dictionary, "scored": scored, "order": order, "summed": summed}
+PATHS |= {"pairs": pairs, "lines": pairs, "parallel": parallel, "tagged": words}
+PATHS |= {"csv": lambda path: pairs(path, True), "fused": lambda path: words(path, True)}
+PATHS |= {"questions": questions, "answers": answers}
+PATHS |= {"ngrams": ngrams, "pieces": pieces, "batch": batch}
 PARTS = {
     "config": part("config.json"),
     "weights": part("weights.safetensors"),

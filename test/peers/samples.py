@@ -14,6 +14,7 @@ from xxhash import xxh3_64_intdigest as xxh3
 
 OUT = sys.argv[1]
 FOLDERS = ("shard", "cooc", "codes", "vocab", "model", "vectors", "dict", "order", "sum", "log")
+FOLDERS += ("tasks", "ngrams", "batches")
 LIST = []
 
 
@@ -583,14 +584,15 @@ def safetensors(tensors, **x):
     header, data, at = {}, b"", 0
     for name, a in tensors.items():
         raw = a.tobytes()
-        kind = {"float32": "F32", "uint8": "U8", "float16": "F16"}[a.dtype.name]
+        kind = {"float": "F", "int": "I", "uint": "U"}[a.dtype.name.rstrip("0123456789")]
+        kind += str(8 * a.dtype.itemsize)
         header[name] = {
             "dtype": kind,
             "shape": x.get("shape", {}).get(name, list(a.shape)),
             "data_offsets": [at, at + len(raw)],
         }
         data, at = data + raw, at + len(raw)
-    meta = {"format": "pt", "xxh3": x.get("xxh3", "%016x" % xxh3(data))}
+    meta = {"format": "pt", "xxh3": x.get("xxh3", "%016x" % xxh3(data)), **x.get("meta", {})}
     if x.get("xxh3", "") is None:
         del meta["xxh3"]
     text = json.dumps({"__metadata__": meta, **header}, separators=(",", ":")).encode()
@@ -993,6 +995,194 @@ def logs():
     put("log/bad/no-step", one.replace(b'"step":1,', b""), "log", "no line with a step")
 
 
+# --- files of the tasks, lists of n-grams, written batches ----------------------------------------
+
+
+def pairs():
+    def good(name, text, form="pairs"):
+        put("tasks/" + name, text.encode(), form)
+
+    def bad(name, why, text, form="pairs"):
+        put("tasks/bad/" + name, text if isinstance(text, bytes) else text.encode(), form, why)
+
+    sick = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    good("sick", sick + "1\ta b\tc\t4.5\tNEUTRAL\n2\ta\té\t1\tENTAILMENT\n")
+    xnli = "language\tgold_label\tsentence1\tsentence2\n"
+    rows = "en\tneutral\ta\tb\nde\tcontradictory\tc\td\nde\t-\te\tf\nde\tentailment\tg\th"
+    good("xnli", xnli + rows)
+    good("xnli-mt", "premise\thypo\tlabel\na\tb\tcontradictory\nc\td\tneutral\n")
+    good("hypothesis", "label\thypothesis\tpremise\nneutral\tb\ta\n")
+    good("paws-x", "id\tsentence1\tsentence2\tlabel\n1\ta\tb\t0\n2\tc\td\t1\n")
+    both = "label\tsentence1_en\tsentence2_en\tsentence1_de\tsentence2_de\n"
+    good("columns", both + "neutral\ta\tb\tc\td\nentailment\te\tf\tg\th\n")
+    good("no-language", "sentence1\tsentence2\tlabel\na\tb\tneutral\n")
+    good("no-header", "a b\tc\tneutral\nd\te f\tcontradiction\n")
+    good("mark", "\ufeffpremise\thypo\tlabel\r\na\tb\tneutral\r\n")
+    quoted = '"a ""b"""\t"c"\tneutral\nd "e"\tf\tentailment\n'
+    good("quotes", quoted)
+    good("unquoted", quoted, "csv")
+    good("lines", "neutral\nother\t0.5\nNEUTRAL\n", "lines")
+    bad("few", "a row with too few columns", xnli + "de\tneutral\ta\n")
+    bad("label", "an unknown label", "id\tsentence1\tsentence2\tlabel\n1\ta\tb\t0\n2\tc\td\t2\n")
+    bad("class", "an unknown label", xnli + "de\tnot\ta\tb\n")
+    bad("score", "a relatedness that is no number", sick + "1\ta\tb\t4,5\tNEUTRAL\n")
+    bad("rows", "no row of the language", xnli + "en\tneutral\ta\tb\n")
+    bad("column", "no column of the language", both.replace("_de", "_fr") + "neutral" + "\ta" * 4)
+    bad("second", "no second sentence", "label\tsentence1\nneutral\ta\n")
+    bad("header", "no example", xnli)
+    bad("no-label", "no example with a label", xnli + "de\t-\ta\tb\n")
+    bad("utf-8", "bytes that are not UTF-8", (xnli + "de\tneutral\ta\t").encode() + b"\xff\n")
+    bad("nul", "a NUL", xnli + "de\tneutral\ta\t\0\n")
+    bad("empty", "an empty file", "")
+    with open(os.path.join(OUT, "tasks/both.en"), "wb") as f:
+        f.write(b"a\nb c\n")
+    with open(os.path.join(OUT, "tasks/bad/more.en"), "wb") as f:
+        f.write(b"a\nb\nc\n")
+    good("both.de", "d\r\né f", "parallel")
+    bad("more.de", "another number of lines", "d\ne\n", "parallel")
+
+
+def tree(*words):
+    return "".join("\t".join(w.split()) + "\n" for w in words) + "\n"
+
+
+def tagged():
+    def good(name, text, form="tagged"):
+        put("tasks/" + name, text.encode(), form)
+
+    def bad(name, why, text):
+        put("tasks/bad/" + name, text.encode(), "tagged", why)
+
+    text = (
+        "# sent_id = 1\n# text = im Haus\n"
+        + tree(
+            "1-2 im _ _ _ _ _ _ _ _",
+            "1 in _ ADP _ _ 3 case _ _",
+            "2 dem _ DET _ _ 3 det _ _",
+            "3 Haus _ NOUN _ _ 0 root _ _",
+            "3.1 leer _ NOUN _ _ _ _ _ _",
+        )
+        + tree(
+            "1 ab _ VERB _ _ 0 root _ _",
+            "2-3 cd _ _ _ _ _ _ _ _",
+            "2 c _ DET _ _ 3 det _ _",
+            "3 d _ PRON _ _ 1 obj _ _",
+        )
+        + tree("1 _ _ VERB _ _ 0 root _ _", "2 e _ NOUN _ _ 1 obj _ _")[:-1]
+    )
+    text = text.replace("\tab\t", "\ta b\t").replace("\tcd\t", "\tc\u200cd\t")
+    good("conllu", text)
+    good("fused", text, "fused")
+    good("wikineural", "0\tAnna\tB-PER\n1\tgeht\tO\n\n0\tBonn\tB-LOC\n")
+    good("panx", "de:Anna\tB-PER\nde:10:30\tO\n\nde::\tO\n")
+    good("tags", "a b\tX\r\nc\tY\r\n\r\n\r\nd\tX\r\n")
+    one = "1 a _ X _ _ 0 root _ _"
+    bad("nine", "a line without ten columns", tree(one, "2 b _ X _ _ 1 dep _"))
+    bad("number", "a number out of order", tree(one, "3 b _ X _ _ 1 dep _ _"))
+    bad("upos", "an unknown tag", tree(one, "2 b _ Y _ _ 1 dep _ _"))
+    two, range_ = "2 b _ X _ _ 1 dep _ _", "1-2 ab _ _ _ _ _ _ _ _"
+    bad("overlap", "ranges that overlap", tree(range_, one, "2-3 b" + " _" * 8, two, "3" + two[1:]))
+    bad("beyond", "a range that ends behind the sentence", tree(range_, one))
+    bad("no-tag", "a word without a tag", "0\ta\tO\n1\tb\n")
+    bad("empty-tag", "a word without a tag", "a\tO\nb\t\n")
+
+
+def questions():
+    def put_one(name, why, text):
+        put("tasks/" + ("bad/" if why else "") + name, text.encode(), "questions", why)
+
+    def squad(q, context="é Anna, Anna"):
+        return {"data": [{"paragraphs": [{"context": context, "qas": q}]}]}
+
+    one = {"id": "q1", "question": "wer?", "answers": [{"text": "Anna", "answer_start": 8}]}
+    two = {"id": "2", "question": "was?", "answers": [], "is_impossible": True}
+    off = {**one, "id": "off", "answers": [{"text": "Anna", "answer_start": 3}, {"text": "é"}]}
+    put_one("squad", "", json.dumps(squad([one, {**one, "id": "q2"}]), ensure_ascii=False))
+    put_one("squad2", "", json.dumps(squad([one, two]), indent=1) + "\n")
+    put_one("squad-list", "", json.dumps(squad([one])["data"]))
+    put_one("elsewhere", "", json.dumps(squad([off])))
+    put_one("repeated", "", json.dumps(squad([one, one])))
+    text = json.dumps(squad([one]))
+    for name, why, data in (
+        ("json", "not JSON", text[:-1]),
+        ("key-twice", "a key twice", text.replace('"id"', '"id": "x", "id"')),
+        ("behind", "something behind the value", text + "x"),
+        ("escaped-nul", "a NUL", text.replace("wer", "w\\u0000r")),
+        ("no-data", "no list of articles", '{"version": "1.1"}'),
+        ("no-paragraphs", "an article without paragraphs", '{"data": [{"title": "a"}]}'),
+        ("no-context", "no context", text.replace("context", "text")),
+        ("no-questions", "no list of questions", text.replace("qas", "qs")),
+        ("id-number", "an id that is no string", text.replace('"q1"', "1")),
+        ("no-question", "no question", text.replace('"question"', '"q"')),
+        ("answers", "answers that are no list", json.dumps(squad([{**one, "answers": {}}]))),
+        ("no-text", "an answer without a text", json.dumps(squad([{**one, "answers": [{}]}]))),
+        ("none", "no question at all", '{"data": []}'),
+    ):
+        put_one(name, why, data)
+    put("tasks/answers", b'{"q1": "anna", "q2": ""}\n', "answers")
+    for name, why, data in (
+        ("empty-answers", "an empty file", b""),
+        ("answers-list", "not an object", b'["Anna"]'),
+        ("answers-twice", "a key twice", b'{"q1": "a", "q1": "b"}'),
+        ("answers-number", "a prediction that is no string", b'{"q1": 1}'),
+    ):
+        put("tasks/bad/" + name, data, "answers", why)
+
+
+def ngram_lists():
+    text = b"2.302585\t11\ta b\n2.302585\t11\ta c\n-0.693147\t40\tb b\n3.000000\t12\ta b c\n"
+    put("ngrams/list", text, "ngrams")
+    put("ngrams/two", b"0.000000\t1\ta b\n", "ngrams")
+    put("ngrams/pieces", b"a b\nb  c d \r\ne f e f e f e f\nx y\n", "pieces")
+    for name, why, data in (
+        ("uncut", "a tab", text),
+        ("one", "an n-gram of one word", b"a b\nc\n"),
+        ("line", "an empty line", b"a b\n\n"),
+        ("nothing", "no n-gram", b""),
+        ("unknown", "no n-gram whose tokens are all known", b"a x\ny b\n"),
+        ("utf-8", "bytes that are not UTF-8", b"a b\nb \xff\n"),
+    ):
+        put("ngrams/bad/" + name, data, "pieces", why)
+
+
+def batches():
+    def ints(*v):
+        return np.array(v, "<i4")
+
+    def floats(*v):
+        return np.array(v, "<f4")
+
+    rows = {
+        "token": ints(0, 4, 6, 1, 0, 7, 4, 1),
+        "pos": ints(0, 1, 2, 3, 0, 1, 2, 3),
+        "lang": ints(0, 0, 0, 0, 1, 1, 1, 1),
+        "at": ints(0, 4, 8),
+        "sample": np.array([0, 1 << 40], "<u8"),
+        "weight": floats(0.5),
+    }
+    mlm = {
+        "original": ints(0, 5, 6, 1, 0, 5, 7, 1),
+        "row": ints(1, 5, 6),
+        "target": ints(5, 5, 7),
+        "original_lang": rows["lang"],
+        "unit": ints(0, 1, 2),
+        "masked": np.array([1, 0, 1], "u1"),
+    }
+    gc = {
+        "row": ints(1, 6),
+        "neighbour.row": np.array([[-1, 2], [5, -1]], "<i4"),
+        "f": np.array([[0, 0.25], [1, 0]], "<f4"),
+        "log_x": np.array([[0, -0.5], [2, 0]], "<f4"),
+        "dot_factor": floats(0.5),
+        "sum_factor": floats(0.25),
+        "weight": floats(0.125),
+    }
+    for name, tensors in (("mlm", {**rows, **mlm}), ("gc", gc)):
+        meta = {"step": "1", "micro_batch": "2", "objective": name}
+        data = safetensors(tensors, meta=meta)
+        put(f"batches/step-1.2.{name}.safetensors", data, "batch")
+
+
 def main():
     for name in FOLDERS:
         shutil.rmtree(os.path.join(OUT, name), ignore_errors=True)
@@ -1005,6 +1195,11 @@ def main():
     orders()
     summed_texts()
     logs()
+    pairs()
+    tagged()
+    questions()
+    ngram_lists()
+    batches()
     with open(os.path.join(OUT, "list.tsv"), "w") as f:
         f.write("file\tformat\tverdict\twhy\n")
         f.writelines("\t".join(row) + "\n" for row in LIST)
