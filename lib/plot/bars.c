@@ -197,7 +197,7 @@ static void panel(FILE *to, const struct bars *b, int p, bool legend)
     fputs("\n", to);
 }
 
-static void script(FILE *to, const void *what, bool png, const char *output)
+static void script(FILE *to, const void *what, bool png)
 {
     const struct picture *f = what;
     const struct bars *b = f->b;
@@ -209,7 +209,7 @@ static void script(FILE *to, const void *what, bool png, const char *output)
     int width = f->width ? f->width : across * (each < 300 ? 300 : each) + beside;
     int height = f->height ? f->height : (f->title ? 30 : 0) + down * 294;
     if (beside > width / 3) beside = width / 3;
-    gnuplot_terminal(to, png, width, height, output);
+    gnuplot_terminal(to, png, width, height);
     data(to, b);
     fputs("set xtics (", to);
     for (int g = 0; g < b->group.n; g++) {

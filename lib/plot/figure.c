@@ -219,7 +219,7 @@ static void panel(FILE *to, const struct figure *f, int i, bool legend)
 /* below so many pixels panels stand one below the other, and the legend below them */
 enum { NARROW = 500 };
 
-static void script(FILE *to, const void *what, bool png, const char *output)
+static void script(FILE *to, const void *what, bool png)
 {
     const struct figure *f = what;
     int columns = f->n == 1   ? 1
@@ -248,7 +248,7 @@ static void script(FILE *to, const void *what, bool png, const char *output)
                      : (f->title ? 30 : 0) + below + rows * (columns == 1 && !narrow ? 384 : 294);
     if (!f->width) width += beside;
 
-    gnuplot_terminal(to, png, width, height, output);
+    gnuplot_terminal(to, png, width, height);
     data(to, f);
     struct extent x = x_extent(f);
     if (isnan(x.low)) x = (struct extent){ 0, 1 };

@@ -2,13 +2,12 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
-#include "common/msg.h"
 #include "common/shown.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,7 +41,7 @@ void gnuplot_quoted(FILE *to, const char *s)
     free(text);
 }
 
-void gnuplot_terminal(FILE *to, bool png, int width, int height, const char *output)
+void gnuplot_terminal(FILE *to, bool png, int width, int height)
 {
     if (png)
         fprintf(to,
@@ -54,39 +53,30 @@ void gnuplot_terminal(FILE *to, bool png, int width, int height, const char *out
                 "set terminal svg noenhanced size %d,%d dynamic font "
                 "'Helvetica,Arial,sans-serif,12' background '#ffffff'\n",
                 width, height);
-    fputs("set output ", to);
-    put_string(to, output);
-    fputs("\nset encoding utf8\n", to);
+    fputs("set encoding utf8\n", to);
 }
 
-static char *temporary(void)
+/* All of a file of ours, NUL-terminated. */
+static char *read_all(FILE *f, size_t *n)
 {
-    const char *dir = getenv("TMPDIR");
-    char *name = path_join(dir && *dir ? dir : "/tmp", "isoglot-plot.XXXXXX");
-    /* its place in the list first: memory that ends there would leave the file */
-    tmp_register(name);
-    tmp_forget(name);
-    int fd = mkstemp(name);
-    if (fd < 0) { err_sys("%s", name); free(name); return NULL; }
-    close(fd);
-    tmp_register(name);
-    return name;
-}
-
-static void forget(char *name)
-{
-    if (!name) return;
-    tmp_remove(name);
-    if (file_exists(name))
-        msg_warn("%s: cannot be removed: %s; tried again at the end", name, strerror(errno));
-    free(name);
+    struct stat st;
+    char *s = NULL;
+    if (fstat(fileno(f), &st) == 0 && fseeko(f, 0, SEEK_SET) == 0) {
+        *n = (size_t)st.st_size;
+        s = mem_alloc(*n + 1);
+        s[*n] = '\0';
+        if (fread(s, 1, *n, f) == *n) return s;
+    }
+    err_sys("gnuplot: what it wrote cannot be read");
+    free(s);
+    return NULL;
 }
 
 /* The first line that says something of what gnuplot wrote to its standard error. */
-static int gnuplot_error(const char *messages)
+static int gnuplot_error(FILE *messages)
 {
     size_t n;
-    char *s = file_read(messages, &n), *line, *rest = s, *best = NULL;
+    char *s = read_all(messages, &n), *line, *rest = s, *best = NULL;
     while (rest && (line = strsep(&rest, "\n"))) {
         char *colon = strstr(line, "line ");
         if (colon && (colon = strchr(colon, ':')) && colon[1]) { best = colon + 1; break; }
@@ -97,17 +87,16 @@ static int gnuplot_error(const char *messages)
     return -1;
 }
 
-static int run_gnuplot(const char *script_path, const char *messages)
+static int run_gnuplot(FILE *commands, FILE *picture, FILE *messages)
 {
-    /* -d: without the user's settings */
-    char *const argv[] = { "gnuplot", "-d", (char *)script_path, NULL };
+    /* -d: without the user's settings; -: what stands on its standard input */
+    char *const argv[] = { "gnuplot", "-d", "-", NULL };
+    FILE *const given[] = { commands, picture, messages };
     posix_spawn_file_actions_t actions;
     pid_t pid;
     int status;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 2, messages, O_WRONLY | O_TRUNC, 0600);
+    for (int i = 0; i < 3; i++) posix_spawn_file_actions_adddup2(&actions, fileno(given[i]), i);
     int failed = posix_spawnp(&pid, "gnuplot", &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (failed == ENOENT)
@@ -119,22 +108,30 @@ static int run_gnuplot(const char *script_path, const char *messages)
     return 0;
 }
 
+static int draw(FILE *commands, FILE *picture, FILE *messages, char **bytes, size_t *n)
+{
+    if (ferror(commands) || fflush(commands) != 0 || fseeko(commands, 0, SEEK_SET) < 0)
+        return err_sys("gnuplot: its commands cannot be written; set TMPDIR to a folder with more "
+                       "room");
+    if (run_gnuplot(commands, picture, messages) < 0) return -1;
+    *bytes = read_all(picture, n);
+    if (!*bytes) return -1;
+    if (*n > 0) return 0;
+    free(*bytes);
+    return gnuplot_error(messages);
+}
+
+/* Its three files have no names: nothing can be left behind, whatever ends the program. */
 int gnuplot_draw(gnuplot_script script, const void *what, bool png, char **bytes, size_t *n)
 {
-    int status = -1;
-    char *commands = temporary(), *picture = temporary(), *messages = temporary();
-    FILE *to = commands && picture && messages ? fopen(commands, "w") : NULL;
-    if (to) {
-        script(to, what, png, picture);
-        status = fclose(to) == 0 ? 0 : err_sys("%s: cannot write", commands);
-        if (status == 0) status = run_gnuplot(commands, messages);
-        if (status == 0) {
-            *bytes = file_read(picture, n);
-            if (!*bytes) status = -1;
-            else if (*n == 0) { free(*bytes); status = gnuplot_error(messages); }
-        }
+    int status = -1, k = 0;
+    FILE *f[3] = { 0 };
+    while (k < 3 && (f[k] = tmp_open(NULL))) k++;
+    if (k == 3) {
+        script(f[0], what, png);
+        status = draw(f[0], f[1], f[2], bytes, n);
     }
-    forget(commands); forget(picture); forget(messages);
+    while (k > 0) fclose(f[--k]);
     return status;
 }
 

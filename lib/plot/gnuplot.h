@@ -11,10 +11,10 @@ const char *gnuplot_colour(int i);                  /* "#rrggbb"; i < 0: grey */
 /* s as a string of gnuplot's language, for a reader: control characters and the like as \xNN
  * (common/shown.h). */
 void gnuplot_quoted(FILE *to, const char *s);
-/* Opens the output: an SVG of width x height pixels, or a PNG of twice as many. */
-void gnuplot_terminal(FILE *to, bool png, int width, int height, const char *output);
+/* The output: an SVG of width x height pixels, or a PNG of twice as many. */
+void gnuplot_terminal(FILE *to, bool png, int width, int height);
 
-typedef void (*gnuplot_script)(FILE *to, const void *what, bool png, const char *output);
+typedef void (*gnuplot_script)(FILE *to, const void *what, bool png);
 /* Runs what script writes; the picture's bytes are malloc'd. -1 with a message: no gnuplot,
  * gnuplot's own error. */
 int gnuplot_draw(gnuplot_script script, const void *what, bool png, char **bytes, size_t *n);

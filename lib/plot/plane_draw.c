@@ -145,12 +145,12 @@ static void write_data(FILE *to, const struct plane *p)
 }
 
 /* t-SNE's units mean nothing, so there are no tics. */
-static void script(FILE *to, const void *what, bool png, const char *output)
+static void script(FILE *to, const void *what, bool png)
 {
     const struct drawing *d = what;
     const struct plane *p = d->p;
     const struct view *v = &d->view;
-    gnuplot_terminal(to, png, d->width, d->height, output);
+    gnuplot_terminal(to, png, d->width, d->height);
     write_data(to, p);
     fprintf(to, "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n", v->low[0], v->high[0],
             v->low[1], v->high[1]);

@@ -505,7 +505,7 @@ static int write_npy(const struct vectors *v, const char *path)
         out_abort(words);
         out_abort(rows);
     } else
-        r = words ? vectors_commit_pair(rows, path, words, name) : out_commit(rows);
+        r = words ? vectors_commit_pair(rows, words) : out_commit(rows);
     free(name);
     return r;
 }

@@ -1,59 +1,72 @@
 /* Rows in one file, their words in another. Nobody may find rows under words that are not theirs,
  * and where the new pair cannot be had, the old one stays. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "common/err.h"
+#include "common/leftover.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "lib/vectors/vectors_pair.h"
 
-/* A file that stood under a name and has another one for now; zeros: there was none. */
-struct aside { char *path, *tmp; };
+/* A file that stands under a name, and the one it has while a pair is exchanged; NULL: there is
+ * none. */
+struct aside { const char *path; char *tmp; bool away; };
 
-static int set_aside(struct aside *a, const char *path)
+static void prepare(struct aside *a, const char *path)
 {
     struct stat st;
-    /* What a link leads to, so that the link survives. */
-    *a = (struct aside){ realpath(path, NULL), NULL };
-    if (!a->path || stat(a->path, &st) < 0 || !S_ISREG(st.st_mode)) return 0;
-    const char *base = strrchr(a->path, '/') + 1;
-    size_t room = strlen(a->path) + 40;
-    a->tmp = mem_alloc(room);
-    snprintf(a->tmp, room, "%.*s.%s.old.%ld.tmp", (int)(base - a->path), a->path, base,
-             (long)getpid());
-    tmp_register(a->tmp);
-    if (rename(a->path, a->tmp) == 0) return 0;
-    tmp_forget(a->tmp);
-    free(a->tmp);
-    a->tmp = NULL;
-    return err_sys("%s: cannot be replaced", path);
+    *a = (struct aside){ .path = path };
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t room = strlen(path) + 40;
+    char *name = mem_alloc(room);
+    snprintf(name, room, "%s.old", path);       /* as of an output called "NAME.old" */
+    leftover_clear(name, dir_remove);
+    snprintf(name, room, "%.*s.%s.old.%ld.tmp", (int)(base - path), path, base, (long)getpid());
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) tmp_register(a->tmp = name);
+    else free(name);
 }
 
-static void put_back(const struct aside *a)
+static int set_aside(struct aside *a)
 {
-    if (a->tmp && rename(a->tmp, a->path) == 0) tmp_forget(a->tmp);
+    if (!a->tmp) return 0;
+    a->away = rename(a->path, a->tmp) == 0;
+    return a->away ? 0 : err_sys("%s: cannot be replaced", a->path);
+}
+
+static void put_back(struct aside *a)
+{
+    if (a->away && rename(a->tmp, a->path) == 0) a->away = false;
 }
 
 static void forget(struct aside *a)
 {
-    if (a->tmp) tmp_remove(a->tmp);
+    if (a->away) tmp_remove(a->tmp);
+    else if (a->tmp) tmp_forget(a->tmp);
     free(a->tmp);
-    free(a->path);
 }
 
-int vectors_commit_pair(struct out *rows, const char *path, struct out *words,
-                        const char *words_path)
+static int put(struct out *o)
 {
-    struct aside old_rows = { 0 }, old_words = { 0 };
-    int r = out_ready(words) < 0 || out_ready(rows) < 0 ? -1 : 0;
-    if (r == 0) r = set_aside(&old_rows, path);
-    if (r == 0) r = set_aside(&old_words, words_path);
-    if (r < 0) out_abort(words);
-    else r = out_commit(words);
-    if (r < 0) out_abort(rows);
-    else r = out_commit(rows);
+    return rename(out_tmp(o), out_path(o)) == 0
+               ? 0
+               : err_sys("%s: cannot rename the temporary file", out_path(o));
+}
+
+/* Four renames and nothing else between them, which a kill could prolong or a lack of memory end:
+ * the old rows go first and the new ones come last. */
+static int exchange(struct out *rows, struct out *words)
+{
+    struct aside old_rows, old_words;
+    prepare(&old_rows, out_path(rows));
+    prepare(&old_words, out_path(words));
+    int r = set_aside(&old_rows);
+    if (r == 0) r = set_aside(&old_words);
+    if (r == 0) r = put(words);
+    if (r == 0 && (r = put(rows)) < 0) unlink(out_path(words));
     if (r < 0) {
         put_back(&old_words);                /* first: old rows never stand under new words */
         put_back(&old_rows);
@@ -61,4 +74,36 @@ int vectors_commit_pair(struct out *rows, const char *path, struct out *words,
     forget(&old_words);
     forget(&old_rows);
     return r;
+}
+
+static void sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? mem_dup(path) : mem_dup(".");
+    if (slash) dir[slash == path ? 1 : slash - path] = '\0';
+    if (dir_sync(dir) < 0)
+        msg_warn("%s: is written, but may not outlast a power failure: %s", path, err_msg());
+    free(dir);
+}
+
+int vectors_commit_pair(struct out *rows, struct out *words)
+{
+    int r = out_ready(words) < 0 || out_ready(rows) < 0 ? -1 : 0;
+    bool named = out_tmp(rows) && out_tmp(words);
+    if (r == 0 && named) r = exchange(rows, words);
+    if (r < 0) {
+        out_abort(words);
+        out_abort(rows);
+        return -1;
+    }
+    if (!named) {                            /* into pipes or devices */
+        r = out_commit(words);
+        if (r < 0) out_abort(rows);
+        else r = out_commit(rows);
+        return r;
+    }
+    sync_folder(out_path(rows));
+    out_renamed(words);
+    out_renamed(rows);
+    return 0;
 }

@@ -2,10 +2,9 @@
 #define SPACE_VECTORS_PAIR_H
 #include "common/file.h"
 
-/* Commits (and frees) two named outputs that belong together, rows and their words. Killed in
- * between, the rows are not there. -1 with a message: the files that stood under both names are
- * there as before. */
-int vectors_commit_pair(struct out *rows, const char *path, struct out *words,
-                        const char *words_path);
+/* Commits (and frees) two named outputs that belong together, rows and their words. Killed between
+ * its renames, the rows are not there. -1 with a message: the files that stood under both names
+ * are there as before. */
+int vectors_commit_pair(struct out *rows, struct out *words);
 
 #endif

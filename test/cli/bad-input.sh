@@ -282,7 +282,7 @@ while read -r p c; do
         "text/out:text/out: .*Not a directory" "folder:folder: is a folder"; do
         check "$p" "output to ${w%%:*}" 1 "${w#*:}" ${c//@/${w%%:*}}
     done
-    limit=0; check "$p" "output to a full disk" 1 '(o/out|isoglot-plot.*): .*File too large' \
+    limit=0; check "$p" "output to a full disk" 1 '(o/out|gnuplot): .*File too large' \
         ${c//@/o/out}; limit=unlimited
 done <<'END'
 tokenize tokenize -q -l en -o @ text

@@ -106,6 +106,10 @@ binarize -q -v v -l en -o o t
 left .f.$dead.tmp .f.$$.tmp .o.$$.tmp .o.99999999.tmp .oo.$dead.tmp .p.$dead.tmp
 exec 8<&-
 binarize -q -v v -l en -o ./o t; same o t.shd
+# what a killed writer of a pair had set aside goes, too
+for name in o.npy o.npy.words; do echo half > .$name.old.$dead.tmp; done
+embed -q --threads 1 --from-cooc t.cooc --min-count 1 --dim 2 -o o.npy
+same o.npy o.npy.new; same o.npy.words o.npy.words.new
 "${run[@]}"; ckpt average -q -o f/ run
 left .f.$$.tmp .o.$$.tmp .oo.$dead.tmp .p.$dead.tmp
 rm -r .*.tmp
