@@ -91,6 +91,23 @@ edit bert 's/^/x/'; fails 1 'config.json:1: not valid JSON' ckpt import -o x bro
 edit bert '$s/$/ x/'; fails 1 'something follows the JSON value' ckpt import -o x broken-hf
 edit bert 's/"hidden_size": 16/&, &/'
 fails 1 'config.json:[0-9]+: the key "hidden_size" is given twice' ckpt import -o x broken-hf
+refuse() {   # FOLDER SED PATTERN: its config.json so changed
+    edit "$1" "$2"; fails 1 "config.json: $3" ckpt import -o x broken-hf
+}
+refuse bert 's/"hidden_size": 16/"hidden_size": "16"/' '"hidden_size" is not a number'
+refuse bert '/"hidden_size"/d' 'has no "hidden_size"'
+refuse bert 's/"hidden_size": 16/"hidden_size": 16.5/' '"hidden_size" is 16.5, not a whole number'
+refuse bert 's/"hidden_size": 16/"hidden_size": -16/' '"hidden_size" is -16, not a whole number'
+refuse bert 's/"pad_token_id": [0-9]*/"pad_token_id": -1/' '"pad_token_id" is not an id'
+refuse bert 's/"pad_token_id": [0-9]*/"pad_token_id": 0.5/' '"pad_token_id" is not an id'
+refuse bert 's/"tie_word_embeddings": true/"tie_word_embeddings": 1/' \
+    '"tie_word_embeddings" is neither true nor false'
+refuse bert 's/"model_type"/"position_embedding_type": "relative_key", &/' \
+    '"position_embedding_type": "relative_key" is not supported'
+refuse bert '/"model_type"/d' 'has no "model_type"'
+refuse bart 's/"decoder_layers": [0-9]*/"decoder_layers": 0/' '"decoder_layers" is 0'
+refuse bart 's/"decoder_attention_heads": [0-9]*/"decoder_attention_heads": 1/' \
+    'encoder_attention_heads and decoder_attention_heads differ'
 edit bert ''; echo '[1]' > broken-hf/config.json
 fails 1 'config.json: not a JSON object' ckpt import -o x broken-hf
 edit xlmr 's/^//'; sed -i 's/"weight_map": {/&"weight_map": 1, "weight_map": 2,/' \

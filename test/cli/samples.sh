@@ -107,7 +107,8 @@ one() {   # SAMPLE FORMAT VERDICT
             "$tool/points" "$f" | LC_ALL=C sort > got; same got "$f.out"
             plot curves -q "$f" > svg ;;
         log-bad) refused "$f" plot curves -q "$f" ;;
-        pairs-* | csv-* | lines-* | parallel-* | tagged-* | fused-* | questions-*) gold "$f" $2 $3 ;;
+        pairs-* | csv-* | lines-* | parallel-* | tagged-* | fused-* | questions-*)
+            gold "$f" $2 $3 ;;
         answers-good) score -q --resamples 0 -m squad "$S/tasks/squad" -p "$f" > got ;;
         answers-bad) refused "$f" score -q --resamples 0 -m squad "$S/tasks/squad" -p "$f" ;;
         ngrams-good) cut -f 3- "$f" > list; "${phrases[@]}" --mask-ngrams en=list; rm -r run ;;
@@ -151,4 +152,4 @@ while IFS=$'\t' read -r file form verdict why; do
     one "$file" "$form" "$verdict"
 done < <(tail -n +2 "$S/list.tsv")
 echo "$good good and $bad bad files"
-[ $good -gt 80 ] && [ $bad -gt 300 ] && [ $((good + bad)) = $(($(wc -l < "$S/list.tsv") - 1)) ]
+[ $good -gt 80 ] && [ $bad -gt 300 ] && is $((good + bad)) $(($(wc -l < "$S/list.tsv") - 1))

@@ -126,7 +126,7 @@ def shards():
     bad("magic", "another magic word", magic=b"ISGSHRE\n")
     bad("version", "another version", version=2)
     bad("header-hash", "a wrong hash: header", head_hash=1)
-    bad("width", "a width other than 2 and 4", width=3)
+    put("shard/bad/width.shd", shard([], width=3), "shard", "a width other than 2 and 4")
     bad("language-unended", "a language whose last byte is not 0", lang=b"e" * 32)
     bad("language-behind", "another byte behind the first 0 of the language", lang=b"en\0x")
     bad("note-behind", "another byte behind the first 0 of the note", note=b"a\0b")

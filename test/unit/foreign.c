@@ -1,0 +1,401 @@
+/* Damaged files of other people's formats, written by hand from their specifications: each is
+ * refused for the one thing that is wrong with it. SentencePiece's .model (protocol buffers),
+ * PyTorch's zip of a pickle (opcodes as pickletools names them; nothing of it is executed), and
+ * pieces.json. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdbool.h>
+#include <string.h>
+#include "common/err.h"
+#include "lib/subword/settings.h"
+#include "lib/subword/spm.h"
+#include "lib/torch/torch.h"
+#include "test/unit/scratch.h"
+
+struct bytes { const char *p; size_t n; const char *why; };
+#define BYTES(s, why) { s, sizeof(s) - 1, why }
+enum { MOST = 4096 };
+
+static void refused_for(const char *why)
+{
+    if (!strstr(err_msg(), why)) fail_msg("not \"%s\": %s", why, err_msg());
+}
+
+/* --- SentencePiece ---------------------------------------------------------------------------- */
+
+/* pieces (field 1): text (1), score (2), type (3) */
+#define UNK "\x0a\x09" "\x0a\5" "<unk>" "\x18\2"
+#define A "\x0a\x08" "\x0a\1" "a" "\x15" "\0\0\x80\xbf"                  /* -1 */
+/* normalizer (3): a character map (2) is the trie's size, the trie, the strings */
+#define MAP "\x12\x08" "\4\0\0\0" "\0\0\0\0"
+
+static void a_model_of_two_pieces(void **state)
+{
+    (void)state;
+    struct spm *m = spm_read(UNK A, sizeof UNK A - 1, "m");
+    if (!m) fail_msg("%s", err_msg());
+    assert_int_equal(spm_size(m), 2);
+    assert_int_equal(spm_unk(m), 0);
+    assert_string_equal(spm_piece(m, 1)->text, "a");
+    assert_float_equal(spm_piece(m, 1)->score, -1, 0);
+    spm_free(m);
+}
+
+static void damaged_models_are_refused(void **state)
+{
+    (void)state;
+    static const struct bytes t[] = {
+        BYTES("", "holds no pieces"),
+        BYTES(UNK A "\x80", "ends inside a number"),
+        BYTES(UNK A "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", "more than 64 bits"),
+        BYTES(UNK A "\x0b", "unused wire type"),
+        BYTES(UNK A "\x0f", "unused wire type"),
+        BYTES(UNK A "\x0a\x09" "\x0a", "longer than its container"),
+        BYTES(UNK A "\x0a\4" "\x0a\3" "bc", "longer than its container"),
+        BYTES(UNK A "\x0a\5" "\x0a\1" "b" "\x18\7", "unknown type"),
+        BYTES(UNK A "\x0a\5" "\x0a\1" "b" "\x18\0", "unknown type"),
+        BYTES(UNK A "\x0a\2" "\x18\1", "without text"),
+        BYTES(UNK A "\x0a\2" "\x0a\0", "without text"),
+        BYTES(UNK A "\x0a\3" "\x0a\1" "\xff", "not UTF-8"),
+        BYTES(UNK A "\x0a\3" "\x0a\1" "\0", "not UTF-8"),
+        BYTES(UNK A "\x0a\x08" "\x0a\1" "b" "\x15" "\0\0\xc0\x7f", "score is not a number"),
+        BYTES(UNK A "\x0a\x08" "\x0a\1" "b" "\x15" "\0\0\x80\x7f", "score is not a number"),
+        BYTES(UNK A "\x12\2" "\x18\3", "a word or character model"),
+        BYTES(UNK A "\x12\2" "\x18\5", "an unknown kind of model"),
+        BYTES(UNK A "\x1a\x14" MAP MAP, "two character maps"),
+        BYTES(UNK A "\x1a\4" "\x12\2" "ab", "without its length"),
+        BYTES(UNK A "\x1a\6" "\x12\4" "\4\0\0\0", "cut short"),
+        BYTES(UNK A "\x1a\x09" "\x12\7" "\3\0\0\0" "abc", "cut short"),
+        BYTES(UNK A "\x1a\6" "\x12\4" "\0\0\0\0", "cut short"),
+        BYTES(UNK A "\x1a\x0b" "\x12\x09" "\4\0\0\0" "\0\0\0\0" "\xff", "strings are not UTF-8"),
+        BYTES(UNK A A, "piece 2 \"a\" occurs twice"),
+        BYTES(A, "has 0 pieces for unknown text"),
+        BYTES(UNK UNK, "has 2 pieces for unknown text"),
+        BYTES(UNK A "\x12\3" "\x98\2\1", "no piece <0x00>"),
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct spm *m = spm_read(t[i].p, t[i].n, "m");
+        if (m) fail_msg("accepted: %s", t[i].why);
+        refused_for(t[i].why);
+    }
+}
+
+/* --- a zip archive, stored -------------------------------------------------------------------- */
+
+struct member { const char *name; const char *data; size_t n; };
+struct archive {
+    unsigned char b[MOST]; size_t n;
+    size_t local[4], central[4], end;        /* where the records begin */
+};
+
+static void put(struct archive *z, const void *p, size_t n)
+{
+    assert_true(z->n + n <= MOST);
+    memcpy(z->b + z->n, p, n);
+    z->n += n;
+}
+static void number(struct archive *z, uint64_t v, int bytes)
+{
+    for (int i = 0; i < bytes; i++, v >>= 8) put(z, &(unsigned char){ (unsigned char)v }, 1);
+}
+static void at(struct archive *z, size_t where, uint64_t v, int bytes)
+{
+    for (int i = 0; i < bytes; i++, v >>= 8) z->b[where + (size_t)i] = (unsigned char)v;
+}
+
+static void zip(struct archive *z, const struct member *m, int n)
+{
+    z->n = 0;
+    for (int i = 0; i < n; i++) {
+        z->local[i] = z->n;
+        put(z, "PK\3\4", 4);
+        number(z, 0, 14);
+        number(z, m[i].n, 4), number(z, m[i].n, 4);
+        number(z, strlen(m[i].name), 2), number(z, 0, 2);
+        put(z, m[i].name, strlen(m[i].name));
+        put(z, m[i].data, m[i].n);
+    }
+    size_t first = z->n;
+    for (int i = 0; i < n; i++) {
+        z->central[i] = z->n;
+        put(z, "PK\1\2", 4);
+        number(z, 0, 16);
+        number(z, m[i].n, 4), number(z, m[i].n, 4);
+        number(z, strlen(m[i].name), 2), number(z, 0, 12);
+        number(z, z->local[i], 4);
+        put(z, m[i].name, strlen(m[i].name));
+    }
+    z->end = z->n;
+    put(z, "PK\5\6", 4);
+    number(z, 0, 4);
+    number(z, (uint64_t)n, 2), number(z, (uint64_t)n, 2);
+    number(z, z->end - first, 4), number(z, first, 4);
+    number(z, 0, 2);
+}
+
+/* --- PyTorch's pickles ------------------------------------------------------------------------ */
+
+#define STR(n, s) "X" n "\0\0\0" s
+#define STORAGE(key, elements) \
+    "(" STR("\7", "storage") "ctorch\nFloatStorage\n" STR("\1", key) STR("\3", "cpu") elements "tQ"
+#define SIX STORAGE("0", "K\6")
+#define CALL "ctorch._utils\n_rebuild_tensor_v2\n"
+#define TENSOR(storage, offset, size, stride) \
+    CALL "(" storage offset size stride "\x89" "ccollections\nOrderedDict\n" ")R" "tR"
+#define DICT(value) "\x80\2" "}" "(" STR("\1", "a") value "u."
+#define SIZE "K\2" "K\3" "\x86"
+#define STRIDE "K\3" "K\1" "\x86"
+#define BIG "\x8a\6" "\0\0\0\0\0\1"                                        /* 2^40 */
+
+static const float six[6] = { 1, 2, 3, 4, 5, 6 };
+
+static struct torch_file *open_pickle(const char *pickle, size_t n)
+{
+    static struct archive z;
+    zip(&z, (struct member[]){ { "x/data.pkl", pickle, n },
+                               { "x/data/0", (const char *)six, sizeof six } }, 2);
+    return torch_read(z.b, z.n, "t");
+}
+
+static void one_tensor(void **state)
+{
+    (void)state;
+    static const char good[] = DICT(TENSOR(SIX, "K\0", SIZE, STRIDE));
+    int n;
+    struct torch_file *f = open_pickle(good, sizeof good - 1);
+    if (!f) fail_msg("%s", err_msg());
+    const struct st_tensor *t = torch_tensors(f, &n);
+    assert_int_equal(n, 1);
+    assert_string_equal(t->name, "a");
+    assert_int_equal(t->ndim, 2);
+    assert_memory_equal(t->data, six, sizeof six);
+    torch_close(f);
+}
+
+static void damaged_pickles_are_refused(void **state)
+{
+    (void)state;
+    static const struct bytes t[] = {
+        BYTES("", "ends without STOP"),
+        BYTES("\x80\2" "}", "ends without STOP"),
+        BYTES("R.", "byte 1 of its pickle: takes a value from an empty stack"),
+        BYTES("\x85.", "takes a value from an empty stack"),
+        BYTES("}s.", "takes a value from an empty stack"),
+        BYTES("](" STR("\1", "a") STR("\1", "b") "u.", "not of the expected kind"),
+        BYTES("(\x85.", "a mark inside a container"),
+        BYTES("]e.", "a mark is missing"),
+        BYTES("}(" STR("\1", "a") "u.", "a key without a value"),
+        BYTES("q\0.", "stores a value from an empty stack"),
+        BYTES("]r\xff\xff\xff\x7f.", "stores under a number that is too large"),
+        BYTES("h\1.", "fetches a value that was never stored"),
+        BYTES("]q\2" "h\1.", "fetches a value that was never stored"),
+        BYTES("NQ.", "a persistent id that is not a storage's"),
+        BYTES("(NNNNNtQ.", "a persistent id that is not a storage's"),
+        BYTES(DICT(TENSOR(STORAGE("9", "K\6"), "K\0", SIZE, STRIDE)), "not in the archive"),
+        BYTES(DICT(TENSOR(STORAGE("0", "K\7"), "K\0", SIZE, STRIDE)), "shorter than it says"),
+        BYTES(DICT(CALL ")R"), "a tensor with too few arguments"),
+        BYTES(DICT(TENSOR("N", "K\0", SIZE, STRIDE)), "arguments are not a tensor's"),
+        BYTES(DICT(TENSOR(SIX, "N", SIZE, STRIDE)), "arguments are not a tensor's"),
+        BYTES(DICT(TENSOR(SIX, "K\0", SIZE, "K\1\x85")), "arguments are not a tensor's"),
+        BYTES(DICT(TENSOR(SIX, "K\0", "NK\3\x86", STRIDE)), "shape is not of whole numbers"),
+        BYTES(DICT(TENSOR(SIX, "K\0", "J\xff\xff\xff\xff" "K\3\x86", STRIDE)),
+              "shape is not of whole numbers"),
+        BYTES(DICT(TENSOR(SIX, "K\0", BIG BIG "\x86", STRIDE)), "a tensor that is too large"),
+        BYTES(DICT(TENSOR(SIX, "K\0", "K\3K\3\x86", STRIDE)), "larger than its storage"),
+        BYTES(DICT(TENSOR(SIX, "K\7", SIZE, STRIDE)), "larger than its storage"),
+        BYTES(DICT(TENSOR(SIX, "K\1", SIZE, STRIDE)), "reaches beyond its storage"),
+        BYTES(DICT(TENSOR(SIX, "K\0", SIZE, "K\4K\1\x86")), "reaches beyond its storage"),
+        BYTES(DICT(TENSOR(SIX, "K\6", ")", ")")), "reaches beyond its storage"),
+        BYTES(DICT(TENSOR(SIX, "K\0", "K\3K\2\x86", "\x8a\x08\0\0\0\0\0\0\0\x40" "K\1\x86")),
+              "reaches beyond its storage"),                   /* twice 2^62 is no 64-bit number */
+        BYTES("NNR.", "a call of something that is not a function"),
+        BYTES("ctorch\nFloatStorage\n)R.", "a call of something that is not a function"),
+        BYTES("ccollections\nOrderedDict\nN\x85R.", "an OrderedDict with arguments"),
+        BYTES("ctorch._utils\n_rebuild_parameter\n)R.", "a parameter that is not a tensor"),
+        BYTES("X\5\0\0\0" "ab", "ends inside an operand"),
+        BYTES("X\2\0\0\0" "a\0.", "a string with a NUL byte"),
+        BYTES("\x8a\x09" "\1\1\1\1\1\1\1\1\1.", "an integer of more than 64 bits"),
+        BYTES("ctorch\nFloat", "ends inside a name"),
+        BYTES("NN\x93.", "a name that is not a string"),
+        BYTES("cos\nsystem\n.", "asks for os.system"),
+        BYTES("o.", "byte 0 of its pickle: an instruction that a state dict does not need"),
+        BYTES(".", "holds nothing, not a dictionary"),
+        BYTES("].", "not a dictionary of tensors"),
+        BYTES("}}.", "not a dictionary of tensors"),
+        BYTES("}(NNu.", "a key of its dictionary is"),
+        BYTES(DICT("N"), "not a tensor; save the state dict alone"),
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct torch_file *f = open_pickle(t[i].p, t[i].n);
+        if (f) fail_msg("accepted: %s", t[i].why);
+        refused_for(t[i].why);
+    }
+}
+
+/* Twelve transposed views of 300 numbers: each is a copy, together more than a file of that size
+ * has room for. */
+static void views_without_end_are_refused(void **state)
+{
+    (void)state;
+    static const char view[] = STR("\1", "a") TENSOR(STORAGE("0", "M\x2c\1"), "K\0",
+                                                    "K\x0aK\x1e\x86", "K\1K\x0a\x86");
+    static float numbers[300];
+    static char pickle[MOST];
+    static struct archive z;
+    size_t n = 0;
+    for (int views = 1; views <= 12; views += 11) {
+        n = 0;
+        memcpy(pickle, "}(", 2), n += 2;
+        for (int i = 0; i < views; i++, n += sizeof view - 1)
+            memcpy(pickle + n, view, sizeof view - 1);
+        memcpy(pickle + n, "u.", 2), n += 2;
+        zip(&z, (struct member[]){ { "x/data.pkl", pickle, n },
+                                   { "x/data/0", (const char *)numbers, sizeof numbers } }, 2);
+        struct torch_file *f = torch_read(z.b, z.n, "t");
+        if (views == 1 && !f) fail_msg("%s", err_msg());
+        if (views > 1 && f) fail_msg("accepted: twelve views");
+        if (views > 1) refused_for("more transposed tensors than the file has room for");
+        torch_close(f);
+    }
+}
+
+static void archive_refused(const struct archive *z, size_t n, const char *why)
+{
+    struct torch_file *f = torch_read(z->b, n, "t");
+    if (f) fail_msg("accepted: %s", why);
+    refused_for(why);
+}
+
+static void damaged_archives_are_refused(void **state)
+{
+    (void)state;
+    static struct archive whole, z;
+    static const char good[] = DICT(TENSOR(SIX, "K\0", SIZE, STRIDE));
+    struct member m[] = { { "x/data.pkl", good, sizeof good - 1 },
+                          { "x/data/0", (const char *)six, sizeof six },
+                          { "x/byteorder", "little", 6 } };
+    zip(&whole, m, 3);
+    struct torch_file *f = torch_read(whole.b, whole.n, "t");
+    if (!f) fail_msg("%s", err_msg());
+    torch_close(f);
+    archive_refused(&whole, 21, "too few for a zip archive");
+    archive_refused(&whole, whole.n - 1, "no end record");
+    /* at byte 10 of the end record: entries; 12: the directory's bytes; 16: its place */
+    z = whole, at(&z, z.end + 10, 99, 2);
+    archive_refused(&z, z.n, "reaches beyond the file");
+    z = whole, at(&z, z.end + 12, 9999, 4);
+    archive_refused(&z, z.n, "reaches beyond the file");
+    z = whole, at(&z, z.end + 16, 99999, 4);
+    archive_refused(&z, z.n, "reaches beyond the file");
+    z = whole, at(&z, z.end + 16, z.central[0] + 1, 4), at(&z, z.end + 12, 200, 4);
+    archive_refused(&z, z.n, "reaches beyond the file");
+    z = whole, at(&z, z.end + 16, z.central[0] - 1, 4);
+    archive_refused(&z, z.n, "its zip directory is damaged");
+    /* of an entry: 8 flags, 10 method, 20 and 24 sizes, 28 the name's length, 30 the extra
+     * field's, 42 where the member is */
+    z = whole, at(&z, z.central[1] + 28, 9999, 2);
+    archive_refused(&z, z.n, "entry 1 of its zip directory is damaged");
+    z = whole, z.b[z.central[1] + 46] = 0;
+    archive_refused(&z, z.n, "entry 1 of its zip directory is damaged");
+    z = whole, at(&z, z.central[1] + 8, 1, 2);
+    archive_refused(&z, z.n, "member 1 is compressed or encrypted");
+    z = whole, at(&z, z.central[1] + 10, 8, 2);
+    archive_refused(&z, z.n, "member 1 is compressed or encrypted");
+    z = whole, at(&z, z.central[1] + 24, 25, 4);
+    archive_refused(&z, z.n, "member 1 is compressed or encrypted");
+    z = whole, at(&z, z.central[1] + 42, z.local[1] + 1, 4);
+    archive_refused(&z, z.n, "member 1 is not where the directory says");
+    z = whole, at(&z, z.central[1] + 42, z.n - 4, 4);
+    archive_refused(&z, z.n, "member 1 is not where the directory says");
+    z = whole, at(&z, z.central[1] + 20, 9999, 4), at(&z, z.central[1] + 24, 9999, 4);
+    archive_refused(&z, z.n, "member 1 ends beyond the file");
+    m[2].data = "bigger";
+    zip(&z, m, 3);
+    archive_refused(&z, z.n, "not little-endian");
+    m[2].name = "x/data/0";
+    zip(&z, m, 3);
+    archive_refused(&z, z.n, "two members of one name");
+    m[0].name = "x/data.txt";
+    zip(&z, m, 2);
+    archive_refused(&z, z.n, "without data.pkl");
+    /* zip64: the locator names an end record of 56 bytes that is none */
+    m[0].name = "x/data.pkl";
+    char locator[20] = "PK\6\7";
+    locator[8] = 5;
+    struct member last[] = { m[0], { "l", locator, sizeof locator } };
+    zip(&z, last, 2);
+    size_t end = z.end;
+    memmove(z.b + end + 20, z.b + end, 22), memcpy(z.b + end, locator, 20), z.n += 20;
+    at(&z, end + 20 + 16, UINT32_MAX, 4);
+    archive_refused(&z, z.n, "zip64 end record is not where it should be");
+    z.b[0] = 0x80;
+    archive_refused(&z, z.n, "before PyTorch 1.6");
+}
+
+/* --- pieces.json ------------------------------------------------------------------------------ */
+
+#define IDS(x) "\"ids\":{\"bos\":0,\"eos\":2,\"pad\":1,\"unk\":3,\"mask\":" x "}"
+#define SETTINGS(kind, lower, layout, ids) \
+    "{\"kind\":" kind ",\"lower\":" lower ",\"layout\":" layout "," ids "}"
+
+static void settings_of_pieces(void **state)
+{
+    (void)state;
+    struct subword_settings s;
+    static const struct bytes t[] = {
+        BYTES("[]", "not a JSON object"),
+        BYTES("{", "not valid JSON"),
+        BYTES(SETTINGS("\"word\"", "true", "\"bert\"", IDS("4")), "\"kind\" is not one of"),
+        BYTES(SETTINGS("1", "true", "\"bert\"", IDS("4")), "\"kind\" is not one of"),
+        BYTES(SETTINGS("\"bpe\"", "1", "\"bert\"", IDS("4")), "\"lower\" is neither"),
+        BYTES(SETTINGS("\"bpe\"", "true", "\"Bert\"", IDS("4")), "\"layout\" is not the name"),
+        BYTES(SETTINGS("\"bpe\"", "true", "1", IDS("4")), "\"layout\" is not the name"),
+        BYTES(SETTINGS("\"bpe\"", "true", "\"bert\"", IDS("-2")), "\"mask\" is not an id"),
+        BYTES(SETTINGS("\"bpe\"", "true", "\"bert\"", IDS("1e9")), "\"mask\" is not an id"),
+        BYTES(SETTINGS("\"bpe\"", "true", "\"bert\"", IDS("4.5")), "\"mask\" is not an id"),
+        BYTES(SETTINGS("\"bpe\"", "true", "\"bert\"", "\"ids\":{}"), "\"bos\" is not an id"),
+        BYTES(SETTINGS("\"bpe\"", "true", "\"bert\"", IDS("2")), "eos and mask are the same"),
+    };
+    assert_int_equal(subword_settings_parse(
+                         &s, SETTINGS("\"bpe\"", "true", "\"bert\"", IDS("-1")), "p"), 0);
+    assert_int_equal(s.kind, SUBWORD_BPE);
+    assert_true(s.lower && !s.chinese);
+    assert_int_equal(s.ids[1], 2);
+    assert_int_equal(s.ids[4], -1);
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        if (subword_settings_parse(&s, t[i].p, "p") == 0) fail_msg("accepted: %s", t[i].p);
+        refused_for(t[i].why);
+    }
+}
+
+static void a_nul_in_pieces_json(void **state)
+{
+    (void)state;
+    struct subword_settings s;
+    static const char json[] = SETTINGS("\"bpe\"", "true", "\"bert\"", IDS("4")) "\0}";
+    assert_int_equal(scratch_enter(), 0);
+    assert_int_equal(file_write(SUBWORD_FILE, json, sizeof json - 1), 0);
+    assert_int_equal(subword_settings_read(&s, "."), -1);
+    refused_for("a NUL byte; not a JSON file");
+    assert_int_equal(file_write(SUBWORD_FILE, json, sizeof json - 3), 0);
+    assert_int_equal(subword_settings_read(&s, "."), 1);
+    scratch_leave();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_of_two_pieces),
+        cmocka_unit_test(damaged_models_are_refused),
+        cmocka_unit_test(one_tensor),
+        cmocka_unit_test(damaged_pickles_are_refused),
+        cmocka_unit_test(views_without_end_are_refused),
+        cmocka_unit_test(damaged_archives_are_refused),
+        cmocka_unit_test(settings_of_pieces),
+        cmocka_unit_test(a_nul_in_pieces_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
