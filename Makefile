@@ -143,6 +143,7 @@ CFLAGS_kernels/cpu/int8_avx2 := -O3 -mavx2
 CFLAGS_kernels/cpu/int8_vnni := -O3 -mavx2 -mavxvnni
 CFLAGS_kernels/cpu/int8_avx512 := -O3 -mavx2 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
 CFLAGS_kernels/cpu/int8_amx := $(CFLAGS_kernels/cpu/int8_avx512) -mamx-tile -mamx-int8
+CFLAGS_kernels/cpu/bf16_amx := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512vl -mavx512bf16 -mamx-tile -mamx-bf16
 CFLAGS_kernels/cpu/dot8_amx := -O3 -mavx2 -mfma -mavx512f -mamx-tile -mamx-int8
 CFLAGS_kernels/cpu/dot8_avx512 := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
 endif
@@ -150,6 +151,7 @@ endif
 ifdef FUZZING
 $(foreach k,int8 dot8 simd,$(foreach s,base avx2 vnni avx512 amx,$(eval CFLAGS_kernels/cpu/$k_$s += -O0 -fno-sanitize=all)))
 CFLAGS_kernels/cpu/sgemm_avx512 += -O0 -fno-sanitize=all
+CFLAGS_kernels/cpu/bf16_amx += -O0 -fno-sanitize=all
 endif
 
 # Sums of gradients: loops over floats and no more.

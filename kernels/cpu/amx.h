@@ -1,5 +1,5 @@
 /* AMX's tile registers: eight of 16 rows of 64 bytes, and instructions that multiply two of them
- * into a third. Used by int8_amx.c and dot8_amx.c alone, which are compiled for them. A function
+ * into a third. Used by the files *_amx.c alone, which are compiled for them. A function
  * that uses tiles shapes them first and releases them before it returns: another's shapes (oneDNN
  * has its own) last no longer than a call. */
 #ifndef KERNELS_CPU_AMX_H
@@ -30,6 +30,10 @@ struct amx_shapes {
     __asm__ volatile("tdpbusd %%tmm" #w ", %%tmm" #x ", %%tmm" #sum ::: "memory")
 #define AMX_SIGNED(sum, x, w)                                                                      \
     __asm__ volatile("tdpbssd %%tmm" #w ", %%tmm" #x ", %%tmm" #sum ::: "memory")
+
+/* float32 sums += pairs of bfloat16 of rows [., 32] times those of columns [16, ., 2]. */
+#define AMX_BF16(sum, x, w)                                                                        \
+    __asm__ volatile("tdpbf16ps %%tmm" #w ", %%tmm" #x ", %%tmm" #sum ::: "memory")
 
 /* Tile t: so many rows of 64 bytes. */
 static inline void amx_tile(struct amx_shapes *s, int t, int rows)

@@ -1,5 +1,5 @@
-/* Products in bfloat16 by oneDNN: its AMX or AVX-512 BF16 kernels, one thread per tile. Only
- * gemm.c uses this. */
+/* Products in bfloat16: by oneDNN, its AMX or AVX-512 BF16 kernels, one thread per tile, or by AMX
+ * tiles of our own. Only gemm.c uses this. */
 #ifndef KERNELS_CPU_BF16_H
 #define KERNELS_CPU_BF16_H
 #include <stdbool.h>
@@ -13,5 +13,10 @@ const char *bf16_name(void);         /* "oneDNN 2.6.3", and whether float32 is t
  * the way; same_a: see gemm_same_a. -1 with a message if oneDNN refuses. */
 int bf16_gemm(bool ta, bool tb, int M, int N, int K, const float *A, int lda, bool same_a,
               const float *B, int ldb, bool add, float *C, int ldc, gemm_then *then, void *ctx);
+
+/* The same by tiles of our own (bf16_amx.c), where simd_amx() says that there are some: nothing has
+ * to be opened, and nothing fails. */
+void bf16_amx(bool ta, bool tb, int M, int N, int K, const float *A, int lda, const float *B,
+              int ldb, bool add, float *C, int ldc, gemm_then *then, void *ctx);
 
 #endif

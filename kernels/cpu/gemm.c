@@ -137,9 +137,9 @@ static int few_rows_cut(int N, int K)
     return cols < 8 ? 8 : cols < N ? cols : N;
 }
 
-/* DOTS: by oneDNN. ROUNDED: bfloat16 values in float32 products, where the processor's bfloat16
- * instructions are slower than those. */
-static enum { OFF, DOTS, ROUNDED } bf16;
+/* TILES: by AMX (bf16_amx). DOTS: by oneDNN. ROUNDED: bfloat16 values in float32 products, where
+ * the processor's bfloat16 instructions are slower than those. */
+static enum { OFF, TILES, DOTS, ROUNDED } bf16;
 static _Thread_local bool same_a;
 static const double BF16_FLOPS =
     8e6; /* converting costs as much as it gains below a few millions */
@@ -148,10 +148,12 @@ void gemm_same_a(void) { same_a = true; }
 
 int gemm_bf16(bool on)
 {
-    if (on && bf16_open() < 0) return -1;
     const char *way = getenv("ISOGLOT_BF16");
+    bool chosen = way && *way, tiles = simd_amx() && (!chosen || strcmp(way, "tiles") == 0);
+    if (on && !tiles && bf16_open() < 0) return -1;
     if (!on) bf16 = OFF;
-    else if (way && *way) bf16 = !strcmp(way, "rounded") ? ROUNDED : DOTS;
+    else if (tiles) bf16 = TILES;
+    else if (chosen) bf16 = strcmp(way, "rounded") == 0 ? ROUNDED : DOTS;
     else bf16 = bf16_gains() ? DOTS : ROUNDED;
     return 0;
 }
@@ -177,6 +179,8 @@ static struct rounding rounded(int piece, const float *x, int rows, int cols, in
 
 bool gemm_is_bf16(void) { return bf16 != OFF; }
 
+bool gemm_takes_dnnl(void) { return bf16 == DOTS; }
+
 void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
           const float *B, int ldb, float beta, float *C, int ldc, gemm_then *then, void *ctx)
 {
@@ -185,6 +189,12 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
     same_a = false;
     if (bf16 && !few && alpha == 1 && (beta == 0 || beta == 1) && K > 0 &&
         2.0 * M * N * K >= BF16_FLOPS) {
+#if defined __x86_64__
+        if (bf16 == TILES) {
+            bf16_amx(ta, tb, M, N, K, A, lda, B, ldb, beta == 1, C, ldc, then, ctx);
+            return;
+        }
+#endif
         if (bf16 == DOTS) {
             if (bf16_gemm(ta, tb, M, N, K, A, lda, same, B, ldb, beta == 1, C, ldc, then, ctx) < 0)
                 cpu_failed();
@@ -216,7 +226,7 @@ const char *gemm_describe(void)
 {
     static char text[256];
     static const char *const how[] = {
-        "", ", bf16 products by ",
+        "", ", bf16 products by AMX", ", bf16 products by ",
         ", inputs of products rounded to bf16 (whose own products are slower here)"
     };
     snprintf(text, sizeof text, "%s%s%s", blas_describe(), how[bf16],

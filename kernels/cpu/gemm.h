@@ -27,14 +27,18 @@ void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols);
 
 /* From now on gemm (not gemm_here) multiplies in bfloat16 with float32 sums, where a product is
  * large enough to gain by it and X W^T has more than a few rows (a step of decoding has few):
- * bf16.c, by oneDNN, which is opened at run time. -1 with a message if it or the processor's
- * instructions are missing. */
+ * bf16_amx.c by AMX where simd_amx(), else bf16.c by oneDNN, which is opened at run time. -1 with a
+ * message if it or the processor's instructions are missing. ISOGLOT_BF16=tiles|dots|rounded
+ * chooses. */
 int gemm_bf16(bool on);
 
 /* Is gemm multiplying in bfloat16? */
 bool gemm_is_bf16(void);
 
-/* "OpenBLAS 0.3.21 SkylakeX, bf16 products by oneDNN 2.6.3" */
+/* ... and by oneDNN, which needs memory of its own? */
+bool gemm_takes_dnnl(void);
+
+/* "OpenBLAS 0.3.21 SkylakeX, bf16 products by AMX" */
 const char *gemm_describe(void);
 
 #endif

@@ -35,5 +35,5 @@ static const char *version(void)
 
 const struct prog_part kern_part = { version,
                                      { { "ISOGLOT_SIMD", "base|avx2|avx512|amx" },
-                                       { "ISOGLOT_BF16", "dots|rounded" },
+                                       { "ISOGLOT_BF16", "tiles|dots|rounded" },
                                        { "ISOGLOT_CUDA_GRAPHS", "0|1" } } };

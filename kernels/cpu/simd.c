@@ -42,7 +42,8 @@ static void ask_for_tiles(void)
     unsigned a = 0, b = 0, c = 0, d = 0;
     const char *most = getenv("ISOGLOT_SIMD");
     if (simd_choose() != &simd_avx512 || (most && *most && strcmp(most, "amx") != 0)) return;
-    tiles = __builtin_cpu_supports("avx512vnni") && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+    tiles = __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16") &&
+            __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
             (d & all) == all && syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
 #endif
 }

@@ -96,7 +96,7 @@ extern const struct simd simd_base, simd_avx2, simd_avx512;
 const struct simd *simd_choose(void);
 
 /* Are there AMX's tiles for int8 and bfloat16, which Linux grants a process that asks, and no
- * lesser set chosen? Then there is AVX-512 VNNI, too. */
+ * lesser set chosen? Then there are AVX-512 VNNI and BF16, too. */
 bool simd_amx(void);
 
 #endif

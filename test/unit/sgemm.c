@@ -1,5 +1,6 @@
 /* The products of kernels/cpu/sgemm.h against their definition: chains of fused multiply-adds,
- * one element at a time, to the last bit. */
+ * one element at a time, to the last bit. Those of bf16_amx.c against sums in double of numbers
+ * rounded here. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include "common/mem.h"
 #include "common/rng.h"
+#include "kernels/cpu/bf16.h"
 #include "kernels/cpu/sgemm.h"
 #include "kernels/cpu/simd.h"
 
@@ -97,9 +99,64 @@ static void no_rows_or_columns_write_nothing(void **state)
     free(room);
 }
 
+/* --- bfloat16 by AMX -------------------------------------------------------------------------- */
+
+/* To the nearest number of 8 bits, ties to even. */
+static double bfloat16(float x)
+{
+    int exponent;
+    double fraction = frexp((double)x, &exponent);
+    return ldexp(rint(ldexp(fraction, 8)), exponent - 8);
+}
+
+struct transposed { bool a, b; };
+
+static void check_bf16(struct shape s, struct transposed t, bool add)
+{
+    enum { MORE = 3 };
+    int lda = (t.a ? s.M : s.K) + MORE, ldb = (t.b ? s.K : s.N) + MORE, ldc = s.N + MORE;
+    float *A = matrix(t.a ? s.K : s.M, lda), *B = matrix(t.b ? s.N : s.K, ldb),
+          *C = matrix(s.M, ldc), *was = mem_alloc((size_t)s.M * (size_t)ldc * sizeof *was);
+    memcpy(was, C, (size_t)s.M * (size_t)ldc * sizeof *was);
+    bf16_amx(t.a, t.b, s.M, s.N, s.K, A, lda, B, ldb, add, C, ldc, NULL, NULL);
+    for (int i = 0; i < s.M; i++)
+        for (int j = 0; j < ldc; j++) {
+            size_t at = (size_t)i * (size_t)ldc + (size_t)j;
+            double expected = j >= s.N || add ? (double)was[at] : 0, most = 1e-6;
+            for (int k = 0; j < s.N && k < s.K; k++) {
+                double a = bfloat16(t.a ? A[k * lda + i] : A[i * lda + k]),
+                       b = bfloat16(t.b ? B[j * ldb + k] : B[k * ldb + j]);
+                expected += a * b;
+                most += fabs(a * b) * 1e-5;
+            }
+            if (!(fabs((double)C[at] - expected) <= (j < s.N ? most : 0)))
+                fail_msg("bf16: [%d,%d] of %d x %d x %d, ta %d, tb %d, add %d: %.9g, not %.9g", i,
+                         j, s.M, s.N, s.K, t.a, t.b, add, (double)C[at], expected);
+        }
+    free(A); free(B); free(C); free(was);
+}
+
+/* Blocks that are whole, cut in either direction and both; one, two and more tiles along k, whole
+ * and not; longer than is summed at once; more columns and more rows than a group or a tile of the
+ * pool has. */
+static void bf16_products_are_sums_of_rounded_numbers(void **state)
+{
+    (void)state;
+    if (!simd_amx()) skip();
+    static const struct shape shapes[] = { { 1, 1, 1 },    { 15, 17, 31 },  { 16, 16, 32 },
+                                           { 17, 15, 33 }, { 32, 32, 64 },  { 33, 31, 65 },
+                                           { 40, 70, 96 }, { 31, 64, 1025 }, { 150, 33, 48 },
+                                           { 20, 45, 2060 }, { 90, 1300, 80 }, { 1100, 40, 210 } };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int way = 0; way < 8; way++)
+            check_bf16(shapes[i], (struct transposed){ way & 1, way >> 1 & 1 }, way >> 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(products_are_chains_of_multiply_adds),
-                                        cmocka_unit_test(no_rows_or_columns_write_nothing) };
+                                        cmocka_unit_test(no_rows_or_columns_write_nothing),
+                                        cmocka_unit_test(
+                                            bf16_products_are_sums_of_rounded_numbers) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
