@@ -92,9 +92,25 @@ $(MPI_LIB): lib/ranks/mpi/mpi.c lib/ranks/transport.h $(O)/flags
 	OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(MPICC) $(CPP_FLAGS) $(C_FLAGS) -fPIC -fvisibility=hidden \
 	    -shared -o $@ $<
 
+# --- NCCL: messages between the GPUs of ranks, opened at run time too (lib/ranks/device.c) ---
+## make nccl          libisoglot-nccl.so, for ranks with a GPU each; NVCC=path, NCCL=folder of
+##                      include/nccl.h and lib/libnccl.so (plain `make` builds it where both are)
+NCCL := $(patsubst %/include/nccl.h,%,$(firstword $(wildcard \
+    $(addsuffix /include/nccl.h,$(NVCC:%/bin/nvcc=%) /usr /usr/local))))
+NCCL_LIB := $(O)/lib/isoglot/libisoglot-nccl.so
+nccl: $(NCCL_LIB)
+$(NCCL_LIB): lib/ranks/nccl/nccl.cu lib/ranks/device.h $(O)/cuda-flags
+	@mkdir -p $(@D)
+	@[ -n '$(NVCC)' ] && [ -n '$(NCCL)' ] || { exec >&2; echo 'make: there is no nvcc, or no' \
+	    'nccl.h, here; install NCCL (libnccl-dev) or pass NCCL=folder'; exit 1; }
+	$(NVCC) $(CUDA_FLAGS) -I$(NCCL)/include -shared -cudart static \
+	    -Xcompiler -static-libstdc++,-static-libgcc -o $@ $< \
+	    $(patsubst %,-L%,$(wildcard $(NCCL)/lib $(NCCL)/lib64)) -lnccl -ldl -lpthread -lrt
+
 # The same sources as plain C++ against test/cuda, every thread a fibre: for tests on machines without a GPU.
 EMULATED := $(O)/test/cuda/libisoglot-cuda.so
-EMULATION := $(O)/test/cuda/emulate.o $(O)/test/cuda/races.o
+EMULATION := $(O)/test/cuda/emulate.o $(O)/test/cuda/races.o $(O)/test/cuda/streams.o
+EMULATED_NCCL := $(O)/test/cuda/libisoglot-nccl.so
 EMULATED_OBJ := $(CUDA_SRC:%.cu=$(O)/test/cuda/%.o) $(EMULATION)
 # Without a sanitizer of one's own: vectors that are not aligned end the program, and accesses go to test/cuda/races.cc.
 EMULATED_CHECKS := $(if $(SAN),,-fsanitize=thread,alignment -fsanitize-undefined-trap-on-error)
@@ -107,6 +123,9 @@ $(EMULATED): $(EMULATED_OBJ)
 $(O)/test/cuda/%.o: %.cu $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) -x c++ $(CXX_FLAGS) $(EMULATED_CHECKS) -Itest/cuda -I. -MMD -MP -c -o $@ $<
+$(EMULATED_NCCL): $(O)/test/cuda/lib/ranks/nccl/nccl.o $(O)/test/cuda/nccl.o $(EMULATED)
+	$(CC) -shared $(if $(SAN),-fsanitize=$(SAN)) -pthread -o $@ $(filter %.o,$^) \
+	    -L$(@D) -l:libisoglot-cuda.so -Wl,-rpath,'$$ORIGIN'
 $(O)/test/cuda/planted: test/cuda/planted.cc $(EMULATION)
 	$(CC) $(CXX_FLAGS) $(EMULATED_CHECKS) -Itest/cuda -c -o $@.o $<
 	$(CC) $(if $(SAN),-fsanitize=$(SAN)) -pthread -o $@ $@.o $(EMULATION) -ldl -lm
@@ -114,8 +133,8 @@ $(O)/test/cuda/%.o: test/cuda/%.cc $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CXX_FLAGS) -O3 $(if $(SAN),,-DEMULATE_RACES) -Itest/cuda -MMD -MP -c -o $@ $<
 
-.PHONY: all programs cuda mpi clean help
-all: programs $(if $(NVCC),cuda)
+.PHONY: all programs cuda mpi nccl clean help
+all: programs $(if $(NVCC),cuda $(if $(NCCL),nccl))
 # bin/ is for people: a whole build leads it to its programs, unless it is said where these go (O=) or
 # they are checking ones. A build of one program only makes it where it is missing.
 LINK_BIN := $(if $(filter file,$(origin O)),$(if $(SAN)$(DEBUG),,ln -sfn $(O)/bin bin))

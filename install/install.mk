@@ -25,6 +25,8 @@ install: build-all
     install -m 755 $(CUDA_LIB) $(libdir)/libisoglot-cuda.so; }
 	@[ ! -f $(MPI_LIB) ] || { install -d $(libdir) && \
 	    install -m 755 $(MPI_LIB) $(libdir)/libisoglot-mpi.so; }
+	@[ ! -f $(NCCL_LIB) ] || { install -d $(libdir) && \
+	    install -m 755 $(NCCL_LIB) $(libdir)/libisoglot-nccl.so; }
 	@sed 's/@VERSION@/$(VERSION)/' install/isoglot > $(bindir)/isoglot && chmod 755 $(bindir)/isoglot
 	@$(call page,docs/man/isoglot.1) > $(mandir)/isoglot.1
 	@install -m 644 install/completion $(compdir)/isoglot
@@ -37,7 +39,8 @@ install: build-all
 	done
 	@echo "installed in $(DESTDIR)$(PREFIX): isoglot$(if $(SHORT), and the short names,)"
 uninstall:
-	@rm -f $(libdir)/libisoglot-cuda.so $(libdir)/libisoglot-mpi.so; \
+	@rm -f $(libdir)/libisoglot-cuda.so $(libdir)/libisoglot-mpi.so \
+	    $(libdir)/libisoglot-nccl.so; \
 	    rmdir $(libdir) 2>/dev/null || true
 	@rm -f $(INSTALLED) \
     $(patsubst lib/text/nonbreaking/%,$(datadir)/nonbreaking/%,$(wildcard lib/text/nonbreaking/*))

@@ -38,7 +38,7 @@
 #include <stdbool.h>
 #include "kernels/ops.h"
 
-#define KERNELS_ABI 12
+#define KERNELS_ABI 13
 
 enum kern_precision { KERN_FLOAT32, KERN_BF16, KERN_INT8 };
 
@@ -62,7 +62,7 @@ struct kernels {
     void (*release)(void *p);
     void (*upload)(void *to, const void *host, size_t bytes);       /* host may be reused at once */
     void (*download)(void *host, const void *from, size_t bytes);   /* waits */
-    void (*copy)(void *to, const void *from, size_t bytes);
+    void (*copy)(void *to, const void *from, size_t bytes);         /* to == from: others wrote */
     void (*zero)(void *p, size_t bytes);
     void (*get)(float *host, const act *from, size_t n);          /* act -> float32; waits */
     int (*sync)(void);
@@ -89,6 +89,11 @@ struct kernels {
     size_t (*room)(void);
     /* one line for people: device, memory, instruction set, library versions and kernels picked */
     const char *(*describe)(void);
+    /* Of that what results depend on. NULL: all of it. */
+    const char *(*build)(void);
+    /* What calls are queued in, as the device's library has it (CUDA: cudaStream_t), for others
+     * that work on this memory in order with them (lib/ranks/device.h). NULL: there is none. */
+    void *(*stream)(void);
 
     /* Precision of matrix products, set by kernels_open before anything is allocated: KERN_BF16
      * multiplies in bfloat16 and adds in float32 (and a device may keep acts in bfloat16:

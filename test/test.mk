@@ -5,7 +5,7 @@
 test: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) test-run
 KILLER := $(O)/test/killed.so $(O)/test/traced.so $(O)/test/faults/inject.so
-test-run: $(UNIT_BINS) cli-parts $(EMULATED) $(O)/test/cuda/planted
+test-run: $(UNIT_BINS) cli-parts $(EMULATED) $(EMULATED_NCCL) $(O)/test/cuda/planted
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' \
 	    test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
 

@@ -1,6 +1,7 @@
 /* The CUDA back end's table, and how it is opened. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/memory.h"
 
@@ -44,6 +45,16 @@ static int cuda_sync(void)
 
 static struct kernels table;
 static struct cudaDeviceProp device;
+
+static const char *cuda_build(void)
+{
+    static char text[512];
+    snprintf(text, sizeof text, "cuda: %s (sm_%d%d), %s, %s", device.name, device.major,
+             device.minor, gemm_describe(), cuda.bf16 ? "bf16" : "float32");
+    return text;
+}
+
+static void *cuda_stream(void) { return cuda.stream; }
 
 static const char *cuda_describe(void)
 {
@@ -105,17 +116,29 @@ static int keep_message(const char *fmt, ...)
     return -1;
 }
 
+/* Which of n GPUs: processes that a launcher started on this machine take one after another. */
+static int own_device(int n)
+{
+    static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                         "LOCAL_RANK", "SLURM_LOCALID" };
+    for (const char *name : names) {
+        const char *value = getenv(name);
+        if (value && *value >= '0' && *value <= '9') return atoi(value) % n;
+    }
+    return 0;
+}
+
 extern "C" __attribute__((visibility("default")))
 const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char **why)
 {
-    int n = 0;
+    int n = 0, own = 0;
     const char *lt;
     if (table.abi) return &table;                       /* opened before */
     cuda.fail = fail ? fail : keep_message;
     cudaError_t e = cudaGetDeviceCount(&n);
     if (e == cudaSuccess && n < 1) e = cudaErrorNoDevice;
-    if (e == cudaSuccess) e = cudaSetDevice(0);         /* CUDA_VISIBLE_DEVICES chooses another */
-    if (e == cudaSuccess) e = cudaGetDeviceProperties(&device, 0);
+    if (e == cudaSuccess) e = cudaSetDevice(own = own_device(n));
+    if (e == cudaSuccess) e = cudaGetDeviceProperties(&device, own);
     if (e != cudaSuccess) {
         int driver = 0, built = 0;
         cudaDriverGetVersion(&driver);
@@ -153,6 +176,8 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
     table.working = cuda_working;
     table.room = cuda_room;
     table.describe = cuda_describe;
+    table.build = cuda_build;
+    table.stream = cuda_stream;
     table.precision = cuda_precision;
 #define CUDA_ENTRY(op, name) table.op = cuda_##op;
     KERN_OPS(CUDA_ENTRY)

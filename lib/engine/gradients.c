@@ -15,7 +15,8 @@ int gradients_open(struct gradients *g, struct params *ps, struct ranks *ranks,
     *g = (struct gradients){ .ranks = ranks, .ps = ps, .tree = tree || ranks || bf16, .bf16 = bf16,
                              .leaves = leaves,
                              .shares = shares && shares->keep ? shares : NULL,
-                             .piece = shares_piece(ps->total, size), .far = ps->k->room != NULL };
+                             .piece = shares_piece(ps->total, size),
+                             .far = ps->k->room && !ranks_near(ranks) };
     g->pieces = (int)((ps->total + g->piece - 1) / g->piece);
     if (leaves < size)
         return err_set("--accumulate %d: %d ranks need as many micro-batches per step, or more",
@@ -42,6 +43,10 @@ static int add_chunk(void *ctx, size_t i, int thread)
 static void add(const struct gradients *g, float *x, const float *y, size_t n)
 {
     struct addition a = { x, y, n, g->bf16 };
+    if (ranks_near(g->ranks)) {
+        ranks_near_add(g->ranks, x, y, n, g->bf16);
+        return;
+    }
     par_for((n + CHUNK - 1) / CHUNK, add_chunk, &a);
 }
 
@@ -100,6 +105,7 @@ static void begin_ready(void *ctx, int record)
     struct gradients *g = ctx;
     while (g->begun < g->pieces && g->ready[g->begun] >= record)
         begin(g, g->pieces - 1 - g->begun++);
+    ranks_near_go(g->ranks);
 }
 
 /* The nodes of this rank when its last micro-batch is in. */

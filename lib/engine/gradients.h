@@ -18,7 +18,7 @@ struct gradients {
     int from, to;                        /* this rank's: [from, to) */
     size_t piece; int pieces;            /* floats that travel together */
     /* private: nodes of this rank's part of the tree so far, and buffers that serve none */
-    bool far;                            /* ps->grad is not host memory */
+    bool far;                            /* what travels is in the host's memory, ps->grad not */
     struct tree_block node[TREE_BLOCKS];
     float *x[TREE_BLOCKS], *spare[TREE_BLOCKS];
     int n, n_spare;

@@ -12,7 +12,7 @@ size_t memory_total(const struct memory_need *n)
 {
     return n->now + n->host + n->ranks + (n->room ? 0 : tensors(n));
 }
-size_t memory_device(const struct memory_need *n) { return n->room ? tensors(n) : 0; }
+size_t memory_device(const struct memory_need *n) { return n->room ? tensors(n) + n->near : 0; }
 
 static bool fits(const struct memory_need *n, size_t limit)
 {
@@ -95,6 +95,7 @@ int memory_check(const struct memory_ask *a, struct memory_need *need)
     size_t here = a->here > 1 ? (size_t)a->here : 1, now = memory_now();
     size_t limit = a->limit ? a->limit : now + (memory_limit() - now) / here;
     char all[32], there[32], device[32], room[32], s[5][32], what[256], each[96] = "";
+    char near[64] = "";
     if (a->plan(a->ctx, a->tokens, a->recompute, need) < 0) return -1;
     human(memory_total(need), all);
     human(limit, there);
@@ -115,11 +116,12 @@ int memory_check(const struct memory_ask *a, struct memory_need *need)
         return err_set("this run needs %s of memory%s and may have %s;%s", all,
                        here > 1 ? " for each rank here" : "", there, what);
     }
+    if (need->near) snprintf(near, sizeof near, ", ranks %s", human(need->near, s[0]));
     if (need->room)
         msg_note("GPU memory: at most %s of %s: parameters and optimiser %s, activations %s, "
-                 "operations %s; the host's: at most %s of %s%s",
+                 "operations %s%s; the host's: at most %s of %s%s",
                  device, room, human(need->params, s[0]), human(need->arena, s[1]),
-                 human(need->working, s[2]), all, there, each);
+                 human(need->working, s[2]), near, all, there, each);
     else
         msg_note("memory: at most %s of %s: parameters and optimiser %s, activations %s, "
                  "operations %s, checkpoints %s, the rest %s%s",

@@ -11,7 +11,9 @@
 struct memory_need {
     size_t floats;               /* parameters, with the zeros between tensors */
     size_t now, params, arena, working, host;
-    size_t ranks;                /* buffers of gradients that are added by a tree, messages */
+    /* buffers of gradients that are added by a tree, messages: the host's, and those that are on a
+     * device */
+    size_t ranks, near;
     /* what a device with memory of its own has free: params, arena, working are there; 0: all is
      * the host's */
     size_t room;

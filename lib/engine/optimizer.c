@@ -55,17 +55,19 @@ int optimizer_step(struct trainer *tr)
         optimise_range(tr, &(struct range){ 0, ps->total, 0 });
         return 0;
     }
-    float *value = k->room ? mem_alloc(bytes) : ps->value;
+    bool far = k->room && !ranks_near(s->ranks);
+    float *value = far ? mem_alloc(bytes) : ps->value;
     struct range x = { 0 };
     for (int i = 0; i < s->pieces; i++, x.held += x.end - x.at) {
         x.at = shares_of(s, i)[me];
         x.end = shares_of(s, i)[me + 1];
         optimise_range(tr, &x);
-        if (k->room) k->download(value + x.at, ps->value + x.at, (x.end - x.at) * sizeof *value);
+        if (far) k->download(value + x.at, ps->value + x.at, (x.end - x.at) * sizeof *value);
         ranks_spread_begin(s->ranks, value, shares_of(s, i));
     }
     int rc = ranks_sum_end(s->ranks, &bad);
-    if (k->room && rc == 0) k->upload(ps->value, value, bytes);
-    if (k->room) free(value);
+    if (far && rc == 0) k->upload(ps->value, value, bytes);
+    if (far) free(value);
+    else if (k->room) k->copy(ps->value, value, bytes);  /* says that they were written to */
     return rc;
 }

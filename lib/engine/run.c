@@ -74,6 +74,15 @@ int run_continue(struct run *r)
     return 0;
 }
 
+static int open_device(struct run *r)
+{
+    const struct kernels *k = r->kernels;
+    char how[800];
+    int rc = ranks_device_open(r->ranks, k->stream ? k->stream() : NULL, how, sizeof how);
+    if (*how) msg_note("%s", how);
+    return rc;
+}
+
 int run_open(struct run *r)
 {
     const char *why;
@@ -82,6 +91,7 @@ int run_open(struct run *r)
     signals_catch();
     if (!(r->kernels = kernels_open(r->device.device, r->device.precision, &why))) return -1;
     msg_note("%s", why);
+    if (open_device(r) < 0) return -1;
     if (!(r->vocab = vocab_read(r->vocab_path))) return -1;
     r->shape.vocab = (int)r->vocab->n;
     r->shape.vocab_hash = r->vocab->hash;
@@ -120,8 +130,9 @@ static int plan(void *run, int tokens, bool recompute, struct memory_need *need)
     if (engine_plan(&r->engine, &r->shape, r->kernels, tokens, recompute, need) < 0) return -1;
     if (!r->train.tree && !r->ranks && r->train.wire == WIRE_FLOAT32) return 0;
     int size = ranks_size(r->ranks), extra = gradients_buffers(r->train.accumulate, size);
-    need->ranks = (size_t)extra * need->floats * sizeof(float)
-                  + gradients_messages(r->train.accumulate, size);
+    size_t bytes = (size_t)extra * need->floats * sizeof(float)
+                   + gradients_messages(r->train.accumulate, size);
+    *(ranks_near(r->ranks) ? &need->near : &need->ranks) = bytes;
     return 0;
 }
 
@@ -203,8 +214,9 @@ static uint64_t sum_options(const struct run *r)
 static int agree(struct run *r)
 {
     char build[1200];
-    int n = snprintf(build, sizeof build, "%s %s %zu", ISOGLOT_VERSION, r->kernels->describe(),
-                     r->m.ps.total);
+    const struct kernels *k = r->kernels;
+    int n = snprintf(build, sizeof build, "%s %s %zu", ISOGLOT_VERSION,
+                     k->build ? k->build() : k->describe(), r->m.ps.total);
     if (!r->ranks) return 0;
     return ranks_agree(r->ranks, XXH3_64bits(build, (size_t)n), "its build or processor") < 0
                    || ranks_agree(r->ranks, r->vocab->hash, "its vocabulary") < 0

@@ -3,6 +3,7 @@
 #ifndef RANKS_INSIDE_H
 #define RANKS_INSIDE_H
 #include <pthread.h>
+#include "lib/ranks/device.h"
 #include "lib/ranks/ranks.h"
 #include "lib/ranks/tree.h"
 
@@ -72,7 +73,37 @@ struct ranks {
     struct ranks_times times;
     float *stage[ACTIVE]; size_t stage_cap[ACTIVE];  /* of sums, by slot: what others sent */
     float *fold; size_t fold_cap;
+    /* gradients on GPUs: NULL: they are not; messages of a group; what comes; sums that are in the
+     * stream */
+    const struct ranks_device *device;
+    struct ranks_message *message; size_t messages, message_cap;
+    void *near_stage; size_t near_cap, near_gone;
 };
+
+/* Numbers [at, at + n) that are added, or spread (a.x NULL). */
+struct sum {
+    struct job job;
+    struct ranks_addends a;
+    size_t at, n;
+    int bad;                             /* rank with an addend that is not finite; -1: none */
+    double began, ended;
+    void *ready, *done;                  /* on a GPU: marks */
+};
+
+/* Which of them rank adds, and its nodes into b [TREE_BLOCKS]; their number. */
+struct part { size_t at, n; };
+struct part sum_part(const struct ranks *r, const struct sum *s, int rank);
+int sum_nodes(const struct ranks *r, const struct sum *s, int rank, struct tree_block *b);
+
+/* On the GPUs (sum_device.c), by the caller's thread: puts what can be into the stream; 1: all of
+ * it is, 0: not yet, -1 with a message. device_begin leaves that to whoever calls it next. */
+void device_begin(struct ranks *r, struct sum *s);
+int device_go(struct ranks *r);
+int device_end(struct ranks *r, int *bad);           /* as ranks_sum_end */
+/* -1, with the message that a function of r->device left, or with that of the rank that is gone,
+ * should it be another's fault. */
+int device_failed(struct ranks *r);
+void device_close(struct ranks *r);
 
 /* Messages of a step. -1 with a message. */
 int job_send(struct ranks *r, struct job *j, int to, const void *data, size_t bytes);
@@ -80,6 +111,7 @@ int job_receive(struct ranks *r, struct job *j, int from, void *data, size_t byt
 void job_begin(struct ranks *r, struct job *j);
 /* 0, or -1 with the message why the run has failed. */
 int job_wait(struct ranks *r, struct job *j);
+int ranks_hold(struct ranks *r);                     /* so far */
 /* The thread: carries jobs on; did anything move? */
 bool jobs_advance(struct ranks *r);
 

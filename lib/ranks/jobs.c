@@ -47,6 +47,18 @@ void job_begin(struct ranks *r, struct job *j)
     pthread_mutex_unlock(&r->lock);
 }
 
+int ranks_hold(struct ranks *r)
+{
+    pthread_mutex_lock(&r->lock);
+    int rc = r->broken ? -1 : 0;
+    if (r->broken) {
+        r->known = true;
+        err_set("%s", r->why);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return rc;
+}
+
 int job_wait(struct ranks *r, struct job *j)
 {
     pthread_mutex_lock(&r->lock);

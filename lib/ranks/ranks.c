@@ -170,6 +170,7 @@ bool ranks_speaks(struct ranks *r, const char *failure)
 void ranks_close(struct ranks *r)
 {
     if (!r) return;
+    device_close(r);
     pthread_mutex_lock(&r->lock);
     r->leaving = r->known = true;
     pthread_cond_signal(&r->work);
@@ -181,6 +182,7 @@ void ranks_close(struct ranks *r)
     for (int i = 0; i < ACTIVE && !r->broken; i++) free(r->stage[i]);
     free(r->sum);
     free(r->fold);
+    free(r->message);
     free(r->peer);
     free(r->who);
     free(r);

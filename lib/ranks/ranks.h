@@ -54,6 +54,18 @@ int ranks_broadcast(struct ranks *r, void *data, size_t bytes);
  * it: "its training data". */
 int ranks_agree(struct ranks *r, uint64_t number, const char *what);
 
+/* By all ranks, once: shall gradients travel from GPU to GPU (device.h)? stream: of this rank's
+ * model (struct kernels), NULL: it has no GPU. They do where all ranks have one, each another, and
+ * libisoglot-nccl.so. how [size] gets a line about it, "" where no rank has a GPU. -1 with a
+ * message: they do not meet. */
+int ranks_device_open(struct ranks *r, void *stream, char *how, size_t size);
+/* They do: then what follows adds and spreads is the GPU's memory, x is lost, and all is done by
+ * this thread, which calls ranks_near_go now and then so that it does not wait for the end. */
+bool ranks_near(const struct ranks *r);
+void ranks_near_go(struct ranks *r);
+/* x[i] += y[i] in order with what the model computes, as tree_add; y NULL: as tree_round. */
+void ranks_near_add(struct ranks *r, float *x, const float *y, size_t n, bool bf16);
+
 /* What a step adds up: micro-batches 0..leaves by the tree of tree.h; x: this rank's nodes
  * (tree_blocks of its tree_range), from left to right; `to`, one of x or not, gets the sum. Host
  * memory, untouched until ranks_sum_end. */

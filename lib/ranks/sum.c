@@ -10,16 +10,7 @@
 #include "common/mem.h"
 #include "lib/ranks/inside.h"
 
-struct sum {
-    struct job job;
-    struct ranks_addends a;
-    size_t at, n;
-    int bad;                             /* rank with an addend that is not finite; -1: none */
-    double began, ended;
-};
-
-struct part { size_t at, n; };
-static struct part part_of(const struct ranks *r, const struct sum *s, int rank)
+struct part sum_part(const struct ranks *r, const struct sum *s, int rank)
 {
     size_t size = (size_t)r->place.size, i = (size_t)rank;
     if (s->a.bound) return (struct part){ s->a.bound[i], s->a.bound[i + 1] - s->a.bound[i] };
@@ -27,7 +18,7 @@ static struct part part_of(const struct ranks *r, const struct sum *s, int rank)
     return (struct part){ s->at + from, to - from };
 }
 
-static int nodes_of(const struct ranks *r, const struct sum *s, int rank, struct tree_block *b)
+int sum_nodes(const struct ranks *r, const struct sum *s, int rank, struct tree_block *b)
 {
     int from, to;
     tree_range(s->a.leaves, r->place.size, rank, &from, &to);
@@ -62,15 +53,15 @@ static int receive(struct ranks *r, struct sum *s, int from, float *x, size_t n)
 static int exchange(struct ranks *r, struct sum *s)
 {
     struct tree_block b[TREE_BLOCKS];
-    struct part mine = part_of(r, s, r->place.rank);
+    struct part mine = sum_part(r, s, r->place.rank);
     size_t nodes = 0, got = 0;
-    int me = r->place.rank, own = nodes_of(r, s, me, b), rc = 0;
-    for (int q = 0; q < r->place.size; q++) nodes += (size_t)nodes_of(r, s, q, b);
+    int me = r->place.rank, own = sum_nodes(r, s, me, b), rc = 0;
+    for (int q = 0; q < r->place.size; q++) nodes += (size_t)sum_nodes(r, s, q, b);
     float *stage = staged(r, s->job.slot, (nodes - (size_t)own) * mine.n + 1);
     for (int q = 0; q < r->place.size && rc == 0; q++) {
         if (q == me) continue;
-        struct part p = part_of(r, s, q);
-        int n = nodes_of(r, s, q, b);
+        struct part p = sum_part(r, s, q);
+        int n = sum_nodes(r, s, q, b);
         for (int i = 0; i < n && rc == 0; i++, got++)
             rc = receive(r, s, q, stage + got * mine.n, mine.n);
         for (int i = 0; i < own && rc == 0; i++) {
@@ -100,13 +91,13 @@ static int whose(const struct ranks *r, const float *const *x, const int *rank, 
 static void add(struct ranks *r, struct sum *s)
 {
     struct tree_block own[TREE_BLOCKS], *b = NULL;
-    struct part mine = part_of(r, s, r->place.rank);
+    struct part mine = sum_part(r, s, r->place.rank);
     const float **x = NULL;
     int *rank = NULL, n = 0;
     size_t cap_b = 0, cap_x = 0, cap_r = 0;
     float *stage = r->stage[s->job.slot];
     for (int q = 0; q < r->place.size; q++) {
-        int k = nodes_of(r, s, q, own);
+        int k = sum_nodes(r, s, q, own);
         mem_room(&b, &cap_b, (size_t)(n + k), sizeof *b);
         mem_room(&x, &cap_x, (size_t)(n + k), sizeof *x);
         mem_room(&rank, &cap_r, (size_t)(n + k), sizeof *rank);
@@ -134,7 +125,7 @@ static void add(struct ranks *r, struct sum *s)
 /* The sums of all parts to all. */
 static int spread(struct ranks *r, struct sum *s)
 {
-    struct part mine = part_of(r, s, r->place.rank);
+    struct part mine = sum_part(r, s, r->place.rank);
     float *sum = s->a.to + mine.at;
     int rc = 0;
     if (s->a.bf16 && r->place.size > 1) {            /* what others sent has been added */
@@ -143,7 +134,7 @@ static int spread(struct ranks *r, struct sum *s)
     }
     for (int q = 0; q < r->place.size && rc == 0; q++) {
         if (q == r->place.rank) continue;
-        struct part p = part_of(r, s, q);
+        struct part p = sum_part(r, s, q);
         rc = receive(r, s, q, s->a.to + p.at, p.n);
         if (rc == 0) rc = send(r, s, q, sum, mine.n);
     }
@@ -153,7 +144,7 @@ static int spread(struct ranks *r, struct sum *s)
 static void unpack(const struct ranks *r, const struct sum *s)
 {
     for (int q = 0; q < r->place.size; q++) {
-        struct part p = part_of(r, s, q);
+        struct part p = sum_part(r, s, q);
         if (q != r->place.rank) tree_unpack(s->a.to + p.at, p.n);
     }
 }
@@ -187,7 +178,8 @@ static void begin(struct ranks *r, struct sum sum)
     s->began = clock_seconds();
     mem_room(&r->sum, &r->sums_cap, r->n_sums + 1, sizeof *r->sum);
     r->sum[r->n_sums++] = s;
-    job_begin(r, &s->job);
+    if (r->device) device_begin(r, s);
+    else job_begin(r, &s->job);
 }
 
 void ranks_sum_begin(struct ranks *r, const struct ranks_addends *a, size_t at, size_t n)
@@ -197,11 +189,13 @@ void ranks_sum_begin(struct ranks *r, const struct ranks_addends *a, size_t at, 
 
 void ranks_spread_begin(struct ranks *r, float *x, const size_t *bound)
 {
-    begin(r, (struct sum){ .job.next = spread_next, .a = { .to = x, .bound = bound } });
+    begin(r, (struct sum){ .job.next = spread_next, .a = { .to = x, .bound = bound },
+                            .n = bound[ranks_size(r)] - bound[0] });
 }
 
 int ranks_sum_end(struct ranks *r, int *bad)
 {
+    if (r->device) return device_end(r, bad);
     double now = clock_seconds(), until = now, from = r->n_sums ? r->sum[0]->began : now;
     int rc = 0;
     *bad = -1;

@@ -8,7 +8,7 @@ floors='common
 kernels
 kernels/cpu kernels/cuda
 lib/text lib/bpe lib/synth lib/score lib/cooc lib/graph lib/ranks lib/torch
-lib/subword lib/raw lib/vectors lib/model lib/ngrams lib/derive lib/ranks/mpi
+lib/subword lib/raw lib/vectors lib/model lib/ngrams lib/derive lib/ranks/mpi lib/ranks/nccl
 lib/bilingual lib/hf lib/embed lib/engine
 lib/plot lib/data
 lib/objective
@@ -26,9 +26,10 @@ includes() {
 
 # houses TREE: rows of lib/README.md that say other than the includes in the file `all`
 houses() {
-    sed -nE 's/^lib\/([a-z/]+)\/[a-z0-9_]+\.[ch] lib\/([a-z/]+)\/[a-z0-9_]+\.h$/\1 \2/p' all |
+    sed -nE 's/^lib\/([a-z/]+)\/[a-z0-9_]+\.[chu]+ lib\/([a-z/]+)\/[a-z0-9_]+\.h$/\1 \2/p' all |
         awk '$1 != $2' | sort -u > uses
-    (cd "$1/lib" && find . -name '*.[ch]' -printf '%h\n' | sort -u | sed 's|^\./||') |
+    (cd "$1/lib" && find . \( -name '*.[ch]' -o -name '*.cu' \) -printf '%h\n' | sort -u |
+        sed 's|^\./||') |
         awk 'FNR == NR { to[$1] = to[$1] (to[$1] == "" ? "" : " ") $2; next }
             { printf "%s | %s\n", $1, to[$1] }' uses - | sort > found
     sed -nE 's/^\| `([a-z/]+)` \|.*\| ?(.*) \|$/\1 | \2/p' "$1/lib/README.md" | sort > told

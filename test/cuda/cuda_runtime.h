@@ -9,6 +9,9 @@
  * and device memory is checked (races.cc): two threads of a block without a barrier between them,
  * two blocks of a launch, a copy under way; one of them a write ISOGLOT_EMULATE_MEMORY=BYTES   what
  * cudaMalloc has ISOGLOT_EMULATE_LOST=N         the device is lost at the N-th launch
+ *   ISOGLOT_EMULATE_STREAMS=late   streams.h
+ *   ISOGLOT_EMULATE_DEVICES=N      how many there are; ISOGLOT_EMULATE_UUID=NAME: they
+ * are the same for all processes; otherwise each process has its own
  *   ISOGLOT_EMULATE_NO_GRAPHS=CALL a capture fails: CALL is begin, launch, end or instantiate
  *   ISOGLOT_EMULATE_COUNTS=FILE    gets, at the end, how often the host waited: "stream N", "event
  * N", "memory N" (cudaFree); and how many graphs were made, changed and launched: "instantiated N",
@@ -38,6 +41,7 @@ struct dim3 {
     dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) { }
 };
 extern dim3 threadIdx, blockIdx, blockDim, gridDim;
+typedef struct emulate_stream *cudaStream_t;
 
 void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t shared,
                     void (*thread)(const void *), const void *call, size_t call_size,
@@ -62,6 +66,11 @@ static void emulate(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, 
 }
 #define START(kernel, grid, block, shared, ...)                                                    \
     emulate(kernel, grid, block, shared, #kernel, ##__VA_ARGS__)
+/* The launch that follows goes into s, not into the first stream. */
+void emulate_next_stream(cudaStream_t s);
+#define START_IN(stream, kernel, grid, block, ...)                                                 \
+    (emulate_next_stream(stream), START(kernel, grid, block, 0, __VA_ARGS__))
+bool emulate_is_device(const void *p, size_t n);       /* memory that cudaMalloc gave */
 void *emulate_shared(void);                    /* the block's dynamic shared memory */
 #define DYNAMIC_SHARED(name) unsigned char *name = (unsigned char *)emulate_shared()
 
@@ -159,21 +168,23 @@ enum {
     cudaErrorStreamCaptureUnsupported = 900,
     cudaErrorStreamCaptureInvalidated = 901,
     cudaErrorIllegalState = 401,
+    cudaErrorNotReady = 600,
     cudaErrorGraphExecUpdateFailure = 910
 };
 enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
-typedef struct emulate_stream *cudaStream_t;
 typedef struct emulate_event *cudaEvent_t;
 struct cudaDeviceProp {
     char name[256];
+    struct { char bytes[16]; } uuid;
     size_t totalGlobalMem, sharedMemPerBlockOptin;
     int major, minor, multiProcessorCount;
 };
 
 cudaError_t cudaGetDeviceCount(int *n);
 cudaError_t cudaSetDevice(int i);
+cudaError_t cudaGetDevice(int *i);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int i);
 cudaError_t cudaDriverGetVersion(int *v);
 cudaError_t cudaRuntimeGetVersion(int *v);
@@ -211,6 +222,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t e);
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s);
 cudaError_t cudaEventSynchronize(cudaEvent_t e);
+cudaError_t cudaEventQuery(cudaEvent_t e);
+cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags);
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorString(cudaError_t e);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "cublasLt.h"
 #include "races.h"
+#include "streams.h"
 #include "cuda_bf16.h"
 #ifndef __x86_64__
 #include <ucontext.h>
@@ -327,10 +328,24 @@ static __attribute__((destructor)) void tell_counts(void)
     fclose(f);
 }
 
+/* Into which stream the next launch goes; NULL: the first. */
+static cudaStream_t launch_stream;
+void emulate_next_stream(cudaStream_t s) { launch_stream = s; }
+
 void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t bytes, void (*thread)(const void *), const void *call, size_t call_size, const char *what)
 {
     static const char *when;
+    cudaStream_t stream = launch_stream;
+    launch_stream = NULL;
     if (captured(entry, call, call_size, [=](const void *kept) { emulate_launch(entry, grid, block, bytes, thread, kept, call_size, what); })) return;
+    if (streams_waits(stream)) {
+        void *kept = copied(call, call_size);
+        streams_later(stream, [=] {
+            emulate_launch(entry, grid, block, bytes, thread, kept, call_size, what);
+            free(kept);
+        });
+        return;
+    }
     if (!fibres) {
         fibres = (struct fibre *)calloc(THREADS, sizeof *fibres);
         if (!fibres) die("no memory");
@@ -480,8 +495,15 @@ void emulate_cp_async_wait(int groups)
 static size_t total = (size_t)1 << 30, used;
 struct header { size_t n; char fill[248]; };                /* in front of device memory, which is aligned to 256 */
 
-cudaError_t cudaGetDeviceCount(int *n) { *n = 1; return cudaSuccess; }
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+static int chosen;
+cudaError_t cudaGetDeviceCount(int *n)
+{
+    const char *devices = getenv("ISOGLOT_EMULATE_DEVICES");
+    *n = devices ? atoi(devices) : 1;
+    return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int i) { chosen = i; return cudaSuccess; }
+cudaError_t cudaGetDevice(int *i) { *i = chosen; return cudaSuccess; }
 cudaError_t cudaDriverGetVersion(int *v) { *v = 13000; return cudaSuccess; }
 cudaError_t cudaRuntimeGetVersion(int *v) { *v = 13000; return cudaSuccess; }
 
@@ -489,7 +511,10 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int)
 {
     const char *memory = getenv("ISOGLOT_EMULATE_MEMORY");
     if (memory) total = (size_t)atoll(memory);
-    *p = { "an emulated GPU", total, DEVICE_MOST, 9, 0, 4 };
+    *p = { "an emulated GPU", { "" }, total, DEVICE_MOST, 9, 0, 4 };
+    const char *id = getenv("ISOGLOT_EMULATE_UUID");
+    if (id) snprintf(p->uuid.bytes, sizeof p->uuid.bytes, "%.8s.%d", id, chosen % 100);
+    else snprintf(p->uuid.bytes, sizeof p->uuid.bytes, "%d.%d", (int)getpid(), chosen % 100);
     return cudaSuccess;
 }
 
@@ -498,6 +523,16 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all)
     *free_bytes = total - used;
     *all = total;
     return cudaSuccess;
+}
+
+/* What was allocated and not freed; of more, the rest is not known. */
+enum { PIECES = 4096 };
+static struct { const char *p; size_t n; } piece[PIECES];
+bool emulate_is_device(const void *p, size_t n)
+{
+    for (auto &b : piece)
+        if (b.p && (const char *)p >= b.p && (const char *)p + n <= b.p + b.n) return true;
+    return false;
 }
 
 cudaError_t cudaMalloc(void **p, size_t n)
@@ -509,6 +544,10 @@ cudaError_t cudaMalloc(void **p, size_t n)
     h->n = rounded;
     used += rounded;
     memset(h + 1, 0xff, n);
+    for (int i = 0; i < PIECES; i++) if (!piece[i].p) {
+        piece[i] = { (const char *)(h + 1), rounded };
+        break;
+    }
     races_memory(h + 1, n);
     *p = h + 1;
     return now();
@@ -519,6 +558,8 @@ cudaError_t cudaFree(void *p)
     if (!p) return cudaSuccess;
     if (refused()) return last_error;
     counts.memory++;
+    streams_finish_all();
+    for (auto &b : piece) if (b.p == p) b = { NULL, 0 };
     copies_land(~(uint64_t)0);
     fetches_land(~(uint64_t)0);
     struct header *h = (struct header *)p - 1;
@@ -549,6 +590,7 @@ cudaError_t cudaHostAlloc(void **p, size_t n, unsigned)
 cudaError_t cudaFreeHost(void *p)
 {
     if (refused()) return last_error;
+    streams_finish_all();
     if (fetches_done != fetches_queued) die("pinned memory is given back while copies into it may be under way");
     for (auto &b : pinned) if (b.p == p) b.p = NULL;
     free(p);
@@ -559,7 +601,7 @@ cudaError_t cudaFreeHost(void *p)
 static struct upload { void *to; const void *from; size_t n; } *uploads;
 static uint64_t uploads_done, uploads_queued;
 enum { UPLOADS = 1 << 14 };
-struct emulate_event { uint64_t queued, fetches; };
+struct emulate_event { uint64_t queued, fetches; cudaStream_t stream; uint64_t at; };
 
 static void copies_land(uint64_t until)
 {
@@ -597,6 +639,12 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, cuda
 {
     if (kind != cudaMemcpyDeviceToDevice && refused()) return last_error;
     if (captured((const void *)memmove, NULL, 0, [=](const void *) { cudaMemcpyAsync(to, from, n, kind, stream); })) return now_in_capture();
+    if (kind == cudaMemcpyDeviceToHost && !is_pinned(to)) streams_finish(stream, streams_queued(stream));
+    else if (streams_waits(stream)) {
+        if (kind == cudaMemcpyDeviceToHost) memset(to, 0xff, n);
+        streams_later(stream, [=] { if (!lost && n) memmove(to, from, n); });
+        return now();
+    }
     if (kind == cudaMemcpyHostToDevice && n) {
         if (!uploads) uploads = (struct upload *)calloc(UPLOADS, sizeof *uploads);
         if (!uploads) die("no memory");
@@ -613,32 +661,47 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, cuda
 cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t stream)
 {
     if (captured((const void *)memset, NULL, 0, [=](const void *) { cudaMemsetAsync(p, value, n, stream); })) return now_in_capture();
+    if (streams_later(stream, [=] { if (!lost && n) memset(p, value, n); })) return now();
     copies_land(~(uint64_t)0);
     if (!lost && n) memset(p, value, n);
     return now();
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { *s = NULL; return cudaSuccess; }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { *s = streams_new(); return cudaSuccess; }
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t)
+cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
     if (refused()) return last_error;
     counts.stream++;
+    streams_finish(s, streams_queued(s));
     copies_land(~(uint64_t)0);
     fetches_land(~(uint64_t)0);
     return now();
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) { *e = (cudaEvent_t)calloc(1, sizeof **e); return *e ? cudaSuccess : cudaErrorMemoryAllocation; }
 cudaError_t cudaEventDestroy(cudaEvent_t e) { free(e); return cudaSuccess; }
-cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t)
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 {
     if (refused()) return last_error;
-    *e = { uploads_queued, fetches_queued };
+    *e = { uploads_queued, fetches_queued, s, streams_queued(s) };
+    return now();
+}
+/* As a device goes on by itself, a stream does as far as it can when it is asked. */
+cudaError_t cudaEventQuery(cudaEvent_t e)
+{
+    if (refused()) return last_error;
+    return streams_reach(e->stream, e->at) ? now() : cudaErrorNotReady;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned)
+{
+    if (refused()) return last_error;
+    streams_wait(s, e->stream, e->at);
     return now();
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t e)
 {
     if (refused()) return last_error;
     counts.event++;
+    streams_finish(e->stream, e->at);
     copies_land(e->queued);
     fetches_land(e->fetches);
     return now();
@@ -706,9 +769,10 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t e, cudaGraph_t g, cudaGraphExecU
     return now();
 }
 
-cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t)
+cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t s)
 {
     if (refused()) return last_error;
+    streams_finish(s, streams_queued(s));
     counts.replayed++;
     for (const struct node *x = e->graph->first; x; x = x->next) x->work(x->closure, x->data);
     return now();
@@ -854,7 +918,7 @@ static void multiply(const struct product *p)
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const void *alpha, const void *A, cublasLtMatrixLayout_t Al, const void *B,
     cublasLtMatrixLayout_t Bl, const void *beta, const void *C, cublasLtMatrixLayout_t, void *D, cublasLtMatrixLayout_t Dl,
-    const cublasLtMatmulAlgo_t *algo, void *workspace, size_t, cudaStream_t)
+    const cublasLtMatmulAlgo_t *algo, void *workspace, size_t, cudaStream_t stream)
 {
     const void *p[4] = { A, B, C, D };
     for (int i = 0; i < 4; i++) if ((uintptr_t)p[i] % algo->data[i]) die("cublasLtMatmul: a pointer is not aligned as its algorithm was promised");
@@ -866,6 +930,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const vo
     memcpy(&x.b, beta, 4);
     if (captured((const void *)cublasLtMatmul, &x, sizeof x, [](const void *kept) { multiply((const struct product *)kept); }))
         return capture.invalid ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
+    if (streams_later(stream, [=] { multiply(&x); })) return CUBLAS_STATUS_SUCCESS;
     if (lost) return CUBLAS_STATUS_NOT_INITIALIZED;
     multiply(&x);
     return CUBLAS_STATUS_SUCCESS;
