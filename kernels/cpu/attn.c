@@ -87,8 +87,8 @@ static void scores(const struct attn *t, const struct block *x, float *S)
     const struct kern_attn *g = t->g;
     const float *Q = part(t->Q, x->q0, g->ldq, x->column);
     if (x->nq > 1) {
-        gemm_here(false, true, x->nq, x->nk, g->dim, g->scale, Q, g->ldq,
-                  part(t->K, x->k0, g->ldk, x->column), g->ldk, 0, S, x->ld);
+        gemm_small(false, true, x->nq, x->nk, g->dim, g->scale, Q, g->ldq,
+                   part(t->K, x->k0, g->ldk, x->column), g->ldk, S, x->ld);
         return;
     }
     const struct simd *s = simd_choose();
@@ -130,8 +130,8 @@ static int forward(void *ctx, size_t i, int thread)
     }
     float *O = part_of(t->O, x.q0, g->ldo, x.column);
     if (x.nq > 1) {
-        gemm_here(false, false, x.nq, g->dim, x.nk, 1, P, x.ld, part(t->V, x.k0, g->ldv, x.column),
-                  g->ldv, 0, O, g->ldo);
+        gemm_small(false, false, x.nq, g->dim, x.nk, 1, P, x.ld,
+                   part(t->V, x.k0, g->ldv, x.column), g->ldv, O, g->ldo);
     } else {
         memset(O, 0, (size_t)g->dim * sizeof *O);
         for (int j = 0; j < x.nk; j++) s->axpy(O, P[j], key(&x, t->V, j, g->ldv), (size_t)g->dim);
@@ -175,7 +175,7 @@ static int backward(void *ctx, size_t i, int thread)
     prefetch(t->dO, x.q0, x.nq, g->ldo, x.column, dim);
     if (bits) mask(t, &x, bits);
     scores(t, &x, P);
-    gemm_here(false, true, x.nq, x.nk, dim, 1, dO, g->ldo, V, g->ldv, 0, dS, x.ld);
+    gemm_small(false, true, x.nq, x.nk, dim, 1, dO, g->ldo, V, g->ldv, dS, x.ld);
     prefetch(t->O, x.q0, x.nq, g->ldo, x.column, dim);
     for (int q = 0; q < x.nq; q++) {
         size_t at = (size_t)q * (size_t)x.ld;
@@ -193,14 +193,14 @@ static int backward(void *ctx, size_t i, int thread)
     }
     const float *Q = part(t->Q, x.q0, g->ldq, x.column), *K = part(t->K, x.k0, g->ldk, x.column);
     if (t->dV)
-        gemm_here(true, false, x.nk, dim, x.nq, 1, dropped, x.ld, dO, g->ldo, 0,
-                  part_of(t->dV, x.k0, g->ldv, x.column), g->ldv);
+        gemm_small(true, false, x.nk, dim, x.nq, 1, dropped, x.ld, dO, g->ldo,
+                   part_of(t->dV, x.k0, g->ldv, x.column), g->ldv);
     if (t->dQ)
-        gemm_here(false, false, x.nq, dim, x.nk, 1, dS, x.ld, K, g->ldk, 0,
-                  part_of(t->dQ, x.q0, g->ldq, x.column), g->ldq);
+        gemm_small(false, false, x.nq, dim, x.nk, 1, dS, x.ld, K, g->ldk,
+                   part_of(t->dQ, x.q0, g->ldq, x.column), g->ldq);
     if (t->dK)
-        gemm_here(true, false, x.nk, dim, x.nq, 1, dS, x.ld, Q, g->ldq, 0,
-                  part_of(t->dK, x.k0, g->ldk, x.column), g->ldk);
+        gemm_small(true, false, x.nk, dim, x.nq, 1, dS, x.ld, Q, g->ldq,
+                   part_of(t->dK, x.k0, g->ldk, x.column), g->ldk);
     return 0;
 }
 

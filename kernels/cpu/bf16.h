@@ -18,5 +18,8 @@ int bf16_gemm(bool ta, bool tb, int M, int N, int K, const float *A, int lda, bo
  * to be opened, and nothing fails. */
 void bf16_amx(bool ta, bool tb, int M, int N, int K, const float *A, int lda, const float *B,
               int ldb, bool add, float *C, int ldc, gemm_then *then, void *ctx);
+/* C = alpha op(A) op(B) on the calling thread, for small matrices. */
+void bf16_amx_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
+                   const float *B, int ldb, float *C, int ldc);
 
 #endif

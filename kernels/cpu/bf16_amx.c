@@ -255,21 +255,43 @@ static uint16_t *packed(const struct job *j, const struct stored *s, int piece, 
     return p.to;
 }
 
+static struct job job_of(bool ta, bool tb, int M, int N, int K, const float *A, int lda,
+                         const float *B, int ldb, float *C, int ldc)
+{
+    return (struct job){
+        .a = { A, (size_t)lda, !ta, M, K },
+        .b = { B, (size_t)ldb, tb, N, K },
+        .C = C, .ldc = (size_t)ldc, .M = M, .N = N, .K = K, .steps = (K + DEPTH - 1) / DEPTH,
+    };
+}
+
 void bf16_amx(bool ta, bool tb, int M, int N, int K, const float *A, int lda, const float *B,
               int ldb, bool add, float *C, int ldc, gemm_then *then, void *ctx)
 {
-    struct job j = {
-        .a = { A, (size_t)lda, !ta, M, K },
-        .b = { B, (size_t)ldb, tb, N, K },
-        .add = add, .C = C, .ldc = (size_t)ldc, .M = M, .N = N, .K = K,
-        .steps = (K + DEPTH - 1) / DEPTH, .then = then, .ctx = ctx,
-    };
+    struct job j = job_of(ta, tb, M, N, K, A, lda, B, ldb, C, ldc);
+    j.add = add;
+    j.then = then;
+    j.ctx = ctx;
     gemm_cut(M, N, K, SIDE, &j.tile_rows, &j.tile_cols);
     j.across = (N + j.tile_cols - 1) / j.tile_cols;
     int down = (M + j.tile_rows - 1) / j.tile_rows;
     j.B = packed(&j, &j.b, SCRATCH_B, true);
     if (j.across > 1) j.A = packed(&j, &j.a, SCRATCH_A, false); /* tiles share rows */
     par_for((size_t)down * (size_t)j.across, run_tile, &j);
+}
+
+void bf16_amx_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
+                   const float *B, int ldb, float *C, int ldc)
+{
+    struct job j = job_of(ta, tb, M, N, K, A, lda, B, ldb, C, ldc);
+    j.B = cpu_scratch(SCRATCH_B, (size_t)blocks(N) * block_size(&j) * sizeof *j.B);
+    j.tile_rows = M;
+    j.tile_cols = N;
+    j.across = 1;
+    pack(j.B, block_size(&j), &j.b, 0, N, 0, K, true);
+    run_tile(&j, 0, 0);
+    for (int r = 0; alpha != 1 && r < M; r++)
+        simd_choose()->scale(C + (size_t)r * j.ldc, alpha, C + (size_t)r * j.ldc, (size_t)N);
 }
 #else
 typedef int bf16_amx_is_for_x86;

@@ -177,6 +177,21 @@ static struct rounding rounded(int piece, const float *x, int rows, int cols, in
     return t;
 }
 
+/* Below this many products a tile is mostly padding. */
+static const double SMALL = 1 << 14;
+
+void gemm_small(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
+                const float *B, int ldb, float *C, int ldc)
+{
+#if defined __x86_64__
+    if (bf16 == TILES && 1.0 * M * N * K >= SMALL) {
+        bf16_amx_here(ta, tb, M, N, K, alpha, A, lda, B, ldb, C, ldc);
+        return;
+    }
+#endif
+    gemm_here(ta, tb, M, N, K, alpha, A, lda, B, ldb, 0, C, ldc);
+}
+
 bool gemm_is_bf16(void) { return bf16 != OFF; }
 
 bool gemm_takes_dnnl(void) { return bf16 == DOTS; }

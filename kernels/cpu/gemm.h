@@ -11,6 +11,10 @@
 void gemm_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
                const float *B, int ldb, float beta, float *C, int ldc);
 
+/* The same with beta = 0, in bfloat16 where gemm is by AMX (gemm_bf16): attention's. */
+void gemm_small(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
+                const float *B, int ldb, float *C, int ldc);
+
 /* In tiles that depend on M, N, K only, over the pool. When the tile of rows [r0, r1) and
  * columns [c0, c1) is done, then(ctx, r0, r1, c0, c1) (NULL: nothing) continues with it while it
  * is in the cache. */
@@ -25,11 +29,11 @@ void gemm_same_a(void);
 /* The size of those tiles, multiples of `unit` where a side is cut. */
 void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols);
 
-/* From now on gemm (not gemm_here) multiplies in bfloat16 with float32 sums, where a product is
- * large enough to gain by it and X W^T has more than a few rows (a step of decoding has few):
- * bf16_amx.c by AMX where simd_amx(), else bf16.c by oneDNN, which is opened at run time. -1 with a
- * message if it or the processor's instructions are missing. ISOGLOT_BF16=tiles|dots|rounded
- * chooses. */
+/* From now on gemm (not gemm_here; gemm_small by AMX alone) multiplies in bfloat16 with float32
+ * sums, where a product is large enough to gain by it and X W^T has more than a few rows (a step of
+ * decoding has few): bf16_amx.c by AMX where simd_amx(), else bf16.c by oneDNN, which is opened at
+ * run time. -1 with a message if it or the processor's instructions are missing.
+ * ISOGLOT_BF16=tiles|dots|rounded chooses. */
 int gemm_bf16(bool on);
 
 /* Is gemm multiplying in bfloat16? */

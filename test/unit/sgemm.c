@@ -111,14 +111,20 @@ static double bfloat16(float x)
 
 struct transposed { bool a, b; };
 
-static void check_bf16(struct shape s, struct transposed t, bool add)
+/* ALPHA: the one for small matrices, which has a factor. */
+enum kind { WRITE, ADD, ALPHA };
+
+static void check_bf16(struct shape s, struct transposed t, enum kind kind)
 {
+    const bool add = kind == ADD;
+    const float alpha = kind == ALPHA ? 0.125f : 1;
     enum { MORE = 3 };
     int lda = (t.a ? s.M : s.K) + MORE, ldb = (t.b ? s.K : s.N) + MORE, ldc = s.N + MORE;
     float *A = matrix(t.a ? s.K : s.M, lda), *B = matrix(t.b ? s.N : s.K, ldb),
           *C = matrix(s.M, ldc), *was = mem_alloc((size_t)s.M * (size_t)ldc * sizeof *was);
     memcpy(was, C, (size_t)s.M * (size_t)ldc * sizeof *was);
-    bf16_amx(t.a, t.b, s.M, s.N, s.K, A, lda, B, ldb, add, C, ldc, NULL, NULL);
+    if (kind == ALPHA) bf16_amx_here(t.a, t.b, s.M, s.N, s.K, alpha, A, lda, B, ldb, C, ldc);
+    else bf16_amx(t.a, t.b, s.M, s.N, s.K, A, lda, B, ldb, add, C, ldc, NULL, NULL);
     for (int i = 0; i < s.M; i++)
         for (int j = 0; j < ldc; j++) {
             size_t at = (size_t)i * (size_t)ldc + (size_t)j;
@@ -126,12 +132,12 @@ static void check_bf16(struct shape s, struct transposed t, bool add)
             for (int k = 0; j < s.N && k < s.K; k++) {
                 double a = bfloat16(t.a ? A[k * lda + i] : A[i * lda + k]),
                        b = bfloat16(t.b ? B[j * ldb + k] : B[k * ldb + j]);
-                expected += a * b;
+                expected += (double)alpha * a * b;
                 most += fabs(a * b) * 1e-5;
             }
             if (!(fabs((double)C[at] - expected) <= (j < s.N ? most : 0)))
-                fail_msg("bf16: [%d,%d] of %d x %d x %d, ta %d, tb %d, add %d: %.9g, not %.9g", i,
-                         j, s.M, s.N, s.K, t.a, t.b, add, (double)C[at], expected);
+                fail_msg("bf16: [%d,%d] of %d x %d x %d, ta %d, tb %d, kind %d: %.9g, not %.9g",
+                         i, j, s.M, s.N, s.K, t.a, t.b, (int)kind, (double)C[at], expected);
         }
     free(A); free(B); free(C); free(was);
 }
@@ -148,8 +154,9 @@ static void bf16_products_are_sums_of_rounded_numbers(void **state)
                                            { 40, 70, 96 }, { 31, 64, 1025 }, { 150, 33, 48 },
                                            { 20, 45, 2060 }, { 90, 1300, 80 }, { 1100, 40, 210 } };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        for (int way = 0; way < 8; way++)
-            check_bf16(shapes[i], (struct transposed){ way & 1, way >> 1 & 1 }, way >> 2);
+        for (int way = 0; way < 12; way++)
+            check_bf16(shapes[i], (struct transposed){ way & 1, way >> 1 & 1 },
+                       (enum kind)(way >> 2));
 }
 
 int main(void)
