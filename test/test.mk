@@ -9,6 +9,11 @@ test-run: $(UNIT_BINS) cli-parts $(EMULATED) $(EMULATED_NCCL) $(O)/test/cuda/pla
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' \
 	    test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
 
+## make test-units    the unit tests alone (CC=clang: built by clang)
+.PHONY: test-units
+test-units: programs $(UNIT_BINS)
+	@test/run --bin $(O)/bin --unit $(O)/test/unit $(UNITS:%=unit/%)
+
 # test/tool/X.c is a program that tests in test/cli use.
 TOOLS := $(patsubst test/tool/%.c,%,$(wildcard test/tool/*.c))
 $(TOOLS:%=$(O)/test/tool/%): %: %.o $(EVERY_AR)

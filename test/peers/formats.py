@@ -752,7 +752,7 @@ def finite(s, kind=np.float32):
 
 def shown(words, x):
     need(len(words) == len(x) and len(x), "as many words as there are not rows, or none")
-    need(x.ndim == 2 and np.isfinite(x).all(), "not two dimensions, or not finite")
+    need(x.ndim == 2 and x.shape[1] and np.isfinite(x).all(), "not two dimensions, or not finite")
     return "".join(
         w + "".join(f" {v:.9g}" for v in row.astype("f4")) + "\n" for w, row in zip(words, x)
     )

@@ -318,13 +318,14 @@ def cooc(parts, vocab=b"a\nb\nc\n", skip=b"", **x):
             total >> 64,
             at + y.get("blocks_at", 0),
             len(data),
-            index_at,
+            index_at + y.get("index_at", 0),
             len(index) // 24,
             y.get("index_hash", xxh3(index)),
             counts_at,
             len(counts),
             y.get("counts_hash", xxh3(counts)),
         )
+    out += x.get("gap", b"")
     directory_at = len(out)
     foot = struct.pack(
         "<QII",
@@ -415,6 +416,8 @@ def coocs():
         Plane(b"e" * 32, PAIRS, [3, 2, 1], 2),
     )
     bad("blocks-at", "blocks that are not behind the vocabulary", en(blocks_at=8))
+    bad("index-at", "an index that is not behind the blocks", en(index_at=8))
+    bad("gap", "bytes between the planes and the directory", gap=bytes(8))
     bad("index-hash", "a checksum: index", en(index_hash=1))
     bad("counts-hash", "a checksum: token counts", en(counts_hash=1))
     bad("counts-few", "fewer token counts than ids", en(counts=[3, 3]))
@@ -883,10 +886,12 @@ def vectors():
     bad("dimensions.vec", "more dimensions than there can be", b"1 99999999999\na 1\n")
     bad("line.vec", "an empty line", b"a 1 2\n\nb 1 2\n")
     bad("cut.bin", "a row that runs over the end", (b"2 2\n" + raw[0] + raw[1])[:-1])
+    bad("fewer.bin", "fewer rows than the first line says", b"3 2\n" + raw[0] + raw[1])
     bad("behind.bin", "bytes behind the last row", b"2 2\n" + raw[0] + raw[1] + b"\nxy")
     bad("short.npy", "data of another size than the shape's", npy(data=x.tobytes()[:-4]))
     bad("long.npy", "data of another size than the shape's", npy(data=x.tobytes() + b"\0" * 4))
     bad("flat.npy", "not two dimensions", npy(shape="(4,)"))
+    bad("none.npy", "no dimensions", npy(shape="(2, 0)", data=b""))
     bad("fortran.npy", "Fortran's order", npy(order="True"))
     bad("integers.npy", "a type other than <f4 and <f8", npy(descr="<i4"))
     bad("version.npy", "a version other than 1 to 3", npy(version=b"\4\0"))
@@ -910,6 +915,7 @@ def dictionaries():
         ("dict", "source", b"a\td\n\te\n", "a line without a source"),
         ("dict", "utf-8", b"a\t\xff\n", "bytes that are not UTF-8"),
         ("scored", "tab", b"a d 1\n", "a line without a tab"),
+        ("scored", "later", b"a\td\nb e\n", "a line without a tab"),
         ("scored", "word", b"a\td\tx\n", "a score that is not a number"),
         ("scored", "nan", b"a\td\tnan\n", "a score that is not finite"),
         ("scored", "large", b"a\td\t1e999\n", "a score that is not finite"),
@@ -1110,6 +1116,11 @@ def questions():
         ("escaped-nul", "a NUL", text.replace("wer", "w\\u0000r")),
         ("no-data", "no list of articles", '{"version": "1.1"}'),
         ("no-paragraphs", "an article without paragraphs", '{"data": [{"title": "a"}]}'),
+        (
+            "second-article",
+            "an article without paragraphs",
+            json.dumps({"data": squad([one])["data"] + [{"title": "a"}]}),
+        ),
         ("no-context", "no context", text.replace("context", "text")),
         ("no-questions", "no list of questions", text.replace("qas", "qs")),
         ("id-number", "an id that is no string", text.replace('"q1"', "1")),
@@ -1136,6 +1147,7 @@ def ngram_lists():
     put("ngrams/pieces", b"a b\nb  c d \r\ne f e f e f e f\nx y\n", "pieces")
     for name, why, data in (
         ("uncut", "a tab", text),
+        ("tab", "a tab", b"a b\nb c\td e\n"),
         ("one", "an n-gram of one word", b"a b\nc\n"),
         ("line", "an empty line", b"a b\n\n"),
         ("nothing", "no n-gram", b""),
