@@ -358,6 +358,9 @@ int main(int argc, char **argv)
     if (o.in.frequency != 0 && !o.src_cooc.n && (!o.src_counts || !o.tgt_counts))
         return prog_usage(
             "--frequency needs the counts of both languages; give --src-counts and --tgt-counts");
+    if (!o.map && (o.seed_dict || o.identical))
+        return prog_usage("%s needs a map to learn: --map procrustes or vecmap",
+                          o.seed_dict ? "--seed-dict" : "--identical");
     if (o.initial && (o.map || o.src_cooc.n || o.in.spelling != 0 || o.in.frequency != 0))
         return prog_usage(
             "--initial needs --map none, and excludes --src-cooc, --spelling and --frequency");

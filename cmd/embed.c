@@ -214,6 +214,8 @@ int main(int argc, char **argv)
         return prog_usage("--add-language applies to the embedding table of --model; states "
                           "already have that of --lang");
     if (o.raw && !o.text) return prog_usage("--raw needs --text");
+    if (o.pool && (!o.text || o.of != SENTENCES))
+        return prog_usage("--pool first is for --text with --of sentences");
     if (o.text && !o.lang) return prog_usage("--text needs --lang");
     return (o.model ? from_model() : from_cooc()) < 0 ? prog_fail() : prog_end();
 }

@@ -547,6 +547,14 @@ FILE *tmp_open(const char *dir)
     return f;
 }
 
+int tmp_check(const char *dir)
+{
+    FILE *f = dir ? tmp_open(dir) : NULL;
+    if (dir && !f) return -1;
+    if (f) fclose(f);
+    return 0;
+}
+
 /* The process number in ".NAME.PID.tmp", or 0. */
 static long tmp_owner(const char *name)
 {

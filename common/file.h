@@ -65,6 +65,8 @@ char *path_join(const char *dir, const char *name);
 /* A temporary file, already unlinked where the system allows it, in dir (NULL: $TMPDIR, then the
  * system's). */
 FILE *tmp_open(const char *dir);
+/* Can tmp_open(dir) make one? 0 (also where dir is NULL), or -1 with its message. */
+int tmp_check(const char *dir);
 /* Registers/forgets a path that must vanish if the process ends by a signal or exit(). */
 void tmp_register(const char *path);
 void tmp_forget(const char *path);

@@ -369,13 +369,13 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
 static int spool(struct cooc_input *in, FILE **file, char *path, size_t path_size, const char *tmp)
 {
     bool std_in = !strcmp(in->path, "-");
-    FILE *from = io_stream(in->path, NULL);
+    struct stat st;
+    FILE *from = io_stream(in->path, &st);
     in->name = std_in ? "standard input" : in->path;
     if (!from) return file_cannot_open(in->path);
-    struct stat st;
-    if (fstat(fileno(from), &st) == 0 && S_ISDIR(st.st_mode)) {
+    if (S_ISDIR(st.st_mode)) {
         fclose(from);
-        return file_is_folder(in->path);
+        return file_is_folder(in->name);
     }
     FILE *to = tmp_open(tmp);
     static char buf[1 << 16];
@@ -482,7 +482,7 @@ int cooc_count(const struct cooc_input *input, int n, const struct cooc_count_op
     struct lookup *lookup = NULL;
     bool *skip = NULL;
     memcpy(in, input, (size_t)n * sizeof *in);
-    int rc = 0;
+    int rc = tmp_check(o.tmp);           /* not only when memory is full, hours later */
     for (int i = 0; i < n && rc == 0; i++)
         if (!in[i].lang[0] && input_is_shard(in[i].path))
             rc = input_shard_lang(in[i].path, in[i].lang);

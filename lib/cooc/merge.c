@@ -115,7 +115,7 @@ int cooc_merge(const char *const *path, int n, const char *ref, int threads, siz
     struct merge m = { .in = mem_zero((size_t)n, sizeof *m.in) };
     m.part = mem_zero((size_t)n, sizeof *m.part);
     uint64_t *words = NULL;
-    int rc = 0;
+    int rc = tmp_check(tmp);
     for (; m.n < n && rc == 0; m.n++) {
         if (!(m.in[m.n] = cooc_open(path[m.n]))) { rc = -1; break; }
         if (m.n && cooc_same_scheme(m.in[0], m.in[m.n]) < 0) rc = -1;

@@ -177,19 +177,40 @@ static void sample_take(struct sample *x, const struct content *c)
     x->blanks = strstr(c->bytes, "\n\n") || strstr(c->bytes, "\n\r\n");
 }
 
+static bool may_be(const struct reader *r, const struct labelled_options *o)
+{ return o->kind == LABELLED_ANY || r->kind == o->kind; }
+
+/* Words, or tags, one per line, with no blank line: a single sentence, if words are expected. */
+static bool one_sentence(const struct sample *x, const struct labelled_options *o)
+{
+    return o->kind == LABELLED_TAGS && (o->unlabelled || o->bare_tags) && x->columns == 1
+           && !strchr(x->copy, ' ');
+}
+
+/* The message for content of no format, with the formats that are expected. */
+static void unrecognised(const struct content *c, const struct labelled_options *o)
+{
+    char names[200] = "";
+    for (int i = 0; i < READERS; i++)
+        if (may_be(table[i], o))
+            snprintf(names + strlen(names), sizeof names - strlen(names), " %s", table[i]->name);
+    err_set("%s: is in none of the formats expected here%s; name it with --format, one of:%s",
+            c->name,
+            o->kind == LABELLED_TAGS ? " (one word per line, a blank line behind each sentence)"
+                                     : "",
+            names);
+}
+
 static const struct reader *recognise(const struct content *c, const struct labelled_options *o)
 {
     struct sample x;
     const struct reader *found = NULL;
     sample_take(&x, c);
     for (int i = 0; i < READERS && !found; i++)
-        if ((o->kind == LABELLED_ANY || table[i]->kind == o->kind) && table[i]->is(c, &x))
-            found = table[i];
+        if (may_be(table[i], o) && table[i]->is(c, &x)) found = table[i];
+    if (!found && one_sentence(&x, o)) found = &reader_xtreme_tags;
     free(x.copy);
-    if (!found)
-        err_set("%s: is in none of the formats that can be recognised by content; name it with "
-                "--format, one of: %s",
-                c->name, labelled_formats());
+    if (!found) unrecognised(c, o);
     return found;
 }
 

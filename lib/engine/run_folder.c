@@ -24,6 +24,15 @@ static int write_folder(struct trainer *tr)
     return rc;
 }
 
+int run_folder_check(const char *dir)
+{
+    char *weights = path_join(dir, "weights.safetensors");
+    bool model = checkpoint_newest(dir) < 0 && file_exists(weights);
+    free(weights);
+    return !model ? 0
+                  : err_set("%s: is the folder of a model; name another folder for the run", dir);
+}
+
 int run_folder_open(struct trainer *tr)
 {
     const struct trainer_options *o = &tr->o;

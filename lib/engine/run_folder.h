@@ -5,6 +5,9 @@
 #include "lib/engine/checkpoint.h"
 #include "lib/engine/trainer.h"
 
+/* May a run begin, or go on, in dir? Not where a model lies in dir itself: readers of dir would
+ * take that model for the run's. 0, or -1 with a message. */
+int run_folder_check(const char *dir);
 /* Locks tr->o.dir and starts a run there, or continues from its newest checkpoint: reads model,
  * state and tr's own numbers, and finishes the linking and pruning that a kill right after that
  * checkpoint left undone. Opens tr->log. -1 with a message. */

@@ -86,6 +86,7 @@ static int save(struct trainer *tr)
 static int open_folder(struct trainer *tr)
 {
     bool made = !file_exists(tr->o.dir);
+    if (run_folder_check(tr->o.dir) < 0) return -1;
     if (dir_make(tr->o.dir) < 0) return -1;
     if (dir_lock(tr->o.dir) < 0) {
         if (made) rmdir(tr->o.dir);              /* unless somebody has put something there */

@@ -30,6 +30,10 @@ static int input_open(struct input *in, const char *path, const struct ngrams_op
     if (!std_in && (stat(path, &st) != 0 || S_ISREG(st.st_mode))) return 0;
     FILE *from = std_in ? stdin : fopen(path, "re");
     if (!from) return file_cannot_open(path);
+    if (fstat(fileno(from), &st) == 0 && S_ISDIR(st.st_mode)) {
+        if (!std_in) fclose(from);
+        return file_is_folder(in->name);
+    }
     if (!(in->copy = tmp_open(o->tmp))) return -1;
     static char buf[1 << 16];
     int rc = 0;

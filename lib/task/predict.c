@@ -117,6 +117,23 @@ static int open_languages(struct job *j, struct model *m, const struct vocab *v,
     return 0;
 }
 
+/* Options that this head has no use for are refused. */
+static int options_belong(const struct predict_options *o, const struct model_head *h)
+{
+    enum model_task task = h->reads.task;
+    if (task != MODEL_TASK_SPAN
+        && (o->question_lang || o->question || o->stride || o->null_odds
+            || !isnan(o->null_threshold)))
+        return err_set("--question-lang, --question, --stride, --null-threshold and --null-odds "
+                       "are for questions, which the head '%s' does not read",
+                       h->name);
+    if (task != MODEL_TASK_TAG && o->words)
+        return err_set("--words fused is for words, which the head '%s' does not tag", h->name);
+    if (task != MODEL_TASK_CLASS && o->skip)
+        return err_set("--skip is for pairs, which the head '%s' does not read", h->name);
+    return 0;
+}
+
 static int set_reads(struct job *j, const struct model *m)
 {
     struct model_reads *r = &j->x.how.reads;
@@ -182,7 +199,8 @@ int predict_run(struct model *m, const struct vocab *v, const char *dir, int hea
     struct job j = { .o = o, .x = { .how = { .reads = h->reads }, .types = m->c.token_types } };
     struct out *odds = NULL;
     reader_many_init(&j.many, m, v, head);
-    int rc = set_reads(&j, m);
+    int rc = options_belong(o, h);
+    if (rc == 0) rc = set_reads(&j, m);
     if (rc == 0) rc = open_languages(&j, m, v, dir);
     if (rc == 0 && o->null_odds && !(odds = out_open(o->null_odds))) rc = -1;
     j.w = (struct predict_write){ .out = out,

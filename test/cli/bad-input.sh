@@ -32,6 +32,11 @@ good() {
     rsim -q --src v.vec --tgt v.vec --dict dict > rsim.tsv
     echo foo > protected; echo 'Mr' > nonbreaking
     ckpt import -q -o bert --lang-code xx "$G/interchange/bert"
+    awk '{ print $1 "\t" $2 "\t" (NR % 2 ? "neutral" : "entailment") }' text > nli.tsv
+    awk '{ for (i = 1; i <= NF; i++) print $i "\t" (i % 2 ? "A" : "B"); print "" }' text > tags
+    cut -f 3 nli.tsv > labels
+    finetune -q --model model --task nli --train aa=nli.tsv --steps 1 --out nlirun
+    cp -rL nlirun/last nlimodel
     set +e
 }
 small=(--layers 1 --dim 8 --heads 2 --ffn 8 --positions 40 --tokens 100 --lr 1e-3 --warmup 2 \
@@ -69,7 +74,7 @@ bad() {
     { echo w1 w2; yes 'w1 w2 w3 w4 w5 w6 w7 w8' | head -n 420000 | tr '\n' ' '; echo; } > long.line
     local m f
     mkdir models
-    for m in model mtmodel; do
+    for m in model mtmodel nlimodel; do
         cp -r $m models/$m.novocab; rm models/$m.novocab/vocab
         cp -r $m models/$m.othervocab; cp fewer models/$m.othervocab/vocab
         for f in config.json weights.safetensors vocab; do cp -r $m models/$m.empty.$f
@@ -144,7 +149,7 @@ slot() {
         lines) bads+=(latin:1:'latin:2: byte 4') ;;
         shd | cooc | bin | npy | safetensors) for f in {cut*,flip*}.*.$kind; do bads+=("$f:1:$f")
         done; [ "$empty" = - ] || bads+=(text:1:text) ;;
-        model | mtmodel) bads=(none/such:1:none/such folder:1:folder text:1:text)
+        model | mtmodel | nlimodel) bads=(none/such:1:none/such folder:1:folder text:1:text)
         for f in models/$kind.*; do bads+=("$f:1:$f"); done ;;
     esac
     first=yes
@@ -242,6 +247,19 @@ finetune      text   1  finetune -q --task mt --layers 1 --dim 8 --heads 2 -v vo
 finetune      text   1  finetune -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --train bb=bb.shd --pseudo aa-bb=@,text --out o/new
 finetune      model  -  finetune -q --task mt --model @ --parallel aa-bb=text,text --out o/new
 translate     mtmodel - translate -q --model @ --src aa --tgt bb -o o/out
+finetune      lines  1  finetune -q --model model --task nli --steps 1 --train aa=@ --out o/new
+finetune      lines  1  finetune -q --model model --task nli --steps 1 --train aa=nli.tsv --valid aa=@ --out o/new
+finetune      lines  1  finetune -q --model model --task tag --steps 1 --train aa=@ --out o/new
+finetune      lines  1  finetune -q --model model --task qa --steps 1 --train aa=@ --out o/new
+finetune      model  -  finetune -q --model @ --task tag --steps 1 --train aa=tags --out o/new
+align-post    text   1  align-post -q --model model --parallel aa-bb=text,@ --min-tokens 1 --batch 4 --queue 8 --steps 1 --out o/new
+align-post    model  -  align-post -q --model @ --parallel aa-bb=text,text --min-tokens 1 --batch 4 --queue 8 --steps 1 --out o/new
+predict       lines  1  predict -q --model nlimodel -l aa -o o/out @
+predict       nlimodel - predict -q --model @ -l aa -o o/out nli.tsv
+score         lines  1  score -q --metric accuracy @ --pred labels
+score         lines  1  score -q --metric accuracy nli.tsv --pred @
+score         other  1  score --compare @
+ngrams        text   0  ngrams -q -o o/out @
 ckpt          model  -  ckpt info @
 ckpt          other  -  ckpt import -q -o o/new @
 ckpt          model  -  ckpt average -q -o o/new model @
@@ -267,6 +285,9 @@ bpe-apply 0 bpe-apply -q -c codes -o o/out
 vocab-count 0 vocab-count -q -o o/out
 binarize 0 binarize -q -v vocab -o o/out
 cooc-count 0 cooc-count -q -v vocab -o o/out
+cooc-count 0 cooc-count -q -o o/out
+ngrams 0 ngrams -q -o o/out
+predict 1 predict -q --model nlimodel -l aa -o o/out
 translate 0 translate -q --model mtmodel --src aa --tgt bb -o o/out
 translate 0 translate -q --raw --model mtmodel --src aa --tgt bb -o o/out
 embed 0 embed -q --model model --lang aa --of sentences --text - -o o/out
@@ -282,7 +303,7 @@ while read -r p c; do
         "text/out:text/out: .*Not a directory" "folder:folder: is a folder"; do
         check "$p" "output to ${w%%:*}" 1 "${w#*:}" ${c//@/${w%%:*}}
     done
-    limit=0; check "$p" "output to a full disk" 1 '(o/out|gnuplot): .*File too large' \
+    limit=0; check "$p" "output to a full disk" 1 '(o/out|gnuplot|TMPDIR): .*File too large' \
         ${c//@/o/out}; limit=unlimited
 done <<'END'
 tokenize tokenize -q -l en -o @ text
@@ -304,6 +325,8 @@ embed embed -q --model model --format npy -o @
 embed embed -q --from-cooc aa.cooc --dim 2 -o @
 dict-induce dict-induce -q --src v.vec --tgt v.vec -o @
 dict-induce dict-induce -q --src v.vec --tgt v.vec --eval dict --out-src @
+ngrams ngrams -q -n 2 --min-count 1 -o @ text
+predict predict -q --model nlimodel -l aa -o @ nli.tsv
 retrieve retrieve -q --src v.npy --tgt v.npy -o @
 analogy analogy -q --vec v.vec --answers @ questions
 bleu bleu -o @ text -i text
@@ -318,6 +341,8 @@ while read -r p c; do
     limit=unlimited
 done <<END
 pretrain pretrain -q ${small[*]} -v vocab --train aa=aa.shd --out @
+align-post align-post -q --model model --parallel aa-bb=text,text --min-tokens 1 --batch 4 --queue 8 --steps 1 --out @
+finetune finetune -q --model model --task nli --steps 1 --train aa=nli.tsv --out @
 finetune finetune -q ${small[*]} --task mt -v vocab --parallel aa-bb=text,text --out @
 ckpt ckpt average -q -o @ model
 ckpt ckpt import -q -o @ $G/interchange/bert
@@ -355,6 +380,9 @@ dict-induce dict-induce -q --src v.vec --tgt v.vec --eval dict
 rsim rsim -q --src v.vec --tgt v.vec --dict dict
 retrieve retrieve -q --src v.npy --tgt v.npy
 analogy analogy -q --vec v.vec questions
+ngrams ngrams -q -n 2 --min-count 1 text
+predict predict -q --model nlimodel -l aa nli.tsv
+score score -q --metric accuracy nli.tsv --pred labels
 bleu bleu text -i text
 plot plot rsim rsim.tsv
 ckpt ckpt info model
@@ -398,6 +426,17 @@ in=long.line; check translate long.line 1 \
     'standard input:2: 3360000 tokens; the model reads at most' translate -q --model mtmodel \
         --src aa --tgt bb -o o/out; in=/dev/null
 
+# --- a folder for temporary files that is none is told at once, needed or not ---
+while read -r p c; do
+    check $p "--tmp none/such" 1 'none/such: cannot create a temporary file' $c
+    check $p "--tmp text" 1 'text: cannot create a temporary file.*Not a dir' ${c//none\/such/text}
+done <<'END'
+cooc-count cooc-count -q -v vocab --tmp none/such -o o/out text
+cooc-count cooc-count -q --tmp none/such -o o/out text
+cooc-merge cooc-merge -q --tmp none/such -o o/out aa.cooc bb.cooc
+ngrams ngrams -q --tmp none/such -o o/out text
+END
+
 # --- what does not belong together ----------------------------------------------------------------
 while read -r p pattern c; do check "$p" "$c" 1 "$pattern" $c; done <<'END'
 bleu shorter bleu -o o/out text -i shorter
@@ -427,6 +466,10 @@ check pretrain "a run that is there" 1 'run: holds a run already' pretrain -q "$
     -v vocab --train aa=aa.shd --out run
 check finetune "a run that is there" 1 'mt: holds a run already' finetune -q "${small[@]}" \
     --task mt -v vocab --parallel aa-bb=text,text --out mt
+check pretrain "a folder that holds a model" 1 'model: is the folder of a model' pretrain -q \
+    "${small[@]}" -v vocab --train aa=aa.shd --out model
+check finetune "a folder that holds a model" 1 'model: is the folder of a model' finetune -q \
+    "${small[@]}" --task mt --model mtmodel --parallel aa-bb=text,text --resume --out model
 # a gradient of 0 divided by itself in step 1, and steps so long that float32 overflows sooner or
 # later: what was saved before is whole
 finite() { ckpt info --tensors "$1" | grep -E 'mean square.*(inf|nan)' && return 1; return 0; }

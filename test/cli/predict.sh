@@ -94,11 +94,26 @@ fails 1 'broken:14000: one of the rows with too few columns' \
 [ ! -e x ] || fail 'predictions of half a file'
 fails 1 'standard input:2: one of the lines without a tag' predict -m bert_ner \
     < <(printf 'ka\tO\nle\t\n')
+for w in '--question-lang en' '--stride 7' '--null-odds x' '--null-threshold 0'; do
+    fails 1 "are for questions, which the head 'nli' does not read" predict -m bert_nli $w < gold
+done
+fails 1 "fused is for words, which the head 'nli' does not tag" predict -m bert_nli \
+    --words fused < gold
+fails 1 "skip is for pairs, which the head 'ner' does not read" predict -m bert_ner --skip NS \
+    < gold.tags
+[ ! -e x ] || fail 'null odds of no question'
 fails 1 '--longest 60: the model reads at most 40 rows' predict -m bert_nli --longest 60 < gold
 fails 1 'standard input:.*windows of 40 rows hold 29 tokens of the context' predict -m bert_qa \
     < <(echo '{"data": [{"paragraphs": [{"context": "ka", "qas": [{"id": "a", "question":
         "ka ka ka ka ka ka ka ka"}]}]}]}')
 fails 1 'is not SQuAD' predict -m bert_qa < <(echo '{"data": [{"paragraphs": [{}]}]}')
+# one sentence of bare words, with no blank line behind it; sentences are not words
+printf 'ka\nle\n' > words
+same <(predict -q -m bert_ner words) <(printf 'ka\tO\nle\tO\n\n' | predict -q -m bert_ner)
+fails 1 'none of the formats expected here .one word per line.*: conllu wikineural panx xtreme-tag' \
+    predict -m bert_ner < <(echo 'ka le')
+fails 1 'none of the formats expected here; name it with --format, one of: squad$' \
+    predict -m bert_qa < <(echo 'ka le')
 # nothing is left out silently: words that no piece makes are read as <unk> and told
 predict -m bert_ner "$G/ner.in" 2>&1 > got | grep -q 'words without a piece, read as <unk>: 1; the'
 is "$(grep -c . got)" "$(grep -c . "$G/ner.in")"

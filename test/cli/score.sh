@@ -82,6 +82,11 @@ is "$(score -m chunk-f1 --resamples 0 gold.tags < pred.tags |
 is "$(score -m tag-accuracy --resamples 0 gold.tags < pred.tags |
     awk -F '\t' 'END { print $3 }')" 80.0
 
+# one sentence of bare tags, with no blank line
+printf 'NOUN\nVERB\n' > one.tags
+is "$(printf 'NOUN\nNOUN\n' | score -m tag-accuracy --resamples 0 one.tags |
+    awk -F '\t' 'END { print $3 }')" 50.0
+
 # NLI's labels have one spelling, whatever the file's
 printf 'premise\thypo\tlabel\na\tb\tcontradictory\nc\td\tneutral\n' > mt.tsv
 is "$(printf 'CONTRADICTION\nneutral\n' | score -q -m accuracy mt.tsv --resamples 0 |

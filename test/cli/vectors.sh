@@ -41,6 +41,8 @@ awk -F'\t' '{ print $2 "\t" $1 "\t" $3 }' there.tsv | sort > a; sort back.tsv > 
 is "$(dict-induce -q --src few.vec --tgt few.vec --initial ▁ -k 3 --method nn | cut -f 1-2 |
     tr '\t\n' ' ,')" "▁x ▁x,y y,y z,z z,z y,"
 fails 1 'no source word begins with "_"' dict-induce -q --src few.vec --tgt few.vec --initial _
+fails 2 'seed-dict needs a map to learn' dict-induce -q --src few.vec --tgt few.vec --seed-dict d
+fails 2 'identical needs a map to learn' dict-induce -q --src few.vec --tgt few.vec --identical
 fails 2 'needs --map none' dict-induce -q --src few.vec --tgt few.vec --initial ▁ --map vecmap
 
 echo "# RSIM is SciPy's; mean cosine and alignment NumPy's"
