@@ -69,6 +69,9 @@ dry=(--tokens 600 --steps 1 --save-every 1 --dropout 0 --attention-dropout 0 --c
 "${small[@]}" "${two[@]}" "${tcs[@]}" "${dry[@]}" --switch-rate 0:0 --out zero
 "${small[@]}" "${two[@]}" -q --objective mlm --mlm-weight 2 "${dry[@]}" --out double
 for d in zero double; do find $d/ -name optimizer.safetensors -exec cp {} $d.st \; ; done
+# both passes count as tokens: base+MLM with the same passes is what TCS is compared with
+seen() { sed 's/.*"tokens":\([0-9]*\).*/\1/' $1/log.jsonl; }
+is "$(seen zero)" $((2 * $(seen double))) "tokens of two passes"
 header=$(od -A n -t u8 -N 8 zero.st | tr -d ' ')
 dd if=zero.st bs=1 skip=8 count=$header 2> /dev/null | grep -o '"[^"]*":{"dtype":"F32"[^}]*}' |
     sed 's/^"\([^"]*\)".*offsets":\[\([0-9]*\),\([0-9]*\)\].*/\1 \2 \3/' > tensors
