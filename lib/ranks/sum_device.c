@@ -198,7 +198,7 @@ void device_begin(struct ranks *r, struct sum *s)
 {
     s->job.stage = EXCHANGE;
     s->ready = r->device->mark(RANKS_MODEL);
-    device_go(r);
+    (void)device_go(r);                              /* ranks_sum_end says what failed */
 }
 
 /* 1: all of it is in the stream; 0: it waits, -1 with a message. */
