@@ -1,5 +1,6 @@
 # isoglot: the front door. `make help` lists what it does.
-#   O=DIR   builds there instead of build/, programs in O/bin; only a whole build without O= links bin/
+#   O=DIR   builds there instead of build/, programs in O/bin; only a whole build without O= links
+#           bin/
 #   CC=clang, SAN=address,undefined (or thread), DEBUG=1 each have an object folder of their own.
 #   CFLAGS, CPPFLAGS, CXXFLAGS, LDFLAGS are added to ours, behind them.
 MAKEFLAGS += --no-builtin-rules
@@ -30,7 +31,8 @@ BLAS_INC := $(addprefix -I,$(firstword $(wildcard /usr/include/*-linux-gnu/openb
 BLAS_LIB := -lopenblas
 
 # --- libraries: one archive a folder -----------------------------------------
-# common-json is the part of common/ that needs cJSON, kept apart so that the text tools build without it.
+# common-json is the part of common/ that needs cJSON, kept apart so that the text tools build
+# without it.
 JSON_SRC := common/json.c common/safetensors.c
 SRC_common      := $(filter-out $(JSON_SRC),$(wildcard common/*.c))
 SRC_common-json := $(wildcard $(JSON_SRC))
@@ -41,7 +43,9 @@ obj_of   = $(patsubst %.c,$(O)/%.o,$(call src_of,$1))
 ar_of    = $(O)/lib$(subst /,-,$1).a
 # The members are a stamp like the flags: a source file that came or went makes the archives anew.
 MEMBERS := $(foreach a,$(ARCHIVES),$(call obj_of,$a))
-$(shell mkdir -p $(O); echo '$(MEMBERS)' | cmp -s - $(O)/members || echo '$(MEMBERS)' > $(O)/members)
+# $(call stamp,FILE,TEXT): writes TEXT into FILE where it says something else, while make reads this
+stamp = $(shell mkdir -p $(O); printf '%s\n' '$2' | cmp -s - $1 || printf '%s\n' '$2' > $1)
+$(call stamp,$(O)/members,$(MEMBERS))
 define archive
 $(call ar_of,$1): $(call obj_of,$1) $(O)/flags $(O)/members
 	@rm -f $$@; ar rcsD $$@ $(call obj_of,$1)
@@ -56,30 +60,35 @@ include programs.mk
 define program
 $(O)/bin/$1: $(O)/cmd/$1.o $(foreach a,$(A_$1),$(call ar_of,$a)) $(O)/flags
 	@mkdir -p $$(@D)
-	$(CC) $(LD_FLAGS) -o $$@ $(O)/cmd/$1.o -Wl,--start-group $(foreach a,$(A_$1),$(call ar_of,$a)) -Wl,--end-group $(L_$1)
+	$(CC) $(LD_FLAGS) -o $$@ $(O)/cmd/$1.o \
+	    -Wl,--start-group $(foreach a,$(A_$1),$(call ar_of,$a)) -Wl,--end-group $(L_$1)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$p)))
 BINS := $(addprefix $(O)/bin/,$(PROGRAMS))
 
-# --- the CUDA side: a shared object that the programs open at run time (kernels/cpu/open.c) -----------
-## make cuda          libisoglot-cuda.so, the GPU's side of the programs; NVCC=path (plain `make` builds it where nvcc is found)
+# --- the CUDA side: a shared object that the programs open at run time (kernels/cpu/open.c) -------
+## make cuda          libisoglot-cuda.so, the GPU's side of the programs; NVCC=path (plain `make`
+##                      builds it where nvcc is found)
 NVCC := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 CUDA_OBJ := $(CUDA_SRC:%.cu=$(O)/%.o)
 CUDA_LIB := $(O)/lib/isoglot/libisoglot-cuda.so
 CUDA_ARCH := -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]
-CUDA_FLAGS = -std=c++17 -O3 $(CUDA_ARCH) -I. -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-missing-field-initializers
+CUDA_FLAGS = -std=c++17 -O3 $(CUDA_ARCH) -I. \
+    -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-missing-field-initializers
 cuda: $(CUDA_LIB)
 $(CUDA_LIB): $(CUDA_OBJ)
 	@mkdir -p $(@D)
-	$(NVCC) -shared -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o $@ $(CUDA_OBJ) -ldl -lpthread -lrt
+	$(NVCC) -shared -cudart static -Xcompiler -static-libstdc++,-static-libgcc \
+	    -o $@ $(CUDA_OBJ) -ldl -lpthread -lrt
 $(CUDA_OBJ): $(O)/%.o: %.cu $(O)/cuda-flags
 	@mkdir -p $(@D)
-	@[ -n '$(NVCC)' ] || { echo 'make: there is no nvcc here; install the CUDA toolkit (13 or later) or pass NVCC=path' >&2; exit 1; }
+	@[ -n '$(NVCC)' ] || { echo 'make: there is no nvcc here; install the CUDA toolkit' \
+	    '(13 or later) or pass NVCC=path' >&2; exit 1; }
 	$(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(O)/$*.d -c -o $@ $<
-$(shell mkdir -p $(O); printf '%s\n' '$(NVCC) $(CUDA_FLAGS)' | cmp -s - $(O)/cuda-flags || printf '%s\n' '$(NVCC) $(CUDA_FLAGS)' > $(O)/cuda-flags)
+$(call stamp,$(O)/cuda-flags,$(NVCC) $(CUDA_FLAGS))
 
-# --- the MPI side: messages between the ranks of a run, opened at run time too (lib/ranks/open.c) ---
+# --- the MPI side: messages between the ranks of a run, opened at run time too (lib/ranks/open.c) -
 ## make mpi           libisoglot-mpi.so, for mpirun and srun; MPICC=path (plain `make` builds it
 ##                      where mpicc is found)
 MPICC := $(firstword $(shell command -v mpicc))
@@ -107,12 +116,14 @@ $(NCCL_LIB): lib/ranks/nccl/nccl.cu lib/ranks/device.h $(O)/cuda-flags
 	    -Xcompiler -static-libstdc++,-static-libgcc -o $@ $< \
 	    $(patsubst %,-L%,$(wildcard $(NCCL)/lib $(NCCL)/lib64)) -lnccl -ldl -lpthread -lrt
 
-# The same sources as plain C++ against test/cuda, every thread a fibre: for tests on machines without a GPU.
+# The same sources as plain C++ against test/cuda, every thread a fibre: for tests on machines
+# without a GPU.
 EMULATED := $(O)/test/cuda/libisoglot-cuda.so
 EMULATION := $(O)/test/cuda/emulate.o $(O)/test/cuda/races.o $(O)/test/cuda/streams.o
 EMULATED_NCCL := $(O)/test/cuda/libisoglot-nccl.so
 EMULATED_OBJ := $(CUDA_SRC:%.cu=$(O)/test/cuda/%.o) $(EMULATION)
-# Without a sanitizer of one's own: vectors that are not aligned end the program, and accesses go to test/cuda/races.cc.
+# Without a sanitizer of one's own: vectors that are not aligned end the program, and accesses go to
+# test/cuda/races.cc.
 EMULATED_CHECKS := $(if $(SAN),,-fsanitize=thread,alignment -fsanitize-undefined-trap-on-error)
 CXX_FLAGS = -std=c++17 -g -O2 -fPIC -fvisibility=default -fno-exceptions -fno-rtti \
     -fno-threadsafe-statics -fno-strict-aliasing -ffp-contract=off -pthread \
@@ -135,8 +146,8 @@ $(O)/test/cuda/%.o: test/cuda/%.cc $(O)/flags
 
 .PHONY: all programs cuda mpi nccl clean help
 all: programs $(if $(NVCC),cuda $(if $(NCCL),nccl))
-# bin/ is for people: a whole build leads it to its programs, unless it is said where these go (O=) or
-# they are checking ones. A build of one program only makes it where it is missing.
+# bin/ is for people: a whole build links it to its programs, unless it is said where these go (O=)
+# or they are checking ones. A build of one program only makes it where it is missing.
 LINK_BIN := $(if $(filter file,$(origin O)),$(if $(SAN)$(DEBUG),,ln -sfn $(O)/bin bin))
 link_bin = { [ -d bin ] && [ ! -L bin ] || { $(or $(LINK_BIN),:); }; }
 programs: $(BINS) $(if $(MPICC),$(MPI_LIB))
@@ -155,20 +166,25 @@ CFLAGS_kernels/cpu/simd_base := $(SIMD)
 CFLAGS_kernels/cpu/int8_base := -O3
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine)),)
 CFLAGS_kernels/cpu/simd_avx2 := $(SIMD) -mavx2 -mfma
-CFLAGS_kernels/cpu/simd_avx512 := $(SIMD) -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
+CFLAGS_kernels/cpu/simd_avx512 := $(SIMD) -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq \
+    -mavx512vl -mprefer-vector-width=512
 CFLAGS_kernels/cpu/sgemm_avx512 := -O3 -mavx2 -mfma -mavx512f
 CFLAGS_kernels/cpu/dot8_avx2 := -O3 -mavx2 -mfma -mavxvnni
 CFLAGS_kernels/cpu/int8_avx2 := -O3 -mavx2
 CFLAGS_kernels/cpu/int8_vnni := -O3 -mavx2 -mavxvnni
-CFLAGS_kernels/cpu/int8_avx512 := -O3 -mavx2 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
+CFLAGS_kernels/cpu/int8_avx512 := -O3 -mavx2 -mavx512f -mavx512bw -mavx512dq \
+    -mavx512vl -mavx512vnni
 CFLAGS_kernels/cpu/int8_amx := $(CFLAGS_kernels/cpu/int8_avx512) -mamx-tile -mamx-int8
-CFLAGS_kernels/cpu/bf16_amx := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512vl -mavx512bf16 -mamx-tile -mamx-bf16
+CFLAGS_kernels/cpu/bf16_amx := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512vl -mavx512bf16 \
+    -mamx-tile -mamx-bf16
 CFLAGS_kernels/cpu/dot8_amx := -O3 -mavx2 -mfma -mavx512f -mamx-tile -mamx-int8
-CFLAGS_kernels/cpu/dot8_avx512 := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
+CFLAGS_kernels/cpu/dot8_avx512 := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq \
+    -mavx512vl -mavx512vnni
 endif
 # No fuzz target multiplies, and clang takes minutes to instrument unrolled tiles.
 ifdef FUZZING
-$(foreach k,int8 dot8 simd,$(foreach s,base avx2 vnni avx512 amx,$(eval CFLAGS_kernels/cpu/$k_$s += -O0 -fno-sanitize=all)))
+$(foreach k,int8 dot8 simd,$(foreach s,base avx2 vnni avx512 amx,\
+    $(eval CFLAGS_kernels/cpu/$k_$s += -O0 -fno-sanitize=all)))
 CFLAGS_kernels/cpu/sgemm_avx512 += -O0 -fno-sanitize=all
 CFLAGS_kernels/cpu/bf16_amx += -O0 -fno-sanitize=all
 endif
@@ -176,18 +192,20 @@ endif
 # Sums of gradients: loops over floats and no more.
 CFLAGS_lib/ranks/tree := -O3
 
-# A stamp of the flags: objects are rebuilt when they change. Written while make reads this, so that `make -q` can say no.
+# A stamp of the flags: objects are rebuilt when they change. Written while make reads this, so that
+# `make -q` can say no.
 FLAGS := $(CC) $(CPP_FLAGS) $(C_FLAGS) $(CXXFLAGS) $(LD_FLAGS)
-$(shell mkdir -p $(O); printf '%s\n' '$(FLAGS)' | cmp -s - $(O)/flags || printf '%s\n' '$(FLAGS)' > $(O)/flags)
+$(call stamp,$(O)/flags,$(FLAGS))
 .SECONDARY:
 
 # --- tests -----------------------------------------------------------------
-# test/unit/X.c is a cmocka program, test/cli/X.sh a shell test (see test/cli/lib.sh). test/run runs both
-# kinds. Test programs, fuzz targets and benchmarks link with everything; the linker takes what they need.
+# test/unit/X.c is a cmocka program, test/cli/X.sh a shell test (see test/cli/lib.sh). test/run runs
+# both kinds. Test programs, fuzz targets and benchmarks link with everything; the linker takes what
+# they need.
 UNITS := $(patsubst test/unit/%.c,%,$(wildcard test/unit/*.c))
 EVERY_AR := $(foreach a,$(ARCHIVES),$(call ar_of,$a))
-WITH_ALL = -Wl,--start-group $(EVERY_AR) -Wl,--end-group $(ICU) -lpcre2-8 $(BLAS_LIB) $(JSON) $(BASE) \
-    -ldl $(MATH)
+WITH_ALL = -Wl,--start-group $(EVERY_AR) -Wl,--end-group $(ICU) -lpcre2-8 $(BLAS_LIB) \
+    $(JSON) $(BASE) -ldl $(MATH)
 $(UNITS:%=$(O)/test/unit/%): %: %.o $(EVERY_AR)
 	$(CC) $(LD_FLAGS) -o $@ $< $(WITH_ALL) -lcmocka
 UNIT_BINS := $(UNITS:%=$(O)/test/unit/%)

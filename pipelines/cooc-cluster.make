@@ -1,5 +1,7 @@
-# Co-occurrence counts part by part on one machine; what is done stays done, and the sum has the bytes of one big count.
-#   make -j4 -f pipelines/cooc-cluster.make PARTS=parts VOCAB=vocab OUT=x.cooc [NORMALIZE=en] [COUNT="-w 5 --memory 2G"]
+# Co-occurrence counts part by part on one machine; what is done stays done, and the sum has
+# the bytes of one big count.
+#   make -j4 -f pipelines/cooc-cluster.make PARTS=parts VOCAB=vocab OUT=x.cooc \
+#       [NORMALIZE=en] [COUNT="-w 5 --memory 2G"]
 # PARTS is a file with a part a line, as for cooc-count: LANG=FILE or a shard.
 .DELETE_ON_ERROR:
 ifeq ($(and $(PARTS),$(VOCAB),$(OUT)),)

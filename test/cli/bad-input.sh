@@ -161,7 +161,8 @@ slot() {
     done
     first=yes
 }
-rows() { local p kind empty c; while read -r p kind empty c; do case $p in '' | '#') ;;
+# a row of the tables below goes on after a backslash: read without -r joins them
+rows() { local p kind empty c; while read p kind empty c; do case $p in '' | '#') ;;
 *) slot "$p" "$kind" "$empty" $c ;; esac; done; }
 good; bad
 
@@ -212,9 +213,11 @@ dict-induce   bin    1  dict-induce -q --src v.vec --tgt @ -o o/out
 dict-induce   npy    1  dict-induce -q --src v.vec --tgt @ -o o/out
 dict-induce   safetensors    1  dict-induce -q --src @ --tgt v.vec -o o/out
 dict-induce   dict   1  dict-induce -q --src v.vec --tgt v.vec --eval @ -o o/out
-dict-induce   dict   1  dict-induce -q --src v.vec --tgt v.vec --map procrustes --seed-dict @ -o o/out
+dict-induce   dict   1  dict-induce -q --src v.vec --tgt v.vec --map procrustes --seed-dict @ \
+    -o o/out
 dict-induce   vocab  1  dict-induce -q --src v.vec --tgt v.vec --src-counts @ -o o/out
-dict-induce   cooc   1  dict-induce -q --src v.vec --tgt v.vec --src-cooc @ --tgt-cooc bb.cooc -o o/out
+dict-induce   cooc   1  dict-induce -q --src v.vec --tgt v.vec --src-cooc @ --tgt-cooc bb.cooc \
+    -o o/out
 rsim          vectors 1 rsim -q --src v.vec --tgt @ --dict dict
 rsim          dict   1  rsim -q --src v.vec --tgt v.vec --dict @
 retrieve      npy    1  retrieve -q --src @ --tgt v.npy -o o/out
@@ -232,28 +235,42 @@ plot          table  1  plot ranks -o o/out @
 plot          vectors 1 plot tsne -q -o o/out aa=@
 plot          safetensors    1  plot tsne -q -o o/out aa=@
 pretrain      shd    1  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=@ --out o/new
-pretrain      shd    1  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --valid aa=@ --out o/new
+pretrain      shd    1  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd \
+    --valid aa=@ --out o/new
 pretrain      vocab  1  pretrain -q --layers 1 --dim 8 --heads 2 -v @ --train aa=aa.shd --out o/new
-pretrain      cooc   1  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --objective mlm,gc --cooc @ --out o/new
+pretrain      cooc   1  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd \
+    --objective mlm,gc --cooc @ --out o/new
 pretrain      model  -  pretrain -q -v vocab --train aa=aa.shd --init @ --out o/new
-pretrain      vectors 1  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --init-embeddings @ --out o/new
-pretrain      codes  1  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --codes @ --out o/new
-pretrain      log    -  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --tokenizer @ --out o/new
-finetune      codes  1  finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab --parallel aa-bb=text,text --codes @ --out o/new
-finetune      other  -  finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab --parallel aa-bb=text,text --tokenizer @ --out o/new
-finetune      shd    1  finetune -q --task unmt --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --train bb=@ --out o/new
-finetune      text   1  finetune -q --task mt --layers 1 --dim 8 --heads 2 -v vocab --parallel aa-bb=text,@ --out o/new
-finetune      text   1  finetune -q --task mt --layers 1 --dim 8 --heads 2 -v vocab --parallel aa-bb=text,text --valid aa-bb=@,text --out o/new
-finetune      text   1  finetune -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --train bb=bb.shd --pseudo aa-bb=@,text --out o/new
+pretrain      vectors 1  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd \
+    --init-embeddings @ --out o/new
+pretrain      codes  1  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd \
+    --codes @ --out o/new
+pretrain      log    -  pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd \
+    --tokenizer @ --out o/new
+finetune      codes  1  finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab \
+    --parallel aa-bb=text,text --codes @ --out o/new
+finetune      other  -  finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab \
+    --parallel aa-bb=text,text --tokenizer @ --out o/new
+finetune      shd    1  finetune -q --task unmt --layers 1 --dim 8 --heads 2 -v vocab \
+    --train aa=aa.shd --train bb=@ --out o/new
+finetune      text   1  finetune -q --task mt --layers 1 --dim 8 --heads 2 -v vocab \
+    --parallel aa-bb=text,@ --out o/new
+finetune      text   1  finetune -q --task mt --layers 1 --dim 8 --heads 2 -v vocab \
+    --parallel aa-bb=text,text --valid aa-bb=@,text --out o/new
+finetune      text   1  finetune -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd \
+    --train bb=bb.shd --pseudo aa-bb=@,text --out o/new
 finetune      model  -  finetune -q --task mt --model @ --parallel aa-bb=text,text --out o/new
 translate     mtmodel - translate -q --model @ --src aa --tgt bb -o o/out
 finetune      lines  1  finetune -q --model model --task nli --steps 1 --train aa=@ --out o/new
-finetune      lines  1  finetune -q --model model --task nli --steps 1 --train aa=nli.tsv --valid aa=@ --out o/new
+finetune      lines  1  finetune -q --model model --task nli --steps 1 --train aa=nli.tsv \
+    --valid aa=@ --out o/new
 finetune      lines  1  finetune -q --model model --task tag --steps 1 --train aa=@ --out o/new
 finetune      lines  1  finetune -q --model model --task qa --steps 1 --train aa=@ --out o/new
 finetune      model  -  finetune -q --model @ --task tag --steps 1 --train aa=tags --out o/new
-align-post    text   1  align-post -q --model model --parallel aa-bb=text,@ --min-tokens 1 --batch 4 --queue 8 --steps 1 --out o/new
-align-post    model  -  align-post -q --model @ --parallel aa-bb=text,text --min-tokens 1 --batch 4 --queue 8 --steps 1 --out o/new
+align-post    text   1  align-post -q --model model --parallel aa-bb=text,@ --min-tokens 1 \
+    --batch 4 --queue 8 --steps 1 --out o/new
+align-post    model  -  align-post -q --model @ --parallel aa-bb=text,text --min-tokens 1 \
+    --batch 4 --queue 8 --steps 1 --out o/new
 predict       lines  1  predict -q --model nlimodel -l aa -o o/out @
 predict       nlimodel - predict -q --model @ -l aa -o o/out nli.tsv
 score         lines  1  score -q --metric accuracy @ --pred labels
@@ -341,7 +358,8 @@ while read -r p c; do
     limit=unlimited
 done <<END
 pretrain pretrain -q ${small[*]} -v vocab --train aa=aa.shd --out @
-align-post align-post -q --model model --parallel aa-bb=text,text --min-tokens 1 --batch 4 --queue 8 --steps 1 --out @
+align-post align-post -q --model model --parallel aa-bb=text,text --min-tokens 1 --batch 4 \
+    --queue 8 --steps 1 --out @
 finetune finetune -q --model model --task nli --steps 1 --train aa=nli.tsv --out @
 finetune finetune -q ${small[*]} --task mt -v vocab --parallel aa-bb=text,text --out @
 ckpt ckpt average -q -o @ model
@@ -396,7 +414,7 @@ for to in 6 7; do check translate "standard output $to" "$([ $to = 6 ] && echo 1
 in=/dev/null to=5
 
 # --- lines and words of 10 MB: read as any other, or refused at their line ------------------------
-while read -r p file status pattern c; do check "$p" "$file" "$status" "$pattern" ${c//@/$file}
+while read p file status pattern c; do check "$p" "$file" "$status" "$pattern" ${c//@/$file}
 done <<'END'
 tokenize long.line 0 - tokenize -q -l en -o o/out @
 tokenize long.word 0 - tokenize -q -l en -o o/out @
@@ -414,7 +432,8 @@ binarize long.word 0 - binarize -q -v vocab -o o/out @
 cooc-count long.line 0 - cooc-count -q -v vocab -o o/out @
 embed long.line 1 long.line:2: embed -q --model model --lang aa --of sentences -o o/out --text @
 bleu long.line 0 - bleu -o o/out @ -i @
-finetune long.line 0 - finetune -q --layers 1 --dim 8 --heads 2 --steps 1 --task mt -v vocab --parallel aa-bb=@,@ --out o/new
+finetune long.line 0 - finetune -q --layers 1 --dim 8 --heads 2 --steps 1 --task mt -v vocab \
+    --parallel aa-bb=@,@ --out o/new
 dict-induce long.line 1 long.line: dict-induce -q --src @ --tgt v.vec -o o/out
 rsim long.line 1 long.line: rsim -q --src v.vec --tgt v.vec --dict @
 analogy long.line 1 long.line:1: analogy -q --vec v.vec --answers o/out @
@@ -438,20 +457,28 @@ ngrams ngrams -q --tmp none/such -o o/out text
 END
 
 # --- what does not belong together ----------------------------------------------------------------
-while read -r p pattern c; do check "$p" "$c" 1 "$pattern" $c; done <<'END'
+while read p pattern c; do check "$p" "$c" 1 "$pattern" $c; done <<'END'
 bleu shorter bleu -o o/out text -i shorter
-finetune shorter finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab --parallel aa-bb=text,shorter --out o/new
-finetune shorter finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab --parallel aa-bb=text,text --valid aa-bb=text,shorter --out o/new
-finetune shorter finetune -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --train bb=bb.shd --pseudo aa-bb=shorter,text --out o/new
+finetune shorter finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab \
+    --parallel aa-bb=text,shorter --out o/new
+finetune shorter finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab \
+    --parallel aa-bb=text,text --valid aa-bb=text,shorter --out o/new
+finetune shorter finetune -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd \
+    --train bb=bb.shd --pseudo aa-bb=shorter,text --out o/new
 retrieve s.npy retrieve -q --src v.npy --tgt s.npy -o o/out
 shard aa.shd shard cat -v fewer -o o/out aa.shd
 cooc-count aa.shd cooc-count -q -v fewer -o o/out aa.shd
 cooc-merge fewer.cooc cooc-merge -q -o o/out aa.cooc fewer.cooc
-pretrain fewer.shd pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=fewer.shd --out o/new
-pretrain fewer.cooc pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd --objective mlm,gc --cooc fewer.cooc --out o/new
-finetune aa.shd finetune -q --layers 1 --dim 8 --heads 2 -v fewer --train aa=aa.shd --train bb=bb.shd --out o/new
-finetune fewer.shd finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab --parallel aa-bb=fewer.shd,fewer.shd --out o/new
-pretrain bb.shd.*language pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=bb.shd --out o/new
+pretrain fewer.shd pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=fewer.shd \
+    --out o/new
+pretrain fewer.cooc pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd \
+    --objective mlm,gc --cooc fewer.cooc --out o/new
+finetune aa.shd finetune -q --layers 1 --dim 8 --heads 2 -v fewer --train aa=aa.shd \
+    --train bb=bb.shd --out o/new
+finetune fewer.shd finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab \
+    --parallel aa-bb=fewer.shd,fewer.shd --out o/new
+pretrain bb.shd.*language pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=bb.shd \
+    --out o/new
 ckpt bert ckpt average -q -o o/new model bert
 translate aa translate -q --model bert --src aa --tgt bb -o o/out
 ckpt mt ckpt average -q -o mt model
@@ -479,8 +506,11 @@ while read -r p pattern c; do
     for d in o/new/checkpoints/*; do finite "$d" ||
         { failures=$((failures + 1)); echo "FAILED $p: $d is not finite: $c"; }; done
 done <<END
-pretrain (weights|gradients) pretrain -q -v vocab --train aa=aa.shd --layers 1 --dim 8 --heads 2 --eps 0 --save-every 1 --steps 9 --out o/new
-finetune (weights|gradients) finetune -q -v vocab --task mt --parallel aa-bb=text,text --layers 1 --dim 8 --heads 2 --lr 100 --warmup 0 --schedule constant --clip 0 --beta2 0.5 --tokens 50 --save-every 10 --keep 2 --steps 999 --out o/new
+pretrain (weights|gradients) pretrain -q -v vocab --train aa=aa.shd --layers 1 --dim 8 --heads 2 \
+    --eps 0 --save-every 1 --steps 9 --out o/new
+finetune (weights|gradients) finetune -q -v vocab --task mt --parallel aa-bb=text,text --layers 1 \
+    --dim 8 --heads 2 --lr 100 --warmup 0 --schedule constant --clip 0 --beta2 0.5 \
+    --tokens 50 --save-every 10 --keep 2 --steps 999 --out o/new
 END
 
 echo "$cases cases, $failures failures"

@@ -55,7 +55,9 @@ rm cache/corpus/gone*
 # neither network nor copy: the last line says which file, from where, and what to do
 "$fetch" sources corpus/gone > got 2> err && fail "what is not there was got"
 tail -n 1 err | grep \
-    -q "^fetch: corpus/gone: could not be had from file://$PWD/nowhere/a or file://$PWD/nowhere/b; .* CORPUS_CACHE=<folder> with corpus/gone in it$" || fail "$(cat err)"
+    -q "^fetch: corpus/gone: could not be had from file://$PWD/nowhere/a or $(
+        )file://$PWD/nowhere/b; .* CORPUS_CACHE=<folder> with corpus/gone in it$" ||
+    fail "$(cat err)"
 fails 1 'corpus/unknown: is not in sources' "$fetch" sources corpus/unknown
 
 # every file that the experiments name is in the table, with two addresses and a hash

@@ -7,10 +7,15 @@ export SYNTH="--sentences 400 --dev 40 --test 40 --lexicon 150 --topics 5" MERGE
     WORD_VECTORS="--dim 16" SYSTEMS=mlm-gc
 export DICT="--map vecmap --restarts 1 --patience 2 --cutoff 200"
 export MODEL="--layers 1 --dim 16 --heads 2 --ffn 32 --dropout 0.1"
-export PRETRAIN="--tokens 200 --lr 1e-3 --warmup 5 --valid-every 20 --save-every 10 --keep 1 --steps 600"
+export PRETRAIN="--tokens 200 --lr 1e-3 --warmup 5 --valid-every 20 --save-every 10 --keep 1 \
+    --steps 600"
 export UNMT="--tokens 200 --lr 1e-3 --warmup 5 --pseudo-steps 10 --valid-every 20 "\
 "--valid-sentences 20 --save-every 10 --keep 1 --steps 60"
-printf 'demo:\n\t+@MAKE="$(MAKE)" BIN=%s RUNS=%s/runs SCALE=smoke RUN=$(R) SUMMARY=true exec %s/pipelines/conduct $(or $(V),pipeline) demo\n' "$BIN" "$PWD" "$TOP" > go
+cat > go <<END
+demo:
+	+@MAKE="\$(MAKE)" BIN=$BIN RUNS=$PWD/runs SCALE=smoke RUN=\$(R) SUMMARY=true \\
+	    exec $TOP/pipelines/conduct \$(or \$(V),pipeline) demo
+END
 bytes() { (cd "$1"; find . -follow -type f ! -name lock ! -name '*.lock' ! -path './log/*' \
     ! -name 'log.jsonl' ! -name '*.time' ! -path './.stage/hashes' ! -path './.stage/plan*' | sort |
         xargs sha256sum); }

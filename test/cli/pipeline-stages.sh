@@ -23,7 +23,10 @@ SH
 cat > bin/slowcat <<'SH'
 #!/bin/bash
 [ "${1:-}" = --version ] && { cat "$0.version" 2>/dev/null || echo slowcat 1; exit; }
-while read -r x; do for ((k = 0; k < $1; k++)); do echo "$x"; done; [ -n "${QUICK-}" ] || sleep 0.004; done
+while read -r x; do
+    for ((k = 0; k < $1; k++)); do echo "$x"; done
+    [ -n "${QUICK-}" ] || sleep 0.004
+done
 SH
 cat > bin/count <<'SH'
 #!/bin/bash
@@ -31,21 +34,28 @@ cat > bin/count <<'SH'
 [ "${1:-}" = --version ] && { echo count 1; exit; }
 resume= n=0 stop=
 while [ $# -gt 0 ]; do case $1 in
-    --out) out=$2; shift 2;; --to) to=$2; shift 2;; --seed) seed=$2; shift 2;; --in) in=${2#*=}; shift 2;; --resume) resume=1; shift;; *) exit 2;; esac; done
+    --out) out=$2; shift 2;; --to) to=$2; shift 2;; --seed) seed=$2; shift 2;;
+    --in) in=${2#*=}; shift 2;; --resume) resume=1; shift;; *) exit 2;; esac; done
 mkdir -p "$out/checkpoints"
 trap 'stop=1' TERM INT
 x=$(($(cat ${in//,/ } | cksum | cut -d' ' -f1) + seed))
 [ -n "$resume" ] && [ -f "$out/checkpoints/state" ] && read -r n x < "$out/checkpoints/state"
 while [ $n -lt $to ]; do
-    x=$(((x * 6364136223846793005 + 1442695040888963407) & 0x7fffffffffffffff)); n=$((n + 1)); [ -n "${QUICK-}" ] || sleep 0.008
+    x=$(((x * 6364136223846793005 + 1442695040888963407) & 0x7fffffffffffffff)); n=$((n + 1))
+    [ -n "${QUICK-}" ] || sleep 0.008
     echo "{\"step\":$n}" >> "$out/log.jsonl"
-    if [ $((n % 5)) = 0 ] || [ -n "$stop" ]; then echo "$n $x" > "$out/checkpoints/t" && mv "$out/checkpoints/t" "$out/checkpoints/state"; fi
+    if [ $((n % 5)) = 0 ] || [ -n "$stop" ]; then
+        echo "$n $x" > "$out/checkpoints/t" && mv "$out/checkpoints/t" "$out/checkpoints/state"; fi
     [ -z "$stop" ] || exit 75
 done
 echo $x > "$out/weights"
 SH
 chmod +x bin/*
-printf 'toy:\n\t+@MAKE="$(MAKE)" BIN=%s/bin EXPERIMENTS=%s/exp RUNS=%s/runs SCALE=tiny SUMMARY=true exec %s/pipelines/conduct $(or $(V),pipeline) toy\n' "$PWD" "$PWD" "$PWD" "$TOP" > go
+cat > go <<END
+toy:
+	+@MAKE="\$(MAKE)" BIN=$PWD/bin EXPERIMENTS=$PWD/exp RUNS=$PWD/runs SCALE=tiny SUMMARY=true \\
+	    exec $TOP/pipelines/conduct \$(or \$(V),pipeline) toy
+END
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE
 # everything that is promised to be the same: not logs and not what took how long
 bytes() { (cd "$1"; find . -type f ! -name lock ! -path './log/*' ! -name 'log.jsonl' \
@@ -92,7 +102,8 @@ bytes runs/toy-tiny | diff - want || fail "other bytes after a killed --version"
 # that goes on.
 cat > killer <<'SH'
 case "$0 $*" in */pipelines/stage" run "*)
-    set -T; trap '[ "${FUNCNAME[0]-}" != run_stage ] || [ $((--KILL_LINE)) != 0 ] || kill -9 $$' DEBUG;;
+    set -T
+    trap '[ "${FUNCNAME[0]-}" != run_stage ] || [ $((--KILL_LINE)) != 0 ] || kill -9 $$' DEBUG;;
 esac
 SH
 PATH=$PWD/bin:$PATH

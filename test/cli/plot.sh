@@ -4,7 +4,8 @@
 mkdir -p runs/a runs/b
 log() {   # k: a log of 60 steps with a loss, and every tenth a validation
     local s; for s in $(seq 60); do
-        echo "{\"event\":\"train\",\"step\":$s,\"time\":1.5,\"loss\":$((1000 - $1 * s)),\"lr\":0.001,\"tokens\":$((s * 100))}"
+        printf '{"event":"train","step":%s,"time":1.5,"loss":%s,"lr":0.001,"tokens":%s}\n' \
+            $s $((1000 - $1 * s)) $((s * 100))
         [ $((s % 10)) != 0 ] || echo \
             "{\"event\":\"valid\",\"step\":$s,\"time\":1.5,\"bleu\":$((s / 2)).25,\"note\":\"x\"}"
     done
@@ -36,8 +37,8 @@ for unit in 1:2 1000:k 1000000:M 1000000000:G; do
 done
 # numbers
 plot curves runs/a -y bleu --tsv t.tsv > x.svg
-is "$(head -n 3 t.tsv)" "$(printf \
-    'field\trun\tstep\tvalue\tsmoothed\nbleu\truns/a\t10\t5.25\t5.25\nbleu\truns/a\t20\t10.25\t10.25')"
+is "$(head -n 3 t.tsv)" "$(printf '%s\t%s\t%s\t%s\t%s\n' field run step value smoothed \
+    bleu runs/a 10 5.25 5.25  bleu runs/a 20 10.25 10.25)"
 plot curves runs/a --smooth 2 --x tokens --tsv t.tsv > x.svg
 is "$(sed -n '2p;5p' t.tsv)" "$(printf 'loss\truns/a\t100\t993\t993\nloss\truns/a\t400\t972\t972')"
 plot curves runs/a --smooth 2 -y lr --tsv - -o x.svg | grep -q 'lr	runs/a	1	0.001	0.001'
@@ -68,12 +69,14 @@ fails 2 'LOW:HIGH' plot curves runs/a --range 3
 
 # rsim, hits: columns of tables by layer; tables with the same label are repeated runs: mean and
 # Student's interval
-printf 'layer\tpairs\trsim\tcosine\trsim-ci\n0\t9\t0.5\t0.1\t0.05\n1\t9\t0.75\t0.2\t0.04\n2\t9\tnan\t0.3\t0.04\n' > one.tsv
+printf '%s\t%s\t%s\t%s\t%s\n' layer pairs rsim cosine rsim-ci \
+    0 9 0.5 0.1 0.05  1 9 0.75 0.2 0.04  2 9 nan 0.3 0.04 > one.tsv
 printf 'layer\trsim\n0\t0.7\n1\t0.25\n' > two.tsv
 printf 'layer\trsim\n0\t0.6\n1\t0.5\n' > three.tsv
 plot rsim one.tsv two.tsv --tsv t.tsv > x.svg
-is "$(cut -f 1-4,6 t.tsv | sed -n '1,4p')" "$(printf \
-    "field\trun\tlayer\tvalue\tci\nRSIM (Pearson's r)\tone\t0\t0.5\t0.05\nRSIM (Pearson's r)\tone\t1\t0.75\t0.04\nRSIM (Pearson's r)\ttwo\t0\t0.7\t")"
+r="RSIM (Pearson's r)"
+is "$(cut -f 1-4,6 t.tsv | sed -n '1,4p')" "$(printf '%s\t%s\t%s\t%s\t%s\n' \
+    field run layer value ci  "$r" one 0 0.5 0.05  "$r" one 1 0.75 0.04  "$r" two 0 0.7 '')"
 grep -q '>layer</text>' x.svg && grep -q '>mean cosine of translations</text>' x.svg ||
     fail "names of axes"
 plot rsim one.tsv two.tsv three.tsv --label A --label A --label A -y rsim --tsv t.tsv -o x.png
@@ -98,11 +101,14 @@ fails 1 'UTF-8' plot hits <(printf 'a\t\377\n1\t2\n')
 fails 2 'no table' plot hits
 
 # bins and ranks: what cooc-study prints
-printf 'low\thigh\tpairs\tdifference\tdifference-ci\tratio\tratio-ci\tshare\n0\t2\t5\t1\t0.1\t0.5\t0.1\t0.4\n2\t4\t6\t2\t0.1\t0.4\t0.1\t0.6\n0\t4\t11\t9\t0\t9\t0\t1\n' > bins.tsv
+printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
+    low high pairs difference difference-ci ratio ratio-ci share \
+    0 2 5 1 0.1 0.5 0.1 0.4  2 4 6 2 0.1 0.4 0.1 0.6  0 4 11 9 0 9 0 1 > bins.tsv
 plot bins bins.tsv --tsv t.tsv -o x.svg
 is "$(cut -f 2-4,6 t.tsv | sed -n '2,4p')" "$(printf \
     'bins\t1\t1\t0.1\nbins\t3\t2\t0.1\nbins\t1\t0.5\t0.1')"
-awk 'BEGIN { print "rank\ten\tde"; for (i = 1; i <= 5000; i++) print i "\t" 0.1 / i "\t" (i < 4000 ? 0.2 / i : "") }' > ranks.tsv
+awk 'BEGIN { print "rank\ten\tde"
+    for (i = 1; i <= 5000; i++) print i "\t" 0.1 / i "\t" (i < 4000 ? 0.2 / i : "") }' > ranks.tsv
 plot ranks ranks.tsv --tsv t.tsv -o x.svg
 grep -q '>10⁻³</text>' x.svg && grep -q '>de</text>' x.svg || fail "axes of ranks"
 [ "$(wc -l < t.tsv)" -lt 900 ] && [ "$(wc -l < t.tsv)" -gt 300 ] ||
@@ -115,7 +121,10 @@ for m in exact barnes-hut; do
     plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20 --method $m \
         --names 3 --tsv t.tsv -o x.svg 2> note
     awk -v m=${m/-/_} \
-        'FNR == NR { want[$1] = $2; next } match($0, /divergence [0-9.]+/) { kl = substr($0, RSTART + 11, RLENGTH - 11); ok = kl < 1.02 * want[m] } END { exit !ok }' $g/tsne.tsv note ||
+        'FNR == NR { want[$1] = $2; next }
+        match($0, /divergence [0-9.]+/) { kl = substr($0, RSTART + 11, RLENGTH - 11)
+            ok = kl < 1.02 * want[m] }
+        END { exit !ok }' $g/tsne.tsv note ||
         fail "$m: $(cat note) where scikit-learn has $(cat $g/tsne.tsv)"
 done
 grep -q '240 points; 3 components' note
@@ -128,7 +137,8 @@ plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --perplexity 20 -o x.png; is "$(h
 printf 'a0\tb0\na0\tb0\na1 x\tb1\nnone\tb1\n' > d.tsv
 plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict d.tsv > x.svg 2> note &&
     fail "two points are too few"
-grep -q 'd.tsv: 1 pairs; left out 1 with several words, 1 with a word without a vector, 1 repeated' note
+left='left out 1 with several words, 1 with a word without a vector, 1 repeated'
+grep -q "d.tsv: 1 pairs; $left" note
 fails 1 'there are fewer' plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --dict d.tsv
 fails 1 '10 points are too few for a perplexity of 30' plot tsne -q en=$g/tsne.a.vec \
     de=$g/tsne.b.vec --dict $g/tsne.dict --pairs 5
@@ -167,17 +177,21 @@ if command -v chromium > /dev/null; then
 addEventListener("load", () => {
     for (const svg of document.querySelectorAll("svg")) {
         const frame = svg.getBoundingClientRect(), wrong = [];
-        const words = [...svg.querySelectorAll("text")].filter(t => /^[ab][0-9]+$/.test(t.textContent.trim()))
+        const words = [...svg.querySelectorAll("text")]
+            .filter(t => /^[ab][0-9]+$/.test(t.textContent.trim()))
             .map(t => [t.textContent, t.getBoundingClientRect()]);
         words.forEach(([w, r], i) => {
-            if (r.left < frame.left || r.right > frame.right || r.top < frame.top || r.bottom > frame.bottom)
+            if (r.left < frame.left || r.right > frame.right ||
+                r.top < frame.top || r.bottom > frame.bottom)
                 wrong.push(w + " is cut off");
             words.slice(0, i).forEach(([v, q]) => {
-                if (r.left < q.right && q.left < r.right && r.top + 2 < q.bottom && q.top + 2 < r.bottom)
+                if (r.left < q.right && q.left < r.right &&
+                    r.top + 2 < q.bottom && q.top + 2 < r.bottom)
                     wrong.push(v + " and " + w);
             });
         });
-        said.textContent += `said ${words.length} ${wrong.length} ${wrong.slice(0, 3).join("; ")}\n`;
+        said.textContent +=
+            `said ${words.length} ${wrong.length} ${wrong.slice(0, 3).join("; ")}\n`;
     }
 });
 </script>
@@ -197,7 +211,9 @@ plot curves runs/a -o a.svg; plot curves runs/b -o b.svg
 printf 'system\tBLEU\tnote\nA & B\t12.5 ±0.3\t<x>\nC\t-\t\n\nstage\tseconds\nx\t3\n' > t.tsv
 "$report" 'R&D' t.tsv a.svg b.svg > r.html
 grep -q '<title>R&amp;D</title>' r.html &&
-    grep -q '<td>A &amp; B</td><td class="n" data-label="BLEU">12.5 ±0.3</td><td data-label="note">&lt;x&gt;</td>' r.html || fail "cells"
+    cells='<td>A &amp; B</td><td class="n" data-label="BLEU">12.5 ±0.3</td>'
+    cells+='<td data-label="note">&lt;x&gt;</td>'
+    grep -qF "$cells" r.html || fail "cells"
 is "$(grep -c '<svg' r.html)" 2; is "$(grep -c '<table id=' r.html)" 2
 is "$(grep -c '<?xml' r.html || true)" 0
 is "$(grep -o 'https\?://[^"]*' r.html | grep -vc w3.org ||
@@ -226,7 +242,8 @@ is "$(cat live.err)" ""
 
 echo "# bars: groups, a colour per bar, intervals, panels; numbers of the picture are the table's"
 printf 'panel\tgroup\tbar\tvalue\tci\tmore\n' > b.tsv
-printf 'POS\ttrans\tMLM\t10\t\tx\nPOS\tinverted\tMLM\t80\t8\tx\nPOS\tinverted\tALIGN\t40\t4\tx\n' >> b.tsv
+printf '%s\t%s\t%s\t%s\t%s\t%s\n' POS trans MLM 10 '' x  POS inverted MLM 80 8 x \
+    POS inverted ALIGN 40 4 x >> b.tsv
 printf 'NER\ttrans\tXLM\t-5\t1\tx\n' >> b.tsv
 plot bars b.tsv --title "Delta" -o b.svg
 ! grep -q "gpPt.*FFFFFF" b.svg || fail "a circle is cut out of the bars"

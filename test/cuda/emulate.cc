@@ -61,7 +61,7 @@ static void (*body)(const void *);
 static const void *body_ctx;
 static unsigned char *shared;
 static size_t shared_size;
-/* Where kernels' static shared memory is: this object's variables, of which they touch no others. */
+/* Where kernels' static shared memory is: this object's variables, and they touch no others. */
 extern "C" __attribute__((visibility("hidden"))) unsigned char __bss_start[], _end[];
 
 #ifdef FIBRE_ASAN
@@ -73,7 +73,8 @@ static size_t main_size;
 #ifdef __x86_64__
 static void *main_sp;
 extern "C" void emulate_switch(void **save, void *to);
-asm(".text\n.globl emulate_switch\n.hidden emulate_switch\n.type emulate_switch, @function\nemulate_switch:\n"
+asm(".text\n.globl emulate_switch\n.hidden emulate_switch\n"
+    ".type emulate_switch, @function\nemulate_switch:\n"
     "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
     "movq %rsp, (%rdi)\nmovq %rsi, %rsp\n"
     "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\nret\n");
@@ -133,7 +134,8 @@ static void to_fibre(int i)
 static void fibre_start(struct fibre *f)
 {
     if (!f->stack) {
-        f->stack = (char *)mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        f->stack = (char *)mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (f->stack == (char *)MAP_FAILED) die("no memory for stacks");
         races_forget(f->stack, STACK);
     }
@@ -141,7 +143,8 @@ static void fibre_start(struct fibre *f)
     f->parity = f->n_copies = f->group = 0;
     f->fake = NULL;
 #ifdef __x86_64__
-    void **sp = (void **)(f->stack + STACK) - 1;          /* a function begins with its return address at 8 mod 16 */
+    /* a function begins with its return address at 8 mod 16 */
+    void **sp = (void **)(f->stack + STACK) - 1;
     sp[0] = NULL;
     *--sp = (void *)fibre_main;
     for (int i = 0; i < 6; i++) *--sp = NULL;
@@ -156,7 +159,8 @@ static void fibre_start(struct fibre *f)
 
 static void release(enum state from, int first, int n)
 {
-    for (int i = first; i < first + n && i < n_threads; i++) if (fibres[i].state == from) fibres[i].state = READY;
+    for (int i = first; i < first + n && i < n_threads; i++)
+        if (fibres[i].state == from) fibres[i].state = READY;
 }
 
 /* After thread i waited or ended: whoever waited for it goes on. */
@@ -174,7 +178,8 @@ static void settle(int i)
             if (n++ && fibres[l].op != op) die("lanes of a warp are at different operations");
             op = fibres[l].op;
         }
-        if (op != EMULATE_SYNC && warp_live[w] != WARP) die("a warp operation without all 32 lanes");
+        if (op != EMULATE_SYNC && warp_live[w] != WARP)
+            die("a warp operation without all 32 lanes");
         if (op == EMULATE_SYNC) races_warp(w);
         warp_waiting[w] = 0;
         release(AT_WARP, w * WARP, WARP);
@@ -231,7 +236,10 @@ static void run_block(void)
 
 static cudaError_t last_error;
 static bool lost;
-static cudaError_t now(void) { return lost ? (last_error = cudaErrorECCUncorrectable) : cudaSuccess; }
+static cudaError_t now(void)
+{
+    return lost ? (last_error = cudaErrorECCUncorrectable) : cudaSuccess;
+}
 static void copies_land(uint64_t until);
 static void fetches_land(uint64_t until);
 static uint64_t fetches_done, fetches_queued;
@@ -239,8 +247,16 @@ static uint64_t fetches_done, fetches_queued;
 /* --- capture: calls with their arguments, kept for a graph --- */
 
 /* work(work, data) does it; `what` is the kernel or the kind of operation. */
-struct node { const void *what; void (*work)(const void *closure, const void *data); void *closure, *data; struct node *next; };
-struct emulate_graph { struct node *first, *last; int users; };      /* users: the graph itself and what was made of it */
+struct node {
+    const void *what;
+    void (*work)(const void *closure, const void *data);
+    void *closure, *data;
+    struct node *next;
+};
+struct emulate_graph {
+    struct node *first, *last;
+    int users;    /* the graph itself and what was made of it */
+};
 static struct { bool on, invalid; struct emulate_graph *graph; } capture;
 
 static void *copied(const void *p, size_t n)
@@ -263,7 +279,8 @@ static bool graphs_fail_at(const char *call)
     return where && strcmp(where, call) == 0;
 }
 
-/* True, and kept, in a capture: f(data) is called by each launch of the graph. Of data [n] a copy is made. */
+/* True, and kept, in a capture: f(data) is called by each launch of the graph. Of data [n] a copy
+ * is made. */
 template <typename F> static bool captured(const void *what, const void *data, size_t n, const F &f)
 {
     if (!capture.on) return false;
@@ -273,7 +290,8 @@ template <typename F> static bool captured(const void *what, const void *data, s
     }
     struct node *x = (struct node *)calloc(1, sizeof *x);
     if (!x) die("no memory");
-    *x = { what, [](const void *closure, const void *d) { (*(const F *)closure)(d); }, copied(&f, sizeof f), copied(data, n), NULL };
+    *x = { what, [](const void *closure, const void *d) { (*(const F *)closure)(d); },
+           copied(&f, sizeof f), copied(data, n), NULL };
     struct emulate_graph *g = capture.graph;
     if (g->last) g->last->next = x; else g->first = x;
     g->last = x;
@@ -291,12 +309,15 @@ static bool refused(void)
 
 /* What cudaFuncSetAttribute allowed, by kernel. */
 static struct { const void *entry; size_t most; } allowed[64];
-enum { PLAIN_MOST = 48 << 10, DEVICE_MOST = 99 << 10 };     /* the least that devices of the generations we support give a block, sm_86's */
+/* The most shared memory of a block: unasked, and on the device of those we support that has least,
+ * sm_86. */
+enum { PLAIN_MOST = 48 << 10, DEVICE_MOST = 99 << 10 };
 
 static size_t *allowed_of(const void *entry)
 {
     int i = 0;
-    while (allowed[i].entry && allowed[i].entry != entry) if (++i == 64) die("too many kernels with much shared memory");
+    while (allowed[i].entry && allowed[i].entry != entry)
+        if (++i == 64) die("too many kernels with much shared memory");
     if (!allowed[i].entry) allowed[i] = { entry, PLAIN_MOST };
     return &allowed[i].most;
 }
@@ -312,11 +333,14 @@ cudaError_t emulate_shared_most(const void *entry, int bytes)
 static void misaligned(int)
 {
     static const char text[] = "emulated CUDA: an access that is not aligned, in ";
-    if (write(2, text, sizeof text - 1) < 0 || write(2, launched, strlen(launched)) < 0 || write(2, "\n", 1) < 0) _exit(2);
+    if (write(2, text, sizeof text - 1) < 0 || write(2, launched, strlen(launched)) < 0
+        || write(2, "\n", 1) < 0)
+        _exit(2);
     _exit(1);
 }
 
-/* ISOGLOT_EMULATE_COUNTS: how often the host waited for the device, by call, what became of graphs, and launches; written at the end. */
+/* ISOGLOT_EMULATE_COUNTS: how often the host waited for the device, by call, what became of graphs,
+ * and launches; written at the end. */
 static struct { int stream, event, memory, instantiated, updated, replayed, launches; } counts;
 static __attribute__((destructor)) void tell_counts(void)
 {
@@ -324,7 +348,8 @@ static __attribute__((destructor)) void tell_counts(void)
     FILE *f = path ? fopen(path, "w") : NULL;
     if (!f) return;
     fprintf(f, "stream %d\nevent %d\nmemory %d\n", counts.stream, counts.event, counts.memory);
-    fprintf(f, "instantiated %d\nupdated %d\nreplayed %d\nlaunched %d\n", counts.instantiated, counts.updated, counts.replayed, counts.launches);
+    fprintf(f, "instantiated %d\nupdated %d\nreplayed %d\nlaunched %d\n", counts.instantiated,
+            counts.updated, counts.replayed, counts.launches);
     fclose(f);
 }
 
@@ -332,12 +357,17 @@ static __attribute__((destructor)) void tell_counts(void)
 static cudaStream_t launch_stream;
 void emulate_next_stream(cudaStream_t s) { launch_stream = s; }
 
-void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t bytes, void (*thread)(const void *), const void *call, size_t call_size, const char *what)
+void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t bytes,
+                    void (*thread)(const void *), const void *call, size_t call_size,
+                    const char *what)
 {
     static const char *when;
     cudaStream_t stream = launch_stream;
     launch_stream = NULL;
-    if (captured(entry, call, call_size, [=](const void *kept) { emulate_launch(entry, grid, block, bytes, thread, kept, call_size, what); })) return;
+    if (captured(entry, call, call_size, [=](const void *kept) {
+            emulate_launch(entry, grid, block, bytes, thread, kept, call_size, what);
+        }))
+        return;
     if (streams_waits(stream)) {
         void *kept = copied(call, call_size);
         streams_later(stream, [=] {
@@ -350,7 +380,9 @@ void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t bytes, void
         fibres = (struct fibre *)calloc(THREADS, sizeof *fibres);
         if (!fibres) die("no memory");
         const char *how = getenv("ISOGLOT_EMULATE");
-        order = !how ? FORWARD : strcmp(how, "reverse") == 0 ? REVERSE : strcmp(how, "random") == 0 ? RANDOM : FORWARD;
+        order = how && strcmp(how, "reverse") == 0  ? REVERSE
+                : how && strcmp(how, "random") == 0 ? RANDOM
+                                                    : FORWARD;
         if (how && strcmp(how, "races") == 0) races_begin(__bss_start, _end);
         when = getenv("ISOGLOT_EMULATE_LOST");
         signal(SIGILL, misaligned);
@@ -361,9 +393,11 @@ void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t bytes, void
     if (lost) { last_error = cudaErrorECCUncorrectable; return; }
     n_threads = (int)(block.x * block.y * block.z);
     launched = what;
-    if (!grid.x || !grid.y || !grid.z || n_threads < 1 || n_threads > THREADS || grid.x > INT_MAX || grid.y > 65535 || grid.z > 65535 || block.z > 64)
+    if (!grid.x || !grid.y || !grid.z || n_threads < 1 || n_threads > THREADS || grid.x > INT_MAX
+        || grid.y > 65535 || grid.z > 65535 || block.z > 64)
         die("a launch that no device would take");
-    if (bytes > PLAIN_MOST && bytes > *allowed_of(entry)) die("more than 48 KiB of shared memory, and nobody asked for it");
+    if (bytes > PLAIN_MOST && bytes > *allowed_of(entry))
+        die("more than 48 KiB of shared memory, and nobody asked for it");
     gridDim = grid;
     blockDim = block;
     body = thread;
@@ -397,7 +431,8 @@ void __syncthreads(void)
     to_scheduler(false);
 }
 
-/* Two sets of slots: whoever is at the operation after the next has seen all lanes arrive at the next one. */
+/* Two sets of slots: whoever is at the operation after the next has seen all lanes arrive at the
+ * next one. */
 const unsigned char *emulate_exchange(enum emulate_op op, const void *mine, size_t n)
 {
     struct fibre *f = &fibres[current];
@@ -411,17 +446,23 @@ const unsigned char *emulate_exchange(enum emulate_op op, const void *mine, size
     return all;
 }
 
-void emulate_aligned(const void *p, size_t n) { if ((uintptr_t)p % n) die("a vector that is not aligned"); }
+void emulate_aligned(const void *p, size_t n)
+{
+    if ((uintptr_t)p % n) die("a vector that is not aligned");
+}
 
 /* --- tensor cores --- */
 
 struct operands { uint32_t a[4], b[2]; };
 
-static float half_of(uint32_t pair, int i) { return __uint_as_float(i ? pair & 0xffff0000 : pair << 16); }
+static float half_of(uint32_t pair, int i)
+{
+    return __uint_as_float(i ? pair & 0xffff0000 : pair << 16);
+}
 
-/* Element (row, k) of A [16, 16]: in lane (row % 8) * 4 + k % 8 / 2, register row / 8 + k / 8 * 2, half k % 2;
- * (k, col) of B [16, 8]: in lane col * 4 + k % 8 / 2, register k / 8, half k % 2;
- * (row, col) of C [16, 8]: in lane (row % 8) * 4 + col / 2, register row / 8 * 2 + col % 2. */
+/* Element (row, k) of A [16, 16]: in lane (row % 8) * 4 + k % 8 / 2, register row / 8 + k / 8 * 2,
+ * half k % 2; (k, col) of B [16, 8]: in lane col * 4 + k % 8 / 2, register k / 8, half k % 2; (row,
+ * col) of C [16, 8]: in lane (row % 8) * 4 + col / 2, register row / 8 * 2 + col % 2. */
 void emulate_mma_bf16(float c[4], const uint32_t a[4], const uint32_t b[2])
 {
     struct operands mine;
@@ -433,15 +474,16 @@ void emulate_mma_bf16(float c[4], const uint32_t a[4], const uint32_t b[2])
         unsigned row = lane / 4 + (i / 2) * 8, col = lane % 4 * 2 + i % 2;
         float sum = 0;
         for (unsigned k = 0; k < 16; k++) {
-            struct operands x = emulate_from<struct operands>(all, row % 8 * 4 + k % 8 / 2), y = emulate_from<struct operands>(all, col * 4 + k % 8 / 2);
+            struct operands x = emulate_from<struct operands>(all, row % 8 * 4 + k % 8 / 2),
+                            y = emulate_from<struct operands>(all, col * 4 + k % 8 / 2);
             sum += half_of(x.a[row / 8 + k / 8 * 2], k % 2) * half_of(y.b[k / 8], k % 2);
         }
         c[i] += sum;
     }
 }
 
-/* Lanes 8 i .. 8 i + 7 give the addresses of matrix i's rows of 8 elements; lane l gets of each matrix row l / 4, columns
- * l % 4 * 2 and the next (transposed: the same of the transposed matrix). */
+/* Lanes 8 i .. 8 i + 7 give the addresses of matrix i's rows of 8 elements; lane l gets of each
+ * matrix row l / 4, columns l % 4 * 2 and the next (transposed: that of the transposed matrix). */
 void emulate_ldmatrix(uint32_t *r, int matrices, bool transposed, const void *row)
 {
     const unsigned char *all = emulate_exchange(EMULATE_LDMATRIX, &row, sizeof row);
@@ -451,8 +493,10 @@ void emulate_ldmatrix(uint32_t *r, int matrices, bool transposed, const void *ro
         uint16_t pair[2];
         for (unsigned i = 0; i < 2; i++) {
             unsigned y = lane / 4, x = lane % 4 * 2 + i;
-            const uint16_t *from = emulate_from<const uint16_t *>(all, (unsigned)m * 8 + (transposed ? x : y));
-            if ((uintptr_t)from % 16) die("ldmatrix: a row that does not begin at a multiple of 16 bytes");
+            unsigned lane = (unsigned)m * 8 + (transposed ? x : y);
+            const uint16_t *from = emulate_from<const uint16_t *>(all, lane);
+            if ((uintptr_t)from % 16)
+                die("ldmatrix: a row that does not begin at a multiple of 16 bytes");
             pair[i] = from[transposed ? y : x];
         }
         r[m] = pair[0] | (uint32_t)pair[1] << 16;
@@ -462,7 +506,8 @@ void emulate_ldmatrix(uint32_t *r, int matrices, bool transposed, const void *ro
 void emulate_cp_async(void *to, const void *from, bool there)
 {
     struct fibre *f = &fibres[current];
-    if ((uintptr_t)to % 16 || (there && (uintptr_t)from % 16)) die("cp.async: not at a multiple of 16 bytes");
+    if ((uintptr_t)to % 16 || (there && (uintptr_t)from % 16))
+        die("cp.async: not at a multiple of 16 bytes");
     if (f->n_copies == COPIES) die("cp.async: more copies under way than this emulation keeps");
     if (there) races_access(from, 16, false);
     races_access(to, 16, true);
@@ -493,7 +538,8 @@ void emulate_cp_async_wait(int groups)
 /* --- the run time --- */
 
 static size_t total = (size_t)1 << 30, used;
-struct header { size_t n; char fill[248]; };                /* in front of device memory, which is aligned to 256 */
+/* in front of device memory, which is aligned to 256 */
+struct header { size_t n; char fill[248]; };
 
 static int chosen;
 cudaError_t cudaGetDeviceCount(int *n)
@@ -539,7 +585,8 @@ cudaError_t cudaMalloc(void **p, size_t n)
 {
     if (refused()) return last_error;
     size_t rounded = (n + 255) / 256 * 256;
-    struct header *h = used + rounded <= total ? (struct header *)aligned_alloc(256, sizeof *h + (rounded ? rounded : 256)) : NULL;
+    size_t block = sizeof(struct header) + (rounded ? rounded : 256);
+    struct header *h = used + rounded <= total ? (struct header *)aligned_alloc(256, block) : NULL;
     if (!h) return last_error = cudaErrorMemoryAllocation;
     h->n = rounded;
     used += rounded;
@@ -572,7 +619,8 @@ cudaError_t cudaFree(void *p)
 static struct { char *p; size_t n; } pinned[8];
 static bool is_pinned(const void *p)
 {
-    for (auto &b : pinned) if (b.p && (const char *)p >= b.p && (const char *)p < b.p + b.n) return true;
+    for (auto &b : pinned)
+        if (b.p && (const char *)p >= b.p && (const char *)p < b.p + b.n) return true;
     return false;
 }
 cudaError_t cudaHostAlloc(void **p, size_t n, unsigned)
@@ -591,13 +639,15 @@ cudaError_t cudaFreeHost(void *p)
 {
     if (refused()) return last_error;
     streams_finish_all();
-    if (fetches_done != fetches_queued) die("pinned memory is given back while copies into it may be under way");
+    if (fetches_done != fetches_queued)
+        die("pinned memory is given back while copies into it may be under way");
     for (auto &b : pinned) if (b.p == p) b.p = NULL;
     free(p);
     return cudaSuccess;
 }
 
-/* Copies from the host read its memory as late as the rules allow: before what comes after them in the stream, or when somebody waits. */
+/* Copies from the host read its memory as late as the rules allow: before what comes after them in
+ * the stream, or when somebody waits. */
 static struct upload { void *to; const void *from; size_t n; } *uploads;
 static uint64_t uploads_done, uploads_queued;
 enum { UPLOADS = 1 << 14 };
@@ -611,7 +661,8 @@ static void copies_land(uint64_t until)
     }
 }
 
-/* Copies from the device into pinned memory arrive as late as the rules allow: when somebody waits. Until then NaNs are there. */
+/* Copies from the device into pinned memory arrive as late as the rules allow: when somebody waits.
+ * Until then NaNs are there. */
 static struct fetch { void *to, *data; size_t n; } *fetches;
 enum { FETCHES = 1 << 16 };
 
@@ -627,7 +678,8 @@ static void fetches_land(uint64_t until)
 static void fetch_later(void *to, const void *from, size_t n)
 {
     if (!fetches) fetches = (struct fetch *)calloc(FETCHES, sizeof *fetches);
-    if (!fetches || fetches_queued - fetches_done == FETCHES) die("more copies under way than this emulation keeps");
+    if (!fetches || fetches_queued - fetches_done == FETCHES)
+        die("more copies under way than this emulation keeps");
     struct fetch f = { to, malloc(n), n };
     if (!f.data) die("no memory");
     memcpy(f.data, from, n);
@@ -638,8 +690,11 @@ static void fetch_later(void *to, const void *from, size_t n)
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, cudaStream_t stream)
 {
     if (kind != cudaMemcpyDeviceToDevice && refused()) return last_error;
-    if (captured((const void *)memmove, NULL, 0, [=](const void *) { cudaMemcpyAsync(to, from, n, kind, stream); })) return now_in_capture();
-    if (kind == cudaMemcpyDeviceToHost && !is_pinned(to)) streams_finish(stream, streams_queued(stream));
+    if (captured((const void *)memmove, NULL, 0,
+                 [=](const void *) { cudaMemcpyAsync(to, from, n, kind, stream); }))
+        return now_in_capture();
+    if (kind == cudaMemcpyDeviceToHost && !is_pinned(to))
+        streams_finish(stream, streams_queued(stream));
     else if (streams_waits(stream)) {
         if (kind == cudaMemcpyDeviceToHost) memset(to, 0xff, n);
         streams_later(stream, [=] { if (!lost && n) memmove(to, from, n); });
@@ -660,13 +715,19 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, cuda
 }
 cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t stream)
 {
-    if (captured((const void *)memset, NULL, 0, [=](const void *) { cudaMemsetAsync(p, value, n, stream); })) return now_in_capture();
+    if (captured((const void *)memset, NULL, 0,
+                 [=](const void *) { cudaMemsetAsync(p, value, n, stream); }))
+        return now_in_capture();
     if (streams_later(stream, [=] { if (!lost && n) memset(p, value, n); })) return now();
     copies_land(~(uint64_t)0);
     if (!lost && n) memset(p, value, n);
     return now();
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { *s = streams_new(); return cudaSuccess; }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned)
+{
+    *s = streams_new();
+    return cudaSuccess;
+}
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
@@ -677,7 +738,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
     fetches_land(~(uint64_t)0);
     return now();
 }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) { *e = (cudaEvent_t)calloc(1, sizeof **e); return *e ? cudaSuccess : cudaErrorMemoryAllocation; }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned)
+{
+    *e = (cudaEvent_t)calloc(1, sizeof **e);
+    return *e ? cudaSuccess : cudaErrorMemoryAllocation;
+}
 cudaError_t cudaEventDestroy(cudaEvent_t e) { free(e); return cudaSuccess; }
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 {
@@ -791,12 +856,22 @@ cudaError_t cudaGraphDestroy(cudaGraph_t g)
 }
 
 cudaError_t cudaPeekAtLastError(void) { return last_error; }
-cudaError_t cudaGetLastError(void) { cudaError_t e = last_error; last_error = cudaSuccess; return e; }
+cudaError_t cudaGetLastError(void)
+{
+    cudaError_t e = last_error;
+    last_error = cudaSuccess;
+    return e;
+}
 const char *cudaGetErrorString(cudaError_t e)
 {
-    return e == cudaSuccess ? "no error" : e == cudaErrorMemoryAllocation ? "out of memory" : e == cudaErrorECCUncorrectable ? "uncorrectable ECC error encountered"
-        : e == cudaErrorStreamCaptureUnsupported ? "operation not permitted when stream is capturing"
-        : e == cudaErrorStreamCaptureInvalidated ? "operation failed due to a previous error during capture" : "an error of graphs";
+    return e == cudaSuccess                 ? "no error"
+           : e == cudaErrorMemoryAllocation ? "out of memory"
+           : e == cudaErrorECCUncorrectable ? "uncorrectable ECC error encountered"
+           : e == cudaErrorStreamCaptureUnsupported
+               ? "operation not permitted when stream is capturing"
+           : e == cudaErrorStreamCaptureInvalidated
+               ? "operation failed due to a previous error during capture"
+               : "an error of graphs";
 }
 
 /* --- cuBLASLt: column-major, D = op(A) op(B) + beta C --- */
@@ -808,32 +883,47 @@ struct emulate_pref { uint32_t align[4], reduction; size_t workspace; };
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *h) { *h = NULL; return CUBLAS_STATUS_SUCCESS; }
 size_t cublasLtGetVersion(void) { return 130000; }
 
-cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *d, cublasComputeType_t c, cudaDataType_t scale)
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *d, cublasComputeType_t c,
+                                        cudaDataType_t scale)
 {
     if (c != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F) return CUBLAS_STATUS_NOT_SUPPORTED;
     *d = (cublasLtMatmulDesc_t)calloc(1, sizeof **d);
     (*d)->epilogue = CUBLASLT_EPILOGUE_DEFAULT;
     return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t d) { free(d); return CUBLAS_STATUS_SUCCESS; }
-
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t a, const void *v, size_t n)
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t d)
 {
-    void *to = a == CUBLASLT_MATMUL_DESC_TRANSA ? (void *)&d->ta : a == CUBLASLT_MATMUL_DESC_TRANSB ? (void *)&d->tb
-             : a == CUBLASLT_MATMUL_DESC_EPILOGUE ? (void *)&d->epilogue : (void *)&d->bias;
-    if (n != (a == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? sizeof(void *) : 4)) return CUBLAS_STATUS_INVALID_VALUE;
+    free(d);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t d,
+                                              cublasLtMatmulDescAttributes_t a, const void *v,
+                                              size_t n)
+{
+    void *to = a == CUBLASLT_MATMUL_DESC_TRANSA     ? (void *)&d->ta
+               : a == CUBLASLT_MATMUL_DESC_TRANSB   ? (void *)&d->tb
+               : a == CUBLASLT_MATMUL_DESC_EPILOGUE ? (void *)&d->epilogue
+                                                    : (void *)&d->bias;
+    if (n != (a == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? sizeof(void *) : 4))
+        return CUBLAS_STATUS_INVALID_VALUE;
     memcpy(to, v, n);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *l, cudaDataType_t type, uint64_t rows, uint64_t cols, int64_t ld)
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *l, cudaDataType_t type,
+                                          uint64_t rows, uint64_t cols, int64_t ld)
 {
     if (ld < (int64_t)rows) return CUBLAS_STATUS_INVALID_VALUE;
     *l = (cublasLtMatrixLayout_t)calloc(1, sizeof **l);
     **l = { type, rows, cols, ld };
     return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t l) { free(l); return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t l)
+{
+    free(l);
+    return CUBLAS_STATUS_SUCCESS;
+}
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *p)
 {
@@ -842,29 +932,48 @@ cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *p)
     (*p)->reduction = CUBLASLT_REDUCTION_SCHEME_MASK;
     return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t p) { free(p); return CUBLAS_STATUS_SUCCESS; }
-
-cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p, cublasLtMatmulPreferenceAttributes_t a, const void *v, size_t n)
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t p)
 {
-    void *to = a == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES ? (void *)&p->workspace : a == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK ? (void *)&p->reduction : (void *)&p->align[a - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES];
-    if (n != (a == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES ? 8u : 4u)) return CUBLAS_STATUS_INVALID_VALUE;
+    free(p);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p,
+                                                    cublasLtMatmulPreferenceAttributes_t a,
+                                                    const void *v, size_t n)
+{
+    void *to = a == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES ? (void *)&p->workspace
+               : a == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK
+                   ? (void *)&p->reduction
+                   : (void *)&p->align[a - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES];
+    if (n != (a == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES ? 8u : 4u))
+        return CUBLAS_STATUS_INVALID_VALUE;
     memcpy(to, v, n);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* What was promised of the pointers' alignment travels in the algorithm and is checked at the call. */
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t d, cublasLtMatrixLayout_t A, cublasLtMatrixLayout_t B,
-    cublasLtMatrixLayout_t C, cublasLtMatrixLayout_t D, cublasLtMatmulPreference_t p, int want, cublasLtMatmulHeuristicResult_t *r, int *got)
+/* The promised alignment of the pointers travels in the algorithm and is checked at the call. */
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t d,
+                                              cublasLtMatrixLayout_t A, cublasLtMatrixLayout_t B,
+                                              cublasLtMatrixLayout_t C, cublasLtMatrixLayout_t D,
+                                              cublasLtMatmulPreference_t p, int want,
+                                              cublasLtMatmulHeuristicResult_t *r, int *got)
 {
     *got = 0;
-    if (capture.on) die("an algorithm of cuBLASLt is chosen in a capture, where some versions cannot");
-    size_t M = d->ta == CUBLAS_OP_T ? A->cols : A->rows, K = d->ta == CUBLAS_OP_T ? A->rows : A->cols;
-    size_t Kb = d->tb == CUBLAS_OP_T ? B->cols : B->rows, N = d->tb == CUBLAS_OP_T ? B->rows : B->cols;
-    if (want < 1 || K != Kb || D->rows != M || D->cols != N || C->rows != M || C->cols != N || C->type != D->type || A->type != B->type)
+    if (capture.on)
+        die("an algorithm of cuBLASLt is chosen in a capture, where some versions cannot");
+    size_t M = d->ta == CUBLAS_OP_T ? A->cols : A->rows,
+           K = d->ta == CUBLAS_OP_T ? A->rows : A->cols;
+    size_t Kb = d->tb == CUBLAS_OP_T ? B->cols : B->rows,
+           N = d->tb == CUBLAS_OP_T ? B->rows : B->cols;
+    if (want < 1 || K != Kb || D->rows != M || D->cols != N || C->rows != M || C->cols != N
+        || C->type != D->type || A->type != B->type)
         return CUBLAS_STATUS_INVALID_VALUE;
-    if (A->type == CUDA_R_16BF && (A->ld % 2 || B->ld % 2 || D->ld % 2)) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (A->type == CUDA_R_16BF && (A->ld % 2 || B->ld % 2 || D->ld % 2))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     if (M % 8 == 7) return CUBLAS_STATUS_NOT_SUPPORTED;
-    if (D->type == CUDA_R_16BF && p->reduction & ~(uint32_t)CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE) die("sums of parts may be added as bfloat16");
+    if (D->type == CUDA_R_16BF && p->reduction & ~(uint32_t)CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE)
+        die("sums of parts may be added as bfloat16");
     memset(r, 0, sizeof *r);
     for (int i = 0; i < 4; i++) r->algo.data[i] = p->align[i];
     *got = 1;
@@ -873,20 +982,29 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
 
 static float element(const void *p, cudaDataType_t type, size_t i)
 {
-    return type == CUDA_R_32F ? ((const float *)p)[i] : __bfloat162float(((const __nv_bfloat16 *)p)[i]);
+    return type == CUDA_R_32F ? ((const float *)p)[i]
+                              : __bfloat162float(((const __nv_bfloat16 *)p)[i]);
 }
 
 /* op(X), rows in order. */
-static float *plain_copy(const void *X, const struct emulate_layout *l, bool transposed, size_t rows, size_t cols)
+static float *plain_copy(const void *X, const struct emulate_layout *l, bool transposed,
+                         size_t rows, size_t cols)
 {
     float *y = (float *)malloc(rows * cols * sizeof *y + 1);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++)
-            y[i * cols + j] = element(X, l->type, transposed ? i * (size_t)l->ld + j : j * (size_t)l->ld + i);
+            y[i * cols + j] = element(X, l->type,
+                                      transposed ? i * (size_t)l->ld + j : j * (size_t)l->ld + i);
     return y;
 }
 
-struct product { struct emulate_desc d; struct emulate_layout Al, Bl, Dl; const void *A, *B; void *D; float a, b; };
+struct product {
+    struct emulate_desc d;
+    struct emulate_layout Al, Bl, Dl;
+    const void *A, *B;
+    void *D;
+    float a, b;
+};
 
 static void multiply(const struct product *p)
 {
@@ -895,7 +1013,8 @@ static void multiply(const struct product *p)
     const struct emulate_layout *Dl = &p->Dl;
     bool ta = p->d.ta == CUBLAS_OP_T;
     size_t M = Dl->rows, N = Dl->cols, K = ta ? p->Al.rows : p->Al.cols;
-    float *x = plain_copy(p->A, &p->Al, ta, M, K), *y = plain_copy(p->B, &p->Bl, p->d.tb == CUBLAS_OP_T, K, N);
+    float *x = plain_copy(p->A, &p->Al, ta, M, K),
+          *y = plain_copy(p->B, &p->Bl, p->d.tb == CUBLAS_OP_T, K, N);
     float *row = (float *)malloc(N * sizeof *row + 1);
     for (size_t i = 0; i < M; i++) {
         for (size_t j = 0; j < N; j++) row[j] = 0;
@@ -916,19 +1035,26 @@ static void multiply(const struct product *p)
     free(x); free(y); free(row);
 }
 
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const void *alpha, const void *A, cublasLtMatrixLayout_t Al, const void *B,
-    cublasLtMatrixLayout_t Bl, const void *beta, const void *C, cublasLtMatrixLayout_t, void *D, cublasLtMatrixLayout_t Dl,
-    const cublasLtMatmulAlgo_t *algo, void *workspace, size_t, cudaStream_t stream)
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const void *alpha,
+                              const void *A, cublasLtMatrixLayout_t Al, const void *B,
+                              cublasLtMatrixLayout_t Bl, const void *beta, const void *C,
+                              cublasLtMatrixLayout_t, void *D, cublasLtMatrixLayout_t Dl,
+                              const cublasLtMatmulAlgo_t *algo, void *workspace, size_t,
+                              cudaStream_t stream)
 {
     const void *p[4] = { A, B, C, D };
-    for (int i = 0; i < 4; i++) if ((uintptr_t)p[i] % algo->data[i]) die("cublasLtMatmul: a pointer is not aligned as its algorithm was promised");
+    for (int i = 0; i < 4; i++)
+        if ((uintptr_t)p[i] % algo->data[i])
+            die("cublasLtMatmul: a pointer is not aligned as its algorithm was promised");
     if (C != D) die("cublasLtMatmul: C and D differ");
-    if (d->epilogue != CUBLASLT_EPILOGUE_DEFAULT && (uintptr_t)d->bias % 16) die("cublasLtMatmul: a bias that does not begin at a multiple of 16 bytes");
+    if (d->epilogue != CUBLASLT_EPILOGUE_DEFAULT && (uintptr_t)d->bias % 16)
+        die("cublasLtMatmul: a bias that does not begin at a multiple of 16 bytes");
     if ((uintptr_t)workspace % 256) die("cublasLtMatmul: the workspace is not aligned");
     struct product x = { *d, *Al, *Bl, *Dl, A, B, D, 0, 0 };
     memcpy(&x.a, alpha, 4);
     memcpy(&x.b, beta, 4);
-    if (captured((const void *)cublasLtMatmul, &x, sizeof x, [](const void *kept) { multiply((const struct product *)kept); }))
+    if (captured((const void *)cublasLtMatmul, &x, sizeof x,
+                 [](const void *kept) { multiply((const struct product *)kept); }))
         return capture.invalid ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
     if (streams_later(stream, [=] { multiply(&x); })) return CUBLAS_STATUS_SUCCESS;
     if (lost) return CUBLAS_STATUS_NOT_INITIALIZED;

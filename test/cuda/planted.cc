@@ -1,4 +1,5 @@
-/* Kernels and calls with a mistake each, for test/cli/cuda.sh: what the emulation is to find in kernels/cuda it must find here.  planted NAME */
+/* Kernels and calls with a mistake each, for test/cli/cuda.sh: what the emulation is to find in
+ * kernels/cuda it must find here.  planted NAME */
 #include <stdio.h>
 #include "cuda_runtime.h"
 
@@ -102,7 +103,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < 64; i++) pinned[i] = (float)i;
     cudaMemcpyAsync(x, pinned, 256, cudaMemcpyHostToDevice, NULL);
     if (strcmp(name, "late_copy") == 0) pinned[7] = -1;         /* it had not been read yet */
-#define IS(kernel, grid, shared, ...) if (strcmp(name, #kernel) == 0) LAUNCH(kernel, grid, 64, shared, __VA_ARGS__)
+#define IS(kernel, grid, shared, ...)                                                              \
+    if (strcmp(name, #kernel) == 0) LAUNCH(kernel, grid, 64, shared, __VA_ARGS__)
     IS(right, 1, 0, x);
     IS(no_barrier, 1, 0, x);
     IS(no_barrier_before_the_next, 1, 256, x);
@@ -120,9 +122,17 @@ int main(int argc, char **argv)
         cudaStreamSynchronize(NULL);
     }
     if (strcmp(name, "captured") == 0) captured(x, pinned, NULL);
-    if (strcmp(name, "captured_wait") == 0) captured(x, pinned, [](float *, const float *) { return cudaStreamSynchronize(NULL); });
-    if (strcmp(name, "captured_memory") == 0) captured(x, pinned, [](float *, const float *) { void *p; return cudaMalloc(&p, 1); });
-    if (strcmp(name, "captured_read") == 0) captured(x, pinned, [](float *to, const float *from) { return cudaMemcpyAsync(to, from, 4, cudaMemcpyDeviceToHost, NULL); });
+    if (strcmp(name, "captured_wait") == 0)
+        captured(x, pinned, [](float *, const float *) { return cudaStreamSynchronize(NULL); });
+    if (strcmp(name, "captured_memory") == 0)
+        captured(x, pinned, [](float *, const float *) {
+            void *p;
+            return cudaMalloc(&p, 1);
+        });
+    if (strcmp(name, "captured_read") == 0)
+        captured(x, pinned, [](float *to, const float *from) {
+            return cudaMemcpyAsync(to, from, 4, cudaMemcpyDeviceToHost, NULL);
+        });
     if (strcmp(name, "high_grid") == 0) LAUNCH(nothing, dim3(1, 70000), 64, 0);
     cudaMemcpyAsync(got, x, sizeof got, cudaMemcpyDeviceToHost, NULL);
     printf("%g\n", (double)got[7]);

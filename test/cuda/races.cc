@@ -1,5 +1,6 @@
-/* Who read and wrote each two bytes of shared and device memory last, in this launch (shared memory: in this block). Two accesses of one
- * place, one of them a write, must be ordered: by a barrier of the block, or a __syncwarp of the warp; nothing orders two blocks. */
+/* Who read and wrote each two bytes of shared and device memory last, in this launch (shared
+ * memory: in this block). Two accesses of one place, one of them a write, must be ordered: by a
+ * barrier of the block, or a __syncwarp of the warp; nothing orders two blocks. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,10 @@
 enum { PAGE = 4096, CELLS = PAGE / 2, SLOTS = 1 << 20, MANY = 0xffff };
 static const uint32_t BLOCKS = 0xffffffff;
 
-struct moment { uint32_t block, barrier, sync; uint16_t thread, warp; };      /* block from 1 on, 0: never; thread, warp may be MANY, block BLOCKS */
+struct moment {
+    uint32_t block, barrier, sync;
+    uint16_t thread, warp;
+}; /* block from 1 on, 0: never; thread, warp may be MANY, block BLOCKS */
 struct cell {
     uint64_t stamp;                             /* of the launch or block that this is about */
     struct moment read, written;
@@ -21,7 +25,10 @@ bool races_on;
 static bool inside;                             /* a launch */
 static struct page pages[SLOTS];
 static size_t n_pages;
-static struct { uintptr_t number; struct page *page; } near[256];       /* pages found last; page NULL: not one of ours */
+static struct {
+    uintptr_t number;
+    struct page *page;
+} near[256]; /* pages found last; page NULL: not one of ours */
 static const unsigned char *fixed, *fixed_end, *shared, *shared_end;
 static const char *kernel;
 static uint64_t stamps, launch_stamp, block_stamp;
@@ -46,7 +53,8 @@ static struct page *page_of(uintptr_t number, bool make)
 
 void races_forget(const void *p, size_t n)
 {
-    for (uintptr_t a = ((uintptr_t)p + PAGE - 1) / PAGE; races_on && a < ((uintptr_t)p + n) / PAGE; a++) {
+    for (uintptr_t a = ((uintptr_t)p + PAGE - 1) / PAGE; races_on && a < ((uintptr_t)p + n) / PAGE;
+         a++) {
         struct page *page = page_of(a, false);
         if (page) page->ours = false;
     }
@@ -63,7 +71,8 @@ void races_begin(const unsigned char *from, const unsigned char *end)
 
 void races_memory(const void *p, size_t n)
 {
-    for (uintptr_t a = (uintptr_t)p / PAGE; n && a <= ((uintptr_t)p + n - 1) / PAGE; a++) page_of(a, true);
+    for (uintptr_t a = (uintptr_t)p / PAGE; n && a <= ((uintptr_t)p + n - 1) / PAGE; a++)
+        page_of(a, true);
 }
 
 void races_launch(const char *name, const unsigned char *from, size_t n)
@@ -95,13 +104,18 @@ static bool ordered(const struct moment *before, const struct moment *now)
     return before->warp == now->warp && before->sync != now->sync;
 }
 
-static void report(const void *p, bool in_shared, const struct moment *before, bool wrote, const struct moment *now, bool write)
+static void report(const void *p, bool in_shared, const struct moment *before, bool wrote,
+                   const struct moment *now, bool write)
 {
     char other[64] = "several threads";
     if (before->block == BLOCKS) snprintf(other, sizeof other, "several blocks");
-    else if (before->thread != MANY) snprintf(other, sizeof other, "thread %u of block %u", before->thread, before->block - 1);
-    fprintf(stderr, "emulated CUDA: %s: a race at %p, %s memory: %s by %s, %s by thread %u of block %u, and nothing between them\n", kernel, p, in_shared ? "shared" : "device",
-            wrote ? "written" : "read", other, write ? "written" : "read", now->thread, now->block - 1);
+    else if (before->thread != MANY)
+        snprintf(other, sizeof other, "thread %u of block %u", before->thread, before->block - 1);
+    fprintf(stderr,
+            "emulated CUDA: %s: a race at %p, %s memory: %s by %s, %s by thread %u of block %u, "
+            "and nothing between them\n",
+            kernel, p, in_shared ? "shared" : "device", wrote ? "written" : "read", other,
+            write ? "written" : "read", now->thread, now->block - 1);
     abort();
 }
 
@@ -113,7 +127,8 @@ template <typename F> static void each(const void *p, size_t n, const F &f)
     uint64_t stamp = in_shared ? block_stamp : launch_stamp;
     for (uintptr_t a = (uintptr_t)p, end = a + n; a < end;) {
         uintptr_t number = a / PAGE;
-        if (near[number % 256].number != number) near[number % 256] = { number, page_of(number, false) };
+        if (near[number % 256].number != number)
+            near[number % 256] = { number, page_of(number, false) };
         struct page *page = near[number % 256].page;
         if (!page) return;                      /* the thread's own, or a launch's arguments */
         if (!page->cells) page->cells = (struct cell *)calloc(CELLS, sizeof *page->cells);
@@ -136,19 +151,25 @@ void races_access(const void *p, size_t n, bool write)
     const struct moment now = { block_now, barriers, syncs[warp], thread, warp };
     each(p, n, [&](struct cell *c, uint8_t mask, const void *at, bool in_shared) {
         if (c->under_way & mask) {
-            fprintf(stderr, "emulated CUDA: %s: thread %u of block %u looks at %p, where a cp.async is under way\n", kernel, thread, block_now - 1, at);
+            fprintf(stderr,
+                    "emulated CUDA: %s: thread %u of block %u looks at %p, where a cp.async is "
+                    "under way\n",
+                    kernel, thread, block_now - 1, at);
             abort();
         }
-        if ((c->written_mask & mask) && !ordered(&c->written, &now)) report(at, in_shared, &c->written, true, &now, write);
+        if ((c->written_mask & mask) && !ordered(&c->written, &now))
+            report(at, in_shared, &c->written, true, &now, write);
         if (write) {
-            if ((c->read_mask & mask) && !ordered(&c->read, &now)) report(at, in_shared, &c->read, false, &now, true);
+            if ((c->read_mask & mask) && !ordered(&c->read, &now))
+                report(at, in_shared, &c->read, false, &now, true);
             c->written = now;
             c->written_mask = mask;
             return;
         }
         struct moment *r = &c->read;
         if (r->block && r->block != now.block) r->block = BLOCKS;
-        else if (r->block && r->barrier == now.barrier && r->thread != now.thread && !(r->warp == now.warp && r->sync != now.sync)) {
+        else if (r->block && r->barrier == now.barrier && r->thread != now.thread
+                 && !(r->warp == now.warp && r->sync != now.sync)) {
             r->thread = MANY;
             if (r->warp != now.warp) r->warp = MANY;
         } else if (r->block != BLOCKS) {
@@ -161,20 +182,47 @@ void races_access(const void *p, size_t n, bool write)
 
 void races_under_way(const void *p, size_t n, bool begins)
 {
-    if (inside) each(p, n, [&](struct cell *c, uint8_t mask, const void *, bool) { c->under_way = begins ? c->under_way | mask : c->under_way & (uint8_t)~mask; });
+    if (inside)
+        each(p, n, [&](struct cell *c, uint8_t mask, const void *, bool) {
+            c->under_way = begins ? c->under_way | mask : c->under_way & (uint8_t)~mask;
+        });
 }
 
 #ifdef EMULATE_RACES
 /* What the compiler calls. */
 extern "C" {
-#define ACCESS(n) \
-    void __tsan_read##n(void *p) { if (inside) races_access(p, n, false); } \
-    void __tsan_write##n(void *p) { if (inside) races_access(p, n, true); } \
-    void __tsan_unaligned_read##n(void *p) { if (inside) races_access(p, n, false); } \
-    void __tsan_unaligned_write##n(void *p) { if (inside) races_access(p, n, true); } \
-    void __tsan_volatile_read##n(void *p) { if (inside) races_access(p, n, false); } \
-    void __tsan_volatile_write##n(void *p) { if (inside) races_access(p, n, true); } \
-    void __tsan_read_write##n(void *p) { if (inside) { races_access(p, n, false); races_access(p, n, true); } }
+#define ACCESS(n)                                                                                  \
+    void __tsan_read##n(void *p)                                                                   \
+    {                                                                                              \
+        if (inside) races_access(p, n, false);                                                     \
+    }                                                                                              \
+    void __tsan_write##n(void *p)                                                                  \
+    {                                                                                              \
+        if (inside) races_access(p, n, true);                                                      \
+    }                                                                                              \
+    void __tsan_unaligned_read##n(void *p)                                                         \
+    {                                                                                              \
+        if (inside) races_access(p, n, false);                                                     \
+    }                                                                                              \
+    void __tsan_unaligned_write##n(void *p)                                                        \
+    {                                                                                              \
+        if (inside) races_access(p, n, true);                                                      \
+    }                                                                                              \
+    void __tsan_volatile_read##n(void *p)                                                          \
+    {                                                                                              \
+        if (inside) races_access(p, n, false);                                                     \
+    }                                                                                              \
+    void __tsan_volatile_write##n(void *p)                                                         \
+    {                                                                                              \
+        if (inside) races_access(p, n, true);                                                      \
+    }                                                                                              \
+    void __tsan_read_write##n(void *p)                                                             \
+    {                                                                                              \
+        if (inside) {                                                                              \
+            races_access(p, n, false);                                                             \
+            races_access(p, n, true);                                                              \
+        }                                                                                          \
+    }
 ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16)
 void __tsan_read_range(void *p, size_t n) { if (inside) races_access(p, n, false); }
 void __tsan_write_range(void *p, size_t n) { if (inside) races_access(p, n, true); }
