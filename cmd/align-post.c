@@ -1,6 +1,8 @@
 /* align-post: trains a multilingual encoder further on sentence pairs, so that translations get
  * the same vectors (PPA, Pan et al. 2021: MoCo and TLM). Reads a model folder and sentence pairs in
  * its tokens; writes a run folder, whose model is an encoder like the one it started from. */
+#include <stdlib.h>
+#include <string.h>
 #include "common/err.h"
 #include "common/prog.h"
 #include "lib/data/inputs.h"
@@ -69,6 +71,19 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
                : mix_choose(&r->mix, o->objective, NULL, "--objective", o->objective);
 }
 
+/* A language aligned with itself would be two different texts with one name. */
+static int check_pairs(const struct model_config *c, const struct strs *pairs)
+{
+    for (int i = 0; i < pairs->n; i++) {
+        struct pair_arg a;
+        if (prog_pair(pairs->v[i], c->lang, c->n_langs, &a) < 0) return -1;
+        bool same = !strcmp(a.lang[0], a.lang[1]);
+        free(a.file[0]);
+        if (same) return err_set("%s: a language with itself; align two", pairs->v[i]);
+    }
+    return 0;
+}
+
 /* Languages that have embeddings must be the model's; otherwise new ones are added. */
 static int check_langs(const struct model_config *c, int had)
 {
@@ -85,9 +100,10 @@ static int align(struct run *r, struct inputs *in)
                        .accumulate = r->train.accumulate };
     int had = r->shape.n_langs;
     in->longest = in->limits->max_tokens;
-    if (run_open(r) < 0 || inputs_pair_langs(&r->shape, &in->parallel) < 0
-        || check_langs(&r->shape, had) < 0 || inputs_open(in, r->vocab, &s) < 0
-        || mix_open(&r->mix, &s) < 0)
+    if (run_open(r) < 0 || check_pairs(&r->shape, &in->parallel) < 0
+        || check_pairs(&r->shape, &in->valid_parallel) < 0
+        || inputs_pair_langs(&r->shape, &in->parallel) < 0 || check_langs(&r->shape, had) < 0
+        || inputs_open(in, r->vocab, &s) < 0 || mix_open(&r->mix, &s) < 0)
         return -1;
     return run_steps(r, inputs_batches(in), in->tokens, NULL, NULL);
 }

@@ -59,8 +59,8 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = {
     "bpe-apply", "-c codes [options] [FILE...] > text.bpe",
-    "Applies merge operations to tokenised text, as fastBPE (fast applybpe) or subword-nmt "
-    "(apply-bpe) do.",
+    "Applies merge operations to tokenised text, as fastBPE (fast applybpe) or subword-nmt\n"
+    "(apply-bpe) does.",
     "examples:\n"
     "  bpe-apply -c codes < text > text.bpe\n"
     "  bpe-apply -c codes --vocab vocab.de --min-count 50 < text.de > text.de.bpe\n"
@@ -147,6 +147,12 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (!o.codes && !o.restore) return prog_usage("--codes FILE or --restore is needed");
+    static const char *const splits[] = { "codes", "vocab", "min-count", "merges", "dropout",
+                                          "seed", "glossaries", "glossary-file", "cache" };
+    for (size_t i = 0; o.restore && i < sizeof splits / sizeof *splits; i++)
+        if (prog_asked_for(splits[i]))
+            return prog_usage("--%s splits words, --restore joins them: give one of the two",
+                              splits[i]);
     if (!*o.separator || strchr(o.separator, ' ') || strchr(o.separator, '\n'))
         return prog_usage("--separator must be a word");
     if (o.codes && !strcmp(o.codes, "-") && !args.n && !o.input)

@@ -54,8 +54,8 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = {
     "bpe-learn", "-n N [options] [LANG=]FILE... > codes",
-    "Learns merge operations: the most frequent pair first, ties to the larger pair (subword-nmt's "
-    "order).",
+    "Learns merge operations: the most frequent pair first, ties to the larger pair\n"
+    "(subword-nmt's order).",
     "examples:\n"
     "  bpe-learn -n 60000 --alpha 0.5 en=en.tok de=de.tok sw=sw.tok > codes\n"
     "  bpe-learn -s 10000 --format subword-nmt < text > codes"

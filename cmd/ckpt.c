@@ -55,8 +55,11 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = {
     "ckpt",
-    "info [--tensors] DIR... | check DIR... | average -o OUT DIR DIR... | "
-    "import -o OUT DIR | export -o OUT [--to LAYOUT] DIR",
+    "info [--tensors] DIR...\n"
+    "       ckpt check DIR...\n"
+    "       ckpt average -o OUT DIR DIR...\n"
+    "       ckpt import -o OUT DIR\n"
+    "       ckpt export -o OUT [--to LAYOUT] DIR",
     "Looks inside the folders of models and runs; averages models; converts them from and to\n"
     "Hugging Face's layouts.",
     .part = { &kern_part }

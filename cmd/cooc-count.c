@@ -51,10 +51,9 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 
 static const struct prog prog = {
     "cooc-count", "[options] [LANG=]FILE... > x.cooc",
-    "Counts weighted co-occurrences of tokens: exact integers, one matrix per language. Files are "
-    "text (tokens between\n"
-    "spaces, one sentence per line; plain, gzip or zstd) or shards; none or \"-\" is standard "
-    "input.",
+    "Counts weighted co-occurrences of tokens: exact integers, one matrix per language. Files are\n"
+    "text (tokens separated by spaces, one sentence per line; plain, gzip or zstd) or shards;\n"
+    "without a file, or with \"-\", standard input is read.",
     .more = "Examples:\n"
             "  cooc-count -w 2 -v vocab en=en.tok.zst de=de.tok.zst > ende.cooc\n"
             "  cooc-count -w 15 --weights glove --oov collapse -v vocab --memory 1G text > x.cooc\n"

@@ -115,8 +115,10 @@ static const struct opt_group groups[] = {
 
 static const struct prog prog = {
     "plot",
-    "curves LOG... | rsim|hits|bins|ranks TABLE... | bars TABLE | tsne LANG=VEC... [options] > "
-    "x.svg",
+    "curves LOG... [options] > x.svg\n"
+    "       plot rsim|hits|bins|ranks TABLE... [options] > x.svg\n"
+    "       plot bars TABLE [options] > x.svg\n"
+    "       plot tsne LANG=VEC... [options] > x.svg",
     "Draws training curves, measures by layer, co-occurrence studies and words in the plane.",
     "Examples:\n"
     "  plot curves runs/a/log.jsonl runs/b/log.jsonl -y mlm --smooth 5 > loss.svg\n"

@@ -20,7 +20,7 @@ static const struct opt choice_rows[] = {
 };
 static const struct prog prog = {
     "pretrain", "--train LANG=SHARD... -v VOCAB --out DIR [options]",
-    "Trains a multilingual encoder: masked language modelling, alone or with other objectives "
+    "Trains a multilingual encoder: masked language modelling, alone or with other objectives\n"
     "(MLM-GC, TLM).",
     "On SIGTERM, SIGINT or SIGUSR1 it saves and exits with status 75; --resume continues.\n",
     .part = { &kern_part }

@@ -27,15 +27,15 @@ static const struct opt rows[] = {
       "row n is the translation of row n" },
     { "score", 0, OPT_CHOICE(options, score), "cosine|distance|ratio",
       "rank by cosine, or by its margin over the neighbours' mean: as a difference (distance, "
-      "CSLS) or a ratio" },
+      "CSLS) or a ratio, the usual one for --mine" },
     { "neighbours", 'k', OPT_INT(options, k), "N",
       "number of nearest neighbours that the margin takes its means over", .min = 1, .max = 1000 },
     { "table", 0, OPT_FLAG(options, table), "",
       "print accuracy as a table, one line per layer: correct among the first 1, 5 and 10 (the "
       "default with several layers)" },
     { "mine", 0, OPT_REAL(options, mine), "S",
-      "instead of accuracy, print the pairs with a score of S or more, best first, each row used "
-      "once: score, source, target (default: print accuracy)" },
+      "instead of accuracy, print the pairs with a --score of S or more, best first, each row "
+      "used once: score, source, target (default: print accuracy)" },
     { "output", 'o', OPT_STR(options, out), "FILE",
       "write to FILE, which appears only when complete (default: standard output)" },
     { 0 }
@@ -134,5 +134,8 @@ int main(int argc, char **argv)
             "--src and --tgt must be given the same number of times, and nothing else");
     if (prog_given("mine") && (o.src.n > 1 || o.table))
         return prog_usage("--mine takes one --src and one --tgt, and no --table");
+    if (prog_given("mine") && how[o.score] == CSLS_NN && o.mine > 1)
+        return prog_usage("--mine %g: no cosine is above 1; for a margin pass --score ratio or "
+                          "distance", o.mine);
     return run() < 0 ? prog_fail() : prog_end();
 }

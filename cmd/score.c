@@ -89,8 +89,8 @@ static const struct prog prog = { "score", "--metric NAME [LANG=]GOLD... < predi
                                   "Examples:\n"
                                   "  predict --model nli -l de < test.de.tsv | score --metric "
                                   "accuracy de=test.de.tsv\n"
-                                  "  score -m mlqa en=en.json de=de.json --pred en=a.en --pred "
-                                  "de=a.de --against en=b.en --against de=b.de\n"
+                                  "  score -m mlqa en=en.json de=de.json --pred en=a.en \\\n"
+                                  "    --pred de=a.de --against en=b.en --against de=b.de\n"
                                   "  score --compare --pair SCS=TCS results.tsv\n" };
 
 /* --- printing -------------------------------------------------------------------------------- */

@@ -259,10 +259,26 @@ static void append(struct opt_set *s, struct strs *l, const char *value, bool fi
     l->v[l->n++] = value;
 }
 
+/* What "$unset" gives: "" where a number, a word or a file belongs, "en=" where "en=FILE" does. */
+static int check_empty(const struct opt *row, const char *value, enum opt_source source)
+{
+    size_t n = strlen(value);
+    bool text = row->type == OPT_TYPE_STR || row->type == OPT_TYPE_LIST;
+    bool free = text && row->arg        /* may be any text, "" too */
+                && opt_choice("TEXT|STR|REGEX|LANG|TOKENS|MARK", row->arg) >= 0;
+    if (!n && (!text || (!free && source == OPT_ARGV)))
+        return err_set("the value is empty; expected %s",
+                       row->type == OPT_TYPE_FLAG ? "true or false" : row->arg);
+    if (n && text && row->arg && strchr(row->arg, '=') && strchr(value, '=') == value + n - 1)
+        return err_set("%s: nothing after '='; expected %s", value, row->arg);
+    return 0;
+}
+
 int opt_give(struct opt_set *s, struct opt_here *o, const char *value, enum opt_source source)
 {
     const struct opt *row = o->row;
-    int rc = 0;
+    int rc = check_empty(row, value, source);
+    if (rc < 0) return -1;
     switch (row->type) {
     case OPT_TYPE_FLAG: rc = read_flag(o->value, value); break;
     case OPT_TYPE_INT: case OPT_TYPE_I64: rc = read_whole(row, o->value, value); break;

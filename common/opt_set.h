@@ -45,7 +45,8 @@ int opt_name_length(const struct opt *row);
 /* Bytes of the field that an option of this type fills. */
 size_t opt_size(enum opt_type type);
 
-/* Parses value into the field. 0, or -1 with a message without the option's name. */
+/* Parses value into the field. 0, or -1 with a message without the option's name. Numbers, choices
+ * and, on the command line, files cannot be "". */
 int opt_give(struct opt_set *s, struct opt_here *o, const char *value, enum opt_source source);
 /* The value as opt_give reads it back; "" for lists. */
 void opt_format(const struct opt_here *o, char *s, size_t size);

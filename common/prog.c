@@ -209,6 +209,8 @@ static int apply(const struct opt_line *line)
     bool unreadable;
     for (size_t i = 0; i < line->n; i++)
         if (line->v[i].o->value == &std.config) std.config = line->v[i].value;
+    if (std.config && !*std.config)
+        return prog_usage("--config: the value is empty; expected FILE");
     if (std.config && opt_read_config(&set, std.config, &unreadable) < 0)
         return unreadable ? prog_fail() : prog_usage("%s", err_msg());
     if (opt_apply(&set, line) < 0 || check_environment() < 0) return prog_usage("%s", err_msg());
@@ -228,6 +230,8 @@ static int options(const struct opt_group *groups, int argc, char **argv, struct
     }
     int status = opt_read_argv(&set, argc, argv, args, &line) < 0 ? prog_usage("%s", err_msg())
                                                                   : -1;
+    for (int i = 0; i < args->n && status < 0 && !line.at_once; i++)
+        if (!*args->v[i]) status = prog_usage("argument %d is empty", i + 1);
     if (status < 0 && line.at_once) {
         if (line.at_once->value == &std.help) print_help();
         else print_version();

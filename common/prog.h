@@ -2,14 +2,22 @@
  *
  *   static struct options { int window; const char *out; } o = { .window = 2 };
  *   static const struct opt rows[] = {
- *       { "window", 'w', OPT_INT(options, window), "N", "words on either side", .min = 1, .max =
- * 1000 }, { "output", 'o', OPT_STR(options, out), "FILE", "write to FILE, which appears only when
- * complete (default: standard output)" }, { 0 } }; static const struct opt_group groups[] = { {
- * "Options", rows, &o }, { 0 } }; static const struct prog prog = { "cooc-count", "[options]
- * [LANG=]FILE... > x.cooc", "Counts weighted co-occurrences of tokens." }; int main(int argc, char
- * **argv) { struct args args; int status = prog_start(&prog, groups, argc, argv, &args); if (status
- * >= 0) return status; return run(&args) < 0 ? prog_fail() : prog_end();
- *   }                                                                        */
+ *       { "window", 'w', OPT_INT(options, window), "N", "number of words on either side",
+ *         .min = 1, .max = 1000 },
+ *       { "output", 'o', OPT_STR(options, out), "FILE",
+ *         "write to FILE, which appears only when complete (default: standard output)" },
+ *       { 0 }
+ *   };
+ *   static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
+ *   static const struct prog prog = { "cooc-count", "[options] [LANG=]FILE... > x.cooc",
+ *                                     "Counts weighted co-occurrences of tokens." };
+ *   int main(int argc, char **argv)
+ *   {
+ *       struct args args;
+ *       int status = prog_start(&prog, groups, argc, argv, &args);
+ *       if (status >= 0) return status;
+ *       return run(&args) < 0 ? prog_fail() : prog_end();
+ *   } */
 #ifndef COMMON_PROG_H
 #define COMMON_PROG_H
 #include <stdint.h>
@@ -35,7 +43,8 @@ struct prog {
 };
 
 /* Parses. Returns -1 when the program should go on, else the status to exit with
- * (--help and --version print and give 0; wrong usage prints one line and gives 2).
+ * (--help and --version print and give 0; wrong usage prints one line and gives 2). An argument
+ * that is "" is wrong usage: no program has a use for one, and shells give it for "$unset".
  * Every program also gets --threads N, --quiet/-q, --config FILE, --help/-h, --version.
  * --config FILE holds "name = value" lines with the same names ('#' starts a comment); the
  * command line wins. */

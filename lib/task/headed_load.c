@@ -68,6 +68,16 @@ static int map_labels(struct headed_task *t, struct headed_file *f, bool learn)
     return 0;
 }
 
+/* Inference has three classes, paraphrase two: a file with the other task's is one by mistake. */
+static int check_classes(const struct headed_task *t, const struct headed_file *f)
+{
+    bool nli = !strcmp(t->kind->name, "nli"), pairs = !strcmp(t->kind->name, "pairs");
+    if (!f->set.closed || !(nli || pairs) || (f->set.labels.n == 3) == nli) return 0;
+    return err_set("%s: has the labels of %s; --task %s learns these, --task class any", f->path,
+                   nli ? "paraphrase (0, 1)" : "inference (entailment, ...)",
+                   nli ? "pairs" : "nli");
+}
+
 /* Has anything of it a label, a tag or an answer? */
 static bool is_labelled(const struct labelled_set *s)
 {
@@ -100,7 +110,7 @@ int headed_file_open(struct headed_task *t, struct headed_file *f, const struct 
     if (!is_labelled(&f->set))
         return err_set("%s: has no %s to learn from or to compare with", f->path,
                        f->set.kind == LABELLED_QUESTIONS ? "answers" : "labels");
-    if (map_labels(t, f, learn) < 0) return -1;
+    if (check_classes(t, f) < 0 || map_labels(t, f, learn) < 0) return -1;
     for (int i = 0; i < 2; i++)
         if (!(f->encoder[i] = encode_open(in->model, f->side[i], s->vocab))) return -1;
     return 0;

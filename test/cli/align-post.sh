@@ -100,6 +100,10 @@ fails 1 '20 pairs are left, fewer than a batch of 32' "${small[@]}" --pairs 20 -
 fails 1 '20 pairs are too few for a queue' "${small[@]}" --pairs 20 --out no
 fails 1 'language xc: the model has no embedding for it' \
     "${small[@]}" --parallel xa-xc=train.a,train.b --out no
+fails 1 'xa-xa=train.a,train.b: a language with itself; align two' \
+    "${small[@]}" --parallel xa-xa=train.a,train.b --out no
+fails 1 'xb-xb=train.a,train.b: a language with itself' \
+    "${small[@]}" --valid xb-xb=train.a,train.b --out no
 fails 2 '--model, --parallel and --out are needed' align-post -q --model base --out no
 fails 2 '--patience .*needs --select best' "${small[@]}" --patience 3 --out no
 fails 2 'queue belongs to objective moco, which is not in --objective tlm' \

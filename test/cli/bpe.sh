@@ -180,6 +180,10 @@ bpe-apply -c codes.fast nul | bpe-apply --restore | cmp - nul
 fails 1 'glossary "\(": ' bpe-apply -c codes.fast --glossaries '('
 fails 2 'codes' bpe-apply
 fails 2 'both' bpe-apply -c - < text
+fails 2 '--codes splits words, --restore joins them' bpe-apply --restore -c codes.fast < text
+fails 2 '--dropout splits words, --restore joins them' bpe-apply --restore --dropout 0.1 < text
+fails 2 '^bpe-apply: -c: the value is empty; expected FILE$' bpe-apply -c '' < text
+fails 2 '^bpe-apply: argument 1 is empty$' bpe-apply -c codes.fast ''
 fails 2 'vocab' binarize
 fails 2 'info, cat or check' shard look x.shd
 

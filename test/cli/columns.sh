@@ -37,6 +37,10 @@ check() {
 }
 
 check "$TOP" > problems
+for p in "$BIN"/*; do
+    case $p in *.so) continue;; esac
+    "$p" --help | LC_ALL=C.UTF-8 grep -E '^.{101,}' | sed "s/^/${p##*\/} --help: /" || true
+done >> problems
 [ -s problems ] && { cat problems; fail "columns"; }
 
 # What the above would say of a long line, and of a file that needs no place in the list any more.

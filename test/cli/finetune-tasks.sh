@@ -133,6 +133,12 @@ nli=(--task nli --train xa=s/nli.train.xa.tsv)
 : > empty
 bad 'empty: is empty' --task nli --train xa=empty
 bad 'nli.train.xa.tsv: is in none of the formats' --task qa --train xa=s/nli.train.xa.tsv
+# another task's labels, to learn from or to validate on
+printf 'label\tsentence1\tsentence2\n1\ta\tb\n0\ta\tc\n' > same
+bad 'nli.train.xa.tsv: has the labels of inference .*; --task nli learns these, --task class any' \
+    --task pairs --train xa=s/nli.train.xa.tsv
+bad '^finetune: same: has the labels of paraphrase \(0, 1\); --task pairs learns these' \
+    "${nli[@]}" --valid xa=same
 bad '^finetune: --train de=s/nli.train.xa.tsv: language de is not one of the model.s: xa, xb; it' \
     --task nli --train de=s/nli.train.xa.tsv
 bad '^finetune: --train s/nli.train.xa.tsv: expected LANG=FILE' --task nli \

@@ -19,6 +19,9 @@ is "$(usr/bin/isoglot help | sed -n 1p)" "$(usr/bin/isoglot --help | sed -n 1p)"
 is "$(usr/bin/isoglot --version)" "isoglot $("$BIN/$some" --version |
     sed -nE '1s/.*\(isoglot\) //p')"
 fails 2 'usage' usr/bin/isoglot
+fails 2 'no program tokeniz; did you mean tokenize\?' usr/bin/isoglot tokeniz
+fails 2 'no program cooc-me; did you mean cooc-merge\?' usr/bin/isoglot help cooc-me
+fails 2 'no program pre; did you mean predict or pretrain\?' usr/bin/isoglot pre
 [ ! -e usr/bin/"$some" ] || fail "a short name that nobody asked for"
 [ -f usr/share/man/man1/isoglot.1 ]
 # pages call themselves what they are installed as, and refer to pages that are there (gnuplot's is
@@ -44,9 +47,21 @@ got=$(PATH=$PWD/usr/bin:$PATH bash -c '. usr/share/bash-completion/completions/i
     COMP_WORDS=(isoglot cooc-count --weights ""); COMP_CWORD=3;
         _isoglot isoglot; echo "${COMPREPLY[*]}"
     COMP_WORDS=(isoglot-cooc-count --weights gl); COMP_CWORD=2;
+        _isoglot isoglot-cooc-count; echo "${COMPREPLY[*]}"
+    COMP_WORDS=(isoglot-cooc-count --weights = gl); COMP_CWORD=3;
+        _isoglot isoglot-cooc-count; echo "${COMPREPLY[*]}"
+    COMP_WORDS=(isoglot-cooc-count --weights =); COMP_CWORD=2;
         _isoglot isoglot-cooc-count; echo "${COMPREPLY[*]}"')
 is "$got" "mlm-gc glove flat
-glove"
+glove
+glove
+mlm-gc glove flat"
+# and what a program can be told to do
+got=$(PATH=$PWD/usr/bin:$PATH bash -c '. usr/share/bash-completion/completions/isoglot
+    COMP_WORDS=(isoglot ckpt i); COMP_CWORD=2; _isoglot isoglot; echo "${COMPREPLY[*]}"
+    COMP_WORDS=(isoglot-shard c); COMP_CWORD=1; _isoglot isoglot-shard; echo "${COMPREPLY[*]}"')
+is "$got" "info import
+cat check"
 make_ install SHORT=1 > out
 is "$(usr/bin/"$some" --version | sed -n 1p)" "$("$BIN/$some" --version | sed -n 1p)"
 make_ uninstall

@@ -237,6 +237,7 @@ fails 1 'standard input:1: byte 5 is not UTF-8; run iconv$' sh \
     -c "printf 'a b \377 d\\n' | analogy --vec $g/a.vec > /dev/null"
 fails 1 'expected four words' sh -c "echo a b c | analogy --vec $g/a.vec > /dev/null"
 fails 1 '8 dimensions, .* has 20' retrieve --src "$g/a.vec" --tgt de.vec -o out
+fails 2 'no cosine is above 1; for a margin' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --mine 1.05
 fails 2 'takes one' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --table --mine 1
 fails 2 'the same number of times' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --src "$g/p.vec"
 fails 1 'nan.vec:1: "nan"' retrieve --src nan.vec --tgt nan.vec -o out

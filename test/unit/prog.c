@@ -203,7 +203,16 @@ static void wrong_usage_is_one_line_and_status_2(void **state)
     wrong("x -w", "tester: -w needs a value (N)\n");
     wrong("--window=three", "tester: --window: 'three' is not a whole number\n");
     wrong("--window 3x", "tester: --window: '3x' is not a whole number\n");
-    wrong("--window=", "tester: --window: '' is not a whole number\n");
+    /* "$unset" */
+    wrong("--window=", "tester: --window: the value is empty; expected N\n");
+    wrong("--order=", "tester: --order: the value is empty; expected svo|sov|free\n");
+    wrong("--deep=", "tester: --deep: the value is empty; expected true or false\n");
+    wrong("--out=", "tester: --out: the value is empty; expected FILE\n");
+    wrong("--config=", "tester: --config: the value is empty; expected FILE\n");
+    wrong("--train en=", "tester: --train: en=: nothing after '='; expected LANG=FILE\n");
+    char *empty[] = { "tester", "a", "" };
+    struct args args;
+    assert_int_equal(prog_start(&prog, groups, 3, empty, &args), PROG_USAGE);
     wrong("-w 0", "tester: -w: 0 is not between 1 and 1000\n");
     wrong("-w1001", "tester: -w: 1001 is not between 1 and 1000\n");
     wrong("-w 99999999999", "tester: -w: 99999999999 is out of range\n");
