@@ -35,6 +35,22 @@ struct amx_shapes {
 #define AMX_BF16(sum, x, w)                                                                        \
     __asm__ volatile("tdpbf16ps %%tmm" #w ", %%tmm" #x ", %%tmm" #sum ::: "memory")
 
+/* A block of sums, two tiles by two, in registers 0 to 3: the two tiles of rows at x times the two
+ * of columns at w, `tile` elements from one to the next, by way of registers 4 to 7. Each load is
+ * followed by what it is enough for. */
+#define AMX_ZERO_BLOCK() do { AMX_ZERO(0); AMX_ZERO(1); AMX_ZERO(2); AMX_ZERO(3); } while (0)
+#define AMX_BLOCK(MULTIPLY, x, w, tile)                                                            \
+    do {                                                                                           \
+        AMX_LOAD(6, w, AMX_BYTES);                                                                 \
+        AMX_LOAD(4, x, AMX_BYTES);                                                                 \
+        MULTIPLY(0, 4, 6);                                                                         \
+        AMX_LOAD(7, (w) + (tile), AMX_BYTES);                                                      \
+        MULTIPLY(1, 4, 7);                                                                         \
+        AMX_LOAD(5, (x) + (tile), AMX_BYTES);                                                      \
+        MULTIPLY(2, 5, 6);                                                                         \
+        MULTIPLY(3, 5, 7);                                                                         \
+    } while (0)
+
 /* Tile t: so many rows of 64 bytes. */
 static inline void amx_tile(struct amx_shapes *s, int t, int rows)
 {

@@ -202,12 +202,12 @@ static uint16_t *rounded(int piece, const float *x, int from_ld, int rows, int c
 
 struct job {
     bool ta, tb, add;
-    int M, N, K, lda, ldb, ldc;      /* K, lda and ldb of the padded copies */
+    int K, lda, ldb, ldc;            /* K, lda and ldb of the padded copies */
     uint16_t *A, *B;
     float *C;
     gemm_then *then;
     void *ctx;
-    int tile_rows, tile_cols, across;
+    struct gemm_tiles tiles;
 };
 
 static bool execute(const struct product *x, void *a, void *b, void *c)
@@ -238,13 +238,10 @@ static int run_tile(void *ctx, size_t i, int thread)
     static _Thread_local bool alone;
     if (!alone && d.omp_threads) d.omp_threads(1);
     alone = true;
-    int r0 = (int)(i / (size_t)j->across) * j->tile_rows,
-        c0 = (int)(i % (size_t)j->across) * j->tile_cols;
-    int r1 = j->M - r0 < j->tile_rows ? j->M : r0 + j->tile_rows;
-    int c1 = j->N - c0 < j->tile_cols ? j->N : c0 + j->tile_cols;
-    int rows = r1 - r0, cols = c1 - c0;
+    struct gemm_tile t = gemm_tile(&j->tiles, i);
+    int rows = t.r1 - t.r0, cols = t.c1 - t.c0;
     bool apart = rows % STEP != 0; /* the rows that pad it must not be written */
-    float *C = j->C + (size_t)r0 * (size_t)j->ldc + c0;
+    float *C = j->C + (size_t)t.r0 * (size_t)j->ldc + t.c0;
     float *to =
         apart ? cpu_scratch(SCRATCH_TILE, (size_t)up(rows) * (size_t)cols * sizeof(float)) : C;
     struct shape s = { up(rows), cols,   j->K,
@@ -252,8 +249,8 @@ static int run_tile(void *ctx, size_t i, int thread)
                        j->ta,    j->tb,  j->add && !apart,
                        false };
     const struct product *x = lookup(&s);
-    uint16_t *A = j->A + (j->ta ? (size_t)r0 : (size_t)r0 * (size_t)j->lda);
-    uint16_t *B = j->B + (j->tb ? (size_t)c0 * (size_t)j->ldb : (size_t)c0);
+    uint16_t *A = j->A + (j->ta ? (size_t)t.r0 : (size_t)t.r0 * (size_t)j->lda);
+    uint16_t *B = j->B + (j->tb ? (size_t)t.c0 * (size_t)j->ldb : (size_t)t.c0);
     if (!x || !execute(x, A, B, to))
         return err_set("bf16: %s failed on a product of %d x %d x %d; use float32", d.name, s.m,
                        s.n, s.k);
@@ -263,7 +260,7 @@ static int run_tile(void *ctx, size_t i, int thread)
         if (j->add) simd_choose()->add(c, got, (size_t)cols);
         else memcpy(c, got, (size_t)cols * sizeof *c);
     }
-    if (j->then) j->then(j->ctx, r0, r1, c0, c1);
+    if (j->then) j->then(j->ctx, t.r0, t.r1, t.c0, t.c1);
     return 0;
 }
 
@@ -274,15 +271,14 @@ int bf16_gemm(bool ta, bool tb, int M, int N, int K, const float *A, int lda, bo
     struct job j = { .ta = ta,
                      .tb = tb,
                      .add = add,
-                     .M = M,
-                     .N = N,
                      .K = k,
                      .lda = ta ? m : k,
                      .ldb = tb ? k : N,
                      .ldc = ldc,
                      .C = C,
                      .then = then,
-                     .ctx = ctx };
+                     .ctx = ctx,
+                     .tiles = gemm_cut(M, N, K, STEP) };
     static _Thread_local struct copy last;               /* what is in SCRATCH_A */
     int rows = ta ? K : M, cols = ta ? M : K;
     if (!same_a || last.x != A || last.rows != rows || last.cols != cols || last.from_ld != lda)
@@ -292,11 +288,8 @@ int bf16_gemm(bool ta, bool tb, int M, int N, int K, const float *A, int lda, bo
                               up(cols) };
     j.A = last.y;
     j.B = tb ? rounded(SCRATCH_B, B, ldb, N, K, N, k) : rounded(SCRATCH_B, B, ldb, K, N, k, N);
-    gemm_cut(M, N, K, STEP, &j.tile_rows, &j.tile_cols);
-    j.across = (N + j.tile_cols - 1) / j.tile_cols;
-    int down = (M + j.tile_rows - 1) / j.tile_rows;
     cache_trim();
-    return par_for((size_t)down * (size_t)j.across, run_tile, &j);
+    return par_for(j.tiles.n, run_tile, &j);
 }
 
 #else

@@ -5,11 +5,11 @@
  * Every element of C is one chain of sums over k, whatever the tiles of the pool are. */
 #if defined __x86_64__
 #include "kernels/cpu/bf16.h"
-#include <immintrin.h>
 #include <string.h>
 #include "common/thread.h"
 #include "kernels/cpu/amx.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/transpose.h"
 
 enum {
     HALF = AMX_ROWS,  /* rows or columns of a tile */
@@ -21,50 +21,14 @@ enum {
     GROUP = 128,
 };
 
-#if defined __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
-
 /* --- tiles ------------------------------------------------------------------------------------ */
 
-static __mmask16 first(int n)
-{
-    return (__mmask16)(n >= 16 ? 0xffff : n <= 0 ? 0 : (1 << n) - 1);
-}
-
-/* The 16 x 16 pairs of numbers in v, rows for columns. */
-static inline void transpose(__m512i v[16])
-{
-    __m512i t[16];
-    UNROLL for (int i = 0; i < 16; i += 2) {
-        t[i] = _mm512_unpacklo_epi32(v[i], v[i + 1]);
-        t[i + 1] = _mm512_unpackhi_epi32(v[i], v[i + 1]);
-    }
-    UNROLL for (int i = 0; i < 16; i += 4) {
-        v[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
-        v[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
-        v[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
-        v[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
-    }
-    UNROLL for (int j = 0; j < 8; j++) {
-        int i = j / 4 * 8 + j % 4;
-        t[i] = _mm512_shuffle_i32x4(v[i], v[i + 4], 0x88);
-        t[i + 4] = _mm512_shuffle_i32x4(v[i], v[i + 4], 0xdd);
-    }
-    UNROLL for (int j = 0; j < 8; j++) {
-        v[j] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0x88);
-        v[j + 8] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0xdd);
-    }
-}
-
-/* 32 floats, of which some are there, as bfloat16. */
-static inline __m512i rounded(const float *low, __mmask16 low_there, const float *high,
+/* 32 floats, of which some are there, as bfloat16: pairs in the places of 16 floats. */
+static inline __m512 rounded(const float *low, __mmask16 low_there, const float *high,
                               __mmask16 high_there)
 {
-    return (__m512i)_mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(high_there, high),
-                                        _mm512_maskz_loadu_ps(low_there, low));
+    return (__m512)_mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(high_there, high),
+                                       _mm512_maskz_loadu_ps(low_there, low));
 }
 
 /* A matrix as it is stored: `along` says that k is what goes along its rows, ld apart. */
@@ -78,21 +42,23 @@ static void pack_tile(uint16_t *to, const struct stored *s, int i, int k, bool c
     const __m512i alternate = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25,
                                                9, 24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2,
                                                17, 1, 16, 0);
-    __m512i v[16];
+    __m512 v[16];
     if (s->along) {
         const float *x = s->x + (size_t)i * s->ld + (size_t)k;
         UNROLL for (int r = 0; r < 16; r++, x += s->ld)
-            v[r] = r < n ? rounded(x, first(depth), x + 16, first(depth - 16))
-                         : _mm512_setzero_si512();
+            v[r] = r < n ? rounded(x, first_lanes(depth), x + 16, first_lanes(depth - 16))
+                         : _mm512_setzero_ps();
     } else {
         const float *x = s->x + (size_t)k * s->ld + (size_t)i;
         UNROLL for (int p = 0; p < 16; p++, x += 2 * s->ld) {
-            __mmask16 low = 2 * p < depth ? first(n) : 0, high = 2 * p + 1 < depth ? first(n) : 0;
-            v[p] = _mm512_permutexvar_epi16(alternate, rounded(x, low, x + s->ld, high));
+            __mmask16 low = 2 * p < depth ? first_lanes(n) : 0,
+                      high = 2 * p + 1 < depth ? first_lanes(n) : 0;
+            v[p] = (__m512)_mm512_permutexvar_epi16(
+                alternate, (__m512i)rounded(x, low, x + s->ld, high));
         }
     }
-    if (s->along == columns) transpose(v);
-    UNROLL for (int r = 0; r < 16; r++) _mm512_store_si512(to + r * DEPTH, v[r]);
+    if (s->along == columns) transpose16(v);
+    UNROLL for (int r = 0; r < 16; r++) _mm512_store_ps(to + r * DEPTH, v[r]);
 }
 
 /* Blocks of 32 rows or columns [i0, i1) over [k0, k1), each [k / 32][2] tiles, `apart` numbers from
@@ -118,8 +84,8 @@ struct job {
     bool add;
     float *C;
     size_t ldc;
-    int M, N, K, steps;         /* steps: of 32 along k */
-    int tile_rows, tile_cols, across;
+    int K, steps;               /* steps: of 32 along k */
+    struct gemm_tiles tiles;
     gemm_then *then;
     void *ctx;
 };
@@ -139,21 +105,9 @@ static void multiply(float *C, size_t ldc, const uint16_t *a, const uint16_t *b,
         AMX_LOAD(2, below, apart);
         AMX_LOAD(3, below + HALF, apart);
     } else {
-        AMX_ZERO(0);
-        AMX_ZERO(1);
-        AMX_ZERO(2);
-        AMX_ZERO(3);
+        AMX_ZERO_BLOCK();
     }
-    for (int s = 0; s < steps; s++, a += 2 * TILE, b += 2 * TILE) {
-        AMX_LOAD(6, b, AMX_BYTES);
-        AMX_LOAD(4, a, AMX_BYTES);
-        AMX_BF16(0, 4, 6);
-        AMX_LOAD(7, b + TILE, AMX_BYTES);
-        AMX_BF16(1, 4, 7);
-        AMX_LOAD(5, a + TILE, AMX_BYTES);
-        AMX_BF16(2, 5, 6);
-        AMX_BF16(3, 5, 7);
-    }
+    for (int s = 0; s < steps; s++, a += 2 * TILE, b += 2 * TILE) AMX_BLOCK(AMX_BF16, a, b, TILE);
     AMX_STORE(C, apart, 0);
     AMX_STORE(C + HALF, apart, 1);
     AMX_STORE(below, apart, 2);
@@ -214,17 +168,14 @@ static int run_tile(void *ctx, size_t i, int thread)
 {
     (void)thread;
     const struct job *j = ctx;
-    int r0 = (int)(i / (size_t)j->across) * j->tile_rows,
-        c0 = (int)(i % (size_t)j->across) * j->tile_cols;
-    int r1 = j->M - r0 < j->tile_rows ? j->M : r0 + j->tile_rows;
-    int c1 = j->N - c0 < j->tile_cols ? j->N : c0 + j->tile_cols;
-    for (int r = r0, end; r < r1; r = end) {
-        end = r1 - r < GROUP ? r1 : r + GROUP;
+    struct gemm_tile t = gemm_tile(&j->tiles, i);
+    for (int r = t.r0, end; r < t.r1; r = end) {
+        end = t.r1 - r < GROUP ? t.r1 : r + GROUP;
         AMX_SHAPE(&shapes);
         for (int k = 0; k < j->K; k += PIECE)
-            group(j, r, end, c0, c1, k, j->K - k < PIECE ? j->K : k + PIECE);
+            group(j, r, end, t.c0, t.c1, k, j->K - k < PIECE ? j->K : k + PIECE);
         AMX_RELEASE();
-        if (j->then) j->then(j->ctx, r, end, c0, c1);
+        if (j->then) j->then(j->ctx, r, end, t.c0, t.c1);
     }
     return 0;
 }
@@ -261,7 +212,7 @@ static struct job job_of(bool ta, bool tb, int M, int N, int K, const float *A, 
     return (struct job){
         .a = { A, (size_t)lda, !ta, M, K },
         .b = { B, (size_t)ldb, tb, N, K },
-        .C = C, .ldc = (size_t)ldc, .M = M, .N = N, .K = K, .steps = (K + DEPTH - 1) / DEPTH,
+        .C = C, .ldc = (size_t)ldc, .K = K, .steps = (K + DEPTH - 1) / DEPTH,
     };
 }
 
@@ -272,12 +223,10 @@ void bf16_amx(bool ta, bool tb, int M, int N, int K, const float *A, int lda, co
     j.add = add;
     j.then = then;
     j.ctx = ctx;
-    gemm_cut(M, N, K, SIDE, &j.tile_rows, &j.tile_cols);
-    j.across = (N + j.tile_cols - 1) / j.tile_cols;
-    int down = (M + j.tile_rows - 1) / j.tile_rows;
+    j.tiles = gemm_cut(M, N, K, SIDE);
     j.B = packed(&j, &j.b, SCRATCH_B, true);
-    if (j.across > 1) j.A = packed(&j, &j.a, SCRATCH_A, false); /* tiles share rows */
-    par_for((size_t)down * (size_t)j.across, run_tile, &j);
+    if (j.tiles.across > 1) j.A = packed(&j, &j.a, SCRATCH_A, false); /* tiles share rows */
+    par_for(j.tiles.n, run_tile, &j);
 }
 
 void bf16_amx_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
@@ -285,9 +234,7 @@ void bf16_amx_here(bool ta, bool tb, int M, int N, int K, float alpha, const flo
 {
     struct job j = job_of(ta, tb, M, N, K, A, lda, B, ldb, C, ldc);
     j.B = cpu_scratch(SCRATCH_B, (size_t)blocks(N) * block_size(&j) * sizeof *j.B);
-    j.tile_rows = M;
-    j.tile_cols = N;
-    j.across = 1;
+    j.tiles = gemm_tiles(M, N, M, N);
     pack(j.B, block_size(&j), &j.b, 0, N, 0, K, true);
     run_tile(&j, 0, 0);
     for (int r = 0; alpha != 1 && r < M; r++)

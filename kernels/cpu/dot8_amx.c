@@ -18,20 +18,9 @@ _Alignas(64) static const struct amx_shapes shapes = {
 static inline void multiply(int steps, const int8_t *q, const int8_t *z,
                             int32_t sum[2][2][AMX_ROWS][LANES])
 {
-    AMX_ZERO(0);
-    AMX_ZERO(1);
-    AMX_ZERO(2);
-    AMX_ZERO(3);
-    for (int s = 0; s < steps; s += STEPS, q += 2 * TILE, z += 2 * TILE) {
-        AMX_LOAD(6, z, AMX_BYTES);
-        AMX_LOAD(4, q, AMX_BYTES);
-        AMX_SIGNED(0, 4, 6);
-        AMX_LOAD(7, z + TILE, AMX_BYTES);
-        AMX_SIGNED(1, 4, 7);
-        AMX_LOAD(5, q + TILE, AMX_BYTES);
-        AMX_SIGNED(2, 5, 6);
-        AMX_SIGNED(3, 5, 7);
-    }
+    AMX_ZERO_BLOCK();
+    for (int s = 0; s < steps; s += STEPS, q += 2 * TILE, z += 2 * TILE)
+        AMX_BLOCK(AMX_SIGNED, q, z, TILE);
     AMX_STORE(sum[0][0], AMX_BYTES, 0);
     AMX_STORE(sum[0][1], AMX_BYTES, 1);
     AMX_STORE(sum[1][0], AMX_BYTES, 2);

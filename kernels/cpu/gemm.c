@@ -61,13 +61,13 @@ void gemm_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *
 
 struct job {
     bool ta, tb;
-    int M, N, K, lda, ldb, ldc;
+    int K, lda, ldb, ldc;
     float alpha, beta;
     const float *A, *B;
     float *C;
     gemm_then *then;
     void *ctx;
-    int tile_rows, tile_cols, across;
+    struct gemm_tiles tiles;
     bool few;
 };
 
@@ -75,23 +75,26 @@ static int run_tile(void *ctx, size_t i, int thread)
 {
     (void)thread;
     const struct job *j = ctx;
-    int r0 = (int)(i / (size_t)j->across) * j->tile_rows,
-        c0 = (int)(i % (size_t)j->across) * j->tile_cols;
-    int r1 = j->M - r0 < j->tile_rows ? j->M : r0 + j->tile_rows;
-    int c1 = j->N - c0 < j->tile_cols ? j->N : c0 + j->tile_cols;
-    const float *A = j->A + (j->ta ? (size_t)r0 : (size_t)r0 * (size_t)j->lda);
-    const float *B = j->B + (j->tb ? (size_t)c0 * (size_t)j->ldb : (size_t)c0);
-    float *C = j->C + (size_t)r0 * (size_t)j->ldc + c0;
+    struct gemm_tile t = gemm_tile(&j->tiles, i);
+    const float *A = j->A + (j->ta ? (size_t)t.r0 : (size_t)t.r0 * (size_t)j->lda);
+    const float *B = j->B + (j->tb ? (size_t)t.c0 * (size_t)j->ldb : (size_t)t.c0);
+    float *C = j->C + (size_t)t.r0 * (size_t)j->ldc + t.c0;
     if (j->few) {
-        simd_choose()->dots(C, (size_t)j->ldc, A, (size_t)j->lda, r1 - r0, B, (size_t)j->ldb,
-                            c1 - c0, (size_t)j->K);
+        simd_choose()->dots(C, (size_t)j->ldc, A, (size_t)j->lda, t.r1 - t.r0, B,
+                            (size_t)j->ldb, t.c1 - t.c0, (size_t)j->K);
     } else {
         one_thread();
-        product(j->ta, j->tb, r1 - r0, c1 - c0, j->K, j->alpha, A, j->lda, B, j->ldb, j->beta, C,
-                j->ldc);
+        product(j->ta, j->tb, t.r1 - t.r0, t.c1 - t.c0, j->K, j->alpha, A, j->lda, B, j->ldb,
+                j->beta, C, j->ldc);
     }
-    if (j->then) j->then(j->ctx, r0, r1, c0, c1);
+    if (j->then) j->then(j->ctx, t.r0, t.r1, t.c0, t.c1);
     return 0;
+}
+
+struct gemm_tiles gemm_tiles(int M, int N, int rows, int cols)
+{
+    int across = (N + cols - 1) / cols, down = (M + rows - 1) / rows;
+    return (struct gemm_tiles){ M, N, rows, cols, across, (size_t)down * (size_t)across };
 }
 
 /* Every tile packs its own parts of A and B: few large ones are fast, many keep many threads
@@ -106,7 +109,7 @@ static int halvings(int side, int least, int most)
     return n;
 }
 
-void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols)
+struct gemm_tiles gemm_cut(int M, int N, int K, int unit)
 {
     double flops = 2.0 * M * N * K;
     bool rows = M >= N;
@@ -115,10 +118,10 @@ void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols)
     if (n == 1 && flops >= 16e6) n = halvings(longer, 256, 2);
     while (flops / (n * other) > 2e9 && shorter / (2 * other) >= 512) other *= 2;
     int down = rows ? n : other, across = rows ? other : n;
-    *tile_rows = (M + down - 1) / down;
-    *tile_cols = (N + across - 1) / across;
-    if (down > 1) *tile_rows = (*tile_rows + unit - 1) / unit * unit;
-    if (across > 1) *tile_cols = (*tile_cols + unit - 1) / unit * unit;
+    int tile_rows = (M + down - 1) / down, tile_cols = (N + across - 1) / across;
+    if (down > 1) tile_rows = (tile_rows + unit - 1) / unit * unit;
+    if (across > 1) tile_cols = (tile_cols + unit - 1) / unit * unit;
+    return gemm_tiles(M, N, tile_rows, tile_cols);
 }
 
 /* X W^T with few rows of X, as in a step of decoding: OpenBLAS would first pack all of W, and
@@ -223,18 +226,11 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
         A = last.y; lda = last.cols;
         B = b.y; ldb = b.cols;
     }
-    struct job j = {
-        ta, tb, M, N, K, lda, ldb, ldc, alpha, beta, A, B, C, then, ctx, 0, 0, 0, few
-    };
-    if (j.few) {
-        j.tile_rows = M;
-        j.tile_cols = few_rows_cut(N, K);
-    } else
-        gemm_cut(M, N, K, 16, &j.tile_rows,
-                 &j.tile_cols); /* 16: whole register tiles of the kernels */
-    j.across = (N + j.tile_cols - 1) / j.tile_cols;
-    int down = (M + j.tile_rows - 1) / j.tile_rows;
-    par_for((size_t)down * (size_t)j.across, run_tile, &j);
+    /* 16: whole register tiles of the kernels */
+    struct gemm_tiles tiles = few ? gemm_tiles(M, N, M, few_rows_cut(N, K))
+                                  : gemm_cut(M, N, K, 16);
+    struct job j = { ta, tb, K, lda, ldb, ldc, alpha, beta, A, B, C, then, ctx, tiles, few };
+    par_for(tiles.n, run_tile, &j);
 }
 
 const char *gemm_describe(void)

@@ -6,6 +6,7 @@
 #ifndef KERNELS_CPU_GEMM_H
 #define KERNELS_CPU_GEMM_H
 #include <stdbool.h>
+#include <stddef.h>
 
 /* On the calling thread: for the small products inside a chunk of par_for. */
 void gemm_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
@@ -26,8 +27,20 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
  * not changed since: its bfloat16 copy is then reused. */
 void gemm_same_a(void);
 
-/* The size of those tiles, multiples of `unit` where a side is cut. */
-void gemm_cut(int M, int N, int K, int unit, int *tile_rows, int *tile_cols);
+/* Those tiles: n of them, of rows x cols elements, `across` side by side. */
+struct gemm_tiles { int M, N, rows, cols, across; size_t n; };
+struct gemm_tiles gemm_tiles(int M, int N, int rows, int cols);
+/* rows and cols are multiples of `unit` where a side is cut. */
+struct gemm_tiles gemm_cut(int M, int N, int K, int unit);
+
+/* Tile i: rows [r0, r1) and columns [c0, c1). */
+struct gemm_tile { int r0, r1, c0, c1; };
+static inline struct gemm_tile gemm_tile(const struct gemm_tiles *t, size_t i)
+{
+    int r0 = (int)(i / (size_t)t->across) * t->rows, c0 = (int)(i % (size_t)t->across) * t->cols;
+    return (struct gemm_tile){ r0, t->M - r0 < t->rows ? t->M : r0 + t->rows,
+                               c0, t->N - c0 < t->cols ? t->N : c0 + t->cols };
+}
 
 /* From now on gemm (not gemm_here; gemm_small by AMX alone) multiplies in bfloat16 with float32
  * sums, where a product is large enough to gain by it and X W^T has more than a few rows (a step of

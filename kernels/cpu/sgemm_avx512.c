@@ -1,16 +1,10 @@
 #if defined __x86_64__
 #include "kernels/cpu/sgemm.h"
-#include <immintrin.h>
 #include <stddef.h>
+#include "kernels/cpu/transpose.h"
 
 /* A tile of C: 6 rows of 64 columns are 24 registers of sums; four of B and one of A are left. */
 enum { ROWS = 6, LANES = 16, VECTORS = 4, COLS = VECTORS * LANES };
-
-#if defined __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
 
 int sgemm_piece(int left)
 {
@@ -19,37 +13,14 @@ int sgemm_piece(int left)
     return left > MOST ? (left / 2 + 15) / 16 * 16 : left;
 }
 
-static __mmask16 first(int n)
-{
-    return (__mmask16)(n >= LANES ? 0xffff : n <= 0 ? 0 : (1 << n) - 1);
-}
-
 /* `cols` columns of up to 16 rows become rows of 16, COLS apart; rows that are not there are 0. */
 static void transpose(float *to, const float *from, size_t ld, int rows, int cols)
 {
-    __m512 r[16], t[16];
+    __m512 r[16];
     UNROLL for (int i = 0; i < 16; i++)
-        r[i] = i < rows ? _mm512_maskz_loadu_ps(first(cols), from + (size_t)i * ld)
+        r[i] = i < rows ? _mm512_maskz_loadu_ps(first_lanes(cols), from + (size_t)i * ld)
                         : _mm512_setzero_ps();
-    UNROLL for (int i = 0; i < 16; i += 2) {
-        t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
-        t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
-    }
-    UNROLL for (int i = 0; i < 16; i += 4) {
-        r[i] = _mm512_shuffle_ps(t[i], t[i + 2], 0x44);
-        r[i + 1] = _mm512_shuffle_ps(t[i], t[i + 2], 0xee);
-        r[i + 2] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44);
-        r[i + 3] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0xee);
-    }
-    UNROLL for (int j = 0; j < 8; j++) {
-        int i = j / 4 * 8 + j % 4;
-        t[i] = _mm512_shuffle_f32x4(r[i], r[i + 4], 0x88);
-        t[i + 4] = _mm512_shuffle_f32x4(r[i], r[i + 4], 0xdd);
-    }
-    UNROLL for (int j = 0; j < 8; j++) {
-        r[j] = _mm512_shuffle_f32x4(t[j], t[j + 8], 0x88);
-        r[j + 8] = _mm512_shuffle_f32x4(t[j], t[j + 8], 0xdd);
-    }
+    transpose16(r);
     for (int i = 0; i < cols; i++) _mm512_storeu_ps(to + (size_t)i * COLS, r[i]);
 }
 
@@ -63,7 +34,7 @@ static void pack(float *to, bool tb, const float *B, size_t ldb, int n, int K)
             transpose(to + (size_t)k * COLS + j, b + k, ldb, here, K - k < 16 ? K - k : 16);
         for (int k = 0; !tb && k < K; k++)
             _mm512_storeu_ps(to + (size_t)k * COLS + j,
-                             _mm512_maskz_loadu_ps(first(here), b + (size_t)k * ldb));
+                             _mm512_maskz_loadu_ps(first_lanes(here), b + (size_t)k * ldb));
     }
 }
 
@@ -89,7 +60,7 @@ multiply(const int rows, float *C, size_t ldc, const float *A, size_t lda, const
     UNROLL for (int r = 0; r < rows; r++)
         UNROLL for (int v = 0; v < VECTORS; v++) {
             float *to = C + (size_t)r * ldc + LANES * v;
-            __mmask16 m = first(n - LANES * v);
+            __mmask16 m = first_lanes(n - LANES * v);
             if (add) c[r][v] = _mm512_add_ps(_mm512_maskz_loadu_ps(m, to), c[r][v]);
             _mm512_mask_storeu_ps(to, m, c[r][v]);
         }

@@ -130,3 +130,8 @@ void pair_pool_free(struct pair_pool *p)
     free(p->now);
     memset(p, 0, sizeof *p);
 }
+
+int pair_pool_most_rows(const struct pair_pool *p, int longest)
+{
+    return (int)p->most_pair + 4 * p->batch - longest + 1;
+}

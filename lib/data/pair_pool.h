@@ -41,4 +41,7 @@ void pair_pool_state(struct pair_pool *p, struct state *s);
 const struct pair *pair_pool_take(struct pair_pool *p, int64_t micro, uint64_t seed);
 void pair_pool_free(struct pair_pool *p);            /* zeros are fine */
 
+/* For memory plans: the most rows of a batch, with specials; its longest sequence has `longest`. */
+int pair_pool_most_rows(const struct pair_pool *p, int longest);
+
 #endif

@@ -139,8 +139,7 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     (void)under;
     if (o->s.pool) {
         int longest = o->s.pool->longest_side + 2;
-        masked_largest(batch, &o->masker,
-                       (int)o->s.pool->most_pair + 4 * o->s.pool->batch - longest + 1, longest);
+        masked_largest(batch, &o->masker, pair_pool_most_rows(o->s.pool, longest), longest);
         return 0;
     }
     int whole = o->s.longest + (o->s.stream ? 0 : o->s.documents ? 3 : 2);

@@ -195,8 +195,7 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     (void)under;
     if (o->s.pool) {
         int longest = o->s.pool->longest_pair + 4;
-        masked_largest(batch, &o->masker,
-                       (int)o->s.pool->most_pair + 4 * o->s.pool->batch - longest + 1, longest);
+        masked_largest(batch, &o->masker, pair_pool_most_rows(o->s.pool, longest), longest);
         return 0;
     }
     int whole = o->s.segment ? 2 * o->s.segment : 2 * o->s.longest + 4;

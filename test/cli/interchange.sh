@@ -79,34 +79,36 @@ fails 1 '--head ner does not match what BertForSequenceClassification computes' 
 
 # refused, with a line that says why; nothing is left behind
 edit() { rm -rf broken-hf; cp -r "$G/$1" broken-hf; sed -i "$2" broken-hf/config.json; }
-edit bert 's/"hidden_act": "gelu"/"hidden_act": "gelu_new"/'
-fails 1 '"gelu_new" is not supported' ckpt import -o x broken-hf
-edit bert 's/"model_type": "bert"/"model_type": "gpt2"/'
-fails 1 '"gpt2" is not supported' ckpt import -o x broken-hf
-edit bert 's/"hidden_size": 16/"hidden_size": 18/'
-fails 1 'has the shape \[32, 16\]; config.json says \[32, 18\]' ckpt import -o x broken-hf
-edit bert 's/"vocab_size": 32/"vocab_size": 9/'
-fails 1 '"vocab_size" is 9' ckpt import -o x broken-hf
-edit bert 's/^/x/'; fails 1 'config.json:1: not valid JSON' ckpt import -o x broken-hf
-edit bert '$s/$/ x/'; fails 1 'something follows the JSON value' ckpt import -o x broken-hf
-edit bert 's/"hidden_size": 16/&, &/'
-fails 1 'config.json:[0-9]+: the key "hidden_size" is given twice' ckpt import -o x broken-hf
-refuse() {   # FOLDER SED PATTERN: its config.json so changed
-    edit "$1" "$2"; fails 1 "config.json: $3" ckpt import -o x broken-hf
-}
-refuse bert 's/"hidden_size": 16/"hidden_size": "16"/' '"hidden_size" is not a number'
-refuse bert '/"hidden_size"/d' 'has no "hidden_size"'
-refuse bert 's/"hidden_size": 16/"hidden_size": 16.5/' '"hidden_size" is 16.5, not a whole number'
-refuse bert 's/"hidden_size": 16/"hidden_size": -16/' '"hidden_size" is -16, not a whole number'
-refuse bert 's/"pad_token_id": [0-9]*/"pad_token_id": -1/' '"pad_token_id" is not an id'
-refuse bert 's/"pad_token_id": [0-9]*/"pad_token_id": 0.5/' '"pad_token_id" is not an id'
-refuse bert 's/"tie_word_embeddings": true/"tie_word_embeddings": 1/' \
+# FOLDER SED PATTERN: its config.json so changed is refused with this; with a line about config.json
+refuse() { edit "$1" "$2"; fails 1 "$3" ckpt import -o x broken-hf; }
+refuse_config() { refuse "$1" "$2" "config.json: $3"; }
+refuse bert 's/"hidden_act": "gelu"/"hidden_act": "gelu_new"/' \
+    '"gelu_new" is not supported'
+refuse bert 's/"model_type": "bert"/"model_type": "gpt2"/' \
+    '"gpt2" is not supported'
+refuse bert 's/"hidden_size": 16/"hidden_size": 18/' \
+    'has the shape \[32, 16\]; config.json says \[32, 18\]'
+refuse bert 's/"vocab_size": 32/"vocab_size": 9/' \
+    '"vocab_size" is 9'
+refuse bert 's/^/x/' 'config.json:1: not valid JSON'
+refuse bert '$s/$/ x/' 'something follows the JSON value'
+refuse bert 's/"hidden_size": 16/&, &/' \
+    'config.json:[0-9]+: the key "hidden_size" is given twice'
+refuse_config bert 's/"hidden_size": 16/"hidden_size": "16"/' '"hidden_size" is not a number'
+refuse_config bert '/"hidden_size"/d' 'has no "hidden_size"'
+refuse_config bert 's/"hidden_size": 16/"hidden_size": 16.5/' \
+    '"hidden_size" is 16.5, not a whole number'
+refuse_config bert 's/"hidden_size": 16/"hidden_size": -16/' \
+    '"hidden_size" is -16, not a whole number'
+refuse_config bert 's/"pad_token_id": [0-9]*/"pad_token_id": -1/' '"pad_token_id" is not an id'
+refuse_config bert 's/"pad_token_id": [0-9]*/"pad_token_id": 0.5/' '"pad_token_id" is not an id'
+refuse_config bert 's/"tie_word_embeddings": true/"tie_word_embeddings": 1/' \
     '"tie_word_embeddings" is neither true nor false'
-refuse bert 's/"model_type"/"position_embedding_type": "relative_key", &/' \
+refuse_config bert 's/"model_type"/"position_embedding_type": "relative_key", &/' \
     '"position_embedding_type": "relative_key" is not supported'
-refuse bert '/"model_type"/d' 'has no "model_type"'
-refuse bart 's/"decoder_layers": [0-9]*/"decoder_layers": 0/' '"decoder_layers" is 0'
-refuse bart 's/"decoder_attention_heads": [0-9]*/"decoder_attention_heads": 1/' \
+refuse_config bert '/"model_type"/d' 'has no "model_type"'
+refuse_config bart 's/"decoder_layers": [0-9]*/"decoder_layers": 0/' '"decoder_layers" is 0'
+refuse_config bart 's/"decoder_attention_heads": [0-9]*/"decoder_attention_heads": 1/' \
     'encoder_attention_heads and decoder_attention_heads differ'
 edit bert ''; echo '[1]' > broken-hf/config.json
 fails 1 'config.json: not a JSON object' ckpt import -o x broken-hf
@@ -118,19 +120,18 @@ edit bert ''; rm broken-hf/model.safetensors
 fails 1 'has none of model.safetensors' ckpt import -o x broken-hf
 edit xlmr ''; rm broken-hf/model-00002-of-00003.safetensors
 fails 1 'model-00002-of-00003' ckpt import -o x broken-hf
-edit bart 's/"decoder_ffn_dim": 64/"decoder_ffn_dim": 32/'
-fails 1 'decoder_ffn_dim differ' ckpt import -o x broken-hf
-edit bert_nli 's/"2": "neutral"/"3": "neutral"/'
-fails 1 '"id2label" is not a label for each number from 0 to 2' ckpt import -o x broken-hf
-edit bert_nli 's/"2": "neutral"/"2": "entailment"/'
-fails 1 '"id2label": head nli: label "entailment" appears twice' ckpt import -o x broken-hf
-edit bert_nli 's/"model_type"/"problem_type": "multi_label_classification", &/'
-fails 1 'several labels at once' ckpt import -o x broken-hf
-edit xlm_pairs 's/"summary_type": "first"/"summary_type": "mean"/'
-fails 1 'not linear on the first state' ckpt import -o x broken-hf
-edit bert_nli 's/"2": "neutral"/"2": "neutral", "3": "other"/'
-fails 1 'classifier.weight has the shape \[3, 16\]; config.json says \[4, 16\]' ckpt import -o x \
-    broken-hf
+refuse bart 's/"decoder_ffn_dim": 64/"decoder_ffn_dim": 32/' \
+    'decoder_ffn_dim differ'
+refuse bert_nli 's/"2": "neutral"/"3": "neutral"/' \
+    '"id2label" is not a label for each number from 0 to 2'
+refuse bert_nli 's/"2": "neutral"/"2": "entailment"/' \
+    '"id2label": head nli: label "entailment" appears twice'
+refuse bert_nli 's/"model_type"/"problem_type": "multi_label_classification", &/' \
+    'several labels at once'
+refuse xlm_pairs 's/"summary_type": "first"/"summary_type": "mean"/' \
+    'not linear on the first state'
+refuse bert_nli 's/"2": "neutral"/"2": "neutral", "3": "other"/' \
+    'classifier.weight has the shape \[3, 16\]; config.json says \[4, 16\]'
 edit bert_bare ''; LC_ALL=C sed -i 's/OrderedDict/OrderedDicT/' broken-hf/pytorch_model.bin
 fails 1 'asks for collections.OrderedDicT, which a state dict does not need; nothing was executed' \
     ckpt import -o x broken-hf

@@ -16,30 +16,9 @@
 #include "common/rng.h"
 #include "common/text.h"
 #include "test/unit/scratch.h"
+#include "test/unit/utf8_slow.h"
 
 /* --- UTF-8 --- */
-
-/* By decoding, from the definition: shortest form, no surrogates, at most U+10FFFF. */
-static size_t slow_check(const unsigned char *s, size_t n)
-{
-    for (size_t i = 0; i < n; ) {
-        size_t k = s[i] < 0x80       ? 1
-                   : s[i] >> 5 == 6  ? 2
-                   : s[i] >> 4 == 14 ? 3
-                   : s[i] >> 3 == 30 ? 4
-                                     : 0;
-        static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-        if (!k || i + k > n) return i;
-        uint32_t c = k == 1 ? s[i] : s[i] & (0x7Fu >> k);
-        for (size_t j = 1; j < k; j++) {
-            if (s[i + j] >> 6 != 2) return i;
-            c = c << 6 | (s[i + j] & 63u);
-        }
-        if (c < least[k] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return i;
-        i += k;
-    }
-    return n;
-}
 
 static void every_code_point_survives_encoding_and_decoding(void **state)
 {
