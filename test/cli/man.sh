@@ -1,6 +1,7 @@
 # Every option that a program's --help lists stands in its man page, and every long option that the
 # page names is one that the program takes, or one of a program that the page refers to with .Xr.
 # finetune's page may leave to pretrain's what they share. Where both say a default, it is the same.
+# No option has two items, and the programs know the options of the examples.
 . "$TOP/test/cli/lib.sh"
 
 # helped PROGRAM: long names in its --help, and letters as "o output"
@@ -63,12 +64,41 @@ check() {
         '$2 != $3 { print p "(1) has a default that is not that of --help: " $0 }'
 }
 
+# examples PAGE: the commands of its examples, one per line, without what they read and write
+examples() {
+    awk '/^\.Sh/ { on = $2 == "EXAMPLES"; next }
+        /^\.Bd/ { literal = on; next } /^\.Ed/ { literal = 0 }
+        on && sub(/^\.Dl /, "") || literal { printf "%s%s", $0, /\\e$/ ? " " : "\n" }' "$1" |
+        sed -E 's/\\e / /g; s/(\||;|&&|\$\(|\bdo\b)/\n/g' |
+        sed -E 's/( [<>]|\)).*//; s/ --\$[a-z]+//; s/^ +//'
+}
+
+# check_examples PAGE: a line for each program that is given an option there that it does not know
+check_examples() {
+    local p words
+    set -f
+    while read -r p words; do
+        [ -n "$p" ] && [ -x "$BIN/$p" ] || continue
+        "$BIN/$p" $words --help > told 2>&1 || echo "${1##*/}: $(tail -n 1 told)"
+    done < <(examples "$1")
+    set +f
+}
+
+# twice PAGE: options with two items
+twice() {
+    awk '/^\.Sh EXAMPLES/ { exit }
+        /^\.It Fl/ { for (i = 3; i <= NF; i++) if ($i ~ /^-[a-z0-9]/) print substr($i, 2) }' "$1" |
+        sort | uniq -d | sed "s/^/${1##*\/} has two items of /"
+}
+
 for p in "$BIN"/*; do
     p=${p##*/}
     case $p in *.so) continue;; esac
     [ -f "$TOP/docs/man/$p.1" ] || fail "$p has no man page"
     grep -q "\`$p\`" "$TOP/README.md" || fail "README.md does not name $p"
     check "$p" "$TOP/docs/man/$p.1"
+    check_examples "$TOP/docs/man/$p.1"
+    twice "$TOP/docs/man/$p.1"
 done > problems
 [ -s problems ] && { cat problems; fail "man pages and --help differ"; }
 
@@ -80,3 +110,9 @@ is "$(check translate page.1)" "translate(1) has, translate --help has not: m-be
 sed 's/(default: 10000)/(default: 1000)/' "$TOP/docs/man/pretrain.1" > page.1
 is "$(check pretrain page.1)" \
     "pretrain(1) has a default that is not that of --help: warmup 10000 1000"
+sed 's/--beam/--beams/' "$TOP/docs/man/translate.1" > page.1
+case $(check_examples page.1) in
+    "page.1: translate: no option is called '--beams'; did you mean --beam?"*) ;;
+    *) fail "examples: $(check_examples page.1)";; esac
+sed 's/^\.It Fl -n-best Ar N$/&\nx\n&/' "$TOP/docs/man/translate.1" > page.1
+is "$(twice page.1)" "page.1 has two items of n-best"
