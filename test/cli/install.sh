@@ -21,6 +21,8 @@ is "$(usr/bin/isoglot --version)" "isoglot $("$BIN/$some" --version |
 fails 2 'usage' usr/bin/isoglot
 fails 2 'no program tokeniz; did you mean tokenize\?' usr/bin/isoglot tokeniz
 fails 2 'no program cooc-me; did you mean cooc-merge\?' usr/bin/isoglot help cooc-me
+fails 2 'no program hlep; did you mean help\?' usr/bin/isoglot hlep
+fails 2 'no program TOKENISE; did you mean tokenize\?' usr/bin/isoglot TOKENISE
 fails 2 'no program pre; did you mean predict or pretrain\?' usr/bin/isoglot pre
 [ ! -e usr/bin/"$some" ] || fail "a short name that nobody asked for"
 [ -f usr/share/man/man1/isoglot.1 ]
@@ -62,6 +64,10 @@ got=$(PATH=$PWD/usr/bin:$PATH bash -c '. usr/share/bash-completion/completions/i
     COMP_WORDS=(isoglot-shard c); COMP_CWORD=1; _isoglot isoglot-shard; echo "${COMPREPLY[*]}"')
 is "$got" "info import
 cat check"
+# a letter's choices
+got=$(PATH=$PWD/usr/bin:$PATH bash -c '. usr/share/bash-completion/completions/isoglot
+    COMP_WORDS=(isoglot score -m s); COMP_CWORD=3; _isoglot isoglot; echo "${COMPREPLY[*]}"')
+is "$got" "squad squad2 spearman"
 make_ install SHORT=1 > out
 is "$(usr/bin/"$some" --version | sed -n 1p)" "$("$BIN/$some" --version | sed -n 1p)"
 make_ uninstall
