@@ -100,7 +100,9 @@ static int align(struct run *r, struct inputs *in)
                        .accumulate = r->train.accumulate };
     int had = r->shape.n_langs;
     in->longest = in->limits->max_tokens;
-    if (run_open(r) < 0 || check_pairs(&r->shape, &in->parallel) < 0
+    if (run_open(r) < 0) return -1;
+    in->ranks = r->ranks;
+    if (check_pairs(&r->shape, &in->parallel) < 0
         || check_pairs(&r->shape, &in->valid_parallel) < 0
         || inputs_pair_langs(&r->shape, &in->parallel) < 0 || check_langs(&r->shape, had) < 0
         || inputs_open(in, r->vocab, &s) < 0 || mix_open(&r->mix, &s) < 0)

@@ -32,7 +32,9 @@ static int check(struct run *r, struct inputs *in, struct tasks *t)
 static int finetune(struct run *r, struct inputs *in, struct tasks *t)
 {
     struct setup s = { .c = &r->shape, .state = &r->state, .seed = r->seed };
-    if (run_open(r) < 0 || tasks_open(t, in, r, &s) < 0 || mix_open(&r->mix, &s) < 0) return -1;
+    if (run_open(r) < 0) return -1;
+    in->ranks = r->ranks;
+    if (tasks_open(t, in, r, &s) < 0 || mix_open(&r->mix, &s) < 0) return -1;
     return run_steps(r, inputs_batches(in), in->tokens, tasks_start, t);
 }
 

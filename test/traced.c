@@ -1,6 +1,9 @@
 /* Preloaded into a program: appends to the file $TRACE what it flushes to disk and renames, in
- * order: fsync file SIZE     SIZE bytes of a file        fsync folder     a folder's names rename
- * FROM TO      names without their folders */
+ * order, and, with $TRACE_SEEKS, where in a file it goes on reading:
+ *   fsync file SIZE     SIZE bytes of a file
+ *   fsync folder        a folder's names
+ *   rename FROM TO      names without their folders
+ *   seek PLACE          a byte of a file */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -42,4 +45,10 @@ int rename(const char *from, const char *to)
 {
     tell("rename %s %s\n", base(from), base(to));
     return NEXT(rename)(from, to);
+}
+
+int fseeko(FILE *f, off_t at, int whence)
+{
+    if (getenv("TRACE_SEEKS")) tell("seek %lld\n", (long long)at);
+    return NEXT(fseeko)(f, at, whence);
 }

@@ -13,7 +13,7 @@ void cut_block(struct shard_block *b, const struct cut *cut)
 
 /* --- what there is ---------------------------------------------------------------------------- */
 
-struct count { struct text_blocks *b; uint64_t block; bool *seen; };
+struct count { struct text_blocks *b; uint64_t block; uint8_t *seen; };
 
 static int count_block(void *ctx, const struct shard_block *x)
 {
@@ -21,22 +21,74 @@ static int count_block(void *ctx, const struct shard_block *x)
     struct text_blocks *b = c->b;
     b->samples[c->block] = x->sentences;
     b->tokens[c->block++] = x->tokens;
-    b->all_samples += x->sentences;
-    b->all_tokens += x->tokens;
     for (uint32_t i = 0; i < x->sentences; i++) {
         uint32_t n = x->at[i + 1] - x->at[i];
         b->length[n > BLOCKS_LONGEST ? BLOCKS_LONGEST + 1 : n]++;
     }
-    for (uint32_t i = 0; i < x->tokens; i++) c->seen[x->ids[i]] = true;
+    for (uint32_t i = 0; i < x->tokens; i++) c->seen[x->ids[i]] = 1;
     return 0;
 }
 
-int text_blocks_open(struct text_blocks *b, const char *path, const struct cut *cut, size_t memory,
+/* The first of the blocks that rank r counts; those of the next one begin where its end. */
+static uint64_t first_of(const struct text_blocks *b, int r, int size)
+{
+    return b->n * (uint64_t)r / (uint64_t)size;
+}
+
+static void merge(struct count *c, const unsigned char *from, int r, int size, size_t tokens)
+{
+    struct text_blocks *b = c->b;
+    uint64_t at = first_of(b, r, size), n = first_of(b, r + 1, size) - at;
+    double length[BLOCKS_LONGEST + 2];
+    memcpy(length, from, sizeof length);
+    for (int i = 0; i < BLOCKS_LONGEST + 2; i++) b->length[i] += length[i];
+    from += sizeof length;
+    memcpy(b->samples + at, from, n * sizeof *b->samples);
+    memcpy(b->tokens + at, from + n * sizeof *b->samples, n * sizeof *b->tokens);
+    from += n * (sizeof *b->samples + sizeof *b->tokens);
+    for (size_t t = 0; t < tokens; t++) c->seen[t] |= from[t];
+}
+
+/* Every rank has counted its part: lengths, sizes of blocks and tokens that occur go to all. */
+static int share(struct count *c, struct ranks *ranks, size_t tokens)
+{
+    struct text_blocks *b = c->b;
+    int me = ranks_rank(ranks), size = ranks_size(ranks);
+    uint64_t at = first_of(b, me, size), n = first_of(b, me + 1, size) - at;
+    size_t most = b->n / (size_t)size + 1, of_blocks = n * sizeof *b->samples,
+           bytes = sizeof b->length + most * 2 * sizeof *b->samples + tokens;
+    unsigned char *mine = mem_zero(bytes, 1), *all = mem_alloc((size_t)size * bytes);
+    memcpy(mine, b->length, sizeof b->length);
+    memcpy(mine + sizeof b->length, b->samples + at, of_blocks);
+    memcpy(mine + sizeof b->length + of_blocks, b->tokens + at, of_blocks);
+    memcpy(mine + sizeof b->length + 2 * of_blocks, c->seen, tokens);
+    int rc = ranks_gather(ranks, mine, all, bytes);
+    memset(b->length, 0, sizeof b->length);
+    for (int r = 0; r < size && rc == 0; r++)
+        merge(c, all + (size_t)r * bytes, r, size, tokens);
+    free(all);
+    free(mine);
+    return rc;
+}
+
+static int read_blocks(struct text_blocks *b, uint64_t from, uint64_t to,
+                       int (*f)(void *ctx, const struct shard_block *b), void *ctx)
+{
+    for (uint64_t i = from; i < to; i++) {
+        if (shard_read_block(b->shard, i, &b->one) < 0) return -1;
+        cut_block(&b->one, &b->cut);
+        if (f(ctx, &b->one) < 0) return -1;
+    }
+    return 0;
+}
+
+int text_blocks_open(struct text_blocks *b, const char *path, const struct text_how *how,
                      struct shard_info *info)
 {
+    int me = ranks_rank(how->ranks), size = ranks_size(how->ranks);
     memset(b, 0, sizeof *b);
-    b->cut = *cut;
-    b->memory = memory;
+    b->cut = how->cut;
+    b->memory = how->memory;
     b->epoch = -1;
     if (!(b->shard = shard_open(path))) return -1;
     shard_info(b->shard, info);
@@ -45,8 +97,14 @@ int text_blocks_open(struct text_blocks *b, const char *path, const struct cut *
     b->samples = mem_zero(b->n + 1, sizeof *b->samples);
     b->tokens = mem_zero(b->n + 1, sizeof *b->tokens);
     b->order = mem_alloc((b->n + 1) * sizeof *b->order);
-    struct count c = { b, 0, mem_zero((size_t)info->vocab_size + 1, 1) };
-    int rc = text_blocks_each(b, count_block, &c);
+    uint64_t from = first_of(b, me, size), to = first_of(b, me + 1, size);
+    struct count c = { b, from, mem_zero((size_t)info->vocab_size + 1, 1) };
+    int rc = read_blocks(b, from, to, count_block, &c);
+    if (rc == 0 && size > 1) rc = share(&c, how->ranks, info->vocab_size);
+    for (uint64_t i = 0; i < b->n; i++) {
+        b->all_samples += b->samples[i];
+        b->all_tokens += b->tokens[i];
+    }
     b->seen = mem_alloc(((size_t)info->vocab_size + 1) * sizeof *b->seen);
     for (uint32_t t = 0; t < info->vocab_size; t++)
         if (c.seen[t]) b->seen[b->n_seen++] = t;
@@ -57,12 +115,7 @@ int text_blocks_open(struct text_blocks *b, const char *path, const struct cut *
 int text_blocks_each(struct text_blocks *b, int (*f)(void *ctx, const struct shard_block *b),
                      void *ctx)
 {
-    for (uint64_t i = 0; i < b->n; i++) {
-        if (shard_read_block(b->shard, i, &b->one) < 0) return -1;
-        cut_block(&b->one, &b->cut);
-        if (f(ctx, &b->one) < 0) return -1;
-    }
-    return 0;
+    return read_blocks(b, 0, b->n, f, ctx);
 }
 
 void text_blocks_close(struct text_blocks *b)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include "common/rng.h"
 #include "common/shard.h"
+#include "lib/ranks/ranks.h"
 
 /* Sentences as they are (0), or joined: cut into pieces of `length` tokens, or whole sentences up
  * to so many (join.h). */
@@ -36,10 +37,15 @@ struct text_blocks {
     struct shard_block one;
 };
 
-/* Opens a shard and reads it through once: damage is found before training begins. The
- * group at hand takes at most `memory` bytes, or the largest block if that is more. -1 with a
- * message. */
-int text_blocks_open(struct text_blocks *b, const char *path, const struct cut *cut, size_t memory,
+/* How a text is read: how its sentences are cut, most bytes of it in memory (0: no limit), and the
+ * ranks that read the same file (NULL: this process alone). */
+struct text_how { struct cut cut; size_t memory; struct ranks *ranks; };
+
+/* Opens a shard and reads it through once: damage is found before training begins. Of several ranks
+ * each reads an equal part, and they tell each other what is in it: by all of them, with shards of
+ * as many blocks. The group at hand takes at most how->memory bytes, or the largest block if that
+ * is more. -1 with a message. */
+int text_blocks_open(struct text_blocks *b, const char *path, const struct text_how *how,
                      struct shard_info *info);
 /* Loads the group that holds sample number `next` of an epoch into *at_hand, unless it is already
  * there; *i: the sample's index in it. -1 with a message. */

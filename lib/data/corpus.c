@@ -15,23 +15,35 @@ static bool is_large(const struct shard *s, size_t memory)
     return memory && 4.0 * ((double)info.tokens + 2.0 * (double)info.sentences) > (double)memory;
 }
 
-static int read_text(struct corpus *c, const struct cut *cut, size_t memory)
+/* Have all ranks as many blocks to read, or none of them any? */
+static int agree(struct ranks *ranks, uint64_t blocks)
 {
-    struct shard *s = memory ? shard_open(c->path) : NULL;
-    if (memory && !s) return -1;
-    bool large = s && is_large(s, memory);
+    struct state size = { .summed = true };
+    state_sum(&size, &blocks, sizeof blocks);
+    return ranks_agree(ranks, size.data, "its training data");
+}
+
+static int read_text(struct corpus *c, const struct text_how *how)
+{
+    struct shard_info info = { .blocks = 0 };
+    struct shard *s = how->memory ? shard_open(c->path) : NULL;
+    if (how->memory && !s) return -1;
+    bool large = s && is_large(s, how->memory);
+    if (large) shard_info(s, &info);
     shard_close(s);
+    if (how->ranks && agree(how->ranks, info.blocks) < 0) return -1;
     if (!large) return shard_load(c->path, &c->info, &c->all);
     c->blocks = mem_zero(1, sizeof *c->blocks);
-    return text_blocks_open(c->blocks, c->path, cut, memory, &c->info);
+    return text_blocks_open(c->blocks, c->path, how, &c->info);
 }
 
 int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id,
-                const struct vocab *v, const struct cut *cut, size_t memory)
+                const struct vocab *v, const struct text_how *how)
 {
+    const struct cut *cut = &how->cut;
     memset(c, 0, sizeof *c);
     c->path = path;
-    if (read_text(c, cut, memory) < 0) return -1;
+    if (read_text(c, how) < 0) return -1;
     if (c->info.vocab_hash != v->hash || c->info.vocab_size != v->n)
         return err_set("%s: was made with another vocabulary than the one given (its hash "
                        "differs); run binarize again with it",

@@ -32,11 +32,11 @@ struct corpora {
 
 struct sample { const uint32_t *ids; int n; int corpus, lang; uint64_t number; };
 
-/* Loads a shard; its language, if it has one, and vocabulary must be the ones expected. Its
- * sentences are cut as `cut` says; a text of more than `memory` bytes is read by blocks (0: the
- * whole text at once). */
+/* Loads a shard; its language, if it has one, and vocabulary must be the ones expected. A
+ * text of more than how->memory bytes is read by blocks. Of several ranks all call it, in the same
+ * order, and another size at one of them is an error of all. */
 int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id,
-                const struct vocab *v, const struct cut *cut, size_t memory);
+                const struct vocab *v, const struct text_how *how);
 /* Samples in an epoch, and their tokens. */
 int64_t corpus_samples(const struct corpus *c);
 double corpus_tokens(const struct corpus *c);

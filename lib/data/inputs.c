@@ -50,17 +50,17 @@ int inputs_pair_langs(struct model_config *c, const struct strs *pairs)
 
 static int load(const struct inputs *in, const struct strs *files, const struct model_config *c,
                 const struct vocab *v, struct corpus *to, int *n, const char *option,
-                size_t memory)
+                size_t memory, struct ranks *ranks)
 {
-    struct cut cut = { in->stream, in->whole };
-    if (in->documents) memory = 0;       /* a document may lie in two blocks */
+    /* a document may lie in two blocks */
+    struct text_how how = { { in->stream, in->whole }, in->documents ? 0 : memory, ranks };
     for (int i = 0; i < files->n; i++) {
         char lang[32];
         const char *path = prog_lang_file(files->v[i], lang);
         if (!*lang) return err_set("--%s %s: expected LANG=SHARD", option, files->v[i]);
         int id = model_config_lang(c, lang);
         *n = i + 1;
-        if (id < 0 || corpus_load(&to[i], path, lang, id, v, &cut, memory) < 0)
+        if (id < 0 || corpus_load(&to[i], path, lang, id, v, &how) < 0)
             return -1;
         if (in->documents && corpus_to_documents(&to[i], in->documents - 3) < 0) return -1;
     }
@@ -72,14 +72,15 @@ int inputs_text(struct inputs *in, const struct model_config *c, const struct vo
 {
     struct corpus *to = mem_zero((size_t)in->train.n + 1, sizeof *to);
     in->text = (struct corpora){ .c = to };
-    if (load(in, &in->train, c, v, to, &in->text.n, "train", in->text_memory) < 0) return -1;
+    if (load(in, &in->train, c, v, to, &in->text.n, "train", in->text_memory, in->ranks) < 0)
+        return -1;
     return corpora_init(&in->text, to, in->train.n, in->alpha, seed);
 }
 
 int inputs_valid_text(struct inputs *in, const struct model_config *c, const struct vocab *v)
 {
     in->valid_text = mem_zero((size_t)in->valid.n + 1, sizeof *in->valid_text);
-    return load(in, &in->valid, c, v, in->valid_text, &in->n_valid, "valid", 0);
+    return load(in, &in->valid, c, v, in->valid_text, &in->n_valid, "valid", 0, NULL);
 }
 
 int inputs_pairs(const struct strs *args, const struct model_config *c, const struct vocab *v,

@@ -15,6 +15,7 @@ struct inputs {
     int64_t specific;                /* words of one language occur more often than that */
     int tokens, sentences, longest, valid_sentences, stream;
     size_t text_memory;              /* of a language's --train text; larger ones go by blocks */
+    struct ranks *ranks;             /* that train on the same text; NULL: one process */
     bool whole;                      /* streams of whole sentences */
     int documents;                   /* rows of two segments of a document; 0: sentences */
     int segment;                     /* most tokens on a side of pairs joined; 0: they are not */

@@ -44,3 +44,54 @@ fails 1 'pretrain: synth: is a folder, not a file; name the files in it' \
     pretrain -q --train xa=synth -v vocab --text-memory 16K --out no
 cp train.shd bad.shd; printf damage | dd of=bad.shd bs=1 seek=9000 conv=notrunc 2> /dev/null
 fails 1 'bad.shd:.* checksum' pretrain -q --train xa=bad.shd -v vocab --text-memory 16K --out no
+
+# ranks: the same bytes; before the first step each reads its share of the blocks, no other's
+. "$TOP/test/cli/data/ranks.sh"
+tracer=$(dirname "$BIN")/test/traced.so
+[ -f "$tracer" ] || fail "run this by make test, which builds $tracer"
+by_ranks=("${base[@]}" --text-memory 16K --threads 1 --accumulate 4 --steps 12 --gradient-tree)
+"${by_ranks[@]}" --out one
+for n in 2 3 4; do
+    ranks $n "${by_ranks[@]}" --out ranks$n
+    alike one ranks$n "$n ranks, text by blocks"
+done
+# seeks N: how often each of N ranks goes to another place in the text before training; every block
+# is one
+seeks() {
+    rm -rf trace.* none
+    ranks $1 bash -c 'export TRACE_SEEKS=1 TRACE=trace.'"$which_rank"' LD_PRELOAD=$0; exec "$@"' \
+        "$tracer" "${by_ranks[@]}" --steps 0 --out none
+    for ((r = 0; r < $1; r++)); do grep -c '^seek ' trace.$r; done
+}
+blocks=$(shard info train.shd | awk '/blocks/ { print $2 }')
+alone=$(seeks 1)
+for n in 2 4; do
+    seeks $n > here
+    awk -v n=$n -v blocks=$blocks -v alone=$alone '
+        { spared = alone - $1; sum += spared
+          if (spared < int(blocks * (n - 1) / n) || spared > int(blocks * (n - 1) / n) + 1) bad = 1 }
+        END { exit bad || NR != n || sum != blocks * (n - 1) }' here ||
+        fail "$n ranks of $blocks blocks: $(tr '\n' ' ' < here) places, one process $alone"
+done
+# whoever reads a damaged block names it; a text of another size is another text
+status=0
+ranks 2 "${by_ranks[@]/train.shd/bad.shd}" --out no > err 2>&1 || status=$?
+is $status 1 "a damaged block"
+grep '^pretrain: ' err > own; is "$(wc -l < own)" 1 "lines about a damaged block"
+grep -q 'bad.shd: byte .* checksum' own || { cat own; fail "who found a damaged block"; }
+head -n 900 train | binarize -q -v vocab -l xa --block-tokens 300 -o less.shd
+status=0
+pair "${by_ranks[@]}" --out no -- "${by_ranks[@]/train.shd/less.shd}" --out no > err 2>&1 ||
+    status=$?
+is $status 1 "another text at rank 1"
+grep -q '^pretrain: rank 1 of 2 .*its training data is not rank 0' err ||
+    { cat err; fail "another text at rank 1"; }
+# the words of each language, which a translation model keeps, are those that any rank has read
+binarize -q -v vocab -l xb --block-tokens 300 -o b.shd < train
+texts=(--train xa=train.shd --train xb=b.shd --text-memory 16K --threads 1 --tokens 300)
+pretrain -q "${texts[@]}" -v vocab --layers 1 --dim 32 --heads 2 --ffn 64 --positions 64 --steps 0 \
+    --out both
+unmt=(finetune -q --task unmt --model both "${texts[@]}" --accumulate 2 --steps 1 --gradient-tree)
+"${unmt[@]}" --out unmt1
+ranks 2 "${unmt[@]}" --out unmt2
+alike unmt1 unmt2 "words of each language"

@@ -39,8 +39,9 @@ static void write_shard(const char *path, int sentences, int tokens, uint32_t pe
 static struct corpora one(struct corpus *c, const struct cut *cut, size_t memory)
 {
     struct corpora cs;
+    struct text_how how = { *cut, memory };
     write_shard("text.shd", SENTENCES, 9, 500);
-    if (corpus_load(c, "text.shd", "en", 0, &words, cut, memory) < 0) fail_msg("%s", err_msg());
+    if (corpus_load(c, "text.shd", "en", 0, &words, &how) < 0) fail_msg("%s", err_msg());
     assert_int_equal(corpora_init(&cs, c, 1, 1, 5), 0);
     return cs;
 }
@@ -163,13 +164,14 @@ static int epoch_in(size_t memory, size_t limit)
     struct corpus c;
     struct corpora cs;
     struct sample s;
+    struct text_how how = { as_it_is, memory };
     FILE *f = fopen("/proc/self/statm", "r");
     unsigned long pages = 0;
     if (!f || fscanf(f, "%lu", &pages) != 1) return 2;
     fclose(f);
     struct rlimit most = { pages * (size_t)getpagesize() + limit, RLIM_INFINITY };
     if (setrlimit(RLIMIT_AS, &most) < 0) return 2;
-    if (corpus_load(&c, "big.shd", "en", 0, &words, &as_it_is, memory) < 0) return 3;
+    if (corpus_load(&c, "big.shd", "en", 0, &words, &how) < 0) return 3;
     corpora_init(&cs, &c, 1, 1, 5);
     double tokens = 0;
     for (int64_t i = 0; i < corpus_samples(&c); i++) {
@@ -202,12 +204,13 @@ static void damage_is_found_before_training_begins(void **state)
 {
     (void)state;
     struct corpus c;
+    struct text_how how = { as_it_is, 30000 };
     write_shard("bad.shd", SENTENCES, 9, 500);
     FILE *f = fopen("bad.shd", "r+");
     assert_int_equal(fseek(f, 30000, SEEK_SET), 0);
     fputs("damage", f);
     fclose(f);
-    assert_int_equal(corpus_load(&c, "bad.shd", "en", 0, &words, &as_it_is, 30000), -1);
+    assert_int_equal(corpus_load(&c, "bad.shd", "en", 0, &words, &how), -1);
     assert_non_null(strstr(err_msg(), "bad.shd"));
     assert_non_null(strstr(err_msg(), "checksum"));
     corpus_free(&c);
