@@ -1,8 +1,8 @@
 # What ranks cost: two ranks of one thread, by MPI (where mpirun is) and by plain TCP, beside one
 # process of two threads, the same batch and the same bytes, alternating in one run; how long
-# gradients travel and how much of that is waited for;
-# start-up. With a Python that has PyTorch, torchrun with two processes (gloo) beside them, the same
-# model and batch.
+# gradients travel and how much of that is waited for; the same with gradients of bfloat16, and what
+# that does to what is learnt; start-up. With a Python that has PyTorch, torchrun with two processes
+# (gloo) beside them, the same model and batch.
 #   PYTHON=path (empty: without), ROUNDS=5, STEPS=30, SIZES="1 2"
 set -eu
 for v in $(env | sed -n 's/^\(OPENBLAS_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
@@ -63,6 +63,8 @@ for size in ${SIZES:-1 2}; do
             run "2 ranks x 1 thread, $way" $size $start "${train[@]}" --threads 1
             sha256sum < out/last/weights.safetensors > sum2
             cmp sum1 sum2
+            run "2 ranks x 1 thread, $way, --wire bf16" $size $start "${train[@]}" --threads 1 \
+                --wire bf16
         done
         run "1 process x 1 thread" $size "${train[@]}" --threads 1 --gradient-tree
         [ -z "$python" ] || run "torchrun, 2 processes" $size env OMP_NUM_THREADS=1 "$python" \
@@ -97,3 +99,32 @@ sort -t "$(printf '\t')" -s -k 2,2 -k 1,1 rows | awk -F '\t' '
     $1 != name || $2 != size { flush(); name = $1; size = $2 }
     { n++; wall[n] = $3; cpu[n] = $4; speed[n] = $5; travel = $6 }
     END { flush() }'
+
+# What bfloat16 changes in learning: perplexity on text that was held out, in one process, which has
+# the bytes of ranks (cli/ranks-wire). SEEDS="1 2 3", each with both wires in turn.
+synth-corpus -q --sentences 4000 --dev 200 --test 60 --lexicon 300 --topics 6 --out synth
+vocab-count -q synth/mono.xa > words
+binarize -q -v words -l xa -o mono.shd < synth/mono.xa
+binarize -q -v words -l xa -o dev.shd < synth/dev.xa
+for seed in ${SEEDS-1 2 3}; do
+    for wire in float32 bf16; do
+        pretrain -q -v words --train xa=mono.shd --valid xa=dev.shd --layers 2 --dim 64 --heads 2 \
+            --positions 64 --tokens 400 --accumulate 4 --steps 300 --lr 3e-3 --warmup 30 \
+            --valid-every 50 --save-every 0 --threads 1 --device cpu --seed "$seed" \
+            --gradient-tree --wire $wire --out learnt-$wire-$seed
+        sed -nE 's/.*"step":([0-9]+).*[{,]"perplexity":([0-9.]+).*/\1 \2/p' \
+            learnt-$wire-$seed/log.jsonl | sed "s/^/$seed $wire /" >> learnt
+    done
+done
+[ ! -s learnt ] || awk '
+    { p[$1, $2, $3] = $4; if (!($3 in at)) { at[$3] = 1; step[++n] = $3 }
+      if (!($1 in has)) { has[$1] = 1; seed[++m] = $1 } }
+    END {
+        printf "\nperplexity, float32 and bf16 on the wire\n| seed |"
+        for (i = 1; i <= n; i++) printf " step %d |", step[i]
+        printf "\n|---|"; for (i = 1; i <= n; i++) printf "---|"; print ""
+        for (k = 1; k <= m; k++) {
+            printf "| %s |", seed[k]
+            for (i = 1; i <= n; i++)
+                printf " %.3f, %.3f |", p[seed[k], "float32", step[i]], p[seed[k], "bf16", step[i]]
+            print "" } }' learnt
