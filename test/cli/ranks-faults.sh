@@ -57,8 +57,8 @@ is $status 2; says 'steps'
 # --- told to stop: any rank; one checkpoint, 75, and on to the same end ---
 long=("${run[@]}" "${aa[@]}" --save-every 0 --valid-every 0)
 for who in 0 1; do
-    rm -rf stop whole pid
-    ranks 2 bash -c '[ '$which_rank' != '$who' ] || echo $$ > pid; exec "$@"' - \
+    rm -rf stop whole pid.*
+    ranks 2 bash -c 'echo $$ > pid.'"$which_rank"'; exec "$@"' - \
         "${long[@]}" --steps 10000 --out stop > err 2>&1 &
     job=$!
     for _ in $(seq 6000); do
@@ -66,7 +66,13 @@ for who in 0 1; do
         kill -0 $job 2>/dev/null || break
         sleep 0.02
     done
-    kill -USR1 "$(cat pid)"
+    kill -USR1 "$(cat pid.$who)"
+    # a signal that does not reach all would be waited for until the last step
+    for _ in $(seq 600); do kill -0 $job 2> /dev/null || break; sleep 0.1; done
+    if kill -0 $job 2> /dev/null; then
+        kill -KILL $(cat pid.*); wait $job || true
+        fail "a minute after rank $who was told to stop the ranks still run"
+    fi
     status=0; wait $job || status=$?
     is $status 75 "status when rank $who is told to stop"
     is "$(ls stop/checkpoints | wc -l)" 1 "copies"
