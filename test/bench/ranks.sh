@@ -3,7 +3,7 @@
 # gradients travel and how much of that is waited for; the same with gradients of bfloat16, and what
 # that does to what is learnt; start-up. With a Python that has PyTorch, torchrun with two processes
 # (gloo) beside them, the same model and batch.
-#   PYTHON=path (empty: without), ROUNDS=5, STEPS=30, SIZES="1 2"
+#   PYTHON=path (empty: without), ROUNDS=5, STEPS=30, SIZES="1 2", SEEDS="1 2 3" (of the last)
 set -eu
 for v in $(env | sed -n 's/^\(OPENBLAS_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,vader
