@@ -40,7 +40,7 @@
 
 #define KERNELS_ABI 13
 
-enum kern_precision { KERN_FLOAT32, KERN_BF16, KERN_INT8 };
+enum kern_precision { KERN_FLOAT32, KERN_BF16, KERN_AUTO, KERN_INT8 };
 
 /* The largest step of a model: the argument of `working`. */
 struct kern_shape {
@@ -98,7 +98,8 @@ struct kernels {
     /* Precision of matrix products, set by kernels_open before anything is allocated: KERN_BF16
      * multiplies in bfloat16 and adds in float32 (and a device may keep acts in bfloat16:
      * act_size). Parameters, their gradients and the optimiser stay float32. -1 with a message
-     * where the device or a library lacks it. KERN_INT8 (processors; models that are only used)
+     * where the device or a library lacks it. KERN_AUTO: bfloat16 where the device multiplies it
+     * faster than float32 (AMX, AMD's AVX-512 BF16, a GPU), else float32. KERN_INT8 (processors; models that are only used)
      * multiplies in 8 bits by matrices that are held so, and adds exactly. */
     int (*precision)(enum kern_precision p);
 

@@ -142,23 +142,35 @@ static int few_rows_cut(int N, int K)
 
 /* TILES: by AMX (bf16_amx). DOTS: by oneDNN. ROUNDED: bfloat16 values in float32 products, where
  * the processor's bfloat16 instructions are slower than those. */
-static enum { OFF, TILES, DOTS, ROUNDED } bf16;
+enum bf16_way { OFF, TILES, DOTS, ROUNDED };
+static enum bf16_way bf16;
 static _Thread_local bool same_a;
 static const double BF16_FLOPS =
     8e6; /* converting costs as much as it gains below a few millions */
 
 void gemm_same_a(void) { same_a = true; }
 
-int gemm_bf16(bool on)
+static enum bf16_way bf16_way(void)
 {
     const char *way = getenv("ISOGLOT_BF16");
-    bool chosen = way && *way, tiles = simd_amx() && (!chosen || strcmp(way, "tiles") == 0);
-    if (on && !tiles && bf16_open() < 0) return -1;
-    if (!on) bf16 = OFF;
-    else if (tiles) bf16 = TILES;
-    else if (chosen) bf16 = strcmp(way, "rounded") == 0 ? ROUNDED : DOTS;
-    else bf16 = bf16_gains() ? DOTS : ROUNDED;
+    bool chosen = way && *way;
+    if (simd_amx() && (!chosen || strcmp(way, "tiles") == 0)) return TILES;
+    if (chosen) return strcmp(way, "rounded") == 0 ? ROUNDED : DOTS;
+    return bf16_gains() ? DOTS : ROUNDED;
+}
+
+int gemm_bf16(bool on)
+{
+    enum bf16_way way = on ? bf16_way() : OFF;
+    if (on && way != TILES && bf16_open() < 0) return -1;
+    bf16 = way;
     return 0;
+}
+
+bool gemm_bf16_gains(void)
+{
+    enum bf16_way way = bf16_way();
+    return way == TILES || (way == DOTS && bf16_gains() && bf16_open() == 0);
 }
 
 /* A copy of a matrix with its values rounded to bfloat16, in scratch memory of this thread. */

@@ -49,6 +49,9 @@ static inline struct gemm_tile gemm_tile(const struct gemm_tiles *t, size_t i)
  * ISOGLOT_BF16=tiles|dots|rounded chooses. */
 int gemm_bf16(bool on);
 
+/* Would that be faster than float32 on this processor, with the libraries that are here? */
+bool gemm_bf16_gains(void);
+
 /* Is gemm multiplying in bfloat16? */
 bool gemm_is_bf16(void);
 

@@ -72,7 +72,7 @@ static int cpu_sync(void)
 
 static int cpu_precision(enum kern_precision p)
 {
-    return gemm_bf16(p == KERN_BF16);
+    return gemm_bf16(p == KERN_BF16 || (p == KERN_AUTO && gemm_bf16_gains()));
 } /* acts stay float32 */
 
 /* --- scratch ---------------------------------------------------------------------------------- */

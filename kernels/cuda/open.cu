@@ -73,7 +73,7 @@ static const char *cuda_describe(void)
 
 static int cuda_precision(enum kern_precision p)
 {
-    cuda.bf16 = p == KERN_BF16;
+    cuda.bf16 = p != KERN_FLOAT32;
     table.act_size = cuda.bf16 ? sizeof(bf16) : sizeof(float);
     return 0;
 }

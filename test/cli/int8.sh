@@ -67,7 +67,7 @@ awk '{  n = NF / 2; x = y = z = 0
 
 echo "# refused"
 fails 1 'precision int8 is for the processor; use --device cpu' t --device cuda --precision int8
-none="precision: 'int8' is not one of float32.bf16"
+none="precision: 'int8' is not one of float32.bf16.auto"
 fails 2 "$none" finetune --parallel xa-xb=bpe.xa,bpe.xb --precision int8 --out no
 fails 2 "$none" pretrain -v vocab --precision int8 --out no
 [ ! -e no ] || fail "something was made"

@@ -26,6 +26,22 @@ run=(pretrain -q --train xx=xx.shd --valid xx=xx.shd -v vocab --layers 2 --dim 1
     --ffn 512 --positions 64 --tokens 700
     --dropout 0.1 --attention-dropout 0.1 --lr 2e-3 --warmup 10 --steps 60 --valid-every 60 \
         --log-every 60)
+# auto is bf16 where that is faster, on a processor by matrix units or AMD's instructions, and
+# float32 where it is not: here, as far as the processor's own flags say, and without those units
+one() { "${run[@]}" --steps 1 "${@:2}" --out "$1"; }
+one plain; one dim --precision auto
+ISOGLOT_SIMD=avx2 ISOGLOT_BF16=rounded one slow --precision auto
+ISOGLOT_SIMD=avx2 one slow32
+same slow/last/weights.safetensors slow32/last/weights.safetensors
+if grep -qw amx_bf16 /proc/cpuinfo; then
+    one tiles --precision bf16
+    same dim/last/weights.safetensors tiles/last/weights.safetensors
+    ! cmp -s dim/last/weights.safetensors plain/last/weights.safetensors || fail "bf16 as float32"
+    pretrain --train xx=xx.shd -v vocab --precision auto --steps 0 --out said 2> said.log || :
+    grep -q 'bf16 products by AMX' said.log || fail "not told: $(cat said.log)"
+elif ! grep -qw avx512_bf16 /proc/cpuinfo; then
+    same dim/last/weights.safetensors plain/last/weights.safetensors
+fi
 if ! "${run[@]}" --steps 1 --precision bf16 --out try 2> why; then
     grep -q '^pretrain: bf16: .*; .*use float32$' why || fail "$(cat why)"
     echo "bf16 not run: $(cat why)"; exit 77
