@@ -106,6 +106,11 @@ static void multiply(float *C, size_t ldc, const uint16_t *a, const uint16_t *b,
         AMX_LOAD(3, below + HALF, apart);
     } else {
         AMX_ZERO_BLOCK();
+        /* rows of C are pages apart: the processor does not see by itself what is stored next */
+        for (int r = 0; r < SIDE; r++) {
+            __builtin_prefetch(C + (size_t)r * ldc, 1);
+            __builtin_prefetch(C + (size_t)r * ldc + HALF, 1);
+        }
     }
     for (int s = 0; s < steps; s++, a += 2 * TILE, b += 2 * TILE) AMX_BLOCK(AMX_BF16, a, b, TILE);
     AMX_STORE(C, apart, 0);

@@ -5,6 +5,15 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/int8.h"
 
+enum { LINE = 16, AHEAD = 8 };      /* floats in a line of the cache; rows fetched ahead */
+
+/* n floats, soon to be read and written, into the cache: a row's share of a tile is shorter than a
+ * page, so the processor does not see by itself what comes next. */
+static void fetch_row(const float *row, int n)
+{
+    for (int i = 0; i < n; i += LINE) __builtin_prefetch(row + i, 1);
+}
+
 struct forward { float *Y, *pre; const float *b; enum kern_act f; int O; };
 
 /* y = f(y + b), pre = y + b; b and pre may be NULL. */
@@ -54,6 +63,8 @@ static void times_derivative(void *ctx, int r0, int r1, int c0, int c1)
     const struct backward *t = ctx;
     for (int r = r0; r < r1; r++) {
         size_t at = (size_t)r * (size_t)t->I + (size_t)c0;
+        /* dX is in the cache, pre was last touched in the forward pass */
+        if (r + 1 < r1) fetch_row(t->pre + at + t->I, c1 - c0);
         derivative(t->dX + at, t->pre + at, t->f, t->again, (size_t)(c1 - c0));
     }
 }
@@ -69,8 +80,11 @@ static void bias_columns(void *ctx, int first, int last)
     float part[64], sum[64] = { 0 };
     for (int r = 0; r < t->N; ) {
         for (size_t i = 0; i < n; i++) part[i] = 0;
-        for (int end = t->N - r < 64 ? t->N : r + 64; r < end; r++)
-            s->add(part, t->dY + (size_t)r * (size_t)t->O + first, n);
+        for (int end = t->N - r < 64 ? t->N : r + 64; r < end; r++) {
+            const float *row = t->dY + (size_t)r * (size_t)t->O + first;
+            if (r + AHEAD < t->N) fetch_row(row + (size_t)AHEAD * (size_t)t->O, last - first);
+            s->add(part, row, n);
+        }
         s->add(sum, part, n);
     }
     s->add(t->db + first, sum, n);

@@ -48,7 +48,10 @@ multiply(const int rows, float *C, size_t ldc, const float *A, size_t lda, const
 {
     __m512 c[ROWS][VECTORS], b[VECTORS];
     UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int v = 0; v < VECTORS; v++) c[r][v] = _mm512_setzero_ps();
+        UNROLL for (int v = 0; v < VECTORS; v++) {
+            c[r][v] = _mm512_setzero_ps();
+            if (LANES * v < n) __builtin_prefetch(C + (size_t)r * ldc + LANES * v, 1);
+        }
     for (int k = 0; k < K; k++) {
         UNROLL for (int v = 0; v < VECTORS; v++)
             b[v] = _mm512_loadu_ps(B + (size_t)k * COLS + LANES * v);
