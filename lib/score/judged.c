@@ -82,7 +82,8 @@ static const double *chosen(const struct choice *c, size_t i)
     return (other ? c->b : c->a)->of[at];
 }
 
-static void correlate(const struct choice *c, double *v)
+/* Both sides of the examples: x [n], then y [n]. malloc'd. */
+static double *sides(const struct choice *c)
 {
     size_t n = c->a->n;
     double *x = mem_alloc((2 * n + 1) * sizeof *x);
@@ -91,8 +92,25 @@ static void correlate(const struct choice *c, double *v)
         x[i] = e[0];
         x[n + i] = e[1];
     }
+    return x;
+}
+
+static void correlate(const struct choice *c, double *v)
+{
+    size_t n = c->a->n;
+    double *x = sides(c);
     *v = (c->a->metric == TASK_SPEARMAN ? spearman : pearson)(x, x + n, n);
     free(x);
+}
+
+double judged_correlation_p(const struct judged *j)
+{
+    if (j->metric != TASK_SPEARMAN && j->metric != TASK_PEARSON) return NAN;
+    double *x = sides(&(struct choice){ .a = j }), *y = x + j->n;
+    double p = j->metric == TASK_SPEARMAN ? spearman_p(x, y, j->n)
+                                          : correlation_p(pearson(x, y, j->n), j->n);
+    free(x);
+    return p;
 }
 
 static void values_of(const struct choice *c, double v[JUDGED_VALUES])

@@ -39,6 +39,9 @@ int judged_names(const struct judged *j, const char *names[JUDGED_VALUES]);
 /* The values over all examples: percent, but for correlations. */
 void judged_values(const struct judged *j, double value[JUDGED_VALUES]);
 
+/* The two-sided p of a correlation; NAN of other metrics. */
+double judged_correlation_p(const struct judged *j);
+
 /* Bootstrap (Efron and Tibshirani 1993): values of `trials` resamples of the examples, to
  * [trials][JUDGED_VALUES]. `stream` numbers what is resampled by itself (a language): equal numbers
  * draw equal examples. On all threads. */

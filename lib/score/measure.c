@@ -31,9 +31,7 @@ int measure(struct measure *m, const struct judged *j, const struct judged *agai
                        j->n, against->n);
     m->values = judged_names(j, m->name);
     judged_values(j, m->value);
-    bool correlation = j->metric == TASK_SPEARMAN || j->metric == TASK_PEARSON;
-    for (int k = 0; k < m->values; k++)
-        m->p[k] = correlation ? correlation_p(m->value[k], j->n) : NAN;
+    for (int k = 0; k < m->values; k++) m->p[k] = judged_correlation_p(j);
     if (o->resamples) {
         m->resample = mem_zero((size_t)o->resamples, sizeof *m->resample);
         if (judged_bootstrap(j, o->seed, stream, o->resamples, m->resample) < 0) return -1;

@@ -129,6 +129,42 @@ double correlation_p(double r, size_t n)
     return rest > 0 ? incomplete_beta(df / 2, 0.5, rest) : 0;
 }
 
+/* All orders of y[at ..], with `sum` the products before: how many end as far from `mean` as `far`.
+ * Ranks are halves, so sums of products are exact. */
+struct orders { const double *x; double *y, mean, far; size_t n; };
+
+static unsigned orders_as_far(struct orders *o, size_t at, double sum)
+{
+    unsigned count = 0;
+    if (at == o->n) return fabs(sum - o->mean) >= o->far - 1e-9;
+    for (size_t i = at; i < o->n; i++) {
+        double first = o->y[i];
+        o->y[i] = o->y[at];
+        o->y[at] = first;
+        count += orders_as_far(o, at + 1, sum + o->x[at] * first);
+        o->y[at] = o->y[i];
+        o->y[i] = first;
+    }
+    return count;
+}
+
+double spearman_p(const double *x, const double *y, size_t n)
+{
+    enum { EXACT = 9 };
+    double r = spearman(x, y, n), rx[EXACT], ry[EXACT], sum = 0, all = 1;
+    struct ranked room[EXACT];
+    if (n > EXACT || n < 3 || isnan(r)) return correlation_p(r, n);
+    ranks(x, n, room, rx);
+    ranks(y, n, room, ry);
+    for (size_t i = 0; i < n; i++) {
+        sum += rx[i] * ry[i];
+        all *= (double)(i + 1);
+    }
+    struct orders o = { rx, ry, (double)(n * (n + 1) * (n + 1)) / 4, 0, n };
+    o.far = fabs(sum - o.mean);
+    return orders_as_far(&o, 0, 0) / all;
+}
+
 double quantile(const double *sorted, size_t n, double q)
 {
     double at = q * (double)(n - 1);

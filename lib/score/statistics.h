@@ -30,6 +30,10 @@ double pearson(const double *x, const double *y, size_t n);
 double spearman(const double *x, const double *y, size_t n);
 /* The two-sided p of a correlation r of n pairs: t = r sqrt((n - 2) / (1 - r r)). NAN for n < 3. */
 double correlation_p(double r, size_t n);
+/* That of Spearman's: exact for up to nine pairs, where t is far off (a perfect order of four has
+ * p = 2 / 4! and not 0): the share of all n! orders whose correlation is at least as far from 0.
+ * NAN for n < 3 or no variance. */
+double spearman_p(const double *x, const double *y, size_t n);
 
 /* The q-th quantile (0 to 1) of sorted v[n], linear between neighbours (NumPy's default). */
 double quantile(const double *sorted, size_t n, double q);

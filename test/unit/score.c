@@ -55,6 +55,12 @@ static void ranks_share_ties(void **state)
     const double x[] = { 1, 1, 2, 3 }, y[] = { 9, 5, 5, 5 };
     assert_true(near(spearman(x, y, 4), -2 / sqrt(4.5 * 3), 1e-14));
     assert_true(isnan(pearson(x, (const double[]){ 1, 1, 1, 1 }, 4)));
+    /* Kendall's tables: of 24 orders of four, two are perfect and six more have |rho| = 0.8; with
+     * the ties above y's odd one out meets x's 1.5, 1.5, 3 or 4, and the last is as far as 1.5 */
+    const double up[] = { 1, 2, 3, 4 };
+    assert_true(near(spearman_p(up, (const double[]){ 8, 7, 5, 1 }, 4), 2 / 24.0, 1e-14));
+    assert_true(near(spearman_p(up, (const double[]){ 1, 3, 2, 4 }, 4), 8 / 24.0, 1e-14));
+    assert_true(near(spearman_p(x, y, 4), 3 / 4.0, 1e-14));
     assert_true(paired_t((const double[]){ 0, 0 }, 2) == 1);
     assert_true(paired_t((const double[]){ 2, 2 }, 2) == 0);
 }
