@@ -98,9 +98,9 @@ struct kernels {
     /* Precision of matrix products, set by kernels_open before anything is allocated: KERN_BF16
      * multiplies in bfloat16 and adds in float32 (and a device may keep acts in bfloat16:
      * act_size). Parameters, their gradients and the optimiser stay float32. -1 with a message
-     * where the device or a library lacks it. KERN_AUTO: bfloat16 where the device multiplies it
-     * faster than float32 (AMX, AMD's AVX-512 BF16, a GPU), else float32. KERN_INT8 (processors; models that are only used)
-     * multiplies in 8 bits by matrices that are held so, and adds exactly. */
+     * where the device or a library lacks it. KERN_AUTO: that where it is faster than float32
+     * (AMX, AMD's AVX-512 BF16, a GPU), else float32. KERN_INT8 (processors; models that are only
+     * used) multiplies in 8 bits by matrices that are held so, and adds exactly. */
     int (*precision)(enum kern_precision p);
 
     /* Matrices of weights held in 8 bits, as kernels_open gives them with KERN_INT8; all NULL:

@@ -39,7 +39,8 @@ mini)
     setting DERIVED_MODEL "--layers 3 --dim 128 --heads 4 --ffn 512 --dropout 0.1 --positions 96"
     setting PRECISION auto
     setting DERIVED_PRETRAIN "--tokens 2000 --lr 1e-3 --warmup 400 --schedule linear --steps 4000
-        --precision $PRECISION --clip 1 --valid-every 1000 --valid-sentences 300 --save-every 500 --keep 1"
+        --precision $PRECISION --clip 1 --valid-every 1000 --valid-sentences 300
+        --save-every 500 --keep 1"
     setting TAG "--lr 5e-4 --epochs 3 --valid-every 1000 --save-every 0"
     setting NLI "--lr 5e-4 --epochs 5 --valid-every 1000 --save-every 0";;
 paper)
