@@ -21,6 +21,38 @@ small=(pretrain -v vocab --layers 1 --dim 16 --heads 2 --ffn 16 --positions 72 -
 two=(--train aa=aa.shd --train bb=bb.shd) all=("${two[@]}" --train cc=cc.shd)
 tcs=(-q --objective mlm,tcs --dict aa-bb=dict)
 
+echo "# by hand: whatever the dictionary knows is switched, but for pieces and predicted rows"
+mkdir hand; cd hand
+for i in 1 2 3; do echo "a0 a1 x@@ a2 , a3"; done > aa
+sed 's/a/b/g; s/x/y/' aa > bb
+cat aa bb | vocab-count > vocab          # , a0 to a3 b0 to b3 x@@ y@@: 5, 6 to 9, 10 to 13, 14, 15
+for l in aa bb; do binarize -q -v vocab -l $l -o $l.shd < $l; done
+for i in 0 1 2 3; do printf 'a%s\tb%s\n' $i $i; done > dict
+pretrain -q -v vocab --layers 1 --dim 16 --heads 2 --ffn 16 --positions 72 --train aa=aa.shd \
+    --train bb=bb.shd --objective mlm,tcs --dict aa-bb=dict --switch-rate 1:1 --tokens 60 \
+    --steps 1 --out run --write-batches b
+batch() { "$tensor" b/step-1.1.$1.safetensors "${@:2}"; }
+batch tcs original token lang row | awk '
+    { was[NR] = $1; is[NR] = $2; lang[NR] = $3; if ($4 != "-") predicted[$4 + 1] }
+    END { for (r = 1; r <= NR; r += 8) {
+        split(was[r + 1] == 6 ? "0 10 11 14 8 5 13 1" : "0 6 7 15 12 5 9 1", t, " ")
+        split(was[r + 1] == 6 ? "0 1 1 0 0 0 1 0" : "1 0 0 1 1 1 0 1", l, " ")
+        own = was[r + 1] != 6; n++
+        for (i = 0; i < 8; i++) {
+            if (r + i in predicted) { kept++; if (lang[r + i] != own) exit 2 }
+            else if (is[r + i] != t[i + 1] || lang[r + i] != l[i + 1]) { print r + i; exit 3 } } }
+        exit n < 6 || !kept }' || fail "status $? of the sentences by hand"
+for what in row target sample original; do
+    same <(batch tcs $what) <(batch mlm $what)
+done
+# predicted rows read what they read in the plain pass
+for o in mlm tcs; do
+    batch $o token row | awk '{ t[NR - 1] = $1; if ($2 != "-") at[k++] = $2 }
+        END { for (i = 0; i < k; i++) print t[at[i]] }' > $o.read
+done
+same mlm.read tcs.read
+cd ..
+
 echo "# over 10^5 tokens: no predicted row, special, piece of a word or word of cc is switched"
 "${small[@]}" "${all[@]}" "${tcs[@]}" --tokens 4000 --steps 40 --save-every 40 --out run \
     --write-batches b
