@@ -198,6 +198,87 @@ static void a_table_of_shifted_translations_gives_the_translations(void **state)
     assert_true(translations_found(true) <= 2);
 }
 
+/* v [D] of length `length`, without a part along the first axis. */
+static void draw_off_axis(struct rng *r, float *v, int D, double length)
+{
+    double square = 0;
+    for (int i = 1; i < D; i++) {
+        v[i] = rng_next_unit(r) - 0.5f;
+        square += (double)v[i] * (double)v[i];
+    }
+    v[0] = 0;
+    for (int i = 1; i < D; i++) v[i] = (float)((double)v[i] * length / sqrt(square));
+}
+
+/* How often the word that is chosen most often is chosen. */
+static int most_chosen(const int32_t *best, int n)
+{
+    int most = 0;
+    for (int i = 0; i < n; i++) {
+        int here = 0;
+        for (int j = 0; j < n; j++) here += best[j] == best[i];
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+static double cosine(const float *a, const float *b, int D)
+{
+    double ab = 0, aa = 0, bb = 0;
+    for (int i = 0; i < D; i++) {
+        ab += (double)a[i] * (double)b[i];
+        aa += (double)a[i] * (double)a[i];
+        bb += (double)b[i] * (double)b[i];
+    }
+    return ab / sqrt(aa * bb);
+}
+
+/* 40 words w = axis + own part, translations = w + noise, and one word more of their language, the
+ * axis alone. |w|^2 = 1.5, |translation|^2 = 2.5: the axis is nearer to nearly every w by cosine,
+ * 1 / 1.22 = 0.82, than its translation is, 1.5 / (1.22 * 1.58) = 0.77. */
+static void a_hub_does_not_win(void **state)
+{
+    (void)state;
+    enum { D = 64, N = 40, V = 5 + 2 * N + 1, HUB = V - 1 };
+    static float E[V * D];
+    struct rng r = { { 5, RNG_TEST, 0 }, 0, 0 };
+    for (int w = 0; w < N; w++) {
+        float *source = E + (5 + w) * D, *target = E + (5 + N + w) * D, noise[D];
+        draw_off_axis(&r, source, D, sqrt(0.5));
+        draw_off_axis(&r, noise, D, 1);
+        source[0] = 1;
+        for (int i = 0; i < D; i++) target[i] = source[i] + noise[i];
+    }
+    E[HUB * D] = 1;
+    struct fixture f = fixture(V, D, E, NULL);
+    tape_init(&f.t, k, &f.m.ps);
+    tape_reset(&f.t, false);
+    int32_t idx[N], word[N + 1], best[N], by_cosine[N];
+    float p[N];
+    for (int w = 0; w <= N; w++) word[w] = 5 + N + w;
+    for (int w = 0; w < N; w++) {
+        idx[w] = 5 + w;
+        p[w] = 1;
+        by_cosine[w] = word[0];
+        for (int j = 1; j <= N; j++)
+            if (cosine(E + idx[w] * D, E + word[j] * D, D)
+                > cosine(E + idx[w] * D, E + by_cosine[w] * D, D))
+                by_cosine[w] = word[j];
+    }
+    struct scs_group all = { 0, N, 0, N + 1 };
+    struct scs_how how = { 1, 10, 1, false };
+    struct scs_mixture y = scs_search(&how, &f.m, &f.t, N, tape_int32(&f.t, idx, N),
+                                      tape_float(&f.t, p, N), &all, 1,
+                                      tape_int32(&f.t, word, N + 1), f.near);
+    k->download(best, y.idx, sizeof best);
+    assert_true(most_chosen(by_cosine, N) > N / 2);
+    assert_true(most_chosen(best, N) <= 3);
+    int right = 0;
+    for (int w = 0; w < N; w++) right += best[w] == word[w];
+    assert_true(right > N * 3 / 4);
+    fixture_free(&f);
+}
+
 static void words_that_are_all_the_same_are_mixed_evenly(void **state)
 {
     (void)state;
@@ -234,6 +315,7 @@ int main(void)
         cmocka_unit_test(words_weights_and_lengths_are_those_of_numpy),
         cmocka_unit_test(words_nearest_in_the_table_are_those_of_numpy),
         cmocka_unit_test(a_table_of_shifted_translations_gives_the_translations),
+        cmocka_unit_test(a_hub_does_not_win),
         cmocka_unit_test(words_that_are_all_the_same_are_mixed_evenly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
