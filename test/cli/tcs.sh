@@ -156,6 +156,12 @@ ln -sfn checkpoints/step-00000003 again/last
 "${own[@]}" --steps 9 --out again --resume --threads 1
 same fresh/last/weights.safetensors again/last/weights.safetensors
 same fresh/last/state.safetensors again/last/state.safetensors
+# a machine that does much else: steps and what reads the data come to other turns
+for i in 1 2 3 4; do timeout 60 sh -c 'while :; do :; done' & busy[i]=$!; done
+"${own[@]}" --steps 9 --out loaded --threads 3
+kill "${busy[@]}"
+same fresh/last/weights.safetensors loaded/last/weights.safetensors
+same fresh/last/state.safetensors loaded/last/state.safetensors
 # a dictionary that was changed by hand meanwhile
 cp dict dict.kept; sed -i 's/^a1\tb1\t/a1\tb2\t/' dict
 fails 1 'dict is not the dictionary that this run began with' "${own[@]}" --steps 12 --out again \
