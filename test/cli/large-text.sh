@@ -51,7 +51,7 @@ tracer=$(dirname "$BIN")/test/traced.so
 [ -f "$tracer" ] || fail "run this by make test, which builds $tracer"
 # (two objectives, whose shares of the micro-batches follow from the lengths of all sentences)
 by_ranks=("${base[@]}" --text-memory 16K --threads 1 --accumulate 4 --steps 12 --gradient-tree
-    --objective mlm,tlm --parallel xa-xb=train,train)
+    --objective mlm,tlm --mix by-data --parallel xa-xb=train,train)
 "${by_ranks[@]}" --out one
 for n in 2 3 4; do
     ranks $n "${by_ranks[@]}" --out ranks$n
