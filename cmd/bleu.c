@@ -142,8 +142,10 @@ static const struct prog prog = {
     "  bleu --multi -lc ref.tok.de < hyp.tok.de         multi-bleu.perl\n"
 };
 
-/* sacreBLEU's short options of several letters, and its options that take several words. */
-static int peer_spelling(int argc, char **argv, char **out)
+/* sacreBLEU's short options of several letters, and its options that take several words: argv as
+ * prog_start reads it, into out (2 argc + 1 entries). Strings made for it stand in made (argc
+ * entries, NULL after the last), too; the caller frees them. Returns the number of arguments. */
+static int peer_spelling(int argc, char **argv, char **out, char **made)
 {
     static char input[] = "--input";
     static char *const spelt[][2] = {
@@ -172,7 +174,7 @@ static int peer_spelling(int argc, char **argv, char **out)
                 free(list);
                 list = longer;
             }
-            out[n++] = list;
+            out[n++] = *made++ = list;
         }
         if (files && i + 1 < argc) {
             out[n++] = argv[++i];
@@ -503,7 +505,10 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     char **spelt = mem_zero((size_t)(2 * argc + 2), sizeof *spelt);
-    int status = run(peer_spelling(argc, argv, spelt), spelt);
+    char **made = mem_zero((size_t)(argc + 1), sizeof *made);
+    int status = run(peer_spelling(argc, argv, spelt, made), spelt);
+    for (char **list = made; *list; list++) free(*list);
+    free(made);
     free(spelt);
     return status;
 }
