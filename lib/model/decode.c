@@ -54,6 +54,7 @@ struct search {
     int width; /* hypotheses of a sentence that a step computes: 1 in the first, then all */
     int longest, steps; /* words of the longest translation there can be; steps made so far (on a
                            device that queues: a few more) */
+    int cached; /* rows of the cache that are taken: of the steps made and of the next one */
 };
 
 static int32_t *array(int32_t *all, int n, int i) { return all + (size_t)n * (size_t)i; }
@@ -87,7 +88,7 @@ static int begin(struct search *z, const struct model_config *c, const struct ba
         z->sentence[LIVE][n++] = 1;
     }
     z->b.sentences = n;
-    z->b.stride = beam * n;
+    z->b.stride = z->cached = beam * n;
     for (int i = 0; i < n; i++)
         if (z->sentence[LIMIT][i] > z->longest) z->longest = z->sentence[LIMIT][i];
     if ((int64_t)beam * n * (z->longest + 1) > INT32_MAX / 2) return -1;
@@ -160,7 +161,9 @@ static void step(struct search *z)
     z->k->beam(b);
 }
 
-/* Takes finished sentences out of the rows. */
+/* Takes finished sentences out of the rows. Rows of the cache for steps to come lie as close
+ * together as in the first one, behind those that are taken: a long translation's do not spread
+ * over memory that was kept for all. */
 static void compact(struct search *z)
 {
     struct kern_beam *b = &z->b;
@@ -176,6 +179,7 @@ static void compact(struct search *z)
             int r = j * was + i;
             if (!z->sentence[LIVE][i]) continue;
             for (int a = 0; a < ROW_ARRAYS; a++) z->row[a][to] = z->row[a][r];
+            z->row[START][to] = z->cached + to - (z->steps + 1) * b->beam * now;
             z->log_p[to++] = z->log_p[r];
         }
     for (int i = 0, at = 0; i < was; i++) {
@@ -184,6 +188,7 @@ static void compact(struct search *z)
         at++;
     }
     b->sentences = now;
+    b->stride = b->beam * now;
     upload_rows(z);
 }
 
@@ -211,6 +216,7 @@ static void run(struct search *z)
         if (kept) k->replay(); else step(z);
         alike++;
         z->steps++;
+        z->cached += z->b.stride;
         if (z->width < z->b.beam) {
             z->width = z->b.beam;
             alike = 0;
