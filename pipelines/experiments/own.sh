@@ -15,11 +15,12 @@ given() {
     case $2 in ?*=?*) ;; *) refuse "$1" "'$2' is not NAME=FILE";; esac
     key=${2%%=*} value=${2#*=}
 }
-looked_at() {   # FILE...
-    local f said
-    for f; do case $f in *[[:space:]]*) refuse TEXT "$f: a name with a space; rename or link it";;
-    esac; done
-    said=$("$own/look-at-text" "$@") || refuse TEXT "$said"
+looked_at() {   # WHAT FILE...
+    local what=$1 f said; shift
+    for f; do
+        case $f in *[[:space:]]*) refuse "$what" "$f: a name with a space; rename or link it";; esac
+    done
+    said=$("$own/look-at-text" "$@") || refuse "$what" "$said"
 }
 declare -A texts gold parallel
 named=
@@ -35,7 +36,7 @@ for item in $TEXT; do
     mapfile -t files < <(find -L "${files[@]}" -type f ! -name '.*' | sort)
     [ ${#files[@]} -gt 0 ] || refuse TEXT "$item: no file is in it"
     mapfile -t files < <(realpath -s -- "${files[@]}")
-    looked_at "${files[@]}"
+    looked_at TEXT "${files[@]}"
     texts[$key]=${files[*]}
 done
 languages $named
@@ -50,13 +51,11 @@ pair_given() {  # WHAT ITEM: $key is a pair of languages, which is looked at, to
     case " $pairs " in *" ${key#*-}-${key%-*} "*) refuse "$1" "$key: say ${key#*-}-${key%-*}";;
         *" $key "*) ;; *) pairs+=" $key";; esac
 }
-lines() {
-    case $1 in *.gz) gzip -dc -- "$1";; *.zst) zstd -dqc -- "$1";; *) cat -- "$1";; esac | wc -l
-}
+lines() { "$own/plain" "$1" | wc -l; }
 for item in ${PARALLEL-}; do
     pair_given PARALLEL "$item"
     case $value in *,*) ;; *) refuse PARALLEL "'$item' is not A-B=FILE,FILE";; esac
-    looked_at "${value%,*}" "${value#*,}"
+    looked_at PARALLEL "${value%,*}" "${value#*,}"
     n=$(lines "${value%,*}") m=$(lines "${value#*,}")
     [ "$n" = "$m" ] ||
         refuse PARALLEL "${value%,*} has $n lines and ${value#*,} $m: they are not aligned"
@@ -64,17 +63,18 @@ for item in ${PARALLEL-}; do
 done
 for item in ${GOLD-}; do
     pair_given GOLD "$item"
-    looked_at "$value"
-    awk 'NF && split($0, w, /[\t ]+/) < 2 { exit 1 }' "$value" ||
-        refuse GOLD "$value: a line has less than two words; a dictionary has source and target"
+    looked_at GOLD "$value"
+    n=$("$own/plain" "$value" | awk 'NF == 1 && !n { n = NR } END { print n }')
+    [ -z "$n" ] ||
+        refuse GOLD "$value: line $n has only one word; a dictionary has source and target"
     gold[$key]=$(realpath -s -- "$value")
 done
 
 # --- text, counts, a dictionary of each pair, models ----------------------------------------------
 counted=
 for l in $LANGS; do
-    stage raw.$l  raw/train.$l raw/valid.$l raw/test.$l raw/$l.counts : $P/split-text ${texts[$l]} \
-        : \
+    stage raw.$l  raw/train.$l raw/valid.$l raw/test.$l raw/$l.counts : \
+        $P/split-text $P/plain ${texts[$l]} : \
         "$P/split-text $l $VALID_LINES $TEST_LINES $LONGEST ${texts[$l]}"
     counted+=" raw/$l.counts"
 done
@@ -100,8 +100,9 @@ for d in $pairs; do
             > page/2-dictionary.$d.tsv"
     # what is measured with: the dictionary that was given, else this one
     if [ -n "${gold[$d]-}" ]; then
-        quick pairs.$d  words/$d.pairs : ${gold[$d]} : \
-            "awk '{ print \$1 \"\\t\" \$2 }' ${gold[$d]} | sed 's/.*/\L&/' > words/$d.pairs"
+        quick pairs.$d  words/$d.pairs : ${gold[$d]} $P/plain : \
+            "$P/plain ${gold[$d]} | awk 'NF { print \$1 \"\\t\" \$2 }' | sed 's/.*/\L&/'
+                > words/$d.pairs"
     else
         quick pairs.$d  words/$d.pairs : words/$d.dict : "cut -f 1,2 words/$d.dict > words/$d.pairs"
     fi

@@ -1,5 +1,5 @@
-# own: a first model of one's own text within a quarter of an hour on 2 cores (6.5 CPU minutes of
-# three times 29,000 lines); more steps make a better one.
+# own: a first model of one's own text within a quarter of an hour on 2 cores (3.4 to 6.5 CPU
+# minutes of three times 29,000 lines); more steps make a better one.
 setting PLAN_NOTE "20 times the text on disk, 2 GB of memory"
 setting MERGES 8000
 setting MODEL "--no-encoder-langs --layers 3 --dim 192 --heads 4 --ffn 768 --dropout 0.1"

@@ -24,6 +24,10 @@ refused 'TEXT: en=void: no file is in it' TEXT="en=void de=de.gz"
 mkdir mixed; cp en.txt mixed/1; { sed 7q en.txt; printf 'caf\xe9 au lait\n'; sed 5q en.txt
 } > mixed/2
 refused 'TEXT: .*/mixed/2: line 8 is not UTF-8; convert it first: iconv' TEXT="en=mixed de=de.gz"
+mkdir one; cp en.txt one/1; printf 'caf\xe9\n' > one/2       # its last line, which is whole
+refused 'TEXT: .*/one/2: line 1 is not UTF-8' TEXT="en=one de=de.gz"
+gzip -c en.txt | head -c 200 > cut
+refused 'TEXT: .*/cut: damaged: gzip: .*unexpected end of file' TEXT="en=cut de=de.gz"
 printf '\xff\xfea\0' > utf16; refused 'TEXT: .*/utf16: UTF-16; convert' TEXT="en=utf16 de=de.gz"
 printf 'a\0b\n' > zero; refused 'TEXT: .*/zero: has zero bytes' TEXT="en=zero de=de.gz"
 mkdir s; cp en.txt 's/a b'
@@ -33,8 +37,13 @@ refused 'PARALLEL: nine has 9 lines and ten 10: they are not aligned' TEXT="en=e
     PARALLEL=en-de=nine,ten
 refused 'PARALLEL: language fr has no TEXT' TEXT="en=en.txt de=de.gz" PARALLEL=en-fr=ten,ten
 refused 'PARALLEL: de-en: say en-de' TEXT="en=en.txt de=de.gz" PARALLEL=de-en=ten,ten
-echo word > gold; refused 'GOLD: gold: a line has less than two words' TEXT="en=en.txt de=de.gz" \
-    GOLD=en-de=gold
+printf 'a b\n\nword\n' > gold; refused 'GOLD: gold: line 3 has only one word' \
+    TEXT="en=en.txt de=de.gz" GOLD=en-de=gold
+refused 'GOLD: one/2: line 1 is not UTF-8' TEXT="en=en.txt de=de.gz" GOLD=en-de=one/2
+gzip -c nine > nine.z; zstd -q nine -o nine.y; ln -s nine.y link; ln -s nine.z link.zst
+for f in nine.z nine.y link link.zst; do    # whatever they are called, and behind links
+    refused "PARALLEL: $f has 9 lines and ten 10" TEXT="en=en.txt de=de.gz" PARALLEL=en-de=$f,ten
+done
 
 # three languages from files, folders and gz: the plan is sound, and splitting does what it says
 env TEXT="en=en*.txt de=de.gz fr=web/" PARALLEL=en-de=ten,ten BIN="$BIN" "$TOP/pipelines/conduct" \
@@ -50,6 +59,15 @@ is "$(cat raw/train.en raw/valid.en raw/test.en | sort | uniq -d | wc -l)" 0
 { cat en.txt; echo 'ends without a newline'; } |
     sort > want; sort raw/{train,valid,test}.en > got; same got want
 is "$(ls raw)" "$(printf 'en.counts\ntest.en\ntrain.en\nvalid.en')"
+zstd -q en.txt -o en.zst; ln -s en.zst link.en
+rm raw/*; "$TOP/pipelines/split-text" en 20 30 250 link.en
+is "$(cat raw/en.counts)" "$(printf 'en\t300\t0\t0\t0\t250\t20\t30')" "through a link"
+# what is written has no room: no word about the text, which is right and longer than pipes hold
+seq -f 'A line with the number %.0f .' 1 20000 > long
+mkdir full; ln -s /dev/full full/lines; mktemp() { echo full; }; export -f mktemp
+"$TOP/pipelines/split-text" en 20 30 250 long 2> why && fail "a full disk passes"
+grep -q 'No space left' why && ! grep -q UTF-8 why || fail "$(cat why)"
+unset -f mktemp
 fails 1 'split-text: fr: of 9 lines 9 are left .0 empty, 0 too long, 0 repeated.; at least 100' \
     "$TOP/pipelines/split-text" fr 20 30 250 nine
 fails 1 'mixed/2: not UTF-8' "$TOP/pipelines/split-text" fr 20 30 250 en.txt mixed/2
