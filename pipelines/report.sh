@@ -112,7 +112,7 @@ tables() {
             if (text[c]) right[c] = 0
             rem += (text[c] ? 11.5 : wide * .47 + .9)
         }
-        id = "t" part ++tables_
+        id = "t" part (++tables_)
         print "<div class=\"wide\">"; cards(id, int(rem) + 1)
         print "<table id=\"" id "\">"
         if (caption != "") print "<caption>" caption "</caption>"

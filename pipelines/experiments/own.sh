@@ -176,7 +176,7 @@ for d in $pairs; do
                 drawn+=" s$s/$y/layers/rsim.$d.tsv --label ${title[$y]}"
         done
     done
-    stage page.rsim.$d  page/rsim.$d.svg : $files : \
-        "plot rsim$drawn --title \"Translations by layer, $d\" -o page/rsim.$d.svg"
+    layered page.rsim.$d  page/rsim.$d.svg : $files : \
+        "plot rsim$drawn --title \"Translations by layer, $d\""
 done
 quick results  results.tsv : $rows : "cat$rows > results.tsv"

@@ -153,8 +153,8 @@ every() {
     done
 }
 curves() {      # NAME KIND TITLE: with what was drawn, as a table
-    stage $f.fig.${1#*-}  $f/fig/$1.svg $f/fig/$1.tsv : $files : \
-        "plot $2$labelled --title \"$3\" -o $f/fig/$1.svg --tsv $f/fig/$1.tsv"
+    layered $f.fig.${1#*-}  $f/fig/$1.svg $f/fig/$1.tsv : $files : \
+        "plot $2$labelled --title \"$3\""
 }
 every rsim.tsv; curves 3-rsim rsim "Translations by layer"
 every hits.tsv; curves 4-hits hits "Dictionary by CSLS, by layer"

@@ -186,8 +186,7 @@ drawn() {           # FILE KIND NAME TITLE
             files+=" s$s/$y/cs/$1" labelled+=" s$s/$y/cs/$1 --label '${title[$y]}'"
         done
     done
-    stage cs.fig.$3  page/$3.svg cs/fig/$3.tsv : $files : \
-        "plot $2$labelled --title '$4' -o page/$3.svg --tsv cs/fig/$3.tsv"
+    layered cs.fig.$3  page/$3.svg cs/fig/$3.tsv : $files : "plot $2$labelled --title '$4'"
 }
 drawn rsim.tsv rsim rsim "Translations by layer"
 drawn hits.tsv hits hits "Dictionary by CSLS, by layer"

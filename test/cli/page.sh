@@ -58,6 +58,8 @@ is "$(grep -o 'LT[0-9]*\|rgb( *0, *114, *178)' two.svg |
 ! grep -qi '<script\|<b onload' $page two.svg ||
     fail "markup of a file: $(grep -i '<script\|<b onload' $page | head -n 2)"
 grep -q 'a &lt;run&gt; &amp; &quot;more&quot;' $page || fail "the title"
+ids=$(grep -o '<table id="[^"]*"' $page); [ "$(wc -l <<< "$ids")" -gt 3 ] || fail "tables: $ids"
+is "$(sort <<< "$ids" | uniq -d)" "" "two tables of one name: one turns into cards with the other"
 printf '<svg viewBox="0 0 9 9"><script>x</script></svg>\n' > bad.svg; printf 'a\tb\n' > t.tsv
 fails 1 'bad.svg: has more than a picture in it' "$TOP/pipelines/report.sh" T t.tsv bad.svg
 printf '<svg viewBox="0 0 9 9" onload="x()"></svg>\n' > bad.svg
