@@ -30,8 +30,8 @@ published() {
     available "$3"
     add cpu "$1" "$2" : "$P/fetch" "$P/sources.tsv" : "$P/fetch $P/sources.tsv $3${4:+ | $4} > $2"
 }
-# layered NAME X.svg [X.tsv] : INPUT... : "PLOT": a picture with panels, X.narrow.svg for phones, and
-# its numbers
+# layered NAME X.svg [X.tsv] : INPUT... : "PLOT": a picture with panels, X.narrow.svg for phones,
+# and its numbers
 layered() {
     local tsv=; [ "$3" = : ] || tsv=" --tsv $3"
     add cpu "$1" "$2" "${2%.svg}.narrow.svg" "${@:3:$#-3}" \

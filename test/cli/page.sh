@@ -68,6 +68,15 @@ printf 'a\tb\n\xff\x01\x1b[1mx\ty\n' > t.tsv; "$TOP/pipelines/report.sh" T t.tsv
 grep -q '<td>\[1mx</td>' odd.html || fail "bytes that are no text: $(grep -a '<td' odd.html |
     od -c | head)"
 
+# a recipe need not have results: then the page has what its stages left
+mkdir -p bare/.stage bare/page
+printf '#languages\ten de\n#results\tresults.tsv\nlen\tquick\tpage/a.tsv\t-\t-\ttrue\n' > bare/plan
+touch bare/.stage/len.stamp; printf '# Length of words\nletters\twords\n3\t41\n' > bare/page/a.tsv
+"$TOP/pipelines/summary" bare "$PWD/bare/plan" bare > out
+grep -qx 'there is no results.tsv' out || fail "$(cat out)"
+grep -q '<caption>Length of words' bare/report.html || fail "the page lacks the stage's own table"
+grep -q '<caption>Results' bare/report.html && fail "an empty table"
+
 # in a browser
 if ! command -v chromium > /dev/null; then
     [ -z "${ISOGLOT_TEST_BROWSER-}" ] || fail "no chromium here"
