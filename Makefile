@@ -160,6 +160,8 @@ $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CPP_FLAGS) $(C_FLAGS) $(CFLAGS_$*) -MMD -MP -c -o $@ $<
 
+# Loops over ids that compilers turn into vectors only when asked.
+CFLAGS_common/shard_write := -O3
 # Loops that are compiled for several instruction sets and chosen at start (kernels/cpu/simd.h).
 SIMD := -O3 -fopenmp-simd -ffp-contract=fast -fno-trapping-math
 CFLAGS_kernels/cpu/simd_base := $(SIMD)

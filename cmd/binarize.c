@@ -45,7 +45,7 @@ struct piece {
     uint32_t sentences, tokens;
     struct shard_packed packed;
 };
-struct worker { struct shard_packer *p; struct shard_block b; uint32_t *ids; size_t cap; };
+struct worker { struct shard_packer *p; struct shard_block b; };
 
 struct job {
     const struct vocab *v;
@@ -80,7 +80,7 @@ static int more(struct job *j)
 /* Moves bytes [from, j->at) of the block to the end of the piece. */
 static void take(struct piece *x, const struct job *j, size_t from)
 {
-    mem_room(&x->text, &x->cap, x->n + (j->at - from) + 1, 1);
+    mem_room(&x->text, &x->cap, x->n + (j->at - from) + 1 + VOCAB_PAST, 1);
     memcpy(x->text + x->n, j->block + from, j->at - from);
     x->n += j->at - from;
     /* a file's last line may lack its newline, and the next file follows */
@@ -115,15 +115,13 @@ static int pack_piece(void *ctx, void *item, int thread)
     struct job *j = ctx;
     struct piece *x = item;
     struct worker *w = &j->worker[thread];
-    w->b.sentences = w->b.tokens = 0;
-    for (size_t at = 0; at < x->n; ) {
-        const char *line = x->text + at, *end = memchr(line, '\n', x->n - at);
-        size_t n = (size_t)(end - line);
-        size_t k = vocab_encode_in(j->v, line, n, x->n - at, &w->ids, &w->cap);
-        shard_block_add(&w->b, w->ids, k);
-        at += n + 1;
-    }
-    return shard_pack(w->p, &w->b, &x->packed);
+    struct shard_block *b = &w->b;
+    mem_room(&b->ids, &b->ids_cap, x->tokens, sizeof *b->ids);
+    mem_room(&b->at, &b->at_cap, (size_t)x->sentences + 1, sizeof *b->at);
+    vocab_encode_lines(j->v, x->text, x->n, b->ids, b->at);
+    b->sentences = x->sentences;
+    b->tokens = x->tokens;
+    return shard_pack(w->p, b, &x->packed);
 }
 
 static int write_piece(void *ctx, void *item)
@@ -147,7 +145,6 @@ static int put_all(struct shard_writer *w, const struct shard_info *info, const 
     for (int i = 0; i < threads; i++) {
         shard_packer_free(j.worker[i].p);
         shard_block_free(&j.worker[i].b);
-        free(j.worker[i].ids);
     }
     for (int i = 0; i < j.depth; i++) {
         free(j.ring[i].text);

@@ -23,8 +23,8 @@ static inline uint64_t get64(const unsigned char *p)
 
 static inline void put16(unsigned char *p, uint32_t v)
 {
-    p[0] = (unsigned char)v;
-    p[1] = (unsigned char)(v >> 8);
+    uint16_t x = htole16((uint16_t)v);
+    memcpy(p, &x, 2);
 }
 
 static inline void put32(unsigned char *p, uint32_t v)

@@ -43,35 +43,36 @@ void shard_packer_free(struct shard_packer *p)
     free(p);
 }
 
-/* Lengths (4 bytes a sentence), then ids of `width` bytes. */
-static size_t serialise(struct shard_packer *w, const struct shard_block *b)
+/* Writes the ids of a block, `width` bytes each. Returns the largest; *unknown: how many are
+ * VOCAB_UNK. Loops without a branch, which compilers make of many ids at once. */
+static uint32_t put_ids(unsigned char *p, int width, const uint32_t *ids, size_t n,
+                        uint64_t *unknown)
 {
-    size_t n = (size_t)b->sentences * 4 + (size_t)b->tokens * (size_t)w->width;
-    mem_room(&w->raw, &w->raw_cap, n + 1, 1);
-    unsigned char *p = w->raw;
-    for (uint32_t i = 0; i < b->sentences; i++, p += 4) put32(p, b->at[i + 1] - b->at[i]);
-    if (w->width == 2)
-        for (uint32_t i = 0; i < b->tokens; i++, p += 2) {
-            p[0] = (unsigned char)b->ids[i];
-            p[1] = (unsigned char)(b->ids[i] >> 8);
-        }
+    uint32_t top = 0, k = 0;
+    for (size_t i = 0; i < n; i++) {
+        top = ids[i] > top ? ids[i] : top;
+        k += ids[i] == VOCAB_UNK;
+    }
+    if (width == 2)
+        for (size_t i = 0; i < n; i++) put16(p + 2 * i, ids[i]);
     else
-        for (uint32_t i = 0; i < b->tokens; i++, p += 4) put32(p, b->ids[i]);
-    return n;
+        for (size_t i = 0; i < n; i++) put32(p + 4 * i, ids[i]);
+    *unknown = k;
+    return top;
 }
 
 int shard_pack(struct shard_packer *p, const struct shard_block *b, struct shard_packed *x)
 {
+    size_t n = (size_t)b->sentences * 4 + (size_t)b->tokens * (size_t)p->width;
+    mem_room(&p->raw, &p->raw_cap, n + 1, 1);
     x->sentences = b->sentences;
     x->tokens = b->tokens;
-    x->unknown = 0;
-    for (uint32_t i = 0; i < b->tokens; i++) {
-        if (b->ids[i] >= p->vocab_size)
-            return err_set("token id %u is not below the vocabulary's size %u", b->ids[i],
-                           p->vocab_size);
-        x->unknown += b->ids[i] == VOCAB_UNK;
-    }
-    size_t n = serialise(p, b), bound = ZSTD_compressBound(n);
+    for (uint32_t i = 0; i < b->sentences; i++) put32(p->raw + 4 * i, b->at[i + 1] - b->at[i]);
+    uint32_t top = put_ids(p->raw + (size_t)b->sentences * 4, p->width, b->ids, b->tokens,
+                           &x->unknown);
+    if (b->tokens && top >= p->vocab_size)
+        return err_set("token id %u is not below the vocabulary's size %u", top, p->vocab_size);
+    size_t bound = ZSTD_compressBound(n);
     mem_room(&x->bytes, &x->cap, BLOCK + bound, 1);
     unsigned char *h = x->bytes, *to = h + BLOCK;
     size_t k = ZSTD_compressCCtx(p->z, to, bound, p->raw, n, LEVEL);

@@ -4,40 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-#define XXH_STATIC_LINKING_ONLY
-#include <xxhash.h>
 #include "common/err.h"
 #include "common/file.h"
-#include "common/key16.h"
 #include "common/mem.h"
 #include "common/text.h"
+#include "common/vocab_in.h"
 
 static const char *const specials[VOCAB_SPECIALS] = { "<s>", "</s>", "<pad>", "<unk>", "<mask>" };
-/* What a token is found by: its length and its first 16 bytes, so that a look-up of nearly all
- * touches one place of memory. */
-struct vocab_slot { struct key16 key; uint32_t n, id; };
-/* slot of no token: id 0 is a special and never in the table */
-enum { EMPTY = 0 };
-
-/* Both halves of two products of 64 bits (as wyhash and XXH3 mix), and the rest of a long token. */
-static inline uint32_t mix(struct key16 k, const char *s, size_t n)
-{
-    uint64_t a = k.first ^ 0x9E3779B185EBCA87u, b = k.last ^ 0xC2B2AE3D27D4EB4Fu ^ n;
-    if (n > KEY16) b ^= XXH3_64bits(s + KEY16, n - KEY16);
-#ifdef __SIZEOF_INT128__
-    unsigned __int128 p = (unsigned __int128)a * b;
-    a = (uint64_t)p ^ (uint64_t)(p >> 64);
-    p = (unsigned __int128)a * 0x165667B19E3779F9u;
-    return (uint32_t)((uint64_t)p ^ (uint64_t)(p >> 64));
-#else
-    a = (a ^ a >> 29) * 0xBF58476D1CE4E5B9u ^ b;
-    a = (a ^ a >> 32) * 0x94D049BB133111EBu;
-    return (uint32_t)(a >> 32 ^ a);
-#endif
-}
 
 struct builder { struct vocab *v; size_t bytes_cap, at_cap, count_cap; };
 
@@ -62,40 +35,59 @@ static struct builder begin(void)
     return b;
 }
 
-/* The slot of the token s[0..n) of this key, or the empty one where it would stand. */
-static inline struct vocab_slot *find(const struct vocab *v, struct key16 k, const char *s,
-                                      size_t n)
+/* Enters tokens [from, to), whose places in the table are fetched while others are looked at.
+ * Returns the first that is there already, 0 if none is. */
+static uint32_t enter(struct vocab *v, uint32_t from, uint32_t to)
 {
-    for (uint32_t i = mix(k, s, n) & v->mask;; i = (i + 1) & v->mask) {
-        struct vocab_slot *x = &v->slot[i];
-        if (x->id == EMPTY) return x;
-        if (x->key.first == k.first && x->key.last == k.last && x->n == n &&
-            (n <= KEY16 || !memcmp(vocab_token(v, x->id) + KEY16, s + KEY16, n - KEY16)))
-            return x;
+    enum { TOGETHER = 64 };
+    const struct vocab_table t = { v->slot, v->mask, v->bytes, v->at };
+    uint32_t twice = 0;
+    for (; from < to; from += TOGETHER) {
+        struct { struct vocab_key key; uint32_t place; } token[TOGETHER];
+        uint32_t n = to - from < TOGETHER ? to - from : TOGETHER;
+        for (uint32_t i = 0; i < n; i++) {
+            const char *s = vocab_token(v, from + i);
+            size_t len = vocab_token_len(v, from + i);
+            token[i].key = vocab_key_of(key16_of(s, len), len);
+            token[i].place = vocab_place(token[i].key, s, len);
+            __builtin_prefetch(&v->slot[token[i].place & v->mask], 1);
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            struct vocab_key k = token[i].key;
+            struct vocab_slot *x = vocab_find(&t, token[i].place, k, vocab_token(v, from + i),
+                                              vocab_token_len(v, from + i));
+            if (x->id != VOCAB_EMPTY && !twice) twice = from + i;
+            *x = (struct vocab_slot){ k.first, k.last, from + i };
+        }
     }
+    return twice;
+}
+
+/* Of the tokens' bytes, where "\n" stands for the NUL behind each. */
+static uint64_t hash_of(const struct vocab *v)
+{
+    enum { PART = 4096 };
+    XXH3_state_t h;
+    XXH3_64bits_reset(&h);
+    size_t end = v->at[v->n];
+    for (size_t at = v->at[VOCAB_SPECIALS]; at < end; at += PART) {
+        char part[PART];
+        size_t n = end - at < PART ? end - at : PART;
+        for (size_t i = 0; i < n; i++) part[i] = v->bytes[at + i] ? v->bytes[at + i] : '\n';
+        XXH3_64bits_update(&h, part, n);
+    }
+    return XXH3_64bits_digest(&h);
 }
 
 /* Fills the table and the hash. Returns the first id that stands twice, 0 if all differ. */
 static uint32_t finish(struct vocab *v)
 {
-    uint32_t size = 16, twice = 0;
-    while (size < 2 * v->n) size *= 2;
+    uint32_t size = 16;
+    while (size < v->n + v->n / 3) size *= 2;
     v->slot = mem_zero(size, sizeof *v->slot);
     v->mask = size - 1;
-    XXH3_state_t h;
-    XXH3_64bits_reset(&h);
-    for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++) {
-        const char *s = vocab_token(v, id);
-        size_t n = vocab_token_len(v, id);
-        struct key16 k = key16_of(s, n);
-        struct vocab_slot *x = find(v, k, s, n);
-        if (x->id != EMPTY && !twice) twice = id;
-        *x = (struct vocab_slot){ k, (uint32_t)n, id };
-        XXH3_64bits_update(&h, s, n);
-        XXH3_64bits_update(&h, "\n", 1);
-    }
-    v->hash = XXH3_64bits_digest(&h);
-    return twice;
+    v->hash = hash_of(v);
+    return enter(v, VOCAB_SPECIALS, v->n);
 }
 
 /* "token count" or "token"; the count is what follows the last space, if it is a number. */
@@ -177,80 +169,25 @@ void vocab_free(struct vocab *v)
     free(v);
 }
 
-static inline uint32_t id_of(const struct vocab_slot *x)
-{
-    return x->id == EMPTY ? VOCAB_UNK : x->id;
-}
-
 uint32_t vocab_id(const struct vocab *v, const char *s, size_t n)
 {
-    return id_of(find(v, key16_of(s, n), s, n));
-}
-
-/* Where the token at s[i] ends. */
-static inline size_t token_end(const char *s, size_t i, size_t n)
-{
-#ifdef __SSE2__
-    const __m128i space = _mm_set1_epi8(' ');
-    for (; i + 16 <= n; i += 16) {
-        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(s + i));
-        unsigned spaces = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, space));
-        if (spaces) return i + (size_t)__builtin_ctz(spaces);
-    }
-#endif
-    while (i < n && s[i] != ' ') i++;
-    return i;
+    struct vocab_key k = vocab_key_of(key16_of(s, n), n);
+    const struct vocab_table t = { v->slot, v->mask, v->bytes, v->at };
+    const struct vocab_slot *x = vocab_find(&t, vocab_place(k, s, n), k, s, n);
+    return x->id == VOCAB_EMPTY ? VOCAB_UNK : x->id;
 }
 
 size_t vocab_encode(const struct vocab *v, const char *line, size_t n, uint32_t **ids, size_t *cap)
-{
-    return vocab_encode_in(v, line, n, n, ids, cap);
-}
-
-size_t vocab_encode_in(const struct vocab *v, const char *line, size_t n, size_t readable,
-                       uint32_t **ids, size_t *cap)
 {
     size_t k = 0;
     for (size_t i = 0; i < n; ) {
         while (i < n && line[i] == ' ') i++;
         size_t from = i;
         if (from == n) break;
-        i = token_end(line, from, readable);
-        if (i > n) i = n;
-        const char *s = line + from;
-        struct key16 key = from + KEY16 <= readable ? key16_fast(s, i - from)
-                                                    : key16_of(s, i - from);
+        const char *end = memchr(line + from, ' ', n - from);
+        i = end ? (size_t)(end - line) : n;
         mem_room(ids, cap, k + 1, sizeof **ids);
-        (*ids)[k++] = id_of(find(v, key, s, i - from));
+        (*ids)[k++] = vocab_id(v, line + from, i - from);
     }
     return k;
-}
-
-size_t vocab_line(const char *s, size_t n, size_t *tokens)
-{
-    size_t i = 0, count = 0;
-    unsigned before = 1;                 /* a space: a token may begin */
-#ifdef __SSE2__
-    const __m128i space = _mm_set1_epi8(' '), newline = _mm_set1_epi8('\n');
-    for (; i + 16 <= n; i += 16) {
-        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(s + i));
-        unsigned spaces = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, space));
-        unsigned ends = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, newline));
-        unsigned starts = ~spaces & (spaces << 1 | before) & 0xFFFF;
-        if (ends) {
-            unsigned at = (unsigned)__builtin_ctz(ends);
-            *tokens = count + (size_t)__builtin_popcount(starts & ((1u << at) - 1));
-            return i + at;
-        }
-        count += (size_t)__builtin_popcount(starts);
-        before = spaces >> 15;
-    }
-#endif
-    for (; i < n && s[i] != '\n'; i++) {
-        unsigned is_space = s[i] == ' ';
-        count += before & !is_space;
-        before = is_space;
-    }
-    *tokens = count;
-    return i;
 }

@@ -88,6 +88,13 @@ static void lines_are_split_at_spaces_only(void **state)
     assert_memory_equal(ids, ((uint32_t[]){ 5, 6, VOCAB_UNK, 7, VOCAB_UNK }), 20);
     assert_int_equal(vocab_encode(v, "   ", 3, &ids, &cap), 0);
     assert_int_equal(vocab_encode(v, "", 0, &ids, &cap), 0);
+    char text[64 + VOCAB_PAST] = "  a b  zz a\tb b\r \n\n   \nb\n";
+    uint32_t at[5];
+    assert_int_equal(vocab_encode_lines(v, text, strlen(text), ids, at), 6);
+    assert_memory_equal(ids, ((uint32_t[]){ 5, 6, VOCAB_UNK, 7, VOCAB_UNK, 6 }), 24);
+    assert_memory_equal(at, ((uint32_t[]){ 0, 5, 5, 5, 6 }), 20);
+    assert_int_equal(vocab_encode_lines(v, text, 0, ids, at), 0);
+    assert_int_equal(at[0], 0);
     free(ids);
     vocab_free(v);
 }
@@ -122,24 +129,64 @@ static void tokens_of_all_lengths_are_told_apart(void **state)
         assert_int_equal(vocab_id(v, exact, n), VOCAB_UNK);
         free(exact);
     }
-    /* in lines, whatever may be read behind them */
-    uint32_t *ids = NULL;
-    size_t cap = 0;
+    /* in lines, whatever stands behind them */
     for (int i = 1; i < 2 * LONGEST; i++) {
         char line[3 * LONGEST + 64];
-        int n = snprintf(line, sizeof line, " %s  %s", token[i], token[i - 1]), more;
-        for (more = 0; more < 40; more++) {
-            char *exact = malloc((size_t)(n + more));
-            memcpy(exact, line, (size_t)n);
-            memset(exact + n, 'a', (size_t)more);
-            assert_int_equal(
-                vocab_encode_in(v, exact, (size_t)n, (size_t)(n + more), &ids, &cap), 2);
-            assert_int_equal(ids[0], VOCAB_SPECIALS + i);
-            assert_int_equal(ids[1], VOCAB_SPECIALS + i - 1);
-            free(exact);
-        }
+        uint32_t ids[2], at[2];
+        int n = snprintf(line, sizeof line, " %s  %s\n", token[i], token[i - 1]);
+        char *exact = malloc((size_t)n + VOCAB_PAST);
+        memcpy(exact, line, (size_t)n);
+        memset(exact + n, 'a', VOCAB_PAST);
+        assert_int_equal(vocab_encode_lines(v, exact, (size_t)n, ids, at), 2);
+        assert_int_equal(ids[0], VOCAB_SPECIALS + i);
+        assert_int_equal(ids[1], VOCAB_SPECIALS + i - 1);
+        assert_int_equal(at[1], 2);
+        free(exact);
     }
-    free(ids);
+    vocab_free(v);
+}
+
+static unsigned draw(unsigned *x, unsigned below)
+{
+    *x = *x * 1664525u + 1013904223u;
+    return (*x >> 8) % below;
+}
+
+/* Ids are drawn, their tokens written as text, whose lines, words and gaps meet every place of what
+ * is looked at together; the same ids must come back. */
+static void text_of_drawn_ids_gives_these_ids(void **state)
+{
+    (void)state;
+    enum { N = 3000, LINES = 4000, MOST = 40 };
+    static char token[N][KEEP], other[KEEP];
+    static const char *all[N];
+    for (int i = 0; i < N; i++) {
+        snprintf(token[i], KEEP, "%.*s%d", i % 19, "abcdefghijklmnopqrs", i);
+        all[i] = token[i];
+    }
+    struct vocab *v = vocab_make(all, NULL, N);
+    uint32_t *want = malloc(LINES * MOST * sizeof *want), *ids = malloc(LINES * MOST * sizeof *ids);
+    uint32_t want_at[LINES + 1] = { 0 }, at[LINES + 1];
+    char *text = malloc((size_t)LINES * MOST * (KEEP + 4) + VOCAB_PAST), *p = text;
+    unsigned x = 1;
+    size_t n = 0;
+    for (int l = 0; l < LINES; l++) {
+        for (unsigned k = draw(&x, l % 50 == 7 ? MOST : 9); k > 0; k--) {
+            uint32_t id = draw(&x, 8) ? VOCAB_SPECIALS + draw(&x, N) : VOCAB_UNK;
+            snprintf(other, KEEP, "%.*s", 1 + (int)draw(&x, 26), "-zyxwvutsrqponmlkjihgfedcba");
+            p += sprintf(p, "%*s%s ", (int)draw(&x, 3), "", id < VOCAB_SPECIALS ? other
+                                                                 : token[id - VOCAB_SPECIALS]);
+            want[n++] = id;
+        }
+        if (draw(&x, 2) && p > text && p[-1] == ' ') p--;
+        *p++ = '\n';
+        want_at[l + 1] = (uint32_t)n;
+    }
+    memset(p, 'a', VOCAB_PAST);
+    assert_int_equal(vocab_encode_lines(v, text, (size_t)(p - text), ids, at), n);
+    assert_memory_equal(ids, want, n * sizeof *ids);
+    assert_memory_equal(at, want_at, sizeof at);
+    free(want); free(ids); free(text);
     vocab_free(v);
 }
 
@@ -226,6 +273,7 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(lines_are_split_at_spaces_only),
         cmocka_unit_test(tokens_of_all_lengths_are_told_apart),
+        cmocka_unit_test(text_of_drawn_ids_gives_these_ids),
         cmocka_unit_test(others_that_meet_tokens_in_the_table_are_unknown),
         cmocka_unit_test(a_line_has_as_many_tokens_as_are_made_of_it),
         cmocka_unit_test(bad_files_are_refused_with_their_line),
