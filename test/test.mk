@@ -140,6 +140,7 @@ BENCH_C := $(patsubst test/bench/%.c,%,$(wildcard test/bench/*.c))
 $(BENCH_C:%=$(O)/test/bench/%): %: %.o $(EVERY_AR)
 	$(CC) $(LD_FLAGS) -o $@ $< $(WITH_ALL)
 $(foreach b,$(BENCH_C),$(eval bench/$b: $(O)/test/bench/$b))
+bench/binarize bench/start: $(O)/test/bench/timed
 .PHONY: $(BENCHES)
 $(BENCHES): bench/%: programs
 	@BIN='$(abspath $(O)/bin)' TOP='$(CURDIR)' bash test/bench/$*.sh
