@@ -186,6 +186,13 @@ static void text_of_drawn_ids_gives_these_ids(void **state)
     assert_int_equal(vocab_encode_lines(v, text, (size_t)(p - text), ids, at), n);
     assert_memory_equal(ids, want, n * sizeof *ids);
     assert_memory_equal(at, want_at, sizeof at);
+    const char *line = text;
+    for (int l = 0; l < LINES; l++) {
+        size_t tokens, length = vocab_line(line, (size_t)(p - line), &tokens);
+        assert_int_equal(line[length], '\n');
+        assert_int_equal(tokens, want_at[l + 1] - want_at[l]);
+        line += length + 1;
+    }
     free(want); free(ids); free(text);
     vocab_free(v);
 }
