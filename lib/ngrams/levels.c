@@ -83,11 +83,33 @@ uint32_t level_find(const struct level *l, uint64_t key)
     return 0;
 }
 
-void level_find_all(const struct level *l, const uint64_t *key, uint32_t *number, size_t n)
+static void level_find_all(const struct level *l, const uint64_t *key, uint32_t *number, size_t n)
 {
     for (size_t i = 0; i < n; i++) __builtin_prefetch(&l->slot[hash(key[i]) & l->mask]);
     for (size_t i = 0; i < n; i++) __builtin_prefetch(&l->key[l->slot[hash(key[i]) & l->mask]]);
     for (size_t i = 0; i < n; i++) number[i] = level_find(l, key[i]);
+}
+
+static inline bool is_word(uint32_t id) { return id != 0 && id != SPOOL_RARE; }
+
+void level_extend(const struct level *l, const uint32_t *word, const uint32_t *head,
+                  uint32_t *number, size_t n)
+{
+    uint64_t key[BATCH];
+    uint32_t at[BATCH], found[BATCH];
+    size_t waiting = 0;
+    for (size_t i = 0; i < n; i++) {
+        number[i] = 0;
+        /* The words without their first are head[i + 1]'s: if they are rare, so are all. */
+        if (head[i] && is_word(word[i]) && (i + 1 == n || head[i + 1])) {
+            key[waiting] = level_key(head[i], word[i]);
+            at[waiting++] = (uint32_t)i;
+        }
+        if (waiting < BATCH && i + 1 < n) continue;
+        level_find_all(l, key, found, waiting);
+        for (size_t w = 0; w < waiting; w++) number[at[w]] = found[w];
+        waiting = 0;
+    }
 }
 
 static void level_index(struct level *l)
@@ -145,29 +167,6 @@ static int write_ends(const struct counting *c, FILE *f, uint64_t at, const uint
     return 0;
 }
 
-static inline bool is_word(uint32_t id) { return id != 0 && id != SPOOL_RARE; }
-
-/* number[0 .. n): of the frequent (k-1)-grams that end at the n places from word on; head: those of
- * the (k-2)-grams that end a place before each. */
-static void extend(const struct counting *c, const uint32_t *word, const uint32_t *head,
-                   uint32_t *number, size_t n)
-{
-    uint64_t key[BATCH];
-    uint32_t at[BATCH], found[BATCH];
-    size_t waiting = 0;
-    for (size_t i = 0; i < n; i++) {
-        number[i] = 0;
-        if (head[i] && is_word(word[i])) {
-            key[waiting] = level_key(head[i], word[i]);
-            at[waiting++] = (uint32_t)i;
-        }
-        if (waiting < BATCH && i + 1 < n) continue;
-        level_find_all(&c->l->of[c->k - 1], key, found, waiting);
-        for (size_t w = 0; w < waiting; w++) number[at[w]] = found[w];
-        waiting = 0;
-    }
-}
-
 /* Keys of the k-grams that end at the block's own places, head and tail of which are frequent: by
  * the numbers of the (k-1)-grams that end there and a place before, found by those of the
  * (k-2)-grams, which the pass before wrote down. */
@@ -192,7 +191,7 @@ static int count_block(void *ctx, const struct levels_block *b)
             const uint32_t *w = word + i - skip;
             head[i] = w > b->id && is_word(w[-1]) ? w[-1] : 0;
         }
-        extend(c, word, head + skip, number + skip, own + 1 - skip);
+        level_extend(&c->l->of[c->k - 1], word, head + skip, number + skip, own + 1 - skip);
         if (c->ends && write_ends(c, c->ends, b->at, number + 1, own) < 0) return -1;
     }
     for (size_t i = 1; i <= own; i++) {

@@ -31,8 +31,11 @@ void levels_free(struct levels *l);
 
 /* The number of the k-gram with this key, 0 if it is not frequent. */
 uint32_t level_find(const struct level *l, uint64_t key);
-/* The same of n keys, which wait for memory together. */
-void level_find_all(const struct level *l, const uint64_t *key, uint32_t *number, size_t n);
+/* number[0 .. n): of the frequent n-grams of this length that end at the n places of a text from
+ * word on, 0 where there is none. head[0 .. n): the numbers of those one word shorter that end a
+ * place before each. */
+void level_extend(const struct level *l, const uint32_t *word, const uint32_t *head,
+                  uint32_t *number, size_t n);
 static inline uint64_t level_key(uint32_t head, uint32_t word)
 {
     return (uint64_t)head << 32 | word;

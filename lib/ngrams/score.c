@@ -130,31 +130,35 @@ static int cover_block(void *ctx, const struct levels_block *b)
     const struct ngrams_options *o = r->l->o;
     uint64_t *first = mem_alloc(b->n * sizeof *first);
     struct { uint32_t i; int k; } *who = mem_zero(b->n, sizeof *who);
-    uint32_t head[NGRAMS_LONGEST + 1] = { 0 };
+    /* of the frequent n-grams that end at each place: those of k - 1 words, and of k */
+    uint32_t *head = mem_alloc(b->n * sizeof *head), *number = mem_zero(b->n, sizeof *number);
     for (size_t i = 0; i < b->n; i++) {
-        uint32_t word = b->id[i], next[NGRAMS_LONGEST + 1] = { 0, word };
         first[i] = UINT64_MAX;
-        if (word == 0 || word == SPOOL_RARE) {
-            memset(head, 0, sizeof head);
-            continue;
-        }
-        for (int k = 2; k <= o->longest && head[k - 1]; k++) {
-            if (!(next[k] = level_find(&r->l->of[k], level_key(head[k - 1], word)))) break;
-            if (k < o->least) continue;
-            uint64_t at = enters(o, k, r->rank[k][next[k]]);
+        head[i] = b->id[i] == SPOOL_RARE ? 0 : b->id[i];
+    }
+    for (int k = 2; k <= o->longest && b->n > 1; k++) {
+        level_extend(&r->l->of[k], b->id + 1, head, number + 1, b->n - 1);
+        for (size_t i = (size_t)k - 1; i < b->n && k >= o->least; i++) {
+            if (!number[i]) continue;
+            uint64_t at = enters(o, k, r->rank[k][number[i]]);
             for (size_t j = i + 1 - (size_t)k; j <= i; j++)
                 if (at < first[j]) {
                     first[j] = at;
-                    who[j].i = next[k];
+                    who[j].i = number[i];
                     who[j].k = k;
                 }
         }
-        memcpy(head, next, sizeof head);
+        uint32_t *ends = number;
+        number = head;
+        head = ends;
+        number[0] = 0;
     }
     for (size_t i = b->first; i < b->last; i++)
         if (who[i].k) __atomic_fetch_add(&r->covers[who[i].k][who[i].i], 1, __ATOMIC_RELAXED);
     free(first);
     free(who);
+    free(head);
+    free(number);
     return 0;
 }
 

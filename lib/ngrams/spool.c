@@ -11,7 +11,7 @@
 #include "common/thread.h"
 #include "lib/bpe/scan.h"
 
-enum { BLOCK = 1 << 18 };
+enum { BLOCK = 1 << 18, BATCH = 64 };
 
 struct input { const char *path, *name; FILE *copy; char at[32]; };
 
@@ -64,13 +64,25 @@ static struct table table_of(const struct word *word, uint32_t n)
     return t;
 }
 
-static uint32_t number_of(const struct table *t, const char *s, size_t n)
+struct found { const char *s; size_t n; uint32_t at; };
+
+static uint32_t number_of(const struct table *t, const struct found *f)
 {
-    for (uint32_t k = (uint32_t)word_hash(s, n) & t->mask; t->slot[k]; k = (k + 1) & t->mask) {
+    for (uint32_t k = f->at; t->slot[k]; k = (k + 1) & t->mask) {
         const struct word *w = &t->word[t->slot[k] - 1];
-        if (w->n == n && word_same(w->s, s, n)) return t->slot[k];
+        if (w->n == f->n && word_same(w->s, f->s, f->n)) return t->slot[k];
     }
     return SPOOL_RARE;
+}
+
+/* The numbers of n words, which wait for memory together. */
+static void number_all(const struct table *t, const struct found *f, uint32_t *id, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (t->slot[f[i].at]) __builtin_prefetch(&t->word[t->slot[f[i].at] - 1]);
+    for (size_t i = 0; i < n; i++)
+        if (t->slot[f[i].at]) __builtin_prefetch(t->word[t->slot[f[i].at] - 1].s);
+    for (size_t i = 0; i < n; i++) id[i] = number_of(t, &f[i]);
 }
 
 struct block {
@@ -111,17 +123,23 @@ static int number_block(void *ctx, void *item, int thread)
     struct block *b = item;
     (void)thread;
     const char *s = b->text, *end = s + b->n;
+    struct found found[BATCH];
     while (s < end) {
         const char *nl = memchr(s, '\n', (size_t)(end - s)), *to = nl ? nl : end;
         uint64_t length = 0;
         while (s < to) {
-            size_t n = word_end(s, (size_t)(to - s));
-            if (n) {
-                mem_room(&b->id, &b->ids_cap, b->ids + 2, sizeof *b->id);
-                b->id[b->ids++] = number_of(&j->table, s, n);
-                length++;
+            size_t waiting = 0;
+            for (; s < to && waiting < BATCH;) {
+                size_t n = word_end(s, (size_t)(to - s));
+                uint32_t at = n ? (uint32_t)word_hash(s, n) & j->table.mask : 0;
+                __builtin_prefetch(&j->table.slot[at]);
+                if (n) found[waiting++] = (struct found){ s, n, at };
+                s += n + 1;
             }
-            s += n + 1;
+            mem_room(&b->id, &b->ids_cap, b->ids + waiting + 1, sizeof *b->id);
+            number_all(&j->table, found, b->id + b->ids, waiting);
+            b->ids += waiting;
+            length += waiting;
         }
         s = to + 1;
         if (!length) continue;

@@ -6,4 +6,10 @@ part $CORPUS
 part tatoeba
 SENTENCES="tatoeba test"
 [ ! -f "$own/analogies-$B$A.txt" ] || questions=$P/analogies-$B$A.txt
+# kings and queens of Table 3; captions have boys and girls
+if [ "$A$B" = ende ]; then
+    kings="boy,junge man,mann woman,frau girl,mädchen"
+    [ $CORPUS = multi30k ] || kings="king,könig man,mann woman,frau queen,königin"
+    paper A 2 3
+fi
 part analysis

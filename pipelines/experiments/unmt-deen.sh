@@ -2,3 +2,7 @@
 languages en de
 part $CORPUS
 part translation
+if [ "$A$B" = ende ]; then
+    paper A 4 8 9
+    [ $CORPUS != multi30k ] || paper L 2
+fi

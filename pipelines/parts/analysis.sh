@@ -1,7 +1,8 @@
 # What the pre-trained models of two languages A and B know of one another, layer by layer, and how
 # alike the two corpora are: the analyses of MLM-GC (sections 3.2 and 5.1) and TCS/SCS-MLM (section
-# 2). The experiment may name sets of sentence pairs, raw/SET.A and raw/SET.B, in SENTENCES, and a
-# file of analogies in `questions`.
+# 2). The experiment may name sets of sentence pairs, raw/SET.A and raw/SET.B, in SENTENCES, a file
+# of analogies in `questions`, and in `kings` four pairs of translations, "x,x' y,y' z,z' w,w'", of
+# which the cosines of x - y + z with w and w' are measured, in all languages' mixtures (Table 3).
 part pretrain
 RESULTS=analysis/results.tsv PAGE=analysis-page
 layers=$(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")
@@ -55,6 +56,12 @@ stage $f.questions  $f/questions.txt : \
 
 # --- a model: S a seed, Y a system, M its folder --------------------------------------------------
 # $(states M LAYER LANG): vectors of words; $(sentences M LAYER LANG SET): and of sentences
+differences() { # X Y Z W: the eight questions of Table 3
+    local x y z
+    for x in ${1/,/ }; do for y in ${2/,/ }; do for z in ${3/,/ }; do
+        echo -n "echo $x $y $z; "
+    done; done; done
+}
 states() { echo $1/$f/words.$2.$3.safetensors; }
 sentences() { echo $1/$f/$4.$2.$3.safetensors; }
 # all_layers M states|sentences [SET]: $pairs, --src and --tgt of every layer, and $vectors, the
@@ -112,6 +119,11 @@ analysed() {
         "dict-induce -q $words $counts -k 1 --mutual > $a/dictionary.tsv"
     stage s$s.$y.analogy  $a/analogy.tsv : $m/$A.vec $m/$B.vec $f/questions.txt : \
         "analogy --vec $m/$A.vec --vec $m/$B.vec $f/questions.txt > $a/analogy.tsv"
+    [ -z "${kings-}" ] || quick s$s.$y.kings  $a/kings.rows : \
+        $m/$A.vec $m/$B.vec $P/kings-rows.awk : \
+        "{ $(differences $kings)} | analogy -q --targets ${kings##* } --vec $m/$A.vec
+            --vec $m/$B.vec | awk -v SEED=$s -v NAME=${title[$y]} -f $P/kings-rows.awk
+            > $a/kings.rows"
     quick s$s.$y.rows-embedding  $a/1.rows : \
         $m/score.dict $a/embedding.tsv $a/analogy.tsv $script $P/analogy-rows.awk : \
         "{ cat $m/score.dict && $(layer_rows - RSIM rsim $a/embedding.tsv ' -v ONE=1') &&
@@ -197,4 +209,6 @@ for t in $SENTENCES; do
     tabulate 6-$t-mined $t.mined.rows \
         "Mining among $t sentences, layer $middle, margin by ratio above 1.05"
 done
+[ -z "${kings-}" ] ||
+    tabulate 7-kings kings.rows "Cosine of one word less another, plus a third, with a fourth"
 quick $f.results  $RESULTS : $tables : "grep -hv '^#'$tables > $RESULTS"

@@ -23,6 +23,25 @@ awk -v p="$(field mass_perplexity run)" 'BEGIN { exit !(p > 1 && p < 1.5) }' ||
     fail "perplexity $(field mass_perplexity run)"
 grep -q '"decoder_layers": 1' run/last/config.json || fail "no decoder"
 
+echo "# what only the encoder sees reaches the decoder: the other half of a sentence"
+# Four words drawn from 20, then the same ones in other letters (twins), or others (strangers). A
+# span of 4 of 10 rows has no word beside its twin: a decoder alone would stay at strangers' 16.
+awk 'BEGIN { srand(6); for (i = 0; i < 3000; i++) { s = t = u = ""; for (j = 0; j < 4; j++) {
+    w = int(rand() * 20); s = s "a" w " "; t = t " b" w; u = u " b" int(rand() * 20) }
+    sub(/ $/, "", s); print s t > "twins"; print s u > "strangers" } }'
+vocab-count twins > halves
+for f in twins strangers; do
+    head -n 2800 $f | binarize -q -v halves -l en -o $f.shd
+    tail -n 200 $f | binarize -q -v halves -l en -o valid.$f.shd
+    pretrain -q -v halves --objective mass --mass-span 0.4 --mask-keep 1 --mask-random 0 \
+        --layers 1 --dim 64 --heads 4 --ffn 128 --positions 12 --dropout 0 --attention-dropout 0 \
+        --train en=$f.shd --valid en=valid.$f.shd --tokens 800 --lr 5e-3 --warmup 50 --steps 200 \
+        --valid-every 200 --out $f.run
+done
+awk -v p="$(field mass_perplexity twins.run)" -v q="$(field mass_perplexity strangers.run)" \
+    'BEGIN { exit !(p > 1 && p < 1.05 && q > 12) }' ||
+    fail "twins $(field mass_perplexity twins.run), $(field mass_perplexity strangers.run)"
+
 echo "# stopped and resumed, on one thread or two: the same bytes"
 go=("${small[@]}" --tokens 200 --save-every 3 --decoder-layers 2)
 "${go[@]}" --steps 6 --out whole --threads 2

@@ -32,6 +32,33 @@ is "$(cat runs/toy-tiny/table.txt)" "$(printf '1\n1')"
 is "$(conduct why toy)" "nothing to do"
 MAKEFLAGS=q conduct pipeline toy || fail "make -q"
 
+# texts that this machine cannot have are told before anything runs
+printf 'toy/none\t-\ntoy/nor\t-\n' >> "$PIPE/sources.tsv"
+cat > exp/lacks.sh <<'SH'
+stage first  first : : "echo 1 > first"
+published raw.none  none toy/none
+published raw.nor  nor toy/nor
+SH
+mkdir -p cache/toy; echo here > cache/toy/none
+fails 2 'not here: toy/none toy/nor; say CORPUS_CACHE' env BIN="$BIN" "$PIPE/conduct" pipeline lacks
+fails 2 'not here: toy/nor;' env BIN="$BIN" CORPUS_CACHE=cache "$PIPE/conduct" pipeline lacks
+[ ! -e runs/lacks-tiny/first ] || fail "a stage ran"
+gzip -c cache/toy/none > cache/toy/nor.gz
+CORPUS_CACHE=cache conduct pipeline lacks > out 2>&1 || { cat out; fail "all texts are there"; }
+is "$(cat runs/lacks-tiny/nor)" here
+conduct pipeline lacks || fail "what is done needs no text"
+
+# every table of MLM-GC's paper stands under one of ours
+for x in unmt-deen analysis-deen gc-sweep xlu mono; do
+    EXPERIMENTS=$PIPE/experiments TOP=$TOP BIN=$BIN SCALE=smoke SEEDS=1 DEVICE=auto \
+        "$TOP/pipelines/plan" $x
+done | sed -n 's/^#paper\t//p' | tr ' ' '\n' | sed -n 's/^A://p' | sort -nu > tables
+is "$(echo $(cat tables))" "1 2 3 4 5 6 7 8 9 10 11"
+# and its Table 3 as ours has it
+is "$(printf 'a\tb\tc\tqueen\tkönigin\nking\tman\tfrau\t0.44\t-\n' |
+    awk -v SEED=1 -v NAME=MLM -f "$PIPE/kings-rows.awk")" \
+    "$(printf '1\tMLM\tking-man+frau\tqueen\t0.44')"
+
 # another pair of languages has a run folder of its own; one named twice is refused
 B=fr conduct pipeline toy > /dev/null; [ -f runs/toy-en-fr-tiny/back/fr ] || fail "$(ls runs)"
 fails 2 'language en: named twice' env B=en BIN="$BIN" "$PIPE/conduct" why toy
