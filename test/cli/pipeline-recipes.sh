@@ -41,10 +41,11 @@ published raw.nor  nor toy/nor
 SH
 mkdir -p cache/toy; echo here > cache/toy/none
 fails 2 'not here: toy/none toy/nor; say CORPUS_CACHE' env BIN="$BIN" "$PIPE/conduct" pipeline lacks
-fails 2 'not here: toy/nor;' env BIN="$BIN" CORPUS_CACHE=cache "$PIPE/conduct" pipeline lacks
+fails 2 'not here: toy/nor;' env BIN="$BIN" CORPUS_CACHE="$PWD/cache" "$PIPE/conduct" \
+    pipeline lacks
 [ ! -e runs/lacks-tiny/first ] || fail "a stage ran"
 gzip -c cache/toy/none > cache/toy/nor.gz
-CORPUS_CACHE=cache conduct pipeline lacks > out 2>&1 || { cat out; fail "all texts are there"; }
+CORPUS_CACHE=$PWD/cache conduct pipeline lacks > out 2>&1 || { cat out; fail "all texts are there"; }
 is "$(cat runs/lacks-tiny/nor)" here
 conduct pipeline lacks || fail "what is done needs no text"
 
