@@ -45,7 +45,8 @@ fails 2 'not here: toy/nor;' env BIN="$BIN" CORPUS_CACHE="$PWD/cache" "$PIPE/con
     pipeline lacks
 [ ! -e runs/lacks-tiny/first ] || fail "a stage ran"
 gzip -c cache/toy/none > cache/toy/nor.gz
-CORPUS_CACHE=$PWD/cache conduct pipeline lacks > out 2>&1 || { cat out; fail "all texts are there"; }
+CORPUS_CACHE=$PWD/cache conduct pipeline lacks > out 2>&1 ||
+    { cat out; fail "all texts are there"; }
 is "$(cat runs/lacks-tiny/nor)" here
 conduct pipeline lacks || fail "what is done needs no text"
 
