@@ -521,8 +521,8 @@ enum { KERN_BEAM_MAX = 32 };
  * that its calls are those of the step before. Keys and values of a hypothesis lie in a cache of
  * one row per step, wherever they were computed: `table` is kern_attn's k_row. Nothing is moved
  * when hypotheses part. Callers whose strides are as long as there are rows have the rows of a step
- * together: of a cache for the longest translations, the part that shorter ones do not reach is
- * never touched. */
+ * together, and may give the rows that are left new starts behind all that are taken: of a cache
+ * for the longest translations, the part that shorter ones do not reach is never touched. */
 struct kern_beam {
     const float *val;
     const int32_t *idx;
@@ -538,7 +538,7 @@ struct kern_beam {
     const int32_t *limit;       /* [sentences] words that it may get at most */
     int32_t *token, *pos;       /* [rows] what is read next, and the step that this is */
     const int32_t *at;          /* [rows] where the row's limit + 1 places of the table begin */
-    const int32_t *start;       /* [rows] the cache's row of its step 0; that of step t is */
+    const int32_t *start;       /* [rows] where the cache's row of a step t to come lies: */
     int stride;                 /* start + t * stride; no two rows have one in common */
     int32_t *row, *seen;        /* [rows] the row of the cache that is written next (-1: the row is
                                  * idle), and the keys with it (0) */
