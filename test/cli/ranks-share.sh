@@ -9,7 +9,7 @@ how=(-q --threads 1 --lr 1e-3 --warmup 3 --log-every 2 --save-every 3 --valid-ev
 # 13 parts of the gradient's norm (32 Ki numbers each): more than ranks, and clipped in every step
 wide=(pretrain "${how[@]}" --tokens 100 --accumulate 5 -v vocab --train xa=a.shd --train xb=b.shd
     --valid xa=va.shd --valid xb=vb.shd --heads 2 --positions 30 --layers 2 --dim 128 --ffn 512
-    --objective mlm,gc --cooc counts --clip 0.5 --steps 5)
+    --objective mlm,gc --cooc counts --clip 0.5 --weight-decay 0.1 --steps 5)
 # within A B MOST what: A and B differ by MOST at most
 within() {
     awk -v a="$1" -v b="$2" -v d="$3" 'BEGIN { exit !(a != "" && (a - b) ^ 2 <= d * d) }' ||
