@@ -211,4 +211,8 @@ for t in $SENTENCES; do
 done
 [ -z "${kings-}" ] ||
     tabulate 7-kings kings.rows "Cosine of one word less another, plus a third, with a fourth"
-quick $f.results  $RESULTS : $tables : "grep -hv '^#'$tables > $RESULTS"
+# one name per column: what sentences, and how they were compared
+quick $f.results  $RESULTS : $tables : \
+    "awk -F '\\t' -v OFS='\\t' '/^#/ { next }
+        FILENAME ~ /\\/[56]-/ { n = FILENAME; sub(/.*\\/[56]-/, \"\", n)
+            sub(/[.]rows\$/, \"\", n); \$4 = n \" \" \$4 } 1'$tables > $RESULTS"
