@@ -118,9 +118,8 @@ static int pack_piece(void *ctx, void *item, int thread)
     struct shard_block *b = &w->b;
     mem_room(&b->ids, &b->ids_cap, x->tokens, sizeof *b->ids);
     mem_room(&b->at, &b->at_cap, (size_t)x->sentences + 1, sizeof *b->at);
-    vocab_encode_lines(j->v, x->text, x->n, b->ids, b->at);
+    b->tokens = (uint32_t)vocab_encode_lines(j->v, x->text, x->n, b->ids, b->at);
     b->sentences = x->sentences;
-    b->tokens = x->tokens;
     return shard_pack(w->p, b, &x->packed);
 }
 

@@ -80,8 +80,8 @@ by_layer() {
     echo "awk -v SEED=$s -v NAME='${title[$y]}' -v DIRECTION=$4 -v METRIC='$1' -v COLUMN=$2" \
         "-f $P/layer-rows.awk $3"
 }
-# layered WHAT FILES...: $vectors of both languages at every layer, and $pairs, as options
-layered() {
+# at_layers WHAT FILES...: $vectors of both languages at every layer, and $pairs, as options
+at_layers() {
     local k; vectors= pairs=
     for ((k = 0; k <= layers; k++)); do
         vectors+=" $d/$1.$k.$A.safetensors $d/$1.$k.$B.safetensors"
@@ -107,7 +107,7 @@ looked_at() {       # SEED SYSTEM
     stage s$s.$y.table-eval  $d/table.eval : $d/table.vec cs/{$A,$B}.vocab raw/gold.tsv : \
         "dict-induce -q --map none $specific -k 1 --mutual --neighbours 10 --src $d/table.vec
             --tgt $d/table.vec --eval raw/gold.tsv --gold both > $d/table.eval"
-    layered words
+    at_layers words
     stage s$s.$y.rsim  $d/rsim.tsv : $vectors raw/gold.tsv : \
         "rsim$pairs --dict raw/gold.tsv --one-to-one > $d/rsim.tsv"
     for ((k = 0; k <= layers; k++)); do
@@ -120,7 +120,7 @@ looked_at() {       # SEED SYSTEM
         $(by_layer RSIM rsim $d/rsim.tsv -) && $(by_layer cosine cosine $d/rsim.tsv -) &&
         $(by_layer Hit@1 hit@1 $d/hits.tsv -)"
     for t in $CS_SENTENCES; do
-        layered $t
+        at_layers $t
         stage s$s.$y.$t-retrieved  $d/$t.tsv : $vectors : "retrieve -q$pairs > $d/$t.tsv"
         rows+=" && $(by_layer "retrieval $t" accuracy-to $d/$t.tsv $A-$B) &&
             $(by_layer "retrieval $t" accuracy-back $d/$t.tsv $B-$A)"

@@ -20,7 +20,7 @@ for want in 'RSIM layer 1' 'Hit@1 layer 0' 'accuracy layer 1' 'analogy translati
     is "$(grep -c "$want" $r/analysis/results.tsv | awk '{ print ($1 >= 4) }')" 1 "rows of $want"
 done
 is "$(grep -c '<svg' $r/analysis.html)" "$(ls $r/analysis/fig/*.svg | wc -l)"
-[ "$(ls $r/analysis/fig/*.svg | wc -l)" = 10 ] || fail "pictures: $(ls $r/analysis/fig)"
+[ "$(ls $r/analysis/fig/*.svg | wc -l)" = 12 ] || fail "pictures: $(ls $r/analysis/fig)"
 grep -q 'words in the plane\|KL divergence' $r/analysis.html || fail "no plane"
 is "$("$TOP/pipelines/conduct" why analysis-demo)" "nothing to do"
 sed -i 2d $r/raw/gold.tsv

@@ -61,6 +61,10 @@ is "$(printf 'a\tb\tc\tqueen\tkönigin\nking\tman\tfrau\t0.44\t-\n' |
     awk -v SEED=1 -v NAME=MLM -f "$PIPE/kings-rows.awk")" \
     "$(printf '1\tMLM\tking-man+frau\tqueen\t0.44')"
 
+# a recipe, or a part of one, cannot give one of the words another meaning
+printf 'mkdir() { :; }\nlayered() { :; }\nquick a  a : : "echo > a"\n' > exp/again.sh
+fails 1 'again.sh: line 2: layered: readonly function' env BIN="$BIN" "$PIPE/conduct" why again
+
 # another pair of languages has a run folder of its own; one named twice is refused
 B=fr conduct pipeline toy > /dev/null; [ -f runs/toy-en-fr-tiny/back/fr ] || fail "$(ls runs)"
 fails 2 'language en: named twice' env B=en BIN="$BIN" "$PIPE/conduct" why toy
