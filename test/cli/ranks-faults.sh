@@ -126,11 +126,12 @@ for who in 0 1; do
         [ -s pid ] && [ -e hang/last ] && break
         sleep 0.02
     done
-    kill -STOP "$(cat pid)"
+    stopped=$(cat pid)      # the next rank's is in the file before this one is told to go on
+    kill -STOP "$stopped"
     t0=$SECONDS
     # without a launcher that ends it, it ends when it hears of it
     (for _ in $(seq 300); do grep -qs 'has not answered' err && break; sleep 0.1; done
-        sleep 1; kill -CONT "$(cat pid)" 2> /dev/null || true) &
+        sleep 1; kill -CONT "$stopped" 2> /dev/null || true) &
     status=0; wait $job || status=$?
     [ $status != 0 ] || fail "a hung rank and status 0"
     [ $((SECONDS - t0)) -le 30 ] || fail "$((SECONDS - t0)) seconds until a hung rank was named"
