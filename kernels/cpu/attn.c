@@ -10,8 +10,9 @@ struct attn {
     const struct kern_drop *drop;
     struct drop_rate rate;
     bool dropping;
-    const float *Q, *K, *V, *dO;
-    float *O, *lse, *dQ, *dK, *dV;
+    const act *Q, *K, *V, *dO, *O;
+    act *out, *dQ, *dK, *dV;
+    float *lse;
 };
 
 /* The block of work: queries nq of a sentence, keys nk, one head. k_row [nk] or NULL: from k0
@@ -29,17 +30,17 @@ static struct block block_of(const struct kern_attn *g, size_t i)
     return x;
 }
 
-static const float *part(const float *p, int row, int ld, int column)
+static const act *part(const act *p, int row, int ld, int column)
 {
-    return p + (size_t)row * (size_t)ld + column;
+    return acts_at(p, (size_t)row * (size_t)ld + (size_t)column);
 }
-static const float *key(const struct block *x, const float *p, int j, int ld)
+static const act *key(const struct block *x, const act *p, int j, int ld)
 {
     return part(p, x->k_row ? x->k_row[j] : x->k0 + j, ld, x->column);
 }
-static float *part_of(float *p, int row, int ld, int column)
+static act *part_of(act *p, int row, int ld, int column)
 {
-    return p + (size_t)row * (size_t)ld + column;
+    return acts_to(p, (size_t)row * (size_t)ld + (size_t)column);
 }
 
 /* How many keys query i sees. */
@@ -49,23 +50,24 @@ static int visible(const struct kern_attn *g, const struct block *x, int i)
     return n < 0 ? 0 : n > x->nk ? x->nk : n;
 }
 
-static void zero_rows(float *p, int first, int n, int ld, int column, int dim)
+static void zero_rows(act *p, int first, int n, int ld, int column, int dim)
 {
     for (int i = 0; p && i < n; i++)
-        memset(part_of(p, first + i, ld, column), 0, (size_t)dim * sizeof *p);
+        memset(part_of(p, first + i, ld, column), 0, acts_bytes((size_t)dim));
 }
 
 /* A head's rows are short pieces far apart, which the processor does not foresee: asked for
  * together they come together. */
-static void prefetch_row(const float *p, int dim)
+static void prefetch_row(const act *p, int dim)
 {
-    for (int c = 0; c < dim; c += 16) __builtin_prefetch(p + c);
+    for (size_t c = 0; c < acts_bytes((size_t)dim); c += 64)
+        __builtin_prefetch((const char *)p + c);
 }
-static void prefetch(const float *p, int first, int n, int ld, int column, int dim)
+static void prefetch(const act *p, int first, int n, int ld, int column, int dim)
 {
     for (int i = 0; p && i < n; i++) prefetch_row(part(p, first + i, ld, column), dim);
 }
-static void prefetch_keys(const struct block *x, const float *p, int ld, int dim)
+static void prefetch_keys(const struct block *x, const act *p, int ld, int dim)
 {
     for (int j = 0; j < x->nk; j++) prefetch_row(key(x, p, j, ld), dim);
 }
@@ -85,15 +87,25 @@ static void mask(const struct attn *t, const struct block *x, uint16_t *bits)
 static void scores(const struct attn *t, const struct block *x, float *S)
 {
     const struct kern_attn *g = t->g;
-    const float *Q = part(t->Q, x->q0, g->ldq, x->column);
     if (x->nq > 1) {
-        gemm_small(false, true, x->nq, x->nk, g->dim, g->scale, Q, g->ldq,
-                   part(t->K, x->k0, g->ldk, x->column), g->ldk, S, x->ld);
+        gemm_small(false, true, x->nq, x->nk, g->dim, g->scale,
+                   part(t->Q, x->q0, g->ldq, x->column), g->ldq,
+                   part(t->K, x->k0, g->ldk, x->column), g->ldk, S, x->ld, GEMM_A | GEMM_B);
         return;
     }
-    const struct simd *s = simd_choose();
-    for (int j = 0; j < x->nk; j++)
-        S[j] = g->scale * s->dot(Q, key(x, t->K, j, g->ldk), (size_t)g->dim);
+    size_t dim = (size_t)g->dim;
+    const float *q = acts_read(part(t->Q, x->q0, g->ldq, x->column), 0, dim, acts_room(0, dim));
+    for (int j = 0; j < x->nk; j++) S[j] = g->scale * acts_dot(q, key(x, t->K, j, g->ldk), dim);
+}
+
+/* The sum of the values, weighted by p, for one query. */
+static void sum_values(const struct attn *t, const struct block *x, const float *p, act *O)
+{
+    size_t dim = (size_t)t->g->dim;
+    float *o = acts_place(O, 0, acts_room(0, dim));
+    memset(o, 0, dim * sizeof *o);
+    for (int j = 0; j < x->nk; j++) acts_axpy(o, p[j], key(x, t->V, j, t->g->ldv), dim);
+    acts_write(O, 0, o, dim);
 }
 
 static int forward(void *ctx, size_t i, int thread)
@@ -105,7 +117,7 @@ static int forward(void *ctx, size_t i, int thread)
     struct block x = block_of(g, i);
     if (x.nq <= 0) return 0;
     if (x.nk <= 0) {
-        zero_rows(t->O, x.q0, x.nq, g->ldo, x.column, g->dim);
+        zero_rows(t->out, x.q0, x.nq, g->ldo, x.column, g->dim);
         for (int q = 0; t->lse && q < x.nq; q++)
             t->lse[(size_t)(x.q0 + q) * (size_t)g->heads + x.h] = -INFINITY;
         return 0;
@@ -128,21 +140,19 @@ static int forward(void *ctx, size_t i, int thread)
                     (size_t)n);
         if (t->lse) t->lse[(size_t)(x.q0 + q) * (size_t)g->heads + x.h] = lse;
     }
-    float *O = part_of(t->O, x.q0, g->ldo, x.column);
-    if (x.nq > 1) {
+    act *O = part_of(t->out, x.q0, g->ldo, x.column);
+    if (x.nq > 1)
         gemm_small(false, false, x.nq, g->dim, x.nk, 1, P, x.ld,
-                   part(t->V, x.k0, g->ldv, x.column), g->ldv, O, g->ldo);
-    } else {
-        memset(O, 0, (size_t)g->dim * sizeof *O);
-        for (int j = 0; j < x.nk; j++) s->axpy(O, P[j], key(&x, t->V, j, g->ldv), (size_t)g->dim);
-    }
+                   part(t->V, x.k0, g->ldv, x.column), g->ldv, O, g->ldo, GEMM_B | GEMM_C);
+    else
+        sum_values(t, &x, P, O);
     return 0;
 }
 
 void cpu_attn_fwd(const struct kern_attn_fwd *a)
 {
     struct attn t = {
-        .g = a->g, .drop = a->drop, .Q = a->Q, .K = a->K, .V = a->V, .O = a->O, .lse = a->lse
+        .g = a->g, .drop = a->drop, .Q = a->Q, .K = a->K, .V = a->V, .out = a->O, .lse = a->lse
     };
     t.dropping = cpu_drop_rate(a->drop, &t.rate);
     par_for((size_t)a->g->batch * (size_t)a->g->heads, forward, &t);
@@ -168,21 +178,22 @@ static int backward(void *ctx, size_t i, int thread)
     float *P = cpu_scratch(SCRATCH_CHUNK, 3 * size * sizeof(float) + bits_size(&x));
     float *dS = P + size, *dropped = t->dropping ? dS + size : P;
     uint16_t *bits = t->dropping ? (uint16_t *)(dS + 2 * size) : NULL;
-    const float *dO = part(t->dO, x.q0, g->ldo, x.column), *V = part(t->V, x.k0, g->ldv, x.column);
+    const act *dO = part(t->dO, x.q0, g->ldo, x.column), *V = part(t->V, x.k0, g->ldv, x.column);
     prefetch(t->K, x.k0, x.nk, g->ldk, x.column, dim);
     prefetch(t->Q, x.q0, x.nq, g->ldq, x.column, dim);
     prefetch(t->V, x.k0, x.nk, g->ldv, x.column, dim);
     prefetch(t->dO, x.q0, x.nq, g->ldo, x.column, dim);
     if (bits) mask(t, &x, bits);
     scores(t, &x, P);
-    gemm_small(false, true, x.nq, x.nk, dim, 1, dO, g->ldo, V, g->ldv, dS, x.ld);
+    gemm_small(false, true, x.nq, x.nk, dim, 1, dO, g->ldo, V, g->ldv, dS, x.ld, GEMM_A | GEMM_B);
     prefetch(t->O, x.q0, x.nq, g->ldo, x.column, dim);
     for (int q = 0; q < x.nq; q++) {
         size_t at = (size_t)q * (size_t)x.ld;
         float *p = P + at, *ds = dS + at;
         int n = visible(g, &x, q);
-        float delta = s->dot(dO + (size_t)q * (size_t)g->ldo,
-                             part(t->O, x.q0 + q, g->ldo, x.column), (size_t)dim);
+        const act *d_row = part(t->dO, x.q0 + q, g->ldo, x.column);
+        float delta = acts_dot(acts_read(d_row, 0, (size_t)dim, acts_room(0, (size_t)dim)),
+                               part(t->O, x.q0 + q, g->ldo, x.column), (size_t)dim);
         s->softmax_again(p, t->lse[(size_t)(x.q0 + q) * (size_t)g->heads + x.h], (size_t)n);
         memset(p + n, 0, (size_t)(x.nk - n) * sizeof *p);
         if (bits) {
@@ -191,16 +202,16 @@ static int backward(void *ctx, size_t i, int thread)
         }
         s->softmax_bwd(ds, p, ds, delta, g->scale, (size_t)x.nk);
     }
-    const float *Q = part(t->Q, x.q0, g->ldq, x.column), *K = part(t->K, x.k0, g->ldk, x.column);
+    const act *Q = part(t->Q, x.q0, g->ldq, x.column), *K = part(t->K, x.k0, g->ldk, x.column);
     if (t->dV)
         gemm_small(true, false, x.nk, dim, x.nq, 1, dropped, x.ld, dO, g->ldo,
-                   part_of(t->dV, x.k0, g->ldv, x.column), g->ldv);
+                   part_of(t->dV, x.k0, g->ldv, x.column), g->ldv, GEMM_B | GEMM_C);
     if (t->dQ)
         gemm_small(false, false, x.nq, dim, x.nk, 1, dS, x.ld, K, g->ldk,
-                   part_of(t->dQ, x.q0, g->ldq, x.column), g->ldq);
+                   part_of(t->dQ, x.q0, g->ldq, x.column), g->ldq, GEMM_B | GEMM_C);
     if (t->dK)
         gemm_small(true, false, x.nk, dim, x.nq, 1, dS, x.ld, Q, g->ldq,
-                   part_of(t->dK, x.k0, g->ldk, x.column), g->ldk);
+                   part_of(t->dK, x.k0, g->ldk, x.column), g->ldk, GEMM_B | GEMM_C);
     return 0;
 }
 
@@ -212,7 +223,7 @@ void cpu_attn_bwd(const struct kern_attn_bwd *a)
                       .K = a->K,
                       .V = a->V,
                       .dO = a->dO,
-                      .O = (float *)a->O,
+                      .O = a->O,
                       .lse = (float *)a->lse,
                       .dQ = a->dQ,
                       .dK = a->dK,

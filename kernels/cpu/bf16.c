@@ -260,7 +260,7 @@ static int run_tile(void *ctx, size_t i, int thread)
         if (j->add) simd_choose()->add(c, got, (size_t)cols);
         else memcpy(c, got, (size_t)cols * sizeof *c);
     }
-    if (j->then) j->then(j->ctx, t.r0, t.r1, t.c0, t.c1);
+    if (j->then) j->then(j->ctx, C, (size_t)j->ldc, t.r0, t.r1, t.c0, t.c1);
     return 0;
 }
 

@@ -15,11 +15,14 @@ int bf16_gemm(bool ta, bool tb, int M, int N, int K, const float *A, int lda, bo
               const float *B, int ldb, bool add, float *C, int ldc, gemm_then *then, void *ctx);
 
 /* The same by tiles of our own (bf16_amx.c), where simd_amx() says that there are some: nothing has
- * to be opened, and nothing fails. */
-void bf16_amx(bool ta, bool tb, int M, int N, int K, const float *A, int lda, const float *B,
-              int ldb, bool add, float *C, int ldc, gemm_then *then, void *ctx);
+ * to be opened, and nothing fails. half: which of GEMM_A, GEMM_B and GEMM_C are in bfloat16, the
+ * others are float32. All of a row of op(A) lies in the cache where C is in bfloat16: K is at
+ * most BF16_DEEPEST then. */
+enum { BF16_DEEPEST = 4096 };
+void bf16_amx(bool ta, bool tb, int M, int N, int K, const void *A, int lda, const void *B,
+              int ldb, bool add, void *C, int ldc, unsigned half, gemm_then *then, void *ctx);
 /* C = alpha op(A) op(B) on the calling thread, for small matrices. */
-void bf16_amx_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
-                   const float *B, int ldb, float *C, int ldc);
+void bf16_amx_here(bool ta, bool tb, int M, int N, int K, float alpha, const void *A, int lda,
+                   const void *B, int ldb, void *C, int ldc, unsigned half);
 
 #endif

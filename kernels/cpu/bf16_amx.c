@@ -2,6 +2,9 @@
  * 32 of what is summed over: B before anything else, A as its rows' turn comes, so that its copy
  * never leaves the cache. Sums of 32 rows by 32 columns are four tile registers.
  *
+ * Matrices of acts may be in bfloat16 already (acts.h). Such a C is made in float32, a strip of some
+ * rows and columns at a time, in the cache.
+ *
  * Every element of C is one chain of sums over k, whatever the tiles of the pool are. */
 #if defined __x86_64__
 #include "kernels/cpu/bf16.h"
@@ -19,6 +22,8 @@ enum {
     PIECE = 1024,     /* what is summed over before C is stored: a block of B and a group of rows
                        * of A stay in the second cache */
     GROUP = 128,
+    AHEAD = 4,        /* rows of C that are fetched before they are written */
+    STRIP = 256,      /* columns of C in float32, where it is in bfloat16 */
 };
 
 /* --- tiles ------------------------------------------------------------------------------------ */
@@ -31,8 +36,37 @@ static inline __m512 rounded(const float *low, __mmask16 low_there, const float 
                                        _mm512_maskz_loadu_ps(low_there, low));
 }
 
-/* A matrix as it is stored: `along` says that k is what goes along its rows, ld apart. */
-struct stored { const float *x; size_t ld; bool along; int n, k; };
+/* A matrix as it is stored: `along` says that k is what goes along its rows, ld apart; half: in
+ * bfloat16. */
+struct stored { const void *x; size_t ld; bool along, half; int n, k; };
+
+static inline __mmask32 first_words(int n)
+{
+    return n >= 32 ? 0xffffffff : n <= 0 ? 0 : (1u << n) - 1;
+}
+
+/* 16 numbers of each of two rows, of which some are there, in the same form. */
+static inline __m512 halves(const uint16_t *low, __mmask16 low_there, const uint16_t *high,
+                            __mmask16 high_there)
+{
+    __m512i both = _mm512_castsi256_si512(_mm256_maskz_loadu_epi16(low_there, low));
+    return (__m512)_mm512_inserti64x4(both, _mm256_maskz_loadu_epi16(high_there, high), 1);
+}
+
+static inline __m512 along_row(const struct stored *s, size_t at, int depth)
+{
+    const float *x = (const float *)s->x + at;
+    if (s->half)
+        return (__m512)_mm512_maskz_loadu_epi16(first_words(depth), (const uint16_t *)s->x + at);
+    return rounded(x, first_lanes(depth), x + 16, first_lanes(depth - 16));
+}
+
+static inline __m512 across_rows(const struct stored *s, size_t at, __mmask16 low, __mmask16 high)
+{
+    const float *x = (const float *)s->x + at;
+    const uint16_t *h = (const uint16_t *)s->x + at;
+    return s->half ? halves(h, low, h + s->ld, high) : rounded(x, low, x + s->ld, high);
+}
 
 /* The tile from (i, k): pairs along k, [16][16 pairs] for A, [16 pairs][16] for B (`columns`).
  * Where there is nothing, zeros. */
@@ -44,17 +78,16 @@ static void pack_tile(uint16_t *to, const struct stored *s, int i, int k, bool c
                                                17, 1, 16, 0);
     __m512 v[16];
     if (s->along) {
-        const float *x = s->x + (size_t)i * s->ld + (size_t)k;
-        UNROLL for (int r = 0; r < 16; r++, x += s->ld)
-            v[r] = r < n ? rounded(x, first_lanes(depth), x + 16, first_lanes(depth - 16))
-                         : _mm512_setzero_ps();
+        size_t at = (size_t)i * s->ld + (size_t)k;
+        UNROLL for (int r = 0; r < 16; r++, at += s->ld)
+            v[r] = r < n ? along_row(s, at, depth) : _mm512_setzero_ps();
     } else {
-        const float *x = s->x + (size_t)k * s->ld + (size_t)i;
-        UNROLL for (int p = 0; p < 16; p++, x += 2 * s->ld) {
+        size_t at = (size_t)k * s->ld + (size_t)i;
+        UNROLL for (int p = 0; p < 16; p++, at += 2 * s->ld) {
             __mmask16 low = 2 * p < depth ? first_lanes(n) : 0,
                       high = 2 * p + 1 < depth ? first_lanes(n) : 0;
             v[p] = (__m512)_mm512_permutexvar_epi16(
-                alternate, (__m512i)rounded(x, low, x + s->ld, high));
+                alternate, (__m512i)across_rows(s, at, low, high));
         }
     }
     if (s->along == columns) transpose16(v);
@@ -81,8 +114,8 @@ static void pack(uint16_t *to, size_t apart, const struct stored *s, int i0, int
 struct job {
     struct stored a, b;
     uint16_t *A, *B;            /* packed; A NULL: packed by the tiles of the pool */
-    bool add;
-    float *C;
+    bool add, half;             /* half: C is in bfloat16 */
+    void *C;
     size_t ldc;
     int K, steps;               /* steps: of 32 along k */
     struct gemm_tiles tiles;
@@ -141,25 +174,60 @@ static void block(float *C, size_t ldc, int rows, int cols, const uint16_t *a, c
     copy(C, ldc, whole, SIDE, rows, cols);
 }
 
-/* Rows [r0, r1), at most a group, by columns [c0, c1), over [k0, k1) of what is summed over. */
-static void group(const struct job *j, int r0, int r1, int c0, int c1, int k0, int k1)
+/* Rows [r0, r1), at most a group, over [k0, k1) of what is summed over. */
+struct group {
+    const struct job *j;
+    int r0, r1, k0, k1;
+    const uint16_t *A;          /* packed, blocks `apart` from one to the next */
+    size_t apart;
+};
+
+static struct group group_of(const struct job *j, int r0, int r1, int k0, int k1)
 {
-    int steps = (k1 - k0 + DEPTH - 1) / DEPTH;
-    size_t inside = (size_t)(k0 / DEPTH) * 2 * TILE, here = (size_t)steps * 2 * TILE;
-    const uint16_t *A = NULL;
+    struct group g = { j, r0, r1, k0, k1, NULL, block_size(j) };
     if (j->A) {
-        A = j->A + (size_t)(r0 / SIDE) * block_size(j) + inside;
-        here = block_size(j);
-    } else {
-        uint16_t *room = cpu_scratch(SCRATCH_TILE, GROUP / SIDE * here * sizeof *room);
-        pack(room, here, &j->a, r0, r1, k0, k1, false);
-        A = room;
+        g.A = j->A + (size_t)(r0 / SIDE) * g.apart + (size_t)(k0 / DEPTH) * 2 * TILE;
+        return g;
     }
+    g.apart = (size_t)((k1 - k0 + DEPTH - 1) / DEPTH) * 2 * TILE;
+    uint16_t *room = cpu_scratch(SCRATCH_TILE, GROUP / SIDE * g.apart * sizeof *room);
+    pack(room, g.apart, &j->a, r0, r1, k0, k1, false);
+    g.A = room;
+    return g;
+}
+
+/* Its columns [c0, c1); C: where (r0, c0) is. */
+static void columns(const struct group *g, int c0, int c1, float *C, size_t ldc, bool add)
+{
+    const struct job *j = g->j;
+    int steps = (g->k1 - g->k0 + DEPTH - 1) / DEPTH;
     for (int c = c0; c < c1; c += SIDE) {
-        const uint16_t *b = j->B + (size_t)(c / SIDE) * block_size(j) + inside;
-        for (int r = r0; r < r1; r += SIDE)
-            block(j->C + (size_t)r * j->ldc + c, j->ldc, r1 - r, c1 - c,
-                  A + (size_t)((r - r0) / SIDE) * here, b, steps, j->add || k0 > 0);
+        const uint16_t *b = j->B + (size_t)(c / SIDE) * block_size(j)
+                            + (size_t)(g->k0 / DEPTH) * 2 * TILE;
+        for (int r = g->r0; r < g->r1; r += SIDE)
+            block(C + (size_t)(r - g->r0) * ldc + (c - c0), ldc, g->r1 - r, c1 - c,
+                  g->A + (size_t)((r - g->r0) / SIDE) * g->apart, b, steps, add);
+    }
+}
+
+/* Rows of a strip, rounded to where they belong; add: to what is there. */
+static void put_rows(const struct job *j, float *strip, int r0, int r1, int c0, int c1)
+{
+    const struct simd *s = simd_choose();
+    size_t n = (size_t)(c1 - c0);
+    float there[STRIP];
+    for (int r = r0; r < r1; r++, strip += STRIP) {
+        uint16_t *c = (uint16_t *)j->C + (size_t)r * j->ldc + (size_t)c0;
+        for (size_t i = 0; i < n; i += 32) __builtin_prefetch(c + AHEAD * j->ldc + i, 1);
+        if (j->add) {
+            s->from_bf16(there, c, n);
+            s->add(strip, there, n);
+        }
+        size_t i = 0;
+        for (; i + 16 <= n; i += 16)
+            _mm256_storeu_si256((void *)(c + i),
+                                (__m256i)_mm512_cvtneps_pbh(_mm512_loadu_ps(strip + i)));
+        s->to_bf16(c + i, strip + i, n - i);
     }
 }
 
@@ -169,6 +237,34 @@ _Alignas(64) static const struct amx_shapes shapes = {
     .rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
 };
 
+/* C in float32: a piece of what is summed over at a time. */
+static void pieces(const struct job *j, int r0, int r1, int c0, int c1)
+{
+    float *C = (float *)j->C + (size_t)r0 * j->ldc + (size_t)c0;
+    AMX_SHAPE(&shapes);
+    for (int k = 0; k < j->K; k += PIECE) {
+        struct group g = group_of(j, r0, r1, k, j->K - k < PIECE ? j->K : k + PIECE);
+        columns(&g, c0, c1, C, j->ldc, j->add || k > 0);
+    }
+    AMX_RELEASE();
+    if (j->then) j->then(j->ctx, C, j->ldc, r0, r1, c0, c1);
+}
+
+/* C in bfloat16: all of what is summed over, a strip of columns at a time. */
+static void whole_sums(const struct job *j, int r0, int r1, int c0, int c1)
+{
+    struct group g = group_of(j, r0, r1, 0, j->K);
+    float *strip = cpu_scratch(SCRATCH_STRIP, GROUP * STRIP * sizeof *strip);
+    for (int c = c0, end; c < c1; c = end) {
+        end = c1 - c < STRIP ? c1 : c + STRIP;
+        AMX_SHAPE(&shapes);
+        columns(&g, c, end, strip, STRIP, false);
+        AMX_RELEASE();
+        if (j->then) j->then(j->ctx, strip, STRIP, r0, r1, c, end);
+        put_rows(j, strip, r0, r1, c, end);
+    }
+}
+
 static int run_tile(void *ctx, size_t i, int thread)
 {
     (void)thread;
@@ -176,11 +272,8 @@ static int run_tile(void *ctx, size_t i, int thread)
     struct gemm_tile t = gemm_tile(&j->tiles, i);
     for (int r = t.r0, end; r < t.r1; r = end) {
         end = t.r1 - r < GROUP ? t.r1 : r + GROUP;
-        AMX_SHAPE(&shapes);
-        for (int k = 0; k < j->K; k += PIECE)
-            group(j, r, end, t.c0, t.c1, k, j->K - k < PIECE ? j->K : k + PIECE);
-        AMX_RELEASE();
-        if (j->then) j->then(j->ctx, r, end, t.c0, t.c1);
+        if (j->half) whole_sums(j, r, end, t.c0, t.c1);
+        else pieces(j, r, end, t.c0, t.c1);
     }
     return 0;
 }
@@ -211,20 +304,21 @@ static uint16_t *packed(const struct job *j, const struct stored *s, int piece, 
     return p.to;
 }
 
-static struct job job_of(bool ta, bool tb, int M, int N, int K, const float *A, int lda,
-                         const float *B, int ldb, float *C, int ldc)
+static struct job job_of(bool ta, bool tb, int M, int N, int K, const void *A, int lda,
+                         const void *B, int ldb, void *C, int ldc, unsigned half)
 {
     return (struct job){
-        .a = { A, (size_t)lda, !ta, M, K },
-        .b = { B, (size_t)ldb, tb, N, K },
-        .C = C, .ldc = (size_t)ldc, .K = K, .steps = (K + DEPTH - 1) / DEPTH,
+        .a = { A, (size_t)lda, !ta, half & GEMM_A, M, K },
+        .b = { B, (size_t)ldb, tb, half & GEMM_B, N, K },
+        .half = half & GEMM_C, .C = C, .ldc = (size_t)ldc,
+        .K = K, .steps = (K + DEPTH - 1) / DEPTH,
     };
 }
 
-void bf16_amx(bool ta, bool tb, int M, int N, int K, const float *A, int lda, const float *B,
-              int ldb, bool add, float *C, int ldc, gemm_then *then, void *ctx)
+void bf16_amx(bool ta, bool tb, int M, int N, int K, const void *A, int lda, const void *B,
+              int ldb, bool add, void *C, int ldc, unsigned half, gemm_then *then, void *ctx)
 {
-    struct job j = job_of(ta, tb, M, N, K, A, lda, B, ldb, C, ldc);
+    struct job j = job_of(ta, tb, M, N, K, A, lda, B, ldb, C, ldc, half);
     j.add = add;
     j.then = then;
     j.ctx = ctx;
@@ -234,16 +328,22 @@ void bf16_amx(bool ta, bool tb, int M, int N, int K, const float *A, int lda, co
     par_for(j.tiles.n, run_tile, &j);
 }
 
-void bf16_amx_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
-                   const float *B, int ldb, float *C, int ldc)
+static void scaled(void *alpha, float *C, size_t ldc, int r0, int r1, int c0, int c1)
 {
-    struct job j = job_of(ta, tb, M, N, K, A, lda, B, ldb, C, ldc);
+    for (int r = r0; r < r1; r++, C += ldc)
+        simd_choose()->scale(C, *(const float *)alpha, C, (size_t)(c1 - c0));
+}
+
+void bf16_amx_here(bool ta, bool tb, int M, int N, int K, float alpha, const void *A, int lda,
+                   const void *B, int ldb, void *C, int ldc, unsigned half)
+{
+    struct job j = job_of(ta, tb, M, N, K, A, lda, B, ldb, C, ldc, half);
+    j.then = alpha == 1 ? NULL : scaled;
+    j.ctx = &alpha;
     j.B = cpu_scratch(SCRATCH_B, (size_t)blocks(N) * block_size(&j) * sizeof *j.B);
     j.tiles = gemm_tiles(M, N, M, N);
     pack(j.B, block_size(&j), &j.b, 0, N, 0, K, true);
     run_tile(&j, 0, 0);
-    for (int r = 0; alpha != 1 && r < M; r++)
-        simd_choose()->scale(C + (size_t)r * j.ldc, alpha, C + (size_t)r * j.ldc, (size_t)N);
 }
 #else
 typedef int bf16_amx_is_for_x86;

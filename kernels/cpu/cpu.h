@@ -9,10 +9,11 @@
 #include "kernels/kernels.h"
 #include "kernels/cpu/simd.h"
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/acts.h"
 
 /* Memory of this thread, kept and grown: one piece for the operation as a whole (the caller of
- * par_for), one for a chunk of it, the others for bf16.c. A piece is valid until the same thread
- * asks for that piece again. */
+ * par_for), one for a chunk of it, those of acts_room, the others for products. A piece is valid
+ * until the same thread asks for that piece again. */
 enum {
     SCRATCH_OP,
     SCRATCH_CHUNK,
@@ -20,7 +21,10 @@ enum {
     SCRATCH_B,
     SCRATCH_TILE,
     SCRATCH_DNNL,
-    SCRATCH_PIECES
+    SCRATCH_STRIP,
+    SCRATCH_WIDE,                           /* a whole matrix of acts, as float32 */
+    SCRATCH_ROOM,
+    SCRATCH_PIECES = SCRATCH_ROOM + ROOMS
 };
 void *cpu_scratch(int piece, size_t bytes);
 
@@ -51,6 +55,6 @@ KERN_OPS(CPU_OP)
 size_t cpu_working(const struct kern_shape *s);
 
 /* Y += X, inside other operations. */
-void cpu_add_to(float *Y, const float *X, size_t n);
+void cpu_add_to(act *Y, const act *X, size_t n);
 
 #endif

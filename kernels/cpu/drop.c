@@ -14,8 +14,8 @@ bool cpu_drop_rate(const struct kern_drop *d, struct drop_rate *r)
 }
 
 struct dropped {
-    float *S;
-    const float *X, *U;
+    act *S;
+    const act *X, *U;
     const struct kern_drop *drop;
     struct drop_rate rate;
     int D;
@@ -28,17 +28,19 @@ static void drop_rows(void *ctx, int first, int last)
     size_t D = (size_t)t->D;
     int blocks = (t->D + 7) / 8;
     uint16_t *bits = cpu_scratch(SCRATCH_CHUNK, (size_t)blocks * 16);
+    float *s_room = acts_room(0, D), *x_room = acts_room(1, D), *u_room = acts_room(2, D);
     for (int n = first; n < last; n++) {
         size_t at = (size_t)n * D;
         s->drop_bits(bits, t->drop->key, t->drop->site, t->drop->sample + n, t->drop->pos + n, 1, 0,
                      blocks);
-        s->drop(t->S + at, t->X ? t->X + at : NULL, t->U + at, bits, t->rate.limit, t->rate.keep,
-                D);
+        float *sum = acts_place(t->S, at, s_room);
+        s->drop(sum, t->X ? acts_read(t->X, at, D, x_room) : NULL, acts_read(t->U, at, D, u_room),
+                bits, t->rate.limit, t->rate.keep, D);
+        acts_write(t->S, at, sum, D);
     }
 }
 
-static void drop(float *S, const float *X, const float *U, const struct kern_drop *drop, int N,
-                 int D)
+static void drop(act *S, const act *X, const act *U, const struct kern_drop *drop, int N, int D)
 {
     struct dropped t = { S, X, U, drop, { 0 }, D };
     size_t n = (size_t)N * (size_t)D;
@@ -47,7 +49,7 @@ static void drop(float *S, const float *X, const float *U, const struct kern_dro
     } else if (S == X) {
         cpu_add_to(S, U, n); /* U may be S too: each element is read before it is written */
     } else {
-        if (S != U && n) memcpy(S, U, n * sizeof(float));
+        if (S != U && n) memcpy(S, U, acts_bytes(n));
         if (X) cpu_add_to(S, X, n);
     }
 }

@@ -12,8 +12,9 @@ static void forward_rows(void *ctx, int first, int last)
     const struct kern_embed_fwd *t = ctx;
     const struct simd *s = simd_choose();
     size_t D = (size_t)t->D;
+    float *room = acts_room(0, D);
     for (int n = first; n < last; n++) {
-        float *y = (float *)t->Y + (size_t)n * D;
+        float *y = acts_place(t->Y, (size_t)n * D, room);
         if (t->token[n] < 0) {
             memset(y, 0, D * sizeof *y);
         } else if (t->E8) {
@@ -24,6 +25,7 @@ static void forward_rows(void *ctx, int first, int last)
         }
         if (t->P) s->add(y, row(t->P, t->pos[n], t->D), D);
         if (t->L) s->add(y, row(t->L, t->lang[n], t->D), D);
+        acts_write(t->Y, (size_t)n * D, y, D);
     }
 }
 
@@ -38,8 +40,9 @@ static void backward_columns(void *ctx, int first, int last)
     const struct kern_embed_bwd *t = ctx;
     const struct simd *s = simd_choose();
     size_t n = (size_t)(last - first), D = (size_t)t->D;
+    float *room = acts_room(0, n);
     for (int r = 0; r < t->N; r++) {
-        const float *d = (const float *)t->dY + (size_t)r * D + first;
+        const float *d = acts_read(t->dY, (size_t)r * D + (size_t)first, n, room);
         int32_t token = t->token[r];
         if (t->dE && token >= 0) s->axpy(t->dE + (size_t)token * D + first, t->scale, d, n);
         if (t->dP) s->add(t->dP + (size_t)t->pos[r] * D + first, d, n);

@@ -87,7 +87,7 @@ static int run_tile(void *ctx, size_t i, int thread)
         product(j->ta, j->tb, t.r1 - t.r0, t.c1 - t.c0, j->K, j->alpha, A, j->lda, B, j->ldb,
                 j->beta, C, j->ldc);
     }
-    if (j->then) j->then(j->ctx, t.r0, t.r1, t.c0, t.c1);
+    if (j->then) j->then(j->ctx, C, (size_t)j->ldc, t.r0, t.r1, t.c0, t.c1);
     return 0;
 }
 
@@ -167,6 +167,8 @@ int gemm_bf16(bool on)
     return 0;
 }
 
+bool gemm_takes_acts(void) { return bf16 == TILES; }
+
 bool gemm_bf16_gains(void)
 {
     enum bf16_way way = bf16_way();
@@ -192,24 +194,77 @@ static struct rounding rounded(int piece, const float *x, int rows, int cols, in
     return t;
 }
 
+/* Acts as float32, in `piece` of this thread's memory: rows x cols, of rows ld apart. */
+static const float *widened(int piece, const act *x, int rows, int cols, int ld)
+{
+    float *to = cpu_scratch(piece, (size_t)rows * (size_t)cols * sizeof *to);
+    for (int r = 0; r < rows; r++)
+        acts_read(x, (size_t)r * (size_t)ld, (size_t)cols, to + (size_t)r * (size_t)cols);
+    return to;
+}
+
+/* A product whose matrices are all float32: acts have been copied where they are not. */
+struct wide { const float *A, *B; float *C; int lda, ldb, ldc; };
+
+static struct wide wide(bool ta, bool tb, int M, int N, int K, const void *A, int lda,
+                        const void *B, int ldb, void *C, int ldc, unsigned acts)
+{
+    struct wide w = { A, B, C, lda, ldb, ldc };
+    if (acts & GEMM_A) {
+        w.lda = ta ? M : K;
+        w.A = widened(SCRATCH_A, A, ta ? K : M, w.lda, lda);
+    }
+    if (acts & GEMM_B) {
+        w.ldb = tb ? K : N;
+        w.B = widened(SCRATCH_B, B, tb ? N : K, w.ldb, ldb);
+    }
+    if (acts & GEMM_C) {
+        w.ldc = N;
+        w.C = cpu_scratch(SCRATCH_WIDE, (size_t)M * (size_t)N * sizeof *w.C);
+    }
+    return w;
+}
+
+/* Rows of x, n wide, become rows of C; add: are added to them. */
+static void put_rows(act *C, int ldc, const float *x, int rows, int n, bool add)
+{
+    float *room = acts_room(0, (size_t)n);
+    for (int r = 0; r < rows; r++, x += n) {
+        size_t at = (size_t)r * (size_t)ldc;
+        if (!add) {
+            acts_put(C, at, x, (size_t)n);
+            continue;
+        }
+        float *sum = acts_open(C, at, (size_t)n, room);
+        simd_choose()->add(sum, x, (size_t)n);
+        acts_write(C, at, sum, (size_t)n);
+    }
+}
+
 /* Below this many products a tile is mostly padding. */
 static const double SMALL = 1 << 14;
 
-void gemm_small(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
-                const float *B, int ldb, float *C, int ldc)
+void gemm_small(bool ta, bool tb, int M, int N, int K, float alpha, const void *A, int lda,
+                const void *B, int ldb, void *C, int ldc, unsigned acts)
 {
+    if (!acts_half) acts = 0;
 #if defined __x86_64__
     if (bf16 == TILES && 1.0 * M * N * K >= SMALL) {
-        bf16_amx_here(ta, tb, M, N, K, alpha, A, lda, B, ldb, C, ldc);
+        bf16_amx_here(ta, tb, M, N, K, alpha, A, lda, B, ldb, C, ldc, acts);
         return;
     }
 #endif
-    gemm_here(ta, tb, M, N, K, alpha, A, lda, B, ldb, 0, C, ldc);
+    struct wide w = wide(ta, tb, M, N, K, A, lda, B, ldb, C, ldc, acts);
+    gemm_here(ta, tb, M, N, K, alpha, w.A, w.lda, w.B, w.ldb, 0, w.C, w.ldc);
+    if (acts & GEMM_C) put_rows(C, ldc, w.C, M, N, false);
 }
 
 bool gemm_is_bf16(void) { return bf16 != OFF; }
 
 bool gemm_takes_dnnl(void) { return bf16 == DOTS; }
+
+/* Is bfloat16 the faster one for this product, conversions included? */
+static bool gains(int M, int N, int K) { return bf16 && 2.0 * M * N * K >= BF16_FLOPS; }
 
 void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
           const float *B, int ldb, float beta, float *C, int ldc, gemm_then *then, void *ctx)
@@ -217,11 +272,10 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
     if (M <= 0 || N <= 0) return;
     bool same = same_a, few = few_rows(ta, tb, M, K, alpha, beta);
     same_a = false;
-    if (bf16 && !few && alpha == 1 && (beta == 0 || beta == 1) && K > 0 &&
-        2.0 * M * N * K >= BF16_FLOPS) {
+    if (!few && alpha == 1 && (beta == 0 || beta == 1) && gains(M, N, K)) {
 #if defined __x86_64__
         if (bf16 == TILES) {
-            bf16_amx(ta, tb, M, N, K, A, lda, B, ldb, beta == 1, C, ldc, then, ctx);
+            bf16_amx(ta, tb, M, N, K, A, lda, B, ldb, beta == 1, C, ldc, 0, then, ctx);
             return;
         }
 #endif
@@ -243,6 +297,42 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
                                   : gemm_cut(M, N, K, 16);
     struct job j = { ta, tb, K, lda, ldb, ldc, alpha, beta, A, B, C, then, ctx, tiles, few };
     par_for(tiles.n, run_tile, &j);
+}
+
+#if defined __x86_64__
+/* By AMX; of a C of acts that is deeper than strips can be, all of it in float32 first. */
+static void by_tiles(bool ta, bool tb, int M, int N, int K, const void *A, int lda, const void *B,
+                     int ldb, bool add, void *C, int ldc, unsigned acts, gemm_then *then,
+                     void *ctx)
+{
+    if (!(acts & GEMM_C) || K <= BF16_DEEPEST) {
+        bf16_amx(ta, tb, M, N, K, A, lda, B, ldb, add, C, ldc, acts, then, ctx);
+        return;
+    }
+    float *whole = cpu_scratch(SCRATCH_WIDE, (size_t)M * (size_t)N * sizeof *whole);
+    bf16_amx(ta, tb, M, N, K, A, lda, B, ldb, false, whole, N, acts & ~(unsigned)GEMM_C, then, ctx);
+    put_rows(C, ldc, whole, M, N, add);
+}
+#endif
+
+void gemm_acts(bool ta, bool tb, int M, int N, int K, const void *A, int lda, const void *B,
+               int ldb, bool add, void *C, int ldc, unsigned acts, gemm_then *then, void *ctx)
+{
+    if (M <= 0 || N <= 0) return;
+    if (!acts_half) {
+        gemm(ta, tb, M, N, K, 1, A, lda, B, ldb, add, C, ldc, then, ctx);
+        return;
+    }
+#if defined __x86_64__
+    if (!few_rows(ta, tb, M, K, 1, add) && gains(M, N, K)) {
+        by_tiles(ta, tb, M, N, K, A, lda, B, ldb, add, C, ldc, acts, then, ctx);
+        return;
+    }
+#endif
+    struct wide w = wide(ta, tb, M, N, K, A, lda, B, ldb, C, ldc, acts);
+    gemm(ta, tb, M, N, K, 1, w.A, w.lda, w.B, w.ldb, add && !(acts & GEMM_C), w.C, w.ldc, then,
+         ctx);
+    if (acts & GEMM_C) put_rows(C, ldc, w.C, M, N, add);
 }
 
 const char *gemm_describe(void)

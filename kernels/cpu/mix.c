@@ -9,12 +9,15 @@ static void forward_rows(void *ctx, int first, int last)
     const struct kern_mix_fwd *a = ctx;
     const struct simd *s = simd_choose();
     size_t D = (size_t)a->D;
+    float *room = acts_room(0, D);
     for (int m = first; m < last; m++) {
-        float *y = (float *)a->Y + row_of(a->row, m) * D;
+        size_t at = row_of(a->row, m) * D;
+        float *y = acts_open(a->Y, at, D, room);
         for (int j = 0; j < a->k; j++) {
             size_t i = (size_t)m * (size_t)a->k + (size_t)j;
             if (a->idx[i] >= 0) s->axpy(y, a->scale * a->w[i], a->E + (size_t)a->idx[i] * D, D);
         }
+        acts_write(a->Y, at, y, D);
     }
 }
 
@@ -29,8 +32,9 @@ static void backward_columns(void *ctx, int first, int last)
     const struct kern_mix_bwd *a = ctx;
     const struct simd *s = simd_choose();
     size_t n = (size_t)(last - first), D = (size_t)a->D;
+    float *room = acts_room(0, n);
     for (int m = 0; m < a->M; m++) {
-        const float *dy = (const float *)a->dY + row_of(a->row, m) * D + first;
+        const float *dy = acts_read(a->dY, row_of(a->row, m) * D + (size_t)first, n, room);
         for (int j = 0; j < a->k; j++) {
             size_t i = (size_t)m * (size_t)a->k + (size_t)j;
             if (a->idx[i] < 0) continue;

@@ -1,4 +1,5 @@
-/* Residual, dropout and layer norm of a row while it is in the cache. */
+/* Residual, dropout and layer norm of a row while it is in the cache. Statistics are those of the
+ * sum as it is stored, so that the backward pass sees the same rows. */
 #include <string.h>
 #include "kernels/cpu/cpu.h"
 
@@ -12,22 +13,25 @@ static void forward_rows(void *ctx, int first, int last)
     const struct kern_drop *drop = a->drop;
     size_t D = (size_t)a->D;
     int blocks = (a->D + 7) / 8;
+    float *sum_room = acts_room(0, D), *y_room = acts_room(1, D), *u_room = acts_room(2, D);
     uint16_t *bits = t->dropping ? cpu_scratch(SCRATCH_CHUNK, (size_t)blocks * 16) : NULL;
     for (int n = first; n < last; n++) {
         size_t at = (size_t)n * D;
-        const float *x = (const float *)a->X + at;
-        float *sum = a->S ? (float *)a->S + at : NULL;
+        float *sum = acts_place(a->S, at, sum_room), *y = acts_place(a->Y, at, y_room);
+        const float *x = acts_read(a->X, at, D, sum_room);
         if (a->U) {
             if (bits)
                 s->drop_bits(bits, drop->key, drop->site, drop->sample + n, drop->pos + n, 1, 0,
                              blocks);
-            s->drop(sum, x, (const float *)a->U + at, bits, t->rate.limit, t->rate.keep, D);
-            x = sum;
-        } else if (sum && a->S != a->X) {
-            memcpy(sum, x, D * sizeof *x);
+            s->drop(sum, x, acts_read(a->U, at, D, u_room), bits, t->rate.limit, t->rate.keep, D);
+            acts_write(a->S, at, sum, D);
+            x = acts_read(a->S, at, D, sum_room);
+        } else if (a->S && a->S != a->X) {
+            acts_put(a->S, at, x, D);
         }
         float mean, rstd;
-        s->norm((float *)a->Y + at, &mean, &rstd, x, a->gamma, a->beta, a->eps, D);
+        s->norm(y, &mean, &rstd, x, a->gamma, a->beta, a->eps, D);
+        acts_write(a->Y, at, y, D);
         if (a->mean) a->mean[n] = mean;
         if (a->rstd) a->rstd[n] = rstd;
     }
@@ -63,17 +67,25 @@ static void backward_row(const struct norm_back *t, int n, float *d, uint16_t *b
     const struct simd *s = simd_choose();
     const struct kern_drop *drop = a->drop;
     size_t D = (size_t)a->D, at = (size_t)n * D;
-    float *dX = a->dX;
-    s->norm_bwd(d, a->dgamma ? dgamma : NULL, a->dbeta ? dbeta : NULL, (const float *)a->dY + at,
-                (const float *)a->S + at, a->mean[n], a->rstd[n], a->gamma, D);
-    if (a->dS) s->add(d, (const float *)a->dS + at, D);
-    if (dX && a->add) s->add(dX + at, d, D);
-    else if (dX) memcpy(dX + at, d, D * sizeof *d);
+    float *dy_room = acts_room(0, D), *room = acts_room(1, D);
+    s->norm_bwd(d, a->dgamma ? dgamma : NULL, a->dbeta ? dbeta : NULL,
+                acts_read(a->dY, at, D, dy_room), acts_read(a->S, at, D, room), a->mean[n],
+                a->rstd[n], a->gamma, D);
+    if (a->dS) s->add(d, acts_read(a->dS, at, D, room), D);
+    if (a->dX && a->add) {
+        float *dx = acts_open(a->dX, at, D, room);
+        s->add(dx, d, D);
+        acts_write(a->dX, at, dx, D);
+    } else if (a->dX) {
+        acts_put(a->dX, at, d, D);
+    }
     if (!a->dU) return;
+    float *du = acts_place(a->dU, at, room);
     if (bits)
         s->drop_bits(bits, drop->key, drop->site, drop->sample + n, drop->pos + n, 1, 0,
                      (a->D + 7) / 8);
-    s->drop((float *)a->dU + at, NULL, d, bits, t->rate.limit, t->rate.keep, D);
+    s->drop(du, NULL, d, bits, t->rate.limit, t->rate.keep, D);
+    acts_write(a->dU, at, du, D);
 }
 
 static void backward_chunk(void *ctx, int first, int last)

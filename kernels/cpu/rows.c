@@ -3,16 +3,16 @@
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
 
-struct rows { float *Y; const float *X; const int32_t *index; int ldy, ldx, D; bool add; };
+struct rows { act *Y; const act *X; const int32_t *index; int ldy, ldx, D; bool add; };
 
 static void gather_rows(void *ctx, int first, int last)
 {
     const struct rows *t = ctx;
-    size_t bytes = (size_t)t->D * sizeof(float);
+    size_t bytes = acts_bytes((size_t)t->D);
     for (int m = first; m < last; m++) {
-        float *y = t->Y + (size_t)m * (size_t)t->ldy;
+        act *y = acts_to(t->Y, (size_t)m * (size_t)t->ldy);
         if (t->index[m] < 0) memset(y, 0, bytes);
-        else memcpy(y, t->X + (size_t)t->index[m] * (size_t)t->ldx, bytes);
+        else memcpy(y, acts_at(t->X, (size_t)t->index[m] * (size_t)t->ldx), bytes);
     }
 }
 
@@ -22,16 +22,23 @@ void cpu_gather(const struct kern_gather *a)
     cpu_rows(a->M, (size_t)a->D, gather_rows, &t);
 }
 
+/* n numbers of Y from `to` on += those of X from `from` on. */
+static void add_acts(act *Y, size_t to, const act *X, size_t from, size_t n)
+{
+    const float *x = acts_read(X, from, n, acts_room(0, n));
+    float *y = acts_open(Y, to, n, acts_room(1, n));
+    simd_choose()->add(y, x, n);
+    acts_write(Y, to, y, n);
+}
+
 static void scatter_rows(void *ctx, int first, int last)
 {
     const struct rows *t = ctx;
-    const struct simd *s = simd_choose();
     for (int m = first; m < last; m++) {
         if (t->index[m] < 0) continue;
-        float *y = t->Y + (size_t)t->index[m] * (size_t)t->ldy;
-        const float *x = t->X + (size_t)m * (size_t)t->ldx;
-        if (t->add) s->add(y, x, (size_t)t->D);
-        else memcpy(y, x, (size_t)t->D * sizeof(float));
+        size_t to = (size_t)t->index[m] * (size_t)t->ldy, from = (size_t)m * (size_t)t->ldx;
+        if (t->add) add_acts(t->Y, to, t->X, from, (size_t)t->D);
+        else memcpy(acts_to(t->Y, to), acts_at(t->X, from), acts_bytes((size_t)t->D));
     }
 }
 
@@ -42,18 +49,18 @@ void cpu_scatter(const struct kern_scatter *a)
 }
 
 enum { CHUNK = 1 << 15 };
-struct sum { float *y; const float *x; size_t n; };
+struct sum { act *y; const act *x; size_t n; };
 
 static int add_chunk(void *ctx, size_t i, int thread)
 {
     (void)thread;
     const struct sum *t = ctx;
     size_t at = i * CHUNK, n = t->n - at < CHUNK ? t->n - at : CHUNK;
-    simd_choose()->add(t->y + at, t->x + at, n);
+    add_acts(t->y, at, t->x, at, n);
     return 0;
 }
 
-void cpu_add_to(float *Y, const float *X, size_t n)
+void cpu_add_to(act *Y, const act *X, size_t n)
 {
     struct sum t = { Y, X, n };
     par_for((n + CHUNK - 1) / CHUNK, add_chunk, &t);
@@ -61,7 +68,17 @@ void cpu_add_to(float *Y, const float *X, size_t n)
 
 void cpu_add(const struct kern_add *a) { cpu_add_to(a->Y, a->X, a->n); }
 
-void cpu_widen(const struct kern_widen *a)      /* acts are float32 here */
+static int widen_chunk(void *ctx, size_t i, int thread)
 {
-    if (a->n) memcpy(a->to, a->from, a->n * sizeof *a->to);
+    (void)thread;
+    const struct kern_widen *t = ctx;
+    size_t at = i * CHUNK, n = t->n - at < CHUNK ? t->n - at : CHUNK;
+    const float *x = acts_read(t->from, at, n, t->to + at);
+    if (x != t->to + at) memcpy(t->to + at, x, n * sizeof *x);
+    return 0;
+}
+
+void cpu_widen(const struct kern_widen *a)
+{
+    par_for((a->n + CHUNK - 1) / CHUNK, widen_chunk, (void *)a);
 }

@@ -9,12 +9,14 @@ static void forward_segments(void *ctx, int first, int last)
     const struct kern_means_fwd *a = ctx;
     const struct simd *s = simd_choose();
     size_t D = (size_t)a->D;
+    float *x_room = acts_room(0, D), *y_room = acts_room(1, D);
     for (int m = first; m < last; m++) {
-        float *y = (float *)a->Y + (size_t)m * D;
-        const float *x = (const float *)a->X + (size_t)a->at[m] * D;
+        float *y = acts_place(a->Y, (size_t)m * D, y_room);
         memset(y, 0, D * sizeof *y);
-        for (int r = 0; r < a->len[m]; r++) s->add(y, x + (size_t)r * D, D);
+        for (int r = 0; r < a->len[m]; r++)
+            s->add(y, acts_read(a->X, (size_t)(a->at[m] + r) * D, D, x_room), D);
         if (a->len[m] > 0) s->scale(y, 1.0f / (float)a->len[m], y, D);
+        acts_write(a->Y, (size_t)m * D, y, D);
     }
 }
 
@@ -28,12 +30,16 @@ static void backward_segments(void *ctx, int first, int last)
     const struct kern_means_bwd *a = ctx;
     const struct simd *s = simd_choose();
     size_t D = (size_t)a->D;
+    float *dx_room = acts_room(0, D), *dy_room = acts_room(1, D);
     for (int m = first; m < last; m++) {
-        const float *dy = (const float *)a->dY + (size_t)m * D;
-        float *dx = (float *)a->dX + (size_t)a->at[m] * D, by = 1.0f / (float)a->len[m];
-        for (int r = 0; r < a->len[m]; r++, dx += D) {
+        const float *dy = acts_read(a->dY, (size_t)m * D, D, dy_room);
+        float by = 1.0f / (float)a->len[m];
+        for (int r = 0; r < a->len[m]; r++) {
+            size_t at = (size_t)(a->at[m] + r) * D;
+            float *dx = acts_open(a->dX, at, D, dx_room);
             if (!a->add) memset(dx, 0, D * sizeof *dx);
             s->axpy(dx, by, dy, D);
+            acts_write(a->dX, at, dx, D);
         }
     }
 }

@@ -26,8 +26,12 @@ struct simd {
     void (*scale)(float *y, float a, const float *x, size_t n);          /* y = a x; y may be x */
     void (*to_bf16)(uint16_t *y, const float *x,
                     size_t n); /* to nearest, ties to even; NaN stays NaN */
+    void (*from_bf16)(float *y, const uint16_t *x, size_t n);
     void (*round_bf16)(float *y, const float *x, size_t n); /* the same, left in float32 */
     float (*dot)(const float *x, const float *y, size_t n);
+    /* The same, and y += a x, of bfloat16 numbers x. */
+    float (*dot_half)(const float *y, const uint16_t *x, size_t n);
+    void (*axpy_half)(float *y, float a, const uint16_t *x, size_t n);
     /* y[r][c] = x[r] . w[c] for r < m, c < k: rows of n floats, ldx and ldw apart, to rows ldy
      * apart. For few rows of x: nothing is packed. Row r is the same whatever m is. */
     void (*dots)(float *y, size_t ldy, const float *x, size_t ldx, int m, const float *w,

@@ -6,8 +6,8 @@ struct segment { const struct kern_span *a; int first, n, target; };
 
 static double logit(const struct segment *s, int i)
 {
-    return (double)((const float *)
-                        s->a->Z)[(size_t)(s->first + i) * (size_t)s->a->ldz + (size_t)s->a->column];
+    return (double)acts_one(s->a->Z,
+                            (size_t)(s->first + i) * (size_t)s->a->ldz + (size_t)s->a->column);
 }
 static bool counts(const struct segment *s, int i)
 {
@@ -31,8 +31,9 @@ static void segments(void *ctx, int first, int last)
         for (int i = 0; i < s.n && !skipped && a->dZ; i++) {
             if (!counts(&s, i)) continue;
             double p = exp(logit(&s, i) - high) / sum - (i == s.target);
-            ((float *)a->dZ)[(size_t)(s.first + i) * (size_t)a->ldz + (size_t)a->column] +=
-                (float)((double)a->scale * p);
+            size_t at = (size_t)(s.first + i) * (size_t)a->ldz + (size_t)a->column;
+            float z = acts_one(a->dZ, at) + (float)((double)a->scale * p);
+            acts_put(a->dZ, at, &z, 1);
         }
     }
 }

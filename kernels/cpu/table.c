@@ -57,7 +57,8 @@ static void cpu_zero(void *p, size_t bytes)
 
 static void cpu_get(float *host, const act *from, size_t n)
 {
-    cpu_copy(host, from, n * sizeof *host);
+    if (acts_half) acts_read(from, 0, n, host);
+    else cpu_copy(host, from, n * sizeof *host);
 }
 
 static char failure[512];
@@ -70,10 +71,15 @@ static int cpu_sync(void)
     return *failure ? err_set("%s", failure) : 0;
 } /* the rest is done when it returns */
 
+static struct kernels table, eights;
+
 static int cpu_precision(enum kern_precision p)
 {
-    return gemm_bf16(p == KERN_BF16 || (p == KERN_AUTO && gemm_bf16_gains()));
-} /* acts stay float32 */
+    if (gemm_bf16(p == KERN_BF16 || (p == KERN_AUTO && gemm_bf16_gains())) < 0) return -1;
+    acts_half = gemm_takes_acts();
+    table.act_size = eights.act_size = acts_half ? sizeof(uint16_t) : sizeof(float);
+    return 0;
+}
 
 /* --- scratch ---------------------------------------------------------------------------------- */
 
@@ -165,18 +171,11 @@ static const char *int8_describe(void)
     .precision = cpu_precision
 #define CPU_ENTRY(op, name) .op = cpu_##op,
 
-const struct kernels *kernels_cpu(void)
-{
-    static const struct kernels table = { CPU_MEMORY, .describe = cpu_describe,
-                                          KERN_OPS(CPU_ENTRY) };
-    return &table;
-}
+static struct kernels table = { CPU_MEMORY, .describe = cpu_describe, KERN_OPS(CPU_ENTRY) };
+static struct kernels eights = {
+    CPU_MEMORY, .describe = int8_describe, .int8_new = int8_new, .int8_put = int8_put,
+    .int8_get = int8_get, .int8_free = int8_free, KERN_OPS(CPU_ENTRY)
+};
 
-const struct kernels *kernels_cpu_int8(void)
-{
-    static const struct kernels table = {
-        CPU_MEMORY, .describe = int8_describe, .int8_new = int8_new, .int8_put = int8_put,
-        .int8_get = int8_get, .int8_free = int8_free, KERN_OPS(CPU_ENTRY)
-    };
-    return &table;
-}
+const struct kernels *kernels_cpu(void) { return &table; }
+const struct kernels *kernels_cpu_int8(void) { return &eights; }

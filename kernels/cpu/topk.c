@@ -8,8 +8,9 @@ static void pick_rows(void *ctx, int first, int last)
     enum { BLOCK = 64 };
     const struct kern_topk *t = ctx;
     const struct simd *s = simd_choose();
+    float *room = acts_room(0, (size_t)t->V);
     for (int m = first; m < last; m++) {
-        const float *z = (const float *)t->logits + (size_t)m * (size_t)t->V;
+        const float *z = acts_read(t->logits, (size_t)m * (size_t)t->V, (size_t)t->V, room);
         float *val = t->val + (size_t)m * (size_t)t->k;
         int32_t *idx = t->idx + (size_t)m * (size_t)t->k;
         for (int i = 0; i < t->k; i++) { val[i] = -INFINITY; idx[i] = -1; }

@@ -8,11 +8,14 @@ static void forward_rows(void *ctx, int first, int last)
     const struct kern_unit_fwd *a = ctx;
     const struct simd *s = simd_choose();
     size_t D = (size_t)a->D;
+    float *x_room = acts_room(0, D), *y_room = acts_room(1, D);
     for (int n = first; n < last; n++) {
-        const float *x = (const float *)a->X + (size_t)n * D;
+        size_t at = (size_t)n * D;
+        const float *x = acts_read(a->X, at, D, x_room);
+        float *y = acts_place(a->Y, at, y_room);
         double length = sqrt(s->squares(x, D));
-        s->scale((float *)a->Y + (size_t)n * D, length > 0 ? (float)((double)a->s / length) : 0, x,
-                 D);
+        s->scale(y, length > 0 ? (float)((double)a->s / length) : 0, x, D);
+        acts_write(a->Y, at, y, D);
         a->len[n] = (float)length;
     }
 }
@@ -27,14 +30,17 @@ static void backward_rows(void *ctx, int first, int last)
     const struct kern_unit_bwd *a = ctx;
     const struct simd *s = simd_choose();
     size_t D = (size_t)a->D;
+    float *y_room = acts_room(0, D), *dy_room = acts_room(1, D), *dx_room = acts_room(2, D);
     for (int n = first; n < last; n++) {
-        const float *y = (const float *)a->Y + (size_t)n * D,
-                    *dy = (const float *)a->dY + (size_t)n * D;
-        float *dx = (float *)a->dX + (size_t)n * D;
+        size_t at = (size_t)n * D;
+        const float *y = acts_read(a->Y, at, D, y_room), *dy = acts_read(a->dY, at, D, dy_room);
+        float *dx = acts_open(a->dX, at, D, dx_room);
         if (!a->add) memset(dx, 0, D * sizeof *dx);
-        if (!(a->len[n] > 0)) continue;
-        s->axpy(dx, a->s / a->len[n], dy, D);
-        s->axpy(dx, -s->dot(y, dy, D) / (a->s * a->len[n]), y, D);
+        if (a->len[n] > 0) {
+            s->axpy(dx, a->s / a->len[n], dy, D);
+            s->axpy(dx, -s->dot(y, dy, D) / (a->s * a->len[n]), y, D);
+        }
+        acts_write(a->dX, at, dx, D);
     }
 }
 

@@ -94,14 +94,14 @@ void cpu_xent(const struct kern_xent *a)
     for (int at = 0; at < a->M; at += step) {
         int rows = a->M - at < step ? a->M - at : step;
         float *Z = cpu_scratch(SCRATCH_OP, (size_t)step * (size_t)V * sizeof(float));
-        const float *x = (const float *)a->X + (size_t)at * (size_t)D;
-        float *dx = a->dX ? (float *)a->dX + (size_t)at * (size_t)D : NULL;
-        gemm(false, true, rows, V, D, 1, x, D, a->W, D, 0, Z, V, NULL, NULL);
+        const act *x = acts_at(a->X, (size_t)at * (size_t)D);
+        act *dx = a->dX ? acts_to(a->dX, (size_t)at * (size_t)D) : NULL;
+        gemm_acts(false, true, rows, V, D, x, D, a->W, D, false, Z, V, GEMM_A, NULL, NULL);
         struct xent t = rows_of(a, at, Z, words);
         cpu_rows(rows, (size_t)V, softmax_rows, &t);
-        if (dx) gemm(false, false, rows, D, V, 1, Z, V, a->W, D, 0, dx, D, NULL, NULL);
+        if (dx) gemm_acts(false, false, rows, D, V, Z, V, a->W, D, false, dx, D, GEMM_C, NULL, NULL);
         if (a->dW && dx) gemm_same_a();
-        if (a->dW) gemm(true, false, V, D, rows, 1, Z, V, x, D, 1, a->dW, D, NULL, NULL);
+        if (a->dW) gemm_acts(true, false, V, D, rows, Z, V, x, D, true, a->dW, D, GEMM_B, NULL, NULL);
         if (a->db) {
             struct bias c = { a->db, Z, rows, V };
             cpu_columns(V, bias_columns, &c);

@@ -123,8 +123,8 @@ static void check_bf16(struct shape s, struct transposed t, enum kind kind)
     float *A = matrix(t.a ? s.K : s.M, lda), *B = matrix(t.b ? s.N : s.K, ldb),
           *C = matrix(s.M, ldc), *was = mem_alloc((size_t)s.M * (size_t)ldc * sizeof *was);
     memcpy(was, C, (size_t)s.M * (size_t)ldc * sizeof *was);
-    if (kind == ALPHA) bf16_amx_here(t.a, t.b, s.M, s.N, s.K, alpha, A, lda, B, ldb, C, ldc);
-    else bf16_amx(t.a, t.b, s.M, s.N, s.K, A, lda, B, ldb, add, C, ldc, NULL, NULL);
+    if (kind == ALPHA) bf16_amx_here(t.a, t.b, s.M, s.N, s.K, alpha, A, lda, B, ldb, C, ldc, 0);
+    else bf16_amx(t.a, t.b, s.M, s.N, s.K, A, lda, B, ldb, add, C, ldc, 0, NULL, NULL);
     for (int i = 0; i < s.M; i++)
         for (int j = 0; j < ldc; j++) {
             size_t at = (size_t)i * (size_t)ldc + (size_t)j;
