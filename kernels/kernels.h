@@ -7,11 +7,11 @@
  * nothing.
  *
  * Types. Parameters, their gradients, losses and statistics are float32. Activations and their
- * gradients are `act`: float32 on the CPU, float32 or bfloat16 on CUDA; `act_size` bytes each.
+ * gradients are `act`: float32, or bfloat16 (on CUDA, and by AMX's products); `act_size` each.
  * Nothing outside a back end looks inside an act.
  *
  * An array of acts has no type in a struct of arguments: a back end whose acts are 2 bytes says
- * act_size 2 and reads them so, and no caller changes (CUDA in bf16 does). Matrices of weights
+ * act_size 2 and reads them so, and no caller changes (both do in bf16). Matrices of weights
  * that are only used, not learnt, may be held in 8 bits instead (KERN_INT8): then a field W8 or
  * E8 stands in the place of W or E. Types to come would be further such fields: calls name theirs,
  * so that those of today keep their meaning.

@@ -218,11 +218,13 @@ static void rows_of_weights_come_back_as_they_are_held(void **state)
 
 /* --- over the pool ---------------------------------------------------------------------------- */
 
-struct seen { int O; uint8_t *times; };
+struct seen { int O; const float *Y; uint8_t *times; };
 
-static void mark(void *ctx, int r0, int r1, int c0, int c1)
+static void mark(void *ctx, float *y, size_t ld, int r0, int r1, int c0, int c1)
 {
     struct seen *s = ctx;
+    if (y != s->Y + (size_t)r0 * (size_t)s->O + c0 || ld != (size_t)s->O)
+        fail_msg("tile of rows from %d, columns from %d: not where it begins", r0, c0);
     for (int r = r0; r < r1; r++)
         for (int c = c0; c < c1; c++) s->times[(size_t)r * (size_t)s->O + (size_t)c]++;
 }
@@ -238,7 +240,7 @@ static void threads_and_batches_do_not_matter(void **state)
               *want = expected(X, W, N, O, I);
         struct kern_int8 *w = held(W, O, I);
         for (int threads = 1; threads <= 5; threads += 2) {
-            struct seen seen = { O, mem_zero(n, 1) };
+            struct seen seen = { O, Y, mem_zero(n, 1) };
             par_threads_set(threads);
             int8_product(Y, X, w, N, mark, &seen);
             assert_memory_equal(Y, want, bytes);
