@@ -384,6 +384,7 @@ static const struct op ops_layers[] = {
         { .N = 11, .I = 40, .O = 14, .no_bias = true },
         { .N = 48, .I = 101, .O = 203 },
         { .N = 49, .I = 21, .O = 12 },
+        { .N = 49, .I = 24, .O = 4100, .add = true },   /* deeper than BF16_DEEPEST, backward */
         END },
       .golden = { .N = 9, .I = 13, .O = 7 } },
     { "ffn",

@@ -13,6 +13,7 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "kernels/cpu/bf16.h"
+#include "kernels/kernels.h"
 #include "kernels/cpu/sgemm.h"
 #include "kernels/cpu/simd.h"
 
@@ -114,30 +115,63 @@ struct transposed { bool a, b; };
 /* ALPHA: the one for small matrices, which has a factor. */
 enum kind { WRITE, ADD, ALPHA };
 
-static void check_bf16(struct shape s, struct transposed t, enum kind kind)
+/* The same n numbers in 2 bytes each; what they were is freed. */
+static void *halved(float *x, size_t n)
+{
+    uint16_t *y = mem_alloc(n * sizeof *y);
+    simd_choose()->to_bf16(y, x, n);
+    free(x);
+    return y;
+}
+
+/* Columns from n on, which are nothing of the matrix's, are no numbers. */
+static float *fenced(float *x, int rows, int n, int ld)
+{
+    for (int r = 0; r < rows; r++)
+        for (int c = n; c < ld; c++) x[r * ld + c] = NAN;
+    return x;
+}
+
+/* half: which of the matrices are in bfloat16 themselves. */
+static void check_bf16(struct shape s, struct transposed t, enum kind kind, unsigned half)
 {
     const bool add = kind == ADD;
     const float alpha = kind == ALPHA ? 0.125f : 1;
     enum { MORE = 3 };
     int lda = (t.a ? s.M : s.K) + MORE, ldb = (t.b ? s.K : s.N) + MORE, ldc = s.N + MORE;
-    float *A = matrix(t.a ? s.K : s.M, lda), *B = matrix(t.b ? s.N : s.K, ldb),
-          *C = matrix(s.M, ldc), *was = mem_alloc((size_t)s.M * (size_t)ldc * sizeof *was);
-    memcpy(was, C, (size_t)s.M * (size_t)ldc * sizeof *was);
-    if (kind == ALPHA) bf16_amx_here(t.a, t.b, s.M, s.N, s.K, alpha, A, lda, B, ldb, C, ldc, 0);
-    else bf16_amx(t.a, t.b, s.M, s.N, s.K, A, lda, B, ldb, add, C, ldc, 0, NULL, NULL);
+    int a_rows = t.a ? s.K : s.M, b_rows = t.b ? s.N : s.K;
+    size_t of_a = (size_t)a_rows * (size_t)lda, of_b = (size_t)b_rows * (size_t)ldb,
+           of_c = (size_t)s.M * (size_t)ldc;
+    float *A = fenced(matrix(a_rows, lda), a_rows, lda - MORE, lda),
+          *B = fenced(matrix(b_rows, ldb), b_rows, ldb - MORE, ldb), *C = matrix(s.M, ldc),
+          *was = mem_alloc(of_c * sizeof *was);
+    if (half & GEMM_C) simd_choose()->round_bf16(C, C, of_c);
+    memcpy(was, C, of_c * sizeof *was);
+    void *a = A, *b = B, *c = C;
+    if (half & GEMM_A) a = halved(memcpy(mem_alloc(of_a * sizeof *A), A, of_a * sizeof *A), of_a);
+    if (half & GEMM_B) b = halved(memcpy(mem_alloc(of_b * sizeof *B), B, of_b * sizeof *B), of_b);
+    if (half & GEMM_C) c = halved(memcpy(mem_alloc(of_c * sizeof *C), C, of_c * sizeof *C), of_c);
+    if (kind == ALPHA) bf16_amx_here(t.a, t.b, s.M, s.N, s.K, alpha, a, lda, b, ldb, c, ldc, half);
+    else bf16_amx(t.a, t.b, s.M, s.N, s.K, a, lda, b, ldb, add, c, ldc, half, NULL, NULL);
+    if (half & GEMM_C) simd_choose()->from_bf16(C, c, of_c);
+    if (half & GEMM_A) free(a);
+    if (half & GEMM_B) free(b);
+    if (half & GEMM_C) free(c);
     for (int i = 0; i < s.M; i++)
         for (int j = 0; j < ldc; j++) {
             size_t at = (size_t)i * (size_t)ldc + (size_t)j;
             double expected = j >= s.N || add ? (double)was[at] : 0, most = 1e-6;
             for (int k = 0; j < s.N && k < s.K; k++) {
-                double a = bfloat16(t.a ? A[k * lda + i] : A[i * lda + k]),
-                       b = bfloat16(t.b ? B[j * ldb + k] : B[k * ldb + j]);
-                expected += (double)alpha * a * b;
-                most += fabs(a * b) * 1e-5;
+                double x = bfloat16(t.a ? A[k * lda + i] : A[i * lda + k]),
+                       y = bfloat16(t.b ? B[j * ldb + k] : B[k * ldb + j]);
+                expected += (double)alpha * x * y;
+                most += fabs(x * y) * 1e-5;
             }
+            if (half & GEMM_C) most += fabs(expected) / 256;
             if (!(fabs((double)C[at] - expected) <= (j < s.N ? most : 0)))
-                fail_msg("bf16: [%d,%d] of %d x %d x %d, ta %d, tb %d, kind %d: %.9g, not %.9g",
-                         i, j, s.M, s.N, s.K, t.a, t.b, (int)kind, (double)C[at], expected);
+                fail_msg("bf16: [%d,%d] of %d x %d x %d, ta %d, tb %d, kind %d, half %u: %.9g, not "
+                         "%.9g",
+                         i, j, s.M, s.N, s.K, t.a, t.b, (int)kind, half, (double)C[at], expected);
         }
     free(A); free(B); free(C); free(was);
 }
@@ -155,8 +189,34 @@ static void bf16_products_are_sums_of_rounded_numbers(void **state)
                                            { 20, 45, 2060 }, { 90, 1300, 80 }, { 1100, 40, 210 } };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int way = 0; way < 12; way++)
-            check_bf16(shapes[i], (struct transposed){ way & 1, way >> 1 & 1 },
-                       (enum kind)(way >> 2));
+            for (int turn = 0; turn < 2; turn++)
+                check_bf16(shapes[i], (struct transposed){ way & 1, way >> 1 & 1 },
+                           (enum kind)(way >> 2),
+                           turn ? 1 + (unsigned)(way + (int)i) % 7 : 0);
+}
+
+/* C of acts that is deeper than a strip can be, and has something in it: ones by ones. */
+static void deep_products_are_added_to_acts(void **state)
+{
+    (void)state;
+    if (!simd_amx()) skip();
+    enum { M = 40, N = 50, K = BF16_DEEPEST + 100 };
+    float *A = mem_alloc((size_t)M * K * sizeof *A), *B = mem_alloc((size_t)N * K * sizeof *B);
+    for (int i = 0; i < M * K; i++) A[i] = 1;
+    for (int i = 0; i < N * K; i++) B[i] = 1;
+    float was = 1024, sum;
+    assert_int_equal(kernels_cpu()->precision(KERN_BF16), 0);
+    assert_int_equal(kernels_cpu()->act_size, 2);
+    uint16_t C[M * N];
+    for (size_t i = 0; i < M * N; i++) simd_choose()->to_bf16(C + i, &was, 1);
+    gemm_acts(false, false, M, N, K, A, K, B, N, true, C, N, GEMM_C, NULL, NULL);
+    for (size_t i = 0; i < M * N; i++) {
+        simd_choose()->from_bf16(&sum, C + i, 1);
+        assert_float_equal(sum, 5216, 0);               /* 4,196 and 1,024: the nearest */
+    }
+    assert_int_equal(kernels_cpu()->precision(KERN_FLOAT32), 0);
+    assert_int_equal(kernels_cpu()->act_size, 4);
+    free(A); free(B);
 }
 
 int main(void)
@@ -164,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(products_are_chains_of_multiply_adds),
                                         cmocka_unit_test(no_rows_or_columns_write_nothing),
                                         cmocka_unit_test(
-                                            bf16_products_are_sums_of_rounded_numbers) };
+                                            bf16_products_are_sums_of_rounded_numbers),
+                                        cmocka_unit_test(deep_products_are_added_to_acts) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
