@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/io.h"
 #include "common/mem.h"
 #include "common/thread.h"
 #include "lib/ngrams/tally.h"
@@ -143,27 +144,17 @@ struct counting {
 static int read_ends(const struct counting *c, FILE *f, int64_t at, uint32_t *to, size_t n)
 {
     for (; n && at < 0; at++, n--) *to++ = 0;
-    for (size_t have = 0; have < n * sizeof *to;) {
-        ssize_t got = pread(fileno(f), (char *)to + have, n * sizeof *to - have,
-                            (off_t)((uint64_t)at * sizeof *to + have));
-        if (got <= 0)
-            return err_sys("%s: cannot read a temporary file",
-                           c->l->o->tmp ? c->l->o->tmp : "TMPDIR");
-        have += (size_t)got;
-    }
+    if (io_read_at(fileno(f), to, n * sizeof *to, (off_t)((uint64_t)at * sizeof *to)) !=
+        (ssize_t)(n * sizeof *to))
+        return err_sys("%s: cannot read a temporary file", c->l->o->tmp ? c->l->o->tmp : "TMPDIR");
     return 0;
 }
 
 static int write_ends(const struct counting *c, FILE *f, uint64_t at, const uint32_t *x, size_t n)
 {
-    for (size_t have = 0; have < n * sizeof *x;) {
-        ssize_t got = pwrite(fileno(f), (const char *)x + have, n * sizeof *x - have,
-                             (off_t)(at * sizeof *x + have));
-        if (got <= 0)
-            return err_sys("%s: cannot write a temporary file; name a folder with more room "
-                           "(--tmp)", c->l->o->tmp ? c->l->o->tmp : "TMPDIR");
-        have += (size_t)got;
-    }
+    if (io_write_at(fileno(f), x, n * sizeof *x, (off_t)(at * sizeof *x)) != 0)
+        return err_sys("%s: cannot write a temporary file; name a folder with more room (--tmp)",
+                       c->l->o->tmp ? c->l->o->tmp : "TMPDIR");
     return 0;
 }
 

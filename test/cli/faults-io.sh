@@ -36,6 +36,7 @@ transparent binarize binarize -q -v v -l en t
 transparent shard shard cat --ids t.shd
 stdin=t.shd transparent stdin shard cat --ids -
 transparent cooc cooc-count -q -v v -w 2 en=t
+transparent ngrams ngrams -q en=t
 stdin=t transparent collect cooc-count -q -w 2 en=-
 transparent merge cooc-merge -q t.cooc t.cooc
 transparent query cooc-query --dump t.cooc
