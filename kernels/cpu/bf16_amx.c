@@ -2,8 +2,8 @@
  * 32 of what is summed over: B before anything else, A as its rows' turn comes, so that its copy
  * never leaves the cache. Sums of 32 rows by 32 columns are four tile registers.
  *
- * Matrices of acts may be in bfloat16 already (acts.h). Such a C is made in float32, a strip of some
- * rows and columns at a time, in the cache.
+ * Matrices of acts may be in bfloat16 already (acts.h). Such a C is made in float32, a strip of
+ * some rows and columns at a time, in the cache.
  *
  * Every element of C is one chain of sums over k, whatever the tiles of the pool are. */
 #if defined __x86_64__

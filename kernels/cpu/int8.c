@@ -154,7 +154,7 @@ static int run_tile(void *ctx, size_t i, int thread)
     p->how->product(p->Y, (size_t)w->O, &p->x, r0, r1, w, p0, p1);
     int c1 = p1 * INT8_PANEL < w->O ? p1 * INT8_PANEL : w->O;
     if (p->then)
-        p->then(p->ctx, p->Y + (size_t)r0 * (size_t)p->w->O + p0 * INT8_PANEL, (size_t)p->w->O, r0, r1,
+        p->then(p->ctx, p->Y + (size_t)r0 * (size_t)w->O + p0 * INT8_PANEL, (size_t)w->O, r0, r1,
                 p0 * INT8_PANEL, c1);
     return 0;
 }

@@ -47,8 +47,9 @@ void cpu_linear_fwd(const struct kern_linear_fwd *a)
     struct forward t = { a->pre, a->b, a->f, a->O };
     gemm_then *then = a->f != KERN_NONE || a->b ? bias_and_activation : NULL;
     if (a->W8) int8_product(a->Y, a->X, a->W8, a->N, then, &t);
-    else gemm_acts(false, true, a->N, a->O, a->I, a->X, a->I, a->W, a->I, false, a->Y, a->O,
-              GEMM_A | GEMM_C, then, &t);
+    else
+        gemm_acts(false, true, a->N, a->O, a->I, a->X, a->I, a->W, a->I, false, a->Y, a->O,
+                  GEMM_A | GEMM_C, then, &t);
 }
 
 /* --- backward --------------------------------------------------------------------------------- */
@@ -143,8 +144,8 @@ void cpu_linear_bwd(const struct kern_linear_bwd *a)
         bool apart = a->add && factor;
         act *to = apart ? cpu_scratch(SCRATCH_OP, n * sizeof(float)) : a->dX;
         struct backward t = { a->pre_x, a->f, again, I };
-        gemm_acts(false, false, N, I, O, a->dY, O, a->W, I, a->add && !apart, to, I, GEMM_A | GEMM_C,
-             factor ? times_derivative : NULL, &t);
+        gemm_acts(false, false, N, I, O, a->dY, O, a->W, I, a->add && !apart, to, I,
+                  GEMM_A | GEMM_C, factor ? times_derivative : NULL, &t);
         if (apart) cpu_add_to(a->dX, to, n);
         column_sums(a->db_x, a->dX, N, I);
     } else if (again) {
@@ -153,6 +154,7 @@ void cpu_linear_bwd(const struct kern_linear_bwd *a)
     }
     if (a->dW && a->dX) gemm_same_a();
     if (a->dW)
-        gemm_acts(true, false, O, I, N, a->dY, O, a->X, I, true, a->dW, I, GEMM_A | GEMM_B, NULL, NULL);
+        gemm_acts(true, false, O, I, N, a->dY, O, a->X, I, true, a->dW, I, GEMM_A | GEMM_B, NULL,
+                  NULL);
     column_sums(a->db, a->dY, N, O);
 }

@@ -99,9 +99,11 @@ void cpu_xent(const struct kern_xent *a)
         gemm_acts(false, true, rows, V, D, x, D, a->W, D, false, Z, V, GEMM_A, NULL, NULL);
         struct xent t = rows_of(a, at, Z, words);
         cpu_rows(rows, (size_t)V, softmax_rows, &t);
-        if (dx) gemm_acts(false, false, rows, D, V, Z, V, a->W, D, false, dx, D, GEMM_C, NULL, NULL);
+        if (dx)
+            gemm_acts(false, false, rows, D, V, Z, V, a->W, D, false, dx, D, GEMM_C, NULL, NULL);
         if (a->dW && dx) gemm_same_a();
-        if (a->dW) gemm_acts(true, false, V, D, rows, Z, V, x, D, true, a->dW, D, GEMM_B, NULL, NULL);
+        if (a->dW)
+            gemm_acts(true, false, V, D, rows, Z, V, x, D, true, a->dW, D, GEMM_B, NULL, NULL);
         if (a->db) {
             struct bias c = { a->db, Z, rows, V };
             cpu_columns(V, bias_columns, &c);
