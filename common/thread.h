@@ -14,8 +14,8 @@ int par_threads(void);
 /* Runs fn(ctx, i, thread) for i in [0, n), each once, any order, thread in [0, par_threads()).
  * Returns when all are done. The caller takes part. A nested call, or one while another thread
  * holds the pool, runs inline. fn returns 0 or -1 with err_set; the first failure (lowest i seen)
- * stops handing out work, its message is carried to the caller, and par_for returns -1. Workers
- * spin some microseconds, then sleep. */
+ * stops handing out work, its message is carried to the caller, and par_for returns -1. Who waits
+ * spins for 20 to 200 microseconds, as long as that was worth it lately, then sleeps. */
 int par_for(size_t n, int (*fn)(void *ctx, size_t i, int thread), void *ctx);
 
 /* A pipeline: `read` makes items one after another (calling thread), `work` runs on any thread,

@@ -1,9 +1,10 @@
 #!/bin/bash
-# Times bpe-learn, bpe-apply and vocab-count beside fastBPE, YouTokenToMe, Hugging Face tokenizers
-# and subword-nmt on the same text in one run; prints medians and ratios, each peer with its own
-# threads.
+# Times bpe-learn, bpe-apply and vocab-count beside fastBPE, gigabpe, gigatoken, YouTokenToMe,
+# Hugging Face tokenizers and subword-nmt on the same text in one run; prints medians and ratios,
+# each peer with its own threads.
 #   BIN=folder of programs   TEXT=tokenised text   MERGES=20000   RUNS=5   PEER_RUNS=3
-#   FAST=fastBPE's program   PYTHON=a Python with youtokentome, tokenizers and subword_nmt
+#   FAST=fastBPE's program   PYTHON=a Python with gigabpe, gigatoken, youtokentome, tokenizers and
+#   subword_nmt
 #   (what is not installed is left out)
 #   GROWTH="20 200 2000"     instead: wall time and peak memory of each of our programs on so many
 #   megabytes (TEXT repeated)
@@ -16,13 +17,14 @@ export LC_ALL=C.UTF-8
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT; cd "$work"
 echo "text: $(wc -c < "$TEXT") bytes, $(wc -w < "$TEXT") words; load $(cut -d' ' \
     -f1 /proc/loadavg), $(nproc) processors"
-# median RUNS command...: wall and CPU seconds, KiB
+# median RUNS command...: wall and CPU seconds, KiB; with INSIDE=1 as the command's last line of
+# standard error tells them, else of the whole process
 median() {
     local runs=$1 i; shift
     for i in $(seq "$runs"); do
         /usr/bin/env time -f '%e %U %S %M' -o t "$@" > out 2> err ||
             { tail -n 3 err >&2; echo "failed: $*" >&2; exit 1; }
-        tail -n 1 t
+        if [ -n "${INSIDE:-}" ]; then tail -n 1 err; else tail -n 1 t; fi
     done | sort -n | awk '{ a[NR] = $1 " " $2 + $3 " " $4 } END { print a[int((NR + 1) / 2)] }'
 }
 show() { printf '  %-40s %8.2f s wall %8.2f s CPU %8.1f MiB\n' "$1" $2 $3 "$(awk \
@@ -62,6 +64,27 @@ if sys.argv[1] == "learn": y.BPE.train(data=sys.argv[2],
     model="yttm.model", vocab_size=int(sys.argv[3]),
     n_threads=int(sys.argv[4]), coverage=1.0)
 PY
+# Both keep words as they stand between spaces; gigatoken makes identifiers and writes no text. They
+# time themselves, since a Python program's start would count for more than their work.
+cat > giga.py <<'PY'
+import sys, time
+from resource import getrusage, RUSAGE_SELF as me
+if sys.argv[1] == "learn":
+    import gigabpe
+    work = lambda: gigabpe.train_tokenizer([sys.argv[2]], int(sys.argv[3]), "giga.json",
+        pretokenizer="whitespace", end_of_word_suffix="</w>", special_tokens=[],
+        threads=int(sys.argv[4]))
+else:
+    import gigatoken
+    t = gigatoken.Tokenizer("giga.json")
+    source = gigatoken.TextFileSource([sys.argv[2]], separator="\n")
+    work = lambda: t.encode_files(source)
+cpu = lambda: sum(getrusage(me)[:2])
+c, w = cpu(), time.monotonic()
+work()
+print("%.3f %.3f 0 %d" % (time.monotonic() - w, cpu() - c, getrusage(me).ru_maxrss),
+      file=sys.stderr)
+PY
 cat > hf.py <<'PY'
 import os, sys
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -86,6 +109,7 @@ for t in 1 2; do
     [ $t = 2 ] || { [ -n "$FAST" ] && them "fastBPE, 1 thread" "$FAST" learnbpe "$MERGES" "$TEXT" ||
         echo "  (no fastBPE: set FAST)"; }
     has youtokentome && them "YouTokenToMe" "$PYTHON" yttm.py learn "$TEXT" $((MERGES + 10000)) $t
+    has gigabpe && INSIDE=1 them "gigabpe" "$PYTHON" giga.py learn "$TEXT" $((MERGES + 10000)) $t
     has tokenizers && RAYON_NUM_THREADS=$t them "Hugging Face tokenizers" "$PYTHON" hf.py learn \
         "$TEXT" $((MERGES + 10000))
     if [ $t = 1 ] && [ -n "${SLOW:-}" ] &&
@@ -100,6 +124,8 @@ for t in 1 2; do
     [ ! -f yttm.model ] || { ln -sf "$(dirname "$PYTHON")/yttm" yttm
     them "YouTokenToMe" sh \
         -c "./yttm encode --model yttm.model --output_type subword --n_threads $t < '$TEXT'"; }
+    [ ! -f giga.json ] || { has gigatoken && INSIDE=1 RAYON_NUM_THREADS=$t \
+        them "gigatoken (identifiers only)" "$PYTHON" giga.py apply "$TEXT"; }
     [ ! -f hf.json ] || RAYON_NUM_THREADS=$t TOKENIZERS_PARALLELISM=$([ $t = 1 ] && echo false ||
         echo true) them "Hugging Face tokenizers" "$PYTHON" hf.py apply "$TEXT"
     if [ $t = 1 ] && [ -n "${SLOW:-}" ] && has subword_nmt; then

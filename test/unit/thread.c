@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 #include "common/err.h"
 #include "common/thread.h"
 
@@ -74,6 +75,33 @@ static void workers_that_went_to_sleep_wake_again(void **state)
         free(m.count);
         nanosleep(&nap, NULL);
     }
+}
+
+/* Whichever item the caller takes ends at once, and a worker's long after the caller sleeps. */
+struct pair { atomic_int entered, done; };
+static int worker_naps(void *ctx, size_t i, int thread)
+{
+    (void)i;
+    struct pair *p = ctx;
+    struct timespec nap = { 0, 30000000 };
+    atomic_fetch_add(&p->entered, 1);
+    while (atomic_load(&p->entered) < 2) sched_yield();      /* one item each */
+    if (thread != 0) nanosleep(&nap, NULL);
+    atomic_fetch_add(&p->done, 1);
+    return 0;
+}
+
+static void a_caller_that_sleeps_wakes_when_the_last_worker_is_done(void **state)
+{
+    (void)state;
+    par_threads_set(2);
+    alarm(20);
+    for (int round = 0; round < 20; round++) {
+        struct pair p = { 0, 0 };
+        assert_int_equal(par_for(2, worker_naps, &p), 0);
+        assert_int_equal(p.done, 2);
+    }
+    alarm(0);
 }
 
 static atomic_int ran;
@@ -322,6 +350,7 @@ int main(void)
         cmocka_unit_test(every_index_runs_once_for_any_number_of_threads),
         cmocka_unit_test(what_one_loop_writes_the_next_one_reads),
         cmocka_unit_test(workers_that_went_to_sleep_wake_again),
+        cmocka_unit_test(a_caller_that_sleeps_wakes_when_the_last_worker_is_done),
         cmocka_unit_test(a_failure_stops_the_loop_and_its_message_reaches_the_caller),
         cmocka_unit_test(a_nested_loop_runs_inline_under_its_callers_thread_number),
         cmocka_unit_test(loops_of_several_callers_at_once_all_finish),
