@@ -64,21 +64,30 @@ if sys.argv[1] == "learn": y.BPE.train(data=sys.argv[2],
     model="yttm.model", vocab_size=int(sys.argv[3]),
     n_threads=int(sys.argv[4]), coverage=1.0)
 PY
-# Both keep words as they stand between spaces; gigatoken makes identifiers and writes no text. They
-# time themselves, since a Python program's start would count for more than their work.
+# gigatoken makes identifiers and writes no text; it takes no words split at spaces, so that it gets
+# as many merges of bytes, by Hugging Face tokenizers. Both time themselves, from nothing read to
+# all done, since starting Python takes longer than their work.
 cat > giga.py <<'PY'
 import sys, time
 from resource import getrusage, RUSAGE_SELF as me
-if sys.argv[1] == "learn":
+what, text, n, threads = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+if what == "learn":
     import gigabpe
-    work = lambda: gigabpe.train_tokenizer([sys.argv[2]], int(sys.argv[3]), "giga.json",
-        pretokenizer="whitespace", end_of_word_suffix="</w>", special_tokens=[],
-        threads=int(sys.argv[4]))
+    work = lambda: gigabpe.train_tokenizer([text], n, "gigabpe.json", pretokenizer="whitespace",
+        end_of_word_suffix="</w>", special_tokens=[], threads=threads)
+elif what == "bytes":
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    t = Tokenizer(models.BPE())
+    t.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    t.train([text], trainers.BpeTrainer(vocab_size=n, show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    t.save("giga.json")
+    sys.exit()
 else:
     import gigatoken
     t = gigatoken.Tokenizer("giga.json")
-    source = gigatoken.TextFileSource([sys.argv[2]], separator="\n")
-    work = lambda: t.encode_files(source)
+    source = gigatoken.TextFileSource([text], separator="\n")
+    work = lambda: t.encode_files(source, parallel=threads > 1)
 cpu = lambda: sum(getrusage(me)[:2])
 c, w = cpu(), time.monotonic()
 work()
@@ -116,6 +125,7 @@ for t in 1 2; do
         has subword_nmt; then PEER_RUNS=1 them "subword-nmt" "$PYTHON" -m subword_nmt.learn_bpe \
             -s "$MERGES" -i "$TEXT"; fi
 done
+! { has gigatoken && has tokenizers; } || "$PYTHON" giga.py bytes "$TEXT" $((MERGES + 256)) 0
 for t in 1 2; do
     echo "apply them, $t threads:"
     us bpe-apply "$BIN/bpe-apply" -q --threads $t -c codes -o ours "$TEXT"
@@ -124,8 +134,8 @@ for t in 1 2; do
     [ ! -f yttm.model ] || { ln -sf "$(dirname "$PYTHON")/yttm" yttm
     them "YouTokenToMe" sh \
         -c "./yttm encode --model yttm.model --output_type subword --n_threads $t < '$TEXT'"; }
-    [ ! -f giga.json ] || { has gigatoken && INSIDE=1 RAYON_NUM_THREADS=$t \
-        them "gigatoken (identifiers only)" "$PYTHON" giga.py apply "$TEXT"; }
+    [ ! -f giga.json ] || INSIDE=1 RAYON_NUM_THREADS=$t them "gigatoken (identifiers only)" \
+        "$PYTHON" giga.py apply "$TEXT" 0 $t
     [ ! -f hf.json ] || RAYON_NUM_THREADS=$t TOKENIZERS_PARALLELISM=$([ $t = 1 ] && echo false ||
         echo true) them "Hugging Face tokenizers" "$PYTHON" hf.py apply "$TEXT"
     if [ $t = 1 ] && [ -n "${SLOW:-}" ] && has subword_nmt; then
