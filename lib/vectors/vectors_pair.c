@@ -76,22 +76,23 @@ static int exchange(struct out *rows, struct out *words)
     return r;
 }
 
-static void sync_folder(const char *path)
+static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *dir = slash ? mem_dup(path) : mem_dup(".");
+    char *dir = mem_dup(slash ? path : ".");
     if (slash) dir[slash == path ? 1 : slash - path] = '\0';
-    if (dir_sync(dir) < 0)
-        msg_warn("%s: is written, but may not outlast a power failure: %s", path, err_msg());
-    free(dir);
+    return dir;
 }
 
 int vectors_commit_pair(struct out *rows, struct out *words)
 {
     int r = out_ready(words) < 0 || out_ready(rows) < 0 ? -1 : 0;
     bool named = out_tmp(rows) && out_tmp(words);
+    /* before the exchange, after which nothing may fail */
+    char *dir = named ? folder_of(out_path(rows)) : NULL;
     if (r == 0 && named) r = exchange(rows, words);
     if (r < 0) {
+        free(dir);
         out_abort(words);
         out_abort(rows);
         return -1;
@@ -102,7 +103,10 @@ int vectors_commit_pair(struct out *rows, struct out *words)
         else r = out_commit(rows);
         return r;
     }
-    sync_folder(out_path(rows));
+    if (dir_sync(dir) < 0)
+        msg_warn("%s: is written, but may not outlast a power failure: %s", out_path(rows),
+                 err_msg());
+    free(dir);
     out_renamed(words);
     out_renamed(rows);
     return 0;

@@ -60,6 +60,16 @@ for n in $(seq "$(calls malloc "${vectors[@]}")"); do
     else none=$((none + 1)); fi
 done
 [ $none -gt 20 ] || fail "of all allocations only $none stop embed"
+# where memory ends before, between or after the renames of rows and their words: all or nothing
+# (it ended after them, with status 1, and the older rows were gone)
+pair=("${vectors[@]}" -o pair.npy); "${pair[@]}"; mv pair.npy whole.npy
+n=$(calls malloc "${pair[@]}"); none=0
+for k in $(seq $((n - 30)) $((n + 10))); do
+    rm -f pair.npy*; echo older > pair.npy
+    if faulty "malloc:$k:fail" "${pair[@]}" 2> err; then same whole.npy pair.npy
+    else none=$((none + 1)); is "$(ls pair.npy*; cat pair.npy)" "$(printf 'pair.npy\nolder')"; fi
+done
+[ $none -gt 3 ] || fail "of the last allocations $none stop embed -o pair.npy"
 # and a checkpoint that was under way leaves nothing
 n=$(calls malloc "${run[@]}" --out counted); hit=0
 for k in $(seq $((n / 2)) 9 "$n"); do
