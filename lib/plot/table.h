@@ -9,7 +9,7 @@
 struct table { char *name; char **column; int columns; double *v; size_t rows, cap; };
 
 /* -1 with a message that names the line: unreadable, not UTF-8, no line of names, a row of more or
- * fewer cells, a cell that is no number (empty, "-" and "nan" are NaN), no row. */
+ * fewer cells, a cell that is no number (empty, "-" and "nan" are NaN) or beyond 1e150, no row. */
 int table_read(struct table *t, const char *path);
 void table_free(struct table *t);
 int table_find(const struct table *t, const char *column);      /* -1: there is none */

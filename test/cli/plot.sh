@@ -93,6 +93,10 @@ fails 1 'no table has numbers in column "speed"; columns of hits.tsv: layer' plo
 fails 1 'no column "depth"' plot hits hits.tsv -x depth
 printf 'layer\thit@1\n0\t0.5\t1\n' > bad.tsv; fails 1 'bad.tsv:2: more cells' plot hits bad.tsv
 printf 'layer\thit@1\n0\n' > bad.tsv; fails 1 'bad.tsv:2: 1 cells' plot hits bad.tsv
+# the mean of two such runs would be infinite
+printf 'layer\thit@1\n0\t-1e308\n' > bad.tsv
+fails 1 'bad.tsv:2: "-1e308" under hit@1 is too large to be drawn' plot hits bad.tsv bad.tsv
+printf 'layer\thit@1\n0\t-1e150\n' > far.tsv; plot hits far.tsv far.tsv -o far.svg
 printf 'layer\thit@1\n0\tmuch\n' > bad.tsv
 fails 1 'bad.tsv:2: "much" under hit@1' plot hits bad.tsv
 printf 'layer\thit@1\n1\t0\n1\t0\n' > bad.tsv; fails 1 'bad.tsv:3: layer is not' plot hits bad.tsv
