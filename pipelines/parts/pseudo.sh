@@ -2,18 +2,16 @@
 # begin with: $pseudo, options of finetune, which read $pseudo_inputs; none where PSEUDO_STEPS is 0.
 # Tokens of language SRC in, of TGT out, with the case that TGT's words usually have. $word_inputs
 # are its inputs beside FILE.
-word_by_word() {    # SRC TGT FILE [awk's options]
+word_by_word() {    # SRC TGT FILE
     word_inputs="words/$1-$2.dict tok/train.$2 $P/word-by-word.awk $P/case.awk"
-    word_by_word="awk${4:+ $4} -f $P/word-by-word.awk words/$1-$2.dict $3 |
+    word_by_word="awk -f $P/word-by-word.awk words/$1-$2.dict $3 |
         awk -f $P/case.awk tok/train.$2 -"
 }
 # pseudo-pairs: a real sentence, which is what is to be produced, beside its word-by-word
-# translation, without the words whose translation scores below PSEUDO_LEAST: nothing teaches less
-# than a wrong word does
-setting PSEUDO_LEAST ""
+# translation
 for d in $directions; do
     x=${d%-*} y=${d#*-}
-    word_by_word $y $x words/train.$y "${PSEUDO_LEAST:+-v least=$PSEUDO_LEAST}"
+    word_by_word $y $x words/train.$y
     stage pseudo.$d  pseudo/$d.$x : $word_inputs words/train.$y codes : \
         "$word_by_word | $cut_words > pseudo/$d.$x"
 done

@@ -77,10 +77,6 @@ printf 'ein\ta\t0.9\nhund\tcat\t0.2\nhund\tdog\t0.8\n' > dict
 is "$(printf 'ein hund 7 .\n\nhund\n' | awk -f "$P/word-by-word.awk" dict -)" "a dog 7 .
 
 dog"
-# least: words whose translation scores less are left out, unless that leaves nothing of a line
-is "$(printf 'ein hund 7\nmaus\n' | awk -v least=0.85 -f "$P/word-by-word.awk" dict -)" "a 7
-maus"
-is "$(printf 'hund hund\n' | awk -v least=0.85 -f "$P/word-by-word.awk" dict -)" "dog dog"
 is "$(printf 'words\t10\nhit@1\t0.25\nmean-cosine\t0.5\ngold-cosine\t0.4\nabove-random\tnan\n' |
     awk -v SEED=3 -v NAME=MLM -f "$P/dict-rows.awk")" \
     "$(printf '3\tMLM\t-\tHit@1\t0.25\n3\tMLM\t-\tmean cosine\t0.5\n3\tMLM\t-\tgold cosine\t0.4')"
