@@ -13,16 +13,16 @@ const struct opt kern_rows[] = {
     DEVICE,
     { "precision", 0, OPT_CHOICE(kern_options, precision), "float32|bf16|auto",
       "number format of matrix products; bf16 still adds in float32 and keeps float32 parameters; "
-      "auto: bf16 where it is faster (AMX, a GPU), else float32" },
+      "auto: bf16 where it is faster (AMX, AMD's AVX-512 BF16, a GPU), else float32" },
     { 0 }
 };
 
 const struct opt kern_use_rows[] = {
     DEVICE,
     { "precision", 0, OPT_CHOICE(kern_options, precision), "float32|bf16|auto|int8",
-      "number format of matrix products; bf16 still adds in float32; auto: bf16 "
-      "where it is faster (AMX, a GPU), else float32; int8 keeps weights in 8 bits "
-      "(a quarter of the memory) and rounds their inputs to 8 bits too" },
+      "number format of matrix products; bf16 still adds in float32; auto: bf16 where it is "
+      "faster (AMX, AMD's AVX-512 BF16, a GPU), else float32; int8 keeps weights in 8 bits (a "
+      "quarter of the memory) and rounds their inputs to 8 bits too" },
     { 0 }
 };
 

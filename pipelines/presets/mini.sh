@@ -1,7 +1,7 @@
 # mini: the best that 100 minutes on 2 cores buy for both systems and one seed (NOTES: "Making
 # unsupervised translation work on 14,500 + 14,500 captions").
-setting PLAN_NOTE "300 MB of disk, 1.5 GB of memory; PRECISION auto: products in bf16 where the
-    processor has AMX or there is a GPU, in float32 elsewhere"
+setting PLAN_NOTE "300 MB of disk, 1.5 GB of memory; PRECISION auto: products in bf16 where that
+    is faster (AMX, AMD's AVX-512 BF16, a GPU), in float32 elsewhere"
 setting CORPUS multi30k
 # text: lower-cased with a marker for the case, undone after decoding; one joint BPE
 setting TOKENIZE --case-marker
@@ -19,7 +19,7 @@ setting DICT "--map vecmap --spelling 0.3 --frequency 0.05"
 setting INIT "--init-embeddings words/init.vec"
 # model and training
 setting MODEL "--no-encoder-langs --layers 3 --dim 256 --heads 4 --ffn 1024 --dropout 0.1"
-# auto: bf16, twice as fast, where the processor has matrix units (amx_bf16) or there is a GPU
+# auto: bf16, about twice as fast, with AMX, AMD's AVX-512 BF16 (and oneDNN) or a GPU
 setting PRECISION auto
 # learning rates fall to 0 at the last step
 setting PRETRAIN_STEPS 3000

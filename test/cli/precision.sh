@@ -33,18 +33,25 @@ one plain; one dim --precision auto
 ISOGLOT_SIMD=avx2 ISOGLOT_BF16=rounded one slow --precision auto
 ISOGLOT_SIMD=avx2 one slow32
 same slow/last/weights.safetensors slow32/last/weights.safetensors
+is_bf16() {   # auto was, by $1, and says so
+    ! cmp -s dim/last/weights.safetensors plain/last/weights.safetensors || fail "bf16 as float32"
+    pretrain --train xx=xx.shd -v vocab --precision auto --steps 0 --out said 2> said.log || :
+    grep -q "bf16 products by $1" said.log || fail "not told: $(cat said.log)"
+}
 if grep -qw amx_bf16 /proc/cpuinfo; then
     one tiles --precision bf16
     same dim/last/weights.safetensors tiles/last/weights.safetensors
-    ! cmp -s dim/last/weights.safetensors plain/last/weights.safetensors || fail "bf16 as float32"
-    pretrain --train xx=xx.shd -v vocab --precision auto --steps 0 --out said 2> said.log || :
-    grep -q 'bf16 products by AMX' said.log || fail "not told: $(cat said.log)"
-elif ! grep -qw avx512_bf16 /proc/cpuinfo; then
+    is_bf16 AMX
+elif ! grep -qw avx512_bf16 /proc/cpuinfo || grep -q GenuineIntel /proc/cpuinfo; then
     same dim/last/weights.safetensors plain/last/weights.safetensors
 fi
 if ! "${run[@]}" --steps 1 --precision bf16 --out try 2> why; then
     grep -q '^pretrain: bf16: .*; .*use float32$' why || fail "$(cat why)"
     echo "bf16 not run: $(cat why)"; exit 77
+fi
+if grep -q AuthenticAMD /proc/cpuinfo && ! grep -qw amx_bf16 /proc/cpuinfo; then
+    same dim/last/weights.safetensors try/last/weights.safetensors
+    is_bf16 oneDNN
 fi
 loss() { tail -n 1 "$1/log.jsonl" | sed 's/.*"mlm":\([0-9.e-]*\).*/\1/'; }
 for seed in 1 2; do
