@@ -3,6 +3,7 @@
  * same where these are. */
 #ifndef COMMON_KEY16_H
 #define COMMON_KEY16_H
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,18 +11,19 @@
 enum { KEY16 = 16 };
 struct key16 { uint64_t first, last; };
 
+/* The first byte is the lowest on every processor: masks and shifts count from there. */
 static inline uint64_t key16_load64(const char *s)
 {
     uint64_t x;
     memcpy(&x, s, 8);
-    return x;
+    return le64toh(x);
 }
 
 static inline uint32_t key16_load32(const char *s)
 {
     uint32_t x;
     memcpy(&x, s, 4);
-    return x;
+    return le32toh(x);
 }
 
 /* Of s[0..n); no other byte is read. */
