@@ -6,6 +6,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/text.h"
+#include "lib/plot/figure.h"
 #include "lib/plot/gnuplot.h"
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -41,7 +42,7 @@ static int name_of(struct bar_names *names, struct cell c)
     return names->n++;
 }
 
-/* A finite number, or (empty) NaN; -1: neither. */
+/* A number that can be drawn, or (empty) NaN; -1: neither. */
 static int number(struct cell c, double *to)
 {
     char copy[64], *end;
@@ -51,7 +52,7 @@ static int number(struct cell c, double *to)
     memcpy(copy, c.s, c.n);
     copy[c.n] = '\0';
     *to = strtod(copy, &end);
-    return *end || !isfinite(*to) ? -1 : 0;
+    return *end || !(fabs(*to) <= FIGURE_LARGEST) ? -1 : 0;
 }
 
 static int find_columns(const struct cell *c, int n, int at[COLUMNS])
@@ -74,7 +75,8 @@ static int add(struct bars *b, const struct cell *c, const int at[COLUMNS])
                            .group = name_of(&b->group, c[at[GROUP]]),
                            .bar = name_of(&b->bar, c[at[BAR]]) };
     if (number(c[at[VALUE]], &x.value) < 0 || isnan(x.value))
-        return err_set("\"%.*s\" is not a number", (int)(c[at[VALUE]].n % 60), c[at[VALUE]].s);
+        return err_set("\"%.*s\" is not a number that can be drawn (the largest is 1e150)",
+                       (int)(c[at[VALUE]].n % 60), c[at[VALUE]].s);
     if (number(at[CI] < 0 ? none : c[at[CI]], &x.half) < 0 || x.half < 0)
         return err_set("\"%.*s\" is not half of an interval", (int)(c[at[CI]].n % 60), c[at[CI]].s);
     for (size_t i = 0; i < b->n; i++)

@@ -28,14 +28,20 @@ static int name_id(char ***names, int *n, const char *name)
     return (*n)++;
 }
 
+/* What cannot be drawn is left out, as null is. */
+static bool drawable(const cJSON *x)
+{
+    return cJSON_IsNumber(x) && fabs(x->valuedouble) <= FIGURE_LARGEST;
+}
+
 static void read_line(struct log_data *d, const cJSON *object, const char *x_name, size_t line)
 {
     const cJSON *event = cJSON_GetObjectItemCaseSensitive(object, "event");
     const cJSON *x = cJSON_GetObjectItemCaseSensitive(object, x_name), *f;
-    if (!cJSON_IsString(event) || !cJSON_IsNumber(x) || !isfinite(x->valuedouble)) return;
+    if (!cJSON_IsString(event) || !drawable(x)) return;
     int e = name_id(&d->event, &d->n_events, event->valuestring);
     cJSON_ArrayForEach(f, object) {
-        if (!cJSON_IsNumber(f) || !isfinite(f->valuedouble)) continue;
+        if (!drawable(f)) continue;
         mem_room(&d->point, &d->cap, d->n + 1, sizeof *d->point);
         d->point[d->n++] = (struct log_point){ e, name_id(&d->field, &d->n_fields, f->string),
                                                x->valuedouble, f->valuedouble, line };

@@ -8,7 +8,8 @@
 /* One number of one line. */
 struct log_point { int event, field; double x, y; size_t line; };
 
-/* A log in memory: every number of every complete line; torn lines and nulls are left out. */
+/* A log in memory: every number of every complete line; torn lines, nulls and
+ * numbers beyond FIGURE_LARGEST are left out. */
 struct log_data {
     char *label;
     char **event; int n_events;      /* names, in order of appearance */

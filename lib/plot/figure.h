@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Numbers that are drawn are at most this far from zero: ranges of them, their squares, and sums of
+ * those over runs stay finite. */
+#define FIGURE_LARGEST 1e150
+
 struct curve {
     char *label;                     /* in the legend; NULL or "" leaves it out */
     double *x, *y; size_t n;         /* x ascending; NaN in y is a gap */

@@ -9,8 +9,6 @@
 #include "common/text.h"
 
 enum { MOST_COLUMNS = 1000 };
-/* Squares of what is drawn, and sums of them over runs, stay finite. */
-static const double LARGEST = 1e150;
 
 void table_free(struct table *t)
 {
@@ -47,7 +45,7 @@ static int row(struct table *t, char *line, uint64_t number)
         if (*cell && strcmp(cell, "-") && (*stop || isinf(to[c])))
             return err_set("%s:%" PRIu64 ": \"%.40s\" under %s is not a number", t->name, number,
                            cell, t->column[c]);
-        if (fabs(to[c]) > LARGEST)
+        if (fabs(to[c]) > FIGURE_LARGEST)
             return err_set("%s:%" PRIu64 ": \"%.40s\" under %s is too large to be drawn; the "
                            "largest is 1e150",
                            t->name, number, cell, t->column[c]);

@@ -56,6 +56,12 @@ plot curves runs/a --smooth 2 -y lr --tsv - -o x.svg | grep -q 'lr	runs/a	1	0.00
 } > odd.jsonl
 plot curves odd.jsonl --tsv t.tsv > x.svg
 is "$(cut -f 2- t.tsv | tail -n +2)" "$(printf 'odd\t1\t9\t9\nodd\t2\t4\t4')"
+# numbers that a double just holds: their range was infinite, and gnuplot said so
+for y in 1.7e308 7 -1.7e308; do
+    step=$((${step:-0} + 1)); echo '{"event":"train","step":'$step',"loss":'$y'}'
+done > far.jsonl
+plot curves far.jsonl --tsv far.tsv > y.svg
+is "$(cut -f 2- far.tsv | tail -n +2)" "$(printf 'far\t2\t7\t7')"
 zstd -q odd.jsonl -o z.zst; plot curves z.zst --label odd --tsv u.tsv > x.svg; same t.tsv u.tsv
 
 fails 1 'not a|no line' plot curves "$TOP/LICENSE"
@@ -271,6 +277,7 @@ bad() { printf 'group\tbar\tvalue\tci\n'"$2" > bad.tsv; fails 1 "$1" plot bars b
 bad 'bad.tsv:2: 3 cells, not 4' 'a\tb\t1\n'
 bad 'bad.tsv:2: "x" is not a number' 'a\tb\tx\t\n'
 bad 'bad.tsv:2: "" is not a number' 'a\tb\t\t\n'
+bad 'bad.tsv:2: "-1e308" is not a number that can be drawn' 'a\tb\t-1e308\t\na\tc\t1e308\t\n'
 bad 'bad.tsv:2: "-1" is not half of an interval' 'a\tb\t1\t-1\n'
 bad 'bad.tsv:3: a second value of "b" in "a"' 'a\tb\t1\t\na\tb\t2\t\n'
 bad 'no row of values' ''
