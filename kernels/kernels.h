@@ -12,9 +12,9 @@
  *
  * An array of acts has no type in a struct of arguments: a back end whose acts are 2 bytes says
  * act_size 2 and reads them so, and no caller changes (both do in bf16). Matrices of weights
- * that are only used, not learnt, may be held in 8 bits instead (KERN_INT8): then a field W8 or
- * E8 stands in the place of W or E. Types to come would be further such fields: calls name theirs,
- * so that those of today keep their meaning.
+ * may also be had in 8 bits (int8_new): a field W8 or E8, where it is given, stands in the place of
+ * W or E. Types to come would be further such fields: calls name theirs, so that those of today
+ * keep their meaning.
  *
  * Shapes. Matrices are row-major and contiguous: X [N, I] has N rows of I. Weights are [out,
  * in]. A batch is packed: N rows are the tokens of all its sentences one after another, no
@@ -38,7 +38,7 @@
 #include <stdbool.h>
 #include "kernels/ops.h"
 
-#define KERNELS_ABI 13
+#define KERNELS_ABI 14
 
 enum kern_precision { KERN_FLOAT32, KERN_BF16, KERN_AUTO, KERN_INT8 };
 
@@ -103,15 +103,17 @@ struct kernels {
      * used) multiplies in 8 bits by matrices that are held so, and adds exactly. */
     int (*precision)(enum kern_precision p);
 
-    /* Matrices of weights held in 8 bits, as kernels_open gives them with KERN_INT8; all NULL:
-     * there are none, and models' matrices are float32. A row [I] is max |row| / 127 times whole
-     * numbers. Not queued: what they write is there when they return. */
+    /* Matrices of weights in 8 bits, of processors, whose memory is the host's; all NULL: there are
+     * none. A row [I] is max |row| / 127 times whole numbers. Not queued: what they write is there
+     * when they return. */
     struct kern_int8 *(*int8_new)(int O, int I);        /* [O, I], zeros; NULL with a message */
     /* Rows first .. first + n from the host's float32 [n, I], or to them. put: -1 with a message
      * where a number is not finite. */
     int (*int8_put)(struct kern_int8 *w, int first, int n, const float *host);
     void (*int8_get)(const struct kern_int8 *w, int first, int n, float *host);
     void (*int8_free)(struct kern_int8 *w);             /* NULL is fine */
+    /* KERN_INT8: models, which are only used, hold their matrices so and in no other way. */
+    bool holds_int8;
 
     /* --- the operations of ops.h */
 #define KERN_ENTRY(op, name) void (*op)(const struct kern_##op *);

@@ -42,11 +42,45 @@ static void bias_and_activation(void *ctx, float *y, size_t ld, int r0, int r1, 
     }
 }
 
+/* Rows of acts, each n wide, as float32; put: those as acts. */
+struct rows { act *acts; float *wide; size_t n; bool put; };
+
+static void convert(void *ctx, int first, int last)
+{
+    const struct rows *t = ctx;
+    for (int r = first; r < last; r++) {
+        size_t at = (size_t)r * t->n;
+        if (t->put) acts_put(t->acts, at, t->wide + at, t->n);
+        else acts_read(t->acts, at, t->n, t->wide + at);
+    }
+}
+
+/* The product in 8 bits reads and writes float32: some rows at a time, where acts are not that. */
+static void by_int8(const struct kern_linear_fwd *a, gemm_then *then, struct forward *t)
+{
+    enum { SOME = 256 };
+    if (!acts_half) {
+        int8_product(a->Y, a->X, a->W8, a->N, then, t);
+        return;
+    }
+    size_t I = (size_t)a->I, O = (size_t)a->O;
+    for (int first = 0; first < a->N; first += SOME) {
+        int n = a->N - first < SOME ? a->N - first : SOME;
+        float *wide = cpu_scratch(SCRATCH_WIDE, (size_t)n * (I + O) * sizeof *wide);
+        struct rows X = { (act *)acts_at(a->X, (size_t)first * I), wide, I, false },
+                    Y = { acts_to(a->Y, (size_t)first * O), wide + (size_t)n * I, O, true };
+        t->pre = a->pre ? acts_to(a->pre, (size_t)first * O) : NULL;
+        cpu_rows(n, I, convert, &X);
+        int8_product(Y.wide, X.wide, a->W8, n, then, t);
+        cpu_rows(n, O, convert, &Y);
+    }
+}
+
 void cpu_linear_fwd(const struct kern_linear_fwd *a)
 {
     struct forward t = { a->pre, a->b, a->f, a->O };
     gemm_then *then = a->f != KERN_NONE || a->b ? bias_and_activation : NULL;
-    if (a->W8) int8_product(a->Y, a->X, a->W8, a->N, then, &t);
+    if (a->W8) by_int8(a, then, &t);
     else
         gemm_acts(false, true, a->N, a->O, a->I, a->X, a->I, a->W, a->I, false, a->Y, a->O,
                   GEMM_A | GEMM_C, then, &t);

@@ -168,13 +168,13 @@ static const char *int8_describe(void)
     .release = cpu_release, .upload = cpu_copy, .download = cpu_copy, .copy = cpu_copy,            \
     .zero = cpu_zero, .get = cpu_get, .sync = cpu_sync, .fetch = cpu_copy,                         \
     .host_alloc = cpu_alloc, .host_release = cpu_release, .working = cpu_working,                  \
-    .precision = cpu_precision
+    .precision = cpu_precision, .int8_new = int8_new, .int8_put = int8_put,                        \
+    .int8_get = int8_get, .int8_free = int8_free
 #define CPU_ENTRY(op, name) .op = cpu_##op,
 
 static struct kernels table = { CPU_MEMORY, .describe = cpu_describe, KERN_OPS(CPU_ENTRY) };
 static struct kernels eights = {
-    CPU_MEMORY, .describe = int8_describe, .int8_new = int8_new, .int8_put = int8_put,
-    .int8_get = int8_get, .int8_free = int8_free, KERN_OPS(CPU_ENTRY)
+    CPU_MEMORY, .describe = int8_describe, .holds_int8 = true, KERN_OPS(CPU_ENTRY)
 };
 
 const struct kernels *kernels_cpu(void) { return &table; }

@@ -50,7 +50,7 @@ int params_own(const struct params *ps)
 
 int params_alloc(struct params *ps, bool with_grad)
 {
-    if (with_grad && ps->k->int8_new)
+    if (with_grad && ps->k->holds_int8)
         return err_set("weights in 8 bits cannot be trained; use --precision float32 or bf16");
     float **want[4] = { &ps->value, &ps->grad, &ps->m, &ps->v };
     for (int i = 0; i < (with_grad ? 4 : 1); i++) {
@@ -86,7 +86,7 @@ void params_free(struct params *ps)
 void param_get(const struct params *ps, const float *array, int i, float *host)
 {
     const struct param *p = &ps->p[i];
-    if (p->int8) ps->k->int8_get(p->int8, 0, p->rows, host);
+    if (p->held_int8) ps->k->int8_get(p->int8, 0, p->rows, host);
     else ps->k->download(host, array + p->at, p->n * sizeof(float));
 }
 
@@ -149,7 +149,8 @@ int params_write(const struct params *ps, const float *host, const char *path,
 {
     int n = params_own(ps);
     for (int i = 0; i < n; i++)
-        if (ps->p[i].int8) return err_set("%s: weights in 8 bits are not written to files", path);
+        if (ps->p[i].held_int8)
+            return err_set("%s: weights in 8 bits are not written to files", path);
     struct st_tensor *t = mem_zero((size_t)n, sizeof *t);
     for (int i = 0; i < n; i++) {
         const struct param *p = &ps->p[i];
@@ -206,7 +207,7 @@ int params_read(struct params *ps, float *array, const struct st_file *f)
     int n = params_own(ps), rc = 0;
     float *host = mem_zero(ps->total, sizeof *host);
     for (int i = 0; i < n && rc == 0; i++)
-        if (!ps->p[i].int8)
+        if (!ps->p[i].held_int8)
             rc = st_floats(tensor(ps, i, f), host + ps->p[i].at, ps->p[i].n);
     if (rc == 0) ps->k->upload(array, host, ps->total * sizeof *host);
     free(host);
@@ -316,4 +317,33 @@ int params_own_memory(struct params *ps)
     if (rc == 0) rc = params_read(ps, ps->value, f);
     st_close(f);
     return rc;
+}
+
+/* --- copies in 8 bits of what is learnt ------------------------------------------------------- */
+
+int params_copy_int8(struct params *ps, int i)
+{
+    struct param *p = &ps->p[i];
+    return (p->int8 = ps->k->int8_new(p->rows, p->cols)) ? 0 : -1;
+}
+
+size_t param_int8_bytes(const struct params *ps, int i)
+{
+    enum { ROWS = 16, COLS = 64 };                   /* filled up to multiples of these at most */
+    size_t rows = ((size_t)ps->p[i].rows + ROWS - 1) / ROWS * ROWS,
+           cols = ((size_t)ps->p[i].cols + COLS - 1) / COLS * COLS;
+    return rows * (cols + sizeof(float) + sizeof(int32_t));
+}
+
+int params_round(struct params *ps)
+{
+    for (int i = 0; i < ps->n; i++) {
+        const struct param *p = &ps->p[i];
+        if (!p->int8 || ps->k->int8_put(p->int8, 0, p->rows, ps->value + p->at) == 0) continue;
+        char *why = err_keep();
+        err_set("tensor %s: %s", p->name, why);
+        free(why);
+        return -1;
+    }
+    return 0;
 }

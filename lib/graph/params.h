@@ -18,7 +18,8 @@ struct param {
      * files */
     bool beside;
     bool held_int8;              /* params_hold_int8 */
-    struct kern_int8 *int8;      /* then its values, once params_use has read them */
+    /* then its values, once params_use has read them; or a copy of them (params_copy_int8) */
+    struct kern_int8 *int8;
 };
 
 struct params {
@@ -29,6 +30,7 @@ struct params {
     float *m, *v;                /* [moments]; like grad NULL in a model that is only used */
     /* total, unless, before params_alloc, somebody who keeps the rest elsewhere makes it less */
     size_t moments;
+    bool rounded;                /* operations read the copies in 8 bits, where there are any */
     /* the file whose data, mapped, `value` is (params_use): nothing may be written to it; NULL:
      * `value` is memory of the back end */
     struct st_file *mapped;
@@ -46,14 +48,15 @@ int params_own(const struct params *ps);
 /* Allocates, zeroed; with_grad also grad, m, v. -1 with a message when memory is short. */
 int params_alloc(struct params *ps, bool with_grad);
 void params_free(struct params *ps);
-/* A tensor's values; NULL where they are held in 8 bits, which param_int8 gives then. */
+/* A tensor's values; NULL where they are held in 8 bits, which param_int8 gives then. It also gives
+ * the copy of others where `rounded` asks for it, and an operation with both reads that. */
 static inline float *param_value(const struct params *ps, int i)
 {
-    return i < 0 || ps->p[i].int8 ? NULL : ps->value + ps->p[i].at;
+    return i < 0 || ps->p[i].held_int8 ? NULL : ps->value + ps->p[i].at;
 }
 static inline const struct kern_int8 *param_int8(const struct params *ps, int i)
 {
-    return i < 0 ? NULL : ps->p[i].int8;
+    return i < 0 || !(ps->p[i].held_int8 || ps->rounded) ? NULL : ps->p[i].int8;
 }
 static inline float *param_grad(const struct params *ps, int i)
 {
@@ -88,9 +91,17 @@ int params_load(struct params *ps, float *array, const char *path);
  * the order and the offsets p[].at are the file's, without zeros in between. Elsewhere memory is
  * taken and f read into it. */
 int params_use(struct params *ps, struct st_file *f);
-/* Before params_use, on a back end that holds matrices in 8 bits (kernels.h, int8_new): matrix i is
+/* Before params_use, on a back end that has matrices in 8 bits (kernels.h, int8_new): matrix i is
  * held so, and has no float32 values. Such parameters are neither learnt nor written. */
 void params_hold_int8(struct params *ps, int i);
+/* Instead, of parameters that are learnt, on such a back end: matrix i has a copy in 8 bits, too,
+ * zeros at first. -1 with a message when memory is short. */
+int params_copy_int8(struct params *ps, int i);
+/* The most bytes that it may take. */
+size_t param_int8_bytes(const struct params *ps, int i);
+/* The copies become the values as they are now, rounded. -1 with a message where a number is not
+ * finite. */
+int params_round(struct params *ps);
 /* Gives parameters that are mapped memory of their own, in the order and at the offsets of
  * params_alloc, so that they may be written to. -1 with a message. */
 int params_own_memory(struct params *ps);

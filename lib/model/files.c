@@ -174,7 +174,7 @@ int model_load(struct model *m, const char *dir, const struct kernels *k, struct
         if (rc < 0) goto failed;
     }
     if (model_shapes(m, &c, k) < 0 || params_fit(&m->ps, f) < 0) goto failed;
-    if (k->int8_new) model_hold_int8(m);
+    if (k->holds_int8) model_hold_int8(m);
     int rc = params_use(&m->ps, f);
     f = NULL;
     if (rc == 0 && load_seen(m, dir) == 0 && model_keep(m, dir) == 0) return 0;

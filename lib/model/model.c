@@ -176,28 +176,60 @@ int model_shapes(struct model *m, const struct model_config *c, const struct ker
     return 0;
 }
 
-static void hold_linear(struct model *m, struct linear_i l)
+/* --- matrices in 8 bits --- */
+
+struct matrices { int *i, n; };
+
+static void list(struct matrices *x, struct linear_i l)
 {
-    if (l.W >= 0) params_hold_int8(&m->ps, l.W);
+    if (l.W >= 0) x->i[x->n++] = l.W;
 }
 
-static void hold_stack(struct model *m, const struct stack_i *s)
+static void list_stack(struct matrices *x, const struct model *m, const struct stack_i *s)
 {
-    hold_linear(m, s->project);
-    for (int i = 0; i < s->n; i++) {
+    list(x, s->project);
+    for (int i = 0; i < (m->c.share_layers && s->n ? 1 : s->n); i++) {
         const struct layer_i *l = &s->layer[i];
         const struct linear_i all[] = { l->qkv, l->out, l->cross_q, l->cross_kv, l->cross_out,
                                         l->in, l->ff };
-        for (size_t j = 0; j < sizeof all / sizeof *all; j++) hold_linear(m, all[j]);
+        for (size_t j = 0; j < sizeof all / sizeof *all; j++) list(x, all[j]);
     }
+}
+
+/* Those that may be in 8 bits, each once. i is malloc'd. */
+static struct matrices matrices(const struct model *m)
+{
+    struct matrices x = { .i = mem_alloc((size_t)m->ps.n * sizeof *x.i) };
+    x.i[x.n++] = m->tokens;
+    list(&x, m->output_dense);
+    list_stack(&x, m, &m->enc);
+    list_stack(&x, m, &m->dec);
+    return x;
 }
 
 void model_hold_int8(struct model *m)
 {
-    params_hold_int8(&m->ps, m->tokens);
-    hold_linear(m, m->output_dense);
-    hold_stack(m, &m->enc);
-    hold_stack(m, &m->dec);
+    struct matrices x = matrices(m);
+    for (int j = 0; j < x.n; j++) params_hold_int8(&m->ps, x.i[j]);
+    free(x.i);
+}
+
+int model_copy_int8(struct model *m)
+{
+    struct matrices x = matrices(m);
+    int rc = 0;
+    for (int j = 0; j < x.n && rc == 0; j++) rc = params_copy_int8(&m->ps, x.i[j]);
+    free(x.i);
+    return rc;
+}
+
+size_t model_int8_bytes(const struct model *m)
+{
+    struct matrices x = matrices(m);
+    size_t bytes = 0;
+    for (int j = 0; j < x.n; j++) bytes += param_int8_bytes(&m->ps, x.i[j]);
+    free(x.i);
+    return bytes;
 }
 
 int model_alloc(struct model *m, const struct model_config *c, const struct kernels *k,

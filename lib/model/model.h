@@ -56,10 +56,13 @@ int model_alloc(struct model *m, const struct model_config *c, const struct kern
 /* Parameters' names and shapes alone: params_alloc, the next step, takes the memory. -1 with a
  * message. */
 int model_shapes(struct model *m, const struct model_config *c, const struct kernels *k);
-/* Between the two steps, on a back end that holds matrices in 8 bits: the token table and all
- * matrices of the layers are (params_hold_int8); positions, languages, norms, biases and heads,
- * which are small, stay float32. */
+/* Between the two steps, on a back end that has matrices in 8 bits: the token table and all
+ * matrices of the layers are held so (params_hold_int8); positions, languages, norms, biases and
+ * heads, which are small, stay float32. */
 void model_hold_int8(struct model *m);
+/* A model that is learnt has copies of the same (params_copy_int8); the bytes that they take. */
+int model_copy_int8(struct model *m);
+size_t model_int8_bytes(const struct model *m);
 /* First weights for all of them, tensors that were added between the two steps included
  * (params_add_beside). */
 void model_draw(struct model *m, uint64_t seed);

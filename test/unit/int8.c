@@ -15,6 +15,8 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "common/thread.h"
+#include "kernels/cpu/acts.h"
+#include "kernels/cpu/cpu.h"
 #include "kernels/cpu/int8.h"
 #include "kernels/cpu/simd.h"
 #include "kernels/kernels.h"
@@ -256,6 +258,35 @@ static void threads_and_batches_do_not_matter(void **state)
     }
 }
 
+/* More rows than are made float32 at once. What acts hold and give is rounded, no more: all numbers
+ * here are whole and below 256, the scales powers of two. */
+static void acts_in_bfloat16_give_the_same(void **state)
+{
+    (void)state;
+    enum { N = 700, O = 20, I = 5 };
+    float *X = mem_alloc(N * I * sizeof *X), W[O * I], b[O],
+          *want = mem_alloc(N * O * sizeof *want), *pre = mem_alloc(N * O * sizeof *pre);
+    uint16_t *half = mem_zero(N * I, sizeof *half), *Y = mem_zero(N * O, sizeof *Y),
+             *half_pre = mem_zero(N * O, sizeof *half_pre);
+    for (int i = 0; i < N * I; i++) X[i] = i % I ? (float)((i * 7 + i / I) % 5 - 2) : 127;
+    for (int i = 0; i < O * I; i++) W[i] = i % I ? (float)((i * 3 + i / I) % 5 - 2) : 127;
+    for (int o = 0; o < O; o++) b[o] = (float)(o - 127 * 127);
+    struct kern_int8 *w = held(W, O, I);
+    struct kern_linear_fwd a = { .Y = want, .pre = pre, .X = X, .W8 = w, .b = b, .f = KERN_RELU,
+                                 .N = N, .I = I, .O = O };
+    cpu_linear_fwd(&a);
+    simd_choose()->to_bf16(half, X, N * I);
+    a.Y = Y; a.X = half; a.pre = half_pre;
+    acts_half = true;
+    cpu_linear_fwd(&a);
+    for (int i = 0; i < N * O; i++)
+        if (acts_one(Y, (size_t)i) != want[i] || acts_one(half_pre, (size_t)i) != pre[i])
+            fail_msg("%d: %g, not %g", i, (double)acts_one(Y, (size_t)i), (double)want[i]);
+    acts_half = false;
+    int8_free(w);
+    free(X); free(want); free(pre); free(half); free(Y); free(half_pre);
+}
+
 /* In a process of its own: a back end keeps its first failure. */
 static void an_input_that_is_not_finite_is_told(void **state)
 {
@@ -328,6 +359,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_of_zeros_tiny_and_infinite_numbers),
         cmocka_unit_test(rows_of_weights_come_back_as_they_are_held),
         cmocka_unit_test(threads_and_batches_do_not_matter),
+        cmocka_unit_test(acts_in_bfloat16_give_the_same),
         cmocka_unit_test(an_input_that_is_not_finite_is_told),
         cmocka_unit_test(lesser_instruction_sets_can_be_chosen),
     };

@@ -186,6 +186,42 @@ static void matrices_can_be_held_in_8_bits(void **state)
     params_free(&ps);
 }
 
+/* Of the matrix 1 to 6, its first row times 2 later: as by hand above. */
+static void what_is_learnt_can_have_copies_in_8_bits(void **state)
+{
+    (void)state;
+    struct params ps;
+    const float row[3] = { 1, 2, 3 }, b = 6.0f / 127;
+    begin(&ps, kernels_cpu());
+    assert_int_equal(params_alloc(&ps, true), 0);
+    assert_int_equal(params_copy_int8(&ps, 0), 0);
+    for (int i = 0; i < 6; i++) param_value(&ps, 0)[i] = (float)(1 + i);
+    assert_int_equal(params_round(&ps), 0);
+    for (int twice = 1; twice <= 2; twice++) {
+        const float a = 3.0f / 127 * (float)twice,
+                    rounded[6] = { a * 42, a * 85, a * 127, b * 85, b * 106, b * 127 };
+        assert_null(param_int8(&ps, 0));
+        ps.rounded = true;
+        assert_null(param_int8(&ps, 1));
+        for (int32_t token = 0; token < 2; token++) {
+            float y[3];
+            KERN(ps.k, embed_fwd, .Y = y, .token = &token, .E = param_value(&ps, 0),
+                 .E8 = param_int8(&ps, 0), .scale = 1, .N = 1, .D = 3);
+            assert_memory_equal(y, rounded + 3 * token, sizeof y);
+        }
+        ps.rounded = false;
+        float x[6];
+        param_get(&ps, ps.value, 0, x);
+        for (int i = 0; i < 3; i++) assert_true(x[i] == row[i] * (float)twice);
+        for (int i = 0; i < 3; i++) param_value(&ps, 0)[i] = 2 * row[i];
+        assert_int_equal(params_round(&ps), 0);
+    }
+    param_value(&ps, 0)[4] = __builtin_inff();
+    assert_int_equal(params_round(&ps), -1);
+    assert_non_null(strstr(err_msg(), "tensor first: row 1 has a number"));
+    params_free(&ps);
+}
+
 /* A folder's weights with `data` under the checksum of `numbers`. */
 static struct st_file *weights(const float *data)
 {
@@ -228,6 +264,7 @@ int main(void)
         cmocka_unit_test(float32_is_used_where_it_is),
         cmocka_unit_test(what_cannot_be_used_where_it_is_is_copied),
         cmocka_unit_test(matrices_can_be_held_in_8_bits),
+        cmocka_unit_test(what_is_learnt_can_have_copies_in_8_bits),
         cmocka_unit_test(both_checksums_are_looked_at),
     };
     if (scratch_enter() != 0) return 1;
