@@ -6,7 +6,21 @@
 #include "lib/data/corpus.h"
 #include "lib/objective/seq2seq.h"
 
-struct back { struct setup s; const struct seq2seq_options *o; };
+struct back {
+    enum { BACK_SAME, BACK_INT8 } precision;
+    bool stale;                          /* the weights have changed since they were rounded */
+    size_t bytes;                        /* of their copies in 8 bits; 0: there are none */
+    struct setup s;
+    const struct seq2seq_options *o;
+};
+
+static const struct opt rows[] = {
+    { "back-precision", 0, OPT_CHOICE(back, precision), "same|int8",
+      "number format of the products that translate: int8 rounds the weights, as they are in this "
+      "step, and their inputs to 8 bits (faster, on processors); same: as --precision" },
+    { 0 }
+};
+
 /* Real sentences, the language to translate them into, and the pairs (translation, real sentence)
  * that prepare makes. */
 struct back_batch { struct seq2seq pairs; struct batch real; int into; };
@@ -20,6 +34,25 @@ static int open(void *self, struct setup *s)
                ? 0
                : err_set(
                    "objective back needs monolingual text of two languages: --train LANG=SHARD");
+}
+
+/* What the memory plan has asked for (prepare). */
+static size_t holds(const void *self, const struct model_config *c)
+{
+    (void)c;
+    return ((const struct back *)self)->bytes;
+}
+
+static int start(void *self, struct pass *p, struct state *s)
+{
+    struct back *x = self;
+    const struct kernels *k = p->m->ps.k;
+    (void)s;
+    if (x->precision == BACK_SAME) return 0;
+    x->stale = true;
+    return k->int8_new ? model_copy_int8(p->m)
+                       : err_set("--back-precision int8 is for the processor; use --device cpu, or "
+                                 "leave it out on a GPU");
 }
 
 static bool turn(const void *self, int64_t step)
@@ -63,13 +96,23 @@ static void plan_pairs(const struct back *x, struct back_batch *b, const struct 
     free(ids);
 }
 
+static int round_weights(struct back *x, struct pass *p)
+{
+    if (p->planning) x->bytes = model_int8_bytes(p->m);
+    else if (x->stale && params_round(&p->m->ps) < 0) return -1;
+    x->stale = false;
+    return 0;
+}
+
 static int prepare(void *self, void *batch, struct pass *p)
 {
-    const struct back *x = self;
+    struct back *x = self;
     struct back_batch *b = batch;
     struct decode_options o;
     struct hyps h;
     decode_options_init(&o);
+    o.rounded = x->precision == BACK_INT8;
+    if (o.rounded && round_weights(x, p) < 0) return -1;
     o.seen = p->planning ? NULL : seq2seq_allowed(x->o, p->m, b->into);
     if (decode(p->m, p->t, &b->real, b->into, &o, &h) < 0) return -1;
     seq2seq_clear(&b->pairs);
@@ -94,6 +137,13 @@ static int forward(void *self, void *batch, struct pass *p)
 static int loss(void *self, void *batch, struct pass *p, float scale)
 {
     seq2seq_loss(&((struct back_batch *)batch)->pairs, ((struct back *)self)->o, p, "back", scale);
+    return 0;
+}
+
+static int stepped(void *self, struct pass *p, int64_t step)
+{
+    (void)p; (void)step;
+    ((struct back *)self)->stale = true;
     return 0;
 }
 
@@ -132,12 +182,16 @@ const struct objective objective_back = { .name = "back",
                                           .used_by = OBJECTIVE_TASK,
                                           .self = sizeof(struct back),
                                           .batch = sizeof(struct back_batch),
+                                          .options = rows,
                                           .open = open,
+                                          .start = start,
                                           .turn = turn,
                                           .make = make,
                                           .prepare = prepare,
                                           .forward = forward,
                                           .loss = loss,
+                                          .stepped = stepped,
                                           .largest = largest,
+                                          .holds = holds,
                                           .write = write,
                                           .batch_free = batch_done };

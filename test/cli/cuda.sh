@@ -68,6 +68,11 @@ same at-once.said later.said
 is "$(ls later/checkpoints)" "$(ls at-once/checkpoints)" \
     "checkpoints of a run whose gradient is not finite"
 [ ! -s later/log.jsonl ] || fail "a line of the log from after a gradient that was not finite"
+# what it does not have
+fails 1 'back-precision int8 is for the processor; use --device cpu' finetune -q --task unmt \
+    -v vocab --train aa=aa.shd --train bb=bb.shd --layers 1 --dim 32 --heads 4 --tokens 100 \
+    --steps 1 --device cuda --back-precision int8 --out none
+[ ! -e none ] || fail "a run that could not start left a folder"
 # what it says of itself, and without a device
 pretrain_on auto float32 auto --steps 1 2> why || { cat why; fail "auto"; }
 wait $ops32 || { cat float32; fail "operations in float32"; }

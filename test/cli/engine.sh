@@ -34,6 +34,22 @@ for what in 'linear +192-768' 'attention backward' 'output, cross entropy' 'adam
     grep -qE "^$what" keep.text || fail "--profile has no line of $what"
 done
 
+# copies of the weights in 8 bits, for back-translation, are part of the prediction: of eight
+# million numbers, 7.8 MiB
+for how in same int8; do
+    finetune "${base[@]}" --train yy=yy.shd --task unmt --layers 4 --dim 256 --heads 4 \
+        --tokens 300 --steps 1 --denoise 0 --back-precision $how --profile --out un.$how \
+        2> un.$how.text ||
+        fail "$(cat un.$how.text)"
+    line=$(grep '^memory: [0-9.]* MiB at most, [0-9.]* predicted$' un.$how.text)
+    echo "unmt, $how: $line"
+    case "${BUILD_WITH-}" in *SAN=[!\ ]*) continue ;; esac
+    echo "$line" | awk '{ r = $2 / $6; exit !(r > 0.85 && r < 1.15) }' ||
+        fail "the prediction is off: $line"
+done
+cat un.same.text un.int8.text | awk '/predicted$/ { x[++n] = $6 }
+    END { exit !(x[2] - x[1] > 7.5 && x[2] - x[1] < 9) }' || fail "copies in 8 bits are not planned"
+
 # what does not fit is refused, with what would
 need=$(awk '/predicted/ { print int($6) }' keep.text)
 fails 1 '--recompute would need [0-9]+ MiB' pretrain -q "${wide[@]}" --memory $((need * 9 / 10))M \

@@ -65,10 +65,53 @@ awk '{  n = NF / 2; x = y = z = 0
         c = x / sqrt(y * z); if (c < 0.99 || c == 1) { print NR, c; exit 1 } }' both ||
     fail "states differ too much, or not at all"
 
+echo "# on-the-fly back-translation: what translate says with the weights of that step"
+tensor=$(dirname "$BIN")/test/tool/tensor
+for l in xa xb; do binarize -q -v vocab -l $l -o $l.shd < bpe.$l; done
+back=(finetune -q --task unmt --model run --train xa=xa.shd --train xb=xb.shd --denoise 0 --lr 2e-3
+    --warmup 1 --tokens 400 --accumulate 2 --save-every 1 --keep 9 --seed 2 --steps 4)
+"${back[@]}" --threads 1 --back-precision int8 --out back --write-batches back.b
+# side BATCH SIDE: its sentences
+side() {
+    "$tensor" "$1" "$2.token" | awk 'NR == FNR { word[FNR + 4] = $1; next }
+        $1 == 0 && FNR > 1 { print s } $1 == 0 { s = "" }
+        $1 > 4 { s = s (s == "" ? "" : " ") word[$1] } END { print s }' vocab -
+}
+lang() { "$tensor" "$1" "$2.lang" | sed -n '1s/0/xa/p; 1s/1/xb/p'; }
+for f in back.b/*; do
+    step=${f#*step-}; step=${step%%.*}
+    [ "$step" -gt 1 ] || continue
+    side $f dec > real; side $f src > said
+    [ "$(sort -u real | wc -l)" -gt 5 ] || fail "$f: no sentences"
+    translate -q --model back/checkpoints/step-0000000$((step - 1)) --precision int8 \
+        --src "$(lang $f dec)" --tgt "$(lang $f src)" < real > expected
+    same expected said
+done
+is "$(for f in back.b/*; do lang $f dec; done | sort | uniq -c | xargs)" "4 xa 4 xb" directions
+sums() { (cd $1/last && sha256sum weights.safetensors optimizer.safetensors state.json); }
+"${back[@]}" --out plain
+[ "$(sums plain)" != "$(sums back)" ] || fail "the translations were not in 8 bits"
+echo "# training itself is as it was: from the same translations the same weights"
+alike=0
+for seed in 1 2 3 4 5 6; do
+    one=("${back[@]}" --tokens 40 --accumulate 1 --steps 1 --seed $seed)
+    "${one[@]}" --out float.$seed --write-batches float.$seed.b
+    "${one[@]}" --out int8.$seed --write-batches int8.$seed.b --back-precision int8
+    cmp -s {float,int8}.$seed.b/step-1.1.back.safetensors || continue
+    alike=$((alike + 1))
+    is "$(sums int8.$seed)" "$(sums float.$seed)" "training"
+done
+[ $alike -gt 0 ] || fail "no translations in 8 bits are float32's"
+echo "# the same on two threads, and resumed in the middle"
+"${back[@]}" --threads 2 --back-precision int8 --out two; is "$(sums two)" "$(sums back)" threads
+"${back[@]}" --back-precision int8 --out parts --steps 2
+"${back[@]}" --back-precision int8 --out parts --resume; is "$(sums parts)" "$(sums back)" resumed
+
 echo "# refused"
 fails 1 'precision int8 is for the processor; use --device cpu' t --device cuda --precision int8
 none="precision: 'int8' is not one of float32.bf16.auto"
 fails 2 "$none" finetune --parallel xa-xb=bpe.xa,bpe.xb --precision int8 --out no
 fails 2 "$none" pretrain -v vocab --precision int8 --out no
+fails 2 "back-precision: 'bf16' is not one of same.int8" "${back[@]}" --back-precision bf16 --out no
 [ ! -e no ] || fail "something was made"
 translate --version | grep -q '^kernels: .*8 bits by' || fail "--version does not say how"

@@ -62,6 +62,7 @@ both sop "${mlm[@]}" --objective mlm,sop --documents 28 --no-encoder-langs --ste
 mt=(finetune "${how[@]}" --model one1 --steps 4 --valid xa-xb=v.a,v.b)
 both mt "${mt[@]}" --task mt --parallel xa-xb=train.a,train.b
 both unmt "${mt[@]}" --task unmt "${data[@]}"
+both "unmt, translations in 8 bits" "${mt[@]}" --task unmt "${data[@]}" --back-precision int8
 post=(align-post -q --threads 1 --model one1 --parallel xa-xb=train.a,train.b --min-tokens 5
     --batch 16 --projection 8 --lr 1e-3 --schedule constant --warmup 2 --log-every 1 --save-every 2
     --seed 3 --queue 64 --steps 4 --accumulate 2)
