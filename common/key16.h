@@ -49,10 +49,12 @@ static inline struct key16 key16_of(const char *s, size_t n)
  * the next word would take the other way. */
 static inline struct key16 key16_fast(const char *s, size_t n)
 {
-    size_t m = n < KEY16 ? n : KEY16;
-    uint64_t first = m < 8 ? ~(~0ull << 8 * m) : ~0ull;
-    uint64_t last = m > 8 ? ~0ull >> 8 * (KEY16 - m) : 0;
-    return (struct key16){ key16_load64(s) & first, key16_load64(s + 8) & last };
+    /* from keep + 16 - n there are n bytes that keep and then such that drop */
+    static const char keep[2 * KEY16] = { -1, -1, -1, -1, -1, -1, -1, -1,
+                                          -1, -1, -1, -1, -1, -1, -1, -1 };
+    const char *mask = keep + KEY16 - (n < KEY16 ? n : KEY16);
+    return (struct key16){ key16_load64(s) & key16_load64(mask),
+                           key16_load64(s + 8) & key16_load64(mask + 8) };
 }
 
 #endif

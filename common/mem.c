@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+
+enum { HUGE_PAGE = 2 << 20 };
 
 /* Not exit(): it would close libraries under threads that are at work in them. */
 static _Noreturn void end(void) { quick_exit(EXIT_FAILURE); }
@@ -54,6 +57,13 @@ char *mem_dup(const char *s)
 {
     size_t n = strlen(s) + 1;
     return memcpy(mem_alloc(n), s, n);
+}
+
+void mem_huge(void *p, size_t bytes)
+{
+    const uintptr_t page = 4096, from = ((uintptr_t)p + page - 1) & -page,
+                    to = ((uintptr_t)p + bytes) & -page;
+    if (to > from + HUGE_PAGE) madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 
 void mem_room(void *p, size_t *cap, size_t need, size_t size)

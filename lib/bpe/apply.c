@@ -11,12 +11,14 @@ enum {
     PAGE = 256,
     PAGES = 0x110000 / PAGE,
     SHORT = 80, /* characters up to which a plain scan beats the heap */
+    PLACE = 7, /* bits for one of them */
 };
 #define NEVER UINT32_MAX
 
 struct operation { uint32_t left, right, merged; };
+struct pair { uint32_t left, right, merged, rank; };   /* left 0: none */
 struct character { uint32_t inner, final; };     /* symbols: inside a word, and with "</w>" */
-struct symbol { uint32_t left, right, bytes; bool inner_known, final_known; };
+struct symbol { uint32_t left, right, bytes; bool used, inner_known, final_known; };
 
 struct bpe {
     int version;
@@ -28,9 +30,14 @@ struct bpe {
     struct character *page[PAGES];
     /* by rank: the line's number in the codes, from 0 */
     struct operation *op;
-    /* open hash table: TAG bits of the hash, then rank + 1; 0: free */
-    uint32_t *slot, mask;
+    /* the same in an open hash table */
+    struct pair *slot; uint32_t mask;
+    /* a bit for each value of the hash's upper bits: does some operation have it? */
+    uint64_t *some; int some_shift;
     bool limited;
+    /* No operation takes what a later one makes: those that a merge makes possible all come behind
+     * it. So it is in codes that were learnt. */
+    bool in_order;
     /* [names.n] which operation makes it (the first), is it in the vocabulary */
     struct symbol *symbol;
     /* [names.n] version 0.1: the symbol of the same name with "</w>" */
@@ -48,26 +55,29 @@ struct bpe_scratch {
     uint64_t *heap, *batch, *aside; size_t heap_n, heap_cap, batch_cap, aside_cap;
 };
 
-/* Most look-ups find nothing, so the table is small enough for the second-level cache, and an
- * operation is only looked at when the tag fits. */
-enum { TAG = 8, RANKS = 1 << (32 - TAG) };
-
 static inline uint64_t pair_hash(uint32_t left, uint32_t right)
 {
     return ((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u;
 }
 
+/* The operation for these neighbours, else one of rank NEVER. Most look-ups find nothing, and most
+ * of these a bit tells, from a table small enough for the nearest caches; what is found is in one
+ * cache line. */
+static inline const struct pair *find_pair(const struct bpe *b, uint32_t left, uint32_t right)
+{
+    static const struct pair none = { .rank = NEVER };
+    uint64_t h = pair_hash(left, right), bit = h >> b->some_shift;
+    if (!(b->some[bit / 64] >> bit % 64 & 1)) return &none;
+    for (uint32_t i = (uint32_t)(h >> 24) & b->mask; ; i = (i + 1) & b->mask) {
+        const struct pair *p = &b->slot[i];
+        if (!p->left) return &none;
+        if (p->left == left && p->right == right) return p;
+    }
+}
+
 static inline uint32_t rank_of_pair(const struct bpe *b, uint32_t left, uint32_t right)
 {
-    if (!left || !right) return NEVER;
-    uint64_t h = pair_hash(left, right);
-    uint32_t tag = (uint32_t)(h >> 32) & ~(uint32_t)(RANKS - 1), v;
-    for (uint32_t i = (uint32_t)(h >> 24) & b->mask; (v = b->slot[i]); i = (i + 1) & b->mask) {
-        if ((v ^ tag) >= RANKS) continue;
-        uint32_t rank = (v & (RANKS - 1)) - 1;
-        if (b->op[rank].left == left && b->op[rank].right == right) return rank;
-    }
-    return NEVER;
+    return find_pair(b, left, right)->rank;
 }
 
 /* --- from codes --- */
@@ -97,12 +107,17 @@ struct bpe *bpe_new(const struct codes *codes, const char *separator)
     b->separator = mem_dup(separator);
     symbols_init(&b->names);
     uint64_t size = 16;
-    while (size < 3 * (uint64_t)codes->n) size *= 2;
+    while (size < (uint64_t)codes->n + codes->n / 2) size *= 2;
     b->slot = mem_zero(size, sizeof *b->slot);
     b->mask = (uint32_t)(size - 1);
+    int bits = 6;
+    while (1ull << bits < 8 * (uint64_t)codes->n) bits++;
+    b->some = mem_zero((size_t)1 << (bits - 6), sizeof *b->some);
+    b->some_shift = 64 - bits;
     b->op = mem_zero(codes->n, sizeof *b->op);
     struct symbol *sym = NULL;
     size_t sym_cap = 0, known = 0;
+    b->in_order = true;
     for (size_t r = 0; r < codes->n; r++) {
         const struct code *c = &codes->v[r];
         const char *s = codes->bytes + c->at;
@@ -116,9 +131,12 @@ struct bpe *bpe_new(const struct codes *codes, const char *separator)
         if (rank_of_pair(b, left, right) != NEVER) continue;
         uint64_t h = pair_hash(left, right);
         uint32_t i = (uint32_t)(h >> 24) & b->mask;
-        while (b->slot[i]) i = (i + 1) & b->mask;
-        b->slot[i] = ((uint32_t)(h >> 32) & ~(uint32_t)(RANKS - 1)) | ((uint32_t)r + 1);
+        while (b->slot[i].left) i = (i + 1) & b->mask;
+        b->slot[i] = (struct pair){ left, right, merged, (uint32_t)r };
+        b->some[(h >> b->some_shift) / 64] |= 1ull << (h >> b->some_shift) % 64;
         b->op[r] = (struct operation){ left, right, merged };
+        sym[left].used = sym[right].used = true;
+        if (sym[merged].used) b->in_order = false;
         if (!sym[merged].left) { sym[merged].left = left; sym[merged].right = right; }
     }
     b->symbol = mem_grow(sym, b->names.n, sizeof *sym);
@@ -176,6 +194,7 @@ void bpe_free(struct bpe *b)
     for (int i = 0; i < PAGES; i++) free(b->page[i]);
     symbols_free(&b->names);
     free(b->slot);
+    free(b->some);
     free(b->op);
     free(b->symbol);
     free(b->with_end);
@@ -222,6 +241,64 @@ static size_t characters(const struct bpe *b, struct bpe_scratch *s, const char 
 static bool dropped(struct bpe_dropout *d)
 {
     return d && rng_chance(d->key, d->sample, d->position++, d->p);
+}
+
+/* The smallest of key[0..n), n a multiple of 4. */
+static inline uint32_t least(const uint32_t *key, size_t n)
+{
+    uint32_t a = key[0], b = key[1], c = key[2], d = key[3];
+    for (size_t i = 4; i < n; i += 4) {
+        a = key[i] < a ? key[i] : a;
+        b = key[i + 1] < b ? key[i + 1] : b;
+        c = key[i + 2] < c ? key[i + 2] : c;
+        d = key[i + 3] < d ? key[i + 3] : d;
+    }
+    a = b < a ? b : a;
+    c = d < c ? d : c;
+    return c < a ? c : a;
+}
+
+/* The key of the neighbours sym[i] and sym[j], and what they become. */
+static inline void look_up(const struct bpe *b, const uint32_t *sym, size_t i, size_t j,
+                           uint32_t *key, uint32_t *made)
+{
+    const struct pair *p = find_pair(b, sym[i], sym[j]);
+    key[i] = p->rank == NEVER ? NEVER : p->rank << PLACE | (uint32_t)i;
+    made[i] = p->merged;
+}
+
+/* Few symbols and operations in order: one merge after another, always of the smallest key, which
+ * is a rank and, under it, a place. A merge makes no smaller ranks possible, so this merges all
+ * occurrences of an operation before the next. Symbols stay where they are and are linked; symbol 0
+ * stands at both ends, which forms no pair. */
+static size_t merge_in_order(const struct bpe *b, struct item *item, size_t k)
+{
+    uint32_t key[SHORT + 4], sym[SHORT + 2], made[SHORT + 2];
+    uint8_t next[SHORT + 2], prev[SHORT + 2];
+    sym[0] = 0;
+    for (size_t i = 1; i <= k; i++) sym[i] = item[i - 1].sym;
+    sym[k + 1] = 0;
+    size_t keys = 0;
+    for (; keys <= k; keys++) {
+        look_up(b, sym, keys, keys + 1, key, made);
+        next[keys] = (uint8_t)(keys + 1);
+        prev[keys + 1] = (uint8_t)keys;
+    }
+    while (keys % 4) key[keys++] = NEVER;
+    for (uint32_t best; (best = least(key, keys)) != NEVER; ) {
+        size_t i = best & ((1 << PLACE) - 1), gone = next[i], after = next[gone], before = prev[i];
+        sym[i] = made[i];
+        next[i] = (uint8_t)after;
+        prev[after] = (uint8_t)i;
+        key[gone] = NEVER;
+        look_up(b, sym, before, i, key, made);
+        look_up(b, sym, i, after, key, made);
+    }
+    size_t m = 0;
+    for (size_t i = next[0]; i <= k; i = next[i])
+        item[m++] = (struct item){ sym[i], item[i - 1].from };
+    item[m] = item[k];
+    return m;
 }
 
 /* Few symbols: the ranks of all neighbours in an array, scanned for the smallest. Symbols stay
@@ -401,7 +478,10 @@ size_t bpe_word(const struct bpe *b, struct bpe_scratch *s, const char *word, si
     size_t k = characters(b, s, word, n), m = 0;
     /* a word of one character is never merged or taken apart */
     bool one = k == (b->version == 1 ? 2 : 1);
-    if (!one) k = k <= SHORT ? merge_short(b, s->item, k, drop) : merge_long(b, s, k, drop);
+    if (one) ;
+    else if (k > SHORT) k = merge_long(b, s, k, drop);
+    else if (b->in_order && !drop) k = merge_in_order(b, s->item, k);
+    else k = merge_short(b, s->item, k, drop);
     /* "</w>" alone is not printed */
     if (b->version == 1 && k > 1 && s->item[k - 1].from == n) s->item[--k].sym = 0;
     for (size_t i = 0; i < k; i++) {

@@ -18,6 +18,8 @@ struct cache *cache_new(size_t bytes, int threads)
               + (bytes < (size_t)CHUNK * (size_t)threads ? (size_t)CHUNK * (size_t)threads : bytes);
     if (c->size > (size_t)UINT32_MAX * UNIT) c->size = (size_t)UINT32_MAX * UNIT;
     c->arena = mem_alloc(c->size);                  /* the system gives pages as they are touched */
+    mem_huge((void *)c->slot, slots * sizeof *c->slot);
+    mem_huge(c->arena, c->size);
     atomic_init(&c->used, UNIT);                    /* place 0 means a free slot */
     atomic_init(&c->left, slots / 4 * 3);
     c->chunk = mem_zero((size_t)threads, sizeof *c->chunk);
@@ -33,15 +35,29 @@ void cache_free(struct cache *c)
     free(c);
 }
 
-void cache_put(struct cache *c, int thread, uint64_t hash, const char *word, size_t n,
-               const char *result, size_t result_n)
+const struct cached *cache_search(const struct cache *c, uint64_t hash, struct key16 key,
+                                  const char *word, size_t n)
+{
+    for (uint64_t i = hash & c->mask; ; i = (i + 1) & c->mask) {
+        uint64_t v = atomic_load_explicit(&c->slot[i], memory_order_acquire);
+        if (!v) return NULL;
+        if ((v ^ hash) >> 32) continue;
+        const struct cached *e = (const struct cached *)(c->arena + (v & UINT32_MAX) * UNIT);
+        if ((e->key.first ^ key.first) | (e->key.last ^ key.last) | (e->word_n ^ n)) continue;
+        if (n <= KEY16 || !memcmp(e->bytes, word + KEY16, n - KEY16)) return e;
+    }
+}
+
+void cache_put(struct cache *c, int thread, uint64_t hash, struct key16 key, const char *word,
+               size_t n, const char *result, size_t result_n)
 {
     if (n > CACHE_WORD || result_n > UINT16_MAX
         || !atomic_load_explicit(&c->left, memory_order_relaxed))
         return;
     /* so that no reader looks at what comes behind */
     size_t room = result_n > CACHE_SLACK ? result_n : CACHE_SLACK;
-    size_t need = (sizeof(struct cached) + n + room + UNIT - 1) / UNIT * UNIT;
+    size_t rest = cache_rest(n), need = offsetof(struct cached, bytes) + rest + room;
+    need = (need + UNIT - 1) / UNIT * UNIT;
     struct cache_chunk *k = &c->chunk[thread];
     if (k->end - k->at < need) {
         size_t want = need > CHUNK ? need : CHUNK,
@@ -53,19 +69,18 @@ void cache_put(struct cache *c, int thread, uint64_t hash, const char *word, siz
         k->end = used + want;
     }
     struct cached *e = (struct cached *)(c->arena + k->at);
+    e->key = key;
     e->word_n = (uint16_t)n;
     e->result_n = (uint16_t)result_n;
-    memcpy(e->bytes, word, n);
-    memcpy(e->bytes + n, result, result_n);
+    memcpy(e->bytes, word + n - rest, rest);
+    memcpy(e->bytes + rest, result, result_n);
     uint64_t v = (hash >> 32) << 32 | k->at / UNIT, free_slot;
     for (uint64_t i = hash & c->mask; ; i = (i + 1) & c->mask) {
         free_slot = 0;
         if (atomic_compare_exchange_strong_explicit(&c->slot[i], &free_slot, v,
                                                     memory_order_release, memory_order_acquire))
             break;
-        const struct cached *other = (const struct cached *)(c->arena
-                                                             + (free_slot & UINT32_MAX) * UNIT);
-        if (free_slot >> 32 == hash >> 32 && other->word_n == n && !memcmp(other->bytes, word, n))
+        if (free_slot >> 32 == hash >> 32 && cache_search(c, hash, key, word, n))
             return;                                 /* another thread was first */
     }
     k->at += need;

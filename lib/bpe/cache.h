@@ -10,7 +10,8 @@
 /* longest word kept; bytes that may be read from a result's start */
 enum { CACHE_WORD = 255, CACHE_SLACK = 16, CACHE_UNIT = 8 };
 
-struct cached { uint16_t word_n, result_n; char bytes[]; };    /* the word, then the result */
+/* key: of the word; bytes: the word's from the 17th, then the result */
+struct cached { struct key16 key; uint16_t word_n, result_n; char bytes[]; };
 
 /* A slot holds the upper half of the hash and the entry's place in the arena in units of 8 bytes; 0
  * is free. An entry is written before its slot is published, and never changes. */
@@ -38,22 +39,32 @@ static inline void cache_touch_entry(const struct cache *c, uint64_t hash)
     __builtin_prefetch(c->arena + (v & UINT32_MAX) * CACHE_UNIT);
 }
 
+/* How many bytes of a word of n are in no key. */
+static inline size_t cache_rest(size_t n) { return n > KEY16 ? n - KEY16 : 0; }
+
+static inline const char *cached_result(const struct cached *e)
+{
+    return e->bytes + cache_rest(e->word_n);
+}
+
 /* key: of the word. NULL if it is not there. */
+const struct cached *cache_search(const struct cache *c, uint64_t hash, struct key16 key,
+                                  const char *word, size_t n);
+
+/* The same, without a call for what most words are: short, and in the first slot. */
 static inline const struct cached *cache_get(const struct cache *c, uint64_t hash,
                                              struct key16 key, const char *word, size_t n)
 {
-    uint32_t tag = (uint32_t)(hash >> 32);
-    for (uint64_t i = hash & c->mask; ; i = (i + 1) & c->mask) {
-        uint64_t v = atomic_load_explicit(&c->slot[i], memory_order_acquire);
-        if (!v) return NULL;
-        if ((uint32_t)(v >> 32) != tag) continue;
-        const struct cached *e = (const struct cached *)(c->arena + (v & UINT32_MAX) * CACHE_UNIT);
-        if (e->word_n == n && word_is(e->bytes, key, word, n)) return e;
-    }
+    uint64_t v = atomic_load_explicit(&c->slot[hash & c->mask], memory_order_acquire);
+    const struct cached *e = (const struct cached *)(c->arena + (v & UINT32_MAX) * CACHE_UNIT);
+    if (v && n <= KEY16
+        && !((e->key.first ^ key.first) | (e->key.last ^ key.last) | (e->word_n ^ n)))
+        return e;
+    return cache_search(c, hash, key, word, n);
 }
 
 /* Does nothing when the cache is full or the word or its result too long. */
-void cache_put(struct cache *c, int thread, uint64_t hash, const char *word, size_t n,
-               const char *result, size_t result_n);
+void cache_put(struct cache *c, int thread, uint64_t hash, struct key16 key, const char *word,
+               size_t n, const char *result, size_t result_n);
 
 #endif

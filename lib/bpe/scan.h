@@ -33,12 +33,30 @@ static inline size_t word_end(const char *s, size_t n)
     return i;
 }
 
-/* Is the word at `kept`, from whose start 16 bytes may be read, s[0..n), whose key is k? */
-static inline int word_is(const char *kept, struct key16 k, const char *s, size_t n)
+/* Words lie close together, so their ends are found for 64 bytes at once:
+ *   for (const char *word = s; s <= end; s += SCAN)
+ *       for (uint64_t m = breaks_of(s, end); m; m &= m - 1)
+ *           ... the word from `word`, which may be empty, ends at s + __builtin_ctzll(m) ...
+ * SCAN bytes behind `end` are read; what they are does not matter. */
+enum { SCAN = 64 };
+
+/* Which of s[0..SCAN) are spaces, newlines or `end`, a bit each; none behind that. */
+static inline uint64_t breaks_of(const char *s, const char *end)
 {
-    struct key16 x = key16_fast(kept, n);
-    if (((x.first ^ k.first) | (x.last ^ k.last)) != 0) return 0;
-    return n <= KEY16 || memcmp(kept + KEY16, s + KEY16, n - KEY16) == 0;
+    uint64_t m = 0;
+#ifdef __SSE2__
+    const __m128i space = _mm_set1_epi8(' '), newline = _mm_set1_epi8('\n');
+    for (int i = 0; i < SCAN; i += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(s + i));
+        v = _mm_or_si128(_mm_cmpeq_epi8(v, space), _mm_cmpeq_epi8(v, newline));
+        m |= (uint64_t)(unsigned)_mm_movemask_epi8(v) << i;
+    }
+#else
+    for (int i = 0; i < SCAN; i++) m |= (uint64_t)is_break(s[i]) << i;
+#endif
+    if (end - s >= SCAN) return m;
+    uint64_t at_end = 1ull << (end - s);
+    return (m & (at_end - 1)) | at_end;
 }
 
 /* memcmp(a, b, n) == 0, without a call for short words */
@@ -47,12 +65,6 @@ static inline int word_same(const char *a, const char *b, size_t n)
     struct key16 x = key16_of(a, n), y = key16_of(b, n);
     if (((x.first ^ y.first) | (x.last ^ y.last)) != 0) return 0;
     return n <= KEY16 || memcmp(a + KEY16, b + KEY16, n - KEY16) == 0;
-}
-
-/* The key of a word where s[0..readable), readable >= n, may be read. */
-static inline struct key16 word_key(const char *s, size_t n, size_t readable)
-{
-    return readable >= KEY16 ? key16_fast(s, n) : key16_of(s, n);
 }
 
 static inline uint64_t word_hash_of(struct key16 k, const char *s, size_t n)

@@ -88,11 +88,11 @@ static int encode_word(const struct job *j, struct thread_state *t, const char *
     return 0;
 }
 
-/* --- tokens: a word and what stands behind it --- */
+/* --- tokens: a word and, behind it, what is copied as it is --- */
 
-struct token { const char *s, *gap; uint32_t n, gap_n; uint64_t hash; struct key16 key; };
+struct token { const char *s; uint32_t n, gap_n; uint64_t hash; struct key16 key; };
 
-enum { TOKENS = 512, AHEAD = 8 };
+enum { TOKENS = 128, AHEAD = 8 };
 
 struct run {                                     /* tokens of a block on their way to its output */
     struct job *j;
@@ -100,74 +100,82 @@ struct run {                                     /* tokens of a block on their w
     int thread;
     struct bpe_dropout *drop;
     struct bytes *to;
-    const char *end;                             /* of the block */
     uint32_t n;
     int rc;
     struct token token[TOKENS + AHEAD];
 };
 
-static inline int put_word(const struct run *r, const struct token *k)
+/* A word that is not in the cache. Not inline, where it would take the registers of those that
+ * are. */
+__attribute__((noinline))
+static int put_new_word(const struct run *r, const struct token *k)
 {
-    struct bytes *to = r->to;
-    if (r->drop) return encode_word(r->j, r->t, k->s, k->n, r->drop, to);
-    const struct cached *c = NULL;
-    if (k->n <= CACHE_WORD) c = cache_get(r->j->cache, k->hash, k->key, k->s, k->n);
-    if (c) {
-        room(to, (size_t)c->result_n + CACHE_SLACK);
-        const char *result = c->bytes + c->word_n;
-        /* most results; a copy of fixed size is one instruction */
-        memcpy(to->p + to->n, result, CACHE_SLACK);
-        if (c->result_n > CACHE_SLACK)
-            memcpy(to->p + to->n + CACHE_SLACK, result + CACHE_SLACK, c->result_n - CACHE_SLACK);
-        to->n += c->result_n;
-        return 0;
-    }
-    size_t at = to->n;
-    if (encode_word(r->j, r->t, k->s, k->n, NULL, to) < 0) return -1;
-    cache_put(r->j->cache, r->thread, k->hash, k->s, k->n, to->p + at, to->n - at);
+    size_t at = r->to->n;
+    if (encode_word(r->j, r->t, k->s, k->n, r->drop, r->to) < 0) return -1;
+    if (!r->drop)
+        cache_put(r->j->cache, r->thread, k->hash, k->key, k->s, k->n, r->to->p + at,
+                  r->to->n - at);
     return 0;
 }
 
 /* The words' slots in the cache were asked for when the tokens were made, their entries are some
- * words ahead, so that neither is waited for. */
+ * words ahead, so that neither is waited for. Most results are short, and a copy of fixed size is
+ * one instruction. */
 static void flush_tokens(struct run *r)
 {
+    const struct cache *cache = r->drop ? NULL : r->j->cache;
+    struct bytes *to = r->to;
     for (uint32_t i = r->n; i < r->n + AHEAD; i++) r->token[i].hash = 0;
-    for (uint32_t i = 0; i < r->n && r->rc == 0; i++) {
-        const struct token *k = &r->token[i];
-        if (!r->drop) cache_touch_entry(r->j->cache, k[AHEAD].hash);
-        if (k->n) r->rc = put_word(r, k);
-        room(r->to, (size_t)k->gap_n + 1);
-        if (k->gap_n == 1) r->to->p[r->to->n] = *k->gap;
-        else if (k->gap_n) memcpy(r->to->p + r->to->n, k->gap, k->gap_n);
-        r->to->n += k->gap_n;
+    for (const struct token *k = r->token, *end = k + r->n; k < end; k++) {
+        const struct cached *c = NULL;
+        if (cache) {
+            cache_touch_entry(cache, k[AHEAD].hash);
+            c = cache_get(cache, k->hash, k->key, k->s, k->n);
+        }
+        if (!c && k->n && (r->rc = put_new_word(r, k)) < 0) break;
+        size_t n = c ? c->result_n : 0;
+        room(to, n + k->gap_n + CACHE_SLACK);
+        char *p = to->p + to->n;
+        if (c) memcpy(p, cached_result(c), CACHE_SLACK);
+        if (n > CACHE_SLACK)
+            memcpy(p + CACHE_SLACK, cached_result(c) + CACHE_SLACK, n - CACHE_SLACK);
+        p += n;
+        if (k->gap_n == 1) *p = k->s[k->n];
+        else memcpy(p, k->s + k->n, k->gap_n);
+        to->n += n + k->gap_n;
     }
     r->n = 0;
 }
 
-static inline void put_token(struct run *r, const char *s, size_t n, const char *gap, size_t gap_n)
+/* SCAN bytes from s may be read. */
+static inline void put_token(struct run *r, const char *s, size_t n, size_t gap_n)
 {
+    if (n > WORD_MAX) { r->rc = too_long(r->j, n); return; }
     if (r->n == TOKENS) flush_tokens(r);
     struct token *t = &r->token[r->n++];
-    *t = (struct token){ s, gap, (uint32_t)n, (uint32_t)gap_n, 0, { 0, 0 } };
-    if (n && !r->drop) {
-        t->key = word_key(s, n, (size_t)(r->end - s));
-        t->hash = word_hash_of(t->key, s, n);
-        cache_touch(r->j->cache, t->hash);
+    struct key16 key = key16_fast(s, n);
+    *t = (struct token){ s, (uint32_t)n, (uint32_t)gap_n, word_hash_of(key, s, n), key };
+    cache_touch(r->j->cache, t->hash);
+}
+
+/* What is no word. */
+static void put_blanks(struct run *r, const char *s, const char *end)
+{
+    for (size_t n; s < end; s += n) {
+        n = end - s < WORD_MAX ? (size_t)(end - s) : WORD_MAX;
+        put_token(r, s, 0, n);
     }
 }
 
 /* fastBPE: all spaces and newlines stay. */
 static void put_every_space(struct run *r, const char *s, const char *end)
 {
-    while (s < end && r->rc == 0) {
-        size_t n = word_end(s, (size_t)(end - s));
-        const char *gap = s + n, *after = gap;
-        if (n > WORD_MAX) { r->rc = too_long(r->j, n); return; }
-        while (after < end && is_break(*after) && after - gap < WORD_MAX) after++;
-        put_token(r, s, n, gap, (size_t)(after - gap));
-        s = after;
-    }
+    for (const char *word = s; s <= end && r->rc == 0; s += SCAN)
+        for (uint64_t m = breaks_of(s, end); m; m &= m - 1) {
+            const char *gap = s + __builtin_ctzll(m);
+            put_token(r, word, (size_t)(gap - word), gap < end);
+            word = gap + 1;
+        }
 }
 
 /* subword-nmt: what stands around the line, which ends at `after` with its newline, stays; between
@@ -175,23 +183,17 @@ static void put_every_space(struct run *r, const char *s, const char *end)
 static void put_line(struct run *r, const char *s, const char *end, const char *after)
 {
     const char *begin = s;
-    while (begin < end && (*begin == ' ' || *begin == '\r')) begin++;
-    if (begin == end) begin = after;
-    for (; s < begin; s += WORD_MAX)
-        put_token(r, NULL, 0, s, begin - s < WORD_MAX ? (size_t)(begin - s) : WORD_MAX);
-    s = begin;
+    while (s < end && (*s == ' ' || *s == '\r')) s++;
+    if (s == end) s = end = after;
     while (end > s && (end[-1] == ' ' || end[-1] == '\r')) end--;
-    while (s < end && r->rc == 0) {
-        size_t n = word_end(s, (size_t)(end - s));
-        const char *word = s;
-        if (n > WORD_MAX) { r->rc = too_long(r->j, n); return; }
-        for (s += n; s < end && *s == ' '; ) s++;
-        if (s < end) put_token(r, word, n, " ", 1);
-        else put_token(r, word, n, NULL, 0);
-    }
-    if (begin < after)
-        for (; end < after; end += WORD_MAX)
-            put_token(r, NULL, 0, end, after - end < WORD_MAX ? (size_t)(after - end) : WORD_MAX);
+    put_blanks(r, begin, s);
+    for (const char *word = s; s <= end && r->rc == 0; s += SCAN)
+        for (uint64_t m = breaks_of(s, end); m; m &= m - 1) {
+            const char *gap = s + __builtin_ctzll(m);
+            if (gap > word) put_token(r, word, (size_t)(gap - word), gap < end);
+            word = gap + 1;
+        }
+    put_blanks(r, end, after);
 }
 
 static void encode_block(struct job *j, struct block *b, int thread, int *rc)
@@ -199,7 +201,6 @@ static void encode_block(struct job *j, struct block *b, int thread, int *rc)
     struct bpe_dropout draw = { j->o->dropout, { j->o->seed, RNG_BPE, 0 }, 0, 0 };
     struct run r;
     r.j = j; r.t = &j->state[thread]; r.thread = thread; r.to = &b->out; r.n = 0; r.rc = 0;
-    r.end = b->text + b->n;
     r.drop = j->o->dropout > 0 ? &draw : NULL;
     const char *s = b->text, *end = b->text + b->n;
     room(&b->out, b->n + b->n / 2);
@@ -247,7 +248,10 @@ static void *read_block(void *ctx, bool *failed)
     struct block *b = mem_zero(1, sizeof *b);
     int rc = text_block(j->in, j->o->by_line ? 1 : BLOCK, &b->text, &b->cap, &b->n);
     b->line = text_lineno(j->in);
-    if (rc > 0) return b;
+    if (rc > 0) {
+        mem_room(&b->text, &b->cap, b->n + SCAN, 1);
+        return b;
+    }
     *failed = rc < 0;
     free(b->text);
     free(b);

@@ -11,6 +11,7 @@ enum { BLOCK = 1 << 19, PARTS = 32, UNIT = 8 };
 /* A slot holds the lower half of the hash and the entry's place in the arena in units of 8 bytes,
  * from 1. */
 struct slot { uint32_t tag, at; };
+/* s: at least 16 bytes, zeros behind a shorter word, so that they are its key */
 struct entry { uint64_t count; uint32_t n; char s[]; };
 struct table { struct slot *slot; uint32_t mask, n; char *arena; size_t used, cap; };
 
@@ -52,6 +53,16 @@ static inline struct entry *entry_of(const struct table *t, uint32_t at)
     return (struct entry *)(t->arena + (size_t)at * UNIT);
 }
 
+static inline size_t entry_size(uint32_t n)
+{
+    return (offsetof(struct entry, s) + (n > KEY16 ? n : KEY16) + UNIT - 1) / UNIT * UNIT;
+}
+
+static inline struct key16 key_of(const struct entry *e)
+{
+    return (struct key16){ key16_load64(e->s), key16_load64(e->s + 8) };
+}
+
 static void grow(struct table *t)
 {
     uint32_t size = t->slot ? (t->mask + 1) * 2 : 256;
@@ -67,35 +78,43 @@ static void grow(struct table *t)
     t->mask = size - 1;
 }
 
-/* k: the key of s[0..n). Returns 1 if the word is new, 0 if not, -1 when the table cannot hold
- * more. */
-static inline int add(struct table *t, uint32_t tag, struct key16 k, const char *s, size_t n,
-                      uint64_t count)
+/* A word on its way into a table. */
+struct token { const char *s; size_t n; uint64_t hash; struct key16 key; };
+
+/* Its entry, behind the others, in the free slot i. */
+static int add_new(struct table *t, uint32_t i, const struct token *w, uint64_t count)
 {
-    if (t->n >= t->mask / 4 * 3) grow(t);
-    uint32_t i = tag & t->mask;
+    size_t at = t->used ? t->used : UNIT, need = w->n > UINT32_MAX / 2 ? 0 : entry_size(w->n);
+    if (!need || (at + need) / UNIT > UINT32_MAX || t->mask >= 1u << 30)
+        return err_set("more distinct words than can be counted (%u in a part)", t->n);
+    mem_room(&t->arena, &t->cap, at + need, 1);
+    struct entry *e = (struct entry *)(t->arena + at);
+    e->count = count;
+    e->n = (uint32_t)w->n;
+    memcpy(e->s, &w->key, KEY16);
+    if (w->n > KEY16) memcpy(e->s + KEY16, w->s + KEY16, w->n - KEY16);
+    t->used = at + need;
+    t->slot[i] = (struct slot){ (uint32_t)w->hash, (uint32_t)(at / UNIT) };
+    if (++t->n >= t->mask / 4 * 3) grow(t);
+    return 1;
+}
+
+/* Returns 1 if the word is new, 0 if not, -1 when the table cannot hold more. t has slots. */
+static inline int add(struct table *t, const struct token *w, uint64_t count)
+{
+    uint32_t tag = (uint32_t)w->hash, i = tag & t->mask;
     for (; t->slot[i].at; i = (i + 1) & t->mask) {
         if (t->slot[i].tag != tag) continue;
         struct entry *e = entry_of(t, t->slot[i].at);
-        if (e->n != n || !word_is(e->s, k, s, n)) continue;
+        struct key16 key = key_of(e);
+        if ((key.first ^ w->key.first) | (key.last ^ w->key.last) | (e->n ^ w->n)) continue;
+        if (w->n > KEY16 && memcmp(e->s + KEY16, w->s + KEY16, w->n - KEY16)) continue;
         if (__builtin_add_overflow(e->count, count, &e->count))
-            return err_set("\"%.*s\": its counts add up to 2^64 or more", (int)(n < 99 ? n : 99),
-                           s);
+            return err_set("\"%.*s\": its counts add up to 2^64 or more",
+                           (int)(w->n < 99 ? w->n : 99), w->s);
         return 0;
     }
-    size_t at = t->used ? t->used : UNIT,
-           need = (sizeof(struct entry) + n + UNIT - 1) / UNIT * UNIT;
-    if (n > UINT32_MAX / 2 || (at + need) / UNIT > UINT32_MAX || t->mask >= 1u << 30)
-        return err_set("more distinct words than can be counted (%u in a part)", t->n);
-    mem_room(&t->arena, &t->cap, at + need + KEY16, 1);      /* word_is reads so many of the last */
-    struct entry *e = (struct entry *)(t->arena + at);
-    e->count = count;
-    e->n = (uint32_t)n;
-    memcpy(e->s, s, n);
-    t->used = at + need;
-    t->slot[i] = (struct slot){ tag, (uint32_t)(at / UNIT) };
-    t->n++;
-    return 1;
+    return add_new(t, i, w, count);
 }
 
 /* --- reading --- */
@@ -109,7 +128,10 @@ static void *read_block(void *ctx, bool *failed)
     struct block *b = mem_zero(1, sizeof *b);
     int rc = text_block(j->in, BLOCK, &b->text, &b->cap, &b->n);
     b->line = text_lineno(j->in);
-    if (rc > 0) return b;
+    if (rc > 0) {
+        mem_room(&b->text, &b->cap, b->n + SCAN, 1);
+        return b;
+    }
     *failed = rc < 0;
     free(b->text);
     free(b);
@@ -148,7 +170,6 @@ static int check_word(const struct job *j, const struct block *b, const char *s,
 /* Words are taken some at a time, so that their slots and then their entries are in the cache when
  * they are needed. */
 enum { SOME = 64, AHEAD = 4 };
-struct token { const char *s; size_t n; uint64_t hash; struct key16 key; };
 
 static int count_some(const struct job *j, const struct block *b, struct table *part,
                       const struct token *t, int n)
@@ -156,31 +177,32 @@ static int count_some(const struct job *j, const struct block *b, struct table *
     for (int i = 0; i < n; i++) {
         if (i + AHEAD < n) {
             const struct table *p = &part[t[i + AHEAD].hash >> 59];
-            if (p->slot)
-                __builtin_prefetch(entry_of(p, p->slot[(uint32_t)t[i + AHEAD].hash & p->mask].at));
+            __builtin_prefetch(entry_of(p, p->slot[(uint32_t)t[i + AHEAD].hash & p->mask].at));
         }
-        int fresh = add(&part[t[i].hash >> 59], (uint32_t)t[i].hash, t[i].key, t[i].s, t[i].n,
-                        1);
+        int fresh = add(&part[t[i].hash >> 59], &t[i], 1);
         if (fresh && (fresh < 0 || check_word(j, b, t[i].s, t[i].n) < 0)) return -1;
     }
     return 0;
 }
 
+/* SCAN bytes behind `end` may be read. */
 static int count_span(const struct job *j, const struct block *b, struct table *part, const char *s,
                       const char *end)
 {
-    struct token token[SOME];
+    struct token token[SOME + SCAN];
     int k = 0;
-    while (s < end) {
-        size_t n = word_end(s, (size_t)(end - s));
-        const char *word = s;
-        s += n + 1;
-        if (!n) continue;
-        struct key16 key = word_key(word, n, (size_t)(end - word));
-        uint64_t hash = word_hash_of(key, word, n);
-        const struct table *p = &part[hash >> 59];
-        if (p->slot) __builtin_prefetch(&p->slot[(uint32_t)hash & p->mask]);
-        token[k++] = (struct token){ word, n, hash, key };
+    for (const char *word = s; s <= end; s += SCAN) {
+        for (uint64_t m = breaks_of(s, end); m; m &= m - 1) {
+            const char *at = s + __builtin_ctzll(m);
+            size_t n = (size_t)(at - word);
+            struct key16 key = key16_fast(word, n);
+            uint64_t hash = word_hash_of(key, word, n);
+            const struct table *p = &part[hash >> 59];
+            __builtin_prefetch(&p->slot[(uint32_t)hash & p->mask]);
+            token[k] = (struct token){ word, n, hash, key };
+            k += n > 0;
+            word = at + 1;
+        }
         if (k < SOME) continue;
         if (count_some(j, b, part, token, k) < 0) return -1;
         k = 0;
@@ -244,6 +266,8 @@ static int count_block(void *ctx, void *item, int thread)
     struct table *part = j->w->of[thread];
     const char *s = b->text, *end = s + b->n;
     if (check_limit(j, part) < 0) return -1;
+    for (int p = 0; p < PARTS; p++)
+        if (!part[p].slot) grow(&part[p]);
     bool whole = j->w->joint || j->w->start,
          strip = (j->flags & WORDS_STRIP_CR) && memchr(s, '\r', b->n);
     if (!whole && !strip) return count_span(j, b, part, s, end);
@@ -316,8 +340,10 @@ int words_read_counts(struct word_counts *w, struct text *in, int flags)
 int word_counts_add(struct word_counts *w, const char *s, size_t n, uint64_t count)
 {
     struct key16 key = key16_of(s, n);
-    uint64_t hash = word_hash_of(key, s, n);
-    return add(&w->of[0][hash >> 59], (uint32_t)hash, key, s, n, count) < 0 ? -1 : 0;
+    struct token t = { s, n, word_hash_of(key, s, n), key };
+    struct table *to = &w->of[0][t.hash >> 59];
+    if (!to->slot) grow(to);
+    return add(to, &t, count) < 0 ? -1 : 0;
 }
 
 /* --- adding up --- */
@@ -327,12 +353,13 @@ static int fold_part(void *ctx, size_t p, int thread)
     struct word_counts *w = ctx;
     (void)thread;
     for (int i = 1; i < w->threads; i++) {
-        struct table *from = &w->of[i][p];
+        struct table *from = &w->of[i][p], *to = &w->of[0][p];
+        if (from->slot && !to->slot) grow(to);
         for (uint32_t k = 0; from->slot && k <= from->mask; k++) {
             if (!from->slot[k].at) continue;
             const struct entry *e = entry_of(from, from->slot[k].at);
-            struct key16 key = key16_fast(e->s, e->n);
-            if (add(&w->of[0][p], from->slot[k].tag, key, e->s, e->n, e->count) < 0) return -1;
+            struct token t = { e->s, e->n, from->slot[k].tag, key_of(e) };
+            if (add(to, &t, e->count) < 0) return -1;
         }
         table_free(from);
     }
@@ -350,7 +377,7 @@ struct word *word_counts_list(struct word_counts *w, size_t *n)
         for (size_t at = UNIT; at < t->used; ) {
             const struct entry *e = (const struct entry *)(t->arena + at);
             v[k++] = (struct word){ e->s, e->n, e->count };
-            at += (sizeof *e + e->n + UNIT - 1) / UNIT * UNIT;
+            at += entry_size(e->n);
         }
     }
     *n = k;

@@ -382,7 +382,8 @@ static void a_full_cache_forgets_nothing_it_has(void **state)
     int kept = 0;
     for (int i = 0; i < 20000; i++) {
         int n = sprintf(word, "word%d", i), k = sprintf(result, "result of %d", i);
-        cache_put(c, 0, word_hash(word, (size_t)n), word, (size_t)n, result, (size_t)k);
+        cache_put(c, 0, word_hash(word, (size_t)n), key16_of(word, (size_t)n), word, (size_t)n,
+                  result, (size_t)k);
     }
     for (int i = 0; i < 20000; i++) {
         int n = sprintf(word, "word%d", i), k = sprintf(result, "result of %d", i);
@@ -391,7 +392,7 @@ static void a_full_cache_forgets_nothing_it_has(void **state)
         if (!e) continue;
         kept++;
         assert_int_equal(e->result_n, k);
-        assert_memory_equal(e->bytes + n, result, (size_t)k);
+        assert_memory_equal(cached_result(e), result, (size_t)k);
     }
     assert_in_range(kept, 500, 19999);
     cache_free(c);
