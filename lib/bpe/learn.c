@@ -2,13 +2,11 @@
  * symbol's number stands in its first cell and, marked BACK, in its last, so that both neighbours
  * are one look away.
  *
- * Each pair has a list of places, some of which may be out of date, and a count that may be too
- * large. Counts of existing pairs only ever fall, so when the pair with the largest count comes up
- * it is enough to look at its places: if the count was right, it is the most frequent; if not, it
- * goes back with the right one. The new pairs a merge makes, (L, ab) and (ab, R), cannot have been
- * there before: an array indexed by L or R collects them, and no table of all pairs is needed. What
- * (L, ab) has is what (L, a) loses: frequent pairs are told so at once, by one look-up for all
- * places together; rare ones find out when they come up. */
+ * Each pair has its count, and a list of places of which some may be out of date. Counts of
+ * existing pairs only ever fall, so a pair comes up in the queue no later than it should, and goes
+ * back if its count has fallen since. The new pairs a merge makes, (L, ab) and (ab, R), cannot have
+ * been there before: an array indexed by L or R collects them. What (L, ab) has is what (L, a)
+ * loses. */
 #include "lib/bpe/learn.h"
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +15,6 @@
 #include "common/mem.h"
 #include "common/progress.h"
 #include "common/text.h"
-#include "common/thread.h"
 #include "common/symbols.h"
 
 enum { PAGE = 256, PAGES = 0x110000 / PAGE, AHEAD = 8 };
@@ -29,7 +26,6 @@ struct pair { uint64_t count, at; uint32_t left, right, n; };          /* places
 struct sum { uint64_t count; uint32_t n, pair; };
 struct top { uint64_t count; uint32_t pair; };
 struct seen { uint32_t symbol, at; uint64_t count; };
-struct part { uint64_t count; uint32_t n; };
 
 struct learn {
     struct symbols names;
@@ -40,14 +36,12 @@ struct learn {
     uint32_t *place; size_t places, place_cap;
     struct top *heap; size_t heap_n, heap_cap;      /* pairs with a count of `warm` and more */
     uint32_t *cold; size_t cold_n, cold_cap;        /* the others, with at least min_frequency */
-    /* pairs that have been in the heap, +1, by their symbols */
-    uint32_t *slot, mask, slots_used;
+    uint32_t *slot, mask;                           /* pairs, +1, by their symbols */
     uint64_t warm, min_count;
     /* [names.n] by neighbour; all zero between uses */
     struct sum *sum; size_t sum_cap;
     struct seen *seen; size_t seen_cap;
     uint32_t *touched; size_t touched_cap;
-    struct part *part; size_t part_cap;
 };
 
 /* --- words to cells --- */
@@ -111,42 +105,48 @@ static int fill_cells(struct learn *l, const struct word *words, size_t n)
     return 0;
 }
 
-/* --- pairs of characters --- */
+/* --- pairs --- */
+
+static inline uint32_t slot_of(const struct learn *l, uint32_t left, uint32_t right)
+{
+    uint32_t h = (uint32_t)((((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u) >> 32) & l->mask;
+    while (l->slot[h]
+           && (l->pair[l->slot[h] - 1].left != left || l->pair[l->slot[h] - 1].right != right))
+        h = (h + 1) & l->mask;
+    return h;
+}
+
+static void grow_slots(struct learn *l)
+{
+    free(l->slot);
+    l->mask = l->mask ? 4 * l->mask + 3 : (1 << 16) - 1;
+    l->slot = mem_zero(l->mask + 1ull, sizeof *l->slot);
+    for (size_t p = 0; p < l->pairs; p++)
+        l->slot[slot_of(l, l->pair[p].left, l->pair[p].right)] = (uint32_t)p + 1;
+}
+
+/* A pair that is not there yet; h is its slot. */
+static uint32_t add_pair(struct learn *l, uint32_t h, struct pair p)
+{
+    mem_room(&l->pair, &l->pair_cap, l->pairs + 1, sizeof *l->pair);
+    l->pair[l->pairs] = p;
+    l->slot[h] = (uint32_t)++l->pairs;
+    if (2 * l->pairs > l->mask) grow_slots(l);
+    return (uint32_t)l->pairs - 1;
+}
 
 static void count_pairs(struct learn *l)
 {
-    size_t size = 1 << 16, mask = size - 1;
-    /* pair + 1; the pair at each cell */
-    uint32_t *slot = mem_zero(size, sizeof *slot), *of = mem_alloc(l->cells * sizeof *of);
+    uint32_t *of = mem_alloc(l->cells * sizeof *of);       /* the pair at each cell */
+    grow_slots(l);
     for (size_t i = 1; i + 1 < l->cells; i++) {
         uint32_t a = l->cell[i].symbol, b = l->cell[i + 1].symbol;
         if (!a || !b) continue;
-        if (2 * l->pairs > mask) {
-            free(slot);
-            size *= 4;
-            mask = size - 1;
-            slot = mem_zero(size, sizeof *slot);
-            for (size_t p = 0; p < l->pairs; p++) {
-                size_t h = (size_t)((((uint64_t)l->pair[p].left << 32 | l->pair[p].right)
-                                     * 0x9E3779B97F4A7C15u)
-                                    >> 32)
-                           & mask;
-                while (slot[h]) h = (h + 1) & mask;
-                slot[h] = (uint32_t)p + 1;
-            }
-        }
-        size_t h = (size_t)((((uint64_t)a << 32 | b) * 0x9E3779B97F4A7C15u) >> 32) & mask;
-        while (slot[h] && (l->pair[slot[h] - 1].left != a || l->pair[slot[h] - 1].right != b))
-            h = (h + 1) & mask;
-        if (!slot[h]) {
-            mem_room(&l->pair, &l->pair_cap, l->pairs + 1, sizeof *l->pair);
-            l->pair[l->pairs] = (struct pair){ .left = a, .right = b };
-            slot[h] = (uint32_t)++l->pairs;
-        }
-        struct pair *p = &l->pair[slot[h] - 1];
-        p->count += l->frequency[l->cell[i].word];
-        p->n++;
-        of[i] = slot[h] - 1;
+        uint32_t h = slot_of(l, a, b);
+        of[i] = l->slot[h] ? l->slot[h] - 1
+                           : add_pair(l, h, (struct pair){ .left = a, .right = b });
+        l->pair[of[i]].count += l->frequency[l->cell[i].word];
+        l->pair[of[i]].n++;
     }
     for (size_t p = 0; p < l->pairs; p++) {
         l->pair[p].at = l->places;
@@ -159,7 +159,6 @@ static void count_pairs(struct learn *l)
         struct pair *p = &l->pair[of[i]];
         if (p->count >= l->min_count) l->place[p->at + p->n++] = (uint32_t)i;
     }
-    free(slot);
     free(of);
 }
 
@@ -179,38 +178,6 @@ static bool before(const struct learn *l, struct top x, struct top y)
     const struct pair *p = &l->pair[x.pair], *q = &l->pair[y.pair];
     int c = compare_names(l, p->left, q->left);
     return (c ? c : compare_names(l, p->right, q->right)) > 0;
-}
-
-static inline uint32_t slot_of(const struct learn *l, uint32_t left, uint32_t right)
-{
-    uint32_t h = (uint32_t)((((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u) >> 32) & l->mask;
-    while (l->slot[h]
-           && (l->pair[l->slot[h] - 1].left != left || l->pair[l->slot[h] - 1].right != right))
-        h = (h + 1) & l->mask;
-    return h;
-}
-
-static void remember(struct learn *l, uint32_t pair)
-{
-    if (2 * l->slots_used >= l->mask) {
-        uint32_t *old = l->slot, n = l->slot ? l->mask + 1 : 0;
-        l->mask = n ? 2 * n - 1 : 4095;
-        l->slot = mem_zero(l->mask + 1ull, sizeof *l->slot);
-        for (uint32_t i = 0; i < n; i++)
-            if (old[i])
-                l->slot[slot_of(l, l->pair[old[i] - 1].left, l->pair[old[i] - 1].right)] = old[i];
-        free(old);
-    }
-    uint32_t h = slot_of(l, l->pair[pair].left, l->pair[pair].right);
-    l->slots_used += !l->slot[h];
-    l->slot[h] = pair + 1;
-}
-
-/* A frequent pair has lost places. */
-static void lose(struct learn *l, uint32_t left, uint32_t right, uint64_t count)
-{
-    uint32_t p = l->slot[slot_of(l, left, right)];
-    if (p) l->pair[p - 1].count -= count;
 }
 
 static void heap_push(struct learn *l, struct top t)
@@ -240,7 +207,6 @@ static void queue_pair(struct learn *l, uint32_t pair)
     uint64_t count = l->pair[pair].count;
     if (count >= l->warm) {
         heap_push(l, (struct top){ count, pair });
-        remember(l, pair);
     } else if (count >= l->min_count) {
         mem_room(&l->cold, &l->cold_cap, l->cold_n + 1, sizeof *l->cold);
         l->cold[l->cold_n++] = pair;
@@ -256,65 +222,25 @@ static void warm_up(struct learn *l)
     for (size_t i = 0; i < n; i++) queue_pair(l, l->cold[i]);
 }
 
-/* A pair's places by parts of fixed size: those with many are looked at by several threads. */
-enum { PART = 4096 };
-struct recount { const struct learn *l; const struct pair *p; struct part *part; };
-
-/* Moves the part's places where the pair still is to the part's front. */
-static int recount_part(void *ctx, size_t k, int thread)
-{
-    struct recount *r = ctx;
-    const struct learn *l = r->l;
-    const struct pair *p = r->p;
-    uint32_t *place = l->place + p->at + k * PART, n = 0, step = l->cells_of[p->left];
-    uint32_t most = p->n - (uint32_t)k * PART < PART ? p->n - (uint32_t)k * PART : PART;
-    uint64_t count = 0;
-    (void)thread;
-    for (uint32_t i = 0; i < most; i++) {
-        if (i + AHEAD < most) __builtin_prefetch(&l->cell[place[i + AHEAD]]);
-        const struct cell *c = &l->cell[place[i]];
-        if (c->symbol != p->left || c[step].symbol != p->right) continue;
-        count += l->frequency[c->word];
-        place[n++] = place[i];
-    }
-    r->part[k].count = count;
-    r->part[k].n = n;
-    return 0;
-}
-
-/* Drops places where the pair no longer is and counts it anew. */
-static void recount(struct learn *l, struct pair *p)
-{
-    size_t parts = ((size_t)p->n + PART - 1) / PART;
-    mem_room(&l->part, &l->part_cap, parts, sizeof *l->part);
-    struct recount r = { l, p, l->part };
-    par_for(parts, recount_part, &r);
-    uint32_t *place = l->place + p->at, n = 0;
-    uint64_t count = 0;
-    for (size_t k = 0; k < parts; k++) {
-        if (n != k * PART) memmove(place + n, place + k * PART, r.part[k].n * sizeof *place);
-        n += r.part[k].n;
-        count += r.part[k].count;
-    }
-    p->n = n;
-    p->count = count;
-}
-
-/* The most frequent pair, its places all valid; false when none has min_count. */
+/* The most frequent pair; false when none has min_count. */
 static bool next_pair(struct learn *l, uint32_t *pair)
 {
     for (;;) {
         while ((!l->heap_n || l->heap[0].count < l->warm) && l->warm > l->min_count) warm_up(l);
         if (!l->heap_n || l->heap[0].count < l->min_count) return false;
         struct top t = heap_pop(l);
-        struct pair *p = &l->pair[t.pair];
-        if (p->count == t.count) recount(l, p);
-        if (p->count == t.count) { *pair = t.pair; return true; }
+        if (l->pair[t.pair].count == t.count) { *pair = t.pair; return true; }
         queue_pair(l, t.pair);
     }
 }
 
 /* --- merging --- */
+
+static void lose(struct learn *l, uint32_t left, uint32_t right, uint64_t count)
+{
+    uint32_t p = l->slot[slot_of(l, left, right)];
+    if (p) l->pair[p - 1].count -= count;
+}
 
 /* The new pairs with neighbours seen[0..n), which are on the left or right of `merged`, made of
  * left and right. */
@@ -337,13 +263,11 @@ static void new_pairs(struct learn *l, uint32_t left, uint32_t right, uint32_t m
         if (on_left) lose(l, l->touched[i] == merged ? right : l->touched[i], left, s->count);
         else lose(l, right, l->touched[i], s->count);
         if (s->count < l->min_count) continue;              /* it can only become rarer */
-        mem_room(&l->pair, &l->pair_cap, l->pairs + 1, sizeof *l->pair);
-        l->pair[l->pairs] = (struct pair){ .count = s->count,
-                                           .at = l->places,
-                                           .left = on_left ? l->touched[i] : merged,
-                                           .right = on_left ? merged : l->touched[i] };
+        struct pair p = { .count = s->count, .at = l->places,
+                          .left = on_left ? l->touched[i] : merged,
+                          .right = on_left ? merged : l->touched[i] };
+        s->pair = add_pair(l, slot_of(l, p.left, p.right), p);
         l->places += s->n;
-        s->pair = (uint32_t)l->pairs++;
     }
     mem_room(&l->place, &l->place_cap, l->places, sizeof *l->place);
     for (size_t i = 0; i < n; i++) {
@@ -398,7 +322,7 @@ static void learn_free(struct learn *l)
     free(l->heap);
     free(l->cold);
     free(l->slot);
-    free(l->sum); free(l->seen); free(l->touched); free(l->part);
+    free(l->sum); free(l->seen); free(l->touched);
 }
 
 int bpe_learn(const struct word *words, size_t n, const struct learn_options *o, struct codes *to)
