@@ -81,6 +81,7 @@ static int fill_cells(struct learn *l, const struct word *words, size_t n)
         return err_set("the distinct words have more than 2^31 characters together; learn from a "
                        "sample of the text");
     l->cell = mem_alloc((size_t)(bytes + 1) * sizeof *l->cell);
+    mem_huge(l->cell, (size_t)(bytes + 1) * sizeof *l->cell);
     l->frequency = mem_alloc((n + 1) * sizeof *l->frequency);
     uint32_t (**page)[2] = mem_zero(PAGES, sizeof *page);
     size_t k = 0;
@@ -119,7 +120,7 @@ static inline uint32_t slot_of(const struct learn *l, uint32_t left, uint32_t ri
 static void grow_slots(struct learn *l)
 {
     free(l->slot);
-    l->mask = l->mask ? 4 * l->mask + 3 : (1 << 16) - 1;
+    l->mask = l->mask ? 2 * l->mask + 1 : (1 << 16) - 1;
     l->slot = mem_zero(l->mask + 1ull, sizeof *l->slot);
     for (size_t p = 0; p < l->pairs; p++)
         l->slot[slot_of(l, l->pair[p].left, l->pair[p].right)] = (uint32_t)p + 1;
@@ -138,6 +139,7 @@ static uint32_t add_pair(struct learn *l, uint32_t h, struct pair p)
 static void count_pairs(struct learn *l)
 {
     uint32_t *of = mem_alloc(l->cells * sizeof *of);       /* the pair at each cell */
+    mem_huge(of, l->cells * sizeof *of);
     grow_slots(l);
     for (size_t i = 1; i + 1 < l->cells; i++) {
         uint32_t a = l->cell[i].symbol, b = l->cell[i + 1].symbol;
@@ -154,6 +156,7 @@ static void count_pairs(struct learn *l)
         l->pair[p].n = 0;
     }
     mem_room(&l->place, &l->place_cap, l->places, sizeof *l->place);
+    mem_huge(l->place, l->place_cap * sizeof *l->place);
     for (size_t i = 1; i + 1 < l->cells; i++) {
         if (!l->cell[i].symbol || !l->cell[i + 1].symbol) continue;
         struct pair *p = &l->pair[of[i]];
