@@ -74,7 +74,7 @@ for t in 1 2; do
 done
 
 echo "# bad input"
-fails 1 'memory .*M is too little .* give at least' ngrams --memory 1M big -o no
+fails 1 'memory .*M is too little .* give at least' ngrams --memory 2M big -o no
 fails 1 'different words do not fit in --memory' ngrams --memory 2M <(seq 300000) -o no
 printf 'a b\nc \377 d\n' > bad; fails 1 'bad:2: byte 3 is not UTF-8' ngrams bad -o no
 fails 1 'none: ' ngrams none -o no
