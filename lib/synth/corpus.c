@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 /* Shorter and longer messages are drawn again (words and marks of xa). */
 enum { SHORTEST = 5, LONGEST = 15 };
@@ -28,7 +27,7 @@ static uint64_t draw_message(const struct synth *s, enum synth_part part, uint64
     struct rng r = { { s->o.seed, RNG_SYNTH, 1 + 2 * (uint32_t)part }, index, 0 };
     for (;;) {
         synth_message(s, &r, m);
-        uint64_t hash = XXH3_64bits(m, sizeof *m);
+        uint64_t hash = synth_message_hash(m);
         if (part_of(hash) != part) continue;
         /* synonyms do not change the length */
         struct rng none = { { 0, RNG_SYNTH, 0 }, 0, 0 };

@@ -1,6 +1,8 @@
 /* Draws what a sentence says, without regard to any language. */
 #include "lib/synth/private.h"
+#include <endian.h>
 #include <string.h>
+#include <xxhash.h>
 
 struct draw { const struct synth *s; struct rng *r; struct message *m; int topic; };
 
@@ -146,4 +148,12 @@ void synth_message(const struct synth *s, struct rng *r, struct message *m)
         m->join = join[rng_next_below(r, sizeof join / sizeof join[0])];
         m->second = clause(&d, true);
     }
+}
+
+uint64_t synth_message_hash(const struct message *m)
+{
+    uint16_t field[sizeof *m / 2];
+    memcpy(field, m, sizeof field);
+    for (size_t i = 0; i < sizeof field / 2; i++) field[i] = htole16(field[i]);
+    return XXH3_64bits(field, sizeof field);
 }

@@ -69,7 +69,7 @@ struct synth {
     size_t n_dict;
 };
 
-/* --- a message: what a sentence means. 16-bit fields only, unused ones 0: its bytes are hashed.
+/* --- a message: what a sentence means. 16-bit fields only, unused ones 0: they are hashed.
  * Indices into np and clause are one higher than the place, 0 is none. */
 struct np {
     uint16_t kind, lemma, plural, det, number, n_adj, adj[2], very, adp, place, rel_verb, rel_tense,
@@ -101,6 +101,8 @@ static inline bool synth_percent(struct rng *r, unsigned percent)
 uint16_t synth_topical(const struct synth *s, struct rng *r, enum pos pos, int topic);
 
 void synth_message(const struct synth *s, struct rng *r, struct message *m);
+/* The same on every processor: XXH3-64 of the fields, low byte first. */
+uint64_t synth_message_hash(const struct message *m);
 extern const char *const synth_tag[N_POS];       /* "NOUN" ... */
 
 /* Words and punctuation marks of the message in a language; to may be NULL to count only. r draws

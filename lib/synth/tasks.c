@@ -1,6 +1,5 @@
 #include "lib/synth/tasks.h"
 #include <string.h>
-#include <xxhash.h>
 
 /* Random streams of the tasks, behind those of corpus.c. */
 enum { STREAM_NLI = 16, STREAM_PARAPHRASE, STREAM_PLAIN, STREAM_NAMED, STREAM_QA };
@@ -14,7 +13,7 @@ static struct rng stream(const struct synth *s, uint32_t which, enum synth_split
 /* Of ten meanings eight are for training, one for development, one for test. */
 static bool is_in(const struct message *m, enum synth_split split)
 {
-    uint64_t k = XXH3_64bits(m, sizeof *m) / 100 % 10;
+    uint64_t k = synth_message_hash(m) / 100 % 10;
     return split == SYNTH_TRAIN ? k < 8 : split == SYNTH_TASK_DEV ? k == 8 : k == 9;
 }
 
