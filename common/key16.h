@@ -26,6 +26,13 @@ static inline uint32_t key16_load32(const char *s)
     return le32toh(x);
 }
 
+/* The 16 bytes that a key was made of. */
+static inline void key16_store(char *s, struct key16 k)
+{
+    uint64_t x[2] = { htole64(k.first), htole64(k.last) };
+    memcpy(s, x, KEY16);
+}
+
 /* Of s[0..n); no other byte is read. */
 static inline struct key16 key16_of(const char *s, size_t n)
 {

@@ -91,7 +91,7 @@ static int add_new(struct table *t, uint32_t i, const struct token *w, uint64_t 
     struct entry *e = (struct entry *)(t->arena + at);
     e->count = count;
     e->n = (uint32_t)w->n;
-    memcpy(e->s, &w->key, KEY16);
+    key16_store(e->s, w->key);
     if (w->n > KEY16) memcpy(e->s + KEY16, w->s + KEY16, w->n - KEY16);
     t->used = at + need;
     t->slot[i] = (struct slot){ (uint32_t)w->hash, (uint32_t)(at / UNIT) };
