@@ -30,7 +30,8 @@ struct params {
     float *m, *v;                /* [moments]; like grad NULL in a model that is only used */
     /* total, unless, before params_alloc, somebody who keeps the rest elsewhere makes it less */
     size_t moments;
-    bool rounded;                /* operations read the copies in 8 bits, where there are any */
+    /* operations read the copies in 8 bits, where there are any; changed between them alone */
+    bool rounded;
     /* the file whose data, mapped, `value` is (params_use): nothing may be written to it; NULL:
      * `value` is memory of the back end */
     struct st_file *mapped;

@@ -320,7 +320,6 @@ int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lan
     for (int a = 0; a < SENTENCE_ARRAYS; a++) z.sentence[a] = array(sentences, src->n, a);
     z.log_p = mem_zero((size_t)z.slots + 1, sizeof *z.log_p);
     int table = begin(&z, &m->c, src), rc = 0;
-    m->ps.rounded = o->rounded;
     if (table < 0) {
         rc = err_set("%d sentences of up to %d tokens with a beam of %d are too many at once; "
                      "lower --tokens",
@@ -334,7 +333,6 @@ int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lan
         run(&z);
         stepper_free(&z.st);
     }
-    m->ps.rounded = false;
     if (rc == 0) rc = finish(&z, src, out);
     free(rows);
     free(sentences);

@@ -14,7 +14,6 @@ struct decode_options {
     /* a sentence ends with its beam-th complete hypothesis; else when no hypothesis under way
      * can reach the beam best */
     bool early;
-    bool rounded;                /* by copies of the matrices in 8 bits (model_copy_int8) */
     /* [vocab] host: words the decoder may say besides </s>; NULL: all. Specials never are. */
     const uint8_t *seen;
 };

@@ -111,10 +111,12 @@ static int prepare(void *self, void *batch, struct pass *p)
     struct decode_options o;
     struct hyps h;
     decode_options_init(&o);
-    o.rounded = x->precision == BACK_INT8;
-    if (o.rounded && round_weights(x, p) < 0) return -1;
+    if (x->precision == BACK_INT8 && round_weights(x, p) < 0) return -1;
     o.seen = p->planning ? NULL : seq2seq_allowed(x->o, p->m, b->into);
-    if (decode(p->m, p->t, &b->real, b->into, &o, &h) < 0) return -1;
+    p->m->ps.rounded = x->precision == BACK_INT8;
+    int rc = decode(p->m, p->t, &b->real, b->into, &o, &h);
+    p->m->ps.rounded = false;
+    if (rc < 0) return -1;
     seq2seq_clear(&b->pairs);
     for (int i = 0; i < b->real.n && !p->planning; i++) {
         const struct hyp *y = &h.hyp[i];
