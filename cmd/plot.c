@@ -6,6 +6,7 @@
  *   ranks       its rank-frequency curves (Figure 3)
  *   tsne        words of several languages in the plane (Figure 2)
  *   bars        measures in groups of bars (ALIGN-MLM, Figures 1 and 2) */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -531,10 +532,12 @@ int main(int argc, char **argv)
                           what);
     if (bar && (args.n != 2 || o.y.n || o.x || o.labels.n || o.tsv || o.range || o.log_y))
         return prog_usage("plot bars draws one table, as it is: group, bar, value, perhaps panel "
-                          "and ci, with no options but those of the output");
+                          "and ci, with no options but --title, --output, --png, --width and "
+                          "--height");
     if (o.labels.n && o.labels.n != args.n - 1)
         return prog_usage("%d labels for %d files; give one per file", o.labels.n, args.n - 1);
-    if (o.range && (sscanf(o.range, "%lf:%lf%c", &low, &high, &tail) != 2 || !(low < high)))
+    if (o.range && (sscanf(o.range, "%lf:%lf%c", &low, &high, &tail) != 2 || !(low < high)
+                    || !isfinite(low) || !isfinite(high)))
         return prog_usage("--range: '%s' is not LOW:HIGH", o.range);
     if (tsne && (args.n - 1 > MOST_SETS || (o.dict && args.n != 3)))
         return prog_usage("plot tsne draws up to %d sets of vectors, or two with --dict",

@@ -98,19 +98,26 @@ static void decades(FILE *to, const char *set, double low, double high)
     fputs(")\n", to);
 }
 
-static void y_range(FILE *to, const struct panel *p)
+/* Of what a curve's axis can show. */
+static struct extent y_extent(const struct panel *p)
 {
     struct extent e = { NAN, NAN };
-    fputs("set ytics autofreq\n", to);
-    if (p->ranged) { fprintf(to, "set yrange [%.15g:%.15g]\n", p->low, p->high); return; }
     for (int k = 0; k < p->n; k++)
         for (size_t j = 0; j < p->curve[k].n; j++) {
             double v = p->curve[k].y[j], half = p->curve[k].half && isfinite(p->curve[k].half[j])
                                                     ? p->curve[k].half[j]
                                                     : 0;
             for (int side = -1; side <= 1; side++)
-                if (!p->log_y || v + side * half > 0) stretch(&e, v + side * half);
+                if (!p->log_y || v + side * half >= FIGURE_SMALLEST) stretch(&e, v + side * half);
         }
+    return e;
+}
+
+static void y_range(FILE *to, const struct panel *p)
+{
+    fputs("set ytics autofreq\n", to);
+    if (p->ranged) { fprintf(to, "set yrange [%.15g:%.15g]\n", p->low, p->high); return; }
+    struct extent e = y_extent(p);
     if (isnan(e.low)) e = (struct extent){ 0, 1 };
     if (p->log_y) {
         double factor = e.high > e.low ? pow(e.high / e.low, 0.04) : 1.1, low = e.low / factor,
@@ -300,5 +307,15 @@ int figure_draw(const struct figure *f, bool png, char **bytes, size_t *n)
     for (int i = 0; i < f->n; i++)
         for (int k = 0; k < f->panel[i].n; k++) points += f->panel[i].curve[k].n;
     if (!points) return err_set("there is no point to draw");
+    if (f->log_x && !(x_extent(f).low >= FIGURE_SMALLEST))
+        return err_set("%s: %g cannot be shown on a logarithmic axis; the least is %g", f->x_label,
+                       x_extent(f).low, FIGURE_SMALLEST);
+    for (int i = 0; i < f->n; i++) {
+        const struct panel *p = &f->panel[i];
+        double most = p->ranged ? p->high : y_extent(p).high;
+        if (p->log_y && !(most >= FIGURE_SMALLEST))
+            return err_set("%s: no number %sthat a logarithmic axis can show; the least is %g",
+                           p->label, p->ranged ? "in --range " : "", FIGURE_SMALLEST);
+    }
     return gnuplot_draw(script, f, png, bytes, n);
 }

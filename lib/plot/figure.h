@@ -8,6 +8,8 @@
 /* Numbers that are drawn are at most this far from zero: ranges of them, their squares, and sums of
  * those over runs stay finite. */
 #define FIGURE_LARGEST 1e150
+/* On a logarithmic axis they are at least this: quotients of them stay finite, too. */
+#define FIGURE_SMALLEST 1e-150
 
 struct curve {
     char *label;                     /* in the legend; NULL or "" leaves it out */

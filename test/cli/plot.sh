@@ -72,6 +72,7 @@ fails 2 'curves' plot
 fails 2 'no log' plot curves
 fails 2 'labels' plot curves runs/a runs/b --label one
 fails 2 'LOW:HIGH' plot curves runs/a --range 3
+fails 2 'LOW:HIGH' plot curves runs/a --range 0:1e400   # infinite, which gnuplot would speak about
 
 # rsim, hits: columns of tables by layer; tables with the same label are repeated runs: mean and
 # Student's interval
@@ -123,6 +124,16 @@ plot ranks ranks.tsv --tsv t.tsv -o x.svg
 grep -q '>10⁻³</text>' x.svg && grep -q '>de</text>' x.svg || fail "axes of ranks"
 [ "$(wc -l < t.tsv)" -lt 900 ] && [ "$(wc -l < t.tsv)" -gt 300 ] ||
     fail "ranks are not thinned: $(wc -l < t.tsv)"
+
+# what a logarithmic axis cannot show is said in our words, and not as gnuplot's undefined inf
+printf 'layer\trsim\n0\t-0.5\n1\t0\n' > bad.tsv; plot rsim bad.tsv -o x.svg
+fails 1 "^plot: RSIM .*: no number that a logarithmic axis can show; the least is 1e-150\$" \
+    plot rsim bad.tsv --log-y
+fails 1 'no number in --range that' plot curves runs/a --log-y --range=-3:-1
+printf 'rank\ten\n0\t0.5\n1\t0.25\n' > bad.tsv
+fails 1 '^plot: rank: 0 cannot be shown on a logarithmic axis' plot ranks bad.tsv
+printf 'layer\trsim\n0\t1e-320\n1\t1e150\n' > far.tsv; plot rsim far.tsv --log-y -o x.svg
+fails 2 'but --title, --output, --png, --width and --height' plot bars bad.tsv --tsv t.tsv
 
 # tsne: the words of a dictionary, with scikit-learn's divergence at the same perplexity; the same
 # bytes on any number of threads
