@@ -28,7 +28,7 @@ static const struct opt rows[] = {
     { "min-count|vocabulary-threshold", 0, OPT_I64(options, min_count), "N",
       "with --vocab: use only its tokens that occur N times or more", .min = 0, .max = 9e18 },
     { "merges", 'm', OPT_INT(options, merges), "N",
-      "use only the first N merge operations (default: all)", .min = -1, .max = 2e9 },
+      "use only the first N merge operations; 0 or -1: all (default: 0)", .min = -1, .max = 2e9 },
     { "dropout", 0, OPT_REAL(options, dropout), "P",
       "BPE-dropout: skip each merge with probability P", .min = 0, .max = 1 },
     { "seed", 0, OPT_I64(options, seed), "N",
@@ -141,6 +141,8 @@ static int run(const struct args *args)
     return rc;
 }
 
+static bool is_dash(const char *path) { return path && !strcmp(path, "-"); }
+
 int main(int argc, char **argv)
 {
     struct args args;
@@ -157,6 +159,11 @@ int main(int argc, char **argv)
         return prog_usage("--separator must be a word");
     if (o.codes && !strcmp(o.codes, "-") && !args.n && !o.input)
         return prog_usage("codes and text cannot both come from standard input");
+    int std_in = !args.n && is_dash(o.input ? o.input : "-");
+    for (int i = 0; i < args.n; i++) std_in += is_dash(args.v[i]);
+    for (int i = 0; i < o.glossary_files.n; i++) std_in += is_dash(o.glossary_files.v[i]);
+    std_in += is_dash(o.codes) + is_dash(o.vocab);
+    if (std_in > 1) return prog_usage("standard input can be given only once");
     if (o.min_count && !o.vocab) return prog_usage("--min-count needs --vocab");
     if (o.input && args.n) return prog_usage("files are given both with --input and as arguments");
     return run(&args) < 0 ? prog_fail() : prog_end();

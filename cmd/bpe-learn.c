@@ -77,16 +77,47 @@ static int read_input(struct language *l, const char *path)
 
 enum { UNIT_SHIFT = 16 };
 
-/* The N that --sentences gives a language; 0 if none; -1 if an argument is not LANG=N. */
+/* The N of --sentences LANG=N, or -1. */
+static int64_t number_said(const char *said)
+{
+    const char *eq = strchr(said, '=');
+    char *end;
+    int64_t n = eq && eq > said && eq[1] >= '0' && eq[1] <= '9' ? strtoll(eq + 1, &end, 10) : 0;
+    return n < 1 || *end || n > (int64_t)1 << 53 ? -1 : n;
+}
+
+static bool is_said_of(const char *said, const char *lang)
+{
+    size_t n = strlen(lang);
+    return !strncmp(said, lang, n) && said[n] == '=';
+}
+
+/* The N that --sentences gives a language; 0 if none. */
 static int64_t said_sentences(const char *lang)
 {
+    for (int i = 0; i < o.sentences.n; i++)
+        if (is_said_of(o.sentences.v[i], lang)) return number_said(o.sentences.v[i]);
+    return 0;
+}
+
+/* 0 where each --sentences is LANG=N, of a language that has an input, and no language has two;
+ * else prog_usage's status. */
+static int check_sentences(const struct args *args)
+{
+    char name[32];
     for (int i = 0; i < o.sentences.n; i++) {
-        const char *said = o.sentences.v[i], *eq = strchr(said, '=');
-        char *end;
-        int64_t n = eq && eq > said && eq[1] >= '0' && eq[1] <= '9' ? strtoll(eq + 1, &end, 10) : 0;
-        if (n < 1 || *end || n > (int64_t)1 << 53) return -1;
-        if (strlen(lang) == (size_t)(eq - said) && !strncmp(lang, said, (size_t)(eq - said)))
-            return n;
+        const char *said = o.sentences.v[i];
+        bool has_input = false;
+        int times = 0;
+        if (number_said(said) < 0)
+            return prog_usage("--sentences is LANG=N, with N of 1 or more (wc -l)");
+        for (int k = 0; k < args->n && !has_input; k++) {
+            prog_lang_file(args->v[k], name);
+            has_input = is_said_of(said, name);
+        }
+        if (!has_input) return prog_usage("--sentences %s: no input has this language", said);
+        for (int k = 0; k <= i; k++) times += is_said_of(o.sentences.v[k], name);
+        if (times > 1) return prog_usage("--sentences: %s is given twice", name);
     }
     return 0;
 }
@@ -190,17 +221,16 @@ int main(int argc, char **argv)
         if (prog_given("alpha") && !*name)
             return prog_usage("--alpha: \"%s\" has no language; write LANG=FILE", args.v[i]);
     }
+    if (o.sentences.n && !(o.dict && prog_given("alpha")))
+        return prog_usage("--sentences goes with --dict-input and --alpha");
+    if ((status = check_sentences(&args))) return status;
     for (int i = 0; i < args.n && o.dict && prog_given("alpha"); i++) {
         prog_lang_file(args.v[i], name);
-        int64_t n = said_sentences(name);
-        if (n < 0) return prog_usage("--sentences is LANG=N, with N of 1 or more (wc -l)");
-        if (n == 0)
+        if (said_sentences(name) == 0)
             return prog_usage("--alpha weighs languages by sentences, which word counts do not "
                               "contain; add --sentences %s=N (wc -l)",
                               name);
     }
-    if (o.sentences.n && !(o.dict && prog_given("alpha")))
-        return prog_usage("--sentences goes with --dict-input and --alpha");
     if (prog_given("alpha") && !args.n) return prog_usage("--alpha needs inputs written LANG=FILE");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

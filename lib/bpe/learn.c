@@ -336,7 +336,13 @@ int bpe_learn(const struct word *words, size_t n, const struct learn_options *o,
     l.min_count = (o->min_frequency ? o->min_frequency : 1) << o->unit_shift;
     if (fill_cells(&l, words, n) < 0) { learn_free(&l); return -1; }
     size_t merges = o->merges, characters = l.names.n - 1;
-    if (o->total_symbols) merges = merges > characters ? merges - characters : 0;
+    if (o->total_symbols && merges <= characters) {
+        learn_free(&l);
+        return err_set("the text has %zu characters (one that ends a word is another), so %zu "
+                       "symbols in all leave no operation to learn; give more than %zu",
+                       characters, merges, characters);
+    }
+    if (o->total_symbols) merges -= characters;
     count_pairs(&l);
     l.warm = l.min_count;
     for (size_t p = 0; p < l.pairs; p++)

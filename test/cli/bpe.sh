@@ -82,6 +82,8 @@ seq 1000 | sed 's,.*,ab,' > en; seq 10 | sed 's,.*,xyxyxy,' > de
 is "$(bpe-learn -q -n 1 --alpha 0 en=en de=de)" "y x 1010"
 is "$(bpe-learn -q -n 1 en=en de=de)" "a b</w> 1000"
 is "$(bpe-learn -q -n 3 --dict-input <(vocab-count en de))" "$(bpe-learn -q -n 3 en de)"
+is "$(bpe-learn -q -t -n 3 en)" "a b</w> 1000"       # symbols: a, b</w>, ab</w>
+fails 1 '2 characters .*so 2 symbols in all leave no operation' bpe-learn -q -t -n 2 -o out en
 fails 2 'want|LANG=FILE' bpe-learn --alpha 0.5 en de
 
 # --- counts of pieces are added to fastBPE's bytes, and learned from as the whole text is
@@ -105,6 +107,12 @@ is "$(counted --alpha 0.5 --sentences en=1000 --sentences de=10)" \
     "$(bpe-learn -q -n 3 --alpha 0.5 en=en de=de)"
 fails 2 'add --sentences de=N' counted --alpha 0.5 --sentences en=1000
 fails 2 'LANG=N, with N of 1 or more' counted --alpha 0.5 --sentences en=0 --sentences de=10
+fails 2 'LANG=N, with N of 1 or more' \
+    counted --alpha 0.5 --sentences en=9 --sentences de=10 --sentences fr=x
+fails 2 'de is given twice' \
+    counted --alpha 0.5 --sentences de=9 --sentences en=9 --sentences de=10
+fails 2 '--sentences d=9: no input has this language' \
+    counted --alpha 0.5 --sentences en=9 --sentences de=10 --sentences d=9
 fails 2 'goes with --dict-input and --alpha' counted --sentences en=1000
 vocab-count -q -o checked en; echo 'ab 1' >> checked
 fails 1 'checked: .*checked.sum' vocab-count --merge checked
@@ -180,6 +188,12 @@ bpe-apply -c codes.fast nul | bpe-apply --restore | cmp - nul
 fails 1 'glossary "\(": ' bpe-apply -c codes.fast --glossaries '('
 fails 2 'codes' bpe-apply
 fails 2 'both' bpe-apply -c - < text
+# what was read first would leave nothing for the other
+fails 2 'only once' bpe-apply -c - - < text
+fails 2 'only once' bpe-apply -c - -i - < text
+fails 2 'only once' bpe-apply -c codes.fast --vocab - < text
+fails 2 'only once' bpe-apply -c codes.fast --glossary-file - < text
+bpe-apply -q -c - text < codes.fast | cmp - <(bpe-apply -q -c codes.fast text)
 fails 2 '--codes splits words, --restore joins them' bpe-apply --restore -c codes.fast < text
 fails 2 '--dropout splits words, --restore joins them' bpe-apply --restore --dropout 0.1 < text
 fails 2 '^bpe-apply: -c: the value is empty; expected FILE$' bpe-apply -c '' < text
