@@ -161,7 +161,7 @@ static int mean(const struct args *dirs, struct model *m, struct vocab **v)
     return rc;
 }
 
-static int average(const struct args *dirs)
+static int average_models(const struct args *dirs)
 {
     struct model m = { 0 };
     struct vocab *v = NULL;
@@ -195,6 +195,22 @@ static int interchange(const char *dir, bool import)
     return rc;
 }
 
+/* 0, or prog_usage's status for an option that the command has no use for. */
+static int check_options(const char *command)
+{
+    static const struct { const char *name, *of; } needs[] = {
+        { "tensors", "info" },       { "output", "average, import or export" },
+        { "to", "export" },          { "src", "export" },
+        { "tgt", "export" },         { "mask-vocab", "export" },
+        { "lang-code", "import" },   { "head", "import or export" },
+    };
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (prog_asked_for(needs[i].name) && !strstr(needs[i].of, command))
+            return prog_usage("--%s is for ckpt %s, not for ckpt %s", needs[i].name, needs[i].of,
+                              command);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct args args;
@@ -202,20 +218,21 @@ int main(int argc, char **argv)
     if (status >= 0) return status;
     if (args.n < 2)
         return prog_usage("expected a command (info, check, average, import, export) and a folder");
-    bool info = !strcmp(args.v[0], "info");
-    if (info || !strcmp(args.v[0], "check")) {
+    bool info = !strcmp(args.v[0], "info"), check = !strcmp(args.v[0], "check"),
+         average = !strcmp(args.v[0], "average"), import = !strcmp(args.v[0], "import");
+    if (!info && !check && !average && !import && strcmp(args.v[0], "export"))
+        return prog_usage("unknown command %s; choose info, check, average, import or export",
+                          args.v[0]);
+    if ((status = check_options(args.v[0]))) return status;
+    if (info || check) {
         for (int i = 1; i < args.n; i++)
             if (look(args.v[i], info) < 0) return prog_fail();
         return prog_end();
     }
-    bool import = !strcmp(args.v[0], "import");
-    if (strcmp(args.v[0], "average") && strcmp(args.v[0], "export") && !import)
-        return prog_usage("unknown command %s; choose info, check, average, import or export",
-                          args.v[0]);
     if (!o.out) return prog_usage("%s needs -o OUT", args.v[0]);
-    if (strcmp(args.v[0], "average")) {
+    if (!average) {
         if (args.n != 2) return prog_usage("%s takes one folder", args.v[0]);
         return interchange(args.v[1], import) < 0 ? prog_fail() : prog_end();
     }
-    return average(&args) < 0 ? prog_fail() : prog_end();
+    return average_models(&args) < 0 ? prog_fail() : prog_end();
 }

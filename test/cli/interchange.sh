@@ -145,3 +145,20 @@ fails 1 'unknown layout' ckpt export -o x --to gpt2 bert
 fails 1 'name the one that is folded' ckpt export -o x --to xlm-roberta xlm
 fails 1 'language zz is not' ckpt export -o x --to xlm-roberta --src zz xlm
 fails 2 'needs -o OUT' ckpt import "$G/bert"
+# an option of another command is refused, and nothing is written
+while read -r command option; do
+    # shellcheck disable=SC2086
+    fails 2 "^ckpt: --${option%% *} is for ckpt .*, not for ckpt $command\$" \
+        ckpt $command -o x --$option bert
+done <<'END'
+import to bert
+import tgt en
+average src en
+average lang-code en
+average head none
+average tensors
+import mask-vocab
+export lang-code en
+END
+fails 2 '--output is for ckpt average, import or export, not for ckpt info' ckpt info -o x bert
+[ ! -e x ]
