@@ -143,7 +143,7 @@ static struct word *weigh(struct language *lang, int n, struct word_counts *all,
     return word_counts_list(all, total);
 }
 
-static int learn(const struct word *words, size_t n, bool weighted)
+static int learn(const struct word *words, size_t n, bool weighted, struct out *out)
 {
     struct learn_options l = { .merges = (size_t)o.merges,
                                .min_frequency = (uint64_t)o.min_frequency,
@@ -157,12 +157,11 @@ static int learn(const struct word *words, size_t n, bool weighted)
     if (rc == 0 && codes.n < l.merges && !o.total)
         msg_note("%zu operations: no other pair occurs %" PRId64 " times", codes.n,
                  o.min_frequency);
-    struct out *out = rc == 0 ? out_open(o.out) : NULL;
-    if (out) {
+    if (rc == 0) {
         codes_write(&codes, codes.format, out_stdio(out));
         rc = sum_commit(out);
     } else
-        rc = -1;
+        out_abort(out);
     codes_free(&codes);
     return rc;
 }
@@ -170,7 +169,8 @@ static int learn(const struct word *words, size_t n, bool weighted)
 static int run(const struct args *args)
 {
     if (o.workers > 0) par_threads_set(o.workers);
-    int inputs = args->n ? args->n : 1, langs = 0, rc = 0;
+    struct out *out = out_open(o.out);               /* before long work */
+    int inputs = args->n ? args->n : 1, langs = 0, rc = out ? 0 : -1;
     bool weighted = prog_given("alpha") && o.alpha != 1;
     struct language *lang = mem_zero((size_t)inputs, sizeof *lang);
     struct word_counts *all = NULL;
@@ -200,8 +200,11 @@ static int run(const struct args *args)
         rc = err_set("%s%s: no words; there is nothing to learn from",
                      strcmp(first, "-") ? first : "standard input",
                      args->n > 1 ? " and the others" : "");
-    } else
-        rc = words ? learn(words, n, weighted) : -1;
+    } else if (words)
+        rc = learn(words, n, weighted, out), out = NULL;
+    else
+        rc = -1;
+    out_abort(out);
     free(words);
     word_counts_free(all);
     for (int i = 0; i < langs; i++) word_counts_free(lang[i].words);

@@ -64,12 +64,12 @@ static int run(const struct args *args)
     struct word *v = NULL;
     if (o.whole) word_counts_whole(w, o.initial ? NULL : "@@", o.initial);
     size_t n = 0;
-    int rc = 0;
+    struct out *out = out_open(o.out);               /* what cannot be written is not counted */
+    int rc = out ? 0 : -1;
     for (int i = 0; i < (args->n ? args->n : 1) && rc == 0; i++)
         rc = count_file(w, args->n ? args->v[i] : o.input);
     if (rc == 0 && !(v = word_counts_list(w, &n))) rc = -1;
-    struct out *out = rc == 0 ? out_open(o.out) : NULL;
-    if (out) {
+    if (rc == 0) {
         word_counts_sort(v, n);
         FILE *f = out_stdio(out);
         for (size_t i = 0;
@@ -79,7 +79,7 @@ static int run(const struct args *args)
         }
         rc = sum_commit(out);
     } else
-        rc = -1;
+        out_abort(out);
     free(v);
     word_counts_free(w);
     return rc;

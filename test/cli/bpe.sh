@@ -179,6 +179,12 @@ for p in "bpe-apply -c codes.fast" "bpe-apply --restore" "bpe-learn -n 10" vocab
     $p -q --replace-invalid -o out latin1
     rm out
 done
+# where the output cannot go is known before anything is read
+for p in bpe-learn vocab-count; do
+    fails 1 "^$p: none/out: cannot create" $p -q -o none/out missing
+    fails 1 "^$p: missing: cannot be opened" $p -q -o out missing
+    [ -z "$(find . -name '*out*tmp')" ] && [ ! -e out ] || fail "$p left an output"
+done
 fails 1 'bpe:1: .*fields' bpe-apply -c bpe
 fails 1 'is not a shard' shard info bpe
 printf 'a\n b\0c\n' > nul
