@@ -16,7 +16,7 @@ enum { BLOCK = 256 << 10 };
 
 enum { PARAGRAPH_MOST = 64 << 20 };
 
-struct item { struct tbuf in, out; struct lines_at at; };
+struct item { struct tbuf in, out; struct lines_at at; const char *path; };
 
 struct run {
     const struct lines *l;
@@ -106,6 +106,7 @@ static void *read_block(void *ctx, bool *failed)
             if (!r->text) { *failed = true; return NULL; }
         }
         struct item *it = mem_zero(1, sizeof *it);
+        it->path = r->paths[r->at - 1];
         int got =
             text_block(r->text, r->line_buffered ? 1 : BLOCK, &it->in.p, &it->in.cap, &it->in.n);
         if (got > 0) {
@@ -136,12 +137,10 @@ static void *read_block(void *ctx, bool *failed)
     }
 }
 
-static int fail_at(const struct run *r, uint64_t line)
+static int fail_at(const struct item *it, uint64_t line)
 {
-    const char *path = r->n == 1 ? r->paths[0] : NULL;
-    if (path && strcmp(path, "-"))
-        return err_set("%s:%llu: %s", path, (unsigned long long)line, err_msg());
-    return err_set("line %llu: %s", (unsigned long long)line, err_msg());
+    return err_set("%s:%llu: %s", strcmp(it->path, "-") ? it->path : "standard input",
+                   (unsigned long long)line, err_msg());
 }
 
 static int work_block(void *ctx, void *item, int thread)
@@ -153,14 +152,14 @@ static int work_block(void *ctx, void *item, int thread)
     tbuf_room(&it->out, it->in.n + it->in.n / 4 + 64);
     if (r->l->block) {
         if (r->l->block(r->l->ctx, r->work[thread], s, it->in.n, &it->at, &it->out) < 0)
-            return fail_at(r, it->at.line);
+            return fail_at(it, it->at.line);
         s = end;
     }
     while (s < end) {
         const char *nl = memchr(s, '\n', (size_t)(end - s));
         size_t n = (size_t)((nl ? nl : end) - s);
         if (r->l->line(r->l->ctx, r->work[thread], s, n, nl != NULL, &it->out) < 0)
-            return fail_at(r, line);
+            return fail_at(it, line);
         s += n + 1;
         line++;
     }

@@ -251,3 +251,11 @@ fails 2 "'NV' is not N, V or N,V" derive-lang --learn-order NV three
 echo kept > out; fails 1 'cycle' derive-lang --syn none.order -o out cycle; is "$(cat out)" kept
 fails 1 'cannot write' bash -c 'ulimit -f 10; exec derive-lang --trans -o big en'
 [ ! -e big ] || fail "half a file was left"
+
+# a message names the file of several, and standard input
+printf 'a\tN\nb\tV\n' > good.tags; printf 'a\tN\nb\n' > bad.tags
+fails 1 '^derive-lang: bad.tags:2: the word "b" has no tag' \
+    derive-lang --trans --format conll -o nothing good.tags bad.tags good.tags
+fails 1 '^derive-lang: standard input:2: the word "b"' \
+    derive-lang --trans --format conll -o nothing good.tags - < bad.tags
+[ ! -e nothing ]

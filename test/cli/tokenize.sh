@@ -106,7 +106,7 @@ exec 9>&-; wait
 # refused.
 is "$(echo 'Mr. X' | tokenize -l xx 2> note)" 'Mr. X'; grep -q "no list" note
 echo '(' > bad; fails 1 'bad:1: not a Perl' tokenize --protected bad < text
-echo 'x*' > bad; fails 1 'line 1: .*empty' tokenize --protected bad < text
+echo 'x*' > bad; fails 1 'standard input:1: .*empty' tokenize --protected bad < text
 fails 1 'byte' tokenize <<< $'ok\n\xc3('
 fails 2 'segment' tokenize --segment nothing < text
 
