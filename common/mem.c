@@ -59,11 +59,24 @@ char *mem_dup(const char *s)
     return memcpy(mem_alloc(n), s, n);
 }
 
+/* To the ends of p's pages: a mapping of which all has the same advice can be moved when it grows,
+ * any other would be copied. */
 void mem_huge(void *p, size_t bytes)
 {
-    const uintptr_t page = 4096, from = ((uintptr_t)p + page - 1) & -page,
-                    to = ((uintptr_t)p + bytes) & -page;
+    const uintptr_t page = 4096, from = (uintptr_t)p & -page,
+                    to = ((uintptr_t)p + bytes + page - 1) & -page;
     if (to > from + HUGE_PAGE) madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
+
+void *mem_alloc_huge(size_t bytes)
+{
+    const size_t page = HUGE_PAGE, whole = bytes & -page;
+    if (bytes < page) return mem_alloc(bytes);
+    /* aligned_alloc takes whole pages; what nobody touches behind p[bytes) costs nothing */
+    void *p = whole + page > bytes ? aligned_alloc(page, whole + page) : NULL;
+    if (!p) out_of_memory(bytes, 1);
+    madvise(p, whole, MADV_HUGEPAGE);
+    return p;
 }
 
 void mem_room(void *p, size_t *cap, size_t need, size_t size)

@@ -14,6 +14,9 @@ char *mem_dup(const char *s);
 /* Asks for huge pages for p[0..bytes), of which much will be used and in no order: fewer faults and
  * fewer misses when addresses are looked up. Changes nothing where the system has none. */
 void mem_huge(void *p, size_t bytes);
+/* mem_alloc for such an array whose size is known and stays, with no huge page lost at its ends. As
+ * with all large allocations, pages that are never touched take no memory. */
+void *mem_alloc_huge(size_t bytes);
 /* the same end, for memory that is not malloc's */
 _Noreturn void mem_none(size_t bytes);
 /* the same end with another message (a device's memory) */

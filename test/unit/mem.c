@@ -71,11 +71,35 @@ static void room_grows_by_halves(void **state)
     free(x);
 }
 
+static void huge_memory_is_aligned_and_all_there(void **state)
+{
+    const size_t page = 2 << 20, bytes[] = { 0, 100, page, 2 * page + 12345 };
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        char *p = mem_alloc_huge(bytes[i]);
+        memset(p, 'x', bytes[i]);
+        if (bytes[i] >= page) assert_int_equal((uintptr_t)p % page, 0);
+        free(p);
+    }
+    fflush(NULL);
+    pid_t pid = fork();
+    if (!pid) {
+        if (!freopen("/dev/null", "w", stderr)) _exit(3);
+        free(mem_alloc_huge(SIZE_MAX - 100));
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), EXIT_FAILURE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_in_memory_that_lost_bytes_is_never_taken),
         cmocka_unit_test(room_grows_by_halves),
+        cmocka_unit_test(huge_memory_is_aligned_and_all_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
