@@ -6,7 +6,9 @@
 #include "common/thread.h"
 #include "lib/bpe/scan.h"
 
-enum { BLOCK = 1 << 19, PARTS = 32, UNIT = 8 };
+/* ARENA: large enough to be a mapping of its own, which grows without being copied and of which
+ * only what is used takes memory */
+enum { BLOCK = 1 << 19, PARTS = 32, UNIT = 8, ARENA = 1 << 18 };
 
 /* A slot holds the lower half of the hash and the entry's place in the arena in units of 8 bytes,
  * from 1. */
@@ -87,7 +89,7 @@ static int add_new(struct table *t, uint32_t i, const struct token *w, uint64_t 
     size_t at = t->used ? t->used : UNIT, need = w->n > UINT32_MAX / 2 ? 0 : entry_size(w->n);
     if (!need || (at + need) / UNIT > UINT32_MAX || t->mask >= 1u << 30)
         return err_set("more distinct words than can be counted (%u in a part)", t->n);
-    mem_room(&t->arena, &t->cap, at + need, 1);
+    mem_room(&t->arena, &t->cap, at + need > ARENA ? at + need : ARENA, 1);
     struct entry *e = (struct entry *)(t->arena + at);
     e->count = count;
     e->n = (uint32_t)w->n;
@@ -215,7 +217,7 @@ static int check_limit(const struct job *j, const struct table *part)
 {
     size_t bytes = 0;
     for (int p = 0; p < PARTS; p++)
-        bytes += part[p].cap + (part[p].slot ? (size_t)part[p].mask + 1 : 0) * sizeof(struct slot);
+        bytes += part[p].used + (part[p].slot ? (size_t)part[p].mask + 1 : 0) * sizeof(struct slot);
     if (!j->w->limit || bytes <= j->w->limit) return 0;
     return err_set("%s: its different words do not fit in --memory; give more", text_name(j->in));
 }
@@ -366,21 +368,51 @@ static int fold_part(void *ctx, size_t p, int thread)
     return 0;
 }
 
-struct word *word_counts_list(struct word_counts *w, size_t *n)
+/* Counts below 512 have a bucket each, larger ones share it with those of the same highest 9 bits;
+ * buckets are in the order of counts. */
+enum { BITS = 8, BUCKETS = (64 - BITS + 1) << BITS };
+
+static inline size_t bucket_of(uint64_t count)
 {
-    if (par_for(PARTS, fold_part, w) < 0) return NULL;
-    size_t total = 0, k = 0;
-    for (int p = 0; p < PARTS; p++) total += w->of[0][p].n;
-    struct word *v = mem_zero(total + 1, sizeof *v);
+    int shift = count >> BITS ? 63 - __builtin_clzll(count) - BITS : 0;
+    return ((size_t)shift << BITS) + (size_t)(count >> shift);
+}
+
+/* first[b] of BUCKETS becomes the number of words in the buckets above b; returns that of all. */
+static size_t count_buckets(const struct word_counts *w, size_t *first)
+{
     for (int p = 0; p < PARTS; p++) {
         const struct table *t = &w->of[0][p];
         for (size_t at = UNIT; at < t->used; ) {
             const struct entry *e = (const struct entry *)(t->arena + at);
-            v[k++] = (struct word){ e->s, e->n, e->count };
+            first[bucket_of(e->count)]++;
             at += entry_size(e->n);
         }
     }
-    *n = k;
+    size_t total = 0;
+    for (size_t b = BUCKETS; b-- > 0; ) {
+        size_t n = first[b];
+        first[b] = total;
+        total += n;
+    }
+    return total;
+}
+
+struct word *word_counts_list(struct word_counts *w, size_t *n)
+{
+    if (par_for(PARTS, fold_part, w) < 0) return NULL;
+    size_t *next = mem_zero(BUCKETS, sizeof *next);
+    *n = count_buckets(w, next);
+    struct word *v = mem_alloc_huge((*n + 1) * sizeof *v);
+    for (int p = 0; p < PARTS; p++) {
+        const struct table *t = &w->of[0][p];
+        for (size_t at = UNIT; at < t->used; ) {
+            const struct entry *e = (const struct entry *)(t->arena + at);
+            v[next[bucket_of(e->count)]++] = (struct word){ e->s, e->n, e->count };
+            at += entry_size(e->n);
+        }
+    }
+    free(next);
     return v;
 }
 

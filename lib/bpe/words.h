@@ -37,8 +37,8 @@ int words_read_counts(struct word_counts *w, struct text *in, int flags);
 int word_counts_add(struct word_counts *w, const char *s, size_t n, uint64_t count);
 
 struct word { const char *s; uint32_t n; uint64_t count; };
-/* All words in no particular order; valid until the next words_read or words_free. Call it once
- * reading is done. */
+/* All words, the more frequent first, as far as the highest 9 bits of their counts tell; valid
+ * until the next words_read or words_free. Call it once reading is done. */
 struct word *word_counts_list(struct word_counts *w, size_t *n);     /* malloc'd */
 /* Most frequent first, then by bytes: fastBPE's getvocab. */
 void word_counts_sort(struct word *v, size_t n);
