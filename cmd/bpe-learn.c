@@ -143,16 +143,34 @@ static struct word *weigh(struct language *lang, int n, struct word_counts *all,
     return word_counts_list(all, total);
 }
 
-static int learn(const struct word *words, size_t n, bool weighted, struct out *out)
+/* All that is about words. */
+struct counted {
+    struct language *lang; int langs;
+    struct word_counts *all;                        /* weighted, or NULL */
+    struct word *words; size_t n;
+};
+
+/* May be called again. */
+static void forget(void *ctx)
+{
+    struct counted *c = ctx;
+    free(c->words);
+    word_counts_free(c->all);
+    for (int i = 0; i < c->langs; i++) word_counts_free(c->lang[i].words);
+    free(c->lang);
+    *c = (struct counted){ 0 };
+}
+
+static int learn(struct counted *c, bool weighted, struct out *out)
 {
     struct learn_options l = { .merges = (size_t)o.merges,
                                .min_frequency = (uint64_t)o.min_frequency,
-                               .total_symbols = o.total,
+                               .total_symbols = o.total, .copied = forget, .ctx = c,
                                .unit_shift = weighted ? UNIT_SHIFT : 0 };
     struct codes codes;
     codes_init(&codes, o.format == 0 ? CODES_FASTBPE : CODES_SUBWORD_NMT);
     l.progress = progress_start("learning", l.merges, "merges");
-    int rc = bpe_learn(words, n, &l, &codes);
+    int rc = bpe_learn(c->words, c->n, &l, &codes);
     progress_end(l.progress);
     if (rc == 0 && codes.n < l.merges && !o.total)
         msg_note("%zu operations: no other pair occurs %" PRId64 " times", codes.n,
@@ -170,29 +188,27 @@ static int run(const struct args *args)
 {
     if (o.workers > 0) par_threads_set(o.workers);
     struct out *out = out_open(o.out);               /* before long work */
-    int inputs = args->n ? args->n : 1, langs = 0, rc = out ? 0 : -1;
+    int inputs = args->n ? args->n : 1, rc = out ? 0 : -1;
     bool weighted = prog_given("alpha") && o.alpha != 1;
-    struct language *lang = mem_zero((size_t)inputs, sizeof *lang);
-    struct word_counts *all = NULL;
+    struct counted c = { .lang = mem_zero((size_t)inputs, sizeof *c.lang) };
     for (int i = 0; i < inputs && rc == 0; i++) {
         char name[32] = "";
         const char *path = args->n ? prog_lang_file(args->v[i], name) : o.input;
         int k = 0;
         /* without weights, all inputs are one language */
-        while (k < langs && weighted && strcmp(lang[k].name, name)) k++;
-        if (k == langs) {
-            strcpy(lang[langs].name, name);
-            if (o.dict) lang[langs].sentences = (uint64_t)said_sentences(name);
-            lang[langs++].words = word_counts_new(par_threads());
+        while (k < c.langs && weighted && strcmp(c.lang[k].name, name)) k++;
+        if (k == c.langs) {
+            strcpy(c.lang[k].name, name);
+            if (o.dict) c.lang[k].sentences = (uint64_t)said_sentences(name);
+            c.lang[c.langs++].words = word_counts_new(par_threads());
         }
-        rc = read_input(&lang[k], path);
+        rc = read_input(&c.lang[k], path);
     }
-    size_t n = 0;
-    struct word *words = NULL;
+    if (rc == 0 && weighted) c.all = word_counts_new(par_threads());
     if (rc == 0)
-        words = weighted ? weigh(lang, langs, all = word_counts_new(par_threads()), &n)
-                         : word_counts_list(lang[0].words, &n);
-    if (rc == 0 && words && !n) {
+        c.words = weighted ? weigh(c.lang, c.langs, c.all, &c.n)
+                           : word_counts_list(c.lang[0].words, &c.n);
+    if (rc == 0 && c.words && !c.n) {
         char lang_name[32];
         const char *first = args->n   ? prog_lang_file(args->v[0], lang_name)
                             : o.input ? o.input
@@ -200,15 +216,12 @@ static int run(const struct args *args)
         rc = err_set("%s%s: no words; there is nothing to learn from",
                      strcmp(first, "-") ? first : "standard input",
                      args->n > 1 ? " and the others" : "");
-    } else if (words)
-        rc = learn(words, n, weighted, out), out = NULL;
+    } else if (c.words)
+        rc = learn(&c, weighted, out), out = NULL;
     else
         rc = -1;
     out_abort(out);
-    free(words);
-    word_counts_free(all);
-    for (int i = 0; i < langs; i++) word_counts_free(lang[i].words);
-    free(lang);
+    forget(&c);
     return rc;
 }
 

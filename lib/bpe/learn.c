@@ -1,6 +1,7 @@
 /* All distinct words lie in one array of cells, one a character, each word between cells of 0. A
  * symbol's number stands in its first cell and, marked BACK, in its last, so that both neighbours
- * are one look away.
+ * are one look away. How often a word occurs is told by where it lies: words of equal counts lie
+ * together, a run of cells. (Words in any order would be right, with more runs.)
  *
  * Each pair has its count, and a list of places of which some may be out of date. Counts of
  * existing pairs only ever fall, so a pair comes up in the queue no later than it should, and goes
@@ -17,31 +18,39 @@
 #include "common/text.h"
 #include "common/symbols.h"
 
-enum { PAGE = 256, PAGES = 0x110000 / PAGE, AHEAD = 8 };
+/* AHEAD: how many places or words before it is needed a cell or word is asked for; SHARE: cells to
+ * an entry of run_of */
+enum { PAGE = 256, PAGES = 0x110000 / PAGE, AHEAD = 16, SHARE = 32 };
 #define BACK 0x80000000u
 #define GONE 0xFFFFFFFFu
 
-struct cell { uint32_t symbol, word; };
+/* Each word occurs `count` times in the cells below `end` that no run before it has. */
+struct run { uint64_t count; uint32_t end; };
 struct pair { uint64_t count, at; uint32_t left, right, n; };          /* places[at .. at+n) */
 struct sum { uint64_t count; uint32_t n, pair; };
 struct top { uint64_t count; uint32_t pair; };
-struct seen { uint32_t symbol, at; uint64_t count; };
+struct seen { uint32_t symbol, at; };
+/* Neighbours of merged places on one side. */
+struct side {
+    uint32_t old, merged;                           /* what they were beside, and are now */
+    struct sum *sum; size_t sum_cap;                /* [names.n]; all zero between uses */
+    struct seen *seen; size_t n, seen_cap;          /* the places that have one, in order */
+    uint32_t *touched; size_t touched_n, touched_cap;    /* each neighbour once */
+};
 
 struct learn {
     struct symbols names;
     uint32_t *cells_of; size_t cells_of_cap;        /* [names.n] how many cells a symbol covers */
-    struct cell *cell; size_t cells;
-    uint64_t *frequency;                            /* of words */
+    uint32_t *cell; size_t cells;
+    struct run *run;
+    uint32_t *run_of;                               /* of the cells SHARE i: the first run behind */
     struct pair *pair; size_t pairs, pair_cap;
-    uint32_t *place; size_t places, place_cap;
+    uint32_t *place; size_t places;
     struct top *heap; size_t heap_n, heap_cap;      /* pairs with a count of `warm` and more */
     uint32_t *cold; size_t cold_n, cold_cap;        /* the others, with at least min_frequency */
     uint32_t *slot, mask;                           /* pairs, +1, by their symbols */
     uint64_t warm, min_count;
-    /* [names.n] by neighbour; all zero between uses */
-    struct sum *sum; size_t sum_cap;
-    struct seen *seen; size_t seen_cap;
-    uint32_t *touched; size_t touched_cap;
+    struct side on_left, on_right;
 };
 
 /* --- words to cells --- */
@@ -50,9 +59,10 @@ static uint32_t new_symbol(struct learn *l, const char *s, size_t n, uint32_t ce
 {
     uint32_t id = symbols_add(&l->names, s, n);
     mem_room(&l->cells_of, &l->cells_of_cap, l->names.n, sizeof *l->cells_of);
-    mem_room(&l->sum, &l->sum_cap, l->names.n, sizeof *l->sum);
+    mem_room(&l->on_left.sum, &l->on_left.sum_cap, l->names.n, sizeof *l->on_left.sum);
+    mem_room(&l->on_right.sum, &l->on_right.sum_cap, l->names.n, sizeof *l->on_right.sum);
     l->cells_of[id] = cells;
-    l->sum[id] = (struct sum){ 0 };
+    l->on_left.sum[id] = l->on_right.sum[id] = (struct sum){ 0 };
     return id;
 }
 
@@ -70,37 +80,67 @@ static uint32_t character(struct learn *l, uint32_t (**page)[2], uint32_t c, con
     return *id;
 }
 
-static int fill_cells(struct learn *l, const struct word *words, size_t n)
+static void index_runs(struct learn *l)
 {
-    uint64_t bytes = 1;
-    for (size_t i = 0; i < n; i++) {
-        for (uint32_t k = 0; k < words[i].n; k++) bytes += (words[i].s[k] & 0xC0) != 0x80;
-        bytes++;
+    l->run_of = mem_alloc((l->cells / SHARE + 1) * sizeof *l->run_of);
+    uint32_t r = 0;
+    for (size_t i = 0; i < l->cells; i += SHARE) {
+        while (i >= l->run[r].end) r++;
+        l->run_of[i / SHARE] = r;
     }
-    if (bytes >= BACK || n >= UINT32_MAX)
+}
+
+/* How often the word occurs that has this cell. */
+static inline uint64_t frequency(const struct learn *l, uint32_t cell)
+{
+    const struct run *r = &l->run[l->run_of[cell / SHARE]];
+    while (cell >= r->end) r++;
+    return r->count;
+}
+
+/* Room for all cells and runs; -1 with a message: there are too many cells. */
+static int make_room(struct learn *l, const struct word *words, size_t n)
+{
+    uint64_t cells = 1;
+    size_t runs = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) __builtin_prefetch(words[i + AHEAD].s);
+        for (uint32_t k = 0; k < words[i].n; k++) cells += (words[i].s[k] & 0xC0) != 0x80;
+        cells++;
+        runs += !i || words[i].count != words[i - 1].count;
+    }
+    if (cells >= BACK || n >= UINT32_MAX)
         return err_set("the distinct words have more than 2^31 characters together; learn from a "
                        "sample of the text");
-    l->cell = mem_alloc((size_t)(bytes + 1) * sizeof *l->cell);
-    mem_huge(l->cell, (size_t)(bytes + 1) * sizeof *l->cell);
-    l->frequency = mem_alloc((n + 1) * sizeof *l->frequency);
+    l->cell = mem_alloc_huge((size_t)(cells + 1) * sizeof *l->cell);
+    l->run = mem_alloc(runs * sizeof *l->run);
+    return 0;
+}
+
+static int fill_cells(struct learn *l, const struct word *words, size_t n)
+{
+    if (make_room(l, words, n) < 0) return -1;
     uint32_t (**page)[2] = mem_zero(PAGES, sizeof *page);
-    size_t k = 0;
-    l->cell[k++] = (struct cell){ 0, 0 };
+    size_t k = 0, r = 0;
+    l->cell[k++] = 0;
     for (size_t i = 0; i < n; i++) {
         const char *s = words[i].s;
         size_t len = words[i].n;
-        l->frequency[i] = words[i].count;
+        if (i + AHEAD < n) __builtin_prefetch(words[i + AHEAD].s);
         for (size_t at = 0; at < len; ) {
-            int c_n;
-            uint32_t c = utf8_get(s + at, len - at, &c_n);
+            int c_n = 1;
+            uint32_t c = (unsigned char)s[at];
+            if (c >= 0x80) c = utf8_get(s + at, len - at, &c_n);
             bool final = at + (size_t)c_n == len;
-            l->cell[k++] = (struct cell){ character(l, page, c, s + at, (size_t)c_n, final),
-                                          (uint32_t)i };
+            l->cell[k++] = character(l, page, c, s + at, (size_t)c_n, final);
             at += (size_t)c_n;
         }
-        l->cell[k++] = (struct cell){ 0, 0 };
+        l->cell[k++] = 0;
+        r += i && words[i].count != words[i - 1].count;
+        l->run[r] = (struct run){ words[i].count, (uint32_t)k };
     }
     l->cells = k;
+    index_runs(l);
     for (int i = 0; i < PAGES; i++) free(page[i]);
     free(page);
     return 0;
@@ -108,9 +148,14 @@ static int fill_cells(struct learn *l, const struct word *words, size_t n)
 
 /* --- pairs --- */
 
+static inline uint32_t hash_of(const struct learn *l, uint32_t left, uint32_t right)
+{
+    return (uint32_t)((((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u) >> 32) & l->mask;
+}
+
 static inline uint32_t slot_of(const struct learn *l, uint32_t left, uint32_t right)
 {
-    uint32_t h = (uint32_t)((((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u) >> 32) & l->mask;
+    uint32_t h = hash_of(l, left, right);
     while (l->slot[h]
            && (l->pair[l->slot[h] - 1].left != left || l->pair[l->slot[h] - 1].right != right))
         h = (h + 1) & l->mask;
@@ -120,8 +165,9 @@ static inline uint32_t slot_of(const struct learn *l, uint32_t left, uint32_t ri
 static void grow_slots(struct learn *l)
 {
     free(l->slot);
-    l->mask = l->mask ? 2 * l->mask + 1 : (1 << 16) - 1;
-    l->slot = mem_zero(l->mask + 1ull, sizeof *l->slot);
+    l->mask = 2 * l->mask + 1;
+    size_t bytes = (l->mask + 1ull) * sizeof *l->slot;
+    l->slot = memset(mem_alloc_huge(bytes), 0, bytes);
     for (size_t p = 0; p < l->pairs; p++)
         l->slot[slot_of(l, l->pair[p].left, l->pair[p].right)] = (uint32_t)p + 1;
 }
@@ -136,33 +182,46 @@ static uint32_t add_pair(struct learn *l, uint32_t h, struct pair p)
     return (uint32_t)l->pairs - 1;
 }
 
+/* Room for pairs and places. Pairs of characters have fewer places than there are cells; fewer than
+ * cells, too, are the places that are merged, and each makes at most two. Pairs are as many as most
+ * texts have, and may become more. */
+static void pairs_room(struct learn *l)
+{
+    l->place = mem_alloc_huge(3 * l->cells * sizeof *l->place);
+    mem_room(&l->pair, &l->pair_cap, l->cells / 8, sizeof *l->pair);
+    mem_huge(l->pair, l->pair_cap * sizeof *l->pair);
+    l->mask = (1 << 11) - 1;
+    while (l->mask < l->cells / 8) l->mask = 2 * l->mask + 1;
+    grow_slots(l);
+}
+
+/* The pairs of characters. Which one is where they meet is kept in places that merging will use. */
 static void count_pairs(struct learn *l)
 {
-    uint32_t *of = mem_alloc(l->cells * sizeof *of);       /* the pair at each cell */
-    mem_huge(of, l->cells * sizeof *of);
-    grow_slots(l);
+    pairs_room(l);
+    uint32_t *of = l->place + l->cells, *next = of;
+    const struct run *run = l->run;
     for (size_t i = 1; i + 1 < l->cells; i++) {
-        uint32_t a = l->cell[i].symbol, b = l->cell[i + 1].symbol;
+        uint32_t a = l->cell[i], b = l->cell[i + 1];
         if (!a || !b) continue;
+        while (i >= run->end) run++;
         uint32_t h = slot_of(l, a, b);
-        of[i] = l->slot[h] ? l->slot[h] - 1
+        *next = l->slot[h] ? l->slot[h] - 1
                            : add_pair(l, h, (struct pair){ .left = a, .right = b });
-        l->pair[of[i]].count += l->frequency[l->cell[i].word];
-        l->pair[of[i]].n++;
+        struct pair *p = &l->pair[*next++];
+        p->count += run->count;
+        p->n++;
     }
     for (size_t p = 0; p < l->pairs; p++) {
         l->pair[p].at = l->places;
         if (l->pair[p].count >= l->min_count) l->places += l->pair[p].n;
         l->pair[p].n = 0;
     }
-    mem_room(&l->place, &l->place_cap, l->places, sizeof *l->place);
-    mem_huge(l->place, l->place_cap * sizeof *l->place);
     for (size_t i = 1; i + 1 < l->cells; i++) {
-        if (!l->cell[i].symbol || !l->cell[i + 1].symbol) continue;
-        struct pair *p = &l->pair[of[i]];
+        if (!l->cell[i] || !l->cell[i + 1]) continue;
+        struct pair *p = &l->pair[*of++];
         if (p->count >= l->min_count) l->place[p->at + p->n++] = (uint32_t)i;
     }
-    free(of);
 }
 
 /* --- which pair is next --- */
@@ -245,73 +304,103 @@ static void lose(struct learn *l, uint32_t left, uint32_t right, uint64_t count)
     if (p) l->pair[p - 1].count -= count;
 }
 
-/* The new pairs with neighbours seen[0..n), which are on the left or right of `merged`, made of
- * left and right. */
-static void new_pairs(struct learn *l, uint32_t left, uint32_t right, uint32_t merged, bool on_left,
-                      size_t n)
+static inline uint32_t hash_beside(const struct learn *l, const struct side *d, uint32_t by,
+                                   uint32_t symbol)
 {
-    size_t touched = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct sum *s = &l->sum[l->seen[i].symbol];
-        if (!s->n++) {
-            mem_room(&l->touched, &l->touched_cap, touched + 1, sizeof *l->touched);
-            l->touched[touched++] = l->seen[i].symbol;
-        }
-        s->count += l->seen[i].count;
+    return d == &l->on_left ? hash_of(l, by, symbol) : hash_of(l, symbol, by);
+}
+
+/* The neighbour of a merged place. What new_pairs will look up is asked for. */
+static inline void see(struct learn *l, struct side *d, uint32_t by, uint32_t at, uint64_t count)
+{
+    struct sum *s = &d->sum[by];
+    if (!s->n++) {
+        mem_room(&d->touched, &d->touched_cap, d->touched_n + 1, sizeof *d->touched);
+        d->touched[d->touched_n++] = by;
+        __builtin_prefetch(&l->slot[hash_beside(l, d, by, d->old)]);
+        __builtin_prefetch(&l->slot[hash_beside(l, d, by, d->merged)]);
     }
+    s->count += count;
+    d->seen[d->n++] = (struct seen){ by, at };
+}
+
+static inline void see_both(struct learn *l, uint32_t at, uint32_t cells)
+{
+    const uint32_t *c = &l->cell[at];
+    uint32_t before_it = c[-1] & ~BACK, behind = c[cells];
+    uint64_t count = frequency(l, at);
+    if (before_it) see(l, &l->on_left, before_it, at - l->cells_of[before_it], count);
+    if (behind && behind != l->on_right.merged) see(l, &l->on_right, behind, at, count);
+}
+
+/* The pairs that a merged symbol has with what was seen on one side of it. */
+static void new_pairs(struct learn *l, struct side *d)
+{
+    bool on_left = d == &l->on_left;
     size_t from = l->pairs;
-    for (size_t i = 0; i < touched; i++) {
-        struct sum *s = &l->sum[l->touched[i]];
+    for (size_t i = 0; i < d->touched_n; i++) {
+        uint32_t p = l->slot[hash_beside(l, d, d->touched[i], d->old)];
+        if (p) __builtin_prefetch(&l->pair[p - 1]);
+    }
+    for (size_t i = 0; i < d->touched_n; i++) {
+        uint32_t by = d->touched[i];
+        struct sum *s = &d->sum[by];
         s->pair = UINT32_MAX;
-        if (on_left) lose(l, l->touched[i] == merged ? right : l->touched[i], left, s->count);
-        else lose(l, right, l->touched[i], s->count);
+        if (on_left) lose(l, by == d->merged ? l->on_right.old : by, d->old, s->count);
+        else lose(l, d->old, by, s->count);
         if (s->count < l->min_count) continue;              /* it can only become rarer */
         struct pair p = { .count = s->count, .at = l->places,
-                          .left = on_left ? l->touched[i] : merged,
-                          .right = on_left ? merged : l->touched[i] };
+                          .left = on_left ? by : d->merged, .right = on_left ? d->merged : by };
         s->pair = add_pair(l, slot_of(l, p.left, p.right), p);
         l->places += s->n;
     }
-    mem_room(&l->place, &l->place_cap, l->places, sizeof *l->place);
-    for (size_t i = 0; i < n; i++) {
-        uint32_t p = l->sum[l->seen[i].symbol].pair;
-        if (p != UINT32_MAX) l->place[l->pair[p].at + l->pair[p].n++] = l->seen[i].at;
+    for (size_t i = 0; i < d->n; i++) {
+        uint32_t p = d->sum[d->seen[i].symbol].pair;
+        if (p != UINT32_MAX) l->place[l->pair[p].at + l->pair[p].n++] = d->seen[i].at;
     }
-    for (size_t i = 0; i < touched; i++) l->sum[l->touched[i]] = (struct sum){ 0 };
+    for (size_t i = 0; i < d->touched_n; i++) d->sum[d->touched[i]] = (struct sum){ 0 };
+    d->n = d->touched_n = 0;
     for (size_t p = from; p < l->pairs; p++) queue_pair(l, (uint32_t)p);
 }
 
+static void side_start(struct side *d, uint32_t old, uint32_t merged, size_t places)
+{
+    d->old = old;
+    d->merged = merged;
+    mem_room(&d->seen, &d->seen_cap, places, sizeof *d->seen);
+}
+
+/* A place is looked around from only when the next one has been merged, which may be beside it. */
 static void merge(struct learn *l, uint32_t pair, uint32_t merged)
 {
-    uint32_t left = l->pair[pair].left, right = l->pair[pair].right,
-             *place = l->place + l->pair[pair].at, n = 0;
+    uint32_t left = l->pair[pair].left, right = l->pair[pair].right, n = l->pair[pair].n,
+             last = 0;
+    const uint32_t *place = l->place + l->pair[pair].at;
     uint32_t step = l->cells_of[left], cells = l->cells_of[merged];
-    for (uint32_t i = 0; i < l->pair[pair].n; i++) {
-        if (i + AHEAD < l->pair[pair].n) __builtin_prefetch(&l->cell[place[i + AHEAD]]);
-        struct cell *c = &l->cell[place[i]];
-        /* overlapped by the merge before */
-        if (c->symbol != left || c[step].symbol != right) continue;
-        c[step].symbol = GONE;
-        c->symbol = merged;
-        c[cells - 1].symbol = BACK | merged;
-        place[n++] = place[i];
-    }
-    size_t lefts = 0, rights = 0;
-    mem_room(&l->seen, &l->seen_cap, 2 * (size_t)n, sizeof *l->seen);
-    /* rights from the far end of seen */
+    side_start(&l->on_left, left, merged, n);
+    side_start(&l->on_right, right, merged, n);
+    for (uint32_t i = 0; i < n && i < AHEAD; i++) __builtin_prefetch(&l->cell[place[i]]);
     for (uint32_t i = 0; i < n; i++) {
-        const struct cell *c = &l->cell[place[i]];
-        uint32_t before_it = c[-1].symbol & ~BACK, behind = c[cells].symbol;
-        uint64_t count = l->frequency[c->word];
-        if (before_it)
-            l->seen[lefts++] = (struct seen){ before_it, place[i] - l->cells_of[before_it], count };
-        if (behind && behind != merged)
-            l->seen[2 * (size_t)n - ++rights] = (struct seen){ behind, place[i], count };
+        if (i + AHEAD < n) __builtin_prefetch(&l->cell[place[i + AHEAD]]);
+        uint32_t *c = &l->cell[place[i]];
+        if (*c != left || c[step] != right) continue;       /* overlapped by the merge before */
+        c[step] = GONE;
+        *c = merged;
+        c[cells - 1] = BACK | merged;
+        if (last) see_both(l, last, cells);
+        last = place[i];
     }
+    if (last) see_both(l, last, cells);
     l->pair[pair].n = 0;
-    new_pairs(l, left, right, merged, true, lefts);
-    for (size_t i = 0; i < rights; i++) l->seen[i] = l->seen[2 * (size_t)n - 1 - i];
-    new_pairs(l, left, right, merged, false, rights);
+    new_pairs(l, &l->on_left);
+    new_pairs(l, &l->on_right);
+}
+
+static void side_free(struct side *d)
+{
+    free(d->sum);
+    free(d->seen);
+    free(d->touched);
 }
 
 static void learn_free(struct learn *l)
@@ -319,13 +408,15 @@ static void learn_free(struct learn *l)
     symbols_free(&l->names);
     free(l->cells_of);
     free(l->cell);
-    free(l->frequency);
+    free(l->run);
+    free(l->run_of);
     free(l->pair);
     free(l->place);
     free(l->heap);
     free(l->cold);
     free(l->slot);
-    free(l->sum); free(l->seen); free(l->touched);
+    side_free(&l->on_left);
+    side_free(&l->on_right);
 }
 
 int bpe_learn(const struct word *words, size_t n, const struct learn_options *o, struct codes *to)
@@ -335,6 +426,7 @@ int bpe_learn(const struct word *words, size_t n, const struct learn_options *o,
     symbols_init(&l.names);
     l.min_count = (o->min_frequency ? o->min_frequency : 1) << o->unit_shift;
     if (fill_cells(&l, words, n) < 0) { learn_free(&l); return -1; }
+    if (o->copied) o->copied(o->ctx);
     size_t merges = o->merges, characters = l.names.n - 1;
     if (o->total_symbols && merges <= characters) {
         learn_free(&l);

@@ -20,11 +20,15 @@ struct learn_options {
     /* counts are in units of 2^-unit_shift; min_frequency and the counts written are not */
     uint32_t unit_shift;
     struct progress *progress;     /* or NULL */
+    /* unless NULL, called once the words have been copied: they may be freed before merging takes
+     * its memory */
+    void (*copied)(void *ctx);
+    void *ctx;
 };
 
 /* Appends to *to (codes_init'd). Fewer than `merges` operations is no error. -1 with a message: no
  * words at all, too many distinct ones (more than 2^31 characters together), total_symbols with no
- * more merges than characters. */
+ * more merges than characters. Words may be in any order; it is fast in that of word_counts_list. */
 int bpe_learn(const struct word *words, size_t n, const struct learn_options *o, struct codes *to);
 
 /* XLM's sampling of languages: with n_l sentences in language l, p_l = n_l / sum n and q_l =

@@ -77,18 +77,29 @@ static void random_word(char *s, int most)
     s[n] = 0;
 }
 
+/* Words that are freed while they are learned from. */
+struct learned { struct word_counts *counts; struct word *words; };
+
+static void forget(void *ctx)
+{
+    struct learned *from = ctx;
+    free(from->words);
+    word_counts_free(from->counts);
+    *from = (struct learned){ 0 };
+}
+
 static struct codes learn_from(char words[][40], int n, size_t merges, uint64_t min_frequency)
 {
     struct word_counts *w = word_counts_new(1);
     for (int i = 0; i < n; i++) word_counts_add(w, words[i], strlen(words[i]), 1 + (uint64_t)i % 5);
     size_t k;
-    struct word *v = word_counts_list(w, &k);
+    struct learned from = { w, word_counts_list(w, &k) };
     struct codes c;
     codes_init(&c, CODES_FASTBPE);
-    struct learn_options o = { .merges = merges, .min_frequency = min_frequency };
-    assert_int_equal(bpe_learn(v, k, &o, &c), 0);
-    free(v);
-    word_counts_free(w);
+    struct learn_options o = { .merges = merges, .min_frequency = min_frequency,
+                               .copied = forget, .ctx = &from };
+    assert_int_equal(bpe_learn(from.words, k, &o, &c), 0);
+    assert_null(from.words);
     return c;
 }
 
@@ -374,6 +385,28 @@ static void counts_do_not_depend_on_threads(void **state)
     for (int t = 0; t < 2; t++) { free(v[t]); word_counts_free(w[t]); }
 }
 
+/* Equal counts stand together: learning is fast only then. */
+static void words_are_listed_by_their_counts(void **state)
+{
+    (void)state;
+    struct word_counts *w = word_counts_new(1);
+    char s[16];
+    for (int i = 0; i < 3000; i++) {
+        uint64_t count = 1 + rng_next_below(&rng, 600);
+        if (i % 10 == 0) count = UINT64_MAX >> rng_next_below(&rng, 60);
+        word_counts_add(w, s, (size_t)sprintf(s, "word%d", i), count);
+    }
+    size_t n;
+    struct word *v = word_counts_list(w, &n);
+    assert_int_equal(n, 3000);
+    for (size_t i = 1; i < n; i++) {
+        assert_true(v[i - 1].count >= v[i].count - v[i].count / 256);
+        if (v[i].count < 512) assert_true(v[i - 1].count >= v[i].count);
+    }
+    free(v);
+    word_counts_free(w);
+}
+
 static void a_full_cache_forgets_nothing_it_has(void **state)
 {
     (void)state;
@@ -431,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_limited_vocabulary_takes_pieces_apart_until_they_are_in_it),
         cmocka_unit_test(bad_codes_are_refused_with_their_line),
         cmocka_unit_test(counts_do_not_depend_on_threads),
+        cmocka_unit_test(words_are_listed_by_their_counts),
         cmocka_unit_test(a_full_cache_forgets_nothing_it_has),
         cmocka_unit_test(glossaries_cut_words_and_keep_their_matches),
     };
