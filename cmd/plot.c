@@ -534,6 +534,13 @@ int main(int argc, char **argv)
         return prog_usage("plot bars draws one table, as it is: group, bar, value, perhaps panel "
                           "and ci, with no options but --title, --output, --png, --width and "
                           "--height");
+    char asked[64];
+    if (!logs && prog_asked(curve_rows, asked))
+        return prog_usage("--%s is for plot curves, not for plot %s", asked, what);
+    if (!tsne && prog_asked(tsne_rows, asked))
+        return prog_usage("--%s is for plot tsne, not for plot %s", asked, what);
+    if (tsne && (o.y.n || o.x || o.log_y || o.range))
+        return prog_usage("--y, --x, --log-y and --range are not for plot tsne");
     if (o.labels.n && o.labels.n != args.n - 1)
         return prog_usage("%d labels for %d files; give one per file", o.labels.n, args.n - 1);
     if (o.range && (sscanf(o.range, "%lf:%lf%c", &low, &high, &tail) != 2 || !(low < high)

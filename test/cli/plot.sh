@@ -135,6 +135,13 @@ fails 1 '^plot: rank: 0 cannot be shown on a logarithmic axis' plot ranks bad.ts
 printf 'layer\trsim\n0\t1e-320\n1\t1e150\n' > far.tsv; plot rsim far.tsv --log-y -o x.svg
 fails 2 'but --title, --output, --png, --width and --height' plot bars bad.tsv --tsv t.tsv
 
+# options of another picture are refused
+fails 2 '^plot: --smooth is for plot curves, not for plot hits$' plot hits hits.tsv --smooth 3
+fails 2 '^plot: --dict is for plot tsne, not for plot curves$' plot curves runs/a --dict hits.tsv
+fails 2 'and --range are not for plot tsne$' plot tsne en=hits.tsv --range 0:1
+plot tsne -q en="$TOP/test/golden/vectors/tsne.a.vec" --label Z --iterations 9 -o x.svg
+grep -q '>Z</text>' x.svg || fail "tsne has no label"
+
 # tsne: the words of a dictionary, with scikit-learn's divergence at the same perplexity; the same
 # bytes on any number of threads
 g=$TOP/test/golden/vectors
