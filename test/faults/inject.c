@@ -1,6 +1,6 @@
 /* Preloaded into a program: makes the n-th call of one function fail, be interrupted or be short.
  *   FAULT="CALL:N:KIND"   CALL: open read write pwrite fsync rename unlink close mmap ftruncate
- *                         malloc calloc realloc pthread_create clock
+ *                         malloc calloc realloc aligned_alloc pthread_create clock
  *                         KIND: fail, eintr (-1 with EINTR, nothing done), short (one byte of
  *                         several); of clock (what the time of day is): back, ahead (by 400 days)
  *                         "N+" instead of N: that call and all after it
@@ -25,7 +25,7 @@
 
 enum call {
     OPEN, READ, WRITE, PWRITE, FSYNC, RENAME, UNLINK, CLOSE, MMAP, FTRUNCATE,
-    MALLOC, CALLOC, REALLOC, PTHREAD_CREATE, CLOCK, N_CALLS
+    MALLOC, CALLOC, REALLOC, ALIGNED_ALLOC, PTHREAD_CREATE, CLOCK, N_CALLS
 };
 enum kind { NOTHING, FAIL, EINTR_ONCE, SHORT, BACK, AHEAD };
 
@@ -37,8 +37,8 @@ static const struct { const char *name; int error;
     { "unlink", EACCES },  { "close", EIO },
     { "mmap", ENOMEM },    { "ftruncate", ENOSPC },
     { "malloc", ENOMEM },  { "calloc", ENOMEM },
-    { "realloc", ENOMEM }, { "pthread_create", EAGAIN },
-    { "clock", 0 },
+    { "realloc", ENOMEM }, { "aligned_alloc", ENOMEM },
+    { "pthread_create", EAGAIN }, { "clock", 0 },
 };
 
 static atomic_long count[N_CALLS];
@@ -102,13 +102,18 @@ static bool unseen(void *caller)
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 #define SPOILT(call) ({ enum kind k_ = due(call); k_ == FAIL || k_ == EINTR_ONCE; })
 
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+    *__libc_memalign(size_t, size_t);
 void *malloc(size_t n)
 {
     return SPOILT(MALLOC) && !unseen(__builtin_return_address(0)) ? NULL : __libc_malloc(n);
 }
 void *calloc(size_t n, size_t size) { return SPOILT(CALLOC) ? NULL : __libc_calloc(n, size); }
 void *realloc(void *p, size_t n) { return SPOILT(REALLOC) ? NULL : __libc_realloc(p, n); }
+void *aligned_alloc(size_t align, size_t n)
+{
+    return SPOILT(ALIGNED_ALLOC) ? NULL : __libc_memalign(align, n);
+}
 
 int open(const char *path, int flags, ...)
 {
