@@ -7,8 +7,8 @@
 #include "lib/bpe/scan.h"
 
 /* ARENA: large enough to be a mapping of its own, which grows without being copied and of which
- * only what is used takes memory */
-enum { BLOCK = 1 << 19, PARTS = 32, UNIT = 8, ARENA = 1 << 18 };
+ * only what is used takes memory; a part with FEW bytes of words does without */
+enum { BLOCK = 1 << 19, PARTS = 32, UNIT = 8, FEW = 1 << 12, ARENA = 1 << 18 };
 
 /* A slot holds the lower half of the hash and the entry's place in the arena in units of 8 bytes,
  * from 1. */
@@ -89,7 +89,8 @@ static int add_new(struct table *t, uint32_t i, const struct token *w, uint64_t 
     size_t at = t->used ? t->used : UNIT, need = w->n > UINT32_MAX / 2 ? 0 : entry_size(w->n);
     if (!need || (at + need) / UNIT > UINT32_MAX || t->mask >= 1u << 30)
         return err_set("more distinct words than can be counted (%u in a part)", t->n);
-    mem_room(&t->arena, &t->cap, at + need > ARENA ? at + need : ARENA, 1);
+    size_t room = at + need;
+    mem_room(&t->arena, &t->cap, room > FEW && room < ARENA ? ARENA : room, 1);
     struct entry *e = (struct entry *)(t->arena + at);
     e->count = count;
     e->n = (uint32_t)w->n;
