@@ -19,6 +19,7 @@ set -eu
 for v in $(env | sed -n 's/^\(OPENBLAS_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
 export LC_ALL=C.UTF-8 PATH=$BIN:$PATH
 threads=${THREADS:-$(nproc)} device=${DEVICE:-cpu} precision=${PRECISION:-float32}
+trained=$precision; [ "$precision" != int8 ] || trained=float32      # of a model of our own
 longest=${LONGEST:-100} times=${TIMES:-2} python=${PYTHON-}
 peers="transformers ctranslate2"; [ "$precision" != int8 ] || peers=ctranslate2
 REF=${REF:+$(realpath "$REF")}
@@ -39,7 +40,7 @@ if [ -z "${MODEL:-}" ]; then
     echo "training: ${LAYERS:-3} + ${LAYERS:-3} layers, D = ${DIM:-256}, ${STEPS:-600} steps" >&2
     finetune --task mt -v vocab --parallel xa-xb=dev.xa.bpe,dev.xb.bpe --layers "${LAYERS:-3}" \
         --dim "${DIM:-256}" --heads "${HEADS:-4}" --positions 256 --tokens 1000 \
-        --device "$device" --precision "$precision" --steps "${STEPS:-600}" --lr "${LR:-1e-3}" \
+        --device "$device" --precision "$trained" --steps "${STEPS:-600}" --lr "${LR:-1e-3}" \
         --warmup 100 --dropout 0 --seed 1 --save-every 100000 --threads "$threads" --out run >&2
     MODEL=$work/run TEXT=$work/test.xa.bpe
 fi
