@@ -143,14 +143,15 @@ static struct word *weigh(struct language *lang, int n, struct word_counts *all,
     return word_counts_list(all, total);
 }
 
-/* All that is about words. */
+/* The words of each language, those of all by weight, and the list that is learnt from. */
 struct counted {
     struct language *lang; int langs;
     struct word_counts *all;                        /* weighted, or NULL */
     struct word *words; size_t n;
 };
 
-/* May be called again. */
+/* bpe_learn calls it once it has copied the words, so that merging can use their memory; run() calls
+ * it at the end. */
 static void forget(void *ctx)
 {
     struct counted *c = ctx;
