@@ -150,8 +150,8 @@ struct counted {
     struct word *words; size_t n;
 };
 
-/* bpe_learn calls it once it has copied the words, so that merging can use their memory; run() calls
- * it at the end. */
+/* bpe_learn calls it once it has copied the words, so that merging can use their memory; run()
+ * calls it at the end. */
 static void forget(void *ctx)
 {
     struct counted *c = ctx;
