@@ -1,10 +1,10 @@
 # Zero-shot tasks of MLM-GC's Tables 5 and 6 (and 10, 11): XLM, with PMI-Masking, with MLM-GC, with
-# TLM, with TLM and MLM-GC. Encoders of English and German captions, fine-tuned on English, judged
-# on English and, without a German example, on German (tasks-deen's data). SCALE=paper: XNLI and
-# MLQA, in their languages (parts/xlu-paper.sh).
+# TLM, with TLM and MLM-GC. Encoders of English and German captions and mixed text (Europarl, news,
+# the web), fine-tuned on English, judged on English and, without a German example, on German
+# (tasks-deen's data). SCALE=paper: XNLI and MLQA, in their languages (parts/xlu-paper.sh).
 languages en de
 setting XLU_SYSTEMS "xlm pmi gc tlm tlm-gc"
 INIT=
 title[xlm]=XLM title[pmi]=XLM+PMI title[gc]=XLM+GC title[tlm]=XLM+TLM title[tlm-gc]=XLM+TLM+GC
-if [ $SCALE = paper ]; then part xlu-paper; else part xlu-captions; fi
+if [ $SCALE = paper ]; then part xlu-paper; else part xlu-mixed; fi
 paper A 5 6 10 11

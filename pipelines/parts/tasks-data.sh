@@ -50,8 +50,8 @@ for l in $A $B; do
         most=$TEST_MOST
         [ $p != train ] || most=$TASK_MOST
         [ $l = $B ] && what=was || what=what
-        stage cloze.$p.$l  task/cloze/$p.$l.json : raw/$p.$l $P/cloze-qa.awk : \
-            "head -n $((5 * most)) raw/$p.$l | LC_ALL=C awk -v what=$what -f $P/cloze-qa.awk
+        stage cloze.$p.$l  task/cloze/$p.$l.json : $captions$p.$l $P/cloze-qa.awk : \
+            "head -n $((5 * most)) $captions$p.$l | LC_ALL=C awk -v what=$what -f $P/cloze-qa.awk
                 > task/cloze/$p.$l.json"
     done
     published raw.xquad.$l raw/xquad.$l xquad/xquad.$l.json

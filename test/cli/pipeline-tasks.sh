@@ -42,6 +42,16 @@ grep -q -- '--mask-scheme pmi --mask-ngrams en=bpe/ngrams.en --mask-ngrams de' e
 grep -qE -- '--objective mlm +--train' encoder.xlm
 grep -qx mt names && fail "a translator, though nli is not among the tasks"
 is "$(tail -n 1 plan | grep -o '#compare' | wc -l)" 5
+# its text: captions, then no more sentences of the other half, whose tokens are joined to text
+mkdir -p xlu/raw; cd xlu
+printf 'A dog .\nTwo .\n' > raw/captions.valid.en
+printf "Peter &apos;s cat , too .\n&quot; No , &quot; he says .\nToo many .\n" > raw/tokens.valid.en
+awk -F'\t' '$1 == "raw.valid.en" { print $6 }' ../plan | bash -e
+is "$(cat raw/valid.en)" 'A dog .
+Two .
+Peter'"'"'s cat, too.
+"No," he says.'
+cd ..
 # as published: 15 languages of XNLI, 7 of MLQA, learnt in English only, pairs of English with 14
 planned paper 1 xlu; cut -f 1 plan > names
 is "$(grep -cE '^s1[.]xlm[.]xnli[.]en-..$' names)" 15

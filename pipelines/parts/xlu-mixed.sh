@@ -1,5 +1,6 @@
-# xlu on captions: text, systems, tasks; parts of speech and names are the tasks with labels in both
-# languages (TASKS="pos ner nli cloze xquad xnli" has all of tasks-deen's).
+# xlu on captions and mixed text: text, systems, tasks; parts of speech and names are the tasks with
+# labels in both languages (TASKS="pos ner nli cloze xquad xnli" has all of tasks-deen's).
+setting TASKS_TEXT mixed
 setting TASKS "pos ner"
 setting NGRAMS ""
 part tasks-text
