@@ -157,8 +157,6 @@ int main(int argc, char **argv)
                               splits[i]);
     if (!*o.separator || strchr(o.separator, ' ') || strchr(o.separator, '\n'))
         return prog_usage("--separator must be a word");
-    if (o.codes && !strcmp(o.codes, "-") && !args.n && !o.input)
-        return prog_usage("codes and text cannot both come from standard input");
     int std_in = !args.n && is_dash(o.input ? o.input : "-");
     for (int i = 0; i < args.n; i++) std_in += is_dash(args.v[i]);
     for (int i = 0; i < o.glossary_files.n; i++) std_in += is_dash(o.glossary_files.v[i]);

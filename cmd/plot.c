@@ -452,6 +452,7 @@ static int plane(const struct args *a)
     struct plane p = { 0 };
     size_t points = 0, size;
     char *bytes;
+    if (out_check(o.output) < 0 || out_check(o.tsv) < 0) return -1;
     for (int i = 0; i < n && status == 0; i++) {
         char lang[32];
         const char *path = prog_lang_file(a->v[i + 1], lang);

@@ -260,6 +260,16 @@ fail:
     return NULL;
 }
 
+int out_check(const char *path)
+{
+    struct stat st;
+    if (!path || !strcmp(path, "-")) return 0;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return 0;
+    struct out *o = out_open(path);
+    out_abort(o);
+    return o ? 0 : -1;
+}
+
 FILE *out_stdio(struct out *o)
 {
     return o->f;

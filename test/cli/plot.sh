@@ -142,6 +142,13 @@ fails 2 'and --range are not for plot tsne$' plot tsne en=hits.tsv --range 0:1
 plot tsne -q en="$TOP/test/golden/vectors/tsne.a.vec" --label Z --iterations 9 -o x.svg
 grep -q '>Z</text>' x.svg || fail "tsne has no label"
 
+for f in o tsv; do
+    fails 1 '^plot: none/o: cannot create' plot tsne en=missing -o out.svg --${f/#o/output} none/o
+done
+fails 1 '^plot: missing: cannot' plot tsne en=missing -o out.svg --tsv out.tsv
+[ -z "$(find . -name '.out*.tmp')" ] && [ ! -e out.svg ] && [ ! -e out.tsv ] ||
+    fail 'an output is left'
+
 # tsne: the words of a dictionary, with scikit-learn's divergence at the same perplexity; the same
 # bytes on any number of threads
 g=$TOP/test/golden/vectors

@@ -209,6 +209,13 @@ cooc-study --ranks en.cooc de.left.cooc |
         exit bad || NR < 100 }' || fail "ranks"
 
 echo "# bad input: one line that says where and what; nothing is written"
+# where an output cannot go is known before the vectors are read
+for o in output reverse out-src out-tgt; do
+    fails 1 '^dict-induce: none/o: cannot create' dict-induce --src missing --tgt missing -o out \
+        --$o none/o
+    fails 1 '^dict-induce: missing: cannot' dict-induce --src missing --tgt missing -o out --$o o
+    [ -z "$(find . -name '.o*.tmp')" ] && [ ! -e out ] && [ ! -e o ] || fail "an output is left"
+done
 printf 'a 1 2\nb 1\n' > short.vec
 fails 1 'short.vec:2: fewer than 2 numbers' dict-induce --src short.vec --tgt "$g/b.vec" -o out
 printf 'a 1 2\nb 1 2 3\n' > long.vec
