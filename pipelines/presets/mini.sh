@@ -42,7 +42,7 @@ setting DECODE "--beam 5"
 setting MONO_TEXT english
 setting MONO_MODEL "--no-encoder-langs --layers 4 --dim 256 --heads 4 --ffn 1024 --embed-dim 64
     --share-layers --output-transform --dropout 0.1 --positions 136"
-setting MONO_PRETRAIN "--documents 128 --mask-scheme ngram --optimizer lamb --lr 5e-3 --warmup 100
+setting MONO_PRETRAIN "--documents 128 --mask-scheme ngram --optimizer lamb --lr 2e-3 --warmup 200
     --tokens 2000 --schedule linear --weight-decay 0.01 --clip 1 --precision $PRECISION
     --valid-every 500 --save-every 250 --keep 1 --steps 4000"
 setting MONO_TUNE "--epochs 4 --lr 2e-4 --batch 32 --longest 128 --question 24 --stride 48
