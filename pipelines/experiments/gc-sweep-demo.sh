@@ -1,3 +1,4 @@
 # parts/gc-sweep.sh on two invented languages.
 part synth
+DOT=16
 part gc-sweep

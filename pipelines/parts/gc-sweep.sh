@@ -12,7 +12,8 @@ done
 system xmax-1      "MLM-GC x_max 1" "$gc --gc-xmax 1" cooc/all.cooc
 system xmax-10     "MLM-GC x_max 10" "$gc --gc-xmax 10" cooc/all.cooc
 system output      "MLM-GC output" "$gc --gc-form output" cooc/all.cooc
-system dot         "MLM-GC 1/16" "$gc --gc-dot 0.0625" cooc/all.cooc
+# another factor of products than 1/sqrt(dim): 1/$DOT
+system dot         "MLM-GC 1/$DOT" "$gc --gc-dot $(awk "BEGIN { print 1 / $DOT }")" cooc/all.cooc
 system alone       "GC alone" "$gc --objective gc" cooc/all.cooc
 setting SYSTEMS "mlm mlm-gc$NAMED"
 part gc-runs
