@@ -206,14 +206,19 @@ struct kern_attn {
     float scale;
 };
 
+/* So many rows at most are few: a line of text, a step of decoding. */
+enum { KERN_FEW_ROWS = 48 };
+
 /* lse [rows_q, heads] = log of the softmax's denominator (maximum included), for backward; NULL
- * when there is none. */
+ * when there is none. few: the rows are few, and a back end may have another way for them, whose
+ * numbers differ in their last bits. */
 struct kern_attn_fwd {
     act *O;
     float *lse;
     const act *Q, *K, *V;
     const struct kern_attn *g;
     const struct kern_drop *drop;
+    bool few;
 };
 KERN_COST(attn_fwd, a->g->heads * a->g->dim, a->g->heads * a->g->dim, 4.0 * a->g->heads * a->g->dim,
           4.0 * a->g->rows_q * a->g->heads * a->g->dim, .pairs = a->g)

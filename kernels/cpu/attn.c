@@ -9,7 +9,7 @@ struct attn {
     const struct kern_attn *g;
     const struct kern_drop *drop;
     struct drop_rate rate;
-    bool dropping;
+    bool dropping, few;
     const act *Q, *K, *V, *dO, *O;
     act *out, *dQ, *dK, *dV;
     float *lse;
@@ -84,18 +84,26 @@ static void mask(const struct attn *t, const struct block *x, uint16_t *bits)
                              t->drop->pos + x->q0, x->nq, (uint32_t)x->h << 12, x->ld / 8);
 }
 
+/* Without products of matrices, a query at a time: one query, or few of them (kern_attn_fwd), so
+ * that a line of text does not wait for OpenBLAS to be loaded. */
+static bool by_query(const struct attn *t, const struct block *x) { return x->nq == 1 || t->few; }
+
 static void scores(const struct attn *t, const struct block *x, float *S)
 {
     const struct kern_attn *g = t->g;
-    if (x->nq > 1) {
+    if (!by_query(t, x)) {
         gemm_small(false, true, x->nq, x->nk, g->dim, g->scale,
                    part(t->Q, x->q0, g->ldq, x->column), g->ldq,
                    part(t->K, x->k0, g->ldk, x->column), g->ldk, S, x->ld, GEMM_A | GEMM_B);
         return;
     }
     size_t dim = (size_t)g->dim;
-    const float *q = acts_read(part(t->Q, x->q0, g->ldq, x->column), 0, dim, acts_room(0, dim));
-    for (int j = 0; j < x->nk; j++) S[j] = g->scale * acts_dot(q, key(x, t->K, j, g->ldk), dim);
+    for (int i = 0; i < x->nq; i++, S += x->ld) {
+        const float *q =
+            acts_read(part(t->Q, x->q0 + i, g->ldq, x->column), 0, dim, acts_room(0, dim));
+        for (int j = 0; j < x->nk; j++)
+            S[j] = g->scale * acts_dot(q, key(x, t->K, j, g->ldk), dim);
+    }
 }
 
 /* The sum of the values, weighted by p, for one query. */
@@ -140,19 +148,22 @@ static int forward(void *ctx, size_t i, int thread)
                     (size_t)n);
         if (t->lse) t->lse[(size_t)(x.q0 + q) * (size_t)g->heads + x.h] = lse;
     }
-    act *O = part_of(t->out, x.q0, g->ldo, x.column);
-    if (x.nq > 1)
-        gemm_small(false, false, x.nq, g->dim, x.nk, 1, P, x.ld,
-                   part(t->V, x.k0, g->ldv, x.column), g->ldv, O, g->ldo, GEMM_B | GEMM_C);
+    if (by_query(t, &x))
+        for (int q = 0; q < x.nq; q++)
+            sum_values(t, &x, P + (size_t)q * (size_t)x.ld,
+                       part_of(t->out, x.q0 + q, g->ldo, x.column));
     else
-        sum_values(t, &x, P, O);
+        gemm_small(false, false, x.nq, g->dim, x.nk, 1, P, x.ld,
+                   part(t->V, x.k0, g->ldv, x.column), g->ldv,
+                   part_of(t->out, x.q0, g->ldo, x.column), g->ldo, GEMM_B | GEMM_C);
     return 0;
 }
 
 void cpu_attn_fwd(const struct kern_attn_fwd *a)
 {
     struct attn t = {
-        .g = a->g, .drop = a->drop, .Q = a->Q, .K = a->K, .V = a->V, .out = a->O, .lse = a->lse
+        .g = a->g, .drop = a->drop, .few = a->few, .Q = a->Q, .K = a->K, .V = a->V, .out = a->O,
+        .lse = a->lse
     };
     t.dropping = cpu_drop_rate(a->drop, &t.rate);
     par_for((size_t)a->g->batch * (size_t)a->g->heads, forward, &t);

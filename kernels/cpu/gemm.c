@@ -128,8 +128,7 @@ struct gemm_tiles gemm_cut(int M, int N, int K, int unit)
  * bfloat16 round it, which takes longer than the product. */
 static bool few_rows(bool ta, bool tb, int M, int K, float alpha, float beta)
 {
-    enum { MOST = 48 };
-    return !ta && tb && M <= MOST && K > 0 && alpha == 1 && beta == 0;
+    return !ta && tb && M <= KERN_FEW_ROWS && K > 0 && alpha == 1 && beta == 0;
 }
 
 /* Then a tile has about 64 KB of W, whole fours of its rows. */

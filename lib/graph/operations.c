@@ -274,6 +274,13 @@ static void attn_back(struct tape *t, struct record *r)
          .V = v, .lse = r->lse, .g = &r->attn, .drop = &r->drop);
 }
 
+/* Products with weights of few rows have a way of their own, too. With weights in 8 bits all
+ * products are exact, and a sentence's numbers do not depend on the batch: so shall it be here. */
+static bool few_rows(const struct tape *t, int rows)
+{
+    return !t->train && rows <= KERN_FEW_ROWS && !params_in_int8(t->ps);
+}
+
 static struct var *attention(struct tape *t, struct var *q, struct var *kv, const struct spans *sq,
                              const struct spans *sk, int heads, bool causal)
 {
@@ -290,7 +297,7 @@ static struct var *attention(struct tape *t, struct var *q, struct var *kv, cons
     r->lse = t->train ? record_own(t, r, (size_t)q->rows * (size_t)heads * sizeof(float)) : NULL;
     act *k = kv ? kv->v : column(t, q->v, D);
     KERN(t->k, attn_fwd, .O = r->y.v, .lse = r->lse, .Q = q->v, .K = k, .V = column(t, k, D),
-         .g = &r->attn, .drop = &r->drop);
+         .g = &r->attn, .drop = &r->drop, .few = few_rows(t, q->rows));
     return &r->y;
 }
 

@@ -59,6 +59,13 @@ static inline const struct kern_int8 *param_int8(const struct params *ps, int i)
 {
     return i < 0 || !(ps->p[i].held_int8 || ps->rounded) ? NULL : ps->p[i].int8;
 }
+/* Do operations read any of them in 8 bits? */
+static inline bool params_in_int8(const struct params *ps)
+{
+    for (int i = 0; i < ps->n; i++)
+        if (param_int8(ps, i)) return true;
+    return false;
+}
 static inline float *param_grad(const struct params *ps, int i)
 {
     return i < 0 || !ps->grad ? NULL : ps->grad + ps->p[i].at;

@@ -263,7 +263,7 @@ static void drop_backward(struct test *t) { KERN(k, drop_bwd, .dU = t->in[0].gra
                                                  .N = t->s.N, .D = t->s.I); }
 
 /* --- attention: self (QKV in one matrix), cross (Q; K and V in one), cached (query rows are the
- * last of longer keys, key rows lie apart) */
+ * last of longer keys, key rows lie apart); plain: without a backward pass */
 
 enum { CACHE = 70 };
 
@@ -288,8 +288,8 @@ static void attn_setup(struct test *t)
     }
     rows_of_drop(t, nq);
     bool one = !s.cross && !s.cached;
-    input(t, one ? "QKV" : "Q", ACT, times(nq, one ? 3 * D : D), true);
-    if (!one) input(t, "KV", ACT, times(nk, 2 * D), true);
+    input(t, one ? "QKV" : "Q", ACT, times(nq, one ? 3 * D : D), !s.plain);
+    if (!one) input(t, "KV", ACT, times(nk, 2 * D), !s.plain);
     output(t, "O", ACT, times(nq, D));
     extra(t, times(nq, s.heads) * sizeof(float));
     t->attn = (struct kern_attn){ .batch = B,
@@ -348,13 +348,15 @@ static void attn_forward(struct test *t)
 {
     int D = t->attn.heads * t->attn.dim;
     void *K = t->n_in == 1 ? column(t->in[0].dev, D) : t->in[1].dev;
-    KERN(k, attn_fwd, .O = t->out[0].dev, .lse = t->extra[2], .Q = t->in[0].dev, .K = K,
-         .V = column(K, D), .g = &t->attn, .drop = &t->drop);
+    KERN(k, attn_fwd, .O = t->out[0].dev, .lse = t->s.plain ? NULL : t->extra[2],
+         .Q = t->in[0].dev, .K = K, .V = column(K, D), .g = &t->attn, .drop = &t->drop,
+         .few = t->s.plain && t->attn.rows_q <= KERN_FEW_ROWS);
 }
 static void attn_backward(struct test *t)
 {
     int D = t->attn.heads * t->attn.dim;
     bool one = t->n_in == 1;
+    if (t->s.plain) return;
     void *K = one ? column(t->in[0].dev, D) : t->in[1].dev,
          *dK = one ? column(t->in[0].grad, D) : t->in[1].grad;
     KERN(k, attn_bwd, .dQ = t->in[0].grad, .dK = dK, .dV = column(dK, D), .dO = t->out[0].cot_dev,
@@ -489,6 +491,9 @@ static const struct op ops_layers[] = {
         { .N = 75, .I = 128, .heads = 1, .batch = 3, .cross = true },
         { .N = 67, .I = 32, .heads = 2, .batch = 3, .cross = true, .causal = true, .drop = true },
         { .N = 40, .I = 96, .heads = 1, .batch = 2, .drop = true },
+        { .N = 17, .I = 5, .heads = 3, .batch = 5, .causal = true, .plain = true },
+        { .N = 11, .I = 7, .heads = 3, .batch = 4, .cross = true, .plain = true },
+        { .N = 70, .I = 64, .heads = 2, .batch = 2, .plain = true },
         END },
       .golden = { .N = 6, .I = 4, .heads = 2, .batch = 3, .causal = true },
       .zero_first = true },
