@@ -354,7 +354,14 @@ int shard_load(const char *path, struct shard_info *info, struct shard_block *al
 {
     struct shard *s = shard_open(path);
     memset(all, 0, sizeof *all);
-    if (!s) return -1;
+    int rc = s ? shard_read_all(s, info, all) : -1;
+    shard_close(s);
+    return rc;
+}
+
+int shard_read_all(struct shard *s, struct shard_info *info, struct shard_block *all)
+{
+    memset(all, 0, sizeof *all);
     const uint32_t *ids;
     size_t n;
     int rc;
@@ -373,7 +380,6 @@ int shard_load(const char *path, struct shard_info *info, struct shard_block *al
         all->at[++all->sentences] = all->tokens;
     }
     if (info) *info = s->info;
-    shard_close(s);
     if (rc < 0) shard_block_free(all);
     return rc < 0 ? -1 : 0;
 }

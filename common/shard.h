@@ -72,6 +72,8 @@ int shard_read_block(struct shard *s, uint64_t block, struct shard_block *b);
 
 /* The whole shard in memory: b->first = 0, all sentences. For corpora that fit. */
 int shard_load(const char *path, struct shard_info *info, struct shard_block *all);
+/* The same of a shard of which nothing has been read yet: a pipe cannot be opened twice. */
+int shard_read_all(struct shard *s, struct shard_info *info, struct shard_block *all);
 
 /* Reads everything, checks every checksum, count and offset. */
 int shard_check(const char *path);

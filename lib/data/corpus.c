@@ -26,13 +26,14 @@ static int agree(struct ranks *ranks, uint64_t blocks)
 static int read_text(struct corpus *c, const struct text_how *how)
 {
     struct shard_info info = { .blocks = 0 };
-    struct shard *s = how->memory ? shard_open(c->path) : NULL;
-    if (how->memory && !s) return -1;
-    bool large = s && is_large(s, how->memory);
+    struct shard *s = shard_open(c->path);
+    if (!s) return -1;
+    bool large = is_large(s, how->memory);
     if (large) shard_info(s, &info);
+    int rc = how->ranks ? agree(how->ranks, info.blocks) : 0;
+    if (rc == 0 && !large) rc = shard_read_all(s, &c->info, &c->all);
     shard_close(s);
-    if (how->ranks && agree(how->ranks, info.blocks) < 0) return -1;
-    if (!large) return shard_load(c->path, &c->info, &c->all);
+    if (rc < 0 || !large) return rc;
     c->blocks = mem_zero(1, sizeof *c->blocks);
     return text_blocks_open(c->blocks, c->path, how, &c->info);
 }

@@ -19,6 +19,7 @@ perplexity() {
 "${base[@]}" --out whole
 "${base[@]}" --text-memory 1G --out fits; is "$(last fits)" "$(last whole)" "a text that fits"
 "${base[@]}" --text-memory 0 --out all; is "$(last all)" "$(last whole)" "all at once"
+cat train.shd | "${base[@]/train.shd/-}" --out pipe; is "$(last pipe)" "$(last whole)" "a pipe"
 "${base[@]}" --text-memory 16K --out blocks
 [ "$(last blocks)" != "$(last whole)" ] || fail "blocks come in the order of the whole text"
 awk -v a="$(perplexity blocks)" -v b="$(perplexity whole)" \
