@@ -18,6 +18,9 @@ struct raw_text {
     struct tbuf words, joined, cased;
 };
 
+/* finetune and predict, which have no --raw, come here too. */
+#define BPE_TOKENS " (embed and translate take BPE tokens, too: leave out --raw)"
+
 /* Behind open_tokenizer. A folder whose text was not tokenised by us and that has no codes reads
  * tokens as they are. */
 static int open_codes(struct raw_text *p, const char *dir)
@@ -27,7 +30,7 @@ static int open_codes(struct raw_text *p, const char *dir)
     bool there = file_exists(path);
     int rc = there          ? codes_read(&codes, path, 0)
              : p->tokenized ? err_set("%s: has no codes, so plain text cannot be split as in "
-                                      "training; give BPE tokens instead of --raw",
+                                      "training" BPE_TOKENS,
                                       dir)
                             : 0;
     if (there && rc == 0) {
@@ -47,9 +50,9 @@ static int open_tokenizer(struct raw_text *p, const char *dir, const char *lang)
     int rc = text ? raw_settings_parse(&o, text, path)
              : file_exists(path)
                  ? -1
-                 : err_set("%s: does not say how its text was tokenised; write the file with "
-                           "tokenize --settings, or give BPE tokens instead of --raw",
-                           path);
+                 : err_set("%s: has no file tokenizer, which says how its text was tokenised; "
+                           "write it with tokenize --settings" BPE_TOKENS,
+                           dir);
     if (rc == 0
         && (!(p->tokenizer = tokenizer_new(&o, NULL))
             || !(p->work = tokenizer_work_new(p->tokenizer))))

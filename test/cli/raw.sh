@@ -63,8 +63,8 @@ echo 'case-marker = perhaps' > run/last/tokenizer
 fails 1 'run/last/tokenizer:1: "case-marker = perhaps" is not a setting' translate \
     -q --raw --model run/last --src de --tgt en < de
 rm run/last/tokenizer
-fails 1 'does not say how its text was tokenised' translate -q --raw --model run/last --src de \
-    --tgt en < de
+fails 1 'run/last: has no file tokenizer, which says how its text was tokenised' translate -q \
+    --raw --model run/last --src de --tgt en < de
 rm next/last/codes next/last/model.sum
 fails 1 'has no codes' translate -q --raw --model next/last --src en --tgt de < en
 fails 1 'cannot be kept' tokenize --protected x --settings
