@@ -22,8 +22,8 @@ static const struct opt rows[] = {
     { "vec", 0, OPT_LIST(options, vec), "FILE",
       "vectors; give one file per language: words are looked up in the files' order" },
     { "word2vec", 0, OPT_FLAG(options, word2vec), "",
-      "questions have word2vec's form a : b = c : d, answered by b - a + c (default: a - b + c = "
-      "d)" },
+      "a question a b c d says that a is to b as c is to d (word2vec's order), answered by b - a "
+      "+ c (default: a - b + c = d)" },
     { "targets", 0, OPT_STR(options, targets), "WORDS",
       "instead of answers, print the cosines of a - b + c with each of these comma-separated "
       "words, one row per question (d may be missing); vectors are used as they are" },
