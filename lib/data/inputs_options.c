@@ -22,7 +22,7 @@ const struct opt inputs_text_rows[] = {
       .min = 0, .max = 4096 },
     { "specific", 0, OPT_I64(inputs, specific), "N",
       "count as words of one language only the whole words that occur more than N times in its "
-      "training text and not in the other's (objective scs, --dict-refresh)",
+      "training text and at most N times in the other's (objective scs, --dict-refresh)",
       .min = 0, .max = 1e15 },
     { "alpha|lg-sampling-factor", 0, OPT_REAL(inputs, alpha), "A",
       "draw languages by p ~ sentences^A", .min = 0, .max = 10 },

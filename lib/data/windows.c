@@ -40,9 +40,8 @@ int windows_make(struct windows *w, const struct window_options *o, const struct
                        o->longest, asked);
     if (o->stride > room)
         return err_set("windows of %d rows hold %d tokens of the context, and --stride %d would "
-                       "leave some "
-                       "out; lower it",
-                       o->longest, room, o->stride);
+                       "leave some out; give --stride %d or less",
+                       o->longest, room, o->stride, room);
     struct encoded q = part_of(question, 0, asked);
     for (int at = 0; ; at += o->stride) {
         int left = (int)context->n - at, n = left < room ? left : room;
