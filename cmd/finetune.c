@@ -17,6 +17,10 @@
 static const struct prog prog = {
     "finetune", "--task NAME --model DIR --train LANG=FILE... --valid ... --out DIR [options]",
     "Trains a model for a task: translation, inference, paraphrase, tags, names, questions.",
+    "Defaults above are those of unmt and mt. The other tasks have --batch 32, --longest 128 (qa,\n"
+    "span: 384), --lr 2e-5 (qa, span: 3e-5), --schedule linear, --warmup 10%, --beta2 0.999,\n"
+    "--eps 1e-8, --clip 1, --epochs 5 (tag, ner: 10; qa, span: 3) unless --steps is given,\n"
+    "--valid-every 100 and --valid-sentences 0.\n\n"
     "On SIGTERM, SIGINT or SIGUSR1 it saves and exits with status 75; --resume continues.\n",
     .part = { &kern_part }
 };
