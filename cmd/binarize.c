@@ -32,7 +32,7 @@ static const struct prog prog = {
     "binarize", "-v vocab [-l LANG] [options] [FILE...] > x.shd",
     "Turns tokens, one sentence per line, into a shard of token ids. Tokens that the vocabulary\n"
     "lacks become <unk>.",
-    "examples:\n"
+    "Example:\n"
     "  bpe-apply -c codes < de.tok | binarize -v vocab -l de -o de.shd"
 };
 

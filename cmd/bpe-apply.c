@@ -61,7 +61,7 @@ static const struct prog prog = {
     "bpe-apply", "-c codes [options] [FILE...] > text.bpe",
     "Applies merge operations to tokenised text, as fastBPE (fast applybpe) or subword-nmt\n"
     "(apply-bpe) does.",
-    "examples:\n"
+    "Examples:\n"
     "  bpe-apply -c codes < text > text.bpe\n"
     "  bpe-apply -c codes --vocab vocab.de --min-count 50 < text.de > text.de.bpe\n"
     "  bpe-apply --restore < text.bpe > text"

@@ -56,7 +56,7 @@ static const struct prog prog = {
     "bpe-learn", "-n N [options] [LANG=]FILE... > codes",
     "Learns merge operations: the most frequent pair first, ties to the larger pair\n"
     "(subword-nmt's order).",
-    "examples:\n"
+    "Examples:\n"
     "  bpe-learn -n 60000 --alpha 0.5 en=en.tok de=de.tok sw=sw.tok > codes\n"
     "  bpe-learn -s 10000 --format subword-nmt < text > codes"
 };

@@ -98,6 +98,7 @@ static const struct opt_group groups[] = {
 static const struct prog prog = {
     "embed", "--model DIR [options] > x.vec | --from-cooc x.cooc [options] > x.vec",
     "Makes vectors: from a model's embeddings and hidden states, or from co-occurrence counts.",
+    "Examples:\n"
     "  embed --model run --words en.vocab > en.vec\n"
     "  embed --model run --layer 2 --text in.bpe --lang en --of words --words en.vocab -o "
     "en.2.npy\n"

@@ -45,7 +45,7 @@ static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
 static const struct prog prog = {
     "retrieve", "--src A.vec --tgt B.vec", "Finds translations of sentences by their vectors.",
     "Without --mine: the share of rows whose best match is the row of the same number, both ways.\n"
-    "  retrieve --src deu.npy --tgt eng.npy --score ratio\n"
+    "\nExamples:\n  retrieve --src deu.npy --tgt eng.npy --score ratio\n"
     "  retrieve --src de.0.npy --tgt en.0.npy --src de.1.npy --tgt en.1.npy > layers.tsv\n"
     "  plot hits layers.tsv > layers.svg\n"
     "  retrieve --src de.npy --tgt en.npy --score ratio --mine 1.06 > mined.tsv\n",

@@ -26,7 +26,7 @@ static const struct prog prog = {
     "shard", "info|cat|check [options] FILE...",
     "info prints what the headers and indexes say; cat prints the text; check reads everything\n"
     "and verifies every checksum, count and offset (status 1 and the place if anything is wrong).",
-    "examples:\n"
+    "Examples:\n"
     "  shard info de.shd\n"
     "  shard cat -v vocab de.shd > de.bpe\n"
     "  shard check *.shd && echo all whole"

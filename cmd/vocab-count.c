@@ -42,7 +42,7 @@ static const struct prog prog = { "vocab-count", "[options] [FILE...] > vocab",
                                   "frequent first,\nties in the order of their bytes (as fast "
                                   "getvocab). A token is whatever stands\nbetween spaces: a piece "
                                   "of bpe-apply or a whole word.",
-                                  "examples:\n"
+                                  "Examples:\n"
                                   "  vocab-count corpus.bpe > vocab\n"
                                   "  vocab-count --min-count 5 en.tok de.tok > words\n"
                                   "  vocab-count --merge counts/* > vocab" };
