@@ -53,7 +53,7 @@ endef
 $(foreach a,$(ARCHIVES),$(eval $(call archive,$a)))
 
 # --- programs: name, our archives (in link order), system libraries ------------
-# A program links only what it uses; the rows are in DESIGN's order.
+# A program links only what it uses.
 BASE := -lzstd -lz -lxxhash
 MATH := -lm
 include programs.mk
