@@ -53,7 +53,7 @@ static const struct opt resampling_rows[] = {
     { "resamples", 0, OPT_INT(measure_options, resamples), "N",
       "bootstrap resamples for the 95% intervals; 0: no intervals", .min = 0, .max = 1e6 },
     { "trials", 0, OPT_INT(measure_options, trials), "N",
-      "trials of the randomization test of --against; 0: no such test", .min = 0, .max = 1e7 },
+      "trials of the randomisation test of --against; 0: no such test", .min = 0, .max = 1e7 },
     { "seed", 0, OPT_I64(measure_options, seed), "N", "seed of the resamples and trials", .min = 0,
       .max = 9e18 },
     { 0 }
