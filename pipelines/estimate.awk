@@ -61,6 +61,8 @@ END {
         printf "%d of %d stages to do: about %s", left, n,
             sum < 90 ? sprintf("%.0f s", sum) : sum < 5400 ? sprintf("%.0f minutes", sum / 60) : \
             sprintf("%.1f hours", sum / 3600)
-        print unknown ? ", and " unknown " of which no times are known" : ", one after the other"
+        if (unknown)
+            printf " for %d of them; no times are known for the others\n", left - unknown
+        else print ", one after the other"
     }
 }

@@ -130,6 +130,16 @@ fails 2 'no experiment none; there are: .*demo.* toy' env BIN="$BIN" "$PIPE/cond
 fails 2 'no SCALE=none; there are: demo mini own paper smoke tiny' env SCALE=none BIN="$BIN" \
     "$PIPE/conduct" why toy
 
+# a run without results has no table, and takes nothing from the curves that were kept
+echo kept > "$PIPE/reference/toy-tiny.tsv"
+for v in table reference; do
+    fails 2 'runs/none has not begun' env RUN=none BIN="$BIN" "$PIPE/conduct" $v toy
+done
+mkdir -p runs/none
+fails 2 'runs/none has no results.tsv' env RUN=none BIN="$BIN" "$PIPE/conduct" table toy
+fails 2 'runs/none has no curves of seed 1' env RUN=none BIN="$BIN" "$PIPE/conduct" reference toy
+is "$(cat "$PIPE/reference/toy-tiny.tsv")" kept; rm "$PIPE/reference/toy-tiny.tsv"; rmdir runs/none
+
 # texts that are not to be had are refused before anything runs
 unset EXPERIMENTS SUMMARY; SCALE=smoke
 fails 2 'multi30k/train.es: no such text' env A=en B=es BIN="$BIN" "$PIPE/conduct" pipeline \
@@ -163,3 +173,6 @@ STEPS=20 conduct plan hours > out; grep -q '^2 of 2 stages to do: about 65 s' ou
 rm -r runs/hours-tiny
 rm "$PIPE"/reference/*.seconds; STEPS=10 conduct plan hours > out
 grep -q 'no times are known for them' out || fail "$(cat out)"
+printf 'a\t5\t0\n' > "$PIPE/reference/hours-tiny.seconds"; STEPS=10 conduct plan hours > out
+grep -qx '2 of 2 stages to do: about 5 s for 1 of them; no times are known for the others' out ||
+    fail "$(cat out)"
