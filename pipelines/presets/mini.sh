@@ -38,10 +38,11 @@ setting MT "--precision $PRECISION --tokens 2500 --lr 7e-4 --warmup 1000 --sched
     --beta2 0.98 --label-smoothing 0.1 --valid-every 500 --save-every 500 --keep 1
     --steps $MT_STEPS"
 setting DECODE "--beam 5"
-# mono: ALBERT, small: layers share their weights, narrow embeddings. By Adam: in LAMB's steps, at
-# any rate, batches of so few documents teach little beyond tokens' frequencies (docs/results)
+# mono: ALBERT, small: layers share their weights, narrow embeddings. Two layers and Adam: of four,
+# or by LAMB at any rate, batches of so few documents teach little beyond tokens' frequencies in a
+# thousand steps (docs/results/tasks.md)
 setting MONO_TEXT english
-setting MONO_MODEL "--no-encoder-langs --layers 4 --dim 256 --heads 4 --ffn 1024 --embed-dim 64
+setting MONO_MODEL "--no-encoder-langs --layers 2 --dim 256 --heads 4 --ffn 1024 --embed-dim 64
     --share-layers --output-transform --dropout 0.1 --positions 136"
 setting MONO_PRETRAIN "--documents 128 --mask-scheme ngram --optimizer adam --lr 1e-3 --warmup 200
     --tokens 2000 --schedule linear --weight-decay 0.01 --clip 1 --precision $PRECISION
