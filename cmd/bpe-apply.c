@@ -95,6 +95,9 @@ static int each_input(const struct args *args, const struct bpe *b, const struct
         if (!in) return -1;
         rc = b ? segment_text(b, s, in, out, line) : segment_restore(s, in, out);
         line += text_lines(in);
+        /* the next file's first line is another one */
+        if (rc == 0 && i + 1 < n && text_lines(in) && !text_had_newline(in))
+            rc = out_write(out, "\n", 1);
         text_close(in);
     }
     return rc;

@@ -40,7 +40,7 @@ struct text {
     bool end;                                        /* no more decoded bytes will come */
     uint64_t lineno, next_line;                      /* of what was returned; of what comes next */
     uint64_t read, total;
-    bool newline;
+    bool newline, within;                            /* within: a block ended inside a line */
     char *fixed; size_t fixed_cap;                   /* a line with replacements */
 };
 
@@ -398,6 +398,7 @@ static int block(struct text *t, size_t want, bool parts, size_t longest, char *
     if (!parts && len > limits.line && longest_line(t->buf, len, &line) > limits.line)
         return too_long(t, line);
     t->newline = t->buf[len - 1] == '\n';
+    t->within = !t->newline;
     t->lineno = t->next_line;
     t->next_line += count_lines(t->buf, len);
     size_t good = t->flags & TEXT_UTF8 ? utf8_check(t->buf, len) : len;
@@ -426,7 +427,7 @@ int text_fail(const struct text *t)
 {
     return err_set("%s:%llu: %s", text_name(t), (unsigned long long)text_lineno(t), err_msg());
 }
-uint64_t text_lines(const struct text *t) { return t->next_line - 1; }
+uint64_t text_lines(const struct text *t) { return t->next_line - 1 + t->within; }
 
 void text_where(const struct text *t, uint64_t *read, uint64_t *total)
 {

@@ -51,7 +51,7 @@ const char *text_name(const struct text *t);     /* the path, or "standard input
 uint64_t text_lineno(const struct text *t);
 /* Puts the place, "NAME:LINE: ", before the newest message. -1. */
 int text_fail(const struct text *t);
-uint64_t text_lines(const struct text *t);       /* lines handed out so far */
+uint64_t text_lines(const struct text *t);       /* lines handed out so far, even in part */
 /* compressed bytes so far; total 0 if unknown (for progress) */
 void text_where(const struct text *t, uint64_t *read, uint64_t *total);
 void text_close(struct text *t);                 /* NULL is fine */

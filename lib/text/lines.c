@@ -111,6 +111,9 @@ static void *read_block(void *ctx, bool *failed)
             text_block(r->text, r->line_buffered ? 1 : BLOCK, &it->in.p, &it->in.cap, &it->in.n);
         if (got > 0) {
             it->at.line = text_lineno(r->text);
+            /* the next file's first line is another one */
+            if (r->at < r->n && !r->l->whole && !text_had_newline(r->text))
+                tbuf_byte(&it->in, '\n');
             if (r->progress) {
                 uint64_t done, total;
                 text_where(r->text, &done, &total);

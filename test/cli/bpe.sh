@@ -51,6 +51,14 @@ bpe-apply -c codes.sw < odd | cmp - odd
 is "$(printf 'the   the \n' | bpe-apply -c codes.sw)" "the the "
 is "$(printf 'the   the \n' | bpe-apply -c codes.fast)" "the   the "
 
+# --- several files: the last line of each is a line, with its newline or without
+printf 'the' > open; printf 'and the\nthe' > open2; printf 'the\nand the\nthe\n' > whole
+for o in "-c codes.fast" "-c codes.sw" "-c codes.fast --dropout 0.5" --restore; do
+    is "$(bpe-apply $o open /dev/null open2 whole)" "$(cat whole whole | bpe-apply $o)" "$o"
+done
+bpe-learn -n 9 --alpha 0.5 en=open2 de=whole > /dev/null 2> notes
+grep -q '^bpe-learn: en: 2 sentences' notes || fail "$(cat notes)"
+
 # --- streams: a line goes through before the next one comes
 coproc stream { bpe-apply -c codes.fast; }
 for word in the and; do

@@ -70,6 +70,10 @@ tokenize -l en --nonbreaking "$d/prefixes" --threads 4 < big > four; same one fo
 gzip -c big > big.gz; tokenize -l en --nonbreaking "$d/prefixes" big.gz > zipped; same one zipped
 head -n 1000 big > part1; tail -n +1001 big > part2
 tokenize -l en --nonbreaking "$d/prefixes" part1 part2 > parts; same one parts
+printf 'an open\nline' > open; printf 'another, one\n' > next      # a last line is one
+is "$(tokenize open /dev/null next open)" "$(printf 'an open\nline\nanother , one\nan open\nline')"
+is "$(tokenize --no-tokenize open next open | od -c)" \
+    "$(printf 'an open\nline\nanother, one\nan open\nline' | od -c)"
 
 # The marker undoes itself on all of it, and whether it is marked before or after escaping is the
 # same.

@@ -310,9 +310,11 @@ static void a_live_block_does_not_wait_for_more(void **state)
     assert_int_equal(write(fd[1], "ee\n", 3), 3);
     assert_int_equal(text_block(t, 1 << 20, &block, &cap, &n), 1);
     assert_string_equal(block, "three\n");
+    assert_int_equal(write(fd[1], "four", 4), 4);
     close(fd[1]);
+    assert_int_equal(text_block(t, 1 << 20, &block, &cap, &n), 1);
     assert_int_equal(text_block(t, 1 << 20, &block, &cap, &n), 0);
-    assert_int_equal(text_lines(t), 3);
+    assert_int_equal(text_lines(t), 4);
     text_close(t);
     free(block);
     dup2(old, STDIN_FILENO);
