@@ -221,6 +221,26 @@ static void out_free(struct out *o)
     free(o);
 }
 
+/* Where path leads through symbolic links, so that these survive, even if nothing is there yet.
+ * malloc'd. */
+static char *behind_links(const char *path, bool *there)
+{
+    char *at = mem_dup(path), target[PATH_MAX];
+    for (int links = 0; links < 40; links++) {       /* as many as Linux follows */
+        char *real = realpath(at, NULL);
+        ssize_t n = real ? -1 : readlink(at, target, sizeof target - 1);
+        if ((*there = real)) { free(at); return real; }
+        if (n <= 0) break;
+        target[n] = '\0';
+        char *slash = *target == '/' ? NULL : strrchr(at, '/'), *next;
+        int dir = slash ? (int)(slash + 1 - at) : 0;
+        if (asprintf(&next, "%.*s%s", dir, at, target) < 0) break;
+        free(at);
+        at = next;
+    }
+    return at;
+}
+
 struct out *out_open(const char *path)
 {
     struct out *o = mem_zero(1, sizeof *o);
@@ -238,15 +258,15 @@ struct out *out_open(const char *path)
         o->fd = io_open(path, O_WRONLY | O_CLOEXEC, 0);
         if (o->fd < 0) { err_sys("%s: cannot open for writing", path); goto fail; }
     } else {
-        char *real = realpath(path, NULL);  /* through symbolic links, so that the link survives */
-        o->path = real ? real : mem_dup(path);
+        bool there;
+        o->path = behind_links(path, &there);
         if (!*path) {
             errno = ENOENT;
             err_sys("an output with an empty name: cannot create");
             goto fail;
         }
         if (open_tmp(o) < 0) goto fail;
-        if (real && stat(real, &st) == 0
+        if (there && stat(o->path, &st) == 0
             && fchmod(o->fd, st.st_mode & 07777) < 0) { /* then with the default mode */
         }
     }

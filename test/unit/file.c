@@ -92,6 +92,18 @@ static void a_replaced_file_keeps_its_mode_and_a_link_stays_a_link(void **state)
     assert_true(S_ISLNK(st.st_mode));
     assert_int_equal(stat("c/x", &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
+    /* one that leads, by way of another, to where nothing is yet */
+    assert_int_equal(symlink("real/y", "c/y"), 0);
+    assert_int_equal(symlink("c/y", "to-y"), 0);
+    assert_int_equal(file_write("to-y", "new", 3), 0);
+    holds("c/real/y", "new");
+    assert_int_equal(lstat("to-y", &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(lstat("c/y", &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(symlink("none/z", "c/z"), 0);
+    assert_int_equal(file_write("c/z", "new", 3), -1);
+    assert_string_equal(err_msg(), "c/z: cannot create: No such file or directory");
 }
 
 static void a_device_is_written_to_and_not_replaced(void **state)
