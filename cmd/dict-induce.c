@@ -315,15 +315,6 @@ static int work(struct vectors *src, struct vectors *tgt, struct word_pairs *see
     return o.eval ? evaluate(gold, src, tgt, d) : 0;
 }
 
-/* Before the vectors are read, and long work begins. */
-static int check_outputs(void)
-{
-    const char *all[] = { o.out, o.reverse, o.out_src, o.out_tgt };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (out_check(all[i]) < 0) return -1;
-    return 0;
-}
-
 static int run(void)
 {
     struct word_pairs seeds = { 0 };
@@ -336,7 +327,8 @@ static int run(void)
     o.in.learn.keep0 = o.keep;
     o.in.note = tell;
     if (!prog_given("normalize")) o.in.normalize = o.map ? "unit,center,unit" : "unit";
-    if (check_outputs() < 0) return -1;
+    /* before the vectors are read, and long work begins */
+    if (out_check((const char *[]){ o.out, o.reverse, o.out_src, o.out_tgt }, 4) < 0) return -1;
     struct vectors *src = load(o.src), *tgt = src ? load(o.tgt) : NULL;
     int rc = tgt ? work(src, tgt, &seeds, &kinds, &gold, &d) : -1;
     free_contexts(o.in.src);

@@ -111,6 +111,7 @@ static const struct prog prog = {
 
 static int from_cooc(void)
 {
+    if (vectors_check(o.out, o.format) < 0) return -1;       /* before long work */
     struct vectors *v = word_context_vectors(o.from_cooc.v, o.from_cooc.n, &o.c);
     if (!v) return -1;
     int r = vectors_write(v, o.out, o.format);

@@ -452,7 +452,6 @@ static int plane(const struct args *a)
     struct plane p = { 0 };
     size_t points = 0, size;
     char *bytes;
-    if (out_check(o.output) < 0 || out_check(o.tsv) < 0) return -1;
     for (int i = 0; i < n && status == 0; i++) {
         char lang[32];
         const char *path = prog_lang_file(a->v[i + 1], lang);
@@ -552,6 +551,7 @@ int main(int argc, char **argv)
                           MOST_SETS);
     if (o.live && (!logs || !o.output || !strcmp(o.output, "-")))
         return prog_usage("--live is for plot curves with --output FILE");
+    if (!o.live && out_check((const char *[]){ o.output, o.tsv }, 2) < 0) return prog_fail();
     status = logs && o.live ? live_curves(&args, low, high)
              : logs         ? curves(&args, low, high)
              : tsne         ? plane(&args)

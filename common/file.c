@@ -280,14 +280,19 @@ fail:
     return NULL;
 }
 
-int out_check(const char *path)
+int out_check(const char *const *path, int n)
 {
+    struct out *o[n];
     struct stat st;
-    if (!path || !strcmp(path, "-")) return 0;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return 0;
-    struct out *o = out_open(path);
-    out_abort(o);
-    return o ? 0 : -1;
+    int opened = 0, rc = 0;
+    for (int i = 0; i < n && rc == 0; i++) {
+        if (!path[i] || !strcmp(path[i], "-")) continue;
+        if (stat(path[i], &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) continue;
+        if ((o[opened] = out_open(path[i]))) opened++;
+        else rc = -1;
+    }
+    while (opened) out_abort(o[--opened]);
+    return rc;
 }
 
 FILE *out_stdio(struct out *o)

@@ -13,9 +13,10 @@ struct out;                                   /* an output under way */
 
 /* path NULL or "-": standard output. Returns NULL with a message. */
 struct out *out_open(const char *path);
-/* Can path be written? For outputs that are written after long work: 0, or -1 with out_open's
- * message; nothing is left behind. Of standard output, devices and pipes nothing is asked. */
-int out_check(const char *path);
+/* Can these n paths be written, and is none of them there twice? For outputs that are written after
+ * long work, one after the other: 0, or -1 with out_open's message; nothing is left behind. Of
+ * standard output, devices and pipes nothing is asked. */
+int out_check(const char *const *path, int n);
 FILE *out_stdio(struct out *o);               /* to write with; checked when committed */
 /* 0, or -1 with a message (full disk, closed pipe) */
 int out_write(struct out *o, const void *p, size_t n);

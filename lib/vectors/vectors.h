@@ -54,6 +54,8 @@ enum vectors_format vectors_format_of(const char *path, enum vectors_format f);
 /* AUTO: by the name's ending (.bin, .npy, .safetensors; else text). Text numbers have 9 significant
  * digits at most: they read back as the same floats. -1 with a message. */
 int vectors_write(const struct vectors *v, const char *path, enum vectors_format f);
+/* Can vectors be written there, in this form? As out_check, for who has long work before it. */
+int vectors_check(const char *path, enum vectors_format f);
 
 /* An empty set, to which rows are added one by one: x [dim] is copied. */
 struct vectors *vectors_new(int dim);

@@ -512,8 +512,6 @@ static int write_npy(const struct vectors *v, const char *path)
 
 static int write_safetensors(const struct vectors *v, const char *path)
 {
-    if (!path || !strcmp(path, "-"))
-        return err_set("safetensors are written to a named file; give -o FILE");
     size_t size;
     char *words = word_lines(v, &size);
     struct st_tensor t[2] = {
@@ -542,9 +540,18 @@ enum vectors_format vectors_format_of(const char *path, enum vectors_format f)
                                           : VECTORS_TEXT;
 }
 
+int vectors_check(const char *path, enum vectors_format f)
+{
+    bool standard = !path || !strcmp(path, "-");
+    if (standard && vectors_format_of(path, f) == VECTORS_SAFETENSORS)
+        return err_set("safetensors are written to a named file; give -o FILE");
+    return out_check(&path, 1);
+}
+
 int vectors_write(const struct vectors *v, const char *path, enum vectors_format f)
 {
     f = vectors_format_of(path, f);
+    if (f == VECTORS_SAFETENSORS && vectors_check(path, f) < 0) return -1;
     if (f == VECTORS_NPY) return write_npy(v, path);
     if (f == VECTORS_SAFETENSORS) return write_safetensors(v, path);
     struct out *o = out_open(path);

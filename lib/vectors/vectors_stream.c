@@ -35,6 +35,7 @@ struct vectors_stream *vectors_stream_open(const char *path, enum vectors_format
     s->dim = dim;
     bool ok = true;
     if (s->f == VECTORS_TEXT) ok = (s->out = out_open(path));
+    else if (vectors_check(path, s->f) < 0) ok = false;
     else
         for (int i = 0; ok && i < SPOOLS; i++) ok = (s->spool[i] = tmp_open(NULL));
     if (ok && (s->f == VECTORS_TEXT || spool(s, STARTS, &s->bytes, sizeof s->bytes) == 0)) return s;

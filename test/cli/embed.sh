@@ -120,6 +120,8 @@ is "$(tr '\n' ' ' < s.npy.words)" "1 2 3 4 "
 fails 1 '0 vectors' embed -q --model run --layer 1 --lang aa --text /dev/null --of sentences \
     -o none.npy
 [ ! -e none.npy ] || fail "a file without vectors"
+fails 1 '^embed: none/o.npy: cannot create' embed -q --model run --layer 1 --lang aa \
+    --text missing -o none/o.npy        # known before the text is read
 
 # no line, no vector; threads do not change the bytes
 is "$(embed -q --model run --layer 1 --lang aa --text - --of sentences < /dev/null)" ""

@@ -146,6 +146,7 @@ for f in o tsv; do
     fails 1 '^plot: none/o: cannot create' plot tsne en=missing -o out.svg --${f/#o/output} none/o
 done
 fails 1 '^plot: missing: cannot' plot tsne en=missing -o out.svg --tsv out.tsv
+fails 1 '^plot: out: is already being written' plot hits hits.tsv --png -o out --tsv out
 [ -z "$(find . -name '.out*.tmp')" ] && [ ! -e out.svg ] && [ ! -e out.tsv ] ||
     fail 'an output is left'
 

@@ -215,7 +215,12 @@ for o in output reverse out-src out-tgt; do
         --$o none/o
     fails 1 '^dict-induce: missing: cannot' dict-induce --src missing --tgt missing -o out --$o o
     [ -z "$(find . -name '.o*.tmp')" ] && [ ! -e out ] && [ ! -e o ] || fail "an output is left"
+    [ $o = output ] || fails 1 'out: is already being written .*; give each output its own name' \
+        dict-induce --src missing --tgt missing -o out --$o out
 done
+fails 1 '^embed: none/o.npy: cannot create' embed --from-cooc missing -o none/o.npy
+fails 1 '^embed: safetensors are written to a named file' embed --from-cooc missing \
+    --format safetensors
 printf 'a 1 2\nb 1\n' > short.vec
 fails 1 'short.vec:2: fewer than 2 numbers' dict-induce --src short.vec --tgt "$g/b.vec" -o out
 printf 'a 1 2\nb 1 2 3\n' > long.vec
