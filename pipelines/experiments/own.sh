@@ -17,9 +17,12 @@ given() {
 }
 looked_at() {   # WHAT FILE...
     local what=$1 f said; shift
-    for f; do
-        case $f in *[[:space:]]*) refuse "$what" "$f: a name with a space; rename or link it";; esac
-    done
+    while read -r f; do
+        # stages have lists of names, and shells read their commands
+        case $f in *[[:space:]\\\'\"\`\$\&\|\;\(\)\<\>\*\?\[\]{}]*)
+            refuse "$what" "$f: a name with a space, a quote, a bracket or another sign that" \
+                "shells read; rename or link it";; esac
+    done < <(realpath -sm -- "$@")
     said=$("$own/look-at-text" "$@") || refuse "$what" "$said"
 }
 declare -A texts gold parallel

@@ -32,6 +32,13 @@ printf '\xff\xfea\0' > utf16; refused 'TEXT: .*/utf16: UTF-16; convert' TEXT="en
 printf 'a\0b\n' > zero; refused 'TEXT: .*/zero: has zero bytes' TEXT="en=zero de=de.gz"
 mkdir s; cp en.txt 's/a b'
 refused 'TEXT: .*/s/a b: a name with a space' TEXT="en=s de=de.gz"
+for n in 'n(1)' 'a&b' "it's" 'a"b' 'a;b' 'x\y' 'a`b' '$b' 'a<b' 'a|b' 'a*b' '[x]' 'a{b,c}'; do
+    rm s/*; cp en.txt "s/$n"
+    refused 'TEXT: .*/s/.*: a name with a space, a quote, ' TEXT="en=s de=de.gz"
+done
+mkdir 'a b'; sed 10q en.txt | tee 'a b/x' > 'a b/y'
+(cd 'a b'; refused 'PARALLEL: .*/a b/x: a name with a space' TEXT="en=../en.txt de=../de.gz" \
+    PARALLEL=en-de=x,y)
 sed 9q en.txt > nine; sed 10q en.txt > ten
 refused 'PARALLEL: nine has 9 lines and ten 10: they are not aligned' TEXT="en=en.txt de=de.gz" \
     PARALLEL=en-de=nine,ten

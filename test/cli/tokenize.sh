@@ -71,7 +71,8 @@ gzip -c big > big.gz; tokenize -l en --nonbreaking "$d/prefixes" big.gz > zipped
 head -n 1000 big > part1; tail -n +1001 big > part2
 tokenize -l en --nonbreaking "$d/prefixes" part1 part2 > parts; same one parts
 printf 'an open\nline' > open; printf 'another, one\n' > next      # a last line is one
-is "$(tokenize open /dev/null next open)" "$(printf 'an open\nline\nanother , one\nan open\nline')"
+is "$(tokenize open /dev/null next open)" \
+    "$(printf 'an open\nline\nanother , one\nan open\nline')"
 is "$(tokenize --no-tokenize open next open | od -c)" \
     "$(printf 'an open\nline\nanother, one\nan open\nline' | od -c)"
 
