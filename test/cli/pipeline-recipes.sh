@@ -45,7 +45,7 @@ fails 2 'not here: toy/nor;' env BIN="$BIN" CORPUS_CACHE="$PWD/cache" "$PIPE/con
     pipeline lacks
 [ ! -e runs/lacks-tiny/first ] || fail "a stage ran"
 gzip -c cache/toy/none > cache/toy/nor.gz
-CORPUS_CACHE=$PWD/cache conduct pipeline lacks > out 2>&1 ||
+RUNS=runs CORPUS_CACHE=cache conduct pipeline lacks > out 2>&1 ||       # from here, not from there
     { cat out; fail "all texts are there"; }
 is "$(cat runs/lacks-tiny/nor)" here
 conduct pipeline lacks || fail "what is done needs no text"
