@@ -230,14 +230,15 @@ int main(int argc, char **argv)
 {
     struct args args;
     char name[32];
-    int status = prog_start(&prog, groups, argc, argv, &args);
+    int status = prog_start(&prog, groups, argc, argv, &args), std_in = 0;
     if (status >= 0) return status;
     if (o.input && args.n) return prog_usage("files are given both with --input and as arguments");
     for (int i = 0; i < args.n; i++) {
-        prog_lang_file(args.v[i], name);
+        std_in += !strcmp(prog_lang_file(args.v[i], name), "-");
         if (prog_given("alpha") && !*name)
             return prog_usage("--alpha: \"%s\" has no language; write LANG=FILE", args.v[i]);
     }
+    if (std_in > 1) return prog_usage("standard input can be given only once");
     if (o.sentences.n && !(o.dict && prog_given("alpha")))
         return prog_usage("--sentences goes with --dict-input and --alpha");
     if ((status = check_sentences(&args))) return status;

@@ -285,6 +285,10 @@ int main(int argc, char **argv)
     if (args.n > LANGUAGES) return prog_usage("more than %d gold files", LANGUAGES);
     if (args.n > 1 && !o.pred.n)
         return prog_usage("with several gold files, give predictions as --pred LANG=FILE");
+    if (o.pred.n > args.n || o.against.n > args.n)
+        return prog_usage("--%s is given %d times, more often than gold files (%d)",
+                          o.pred.n > args.n ? "pred" : "against",
+                          o.pred.n > args.n ? o.pred.n : o.against.n, args.n);
     if (o.na_prob && (o.metric != TASK_SQUAD2 || args.n > 1))
         return prog_usage("--na-prob is for --metric squad2 and one gold file");
     return score_all(&args) < 0 ? prog_fail() : prog_end();

@@ -204,6 +204,7 @@ fails 2 'codes' bpe-apply
 fails 2 'only once' bpe-apply -c - < text
 # what was read first would leave nothing for the other
 fails 2 'only once' bpe-apply -c - - < text
+fails 2 'only once' bpe-learn --alpha 0.5 en=- de=- < text
 fails 2 'only once' bpe-apply -c - -i - < text
 fails 2 'only once' bpe-apply -c codes.fast --vocab - < text
 fails 2 'only once' bpe-apply -c codes.fast --glossary-file - < text

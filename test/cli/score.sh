@@ -153,6 +153,9 @@ fails 1 "x.tsv:3: one of the rows with an unknown label: 'maybe'" bash \
 fails 1 "unknown format 'nli'; choose one of: squad" score -m accuracy gold --format nli
 fails 1 "two gold files of language 'en'" score -m accuracy en=gold en=gold --pred en=a
 fails 1 "no --pred for the gold file of 'de'" score -m accuracy en=gold de=gold --pred en=a
+fails 2 '.--pred is given 2 times, more often than gold files .1.' score -m accuracy gold -p a -p b
+fails 2 'against is given 3 times, more .*2' score -m accuracy en=gold de=gold -p en=a \
+    -p de=a --against en=a --against de=a --against fr=a
 fails 2 'metric NAME is needed' score gold
 fails 2 'a gold file is needed' score -m accuracy
 fails 2 'with several gold files' score -m accuracy en=gold de=gold
