@@ -7,7 +7,7 @@
 ifeq ($(and $(PARTS),$(VOCAB),$(OUT)),)
 $(error usage: make -f pipelines/cooc-cluster.make PARTS=file VOCAB=file OUT=x.cooc)
 endif
-NUMBERS := $(shell seq 1 $$(wc -l < $(PARTS)))
+NUMBERS := $(shell awk '{ print NR }' $(PARTS))
 COOCS := $(NUMBERS:%=$(OUT).parts/%.cooc)
 $(OUT): $(COOCS)
 	cooc-merge $(if $(NORMALIZE),--normalize $(NORMALIZE)) -o $@ $(COOCS)

@@ -54,7 +54,7 @@ pair_given() {  # WHAT ITEM: $key is a pair of languages, which is looked at, to
     case " $pairs " in *" ${key#*-}-${key%-*} "*) refuse "$1" "$key: say ${key#*-}-${key%-*}";;
         *" $key "*) ;; *) pairs+=" $key";; esac
 }
-lines() { "$own/plain" "$1" | wc -l; }
+lines() { "$own/plain" "$1" | awk 'END { print NR }'; }      # the last without newline, too
 for item in ${PARALLEL-}; do
     pair_given PARALLEL "$item"
     case $value in *,*) ;; *) refuse PARALLEL "'$item' is not A-B=FILE,FILE";; esac

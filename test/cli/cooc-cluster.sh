@@ -78,10 +78,15 @@ printf '\377\n' > part.ac
 ! FAN=2 count 2> err || fail "merged without part 3"
 grep -q 'part.ac:1: byte 1 is not UTF-8' err; [ ! -e got ] && [ ! -e got.parts/3 ]
 sed -n 1p text > part.ac
-make -s -j2 -f "$TOP/pipelines/cooc-cluster.make" PARTS=parts VOCAB=v OUT=made NORMALIZE=en \
+printf %s "$(cat parts)" > open            # its last line lacks a newline, and is a part
+make -s -j2 -f "$TOP/pipelines/cooc-cluster.make" PARTS=open VOCAB=v OUT=made NORMALIZE=en \
     COUNT="-q -w 3" > /dev/null
 cooc-count -q -w 3 -v v de=part.aa de=part.ab en=part.ac en=part.ad |
     cooc-merge -q --normalize en - > want
 same made want
+rm -r got.parts; mv open parts; FAN=2 count; same got want
+echo w1 w2 >> part.ad; cooc-count -q -w 3 -v v de=part.aa de=part.ab en=part.ac en=part.ad |
+    cooc-merge -q --normalize en - > want
+rm got; FAN=2 count; same got want
 fails 2 'usage' "$TOP/pipelines/cooc-cluster.sbatch" parts
 fails 2 'MEMORY=much: a size' env MEMORY=much "$TOP/pipelines/cooc-cluster.sbatch" parts v got

@@ -42,6 +42,8 @@ mkdir 'a b'; sed 10q en.txt | tee 'a b/x' > 'a b/y'
 sed 9q en.txt > nine; sed 10q en.txt > ten
 refused 'PARALLEL: nine has 9 lines and ten 10: they are not aligned' TEXT="en=en.txt de=de.gz" \
     PARALLEL=en-de=nine,ten
+printf %s "$(cat nine)" > open; refused 'PARALLEL: open has 9 lines and ten 10' \
+    TEXT="en=en.txt de=de.gz" PARALLEL=en-de=open,ten
 refused 'PARALLEL: language fr has no TEXT' TEXT="en=en.txt de=de.gz" PARALLEL=en-fr=ten,ten
 refused 'PARALLEL: de-en: say en-de' TEXT="en=en.txt de=de.gz" PARALLEL=de-en=ten,ten
 printf 'a b\n\nword\n' > gold; refused 'GOLD: gold: line 3 has only one word' \
