@@ -144,6 +144,15 @@ for stage in double.en train.1; do
         { cat out; fail "what was interrupted began afresh"; }
 done
 
+# On a full disk a training does not go on; its state stays for the next time.
+rm -r runs/toy-tiny; cp -a before runs/toy-tiny; part=runs/toy-tiny/.stage/train.1.part
+ln -s /dev/full $part.tmp
+! running train.1 > out 2>&1 || fail "a training without its part"
+grep -q 'stage: cannot write .*/.stage/train.1.part$' out || fail "$(cat out)"
+same before/.stage/train.1.part $part; rm $part.tmp
+make -f go > out 2>&1; grep -q '^train.1 (continues)' out || fail "$(cat out)"
+bytes runs/toy-tiny | diff - want || fail "other bytes after a full disk"
+
 # What is stale, and only that.
 make -q -f go SEEDS="1 2" && fail "a second seed is something to do"
 is "$(make -f go V=why SEEDS='1 2' | sed -n 1p)" "train.2: has not run"
