@@ -8,10 +8,11 @@ BEGIN {
     run = "\t@$$LIFELINE \"$$TOP/pipelines/stage\" run \"$$PLAN\" \"$$RUN_FOLDER\" "
 }
 # said to be, or under a second the last time, here or in the kept run
-function is_short(name, kind,    t) {
+function is_short(name, kind,    t, file, known) {
     if (!LAUNCHED || !(name in stale) || kind == "gpu") return 0
     if (kind == "quick") return 1
-    if ((getline t < (".stage/" name ".time")) > 0) return t < 1
+    file = ".stage/" name ".time"; known = (getline t < file) > 0; close(file)
+    if (known) return t < 1
     return name in seconds && seconds[name] < 1
 }
 FILENAME == ARGV[1] { sub(/:.*/, ""); stale[$0]; next }

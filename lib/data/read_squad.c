@@ -39,6 +39,13 @@ static size_t byte_of(const char *s, double at)
 
 struct at { struct labelled_set *s; const struct labelled_options *o; const char *text; };
 
+/* The line of a problem's question, if it is the first of its kind: the others' are not told, and
+ * each would be looked for through the whole file. */
+static uint64_t first_line(const struct at *x, const char *what, const char *id)
+{
+    return problems_count(&x->s->problems, what) ? 0 : line_of(x->text, id);
+}
+
 static const char *string(const cJSON *o, const char *name)
 { return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name)); }
 
@@ -59,8 +66,8 @@ static int read_answers(const struct at *x, const cJSON *list, size_t number)
         *to = (struct answer){ text, there ? at : ANSWER_ELSEWHERE,
                                there ? at + strlen(text) : ANSWER_ELSEWHERE };
         if (!there && start)
-            problems_add(&x->s->problems, MISPLACED, line_of(x->text, e->id), "question '%.60s'",
-                         e->id);
+            problems_add(&x->s->problems, MISPLACED, first_line(x, MISPLACED, e->id),
+                         "question '%.60s'", e->id);
     }
     return 0;
 }
@@ -108,7 +115,7 @@ static void find_repeated(const struct at *x)
     qsort(v, s->n, sizeof *v, by_id);
     for (size_t i = 1; i < s->n; i++)
         if (!strcmp(v[i]->id, v[i - 1]->id))
-            problems_add(&s->problems, AGAIN, line_of(x->text, v[i]->id), "'%.60s'", v[i]->id);
+            problems_add(&s->problems, AGAIN, first_line(x, AGAIN, v[i]->id), "'%.60s'", v[i]->id);
     free(v);
 }
 
