@@ -37,9 +37,9 @@ sbatch -W -Q -n 2 -o mpirun.log \
 same_end own alone
 
 # a job of two ranks is told that its time is over; it is queued again and ends as if nothing was
-"${run[@]}" --steps 1500 --gradient-tree --out long
+"${run[@]}" --steps 12000 --gradient-tree --out long
 job=$(LAUNCH="srun -Q --mpi=pmix" SBATCH_ARGS="-n 2" "$TOP/pipelines/train.sbatch" \
-    "${run[@]}" --steps 1500 --out two)
+    "${run[@]}" --steps 12000 --out two)
 for _ in $(seq 600); do grep -q '"step"' two/log.jsonl 2> /dev/null && break; sleep 0.1; done
 scancel --batch --signal=TERM "$job"
 for _ in $(seq 3000); do [ -n "$(squeue -h -j "$job" 2> /dev/null)" ] || break; sleep 0.1; done
