@@ -4,6 +4,7 @@
 #              sentences, published as tokens, which are joined here), but never more of them than
 #              captions
 setting TASKS_TEXT captions
+case $TASKS_TEXT in captions|mixed) ;; *) refuse "TASKS_TEXT=$TASKS_TEXT" "captions or mixed";; esac
 declare -A captions_part=([train]=train [valid]=val [test]=test_2016_flickr)
 declare -A mixed_part=([train]=train [valid]=val [test]=test)
 captions=raw/
@@ -19,7 +20,6 @@ for p in train valid test; do
                 > raw/$p.$l"
     done
 done
-case $TASKS_TEXT in captions|mixed) ;; *) refuse "TASKS_TEXT=$TASKS_TEXT" "captions or mixed";; esac
 part text
 
 part encoder
