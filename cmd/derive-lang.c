@@ -239,6 +239,8 @@ static int usage(const struct args *args)
     if (modes) return -1;
     if (o.overlap > 0 && !o.types)
         return prog_usage("--overlap needs --types FILE, the vocabulary to draw from");
+    if (d.o.header && args->n > 1)
+        return prog_usage("--header takes one file; derive each file alone, as each has a header");
     if (o.syn && !prog_given("format")) d.o.format = DERIVE_CONLLU;
     return derive_check(&d.o, o.syn != NULL) < 0 ? prog_usage("%s", err_msg()) : -1;
 }

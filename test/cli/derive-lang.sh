@@ -242,6 +242,8 @@ done
 fails 1 'no verb with one to six dependents' derive-lang --learn-order V <(tree3)
 fails 1 'are more than the|is more than the' derive-lang --dict-share 0.9 --overlap 0.5 \
     --vocab vocab
+fails 2 '^derive-lang: --header takes one file' \
+    derive-lang --inv --format nli --header $G/pairs $G/pairs
 fails 2 'nothing to do' derive-lang two.txt
 fails 2 'undo each other' derive-lang --trans --untrans two.txt
 fails 2 '--overlap needs --types' derive-lang --trans --overlap 0.5 two.txt
