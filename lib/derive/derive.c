@@ -27,7 +27,7 @@ const struct opt derive_rows[] = {
       "label<TAB>sentence<TAB>sentence lines; "
       "conllu: dependency trees, written as text without --conllu-out" },
     { "header", 0, OPT_FLAG(derive_options, header), NULL,
-      "copy the first line of the one file, which names the columns, unchanged" },
+      "copy the first line, which names the columns, unchanged (one file at most)" },
     { "lang-prefix", 0, OPT_FLAG(derive_options, lang_prefix), NULL,
       "conll: words have a prefix up to the first colon, which stays (\"en:word\", as in PAN-X)" },
     { "conllu-out", 0, OPT_FLAG(derive_options, conllu_out), NULL,
