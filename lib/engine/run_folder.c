@@ -4,6 +4,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "lib/engine/recorded.h"
 
 /* `best` follows what the state says: also after a kill between a checkpoint and its link. */
 static int link_best(struct trainer *tr)
@@ -41,6 +42,7 @@ int run_folder_open(struct trainer *tr)
         return err_set("%s: holds a run already (step %lld); pass --resume to continue it, or name "
                        "another folder",
                        o->dir, (long long)newest);
+    if (newest >= 0 && recorded_check(o->dir, o->config) < 0) return -1;
     if (file_sweep(o->dir) < 0 || checkpoint_sweep(o->dir) < 0) return -1;
     if (o->write_batches && dir_make(o->write_batches) < 0) return -1;
     struct checkpoint_state st = { .best = tr->best, .state = tr->state,

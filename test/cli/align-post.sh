@@ -32,6 +32,9 @@ for o in "moco,tlm" "moco --queue-start empty --accumulate 2" \
 done
 # ... and a checkpoint whose queue is another one's is refused
 "${small[@]}" --save-every 0 --steps 1 --out other
+fails 1 'the run began with --queue 64, not 32' "${small[@]}" --queue 32 --steps 2 --resume \
+    --out other
+rm other/run.config
 fails 1 'queue.keys is not \[32, 8\]' "${small[@]}" --queue 32 --steps 2 --resume --out other
 
 # --- the key encoder: with m = 1 it stays where it began, with m = 0 it is the encoder ---

@@ -106,6 +106,7 @@ echo "# the same on two threads, and resumed in the middle"
 "${back[@]}" --threads 2 --back-precision int8 --out two; is "$(sums two)" "$(sums back)" threads
 "${back[@]}" --back-precision int8 --out parts --steps 2
 "${back[@]}" --back-precision int8 --out parts --resume; is "$(sums parts)" "$(sums back)" resumed
+fails 1 'began with --back-precision int8, not same' "${back[@]}" --steps 5 --out parts --resume
 
 echo "# refused"
 fails 1 'precision int8 is for the processor; use --device cpu' t --device cuda --precision int8
