@@ -21,7 +21,8 @@ void mix_init(struct mix *x, const struct objective *const *table, unsigned used
         k->weight.ramp = o->weight_value ? o->weight_value : "1";
         snprintf(k->weight_name, sizeof k->weight_name, "%s%s", o->weight ? o->weight : o->name,
                  o->weight ? "" : "-weight");
-        snprintf(k->heading, sizeof k->heading, "Objective %s: %s", o->name, o->about);
+        const char *about = used_by & OBJECTIVE_ALIGN && o->about_align ? o->about_align : o->about;
+        snprintf(k->heading, sizeof k->heading, "Objective %s: %s", o->name, about);
         k->weight_row[0] = (struct opt){ k->weight_name, 0, OPT_STR(mix_weight, ramp), "RAMP",
                                          "weight of this objective's loss: a number, or "
                                          "STEP:WEIGHT,STEP:WEIGHT,... to interpolate between" };

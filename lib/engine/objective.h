@@ -117,6 +117,7 @@ enum {
 
 struct objective {
     const char *name, *about;                    /* the log's name of its loss; a line for --help */
+    const char *about_align;                     /* the same for align-post's; NULL: about */
     /* "mlm mass": those it can ride on, the best first; NULL: a stream of its own */
     const char *on;
     unsigned used_by;

@@ -151,6 +151,8 @@ static void close(void *self) { masker_free(&((struct mlm *)self)->masker); }
 
 const struct objective objective_mlm = { .name = "mlm",
                                          .about = "predict masked tokens of text",
+                                         .about_align = "predict masked tokens of each side of "
+                                                        "sentence pairs by itself",
                                          .used_by = OBJECTIVE_PRETRAIN | OBJECTIVE_ALIGN,
                                          .self = sizeof(struct mlm),
                                          .batch = sizeof(struct masked),

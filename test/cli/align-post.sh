@@ -37,6 +37,11 @@ fails 1 'the run began with --queue 64, not 32' "${small[@]}" --queue 32 --steps
 rm other/run.config
 fails 1 'queue.keys is not \[32, 8\]' "${small[@]}" --queue 32 --steps 2 --resume --out other
 
+# --- help says what the weights weigh here, and not what they do in pretrain ---
+is "$(align-post --help | tr -s ' \n' ' ' | grep -o 'Objective mlm: [^:]*:')" \
+    "Objective mlm: predict masked tokens of each side of sentence pairs by itself:"
+is "$(pretrain --help | grep 'Objective mlm:')" "Objective mlm: predict masked tokens of text:"
+
 # --- the key encoder: with m = 1 it stays where it began, with m = 0 it is the encoder ---
 "${small[@]}" --steps 3 --momentum 1 --out still
 "${small[@]}" --steps 3 --momentum 0 --out follows
