@@ -84,9 +84,13 @@ check_examples() {
     set +f
 }
 
-# twice PAGE: options with two items
+# twice PAGE: options with two items, or with one and a place among those of every program
 twice() {
     awk '/^\.Sh EXAMPLES/ { exit }
+        /^Every program takes/ { every = 1; next }
+        every && /^(and|see)$/ { next }
+        every { if (/^\.(Xr|Sh)/) every = 0
+            for (i = 2; i <= NF; i++) if ($i ~ /^-[a-z0-9]/) print substr($i, 2) }
         /^\.It Fl/ { for (i = 3; i <= NF; i++) if ($i ~ /^-[a-z0-9]/) print substr($i, 2) }' "$1" |
         sort | uniq -d | sed "s/^/${1##*\/} has two items of /"
 }
@@ -116,3 +120,5 @@ case $(check_examples page.1) in
     *) fail "examples: $(check_examples page.1)";; esac
 sed 's/^\.It Fl -n-best Ar N$/&\nx\n&/' "$TOP/docs/man/translate.1" > page.1
 is "$(twice page.1)" "page.1 has two items of n-best"
+sed 's/^\.It Fl -n-best Ar N$/.It Fl -threads Ar N\nx\n&/' "$TOP/docs/man/translate.1" > page.1
+is "$(twice page.1)" "page.1 has two items of threads"
