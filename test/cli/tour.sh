@@ -23,6 +23,20 @@ tour() {    # FILE: what is wrong with it
         END { ended(); if (all < 50) print "too few stops: " all }' "$1"
 }
 is "$(tour "$TOP/docs/tour.md")" ""
-# it does see what is wrong
+# docs/extending.md shows the objective tlm as it is: members of its struct, options, hooks
+shown() {       # FILE: what its struct, its list of options and its struct objective have
+    awk '/^struct tlm \{/ || /opt options\[\]/ || /objective objective_tlm/ { on = 1 }
+        on { sub(/\/\*.*\*\//, ""); text = text " " $0 }
+        on && /\};?$/ && (/^\};/ || /\} *\};/ || /close \};/) { on = 0 }
+        END { part = "(enum|struct|int|bool) [a-z ]+;|\"tlm-[a-z]+\"|[.][a-z_]+ = [a-z_]+"
+            while (match(text, part)) {
+            print substr(text, RSTART, RLENGTH); text = substr(text, RSTART + RLENGTH) } }' "$1" |
+        tr -s ' ' | sort -u
+}
+is "$(shown "$TOP/docs/extending.md")" "$(shown "$TOP/lib/objective/tlm.c")"
+[ "$(shown "$TOP/docs/extending.md" | wc -l)" -ge 19 ] || fail "too little of tlm is shown"
+# they do see what is wrong
+sed 's/enum order order;//' "$TOP/docs/extending.md" > wrong.md
+is "$(comm -23 <(shown "$TOP/lib/objective/tlm.c") <(shown wrong.md))" "enum order order;"
 sed 's/`corpora_next`/`corpora_first`/; s/^20 stops/19 stops/' "$TOP/docs/tour.md" > wrong.md
 is "$(tour wrong.md | grep -c 'no corpora_first in lib/data/corpus.c\|says 19 stops')" 2
