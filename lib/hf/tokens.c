@@ -122,6 +122,7 @@ static int read_tokenizer_json(struct hf_tokens *t, const char *dir)
     }
     if (rc == 0 && cJSON_IsString(type) && !strcmp(type->valuestring, "WordPiece"))
         t->s.kind = SUBWORD_WORDPIECE;
+    t->spaced = rc == 0 && cJSON_IsString(type) && !strcmp(type->valuestring, "WordLevel");
     cJSON_Delete(root);
     free(path);
     return rc;
@@ -246,7 +247,7 @@ int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, const char *dir)
                                   : "vocab.json");
     if (rc == 0) rc = find_specials(t, l, dir);
     if (rc == 0 && t->s.kind == SUBWORD_WORDPIECE) rc = basic_tokeniser(t, dir);
-    if (rc == 0 && l == HF_XLM) {
+    if (rc == 0 && l == HF_XLM && !t->spaced) {
         to_fastbpe(t);
         t->s.kind = SUBWORD_BPE;
         char *path;

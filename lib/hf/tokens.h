@@ -14,6 +14,7 @@ struct hf_tokens {
     struct subword_settings s;    /* ids of the specials among it */
     char *merges;                /* path of merges.txt where that is ours, too (XLM); NULL */
     char *model;                 /* path of the SentencePiece model; NULL */
+    bool spaced;                 /* tokens are what stands between spaces, in our own spelling */
     size_t cap;
 };
 

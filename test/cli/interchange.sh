@@ -35,6 +35,17 @@ pretrain -q --init bert --train xx=xx.shd -v bert/vocab --tokens 100 --steps 3 -
 same run/last/weights.safetensors broken/last/weights.safetensors
 same run/last/pieces.json broken/last/pieces.json
 
+# a vocabulary without codes, of words or of pieces, comes back as it was, and so does what it means
+printf 'ka 9\nl@@ 8\nio 7\nmu 6\n' > plain
+for l in aa bb; do printf 'ka l@@ io\nmu ka\n%.0s' {1..20} | binarize -q -v plain -l $l -o $l.shd
+done
+pretrain -q --train aa=aa.shd --train bb=bb.shd -v plain --layers 1 --dim 16 --heads 2 --ffn 64 \
+    --positions 16 --tokens 60 --steps 1 --out plainrun
+ckpt export -q --to xlm -o plainhf plainrun; ckpt import -q -o plainback plainhf
+cmp plainback/vocab <(cut -d " " -f 1 plain) || fail "words are spelt otherwise"
+for m in plainrun plainback; do echo 'mu l@@ io' | embed -q -m $m --lang aa -o $m.vec; done
+same plainback.vec plainrun.vec
+
 # a translator that starts from it, and an average, take it along too
 finetune -q --task mt --model bert --parallel xx-yy=text,text --tokens 100 --steps 1 --out mt
 same mt/last/pieces.json bert/pieces.json
