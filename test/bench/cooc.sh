@@ -13,7 +13,7 @@
 #     peer: real text, the 20,000 most frequent words; million: generated text, 1,000,000 words
 #     scale: 4, 16 and 64 M tokens; PLOT=file.svg draws them (gnuplot)
 #     memory: MEMORY_TOKENS=100000000 tokens, unbounded and in a twentieth
-set -eu
+set -eu -o pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 BIN=$(cd "${BIN:-$here/../../bin}" &&
     pwd); RUNS=${RUNS:-5}; PARTS=${PARTS:-peer million scale memory query values}; G=${GLOVE:-}
@@ -67,8 +67,8 @@ peer() {
         [ -n "$G" ] || continue
         [ $w != 2 ] || "$BIN/cooc-query" --glove out > ours.bin
         peer=$(median sh \
-            -c "'$G/cooccur' -memory 4 -vocab-file $v -window-size $w -verbose 0
-            -overflow-file overflow < $t")
+            -c "'$G/cooccur' -memory 4 -vocab-file $v -window-size $w -verbose 0 \
+                -overflow-file overflow < $t")
         show "cooccur -memory 4 -window-size $w" "$peer"
         ratio "" "$ours" "$peer"
         [ $w = 2 ] || continue
