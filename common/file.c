@@ -10,6 +10,7 @@
 #include <ftw.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -63,13 +64,25 @@ static void remove_doomed(void)
         if (atomic_load(&d->used) && d->pid == pid) remove_now(d->path);
 }
 
-/* mem.c ends the process: what other threads would still make is not begun. */
+/* mem.c ends the process: what other threads are making is waited for, nothing more is begun. */
 static atomic_bool over;
+static atomic_int making;
 static void memory_ends(void)
 {
     atomic_store(&over, true);
+    while (atomic_load(&making) > 0) sched_yield();
     remove_doomed();
 }
+
+void tmp_making(void)
+{
+    atomic_fetch_add(&making, 1);
+    if (!atomic_load(&over)) return;
+    tmp_made();
+    for (;;) pause();
+}
+
+void tmp_made(void) { atomic_fetch_sub(&making, 1); }
 
 void tmp_die(int sig)
 {
@@ -201,7 +214,9 @@ static int open_tmp(struct out *o)
     leftover_clear(o->path, dir_remove);
     unlink(tmp);
     tmp_register(tmp);                       /* before it is there: a signal may come at once */
+    tmp_making();
     o->fd = io_open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    tmp_made();
     if (o->fd < 0) {
         err_sys("%s: cannot create", o->name);
         tmp_forget(tmp);
@@ -348,7 +363,10 @@ int file_rename(const char *from, const char *to)
 {
     int dir = open_parent(to);
     if (dir < 0) return -1;
-    int r = rename(from, to) < 0 ? err_sys("%s: cannot rename the temporary file", to) : 0;
+    tmp_making();
+    int r = rename(from, to);
+    tmp_made();
+    if (r < 0) err_sys("%s: cannot rename the temporary file", to);
     if (r == 0 && sync_folder(dir) < 0)
         msg_warn("%s: is written, but may not outlast a power failure: its folder cannot be "
                   "flushed to disk: %s", to, strerror(errno));
@@ -497,7 +515,10 @@ int dir_make(const char *path)
         char c = *s;
         *s = '\0';
         struct stat st;
-        if (mkdir(p, 0777) < 0 && !(errno == EEXIST && stat(p, &st) == 0 && S_ISDIR(st.st_mode)))
+        tmp_making();
+        int made = mkdir(p, 0777);
+        tmp_made();
+        if (made < 0 && !(errno == EEXIST && stat(p, &st) == 0 && S_ISDIR(st.st_mode)))
             r = err_sys("%s: cannot create the folder", p);
         *s = c;
         if (!c) break;

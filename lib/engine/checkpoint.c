@@ -371,14 +371,20 @@ static int list(const char *dir, int64_t **steps)
     return n;
 }
 
-/* Removes checkpoints: renamed first, so that a half-removed one never passes for whole. */
+/* Removes checkpoints: renamed first, so that a half-removed one never passes for whole. If this
+ * process ends meanwhile, what is left of it vanishes, too. */
 static int discard(const char *dir, const int64_t *steps, int n)
 {
     int rc = 0;
     for (int i = 0; i < n && rc == 0; i++) {
         char *path = step_dir(dir, steps[i], ""), *tmp = step_dir(dir, steps[i], ".tmp");
-        if (rename(path, tmp) < 0) rc = err_sys("%s: cannot be removed", path);
+        tmp_register(tmp);
+        tmp_making();
+        rc = rename(path, tmp);
+        tmp_made();
+        if (rc < 0) err_sys("%s: cannot be removed", path);
         else rc = dir_remove(tmp);
+        tmp_forget(tmp);
         free(path);
         free(tmp);
     }
@@ -498,8 +504,11 @@ int checkpoint_link(const char *dir, const char *name, int64_t step)
     int rc = 0;
     unlink(tmp);
     tmp_register(tmp);                   /* another thread's memory may end between the two */
-    if (symlink(target, tmp) < 0 || rename(tmp, path) < 0) {
-        rc = err_sys("%s: cannot be made", path);
+    tmp_making();
+    if (symlink(target, tmp) < 0 || rename(tmp, path) < 0) rc = -1;
+    tmp_made();
+    if (rc < 0) {
+        err_sys("%s: cannot be made", path);
         unlink(tmp);
     }
     tmp_forget(tmp);

@@ -1,8 +1,12 @@
 /* Preloaded into a program: makes the n-th call of one function fail, be interrupted or be short.
  *   FAULT="CALL:N:KIND"   CALL: open read write pwrite fsync rename unlink close mmap ftruncate
  *                         malloc calloc realloc aligned_alloc pthread_create clock
+ *                         name: a name is made, moved or removed by another thread than the first
  *                         KIND: fail, eintr (-1 with EINTR, nothing done), short (one byte of
- *                         several); of clock (what the time of day is): back, ahead (by 400 days)
+ *                         several); of clock (what the time of day is): back, ahead (by 400 days);
+ *                         of name: meet (just before it, an allocation of the first thread fails,
+ *                         and what this does then is under way; the two wait for each other, a
+ *                         short while)
  *                         "N+" instead of N: that call and all after it
  *   FAULT_COUNT=FILE      appends at the end a line "CALL N" for each: how often it was called
  * What the program itself starts is left alone, and so are OpenBLAS's products of small matrices,
@@ -19,15 +23,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 enum call {
     OPEN, READ, WRITE, PWRITE, FSYNC, RENAME, UNLINK, CLOSE, MMAP, FTRUNCATE,
-    MALLOC, CALLOC, REALLOC, ALIGNED_ALLOC, PTHREAD_CREATE, CLOCK, N_CALLS
+    MALLOC, CALLOC, REALLOC, ALIGNED_ALLOC, PTHREAD_CREATE, CLOCK, NAME,
+    N_CALLS
 };
-enum kind { NOTHING, FAIL, EINTR_ONCE, SHORT, BACK, AHEAD };
+enum kind { NOTHING, FAIL, EINTR_ONCE, SHORT, BACK, AHEAD, MEET };
 
 static const struct { const char *name; int error;
 } calls[N_CALLS] = {
@@ -39,6 +45,7 @@ static const struct { const char *name; int error;
     { "malloc", ENOMEM },  { "calloc", ENOMEM },
     { "realloc", ENOMEM }, { "aligned_alloc", ENOMEM },
     { "pthread_create", EAGAIN }, { "clock", 0 },
+    { "name", 0 },
 };
 
 static atomic_long count[N_CALLS];
@@ -61,7 +68,7 @@ __attribute__((constructor)) static void begin(void)
         end += onwards;
         kind = !strcmp(end, ":fail") ? FAIL : !strcmp(end, ":eintr") ? EINTR_ONCE
              : !strcmp(end, ":short") ? SHORT : !strcmp(end, ":back") ? BACK
-             : !strcmp(end, ":ahead") ? AHEAD : NOTHING;
+             : !strcmp(end, ":ahead") ? AHEAD : !strcmp(end, ":meet") ? MEET : NOTHING;
         which = (enum call)c;
     }
     count_path = getenv("FAULT_COUNT");  /* its bytes stay where they are */
@@ -92,6 +99,54 @@ static enum kind due(enum call c)
     return kind;
 }
 
+static atomic_bool met;                  /* the allocation has failed */
+
+static bool first_thread(void) { return getpid() == (pid_t)syscall(SYS_gettid); }
+static void pause_ms(long ms) { nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL); }
+
+/* Before a call that changes a name: at the n-th, waits for the first thread. */
+static void name_changes(void)
+{
+    if (!self || first_thread() || due(NAME) != MEET) return;
+    for (int ms = 0; ms < 100 && !atomic_load(&met); ms++) pause_ms(1);
+    if (atomic_load(&met)) pause_ms(10);
+}
+
+/* After it: the first thread gives the other time for more, before it ends the process. */
+static void name_changed(void)
+{
+    if (atomic_load(&met) && first_thread()) pause_ms(30);
+}
+#define NAMED(call) ({ name_changes(); int r_ = (call), code_ = errno; name_changed(); \
+    errno = code_; r_; })
+
+/* An allocation of the first thread, once others have begun to change names: waits for the n-th
+ * while they go on. Has it come? */
+static bool meets(void)
+{
+    static long in_vain;
+    long had = atomic_load(&count[NAME]);
+    if (had == 0 || had == in_vain || had > at) return false;
+    for (int ms = 0; had < at && ms < 20; ms++) {
+        pause_ms(1);
+        long n = atomic_load(&count[NAME]);
+        if (n != had) ms = 0;
+        had = n;
+    }
+    in_vain = had;
+    return had == at && !atomic_exchange(&met, true);
+}
+
+/* Does this allocation fail? */
+static bool no_memory(enum call c)
+{
+    enum kind k = due(c);
+    if (k == FAIL || k == EINTR_ONCE) return true;
+    if (kind != MEET || !first_thread() || !meets()) return false;
+    errno = ENOMEM;
+    return true;
+}
+
 /* Is this in a kernel of OpenBLAS for small matrices (kernel/x86_64/sgemm_small_kernel_*.c)? */
 static bool unseen(void *caller)
 {
@@ -106,13 +161,13 @@ extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_real
     *__libc_memalign(size_t, size_t);
 void *malloc(size_t n)
 {
-    return SPOILT(MALLOC) && !unseen(__builtin_return_address(0)) ? NULL : __libc_malloc(n);
+    return no_memory(MALLOC) && !unseen(__builtin_return_address(0)) ? NULL : __libc_malloc(n);
 }
-void *calloc(size_t n, size_t size) { return SPOILT(CALLOC) ? NULL : __libc_calloc(n, size); }
-void *realloc(void *p, size_t n) { return SPOILT(REALLOC) ? NULL : __libc_realloc(p, n); }
+void *calloc(size_t n, size_t size) { return no_memory(CALLOC) ? NULL : __libc_calloc(n, size); }
+void *realloc(void *p, size_t n) { return no_memory(REALLOC) ? NULL : __libc_realloc(p, n); }
 void *aligned_alloc(size_t align, size_t n)
 {
-    return SPOILT(ALIGNED_ALLOC) ? NULL : __libc_memalign(align, n);
+    return no_memory(ALIGNED_ALLOC) ? NULL : __libc_memalign(align, n);
 }
 
 int open(const char *path, int flags, ...)
@@ -121,7 +176,9 @@ int open(const char *path, int flags, ...)
     va_start(ap, flags);
     mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(ap, mode_t) : 0;
     va_end(ap);
-    return SPOILT(OPEN) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    if (SPOILT(OPEN)) return -1;
+    if (!(flags & O_CREAT)) return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    return NAMED((int)syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
@@ -164,9 +221,13 @@ int close(int fd)                        /* closed all the same, as Linux does *
 int fsync(int fd) { return SPOILT(FSYNC) || fcntl(fd, F_GETFD) < 0 ? -1 : 0; }
 int rename(const char *from, const char *to)
 {
-    return SPOILT(RENAME) ? -1 : NEXT(rename)(from, to);
+    return SPOILT(RENAME) ? -1 : NAMED(NEXT(rename)(from, to));
 }
-int unlink(const char *path) { return SPOILT(UNLINK) ? -1 : NEXT(unlink)(path); }
+int unlink(const char *path) { return SPOILT(UNLINK) ? -1 : NAMED(NEXT(unlink)(path)); }
+int remove(const char *path) { return NAMED(NEXT(remove)(path)); }
+int mkdir(const char *path, mode_t mode) { return NAMED(NEXT(mkdir)(path, mode)); }
+int rmdir(const char *path) { return NAMED(NEXT(rmdir)(path)); }
+int symlink(const char *to, const char *path) { return NAMED(NEXT(symlink)(to, path)); }
 int ftruncate(int fd, off_t size) { return SPOILT(FTRUNCATE) ? -1 : NEXT(ftruncate)(fd, size); }
 int ftruncate64(int fd, off_t size) __attribute__((alias("ftruncate")));
 int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *p)
