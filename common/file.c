@@ -64,25 +64,25 @@ static void remove_doomed(void)
         if (atomic_load(&d->used) && d->pid == pid) remove_now(d->path);
 }
 
-/* mem.c ends the process: what other threads are making is waited for, nothing more is begun. */
+/* mem.c ends the process: what other threads are changing is waited for, nothing more is begun. */
 static atomic_bool over;
-static atomic_int making;
+static atomic_int changing;
 static void memory_ends(void)
 {
     atomic_store(&over, true);
-    while (atomic_load(&making) > 0) sched_yield();
+    while (atomic_load(&changing) > 0) sched_yield();
     remove_doomed();
 }
 
-void tmp_making(void)
+void tmp_changing(void)
 {
-    atomic_fetch_add(&making, 1);
+    atomic_fetch_add(&changing, 1);
     if (!atomic_load(&over)) return;
-    tmp_made();
+    tmp_changed();
     for (;;) pause();
 }
 
-void tmp_made(void) { atomic_fetch_sub(&making, 1); }
+void tmp_changed(void) { atomic_fetch_sub(&changing, 1); }
 
 void tmp_die(int sig)
 {
@@ -214,9 +214,9 @@ static int open_tmp(struct out *o)
     leftover_clear(o->path, dir_remove);
     unlink(tmp);
     tmp_register(tmp);                       /* before it is there: a signal may come at once */
-    tmp_making();
+    tmp_changing();
     o->fd = io_open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    tmp_made();
+    tmp_changed();
     if (o->fd < 0) {
         err_sys("%s: cannot create", o->name);
         tmp_forget(tmp);
@@ -363,9 +363,9 @@ int file_rename(const char *from, const char *to)
 {
     int dir = open_parent(to);
     if (dir < 0) return -1;
-    tmp_making();
+    tmp_changing();
     int r = rename(from, to);
-    tmp_made();
+    tmp_changed();
     if (r < 0) err_sys("%s: cannot rename the temporary file", to);
     if (r == 0 && sync_folder(dir) < 0)
         msg_warn("%s: is written, but may not outlast a power failure: its folder cannot be "
@@ -515,9 +515,9 @@ int dir_make(const char *path)
         char c = *s;
         *s = '\0';
         struct stat st;
-        tmp_making();
+        tmp_changing();
         int made = mkdir(p, 0777);
-        tmp_made();
+        tmp_changed();
         if (made < 0 && !(errno == EEXIST && stat(p, &st) == 0 && S_ISDIR(st.st_mode)))
             r = err_sys("%s: cannot create the folder", p);
         *s = c;
@@ -540,9 +540,10 @@ int dir_sync(const char *path)
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
     (void)st, (void)type, (void)at;
-    if (remove(path) == 0) return 0;
-    err_sys("%s: cannot remove", path);
-    return 1;
+    tmp_changing();
+    int r = remove(path);
+    tmp_changed();
+    return r == 0 ? 0 : (err_sys("%s: cannot remove", path), 1);
 }
 
 int dir_remove(const char *path)

@@ -75,11 +75,11 @@ int tmp_check(const char *dir);
 void tmp_register(const char *path);
 void tmp_forget(const char *path);
 void tmp_remove(const char *path);            /* removes it now, and forgets */
-/* Before and after the system call that makes a registered path, or moves something there, where
- * other threads are at work: a thread whose memory ends (mem.h) waits for calls that are under way,
+/* Before and after a system call that makes, moves or removes what is registered, where other
+ * threads are at work: a thread whose memory ends (mem.h) waits for calls that are under way,
  * removes what they made, and lets no other begin. Between the two nothing is allocated. */
-void tmp_making(void);
-void tmp_made(void);
+void tmp_changing(void);
+void tmp_changed(void);
 /* ends the process by a signal; what is registered vanishes */
 void tmp_die(int sig);
 

@@ -379,9 +379,9 @@ static int discard(const char *dir, const int64_t *steps, int n)
     for (int i = 0; i < n && rc == 0; i++) {
         char *path = step_dir(dir, steps[i], ""), *tmp = step_dir(dir, steps[i], ".tmp");
         tmp_register(tmp);
-        tmp_making();
+        tmp_changing();
         rc = rename(path, tmp);
-        tmp_made();
+        tmp_changed();
         if (rc < 0) err_sys("%s: cannot be removed", path);
         else rc = dir_remove(tmp);
         tmp_forget(tmp);
@@ -504,9 +504,9 @@ int checkpoint_link(const char *dir, const char *name, int64_t step)
     int rc = 0;
     unlink(tmp);
     tmp_register(tmp);                   /* another thread's memory may end between the two */
-    tmp_making();
+    tmp_changing();
     if (symlink(target, tmp) < 0 || rename(tmp, path) < 0) rc = -1;
-    tmp_made();
+    tmp_changed();
     if (rc < 0) {
         err_sys("%s: cannot be made", path);
         unlink(tmp);

@@ -80,12 +80,13 @@ done
 # Memory ends in one thread while another makes, moves or removes a name of a checkpoint: what is
 # half made goes, even when it comes a moment later, and so does what is half removed
 kept=("${run[@]}" --save-every 1 --keep 1 --steps 3)
-rm -rf counted; n=$(calls name "${kept[@]}" --out counted); [ "$n" -gt 50 ]; hit=0
-for k in $(seq 1 2 "$n"); do
-    rm -rf run; faulty "name:$k:meet" "${kept[@]}" --out run 2> err || hit=$((hit + 1))
+# (after its last name the run may end first, with all that it had to write)
+rm -rf counted; n=$(calls name "${kept[@]}" --out counted); [ "$n" -gt 50 ]
+for k in $(seq "$n"); do
+    rm -rf run; faulty "name:$k:end" "${kept[@]}" --out run 2> err || [ $? = 1 ]
+    is "$(cat err)" "inject: out of memory" "memory ended before name $k"
     is "$(find . -name '*.tmp')" "" "left behind when memory ended before name $k"
 done
-[ $hit -gt 5 ] || fail "of all names $hit were met"
 rm -rf counted; n=$(calls rename "${run[@]}" --out counted); [ "$n" -gt 3 ]
 for k in $(seq "$n"); do
     rm -rf run; fails 1 . faulty "rename:$k:fail" "${run[@]}" --out run

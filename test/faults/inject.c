@@ -4,9 +4,9 @@
  *                         name: a name is made, moved or removed by another thread than the first
  *                         KIND: fail, eintr (-1 with EINTR, nothing done), short (one byte of
  *                         several); of clock (what the time of day is): back, ahead (by 400 days);
- *                         of name: meet (just before it, an allocation of the first thread fails,
- *                         and what this does then is under way; the two wait for each other, a
- *                         short while)
+ *                         of name: end (a third thread ends the process just before it, in the
+ *                         way of common/mem.c when there is no memory; the call comes while what
+ *                         is to vanish is removed)
  *                         "N+" instead of N: that call and all after it
  *   FAULT_COUNT=FILE      appends at the end a line "CALL N" for each: how often it was called
  * What the program itself starts is left alone, and so are OpenBLAS's products of small matrices,
@@ -33,7 +33,7 @@ enum call {
     MALLOC, CALLOC, REALLOC, ALIGNED_ALLOC, PTHREAD_CREATE, CLOCK, NAME,
     N_CALLS
 };
-enum kind { NOTHING, FAIL, EINTR_ONCE, SHORT, BACK, AHEAD, MEET };
+enum kind { NOTHING, FAIL, EINTR_ONCE, SHORT, BACK, AHEAD, END };
 
 static const struct { const char *name; int error;
 } calls[N_CALLS] = {
@@ -68,7 +68,7 @@ __attribute__((constructor)) static void begin(void)
         end += onwards;
         kind = !strcmp(end, ":fail") ? FAIL : !strcmp(end, ":eintr") ? EINTR_ONCE
              : !strcmp(end, ":short") ? SHORT : !strcmp(end, ":back") ? BACK
-             : !strcmp(end, ":ahead") ? AHEAD : !strcmp(end, ":meet") ? MEET : NOTHING;
+             : !strcmp(end, ":ahead") ? AHEAD : !strcmp(end, ":end") ? END : NOTHING;
         which = (enum call)c;
     }
     count_path = getenv("FAULT_COUNT");  /* its bytes stay where they are */
@@ -99,53 +99,39 @@ static enum kind due(enum call c)
     return kind;
 }
 
-static atomic_bool met;                  /* the allocation has failed */
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-static bool first_thread(void) { return getpid() == (pid_t)syscall(SYS_gettid); }
 static void pause_ms(long ms) { nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL); }
 
-/* Before a call that changes a name: at the n-th, waits for the first thread. */
-static void name_changes(void)
+static atomic_bool ends;
+static _Thread_local bool ender;
+static void *end_process(void *p)
 {
-    if (!self || first_thread() || due(NAME) != MEET) return;
-    for (int ms = 0; ms < 100 && !atomic_load(&met); ms++) pause_ms(1);
-    if (atomic_load(&met)) pause_ms(10);
+    static const char why[] = "inject: out of memory\n";
+    (void)p;
+    syscall(SYS_write, STDERR_FILENO, why, sizeof why - 1);
+    ender = true;
+    atomic_store(&ends, true);
+    quick_exit(EXIT_FAILURE);
 }
 
-/* After it: the first thread gives the other time for more, before it ends the process. */
+/* Before a call that changes a name. */
+static void name_changes(void)
+{
+    pthread_t t;
+    if (!self || getpid() == (pid_t)syscall(SYS_gettid) || due(NAME) != END) return;
+    if (NEXT(pthread_create)(&t, NULL, end_process, NULL) != 0) return;
+    while (!atomic_load(&ends)) pause_ms(1);
+    pause_ms(10);
+}
+
+/* After it: who ends the process gives the other time for what comes too late. */
 static void name_changed(void)
 {
-    if (atomic_load(&met) && first_thread()) pause_ms(30);
+    if (ender) pause_ms(30);
 }
 #define NAMED(call) ({ name_changes(); int r_ = (call), code_ = errno; name_changed(); \
     errno = code_; r_; })
-
-/* An allocation of the first thread, once others have begun to change names: waits for the n-th
- * while they go on. Has it come? */
-static bool meets(void)
-{
-    static long in_vain;
-    long had = atomic_load(&count[NAME]);
-    if (had == 0 || had == in_vain || had > at) return false;
-    for (int ms = 0; had < at && ms < 20; ms++) {
-        pause_ms(1);
-        long n = atomic_load(&count[NAME]);
-        if (n != had) ms = 0;
-        had = n;
-    }
-    in_vain = had;
-    return had == at && !atomic_exchange(&met, true);
-}
-
-/* Does this allocation fail? */
-static bool no_memory(enum call c)
-{
-    enum kind k = due(c);
-    if (k == FAIL || k == EINTR_ONCE) return true;
-    if (kind != MEET || !first_thread() || !meets()) return false;
-    errno = ENOMEM;
-    return true;
-}
 
 /* Is this in a kernel of OpenBLAS for small matrices (kernel/x86_64/sgemm_small_kernel_*.c)? */
 static bool unseen(void *caller)
@@ -154,20 +140,19 @@ static bool unseen(void *caller)
     return dladdr(caller, &in) && in.dli_sname && strstr(in.dli_sname, "gemm_small_kernel_");
 }
 
-#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 #define SPOILT(call) ({ enum kind k_ = due(call); k_ == FAIL || k_ == EINTR_ONCE; })
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
     *__libc_memalign(size_t, size_t);
 void *malloc(size_t n)
 {
-    return no_memory(MALLOC) && !unseen(__builtin_return_address(0)) ? NULL : __libc_malloc(n);
+    return SPOILT(MALLOC) && !unseen(__builtin_return_address(0)) ? NULL : __libc_malloc(n);
 }
-void *calloc(size_t n, size_t size) { return no_memory(CALLOC) ? NULL : __libc_calloc(n, size); }
-void *realloc(void *p, size_t n) { return no_memory(REALLOC) ? NULL : __libc_realloc(p, n); }
+void *calloc(size_t n, size_t size) { return SPOILT(CALLOC) ? NULL : __libc_calloc(n, size); }
+void *realloc(void *p, size_t n) { return SPOILT(REALLOC) ? NULL : __libc_realloc(p, n); }
 void *aligned_alloc(size_t align, size_t n)
 {
-    return no_memory(ALIGNED_ALLOC) ? NULL : __libc_memalign(align, n);
+    return SPOILT(ALIGNED_ALLOC) ? NULL : __libc_memalign(align, n);
 }
 
 int open(const char *path, int flags, ...)
