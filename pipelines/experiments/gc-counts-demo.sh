@@ -1,5 +1,6 @@
-# Does MLM-GC gain with better counts? The training text is the same; the counts are of it alone, or
-# of it and ten times as much of the same languages.
+# Does MLM-GC gain with better counts? The training text is the same; the counts are of it alone, of
+# it and ten times as much of the same languages, or, in the second language, of other words that
+# are as frequent: what that control gains, too, is not what words keep company.
 languages xa xb
 setting SYNTH_SEED 1
 setting GC_LINES 8000
@@ -17,6 +18,9 @@ done
 quick raw.gold  raw/gold.tsv : synth/dict.tsv : 'sed "s/.*/\L&/" synth/dict.tsv > raw/gold.tsv'
 system more  "MLM-GC, counts of $((GC_TIMES + 1)) times the text" \
     "--objective mlm,gc --cooc cooc/more.cooc $GC" cooc/more.cooc
-setting SYSTEMS "mlm mlm-gc more"
-GC_WINDOWS= GC_MORE=1
+setting GC_BIN 8
+system exchanged "MLM-GC, exchanged counts" "--objective mlm,gc --cooc cooc/exchanged.cooc $GC" \
+    cooc/exchanged.cooc
+setting SYSTEMS "mlm mlm-gc more exchanged"
+GC_WINDOWS= GC_MORE=1 GC_EXCHANGED=1
 part gc-runs

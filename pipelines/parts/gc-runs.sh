@@ -27,6 +27,16 @@ if [ "${GC_MORE-}" ]; then      # counts of text that is not trained on, raw/mor
     done
     stage cooc-more  cooc/more.cooc : $coocs : "cooc-merge --normalize $A$coocs > cooc/more.cooc"
 fi
+if [ "${GC_EXCHANGED-}" ]; then # the second language's counts, of other words as frequent
+    o=cooc/exchanged
+    quick exchanged.vocab  $o.vocab : bpe/train.$B : "vocab-count bpe/train.$B > $o.vocab"
+    stage exchanged.$B  $o.$B : $o.vocab bpe/train.$B $P/permute-types.awk : \
+        "awk -v BIN=$GC_BIN -v SEED=1 -f $P/permute-types.awk $o.vocab bpe/train.$B > $o.$B"
+    stage cooc-exchanged.$B  $o.$B.cooc : vocab $o.$B : \
+        "cooc-count -w $GC_WINDOW${GC_SKIP:+ --skip $GC_SKIP} -v vocab $B=$o.$B > $o.$B.cooc"
+    stage cooc-exchanged  $o.cooc : cooc/$A.cooc $o.$B.cooc : \
+        "cooc-merge --normalize $A cooc/$A.cooc $o.$B.cooc > $o.cooc"
+fi
 texts=
 for l in $LANGS; do texts+=" bpe/train.$l bpe/valid.$l"; done
 quick unigram  base/unigram : $texts $P/unigram.awk : \
@@ -42,6 +52,9 @@ for s in $SEEDS; do
     done
 done
 compared=
-for y in $SYSTEMS; do [ $y = mlm ] || compared+="#compare\\t${title[$y]}\\tMLM\\n"; done
+for y in $SYSTEMS; do
+    [ $y = mlm ] || compared+="#compare\\t${title[$y]}\\tMLM\\n"
+    [ $y != exchanged ] || compared+="#compare\\tMLM-GC\\t${title[$y]}\\n"
+done
 quick results  results.tsv : $results : \
     "{ printf '$compared' && cat $results; } > results.tsv"
