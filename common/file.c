@@ -543,7 +543,9 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     tmp_changing();
     int r = remove(path);
     tmp_changed();
-    return r == 0 ? 0 : (err_sys("%s: cannot remove", path), 1);
+    if (r == 0) return 0;
+    err_sys("%s: cannot remove", path);
+    return 1;
 }
 
 int dir_remove(const char *path)

@@ -384,7 +384,7 @@ static int discard(const char *dir, const int64_t *steps, int n)
         tmp_changed();
         if (rc < 0) err_sys("%s: cannot be removed", path);
         else rc = dir_remove(tmp);
-        if (rc == 0) tmp_forget(tmp);        /* else it is tried again at exit */
+        tmp_forget(tmp);
         free(path);
         free(tmp);
     }

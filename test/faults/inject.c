@@ -30,8 +30,7 @@
 
 enum call {
     OPEN, READ, WRITE, PWRITE, FSYNC, RENAME, UNLINK, CLOSE, MMAP, FTRUNCATE,
-    MALLOC, CALLOC, REALLOC, ALIGNED_ALLOC, PTHREAD_CREATE, CLOCK, NAME,
-    N_CALLS
+    MALLOC, CALLOC, REALLOC, ALIGNED_ALLOC, PTHREAD_CREATE, CLOCK, NAME, N_CALLS
 };
 enum kind { NOTHING, FAIL, EINTR_ONCE, SHORT, BACK, AHEAD, END };
 
@@ -44,8 +43,7 @@ static const struct { const char *name; int error;
     { "mmap", ENOMEM },    { "ftruncate", ENOSPC },
     { "malloc", ENOMEM },  { "calloc", ENOMEM },
     { "realloc", ENOMEM }, { "aligned_alloc", ENOMEM },
-    { "pthread_create", EAGAIN }, { "clock", 0 },
-    { "name", 0 },
+    { "pthread_create", EAGAIN }, { "clock", 0 }, { "name", 0 },
 };
 
 static atomic_long count[N_CALLS];
