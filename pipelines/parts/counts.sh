@@ -16,3 +16,19 @@ for l in $LANGS; do
         "embed --from-cooc words/$l.left.cooc --from-cooc words/$l.right.cooc $WORD_VECTORS
             > words/$l.vec"
 done
+
+# --- what dictionaries are re-estimated on: company on either side, and, where it is known which
+# lines are about the same thing (APART), all that is said about it. The latter twice, so that it
+# weighs as much as both sides (docs/results/translation.md) --------------------------------------
+setting APART ""
+contexts="left right"
+if [ -n "$APART" ]; then
+    contexts+=" about about"
+    for l in $LANGS; do
+        stage words-about.$l  words/$l.about.cooc : \
+            words/$l.vocab words/train.$l $P/join-lines.awk : \
+            "awk -v APART=$APART -f $P/join-lines.awk words/train.$l |
+                cooc-count -w 500 --weights flat -v words/$l.vocab $l=- > words/$l.about.cooc"
+    done
+fi
+contexts_of() { local c; for c in $contexts; do echo -n " $2 words/$1.$c.cooc"; done; }

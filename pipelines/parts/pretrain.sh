@@ -9,10 +9,10 @@ part counts
 counts="--src-counts words/$A.vocab --tgt-counts words/$B.vocab"
 # the gold dictionary measures what came out and plays no part in it
 stage dict  words/$A-$B.dict words/$B-$A.dict words/$A.map.vec words/$B.map.vec words/dict.eval : \
-    words/{$A,$B}.{vec,vocab,left.cooc,right.cooc} raw/gold.tsv : \
+    words/{$A,$B}.{vec,vocab,left.cooc,right.cooc} ${APART:+words/$A.about.cooc} \
+    ${APART:+words/$B.about.cooc} raw/gold.tsv : \
     "dict-induce $DICT --src words/$A.vec --tgt words/$B.vec $counts
-        --src-cooc words/$A.left.cooc --src-cooc words/$A.right.cooc
-        --tgt-cooc words/$B.left.cooc --tgt-cooc words/$B.right.cooc
+       $(contexts_of $A --src-cooc)$(contexts_of $B --tgt-cooc)
         --map-src words/$A.map.vec --map-tgt words/$B.map.vec --reverse words/$B-$A.dict
         --eval raw/gold.tsv -o words/$A-$B.dict > words/dict.eval"
 # rows of results, of SEED and a system's TITLE, from what dict-induce --eval says
