@@ -50,6 +50,18 @@ RUNS=runs CORPUS_CACHE=cache conduct pipeline lacks > out 2>&1 ||       # from h
 is "$(cat runs/lacks-tiny/nor)" here
 conduct pipeline lacks || fail "what is done needs no text"
 
+# with captions of the same images, the dictionary knows which belong together, and translators train
+# on those that the test's are like
+plan_of() { EXPERIMENTS=$PIPE/experiments TOP=$TOP BIN=$BIN SCALE=smoke SEEDS=1 DEVICE=auto \
+    "$TOP/pipelines/plan" unmt-deen; }
+TEXT=task1 plan_of > plan.task1
+TEXT=task2 plan_of > plan.task2
+is "$(sed -n '/about\|first/p' plan.task1)" ""
+about="words/en.about.cooc"
+is "$(grep -c "^dict.* --src-cooc $about --src-cooc $about --tgt-cooc" plan.task2)" 1
+is "$(grep -c '^s1.mlm.unmt.*en=shd/first.en.shd.*,bpe/first.de ' plan.task2)" 1
+is "$(grep -c '^s1.mlm.pretrain.*en=shd/train.en.shd' plan.task2)" 1
+
 # every table of MLM-GC's paper stands under one of ours
 for x in unmt-deen analysis-deen gc-sweep xlu mono; do
     EXPERIMENTS=$PIPE/experiments TOP=$TOP BIN=$BIN SCALE=smoke SEEDS=1 DEVICE=auto \

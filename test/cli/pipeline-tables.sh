@@ -83,6 +83,13 @@ is "$(printf 'words\t10\nhit@1\t0.25\nmean-cosine\t0.5\ngold-cosine\t0.4\nabove-
 
 fails 1 'no measure' awk -f "$P/dict-rows.awk" /dev/null
 
+# lines about the same thing, joined
+is "$(printf '%s\n' a b c '' e 'f g' h | awk -v APART=3 -f "$P/join-lines.awk")" "a  h
+b e
+c f g"
+is "$(printf '%s\n' a b | awk -v APART=3 -f "$P/join-lines.awk")" "a
+b"
+
 # analyses: columns by layer, hits by layer, mined pairs, analogies, as rows; a page with tables and
 # pictures
 printf 'layer\tpairs\trsim\n0\t9\t0.5\n1\t9\tnan\n2\t9\t0.25\n' > layers
