@@ -57,14 +57,14 @@ static int start(void *self, struct pass *p, struct state *s)
 
 static bool turn(const void *self, int64_t step)
 {
-    return !seq2seq_pseudo(((const struct back *)self)->o, step);
+    return step >= ((const struct back *)self)->o->pseudo_steps;
 }
 
 static int make(void *self, void *batch, const void *under, const struct turn *at)
 {
     struct back *x = self;
     struct back_batch *b = batch;
-    struct direction d = direction_of(seq2seq_micro(x->o, at), x->s.text->n);
+    struct direction d = direction_of(at->micro, x->s.text->n);
     struct sample s;
     (void)under;
     batch_clear(&b->real);

@@ -20,17 +20,18 @@ static int open_mt(void *self, struct setup *s)
                       : err_set("objective mt needs parallel text: --parallel SRC-TGT=FILE,FILE");
 }
 
+/* Only while there are pairs to start from. */
 static bool turn_pseudo(const void *self, int64_t step)
 {
     const struct mt *x = self;
-    return x->s.n_pairs && seq2seq_pseudo(x->o, step);
+    return x->s.n_pairs && step < x->o->pseudo_steps;
 }
 
 static int make(void *self, void *batch, const void *under, const struct turn *at)
 {
     struct mt *x = self;
     struct seq2seq *b = batch;
-    struct pairs *from = &x->s.pairs[seq2seq_micro(x->o, at) % x->s.n_pairs];
+    struct pairs *from = &x->s.pairs[at->micro % x->s.n_pairs];
     struct pair p;
     (void)under;
     seq2seq_clear(b);

@@ -5,20 +5,6 @@
 #include "lib/data/corpus.h"
 #include "lib/data/pairs.h"
 
-bool seq2seq_pseudo(const struct seq2seq_options *o, int64_t step)
-{
-    int64_t since = step - o->pseudo_steps;
-    return since < 0 || (o->pseudo_every && (since + 1) % o->pseudo_every == 0);
-}
-
-int64_t seq2seq_micro(const struct seq2seq_options *o, const struct turn *at)
-{
-    int64_t since = at->step - o->pseudo_steps,
-            later = since > 0 && o->pseudo_every ? since / o->pseudo_every : 0;
-    if (since < 0) return at->micro;
-    return seq2seq_pseudo(o, at->step) ? at->micro - (since - later) : at->micro - later;
-}
-
 void seq2seq_clear(struct seq2seq *b)
 {
     batch_clear(&b->src);

@@ -10,15 +10,9 @@ struct seq2seq_options {
     double smoothing;                /* of labels */
     /* the decoder writes only words of the target language (model_see) */
     bool mask_vocab;
-    /* unmt: steps on pseudo-pairs before back-translation begins; from then on one step in so many
-     * is on them, too; 0: none */
-    int64_t pseudo_steps, pseudo_every;
+    /* unmt: steps on pseudo-pairs before back-translation begins */
+    int64_t pseudo_steps;
 };
-/* Whether a step is on pseudo-pairs; back-translation has the others. */
-bool seq2seq_pseudo(const struct seq2seq_options *o, int64_t step);
-/* The number of micro-batch `at` by which its direction is chosen: it leaves out the steps of the
- * other kind, so that directions take turns, however often those come. */
-int64_t seq2seq_micro(const struct seq2seq_options *o, const struct turn *at);
 
 /* One micro-batch: sources with <s> </s>, decoder inputs "<s> y", targets "y </s>". */
 struct seq2seq {

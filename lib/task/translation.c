@@ -18,9 +18,6 @@ struct translation {
 static const struct opt rows[] = {
     { "pseudo-steps", 0, OPT_I64(translation, how.pseudo_steps), "N",
       "unmt: train on --pseudo for N steps before back-translation begins", .min = 0, .max = 1e15 },
-    { "pseudo-every", 0, OPT_I64(translation, how.pseudo_every), "K",
-      "unmt: once it has begun, train on --pseudo instead in every Kth step; 0: in none", .min = 0,
-      .max = 1e15 },
     { "label-smoothing", 0, OPT_REAL(translation, how.smoothing), "E",
       "share of a target's probability spread over all words", .min = 0, .max = 0.99 },
     { "mask-vocab", 0, OPT_FLAG(translation, how.mask_vocab), NULL,
@@ -39,10 +36,7 @@ static int check_unmt(const void *self, const struct inputs *in)
     const struct translation *x = self;
     if (in->train.n != 2)
         return err_set("--task unmt needs --train LANG=SHARD twice, once per language");
-    if (in->pseudo.n) return 0;
-    return x->how.pseudo_steps   ? err_set("--pseudo-steps needs --pseudo")
-           : x->how.pseudo_every ? err_set("--pseudo-every needs --pseudo")
-                                 : 0;
+    return x->how.pseudo_steps && !in->pseudo.n ? err_set("--pseudo-steps needs --pseudo") : 0;
 }
 
 static int check_mt(const void *self, const struct inputs *in)
@@ -82,7 +76,7 @@ static int open_unmt(void *self, struct inputs *in, struct setup *s)
         return err_set("--train: language %s is given twice; unmt needs two languages",
                        in->text.c[0].lang);
     if (inputs_pairs(&in->pseudo, s->c, s->vocab, &in->pairs, &in->n_pairs) < 0) return -1;
-    if (!in->n_pairs) x->how.pseudo_steps = x->how.pseudo_every = 0;
+    if (!in->n_pairs) x->how.pseudo_steps = 0;
     return open_any(x, in, s);
 }
 

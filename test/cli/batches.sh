@@ -1,7 +1,6 @@
 # --write-batches: one file for each micro-batch and objective, the same bytes when a run is
 # resumed.
 . "$TOP/test/cli/lib.sh"
-tensor=$(dirname "$BIN")/test/tool/tensor
 awk 'BEGIN { srand(5); for (i = 0; i < 300; i++) { n = 1 + int(rand() * 8); s = ""
     for (j = 0; j < n; j++) s = s (j ? " " : "") "w" int(rand() * 12); print s } }' > s
 awk 'BEGIN { for (j = 0; j < 12; j++) print "w" j, 12 - j }' > vocab
@@ -26,18 +25,6 @@ is "$(ls un.b | sed 's/.safetensors//' |
     paste -sd ' ')" "step-1.1.denoise step-1.1.pseudo step-1.2.denoise \
 step-1.2.pseudo step-2.1.back step-2.1.denoise step-2.2.back step-2.2.denoise step-3.1.back "\
 "step-3.2.back" "files of unmt"
-# pseudo-pairs in every second or third step again; either way directions take turns (0: into aa)
-turns() {       # OPTION...: the objective of every step, and the language that it writes
-    local f; rm -rf turns turns.b
-    "${un[@]}" --accumulate 1 --denoise 0 --pseudo bb-aa=s,s --out turns --write-batches turns.b "$@"
-    for f in turns.b/*; do
-        f=${f#turns.b/step-}; o=${f#*.1.}
-        echo "${f%%.*} ${o%.safetensors} $("$tensor" turns.b/step-$f dec.lang | head -n 1)"
-    done | sort -n | cut -d ' ' -f 2- | sed 's/pseudo /p/; s/back /b/' | paste -sd ' '
-}
-is "$(turns --pseudo-steps 2 --steps 6)" "p1 p0 b1 b0 b1 b0"
-is "$(turns --pseudo-steps 2 --pseudo-every 2 --steps 10)" "p1 p0 b1 p1 b0 p0 b1 p1 b0 p0"
-is "$(turns --pseudo-steps 1 --pseudo-every 3 --steps 10)" "p1 b0 b1 p0 b0 b1 p1 b0 b1 p0"
 finetune "${small[@]}" --task mt --parallel aa-bb=s,s --steps 1 --out mt --write-batches mt.b
 is "$(ls mt.b | paste -sd ' ')" "step-1.1.mt.safetensors step-1.2.mt.safetensors" "files of mt"
 
@@ -48,6 +35,7 @@ fails 1 'file' "${pre[@]}" --out no --write-batches file
 
 # --- what the batches hold, by its definition -----------------------------------------------------
 
+tensor=$(dirname "$BIN")/test/tool/tensor
 # share COUNT OF P WHAT: COUNT of OF draws, each with probability P, within three standard
 # deviations
 share() {
