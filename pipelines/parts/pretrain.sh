@@ -20,8 +20,21 @@ dict_rows() { echo "awk -v SEED=$1 -v NAME='$2' -f $P/dict-rows.awk"; }
 quick dict.score  base/score.dict : words/dict.eval $P/dict-rows.awk : \
     "$(dict_rows - 'word by word') words/dict.eval > base/score.dict"
 # Token embeddings to start from (INIT): the vectors of both languages, mapped into one space.
-quick init-vectors  words/init.vec : words/$A.map.vec words/$B.map.vec : \
-    "awk 'NF > 2 && !seen[\$1]++' words/$A.map.vec words/$B.map.vec > words/init.vec"
+# INIT_PIECES=1: BPE's pieces of words have some, too.
+setting INIT_PIECES ""
+if [ -n "$INIT_PIECES" ]; then
+    for l in $A $B; do
+        stage pieces.$l  words/$l.pieces : words/$l.vocab codes : \
+            "cut -d ' ' -f 1 words/$l.vocab | $cut_words | paste words/$l.vocab -
+                > words/$l.pieces"
+    done
+    stage init-vectors  words/init.vec : words/{$A,$B}.{map.vec,pieces} $P/piece-vectors.awk : \
+        "awk -f $P/piece-vectors.awk words/$A.map.vec words/$A.pieces words/$B.map.vec
+            words/$B.pieces > words/init.vec"
+else
+    quick init-vectors  words/init.vec : words/$A.map.vec words/$B.map.vec : \
+        "awk 'NF > 2 && !seen[\$1]++' words/$A.map.vec words/$B.map.vec > words/init.vec"
+fi
 
 # --- every system and seed: a model, and its word vectors against the dictionary ------------------
 part models
