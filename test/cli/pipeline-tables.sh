@@ -83,6 +83,16 @@ is "$(printf 'words\t10\nhit@1\t0.25\nmean-cosine\t0.5\ngold-cosine\t0.4\nabove-
 
 fails 1 'no measure' awk -f "$P/dict-rows.awk" /dev/null
 
+# vectors of pieces: means over the words of both languages, by counts; words keep theirs
+printf '3 2\nab 1 0\nc 0 1\nb 4 4\n' > a.vec; printf 'ab 3\ta@@ b\nc 1\tc\nb 1\tb\n' > a.pieces
+printf '2 2\nad 0 2\nc 5 5\n' > b.vec; printf 'ad 1\ta@@ d\nc 2\tc\nab 9\ta@@ b\n' > b.pieces
+is "$(awk -f "$P/piece-vectors.awk" a.vec a.pieces b.vec b.pieces)" "ab 1 0
+c 0 1
+b 4 4
+ad 0 2
+a@@ 0.75 0.5
+d 0 2"
+
 # lines about the same thing, joined
 is "$(printf '%s\n' a b c '' e 'f g' h | awk -v APART=3 -f "$P/join-lines.awk")" "a  h
 b e
