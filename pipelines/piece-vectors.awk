@@ -1,7 +1,7 @@
 # piece-vectors.awk A.vec A.pieces B.vec B.pieces: vectors to start token embeddings from: those of
-# words, and for each of BPE's pieces that is no word the mean of the vectors of the words that it is
-# part of, by their counts. X.vec: "word v1 .. vd" behind a line with its size, of one language;
-# X.pieces: "word count <tab> pi@@ e@@ ces". Where both languages have a word, the first is taken.
+# words, and for each of BPE's pieces that is no word the mean, by counts, of the vectors of words
+# that it is part of. X.vec: "word v1 .. vd" behind a line with its size, of one language; X.pieces:
+# "word count <tab> pi@@ e@@ ces". Where both languages have a word, the first is taken.
 FNR == 1 { file++ }
 file % 2 {
     if (FNR == 1) { split("", vector); next }

@@ -17,10 +17,12 @@ for l in $LANGS; do
             > words/$l.vec"
 done
 
-# --- what dictionaries are re-estimated on: company on either side, and, where it is known which
-# lines are about the same thing (APART), all that is said about it. The latter twice, so that it
-# weighs as much as both sides (docs/results/translation.md) --------------------------------------
+# --- what dictionaries are re-estimated on --------------------------------------------------------
+# Company on either side; and, where lines that are a multiple of APART apart are about the same
+# thing, all that is said about it. The latter twice, to weigh as much as both sides
+# (docs/results/translation.md).
 setting APART ""
+number APART
 contexts="left right"
 if [ -n "$APART" ]; then
     contexts+=" about about"

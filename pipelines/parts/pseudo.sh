@@ -10,6 +10,7 @@ word_by_word() {    # SRC TGT FILE
 # what translators train on: the training text, or its FIRST lines, where it is known that those are
 # most like what will be translated
 setting FIRST ""
+number FIRST
 text=train
 if [ -n "$FIRST" ]; then
     text=first

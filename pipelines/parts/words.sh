@@ -2,6 +2,10 @@
 
 # setting NAME VALUE: a value, unless make's command line or the environment gives another
 setting() { [ -n "${!1+x}" ] || printf -v "$1" %s "${2//$'\n'*( )/ }"; }
+# number NAME: refuses a value that is neither empty nor a number of lines
+number() {
+    [[ ${!1} =~ ^([1-9][0-9]{0,8})?$ ]] || refuse "$1=${!1}" "a number of lines, 1 or more"
+}
 # languages A B...: the experiment's languages. A= and B= give others, in a run folder of their own.
 languages() {
     setting A "$1"; setting B "${2-}"

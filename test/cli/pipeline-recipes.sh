@@ -50,8 +50,8 @@ RUNS=runs CORPUS_CACHE=cache conduct pipeline lacks > out 2>&1 ||       # from h
 is "$(cat runs/lacks-tiny/nor)" here
 conduct pipeline lacks || fail "what is done needs no text"
 
-# with captions of the same images, the dictionary knows which belong together, and translators train
-# on those that the test's are like
+# with captions of the same images, the dictionary knows which belong together, and translators
+# train on those that the test's are like
 plan_of() { EXPERIMENTS=$PIPE/experiments TOP=$TOP BIN=$BIN SCALE=smoke SEEDS=1 DEVICE=auto \
     "$TOP/pipelines/plan" unmt-deen; }
 TEXT=task1 plan_of > plan.task1
@@ -61,6 +61,8 @@ about="words/en.about.cooc"
 is "$(grep -c "^dict.* --src-cooc $about --src-cooc $about --tgt-cooc" plan.task2)" 1
 is "$(grep -c '^s1.mlm.unmt.*en=shd/first.en.shd.*,bpe/first.de ' plan.task2)" 1
 is "$(grep -c '^s1.mlm.pretrain.*en=shd/train.en.shd' plan.task2)" 1
+APART=0 fails 2 'APART=0: a number of lines, 1 or more' plan_of
+FIRST=ten TEXT=task2 fails 2 'FIRST=ten: a number of lines, 1 or more' plan_of
 
 # every table of MLM-GC's paper stands under one of ours
 for x in unmt-deen analysis-deen gc-sweep xlu mono; do
