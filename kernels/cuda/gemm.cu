@@ -5,7 +5,11 @@
  * GELU epilogues are the tanh approximation, which kernels.h does not allow; the one for the
  * bias is used. What it has no algorithm for (it may be odd rows of bfloat16) is multiplied by a
  * plain kernel. So is what has a bias that does not begin at a multiple of 16 bytes: the
- * epilogues of some algorithms read it 16 bytes at a time, and no preference says so. */
+ * epilogues of some algorithms read it 16 bytes at a time, and no preference says so.
+ *
+ * Versions 12.8 to 13.1 (no other has been tried) leave out what is left over when they cut a long
+ * sum into parts: up to 127 of its terms, seen on an H100. So only sums of a multiple of BLOCK terms
+ * are cut, and the rest is a product of its own, added to the first. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <cublasLt.h>
@@ -14,7 +18,7 @@
 #define FUNCTIONS(X)                                                                               \
     X(cublasLtCreate)                                                                              \
     X(cublasLtGetVersion) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic)                      \
-        X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
+        X(cublasLtMatmulAlgoConfigGetAttribute) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
             X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy)                           \
                 X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy)               \
                     X(cublasLtMatmulPreferenceSetAttribute)
@@ -142,18 +146,19 @@ static __global__ void plain(bool ta, bool tb, int M, int N, int K, const A *a, 
  * of an algorithm may depend on. */
 struct shape {
     int32_t M, N, K, lda, ldb, ldc;
-    uint8_t ta, tb, add, bias, relu, in, out, align_a, align_b, align_c, align_bias, filler;
+    uint8_t ta, tb, add, bias, relu, in, out, align_a, align_b, align_c, align_bias, weights;
 };
 struct plan {
     struct shape shape;
     uint64_t used;                          /* when last; 0: never */
     bool none;                              /* there is no algorithm */
+    bool parts;                             /* the algorithm would leave out K % BLOCK terms */
     cublasLtMatmulDesc_t desc;
     cublasLtMatrixLayout_t A, B, C;
     cublasLtMatmulAlgo_t algo;
     size_t workspace;
 };
-enum { PLANS = 2048, NEAR = 8 };
+enum { PLANS = 2048, NEAR = 8, BLOCK = 128 };
 static struct plan plans[PLANS + NEAR];
 
 /* log2 of how p is aligned, at most 8. */
@@ -190,6 +195,23 @@ static struct plan *place_of(const struct shape *s)
         if (p[i].used < old->used) old = &p[i];
     }
     return old;
+}
+
+/* Whether a product may be made as two, whose sums are added: as float32, and from where B's terms
+ * begin for the second, which a copy of weights does not know. */
+static bool divides(const struct shape *s)
+{
+    return s->K > BLOCK && !s->out && !s->bias && !s->weights;
+}
+
+/* Whether an algorithm cuts sums into parts; one that does not say so may. */
+static bool cuts(const cublasLtMatmulAlgo_t *algo)
+{
+    int32_t parts = 0;
+    size_t n = 0;
+    return lt.cublasLtMatmulAlgoConfigGetAttribute(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts,
+                                                   sizeof parts, &n) != CUBLAS_STATUS_SUCCESS ||
+           n != sizeof parts || parts != 1;
 }
 
 /* NULL: calls are recorded and there is none yet. cuBLASLt 13.3 cannot choose an algorithm in a
@@ -230,8 +252,10 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
     int got = 0;
     if (good && lt.cublasLtMatmulPreferenceCreate(&pref) == CUBLAS_STATUS_SUCCESS) {
         uint64_t workspace = WORKSPACE;
-        uint32_t parts = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; /* parts of a sum are added in
-                                                                    float32, never as bfloat16 */
+        uint32_t parts = s->K % BLOCK == 0 || divides(s)
+                             ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE /* parts of a sum are added in
+                                                                         float32, never as bfloat16 */
+                             : CUBLASLT_REDUCTION_SCHEME_NONE;
         uint32_t a = 1u << s->align_b, b = 1u << s->align_a, c = 1u << s->align_c;
         good = lt.cublasLtMatmulPreferenceSetAttribute(
                    pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace) ==
@@ -262,6 +286,7 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
     else {
         p->algo = r.algo;
         p->workspace = r.workspaceSize;
+        p->parts = s->K % BLOCK != 0 && divides(s) && cuts(&p->algo);
     }
     return p;
 }
@@ -302,12 +327,23 @@ void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct ma
     s.relu = relu;
     s.in = in_bf16;
     s.out = out_bf16;
+    s.weights = B.type == MATRIX_WEIGHTS;
     s.align_a = alignment(A.p);
     s.align_b = alignment(b);
     s.align_c = alignment(C.p);
     s.align_bias = bias ? alignment(bias_of_type) : 0;
     struct plan *p = plan_of(&s, bias_of_type);
     if (!p) return;
+    if (p->parts) {
+        int most = K - K % BLOCK;
+        size_t size = in_bf16 ? sizeof(bf16) : sizeof(float);
+        struct matrix rest_a = A, rest_b = B;
+        rest_a.p = (char *)A.p + size * (size_t)most * (ta ? (size_t)A.ld : 1);
+        rest_b.p = (char *)B.p + size * (size_t)most * (tb ? 1 : (size_t)B.ld);
+        cuda_gemm(ta, tb, M, N, most, A, B, C, add, NULL, false);
+        cuda_gemm(ta, tb, M, N, K - most, rest_a, rest_b, C, true, NULL, false);
+        return;
+    }
     if (!p->none && bias &&
         !set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias_of_type, sizeof bias_of_type))
         p->none = true;

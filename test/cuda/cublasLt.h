@@ -1,7 +1,8 @@
 /* The part of cuBLASLt that kernels/cuda/gemm.cu uses, on the host, for tests: see cuda_runtime.h
  * beside this. Products whose leading dimensions are odd in bfloat16, and a few others, have no
  * algorithm, so that the plain kernel has its turn. Sums of parts may be rounded to the output's
- * type only where that is not forbidden, and a bias is read 16 bytes at a time. */
+ * type only where that is not forbidden, and a bias is read 16 bytes at a time. A long sum is cut into
+ * parts where that is allowed, and what is left over of it is lost, as in version 13.1. */
 #ifndef TEST_CUDA_CUBLASLT_H
 #define TEST_CUDA_CUBLASLT_H
 #include "cuda_runtime.h"
@@ -41,6 +42,7 @@ typedef enum {
     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8
 } cublasLtMatmulPreferenceAttributes_t;
+typedef enum { CUBLASLT_ALGO_CONFIG_SPLITK_NUM = 2 } cublasLtMatmulAlgoConfigAttributes_t;
 typedef struct emulate_lt *cublasLtHandle_t;
 typedef struct emulate_desc *cublasLtMatmulDesc_t;
 typedef struct emulate_layout *cublasLtMatrixLayout_t;
@@ -76,6 +78,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t h, cublasLtMatmul
                                               cublasLtMatrixLayout_t C, cublasLtMatrixLayout_t D,
                                               cublasLtMatmulPreference_t p, int want,
                                               cublasLtMatmulHeuristicResult_t *r, int *got);
+cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algo,
+                                                    cublasLtMatmulAlgoConfigAttributes_t a,
+                                                    void *v, size_t n, size_t *written);
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t d, const void *alpha,
                               const void *A, cublasLtMatrixLayout_t Al, const void *B,
                               cublasLtMatrixLayout_t Bl, const void *beta, const void *C,

@@ -952,7 +952,9 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* The promised alignment of the pointers travels in the algorithm and is checked at the call. */
+/* The promised alignment of the pointers travels in the algorithm and is checked at the call; beside
+ * it, into how many parts it cuts sums. */
+enum { ALGO_PARTS = 4, LONG_SUM = 1024, PART_BLOCK = 128 };
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t d,
                                               cublasLtMatrixLayout_t A, cublasLtMatrixLayout_t B,
                                               cublasLtMatrixLayout_t C, cublasLtMatrixLayout_t D,
@@ -976,7 +978,20 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
         die("sums of parts may be added as bfloat16");
     memset(r, 0, sizeof *r);
     for (int i = 0; i < 4; i++) r->algo.data[i] = p->align[i];
+    bool cut = p->reduction & CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE && K >= LONG_SUM;
+    r->algo.data[ALGO_PARTS] = cut ? 4 : 1;
     *got = 1;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algo,
+                                                    cublasLtMatmulAlgoConfigAttributes_t,
+                                                    void *v, size_t n, size_t *written)
+{
+    int32_t parts = (int32_t)algo->data[ALGO_PARTS];
+    if (n != sizeof parts) return CUBLAS_STATUS_INVALID_VALUE;
+    memcpy(v, &parts, n);
+    *written = n;
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -1004,6 +1019,7 @@ struct product {
     const void *A, *B;
     void *D;
     float a, b;
+    size_t lost;                    /* so many of a sum's last terms are left out */
 };
 
 static void multiply(const struct product *p)
@@ -1018,7 +1034,7 @@ static void multiply(const struct product *p)
     float *row = (float *)malloc(N * sizeof *row + 1);
     for (size_t i = 0; i < M; i++) {
         for (size_t j = 0; j < N; j++) row[j] = 0;
-        for (size_t k = 0; k < K; k++) {
+        for (size_t k = 0; k < K - p->lost; k++) {
             float by = x[i * K + k];
             const float *from = y + k * N;
             for (size_t j = 0; j < N; j++) row[j] += by * from[j];
@@ -1050,7 +1066,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const vo
     if (d->epilogue != CUBLASLT_EPILOGUE_DEFAULT && (uintptr_t)d->bias % 16)
         die("cublasLtMatmul: a bias that does not begin at a multiple of 16 bytes");
     if ((uintptr_t)workspace % 256) die("cublasLtMatmul: the workspace is not aligned");
-    struct product x = { *d, *Al, *Bl, *Dl, A, B, D, 0, 0 };
+    size_t K = d->ta == CUBLAS_OP_T ? Al->rows : Al->cols;
+    struct product x = { *d, *Al, *Bl, *Dl, A, B, D, 0, 0,
+                         algo->data[ALGO_PARTS] > 1 ? K % PART_BLOCK : 0 };
     memcpy(&x.a, alpha, 4);
     memcpy(&x.b, beta, 4);
     if (captured((const void *)cublasLtMatmul, &x, sizeof x,
