@@ -128,9 +128,10 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     par_threads_set(1);
 }
 
-/* Gradients of weights are sums over all rows of a batch: of ones, as many as there are rows, to
- * the last. A library that cuts long sums into pieces may lose what is left over: rows beyond a
- * multiple of 128. ISOGLOT_TEST_LARGE: a model's shapes, at many numbers of rows. */
+/* Gradients of weights are sums over all rows of a batch, to the last. A library that cuts long sums
+ * into pieces may lose what is left over: rows beyond a multiple of 128. Whole numbers, so that sums
+ * are exact in any order: X[n, i] = (n + i) % 3, dY[n, o] = (n + 2 o) % 5. ISOGLOT_TEST_LARGE: a
+ * model's shapes, at many numbers of rows. */
 static void long_sums_are_whole(void **state)
 {
     (void)state;
@@ -140,30 +141,60 @@ static void long_sums_are_whole(void **state)
     static const int over[] = { 1, 3, 64, 127 };
     bool all = getenv("ISOGLOT_TEST_LARGE") != NULL;
     enum { MOST = 16384 + 127 };
-    size_t wide_x = all ? 1024 : 200, wide_y = all ? 3072 : 64,
-           ones_n = MOST * (wide_x > wide_y ? wide_x : wide_y), failed = 0;
-    float *ones = mem_alloc(ones_n * sizeof *ones), *got = mem_alloc(wide_x * wide_y * sizeof *got);
-    for (size_t i = 0; i < ones_n; i++) ones[i] = 1;
-    void *X = device(bytes_of(ACT, MOST * wide_x)), *dY = device(bytes_of(ACT, MOST * wide_y)),
-         *dW = device(wide_x * wide_y * 4);
-    put(ACT, X, ones, MOST * wide_x);
-    put(ACT, dY, ones, MOST * wide_y);
-    for (int c = 0; c < (all ? 4 : 2); c++)
+    int failed = 0;
+    for (int c = 0; c < (all ? 4 : 2); c++) {
+        int O = shapes[c][0], I = shapes[c][1];
+        size_t x = times(MOST, I), y = times(MOST, O), n = times(O, I);
+        float *host = mem_alloc((x > y ? x : y) * sizeof *host), *got = mem_alloc(n * sizeof *got);
+        void *X = device(bytes_of(ACT, x)), *dY = device(bytes_of(ACT, y)), *dW = device(n * 4);
+        for (size_t i = 0; i < x; i++) host[i] = (float)((i / (size_t)I + i % (size_t)I) % 3);
+        put(ACT, X, host, x);
+        for (size_t i = 0; i < y; i++) host[i] = (float)((i / (size_t)O + 2 * (i % (size_t)O)) % 5);
+        put(ACT, dY, host, y);
         for (int rows = all ? 512 : 4096; rows <= 16384; rows += all ? 512 : 12288)
             for (int j = 0; j < 4; j++) {
-                int N = rows + over[j], O = shapes[c][0], I = shapes[c][1];
-                size_t n = times(O, I), bad = 0;
+                int N = rows + over[j], want[5][3] = { { 0 } };
+                for (int row = 0; row < N; row++)
+                    for (int o = 0; o < 5; o++)
+                        for (int i = 0; i < 3; i++)
+                            want[o][i] += (row + 2 * o) % 5 * ((row + i) % 3);
                 k->zero(dW, n * 4);
                 KERN(k, linear_bwd, .dW = dW, .dY = dY, .X = X, .N = N, .I = I, .O = O);
                 k->download(got, dW, n * 4);
-                for (size_t i = 0; i < n; i++) if (got[i] != (float)N) bad = i + 1;
-                if (bad && failed++ < 10)
-                    printf("a gradient [%d, %d]: a sum of %d ones is %.9g\n", O, I, N,
-                           (double)got[bad - 1]);
+                size_t bad = 0;
+                for (size_t i = 0; i < n; i++)
+                    if (got[i] != (float)want[i / (size_t)I % 5][i % (size_t)I % 3]) bad = i + 1;
+                if (bad && failed++ < 10) {
+                    size_t o = (bad - 1) / (size_t)I, i = (bad - 1) % (size_t)I;
+                    printf("a gradient [%d, %d] of %d rows: [%zu, %zu] is %.9g and not %d\n", O, I,
+                           N, o, i, (double)got[bad - 1], want[o % 5][i % 3]);
+                }
             }
-    free(ones); free(got);
-    k->release(X); k->release(dY); k->release(dW);
-    if (failed) fail_msg("%zu products leave something out", failed);
+        free(host); free(got);
+        k->release(X); k->release(dY); k->release(dW);
+    }
+    if (failed) fail_msg("%d products leave something out", failed);
+}
+
+/* The same of a layer with as many inputs: of each row the first and the last count. */
+static void long_rows_are_whole(void **state)
+{
+    (void)state;
+    enum { N = 8, I = 4098, O = 24 };
+    float *host = mem_zero((size_t)(N > O ? N : O) * I, sizeof *host), got[N * O];
+    void *X = device(bytes_of(ACT, N * I)), *Y = device(bytes_of(ACT, N * O)),
+         *W = device((size_t)O * I * 4);
+    for (size_t i = 0; i < (size_t)O * I; i++) host[i] = 1;
+    k->upload(W, host, (size_t)O * I * 4);
+    for (size_t i = 0; i < (size_t)N * I; i++) host[i] = i % I == 0 || i % I == I - 1;
+    put(ACT, X, host, N * I);
+    KERN(k, linear_fwd, .Y = Y, .X = X, .W = W, .N = N, .I = I, .O = O);
+    get(ACT, got, Y, N * O);
+    for (size_t i = 0; i < N * O; i++)
+        if (got[i] != 2)
+            fail_msg("a row with two ones among %d is %.9g", I, (double)got[i]);
+    free(host);
+    k->release(X); k->release(Y); k->release(W);
 }
 
 /* More at once than any buffer of a device holds, each piece from the same memory, which the
@@ -433,6 +464,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_gradient_with_the_wrong_sign_is_noticed),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
         cmocka_unit_test(long_sums_are_whole),
+        cmocka_unit_test(long_rows_are_whole),
         cmocka_unit_test(uploads_keep_what_the_host_had_when_they_were_called),
         cmocka_unit_test(fetches_bring_what_the_device_had_when_they_were_called),
         cmocka_unit_test(topk_is_a_sort_of_the_allowed_words),
