@@ -1,5 +1,6 @@
 # Unsupervised translation between English and German. `SCALE=paper` is MLM-GC's own.
 languages en de
+part captions-start
 part $CORPUS
 part translation
 if [ "$A$B" = ende ]; then

@@ -1,6 +1,7 @@
 # Unsupervised translation, English and French, as unmt-deen (Lample et al. 2018: 32.76 and 32.07
 # with vectors of Wikipedia's text).
 languages en fr
+part captions-start
 part $CORPUS
 part translation
 paper L 2

@@ -52,13 +52,28 @@ conduct pipeline lacks || fail "what is done needs no text"
 
 # with captions of the same images, the dictionary knows which belong together, and translators
 # train on those that the test's are like
-plan_of() { EXPERIMENTS=$PIPE/experiments TOP=$TOP BIN=$BIN SCALE=smoke SEEDS=1 DEVICE=auto \
-    "$TOP/pipelines/plan" unmt-deen; }
+plan_of() { EXPERIMENTS=$PIPE/experiments TOP=$TOP BIN=$BIN SCALE=${SCALE_OF-smoke} SEEDS=1 \
+    DEVICE=auto "$TOP/pipelines/plan" "${1-unmt-deen}"; }
 TEXT=task1 plan_of > plan.task1
 TEXT=task2 plan_of > plan.task2
-is "$(sed -n '/about\|first/p' plan.task1)" ""
 about="words/en.about.cooc"
-is "$(grep -c "^dict.* --src-cooc $about --src-cooc $about --tgt-cooc" plan.task2)" 1
+for n in 1 2; do
+    is "$(grep -c "^dict.* --src-cooc $about --src-cooc $about --tgt-cooc" plan.task$n)" 1
+    is "$(grep -c '^init-vectors.*piece-vectors.awk' plan.task$n)" 1
+done
+is "$(sed -n '/first/p' plan.task1)" ""
+plan_of cs-deen > plan.cs
+is "$(sed -n '/about\|pieces/p' plan.cs)" ""
+APART= INIT_PIECES= plan_of > plan.neither
+is "$(sed -n '/about\|pieces/p' plan.neither)" ""
+# what more text bears: a larger vocabulary and more steps, on a GPU as well
+steps_of() { sed -n 's/^s1.mlm.pretrain\t.* --steps \([0-9]*\) .*/\1/p
+    s/^s1.mlm.unmt\t.* --steps \([0-9]*\) .*/\1/p; s/^bpe-learn\t.* -n \([0-9]*\) .*/\1/p'; }
+is "$(SCALE_OF=mini plan_of | steps_of | xargs)" "6000 3000 1500"
+is "$(TEXT=task2 SCALE_OF=mini plan_of | steps_of | xargs)" "12000 6000 1500"
+is "$(SCALE_OF=gpu plan_of | steps_of | xargs)" "6000 5000 1500"
+is "$(TEXT=task2 SCALE_OF=gpu plan_of | steps_of | xargs)" "12000 10000 2500"
+is "$(TEXT=task2 MERGES=9 PRETRAIN_STEPS=8 SCALE_OF=gpu plan_of | steps_of | xargs)" "9 8 2500"
 is "$(grep -c '^s1.mlm.unmt.*en=shd/first.en.shd.*,bpe/first.de ' plan.task2)" 1
 is "$(grep -c '^s1.mlm.pretrain.*en=shd/train.en.shd' plan.task2)" 1
 APART=0 fails 2 'APART=0: a number of lines, 1 or more' plan_of
@@ -141,7 +156,7 @@ wrong 'bad.sh:1: stage a: no file \$TOP/pipelines/none' 'stage a  a : $P/none : 
 wrong 'bad.sh:1: stage a: expected NAME OUTPUT... : INPUT... : "COMMAND"' 'stage a  a : : seq 3'
 wrong 'its command reads \$TOP/pipelines/shuffle: add' 'stage a  a : : "$P/shuffle < /dev/null > a"'
 fails 2 'no experiment none; there are: .*demo.* toy' env BIN="$BIN" "$PIPE/conduct" why none
-fails 2 'no SCALE=none; there are: demo mini own paper smoke tiny' env SCALE=none BIN="$BIN" \
+fails 2 'no SCALE=none; there are: demo gpu mini own paper smoke tiny' env SCALE=none BIN="$BIN" \
     "$PIPE/conduct" why toy
 
 # a run without results has no table, and takes nothing from the curves that were kept
