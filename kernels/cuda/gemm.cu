@@ -7,9 +7,9 @@
  * plain kernel. So is what has a bias that does not begin at a multiple of 16 bytes: the
  * epilogues of some algorithms read it 16 bytes at a time, and no preference says so.
  *
- * Versions 12.8 to 13.1 (no other has been tried) leave out what is left over when they cut a long
- * sum into parts: up to 127 of its terms, seen on an H100. So only sums of a multiple of BLOCK terms
- * are cut, and the rest is a product of its own, added to the first. */
+ * Where it cuts a long sum into parts, version 13.1 on an H100 leaves out what is left over of it
+ * (others report the same of 12.8). So only sums of a multiple of BLOCK terms are cut, and the rest
+ * is a product of its own, added to the first. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <cublasLt.h>
@@ -18,7 +18,8 @@
 #define FUNCTIONS(X)                                                                               \
     X(cublasLtCreate)                                                                              \
     X(cublasLtGetVersion) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic)                      \
-        X(cublasLtMatmulAlgoConfigGetAttribute) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
+        X(cublasLtMatmulAlgoConfigGetAttribute) X(cublasLtMatmulDescCreate)                        \
+            X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute)                         \
             X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy)                           \
                 X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy)               \
                     X(cublasLtMatmulPreferenceSetAttribute)
@@ -252,10 +253,9 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
     int got = 0;
     if (good && lt.cublasLtMatmulPreferenceCreate(&pref) == CUBLAS_STATUS_SUCCESS) {
         uint64_t workspace = WORKSPACE;
-        uint32_t parts = s->K % BLOCK == 0 || divides(s)
-                             ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE /* parts of a sum are added in
-                                                                         float32, never as bfloat16 */
-                             : CUBLASLT_REDUCTION_SCHEME_NONE;
+        /* parts of a sum are added in float32, never as bfloat16 */
+        uint32_t parts = s->K % BLOCK == 0 || divides(s) ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
+                                                         : CUBLASLT_REDUCTION_SCHEME_NONE;
         uint32_t a = 1u << s->align_b, b = 1u << s->align_a, c = 1u << s->align_c;
         good = lt.cublasLtMatmulPreferenceSetAttribute(
                    pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace) ==

@@ -2,6 +2,7 @@
 # of our own beside.
 FOLDER=unmt-deen
 languages en de
+part captions-start
 part $CORPUS
 part tatoeba
 SENTENCES="tatoeba test"

@@ -3,6 +3,7 @@
 # paper's tables of tasks stand beside; ours of real text are tasks-deen's.
 FOLDER=unmt-deen
 languages en de
+part captions-start
 part $CORPUS
 part tatoeba
 setting CS_SENTENCES "test tatoeba"

@@ -62,8 +62,8 @@ for n in 1 2; do
     is "$(grep -c '^init-vectors.*piece-vectors.awk' plan.task$n)" 1
 done
 is "$(sed -n '/first/p' plan.task1)" ""
-plan_of cs-deen > plan.cs
-is "$(sed -n '/about\|pieces/p' plan.cs)" ""
+plan_of gc-sweep > plan.sweep
+is "$(sed -n '/about\|pieces/p' plan.sweep)" ""
 APART= INIT_PIECES= plan_of > plan.neither
 is "$(sed -n '/about\|pieces/p' plan.neither)" ""
 # what more text bears: a larger vocabulary and more steps, on a GPU as well

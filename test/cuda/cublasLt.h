@@ -1,8 +1,8 @@
 /* The part of cuBLASLt that kernels/cuda/gemm.cu uses, on the host, for tests: see cuda_runtime.h
  * beside this. Products whose leading dimensions are odd in bfloat16, and a few others, have no
  * algorithm, so that the plain kernel has its turn. Sums of parts may be rounded to the output's
- * type only where that is not forbidden, and a bias is read 16 bytes at a time. A long sum is cut into
- * parts where that is allowed, and what is left over of it is lost, as in version 13.1. */
+ * type only where that is not forbidden, and a bias is read 16 bytes at a time. A long sum is cut
+ * into parts where that is allowed, and what is left over of it is lost, as in version 13.1. */
 #ifndef TEST_CUDA_CUBLASLT_H
 #define TEST_CUDA_CUBLASLT_H
 #include "cuda_runtime.h"

@@ -952,8 +952,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* The promised alignment of the pointers travels in the algorithm and is checked at the call; beside
- * it, into how many parts it cuts sums. */
+/* The promised alignment of the pointers travels in the algorithm and is checked at the call;
+ * beside it, into how many parts it cuts sums. */
 enum { ALGO_PARTS = 4, LONG_SUM = 1024, PART_BLOCK = 128 };
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t d,
                                               cublasLtMatrixLayout_t A, cublasLtMatrixLayout_t B,

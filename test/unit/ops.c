@@ -128,10 +128,10 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     par_threads_set(1);
 }
 
-/* Gradients of weights are sums over all rows of a batch, to the last. A library that cuts long sums
- * into pieces may lose what is left over: rows beyond a multiple of 128. Whole numbers, so that sums
- * are exact in any order: X[n, i] = (n + i) % 3, dY[n, o] = (n + 2 o) % 5. ISOGLOT_TEST_LARGE: a
- * model's shapes, at many numbers of rows. */
+/* Gradients of weights are sums over all rows of a batch, to the last. A library that cuts long
+ * sums into pieces may lose what is left over: rows beyond a multiple of 128. Whole numbers, so
+ * that sums are exact in any order: X[n, i] = (n + i) % 3, dY[n, o] = (n + 2 o) % 5.
+ * ISOGLOT_TEST_LARGE: a model's shapes, at many numbers of rows. */
 static void long_sums_are_whole(void **state)
 {
     (void)state;
