@@ -8,7 +8,7 @@
 ##                      tasks-deen; cs-demo, derived-demo, ppa-demo, analysis-demo, ... on
 ##                      invented languages (pipelines/README.md), or one of EXPERIMENTS=folder;
 ##                      settings:
-##                      SCALE=smoke|mini|paper  SEEDS="1 2 3"  A=en B=fr (its languages)
+##                      SCALE=smoke|mini|gpu|paper  SEEDS="1 2 3"  A=en B=fr (its languages)
 ##                      RUN=name (a folder in runs/)  DEVICE=auto|cpu|cuda
 ##                      GPU_JOBS=N (trainings at once)
 ##                      CPU_JOBS=N (the same, each with its share of the processors)
