@@ -2,6 +2,7 @@
 # it and ten times as much of the same languages, or, in the second language, of other words that
 # are as frequent: what that control gains, too, is not what words keep company.
 languages xa xb
+[ -n "${SYNTH-}" ] || refuse "SCALE=$SCALE" "invented languages have smoke and demo"
 setting SYNTH_SEED 1
 setting GC_LINES 8000
 setting GC_TIMES 10

@@ -1,5 +1,6 @@
 # Text of two invented languages, whose dictionary is known. No network.
 languages xa xb
+[ -n "${SYNTH-}" ] || refuse "SCALE=$SCALE" "invented languages have smoke and demo"
 setting SYNTH_SEED 1
 stage raw.synth  synth/{mono,dev,test}.{$A,$B} synth/dict.tsv ${SYNTH_FILES-} : : \
     "synth-corpus --out synth $SYNTH --seed $SYNTH_SEED"

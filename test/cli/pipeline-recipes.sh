@@ -76,6 +76,8 @@ is "$(TEXT=task2 SCALE_OF=gpu plan_of | steps_of | xargs)" "12000 10000 2500"
 is "$(TEXT=task2 MERGES=9 PRETRAIN_STEPS=8 SCALE_OF=gpu plan_of | steps_of | xargs)" "9 8 2500"
 is "$(grep -c '^s1.mlm.unmt.*en=shd/first.en.shd.*,bpe/first.de ' plan.task2)" 1
 is "$(grep -c '^s1.mlm.pretrain.*en=shd/train.en.shd' plan.task2)" 1
+SCALE_OF=paper fails 2 'SCALE=paper: invented languages have smoke and demo' plan_of demo
+SCALE_OF=mini fails 2 'SCALE=mini: invented languages have smoke and demo' plan_of gc-counts-demo
 APART=0 fails 2 'APART=0: a number of lines, 1 or more' plan_of
 FIRST=ten TEXT=task2 fails 2 'FIRST=ten: a number of lines, 1 or more' plan_of
 
