@@ -7,8 +7,8 @@
  * plain kernel. So is what has a bias that does not begin at a multiple of 16 bytes: the
  * epilogues of some algorithms read it 16 bytes at a time, and no preference says so.
  *
- * Where it cuts a long sum into parts, version 13.1 on an H100 leaves out what is left over of it
- * (others report the same of 12.8). So only sums of a multiple of BLOCK terms are cut, and the rest
+ * Its split-K algorithms of version 13.1 leave out the last K % BLOCK terms of a sum, as seen on an
+ * H100 (others report the same of 12.8). So only a multiple of BLOCK terms is split, and the rest
  * is a product of its own, added to the first. */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -153,7 +153,7 @@ struct plan {
     struct shape shape;
     uint64_t used;                          /* when last; 0: never */
     bool none;                              /* there is no algorithm */
-    bool parts;                             /* the algorithm would leave out K % BLOCK terms */
+    bool tail;                              /* split-K would leave out K % BLOCK terms */
     cublasLtMatmulDesc_t desc;
     cublasLtMatrixLayout_t A, B, C;
     cublasLtMatmulAlgo_t algo;
@@ -198,15 +198,16 @@ static struct plan *place_of(const struct shape *s)
     return old;
 }
 
-/* Whether a product may be made as two, whose sums are added: as float32, and from where B's terms
- * begin for the second, which a copy of weights does not know. */
-static bool divides(const struct shape *s)
+/* Whether a product may be made in two steps, the second adding to the first: results in float32,
+ * which lose nothing in between, and no bias; not weights, whose bfloat16 copy is found by where
+ * all of them begin. */
+static bool in_two_steps(const struct shape *s)
 {
     return s->K > BLOCK && !s->out && !s->bias && !s->weights;
 }
 
-/* Whether an algorithm cuts sums into parts; one that does not say so may. */
-static bool cuts(const cublasLtMatmulAlgo_t *algo)
+/* Whether an algorithm is a split-K one; one that does not say may be. */
+static bool splits_k(const cublasLtMatmulAlgo_t *algo)
 {
     int32_t parts = 0;
     size_t n = 0;
@@ -254,8 +255,9 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
     if (good && lt.cublasLtMatmulPreferenceCreate(&pref) == CUBLAS_STATUS_SUCCESS) {
         uint64_t workspace = WORKSPACE;
         /* parts of a sum are added in float32, never as bfloat16 */
-        uint32_t parts = s->K % BLOCK == 0 || divides(s) ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
-                                                         : CUBLASLT_REDUCTION_SCHEME_NONE;
+        uint32_t parts = s->K % BLOCK == 0 || in_two_steps(s)
+                             ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
+                             : CUBLASLT_REDUCTION_SCHEME_NONE;
         uint32_t a = 1u << s->align_b, b = 1u << s->align_a, c = 1u << s->align_c;
         good = lt.cublasLtMatmulPreferenceSetAttribute(
                    pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace) ==
@@ -286,7 +288,7 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
     else {
         p->algo = r.algo;
         p->workspace = r.workspaceSize;
-        p->parts = s->K % BLOCK != 0 && divides(s) && cuts(&p->algo);
+        p->tail = s->K % BLOCK != 0 && in_two_steps(s) && splits_k(&p->algo);
     }
     return p;
 }
@@ -334,7 +336,7 @@ void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct ma
     s.align_bias = bias ? alignment(bias_of_type) : 0;
     struct plan *p = plan_of(&s, bias_of_type);
     if (!p) return;
-    if (p->parts) {
+    if (p->tail) {
         int most = K - K % BLOCK;
         size_t size = in_bf16 ? sizeof(bf16) : sizeof(float);
         struct matrix rest_a = A, rest_b = B;
