@@ -5,7 +5,13 @@
 test: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) test-run
 KILLER := $(O)/test/killed.so $(O)/test/traced.so $(O)/test/faults/inject.so
-test-run: $(UNIT_BINS) cli-parts $(EMULATED) $(EMULATED_NCCL) $(O)/test/cuda/planted
+# T= builds only what the tests that it names use: a unit test is its own program; the emulated
+# device, and the unit tests that run on it, are for the scripts that name its folder.
+T_CLI := $(wildcard $(if $(T),$(patsubst %,test/cli/%.sh,$(T:cli/%=%)),test/cli/*.sh))
+T_CUDA := $(if $(T_CLI),$(shell grep -l 'test/cuda' $(T_CLI)))
+T_UNITS := $(if $(T),$(if $(T_CUDA),$(UNITS),$(filter $(T:unit/%=%),$(UNITS))),$(UNITS))
+test-run: $(T_UNITS:%=$(O)/test/unit/%) $(if $(T_CLI),cli-parts) \
+    $(if $(T_CUDA),$(EMULATED) $(EMULATED_NCCL) $(O)/test/cuda/planted)
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' \
 	    test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
 
