@@ -92,7 +92,11 @@ static int each_input(const struct args *args, const struct bpe *b, const struct
     uint64_t line = 1;
     for (int i = 0; i < n && rc == 0; i++) {
         struct text *in = text_open(args->n ? args->v[i] : o.input, flags);
-        if (!in) return -1;
+        if (!in)
+            return !o.glossaries.n || !args->n
+                       ? -1
+                       : err_set("%s; --glossaries takes one expression: repeat it for each",
+                                 err_msg());
         rc = b ? segment_text(b, s, in, out, line) : segment_restore(s, in, out);
         line += text_lines(in);
         /* the next file's first line is another one */

@@ -15,14 +15,15 @@ struct glossary_scratch {
     size_t a_cap, b_cap;
 };
 
-static pcre2_code *compile(const char *before, const char *pattern, const char *after)
+static pcre2_code *compile(const char *before, const char *pattern, const char *after,
+                           uint32_t flags)
 {
     int code;
     PCRE2_SIZE at;
     char *text;
     if (asprintf(&text, "%s%s%s", before, pattern, after) < 0) mem_none(strlen(pattern));
-    pcre2_code *re = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP,
-                                   &code, &at, NULL);
+    pcre2_code *re = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
+                                   PCRE2_UTF | PCRE2_UCP | flags, &code, &at, NULL);
     if (!re) {
         char why[128];
         pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof why);
@@ -45,15 +46,16 @@ struct glossary *glossary_new(const char *const *patterns, int n)
     for (int i = 0; i < n; i++) {
         g->text[i] = mem_dup(patterns[i]);
         size += strlen(patterns[i]) + 1;
-        if (!(g->search[i] = compile("", patterns[i], ""))
-            || !(g->whole[i] = compile("^", patterns[i], "$"))) {
+        /* subword-nmt asks re.match for "^A|B$": either alternative, at the word's first byte */
+        if (!(g->search[i] = compile("", patterns[i], "", 0))
+            || !(g->whole[i] = compile("^", patterns[i], "$", PCRE2_ANCHORED))) {
             glossary_free(g);
             return NULL;
         }
     }
     char *all = mem_zero(size, 1), *at = all;
     for (int i = 0; i < n; i++) at += sprintf(at, "%s%s", i ? "|" : "", patterns[i]);
-    g->any = compile("^(", all, ")$");
+    g->any = compile("^(", all, ")$", PCRE2_ANCHORED);
     free(all);
     if (g->any) return g;
     glossary_free(g);
@@ -93,9 +95,9 @@ void glossary_scratch_free(struct glossary_scratch *s)
 
 /* 1 and the match's place, 0 without one, -1 with a message. */
 static int match(const pcre2_code *re, struct glossary_scratch *s, const char *text, size_t n,
-                 size_t from, size_t *begin, size_t *end)
+                 size_t from, uint32_t flags, size_t *begin, size_t *end)
 {
-    int rc = pcre2_match(re, (PCRE2_SPTR)text, n, from, 0, s->match, NULL);
+    int rc = pcre2_match(re, (PCRE2_SPTR)text, n, from, flags, s->match, NULL);
     if (rc == PCRE2_ERROR_NOMATCH) return 0;
     if (rc < 0) {
         char why[128];
@@ -116,25 +118,25 @@ static void add(struct glossary_part **p, size_t *cap, size_t *n, const char *s,
     (*p)[(*n)++] = (struct glossary_part){ s, len, false };
 }
 
-/* One part cut at the matches of expression i. Empty matches do not cut. */
+/* One part cut at the matches of expression i, as Python's re.split does since 3.7: an empty match
+ * cuts too. Where the last match ended it cuts nothing, so none is looked for there. */
 static int cut(const struct glossary *g, int i, struct glossary_scratch *s, const char *text,
                size_t n, size_t *count)
 {
-    size_t begin, end, at = 0, from = 0;
-    int rc = match(g->whole[i], s, text, n, 0, &begin, &end);
-    if (rc < 0) return -1;
-    while (rc == 0 && at <= n) {
-        int found = match(g->search[i], s, text, n, at, &begin, &end);
+    size_t begin, end, from = 0;
+    int found, whole = match(g->whole[i], s, text, n, 0, 0, &begin, &end);
+    if (whole < 0) return -1;
+    while (!whole) {
+        found = match(g->search[i], s, text, n, from, PCRE2_NOTEMPTY_ATSTART, &begin, &end);
         if (found < 0) return -1;
         if (!found) break;
-        if (end > begin) {
-            add(&s->b, &s->b_cap, count, text + from, begin - from);
-            add(&s->b, &s->b_cap, count, text + begin, end - begin);
-            from = at = end;
-        } else {
-            at = end + 1;
-            while (at < n && (text[at] & 0xC0) == 0x80) at++;
-        }
+        /* \K may put a match's start behind its end or before the last match */
+        if (begin < from || end < begin)
+            return err_set("glossary \"%s\": matches what it matched before; leave \\K out",
+                           g->text[i]);
+        add(&s->b, &s->b_cap, count, text + from, begin - from);
+        add(&s->b, &s->b_cap, count, text + begin, end - begin);
+        from = end;
     }
     add(&s->b, &s->b_cap, count, text + from, n - from);
     return 0;
@@ -157,7 +159,7 @@ int glossary_parts(const struct glossary *g, struct glossary_scratch *s, const c
     }
     for (size_t j = 0; j < k; j++) {
         size_t begin, end;
-        int rc = match(g->any, s, s->a[j].s, s->a[j].n, 0, &begin, &end);
+        int rc = match(g->any, s, s->a[j].s, s->a[j].n, 0, 0, &begin, &end);
         if (rc < 0) return -1;
         s->a[j].keep = rc > 0;
     }

@@ -1,6 +1,7 @@
 /* Glossaries: words or regular expressions (Perl's syntax, as Python's re has it) whose matches are
  * not split, as subword-nmt's --glossaries. A word is cut at the matches of each in turn; a part
- * that one of them matches whole stays as it is, the others are encoded one by one. */
+ * that one of them matches whole stays as it is, the others are encoded one by one. What a
+ * group matched is no part of its own: re.split, and so subword-nmt, puts such text there twice. */
 #ifndef BPE_GLOSSARY_H
 #define BPE_GLOSSARY_H
 #include <stdbool.h>

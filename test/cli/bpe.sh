@@ -200,6 +200,8 @@ fails 1 'nul:2: byte 3 is NUL' vocab-count nul
 fails 1 'nul:2: byte 3 is NUL' bpe-learn nul
 bpe-apply -c codes.fast nul | bpe-apply --restore | cmp - nul
 fails 1 'glossary "\(": ' bpe-apply -c codes.fast --glossaries '('
+fails 1 "^bpe-apply: nothere: .*; --glossaries takes one expression" \
+    bpe-apply -c codes.fast --glossaries a nothere
 fails 2 'codes' bpe-apply
 fails 2 'only once' bpe-apply -c - < text
 # what was read first would leave nothing for the other
