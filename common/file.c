@@ -1,5 +1,6 @@
 #include "common/file.h"
 #include "common/err.h"
+#include "common/foreign.h"
 #include "common/io.h"
 #include "common/leftover.h"
 #include "common/mem.h"
@@ -459,8 +460,9 @@ char *file_read(const char *path, size_t *size)
             goto fail;
         }
     }
-    close(fd);
     p[n] = '\0';
+    if (foreign_refuse_pointer(name, p, n) < 0) goto fail;
+    close(fd);
     if (size) *size = n;
     return p;
 fail:
@@ -494,6 +496,7 @@ int map_open(struct map *m, const char *path)
         else *m = (struct map){ p, (size_t)st.st_size };
     }
     close(fd);
+    if (r == 0 && (r = foreign_refuse_pointer(path, m->p, m->n)) < 0) map_close(m);
     return r;
 }
 

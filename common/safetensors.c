@@ -3,6 +3,7 @@
  * https://github.com/huggingface/safetensors (README, "Format") */
 #include "common/safetensors.h"
 #include "common/err.h"
+#include "common/foreign.h"
 #include "common/json.h"
 #include "common/mem.h"
 #include "common/msg.h"
@@ -220,6 +221,8 @@ static size_t header_end(const struct map *m, const char *path)
         return 0;
     }
     memcpy(&n, m->p, 8);
+    bool json = m->n > 8 && m->p[8] == '{';
+    if (!json && foreign_refuse(path, m->p, m->n, "a safetensors file") < 0) return 0;
     if (n > HEADER_MOST || n > m->n - 8) {
         err_set("%s: not a safetensors file, or cut short: a header of %llu bytes in a file of %zu",
                 path, (unsigned long long)n, m->n);

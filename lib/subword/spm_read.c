@@ -6,6 +6,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/foreign.h"
 #include "common/mem.h"
 #include "common/text.h"
 #include "lib/subword/spm_in.h"
@@ -249,7 +250,10 @@ struct spm *spm_open(const char *path)
 {
     struct map map;
     if (map_open(&map, path) < 0) return NULL;
-    struct spm *m = spm_read(map.p, map.n, path);
+    /* every model begins with a piece */
+    bool other = map.n && map.p[0] != 0x0A
+                 && foreign_refuse(path, map.p, map.n, "a SentencePiece model") < 0;
+    struct spm *m = other ? NULL : spm_read(map.p, map.n, path);
     map_close(&map);
     return m;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/foreign.h"
 #include "common/mem.h"
 #include "lib/torch/zip.h"
 
@@ -492,6 +493,9 @@ static int load(struct torch_file *f)
         return err_set(
             "%s: written before PyTorch 1.6 (not a zip archive); load and save it with a newer one",
             f->path);
+    if (f->map.n > 1 && memcmp(f->map.p, "PK", 2)
+        && foreign_refuse(f->path, f->map.p, f->map.n, "a file of torch.save") < 0)
+        return -1;
     if (zip_read(&f->zip, &f->map, f->path) < 0) return -1;
     const struct zip_member *pickle = NULL, *order;
     for (int i = 0; i < f->zip.n && !pickle; i++) {

@@ -1,7 +1,7 @@
-/* Damaged files of other people's formats, written by hand from their specifications: each is
- * refused for the one thing that is wrong with it. SentencePiece's .model (protocol buffers),
- * PyTorch's zip of a pickle (opcodes as pickletools names them; nothing of it is executed), and
- * pieces.json. */
+/* Other people's formats: what a file is by its first bytes; and damaged files, written by hand
+ * from their specifications: each is refused for the one thing that is wrong with it.
+ * SentencePiece's .model (protocol buffers), PyTorch's zip of a pickle (opcodes as pickletools
+ * names them; nothing of it is executed), and pieces.json. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/foreign.h"
 #include "lib/subword/settings.h"
 #include "lib/subword/spm.h"
 #include "lib/torch/torch.h"
@@ -385,9 +386,55 @@ static void a_nul_in_pieces_json(void **state)
     scratch_leave();
 }
 
+/* --- first bytes ------------------------------------------------------------------------------ */
+
+/* As the programs themselves wrote them: xz, bzip2, lz4, gzip, zstd, Python's zipfile and pickle,
+ * numpy.savez (which has a zip64 field before its sizes), git lfs. */
+static void first_bytes_name_the_format(void **state)
+{
+    (void)state;
+    static const struct bytes t[] = {
+        BYTES("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\n", "Git LFS"),
+        BYTES("\xfd" "7zXZ\0\0\4\xe6\xd6\xb4\x46", "xz"),
+        BYTES("]\0\0\x80\0\xff\xff\xff\xff\xff\xff\xff\xff\0\x34\x19", "lzma"),
+        BYTES("BZh91AY&SY\xc1\xc0\x80\xe2", "bzip2"),
+        BYTES("\4\x22\x4d\x18\x64\x40\xa7\6", "lz4"),
+        BYTES("\x1f\x8b\x08\x08\xb2\xd6\x07\x6b", "gzip"),
+        BYTES("\x28\xb5\x2f\xfd\x24\6\x31\0", "Zstandard"),
+        BYTES("PK\3\4\x14\0\0\0\0\0M6z]\x83\x16\xdc\x8c\1\0\0\0\1\0\0\0\1\0\0\0tx",
+              "a zip archive"),
+        BYTES("PK\3\4-\0\0\0\0\0\0\0!\0O6\1:\xff\xff\xff\xff\xff\xff\xff\xff\5\0\x14\0a.npy",
+              ".npz"),
+        BYTES("PK\3\4\0\0\x08\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\0\x12\0model/data.pkl",
+              "torch.save"),
+        BYTES("\x80\4\x95\n\0\0", "pickle"),
+        BYTES("\x80\2}q\0X", "pickle"),
+        BYTES("\xba\x16\x4f\x2f\x0c\0\0\0", "fastText"),
+        BYTES("\x93NUMPY\1\0v\0", ".npy"),
+        BYTES("\x58\0\0\0\0\0\0\0{\"__metadata__\"", "safetensors"),
+        BYTES("%PDF-1.7\n", "PDF"),
+        BYTES("\n<!DOCTYPE html><html lang=en>", "HTML"),
+        /* and what is none of them */
+        BYTES("version https://example.org/\n", NULL),
+        BYTES("the first line of a text", NULL),
+        BYTES("\x80\4 is no beginning of a pickle", NULL),
+        BYTES("a, b, c, {\"key\": 1}", NULL),
+        BYTES("P", NULL),
+        BYTES("", NULL),
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        const struct foreign *f = foreign_find(t[i].p, t[i].n);
+        if (!f != !t[i].why || (f && !strstr(f->what, t[i].why)))
+            fail_msg("%zu: %s", i, f ? f->what : "unknown");
+        assert_int_equal(foreign_refuse("p", t[i].p, t[i].n, "text"), t[i].why ? -1 : 0);
+        if (t[i].why) refused_for(", not text; ");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_bytes_name_the_format),
         cmocka_unit_test(a_model_of_two_pieces),
         cmocka_unit_test(damaged_models_are_refused),
         cmocka_unit_test(one_tensor),
