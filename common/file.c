@@ -237,15 +237,25 @@ static void out_free(struct out *o)
     free(o);
 }
 
+/* Root's are followed: /dev/stdout, and what an administrator set up. */
+int link_check(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) < 0 || !S_ISLNK(st.st_mode) || st.st_uid == geteuid() || st.st_uid == 0)
+        return 0;
+    return err_set("%s: is a symbolic link that another user made (number %lu): what it leads to "
+                   "would be overwritten; name that file itself, or remove the link",
+                   path, (unsigned long)st.st_uid);
+}
+
 /* Where path leads through symbolic links, so that these survive, even if nothing is there yet.
- * malloc'd. */
+ * malloc'd; NULL with a message if one of them is another user's. */
 static char *behind_links(const char *path, bool *there)
 {
     char *at = mem_dup(path), target[PATH_MAX];
     for (int links = 0; links < 40; links++) {       /* as many as Linux follows */
-        char *real = realpath(at, NULL);
-        ssize_t n = real ? -1 : readlink(at, target, sizeof target - 1);
-        if ((*there = real)) { free(at); return real; }
+        if (link_check(at) < 0) { free(at); return NULL; }
+        ssize_t n = readlink(at, target, sizeof target - 1);
         if (n <= 0) break;
         target[n] = '\0';
         char *slash = *target == '/' ? NULL : strrchr(at, '/'), *next;
@@ -254,7 +264,26 @@ static char *behind_links(const char *path, bool *there)
         free(at);
         at = next;
     }
+    char *real = realpath(at, NULL);
+    if ((*there = real)) { free(at); return real; }
     return at;
+}
+
+int file_open_in_place(const char *path, int flags)
+{
+    bool there;
+    struct stat st;
+    char *at = behind_links(path, &there);
+    if (!at) return -1;
+    bool other = stat(at, &st) == 0 && !S_ISREG(st.st_mode);
+    tmp_changing();
+    int fd = other ? -1 : io_open(at, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+    tmp_changed();
+    free(at);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) return fd;
+    if (fd < 0 && !other) return err_sys("%s: cannot open", path);
+    if (fd >= 0) close(fd);
+    return err_set("%s: is not a regular file; remove it", path);
 }
 
 struct out *out_open(const char *path)
@@ -271,19 +300,22 @@ struct out *out_open(const char *path)
     } else if (o->name = mem_dup(path), stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         /* A device or a named pipe is written to, not replaced. */
         if (S_ISDIR(st.st_mode)) { err_set("%s: is a folder; name a file", path); goto fail; }
+        if (link_check(path) < 0) goto fail;
         o->fd = io_open(path, O_WRONLY | O_CLOEXEC, 0);
         if (o->fd < 0) { err_sys("%s: cannot open for writing", path); goto fail; }
     } else {
         bool there;
-        o->path = behind_links(path, &there);
+        if (!(o->path = behind_links(path, &there))) goto fail;
         if (!*path) {
             errno = ENOENT;
             err_sys("an output with an empty name: cannot create");
             goto fail;
         }
         if (open_tmp(o) < 0) goto fail;
-        if (there && stat(o->path, &st) == 0
-            && fchmod(o->fd, st.st_mode & 07777) < 0) { /* then with the default mode */
+        /* The mode of a file that was ours stays. Another user's would say who may write to ours,
+         * and with setuid, who may act as us. */
+        if (there && stat(o->path, &st) == 0 && st.st_uid == geteuid()
+            && fchmod(o->fd, st.st_mode & 0777) < 0) { /* then with the default mode */
         }
     }
     cookie_io_functions_t io = { .write = cookie_write, .seek = cookie_seek };
@@ -530,6 +562,19 @@ int dir_make(const char *path)
     return r;
 }
 
+int dir_make_new(const char *path)
+{
+    char *parent = mem_dup(path), *slash = strrchr(parent, '/');
+    if (slash) *slash = '\0';
+    int r = slash && slash > parent ? dir_make(parent) : 0;
+    free(parent);
+    if (r < 0) return -1;
+    tmp_changing();
+    r = mkdir(path, 0777);
+    tmp_changed();
+    return r < 0 ? err_sys("%s: cannot create the folder", path) : 0;
+}
+
 int dir_sync(const char *path)
 {
     int fd = io_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -648,9 +693,9 @@ int file_sweep(const char *dir)
 int dir_lock(const char *dir)
 {
     char *path = path_join(dir, ".lock");
-    int fd = io_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666), r = 0;
+    int fd = file_open_in_place(path, O_RDWR | O_CREAT), r = 0;
     char who[64] = "";
-    if (fd < 0) r = err_sys("%s: cannot open", path);
+    if (fd < 0) r = -1;
     else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         if (errno == EWOULDBLOCK) {
             ssize_t n = pread(fd, who, sizeof who - 1, 0);

@@ -11,7 +11,10 @@
 
 struct out;                                   /* an output under way */
 
-/* path NULL or "-": standard output. Returns NULL with a message. */
+/* path NULL or "-": standard output. A symbolic link stays, and what it leads to is written, but
+ * one that another user made is refused (link_check). A file that is replaced keeps its permissions
+ * (at most 0777) if it was ours; else, and where there was none, they are umask's. Returns NULL
+ * with a message. */
 struct out *out_open(const char *path);
 /* Can these n paths be written, and is none of them there twice? For outputs that are written after
  * long work, one after the other: 0, or -1 with out_open's message; nothing is left behind. Of
@@ -55,11 +58,19 @@ struct map { const unsigned char *p; size_t n; };
 int map_open(struct map *m, const char *path);
 void map_close(struct map *m);
 
+/* Is path no symbolic link of another user? In a folder that others write to, a link may lead to a
+ * file that we may write and they may not. 0, or -1 with a message. */
+int link_check(const char *path);
+/* open(2) of a regular file that is not written under another name first (a lock, a log), made
+ * where flags say so. Links as out_open. -1 with a message. */
+int file_open_in_place(const char *path, int flags);
+
 /* The last step of writing under a temporary name in the same folder: renames, flushes the
  * folder. Errors as out_commit. */
 int file_rename(const char *from, const char *to);
 
 int dir_make(const char *path);               /* mkdir -p */
+int dir_make_new(const char *path);           /* the same, but path itself must be new */
 int dir_sync(const char *path);               /* fsync of a folder after a rename in it */
 int dir_remove(const char *path);             /* rm -r of a folder of ours; refuses "" and "/" */
 bool file_exists(const char *path);

@@ -35,7 +35,7 @@ char *folder_begin(const char *out)
     leftover_clear(out, dir_remove);
     tmp_register(tmp);
     /* a killed process of the same number may have left one */
-    if ((!file_exists(tmp) || dir_remove(tmp) == 0) && dir_make(tmp) == 0) {
+    if ((!file_exists(tmp) || dir_remove(tmp) == 0) && dir_make_new(tmp) == 0) {
         int fd = open(tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd >= 0) leftover_hold(fd);      /* open, and so held, until the process ends */
         return tmp;

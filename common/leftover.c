@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "common/err.h"
 #include "common/mem.h"
@@ -26,8 +27,12 @@ static long owner(const char *name, const char *base, size_t n)
     return strtol(name + n + 2, NULL, 10);
 }
 
+/* Ours, and nobody's who still writes. Another user's may be changed under our hands while it is
+ * removed. */
 static bool abandoned(const char *path)
 {
+    struct stat st;
+    if (lstat(path, &st) < 0 || st.st_uid != geteuid()) return false;
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == EISDIR) fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool yes = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;

@@ -76,8 +76,8 @@ static void put_key(struct log *l, const char *key)
 
 struct log *log_open(const char *path)
 {
-    int fd = io_open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0) { err_sys("%s: cannot open the log", path); return NULL; }
+    int fd = file_open_in_place(path, O_RDWR | O_CREAT | O_APPEND);
+    if (fd < 0) return NULL;
     /* A line that a killed process left half-written must not swallow the next one. */
     char last;
     off_t end = lseek(fd, 0, SEEK_END);

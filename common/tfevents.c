@@ -86,11 +86,10 @@ struct tfevents *tfevents_open(const char *dir, int64_t step)
     gethostname(host, sizeof host - 1);
     snprintf(name, sizeof name, "events.out.tfevents.%lld.%s.%ld", (long long)wall, host,
              (long)getpid());
-    if (dir_make(dir) < 0) return NULL;
+    if (link_check(dir) < 0 || dir_make(dir) < 0) return NULL;
     struct tfevents *t = mem_zero(1, sizeof *t);
     t->path = path_join(dir, name);
-    t->fd = io_open(t->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (t->fd < 0) { err_sys("%s: cannot create", t->path); goto fail; }
+    if ((t->fd = file_open_in_place(t->path, O_WRONLY | O_CREAT | O_APPEND)) < 0) goto fail;
     put_double(&t->event, 1, wall);
     put_bytes(&t->event, 3, "brain.Event:2", 13);                    /* file_version */
     if (write_record(t) < 0) goto fail;

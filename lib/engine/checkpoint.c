@@ -333,7 +333,7 @@ int checkpoint_save(const char *dir, const struct snapshot *s, const struct voca
     if (!file_exists(to)) {
         tmp_register(tmp);          /* memory that ends here ends the process */
         if (file_exists(tmp)) rc = dir_remove(tmp);
-        if (rc == 0) rc = dir_make(tmp);
+        if (rc == 0) rc = dir_make_new(tmp);
         if (rc == 0) rc = fill(tmp, s, vocab);
         if (rc == 0) rc = file_rename(tmp, to);
         if (rc < 0) {

@@ -1,6 +1,8 @@
 #include "lib/engine/run_folder.h"
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
@@ -34,9 +36,23 @@ int run_folder_check(const char *dir)
                   : err_set("%s: is the folder of a model; name another folder for the run", dir);
 }
 
+/* None of what is opened in a folder may lead out of it by another user's link. The log is looked
+ * at before it is read: a pipe would never end. */
+static int check_links(const char *dir)
+{
+    char *path = path_join(dir, "checkpoints"), *log = path_join(dir, "log.jsonl");
+    int rc = link_check(path), fd = -1;
+    if (rc == 0 && file_exists(log)) rc = (fd = file_open_in_place(log, O_RDWR)) < 0 ? -1 : 0;
+    if (fd >= 0) close(fd);
+    free(path);
+    free(log);
+    return rc;
+}
+
 int run_folder_open(struct trainer *tr)
 {
     const struct trainer_options *o = &tr->o;
+    if (check_links(o->dir) < 0) return -1;
     int64_t newest = checkpoint_newest(o->dir);
     if (newest >= 0 && !o->resume)
         return err_set("%s: holds a run already (step %lld); pass --resume to continue it, or name "

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -16,6 +17,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/folder.h"
+#include "common/log.h"
 #include "test/unit/scratch.h"
 
 static int entries(const char *dir)
@@ -104,6 +106,91 @@ static void a_replaced_file_keeps_its_mode_and_a_link_stays_a_link(void **state)
     assert_int_equal(symlink("none/z", "c/z"), 0);
     assert_int_equal(file_write("c/z", "new", 3), -1);
     assert_string_equal(err_msg(), "c/z: cannot create: No such file or directory");
+}
+
+/* Mode of a new file c/NAME that replaces one of mode `mode`, which `owner` made. */
+static unsigned replaced(const char *name, mode_t mode, uid_t owner)
+{
+    struct stat st;
+    assert_int_equal(file_write(name, "old", 3), 0);
+    assert_int_equal(chown(name, owner, (gid_t)-1), 0);
+    assert_int_equal(chmod(name, mode), 0);
+    assert_int_equal(file_write(name, "new", 3), 0);
+    assert_int_equal(stat(name, &st), 0);
+    assert_int_equal(st.st_uid, geteuid());
+    return st.st_mode & 07777;
+}
+
+/* Whoever puts a file where another user will write must not get that user's rights by it. */
+static void no_output_is_setuid_or_takes_the_mode_of_another_users_file(void **state)
+{
+    (void)state;
+    mode_t mask = umask(022);
+    assert_int_equal(dir_make("u"), 0);
+    assert_int_equal(replaced("u/setuid", 04755, geteuid()), 0755);
+    assert_int_equal(replaced("u/setgid", 02711, geteuid()), 0711);
+    assert_int_equal(replaced("u/sticky", 01600, geteuid()), 0600);
+    if (geteuid() == 0) {                    /* only root can make another's file */
+        assert_int_equal(replaced("u/stranger", 04777, 12345), 0644);
+        assert_int_equal(replaced("u/world", 0666, 12345), 0644);
+        assert_int_equal(replaced("u/closed", 0600, 12345), 0644);
+    }
+    umask(mask);
+}
+
+static void a_link_that_another_user_made_is_not_followed(void **state)
+{
+    (void)state;
+    char resolved[PATH_MAX];
+    assert_int_equal(dir_make("links"), 0);
+    assert_int_equal(file_write("links/mine", "mine", 4), 0);
+    assert_int_equal(symlink("mine", "links/link"), 0);
+    assert_int_equal(symlink("link", "links/twice"), 0);
+    assert_int_equal(symlink("nothing", "links/dangling"), 0);
+    assert_int_equal(symlink("/dev/null", "links/null"), 0);
+    int fd = file_open_in_place("links/twice", O_RDWR | O_CREAT);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(mkfifo("links/pipe", 0600), 0);
+    assert_int_equal(file_open_in_place("links/pipe", O_RDWR | O_CREAT), -1);
+    assert_string_equal(err_msg(), "links/pipe: is not a regular file; remove it");
+    assert_int_equal(file_open_in_place("links/null", O_RDWR | O_CREAT), -1);
+    assert_int_equal(file_open_in_place("links", O_RDONLY), -1);
+    if (geteuid()) return;                   /* only root can make another's link */
+    static const char *const links[] = { "links/link", "links/dangling", "links/null" };
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(lchown(links[i], 12345, (gid_t)-1), 0);
+        assert_int_equal(file_write(links[i], "new", 3), -1);
+        assert_non_null(strstr(err_msg(), links[i]));
+        assert_non_null(strstr(err_msg(), "is a symbolic link that another user made (number "
+                                          "12345)"));
+        assert_int_equal(file_open_in_place(links[i], O_RDWR | O_CREAT | O_TRUNC), -1);
+        assert_int_equal(link_check(links[i]), -1);
+    }
+    /* ours, which leads to such a one */
+    assert_int_equal(file_write("links/twice", "new", 3), -1);
+    assert_int_equal(link_check("links/twice"), 0);
+    holds("links/mine", "mine");
+    assert_null(realpath("links/dangling", resolved));
+    /* .lock and what a log is appended to */
+    assert_int_equal(symlink("mine", "links/.lock"), 0);
+    assert_int_equal(lchown("links/.lock", 12345, (gid_t)-1), 0);
+    assert_int_equal(dir_lock("links"), -1);
+    assert_null(log_open("links/link"));
+    holds("links/mine", "mine");
+    assert_int_equal(entries("links"), 7);
+}
+
+/* a folder that somebody put in its place meanwhile is not taken for the new one */
+static void a_new_folder_is_the_first(void **state)
+{
+    (void)state;
+    assert_int_equal(dir_make_new("n/a/b"), 0);
+    assert_int_equal(dir_make_new("n/a/b"), -1);
+    assert_string_equal(err_msg(), "n/a/b: cannot create the folder: File exists");
+    assert_int_equal(symlink("b", "n/a/c"), 0);
+    assert_int_equal(dir_make_new("n/a/c"), -1);
+    assert_int_equal(dir_make_new("alone"), 0);
 }
 
 static void a_device_is_written_to_and_not_replaced(void **state)
@@ -375,6 +462,9 @@ int main(void)
         cmocka_unit_test(an_output_appears_whole_at_commit_and_not_before),
         cmocka_unit_test(an_aborted_output_leaves_the_old_file_and_nothing_else),
         cmocka_unit_test(a_replaced_file_keeps_its_mode_and_a_link_stays_a_link),
+        cmocka_unit_test(no_output_is_setuid_or_takes_the_mode_of_another_users_file),
+        cmocka_unit_test(a_link_that_another_user_made_is_not_followed),
+        cmocka_unit_test(a_new_folder_is_the_first),
         cmocka_unit_test(a_device_is_written_to_and_not_replaced),
         cmocka_unit_test(a_full_disk_fails_and_says_so),
         cmocka_unit_test(a_write_that_fails_half_way_leaves_the_old_file),
