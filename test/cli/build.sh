@@ -24,3 +24,20 @@ would SAN=leak programs > out;                is "$(links)" 0 "a checking build"
 would -B O="$PWD/o" bin/binarize > out;          is "$(links)" 0 "O=elsewhere, one program"
 would -B bin/binarize > out;                     grep -q '^\[ -e bin \] || { ln -sfn build/' out ||
     fail "$(tail -n 1 out)"
+
+# hardened programs: at addresses that change, canaries on the stack, checked calls of libc, tables
+# of functions that are read-only once the program runs; sanitizers have checks of their own
+if [ -z "${ISOGLOT_TEST_SANITIZED:-}" ]; then
+    for p in bleu pretrain; do
+        readelf -hdlW "$BIN/$p" > elf
+        for what in 'Type: *DYN' GNU_RELRO BIND_NOW; do
+            grep -q "$what" elf || fail "$p: no $what"; done
+        nm -D "$BIN/$p" > symbols
+        for what in __stack_chk_fail __snprintf_chk __memcpy_chk; do
+            grep -q " U $what\(@\|$\)" symbols || fail "$p: no $what"; done
+    done
+fi
+would O="$PWD/o" CPPFLAGS=-D_FORTIFY_SOURCE=1 "$PWD/o/bin/binarize" > out
+is "$(grep -o -- '-D_FORTIFY_SOURCE=.' out | sort -u)" -D_FORTIFY_SOURCE=1 "a packager's own level"
+would O="$PWD/o" SAN=address "$PWD/o/bin/binarize" > out
+! grep -qE -- 'FORTIFY|stack-protector|-pie' out || fail "hardening beside a sanitizer"
