@@ -12,10 +12,10 @@ PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count ngrams binarize 
     cooc-count cooc-merge cooc-query cooc-study synth-corpus derive-lang pretrain align-post \
     finetune translate predict embed dict-induce rsim retrieve analogy bleu score ckpt plot
 
-A_tokenize     := lib/raw lib/subword lib/text common-json common
+A_tokenize     := lib/raw lib/subword lib/text lib/bpe common-json common
 L_tokenize      = $(ICU) -lpcre2-8 $(JSON) $(BASE) $(MATH)
-A_detokenize   := lib/subword lib/text common-json common
-L_detokenize    = $(ICU) $(JSON) $(BASE) $(MATH)
+A_detokenize   := lib/raw lib/subword lib/text lib/bpe common-json common
+L_detokenize    = $(ICU) -lpcre2-8 $(JSON) $(BASE) $(MATH)
 A_bpe-learn    := lib/bpe common
 L_bpe-learn     = $(BASE) $(MATH)
 A_bpe-apply    := lib/bpe common
@@ -40,19 +40,21 @@ A_synth-corpus := lib/synth common
 L_synth-corpus  = $(BASE) $(MATH)
 A_derive-lang  := lib/derive lib/text common
 L_derive-lang   = $(BASE) $(MATH)
-A_pretrain     := $(NN) lib/raw lib/bpe
-L_pretrain      = $(NN_L)
-A_align-post   := $(NN) lib/raw lib/bpe
-L_align-post    = $(NN_L)
-A_finetune     := $(NN) lib/score lib/subword lib/raw lib/text lib/bpe
+# A model's own tokeniser.
+RAW := lib/raw lib/subword lib/text lib/bpe common-json common
+A_pretrain     := $(NN) $(RAW)
+L_pretrain      = $(NN_L) $(ICU) -lpcre2-8
+A_align-post   := $(NN) $(RAW)
+L_align-post    = $(NN_L) $(ICU) -lpcre2-8
+A_finetune     := $(NN) lib/score $(RAW)
 L_finetune      = $(NN_L) $(ICU) -lpcre2-8
-A_translate    := $(NN) lib/raw lib/text lib/bpe
+A_translate    := $(NN) $(RAW)
 L_translate     = $(NN_L) $(ICU) -lpcre2-8
-A_predict      := $(NN) lib/score lib/subword lib/raw lib/text lib/bpe
+A_predict      := $(NN) lib/score $(RAW)
 L_predict       = $(NN_L) $(ICU) -lpcre2-8
 A_ckpt         := lib/hf lib/torch lib/subword lib/raw lib/bpe $(NN)
 L_ckpt          = $(NN_L)
-A_embed        := lib/embed $(NN) lib/raw lib/text lib/bpe
+A_embed        := lib/embed $(NN) $(RAW)
 L_embed         = $(NN_L) $(ICU) -lpcre2-8
 A_dict-induce  := $(VECTORS)
 L_dict-induce   = $(VECTORS_L)

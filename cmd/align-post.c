@@ -1,6 +1,7 @@
 /* align-post: trains a multilingual encoder further on sentence pairs, so that translations get
- * the same vectors (PPA, Pan et al. 2021: MoCo and TLM). Reads a model folder and sentence pairs in
- * its tokens; writes a run folder, whose model is an encoder like the one it started from. */
+ * the same vectors (PPA, Pan et al. 2021: MoCo and TLM). Reads a model folder and sentence pairs,
+ * in its tokens or as plain text; writes a run folder, whose model is an encoder like the one it
+ * started from. */
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
@@ -20,7 +21,8 @@ static const struct opt data_rows[] = {
 };
 static const struct opt pair_rows[] = {
     { "parallel", 0, OPT_LIST(inputs, parallel), "SRC-TGT=F,G",
-      "sentence pairs in the model's tokens (text or shards); once for each pair of languages" },
+      "sentence pairs in the model's tokens (text or shards) or, with --raw, plain; once for each "
+      "pair of languages" },
     { "valid", 0, OPT_LIST(inputs, valid_parallel), "SRC-TGT=F,G",
       "sentence pairs to validate on: each sentence's translation is searched for among all" },
     { "batch|batch-size", 0, OPT_INT(inputs, sentences), "N",
@@ -102,6 +104,7 @@ static int align(struct run *r, struct inputs *in)
     in->longest = in->limits->max_tokens;
     if (run_open(r) < 0) return -1;
     in->ranks = r->ranks;
+    in->model = r->from;
     if (check_pairs(&r->shape, &in->parallel) < 0
         || check_pairs(&r->shape, &in->valid_parallel) < 0
         || inputs_pair_langs(&r->shape, &in->parallel) < 0 || check_langs(&r->shape, had) < 0
@@ -118,6 +121,7 @@ int main(int argc, char **argv)
     struct choice choice = { .objective = "moco,tlm" };
     struct opt_group groups[16 + 2 * MIX_KNOWN] = { { "Data", data_rows, &run },
                                                     { NULL, pair_rows, &in },
+                                                    { NULL, reader_rows, &in.reader },
                                                     { NULL, pair_limits_rows, &limits },
                                                     { NULL, run_dropout_rows, &run },
                                                     { "Objectives", choice_rows, &choice },
@@ -126,7 +130,7 @@ int main(int argc, char **argv)
     run_init(&run);
     presets(&run, &in, &limits);
     mix_init(&run.mix, objectives, OBJECTIVE_ALIGN);
-    run_loop_groups(&run, groups, mix_groups(&run.mix, groups, 6));
+    run_loop_groups(&run, groups, mix_groups(&run.mix, groups, 7));
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     if (status < 0 && check(&run, &in, &choice) < 0) status = prog_usage("%s", err_msg());

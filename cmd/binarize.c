@@ -9,9 +9,11 @@
 #include "common/shard.h"
 #include "common/text.h"
 #include "common/thread.h"
+#include "common/unknown.h"
 #include "common/vocab.h"
 
-static struct options { const char *vocab, *lang, *out, *note; int block; bool replace; } o;
+static struct options { const char *vocab, *lang, *out, *note; int block; bool replace;
+                        struct unknown_options unknown; } o = { .unknown = { .most = 0.2 } };
 
 static const struct opt rows[] = {
     { "vocab", 'v', OPT_STR(options, vocab), "FILE", "vocabulary, as vocab-count writes it" },
@@ -26,12 +28,14 @@ static const struct opt rows[] = {
       "replace bytes that are not UTF-8 by U+FFFD (default: they are an error)" },
     { 0 }
 };
-static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
+static const struct opt_group groups[] = { { "Options", rows, &o },
+                                           { NULL, unknown_rows, &o.unknown },
+                                           { 0 } };
 
 static const struct prog prog = {
     "binarize", "-v vocab [-l LANG] [options] [FILE...] > x.shd",
     "Turns tokens, one sentence per line, into a shard of token ids. Tokens that the vocabulary\n"
-    "lacks become <unk>.",
+    "lacks become <unk>; where they are more than --max-unknown, no shard is written.",
     "Example:\n"
     "  bpe-apply -c codes < de.tok | binarize -v vocab -l de -o de.shd"
 };
@@ -168,6 +172,10 @@ static int run(const struct args *args)
     int rc = w ? put_all(w, &info, v, args) : -1;
     if (rc == 0) rc = shard_finish(w, &info);
     else shard_abandon(w);
+    struct unknown u = { info.tokens, info.unknown, false };
+    if (rc == 0 && unknown_share(&u) > o.unknown.most)
+        rc = unknown_judge(&u, &o.unknown, args->n == 1 ? args->v[0] : "all of the text",
+                           "cut it as the vocabulary's text was (bpe-apply)");
     if (rc == 0) rc = out_commit(out);
     else out_abort(out);
     vocab_free(v);

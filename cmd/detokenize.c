@@ -1,7 +1,7 @@
 /* detokenize: tokens in, text out; byte for byte what Moses' detokenizer.perl writes. */
 #include <stdlib.h>
 #include "common/prog.h"
-#include "lib/subword/run.h"
+#include "lib/raw/raw.h"
 #include "lib/text/casemark.h"
 #include "lib/text/detok.h"
 #include "lib/text/lines.h"
@@ -75,8 +75,9 @@ static void work_free(void *work)
 
 static int subwords(const struct args *args)
 {
-    struct subword_run r = { o.subwords, false, true, o.line_buffered, o.replace_invalid };
-    return subword_run(&r, args->v, args->n, o.out);
+    struct raw_run r = { .path = o.subwords, .lang = o.lang, .join = true,
+                         .line_buffered = o.line_buffered, .replace_invalid = o.replace_invalid };
+    return raw_run(&r, args->v, args->n, o.out);
 }
 
 int main(int argc, char **argv)

@@ -25,9 +25,10 @@ static struct options {
     struct kern_options k;
     int layer, of, pool, tokens;
     enum vectors_format format;
-    bool replace, raw, alone;
+    bool replace, alone;
+    struct reader_options reader;
     struct word_context_options c;
-} o = { .tokens = 4000 };
+} o = { .tokens = 4000, .reader = { .unknown = { .most = 0.2 } } };
 
 static const struct opt model_rows[] = {
     { "model", 'm', OPT_STR(options, model), "DIR",
@@ -36,7 +37,8 @@ static const struct opt model_rows[] = {
       "take only these words (a vocabulary): each is the mean of its sub-words' embeddings or, "
       "with --of words, of its states in the text" },
     { "text", 't', OPT_STR(options, text), "FILE",
-      "text of BPE tokens to compute hidden states of; - is standard input" },
+      "text to compute hidden states of, in the model's tokens or (--raw) plain; - is standard "
+      "input" },
     { "layer", 0, OPT_INT(options, layer), "N",
       "layer of the text's states: 0 is the input of the first layer, -1 the last layer; without "
       "--text the embedding table is used",
@@ -44,7 +46,8 @@ static const struct opt model_rows[] = {
     { "add-language", 0, OPT_STR(options, add_lang), "LANG",
       "add this language's embedding to rows of the embedding table and to --words, as the "
       "model's first layer reads them" },
-    { "lang", 'l', OPT_STR(options, lang), "LANG", "language of the text" },
+    { "lang", 'l', OPT_STR(options, lang), "LANG",
+      "language of the text (default: the model's, where it has one or reads all alike)" },
     { "of", 0, OPT_CHOICE(options, of), "tokens|words|sentences",
       "vectors to make of the text: one per token of the vocabulary, one per word, BPE undone "
       "(both means over occurrences), or one per line" },
@@ -55,9 +58,6 @@ static const struct opt model_rows[] = {
       "vector of a sentence: the mean of its states, or the state of <s>" },
     { "tokens", 0, OPT_INT(options, tokens), "N", "number of tokens per batch", .min = 1,
       .max = 1e7 },
-    { "raw", 0, OPT_FLAG(options, raw), "",
-      "the text is plain text, to be tokenised and split as the model folder says (its files "
-      "tokenizer and codes)" },
     { "replace-invalid", 0, OPT_FLAG(options, replace), "",
       "replace bytes that are not UTF-8 by U+FFFD (default: they are an error)" },
     { 0 }
@@ -88,6 +88,7 @@ static const struct opt output_rows[] = {
 };
 static const struct opt_group groups[] = {
     { "From a model", model_rows, &o },
+    { NULL, reader_rows, &o.reader },
     { NULL, kern_use_rows, &o.k },
     { "From counts", count_rows, &o },
     { NULL, opt_seed_rows, &o.c.seed },
@@ -119,35 +120,30 @@ static int from_cooc(void)
     return r;
 }
 
-static int of_words(const struct embed *e, const char *dir, struct vectors_stream *out)
+static int of_words(const struct embed *e, struct vectors_stream *out)
 {
-    struct codes codes = { 0 };
     uint64_t left_out;
-    char *path = path_join(dir, "codes");
-    bool pieces = file_exists(path);
     struct vocab *words = vocab_read(o.words);
-    int rc = !words || (pieces && codes_read(&codes, path, 0) < 0)
-                 ? -1
-                 : embed_words(e, pieces ? &codes : NULL, words, out, &left_out);
+    int rc = words ? embed_words(e, words, out, &left_out) : -1;
     if (rc == 0 && left_out)
         msg_note("%" PRIu64
                  " of %u words have pieces that the model does not know; they are left out",
                  left_out, words->n - VOCAB_SPECIALS);
-    if (pieces) codes_free(&codes);
     vocab_free(words);
-    free(path);
     return rc;
 }
 
-static int of_text(const struct embed *e, struct vectors_stream *out)
+static int of_text(struct embed *e, const char *dir, struct vectors_stream *out)
 {
     struct text *in = text_open(o.text, TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0));
     struct vocab *words = in && o.words ? vocab_read(o.words) : NULL;
     uint64_t left_out = 0;
-    int rc = !in || (o.words && !words) ? -1
-             : o.of == SENTENCES        ? embed_sentences(e, in, (enum embed_pool)o.pool, out)
-             : o.of == WORDS            ? embed_text_words(e, in, words, out, &left_out)
-                                        : embed_tokens(e, in, out);
+    if (in) e->reader = reader_open(&o.reader, dir, o.lang, e->vocab, text_name(in));
+    int rc = !e->reader || (o.words && !words) ? -1
+             : o.of == SENTENCES ? embed_sentences(e, in, (enum embed_pool)o.pool, out)
+             : o.of == WORDS     ? embed_text_words(e, in, words, out, &left_out)
+                                 : embed_tokens(e, in, out);
+    reader_close(e->reader);
     if (rc == 0 && words && left_out)
         msg_note("%" PRIu64 " of %u words are not in the text; they are left out", left_out,
                  words->n - VOCAB_SPECIALS);
@@ -162,30 +158,34 @@ static int from_model(void)
     struct tape t = { 0 };
     struct vocab *v = NULL;
     struct vectors_stream *out = NULL;
-    struct raw_text *raw = NULL;
+    struct raw_text *words = NULL;
     int rc = -1;
     const struct kernels *k = kernels_open(o.k.device, o.k.precision, NULL);
     char *dir = k ? run_model_dir(o.model) : NULL;
     if (!dir || model_load(&m, dir, k, &v) < 0) goto done;
     tape_init(&t, k, &m.ps);
-    struct embed e = { &m, &t, v, o.layer < 0 ? m.c.layers : o.layer, 0, o.tokens, -1, NULL };
+    struct embed e = { .m = &m, .t = &t, .vocab = v, .layer = o.layer < 0 ? m.c.layers : o.layer,
+                       .tokens = o.tokens, .add_lang = -1 };
     if (e.layer > m.c.layers) {
         err_set("%s: has %d layers; --layer %d is too high", dir, m.c.layers, e.layer);
         goto done;
     }
-    if (o.lang && (e.lang = model_config_lang(&m.c, o.lang)) < 0) goto done;
-    if (o.add_lang && (e.add_lang = model_config_lang(&m.c, o.add_lang)) < 0) goto done;
-    if (o.raw && !(e.raw = raw = raw_open(dir, o.lang))) goto done;
+    if (o.text || o.alone)
+        e.lang = model_config_text_lang(&m.c, m.enc.languages >= 0, o.lang, "--lang");
+    if (e.lang < 0
+        || (o.add_lang && (e.add_lang = model_config_lang(&m.c, o.add_lang)) < 0)
+        || ((o.words || o.of == WORDS) && !(e.words = words = raw_open_words(dir))))
+        goto done;
     /* Rows of the table, and means of them, have its width; states have that of the layers. */
     if (!(out = vectors_stream_open(o.out, o.format,
                                     o.text || o.alone ? m.c.dim : model_embed_dim(&m.c))))
         goto done;
-    rc = o.text    ? of_text(&e, out)
+    rc = o.text    ? of_text(&e, dir, out)
          : o.alone ? embed_alone(&e, out)
-         : o.words ? of_words(&e, dir, out)
+         : o.words ? of_words(&e, out)
                    : embed_table(&e, out);
 done:
-    raw_close(raw);
+    raw_close(words);
     if (t.k) tape_free(&t);
     model_free(&m);
     vocab_free(v);
@@ -205,9 +205,8 @@ int main(int argc, char **argv)
             "either --model DIR or --from-cooc FILE is needed, and no other argument");
     if (o.words && o.text && o.of != WORDS)
         return prog_usage("--words and --text can be combined only with --of words");
-    if (o.alone && (o.text || o.words || o.of != TOKENS || !o.lang))
-        return prog_usage(
-            "--alone works on tokens: it needs --lang, and takes no --text, --words or --of");
+    if (o.alone && (o.text || o.words || o.of != TOKENS))
+        return prog_usage("--alone works on tokens: it takes no --text, --words or --of");
     if (o.layer && !o.text && !o.alone)
         return prog_usage(
             "--layer %d needs --text or --alone; without them the embedding table is meant",
@@ -215,9 +214,8 @@ int main(int argc, char **argv)
     if (o.add_lang && (!o.model || o.text || o.alone))
         return prog_usage("--add-language applies to the embedding table of --model; states "
                           "already have that of --lang");
-    if (o.raw && !o.text) return prog_usage("--raw needs --text");
+    if (o.reader.raw && !o.text) return prog_usage("--raw needs --text");
     if (o.pool && (!o.text || o.of != SENTENCES))
         return prog_usage("--pool first is for --text with --of sentences");
-    if (o.text && !o.lang) return prog_usage("--text needs --lang");
     return (o.model ? from_model() : from_cooc()) < 0 ? prog_fail() : prog_end();
 }

@@ -50,14 +50,14 @@ int main(int argc, char **argv)
     struct opt_group groups[16 + 2 * MIX_KNOWN + TASKS_MOST] = {
         { "Data", task_data_rows, &in },       { NULL, inputs_batch_rows, &in },
         { NULL, task_folder_rows, &run },      { NULL, text_file_rows, &run.text },
-        { "Task", task_rows, &tasks }
+        { NULL, reader_rows, &in.reader },     { "Task", task_rows, &tasks }
     };
     struct args args;
     run_init(&run);
     tasks_init(&tasks);
     mix_init(&run.mix, objectives, OBJECTIVE_TASK);
     task_defaults(&in, &run);
-    run_groups(&run, groups, mix_groups(&run.mix, groups, tasks_groups(&tasks, groups, 5)), true);
+    run_groups(&run, groups, mix_groups(&run.mix, groups, tasks_groups(&tasks, groups, 6)), true);
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     if (status < 0 && check(&run, &in, &tasks) < 0) status = prog_usage("%s", err_msg());

@@ -28,6 +28,7 @@ static const struct opt model_rows[] = {
 };
 static const struct opt_group groups[] = { { "Options", model_rows, &o },
                                            { NULL, predict_rows, &o.p },
+                                           { NULL, reader_rows, &o.p.reader },
                                            { NULL, kern_use_rows, &o.k },
                                            { 0 } };
 

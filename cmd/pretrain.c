@@ -66,6 +66,7 @@ int main(int argc, char **argv)
     struct choice choice = { .objective = "mlm" };
     struct opt_group groups[16 + 2 * MIX_KNOWN] = { { "Data", inputs_text_rows, &in },
                                                     { NULL, inputs_batch_rows, &in },
+                                                    { NULL, unknown_rows, &in.reader.unknown },
                                                     { NULL, run_folder_rows, &run },
                                                     { NULL, model_encoder_rows, &run.shape },
                                                     { NULL, text_file_rows, &run.text },
@@ -74,7 +75,7 @@ int main(int argc, char **argv)
     struct args args;
     run_init(&run);
     mix_init(&run.mix, objectives, OBJECTIVE_PRETRAIN);
-    run_groups(&run, groups, mix_groups(&run.mix, groups, 7), true);
+    run_groups(&run, groups, mix_groups(&run.mix, groups, 8), true);
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     if (status < 0 && check(&run, &in, &choice) < 0) status = prog_usage("%s", err_msg());

@@ -8,7 +8,6 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "lib/raw/raw.h"
-#include "lib/subword/run.h"
 #include "lib/text/lines.h"
 #include "lib/text/tokenize.h"
 
@@ -79,8 +78,8 @@ static const struct opt after_rows[] = {
 };
 static const struct opt other_rows[] = {
     { "subwords", 0, OPT_STR(options, subwords), "PATH",
-      "cut text into the sub-words of an imported model's folder, a SentencePiece model "
-      "(*.model) or WordPiece (vocab.txt, with BERT's basic tokeniser)" },
+      "cut text into the sub-words of a model's folder, by whatever tokeniser it has, of a "
+      "SentencePiece model (*.model) or WordPiece (vocab.txt, with BERT's basic tokeniser)" },
     { "uncased", 0, OPT_FLAG(options, uncased), 0,
       "with a vocab.txt: lower-case the text and remove accents" },
     { 0 }
@@ -125,8 +124,9 @@ struct ctx { struct tokenizer *t; struct sgm *sgm; struct tbuf text; };
 
 static int subwords(const struct args *args)
 {
-    struct subword_run r = { o.subwords, o.uncased, false, o.line_buffered, o.replace_invalid };
-    return subword_run(&r, args->v, args->n, o.out);
+    struct raw_run r = { .path = o.subwords, .lang = o.t.lang, .uncased = o.uncased,
+                         .line_buffered = o.line_buffered, .replace_invalid = o.replace_invalid };
+    return raw_run(&r, args->v, args->n, o.out);
 }
 
 static int line(void *ctx, void *work, const char *s, size_t n, bool newline, struct tbuf *out)

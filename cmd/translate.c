@@ -1,5 +1,5 @@
-/* translate: sentences of BPE tokens in, translations out, one per line. Reads the folder of a
- * model or a run. */
+/* translate: sentences in, as the model's tokens or plain text, translations out, one per line.
+ * Reads the folder of a model or a run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +11,24 @@
 #include "kernels/options.h"
 #include "lib/engine/run_folder.h"
 #include "lib/model/decode_many.h"
-#include "lib/raw/raw.h"
+#include "lib/raw/reader.h"
 
 static struct options {
     const char *model, *src, *tgt, *out;
     struct kern_options k;
     int n_best, tokens, sentences;
-    bool scores, mask, line_buffered, replace, raw;
+    bool scores, mask, line_buffered, replace;
+    struct reader_options reader;
     struct decode_options d;
-} o = { .tokens = 2000, .sentences = 0, .mask = true };
+} o = { .tokens = 2000, .sentences = 0, .mask = true, .reader = { .unknown = { .most = 0.2 } } };
 
 static const struct opt rows[] = {
     { "model", 'm', OPT_STR(options, model), "DIR",
       "folder of a model, or of a run (its best checkpoint is taken)" },
-    { "src|source-lang|src-lang", 's', OPT_STR(options, src), "LANG", "language of the input" },
-    { "tgt|target-lang|tgt-lang", 't', OPT_STR(options, tgt), "LANG", "language of the output" },
+    { "src|source-lang|src-lang", 's', OPT_STR(options, src), "LANG",
+      "language of the input (default: the model's, where it has one or reads all alike)" },
+    { "tgt|target-lang|tgt-lang", 't', OPT_STR(options, tgt), "LANG",
+      "language of the output (default: as of --src)" },
     { "beam|beam-size", 0, OPT_INT(options, d.beam), "N",
       "beam width; 1 is greedy", .min = 1, .max = 32 },
     { "n-best", 0, OPT_INT(options, n_best), "N",
@@ -49,9 +52,6 @@ static const struct opt rows[] = {
     { "sentences|batch-size", 0, OPT_INT(options, sentences), "N",
       "number of sentences to translate at once; 0: as many as --tokens allows",
       .min = 0, .max = 1e6 },
-    { "raw", 0, OPT_FLAG(options, raw), "",
-      "read and write plain text, tokenised and split as the model folder says (its files "
-      "tokenizer and codes)" },
     { "line-buffered", 0, OPT_FLAG(options, line_buffered), "",
       "translate each line as soon as it is read" },
     { "replace-invalid", 0, OPT_FLAG(options, replace), "",
@@ -61,15 +61,17 @@ static const struct opt rows[] = {
     { 0 }
 };
 static const struct opt_group groups[] = { { "Options", rows, &o },
+                                           { NULL, reader_rows, &o.reader },
                                            { NULL, kern_use_rows, &o.k },
                                            { 0 } };
 
 static const struct prog prog = { "translate",
                                   "--model DIR --src LANG --tgt LANG [options] < in > out",
-                                  "Translates sentences of BPE tokens, one per line.",
+                                  "Translates sentences, one per line.",
                                   .part = { &kern_part } };
 
-static struct { struct raw_text *in, *out; struct tbuf tokens, text; } raw;
+/* Of --raw: how translations are written. */
+static struct { struct raw_text *out; struct raw_work *work; struct tbuf tokens, text; } raw;
 
 static void print_hyp(FILE *f, const struct vocab *v, const struct hyp *h)
 {
@@ -82,7 +84,7 @@ static void print_hyp(FILE *f, const struct vocab *v, const struct hyp *h)
         if (i) tbuf_byte(&raw.tokens, ' ');
         tbuf_add(&raw.tokens, vocab_token(v, h->ids[i]), vocab_token_len(v, h->ids[i]));
     }
-    raw_decode(raw.out, raw.tokens.n ? raw.tokens.p : "", raw.tokens.n, &raw.text);
+    raw_decode(raw.out, raw.work, raw.tokens.n ? raw.tokens.p : "", raw.tokens.n, &raw.text);
     if (raw.text.n) fwrite(raw.text.p, 1, raw.text.n, f);
 }
 
@@ -104,11 +106,9 @@ static int print_all(FILE *f, const struct vocab *v, const struct hyps *h, int64
 /* Reads the lines that are translated together before any of them is written: one with
  * --line-buffered; otherwise enough for batches of similar lengths and for all threads. 1; 0 at the
  * end; -1. */
-static int read_lines(struct text *in, const struct model *m, const struct vocab *v, int src,
+static int read_lines(struct text *in, const struct model *m, struct reader *r, int src,
                       struct batch *b, int64_t *line_no)
 {
-    static uint32_t *ids, *wrapped;
-    static size_t cap, wrapped_cap;
     const char *line;
     size_t n;
     int rc = 0;
@@ -119,24 +119,16 @@ static int read_lines(struct text *in, const struct model *m, const struct vocab
     batch_clear(b);
     while (b->rows < tokens && b->n < sentences) {
         if ((rc = text_line(in, &line, &n)) <= 0) break;
-        if (raw.in) {
-            raw.tokens.n = 0;
-            if (raw_encode(raw.in, line, n, &raw.tokens) < 0) return -1;
-            line = raw.tokens.n ? raw.tokens.p : "";
-            n = raw.tokens.n;
-        }
-        size_t k = vocab_encode(v, line, n, &ids, &cap);
-        if (k + 2 > (size_t)m->c.positions)
+        if (reader_line(r, line, n) < 0) return text_fail(in);
+        if (r->n + 2 > (size_t)m->c.positions)
             return err_set("%s:%llu: %zu tokens; the model reads at most %d", text_name(in),
-                           (unsigned long long)text_lineno(in), k, m->c.positions - 2);
-        mem_room(&wrapped, &wrapped_cap, k + 2, sizeof *wrapped);
-        wrapped[0] = VOCAB_BOS;
-        if (k) memcpy(wrapped + 1, ids, k * sizeof *ids);
-        wrapped[k + 1] = VOCAB_EOS;
-        batch_add(b, wrapped, (int)k + 2, src, (uint64_t)(*line_no)++);
+                           (unsigned long long)text_lineno(in), r->n, m->c.positions - 2);
+        reader_wrap(r);
+        batch_add(b, r->id, (int)r->n, src, (uint64_t)(*line_no)++);
         if (o.line_buffered) break;
     }
-    return rc < 0 ? -1 : b->n > 0;
+    if (rc < 0 || (rc == 0 ? reader_end(r) : reader_look(r)) < 0) return -1;
+    return b->n > 0;
 }
 
 static int run(void)
@@ -147,22 +139,34 @@ static int run(void)
     struct batch b = { 0 };
     struct hyps h;
     struct text *in = NULL;
+    struct reader *reader = NULL;
     struct out *out = NULL;
     int64_t lines = 0, first = 0;
     int rc = -1;
     const struct kernels *k = kernels_open(o.k.device, o.k.precision, NULL);
     char *dir = k ? run_model_dir(o.model) : NULL;
     if (!dir || model_load(&m, dir, k, &v) < 0) goto done;
-    int src = model_config_lang(&m.c, o.src), tgt = src < 0 ? -1 : model_config_lang(&m.c, o.tgt);
+    if (!m.c.decoder_layers) {
+        err_set("%s: has no decoder; translation needs an encoder-decoder (finetune --task unmt or "
+                "mt makes one)",
+                dir);
+        goto done;
+    }
+    int src = model_config_text_lang(&m.c, m.enc.languages >= 0, o.src, "--src");
+    int tgt = src < 0 ? -1
+                      : model_config_text_lang(&m.c, m.dec.languages >= 0, o.tgt, "--tgt");
     if (tgt < 0) goto done;
-    if (o.raw && (!(raw.in = raw_open(dir, o.src)) || !(raw.out = raw_open(dir, o.tgt))))
+    if (o.reader.raw
+        && (!(raw.out = raw_open(dir, o.tgt, false)) || !(raw.work = raw_work_new(raw.out))))
         goto done;
     decoder_init(&d, &m);
     if (o.mask) o.d.seen = m.seen[tgt];
     o.d.n_best = o.n_best ? o.n_best : 1;
     in = text_open(NULL, TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0));
-    if (!in || !(out = out_open(o.out))) goto done;
-    while ((rc = read_lines(in, &m, v, src, &b, &lines)) > 0) {
+    if (!in || !(reader = reader_open(&o.reader, dir, o.src, v, text_name(in)))
+        || !(out = out_open(o.out)))
+        goto done;
+    while ((rc = read_lines(in, &m, reader, src, &b, &lines)) > 0) {
         if ((rc = decode_many(&d, &b, tgt, &o.d, o.tokens, o.sentences, &h)) < 0) break;
         rc = print_all(out_stdio(out), v, &h, first);
         first = lines;
@@ -171,7 +175,8 @@ static int run(void)
     }
 done:
     text_close(in);
-    raw_close(raw.in);
+    reader_close(reader);
+    raw_work_free(raw.work);
     raw_close(raw.out);
     tbuf_free(&raw.tokens);
     tbuf_free(&raw.text);
@@ -194,7 +199,7 @@ int main(int argc, char **argv)
     if (status >= 0) return status;
     if (args.n)
         return prog_usage("unexpected argument %s; text comes from standard input", args.v[0]);
-    if (!o.model || !o.src || !o.tgt) return prog_usage("--model, --src and --tgt are needed");
+    if (!o.model) return prog_usage("--model is needed");
     if (o.n_best > o.d.beam)
         return prog_usage("--n-best %d needs a --beam that is at least as wide", o.n_best);
     return run() < 0 ? prog_fail() : prog_end();

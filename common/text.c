@@ -250,14 +250,16 @@ static size_t replace(char **to, size_t *cap, const char *s, size_t n)
     return out;
 }
 
-/* The error for the bad byte at offset `bad` of s, whose first byte begins line `line`. */
+/* The error for the bad byte at offset `bad` of s, a part of the buffer whose first byte begins
+ * line `line`. */
 static int not_utf8(const struct text *t, const char *s, size_t bad, uint64_t line)
 {
     size_t begin = 0;
     for (const char *p; (p = memchr(s + begin, '\n', bad - begin)); begin = (size_t)(p - s) + 1)
         line++;
-    return err_set("%s:%llu: byte %zu is not UTF-8; run iconv%s", t->name, (unsigned long long)line,
+    return err_set("%s:%llu: byte %zu is not UTF-8; %s%s", t->name, (unsigned long long)line,
                    bad - begin + 1,
+                   encoding_advice(s + begin, (size_t)(t->buf + t->n - s) - begin, line == 1),
                    msg_has_option("replace-invalid") ? " or pass --replace-invalid" : "");
 }
 
@@ -296,7 +298,10 @@ int text_line(struct text *t, const char **line, size_t *n)
     t->lineno = t->next_line++;
     size_t good = t->flags & TEXT_UTF8 ? utf8_check(s, len) : len;
     if (good < len) {
-        if (!(t->flags & TEXT_REPLACE)) return not_utf8(t, s, good, t->lineno);
+        if (!(t->flags & TEXT_REPLACE)) {
+            if (nl) *nl = '\n';
+            return not_utf8(t, s, good, t->lineno);
+        }
         len = replace(&t->fixed, &t->fixed_cap, s, len);
         s = t->fixed;
     }

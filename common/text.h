@@ -64,4 +64,9 @@ uint32_t utf8_get(const char *s, size_t n, int *len);
 /* Encodes c into out[4]; returns the number of bytes. */
 int utf8_put(uint32_t c, char *out);
 
+/* What to do about text that is not UTF-8, where s [n] is the part that holds the first bad byte
+ * (begins: from the text's first byte on; else from that of a line): "run iconv", with "-f" and the
+ * encoding where the bytes tell, which is a guess. Static. */
+const char *encoding_advice(const char *s, size_t n, bool begins);
+
 #endif

@@ -152,20 +152,23 @@ static int free_block(void *ctx, void *item)
 
 static void drop_block(void *ctx, void *item) { free_block(ctx, item); }
 
+/* what: NULL: not UTF-8. */
 static int bad_word(const struct job *j, const struct block *b, const char *at, const char *what)
 {
     uint64_t line = b->line;
     const char *begin = b->text;
     for (const char *p; (p = memchr(begin, '\n', (size_t)(at - begin))); begin = p + 1) line++;
-    return err_set("%s:%llu: byte %zu is %s", text_name(j->in), (unsigned long long)line,
-                   (size_t)(at - begin) + 1, what);
+    const char *advice = encoding_advice(begin, (size_t)(b->text + b->n - begin), line == 1);
+    return err_set("%s:%llu: byte %zu is %s%s%s", text_name(j->in), (unsigned long long)line,
+                   (size_t)(at - begin) + 1, what ? what : "not UTF-8; ", what ? "" : advice,
+                   what ? "" : " or pass --replace-invalid");
 }
 
 /* Words are checked when they are new: each once. */
 static int check_word(const struct job *j, const struct block *b, const char *s, size_t n)
 {
     size_t good = utf8_check(s, n);
-    if (good < n) return bad_word(j, b, s + good, "not UTF-8; run iconv or pass --replace-invalid");
+    if (good < n) return bad_word(j, b, s + good, NULL);
     const char *nul = memchr(s, 0, n);
     return nul ? bad_word(j, b, nul, "NUL, which no token may hold; remove it (tr -d '\\0')") : 0;
 }

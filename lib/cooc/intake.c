@@ -200,10 +200,12 @@ int piece_check(const struct piece *p)
     for (const char *nl; (nl = memchr(p->text + begin, '\n', bad - begin));
          begin = (size_t)(nl - p->text) + 1, before = 0)
         line++;
-    return err_set(is_nul ? "%s:%" PRIu64 ": byte %" PRIu64
-                            " is a NUL; this is not text, or clean it with tr -d '\\000'"
-                          : "%s:%" PRIu64 ": byte %" PRIu64 " is not UTF-8; run iconv",
-                   p->name, line, before + bad - begin + 1);
+    const char *what = is_nul ? "is a NUL; this is not text, or clean it with tr -d '\\000'"
+                              : "is not UTF-8; ";
+    const char *advice = is_nul ? "" : encoding_advice(p->text + begin, p->n - begin,
+                                                       line == 1 && !before);
+    return err_set("%s:%" PRIu64 ": byte %" PRIu64 " %s%s", p->name, line,
+                   before + bad - begin + 1, what, advice);
 }
 
 void piece_free(struct piece *p)

@@ -39,7 +39,8 @@ static int read_text(struct corpus *c, const struct text_how *how)
 }
 
 int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id,
-                const struct vocab *v, const struct text_how *how)
+                const struct vocab *v, const struct text_how *how,
+                const struct unknown_options *unknown)
 {
     const struct cut *cut = &how->cut;
     memset(c, 0, sizeof *c);
@@ -55,6 +56,8 @@ int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_i
     c->lang_id = lang_id;
     c->order_epoch = -1;
     if (c->info.tokens == 0) return err_set("%s: holds no token", path);
+    struct unknown u = { c->info.tokens, c->info.unknown, false };
+    if (unknown_judge(&u, unknown, path, UNKNOWN_SHARD) < 0) return -1;
     if (!c->blocks) cut_block(&c->all, cut);
     if (corpus_samples(c) > 0) return 0;
     return err_set("%s: no sentence has 1 to %d tokens, which is what an example of %d can hold",

@@ -6,6 +6,7 @@
 #ifndef DATA_CORPUS_H
 #define DATA_CORPUS_H
 #include "common/shard.h"
+#include "common/unknown.h"
 #include "common/vocab.h"
 #include "lib/data/blocks.h"
 #include "lib/engine/state.h"
@@ -36,7 +37,8 @@ struct sample { const uint32_t *ids; int n; int corpus, lang; uint64_t number; }
  * text of more than how->memory bytes is read by blocks. Of several ranks all call it, in the same
  * order, and another size at one of them is an error of all. */
 int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_id,
-                const struct vocab *v, const struct text_how *how);
+                const struct vocab *v, const struct text_how *how,
+                const struct unknown_options *unknown);
 /* Samples in an epoch, and their tokens. */
 int64_t corpus_samples(const struct corpus *c);
 double corpus_tokens(const struct corpus *c);

@@ -5,21 +5,27 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "lib/raw/raw.h"
-#include "lib/subword/subword.h"
 
 struct encoder_text {
     const struct vocab *v;
     struct raw_text *raw;
-    struct subword_model *subword;
-    void *work;
+    struct raw_work *work;
     struct offsets_how how;
     struct offsets *offsets;
     struct tbuf line, tokens;
+    struct unknown unknown;
 };
 
-/* Does the folder's tokenizer mark case, and does it escape? */
-static int read_settings(struct encoder_text *e, const char *dir)
+/* How the folder's tokeniser writes pieces: does ours mark case, and does it escape? */
+static int read_how(struct encoder_text *e, const char *dir)
 {
+    struct subword_settings s;
+    int got = subword_settings_read(&s, dir);
+    if (got < 0) return -1;
+    if (got && s.kind != SUBWORD_BPE) {
+        e->how.kind = s.kind;
+        return 0;
+    }
     struct tokenize_options o = { 0 };
     char *path = path_join(dir, RAW_SETTINGS), *text = file_read(path, NULL);
     int rc = text ? raw_settings_parse(&o, text, path) : -1;
@@ -29,25 +35,14 @@ static int read_settings(struct encoder_text *e, const char *dir)
     return rc;
 }
 
-static int open_any(struct encoder_text *e, const char *dir, const char *lang)
-{
-    struct subword_settings s;
-    int got = subword_settings_read(&s, dir);
-    if (got < 0) return -1;
-    if (!got || s.kind == SUBWORD_BPE)
-        return (e->raw = raw_open(dir, lang)) ? read_settings(e, dir) : -1;
-    if (!(e->subword = subword_open(dir, false))) return -1;
-    e->work = subword_work_new(e->subword);
-    e->how.kind = s.kind;
-    return 0;
-}
-
 struct encoder_text *encode_open(const char *dir, const char *lang, const struct vocab *v)
 {
     struct encoder_text *e = mem_zero(1, sizeof *e);
     e->v = v;
     e->offsets = offsets_new();
-    if (open_any(e, dir, lang) == 0) return e;
+    if ((e->raw = raw_open(dir, lang, false)) && (e->work = raw_work_new(e->raw))
+        && read_how(e, dir) == 0)
+        return e;
     encode_close(e);
     return NULL;
 }
@@ -55,13 +50,18 @@ struct encoder_text *encode_open(const char *dir, const char *lang, const struct
 void encode_close(struct encoder_text *e)
 {
     if (!e) return;
+    raw_work_free(e->work);
     raw_close(e->raw);
-    subword_work_free(e->work);
-    subword_free(e->subword);
     offsets_free(e->offsets);
     tbuf_free(&e->line);
     tbuf_free(&e->tokens);
     free(e);
+}
+
+void encode_unknown(const struct encoder_text *e, struct unknown *u)
+{
+    u->tokens += e->unknown.tokens;
+    u->unknown += e->unknown.unknown;
 }
 
 void encoded_free(struct encoded *x)
@@ -79,8 +79,7 @@ int encode_text(struct encoder_text *e, const char *text, size_t n, struct encod
     for (size_t i = 0; i < n; i++)
         if (e->line.p[i] == '\n' || e->line.p[i] == '\r') e->line.p[i] = ' ';
     const char *line = n ? e->line.p : "";
-    int rc = e->raw ? raw_encode(e->raw, line, n, &e->tokens)
-                      : subword_line(e->subword, e->work, line, n, &e->tokens);
+    int rc = raw_encode(e->raw, e->work, line, n, &e->tokens);
     if (rc < 0 || !e->tokens.n) return rc;
     const struct piece_span *span;
     size_t count = offsets_align(e->offsets, &e->how, line, n, e->tokens.p, e->tokens.n, &span);
@@ -98,5 +97,6 @@ int encode_text(struct encoder_text *e, const char *text, size_t n, struct encod
         i += len + 1;
     }
     x->n = count;
+    unknown_count(&e->unknown, x->ids, count);
     return 0;
 }

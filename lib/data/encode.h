@@ -2,13 +2,15 @@
  * WordPiece, or SentencePiece), each token with the bytes of text that it stands for. */
 #ifndef DATA_ENCODE_H
 #define DATA_ENCODE_H
+#include "common/unknown.h"
 #include "common/vocab.h"
 #include "lib/subword/offsets.h"
 
 struct encoder_text;
 
-/* The encoder that the folder dir describes, for text in language lang; v (the folder's vocabulary)
- * outlives it. NULL with a message: the folder does not say how its text was made. */
+/* The encoder that the folder dir describes, for text in language lang (NULL: nobody said); v (the
+ * folder's vocabulary) outlives it. NULL with a message: the folder does not say how its text was
+ * made. */
 struct encoder_text *encode_open(const char *dir, const char *lang, const struct vocab *v);
 void encode_close(struct encoder_text *e);               /* NULL is fine */
 
@@ -23,5 +25,7 @@ void encoded_free(struct encoded *x);
 
 /* Replaces *x. text: valid UTF-8; line ends count as spaces. 0, or -1 with a message. */
 int encode_text(struct encoder_text *e, const char *text, size_t n, struct encoded *x);
+/* Adds the tokens of all texts so far, and the unknown ones among them. */
+void encode_unknown(const struct encoder_text *e, struct unknown *u);
 
 #endif

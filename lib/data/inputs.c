@@ -60,7 +60,7 @@ static int load(const struct inputs *in, const struct strs *files, const struct 
         if (!*lang) return err_set("--%s %s: expected LANG=SHARD", option, files->v[i]);
         int id = model_config_lang(c, lang);
         *n = i + 1;
-        if (id < 0 || corpus_load(&to[i], path, lang, id, v, &how) < 0)
+        if (id < 0 || corpus_load(&to[i], path, lang, id, v, &how, &in->reader.unknown) < 0)
             return -1;
         if (in->documents && corpus_to_documents(&to[i], in->documents - 3) < 0) return -1;
     }
@@ -83,15 +83,15 @@ int inputs_valid_text(struct inputs *in, const struct model_config *c, const str
     return load(in, &in->valid, c, v, in->valid_text, &in->n_valid, "valid", 0, NULL);
 }
 
-int inputs_pairs(const struct strs *args, const struct model_config *c, const struct vocab *v,
-                 struct pairs **to, int *n)
+int inputs_pairs(const struct inputs *in, const struct strs *args, const struct model_config *c,
+                 const struct vocab *v, struct pairs **to, int *n)
 {
     *to = mem_zero((size_t)args->n + 1, sizeof **to);
     *n = args->n;
     for (int i = 0; i < args->n; i++) {
         struct pair_arg a;
         if (prog_pair(args->v[i], c->lang, c->n_langs, &a) < 0) return -1;
-        int rc = pairs_load(&(*to)[i], c, v, a.file, a.lang);
+        int rc = pairs_load(&(*to)[i], c, v, a.file, a.lang, &in->reader, in->model);
         free(a.file[0]);
         if (rc < 0) return -1;
     }
@@ -141,8 +141,9 @@ int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s)
         return -1;
     if (in->train.n && inputs_text(in, s->c, v, s->seed) < 0) return -1;
     if (inputs_valid_text(in, s->c, v) < 0
-        || inputs_pairs(&in->parallel, s->c, v, &in->pairs, &in->n_pairs) < 0
-        || inputs_pairs(&in->valid_parallel, s->c, v, &in->valid_pairs, &in->n_valid_pairs) < 0
+        || inputs_pairs(in, &in->parallel, s->c, v, &in->pairs, &in->n_pairs) < 0
+        || inputs_pairs(in, &in->valid_parallel, s->c, v, &in->valid_pairs,
+                        &in->n_valid_pairs) < 0
         || cut_pairs(in, s->seed) < 0)
         return -1;
     if (in->limits

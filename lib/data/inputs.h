@@ -7,6 +7,7 @@
 #include "lib/data/masking.h"
 #include "lib/data/pair_pool.h"
 #include "lib/engine/objective.h"
+#include "lib/raw/reader.h"
 
 struct inputs {
     struct strs train, valid, parallel, valid_parallel, pseudo;
@@ -27,6 +28,7 @@ struct inputs {
     /* the folder of the model that the run starts from, whose means make tokens of plain text;
      * NULL: none */
     const char *model;
+    struct reader_options reader;
     /* loaded */
     struct corpora text;
     struct corpus *valid_text; int n_valid;
@@ -40,6 +42,7 @@ static const struct inputs inputs_defaults = { .tokens = 2000,
                                                .specific = 100,
                                                .alpha = 0.7,
                                                .text_memory = (size_t)1 << 30,
+                                               .reader = { .unknown = { .most = 0.2 } },
                                                .parallel_fraction = 1,
                                                .masking = { 0.15, 0.8, 0.1, MASKING_TOKEN, 3,
                                                             10, true } };
@@ -58,8 +61,8 @@ int inputs_text(struct inputs *in, const struct model_config *c, const struct vo
                 uint64_t seed);
 int inputs_valid_text(struct inputs *in, const struct model_config *c, const struct vocab *v);
 /* Loads sentence pairs from SRC-TGT=F,G arguments. */
-int inputs_pairs(const struct strs *args, const struct model_config *c, const struct vocab *v,
-                 struct pairs **to, int *n);
+int inputs_pairs(const struct inputs *in, const struct strs *args, const struct model_config *c,
+                 const struct vocab *v, struct pairs **to, int *n);
 
 /* All of that for a program that reads monolingual text and sentence pairs: languages of --train,
  * then of --parallel, into s->c; texts and pairs; then inputs_setup. */

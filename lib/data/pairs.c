@@ -15,52 +15,62 @@ static bool is_shard(const char *path)
     return n > 4 && !strcmp(path + n - 4, ".shd");
 }
 
-static int load_text(struct shard_block *b, const char *path, const struct vocab *v)
+static int load_text(struct shard_block *b, const char *path, struct reader *r)
 {
     struct text *in = text_open(path, TEXT_UTF8);
     const char *line;
-    size_t n, cap = 0;
-    uint32_t *ids = NULL;
+    size_t n;
     int rc;
     memset(b, 0, sizeof *b);
     if (!in) return -1;
     mem_room(&b->at, &b->at_cap, 1, sizeof *b->at);
     b->at[0] = 0;
     while ((rc = text_line(in, &line, &n)) > 0) {
-        size_t k = vocab_encode(v, line, n, &ids, &cap);
-        mem_room(&b->ids, &b->ids_cap, b->tokens + k, sizeof *b->ids);
+        if ((rc = reader_line(r, line, n)) < 0) { text_fail(in); break; }
+        mem_room(&b->ids, &b->ids_cap, b->tokens + r->n, sizeof *b->ids);
         mem_room(&b->at, &b->at_cap, (size_t)b->sentences + 2, sizeof *b->at);
-        if (k) memcpy(b->ids + b->tokens, ids, k * sizeof *ids);
-        b->tokens += (uint32_t)k;
+        if (r->n) memcpy(b->ids + b->tokens, r->id, r->n * sizeof *r->id);
+        b->tokens += (uint32_t)r->n;
         b->at[++b->sentences] = b->tokens;
     }
-    free(ids);
     text_close(in);
-    return rc;
+    return rc < 0 ? -1 : reader_end(r);
 }
 
-static int load_side(struct shard_block *b, const char *path, const char *lang,
-                     const struct vocab *v)
+static int load_shard(struct shard_block *b, const char *path, const char *lang,
+                      const struct vocab *v, const struct reader_options *how)
 {
     struct shard_info info;
-    if (!is_shard(path)) return load_text(b, path, v);
+    if (how->raw) return err_set("%s: is a shard, of tokens; --raw reads plain text", path);
     if (shard_load(path, &info, b) < 0) return -1;
     if (info.vocab_hash != v->hash || info.vocab_size != v->n)
         return err_set("%s: was made with another vocabulary than the model's", path);
+    struct unknown u = { info.tokens, info.unknown, false };
     return *info.lang && strcmp(info.lang, lang)
                ? err_set("%s: holds language %s, not %s", path, info.lang, lang)
-               : 0;
+               : unknown_judge(&u, &how->unknown, path, UNKNOWN_SHARD);
+}
+
+static int load_side(struct shard_block *b, const char *path, const char *lang,
+                     const struct vocab *v, const struct reader_options *how, const char *dir)
+{
+    if (is_shard(path)) return load_shard(b, path, lang, v, how);
+    struct reader *r = reader_open(how, dir, lang, v, path);
+    int rc = r ? load_text(b, path, r) : -1;
+    reader_close(r);
+    return rc;
 }
 
 int pairs_load(struct pairs *p, const struct model_config *c, const struct vocab *v,
-               char *const path[2], const char (*lang)[32])
+               char *const path[2], const char (*lang)[32], const struct reader_options *how,
+               const char *dir)
 {
     memset(p, 0, sizeof *p);
     p->order_epoch = -1;
     snprintf(p->name, sizeof p->name, "%s-%s", lang[0], lang[1]);
     for (int i = 0; i < 2; i++)
         if ((p->lang[i] = model_config_lang(c, lang[i])) < 0
-            || load_side(&p->side[i], path[i], lang[i], v) < 0)
+            || load_side(&p->side[i], path[i], lang[i], v, how, dir) < 0)
             return -1;
     if (p->side[0].sentences != p->side[1].sentences)
         return err_set(

@@ -7,6 +7,7 @@
 #include "common/vocab.h"
 #include "lib/engine/state.h"
 #include "lib/model/config.h"
+#include "lib/raw/reader.h"
 
 struct pairs {
     struct shard_block side[2];
@@ -21,10 +22,11 @@ struct pairs {
  * text. */
 struct pair { const uint32_t *ids[2]; int n[2], lang[2]; uint32_t index; int64_t epoch; };
 
-/* From two files of BPE text (plain, gz, zst) or two shards, side i in language lang[i] of the
- * model; as many sentences on both sides, or -1. */
+/* From two files of text (plain, gz, zst; how->raw: by the tokeniser of the model's folder dir) or
+ * two shards, side i in language lang[i] of the model; as many sentences on both sides, or -1. */
 int pairs_load(struct pairs *p, const struct model_config *c, const struct vocab *v,
-               char *const path[2], const char (*lang)[32]);
+               char *const path[2], const char (*lang)[32], const struct reader_options *how,
+               const char *dir);
 void pairs_free(struct pairs *p);
 /* Keeps a share of the pairs, round(share n) of them and at least one, drawn once by the seed;
  * their order stays. set: as in pairs_state. */

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/bpe/apply.h"
 #include "lib/vectors/vectors.h"
 
 static float *table(const struct embed *e)
@@ -53,54 +52,34 @@ int embed_table(const struct embed *e, struct vectors_stream *o)
     return rc;
 }
 
-/* The ids of a word's pieces; 0 of them if one is unknown. */
-static size_t pieces_of(const struct embed *e, const struct bpe *b, struct bpe_scratch *s,
-                        const char *word, size_t n, uint32_t **ids, size_t *cap)
-{
-    const struct bpe_piece *p;
-    char piece[512];
-    size_t k = bpe_word(b, s, word, n, NULL, &p);
-    for (size_t i = 0; i < k; i++) {
-        int len = (int)(p[i].to - p[i].from);
-        int m = len < (int)sizeof piece - 3 ? snprintf(piece, sizeof piece, "%.*s%s", len,
-                                                       word + p[i].from, i + 1 < k ? "@@" : "")
-                                            : 0;
-        mem_room(ids, cap, i + 1, sizeof **ids);
-        (*ids)[i] = vocab_id(e->vocab, piece, (size_t)m);
-        if ((*ids)[i] == VOCAB_UNK) return 0;
-    }
-    return k;
-}
-
-int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words,
-                struct vectors_stream *o, uint64_t *left_out)
+int embed_words(const struct embed *e, const struct vocab *words, struct vectors_stream *o,
+                uint64_t *left_out)
 {
     int D = model_embed_dim(&e->m->c);
     float *lang = language(e);
     int rc = lang ? 0 : -1;
     float *x = table(e), *mean = mem_alloc((size_t)D * sizeof *mean);
-    struct bpe *b = codes ? bpe_new(codes, "@@") : NULL;
-    struct bpe_scratch *s = bpe_scratch_new();
+    struct raw_work *work = raw_work_new(e->words);
+    struct tbuf cut = { 0 };
     uint32_t *ids = NULL;
     size_t cap = 0;
     *left_out = 0;
     for (uint32_t w = VOCAB_SPECIALS; w < words->n && rc == 0; w++) {
         const char *word = vocab_token(words, w);
-        size_t n = vocab_token_len(words, w), k;
-        if (b) k = pieces_of(e, b, s, word, n, &ids, &cap);
-        else {
-            mem_room(&ids, &cap, 1, sizeof *ids);
-            k = (ids[0] = vocab_id(e->vocab, word, n)) != VOCAB_UNK;
-        }
-        if (!k) { ++*left_out; continue; }
+        size_t n = vocab_token_len(words, w), known = 0;
+        cut.n = 0;
+        if ((rc = raw_encode_word(e->words, work, word, n, &cut)) < 0) break;
+        size_t k = vocab_encode(e->vocab, cut.n ? cut.p : "", cut.n, &ids, &cap);
+        while (known < k && ids[known] != VOCAB_UNK) known++;
+        if (!k || known < k) { ++*left_out; continue; }
         memcpy(mean, lang, (size_t)D * sizeof *mean);
         for (size_t i = 0; i < k; i++)
             for (int d = 0; d < D; d++)
                 mean[d] += x[(size_t)ids[i] * (size_t)D + (size_t)d] / (float)k;
         rc = vectors_stream_put(o, word, n, mean);
     }
-    bpe_scratch_free(s);
-    bpe_free(b);
+    raw_work_free(work);
+    tbuf_free(&cut);
     free(ids);
     free(lang);
     free(mean);
@@ -112,35 +91,23 @@ int embed_words(const struct embed *e, const struct codes *codes, const struct v
 
 /* Reads a batch of lines; 1, 0 at the end, -1. Sentences longer than the model's positions are an
  * error. */
-static int read_batch(const struct embed *e, struct text *in, struct batch *b, uint64_t *number,
-                      uint32_t **ids, size_t *cap)
+static int read_batch(const struct embed *e, struct text *in, struct batch *b, uint64_t *number)
 {
+    struct reader *r = e->reader;
     const char *line;
     size_t n;
-    struct tbuf cut = { 0 };
     int rc = 0;
     batch_clear(b);
     while (b->rows < e->tokens && (rc = text_line(in, &line, &n)) > 0) {
-        if (e->raw) {
-            cut.n = 0;
-            if ((rc = raw_encode(e->raw, line, n, &cut)) < 0) break;
-            line = cut.n ? cut.p : "";
-            n = cut.n;
-        }
-        size_t k = vocab_encode(e->vocab, line, n, ids, cap);
-        if (k + 2 > (size_t)e->m->c.positions) {
-            rc = err_set("%s:%" PRIu64 ": %zu tokens; the model reads at most %d", text_name(in),
-                         text_lineno(in), k, e->m->c.positions - 2);
-            break;
-        }
-        mem_room(ids, cap, k + 2, sizeof **ids);
-        memmove(*ids + 1, *ids, k * sizeof **ids);
-        (*ids)[0] = VOCAB_BOS;
-        (*ids)[k + 1] = VOCAB_EOS;
-        batch_add(b, *ids, (int)k + 2, e->lang, (*number)++);
+        if (reader_line(r, line, n) < 0) return text_fail(in);
+        if (r->n + 2 > (size_t)e->m->c.positions)
+            return err_set("%s:%" PRIu64 ": %zu tokens; the model reads at most %d", text_name(in),
+                           text_lineno(in), r->n, e->m->c.positions - 2);
+        reader_wrap(r);
+        batch_add(b, r->id, (int)r->n, e->lang, (*number)++);
     }
-    tbuf_free(&cut);
-    return rc < 0 ? -1 : b->n > 0;
+    if (rc < 0 || (rc == 0 ? reader_end(r) : reader_look(r)) < 0) return -1;
+    return b->n > 0;
 }
 
 /* States of all rows of the batch, host. */
@@ -157,13 +124,12 @@ static float *states(const struct embed *e, const struct batch *b)
 
 int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *o)
 {
-    size_t D = (size_t)e->m->c.dim, cap = 0;
+    size_t D = (size_t)e->m->c.dim;
     double *sum = mem_zero(e->vocab->n * D, sizeof *sum);
     uint64_t *seen = mem_zero(e->vocab->n, sizeof *seen), number = 0, types = 0;
     struct batch b = { 0 };
-    uint32_t *ids = NULL;
     int rc;
-    while ((rc = read_batch(e, in, &b, &number, &ids, &cap)) > 0) {
+    while ((rc = read_batch(e, in, &b, &number)) > 0) {
         float *x = states(e, &b);
         for (int r = 0; r < b.rows; r++) {
             size_t v = (size_t)b.token[r];
@@ -179,7 +145,7 @@ int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *
         for (size_t d = 0; d < D; d++) mean[d] = (float)(sum[v * D + d] / (double)seen[v]);
         rc = put_row(o, e->vocab, v, mean);
     }
-    free(mean); free(sum); free(seen); free(ids);
+    free(mean); free(sum); free(seen);
     batch_free(&b);
     return rc;
 }
@@ -223,31 +189,34 @@ static uint32_t meet(struct met *m, const char *word, size_t n)
 
 /* The words of rows [r, end) of a batch, <s> and </s> left out. only: no others than those met
  * already. */
-static void count_words(const struct embed *e, struct met *m, bool only, const struct batch *b,
-                        const float *x, int r, int end)
+static void count_words(const struct embed *e, struct raw_work *work, struct met *m, bool only,
+                        const struct batch *b, const float *x, int r, int end)
 {
-    char word[1024];
+    struct tbuf tokens = { 0 }, word = { 0 };
     while (r < end) {
         int first = r;
-        size_t n = 0;
-        bool open = true, known = true;
-        for (; open && r < end; r++) {
-            uint32_t id = (uint32_t)b->token[r];
+        bool goes_on = true, known = true;
+        tokens.n = word.n = 0;
+        for (; goes_on && r < end; r++) {
+            uint32_t id = (uint32_t)b->token[r], next = r + 1 < end ? (uint32_t)b->token[r + 1] : 0;
             const char *t = vocab_token(e->vocab, id);
-            size_t len = vocab_token_len(e->vocab, id);
-            open = len > 2 && !memcmp(t + len - 2, "@@", 2);
-            len -= open ? 2 : 0;
-            known &= id >= VOCAB_SPECIALS && n + len < sizeof word;
-            if (known) memcpy(word + n, t, len);
-            n += len;
+            size_t n = vocab_token_len(e->vocab, id);
+            if (r > first) tbuf_byte(&tokens, ' ');
+            tbuf_add(&tokens, t, n);
+            known &= id >= VOCAB_SPECIALS;
+            goes_on = raw_goes_on(e->words, work, t, n, vocab_token(e->vocab, next),
+                                  vocab_token_len(e->vocab, next));
         }
-        if (!known || (only && vectors_find(m->word, word, n) < 0)) continue;
-        uint32_t w = meet(m, word, n);
+        raw_decode_word(e->words, tokens.p, tokens.n, &word);
+        if (!known || !word.n || (only && vectors_find(m->word, word.p, word.n) < 0)) continue;
+        uint32_t w = meet(m, word.p, word.n);
         m->count[w]++;
         for (int i = first; i < r; i++)
             for (size_t d = 0; d < m->D; d++)
                 m->sum[w * m->D + d] += x[(size_t)i * m->D + d] / (double)(r - first);
     }
+    tbuf_free(&tokens);
+    tbuf_free(&word);
 }
 
 struct often { uint64_t count; uint32_t word; };
@@ -262,18 +231,17 @@ int embed_text_words(const struct embed *e, struct text *in, const struct vocab 
                      struct vectors_stream *o, uint64_t *left_out)
 {
     struct met m = { .word = vectors_new(1), .D = (size_t)e->m->c.dim };
-    size_t cap = 0;
     uint64_t number = 0, there = 0;
     struct batch b = { 0 };
-    uint32_t *ids = NULL;
+    struct raw_work *work = raw_work_new(e->words);
     int rc;
     vectors_index(m.word);
     for (uint32_t w = VOCAB_SPECIALS; words && w < words->n; w++)
         meet(&m, vocab_token(words, w), vocab_token_len(words, w));
-    while ((rc = read_batch(e, in, &b, &number, &ids, &cap)) > 0) {
+    while ((rc = read_batch(e, in, &b, &number)) > 0) {
         float *x = states(e, &b);
         for (int s = 0; s < b.n; s++)
-            count_words(e, &m, words != NULL, &b, x, b.at[s] + 1, b.at[s] + b.len[s] - 1);
+            count_words(e, work, &m, words != NULL, &b, x, b.at[s] + 1, b.at[s] + b.len[s] - 1);
         free(x);
     }
     struct often *order = mem_alloc(((size_t)m.word->n + 1) * sizeof *order);
@@ -289,7 +257,8 @@ int embed_text_words(const struct embed *e, struct text *in, const struct vocab 
         rc = vectors_stream_put(o, vectors_word(m.word, w), vectors_word_len(m.word, w), mean);
     }
     vectors_free(m.word);
-    free(m.count); free(m.sum); free(order); free(mean); free(ids);
+    free(m.count); free(m.sum); free(order); free(mean);
+    raw_work_free(work);
     batch_free(&b);
     return rc;
 }
@@ -297,13 +266,12 @@ int embed_text_words(const struct embed *e, struct text *in, const struct vocab 
 int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool,
                     struct vectors_stream *o)
 {
-    size_t D = (size_t)e->m->c.dim, cap = 0;
+    size_t D = (size_t)e->m->c.dim;
     float *one = mem_alloc(D * sizeof *one);
     uint64_t number = 0, line = 0;
     struct batch b = { 0 };
-    uint32_t *ids = NULL;
     int rc;
-    while ((rc = read_batch(e, in, &b, &number, &ids, &cap)) > 0) {
+    while ((rc = read_batch(e, in, &b, &number)) > 0) {
         float *x = states(e, &b);
         for (int s = 0; s < b.n && rc >= 0; s++) {
             char name[24];
@@ -318,7 +286,7 @@ int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool
         free(x);
         if (rc < 0) break;
     }
-    free(one); free(ids);
+    free(one);
     batch_free(&b);
     return rc;
 }

@@ -3,9 +3,8 @@
 #ifndef EMBED_H
 #define EMBED_H
 #include "common/text.h"
-#include "lib/bpe/codes.h"
 #include "lib/model/model.h"
-#include "lib/raw/raw.h"
+#include "lib/raw/reader.h"
 #include "lib/vectors/vectors_stream.h"
 
 /* of a sentence's states: over all its tokens, or that of <s> */
@@ -20,25 +19,24 @@ struct embed {
     int tokens;                  /* a batch */
     /* the embedding of this language is added to rows of the table and words; -1: of none */
     int add_lang;
-    /* text is plain text, to be tokenised and cut; NULL: it is BPE tokens */
-    struct raw_text *raw;
+    struct reader *reader;       /* of a text's lines, as ids; its --raw may be set */
+    const struct raw_text *words;        /* how words are cut and their pieces joined */
 };
 
 /* The token embedding table, specials left out. -1 with a message: add_lang, and the model has no
  * language embeddings. */
 int embed_table(const struct embed *e, struct vectors_stream *o);
-/* The words of a vocabulary: each the mean of the table's rows of its sub-words by the merges in
- * codes (NULL: words are tokens). Words with an unknown piece are left out; *left_out counts
- * them. */
-int embed_words(const struct embed *e, const struct codes *codes, const struct vocab *words,
-                struct vectors_stream *o, uint64_t *left_out);
-/* Tokens of the vocabulary that occur in the text (BPE tokens, one sentence per line): each the
+/* The words of a vocabulary: each the mean of the table's rows of its sub-words. Words with an
+ * unknown piece are left out; *left_out counts them. */
+int embed_words(const struct embed *e, const struct vocab *words, struct vectors_stream *o,
+                uint64_t *left_out);
+/* Tokens of the vocabulary that occur in the text (one sentence per line): each the
  * mean of its states. */
 int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *o);
 /* Each token of the vocabulary by itself: the state at t of "<s> t </s>", which depends on no
  * text. */
 int embed_alone(const struct embed *e, struct vectors_stream *o);
-/* Words that occur in the text (tokens, where those that end in "@@" are joined to the next): each
+/* Words that occur in the text (runs of tokens that the model's tokeniser cut from one word): each
  * the mean, over its occurrences, of the mean of its tokens' states. words: only these, in their
  * order; NULL: all, the most frequent first. Words with an unknown token are passed over; *left_out
  * counts the words of `words` that do not occur. */

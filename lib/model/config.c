@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "lib/model/config_in.h"
 
 void model_config_init(struct model_config *c)
@@ -180,11 +181,12 @@ static int parse_field(struct model_config *c, const struct field *f, const cJSO
     return -1;
 }
 
-static bool is_there(const struct model_config *c, const char *code)
+/* -1: not there. */
+static int find_lang(const struct model_config *c, const char *code)
 {
-    for (int i = 0; i < c->n_langs; i++)
-        if (!strcmp(c->lang[i], code)) return true;
-    return false;
+    int i = 0;
+    while (i < c->n_langs && strcmp(c->lang[i], code)) i++;
+    return i < c->n_langs ? i : -1;
 }
 
 int model_config_parse(struct model_config *c, const char *json, const char *where)
@@ -218,7 +220,7 @@ int model_config_parse(struct model_config *c, const char *json, const char *whe
         cJSON_ArrayForEach(l, v) {
             if (!cJSON_IsString(l) || !*l->valuestring || strlen(l->valuestring) > 31
                 || strspn(l->valuestring, MODEL_CODE) != strlen(l->valuestring)
-                || c->n_langs == MODEL_LANGS || is_there(c, l->valuestring)) {
+                || c->n_langs == MODEL_LANGS || find_lang(c, l->valuestring) >= 0) {
                 rc = err_set("%s:%zu: \"languages\" must be at most %d different codes of letters, "
                              "digits, - and _",
                              where, json_line(json, n, "languages"), MODEL_LANGS);
@@ -232,12 +234,40 @@ int model_config_parse(struct model_config *c, const char *json, const char *whe
     return rc;
 }
 
+static void list_langs(const struct model_config *c, char all[MODEL_LANGS * 34])
+{
+    *all = '\0';
+    for (int i = 0; i < c->n_langs; i++) strcat(strcat(all, i ? ", " : ""), c->lang[i]);
+}
+
 int model_config_lang(const struct model_config *c, const char *code)
 {
-    char all[MODEL_LANGS * 34] = "";
-    for (int i = 0; i < c->n_langs; i++) {
-        if (!strcmp(c->lang[i], code)) return i;
-        strcat(strcat(all, i ? ", " : ""), c->lang[i]);
+    char all[MODEL_LANGS * 34];
+    int found = find_lang(c, code);
+    if (found >= 0) return found;
+    list_langs(c, all);
+    return c->n_langs ? err_set("language %s is not one of the model's: %s", code, all)
+                      : err_set("language %s: the model names no languages (ckpt import "
+                                "--lang-code gives an imported one a name)",
+                                code);
+}
+
+int model_config_text_lang(const struct model_config *c, bool embeddings, const char *code,
+                           const char *option)
+{
+    char all[MODEL_LANGS * 34];
+    int found = code ? find_lang(c, code) : -1;
+    if (found >= 0) return found;
+    if (!embeddings || !c->n_langs) {
+        if (code && c->n_langs)
+            msg_note("the model was not trained on language %s; it has no language vectors and "
+                     "reads it as any other",
+                     code);
+        return 0;
     }
-    return err_set("language %s is not one of the model's: %s", code, all);
+    if (code) return model_config_lang(c, code);
+    if (c->n_langs == 1) return 0;
+    list_langs(c, all);
+    return err_set("the model has %d languages; name the text's with %s: %s", c->n_langs, option,
+                   all);
 }

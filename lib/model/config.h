@@ -78,5 +78,10 @@ int model_config_head(struct model_config *c, const char *name, enum kern_act hi
                       const char *const *labels, int n, int *index);
 int model_config_lang(const struct model_config *c,
                       const char *code); /* -1 with a message that lists them */
+/* The number of a text's language for an encoder, or a decoder, that has language embeddings or
+ * not: without them any language, or none (NULL), will do; with them the model's only one is meant
+ * where none is given. -1 with a message that lists them. option: "--lang", for it. */
+int model_config_text_lang(const struct model_config *c, bool embeddings, const char *code,
+                           const char *option);
 
 #endif

@@ -1,25 +1,31 @@
 #include "lib/raw/raw.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "common/err.h"
 #include "common/file.h"
 #include "lib/bpe/apply.h"
+#include "lib/subword/settings.h"
+#include "lib/subword/subword.h"
 #include "lib/text/casemark.h"
 #include "lib/text/detok.h"
 
 struct raw_text {
+    struct subword_model *subword;               /* NULL: by ours, below */
     struct tokenizer *tokenizer;
-    struct tokenizer_work *work;
-    struct bpe *bpe;
-    struct bpe_scratch *scratch;
+    struct bpe *bpe;                             /* NULL: tokens are the model's */
     struct detok *detok;
-    struct detok_work *detok_work;
     bool case_marker, tokenized;
+};
+struct raw_work {
+    void *subword;
+    struct tokenizer_work *tokenizer;
+    struct bpe_scratch *bpe;
+    struct detok_work *detok;
     struct tbuf words, joined, cased;
 };
 
-/* finetune and predict, which have no --raw, come here too. */
-#define BPE_TOKENS " (embed and translate take BPE tokens, too: leave out --raw)"
+#define TOKENS " (without --raw, programs that have it read the model's tokens)"
 
 /* Behind open_tokenizer. A folder whose text was not tokenised by us and that has no codes reads
  * tokens as they are. */
@@ -30,13 +36,12 @@ static int open_codes(struct raw_text *p, const char *dir)
     bool there = file_exists(path);
     int rc = there          ? codes_read(&codes, path, 0)
              : p->tokenized ? err_set("%s: has no codes, so plain text cannot be split as in "
-                                      "training" BPE_TOKENS,
+                                      "training" TOKENS,
                                       dir)
                             : 0;
     if (there && rc == 0) {
         p->bpe = bpe_new(&codes, "@@");
         codes_free(&codes);
-        p->scratch = bpe_scratch_new();
     }
     free(path);
     return rc;
@@ -47,32 +52,52 @@ static int open_tokenizer(struct raw_text *p, const char *dir, const char *lang)
     struct tokenize_options o = { .lang = lang };
     char *path = path_join(dir, RAW_SETTINGS);
     char *text = file_exists(path) ? file_read(path, NULL) : NULL;
-    int rc = text ? raw_settings_parse(&o, text, path)
-             : file_exists(path)
-                 ? -1
-                 : err_set("%s: has no file tokenizer, which says how its text was tokenised; "
-                           "write it with tokenize --settings" BPE_TOKENS,
-                           dir);
-    if (rc == 0
-        && (!(p->tokenizer = tokenizer_new(&o, NULL))
-            || !(p->work = tokenizer_work_new(p->tokenizer))))
-        rc = -1;
+    int rc = text                ? raw_settings_parse(&o, text, path)
+             : file_exists(path) ? -1
+                                 : err_set("%s: has no file tokenizer, which says how its text was "
+                                           "tokenised (tokenize --settings writes it; an imported "
+                                           "model has pieces.json instead)" TOKENS,
+                                           dir);
+    if (rc == 0 && !(p->tokenizer = tokenizer_new(&o, NULL))) rc = -1;
     if (rc == 0) {
         struct detok_options d = { lang, false };
         p->case_marker = o.case_marker;
         p->tokenized = !o.no_tokenize;
         p->detok = detok_new(&d);
-        p->detok_work = detok_work_new();
     }
     free(text);
     free(path);
     return rc;
 }
 
-struct raw_text *raw_open(const char *dir, const char *lang)
+/* words: cut words only. */
+static int open_folder(struct raw_text *p, const char *dir, const char *lang, bool words)
+{
+    struct subword_settings s;
+    int got = subword_settings_read(&s, dir);
+    if (got < 0) return -1;
+    if (got && s.kind != SUBWORD_BPE) return (p->subword = subword_open(dir, false)) ? 0 : -1;
+    return !words && open_tokenizer(p, dir, lang) < 0 ? -1 : open_codes(p, dir);
+}
+
+struct raw_text *raw_open(const char *path, const char *lang, bool uncased)
 {
     struct raw_text *p = mem_zero(1, sizeof *p);
-    if (open_tokenizer(p, dir, lang) == 0 && open_codes(p, dir) == 0) return p;
+    struct stat st;
+    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    if (!lang) lang = "en";
+    int rc = folder                                       ? open_folder(p, path, lang, false)
+             : (p->subword = subword_open(path, uncased)) ? 0
+                                                          : -1;
+    if (rc == 0) return p;
+    raw_close(p);
+    return NULL;
+}
+
+struct raw_text *raw_open_words(const char *dir)
+{
+    struct raw_text *p = mem_zero(1, sizeof *p);
+    if (open_folder(p, dir, NULL, true) == 0) return p;
     raw_close(p);
     return NULL;
 }
@@ -80,57 +105,114 @@ struct raw_text *raw_open(const char *dir, const char *lang)
 void raw_close(struct raw_text *p)
 {
     if (!p) return;
-    if (p->tokenizer) { tokenizer_work_free(p->work); tokenizer_free(p->tokenizer); }
-    if (p->bpe) { bpe_free(p->bpe); bpe_scratch_free(p->scratch); }
-    if (p->detok) { detok_work_free(p->detok_work); detok_free(p->detok); }
-    tbuf_free(&p->words); tbuf_free(&p->joined); tbuf_free(&p->cased);
+    subword_free(p->subword);
+    if (p->tokenizer) tokenizer_free(p->tokenizer);
+    if (p->bpe) bpe_free(p->bpe);
+    if (p->detok) detok_free(p->detok);
     free(p);
 }
 
-int raw_encode(struct raw_text *p, const char *line, size_t n, struct tbuf *tokens)
+struct raw_work *raw_work_new(const struct raw_text *p)
 {
-    p->words.n = 0;
-    if (tokenizer_line(p->tokenizer, p->work, line, n, true, &p->words) < 0) return -1;
+    struct raw_work *w = mem_zero(1, sizeof *w);
+    if (p->subword) w->subword = subword_work_new(p->subword);
+    if (p->tokenizer && !(w->tokenizer = tokenizer_work_new(p->tokenizer))) {
+        free(w);
+        return NULL;
+    }
+    if (p->detok) w->detok = detok_work_new();
+    if (p->bpe) w->bpe = bpe_scratch_new();
+    return w;
+}
+
+void raw_work_free(struct raw_work *w)
+{
+    if (!w) return;
+    subword_work_free(w->subword);
+    if (w->tokenizer) tokenizer_work_free(w->tokenizer);
+    if (w->bpe) bpe_scratch_free(w->bpe);
+    if (w->detok) detok_work_free(w->detok);
+    tbuf_free(&w->words); tbuf_free(&w->joined); tbuf_free(&w->cased);
+    free(w);
+}
+
+/* A token after tokenisation, in pieces; `first`: none stands before it. */
+static void add_word(const struct raw_text *p, struct raw_work *w, const char *word, size_t n,
+                     bool first, struct tbuf *tokens)
+{
+    const struct bpe_piece whole = { 0, (uint32_t)n }, *piece = &whole;
+    size_t pieces = p->bpe ? bpe_word(p->bpe, w->bpe, word, n, NULL, &piece) : 1;
+    for (size_t j = 0; j < pieces; j++) {
+        if (!first) tbuf_byte(tokens, ' ');
+        first = false;
+        tbuf_add(tokens, word + piece[j].from, piece[j].to - piece[j].from);
+        if (j + 1 < pieces) tbuf_add(tokens, "@@", 2);
+    }
+}
+
+int raw_encode(const struct raw_text *p, struct raw_work *w, const char *line, size_t n,
+               struct tbuf *tokens)
+{
+    if (p->subword) return subword_line(p->subword, w->subword, line, n, tokens);
+    w->words.n = 0;
+    if (tokenizer_line(p->tokenizer, w->tokenizer, line, n, true, &w->words) < 0) return -1;
     bool first = true;
-    for (size_t i = 0; i < p->words.n; ) {
-        const char *w = p->words.p + i;
+    for (size_t i = 0; i < w->words.n; ) {
+        const char *s = w->words.p + i;
         size_t k = 0;
-        while (i + k < p->words.n && w[k] != ' ' && w[k] != '\n' && w[k] != '\r') k++;
+        while (i + k < w->words.n && s[k] != ' ' && s[k] != '\n' && s[k] != '\r') k++;
         i += k + 1;
         if (!k) continue;
-        if (!p->bpe) {
-            if (!first) tbuf_byte(tokens, ' ');
-            first = false;
-            tbuf_add(tokens, w, k);
-            continue;
-        }
-        const struct bpe_piece *piece;
-        size_t pieces = bpe_word(p->bpe, p->scratch, w, k, NULL, &piece);
-        for (size_t j = 0; j < pieces; j++) {
-            if (!first) tbuf_byte(tokens, ' ');
-            first = false;
-            tbuf_add(tokens, w + piece[j].from, piece[j].to - piece[j].from);
-            if (j + 1 < pieces) tbuf_add(tokens, "@@", 2);
-        }
+        add_word(p, w, s, k, first, tokens);
+        first = false;
     }
     return 0;
 }
 
-void raw_decode(struct raw_text *p, const char *tokens, size_t n, struct tbuf *text)
+int raw_encode_word(const struct raw_text *p, struct raw_work *w, const char *word, size_t n,
+                    struct tbuf *tokens)
 {
-    struct tbuf *now = &p->joined;
-    now->n = 0;
+    if (p->subword) return subword_line(p->subword, w->subword, word, n, tokens);
+    if (n) add_word(p, w, word, n, true, tokens);
+    return 0;
+}
+
+bool raw_goes_on(const struct raw_text *p, struct raw_work *w, const char *token, size_t n,
+                 const char *next, size_t next_n)
+{
+    if (!p->subword) return n > 2 && !memcmp(token + n - 2, "@@", 2);
+    w->words.n = w->joined.n = 0;
+    tbuf_add(&w->words, token, n);
+    tbuf_byte(&w->words, ' ');
+    tbuf_add(&w->words, next, next_n);
+    subword_join(p->subword, w->words.p, w->words.n, &w->joined);
+    return !w->joined.n || !memchr(w->joined.p, ' ', w->joined.n);
+}
+
+void raw_decode_word(const struct raw_text *p, const char *tokens, size_t n, struct tbuf *word)
+{
+    if (p->subword) { subword_join(p->subword, tokens, n, word); return; }
     for (size_t i = 0; i < n; ) {
         if (n - i >= 3 && !memcmp(tokens + i, "@@ ", 3)) { i += 3; continue; }
         if (n - i == 2 && !memcmp(tokens + i, "@@", 2)) break;
-        tbuf_byte(now, tokens[i++]);
+        tbuf_byte(word, tokens[i++]);
     }
+}
+
+void raw_decode(const struct raw_text *p, struct raw_work *w, const char *tokens, size_t n,
+                struct tbuf *text)
+{
+    struct tbuf *now = &w->joined;
+    size_t begin = text->n;
+    if (p->subword) { subword_join(p->subword, tokens, n, text); return; }
+    now->n = 0;
+    raw_decode_word(p, tokens, n, now);
     if (p->case_marker) {
-        p->cased.n = 0;
-        case_unmark(now->n ? now->p : "", now->n, &p->cased);
-        now = &p->cased;
+        w->cased.n = 0;
+        case_unmark(now->n ? now->p : "", now->n, &w->cased);
+        now = &w->cased;
     }
-    if (p->tokenized) detok_line(p->detok, p->detok_work, now->n ? now->p : "", now->n, text);
+    if (p->tokenized) detok_line(p->detok, w->detok, now->n ? now->p : "", now->n, text);
     else tbuf_add(text, now->p, now->n);
-    while (text->n && text->p[text->n - 1] == '\n') text->n--;
+    while (text->n > begin && text->p[text->n - 1] == '\n') text->n--;
 }

@@ -168,8 +168,10 @@ static int open_train(struct headed_task *t, struct inputs *in, struct setup *s)
         rc = headed_file_open(t, &f, in, s, "train", in->train.v[i], true);
         if (rc == 0)
             rc = with.set.n ? headed_task_switch(t, &f, &with) : headed_task_add(t, &f);
+        if (rc == 0) rc = headed_file_unknown(&f, in);
         headed_file_free(&f);
     }
+    if (rc == 0 && with.set.n) rc = headed_file_unknown(&with, in);
     headed_file_free(&with);
     return rc;
 }
@@ -193,6 +195,7 @@ static int open_dev(struct headed_task *t, struct inputs *in, struct setup *s)
         for (size_t k = 0; k < f.set.n && rc == 0; k++)
             rc = examples_add(&d->x, &f.set, &f.set.v[k], &from);
         example_source_free(&from);
+        if (rc == 0) rc = headed_file_unknown(&f, in);
         problems_tell(&f.set.problems, f.set.name, msg_warn);
         memcpy(d->lang, f.lang, sizeof d->lang);
         d->gold = f.set;

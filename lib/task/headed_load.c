@@ -116,6 +116,16 @@ int headed_file_open(struct headed_task *t, struct headed_file *f, const struct 
     return 0;
 }
 
+int headed_file_unknown(const struct headed_file *f, const struct inputs *in)
+{
+    struct unknown u = { 0 };
+    for (int i = 0; i < 2; i++) encode_unknown(f->encoder[i], &u);
+    char *advice = reader_advice(in->model, true);
+    int rc = unknown_judge(&u, &in->reader.unknown, f->path, advice);
+    free(advice);
+    return rc;
+}
+
 void headed_file_free(struct headed_file *f)
 {
     labelled_free(&f->set);

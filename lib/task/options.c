@@ -5,7 +5,8 @@ const struct opt task_data_rows[] = {
       "unmt: monolingual training text, a shard for each of two languages; tasks with a head: "
       "labelled training text, of one language or several" },
     { "parallel", 0, OPT_LIST(inputs, parallel), "SRC-TGT=F,G",
-      "mt: parallel training text (BPE text or shards); give both directions to train both" },
+      "mt: parallel training text (in the model's tokens, shards, or with --raw plain text); give "
+      "both directions to train both" },
     { "pseudo", 0, OPT_LIST(inputs, pseudo), "SRC-TGT=F,G",
       "unmt: pseudo-pairs (F made word by word from the real G)" },
     { "valid", 0, OPT_LIST(inputs, valid), "LANG=FILE",

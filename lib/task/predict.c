@@ -74,33 +74,14 @@ int predict_head(const struct model_config *c, const char *name, const char *dir
 
 struct job {
     const struct predict_options *o;
+    char *advice;                        /* where too many tokens are unknown */
+    struct unknown unknown;              /* of what was read so far */
     struct reader_many many;
     struct examples x;
     struct example_source from;
     struct read_out read;
     struct predict_write w;
 };
-
-/* The model's number of a language. Where it has no languages, or no vectors for them, any will
- * do. */
-static int number_of(const struct model *m, const char *lang, int *to)
-{
-    const struct model_config *c = &m->c;
-    *to = 0;
-    if (m->enc.languages >= 0) {
-        if (!lang && c->n_langs > 1)
-            return err_set("the model has %d languages (%s, %s%s); name the input's with --lang",
-                           c->n_langs, c->lang[0], c->lang[1], c->n_langs > 2 ? ", ..." : "");
-        return !lang ? 0 : (*to = model_config_lang(c, lang)) < 0 ? -1 : 0;
-    }
-    bool known = !c->n_langs || !lang;
-    for (int i = 0; i < c->n_langs && lang; i++) known |= !strcmp(c->lang[i], lang);
-    if (!known)
-        msg_note("the model was not trained on language %s; it has no language vectors and reads "
-                 "it as any other",
-                 lang);
-    return 0;
-}
 
 static int open_languages(struct job *j, struct model *m, const struct vocab *v, const char *dir)
 {
@@ -110,9 +91,8 @@ static int open_languages(struct job *j, struct model *m, const struct vocab *v,
     bool span = j->x.how.reads.task == MODEL_TASK_SPAN;
     const char *side[2] = { span ? asked : text, text };
     for (int s = 0; s < 2; s++) {
-        if (number_of(m, side[s], &j->from.lang[s]) < 0) return -1;
-        j->from.encoder[s] = encode_open(dir, side[s] ? side[s] : "en", v);
-        if (!j->from.encoder[s]) return -1;
+        j->from.lang[s] = model_config_text_lang(&m->c, m->enc.languages >= 0, side[s], "--lang");
+        if (j->from.lang[s] < 0 || !(j->from.encoder[s] = encode_open(dir, side[s], v))) return -1;
     }
     return 0;
 }
@@ -148,11 +128,23 @@ static int set_reads(struct job *j, const struct model *m)
     return 0;
 }
 
+/* Before anything is written: so the first part of the input, unless it comes line by line, is
+ * looked at whatever its length. */
+static int look(struct job *j, const char *name)
+{
+    const struct unknown_options *o = &j->o->reader.unknown;
+    j->unknown.tokens = j->unknown.unknown = 0;
+    for (int s = 0; s < 2; s++) encode_unknown(j->from.encoder[s], &j->unknown);
+    return unknown_look(&j->unknown, o, name, j->advice,
+                        j->o->line_buffered ? UNKNOWN_ENOUGH : 1);
+}
+
 static int predict_set(struct job *j, struct labelled_set *set)
 {
     examples_clear(&j->x);
     for (size_t i = 0; i < set->n; i++)
         if (examples_add(&j->x, set, &set->v[i], &j->from) < 0) return -1;
+    if (look(j, set->name) < 0) return -1;
     if (read_out_many(&j->many, &j->read, &j->x, j->o->tokens, j->o->batch) < 0) return -1;
     for (size_t i = 0; i < set->n; i++)
         predict_write_example(&j->w, &j->read, &j->x, (uint32_t)i, &set->v[i]);
@@ -175,12 +167,16 @@ static int predict_stream(struct job *j, const char *path, struct problems *prob
     struct labelled_stream *in = labelled_stream_open(path, &o);
     struct labelled_set set;
     int rc = in ? 1 : -1;
+    char *name = NULL;
     while (rc > 0) {
         rc = labelled_stream_next(in, j->o->line_buffered ? 0 : PIECE, &set);
         if (rc > 0 && predict_set(j, &set) < 0) rc = -1;
         problems_join(problems, &set.problems);
+        if (!name) name = mem_dup(set.name);
         labelled_free(&set);
     }
+    if (rc == 0) rc = unknown_judge(&j->unknown, &j->o->reader.unknown, name, j->advice);
+    free(name);
     labelled_stream_close(in);
     return rc;
 }
@@ -202,6 +198,7 @@ int predict_run(struct model *m, const struct vocab *v, const char *dir, int hea
     int rc = options_belong(o, h);
     if (rc == 0) rc = set_reads(&j, m);
     if (rc == 0) rc = open_languages(&j, m, v, dir);
+    j.advice = reader_advice(dir, true);
     if (rc == 0 && o->null_odds && !(odds = out_open(o->null_odds))) rc = -1;
     j.w = (struct predict_write){ .out = out,
                                   .odds = odds ? out_stdio(odds) : NULL,
@@ -212,6 +209,7 @@ int predict_run(struct model *m, const struct vocab *v, const char *dir, int hea
     if (rc == 0) predict_write_end(&j.w);
     if (odds && rc == 0) rc = out_commit(odds);
     else if (odds) out_abort(odds);
+    free(j.advice);
     for (int s = 0; s < 2; s++) encode_close(j.from.encoder[s]);
     example_source_free(&j.from);
     read_out_free(&j.read);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include "common/opt.h"
 #include "lib/data/labelled_stream.h"
+#include "lib/raw/reader.h"
 #include "lib/task/read_many.h"
 
 struct predict_options {
@@ -15,10 +16,13 @@ struct predict_options {
     int tokens, batch;                   /* rows of a batch; sequences, 0: as many as fit */
     int longest, question, stride;       /* 0: as the head was trained */
     double null_threshold;               /* NAN: 0 where the head knows questions without answer */
+    /* `raw` changes nothing: the text is always plain text */
+    struct reader_options reader;
     const char *null_odds;               /* file of each question's null - best score; NULL: none */
 };
-static const struct predict_options predict_defaults = { .tokens = 4000,
-                                                          .null_threshold = NAN };
+static const struct predict_options predict_defaults = {
+    .tokens = 4000, .null_threshold = NAN, .reader = { .unknown = { .most = 0.2 } }
+};
 extern const struct opt predict_rows[];
 
 /* The head of that name; NULL: the only one. Its number in c, which says what it reads; -1 with a

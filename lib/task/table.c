@@ -83,6 +83,9 @@ int tasks_choose(struct tasks *x, struct inputs *in, struct run *r)
         return err_set("--task %s reads plain text with the tokenizer and codes of --model, which "
                        "is needed; leave out --vocab, --codes and --tokenizer",
                        x->name);
+    if (in->reader.raw && (!r->init || r->text.codes || r->text.tokenizer))
+        return err_set("--raw reads plain text by the tokeniser of --model's folder, which is "
+                       "needed; leave out --codes and --tokenizer");
     if (mix_choose(&r->mix, x->task->objectives, NULL, "--task", x->name) < 0) return -1;
     if (x->task->presets) x->task->presets(in, r);
     if (choose_select(x, r) < 0) return -1;

@@ -57,7 +57,7 @@ static int langs(void *self, const struct inputs *in, struct model_config *c)
 
 static int open_any(struct translation *x, struct inputs *in, struct setup *s)
 {
-    if (inputs_pairs(&in->valid, s->c, s->vocab, &in->valid_pairs, &in->n_valid_pairs) < 0)
+    if (inputs_pairs(in, &in->valid, s->c, s->vocab, &in->valid_pairs, &in->n_valid_pairs) < 0)
         return -1;
     if (in->longest > s->c->positions - 2) in->longest = s->c->positions - 2;
     inputs_setup(in, s);
@@ -75,14 +75,14 @@ static int open_unmt(void *self, struct inputs *in, struct setup *s)
     if (in->text.c[0].lang_id == in->text.c[1].lang_id)
         return err_set("--train: language %s is given twice; unmt needs two languages",
                        in->text.c[0].lang);
-    if (inputs_pairs(&in->pseudo, s->c, s->vocab, &in->pairs, &in->n_pairs) < 0) return -1;
+    if (inputs_pairs(in, &in->pseudo, s->c, s->vocab, &in->pairs, &in->n_pairs) < 0) return -1;
     if (!in->n_pairs) x->how.pseudo_steps = 0;
     return open_any(x, in, s);
 }
 
 static int open_mt(void *self, struct inputs *in, struct setup *s)
 {
-    if (inputs_pairs(&in->parallel, s->c, s->vocab, &in->pairs, &in->n_pairs) < 0) return -1;
+    if (inputs_pairs(in, &in->parallel, s->c, s->vocab, &in->pairs, &in->n_pairs) < 0) return -1;
     return open_any(self, in, s);
 }
 

@@ -8,8 +8,9 @@ floors='common
 kernels
 kernels/cpu kernels/cuda
 lib/text lib/bpe lib/synth lib/score lib/cooc lib/graph lib/ranks lib/torch
-lib/subword lib/raw lib/vectors lib/model lib/ngrams lib/derive lib/ranks/mpi lib/ranks/nccl
-lib/bilingual lib/hf lib/embed lib/engine
+lib/subword lib/vectors lib/model lib/ngrams lib/derive lib/ranks/mpi lib/ranks/nccl
+lib/raw lib/bilingual lib/hf
+lib/embed lib/engine
 lib/plot lib/data
 lib/objective
 lib/task

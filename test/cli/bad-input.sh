@@ -428,7 +428,7 @@ bpe-apply long.line 0 - bpe-apply -q --restore -o o/out @
 vocab-count long.line 0 - vocab-count -q -o o/out @
 vocab-count long.word 0 - vocab-count -q -o o/out @
 binarize long.line 0 - binarize -q -v vocab -o o/out @
-binarize long.word 0 - binarize -q -v vocab -o o/out @
+binarize long.word 0 - binarize -q --max-unknown 1 -v vocab -o o/out @
 cooc-count long.line 0 - cooc-count -q -v vocab -o o/out @
 embed long.line 1 long.line:2: embed -q --model model --lang aa --of sentences -o o/out --text @
 bleu long.line 0 - bleu -o o/out @ -i @
@@ -480,7 +480,7 @@ finetune fewer.shd finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab \
 pretrain bb.shd.*language pretrain -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=bb.shd \
     --out o/new
 ckpt bert ckpt average -q -o o/new model bert
-translate aa translate -q --model bert --src aa --tgt bb -o o/out
+translate decoder translate -q --model bert --src aa --tgt bb -o o/out
 ckpt mt ckpt average -q -o mt model
 END
 

@@ -30,13 +30,12 @@ ids() {
 }
 # same_for FILE...: the same shard from files and a pipe, with 1, 2 and 3 threads; into x.shd
 same_for() {
-    local t
-    binarize -q --threads 1 --block-tokens 3000 -v vocab -o x.shd "$@"
+    local t b="binarize -q --max-unknown 1 --block-tokens 3000 -v vocab"
+    $b --threads 1 -o x.shd "$@"
     for t in 2 3; do
-        binarize -q --threads $t --block-tokens 3000 -v vocab "$@" | cmp - x.shd ||
-            fail "$* with $t threads"
-        [ $# != 1 ] || cat "$1" | binarize -q --threads $t --block-tokens 3000 -v vocab |
-            cmp - x.shd || fail "a pipe of $* with $t threads"
+        $b --threads $t "$@" | cmp - x.shd || fail "$* with $t threads"
+        [ $# != 1 ] || cat "$1" | $b --threads $t | cmp - x.shd ||
+            fail "a pipe of $* with $t threads"
     done
     shard check x.shd
 }
@@ -67,7 +66,7 @@ head -c 40000 text.zst > torn.zst
 { head -n 5000 text; head -c 200000 /dev/zero | tr '\0' y; echo; cat text; } > long
 head -c 60000 text.gz > torn.gz
 for t in 1 2 3; do
-    b="binarize -q --threads $t --block-tokens 3000 -v vocab"
+    b="binarize -q --max-unknown 1 --threads $t --block-tokens 3000 -v vocab"
     fails 1 '^binarize: bad:20001: byte 9 is not UTF-8; run iconv or pass --replace-invalid$' \
         $b -o out bad
     fails 1 '^binarize: standard input:20001: byte 9 is not UTF-8; ' $b -o out < bad
@@ -85,5 +84,6 @@ is "$(uniq replaced | wc -l)" 1 "replaced"
 echo "# memory does not grow with the text"
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cat text; done > twelve
 limit=60000; [ -z "${ISOGLOT_TEST_SANITIZED:-}" ] || limit=unlimited    # ASan's shadow is larger
-(ulimit -v $limit; binarize -q --threads 2 --block-tokens 3000 -v vocab -o x.shd twelve)
+(ulimit -v $limit; binarize -q --max-unknown 1 --threads 2 --block-tokens 3000 -v vocab -o x.shd \
+    twelve)
 shard info x.shd | grep -qx "  sentences  $((12 * $(wc -l < text)))"

@@ -135,13 +135,11 @@ fails 1 'has 2 layers; --layer 3' embed -q --model run --text text --lang aa --l
 fails 1 ':1: 20 tokens; the model reads at most 14' embed -q --model run --text <(seq 20 |
     sed 's,.*,low,' | paste -sd ' ') --lang aa -o no
 [ ! -e no ] || fail "half a file was left"
-fails 2 'needs --lang' embed --model run --text text
 fails 2 'only with --of words' embed --model run --text text --words words --lang aa
 fails 2 'pool first is for' embed --model run --text text --lang aa --of words --pool first
 fails 2 'pool first is for' embed --model run --pool first
 fails 2 'needs --text or --alone' embed --model run --layer 1
 fails 2 'works on tokens' embed --model run --alone --lang aa --of words
-fails 2 'works on tokens' embed --model run --alone
 
 # a table narrower than the layers (ALBERT's factorisation): table and words are as wide as the
 # table, and hold the numbers that stand in the file; states are as wide as the layers

@@ -58,7 +58,8 @@ again tag pos tag-accuracy accuracy; again tag pos chunk-f1 f1; again ner ner ch
 again nli nli accuracy accuracy; again pairs paws accuracy accuracy
 again qa qa squad f1; again qa qa squad exact_match em
 fails 1 'language zz is not one of the model' predict --model tag/last -l zz < s/pos.dev.xa.tsv
-fails 1 'the model has 2 languages \(xa, xb\); name' predict --model tag/last < s/pos.dev.xa.tsv
+fails 1 "the model has 2 languages; name the text's with --lang: xa, xb" \
+    predict --model tag/last < s/pos.dev.xa.tsv
 
 # A run gives the same bytes on one and two threads, and killed anywhere and resumed. The labels of
 # a target language's development set change nothing: the source's alone picks the best model.

@@ -44,9 +44,10 @@ awk 'BEGIN { print "premise\thypo\tlabel" } { line[NR] = $0 "\tneutral" }
 [ "$(stat -c %s long)" -gt 1200000 ]
 predict -m bert_nli --longest 12 < long 2> notes > got; is "$(wc -l < got)" 14999
 cut=$(predict -m bert_nli --longest 12 < "$G/pairs.in" 2>&1 > seven |
-    sed 's/.*rows: \([0-9]*\);.*/\1/')
-grep -q "pairs cut to --longest rows: $((cut * 2142 + $(predict -m bert_nli --longest 12 2>&1 > x \
-    < <(head -n 5 "$G/pairs.in") | sed 's/.*rows: \([0-9]*\);.*/\1/'))); the first on line 3" notes
+    sed -n 's/.*rows: \([0-9]*\);.*/\1/p')
+five=$(predict -m bert_nli --longest 12 2>&1 > x < <(head -n 5 "$G/pairs.in") |
+    sed -n 's/.*rows: \([0-9]*\);.*/\1/p')
+grep -q "pairs cut to --longest rows: $((cut * 2142 + five)); the first on line 3" notes
 rm x
 awk '{ line[NR] = $0 } END { for (i = 0; i < 14999; i++) print line[i % NR + 1] }' seven > want
 same got want

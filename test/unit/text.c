@@ -264,6 +264,51 @@ static void invalid_utf8_is_named_by_file_line_and_byte(void **state)
     fails("f", TEXT_UTF8, "f:1: byte 1 ");
 }
 
+/* Bytes as iconv writes these texts. */
+static void what_is_not_utf8_is_guessed_by_its_bytes(void **state)
+{
+    (void)state;
+    static const struct { const char *bytes; size_t n; const char *advice; } t[] = {
+        { "Er sagte: \x84Sch\xF6ne "
+          "Gr\xFC\xDF" "e\x93 \x96 und ging."
+          "\x0A",
+          37, "run iconv (perhaps -f WINDOWS-1252 -t UTF-8)" },
+        { "Sch\xF6ne Gr\xFC\xDF" "e aus K"
+          "\xF6ln, f\xFCr J\xFCrgen\x0A",
+          34, "run iconv (perhaps -f WINDOWS-1252 -t UTF-8)" },
+        { "\xD1\xFA\xE5\xF8\xFC \xE6\xE5 \xE5\xF9\xB8 \xFD\xF2\xE8\xF5 "
+          "\xEC\xFF\xE3\xEA\xE8\xF5 \xF4\xF0\xE0\xED\xF6\xF3\xE7\xF1\xEA\xE8\xF5"
+          " \xE1\xF3\xEB\xEE\xEA, \xE4\xE0 \xE2\xFB\xEF\xE5\xE9 \xF7"
+          "\xE0\xFE\x0A",
+          57, "run iconv (if it is Cyrillic, -f WINDOWS-1251 -t UTF-8)" },
+        { "\xF3\xDF\xC5\xDB\xD8 \xD6\xC5 \xC5\xDD\xA3 \xDC\xD4\xC9\xC8 "
+          "\xCD\xD1\xC7\xCB\xC9\xC8 \xC6\xD2\xC1\xCE\xC3\xD5\xDA\xD3\xCB\xC9\xC8"
+          " \xC2\xD5\xCC\xCF\xCB, \xC4\xC1 \xD7\xD9\xD0\xC5\xCA \xDE"
+          "\xC1\xC0\x0A",
+          57, "run iconv (if it is Cyrillic, -f KOI8-R -t UTF-8)" },
+        { "\xFF\xFEG\x00r\x00\xF6\x00\xDF\x00" "e\x00\x0A\x00",
+          14, "run iconv -f UTF-16 -t UTF-8" },
+        { "G\x00r\x00\xF6\x00\xDF\x00" "e\x00\x0A\x00",
+          12, "run iconv -f UTF-16LE -t UTF-8" },
+        { "\x00G\x00r\x00\xF6\x00\xDF\x00" "e\x00\x0A",
+          12, "run iconv -f UTF-16BE -t UTF-8" },
+        /* GB 18030, and UTF-8 with a damaged byte: nothing is guessed */
+        { "\xCE\xD2\xC3\xC7\xD4\xDA\xD5\xE2\xC0\xEF\xBF\xB4\xB5\xBD\xB5\xC4\xCA\xC7"
+          "\xD2\xBB\xB8\xF6\xBA\xDC\xB3\xA4\xB5\xC4\xBE\xE4\xD7\xD3\xC6\xE4\xD6\xD0"
+          "\xD3\xD0\xBA\xDC\xB6\xE0\xBA\xBA\xD7\xD6\x0A",
+          47, "run iconv" },
+        { "gr\xC3\xB6\xC3\x9F" "e f\xC3\xBCr\x93\x0A", 14, "run iconv" },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char expected[200];
+        snprintf(expected, sizeof expected, " is not UTF-8; %s", t[i].advice);
+        file_write("f", t[i].bytes, t[i].n);
+        fails("f", TEXT_UTF8, expected);
+        /* nothing follows: there is no option that replaces bytes in this program */
+        assert_string_equal(strstr(err_msg(), "; ") + 2, t[i].advice);
+    }
+}
+
 static void each_maximal_invalid_part_becomes_one_replacement_character(void **state)
 {
     (void)state;
@@ -334,6 +379,7 @@ int main(void)
         cmocka_unit_test(a_line_longer_than_any_buffer_comes_whole),
         cmocka_unit_test(truncated_and_damaged_compressed_files_are_errors),
         cmocka_unit_test(invalid_utf8_is_named_by_file_line_and_byte),
+        cmocka_unit_test(what_is_not_utf8_is_guessed_by_its_bytes),
         cmocka_unit_test(each_maximal_invalid_part_becomes_one_replacement_character),
         cmocka_unit_test(a_live_block_does_not_wait_for_more),
     };
