@@ -1,10 +1,14 @@
 #include "lib/engine/readings.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/clock.h"
+#include "common/err.h"
 #include "common/mem.h"
+
+enum { MOST_TOLD = 1 << 24 };            /* by one rank, between two lines of the log */
 
 /* sum, count at hand, and n numbers that the device has, for a term ("": nobody's): their sum, or
  * the norm whose square they are. step: of the gradient that is. */
@@ -154,12 +158,21 @@ int readings_join(struct readings *r)
         free(n);
         return -1;
     }
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < size; i++) {
+        if (n[i] < 0 || n[i] > MOST_TOLD) {
+            err_set("rank %zu of %zu says that it has %" PRId64 " numbers for the log", i, size,
+                    n[i]);
+            free(n);
+            return -1;
+        }
         if (n[i] > most) most = n[i];
+    }
     mem_room(&r->told, &r->told_cap, (size_t)most + 1, sizeof *r->told);
     struct told *all = mem_zero(size * (size_t)most + 1, sizeof *all);
     for (int64_t i = own; i < most; i++) r->told[i] = (struct told){ 0 };
     int rc = ranks_gather(r->ranks, r->told, all, (size_t)most * sizeof *all);
+    for (size_t i = 0; i < size * (size_t)most; i++)
+        all[i].name[sizeof all[i].name - 1] = '\0';
     if (rc == 0 && !ranks_rank(r->ranks)) merge(r, all, n, most);
     r->n_told = 0;
     free(all);

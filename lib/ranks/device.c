@@ -107,7 +107,10 @@ int ranks_device_open(struct ranks *r, void *stream, char *how, size_t size)
     int *on = mem_zero((size_t)r->place.size, sizeof *on);
     if (ranks_gather(r, &mine, all, sizeof mine) < 0 || ranks_gather(r, &gpus, on, sizeof gpus) < 0)
         rc = -1;
-    for (int i = 0; i < r->place.size; i++) gpus |= on[i];
+    for (int i = 0; i < r->place.size; i++) {
+        gpus |= on[i];
+        all[i].gpu[sizeof all[i].gpu - 1] = all[i].why[sizeof all[i].why - 1] = '\0';
+    }
     judge(r, all, why, sizeof why);
     if (rc == 0 && gpus && *why)
         snprintf(how, size, "gradients travel through the hosts' memory, not by NCCL: %s", why);

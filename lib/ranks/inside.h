@@ -66,7 +66,7 @@ struct ranks {
     int n_active;
     struct peer *peer; int peers;
     bool aborted;
-    double looked;                       /* when it last looked at the clock */
+    double looked, stopped;              /* when it last looked at the clock; then long after */
     /* the caller's */
     int jobs;                            /* so far: their tags */
     struct sum **sum; size_t n_sums, sums_cap;

@@ -6,7 +6,7 @@
 #include "lib/ranks/inside.h"
 
 enum { PIECE = 1 << 28 };                /* bytes of a message at most */
-static const double GONE = 5;            /* seconds that rank 0 has to say that a rank is gone */
+static const double GONE = 5;            /* seconds that notes have to say what is wrong with it */
 
 static int put(struct job *j, void *request)
 {
@@ -83,11 +83,12 @@ static int clear(struct ranks *r, struct job *j)
     size_t left = 0;
     for (size_t i = 0; i < j->n; i++) {
         int done = r->t->done(r->ctx, j->request[i]);
-        if (done == RANKS_GONE) {
+        if (done == RANKS_GONE || done == RANKS_WRONG) {
             double now = clock_seconds();
             if (r->gone_at == 0) r->gone_at = now;
             if (now - r->gone_at < GONE) done = 0;
         }
+        if (done == RANKS_ENDED || done == RANKS_TOLD) done = 0;      /* notes.c has the word */
         if (done < 0) return -1;
         if (!done) j->request[left++] = j->request[i];
     }

@@ -58,6 +58,7 @@ static int by_torch(struct ranks_launch *l)
                        value("RANK") ? value("RANK") : "", l->size, l->size - 1);
     l->port = 29500;                     /* torchrun's own */
     if (master(l) < 0) return -1;
+    if (number("LOCAL_WORLD_SIZE") == l->size) strcpy(l->host, "127.0.0.1");
     /* torchrun itself listens at the port that it names */
     if (value("TORCHELASTIC_USE_AGENT_STORE")
         && !strcmp(value("TORCHELASTIC_USE_AGENT_STORE"), "True"))

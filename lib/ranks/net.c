@@ -44,10 +44,9 @@ bool net_loopback(const unsigned char a[16])
     return !memcmp(a, one, 16) || (!memcmp(a, mapped, sizeof mapped) && a[12] == 127);
 }
 
-/* All on this machine: then nobody else can call. */
-static bool here_only(const char *host)
+bool net_here_only(const char *host)
 {
-    return !strcmp(host, "127.0.0.1") || !strcmp(host, "::1") || !strcmp(host, "localhost");
+    return !strncmp(host, "127.", 4) || !strcmp(host, "::1") || !strcmp(host, "localhost");
 }
 
 uint64_t net_host(void)
@@ -93,31 +92,42 @@ int net_get(int fd, void *data, size_t n, double until)
     return 0;
 }
 
-int net_listen(const char *host, int *port)
+static int bound(const struct sockaddr_storage *a, socklen_t n)
 {
-    struct sockaddr_storage a;
-    socklen_t n = sizeof a;
-    bool here = here_only(host), six = !here || strchr(host, ':');
-    unsigned char any[16] = { [15] = here };
-    int fd = six ? socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) : -1, off = 0;
-    int on = 1;
-    if (fd < 0) {                        /* no IPv6 here */
-        memcpy(any, mapped, sizeof mapped);
-        memcpy(any + 12, here ? "\x7f\0\0\1" : "\0\0\0\0", 4);
-        fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    } else setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    if (fd < 0) return err_sys("no socket to listen at");
+    int fd = socket(a->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1, off = 0;
+    if (fd < 0) return -1;
+    if (a->ss_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(fd, (struct sockaddr *)&a, net_socket_address(any, *port, &a)) < 0
-        || listen(fd, SOMAXCONN) < 0) {
-        if (errno == EADDRINUSE)
+    if (bind(fd, (const struct sockaddr *)a, n) == 0 && listen(fd, SOMAXCONN) == 0) return fd;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+int net_listen(const struct sockaddr_storage *at, int *port)
+{
+    struct sockaddr_storage a = at ? *at : (struct sockaddr_storage){ .ss_family = AF_INET6 };
+    socklen_t n = a.ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                          : sizeof(struct sockaddr_in);
+    ((struct sockaddr_in *)&a)->sin_port = htons((uint16_t)*port);   /* IPv6's: at the same place */
+    int fd = bound(&a, n);
+    if (fd < 0 && !at && errno != EADDRINUSE) {      /* no IPv6 here */
+        a.ss_family = AF_INET;
+        fd = bound(&a, n = sizeof(struct sockaddr_in));
+    }
+    if (fd < 0) {
+        int why = errno;
+        if (why == EADDRINUSE)
             err_set("port %d of this machine is in use; set MASTER_PORT to another, for all ranks",
                     *port);
         else err_sys("port %d", *port);
-        close(fd);
+        errno = why;
         return -1;
     }
+    n = sizeof a;
     getsockname(fd, (struct sockaddr *)&a, &n);
-    *port = ntohs(((struct sockaddr_in *)&a)->sin_port);         /* IPv6's is at the same place */
+    *port = ntohs(((struct sockaddr_in *)&a)->sin_port);
     return fd;
 }

@@ -13,6 +13,8 @@ void net_address(const struct sockaddr_storage *a, unsigned char to[16]);
 /* The other way; the bytes of *a that count. */
 socklen_t net_socket_address(const unsigned char from[16], int port, struct sockaddr_storage *a);
 bool net_loopback(const unsigned char a[16]);
+/* Is this a name by which no other machine can call? */
+bool net_here_only(const char *host);
 /* A number of this machine, containers on it included. */
 uint64_t net_host(void);
 
@@ -21,8 +23,8 @@ int net_wait(int fd, short what, double until);
 /* All n bytes, or -1. */
 int net_put(int fd, const void *data, size_t n, double until);
 int net_get(int fd, void *data, size_t n, double until);
-/* A socket that listens at *port, or, of 0, at any, which it becomes: to this machine alone where
- * `host` is loopback's address. -1. */
-int net_listen(const char *host, int *port);
+/* A socket that listens at an address (NULL: at all of this machine's), at *port, or, of 0, at any,
+ * which it becomes. -1, and errno. */
+int net_listen(const struct sockaddr_storage *at, int *port);
 
 #endif

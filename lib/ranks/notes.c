@@ -43,17 +43,22 @@ void notes_open(struct ranks *r)
     }
 }
 
-static void hear(struct ranks *r, struct peer *p, double now)
+/* -1 with a message: no rank writes such a note. */
+static int hear(struct ranks *r, struct peer *p, double now)
 {
     char why[700], name[128];
     p->heard = now;
     p->got.text[sizeof p->got.text - 1] = '\0';
+    if (p->got.kind < NOTE_ALIVE || p->got.kind > NOTE_END)
+        return err_set("%s sends what no rank sends (a note of kind %d); start all ranks from one "
+                       "build", ranks_name(r, p->rank, name), p->got.kind);
     if (p->got.kind == NOTE_END) p->ended = true;
     if (p->got.kind >= NOTE_LEAVING && p->leaving == 0) p->leaving = now;
-    if (p->got.kind != NOTE_FAILED) return;
+    if (p->got.kind != NOTE_FAILED) return 0;
     p->told = true;
     snprintf(why, sizeof why, "%s: %s", ranks_name(r, p->rank, name), p->got.text);
     ranks_break(r, r->place.rank ? p->got.text : why, !r->place.rank, -1);
+    return 0;
 }
 
 /* Whom does this rank owe an END: it is leaving, and, rank 0, everybody else is. */
@@ -68,7 +73,7 @@ static bool may_end(const struct ranks *r)
 static int say(struct ranks *r, struct peer *p, double now)
 {
     int kind = NOTE_ALIVE;
-    if (r->broken && !p->told) {
+    if (r->broken && !p->told && r->lost != 0) {
         kind = NOTE_FAILED;
         p->told = true;
         snprintf(p->put.text, sizeof p->put.text, "%.500s", r->why);
@@ -84,13 +89,34 @@ static int say(struct ranks *r, struct peer *p, double now)
     return (p->out = r->t->send(r->ctx, p->rank, 0, &p->put, sizeof p->put)) ? 0 : -1;
 }
 
+/* Another rank has ended the run of all: p, or somebody else. Who does so has said why: in a note,
+ * or, where this process was stopped and seemed gone, to its user. Whoever has not is named, by
+ * rank 0, or by the others where it is rank 0. A caller that has the message is left to say it. */
+static void ended(struct ranks *r, struct peer *p, bool by_peer, double now)
+{
+    bool stopped = r->stopped > 0 && now - r->stopped < GRACE;
+    ranks_break(r, err_msg(), !stopped && (by_peer || !r->place.rank), -1);
+    p->ended = p->ending = true;
+    p->out = NULL;
+    if (r->speaks && r->known) return;
+    if (r->speaks && r->last_word) r->last_word(r->why);
+    _exit(1);
+}
+
 /* With one peer: what came, what goes. -1 with a message. */
 static int exchange(struct ranks *r, struct peer *p, double now)
 {
-    int in = p->in ? r->t->done(r->ctx, p->in) : 0, out = p->out ? r->t->done(r->ctx, p->out) : 0;
+    int in = p->in ? r->t->done(r->ctx, p->in) : 0, out = 0;
     if (in > 0) {
         p->in = NULL;
-        hear(r, p, now);
+        if (hear(r, p, now) < 0) return -1;
+    }
+    if (in >= 0 && p->out) out = r->t->done(r->ctx, p->out);
+    if (out > 0) p->out = NULL;
+    bool by_peer = in == RANKS_ENDED || out == RANKS_ENDED;
+    if (by_peer || in == RANKS_TOLD || out == RANKS_TOLD) {
+        ended(r, p, by_peer, now);
+        return 0;
     }
     if (in == RANKS_GONE || out == RANKS_GONE) {
         if (!p->ended) {
@@ -102,7 +128,6 @@ static int exchange(struct ranks *r, struct peer *p, double now)
         return 0;
     }
     if (in < 0 || out < 0) return -1;
-    if (out) p->out = NULL;
     if (!p->in && !p->ended
         && !(p->in = r->t->receive(r->ctx, p->rank, 0, &p->got, sizeof p->got)))
         return -1;
@@ -151,6 +176,14 @@ static void hurry(struct ranks *r, double now)
         r->last_word(r->why);
         r->speaks = false;
     }
+    for (int i = 0; i < r->peers; i++) {         /* nobody is ended without a reason */
+        struct peer *p = &r->peer[i];
+        if (p->told || p->gone || r->lost == 0) continue;
+        struct note *last = mem_zero(1, sizeof *last);
+        last->kind = NOTE_FAILED;
+        snprintf(last->text, sizeof last->text, "%.500s", r->why);
+        (void)r->t->send(r->ctx, p->rank, 0, last, sizeof *last);
+    }
     r->known = r->aborted = true;
     pthread_mutex_unlock(&r->lock);
     r->t->abort(r->ctx, 1);
@@ -165,6 +198,7 @@ bool notes_advance(struct ranks *r)
     bool all = true;
     pthread_mutex_lock(&r->lock);
     r->looked = now;
+    if (pause > PAUSE) r->stopped = now;
     for (int i = 0; i < r->peers; i++) {
         struct peer *p = &r->peer[i];
         if (pause > PAUSE) p->heard += pause;

@@ -18,7 +18,7 @@ struct ranks_times ranks_times(const struct ranks *r)
 
 const char *ranks_name(const struct ranks *r, int rank, char to[128])
 {
-    if (r->who)
+    if (r->who && rank >= 0 && rank < r->place.size)
         snprintf(to, 128, "rank %d of %d (%.60s, process %lld)", rank, r->place.size,
                  r->who[rank].host, (long long)r->who[rank].pid);
     else snprintf(to, 128, "rank %d of %d", rank, r->place.size);
@@ -100,6 +100,7 @@ static int meet(struct ranks *r)
         free(all);
         return -1;
     }
+    for (int i = 0; i < r->place.size; i++) all[i].host[sizeof all[i].host - 1] = '\0';
     pthread_mutex_lock(&r->lock);
     r->who = all;
     pthread_mutex_unlock(&r->lock);

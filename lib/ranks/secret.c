@@ -43,6 +43,12 @@ uint64_t secret_proof(const struct secret *s, const void *data, size_t n)
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
+bool secret_is_set(void)
+{
+    const char *word = getenv("ISOGLOT_SECRET");
+    return word && *word;
+}
+
 struct secret secret_of(const char *run)
 {
     const char *word = getenv("ISOGLOT_SECRET");

@@ -24,10 +24,13 @@ static void *send_to(void *ctx, int to, int tag, const void *data, size_t bytes)
 {
     struct link *l = &((struct tcp *)ctx)->link[to];
     struct request *q = link_request(l, FRAME_DATA, (uint32_t)tag, data, bytes);
-    if (bytes > TCP_EAGER) {
+    if (bytes > TCP_EAGER || l->ahead + tcp_cost(bytes) > TCP_AHEAD) {
         link_tell(l, FRAME_ASK, q->frame.tag, bytes);
         list_append(&l->asked, q);
-    } else list_append(&l->out, q);
+    } else {
+        l->ahead += tcp_cost(bytes);
+        list_append(&l->out, q);
+    }
     link_push(l);
     return q;
 }
@@ -39,7 +42,7 @@ static bool copied(struct request *q)
     struct request *a = list_find(&l->arrived, q->frame.tag);
     if (!a || a == l->into || a->frame.kind == FRAME_ASK) return false;
     memcpy(q->data, a->data, a->bytes);
-    list_take(&l->arrived, a);
+    link_unkeep(l, a);
     free(a->data);
     free(a);
     return q->done = true;
@@ -49,45 +52,56 @@ static void *receive(void *ctx, int from, int tag, void *data, size_t bytes)
 {
     struct link *l = &((struct tcp *)ctx)->link[from];
     struct request *q = link_request(l, FRAME_DATA, (uint32_t)tag, data, bytes), *a;
-    int rc = 0;
     if (!(a = list_find(&l->arrived, q->frame.tag))) list_append(&l->posted, q);
     else if (a->frame.kind == FRAME_ASK) {
-        list_take(&l->arrived, a);
-        rc = link_grant(l, q, a->bytes);
+        link_unkeep(l, a);
+        if (link_grant(l, q, a->bytes) < 0) link_close(l);
         free(a);
         link_push(l);
-    } else if (a->bytes != bytes) rc = link_mismatch(l, a->bytes, bytes);
-    else if (!copied(q)) {
+    } else if (a->bytes != bytes) {
+        (void)link_mismatch(l, a->bytes, bytes);
+        link_close(l);
+    } else if (!copied(q)) {
         /* it is still coming: the rest goes to where it was asked for */
         memcpy(data, a->data, a->moved);
         q->moved = a->moved;
-        list_take(&l->arrived, a);
+        link_unkeep(l, a);
         l->into = q;
         free(a->data);
         free(a);
     }
-    if (rc == 0) return q;
-    free(q);
-    return NULL;
+    return q;
 }
 
 static int done(void *ctx, void *which)
 {
     struct tcp *t = ctx;
     struct request *q = which;
+    const struct link *l = q->link;
     double now = clock_seconds();
-    int rc = 0;
-    if (!q->done) rc = link_move(q->link);
-    for (int i = 0; i < t->place.size && rc == 0 && now - t->swept > SWEEP; i++)
-        rc = link_move(&t->link[i]);
-    if (now - t->swept > SWEEP) t->swept = now;
-    if (rc < 0) return -1;
+    if (!q->done) link_move(q->link);
+    if (now - t->swept > SWEEP) {
+        t->swept = now;
+        for (int i = 0; i < t->place.size; i++) {
+            link_move(&t->link[i]);
+            if (t->link[i].aborted) t->aborted = i;
+        }
+    }
     if (q->done) {
         free(q);
         return 1;
     }
-    if (!q->link->closed) return 0;
-    err_set("rank %d of %d has closed its connection", q->link->rank, t->place.size);
+    if (l->aborted || t->aborted) {
+        err_set("rank %d of %d has ended the run of all ranks, and has not said why",
+                l->aborted ? l->rank : t->aborted, t->place.size);
+        return l->aborted ? RANKS_ENDED : RANKS_TOLD;
+    }
+    if (!l->closed) return 0;
+    if (l->wrong) {
+        err_set("%s", l->wrong);
+        return RANKS_WRONG;
+    }
+    err_set("rank %d of %d has closed its connection", l->rank, t->place.size);
     return RANKS_GONE;
 }
 
@@ -108,6 +122,7 @@ static int end(void *ctx)
         if (l->fd >= 0) close(l->fd);
         emptied(&l->out, false);
         emptied(&l->arrived, true);
+        free(l->wrong);
     }
     free(t->link);
     t->link = NULL;
@@ -129,7 +144,7 @@ static void abort_all(void *ctx, int status)
             struct link *l = &t->link[i];
             if (l->fd < 0) continue;
             link_push(l);
-            left |= l->out.first && !l->deaf;
+            left |= l->out.first && !l->deaf && !l->closed;
         }
         if (left) poll(NULL, 0, 1);
     }

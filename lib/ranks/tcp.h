@@ -1,8 +1,10 @@
-/* Plain TCP between ranks: for where neither MPI nor PMIx is at hand. meet.c connects every rank
- * with every other, link.c moves messages over a connection: up to TCP_EAGER bytes are sent as they
- * are, and kept by the receiver until he asks for them; more is announced (FRAME_ASK) and sent when
- * he has (FRAME_GRANT, FRAME_BULK), so that what is sent early neither fills his memory nor stops
- * what comes behind it. */
+/* Plain TCP between ranks: for where neither MPI nor PMIx is at hand. rendezvous.c connects every
+ * rank with every other, link.c moves messages over a connection: up to TCP_EAGER bytes are sent as
+ * they are, and kept by the receiver until he asks for them; more is announced (FRAME_ASK) and sent
+ * when he has (FRAME_GRANT, FRAME_BULK), so that what is sent early neither fills his memory nor
+ * stops what comes behind it. The receiver says what he has used (FRAME_USED); who is TCP_AHEAD
+ * bytes ahead of that announces short messages too. Whatever else comes, or more of it than these
+ * bounds allow, is no rank's, and its connection is closed. */
 #ifndef RANKS_TCP_H
 #define RANKS_TCP_H
 #include <stdbool.h>
@@ -12,9 +14,14 @@
 #include "lib/ranks/secret.h"
 #include "lib/ranks/transport.h"
 
-enum { TCP_EAGER = 1 << 22 };
+enum {
+    TCP_EAGER = 1 << 22,
+    TCP_AHEAD = 1 << 24,                 /* per connection, each message counted by tcp_cost */
+    TCP_ASKS = 1 << 16,                  /* messages announced, and not asked for yet */
+    TCP_TAGS = 1 << 15                   /* transport.h */
+};
 /* Of frames: not 0, 1, ..., which come by chance. */
-enum { FRAME_DATA = 0x72616e6b, FRAME_ASK, FRAME_GRANT, FRAME_BULK, FRAME_ABORT };
+enum { FRAME_DATA = 0x72616e6b, FRAME_ASK, FRAME_GRANT, FRAME_BULK, FRAME_ABORT, FRAME_USED };
 /* Before each message's bytes. */
 struct frame { uint32_t kind, tag; uint64_t bytes; };
 
@@ -34,6 +41,8 @@ struct link {
     int fd;                              /* -1: with itself */
     int rank, size;                      /* the other's; of the run */
     bool closed, deaf;                   /* nothing comes any more; nothing goes */
+    bool aborted;                        /* the other has ended the run */
+    char *wrong;                         /* why it is closed, where what came is no rank's */
     struct list out;                     /* frames and data on their way, in order */
     struct list asked;                   /* sends that wait for the other's leave */
     struct list posted;                  /* receives for which nothing has come */
@@ -41,15 +50,25 @@ struct link {
     struct list arrived;                 /* what came before it was asked for */
     struct frame in; size_t in_got;      /* the frame that comes, and whose data: */
     struct request *into;
+    size_t ahead;                        /* sent, and not known to be used */
+    size_t kept, used;                   /* of `arrived`; what the other does not know of yet */
+    int asks;                            /* of `arrived` */
 };
 
 struct tcp {
     struct ranks_launch at;
     struct ranks_place place;
     struct secret secret;
+    uint64_t process;                    /* a number of this one's */
+    int listener, port;                  /* while they meet: where the ranks above call */
+    int room;                            /* for callers at a time; 0: as many as there are ranks */
     struct link *link;                   /* [size] */
     double swept;                        /* when all connections were looked at */
+    int aborted;                         /* a rank that has ended the run; 0, none: its own link */
 };
+
+/* Of a message that waits: its bytes, and what keeping it takes. */
+static inline size_t tcp_cost(size_t bytes) { return bytes + 128; }
 
 void list_append(struct list *l, struct request *q);
 void list_take(struct list *l, struct request *q);
@@ -63,9 +82,13 @@ void link_tell(struct link *l, uint32_t kind, uint32_t tag, uint64_t bytes);
 int link_grant(struct link *l, struct request *q, uint64_t bytes);
 /* The message that a length is wrong, and -1. */
 int link_mismatch(const struct link *l, size_t got, size_t expected);
-/* What goes, as much as the connection takes; that and what has come. -1 with a message. */
+/* Nothing more of the other's is read: the message says why. */
+void link_close(struct link *l);
+/* a, of `arrived`, leaves it. */
+void link_unkeep(struct link *l, struct request *a);
+/* What goes, as much as the connection takes; that and what has come. */
 void link_push(struct link *l);
-int link_move(struct link *l);
+void link_move(struct link *l);
 
 /* The one transport of this process, for what `l` says. */
 const struct ranks_transport *ranks_tcp(const struct ranks_launch *l);

@@ -5,10 +5,11 @@
 #define RANKS_TRANSPORT_H
 #include <stddef.h>
 
-#define RANKS_ABI 2
+#define RANKS_ABI 3
 
-/* Besides -1: another rank has failed and says why; that rank's process is gone. */
-enum { RANKS_TOLD = -2, RANKS_GONE = -3 };
+/* Besides -1: another rank has failed and says why; that rank's process is gone; that rank has
+ * ended the run of all; that rank sends what no rank sends. */
+enum { RANKS_TOLD = -2, RANKS_GONE = -3, RANKS_ENDED = -4, RANKS_WRONG = -5 };
 
 struct ranks_place {
     int rank, size;                      /* of the run */
@@ -29,8 +30,8 @@ struct ranks_transport {
      * A request, or NULL with a message. */
     void *(*send)(void *ctx, int to, int tag, const void *data, size_t bytes);
     void *(*receive)(void *ctx, int from, int tag, void *data, size_t bytes);
-    /* 1: it is done, and the request gone; 0: not yet; -1 or RANKS_GONE with a message. Does not
-     * wait. */
+    /* 1: it is done, and the request gone; 0: not yet; -1 or one of those above with a message.
+     * Does not wait. */
     int (*done)(void *ctx, void *request);
     /* Takes leave of the others, which do the same. 0, or -1 with a message. */
     int (*end)(void *ctx);

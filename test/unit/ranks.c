@@ -447,6 +447,56 @@ static void a_silent_rank_is_named(void **state)
         }
 }
 
+/* --- a request that is done, and a peer that is wrong, in one look ---------------------------- */
+
+static struct { bool gone; int again; } one_send;
+
+static int start_two(void **ctx, struct ranks_place *p, double patience)
+{
+    (void)patience;
+    *ctx = NULL;
+    *p = (struct ranks_place){ 0, 2, 2 };
+    return 0;
+}
+
+static void *put_one(void *ctx, int to, int tag, const void *data, size_t n)
+{
+    (void)ctx, (void)to, (void)tag, (void)data, (void)n;
+    one_send.gone = false;
+    return &one_send;
+}
+
+static void *get_one(void *ctx, int from, int tag, void *data, size_t n)
+{
+    (void)ctx, (void)from, (void)tag, (void)n;
+    return data;
+}
+
+static int done_or_wrong(void *ctx, void *request)
+{
+    (void)ctx;
+    if (request != &one_send) {
+        err_set("rank 1 of 2 sends what no rank sends");
+        return RANKS_WRONG;
+    }
+    one_send.again += one_send.gone;
+    one_send.gone = true;
+    return 1;
+}
+
+static void a_request_that_is_done_is_not_looked_at_again(void **state)
+{
+    const struct ranks_transport t = { RANKS_ABI, "wrong", start_two, put_one, get_one,
+                                       done_or_wrong, end, abort_all };
+    bool told;
+    (void)state;
+    memset(&one_send, 0, sizeof one_send);
+    assert_null(ranks_open(&t, 60, NULL, &told));
+    assert_false(told);
+    assert_non_null(strstr(err_msg(), "rank 1 of 2 sends what no rank sends"));
+    assert_int_equal(one_send.again, 0);
+}
+
 /* Without ranks every function has an answer. */
 static void a_run_of_one(void **state)
 {
@@ -470,7 +520,8 @@ static int launched(struct ranks_launch *l, const char *const *set)
         "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", "SLURM_STEP_ID",
         "SLURM_STEP_NUM_NODES", "SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST",
         "SLURM_LAUNCH_NODE_IPADDR", "SLURM_STEP_RESV_PORTS", "RANK", "WORLD_SIZE", "MASTER_ADDR",
-        "MASTER_PORT", "TORCHELASTIC_USE_AGENT_STORE", "TORCHELASTIC_RUN_ID", "ISOGLOT_RANKS"
+        "MASTER_PORT", "LOCAL_WORLD_SIZE", "TORCHELASTIC_USE_AGENT_STORE", "TORCHELASTIC_RUN_ID",
+        "ISOGLOT_RANKS"
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
     for (; *set; set++) putenv((char *)*set);
@@ -516,6 +567,10 @@ static void plain_tcp_is_found_by_torchs_variables(void **state)
     LAUNCHED(&l, "RANK=2", "WORLD_SIZE=4", "MASTER_ADDR=n1", "MASTER_PORT=1234",
              "TORCHELASTIC_USE_AGENT_STORE=True");               /* torchrun itself is at 1234 */
     assert_int_equal(l.port, 1235);
+    LAUNCHED(&l, "RANK=2", "WORLD_SIZE=4", "LOCAL_WORLD_SIZE=2", "MASTER_ADDR=n1");
+    assert_string_equal(l.host, "n1");
+    LAUNCHED(&l, "RANK=2", "WORLD_SIZE=4", "LOCAL_WORLD_SIZE=4", "MASTER_ADDR=n1");
+    assert_string_equal(l.host, "127.0.0.1");                    /* all are on this machine */
     LAUNCHED(&l, "RANK=2", "WORLD_SIZE=4");
     assert_int_equal(l.by, RANKS_ALONE);
     LAUNCHED(&l, "RANK=2", "MASTER_ADDR=n1");
@@ -586,6 +641,7 @@ int main(void)
         cmocka_unit_test(who_differs_is_named_by_the_first_alone),
         cmocka_unit_test(a_failure_reaches_the_others_with_the_name),
         cmocka_unit_test(a_silent_rank_is_named),
+        cmocka_unit_test(a_request_that_is_done_is_not_looked_at_again),
         cmocka_unit_test(a_run_of_one),
         cmocka_unit_test(launchers_are_known_by_their_environment),
         cmocka_unit_test(plain_tcp_is_found_by_torchs_variables),

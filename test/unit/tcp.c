@@ -1,5 +1,5 @@
 /* Plain TCP between ranks (lib/ranks/tcp.h): ranks are processes here, which a test forks, and a
- * stranger is a socket that speaks as lib/ranks/meet.h says, all but the key. */
+ * stranger is a socket that speaks as lib/ranks/rendezvous.h says, all but the key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/ranks/meet.h"
+#include "lib/ranks/rendezvous.h"
 #include "lib/ranks/net.h"
 
 #define CHECK(x) do { if (!(x)) { printf("line %d: %s: %s\n", __LINE__, #x, err_msg()); \
@@ -30,7 +30,11 @@ static struct ranks_launch at(int rank, int size, int port)
 
 static int some_port(void)
 {
-    int port = 0, fd = net_listen("127.0.0.1", &port);
+    unsigned char here[16] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
+    struct sockaddr_storage a;
+    int port = 0;
+    (void)net_socket_address(here, 0, &a);
+    int fd = net_listen(&a, &port);
     close(fd);
     return port;
 }
@@ -127,7 +131,7 @@ static void shorter(struct rank *r)
     char x[24] = { 0 };
     if (r->place.rank) CHECK(finished(r, r->t->send(r->ctx, 0, 5, x, 12)) == 1);
     else {
-        CHECK(finished(r, r->t->receive(r->ctx, 1, 5, x, sizeof x)) == -1);
+        CHECK(finished(r, r->t->receive(r->ctx, 1, 5, x, sizeof x)) == RANKS_WRONG);
         CHECK(strstr(err_msg(), "rank 1 of 2 sends 12 bytes where this one expects 24"));
     }
     usleep(200000);
@@ -137,6 +141,45 @@ static void a_message_of_another_length_is_refused(void **state)
 {
     (void)state;
     ranks(2, shorter);
+}
+
+/* Rank 0 sends 48 MiB in short messages before rank 1 asks for any: what is too far ahead waits
+ * with its sender, all arrives, and in the end little of it counts as not used. */
+static void hurry(struct rank *r)
+{
+    enum { MANY = 48, BYTES = 1 << 20 };
+    void *request[MANY];
+    char *x = mem_alloc((size_t)MANY * BYTES), last;
+    const struct tcp *t = r->ctx;
+    int me = r->place.rank;
+    for (size_t i = 0; i < (size_t)MANY * BYTES; i++) x[i] = me ? 0 : byte(0, 1, 0, i);
+    if (me) {                            /* what comes early is looked at, and kept */
+        void *end = r->t->receive(r->ctx, 0, 9, &last, 1);
+        double until = clock_seconds() + 60;
+        while (t->link[0].kept <= TCP_AHEAD / 2 && clock_seconds() < until)
+            CHECK(r->t->done(r->ctx, end) >= 0);
+        CHECK(t->link[0].kept > TCP_AHEAD / 2 && t->link[0].kept <= TCP_AHEAD);
+        for (int i = 0; i < MANY; i++)
+            CHECK(request[i] = r->t->receive(r->ctx, 0, 7, x + (size_t)i * BYTES, BYTES));
+        for (int i = 0; i < MANY; i++) CHECK(finished(r, request[i]) == 1);
+        for (size_t i = 0; i < (size_t)MANY * BYTES; i++) CHECK(x[i] == byte(0, 1, 0, i));
+        CHECK(finished(r, end) == 1);
+        CHECK(finished(r, r->t->send(r->ctx, 0, 8, &last, 1)) == 1);
+        usleep(100000);
+        return;
+    }
+    for (int i = 0; i < MANY; i++)
+        CHECK(request[i] = r->t->send(r->ctx, 1, 7, x + (size_t)i * BYTES, BYTES));
+    for (int i = 0; i < MANY; i++) CHECK(finished(r, request[i]) == 1);
+    CHECK(finished(r, r->t->send(r->ctx, 1, 9, x, 1)) == 1);
+    CHECK(finished(r, r->t->receive(r->ctx, 1, 8, &last, 1)) == 1);
+    CHECK(t->link[1].ahead < TCP_AHEAD / 2);
+}
+
+static void who_is_far_ahead_waits(void **state)
+{
+    (void)state;
+    ranks(2, hurry);
 }
 
 /* Who is gone is RANKS_GONE, and what he had sent is there. */
@@ -167,7 +210,7 @@ static void stranger(int port, bool greets)
 {
     unsigned char here[16] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
     struct sockaddr_storage a;
-    struct hello mine = { MEET_MAGIC, RANKS_ABI, 2, 1, 0, 1, 0 }, his;
+    struct hello mine = { RENDEZVOUS_MAGIC, RANKS_ABI, 2, 1, 0, 1, 0 }, his;
     struct answer answer = { 0 };
     char c;
     socklen_t n = net_socket_address(here, port, &a);
@@ -216,13 +259,43 @@ static void strangers_are_let_go(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Where there is room for two callers at a time, most are put off: they call again, and are in when
+ * they are told so. */
+static void who_is_put_off_calls_again(void **state)
+{
+    enum { SIZE = 12 };
+    int port = some_port(), status;
+    pid_t pid[SIZE];
+    (void)state;
+    fflush(stdout);
+    for (int i = 0; i < SIZE; i++) {
+        if ((pid[i] = fork()) != 0) continue;
+        struct tcp t = { .at = at(i, SIZE, port), .secret = secret_of("test"), .room = 2 };
+        CHECK(tcp_meet(&t, 30) == 0);
+        for (int q = 0; q < SIZE; q++) {         /* each has every other at the other end */
+            char name = (char)i, his = -1;
+            if (q == i) continue;
+            CHECK(net_put(t.link[q].fd, &name, 1, clock_seconds() + 30) == 0);
+            CHECK(net_get(t.link[q].fd, &his, 1, clock_seconds() + 30) == 0);
+            CHECK(his == q);
+        }
+        _exit(0);
+    }
+    for (int i = 0; i < SIZE; i++) {
+        waitpid(pid[i], &status, 0);
+        assert_int_equal(status, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_of_any_length_arrive_in_any_order),
         cmocka_unit_test(a_message_of_another_length_is_refused),
+        cmocka_unit_test(who_is_far_ahead_waits),
         cmocka_unit_test(a_rank_that_is_gone_is_told),
         cmocka_unit_test(strangers_are_let_go),
+        cmocka_unit_test(who_is_put_off_calls_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
