@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "lib/cooc/cooc.h"
 
 struct cooc_values_opts {
     double xmax, alpha;       /* 100 and 0.75 */
@@ -47,6 +48,7 @@ bool cooc_value(const struct cooc_values *v, uint32_t row, uint32_t col, float *
 
 /* tokens on either side that were counted */
 uint32_t cooc_values_window(const struct cooc_values *v);
+enum cooc_weights cooc_values_weights(const struct cooc_values *v);
 uint32_t cooc_values_ids(const struct cooc_values *v);       /* ids are below this */
 uint64_t cooc_values_pairs(const struct cooc_values *v);     /* stored pairs */
 size_t cooc_values_bytes(const struct cooc_values *v);       /* memory held */

@@ -12,6 +12,7 @@
 /* Rows end to end; row i is at[i]..at[i+1]. Columns are 16 bits wide where ids allow. */
 struct cooc_values {
     uint32_t ids, window;
+    enum cooc_weights weights;
     bool triangle, wide, half, raw;
     float alpha, log_xmax;
     uint64_t *at;                          /* [ids + 1] */
@@ -152,6 +153,7 @@ struct cooc_values *cooc_values_load(const char *path, const struct cooc_values_
     v = mem_zero(1, sizeof *v);
     v->ids = c->ids;
     v->window = c->scheme.window;
+    v->weights = c->scheme.weights;
     v->skip = mem_alloc(c->skip_size + 1);
     v->skip_size = c->skip_size;
     if (c->skip_size) memcpy(v->skip, c->skip, c->skip_size);
@@ -218,6 +220,7 @@ const char *cooc_values_skip(const struct cooc_values *v, size_t *size)
 }
 
 uint32_t cooc_values_window(const struct cooc_values *v) { return v->window; }
+enum cooc_weights cooc_values_weights(const struct cooc_values *v) { return v->weights; }
 uint32_t cooc_values_ids(const struct cooc_values *v) { return v->ids; }
 uint64_t cooc_values_pairs(const struct cooc_values *v) { return v->at[v->ids]; }
 size_t cooc_values_bytes(const struct cooc_values *v) { return v->bytes; }

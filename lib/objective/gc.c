@@ -31,6 +31,13 @@ static const struct opt rows[] = {
       "6)" },
     { "gc-targets", 0, OPT_CHOICE(gc, how.targets), "masked|selected",
       "targets are positions that read <mask>, or all predicted ones" },
+    { "gc-mean", 0, OPT_CHOICE(gc, how.mean), "targets|pairs",
+      "mean over targets of the sum over their neighbours (the paper), or over pairs with X > 0 "
+      "(its authors' code)" },
+    { "gc-log", 0, OPT_CHOICE(gc, how.log), "x|1+x",
+      "regress on log X (the paper), or on log(X + 1) (its authors' code)" },
+    { "gc-neighbours", 0, OPT_CHOICE(gc, how.neighbours), "all|visible",
+      "neighbours are all (the paper), or those that do not read <mask> (its authors' code)" },
     { "gc-sqrt-d", 0, OPT_FLAG(gc, how.sqrt_d), NULL,
       "divide products by sqrt(dim); the paper reports that training fails without it" },
     { "gc-dot", 0, OPT_REAL(gc, how.dot), "S", "multiply products by S; 0: by 1/sqrt(dim)",
@@ -64,6 +71,9 @@ static int check(const void *self)
     if (!o->counts) return err_set("objective gc needs --cooc FILE");
     if (o->how.dot > 0 && !o->how.sqrt_d)
         return err_set("--gc-dot and --no-gc-sqrt-d both say how products are scaled; give one");
+    if (o->how.neighbours == GC_VISIBLE && o->on_mass && o->side == GC_DECODER)
+        return err_set("--gc-neighbours visible: neighbours of MASS's decoder are in the span, "
+                       "which reads <mask>; add --gc-side enc");
     if (cooc_skip_make(&s, o->skip.v, o->skip.n, "--gc-skip") < 0) return -1;
     cooc_skip_free(&s);
     return 0;
@@ -94,6 +104,20 @@ static void pass_over(struct gc *o, const struct vocab *v)
                  cooc_skip_show(skip, size, shown, sizeof shown));
 }
 
+/* Each form of the loss has its counts. */
+static void compare_form(const struct gc *o)
+{
+    enum cooc_weights w = cooc_values_weights(o->x);
+    if (w == COOC_GLOVE && o->how.log == GC_LOG_X)
+        msg_note("%s: counts of 1/d go with log(X + 1), as the authors' code has them; add "
+                 "--gc-log 1+x, or count with --weights mlm-gc, as the paper does",
+                 o->counts);
+    if (w == COOC_MLM_GC && o->how.log == GC_LOG_1X)
+        msg_note("%s: counts of 1/(d+1) go with log X, as the paper has them; leave out "
+                 "--gc-log 1+x, or count with --weights glove, as the authors' code does",
+                 o->counts);
+}
+
 static int open(void *self, struct setup *s)
 {
     struct gc *o = self;
@@ -106,6 +130,7 @@ static int open(void *self, struct setup *s)
         || state_sum_file(s->state, o->counts) < 0)
         return -1;
     pass_over(o, s->vocab);
+    compare_form(o);
     int counted = (int)cooc_values_window(o->x);
     return o->how.window <= counted
                ? 0
@@ -123,7 +148,8 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
         return 0;
     }
     const struct masked *m = under;
-    struct gc_text t = { m->row, m->masked, m->original, m->input.at, m->input.len, m->n };
+    struct gc_text t = { .row = m->row, .read = m->input.token, .original = m->original,
+                         .at = m->input.at, .len = m->input.len, .n = m->n };
     gc_build(batch, &t, o->x, &o->how);
     return 0;
 }
@@ -135,7 +161,8 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
     struct var *h = o->on_mass && o->side == GC_ENCODER ? p->encoder : p->h;
     pass_losses(p, "gc", gc_loss(p->t, h, p->m->tokens, g, &o->how, scale), g->n);
     pass_number(p, "gc_pairs", g->pairs, g->n);
-    pass_number(p, "gc_constant", g->constant * (double)gc_sum_factor(&o->how), g->n);
+    if (o->how.neighbours == GC_VISIBLE) pass_number(p, "gc_visible", g->regressed, g->pairs);
+    pass_number(p, "gc_constant", g->constant * (double)gc_sum_factor(&o->how, g), g->n);
     return 0;
 }
 
@@ -165,7 +192,7 @@ static void write(const void *self, const void *batch, const struct pass *p, str
     batch_file_float(f, "f", g->f, g->n, J);
     batch_file_float(f, "log_x", g->logx, g->n, J);
     batch_file_scalar(f, "dot_factor", (double)gc_dot_factor(o, p->m->c.dim));
-    batch_file_scalar(f, "sum_factor", (double)gc_sum_factor(o));
+    batch_file_scalar(f, "sum_factor", (double)gc_sum_factor(o, g));
 }
 
 static void close(void *self)

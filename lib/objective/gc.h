@@ -5,7 +5,10 @@
  * with X_j the count of the tokens w_t and w_{t+j},
  * averaged over the targets t of a batch; Eq. 6 (appendix D) has the output embedding O_{w_{t+j}}
  * in place of H_{t+j}. Tokens that counting skipped (lib/cooc/skip.h) are neither targets nor
- * neighbours, and occupy no place in the window. */
+ * neighbours, and occupy no place in the window.
+ *
+ * The authors' code has another loss than their paper (docs/papers.md): the mean over pairs with X
+ * > 0, log(X + 1), neighbours that can be read. Each is an option. */
 #ifndef OBJECTIVE_GC_H
 #define OBJECTIVE_GC_H
 #include "lib/cooc/cooc_values.h"
@@ -14,11 +17,18 @@
 enum gc_form { GC_HIDDEN, GC_OUTPUT };              /* Eq. 3, Eq. 6 */
 /* positions whose input is <mask>, or all predicted ones */
 enum gc_targets { GC_MASKED, GC_SELECTED };
+enum gc_mean { GC_PER_TARGET, GC_PER_PAIR };        /* pairs: those with X > 0 */
+enum gc_log { GC_LOG_X, GC_LOG_1X };                /* log X, log(1 + X) */
+/* all, or those that do not read <mask>; the others count in the mean over pairs all the same */
+enum gc_neighbours { GC_ALL, GC_VISIBLE };
 
 struct gc_options {
     int window;                  /* n */
     enum gc_form form;
     enum gc_targets targets;
+    enum gc_mean mean;
+    enum gc_log log;
+    enum gc_neighbours neighbours;
     /* the factors 1/sqrt(d) and 1/(2n); the paper's failing rows lack one */
     bool sqrt_d, half_n;
     double dot;                  /* in place of 1/sqrt(d); 0: that */
@@ -30,31 +40,31 @@ static const struct gc_options gc_defaults = {
 };
 
 /* What neighbours are looked for in: `original` tokens [rows] of sentences (rows at[s] to
- * at[s] + len[s] - 1), and the n rows that are predicted, ascending. masked: does its row read
- * <mask>? */
+ * at[s] + len[s] - 1), what is read in their place [rows], and the n rows that are predicted,
+ * ascending. */
 struct gc_text {
-    const int32_t *row;
-    const uint8_t *masked;
+    const int32_t *row, *read;
     const uint32_t *original;
     const int32_t *at, *len;
     int n;
 };
 
 struct gc_batch {
-    int32_t *row; uint8_t *masked; size_t row_cap, masked_cap;   /* of gc_build_mass */
+    int32_t *row, *read; size_t row_cap, read_cap;   /* of gc_build_mass */
 
     /* [n], [n * 2 window]; nb: row, or token of GC_OUTPUT; -1: none */
     int32_t *t, *nb; float *f, *logx;
-    int n, pairs;                                   /* targets, neighbours with X > 0 */
-    /* sum of f (log X - c)^2 over the pairs with the best c, the f-weighted mean of log X: the loss
-     * of a model that predicts the mean for every pair */
+    /* targets, neighbours with X > 0, those of them that are regressed on */
+    int n, pairs, regressed;
+    /* sum of f (log X - c)^2 over the latter with the best c, the f-weighted mean of log X: the
+     * loss of a model that predicts the mean for every pair */
     double constant;
     size_t t_cap, nb_cap, f_cap, x_cap;
 };
 
 /* Collects targets from b: tokens w are the original ones, neighbours stay inside the sentence,
  * specials contribute nothing, nor does X = 0 (the neighbour becomes -1). Targets without
- * neighbours are kept: they count in the mean. */
+ * neighbours are kept: they count in the mean over targets. */
 void gc_build(struct gc_batch *g, const struct gc_text *b, const struct cooc_values *x,
               const struct gc_options *o);
 /* The same of a batch of MASS; side says which states the rows are of.
@@ -67,13 +77,13 @@ enum gc_side { GC_DECODER, GC_ENCODER };
 void gc_build_mass(struct gc_batch *g, const struct mass_batch *b, enum gc_side side,
                    const struct cooc_values *x, const struct gc_options *o);
 /* Runs Eq. 3 or Eq. 6 on states h, scaled by scale / targets; output: the parameter O of Eq. 6. The
- * losses [n] stay on the device. NULL when n = 0. */
+ * losses [n], whose mean is the loss, stay on the device. NULL when n = 0. */
 float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch *g,
                const struct gc_options *o, float scale);
 void gc_free(void *batch);
-/* The factors of each product (1/sqrt(dim) or what the options say) and of each sum over
- * neighbours (1/(2n) or 1). */
+/* The factors of each product (1/sqrt(dim) or what the options say) and of each target's sum over
+ * its neighbours: 1/(2n) or 1, times targets / pairs where the mean is over pairs. */
 float gc_dot_factor(const struct gc_options *o, int dim);
-float gc_sum_factor(const struct gc_options *o);
+float gc_sum_factor(const struct gc_options *o, const struct gc_batch *g);
 
 #endif

@@ -39,10 +39,13 @@ static void pair(struct gc_batch *g, struct spread *s, const struct gc_text *b, 
     if (b->original[k] < VOCAB_SPECIALS
         || !cooc_value(x, b->original[r], b->original[k], &logx, &f))
         return;
+    g->pairs++;
+    if (o->neighbours == GC_VISIBLE && b->read[k] == VOCAB_MASK) return;
+    if (o->log == GC_LOG_1X) logx = log1pf(expf(logx));
     g->nb[at] = o->form == GC_HIDDEN ? k : (int32_t)b->original[k];
     g->f[at] = f;
     g->logx[at] = logx;
-    g->pairs++;
+    g->regressed++;
     s->f += (double)f;
     s->fx += (double)f * (double)logx;
     s->fxx += (double)f * (double)logx * (double)logx;
@@ -70,11 +73,11 @@ void gc_build(struct gc_batch *g, const struct gc_text *b, const struct cooc_val
               const struct gc_options *o)
 {
     struct spread all = { 0 };
-    g->n = g->pairs = 0;
+    g->n = g->pairs = g->regressed = 0;
     int s = 0;
     for (int i = 0; i < b->n; i++) {
         int r = b->row[i];
-        if (o->targets == GC_MASKED && !b->masked[i]) continue;
+        if (o->targets == GC_MASKED && b->read[r] != VOCAB_MASK) continue;
         if (passed_over(o, b->original[r])) continue;
         while (r >= b->at[s] + b->len[s]) s++;
         neighbours(g, &all, b, r, b->at[s], b->at[s] + b->len[s], x, o);
@@ -87,9 +90,10 @@ float gc_dot_factor(const struct gc_options *o, int dim)
     if (o->dot > 0) return (float)o->dot;
     return o->sqrt_d ? 1.0f / sqrtf((float)dim) : 1;
 }
-float gc_sum_factor(const struct gc_options *o)
+float gc_sum_factor(const struct gc_options *o, const struct gc_batch *g)
 {
-    return o->half_n ? 1.0f / (float)(2 * o->window) : 1;
+    float mean = o->mean == GC_PER_PAIR && g->pairs ? (float)g->n / (float)g->pairs : 1;
+    return o->half_n ? mean / (float)(2 * o->window) : mean;
 }
 
 float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch *g,
@@ -100,7 +104,7 @@ float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch 
     size_t n = (size_t)g->n, nj = n * (size_t)J;
     return tape_gc(t, h, o->form == GC_OUTPUT ? output : -1, tape_int32(t, g->t, n),
                    tape_int32(t, g->nb, nj), tape_float(t, g->f, nj), tape_float(t, g->logx, nj),
-                   gc_dot_factor(o, h->cols), gc_sum_factor(o), scale / (float)g->n, g->n, J);
+                   gc_dot_factor(o, h->cols), gc_sum_factor(o, g), scale / (float)g->n, g->n, J);
 }
 
 void gc_build_mass(struct gc_batch *g, const struct mass_batch *b, enum gc_side side,
@@ -110,14 +114,14 @@ void gc_build_mass(struct gc_batch *g, const struct mass_batch *b, enum gc_side 
     const int32_t *original = side == GC_DECODER ? b->target : b->original;
     struct gc_text t = { .original = (const uint32_t *)original, .at = rows->at, .len = rows->len };
     mem_room(&g->row, &g->row_cap, (size_t)b->dec.rows + 1, sizeof *g->row);
-    mem_room(&g->masked, &g->masked_cap, (size_t)b->dec.rows + 1, 1);
+    mem_room(&g->read, &g->read_cap, (size_t)b->dec.rows + 1, sizeof *g->read);
     for (int i = 0; i < b->dec.rows; i++) {
+        g->read[i] = b->src.token[b->span[i]];
         if (b->target[i] == VOCAB_EOS) continue;
-        g->row[t.n] = side == GC_DECODER ? i : b->span[i];
-        g->masked[t.n++] = b->src.token[b->span[i]] == VOCAB_MASK;
+        g->row[t.n++] = side == GC_DECODER ? i : b->span[i];
     }
     t.row = g->row;
-    t.masked = g->masked;
+    t.read = side == GC_DECODER ? g->read : b->src.token;
     gc_build(g, &t, x, o);
 }
 
@@ -125,6 +129,6 @@ void gc_free(void *batch)
 {
     struct gc_batch *g = batch;
     free(g->t); free(g->nb); free(g->f); free(g->logx);
-    free(g->row); free(g->masked);
+    free(g->row); free(g->read);
     memset(g, 0, sizeof *g);
 }

@@ -23,5 +23,25 @@ setting GC_BIN 8
 system exchanged "MLM-GC, exchanged counts" "--objective mlm,gc --cooc cooc/exchanged.cooc $GC" \
     cooc/exchanged.cooc
 setting SYSTEMS "mlm mlm-gc more exchanged"
+# not among them: the paper's text and its authors' code whatever GC_AS is, what tells them apart
+# one by one, and the text with other lambdas (paper-0.25)
+form() { system $1 "$2" "--objective mlm,gc --cooc cooc/$3.cooc $gc_alone ${4-}" cooc/$3.cooc; }
+form paper     "GC by the text" paper
+form code      "GC by the code" code "$gc_code"
+form exchanged-code "by the code, exchanged counts" exchanged-code "$gc_code"
+form pairs     "mean over pairs" paper "--gc-mean pairs"
+form log       "log(X + 1)" paper "--gc-log 1+x"
+form visible   "visible neighbours" paper "--gc-neighbours visible"
+form selected  "predicted targets" paper "--gc-targets selected"
+form glove     "counts 1/d" code
+GC_FORMS=
+for y in $SYSTEMS; do
+    case $y in
+    paper-[0-9]*) form $y "text, lambda ${y#*-}" paper "--gc-lambda ${y#*-}";;
+    code-[0-9]*) form $y "code, lambda ${y#*-}" code "$gc_code --gc-lambda ${y#*-}";;
+    mlm|mlm-gc|more|exchanged) continue;;
+    esac
+    GC_FORMS=1
+done
 GC_WINDOWS= GC_MORE=1 GC_EXCHANGED=1
 part gc-runs

@@ -4,7 +4,7 @@
 setting GC_SKIP ""
 for l in $LANGS; do
     stage cooc.$l  cooc/$l.cooc : vocab bpe/train.$l : \
-        "cooc-count -w $GC_WINDOW${GC_SKIP:+ --skip $GC_SKIP} -v vocab
+        "cooc-count -w $GC_WINDOW$gc_weights${GC_SKIP:+ --skip $GC_SKIP} -v vocab
             $l=bpe/train.$l > cooc/$l.cooc"
 done
 coocs=

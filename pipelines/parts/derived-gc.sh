@@ -1,7 +1,9 @@
 # MLM-GC where its premise holds exactly (docs/results.md): a language A and its copy B in other
 # letters, in the same order or inverted. Windows look to both sides, so that a pair of words and
 # its copy have equal counts. Three systems learn from the same text: MLM, MLM-GC, and MLM-GC with
-# counts of the copy in which words of like frequency are exchanged.
+# counts of the copy in which words of like frequency are exchanged. Others have to be asked for: by
+# the paper's text and by its authors' code whatever GC_AS is, with another lambda (paper-0.25), and
+# exchanged-code.
 # Expects tok/{train,valid}.A, and pieces/codes if GC_MERGES is not 0.
 setting GC_ORDERS "same inverted"
 setting GC_MERGES 0
@@ -15,7 +17,19 @@ setting GC_TRAINING "--tokens 1500 --lr 2e-3 --warmup $((GC_STEPS * 3 / 40)) --s
     --steps $GC_STEPS"
 layers=$(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$GC_MODEL")
 title[mlm]=MLM title[gc]=MLM-GC title[exchanged]="exchanged counts"
+title[paper]="GC by the text" title[code]="GC by the code"
+title[exchanged-code]="by the code, exchanged counts"
 setting SYSTEMS "mlm gc exchanged"
+gc_forms=
+for y in $SYSTEMS; do
+    case $y in
+    mlm|gc|exchanged) ;;
+    paper|code|exchanged-code) gc_forms=1;;
+    paper-[0-9]*|code-[0-9]*) gc_forms=1 title[$y]="${y%%-*}, lambda ${y#*-}";;
+    *) refuse "SYSTEMS: $y" "there are mlm gc exchanged paper code exchanged-code paper-LAMBDA" \
+        "code-LAMBDA";;
+    esac
+done
 
 for p in train valid; do
     if [ "$GC_MERGES" = 0 ]; then
@@ -31,6 +45,11 @@ quick gold  gold.all gold.frequent : pieces/vocab : \
     "awk '{ print \$1 \"\\t\" \"ˣ\" \$1 }' pieces/vocab > gold.all &&
         head -n 200 gold.all > gold.frequent"
 
+# counts ORDER NAME TEXT-OF-B [OPTIONS]
+counts() {
+    stage $1.cooc-$2  $1/$2.cooc : $1/vocab pieces/train.$A $3 : \
+        "cooc-count -w 2${4-} -v $1/vocab $A=pieces/train.$A $B=$3 > $1/$2.cooc"
+}
 derived() {     # ORDER: text, counts and shards of both languages in the folder ORDER
     local o=$1 l p how= b=$1/train.$B
     [ $o = same ] || how=" --inv"
@@ -48,10 +67,13 @@ derived() {     # ORDER: text, counts and shards of both languages in the folder
         stage $o.shard.$p.$B  $o/$p.$B.shd : $o/vocab $o/$p.$B : \
             "binarize -v $o/vocab -l $B < $o/$p.$B > $o/$p.$B.shd"
     done
-    stage $o.cooc  $o/gc.cooc : $o/vocab pieces/train.$A $b : \
-        "cooc-count -w 2 -v $o/vocab $A=pieces/train.$A $B=$b > $o/gc.cooc"
-    stage $o.cooc-exchanged  $o/exchanged.cooc : $o/vocab pieces/train.$A $o/exchanged.$B : \
-        "cooc-count -w 2 -v $o/vocab $A=pieces/train.$A $B=$o/exchanged.$B > $o/exchanged.cooc"
+    counts $o gc $b "$gc_weights"
+    counts $o exchanged $o/exchanged.$B "$gc_weights"
+    if [ "$gc_forms" ]; then
+        counts $o paper $b
+        counts $o code $b " --weights glove"
+        counts $o exchanged-code $o/exchanged.$B " --weights glove"
+    fi
     quick $o.lines  $o/lines.$A $o/lines.$B : pieces/train.$A $b : \
         "head -n $GC_LINES pieces/train.$A > $o/lines.$A && head -n $GC_LINES $b > $o/lines.$B"
 }
@@ -64,9 +86,16 @@ alignment() {
 }
 learnt() {      # ORDER SEED SYSTEM
     local o=$1 s=$2 y=$3 m=$1/s$2/$3 how="--objective mlm" reads= k l states rows
-    case $y in gc|exchanged)
-        reads=$o/$y.cooc how="--objective mlm,gc --cooc $o/$y.cooc $GC_OPTIONS";;
+    local form=$gc_form lambda=
+    case $y in
+    paper*) form=;;
+    code*|exchanged-code) form="$gc_code ";;
     esac
+    case $y in *-[0-9]*) lambda=" --gc-lambda ${y#*-}";; esac
+    if [ $y != mlm ]; then
+        reads=$o/${y%-[0-9]*}.cooc
+        how="--objective mlm,gc --cooc $reads $form$GC_OPTIONS$lambda"
+    fi
     train $o.s$s.$y.pretrain  $m/pretrain/ : $o/vocab $o/{train,valid}.{$A,$B}.shd $reads : \
         "exec pretrain --train $A=$o/train.$A.shd --train $B=$o/train.$B.shd
             --valid $A=$o/valid.$A.shd --valid $B=$o/valid.$B.shd -v $o/vocab $how
@@ -95,12 +124,23 @@ learnt() {      # ORDER SEED SYSTEM
             $m/pretrain/log.jsonl && $rows; } > $m/rows"
     results+=" $m/rows"
 }
-results=
+results= compared=
 for o in $GC_ORDERS; do derived $o; done
+compare() {
+    case " $SYSTEMS " in *" $1 "*) compared+="#compare\\t${title[$1]}\\t${title[$2]}\\n";; esac
+}
+compare gc mlm
+compare gc exchanged
+for y in $SYSTEMS; do
+    case $y in mlm|gc|exchanged) continue;; esac
+    compare $y mlm
+    [ $y = paper ] || compare paper $y
+done
+compare code exchanged-code
 for s in $SEEDS; do
     for y in $SYSTEMS; do
         for o in $GC_ORDERS; do learnt $o $s $y; done
     done
 done
 quick results  results.tsv : $results : \
-    "{ printf '#compare\\tMLM-GC\\t%s\\n' MLM 'exchanged counts' && cat$results; } > results.tsv"
+    "{ printf '$compared' && cat$results; } > results.tsv"

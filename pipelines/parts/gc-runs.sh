@@ -5,37 +5,51 @@
 setting GC_INIT ""
 INIT=$GC_INIT
 part pretrain
-for n in $GC_WINDOWS; do       # counts of other windows; GC_WINDOW's are cooc/all.cooc
-    coocs=
+# counted NAME "OPTIONS" [TEXT...]: counts of all languages, cooc/NAME.cooc; TEXT with L for the
+# language
+counted() {
+    local name=$1 options=$2 coocs= l t texts
     for l in $LANGS; do
-        stage cooc-$n.$l  cooc/$n.$l.cooc : vocab bpe/train.$l : \
-            "cooc-count -w $n${GC_SKIP:+ --skip $GC_SKIP} -v vocab $l=bpe/train.$l
-                > cooc/$n.$l.cooc"
-        coocs+=" cooc/$n.$l.cooc"
+        texts=
+        for t in "${@:3}"; do texts+=" ${t//L/$l}"; done
+        stage cooc-$name.$l  cooc/$name.$l.cooc : vocab$texts : \
+            "cooc-count $options${GC_SKIP:+ --skip $GC_SKIP} -v vocab${texts// / $l=}
+                > cooc/$name.$l.cooc"
+        coocs+=" cooc/$name.$l.cooc"
     done
-    stage cooc-$n  cooc/$n.cooc : $coocs : "cooc-merge --normalize $A$coocs > cooc/$n.cooc"
+    stage cooc-$name  cooc/$name.cooc : $coocs : \
+        "cooc-merge --normalize $A$coocs > cooc/$name.cooc"
+}
+# exchanged_counts NAME "OPTIONS" COUNTS-OF-A: those of the second language are of other words as
+# frequent
+exchanged_counts() {
+    stage cooc-$1.$B  cooc/$1.$B.cooc : vocab cooc/exchanged.$B : \
+        "cooc-count $2${GC_SKIP:+ --skip $GC_SKIP} -v vocab $B=cooc/exchanged.$B > cooc/$1.$B.cooc"
+    stage cooc-$1  cooc/$1.cooc : $3 cooc/$1.$B.cooc : \
+        "cooc-merge --normalize $A $3 cooc/$1.$B.cooc > cooc/$1.cooc"
+}
+for n in $GC_WINDOWS; do       # counts of other windows; GC_WINDOW's are cooc/all.cooc
+    counted $n "-w $n$gc_weights" bpe/train.L
 done
 if [ "${GC_MORE-}" ]; then      # counts of text that is not trained on, raw/more.L
-    coocs=
     for l in $LANGS; do
         stage bpe.more.$l  bpe/more.$l : raw/more.$l codes : \
             "tokenize -q -l $l $TOKENIZE < raw/more.$l | $cut_words > bpe/more.$l"
-        stage cooc-more.$l  cooc/more.$l.cooc : vocab bpe/train.$l bpe/more.$l : \
-            "cooc-count -w $GC_WINDOW${GC_SKIP:+ --skip $GC_SKIP} -v vocab
-                $l=bpe/train.$l $l=bpe/more.$l > cooc/more.$l.cooc"
-        coocs+=" cooc/more.$l.cooc"
     done
-    stage cooc-more  cooc/more.cooc : $coocs : "cooc-merge --normalize $A$coocs > cooc/more.cooc"
+    counted more "-w $GC_WINDOW$gc_weights" bpe/train.L bpe/more.L
 fi
-if [ "${GC_EXCHANGED-}" ]; then # the second language's counts, of other words as frequent
+if [ "${GC_FORMS-}" ]; then     # those of the paper and of its authors' code
+    counted paper "-w $GC_WINDOW" bpe/train.L
+    counted code "-w $GC_WINDOW --weights glove" bpe/train.L
+fi
+if [ "${GC_EXCHANGED-}" ]; then
     o=cooc/exchanged
     quick exchanged.vocab  $o.vocab : bpe/train.$B : "vocab-count bpe/train.$B > $o.vocab"
     stage exchanged.$B  $o.$B : $o.vocab bpe/train.$B $P/permute-types.awk : \
         "awk -v BIN=$GC_BIN -v SEED=1 -f $P/permute-types.awk $o.vocab bpe/train.$B > $o.$B"
-    stage cooc-exchanged.$B  $o.$B.cooc : vocab $o.$B : \
-        "cooc-count -w $GC_WINDOW${GC_SKIP:+ --skip $GC_SKIP} -v vocab $B=$o.$B > $o.$B.cooc"
-    stage cooc-exchanged  $o.cooc : cooc/$A.cooc $o.$B.cooc : \
-        "cooc-merge --normalize $A cooc/$A.cooc $o.$B.cooc > $o.cooc"
+    exchanged_counts exchanged "-w $GC_WINDOW$gc_weights" cooc/$A.cooc
+    [ -z "${GC_FORMS-}" ] ||
+        exchanged_counts exchanged-code "-w $GC_WINDOW --weights glove" cooc/code.$A.cooc
 fi
 texts=
 for l in $LANGS; do texts+=" bpe/train.$l bpe/valid.$l"; done
@@ -52,9 +66,14 @@ for s in $SEEDS; do
     done
 done
 compared=
+compare() { compared+="#compare\\t${title[$1]}\\t${title[$2]}\\n"; }
 for y in $SYSTEMS; do
-    [ $y = mlm ] || compared+="#compare\\t${title[$y]}\\tMLM\\n"
-    [ $y != exchanged ] || compared+="#compare\\tMLM-GC\\t${title[$y]}\\n"
+    [ $y = mlm ] || compare $y mlm
+    case " $SYSTEMS " in *" paper "*) case $y in mlm|paper) ;; *) compare $y paper;; esac;; esac
+    case $y in
+    exchanged) compare mlm-gc exchanged;;
+    exchanged-code) compare code exchanged-code;;
+    esac
 done
 quick results  results.tsv : $results : \
     "{ printf '$compared' && cat $results; } > results.tsv"

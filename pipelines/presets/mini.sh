@@ -12,9 +12,10 @@ if [ "${TEXT-}" = task2 ]; then
     setting PRETRAIN_STEPS 6000
 fi
 setting MERGES 6000
-# counts of MLM-GC: two words on either side, weights 1/(d+1)
+# MLM-GC: two words on either side; GC_AS=code: as its authors' code has it
 setting GC_WINDOW 2
 setting GC "--gc-lambda 1 --gc-window 2"
+part gc-as
 # the dictionary: window 5 with sides apart, PPMI, SVD, stochastic self-learning after VecMap,
 # re-estimated on all contexts
 setting WORD_COOC "-w 5 --weights glove"

@@ -11,6 +11,7 @@ setting DETOKENIZE ""
 setting MERGES 60000
 setting GC_WINDOW 2
 setting GC "--gc-lambda 1 --gc-window 2 --gc-xmax 100 --gc-alpha 0.75"
+part gc-as
 # no vectors from elsewhere, no word-by-word pairs: back-translation starts from the pre-trained
 # model alone
 setting WORD_COOC "-w 5 --weights glove"

@@ -67,6 +67,32 @@ $three --cooc marked.cooc --gc-dot 0.353553390593 --steps 2 --out dot
 same asked/last/weights.safetensors dot/last/weights.safetensors
 [ ! -e no ] || fail "a run that could not start left a folder"
 
+# As the authors' code has it. X(a, b) = 8 and X(b, c) = 2 with 1/d, f = 1/sqrt(2) and half of that;
+# the best constant for ln 9 and ln 3 leaves sqrt(2) / 3 (ln 3)^2, over 4 pairs, times 1/(2n).
+printf 'a 4\nb 3\nc 2\nd 1\n' > vocab
+cooc-count -q -w 1 --weights glove -v vocab en=counted > glove.cooc
+for ((i = 0; i < 50; i++)); do echo 'a b c'; done | binarize -q -v vocab -l en > three.shd
+${three/-q/} --cooc glove.cooc --gc-mean pairs --gc-log 1+x --steps 1 --out code 2> said
+is "$(awk -v x="$(value gc_constant code)" 'BEGIN { printf "%.5f", x }')" \
+    "$(awk 'BEGIN { printf "%.5f", sqrt(2) * log(3) ^ 2 / 24 }')" "gc_constant by the code"
+if grep 'glove.cooc:' said; then fail "a note where nothing is amiss"; fi
+# counts of the other form are not an error, but said
+${three/-q/} --cooc glove.cooc --steps 1 --out other 2> said
+grep -q '^pretrain: glove.cooc: counts of 1/d go with log(X + 1).*--gc-log 1+x.*mlm-gc' said ||
+    fail "$(cat said)"
+${three/-q/} --cooc three.cooc --gc-log 1+x --steps 1 --out another 2> said
+grep -q '^pretrain: three.cooc: counts of 1/(d+1) go with log X.*--weights glove' said ||
+    fail "$(cat said)"
+# where all is masked no neighbour is visible; where nothing is, all are
+$three --cooc three.cooc --gc-neighbours visible --steps 1 --out none
+is "$(value gc none) $(value gc_visible none) $(value gc_pairs none | cut -c1-6)" "0 0 1.3333" \
+    "nothing is visible"
+read="--mask-keep 0 --mask-random 0 --gc-targets selected --cooc three.cooc --steps 2"
+$three $read --out all
+$three $read --gc-neighbours visible --out visible
+is "$(value gc_visible visible)" 1 "everything is visible"
+same all/last/weights.safetensors visible/last/weights.safetensors
+
 # GC on MASS. Of ten equal words with all of a span masked, 6 of the 12 rows are the span; each word
 # of the language stands beside itself, so that every neighbour in reach counts. A decoder has rows
 # of the span only, w words long (6, or 5 where it ends in </s>): 2n(1 - (n + 1) / (2w)) pairs a
@@ -89,6 +115,9 @@ awk -v p="$(value gc_pairs enc)" 'BEGIN { exit !(p > 4 * (1 - 3 / 12) && p < 4) 
 grep -q '"mass":' enc/log.jsonl || fail "no loss of mass"
 $mass --gc-side enc --steps 2 --out broken; $mass --gc-side enc --out broken --resume
 same enc/last/weights.safetensors broken/last/weights.safetensors
+fails 2 "--gc-neighbours visible: neighbours of MASS's decoder .*; add --gc-side enc" $mass \
+    --gc-neighbours visible --out no
+[ ! -e no ] || fail "a run that could not start left a folder"
 # a span of one word has no neighbour in a decoder: the loss is 0, and a number
 $mass --mass-span 0.09 --gc-window 9 --out one
 is "$(value gc one) $(value gc_pairs one)" "0 0" "a span of one word"

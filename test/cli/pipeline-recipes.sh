@@ -78,6 +78,27 @@ is "$(grep -c '^s1.mlm.unmt.*en=shd/first.en.shd.*,bpe/first.de ' plan.task2)" 1
 is "$(grep -c '^s1.mlm.pretrain.*en=shd/train.en.shd' plan.task2)" 1
 SCALE_OF=paper fails 2 'SCALE=paper: invented languages have smoke and demo' plan_of demo
 SCALE_OF=mini fails 2 'SCALE=mini: invented languages have smoke and demo' plan_of gc-counts-demo
+# GC_AS=code says it all, in counting and in training, whatever GC has; a system that is by the text
+# stays so
+code='--gc-mean pairs --gc-log 1+x --gc-neighbours visible --gc-targets selected'
+plan_of > plan.paper
+GC_AS=code GC="--gc-lambda 2" plan_of > plan.code
+counts() { sed -n 's/^cooc.en\t.*\t//p' $1; }
+is "$(counts plan.paper)$(sed -n '/--gc-mean/p' plan.paper)" \
+    "cooc-count -w 2 -v vocab en=bpe/train.en > cooc/en.cooc"
+is "$(counts plan.code)" \
+    "cooc-count -w 2 --weights glove -v vocab en=bpe/train.en > cooc/en.cooc"
+is "$(grep -c "^s1.mlm-gc.pretrain.*--cooc cooc/all.cooc $code --gc-lambda 2 --seed" plan.code)" 1
+GC_AS=code SYSTEMS="gc paper code paper-0.25" plan_of derived-gc-demo > plan.copy
+sed -n 's/^same.s1.\([^\t]*\).pretrain\t.*\(--cooc [^ ]*\) \(.*\)--no-enc.*/\1 \2 \3/p' \
+    plan.copy > forms
+is "$(sed 's/ *$//' forms)" \
+"gc --cooc same/gc.cooc $code
+paper --cooc same/paper.cooc
+code --cooc same/code.cooc $code
+paper-0.25 --cooc same/paper.cooc  --gc-lambda 0.25"
+GC_AS=both fails 2 'GC_AS=both: there are paper and code' plan_of
+SYSTEMS="mlm papers" fails 2 'SYSTEMS: papers: there are mlm gc ' plan_of derived-gc-demo
 APART=0 fails 2 'APART=0: a number of lines, 1 or more' plan_of
 FIRST=ten TEXT=task2 fails 2 'FIRST=ten: a number of lines, 1 or more' plan_of
 

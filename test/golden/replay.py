@@ -292,14 +292,15 @@ def words_of(o, vocab, files):
 
 
 class Counts:
-    """X by the definition: pairs of words at distance d up to 3 weigh 1/(d+1), from either word;
-    c_lang = C_aa / C_lang. Words of
-    --gc-skip are left out before that."""
+    """X by the definition: pairs of words at distance d up to 3 weigh 1/(d+1), or 1/d in the file
+    glove.counts, from either word; c_lang = C_aa / C_lang. Words of --gc-skip are left out before
+    that."""
 
     def __init__(self, o, vocab):
         self.x, self.raw, tokens, pairs = {}, {}, {}, {}
         number = {w: i for i, w in enumerate(vocab)}
         skip = [w for words in o.get("gc-skip", []) for w in words.split(",")]
+        more = 0 if o["cooc"] == "glove.counts" else 1
         self.skipped = {number[w] for w in skip}
         for lang in ("aa", "bb", "cc"):
             tokens[lang], pairs[lang] = 0, {}
@@ -311,7 +312,7 @@ class Counts:
                         for j in (i - d, i + d):
                             if 0 <= j < len(ids):
                                 pairs[lang][a, ids[j]] = pairs[lang].get((a, ids[j]), 0) + 1 / (
-                                    d + 1
+                                    d + more
                                 )
         for lang in pairs:
             for k, n in pairs[lang].items():
@@ -805,14 +806,20 @@ def gc_loss(m, o, a, g, h, counts):
     targets, window = neighbours(o, a, counts), int(o["gc-window"])
     name = "neighbour.token" if o["gc-form"] == "output" else "neighbour.row"
     said = np.full((len(targets), 2 * window), -1, np.int32)
-    losses, half = [], o["gc-half-storage"] == "true"
+    losses, half, pairs = [], o["gc-half-storage"] == "true", 0
     for i, (r, mine) in enumerate(targets):
+        pairs += len(mine)
         total = torch.zeros(())
         for place, k, word, log_x, f in mine:
+            # what reads <mask> counts among the pairs, and is not regressed on
+            if o["gc-neighbours"] == "visible" and a["token"][k] == MASK:
+                continue
             said[i, place] = word if o["gc-form"] == "output" else k
             if half:
                 log_x = float(np.float16(log_x))
                 f = min(1, math.exp(float(o["gc-alpha"]) * (log_x - math.log(float(o["gc-xmax"])))))
+            if o["gc-log"] == "1+x":
+                log_x = math.log(1 + math.exp(log_x))
             assert abs(g["f"][i, place] - f) < 1e-5 and abs(g["log_x"][i, place] - log_x) < 1e-5
             other = m.p["embed.tokens"][word] if o["gc-form"] == "output" else h[k]
             scale = 1 / math.sqrt(m.c["dim"]) if o["gc-sqrt-d"] == "true" else 1
@@ -820,11 +827,13 @@ def gc_loss(m, o, a, g, h, counts):
             total = total + f * (dot - log_x) ** 2
         losses.append(total / (2 * window if o["gc-half-n"] == "true" else 1))
     assert list(g["row"]) == [r for r, _ in targets] and (g[name].reshape(said.shape) == said).all()
-    pairs = [(f, log_x) for f, log_x in zip(g["f"].reshape(-1), g["log_x"].reshape(-1)) if f > 0]
-    f, log_x = np.array(pairs, float).reshape(-1, 2).T
+    regressed = [(f, log_x) for f, log_x in zip(g["f"].reshape(-1), g["log_x"].reshape(-1)) if f > 0]
+    f, log_x = np.array(regressed, float).reshape(-1, 2).T
     best = (f * log_x).sum() / f.sum() if len(f) else 0
     constant = (f * (log_x - best) ** 2).sum() / (2 * window if o["gc-half-n"] == "true" else 1)
-    return torch.stack(losses) if losses else torch.zeros(0), len(f), constant
+    # the mean over pairs, as a mean over as many numbers as there are targets
+    mean = len(targets) / pairs if o["gc-mean"] == "pairs" and pairs else 1
+    return torch.stack(losses) * mean if losses else torch.zeros(0), pairs, constant * mean
 
 
 def mt_loss(m, o, a, drop, allowed):
@@ -1150,6 +1159,8 @@ def replay(name):
                     losses, pairs, constant = gc_loss(m, o, gc_of_mass(o, x), g, side, counts)
                     term("gc", losses.sum(), len(losses))
                     term("gc_pairs", pairs, len(losses))
+                    if o["gc-neighbours"] == "visible":
+                        term("gc_visible", (g["f"] > 0).sum(), pairs)
                     term("gc_constant", constant, len(losses))
                     weights["gc"] = (g, weight, losses)
                 if v:
@@ -1203,6 +1214,8 @@ def replay(name):
                     assert abs(g["weight"][0] - both[1] / accumulate) < 1e-6
                     term("gc", losses.sum(), len(losses))
                     term("gc_pairs", pairs, len(losses))
+                    if o["gc-neighbours"] == "visible":
+                        term("gc_visible", (g["f"] > 0).sum(), pairs)
                     term("gc_constant", constant, len(losses))
                     if a == 1 and len(named) > 1:
                         term("mlm_grad_norm", gradient_norm(m, loss), 1)
