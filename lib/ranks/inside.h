@@ -28,6 +28,7 @@ struct note { int32_t kind; char text[508]; };
 struct peer {
     int rank;
     double heard, sent;                  /* when */
+    bool heard_any;
     void *in, *out;                      /* requests */
     struct note got, put;
     bool told, ending, ended;            /* of the failure; its END is on its way; it has come */

@@ -48,6 +48,7 @@ static int hear(struct ranks *r, struct peer *p, double now)
 {
     char why[700], name[128];
     p->heard = now;
+    p->heard_any = true;
     p->got.text[sizeof p->got.text - 1] = '\0';
     if (p->got.kind < NOTE_ALIVE || p->got.kind > NOTE_END)
         return err_set("%s sends what no rank sends (a note of kind %d); start all ranks from one "
@@ -155,7 +156,9 @@ static void listen(struct ranks *r, const struct peer *p, double now)
         ranks_break(r, why, true, -1);
         return;
     }
-    if (p->ended || now - p->heard < r->patience + late) return;
+    /* the others may still be meeting */
+    double patience = p->heard_any || r->place.size < 3 ? r->patience : 4 * r->patience;
+    if (p->ended || now - p->heard < patience + late) return;
     snprintf(why, sizeof why,
              "%s has not answered for %.0f seconds: its process hangs, is stopped or gone; all "
              "ranks end; start them again with --resume",

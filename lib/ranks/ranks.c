@@ -28,7 +28,8 @@ const char *ranks_name(const struct ranks *r, int rank, char to[128])
 /* --- the thread ------------------------------------------------------------------------------- */
 
 /* Between two looks at the messages: short while the caller waits for them, longer while it
- * computes, and 5 ms where there are none. */
+ * computes, or has waited for a tenth of a second and more ranks than processors would look in
+ * turn; and 5 ms where there are none. */
 static void rest(struct ranks *r, int idle)
 {
     pthread_mutex_lock(&r->lock);
@@ -46,7 +47,7 @@ static void rest(struct ranks *r, int idle)
     pthread_mutex_unlock(&r->lock);
     if (none && !leaving) return;
     if (waiting && idle < 100) sched_yield();
-    else nanosleep(&(struct timespec){ 0, waiting ? 20000 : 200000 }, NULL);
+    else nanosleep(&(struct timespec){ 0, waiting && idle < 2000 ? 20000 : 200000 }, NULL);
 }
 
 /* The caller's own failure. Jobs are let go of here, where nobody works on them meanwhile. */

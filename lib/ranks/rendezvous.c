@@ -87,7 +87,7 @@ static int call_rank(struct tcp *t, int to, const struct sockaddr *a, socklen_t 
              || net_get(fd, &his, sizeof his, to ? until : soon) < 0)
         rc = AGAIN;
     else if (recognize(t, &mine, &his) == 0) {
-        struct answer answer = { rendezvous_proof(t, "caller", &mine, his.nonce), net_host(),
+        struct answer answer = { rendezvous_proof(t, "caller", &mine, his.nonce), t->host,
                                  t->process, (uint32_t)t->port, 0 };
         rc = AGAIN;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -147,7 +147,7 @@ static int call_below(struct tcp *t, const struct seat *seat, double until)
     net_address(&a, rank0);
     for (int i = 1; i < t->place.rank; i++) {
         /* a neighbour of rank 0's that called it by an address of their own */
-        bool near = net_loopback(seat[i].address);
+        bool near = net_loopback(seat[i].address) && !net_here_only(t->at.host);
         int fd;
         n = net_socket_address(near ? rank0 : seat[i].address, (int)seat[i].port, &a);
         while ((fd = call_rank(t, i, (struct sockaddr *)&a, n, until)) == AGAIN
@@ -396,7 +396,7 @@ static int lead(struct tcp *t, struct seat *seat, double patience, double until)
 {
     struct reception r = { .t = t, .first = 1, .seat = seat };
     struct verdict v = { RENDEZVOUS_MAGIC, 0 };
-    seat[0].host = net_host();
+    seat[0].host = t->host;
     if (t->place.size == 1) return 0;
     int rc = listen_first(&r);
     if (rc == 0) rc = receive_above(&r, patience, until);
@@ -456,13 +456,14 @@ int tcp_meet(struct tcp *t, double patience)
     t->link = mem_zero(size, sizeof *t->link);
     t->listener = -1;
     t->process = secret_nonce();
+    t->host = net_host();
     for (size_t i = 0; i < size; i++)
         t->link[i] = (struct link){ .fd = -1, .rank = (int)i, .size = t->at.size };
     raise_open_files(t->at.size);
     int rc = t->at.rank ? follow(t, seat, patience, until) : lead(t, seat, patience, until);
     if (t->listener >= 0) close(t->listener);
     for (size_t i = 0; i < size; i++) {
-        t->place.local_size += seat[i].host == net_host();
+        t->place.local_size += seat[i].host == t->host;
         if (rc < 0 && t->link[i].fd >= 0) close(t->link[i].fd);
     }
     free(seat);

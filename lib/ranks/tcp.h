@@ -59,7 +59,7 @@ struct tcp {
     struct ranks_launch at;
     struct ranks_place place;
     struct secret secret;
-    uint64_t process;                    /* a number of this one's */
+    uint64_t process, host;              /* numbers of this one's, and of its machine */
     int listener, port;                  /* while they meet: where the ranks above call */
     int room;                            /* for callers at a time; 0: as many as there are ranks */
     struct link *link;                   /* [size] */

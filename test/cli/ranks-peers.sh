@@ -14,6 +14,11 @@ for ((r = 127; r >= 0; r--)); do RANK=$r "$peer" sum > sum.$r 2> err.$r & all+=(
 for r in "${all[@]}"; do wait $r || { cat err.*; fail "a rank of 128"; }; done
 is "$(cat sum.* | sort | uniq -c | sed 's/^ *//')" "128 8256" "the sum of 128 ranks"
 
+# --- an address of loopback's, from which no call comes: the kernel calls from 127.0.0.1 ---
+(export WORLD_SIZE=3 MASTER_ADDR=127.0.1.1; for r in 2 1 0; do RANK=$r "$peer" sum & done; wait) \
+    > sum.127 2>&1
+is "$(cat sum.127)" $'6\n6\n6' "three ranks at 127.0.1.1"
+
 # --- who can join: MASTER_ADDR's address is the one at which rank 0 listens ---
 here=$(hostname -I 2> /dev/null | tr ' ' '\n' | grep -m 1 -E '^[0-9.]+$' || true)
 open='^isoglot: until all 2 ranks are here, port [0-9]+ of ADDR is open to whoever reaches it'
