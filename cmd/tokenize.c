@@ -79,7 +79,8 @@ static const struct opt after_rows[] = {
 static const struct opt other_rows[] = {
     { "subwords", 0, OPT_STR(options, subwords), "PATH",
       "cut text into the sub-words of a model's folder, by whatever tokeniser it has, of a "
-      "SentencePiece model (*.model) or WordPiece (vocab.txt, with BERT's basic tokeniser)" },
+      "SentencePiece model (*.model), a tokenizer.json or WordPiece (vocab.txt, with BERT's basic "
+      "tokeniser)" },
     { "uncased", 0, OPT_FLAG(options, uncased), 0,
       "with a vocab.txt: lower-case the text and remove accents" },
     { 0 }

@@ -7,7 +7,9 @@
 #include "common/json.h"
 #include "common/mem.h"
 
-static const char *const kinds[] = { "none", "bpe", "wordpiece", "sentencepiece" };
+static const char *const kinds[] = { "none",          "bpe",        "wordpiece",
+                                     "sentencepiece", "byte-level", "words" };
+enum { KINDS = sizeof kinds / sizeof *kinds };
 static const char *const specials[] = { "bos", "eos", "pad", "unk", "mask" };
 
 char *subword_settings_json(const struct subword_settings *s)
@@ -45,9 +47,11 @@ static int parse(struct subword_settings *s, const cJSON *root, const char *wher
     bool *to[] = { &s->lower, &s->strip_accents, &s->chinese };
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, "kind");
     int k = 0;
-    while (k < 4 && !(cJSON_IsString(v) && !strcmp(v->valuestring, kinds[k]))) k++;
-    if (k == 4)
-        return err_set("%s: \"kind\" is not one of none, bpe, wordpiece, sentencepiece", where);
+    while (k < KINDS && !(cJSON_IsString(v) && !strcmp(v->valuestring, kinds[k]))) k++;
+    if (k == KINDS)
+        return err_set("%s: \"kind\" is not one of none, bpe, wordpiece, sentencepiece, "
+                       "byte-level, words",
+                       where);
     s->kind = (enum subword_kind)k;
     for (int i = 0; i < 3; i++) {
         v = cJSON_GetObjectItemCaseSensitive(root, flags[i]);

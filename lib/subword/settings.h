@@ -4,7 +4,12 @@
 #define SUBWORD_SETTINGS_H
 #include <stdbool.h>
 
-enum subword_kind { SUBWORD_NONE, SUBWORD_BPE, SUBWORD_WORDPIECE, SUBWORD_SENTENCEPIECE };
+/* How its tokens are marked: with "@@", "##", "\u2581", a character for each byte ("\u0120" for a
+ * space), or not at all. */
+enum subword_kind {
+    SUBWORD_NONE, SUBWORD_BPE, SUBWORD_WORDPIECE, SUBWORD_SENTENCEPIECE, SUBWORD_BYTE_LEVEL,
+    SUBWORD_WORDS
+};
 
 struct subword_settings {
     enum subword_kind kind;
@@ -16,7 +21,9 @@ struct subword_settings {
 };
 
 #define SUBWORD_FILE "pieces.json"
+/* Whose rules cut text: one of these, or the vocabulary itself (WordPiece). */
 #define SUBWORD_MODEL "sentencepiece.model"
+#define SUBWORD_TOKENIZER "tokenizer.json"
 
 char *subword_settings_json(const struct subword_settings *s);             /* malloc'd */
 int subword_settings_parse(struct subword_settings *s, const char *json, const char *where);

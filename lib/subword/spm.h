@@ -12,13 +12,18 @@
 #include <stdint.h>
 
 enum spm_type { SPM_NORMAL = 1, SPM_UNKNOWN, SPM_CONTROL, SPM_USER, SPM_UNUSED, SPM_BYTE };
-struct spm_piece { const char *text; uint32_t n; float score; enum spm_type type; };
+struct spm_piece { const char *text; uint32_t n; double score; enum spm_type type; };
 
 struct spm;
 
 /* NULL with a message. Unigram and BPE models; word and char models are refused. */
 struct spm *spm_open(const char *path);
 struct spm *spm_read(const void *p, size_t n, const char *name);       /* copies what it needs */
+/* A unigram model of the tokenizers library: the pieces' texts and scores (copied), the one for
+ * unknown text, and whether unknown text falls apart into bytes. It cuts text, and normalises
+ * none. */
+struct spm *spm_unigram(const struct spm_piece *pieces, uint32_t n, uint32_t unk,
+                        bool byte_fallback, const char *name);
 void spm_free(struct spm *m);
 
 uint32_t spm_size(const struct spm *m);
@@ -36,6 +41,9 @@ struct spm_cut { const char *text; size_t n; uint32_t id; };
 /* Cuts a line of valid UTF-8. Returns the number of pieces; *cuts is the scratch's. */
 size_t spm_encode(const struct spm *m, struct spm_scratch *s, const char *line, size_t n,
                   const struct spm_cut **cuts);
+/* The same for text that is normalised already. */
+size_t spm_cut_text(const struct spm *m, struct spm_scratch *s, const char *text, size_t n,
+                    const struct spm_cut **cuts);
 /* The normalised line, with "\u2581" for spaces. */
 size_t spm_normalize(const struct spm *m, struct spm_scratch *s, const char *line, size_t n,
                      const char **out);

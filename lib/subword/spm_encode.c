@@ -63,7 +63,7 @@ static void unigram(const struct spm *m, struct spm_scratch *s, const char *text
     const double UNKNOWN_PENALTY = 10;
     mem_room(&s->work, &s->work_cap, n + 1, sizeof(struct best));
     struct best *best = s->work;
-    double unknown = (double)m->min - UNKNOWN_PENALTY;
+    double unknown = m->min - UNKNOWN_PENALTY;
     for (size_t i = 0; i <= n; i++) best[i] = (struct best){ 0, -1, 0 };
     for (size_t at = 0; at < n; ) {
         size_t one = char_len(text + at, n - at);
@@ -77,8 +77,9 @@ static void unigram(const struct spm *m, struct spm_scratch *s, const char *text
             end++;
             if (id < 0 || m->piece[id].type == SPM_UNUSED) continue;
             size_t len = end - at;
-            double score = m->piece[id].type == SPM_USER ? (double)((float)len * m->max) - 0.1
-                                                         : (double)m->piece[id].score;
+            double score = m->piece[id].type == SPM_USER
+                               ? (double)((float)len * (float)m->max) - 0.1
+                               : m->piece[id].score;
             offer(&best[end], score + here, (int32_t)at, (uint32_t)id);
             if (len == one) single = true;
         }
@@ -100,16 +101,7 @@ static void unigram(const struct spm *m, struct spm_scratch *s, const char *text
 /* --- BPE -------------------------------------------------------------------------------------- */
 
 struct symbol { const char *p; size_t n; int32_t prev, next; bool freeze; };
-struct pair { int32_t left, right; float score; size_t size; };
-
-/* The piece that text is, -1: none. */
-static int32_t find(const struct spm *m, const char *text, size_t n)
-{
-    uint32_t node = SPM_ROOT;
-    for (size_t i = 0; i < n; i++)
-        if (!(node = spm_edge(&m->trie, node, (unsigned char)text[i]))) return -1;
-    return m->trie.piece[node];
-}
+struct pair { int32_t left, right; double score; size_t size; };
 
 static bool before(const struct pair *a, const struct pair *b)
 {
@@ -143,7 +135,7 @@ static void offer_pair(const struct spm *m, struct spm_scratch *s, size_t *heap,
 {
     if (left < 0 || right < 0 || y[left].freeze || y[right].freeze) return;
     size_t n = y[left].n + y[right].n;
-    int32_t id = find(m, y[left].p, n);
+    int32_t id = spm_trie_find(&m->trie, y[left].p, n);
     if (id < 0) return;
     heap_push(s, heap, (struct pair){ left, right, m->piece[id].score, n });
     if (m->piece[id].type != SPM_UNUSED) return;
@@ -155,7 +147,7 @@ static void offer_pair(const struct spm *m, struct spm_scratch *s, size_t *heap,
  * for it. */
 static void resegment(const struct spm *m, struct spm_scratch *s, const char *text, size_t n)
 {
-    int32_t id = find(m, text, n);
+    int32_t id = spm_trie_find(&m->trie, text, n);
     if (id >= 0 && m->piece[id].type == SPM_UNUSED)
         for (size_t i = s->n_unused; i-- > 0; ) {
             const struct spm_unused *u = &s->unused[i];
@@ -203,6 +195,15 @@ size_t spm_encode(const struct spm *m, struct spm_scratch *s, const char *line, 
     s->n_cut = 0;
     if (m->bpe) merge_all(m, s, text, len);
     else unigram(m, s, text, len);
+    *cuts = s->cut;
+    return s->n_cut;
+}
+
+size_t spm_cut_text(const struct spm *m, struct spm_scratch *s, const char *text, size_t n,
+                    const struct spm_cut **cuts)
+{
+    s->n_cut = 0;
+    unigram(m, s, text, n);
     *cuts = s->cut;
     return s->n_cut;
 }

@@ -12,26 +12,25 @@ static const char SPACE[] = "\xE2\x96\x81";              /* U+2581 */
 static uint32_t offset_of(uint32_t unit) { return unit >> 10 << ((unit & 1u << 9) >> 6); }
 static uint32_t label_of(uint32_t unit) { return unit & (1u << 31 | 0xFF); }
 
-/* The longest key at s: its length, and where in `replaced` its replacement begins; 0: none. At
- * most 32 keys that begin alike are looked at, as SentencePiece does. */
-static size_t longest(const struct spm *m, const char *s, size_t n, uint32_t *to)
+/* At most 32 keys that begin alike are looked at, as SentencePiece does. */
+size_t spm_map_find(const struct spm_map *m, const char *s, size_t n, bool first, const char **to)
 {
-    uint32_t at = m->map_n ? offset_of(m->map[0]) : 0;
+    uint32_t at = m->n ? offset_of(m->unit[0]) : 0;
     size_t found = 0;
     int keys = 0;
-    for (size_t i = 0; i < n && m->map_n; i++) {
+    for (size_t i = 0; i < n && m->n && !(first && found); i++) {
         unsigned char byte = (unsigned char)s[i];
         at ^= byte;
-        if (at >= m->map_n || label_of(m->map[at]) != byte) break;
-        uint32_t unit = m->map[at];
+        if (at >= m->n || label_of(m->unit[at]) != byte) break;
+        uint32_t unit = m->unit[at];
         at ^= offset_of(unit);
         if (!(unit >> 8 & 1)) continue;
-        if (at >= m->map_n || keys++ == 32) break;
-        uint32_t value = m->map[at] & 0x7FFFFFFF;
+        if (at >= m->n || keys++ == 32) break;
+        uint32_t value = m->unit[at] & 0x7FFFFFFF;
         /* a damaged map: beyond the strings, or inside a character */
-        if (value >= m->replaced_n || ((unsigned char)m->replaced[value] & 0xC0) == 0x80) continue;
+        if (value >= m->text_n || ((unsigned char)m->text[value] & 0xC0) == 0x80) continue;
         found = i + 1;
-        *to = value;
+        *to = m->text + value;
     }
     return found;
 }
@@ -50,10 +49,8 @@ size_t spm_user_match(const struct spm *m, const char *s, size_t n)
 /* The next thing at s, normalised: *out, *len; returns the bytes of s that it stands for. */
 static size_t prefix(const struct spm *m, const char *s, size_t n, const char **out, size_t *len)
 {
-    uint32_t to;
     size_t k = spm_user_match(m, s, n);
-    if (!k && (k = longest(m, s, n, &to)) > 0) {
-        *out = m->replaced + to;
+    if (!k && (k = spm_map_find(&m->map, s, n, false, out)) > 0) {
         *len = strlen(*out);
         return k;
     }

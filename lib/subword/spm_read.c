@@ -2,6 +2,7 @@
  * protobuf.dev/programming-guides/encoding. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
@@ -65,27 +66,41 @@ uint32_t spm_edge(const struct spm_trie *t, uint32_t node, unsigned char byte)
     return hashmap_find(&t->edge, edge(node, byte));
 }
 
-static void trie_init(struct spm_trie *t, size_t bytes)
+void spm_trie_init(struct spm_trie *t, size_t bytes)
 {
     t->piece = mem_alloc((bytes + 1) * sizeof *t->piece);
     t->piece[0] = -1;
     t->nodes = 1;
 }
 
-/* false: the piece is there already. */
-static bool trie_add(struct spm_trie *t, const char *s, size_t n, uint32_t id)
+uint32_t spm_trie_node(struct spm_trie *t, const char *s, size_t n)
 {
     uint32_t node = SPM_ROOT;
     for (size_t i = 0; i < n; i++) {
         node = hashmap_add(&t->edge, edge(node, (unsigned char)s[i]), t->nodes);
         if (node == t->nodes) t->piece[t->nodes++] = -1;
     }
+    return node;
+}
+
+/* false: the piece is there already. */
+static bool trie_add(struct spm_trie *t, const char *s, size_t n, uint32_t id)
+{
+    uint32_t node = spm_trie_node(t, s, n);
     if (t->piece[node] >= 0) return false;
     t->piece[node] = (int32_t)id;
     return true;
 }
 
-static void trie_free(struct spm_trie *t)
+int32_t spm_trie_find(const struct spm_trie *t, const char *s, size_t n)
+{
+    uint32_t node = SPM_ROOT;
+    for (size_t i = 0; i < n; i++)
+        if (!(node = spm_edge(t, node, (unsigned char)s[i]))) return -1;
+    return t->piece[node];
+}
+
+void spm_trie_free(struct spm_trie *t)
 {
     hashmap_free(&t->edge);
     free(t->piece);
@@ -106,7 +121,9 @@ static int read_piece(struct building *b, struct in in)
         if (f.number == 1 && f.wire == 2) { text = f.p; p.n = (uint32_t)f.n;
         } else if (f.number == 2 && f.wire == 5) {
             uint32_t v = (uint32_t)f.v;
-            memcpy(&p.score, &v, 4);
+            float score;
+            memcpy(&score, &v, 4);
+            p.score = (double)score;
         } else if (f.number == 3 && f.wire == 0) {
             if (f.v < SPM_NORMAL || f.v > SPM_BYTE)
                 return bad(&in, "a piece of unknown type");
@@ -148,26 +165,35 @@ static int read_trainer(struct spm *m, struct in in)
     return rc;
 }
 
-/* precompiled_charsmap: the trie's size in bytes, the trie, and the strings its values point
- * into. */
-static int read_map(struct spm *m, const struct in *in, const unsigned char *p, size_t n)
+const char *spm_map_read(struct spm_map *m, const unsigned char *p, size_t n)
 {
     uint32_t size;
-    if (m->map) return bad(in, "two character maps");
-    if (n == 0) return 0;
-    if (n < 4) return bad(in, "a character map without its length");
+    if (n == 0) return NULL;
+    if (n < 4) return "a character map without its length";
     memcpy(&size, p, 4);
-    if (size > n - 4 || size % 4 || !size) return bad(in, "a character map that is cut short");
-    m->map_n = size / 4;
-    m->map = mem_alloc(size);
-    memcpy(m->map, p + 4, size);
-    m->replaced_n = (uint32_t)(n - 4 - size);
-    m->replaced = mem_alloc((size_t)m->replaced_n + 1);
-    memcpy(m->replaced, p + 4 + size, m->replaced_n);
-    m->replaced[m->replaced_n] = 0;
-    if (utf8_check(m->replaced, m->replaced_n) < m->replaced_n)
-        return bad(in, "a character map whose strings are not UTF-8");
-    return 0;
+    if (size > n - 4 || size % 4 || !size) return "a character map that is cut short";
+    m->n = size / 4;
+    m->unit = mem_alloc(size);
+    memcpy(m->unit, p + 4, size);
+    m->text_n = (uint32_t)(n - 4 - size);
+    m->text = mem_alloc((size_t)m->text_n + 1);
+    memcpy(m->text, p + 4 + size, m->text_n);
+    m->text[m->text_n] = 0;
+    if (utf8_check(m->text, m->text_n) < m->text_n)
+        return "a character map whose strings are not UTF-8";
+    return NULL;
+}
+
+void spm_map_free(struct spm_map *m)
+{
+    free(m->unit);
+    free(m->text);
+}
+
+static int read_map(struct spm *m, const struct in *in, const unsigned char *p, size_t n)
+{
+    const char *wrong = m->map.unit ? "two character maps" : spm_map_read(&m->map, p, n);
+    return wrong ? bad(in, wrong) : 0;
 }
 
 static int read_normalizer(struct spm *m, struct in in)
@@ -195,11 +221,11 @@ static int index_pieces(struct building *b, const char *name)
         m->piece[i].text = m->bytes + (uintptr_t)m->piece[i].text;
         if (m->piece[i].type == SPM_USER) user += m->piece[i].n;
     }
-    trie_init(&m->trie, b->n_bytes);
-    trie_init(&m->user, user);
+    spm_trie_init(&m->trie, b->n_bytes);
+    spm_trie_init(&m->user, user);
     m->has_user = user > 0;
-    m->min = FLT_MAX;
-    m->max = FLT_MIN;
+    m->min = (double)FLT_MAX;
+    m->max = (double)FLT_MIN;
     for (int i = 0; i < 256; i++) m->byte_id[i] = -1;
     m->word_by_word = true;
     for (uint32_t i = 0; i < m->n; i++) {
@@ -246,6 +272,42 @@ struct spm *spm_read(const void *p, size_t n, const char *name)
     return NULL;
 }
 
+struct spm *spm_unigram(const struct spm_piece *pieces, uint32_t n, uint32_t unk,
+                        bool byte_fallback, const char *name)
+{
+    struct spm *m = mem_zero(1, sizeof *m);
+    size_t bytes = 0, at = 0;
+    bool whole = true;
+    for (uint32_t i = 0; i < n; i++) bytes += (size_t)pieces[i].n + 1;
+    m->bytes = mem_alloc(bytes + 1);
+    m->piece = mem_alloc((size_t)(n ? n : 1) * sizeof *m->piece);
+    m->n = n;
+    m->unk = unk;
+    m->min = DBL_MAX;
+    spm_trie_init(&m->trie, bytes);
+    spm_trie_init(&m->user, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        struct spm_piece *p = &m->piece[i];
+        *p = pieces[i];
+        p->type = SPM_NORMAL;
+        p->text = memcpy(m->bytes + at, pieces[i].text, (size_t)p->n + 1);
+        at += (size_t)p->n + 1;
+        if (p->score < m->min) m->min = p->score;
+        /* of two alike the last counts; nothing matches an empty one */
+        if (p->n) m->trie.piece[spm_trie_node(&m->trie, p->text, p->n)] = (int32_t)i;
+    }
+    for (int i = 0; i < 256 && byte_fallback; i++) {
+        char byte[8];
+        snprintf(byte, sizeof byte, "<0x%02X>", i);
+        whole &= (m->byte_id[i] = spm_trie_find(&m->trie, byte, 6)) >= 0;
+    }
+    m->byte_fallback = byte_fallback;
+    if (whole) return m;
+    err_set("%s: falls back to bytes but has not all pieces <0x00> to <0xFF>", name);
+    spm_free(m);
+    return NULL;
+}
+
 struct spm *spm_open(const char *path)
 {
     struct map map;
@@ -261,9 +323,10 @@ struct spm *spm_open(const char *path)
 void spm_free(struct spm *m)
 {
     if (!m) return;
-    trie_free(&m->trie);
-    trie_free(&m->user);
-    free(m->piece); free(m->bytes); free(m->map); free(m->replaced);
+    spm_trie_free(&m->trie);
+    spm_trie_free(&m->user);
+    spm_map_free(&m->map);
+    free(m->piece); free(m->bytes);
     free(m);
 }
 

@@ -4,15 +4,35 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "lib/subword/spm.h"
+#include "lib/subword/tokjson.h"
 #include "lib/subword/wordpiece.h"
 
-struct subword_model { struct spm *spm; struct vocab *vocab; struct wordpiece w; };
-struct work { struct spm_scratch *spm; struct wordpiece_scratch w; };
+struct subword_model {
+    struct spm *spm;
+    struct tokjson *tokenizer;
+    struct vocab *vocab;
+    struct wordpiece w;
+};
+struct work {
+    struct spm_scratch *spm;
+    struct tokjson_work *tokenizer;
+    struct wordpiece_scratch w;
+};
 
 static bool is_folder(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Special tokens as our vocabulary spells them; what is unknown stays as it is. */
+static struct tokjson *open_tokenizer(const char *path, const struct subword_settings *s)
+{
+    struct tokjson *t = tokjson_open(path);
+    static const char *const ours[] = { "<s>", "</s>", "<pad>", NULL, "<mask>" };
+    for (int i = 0; t && i < 5; i++)
+        if (ours[i] && s->ids[i] >= 0) tokjson_spell(t, (uint32_t)s->ids[i], ours[i]);
+    return t;
 }
 
 static int open_folder(struct subword_model *p, const char *dir)
@@ -22,25 +42,36 @@ static int open_folder(struct subword_model *p, const char *dir)
     if (!got)
         return err_set("%s: has no " SUBWORD_FILE ": its text is cut by bpe-apply, if it has codes",
                        dir);
-    bool spm = p->w.s.kind == SUBWORD_SENTENCEPIECE;
-    if (!spm && p->w.s.kind != SUBWORD_WORDPIECE)
+    enum subword_kind kind = p->w.s.kind;
+    if (kind == SUBWORD_NONE || kind == SUBWORD_BPE)
         return err_set("%s: %s", dir,
-                       p->w.s.kind == SUBWORD_BPE ? "its text is cut by bpe-apply -c codes"
-                                                 : "its tokeniser did not come with it");
-    char *path = path_join(dir, spm ? SUBWORD_MODEL : "vocab");
-    if (spm) p->spm = spm_open(path);
+                       kind == SUBWORD_BPE ? "its text is cut by bpe-apply -c codes"
+                                           : "its tokeniser did not come with it");
+    char *json = path_join(dir, SUBWORD_TOKENIZER);
+    bool tokenizer = (kind != SUBWORD_WORDPIECE && kind != SUBWORD_SENTENCEPIECE)
+                     || file_exists(json);
+    char *path = path_join(dir, kind == SUBWORD_SENTENCEPIECE ? SUBWORD_MODEL : "vocab");
+    if (tokenizer) p->tokenizer = open_tokenizer(json, &p->w.s);
+    else if (kind == SUBWORD_SENTENCEPIECE) p->spm = spm_open(path);
     else p->vocab = vocab_read(path);
+    free(json);
     free(path);
-    return p->spm || p->vocab ? 0 : -1;
+    return p->tokenizer || p->spm || p->vocab ? 0 : -1;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+    return n > k && !strcmp(s + n - k, end);
 }
 
 struct subword_model *subword_open(const char *path, bool uncased)
 {
     struct subword_model *p = mem_zero(1, sizeof *p);
-    size_t n = strlen(path);
     int rc = 0;
     if (is_folder(path)) rc = open_folder(p, path);
-    else if (n > 6 && !strcmp(path + n - 6, ".model")) rc = (p->spm = spm_open(path)) ? 0 : -1;
+    else if (ends_with(path, ".model")) rc = (p->spm = spm_open(path)) ? 0 : -1;
+    else if (ends_with(path, ".json")) rc = (p->tokenizer = tokjson_open(path)) ? 0 : -1;
     else {
         p->w.s = (struct subword_settings){
             .kind = SUBWORD_WORDPIECE, .lower = uncased, .strip_accents = uncased, .chinese = true
@@ -57,6 +88,7 @@ void subword_free(struct subword_model *p)
 {
     if (!p) return;
     spm_free(p->spm);
+    tokjson_free(p->tokenizer);
     vocab_free(p->vocab);
     free(p);
 }
@@ -65,6 +97,7 @@ void *subword_work_new(struct subword_model *p)
 {
     struct work *w = mem_zero(1, sizeof *w);
     if (p->spm) w->spm = spm_scratch_new();
+    if (p->tokenizer) w->tokenizer = tokjson_work_new(p->tokenizer);
     return w;
 }
 
@@ -73,6 +106,7 @@ void subword_work_free(void *work)
     struct work *w = work;
     if (!w) return;
     spm_scratch_free(w->spm);
+    tokjson_work_free(w->tokenizer);
     wordpiece_scratch_free(&w->w);
     free(w);
 }
@@ -81,6 +115,7 @@ int subword_line(const struct subword_model *p, void *work, const char *line, si
                  struct tbuf *out)
 {
     struct work *w = work;
+    if (p->tokenizer) return tokjson_line(p->tokenizer, w->tokenizer, line, n, out);
     if (!p->spm) return wordpiece_line(&p->w, &w->w, line, n, out);
     const struct spm_cut *cut;
     size_t k = spm_encode(p->spm, w->spm, line, n, &cut);
@@ -114,6 +149,8 @@ static void join_spm(const char *s, size_t n, struct tbuf *out)
 
 void subword_join(const struct subword_model *p, const char *line, size_t n, struct tbuf *out)
 {
-    if (p->spm) join_spm(line, n, out);
+    bool json = p->tokenizer && tokjson_kind(p->tokenizer) != SUBWORD_SENTENCEPIECE;
+    if (json) tokjson_join(p->tokenizer, line, n, out);
+    else if (p->spm || p->tokenizer) join_spm(line, n, out);
     else wordpiece_join(line, n, out);
 }

@@ -1,5 +1,5 @@
-/* Text into the sub-words of a model's own tokeniser and back: WordPiece or SentencePiece,
- * whichever a path holds. */
+/* Text into the sub-words of a model's own tokeniser and back: WordPiece, SentencePiece or a
+ * tokenizer.json (byte-level BPE, unigram and so on), whichever a path holds. */
 #ifndef SUBWORD_H
 #define SUBWORD_H
 #include <stdbool.h>
@@ -7,9 +7,9 @@
 
 struct subword_model;
 
-/* path: a model folder with pieces.json, a SentencePiece model (*.model), or a vocabulary of
- * WordPiece (vocab.txt), for which `uncased` says whether case and accents are removed. NULL with a
- * message. */
+/* path: a model folder with pieces.json, a SentencePiece model (*.model), a tokenizer.json
+ * (*.json), or a vocabulary of WordPiece (vocab.txt), for which `uncased` says whether case and
+ * accents are removed. NULL with a message. */
 struct subword_model *subword_open(const char *path, bool uncased);
 void subword_free(struct subword_model *p);
 

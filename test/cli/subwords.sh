@@ -3,6 +3,7 @@
 # --subwords joins them.
 . "$TOP/test/cli/lib.sh"
 G=$TOP/test/golden/subwords
+sed -n 1p "$G/text" > one
 tokenize -q --subwords "$G/cased.txt" "$G/text" > out; same out "$G/cased.out"
 tokenize -q --subwords "$G/uncased.txt" --uncased "$G/text" > out; same out "$G/uncased.out"
 for m in unigram bpe spaces; do
@@ -13,8 +14,20 @@ done
 # letters that the model lacks are one piece where they follow each other (sentencepiece 0.2)
 is "$(printf 'a 漢字漢 b\n漢 字\nx漢字y\n' |
     tokenize -q --subwords "$G/unigram.model")" "$(printf '▁a ▁ 漢字漢 ▁b\n▁ 漢 ▁ 字\n▁ x 漢字 y')"
+# tokenizer.json: each component that models have, added tokens, unknown text
+for m in xlmr first mixed roberta llama prefix bert; do
+    tokenize -q --subwords "$G/$m.json" "$G/text-added" > out; same out "$G/$m.out"
+done
+tokenize -q --threads 3 --line-buffered --subwords "$G/roberta.json" < "$G/text-added" > out
+same out "$G/roberta.out"
+# byte-level pieces are the text again, whatever it is; bytes that are no character are said to be
+tokenize -q --subwords "$G/roberta.json" "$G/text" |
+    detokenize -q --subwords "$G/roberta.json" > back; same back "$G/text"
+is "$(printf 'caf\303\203 Ġx\n' | detokenize -q --subwords "$G/roberta.json")" \
+    "$(printf 'caf\357\277\275 x')"
+is "$(tokenize -q --subwords "$G/xlmr.json" one | detokenize -q --subwords "$G/xlmr.json")" \
+    "$(cat one)"
 # text without what normalisation changes comes back
-sed -n 1p "$G/text" > one
 tokenize -q --subwords "$G/unigram.model" one |
     detokenize -q --subwords "$G/unigram.model" > back; same back one
 printf 'un ##der ##stand me\n' |
@@ -29,5 +42,16 @@ is "$(echo 'kas lio, X' | tokenize -q --subwords b)" 'ka ##s lio [UNK] [UNK]'
 head -c 3000 "$G/unigram.model" > cut.model
 fails 1 'cut.model: byte .*damaged' tokenize -q --subwords cut.model
 : > empty.model; fails 1 'empty.model: holds no pieces' tokenize -q --subwords empty.model
+# a component that is not read is named
+component() {   # component OLD NEW WHAT: of roberta.json, OLD made NEW is refused for WHAT
+    sed "s/$1/$2/" "$G/roberta.json" > t.json
+    fails 1 "t.json: $3" tokenize -q --subwords t.json
+}
+component '"normalizer":null' '"normalizer":{"type":"Casefold"}' 'the normalizer Casefold is not'
+component '"type":"ByteLevel"' '"type":"UnicodeScripts"' 'the pre-tokenizer UnicodeScripts is not'
+component '"type":"BPE"' '"type":"Gram"' 'the model Gram is not supported'
+component '"dropout":null' '"dropout":0.1' 'a dropout of merges is not supported'
+component '"end_of_word_suffix":null' '"end_of_word_suffix":"<\/w>"' 'the end_of_word_suffix'
+component '"id":3,' '"id":1e300,' 'an added token without content or id'
 mkdir plain; fails 1 'plain: has no file tokenizer, .*pieces.json' tokenize -q --subwords plain
 fails 2 '--uncased needs --subwords' tokenize --uncased

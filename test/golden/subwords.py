@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes test/golden/subwords: small models and what transformers (WordPiece, unigram) and sentencepiece (BPE) make of a text,
-which test/cli/subwords.sh compares tokenize --subwords with.
+"""Makes test/golden/subwords: small models and what transformers (WordPiece, unigram), sentencepiece (BPE) and tokenizers
+(tokenizer.json) make of a text, which test/cli/subwords.sh compares tokenize --subwords with.
 
     test/golden/subwords.py OUT_DIR        (transformers, tokenizers, sentencepiece from PyPI)
 """
 import json, os, sys, tempfile
 import sentencepiece as spm
-from tokenizers import BertWordPieceTokenizer
+from tokenizers import AddedToken, BertWordPieceTokenizer, Regex, Tokenizer
+from tokenizers import models as M, normalizers as N, pre_tokenizers as P, trainers as T
 from transformers import AutoTokenizer
 
 out = sys.argv[1]
@@ -61,3 +62,78 @@ for name in ("unigram", "bpe", "spaces"):
     s = spm.SentencePieceProcessor(model_file=f"{out}/{name}.model")
     write(f"{name}.out", [" ".join(s.encode(x, out_type=str)) for x in TEXT])
 os.remove(rules)
+
+# tokenizer.json: as XLM-R has it (unigram behind a precompiled map), byte-level BPE as RoBERTa and as newer models have it,
+# BERT with added tokens, and the other components. Lines with added tokens are added to the text.
+ADDED = ["x <mask> y", "<mask>a NewWord b newword [ent] a[ent] [ent]b two words   Two Words   z  <s></s>",
+         "  NewWordTwo Words<mask>  <mask>", " a", "it's I'll  we've 'tis '' 's  's", "\uff11\uff12 \uff41 \ufb01 \u338f \u00bd \u2167 \u0663",
+         "a\u0301e\u0301 \u0600\u0661 n\u0303o \u00a9\u200d\u00ae e\u0301\u0301\u0301"]
+write("text-added", TEXT + ADDED)
+
+
+def save(name, t, specials=("<s>", "</s>", "<pad>", "<unk>"), whole=()):
+    if whole:  # tokens that no merges make
+        j = json.loads(t.to_str())
+        j["model"]["vocab"].update({x: len(j["model"]["vocab"]) + i for i, x in enumerate(whole)})
+        t = Tokenizer.from_str(json.dumps(j))
+    t.add_special_tokens([AddedToken(x, special=True, normalized=False) for x in specials])
+    t.add_special_tokens([AddedToken("<mask>", lstrip=True, special=True, normalized=False)])
+    t.add_tokens([AddedToken("NewWord", normalized=True), AddedToken("[ent]", single_word=True, normalized=False),
+                  AddedToken("Two\u2581Words", normalized=True, rstrip=True)])
+    t.save(f"{out}/{name}.json", pretty=False)
+    t = Tokenizer.from_file(f"{out}/{name}.json")
+    unigram = isinstance(t.model, M.Unigram)
+    added = t.get_added_tokens_decoder()
+    lines = []
+    for e in t.encode_batch(TEXT + ADDED, add_special_tokens=False):
+        names = [added[i].content if i in added else t.id_to_token(i) for i in e.ids]
+        # transformers shows text that a unigram model does not know as it is
+        lines.append(" ".join(s if unigram and x == "<unk>" else x for x, s in zip(names, e.tokens)))
+    write(f"{name}.out", lines)
+
+
+from transformers.convert_slow_tokenizer import import_protobuf
+proto = import_protobuf().ModelProto()
+proto.ParseFromString(open(f"{out}/unigram.model", "rb").read())
+pieces = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0)] + [(p.piece, p.score) for p in proto.pieces[3:]]
+
+
+def unigram(name, normalizer, pre):
+    t = Tokenizer(M.Unigram(pieces, 3, False))
+    t.normalizer, t.pre_tokenizer = normalizer, pre
+    save(name, t)
+
+
+# a map with a key of two characters, which text has as one grapheme cluster
+with tempfile.TemporaryDirectory() as d:
+    open(f"{d}/rules", "w").write("C4\t61 65\nFB01\t66 69\nA0\t20\n65 301\t45\n6E 303\t4E\n")
+    spm.SentencePieceTrainer.train(**{**train, "sentence_iterator": iter(TEXT * 3), "normalization_rule_tsv": f"{d}/rules"},
+                                   model_prefix=f"{d}/m", vocab_size=260)
+    proto.ParseFromString(open(f"{d}/m.model", "rb").read())
+unigram("xlmr", N.Precompiled(proto.normalizer_spec.precompiled_charsmap), P.Sequence([P.WhitespaceSplit(), P.Metaspace()]))
+unigram("first", N.Sequence([N.Nmt(), N.NFKC(), N.Strip(False, True), N.Replace(Regex(" {2,}"), "\u2581")]),
+        P.Metaspace(prepend_scheme="first", split=False))
+unigram("mixed", N.Sequence([N.NFKD(), N.Lowercase(), N.StripAccents()]),
+        P.Sequence([P.Split(Regex(r"\w+"), "contiguous"), P.Digits(True), P.Punctuation("merged_with_previous"), P.Metaspace()]))
+
+
+def bpe(name, model, trainer, whole=(), **stages):
+    t = Tokenizer(model)
+    for stage, value in stages.items():
+        setattr(t, stage, value)
+    t.train_from_iterator(TEXT * 3, T.BpeTrainer(show_progress=False, **trainer))
+    save(name, t, whole=whole)
+
+
+bytes_ = dict(vocab_size=420, initial_alphabet=P.ByteLevel.alphabet())
+bpe("roberta", M.BPE(), {**bytes_, "special_tokens": ["<s>", "<pad>", "</s>", "<unk>"]}, pre_tokenizer=P.ByteLevel(add_prefix_space=False))
+bpe("llama", M.BPE(ignore_merges=True), bytes_, whole=("\u0120walked", "\u0120Hund"), normalizer=N.NFC(), pre_tokenizer=P.Sequence([
+    P.Split(Regex(r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"),
+            "isolated"), P.ByteLevel(add_prefix_space=False, use_regex=False)]))
+bpe("prefix", M.BPE(unk_token="<unk>", fuse_unk=True, continuing_subword_prefix="##"),
+    dict(vocab_size=300, limit_alphabet=60, continuing_subword_prefix="##", special_tokens=["<unk>"]),
+    normalizer=N.NFD(), pre_tokenizer=P.Whitespace())
+t = Tokenizer(M.WordPiece(unk_token="[UNK]", max_input_chars_per_word=20))
+t.normalizer, t.pre_tokenizer = N.BertNormalizer(), P.BertPreTokenizer()
+t.train_from_iterator(TEXT * 3, T.WordPieceTrainer(vocab_size=300, show_progress=False, special_tokens=["[UNK]", "[CLS]"]))
+save("bert", t, ())
