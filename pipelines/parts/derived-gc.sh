@@ -4,6 +4,8 @@
 # counts of the copy in which words of like frequency are exchanged. Others have to be asked for: by
 # the paper's text and by its authors' code whatever GC_AS is, with another lambda (paper-0.25), and
 # exchanged-code.
+# An order may name a share of types that the copy has in common with A (same-0.25): alignment is
+# measured on the others, and only those are exchanged.
 # Expects tok/{train,valid}.A, and pieces/codes if GC_MERGES is not 0.
 setting GC_ORDERS "same inverted"
 setting GC_MERGES 0
@@ -31,6 +33,11 @@ for y in $SYSTEMS; do
     esac
 done
 
+for o in $GC_ORDERS; do
+    [[ $o =~ ^(same|inverted)(-0?\.[0-9]+)?$ ]] ||
+        refuse "order $o" "same or inverted, and perhaps a share of types: same-0.25"
+done
+
 for p in train valid; do
     if [ "$GC_MERGES" = 0 ]; then
         quick pieces.$p  pieces/$p.$A : tok/$p.$A : "cp tok/$p.$A pieces/$p.$A"
@@ -51,16 +58,24 @@ counts() {
         "cooc-count -w 2${4-} -v $1/vocab $A=pieces/train.$A $B=$3 > $1/$2.cooc"
 }
 derived() {     # ORDER: text, counts and shards of both languages in the folder ORDER
-    local o=$1 l p how= b=$1/train.$B
-    [ $o = same ] || how=" --inv"
+    local o=$1 l p how= types= own=$1/vocab.$B b=$1/train.$B
+    [[ $o = same* ]] || how=" --inv"
+    case $o in *-*) types=" pieces/vocab" how+=" --overlap ${o#*-} --types pieces/vocab";; esac
     for p in train valid; do
-        stage $o.$p  $o/$p.$B : pieces/$p.$A : \
+        stage $o.$p  $o/$p.$B : pieces/$p.$A$types : \
             "derive-lang -q$how --trans < pieces/$p.$A > $o/$p.$B"
     done
     quick $o.vocab  $o/vocab : pieces/train.$A $b : "vocab-count pieces/train.$A $b > $o/vocab"
     quick $o.vocab-b  $o/vocab.$B : $b : "vocab-count $b > $o/vocab.$B"
-    quick $o.exchanged  $o/exchanged.$B : $o/vocab.$B $b $P/permute-types.awk : \
-        "awk -v BIN=$GC_BIN -v SEED=1 -f $P/permute-types.awk $o/vocab.$B $b > $o/exchanged.$B"
+    if [ "$types" ]; then
+        own=$o/own.$B
+        quick $o.own  $own : $o/vocab.$B : "grep ^ˣ $o/vocab.$B > $own"
+        quick $o.gold  $o/gold.all $o/gold.frequent : $own gold.all : \
+            "awk 'FNR == NR { own[\$1]; next } \$2 in own' $own gold.all > $o/gold.all &&
+                head -n 200 $o/gold.all > $o/gold.frequent"
+    fi
+    quick $o.exchanged  $o/exchanged.$B : $own $b $P/permute-types.awk : \
+        "awk -v BIN=$GC_BIN -v SEED=1 -f $P/permute-types.awk $own $b > $o/exchanged.$B"
     for p in train valid; do
         stage $o.shard.$p.$A  $o/$p.$A.shd : $o/vocab pieces/$p.$A : \
             "binarize -v $o/vocab -l $A < pieces/$p.$A > $o/$p.$A.shd"
@@ -85,7 +100,8 @@ alignment() {
             -f $P/alignment-rows.awk"
 }
 learnt() {      # ORDER SEED SYSTEM
-    local o=$1 s=$2 y=$3 m=$1/s$2/$3 how="--objective mlm" reads= k l states rows
+    local o=$1 s=$2 y=$3 m=$1/s$2/$3 how="--objective mlm" reads= k l states rows gold=gold
+    case $o in *-*) gold=$o/gold;; esac
     local form=$gc_form lambda=
     case $y in
     paper*) form=;;
@@ -112,13 +128,13 @@ learnt() {      # ORDER SEED SYSTEM
         done
     done
     states=" $m/0.$A.safetensors $m/0.$B.safetensors"
-    rows="$(alignment $m/0.$A.safetensors $m/0.$B.safetensors gold.all "") &&
-        $(alignment $m/0.$A.safetensors $m/0.$B.safetensors gold.frequent " of 200")"
+    rows="$(alignment $m/0.$A.safetensors $m/0.$B.safetensors $gold.all "") &&
+        $(alignment $m/0.$A.safetensors $m/0.$B.safetensors $gold.frequent " of 200")"
     for ((k = 1; k <= layers; k++)); do
         states+=" $m/$k.$A.safetensors $m/$k.$B.safetensors"
-        rows+=" && $(alignment $m/$k.$A.safetensors $m/$k.$B.safetensors gold.all " layer $k")"
+        rows+=" && $(alignment $m/$k.$A.safetensors $m/$k.$B.safetensors $gold.all " layer $k")"
     done
-    stage $o.s$s.$y.rows  $m/rows : gold.all gold.frequent$states $m/pretrain \
+    stage $o.s$s.$y.rows  $m/rows : $gold.all $gold.frequent$states $m/pretrain \
         $P/alignment-rows.awk $P/log-rows.awk : \
         "{ awk -v SEED=$s -v NAME='${title[$y]}' -v DIRECTION=$o -f $P/log-rows.awk
             $m/pretrain/log.jsonl && $rows; } > $m/rows"

@@ -97,6 +97,14 @@ is "$(sed 's/ *$//' forms)" \
 paper --cooc same/paper.cooc
 code --cooc same/code.cooc $code
 paper-0.25 --cooc same/paper.cooc  --gc-lambda 0.25"
+# a copy that shares types is measured on those that it does not share, and only they are exchanged
+GC_OVERLAP="0 0.25" plan_of gc-anchors > plan.anchors
+sed -n '/^same.*\.s1\.gc\.rows/p' plan.anchors | grep -o -e '--eval [^ ]*' | sort -u > evals
+is "$(xargs < evals)" \
+    "--eval gold.all --eval gold.frequent --eval same-0.25/gold.all --eval same-0.25/gold.frequent"
+grep -q '^same-0.25.exch.*permute-types.awk same-0.25/own.xb same-0.25/train.xb' plan.anchors ||
+    fail "all types are exchanged"
+GC_OVERLAP="0 1.5" fails 2 'order same-1.5: same or inverted' plan_of gc-anchors
 GC_AS=both fails 2 'GC_AS=both: there are paper and code' plan_of
 SYSTEMS="mlm papers" fails 2 'SYSTEMS: papers: there are mlm gc ' plan_of derived-gc-demo
 APART=0 fails 2 'APART=0: a number of lines, 1 or more' plan_of
