@@ -24,7 +24,8 @@
 
 static struct options {
     const char *out, *to, *src, *tgt, *head;
-    bool tensors, mask;
+    bool tensors, mask, tokens_only;
+    int pool;
     struct strs langs;
 } o = { .mask = true };
 
@@ -47,6 +48,12 @@ static const struct opt rows[] = {
       "export: task head to write (default: the only one), or none: the language model; import: "
       "what to call the task head (nli, pairs, class, tag, ner, qa; default: by its labels), or "
       "none: leave it out" },
+    { "pool", 0, OPT_CHOICE(options, pool), "auto|first|mean",
+      "export: a sentence's vector for sentence-transformers: the state of its first token, or the "
+      "mean of its states (auto: as align-post trained the model, else nothing is said)" },
+    { "tokens-only", 0, OPT_FLAG(options, tokens_only), "",
+      "export: where no tokenizer of transformers can cut text as the model's own does, write one "
+      "that reads the model's tokens (default: an error)" },
     { "lang-code", 0, OPT_LIST(options, langs), "LANG",
       "import: language of the model; give all of them, in their order" },
     { 0 }
@@ -182,7 +189,9 @@ static int interchange(const char *dir, bool import)
 {
     char *notes = NULL, *folder = import ? mem_dup(dir) : run_model_dir(dir);
     struct hf_import i = { o.langs.v, o.langs.n, o.head };
-    struct hf_export e = { o.to, o.src, o.tgt, o.mask, o.head };
+    static const char *const pools[] = { NULL, "first", "mean" };
+    struct hf_export e = { .layout = o.to, .src = o.src, .tgt = o.tgt, .mask_vocab = o.mask,
+                           .head = o.head, .pool = pools[o.pool], .tokens_only = o.tokens_only };
     int rc = !folder  ? -1
              : import ? hf_import(folder, o.out, &i, &notes)
                       : hf_export(folder, o.out, &e, &notes);
@@ -203,6 +212,7 @@ static int check_options(const char *command)
         { "to", "export" },          { "src", "export" },
         { "tgt", "export" },         { "mask-vocab", "export" },
         { "lang-code", "import" },   { "head", "import or export" },
+        { "pool", "export" },        { "tokens-only", "export" },
     };
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (prog_asked_for(needs[i].name) && !strstr(needs[i].of, command))

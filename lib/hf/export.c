@@ -6,11 +6,13 @@
 #include "common/file.h"
 #include "common/folder.h"
 #include "common/mem.h"
+#include "lib/hf/card.h"
 #include "lib/hf/heads.h"
 #include "lib/hf/hf.h"
 #include "lib/hf/note.h"
 #include "lib/hf/tokens.h"
 #include "lib/model/decode.h"
+#include "lib/raw/raw.h"
 
 struct job {
     struct model m;
@@ -20,6 +22,7 @@ struct job {
     int *id, rows;               /* their id of each of ours; their number of embeddings */
     int src, tgt;                /* languages to fold into the positions, -1: none */
     int head;                    /* the task head that is written, -1: none */
+    bool tokens_only;            /* its text is cut by rules that go into no file of theirs */
     struct st_tensor *t; int n;
     size_t cap;
     char **notes;
@@ -212,6 +215,23 @@ static int choose_languages(struct job *j, const struct hf_export *o)
     return language(j, o->tgt, seq2seq && j->m.dec.languages >= 0, "--tgt", &j->tgt);
 }
 
+static int write_card(const struct job *j, const struct hf_export *o, const char *from,
+                      const char *to, const struct model_config *c)
+{
+    struct hf_run run;
+    if (hf_run_read(&run, from) < 0) return -1;
+    struct hf_card card = { .layout = j->layout,
+                            .c = c,
+                            .head = j->head < 0 ? NULL : &c->head[j->head],
+                            .run = &run,
+                            .tokens_only = j->tokens_only };
+    if (o->pool || *run.pool) card.pool = o->pool ? o->pool : run.pool;
+    int rc = hf_card_write(&card, to);
+    if (rc == 0 && card.pool) rc = hf_pooling_write(&card, to);
+    hf_run_free(&run);
+    return rc;
+}
+
 static int write_all(struct job *j, const char *from, const char *to, const struct model_config *c)
 {
     static const char *const key[] = { "format" }, *const value[] = { "pt" };
@@ -224,25 +244,46 @@ static int write_all(struct job *j, const char *from, const char *to, const stru
     free(path);
     free(json);
     return rc == 0 ? hf_tokens_write(j->layout, to, from, j->vocab, &j->s, j->id, j->rows,
-                                     j->m.c.positions)
+                                     j->m.c.positions, j->tokens_only)
                    : rc;
 }
 
-/* No file of theirs says what `tokenize` and `bpe-apply` do, but that XLM's has merges: whoever has
- * raw text must be told. */
-static void note_text(struct job *j, const char *dir)
+/* Is a model's text cut at spaces alone? For no language is anything else asked for. */
+static int is_plain(const struct job *j, const char *settings)
 {
-    char *settings = path_join(dir, "tokenizer"), *codes = path_join(dir, "codes");
-    bool tokenized = file_exists(settings), cut = file_exists(codes) && j->layout != HF_XLM;
-    if (j->s.kind == SUBWORD_NONE && (tokenized || cut))
-        hf_note(j->notes,
-                "the tokenizer that is written knows nothing of %s%s%s: raw text would become "
-                "other pieces and <unk>; give it text that %s%s%s wrote",
-                tokenized ? settings : "", tokenized && cut ? " and " : "", cut ? codes : "",
-                tokenized ? "tokenize with these settings" : "",
-                tokenized && cut ? " and then " : "", cut ? "bpe-apply" : "");
+    const struct tokenize_options spaces = { .no_tokenize = true };
+    char *text = file_read(settings, NULL), *only = raw_settings(&spaces);
+    int rc = text ? 1 : -1;
+    for (int i = -1; i < j->m.c.n_langs && rc == 1; i++) {
+        struct tokenize_options s = { .lang = i < 0 ? NULL : j->m.c.lang[i] };
+        rc = raw_settings_parse(&s, text, settings) < 0 ? -1 : 1;
+        char *all = raw_settings(&s);
+        if (rc == 1 && strcmp(all, only)) rc = 0;
+        free(all);
+    }
+    free(text);
+    free(only);
+    return rc;
+}
+
+/* No file of theirs says what `tokenize` and `bpe-apply` do, but that XLM's has merges: Moses'
+ * rules, case markers and merges whose results a vocabulary leaves out are beyond a tokenizer.json.
+ * What would read plain text wrongly is not written unless it was asked for. */
+static int check_text(struct job *j, const struct hf_export *o, const char *dir)
+{
+    char *settings = path_join(dir, RAW_SETTINGS), *codes = path_join(dir, "codes");
+    bool cut = file_exists(codes) && j->layout != HF_XLM;
+    int plain = file_exists(settings) ? is_plain(j, settings) : 1, rc = plain < 0 ? -1 : 0;
+    j->tokens_only = j->s.kind == SUBWORD_NONE && (plain == 0 || cut);
+    if (rc == 0 && j->tokens_only && !o->tokens_only)
+        rc = err_set("%s: no tokenizer of transformers cuts text by its %s%s%s: raw text would "
+                     "become other pieces and <unk>; --tokens-only writes one that reads the "
+                     "model's tokens, as tokenize --subwords %s makes them",
+                     dir, plain ? "" : RAW_SETTINGS, !plain && cut ? " and " : "",
+                     cut ? "codes" : "", dir);
     free(settings);
     free(codes);
+    return rc;
 }
 
 static int run(struct job *j, const char *dir, const char *out, const struct hf_export *o)
@@ -273,11 +314,11 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
                 "%s's prediction head is a transformation that this model lacks: the encoder alone "
                 "is written (logits: --to xlm)",
                 hf_layout_name(j->layout));
-    note_text(j, dir);
-    if (put_all(j, o) < 0) return -1;
+    if (check_text(j, o, dir) < 0 || put_all(j, o) < 0) return -1;
     char *tmp = folder_begin(out);
     if (!tmp) return -1;
     int rc = write_all(j, dir, tmp, &c);
+    if (rc == 0) rc = write_card(j, o, dir, tmp, &c);
     return folder_end(tmp, out, rc);
 }
 

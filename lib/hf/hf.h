@@ -23,6 +23,12 @@ struct hf_export {
     bool mask_vocab;
     /* task head to write, "none": the language model; NULL: the only head there is */
     const char *head;
+    /* "first" or "mean": how a sentence's vector is taken from its states, for
+     * sentence-transformers; NULL: as align-post trained it, else nothing is said */
+    const char *pool;
+    /* write a tokeniser that reads the model's tokens where theirs cannot read plain text as the
+     * model's own does, which is an error otherwise */
+    bool tokens_only;
 };
 int hf_export(const char *dir, const char *out, const struct hf_export *o, char **notes);
 

@@ -35,8 +35,9 @@ void hf_usual_ids(enum hf_layout l, int n, int ids[5]);
 
 /* Writes what transformers needs to cut text for this model into folder `to`: the layout's own
  * files where the model has them, and tokenizer.json. `from` is our folder; id are hf_ids' and give
- * them their order. */
+ * them their order. tokens_only: the tokenizer reads tokens, whatever files there are. */
 int hf_tokens_write(enum hf_layout l, const char *to, const char *from, const struct vocab *v,
-                    const struct subword_settings *s, const int *id, int rows, int positions);
+                    const struct subword_settings *s, const int *id, int rows, int positions,
+                    bool tokens_only);
 
 #endif

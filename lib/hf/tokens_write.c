@@ -212,13 +212,15 @@ static int write_words(const struct job *j)
 }
 
 int hf_tokens_write(enum hf_layout l, const char *to, const char *from, const struct vocab *v,
-                    const struct subword_settings *s, const int *id, int rows, int positions)
+                    const struct subword_settings *s, const int *id, int rows, int positions,
+                    bool tokens_only)
 {
     struct job j = {
         .layout = l, .to = to, .from = from, .v = v, .s = s, .rows = rows, .positions = positions
     };
     char *codes = path_join(from, "codes");
-    bool spm = l == HF_XLM_ROBERTA || l == HF_MBART, xlm = l == HF_XLM && file_exists(codes);
+    bool spm = l == HF_XLM_ROBERTA || l == HF_MBART;
+    bool xlm = l == HF_XLM && !tokens_only && file_exists(codes);
     spell(&j, id, xlm);
     int rc = l == HF_BERT && s->kind == SUBWORD_WORDPIECE ? write_wordpiece(&j)
              : spm && s->kind == SUBWORD_SENTENCEPIECE && !strcmp(s->layout, hf_layout_name(l))

@@ -62,7 +62,7 @@ echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $threads th
     "$device, $precision; load $(cut -d' ' -f1-3 /proc/loadavg)"
 echo "model: $(grep -oE '"(layers|decoder_layers|dim|ffn|vocab)": *[0-9]+' info |
     tr -d '"' | tr '\n' ' ')"
-[ -z "$python" ] || ckpt export -q -o hf --to bart --src "$SRC" --tgt "$TGT" "$MODEL"
+[ -z "$python" ] || ckpt export -q --tokens-only -o hf --to bart --src "$SRC" --tgt "$TGT" "$MODEL"
 vocab=vocab.model
 for f in "$MODEL/vocab" "$MODEL/best/vocab" "$MODEL/last/vocab"; do
     [ ! -e "$f" ] || { cp "$f" $vocab; break; }

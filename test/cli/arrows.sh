@@ -9,8 +9,8 @@ kernels
 kernels/cpu kernels/cuda
 lib/text lib/bpe lib/synth lib/score lib/cooc lib/graph lib/ranks lib/torch
 lib/subword lib/vectors lib/model lib/ngrams lib/derive lib/ranks/mpi lib/ranks/nccl
-lib/raw lib/bilingual lib/hf
-lib/embed lib/engine
+lib/raw
+lib/bilingual lib/hf lib/embed lib/engine
 lib/plot lib/data
 lib/objective
 lib/task

@@ -94,11 +94,11 @@ is "$(sed 's/.* //' model/model.sum |
 if xxhsum --help 2>&1 | grep -q XXH3; then (cd model; xxhsum -q -c model.sum) ||
     fail "xxhsum does not agree"; fi
 # its text's rules go into no file of transformers': an export says so, with what it leaves out
-ckpt export -o hf --to bert model 2> err
-grep -qF 'knows nothing of model/tokenizer and model/codes: '\
-'raw text would become other pieces and <unk>' err
-rm -r hf
-ckpt export -o hf --to bert whole/last 2> err; ! grep -q 'knows nothing' err; rm -r hf
+fails 1 'model: no tokenizer of transformers cuts text by its tokenizer and codes: raw text' \
+    ckpt export -o hf --to bert model
+[ ! -e hf ] || fail "an export that is refused"
+ckpt export -q --tokens-only -o hf --to bert model; rm -r hf
+ckpt export -q -o hf --to bert whole/last; rm -r hf
 ckpt check model > out 2>&1; [ ! -s out ] || fail "ckpt check has something to say"
 flip() {   # FILE BYTE BIT
     local b; b=$(od -An -tu1 -j "$2" -N 1 "$1")

@@ -158,7 +158,43 @@ for kind in bert xlmr; do
     states a.$kind $kind
     ckpt average -q -o m.$kind a.$kind a.$kind/last; states m.$kind $kind
     ckpt export -q -o e.$kind m.$kind; ckpt import -q -o r.$kind e.$kind; states r.$kind $kind
+    # how a sentence's vector is taken goes along: test/peers/card.py has sentence-transformers
+    # compute the same vectors
+    ckpt export -q -o s.$kind a.$kind
+    tr -d ' \n' < s.$kind/1_Pooling/config.json > pooling
+    is "$(cat pooling)" '{"word_embedding_dimension":16,"pooling_mode_cls_token":true,'\
+'"pooling_mode_mean_tokens":false,"pooling_mode_max_tokens":false,'\
+'"pooling_mode_mean_sqrt_len_tokens":false}'
+    is "$(grep -o '"path": "[^"]*"' s.$kind/modules.json | paste -sd ' ')" \
+        '"path": "" "path": "1_Pooling"'
 done
+# of a model that align-post did not train nothing is said, unless it is told
+[ ! -e e.bert/modules.json ] || fail "a pooling that nobody named"
+ckpt export -q --pool mean -o p.bert i.bert
+tr -d ' \n' < p.bert/1_Pooling/config.json | grep -q '"pooling_mode_mean_tokens":true'
+# the model card: languages, objectives, checksums of the data, the options
+grep -q '^library_name: sentence-transformers$' s.bert/README.md
+is "$(sed -n '/^language:/,/^library/p' s.bert/README.md | paste -sd ' ')" \
+    'language: - "de" - "en" library_name: sentence-transformers'
+grep -qx "Trained by isoglot's .align-post.: moco,tlm." s.bert/README.md
+grep -qE "^\| .parallel. \| .both. \| [0-9a-f]{16} \|$" s.bert/README.md
+grep -qx 'parallel = de-en=both,both' s.bert/README.md
+# our own rules go into no tokenizer of theirs: refused, or a tokenizer of tokens, as whose words
+# the model's come back in their order
+fails 1 "cuts text by its tokenizer and codes: .* tokenize --subwords run/last makes them" \
+    ckpt export -o own --to bart --src de --tgt en run
+[ ! -e own ] || fail "an export that is refused"
+ckpt export -q --tokens-only -o own --src de --tgt en run
+ckpt import -q -o back.own own
+is "$(awk '{ print $1 }' back.own/vocab | sha256sum)" \
+    "$(awk '{ print $1 }' run/last/vocab | sha256sum)"
+small=(--train de=de.shd --steps 1 --tokens 100 --layers 1 --dim 8 --heads 2 --ffn 32)
+pretrain -q -v vocab --tokenizer tokenizer --codes codes "${small[@]}" --out xlm
+fails 1 'cuts text by its tokenizer: ' ckpt export -o no --to xlm xlm
+# text that only spaces cut is theirs, too
+tokenize --no-tokenize --settings > spaces
+pretrain -q -v vocab --tokenizer spaces "${small[@]}" --out spaced
+ckpt export -q -o spaced.hf spaced; grep -q '"Split"' spaced.hf/tokenizer.json
 # names: where languages have embeddings, one is needed, and the message lists them
 fails 1 "the model has 2 languages; name the text's with --lang: de, en" embed -q --model run \
     --raw --text de

@@ -30,7 +30,7 @@ inputs() {
     printf '# c\n1\ta\t_\tADJ\t_\t_\t2\tamod\t_\t_\n2\tb\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n' > ud
     finetune "${model[@]}" --task nli --model raw.run --train en=nli --steps 1 --out nli.run
     derive-lang -q --learn-order N ud > ud.order
-    ckpt export -q --to bert --src en -o hf run
+    ckpt export -q --tokens-only --to bert --src en -o hf run
     printf '{"data": [{"paragraphs": [{"context": "a b c", '\
 '"qas": [{"id": "1", "question": "?", '\
 '"answers": [{"text": "b", "answer_start": 2}]}]}]}]}' > gold.json
@@ -79,7 +79,7 @@ cases() {
     one bleu none bleu -q in/raw -i in/raw
     one ckpt-check none ckpt check in/run
     one ckpt-average folder=o ckpt average -q -o o in/run in/run
-    one ckpt-export folder=o ckpt export -q -o o --to bert --src en in/run
+    one ckpt-export folder=o ckpt export -q --tokens-only -o o --to bert --src en in/run
     one plot file=o.svg plot curves -q in/log.jsonl -o o.svg
     one translate none translate -q --threads 1 --model in/mt --src en --tgt de
     one finetune run=o finetune "${model[@]}" --task mt --model in/run \
