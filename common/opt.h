@@ -39,6 +39,7 @@ enum opt_type {
     /* one of the |-separated words of `arg`: min for the first one, min + 1 for the next, ... */
     OPT_TYPE_CHOICE,
     OPT_TYPE_LIST,      /* may be given again and again */
+    OPT_TYPE_REFUSED,   /* a name that has another meaning elsewhere: `help` says what to write */
 };
 
 /* The second and third column of a row: the kind of option, and the field of struct S that gets its
@@ -55,6 +56,7 @@ enum opt_type {
 #define OPT_STR(S, field)    OPT_TYPE_STR, OPT_AT(S, field, const char *: 0)
 #define OPT_LIST(S, field)   OPT_TYPE_LIST, OPT_AT(S, field, struct strs: 0)
 #define OPT_CHOICE(S, field) OPT_TYPE_CHOICE, OPT_AT(S, field, int: 0, unsigned: 0)
+#define OPT_REFUSED          OPT_TYPE_REFUSED, 0
 #define OPT_AT(S, field, ...) \
     (offsetof(struct S, field) + 0 * sizeof _Generic(((struct S *)0)->field, __VA_ARGS__))
 

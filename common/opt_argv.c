@@ -49,6 +49,7 @@ static void guess(const struct opt_set *s, const char *name, int n, char *text, 
     for (int i = 0; i < s->n; i++) {
         const char *names = s->all[i].row->name, *w;
         size_t k;
+        if (s->all[i].row->type == OPT_TYPE_REFUSED) continue;
         while (opt_word(&names, &w, &k)) {
             int far = edits(name, n, w, (int)k);
             if (far < best) snprintf(text, size, " did you mean --%.*s?", (int)k, w);

@@ -39,6 +39,7 @@ char *opt_config(const struct opt_set *s, const char *program)
     fprintf(t.f, "%s%s\n", recorded, program);
     for (int i = 0; i < s->own; i++) {
         const struct opt_here *o = &s->all[i];
+        if (o->row->type == OPT_TYPE_REFUSED) continue;
         if (o->row->type == OPT_TYPE_LIST) {
             const struct strs *l = o->value;
             for (int k = 0; k < l->n; k++) put(t.f, o->row, l->v[k]);

@@ -73,6 +73,7 @@ void opt_help(const struct opt_set *s)
     last = NULL;
     for (int i = 0; i < s->n; i++) {
         const struct opt_group *g = s->all[i].group;
+        if (s->all[i].row->type == OPT_TYPE_REFUSED) continue;
         /* a short list goes on with the options of every program, without a heading of their own */
         if (g != last && g->heading && (i < s->own || headings > 1)) printf("\n%s:\n", g->heading);
         last = g;

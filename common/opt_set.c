@@ -97,7 +97,8 @@ int opt_begin(struct opt_set *s, const char *name, size_t n, struct opt_here *fo
         size_t length = pass ? n - 3 : n, m;
         for (int i = 0; i < s->n && k < 2; i++) {
             const char *names = s->all[i].row->name;
-            if (pass && s->all[i].row->type != OPT_TYPE_FLAG) continue;
+            enum opt_type type = s->all[i].row->type;
+            if (pass ? type != OPT_TYPE_FLAG : type == OPT_TYPE_REFUSED) continue;
             while (opt_word(&names, &w, &m)) {
                 if (m < length || !same_name(w, begin, length)) continue;
                 found[k] = &s->all[i];
@@ -133,6 +134,7 @@ size_t opt_size(enum opt_type type)
         [OPT_TYPE_FLOAT] = sizeof(float),  [OPT_TYPE_SIZE] = sizeof(size_t),
         [OPT_TYPE_TIME] = sizeof(int64_t), [OPT_TYPE_STR] = sizeof(char *),
         [OPT_TYPE_CHOICE] = sizeof(int),   [OPT_TYPE_LIST] = sizeof(struct strs),
+        [OPT_TYPE_REFUSED] = 0,
     };
     return size[type];
 }
@@ -277,6 +279,7 @@ static int check_empty(const struct opt *row, const char *value, enum opt_source
 int opt_give(struct opt_set *s, struct opt_here *o, const char *value, enum opt_source source)
 {
     const struct opt *row = o->row;
+    if (row->type == OPT_TYPE_REFUSED) return err_set("%s", row->help);
     int rc = check_empty(row, value, source);
     if (rc < 0) return -1;
     switch (row->type) {
@@ -290,6 +293,7 @@ int opt_give(struct opt_set *s, struct opt_here *o, const char *value, enum opt_
         if ((rc = opt_choice(row->arg, value)) >= 0) *(int *)o->value = (int)row->min + rc;
         break;
     case OPT_TYPE_LIST: append(s, o->value, value, o->source != source); break;
+    case OPT_TYPE_REFUSED: break;
     }
     if (rc < 0) return -1;
     o->source = source;
@@ -328,7 +332,7 @@ void opt_format(const struct opt_here *o, char *s, size_t size)
             if (i == *(const int *)v) snprintf(s, size, "%.*s", (int)n, w);
         break;
     }
-    case OPT_TYPE_LIST: break;
+    case OPT_TYPE_LIST: case OPT_TYPE_REFUSED: break;
     }
 }
 

@@ -9,8 +9,11 @@
 const struct opt masking_rows[] = {
     { "mask-prob|word-pred", 0, OPT_REAL(masking, select), "P",
       "share of the tokens that are predicted", .min = 0.0001, .max = 1 },
-    { "mask-keep", 0, OPT_REAL(masking, mask), "P",
-      "share of the predicted tokens that read <mask>", .min = 0, .max = 1 },
+    { "mask-token", 0, OPT_REAL(masking, mask), "P",
+      "share of the predicted tokens that are replaced by <mask>", .min = 0, .max = 1 },
+    { "mask-keep", 0, OPT_REFUSED, "P",
+      "it would be read in two ways; write --mask-token for the share of the predicted tokens that "
+      "are replaced by <mask>, --mask-random for random words; the rest stay as they are" },
     { "mask-random", 0, OPT_REAL(masking, random), "P",
       "share of the predicted tokens that read a random word; what is left reads itself", .min = 0,
       .max = 1 },
@@ -32,7 +35,7 @@ const struct opt masking_rows[] = {
 int masking_check(const struct masking *o)
 {
     if (o->mask + o->random > 1)
-        return err_set("--mask-keep and --mask-random add up to more than 1");
+        return err_set("--mask-token and --mask-random add up to more than 1");
     if (o->ngrams.n && o->scheme != MASKING_PMI)
         return err_set("--mask-ngrams is used only by --mask-scheme pmi");
     return 0;
@@ -70,15 +73,13 @@ static int choose_tokens(const struct masking *o, const uint32_t *original, int 
     return chosen;
 }
 
-static void find_words(struct units *x, const struct masking *o, const uint32_t *original, int n,
+static void find_words(struct units *x, const uint32_t *original, int n,
                        const struct word_starts *w)
 {
     x->words = 0;
     for (int i = 0; i < n; i++) {
         x->of[i] = -1;
-        bool begins = i == 0 || !choosable(o, original[i]) || !choosable(o, original[i - 1])
-                      || word_starts_at(w, original[i - 1], original[i]);
-        if (begins) x->start[x->words++] = i;
+        if (i == 0 || word_starts_at(w, original[i - 1], original[i])) x->start[x->words++] = i;
     }
     x->start[x->words] = n;
 }
@@ -169,9 +170,10 @@ int masking_choose(const struct masker *k, const struct masking_text *t, struct 
     if (!may) return 0;
     x.start = mem_alloc(((size_t)n + 1) * sizeof *x.start);
     x.of = mem_alloc((size_t)n * sizeof *x.of);
-    find_words(&x, o, original, n, k->words);
+    find_words(&x, original, n, k->words);
     double share = o->select * may;
-    x.budget = (int)(once ? ceil(share) : round(share));
+    /* to the nearest, halves to even: Python's round, as in BERT's and ALBERT's code */
+    x.budget = (int)(once ? ceil(share) : rint(share));
     if (x.budget < 1) x.budget = 1;
     if (o->scheme == MASKING_PMI) units_by_lists(&x, k, t, draws, number);
     else if (o->scheme == MASKING_SPAN) choose_spans(&x, o, original, draws, number);

@@ -8,8 +8,6 @@
 #include "common/text.h"
 #include "lib/engine/objective.h"
 
-enum { NOWHERE, SOURCE, TARGET };
-
 static bool special(const struct vocab *v, const char *s, size_t n)
 {
     for (uint32_t id = 0; id < VOCAB_SPECIALS; id++)
@@ -32,8 +30,7 @@ static int64_t look_up(const struct vocab *v, const char *s, size_t n, bool skip
 }
 
 /* One line into *p: 1 if it is a pair, 0 if it is left out, -1 with a message. */
-static int add(struct token_pairs *p, const struct vocab *v, char *side, const char *s, size_t n,
-               bool skip)
+static int add(struct token_pairs *p, const struct vocab *v, const char *s, size_t n, bool skip)
 {
     const char *end = s + n, *tab = memchr(s, '\t', n);
     if (!tab || tab == s) return err_set("expected a token, a tab and its translation");
@@ -46,12 +43,12 @@ static int add(struct token_pairs *p, const struct vocab *v, char *side, const c
         return err_set(
             "both sides are \"%s\": languages that share a token need no translation of it",
             vocab_token(v, (uint32_t)a));
-    if (side[a] == TARGET || side[b] == SOURCE)
+    if (p->side[a] == 1 || p->side[b] == 0)
         return err_set(
             "\"%s\" appears on the other side of an earlier line; a token belongs to one language",
-            vocab_token(v, (uint32_t)(side[a] == TARGET ? a : b)));
-    side[a] = SOURCE;
-    side[b] = TARGET;
+            vocab_token(v, (uint32_t)(p->side[a] == 1 ? a : b)));
+    p->side[a] = 0;
+    p->side[b] = 1;
     p->source[p->n] = (int32_t)a;
     p->target[p->n++] = (int32_t)b;
     return 1;
@@ -86,16 +83,16 @@ static int read_lines(struct token_pairs *p, struct text *t, const struct vocab 
     const char *s;
     size_t n, cap_a = 0, cap_b = 0;
     int got;
-    char *side = mem_zero(v->n, 1);
+    p->side = mem_alloc(v->n);
+    memset(p->side, -1, v->n);
     while ((got = text_line(t, &s, &n)) > 0) {
         mem_room(&p->source, &cap_a, (size_t)p->n + 1, sizeof *p->source);
         mem_room(&p->target, &cap_b, (size_t)p->n + 1, sizeof *p->target);
         if (n && s[n - 1] == '\r') n--;
-        if (add(p, v, side, s, n, skip) >= 0) continue;
+        if (add(p, v, s, n, skip) >= 0) continue;
         got = text_fail(t);
         break;
     }
-    free(side);
     if (got == 0 && !p->n)
         return err_set("%s: %s", text_name(t),
                        text_lines(t) ? "no line's two tokens are in the vocabulary"
@@ -128,9 +125,12 @@ struct token_pairs *token_pairs_open(const struct setup *s, const char *name)
     }
     const char *path = prog_pair_file(s->dicts->v[0], (const char(*)[32])s->c->lang,
                                       s->c->n_langs, lang);
+    int side[2];
     for (int k = 0; k < 2 && path; k++)
-        if (model_config_lang(s->c, lang[k]) < 0) return NULL;
-    return path ? token_pairs_read(path, s->vocab, s->dict_skip) : NULL;
+        if ((side[k] = model_config_lang(s->c, lang[k])) < 0) return NULL;
+    struct token_pairs *p = path ? token_pairs_read(path, s->vocab, s->dict_skip) : NULL;
+    if (p) memcpy(p->lang, side, sizeof side);
+    return p;
 }
 
 void token_pairs_free(struct token_pairs *p)
@@ -138,6 +138,7 @@ void token_pairs_free(struct token_pairs *p)
     if (!p) return;
     free(p->source);
     free(p->target);
+    free(p->side);
     free(p->at);
     free(p->other);
     free(p);

@@ -10,6 +10,9 @@ struct setup;
 struct token_pairs {
     int32_t *source, *target;    /* [n] */
     int n;
+    /* By token [vocab]: which side it stands on, 0 or 1 (a token belongs to one side), -1: none. */
+    int8_t *side;
+    int lang[2];                 /* of the sides, among the model's; token_pairs_open only */
     /* Translations of token t, either way: other[at[t] .. at[t + 1] - 1]. */
     uint32_t *at, *other;        /* [vocab + 1], [2 n] */
 };
@@ -24,10 +27,12 @@ struct token_pairs *token_pairs_read(const char *path, const struct vocab *v, bo
 struct token_pairs *token_pairs_open(const struct setup *s, const char *name);
 void token_pairs_free(struct token_pairs *p);
 
-/* How many translations a token has. */
-static inline uint32_t token_pairs_count(const struct token_pairs *p, uint32_t token)
+/* How many translations a token has where it is a word of language `lang`: in text of the other
+ * language the same spelling is another word. */
+static inline uint32_t token_pairs_count(const struct token_pairs *p, uint32_t token, int lang)
 {
-    return p->at[token + 1] - p->at[token];
+    int side = p->side[token];
+    return side >= 0 && p->lang[side] == lang ? p->at[token + 1] - p->at[token] : 0;
 }
 
 #endif

@@ -23,6 +23,8 @@ struct word_starts *word_starts_new(const struct vocab *v)
     w->n = v->n;
     for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++)
         sentencepiece |= starts(vocab_token(v, i), vocab_token_len(v, i), MARKER);
+    /* the marker that begins a word is a piece of its own before an unknown character */
+    if (sentencepiece) w->mark[VOCAB_UNK] |= JOINS_BEFORE;
     for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++) {
         const char *s = vocab_token(v, i);
         size_t n = vocab_token_len(v, i);
@@ -33,11 +35,13 @@ struct word_starts *word_starts_new(const struct vocab *v)
     return w;
 }
 
+/* <unk> stands for a piece of text: what is joined to it is one word with it. */
+static bool special(uint32_t token) { return token < VOCAB_SPECIALS && token != VOCAB_UNK; }
+
 void word_starts_free(struct word_starts *w) { free(w); }
 
 bool word_starts_at(const struct word_starts *w, uint32_t before, uint32_t token)
 {
-    if (before < VOCAB_SPECIALS || token < VOCAB_SPECIALS || before >= w->n || token >= w->n)
-        return true;
+    if (special(before) || special(token) || before >= w->n || token >= w->n) return true;
     return !(w->mark[before] & JOINS_NEXT) && !(w->mark[token] & JOINS_BEFORE);
 }

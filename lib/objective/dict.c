@@ -1,8 +1,9 @@
 /* DICT-MLM (Chaudhary et al. 2020; DICT-MLM-50 of Tang et al. 2022, appendix G.4): MLM on text
  * in which the dictionary replaces words. Of the predicted tokens a share --dict-prob does not
  * go by 80/10/10 but reads its translation, with the other language's embedding, or itself where
- * the dictionary lacks it. What is predicted stays the original [code]; --dict-label is the
- * paper's wording: <mask> is read, the translation is predicted. */
+ * its language's side of the dictionary lacks it [code: the collator looks at the language of each
+ * position]. What is predicted stays the original [code]; --dict-label is the paper's wording:
+ * <mask> is read, the translation is predicted. */
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
@@ -43,7 +44,7 @@ static void translate(const struct dict *o, struct dict_batch *b, int i, const u
 {
     struct masked *m = &b->m;
     int row = m->row[i];
-    uint32_t token = m->original[row], n = token_pairs_count(o->pairs, token);
+    uint32_t token = m->original[row], n = token_pairs_count(o->pairs, token, m->input.lang[row]);
     int32_t other =
         (int32_t)o->pairs->other[o->pairs->at[token] + (uint32_t)(((uint64_t)u[1] * n) >> 32)];
     if (o->label) {
@@ -73,7 +74,7 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
         uint32_t u[4];
         rng_block(key, m->input.sample[row], (uint32_t)m->input.drop[row], u);
         if ((double)u[0] >= o->prob * 4294967296.0) continue;
-        if (token_pairs_count(o->pairs, m->original[row])) {
+        if (token_pairs_count(o->pairs, m->original[row], m->input.lang[row])) {
             translate(o, b, i, u);
             continue;
         }

@@ -10,7 +10,8 @@ enum { SENTENCE = -1 };          /* in a row's place: the draws of the sentence 
 
 struct mass_span mass_span(int rows, double share, const uint32_t draw[4])
 {
-    int m = (int)round(share * rows), last;
+    /* halves to even, as Python's round in the authors' code */
+    int m = (int)rint(share * rows), last;
     if (m < 1) m = 1;
     if (m > rows - 1) m = rows - 1;
     last = rows - m;                         /* where the last span begins */

@@ -72,7 +72,7 @@ rows() {
 # positions count from 0
 pretrain "${tiny[@]}" --train aa=aa.shd --train bb=bb.shd --alpha 0.5 --tokens 20000 --steps 2 \
     --accumulate 2 \
-    --mask-prob 0.2 --mask-keep 0.7 --mask-random 0.2 --out mlm --write-batches mlm.b
+    --mask-prob 0.2 --mask-token 0.7 --mask-random 0.2 --out mlm --write-batches mlm.b
 rows mlm.b mlm '' > all
 awk '$5 != p { if ($5 != 0) exit 1; p = 0 } { p++ }' all ||
     fail "a position is not its token's place"
@@ -85,6 +85,10 @@ sed -n 's/^0 //p' drawn | sed -n 1,900p | sort > a; sort text.aa > b; same a b
 sed -n 's/^1 //p' drawn | sed -n 1,300p | sort > a; sort text.bb > b; same a b
 sed -n 's/^0 //p' drawn | sed -n 1,900p > a
 if cmp -s a text.aa; then fail "sentences come in the order of the text"; fi
+
+# BERT's, XLM's and fairseq's word for it means the opposite
+fails 2 '--mask-keep: .*--mask-token for the share .* replaced by <mask>' \
+    pretrain "${tiny[@]}" --train aa=aa.shd --mask-keep 0.1 --out no
 
 # masks: shares of predicted rows, of what they read, and of random words, which are all of the
 # vocabulary's; rows not predicted read themselves

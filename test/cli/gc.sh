@@ -20,7 +20,7 @@ done > counted <<< \
 cooc-count -q -w 3 -v vocab en=counted > four.cooc
 is "$(cooc-query four.cooc b c)" 10 "the chosen count"
 for ((i = 0; i < 50; i++)); do echo 'a b c d'; done | binarize -q -v vocab -l en > four.shd
-small="--layers 2 --heads 2 --positions 8 --dropout 0 --attention-dropout 0 --mask-keep 1
+small="--layers 2 --heads 2 --positions 8 --dropout 0 --attention-dropout 0 --mask-token 1
     --mask-random 0"
 pretrain -q -v vocab --train en=four.shd --objective gc --cooc four.cooc --gc-window 3 \
     --gc-xmax 0.001 $small --dim 8 --ffn 32 --mask-prob 0.25 --tokens 200 --lr 2e-2 --warmup 100 \
@@ -104,7 +104,7 @@ cooc-count -q -w 9 -v vocab en=tens > tens.cooc
 mass="pretrain -q -v vocab --train en=tens.shd --objective mass,gc --cooc tens.cooc
     --decoder-layers 1 --layers 1
     --dim 8 --heads 2 --ffn 8 --positions 16 --dropout 0 --attention-dropout 0
-    --mask-keep 1 --mask-random 0 --tokens 600 --log-every 1 --steps 4 --seed 3 --save-every 2"
+    --mask-token 1 --mask-random 0 --tokens 600 --log-every 1 --steps 4 --seed 3 --save-every 2"
 $mass --out dec
 awk -v p="$(value gc_pairs dec)" \
     'BEGIN { exit !(p >= 4 * (1 - 3 / 10) && p <= 4 * (1 - 3 / 12)) }' ||

@@ -33,7 +33,7 @@ vocab-count twins > halves
 for f in twins strangers; do
     head -n 2800 $f | binarize -q -v halves -l en -o $f.shd
     tail -n 200 $f | binarize -q -v halves -l en -o valid.$f.shd
-    pretrain -q -v halves --objective mass --mass-span 0.4 --mask-keep 1 --mask-random 0 \
+    pretrain -q -v halves --objective mass --mass-span 0.4 --mask-token 1 --mask-random 0 \
         --layers 1 --dim 64 --heads 4 --ffn 128 --positions 12 --dropout 0 --attention-dropout 0 \
         --train en=$f.shd --valid en=valid.$f.shd --tokens 800 --lr 5e-3 --warmup 50 --steps 200 \
         --valid-every 200 --out $f.run

@@ -15,7 +15,7 @@ sed -n '1001,2000p' train.b > other.b; sed -n '1,1000p' train.b >> other.b
 cat train.a train.b | tr ' ' '\n' | sort | uniq -c | awk '{ print $2, $1 }' > vocab
 tlm() {
     pretrain -q -v vocab --parallel xa-xb=train.a,$1 --valid-parallel xa-xb=valid.a,valid.b \
-        --objective tlm --mask-keep 1 \
+        --objective tlm --mask-token 1 \
         --mask-random 0 --layers 2 --dim 64 --heads 4 --ffn 128 --positions 12 --tokens 1000 \
             --steps $2 --warmup 20% --lr 4e-3 \
         --schedule linear --dropout 0 --attention-dropout 0 --valid-every $2 --log-every $2 \

@@ -617,7 +617,7 @@ def mass_loss(m, o, a, drop, seed, step, vocab):
         assert n >= int(o["mass-min-len"]) + 2 and own[begin] == BOS and own[end - 1] == EOS
         draw = philox(seed, RNG_MASK, step, a["src.sample"][s], np.arange(n)).astype(np.uint64)
         whole = philox(seed, RNG_MASK, step, a["src.sample"][s], 0xFFFFFFFF)
-        many = math.floor(float(o["mass-span"]) * n + 0.5)
+        many = round(float(o["mass-span"]) * n)
         last, u = n - many, whole[0] / 2**32
         first = 1 if u >= 0.8 else last if u >= 0.6 else 1 + (int(whole[1]) * last >> 32)
         for i in range(n):
@@ -626,9 +626,9 @@ def mass_loss(m, o, a, drop, seed, step, vocab):
                 before.append(int(own[begin + i - 1]))
                 pos.append(i - 1)
                 rows.append(begin + i)
-                if v < float(o["mask-keep"]):
+                if v < float(o["mask-token"]):
                     w = MASK
-                elif v < float(o["mask-keep"]) + float(o["mask-random"]):
+                elif v < float(o["mask-token"]) + float(o["mask-random"]):
                     w = SPECIALS + (int(draw[i, 2]) * (len(vocab) - SPECIALS) >> 32)
             read.append(w)
             if w != MASK or o["mass-see-masked"] == "true":
@@ -688,7 +688,7 @@ class PmiUnits:
 
     def check(self, x, seed, step):
         o, V = self.o, len(self.vocab)
-        keep, random = float(o["mask-keep"]), float(o["mask-random"])
+        keep, random = float(o["mask-token"]), float(o["mask-random"])
         rows, units, tokens, before = [], [], x["original"].astype(np.int64).copy(), 0
         for s, (begin, end) in enumerate(zip(x["at"][:-1], x["at"][1:])):
             n, sample, drawn = int(end - begin), x["sample"][s], 0
@@ -789,15 +789,16 @@ def align_loss(m, o, vocab):
 
 
 def check_switched(o, x, vocab):
-    """Rows of DICT-MLM that read a translation, in the other language; all others read their
-    own."""
+    """Rows of DICT-MLM that read a translation of the row's language, in the other language; all
+    others read their own."""
     other = {}
     for a, b in token_dict(o, vocab):
-        other.setdefault(a, []).append(b)
-        other.setdefault(b, []).append(a)
+        other.setdefault((0, a), []).append(b)
+        other.setdefault((1, b), []).append(a)
     rows = [r for r in range(len(x["token"])) if x["lang"][r] != x["original_lang"][r]]
     for r in rows:
-        assert r in x["row"] and x["token"][r] in other[x["original"][r]]
+        assert r in x["row"]
+        assert x["token"][r] in other[int(x["original_lang"][r]), int(x["original"][r])]
         assert x["lang"][r] == 1 - x["original_lang"][r]
     return len(rows)
 
@@ -1023,7 +1024,7 @@ def gradient_norm(m, loss):
 
 def validate(o, m, vocab):
     """Perplexity by language of validation text, masks drawn from key 0 by sentence and place."""
-    select, mask, random = (float(o[k]) for k in ("mask-prob", "mask-keep", "mask-random"))
+    select, mask, random = (float(o[k]) for k in ("mask-prob", "mask-token", "mask-random"))
     number, mean, out = {w: i for i, w in enumerate(vocab)}, 0, {}
     for spec in o["valid"]:
         lang, shard = spec.split("=")

@@ -125,6 +125,64 @@ static void whole_words_up_to_a_budget(void **state)
     assert_true(fabs((double)c.mask / c.chosen - 0.8) < 3 * sqrt(0.16 / c.chosen));
 }
 
+/* 12 words of one token, a quarter, an eighth and three eighths of the first 10: Python's
+ * round(2.5), round(1.25), round(3.75), and of all 12 round(4.5). */
+static void a_budget_rounds_halves_to_even(void **state)
+{
+    (void)state;
+    static const struct { double select; int n, budget; } want[] = {
+        { 0.25, 10, 2 }, { 0.125, 10, 1 }, { 0.375, 10, 4 }, { 0.375, 12, 4 }, { 0.35, 10, 4 },
+        { 0.5, 11, 6 }, { 0.01, 10, 1 }
+    };
+    struct vocab *v = some_words();
+    struct word_starts *w = word_starts_new(v);
+    uint32_t ids[12];
+    struct masked_token out[12];
+    for (int i = 0; i < 12; i++) ids[i] = id(v, "w3");
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        for (int ngrams = 0; ngrams < 2; ngrams++) {
+            struct masking how = masking_defaults;
+            how.scheme = ngrams ? MASKING_NGRAM : MASKING_WORD;
+            how.select = want[i].select;
+            assert_int_equal(choose(&how, ids, want[i].n, v, w, i, out), want[i].budget);
+        }
+    word_starts_free(w);
+    vocab_free(v);
+}
+
+/* "p1@@ <unk>" is one word, and so is "<unk>" alone: all of it is predicted or nothing; where <unk>
+ * may not be predicted, the word with it is not either. */
+static void a_word_that_ends_in_an_unknown_piece_is_whole(void **state)
+{
+    (void)state;
+    struct vocab *v = some_words();
+    struct word_starts *w = word_starts_new(v);
+    const uint32_t ids[] = { VOCAB_BOS, id(v, "w1"), id(v, "p1@@"), VOCAB_UNK, id(v, "w2"),
+                             VOCAB_UNK, id(v, "p2@@"), id(v, "w3"), VOCAB_EOS };
+    enum { LENGTH = sizeof ids / sizeof *ids };
+    struct masking how = masking_defaults;
+    struct masked_token out[LENGTH];
+    int both = 0, other = 0;
+    how.scheme = MASKING_WORD;
+    how.select = 0.4;
+    for (int predict = 1; predict >= 0; predict--) {
+        how.predict_unk = predict;
+        for (uint64_t s = 0; s < 200; s++) {
+            bool in[LENGTH] = { false };
+            int n = choose(&how, ids, LENGTH, v, w, s, out);
+            for (int i = 0; i < n; i++) in[out[i].at] = true;
+            assert_int_equal(in[2], in[3]);
+            assert_int_equal(in[6], in[7]);
+            both += in[2];
+            other += in[5];
+            if (!predict) assert_false(in[2] || in[5]);
+        }
+        assert_true(both > 20 && other > 20);
+    }
+    word_starts_free(w);
+    vocab_free(v);
+}
+
 static void ngrams_are_one_to_three_whole_words(void **state)
 {
     (void)state;
@@ -335,6 +393,10 @@ static void marks_of_all_vocabularies_tell_where_words_begin(void **state)
     assert_true(word_starts_at(w, the, n));
     assert_false(word_starts_at(w, n, ew));
     assert_true(word_starts_at(w, VOCAB_BOS, ew));
+    /* "▁n" and a character that the model lacks, as SentencePiece cuts "n€" */
+    assert_false(word_starts_at(w, n, VOCAB_UNK));
+    assert_true(word_starts_at(w, VOCAB_UNK, the));
+    assert_true(word_starts_at(w, VOCAB_EOS, VOCAB_UNK));
     word_starts_free(w);
     vocab_free(v);
     free(path);
@@ -459,6 +521,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_words_up_to_a_budget),
+        cmocka_unit_test(a_budget_rounds_halves_to_even),
+        cmocka_unit_test(a_word_that_ends_in_an_unknown_piece_is_whole),
         cmocka_unit_test(ngrams_are_one_to_three_whole_words),
         cmocka_unit_test(ngrams_have_lengths_by_one_over_n),
         cmocka_unit_test(spans_fill_the_budget_exactly),

@@ -21,8 +21,11 @@ static void where_the_span_begins(void **state)
     assert_int_equal(mass_span(10, 0.5, last).at, 5);
     assert_int_equal(mass_span(10, 0.5, low).at, 1);
     assert_int_equal(mass_span(10, 0.5, high).at, 5);
-    /* round(5.5) is 6: 11 rows; a span is never empty, and never has <s> */
+    /* Python's round(5.5) is 6, round(6.5) 6, round(4.5) 4: 11, 13 and 9 rows; a span is never
+     * empty, and never has <s> */
     assert_int_equal(mass_span(11, 0.5, last).n, 6);
+    assert_int_equal(mass_span(13, 0.5, last).n, 6);
+    assert_int_equal(mass_span(9, 0.5, last).n, 4);
     assert_int_equal(mass_span(3, 0.01, last).n, 1);
     assert_int_equal(mass_span(3, 0.99, last).n, 2);
     assert_int_equal(mass_span(3, 0.99, last).at, 1);

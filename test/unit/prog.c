@@ -57,6 +57,7 @@ static const struct opt limit_rows[] = {
     { "share", 0, OPT_FLOAT(settings, share), "P", "a number that 32 bits hold", .min = 0,
       .max = 0.99 },
     { "count", 0, OPT_INT(settings, count), "N", "an unsigned number", .min = 0, .max = 1e9 },
+    { "windrow", 0, OPT_REFUSED, "N", "it means another thing there; write --window" },
     { 0 }
 };
 static const char *version(void) { return "parts: one"; }
@@ -251,9 +252,13 @@ static void a_name_may_be_cut_short_and_a_wrong_one_gets_a_guess(void **state)
     wrong("--learning-rat=1 --frobnicate",
           "tester: no option is called '--frobnicate'; see --help\n");
     wrong("--no-window", "tester: no option is called '--no-window'; see --help\n");
+    wrong("--windrow 1", "tester: --windrow: it means another thing there; write --window\n");
     assert_true(prog_given("window") == false && !prog_given("wind"));
     assert_int_equal(file_write("conf", "wind = 3\n", 9), 0);
     wrong("--config conf", "tester: conf:1: no option is called 'wind'; see --help\n");
+    assert_int_equal(file_write("conf", "windrow = 3\n", 12), 0);
+    wrong("--config conf", "tester: conf:1: windrow: it means another thing there; write "
+                           "--window\n");
 }
 
 static void the_environment_has_known_values(void **state)
@@ -295,6 +300,7 @@ static void help_shows_every_option_and_its_default_and_version_the_compiler(voi
                                         "\nExample: tester x\n" };
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++)
         if (!strstr(printed, want[i])) fail_msg("no '%s' in\n%s", want[i], printed);
+    assert_null(strstr(printed, "windrow"));
     for (char *line = strtok(printed, "\n"); line; line = strtok(NULL, "\n"))
         assert_in_range(strlen(line), 1, 80);
     assert_int_equal(start(&a, "--version"), PROG_OK);
