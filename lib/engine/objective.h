@@ -183,7 +183,8 @@ struct objective {
     size_t (*holds)(const void *self, const struct model_config *c);
     /* Of these the bytes that a checkpoint copies. NULL: none. */
     size_t (*keeps)(const void *self, const struct model_config *c);
-    /* What the model reads and predicts in this batch, by the names of docs/formats/batches.md. */
+    /* What the model read and predicted in this batch, by the names of docs/formats/batches.md:
+     * after its pass and `watch`. */
     void (*write)(const void *self, const void *batch, const struct pass *p, struct batch_file *to);
     void (*batch_free)(void *batch);
     void (*close)(void *self);

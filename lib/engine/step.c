@@ -215,10 +215,13 @@ static int one_step(const struct engine *e, struct trainer *tr, struct ahead *da
             pass_by(x, it);
             continue;
         }
-        if (prepare(e, it) < 0 || (tr->o.write_batches && write_batches(e, tr, it, a, scale) < 0))
-            return -1;
+        if (prepare(e, it) < 0) return -1;
         if (a == 0 && norms && gradient_norms(e, tr, it) < 0) return -1;
-        if (passes(e, tr, it, scale, &tokens) < 0 || gradients_leaf(&tr->grad, a) < 0) return -1;
+        int rc = passes(e, tr, it, scale, &tokens);
+        /* only now are batches whole that are made of what another's pass computed (watch); those
+         * of a pass that failed are written, too: they are what one wants to look at */
+        if (tr->o.write_batches && write_batches(e, tr, it, a, scale) < 0) return -1;
+        if (rc < 0 || gradients_leaf(&tr->grad, a) < 0) return -1;
     }
     if (gather(e, tr) < 0) return -1;
     if (trainer_update(tr, tokens) < 0) return -1;

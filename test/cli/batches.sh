@@ -86,6 +86,16 @@ sed -n 's/^1 //p' drawn | sed -n 1,300p | sort > a; sort text.bb > b; same a b
 sed -n 's/^0 //p' drawn | sed -n 1,900p > a
 if cmp -s a text.aa; then fail "sentences come in the order of the text"; fi
 
+# An objective that knows what its pass reads when it has watched another's: it was read so.
+"$(dirname "$BIN")/test/tool/rider" "${tiny[@]}" --train aa=aa.shd --train bb=bb.shd --tokens 300 \
+    --steps 2 --accumulate 2 --out late --write-batches late.b > read.late
+for f in late.b/step-{1.1,1.2,2.1,2.2}.late.safetensors; do
+    "$tensor" $f token | tr '\n' ' ' | sed 's/ $//'; echo
+done > written.late
+same written.late read.late
+is "$(wc -l < read.late)" 4 "passes"
+if grep -qw 4 read.late; then fail "a pass of late reads <mask>"; fi
+
 # BERT's, XLM's and fairseq's word for it means the opposite
 fails 2 '--mask-keep: .*--mask-token for the share .* replaced by <mask>' \
     pretrain "${tiny[@]}" --train aa=aa.shd --mask-keep 0.1 --out no
