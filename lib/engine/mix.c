@@ -237,6 +237,16 @@ int mix_open(struct mix *x, struct setup *s)
     return 0;
 }
 
+int mix_period(const struct mix *x)
+{
+    int most = 1;
+    for (int i = 0; i < x->n; i++) {
+        int period = x->m[i].o->period ? x->m[i].o->period(x->m[i].self) : 1;
+        if (period > most) most = period;
+    }
+    return most;
+}
+
 void mix_parameters(const struct mix *x, struct model *m)
 {
     for (int i = 0; i < x->n; i++)

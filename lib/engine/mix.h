@@ -61,6 +61,8 @@ int mix_fits(const struct mix *x, const struct model_config *c);
 /* Opens those chosen, in their order; with --mix by-data their shares are then the micro-batches
  * in a pass over the data of each. -1 with a message. */
 int mix_open(struct mix *x, struct setup *s);
+/* Steps that belong together: the longest of their periods. */
+int mix_period(const struct mix *x);
 /* The tensors that they learn beside the model's. */
 void mix_parameters(const struct mix *x, struct model *m);
 int mix_start(struct mix *x, struct pass *p, struct state *s);

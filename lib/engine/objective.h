@@ -34,6 +34,7 @@ struct turn {
     uint64_t seed;
     /* another rank computes it, and nobody looks at the batch: `make` only moves on in the data */
     bool passed;
+    int accumulate;              /* micro-batches per step; micro = step * accumulate + a */
 };
 /* The key of a turn's draws for a purpose. */
 static inline struct rng_key turn_key(const struct turn *at, enum rng_purpose purpose)
@@ -148,6 +149,9 @@ struct objective {
     /* The model has its first weights (resuming replaces them later, and the arrays registered
      * here). NULL: nothing to do. */
     int (*start)(void *self, struct pass *p, struct state *s);
+    /* Steps that belong together because the first of them prepares for all: a run is saved and
+     * stopped only at multiples of so many. NULL: 1. */
+    int (*period)(const void *self);
     /* Does it take part in this step? NULL: in every one. Of riders: NULL always. */
     bool (*turn)(const void *self, int64_t step);
     /* under: the batch of `on` */

@@ -102,6 +102,7 @@ void trainer_options_init(struct trainer_options *o)
                                    .clip = 5,
                                    .accumulate = 1,
                                    .save_every = 1000,
+                                   .period = 1,
                                    .valid_every = 1000,
                                    .log_every = 50,
                                    .keep = 2,

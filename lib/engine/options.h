@@ -26,6 +26,9 @@ struct trainer_options {
     /* steps; save_every 0: only at the end and when stopped */
     int64_t save_every, valid_every, log_every;
     int64_t save_seconds;        /* also that long after the last one; 0: no */
+    /* No option: a run is saved and stopped only at multiples of so many steps, and at the end
+     * (objective.h, period). */
+    int period;
     int64_t stop_after;          /* seconds; 0: never */
     /* checkpoints kept of those at multiples of save_every, besides the newest and the best */
     int keep;

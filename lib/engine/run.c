@@ -225,10 +225,25 @@ static int agree(struct run *r)
                ? -1 : 0;
 }
 
+/* What saves a run, or may end it, comes at multiples of its objectives' period. */
+static int keep_period(struct run *r)
+{
+    struct trainer_options *o = &r->train;
+    o->period = mix_period(&r->mix);
+    const struct { const char *name; int64_t every; } due[] = { { "save-every", o->save_every },
+                                                                { "valid-every", o->valid_every } };
+    for (int i = 0; i < 2; i++)
+        if (due[i].every % o->period)
+            return err_set("--%s %lld is not a multiple of %d, the number of steps that are "
+                           "translated ahead (--translate-ahead)",
+                           due[i].name, (long long)due[i].every, o->period);
+    return 0;
+}
+
 int run_steps(struct run *r, double micro_batches, int tokens,
               void (*ready)(void *with, struct model *m), void *with)
 {
-    if (schedule(r, micro_batches) < 0 || fit(r, tokens) < 0
+    if (schedule(r, micro_batches) < 0 || keep_period(r) < 0 || fit(r, tokens) < 0
         || make_model(r, ready, with) < 0 || agree(r) < 0)
         return -1;
     return train(r);

@@ -51,7 +51,8 @@ static int make_item(void *ctx, void *to)
     struct item *it = to;
     if (s->micro == s->end) return 0;
     bool mine = gradients_mine(s->grad, (int)(s->micro % s->accumulate));
-    it->at = (struct turn){ s->micro / s->accumulate, s->micro, s->e->seed, false };
+    it->at = (struct turn){ s->micro / s->accumulate, s->micro, s->e->seed, false,
+                            s->accumulate };
     s->micro++;
     mix_turn(x, it->at.step, it->at.seed, it->part);
     for (int i = 0; i < x->n; i++) {

@@ -130,7 +130,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
 bool trainer_go(struct trainer *tr)
 {
     if (tr->step >= tr->o.steps || tr->ended) return false;
-    if (tr->told || (!tr->o.ranks && together_told(tr))) {
+    if (tr->step % tr->o.period == 0 && (tr->told || (!tr->o.ranks && together_told(tr)))) {
         tr->stopped = true;
         return false;
     }
@@ -228,6 +228,7 @@ int trainer_tick(struct trainer *tr)
     progress_at(tr->bar, (uint64_t)tr->step, tr->shown);
     bool due = (tr->o.save_every > 0 && tr->step % tr->o.save_every == 0)
                || (tr->o.ranks ? tr->late : together_late(tr));
+    due &= tr->step % tr->o.period == 0;
     if (due && !last && tr->saved_step != tr->step) return save(tr);
     return !tr->saver ? 0 : saver_done(
         tr->saver, false); /* a full disk ends the run when it is met, not at the next checkpoint */

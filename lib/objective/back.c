@@ -1,5 +1,8 @@
 /* On-the-fly back-translation (Sennrich et al. 2016; Lample et al. 2018): real sentences from the
- * model's own greedy translations of them, made in evaluation mode by the model as it is. */
+ * model's own greedy translations of them, made in evaluation mode by the model as it is; or, as
+ * UnsupervisedMT's --otf_sync_params_every has it, as it was a few steps ago: the first step of
+ * each K translates for all of them in one search, because a search is bound by reading weights,
+ * however many sentences it has. */
 #include "common/err.h"
 #include "common/mem.h"
 #include <stdlib.h>
@@ -10,20 +13,40 @@ struct back {
     enum { BACK_SAME, BACK_INT8 } precision;
     bool stale;                          /* the weights have changed since they were rounded */
     size_t bytes;                        /* of their copies in 8 bits; 0: there are none */
+    int ahead;                           /* steps that one search translates for (K) */
     struct setup s;
     const struct seq2seq_options *o;
+    /* Of micro-batch a of a step [accumulate], the data thread's: steps before drawn[a] have their
+     * sentences. */
+    int64_t *drawn;
+    /* What was translated for step i of K: pairs[a * K + i]. */
+    struct seq2seq *pairs; int n_pairs;
 };
 
 static const struct opt rows[] = {
     { "back-precision", 0, OPT_CHOICE(back, precision), "same|int8",
       "number format of the products that translate: int8 rounds the weights, as they are in this "
       "step, and their inputs to 8 bits (faster, on processors); same: as --precision" },
+    { "translate-ahead", 0, OPT_INT(back, ahead), "K",
+      "steps whose sentences are translated in one search, by the model as it is at the first of "
+      "them: faster, above all on a GPU; checkpoints and validations are at multiples of K",
+      .min = 1, .max = 1000 },
     { 0 }
 };
 
-/* Real sentences, the language to translate them into, and the pairs (translation, real sentence)
- * that prepare makes. */
-struct back_batch { struct seq2seq pairs; struct batch real; int into; };
+/* The first micro-batch of K: the real sentences of `batches` of them, where each batch ends among
+ * them, and the language to translate them into. Of each: the pairs (translation, real sentence),
+ * which prepare makes, or takes from those made before. */
+struct back_batch {
+    struct seq2seq pairs;
+    struct batch real; int *end; size_t end_cap;
+    int into, batches;
+    int a, accumulate, step;             /* which micro-batch of how many, and which of K steps */
+};
+
+static void defaults(void *self) { ((struct back *)self)->ahead = 1; }
+
+static int period(const void *self) { return ((const struct back *)self)->ahead; }
 
 static int open(void *self, struct setup *s)
 {
@@ -60,20 +83,41 @@ static bool turn(const void *self, int64_t step)
     return step >= ((const struct back *)self)->o->pseudo_steps;
 }
 
+/* One batch of sentences more, of corpus c. */
+static int draw(const struct back *x, struct back_batch *b, int c)
+{
+    struct sample s;
+    int n = b->real.n, rows = b->real.rows;
+    while (x->s.sentences ? b->real.n - n < x->s.sentences : b->real.rows - rows < x->s.tokens) {
+        if (corpora_next_of(x->s.text, c, x->s.longest, &s) < 0) return -1;
+        seq2seq_source(&b->pairs, &b->real, s.ids, s.n, s.lang, s.number);
+    }
+    mem_room(&b->end, &b->end_cap, (size_t)b->batches + 1, sizeof *b->end);
+    b->end[b->batches++] = b->real.n;
+    return 0;
+}
+
+/* K steps in a row have one direction. A run that goes on in the middle of K draws, and translates,
+ * for those that are left. */
 static int make(void *self, void *batch, const void *under, const struct turn *at)
 {
     struct back *x = self;
     struct back_batch *b = batch;
-    struct direction d = direction_of(at->micro, x->s.text->n);
-    struct sample s;
+    int A = at->accumulate, rc = 0;
+    int64_t block = at->step / x->ahead, end = (block + 1) * x->ahead;
     (void)under;
+    b->accumulate = A;
+    b->a = (int)(at->micro - at->step * A);
+    b->step = (int)(at->step % x->ahead);
+    struct direction d = direction_of(block * A + b->a, x->s.text->n);
     batch_clear(&b->real);
+    b->batches = 0;
     b->into = x->s.text->c[d.src].lang_id;
-    while (x->s.sentences ? b->real.n < x->s.sentences : b->real.rows < x->s.tokens) {
-        if (corpora_next_of(x->s.text, d.tgt, x->s.longest, &s) < 0) return -1;
-        seq2seq_source(&b->pairs, &b->real, s.ids, s.n, s.lang, s.number);
-    }
-    return 0;
+    if (!x->drawn) x->drawn = mem_zero((size_t)A, sizeof *x->drawn);
+    for (int64_t i = at->step; i < end && x->drawn[b->a] <= at->step && rc == 0; i++)
+        rc = draw(x, b, d.tgt);
+    if (b->batches) x->drawn[b->a] = end;
+    return rc;
 }
 
 /* Words of the longest translation of n words. */
@@ -83,12 +127,14 @@ static int longest_translation(const struct model *m, const struct decode_option
     return y < most ? y : most;
 }
 
-/* Translations as long as they may get: those of a decoder that has not learnt to end. */
+/* Translations as long as they may get, of one batch: those of a decoder that has not learnt to
+ * end. */
 static void plan_pairs(const struct back *x, struct back_batch *b, const struct model *m,
                        const struct decode_options *o)
 {
     uint32_t *ids = mem_zero((size_t)m->c.positions + 1, sizeof *ids);
-    for (int i = 0; i < b->real.n; i++) {
+    seq2seq_clear(&b->pairs);
+    for (int i = 0; i < b->end[0]; i++) {
         int n = b->real.len[i] - 2,
             y = longest_translation(m, o, n + 1); /* one more: lengths are means, rounded down */
         seq2seq_add(&b->pairs, ids, y < x->s.longest ? y : x->s.longest, 0, ids, n, 0, 0);
@@ -104,10 +150,27 @@ static int round_weights(struct back *x, struct pass *p)
     return 0;
 }
 
-static int prepare(void *self, void *batch, struct pass *p)
+/* The pairs of step `step` of K. */
+static struct seq2seq *pairs_of(const struct back *x, const struct back_batch *b, int step)
 {
-    struct back *x = self;
-    struct back_batch *b = batch;
+    return &x->pairs[b->a * x->ahead + step];
+}
+
+/* Batch k of those that were translated. */
+static void keep_pairs(struct back *x, const struct back_batch *b, int k, const struct hyps *h)
+{
+    struct seq2seq *to = pairs_of(x, b, b->step + k);
+    seq2seq_clear(to);
+    for (int i = k ? b->end[k - 1] : 0; i < b->end[k]; i++) {
+        const struct hyp *y = &h->hyp[i];
+        int row = b->real.at[i], n = y->n < x->s.longest ? y->n : x->s.longest;
+        seq2seq_add(to, y->ids, n, b->into, (const uint32_t *)b->real.token + row + 1,
+                    b->real.len[i] - 2, b->real.lang[row], b->real.sample[row]);
+    }
+}
+
+static int translate(struct back *x, struct back_batch *b, struct pass *p)
+{
     struct decode_options o;
     struct hyps h;
     decode_options_init(&o);
@@ -117,15 +180,25 @@ static int prepare(void *self, void *batch, struct pass *p)
     int rc = decode(p->m, p->t, &b->real, b->into, &o, &h);
     p->m->ps.rounded = false;
     if (rc < 0) return -1;
-    seq2seq_clear(&b->pairs);
-    for (int i = 0; i < b->real.n && !p->planning; i++) {
-        const struct hyp *y = &h.hyp[i];
-        int at = b->real.at[i], n = y->n < x->s.longest ? y->n : x->s.longest;
-        seq2seq_add(&b->pairs, y->ids, n, b->into, (const uint32_t *)b->real.token + at + 1,
-                    b->real.len[i] - 2, b->real.lang[at], b->real.sample[at]);
-    }
+    for (int k = 0; k < b->batches && !p->planning; k++) keep_pairs(x, b, k, &h);
     if (p->planning) plan_pairs(x, b, p->m, &o);
     hyps_free(&h);
+    return 0;
+}
+
+static int prepare(void *self, void *batch, struct pass *p)
+{
+    struct back *x = self;
+    struct back_batch *b = batch;
+    if (!x->pairs && !p->planning) {
+        x->n_pairs = b->accumulate * x->ahead;
+        x->pairs = mem_zero((size_t)x->n_pairs, sizeof *x->pairs);
+    }
+    if (b->batches && translate(x, b, p) < 0) return -1;
+    if (p->planning) return 0;
+    struct seq2seq *made = pairs_of(x, b, b->step), old = b->pairs;
+    b->pairs = *made;
+    *made = old;
     return 0;
 }
 
@@ -158,11 +231,16 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     seq2seq_lengths(&x->s, &usual, &longest);
     uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);
     batch_clear(&b->real);
-    for (int i = 1; i < x->s.sentences; i++)
+    mem_room(&b->end, &b->end_cap, (size_t)x->ahead, sizeof *b->end);
+    for (b->batches = 0; b->batches < x->ahead; b->batches++) {
+        int rows = b->real.rows;
+        for (int i = 1; i < x->s.sentences; i++)
+            seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
+        while (!x->s.sentences && b->real.rows - rows < tokens - 1)
+            seq2seq_source(&b->pairs, &b->real, ids, usual, 0, 0);
         seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
-    while (!x->s.sentences && b->real.rows < tokens - 1)
-        seq2seq_source(&b->pairs, &b->real, ids, usual, 0, 0);
-    seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
+        b->end[b->batches] = b->real.n;
+    }
     free(ids);
     return 0;
 }
@@ -177,6 +255,15 @@ static void batch_done(void *batch)
     struct back_batch *b = batch;
     seq2seq_free(&b->pairs);
     batch_free(&b->real);
+    free(b->end);
+}
+
+static void close(void *self)
+{
+    struct back *x = self;
+    for (int i = 0; i < x->n_pairs; i++) seq2seq_free(&x->pairs[i]);
+    free(x->pairs);
+    free(x->drawn);
 }
 
 const struct objective objective_back = { .name = "back",
@@ -185,8 +272,10 @@ const struct objective objective_back = { .name = "back",
                                           .self = sizeof(struct back),
                                           .batch = sizeof(struct back_batch),
                                           .options = rows,
+                                          .defaults = defaults,
                                           .open = open,
                                           .start = start,
+                                          .period = period,
                                           .turn = turn,
                                           .make = make,
                                           .prepare = prepare,
@@ -196,4 +285,5 @@ const struct objective objective_back = { .name = "back",
                                           .largest = largest,
                                           .holds = holds,
                                           .write = write,
-                                          .batch_free = batch_done };
+                                          .batch_free = batch_done,
+                                          .close = close };
