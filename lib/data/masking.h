@@ -52,11 +52,12 @@ uint32_t masking_read(const struct masking *o, uint32_t token, const uint32_t u[
  * depend on key (purpose RNG_MASK) and the sample's number alone.
  *
  * Of n' tokens that may be chosen, TOKEN takes each with probability `select`; the others stop at a
- * budget: max(1, round(select n')), halves to even, of WORD and NGRAM, which leave out a unit that is
- * too large for what is left of it or has a token that may not be chosen, ceil(select n') of SPAN, whose last span may end within a word. PMI takes the
- * n-grams of its lists and the words that are left in random order until it has select n' tokens or
- * more; an n-gram within a longer one is none, and of those that overlap one is drawn. What is read
- * is drawn once per span and per unit of PMI, else once per token. */
+ * budget: max(1, round(select n')), halves to even, of WORD and NGRAM, which leave out a unit that
+ * is too large for what is left of it or has a token that may not be chosen, ceil(select n') of
+ * SPAN, whose last span may end within a word. PMI takes the n-grams of its lists and the words
+ * that are left in random order until it has select n' tokens or more; an n-gram within a longer
+ * one is none, and of those that overlap one is drawn. What is read is drawn once per span and per
+ * unit of PMI, else once per token. */
 int masking_choose(const struct masker *k, const struct masking_text *x, struct rng_key key,
                    uint64_t number, struct masked_token *out);
 

@@ -1,16 +1,17 @@
 # finetune --task unmt --translate-ahead K: the pairs of K steps are what translate says with the
-# weights of the first of them; each sentence comes once; the same bytes on any number of threads and
-# ranks, and resumed; K is 1 unless said.
+# weights of the first of them; each sentence comes once; the same bytes on any number of threads,
+# and resumed; K is 1 unless said.
 . "$TOP/test/cli/lib.sh"
 tensor=$(dirname "$BIN")/test/tool/tensor
 awk 'function draw(n) { x = (1103515245 * x + 12345) % 2147483648; return int(x / 65536) % n }
     BEGIN { x = 5; for (i = 0; i < 400; i++) { a = b = ""; n = 3 + draw(6)
-        for (j = 0; j < n; j++) { k = draw(30); a = a (j ? " " : "") "a" k; b = b (j ? " " : "") "b" k }
+        for (j = 0; j < n; j++) { k = draw(30); s = j ? " " : ""; a = a s "a" k; b = b s "b" k }
         print a > "text.aa"; print b > "text.bb" } }'
 vocab-count -q text.aa text.bb > vocab
 for l in aa bb; do binarize -q -v vocab -l $l -o $l.shd < text.$l; done
 finetune -q --task mt -v vocab --parallel aa-bb=text.aa,text.bb --layers 1 --decoder-layers 1 \
-    --dim 24 --heads 2 --ffn 48 --positions 24 --tokens 600 --lr 5e-3 --warmup 10 --steps 60 --out mt
+    --dim 24 --heads 2 --ffn 48 --positions 24 --tokens 600 --lr 5e-3 --warmup 10 --steps 60 \
+    --out mt
 back=(finetune -q --task unmt --model mt --train aa=aa.shd --train bb=bb.shd --denoise 0 --lr 2e-3
     --warmup 1 --tokens 200 --accumulate 3 --keep 9 --seed 2 --steps 8 --valid-every 4)
 

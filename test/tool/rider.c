@@ -1,6 +1,6 @@
-/* `pretrain` with an objective of its own, "late": it rides on MLM, and what its pass reads is known
- * only when it has watched MLM's. For test/cli/batches.sh, which compares what it prints (the tokens
- * of each pass, a line per pass) with what --write-batches wrote. */
+/* `pretrain` with an objective of its own, "late": it rides on MLM, and what its pass reads is
+ * known only when it has watched MLM's. For test/cli/batches.sh, which compares what it prints (the
+ * tokens of each pass, a line per pass) with what --write-batches wrote. */
 #include <stdio.h>
 #include "common/err.h"
 #include "common/prog.h"
