@@ -98,7 +98,7 @@ $(CUDA_OBJ): $(O)/%.o: %.cu $(O)/cuda-flags
 	$(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(O)/$*.d -c -o $@ $<
 $(call stamp,$(O)/cuda-flags,$(NVCC) $(CUDA_FLAGS))
 
-# --- the MPI side: messages between the ranks of a run, opened at run time too (lib/ranks/open.c) -
+# --- the MPI side: messages between the ranks of a run, opened at run time (lib/ranks/launch.c) ---
 ## make mpi           libisoglot-mpi.so, for mpirun and srun; MPICC=path (plain `make` builds it
 ##                      where mpicc is found)
 MPICC := $(firstword $(shell command -v mpicc))

@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/msg.h"
+#include "common/siphash.h"
 #include "lib/ranks/net.h"
 
 enum { AGAIN = -5 };                     /* of a call: it may go better the next time */
@@ -20,6 +22,30 @@ enum { LISTENERS = 8 };                  /* addresses of rank 0's */
 
 struct verdict { uint64_t magic, failed; };          /* of rank 0: the seats follow, or nothing */
 
+static const char *secret(void)
+{
+    const char *word = getenv("ISOGLOT_SECRET");
+    return word ? word : "";
+}
+
+void rendezvous_key(const char *run, uint64_t key[2])
+{
+    size_t n = strlen(run) + 1 + strlen(secret());
+    char *text = mem_alloc(n + 1);
+    snprintf(text, n + 1, "%s\n%s", run, secret());
+    key[0] = siphash((const uint64_t[]){ 1, 2 }, text, n);
+    key[1] = siphash((const uint64_t[]){ 3, 4 }, text, n);
+    free(text);
+}
+
+/* A number that nobody can foresee. */
+static uint64_t random_number(void)
+{
+    uint64_t n = 0;
+    while (getrandom(&n, sizeof n, 0) != sizeof n) continue;
+    return n;
+}
+
 uint64_t rendezvous_proof(const struct tcp *t, const char *side, const struct hello *caller,
                           uint64_t nonce)
 {
@@ -27,7 +53,7 @@ uint64_t rendezvous_proof(const struct tcp *t, const char *side, const struct he
         .caller = caller->nonce, .called = nonce, .from = caller->from, .to = caller->to
     };
     memcpy(all.side, side, strlen(side));
-    return secret_proof(&t->secret, &all, sizeof all);
+    return siphash(t->key, &all, sizeof all);
 }
 
 /* --- calling ---------------------------------------------------------------------------------- */
@@ -68,7 +94,7 @@ static int listen_beside(struct tcp *t, int fd)
 static int call_rank(struct tcp *t, int to, const struct sockaddr *a, socklen_t n, double until)
 {
     struct hello mine = { RENDEZVOUS_MAGIC, RANKS_ABI, (uint32_t)t->place.size,
-                          (uint32_t)t->place.rank, (uint32_t)to, secret_nonce(), 0 }, his;
+                          (uint32_t)t->place.rank, (uint32_t)to, random_number(), 0 }, his;
     struct welcome in;
     int fd = socket(a->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), why = 0, on = 1;
     int rc = -1;
@@ -251,7 +277,7 @@ static bool greet(const struct reception *r, struct guest *g)
     if (h->magic != RENDEZVOUS_MAGIC || h->to != (uint32_t)t->place.rank) return false;
     g->mine = (struct hello){ .magic = RENDEZVOUS_MAGIC, .abi = RANKS_ABI,
                               .size = (uint32_t)t->place.size, .from = (uint32_t)t->place.rank,
-                              .to = h->from, .nonce = secret_nonce() };
+                              .to = h->from, .nonce = random_number() };
     g->mine.proof = rendezvous_proof(t, "called", h, g->mine.nonce);
     g->greeted = true;
     g->got = 0;
@@ -385,7 +411,7 @@ static int listen_first(struct reception *r)
         r->listeners = 1;
         snprintf(where, sizeof where, "all addresses of this machine");
     }
-    if (!net_here_only(t->at.host) && !secret_is_set())
+    if (!net_here_only(t->at.host) && !*secret())
         msg_warn("until all %d ranks are here, port %d of %s is open to whoever reaches it and "
                  "takes part as one of them: for a run of your own, give all ranks the same "
                  "random ISOGLOT_SECRET", t->place.size, t->at.port, where);
@@ -455,7 +481,7 @@ int tcp_meet(struct tcp *t, double patience)
     t->place = (struct ranks_place){ t->at.rank, t->at.size, 0 };
     t->link = mem_zero(size, sizeof *t->link);
     t->listener = -1;
-    t->process = secret_nonce();
+    t->process = random_number();
     t->host = net_host();
     for (size_t i = 0; i < size; i++)
         t->link[i] = (struct link){ .fd = -1, .rank = (int)i, .size = t->at.size };

@@ -21,6 +21,9 @@ struct welcome { uint64_t proof; };
 /* Where a rank listens. */
 struct seat { uint64_t host; unsigned char address[16]; uint32_t port, none; };
 
+/* The key of a run: of what it is called, and of ISOGLOT_SECRET, where it is set. Without that it
+ * keeps runs apart, and whoever knows a job's number could take part in it. */
+void rendezvous_key(const char *run, uint64_t key[2]);
 /* What shows that a side of a connection has the key: "caller", "called", or, of the called one,
  * "welcome"; of both nonces. */
 uint64_t rendezvous_proof(const struct tcp *t, const char *side, const struct hello *caller,

@@ -1,5 +1,5 @@
 /* Plain TCP between ranks: for where neither MPI nor PMIx is at hand. rendezvous.c connects every
- * rank with every other, link.c moves messages over a connection: up to TCP_EAGER bytes are sent as
+ * rank with every other, tcp.c moves messages over a connection: up to TCP_EAGER bytes are sent as
  * they are, and kept by the receiver until he asks for them; more is announced (FRAME_ASK) and sent
  * when he has (FRAME_GRANT, FRAME_BULK), so that what is sent early neither fills his memory nor
  * stops what comes behind it. The receiver says what he has used (FRAME_USED); who is TCP_AHEAD
@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "lib/ranks/launch.h"
-#include "lib/ranks/secret.h"
 #include "lib/ranks/transport.h"
 
 enum {
@@ -58,7 +57,7 @@ struct link {
 struct tcp {
     struct ranks_launch at;
     struct ranks_place place;
-    struct secret secret;
+    uint64_t key[2];                     /* rendezvous_key */
     uint64_t process, host;              /* numbers of this one's, and of its machine */
     int listener, port;                  /* while they meet: where the ranks above call */
     int room;                            /* for callers at a time; 0: as many as there are ranks */
@@ -69,26 +68,6 @@ struct tcp {
 
 /* Of a message that waits: its bytes, and what keeping it takes. */
 static inline size_t tcp_cost(size_t bytes) { return bytes + 128; }
-
-void list_append(struct list *l, struct request *q);
-void list_take(struct list *l, struct request *q);
-/* The first of a tag, or NULL. */
-struct request *list_find(const struct list *l, uint32_t tag);
-struct request *link_request(struct link *l, uint32_t kind, uint32_t tag, const void *data,
-                             size_t bytes);
-/* A frame alone goes. */
-void link_tell(struct link *l, uint32_t kind, uint32_t tag, uint64_t bytes);
-/* q, a receive in no list, gets the `bytes` that the other has announced. -1 with a message. */
-int link_grant(struct link *l, struct request *q, uint64_t bytes);
-/* The message that a length is wrong, and -1. */
-int link_mismatch(const struct link *l, size_t got, size_t expected);
-/* Nothing more of the other's is read: the message says why. */
-void link_close(struct link *l);
-/* a, of `arrived`, leaves it. */
-void link_unkeep(struct link *l, struct request *a);
-/* What goes, as much as the connection takes; that and what has come. */
-void link_push(struct link *l);
-void link_move(struct link *l);
 
 /* The one transport of this process, for what `l` says. */
 const struct ranks_transport *ranks_tcp(const struct ranks_launch *l);

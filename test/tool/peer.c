@@ -113,10 +113,11 @@ static const struct { const char *name; void (*act)(void); } acts[] = {
 
 static int misbehave(const struct ranks_launch *l, const char *how, int to)
 {
-    struct tcp t = { .at = *l, .secret = secret_of(l->run) };
+    struct tcp t = { .at = *l };
     size_t i = 0;
     while (i < sizeof acts / sizeof *acts && strcmp(acts[i].name, how)) i++;
     if (i == sizeof acts / sizeof *acts) return err_set("no act is called %s", how);
+    rendezvous_key(l->run, t.key);
     if (tcp_meet(&t, PATIENCE) < 0) return -1;
     fd = t.link[to].fd;
     acts[i].act();

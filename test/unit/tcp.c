@@ -270,7 +270,8 @@ static void who_is_put_off_calls_again(void **state)
     fflush(stdout);
     for (int i = 0; i < SIZE; i++) {
         if ((pid[i] = fork()) != 0) continue;
-        struct tcp t = { .at = at(i, SIZE, port), .secret = secret_of("test"), .room = 2 };
+        struct tcp t = { .at = at(i, SIZE, port), .room = 2 };
+        rendezvous_key("test", t.key);
         CHECK(tcp_meet(&t, 30) == 0);
         for (int q = 0; q < SIZE; q++) {         /* each has every other at the other end */
             char name = (char)i, his = -1;

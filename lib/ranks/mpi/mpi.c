@@ -1,4 +1,4 @@
-/* libisoglot-mpi.so: messages between ranks by MPI. Opened by lib/ranks/open.c at run time. */
+/* libisoglot-mpi.so: messages between ranks by MPI. Opened by lib/ranks/launch.c at run time. */
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
