@@ -62,7 +62,7 @@ static int share(struct count *c, struct ranks *ranks, size_t tokens)
     memcpy(mine + sizeof b->length, b->samples + at, of_blocks);
     memcpy(mine + sizeof b->length + of_blocks, b->tokens + at, of_blocks);
     memcpy(mine + sizeof b->length + 2 * of_blocks, c->seen, tokens);
-    int rc = ranks_gather(ranks, mine, all, bytes);
+    int rc = ranks_all_gather(ranks, mine, all, bytes);
     memset(b->length, 0, sizeof b->length);
     for (int r = 0; r < size && rc == 0; r++)
         merge(c, all + (size_t)r * bytes, r, size, tokens);

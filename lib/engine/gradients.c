@@ -16,7 +16,7 @@ int gradients_open(struct gradients *g, struct params *ps, struct ranks *ranks,
                              .leaves = leaves,
                              .shares = shares && shares->keep ? shares : NULL,
                              .piece = shares_piece(ps->total, size),
-                             .far = ps->k->room && !ranks_near(ranks) };
+                             .far = ps->k->room && !ranks_on_device(ranks) };
     g->pieces = (int)((ps->total + g->piece - 1) / g->piece);
     if (leaves < size)
         return err_set("--accumulate %d: %d ranks need as many micro-batches per step, or more",
@@ -43,8 +43,8 @@ static int add_chunk(void *ctx, size_t i, int thread)
 static void add(const struct gradients *g, float *x, const float *y, size_t n)
 {
     struct addition a = { x, y, n, g->bf16 };
-    if (ranks_near(g->ranks)) {
-        ranks_near_add(g->ranks, x, y, n, g->bf16);
+    if (ranks_on_device(g->ranks)) {
+        ranks_device_add(g->ranks, x, y, n, g->bf16);
         return;
     }
     par_for((n + CHUNK - 1) / CHUNK, add_chunk, &a);
@@ -80,9 +80,9 @@ static void travel(struct gradients *g, int i, float *const *x)
     struct ranks_addends a = { .leaves = g->leaves, .x = x, .to = x[0], .bf16 = g->bf16 };
     if (g->shares) {
         a.bound = shares_of(g->shares, i);
-        a.keep = true;
+        a.scatter = true;
     }
-    ranks_sum_begin(g->ranks, &a, at, left < g->piece ? left : g->piece);
+    ranks_reduce_begin(g->ranks, &a, at, left < g->piece ? left : g->piece);
 }
 
 /* It is joined with the nodes that it completes, then on its way. */
@@ -105,7 +105,7 @@ static void begin_ready(void *ctx, int record)
     struct gradients *g = ctx;
     while (g->begun < g->pieces && g->ready[g->begun] >= record)
         begin(g, g->pieces - 1 - g->begun++);
-    ranks_near_go(g->ranks);
+    ranks_device_go(g->ranks);
 }
 
 /* The nodes of this rank when its last micro-batch is in. */
@@ -179,7 +179,7 @@ int gradients_leaf(struct gradients *g, int a)
 static int sum_ranks(struct gradients *g, int *bad)
 {
     for (int i = 0; i < g->pieces; i++) travel(g, i, g->x);
-    return ranks_sum_end(g->ranks, bad);
+    return ranks_reduce_end(g->ranks, bad);
 }
 
 int gradients_sum(struct gradients *g, int *bad)
@@ -188,7 +188,7 @@ int gradients_sum(struct gradients *g, int *bad)
     *bad = -1;
     if (!g->tree || (g->leaves == 1 && !g->bf16)) return 0;
     if (ranks_size(g->ranks) > 1) {
-        int rc = g->followed ? ranks_sum_end(g->ranks, bad) : sum_ranks(g, bad);
+        int rc = g->followed ? ranks_reduce_end(g->ranks, bad) : sum_ranks(g, bad);
         g->followed = NULL;
         if (rc < 0) return -1;
         while (g->n > 1) g->spare[g->n_spare++] = g->x[--g->n];

@@ -42,7 +42,7 @@ void gradients_follow(struct gradients *g, struct tape *t);
 /* ps->grad holds that of micro-batch a, and then zeros for the next one of this rank. */
 int gradients_leaf(struct gradients *g, int a);
 /* All of this rank's are there: ps->grad is the step's; with shares that are kept (shares.h) it is
- * that in this rank's parts and nothing elsewhere. *bad: as ranks_sum_end. */
+ * that in this rank's parts and nothing elsewhere. *bad: as ranks_reduce_end. */
 int gradients_sum(struct gradients *g, int *bad);
 void gradients_free(struct gradients *g);            /* zeros are fine */
 /* Buffers like ps->grad that this takes besides, on the rank that takes most. */

@@ -55,7 +55,7 @@ int optimizer_step(struct trainer *tr)
         optimise_range(tr, &(struct range){ 0, ps->total, 0 });
         return 0;
     }
-    bool far = k->room && !ranks_near(s->ranks);
+    bool far = k->room && !ranks_on_device(s->ranks);
     float *value = far ? mem_alloc(bytes) : ps->value;
     struct range x = { 0 };
     for (int i = 0; i < s->pieces; i++, x.held += x.end - x.at) {
@@ -63,9 +63,9 @@ int optimizer_step(struct trainer *tr)
         x.end = shares_of(s, i)[me + 1];
         optimise_range(tr, &x);
         if (far) k->download(value + x.at, ps->value + x.at, (x.end - x.at) * sizeof *value);
-        ranks_spread_begin(s->ranks, value, shares_of(s, i));
+        ranks_all_gather_begin(s->ranks, value, shares_of(s, i));
     }
-    int rc = ranks_sum_end(s->ranks, &bad);
+    int rc = ranks_reduce_end(s->ranks, &bad);
     if (far && rc == 0) k->upload(ps->value, value, bytes);
     if (far) free(value);
     else if (k->room) k->copy(ps->value, value, bytes);  /* says that they were written to */

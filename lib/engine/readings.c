@@ -154,7 +154,7 @@ int readings_join(struct readings *r)
     if (!r->ranks) return 0;
     size_t size = (size_t)ranks_size(r->ranks);
     int64_t *n = mem_alloc(size * sizeof *n), own = (int64_t)r->n_told, most = 0;
-    if (ranks_gather(r->ranks, &own, n, sizeof own) < 0) {
+    if (ranks_all_gather(r->ranks, &own, n, sizeof own) < 0) {
         free(n);
         return -1;
     }
@@ -170,7 +170,7 @@ int readings_join(struct readings *r)
     mem_room(&r->told, &r->told_cap, (size_t)most + 1, sizeof *r->told);
     struct told *all = mem_zero(size * (size_t)most + 1, sizeof *all);
     for (int64_t i = own; i < most; i++) r->told[i] = (struct told){ 0 };
-    int rc = ranks_gather(r->ranks, r->told, all, (size_t)most * sizeof *all);
+    int rc = ranks_all_gather(r->ranks, r->told, all, (size_t)most * sizeof *all);
     for (size_t i = 0; i < size * (size_t)most; i++)
         all[i].name[sizeof all[i].name - 1] = '\0';
     if (rc == 0 && !ranks_rank(r->ranks)) merge(r, all, n, most);

@@ -38,13 +38,13 @@ int run_join(struct run *r)
     r->train.ranks = r->ranks;
     r->state.summed = true;
     if (ranks_rank(r->ranks)) msg_set_mute(true);
-    int beside = ranks_beside(r->ranks);
+    int beside = ranks_sharing_processors(r->ranks);
     if (beside > 1 && !prog_given("threads")) {
         int share = par_threads() / beside;
         par_threads_set(share > 1 ? share : 1);
     }
     msg_note("%s: %d ranks, %d on this machine", t->name, ranks_size(r->ranks),
-             ranks_here(r->ranks));
+             ranks_local_size(r->ranks));
     return 0;
 }
 
@@ -132,7 +132,7 @@ static int plan(void *run, int tokens, bool recompute, struct memory_need *need)
     int size = ranks_size(r->ranks), extra = gradients_buffers(r->train.accumulate, size);
     size_t bytes = (size_t)extra * need->floats * sizeof(float)
                    + gradients_messages(r->train.accumulate, size);
-    *(ranks_near(r->ranks) ? &need->near : &need->ranks) = bytes;
+    *(ranks_on_device(r->ranks) ? &need->near : &need->ranks) = bytes;
     return 0;
 }
 
@@ -141,7 +141,7 @@ static int fit(struct run *r, int tokens)
     struct memory_ask ask = { .tokens = tokens,
                               .accumulate = r->train.accumulate,
                               .batch = r->batch,
-                              .here = ranks_here(r->ranks),
+                              .here = ranks_local_size(r->ranks),
                               .recompute = r->how.recompute,
                               .limit = r->how.memory,
                               .plan = plan,

@@ -97,7 +97,7 @@ int shares_norm2(const struct shares *s, float *norm2)
              .part = mine + n);
         n += grains(b[1] - b[0]);
     }
-    int rc = ranks_gather(s->ranks, mine, all, most * sizeof *all);
+    int rc = ranks_all_gather(s->ranks, mine, all, most * sizeof *all);
     double sum = 0;
     for (int k = 0; k < s->pieces && rc == 0; k++)
         for (int r = 0; r < size; r++)
@@ -121,7 +121,7 @@ static int move(const struct shares *s, float *held, float *all, bool apart)
     for (int i = 0; i < s->pieces && rc == 0; i++) {
         const size_t *b = shares_of(s, i);
         rc = apart ? ranks_scatter(s->ranks, all, host + at, b)
-                   : ranks_collect(s->ranks, host + at, all, b);
+                   : ranks_gather(s->ranks, host + at, all, b);
         at += b[me + 1] - b[me];
     }
     if (apart && rc == 0) k->upload(held, host, bytes);

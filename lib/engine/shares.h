@@ -3,8 +3,8 @@
  * Rajbhandari et al. 2020, section 5.1).
  *
  * Adam treats every number alone: of each piece of the gradient that travels, a rank holds the part
- * that it adds (lib/ranks/sum.c), in whole parts of the gradient's norm. LAMB has a norm for every
- * tensor: a rank holds whole tensors, neighbours, as evenly as they allow. */
+ * that it adds (lib/ranks/collective.c), in whole parts of the gradient's norm. LAMB has a norm for
+ * every tensor: a rank holds whole tensors, neighbours, as evenly as they allow. */
 #ifndef ENGINE_SHARES_H
 #define ENGINE_SHARES_H
 #include "lib/graph/params.h"

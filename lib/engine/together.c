@@ -96,7 +96,7 @@ int together_step(struct trainer *tr, int64_t *tokens, int bad)
     char name[128];
     if (!tr->o.ranks) return 0;
     struct stand *all = mem_alloc((size_t)size * sizeof *all);
-    int rc = ranks_gather(tr->o.ranks, &mine, all, sizeof mine);
+    int rc = ranks_all_gather(tr->o.ranks, &mine, all, sizeof mine);
     *tokens = 0;
     tr->bad_rank = -1;
     for (int i = 0; i < size && rc == 0; i++) {

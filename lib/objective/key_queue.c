@@ -125,7 +125,7 @@ int key_queue_gather(struct key_queue *q, struct ranks *ranks, int micro_batches
     float *mine = all + (size_t)size * most;
     tree_range(micro_batches, size, me, &from, &to);
     q->k->download(mine, rows + (size_t)from * each, (size_t)(to - from) * each * sizeof *all);
-    rc = ranks_gather(ranks, mine, all, most * sizeof *all);
+    rc = ranks_all_gather(ranks, mine, all, most * sizeof *all);
     for (int r = 0; r < size && rc == 0; r++) {
         tree_range(micro_batches, size, r, &from, &to);
         if (r != me)

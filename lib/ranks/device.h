@@ -1,5 +1,5 @@
 /* How the GPUs of ranks exchange messages and add what came: what libisoglot-nccl.so exports, and
- * nothing else about them. Which rank adds what in which order is in sum_device.c, for every GPU
+ * nothing else about them. Which rank adds what in which order is in device.c, for every GPU
  * as for processors.
  *
  * Two streams of the GPU are meant below: the model's, which everything that the program computes

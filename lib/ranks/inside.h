@@ -78,7 +78,7 @@ struct ranks {
      * stream */
     const struct ranks_device *device;
     struct ranks_message *message; size_t messages, message_cap;
-    void *near_stage; size_t near_cap, near_gone;
+    void *device_stage; size_t device_cap, device_gone;
 };
 
 /* Numbers [at, at + n) that are added, or spread (a.x NULL). */
@@ -96,11 +96,11 @@ struct part { size_t at, n; };
 struct part sum_part(const struct ranks *r, const struct sum *s, int rank);
 int sum_nodes(const struct ranks *r, const struct sum *s, int rank, struct tree_block *b);
 
-/* On the GPUs (sum_device.c), by the caller's thread: puts what can be into the stream; 1: all of
+/* On the GPUs (device.c), by the caller's thread: puts what can be into the stream; 1: all of
  * it is, 0: not yet, -1 with a message. device_begin leaves that to whoever calls it next. */
 void device_begin(struct ranks *r, struct sum *s);
 int device_go(struct ranks *r);
-int device_end(struct ranks *r, int *bad);           /* as ranks_sum_end */
+int device_end(struct ranks *r, int *bad);           /* as ranks_reduce_end */
 /* -1, with the message that a function of r->device left, or with that of the rank that is gone,
  * should it be another's fault. */
 int device_failed(struct ranks *r);
@@ -117,8 +117,8 @@ int ranks_hold(struct ranks *r);                     /* so far */
 bool jobs_advance(struct ranks *r);
 
 /* The thread: notes. false: it is all over. */
-void notes_open(struct ranks *r);
-bool notes_advance(struct ranks *r);
+void watchdog_open(struct ranks *r);
+bool watchdog_advance(struct ranks *r);
 /* With the lock held: the run has failed; lost: the rank that is gone, or -1. */
 void ranks_break(struct ranks *r, const char *why, bool speaks, int lost);
 

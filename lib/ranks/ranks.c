@@ -12,7 +12,7 @@
 
 int ranks_rank(const struct ranks *r) { return r ? r->place.rank : 0; }
 int ranks_size(const struct ranks *r) { return r ? r->place.size : 1; }
-int ranks_here(const struct ranks *r) { return r ? r->place.local_size : 1; }
+int ranks_local_size(const struct ranks *r) { return r ? r->place.local_size : 1; }
 struct ranks_times ranks_times(const struct ranks *r)
 { return r ? r->times : (struct ranks_times){ 0 }; }
 
@@ -62,14 +62,14 @@ static void *carry(void *arg)
 {
     struct ranks *r = arg;
     int rc = r->t->start(&r->ctx, &r->place, 4 * r->patience), idle = 0;
-    if (rc == 0) notes_open(r);
+    if (rc == 0) watchdog_open(r);
     pthread_mutex_lock(&r->lock);
     r->started = true;
     r->start_status = rc;
     if (rc < 0) snprintf(r->why, sizeof r->why, "%s", err_msg());
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
-    while (rc == 0 && notes_advance(r)) {
+    while (rc == 0 && watchdog_advance(r)) {
         break_asked(r);
         bool moved = jobs_advance(r);
         idle = moved ? 0 : idle + 1;
@@ -97,7 +97,7 @@ static int meet(struct ranks *r)
     struct identity me = { .pid = getpid(), .processors = processors() };
     struct identity *all = mem_zero((size_t)r->place.size, sizeof *all);
     gethostname(me.host, sizeof me.host - 1);
-    if (ranks_gather(r, &me, all, sizeof me) < 0) {
+    if (ranks_all_gather(r, &me, all, sizeof me) < 0) {
         free(all);
         return -1;
     }
@@ -144,7 +144,7 @@ struct ranks *ranks_open(const struct ranks_transport *t, double patience,
     return NULL;
 }
 
-int ranks_beside(const struct ranks *r)
+int ranks_sharing_processors(const struct ranks *r)
 {
     int n = 0;
     if (!r) return 1;

@@ -8,8 +8,8 @@
  * disagrees ends the run of all: from then on every function fails with the message that names it.
  *
  *   r = ranks_open(...);
- *   ranks_gather, ranks_broadcast, ranks_sum ...   by all ranks, in the same order
- *   ranks_close(r, why)                            NULL: all is well; the others are waited for */
+ *   ranks_all_gather, ranks_broadcast, ranks_reduce_begin ...     by all ranks, in the same order
+ *   ranks_close(r)                                                the others are waited for */
 #ifndef RANKS_RANKS_H
 #define RANKS_RANKS_H
 #include <stdbool.h>
@@ -40,14 +40,14 @@ struct ranks *ranks_open(const struct ranks_transport *t, double patience,
 int ranks_rank(const struct ranks *r);
 int ranks_size(const struct ranks *r);
 /* Ranks that share this process's processors: of the same machine, with the same affinity. */
-int ranks_beside(const struct ranks *r);
+int ranks_sharing_processors(const struct ranks *r);
 /* Ranks on this machine. */
-int ranks_here(const struct ranks *r);
+int ranks_local_size(const struct ranks *r);
 /* "rank 1 of 4 (host, process 123)" */
 const char *ranks_name(const struct ranks *r, int rank, char to[128]);
 
 /* all [size, bytes]: everybody's `bytes` bytes, by rank; NULL is a run of one: a copy. */
-int ranks_gather(struct ranks *r, const void *mine, void *all, size_t bytes);
+int ranks_all_gather(struct ranks *r, const void *mine, void *all, size_t bytes);
 /* Rank 0's bytes to all. */
 int ranks_broadcast(struct ranks *r, void *data, size_t bytes);
 /* Have all ranks the same number? A message names the first that has not rank 0's, and `what` of
@@ -59,37 +59,37 @@ int ranks_agree(struct ranks *r, uint64_t number, const char *what);
  * libisoglot-nccl.so. how [size] gets a line about it, "" where no rank has a GPU. -1 with a
  * message: they do not meet. */
 int ranks_device_open(struct ranks *r, void *stream, char *how, size_t size);
-/* They do: then what follows adds and spreads is the GPU's memory, x is lost, and all is done by
- * this thread, which calls ranks_near_go now and then so that it does not wait for the end. */
-bool ranks_near(const struct ranks *r);
-void ranks_near_go(struct ranks *r);
+/* They do: then what the following add and gather is the GPU's memory, x is lost, and all is done
+ * by this thread, which calls ranks_device_go now and then so that it does not wait for the end. */
+bool ranks_on_device(const struct ranks *r);
+void ranks_device_go(struct ranks *r);
 /* x[i] += y[i] in order with what the model computes, as tree_add; y NULL: as tree_round. */
-void ranks_near_add(struct ranks *r, float *x, const float *y, size_t n, bool bf16);
+void ranks_device_add(struct ranks *r, float *x, const float *y, size_t n, bool bf16);
 
 /* What a step adds up: micro-batches 0..leaves by the tree of tree.h; x: this rank's nodes
  * (tree_blocks of its tree_range), from left to right; `to`, one of x or not, gets the sum. Host
- * memory, untouched until ranks_sum_end. */
+ * memory, untouched until ranks_reduce_end. */
 struct ranks_addends {
     int leaves;
     float *const *x;
     float *to;
-    /* [size + 1], the caller's until ranks_sum_end: rank r has numbers bound[r] .. bound[r + 1] of
-     * those to be added; NULL: all have equally many */
+    /* [size + 1], the caller's until ranks_reduce_end: rank r has numbers bound[r] .. bound[r + 1]
+     * of those to be added; NULL: all have equally many */
     const size_t *bound;
-    bool keep;                   /* each rank gets the sum of its own numbers only */
+    bool scatter;                /* each rank gets the sum of its own numbers only */
     /* all nodes are numbers of bfloat16 (tree.h) and travel in 2 bytes; x is lost */
     bool bf16;
 };
-/* Begins to add [at, at + n) of them. */
-void ranks_sum_begin(struct ranks *r, const struct ranks_addends *a, size_t at, size_t n);
+/* Begins to add [at, at + n) of them: an all-reduce, or (`scatter`) a reduce-scatter. */
+void ranks_reduce_begin(struct ranks *r, const struct ranks_addends *a, size_t at, size_t n);
 /* Begins to give everybody's part of x, as bound [size + 1] has it, to all. */
-void ranks_spread_begin(struct ranks *r, float *x, const size_t *bound);
+void ranks_all_gather_begin(struct ranks *r, float *x, const size_t *bound);
 /* Waits for all that was begun. *bad gets the rank with an addend that is not finite, where the sum
  * of this rank's share of the numbers is not; -1: none. */
-int ranks_sum_end(struct ranks *r, int *bad);
-/* Everybody's part to rank 0, `mine` being this rank's, and rank 0's parts of `all` to everybody;
- * `all` is rank 0's and has the places of bound [size + 1]. */
-int ranks_collect(struct ranks *r, const float *mine, float *all, const size_t *bound);
+int ranks_reduce_end(struct ranks *r, int *bad);
+/* Everybody's part to rank 0, `mine` being this rank's; rank 0's parts of `all` to everybody. `all`
+ * is rank 0's and has the places of bound [size + 1]. */
+int ranks_gather(struct ranks *r, const float *mine, float *all, const size_t *bound);
 int ranks_scatter(struct ranks *r, const float *all, float *mine, const size_t *bound);
 /* Seconds that callers have waited for sums, that sums were under way, and the bytes that this rank
  * has sent for them. */

@@ -22,8 +22,8 @@ static int sum(struct ranks_launch *l)
     if (!r) return -1;
     float own = (float)(ranks_rank(r) + 1), all = 0, *x[] = { &own };
     struct ranks_addends a = { .leaves = ranks_size(r), .x = x, .to = &all };
-    ranks_sum_begin(r, &a, 0, 1);
-    rc = ranks_sum_end(r, &bad);
+    ranks_reduce_begin(r, &a, 0, 1);
+    rc = ranks_reduce_end(r, &bad);
     if (rc == 0) printf("%g\n", (double)all);
     if (rc < 0) ranks_speaks(r, err_msg());
     ranks_close(r);
@@ -57,7 +57,7 @@ static void frame(uint32_t kind, uint32_t tag, uint64_t bytes)
     put(&(struct frame){ kind, tag, bytes }, sizeof(struct frame));
 }
 
-/* As lib/ranks/notes.c writes them. */
+/* As lib/ranks/watchdog.c writes them. */
 static void note(int32_t kind, char fill)
 {
     struct { int32_t kind; char text[508]; } n = { .kind = kind };

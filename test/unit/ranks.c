@@ -279,24 +279,24 @@ static void add_up(struct ranks *r, struct player *p)
         size_t len = LEN - at < 777 ? LEN - at : 777;
         uneven(at, len, ranks_size(r), bound[k]);
         a.bound = s->keep ? bound[k] : NULL;
-        a.keep = s->keep;
+        a.scatter = s->keep;
         a.bf16 = s->bf16;
-        ranks_sum_begin(r, &a, at, len);
+        ranks_reduce_begin(r, &a, at, len);
     }
-    assert_int_equal(ranks_sum_end(r, &bad), 0);
+    assert_int_equal(ranks_reduce_end(r, &bad), 0);
     for (int k = 0; k < 7 && s->keep; k++) {         /* then what was kept goes to all */
         for (size_t i = bound[k][0]; i < bound[k][ranks_size(r)]; i++)
             if (i < bound[k][p->rank] || i >= bound[k][p->rank + 1]) a.to[i] = -1;
-        ranks_spread_begin(r, a.to, bound[k]);
+        ranks_all_gather_begin(r, a.to, bound[k]);
     }
-    if (s->keep) assert_int_equal(ranks_sum_end(r, &(int){ 0 }), 0);
+    if (s->keep) assert_int_equal(ranks_reduce_end(r, &(int){ 0 }), 0);
     for (size_t k = 0; k < LEN && !s->bad; k++) {
         float v[64];
         for (int j = 0; j < s->leaves; j++) v[j] = leaf(j, k);
         assert_true(a.to[k] == sum(v, s->leaves));
     }
     int all[MOST], found = -1;
-    assert_int_equal(ranks_gather(r, &bad, all, sizeof bad), 0);
+    assert_int_equal(ranks_all_gather(r, &bad, all, sizeof bad), 0);
     for (int i = 0; i < ranks_size(r); i++)
         if (all[i] >= 0) found = all[i];
     assert_int_equal(found, s->bad ? 1 : -1);
@@ -330,7 +330,7 @@ static void together_and_apart(struct ranks *r, struct player *p)
     float *mine = mem_alloc((own + 1) * sizeof *mine);
     float *all = me ? NULL : mem_zero(len + 4, sizeof *all);
     for (size_t i = 0; i < own; i++) mine[i] = (float)(bound[me] + i);
-    assert_int_equal(ranks_collect(r, mine, all, bound), 0);
+    assert_int_equal(ranks_gather(r, mine, all, bound), 0);
     for (size_t i = 0; i < len + 4 && all; i++) {
         assert_true(all[i] == (i < 3 || i == len + 3 ? 0 : (float)i));
         all[i] *= 2;
@@ -355,7 +355,7 @@ static void talk(struct ranks *r, struct player *p)
 {
     int n = ranks_size(r), mine[3] = { p->rank, 10 * p->rank, 7 }, all[3 * MOST];
     char big[5000];
-    assert_int_equal(ranks_gather(r, mine, all, sizeof mine), 0);
+    assert_int_equal(ranks_all_gather(r, mine, all, sizeof mine), 0);
     for (int i = 0; i < n; i++) {
         assert_int_equal(all[3 * i], i);
         assert_int_equal(all[3 * i + 1], 10 * i);
@@ -366,7 +366,7 @@ static void talk(struct ranks *r, struct player *p)
     assert_int_equal(big[0], 0);
     assert_int_equal(big[4999], 99);
     assert_int_equal(ranks_agree(r, 42, "its data"), 0);
-    assert_int_equal(ranks_here(r), n);
+    assert_int_equal(ranks_local_size(r), n);
 }
 
 static void everybody_hears_everybody(void **state)
@@ -402,12 +402,12 @@ static void fail_alone(struct ranks *r, struct player *p)
 {
     int x = 0, all[MOST];
     p->failed = true;
-    ranks_gather(r, &x, all, sizeof x);      /* who takes part in it has met all: none is opening */
+    ranks_all_gather(r, &x, all, sizeof x); /* who takes part in it has met all: none is opening */
     if (p->rank == 1) {
         snprintf(p->why, sizeof p->why, "corpus: cannot be read");
         return;
     }
-    assert_int_equal(ranks_gather(r, &x, all, sizeof x), -1);
+    assert_int_equal(ranks_all_gather(r, &x, all, sizeof x), -1);
     snprintf(p->why, sizeof p->why, "%s", err_msg());
 }
 
@@ -430,7 +430,7 @@ static void fall_silent(struct ranks *r, struct player *p)
     int x = 0, all[MOST];
     p->failed = true;
     if (p->rank == 1) net.dumb[1] = true;
-    ranks_gather(r, &x, all, sizeof x);
+    ranks_all_gather(r, &x, all, sizeof x);
     snprintf(p->why, sizeof p->why, "%s", err_msg());
 }
 
@@ -505,7 +505,7 @@ static void a_run_of_one(void **state)
     (void)state;
     assert_int_equal(ranks_size(NULL), 1);
     assert_int_equal(ranks_rank(NULL), 0);
-    assert_int_equal(ranks_gather(NULL, &x, &y, sizeof x), 0);
+    assert_int_equal(ranks_all_gather(NULL, &x, &y, sizeof x), 0);
     assert_int_equal(y, 3);
     assert_int_equal(ranks_broadcast(NULL, &x, sizeof x), 0);
     assert_int_equal(ranks_agree(NULL, 1, "it"), 0);

@@ -32,7 +32,7 @@ void ranks_break(struct ranks *r, const char *why, bool speaks, int lost)
     pthread_cond_broadcast(&r->changed);
 }
 
-void notes_open(struct ranks *r)
+void watchdog_open(struct ranks *r)
 {
     r->peers = r->place.rank ? 1 : r->place.size - 1;
     r->peer = mem_zero((size_t)r->peers + 1, sizeof *r->peer);
@@ -195,7 +195,7 @@ static void hurry(struct ranks *r, double now)
     r->over = true;
 }
 
-bool notes_advance(struct ranks *r)
+bool watchdog_advance(struct ranks *r)
 {
     double now = clock_seconds(), pause = now - r->looked;
     bool all = true;

@@ -1,0 +1,494 @@
+/* What all ranks do together: jobs, which are messages in some steps, one after another and the
+ * same on all ranks; and which messages those are.
+ *
+ * A sum goes by one tree. Of every piece of the numbers, rank r adds the r-th part: it gets all
+ * ranks' nodes of that part, adds them as the tree says (reduce-scatter), and sends the sum to all
+ * (all-gather), unless each keeps its own, which is half the messages. With a node per rank each
+ * sends and receives 2 (N - 1) / N of the piece, whatever the tree. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/mem.h"
+#include "lib/ranks/inside.h"
+
+enum { PIECE = 1 << 28 };                /* bytes of a message at most */
+static const double GONE = 5;            /* seconds that notes have to say what is wrong with it */
+
+static int put(struct job *j, void *request)
+{
+    if (!request) return -1;
+    mem_room(&j->request, &j->cap, j->n + 1, sizeof *j->request);
+    j->request[j->n++] = request;
+    return 0;
+}
+
+int job_send(struct ranks *r, struct job *j, int to, const void *data, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += PIECE) {
+        size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        if (put(j, r->t->send(r->ctx, to, j->tag, (const char *)data + at, n)) < 0) return -1;
+    }
+    return 0;
+}
+
+int job_receive(struct ranks *r, struct job *j, int from, void *data, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += PIECE) {
+        size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        if (put(j, r->t->receive(r->ctx, from, j->tag, (char *)data + at, n)) < 0) return -1;
+    }
+    return 0;
+}
+
+void job_begin(struct ranks *r, struct job *j)
+{
+    j->tag = 1 + r->jobs++ % 30000;
+    pthread_mutex_lock(&r->lock);
+    if (r->broken) j->status = -1;
+    else {
+        *r->queue_end = j;
+        r->queue_end = &j->after;
+        pthread_cond_signal(&r->work);
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+int ranks_hold(struct ranks *r)
+{
+    pthread_mutex_lock(&r->lock);
+    int rc = r->broken ? -1 : 0;
+    if (r->broken) {
+        r->known = true;
+        err_set("%s", r->why);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return rc;
+}
+
+int job_wait(struct ranks *r, struct job *j)
+{
+    pthread_mutex_lock(&r->lock);
+    r->waiting = true;
+    if (!j->status) pthread_cond_signal(&r->work);
+    while (!j->status) pthread_cond_wait(&r->changed, &r->lock);
+    r->waiting = false;
+    if (j->status < 0) {
+        r->known = true;
+        err_set("%s", r->why);
+    }
+    int rc = j->status < 0 ? -1 : 0;
+    pthread_mutex_unlock(&r->lock);
+    free(j->request);
+    j->request = NULL;
+    return rc;
+}
+
+/* Its messages that are done leave the list. -1 with a message. */
+static int clear(struct ranks *r, struct job *j)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < j->n; i++) {
+        int done = r->t->done(r->ctx, j->request[i]);
+        if (done == RANKS_GONE || done == RANKS_WRONG) {
+            double now = clock_seconds();
+            if (r->gone_at == 0) r->gone_at = now;
+            if (now - r->gone_at < GONE) done = 0;
+        }
+        if (done == RANKS_ENDED || done == RANKS_TOLD) done = 0;      /* watchdog.c has the word */
+        if (done < 0) return -1;
+        if (!done) j->request[left++] = j->request[i];
+    }
+    j->n = left;
+    return 0;
+}
+
+/* 1: done, 0: it waits for messages, -1 with a message. */
+static int advance(struct ranks *r, struct job *j, bool *moved)
+{
+    for (;;) {
+        size_t had = j->n;
+        if (clear(r, j) < 0) return -1;
+        if (j->n < had) *moved = true;
+        if (j->n) return 0;
+        int rc = j->next(r, j);
+        if (rc) return rc;
+        *moved = true;
+    }
+}
+
+static void finish(struct ranks *r, int i)
+{
+    pthread_mutex_lock(&r->lock);
+    r->active[i]->status = 1;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    r->active[i] = NULL;
+    r->n_active--;
+}
+
+/* The oldest jobs become active, in the order in which all ranks began them. */
+static void activate(struct ranks *r)
+{
+    pthread_mutex_lock(&r->lock);
+    for (int i = 0; i < ACTIVE && r->queue && !r->broken; i++) {
+        if (r->active[i]) continue;
+        struct job *j = r->queue;
+        r->queue = j->after;
+        if (!r->queue) r->queue_end = &r->queue;
+        j->slot = i;
+        r->active[i] = j;
+        r->n_active++;
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+bool jobs_advance(struct ranks *r)
+{
+    bool moved = false;
+    activate(r);
+    for (int i = 0; i < ACTIVE; i++) {
+        if (!r->active[i]) continue;
+        int rc = advance(r, r->active[i], &moved);
+        if (rc > 0) finish(r, i);
+        if (rc < 0) {
+            pthread_mutex_lock(&r->lock);
+            ranks_break(r, err_msg(), !r->place.rank, -1);
+            pthread_mutex_unlock(&r->lock);
+        }
+        moved |= rc > 0;
+        if (rc < 0) break;
+    }
+    return moved;
+}
+
+/* --- bytes of all, of one --------------------------------------------------------------------- */
+
+struct move { struct job job; const void *mine; void *data; size_t bytes; };
+
+/* Everybody's to rank 0, all of them back. */
+static int all_gather_next(struct ranks *r, struct job *j)
+{
+    struct move *m = (struct move *)j;
+    int me = r->place.rank, size = r->place.size, rc = 0;
+    char *all = m->data;
+    switch (j->stage++) {
+    case 0:
+        if (me) return job_send(r, j, 0, m->mine, m->bytes);
+        memmove(all, m->mine, m->bytes);
+        for (int i = 1; i < size && rc == 0; i++)
+            rc = job_receive(r, j, i, all + (size_t)i * m->bytes, m->bytes);
+        return rc;
+    case 1:
+        if (me) return job_receive(r, j, 0, all, m->bytes * (size_t)size);
+        for (int i = 1; i < size && rc == 0; i++)
+            rc = job_send(r, j, i, all, m->bytes * (size_t)size);
+        return rc;
+    default: return 1;
+    }
+}
+
+int ranks_all_gather(struct ranks *r, const void *mine, void *all, size_t bytes)
+{
+    if (!r) {
+        memmove(all, mine, bytes);
+        return 0;
+    }
+    struct move m = { .job.next = all_gather_next, .mine = mine, .data = all, .bytes = bytes };
+    job_begin(r, &m.job);
+    return job_wait(r, &m.job);
+}
+
+/* A binomial tree: rank r gets it from r without its lowest bit, and hands it on to r + each lower
+ * one. */
+static int broadcast_next(struct ranks *r, struct job *j)
+{
+    struct move *m = (struct move *)j;
+    int me = r->place.rank, size = r->place.size, rc = 0, low = me & -me;
+    switch (j->stage++) {
+    case 0: return me ? job_receive(r, j, me - low, m->data, m->bytes) : 0;
+    case 1:
+        for (int bit = 1; bit < size && (!me || bit < low) && rc == 0; bit *= 2)
+            if (me + bit < size) rc = job_send(r, j, me + bit, m->data, m->bytes);
+        return rc;
+    default: return 1;
+    }
+}
+
+int ranks_broadcast(struct ranks *r, void *data, size_t bytes)
+{
+    if (!r || !bytes) return 0;
+    struct move m = { .job.next = broadcast_next, .data = data, .bytes = bytes };
+    job_begin(r, &m.job);
+    return job_wait(r, &m.job);
+}
+
+int ranks_agree(struct ranks *r, uint64_t number, const char *what)
+{
+    if (!r) return 0;
+    uint64_t *all = mem_alloc((size_t)r->place.size * sizeof *all);
+    char name[128];
+    int rc = ranks_all_gather(r, &number, all, sizeof number);
+    for (int i = 1; i < r->place.size && rc == 0; i++)
+        if (all[i] != all[0])
+            rc = err_set("%s: %s is not rank 0's; start all ranks alike, with the same files",
+                         ranks_name(r, i, name), what);
+    free(all);
+    return rc;
+}
+
+/* --- numbers of which each rank has a part ---------------------------------------------------- */
+
+static size_t part_bytes(const size_t *bound, int rank)
+{
+    return (bound[rank + 1] - bound[rank]) * sizeof(float);
+}
+
+struct gather { struct job job; const size_t *bound; const float *mine; float *all; };
+
+static int gather_next(struct ranks *r, struct job *j)
+{
+    const struct gather *g = (struct gather *)j;
+    int me = r->place.rank, rc = 0;
+    if (j->stage++) return 1;
+    if (me) return job_send(r, j, 0, g->mine, part_bytes(g->bound, me));
+    for (int q = 1; q < r->place.size && rc == 0; q++)
+        rc = job_receive(r, j, q, g->all + g->bound[q], part_bytes(g->bound, q));
+    return rc;
+}
+
+int ranks_gather(struct ranks *r, const float *mine, float *all, const size_t *bound)
+{
+    struct gather g = { .job.next = gather_next, .bound = bound, .mine = mine, .all = all };
+    if (!ranks_rank(r)) memcpy(all + bound[0], mine, part_bytes(bound, 0));
+    if (ranks_size(r) < 2) return 0;
+    job_begin(r, &g.job);
+    return job_wait(r, &g.job);
+}
+
+struct scatter { struct job job; const size_t *bound; const float *all; float *mine; };
+
+static int scatter_next(struct ranks *r, struct job *j)
+{
+    const struct scatter *s = (struct scatter *)j;
+    int me = r->place.rank, rc = 0;
+    if (j->stage++) return 1;
+    if (me) return job_receive(r, j, 0, s->mine, part_bytes(s->bound, me));
+    for (int q = 1; q < r->place.size && rc == 0; q++)
+        rc = job_send(r, j, q, s->all + s->bound[q], part_bytes(s->bound, q));
+    return rc;
+}
+
+int ranks_scatter(struct ranks *r, const float *all, float *mine, const size_t *bound)
+{
+    struct scatter s = { .job.next = scatter_next, .bound = bound, .all = all, .mine = mine };
+    if (!ranks_rank(r)) memcpy(mine, all + bound[0], part_bytes(bound, 0));
+    if (ranks_size(r) < 2) return 0;
+    job_begin(r, &s.job);
+    return job_wait(r, &s.job);
+}
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+struct part sum_part(const struct ranks *r, const struct sum *s, int rank)
+{
+    size_t size = (size_t)r->place.size, i = (size_t)rank;
+    if (s->a.bound) return (struct part){ s->a.bound[i], s->a.bound[i + 1] - s->a.bound[i] };
+    size_t from = s->n * i / size, to = s->n * (i + 1) / size;
+    return (struct part){ s->at + from, to - from };
+}
+
+int sum_nodes(const struct ranks *r, const struct sum *s, int rank, struct tree_block *b)
+{
+    int from, to;
+    tree_range(s->a.leaves, r->place.size, rank, &from, &to);
+    return tree_blocks(from, to, b);
+}
+
+static float *staged(struct ranks *r, int slot, size_t floats)
+{
+    if (floats > r->stage_cap[slot]) {
+        free(r->stage[slot]);
+        r->stage[slot] = mem_alloc(floats * sizeof(float));
+        r->stage_cap[slot] = floats;
+    }
+    return r->stage[slot];
+}
+
+/* Numbers that travel as they are, or, in bfloat16, packed; they come into the second half. */
+static int send(struct ranks *r, struct sum *s, int to, const float *x, size_t n)
+{
+    size_t bytes = s->a.bf16 ? 2 * n : sizeof *x * n;
+    r->times.sent += (double)bytes;
+    return job_send(r, &s->job, to, x, bytes);
+}
+
+static int receive(struct ranks *r, struct sum *s, int from, float *x, size_t n)
+{
+    size_t bytes = s->a.bf16 ? 2 * n : sizeof *x * n;
+    return job_receive(r, &s->job, from, (char *)x + sizeof *x * n - bytes, bytes);
+}
+
+/* My nodes of every other rank's part go there; theirs of mine come. */
+static int exchange(struct ranks *r, struct sum *s)
+{
+    struct tree_block b[TREE_BLOCKS];
+    struct part mine = sum_part(r, s, r->place.rank);
+    size_t nodes = 0, got = 0;
+    int me = r->place.rank, own = sum_nodes(r, s, me, b), rc = 0;
+    for (int q = 0; q < r->place.size; q++) nodes += (size_t)sum_nodes(r, s, q, b);
+    float *stage = staged(r, s->job.slot, (nodes - (size_t)own) * mine.n + 1);
+    for (int q = 0; q < r->place.size && rc == 0; q++) {
+        if (q == me) continue;
+        struct part p = sum_part(r, s, q);
+        int n = sum_nodes(r, s, q, b);
+        for (int i = 0; i < n && rc == 0; i++, got++)
+            rc = receive(r, s, q, stage + got * mine.n, mine.n);
+        for (int i = 0; i < own && rc == 0; i++) {
+            if (s->a.bf16) tree_pack(s->a.x[i] + p.at, p.n);
+            rc = send(r, s, q, s->a.x[i] + p.at, p.n);
+        }
+    }
+    return rc;
+}
+
+static bool all_finite(const float *x, size_t n)
+{
+    float sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];           /* inf - inf is no number */
+    return sum == 0;
+}
+
+/* Of a sum that is not finite: which other rank's addend is not; else it is this one's. */
+static int whose(const struct ranks *r, const float *const *x, const int *rank, int n, size_t len)
+{
+    for (int i = 0; i < n; i++)
+        if (rank[i] != r->place.rank && !all_finite(x[i], len)) return rank[i];
+    return r->place.rank;
+}
+
+/* The sum of my part, from my nodes and what came. */
+static void add(struct ranks *r, struct sum *s)
+{
+    struct tree_block own[TREE_BLOCKS], *b = NULL;
+    struct part mine = sum_part(r, s, r->place.rank);
+    const float **x = NULL;
+    int *rank = NULL, n = 0;
+    size_t cap_b = 0, cap_x = 0, cap_r = 0;
+    float *stage = r->stage[s->job.slot];
+    for (int q = 0; q < r->place.size; q++) {
+        int k = sum_nodes(r, s, q, own);
+        mem_room(&b, &cap_b, (size_t)(n + k), sizeof *b);
+        mem_room(&x, &cap_x, (size_t)(n + k), sizeof *x);
+        mem_room(&rank, &cap_r, (size_t)(n + k), sizeof *rank);
+        for (int i = 0; i < k; i++, n++) {
+            b[n] = own[i];
+            rank[n] = q;
+            x[n] = q == r->place.rank ? s->a.x[i] + mine.at : stage;
+            if (q == r->place.rank) continue;
+            if (s->a.bf16) tree_unpack(stage, mine.n);
+            stage += mine.n;
+        }
+    }
+    if (r->fold_cap < tree_work(n)) {
+        free(r->fold);
+        r->fold = mem_alloc(tree_work(n) * sizeof *r->fold);
+        r->fold_cap = tree_work(n);
+    }
+    tree_sum(b, x, n, s->a.to + mine.at, mine.n, r->fold, s->a.bf16);
+    if (!all_finite(s->a.to + mine.at, mine.n)) s->bad = whose(r, x, rank, n, mine.n);
+    free(b);
+    free(x);
+    free(rank);
+}
+
+/* The sums of all parts to all. */
+static int spread(struct ranks *r, struct sum *s)
+{
+    struct part mine = sum_part(r, s, r->place.rank);
+    float *sum = s->a.to + mine.at;
+    int rc = 0;
+    if (s->a.bf16 && r->place.size > 1) {            /* what others sent has been added */
+        sum = memcpy(r->stage[s->job.slot], sum, mine.n * sizeof *sum);
+        tree_pack(sum, mine.n);
+    }
+    for (int q = 0; q < r->place.size && rc == 0; q++) {
+        if (q == r->place.rank) continue;
+        struct part p = sum_part(r, s, q);
+        rc = receive(r, s, q, s->a.to + p.at, p.n);
+        if (rc == 0) rc = send(r, s, q, sum, mine.n);
+    }
+    return rc;
+}
+
+static void unpack(const struct ranks *r, const struct sum *s)
+{
+    for (int q = 0; q < r->place.size; q++) {
+        struct part p = sum_part(r, s, q);
+        if (q != r->place.rank) tree_unpack(s->a.to + p.at, p.n);
+    }
+}
+
+static int sum_next(struct ranks *r, struct job *j)
+{
+    struct sum *s = (struct sum *)j;
+    switch (j->stage++) {
+    case 0: return exchange(r, s);
+    case 1: add(r, s); return s->a.scatter ? 0 : spread(r, s);
+    default:
+        if (s->a.bf16 && !s->a.scatter) unpack(r, s);
+        s->ended = clock_seconds();
+        return 1;
+    }
+}
+
+static int spread_next(struct ranks *r, struct job *j)
+{
+    struct sum *s = (struct sum *)j;
+    if (j->stage++ == 0) return spread(r, s);
+    s->ended = clock_seconds();
+    return 1;
+}
+
+static void begin(struct ranks *r, struct sum sum)
+{
+    struct sum *s = mem_alloc(sizeof *s);
+    *s = sum;
+    s->bad = -1;
+    s->began = clock_seconds();
+    mem_room(&r->sum, &r->sums_cap, r->n_sums + 1, sizeof *r->sum);
+    r->sum[r->n_sums++] = s;
+    if (r->device) device_begin(r, s);
+    else job_begin(r, &s->job);
+}
+
+void ranks_reduce_begin(struct ranks *r, const struct ranks_addends *a, size_t at, size_t n)
+{
+    begin(r, (struct sum){ .job.next = sum_next, .a = *a, .at = at, .n = n });
+}
+
+void ranks_all_gather_begin(struct ranks *r, float *x, const size_t *bound)
+{
+    begin(r, (struct sum){ .job.next = spread_next, .a = { .to = x, .bound = bound },
+                            .n = bound[ranks_size(r)] - bound[0] });
+}
+
+int ranks_reduce_end(struct ranks *r, int *bad)
+{
+    if (r->device) return device_end(r, bad);
+    double now = clock_seconds(), until = now, from = r->n_sums ? r->sum[0]->began : now;
+    int rc = 0;
+    *bad = -1;
+    for (size_t i = 0; i < r->n_sums; i++) {
+        struct sum *s = r->sum[i];
+        if (job_wait(r, &s->job) < 0) rc = -1;
+        if (s->ended > until) until = s->ended;
+        if (*bad < 0) *bad = s->bad;
+        if (rc == 0) free(s);            /* of a run that has failed messages may still be there */
+    }
+    r->times.waited += clock_seconds() - now;
+    r->times.travelled += until - from;
+    r->n_sums = 0;
+    return rc;
+}
