@@ -276,7 +276,7 @@ static int evaluate(const struct gold *g, const struct vectors *src, const struc
     double mean;
     uint32_t *rank = mem_zero(g->n + 1, sizeof *rank);
     int r = 0;
-    if (d->scores) gold_ranks_matrix(g, d->scores, tgt->n, rank);
+    if (d->scores) gold_ranks_scores(g, d->scores, tgt->n, rank);
     else r = gold_ranks(g, src, tgt, o.in.kinds, o.in.method, o.in.K, rank);
     if (r == 0 && o.in.kinds) mean = listed_cosine(src, tgt, d);
     else if (r == 0)

@@ -121,11 +121,11 @@ static uint32_t best_rank(const struct gold *g, uint32_t src, const float *score
     return rank;
 }
 
-void gold_ranks_matrix(const struct gold *g, const float *S, uint32_t m, uint32_t *rank)
+void gold_ranks_scores(const struct gold *g, struct scores *s, uint32_t m, uint32_t *rank)
 {
     size_t at = 0;
     for (size_t i = 0; i < g->n; i++)
-        rank[i] = best_rank(g, g->src[i], S + (size_t)g->src[i] * m, m, &at);
+        rank[i] = best_rank(g, g->src[i], scores_row(s, g->src[i]), m, &at);
 }
 
 int gold_ranks(const struct gold *g, const struct vectors *src, const struct vectors *tgt,

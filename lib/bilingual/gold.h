@@ -3,6 +3,7 @@
 #ifndef BILINGUAL_GOLD_H
 #define BILINGUAL_GOLD_H
 #include "lib/bilingual/map.h"
+#include "lib/bilingual/scores.h"
 #include "lib/bilingual/word_initial.h"
 #include "lib/vectors/csls.h"
 #include "lib/vectors/vectors.h"
@@ -45,9 +46,9 @@ void gold_score(const struct gold *g, const uint32_t *rank, const struct vectors
 /* Expected Hit@1 of a random order of that many targets, over the words asked. */
 double gold_chance(const struct gold *g, uint32_t targets);
 
-/* Ranks from a score matrix [src->n, m] (ties count against the gold word's index as in the lists:
- * lower index first). */
-void gold_ranks_matrix(const struct gold *g, const float *S, uint32_t m, uint32_t *rank);
+/* Ranks among the m targets (ties count against the gold word's index as in the lists: lower index
+ * first). */
+void gold_ranks_scores(const struct gold *g, struct scores *s, uint32_t m, uint32_t *rank);
 /* Ranks from unit vectors, exactly, by cosine or CSLS; kinds (NULL: none): among the targets of
  * the word's kind. */
 int gold_ranks(const struct gold *g, const struct vectors *src, const struct vectors *tgt,

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/grant.h"
 #include "common/mem.h"
-#include "kernels/cpu/gemm.h"
 #include "lib/bilingual/refine.h"
-#include "lib/bilingual/spelling.h"
 
 const struct induce_options induce_defaults = { .map = INDUCE_NONE,
                                                 .method = CSLS_CSLS,
@@ -68,16 +67,6 @@ static int learn(const struct vectors *src, const struct vectors *tgt,
     return r;
 }
 
-/* CSLS of the mapped vectors + extra, as a matrix. */
-static void score(const struct vectors *src, const struct vectors *tgt,
-                  const struct induce_options *o, const float *extra, float *S)
-{
-    gemm(false, true, (int)src->n, (int)tgt->n, src->dim, 1, src->x, src->dim, tgt->x, src->dim, 0,
-         S, (int)tgt->n, NULL, NULL);
-    if (o->method == CSLS_CSLS) csls_matrix(S, src->n, tgt->n, o->K);
-    for (size_t i = 0; i < (size_t)src->n * tgt->n; i++) S[i] += extra[i];
-}
-
 /* Mutual best translations among the first `cutoff` words of each side. */
 static void mutual(const struct induced *d, uint32_t cutoff, struct word_pairs *p)
 {
@@ -102,6 +91,79 @@ static int map(struct vectors *src, struct vectors *tgt, const struct word_pairs
     return map_advanced(src->x, src->n, tgt->x, tgt->n, d, p, o->reweight);
 }
 
+static uint32_t looked_at(const struct vectors *v, const struct induce_options *o)
+{
+    return o->cutoff && v->n > o->cutoff ? o->cutoff : v->n;
+}
+
+/* Self-learning alone holds all pairs of the words that it looks at; all else holds blocks. */
+static int enough_memory(const struct vectors *src, const struct vectors *tgt,
+                         const struct induce_options *o)
+{
+    uint32_t n = looked_at(src, o), m = looked_at(tgt, o);
+    double need = (double)n * m * sizeof(float) * (o->spelling != 0 || o->frequency != 0 ? 2 : 1),
+           left = granted_memory_left();
+    if (o->map != INDUCE_VECMAP || need <= left) return 0;
+    return err_set("self-learning compares %u with %u words, which takes %.1f GB where %.1f GB are "
+                   "left; give a lower --cutoff than %u",
+                   n, m, need / 1e9, left / 1e9, n > m ? n : m);
+}
+
+/* Spelling and frequency of the words that self-learning looks at; NULL without them. */
+static float *extra_of_cutoff(const struct vectors *src, const struct vectors *tgt,
+                              const struct induce_options *o, struct scores *s)
+{
+    if (o->map != INDUCE_VECMAP || (o->spelling == 0 && o->frequency == 0)) return NULL;
+    uint32_t n = looked_at(src, o), m = looked_at(tgt, o);
+    float *extra = mem_alloc((size_t)n * m * sizeof *extra);
+    scores_beside(s, n, m, extra);
+    return extra;
+}
+
+/* Re-estimation, and a map of the vectors as they were from what it finds. */
+static int re_estimate(struct vectors *src, struct vectors *tgt, const float *src_x,
+                       const float *tgt_x, const struct induce_options *o, struct induced *to,
+                       struct word_pairs *p)
+{
+    struct refine f = { o->src, o->tgt, o->blocks, o->near, o->heat, o->smooth };
+    for (int i = 0; i < o->refinements; i++) {
+        refine_round(&f, to->scores);
+        to->agreement = scores_best(to->scores);
+        note(o, "re-estimation %d of %d: mean best cosine %.4f", i + 1, o->refinements,
+             to->agreement);
+    }
+    scores_top(to->scores, o->k, &to->src, &to->tgt);
+    /* without a round the scores are still those of the vectors, which stay */
+    if (o->map == INDUCE_NONE || !o->refinements) return 0;
+    mutual(to, o->cutoff, p);
+    to->pairs = p->n;
+    memcpy(src->x, src_x, (size_t)src->n * (size_t)src->dim * sizeof *src_x);
+    memcpy(tgt->x, tgt_x, (size_t)tgt->n * (size_t)tgt->dim * sizeof *tgt_x);
+    return o->map == INDUCE_VECMAP
+               ? map_advanced(src->x, src->n, tgt->x, tgt->n, src->dim, p, o->reweight)
+               : map_procrustes(src->x, src->n, tgt->x, src->dim, p);
+}
+
+static int search(struct vectors *src, struct vectors *tgt, const struct induce_options *o,
+                  struct induced *to)
+{
+    struct csls_work w;
+    if (o->kinds)
+        return word_initial_search(o->kinds, src, tgt, o->method, o->k, o->K, &to->src, &to->tgt);
+    if (csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, o->method, o->k, o->K, &to->src,
+                    &to->tgt, &w) < 0)
+        return -1;
+    note(o, "searched: bounds for %.3g pairs, %.0f%% from int8 products; scores for %.3g",
+         (double)w.pairs, 100.0 * (double)w.int8 / (double)w.pairs, (double)w.scored);
+    return 0;
+}
+
+static float *copy_rows(const struct vectors *v)
+{
+    size_t bytes = (size_t)v->n * (size_t)v->dim * sizeof *v->x;
+    return memcpy(mem_alloc(bytes + 1), v->x, bytes);
+}
+
 int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *seeds,
            const struct induce_options *o, struct induced *to)
 {
@@ -113,23 +175,20 @@ int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *se
     if (o->map != INDUCE_NONE && !seeds->n)
         return err_set("no seed: no word of the seed dictionary has vectors on both sides, or no "
                        "word is spelt the same; give --seed-dict");
+    if (enough_memory(src, tgt, o) < 0) return -1;
     if (vectors_normalize(src, o->normalize) < 0 || vectors_normalize(tgt, o->normalize) < 0)
         return -1;
-    bool matrix = o->blocks || o->spelling != 0 || o->frequency != 0;
-    size_t size = (size_t)src->n * tgt->n, dim = (size_t)src->dim;
     float *extra = NULL, *src_x = NULL, *tgt_x = NULL;
     struct word_pairs p = { 0 };
-    if (matrix) {
-        extra = mem_zero(size + 1, sizeof *extra);
-        if (o->spelling != 0) spelling_add(src, tgt, (float)o->spelling, extra);
-        if (o->frequency != 0) frequency_add(src, tgt, (float)o->frequency, extra);
+    if (o->blocks || o->spelling != 0 || o->frequency != 0) {
+        struct scores_options how = { o->method, o->K, (float)o->spelling, (float)o->frequency, 0 };
+        to->scores = scores_new(src, tgt, &how);
+        extra = extra_of_cutoff(src, tgt, o, to->scores);
     }
     /* the vectors before the map, for the map from what re-estimation finds */
     if (o->blocks) {
-        src_x = mem_alloc((size_t)src->n * dim * sizeof *src_x);
-        tgt_x = mem_alloc((size_t)tgt->n * dim * sizeof *tgt_x);
-        memcpy(src_x, src->x, (size_t)src->n * dim * sizeof *src_x);
-        memcpy(tgt_x, tgt->x, (size_t)tgt->n * dim * sizeof *tgt_x);
+        src_x = copy_rows(src);
+        tgt_x = copy_rows(tgt);
     }
     to->seeds = seeds->n;
     int r = map(src, tgt, seeds, o, extra, &p, to);
@@ -137,38 +196,12 @@ int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *se
     /* A map need not keep lengths; the searches below want rows of length 1. */
     if (r == 0 && (vectors_normalize(src, "unit") < 0 || vectors_normalize(tgt, "unit") < 0))
         r = -1;
-    if (r == 0 && matrix) {
-        to->scores = mem_alloc((size + 1) * sizeof *to->scores);
-        score(src, tgt, o, extra, to->scores);
-        struct refine f = { src->n, tgt->n,  o->src, o->tgt,  o->blocks,
-                            extra,  o->near, o->K,   o->heat, o->smooth };
-        for (int i = 0; o->blocks && i < o->refinements; i++) {
-            refine_round(&f, to->scores, &to->agreement);
-            note(o, "re-estimation %d of %d: mean best cosine %.4f", i + 1, o->refinements,
-                 to->agreement);
-        }
-        csls_matrix_top(to->scores, src->n, tgt->n, 1, o->k, &to->src);
-        csls_matrix_top(to->scores, src->n, tgt->n, 0, o->k, &to->tgt);
-        if (o->blocks && o->map != INDUCE_NONE) {
-            mutual(to, o->cutoff, &p);
-            to->pairs = p.n;
-            memcpy(src->x, src_x, (size_t)src->n * dim * sizeof *src_x);
-            memcpy(tgt->x, tgt_x, (size_t)tgt->n * dim * sizeof *tgt_x);
-            r = o->map == INDUCE_VECMAP
-                    ? map_advanced(src->x, src->n, tgt->x, tgt->n, src->dim, &p, o->reweight)
-                    : map_procrustes(src->x, src->n, tgt->x, src->dim, &p);
-        }
-    } else if (r == 0) {
-        struct csls_work w;
-        if (o->kinds)
-            r = word_initial_search(o->kinds, src, tgt, o->method, o->k, o->K, &to->src, &to->tgt);
-        else
-            r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, o->method, o->k, o->K,
-                            &to->src, &to->tgt, &w);
-        if (r == 0 && !o->kinds)
-            note(o, "searched: bounds for %.3g pairs, %.0f%% from int8 products; scores for %.3g",
-                 (double)w.pairs, 100.0 * (double)w.int8 / (double)w.pairs, (double)w.scored);
-    }
+    if (r == 0 && to->scores) {
+        scores_by_vectors(to->scores);
+        if (o->blocks) r = re_estimate(src, tgt, src_x, tgt_x, o, to, &p);
+        else scores_top(to->scores, o->k, &to->src, &to->tgt);
+    } else if (r == 0)
+        r = search(src, tgt, o, to);
     free(extra);
     free(src_x);
     free(tgt_x);
@@ -181,7 +214,7 @@ void induced_free(struct induced *d)
 {
     csls_free(&d->src);
     csls_free(&d->tgt);
-    free(d->scores);
+    scores_free(d->scores);
     memset(d, 0, sizeof *d);
 }
 

@@ -11,6 +11,7 @@
 #ifndef BILINGUAL_INDUCE_H
 #define BILINGUAL_INDUCE_H
 #include "lib/bilingual/map.h"
+#include "lib/bilingual/scores.h"
 #include "lib/bilingual/word_initial.h"
 #include "lib/vectors/csls.h"
 #include "lib/vectors/sparse.h"
@@ -41,8 +42,9 @@ extern const struct induce_options induce_defaults;
 
 struct induced {
     struct csls_side src, tgt;     /* translations of each src row among tgt's, and back */
-    /* [src->n, tgt->n] when spelling, frequency or contexts were used; else NULL */
-    float *scores;
+    /* of all pairs, where spelling, frequency or contexts were used; else NULL. As long as src and
+     * tgt and, without contexts, their vectors are as they were */
+    struct scores *scores;
     size_t seeds, pairs;
     double objective;              /* of the restart chosen (VecMap), else 0 */
     double agreement;              /* mean best cosine after the last re-estimation, else 0 */

@@ -251,7 +251,6 @@ static double pick(struct pick *p)
 int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d,
                    const struct map_options *o, struct word_pairs *p, double *objective)
 {
-    uint32_t all_m = m;
     if (o->cutoff && n > o->cutoff) n = o->cutoff;
     if (o->cutoff && m > o->cutoff) m = o->cutoff;
     size_t k = (size_t)d, room = (size_t)n + m;
@@ -270,9 +269,7 @@ int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d
         for (size_t i = 0; i < k * k; i++) w[i] = (float)W[i];
         gemm(false, false, (int)n, d, d, 1, X, d, w, d, 0, mapped, d, NULL, NULL);
         gemm(false, true, (int)n, (int)m, d, 1, mapped, d, Z, d, 0, S, (int)m, NULL, NULL);
-        if (o->extra)
-            for (size_t i = 0; i < n; i++)
-                for (size_t j = 0; j < m; j++) S[i * m + j] += o->extra[i * all_m + j];
+        for (size_t i = 0; o->extra && i < (size_t)n * m; i++) S[i] += o->extra[i];
         csls_means(S, n, m, o->K, row, col);
         for (size_t i = 0; i < room; i++) row[i] /= 2;
         struct pick f = { S,       col, n,   m, 1, keep, { o->seed, RNG_MAP, (uint32_t)round },

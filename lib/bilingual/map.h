@@ -33,7 +33,8 @@ struct map_options {
     double threshold;          /* 1e-6 */
     int patience, most;        /* 15 rounds, 500 rounds in all */
     uint64_t seed;
-    const float *extra;        /* [n, m] added to the cosines (spelling, frequency), or NULL */
+    /* added to the cosines (spelling, frequency), or NULL; [n, m], no more than `cutoff` of each */
+    const float *extra;
     void (*progress)(void *ctx, int round, double keep, double objective);
     void *ctx;
 };

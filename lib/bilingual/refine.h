@@ -11,18 +11,16 @@
  * corpora finds far more. */
 #ifndef BILINGUAL_REFINE_H
 #define BILINGUAL_REFINE_H
+#include "lib/bilingual/scores.h"
 #include "lib/vectors/sparse.h"
 
 struct refine {
-    uint32_t n, m;                 /* words of each side */
     struct sparse **src, **tgt;    /* [blocks] counts [n, n] and [m, m] */
-    int blocks;
-    const float *extra;            /* [n, m], or NULL */
-    int near, K;                   /* 3, 10 */
+    int blocks, near;              /* 3 */
     double heat, smooth;           /* 0.05, 0.75 */
 };
-/* One round: scores [n, m] in place. *agreement: the mean best cosine over both directions, a
- * label-free measure. */
-void refine_round(const struct refine *r, float *scores, double *agreement);
+/* One round: words of s are alike by their contexts, under the dictionary that s had. scores_best
+ * is then a label-free measure. */
+void refine_round(const struct refine *r, struct scores *s);
 
 #endif

@@ -6,6 +6,7 @@
 #include "common/hashmap.h"
 #include "common/mem.h"
 #include "common/text.h"
+#include "common/thread.h"
 #include "lib/vectors/sparse.h"
 
 enum { LONGEST = 4 };
@@ -41,7 +42,9 @@ static void add_word(struct hashmap *g, struct bag *b, uint32_t row, const char 
     free(at);
 }
 
-void spelling_add(const struct vectors *src, const struct vectors *tgt, float weight, float *S)
+struct spelling { struct sparse *src; struct sparse_right *tgt; float weight; };
+
+struct spelling *spelling_new(const struct vectors *src, const struct vectors *tgt, float weight)
 {
     const struct vectors *side[2] = { src, tgt };
     struct hashmap g = { 0 };
@@ -61,12 +64,28 @@ void spelling_add(const struct vectors *src, const struct vectors *tgt, float we
             m[k]->v[i] = (float)(log(1 + m[k]->v[i]) * log(words / in[m[k]->col[i]]));
         sparse_unit_rows(m[k]);
     }
-    sparse_add_products(m[0], m[1], weight, S);
-    sparse_free(m[0]);
+    struct spelling *s = mem_alloc(sizeof *s);
+    *s = (struct spelling){ m[0], sparse_right_new(m[0], m[1]), weight };
     sparse_free(m[1]);
     free(in);
     hashmap_free(&g);
+    return s;
 }
+
+void spelling_free(struct spelling *s)
+{
+    if (!s) return;
+    sparse_free(s->src);
+    sparse_right_free(s->tgt);
+    free(s);
+}
+
+void spelling_add(const struct spelling *s, uint32_t first, uint32_t n, uint32_t m, float *S)
+{
+    sparse_add_products(s->src, s->tgt, s->weight, first, n, m, S);
+}
+
+struct frequency { double *src, *tgt; float weight; };
 
 static double *log_frequency(const struct vectors *v)
 {
@@ -77,14 +96,40 @@ static double *log_frequency(const struct vectors *v)
     return f;
 }
 
-void frequency_add(const struct vectors *src, const struct vectors *tgt, float weight, float *S)
+struct frequency *frequency_new(const struct vectors *src, const struct vectors *tgt, float weight)
 {
-    double *a = log_frequency(src), *b = log_frequency(tgt);
-    for (size_t i = 0; i < src->n; i++)
-        for (size_t j = 0; j < tgt->n; j++) {
-            double apart = fabs(a[i] - b[j]);
-            if (!isnan(apart)) S[i * tgt->n + j] -= weight * (float)fmin(3, apart);
-        }
-    free(a);
-    free(b);
+    struct frequency *f = mem_alloc(sizeof *f);
+    *f = (struct frequency){ log_frequency(src), log_frequency(tgt), weight };
+    return f;
+}
+
+void frequency_free(struct frequency *f)
+{
+    if (!f) return;
+    free(f->src);
+    free(f->tgt);
+    free(f);
+}
+
+struct apart { const struct frequency *f; uint32_t first, m; float *S; };
+
+static int apart_row(void *ctx, size_t i, int thread)
+{
+    (void)thread;
+    const struct apart *a = ctx;
+    double src = a->f->src[a->first + i];
+    float *to = a->S + i * a->m;
+    for (size_t j = 0; !isnan(src) && j < a->m; j++) {
+        double apart = fabs(src - a->f->tgt[j]);
+        /* NaN, a word without a count, is in no order */
+        if (apart < 3) to[j] -= a->f->weight * (float)apart;
+        else if (apart >= 3) to[j] -= a->f->weight * 3;
+    }
+    return 0;
+}
+
+void frequency_add(const struct frequency *f, uint32_t first, uint32_t n, uint32_t m, float *S)
+{
+    struct apart a = { f, first, m, S };
+    par_for(n, apart_row, &a);
 }

@@ -124,42 +124,78 @@ int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, e
 /* --- over a matrix at hand -------------------------------------------------------------------- */
 
 enum { LINES = 64 };
-struct lines { const float *S; uint32_t n, m; int by_rows; struct csls_side *to; };
+/* Rows `first` to `first` + n - 1 of a matrix with m columns. */
+struct lines { const float *S; uint32_t n, m, first; struct csls_side *to; };
 
-static int top_lines(void *ctx, size_t chunk, int thread)
+static int top_rows(void *ctx, size_t chunk, int thread)
 {
     (void)thread;
     const struct lines *l = ctx;
-    uint32_t count = l->by_rows ? l->n : l->m, first = (uint32_t)chunk * LINES,
-             last = count - first < LINES ? count : first + LINES;
-    size_t m = l->m;
-    struct topk t[LINES];
-    for (uint32_t i = first; i < last; i++) t[i - first] = heap_of(l->to, i, 0);
-    if (l->by_rows)
-        for (uint32_t i = first; i < last; i++) topk_row(&t[i - first], l->S + i * m, l->m, 0);
-    else {
-        float limit[LINES], end[LINES];
-        for (uint32_t i = 0; i < LINES; i++) {
-            limit[i] = i < last - first ? -INFINITY : INFINITY;
-            end[i] = 0;
-        }
-        for (uint32_t j = 0; j < l->n; j++) {
-            const float *row = l->S + j * m + first;
-            if (last - first < LINES) row = memcpy(end, row, (last - first) * sizeof *end);
-            topk_column(t, limit, row, LINES, j);
-        }
+    for (uint32_t i = (uint32_t)chunk * LINES; i < l->n && i < (chunk + 1) * LINES; i++) {
+        struct topk t = heap_of(l->to, l->first + i, 0);
+        topk_row(&t, l->S + (size_t)i * l->m, l->m, 0);
+        topk_sort(&t);
     }
-    for (uint32_t i = first; i < last; i++) topk_sort(&t[i - first]);
     return 0;
 }
+
+static int top_columns(void *ctx, size_t chunk, int thread)
+{
+    (void)thread;
+    const struct lines *l = ctx;
+    uint32_t begin = (uint32_t)chunk * LINES, count = l->m - begin < LINES ? l->m - begin : LINES;
+    int had = l->first < (uint32_t)l->to->k ? (int)l->first : l->to->k;
+    struct topk t[LINES];
+    float limit[LINES], end[LINES] = { 0 };
+    for (uint32_t i = 0; i < LINES; i++) {
+        limit[i] = i < count ? -INFINITY : INFINITY;
+        if (i >= count) continue;
+        t[i] = heap_of(l->to, begin + i, had);
+        if (had == l->to->k) limit[i] = t[i].score[0];
+    }
+    for (uint32_t j = 0; j < l->n; j++) {
+        const float *row = l->S + (size_t)j * l->m + begin;
+        if (count < LINES) row = memcpy(end, row, count * sizeof *end);
+        topk_column(t, limit, row, LINES, l->first + j);
+    }
+    return 0;
+}
+
+static int sort_lines(void *ctx, size_t chunk, int thread)
+{
+    (void)thread;
+    struct csls_side *s = ctx;
+    for (size_t i = chunk * LINES; i < s->n && i < (chunk + 1) * LINES; i++) {
+        struct topk t = heap_of(s, (uint32_t)i, s->k);
+        topk_sort(&t);
+    }
+    return 0;
+}
+
+static size_t chunks(uint32_t n) { return ((size_t)n + LINES - 1) / LINES; }
+
+void csls_best_init(struct csls_side *x, struct csls_side *z, uint32_t n, uint32_t m, int k)
+{
+    if (x) csls_side_init(x, n, (uint32_t)k < m ? k : (int)m);
+    if (z) csls_side_init(z, m, (uint32_t)k < n ? k : (int)n);
+}
+
+void csls_best_of(const float *S, uint32_t n, uint32_t m, uint32_t first, struct csls_side *x,
+                  struct csls_side *z)
+{
+    struct lines rows = { S, n, m, first, x }, columns = { S, n, m, first, z };
+    if (x) par_for(chunks(n), top_rows, &rows);
+    if (z) par_for(chunks(m), top_columns, &columns);
+}
+
+void csls_best_sort(struct csls_side *z) { par_for(chunks(z->n), sort_lines, z); }
 
 void csls_matrix_top(const float *S, uint32_t n, uint32_t m, int by_rows, int k,
                      struct csls_side *to)
 {
-    uint32_t lines = by_rows ? n : m, across = by_rows ? m : n;
-    csls_side_init(to, lines, (uint32_t)k < across ? k : (int)across);
-    struct lines l = { S, n, m, by_rows, to };
-    par_for(((size_t)lines + LINES - 1) / LINES, top_lines, &l);
+    csls_best_init(by_rows ? to : NULL, by_rows ? NULL : to, n, m, k);
+    csls_best_of(S, n, m, 0, by_rows ? to : NULL, by_rows ? NULL : to);
+    if (!by_rows) csls_best_sort(to);
 }
 
 static void line_means(const float *S, uint32_t n, uint32_t m, int by_rows, int K, float *mean)

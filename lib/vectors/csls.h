@@ -44,6 +44,13 @@ void csls_matrix(float *S, uint32_t n, uint32_t m, int K);
 /* The k best columns of each row (rows = true) or best rows of each column of S [n, m]. */
 void csls_matrix_top(const float *S, uint32_t n, uint32_t m, int by_rows, int k,
                      struct csls_side *to);
+/* The same of a matrix [n, m] that comes in blocks of rows: room for the k best of each row in *x
+ * and of each column in *z (either may be NULL); then S [rows, m], its rows `first` and on, block
+ * after block in their order; then *z is sorted. */
+void csls_best_init(struct csls_side *x, struct csls_side *z, uint32_t n, uint32_t m, int k);
+void csls_best_of(const float *S, uint32_t rows, uint32_t m, uint32_t first, struct csls_side *x,
+                  struct csls_side *z);
+void csls_best_sort(struct csls_side *z);
 /* Mean of the K largest of each row into row [n] and of each column into col [m] (either may be
  * NULL). */
 void csls_means(const float *S, uint32_t n, uint32_t m, int K, float *row, float *col);

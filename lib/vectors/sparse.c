@@ -211,25 +211,12 @@ struct sparse *sparse_product(const struct sparse *a, const struct sparse *b)
     return c;
 }
 
-struct outer { const struct sparse *a, *bt; float weight, *S; const int *dense; uint32_t m; };
-
-static int outer_rows(void *ctx, size_t chunk, int thread)
-{
-    (void)thread;
-    const struct outer *o = ctx;
-    size_t end = (chunk + 1) * ROWS < o->a->rows ? (chunk + 1) * ROWS : o->a->rows;
-    for (size_t r = chunk * ROWS; r < end; r++) {
-        float *to = o->S + r * o->m;
-        for (size_t i = o->a->at[r]; i < o->a->at[r + 1]; i++) {
-            uint32_t c = o->a->col[i];
-            if (o->dense[c] >= 0) continue;
-            float v = o->weight * o->a->v[i];
-            for (size_t j = o->bt->at[c]; j < o->bt->at[c + 1]; j++)
-                to[o->bt->col[j]] += v * o->bt->v[j];
-        }
-    }
-    return 0;
-}
+/* B, from the right: by column, and the columns that are dense on both sides as panels. */
+struct sparse_right {
+    struct sparse *t;
+    int *dense, k;                 /* [cols]: number among the k dense ones, or -1 */
+    float *pa, *pb;                /* [a.rows, k], [b.rows, k] */
+};
 
 /* The columns numbered by dense[] (-1: not among them) as a full matrix [rows, k]. */
 static float *panel(const struct sparse *m, const int *dense, int k)
@@ -242,30 +229,74 @@ static float *panel(const struct sparse *m, const int *dense, int k)
     return p;
 }
 
-void sparse_add_products(const struct sparse *a, const struct sparse *b, float weight, float *S)
+struct sparse_right *sparse_right_new(const struct sparse *a, const struct sparse *b)
 {
-    struct sparse *bt = sparse_transpose(b);
+    struct sparse_right *r = mem_zero(1, sizeof *r);
     uint32_t *in_a = mem_zero((size_t)a->cols + 1, sizeof *in_a);
-    int *dense = mem_alloc(((size_t)a->cols + 1) * sizeof *dense), k = 0;
+    r->t = sparse_transpose(b);
+    r->dense = mem_alloc(((size_t)a->cols + 1) * sizeof *r->dense);
     for (size_t i = 0; i < a->at[a->rows]; i++) in_a[a->col[i]]++;
     /* A scattered addition costs about thirty of sgemm's. */
     for (uint32_t c = 0; c < a->cols; c++)
-        dense[c] = (double)in_a[c] * (double)(bt->at[c + 1] - bt->at[c]) * 30
-                           > (double)a->rows * b->rows
-                       ? k++
-                       : -1;
-    if (k) {
-        float *pa = panel(a, dense, k), *pb = panel(b, dense, k);
-        gemm(false, true, (int)a->rows, (int)b->rows, k, weight, pa, k, pb, k, 1, S, (int)b->rows,
-             NULL, NULL);
-        free(pa);
-        free(pb);
+        r->dense[c] = (double)in_a[c] * (double)(r->t->at[c + 1] - r->t->at[c]) * 30
+                              > (double)a->rows * b->rows
+                          ? r->k++
+                          : -1;
+    if (r->k) {
+        r->pa = panel(a, r->dense, r->k);
+        r->pb = panel(b, r->dense, r->k);
     }
-    struct outer o = { a, bt, weight, S, dense, b->rows };
-    par_for(((size_t)a->rows + ROWS - 1) / ROWS, outer_rows, &o);
     free(in_a);
-    free(dense);
-    sparse_free(bt);
+    return r;
+}
+
+void sparse_right_free(struct sparse_right *r)
+{
+    if (!r) return;
+    sparse_free(r->t);
+    free(r->dense);
+    free(r->pa);
+    free(r->pb);
+    free(r);
+}
+
+struct outer {
+    const struct sparse *a;
+    const struct sparse_right *b;
+    float weight, *S;
+    uint32_t first, n, m;
+};
+
+enum { OUTER_ROWS = 64 };
+static int outer_rows(void *ctx, size_t chunk, int thread)
+{
+    (void)thread;
+    const struct outer *o = ctx;
+    const struct sparse *t = o->b->t;
+    size_t end = (chunk + 1) * OUTER_ROWS < o->n ? (chunk + 1) * OUTER_ROWS : o->n;
+    for (size_t r = chunk * OUTER_ROWS; r < end; r++) {
+        float *to = o->S + r * o->m;
+        size_t row = o->first + r;
+        for (size_t i = o->a->at[row]; i < o->a->at[row + 1]; i++) {
+            uint32_t c = o->a->col[i];
+            if (o->b->dense[c] >= 0) continue;
+            float v = o->weight * o->a->v[i];
+            for (size_t j = t->at[c]; j < t->at[c + 1] && t->col[j] < o->m; j++)
+                to[t->col[j]] += v * t->v[j];
+        }
+    }
+    return 0;
+}
+
+void sparse_add_products(const struct sparse *a, const struct sparse_right *b, float weight,
+                         uint32_t first, uint32_t n, uint32_t m, float *S)
+{
+    int k = b->k;
+    if (k)
+        gemm(false, true, (int)n, (int)m, k, weight, b->pa + (size_t)first * (size_t)k, k, b->pb, k,
+             1, S, (int)m, NULL, NULL);
+    struct outer o = { a, b, weight, S, first, n, m };
+    par_for(((size_t)n + OUTER_ROWS - 1) / OUTER_ROWS, outer_rows, &o);
 }
 
 void sparse_ppmi(struct sparse *m, double power, double shift)

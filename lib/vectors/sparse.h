@@ -23,8 +23,13 @@ void sparse_free(struct sparse *m);      /* NULL is fine */
 
 /* A B, [A.rows, B.cols]. */
 struct sparse *sparse_product(const struct sparse *a, const struct sparse *b);
-/* S [A.rows, B.rows] += weight A B^T; columns that are dense on both sides go through BLAS. */
-void sparse_add_products(const struct sparse *a, const struct sparse *b, float weight, float *S);
+/* A B^T, some rows at a time: b is made for a once; columns that are dense on both sides go through
+ * BLAS. S [n, m] += weight times rows first .. first + n - 1 and the first m columns of it. */
+struct sparse_right;
+struct sparse_right *sparse_right_new(const struct sparse *a, const struct sparse *b);
+void sparse_right_free(struct sparse_right *r);      /* NULL is fine */
+void sparse_add_products(const struct sparse *a, const struct sparse_right *b, float weight,
+                         uint32_t first, uint32_t n, uint32_t m, float *S);
 /* Rows to length 1; empty ones stay empty. */
 void sparse_unit_rows(struct sparse *m);
 struct sparse *sparse_copy(const struct sparse *m);

@@ -391,7 +391,16 @@ static void sparse_products_are_those_of_full_matrices(void **state)
         }
     for (size_t i = 0; i < 300; i++)
         for (size_t j = 0; j < 90; j++) assert_true(A[i * 90 + j] == T[j * 300 + i]);
-    sparse_add_products(a, c, 0.5f, S);
+    struct sparse_right *right = sparse_right_new(a, c);
+    sparse_add_products(a, right, 0.5f, 0, 300, 270, S);
+    /* some rows and columns of the same */
+    float *part = mem_zero(40 * 200, sizeof *part);
+    sparse_add_products(a, right, 0.5f, 130, 40, 200, part);
+    for (size_t i = 0; i < 40; i++)
+        for (size_t j = 0; j < 200; j++)
+            assert_true(fabsf(part[i * 200 + j] - S[(130 + i) * 270 + j]) < 1e-5f);
+    sparse_right_free(right);
+    free(part);
     for (size_t i = 0; i < 300; i++)
         for (size_t j = 0; j < 270; j++) {
             double s = 0;
@@ -516,21 +525,116 @@ static void re_estimation_finds_a_renumbered_copy_from_half_of_its_words(void **
         for (size_t i = m->at[r]; i < m->at[r + 1]; i++)
             e[n++] = (struct entry){ N - 1 - r, N - 1 - m->col[i], m->v[i] };
     struct sparse *other = sparse_make(N, N, e, n);
-    float *S = mem_zero(N * N, sizeof *S);
-    for (uint32_t i = 0; i < N; i += 2) S[i * N + N - 1 - i] = 1;
-    struct refine f = { N, N, &m, &other, 1, NULL, 1, 10, 0.05, 0.75 };
-    double agreement;
-    for (int i = 0; i < 4; i++) refine_round(&f, S, &agreement);
-    struct csls_side top;
-    csls_matrix_top(S, N, N, 1, 1, &top);
-    uint32_t right = 0;
-    for (uint32_t i = 0; i < N; i++) right += top.index[i] == N - 1 - i;
-    assert_int_equal(right, N);
-    assert_true(agreement > 0.99);
-    csls_free(&top);
+    /* cosines of 1 for half of the words, 0 else */
+    struct vectors *src = vectors_new(N), *tgt = vectors_new(N);
+    for (uint32_t i = 0; i < N; i++) {
+        float x[N] = { 0 }, z[N] = { 0 };
+        x[i] = i % 2 == 0;
+        z[N - 1 - i] = 1;
+        vectors_add(src, "w", 1, x);
+        vectors_add(tgt, "w", 1, z);
+    }
+    struct refine f = { &m, &other, 1, 1, 0.05, 0.75 };
+    /* one block; blocks of 50 rows */
+    for (uint32_t rows = 0; rows <= 50; rows += 50) {
+        struct scores_options how = { CSLS_CSLS, 10, 0, 0, rows };
+        struct scores *s = scores_new(src, tgt, &how);
+        struct csls_side x, z;
+        scores_by_vectors(s);
+        for (int i = 0; i < 4; i++) refine_round(&f, s);
+        scores_top(s, 1, &x, &z);
+        uint32_t right = 0;
+        for (uint32_t i = 0; i < N; i++)
+            right += x.index[i] == N - 1 - i && z.index[i] == N - 1 - i;
+        assert_int_equal(right, N);
+        assert_true(scores_best(s) > 0.99);
+        csls_free(&x);
+        csls_free(&z);
+        scores_free(s);
+    }
+    vectors_free(src);
+    vectors_free(tgt);
     sparse_free(m);
     sparse_free(other);
     free(e);
+}
+
+/* What the blocks of lib/bilingual/scores.c leave, beside each pair in turn in double. */
+static void scores_in_blocks_are_those_of_all_pairs(void **state)
+{
+    (void)state;
+    enum { N = 130, M = 90, D = 6, K = 5, TOP = 4 };
+    static const char *const word[] = { "haus", "house", "maus", "mouse", "x", "haus" };
+    struct vectors *v[2] = { vectors_new(D), vectors_new(D) };
+    for (int side = 0; side < 2; side++) {
+        uint32_t n = side ? M : N;
+        float *X = normal((size_t)n * D, 40 + (uint64_t)side);
+        unit(X, n, D);
+        for (uint32_t i = 0; i < n; i++) {
+            const char *w = word[i % 6];
+            vectors_add(v[side], w, strlen(w), X + (size_t)i * D);
+        }
+        v[side]->count = mem_alloc(n * sizeof *v[side]->count);
+        for (uint32_t i = 0; i < n; i++) v[side]->count[i] = (i * 7919) % 100;
+        free(X);
+    }
+    struct scores_options how = { CSLS_CSLS, K, 0.3f, 0.05f, 0 };
+    struct scores *whole = scores_new(v[0], v[1], &how);
+    scores_by_vectors(whole);
+    /* by arithmetic: cosines, their means, CSLS; of what stands beside them, frequencies */
+    double *cosine = mem_alloc(N * M * sizeof *cosine), total[2] = { 0 };
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < v[side]->n; i++) total[side] += (double)v[side]->count[i];
+    float *E = mem_alloc(N * M * sizeof *E), *S = mem_alloc(N * M * sizeof *S);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < M; j++) {
+            cosine[i * M + j] = 0;
+            for (size_t k = 0; k < D; k++)
+                cosine[i * M + j] += (double)v[0]->x[i * D + k] * v[1]->x[j * D + k];
+            S[i * M + j] = (float)cosine[i * M + j];
+        }
+    csls_matrix(S, N, M, K);
+    struct scores_options without = how;
+    without.frequency = 0;
+    struct scores *spelt = scores_new(v[0], v[1], &without);
+    scores_beside(spelt, N, M, E);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < M; j++) {
+            double a = (double)v[0]->count[i], b = (double)v[1]->count[j];
+            double apart = 0;
+            if (a > 0 && b > 0) apart = fmin(3, fabs(log(a / total[0]) - log(b / total[1])));
+            /* the same letters: a cosine of 1 */
+            if (i % 6 == j % 6) assert_true(fabsf(E[i * M + j] - 0.3f) < 1e-5f);
+            assert_true(E[i * M + j] < 0.3001f && E[i * M + j] >= 0);
+            E[i * M + j] = S[i * M + j] + E[i * M + j] - (float)(0.05 * apart);
+            assert_true(fabsf(scores_row(whole, (uint32_t)i)[j] - E[i * M + j]) < 1e-5f);
+        }
+    struct csls_side x, z, bx, bz;
+    scores_top(whole, TOP, &x, &z);
+    for (uint32_t rows = 1; rows < N; rows += 32) {
+        how.rows = rows;
+        struct scores *s = scores_new(v[0], v[1], &how);
+        scores_by_vectors(s);
+        for (uint32_t i = 0; i < N; i += 17)
+            for (size_t j = 0; j < M; j++)
+                assert_true(fabsf(scores_row(s, i)[j] - E[i * M + j]) < 1e-5f);
+        scores_top(s, TOP, &bx, &bz);
+        for (size_t i = 0; i < N * TOP; i++) assert_true(fabsf(x.score[i] - bx.score[i]) < 1e-5f);
+        for (size_t i = 0; i < M * TOP; i++) assert_true(fabsf(z.score[i] - bz.score[i]) < 1e-5f);
+        for (size_t i = 0; i < M; i++)
+            assert_true(fabsf(E[(size_t)bz.index[i * TOP] * M + i] - bz.score[i * TOP]) < 1e-5f);
+        csls_free(&bx);
+        csls_free(&bz);
+        scores_free(s);
+    }
+    csls_free(&x);
+    csls_free(&z);
+    scores_free(whole);
+    scores_free(spelt);
+    vectors_free(v[0]);
+    vectors_free(v[1]);
+    free(cosine);
+    free(E);
     free(S);
 }
 
@@ -617,6 +721,7 @@ int main(void)
         cmocka_unit_test(procrustes_finds_a_rotation),
         cmocka_unit_test(self_learning_finds_a_rotation_from_few_and_partly_wrong_seeds),
         cmocka_unit_test(re_estimation_finds_a_renumbered_copy_from_half_of_its_words),
+        cmocka_unit_test(scores_in_blocks_are_those_of_all_pairs),
         cmocka_unit_test(text_numbers_are_strtods),
         cmocka_unit_test(words_may_hold_spaces_where_the_first_line_tells_the_dimension),
     };

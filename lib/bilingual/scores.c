@@ -1,0 +1,193 @@
+#include "lib/bilingual/scores.h"
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+#include "common/thread.h"
+#include "kernels/cpu/gemm.h"
+
+/* Floats of a matrix that is kept whole, and of a block of a larger one: a product reads the target
+ * side once for each block, and all passes read a block from memory. */
+enum { WHOLE = 64 << 20, BLOCK = 16 << 20, LEAST_ROWS = 64 };
+
+struct scores {
+    const struct vectors *src, *tgt;
+    struct scores_options o;
+    struct spelling *spelling;
+    struct frequency *frequency;
+    struct product *product;       /* [products]: NULL while it is by vectors */
+    int products;
+    float weight;
+    float *row, *col;              /* CSLS's means, [src->n] and [tgt->n] */
+    double best;
+    uint32_t rows, first, held;    /* of a block; which are held: [first, first + held) */
+    bool scored, beside;           /* S has scores, not likeness; E is that of the block */
+    float *S, *E;                  /* [rows, tgt->n]; E NULL without spelling and frequency */
+};
+
+struct product { struct sparse *a; struct sparse_right *b; };
+
+struct scores *scores_new(const struct vectors *src, const struct vectors *tgt,
+                          const struct scores_options *o)
+{
+    struct scores *s = mem_zero(1, sizeof *s);
+    *s = (struct scores){ .src = src, .tgt = tgt, .o = *o, .rows = o->rows };
+    size_t m = tgt->n;
+    if (!s->rows && (size_t)src->n * m <= WHOLE) s->rows = src->n;
+    if (!s->rows) {
+        size_t rows = BLOCK / m / LEAST_ROWS * LEAST_ROWS;
+        s->rows = rows < LEAST_ROWS ? LEAST_ROWS : (uint32_t)rows;
+    }
+    if (s->rows > src->n) s->rows = src->n;
+    if (o->spelling != 0) s->spelling = spelling_new(src, tgt, o->spelling);
+    if (o->frequency != 0) s->frequency = frequency_new(src, tgt, o->frequency);
+    s->S = mem_alloc(((size_t)s->rows * m + 1) * sizeof *s->S);
+    if (s->spelling || s->frequency) s->E = mem_alloc(((size_t)s->rows * m + 1) * sizeof *s->E);
+    s->row = mem_alloc(((size_t)src->n + 1) * sizeof *s->row);
+    s->col = mem_alloc((m + 1) * sizeof *s->col);
+    return s;
+}
+
+static void drop_products(struct scores *s)
+{
+    for (int i = 0; i < s->products; i++) {
+        sparse_free(s->product[i].a);
+        sparse_right_free(s->product[i].b);
+    }
+    free(s->product);
+    s->product = NULL;
+    s->products = 0;
+}
+
+void scores_free(struct scores *s)
+{
+    if (!s) return;
+    drop_products(s);
+    spelling_free(s->spelling);
+    frequency_free(s->frequency);
+    free(s->S);
+    free(s->E);
+    free(s->row);
+    free(s->col);
+    free(s);
+}
+
+/* Rows [first, first + n) with the first m columns. */
+static void beside(struct scores *s, uint32_t first, uint32_t n, uint32_t m, float *E)
+{
+    memset(E, 0, (size_t)n * m * sizeof *E);
+    if (s->spelling) spelling_add(s->spelling, first, n, m, E);
+    if (s->frequency) frequency_add(s->frequency, first, n, m, E);
+}
+
+void scores_beside(struct scores *s, uint32_t n, uint32_t m, float *E) { beside(s, 0, n, m, E); }
+
+/* The likeness of a block's rows into S. */
+static void likeness(struct scores *s, uint32_t first)
+{
+    uint32_t m = s->tgt->n, n = s->src->n - first < s->rows ? s->src->n - first : s->rows;
+    int dim = s->src->dim;
+    if (s->first != first || s->held != n) s->beside = false;
+    s->first = first;
+    s->held = n;
+    s->scored = false;
+    if (!s->product) {
+        gemm(false, true, (int)n, (int)m, dim, 1, vectors_row(s->src, first), dim, s->tgt->x, dim,
+             0, s->S, (int)m, NULL, NULL);
+        return;
+    }
+    memset(s->S, 0, (size_t)n * m * sizeof *s->S);
+    for (int i = 0; i < s->products; i++)
+        sparse_add_products(s->product[i].a, s->product[i].b, s->weight, first, n, m, s->S);
+}
+
+static int finish_row(void *ctx, size_t i, int thread)
+{
+    (void)thread;
+    struct scores *s = ctx;
+    size_t m = s->tgt->n;
+    float *to = s->S + i * m, row = s->row[s->first + i];
+    const float *e = s->E ? s->E + i * m : NULL;
+    if (s->o.method == CSLS_CSLS)
+        for (size_t j = 0; j < m; j++) to[j] = 2 * to[j] - row - s->col[j];
+    for (size_t j = 0; e && j < m; j++) to[j] += e[j];
+    return 0;
+}
+
+/* The scores of the block that begins at a row. */
+static void block(struct scores *s, uint32_t first)
+{
+    if (!s->held || s->first != first) likeness(s, first);
+    if (s->scored) return;
+    if (s->E && !s->beside) beside(s, first, s->held, s->tgt->n, s->E);
+    s->beside = true;
+    par_for(s->held, finish_row, s);
+    s->scored = true;
+}
+
+static void means(const struct csls_side *side, float *mean, double *best)
+{
+    double top = 0;
+    for (uint32_t i = 0; i < side->n; i++) {
+        const float *score = side->score + (size_t)i * (size_t)side->k;
+        double sum = 0;
+        for (int j = 0; j < side->k; j++) sum += score[j];
+        mean[i] = (float)(sum / side->k);
+        top += score[0];
+    }
+    *best = top / side->n;
+}
+
+static void fit(struct scores *s)
+{
+    struct csls_side x, z;
+    double there, back;
+    csls_best_init(&x, &z, s->src->n, s->tgt->n, s->o.K);
+    for (uint32_t first = 0; first < s->src->n; first += s->rows) {
+        likeness(s, first);
+        csls_best_of(s->S, s->held, s->tgt->n, first, &x, &z);
+    }
+    csls_best_sort(&z);
+    means(&x, s->row, &there);
+    means(&z, s->col, &back);
+    s->best = (there + back) / 2;
+    csls_free(&x);
+    csls_free(&z);
+}
+
+void scores_by_vectors(struct scores *s)
+{
+    drop_products(s);
+    fit(s);
+}
+
+void scores_by_products(struct scores *s, const struct scores_pair *p, int n, float weight)
+{
+    drop_products(s);
+    s->product = mem_alloc(((size_t)n + 1) * sizeof *s->product);
+    s->products = n;
+    s->weight = weight;
+    for (int i = 0; i < n; i++) {
+        s->product[i] = (struct product){ p[i].a, sparse_right_new(p[i].a, p[i].b) };
+        sparse_free(p[i].b);
+    }
+    fit(s);
+}
+
+double scores_best(const struct scores *s) { return s->best; }
+
+void scores_top(struct scores *s, int k, struct csls_side *x, struct csls_side *z)
+{
+    csls_best_init(x, z, s->src->n, s->tgt->n, k);
+    for (uint32_t first = 0; first < s->src->n; first += s->rows) {
+        block(s, first);
+        csls_best_of(s->S, s->held, s->tgt->n, first, x, z);
+    }
+    csls_best_sort(z);
+}
+
+const float *scores_row(struct scores *s, uint32_t i)
+{
+    uint32_t first = i / s->rows * s->rows;
+    block(s, first);
+    return s->S + (size_t)(i - first) * s->tgt->n;
+}

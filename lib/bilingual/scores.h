@@ -1,0 +1,47 @@
+/* Scores of all pairs of a source and a target word,
+ *
+ *   S = CSLS(likeness) + spelling - frequency,
+ *
+ * a block of rows at a time, so that memory grows with the words and never with their product.
+ * Likeness is that of mapped vectors (cosines) or, after them, of translated contexts (refine.h).
+ * Few words are one block, which is kept; of more, blocks are made again for each pass: the means of
+ * CSLS, the best of each row and column, the ranks of a gold dictionary. */
+#ifndef BILINGUAL_SCORES_H
+#define BILINGUAL_SCORES_H
+#include "lib/bilingual/spelling.h"
+#include "lib/vectors/csls.h"
+#include "lib/vectors/sparse.h"
+#include "lib/vectors/vectors.h"
+
+struct scores;
+
+struct scores_options {
+    enum csls_method method;       /* CSLS_NN: the likeness as it is */
+    int K;                         /* neighbours in CSLS's means */
+    float spelling, frequency;     /* weights; 0: without */
+    uint32_t rows;                 /* of a block; 0: as many as 64 or 256 MiB hold */
+};
+
+/* Of src and tgt, which must outlive it; what they are alike by is given next. */
+struct scores *scores_new(const struct vectors *src, const struct vectors *tgt,
+                          const struct scores_options *o);
+void scores_free(struct scores *s);      /* NULL is fine */
+
+/* Spelling and frequency alone of the first n source and m target words, into E [n, m]. */
+void scores_beside(struct scores *s, uint32_t n, uint32_t m, float *E);
+
+/* By the cosines of the vectors, whose rows have length 1. */
+void scores_by_vectors(struct scores *s);
+/* By weight * sum of A B^T over pairs of matrices [src->n, .] and [tgt->n, .]; the pairs become
+ * s's. */
+struct scores_pair { struct sparse *a, *b; };
+void scores_by_products(struct scores *s, const struct scores_pair *p, int n, float weight);
+/* The mean likeness of a word with the one most like it, over both directions. */
+double scores_best(const struct scores *s);
+
+/* The k best of each source word and of each target word. Freed by csls_free. */
+void scores_top(struct scores *s, int k, struct csls_side *x, struct csls_side *z);
+/* The scores of source word i with all target words [m], until the next call. */
+const float *scores_row(struct scores *s, uint32_t i);
+
+#endif
