@@ -18,7 +18,15 @@ any_program := $(subst $() $(),|,$(strip $(PROGRAMS)))
 page = sed -E '/^\./ s/\b(Xr|Nm) ($(any_program))( |$$)/\1 isoglot-\2\3/g; \
     s/^\.Dt ($(shell echo '$(any_program)' | tr a-z A-Z)) /.Dt ISOGLOT-\1 /' $1
 .PHONY: install uninstall
+# Names that make or a shell would take apart, or a program for an option, are refused first.
+export ASKED_DESTDIR = $(value DESTDIR)
+export ASKED_PREFIX = $(value PREFIX)
+sound = @case "$$ASKED_DESTDIR:$$ASKED_PREFIX" in \
+    -* | *:-* | *[!A-Za-z0-9/._+,:@%~-]*) \
+    echo "make: DESTDIR and PREFIX: letters, digits and /._+,@%~- make a folder's name here" >&2; \
+    exit 2;; esac
 install: build-all
+	$(sound)
 	@install -d $(bindir) $(mandir) $(compdir)
 	@install -d $(datadir)/nonbreaking && install -m 644 lib/text/nonbreaking/* $(datadir)/nonbreaking
 	@[ ! -f $(CUDA_LIB) ] || { install -d $(libdir) && \
@@ -39,6 +47,7 @@ install: build-all
 	done
 	@echo "installed in $(DESTDIR)$(PREFIX): isoglot$(if $(SHORT), and the short names,)"
 uninstall:
+	$(sound)
 	@rm -f $(libdir)/libisoglot-cuda.so $(libdir)/libisoglot-mpi.so \
 	    $(libdir)/libisoglot-nccl.so; \
 	    rmdir $(libdir) 2>/dev/null || true

@@ -7,10 +7,15 @@
 ifeq ($(and $(PARTS),$(VOCAB),$(OUT)),)
 $(error usage: make -f pipelines/cooc-cluster.make PARTS=file VOCAB=file OUT=x.cooc)
 endif
-NUMBERS := $(shell awk '{ print NR }' $(PARTS))
+# no name is an option, nor read by a shell
+override PARTS := $(abspath $(PARTS))
+override VOCAB := $(abspath $(VOCAB))
+override OUT := $(abspath $(OUT))
+q = '$(subst ','\'',$1)'
+NUMBERS := $(shell awk '{ print NR }' $(call q,$(PARTS)))
 COOCS := $(NUMBERS:%=$(OUT).parts/%.cooc)
 $(OUT): $(COOCS)
-	cooc-merge $(if $(NORMALIZE),--normalize $(NORMALIZE)) -o $@ $(COOCS)
+	cooc-merge $(if $(NORMALIZE),--normalize $(NORMALIZE)) -o $(call q,$@) $(foreach c,$^,$(call q,$c))
 $(OUT).parts/%.cooc: $(PARTS) $(VOCAB)
-	@mkdir -p $(@D)
-	cooc-count -v $(VOCAB) $(COUNT) -o $@ "$$(sed -n $*p $(PARTS))"
+	@mkdir -p $(call q,$(@D))
+	cooc-count -v $(call q,$(VOCAB)) $(COUNT) -o $(call q,$@) "$$(sed -n $*p $(call q,$(PARTS)))"

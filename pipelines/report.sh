@@ -9,14 +9,55 @@ set -eu
 [ $# -ge 2 ] || {
     echo "report.sh: usage: report.sh TITLE TABLE.tsv [CURVE.svg...] > report.html" >&2; exit 2; }
 title=$1 table=$2; shift 2
+# a name that begins with a "-" is no option
+table=${table/#-/./-}; set -- "${@/#-/./-}"
 for f in "$table" "$@"; do
     [ -r "$f" ] || { echo "report.sh: $f: cannot be read; name an existing file" >&2; exit 1; }
 done
+# What of an SVG goes into the page: from <svg on, for HTML has no use for the XML declaration.
+picture() { sed -n '/<svg/,$p' "$1"; }
+# Elements and attributes that gnuplot draws with, and no others, in the strictest reading of XML;
+# what they refer to is in the picture.
+only_a_picture() {
+    awk -v RS='<' '
+    function in_list(word, list) { return index(" " list " ", " " word " ") }
+    function attributes(r,    name, value) {
+        while (match(r, /^[ \t\r\n]+[A-Za-z0-9:-]+=("[^"]*"|\047[^\047]*\047)/)) {
+            name = value = substr(r, 1, RLENGTH); r = substr(r, RLENGTH + 1)
+            sub(/^[ \t\r\n]+/, "", name); sub(/=.*/, "", name)
+            sub(/^[^=]*=./, "", value); sub(/.$/, "", value)
+            if (!in_list(name, allowed)) return 0
+            if (name ~ /href$/ && value !~ /^#[A-Za-z0-9_-]*$/) return 0
+            if (name == "style" && value !~ /^fill: *none;?$/) return 0
+            if (value ~ /\(/ && value !~ /^url\(#[A-Za-z0-9_-]*\)$/ &&
+                value !~ /^(rgb|translate|rotate|scale|matrix|[-0-9., \t\r\n()])*$/) return 0
+        }
+        return r ~ /^[ \t\r\n]*\/?>/
+    }
+    BEGIN {
+        elements = "svg g defs use path rect line circle ellipse polyline polygon text tspan" \
+            " title desc clipPath filter feFlood feComposite"
+        allowed = "id class x y x1 y1 x2 y2 dx dy cx cy r rx ry width height d points viewBox" \
+            " version preserveAspectRatio transform fill fill-opacity fill-rule color opacity" \
+            " stroke stroke-width stroke-linecap stroke-linejoin stroke-dasharray" \
+            " stroke-opacity stroke-miterlimit font-family font-size font-weight font-style" \
+            " text-anchor text-decoration style visibility clip-path clipPathUnits filter" \
+            " filterUnits flood-color flood-opacity result in in2 operator href xlink:href" \
+            " xmlns xmlns:xlink xml:space textLength baseline-shift"
+    }
+    NR == 1 { if ($0 !~ /^[ \t\r\n]*$/) bad = 1; next }
+    {
+        closing = sub(/^\//, "") ; match($0, /^[A-Za-z]*/); name = substr($0, 1, RLENGTH)
+        rest = substr($0, RLENGTH + 1)
+        if (NR == 2 && (closing || name != "svg") || !in_list(name, elements)) bad = 1
+        else if (closing ? rest !~ /^[ \t\r\n]*>/ : !attributes(rest)) bad = 1
+        if (bad) exit
+    }
+    END { exit bad || NR < 2 }'
+}
 for f in "$@"; do
     grep -q '<svg' "$f" || { echo "report.sh: $f: is not an SVG; make it with plot" >&2; exit 1; }
-    # what plot draws has none of these, whatever the words in it are
-    ! grep -qiE '<(script|foreignobject|iframe|style|a |!entity)|javascript:|<[^>]* on[a-z]+ *=' \
-        "$f" ||
+    picture "$f" | only_a_picture ||
         { echo "report.sh: $f: has more than a picture in it; make it with plot" >&2; exit 1; }
 done
 # No byte of a file means anything to a browser: only UTF-8, no control characters, no markup.
@@ -142,9 +183,8 @@ figures() {
             class=' class="beside-narrow"';; esac
         wide=$(sed -n "s/.*viewBox=[\"'] *[-0-9.]* [-0-9.]* \([0-9.]*\) .*/\1/p" "$f" | head -n 1)
         echo "<figure$class style=\"max-width: ${wide:-900}px\">"
-        # From <svg on: HTML has no use for the XML declaration. Names inside get the number of the
-        # figure, lest two figures on a page share them.
-        sed -n '/<svg/,$p' "$f" | sed -E -e '/^<(title|desc)>.*<\/(title|desc)>$/d' \
+        # Names inside get the number of the figure, lest two figures on a page share them.
+        picture "$f" | sed -E -e '/^<(title|desc)>.*<\/(title|desc)>$/d' \
             -e "s/(id=['\"])/\\1f$n-/g" -e "s/(href=['\"]#)/\\1f$n-/g" -e "s/url\\(#/url(#f$n-/g"
         echo "</figure>"
     done

@@ -30,11 +30,14 @@ VERBS := pipeline fetch plan why progress report table check reference
 .PHONY: demo build-all experiment
 # no recipe of its own, so that `make -q pipeline/X` can say that nothing is left to do
 build-all: $(BINS)
-# programs that only look need not be built first
+# Programs that only look need not be built first. The shell never reads what was asked for: it is
+# a value in its environment.
+$(VERBS:%=%/%): export ASKED = $@
 $(VERBS:%=%/%): experiment
-	+@case $(@D) in pipeline|fetch|why|report|table) \
+	+@case $$ASKED in pipeline/*|fetch/*|why/*|report/*|table/*) \
 	    $(MAKE) -s --no-print-directory $(PARALLEL) build-all && $(or $(link_bin),:);; esac
-	+@MAKE='$(MAKE)' BIN="$$(cd '$(O)/bin' && pwd)" exec pipelines/conduct $(@D) $(@F)
+	+@MAKE='$(MAKE)' BIN="$$(cd '$(O)/bin' && pwd)" exec pipelines/conduct "$${ASKED%%/*}" \
+	    "$${ASKED#*/}"
 
 ## make demo          sets up, builds, and runs the whole chain on two invented languages: a table
 ##                      and report.html, 10 minutes

@@ -4,8 +4,8 @@
  *
  * a block of rows at a time, so that memory grows with the words and never with their product.
  * Likeness is that of mapped vectors (cosines) or, after them, of translated contexts (refine.h).
- * Few words are one block, which is kept; of more, blocks are made again for each pass: the means of
- * CSLS, the best of each row and column, the ranks of a gold dictionary. */
+ * Few words are one block, which is kept; of more, blocks are made again for each pass: the means
+ * of CSLS, the best of each row and column, the ranks of a gold dictionary. */
 #ifndef BILINGUAL_SCORES_H
 #define BILINGUAL_SCORES_H
 #include "lib/bilingual/spelling.h"

@@ -10,37 +10,46 @@ setting LONGEST 250
 [ -n "${TEXT-}" ] || refuse TEXT 'not given; say for example TEXT="en=news/*.gz de=web/ fr=f.zst"'
 
 # --- what is given, looked at before anything runs ------------------------------------------------
+# items WHAT VALUE: its NAME=VALUE into $items, one by one; a value may have spaces
+items() {
+    mapfile -t items < <(
+        sed -zE 's/^\s+|\s+$//g; s/\s+([[:alnum:]_-]+=)/\n\1/g' <<< "$2" | tr -d '\0')
+}
 # given WHAT ITEM: $key and $value of KEY=VALUE
 given() {
     case $2 in ?*=?*) ;; *) refuse "$1" "'$2' is not NAME=FILE";; esac
     key=${2%%=*} value=${2#*=}
 }
-looked_at() {   # WHAT FILE...
-    local what=$1 f said; shift
-    while read -r f; do
-        # stages have lists of names, and shells read their commands
-        case $f in *[[:space:]\\\'\"\`\$\&\|\;\(\)\<\>\*\?\[\]{}]*)
-            refuse "$what" "$f: a name with a space, a quote, a bracket or another sign that" \
-                "shells read; rename or link it";; esac
-    done < <(realpath -sm -- "$@")
-    said=$("$own/look-at-text" "$@") || refuse "$what" "$said"
+# absolute PATH: $file, which no program can take for an option, and which is found from anywhere
+absolute() { file=$(realpath -smz -- "$1" | tr '\0' x) file=${file%x}; }
+# looked_at WHAT LANG FILE...: what is wrong with files is said of all of them together, below
+bad=
+looked_at() {
+    local what=$1 l=$2 said; shift 2
+    said=$(LANGUAGE_OF_TEXT=$l "$own/look-at-text" "$@") || bad+=$(sed "s/^/make: $what: /" \
+        <<< "$said")$'\n'
 }
-declare -A texts gold parallel
+declare -A texts read_texts gold parallel
 named=
-for item in $TEXT; do
+items TEXT "$TEXT"
+for item in "${items[@]}"; do
     given TEXT "$item"
     [ -z "${texts[$key]+x}" ] || refuse TEXT \
         "language $key is named twice; a glob or a folder takes many files"
     named+=" $key"
-    set +f; shopt -s nullglob
+    case $value in /*) ;; *) value=./$value;; esac
+    set +f; shopt -s nullglob; IFS=
     files=($value)
-    shopt -u nullglob; set -f
+    unset IFS; shopt -u nullglob; set -f
     [ ${#files[@]} -gt 0 ] && [ -e "${files[0]}" ] || refuse TEXT "$item matches no file"
-    mapfile -t files < <(find -L "${files[@]}" -type f ! -name '.*' | sort)
+    mapfile -d '' -t files < <(find -L "${files[@]}" -type f ! -name '.*' -print0 | sort -z)
     [ ${#files[@]} -gt 0 ] || refuse TEXT "$item: no file is in it"
-    mapfile -t files < <(realpath -s -- "${files[@]}")
-    looked_at TEXT "${files[@]}"
-    texts[$key]=${files[*]}
+    mapfile -d '' -t files < <(realpath -sz -- "${files[@]}")
+    looked_at TEXT "$key" "${files[@]}"
+    texts[$key]= read_texts[$key]=
+    for f in "${files[@]}"; do
+        texts[$key]+=" $(listed "$f")" read_texts[$key]+=" $(quoted "$f")"
+    done
 done
 languages $named
 
@@ -55,35 +64,50 @@ pair_given() {  # WHAT ITEM: $key is a pair of languages, which is looked at, to
         *" $key "*) ;; *) pairs+=" $key";; esac
 }
 lines() { "$own/plain" "$1" | awk 'END { print NR }'; }      # the last without newline, too
-for item in ${PARALLEL-}; do
+items PARALLEL "${PARALLEL-}"
+for item in "${items[@]}"; do
     pair_given PARALLEL "$item"
     case $value in *,*) ;; *) refuse PARALLEL "'$item' is not A-B=FILE,FILE";; esac
-    looked_at PARALLEL "${value%,*}" "${value#*,}"
-    n=$(lines "${value%,*}") m=$(lines "${value#*,}")
+    f=${value%,*} g=${value#*,} was=$bad
+    looked_at PARALLEL "${key%-*}" "$f"; looked_at PARALLEL "${key#*-}" "$g"
+    [ "$bad" = "$was" ] || continue
+    n=$(lines "$f") m=$(lines "$g")
     [ "$n" = "$m" ] ||
-        refuse PARALLEL "${value%,*} has $n lines and ${value#*,} $m: they are not aligned"
-    parallel[$key]="$(realpath -s -- "${value%,*}") $(realpath -s -- "${value#*,}")"
+        bad+="make: PARALLEL: $f has $n lines and $g $m: they are not aligned"$'\n'
+    absolute "$f"; parallel[$key.${key%-*}]=$file
+    absolute "$g"; parallel[$key.${key#*-}]=$file
 done
-for item in ${GOLD-}; do
+items GOLD "${GOLD-}"
+for item in "${items[@]}"; do
     pair_given GOLD "$item"
-    looked_at GOLD "$value"
+    was=$bad; looked_at GOLD "" "$value"
+    [ "$bad" = "$was" ] || continue
     n=$("$own/plain" "$value" | awk 'NF == 1 && !n { n = NR } END { print n }')
-    [ -z "$n" ] ||
-        refuse GOLD "$value: line $n has only one word; a dictionary has source and target"
-    gold[$key]=$(realpath -s -- "$value")
+    [ -z "$n" ] || bad+="make: GOLD: $value: line $n has only one word; a dictionary has source and\
+ target"$'\n'
+    absolute "$value"; gold[$key]=$file
 done
+[ -z "$bad" ] || { printf %s "$bad" >&2; exit 2; }
+
+# what web pages leave in text is counted, and with UNESCAPE=1 made text of
+setting UNESCAPE ""
+case $UNESCAPE in
+'') unescape= web="have entities (&amp;) or tags (<p>): UNESCAPE=1 makes text of them";;
+1) unescape="--unescape " web="had entities (&amp;) or tags (<p>), of which UNESCAPE=1 made text";;
+*) refuse "UNESCAPE=$UNESCAPE" "1, or not given";;
+esac
 
 # --- text, counts, a dictionary of each pair, models ----------------------------------------------
 counted=
 for l in $LANGS; do
     stage raw.$l  raw/train.$l raw/valid.$l raw/test.$l raw/$l.counts : \
-        $P/split-text $P/plain ${texts[$l]} : \
-        "$P/split-text $l $VALID_LINES $TEST_LINES $LONGEST ${texts[$l]}"
+        $P/split-text $P/plain $P/unescape.awk${texts[$l]} : \
+        "$P/split-text $unescape$l $VALID_LINES $TEST_LINES $LONGEST${read_texts[$l]}"
     counted+=" raw/$l.counts"
 done
 quick page.text  page/1-text.tsv : $counted : \
-    "{ echo '# Lines that were read, left out and kept' &&
-       printf 'language\tread\tempty\ttoo long\trepeated\ttrain\tvalid\ttest\n' &&
+    "{ echo '# Lines that were read, left out and kept; some $web' &&
+       printf 'language\tread\tentities\ttags\tempty\ttoo long\trepeated\ttrain\tvalid\ttest\n' &&
        cat$counted; } > page/1-text.tsv"
 part text
 part counts
@@ -103,16 +127,16 @@ for d in $pairs; do
             > page/2-dictionary.$d.tsv"
     # what is measured with: the dictionary that was given, else this one
     if [ -n "${gold[$d]-}" ]; then
-        quick pairs.$d  words/$d.pairs : ${gold[$d]} $P/plain : \
-            "$P/plain ${gold[$d]} | awk 'NF { print \$1 \"\\t\" \$2 }' | sed 's/.*/\L&/'
+        quick pairs.$d  words/$d.pairs : $(listed "${gold[$d]}") $P/plain : \
+            "$P/plain $(quoted "${gold[$d]}") | awk 'NF { print \$1 \"\\t\" \$2 }' | sed 's/.*/\L&/'
                 > words/$d.pairs"
     else
         quick pairs.$d  words/$d.pairs : words/$d.dict : "cut -f 1,2 words/$d.dict > words/$d.pairs"
     fi
-    [ -z "${parallel[$d]-}" ] || for l in $x $y; do
-        f=${parallel[$d]% *}; [ $l = $x ] || f=${parallel[$d]#* }
-        stage pairs.$d.$l  bpe/$d.$l : $f codes : \
-            "tokenize -l $l $TOKENIZE $f | bpe-apply -c codes > bpe/$d.$l"
+    [ -z "${parallel[$d.$x]-}" ] || for l in $x $y; do
+        f=${parallel[$d.$l]}
+        stage pairs.$d.$l  bpe/$d.$l : $(listed "$f") codes : \
+            "tokenize -l $l $TOKENIZE $(quoted "$f") | bpe-apply -c codes > bpe/$d.$l"
     done
 done
 for l in $LANGS; do
@@ -158,7 +182,7 @@ for s in $SEEDS; do
                 "rsim$options --dict words/$d.pairs > $m/layers/rsim.$d.tsv"
             measured $s "$t" $d RSIM rsim $m/layers/rsim.$d.tsv $m/layers/rsim.$d.rows
             measured $s "$t" $d cosine cosine $m/layers/rsim.$d.tsv $m/layers/cosine.$d.rows
-            [ -n "${parallel[$d]-}" ] || continue
+            [ -n "${parallel[$d.${d%-*}]-}" ] || continue
             for l in ${d%-*} ${d#*-}; do
                 embedded $s $y $d bpe/$d.$l $l "--of sentences"
             done

@@ -1,7 +1,20 @@
 # What a recipe can say beside stage, train and quick (pipelines/plan).
 
-# setting NAME VALUE: a value, unless make's command line or the environment gives another
-setting() { [ -n "${!1+x}" ] || printf -v "$1" %s "${2//$'\n'*( )/ }"; }
+# setting NAME VALUE: a value, unless make's command line or the environment gives another. Where
+# ours is a number, so must that one be, or empty (*_SIZES are lists); and none has what shells
+# read, lest a command become two.
+setting() {
+    [ -n "${!1+x}" ] || { printf -v "$1" %s "${2//$'\n'*( )/ }"; OURS[$1]=1; }
+    [ -z "${OURS[$1]-}" ] || return 0
+    local given=${!1} number='^[0-9]{1,15}$' real='^[0-9]*\.?[0-9]+(e-?[0-9]+)?$'
+    case $1:$given in *:|*_SIZES:*) ;; *)
+        [[ ! $2 =~ $number ]] || [[ $given =~ $number ]] ||
+            refuse "$1=$given" "a whole number, such as $2"
+        [[ ! $2 =~ $real ]] || [[ $given =~ $real ]] || refuse "$1=$given" "a number, such as $2";;
+    esac
+    case $given in *[\;\&\|\<\>\`\$\(\)\\\'\"$'\n'$'\t']*)
+        refuse "$1" "'$given' has a sign that shells read";; esac
+}
 # number NAME: refuses a value that is neither empty nor a number of lines
 number() {
     [[ ${!1} =~ ^([1-9][0-9]{0,8})?$ ]] || refuse "$1=${!1}" "a number of lines, 1 or more"

@@ -67,6 +67,28 @@ fails 1 'bad.svg: has more than a picture in it' "$TOP/pipelines/report.sh" T t.
 printf 'a\tb\n\xff\x01\x1b[1mx\ty\n' > t.tsv; "$TOP/pipelines/report.sh" T t.tsv > odd.html
 grep -q '<td>\[1mx</td>' odd.html || fail "bytes that are no text: $(grep -a '<td' odd.html |
     od -c | head)"
+# nor has a picture anything but what gnuplot draws with, whatever browsers would make of it
+while IFS= read -r svg; do
+    printf '%s\n' "$svg" > bad.svg
+    fails 1 'bad.svg: has more than a picture in it' "$TOP/pipelines/report.sh" T t.tsv bad.svg
+done <<'END'
+<svg/onload=x()></svg>
+<svg viewBox="0 0 9 9"><image/onerror=x() href=x></svg>
+<svg viewBox="0 0 9 9"><a	href="javascript:x()">x</a></svg>
+<svg viewBox="0 0 9 9"><rect x="1"onload="x()"/></svg>
+<svg viewBox="0 0 9 9"><rect ONLOAD="x()"/></svg>
+<script>x()</script><svg viewBox="0 0 9 9"></svg>
+<svg viewBox="0 0 9 9"></svg><p>x</p>
+<svg viewBox="0 0 9 9"><!-- --!><img src=x onerror=x()> --></svg>
+<svg viewBox="0 0 9 9"><use href="http://x.example/y.svg#a"/></svg>
+<svg viewBox="0 0 9 9"><use xlink:href="data:image/svg+xml,x"/></svg>
+<svg viewBox="0 0 9 9"><rect fill="url(http://x.example)"/></svg>
+<svg viewBox="0 0 9 9"><rect style="background: url(x)"/></svg>
+<svg viewBox="0 0 9 9"><set attributeName="href" to="javascript:x()"/></svg>
+END
+printf '<svg viewBox="0 0 9 9"><text>a &lt;script> &gt; b</text></svg>\n' > ./-e.svg
+cp t.tsv ./-n; "$TOP/pipelines/report.sh" T -n -e.svg > odd.html ||
+    fail "a picture with words in it"
 
 # a recipe need not have results: then the page has what its stages left
 mkdir -p bare/.stage bare/page

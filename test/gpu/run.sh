@@ -15,7 +15,7 @@ export TOP=$top LC_ALL=C
 unset ISOGLOT_EMULATE ISOGLOT_EMULATE_MEMORY ISOGLOT_EMULATE_LOST NVIDIA_TF32_OVERRIDE \
     CUBLAS_EMULATE_SINGLE_PRECISION CUDA_LAUNCH_BLOCKING
 work=${1:-$(mktemp -d "${TMPDIR:-/tmp}/isoglot-gpu.XXXXXX")}
-mkdir -p "$work" && cd "$work" || exit 1
+mkdir -p -- "$work" && cd -- "$work" || exit 1
 
 . "$top/test/gpu/where.sh"
 command -v nvidia-smi > /dev/null &&
