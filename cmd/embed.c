@@ -172,8 +172,10 @@ static int from_model(void)
     }
     if (o.text || o.alone)
         e.lang = model_config_text_lang(&m.c, m.enc.languages >= 0, o.lang, "--lang");
+    if (o.add_lang) e.add_lang = 0;
     if (e.lang < 0
-        || (o.add_lang && (e.add_lang = model_config_lang(&m.c, o.add_lang)) < 0)
+        || (o.add_lang && m.enc.languages >= 0
+            && (e.add_lang = model_config_lang(&m.c, o.add_lang)) < 0)
         || ((o.words || o.of == WORDS) && !(e.words = words = raw_open_words(dir))))
         goto done;
     /* Rows of the table, and means of them, have its width; states have that of the layers. */

@@ -25,8 +25,8 @@ double unknown_share(const struct unknown *u)
 static int refuse(const struct unknown *u, const struct unknown_options *o, const char *name,
                   const char *part, const char *advice)
 {
-    return err_set("%s: %s%" PRIu64 " tokens, %" PRIu64 " unknown (%.2f%%), more than %g%%; %s, or "
-                   "take it as it is with --max-unknown 1",
+    return err_set("%s: %s%" PRIu64 " tokens, %" PRIu64 " unknown (%.2f%%), more than %g%%; %s; "
+                   "--max-unknown 1 takes it as it is",
                    name, part, u->tokens, u->unknown, 100 * unknown_share(u), 100 * o->most,
                    advice);
 }

@@ -74,8 +74,8 @@ const struct opt run_rows[] = {
 
 const struct opt text_file_rows[] = {
     { "codes", 0, OPT_STR(text_files, codes), "FILE",
-      "BPE merges to keep in the model folder, for embed --raw, translate --raw, finetune and "
-      "predict (default: those of the model it starts from)" },
+      "BPE merges to keep in the model folder, for programs with --raw, finetune and predict "
+      "(default: those of the model it starts from)" },
     { "tokenizer", 0, OPT_STR(text_files, tokenizer), "FILE",
       "settings of the tokeniser (tokenize --settings) to keep in the model folder, for the same "
       "programs as --codes (default: those of the model it starts from)" },

@@ -20,20 +20,19 @@ const struct opt reader_rows[] = {
 /* Does the folder have something that plain text is cut by? */
 static bool cuts(const char *dir)
 {
-    static const char *const names[] = { SUBWORD_FILE, RAW_SETTINGS };
-    bool there = false;
-    for (int i = 0; dir && i < 2; i++) {
-        char *path = path_join(dir, names[i]);
-        there |= file_exists(path);
-        free(path);
-    }
+    struct subword_settings s;
+    if (!dir) return false;
+    if (subword_settings_read(&s, dir) > 0 && s.kind != SUBWORD_BPE) return s.kind != SUBWORD_NONE;
+    char *path = path_join(dir, RAW_SETTINGS);
+    bool there = file_exists(path);
+    free(path);
     return there;
 }
 
 char *reader_advice(const char *dir, bool raw)
 {
     struct mem_text t;
-    if (raw) return mem_dup("is it in a language or script that the model has not seen?");
+    if (raw) return mem_dup("its language or script may be new to the model");
     if (!cuts(dir)) return mem_dup("cut it into tokens as the model's own text was (bpe-apply)");
     mem_text_open(&t);
     fprintf(t.f, "if it is plain text, %scut it with tokenize --subwords %s",

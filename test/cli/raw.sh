@@ -87,7 +87,7 @@ refused() {
     local file=$1 of; shift
     of=$(share "$file" | sed 's/[()]/[&]/g')
     fails 1 "$of, more than 20%; if it is plain text, pass --raw or cut it with tokenize \
---subwords run/last, or take it as it is with --max-unknown 1" "$@"
+--subwords run/last; --max-unknown 1 takes it as it is" "$@"
     [ ! -e no ] || fail "$1 wrote something"
 }
 [ "$(share many.de | sed 's/.*(//; s/\..*//')" -gt 20 ]
@@ -198,6 +198,8 @@ ckpt export -q -o spaced.hf spaced; grep -q '"Split"' spaced.hf/tokenizer.json
 # names: where languages have embeddings, one is needed, and the message lists them
 fails 1 "the model has 2 languages; name the text's with --lang: de, en" embed -q --model run \
     --raw --text de
+fails 1 'the model has no language embeddings; leave out --add-language' \
+    embed -q --model i.bert --add-language de
 fails 1 "the model has 2 languages; name the text's with --tgt: de, en" translate -q --model run \
     --src de < bpe.de
 # a setting of one language
