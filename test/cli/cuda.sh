@@ -75,6 +75,13 @@ fails 1 'back-precision int8 is for the processor; use --device cpu' finetune -q
 [ ! -e none ] || fail "a run that could not start left a folder"
 # what it says of itself, and without a device
 pretrain_on auto float32 auto --steps 1 2> why || { cat why; fail "auto"; }
+describe() { is "$(env "$1" "$UNIT/ops" cuda describe 2>&1)" "ops: --device cuda: $2; use --device "\
+"cpu" "$1"; }
+describe ISOGLOT_EMULATE_SM=75 \
+    "an emulated GPU is of compute capability 7.5, and 8.0 (Ampere) is the least that works"
+describe ISOGLOT_EMULATE_DRIVER=12080 \
+    "the NVIDIA driver is for CUDA 12.8, and this build needs one for 13.0 or newer"
+describe ISOGLOT_EMULATE_DEVICES=0 "no CUDA-capable device is detected"
 wait $ops32 || { cat float32; fail "operations in float32"; }
 wait $ops16 || { cat bf16; fail "operations in bf16"; }
 for f in float32 bf16; do grep \

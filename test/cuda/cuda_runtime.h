@@ -10,6 +10,8 @@
  * two blocks of a launch, a copy under way; one of them a write ISOGLOT_EMULATE_MEMORY=BYTES   what
  * cudaMalloc has ISOGLOT_EMULATE_LOST=N         the device is lost at the N-th launch
  *   ISOGLOT_EMULATE_STREAMS=late   streams.h
+ *   ISOGLOT_EMULATE_SM=90          its compute capability, on which the shared memory of a block
+ * depends (86); ISOGLOT_EMULATE_DRIVER=12040 the CUDA that the driver is for (13000)
  *   ISOGLOT_EMULATE_DEVICES=N      how many there are; ISOGLOT_EMULATE_UUID=NAME: they
  * are the same for all processes; otherwise each process has its own
  *   ISOGLOT_EMULATE_NO_GRAPHS=CALL a capture fails: CALL is begin, launch, end or instantiate

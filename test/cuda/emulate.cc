@@ -308,23 +308,32 @@ static bool refused(void)
 }
 
 /* What cudaFuncSetAttribute allowed, by kernel. */
-static struct { const void *entry; size_t most; } allowed[64];
-/* The most shared memory of a block: unasked, and on the device of those we support that has least,
- * sm_86. */
-enum { PLAIN_MOST = 48 << 10, DEVICE_MOST = 99 << 10 };
+static struct { const void *entry; size_t most; } allowed[256];
+/* The most shared memory of a block, unasked and asked, by compute capability. */
+enum { PLAIN_MOST = 48 << 10 };
+static int capability(void)
+{
+    const char *sm = getenv("ISOGLOT_EMULATE_SM");
+    return sm ? atoi(sm) : 86;
+}
+static int device_most(void)
+{
+    int sm = capability();
+    return (sm < 80 ? 64 : sm == 80 || sm == 87 ? 163 : sm >= 90 && sm < 120 ? 227 : 99) << 10;
+}
 
 static size_t *allowed_of(const void *entry)
 {
     int i = 0;
     while (allowed[i].entry && allowed[i].entry != entry)
-        if (++i == 64) die("too many kernels with much shared memory");
+        if (++i == 256) die("too many kernels with much shared memory");
     if (!allowed[i].entry) allowed[i] = { entry, PLAIN_MOST };
     return &allowed[i].most;
 }
 
 cudaError_t emulate_shared_most(const void *entry, int bytes)
 {
-    if (bytes > DEVICE_MOST) die("more shared memory than every device has");
+    if (bytes > device_most()) die("more shared memory than the device has");
     *allowed_of(entry) = (size_t)bytes;
     return now();
 }
@@ -542,22 +551,28 @@ static size_t total = (size_t)1 << 30, used;
 struct header { size_t n; char fill[248]; };
 
 static int chosen;
+static int driver(void)
+{
+    const char *version = getenv("ISOGLOT_EMULATE_DRIVER");
+    return version ? atoi(version) : 13000;
+}
 cudaError_t cudaGetDeviceCount(int *n)
 {
     const char *devices = getenv("ISOGLOT_EMULATE_DEVICES");
     *n = devices ? atoi(devices) : 1;
-    return cudaSuccess;
+    return driver() < 13000 ? cudaErrorInsufficientDriver : cudaSuccess;
 }
 cudaError_t cudaSetDevice(int i) { chosen = i; return cudaSuccess; }
 cudaError_t cudaGetDevice(int *i) { *i = chosen; return cudaSuccess; }
-cudaError_t cudaDriverGetVersion(int *v) { *v = 13000; return cudaSuccess; }
+cudaError_t cudaDriverGetVersion(int *v) { *v = driver(); return cudaSuccess; }
 cudaError_t cudaRuntimeGetVersion(int *v) { *v = 13000; return cudaSuccess; }
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int)
 {
     const char *memory = getenv("ISOGLOT_EMULATE_MEMORY");
     if (memory) total = (size_t)atoll(memory);
-    *p = { "an emulated GPU", { "" }, total, DEVICE_MOST, 9, 0, 4 };
+    int sm = capability();
+    *p = { "an emulated GPU", { "" }, total, (size_t)device_most(), sm / 10, sm % 10, 4 };
     const char *id = getenv("ISOGLOT_EMULATE_UUID");
     if (id) snprintf(p->uuid.bytes, sizeof p->uuid.bytes, "%.8s.%d", id, chosen % 100);
     else snprintf(p->uuid.bytes, sizeof p->uuid.bytes, "%d.%d", (int)getpid(), chosen % 100);
@@ -866,6 +881,7 @@ const char *cudaGetErrorString(cudaError_t e)
 {
     return e == cudaSuccess                 ? "no error"
            : e == cudaErrorMemoryAllocation ? "out of memory"
+           : e == cudaErrorNoDevice         ? "no CUDA-capable device is detected"
            : e == cudaErrorECCUncorrectable ? "uncorrectable ECC error encountered"
            : e == cudaErrorStreamCaptureUnsupported
                ? "operation not permitted when stream is capturing"

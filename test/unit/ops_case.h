@@ -68,9 +68,10 @@ struct op {
     void (*plain)(struct test *t);               /* out[].x from in[].x */
     void (*forward)(struct test *t);
     void (*backward)(struct test *t);
-    struct shape shapes[18];                     /* N < 0 ends them */
+    struct shape shapes[24];                     /* N < 0 ends them */
     struct shape golden; /* the shape of test/golden/ops.py; N = 0: not there */
     bool zero_first;     /* backward leaves rows out: their gradient is zeroed before */
+    bool (*numbers_hold)(struct test *t); /* every gradient against its own plain computation */
 };
 
 static double uniform(struct test *t) { return (double)rng_next_unit(&t->rng) * 2 - 1; }
