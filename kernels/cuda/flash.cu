@@ -211,7 +211,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
 /* --- backward: dQ, with P and dP = m (dO V^T) computed again, dS = P (dP - delta) scale,
  * dQ = dS K */
 
-template <int DIM> static __global__ void __launch_bounds__(THREADS, DIM <= 64 ? 4 : 2)
+template <int DIM> static __global__ void __launch_bounds__(THREADS, DIM <= 64 ? 3 : 2)
     backward_queries(bf16 *dQ, const bf16 *dO, const bf16 *Q, const bf16 *K, const bf16 *V,
                      const float *lse, const float *delta, kern_attn g, attn_mask m, int tiles)
 {

@@ -108,12 +108,29 @@ static __device__ __forceinline__ void a_of(uint32_t a[4], const float left[4],
 }
 
 /* Begins to fill a tile with rows first .. first + ROWS - 1 of a matrix that has n (the others:
- * zeros), by THREADS threads. */
+ * zeros), by THREADS threads: each copies the same columns of every THREADS / (DIM / 8)-th row, so
+ * that an address is the one before and a constant. Where threads do not divide so, each address by
+ * itself. */
 template <int DIM, int ROWS, int THREADS>
 static __device__ __forceinline__ void fetch(bf16 *tile, const bf16 *from, int ld, int first, int n)
 {
-    for (int i = (int)threadIdx.x; i < ROWS * DIM / 8; i += THREADS) {
-        int r = i / (DIM / 8), c = i % (DIM / 8) * 8;
+    const int across = DIM / 8;
+    if (THREADS % across == 0 && ROWS * across % THREADS == 0) {
+        const int by = THREADS / across;
+        int r = (int)threadIdx.x / across, c = (int)threadIdx.x % across * 8;
+        const bf16 *at = from + (size_t)(first + r) * ld + c;
+        bf16 *to = tile + r * tile_of<DIM>::stride + c;
+        size_t on = (size_t)by * ld;
+#pragma unroll
+        for (int j = 0; j < ROWS * across / THREADS; j++) {
+            bool there = first + r + j * by < n;
+            copy_begin(to + j * by * tile_of<DIM>::stride, there ? at : from, there);
+            at += on;
+        }
+        return;
+    }
+    for (int i = (int)threadIdx.x; i < ROWS * across; i += THREADS) {
+        int r = i / across, c = i % across * 8;
         bool there = first + r < n;
         copy_begin(tile + r * tile_of<DIM>::stride + c,
                    there ? from + (size_t)(first + r) * ld + c : from, there);
