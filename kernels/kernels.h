@@ -38,7 +38,7 @@
 #include <stdbool.h>
 #include "kernels/ops.h"
 
-#define KERNELS_ABI 14
+#define KERNELS_ABI 15
 
 enum kern_precision { KERN_FLOAT32, KERN_BF16, KERN_AUTO, KERN_INT8 };
 
@@ -94,6 +94,10 @@ struct kernels {
     /* What calls are queued in, as the device's library has it (CUDA: cudaStream_t), for others
      * that work on this memory in order with them (lib/ranks/device.h). NULL: there is none. */
     void *(*stream)(void);
+
+    /* Bytes that attention's forward pass leaves for its backward pass, besides lse (the bits of
+     * dropout, which would be drawn again); 0, or the function NULL: nothing. */
+    size_t (*attn_bits)(const struct kern_attn *g, const struct kern_drop *drop);
 
     /* Precision of matrix products, set by kernels_open before anything is allocated: KERN_BF16
      * multiplies in bfloat16 and adds in float32 (and a device may keep acts in bfloat16:

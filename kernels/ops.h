@@ -211,10 +211,12 @@ enum { KERN_FEW_ROWS = 48 };
 
 /* lse [rows_q, heads] = log of the softmax's denominator (maximum included), for backward; NULL
  * when there is none. few: the rows are few, and a back end may have another way for them, whose
- * numbers differ in their last bits. */
+ * numbers differ in their last bits. bits (NULL: none): attn_bits bytes of kernels.h, which backward
+ * is given in turn. */
 struct kern_attn_fwd {
     act *O;
     float *lse;
+    void *bits;
     const act *Q, *K, *V;
     const struct kern_attn *g;
     const struct kern_drop *drop;
@@ -228,6 +230,7 @@ struct kern_attn_bwd {
     act *dQ, *dK, *dV;
     const act *dO, *O, *Q, *K, *V;
     const float *lse;
+    void *bits;
     const struct kern_attn *g;
     const struct kern_drop *drop;
 };

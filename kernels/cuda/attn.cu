@@ -23,19 +23,64 @@ static __global__ void mask_bits(uint8_t *bits, drops d, int rows, int heads, in
     bits[i] = (uint8_t)kept;
 }
 
-/* False: there was no memory. */
-static bool mask(struct attn_mask *m, const struct kern_attn *g, const struct kern_drop *drop)
+/* The same, four bytes a thread: 2^lanes threads a row of queries. */
+static __global__ void mask_words(uint32_t *bits, drops d, int rows, int heads, int words,
+                                  int lanes)
+{
+    int row = (int)(blockIdx.x * (blockDim.x >> lanes) + (threadIdx.x >> lanes)),
+        all = heads * words;
+    if (row >= rows) return;
+    uint64_t sample = d.sample[row] | d.site;
+    uint32_t pos = d.pos[row] << 20;
+    for (int i = (int)threadIdx.x & ((1 << lanes) - 1); i < all; i += 1 << lanes) {
+        int h = i / words, w = i - h * words;
+        uint32_t kept = 0, at = pos | (uint32_t)h << 12 | (uint32_t)w * 4;
+#pragma unroll
+        for (int b = 0; b < 4; b++) {
+            uint32_t r[4];
+            rng_block(d.key, sample, at + (uint32_t)b, r);
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                kept |= (uint32_t)((r[j] & 0xffffu) >= d.limit) << (b * 8 + 2 * j);
+                kept |= (uint32_t)(r[j] >> 16 >= d.limit) << (b * 8 + 2 * j + 1);
+            }
+        }
+        bits[(size_t)row * (size_t)all + (size_t)i] = kept;
+    }
+}
+
+static int across_of(const struct kern_attn *g) { return (g->max_k + 63) / 64 * 8; }
+
+size_t cuda_attn_bits(const struct kern_attn *g, const struct kern_drop *drop)
+{
+    return cuda_try(TRY_MASK) && cuda_drops(drop).limit
+               ? (size_t)g->rows_q * (size_t)g->heads * (size_t)across_of(g)
+               : 0;
+}
+
+/* kept: where the bits are, or with `make` are to be; NULL: in memory for this operation only.
+ * False: there was no memory. */
+static bool mask(struct attn_mask *m, const struct kern_attn *g, const struct kern_drop *drop,
+                 void *kept, bool make)
 {
     struct drops d = cuda_drops(drop);
     m->bits = NULL;
-    m->across = (g->max_k + 63) / 64 * 8;
+    m->across = across_of(g);
     m->keep = d.keep;
     size_t n = (size_t)g->rows_q * (size_t)g->heads * (size_t)m->across;
     if (!d.limit || n == 0) return true;
-    uint8_t *bits = (uint8_t *)cuda_scratch(SCRATCH_MASK, n);
+    uint8_t *bits = kept ? (uint8_t *)kept : (uint8_t *)cuda_scratch(SCRATCH_MASK, n);
     if (!bits) return false;
-    LAUNCH(mask_bits, blocks_for(n, 256), 256, 0, bits, d, g->rows_q, g->heads, m->across);
     m->bits = bits;
+    if (kept && !make) return true;
+    if (!cuda_try(TRY_MASK)) {
+        LAUNCH(mask_bits, blocks_for(n, 256), 256, 0, bits, d, g->rows_q, g->heads, m->across);
+        return true;
+    }
+    int words = m->across / 4, lanes = 0;
+    while (lanes < 7 && 1 << lanes < g->heads * words) lanes++;
+    LAUNCH(mask_words, blocks_for((size_t)g->rows_q, (size_t)THREADS >> lanes), THREADS, 0,
+           (uint32_t *)bits, d, g->rows_q, g->heads, words, lanes);
     return true;
 }
 
@@ -164,7 +209,8 @@ void cuda_attn_fwd(const struct kern_attn_fwd *a)
 {
     const struct kern_attn *g = a->g;
     struct attn_mask m;
-    if (g->batch <= 0 || g->max_q <= 0 || cuda_lost() || !mask(&m, g, a->drop)) return;
+    if (g->batch <= 0 || g->max_q <= 0 || cuda_lost() || !mask(&m, g, a->drop, a->bits, true))
+        return;
     if (!m.bits && decode_attn(a->O, a->lse, a->Q, a->K, a->V, g)) return;
     if (flash_fwd(a->O, a->lse, a->Q, a->K, a->V, g, &m)) return;
     BY_TYPE(forward, a->O, a->lse, a->Q, a->K, a->V, g, &m);
@@ -339,7 +385,7 @@ void cuda_attn_bwd(const struct kern_attn_bwd *a)
     const struct kern_attn *g = a->g;
     struct attn_mask m;
     if (g->k_row) cuda_failed_because("attention: keys at any rows have no gradient");
-    if (g->batch <= 0 || cuda_lost() || !mask(&m, g, a->drop)) return;
+    if (g->batch <= 0 || cuda_lost() || !mask(&m, g, a->drop, a->bits, false)) return;
     float *delta = (float *)cuda_scratch(SCRATCH_DELTA, ((size_t)g->rows_q * (size_t)g->heads + 1) *
                                                             sizeof *delta);
     if (!delta) return;

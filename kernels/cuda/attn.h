@@ -6,9 +6,9 @@
 #include "kernels/cuda/device.h"
 
 /* Dropout of probabilities: a bit for each (query row, head, key), made once before the products
- * need it, kept for the operation only. bits [rows_q, heads, across] bytes, key j in bit j % 8
- * of byte j / 8, across a multiple of eight: bytes are read together. NULL: nothing is dropped,
- * and keep is 1. */
+ * need it, kept for the operation only or until the backward pass (kern_attn_fwd's bits). bits
+ * [rows_q, heads, across] bytes, key j in bit j % 8 of byte j / 8, across a multiple of eight:
+ * bytes are read together. NULL: nothing is dropped, and keep is 1. */
 struct attn_mask { const uint8_t *bits; int across; float keep; };
 
 static __device__ __forceinline__ bool attn_kept(const attn_mask &m, int row, int heads, int h,

@@ -97,6 +97,16 @@ const char *gemm_open(void);                /* opens cuBLASLt: NULL, or what is 
 const char *gemm_describe(
     void); /* "cuBLASLt 13.0.2", and whether there were products that it has no algorithm for */
 
+/* What tries.cu chooses between: its name there, and the largest value. */
+#define CUDA_TRIES(X) \
+    X(MASK, mask, 1)        /* attention's masks are made once, without divisions, and kept */
+#define CUDA_TRY_ID(id, name, most) TRY_##id,
+enum cuda_try { CUDA_TRIES(CUDA_TRY_ID) N_CUDA_TRIES };
+#undef CUDA_TRY_ID
+int cuda_try(enum cuda_try which);
+const char *tries_open(void);               /* NULL, or what is wrong with ISOGLOT_CUDA_TRY */
+const char *tries_describe(void);           /* "", or ", trying name=value,..." */
+
 /* Calls F<float>(...) or F<bf16>(...). */
 #define BY_TYPE(F, ...) (cuda.bf16 ? F<bf16>(__VA_ARGS__) : F<float>(__VA_ARGS__))
 
@@ -106,5 +116,6 @@ KERN_OPS(CUDA_OP)
 #undef CUDA_OP
 
 size_t xent_logits(int V, int M, int *rows);     /* bytes of logits at a time, of *rows rows */
+size_t cuda_attn_bits(const struct kern_attn *g, const struct kern_drop *drop);    /* kernels.h */
 
 #endif

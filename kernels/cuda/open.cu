@@ -64,10 +64,10 @@ static const char *cuda_describe(void)
     cudaDriverGetVersion(&driver);
     cudaMemGetInfo(&here, &all);
     snprintf(text, sizeof text,
-             "cuda: %s (sm_%d%d), %.1f GiB, %.1f free, driver for CUDA %d.%d, %s, %s%s",
+             "cuda: %s (sm_%d%d), %.1f GiB, %.1f free, driver for CUDA %d.%d, %s, %s%s%s",
              device.name, device.major, device.minor, (double)all / (1 << 30),
              (double)here / (1 << 30), driver / 1000, driver % 1000 / 10, gemm_describe(),
-             cuda.bf16 ? "bf16" : "float32", graph_describe());
+             cuda.bf16 ? "bf16" : "float32", graph_describe(), tries_describe());
     return text;
 }
 
@@ -85,7 +85,7 @@ static size_t cuda_working(const struct kern_shape *s)
     int step;
     double rows = s->rows, wide = s->ffn > 3 * s->dim ? s->ffn : 3 * s->dim;
     double logits = (double)xent_logits(s->vocab, s->predicted, &step) * (cuda.bf16 ? 1.5 : 1);
-    double mask = rows * s->heads * ((s->longest + 63) / 64 * 8),
+    double mask = cuda_try(TRY_MASK) ? 0 : rows * s->heads * ((s->longest + 63) / 64 * 8),
            sums = 64 * 2 * (wide > s->vocab ? wide : s->vocab) * 4;
     double runs = rows / 16 * s->dim * 4, keys = 16 * rows + 8192;
     return (size_t)(1.125 * (logits + mask + sums + runs + keys + rows * s->heads * 4)) +
@@ -132,7 +132,11 @@ extern "C" __attribute__((visibility("default")))
 const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char **why)
 {
     int n = 0, own = 0;
-    const char *lt;
+    const char *lt, *tries = tries_open();
+    if (tries) {
+        *why = missing("%s", tries);
+        return NULL;
+    }
     if (table.abi) return &table;                       /* opened before */
     cuda.fail = fail ? fail : keep_message;
     cudaError_t e = cudaGetDeviceCount(&n);
@@ -179,6 +183,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
     table.build = cuda_build;
     table.stream = cuda_stream;
     table.precision = cuda_precision;
+    table.attn_bits = cuda_attn_bits;
 #define CUDA_ENTRY(op, name) table.op = cuda_##op;
     KERN_OPS(CUDA_ENTRY)
 #undef CUDA_ENTRY

@@ -271,7 +271,7 @@ static void attn_back(struct tape *t, struct record *r)
         v = column(t, q, 2 * D); dv = column(t, dq, 2 * D);
     }
     KERN(t->k, attn_bwd, .dQ = dq, .dK = dk, .dV = dv, .dO = r->y.g, .O = r->y.v, .Q = q, .K = k,
-         .V = v, .lse = r->lse, .g = &r->attn, .drop = &r->drop);
+         .V = v, .lse = r->lse, .bits = r->bits, .g = &r->attn, .drop = &r->drop);
 }
 
 /* Products with weights of few rows have a way of their own, too. With weights in 8 bits all
@@ -295,9 +295,11 @@ static struct var *attention(struct tape *t, struct var *q, struct var *kv, cons
         .max_q = sq->max, .max_k = sk->max,
         .rows_q = q->rows, .causal = causal, .scale = 1.0f / sqrtf((float)(D / heads)) };
     r->lse = t->train ? record_own(t, r, (size_t)q->rows * (size_t)heads * sizeof(float)) : NULL;
+    size_t bits = t->train && t->k->attn_bits ? t->k->attn_bits(&r->attn, &r->drop) : 0;
+    r->bits = bits ? record_own(t, r, bits) : NULL;
     act *k = kv ? kv->v : column(t, q->v, D);
-    KERN(t->k, attn_fwd, .O = r->y.v, .lse = r->lse, .Q = q->v, .K = k, .V = column(t, k, D),
-         .g = &r->attn, .drop = &r->drop, .few = few_rows(t, q->rows));
+    KERN(t->k, attn_fwd, .O = r->y.v, .lse = r->lse, .bits = r->bits, .Q = q->v, .K = k,
+         .V = column(t, k, D), .g = &r->attn, .drop = &r->drop, .few = few_rows(t, q->rows));
     return &r->y;
 }
 

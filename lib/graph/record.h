@@ -12,6 +12,7 @@ struct record {
     struct var *x, *u, *z;                   /* inputs, and a second output */
     act *s, *pre;
     float *mean, *rstd, *lse;
+    void *bits;
     int W, b, W2, b2, E, P, L, m, heads;     /* parameters; -1: none */
     enum kern_act f;
     float scale;

@@ -75,12 +75,18 @@ fails 1 'back-precision int8 is for the processor; use --device cpu' finetune -q
 [ ! -e none ] || fail "a run that could not start left a folder"
 # what it says of itself, and without a device
 pretrain_on auto float32 auto --steps 1 2> why || { cat why; fail "auto"; }
-describe() { is "$(env "$1" "$UNIT/ops" cuda describe 2>&1)" "ops: --device cuda: $2; use --device "\
-"cpu" "$1"; }
+describe() { is "$(env "$1" "$UNIT/ops" cuda describe 2>&1)" \
+    "ops: --device cuda: $2; use --device cpu" "$1"; }
 describe ISOGLOT_EMULATE_SM=75 \
     "an emulated GPU is of compute capability 7.5, and 8.0 (Ampere) is the least that works"
 describe ISOGLOT_EMULATE_DRIVER=12080 \
     "the NVIDIA driver is for CUDA 12.8, and this build needs one for 13.0 or newer"
+describe ISOGLOT_CUDA_TRY=mask=1,mask \
+    "ISOGLOT_CUDA_TRY: \"mask\" is no name=0 or name=1; the names are $(sed -n \
+        's/^    X([A-Z]*, \([a-z]*\), .*/\1/p' "$TOP/kernels/cuda/cuda.h" | paste -sd, |
+        sed 's/,/, /g'), and all"
+ISOGLOT_CUDA_TRY=all=1,mask=0,mask=1 "$UNIT/ops" cuda describe > said
+grep -q ', trying mask=1' said || { cat said; fail "what is tried is not told"; }
 describe ISOGLOT_EMULATE_DEVICES=0 "no CUDA-capable device is detected"
 wait $ops32 || { cat float32; fail "operations in float32"; }
 wait $ops16 || { cat bf16; fail "operations in bf16"; }

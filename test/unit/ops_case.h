@@ -59,6 +59,7 @@ struct test {
     uint32_t *pos;
     uint8_t *allowed; void *allowed_dev;
     struct kern_attn attn;
+    void *bits;                                  /* that its forward pass left, or NULL */
     float drop_p;
 };
 

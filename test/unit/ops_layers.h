@@ -348,7 +348,9 @@ static void attn_forward(struct test *t)
 {
     int D = t->attn.heads * t->attn.dim;
     void *K = t->n_in == 1 ? column(t->in[0].dev, D) : t->in[1].dev;
-    KERN(k, attn_fwd, .O = t->out[0].dev, .lse = t->s.plain ? NULL : t->extra[2],
+    size_t bits = k->attn_bits && !t->s.plain ? k->attn_bits(&t->attn, &t->drop) : 0;
+    t->bits = bits ? extra(t, bits) : NULL;
+    KERN(k, attn_fwd, .O = t->out[0].dev, .lse = t->s.plain ? NULL : t->extra[2], .bits = t->bits,
          .Q = t->in[0].dev, .K = K, .V = column(K, D), .g = &t->attn, .drop = &t->drop,
          .few = t->s.plain && t->attn.rows_q <= KERN_FEW_ROWS);
 }
@@ -361,7 +363,7 @@ static void attn_backward(struct test *t)
          *dK = one ? column(t->in[0].grad, D) : t->in[1].grad;
     KERN(k, attn_bwd, .dQ = t->in[0].grad, .dK = dK, .dV = column(dK, D), .dO = t->out[0].cot_dev,
          .O = t->out[0].dev, .Q = t->in[0].dev, .K = K, .V = column(K, D), .lse = t->extra[2],
-         .g = &t->attn, .drop = &t->drop);
+         .bits = t->bits, .g = &t->attn, .drop = &t->drop);
 }
 
 /* dQ, dK and dV of attn_plain, number by number, each beside what came: with p the probabilities, m
