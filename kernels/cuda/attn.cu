@@ -386,6 +386,7 @@ void cuda_attn_bwd(const struct kern_attn_bwd *a)
     struct attn_mask m;
     if (g->k_row) cuda_failed_because("attention: keys at any rows have no gradient");
     if (g->batch <= 0 || cuda_lost() || !mask(&m, g, a->drop, a->bits, false)) return;
+    if (cuda_try(TRY_ATTN) && flash_bwd_whole(a, &m)) return;
     float *delta = (float *)cuda_scratch(SCRATCH_DELTA, ((size_t)g->rows_q * (size_t)g->heads + 1) *
                                                             sizeof *delta);
     if (!delta) return;

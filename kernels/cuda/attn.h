@@ -43,6 +43,8 @@ bool decode_attn(act *O, float *lse, const act *Q, const act *K, const act *V,
 /* False: not for this type, head size or alignment, nor for keys that lie at any rows. */
 bool flash_fwd(act *O, float *lse, const act *Q, const act *K, const act *V,
                const struct kern_attn *g, const struct attn_mask *m);
+/* In one kernel, delta too, where sentences are short enough for the device. */
+bool flash_bwd_whole(const struct kern_attn_bwd *a, const struct attn_mask *m);
 bool flash_bwd(act *dQ, act *dK, act *dV, const act *dO, const act *Q, const act *K, const act *V,
                const float *lse, const float *delta, const struct kern_attn *g,
                const struct attn_mask *m);

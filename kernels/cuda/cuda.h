@@ -99,7 +99,10 @@ const char *gemm_describe(
 
 /* What tries.cu chooses between: its name there, and the largest value. */
 #define CUDA_TRIES(X) \
-    X(MASK, mask, 1)        /* attention's masks are made once, without divisions, and kept */
+    /* attention's masks are made once, without divisions, and kept */ \
+    X(MASK, mask, 1) \
+    /* attention's backward pass in one kernel, for sentences of up to 256 */ \
+    X(ATTN, attn, 1)
 #define CUDA_TRY_ID(id, name, most) TRY_##id,
 enum cuda_try { CUDA_TRIES(CUDA_TRY_ID) N_CUDA_TRIES };
 #undef CUDA_TRY_ID

@@ -385,6 +385,146 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS)
     store_rows<DIM>(dV + (size_t)k.at * g.ldv + p.h * DIM, g.ldv, p.first + row, k.n, dv, 1, 1);
 }
 
+/* --- backward of sentences that fit: a block a head of a sentence of more than `shorter` and at most
+ * ROWS queries or keys, a warp 16 of its queries. Q, dO, K and V of the head are in shared memory as
+ * a whole. Keys come a tile at a time; P and dS of all queries to them go into shared memory, and
+ * from there the warps, 16 keys by 32 columns each, make dV = (m P)^T dO and dK = dS^T Q. dQ stays
+ * in registers. Every product is made once, every sum has one order. */
+
+template <int DIM, int ROWS> struct whole {
+    static const int threads = 2 * ROWS, keys = ROWS > 128 ? 64 : 32, stride = keys + 8;
+    static const size_t bytes =
+        ((size_t)4 * ROWS * tile_of<DIM>::stride + (size_t)2 * ROWS * stride) * sizeof(bf16);
+    static const bool fits = bytes <= (size_t)227 << 10;        /* on any device */
+};
+
+/* Rows row and row + 8 of C tiles, rounded, into a tile of pairs. */
+template <int N, int STRIDE>
+static __device__ __forceinline__ void keep_rows(bf16 *tile, int row, int col, const float (*c)[4])
+{
+    int lane = (int)threadIdx.x % 32;
+    bf16 *to = tile + (row + lane / 4) * STRIDE + col + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < N / 8; i++) {
+        *(uint32_t *)(to + i * 8) = pair_of(c[i][0], c[i][1]);
+        *(uint32_t *)(to + 8 * STRIDE + i * 8) = pair_of(c[i][2], c[i][3]);
+    }
+}
+
+template <int DIM, int ROWS, bool CAUSAL, bool DROPS>
+static __global__ void __launch_bounds__(2 * ROWS, ROWS > 128 || DIM > 64 ? 1 : 2)
+    backward_whole(bf16 *dQ, bf16 *dK, bf16 *dV, const bf16 *dO, const bf16 *O, const bf16 *Q,
+                   const bf16 *K, const bf16 *V, const float *lse, kern_attn g, attn_mask m,
+                   int shorter)
+{
+    typedef whole<DIM, ROWS> W;
+    enum { WARPS = ROWS / 16, ACROSS = DIM / 32, UNITS = 2 * W::keys / 16 * ACROSS };
+    DYNAMIC_SHARED(room);
+    int b = (int)blockIdx.x / g.heads, h = (int)blockIdx.x % g.heads;
+    side q = { g.q_at[b], g.q_len[b] }, k = { g.k_at[b], g.k_len[b] };
+    int longest = q.n > k.n ? q.n : k.n;
+    if (longest <= shorter || longest > ROWS) return;   /* another launch's */
+    bf16 *tile_q = (bf16 *)room, *tile_d = tile_q + ROWS * tile_of<DIM>::stride,
+         *tile_k = tile_d + ROWS * tile_of<DIM>::stride,
+         *tile_v = tile_k + ROWS * tile_of<DIM>::stride,
+         *tile_p = tile_v + ROWS * tile_of<DIM>::stride, *tile_s = tile_p + ROWS * W::stride;
+    size_t q_from = (size_t)q.at * g.ldq + h * DIM, o_from = (size_t)q.at * g.ldo + h * DIM,
+           k_from = (size_t)k.at * g.ldk + h * DIM, v_from = (size_t)k.at * g.ldv + h * DIM;
+    fetch<DIM, ROWS, W::threads>(tile_q, Q + q_from, g.ldq, 0, q.n);
+    fetch<DIM, ROWS, W::threads>(tile_k, K + k_from, g.ldk, 0, k.n);
+    copies_commit();
+    fetch<DIM, ROWS, W::threads>(tile_d, dO + o_from, g.ldo, 0, q.n);
+    fetch<DIM, ROWS, W::threads>(tile_v, V + v_from, g.ldv, 0, k.n);
+    copies_commit();
+    int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, row = warp * 16,
+        mine = row + lane / 4, steps = (q.n + 15) / 16;
+    bool busy = row < q.n;
+    /* delta = dO . O, two lanes a row */
+    float sum = 0, of[2], less[2], dq[DIM / 8][4], scale = g.scale * LOG2E;
+    if (row + lane / 2 < q.n) {
+        size_t at = o_from + (size_t)(row + lane / 2) * g.ldo + lane % 2 * (DIM / 2);
+#pragma unroll
+        for (int c = 0; c < DIM / 2; c += 8) {
+            eight x = load8<true>(dO + at + c, 8), y = load8<true>(O + at + c, 8);
+#pragma unroll
+            for (int i = 0; i < 8; i++) sum += x.x[i] * y.x[i];
+        }
+    }
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    int sees[2], on = mine + 8 < q.n ? 8 * g.heads * m.across : 0;
+    const uint8_t *bits =
+        DROPS ? m.bits + ((size_t)(q.at + (mine < q.n ? mine : 0)) * g.heads + h) * m.across : NULL;
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        bool there = mine + 8 * r < q.n;
+        size_t at = (size_t)(q.at + (there ? mine + 8 * r : 0)) * g.heads + h;
+        less[r] = __shfl_sync(0xffffffffu, sum, (lane / 4 + 8 * r) * 2);
+        of[r] = there ? lse[at] * LOG2E : 0.0f;
+        sees[r] = !there ? 0 : CAUSAL ? attn_visible(g, q.n, k.n, mine + 8 * r) : k.n;
+    }
+    zero(dq[0], DIM / 2);
+    copies_wait<0>();
+    __syncthreads();
+    for (int first = 0; first < k.n; first += W::keys) {
+#pragma unroll
+        for (int at = 0; at < W::keys; at += 32) {
+            if (!busy || first + at >= k.n) continue;
+            const bf16 *keys = tile_k + (first + at) * tile_of<DIM>::stride,
+                       *values = tile_v + (first + at) * tile_of<DIM>::stride;
+            float s[4][4], d[4][4];
+            uint32_t kept[2] = { ~0u, ~0u };
+            if (DROPS)
+#pragma unroll
+                for (int r = 0; r < 2; r++)
+                    kept[r] = *(const uint32_t *)(bits + r * on + (first + at) / 8) >>
+                              (lane % 4 * 2);
+            zero(s[0], 16);
+            zero(d[0], 16);
+            rows_by_rows<DIM, 32>(s, tile_q, row, keys);
+            rows_by_rows<DIM, 32>(d, tile_d, row, values);
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int e = 0; e < 4; e++) {
+                    int r = e / 2;
+                    float p = power2(fmaf(s[i][e], scale, -of[r]));
+                    if (first + at + i * 8 + lane % 4 * 2 + e % 2 >= sees[r]) p = 0;
+                    float by = !DROPS ? 1.0f : kept[r] >> (i * 8 + e % 2) & 1 ? m.keep : 0.0f;
+                    d[i][e] = p * (by * d[i][e] - less[r]);
+                    s[i][e] = p * by;
+                }
+            keep_rows<32, W::stride>(tile_p, row, at, s);
+            keep_rows<32, W::stride>(tile_s, row, at, d);
+            by_rows_of<DIM, 32>(dq, d, keys);
+        }
+        __syncthreads();
+        for (int unit = warp; unit < UNITS; unit += WARPS) {
+            bool of_keys = unit >= UNITS / 2;
+            int own = unit % (UNITS / 2) / ACROSS * 16, col = unit % ACROSS * 32;
+            if (first + own >= k.n) continue;
+            const bf16 *left = of_keys ? tile_s : tile_p, *right = of_keys ? tile_q : tile_d;
+            float c[4][4];
+            zero(c[0], 16);
+            int from = CAUSAL && first + own > k.n - q.n ? (first + own - (k.n - q.n)) / 16 : 0;
+            for (int step = from; step < steps; step++) {
+                uint32_t a[4], x[4], y[4];
+                load_a_rows<W::stride>(a, left, step * 16, own);
+                load_b_rows<DIM>(x, right, step * 16, col);
+                load_b_rows<DIM>(y, right, step * 16, col + 16);
+                mma(c[0], a, x);
+                mma(c[1], a, x + 2);
+                mma(c[2], a, y);
+                mma(c[3], a, y + 2);
+            }
+            float by = of_keys ? g.scale : 1.0f;
+            bf16 *to = of_keys ? dK + k_from : dV + v_from;
+            store_rows<32>(to + col, of_keys ? g.ldk : g.ldv, first + own, k.n, c, by, by);
+        }
+        __syncthreads();
+    }
+    if (busy) store_rows<DIM>(dQ + q_from, g.ldq, row, q.n, dq, g.scale, g.scale);
+}
+
 /* --- launches --------------------------------------------------------------------------------- */
 
 static bool suits(const struct kern_attn *g, const void *a, const void *b, const void *c,
@@ -458,6 +598,60 @@ template <int DIM> static void run_backward(act *dQ, act *dK, act *dV, const act
         LAUNCH(backward_keys<DIM>, (unsigned)(g->batch * g->heads * tiles), THREADS, bytes,
                (bf16 *)dK, (bf16 *)dV, (const bf16 *)dO, (const bf16 *)Q, (const bf16 *)K,
                (const bf16 *)V, lse, delta, *g, *m, tiles);
+}
+
+template <int DIM, int ROWS, bool CAUSAL, bool DROPS>
+static bool start_whole(const struct kern_attn_bwd *a, const struct attn_mask *m, int shorter)
+{
+    size_t bytes = whole<DIM, ROWS>::bytes;
+    static bool asked;
+    if (!asked)
+        asked = !cuda_failed(cudaFuncSetAttribute(backward_whole<DIM, ROWS, CAUSAL, DROPS>,
+                                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                  (int)bytes),
+                             "attention's shared memory");
+    LAUNCH((backward_whole<DIM, ROWS, CAUSAL, DROPS>), (unsigned)(a->g->batch * a->g->heads),
+           2 * ROWS, bytes, (bf16 *)a->dQ, (bf16 *)a->dK, (bf16 *)a->dV, (const bf16 *)a->dO,
+           (const bf16 *)a->O, (const bf16 *)a->Q, (const bf16 *)a->K, (const bf16 *)a->V, a->lse,
+           *a->g, *m, shorter);
+    return true;
+}
+
+/* The sentences of up to ROWS queries and keys, those of no more than `shorter` left out; false:
+ * the device has not enough shared memory. */
+template <int DIM, int ROWS>
+static bool by_kind(const struct kern_attn_bwd *a, const struct attn_mask *m, int shorter)
+{
+    if constexpr (whole<DIM, ROWS>::fits)
+        if (whole<DIM, ROWS>::bytes <= cuda.shared_most)
+            return a->g->causal ? m->bits ? start_whole<DIM, ROWS, true, true>(a, m, shorter)
+                                          : start_whole<DIM, ROWS, true, false>(a, m, shorter)
+                   : m->bits    ? start_whole<DIM, ROWS, false, true>(a, m, shorter)
+                                : start_whole<DIM, ROWS, false, false>(a, m, shorter);
+    return false;
+}
+
+/* Sentences in three classes of length, a launch a class: a block of a longer class would be idle
+ * for most of a short sentence. The largest class first, whose answer is for all. */
+template <int DIM> static bool by_length(const struct kern_attn_bwd *a, const struct attn_mask *m)
+{
+    int most = a->g->max_q > a->g->max_k ? a->g->max_q : a->g->max_k;
+    if (most > 256 || (most > 128 && !by_kind<DIM, 256>(a, m, 128)) ||
+        (most > 64 && !by_kind<DIM, 128>(a, m, 64)))
+        return false;
+    return by_kind<DIM, 64>(a, m, -1);
+}
+
+bool flash_bwd_whole(const struct kern_attn_bwd *a, const struct attn_mask *m)
+{
+    const struct kern_attn *g = a->g;
+    if (!a->dQ || !a->dK || !a->dV || !suits(g, a->dO, a->Q, a->K, a->V, a->dQ, a->dK) ||
+        !whole8(8, a->dV, a->O))
+        return false;
+    return (g->dim == 32   ? by_length<32>
+            : g->dim == 64 ? by_length<64>
+            : g->dim == 96 ? by_length<96>
+                           : by_length<128>)(a, m);
 }
 
 bool flash_bwd(act *dQ, act *dK, act *dV, const act *dO, const act *Q, const act *K, const act *V,

@@ -97,6 +97,15 @@ static __device__ __forceinline__ void load_b_rows(uint32_t b[4], const bf16 *ti
     load_four_transposed(b, tile + (k + lane / 8 % 2 * 8 + lane % 8) * tile_of<DIM>::stride + col +
                                 lane / 16 * 8);
 }
+/* A that lies transposed: rows k .. k + 15, columns col .. col + 15 of a tile whose rows are
+ * STRIDE apart. */
+template <int STRIDE>
+static __device__ __forceinline__ void load_a_rows(uint32_t a[4], const bf16 *tile, int k, int col)
+{
+    int lane = (int)threadIdx.x % 32;
+    load_four_transposed(a, tile + (k + lane / 16 * 8 + lane % 8) * STRIDE + col +
+                                lane / 8 % 2 * 8);
+}
 /* The A that two neighbouring Cs are. */
 static __device__ __forceinline__ void a_of(uint32_t a[4], const float left[4],
                                             const float right[4])

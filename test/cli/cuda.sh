@@ -83,7 +83,7 @@ describe ISOGLOT_EMULATE_DRIVER=12080 \
     "the NVIDIA driver is for CUDA 12.8, and this build needs one for 13.0 or newer"
 describe ISOGLOT_CUDA_TRY=mask=1,mask \
     "ISOGLOT_CUDA_TRY: \"mask\" is no name=0 or name=1; the names are $(sed -n \
-        's/^    X([A-Z]*, \([a-z]*\), .*/\1/p' "$TOP/kernels/cuda/cuda.h" | paste -sd, |
+        's/^    X([A-Z]*, \([a-z]*\), [0-9]*).*/\1/p' "$TOP/kernels/cuda/cuda.h" | paste -sd, |
         sed 's/,/, /g'), and all"
 ISOGLOT_CUDA_TRY=all=1,mask=0,mask=1 "$UNIT/ops" cuda describe > said
 grep -q ', trying mask=1' said || { cat said; fail "what is tried is not told"; }
