@@ -9,18 +9,6 @@
 enum { THREADS = 128, OWN = 64, WARP_ROWS = 16 };
 static const float LOG2E = 1.44269504f;
 
-/* 2^x by one instruction, to 22 bits; 0 below the smallest normal number. */
-static __device__ __forceinline__ float power2(float x)
-{
-#ifdef __CUDACC__
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-#else
-    return exp2f(x);
-#endif
-}
-
 struct side { int at, n; };                 /* rows of a sentence: the first, how many */
 
 static __device__ __forceinline__ void zero(float *x, int n)

@@ -3,7 +3,10 @@
 
 /* GELU's exact form, x Phi(x), and its derivative Phi(x) + x phi(x). In float32 Phi is exact to
  * the last digits of its small values too, which takes erfcf: twice the instructions of erff,
- * more than memory needs. To bfloat16 it is a float's 1 less something. */
+ * more than memory needs. To bfloat16 it is a float's 1 less something; GELU_SHORT has that by one
+ * exponential for Phi and phi (Abramowitz and Stegun 7.1.26), within 2.2e-7. */
+enum { GELU_SHORT = 16 };
+
 template <typename T> __device__ __forceinline__ float phi_of(float x);
 template <> __device__ __forceinline__ float phi_of<float>(float x)
 {
@@ -13,34 +16,66 @@ template <> __device__ __forceinline__ float phi_of<bf16>(float x)
 {
     return fmaf(0.5f, erff(0.70710678f * x), 0.5f);
 }
-template <typename T> static __device__ __forceinline__ float activated(float x, int f)
+
+/* Value and slope of activation F; what is not used is not computed. */
+template <typename T, int F>
+static __device__ __forceinline__ void activated(float x, float &y, float &slope)
 {
-    if (f == KERN_GELU) return x * phi_of<T>(x);
-    if (f == KERN_TANH) return tanhf(x);
-    return f == KERN_RELU ? (x > 0 ? x : 0.0f) : x;
-}
-template <typename T> static __device__ __forceinline__ float derivative(float x, int f)
-{
-    if (f == KERN_GELU) return phi_of<T>(x) + x * 0.398942280f * expf(-0.5f * x * x);
-    if (f == KERN_TANH) return 1 - tanhf(x) * tanhf(x);
-    return f == KERN_RELU ? (x > 0 ? 1.0f : 0.0f) : 1.0f;
+    if (F == GELU_SHORT) {
+        float e = power2(x * x * -0.72134752f), t = reciprocal(fmaf(0.23164190f, fabsf(x), 1.0f));
+        float p = fmaf(t, 0.53070271f, -0.72657601f);
+        p = t * fmaf(t, fmaf(t, fmaf(t, p, 0.71070687f), -0.14224837f), 0.12741480f);
+        float phi = x < 0 ? p * e : fmaf(-p, e, 1.0f);
+        y = x * phi;
+        slope = fmaf(x * 0.398942280f, e, phi);
+    } else if (F == KERN_GELU) {
+        y = x * phi_of<T>(x);
+        slope = phi_of<T>(x) + x * 0.398942280f * expf(-0.5f * x * x);
+    } else if (F == KERN_TANH) {
+        y = tanhf(x);
+        slope = 1 - y * y;
+    } else {
+        y = x > 0 ? x : 0.0f;
+        slope = x > 0 ? 1.0f : 0.0f;
+    }
 }
 
-template <typename T, bool WHOLE>
-static __global__ void activate(T *Y, const T *pre, int f, size_t n)
+/* CALL with F, an activation of one's choice, as a constant. */
+#define BY_ACTIVATION(f, CALL)                                                                     \
+    do {                                                                                           \
+        if ((f) == KERN_GELU && sizeof(T) == sizeof(bf16) && cuda_try(TRY_GELU)) {                 \
+            enum { F = sizeof(T) == sizeof(bf16) ? (int)GELU_SHORT : (int)KERN_GELU };             \
+            CALL;                                                                                  \
+        } else if ((f) == KERN_GELU) {                                                             \
+            enum { F = KERN_GELU };                                                                \
+            CALL;                                                                                  \
+        } else if ((f) == KERN_TANH) {                                                             \
+            enum { F = KERN_TANH };                                                                \
+            CALL;                                                                                  \
+        } else {                                                                                   \
+            enum { F = KERN_RELU };                                                                \
+            CALL;                                                                                  \
+        }                                                                                          \
+    } while (0)
+
+template <typename T, bool WHOLE, int F>
+static __global__ void activate(T *Y, const T *pre, size_t n)
 {
     size_t at = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
     if (at >= n) return;
     int left = n - at < 8 ? (int)(n - at) : 8;
     eight x = load8<WHOLE>(pre + at, left);
 #pragma unroll
-    for (int i = 0; i < 8; i++) x.x[i] = activated<T>(x.x[i], f);
+    for (int i = 0; i < 8; i++) {
+        float slope;
+        activated<T, F>(x.x[i], x.x[i], slope);
+    }
     store8<WHOLE>(Y + at, x, left);
 }
 
 /* dX = d f'(pre), or dX += with add. d may be dX. */
-template <typename T, bool WHOLE>
-static __global__ void times_derivative(T *dX, const T *d, const T *pre, int f, bool add, size_t n)
+template <typename T, bool WHOLE, int F>
+static __global__ void times_derivative(T *dX, const T *d, const T *pre, bool add, size_t n)
 {
     size_t at = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
     if (at >= n) return;
@@ -48,16 +83,23 @@ static __global__ void times_derivative(T *dX, const T *d, const T *pre, int f, 
     eight x = load8<WHOLE>(d + at, left), p = load8<WHOLE>(pre + at, left), old;
     if (add) old = load8<WHOLE>(dX + at, left);
 #pragma unroll
-    for (int i = 0; i < 8; i++)
-        x.x[i] = x.x[i] * derivative<T>(p.x[i], f) + (add ? old.x[i] : 0.0f);
+    for (int i = 0; i < 8; i++) {
+        float y, slope;
+        activated<T, F>(p.x[i], y, slope);
+        x.x[i] = x.x[i] * slope + (add ? old.x[i] : 0.0f);
+    }
     store8<WHOLE>(dX + at, x, left);
 }
 
-template <typename T> static void apply(T *Y, const T *pre, enum kern_act f, size_t n)
+template <typename T, int F> static void apply_as(T *Y, const T *pre, size_t n)
 {
     if (whole8(n, Y, pre))
-        LAUNCH((activate<T, true>), blocks_for(n, 2048), 256, 0, Y, pre, (int)f, n);
-    else LAUNCH((activate<T, false>), blocks_for(n, 2048), 256, 0, Y, pre, (int)f, n);
+        LAUNCH((activate<T, true, F>), blocks_for(n, 2048), 256, 0, Y, pre, n);
+    else LAUNCH((activate<T, false, F>), blocks_for(n, 2048), 256, 0, Y, pre, n);
+}
+template <typename T> static void apply(T *Y, const T *pre, enum kern_act f, size_t n)
+{
+    BY_ACTIVATION(f, (apply_as<T, F>(Y, pre, n)));
 }
 
 template <typename T> static void forward(const struct kern_linear_fwd *a)
@@ -75,22 +117,24 @@ void cuda_linear_fwd(const struct kern_linear_fwd *a)
     if (a->N > 0 && !cuda_lost()) BY_TYPE(forward, a);
 }
 
+template <typename T, int F>
+static void derive_as(T *dX, const T *d, const T *pre, bool add, size_t n)
+{
+    if (whole8(n, dX, d, pre))
+        LAUNCH((times_derivative<T, true, F>), blocks_for(n, 2048), 256, 0, dX, d, pre, add, n);
+    else LAUNCH((times_derivative<T, false, F>), blocks_for(n, 2048), 256, 0, dX, d, pre, add, n);
+}
 template <typename T>
 static void derive(T *dX, const T *d, const T *pre, enum kern_act f, bool add, size_t n)
 {
-    if (whole8(n, dX, d, pre))
-        LAUNCH((times_derivative<T, true>), blocks_for(n, 2048), 256, 0, dX, d, pre, (int)f, add,
-               n);
-    else
-        LAUNCH((times_derivative<T, false>), blocks_for(n, 2048), 256, 0, dX, d, pre, (int)f, add,
-               n);
+    BY_ACTIVATION(f, (derive_as<T, F>(dX, d, pre, add, n)));
 }
 
 /* What follows a product that gave d: dX = d f'(pre), its column sums, and pre = f(pre), in one
  * pass over both. */
-template <typename T, bool WHOLE> struct slopes_of {
+template <typename T, bool WHOLE, int F> struct slopes_of {
     T *dX, *pre;                                        /* dX: d before */
-    int f, D;
+    int D;
     bool again;
     __device__ void operator()(eight *sum, int row, int c, int left) const
     {
@@ -98,22 +142,28 @@ template <typename T, bool WHOLE> struct slopes_of {
         eight x = load8<WHOLE>(dX + at, left), p = load8<WHOLE>(pre + at, left);
 #pragma unroll
         for (int i = 0; i < 8; i++) {
-            x.x[i] = rounded<T>(x.x[i] * derivative<T>(p.x[i], f));
+            float slope;
+            activated<T, F>(p.x[i], p.x[i], slope);
+            x.x[i] = rounded<T>(x.x[i] * slope);
             sum[0].x[i] += x.x[i];
-            p.x[i] = activated<T>(p.x[i], f);
         }
         store8<WHOLE>(dX + at, x, left);
         if (again) store8<WHOLE>(pre + at, p, left);
     }
 };
 
-template <typename T>
-static void slopes(T *dX, T *pre, enum kern_act f, bool again, float *db, int N, int D)
+template <typename T, int F> static void slopes_as(T *dX, T *pre, bool again, float *db, int N,
+                                                   int D)
 {
     float *const out[1] = { db };
     if (whole8((size_t)D, dX, pre))
-        cuda_columns<1>(out, slopes_of<T, true>{ dX, pre, (int)f, D, again }, N, D);
-    else cuda_columns<1>(out, slopes_of<T, false>{ dX, pre, (int)f, D, again }, N, D);
+        cuda_columns<1>(out, slopes_of<T, true, F>{ dX, pre, D, again }, N, D);
+    else cuda_columns<1>(out, slopes_of<T, false, F>{ dX, pre, D, again }, N, D);
+}
+template <typename T>
+static void slopes(T *dX, T *pre, enum kern_act f, bool again, float *db, int N, int D)
+{
+    BY_ACTIVATION(f, (slopes_as<T, F>(dX, pre, again, db, N, D)));
 }
 
 template <typename T> static void backward(const struct kern_linear_bwd *a)

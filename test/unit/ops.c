@@ -479,6 +479,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_of_no_length_have_no_gradient),
         cmocka_unit_test(the_best_row_of_a_segment_is_the_first_largest_allowed_one),
         cmocka_unit_test(widened_acts_are_the_acts),
+        cmocka_unit_test(gelu_is_that_of_erfc),
         cmocka_unit_test(what_is_not_finite_stays_so),
         cmocka_unit_test(values_and_gradients_are_pytorchs),
         cmocka_unit_test(every_operation_is_in_a_test),
