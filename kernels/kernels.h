@@ -98,6 +98,8 @@ struct kernels {
     /* Bytes that attention's forward pass leaves for its backward pass, besides lse (the bits of
      * dropout, which would be drawn again); 0, or the function NULL: nothing. */
     size_t (*attn_bits)(const struct kern_attn *g, const struct kern_drop *drop);
+    /* norm_bwd adds up dU's columns on the way (du_sum). */
+    bool norm_sums;
 
     /* Precision of matrix products, set by kernels_open before anything is allocated: KERN_BF16
      * multiplies in bfloat16 and adds in float32 (and a device may keep acts in bfloat16:

@@ -152,12 +152,14 @@ struct kern_norm_fwd {
 };
 KERN_COST(norm_fwd, a->D, a->D, .acts = kern_both(a->N, a->D) * (a->U ? 4 : 2))
 
-/* d = LN'(dY) + dS (dS NULL: 0); dX (+)= d, dU = drop'(d). S here is what was normalised. */
+/* d = LN'(dY) + dS (dS NULL: 0); dX (+)= d, dU = drop'(d). S here is what was normalised. du_sum
+ * (NULL: not wanted; where norm_sums of kernels.h is false it must be) += column sums of dU: the
+ * gradient of the bias that U has in it, whose linear_bwd is then called without db. */
 struct kern_norm_bwd {
     act *dX;
     bool add;
     act *dU;
-    float *dgamma, *dbeta;
+    float *dgamma, *dbeta, *du_sum;
     const act *dY, *dS, *S;
     const float *mean, *rstd, *gamma;
     const struct kern_drop *drop;
@@ -211,8 +213,8 @@ enum { KERN_FEW_ROWS = 48 };
 
 /* lse [rows_q, heads] = log of the softmax's denominator (maximum included), for backward; NULL
  * when there is none. few: the rows are few, and a back end may have another way for them, whose
- * numbers differ in their last bits. bits (NULL: none): attn_bits bytes of kernels.h, which backward
- * is given in turn. */
+ * numbers differ in their last bits. bits (NULL: none): attn_bits bytes of kernels.h, which
+ * backward is given in turn. */
 struct kern_attn_fwd {
     act *O;
     float *lse;

@@ -104,7 +104,9 @@ const char *gemm_describe(
     /* attention's backward pass in one kernel, for sentences of up to 256 */ \
     X(ATTN, attn, 1) \
     /* GELU of bfloat16 by one exponential */ \
-    X(GELU, gelu, 1)
+    X(GELU, gelu, 1) \
+    /* norms go backward in one pass over their rows, with the sums for biases */ \
+    X(NORM, norm, 1)
 #define CUDA_TRY_ID(id, name, most) TRY_##id,
 enum cuda_try { CUDA_TRIES(CUDA_TRY_ID) N_CUDA_TRIES };
 #undef CUDA_TRY_ID

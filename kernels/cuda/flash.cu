@@ -373,11 +373,11 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS)
     store_rows<DIM>(dV + (size_t)k.at * g.ldv + p.h * DIM, g.ldv, p.first + row, k.n, dv, 1, 1);
 }
 
-/* --- backward of sentences that fit: a block a head of a sentence of more than `shorter` and at most
- * ROWS queries or keys, a warp 16 of its queries. Q, dO, K and V of the head are in shared memory as
- * a whole. Keys come a tile at a time; P and dS of all queries to them go into shared memory, and
- * from there the warps, 16 keys by 32 columns each, make dV = (m P)^T dO and dK = dS^T Q. dQ stays
- * in registers. Every product is made once, every sum has one order. */
+/* --- backward of sentences that fit: a block a head of a sentence of more than `shorter` and at
+ * most ROWS queries or keys, a warp 16 of its queries. Q, dO, K and V of the head are in shared
+ * memory as a whole. Keys come a tile at a time; P and dS of all queries to them go into shared
+ * memory, and from there the warps, 16 keys by 32 columns each, make dV = (m P)^T dO and
+ * dK = dS^T Q. dQ stays in registers. Every product is made once, every sum has one order. */
 
 template <int DIM, int ROWS> struct whole {
     static const int threads = 2 * ROWS, keys = ROWS > 128 ? 64 : 32, stride = keys + 8;

@@ -163,6 +163,137 @@ template <typename T, bool WHOLE> struct norm_sums {
     }
 };
 
+/* --- backward in one pass: ONCE_BLOCKS blocks of ONCE_WARPS warps, a row of each turn a warp.
+ * Lanes keep the sums of their columns over the warp's rows; a block adds its warps' in order into
+ * part[block][3][D], and once_sums the blocks'. */
+
+enum { ONCE_BLOCKS = 128, ONCE_WARPS = 8 };
+
+template <typename T, int KEEP>
+static __global__ void __launch_bounds__(32 * ONCE_WARPS)
+    backward_once(T *dX, bool add, T *dU, float *part, const T *dY, const T *dS, const T *S,
+                  const float *mean, const float *rstd, const float *gamma, drops d, int N, int D)
+{
+    __shared__ float room[ONCE_WARPS][256];
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    eight sums[3][KEEP];
+#pragma unroll
+    for (int s = 0; s < 3; s++)
+#pragma unroll
+        for (int t = 0; t < KEEP; t++)
+#pragma unroll
+            for (int i = 0; i < 8; i++) sums[s][t].x[i] = 0;
+    for (int row = (int)blockIdx.x * ONCE_WARPS + warp; row < N;
+         row += (int)gridDim.x * ONCE_WARPS) {
+        size_t at = (size_t)row * D;
+        float mu = mean[row], r = rstd[row], sum = 0, along = 0;
+        eight kept_g[KEEP], kept_x[KEEP];
+#pragma unroll
+        for (int t = 0; t < KEEP; t++) {
+            int c = (t * 32 + lane) * 8;
+            if (c >= D) continue;
+            kept_g[t] = load8<true>(dY + at + c, 8);
+            kept_x[t] = load8<true>(S + at + c, 8);
+            eight w = load8<true>(gamma + c, 8);
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                float g = kept_g[t].x[i], x = (kept_x[t].x[i] - mu) * r;
+                sums[0][t].x[i] += g * x;
+                sums[1][t].x[i] += g;
+                kept_g[t].x[i] = g *= w.x[i];
+                kept_x[t].x[i] = x;
+                sum += g;
+                along += g * x;
+            }
+        }
+        sum = warp_sum(sum) / (float)D;
+        along = warp_sum(along) / (float)D;
+#pragma unroll
+        for (int t = 0; t < KEEP; t++) {
+            int c = (t * 32 + lane) * 8;
+            if (c >= D) continue;
+            eight g;
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                g.x[i] = r * (kept_g[t].x[i] - sum - kept_x[t].x[i] * along);
+            if (dS) {
+                eight s = load8<true>(dS + at + c, 8);
+#pragma unroll
+                for (int i = 0; i < 8; i++) g.x[i] += s.x[i];
+            }
+            if (dX) {
+                eight to = g;
+                if (add) {
+                    eight old = load8<true>(dX + at + c, 8);
+#pragma unroll
+                    for (int i = 0; i < 8; i++) to.x[i] += old.x[i];
+                }
+                store8<true>(dX + at + c, to, 8);
+            }
+            if (dU) {
+                if (d.limit) drop8(g, d, row, (uint32_t)(c / 8));
+                store8<true>(dU + at + c, g, 8);
+#pragma unroll
+                for (int i = 0; i < 8; i++) sums[2][t].x[i] += g.x[i];
+            }
+        }
+    }
+    float *to = part + (size_t)blockIdx.x * 3 * (size_t)D;
+#pragma unroll
+    for (int s = 0; s < 3; s++)
+#pragma unroll
+        for (int t = 0; t < KEEP; t++) {
+            __syncthreads();
+#pragma unroll
+            for (int i = 0; i < 8; i++) room[warp][lane * 8 + i] = sums[s][t].x[i];
+            __syncthreads();
+            int c = t * 256 + (int)threadIdx.x;
+            float all = 0;
+#pragma unroll
+            for (int w = 0; w < ONCE_WARPS; w++) all += room[w][threadIdx.x];
+            if (c < D) to[s * D + c] = all;
+        }
+}
+
+/* out[s] += the blocks' sums, NULL: not wanted. A block 32 columns, a warp an eighth of the
+ * blocks. */
+static __global__ void once_sums(float *dgamma, float *dbeta, float *du_sum, const float *part,
+                                 int blocks, int D)
+{
+    __shared__ float room[ONCE_WARPS][32];
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32,
+        c = (int)blockIdx.x * 32 + lane, s = (int)blockIdx.y,
+        each = (blocks + ONCE_WARPS - 1) / ONCE_WARPS;
+    float *out = s == 0 ? dgamma : s == 1 ? dbeta : du_sum, all = 0;
+    if (!out) return;
+#pragma unroll 16
+    for (int b = warp * each; b < blocks && b < (warp + 1) * each; b++)
+        if (c < D) all += part[((size_t)b * 3 + (size_t)s) * (size_t)D + c];
+    room[warp][lane] = all;
+    __syncthreads();
+    if (warp > 0 || c >= D) return;
+    for (int w = 1; w < ONCE_WARPS; w++) all += room[w][lane];
+    out[c] += all;
+}
+
+template <typename T> static void once(const struct kern_norm_bwd *a, const struct drops &d)
+{
+    int D = a->D, all = (a->N + ONCE_WARPS - 1) / ONCE_WARPS,
+        blocks = all < ONCE_BLOCKS ? all : ONCE_BLOCKS;
+    float *part =
+        (float *)cuda_scratch(SCRATCH_SUMS, (size_t)blocks * 3 * (size_t)D * sizeof(float));
+    if (!part) return;
+#define ONCE(KEEP) \
+    LAUNCH((backward_once<T, KEEP>), (unsigned)blocks, 32 * ONCE_WARPS, 0, (T *)a->dX, a->add, \
+           (T *)a->dU, part, (const T *)a->dY, (const T *)a->dS, (const T *)a->S, a->mean, \
+           a->rstd, a->gamma, d, a->N, D)
+    if (D <= 256) ONCE(1);
+    else if (D <= 512) ONCE(2);
+    else ONCE(4);
+    LAUNCH(once_sums, dim3(blocks_for((size_t)D, 32), 3), 32 * ONCE_WARPS, 0, a->dgamma, a->dbeta,
+           a->du_sum, (const float *)part, blocks, D);
+}
+
 template <typename T> static void backward(const struct kern_norm_bwd *a)
 {
     unsigned grid = blocks_for((size_t)a->N, ROWS);
@@ -170,6 +301,10 @@ template <typename T> static void backward(const struct kern_norm_bwd *a)
     const T *dY = (const T *)a->dY, *S = (const T *)a->S;
     int N = a->N, D = a->D;
     bool whole = whole8((size_t)D, a->dX, a->dU, dY, a->dS, S, a->gamma);
+    if (cuda_try(TRY_NORM) && whole && D <= 1024) {
+        once<T>(a, d);
+        return;
+    }
 #define BACKWARD(WHOLE, KEEP) \
     LAUNCH((backward_rows<T, WHOLE, KEEP>), grid, 32 * ROWS, 0, (T *)a->dX, a->add, (T *)a->dU, \
            dY, (const T *)a->dS, S, a->mean, a->rstd, a->gamma, d, N, D)
@@ -184,6 +319,7 @@ template <typename T> static void backward(const struct kern_norm_bwd *a)
     else if (D <= 512) BACKWARD(true, 2);
     else if (D <= 1024) BACKWARD(true, 4);
     else BACKWARD(true, 0);
+    if (a->du_sum && a->dU) cuda_column_sums(a->du_sum, (const T *)a->dU, N, D, D);
 }
 
 void cuda_norm_bwd(const struct kern_norm_bwd *a)

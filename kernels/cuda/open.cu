@@ -137,6 +137,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
         *why = missing("%s", tries);
         return NULL;
     }
+    table.norm_sums = cuda_try(TRY_NORM);
     if (table.abi) return &table;                       /* opened before */
     cuda.fail = fail ? fail : keep_message;
     cudaError_t e = cudaGetDeviceCount(&n);

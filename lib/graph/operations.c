@@ -9,9 +9,9 @@ static void linear_back(struct tape *t, struct record *r)
 {
     bool add;
     act *dx = tape_grad(t, r->x, &add);
-    KERN(t->k, linear_bwd, .dX = dx, .add = add, .dW = grad(t, r->W), .db = grad(t, r->b),
-         .dY = r->y.g, .X = r->x->v, .W = val(t, r->W), .N = r->y.rows, .I = r->x->cols,
-         .O = r->y.cols);
+    KERN(t->k, linear_bwd, .dX = dx, .add = add, .dW = grad(t, r->W),
+         .db = r->summed ? NULL : grad(t, r->b), .dY = r->y.g, .X = r->x->v, .W = val(t, r->W),
+         .N = r->y.rows, .I = r->x->cols, .O = r->y.cols);
 }
 
 struct var *tape_linear(struct tape *t, struct var *x, int W, int b)
@@ -53,9 +53,9 @@ static void ffn_back(struct tape *t, struct record *r)
     act *dx = tape_grad(t, r->x, &add);
     int m = tape_mark(t);
     act *dpre = tape_alloc(t, (size_t)N * (size_t)F * t->k->act_size);
-    KERN(t->k, linear_bwd, .dX = dpre, .dW = grad(t, r->W2), .db = grad(t, r->b2), .dY = r->y.g,
-         .X = r->pre, .W = val(t, r->W2), .pre_x = r->pre, .f = r->f, .db_x = grad(t, r->b),
-         .N = N, .I = F, .O = O);
+    KERN(t->k, linear_bwd, .dX = dpre, .dW = grad(t, r->W2),
+         .db = r->summed ? NULL : grad(t, r->b2), .dY = r->y.g, .X = r->pre, .W = val(t, r->W2),
+         .pre_x = r->pre, .f = r->f, .db_x = grad(t, r->b), .N = N, .I = F, .O = O);
     KERN(t->k, linear_bwd, .dX = dx, .add = add, .dW = grad(t, r->W), .dY = dpre, .X = r->x->v,
          .W = val(t, r->W), .N = N, .I = D, .O = F);
     tape_back_to(t, m);
@@ -164,6 +164,16 @@ static struct kern_drop drop_site(struct tape *t, float p)
     return d;
 }
 
+/* Where the back end adds up the columns of u's gradient itself, the gradient of the bias of the
+ * product that made u; NULL elsewhere. */
+static float *bias_of_u(struct tape *t, struct record *r)
+{
+    struct record *made = r->made_u;
+    if (!made || !t->k->norm_sums) return NULL;
+    made->summed = true;
+    return grad(t, made->back == ffn_back ? made->b2 : made->b);
+}
+
 static void norm_back(struct tape *t, struct record *r)
 {
     bool add_x, add_u = false;
@@ -181,9 +191,9 @@ static void norm_back(struct tape *t, struct record *r)
     }
     if (r->y.has_g)
         KERN(t->k, norm_bwd, .dX = dx, .add = add_x, .dU = du, .dgamma = grad(t, r->W),
-             .dbeta = grad(t, r->b), .dY = r->y.g, .dS = ds, .S = r->s, .mean = r->mean,
-             .rstd = r->rstd, .gamma = val(t, r->W), .drop = &r->drop, .N = r->y.rows,
-             .D = r->y.cols);
+             .dbeta = grad(t, r->b), .du_sum = du && !add_u ? bias_of_u(t, r) : NULL,
+             .dY = r->y.g, .dS = ds, .S = r->s, .mean = r->mean, .rstd = r->rstd,
+             .gamma = val(t, r->W), .drop = &r->drop, .N = r->y.rows, .D = r->y.cols);
     else {                                   /* only the sum was used */
         size_t n = (size_t)r->y.rows * (size_t)r->y.cols;
         if (add_x) KERN(t->k, add, .Y = dx, .X = ds, .n = n);
@@ -199,9 +209,12 @@ struct var *tape_norm(struct tape *t, struct var *x, struct var *u, int gamma, i
                       struct var **sum)
 {
     int N = x->rows, D = x->cols;
+    struct record *last = t->n > 0 ? &t->records[t->n - 1] : NULL;
+    bool fresh = u && last && u == &last->y;
     struct var *z = u && sum ? tape_var(t, N, D) : NULL;
     struct record *r = record_new(t, N, D);
     r->back = norm_back;
+    if (fresh && (last->back == linear_back || last->back == ffn_back)) r->made_u = last;
     r->x = x; r->u = u; r->z = z; r->W = gamma; r->b = beta;
     if (u) r->drop = drop_site(t, t->p_drop);
     int m = tape_mark(t);

@@ -62,7 +62,7 @@ const struct kernels *plan_kernels(const struct kernels *like)
         .alloc = plan_alloc, .release = plan_release, .upload = upload, .download = download,
         .copy = upload, .zero = zero, .get = get, .sync = done, .fetch = download,
         .host_alloc = mem_alloc, .host_release = free, .describe = describe, .precision = precision,
-        .attn_bits = like->attn_bits,
+        .attn_bits = like->attn_bits, .norm_sums = like->norm_sums,
 #define PLAN_ENTRY(op, name) .op = plan_##op,
         KERN_OPS(PLAN_ENTRY)
     };

@@ -10,6 +10,8 @@ struct record {
     void (*back)(struct tape *, struct record *);
     struct var y;                       /* what the operation made; callers hold pointers to it */
     struct var *x, *u, *z;                   /* inputs, and a second output */
+    struct record *made_u;      /* the product that made u, which nothing else has read; or NULL */
+    bool summed;                /* that product's: the gradient of its last bias is there */
     act *s, *pre;
     float *mean, *rstd, *lse;
     void *bits;

@@ -182,6 +182,10 @@ static void norm_setup(struct test *t)
     input(t, "gamma", PARAM, (size_t)s.I, true);
     input(t, "beta", PARAM, (size_t)s.I, true);
     if (!s.plain) input(t, "U", ACT, times(s.N, s.I), true);
+    if (s.alone && k->norm_sums) {      /* a bias in U, which is 0: its gradient is du_sum */
+        struct array *b = input(t, "b", PARAM, (size_t)s.I, true);
+        for (size_t i = 0; i < b->n; i++) b->x[i] = 0;
+    }
     output(t, "Y", ACT, times(s.N, s.I));
     if (s.sum) output(t, "S", ACT, times(s.N, s.I));
     extra(t, (size_t)s.N * sizeof(float));
@@ -197,7 +201,8 @@ static void norm_plain(struct test *t)
         double mean = 0, var = 0;
         for (size_t i = 0; i < D; i++) {
             size_t at = (size_t)n * D + i;
-            s[i] = t->in[0].x[at] + (t->s.plain ? 0 : mask(t, n, 0, (int)i) * t->in[3].x[at]);
+            double u = t->s.plain ? 0 : t->in[3].x[at] + (t->n_in > 4 ? t->in[4].x[i] : 0);
+            s[i] = t->in[0].x[at] + (t->s.plain ? 0 : mask(t, n, 0, (int)i) * u);
             mean += s[i] / (double)D;
             if (t->s.sum) t->out[1].x[at] = s[i];
         }
@@ -229,7 +234,8 @@ static void norm_backward(struct test *t)
     /* dU is written, not added to: the caller adds. */
     void *dU = t->s.plain ? NULL : t->s.add ? t->extra[5] : t->in[3].grad;
     KERN(k, norm_bwd, .dX = t->in[0].grad, .add = t->s.add, .dU = dU, .dgamma = t->in[1].grad,
-         .dbeta = t->in[2].grad, .dY = t->out[0].cot_dev,
+         .dbeta = t->in[2].grad, .du_sum = t->n_in > 4 ? t->in[4].grad : NULL,
+         .dY = t->out[0].cot_dev,
          .dS = t->s.sum ? t->out[1].cot_dev : NULL, .S = norm_sum(t), .mean = t->extra[2],
          .rstd = t->extra[3], .gamma = t->in[1].dev, .drop = &t->drop, .N = t->s.N, .D = t->s.I);
     if (dU == t->extra[5] && dU) KERN(k, add, .Y = t->in[3].grad, .X = dU,
@@ -527,6 +533,10 @@ static const struct op ops_layers[] = {
         { .N = 5, .I = 64, .in_place = true },
         { .N = 3, .I = 2056, .sum = true, .in_place = true },
         { .N = 4, .I = 72, .plain = true, .in_place = true },
+        { .N = 1100, .I = 40, .drop = true, .sum = true, .alone = true },
+        { .N = 21, .I = 1024, .drop = true, .alone = true },
+        { .N = 9, .I = 264, .add = true, .alone = true },
+        { .N = 6, .I = 33, .drop = true, .alone = true },
         END },
       .golden = { .N = 7, .I = 20, .sum = true } },
     { "drop",
