@@ -28,6 +28,7 @@ struct cuda {
     enum cuda_recording recording;
     bool bf16;                              /* acts and products are bfloat16 */
     size_t shared_most;                     /* bytes of shared memory that a block may have */
+    size_t memory;                          /* all of the device's */
     int (*fail)(const char *fmt, ...);      /* the program's err_set */
 };
 extern struct cuda cuda;
@@ -106,7 +107,9 @@ const char *gemm_describe(
     /* GELU of bfloat16 by one exponential */ \
     X(GELU, gelu, 1) \
     /* norms go backward in one pass over their rows, with the sums for biases */ \
-    X(NORM, norm, 1)
+    X(NORM, norm, 1) \
+    /* the output layer in equal chunks, softmax by eights */ \
+    X(XENT, xent, 1)
 #define CUDA_TRY_ID(id, name, most) TRY_##id,
 enum cuda_try { CUDA_TRIES(CUDA_TRY_ID) N_CUDA_TRIES };
 #undef CUDA_TRY_ID

@@ -166,6 +166,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
         return NULL;
     }
     cuda.shared_most = device.sharedMemPerBlockOptin;
+    cuda.memory = device.totalGlobalMem;
     e = cudaStreamCreateWithFlags(&cuda.stream, cudaStreamNonBlocking);
     if (e == cudaSuccess) e = memory_open();
     if (e != cudaSuccess) {

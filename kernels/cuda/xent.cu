@@ -3,9 +3,17 @@
  * and never all rows' at once. */
 #include "kernels/cuda/columns.h"
 
-enum { THREADS = 256 };
-static const size_t LOGITS =
-    (size_t)64 << 20; /* at most so many at a time, 256 MiB, unless 64 rows are more */
+enum { THREADS = 256, EIGHTS = 512 };
+
+/* At most so many at a time, unless 64 rows are more: 256 MiB, or 1 GiB on a device of 40 GiB and
+ * more; less on one of less than 4. It is the device's memory and not what is free of it: chunks
+ * decide the order of sums. */
+static size_t most_logits(void)
+{
+    if (!cuda_try(TRY_XENT)) return (size_t)64 << 20;
+    if (cuda.memory >= (size_t)40 << 30) return (size_t)256 << 20;
+    return cuda.memory >= (size_t)4 << 30 ? (size_t)64 << 20 : cuda.memory / 256;
+}
 
 static __global__ void count_words(int32_t *n, const uint8_t *allowed, int V)
 {
@@ -24,7 +32,7 @@ static __device__ __forceinline__ row_of row_add(row_of a, row_of b)
     return { soft_add(a.s, b.s), a.sum + b.sum, second ? b.best : a.best, second ? b.at : a.at };
 }
 
-static __device__ row_of block_row(row_of x, row_of *room)
+template <int N> static __device__ row_of block_row(row_of x, row_of *room)
 {
 #pragma unroll
     for (int by = 16; by > 0; by >>= 1) {
@@ -39,7 +47,7 @@ static __device__ row_of block_row(row_of x, row_of *room)
     if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = x;
     __syncthreads();
     row_of all = room[0];
-    for (int w = 1; w < THREADS / 32; w++) all = row_add(all, room[w]);
+    for (int w = 1; w < N / 32; w++) all = row_add(all, room[w]);
     return all;
 }
 
@@ -64,7 +72,7 @@ static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *d
         mine.sum += x;
         if (mine.at < 0 ? x == x : x > mine.best) { mine.best = x; mine.at = v; }
     }
-    row_of row = block_row(mine, room);
+    row_of row = block_row<THREADS>(mine, room);
     float lse = row.s.max + logf(row.s.sum);
     float words = (float)(count ? *count + (word >= 0 && !allowed[word]) : V), even = eps / words,
           p = 0, by = 0;
@@ -92,15 +100,85 @@ static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *d
     }
 }
 
+/* The same with a thread's words in eights, one exponential for a change of its maximum; the bias
+ * is in Z. What is behind a row's last word is zero in dZ. */
+template <typename T>
+static __global__ void __launch_bounds__(EIGHTS)
+    softmax_eights(float *loss, float *nll, int32_t *best, T *dZ, const float *Z,
+                   const int32_t *target, const float *weight, const uint8_t *allowed,
+                   const int32_t *count, float eps, float scale, int V, int ld)
+{
+    __shared__ row_of room[32];
+    int m = (int)blockIdx.x, word = target[m];
+    const float *z = Z + (size_t)m * ld;
+    row_of mine = { { -INFINITY, 0 }, 0, -INFINITY, -1 };
+    for (int v = (int)threadIdx.x * 8; v < V; v += EIGHTS * 8) {
+        eight x = load8<true>(z + v, 8);
+        float high = mine.s.max;
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            bool there = v + i < V && (!allowed || allowed[v + i] || v + i == word);
+            if (there) {
+                mine.sum += x.x[i];
+                if (mine.at < 0 ? x.x[i] == x.x[i] : x.x[i] > mine.best) {
+                    mine.best = x.x[i];
+                    mine.at = v + i;
+                }
+            } else x.x[i] = -INFINITY;
+            high = fmaxf(high, x.x[i]);
+        }
+        if (high != mine.s.max) {
+            mine.s.sum *= expf(mine.s.max - high);
+            mine.s.max = high;
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            mine.s.sum += x.x[i] == -INFINITY ? 0.0f : expf(x.x[i] - high);
+    }
+    row_of row = block_row<EIGHTS>(mine, room);
+    float lse = row.s.max + logf(row.s.sum);
+    float words = (float)(count ? *count + (word >= 0 && !allowed[word]) : V), even = eps / words,
+          by = 0;
+    if (threadIdx.x == 0) {
+        float n = 0, l = 0;
+        if (word >= 0) {
+            n = lse - z[word];
+            l = (1 - eps) * n + eps * (lse - row.sum / words);
+        }
+        if (loss) loss[m] = l;
+        if (nll) nll[m] = n;
+        if (best) best[m] = row.at;
+    }
+    if (!dZ) return;
+    __syncthreads(); /* d may be z: the target's logit has been read */
+    T *d = dZ + (size_t)m * ld;
+    if (word >= 0) by = scale * (weight ? weight[m] : 1.0f);
+    for (int v = (int)threadIdx.x * 8; v < V; v += EIGHTS * 8) {
+        eight x = load8<true>(z + v, 8);
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            bool there = word >= 0 && v + i < V && (!allowed || allowed[v + i] || v + i == word);
+            x.x[i] = there ? by * (expf(x.x[i] - lse) - even - (v + i == word ? 1 - eps : 0.0f))
+                           : 0.0f;
+        }
+        store8<true>(d + v, x, 8);
+    }
+}
+
 /* Rows of logits begin at multiples of eight of them, whatever the number of words: products of
  * rows that do not are slow, or none. */
 static int logits_across(int V) { return (V + 7) / 8 * 8; }
 
 size_t xent_logits(int V, int M, int *rows)
 {
-    size_t across = (size_t)logits_across(V > 0 ? V : 1), most = LOGITS / across / 64 * 64;
+    size_t across = (size_t)logits_across(V > 0 ? V : 1), most = most_logits() / across / 64 * 64;
     if (most < 64) most = 64;
     *rows = M < (int)most ? M : (int)most;
+    if (cuda_try(TRY_XENT) && M > *rows) {      /* equal chunks of whole tiles of products */
+        int chunks = (M + *rows - 1) / *rows;
+        *rows = ((M + chunks - 1) / chunks + 127) / 128 * 128;
+        if (*rows > M) *rows = M;
+    }
     return (size_t)*rows * across * sizeof(float);
 }
 
@@ -125,8 +203,15 @@ template <typename T> static void run(const struct kern_xent *a)
         T *dx = a->dX ? (T *)a->dX + (size_t)at * D : NULL;
         const struct matrix X = { x, D, MATRIX_ACT }, W = { a->W, D, MATRIX_WEIGHTS },
                             d = { dZ, ld, MATRIX_ACT };
-        cuda_gemm(false, true, rows, V, D, X, W, { Z, ld, MATRIX_FLOAT }, false, NULL, false);
-        LAUNCH(softmax_rows<T>, (unsigned)rows, THREADS, 0, a->loss ? a->loss + at : NULL,
+        bool eights = cuda_try(TRY_XENT);
+        cuda_gemm(false, true, rows, V, D, X, W, { Z, ld, MATRIX_FLOAT }, false,
+                  eights ? a->b : NULL, false);
+        if (eights)
+            LAUNCH(softmax_eights<T>, (unsigned)rows, EIGHTS, 0, a->loss ? a->loss + at : NULL,
+                   a->nll ? a->nll + at : NULL, a->best ? a->best + at : NULL, dZ, (const float *)Z,
+                   a->target + at, a->weight ? a->weight + at : NULL, a->allowed,
+                   (const int32_t *)count, a->eps, a->scale, V, ld);
+        else LAUNCH(softmax_rows<T>, (unsigned)rows, THREADS, 0, a->loss ? a->loss + at : NULL,
                a->nll ? a->nll + at : NULL, a->best ? a->best + at : NULL, dZ, (const float *)Z,
                a->b, a->target + at, a->weight ? a->weight + at : NULL, a->allowed,
                (const int32_t *)count, a->eps, a->scale, V, ld);

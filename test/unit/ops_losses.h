@@ -221,7 +221,7 @@ static const struct op ops_losses[] = {
         { .N = 10, .I = 5, .V = 50, .allowed = true, .weighted = true, .eps = 0.1f },
         { .N = 6, .I = 4, .V = 19, .no_bias = true, .allowed = true },
         { .N = 0, .I = 4, .V = 10 },
-        { .N = 70, .I = 6, .V = 1500, .eps = 0.2f, .weighted = true },
+        { .N = 300, .I = 6, .V = 1500, .eps = 0.2f, .weighted = true },
         END },
       .golden = { .N = 8, .I = 6, .V = 29, .eps = 0.1f, .plain = true } },
     { "gc",
