@@ -109,7 +109,9 @@ const char *gemm_describe(
     /* norms go backward in one pass over their rows, with the sums for biases */ \
     X(NORM, norm, 1) \
     /* the output layer in equal chunks, softmax by eights */ \
-    X(XENT, xent, 1)
+    X(XENT, xent, 1) \
+    /* sorting and short sums of columns in fewer launches */ \
+    X(SORT, sort, 1)
 #define CUDA_TRY_ID(id, name, most) TRY_##id,
 enum cuda_try { CUDA_TRIES(CUDA_TRY_ID) N_CUDA_TRIES };
 #undef CUDA_TRY_ID
