@@ -11,7 +11,8 @@ T_CLI := $(wildcard $(if $(T),$(patsubst %,test/cli/%.sh,$(T:cli/%=%)),test/cli/
 T_CUDA := $(if $(T_CLI),$(shell grep -l 'test/cuda' $(T_CLI)))
 T_UNITS := $(if $(T),$(if $(T_CUDA),$(UNITS),$(filter $(T:unit/%=%),$(UNITS))),$(UNITS))
 test-run: $(T_UNITS:%=$(O)/test/unit/%) $(if $(T_CLI),cli-parts) \
-    $(if $(T_CUDA),$(EMULATED) $(EMULATED_NCCL) $(O)/test/cuda/planted)
+    $(if $(T_CUDA),$(EMULATED) $(EMULATED_NCCL) $(addprefix $(O)/test/,cuda/planted bench/ops \
+    bench/step))
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' \
 	    test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
 

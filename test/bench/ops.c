@@ -1,9 +1,11 @@
 /* Where a training step's time goes, operation by operation, against the speed of one large
  * product measured in the same run.
- *   ops [THREADS [DEVICE [bf16 [LAYERS DIM VOCABULARY LENGTH SENTENCES HEADS]]]]
+ *   ops [--try A]... [THREADS [DEVICE [bf16 [LAYERS DIM VOCABULARY LENGTH SENTENCES HEADS]]]]
  * of that model, or of three sizes; milliseconds are the best of several runs, GFLOP/s of the
  * products inside an operation, GB/s of what it must read and write. With CPUTIME=1 in the
- * environment one thread's own time is measured instead of the clock's: for a busy machine. */
+ * environment one thread's own time is measured instead of the clock's: for a busy machine. LENGTH
+ * `real`: 4 to 128, as in step.c; -128: causal. ONLY=attention leaves out what is not. --try:
+ * tries.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include "common/mem.h"
 #include "common/thread.h"
 #include "kernels/kernels.h"
+#include "test/bench/tries.h"
 #include "test/unit/acts.h"
 
 static const struct kernels *k;
@@ -47,6 +50,7 @@ static void *random_float(size_t n)
 }
 
 static double peak;        /* GFLOP/s of one large product */
+static const char *only;
 static double step_ms, step_gflop;
 
 static void report(const char *what, double s, double flops, double bytes, int times)
@@ -66,24 +70,43 @@ static void report(const char *what, double s, double flops, double bytes, int t
  * return before they are done, and are short, a run is of sixteen: waiting for one takes as long
  * as some do. */
 #define TIME(what, flops, bytes, times, call) do { \
-        double best = 1e9, until = now() + 0.2; \
-        for (int run = 0, calls = 1; run < 3 || (now() < until && run < 100); run++) { \
-            double t = now(); \
-            for (int c_ = 0; c_ < calls; c_++) call; \
-            k->sync(); \
-            t = (now() - t) / calls; \
-            if (t < best) best = t; \
-            if (k->queues && best < 1e-3) calls = 16; \
+        if (only && !strstr(what, only)) break; \
+        for (int turn_ = 0; turn_ < turns(); turn_++) { \
+            use(turn_); \
+            double best = 1e9, until = now() + (try_of[0] ? 0.1 : 0.2); \
+            for (int run = 0, calls = 1; run < 3 || (now() < until && run < 100); run++) { \
+                double t = now(); \
+                for (int c_ = 0; c_ < calls; c_++) call; \
+                k->sync(); \
+                t = (now() - t) / calls; \
+                if (t < best) best = t; \
+                if (k->queues && best < 1e-3) calls = 16; \
+            } \
+            note(turn_, best); \
         } \
-        report(what, best, flops, bytes, times); \
+        report(what, best_of(try_of[0] ? tries - 1 : 0), flops, bytes, times); \
+        tell_tries(what); \
     } while (0)
 
 static void model(int layers, int D, int V, int T, int B, int heads)
 {
-    int N = T * B, M = N * 15 / 100, dim = D / heads;
+    bool causal = T < 0;
+    int N = 0, M, dim = D / heads, longest = 0;
+    int32_t *at = mem_alloc((size_t)B * 4), *len = mem_alloc((size_t)B * 4);
+    double pairs = 0;
+    for (int i = 0; i < B; i++) {
+        double u = (double)((unsigned)i * 40503u % 65536u) / 65536;
+        at[i] = N;
+        len[i] = T ? abs(T) : 4 + (int)(125 * u * u);
+        N += len[i];
+        if (len[i] > longest) longest = len[i];
+        pairs += (double)len[i] * len[i] / (causal ? 2 : 1);
+    }
+    M = N * 15 / 100;
     size_t ND = (size_t)N * (size_t)D;
     double nd = (double)ND, dd = (double)D * D, bytes = (double)k->act_size * nd;
-    printf("%d layers, D %d, vocabulary %d, %d x %d tokens, %d heads\n", layers, D, V, B, T, heads);
+    printf("%d layers, D %d, vocabulary %d, %d x %d tokens, %d heads\n", layers, D, V, B, longest,
+           heads);
     step_ms = step_gflop = 0;
     void *X = random_act(ND), *Y = random_act(ND), *Z = random_act(ND), *dX = random_act(ND),
          *dY = random_act(ND);
@@ -96,14 +119,13 @@ static void model(int layers, int D, int V, int T, int B, int heads)
           *lse = random_float((size_t)N * (size_t)heads);
     uint64_t *sample = mem_alloc((size_t)N * 8);
     uint32_t *pos = mem_alloc((size_t)N * 4);
-    int32_t *at = mem_alloc((size_t)B * 4), *len = mem_alloc((size_t)B * 4),
-            *token = mem_alloc((size_t)N * 4);
-    for (int i = 0; i < N; i++) {
-        sample[i] = (uint64_t)(i / T);
-        pos[i] = (uint32_t)(i % T);
+    int32_t *token = mem_alloc((size_t)N * 4);
+    for (int i = 0, s = 0; i < N; i++) {
+        if (i == at[s] + len[s]) s++;
+        sample[i] = (uint64_t)s;
+        pos[i] = (uint32_t)(i - at[s]);
         token[i] = (int)((unsigned)i * 7919u % (unsigned)V);
     }
-    for (int i = 0; i < B; i++) { at[i] = i * T; len[i] = T; }
 #define UP(x, n) do { \
         void *p_ = k->alloc((n) * sizeof *x); \
         k->upload(p_, x, (n) * sizeof *x); \
@@ -117,15 +139,19 @@ static void model(int layers, int D, int V, int T, int B, int heads)
     UP(token, (size_t)N);
     struct kern_drop drop = { 0.1f, { 1, RNG_DROPOUT, 1 }, 0, sample, pos };
     struct kern_attn g = { B,  heads, dim,  3 * D, 3 * D, 3 * D, D,     at,    len,
-                           at, len,   NULL, T,     T,     N,     false, 0.125f };
+                           at, len,   NULL, longest, longest, N, causal, 0.125f };
+    size_t kept = (size_t)N * (size_t)heads * (size_t)((longest + 63) / 64 * 8);
+    void *room = k->alloc(kept);
+#define BITS (k->attn_bits && k->attn_bits(&g, &drop) ? room : NULL)
     size_t d = (size_t)D * k->act_size;
     char *qkv = QKV, *dqkv = dQKV;
 
     TIME("qkv", 6 * nd * D, 0, layers, KERN(k, linear_fwd, .Y = QKV, .X = X, .W = W, .b = b,
                                             .N = N, .I = D, .O = 3 * D));
-    TIME("attention", 4 * nd * T, 4 * bytes, layers, KERN(k, attn_fwd, .O = Y, .lse = lse,
-                                                          .Q = qkv, .K = qkv + d, .V = qkv + 2 * d,
-                                                          .g = &g, .drop = &drop));
+    TIME("attention", 4 * pairs * D, 4 * bytes, layers, KERN(k, attn_fwd, .O = Y, .lse = lse,
+                                                          .bits = BITS, .Q = qkv, .K = qkv + d,
+                                                          .V = qkv + 2 * d, .g = &g,
+                                                          .drop = &drop));
     TIME("out", 2 * nd * D, 0, layers, KERN(k, linear_fwd, .Y = Y, .X = X, .W = W, .b = b, .N = N,
                                             .I = D, .O = D));
     TIME("norm", 0, 4 * bytes, 2 * layers, KERN(k, norm_fwd, .Y = Y, .S = Z, .mean = mean,
@@ -138,19 +164,22 @@ static void model(int layers, int D, int V, int T, int B, int heads)
     TIME("ffn 2", 8 * nd * D, 0, layers, KERN(k, linear_fwd, .Y = Y, .X = H, .W = W, .b = b,
                                               .N = N, .I = 4 * D, .O = D));
     TIME("ffn 2 backward", 16 * nd * D, 0, layers, KERN(k, linear_bwd, .dX = dH, .dW = dW,
-                                                        .db = db, .dY = dY, .X = H, .W = W,
+                                                        .db = k->norm_sums ? NULL : db,
+                                                        .dY = dY, .X = H, .W = W,
                                                         .pre_x = pre, .f = KERN_GELU, .db_x = db,
                                                         .N = N, .I = 4 * D, .O = D));
     TIME("ffn 1 backward", 16 * nd * D, 0, layers, KERN(k, linear_bwd, .dX = dX, .add = true,
                                                         .dW = dW, .dY = dH, .X = X, .W = W, .N = N,
                                                         .I = D, .O = 4 * D));
     TIME("norm backward", 0, 4 * bytes, 2 * layers,
-         KERN(k, norm_bwd, .dX = dX, .dU = dH, .dgamma = db, .dbeta = db, .dY = dY, .S = Z,
+         KERN(k, norm_bwd, .dX = dX, .dU = dH, .dgamma = db, .dbeta = db,
+              .du_sum = k->norm_sums ? db : NULL, .dY = dY, .S = Z,
               .mean = mean, .rstd = rstd, .gamma = b, .drop = &drop, .N = N, .D = D));
-    TIME("out backward", 4 * nd * D, 0, layers, KERN(k, linear_bwd, .dX = dX, .dW = dW, .db = db,
-                                                     .dY = dY, .X = X, .W = W, .N = N, .I = D,
-                                                     .O = D));
-    TIME("attention backward", 8 * nd * T, 8 * bytes, layers, KERN(k, attn_bwd, .dQ = dqkv,
+    TIME("out backward", 4 * nd * D, 0, layers, KERN(k, linear_bwd, .dX = dX, .dW = dW,
+                                                     .db = k->norm_sums ? NULL : db, .dY = dY,
+                                                     .X = X, .W = W, .N = N, .I = D, .O = D));
+    TIME("attention backward", 8 * pairs * D, 8 * bytes, layers, KERN(k, attn_bwd, .dQ = dqkv,
+                                                                   .bits = BITS,
                                                                    .dK = dqkv + d,
                                                                    .dV = dqkv + 2 * d, .dO = dY,
                                                                    .O = Y, .Q = qkv, .K = qkv + d,
@@ -188,7 +217,8 @@ static void model(int layers, int D, int V, int T, int B, int heads)
     printf("  step %.1f ms, %.0f tokens/s, %.1f GFLOP/s = %.0f%% of one product\n\n", step_ms,
            N / step_ms * 1e3, step_gflop / step_ms * 1e3, 100 * step_gflop / step_ms * 1e3 / peak);
     void *made[] = { X,   Y,      Z,   dX, dY,  QKV,   dQKV, H,  dH, pre,  W, dW, b, db, mean, rstd,
-                     lse, sample, pos, at, len, token, E,    dE, bv, loss, p, gr, m, v,  norm2 };
+                     lse, sample, pos, at, len, token, E,    dE, bv, loss, p, gr, m, v,  norm2,
+                     room };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) k->release(made[i]);
 }
 
@@ -241,9 +271,13 @@ static void objectives(int D, int V, int N)
 
 int main(int argc, char **argv)
 {
+    tries_from(&argc, &argv);
+    only = getenv("ONLY");
     par_threads_set(argc > 1 ? atoi(argv[1]) : 1);
     bool bf16 = argc > 3 && strcmp(argv[3], "bf16") == 0;
-    k = kernels_open(argc > 2 ? argv[2] : "cpu", bf16 ? KERN_BF16 : KERN_FLOAT32, NULL);
+    try_device = argc > 2 ? argv[2] : "cpu";
+    try_precision = bf16 ? KERN_BF16 : KERN_FLOAT32;
+    k = kernels_open(try_device, try_precision, NULL);
     if (!k) { fprintf(stderr, "ops: %s\n", err_msg()); return 1; }
     if (getenv("CPUTIME")) clock_id = CLOCK_PROCESS_CPUTIME_ID;
     printf("%s\n", k->describe());

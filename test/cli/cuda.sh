@@ -11,6 +11,12 @@ export UNIT=$build/test/unit STEPS=10 DIM=32 LAYERS=1 TOKENS=100 SENTENCES=100 T
 
 ISOGLOT_EMULATE=random check_ops_float32 > float32 2>&1 & ops32=$!
 ISOGLOT_EMULATE=reverse check_ops_bf16 > bf16 2>&1 & ops16=$!
+# the other ways (tries.cu), on a device with room for all of them; the output layer in chunks
+export TRIED="attn ffn dense norm xent embed linear"
+ways() { ISOGLOT_CUDA_TRY=all=1 ISOGLOT_EMULATE_SM=90 ISOGLOT_TEST_OPS=$TRIED "$@"; }
+{ ISOGLOT_TEST_SANITIZED=1 ISOGLOT_EMULATE=reverse ways "$UNIT/ops" cuda bf16 &&
+    TRIED=xent ISOGLOT_EMULATE_MEMORY=48000000 ways "$UNIT/ops" cuda bf16 &&
+    ways "$UNIT/golden" cuda; } > ways 2>&1 & ops_ways=$!
 check_models > models 2>&1 || { cat models; fail "models"; }
 check_decoding > decoding 2>&1 || { cat decoding; fail "the decoder"; }
 check_training_follows_the_cpu
@@ -75,7 +81,7 @@ fails 1 'back-precision int8 is for the processor; use --device cpu' finetune -q
 [ ! -e none ] || fail "a run that could not start left a folder"
 # what it says of itself, and without a device
 pretrain_on auto float32 auto --steps 1 2> why || { cat why; fail "auto"; }
-describe() { is "$(env "$1" "$UNIT/ops" cuda describe 2>&1)" \
+describe() { is "$(env "$1" "$UNIT/ops" cuda describe 2>&1 || true)" \
     "ops: --device cuda: $2; use --device cpu" "$1"; }
 describe ISOGLOT_EMULATE_SM=75 \
     "an emulated GPU is of compute capability 7.5, and 8.0 (Ampere) is the least that works"
@@ -90,9 +96,18 @@ grep -q ', trying mask=1' said || { cat said; fail "what is tried is not told"; 
 describe ISOGLOT_EMULATE_DEVICES=0 "no CUDA-capable device is detected"
 wait $ops32 || { cat float32; fail "operations in float32"; }
 wait $ops16 || { cat bf16; fail "operations in bf16"; }
+wait $ops_ways || { cat ways; fail "operations and models, all=1"; }
 for f in float32 bf16; do grep \
     -Eq 'cuBLASLt [0-9.]+ without an algorithm for [1-9][0-9]* kinds of products, (float32|bf16)' \
         $f || { tail -n 3 $f; fail "products without an algorithm are not told ($f)"; }; done
+
+# the table of test/gpu/decide.sh: a row for each of a group's numbers
+BENCH=$build/test/bench SMALL=1 ISOGLOT_EMULATE_SM=90 bash "$TOP/test/gpu/decide.sh" A B C E \
+    > decided || { cat decided; fail "decide.sh"; }
+rows() { grep -cP "^$1\\t[^\\t]*\\t$2\\t" decided; }
+both='[\d.]+ \([\d.]+%\)\t[\d.]+ \([\d.]+%\)'
+is "$(rows A1 '\tpassed') $(rows A2 "$both") $(rows B "$both") $(rows C1 "$both") $(rows E2 \
+    '\tpassed')" "2 12 18 1 1" "decide.sh's rows"
 
 # what the emulation finds, in kernels with a mistake each
 planted=$build/test/cuda/planted
@@ -101,7 +116,8 @@ if [ -z "${ISOGLOT_TEST_SANITIZED-}" ]; then
     export ISOGLOT_EMULATE=races
     # the large shapes are left out: minutes
     ISOGLOT_TEST_SANITIZED=1 check_ops_float32 > races32 2>&1 & races32=$!
-    ISOGLOT_TEST_SANITIZED=1 check_ops_bf16 > races16 2>&1 & races16=$!
+    { ISOGLOT_TEST_SANITIZED=1 check_ops_bf16 &&
+        ISOGLOT_TEST_SANITIZED=1 ways "$UNIT/ops" cuda bf16; } > races16 2>&1 & races16=$!
     is "$("$planted" warp_barrier)" 6 "a kernel that needs no more than a barrier of a warp"
     for what in "no_barrier:a race at .*, shared memory" \
         "no_barrier_before_the_next:a race at .*, shared memory" \

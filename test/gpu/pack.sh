@@ -1,9 +1,9 @@
 #!/bin/bash
-# Puts what test/gpu/run.sh, bench.sh and the experiments need into FOLDER, for a machine with a GPU
-# where nothing can be built or installed: programs, tests, their libraries (all but the C library's
-# and gcc's), the golden files, pipelines, and of their texts those that CORPUS_CACHE=folder or the
-# checkout's data/ has. There: FOLDER/test/gpu/run.sh, FOLDER/make pipeline/X. The archive has at
-# most 64 MiB.
+# Puts what test/gpu/run.sh, decide.sh, bench.sh and the experiments need into FOLDER, for a machine
+# with a GPU where nothing can be built or installed: programs, tests, their libraries (all but the
+# C library's and gcc's), the golden files, pipelines, and of their texts those that
+# CORPUS_CACHE=folder or the checkout's data/ has. There: FOLDER/test/gpu/run.sh, FOLDER/make
+# pipeline/X. The archive has at most 64 MiB.
 #   test/gpu/pack.sh [--no-cuda] FOLDER[.tar.gz] [NAME=VALUE...]
 # .tar.gz: an archive that unpacks to FOLDER; NAME=VALUE: settings of make, e.g. CC=clang
 # --no-cuda: only the experiments, for machines without a GPU, too; no nvcc is needed.

@@ -1,9 +1,10 @@
 """The same training steps as test/bench/step.c in PyTorch at its best: bf16 autocast, torch.compile, scaled-dot-product (flash)
-attention, fused AdamW.  peer.py mlm|mt|bt LAYERS DIM VOCABULARY SENTENCES LENGTH|real [STEPS]
+attention, fused AdamW.  peer.py mlm|mt|bt LAYERS DIM VOCABULARY SENTENCES LENGTH|real [STEPS] [--attention flash|cudnn]
 It compiles, warms up and says `ready`; then for each line of input STEPS steps are timed and a line is printed, so that one process,
 which compiles for a minute, takes turns with ours.
 Real lengths are padded to the longest of the batch, to a multiple of eight. bt translates the batch first, greedily, by a copy of the model in bf16 with caches of
 keys and values, a step of it one CUDA graph, and learns from that. On a machine without a GPU it runs slowly on the CPU, for a look at it."""
+import contextlib
 import copy
 import sys
 import time
@@ -11,6 +12,13 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+attention = contextlib.nullcontext
+if '--attention' in sys.argv:
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    at = sys.argv.index('--attention')
+    backend = {'flash': SDPBackend.FLASH_ATTENTION, 'cudnn': SDPBackend.CUDNN_ATTENTION}[sys.argv[at + 1]]
+    attention = lambda: sdpa_kernel(backend)
+    del sys.argv[at:at + 2]
 kind, layers, D, V, sentences, length = sys.argv[1], *map(int, sys.argv[2:6]), sys.argv[6]
 steps = int(sys.argv[7]) if len(sys.argv) > 7 else 20
 heads, device = D // 64, 'cuda' if torch.cuda.is_available() else 'cpu'
@@ -215,7 +223,7 @@ def train(n):
     for _ in range(n):
         if kind == 'bt':
             back = translator.translate().scatter(1, ends, EOS).masked_fill(~back_there, PAD)
-        with torch.autocast(device, dtype=torch.bfloat16):
+        with attention(), torch.autocast(device, dtype=torch.bfloat16):
             loss = run(back, back_mask, rows, target, src) if kind == 'bt' else run(src, mask, rows, target)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 5)
