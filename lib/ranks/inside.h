@@ -66,6 +66,7 @@ struct ranks {
     struct job *active[ACTIVE];
     int n_active;
     struct peer *peer; int peers;
+    struct note last;                    /* to those who have not heard why the run has failed */
     bool aborted;
     double looked, stopped;              /* when it last looked at the clock; then long after */
     /* the caller's */

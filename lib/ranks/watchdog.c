@@ -179,13 +179,12 @@ static void hurry(struct ranks *r, double now)
         r->last_word(r->why);
         r->speaks = false;
     }
+    r->last.kind = NOTE_FAILED;
+    snprintf(r->last.text, sizeof r->last.text, "%.500s", r->why);
     for (int i = 0; i < r->peers; i++) {         /* nobody is ended without a reason */
-        struct peer *p = &r->peer[i];
-        if (p->told || p->gone || r->lost == 0) continue;
-        struct note *last = mem_zero(1, sizeof *last);
-        last->kind = NOTE_FAILED;
-        snprintf(last->text, sizeof last->text, "%.500s", r->why);
-        (void)r->t->send(r->ctx, p->rank, 0, last, sizeof *last);
+        const struct peer *p = &r->peer[i];
+        if (!p->told && !p->gone && r->lost != 0)
+            (void)r->t->send(r->ctx, p->rank, 0, &r->last, sizeof r->last);
     }
     r->known = r->aborted = true;
     pthread_mutex_unlock(&r->lock);

@@ -71,7 +71,7 @@ is "$(hashes post3)" "$(hashes post)" "a projection whose moments are shared"
 awk 'BEGIN { print "label\tsentence1\tsentence2" }
     { print NR % 2 "\t" $0 "\t" $0 }' train.a > pairs
 tune=(finetune "${how[@]}" --accumulate 2 --model model --task pairs --batch 8
-    --steps 4 --head-lr 3e-3 --train xa=pairs --valid xa=pairs)
+    --steps 4 --head-lr 3e-3 --train xa=pairs --valid xa=pairs --max-unknown 1)
 "${tune[@]}" --gradient-tree --out tune
 ranks 2 "${tune[@]}" --share-optimizer --out tune2
 alike tune tune2 "finetune"

@@ -18,6 +18,7 @@
 enum { SENTENCES = 5000, VOCAB = 60000 };
 static const struct vocab words = { .n = VOCAB, .hash = 77 };
 static const struct cut as_it_is = { 0 };
+static const struct unknown_options any = { .most = 1 };
 
 /* Sentence i: 1 + i % 9 tokens, the first of them 10 + i, so that it tells which it is. */
 static void write_shard(const char *path, int sentences, int tokens, uint32_t per_block)
@@ -41,7 +42,7 @@ static struct corpora one(struct corpus *c, const struct cut *cut, size_t memory
     struct corpora cs;
     struct text_how how = { *cut, memory };
     write_shard("text.shd", SENTENCES, 9, 500);
-    if (corpus_load(c, "text.shd", "en", 0, &words, &how) < 0) fail_msg("%s", err_msg());
+    if (corpus_load(c, "text.shd", "en", 0, &words, &how, &any) < 0) fail_msg("%s", err_msg());
     assert_int_equal(corpora_init(&cs, c, 1, 1, 5), 0);
     return cs;
 }
@@ -171,7 +172,7 @@ static int epoch_in(size_t memory, size_t limit)
     fclose(f);
     struct rlimit most = { pages * (size_t)getpagesize() + limit, RLIM_INFINITY };
     if (setrlimit(RLIMIT_AS, &most) < 0) return 2;
-    if (corpus_load(&c, "big.shd", "en", 0, &words, &how) < 0) return 3;
+    if (corpus_load(&c, "big.shd", "en", 0, &words, &how, &any) < 0) return 3;
     corpora_init(&cs, &c, 1, 1, 5);
     double tokens = 0;
     for (int64_t i = 0; i < corpus_samples(&c); i++) {
@@ -210,7 +211,7 @@ static void damage_is_found_before_training_begins(void **state)
     assert_int_equal(fseek(f, 30000, SEEK_SET), 0);
     fputs("damage", f);
     fclose(f);
-    assert_int_equal(corpus_load(&c, "bad.shd", "en", 0, &words, &how), -1);
+    assert_int_equal(corpus_load(&c, "bad.shd", "en", 0, &words, &how, &any), -1);
     assert_non_null(strstr(err_msg(), "bad.shd"));
     assert_non_null(strstr(err_msg(), "checksum"));
     corpus_free(&c);
