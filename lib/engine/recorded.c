@@ -7,13 +7,14 @@
 #include "common/prog.h"
 
 /* What may change (pretrain.1, "Stopping and resuming"): how far and at what rate it goes on, what
- * is saved and said, how a machine computes it, and what matters at the first step only. */
+ * is saved and said, how a machine computes it, what is refused, and what matters at the first step
+ * only. */
 static const char *const free_names[] = {
     "steps", "epochs", "lr", "head-lr", "warmup", "schedule", "clip", "patience", "save-every",
     "save-time", "keep", "valid-every", "log-every", "tensorboard", "write-batches", "stop-after",
     "resume", "gradient-norms", "gradient-tree", "share-optimizer", "rank-timeout", "deterministic",
     "recompute", "memory", "profile", "device", "precision", "vocab", "out", "init", "model",
-    "init-std", "init-embeddings", "codes", "tokenizer"
+    "init-std", "init-embeddings", "codes", "tokenizer", "max-unknown"
 };
 
 /* The value of one is a file, behind LANG= or SRC-TGT= where there are several. */

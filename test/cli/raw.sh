@@ -61,6 +61,12 @@ pairs=(--steps 2 --tokens 100 --seed 4)
 finetune -q --task mt --model run --parallel de-en=bpe.de,bpe.en "${pairs[@]}" --out cut
 finetune -q --task mt --model run --raw --parallel de-en=many.de,many.en "${pairs[@]}" --out uncut
 same cut/last/weights.safetensors uncut/last/weights.safetensors
+# what is refused may change when a run goes on
+finetune -q --task mt --model run --raw --parallel de-en=many.de,many.en --steps 1 --tokens 100 \
+    --seed 4 --out broken
+finetune -q --task mt --model run --raw --parallel de-en=many.de,many.en "${pairs[@]}" \
+    --max-unknown 0.5 --out broken --resume
+same cut/last/weights.safetensors broken/last/weights.safetensors
 pairs=(--steps 2 --batch 4 --queue 4 --projection 6 --min-tokens 1 --seed 4)
 align-post -q --model run --parallel de-en=bpe.de,bpe.en "${pairs[@]}" --out cut-a
 align-post -q --model run --raw --parallel de-en=many.de,many.en "${pairs[@]}" --out uncut-a
