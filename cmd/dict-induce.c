@@ -23,7 +23,7 @@ enum { MUSE_WORDS = 10000 };      /* MUSE takes its mean cosine over so many fir
 static struct options {
     const char *src, *tgt, *src_counts, *tgt_counts, *seed_dict, *eval, *out, *reverse, *out_src,
         *out_tgt, *initial;
-    struct strs src_cooc, tgt_cooc;
+    struct strs src_cooc, tgt_cooc, of;
     bool identical, mutual;
     int max_vocab, specific, min_length;
     double ratio, min_score;
@@ -105,6 +105,8 @@ static const struct opt dict_rows[] = {
       "rank translations by cosine (nn) or by CSLS" },
     { "top", 'k', OPT_INT(options, in.k), "N",
       "number of translations per word", .min = 1, .max = 10000 },
+    { "of", 0, OPT_LIST(options, of), "WORD",
+      "write only the translations of this source word; may be repeated" },
     { "mutual", 0, OPT_FLAG(options, mutual), "",
       "write only pairs that are each other's best translation" },
     { "min-score", 0, OPT_REAL(options, min_score), "S",
@@ -144,7 +146,9 @@ static const struct prog prog = {
     "    embed --from-cooc $l.left.cooc --from-cooc $l.right.cooc --dim 100 > $l.vec; done\n"
     "  dict-induce --src en.vec --tgt de.vec --map vecmap --spelling 0.3 --frequency 0.05 \\\n"
     "    --src-cooc en.left.cooc --src-cooc en.right.cooc \\\n"
-    "    --tgt-cooc de.left.cooc --tgt-cooc de.right.cooc > en-de.tsv\n",
+    "    --tgt-cooc de.left.cooc --tgt-cooc de.right.cooc > en-de.tsv\n"
+    "The ten nearest of a word, among another language's words or its own:\n"
+    "  dict-induce --src en.vec --tgt de.vec --of dog -k 10\n",
     .part = { &kern_part, &csls_part }
 };
 
@@ -206,16 +210,34 @@ static int load_seeds(const struct vectors *src, const struct vectors *tgt, stru
     return 0;
 }
 
+/* Of which source rows the dictionary is written: NULL, of all. -1 with a message: a word of --of
+ * has no vector. */
+static int rows_asked(const struct vectors *src, bool **asked)
+{
+    *asked = o.of.n ? mem_zero((size_t)src->n + 1, sizeof **asked) : NULL;
+    for (int i = 0; i < o.of.n; i++) {
+        int64_t row = vectors_find(src, o.of.v[i], strlen(o.of.v[i]));
+        if (row < 0)
+            return err_set("%s: has no word \"%s\"; words are as they stand there, often in small "
+                           "letters",
+                           o.src, o.of.v[i]);
+        (*asked)[row] = true;
+    }
+    return 0;
+}
+
 static int write_dictionary(const char *path, const struct vectors *src, const struct vectors *tgt,
-                            const struct csls_side *there, const struct csls_side *back)
+                            const struct csls_side *there, const struct csls_side *back,
+                            const bool *asked)
 {
     struct word_pairs p = { 0 };
     struct out *f = out_open(path);
     if (!f) return -1;
     induced_list(there, back, o.mutual, o.min_score, &p);
     for (size_t i = 0; i < p.n; i++)
-        fprintf(out_stdio(f), "%s\t%s\t%.6f\n", vectors_word(src, p.src[i]),
-                vectors_word(tgt, p.tgt[i]), (double)induced_score(there, p.src[i], p.tgt[i]));
+        if (!asked || asked[p.src[i]])
+            fprintf(out_stdio(f), "%s\t%s\t%.6f\n", vectors_word(src, p.src[i]),
+                    vectors_word(tgt, p.tgt[i]), (double)induced_score(there, p.src[i], p.tgt[i]));
     word_pairs_free(&p);
     return sum_commit(f);
 }
@@ -293,8 +315,9 @@ static int evaluate(const struct gold *g, const struct vectors *src, const struc
 }
 
 static int work(struct vectors *src, struct vectors *tgt, struct word_pairs *seeds,
-                struct word_initial *kinds, struct gold *gold, struct induced *d)
+                struct word_initial *kinds, struct gold *gold, struct induced *d, bool **asked)
 {
+    if (rows_asked(src, asked) < 0) return -1;
     if (load_counts(src, o.src_counts, &o.src_cooc) < 0
         || load_counts(tgt, o.tgt_counts, &o.tgt_cooc) < 0)
         return -1;
@@ -308,8 +331,10 @@ static int work(struct vectors *src, struct vectors *tgt, struct word_pairs *see
     if (o.eval && gold_read(o.eval, src, tgt, (enum gold_rule)o.gold, gold) < 0)
         return -1; /* before any long work or output */
     if (load_seeds(src, tgt, seeds) < 0 || induce(src, tgt, seeds, &o.in, d) < 0) return -1;
-    if ((!o.eval || o.out) && write_dictionary(o.out, src, tgt, &d->src, &d->tgt) < 0) return -1;
-    if (o.reverse && write_dictionary(o.reverse, tgt, src, &d->tgt, &d->src) < 0) return -1;
+    if ((!o.eval || o.out)
+        && write_dictionary(o.out, src, tgt, &d->src, &d->tgt, *asked) < 0)
+        return -1;
+    if (o.reverse && write_dictionary(o.reverse, tgt, src, &d->tgt, &d->src, NULL) < 0) return -1;
     if (o.out_src && vectors_write(src, o.out_src, VECTORS_AUTO) < 0) return -1;
     if (o.out_tgt && vectors_write(tgt, o.out_tgt, VECTORS_AUTO) < 0) return -1;
     return o.eval ? evaluate(gold, src, tgt, d) : 0;
@@ -330,7 +355,9 @@ static int run(void)
     /* before the vectors are read, and long work begins */
     if (out_check((const char *[]){ o.out, o.reverse, o.out_src, o.out_tgt }, 4) < 0) return -1;
     struct vectors *src = load(o.src), *tgt = src ? load(o.tgt) : NULL;
-    int rc = tgt ? work(src, tgt, &seeds, &kinds, &gold, &d) : -1;
+    bool *asked = NULL;
+    int rc = tgt ? work(src, tgt, &seeds, &kinds, &gold, &d, &asked) : -1;
+    free(asked);
     free_contexts(o.in.src);
     free_contexts(o.in.tgt);
     gold_free(&gold);

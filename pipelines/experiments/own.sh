@@ -46,15 +46,24 @@ for item in "${items[@]}"; do
     [ ${#files[@]} -gt 0 ] || refuse TEXT "$item: no file is in it"
     mapfile -d '' -t files < <(realpath -sz -- "${files[@]}")
     looked_at TEXT "$key" "${files[@]}"
-    texts[$key]= read_texts[$key]=
+    texts[$key]= read_texts[$key]= size=0
     for f in "${files[@]}"; do
+        # what is packed is three to four times as large
+        case $(head -c 2 -- "$f" | od -An -tx1) in ' 1f 8b'|' 28 b5') times=7;; *) times=2;; esac
+        size=$((size + $(stat -Lc %s -- "$f") * times / 2))
         texts[$key]+=" $(listed "$f")" read_texts[$key]+=" $(quoted "$f")"
     done
+    [ -n "${smallest-}" ] && [ "$smallest" -lt $size ] || smallest=$size
 done
 languages $named
+! declare -F sized > /dev/null || sized $((smallest / 1000000))
+setting RE_ESTIMATE yes
 
+# each language with the first; where there are three, these two as well
 pairs=
 for l in ${LANGS#* }; do pairs+=" $A-$l"; done
+set -- $LANGS
+[ $# != 3 ] || pairs+=" $2-$3"
 pair_given() {  # WHAT ITEM: $key is a pair of languages, which is looked at, too
     given "$1" "$2"
     case " $LANGS " in *" ${key%-*} "*) ;; *) refuse "$1" "language ${key%-*} has no TEXT";; esac
@@ -115,24 +124,37 @@ INIT=
 part models
 
 for d in $pairs; do
-    x=${d%-*} y=${d#*-}
-    stage dict.$d  words/$d.dict : words/{$x,$y}.{vec,vocab,left.cooc,right.cooc} : \
-        "dict-induce $DICT --src words/$x.vec --tgt words/$y.vec
-            --src-counts words/$x.vocab --tgt-counts words/$y.vocab
-            --src-cooc words/$x.left.cooc --src-cooc words/$x.right.cooc
-            --tgt-cooc words/$y.left.cooc --tgt-cooc words/$y.right.cooc -o words/$d.dict"
-    quick page.dict.$d  page/2-dictionary.$d.tsv : words/$d.dict : \
-        "{ echo '# The most certain entries of a dictionary found in the texts alone, $d' &&
-           printf 'source\ttarget\tCSLS\n' && sort -k 3,3gr words/$d.dict | awk 'NR <= 15'; }
-            > page/2-dictionary.$d.tsv"
+    x=${d%-*} y=${d#*-} kept= read_kept=
+    [ -z "$RE_ESTIMATE" ] || for side in left right; do
+        kept+=" words/$x.$side.cooc words/$y.$side.cooc"
+        read_kept+=" --src-cooc words/$x.$side.cooc --tgt-cooc words/$y.$side.cooc"
+    done
+    stage dict.$d  words/$d.dict words/$d.back : words/{$x,$y}.{vec,vocab}$kept : \
+        "dict-induce $DICT -k 5 --src words/$x.vec --tgt words/$y.vec
+            --src-counts words/$x.vocab --tgt-counts words/$y.vocab$read_kept
+            -o words/$d.dict --reverse words/$d.back"
+    stage best.$d  dictionary.$d.tsv words/$d.best words/$d.neighbours : \
+        words/$d.dict words/$d.back words/{$x,$y}.vocab $P/best-pairs.awk $P/unescape.awk : \
+        "awk -v NEIGHBOURS=words/$d.neighbours -f $P/best-pairs.awk words/$x.vocab words/$y.vocab
+            words/$d.back words/$d.dict | sort -t \"\$(printf '\t')\" -k 3,3gr -k 1,1
+            > words/$d.best &&
+            { printf '$x\t$y\tscore\tcount $x\tcount $y\tspelt\n' && cat words/$d.best; } |
+            LC_ALL=C awk -v COUNTS=/dev/null -v MEND=1 -f $P/unescape.awk > dictionary.$d.tsv"
+    quick page.dict.$d  page/2-dictionary.$d.tsv page/3-neighbours.$d.tsv : \
+        dictionary.$d.tsv words/$d.neighbours $P/best-page.awk $P/unescape.awk : \
+        "awk -v PAIR=$d -f $P/best-page.awk dictionary.$d.tsv > page/2-dictionary.$d.tsv &&
+            LC_ALL=C awk -v COUNTS=/dev/null -v MEND=1 -f $P/unescape.awk words/$d.neighbours
+                > page/3-neighbours.$d.tsv"
     # what is measured with: the dictionary that was given, else this one
     if [ -n "${gold[$d]-}" ]; then
         quick pairs.$d  words/$d.pairs : $(listed "${gold[$d]}") $P/plain : \
             "$P/plain $(quoted "${gold[$d]}") | awk 'NF { print \$1 \"\\t\" \$2 }' | sed 's/.*/\L&/'
                 > words/$d.pairs"
     else
-        quick pairs.$d  words/$d.pairs : words/$d.dict : "cut -f 1,2 words/$d.dict > words/$d.pairs"
+        quick pairs.$d  words/$d.pairs : words/$d.best : "cut -f 1,2 words/$d.best > words/$d.pairs"
     fi
+    quick apart.$d  words/$d.apart : words/$d.pairs : \
+        "awk '\$1 != \$2' words/$d.pairs > words/$d.apart"
     [ -z "${parallel[$d.$x]-}" ] || for l in $x $y; do
         f=${parallel[$d.$l]}
         stage pairs.$d.$l  bpe/$d.$l : $(listed "$f") codes : \
@@ -140,7 +162,7 @@ for d in $pairs; do
     done
 done
 for l in $LANGS; do
-    quick lines.$l  words/lines.$l : bpe/train.$l : "awk 'NR <= 5000' bpe/train.$l > words/lines.$l"
+    quick lines.$l  words/lines.$l : bpe/train.$l : "awk 'NR <= 3000' bpe/train.$l > words/lines.$l"
 done
 
 # --- every model: layer by layer, how alike words and sentences of two languages are --------------
@@ -180,7 +202,17 @@ for s in $SEEDS; do
             by_layer $m words $d
             stage s$s.$y.rsim.$d  $m/layers/rsim.$d.tsv : $files words/$d.pairs : \
                 "rsim$options --dict words/$d.pairs > $m/layers/rsim.$d.tsv"
-            measured $s "$t" $d RSIM rsim $m/layers/rsim.$d.tsv $m/layers/rsim.$d.rows
+            # of fewer pairs than 30 nothing is said
+            stage s$s.$y.apart.$d  $m/layers/apart.$d.tsv : $files words/$d.apart \
+                $m/layers/rsim.$d.tsv : \
+                "if [ \$(wc -l < words/$d.apart) -ge 30 ]; then
+                    rsim$options --dict words/$d.apart > $m/layers/apart.$d.tsv;
+                else awk 'NR > 1 { for (i = 3; i <= NF; i++) \$i = \"nan\" } { print }'
+                    OFS='\t' $m/layers/rsim.$d.tsv > $m/layers/apart.$d.tsv; fi"
+            for k in rsim apart; do
+                of=; [ $k = rsim ] || of=", spelt differently"
+                measured $s "$t" $d "RSIM$of" rsim $m/layers/$k.$d.tsv $m/layers/$k.$d.rows
+            done
             measured $s "$t" $d cosine cosine $m/layers/rsim.$d.tsv $m/layers/cosine.$d.rows
             [ -n "${parallel[$d.${d%-*}]-}" ] || continue
             for l in ${d%-*} ${d#*-}; do
@@ -199,11 +231,23 @@ for d in $pairs; do
     drawn= files=
     for s in $SEEDS; do
         for y in $SYSTEMS; do
-            files+=" s$s/$y/layers/rsim.$d.tsv" \
-                drawn+=" s$s/$y/layers/rsim.$d.tsv --label ${title[$y]}"
+            for k in rsim apart; do
+                of=; [ $k = rsim ] || of=", spelt differently"
+                files+=" s$s/$y/layers/$k.$d.tsv"
+                drawn+=" s$s/$y/layers/$k.$d.tsv --label '${title[$y]}$of'"
+            done
         done
     done
     layered page.rsim.$d  page/rsim.$d.svg : $files : \
         "plot rsim$drawn --title \"Translations by layer, $d\""
+    # frequent pairs in the plane: those spelt differently come first
+    x=${d%-*} y=${d#*-}
+    quick plane.$d  words/$d.plane : words/$d.best : \
+        "sort -t \"\$(printf '\t')\" -k 6,6 -k 4,4nr words/$d.best | cut -f 1,2 | awk 'NR <= 60'
+            > words/$d.plane"
+    set -- $SYSTEMS; m=s${SEEDS%% *}/$1
+    layered page.plane.$d  page/plane.$d.svg : $m/$x.vec $m/$y.vec words/$d.plane : \
+        "plot tsne $x=$m/$x.vec $y=$m/$y.vec --dict words/$d.plane --names 12
+            --perplexity 8 --title \"Frequent words of the dictionary, $d\""
 done
 quick results  results.tsv : $rows : "cat$rows > results.tsv"

@@ -2,11 +2,14 @@
 part cooc
 
 # --- vectors of words as they are without case, from what stands to their left and right ----------
+# WORD_TYPES=N: only the N most frequent have counts and vectors, and are translated
+setting WORD_TYPES ""
+[[ $WORD_TYPES =~ ^([1-9][0-9]{0,8})?$ ]] || refuse "WORD_TYPES=$WORD_TYPES" "a number of words"
 uncased="sed 's/⇧ //g; s/⇪ //g'"
 for l in $LANGS; do
     stage words.$l  words/train.$l : tok/train.$l : "$uncased tok/train.$l > words/train.$l"
     stage words-vocab.$l  words/$l.vocab : words/train.$l : \
-        "vocab-count words/train.$l > words/$l.vocab"
+        "vocab-count ${WORD_TYPES:+--max-size $WORD_TYPES }words/train.$l > words/$l.vocab"
     for side in left right; do
         stage words-$side.$l  words/$l.$side.cooc : words/$l.vocab words/train.$l : \
             "cooc-count $WORD_COOC --$side -v words/$l.vocab $l=words/train.$l

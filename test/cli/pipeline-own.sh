@@ -141,3 +141,39 @@ unset -f mktemp
 fails 1 'split-text: fr: of 9 lines 9 are left .0 empty, 0 too long, 0 repeated.; at least 100' \
     "$TOP/pipelines/split-text" fr 20 30 250 nine
 fails 1 'mixed/2: not UTF-8' "$TOP/pipelines/split-text" fr 20 30 250 en.txt mixed/2
+
+# best pairs both ways, spelt alike and not; what is near ten frequent words
+printf '</s> 0\nthe 50\nhund 9\nradio 5\nno1 4\nhaus 3\n' > x.vocab
+printf '</s> 0\nder 40\ndog 8\nradio 6\nno2 4\nhouse 2\n' > y.vocab
+{   printf 'the\tder\t.5\nthe\tdog\t.25\nhund\tdog\t.75\nhund\thouse\t.1\nradio\tradio\t.9\n'
+    printf 'no1\tno2\t.4\nhaus\tdog\t.3\n'; } > x.dict
+{   printf 'der\tthe\t.5\ndog\thund\t.75\ndog\thaus\t.3\nradio\tradio\t.9\nno2\tno1\t.4\n'
+    printf 'house\thund\t.1\n'; } > y.dict
+awk -v NEIGHBOURS=near -f "$TOP/pipelines/best-pairs.awk" x.vocab y.vocab y.dict x.dict > best
+{   printf 'the\tder\t.5\t50\t40\t\nhund\tdog\t.75\t9\t8\t\n'
+    printf 'radio\tradio\t.9\t5\t6\tsame\nno1\tno2\t.4\t4\t4\t\n'; } > want
+same best want
+is "$(sed 1,2d near)" "$(printf 'hund\t9\tdog 0.75, house 0.10')"
+{ echo 'a	b	score	na	nb	spelt'; cat best; } > dictionary.tsv
+awk -v PAIR=a-b -f "$TOP/pipelines/best-page.awk" dictionary.tsv > page.tsv
+grep -q '^# .*, a-b: 4 mutual best pairs, 3 of them spelt differently' page.tsv ||
+    fail "$(cat page.tsv)"
+is "$(sed 1,2d page.tsv)" "$(printf 'the\tder\t.5\t50\t40\nhund\tdog\t.75\t9\t8')"
+
+# a large text has more dimensions, types and steps than a small one, and no re-estimation
+for mb in 5 75; do
+    head -c ${mb}000000 /dev/zero | tr '\0' 'x' | fold -w 60 > size.txt; echo >> size.txt
+    TEXT="en=size.txt de=size.txt" SCALE=own BIN=$BIN "$TOP/pipelines/conduct" plan own > plan.$mb
+done
+grep -q -- '--max-size 20000 .*' plan.5 && grep -q -- '--src-cooc' plan.5 || fail "5 MB"
+grep -q -- '--max-size 50000 .*' plan.75 && ! grep -q -- '--src-cooc' plan.75 || fail "75 MB"
+grep -q -- '--steps 4000 ' plan.75 && grep -q -- '--dim 200' plan.75 || fail "75 MB"
+
+# the page's command, pasted into a shell, gives make what it was given
+printf '#languages\ten de\n' > given.plan
+printf 'x:\n\t@SCALE=own SEEDS=1 DEVICE=cpu TOP=%q %q/pipelines/facts own given.plan > facts\n' \
+    "$TOP" "$TOP" > paste.mk
+said=("TEXT=en=my texts/*.gz de=it's \\here" 'GOLD=en-de=$$x"y' 'SEEDS=1 2' RUN=a)
+env -u SCALE -u RUNS make -s -f paste.mk x "${said[@]}"
+(make() { printf '%s\n' "$@" | sort > pasted; }; eval "$(sed -n 's/^command\t//p' facts)")
+printf '%s\n' pipeline/own "${said[@]}" | sort > want; same pasted want

@@ -17,6 +17,11 @@ induce=(dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map procrustes --roun
     --seed-dict "$g/seed.tsv")
 "${induce[@]}" -k 3 > got.tsv
 near got.tsv "$g/csls.tsv" 2e-6
+word=$(sed -n 7p "$g/csls.tsv" | cut -f 1) last=$(tail -n 1 "$g/csls.tsv" | cut -f 1)
+"${induce[@]}" -k 3 --of "$last" --of "$word" > of.tsv
+awk -F'\t' -v a="$word" -v b="$last" '$1 == a || $1 == b' "$g/csls.tsv" > want.tsv
+is "$(wc -l < of.tsv)" 6; near of.tsv want.tsv 2e-6
+fails 1 'a.vec: has no word "none-such"' "${induce[@]}" --of none-such -o out
 "${induce[@]}" --src-counts "$g/a.counts" --eval "$g/gold.tsv" > eval.tsv
 near eval.tsv "$g/eval.tsv" 1.01e-4
 
