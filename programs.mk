@@ -3,8 +3,8 @@
 ICU := -licui18n -licuuc -licudata
 JSON := -lcjson
 NN := lib/task lib/objective lib/data lib/engine lib/ranks lib/model lib/graph \
-    lib/bilingual lib/vectors kernels/cpu lib/cooc common-json common
-VECTORS := lib/bilingual lib/vectors lib/cooc kernels/cpu common-json common
+    lib/bilingual lib/vectors kernels/cpu kernels/linalg lib/cooc common-json common
+VECTORS := lib/bilingual lib/vectors lib/cooc kernels/cpu kernels/linalg common-json common
 VECTORS_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
 NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)
 

@@ -1,7 +1,7 @@
 /* All the threading there is: a parallel for over one pool, and a pipeline. Numeric code cuts its
  * work into chunks that depend on the problem only, never on the number of threads, so that any
  * number of threads gives the same bytes. OpenBLAS runs single-threaded inside chunks
- * (kernels/cpu/gemm.c). */
+ * (kernels/linalg/gemm.c). */
 #ifndef COMMON_THREAD_H
 #define COMMON_THREAD_H
 #include <stddef.h>

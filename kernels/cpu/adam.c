@@ -33,7 +33,7 @@ static int square_chunk(void *ctx, size_t i, int thread)
 void cpu_norm2(const struct kern_norm2 *a)
 {
     double *part = a->part, sum = 0;
-    if (!part) part = cpu_scratch(SCRATCH_OP, chunks(a->n) * sizeof *part);
+    if (!part) part = work_scratch(SCRATCH_OP, chunks(a->n) * sizeof *part);
     struct chunked c = { .n = a->n, .g = a->x, .part = part };
     par_for(chunks(a->n), square_chunk, &c);
     for (size_t i = 0; i < chunks(a->n); i++) sum += part[i];
@@ -145,7 +145,7 @@ static int lamb_apply_chunk(void *ctx, size_t i, int thread)
 static void lamb_part(struct chunked *c, double lr)
 {
     double pp = 0, uu = 0;
-    c->sums = cpu_scratch(SCRATCH_OP, chunks(c->n) * sizeof(struct lamb_sums));
+    c->sums = work_scratch(SCRATCH_OP, chunks(c->n) * sizeof(struct lamb_sums));
     par_for(chunks(c->n), lamb_chunk, c);
     for (size_t i = 0; i < chunks(c->n); i++) { pp += c->sums[i].p; uu += c->sums[i].u; }
     c->a = (float)(pp > 0 && uu > 0 ? lr * sqrt(pp / uu) : lr);

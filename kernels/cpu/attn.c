@@ -131,7 +131,7 @@ static int forward(void *ctx, size_t i, int thread)
         return 0;
     }
     size_t size = (size_t)x.nq * (size_t)x.ld;
-    float *P = cpu_scratch(SCRATCH_CHUNK, size * sizeof(float) + bits_size(&x));
+    float *P = work_scratch(SCRATCH_CHUNK, size * sizeof(float) + bits_size(&x));
     uint16_t *bits = t->dropping ? (uint16_t *)(P + size) : NULL;
     prefetch_keys(&x, t->K, g->ldk, g->dim);
     prefetch(t->Q, x.q0, x.nq, g->ldq, x.column, g->dim);
@@ -186,7 +186,7 @@ static int backward(void *ctx, size_t i, int thread)
         return 0;
     }
     size_t size = (size_t)x.nq * (size_t)x.ld;
-    float *P = cpu_scratch(SCRATCH_CHUNK, 3 * size * sizeof(float) + bits_size(&x));
+    float *P = work_scratch(SCRATCH_CHUNK, 3 * size * sizeof(float) + bits_size(&x));
     float *dS = P + size, *dropped = t->dropping ? dS + size : P;
     uint16_t *bits = t->dropping ? (uint16_t *)(dS + 2 * size) : NULL;
     const act *dO = part(t->dO, x.q0, g->ldo, x.column), *V = part(t->V, x.k0, g->ldv, x.column);

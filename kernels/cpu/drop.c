@@ -27,7 +27,7 @@ static void drop_rows(void *ctx, int first, int last)
     const struct simd *s = simd_choose();
     size_t D = (size_t)t->D;
     int blocks = (t->D + 7) / 8;
-    uint16_t *bits = cpu_scratch(SCRATCH_CHUNK, (size_t)blocks * 16);
+    uint16_t *bits = work_scratch(SCRATCH_CHUNK, (size_t)blocks * 16);
     float *s_room = acts_room(0, D), *x_room = acts_room(1, D), *u_room = acts_room(2, D);
     for (int n = first; n < last; n++) {
         size_t at = (size_t)n * D;
@@ -45,7 +45,7 @@ static void drop(act *S, const act *X, const act *U, const struct kern_drop *dro
     struct dropped t = { S, X, U, drop, { 0 }, D };
     size_t n = (size_t)N * (size_t)D;
     if (cpu_drop_rate(drop, &t.rate)) {
-        cpu_rows(N, (size_t)D, drop_rows, &t);
+        work_rows(N, (size_t)D, drop_rows, &t);
     } else if (S == X) {
         cpu_add_to(S, U, n); /* U may be S too: each element is read before it is written */
     } else {

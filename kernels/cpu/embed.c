@@ -1,6 +1,6 @@
 #include <string.h>
 #include "kernels/cpu/cpu.h"
-#include "kernels/cpu/int8.h"
+#include "kernels/linalg/int8.h"
 
 static const float *row(const float *table, int32_t i, int D)
 {
@@ -31,7 +31,7 @@ static void forward_rows(void *ctx, int first, int last)
 
 void cpu_embed_fwd(const struct kern_embed_fwd *a)
 {
-    cpu_rows(a->N, (size_t)a->D, forward_rows, (void *)a);
+    work_rows(a->N, (size_t)a->D, forward_rows, (void *)a);
 }
 
 /* Tokens repeat: each chunk of columns goes through all rows in order. */
@@ -52,5 +52,5 @@ static void backward_columns(void *ctx, int first, int last)
 
 void cpu_embed_bwd(const struct kern_embed_bwd *a)
 {
-    if (a->N > 0) cpu_columns(a->D, backward_columns, (void *)a);
+    if (a->N > 0) work_columns(a->D, backward_columns, (void *)a);
 }

@@ -73,11 +73,11 @@ void cpu_gc(const struct kern_gc *a)
     if (a->M == 0) return;
     struct gc g = {
         .loss = a->loss, .dH = a->dH, .dB = a->dB,
-        .slope = cpu_scratch(SCRATCH_OP, (size_t)a->M * (size_t)a->J * sizeof(float)),
+        .slope = work_scratch(SCRATCH_OP, (size_t)a->M * (size_t)a->J * sizeof(float)),
         .H = a->H, .B = a->B, .B_act = a->B_act, .f = a->f, .logx = a->logx, .t = a->t, .nb = a->nb,
         .dot_scale = a->dot_scale, .weight = a->weight, .scale = a->scale,
         .M = a->M, .J = a->J, .D = a->D,
     };
-    cpu_rows(a->M, (size_t)a->J * (size_t)a->D, errors, &g);
-    if (a->dH || a->dB) cpu_columns(a->D, gradient_columns, &g);
+    work_rows(a->M, (size_t)a->J * (size_t)a->D, errors, &g);
+    if (a->dH || a->dB) work_columns(a->D, gradient_columns, &g);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
-#include "kernels/cpu/int8.h"
+#include "kernels/linalg/int8.h"
 
 enum { LINE = 64, AHEAD = 8 };      /* bytes of a line of the cache; rows fetched ahead */
 
@@ -66,13 +66,13 @@ static void by_int8(const struct kern_linear_fwd *a, gemm_then *then, struct for
     size_t I = (size_t)a->I, O = (size_t)a->O;
     for (int first = 0; first < a->N; first += SOME) {
         int n = a->N - first < SOME ? a->N - first : SOME;
-        float *wide = cpu_scratch(SCRATCH_WIDE, (size_t)n * (I + O) * sizeof *wide);
+        float *wide = work_scratch(SCRATCH_WIDE, (size_t)n * (I + O) * sizeof *wide);
         struct rows X = { (act *)acts_at(a->X, (size_t)first * I), wide, I, false },
                     Y = { acts_to(a->Y, (size_t)first * O), wide + (size_t)n * I, O, true };
         t->pre = a->pre ? acts_to(a->pre, (size_t)first * O) : NULL;
-        cpu_rows(n, I, convert, &X);
+        work_rows(n, I, convert, &X);
         int8_product(Y.wide, X.wide, a->W8, n, then, t);
-        cpu_rows(n, O, convert, &Y);
+        work_rows(n, O, convert, &Y);
     }
 }
 
@@ -139,7 +139,7 @@ static void bias_columns(void *ctx, int first, int last)
 static void column_sums(float *db, const act *dY, int N, int O)
 {
     struct bias t = { db, dY, N, O };
-    if (db) cpu_columns(O, bias_columns, &t);
+    if (db) work_columns(O, bias_columns, &t);
 }
 
 /* --- an activation alone, and its derivative: elements by the thousand */
@@ -176,7 +176,7 @@ void cpu_linear_bwd(const struct kern_linear_bwd *a)
     if (a->dX) {
         /* Added to only after the factor: through memory of its own, where both are asked for. */
         bool apart = a->add && factor;
-        act *to = apart ? cpu_scratch(SCRATCH_OP, n * sizeof(float)) : a->dX;
+        act *to = apart ? work_scratch(SCRATCH_OP, n * sizeof(float)) : a->dX;
         struct backward t = { a->pre_x, a->f, again, I };
         gemm_acts(false, false, N, I, O, a->dY, O, a->W, I, a->add && !apart, to, I,
                   GEMM_A | GEMM_C, factor ? times_derivative : NULL, &t);

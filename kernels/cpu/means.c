@@ -23,5 +23,5 @@ static void mean_columns(void *ctx, int first, int last)
 
 void cpu_column_means(const struct kern_column_means *a)
 {
-    cpu_columns(a->m, mean_columns, (void *)a);
+    work_columns(a->m, mean_columns, (void *)a);
 }

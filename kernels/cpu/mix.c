@@ -23,7 +23,7 @@ static void forward_rows(void *ctx, int first, int last)
 
 void cpu_mix_fwd(const struct kern_mix_fwd *a)
 {
-    cpu_rows(a->M, (size_t)a->k * (size_t)a->D, forward_rows, (void *)a);
+    work_rows(a->M, (size_t)a->k * (size_t)a->D, forward_rows, (void *)a);
 }
 
 /* Rows of the table repeat: each chunk of columns goes through all in order. */
@@ -45,7 +45,7 @@ static void backward_columns(void *ctx, int first, int last)
 
 void cpu_mix_bwd(const struct kern_mix_bwd *a)
 {
-    if (a->dE && a->M > 0) cpu_columns(a->D, backward_columns, (void *)a);
+    if (a->dE && a->M > 0) work_columns(a->D, backward_columns, (void *)a);
 }
 
 static void softmax_rows(void *ctx, int first, int last)
@@ -71,7 +71,7 @@ static void softmax_rows(void *ctx, int first, int last)
 
 void cpu_softmax(const struct kern_softmax *a)
 {
-    cpu_rows(a->M, (size_t)a->k * 16, softmax_rows, (void *)a);
+    work_rows(a->M, (size_t)a->k * 16, softmax_rows, (void *)a);
 }
 
 static void norm_rows(void *ctx, int first, int last)
@@ -99,7 +99,7 @@ static void norm_rows(void *ctx, int first, int last)
 
 void cpu_mix_norm(const struct kern_mix_norm *a)
 {
-    cpu_rows(a->M, (size_t)a->k * (size_t)a->D * 2, norm_rows, (void *)a);
+    work_rows(a->M, (size_t)a->k * (size_t)a->D * 2, norm_rows, (void *)a);
 }
 
 void cpu_equal(const struct kern_equal *a)

@@ -14,7 +14,7 @@ static void forward_rows(void *ctx, int first, int last)
     size_t D = (size_t)a->D;
     int blocks = (a->D + 7) / 8;
     float *sum_room = acts_room(0, D), *y_room = acts_room(1, D), *u_room = acts_room(2, D);
-    uint16_t *bits = t->dropping ? cpu_scratch(SCRATCH_CHUNK, (size_t)blocks * 16) : NULL;
+    uint16_t *bits = t->dropping ? work_scratch(SCRATCH_CHUNK, (size_t)blocks * 16) : NULL;
     for (int n = first; n < last; n++) {
         size_t at = (size_t)n * D;
         float *sum = acts_place(a->S, at, sum_room), *y = acts_place(a->Y, at, y_room);
@@ -41,7 +41,7 @@ void cpu_norm_fwd(const struct kern_norm_fwd *a)
 {
     struct norm t = { .a = a };
     t.dropping = a->U && cpu_drop_rate(a->drop, &t.rate);
-    cpu_rows(a->N, (size_t)a->D, forward_rows, &t);
+    work_rows(a->N, (size_t)a->D, forward_rows, &t);
 }
 
 /* --- backward --------------------------------------------------------------------------------- */
@@ -92,7 +92,7 @@ static void backward_chunk(void *ctx, int first, int last)
 {
     const struct norm_back *t = ctx;
     size_t D = (size_t)t->a->D, blocks = (D + 7) / 8;
-    float *d = cpu_scratch(SCRATCH_CHUNK, D * sizeof(float) + blocks * 16);
+    float *d = work_scratch(SCRATCH_CHUNK, D * sizeof(float) + blocks * 16);
     uint16_t *bits = t->dropping ? (uint16_t *)(d + D) : NULL;
     for (int chunk = first; chunk < last; chunk++) {
         float *dgamma = t->part + (size_t)chunk * 2 * D;
@@ -109,10 +109,10 @@ void cpu_norm_bwd(const struct kern_norm_bwd *a)
     int step = (a->N + PARTS - 1) / PARTS;
     if (step < ROWS) step = ROWS;
     int chunks = (a->N + step - 1) / step;
-    float *part = cpu_scratch(SCRATCH_OP, (size_t)chunks * 2 * D * sizeof(float));
+    float *part = work_scratch(SCRATCH_OP, (size_t)chunks * 2 * D * sizeof(float));
     struct norm_back t = { .a = a, .part = part, .step = step };
     t.dropping = a->dU && cpu_drop_rate(a->drop, &t.rate);
-    cpu_rows(chunks, (size_t)step * D * 8, backward_chunk, &t);
+    work_rows(chunks, (size_t)step * D * 8, backward_chunk, &t);
     const struct simd *s = simd_choose();
     for (int i = 0; i < chunks; i++) {
         if (a->dgamma) s->add(a->dgamma, part + (size_t)i * 2 * D, D);

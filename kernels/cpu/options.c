@@ -1,9 +1,9 @@
 #include "kernels/options.h"
 #include <stdio.h>
 #include "kernels/cpu/cpu.h"
-#include "kernels/cpu/gemm.h"
-#include "kernels/cpu/int8.h"
-#include "kernels/cpu/simd.h"
+#include "kernels/linalg/gemm.h"
+#include "kernels/linalg/int8.h"
+#include "kernels/linalg/simd.h"
 
 #define DEVICE                                                                                     \
     { "device", 0, OPT_STR(kern_options, device), "NAME",                                          \

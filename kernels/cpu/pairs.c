@@ -50,7 +50,7 @@ static void gradient_columns(void *ctx, int first, int last)
     const struct kern_cos_pairs *a = t->a;
     const struct simd *s = simd_choose();
     size_t n = (size_t)(last - first), D = (size_t)a->D;
-    float apart[64];                        /* a chunk of cpu_columns */
+    float apart[64];                        /* a chunk of work_columns */
     for (int p = 0; p < a->P; p++) {
         size_t i = (size_t)a->i[p] * D + (size_t)first, j = (size_t)a->j[p] * D + (size_t)first;
         const struct slopes *x = &t->slope[p];
@@ -70,7 +70,7 @@ static void gradient_columns(void *ctx, int first, int last)
 void cpu_cos_pairs(const struct kern_cos_pairs *a)
 {
     if (a->P <= 0) return;
-    struct pairs t = { a, cpu_scratch(SCRATCH_OP, (size_t)a->P * sizeof(struct slopes)) };
-    cpu_rows(a->P, (size_t)a->D * 2, compare, &t);
-    if (a->dE) cpu_columns(a->D, gradient_columns, &t);
+    struct pairs t = { a, work_scratch(SCRATCH_OP, (size_t)a->P * sizeof(struct slopes)) };
+    work_rows(a->P, (size_t)a->D * 2, compare, &t);
+    if (a->dE) work_columns(a->D, gradient_columns, &t);
 }

@@ -19,7 +19,7 @@ static void gather_rows(void *ctx, int first, int last)
 void cpu_gather(const struct kern_gather *a)
 {
     struct rows t = { a->Y, a->X, a->index, a->ldy, a->ldx, a->D, false };
-    cpu_rows(a->M, (size_t)a->D, gather_rows, &t);
+    work_rows(a->M, (size_t)a->D, gather_rows, &t);
 }
 
 /* n numbers of Y from `to` on += those of X from `from` on. */
@@ -45,7 +45,7 @@ static void scatter_rows(void *ctx, int first, int last)
 void cpu_scatter(const struct kern_scatter *a)
 {
     struct rows t = { a->Y, a->X, a->index, a->ldy, a->ldx, a->D, a->add };
-    cpu_rows(a->M, (size_t)a->D, scatter_rows, &t);
+    work_rows(a->M, (size_t)a->D, scatter_rows, &t);
 }
 
 enum { CHUNK = 1 << 15 };

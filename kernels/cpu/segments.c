@@ -22,7 +22,7 @@ static void forward_segments(void *ctx, int first, int last)
 
 void cpu_means_fwd(const struct kern_means_fwd *a)
 {
-    cpu_rows(a->M, (size_t)a->D * SEGMENT_ROWS, forward_segments, (void *)a);
+    work_rows(a->M, (size_t)a->D * SEGMENT_ROWS, forward_segments, (void *)a);
 }
 
 static void backward_segments(void *ctx, int first, int last)
@@ -46,7 +46,7 @@ static void backward_segments(void *ctx, int first, int last)
 
 void cpu_means_bwd(const struct kern_means_bwd *a)
 {
-    cpu_rows(a->M, (size_t)a->D * SEGMENT_ROWS, backward_segments, (void *)a);
+    work_rows(a->M, (size_t)a->D * SEGMENT_ROWS, backward_segments, (void *)a);
 }
 
 void cpu_hits(const struct kern_hits *a)
@@ -64,4 +64,4 @@ static void dot_rows(void *ctx, int first, int last)
                    * (float)s->dot(a->E + (size_t)a->i[p] * D, a->E + (size_t)a->j[p] * D, D);
 }
 
-void cpu_dots(const struct kern_dots *a) { cpu_rows(a->P, (size_t)a->D, dot_rows, (void *)a); }
+void cpu_dots(const struct kern_dots *a) { work_rows(a->P, (size_t)a->D, dot_rows, (void *)a); }

@@ -38,4 +38,4 @@ static void segments(void *ctx, int first, int last)
     }
 }
 
-void cpu_span(const struct kern_span *a) { cpu_rows(a->M, 1 << 12, segments, (void *)a); }
+void cpu_span(const struct kern_span *a) { work_rows(a->M, 1 << 12, segments, (void *)a); }

@@ -1,31 +1,13 @@
-/* The CPU back end's table, its memory, and what the operations share. */
-#include <pthread.h>
+/* The CPU back end's table, and its memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include "common/err.h"
-#include "common/mem.h"
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
-#include "kernels/cpu/int8.h"
+#include "kernels/linalg/int8.h"
 
 /* --- memory ----------------------------------------------------------------------------------- */
-
-static void *cpu_alloc(size_t bytes)
-{
-    enum { ALIGN = 256, HUGE_PAGE = 2 << 20 };
-    size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : ALIGN;
-    size_t rounded = (bytes + align - 1) / align * align;
-    void *p = rounded >= bytes ? aligned_alloc(align, rounded ? rounded : align) : NULL;
-    if (!p) {
-        err_set("out of memory: needed %zu bytes for tensors; use a smaller batch or --recompute",
-                bytes);
-        return NULL;
-    }
-    if (align == HUGE_PAGE) madvise(p, rounded, MADV_HUGEPAGE);     /* refused: only slower */
-    return p;
-}
 
 static void cpu_release(void *p) { free(p); }
 
@@ -61,16 +43,6 @@ static void cpu_get(float *host, const act *from, size_t n)
     else cpu_copy(host, from, n * sizeof *host);
 }
 
-static char failure[512];
-void cpu_failed(void)
-{
-    if (!*failure) snprintf(failure, sizeof failure, "%s", err_msg());
-}
-static int cpu_sync(void)
-{
-    return *failure ? err_set("%s", failure) : 0;
-} /* the rest is done when it returns */
-
 static struct kernels table, eights;
 
 static int cpu_precision(enum kern_precision p)
@@ -79,70 +51,6 @@ static int cpu_precision(enum kern_precision p)
     acts_half = gemm_takes_acts();
     table.act_size = eights.act_size = acts_half ? sizeof(uint16_t) : sizeof(float);
     return 0;
-}
-
-/* --- scratch ---------------------------------------------------------------------------------- */
-
-struct piece { void *p; size_t bytes; };
-static pthread_key_t scratch_key;
-
-static void scratch_free(void *arg)
-{
-    struct piece *s = arg;
-    for (int i = 0; i < SCRATCH_PIECES; i++) free(s[i].p);
-    free(s);
-}
-
-static void scratch_start(void) { pthread_key_create(&scratch_key, scratch_free); }
-
-void *cpu_scratch(int piece, size_t bytes)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static _Thread_local struct piece *mine;
-    if (!mine) {
-        pthread_once(&once, scratch_start);
-        mine = mem_zero(SCRATCH_PIECES, sizeof *mine);
-        pthread_setspecific(scratch_key, mine);
-    }
-    struct piece *s = &mine[piece];
-    if (s->bytes < bytes || !s->p) {
-        free(s->p);
-        s->p = cpu_alloc(bytes);
-        if (!s->p) s->p = mem_alloc(bytes);     /* which says so and ends the program */
-        s->bytes = bytes;
-    }
-    return s->p;
-}
-
-/* --- chunks ----------------------------------------------------------------------------------- */
-
-struct range { int n, step; void (*fn)(void *, int, int); void *ctx; };
-
-static int run_range(void *ctx, size_t i, int thread)
-{
-    (void)thread;
-    const struct range *r = ctx;
-    int first = (int)i * r->step;
-    r->fn(r->ctx, first, r->n - first < r->step ? r->n : first + r->step);
-    return 0;
-}
-
-static void run_ranges(int n, int step, void (*fn)(void *, int, int), void *ctx)
-{
-    if (n <= 0) return;
-    struct range r = { n, step, fn, ctx };
-    par_for((size_t)((n - 1) / step + 1), run_range, &r);
-}
-
-void cpu_rows(int n, size_t work, void (*fn)(void *ctx, int first, int last), void *ctx)
-{
-    enum { ELEMENTS = 1 << 15 };
-    run_ranges(n, work >= ELEMENTS ? 1 : work == 0 ? ELEMENTS : (int)(ELEMENTS / work), fn, ctx);
-}
-
-void cpu_columns(int n, void (*fn)(void *ctx, int first, int last), void *ctx)
-{
-    run_ranges(n, 64, fn, ctx);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -164,10 +72,10 @@ static const char *int8_describe(void)
 }
 
 #define CPU_MEMORY                                                                                 \
-    .abi = KERNELS_ABI, .name = "cpu", .act_size = sizeof(float), .alloc = cpu_alloc,              \
+    .abi = KERNELS_ABI, .name = "cpu", .act_size = sizeof(float), .alloc = work_alloc,             \
     .release = cpu_release, .upload = cpu_copy, .download = cpu_copy, .copy = cpu_copy,            \
-    .zero = cpu_zero, .get = cpu_get, .sync = cpu_sync, .fetch = cpu_copy,                         \
-    .host_alloc = cpu_alloc, .host_release = cpu_release, .working = cpu_working,                  \
+    .zero = cpu_zero, .get = cpu_get, .sync = work_sync, .fetch = cpu_copy,                        \
+    .host_alloc = work_alloc, .host_release = cpu_release, .working = cpu_working,                 \
     .precision = cpu_precision, .int8_new = int8_new, .int8_put = int8_put,                        \
     .int8_get = int8_get, .int8_free = int8_free
 #define CPU_ENTRY(op, name) .op = cpu_##op,

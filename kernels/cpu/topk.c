@@ -39,5 +39,5 @@ static void pick_rows(void *ctx, int first, int last)
 
 void cpu_topk(const struct kern_topk *a)
 {
-    if (a->k > 0) cpu_rows(a->M, (size_t)a->V, pick_rows, (void *)a);
+    if (a->k > 0) work_rows(a->M, (size_t)a->V, pick_rows, (void *)a);
 }

@@ -22,7 +22,7 @@ static void forward_rows(void *ctx, int first, int last)
 
 void cpu_unit_fwd(const struct kern_unit_fwd *a)
 {
-    cpu_rows(a->N, (size_t)a->D, forward_rows, (void *)a);
+    work_rows(a->N, (size_t)a->D, forward_rows, (void *)a);
 }
 
 static void backward_rows(void *ctx, int first, int last)
@@ -46,5 +46,5 @@ static void backward_rows(void *ctx, int first, int last)
 
 void cpu_unit_bwd(const struct kern_unit_bwd *a)
 {
-    cpu_rows(a->N, (size_t)a->D, backward_rows, (void *)a);
+    work_rows(a->N, (size_t)a->D, backward_rows, (void *)a);
 }

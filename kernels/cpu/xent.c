@@ -93,12 +93,12 @@ void cpu_xent(const struct kern_xent *a)
     }
     for (int at = 0; at < a->M; at += step) {
         int rows = a->M - at < step ? a->M - at : step;
-        float *Z = cpu_scratch(SCRATCH_OP, (size_t)step * (size_t)V * sizeof(float));
+        float *Z = work_scratch(SCRATCH_OP, (size_t)step * (size_t)V * sizeof(float));
         const act *x = acts_at(a->X, (size_t)at * (size_t)D);
         act *dx = a->dX ? acts_to(a->dX, (size_t)at * (size_t)D) : NULL;
         gemm_acts(false, true, rows, V, D, x, D, a->W, D, false, Z, V, GEMM_A, NULL, NULL);
         struct xent t = rows_of(a, at, Z, words);
-        cpu_rows(rows, (size_t)V, softmax_rows, &t);
+        work_rows(rows, (size_t)V, softmax_rows, &t);
         if (dx)
             gemm_acts(false, false, rows, D, V, Z, V, a->W, D, false, dx, D, GEMM_C, NULL, NULL);
         if (a->dW && dx) gemm_same_a();
@@ -106,7 +106,7 @@ void cpu_xent(const struct kern_xent *a)
             gemm_acts(true, false, V, D, rows, Z, V, x, D, true, a->dW, D, GEMM_B, NULL, NULL);
         if (a->db) {
             struct bias c = { a->db, Z, rows, V };
-            cpu_columns(V, bias_columns, &c);
+            work_columns(V, bias_columns, &c);
         }
     }
 }

@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/text.h"
-#include "kernels/cpu/gemm.h"
+#include "kernels/linalg/gemm.h"
 #include "lib/bilingual/dictionary.h"
 
 struct gold_line { uint32_t src, tgt; };

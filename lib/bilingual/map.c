@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "common/thread.h"
-#include "kernels/cpu/gemm.h"
+#include "kernels/linalg/gemm.h"
 #include "lib/vectors/csls.h"
 #include "lib/vectors/linalg.h"
 #include "lib/vectors/topk.h"

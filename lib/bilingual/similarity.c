@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/thread.h"
-#include "kernels/cpu/gemm.h"
+#include "kernels/linalg/gemm.h"
 #include "lib/vectors/csls.h"
 
 enum { TILE = 256 };

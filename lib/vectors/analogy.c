@@ -8,7 +8,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/text.h"
-#include "kernels/cpu/gemm.h"
+#include "kernels/linalg/gemm.h"
 
 enum { AT_ONCE = 256 };
 struct place { int set; uint32_t row; };

@@ -5,11 +5,11 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "kernels/cpu/gemm.h"
-#include "kernels/cpu/blas.h"           /* last: it defines I */
+#include "kernels/linalg/blas.h"
+#include "kernels/linalg/gemm.h"
 
-/* OpenBLAS on this thread alone, as kernels/cpu/gemm.c has it for floats: the bytes must not depend
- * on its threads. */
+/* OpenBLAS on this thread alone, as kernels/linalg/gemm.c has it for floats: the bytes must not
+ * depend on its threads. */
 static void one_thread(void)
 {
     float x = 1;

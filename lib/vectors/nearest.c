@@ -6,9 +6,9 @@
 #include <string.h>
 #include "common/mem.h"
 #include "common/thread.h"
-#include "kernels/cpu/dot8.h"
-#include "kernels/cpu/gemm.h"
-#include "kernels/cpu/simd.h"
+#include "kernels/linalg/dot8.h"
+#include "kernels/linalg/gemm.h"
+#include "kernels/linalg/simd.h"
 #include "lib/vectors/topk.h"
 
 /* A task has a block of rows of X and goes through Z from end to end. The rows' heaps are the

@@ -6,6 +6,7 @@
 # From the ground up; folders of one line do not know one another.
 floors='common
 kernels
+kernels/linalg
 kernels/cpu kernels/cuda
 lib/text lib/bpe lib/synth lib/score lib/cooc lib/graph lib/ranks lib/torch
 lib/subword lib/vectors lib/model lib/ngrams lib/derive lib/ranks/mpi lib/ranks/nccl

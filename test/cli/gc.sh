@@ -87,7 +87,7 @@ grep -q '^pretrain: three.cooc: counts of 1/(d+1) go with log X.*--weights glove
 $three --cooc three.cooc --gc-neighbours visible --steps 1 --out none
 is "$(value gc none) $(value gc_visible none) $(value gc_pairs none | cut -c1-6)" "0 0 1.3333" \
     "nothing is visible"
-read="--mask-keep 0 --mask-random 0 --gc-targets selected --cooc three.cooc --steps 2"
+read="--mask-token 0 --mask-random 0 --gc-targets selected --cooc three.cooc --steps 2"
 $three $read --out all
 $three $read --gc-neighbours visible --out visible
 is "$(value gc_visible visible)" 1 "everything is visible"

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 #include "common/thread.h"
-#include "kernels/cpu/gemm.h"
+#include "kernels/linalg/gemm.h"
 
 typedef void cblas(int order, int ta, int tb, int M, int N, int K, float alpha, const float *A,
                    int lda, const float *B, int ldb, float beta, float *C, int ldc);

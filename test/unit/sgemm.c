@@ -1,4 +1,4 @@
-/* The products of kernels/cpu/sgemm.h against their definition: chains of fused multiply-adds,
+/* The products of kernels/linalg/sgemm.h against their definition: chains of fused multiply-adds,
  * one element at a time, to the last bit. Those of bf16_amx.c against sums in double of numbers
  * rounded here. */
 #include <stdarg.h>
@@ -12,10 +12,10 @@
 #include <string.h>
 #include "common/mem.h"
 #include "common/rng.h"
-#include "kernels/cpu/bf16.h"
+#include "kernels/linalg/bf16.h"
 #include "kernels/kernels.h"
-#include "kernels/cpu/sgemm.h"
-#include "kernels/cpu/simd.h"
+#include "kernels/linalg/sgemm.h"
+#include "kernels/linalg/simd.h"
 
 static struct rng rng = { { 11, RNG_TEST, 0 }, 0, 0 };
 
