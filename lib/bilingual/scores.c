@@ -3,7 +3,7 @@
 #include <string.h>
 #include "common/mem.h"
 #include "common/thread.h"
-#include "kernels/cpu/gemm.h"
+#include "kernels/linalg/gemm.h"
 
 /* Floats of a matrix that is kept whole, and of a block of a larger one: a product reads the target
  * side once for each block, and all passes read a block from memory. */
