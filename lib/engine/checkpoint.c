@@ -270,7 +270,7 @@ static void copy_state(struct snapshot *s, const struct state *from, const struc
 }
 
 struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st,
-                               const struct shares *shares)
+                               const struct sharded_optimizer *sharded)
 {
     const struct params *ps = &m->ps;
     const float *from[3] = { ps->value, ps->m, ps->v };
@@ -279,8 +279,8 @@ struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_st
     s->m = m;
     for (int i = 0; i < 3; i++) {
         s->array[i] = mem_alloc(ps->total * sizeof(float));
-        if (i == 0 || !shares) ps->k->download(s->array[i], from[i], ps->total * sizeof(float));
-        else if (rc == 0) rc = shares_collect(shares, from[i], s->array[i]);
+        if (i == 0 || !sharded) ps->k->download(s->array[i], from[i], ps->total * sizeof(float));
+        else if (rc == 0) rc = sharded_gather(sharded, from[i], s->array[i]);
     }
     s->st = *st;
     copy_state(s, st->state, ps->k);

@@ -26,10 +26,10 @@ struct snapshot {
     int64_t *value;
     char *arrays;
 };
-/* shares: of several ranks, which all give their parts (shares_give); NULL: the model has all. NULL
- * with a message. */
+/* sharded: of several ranks, which all give their parts (sharded_give); NULL: the model has all.
+ * NULL with a message. */
 struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_state *st,
-                               const struct shares *shares);
+                               const struct sharded_optimizer *sharded);
 bool snapshot_finite(const struct snapshot *s);      /* are all its numbers? */
 void snapshot_free(struct snapshot *s);
 

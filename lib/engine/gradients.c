@@ -9,13 +9,13 @@
 enum { CHUNK = 1 << 15 };                                   /* floats of a thread */
 
 int gradients_open(struct gradients *g, struct params *ps, struct ranks *ranks,
-                   const struct shares *shares, int leaves, bool tree, bool bf16)
+                   const struct sharded_optimizer *sharded, int leaves, bool tree, bool bf16)
 {
     int size = ranks_size(ranks);
     *g = (struct gradients){ .ranks = ranks, .ps = ps, .tree = tree || ranks || bf16, .bf16 = bf16,
                              .leaves = leaves,
-                             .shares = shares && shares->keep ? shares : NULL,
-                             .piece = shares_piece(ps->total, size),
+                             .sharded = sharded && sharded->reduce_scatter ? sharded : NULL,
+                             .piece = sharded_piece(ps->total, size),
                              .far = ps->k->room && !ranks_on_device(ranks) };
     g->pieces = (int)((ps->total + g->piece - 1) / g->piece);
     if (leaves < size)
@@ -78,8 +78,8 @@ static void travel(struct gradients *g, int i, float *const *x)
 {
     size_t at = (size_t)i * g->piece, left = g->ps->total - at;
     struct ranks_addends a = { .leaves = g->leaves, .x = x, .to = x[0], .bf16 = g->bf16 };
-    if (g->shares) {
-        a.bound = shares_of(g->shares, i);
+    if (g->sharded) {
+        a.bound = sharded_of(g->sharded, i);
         a.scatter = true;
     }
     ranks_reduce_begin(g->ranks, &a, at, left < g->piece ? left : g->piece);
@@ -237,6 +237,6 @@ size_t gradients_messages(int leaves, int ranks)
         tree_range(leaves, ranks, r, &from, &to);
         nodes += tree_blocks(from, to, b);
     }
-    size_t piece = shares_piece((size_t)1 << 32, ranks) * sizeof(float);       /* at most */
+    size_t piece = sharded_piece((size_t)1 << 32, ranks) * sizeof(float);       /* at most */
     return ranks > 1 ? RANKS_ACTIVE * piece * (size_t)nodes / (size_t)ranks : 0;
 }

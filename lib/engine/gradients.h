@@ -4,7 +4,7 @@
  * So any number of ranks gives the same bytes. */
 #ifndef ENGINE_GRADIENTS_H
 #define ENGINE_GRADIENTS_H
-#include "lib/engine/shares.h"
+#include "lib/engine/sharded_optimizer.h"
 #include "lib/graph/tape.h"
 #include "lib/ranks/ranks.h"
 #include "lib/ranks/tree.h"
@@ -12,7 +12,7 @@
 struct gradients {
     struct ranks *ranks;                 /* the caller's; NULL: none */
     struct params *ps;
-    const struct shares *shares;         /* of several ranks, the caller's; NULL: none */
+    const struct sharded_optimizer *sharded;     /* of several ranks, the caller's; NULL: none */
     bool tree, bf16;                     /* bf16: its nodes are rounded (lib/ranks/tree.h) */
     int leaves;                          /* micro-batches per step */
     int from, to;                        /* this rank's: [from, to) */
@@ -30,10 +30,10 @@ struct gradients {
     float *end[TREE_BLOCKS]; int n_end;
 };
 
-/* ps->grad is zeros; from here on it may be another buffer after every call. shares may be NULL.
+/* ps->grad is zeros; from here on it may be another buffer after every call. sharded may be NULL.
  * -1 with a message: fewer micro-batches than ranks. */
 int gradients_open(struct gradients *g, struct params *ps, struct ranks *ranks,
-                   const struct shares *shares, int leaves, bool tree, bool bf16);
+                   const struct sharded_optimizer *sharded, int leaves, bool tree, bool bf16);
 /* Does this rank compute micro-batch a of a step? */
 bool gradients_mine(const struct gradients *g, int a);
 /* Before tape_backward in the last pass of this rank's last micro-batch: pieces of the gradient
@@ -41,8 +41,9 @@ bool gradients_mine(const struct gradients *g, int a);
 void gradients_follow(struct gradients *g, struct tape *t);
 /* ps->grad holds that of micro-batch a, and then zeros for the next one of this rank. */
 int gradients_leaf(struct gradients *g, int a);
-/* All of this rank's are there: ps->grad is the step's; with shares that are kept (shares.h) it is
- * that in this rank's parts and nothing elsewhere. *bad: as ranks_reduce_end. */
+/* All of this rank's are there: ps->grad is the step's; after a reduce-scatter
+ * (sharded_optimizer.h) it is that in this rank's parts and nothing elsewhere. *bad: as
+ * ranks_reduce_end. */
 int gradients_sum(struct gradients *g, int *bad);
 void gradients_free(struct gradients *g);            /* zeros are fine */
 /* Buffers like ps->grad that this takes besides, on the rank that takes most. */

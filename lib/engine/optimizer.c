@@ -46,7 +46,7 @@ static void optimise_range(struct trainer *tr, const struct range *x)
 
 int optimizer_step(struct trainer *tr)
 {
-    const struct shares *s = &tr->shares;
+    const struct sharded_optimizer *s = &tr->sharded;
     const struct params *ps = &tr->m->ps;
     const struct kernels *k = ps->k;
     int me = ranks_rank(s->ranks), bad;
@@ -59,11 +59,11 @@ int optimizer_step(struct trainer *tr)
     float *value = far ? mem_alloc(bytes) : ps->value;
     struct range x = { 0 };
     for (int i = 0; i < s->pieces; i++, x.held += x.end - x.at) {
-        x.at = shares_of(s, i)[me];
-        x.end = shares_of(s, i)[me + 1];
+        x.at = sharded_of(s, i)[me];
+        x.end = sharded_of(s, i)[me + 1];
         optimise_range(tr, &x);
         if (far) k->download(value + x.at, ps->value + x.at, (x.end - x.at) * sizeof *value);
-        ranks_all_gather_begin(s->ranks, value, shares_of(s, i));
+        ranks_all_gather_begin(s->ranks, value, sharded_of(s, i));
     }
     int rc = ranks_reduce_end(s->ranks, &bad);
     if (far && rc == 0) k->upload(ps->value, value, bytes);

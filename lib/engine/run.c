@@ -170,7 +170,7 @@ static int make_model(struct run *r, void (*ready)(void *with, struct model *m),
     if (model_shapes(&r->m, &r->shape, k) < 0) return -1;
     mix_parameters(&r->mix, &r->m);
     if (r->engine.share > 1)
-        shares_lay_out(&r->m.ps, r->engine.share, ranks_rank(r->ranks), r->engine.whole_tensors);
+        sharded_lay_out(&r->m.ps, r->engine.share, ranks_rank(r->ranks), r->engine.whole_tensors);
     if (params_alloc(&r->m.ps, true) < 0 || text_files_keep(&r->text, &r->m) < 0) return -1;
     model_draw(&r->m, r->seed);
     if (r->init_std > 0) model_normal(&r->m, r->seed, r->init_std);

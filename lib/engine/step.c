@@ -320,7 +320,7 @@ int engine_plan(const struct engine *from, const struct model_config *c, const s
     struct kern_shape s = { .dim = c->dim, .ffn = c->ffn, .heads = c->heads, .vocab = c->vocab };
     if (model_shapes(&m, c, plan_kernels(like)) < 0) return -1;
     mix_parameters(e.mix, &m);
-    if (e.share > 1) shares_lay_out(&m.ps, e.share, -1, e.whole_tensors);
+    if (e.share > 1) sharded_lay_out(&m.ps, e.share, -1, e.whole_tensors);
     if (memory_plan_open(&m, &t) < 0) return -1;
     t.p_drop = c->dropout; t.p_attn = c->attention_dropout; t.recompute = recompute;
     e.with = (struct pass){ .m = &m, .t = &t, .vocab = from->with.vocab, .planning = true };

@@ -57,7 +57,7 @@ static int spread_optimizer(struct trainer *tr, bool resumed)
     float *to[2] = { ps->m, ps->v };
     int rc = 0;
     for (int i = 0; i < 2 && resumed && rc == 0; i++) {
-        if (tr->shares.ranks) rc = shares_scatter(&tr->shares, tr->moment[i], to[i]);
+        if (tr->sharded.ranks) rc = sharded_scatter(&tr->sharded, tr->moment[i], to[i]);
         else rc = spread(tr, to[i], ps->total * sizeof(float));
         free(tr->moment[i]);
         tr->moment[i] = NULL;

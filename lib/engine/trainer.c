@@ -64,13 +64,13 @@ static int save(struct trainer *tr)
     if (checked(tr, readings_all(&tr->read)) < 0) return -1;
     if (!together_first(tr)) {
         tr->saved_step = tr->step;
-        return shares_give(&tr->shares);
+        return sharded_give(&tr->sharded);
     }
     struct checkpoint_state st = { tr->step, tr->best_step, tr->since_best, tr->best, tr->state,
                                    tr->grad.tree };
     struct checkpoint_keep keep = run_folder_keep(tr);
     if (saver_done(tr->saver, true) < 0) return -1;
-    struct snapshot *snap = snapshot_take(tr->m, &st, tr->shares.ranks ? &tr->shares : NULL);
+    struct snapshot *snap = snapshot_take(tr->m, &st, tr->sharded.ranks ? &tr->sharded : NULL);
     if (snap
         && !snapshot_finite(snap)) { /* a step that overflows shows in the next gradient only */
         snapshot_free(snap);
@@ -112,13 +112,13 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
     tr->bad_rank = -1;
     tr->started = clock_seconds();
     if (o->share_optimizer && ranks_size(o->ranks) > 1)
-        shares_open(&tr->shares, &m->ps, o->ranks, ranks_size(o->ranks),
+        sharded_open(&tr->sharded, &m->ps, o->ranks, ranks_size(o->ranks),
                     o->optimizer == OPTIMIZER_LAMB);
     if ((together_first(tr) && open_folder(tr) < 0) || together_start(tr) < 0) return -1;
     if (readings_open(&tr->read, &m->ps) < 0) return -1;
     m->ps.k->zero(m->ps.grad, m->ps.total * sizeof(float));
     tr->read.ranks = o->ranks;
-    if (gradients_open(&tr->grad, &m->ps, o->ranks, tr->shares.ranks ? &tr->shares : NULL,
+    if (gradients_open(&tr->grad, &m->ps, o->ranks, tr->sharded.ranks ? &tr->sharded : NULL,
                        o->accumulate, tr->o.tree, o->wire == WIRE_BF16) < 0)
         return -1;
     tr->started = tr->saved_at = tr->logged_at = clock_seconds();
@@ -156,8 +156,8 @@ int trainer_update(struct trainer *tr, int64_t tokens)
     tr->lr = trainer_lr(&tr->o, tr->step + 1);
     trainer_at(tr, tr->o.accumulate - 1);
     tr->read.place++;                            /* behind the step's last micro-batch */
-    if (tr->grad.shares && shares_norm2(&tr->shares, tr->read.norm2) < 0) return -1;
-    if (checked(tr, readings_norm(&tr->read, "grad_norm", tr->step + 1, tr->grad.shares)) < 0)
+    if (tr->grad.sharded && sharded_norm2(&tr->sharded, tr->read.norm2) < 0) return -1;
+    if (checked(tr, readings_norm(&tr->read, "grad_norm", tr->step + 1, tr->grad.sharded)) < 0)
         return -1;
     if (optimizer_step(tr) < 0) return -1;
     ps->k->zero(ps->grad, ps->total * sizeof(float));
@@ -267,7 +267,7 @@ void trainer_free(struct trainer *tr)
     if (tr->log) log_close(tr->log);
     readings_free(&tr->read);
     gradients_free(&tr->grad);
-    shares_free(&tr->shares);
+    sharded_free(&tr->sharded);
     for (int i = 0; i < 2; i++) free(tr->moment[i]);
     memset(tr, 0, sizeof *tr);
 }

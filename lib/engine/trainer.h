@@ -56,7 +56,7 @@ struct trainer {
     int bad_rank;                /* whose gradients were not finite; -1: not known */
     bool late;                   /* with ranks: a checkpoint by --save-time is due */
     struct gradients grad;       /* what a step's micro-batches add up to */
-    struct shares shares;        /* .ranks NULL: every rank has the whole optimiser */
+    struct sharded_optimizer sharded;        /* .ranks NULL: every rank has the whole optimiser */
     float *moment[2];            /* what a checkpoint held of m and v, until ranks have theirs */
 };
 

@@ -1,4 +1,4 @@
-#include "lib/engine/shares.h"
+#include "lib/engine/sharded_optimizer.h"
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
@@ -6,7 +6,7 @@
 enum { MOST = 1 << 20, LEAST = 1 << 16, GRAIN = KERN_NORM2_PART };         /* floats */
 
 /* An eighth, in parts of whole grains that are equal. */
-size_t shares_piece(size_t total, int size)
+size_t sharded_piece(size_t total, int size)
 {
     size_t least = (size_t)size * GRAIN, n = total / 8;
     if (n < LEAST) n = LEAST;
@@ -23,7 +23,7 @@ static size_t part_end(size_t at, size_t end, int size, int r)
 }
 
 /* Tensors in their order: the next rank's begin where so many are nearest to its share. */
-static void whole_tensors(struct shares *s)
+static void whole_tensors(struct sharded_optimizer *s)
 {
     const struct params *ps = s->ps;
     int i = 0;
@@ -38,12 +38,12 @@ static void whole_tensors(struct shares *s)
     }
 }
 
-void shares_open(struct shares *s, const struct params *ps, struct ranks *ranks, int size,
-                 bool tensors)
+void sharded_open(struct sharded_optimizer *s, const struct params *ps, struct ranks *ranks,
+                  int size, bool tensors)
 {
-    *s = (struct shares){ .ps = ps, .ranks = ranks, .size = size,
-                          .keep = !tensors && !ps->k->room,
-                          .piece = tensors ? ps->total : shares_piece(ps->total, size) };
+    *s = (struct sharded_optimizer){ .ps = ps, .ranks = ranks, .size = size,
+                          .reduce_scatter = !tensors && !ps->k->room,
+                          .piece = tensors ? ps->total : sharded_piece(ps->total, size) };
     s->pieces = s->piece ? (int)((ps->total + s->piece - 1) / s->piece) : 0;
     s->bound = mem_zero((size_t)s->pieces * ((size_t)size + 1) + 1, sizeof *s->bound);
     if (tensors) {
@@ -59,32 +59,32 @@ void shares_open(struct shares *s, const struct params *ps, struct ranks *ranks,
     }
 }
 
-size_t shares_held(const struct shares *s, int rank)
+size_t sharded_held(const struct sharded_optimizer *s, int rank)
 {
     size_t n = 0;
-    for (int k = 0; k < s->pieces; k++) n += shares_of(s, k)[rank + 1] - shares_of(s, k)[rank];
+    for (int k = 0; k < s->pieces; k++) n += sharded_of(s, k)[rank + 1] - sharded_of(s, k)[rank];
     return n;
 }
 
-static size_t most_held(const struct shares *s)
+static size_t most_held(const struct sharded_optimizer *s)
 {
     size_t most = 0;
     for (int r = 0; r < s->size; r++)
-        if (shares_held(s, r) > most) most = shares_held(s, r);
+        if (sharded_held(s, r) > most) most = sharded_held(s, r);
     return most;
 }
 
-void shares_lay_out(struct params *ps, int size, int rank, bool tensors)
+void sharded_lay_out(struct params *ps, int size, int rank, bool tensors)
 {
-    struct shares s;
-    shares_open(&s, ps, NULL, size, tensors);
-    ps->moments = rank < 0 ? most_held(&s) : shares_held(&s, rank);
-    shares_free(&s);
+    struct sharded_optimizer s;
+    sharded_open(&s, ps, NULL, size, tensors);
+    ps->moments = rank < 0 ? most_held(&s) : sharded_held(&s, rank);
+    sharded_free(&s);
 }
 
 static size_t grains(size_t n) { return (n + GRAIN - 1) / GRAIN; }
 
-int shares_norm2(const struct shares *s, float *norm2)
+int sharded_norm2(const struct sharded_optimizer *s, float *norm2)
 {
     int size = s->size, me = ranks_rank(s->ranks);
     size_t most = grains(most_held(s)) + (size_t)s->pieces + 1, n = 0;
@@ -92,7 +92,7 @@ int shares_norm2(const struct shares *s, float *norm2)
     double *all = mem_alloc((size_t)size * most * sizeof *all);
     size_t *at = mem_zero((size_t)size, sizeof *at);
     for (int k = 0; k < s->pieces; k++) {
-        const size_t *b = shares_of(s, k) + me;
+        const size_t *b = sharded_of(s, k) + me;
         KERN(s->ps->k, norm2, .out = norm2, .x = s->ps->grad + b[0], .n = b[1] - b[0],
              .part = mine + n);
         n += grains(b[1] - b[0]);
@@ -101,7 +101,7 @@ int shares_norm2(const struct shares *s, float *norm2)
     double sum = 0;
     for (int k = 0; k < s->pieces && rc == 0; k++)
         for (int r = 0; r < size; r++)
-            for (size_t i = grains(shares_of(s, k)[r + 1] - shares_of(s, k)[r]); i > 0; i--)
+            for (size_t i = grains(sharded_of(s, k)[r + 1] - sharded_of(s, k)[r]); i > 0; i--)
                 sum += all[(size_t)r * most + at[r]++];
     *norm2 = (float)sum;
     free(at);
@@ -111,41 +111,43 @@ int shares_norm2(const struct shares *s, float *norm2)
 }
 
 /* Of a rank's own numbers, which the host has or gets a copy of where they are elsewhere. */
-static int move(const struct shares *s, float *held, float *all, bool apart)
+int sharded_gather(const struct sharded_optimizer *s, const float *held, float *all)
 {
-    const struct kernels *k = s->ps->k;
     int me = ranks_rank(s->ranks), rc = 0;
-    size_t bytes = shares_held(s, me) * sizeof(float), at = 0;
-    float *host = mem_alloc(bytes + 1);
-    if (!apart) k->download(host, held, bytes);
+    size_t bytes = sharded_held(s, me) * sizeof(float);
+    float *host = mem_alloc(bytes + 1), *mine = host;
+    s->ps->k->download(host, held, bytes);
     for (int i = 0; i < s->pieces && rc == 0; i++) {
-        const size_t *b = shares_of(s, i);
-        rc = apart ? ranks_scatter(s->ranks, all, host + at, b)
-                   : ranks_gather(s->ranks, host + at, all, b);
-        at += b[me + 1] - b[me];
+        const size_t *b = sharded_of(s, i);
+        rc = ranks_gather(s->ranks, mine, all, b);
+        mine += b[me + 1] - b[me];
     }
-    if (apart && rc == 0) k->upload(held, host, bytes);
     free(host);
     return rc;
 }
 
-int shares_collect(const struct shares *s, const float *held, float *all)
+int sharded_scatter(const struct sharded_optimizer *s, const float *all, float *held)
 {
-    return move(s, (float *)held, all, false);
+    int me = ranks_rank(s->ranks), rc = 0;
+    size_t bytes = sharded_held(s, me) * sizeof(float);
+    float *host = mem_alloc(bytes + 1), *mine = host;
+    for (int i = 0; i < s->pieces && rc == 0; i++) {
+        const size_t *b = sharded_of(s, i);
+        rc = ranks_scatter(s->ranks, all, mine, b);
+        mine += b[me + 1] - b[me];
+    }
+    if (rc == 0) s->ps->k->upload(held, host, bytes);
+    free(host);
+    return rc;
 }
 
-int shares_scatter(const struct shares *s, const float *all, float *held)
-{
-    return move(s, held, (float *)all, true);
-}
-
-int shares_give(const struct shares *s)
+int sharded_give(const struct sharded_optimizer *s)
 {
     if (!s->ranks) return 0;
-    return shares_collect(s, s->ps->m, NULL) < 0 ? -1 : shares_collect(s, s->ps->v, NULL);
+    return sharded_gather(s, s->ps->m, NULL) < 0 ? -1 : sharded_gather(s, s->ps->v, NULL);
 }
 
-void shares_free(struct shares *s)
+void sharded_free(struct sharded_optimizer *s)
 {
     free(s->bound);
     memset(s, 0, sizeof *s);
