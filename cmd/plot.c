@@ -194,6 +194,29 @@ static int read_logs(const struct args *a, struct log_data *run, struct log_data
     return 0;
 }
 
+/* Says which of the fields drawn this log does not have; of one that has none, whatever --quiet
+ * says. */
+static void tell_left_out(const struct log_data *d, char *const *field, int n, const char *path)
+{
+    char *lacks = NULL, *has = log_data_names(d, 1);
+    int missing = 0;
+    for (int i = 0; i < n; i++) {
+        if (log_data_has(d, field[i])) continue;
+        char *more;
+        if (asprintf(&more, "%s%s%s", lacks ? lacks : "", lacks ? ", " : "", field[i]) < 0)
+            mem_none(strlen(field[i]));
+        free(lacks);
+        lacks = more;
+        missing++;
+    }
+    if (missing == n)
+        msg_warn("%s: is not in the figure: it has none of the fields %s; its own are %s (--y)",
+                 path, lacks, *has ? has : "none");
+    else if (missing) msg_note("%s: has no field %s, and no curve there", path, lacks);
+    free(lacks);
+    free(has);
+}
+
 static int curves(const struct args *a, double low, double high)
 {
     int n = a->n - 1, status;
@@ -220,6 +243,8 @@ static int curves(const struct args *a, double low, double high)
                 free(known);
             }
         }
+        for (int i = 0; i < n && status == 0 && !o.live; i++)
+            tell_left_out(&run[i], o.y.n ? (char *const *)o.y.v : found, fields, a->v[i + 1]);
         free(found);
     }
     if (status == 0 && o.tsv) status = write_tsv(&f, o.x);
@@ -251,7 +276,7 @@ static double state_of_logs(const struct args *a)
 static int live_curves(const struct args *a, double low, double high)
 {
     double drawn = -1;
-    signals_catch();
+    signals_catch(NULL);
     while (!signals_stop()) {
         double now = state_of_logs(a);
         bool failed = now != drawn && curves(a, low, high) < 0;

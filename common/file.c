@@ -5,6 +5,7 @@
 #include "common/leftover.h"
 #include "common/mem.h"
 #include "common/msg.h"
+#include "common/shown.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -454,6 +455,81 @@ void out_abort(struct out *o)
     out_free(o);
 }
 
+/* --- mapped files ----------------------------------------------------------------------------- */
+
+/* A page of a mapping that has no file behind it any more (it was cut short) or cannot be read (the
+ * disk failed) is a SIGBUS. Its handler reads this list: as above, entries are never freed. */
+struct watched {
+    _Atomic(struct watched *) next;
+    _Atomic(const unsigned char *) p;        /* NULL: unused */
+    size_t n;
+    char name[PATH_MAX];
+};
+static _Atomic(struct watched *) watched_list;
+static pthread_mutex_t watched_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void bus_error(int sig, siginfo_t *info, void *context)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    char line[PATH_MAX + 200];
+    uintptr_t at = (uintptr_t)info->si_addr;
+    (void)context;
+    for (struct watched *w = atomic_load(&watched_list); w; w = atomic_load(&w->next)) {
+        uintptr_t p = (uintptr_t)atomic_load(&w->p);
+        if (!p || at < p || at - p >= w->n) continue;
+        while (atomic_flag_test_and_set(&said)) pause();     /* another thread ends the process */
+        int n = snprintf(line, sizeof line,
+                         "%s%s: %s: cannot be read at byte %zu: it was cut short while it was in "
+                         "use, or its disk failed\n",
+                         isatty(STDERR_FILENO) ? "\r\033[K" : "", msg_name(), w->name,
+                         (size_t)(at - p));
+        if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) _exit(EXIT_FAILURE);
+        quick_exit(EXIT_FAILURE);
+    }
+    tmp_die(sig);
+}
+
+/* A sanitizer's handler is left alone. */
+static void catch_bus_errors(void)
+{
+    struct sigaction old, new = { .sa_sigaction = bus_error, .sa_flags = SA_SIGINFO };
+    sigemptyset(&new.sa_mask);
+    if (sigaction(SIGBUS, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO)
+        && (old.sa_handler == SIG_DFL || old.sa_handler == tmp_die))
+        sigaction(SIGBUS, &new, NULL);
+}
+
+void map_watch(const void *p, size_t n, const char *name)
+{
+    static bool installed;
+    pthread_mutex_lock(&watched_lock);
+    if (!installed) catch_bus_errors();
+    installed = true;
+    struct watched *w = atomic_load(&watched_list);
+    while (w && atomic_load(&w->p)) w = atomic_load(&w->next);
+    bool fresh = !w;
+    if (fresh) w = mem_zero(1, sizeof *w);
+    shown(w->name, sizeof w->name, name, strlen(name));
+    w->n = n;
+    atomic_store(&w->p, p);
+    if (fresh) {
+        atomic_store(&w->next, atomic_load(&watched_list));
+        atomic_store(&watched_list, w);
+    }
+    pthread_mutex_unlock(&watched_lock);
+}
+
+void map_unwatch(const void *p)
+{
+    pthread_mutex_lock(&watched_lock);
+    for (struct watched *w = atomic_load(&watched_list); w; w = atomic_load(&w->next))
+        if (atomic_load(&w->p) == p) {
+            atomic_store(&w->p, NULL);
+            break;
+        }
+    pthread_mutex_unlock(&watched_lock);
+}
+
 /* --- whole files ------------------------------------------------------------------------------ */
 
 int file_cannot_open(const char *name)
@@ -525,7 +601,10 @@ int map_open(struct map *m, const char *path)
     else {
         void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
         if (p == MAP_FAILED) r = err_sys("%s: cannot map into memory", path);
-        else *m = (struct map){ p, (size_t)st.st_size };
+        else {
+            *m = (struct map){ p, (size_t)st.st_size };
+            map_watch(p, m->n, path);
+        }
     }
     close(fd);
     if (r == 0 && (r = foreign_refuse_pointer(path, m->p, m->n)) < 0) map_close(m);
@@ -534,7 +613,10 @@ int map_open(struct map *m, const char *path)
 
 void map_close(struct map *m)
 {
-    if (m->n) munmap((void *)(uintptr_t)m->p, m->n);
+    if (m->n) {
+        map_unwatch(m->p);
+        munmap((void *)(uintptr_t)m->p, m->n);
+    }
     *m = (struct map){ 0 };
 }
 

@@ -53,10 +53,15 @@ int file_write(const char *path, const void *p, size_t n);   /* atomically */
 /* A whole small file into a folder, under a name, atomically. 0, or -1 with a message. */
 int file_copy(const char *from, const char *folder, const char *name);
 
-/* A read-only mapping. */
+/* A read-only mapping. If the file is cut short while it is in use, or its disk fails, the process
+ * ends with status 1 and a line that names the file, as if a read had failed; what is registered
+ * below vanishes. */
 struct map { const unsigned char *p; size_t n; };
 int map_open(struct map *m, const char *path);
 void map_close(struct map *m);
+/* The same for a mapping that somebody else made of a file `name`, until it is unmapped. */
+void map_watch(const void *p, size_t n, const char *name);
+void map_unwatch(const void *p);
 
 /* Is path no symbolic link of another user? In a folder that others write to, a link may lead to a
  * file that we may write and they may not. 0, or -1 with a message. */

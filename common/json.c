@@ -76,8 +76,37 @@ static const char *unreadable(const char *text, size_t n, const char **why)
     return valid < n ? text + valid : NULL;
 }
 
+/* Each value but the first follows a comma or begins what a bracket opens. */
+bool json_too_many(const char *text, size_t n)
+{
+    size_t values = 1, most = n / 4 < JSON_FREE ? JSON_FREE : n / 4;
+    if (most > JSON_MOST) most = JSON_MOST;
+    bool in_string = false;
+    if (n / 2 < most) return false;
+    for (size_t i = 0; i < n && values <= most; i++) {
+        char c = text[i];
+        if (in_string && c == '\\') i++;
+        else if (c == '"') in_string = !in_string;
+        else if (!in_string) values += c == ',' || c == '[' || c == '{';
+    }
+    return values > most;
+}
+
+bool json_int(const cJSON *j, int64_t low, int64_t high, int64_t *v)
+{
+    if (!cJSON_IsNumber(j)) return false;
+    double d = j->valuedouble;
+    if (!(d >= (double)low && d <= (double)high) || (double)(int64_t)d != d) return false;
+    *v = (int64_t)d;
+    return true;
+}
+
 cJSON *json_value(const char *text, size_t n, const char **end)
 {
+    if (json_too_many(text, n)) {
+        *end = text;
+        return NULL;
+    }
     return cJSON_ParseWithLengthOpts(text, n, end, false);
 }
 
@@ -86,6 +115,11 @@ cJSON *json_parse(const char *text, size_t n, const char *where)
     const char *why, *end = unreadable(text, n, &why);
     if (end) {
         err_set("%s:%zu: %s; not a JSON file", where, line_at(text, end), why);
+        return NULL;
+    }
+    if (json_too_many(text, n)) {
+        err_set("%s: has more values than any file of its kind: above %d at most one for four "
+                "bytes, and %d in all", where, JSON_FREE, JSON_MOST);
         return NULL;
     }
     cJSON *root = json_value(text, n, &end);

@@ -15,6 +15,7 @@ void msg_set_options(bool (*has)(const char *long_name)) { has_option = has; }
 void msg_set_line(void (*clear)(void)) { clear_line = clear; }
 
 const char *msg_name(void) { return program; }
+bool msg_is_mute(void) { return be_mute; }
 bool msg_quiet(void) { return be_quiet || be_mute; }
 bool msg_has_option(const char *long_name) { return has_option && has_option(long_name); }
 

@@ -12,6 +12,7 @@ void msg_say(const char *fmt, va_list ap);                                   /* 
 
 const char *msg_name(void);
 bool msg_quiet(void);
+bool msg_is_mute(void);
 /* Prints nothing from now on: for a process whose peers print the same messages. Errors that end a
  * program (prog_fail) still are printed. */
 void msg_set_mute(bool mute);

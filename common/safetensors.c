@@ -60,14 +60,7 @@ static bool bytes_of(enum st_dtype d, const int64_t *shape, int ndim, size_t *by
     return true;
 }
 
-/* A JSON number that is an integer in [0, 2^53]. */
-static bool whole(const cJSON *j, int64_t *v)
-{
-    if (!cJSON_IsNumber(j) || !(j->valuedouble >= 0 && j->valuedouble <= 9007199254740992.0))
-        return false;
-    *v = (int64_t)j->valuedouble;
-    return (double)*v == j->valuedouble;
-}
+static bool whole(const cJSON *j, int64_t *v) { return json_int(j, 0, (int64_t)1 << 53, v); }
 
 struct entry { struct st_tensor t; int64_t begin, end; int at; };
 
@@ -250,6 +243,8 @@ static int header_load(struct st_file *f)
     size_t n = data - 8, valid = utf8_check(s, n);
     if (valid < n) return err_set("%s: byte %zu of the header is not UTF-8", f->path, valid);
     if (memchr(s, 0, n) || escaped_nul(s, n)) return err_set("%s: a NUL in the header", f->path);
+    if (json_too_many(s, n)) return err_set("%s: more values in the header than tensors need",
+                                            f->path);
     cJSON *root = json_value(s, n, &end);
     if (!root) return err_set("%s: the header is not valid JSON", f->path);
     while (end < s + n && *end == ' ') end++;

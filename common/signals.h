@@ -5,7 +5,11 @@
 #ifndef COMMON_SIGNALS_H
 #define COMMON_SIGNALS_H
 
-void signals_catch(void);
+/* line: what to say on standard error at the first of them ("stopping after this step"), since what
+ * is under way may last minutes; then SIGINT or SIGTERM twice, more than a second after the one
+ * before, ends the process as without signals_catch. (timeout(1) and schedulers send a signal twice
+ * at once, or one after another, and want the state saved.) NULL: neither. */
+void signals_catch(const char *line);
 int signals_stop(void);              /* the signal's number, or 0 */
 
 #endif

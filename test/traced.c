@@ -1,7 +1,7 @@
 /* Preloaded into a program: appends to the file $TRACE what it flushes to disk and renames, in
  * order, and, with $TRACE_SEEKS, where in a file it goes on reading:
  *   fsync file SIZE     SIZE bytes of a file
- *   fsync folder        a folder's names
+ *   fsync folder NAME   a folder's names
  *   rename FROM TO      names without their folders
  *   seek PLACE          a byte of a file */
 #include <dlfcn.h>
@@ -36,7 +36,10 @@ static const char *base(const char *path)
 int fsync(int fd)
 {
     struct stat st;
-    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) tell("fsync folder\n");
+    char link[40], path[4096] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (readlink(link, path, sizeof path - 1) < 0) abort();
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) tell("fsync folder %s\n", base(path));
     else tell("fsync file %lld\n", (long long)st.st_size);
     return NEXT(fsync)(fd);
 }

@@ -228,7 +228,10 @@ static int spool(struct map *m, const char *path)
     if (rc == 0 && n) {
         void *p = mmap(NULL, n, PROT_READ, MAP_SHARED, fileno(tmp), 0);
         if (p == MAP_FAILED) rc = err_sys("%s: cannot map into memory", path);
-        else *m = (struct map){ p, n };
+        else {
+            *m = (struct map){ p, n };
+            map_watch(p, n, path);
+        }
     }
     if (tmp) fclose(tmp);
     if (in) fclose(in);

@@ -39,6 +39,7 @@ static int write_state(const char *folder, const struct checkpoint_state *st)
     for (int i = 0; i < x->n_ints; i++)
         n += (size_t)snprintf(s + n, cap - n, ",\n  \"%s\": \"%" PRId64 "\"", x->ints[i].name,
                               *x->ints[i].value);
+    n += (size_t)snprintf(s + n, cap - n, ",\n  \"tokens\": \"%" PRId64 "\"", st->tokens);
     if (st->tree) n += (size_t)snprintf(s + n, cap - n, ",\n  \"gradient_tree\": true");
     n += (size_t)snprintf(s + n, cap - n, "\n}\n");
     char *path = path_join(folder, "state.json");
@@ -95,6 +96,10 @@ static int read_state(const char *folder, int64_t step, struct checkpoint_state 
     if (rc == 0) rc = get_int(root, "step", path, &st->step);
     if (rc == 0) rc = get_int(root, "best_step", path, &st->best_step);
     if (rc == 0) rc = get_int(root, "since_best", path, &st->since_best);
+    /* versions before did not keep it */
+    st->tokens = -1;
+    if (rc == 0 && cJSON_HasObjectItem(root, "tokens")) rc = get_int(root, "tokens", path,
+                                                                     &st->tokens);
     const cJSON *best = rc == 0 ? cJSON_GetObjectItemCaseSensitive(root, "best") : NULL;
     if (best && cJSON_IsNumber(best)) st->best = best->valuedouble;
     if (rc == 0) st->tree = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "gradient_tree"));
@@ -376,6 +381,7 @@ static int list(const char *dir, int64_t **steps)
 static int discard(const char *dir, const int64_t *steps, int n)
 {
     int rc = 0;
+    char *all = path_join(dir, "checkpoints");
     for (int i = 0; i < n && rc == 0; i++) {
         char *path = step_dir(dir, steps[i], ""), *tmp = step_dir(dir, steps[i], ".tmp");
         tmp_register(tmp);
@@ -383,11 +389,14 @@ static int discard(const char *dir, const int64_t *steps, int n)
         rc = rename(path, tmp);
         tmp_changed();
         if (rc < 0) err_sys("%s: cannot be removed", path);
-        else rc = dir_remove(tmp);
+        /* else a power failure could leave half of its files under its name */
+        if (rc == 0) rc = dir_sync(all);
+        if (rc == 0) rc = dir_remove(tmp);
         tmp_forget(tmp);
         free(path);
         free(tmp);
     }
+    free(all);
     return rc;
 }
 
@@ -473,6 +482,22 @@ int64_t checkpoint_newest(const char *dir)
     return step;
 }
 
+char *checkpoint_whole(const char *dir)
+{
+    int64_t *steps;
+    int n = list(dir, &steps);
+    char *found = NULL;
+    for (int i = 0; i < n && !found; i++) {
+        char *folder = step_dir(dir, steps[i], ""), *weights = path_join(folder,
+                                                                         "weights.safetensors");
+        if (file_exists(weights) && model_sum_check(folder) == 0) found = folder;
+        else free(folder);
+        free(weights);
+    }
+    free(steps);
+    return found;
+}
+
 int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_state *st)
 {
     int64_t *steps;
@@ -512,6 +537,8 @@ int checkpoint_link(const char *dir, const char *name, int64_t step)
         unlink(tmp);
     }
     tmp_forget(tmp);
+    /* before what it led to is removed */
+    if (rc == 0) rc = dir_sync(dir);
     free(tmp);
     free(path);
     return rc;

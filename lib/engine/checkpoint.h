@@ -9,6 +9,7 @@ struct checkpoint_state {
     int64_t step, best_step, since_best;
     double best;
     struct state *state;             /* whose integers and arrays are kept, by name */
+    int64_t tokens;                  /* of the log; loaded: -1 where none are recorded */
     bool tree;                       /* the run adds gradients by a tree (gradients.h) */
     /* to be loaded: ranks share the optimiser, so that all of m and v come here, malloc'd */
     bool shared;
@@ -43,6 +44,9 @@ int checkpoint_prune(const char *dir, const struct checkpoint_keep *k);
 int checkpoint_sweep(const char *dir);
 /* Step of the newest checkpoint, -1 when there is none. */
 int64_t checkpoint_newest(const char *dir);
+/* The folder of the newest checkpoint whose model is whole by its checksums; malloc'd, NULL where
+ * there is none. */
+char *checkpoint_whole(const char *dir);
 /* Loads the newest whole checkpoint into m and st (st->state says which names there must be). A
  * damaged one is reported on standard error, removed, and the one before it used. st->best holds,
  * on entry, what stands for "none yet". Returns 1, 0 when there is none, -1 with a message. */

@@ -88,7 +88,7 @@ int run_open(struct run *r)
     const char *why;
     if (run_join(r) < 0) return -1;
     r->train.config = prog_config();
-    signals_catch();
+    signals_catch("stopping after this step, with the state saved");
     if (!(r->kernels = kernels_open(r->device.device, r->device.precision, &why))) return -1;
     msg_note("%s", why);
     if (open_device(r) < 0) return -1;

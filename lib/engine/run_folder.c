@@ -2,10 +2,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "lib/engine/recorded.h"
 
 /* `best` follows what the state says: also after a kill between a checkpoint and its link. */
@@ -69,6 +71,10 @@ int run_folder_open(struct trainer *tr)
         tr->step = tr->saved_step = st.step;
         tr->best_step = st.best_step; tr->since_best = st.since_best; tr->best = st.best;
         for (int i = 0; i < 2; i++) tr->moment[i] = st.moment[i];
+        if (st.tokens < 0)
+            msg_note("%s: its checkpoint is of a version that kept no number of tokens: `tokens` "
+                     "in the log begins again", o->dir);
+        tr->tokens = tr->tokens_logged = st.tokens < 0 ? 0 : st.tokens;
         tr->resumed = true;
         tr->o.tree |= st.tree;
         tr->ended = tr->o.patience > 0 && tr->since_best >= tr->o.patience;
@@ -90,19 +96,48 @@ int run_folder_open(struct trainer *tr)
     return rc;
 }
 
+static bool is_link(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* The run's folder of which dir may be the link best or last, if that leads nowhere; else dir. */
+static char *run_of(const char *dir)
+{
+    char *run = mem_dup(dir), *slash;
+    size_t n = strlen(run);
+    while (n > 1 && run[n - 1] == '/') run[--n] = '\0';
+    if (!is_link(run) || file_exists(run)) return run;
+    if ((slash = strrchr(run, '/'))) slash[slash == run] = '\0';
+    else strcpy(run, ".");
+    return run;
+}
+
 char *run_model_dir(const char *dir)
 {
     static const char *const names[] = { "", "best", "last" };
+    const char *broken = NULL;
     for (int i = 0; i < 3; i++) {
         char *folder = *names[i] ? path_join(dir, names[i]) : mem_dup(dir);
         char *weights = path_join(folder, "weights.safetensors");
         bool there = file_exists(weights);
         free(weights);
-        if (there) return folder;
+        if (there) {
+            if (broken)
+                msg_warn("%s/%s: leads to no model; %s is taken", dir, broken, folder);
+            return folder;
+        }
+        if (i && is_link(folder)) broken = names[i];
         free(folder);
     }
-    err_set(
-        "%s: is not the folder of a model or a run (no weights.safetensors, best or last in it)",
-        dir);
-    return NULL;
+    char *run = run_of(dir), *whole = checkpoint_whole(run);
+    if (whole)
+        msg_warn("%s%s%s: leads to no model; %s, the newest whole checkpoint, is taken", dir,
+                 broken ? "/" : "", broken ? broken : "", whole);
+    else
+        err_set("%s: is not the folder of a model or a run (no weights.safetensors, best or last "
+                "in it)", dir);
+    free(run);
+    return whole;
 }

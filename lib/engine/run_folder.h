@@ -15,8 +15,10 @@ int run_folder_open(struct trainer *tr);
 /* Which checkpoints stay. */
 struct checkpoint_keep run_folder_keep(const struct trainer *tr);
 
-/* The model folder that `dir` stands for: itself if it has weights, else its best, else its
- * last checkpoint. The caller frees it; NULL with a message when there is none. */
+/* The model folder that `dir` stands for: itself if it has weights, else its best, else its last
+ * checkpoint. If a link among them (or dir itself, RUN/last) leads to no model, as a power failure
+ * may leave it, the newest whole checkpoint stands in, with a warning. The caller frees it; NULL
+ * with a message when there is none. */
 char *run_model_dir(const char *dir);
 
 #endif

@@ -67,7 +67,7 @@ static int save(struct trainer *tr)
         return sharded_give(&tr->sharded);
     }
     struct checkpoint_state st = { tr->step, tr->best_step, tr->since_best, tr->best, tr->state,
-                                   tr->grad.tree };
+                                   tr->tokens, tr->grad.tree };
     struct checkpoint_keep keep = run_folder_keep(tr);
     if (saver_done(tr->saver, true) < 0) return -1;
     struct snapshot *snap = snapshot_take(tr->m, &st, tr->sharded.ranks ? &tr->sharded : NULL);

@@ -52,12 +52,12 @@ static int id(struct in *in, const char *key)
     const cJSON *v = value(in, key);
     if (cJSON_IsArray(v)) v = v->child;
     if (!v) return -1;
-    if (!cJSON_IsNumber(v) || v->valuedouble < 0 || v->valuedouble > 1e9
-        || v->valuedouble != floor(v->valuedouble)) {
+    int64_t number;
+    if (!json_int(v, 0, 1000000000, &number)) {
         if (in->rc == 0) in->rc = err_set("%s: \"%s\" is not an id", in->where, key);
         return -1;
     }
-    return (int)v->valuedouble;
+    return (int)number;
 }
 
 static bool flag(struct in *in, const char *key, bool otherwise)
@@ -120,10 +120,10 @@ static void xlm_languages(struct in *in, struct model_config *c, int n)
     c->n_langs = n;
     for (int i = 0; i < n; i++) snprintf(c->lang[i], sizeof c->lang[i], "lang%d", i);
     const cJSON *l;
-    cJSON_ArrayForEach(l, value(in, "lang2id")) if (cJSON_IsNumber(l) && l->valuedouble >= 0
-                                                    && l->valuedouble < n && l->string
+    int64_t k;
+    cJSON_ArrayForEach(l, value(in, "lang2id")) if (json_int(l, 0, n - 1, &k) && l->string
                                                     && strlen(l->string) < sizeof c->lang[0])
-        strcpy(c->lang[(int)l->valuedouble], l->string);
+        strcpy(c->lang[k], l->string);
 }
 
 static void parse_xlm(struct in *in, struct model_config *c)

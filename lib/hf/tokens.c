@@ -15,7 +15,7 @@ enum { IDS_MOST = 1 << 24 };
 /* Token s [n] for an id; -1: that id has another one. */
 static int put(struct hf_tokens *t, int id, const char *s, size_t n, const char *where)
 {
-    if (id < 0 || id >= IDS_MOST) return err_set("%s: token \"%.40s\" has the id %d", where, s, id);
+    if (id >= IDS_MOST) return err_set("%s: more than %d tokens", where, IDS_MOST);
     if (id >= t->n) {
         mem_room(&t->token, &t->cap, (size_t)id + 1, sizeof *t->token);
         memset(t->token + t->n, 0, (size_t)(id + 1 - t->n) * sizeof *t->token);
@@ -66,15 +66,21 @@ static int read_lines(struct hf_tokens *t, const char *dir)
     return rc;
 }
 
+/* The same, where the id is JSON's. */
+static int put_id(struct hf_tokens *t, const cJSON *id, const char *s, const char *where)
+{
+    int64_t i;
+    if (!json_int(id, 0, IDS_MOST - 1, &i))
+        return err_set("%s: the id of token \"%.40s\" is not a whole number from 0 to %d", where, s,
+                       IDS_MOST - 1);
+    return put(t, (int)i, s, strlen(s), where);
+}
+
 /* {"token": id, ...} */
 static int read_dictionary(struct hf_tokens *t, const cJSON *o, const char *where)
 {
     const cJSON *v;
-    cJSON_ArrayForEach(v, o) {
-        if (!cJSON_IsNumber(v) || v->valuedouble != (int)v->valuedouble)
-            return err_set("%s: token \"%.40s\" has no id", where, v->string);
-        if (put(t, (int)v->valuedouble, v->string, strlen(v->string), where) < 0) return -1;
-    }
+    cJSON_ArrayForEach(v, o) if (put_id(t, v, v->string, where) < 0) return -1;
     return 0;
 }
 
@@ -118,7 +124,7 @@ static int read_tokenizer_json(struct hf_tokens *t, const char *dir)
         const cJSON *i = cJSON_GetObjectItemCaseSensitive(v, "id"),
                     *s = cJSON_GetObjectItemCaseSensitive(v, "content");
         if (rc == 0 && cJSON_IsNumber(i) && cJSON_IsString(s))
-            rc = put(t, (int)i->valuedouble, s->valuestring, strlen(s->valuestring), path);
+            rc = put_id(t, i, s->valuestring, path);
     }
     if (rc == 0 && cJSON_IsString(type) && !strcmp(type->valuestring, "WordPiece"))
         t->s.kind = SUBWORD_WORDPIECE;

@@ -148,12 +148,11 @@ char *model_config_json(const struct model_config *c)
 static int parse_field(struct model_config *c, const struct field *f, const cJSON *v)
 {
     char *p = (char *)c + f->at;
+    int64_t whole;
     switch (f->kind) {
     case K_INT:
-        if (!cJSON_IsNumber(v) || v->valuedouble != floor(v->valuedouble)
-            || fabs(v->valuedouble) > 1e9)
-            break;
-        *(int *)p = (int)v->valuedouble;
+        if (!json_int(v, -1000000000, 1000000000, &whole)) break;
+        *(int *)p = (int)whole;
         return 0;
     case K_BOOL:
         if (!cJSON_IsBool(v)) break;

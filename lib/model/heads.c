@@ -129,10 +129,9 @@ static int which(const cJSON *v, const char *const *names, int from, int n)
 
 static int whole(const cJSON *v, int *to)
 {
-    if (!cJSON_IsNumber(v) || v->valuedouble != floor(v->valuedouble)
-        || fabs(v->valuedouble) > 1e9)
-        return -1;
-    *to = (int)v->valuedouble;
+    int64_t n;
+    if (!json_int(v, -1000000000, 1000000000, &n)) return -1;
+    *to = (int)n;
     return 0;
 }
 

@@ -93,6 +93,11 @@ static int find(char *const *names, int n, const char *name)
     return -1;
 }
 
+bool log_data_has(const struct log_data *d, const char *field)
+{
+    return find(d->field, d->n_fields, field) >= 0;
+}
+
 char **log_data_fields(const struct log_data *d, int n)
 {
     static const char *const usual[] = { "mlm", "gc",         "denoise", "back",

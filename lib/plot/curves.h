@@ -31,6 +31,7 @@ void log_data_label(struct log_data *d, char *const *paths, int n);
  * strings belong to the logs. */
 char **log_data_fields(const struct log_data *d, int n);
 
+bool log_data_has(const struct log_data *d, const char *field);
 /* All fields' names, for a message; malloc'd. */
 char *log_data_names(const struct log_data *d, int n);
 

@@ -29,10 +29,10 @@ static int parse_ids(struct subword_settings *s, const cJSON *ids, const char *w
 {
     for (int i = 0; i < 5; i++) {
         const cJSON *v = cJSON_GetObjectItemCaseSensitive(ids, specials[i]);
-        if (!cJSON_IsNumber(v) || !(v->valuedouble >= -1 && v->valuedouble < 1e9)
-            || v->valuedouble != (int)v->valuedouble)
+        int64_t id;
+        if (!json_int(v, -1, 999999999, &id))
             return err_set("%s: \"ids\": \"%s\" is not an id", where, specials[i]);
-        s->ids[i] = (int)v->valuedouble;
+        s->ids[i] = (int)id;
         for (int j = 0; j < i; j++)
             if (s->ids[i] >= 0 && s->ids[i] == s->ids[j])
                 return err_set("%s: \"ids\": %s and %s are the same", where, specials[j],

@@ -64,6 +64,10 @@ struct torch_file {
     const unsigned char *p, *end, *begin;                /* the pickle */
 };
 
+/* A value takes 32 bytes, so that one-byte opcodes would take 36 times the pickle. A state dict has
+ * one for four bytes or more, and 25 for each tensor. */
+enum { VALUES_MOST = 4000000, VALUES_FREE = 1000 };
+
 static int bad(const struct torch_file *f, const char *what)
 {
     return err_set("%s: byte %zu of its pickle: %s", f->path, (size_t)(f->p - f->begin), what);
@@ -516,7 +520,12 @@ static int load(struct torch_file *f)
     f->begin = f->p = pickle->p;
     f->end = f->p + pickle->n;
     int rc = 0;
-    while (rc == 0) rc = f->p < f->end ? step(f) : bad(f, "ends without STOP");
+    size_t most = pickle->n / 2 < VALUES_MOST ? pickle->n / 2 + VALUES_FREE : VALUES_MOST;
+    while (rc == 0) {
+        rc = f->p < f->end ? step(f) : bad(f, "ends without STOP");
+        if (rc >= 0 && (f->n_value > most || f->n_stack > most))
+            rc = bad(f, "more values than the state dict of any model needs");
+    }
     return rc < 0 ? -1 : collect(f);
 }
 

@@ -77,7 +77,7 @@ static int write_all(struct vectors_stream *s)
                  == MAP_FAILED) {
             p[i] = NULL;
             r = err_sys("%s: cannot map a temporary file", s->path ? s->path : "standard output");
-        }
+        } else if (p[i]) map_watch(p[i], size[i], "a temporary file");
     }
     if (r == 0) {
         struct vectors v = {
@@ -86,7 +86,10 @@ static int write_all(struct vectors_stream *s)
         r = vectors_write(&v, s->path, s->f);
     }
     for (int i = 0; i < SPOOLS; i++)
-        if (p[i]) munmap(p[i], size[i]);
+        if (p[i]) {
+            map_unwatch(p[i]);
+            munmap(p[i], size[i]);
+        }
     return r;
 }
 

@@ -24,6 +24,15 @@ grep -q "it.s &lt;new> &amp; \$x_{1}" t.svg || fail "the title is not as it was 
 # PNG
 plot curves runs/a -y loss -y bleu --smooth 3 --against runs/b -o x.png
 is "$(head -c 4 x.png | od -An -tx1)" " 89 50 4e 47"
+# of several logs, what one has not is said
+mkdir tagged; printf '{"event":"train","step":%d,"time":1,"tag":%d}\n' 1 3 2 2 > tagged/log.jsonl
+plot curves -q runs/a tagged -o n.svg 2> err
+is "$(cat err)" "plot: tagged: is not in the figure: it has none of the fields loss; its own are \
+step, time, tag (--y)"
+plot curves runs/a tagged -y loss -y tag -o n.svg 2> err
+is "$(cat err)" "plot: runs/a: has no field tag, and no curve there
+plot: tagged: has no field loss, and no curve there"
+plot curves runs/a runs/b -o n.svg 2> err; is "$(cat err)" ""
 plot curves runs/a --log-y --width 500 --height 300 -o l.svg
 grep -q '> *900</text>' l.svg && grep -q 'viewBox="0 0 500 300"' l.svg ||
     fail "logarithmic axis, size"

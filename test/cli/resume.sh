@@ -70,3 +70,20 @@ post=(align-post -q --model run --parallel aa-bb=s,s --min-tokens 1 --batch 4 --
 "${post[@]}" --steps 1
 fails 1 'post/run.config: the run began with --temperature 0.05, not 1;' "${post[@]}" --steps 2 \
     --temperature 1 --resume
+
+# `tokens` goes on: the log of a run that was interrupted is that of one that was not, but for the
+# clock
+logged() { sed -E 's/"time":[^,]*,|,"tokens_per_second":[^,}]*//g' "$1/log.jsonl"; }
+log=(pretrain "${small[@]}" "${shape[@]}" -v vocab --train aa=moved/aa.shd --steps 6 --keep 9)
+"${log[@]}" --out whole
+cp -r whole again; rm -r again/checkpoints/step-0000000[456] again/last
+"${log[@]}" --out again --resume
+logged whole > a; logged again > b; same a b
+is "$(grep -o '"tokens":[0-9]*' a | sort -u | wc -l)" 6 "tokens grow"
+is "$(grep -o '"tokens": "[0-9]*"' again/last/state.json | tr -dc 0-9)" \
+    "$(tail -n 1 a | sed 's/.*"tokens":\([0-9]*\).*/\1/')" "of the last checkpoint and of the log"
+# a checkpoint of a version that kept none
+cp -r whole older; rm -r older/checkpoints/step-0000000[456] older/last
+folder=older/checkpoints/step-00000003; rm $folder/state.sum
+sed -i '/"tokens"/d; s/\("aa.next": "[0-9]*"\),/\1/' $folder/state.json
+pretrain "${log[@]:2}" --out older --resume 2> err; grep -q 'kept no number of tokens' err

@@ -236,6 +236,21 @@ static void damaged_pickles_are_refused(void **state)
     }
 }
 
+/* 2,500 values in as many bytes: 36 bytes of memory each. */
+static void more_values_than_a_state_dict_needs_are_refused(void **state)
+{
+    (void)state;
+    static char pickle[2500];
+    for (const char *s = "N)](J"; *s; s++) {
+        memset(pickle, *s == 'J' ? 0 : *s, sizeof pickle);
+        /* an integer has five bytes */
+        for (size_t i = 0; i < sizeof pickle && *s == 'J'; i += 5) pickle[i] = 'J';
+        assert_null(open_pickle(pickle, sizeof pickle));
+        refused_for(*s == 'J' ? "ends without STOP"
+                              : "byte 2250 of its pickle: more values than the state dict of any");
+    }
+}
+
 /* Twelve transposed views of 300 numbers: each is a copy, together more than a file of that size
  * has room for. */
 static void views_without_end_are_refused(void **state)
@@ -439,6 +454,7 @@ int main(void)
         cmocka_unit_test(damaged_models_are_refused),
         cmocka_unit_test(one_tensor),
         cmocka_unit_test(damaged_pickles_are_refused),
+        cmocka_unit_test(more_values_than_a_state_dict_needs_are_refused),
         cmocka_unit_test(views_without_end_are_refused),
         cmocka_unit_test(damaged_archives_are_refused),
         cmocka_unit_test(settings_of_pieces),

@@ -528,13 +528,60 @@ static void a_pair_is_split_at_the_dash_between_two_languages(void **state)
     assert_non_null(strstr(err_msg(), "ambiguous language pair"));
 }
 
+/* In a child whose standard error is a pipe: n SIGTERMs, `apart` seconds from one another. What it
+ * said is in said; its wait status. */
+static int stopped(int n, unsigned apart, char said[1000])
+{
+    int p[2], status = -1;
+    assert_int_equal(pipe(p), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(p[1], STDERR_FILENO);
+        signal(SIGTERM, SIG_DFL);
+        signals_catch("stopping");
+        for (int i = 0; i < n; i++) {
+            raise(SIGTERM);
+            sleep(apart);
+        }
+        _exit(signals_stop() == SIGTERM ? 7 : 1);
+    }
+    close(p[1]);
+    waitpid(pid, &status, 0);
+    ssize_t k = read(p[0], said, 999);
+    said[k > 0 ? k : 0] = '\0';
+    close(p[0]);
+    return status;
+}
+
+/* What sends a signal twice wants the state saved; who sends it again and again wants the end. */
+static void signals_at_once_are_one_and_the_third_apart_ends(void **state)
+{
+    (void)state;
+    char said[1000];
+    static const char first[] = ": stopping; SIGINT or SIGTERM twice more ends it at once, without "
+                                "what is not saved yet\n";
+    int status = stopped(5, 0, said);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 7);
+    const char *line = strstr(said, first);
+    assert_non_null(line);
+    assert_string_equal(line, first);
+    status = stopped(3, 2, said);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGTERM);
+    assert_non_null(strstr(said, first));
+    line = strstr(said, ": still at work on the step; once more ends it at once\n");
+    assert_non_null(line);
+    assert_null(strstr(line + 10, "still"));
+}
+
 static void a_signal_sets_the_flag_and_an_ignored_one_stays_ignored(void **state)
 {
     (void)state;
     pid_t pid = fork();
     if (pid == 0) {
         signal(SIGHUP, SIG_IGN);
-        signals_catch();
+        signals_catch(NULL);
         int before = signals_stop();
         raise(SIGHUP);
         int ignored = signals_stop();
@@ -567,6 +614,7 @@ int main(void)
         cmocka_unit_test(threads_follow_the_option_affinity_and_slurm),
         cmocka_unit_test(a_language_is_split_from_its_file_only_where_it_is_one),
         cmocka_unit_test(a_pair_is_split_at_the_dash_between_two_languages),
+        cmocka_unit_test(signals_at_once_are_one_and_the_third_apart_ends),
         cmocka_unit_test(a_signal_sets_the_flag_and_an_ignored_one_stays_ignored),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
