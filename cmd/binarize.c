@@ -167,7 +167,7 @@ static int run(const struct args *args)
     struct shard_info info = { .vocab_hash = v->hash, .vocab_size = v->n };
     if (o.lang) strcpy(info.lang, o.lang);
     if (o.note) strcpy(info.note, o.note);
-    struct out *out = out_open(o.out);
+    struct out *out = out_open_binary(o.out);
     struct shard_writer *w = out ? shard_create(out, &info, (uint32_t)o.block) : NULL;
     int rc = w ? put_all(w, &info, v, args) : -1;
     if (rc == 0) rc = shard_finish(w, &info);

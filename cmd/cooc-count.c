@@ -78,7 +78,7 @@ static int run(const struct args *a, const struct cooc_scheme *scheme, const str
     c.skip = *skip;
     if (o.vocab && !(v = vocab_read(o.vocab))) goto done;
     c.vocab = v;
-    if (!(out = out_open(o.out))) goto done;
+    if (!(out = out_open_binary(o.out))) goto done;
     if ((rc = cooc_count(in, n, &c, out, &r)) < 0) goto done;
     rc = out_commit(out);
     out = NULL;

@@ -151,7 +151,7 @@ static int run(const struct args *a)
     int rc = -1;
     struct cooc *c = cooc_open(a->v[0]);
     if (!c || !(v = cooc_vocab(c)) || cooc_view_init(&w, c, v, o.lang, o.raw, o.counts, o.min) < 0
-        || !(out = out_open(o.out)))
+        || !(out = o.glove ? out_open_binary(o.out) : out_open(o.out)))
         goto done;
     if (o.stat) rc = cooc_stat(&w, out);
     else if (o.vocab) rc = put_vocab(v, out_stdio(out));

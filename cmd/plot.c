@@ -164,7 +164,7 @@ static bool want_png(void)
 
 static int write_picture(char *bytes, size_t n)
 {
-    struct out *out = out_open(o.output);
+    struct out *out = want_png() ? out_open_binary(o.output) : out_open(o.output);
     int status = out ? out_write(out, bytes, n) : -1;
     free(bytes);
     if (status < 0) { out_abort(out); return -1; }

@@ -329,6 +329,18 @@ fail:
     return NULL;
 }
 
+int out_check_binary(const char *path)
+{
+    if ((path && strcmp(path, "-")) || !isatty(STDOUT_FILENO)) return 0;
+    return err_set("standard output is a terminal, and what would be written is binary; name a "
+                   "file with -o, or send it to a file or a pipe");
+}
+
+struct out *out_open_binary(const char *path)
+{
+    return out_check_binary(path) < 0 ? NULL : out_open(path);
+}
+
 int out_check(const char *const *path, int n)
 {
     struct out *o[n];

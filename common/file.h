@@ -16,6 +16,10 @@ struct out;                                   /* an output under way */
  * (at most 0777) if it was ours; else, and where there was none, they are umask's. Returns NULL
  * with a message. */
 struct out *out_open(const char *path);
+/* The same for bytes that a terminal cannot show: standard output that is one is refused. */
+struct out *out_open_binary(const char *path);
+/* Is path standard output (NULL or "-"), and a terminal? Then -1 with the message of that. */
+int out_check_binary(const char *path);
 /* Can these n paths be written, and is none of them there twice? For outputs that are written after
  * long work, one after the other: 0, or -1 with out_open's message; nothing is left behind. Of
  * standard output, devices and pipes nothing is asked. */

@@ -200,6 +200,21 @@ static void show(struct trainer *tr, double speed)
     if (n < most) snprintf(tr->shown + n, most - n, "lr %.2g  %.0f tokens/s", tr->lr, speed);
 }
 
+/* The last line of the log: a mean cross-entropy per token far above that of a uniform guess is no
+ * model, though all its numbers are finite. */
+static void tell_diverged(const struct trainer *tr, const struct term *t)
+{
+    static const char *const losses[] = { "mlm", "tlm", "tcs", "scs", "dict", "mass", "mt",
+                                          "pseudo", "denoise", "back" };
+    double guess = log((double)tr->vocab->n), mean = t->sum / t->count;
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (!strcmp(t->name, losses[i]) && mean > 3 * guess)
+            msg_warn("%s: the run has diverged: its %s loss is %.6g nats per token at the end, and "
+                     "a uniform guess among %u tokens costs %.3g; lower --lr, lengthen --warmup or "
+                     "tighten --clip, and begin another run", tr->o.dir, t->name, mean,
+                     tr->vocab->n, guess);
+}
+
 static int report(struct trainer *tr, double speed)
 {
     if (readings_join(&tr->read) < 0) return -1;
@@ -207,6 +222,7 @@ static int report(struct trainer *tr, double speed)
     for (int i = 0; i < tr->read.n; i++) {
         struct term *t = &tr->read.term[i];
         if (t->count <= 0) continue;                         /* an objective that had no turn */
+        if (tr->step == tr->o.steps && together_first(tr)) tell_diverged(tr, t);
         log_real(tr->log, t->name, t->sum / t->count);
         t->sum = t->count = 0;
     }

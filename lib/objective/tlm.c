@@ -1,7 +1,10 @@
 /* Translation language modelling (Conneau and Lample 2019): masked tokens of a sentence pair,
- * either side of which sees the other. xlm   <s> x </s> <s> y </s>, positions restart in y; the
- * languages tell the two apart ppa   <s> x </s> y </s>, positions run on, token types 0 and 1 (Pan
- * et al. 2021, section 2.2, as BERT writes pairs) */
+ * either side of which sees the other.
+ *
+ *   xlm   <s> x </s> <s> y </s>, positions restart in y; the languages tell the two apart
+ *
+ *   ppa   <s> x </s> y </s>, positions run on, token types 0 and 1 (Pan et al. 2021, section 2.2,
+ *         as BERT writes pairs) */
 #include <math.h>
 #include "common/err.h"
 #include "lib/data/pair_pool.h"

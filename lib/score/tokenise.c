@@ -7,14 +7,17 @@
  * each over the whole line, matches not overlapping, and splits at white space. intl has A and B
  * with Unicode numbers for 0-9 and punctuation for [.,], and then spaces around symbols; no C. So
  * take a run of punctuation p1..pk between c and d, which are not punctuation:
+ *
  *   - A pairs (c p1)(p2 p3).. if c is not a digit, else (p1 p2)(p3 p4)..; each pair is cut after
- * its first and after its second. So the run is cut between all its parts, before p1 if c is not a
- * digit, and after pk if pk is a second: k odd if c is not a digit, k even if it is.
+ *     its first and after its second. So the run is cut between all its parts, before p1 if c is
+ *     not a digit, and after pk if pk is a second: k odd if c is not a digit, k even if it is.
+ *
  *   - After A no two of the run are adjacent, so B applies to each alone: one followed by anything
- * but a digit is cut on both sides. That adds a cut before p1 unless k = 1 and d is a digit, and
- * one after pk unless d is a digit. The start of the line counts as a digit for c, and the end as a
- * digit for d (there is nothing to match); 13a pads the line with spaces, which are neither, so
- * there they count as spaces. */
+ *     but a digit is cut on both sides. That adds a cut before p1 unless k = 1 and d is a digit,
+ *     and one after pk unless d is a digit.
+ *
+ * The start of the line counts as a digit for c, and the end as a digit for d (there is nothing to
+ * match); 13a pads the line with spaces, which are neither, so there they count as spaces. */
 #include "lib/score/tokenise.h"
 #include "common/mem.h"
 #include "common/text.h"

@@ -81,9 +81,9 @@ static void draw_favourites(const struct synth *s, struct rng *r, struct lemma *
 static void make_meanings(struct synth *s, struct rng *r)
 {
     static const uint8_t function_pos[N_FUNCTION] = {
-        [F_THE... F_EVERY] = DET,
-        [F_I... F_THEY] = PRON,
-        [F_ADP... F_ADP + N_ADP - 1] = ADP,
+        [F_THE ... F_EVERY] = DET,
+        [F_I ... F_THEY] = PRON,
+        [F_ADP ... F_ADP + N_ADP - 1] = ADP,
         [F_AND... F_OR] = CCONJ,
         [F_BECAUSE... F_WHICH] = SCONJ,
         [F_NOT] = PART,
@@ -171,9 +171,12 @@ static void add_syllables(char *s, struct rng *r, int lang, int syllables, bool 
 }
 
 /* The ending of a lemma's form in a language into e; false: there is no such form.
+ *
  *   xa: nouns sg, pl; verbs present sg, present pl, past sg, past pl; adjectives and adverbs one
- * form xb: nouns sg, pl by their gender; adjectives and the article agree: gender 0 sg, pl, gender
- * 1 sg, pl; verbs as xa */
+ *       form
+ *
+ *   xb: nouns sg, pl by their gender; adjectives and the article agree: gender 0 sg, pl, gender 1
+ *       sg, pl; verbs as xa */
 static bool ending_of(const struct synth *s, int id, int lang, int form, char e[32])
 {
     const struct lemma *l = &s->lemma[id];

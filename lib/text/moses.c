@@ -4,10 +4,16 @@
  * one or two after it.
  *
  *   full stop     whether it leaves its word is known when the next word begins: `stop` remembers
- * where it stands comma         the script's three rules; they consume what they match, so that of
- * ",,,1" the third stays with the 1 apostrophe    by the classes of its neighbours; where two stand
- * within two characters of each other the rules take characters from one another: that stretch goes
- * through rules_quotes dots          two or more are one token
+ *                 where it stands
+ *
+ *   comma         the script's three rules; they consume what they match, so that of ",,,1" the
+ *                 third stays with the 1
+ *
+ *   apostrophe    by the classes of its neighbours; where two stand within two characters of each
+ *                 other the rules take characters from one another: that stretch goes through
+ *                 rules_quotes
+ *
+ *   dots          two or more are one token
  *
  * Everything else that is not a letter, digit, hyphen or back quote is a token of its own. */
 #include "lib/text/moses_in.h"

@@ -545,6 +545,7 @@ int vectors_check(const char *path, enum vectors_format f)
     bool standard = !path || !strcmp(path, "-");
     if (standard && vectors_format_of(path, f) == VECTORS_SAFETENSORS)
         return err_set("safetensors are written to a named file; give -o FILE");
+    if (vectors_format_of(path, f) != VECTORS_TEXT && out_check_binary(path) < 0) return -1;
     return out_check(&path, 1);
 }
 
@@ -552,6 +553,7 @@ int vectors_write(const struct vectors *v, const char *path, enum vectors_format
 {
     f = vectors_format_of(path, f);
     if (f == VECTORS_SAFETENSORS && vectors_check(path, f) < 0) return -1;
+    if (f != VECTORS_TEXT && out_check_binary(path) < 0) return -1;
     if (f == VECTORS_NPY) return write_npy(v, path);
     if (f == VECTORS_SAFETENSORS) return write_safetensors(v, path);
     struct out *o = out_open(path);

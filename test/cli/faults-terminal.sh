@@ -39,3 +39,19 @@ if command -v gnuplot > /dev/null; then
     [ ! -e here ] || fail "a word of a file was run as a command"
     clean p.svg
 fi
+
+# what is binary is not written to a terminal; to a pipe it is
+printf 'a b\nb a\n' > text; cooc-count -q -o t.cooc text
+on_terminal() { script -qec "$*" typescript < /dev/null > /dev/null; }
+for command in 'cooc-count -q text' 'cooc-merge -q t.cooc' 'cooc-query -q --glove t.cooc' \
+    'binarize -q -v v -l en text' 'plot curves -q log.jsonl --png' \
+    'embed -q --from-cooc t.cooc --min-count 1 --dim 2 --format binary' \
+    'cooc-count -q -o - text'; do
+    status=0; on_terminal "$command" || status=$?
+    is $status 1 "$command"
+    is "$(grep -c 'standard output is a terminal, and what would be written is binary; name' \
+        typescript)" 1 "$command"
+    ! grep -q ISOCOOC typescript || fail "bytes of counts on the terminal"
+done
+on_terminal 'cooc-query -q --dump t.cooc'; grep -q 'a.b' typescript
+cooc-count -q text | cmp - t.cooc

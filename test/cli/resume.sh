@@ -87,3 +87,11 @@ cp -r whole older; rm -r older/checkpoints/step-0000000[456] older/last
 folder=older/checkpoints/step-00000003; rm $folder/state.sum
 sed -i '/"tokens"/d; s/\("aa.next": "[0-9]*"\),/\1/' $folder/state.json
 pretrain "${log[@]:2}" --out older --resume 2> err; grep -q 'kept no number of tokens' err
+
+# A run that has diverged says so; a uniform guess costs ln 35 = 3.56 (30 words, 5 specials).
+far=(pretrain --tokens 60 --seed 3 "${shape[@]}" -v vocab --train aa=moved/aa.shd --steps 6)
+"${far[@]}" --lr 100 --warmup 1 --clip 0 --out far 2> err
+said='^pretrain: far: the run has diverged: its mlm loss is [0-9.e+]* nats per token at the end,'
+grep -E "$said" err |
+    grep -q ' and a uniform guess among 35 tokens costs 3.56' || { cat err; fail "diverged"; }
+"${far[@]}" --lr 1e-3 --warmup 2 --out near 2> err; ! grep diverged err
