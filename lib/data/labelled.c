@@ -10,14 +10,15 @@
 static const struct reader *const table[] = {
     &reader_squad, &reader_sick,         &reader_xnli,        &reader_xnli_mt,
     &reader_pawsx, &reader_columns,      &reader_conllu,      &reader_wikineural,
-    &reader_panx,  &reader_xtreme_pairs, &reader_xtreme_tags, &reader_lines,
+    &reader_panx,  &reader_xtreme_pairs, &reader_germeval,    &reader_germeval_inner,
+    &reader_conll, &reader_xtreme_tags,  &reader_lines,
 };
 enum { READERS = sizeof table / sizeof *table };
 
 const char *labelled_formats(void)
 {
-    return "squad sick xnli xnli-mt paws-x columns conllu wikineural panx xtreme-pairs xtreme-tags "
-           "lines";
+    return "squad sick xnli xnli-mt paws-x columns conllu wikineural panx xtreme-pairs germeval "
+           "germeval-inner conll xtreme-tags lines";
 }
 
 /* --- a file in memory ------------------------------------------------------------------------ */
@@ -206,6 +207,9 @@ static const struct reader *recognise(const struct content *c, const struct labe
     struct sample x;
     const struct reader *found = NULL;
     sample_take(&x, c);
+    x.o = o;
+    for (int i = 0; o->likely && i < READERS && !found; i++)
+        if (!strcmp(table[i]->name, o->likely) && table[i]->is(c, &x)) found = table[i];
     for (int i = 0; i < READERS && !found; i++)
         if (may_be(table[i], o) && table[i]->is(c, &x)) found = table[i];
     if (!found && one_sentence(&x, o)) found = &reader_xtreme_tags;

@@ -50,6 +50,9 @@ struct labels { const char **v; int n; size_t cap; };
 /* The index of a label, -1 if there is none. */
 int labels_find(const struct labels *l, const char *label);
 
+/* The columns of words with tags: their number (0: not known), the word's, what separates them. */
+struct labelled_layout { int columns, word; char separator; };
+
 struct labelled_set {
     enum labelled_kind kind;
     const char *format;          /* the name it was read as, "xnli"; see labelled_formats */
@@ -59,6 +62,7 @@ struct labelled_set {
     struct labels labels; /* NLI: entailment, neutral, contradiction; else in the order of their
                              first line */
     bool closed;                 /* no other labels exist: those of NLI, 0 and 1 of paraphrase */
+    struct labelled_layout layout;
     struct problems problems;    /* what was left out, and why */
     struct labelled_memory *memory;
     void *json;                  /* SQuAD: the parsed file, whose strings the examples point to */
@@ -67,6 +71,8 @@ struct labelled_set {
 struct labelled_options {
     enum labelled_kind kind;     /* what is expected; ANY: whatever the file is */
     const char *format;          /* one of labelled_formats; NULL: by the file's content */
+    /* where the content allows more than one, this format; predictions look as their gold does */
+    const char *likely;
     const char *lang; /* rows or columns of this language where a file has several; NULL or "": the
                          only one */
     bool csv; /* fields in double quotes are unquoted (XTREME's files as Python's csv wrote them) */

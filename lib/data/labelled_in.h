@@ -48,6 +48,7 @@ struct sample {
     bool blanks;
     const char *first;
     char *copy;
+    const struct labelled_options *o;
 };
 struct reader {
     const char *name;
@@ -62,6 +63,6 @@ struct reader {
 const struct reader *reader_find(const struct content *c, const struct labelled_options *o);
 extern const struct reader reader_squad, reader_sick, reader_xnli, reader_xnli_mt, reader_pawsx,
     reader_columns, reader_xtreme_pairs, reader_conllu, reader_wikineural, reader_panx,
-    reader_xtreme_tags, reader_lines;
+    reader_xtreme_tags, reader_conll, reader_germeval, reader_germeval_inner, reader_lines;
 
 #endif

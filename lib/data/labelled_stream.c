@@ -10,6 +10,7 @@ struct labelled_stream {
     char *header;                        /* its first line, where pieces stand below one */
     uint64_t examples;
     bool ended;
+    struct labelled_layout layout;       /* of the first piece */
 };
 
 struct labelled_stream *labelled_stream_open(const char *path, const struct labelled_options *o)
@@ -106,8 +107,10 @@ int labelled_stream_next(struct labelled_stream *s, size_t bytes, struct labelle
         if (rc < 0 || c.n == empty || !s->reader) break;
         set->kind = s->reader->kind;
         set->format = s->reader->name;
+        set->layout = s->layout;
         c.line = NULL;
         rc = s->reader->read(set, &c, &s->o);
+        s->layout = set->layout;
         free(c.line);
     }
     s->examples += set->n;

@@ -17,7 +17,8 @@ const struct opt predict_rows[] = {
     { "format", 0, OPT_STR(predict_options, format), "NAME",
       "format of the input, if it cannot be recognised from its content: squad, sick, xnli, "
       "xnli-mt, "
-      "paws-x, columns, conllu, wikineural, panx, xtreme-pairs, xtreme-tags or lines" },
+      "paws-x, columns, conllu, wikineural, panx, xtreme-pairs, germeval, germeval-inner, conll, "
+      "xtreme-tags or lines" },
     { "csv", 0, OPT_FLAG(predict_options, csv), "",
       "remove the double quotes around fields of the input" },
     { "words", 0, OPT_CHOICE(predict_options, words), "syntactic|fused",

@@ -159,7 +159,7 @@ int predictions_judge(const struct predictions_options *o, const struct labelled
     int rc;
     if (is_tagging(o->metric)) {
         struct labelled_options to = { .kind = LABELLED_TAGS,
-                                       .format = "xtreme-tags",
+                                       .likely = gold->format,
                                        .bare_tags = true,
                                        .strict = true };
         rc = labelled_read(&p, path, &to);

@@ -22,10 +22,11 @@ struct predictions_best { bool known; struct best_threshold exact, f1; };
 
 /* Reads predictions ("-": standard input) and judges them:
  *   accuracy             a label a line; what stands behind a tab is ignored
- *   tag-accuracy, chunk-f1   word<TAB>tag or tag, a blank line between sentences; words must be
- * gold's squad, squad2, mlqa  JSON, {"question's id": "answer"} spearman, pearson    a number a
- * line As many lines as gold has examples, in its order; what does not fit is an error with its
- * line. Questions without a prediction score 0 (squad, mlqa) or are left out (squad2), and are
+ *   tag-accuracy, chunk-f1   word<TAB>tag, tag, or a format of gold's; words must be gold's
+ *   squad, squad2, mlqa      JSON, {"question's id": "answer"}
+ *   spearman, pearson        a number a line
+ * As many lines as gold has examples, in its order; what does not fit is an error with its line.
+ * Questions without a prediction score 0 (squad, mlqa) or are left out (squad2), and are
  * told, as the official scripts have it. *out is judged_free'd by the caller; best may be NULL. 0,
  * or -1 with a message. */
 int predictions_judge(const struct predictions_options *o, const struct labelled_set *gold,

@@ -111,7 +111,7 @@ fails 1 'is not SQuAD' predict -m bert_qa < <(echo '{"data": [{"paragraphs": [{}
 # one sentence of bare words, with no blank line behind it; sentences are not words
 printf 'ka\nle\n' > words
 same <(predict -q -m bert_ner words) <(printf 'ka\tO\nle\tO\n\n' | predict -q -m bert_ner)
-fails 1 'none of the formats expected here .one word per line.*: conllu wikineural panx xtreme' \
+fails 1 'none of the formats expected here .one word per line.*: conllu wikineural panx germeval' \
     predict -m bert_ner < <(echo 'ka le')
 fails 1 'none of the formats expected here; name it with --format, one of: squad$' \
     predict -m bert_qa < <(echo 'ka le')

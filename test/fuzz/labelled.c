@@ -24,10 +24,12 @@ static void check(const struct labelled_set *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
-    static const char *const formats[] = { NULL, "conllu", "xtreme-pairs", "xtreme-tags" };
+    static const char *const formats[] = { NULL, "conll", "xtreme-pairs", "xtreme-tags" };
     const char *path = fuzz_file(0, p, n);
-    for (int way = 0; way < 8; way++) {
-        struct labelled_options o = { .format = formats[way % 4], .csv = way > 3, .fused = way > 3,
+    for (int way = 0; way < 10; way++) {
+        struct labelled_options o = { .kind = way > 7 ? LABELLED_TAGS : LABELLED_ANY,
+                                      .format = way > 7 ? NULL : formats[way % 4],
+                                      .csv = way > 3, .fused = way > 3, .unlabelled = way == 9,
                                       .lang = way > 5 ? "de" : NULL };
         struct labelled_set loose, strict;
         int rc = labelled_read(&loose, path, &o);

@@ -137,6 +137,32 @@ static void tags(void **state)
     assert_string_equal(tag(1, 0), "Y");
     BAD("x:2: one of the lines without a tag: 'b'", "a\tX\nb\t\n", .kind = LABELLED_TAGS,
         .strict = true);
+    GOOD("-DOCSTART- -X- O O\n\n# id 1\n# # I-NP O \nEU NNP I-NP  B-ORG\n\nno DT O O\n",
+         .kind = LABELLED_TAGS);
+    is("conll", 2);
+    assert_string_equal(set.v[0].word[0], "#");
+    assert_string_equal(set.v[0].word[1], "EU");
+    assert_string_equal(tag(0, 0), "O");
+    assert_string_equal(tag(0, 1), "B-ORG");
+    assert_int_equal(set.v[0].line, 4);
+    GOOD("7\tEU\tB-ORG\tO\n8\tof\tO\tO\n", .kind = LABELLED_TAGS, .format = "germeval");
+    assert_string_equal(set.v[0].word[0], "EU");
+    assert_string_equal(tag(0, 0), "B-ORG");
+    /* what is to be tagged: words with spaces in them, unless all lines have columns */
+    GOOD("New York\nis\n\nbig\n\n", .kind = LABELLED_TAGS, .unlabelled = true);
+    is("xtreme-tags", 2);
+    assert_string_equal(set.v[0].word[0], "New York");
+    GOOD("New B-LOC\nYork I-LOC\n", .kind = LABELLED_TAGS, .unlabelled = true);
+    is("conll", 1);
+    BAD("words in columns, or words with spaces", "New NNP\nYork NNP\n\n", .kind = LABELLED_TAGS,
+        .unlabelled = true);
+    BAD("x:3: has 3 columns, separated by spaces", "b O\nc O\nd e O\n", .kind = LABELLED_TAGS);
+    BAD("x:1: the last two columns are both tags", "a NN NN\nb VB NN\nc IN IN\n",
+        .kind = LABELLED_TAGS);
+    BAD("one of the lines with another number of columns", "a b O\nc O\n", .kind = LABELLED_TAGS,
+        .format = "conll", .strict = true);
+    BAD("one of the lines with another number of columns", "a O\n", .kind = LABELLED_TAGS,
+        .format = "germeval", .strict = true);
 }
 
 #define ROW(id, form, upos, head) id "\t" form "\tl\t" upos "\tx\t_\t" head "\td\t_\t_\n"
