@@ -7,6 +7,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "common/text.h"
 #include "kernels/options.h"
 #include "lib/vectors/analogy.h"
 
@@ -35,7 +36,9 @@ static const struct opt rows[] = {
       "write a b c d, the word found, its cosine and that of d to this file" },
     { 0 }
 };
-static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
+static struct vectors_options reading;
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0, vectors_rows, &reading },
+                                           { 0 } };
 
 static const struct prog prog = {
     "analogy", "--vec A.vec [--vec B.vec] < questions",
@@ -74,13 +77,13 @@ static int cosines(struct vectors *const *set, const char *questions)
 
 static int run(const char *questions)
 {
-    struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
+    reading.max = (uint32_t)o.max_vocab;
     struct vectors *set[MOST] = { 0 };
     struct analogy_report r;
     struct out *answers = NULL;
     int rc = 0;
     for (int i = 0; i < o.vec.n && rc == 0; i++)
-        rc = (set[i] = vectors_load(o.vec.v[i], &vo, msg_note)) ? 0 : -1;
+        rc = (set[i] = vectors_load(o.vec.v[i], &reading, msg_note)) ? 0 : -1;
     if (o.targets) {
         if (rc == 0) rc = cosines(set, questions);
         for (int i = 0; i < o.vec.n; i++) vectors_free(set[i]);
@@ -105,6 +108,7 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
+    if (reading.replace) text_replace_all();
     if (!o.vec.n || o.vec.n > MOST || args.n > 1)
         return prog_usage(
             "--vec FILE is needed, up to %d times, with at most one file of questions", MOST);

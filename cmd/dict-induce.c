@@ -9,6 +9,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "common/text.h"
 #include "common/sum.h"
 #include "kernels/options.h"
 #include "lib/bilingual/dictionary.h"
@@ -128,8 +129,10 @@ static const struct opt dict_rows[] = {
       "translation with a vector (both; MUSE)" },
     { 0 }
 };
+static struct vectors_options reading;
 static const struct opt_group groups[] = {
     { "Options", rows, &o },
+    { 0, vectors_rows, &reading },
     { "Map", map_rows, &o },
     { "Re-estimation in the space of all contexts", context_rows, &o },
     { "Dictionary", dict_rows, &o },
@@ -156,8 +159,8 @@ static void tell(const char *what) { msg_note("%s", what); }
 
 static struct vectors *load(const char *path)
 {
-    struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
-    return vectors_load(path, &vo, msg_note);
+    reading.max = (uint32_t)o.max_vocab;
+    return vectors_load(path, &reading, msg_note);
 }
 
 /* Word counts from a vocabulary, or else from the count files themselves. */
@@ -378,6 +381,7 @@ int main(int argc, char **argv)
     o.method = CSLS_CSLS;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
+    if (reading.replace) text_replace_all();
     if (args.n || !o.src || !o.tgt)
         return prog_usage("--src FILE and --tgt FILE are needed, and no other argument");
     if (o.src_cooc.n != o.tgt_cooc.n)

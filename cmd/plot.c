@@ -17,6 +17,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
+#include "common/text.h"
 #include "common/progress.h"
 #include "common/signals.h"
 #include "kernels/options.h"
@@ -106,10 +107,12 @@ static const struct opt output_rows[] = {
       "height in pixels (default: by the number of panels)", .min = 100, .max = 10000 },
     { 0 }
 };
+static struct vectors_options reading;
 static const struct opt_group groups[] = {
     { "Options", rows, &o },
     { "curves", curve_rows, &o },
     { "tsne", tsne_rows, &o },
+    { 0, vectors_rows, &reading },
     { "Output", output_rows, &o },
     { 0 }
 };
@@ -472,7 +475,7 @@ static int plane(const struct args *a)
     int n = a->n - 1, status = 0;
     struct vectors *set[MOST_SETS] = { 0 };
     char *label[MOST_SETS] = { 0 };
-    struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
+    reading.max = (uint32_t)o.max_vocab;
     struct word_pairs pairs = { 0 };
     struct plane p = { 0 };
     size_t points = 0, size;
@@ -483,7 +486,7 @@ static int plane(const struct args *a)
         label[i] = o.labels.n ? mem_dup(o.labels.v[i])
                    : *lang    ? mem_dup(lang)
                               : path_label(a->v + 1, n, i);
-        set[i] = vectors_load(path, &vo, msg_note);
+        set[i] = vectors_load(path, &reading, msg_note);
         status = set[i] ? vectors_normalize(set[i], o.normalize) : -1;
         points += set[i] ? set[i]->n : 0;
     }
@@ -541,6 +544,7 @@ int main(int argc, char **argv)
     o.t = tsne_defaults;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
+    if (reading.replace) text_replace_all();
     if (!args.n) return prog_usage("say what to draw: plot curves LOG...");
     const char *what = args.v[0];
     const struct kind *kind = NULL;

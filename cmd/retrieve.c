@@ -6,6 +6,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/prog.h"
+#include "common/text.h"
 #include "kernels/options.h"
 #include "lib/bilingual/retrieve.h"
 #include "lib/vectors/csls.h"
@@ -40,7 +41,9 @@ static const struct opt rows[] = {
       "write to FILE, which appears only when complete (default: standard output)" },
     { 0 }
 };
-static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
+static struct vectors_options reading = { .rows = true };
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0, vectors_rows, &reading },
+                                           { 0 } };
 
 static const struct prog prog = {
     "retrieve", "--src A.vec --tgt B.vec", "Finds translations of sentences by their vectors.",
@@ -81,9 +84,9 @@ static void write_row(FILE *f, int layer, const struct csls_side *x, const struc
 
 static int layer(int i, bool table, struct out *out)
 {
-    struct vectors_options vo = { .rows = true };
     const char *a = o.src.v[i], *b = o.tgt.v[i];
-    struct vectors *src = vectors_read(a, &vo), *tgt = src ? vectors_read(b, &vo) : NULL;
+    struct vectors *src = vectors_load(a, &reading, msg_note),
+                   *tgt = src ? vectors_load(b, &reading, msg_note) : NULL;
     struct csls_side x, z;
     bool mine = prog_given("mine");
     int r = tgt ? 0 : -1;
@@ -129,6 +132,7 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
+    if (reading.replace) text_replace_all();
     if (args.n || !o.src.n || o.src.n != o.tgt.n)
         return prog_usage(
             "--src and --tgt must be given the same number of times, and nothing else");

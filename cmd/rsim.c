@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "common/err.h"
 #include "common/prog.h"
+#include "common/text.h"
 #include "kernels/options.h"
 #include "lib/bilingual/dictionary.h"
 #include "lib/bilingual/similarity.h"
@@ -24,7 +25,9 @@ static const struct opt rows[] = {
       "read at most N vectors per file; 0: all", .min = 0, .max = 1e9 },
     { 0 }
 };
-static const struct opt_group groups[] = { { "Options", rows, &o }, { 0 } };
+static struct vectors_options reading;
+static const struct opt_group groups[] = { { "Options", rows, &o }, { 0, vectors_rows, &reading },
+                                           { 0 } };
 
 static const struct prog prog = {
     "rsim", "--src A.vec --tgt B.vec --dict pairs.tsv",
@@ -39,12 +42,12 @@ static const struct prog prog = {
 
 static int layer(int i)
 {
-    struct vectors_options vo = { .max = (uint32_t)o.max_vocab };
+    reading.max = (uint32_t)o.max_vocab;
     struct dictionary_report report;
     struct word_pairs p = { 0 };
     struct similarity r;
-    struct vectors *src = vectors_load(o.src.v[i], &vo, msg_note),
-                   *tgt = src ? vectors_load(o.tgt.v[i], &vo, msg_note) : NULL;
+    struct vectors *src = vectors_load(o.src.v[i], &reading, msg_note),
+                   *tgt = src ? vectors_load(o.tgt.v[i], &reading, msg_note) : NULL;
     int status = tgt ? dictionary_read(o.dict, src, tgt, &p, &report) : -1;
     size_t other = status == 0 && o.one_to_one ? word_pairs_one_to_one(&p, src->n, tgt->n) : 0;
     if (status == 0 && p.n < 3)
@@ -73,6 +76,7 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
+    if (reading.replace) text_replace_all();
     if (args.n || !o.src.n || o.src.n != o.tgt.n || !o.dict)
         return prog_usage(
             "--src and --tgt must be given the same number of times, and --dict FILE is needed");

@@ -12,6 +12,7 @@
 #include <zstd.h>
 #include "common/bytes.h"
 #include "common/err.h"
+#include "common/foreign.h"
 #include "common/io.h"
 #include "common/mem.h"
 #include "common/shard_format.h"
@@ -73,7 +74,9 @@ static int read_header(struct shard *s)
     unsigned char h[HEADER];
     if (need(s, h, sizeof h, "the header") < 0) return -1;
     if (memcmp(h, MAGIC, 8))
-        return err_set("%s: byte 0: is not a shard (binarize makes them)", s->name);
+        return foreign_refuse(s->name, h, sizeof h, "a shard (binarize makes them)") < 0
+                   ? -1
+                   : err_set("%s: byte 0: is not a shard (binarize makes them)", s->name);
     if (get32(h + 8) != VERSION)
         return err_set("%s: byte 8: is a shard of version %u; this program reads version %d",
                        s->name, get32(h + 8), VERSION);

@@ -14,6 +14,7 @@
 #include <zstd_errors.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/foreign.h"
 #include "common/io.h"
 #include "common/mem.h"
 #include "common/msg.h"
@@ -41,12 +42,17 @@ struct text {
     uint64_t lineno, next_line;                      /* of what was returned; of what comes next */
     uint64_t read, total;
     bool newline, within;                            /* within: a block ended inside a line */
+    bool begun, replaced;                            /* first bytes looked at; last line repaired */
     char *fixed; size_t fixed_cap;                   /* a line with replacements */
 };
 
 static struct text_limits limits = { .line = (size_t)64 << 20, .window = 27 };   /* the default */
 
 void text_limits_set(const struct text_limits *l) { limits = *l; }
+
+static int always;
+
+void text_replace_all(void) { always = TEXT_REPLACE; }
 
 static int too_long(const struct text *t, uint64_t line)
 {
@@ -134,6 +140,23 @@ static int read_plain(struct text *t, size_t room)
     return 0;
 }
 
+/* Text has none of these; a first character may be cut off at the end. */
+static bool is_text(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)s[i] < ' ' && !strchr("\a\b\t\n\v\f\r\033", s[i])) return false;
+    return !memchr(s, 0, n) && utf8_check(s, n) + 3 >= n;
+}
+
+/* What is no text is called what it is, not "byte 7 is not UTF-8". */
+static int refuse_foreign(struct text *t)
+{
+    size_t n = t->n < FOREIGN_BYTES ? t->n : FOREIGN_BYTES;
+    t->begun = true;
+    if (foreign_refuse_pointer(t->name, t->buf, n) < 0) return -1;
+    return is_text(t->buf, n) ? 0 : foreign_refuse(t->name, t->buf, n, "text");
+}
+
 /* Appends decoded bytes to buf, at least one unless the end is reached (then t->end). */
 static int fill(struct text *t)
 {
@@ -148,7 +171,7 @@ static int fill(struct text *t)
                    || (t->kind == GZIP ? decode_gzip(t, room) : decode_zstd(t, room)) < 0)
             return -1;
     }
-    return 0;
+    return t->begun ? 0 : refuse_foreign(t);
 }
 
 static const char GZIP_MAGIC[] = "\x1F\x8B", ZSTD_MAGIC[] = "\x28\xB5\x2F\xFD";
@@ -198,7 +221,7 @@ struct text *text_open_as(const char *path, const char *name, int flags)
     struct text *t = mem_zero(1, sizeof *t);
     t->name = mem_dup(name);
     t->fd = fd;
-    t->flags = flags;
+    t->flags = flags | always;
     t->next_line = 1;
     t->raw = mem_alloc(READ);
     bool dir = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
@@ -231,7 +254,7 @@ static size_t bad_part(const char *s, size_t n)
     return k;
 }
 
-static size_t replace(char **to, size_t *cap, const char *s, size_t n)
+size_t utf8_replace(char **to, size_t *cap, const char *s, size_t n)
 {
     size_t out = 0;
     for (size_t i = 0; i < n; ) {
@@ -297,12 +320,13 @@ int text_line(struct text *t, const char **line, size_t *n)
     s[len] = 0;
     t->lineno = t->next_line++;
     size_t good = t->flags & TEXT_UTF8 ? utf8_check(s, len) : len;
-    if (good < len) {
+    t->replaced = good < len;
+    if (t->replaced) {
         if (!(t->flags & TEXT_REPLACE)) {
             if (nl) *nl = '\n';
             return not_utf8(t, s, good, t->lineno);
         }
-        len = replace(&t->fixed, &t->fixed_cap, s, len);
+        len = utf8_replace(&t->fixed, &t->fixed_cap, s, len);
         s = t->fixed;
     }
     *line = s;
@@ -413,7 +437,7 @@ static int block(struct text *t, size_t want, bool parts, size_t longest, char *
         return 1;
     }
     if (!(t->flags & TEXT_REPLACE)) return not_utf8(t, t->buf, good, t->lineno);
-    *n = replace(buf, cap, t->buf, len);
+    *n = utf8_replace(buf, cap, t->buf, len);
     t->at = len;
     return 1;
 }
@@ -426,6 +450,7 @@ int text_part(struct text *t, size_t want, size_t longest, char **buf, size_t *c
 { return block(t, want, true, longest, buf, cap, n); }
 
 bool text_had_newline(const struct text *t) { return t->newline; }
+bool text_was_replaced(const struct text *t) { return t->replaced; }
 const char *text_name(const struct text *t) { return t->name; }
 uint64_t text_lineno(const struct text *t) { return t->lineno; }
 int text_fail(const struct text *t)

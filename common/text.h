@@ -1,4 +1,5 @@
-/* Text in: plain, gzip or zstd, told apart by their first bytes; lines of any length. */
+/* Text in: plain, gzip or zstd, told apart by their first bytes; lines of any length. A file of
+ * another program's format (foreign.h) is refused by its name. */
 #ifndef COMMON_TEXT_H
 #define COMMON_TEXT_H
 #include <stddef.h>
@@ -22,6 +23,9 @@ enum text_flags {
 struct text_limits { size_t line; int window; };
 static const struct text_limits text_limits_default = { .line = (size_t)64 << 20, .window = 27 };
 void text_limits_set(const struct text_limits *l);
+/* All texts read with TEXT_UTF8 from now on have TEXT_REPLACE too: for programs of several inputs,
+ * whose messages advise --replace-invalid for any. Before threads. */
+void text_replace_all(void);
 
 /* path NULL or "-": standard input. NULL with a message. */
 struct text *text_open(const char *path, int flags);
@@ -34,6 +38,7 @@ struct text *text_open_as(const char *path, const char *name, int flags);
  * corrupt or truncated compressed data, UTF-8). */
 int text_line(struct text *t, const char **line, size_t *n);
 bool text_had_newline(const struct text *t);      /* what was last returned ended with "\n" */
+bool text_was_replaced(const struct text *t);     /* TEXT_REPLACE replaced bytes of that line */
 
 /* A block of whole lines, about `want` bytes (more if one line is longer), for tools that hand
  * blocks to threads: *buf (capacity *cap, from malloc or NULL) is filled or replaced, and a NUL
@@ -59,6 +64,9 @@ void text_close(struct text *t);                 /* NULL is fine */
 /* The index of the first invalid byte of s[0..n), n if all is valid UTF-8 (RFC 3629: no surrogates,
  * no overlong). */
 size_t utf8_check(const char *s, size_t n);
+/* Each maximal invalid part becomes U+FFFD: *to (capacity *cap, from malloc or NULL) gets the
+ * result with a NUL behind it; returns its length. */
+size_t utf8_replace(char **to, size_t *cap, const char *s, size_t n);
 /* Decodes one code point at s (n > 0 bytes left, valid UTF-8); *len gets its bytes. */
 uint32_t utf8_get(const char *s, size_t n, int *len);
 /* Encodes c into out[4]; returns the number of bytes. */

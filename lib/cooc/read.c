@@ -6,6 +6,7 @@
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 #include "common/err.h"
+#include "common/foreign.h"
 #include "common/io.h"
 #include "common/mem.h"
 #include "lib/cooc/pairs.h"
@@ -63,7 +64,9 @@ static int read_header(struct cooc *c)
 {
     const unsigned char *p = c->p;
     if (c->n >= 8 && memcmp(p, COOC_MAGIC, 8) != 0)
-        return err_set("%s: byte 0: is not a .cooc file (cooc-count makes them)", c->path);
+        return foreign_refuse(c->path, p, c->n, "a .cooc file (cooc-count makes them)") < 0
+                   ? -1
+                   : err_set("%s: byte 0: is not a .cooc file (cooc-count makes them)", c->path);
     if (c->n < HEADER_BYTES + FOOTER_BYTES)
         return c->n < 8 ? err_set("%s: is not a .cooc file (cooc-count makes them)", c->path)
                         : bad(c, c->n, "the file ends within its header");

@@ -206,7 +206,8 @@ static int sure(const struct labelled_set *s, const struct content *c,
                        l->columns);
     if (!two_tags(c, l, &x)) return 0;
     return err_set("%s:%llu: the last two columns are both tags (gold and predicted, or outer and "
-                   "inner names?); give each in a file of its own, or --format conll takes the last",
+                   "inner names?); give each in a file of its own, or --format conll takes the "
+                   "last",
                    s->name, (unsigned long long)x.number);
 }
 

@@ -14,7 +14,7 @@ static const char *const free_names[] = {
     "save-time", "keep", "valid-every", "log-every", "tensorboard", "write-batches", "stop-after",
     "resume", "gradient-norms", "gradient-tree", "share-optimizer", "rank-timeout", "deterministic",
     "recompute", "memory", "profile", "device", "precision", "vocab", "out", "init", "model",
-    "init-std", "init-embeddings", "codes", "tokenizer", "max-unknown"
+    "init-std", "init-embeddings", "replace-invalid", "codes", "tokenizer", "max-unknown"
 };
 
 /* The value of one is a file, behind LANG= or SRC-TGT= where there are several. */

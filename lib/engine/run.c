@@ -10,6 +10,7 @@
 #include "common/msg.h"
 #include "common/prog.h"
 #include "common/signals.h"
+#include "common/text.h"
 #include "common/thread.h"
 #include "lib/engine/run_folder.h"
 #include "lib/graph/profile.h"
@@ -26,6 +27,7 @@ int run_join(struct run *r)
 {
     struct ranks_launch l;
     const struct ranks_transport *t;
+    if (r->replace_invalid) text_replace_all();
     if (r->ranks) return 0;
     if (ranks_launch(&l) < 0) return -1;
     if (l.by == RANKS_ALONE) return 0;

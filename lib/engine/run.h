@@ -24,6 +24,7 @@ struct run {
     int batch;                   /* examples per micro-batch, where they are counted; 0: tokens */
     /* folder; vocabulary; model to start from; vectors to start from */
     const char *out, *vocab_path, *init, *vectors;
+    bool replace_invalid;
     struct model_config shape;
     struct mix mix;
     struct engine engine;

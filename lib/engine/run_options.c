@@ -16,6 +16,10 @@ const struct opt run_folder_rows[] = {
 };
 static const struct opt start_rows[] = { { "init-embeddings|reload-emb", 0, OPT_STR(run, vectors),
                                            "FILE", "start token embeddings from these vectors" },
+                                         { "replace-invalid", 0, OPT_FLAG(run, replace_invalid),
+                                           NULL,
+                                           "replace bytes of words that are not UTF-8 by U+FFFD, "
+                                           "as vectors have them (default: they are an error)" },
                                          { 0 } };
 const struct opt run_dropout_rows[] = {
     { "dropout", 0, OPT_FLOAT(run, shape.dropout), "P",

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "common/msg.h"
+#include "common/opt.h"
 #include "common/vocab.h"
 
 struct vectors {
@@ -22,6 +23,9 @@ struct vectors {
     uint64_t *count;         /* [n] frequencies, or NULL: not known (vectors_counts) */
     uint32_t *slot, mask;    /* open hash table of the words */
     uint32_t duplicates, zeros;     /* rows left out on reading: word seen before; all zero */
+    /* words with U+FFFD for bytes that are not UTF-8; with spaces, where no first line told the
+     * dimension */
+    uint32_t replaced, spaced;
     size_t bytes_cap, at_cap, x_cap;    /* while it grows */
 };
 
@@ -29,7 +33,10 @@ struct vectors_options {
     uint32_t max;            /* at most so many rows, 0: all (MUSE's --max_vocab) */
     /* row numbers matter (sentences): repeated words and rows of zeros stay */
     bool rows;
+    bool replace;            /* a word's bytes that are not UTF-8 become U+FFFD, and are counted */
 };
+/* --replace-invalid, of every program that reads vectors: a group over the struct above. */
+extern const struct opt vectors_rows[];
 
 /* opts NULL: everything. path "-": standard input (text only). NULL with a message that names file
  * and line or byte: missing, not UTF-8, rows of different lengths, a number that is not one or not
@@ -38,7 +45,7 @@ struct vectors_options {
 struct vectors *vectors_read(const char *path, const struct vectors_options *opts);
 
 /* The same for programs: says through note (a message like msg_note's) how many rows were left out,
- * if any were. */
+ * and how many words are not as they stand there, if any. */
 struct vectors *vectors_load(const char *path, const struct vectors_options *opts,
                              void (*note)(const char *fmt, ...)
                                  __attribute__((format(printf, 1, 2))));

@@ -15,6 +15,12 @@
 #include "lib/vectors/vectors.h"
 #include "lib/vectors/vectors_pair.h"
 
+const struct opt vectors_rows[] = {
+    { "replace-invalid", 0, OPT_FLAG(vectors_options, replace), NULL,
+      "replace bytes of words that are not UTF-8 by U+FFFD (default: they are an error)" },
+    { 0 }
+};
+
 enum { MOST_DIM = 1 << 16 };
 #define MOST_ROWS (UINT32_MAX / 4)
 
@@ -104,6 +110,34 @@ static size_t trimmed(const char *line, size_t n)
     return n;
 }
 
+static bool is_number(const char *s, const char *end)
+{
+    float x;
+    return number(&s, end, &x) && s == end;
+}
+
+/* Where no first line says it: as many numbers as stand at the first row's end, behind a word; 1
+ * where there are none, so that the last field is named. */
+static uint64_t dimension(const char *line, size_t n)
+{
+    uint64_t dim = 0;
+    const char *end = line + n;
+    for (;;) {
+        const char *s = end;
+        while (s > line && s[-1] != ' ' && s[-1] != '\t') s--;
+        if (s == line || !is_number(s, end)) return dim ? dim : 1;
+        dim++;
+        for (end = s; end > line && (end[-1] == ' ' || end[-1] == '\t'); ) end--;
+    }
+}
+
+/* Does a word end in a number, behind a space? It is one too many. */
+static bool ends_in_number(const char *word, size_t n)
+{
+    const char *space = memrchr(word, ' ', n);
+    return space && is_number(space + 1, word + n);
+}
+
 /* The word ends where the last `dim` fields begin: fastText's words may have spaces in them. */
 static size_t word_end(const char *line, size_t n, int dim)
 {
@@ -117,7 +151,7 @@ static size_t word_end(const char *line, size_t n, int dim)
 
 static struct vectors *read_text(const char *path, const struct vectors_options *o)
 {
-    struct text *t = text_open(path, TEXT_UTF8);
+    struct text *t = text_open(path, TEXT_UTF8 | (o && o->replace ? TEXT_REPLACE : 0));
     if (!t) return NULL;
     struct vectors *v = NULL;
     float *row = NULL;
@@ -143,10 +177,7 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
                         text_lineno(t));
             break;
         }
-        if (!dim)
-            for (size_t i = 0; i + 1 < n; i++)
-                dim += (line[i] == ' ' || line[i] == '\t') && line[i + 1] != ' '
-                       && line[i + 1] != '\t';
+        if (!dim) dim = dimension(line, n);
         if (!v && dim >= 1 && dim <= MOST_DIM) {
             v = vectors_new((int)dim);
             row = mem_alloc((size_t)dim * sizeof *row);
@@ -170,14 +201,16 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
             }
         }
         if (r < 0) break;
-        /* Without a first line that says the dimension, a longer line would pass for a word with
-         * spaces. */
-        if (!told && memchr(line, ' ', end)) {
+        /* Without a first line that says the dimension, a longer line passes for a word with
+         * spaces, as GloVe's vectors of 840 billion words have them, unless that is a number. */
+        if (!told && ends_in_number(line, end)) {
             r = err_set("%s:%" PRIu64
                         ": more than %d numbers; every line must have as many as the first",
                         text_name(t), text_lineno(t), v->dim);
             break;
         }
+        v->spaced += !told && memchr(line, ' ', end) != NULL;
+        v->replaced += text_was_replaced(t);
         if (++rows > MOST_ROWS) {
             r = err_set("%s: more than %u vectors", text_name(t), (unsigned)MOST_ROWS);
             break;
@@ -197,6 +230,20 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
 }
 
 /* --- binary ----------------------------------------------------------------------------------- */
+
+static const char *advice(void)
+{ return msg_has_option("replace-invalid") ? "; pass --replace-invalid" : ""; }
+
+/* A word in UTF-8: itself, with `replace` as it is repaired in *fixed, or NULL. */
+static const char *valid(struct vectors *v, const struct vectors_options *o, const char *word,
+                         size_t *n, char **fixed, size_t *cap)
+{
+    if (utf8_check(word, *n) == *n) return word;
+    if (!o || !o->replace) return NULL;
+    *n = utf8_replace(fixed, cap, word, *n);
+    v->replaced++;
+    return *fixed;
+}
 
 /* "n dim\n", then for each word: its bytes, a space, dim little-endian floats, perhaps "\n". */
 static struct vectors *read_binary(const char *path, const struct map *m,
@@ -218,6 +265,8 @@ static struct vectors *read_binary(const char *path, const struct map *m,
     float *row = mem_alloc(bytes);
     struct vectors *v = vectors_new((int)dim);
     vectors_index(v);
+    char *fixed = NULL;
+    size_t cap = 0;
     int r = 0;
     p = nl + 1;
     for (uint64_t i = 0; r == 0 && i < want && !(o && o->max && v->n >= o->max); i++) {
@@ -229,14 +278,16 @@ static struct vectors *read_binary(const char *path, const struct map *m,
                         path, i + 1, want);
             break;
         }
-        size_t len = (size_t)(space - p), bad = utf8_check((const char *)p, len);
+        size_t len = (size_t)(space - p);
+        const char *word = valid(v, o, (const char *)p, &len, &fixed, &cap);
         memcpy(row, space + 1, bytes);
-        for (uint64_t k = 0; k < dim; k++)
-            if (!isfinite(row[k])) bad = SIZE_MAX;
-        if (bad < len || bad == SIZE_MAX)
-            r = err_set("%s: vector %" PRIu64 " has %s", path, i + 1,
-                        bad < len ? "a word that is not UTF-8" : "a number that is not finite");
-        else add(v, o, (const char *)p, len, row);
+        bool finite = true;
+        for (uint64_t k = 0; k < dim; k++) finite &= isfinite(row[k]) != 0;
+        if (!word || !finite)
+            r = err_set("%s: vector %" PRIu64 " has %s%s", path, i + 1,
+                        finite ? "a word that is not UTF-8" : "a number that is not finite",
+                        finite ? advice() : "");
+        else add(v, o, word, len, row);
         p = space + 1 + bytes;
     }
     if (r == 0 && !(o && o->max && v->n >= o->max) && (size_t)(end - p) > 1)
@@ -244,6 +295,7 @@ static struct vectors *read_binary(const char *path, const struct map *m,
                     path, (size_t)(end - p), want);
     if (r == 0 && !v->n) r = err_set("%s: no vectors", path);
     free(row);
+    free(fixed);
     if (r == 0) return v;
     vectors_free(v);
     return NULL;
@@ -257,6 +309,8 @@ static struct vectors *table(const char *path, const float *x, uint64_t n, uint6
 {
     struct vectors *v = vectors_new((int)dim);
     vectors_index(v);
+    char *fixed = NULL;
+    size_t cap = 0;
     int r = 0;
     const char *p = words, *end = words ? words + size : NULL;
     for (uint64_t i = 0; r == 0 && i < n; i++) {
@@ -269,11 +323,12 @@ static struct vectors *table(const char *path, const float *x, uint64_t n, uint6
                 r = err_set("%s: %" PRIu64 " words for %" PRIu64 " vectors", path, i, n);
                 break;
             }
-            word = p;
             len = (size_t)(nl - p);
+            word = valid(v, o, p, &len, &fixed, &cap);
             p = nl + 1;
-            if (!len || utf8_check(word, len) < len) {
-                r = err_set("%s: word %" PRIu64 " is empty or not UTF-8", path, i + 1);
+            if (!len || !word) {
+                r = err_set("%s: word %" PRIu64 " is empty or not UTF-8%s", path, i + 1,
+                            len ? advice() : "");
                 break;
             }
         } else len = (size_t)snprintf(number_word, sizeof number_word, "%" PRIu64, i);
@@ -284,6 +339,7 @@ static struct vectors *table(const char *path, const float *x, uint64_t n, uint6
     }
     if (r == 0 && p != end) r = err_set("%s: more words than its %" PRIu64 " vectors", path, n);
     if (r == 0 && !v->n) r = err_set("%s: no vectors", path);
+    free(fixed);
     if (r == 0) return v;
     vectors_free(v);
     return NULL;
@@ -298,8 +354,40 @@ static int shape_ok(const char *path, uint64_t n, uint64_t dim)
                          path, n, dim, (unsigned)MOST_ROWS, MOST_DIM);
 }
 
-/* numpy/lib/format.py: "\x93NUMPY", version, header length, a Python dictionary. float32 and
- * float64 in C order. */
+/* "'<f4'" and the like: bytes of a number, and whether they stand in the other order. */
+static bool npy_type(const char *descr, enum st_dtype *type, size_t *size, bool *big)
+{
+    char order, end;
+    if (!descr || sscanf(descr + 8, " '%c" "f%zu%c", &order, size, &end) != 3 || end != '\'')
+        return false;
+    *big = order == '>';
+    *type = *size == 2 ? ST_F16 : *size == 4 ? ST_F32 : ST_F64;
+    return strchr("<>=", order) && (*size == 2 || *size == 4 || *size == 8);
+}
+
+/* The numbers of an array, row by row: p as they stand in the file, column by column with
+ * fortran. */
+static float *npy_numbers(const unsigned char *p, enum st_dtype type, size_t size, bool big,
+                          bool fortran, size_t n, size_t dim)
+{
+    size_t count = n * dim;
+    float *x = mem_alloc(count * sizeof *x);
+    unsigned char *turned = big ? mem_alloc(count * size) : NULL;
+    for (size_t i = 0; big && i < count * size; i++)
+        turned[i] = p[i - i % size + size - 1 - i % size];
+    struct st_tensor t = { .dtype = type, .data = big ? turned : p, .bytes = count * size };
+    (void)st_floats(&t, x, count);       /* as many as there are */
+    free(turned);
+    if (!fortran) return x;
+    float *rows = mem_alloc(count * sizeof *rows);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < dim; k++) rows[i * dim + k] = x[k * n + i];
+    free(x);
+    return rows;
+}
+
+/* numpy/lib/format.py: "\x93NUMPY", version, header length, a Python dictionary. float16, 32 and
+ * 64, either order of bytes, either order of rows and columns. */
 static struct vectors *read_npy(const char *path, const struct map *m,
                                 const struct vectors_options *o)
 {
@@ -316,34 +404,31 @@ static struct vectors *read_npy(const char *path, const struct map *m,
     memcpy(text, m->p + at, head);
     text[head] = 0;
     at += head;
-    const char *shape = strstr(text, "'shape':"), *descr = strstr(text, "'descr':");
+    const char *shape = strstr(text, "'shape':");
     uint64_t n = 0, dim = 0;
-    bool wide = descr && strstr(descr, "'<f8'"),
-         ok = descr && (wide || strstr(descr, "'<f4'")) && strstr(text, "'fortran_order': False");
+    enum st_dtype type;
+    size_t size;
+    bool big, fortran = strstr(text, "'fortran_order': True") != NULL,
+         ok = npy_type(strstr(text, "'descr':"), &type, &size, &big)
+              && (fortran || strstr(text, "'fortran_order': False"));
     char close = 0;
     if (!ok || !shape || sscanf(shape + 8, " ( %" SCNu64 " , %" SCNu64 " %c", &n, &dim, &close) != 3
         || (close != ')' && close != ',')) {
-        err_set("%s: expected a two-dimensional C-ordered array of '<f4' or '<f8'; its header is "
-                "%.120s",
+        err_set("%s: expected a two-dimensional array of float16, float32 or float64; its header "
+                "is %.120s",
                 path, text);
         free(text);
         return NULL;
     }
     free(text);
     if (shape_ok(path, n, dim) < 0) return NULL;
-    size_t count = (size_t)n * (size_t)dim, size = wide ? 8 : 4;
+    size_t count = (size_t)n * (size_t)dim;
     if ((m->n - at) / size != count || (m->n - at) % size) {
         err_set("%s: %zu bytes of data where its shape (%" PRIu64 ", %" PRIu64 ") needs %zu", path,
                 m->n - at, n, dim, count * size);
         return NULL;
     }
-    float *x = mem_alloc(count * sizeof *x);
-    for (size_t i = 0; i < count; i++) {
-        double d;
-        if (wide) memcpy(&d, m->p + at + 8 * i, 8);
-        else memcpy(&x[i], m->p + at + 4 * i, 4);
-        if (wide) x[i] = (float)d;
-    }
+    float *x = npy_numbers(m->p + at, type, size, big, fortran, n, dim);
     char *words = NULL, *name = mem_alloc(strlen(path) + 7);
     size_t words_size = 0;
     sprintf(name, "%s.words", path);
@@ -400,6 +485,29 @@ static bool looks_binary(const struct map *m)
     return false;
 }
 
+/* Numbers alone, such as LASER's .emb: bytes that are no text and whose first floats are of a size
+ * that vectors have. */
+static bool looks_raw(const struct map *m)
+{
+    size_t n = m->n / 4 < 256 ? m->n / 4 : 256, usual = 0;
+    if (m->n % 4 || n < 4) return false;
+    for (size_t i = 0; i < n; i++) {
+        float x;
+        memcpy(&x, m->p + 4 * i, 4);
+        usual += x == 0 || (fabsf(x) > 1e-12f && fabsf(x) < 1e4f);
+    }
+    return usual == n && (memchr(m->p, 0, 4 * n) || utf8_check((const char *)m->p, 4 * n) < 4 * n);
+}
+
+static struct vectors *refuse_raw(const char *path)
+{
+    err_set("%s: seems to be numbers of float32 alone (LASER's .emb?), which say neither rows nor "
+            "columns; make .npy of it: numpy.save(\"X.npy\", numpy.fromfile(\"%s\", "
+            "\"f4\").reshape(-1, DIMENSIONS))",
+            path, path);
+    return NULL;
+}
+
 struct vectors *vectors_read(const char *path, const struct vectors_options *o)
 {
     struct map m;
@@ -407,8 +515,13 @@ struct vectors *vectors_read(const char *path, const struct vectors_options *o)
     size_t n = strlen(path);
     if (n > 12 && !strcmp(path + n - 12, ".safetensors")) return read_safetensors(path, o);
     if (map_open(&m, path) < 0) return NULL;
-    struct vectors *v = m.n >= 6 && !memcmp(m.p, "\x93NUMPY", 6) ? read_npy(path, &m, o)
-                        : looks_binary(&m) ? read_binary(path, &m, o) : read_text(path, o);
+    bool npy = m.n >= 6 && !memcmp(m.p, "\x93NUMPY", 6),
+         tensors = m.n >= 10 && !memcmp(m.p + 4, "\0\0\0\0{\"", 6);
+    struct vectors *v = npy               ? read_npy(path, &m, o)
+                        : tensors         ? read_safetensors(path, o)
+                        : looks_binary(&m) ? read_binary(path, &m, o)
+                        : looks_raw(&m)    ? refuse_raw(path)
+                                           : read_text(path, o);
     map_close(&m);
     return v;
 }
@@ -421,6 +534,11 @@ struct vectors *vectors_load(const char *path, const struct vectors_options *o,
     if (v && v->duplicates + v->zeros)
         note("%s: left out %u repeated words and %u vectors of zeros", path, v->duplicates,
              v->zeros);
+    if (v && v->replaced)
+        note("%s: %u words with bytes that are not UTF-8, replaced by U+FFFD", path, v->replaced);
+    if (v && v->spaced)
+        note("%s: %u words with spaces in them: there, the last %d columns are the vector", path,
+             v->spaced, v->dim);
     return v;
 }
 

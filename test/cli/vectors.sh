@@ -250,7 +250,7 @@ fails 1 '2 pairs have vectors' rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict 
 fails 2 'needs the counts' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --frequency 0.1 \
     --src-counts x -o out
 # the advice is only what the program has
-fails 1 'standard input:1: byte 5 is not UTF-8; run iconv$' sh \
+fails 1 'standard input:1: byte 5 is not UTF-8; run iconv or pass --replace-invalid$' sh \
     -c "printf 'a b \377 d\\n' | analogy --vec $g/a.vec > /dev/null"
 fails 1 'expected four words' sh -c "echo a b c | analogy --vec $g/a.vec > /dev/null"
 fails 1 '8 dimensions, .* has 20' retrieve --src "$g/a.vec" --tgt de.vec -o out
