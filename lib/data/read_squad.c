@@ -1,5 +1,6 @@
 /* SQuAD's JSON (Rajpurkar et al. 2016, 2018): 1.1, 2.0, and what was made after it: XQuAD, MLQA,
  * TyDi's gold passages. */
+#include <stdio.h>
 #include <stdlib.h>
 #include "common/json.h"
 #include "lib/data/labelled_in.h"
@@ -20,7 +21,8 @@ static uint64_t line_of(const char *text, const char *id)
 {
     size_t n = strlen(id);
     for (const char *p = text; n && (p = strstr(p, id)); p += n)
-        if (p > text && p[-1] == '"' && p[n] == '"') return line_at(text, p);
+        if (p > text && strchr("\": \t\n", p[-1]) && strchr("\",} \t\r\n", p[n]))
+            return line_at(text, p);
     return 1;
 }
 
@@ -48,6 +50,19 @@ static uint64_t first_line(const struct at *x, const char *what, const char *id)
 
 static const char *string(const cJSON *o, const char *name)
 { return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name)); }
+
+/* Predictions are by ids, and JSON's keys are text: a whole number is an id as its digits. NULL: it
+ * is neither, or a number too large to be kept exactly. */
+static const char *id_of(const struct at *x, const cJSON *question)
+{
+    const cJSON *id = cJSON_GetObjectItemCaseSensitive(question, "id");
+    if (!cJSON_IsNumber(id)) return cJSON_GetStringValue(id);
+    double v = id->valuedouble;
+    if (!(fabs(v) < 0x1p53) || v != floor(v)) return NULL;
+    char *text = labelled_keep(x->s, mem_alloc(24));
+    snprintf(text, 24, "%.0f", v + 0.0);
+    return text;
+}
 
 static int read_answers(const struct at *x, const cJSON *list, size_t number)
 {
@@ -82,15 +97,18 @@ static int read_paragraph(const struct at *x, const cJSON *paragraph)
             x->s->name);
     cJSON_ArrayForEach(q, qas) {
         const char *question = string(q, "question");
-        const cJSON *id = cJSON_GetObjectItemCaseSensitive(q, "id");
+        const char *id = id_of(x, q);
         const cJSON *answers = cJSON_GetObjectItemCaseSensitive(q, "answers");
-        if (!cJSON_IsString(id) || !question)
-            return err_set("%s: a question has no 'id' (a string) or no 'question'", x->s->name);
+        if (!question)
+            return err_set("%s: question number %zu has no 'question'", x->s->name, x->s->n + 1);
+        if (!id)
+            return err_set("%s: question number %zu, '%.60s', has no 'id' (a string or a whole "
+                           "number below 2^53)",
+                           x->s->name, x->s->n + 1, question);
         if (answers && !cJSON_IsArray(answers))
-            return err_set("%s: the answers of question '%.60s' are not a list", x->s->name,
-                           id->valuestring);
+            return err_set("%s: the answers of question '%.60s' are not a list", x->s->name, id);
         struct labelled *e = labelled_add(x->s, 0);
-        e->id = id->valuestring;
+        e->id = id;
         e->text[0] = question;
         e->text[1] = context;
         e->impossible = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(q, "is_impossible"));

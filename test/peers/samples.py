@@ -865,6 +865,7 @@ def vectors():
 
     put("vectors/numbered.npy", npy(), "vectors")
     put("vectors/wide.npy", npy(descr="<f8", data=x.astype("<f8").tobytes()), "vectors")
+    put("vectors/fortran.npy", npy(order="True"), "vectors")
     with open(os.path.join(OUT, "vectors/wide.npy.words"), "wb") as f:
         f.write(b"a\n\xc3\xa9\n")
     lines = np.frombuffer(b"a\n\xc3\xa9\n", "u1")
@@ -892,8 +893,7 @@ def vectors():
     bad("long.npy", "data of another size than the shape's", npy(data=x.tobytes() + b"\0" * 4))
     bad("flat.npy", "not two dimensions", npy(shape="(4,)"))
     bad("none.npy", "no dimensions", npy(shape="(2, 0)", data=b""))
-    bad("fortran.npy", "Fortran's order", npy(order="True"))
-    bad("integers.npy", "a type other than <f4 and <f8", npy(descr="<i4"))
+    bad("integers.npy", "a type other than floating point", npy(descr="<i4"))
     bad("version.npy", "a version other than 1 to 3", npy(version=b"\4\0"))
     bad("huge.npy", "a shape larger than the file", npy(shape="(4000000, 1000)"))
     bad("words.npy", "as many words as there are not rows", npy())
@@ -1123,7 +1123,8 @@ def questions():
         ),
         ("no-context", "no context", text.replace("context", "text")),
         ("no-questions", "no list of questions", text.replace("qas", "qs")),
-        ("id-number", "an id that is no string", text.replace('"q1"', "1")),
+        ("id-number", "an id that is neither text nor a whole number",
+         text.replace('"q1"', "1.5")),
         ("no-question", "no question", text.replace('"question"', '"q"')),
         ("answers", "answers that are no list", json.dumps(squad([{**one, "answers": {}}]))),
         ("no-text", "an answer without a text", json.dumps(squad([{**one, "answers": [{}]}]))),

@@ -237,8 +237,10 @@ static void questions(void **state)
     assert_int_equal(problems_count(&set.problems, "questions whose id came before"), 1);
     BAD("x: has no list 'data'", "{}", 0);
     BAD("x:2: not valid JSON", "{\"data\":\n [", 0);
-    BAD("has no 'id' (a string) or no 'question'",
-        "[{\"paragraphs\": [{\"context\": \"\", \"qas\": [{\"id\": 3, \"question\": \"\"}]}]}]", 0);
+    BAD("question number 1, 'q', has no 'id'",
+        "[{\"paragraphs\": [{\"context\": \"\", \"qas\": [{\"id\": 3.5, "
+        "\"question\": \"q\"}]}]}]",
+        0);
     BAD("an answer of question 'a' has no text",
         "[{\"paragraphs\": [{\"context\": \"\", \"qas\": [{\"id\": \"a\", \"question\": \"\", "
         "\"answers\": [{}]}]}]}]",
