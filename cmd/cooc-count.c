@@ -54,6 +54,11 @@ static const struct prog prog = {
     "Counts weighted co-occurrences of tokens: exact integers, one matrix per language. Files are\n"
     "text (tokens separated by spaces, one sentence per line; plain, gzip or zstd) or shards;\n"
     "without a file, or with \"-\", standard input is read.",
+    .peer = "-memory|-vocab-file|-window-size|-symmetric|-overflow-file|-overflow-length|"
+            "-max-product|-distance-weighting|-verbose",
+    .instead = "of GloVe's cooccur, which counts what cooc-count -w 15 --weights glove --oov "
+               "collapse --memory 4G -v VOCAB < text | cooc-query --glove - counts (-symmetric 0: "
+               "--right; -distance-weighting 0: --weights flat)",
     .more = "Examples:\n"
             "  cooc-count -w 2 -v vocab en=en.tok.zst de=de.tok.zst > ende.cooc\n"
             "  cooc-count -w 15 --weights glove --oov collapse -v vocab --memory 1G text > x.cooc\n"

@@ -45,7 +45,10 @@ static const struct prog prog = { "vocab-count", "[options] [FILE...] > vocab",
                                   "Examples:\n"
                                   "  vocab-count corpus.bpe > vocab\n"
                                   "  vocab-count --min-count 5 en.tok de.tok > words\n"
-                                  "  vocab-count --merge counts/* > vocab" };
+                                  "  vocab-count --merge counts/* > vocab",
+                                  .peer = "-min-count|-max-vocab|-verbose",
+                                  .instead = "of GloVe's vocab_count; write vocab-count "
+                                             "--min-count N --max-size N < text > vocab" };
 
 /* Counts one text, or with --merge reads one file of counts. */
 static int count_file(struct word_counts *w, const char *path)

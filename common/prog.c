@@ -242,6 +242,18 @@ static int options(const struct opt_group *groups, int argc, char **argv, struct
     return status;
 }
 
+/* The first word that is an option of the peer's; NULL: there is none. */
+static const char *of_peer(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+        const char *names = prog->peer, *w;
+        size_t n;
+        while (names && opt_word(&names, &w, &n))
+            if (strlen(argv[i]) == n && !memcmp(argv[i], w, n)) return argv[i];
+    }
+    return NULL;
+}
+
 int prog_start(const struct prog *p, const struct opt_group *groups, int argc, char **argv,
                struct args *args)
 {
@@ -256,6 +268,8 @@ int prog_start(const struct prog *p, const struct opt_group *groups, int argc, c
     prog = p;
     msg_set_name(p->name);
     msg_set_options(has);
+    const char *peers = of_peer(argc, argv);
+    if (peers) return prog_usage("%s is %s", peers, p->instead);
     int status = options(groups, argc, argv, args);
     if (status >= 0) return status;
     msg_set_quiet(std.quiet);

@@ -40,6 +40,9 @@ struct prog {
     const char *name, *synopsis, *about;
     const char *more;                    /* shown at the end of --help (examples), or NULL */
     const struct prog_part *part[3];
+    /* Options of the program that people know, as "-window-size|-memory", which would be read as
+     * letters here; and what to write in their place. */
+    const char *peer, *instead;
 };
 
 /* Parses. Returns -1 when the program should go on, else the status to exit with
