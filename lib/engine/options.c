@@ -58,9 +58,6 @@ const struct opt trainer_rows[] = {
 };
 
 const struct opt run_rows[] = {
-    { "deterministic", 0, OPT_FLAG(run_options, deterministic), "",
-      "accepted for compatibility with other trainers: equal runs on one device always give equal "
-      "bytes" },
     { "recompute", 0, OPT_FLAG(run_options, recompute), "",
       "recompute each layer in the backward pass instead of keeping its intermediate values: "
       "less memory, the same results" },

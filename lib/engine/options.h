@@ -53,7 +53,7 @@ double trainer_rate(const struct trainer_options *o, double peak, int64_t step);
 extern const struct opt trainer_rows[];           /* of struct trainer_options */
 
 struct run_options {
-    bool recompute, profile, deterministic;
+    bool recompute, profile;
     size_t memory;               /* bytes; 0: what is free */
 };
 extern const struct opt run_rows[];

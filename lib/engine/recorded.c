@@ -12,9 +12,9 @@
 static const char *const free_names[] = {
     "steps", "epochs", "lr", "head-lr", "warmup", "schedule", "clip", "patience", "save-every",
     "save-time", "keep", "valid-every", "log-every", "tensorboard", "write-batches", "stop-after",
-    "resume", "gradient-norms", "gradient-tree", "share-optimizer", "rank-timeout", "deterministic",
-    "recompute", "memory", "profile", "device", "precision", "vocab", "out", "init", "model",
-    "init-std", "init-embeddings", "replace-invalid", "codes", "tokenizer", "max-unknown"
+    "resume", "gradient-norms", "gradient-tree", "share-optimizer", "rank-timeout", "recompute",
+    "memory", "profile", "device", "precision", "vocab", "out", "init", "model", "init-std",
+    "init-embeddings", "replace-invalid", "codes", "tokenizer", "max-unknown"
 };
 
 /* The value of one is a file, behind LANG= or SRC-TGT= where there are several. */

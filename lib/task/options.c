@@ -27,10 +27,9 @@ const struct opt task_rows[] = {
       "(paraphrase), "
       "tag (parts of speech), ner (names), qa (questions); or class, span: the general forms of "
       "nli and qa, with a head of that name" },
-    { "select", 0, OPT_CHOICE(tasks, select), "best|round-trip|last|bleu",
+    { "select", 0, OPT_CHOICE(tasks, select), "best|round-trip|last",
       "how the resulting model is chosen: by the task's metric on the first --valid file (BLEU for "
-      "translation), by round-trip BLEU (unmt), which needs no parallel text, or as the last one; "
-      "bleu is an older name of best" },
+      "translation), by round-trip BLEU (unmt), which needs no parallel text, or as the last one" },
     { "head-lr", 0, OPT_REAL(tasks, head_lr), "LR",
       "peak learning rate of the task's head; -1: --lr, as for the encoder", .min = -1,
       .max = 100 },

@@ -42,9 +42,6 @@ fails 2 'head-lr is for tasks with a head' finetune -q --task mt --model base --
 is "$(grep -c '"valid"' unpicked/log.jsonl)" 3 "validations without a choice"
 same <(predict -q --model unpicked -l xa < s/nli.dev.xa.tsv) \
     <(predict -q --model unpicked/last -l xa < s/nli.dev.xa.tsv)
-# what configurations of older runs say
-"${run[@]}" --steps 6 --lr 3e-3 --valid-every 2 --select bleu --out older
-[ -e older/best ] || fail "--select bleu picked nothing"
 fails 2 'patience stops at the best validation' "${run[@]}" --select last --patience 2 --out no
 fails 2 'select round-trip is for --task unmt' "${run[@]}" --select round-trip --out no
 
