@@ -292,6 +292,8 @@ static void what_is_not_utf8_is_guessed_by_its_bytes(void **state)
           12, "run iconv -f UTF-16LE -t UTF-8" },
         { "\x00G\x00r\x00\xF6\x00\xDF\x00" "e\x00\x0A",
           12, "run iconv -f UTF-16BE -t UTF-8" },
+        /* two quotes alone */
+        { "a \x93\x62\x94\n", 6, "run iconv (perhaps -f WINDOWS-1252 -t UTF-8)" },
         /* GB 18030, and UTF-8 with a damaged byte: nothing is guessed */
         { "\xCE\xD2\xC3\xC7\xD4\xDA\xD5\xE2\xC0\xEF\xBF\xB4\xB5\xBD\xB5\xC4\xCA\xC7"
           "\xD2\xBB\xB8\xF6\xBA\xDC\xB3\xA4\xB5\xC4\xBE\xE4\xD7\xD3\xC6\xE4\xD6\xD0"
