@@ -154,7 +154,7 @@ $(BENCHES): bench/%: programs
 
 # What test/gpu/run.sh runs besides the programs; it and pack.sh ask where things are built.
 .PHONY: gpu-tests print-O
-gpu-tests: $(addprefix $(O)/test/unit/,ops search golden decode) \
+gpu-tests: $(addprefix $(O)/test/unit/,ops search golden decode ranks_self) \
     $(addprefix $(O)/test/bench/,ops step)
 print-O:
 	@echo '$(O)'

@@ -15,7 +15,7 @@ int gradients_open(struct gradients *g, struct params *ps, struct ranks *ranks,
     *g = (struct gradients){ .ranks = ranks, .ps = ps, .tree = tree || ranks || bf16, .bf16 = bf16,
                              .leaves = leaves,
                              .sharded = sharded && sharded->reduce_scatter ? sharded : NULL,
-                             .piece = sharded_piece(ps->total, size),
+                             .piece = sharded_piece(ps->total, size, ranks_on_device(ranks)),
                              .far = ps->k->room && !ranks_on_device(ranks) };
     g->pieces = (int)((ps->total + g->piece - 1) / g->piece);
     if (leaves < size)
@@ -228,7 +228,7 @@ int gradients_buffers(int leaves, int ranks)
     return most;
 }
 
-size_t gradients_messages(int leaves, int ranks)
+size_t gradients_messages(int leaves, int ranks, bool near)
 {
     int nodes = 0;
     for (int r = 0; r < ranks; r++) {
@@ -237,6 +237,6 @@ size_t gradients_messages(int leaves, int ranks)
         tree_range(leaves, ranks, r, &from, &to);
         nodes += tree_blocks(from, to, b);
     }
-    size_t piece = sharded_piece((size_t)1 << 32, ranks) * sizeof(float);       /* at most */
+    size_t piece = sharded_piece((size_t)1 << 32, ranks, near) * sizeof(float);       /* at most */
     return ranks > 1 ? RANKS_ACTIVE * piece * (size_t)nodes / (size_t)ranks : 0;
 }

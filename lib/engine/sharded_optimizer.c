@@ -3,14 +3,17 @@
 #include <string.h>
 #include "common/mem.h"
 
-enum { MOST = 1 << 20, LEAST = 1 << 16, GRAIN = KERN_NORM2_PART };         /* floats */
+/* floats */
+enum { MOST = 1 << 20, NEAR_MOST = 16 << 20, LEAST = 1 << 16, GRAIN = KERN_NORM2_PART };
 
-/* An eighth, in parts of whole grains that are equal. */
-size_t sharded_piece(size_t total, int size)
+/* An eighth, in parts of whole grains that are equal. Between GPUs a piece is two groups of
+ * messages and some launches, however small it is. */
+size_t sharded_piece(size_t total, int size, bool near)
 {
     size_t least = (size_t)size * GRAIN, n = total / 8;
     if (n < LEAST) n = LEAST;
-    if (n > MOST) n = MOST;
+    if (n > MOST && !near) n = MOST;
+    if (n > NEAR_MOST) n = NEAR_MOST;
     return n < least ? least : n / least * least;
 }
 
@@ -43,7 +46,8 @@ void sharded_open(struct sharded_optimizer *s, const struct params *ps, struct r
 {
     *s = (struct sharded_optimizer){ .ps = ps, .ranks = ranks, .size = size,
                           .reduce_scatter = !tensors && !ps->k->room,
-                          .piece = tensors ? ps->total : sharded_piece(ps->total, size) };
+                          .piece = tensors ? ps->total : sharded_piece(ps->total, size,
+                                                                 ranks_on_device(ranks)) };
     s->pieces = s->piece ? (int)((ps->total + s->piece - 1) / s->piece) : 0;
     s->bound = mem_zero((size_t)s->pieces * ((size_t)size + 1) + 1, sizeof *s->bound);
     if (tensors) {

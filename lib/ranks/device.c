@@ -139,7 +139,10 @@ void ranks_device_add(struct ranks *r, float *x, const float *y, size_t n, bool 
 void device_close(struct ranks *r)
 {
     if (!r->device) return;
-    r->device->end();                    /* before any memory, which waits for what is under way */
+    pthread_mutex_lock(&r->lock);
+    bool failed = r->broken || r->n_sums > 0;
+    pthread_mutex_unlock(&r->lock);
+    r->device->end(failed);              /* before any memory, which waits for what is under way */
     r->device->release(r->device_stage);
     r->device = NULL;
 }
@@ -267,10 +270,47 @@ static int push(const struct ranks *r, const struct sum *s, struct stack *t, str
     return rc;
 }
 
-/* The sum of my part, from my nodes and what came. */
+/* The nodes of my part and where each is, in the order of the tree, with the sums that follow it;
+ * their number, or -1: more than one pass takes. */
+static int nodes_of(const struct ranks *r, const struct sum *s, struct ranks_node *node)
+{
+    struct part mine = sum_part(r, s, r->place.rank);
+    struct tree_block b[TREE_BLOCKS], wait[RANKS_DEPTH + 1];
+    struct room room = { r->device_stage, NULL, NULL };
+    int nodes = 0, top = 0;
+    room.in = (uint16_t *)(room.x + (foreign_nodes(r, s) * mine.n + 63) / 64 * 64);
+    for (int q = 0; q < r->place.size; q++) {
+        int n = sum_nodes(r, s, q, b);
+        bool own = q == r->place.rank, half = !own && s->a.bf16;
+        for (int i = 0; i < n; i++, nodes++) {
+            if (nodes == RANKS_NODES || top == RANKS_DEPTH) return -1;
+            node[nodes] = (struct ranks_node){ own    ? s->a.x[i] + mine.at
+                                               : half ? (const void *)room.in
+                                                      : room.x,
+                                               (short)q, 0, half };
+            if (!own) {
+                room.x += mine.n;
+                room.in += mine.n;
+            }
+            wait[top++] = b[i];
+            for (; top > 1 && tree_siblings(&wait[top - 2], &wait[top - 1], &wait[top - 2]); top--)
+                node[nodes].joins++;
+        }
+    }
+    if (nodes) node[nodes - 1].joins += (unsigned char)(top - 1);
+    return nodes;
+}
+
+/* The sum of my part, from my nodes and what came: in one pass, or, of more nodes than that takes,
+ * one after another. */
 static int add(struct ranks *r, const struct sum *s)
 {
     const struct ranks_device *d = r->device;
+    struct ranks_node node[RANKS_NODES];
+    int nodes = nodes_of(r, s, node);
+    if (nodes > 0)
+        return d->sum(node, nodes, s->a.to + sum_part(r, s, r->place.rank).at,
+                      sum_part(r, s, r->place.rank).n, s->a.bf16, r->place.size);
     struct part mine = sum_part(r, s, r->place.rank);
     struct tree_block b[TREE_BLOCKS];
     struct stack t = { .n = 0 };

@@ -27,7 +27,8 @@ for n in 2 3 4; do
     said err 'GPU memory: .* operations [0-9]+ MiB, ranks [1-9][0-9]* MiB; the host'
     RANKS_BY=tcp
 done
-ranks 2 "${run[@]}" -q --out now2
+# at a normal end nobody aborts what another may still need
+ISOGLOT_EMULATE_NCCL=whole ranks 2 "${run[@]}" -q --out now2
 alike alone now2 "2 ranks, streams that do all at once"
 # 4, then 2 through the hosts' memory, then one process
 ranks 4 "${run[@]}" -q --steps 2 --out fewer
@@ -53,6 +54,13 @@ lamb=("${run[@]}" -q --optimizer lamb --accumulate 2 --steps 3 --precision bf16)
 ranks 2 "${lamb[@]}" --share-optimizer --out lamb2
 alike lamb1 lamb2 "LAMB, one micro-batch each"
 unset ISOGLOT_EMULATE_STREAMS
+
+# --- one rank, and messages to itself, in both orders of streams ---
+for late in '' late; do
+    ISOGLOT_EMULATE_STREAMS=$late "$(dirname "$BIN")/test/unit/ranks_self" > self 2>&1 ||
+        { cat self; fail "a rank that sends to itself, streams '$late'"; }
+    grep -q '^\[  PASSED  \] 4 test' self || { cat self; fail "ranks_self was not run"; }
+done
 
 # --- who has which GPU ---
 own='LOCAL_RANK=$RANK exec "$@"'

@@ -774,6 +774,7 @@ cudaError_t cudaEventQuery(cudaEvent_t e)
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned)
 {
     if (refused()) return last_error;
+    copies_land(e->queued);
     streams_wait(s, e->stream, e->at);
     return now();
 }

@@ -16,7 +16,7 @@ struct batch { struct ncclComm *comm; struct message *m; size_t n; };
 struct ncclComm {
     int rank, size, listener, fd[PEERS];
     char run[33];
-    bool met, aborted, said;
+    bool met, aborted, said, finalized;
     ncclResult_t failed;
     struct batch *launch;               /* a group that has ended and is not in its stream */
     cudaStream_t stream;
@@ -114,12 +114,28 @@ static bool move(struct message *m, int fd)
     }
 }
 
+/* A rank's messages to itself: the first that it sends is the first that comes. */
+static void to_itself(struct ncclComm *c, struct batch *b)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        struct message *m = &b->m[i];
+        if (m->peer != c->rank || !m->send || m->moved) continue;
+        while (at < b->n && (b->m[at].peer != c->rank || b->m[at].send)) at++;
+        if (at == b->n) die("a message to itself that nobody receives");
+        if (b->m[at].n != m->n) die("a message is not as long as its receiver has it");
+        memcpy(b->m[at].data, m->data, m->n);
+        m->moved = b->m[at++].moved = m->n + sizeof m->told;
+    }
+}
+
 /* All messages of a group, those between two ranks in order in each direction. */
 static bool step(void *ctx)
 {
     struct batch *b = *(struct batch **)ctx;
     struct ncclComm *c = b->comm;
     bool busy[PEERS][2] = { { false } }, all = true;
+    to_itself(c, b);
     for (size_t i = 0; i < b->n && !c->aborted; i++) {
         struct message *m = &b->m[i];
         if (busy[m->peer][m->send]) continue;
@@ -156,7 +172,7 @@ static ncclResult_t add(bool send, char *data, size_t n, int peer, ncclComm_t c,
 {
     if (!group.depth) die("a message outside a group");
     if (!c->said || c->launch) die("a call while the one before is under way");
-    if (peer < 0 || peer >= c->size || peer == c->rank) die("no such peer");
+    if (peer < 0 || peer >= c->size) die("no such peer");
     if (!emulate_is_device(data, n)) die("a message that is not the device's memory");
     if (!group.batch) group.batch = (struct batch *)calloc(1, sizeof *group.batch);
     struct batch *b = group.batch;
@@ -190,13 +206,35 @@ ncclResult_t ncclGroupEnd(void)
     return ncclInProgress;
 }
 
-ncclResult_t ncclCommAbort(ncclComm_t c)
+/* Under way until it was asked for once, as the rest. */
+ncclResult_t ncclCommFinalize(ncclComm_t c)
+{
+    if (!c->said || c->launch) die("a call while the one before is under way");
+    c->said = false;
+    c->finalized = true;
+    return ncclInProgress;
+}
+
+static void leave(struct ncclComm *c)
 {
     c->aborted = true;
     for (int q = 0; q < c->size; q++)
         if (c->fd[q] >= 0) close(c->fd[q]);
-    close(c->listener);
-    return ncclSuccess;             /* it stays for what is still in a stream */
+    close(c->listener);              /* it stays for what is still in a stream */
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t c)
+{
+    if (!c->finalized || !c->said) die("a communicator that is destroyed before it has finished");
+    leave(c);
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommAbort(ncclComm_t c)
+{
+    if (asked("whole")) die("an abort where nothing has failed");
+    leave(c);
+    return ncclSuccess;
 }
 
 const char *ncclGetErrorString(ncclResult_t e)

@@ -5,7 +5,8 @@
  * it. What a group moves goes into its stream only then, which is as late as the rules allow.
  *
  *   ISOGLOT_EMULATE_NCCL=silent    a peer that is gone is no error: its messages never come
- *   ISOGLOT_EMULATE_NCCL=broken    the first message fails */
+ *   ISOGLOT_EMULATE_NCCL=broken    the first message fails
+ *   ISOGLOT_EMULATE_NCCL=whole     nothing fails: an abort ends the program */
 #ifndef TEST_CUDA_NCCL_H
 #define TEST_CUDA_NCCL_H
 #include "cuda_runtime.h"
@@ -35,6 +36,8 @@ ncclResult_t ncclSend(const void *data, size_t n, ncclDataType_t type, int to, n
                       cudaStream_t stream);
 ncclResult_t ncclRecv(void *data, size_t n, ncclDataType_t type, int from, ncclComm_t comm,
                       cudaStream_t stream);
+ncclResult_t ncclCommFinalize(ncclComm_t comm);
+ncclResult_t ncclCommDestroy(ncclComm_t comm);
 ncclResult_t ncclCommAbort(ncclComm_t comm);
 const char *ncclGetErrorString(ncclResult_t e);
 const char *ncclGetLastError(ncclComm_t comm);

@@ -124,12 +124,13 @@ if wants D; then
     done
 fi
 if wants E; then
-    if [ -e "$UNIT/ranks_self" ]; then
-        if for_ 20 "$UNIT/ranks_self" > self 2>&1
+    nccl=$(dirname "$ISOGLOT_CUDA")/libisoglot-nccl.so
+    if [ -e "$UNIT/ranks_self" ] && [ -e "$nccl" ]; then
+        if ISOGLOT_NCCL=$nccl for_ 20 "$UNIT/ranks_self" > self 2>&1
         then row E1 "ranks of one GPU to itself" "" passed "" "" "section 5"
         else row E1 "ranks of one GPU to itself" "" "FAILED: $(first_of self)" "" "" "section 5"
         status=1; fi
-    else row E1 "ranks of one GPU to itself" "" "no number: ranks_self is not here" "" "" \
+    else row E1 "ranks of one GPU to itself" "" "no number: no $(basename "$nccl")" "" "" \
         "section 5"; fi
     export STEPS=${STEPS:-60} DIM=${DIM:-128} LAYERS=2 TOKENS=${TOKENS:-1000} \
         SENTENCES=${SENTENCES:-600}

@@ -36,9 +36,11 @@ mv "$to/test/gpu/make" "$to"
 mv "$to/test/gpu/packed.mk" "$to/Makefile"
 if [ -n "$cuda" ]; then
     mkdir -p "$to"/{unit,bench,lib/isoglot,test/golden/model,test/bench,test/peers}
-    cp "$out"/test/unit/{ops,search,golden,decode} "$to/unit"
+    cp "$out"/test/unit/{ops,search,golden,decode,ranks_self} "$to/unit"
     cp "$out"/test/bench/{ops,step} "$to/bench"
     cp "$out/lib/isoglot/libisoglot-cuda.so" "$to/lib/isoglot"
+    nccl=$out/lib/isoglot/libisoglot-nccl.so
+    [ ! -e "$nccl" ] || cp "$nccl" "$to/lib/isoglot"
     cp "$top/test/golden/ops.safetensors" "$to/test/golden"
     cp "$top"/test/golden/model/*.safetensors "$to/test/golden/model"
     cp "$top/test/bench/translate.sh" "$to/test/bench"

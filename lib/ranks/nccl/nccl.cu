@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cuda_runtime.h>
 #include <nccl.h>
 extern "C" {
@@ -119,9 +120,26 @@ static void *alloc(size_t bytes)
 
 static void release(void *p) { cudaFree(p); }
 
-static void end(void)
+/* Until what was sent has gone on to a rank that is slower: NCCL passes messages through the ranks
+ * between, and one that aborted may have been one. A rank that never comes is not waited for. */
+static bool finished(void)
 {
-    if (nccl.comm) ncclCommAbort(nccl.comm);
+    enum { MOST = 10 };                     /* seconds */
+    const struct timespec pause = { 0, 1000000 };
+    ncclResult_t state = ncclCommFinalize(nccl.comm);
+    for (int i = 0; i < MOST * 1000 && (state == ncclSuccess || state == ncclInProgress); i++) {
+        if (ncclCommGetAsyncError(nccl.comm, &state) != ncclSuccess) return false;
+        if (state == ncclSuccess) return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+static void end(bool failed)
+{
+    if (nccl.comm && !failed && !*nccl.failure && ready() > 0 && finished())
+        ncclCommDestroy(nccl.comm);
+    else if (nccl.comm) ncclCommAbort(nccl.comm);
     nccl.comm = NULL;
 }
 
@@ -214,6 +232,52 @@ static __global__ void find_bad(int *bad, const float *x, size_t n)
     if (i < n && (__float_as_uint(x[i]) & 0x7F800000) == 0x7F800000) *bad = 1;
 }
 
+/* A thread has EACH numbers, THREADS apart, so that loads are under way side by side. What waits is
+ * a stack in registers, its top s[0]. */
+enum { EACH = 4 };
+struct addends { ranks_node node[RANKS_NODES]; int n; };
+static __global__ void add_tree(addends a, float *to, size_t n, bool bf16, int *bad, int number)
+{
+    size_t first = (size_t)blockIdx.x * (THREADS * EACH) + threadIdx.x;
+    float s[RANKS_DEPTH][EACH] = { { 0 } };
+    for (int k = 0; k < a.n; k++) {
+        const ranks_node &node = a.node[k];
+        bool finite = true;
+#pragma unroll
+        for (int d = RANKS_DEPTH - 1; d > 0; d--)
+#pragma unroll
+            for (int e = 0; e < EACH; e++) s[d][e] = s[d - 1][e];
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            size_t i = first + (size_t)e * THREADS;
+            s[0][e] = i >= n      ? 0.0f
+                      : node.half ? __uint_as_float((uint32_t)((const uint16_t *)node.x)[i] << 16)
+                                  : ((const float *)node.x)[i];
+            finite = finite && (__float_as_uint(s[0][e]) & 0x7F800000) != 0x7F800000;
+        }
+        if (!finite) bad[node.number] = 1;
+        for (int j = 0; j < node.joins; j++) {
+#pragma unroll
+            for (int e = 0; e < EACH; e++) {
+                float sum = s[1][e] + s[0][e];
+                s[0][e] = bf16 ? as_bf16(sum) : sum;
+            }
+#pragma unroll
+            for (int d = 1; d < RANKS_DEPTH - 1; d++)
+#pragma unroll
+                for (int e = 0; e < EACH; e++) s[d][e] = s[d + 1][e];
+        }
+    }
+    bool good = true;
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        size_t i = first + (size_t)e * THREADS;
+        good = good && (__float_as_uint(s[0][e]) & 0x7F800000) != 0x7F800000;
+        if (i < n) to[i] = s[0][e];
+    }
+    if (!good) bad[number] = 1;
+}
+
 static int launched(const char *what) { return by_cuda(cudaPeekAtLastError(), what); }
 
 static int add(enum ranks_stream s, float *x, const float *y, size_t n, bool bf16)
@@ -245,6 +309,20 @@ static int check(const float *x, size_t n, int number)
 {
     if (n) START_IN(nccl.stream[RANKS_OWN], find_bad, blocks(n), THREADS, nccl.bad + number, x, n);
     return launched("check");
+}
+
+static int sum(const struct ranks_node *node, int nodes, float *to, size_t n, bool bf16, int number)
+{
+    addends a;
+    if (nodes > RANKS_NODES) return failed("%d addends of a sum on the GPU", nodes);
+    memset(&a, 0, sizeof a);
+    memcpy(a.node, node, (size_t)nodes * sizeof *node);
+    a.n = nodes;
+    if (n)
+        START_IN(nccl.stream[RANKS_OWN], add_tree,
+                 (unsigned)((n + THREADS * EACH - 1) / (THREADS * EACH)), THREADS, a, to, n, bf16,
+                 nccl.bad, number);
+    return launched("sum");
 }
 
 static int checked(int *bad)
@@ -282,6 +360,7 @@ const struct ranks_device *ranks_device(int (*fail)(const char *fmt, ...))
     table.copy = copy;
     table.pack = pack;
     table.unpack = unpack;
+    table.sum = sum;
     table.check = check;
     table.checked = checked;
     table.end = end;
