@@ -84,6 +84,9 @@ struct kernels {
     /* Bytes besides those from alloc that steps of this shape take: scratch memory of threads and
      * libraries. NULL: not known. */
     size_t (*working)(const struct kern_shape *s);
+    /* What of a model of this shape the device has no fast way for, in one line; NULL, or the
+     * function NULL: nothing. */
+    const char *(*slow)(const struct kern_shape *s);
     /* Bytes that alloc and working may still take, where the device has memory of its own; NULL:
      * it is the host's. */
     size_t (*room)(void);

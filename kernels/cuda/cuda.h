@@ -95,6 +95,7 @@ struct matrix { const void *p; int ld; enum matrix_type type; };
 void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct matrix B,
                struct matrix C, bool add, const float *bias, bool relu);
 const char *gemm_open(void);                /* opens cuBLASLt: NULL, or what is missing */
+const char *gemm_plans(void);               /* "", or ", N algorithms chosen in T ms" */
 const char *gemm_describe(
     void); /* "cuBLASLt 13.0.2", and whether there were products that it has no algorithm for */
 

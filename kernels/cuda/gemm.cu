@@ -12,6 +12,7 @@
  * is a product of its own, added to the first. */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <time.h>
 #include <cublasLt.h>
 #include "kernels/cuda/device.h"
 
@@ -31,6 +32,7 @@ static struct {
     cublasLtHandle_t handle;
     void *workspace;
     int lacking;                            /* kinds of products that it had no algorithm for */
+    int chosen; double choosing;            /* algorithms that it was asked for; seconds */
 } lt;
 static const size_t WORKSPACE = (size_t)32 << 20;       /* what NVIDIA recommends for Hopper */
 
@@ -96,6 +98,15 @@ const char *gemm_describe(void)
     if (lt.lacking)
         snprintf(text + n, sizeof text - (size_t)n,
                  " without an algorithm for %d kinds of products", lt.lacking);
+    return text;
+}
+
+const char *gemm_plans(void)
+{
+    static char text[80];
+    if (lt.chosen)
+        snprintf(text, sizeof text, ", %d algorithms chosen in %.1f ms", lt.chosen,
+                 lt.choosing * 1e3);
     return text;
 }
 
@@ -218,6 +229,13 @@ static bool splits_k(const cublasLtMatmulAlgo_t *algo)
 
 /* NULL: calls are recorded and there is none yet. cuBLASLt 13.3 cannot choose an algorithm in a
  * capture (status 14), and an algorithm's first launch loads it. */
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static struct plan *plan_of(const struct shape *s, const void *bias)
 {
     static uint64_t clock;
@@ -227,6 +245,7 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
         return p;
     }
     if (cuda_not_recorded("a product whose algorithm is not chosen yet")) return NULL;
+    double began = seconds();
     plan_free(p);
     p->used = ++clock;
     p->shape = *s;
@@ -290,6 +309,8 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
         p->workspace = r.workspaceSize;
         p->tail = s->K % BLOCK != 0 && in_two_steps(s) && splits_k(&p->algo);
     }
+    lt.chosen++;
+    lt.choosing += seconds() - began;
     return p;
 }
 

@@ -64,10 +64,10 @@ static const char *cuda_describe(void)
     cudaDriverGetVersion(&driver);
     cudaMemGetInfo(&here, &all);
     snprintf(text, sizeof text,
-             "cuda: %s (sm_%d%d), %.1f GiB, %.1f free, driver for CUDA %d.%d, %s, %s%s%s",
+             "cuda: %s (sm_%d%d), %.1f GiB, %.1f free, driver for CUDA %d.%d, %s, %s%s%s%s",
              device.name, device.major, device.minor, (double)all / (1 << 30),
              (double)here / (1 << 30), driver / 1000, driver % 1000 / 10, gemm_describe(),
-             cuda.bf16 ? "bf16" : "float32", graph_describe(), tries_describe());
+             cuda.bf16 ? "bf16" : "float32", gemm_plans(), graph_describe(), tries_describe());
     return text;
 }
 
@@ -90,6 +90,17 @@ static size_t cuda_working(const struct kern_shape *s)
     double runs = rows / 16 * s->dim * 4, keys = 16 * rows + 8192;
     return (size_t)(1.125 * (logits + mask + sums + runs + keys + rows * s->heads * 4)) +
            (cuda.bf16 ? 2 * s->params : 0);
+}
+
+static const char *cuda_slow(const struct kern_shape *s)
+{
+    static char text[160];
+    int dim = s->heads > 0 ? s->dim / s->heads : 0;
+    if (!cuda.bf16 || (dim % 32 == 0 && dim <= 128)) return NULL;
+    snprintf(text, sizeof text,
+             "attention of heads of %d is computed in float32, without tensor cores; heads of 32, "
+             "64, 96 and 128 have them", dim);
+    return text;
 }
 
 static size_t cuda_room(void)
@@ -180,6 +191,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
     graph_table(&table);
     table.sync = cuda_sync;
     table.working = cuda_working;
+    table.slow = cuda_slow;
     table.room = cuda_room;
     table.describe = cuda_describe;
     table.build = cuda_build;

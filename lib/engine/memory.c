@@ -49,6 +49,7 @@ void memory_plan_close(struct model *m, struct tape *t, const struct kernels *li
                                   .params = 2 * (m->ps.total + m->ps.moments) * sizeof(float),
                                   .arena = tape_peak(t),
                                   .working = like->working ? like->working(&shape) : 0,
+                                  .slow = like->slow ? like->slow(&shape) : NULL,
                                   .host = 3 * m->ps.total * sizeof(float),
                                   .room = like->room ? like->room() : 0 };
     tape_free(t);
@@ -116,6 +117,7 @@ int memory_check(const struct memory_ask *a, struct memory_need *need)
         return err_set("this run needs %s of memory%s and may have %s;%s", all,
                        here > 1 ? " for each rank here" : "", there, what);
     }
+    if (need->slow) msg_note("%s", need->slow);
     if (need->near) snprintf(near, sizeof near, ", ranks %s", human(need->near, s[0]));
     if (need->room)
         msg_note("GPU memory: at most %s of %s: parameters and optimiser %s, activations %s, "

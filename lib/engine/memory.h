@@ -10,6 +10,7 @@
 
 struct memory_need {
     size_t floats;               /* parameters, with the zeros between tensors */
+    const char *slow;                    /* what the device has no fast way for, or NULL */
     size_t now, params, arena, working, host;
     /* buffers of gradients that are added by a tree, messages: the host's, and those that are on a
      * device */

@@ -81,6 +81,12 @@ fails 1 'back-precision int8 is for the processor; use --device cpu' finetune -q
 [ ! -e none ] || fail "a run that could not start left a folder"
 # what it says of itself, and without a device
 pretrain_on auto float32 auto --steps 1 2> why || { cat why; fail "auto"; }
+# heads of 32 / 4 have no tensor cores, which is said in one line
+pretrain --train aa=aa.shd -v vocab --layers 1 --dim 32 --heads 4 --tokens 100 --steps 1 \
+    --valid-every 1 --device cuda --precision bf16 --out heads 2> why ||
+    { cat why; fail "heads of 8"; }
+is "$(grep -c 'attention of heads of 8 is computed in float32, without tensor cores; heads of 32, '\
+'64, 96 and 128 have them' why)" 1 "heads without tensor cores"
 describe() { is "$(env "$1" "$UNIT/ops" cuda describe 2>&1 || true)" \
     "ops: --device cuda: $2; use --device cpu" "$1"; }
 describe ISOGLOT_EMULATE_SM=75 \
@@ -106,8 +112,8 @@ BENCH=$build/test/bench SMALL=1 ISOGLOT_EMULATE_SM=90 bash "$TOP/test/gpu/decide
     > decided || { cat decided; fail "decide.sh"; }
 rows() { grep -cP "^$1\\t[^\\t]*\\t$2\\t" decided; }
 both='[\d.]+ \([\d.]+%\)\t[\d.]+ \([\d.]+%\)'
-is "$(rows A1 '\tpassed') $(rows A2 "$both") $(rows B "$both") $(rows C1 "$both") $(rows E2 \
-    '\tpassed')" "2 12 18 1 1" "decide.sh's rows"
+is "$(rows A1 '\tpassed') $(rows A2 "$both") $(rows B "$both") $(rows C1 "$both") $(rows E1 \
+    '\tpassed') $(rows E2 '\tpassed')" "2 12 18 1 1 1" "decide.sh's rows"
 
 # what the emulation finds, in kernels with a mistake each
 planted=$build/test/cuda/planted
