@@ -174,6 +174,7 @@ $(O)/%.o: %.c $(O)/flags
 
 # Loops over ids that compilers turn into vectors only when asked.
 CFLAGS_common/shard_write := -O3
+CFLAGS_common/safetensors := -O3
 # Loops that are compiled for several instruction sets and chosen at start (kernels/linalg/simd.h).
 SIMD := -O3 -fopenmp-simd -ffp-contract=fast -fno-trapping-math
 CFLAGS_kernels/linalg/simd_base := $(SIMD)

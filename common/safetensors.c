@@ -8,6 +8,7 @@
 #include "common/mem.h"
 #include "common/msg.h"
 #include "common/text.h"
+#include "common/thread.h"
 #include "common/xxh3.h"
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -278,6 +279,65 @@ const char *st_meta(const struct st_file *f, const char *key)
     for (int i = 0; i < f->n_meta; i++)
         if (strcmp(f->meta_key[i], key) == 0) return f->meta_value[i];
     return NULL;
+}
+
+/* --- numbers that are none -------------------------------------------------------------------- */
+
+/* The largest value of the bits below the sign among n numbers of 16, 32 or 64 bits: infinities and
+ * what is no number have all bits of the exponent. Aligned copies, since a header may have any
+ * length. */
+enum { BLOCK = 2048 };
+#define LARGEST(type)                                                                              \
+    static type largest_##type(const unsigned char *p, size_t n)                                   \
+    {                                                                                              \
+        type block[BLOCK], most = 0, mask = (type)((type)-1 >> 1);                                 \
+        memcpy(block, p, n * sizeof *block);                                                       \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            type x = block[i] & mask;                                                              \
+            most = x > most ? x : most;                                                            \
+        }                                                                                          \
+        return most;                                                                               \
+    }
+LARGEST(uint16_t)
+LARGEST(uint32_t)
+LARGEST(uint64_t)
+
+static bool block_finite(enum st_dtype d, const unsigned char *p, size_t n)
+{
+    switch (d) {
+    case ST_F32: return largest_uint32_t(p, n) < 0x7F800000u;
+    case ST_F16: return largest_uint16_t(p, n) < 0x7C00;
+    case ST_BF16: return largest_uint16_t(p, n) < 0x7F80;
+    case ST_F64: return largest_uint64_t(p, n) < UINT64_C(0x7FF0000000000000);
+    default: return true;
+    }
+}
+
+int st_tensor_finite(const char *path, const struct st_tensor *t)
+{
+    size_t size = types[t->dtype].size, n = t->bytes / size;
+    const unsigned char *p = t->data;
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t k = n - at < BLOCK ? n - at : BLOCK;
+        if (block_finite(t->dtype, p + at * size, k)) continue;
+        while (block_finite(t->dtype, p + at * size, 1)) at++;
+        return err_set("%s: number %zu of tensor %s is not finite: the model has diverged, or is "
+                       "too large for its type; its results would have no meaning",
+                       path, at + 1, shown(t->name));
+    }
+    return 0;
+}
+
+static int one_finite(void *file, size_t i, int thread)
+{
+    const struct st_file *f = file;
+    (void)thread;
+    return st_tensor_finite(f->path, &f->t[i]);
+}
+
+int st_finite(const struct st_file *f)
+{
+    return par_for((size_t)f->n, one_finite, (void *)(uintptr_t)f);
 }
 
 static float from_bits(uint32_t b)

@@ -47,6 +47,10 @@ const char *st_meta(const struct st_file *f, const char *key);   /* NULL if abse
 /* Copies as float32 (F32, F16, BF16, F64); -1 if the type has no such reading or n is not its
  * size. */
 int st_floats(const struct st_tensor *t, float *to, size_t n);
+/* Are all its numbers finite (other types than those of st_floats: yes)? -1 with a message that
+ * names file, tensor and the number's place. */
+int st_tensor_finite(const char *path, const struct st_tensor *t);
+int st_finite(const struct st_file *f);          /* of all tensors; over the pool */
 void st_close(struct st_file *f);
 size_t st_dtype_size(enum st_dtype d);
 

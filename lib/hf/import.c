@@ -47,7 +47,12 @@ static int floats(struct job *j, const struct st_tensor *t, int rows, int cols, 
     if (st_floats(t, to, (size_t)rows * (size_t)cols) < 0)
         return err_set("%s: tensor %s has a type that is not one of numbers", weights_path(j->w),
                        t->name);
-    return 0;
+    /* as they were read: a float64 can be too large */
+    struct st_tensor read = { .name = t->name,
+                              .dtype = ST_F32,
+                              .data = to,
+                              .bytes = (size_t)rows * (size_t)cols * sizeof *to };
+    return st_tensor_finite(weights_path(j->w), &read);
 }
 
 static const struct st_tensor *need(struct job *j, const char *name)
@@ -173,6 +178,19 @@ static void mention_unused(struct job *j)
                 n > 1 ? ", ..." : "");
 }
 
+/* Rows without a token, and text that cannot be cut. */
+static void mention_tokens(struct job *j)
+{
+    int none = 0;
+    for (int i = 0; i < j->rows; i++) none += i >= j->t.n || !j->t.token[i];
+    if (none)
+        hf_note(j->notes, "%d of %d embeddings have no token (padding): they are never read", none,
+                j->rows);
+    if (j->t.missing)
+        hf_note(j->notes, "without %s plain text cannot be cut into this model's tokens",
+                j->t.missing);
+}
+
 static int languages(struct model_config *c, const struct hf_import *o)
 {
     if (!o->n_langs) return 0;
@@ -210,6 +228,10 @@ static int write_all(struct job *j, const char *dir)
     path = path_join(dir, SUBWORD_FILE);
     if (rc == 0) rc = file_write(path, json, strlen(json));
     if (rc == 0 && j->t.model) rc = file_copy(j->t.model, dir, SUBWORD_MODEL);
+    path = (free(path), path_join(dir, SUBWORD_TOKENIZER));
+    if (rc == 0 && j->t.json) rc = file_write(path, j->t.json, strlen(j->t.json));
+    path = (free(path), path_join(dir, SUBWORD_ADDED));
+    if (rc == 0 && j->t.added && !j->t.json) rc = file_write(path, j->t.added, strlen(j->t.added));
     if (rc == 0 && j->t.merges) rc = file_copy(j->t.merges, dir, "codes");
     if (rc == 0) rc = model_save(&j->m, dir, NULL, NULL, 0);
     free(path);
@@ -224,14 +246,10 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     int rc = json ? hf_config_parse(&j->h, &c, json, path) : -1;
     if (rc == 0) rc = hf_head_parse(j->h.layout, &c, json, path, o->head);
     free(json);
-    if (rc == 0) rc = hf_tokens_read(&j->t, j->h.layout, dir);
+    if (rc == 0) rc = hf_tokens_read(&j->t, j->h.layout, c.vocab, dir);
     if (rc == 0 && j->t.n > c.vocab)
         rc = err_set("%s: \"vocab_size\" is %d, but the tokeniser has ids up to %d", path, c.vocab,
                      j->t.n - 1);
-    if (rc == 0 && j->t.model && j->t.n != c.vocab)
-        rc = err_set("%s: \"vocab_size\" is %d, but the SentencePiece model and what this layout "
-                     "adds to it make %d ids",
-                     path, c.vocab, j->t.n);
     free(path);
     if (rc < 0 || languages(&c, o) < 0) return -1;
     j->rows = c.vocab;
@@ -244,6 +262,7 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
         return err_set("%s: pad_token_id is %d in config.json and %d in the tokeniser", dir,
                        j->h.pad, j->t.s.ids[VOCAB_PAD]);
     see_head(j, &c);
+    mention_tokens(j);
     if (model_config_check(&c) < 0 || check_tied(j) < 0
         || model_new(&j->m, &c, kernels_cpu(), 0, false) < 0)
         return -1;

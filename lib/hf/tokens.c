@@ -9,6 +9,7 @@
 #include "common/mem.h"
 #include "common/text.h"
 #include "lib/subword/spm.h"
+#include "lib/subword/tokjson.h"
 
 enum { IDS_MOST = 1 << 24 };
 
@@ -50,6 +51,13 @@ static bool there(const char *dir, const char *name)
     return yes;
 }
 
+/* The value of a flag; null and absent are `otherwise`. */
+static bool flag(const cJSON *o, const char *key, bool otherwise)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+    return cJSON_IsBool(v) ? cJSON_IsTrue(v) : otherwise;
+}
+
 static int read_lines(struct hf_tokens *t, const char *dir)
 {
     char *path = path_join(dir, "vocab.txt");
@@ -76,6 +84,14 @@ static int put_id(struct hf_tokens *t, const cJSON *id, const char *s, const cha
     return put(t, (int)i, s, strlen(s), where);
 }
 
+static bool is_id(const cJSON *v, int *id)
+{
+    int64_t i;
+    if (!json_int(v, 0, IDS_MOST - 1, &i)) return false;
+    *id = (int)i;
+    return true;
+}
+
 /* {"token": id, ...} */
 static int read_dictionary(struct hf_tokens *t, const cJSON *o, const char *where)
 {
@@ -84,19 +100,31 @@ static int read_dictionary(struct hf_tokens *t, const cJSON *o, const char *wher
     return 0;
 }
 
-static int read_vocab_json(struct hf_tokens *t, const char *dir)
+static int read_dictionary_file(struct hf_tokens *t, const char *dir, const char *name)
 {
     char *path;
-    cJSON *root = read_json(dir, "vocab.json", &path);
+    cJSON *root = read_json(dir, name, &path);
     int rc = root ? read_dictionary(t, root, path) : -1;
     cJSON_Delete(root);
     free(path);
-    if (rc < 0 || !there(dir, "added_tokens.json")) return rc;
-    root = read_json(dir, "added_tokens.json", &path);
-    rc = root ? read_dictionary(t, root, path) : -1;
-    cJSON_Delete(root);
-    free(path);
     return rc;
+}
+
+static int read_vocab_json(struct hf_tokens *t, const char *dir)
+{
+    int rc = read_dictionary_file(t, dir, "vocab.json");
+    if (rc < 0 || !there(dir, SUBWORD_ADDED)) return rc;
+    return read_dictionary_file(t, dir, SUBWORD_ADDED);
+}
+
+/* Tokens beyond a SentencePiece model's or vocab.txt's. */
+static int read_added(struct hf_tokens *t, const char *dir)
+{
+    if (!there(dir, SUBWORD_ADDED)) return 0;
+    char *path = path_join(dir, SUBWORD_ADDED);
+    t->added = file_read(path, NULL);
+    free(path);
+    return t->added ? read_dictionary_file(t, dir, SUBWORD_ADDED) : -1;
 }
 
 /* tokenizer.json of the tokenizers library: model.vocab is a dictionary, or for Unigram a list of
@@ -126,25 +154,178 @@ static int read_tokenizer_json(struct hf_tokens *t, const char *dir)
         if (rc == 0 && cJSON_IsNumber(i) && cJSON_IsString(s))
             rc = put_id(t, i, s->valuestring, path);
     }
-    if (rc == 0 && cJSON_IsString(type) && !strcmp(type->valuestring, "WordPiece"))
-        t->s.kind = SUBWORD_WORDPIECE;
     t->spaced = rc == 0 && cJSON_IsString(type) && !strcmp(type->valuestring, "WordLevel");
     cJSON_Delete(root);
     free(path);
     return rc;
 }
 
+/* tokenizer.json where it is to cut text. */
+static int read_tokenizer(struct hf_tokens *t, const char *dir)
+{
+    if (read_tokenizer_json(t, dir) < 0) return -1;
+    if (t->spaced) return 0;
+    char *path = path_join(dir, SUBWORD_TOKENIZER);
+    size_t n;
+    t->json = file_read(path, &n);
+    struct tokjson *j = t->json ? tokjson_read(t->json, n, path) : NULL;
+    free(path);
+    if (!j) return -1;
+    t->s.kind = tokjson_kind(j);
+    tokjson_settings(j, &t->s);
+    tokjson_free(j);
+    return 0;
+}
+
+/* Has tokenizer.json added tokens that the other files do not have? */
+static int has_more(const struct hf_tokens *t, const char *dir)
+{
+    if (!there(dir, SUBWORD_TOKENIZER)) return 0;
+    char *path;
+    cJSON *root = read_json(dir, SUBWORD_TOKENIZER, &path);
+    const cJSON *v;
+    int more = root ? 0 : -1;
+    cJSON_ArrayForEach(v, cJSON_GetObjectItemCaseSensitive(root, "added_tokens")) {
+        const cJSON *s = cJSON_GetObjectItemCaseSensitive(v, "content");
+        int id;
+        if (!is_id(cJSON_GetObjectItemCaseSensitive(v, "id"), &id) || !cJSON_IsString(s)) continue;
+        if (id >= t->n || !t->token[id] || strcmp(t->token[id], s->valuestring)) more = 1;
+    }
+    cJSON_Delete(root);
+    free(path);
+    return more;
+}
+
+/* What vocab.txt or a SentencePiece model leaves out. */
+static int read_more(struct hf_tokens *t, const char *dir)
+{
+    int more = has_more(t, dir);
+    return more < 0 ? -1 : more ? read_tokenizer(t, dir) : read_added(t, dir);
+}
+
+/* --- byte-level BPE without a tokenizer.json -------------------------------------------------- */
+
+static cJSON *byte_level(bool prefix_space)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "type", "ByteLevel");
+    cJSON_AddBoolToObject(o, "add_prefix_space", prefix_space);
+    cJSON_AddTrueToObject(o, "trim_offsets");
+    cJSON_AddTrueToObject(o, "use_regex");
+    return o;
+}
+
+static cJSON *added_token(const char *s, int id, bool special)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddNumberToObject(o, "id", id);
+    cJSON_AddStringToObject(o, "content", s);
+    cJSON_AddFalseToObject(o, "single_word");
+    cJSON_AddFalseToObject(o, "lstrip");
+    cJSON_AddFalseToObject(o, "rstrip");
+    cJSON_AddBoolToObject(o, "normalized", !special);
+    cJSON_AddBoolToObject(o, "special", special);
+    return o;
+}
+
+static int read_merges(cJSON *to, const char *dir)
+{
+    char *path = path_join(dir, "merges.txt");
+    struct text *in = text_open(path, TEXT_UTF8);
+    const char *line;
+    size_t n;
+    int rc = in ? 0 : -1;
+    while (rc == 0 && (rc = text_line(in, &line, &n)) > 0) {
+        rc = 0;
+        if (n && line[n - 1] == '\r') n--;
+        if (!n || (n > 8 && !memcmp(line, "#version", 8))) continue;
+        char *merge = mem_zero(n + 1, 1);
+        memcpy(merge, line, n);
+        cJSON_AddItemToArray(to, cJSON_CreateString(merge));
+        free(merge);
+    }
+    text_close(in);
+    free(path);
+    return rc;
+}
+
+/* vocab.json, merges.txt and added_tokens.json as the tokenizer.json that transformers makes of
+ * them for RoBERTa and BART. */
+static int make_tokenizer(struct hf_tokens *t, enum hf_layout l, const char *dir)
+{
+    char *path, *config_path = NULL;
+    cJSON *vocab = read_json(dir, "vocab.json", &path), *config = NULL, *extra = NULL;
+    int rc = vocab ? 0 : -1, id;
+    free(path);
+    if (rc == 0 && there(dir, "tokenizer_config.json")
+        && !(config = read_json(dir, "tokenizer_config.json", &config_path)))
+        rc = -1;
+    free(config_path);
+    if (rc == 0 && there(dir, SUBWORD_ADDED)) {
+        if (!(extra = read_json(dir, SUBWORD_ADDED, &path))) rc = -1;
+        free(path);
+    }
+    cJSON *root = cJSON_CreateObject(), *added = cJSON_AddArrayToObject(root, "added_tokens"),
+          *model = cJSON_CreateObject(), *merges, *v;
+    for (int k = 0; k < 5; k++) {
+        const char *s = hf_specials(l)[k];
+        v = cJSON_GetObjectItemCaseSensitive(vocab, s);
+        if (is_id(v, &id)) cJSON_AddItemToArray(added, added_token(s, id, true));
+    }
+    cJSON_ArrayForEach(v, extra)
+        if (is_id(v, &id)) cJSON_AddItemToArray(added, added_token(v->string, id, false));
+    bool prefix = flag(config, "add_prefix_space", false);
+    cJSON_AddItemToObject(root, "pre_tokenizer", byte_level(prefix));
+    cJSON_AddItemToObject(root, "decoder", byte_level(prefix));
+    cJSON_AddItemToObject(root, "model", model);
+    cJSON_AddStringToObject(model, "type", "BPE");
+    cJSON_AddItemToObject(model, "vocab", vocab ? vocab : cJSON_CreateObject());
+    merges = cJSON_AddArrayToObject(model, "merges");
+    if (rc == 0) rc = read_merges(merges, dir);
+    path = path_join(dir, "vocab.json and merges.txt");
+    t->json = rc == 0 ? cJSON_PrintUnformatted(root) : NULL;
+    struct tokjson *j = t->json ? tokjson_read(t->json, strlen(t->json), path) : NULL;
+    free(path);
+    cJSON_Delete(root);
+    cJSON_Delete(config);
+    cJSON_Delete(extra);
+    if (!j) return -1;
+    t->s.kind = tokjson_kind(j);
+    tokjson_free(j);
+    return 0;
+}
+
+/* Its class says so, or there is room for 52 languages and <mask>. */
+static bool is_mbart50(const char *dir, int room)
+{
+    char *path;
+    cJSON *root = there(dir, "tokenizer_config.json")
+                      ? read_json(dir, "tokenizer_config.json", &path) : NULL;
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, "tokenizer_class");
+    bool named = cJSON_IsString(v) && !strncmp(v->valuestring, "MBart", 5),
+         yes = named ? strstr(v->valuestring, "50") != NULL : room >= 53;
+    if (there(dir, "tokenizer_config.json")) free(path);
+    cJSON_Delete(root);
+    return yes;
+}
+
 /* XLM-R and mBART number <s> <pad> </s> <unk>, then the model's pieces after its own three
  * specials, then what they add (transformers, convert_slow_tokenizer.py: XLMRobertaConverter,
  * MBartConverter). */
-static int read_spm(struct hf_tokens *t, enum hf_layout l, const char *dir, const char *name)
+static int read_spm(struct hf_tokens *t, enum hf_layout l, int rows, const char *dir,
+                    const char *name)
 {
     static const char *const first[] = { "<s>", "<pad>", "</s>", "<unk>" };
-    static const char *const codes[] = { "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX",
-                                         "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN",
-                                         "it_IT", "ja_XX", "kk_KZ", "ko_KR", "lt_LT",
-                                         "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO",
-                                         "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN" };
+    /* mBART's 25, and what mBART-50 has behind them */
+    static const char *const codes[] = {
+        "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN",
+        "hi_IN", "it_IT", "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP",
+        "nl_XX", "ro_RO", "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN", "af_ZA", "az_AZ",
+        "bn_IN", "fa_IR", "he_IL", "hr_HR", "id_ID", "ka_GE", "km_KH", "mk_MK", "ml_IN",
+        "mn_MN", "mr_IN", "pl_PL", "ps_AF", "pt_XX", "sv_SE", "sw_KE", "ta_IN", "te_IN",
+        "th_TH", "tl_XX", "uk_UA", "ur_PK", "xh_ZA", "gl_ES", "sl_SI"
+    };
+    enum { MBART = 25, MBART50 = sizeof codes / sizeof *codes };
     t->model = path_join(dir, name);
     struct spm *m = spm_open(t->model);
     if (!m) return -1;
@@ -155,7 +336,8 @@ static int read_spm(struct hf_tokens *t, enum hf_layout l, const char *dir, cons
                      t->model);
     for (uint32_t i = 3; i < spm_size(m) && rc == 0; i++)
         rc = put(t, t->n, spm_piece(m, i)->text, spm_piece(m, i)->n, t->model);
-    for (int i = 0; i < 25 && rc == 0 && l == HF_MBART; i++)
+    int languages = l != HF_MBART ? 0 : is_mbart50(dir, rows - t->n) ? MBART50 : MBART;
+    for (int i = 0; i < languages && rc == 0; i++)
         rc = put(t, t->n, codes[i], strlen(codes[i]), t->model);
     if (rc == 0) rc = put(t, t->n, "<mask>", 6, t->model);
     spm_free(m);
@@ -164,13 +346,6 @@ static int read_spm(struct hf_tokens *t, enum hf_layout l, const char *dir, cons
 }
 
 /* --- settings of BERT's basic tokeniser ------------------------------------------------------- */
-
-/* The value of a flag; null and absent are `otherwise`. */
-static bool flag(const cJSON *o, const char *key, bool otherwise)
-{
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
-    return cJSON_IsBool(v) ? cJSON_IsTrue(v) : otherwise;
-}
 
 static int basic_tokeniser(struct hf_tokens *t, const char *dir)
 {
@@ -230,20 +405,27 @@ static int find_specials(struct hf_tokens *t, enum hf_layout l, const char *dir)
     return 0;
 }
 
-int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, const char *dir)
+int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, int rows, const char *dir)
 {
     *t = (struct hf_tokens){ 0 };
-    bool spm = l == HF_XLM_ROBERTA || l == HF_MBART;
+    bool spm = l == HF_XLM_ROBERTA || l == HF_MBART, json = there(dir, SUBWORD_TOKENIZER);
     int rc;
     if (l == HF_BERT && there(dir, "vocab.txt")) {
         t->s.kind = SUBWORD_WORDPIECE;
         rc = read_lines(t, dir);
-    } else if (spm && there(dir, "sentencepiece.bpe.model"))
-        rc = read_spm(t, l, dir, "sentencepiece.bpe.model");
-    else if (spm && there(dir, "sentencepiece.model"))
-        rc = read_spm(t, l, dir, "sentencepiece.model");
-    else if (!spm && l != HF_BERT && there(dir, "vocab.json")) rc = read_vocab_json(t, dir);
-    else if (there(dir, "tokenizer.json")) rc = read_tokenizer_json(t, dir);
+        if (rc == 0) rc = read_more(t, dir);
+    } else if (spm && there(dir, "sentencepiece.bpe.model")) {
+        rc = read_spm(t, l, rows, dir, "sentencepiece.bpe.model");
+        if (rc == 0) rc = read_more(t, dir);
+    } else if (spm && there(dir, "sentencepiece.model")) {
+        rc = read_spm(t, l, rows, dir, "sentencepiece.model");
+        if (rc == 0) rc = read_more(t, dir);
+    } else if (json && l != HF_XLM) rc = read_tokenizer(t, dir);
+    else if (!spm && l != HF_BERT && there(dir, "vocab.json")) {
+        rc = read_vocab_json(t, dir);
+        if (rc == 0 && l != HF_XLM && there(dir, "merges.txt")) rc = make_tokenizer(t, l, dir);
+        else if (l != HF_XLM) t->missing = "merges.txt";
+    } else if (json) rc = read_tokenizer_json(t, dir);
     else
         rc = err_set("%s: has no tokeniser file (%s or tokenizer.json), so what its ids stand for "
                      "is unknown",
@@ -252,7 +434,7 @@ int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, const char *dir)
                      : spm        ? "sentencepiece.bpe.model"
                                   : "vocab.json");
     if (rc == 0) rc = find_specials(t, l, dir);
-    if (rc == 0 && t->s.kind == SUBWORD_WORDPIECE) rc = basic_tokeniser(t, dir);
+    if (rc == 0 && t->s.kind == SUBWORD_WORDPIECE && !t->json) rc = basic_tokeniser(t, dir);
     if (rc == 0 && l == HF_XLM && !t->spaced) {
         to_fastbpe(t);
         t->s.kind = SUBWORD_BPE;
@@ -275,7 +457,7 @@ int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, const char *dir)
 void hf_tokens_free(struct hf_tokens *t)
 {
     for (int i = 0; i < t->n; i++) free(t->token[i]);
-    free(t->token); free(t->merges); free(t->model);
+    free(t->token); free(t->merges); free(t->model); free(t->json); free(t->added);
     *t = (struct hf_tokens){ 0 };
 }
 

@@ -14,13 +14,19 @@ struct hf_tokens {
     struct subword_settings s;    /* ids of the specials among it */
     char *merges;                /* path of merges.txt where that is ours, too (XLM); NULL */
     char *model;                 /* path of the SentencePiece model; NULL */
+    /* files of ours that say how text is cut: tokenizer.json, and the tokens beyond a SentencePiece
+     * model's or vocab.txt's; NULL: none */
+    char *json, *added;
+    const char *missing;         /* what would be needed to cut text; NULL: nothing */
     bool spaced;                 /* tokens are what stands between spaces, in our own spelling */
     size_t cap;
 };
 
-/* Reads vocab.txt (BERT), vocab.json (RoBERTa, XLM, BART), sentencepiece.bpe.model (XLM-R, mBART)
- * or tokenizer.json. -1 with a message: none is there, a special token is missing, damaged. */
-int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, const char *dir);
+/* Reads vocab.txt (BERT), vocab.json and merges.txt (RoBERTa, XLM, BART), sentencepiece.bpe.model
+ * (XLM-R, mBART), with added_tokens.json, or tokenizer.json, for a model with `rows` embeddings. -1
+ * with a message: none is there, a special token is missing, damaged, a tokenizer.json with
+ * something that is not supported. */
+int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, int rows, const char *dir);
 void hf_tokens_free(struct hf_tokens *t);
 
 /* Our vocabulary from them, for a model with `rows` embeddings: ids without a token, and tokens

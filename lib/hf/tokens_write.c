@@ -112,6 +112,16 @@ static int write_spm(const struct job *j)
                                  j->layout == HF_MBART ? "MBartTokenizer" : "XLMRobertaTokenizer");
 }
 
+/* The file that came with it, and what its SentencePiece model was. */
+static int write_tokenizer(const struct job *j, const char *json)
+{
+    char *model = path_join(j->from, SUBWORD_MODEL);
+    int rc = file_copy(json, j->to, SUBWORD_TOKENIZER);
+    if (rc == 0 && file_exists(model)) rc = file_copy(model, j->to, "sentencepiece.bpe.model");
+    free(model);
+    return rc < 0 ? -1 : write_config(j, cJSON_CreateObject(), "PreTrainedTokenizerFast");
+}
+
 /* XLM's: vocab.json and merges.txt, which are lines of our codes but for the header of
  * subword-nmt's format. */
 static int write_xlm(const struct job *j, const char *codes)
@@ -218,17 +228,23 @@ int hf_tokens_write(enum hf_layout l, const char *to, const char *from, const st
     struct job j = {
         .layout = l, .to = to, .from = from, .v = v, .s = s, .rows = rows, .positions = positions
     };
-    char *codes = path_join(from, "codes");
+    char *codes = path_join(from, "codes"), *json = path_join(from, SUBWORD_TOKENIZER),
+         *added = path_join(from, SUBWORD_ADDED);
+    bool same = !strcmp(s->layout, hf_layout_name(l));
     bool spm = l == HF_XLM_ROBERTA || l == HF_MBART;
     bool xlm = l == HF_XLM && !tokens_only && file_exists(codes);
     spell(&j, id, xlm);
-    int rc = l == HF_BERT && s->kind == SUBWORD_WORDPIECE ? write_wordpiece(&j)
-             : spm && s->kind == SUBWORD_SENTENCEPIECE && !strcmp(s->layout, hf_layout_name(l))
+    int rc = same && file_exists(json) ? write_tokenizer(&j, json)
+             : l == HF_BERT && s->kind == SUBWORD_WORDPIECE ? write_wordpiece(&j)
+             : spm && s->kind == SUBWORD_SENTENCEPIECE && same
                  ? write_spm(&j)
              : xlm ? write_xlm(&j, codes)
                    : write_words(&j);
+    if (rc == 0 && same && file_exists(added)) rc = file_copy(added, to, SUBWORD_ADDED);
     for (int i = 0; i < rows; i++) free(j.token[i]);
     free(j.token);
     free(codes);
+    free(json);
+    free(added);
     return rc;
 }

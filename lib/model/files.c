@@ -52,7 +52,8 @@ static int load_seen(struct model *m, const char *dir)
 }
 
 static const char *const kept_names[MODEL_KEPT] = { "codes", "tokenizer", "pieces.json",
-                                                    "sentencepiece.model" };
+                                                    "sentencepiece.model", "tokenizer.json",
+                                                    "added_tokens.json" };
 
 int model_keep_file(struct model *m, int which, const char *path)
 {
@@ -152,6 +153,7 @@ static struct st_file *open_weights(const char *dir)
     free(path);
     if (rc == 0) {
         if (why) err_restore(why);
+        else if (st_finite(f) < 0) { st_close(f); return NULL; }
         return f;
     }
     free(why);
@@ -266,7 +268,7 @@ int model_init_from(struct model *m, const struct vocab *vocab, const char *dir,
     free(path);
     path = path_join(dir, "weights.safetensors");
     struct st_file *f = rc == 0 ? st_open(path) : NULL;
-    if (rc == 0 && (!f || st_verify(f) < 0)) rc = -1;
+    if (rc == 0 && (!f || st_verify(f) < 0 || st_finite(f) < 0)) rc = -1;
     for (int i = 0; i < m->ps.n && rc == 0; i++)
         rc = init_tensor(m, i, f, &from, vocab, theirs, taken, fresh);
     free(path);

@@ -29,7 +29,10 @@ struct stack_i {
     int n;
 };
 
-enum { MODEL_CODES, MODEL_TOKENIZER, MODEL_PIECES, MODEL_SENTENCEPIECE, MODEL_KEPT };
+enum {
+    MODEL_CODES, MODEL_TOKENIZER, MODEL_PIECES, MODEL_SENTENCEPIECE, MODEL_TOKENIZER_JSON,
+    MODEL_ADDED_TOKENS, MODEL_KEPT
+};
 
 struct model {
     struct model_config c;
@@ -109,7 +112,8 @@ int model_write(const struct model *m, const float *host, const char *dir,
  * vocab: NULL, or gets its vocabulary. Failed, it leaves nothing to free. */
 int model_load(struct model *m, const char *dir, const struct kernels *k, struct vocab **vocab);
 /* What describes a model's text is kept with it: `codes` (BPE merges), `tokenizer`
- * (tokenize's settings), and of imported models pieces.json and sentencepiece.model. model_keep
+ * (tokenize's settings), and of imported models pieces.json, sentencepiece.model,
+ * tokenizer.json and added_tokens.json. model_keep
  * takes those of a folder that are not there yet; model_load does, and model_init_from (where the
  * vocabulary is the same; where it is a part of the other, codes and tokenizer). model_keep_file
  * takes one from a file. -1 with a message. */

@@ -16,8 +16,8 @@
 
 /* In the order of their bytes, which is that of the lines. */
 static const char *const names[] = {
-    "codes", "config.json", "pieces.json", "sentencepiece.model", "tokenizer", "vocab",
-    "weights.safetensors", "words.safetensors",
+    "added_tokens.json", "codes", "config.json", "pieces.json", "sentencepiece.model", "tokenizer",
+    "tokenizer.json", "vocab", "weights.safetensors", "words.safetensors",
 };
 enum { N_NAMES = sizeof names / sizeof *names };
 static const char TAG[] = "XXH3_", NAME[] = "model.sum";

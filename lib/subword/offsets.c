@@ -6,6 +6,7 @@
 #include <unicode/unorm2.h>
 #include "common/mem.h"
 #include "common/text.h"
+#include "lib/subword/tokjson.h"
 #include "lib/subword/wordpiece.h"
 
 /* A letter of the folded text, with its source's bytes [from, to), or of the folded pieces, with
@@ -177,6 +178,23 @@ static bool byte_piece(const struct offsets_how *how, const char *s, size_t n, c
     return true;
 }
 
+/* A byte-level token's bytes; words end at white space, which the text does not show. Others (added
+ * tokens) stand for themselves. */
+static void add_byte_level(struct offsets *o, const struct offsets_how *how, const char *s,
+                           size_t n, uint32_t number)
+{
+    int len;
+    bool all = true;
+    for (size_t i = 0; i < n && all; i += (size_t)len)
+        all = tokjson_byte(utf8_get(s + i, n - i, &len)) >= 0;
+    if (!all) { add_bytes(&o->word, s, n, number); return; }
+    for (size_t i = 0; i < n; i += (size_t)len) {
+        char byte = (char)tokjson_byte(utf8_get(s + i, n - i, &len));
+        if (byte == ' ') end_word(o, how);
+        else add_bytes(&o->word, &byte, 1, number);
+    }
+}
+
 /* One piece: is it the last of its word? */
 static bool add_piece(struct offsets *o, const struct offsets_how *how, const char *s, size_t n,
                       uint32_t number)
@@ -188,6 +206,10 @@ static bool add_piece(struct offsets *o, const struct offsets_how *how, const ch
     }
     if (byte_piece(how, s, n, &byte)) {
         add_bytes(&o->word, &byte, 1, number);
+        return false;
+    }
+    if (how->kind == SUBWORD_BYTE_LEVEL) {
+        add_byte_level(o, how, s, n, number);
         return false;
     }
     if (how->kind == SUBWORD_WORDPIECE && n > 2 && !memcmp(s, "##", 2)) { s += 2; n -= 2; }

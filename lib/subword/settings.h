@@ -24,6 +24,9 @@ struct subword_settings {
 /* Whose rules cut text: one of these, or the vocabulary itself (WordPiece). */
 #define SUBWORD_MODEL "sentencepiece.model"
 #define SUBWORD_TOKENIZER "tokenizer.json"
+/* Tokens beyond those of sentencepiece.model or the vocabulary: {"token": id, ...}. They are found
+ * in the text as they are there. */
+#define SUBWORD_ADDED "added_tokens.json"
 
 char *subword_settings_json(const struct subword_settings *s);             /* malloc'd */
 int subword_settings_parse(struct subword_settings *s, const char *json, const char *where);

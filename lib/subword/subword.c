@@ -3,8 +3,9 @@
 #include <sys/stat.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "lib/subword/spm.h"
-#include "lib/subword/tokjson.h"
+#include "lib/subword/tokjson_in.h"
 #include "lib/subword/wordpiece.h"
 
 struct subword_model {
@@ -12,11 +13,13 @@ struct subword_model {
     struct tokjson *tokenizer;
     struct vocab *vocab;
     struct wordpiece w;
+    struct matcher added;                /* of the other two */
 };
 struct work {
     struct spm_scratch *spm;
     struct tokjson_work *tokenizer;
     struct wordpiece_scratch w;
+    struct cuts cuts;
 };
 
 static bool is_folder(const char *path)
@@ -33,6 +36,28 @@ static struct tokjson *open_tokenizer(const char *path, const struct subword_set
     for (int i = 0; t && i < 5; i++)
         if (ours[i] && s->ids[i] >= 0) tokjson_spell(t, (uint32_t)s->ids[i], ours[i]);
     return t;
+}
+
+static int read_added(struct matcher *m, const char *dir)
+{
+    char *path = path_join(dir, SUBWORD_ADDED);
+    size_t n;
+    char *text = file_exists(path) ? file_read(path, &n) : NULL;
+    int rc = !text && file_exists(path) ? -1 : 0;
+    cJSON *root = text ? json_parse(text, n, path) : NULL;
+    const cJSON *v;
+    if (text && !root) rc = -1;
+    cJSON_ArrayForEach(v, root) {
+        if (rc == 0 && !(cJSON_IsNumber(v) && v->valuedouble >= 0 && v->valuedouble < 1e9
+                         && v->string && *v->string))
+            rc = err_set("%s: token \"%.40s\" has no id", path, v->string ? v->string : "");
+        if (rc == 0) (void)matcher_add(m, v->string, (uint32_t)v->valuedouble);
+    }
+    if (rc == 0) matcher_index(m);
+    cJSON_Delete(root);
+    free(text);
+    free(path);
+    return rc;
 }
 
 static int open_folder(struct subword_model *p, const char *dir)
@@ -56,7 +81,8 @@ static int open_folder(struct subword_model *p, const char *dir)
     else p->vocab = vocab_read(path);
     free(json);
     free(path);
-    return p->tokenizer || p->spm || p->vocab ? 0 : -1;
+    if (p->tokenizer) return 0;
+    return p->spm || p->vocab ? read_added(&p->added, dir) : -1;
 }
 
 static bool ends_with(const char *s, const char *end)
@@ -89,6 +115,7 @@ void subword_free(struct subword_model *p)
     if (!p) return;
     spm_free(p->spm);
     tokjson_free(p->tokenizer);
+    matcher_free(&p->added);
     vocab_free(p->vocab);
     free(p);
 }
@@ -107,21 +134,47 @@ void subword_work_free(void *work)
     if (!w) return;
     spm_scratch_free(w->spm);
     tokjson_work_free(w->tokenizer);
+    tbuf_free(&w->cuts.text);
+    free(w->cuts.v);
     wordpiece_scratch_free(&w->w);
     free(w);
 }
 
-int subword_line(const struct subword_model *p, void *work, const char *line, size_t n,
-                 struct tbuf *out)
+/* Text without added tokens. */
+static int plain_line(const struct subword_model *p, struct work *w, const char *line, size_t n,
+                      struct tbuf *out)
 {
-    struct work *w = work;
-    if (p->tokenizer) return tokjson_line(p->tokenizer, w->tokenizer, line, n, out);
     if (!p->spm) return wordpiece_line(&p->w, &w->w, line, n, out);
     const struct spm_cut *cut;
     size_t k = spm_encode(p->spm, w->spm, line, n, &cut);
     for (size_t i = 0; i < k; i++) {
         if (i) tbuf_byte(out, ' ');
         tbuf_add(out, cut[i].text, cut[i].n);
+    }
+    return 0;
+}
+
+int subword_line(const struct subword_model *p, void *work, const char *line, size_t n,
+                 struct tbuf *out)
+{
+    struct work *w = work;
+    struct cuts *c = &w->cuts;
+    size_t begin = out->n;
+    if (p->tokenizer) return tokjson_line(p->tokenizer, w->tokenizer, line, n, out);
+    if (!p->added.n) return plain_line(p, w, line, n, out);
+    c->n = c->text.n = 0;
+    matcher_cut(&p->added, line, n, true, c);
+    for (size_t i = 0; i < c->n; i++) {
+        const char *s = c->text.p + c->v[i].at;
+        size_t len = c->v[i].n, before = out->n, from;
+        if (out->n > begin) tbuf_byte(out, ' ');
+        from = out->n;
+        if (c->v[i].id < 0) {
+            if (plain_line(p, w, s, len, out) < 0) return -1;
+        } else if (memchr(s, ' ', len))
+            out->n += (size_t)sprintf(tbuf_room(out, 24), "<id%d>", (int)c->v[i].id);
+        else tbuf_add(out, s, len);
+        if (out->n == from) out->n = before;
     }
     return 0;
 }

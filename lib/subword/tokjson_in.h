@@ -89,6 +89,10 @@ struct tokjson_work {
 };
 
 void cuts_add(struct cuts *c, const char *s, size_t n, int32_t id, bool start);
+/* For the text to be found; copied. */
+struct added *matcher_add(struct matcher *m, const char *text, uint32_t id);
+void matcher_index(struct matcher *m);                       /* when all are there */
+void matcher_free(struct matcher *m);
 /* Cuts s [n] at added tokens. */
 void matcher_cut(const struct matcher *m, const char *s, size_t n, bool start, struct cuts *to);
 /* Where the pattern matches in s [n], and what is between: w->stretch. 0, or -1 with a message. */

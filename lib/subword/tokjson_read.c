@@ -485,28 +485,11 @@ static int read_added(const struct in *in, const cJSON *o)
         return err_set("%s: an added token without content or id", in->where);
     if (!*s) return 0;
     put_token(t, id, s);
-    struct matcher *m = flag(o, "normalized", true) ? &t->normalized : &t->plain;
-    mem_room(&m->v, &m->cap, m->n + 1, sizeof *m->v);
-    m->v[m->n++] = (struct added){ .text = mem_dup(s),
-                                   .n = strlen(s),
-                                   .id = id,
-                                   .single_word = flag(o, "single_word", false),
-                                   .lstrip = flag(o, "lstrip", false),
-                                   .rstrip = flag(o, "rstrip", false) };
+    struct added *a = matcher_add(flag(o, "normalized", true) ? &t->normalized : &t->plain, s, id);
+    a->single_word = flag(o, "single_word", false);
+    a->lstrip = flag(o, "lstrip", false);
+    a->rstrip = flag(o, "rstrip", false);
     return 0;
-}
-
-static void index_added(struct matcher *m)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < m->n; i++) bytes += m->v[i].n;
-    spm_trie_init(&m->trie, bytes);
-    for (size_t i = 0; i < m->n; i++) {
-        struct added *a = &m->v[i];
-        if (!a->n) continue;
-        m->trie.piece[spm_trie_node(&m->trie, a->text, a->n)] = (int32_t)i;
-        m->first[(unsigned char)*a->text] = true;
-    }
 }
 
 /* What is looked for behind the normalizers is what they make of it. */
@@ -565,8 +548,8 @@ static int read_root(const struct in *in, const cJSON *root)
     if ((v = item(root, "pre_tokenizer")) && read_pre(in, v) < 0) return -1;
     cJSON_ArrayForEach(v, item(root, "added_tokens")) if (read_added(in, v) < 0) return -1;
     if (normalize_added(t) < 0) return -1;
-    index_added(&t->plain);
-    index_added(&t->normalized);
+    matcher_index(&t->plain);
+    matcher_index(&t->normalized);
     t->kind = kind_of(t);
     if (t->prefix_n && t->kind == SUBWORD_WORDPIECE && strcmp(t->prefix, "##"))
         return unsupported(in, "continuing_subword_prefix", t->prefix);
@@ -596,13 +579,6 @@ struct tokjson *tokjson_open(const char *path)
     return t;
 }
 
-static void free_matcher(struct matcher *m)
-{
-    for (size_t i = 0; i < m->n; i++) free(m->v[i].text);
-    free(m->v);
-    spm_trie_free(&m->trie);
-}
-
 void tokjson_free(struct tokjson *t)
 {
     if (!t) return;
@@ -613,8 +589,8 @@ void tokjson_free(struct tokjson *t)
     }
     for (size_t i = 0; i < t->n_pre; i++) free_pattern(&t->pre[i].pattern);
     for (uint32_t i = 0; i < t->n; i++) { free(t->token[i]); free(t->spelling[i]); }
-    free_matcher(&t->plain);
-    free_matcher(&t->normalized);
+    matcher_free(&t->plain);
+    matcher_free(&t->normalized);
     spm_free(t->unigram);
     spm_trie_free(&t->trie);
     hashmap_free(&t->pair);

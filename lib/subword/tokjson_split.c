@@ -56,6 +56,33 @@ void put_byte_level(struct tbuf *b, const char *s, size_t n)
 
 /* --- added tokens ----------------------------------------------------------------------------- */
 
+struct added *matcher_add(struct matcher *m, const char *text, uint32_t id)
+{
+    mem_room(&m->v, &m->cap, m->n + 1, sizeof *m->v);
+    m->v[m->n] = (struct added){ .text = mem_dup(text), .n = strlen(text), .id = id };
+    return &m->v[m->n++];
+}
+
+void matcher_index(struct matcher *m)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < m->n; i++) bytes += m->v[i].n;
+    spm_trie_init(&m->trie, bytes);
+    for (size_t i = 0; i < m->n; i++) {
+        struct added *a = &m->v[i];
+        if (!a->n) continue;
+        m->trie.piece[spm_trie_node(&m->trie, a->text, a->n)] = (int32_t)i;
+        m->first[(unsigned char)*a->text] = true;
+    }
+}
+
+void matcher_free(struct matcher *m)
+{
+    for (size_t i = 0; i < m->n; i++) free(m->v[i].text);
+    free(m->v);
+    spm_trie_free(&m->trie);
+}
+
 static size_t longest(const struct matcher *m, const char *s, size_t n, int32_t *which)
 {
     uint32_t node = SPM_ROOT;

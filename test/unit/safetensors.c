@@ -339,6 +339,33 @@ static void the_writer_refuses_what_the_reader_would_and_leaves_no_file(void **s
     assert_non_null(strstr(err_msg(), "/dev/full: "));
 }
 
+/* IEEE 754: all bits of the exponent set; the largest finite numbers are finite, other types always
+ * are. Enough numbers for several blocks, at an address that fits no type. */
+static void numbers_that_are_not_finite_are_told(void **state)
+{
+    (void)state;
+    static const struct { enum st_dtype type; uint64_t most, least; } t[] = {
+        { ST_F32, 0xFF7FFFFF, 0xFF800000 },
+        { ST_F16, 0xFBFF, 0x7C00 },
+        { ST_BF16, 0x7F7F, 0x7FC0 },
+        { ST_F64, 0x7FEFFFFFFFFFFFFF, 0xFFF8000000000000 },
+    };
+    enum { N = 5000, AT = 4100 };
+    static unsigned char bytes[N * 8 + 1];
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        size_t size = st_dtype_size(t[i].type);
+        struct st_tensor x = { .name = (char *)(uintptr_t)"x", .dtype = t[i].type, .ndim = 1,
+                               .shape = { N }, .data = bytes + 1, .bytes = N * size };
+        for (size_t k = 0; k < N; k++) memcpy(bytes + 1 + k * size, &t[i].most, size);
+        assert_int_equal(st_tensor_finite("p", &x), 0);
+        memcpy(bytes + 1 + AT * size, &t[i].least, size);
+        assert_int_equal(st_tensor_finite("p", &x), -1);
+        assert_non_null(strstr(err_msg(), "p: number 4101 of tensor x is not finite"));
+        x.dtype = ST_U8;
+        assert_int_equal(st_tensor_finite("p", &x), 0);
+    }
+}
+
 int main(void)
 {
     if (scratch_enter() < 0) return 1;
@@ -354,6 +381,7 @@ int main(void)
         cmocka_unit_test(a_header_that_ends_behind_the_file_is_refused_unread),
         cmocka_unit_test(a_file_cut_short_anywhere_is_refused),
         cmocka_unit_test(a_flipped_bit_in_the_data_fails_the_check),
+        cmocka_unit_test(numbers_that_are_not_finite_are_told),
         cmocka_unit_test(the_writer_refuses_what_the_reader_would_and_leaves_no_file),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,6 +154,33 @@ static int same_row(const struct model *a, const char *name, int row, const stru
     return same;
 }
 
+/* A model that has diverged is not read, whoever reads it. */
+static void weights_that_are_not_finite_are_refused(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary("vocab", "a 5\nb 4\n"), *w = NULL;
+    struct model_config c;
+    struct model m, other;
+    int taken, fresh;
+    config(&c, v, 0, "aa bb");
+    assert_int_equal(model_new(&m, &c, kernels_cpu(), 3, false), 0);
+    float *x = values(&m, "encoder.1.ffn.in.weight", NULL);
+    x[5] = -INFINITY;
+    for (int i = 0; i < m.ps.n; i++)
+        if (!strcmp(m.ps.p[i].name, "encoder.1.ffn.in.weight"))
+            param_put(&m.ps, m.ps.value, i, x);
+    assert_int_equal(dir_make("diverged"), 0);
+    assert_int_equal(model_save(&m, "diverged", NULL, NULL, 0), 0);
+    assert_int_equal(file_copy("vocab", "diverged", "vocab"), 0);
+    assert_int_equal(model_load(&other, "diverged", kernels_cpu(), &w), -1);
+    assert_non_null(strstr(err_msg(), "number 6 of tensor encoder.1.ffn.in.weight is not finite"));
+    assert_int_equal(model_init_from(&m, v, "diverged", &taken, &fresh), -1);
+    assert_non_null(strstr(err_msg(), "number 6 of tensor encoder.1.ffn.in.weight is not finite"));
+    free(x);
+    model_free(&m);
+    vocab_free(v);
+}
+
 /* From an encoder of languages aa, bb: a translation model of bb, cc, aa whose decoder starts
  * from it. */
 static void another_models_weights_are_taken_by_name(void **state)
@@ -207,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matrices_are_xaviers_with_a_fan_of_their_own),
         cmocka_unit_test(fixed_positions_by_value),
+        cmocka_unit_test(weights_that_are_not_finite_are_refused),
         cmocka_unit_test(another_models_weights_are_taken_by_name),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
