@@ -1,5 +1,5 @@
-# own: a first model of one's own text within a quarter of an hour on 2 cores (captions, 3 times
-# 29,000 lines: about 3 CPU minutes); more steps make a better one.
+# own: a first model of one's own text within a quarter of an hour on 2 cores (captions, 29,000
+# lines a language); more steps make a better one.
 setting PRECISION auto
 setting SYSTEMS mlm-gc
 # sized MEGABYTES: what follows the size of the smallest language's text. What little text teaches
