@@ -12,6 +12,11 @@ esac
 case " $SYSTEMS " in *" mass"*)
     written="--decoder-layers $(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")"
     system mass  MASS  "--objective mass $written"
+    case "$GC_AS $GC " in *"--gc-side enc "*|paper*) ;; *)
+        [[ " $SYSTEMS " != *" mass-gc "* ]] ||
+            refuse "GC_AS=$GC_AS SYSTEMS=mass-gc" \
+                "MASS's decoder sees no neighbours that can be read; add --gc-side enc to GC";;
+    esac
     system mass-gc  MASS-GC  "--objective mass,gc $written --cooc cooc/all.cooc $GC" \
         cooc/all.cooc;;
 esac
