@@ -77,6 +77,7 @@ done <<'END'
 <svg viewBox="0 0 9 9"><a	href="javascript:x()">x</a></svg>
 <svg viewBox="0 0 9 9"><rect x="1"onload="x()"/></svg>
 <svg viewBox="0 0 9 9"><rect ONLOAD="x()"/></svg>
+<svg viewBox="0 0 9 9"><rect onload="location=1"/></svg>
 <script>x()</script><svg viewBox="0 0 9 9"></svg>
 <svg viewBox="0 0 9 9"></svg><p>x</p>
 <svg viewBox="0 0 9 9"><!-- --!><img src=x onerror=x()> --></svg>
