@@ -38,7 +38,7 @@
 #include <stdbool.h>
 #include "kernels/ops.h"
 
-#define KERNELS_ABI 15
+#define KERNELS_ABI 16
 
 enum kern_precision { KERN_FLOAT32, KERN_BF16, KERN_AUTO, KERN_INT8 };
 
@@ -103,6 +103,8 @@ struct kernels {
     size_t (*attn_bits)(const struct kern_attn *g, const struct kern_drop *drop);
     /* norm_bwd adds up dU's columns on the way (du_sum). */
     bool norm_sums;
+    /* linear_bwd and xent write the first gradient of a matrix of weights (first). */
+    bool writes_first;
 
     /* Precision of matrix products, set by kernels_open before anything is allocated: KERN_BF16
      * multiplies in bfloat16 and adds in float32 (and a device may keep acts in bfloat16:

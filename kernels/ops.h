@@ -70,10 +70,11 @@ KERN_COST(linear_fwd, a->I, a->O, 2.0 * a->N * a->I * a->O,
  * linear_bwd applied f'. X may be pre_x, where only the value before f was kept: it becomes
  * f(pre_x) on the way. db_x (NULL: not wanted; only with such a factor and without add) +=
  * column sums of dX: the gradient of the bias that pre_x has in it, whose linear_bwd is then
- * called without db. */
+ * called without db. first (where writes_first of kernels.h is true; N > 0): dW is written,
+ * whatever was there. */
 struct kern_linear_bwd {
     act *dX;
-    bool add;
+    bool add, first;
     float *dW, *db;
     const act *dY, *X;
     const float *W;
@@ -285,6 +286,7 @@ struct kern_xent {
     float *loss, *nll;
     int32_t *best;
     act *dX;
+    bool first;                         /* as linear_bwd's, for dW */
     float *dW, *db;
     const act *X;
     const float *W, *b;

@@ -112,7 +112,9 @@ const char *gemm_describe(
     /* the output layer in equal chunks, softmax by eights */ \
     X(XENT, xent, 1) \
     /* sorting and short sums of columns in fewer launches */ \
-    X(SORT, sort, 1)
+    X(SORT, sort, 1) \
+    /* the first gradient of a matrix is written, not added to zeros */ \
+    X(FIRST, first, 1)
 #define CUDA_TRY_ID(id, name, most) TRY_##id,
 enum cuda_try { CUDA_TRIES(CUDA_TRY_ID) N_CUDA_TRIES };
 #undef CUDA_TRY_ID

@@ -186,7 +186,7 @@ template <typename T> static void backward(const struct kern_linear_bwd *a)
     if (again && (!dX || apart)) apply(pre, (const T *)pre, f, n);
     if (a->dW)
         cuda_gemm(true, false, O, I, N, { dY, O, MATRIX_ACT }, { X, I, MATRIX_ACT },
-                  { a->dW, I, MATRIX_FLOAT }, true, NULL, false);
+                  { a->dW, I, MATRIX_FLOAT }, !a->first, NULL, false);
     if (a->db) cuda_column_sums(a->db, dY, N, O, O);
 }
 

@@ -149,6 +149,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
         return NULL;
     }
     table.norm_sums = cuda_try(TRY_NORM);
+    table.writes_first = cuda_try(TRY_FIRST);
     if (table.abi) return &table;                       /* opened before */
     cuda.fail = fail ? fail : keep_message;
     cudaError_t e = cudaGetDeviceCount(&n);

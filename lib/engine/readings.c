@@ -124,6 +124,7 @@ int readings_norm(struct readings *r, const char *name, int64_t step, bool there
     struct unread u = unread(r, step > 0 && ranks_rank(r->ranks) ? "" : name, 1);
     u.norm = true;
     u.step = step;
+    params_grad_settle(ps);
     if (!there) KERN(ps->k, norm2, .out = r->norm2, .x = ps->grad, .n = ps->total);
     return later(r, &u, r->norm2);
 }

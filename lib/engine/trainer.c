@@ -160,7 +160,7 @@ int trainer_update(struct trainer *tr, int64_t tokens)
     if (checked(tr, readings_norm(&tr->read, "grad_norm", tr->step + 1, tr->grad.sharded)) < 0)
         return -1;
     if (optimizer_step(tr) < 0) return -1;
-    ps->k->zero(ps->grad, ps->total * sizeof(float));
+    params_grad_clear(ps, !tr->grad.tree);
     tr->step++;
     if (together_step(tr, &tokens, bad) < 0) return -1;
     tr->tokens += tokens;

@@ -7,9 +7,10 @@
 
 static void linear_back(struct tape *t, struct record *r)
 {
-    bool add;
+    bool add, first;
     act *dx = tape_grad(t, r->x, &add);
-    KERN(t->k, linear_bwd, .dX = dx, .add = add, .dW = grad(t, r->W),
+    float *dW = first_of(t, r->W, r->y.rows, &first);
+    KERN(t->k, linear_bwd, .dX = dx, .add = add, .dW = dW, .first = first,
          .db = r->summed ? NULL : grad(t, r->b), .dY = r->y.g, .X = r->x->v, .W = val(t, r->W),
          .N = r->y.rows, .I = r->x->cols, .O = r->y.cols);
 }
@@ -49,14 +50,15 @@ struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_ac
 static void ffn_back(struct tape *t, struct record *r)
 {
     int N = r->y.rows, D = r->x->cols, F = t->ps->p[r->W].rows, O = r->y.cols;
-    bool add;
+    bool add, first, first2;
     act *dx = tape_grad(t, r->x, &add);
+    float *dW = first_of(t, r->W, N, &first), *dW2 = first_of(t, r->W2, N, &first2);
     int m = tape_mark(t);
     act *dpre = tape_alloc(t, (size_t)N * (size_t)F * t->k->act_size);
-    KERN(t->k, linear_bwd, .dX = dpre, .dW = grad(t, r->W2),
+    KERN(t->k, linear_bwd, .dX = dpre, .dW = dW2, .first = first2,
          .db = r->summed ? NULL : grad(t, r->b2), .dY = r->y.g, .X = r->pre, .W = val(t, r->W2),
          .pre_x = r->pre, .f = r->f, .db_x = grad(t, r->b), .N = N, .I = F, .O = O);
-    KERN(t->k, linear_bwd, .dX = dx, .add = add, .dW = grad(t, r->W), .dY = dpre, .X = r->x->v,
+    KERN(t->k, linear_bwd, .dX = dx, .add = add, .dW = dW, .first = first, .dY = dpre, .X = r->x->v,
          .W = val(t, r->W), .N = N, .I = D, .O = F);
     tape_back_to(t, m);
 }
@@ -405,8 +407,10 @@ struct xent tape_xent(struct tape *t, struct var *x, int W, int b, const int32_t
 {
     struct xent e = xent_new(t, x->rows);
     act *dx = first_grad(t, x);
-    KERN(t->k, xent, .loss = e.loss, .nll = e.nll, .best = e.best, .dX = dx,
-         .dW = dx ? grad(t, W) : NULL, .db = dx ? grad(t, b) : NULL, .X = x->v,
+    bool first = false;
+    float *dW = dx ? first_of(t, W, x->rows, &first) : NULL;
+    KERN(t->k, xent, .loss = e.loss, .nll = e.nll, .best = e.best, .dX = dx, .dW = dW,
+         .first = first, .db = dx ? grad(t, b) : NULL, .X = x->v,
          .W = val(t, W), .b = val(t, b), .target = target, .weight = weight,
          .allowed = allowed, .eps = smoothing, .scale = scale, .M = x->rows, .D = x->cols,
          .V = t->ps->p[W].rows);

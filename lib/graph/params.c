@@ -83,6 +83,40 @@ void params_free(struct params *ps)
     memset(ps, 0, sizeof *ps);
 }
 
+/* --- gradients that are not there yet --- */
+
+enum { NO_GRAD_LEAST = 1 << 16 };                    /* floats: of fewer, zeros cost a launch */
+
+void params_grad_clear(struct params *ps, bool later)
+{
+    size_t from = 0;
+    for (int i = 0; i <= ps->n; i++) {
+        struct param *p = i < ps->n ? &ps->p[i] : NULL;
+        if (p) p->no_grad = later && ps->k->writes_first && p->n >= NO_GRAD_LEAST && !p->fixed;
+        if (p && !p->no_grad) continue;
+        size_t end = p ? p->at : ps->total;
+        if (end > from) ps->k->zero(ps->grad + from, (end - from) * sizeof(float));
+        if (p) from = p->at + p->n;
+    }
+}
+
+float *param_grad_of(const struct params *ps, int i, bool *first)
+{
+    if (first) *first = false;
+    if (i < 0 || !ps->grad) return NULL;
+    struct param *p = &ps->p[i];
+    float *grad = param_grad(ps, i);
+    if (p->no_grad && first) *first = true;
+    else if (p->no_grad) ps->k->zero(grad, p->n * sizeof(float));
+    p->no_grad = false;
+    return grad;
+}
+
+void params_grad_settle(const struct params *ps)
+{
+    for (int i = 0; i < ps->n; i++) (void)param_grad_of(ps, i, NULL);
+}
+
 void param_get(const struct params *ps, const float *array, int i, float *host)
 {
     const struct param *p = &ps->p[i];

@@ -14,6 +14,7 @@ struct param {
     size_t at, n; /* offset and number of floats in the flat arrays (offsets are multiples of 64) */
     bool decay;                  /* weight decay applies: matrices yes; biases and layer norms no */
     bool fixed;                  /* frozen: its gradient stays 0 */
+    bool no_grad;                /* nothing is there since params_grad_clear, not even zeros */
     /* trained with the model without being part of it (an objective's head): left out of a model's
      * files */
     bool beside;
@@ -70,6 +71,15 @@ static inline float *param_grad(const struct params *ps, int i)
 {
     return i < 0 || !ps->grad ? NULL : ps->grad + ps->p[i].at;
 }
+
+/* After a step: gradients are zeros, or, where the back end writes the first one (and `later`
+ * allows it), those of large matrices are not there until somebody adds to them, or
+ * params_grad_settle. */
+void params_grad_clear(struct params *ps, bool later);
+/* All of them are there: before somebody reads ps->grad. */
+void params_grad_settle(const struct params *ps);
+/* The gradient of tensor i, zeros if it was not there; *first (NULL: no) says so instead. */
+float *param_grad_of(const struct params *ps, int i, bool *first);
 
 /* Host copies of one tensor [rows * cols]; of one in 8 bits, what these stand for. */
 void param_get(const struct params *ps, const float *array, int i, float *host);

@@ -44,7 +44,14 @@ static inline const struct kern_int8 *val8(const struct tape *t, int i)
 }
 static inline float *grad(const struct tape *t, int i)
 {
-    return i >= 0 && t->ps->p[i].fixed ? NULL : param_grad(t->ps, i);
+    return i >= 0 && t->ps->p[i].fixed ? NULL : param_grad_of(t->ps, i, NULL);
+}
+/* The same for an operation on so many rows that writes the gradient where *first says that there
+ * is none yet. */
+static inline float *first_of(const struct tape *t, int i, int rows, bool *first)
+{
+    *first = false;
+    return i >= 0 && t->ps->p[i].fixed ? NULL : param_grad_of(t->ps, i, rows > 0 ? first : NULL);
 }
 
 #endif

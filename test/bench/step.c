@@ -177,9 +177,10 @@ int main(int argc, char **argv)
             .parts = m.ps.n, .norm2 = norm2, .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8,
             .weight_decay = 0.01, .step = step, .clip = 5, .grad_scale = 1,
         };
+        params_grad_settle(&m.ps);
         KERN(k, norm2, .out = norm2, .x = m.ps.grad, .n = m.ps.total);
         k->adam(&a);
-        k->zero(m.ps.grad, m.ps.total * sizeof(float));
+        params_grad_clear(&m.ps, true);
         k->fetch(got + step, norm2,
                  sizeof *got); /* read when a line of the log is due, as in a training run */
         if (step < steps + 3) continue;

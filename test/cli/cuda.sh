@@ -81,6 +81,12 @@ fails 1 'back-precision int8 is for the processor; use --device cpu' finetune -q
 [ ! -e none ] || fail "a run that could not start left a folder"
 # what it says of itself, and without a device
 pretrain_on auto float32 auto --steps 1 2> why || { cat why; fail "auto"; }
+# a step's first gradients that are written and not added to zeros: the same bytes, also with three
+# micro-batches and matrices of 64 Ki and more; all the other ways: the CPU's training
+for first in 0 1; do ISOGLOT_CUDA_TRY=first=$first DIM=160 pretrain_on cuda float32 first$first \
+    --accumulate 3 --steps 3 --warmup 1; done
+cmp first0/last/weights.safetensors first1/last/weights.safetensors || fail "first gradients"
+ISOGLOT_CUDA_TRY=all=1 pretrain_on cuda bf16 tried && follows 0.03 cpu tried || fail "all=1"
 # heads of 32 / 4 have no tensor cores, which is said in one line
 pretrain --train aa=aa.shd -v vocab --layers 1 --dim 32 --heads 4 --tokens 100 --steps 1 \
     --valid-every 1 --device cuda --precision bf16 --out heads 2> why ||
