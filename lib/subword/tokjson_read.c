@@ -56,36 +56,96 @@ static bool is_id(const cJSON *v, uint32_t *id)
 
 /* --- patterns --------------------------------------------------------------------------------- */
 
-/* Oniguruma's \s and \w know characters that PCRE2's do not: U+0085, and marks and punctuation that
- * connects. \h is a hexadecimal digit there. */
+/* What Oniguruma has for \w: Alphabetic, marks, digits, what connects; beside a class a few of
+ * ISO 8859-1's numbers, too. (PCRE2's is letters, numbers and "_".) */
+#define CIRCLED "\\x{24B6}-\\x{24E9}\\x{1F130}-\\x{1F149}\\x{1F150}-\\x{1F169}\\x{1F170}-\\x{1F189}"
+#define LETTERS "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}" CIRCLED
+#define WORD LETTERS "\\xB2\\xB3\\xB9\\xBC-\\xBE"
+/* White_Space: with U+0085, which PCRE2's \s lacks, and without U+180E. */
+#define SPACE "\\p{Z}\\t-\\r\\x{85}"
+#define NO_SPACE                                                                                   \
+    "\\x00-\\x08\\x0E-\\x1F!-\\x{84}\\x{86}-\\x{9F}\\x{A1}-\\x{167F}\\x{1681}-\\x{1FFF}"           \
+    "\\x{200B}-\\x{2027}\\x{202A}-\\x{202E}\\x{2030}-\\x{205E}\\x{2060}-\\x{2FFF}"                 \
+    "\\x{3001}-\\x{10FFFF}"
+/* \h is a hexadecimal digit there. */
+#define HEX "0-9a-fA-F"
+
+/* An escape where it means something else to PCRE2; NULL: it does not. */
+static const char *escape(char c, bool in_class)
+{
+    switch (c) {
+    case 's': return in_class ? SPACE : "[" SPACE "]";
+    case 'S': return in_class ? NO_SPACE : "[^" SPACE "]";
+    case 'w': return in_class ? LETTERS : "[" WORD "]";
+    case 'W': return in_class ? NULL : "[^" WORD "]";
+    case 'h': return in_class ? HEX : "[" HEX "]";
+    case 'H': return in_class ? NULL : "[^" HEX "]";
+    case 'b':
+        return in_class ? NULL
+                        : "(?:(?<=[" WORD "])(?![" WORD "])|(?<![" WORD "])(?=[" WORD "]))";
+    case 'B':
+        return in_class ? NULL
+                        : "(?:(?<=[" WORD "])(?=[" WORD "])|(?<![" WORD "])(?![" WORD "]))";
+    default: return NULL;
+    }
+}
+
+/* \p{Han} is a script there, and to PCRE2 whatever is used with it. s is behind \p or \P; adds what
+ * is in braces and returns its length, 0: it is no script. */
+static size_t script(struct tbuf *b, const char *s)
+{
+    size_t not = s[0] == '{' && s[1] == '^', n = s[0] == '{' ? strcspn(s, "}") : 0;
+    char re[64];
+    int code;
+    PCRE2_SIZE at;
+    if (n < 4 + not || n > 40) return 0;                 /* no category has three letters */
+    snprintf(re, sizeof re, "\\p{sc:%.*s}", (int)(n - 1 - not), s + 1 + not);
+    pcre2_code *c = pcre2_compile((PCRE2_SPTR)re, PCRE2_ZERO_TERMINATED, PCRE2_UTF, &code, &at,
+                                  NULL);
+    pcre2_code_free(c);
+    if (!c) return 0;
+    tbuf_add(b, not ? "{^" : "{", 1 + not);
+    tbuf_add(b, re + 3, strlen(re) - 3);
+    return n + 1;
+}
+
+/* A pattern of Oniguruma's for PCRE2; NULL: what it has cannot be said there (classes in classes
+ * and their intersections, named classes that differ, (?m), \R and the like). */
 static char *to_pcre(const char *s)
 {
     struct tbuf b = { 0 };
-    int depth = 0;
-    for (size_t i = 0; s[i]; i++) {
-        if (s[i] != '\\' || !s[i + 1]) {
-            if (s[i] == '[') depth++;
-            else if (s[i] == ']' && depth) depth--;
-            tbuf_byte(&b, s[i]);
+    bool in_class = false, good = true;
+    for (size_t i = 0; s[i] && good; i++) {
+        const char *at = s + i;
+        if (*at == '\\' && at[1]) {
+            const char *as = escape(at[1], in_class);
+            good = !strchr(in_class ? "WH" : "RXKGgkONy", at[1]);
+            if (as) tbuf_add(&b, as, strlen(as));
+            else tbuf_add(&b, at, 2);
+            i++;
+            if (at[1] == 'p' || at[1] == 'P') i += script(&b, at + 2);
             continue;
         }
-        const char *in = NULL, *out = NULL;
-        char c = s[++i];
-        if (c == 's') in = "\\s\\x{85}";
-        else if (c == 'w') in = "\\p{L}\\p{M}\\p{Nd}\\p{Pc}";
-        else if (c == 'h') in = "0-9a-fA-F";
-        else if (!depth && c == 'S') out = "[^\\s\\x{85}]";
-        else if (!depth && c == 'W') out = "[^\\p{L}\\p{M}\\p{Nd}\\p{Pc}]";
-        if (in && !depth) tbuf_byte(&b, '[');
-        if (in) tbuf_add(&b, in, strlen(in));
-        if (in && !depth) tbuf_byte(&b, ']');
-        if (out) tbuf_add(&b, out, strlen(out));
-        if (!in && !out) {
-            tbuf_byte(&b, '\\');
-            tbuf_byte(&b, c);
-        }
+        if (in_class) {
+            const char *as = !strncmp(at, "[:space:]", 9)   ? SPACE
+                             : !strncmp(at, "[:digit:]", 9) ? "\\p{Nd}"
+                                                            : NULL;
+            good = (*at != '[' || as) && strncmp(at, "&&", 2);
+            if (as) { tbuf_add(&b, as, strlen(as)); i += 8; continue; }
+            if (*at == ']') in_class = false;
+        } else if (*at == '[') {
+            in_class = true;
+            /* "]" may come first */
+            size_t k = 1 + (at[1] == '^');
+            k += at[k] == ']';
+            tbuf_add(&b, at, k);
+            i += k - 1;
+            continue;
+        } else if (!strncmp(at, "(?", 2)) good = !memchr(at, 'm', 2 + strspn(at + 2, "imx-"));
+        tbuf_byte(&b, *at);
     }
     tbuf_byte(&b, 0);
+    if (!good) tbuf_free(&b);
     return b.p;
 }
 
@@ -102,6 +162,7 @@ static int read_pattern(const struct in *in, const cJSON *o, struct pattern *p)
     int code;
     PCRE2_SIZE at;
     char *pcre = to_pcre(re);
+    if (!pcre) return unsupported(in, "pattern", re);
     p->re = pcre2_compile((PCRE2_SPTR)pcre, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP, &code,
                           &at, NULL);
     free(pcre);

@@ -15,7 +15,7 @@ done
 is "$(printf 'a 漢字漢 b\n漢 字\nx漢字y\n' |
     tokenize -q --subwords "$G/unigram.model")" "$(printf '▁a ▁ 漢字漢 ▁b\n▁ 漢 ▁ 字\n▁ x 漢字 y')"
 # tokenizer.json: each component that models have, added tokens, unknown text
-for m in xlmr first mixed roberta llama prefix bert; do
+for m in xlmr first mixed roberta llama prefix bert patterns; do
     tokenize -q --subwords "$G/$m.json" "$G/text-added" > out; same out "$G/$m.out"
 done
 tokenize -q --threads 3 --line-buffered --subwords "$G/roberta.json" < "$G/text-added" > out
@@ -52,6 +52,9 @@ component '"type":"ByteLevel"' '"type":"UnicodeScripts"' 'the pre-tokenizer Unic
 component '"type":"BPE"' '"type":"Gram"' 'the model Gram is not supported'
 component '"dropout":null' '"dropout":0.1' 'a dropout of merges is not supported'
 component '"end_of_word_suffix":null' '"end_of_word_suffix":"<\/w>"' 'the end_of_word_suffix'
+split='"pre_tokenizer":{"type":"Split","behavior":"Isolated","invert":false'
+component '"pre_tokenizer":{' "$split"',"pattern":{"Regex":"[a[b]]"}},"was":{' \
+    'the pattern \[a\[b\]\] is not supported'
 component '"id":3,' '"id":1e300,' 'an added token without content or id'
 mkdir plain; fails 1 'plain: has no file tokenizer, .*pieces.json' tokenize -q --subwords plain
 fails 2 '--uncased needs --subwords' tokenize --uncased

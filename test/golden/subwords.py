@@ -67,7 +67,8 @@ os.remove(rules)
 # BERT with added tokens, and the other components. Lines with added tokens are added to the text.
 ADDED = ["x <mask> y", "<mask>a NewWord b newword [ent] a[ent] [ent]b two words   Two Words   z  <s></s>",
          "  NewWordTwo Words<mask>  <mask>", " a", "it's I'll  we've 'tis '' 's  's", "\uff11\uff12 \uff41 \ufb01 \u338f \u00bd \u2167 \u0663",
-         "a\u0301e\u0301 \u0600\u0661 n\u0303o \u00a9\u200d\u00ae e\u0301\u0301\u0301"]
+         "a\u0301e\u0301 \u0600\u0661 n\u0303o \u00a9\u200d\u00ae e\u0301\u0301\u0301",
+         "x\u00bdy \u00b2z \u24d0b a\u180ec d\u0085e \u3005\u3001\u3006 7a \u0663b f_g-h"]
 write("text-added", TEXT + ADDED)
 
 
@@ -137,3 +138,14 @@ t = Tokenizer(M.WordPiece(unk_token="[UNK]", max_input_chars_per_word=20))
 t.normalizer, t.pre_tokenizer = N.BertNormalizer(), P.BertPreTokenizer()
 t.train_from_iterator(TEXT * 3, T.WordPieceTrainer(vocab_size=300, show_progress=False, special_tokens=["[UNK]", "[CLS]"]))
 save("bert", t, ())
+
+# Oniguruma's patterns, where they are not PCRE2's
+t = Tokenizer(M.WordLevel(unk_token="<unk>"))
+t.pre_tokenizer = P.Sequence([P.Split(Regex(r), "isolated") for r in
+                              (r"\w+|\W", r"\s", r"[^\S\n]+", r"(?<=\d)(?=\D)", r"[\w]+", r"\b", r"\h")]
+                             + [P.Split(Regex(r"\p{Han}"), "removed")])
+t.train_from_iterator(TEXT + ADDED, T.WordLevelTrainer(vocab_size=400, show_progress=False, special_tokens=["<unk>"]))
+j = json.loads(t.to_str())
+# a token that a line cannot hold is written by its id; here they are left out
+j["model"]["vocab"] = {x: i for i, x in enumerate(x for x in j["model"]["vocab"] if not set(x) & set(" \n"))}
+save("patterns", Tokenizer.from_str(json.dumps(j)))
