@@ -22,10 +22,10 @@ only_a_picture() {
     awk -v RS='<' '
     function in_list(word, list) { return index(" " list " ", " " word " ") }
     function attributes(r,    name, value) {
-        while (match(r, /^[ \t\r\n]+[A-Za-z0-9:-]+=("[^"]*"|\047[^\047]*\047)/)) {
+        while (match(r, attribute)) {
             name = value = substr(r, 1, RLENGTH); r = substr(r, RLENGTH + 1)
-            sub(/^[ \t\r\n]+/, "", name); sub(/=.*/, "", name)
-            sub(/^[^=]*=./, "", value); sub(/.$/, "", value)
+            sub(/^[ \t\r\n]+/, "", name); sub(/[ \t\r\n]*=.*/, "", name)
+            sub(/^[^=]*=[ \t\r\n]*./, "", value); sub(/.$/, "", value)
             if (!in_list(name, allowed)) return 0
             if (name ~ /href$/ && value !~ /^#[A-Za-z0-9_-]*$/) return 0
             if (name == "style" && value !~ /^fill: *none;?$/) return 0
@@ -43,7 +43,8 @@ only_a_picture() {
             " stroke-opacity stroke-miterlimit font-family font-size font-weight font-style" \
             " text-anchor text-decoration style visibility clip-path clipPathUnits filter" \
             " filterUnits flood-color flood-opacity result in in2 operator href xlink:href" \
-            " xmlns xmlns:xlink xml:space textLength baseline-shift"
+            " xmlns xmlns:xlink xml:space textLength baseline-shift shape-rendering"
+        attribute = "^[ \t\r\n]+[A-Za-z0-9:-]+[ \t\r\n]*=[ \t\r\n]*(\"[^\"]*\"|\047[^\047]*\047)"
     }
     NR == 1 { if ($0 !~ /^[ \t\r\n]*$/) bad = 1; next }
     {

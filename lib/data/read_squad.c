@@ -15,14 +15,30 @@ static uint64_t line_at(const char *text, const char *p)
     return line;
 }
 
+/* Where p goes back to over white space, no further than text. */
+static const char *before_blanks(const char *text, const char *p)
+{
+    while (p > text && strchr(" \t\r\n", p[-1])) p--;
+    return p;
+}
+
+/* Are the n bytes at p a string, or a number that is the value of "id"? */
+static bool is_id(const char *text, const char *p, size_t n)
+{
+    if (p > text && p[-1] == '"') return p[n] == '"';
+    const char *colon = before_blanks(text, p);
+    if (colon == text || colon[-1] != ':' || !strchr(",} \t\r\n", p[n])) return false;
+    const char *key = before_blanks(text, colon - 1);
+    return key - text >= 4 && !memcmp(key - 4, "\"id\"", 4);
+}
+
 /* The line of a question's id in the file's text. The bytes stay as they were: cJSON copies what it
  * parses. */
 static uint64_t line_of(const char *text, const char *id)
 {
     size_t n = strlen(id);
     for (const char *p = text; n && (p = strstr(p, id)); p += n)
-        if (p > text && strchr("\": \t\n", p[-1]) && strchr("\",} \t\r\n", p[n]))
-            return line_at(text, p);
+        if (is_id(text, p, n)) return line_at(text, p);
     return 1;
 }
 

@@ -90,7 +90,7 @@ int run_open(struct run *r)
     const char *why;
     if (run_join(r) < 0) return -1;
     r->train.config = prog_config();
-    signals_catch("stopping after this step, with the state saved");
+    signals_catch(NULL);
     if (!(r->kernels = kernels_open(r->device.device, r->device.precision, &why))) return -1;
     msg_note("%s", why);
     if (open_device(r) < 0) return -1;
@@ -194,6 +194,9 @@ static int train(struct run *r)
     r->train.dir = r->out;
     r->train.lower_is_better = !r->engine.judge.validate || r->engine.judge.lower_is_better;
     if (trainer_open(&r->tr, &r->train, &r->m, &r->t, r->vocab, &r->state) < 0) return -1;
+    /* Before the first step there is nothing to save; and what launches ranks sends signals of its
+     * own, to all of them, when one has said why it ends. */
+    if (!r->ranks) signals_catch("stopping after this step, with the state saved");
     return trainer_run(&r->tr, steps, &r->engine, r->how.profile, memory_total(&r->need));
 }
 

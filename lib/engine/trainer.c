@@ -107,6 +107,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
 {
     memset(tr, 0, sizeof *tr);
     tr->o = *o;
+    if (tr->o.period < 1) tr->o.period = 1;
     tr->m = m; tr->t = t; tr->vocab = vocab; tr->state = state;
     tr->best = o->lower_is_better ? INFINITY : -INFINITY;
     tr->bad_rank = -1;

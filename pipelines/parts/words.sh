@@ -6,6 +6,7 @@
 setting() {
     [ -n "${!1+x}" ] || { printf -v "$1" %s "${2//$'\n'*( )/ }"; OURS[$1]=1; }
     [ -z "${OURS[$1]-}" ] || return 0
+    printf -v "$1" %s "${!1//$'\n'*( )/ }"
     local given=${!1} number='^[0-9]{1,15}$' real='^[0-9]*\.?[0-9]+(e-?[0-9]+)?$'
     case $1:$given in *:|*_SIZES:*) ;; *)
         [[ ! $2 =~ $number ]] || [[ $given =~ $number ]] ||

@@ -15,7 +15,7 @@ ISOGLOT_EMULATE=reverse check_ops_bf16 > bf16 2>&1 & ops16=$!
 export TRIED="attn ffn dense norm xent embed linear"
 ways() { ISOGLOT_CUDA_TRY=all=1 ISOGLOT_EMULATE_SM=90 ISOGLOT_TEST_OPS=$TRIED "$@"; }
 { ISOGLOT_TEST_SANITIZED=1 ISOGLOT_EMULATE=reverse ways "$UNIT/ops" cuda bf16 &&
-    TRIED=xent ISOGLOT_EMULATE_MEMORY=48000000 ways "$UNIT/ops" cuda bf16 &&
+    TRIED=xent ISOGLOT_EMULATE_MEMORY=80000000 ways "$UNIT/ops" cuda bf16 &&
     ways "$UNIT/golden" cuda; } > ways 2>&1 & ops_ways=$!
 check_models > models 2>&1 || { cat models; fail "models"; }
 check_decoding > decoding 2>&1 || { cat decoding; fail "the decoder"; }

@@ -118,8 +118,8 @@ cp -rL whole/last short; sed -i 's/"positions": 12/"positions": 13/' short/confi
 rm short/model.sum
 fails 1 'embed.positions' translate -q --model short --src aa --tgt aa < s
 head -n 9 vocab > fewer; cp -rL whole/last cut
-binarize -q -v fewer -l aa -o fewer.shd < s
-pretrain "${small[@]}" -v fewer --train aa=fewer.shd --steps 1 --out few2
+binarize -q -v fewer -l aa --max-unknown 1 -o fewer.shd < s
+pretrain "${small[@]}" -v fewer --train aa=fewer.shd --max-unknown 1 --steps 1 --out few2
 cp few2/last/weights.safetensors cut/weights.safetensors; rm cut/model.sum
 fails 1 'has a different number of rows' pretrain "${small[@]}" --train aa=aa.shd --init cut \
     --steps 1 --out no2
