@@ -61,8 +61,4 @@ uint32_t masking_read(const struct masking *o, uint32_t token, const uint32_t u[
 int masking_choose(const struct masker *k, const struct masking_text *x, struct rng_key key,
                    uint64_t number, struct masked_token *out);
 
-/* What is read in place of a token that is predicted, by words 1 and 2 of its block of draws. */
-uint32_t masking_read(const struct masking *o, uint32_t token, const uint32_t u[4],
-                      uint32_t vocab);
-
 #endif

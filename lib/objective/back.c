@@ -87,8 +87,8 @@ static bool turn(const void *self, int64_t step)
 static int draw(const struct back *x, struct back_batch *b, int c)
 {
     struct sample s;
-    int n = b->real.n, rows = b->real.rows;
-    while (x->s.sentences ? b->real.n - n < x->s.sentences : b->real.rows - rows < x->s.tokens) {
+    int n = b->real.n, first = b->real.rows;
+    while (x->s.sentences ? b->real.n - n < x->s.sentences : b->real.rows - first < x->s.tokens) {
         if (corpora_next_of(x->s.text, c, x->s.longest, &s) < 0) return -1;
         seq2seq_source(&b->pairs, &b->real, s.ids, s.n, s.lang, s.number);
     }
@@ -233,10 +233,10 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     batch_clear(&b->real);
     mem_room(&b->end, &b->end_cap, (size_t)x->ahead, sizeof *b->end);
     for (b->batches = 0; b->batches < x->ahead; b->batches++) {
-        int rows = b->real.rows;
+        int first = b->real.rows;
         for (int i = 1; i < x->s.sentences; i++)
             seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
-        while (!x->s.sentences && b->real.rows - rows < tokens - 1)
+        while (!x->s.sentences && b->real.rows - first < tokens - 1)
             seq2seq_source(&b->pairs, &b->real, ids, usual, 0, 0);
         seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
         b->end[b->batches] = b->real.n;

@@ -8,8 +8,10 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <pty.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -146,12 +148,21 @@ static void a_log_that_cannot_be_written_says_so(void **state)
 {
     (void)state;
     assert_null(log_open("no/such/folder/x"));
-    assert_non_null(strstr(err_msg(), "no/such/folder/x: cannot open the log"));
-    struct log *l = log_open("/dev/full");
+    assert_non_null(strstr(err_msg(), "no/such/folder/x: cannot open: No such file"));
+    assert_null(log_open("/dev/full"));
+    assert_non_null(strstr(err_msg(), "/dev/full: is not a regular file"));
+    struct rlimit was, none = { 0 };
+    struct log *l = log_open("full");
     assert_non_null(l);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    none.rlim_max = was.rlim_max;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
     log_begin(l, "train", 1);
-    assert_int_equal(log_end(l), -1);
-    assert_non_null(strstr(err_msg(), "/dev/full: cannot write: No space left"));
+    int rc = log_end(l);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    assert_int_equal(rc, -1);
+    assert_non_null(strstr(err_msg(), "full: cannot write: File too large"));
     log_close(l);
     log_close(NULL);
 }
