@@ -16,6 +16,15 @@ test-run: $(T_UNITS:%=$(O)/test/unit/%) $(if $(T_CLI),cli-parts) \
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' \
 	    test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
 
+## make quick         the unit tests and the command-line tests that take seconds: about a minute on
+##                      two cores, once everything is built
+.PHONY: quick
+QUICK := $(addprefix unit/,$(filter-out ops,$(UNITS))) $(addprefix cli/,arrows back batches \
+    binarize bleu bounds bpe build cases code-switch columns continue-xlmr durable example \
+    faults-terminal gc man mass predict quality raw resume score subwords tokenize tour tree whole)
+quick: setup
+	@$(MAKE) --no-print-directory $(PARALLEL) test-run T='$(QUICK)'
+
 ## make test-units    the unit tests alone (CC=clang: built by clang)
 .PHONY: test-units
 test-units: programs $(UNIT_BINS)
