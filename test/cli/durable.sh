@@ -90,6 +90,9 @@ for size in 0 5; do
         grep -qE "^cooc-query: cut.cooc: $said" err ||
             { cat err; fail "not said"; }
         is "$(wc -l < err)" 1
+        is "$(find . -maxdepth 1 -name '*.tmp')" ""
     fi
-    is "$(cat counts; find . -maxdepth 1 -name '*.tmp')" old
+    # a sanitizer ends the program before it can tidy up
+    rm -f .counts.*.tmp
+    is "$(cat counts)" old
 done
