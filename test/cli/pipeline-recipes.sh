@@ -106,7 +106,8 @@ grep -q '^same-0.25.exch.*permute-types.awk same-0.25/own.xb same-0.25/train.xb'
     fail "all types are exchanged"
 GC_OVERLAP="0 1.5" fails 2 'order same-1.5: same or inverted' plan_of gc-anchors
 GC_AS=code SYSTEMS="mass mass-gc" fails 2 'SYSTEMS=mass-gc: .*; add --gc-side enc to GC' plan_of
-GC_AS=code SYSTEMS=mass-gc GC="--gc-side enc" plan_of | grep -q ' --gc-side enc --seed'
+GC_AS=code SYSTEMS=mass-gc GC="--gc-side enc" plan_of > enc.plan
+grep -q ' --gc-side enc --seed' enc.plan
 GC_AS=code SYSTEMS=mass plan_of > plan.mass
 GC_AS=both fails 2 'GC_AS=both: there are paper and code' plan_of
 SYSTEMS="mlm papers" fails 2 'SYSTEMS: papers: there are mlm gc ' plan_of derived-gc-demo

@@ -421,17 +421,17 @@ static bool attn_numbers_hold(struct test *t)
     for (int i = 0, part = 0; i < t->n_in; i++) {
         static const char *const name[] = { "dQ", "dK", "dV" };
         int across = one ? 3 : i + 1;
-        size_t rows = D ? t->in[i].n / times(across, D) : 0;
-        float *got = mem_alloc(times((int)rows, D) * sizeof *got);
-        double *want = mem_alloc(times((int)rows, D) * sizeof *want);
+        size_t height = D ? t->in[i].n / times(across, D) : 0;
+        float *got = mem_alloc(times((int)height, D) * sizeof *got);
+        double *want = mem_alloc(times((int)height, D) * sizeof *want);
         for (int k = 0; k < across; k++, part++) {
-            for (size_t r = 0; r < rows; r++)
+            for (size_t r = 0; r < height; r++)
                 for (size_t c = 0; c < (size_t)D; c++) {
                     size_t at = (r * (size_t)across + (size_t)k) * (size_t)D + c;
                     got[r * (size_t)D + c] = t->in[i].g[at];
                     want[r * (size_t)D + c] = grad[i][at];
                 }
-            good = good && agree("attn", name[part], got, want, times((int)rows, D), tolerance);
+            good = good && agree("attn", name[part], got, want, times((int)height, D), tolerance);
         }
         free(got);
         free(want);
