@@ -11,7 +11,7 @@ kept() {
 
 # check TREE: a line for each file that does not belong there
 check() {
-    local root='^(LICENSE|Makefile|README\.md|programs\.mk|\.[a-z-]+|report\.html)$'
+    local root='^(CITATION\.cff|CONTRIBUTING\.md|LICENSE|Makefile|README\.md|SECURITY\.md|programs\.mk|\.[a-z-]+|report\.html)$'
     kept "$1" > files
     grep -v / files | grep -vE "$root" | sed 's/$/: no file of the root/' || true
     (cd "$1" && find . -name .git -prune -o -type f -size +400k -printf '%P\n') | sort > large
