@@ -11,7 +11,8 @@ kept() {
 
 # check TREE: a line for each file that does not belong there
 check() {
-    local root='^(CITATION\.cff|CONTRIBUTING\.md|LICENSE|Makefile|README\.md|SECURITY\.md|programs\.mk|\.[a-z-]+|report\.html)$'
+    local pages='CITATION\.cff|CONTRIBUTING\.md|LICENSE|README\.md|SECURITY\.md'
+    local root="^($pages|Makefile|programs\.mk|\.[a-z-]+|report\.html)\$"
     kept "$1" > files
     grep -v / files | grep -vE "$root" | sed 's/$/: no file of the root/' || true
     (cd "$1" && find . -name .git -prune -o -type f -size +400k -printf '%P\n') | sort > large
