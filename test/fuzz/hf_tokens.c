@@ -4,9 +4,11 @@
 #include "common/file.h"
 #include "lib/hf/tokens.h"
 #include "test/fuzz/fuzz.h"
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-static char dir[] = "/tmp/hf_tokens.XXXXXX";
+static char *dir;                    /* in $TMPDIR */
 
 static void put(const char *name, const uint8_t *p, size_t n)
 {
@@ -28,8 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
         { HF_XLM_ROBERTA, "sentencepiece.bpe.model", "added_tokens.json" },
         { HF_MBART, "sentencepiece.bpe.model", "tokenizer.json" },
     };
-    static bool made;
-    if (!made) expect((made = mkdtemp(dir) != NULL));
+    if (!dir) {
+        const char *tmp = getenv("TMPDIR");
+        dir = path_join(tmp && *tmp ? tmp : P_tmpdir, "hf_tokens.XXXXXX");
+        expect(mkdtemp(dir) != NULL);
+    }
     if (!n) return 0;
     size_t k = *p++ % (sizeof kinds / sizeof *kinds);
     n--;
