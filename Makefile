@@ -214,9 +214,9 @@ $(call stamp,$(O)/flags,$(FLAGS))
 .SECONDARY:
 
 # --- tests -----------------------------------------------------------------
-# test/unit/X.c is a cmocka program, test/cli/X.sh a shell test (see test/cli/lib.sh). test/run runs
-# both kinds. Test programs, fuzz targets and benchmarks link with everything; the linker takes what
-# they need.
+# test/unit/X.c is a cmocka program; test/cli/X.sh is a shell test (see test/cli/lib.sh), and so is
+# test/users/X.sh, the whole way of somebody who comes with text. test/run runs all kinds. Test
+# programs, fuzz targets and benchmarks link with everything; the linker takes what they need.
 UNITS := $(patsubst test/unit/%.c,%,$(wildcard test/unit/*.c))
 EVERY_AR := $(foreach a,$(ARCHIVES),$(call ar_of,$a))
 WITH_ALL = -Wl,--start-group $(EVERY_AR) -Wl,--end-group $(ICU) -lpcre2-8 $(BLAS_LIB) \

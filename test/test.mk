@@ -7,7 +7,8 @@ test: setup
 KILLER := $(O)/test/killed.so $(O)/test/traced.so $(O)/test/faults/inject.so
 # T= builds only what the tests that it names use: a unit test is its own program; the emulated
 # device, and the unit tests that run on it, are for the scripts that name its folder.
-T_CLI := $(wildcard $(if $(T),$(patsubst %,test/cli/%.sh,$(T:cli/%=%)),test/cli/*.sh))
+T_CLI := $(wildcard $(if $(T),$(patsubst %,test/cli/%.sh,$(T:cli/%=%)) \
+    $(patsubst %,test/users/%.sh,$(T:users/%=%)),test/cli/*.sh test/users/*.sh))
 T_CUDA := $(if $(T_CLI),$(shell grep -l 'test/cuda' $(T_CLI)))
 T_UNITS := $(if $(T),$(if $(T_CUDA),$(UNITS),$(filter $(T:unit/%=%),$(UNITS))),$(UNITS))
 test-run: $(T_UNITS:%=$(O)/test/unit/%) $(if $(T_CLI),cli-parts) \
