@@ -1,7 +1,7 @@
 /* covers: lib/bpe/codes.c lib/bpe/apply.c */
 /* Any bytes as a codes file, and words through what it accepts: the pieces are the word, whatever
  * the operations. The last line of the input, if there are several, is the words. */
-#include <stdbool.h>
+#include "common/foreign.h"
 #include "common/text.h"
 #include "lib/bpe/apply.h"
 #include "lib/bpe/codes.h"
@@ -54,10 +54,8 @@ static void by_file(const struct codes *c, const char *s, size_t lines, const ch
 {
     const char *path = fuzz_file(0, s, lines);
     struct codes d;
-    bool compressed = lines > 1
-                      && ((unsigned char)s[0] == 0x1f
-                          || (unsigned char)s[0] == 0x28); /* a file may be; memory is not */
-    if (!compressed) {
+    /* a file may be compressed, or of another format; memory is not */
+    if (!foreign_find(s, lines < FOREIGN_BYTES ? lines : FOREIGN_BYTES)) {
         if (codes_read(&d, path, 0) < 0 || d.n != c->n || d.bytes_n != c->bytes_n
             || memcmp(d.bytes, c->bytes, d.bytes_n))
             abort();
