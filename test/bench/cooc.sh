@@ -26,9 +26,9 @@ if [ -n "$TEXT" ]; then ln -s "$TEXT" text
 elif [ -n "$DATA" ]; then { zstd -dcq "$DATA"/handbook/*.txt.zst; cat "$DATA"/multi30k/train.*; } |
     "$BIN/tokenize" -q -l en > text
 else ./zipf 3000000 200000 > text; fi
-echo "cooc-count: $("$BIN/cooc-count" --version | head -n 1)"
+echo "cooc-count: $("$BIN/cooc-count" --version | sed -n 1p)"
 echo "processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo |
-    head -n 1), $(nproc) of them; load $(cut -d' ' -f1 /proc/loadavg)"
+    sed -n 1p), $(nproc) of them; load $(cut -d' ' -f1 /proc/loadavg)"
 # generated NAME TOKENS TYPES [SEED]: NAME is a link to such text
 generated() {
     local f=${KEEP:-.}/zipf.$2.$3.${4:-1}
@@ -132,7 +132,7 @@ if [[ $PARTS = *query* ]]; then
     [ -e whole ] || { vocabulary; generated z 4000000 60000; "$BIN/cooc-count" -q -v z.v z > whole
     }
     echo "== look-ups: a million pairs from standard input, file of $(wc -c < whole) bytes"
-    ./zipf 2000000 60000 9 | tr ' ' '\n' | paste -d' ' - - | head -n 1000000 > pairs
+    ./zipf 2000000 60000 9 | tr ' ' '\n' | paste -d' ' - - | sed -n 1,1000000p > pairs
     show "cooc-query x.cooc < pairs" "$(median sh -c "'$BIN/cooc-query' whole < pairs")"
 fi
 if [[ $PARTS = *values* ]]; then

@@ -64,14 +64,17 @@ bad() {
     printf 'w 1 2\nw \377 2\n' > latin.codes
     printf 'w1 w2 w3 w4\nw1 w2 w\377 w4\n' > latin.questions
     printf 'w1 w2\tw1 w2\nw3 w\377\tw1 w2\n' > latin.pairs
-    cut -d ' ' -f 1-2 text | head -n 40 > shorter
-    gzip -c text | head -c 60 > cut.gz; zstd -qc text | head -c 60 > cut.zst
-    gzip -c text > t.gz; flip t.gz 100 flip.gz; zstd -qc text > t.zst; flip t.zst 100 flip.zst
+    cut -d ' ' -f 1-2 text | sed -n 1,40p > shorter
+    gzip -c text > t.gz; zstd -qc text > t.zst
+    head -c 60 t.gz > cut.gz; head -c 60 t.zst > cut.zst
+    flip t.gz 100 flip.gz; flip t.zst 100 flip.zst
     rm t.gz t.zst
     for f in aa.shd aa.cooc v.bin v.npy v.safetensors; do damage $f; done
     head -c 10000000 /dev/zero | tr '\0' x > word; { echo w1 w2; cat word; echo; } > long.word
     rm word
-    { echo w1 w2; yes 'w1 w2 w3 w4 w5 w6 w7 w8' | head -n 420000 | tr '\n' ' '; echo; } > long.line
+    awk 'BEGIN { print "w1 w2"
+        for (i = 0; i < 420000; i++) printf "w1 w2 w3 w4 w5 w6 w7 w8 "
+        print "" }' > long.line
     local m f
     mkdir models
     for m in model mtmodel nlimodel; do
@@ -131,7 +134,7 @@ check() {
     [ -z "$why" ] && return
     failures=$((failures + 1))
     echo "FAILED $p, $name: ${why:2}"; echo "    \$ ${*:3}"; [ -z "$said" ] ||
-        printf '%s\n' "$said" | head -n 3 | cut -c 1-300 | sed 's/^/    | /'
+        printf '%s\n' "$said" | sed -n 1,3p | cut -c 1-300 | sed 's/^/    | /'
 }
 # slot PROGRAM KIND EMPTY command...: @ in the command is a file of that KIND; EMPTY is the status
 # that an empty one gets, - if there is none

@@ -86,4 +86,4 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cat text; done > twelve
 limit=60000; [ -z "${ISOGLOT_TEST_SANITIZED:-}" ] || limit=unlimited    # ASan's shadow is larger
 (ulimit -v $limit; binarize -q --max-unknown 1 --threads 2 --block-tokens 3000 -v vocab -o x.shd \
     twelve)
-shard info x.shd | grep -qx "  sentences  $((12 * $(wc -l < text)))"
+shard info x.shd | has -x "  sentences  $((12 * $(wc -l < text)))"

@@ -21,7 +21,7 @@ done < <(grep -v '^#' commands)
 is $n 84 "golden comparisons"
 
 # the signature says whose it is, and whom it follows
-bleu -f text unicode/ref0 < unicode/hyp1 | grep -q 'version:2\.6\.0-isoglot-' || fail "signature"
+bleu -f text unicode/ref0 < unicode/hyp1 | has 'version:2\.6\.0-isoglot-' || fail "signature"
 
 # the number of threads does not matter; -o writes the same bytes
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do cat unicode/hyp1; done > hyp
@@ -36,7 +36,7 @@ gzip -k ref; zstd -q hyp; bleu ref.gz -i hyp.zst > two; bleu ref < hyp > one; sa
 # no empty field
 paste words/ref0 words/ref1 words/hyp1 words/hyp2 | grep -v -e '^	' -e '		' -e '	$' > full
 for i in 1 2 3 4; do cut -f $i full > f$i; done
-cut -f 3,4 full | bleu f1 -f text | grep -q 'System 2' || fail "two systems on standard input"
+cut -f 3,4 full | bleu f1 -f text | has 'System 2' || fail "two systems on standard input"
 cut -f 1,2 full > both; bleu --num-refs 2 both < f3 > one; bleu f1 f2 < f3 > two; same one two
 # Windows line ends do not change a score
 sed 's/$/\r/' words/hyp1 | bleu words/ref0 > one; bleu words/ref0 < words/hyp1 > two; same one two

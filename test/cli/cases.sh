@@ -11,6 +11,7 @@ for c in "$TOP"/test/cases/*/; do
     (cd "$name" && { status=0; bash ./cmd 2>&1 || status=$?; echo "status $status"; }) \
         < /dev/null > "$name.got"
     cmp -s "$name.got" "$c/expected" ||
-        { echo "$name:"; diff "$name.got" "$c/expected" | head -10; failed="$failed $name"; }
+        { failed="$failed $name"; echo "$name:"
+            diff "$name.got" "$c/expected" | sed -n 1,10p || true; }
 done
 [ -z "$failed" ] || fail "not as expected:$failed"

@@ -75,7 +75,7 @@ for v in "" "-v v"; do
         od -An -tu1 -j8 | tr -d ' ')" "2 1"
     fails 1 'plain.cooc: skips nothing, but skip.cooc skips ⇧,⇪' cooc-merge skip.cooc plain.cooc \
         -o no
-    cooc-merge skip.cooc skip.cooc | cooc-query --stat - | grep -q "^skipped${tab}⇧,⇪"
+    cooc-merge skip.cooc skip.cooc | cooc-query --stat - | has "^skipped${tab}⇧,⇪"
 done
 cooc-count -q --skip ⇪ --skip ⇧ marked > got; cooc-count -q --skip ⇧,⇪,⇧ plain > want; same got want
 is "$(printf 'a , b\n' | cooc-count -q -w 1 --skip , | cooc-query --dump -)" "$(printf 'a\tb\t0.5')"
@@ -147,7 +147,7 @@ printf 'a b\nc \377 d\n' > bad; fails 1 'bad:2: byte 3 is not UTF-8; run iconv' 
 fails 1 'bad:2: byte 3 is not UTF-8; run iconv' cooc-count -v v bad
 printf 'a b\nc\0d\n' > bad; fails 1 'bad:2: byte 2 is a NUL' cooc-count -v v bad
 fails 1 'standard input:2: byte 2 is a NUL' cooc-count < bad
-printf 'a b\n' | gzip | head -c 20 > bad
+printf 'a b\n' | gzip > whole.gz; head -c 20 whole.gz > bad
 fails 1 'standard input: the gzip data ends too early' cooc-count < bad
 fails 1 'is a shard, whose ids mean nothing' cooc-count big.shd
 fails 1 'no-such-folder' cooc-count -v big.v --memory $M --tmp no-such-folder bigger

@@ -66,7 +66,7 @@ for named in run4 run4/ run4/last run4/last/; do
 done
 (cd run4 && embed -q --threads 1 --model last --words ../vocab > ../got 2> ../err); same two got
 grep -q '^embed: last: leads to no model; ./checkpoints/step-00000002' err
-is "$(ckpt info run4 2> err | head -n 1)" $whole; ckpt check run4/last 2> err
+is "$(ckpt info run4 2> err | sed -n 1p)" $whole; ckpt check run4/last 2> err
 ln -s checkpoints/step-00000009 run4/best; want run4 > got 2> err; same two got
 grep -q 'run4/last: leads to no model' err
 ln -sfn checkpoints/step-00000002 run4/last; want run4 > got 2> err; same two got

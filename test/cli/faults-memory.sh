@@ -3,7 +3,7 @@
 . "$TOP/test/cli/lib.sh"
 [ -z "${ISOGLOT_TEST_SANITIZED:-}" ] || { echo "a sanitizer takes terabytes"; exit 0; }
 for p in "$BIN"/*; do
-    ! ldd "$p" | grep -q openblas || fail "$p loads OpenBLAS at its start"
+    ! ldd "$p" | has openblas || fail "$p loads OpenBLAS at its start"
     (ulimit -v 200000; timeout 20 "$p" --help) > help || fail "$p --help: status $?"
     grep -q '^Usage:' help
 done

@@ -91,7 +91,7 @@ printf '#version: 0.2\nw 1\nw 2\n' > codes
 cp -rL kept/last model; rm model/optimizer.safetensors model/state.*
 is "$(sed 's/.* //' model/model.sum |
     tr '\n' ' ')" "codes config.json tokenizer vocab weights.safetensors "
-if xxhsum --help 2>&1 | grep -q XXH3; then (cd model; xxhsum -q -c model.sum) ||
+if xxhsum --help 2>&1 | has XXH3; then (cd model; xxhsum -q -c model.sum) ||
     fail "xxhsum does not agree"; fi
 # its text's rules go into no file of transformers': an export says so, with what it leaves out
 fails 1 'model: no tokenizer of transformers cuts text by its tokenizer and codes: raw text' \

@@ -24,8 +24,8 @@ derive-lang -q --learn-order N ud -o learned.order
 [ "$(cut -f 3 induced.dict | grep -c '^[-0-9.]*$')" -gt 2 ]
 for f in learned.codes counted.vocab induced.dict learned.order; do
     $flips ${f#*.} $f $part | tee out
-    head -n 1 out | grep -qE '[1-9][0-9]* flips, [1-9][0-9]* refused, 0 without effect'
-    tail -n 1 out | grep -qE "$f.sum: [1-9]"
+    head -n 1 out | has -E '[1-9][0-9]* flips, [1-9][0-9]* refused, 0 without effect'
+    tail -n 1 out | has -E "$f.sum: [1-9]"
     rm $f.sum
     ! $flips ${f#*.} $f all > out 2> err || fail "flips sees nothing in $f"
 done

@@ -115,4 +115,4 @@ fails 2 "$none" finetune --parallel xa-xb=bpe.xa,bpe.xb --precision int8 --out n
 fails 2 "$none" pretrain -v vocab --precision int8 --out no
 fails 2 "back-precision: 'bf16' is not one of same.int8" "${back[@]}" --back-precision bf16 --out no
 [ ! -e no ] || fail "something was made"
-translate --version | grep -q '^kernels: .*8 bits by' || fail "--version does not say how"
+translate --version | has '^kernels: .*8 bits by' || fail "--version does not say how"

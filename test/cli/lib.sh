@@ -9,7 +9,10 @@ fail() { echo "failed: $*"; exit 1; }
 # is GOT WANT [what]
 is() { [ "$1" = "$2" ] || { echo "got:  $1"; echo "want: $2"; fail "${3:-values differ}"; }; }
 # same FILE FILE
-same() { cmp "$1" "$2" || { diff "$1" "$2" | head -20; fail "$1 and $2 differ"; }; }
+same() { cmp "$1" "$2" || { diff "$1" "$2" | sed -n 1,20p; fail "$1 and $2 differ"; }; }
+# has GREP-ARGUMENTS...: is it in the standard input, which is read to its end? (Behind a pipe stand
+# neither `grep -q` nor `head`: they end early, and what writes to them then fails, if it is slow.)
+has() { grep "$@" > /dev/null; }
 # fails STATUS PATTERN command...: must exit with STATUS and say one line matching PATTERN on
 # standard error
 fails() {

@@ -64,7 +64,7 @@ there pipeline/demo RUN=killed "${tiny[@]}" > killed.out 2>&1 & p=$!
 set +m
 while kill -0 $p 2>/dev/null &&
     ! find $runs/killed/s1/mlm-gc/pretrain/checkpoints -mindepth 1 -maxdepth 1 ! -name '*tmp*' \
-        2>/dev/null | grep -q .; do sleep 0.1; done
+        2>/dev/null | has .; do sleep 0.1; done
 kill -9 -- -$p; wait $p 2>/dev/null || true
 there pipeline/demo RUN=killed "${tiny[@]}" > killed.out 2>&1 ||
     { cat killed.out; fail "going on"; }
@@ -92,7 +92,7 @@ mkdir -p grows/log; seq 300000 > grows/log/a.log
 (while :; do echo more >> grows/log/a.log; done) & writer=$!
 "$TOP/pipelines/take-along" "$PWD/grows" grows.tar.gz || { kill $writer; fail "a log that grows"; }
 kill $writer
-tar -xzOf grows.tar.gz grows/log/a.log | sed -n 300000p | grep -qx 300000 ||
+tar -xzOf grows.tar.gz grows/log/a.log | sed -n 300000p | has -x 300000 ||
     fail "what is packed of a log that grows"
 fails 1 'mktemp|No such file' "$TOP/pipelines/take-along" "$PWD/grows" "$PWD/nowhere/x.tar.gz"
 # of a run that has only begun

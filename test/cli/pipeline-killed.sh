@@ -39,7 +39,7 @@ for ((i = 0; i < 30 && kills < ${KILLS:-6}; i++)); do
     case $((i % 3)) in
         0) kill -9 $p 2>/dev/null && kills=$((kills + 1));;
         1) kill -9 -- -$p 2>/dev/null && kills=$((kills + 1));;
-        2) q=$(training | head -n 1) && [ -n "$q" ] && kill -9 "$q" 2>/dev/null &&
+        2) q=$(training | sed -n 1p) && [ -n "$q" ] && kill -9 "$q" 2>/dev/null &&
             kills=$((kills + 1));;
     esac || true
     wait $p 2>/dev/null || true

@@ -26,7 +26,7 @@ mkdir mixed; cp en.txt mixed/1; { sed 7q en.txt; printf 'caf\xe9 au lait\n'; sed
 refused 'TEXT: .*/mixed/2: line 8 is not UTF-8; convert it first: iconv' TEXT="en=mixed de=de.gz"
 mkdir one; cp en.txt one/1; printf 'caf\xe9\n' > one/2       # its last line, which is whole
 refused 'TEXT: .*/one/2: line 1 is not UTF-8' TEXT="en=one de=de.gz"
-gzip -c en.txt | head -c 200 > cut
+gzip -c en.txt > whole.gz; head -c 200 whole.gz > cut
 refused 'TEXT: .*/cut: damaged: gzip: .*unexpected end of file' TEXT="en=cut de=de.gz"
 printf '\xff\xfea\0' > utf16; refused 'TEXT: .*/utf16: UTF-16; convert' TEXT="en=utf16 de=de.gz"
 printf 'a\0b\n' > zero; refused 'TEXT: .*/zero: has zero bytes' TEXT="en=zero de=de.gz"

@@ -86,7 +86,7 @@ while [ $kills -lt 6 ]; do
     case $((i % 3)) in
         0) kill -9 $p 2>/dev/null && kills=$((kills + 1));;
         1) kill -9 -- -$p 2>/dev/null && kills=$((kills + 1));;
-        2) q=$(pgrep -f "$PWD/bin/(count|slowcat)" | head -n 1) && kill -9 "$q" 2>/dev/null &&
+        2) q=$(pgrep -f "$PWD/bin/(count|slowcat)" | sed -n 1p) && kill -9 "$q" 2>/dev/null &&
             kills=$((kills + 1));;
     esac || true
     wait $p 2>/dev/null || true

@@ -25,7 +25,7 @@ score --compare results.tsv > got
 grep -q 'MLM-GC - MLM *+1.77 ±1.93 *+0.050' got || fail "$(cat got)"
 for k in 1 2 3; do printf '%s\tMLM\ten-de\tBLEU\t1%s\n%s\tMLM-GC\ten-de\tBLEU\t2%s.00%s\n' $k $k \
     $k $k $k; done > clear.tsv
-score --compare clear.tsv | grep -q 'p<0.001' || fail "$(score --compare clear.tsv)"
+score --compare clear.tsv | has 'p<0.001' || fail "$(score --compare clear.tsv)"
 # systems by the names of their folders, too: mlm, mlm-gc
 sed 's/MLM-GC/mlm-gc/; s/MLM/mlm/' results.tsv > small.tsv
 score --compare --tsv small.tsv | sed 's/mlm/MLM/g; s/gc/GC/' | grep -e - > got
@@ -42,8 +42,8 @@ printf '%s\n' '{"event":"valid","step":5,"xa.accuracy":40.5,"xb.accuracy":3}' \
 printf '2\tTCS gold\txa\tnli\t81.25\n2\tTCS gold\txa-xb\tnli\t60\n' > tasks.want
 same got tasks.want
 grep -v '^[23]' results.tsv > one.tsv
-score --compare one.tsv | grep -q 'MLM-GC  *12.10' || fail "one seed has no interval"
-score --compare one.tsv | grep -q 't-test' && fail "a test of one pair"
+score --compare one.tsv | has 'MLM-GC  *12.10' || fail "one seed has no interval"
+score --compare one.tsv | has 't-test' && fail "a test of one pair"
 
 # case: the marker a word usually has inside sentences; a sentence's first word
 printf '⇧ ein ⇧ hund bellt .\n⇧ der ⇧ hund und die ⇪ eu\n⇧ bellt er ?\n' > corpus

@@ -19,7 +19,7 @@ done
 grep -qx s1.xnli.sw names && fail 'nothing is learnt in Swahili'
 # the development set that picks the model is the source language's: it comes first
 awk -F '\t' '$1 == "s1.pos.en"' plan |
-    grep -q -- '--valid en=task/pos/valid.en.conllu --valid de=task/pos/valid.de.conllu'
+    has -- '--valid en=task/pos/valid.en.conllu --valid de=task/pos/valid.de.conllu'
 planned smoke "1 2"; is "$(grep -c '^s2\.' plan)" "$(grep -c '^s1\.' plan)"
 grep -oE '/sources.tsv [a-z0-9]+/[A-Za-z0-9_./-]+' plan | cut -d' ' -f2 | sort -u > named
 is "$(wc -l < named)" 21
@@ -92,30 +92,30 @@ for p in "roen ro --remove-diacritics en-ro BLEU-plain" \
     "neen ne --normalize-indic en-ne BLEU-indic"; do
     set -- $p
     planned smoke 1 unmt-$1
-    stage_of tok.train.$2 | grep -qe "$3 < raw/train.$2" || fail "$1: $2 is cut as English"
-    stage_of tok.train.en | grep -qe "$3" && fail "$1: English is cut as $2"
-    stage_of alike.reference.$2 | grep -qe "$3" || fail "$1: references as they are"
+    stage_of tok.train.$2 | has -e "$3 < raw/train.$2" || fail "$1: $2 is cut as English"
+    stage_of tok.train.en | has -e "$3" && fail "$1: English is cut as $2"
+    stage_of alike.reference.$2 | has -e "$3" || fail "$1: references as they are"
     stage_of s1.mlm.score.$4 > score
     grep -qe "$3.*eval/test.$2.alike.*$5" score || fail "$1: $(cat score)"
-    stage_of s1.mlm.score.$2-en | grep -q alike && fail "$1: English has it, too"
+    stage_of s1.mlm.score.$2-en | has alike && fail "$1: English has it, too"
     planned paper 1 unmt-$1; stage_of results > score; [ -s score ] || fail "$1: no plan of paper"
 done
 # cs-demo's translators (CS_UNMT=1): MASS goes on from MASS, in as many passes
 CS_UNMT=1 planned demo 1 cs-demo
 for y in more scs mass-more mass-scs; do
     [ -n "$(stage_of s1.$y.unmt)" ] || fail "no translator from $y"
-    stage_of cs.results | grep -q "s1/$y/score.xa-xb" || fail "results lack $y"
+    stage_of cs.results | has "s1/$y/score.xa-xb" || fail "results lack $y"
 done
 for y in "more --accumulate.2" "scs mass,scs"; do
     set -- $y
-    stage_of s1.mass-$1.pretrain | grep -qe "--init s1/mass/pretrain.*mass.*${2/mass,/}" ||
+    stage_of s1.mass-$1.pretrain | has -e "--init s1/mass/pretrain.*mass.*${2/mass,/}" ||
         fail "mass-$1: $(stage_of s1.mass-$1.pretrain)"
 done
 planned demo 1 cs-demo; grep -q unmt plan && fail "translators though nobody asked"
 # similarity by layer of every system is on the page
-stage_of cs.fig.rsim | grep -q 'page/rsim.svg' || fail "no figure of RSIM"
+stage_of cs.fig.rsim | has 'page/rsim.svg' || fail "no figure of RSIM"
 for y in base base+MLM TCS SCS "TCS random" "TCS gold"; do
-    stage_of cs.fig.rsim | grep -qF -- "--label '$y'" || fail "no $y in the figure"
+    stage_of cs.fig.rsim | has -F -- "--label '$y'" || fail "no $y in the figure"
 done
 
 # cloze questions: context 0 asks of its first caption, context 1 of its second

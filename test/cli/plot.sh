@@ -14,7 +14,7 @@ log 7 > runs/a/log.jsonl; log 9 > runs/b/log.jsonl
 
 # SVG on standard output, with the runs in the legend by what tells them apart
 plot curves runs/a/log.jsonl runs/b/log.jsonl > x.svg
-head -n 1 x.svg | grep -q '<?xml'; tail -n 3 x.svg | grep -q '</svg>'
+head -n 1 x.svg | has '<?xml'; tail -n 3 x.svg | has '</svg>'
 grep -q '>a</text>' x.svg && grep -q '>b</text>' x.svg && grep -q '>loss</text>' x.svg ||
     fail "labels"
 plot curves runs/a runs/b > y.svg; same x.svg y.svg     # folders of runs
@@ -50,7 +50,7 @@ is "$(head -n 3 t.tsv)" "$(printf '%s\t%s\t%s\t%s\t%s\n' field run step value sm
     bleu runs/a 10 5.25 5.25  bleu runs/a 20 10.25 10.25)"
 plot curves runs/a --smooth 2 --x tokens --tsv t.tsv > x.svg
 is "$(sed -n '2p;5p' t.tsv)" "$(printf 'loss\truns/a\t100\t993\t993\nloss\truns/a\t400\t972\t972')"
-plot curves runs/a --smooth 2 -y lr --tsv - -o x.svg | grep -q 'lr	runs/a	1	0.001	0.001'
+plot curves runs/a --smooth 2 -y lr --tsv - -o x.svg | has 'lr	runs/a	1	0.001	0.001'
 
 # what the format asks of a reader: torn lines, null, repeated steps, unknown events, steps that go
 # back

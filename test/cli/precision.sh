@@ -12,7 +12,7 @@ else kernels=.; fi
 grep -qE "^kernels: .*OpenBLAS.*($kernels)" version || fail "slow kernels: $(cat version)"
 if [ "$(uname -m)" = x86_64 ]; then
     OPENBLAS_CORETYPE=Nehalem pretrain --version |
-        grep -q '^kernels: .*Nehalem (by OPENBLAS_CORETYPE)$' ||
+        has '^kernels: .*Nehalem (by OPENBLAS_CORETYPE)$' ||
             fail "OPENBLAS_CORETYPE is not respected"
 fi
 

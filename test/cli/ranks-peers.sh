@@ -20,7 +20,7 @@ is "$(cat sum.* | sort | uniq -c | sed 's/^ *//')" "128 8256" "the sum of 128 ra
 is "$(cat sum.127)" $'6\n6\n6' "three ranks at 127.0.1.1"
 
 # --- who can join: MASTER_ADDR's address is the one at which rank 0 listens ---
-here=$(hostname -I 2> /dev/null | tr ' ' '\n' | grep -m 1 -E '^[0-9.]+$' || true)
+here=$(hostname -I 2> /dev/null | tr ' ' '\n' | sed -nE '/^[0-9.]+$/p' | sed -n 1p || true)
 open='^isoglot: until all 2 ranks are here, port [0-9]+ of ADDR is open to whoever reaches it'
 # two_of ADDR: two ranks that meet there
 two_of() {

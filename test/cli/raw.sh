@@ -177,7 +177,7 @@ done
 # of a model that align-post did not train nothing is said, unless it is told
 [ ! -e e.bert/modules.json ] || fail "a pooling that nobody named"
 ckpt export -q --pool mean -o p.bert i.bert
-tr -d ' \n' < p.bert/1_Pooling/config.json | grep -q '"pooling_mode_mean_tokens":true'
+tr -d ' \n' < p.bert/1_Pooling/config.json | has '"pooling_mode_mean_tokens":true'
 # the model card: languages, objectives, checksums of the data, the options
 grep -q '^library_name: sentence-transformers$' s.bert/README.md
 is "$(sed -n '/^language:/,/^library/p' s.bert/README.md | paste -sd ' ')" \

@@ -19,7 +19,7 @@ runs() { [ "$(squeue -h -j "$1" -o %T 2> /dev/null)" = RUNNING ]; }
 # by its last state: squeue may miss a job that is just put back
 over() {
     scontrol show job "$1" 2> /dev/null |
-        grep -qE ' JobState=(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL) '
+        has -E ' JobState=(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL) '
 }
 # steps RUN: whether it writes its log, at a step behind the last one that was asked about
 declare -A seen
@@ -28,7 +28,7 @@ steps() {
     [ "${n:-0}" -gt "${seen[$1]:-0}" ] && seen[$1]=$n
 }
 # queued N: whether the job was put back into the queue N times
-queued() { scontrol show job "$job" | grep -q " Restarts=$1 "; }
+queued() { scontrol show job "$job" | has " Restarts=$1 "; }
 # displaced N: asks for the node, which a job that has just begun may not give at once
 displaced() {
     queued "$1" || srun -Q --immediate=2 -p work -c 3 true 2> /dev/null; queued "$1"

@@ -90,14 +90,14 @@ for x in 'th ภาษาไทยง่ายมาก' 'zh 我们在北京学�
 done
 is "$(echo '我们 <b>' | tokenize -l zh --segment moses)" '我们 &lt; b &gt;'
 is "$(echo 'a|b' | tokenize -l th)" 'a &#124; b'
-tokenize -l th --describe | grep -qE '^tokenize -l th icu-[0-9.]+$' ||
+tokenize -l th --describe | has -E '^tokenize -l th icu-[0-9.]+$' ||
     fail "$(tokenize -l th --describe)"
 
 # A shard records which ICU it was.
 echo 'ภาษาไทย' | tokenize -l th > th.tok
 vocab-count th.tok > th.vocab
 binarize -v th.vocab -l th --note "$(tokenize -l th --describe)" < th.tok > th.shd
-shard info th.shd | grep -qF "$(tokenize -l th --describe)" ||
+shard info th.shd | has -F "$(tokenize -l th --describe)" ||
     fail "no note in the shard: $(shard info th.shd)"
 
 # It streams: the first line is out while the pipe stays open.

@@ -1,5 +1,6 @@
 # What is kept in the tree: sources and small samples. No file passes 400 kB, and none but those
-# named here lies at the root, where a program that is tried by hand leaves what it writes.
+# named here lies at the root, where a program that is tried by hand leaves what it writes. No
+# script hangs on who is faster.
 . "$TOP/test/cli/lib.sh"
 
 # kept TREE: its files, by git where it is there
@@ -9,6 +10,16 @@ kept() {
             -prune -o -type f -print | sed 's|^\./||')
 }
 
+# early FILE...: lines that read a pipe and end before it does. Under pipefail their writer fails if
+# it has more to say by then: now and then, on another machine.
+early() {
+    awk 'FNR == 1 { last = "" }
+        /^ *#/ { next }
+        { line = last $0; last = /[^|][|]$/ ? "| " : "" }
+        line ~ /(^|[^|])[|] *(head|grep -[A-Za-z]*[qm]|sed [^|]*[0-9\/]q)/ {
+            print FILENAME ":" FNR ": ends before its input (has, in test/cli/lib.sh)" }' "$@"
+}
+
 # check TREE: a line for each file that does not belong there
 check() {
     local pages='CITATION\.cff|CONTRIBUTING\.md|LICENSE|README\.md|SECURITY\.md'
@@ -16,6 +27,9 @@ check() {
     kept "$1" > files
     grep -v / files | grep -vE "$root" | sed 's/$/: no file of the root/' || true
     (cd "$1" && find . -name .git -prune -o -type f -size +400k -printf '%P\n') | sort > large
+    # (look-at-text looks at beginnings, and at no status)
+    (cd "$1" && grep -v 'look-at-text$' "$OLDPWD/files" | xargs grep -slE 'pipefail|cli/lib\.sh' |
+        while read -r f; do early "$f"; done)
     sort files | comm -12 - large | sed 's/$/: more than 400 kB/'
 }
 
@@ -27,5 +41,10 @@ mkdir -p tree/lib/text
 : > tree/Makefile
 : > tree/notes
 head -c 500000 /dev/zero > tree/lib/text/words.tsv
+printf '%s\n' 'set -eu -o pipefail' 'a ! grep -q x' 'a !! grep -q x b' 'a !' '    head -n 1' \
+    '# ! head' 'a ! tail -n 1 ! sed 3q' 'a ! grep -c q' | tr ! '|' > tree/lib/script
 is "$(check tree)" "notes: no file of the root
+lib/script:2: ends before its input (has, in test/cli/lib.sh)
+lib/script:5: ends before its input (has, in test/cli/lib.sh)
+lib/script:7: ends before its input (has, in test/cli/lib.sh)
 lib/text/words.tsv: more than 400 kB"

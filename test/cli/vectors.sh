@@ -85,7 +85,7 @@ done > got.tsv
 near got.tsv "$g/retrieve.tsv" 1e-9
 cut -f 1-3 got.tsv > first.tsv; same first.tsv short.tsv
 retrieve --src "$g/p.vec" --tgt "$g/q.vec" --src "$g/q.vec" --tgt "$g/q.vec" > layers.tsv
-is "$(cut -f 1-4,9 layers.tsv | tail -n 2 | head -n 1)" "$(printf '0\t60\t')$(sed -n 1p got.tsv |
+is "$(cut -f 1-4,9 layers.tsv | tail -n 2 | sed -n 1p)" "$(printf '0\t60\t')$(sed -n 1p got.tsv |
     cut -f 2-3)$(printf '\t')$(awk \
         -F'\t' 'NR == 1 { printf "%.4f", 1.96 * sqrt($2 * (1 - $2) / 60) }' got.tsv)"
 is "$(tail -n 1 layers.tsv | cut -f 1-4)" "$(printf '1\t60\t1.0000\t1.0000')"
