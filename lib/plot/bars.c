@@ -1,4 +1,5 @@
-#include "lib/plot/bars.h"
+/* plot bars: bars in groups, one panel per measure: objectives side by side for each transformation
+ * of a language (ALIGN-MLM, Figures 1 and 2). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,14 @@
 #include "common/text.h"
 #include "lib/plot/figure.h"
 #include "lib/plot/gnuplot.h"
+#include "lib/plot/kinds.h"
+
+struct bar_value { int panel, group, bar; double value, half; };      /* half: NaN where unknown */
+struct bar_names { char **v; int n; size_t cap; };
+struct bars {
+    struct bar_names panel, group, bar;      /* in the order in which the table has them */
+    struct bar_value *value; size_t n, cap;
+};
 
 /* --- the table -------------------------------------------------------------------------------- */
 
@@ -89,14 +98,13 @@ static int add(struct bars *b, const struct cell *c, const int at[COLUMNS])
     return 0;
 }
 
-int bars_read(struct bars *b, const char *path)
+static int read_table(struct bars *b, const char *path)
 {
     struct text *t = text_open(path, TEXT_UTF8);
     struct cell c[MOST_CELLS];
     const char *line;
     size_t n;
     int at[COLUMNS], width = 0, got = t ? 0 : -1;
-    memset(b, 0, sizeof *b);
     while (got >= 0 && (got = text_line(t, &line, &n)) > 0) {
         int k = cut(line, n, c), rc;
         if (!width) { rc = find_columns(c, k > MOST_CELLS ? 0 : k, at); width = k; }
@@ -115,13 +123,34 @@ static void names_free(struct bar_names *x)
     free(x->v);
 }
 
-void bars_free(struct bars *b)
+static void free_bars(void *data)
 {
+    struct bars *b = data;
     names_free(&b->panel);
     names_free(&b->group);
     names_free(&b->bar);
     free(b->value);
-    memset(b, 0, sizeof *b);
+    free(b);
+}
+
+/* A table with tabs whose first line names its columns: "group", "bar" and "value", perhaps "panel"
+ * and "ci" (half of the interval around the value; empty: none); further ones are not read. */
+static void *read_bars(const struct plot_kind *k, const struct plot_options *o, char *const *path,
+                       int n)
+{
+    (void)k, (void)o, (void)n;
+    struct bars *b = mem_zero(1, sizeof *b);
+    if (read_table(b, path[0]) == 0) return b;
+    free_bars(b);
+    return NULL;
+}
+
+static int check(const struct plot_options *o, int files)
+{
+    if (files == 1 && !o->y.n && !o->x && !o->labels.n && !o->tsv && !o->range && !o->log_y)
+        return 0;
+    return err_set("plot bars draws one table, as it is: group, bar, value, perhaps panel and ci, "
+                   "with no options but --title, --output, --png, --width and --height");
 }
 
 /* --- the picture ------------------------------------------------------------------------------ */
@@ -243,9 +272,15 @@ static void script(FILE *to, const void *what, bool png)
     fputs("unset multiplot\nunset output\n", to);
 }
 
-int bars_draw(const struct bars *b, const char *title, int width, int height, bool png,
-              char **bytes, size_t *n)
+static int draw(const void *data, const struct plot_options *o, bool png, char **bytes, size_t *n)
 {
-    struct picture f = { b, title, width, height };
+    struct picture f = { data, o->title, o->width, o->height };
     return gnuplot_draw(script, &f, png, bytes, n);
 }
+
+const struct plot_kind plot_bars = { .name = "bars",
+                                     .no_files = "no table; give one or more: plot bars TABLE...",
+                                     .check = check,
+                                     .read = read_bars,
+                                     .draw = draw,
+                                     .free = free_bars };

@@ -4,7 +4,6 @@
 #include "common/json.h"
 #include "common/mem.h"
 #include "common/text.h"
-#include "lib/plot/label.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -77,12 +76,6 @@ int log_data_read(struct log_data *d, const char *path, const char *x)
     if (!d->n)
         return err_set("%s: no line has a number \"%s\"; name another field with --x", path, x);
     return 0;
-}
-
-void log_data_label(struct log_data *d, char *const *paths, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!d[i].label) d[i].label = path_label(paths, n, i);
 }
 
 /* --- curves ----------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@ struct log_point { int event, field; double x, y; size_t line; };
 /* A log in memory: every number of every complete line; torn lines, nulls and
  * numbers beyond FIGURE_LARGEST are left out. */
 struct log_data {
-    char *label;
+    char *label;                     /* of its curves; the caller sets it */
     char **event; int n_events;      /* names, in order of appearance */
     char **field; int n_fields;
     struct log_point *point; size_t n, cap;
@@ -21,10 +21,6 @@ struct log_data {
  * without it are left out. -1 with a message: unreadable, or no line of a log in it. */
 int log_data_read(struct log_data *d, const char *path, const char *x);
 void log_data_free(struct log_data *d);
-
-/* Labels for logs that are shown together: the parts of their paths that differ. Sets label of
- * each. */
-void log_data_label(struct log_data *d, char *const *paths, int n);
 
 /* The fields to draw when none is named: "loss" if any log has it; else those of mlm, gc, denoise,
  * back, mt, perplexity and bleu that occur, else all. A NULL-terminated array, malloc'd; its

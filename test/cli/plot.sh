@@ -267,24 +267,6 @@ fails 1 'nothere' "$report" T nothere
 fails 1 'not an SVG' "$report" T t.tsv t.tsv
 fails 2 'usage' "$report" T
 
-# live: a log that appears and grows is drawn and drawn again, until a signal comes
-plot curves growing.jsonl --live 1s -o live.svg 2> live.err & pid=$!
-for _ in $(seq 1500); do grep -q waiting live.err && break; sleep 0.1; done
-log 7 | sed -n 1,20p > growing.jsonl
-for _ in $(seq 1500); do [ -e live.svg ] && break; sleep 0.1; done
-log 7 | tail -n +21 >> growing.jsonl
-plot curves growing.jsonl -o once.svg
-for _ in $(seq 1500); do cmp -s live.svg once.svg && break; sleep 0.1; done
-same live.svg once.svg
-kill -TERM $pid; wait $pid
-fails 2 'live' plot curves growing.jsonl --live 1s
-# a signal that comes while it draws, and ends gnuplot too (Ctrl-C does), ends it then, without a
-# word
-mkdir other; printf '#!/bin/sh\nkill -TERM $PPID\nexit 143\n' > other/gnuplot
-chmod +x other/gnuplot
-PATH=$PWD/other:$PATH timeout 60 plot curves growing.jsonl --live 1d -o live2.svg 2> live.err
-is "$(cat live.err)" ""
-
 echo "# bars: groups, a colour per bar, intervals, panels; numbers of the picture are the table's"
 printf 'panel\tgroup\tbar\tvalue\tci\tmore\n' > b.tsv
 printf '%s\t%s\t%s\t%s\t%s\t%s\n' POS trans MLM 10 '' x  POS inverted MLM 80 8 x \

@@ -7,10 +7,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     if (n > 20000) return 0;
-    char *path = (char *)fuzz_file(0, data, n), *paths[2] = { path, path };
+    const char *path = fuzz_file(0, data, n);
     struct log_data d[2] = { 0 };
     if (log_data_read(&d[0], path, "step") == 0 && log_data_read(&d[1], path, "time") == 0) {
-        log_data_label(d, paths, 2);
+        d[0].label = mem_dup("a");
+        d[1].label = mem_dup("a");
         char **field = log_data_fields(d, 2), *names = log_data_names(d, 2);
         for (int i = 0; field[i]; i++) {
             struct figure f = { .panel = mem_zero(1, sizeof(struct panel)), .n = 1 };

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     if (argc != 2) return fputs("usage: points LOG\n", stderr), 2;
     if (log_data_read(&d, argv[1], "step") < 0)
         return fprintf(stderr, "points: %s\n", err_msg()), 1;
-    log_data_label(&d, argv + 1, 1);
+    d.label = mem_dup(argv[1]);
     for (int f = 0; f < d.n_fields; f++)
         if (strcmp(d.field[f], "step") && strcmp(d.field[f], "time")) print_field(&d, f);
     log_data_free(&d);
