@@ -9,7 +9,7 @@
 #include "lib/cooc/export.h"
 
 static struct options {
-    bool stat, dump, glove, mtx, ppmi, llr, vocab, raw, counts;
+    bool stat, dump, glove, mtx, npz, ppmi, llr, vocab, raw, counts;
     int top;
     double min;
     const char *lang, *out;
@@ -22,6 +22,8 @@ static const struct opt task_rows[] = {
     { "glove", 0, OPT_FLAG(options, glove), NULL,
       "write GloVe's binary records, for its shuffle and glove" },
     { "mtx", 0, OPT_FLAG(options, mtx), NULL, "write a MatrixMarket file" },
+    { "npz", 0, OPT_FLAG(options, npz), NULL,
+      "write a matrix that SciPy's sparse.load_npz opens, and its words into FILE.words" },
     { "ppmi", 0, OPT_FLAG(options, ppmi), NULL,
       "print pairs with positive pointwise mutual information" },
     { "llr", 0, OPT_FLAG(options, llr), NULL,
@@ -150,9 +152,13 @@ static int run(const struct args *a)
     struct out *out = NULL;
     int rc = -1;
     struct cooc *c = cooc_open(a->v[0]);
-    if (!c || !(v = cooc_vocab(c)) || cooc_view_init(&w, c, v, o.lang, o.raw, o.counts, o.min) < 0
-        || !(out = o.glove ? out_open_binary(o.out) : out_open(o.out)))
+    if (!c || !(v = cooc_vocab(c)) || cooc_view_init(&w, c, v, o.lang, o.raw, o.counts, o.min) < 0)
         goto done;
+    if (o.npz) {
+        rc = cooc_write_npz(&w, o.out);
+        goto done;
+    }
+    if (!(out = o.glove ? out_open_binary(o.out) : out_open(o.out))) goto done;
     if (o.stat) rc = cooc_stat(&w, out);
     else if (o.vocab) rc = put_vocab(v, out_stdio(out));
     else if (o.dump) rc = cooc_export(&w, COOC_TSV, out);
@@ -180,11 +186,11 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    int modes = o.stat + o.dump + o.glove + o.mtx + o.ppmi + o.llr + o.vocab;
+    int modes = o.stat + o.dump + o.glove + o.mtx + o.npz + o.ppmi + o.llr + o.vocab;
     if (args.n == 0) return prog_usage("give a .cooc file");
     if (modes > 1)
         return prog_usage(
-            "give only one of --stat, --dump, --glove, --mtx, --ppmi, --llr and --vocab");
+            "give only one of --stat, --dump, --glove, --mtx, --npz, --ppmi, --llr and --vocab");
     if (args.n > 3 || (modes && args.n > 1))
         return prog_usage("too many words: %s", args.v[args.n - 1]);
     if (!modes && args.n == 1 && !strcmp(args.v[0], "-"))

@@ -383,7 +383,7 @@ const char *out_tmp(const struct out *o)
 }
 
 /* The folder that path is in, open; -1 with a message. No memory is taken: there are moments when
- * its end would lose an older file (vectors_commit_pair). */
+ * its end would lose an older file (out_commit_pair). */
 static int open_parent(const char *path)
 {
     char dir[PATH_MAX];

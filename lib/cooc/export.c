@@ -80,9 +80,8 @@ struct stream_of_plane {
     int state;
 };
 
-/* Every stored pair in order. each: 0, or -1 with a message. */
-static int cooc_view_each(const struct cooc_view *w,
-                          int (*each)(void *, uint32_t, uint32_t, cooc_x), void *ctx)
+int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint32_t, cooc_x),
+                   void *ctx)
 {
     int n = w->last - w->first, rc = 0;
     struct stream_of_plane *s = mem_alloc((size_t)(n + 1) * sizeof *s);

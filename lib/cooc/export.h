@@ -23,6 +23,10 @@ void cooc_view_free(struct cooc_view *w);
 /* 0 if absent or below min */
 int cooc_view_get(const struct cooc_view *w, uint32_t row, uint32_t col, cooc_x *x);
 
+/* Every stored pair in order, a symmetric one once, row <= col. each: 0, or -1 with a message. */
+int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint32_t, cooc_x),
+                   void *ctx);
+
 struct cooc_cell { uint32_t id; cooc_x x; };
 /* A row, words on both sides of the triangle, ascending ids. malloc'd. */
 int cooc_view_row(const struct cooc_view *w, uint32_t id, struct cooc_cell **cell, size_t *n);
@@ -42,6 +46,10 @@ enum cooc_format {
     COOC_LLR,
 };
 int cooc_export(const struct cooc_view *w, enum cooc_format f, struct out *out);
+/* SciPy's sparse.save_npz of a csr_matrix, words by words, both directions of a symmetric pair: X
+ * as float64, or counts as int64. path NULL or "-": standard output; else the words, one a line,
+ * are in PATH.words. */
+int cooc_write_npz(const struct cooc_view *w, const char *path);
 /* Totals and a histogram of row lengths. */
 int cooc_stat(const struct cooc_view *w, struct out *out);
 

@@ -10,10 +10,11 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/npy.h"
+#include "common/pair.h"
 #include "common/safetensors.h"
 #include "common/text.h"
 #include "lib/vectors/vectors.h"
-#include "lib/vectors/vectors_pair.h"
 
 const struct opt vectors_rows[] = {
     { "replace-invalid", 0, OPT_FLAG(vectors_options, replace), NULL,
@@ -600,12 +601,8 @@ static int write_npy(const struct vectors *v, const char *path)
 {
     struct out *rows = out_open(path), *words = NULL;
     if (!rows) return -1;
-    char head[128];
-    int n = snprintf(head + 10, sizeof head - 10,
-                     "{'descr': '<f4', 'fortran_order': False, 'shape': (%u, %d), }", v->n, v->dim);
-    memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);
-    memset(head + 10 + n, ' ', sizeof head - 11 - (size_t)n);
-    head[sizeof head - 1] = '\n';
+    unsigned char head[NPY_HEAD];
+    npy_head(head, "<f4", 2, (uint64_t[]){ v->n, (uint64_t)v->dim });
     int r = out_write(rows, head, sizeof head);
     if (r == 0) r = out_write(rows, v->x, (size_t)v->n * (size_t)v->dim * sizeof *v->x);
     if (r == 0) r = out_flush(rows);
@@ -623,7 +620,7 @@ static int write_npy(const struct vectors *v, const char *path)
         out_abort(words);
         out_abort(rows);
     } else
-        r = words ? vectors_commit_pair(rows, words) : out_commit(rows);
+        r = words ? out_commit_pair(rows, words) : out_commit(rows);
     free(name);
     return r;
 }

@@ -10,7 +10,7 @@
 #include "common/leftover.h"
 #include "common/mem.h"
 #include "common/msg.h"
-#include "lib/vectors/vectors_pair.h"
+#include "common/pair.h"
 
 /* A file that stands under a name, and the one it has while a pair is exchanged; NULL: there is
  * none. */
@@ -84,7 +84,7 @@ static char *folder_of(const char *path)
     return dir;
 }
 
-int vectors_commit_pair(struct out *rows, struct out *words)
+int out_commit_pair(struct out *rows, struct out *words)
 {
     int r = out_ready(words) < 0 || out_ready(rows) < 0 ? -1 : 0;
     bool named = out_tmp(rows) && out_tmp(words);
