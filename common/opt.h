@@ -39,7 +39,8 @@ enum opt_type {
     /* one of the |-separated words of `arg`: min for the first one, min + 1 for the next, ... */
     OPT_TYPE_CHOICE,
     OPT_TYPE_LIST,      /* may be given again and again */
-    OPT_TYPE_REFUSED,   /* a name that has another meaning elsewhere: `help` says what to write */
+    /* a name that has another meaning elsewhere, or no longer one: `help` says what to write */
+    OPT_TYPE_REFUSED,
 };
 
 /* The second and third column of a row: the kind of option, and the field of struct S that gets its

@@ -122,7 +122,8 @@ static int read_long(struct opt_set *set, int argc, char **argv, int *i, struct 
     if (o->row->type == OPT_TYPE_FLAG) {
         if (negated && value) return err_set("%.*s takes no value", n + 2, a);
         if (!value) value = negated ? "false" : "true";
-    } else if (!value) {
+    } else if (!value && o->row->type == OPT_TYPE_REFUSED) value = "";
+    else if (!value) {
         if (*i + 1 == argc) return no_value(a, n + 2, o->row);
         value = argv[++*i];
     }

@@ -192,8 +192,9 @@ size_t score_corpus_tokenised(const struct lines *l)
     return lines;
 }
 
-void corpus_name_baseline(struct score_corpus *c, bool files)
+void corpus_name_baseline(struct score_corpus *c)
 {
+    bool files = !c->from_stdin;
     for (int s = 0; s < (files ? 1 : c->n_systems); s++) {
         size_t size = strlen(c->name[s]) + 32;
         char *name = mem_alloc(size);

@@ -36,7 +36,7 @@ size_t score_corpus_tokenised(const struct lines *l);
 
 /* The names that a paired test gives: "Baseline: NAME", or without files "Baseline", "System 1",
  * ... */
-void corpus_name_baseline(struct score_corpus *c, bool files);
+void corpus_name_baseline(struct score_corpus *c);
 
 /* For multi-bleu: lines as bytes; lower: A-Z become a-z. */
 int corpus_read_bytes(struct lines *l, const char *path, bool lower);

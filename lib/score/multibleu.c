@@ -2,13 +2,17 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "common/thread.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-void multibleu_add(struct bleu_stats *s, struct ngram *work, const struct span *hyp, size_t hyp_n,
-                   const struct span *const *refs, const size_t *ref_n, int n_refs)
+/* One segment: hyp and refs are lines without newline. As the script counts: a reference whose
+ * length is 9999 tokens or more away from the hypothesis' is taken to have 9999. */
+static void add_segment(struct bleu_stats *s, struct ngram *work, const struct span *hyp,
+                        size_t hyp_n, const struct span *const *refs, const size_t *ref_n,
+                        int n_refs)
 {
     size_t gap = 9999, length = 9999;
     ngram_begin(work, BLEU_ORDER);
@@ -67,8 +71,8 @@ static int read_ref(struct lines **ref, size_t *cap, int *n, const char *path, b
     return corpus_read_bytes(&(*ref)[(*n)++], path, lower);
 }
 
-int multibleu_read(char *const *args, int n_args, const char *path, bool lower,
-                   struct lines *hyp, struct lines **ref, int *n)
+static int read_all(char *const *args, int n_args, const char *path, bool lower,
+                    struct lines *hyp, struct lines **ref, int *n)
 {
     size_t cap = 0;
     int status = 0;
@@ -114,7 +118,7 @@ static int work(void *ctx, size_t chunk, int thread)
             w->ref_v[r] = w->ref[r].v;
             w->ref_n[r] = w->ref[r].n;
         }
-        multibleu_add(&w->sum, w->grams, w->hyp.v, w->hyp.n, w->ref_v, w->ref_n, j->n);
+        add_segment(&w->sum, w->grams, w->hyp.v, w->hyp.n, w->ref_v, w->ref_n, j->n);
     }
     return 0;
 }
@@ -139,4 +143,32 @@ int multibleu_segments(const struct lines *hyp, const struct lines *ref, int n,
     }
     free(j.worker);
     return status;
+}
+
+int multibleu_print(char *const *args, int n_args, const char *path, bool lower, FILE *to)
+{
+    struct lines hyp = { 0 }, *ref = NULL;
+    struct bleu_stats sum = { 0 };
+    char line[200];
+    int n = 0, rc = read_all(args, n_args, path, lower, &hyp, &ref, &n);
+    if (rc == 0) rc = multibleu_segments(&hyp, ref, n, &sum);
+    if (rc == 0) {
+        multibleu_line(&sum, line);
+        fprintf(to, "%s\n", line);
+        if (hyp.n == 0)
+            rc = err_set("%s: no lines to score; is it empty?", path ? path : "standard input");
+        else if (sum.ref_len == 0)
+            rc = err_set(
+                "%s: the references are empty, so there is nothing to score; check their files",
+                args[0]);
+        for (int r = 0; r < n && rc == 0; r++)
+            if (ref[r].n > hyp.n)
+                msg_warn("a reference has %zu lines but there are only %zu hypotheses; its other "
+                         "lines are ignored",
+                         ref[r].n, hyp.n);
+    }
+    lines_free(&hyp);
+    for (int r = 0; r < n; r++) lines_free(&ref[r]);
+    free(ref);
+    return rc;
 }

@@ -56,6 +56,8 @@ bleu words/ref0 --confidence --seed 7 < words/hyp1 > two; same one two
 
 bleu -l en-zh unicode/ref0 < unicode/hyp1 > one; bleu -tok zh unicode/ref0 < unicode/hyp1 > two
 same one two
+# sacreBLEU's option
+fails 2 '^bleu: --no-color: .*NO_COLOR=1' bleu -nc x
 fails 2 'MeCab' bleu -l en-ja r -i h
 
 # tokenised input is warned about once a hundred lines show it

@@ -253,6 +253,7 @@ static void a_name_may_be_cut_short_and_a_wrong_one_gets_a_guess(void **state)
           "tester: no option is called '--frobnicate'; see --help\n");
     wrong("--no-window", "tester: no option is called '--no-window'; see --help\n");
     wrong("--windrow 1", "tester: --windrow: it means another thing there; write --window\n");
+    wrong("--windrow", "tester: --windrow: it means another thing there; write --window\n");
     assert_true(prog_given("window") == false && !prog_given("wind"));
     assert_int_equal(file_write("conf", "wind = 3\n", 9), 0);
     wrong("--config conf", "tester: conf:1: no option is called 'wind'; see --help\n");

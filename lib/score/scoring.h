@@ -1,0 +1,32 @@
+/* What `bleu` computes and prints: the metrics asked for, of each sentence, of one system, or of
+ * several side by side, with intervals and paired tests. */
+#ifndef SCORE_SCORING_H
+#define SCORE_SCORING_H
+#include "common/opt.h"
+#include "lib/score/corpus.h"
+#include "lib/score/report.h"
+
+struct scoring {
+    /* options */
+    struct metric as;                    /* the options of all metrics */
+    const char *metrics, *languages, *seed;
+    bool force, sentence, brief, confidence, paired_bs, paired_ar;
+    int trials_ci, trials_bs, trials_ar;
+    struct report_options look;
+    /* from them, by scoring_check */
+    struct metric metric[METRIC_KINDS]; int n;       /* in the order requested */
+    uint64_t seed_number; const char *seed_name;
+};
+extern const struct scoring scoring_defaults;
+/* Of struct scoring: which metrics, their options, tests, output. */
+extern const struct opt scoring_rows[], scoring_bleu_rows[], scoring_chrf_rows[],
+    scoring_ter_rows[], scoring_test_rows[], scoring_output_rows[];
+
+/* Do the options fit together? Fills the rest of s. -1 with a message: wrong usage. */
+int scoring_check(struct scoring *s);
+/* Is one of the paired tests asked for? */
+bool scoring_paired(const struct scoring *s);
+/* Scores c, and writes all that was asked for. -1 with a message. */
+int scoring_print(struct scoring *s, struct score_corpus *c, FILE *to);
+
+#endif
