@@ -4,6 +4,7 @@
  *   ckpt average -o OUT DIR...    the mean of models that have the same configuration
  *   ckpt import -o OUT DIR        turns a model of transformers (BERT, RoBERTa, XLM-R, XLM, BART,
  *                                 mBART) into one of ours
+ *   ckpt import --embeddings-only -o FILE DIR   their embeddings as vectors, also mT5's and XGLM's
  *   ckpt export -o OUT DIR        the other way */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,14 +25,18 @@
 
 static struct options {
     const char *out, *to, *src, *tgt, *head;
-    bool tensors, mask, tokens_only;
+    bool tensors, mask, tokens_only, embeddings;
     int pool;
     struct strs langs;
 } o = { .mask = true };
 
 static const struct opt rows[] = {
     { "tensors", 't', OPT_FLAG(options, tensors), "", "info: print one line per tensor" },
-    { "output", 'o', OPT_STR(options, out), "DIR", "average, import, export: folder to create" },
+    { "output", 'o', OPT_STR(options, out), "DIR",
+      "average, import, export: folder to create; import --embeddings-only: file of vectors" },
+    { "embeddings-only", 0, OPT_FLAG(options, embeddings), "",
+      "import: write the token embeddings as vectors for dict-induce, rsim and others, and nothing "
+      "else; also of mT5 and XGLM" },
     { "to", 0, OPT_STR(options, to), "LAYOUT",
       "export: layout to write: bert, roberta, xlm-roberta, xlm, bart or mbart (default: the one "
       "the model came from, or one that fits)" },
@@ -193,6 +198,7 @@ static int interchange(const char *dir, bool import)
     struct hf_export e = { .layout = o.to, .src = o.src, .tgt = o.tgt, .mask_vocab = o.mask,
                            .head = o.head, .pool = pools[o.pool], .tokens_only = o.tokens_only };
     int rc = !folder  ? -1
+             : o.embeddings ? hf_embeddings(folder, o.out, &notes)
              : import ? hf_import(folder, o.out, &i, &notes)
                       : hf_export(folder, o.out, &e, &notes);
     for (char *line = notes, *end; rc == 0 && line; line = end ? end + 1 : NULL) {
@@ -213,6 +219,7 @@ static int check_options(const char *command)
         { "tgt", "export" },         { "mask-vocab", "export" },
         { "lang-code", "import" },   { "head", "import or export" },
         { "pool", "export" },        { "tokens-only", "export" },
+        { "embeddings-only", "import" },
     };
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (prog_asked_for(needs[i].name) && !strstr(needs[i].of, command))
@@ -234,6 +241,9 @@ int main(int argc, char **argv)
         return prog_usage("unknown command %s; choose info, check, average, import or export",
                           args.v[0]);
     if ((status = check_options(args.v[0]))) return status;
+    if (o.embeddings && (o.langs.n || o.head))
+        return prog_usage("--embeddings-only reads no languages and no head: leave out --%s",
+                          o.langs.n ? "lang-code" : "head");
     if (info || check) {
         for (int i = 1; i < args.n; i++)
             if (look(args.v[i], info) < 0) return prog_fail();

@@ -205,8 +205,11 @@ int hf_config_parse(struct hf_config *h, struct model_config *c, const char *jso
         int l = hf_layout_find(type->valuestring);
         if (l < 0)
             in.rc = err_set("%s: \"model_type\": \"%.40s\" is not supported; bert, roberta, "
-                            "xlm-roberta, xlm, bart and mbart are",
-                            where, type->valuestring);
+                            "xlm-roberta, xlm, bart and mbart are%s",
+                            where, type->valuestring,
+                            hf_layout_named(type->valuestring) < 0
+                                ? ""
+                                : " (ckpt import --embeddings-only reads this one's embeddings)");
         else h->layout = (enum hf_layout)l;
     }
     if (in.rc == 0) {

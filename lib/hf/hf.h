@@ -15,6 +15,11 @@ struct hf_import {
  * are none): lines about what was left out. -1 with a message; `out` then does not exist. */
 int hf_import(const char *dir, const char *out, const struct hf_import *o, char **notes);
 
+/* The token embeddings of a folder of those layouts, of mT5 or XGLM, as the vectors file `out`
+ * (vectors.h: its ending says which form): a row for each token, specials and rows without a token
+ * left out; what `embed` gives of an imported model. -1 with a message; `out` is then as it was. */
+int hf_embeddings(const char *dir, const char *out, char **notes);
+
 struct hf_export {
     const char *layout;                          /* NULL: where it came from, else what fits best */
     /* languages folded into the positions; src alone for an encoder */

@@ -12,6 +12,7 @@
 #include "lib/hf/tokens.h"
 #include "lib/hf/weights.h"
 #include "lib/model/model.h"
+#include "lib/raw/raw.h"
 
 struct job {
     struct hf_config h;
@@ -27,14 +28,7 @@ struct job {
 /* Their tensor of that name or an older spelling of it; NULL: none. */
 static const struct st_tensor *find(struct job *j, const char *name)
 {
-    char other[HF_NAME], plain[HF_NAME];
-    const struct st_tensor *t = weights_find(j->w, name);
-    for (int i = 0; !t && hf_other_name(j->h.layout, name, i, other); i++) {
-        t = weights_find(j->w, other);
-        for (int k = 0; !t && hf_other_name(j->h.layout, other, k, plain); k++)
-            t = weights_find(j->w, plain);
-    }
-    return t;
+    return weights_find_any(j->w, j->h.layout, name);
 }
 
 /* A tensor of [rows, cols] (rows 1: [cols] too) into `to`. */
@@ -220,6 +214,25 @@ static void see_head(struct job *j, struct model_config *c)
                           "logits have no meaning");
 }
 
+/* XLM's text is tokenised as its tokenize.sh does, and Romanian as get-data-nmt.sh has it. */
+static int write_preparation(struct job *j, const char *dir)
+{
+    struct tokenize_options o = { .lower_accents = j->t.s.lower, .no_escape = true,
+                                  .prepare = { .unicode_punctuation = true, .punctuation = true,
+                                               .non_printing = true } };
+    char *path = path_join(dir, RAW_SETTINGS), *all = raw_settings(&o);
+    struct mem_text t;
+    size_t n;
+    mem_text_open(&t);
+    fprintf(t.f, "%sro.normalise-romanian = true\nro.remove-diacritics = true\n", all);
+    char *text = mem_text_take(&t, &n);
+    int rc = file_write(path, text, n);
+    free(text);
+    free(all);
+    free(path);
+    return rc;
+}
+
 static int write_all(struct job *j, const char *dir)
 {
     char *path = path_join(dir, "vocab"), *json = subword_settings_json(&j->t.s);
@@ -233,6 +246,7 @@ static int write_all(struct job *j, const char *dir)
     path = (free(path), path_join(dir, SUBWORD_ADDED));
     if (rc == 0 && j->t.added && !j->t.json) rc = file_write(path, j->t.added, strlen(j->t.added));
     if (rc == 0 && j->t.merges) rc = file_copy(j->t.merges, dir, "codes");
+    if (rc == 0 && j->t.merges) rc = write_preparation(j, dir);
     if (rc == 0) rc = model_save(&j->m, dir, NULL, NULL, 0);
     free(path);
     free(json);
@@ -272,11 +286,13 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     for (int i = 0; i < c.n_heads; i++)
         hf_note(j->notes, "its head is called %s and has %d outputs", c.head[i].name,
                 c.head[i].outputs);
+    char first[48] = "an id that config.json does not name";
+    if (j->h.decoder_start >= 0) snprintf(first, sizeof first, "id %d", j->h.decoder_start);
     if (hf_is_seq2seq(j->h.layout) && j->h.decoder_start != j->t.s.ids[VOCAB_BOS])
         hf_note(j->notes,
-                "its decoder starts with id %d, isoglot's with <s>: states and logits are the "
-                "same, but translate will not say what it was trained to say",
-                j->h.decoder_start);
+                "its decoder starts with %s, isoglot's with <s>: states and logits are the same, "
+                "but translate will not say what it was trained to say",
+                first);
     char *tmp = folder_begin(out);
     if (!tmp) return -1;
     rc = write_all(j, tmp);

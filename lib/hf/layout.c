@@ -5,15 +5,22 @@
 #include <string.h>
 #include "common/err.h"
 
-static const char *const names[HF_LAYOUTS] = { "bert", "roberta", "xlm-roberta",
-                                               "xlm",  "bart",    "mbart" };
+static const char *const names[HF_NAMED] = { "bert", "roberta", "xlm-roberta", "xlm",
+                                             "bart", "mbart",   "mt5",         "xglm" };
 
 const char *hf_layout_name(enum hf_layout l) { return names[l]; }
 
+int hf_layout_named(const char *name)
+{
+    for (int i = 0; i < HF_NAMED; i++)
+        if (!strcmp(names[i], name)) return i;
+    return -1;
+}
+
 int hf_layout_find(const char *name)
 {
-    for (int i = 0; i < HF_LAYOUTS; i++)
-        if (!strcmp(names[i], name)) return i;
+    int l = hf_layout_named(name);
+    if (l >= 0 && l < HF_LAYOUTS) return l;
     return err_set(
         "%.40s is an unknown layout; choose bert, roberta, xlm-roberta, xlm, bart or mbart", name);
 }
@@ -28,7 +35,10 @@ const char *const *hf_specials(enum hf_layout l)
     static const char *const bert[] = { "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]" };
     static const char *const roberta[] = { "<s>", "</s>", "<pad>", "<unk>", "<mask>" };
     static const char *const xlm[] = { "<s>", "</s>", "<pad>", "<unk>", "<special1>" };
-    return l == HF_BERT ? bert : l == HF_XLM ? xlm : roberta;
+    static const char *const mt5[] = { NULL, "</s>", "<pad>", "<unk>", NULL };
+    static const char *const xglm[] = { "<s>", "</s>", "<pad>", "<unk>", NULL };
+    return l == HF_BERT ? bert : l == HF_XLM ? xlm : l == HF_MT5 ? mt5
+         : l == HF_XGLM ? xglm : roberta;
 }
 
 /* Ours is a tensor, or (module) what ".weight" and ".bias" follow; %d is a layer. */
@@ -110,7 +120,12 @@ static const struct row bart[] = {
     { 0 }
 };
 
-static const struct row *const tables[HF_LAYOUTS] = { bert, roberta, roberta, xlm, bart, bart };
+static const struct row mt5[] = { { "embed.tokens", false, { "shared.weight" } }, { 0 } };
+static const struct row xglm[] = { { "embed.tokens", false, { "model.embed_tokens.weight" } },
+                                   { 0 } };
+
+static const struct row *const tables[HF_NAMED] = { bert, roberta, roberta, xlm,
+                                                    bart, bart,    mt5,     xglm };
 
 /* `pattern` with n for its %d, if it has one. */
 static void fill(char to[HF_NAME], const char *pattern, int n, const char *end)
@@ -153,14 +168,14 @@ static bool replaced(char other[HF_NAME], const char *name, const char *from, co
 
 bool hf_other_name(enum hf_layout l, const char *theirs, int i, char other[HF_NAME])
 {
-    static const char *const prefix[HF_LAYOUTS] = { "bert.",        "roberta.", "roberta.",
-                                                    "transformer.", "model.",   "model." };
+    static const char *const prefix[HF_NAMED] = { "bert.",  "roberta.", "roberta.", "transformer.",
+                                                  "model.", "model.",   "?",        "model." };
     static const struct {
         const char *from, *to;
     } tied[] = { { "cls.predictions.bias", "cls.predictions.decoder.bias" },
                  { "lm_head.bias", "lm_head.decoder.bias" },
-                 { "model.shared.weight", "model.encoder.embed_tokens.weight" },
-                 { "model.shared.weight", "model.decoder.embed_tokens.weight" },
+                 { "shared.weight", "encoder.embed_tokens.weight" },
+                 { "shared.weight", "decoder.embed_tokens.weight" },
                  { "model.shared.weight", "lm_head.weight" },
                  { "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight" },
                  { "roberta.embeddings.word_embeddings.weight", "lm_head.decoder.weight" },

@@ -1,22 +1,28 @@
 /* Hugging Face's layouts: which of their tensors is which of ours, and their config.json. Sources:
  * the class definitions of transformers
- * (models/{bert,roberta,xlm_roberta,xlm,bart,mbart}/modeling_*.py), as they name tensors in a state
- * dict. */
+ * (models/{bert,roberta,xlm_roberta,xlm,bart,mbart,mt5,xglm}/modeling_*.py), as they name tensors
+ * in a state dict. */
 #ifndef HF_LAYOUT_H
 #define HF_LAYOUT_H
 #include <stdbool.h>
 #include "lib/model/config.h"
 
-enum hf_layout { HF_BERT, HF_ROBERTA, HF_XLM_ROBERTA, HF_XLM, HF_BART, HF_MBART, HF_LAYOUTS };
+enum hf_layout {
+    HF_BERT, HF_ROBERTA, HF_XLM_ROBERTA, HF_XLM, HF_BART, HF_MBART, HF_LAYOUTS,
+    /* models that ours cannot be; only their embeddings are read (hf_embeddings) */
+    HF_MT5 = HF_LAYOUTS, HF_XGLM, HF_NAMED
+};
 
-/* "bert", "roberta", "xlm-roberta", "xlm", "bart", "mbart": config.json's model_type. */
+/* "bert", "roberta", "xlm-roberta", "xlm", "bart", "mbart"; "mt5", "xglm": config.json's
+ * model_type. */
 const char *hf_layout_name(enum hf_layout l);
 int hf_layout_find(const char *name);                   /* -1 with a message that lists them */
+int hf_layout_named(const char *name);                  /* those of HF_NAMED, too; -1: none */
 static inline bool hf_is_seq2seq(enum hf_layout l) { return l == HF_BART || l == HF_MBART; }
 
 /* Rows that their position table has before position 0's. */
 int hf_position_offset(enum hf_layout l, int pad_id);
-/* How they spell our five specials (<s> </s> <pad> <unk> <mask>). */
+/* How they spell our five specials (<s> </s> <pad> <unk> <mask>); NULL: they have none. */
 const char *const *hf_specials(enum hf_layout l);
 
 enum { HF_PARTS = 3, HF_NAME = 128 };

@@ -309,9 +309,9 @@ static bool is_mbart50(const char *dir, int room)
     return yes;
 }
 
-/* XLM-R and mBART number <s> <pad> </s> <unk>, then the model's pieces after its own three
+/* XLM-R, mBART and XGLM number <s> <pad> </s> <unk>, then the model's pieces after its own three
  * specials, then what they add (transformers, convert_slow_tokenizer.py: XLMRobertaConverter,
- * MBartConverter). */
+ * MBartConverter, XGLMConverter). */
 static int read_spm(struct hf_tokens *t, enum hf_layout l, int rows, const char *dir,
                     const char *name)
 {
@@ -339,7 +339,24 @@ static int read_spm(struct hf_tokens *t, enum hf_layout l, int rows, const char 
     int languages = l != HF_MBART ? 0 : is_mbart50(dir, rows - t->n) ? MBART50 : MBART;
     for (int i = 0; i < languages && rc == 0; i++)
         rc = put(t, t->n, codes[i], strlen(codes[i]), t->model);
-    if (rc == 0) rc = put(t, t->n, "<mask>", 6, t->model);
+    char madeup[24];
+    /* what fairseq filled XGLM's vocabulary up with */
+    for (int i = 0; i < 7 && l == HF_XGLM && rc == 0; i++)
+        rc = put(t, t->n, madeup, (size_t)sprintf(madeup, "<madeupword%d>", i), t->model);
+    if (rc == 0 && l != HF_XGLM) rc = put(t, t->n, "<mask>", 6, t->model);
+    spm_free(m);
+    t->s.kind = SUBWORD_SENTENCEPIECE;
+    return rc;
+}
+
+/* mT5's ids are those of its SentencePiece model. */
+static int read_own_spm(struct hf_tokens *t, const char *dir)
+{
+    t->model = path_join(dir, "spiece.model");
+    struct spm *m = spm_open(t->model);
+    int rc = m ? 0 : -1;
+    for (uint32_t i = 0; rc == 0 && i < spm_size(m); i++)
+        rc = put(t, t->n, spm_piece(m, i)->text, spm_piece(m, i)->n, t->model);
     spm_free(m);
     t->s.kind = SUBWORD_SENTENCEPIECE;
     return rc;
@@ -396,6 +413,7 @@ static int find_specials(struct hf_tokens *t, enum hf_layout l, const char *dir)
     const char *const *want = hf_specials(l);
     for (int k = 0; k < 5; k++) {
         t->s.ids[k] = -1;
+        if (!want[k]) continue;
         for (int i = 0; i < t->n && t->s.ids[k] < 0; i++)
             if (t->token[i] && !strcmp(t->token[i], want[k])) t->s.ids[k] = i;
         if (t->s.ids[k] < 0 && k < 4)
@@ -408,7 +426,8 @@ static int find_specials(struct hf_tokens *t, enum hf_layout l, const char *dir)
 int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, int rows, const char *dir)
 {
     *t = (struct hf_tokens){ 0 };
-    bool spm = l == HF_XLM_ROBERTA || l == HF_MBART, json = there(dir, SUBWORD_TOKENIZER);
+    bool spm = l == HF_XLM_ROBERTA || l == HF_MBART || l == HF_XGLM,
+         json = there(dir, SUBWORD_TOKENIZER);
     int rc;
     if (l == HF_BERT && there(dir, "vocab.txt")) {
         t->s.kind = SUBWORD_WORDPIECE;
@@ -420,8 +439,9 @@ int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, int rows, const char *
     } else if (spm && there(dir, "sentencepiece.model")) {
         rc = read_spm(t, l, rows, dir, "sentencepiece.model");
         if (rc == 0) rc = read_more(t, dir);
-    } else if (json && l != HF_XLM) rc = read_tokenizer(t, dir);
-    else if (!spm && l != HF_BERT && there(dir, "vocab.json")) {
+    } else if (l == HF_MT5 && there(dir, "spiece.model")) rc = read_own_spm(t, dir);
+    else if (json && l != HF_XLM) rc = read_tokenizer(t, dir);
+    else if (!spm && l != HF_BERT && l != HF_MT5 && there(dir, "vocab.json")) {
         rc = read_vocab_json(t, dir);
         if (rc == 0 && l != HF_XLM && there(dir, "merges.txt")) rc = make_tokenizer(t, l, dir);
         else if (l != HF_XLM) t->missing = "merges.txt";
@@ -430,9 +450,10 @@ int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, int rows, const char *
         rc = err_set("%s: has no tokeniser file (%s or tokenizer.json), so what its ids stand for "
                      "is unknown",
                      dir,
-                     l == HF_BERT ? "vocab.txt"
-                     : spm        ? "sentencepiece.bpe.model"
-                                  : "vocab.json");
+                     l == HF_BERT  ? "vocab.txt"
+                     : l == HF_MT5 ? "spiece.model"
+                     : spm         ? "sentencepiece.bpe.model"
+                                   : "vocab.json");
     if (rc == 0) rc = find_specials(t, l, dir);
     if (rc == 0 && t->s.kind == SUBWORD_WORDPIECE && !t->json) rc = basic_tokeniser(t, dir);
     if (rc == 0 && l == HF_XLM && !t->spaced) {

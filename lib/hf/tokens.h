@@ -23,9 +23,9 @@ struct hf_tokens {
 };
 
 /* Reads vocab.txt (BERT), vocab.json and merges.txt (RoBERTa, XLM, BART), sentencepiece.bpe.model
- * (XLM-R, mBART), with added_tokens.json, or tokenizer.json, for a model with `rows` embeddings. -1
- * with a message: none is there, a special token is missing, damaged, a tokenizer.json with
- * something that is not supported. */
+ * (XLM-R, mBART, XGLM) or spiece.model (mT5), with added_tokens.json, or tokenizer.json, for a
+ * model with `rows` embeddings. -1 with a message: none is there, a special token is missing,
+ * damaged, a tokenizer.json with something that is not supported. */
 int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, int rows, const char *dir);
 void hf_tokens_free(struct hf_tokens *t);
 

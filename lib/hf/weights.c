@@ -132,6 +132,18 @@ const struct st_tensor *weights_find(struct weights *w, const char *name)
     return e->t;
 }
 
+const struct st_tensor *weights_find_any(struct weights *w, enum hf_layout l, const char *name)
+{
+    char other[HF_NAME], plain[HF_NAME];
+    const struct st_tensor *t = weights_find(w, name);
+    for (int i = 0; !t && hf_other_name(l, name, i, other); i++) {
+        t = weights_find(w, other);
+        for (int k = 0; !t && hf_other_name(l, other, k, plain); k++)
+            t = weights_find(w, plain);
+    }
+    return t;
+}
+
 const char *weights_unused(const struct weights *w, int i)
 {
     for (int k = 0; k < w->n; k++)

@@ -3,6 +3,7 @@
 #ifndef HF_WEIGHTS_H
 #define HF_WEIGHTS_H
 #include "common/safetensors.h"
+#include "lib/hf/layout.h"
 
 struct weights;
 
@@ -11,6 +12,8 @@ struct weights;
 struct weights *weights_open(const char *dir);
 /* NULL: not there. Counts as used */
 const struct st_tensor *weights_find(struct weights *w, const char *name);
+/* The same, or by another spelling that files of this layout have (hf_other_name). */
+const struct st_tensor *weights_find_any(struct weights *w, enum hf_layout l, const char *name);
 /* the i-th that was never found; NULL: no more */
 const char *weights_unused(const struct weights *w, int i);
 /* the file or index, for messages */
