@@ -9,7 +9,7 @@
 
 static struct options {
     int window, weights, oov, batch;
-    bool left, right, symmetric, shards;
+    bool left, right, shards;
     const char *vocab, *out, *tmp;
     struct strs skip;
     size_t memory;
@@ -21,10 +21,8 @@ static const struct opt rows[] = {
       "number of words on either side", .min = 1, .max = COOC_MAX_WINDOW },
     { "weights", 0, OPT_CHOICE(options, weights), "mlm-gc|glove|flat",
       "weight of a pair at distance d: 1/(d+1), 1/d or 1" },
-    { "symmetric", 0, OPT_FLAG(options, symmetric), NULL,
-      "count the words on both sides (the default)" },
     { "left", 0, OPT_FLAG(options, left), NULL,
-      "count only the words to the left of a row's word" },
+      "count only the words to the left of a row's word (default: on both sides)" },
     { "right", 0, OPT_FLAG(options, right), NULL,
       "count only the words to the right of a row's word" },
     { "oov", 0, OPT_CHOICE(options, oov), "gap|collapse",
@@ -105,8 +103,7 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
-    if (o.left + o.right + o.symmetric > 1)
-        return prog_usage("give only one of --symmetric, --left and --right");
+    if (o.left && o.right) return prog_usage("give only one of --left and --right");
     int std_in = 0;
     for (int i = 0; i < args.n; i++) {
         char lang[32];

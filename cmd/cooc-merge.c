@@ -28,7 +28,8 @@ static const struct prog prog = {
     "Adds co-occurrence counts: matrices of the same language are added, those of different\n"
     "languages are kept apart. Vocabulary, window, weights, sides and --oov must be the same.\n"
     "Any order and grouping gives the same bytes.",
-    .more = "Example:\n  cooc-merge --normalize en en.*.cooc de.*.cooc > ende.cooc\n"
+    .more = "Example:\n  cooc-merge --normalize en en.*.cooc de.*.cooc > ende.cooc\n",
+    .no_text = true
 };
 
 int main(int argc, char **argv)

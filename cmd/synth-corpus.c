@@ -68,7 +68,8 @@ static const struct prog prog = {
     "synth-corpus", "--out DIR [options]",
     "Makes text in two invented languages that share meanings but not words.",
     "Example:\n  synth-corpus --out synth --sentences 20000 --seed 7\n  ls synth    # mono.xa "
-    "mono.xb dev.xa dev.xb test.xa test.xb dict.tsv, and *.pos\n"
+    "mono.xb dev.xa dev.xb test.xa test.xb dict.tsv, and *.pos\n",
+    .no_text = true
 };
 
 /* Is s "A,B", where both are among the n words? Sets their indices. */

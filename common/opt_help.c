@@ -61,22 +61,31 @@ static void print_row(const struct opt_here *o)
     free(text);
 }
 
+/* What every program takes is explained in one place: isoglot(1). */
+static void print_common(const struct opt_set *s)
+{
+    char text[512];
+    int n = snprintf(text, sizeof text, "Every program also takes");
+    for (int i = s->own; i < s->n; i++) {
+        const struct opt *row = s->all[i].row;
+        const char *arg = row->type == OPT_TYPE_FLAG ? NULL : row->arg;
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s --%s%s%s", i > s->own ? "," : "",
+                      row->name, arg ? " " : "", arg ? arg : "");
+    }
+    snprintf(text + n, sizeof text - (size_t)n, " (isoglot(1)).");
+    putchar('\n');
+    print_wrapped(text, 0);
+}
+
 void opt_help(const struct opt_set *s)
 {
     const struct opt_group *last = NULL;
-    int headings = 0;
     for (int i = 0; i < s->own; i++) {
         const struct opt_group *g = s->all[i].group;
-        if (g != last && g->heading) headings++;
-        last = g;
-    }
-    last = NULL;
-    for (int i = 0; i < s->n; i++) {
-        const struct opt_group *g = s->all[i].group;
         if (s->all[i].row->type == OPT_TYPE_REFUSED) continue;
-        /* a short list goes on with the options of every program, without a heading of their own */
-        if (g != last && g->heading && (i < s->own || headings > 1)) printf("\n%s:\n", g->heading);
+        if (g != last && g->heading) printf("\n%s:\n", g->heading);
         last = g;
         print_row(&s->all[i]);
     }
+    print_common(s);
 }

@@ -34,19 +34,26 @@ static const struct opt std_rows[] = {
       "SLURM_CPUS_PER_TASK allow)", .min = 0, .max = 4096 },
     { "config", 0, OPT_STR(std, config), "FILE",
       "read options from FILE, one \"name = value\" per line; the command line wins" },
-    { "max-line", 0, OPT_SIZE(std, line), "SIZE",
-      "refuse text with a line longer than this, before allocating memory for it",
-      .min = 1, .max = 1e15 },
-    { "zstd-long", 0, OPT_INT(std, window), "N",
-      "accept zstd text with windows of up to 2^N bytes of memory (zstd --long=N)",
-      .min = 10, .max = 31 },
     { "quiet", 'q', OPT_FLAG(std, quiet), 0, "print no notes and no progress bar" },
     { "help", 'h', OPT_FLAG(std, help), 0, "print this text and exit" },
     { "version", 0, OPT_FLAG(std, version), 0,
       "print version, compiler and instruction sets, and exit" },
     { 0 }
 };
-static const struct opt_group std_groups[] = { { "Every program", std_rows, &std }, { 0 } };
+static const struct opt text_rows[] = {
+    { "max-line", 0, OPT_SIZE(std, line), "SIZE",
+      "refuse text with a line longer than this, before allocating memory for it",
+      .min = 1, .max = 1e15 },
+    { "zstd-long", 0, OPT_INT(std, window), "N",
+      "accept zstd text with windows of up to 2^N bytes of memory (zstd --long=N)",
+      .min = 10, .max = 31 },
+    { 0 }
+};
+/* Of a program that reads no text, without the last. */
+static const struct opt_group reader_groups[] = {
+    { 0, std_rows, &std }, { 0, text_rows, &std }, { 0 }
+};
+static const struct opt_group std_groups[] = { { 0, std_rows, &std }, { 0 } };
 
 /* --- the end ------------------------------------------------------------------------------- */
 
@@ -222,7 +229,7 @@ static int options(const struct opt_group *groups, int argc, char **argv, struct
 {
     struct opt_line line;
     std = (struct std){ .line = text_limits_default.line, .window = text_limits_default.window };
-    opt_open(&set, groups, std_groups);
+    opt_open(&set, groups, prog->no_text ? std_groups : reader_groups);
     for (int i = set.own; i < set.n; i++) {
         struct opt_here *o = &set.all[i];
         o->at_once = o->value == &std.help || o->value == &std.version;

@@ -43,12 +43,14 @@ struct prog {
     /* Options of the program that people know, as "-window-size|-memory", which would be read as
      * letters here; and what to write in their place. */
     const char *peer, *instead;
+    bool no_text;                        /* reads none, and has no options for its bounds */
 };
 
 /* Parses. Returns -1 when the program should go on, else the status to exit with
  * (--help and --version print and give 0; wrong usage prints one line and gives 2). An argument
  * that is "" is wrong usage: no program has a use for one, and shells give it for "$unset".
- * Every program also gets --threads N, --quiet/-q, --config FILE, --help/-h, --version.
+ * Every program also gets --threads N, --config FILE, --quiet/-q, --help/-h, --version, and, unless
+ * it reads no text, --max-line SIZE and --zstd-long N.
  * --config FILE holds "name = value" lines with the same names ('#' starts a comment); the
  * command line wins. */
 int prog_start(const struct prog *p, const struct opt_group *groups, int argc, char **argv,

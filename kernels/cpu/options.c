@@ -37,5 +37,5 @@ static const char *version(void)
 
 const struct prog_part kern_part = { version,
                                      { { "ISOGLOT_SIMD", "base|avx2|avx512|amx" },
-                                       { "ISOGLOT_BF16", "tiles|dots|rounded" },
+                                       { "ISOGLOT_BF16", "tiles|dots" },
                                        { "ISOGLOT_CUDA_GRAPHS", "0|1" } } };

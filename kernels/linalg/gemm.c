@@ -113,8 +113,8 @@ static int few_rows_cut(int N, int K)
 enum bf16_way { OFF, TILES, DOTS, ROUNDED };
 static enum bf16_way bf16;
 static _Thread_local bool same_a;
-static const double BF16_FLOPS =
-    8e6; /* converting costs as much as it gains below a few millions */
+/* converting costs as much as it gains below a few millions */
+static const double BF16_FLOPS = 8e6;
 
 void gemm_same_a(void) { same_a = true; }
 
@@ -123,8 +123,7 @@ static enum bf16_way bf16_way(void)
     const char *way = getenv("ISOGLOT_BF16");
     bool chosen = way && *way;
     if (simd_amx() && (!chosen || strcmp(way, "tiles") == 0)) return TILES;
-    if (chosen) return strcmp(way, "rounded") == 0 ? ROUNDED : DOTS;
-    return bf16_gains() ? DOTS : ROUNDED;
+    return chosen || bf16_gains() ? DOTS : ROUNDED;
 }
 
 int gemm_bf16(bool on)

@@ -41,7 +41,7 @@ void gemm_same_a(void);
  * sums, where a product is large enough to gain by it and X W^T has more than a few rows (a step of
  * decoding has few): bf16_amx.c by AMX where simd_amx(), else bf16.c by oneDNN, which is opened at
  * run time. -1 with a message if it or the processor's instructions are missing.
- * ISOGLOT_BF16=tiles|dots|rounded chooses. */
+ * ISOGLOT_BF16=tiles|dots chooses. */
 int gemm_bf16(bool on);
 
 /* Would that be faster than float32 on this processor, with the libraries that are here? */

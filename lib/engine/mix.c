@@ -23,9 +23,14 @@ void mix_init(struct mix *x, const struct objective *const *table, unsigned used
                  o->weight ? "" : "-weight");
         const char *about = used_by & OBJECTIVE_ALIGN && o->about_align ? o->about_align : o->about;
         snprintf(k->heading, sizeof k->heading, "Objective %s: %s", o->name, about);
+        const char *first = x->known[0].weight_name;      /* what a ramp is, is said once */
+        snprintf(k->weight_help, sizeof k->weight_help, "weight of its loss, as --%.*s",
+                 (int)strcspn(first, "|"), first);
         k->weight_row[0] = (struct opt){ k->weight_name, 0, OPT_STR(mix_weight, ramp), "RAMP",
-                                         "weight of this objective's loss: a number, or "
-                                         "STEP:WEIGHT,STEP:WEIGHT,... to interpolate between" };
+                                         k == x->known
+                                             ? "weight of this objective's loss: a number, or "
+                                               "STEP:WEIGHT,STEP:WEIGHT,... to interpolate between"
+                                             : k->weight_help };
     }
 }
 

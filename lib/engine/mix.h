@@ -13,7 +13,7 @@ struct mix_known {
     const struct objective *o;
     void *self;
     struct mix_weight { const char *ramp; } weight;
-    char weight_name[64], heading[96];
+    char weight_name[64], weight_help[96], heading[96];
     struct opt weight_row[2];
 };
 

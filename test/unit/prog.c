@@ -290,13 +290,11 @@ static void help_shows_every_option_and_its_default_and_version_the_compiler(voi
                                         "(default: 90)",
                                         "--order svo|sov|free",
                                         "(default: svo)",
-                                        "--threads N",
-                                        "--config FILE",
-                                        "-q, --quiet",
-                                        "--version",
                                         "\nOptions:\n",
                                         "\nLimits:\n",
-                                        "\nEvery program:\n",
+                                        "\nEvery program also takes --threads N, --config FILE, "
+                                        "--quiet, --help,\n--version, --max-line SIZE, "
+                                        "--zstd-long N (isoglot(1)).\n",
                                         "--no-normalize turns it off",
                                         "\nExample: tester x\n" };
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++)
