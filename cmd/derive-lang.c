@@ -5,6 +5,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/mem.h"
 #include "common/msg.h"
 #include "common/prog.h"
 #include "common/sum.h"
@@ -151,7 +152,7 @@ static int learn(const struct args *args)
 static int import(void)
 {
     struct order_model *m = order_new(LABELS_UD1);
-    char *list = strdup(o.import), *rest = list;
+    char *list = mem_dup(o.import), *rest = list;
     int status = 0;
     for (char *part; status == 0 && (part = strsep(&rest, ","));) {
         int c = part[0] == 'N' ? ORDER_N : part[0] == 'V' ? ORDER_V : -1;

@@ -205,9 +205,7 @@ static int open_tmp(struct out *o)
 {
     const char *slash = strrchr(o->path, '/'), *base = slash ? slash + 1 : o->path;
     int dir = (int)(base - o->path);
-    char *tmp;
-    if (asprintf(&tmp, "%.*s.%s.%ld.tmp", dir, o->path, base, (long)getpid()) < 0)
-        return err_set("%s: out of memory", o->name);
+    char *tmp = mem_format("%.*s.%s.%ld.tmp", dir, o->path, base, (long)getpid());
     if (tmp_known(tmp)) {
         free(tmp);
         return err_set(
@@ -259,13 +257,13 @@ static char *behind_links(const char *path, bool *there)
         ssize_t n = readlink(at, target, sizeof target - 1);
         if (n <= 0) break;
         target[n] = '\0';
-        char *slash = *target == '/' ? NULL : strrchr(at, '/'), *next;
+        char *slash = *target == '/' ? NULL : strrchr(at, '/');
         int dir = slash ? (int)(slash + 1 - at) : 0;
-        if (asprintf(&next, "%.*s%s", dir, at, target) < 0) break;
+        char *next = mem_format("%.*s%s", dir, at, target);
         free(at);
         at = next;
     }
-    char *real = realpath(at, NULL);
+    char *real = path_real(at);
     if ((*there = real)) { free(at); return real; }
     return at;
 }
@@ -705,6 +703,13 @@ bool file_exists(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0;
+}
+
+char *path_real(const char *path)
+{
+    char *real = realpath(path, NULL);
+    if (!real && errno == ENOMEM) mem_none(PATH_MAX);
+    return real;
 }
 
 char *path_join(const char *dir, const char *name)

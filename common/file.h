@@ -85,6 +85,9 @@ int dir_remove(const char *path);             /* rm -r of a folder of ours; refu
 bool file_exists(const char *path);
 /* "a/b" from parts; malloc'd. */
 char *path_join(const char *dir, const char *name);
+/* Where path leads, absolute and without symbolic links; malloc'd. NULL, without a message: nowhere
+ * (realpath, which is also NULL where there is no memory, and then the program ends). */
+char *path_real(const char *path);
 
 /* A temporary file, already unlinked where the system allows it, in dir (NULL: $TMPDIR, then the
  * system's). */

@@ -19,19 +19,14 @@ static void cut(const char *path, size_t *all, size_t *before)
 char *folder_begin(const char *out)
 {
     size_t all, before;
-    char *tmp;
     cut(out, &all, &before);
     if (file_exists(out)) {
         err_set("%s: already exists; name another folder with -o", out);
         return NULL;
     }
     if (!all) { err_set("\"%s\" is not a valid folder name; name one with -o", out); return NULL; }
-    if (asprintf(&tmp, "%.*s.%.*s.%ld.tmp", (int)before, out, (int)(all - before), out + before,
-                 (long)getpid())
-        < 0) {
-        err_set("no memory");
-        return NULL;
-    }
+    char *tmp = mem_format("%.*s.%.*s.%ld.tmp", (int)before, out, (int)(all - before), out + before,
+                           (long)getpid());
     leftover_clear(out, dir_remove);
     tmp_register(tmp);
     /* a killed process of the same number may have left one */

@@ -51,8 +51,7 @@ void leftover_clear(const char *path, int (*gone)(const char *path))
     for (struct dirent *e; d && (e = readdir(d)); ) {
         long pid = owner(e->d_name, base, strlen(base));
         if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH) continue;
-        char *left;
-        if (asprintf(&left, "%s%s%s", slash ? dir : "", slash ? "/" : "", e->d_name) < 0) break;
+        char *left = mem_format("%s%s%s", slash ? dir : "", slash ? "/" : "", e->d_name);
         if (abandoned(left)) gone(left);
         free(left);
     }

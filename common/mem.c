@@ -1,5 +1,6 @@
 #include "common/mem.h"
 #include "common/msg.h"
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,17 @@ char *mem_dup(const char *s)
 {
     size_t n = strlen(s) + 1;
     return memcpy(mem_alloc(n), s, n);
+}
+
+char *mem_format(const char *fmt, ...)
+{
+    va_list ap;
+    char *s;
+    va_start(ap, fmt);
+    int n = vasprintf(&s, fmt, ap);
+    va_end(ap);
+    if (n < 0) out_of_memory(strlen(fmt) + 1, 1);
+    return s;
 }
 
 /* To the ends of p's pages: a mapping of which all has the same advice can be moved when it grows,

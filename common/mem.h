@@ -11,6 +11,7 @@ void *mem_alloc(size_t bytes);                       /* uninitialised */
 void *mem_zero(size_t count, size_t size);           /* zeroed; count * size is checked */
 void *mem_grow(void *p, size_t count, size_t size);  /* realloc to count * size, checked */
 char *mem_dup(const char *s);
+char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* asprintf */
 /* Asks for huge pages for p[0..bytes), of which much will be used and in no order: fewer faults and
  * fewer misses when addresses are looked up. Changes nothing where the system has none. */
 void mem_huge(void *p, size_t bytes);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/mem.h"
 
 enum { TEXT_AT = 30, WIDTH = 79 };
 
@@ -48,7 +49,7 @@ static void print_row(const struct opt_here *o)
 {
     const struct opt *row = o->row;
     const char *arg = row->type == OPT_TYPE_FLAG ? NULL : row->arg;
-    char left[160], tail[320], *text;
+    char left[160], tail[320];
     int n = snprintf(left, sizeof left, "  %c%c%s --%.*s%s%s", row->letter ? '-' : ' ',
                      row->letter ? row->letter : ' ', row->letter ? "," : " ", opt_name_length(row),
                      row->name, arg ? " " : "", arg ? arg : "");
@@ -56,7 +57,7 @@ static void print_row(const struct opt_here *o)
     if (n > TEXT_AT - 3) printf("\n%*s", TEXT_AT, "");
     else printf("%*s", TEXT_AT - n, "");
     format_default(o, tail, sizeof tail);
-    if (asprintf(&text, "%s%s", row->help, tail) < 0) return;
+    char *text = mem_format("%s%s", row->help, tail);
     print_wrapped(text, TEXT_AT);
     free(text);
 }

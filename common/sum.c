@@ -53,7 +53,7 @@ int sum_check(const char *path)
 {
     struct stat st;
     if (!path || !strcmp(path, "-")) return 0;
-    char *real = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+    char *real = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? path_real(path) : NULL;
     char *sum = beside(real ? real : path);
     int rc = 0;
     if (file_exists(sum)) {
@@ -78,15 +78,10 @@ static int keep(struct kept *k, const char *path, int (*by)(const char *, const 
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     *k = (struct kept){ path, NULL };
-    char *name;                              /* as of an output called "NAME.old" */
-    if (asprintf(&name, "%s.old", path) < 0) return err_set("%s: out of memory", path);
+    char *name = mem_format("%s.old", path);             /* as of an output called so */
     leftover_clear(name, dir_remove);
     free(name);
-    if (asprintf(&k->tmp, "%.*s.%s.old.%ld.tmp", (int)(base - path), path, base, (long)getpid())
-        < 0) {
-        k->tmp = NULL;
-        return err_set("%s: out of memory", path);
-    }
+    k->tmp = mem_format("%.*s.%s.old.%ld.tmp", (int)(base - path), path, base, (long)getpid());
     unlink(k->tmp);
     tmp_register(k->tmp);
     if (by(path, k->tmp) == 0) return 0;

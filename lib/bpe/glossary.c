@@ -20,8 +20,7 @@ static pcre2_code *compile(const char *before, const char *pattern, const char *
 {
     int code;
     PCRE2_SIZE at;
-    char *text;
-    if (asprintf(&text, "%s%s%s", before, pattern, after) < 0) mem_none(strlen(pattern));
+    char *text = mem_format("%s%s%s", before, pattern, after);
     pcre2_code *re = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
                                    PCRE2_UTF | PCRE2_UCP | flags, &code, &at, NULL);
     if (!re) {

@@ -418,7 +418,7 @@ int checkpoint_sweep(const char *dir)
 {
     char *path = path_join(dir, "checkpoints");
     DIR *d = opendir(path);
-    int rc = 0;
+    int rc = d || errno == ENOENT ? 0 : err_sys("%s: cannot be listed", path);
     for (struct dirent *e; d && rc == 0 && (e = readdir(d)); ) {
         size_t n = strlen(e->d_name);
         if (strncmp(e->d_name, "step-", 5) || n < 4 || strcmp(e->d_name + n - 4, ".tmp")) continue;
@@ -547,7 +547,7 @@ int checkpoint_link(const char *dir, const char *name, int64_t step)
 /* N of a path that ends in step-N, -1: it does not. */
 static int64_t step_of(const char *folder)
 {
-    char *real = realpath(folder, NULL);
+    char *real = path_real(folder);
     const char *slash = real ? strrchr(real, '/') : NULL;
     int64_t step = -1;
     int used = 0;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
@@ -26,7 +27,7 @@ int hf_run_read(struct hf_run *r, const char *dir)
 {
     static const char begin[] = "# options of this run: ";
     *r = (struct hf_run){ 0 };
-    char *real = realpath(dir, NULL), *end = real ? strstr(real, "/checkpoints/step-") : NULL;
+    char *real = path_real(dir), *end = real ? strstr(real, "/checkpoints/step-") : NULL;
     if (end) *end = '\0';
     char *path = end ? path_join(real, "run.config") : NULL;
     bool there = path && file_exists(path);
@@ -102,12 +103,13 @@ static void put_usage(FILE *f, const struct hf_card *card)
 }
 
 /* Files that the run read and that are still there, with their checksums. */
-static void put_data(FILE *f, const char *config)
+static int put_data(FILE *f, const char *config)
 {
     static const char *const names[] = { "train", "valid", "parallel", "valid-parallel", "pseudo",
                                          "dict", "cooc", "with" };
     bool begun = false;
-    for (const char *s = config, *end; s && *s; s = end ? end + 1 : NULL) {
+    int rc = 0;
+    for (const char *s = config, *end; rc == 0 && s && *s; s = end ? end + 1 : NULL) {
         end = strchr(s, '\n');
         size_t n = end ? (size_t)(end - s) : strlen(s), k = 0;
         const char *is = memmem(s, n, " = ", 3);
@@ -121,13 +123,17 @@ static void put_data(FILE *f, const char *config)
         char *value = mem_alloc(n + 1), *more = NULL, hex[SUM_HEX + 1];
         snprintf(value, n + 1, "%.*s", (int)(n - (size_t)(is + 3 - s)), is + 3);
         char *files = strchr(value, '=') ? strchr(value, '=') + 1 : value;
-        for (char *p = strtok_r(files, ",", &more); p; p = strtok_r(NULL, ",", &more)) {
+        for (char *p = strtok_r(files, ",", &more); p && rc == 0; p = strtok_r(NULL, ",", &more)) {
             struct stat st;
-            bool there = stat(p, &st) == 0 && S_ISREG(st.st_mode) && sum_hex(p, hex) == 0;
-            fprintf(f, "| `%s` | `%s` | %s |\n", names[k], p, there ? hex : "not there any more");
+            const char *sum = stat(p, &st) < 0 || !S_ISREG(st.st_mode) ? "not there any more"
+                              : access(p, R_OK) < 0                    ? "cannot be read"
+                                                                       : hex;
+            if (sum == hex && sum_hex(p, hex) < 0) rc = -1;
+            else fprintf(f, "| `%s` | `%s` | %s |\n", names[k], p, sum);
         }
         free(value);
     }
+    return rc;
 }
 
 int hf_card_write(const struct hf_card *card, const char *to)
@@ -158,13 +164,14 @@ int hf_card_write(const struct hf_card *card, const char *to)
                 *card->run->objective ? ": " : "", card->run->objective);
     fputc('\n', t.f);
     put_usage(t.f, card);
+    int rc = 0;
     if (card->run->config) {
-        put_data(t.f, card->run->config);
+        rc = put_data(t.f, card->run->config);
         fprintf(t.f, "\n## Options of the training\n\n```\n%s```\n", card->run->config);
     }
     size_t n;
     char *text = mem_text_take(&t, &n), *path = path_join(to, "README.md");
-    int rc = file_write(path, text, n);
+    if (rc == 0) rc = file_write(path, text, n);
     free(path);
     free(text);
     return rc;

@@ -37,9 +37,7 @@ static void tell_left_out(const struct log_data *d, char *const *field, int n, c
     int missing = 0;
     for (int i = 0; i < n; i++) {
         if (log_data_has(d, field[i])) continue;
-        char *more;
-        if (asprintf(&more, "%s%s%s", lacks ? lacks : "", lacks ? ", " : "", field[i]) < 0)
-            mem_none(strlen(field[i]));
+        char *more = mem_format("%s%s%s", lacks ? lacks : "", lacks ? ", " : "", field[i]);
         free(lacks);
         lacks = more;
         missing++;

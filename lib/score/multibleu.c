@@ -51,16 +51,14 @@ void multibleu_line(const struct bleu_stats *s, char to[200])
 
 static char *join(const char *stem, const char *infix, int number)
 {
-    char *s = NULL;
-    int ok = number < 0 ? asprintf(&s, "%s%s", stem, infix)
-                        : asprintf(&s, "%s%s%d", stem, infix, number);
-    return ok < 0 ? NULL : s;
+    return number < 0 ? mem_format("%s%s", stem, infix)
+                      : mem_format("%s%s%d", stem, infix, number);
 }
 
 static bool exists(const char *stem, const char *infix, int number)
 {
     char *s = join(stem, infix, number);
-    bool yes = s && file_exists(s);
+    bool yes = file_exists(s);
     free(s);
     return yes;
 }

@@ -68,12 +68,13 @@ for change in 's/^}/}x/' 's/  "layers": 1,/&\n  "layers": 1,/' 's/"norm_eps"/"no
     rm -r model
 done
 
-# ckpt export: a tokenizer.json without some tokens never passes for one that is whole.
+# ckpt export: a tokenizer.json without some tokens, or a README.md without the run that made the
+# model, never passes for one that is whole.
 export=(ckpt export -q --threads 1 -o out --to bert whole/last)
 "${export[@]}"; (cd out && sha256sum *) > sums; rm -r out
 for call in malloc realloc; do
     n=$(calls $call "${export[@]}"); rm -r out
-    for ((k = n; k > 0 && k > n - 1200; k -= 1 + RANDOM % 3)); do
+    for ((k = n; k > 0 && k > n - 1200; k--)); do
         if faulty $call:$k:fail "${export[@]}" 2> err; then
             (cd out && sha256sum *) | cmp - sums || fail "$call $k of $n failed, status 0"
         fi
