@@ -29,8 +29,8 @@ values() { od -An -v -tf8 -w"$1" | awk '{ print $NF }'; }
 cooc-query --glove all.cooc > records
 paste -d ' ' <(od -An -v -td4 -w16 records) <(values 16 < records) | sort -n -k 1,1 -k 2,2 |
     awk '{ print $NF }' > want
-at=$(($(LC_ALL=C grep -abo data.npy all.npz | head -n 1 | cut -d : -f 1) + 8 + 20 + 128))
-tail -c +$((at + 1)) all.npz | head -c $((8 * n)) | values 8 | cmp - want
+at=$(($(LC_ALL=C grep -abo data.npy all.npz | awk -F : 'NR == 1 { print $1 }') + 8 + 20 + 128))
+od -An -v -tf8 -w8 -j $at -N $((8 * n)) all.npz | awk '{ print $1 }' | cmp - want
 cooc-query --npz --lang de all.cooc -o got.npz; same got.npz "$gold/both.npz"
 
 # no pairs at all; a disk without room; a terminal's words
