@@ -104,6 +104,16 @@ void mem_room(void *p, size_t *cap, size_t need, size_t size)
     *cap = more;
 }
 
+void mem_columns(size_t *cap, size_t need, int n, const struct mem_column *c)
+{
+    size_t grown = *cap;
+    for (int i = 0; i < n; i++) {
+        grown = *cap;
+        mem_room(c[i].p, &grown, need, c[i].size);
+    }
+    *cap = grown;
+}
+
 static ssize_t append(void *text, const char *from, size_t n)
 {
     struct mem_text *t = text;

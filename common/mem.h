@@ -26,6 +26,11 @@ _Noreturn void mem_end(const char *why);
 /* Makes room for `need` elements in *p (capacity *cap), growing by half or more.
  *   int *a = NULL; size_t n = 0, cap = 0;  mem_room(&a, &cap, n + 1, sizeof *a);  */
 void mem_room(void *p, size_t *cap, size_t need, size_t size);
+/* The same for n arrays that grow together and share one capacity:
+ *   mem_columns(&cap, n + 1, 2, (struct mem_column[]){ MEM_COLUMN(a), MEM_COLUMN(b) });  */
+struct mem_column { void *p; size_t size; };
+#define MEM_COLUMN(a) { &(a), sizeof *(a) }
+void mem_columns(size_t *cap, size_t need, int n, const struct mem_column *c);
 
 /* A stream that writes into memory: mem_text_take returns what was written, NUL-terminated,
  * malloc'd, and closes; *n, unless n is NULL, becomes its length. Running out of memory ends the

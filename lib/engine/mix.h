@@ -67,7 +67,10 @@ int mix_period(const struct mix *x);
 void mix_parameters(const struct mix *x, struct model *m);
 int mix_start(struct mix *x, struct pass *p, struct state *s);
 /* Does member i have a pass of its own? */
-static inline bool mix_passes(const struct mix *x, int i) { return x->m[i].o->forward != NULL; }
+static inline bool mix_passes(const struct mix *x, int i)
+{
+    return x->m[i].o->batch->forward != NULL;
+}
 /* Sets part[i] of all members: do they take part in the step after `step` steps? Depends on step
  * and seed alone. */
 void mix_turn(const struct mix *x, int64_t step, uint64_t seed, bool part[MIX_MOST]);

@@ -32,6 +32,18 @@ void pass_predicts(struct pass *p, int n)
     if (n > p->predicted) p->predicted = n;
 }
 
+struct var *pass_states(const struct pass *p, enum batch_side side)
+{
+    return side == BATCH_ENCODER && p->encoder ? p->encoder : p->h;
+}
+
+int objective_loss(const struct objective *o, void *self, void *batch, struct pass *p, float scale)
+{
+    if (o->loss) return o->loss(self, batch, p, scale);
+    o->batch->loss(self, batch, p, o->name, scale);
+    return 0;
+}
+
 void report_put(struct report *r, double value, const char *name, ...)
 {
     char full[128];

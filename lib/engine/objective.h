@@ -3,13 +3,14 @@
  * run.h) knows this struct and no loss by name.
  *
  * An objective has a pass of its own over batches of its own (mlm), rides on another one's pass
- * (gc: `on`, and no `forward`), or has a pass of its own over what it makes of another one's batch
- * (`on`, and `forward`: MLM on a code-switched copy).
+ * (gc: `on`, and batches without `forward`), or has a pass of its own over what it makes of another
+ * one's batch (`on`, and `forward`: MLM on a code-switched copy).
  *
  * A step, for each of its micro-batches (turn), in the order of --objective:
- *   make      on the data thread, some micro-batches ahead: fills `batch`
- *   prepare   without gradients: back-translation, keys of a momentum encoder
- *   forward, loss (and those of the riders), backward
+ *   make      on the data thread, some micro-batches ahead: fills `batch`; no model to look at
+ *   prepare   the model is at hand, without gradients: back-translation, keys of a momentum encoder
+ *   forward, loss (and those of the riders), watch (of those with a pass of their own), backward
+ *   write     with --write-batches
  * and once the optimiser has stepped: stepped. Gradients of all passes of a step add up. */
 #ifndef ENGINE_OBJECTIVE_H
 #define ENGINE_OBJECTIVE_H
@@ -24,6 +25,7 @@ struct pair_pool;
 struct masking;
 struct report;
 struct batch_file;
+struct memory_need;
 struct ranks;
 
 /* A micro-batch's number, which may key random draws: the same for every rank and every resumed
@@ -86,6 +88,8 @@ struct pass {
     const struct vocab *vocab;
     /* on the planning device: shapes count, numbers do not */
     bool planning;
+    /* rows of what the encoder reads that are mixtures of embeddings (tape.h); NULL: none */
+    const struct mixture *mix;
     /* states [rows, dim] that riders see, set by forward */
     struct var *h;
     /* the encoder's states [rows of the encoder, dim] where h is a decoder's; else NULL */
@@ -110,89 +114,130 @@ void pass_number(struct pass *p, const char *name, double sum, double count);
 void pass_reads(struct pass *p, int rows, int longest);
 void pass_predicts(struct pass *p, int n);
 
+/* The halves of an encoder-decoder; of a batch without a decoder both are the encoder. */
+enum batch_side { BATCH_DECODER, BATCH_ENCODER };
+/* The states of one half. */
+struct var *pass_states(const struct pass *p, enum batch_side side);
+
+/* What an objective sees of the batch that it rides on: one half's sentences, what stood at their
+ * rows before some were masked [rows], what the encoder reads in its place [rows], and which n rows
+ * the pass predicts, ascending (NULL: every row). */
+struct batch_view {
+    const struct batch *sentences;
+    const uint32_t *original;
+    const int32_t *read, *predicted;
+    int n;
+};
+
+/* What batches of one kind have in common, whichever objective makes them: batch_masked (masked.h),
+ * batch_headed, batch_seq2seq; or those of one objective. self: the objective's. */
+struct batch_kind {
+    size_t size;                                 /* bytes; a batch starts as zeros */
+    void (*free)(void *batch);
+    /* The model's pass over it: sets p->h. NULL: its objective rides on another one's pass. */
+    int (*forward)(void *self, void *batch, struct pass *p);
+    /* Adds the gradient of scale * mean loss to the states, and the losses to the log: the loss of
+     * every objective that has no other. */
+    void (*loss)(void *self, void *batch, struct pass *p, const char *name, float scale);
+    /* What the model read and predicted in it, by the names of docs/formats/batches.md: after its
+     * pass and `watch`. */
+    void (*write)(const void *self, const void *batch, const struct pass *p, struct batch_file *to);
+    /* The largest batch with micro-batches of so many tokens; forward and loss run on it on the
+     * planning device. under: as of `make`. */
+    int (*largest)(void *self, void *batch, const void *under, int tokens);
+
+    /* For those that ride on it, NULL where nobody can. With these, forward, loss and write may be
+     * called with another objective's self. */
+    struct batch_view (*view)(const void *batch, enum batch_side side);
+    void (*clear)(void *batch);
+    /* Appends sentence s of `from` and what is predicted of it. Sentences are taken in their order,
+     * all of one `from` since `to` was cleared. */
+    void (*copy)(void *to, const void *from, int s);
+};
+
+/* Where ranks share out a step's micro-batches. */
+struct objective_ranks {
+    /* `make` of a rider keeps nothing from one micro-batch for the next ones: it is not called for
+     * those that another rank computes */
+    bool keeps_nothing;
+    /* In place of prepare and what follows: another rank computes this micro-batch. NULL: nothing
+     * to do. */
+    void (*passed)(void *self, void *batch);
+    /* After the passes of a step of so many micro-batches, of which each rank has done its
+     * tree_range: gives the others what `stepped` needs of them. NULL: nothing. */
+    int (*gather)(void *self, struct ranks *ranks, int micro_batches);
+};
+
 enum {
     OBJECTIVE_PRETRAIN = 1,                      /* pretrain --objective may name it */
     OBJECTIVE_ALIGN = 2,                         /* align-post */
     OBJECTIVE_TASK = 4,                          /* a task of finetune may have it */
 };
 
+/* NULL hooks: nothing to do. int hooks: -1 with a message. */
 struct objective {
     const char *name, *about;                    /* the log's name of its loss; a line for --help */
     const char *about_align;                     /* the same for align-post's; NULL: about */
     /* "mlm mass": those it can ride on, the best first; NULL: a stream of its own */
     const char *on;
-    unsigned used_by;
+    unsigned used_by;                            /* OBJECTIVE_* */
     bool decoder;                                /* the model has one */
     bool dict;                                   /* it reads dictionaries of tokens: --dict */
-    size_t self, batch;                          /* bytes; both start as zeros */
-    const struct opt *options;                   /* rows into self; NULL: none */
-    /* names of its weight's option; NULL: NAME-weight */
-    const char *weight;
-    /* the weight's default, a ramp (ramp.h); NULL: 1 */
-    const char *weight_value;
+    size_t self;                                 /* bytes; starts as zeros */
+    const struct batch_kind *batch;
+    const struct objective_ranks *ranks;
+    const struct opt *options;                   /* rows into self */
+    const char *weight;                          /* its weight's option; NULL: NAME-weight */
+    const char *weight_value;                    /* its default, a ramp (ramp.h); NULL: 1 */
+
+    /* --- before the run; what check and fits say is a usage error */
     void (*defaults)(void *self);
-    /* after them: what is otherwise in this program (OBJECTIVE_*) */
+    /* after them: what is otherwise in this program */
     void (*presets)(void *self, unsigned used_by);
-    /* Do the options fit together? -1 with a message that is a usage error. NULL: always. */
-    int (*check)(const void *self);
-    /* Does it fit a model of this shape? As check. NULL: any. */
-    int (*fits)(const void *self, const struct model_config *c);
-    /* Of a rider, before open: which objective it rides on. NULL: it need not know. */
+    /* of a rider: which objective it rides on */
     void (*rides)(void *self, const struct objective *host);
+    int (*check)(const void *self);              /* do the options fit together? */
+    int (*fits)(const void *self, const struct model_config *c);     /* and this model? */
     /* Reads its files, adds heads and state. Nothing of the device or the model's weights is
-     * there yet. -1 with a message. */
+     * there yet. */
     int (*open)(void *self, struct setup *s);
     /* Adds tensors that are learnt beside the model's own (params_add_beside), to m that is laid
      * out and no more, also on the planning device. Checkpoints keep them with their moments in
-     * state.safetensors; the model's folder does not have them. NULL: none. */
+     * state.safetensors; the model's folder does not have them. */
     void (*parameters)(void *self, struct model *m);
+    /* Adds to the memory plan what it holds on the device besides (a momentum encoder, a queue):
+     * to need->params, and what a checkpoint copies of it: to need->host. */
+    void (*memory)(const void *self, const struct model_config *c, struct memory_need *need);
     /* The model has its first weights (resuming replaces them later, and the arrays registered
-     * here). NULL: nothing to do. */
+     * here). */
     int (*start)(void *self, struct pass *p, struct state *s);
     /* Steps that belong together because the first of them prepares for all: a run is saved and
      * stopped only at multiples of so many. NULL: 1. */
     int (*period)(const void *self);
-    /* Does it take part in this step? NULL: in every one. Of riders: NULL always. */
+    /* Micro-batches in a pass over the data of its own stream, for --mix by-data; after open.
+     * NULL: it has none. */
+    double (*epoch)(const void *self);
+
+    /* --- a step, in this order */
+    /* Does it take part? NULL: in every step. Of riders: NULL always. */
     bool (*turn)(const void *self, int64_t step);
-    /* under: the batch of `on` */
+    /* On the data thread. under: the batch of `on`. */
     int (*make)(void *self, void *batch, const void *under, const struct turn *at);
-    /* `make` of a rider keeps nothing from one micro-batch for the next ones: it is not called for
-     * those that another rank computes */
-    bool keeps_nothing;
     int (*prepare)(void *self, void *batch, struct pass *p);
-    /* In place of prepare and what follows: another rank computes this micro-batch. NULL: nothing
-     * to do. */
-    void (*passed)(void *self, void *batch);
-    /* NULL: it rides */
-    int (*forward)(void *self, void *batch, struct pass *p);
-    /* Adds the gradient of scale * mean loss to the states, and its losses to the log. */
+    /* As batch->loss, in its place. NULL: that. */
     int (*loss)(void *self, void *batch, struct pass *p, float scale);
     /* Of one with `on` and a pass of its own: looks at the pass of `on` while its states are
      * there, before backward. */
     int (*watch)(void *self, void *batch, struct pass *under);
-    /* With several ranks, after the passes of a step of so many micro-batches, of which each has
-     * done its tree_range: gives the others what `stepped` needs of them. NULL: nothing. */
-    int (*gather)(void *self, struct ranks *ranks, int micro_batches);
     /* steps done, this one included */
     int (*stepped)(void *self, struct pass *p, int64_t step);
+
     int (*validate)(void *self, struct pass *p, struct report *r);
-    /* Micro-batches in a pass over the data of its own stream, for --mix by-data; after open.
-     * NULL: it has none. */
-    double (*epoch)(const void *self);
-    /* The largest batch that it can make with micro-batches of so many tokens; forward and loss
-     * run on it on the planning device. */
-    int (*largest)(void *self, void *batch, const void *under, int tokens);
-    /* Bytes of the device that it holds besides (a momentum encoder, a queue), for the memory
-     * plan. NULL: none. */
-    size_t (*holds)(const void *self, const struct model_config *c);
-    /* Of these the bytes that a checkpoint copies. NULL: none. */
-    size_t (*keeps)(const void *self, const struct model_config *c);
-    /* What the model read and predicted in this batch, by the names of docs/formats/batches.md:
-     * after its pass and `watch`. */
-    void (*write)(const void *self, const void *batch, const struct pass *p, struct batch_file *to);
-    void (*batch_free)(void *batch);
     void (*close)(void *self);
 };
+
+/* Its loss, whoever's it is: o's own or that of its batches. */
+int objective_loss(const struct objective *o, void *self, void *batch, struct pass *p, float scale);
 
 /* What judges a run: an objective's validation, or a task's metric. */
 struct judge {

@@ -22,25 +22,35 @@ struct stream {
 
 static void items_open(struct item *it, const struct mix *x)
 {
-    for (int i = 0; i < x->n; i++)
-        it->batch[i] = mem_zero(1, x->m[i].o->batch ? x->m[i].o->batch : 1);
+    for (int i = 0; i < x->n; i++) {
+        size_t size = x->m[i].o->batch->size;
+        it->batch[i] = mem_zero(1, size ? size : 1);
+    }
 }
 
 static void items_free(struct item *it, const struct mix *x)
 {
     for (int i = 0; i < x->n; i++) {
-        if (x->m[i].o->batch_free) x->m[i].o->batch_free(it->batch[i]);
+        if (x->m[i].o->batch->free) x->m[i].o->batch->free(it->batch[i]);
         free(it->batch[i]);
     }
+}
+
+static bool keeps_nothing(const struct objective *o) { return o->ranks && o->ranks->keeps_nothing; }
+
+/* The batch that member i rides on. */
+static const void *under(const struct mix *x, const struct item *it, int i)
+{
+    return x->m[i].on < 0 ? NULL : it->batch[x->m[i].on];
 }
 
 /* Does another member look at the batch of member i, when this rank does not compute it? */
 static bool looked_at(const struct mix *x, const struct item *it, int i)
 {
     for (int j = 0; j < x->n; j++)
-        if (x->m[j].on == i && it->part[j] && x->m[j].o->make && !x->m[j].o->keeps_nothing)
+        if (x->m[j].on == i && it->part[j] && x->m[j].o->make && !keeps_nothing(x->m[j].o))
             return true;
-    return x->m[i].o->passed != NULL;
+    return x->m[i].o->ranks && x->m[i].o->ranks->passed;
 }
 
 /* On the data thread. */
@@ -57,11 +67,10 @@ static int make_item(void *ctx, void *to)
     mix_turn(x, it->at.step, it->at.seed, it->part);
     for (int i = 0; i < x->n; i++) {
         const struct member *m = &x->m[i];
-        if (!it->part[i] || !m->o->make || (!mine && m->o->keeps_nothing)) continue;
+        if (!it->part[i] || !m->o->make || (!mine && keeps_nothing(m->o))) continue;
         struct turn at = it->at;
         at.passed = !mine && !looked_at(x, it, i);
-        if (m->o->make(m->self, it->batch[i], m->on < 0 ? NULL : it->batch[m->on], &at) < 0)
-            return -1;
+        if (m->o->make(m->self, it->batch[i], under(x, it, i), &at) < 0) return -1;
     }
     return 1;
 }
@@ -83,12 +92,12 @@ static int run_pass(const struct engine *e, const struct item *it, int i, int on
     struct tape *t = e->with.t;
     tape_reset(t, train);
     *p = e->with;
-    if (x->m[i].o->forward(x->m[i].self, it->batch[i], p) < 0) return -1;
+    if (x->m[i].o->batch->forward(x->m[i].self, it->batch[i], p) < 0) return -1;
     for (int j = i; j < x->n; j++) {
         const struct member *m = &x->m[j];
         if (!it->part[j] || !rides(x, j, i) || (only >= 0 && only != j)) continue;
-        if (m->o->loss(m->self, it->batch[j], p, scale * (float)mix_weight(x, j, it->at.step)) < 0)
-            return -1;
+        float weight = (float)mix_weight(x, j, it->at.step);
+        if (objective_loss(m->o, m->self, it->batch[j], p, scale * weight) < 0) return -1;
     }
     for (int j = i + 1; j < x->n && train; j++)
         if (it->part[j] && x->m[j].on == i && x->m[j].o->watch
@@ -152,8 +161,8 @@ static int write_batches(const struct engine *e, const struct trainer *tr, const
     const struct mix *x = e->mix;
     for (int i = 0; i < x->n; i++) {
         struct batch_file f = { 0 };
-        if (!it->part[i] || !x->m[i].o->write) continue;
-        x->m[i].o->write(x->m[i].self, it->batch[i], &e->with, &f);
+        if (!it->part[i] || !x->m[i].o->batch->write) continue;
+        x->m[i].o->batch->write(x->m[i].self, it->batch[i], &e->with, &f);
         batch_file_scalar(&f, "weight", scale * (float)mix_weight(x, i, it->at.step));
         if (batch_file_write(&f, tr->o.write_batches, it->at.step + 1, a + 1, x->m[i].o->name) < 0)
             return -1;
@@ -164,8 +173,10 @@ static int write_batches(const struct engine *e, const struct trainer *tr, const
 /* A micro-batch that another rank computes. */
 static void pass_by(const struct mix *x, const struct item *it)
 {
-    for (int i = 0; i < x->n; i++)
-        if (it->part[i] && x->m[i].o->passed) x->m[i].o->passed(x->m[i].self, it->batch[i]);
+    for (int i = 0; i < x->n; i++) {
+        const struct objective_ranks *r = x->m[i].o->ranks;
+        if (it->part[i] && r && r->passed) r->passed(x->m[i].self, it->batch[i]);
+    }
 }
 
 /* All passes of a micro-batch: gradients, and what the log gets; adds to *tokens. */
@@ -194,10 +205,11 @@ static int passes(const struct engine *e, struct trainer *tr, const struct item 
 static int gather(const struct engine *e, const struct trainer *tr)
 {
     const struct mix *x = e->mix;
-    for (int i = 0; i < x->n && ranks_size(tr->o.ranks) > 1; i++)
-        if (x->m[i].o->gather
-            && x->m[i].o->gather(x->m[i].self, tr->o.ranks, tr->o.accumulate) < 0)
+    for (int i = 0; i < x->n && ranks_size(tr->o.ranks) > 1; i++) {
+        const struct objective_ranks *r = x->m[i].o->ranks;
+        if (r && r->gather && r->gather(x->m[i].self, tr->o.ranks, tr->o.accumulate) < 0)
             return -1;
+    }
     return 0;
 }
 
@@ -299,8 +311,8 @@ static int plan_all(const struct engine *e, int tokens, struct kern_shape *s)
     for (int i = 0; i < x->n && rc == 0; i++) {
         const struct member *m = &x->m[i];
         it.part[i] = true;
-        if (m->o->largest)
-            rc = m->o->largest(m->self, it.batch[i], m->on < 0 ? NULL : it.batch[m->on], tokens);
+        if (m->o->batch->largest)
+            rc = m->o->batch->largest(m->self, it.batch[i], under(x, &it, i), tokens);
     }
     for (int i = 0; i < x->n && rc == 0; i++)
         if (mix_passes(x, i)) rc = plan_member(e, i, &it, s);
@@ -328,8 +340,7 @@ int engine_plan(const struct engine *from, const struct model_config *c, const s
     memory_plan_close(&m, &t, like, &s, need);
     for (int i = 0; i < e.mix->n; i++) {
         const struct member *x = &e.mix->m[i];
-        if (x->o->holds) need->params += x->o->holds(x->self, c);
-        if (x->o->keeps) need->host += x->o->keeps(x->self, c);
+        if (x->o->memory) x->o->memory(x->self, c, need);
     }
     return rc;
 }

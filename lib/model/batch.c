@@ -3,32 +3,25 @@
 #include <string.h>
 #include "common/mem.h"
 
-/* Grows arrays that share one capacity. */
-static void room(size_t *cap, size_t need, size_t size, void **const *arrays, int n)
+static void rows_room(struct batch *b, int more)
 {
-    if (need <= *cap) return;
-    size_t to = *cap + *cap / 2 + 64;
-    if (to < need) to = need;
-    for (int i = 0; i < n; i++) *arrays[i] = mem_grow(*arrays[i], to, size);
-    *cap = to;
+    mem_columns(&b->row_cap, (size_t)b->rows + (size_t)more, 6,
+                (struct mem_column[]){ MEM_COLUMN(b->token), MEM_COLUMN(b->pos),
+                                       MEM_COLUMN(b->lang), MEM_COLUMN(b->type),
+                                       MEM_COLUMN(b->drop), MEM_COLUMN(b->sample) });
 }
 
 void batch_begin(struct batch *b)
 {
-    void **heads[] = { (void **)&b->at, (void **)&b->len };
-    room(&b->n_cap, (size_t)b->n + 1, sizeof *b->at, heads, 2);
+    mem_columns(&b->n_cap, (size_t)b->n + 1, 2,
+                (struct mem_column[]){ MEM_COLUMN(b->at), MEM_COLUMN(b->len) });
     b->at[b->n] = b->rows;
     b->len[b->n++] = 0;
 }
 
 void batch_append(struct batch *b, const struct batch_part *part, uint64_t sample)
 {
-    size_t cap = b->row_cap, need = (size_t)b->rows + (size_t)part->n;
-    void **rows[] = { (void **)&b->token, (void **)&b->pos, (void **)&b->lang, (void **)&b->type,
-                      (void **)&b->drop };
-    room(&b->row_cap, need, sizeof *b->token, rows, 5);
-    void **samples[] = { (void **)&b->sample };
-    room(&cap, need, sizeof *b->sample, samples, 1);
+    rows_room(b, part->n);
     int *len = &b->len[b->n - 1];
     for (int i = 0; i < part->n; i++) {
         int r = b->rows + i;
@@ -48,6 +41,26 @@ void batch_add(struct batch *b, const uint32_t *ids, int n, int lang, uint64_t s
 {
     batch_begin(b);
     batch_append(b, &(struct batch_part){ .ids = ids, .n = n, .lang = lang }, sample);
+}
+
+void batch_copy(struct batch *to, const struct batch *from, int s)
+{
+    int n = from->len[s], first = from->at[s];
+    size_t bytes = (size_t)n * sizeof *to->token;
+    batch_begin(to);
+    rows_room(to, n);
+    int at = to->rows;
+    if (n) {
+        memcpy(to->token + at, from->token + first, bytes);
+        memcpy(to->pos + at, from->pos + first, bytes);
+        memcpy(to->lang + at, from->lang + first, bytes);
+        memcpy(to->type + at, from->type + first, bytes);
+        memcpy(to->drop + at, from->drop + first, bytes);
+        memcpy(to->sample + at, from->sample + first, (size_t)n * sizeof *to->sample);
+    }
+    to->rows += n;
+    to->len[to->n - 1] = n;
+    if (n > to->max) to->max = n;
 }
 
 void batch_clear(struct batch *b) { b->n = b->rows = b->max = 0; }

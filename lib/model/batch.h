@@ -26,6 +26,8 @@ void batch_add(struct batch *b, const uint32_t *ids, int n, int lang, uint64_t s
 struct batch_part { const uint32_t *ids; int n, lang, type, first; };
 void batch_begin(struct batch *b);
 void batch_append(struct batch *b, const struct batch_part *part, uint64_t sample);
+/* Appends sentence s of `from` as it stands there: what it reads, positions, types, numbers. */
+void batch_copy(struct batch *to, const struct batch *from, int s);
 void batch_clear(struct batch *b);
 void batch_free(struct batch *b);
 

@@ -62,19 +62,20 @@ static void write(const void *self, const void *batch, const struct pass *p, str
 
 static void close(void *self) { token_pairs_free(((struct align *)self)->dict); }
 
+static const struct batch_kind kind = { .forward = forward, .write = write };
+
 const struct objective objective_align = {
     .name = "align",
     .about = "similar embeddings for the two sides of a dictionary (ALIGN-MLM)",
     .used_by = OBJECTIVE_PRETRAIN,
     .dict = true,
     .self = sizeof(struct align),
+    .batch = &kind,
     .options = rows,
     .weight = "align-alpha|align-weight",
     .weight_value = "10",
     .fits = fits,
     .open = open,
-    .forward = forward,
     .loss = loss,
-    .write = write,
     .close = close
 };

@@ -7,15 +7,15 @@
 #include "common/mem.h"
 #include <stdlib.h>
 #include "lib/data/corpus.h"
+#include "lib/engine/memory.h"
 #include "lib/objective/seq2seq.h"
 
 struct back {
+    struct seq2seq_self base;
     enum { BACK_SAME, BACK_INT8 } precision;
     bool stale;                          /* the weights have changed since they were rounded */
     size_t bytes;                        /* of their copies in 8 bits; 0: there are none */
     int ahead;                           /* steps that one search translates for (K) */
-    struct setup s;
-    const struct seq2seq_options *o;
     /* Of micro-batch a of a step [accumulate], the data thread's: steps before drawn[a] have their
      * sentences. */
     int64_t *drawn;
@@ -50,20 +50,17 @@ static int period(const void *self) { return ((const struct back *)self)->ahead;
 
 static int open(void *self, struct setup *s)
 {
-    struct back *x = self;
-    x->s = *s;
-    x->o = s->task;
     return s->text && s->text->n > 1
-               ? 0
+               ? seq2seq_open(self, s)
                : err_set(
                    "objective back needs monolingual text of two languages: --train LANG=SHARD");
 }
 
 /* What the memory plan has asked for (prepare). */
-static size_t holds(const void *self, const struct model_config *c)
+static void memory(const void *self, const struct model_config *c, struct memory_need *need)
 {
     (void)c;
-    return ((const struct back *)self)->bytes;
+    need->params += ((const struct back *)self)->bytes;
 }
 
 static int start(void *self, struct pass *p, struct state *s)
@@ -80,17 +77,18 @@ static int start(void *self, struct pass *p, struct state *s)
 
 static bool turn(const void *self, int64_t step)
 {
-    return step >= ((const struct back *)self)->o->pseudo_steps;
+    return step >= ((const struct back *)self)->base.o->pseudo_steps;
 }
 
 /* One batch of sentences more, of corpus c. */
 static int draw(const struct back *x, struct back_batch *b, int c)
 {
-    struct sample s;
+    const struct setup *s = &x->base.s;
+    struct sample y;
     int n = b->real.n, first = b->real.rows;
-    while (x->s.sentences ? b->real.n - n < x->s.sentences : b->real.rows - first < x->s.tokens) {
-        if (corpora_next_of(x->s.text, c, x->s.longest, &s) < 0) return -1;
-        seq2seq_source(&b->pairs, &b->real, s.ids, s.n, s.lang, s.number);
+    while (s->sentences ? b->real.n - n < s->sentences : b->real.rows - first < s->tokens) {
+        if (corpora_next_of(s->text, c, s->longest, &y) < 0) return -1;
+        seq2seq_source(&b->pairs, &b->real, y.ids, y.n, y.lang, y.number);
     }
     mem_room(&b->end, &b->end_cap, (size_t)b->batches + 1, sizeof *b->end);
     b->end[b->batches++] = b->real.n;
@@ -109,10 +107,10 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     b->accumulate = A;
     b->a = (int)(at->micro - at->step * A);
     b->step = (int)(at->step % x->ahead);
-    struct direction d = direction_of(block * A + b->a, x->s.text->n);
+    struct direction d = direction_of(block * A + b->a, x->base.s.text->n);
     batch_clear(&b->real);
     b->batches = 0;
-    b->into = x->s.text->c[d.src].lang_id;
+    b->into = x->base.s.text->c[d.src].lang_id;
     if (!x->drawn) x->drawn = mem_zero((size_t)A, sizeof *x->drawn);
     for (int64_t i = at->step; i < end && x->drawn[b->a] <= at->step && rc == 0; i++)
         rc = draw(x, b, d.tgt);
@@ -137,7 +135,7 @@ static void plan_pairs(const struct back *x, struct back_batch *b, const struct 
     for (int i = 0; i < b->end[0]; i++) {
         int n = b->real.len[i] - 2,
             y = longest_translation(m, o, n + 1); /* one more: lengths are means, rounded down */
-        seq2seq_add(&b->pairs, ids, y < x->s.longest ? y : x->s.longest, 0, ids, n, 0, 0);
+        seq2seq_add(&b->pairs, ids, y < x->base.s.longest ? y : x->base.s.longest, 0, ids, n, 0, 0);
     }
     free(ids);
 }
@@ -163,7 +161,7 @@ static void keep_pairs(struct back *x, const struct back_batch *b, int k, const 
     seq2seq_clear(to);
     for (int i = k ? b->end[k - 1] : 0; i < b->end[k]; i++) {
         const struct hyp *y = &h->hyp[i];
-        int row = b->real.at[i], n = y->n < x->s.longest ? y->n : x->s.longest;
+        int row = b->real.at[i], n = y->n < x->base.s.longest ? y->n : x->base.s.longest;
         seq2seq_add(to, y->ids, n, b->into, (const uint32_t *)b->real.token + row + 1,
                     b->real.len[i] - 2, b->real.lang[row], b->real.sample[row]);
     }
@@ -175,7 +173,7 @@ static int translate(struct back *x, struct back_batch *b, struct pass *p)
     struct hyps h;
     decode_options_init(&o);
     if (x->precision == BACK_INT8 && round_weights(x, p) < 0) return -1;
-    o.seen = p->planning ? NULL : seq2seq_allowed(x->o, p->m, b->into);
+    o.seen = p->planning ? NULL : seq2seq_allowed(x->base.o, p->m, b->into);
     p->m->ps.rounded = x->precision == BACK_INT8;
     int rc = decode(p->m, p->t, &b->real, b->into, &o, &h);
     p->m->ps.rounded = false;
@@ -202,19 +200,6 @@ static int prepare(void *self, void *batch, struct pass *p)
     return 0;
 }
 
-static int forward(void *self, void *batch, struct pass *p)
-{
-    (void)self;
-    seq2seq_forward(&((struct back_batch *)batch)->pairs, p);
-    return 0;
-}
-
-static int loss(void *self, void *batch, struct pass *p, float scale)
-{
-    seq2seq_loss(&((struct back_batch *)batch)->pairs, ((struct back *)self)->o, p, "back", scale);
-    return 0;
-}
-
 static int stepped(void *self, struct pass *p, int64_t step)
 {
     (void)p; (void)step;
@@ -228,15 +213,15 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     struct back_batch *b = batch;
     int usual, longest;
     (void)under;
-    seq2seq_lengths(&x->s, &usual, &longest);
+    seq2seq_lengths(&x->base.s, &usual, &longest);
     uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);
     batch_clear(&b->real);
     mem_room(&b->end, &b->end_cap, (size_t)x->ahead, sizeof *b->end);
     for (b->batches = 0; b->batches < x->ahead; b->batches++) {
         int first = b->real.rows;
-        for (int i = 1; i < x->s.sentences; i++)
+        for (int i = 1; i < x->base.s.sentences; i++)
             seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
-        while (!x->s.sentences && b->real.rows - first < tokens - 1)
+        while (!x->base.s.sentences && b->real.rows - first < tokens - 1)
             seq2seq_source(&b->pairs, &b->real, ids, usual, 0, 0);
         seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
         b->end[b->batches] = b->real.n;
@@ -245,12 +230,7 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     return 0;
 }
 
-static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
-{
-    seq2seq_write(&((const struct back_batch *)batch)->pairs, ((const struct back *)self)->o, p, f);
-}
-
-static void batch_done(void *batch)
+static void free_batch(void *batch)
 {
     struct back_batch *b = batch;
     seq2seq_free(&b->pairs);
@@ -266,24 +246,30 @@ static void close(void *self)
     free(x->drawn);
 }
 
-const struct objective objective_back = { .name = "back",
-                                          .about = "translate the model's own translations back",
-                                          .used_by = OBJECTIVE_TASK,
-                                          .self = sizeof(struct back),
-                                          .batch = sizeof(struct back_batch),
-                                          .options = rows,
-                                          .defaults = defaults,
-                                          .open = open,
-                                          .start = start,
-                                          .period = period,
-                                          .turn = turn,
-                                          .make = make,
-                                          .prepare = prepare,
-                                          .forward = forward,
-                                          .loss = loss,
-                                          .stepped = stepped,
-                                          .largest = largest,
-                                          .holds = holds,
-                                          .write = write,
-                                          .batch_free = batch_done,
-                                          .close = close };
+static const struct batch_kind kind = {
+    .size = sizeof(struct back_batch),
+    .free = free_batch,
+    .forward = seq2seq_forward,
+    .loss = seq2seq_loss,
+    .write = seq2seq_write,
+    .largest = largest
+};
+
+const struct objective objective_back = {
+    .name = "back",
+    .about = "translate the model's own translations back",
+    .used_by = OBJECTIVE_TASK,
+    .self = sizeof(struct back),
+    .batch = &kind,
+    .options = rows,
+    .defaults = defaults,
+    .open = open,
+    .memory = memory,
+    .start = start,
+    .period = period,
+    .turn = turn,
+    .make = make,
+    .prepare = prepare,
+    .stepped = stepped,
+    .close = close
+};

@@ -8,10 +8,9 @@
 #include "lib/objective/seq2seq.h"
 
 struct denoise {
+    struct seq2seq_self base;
     int tokens;
     struct noise_options noise;
-    struct setup s;
-    const struct seq2seq_options *o;
 };
 
 static const struct opt rows[] = {
@@ -34,10 +33,8 @@ static void defaults(void *self)
 
 static int open(void *self, struct setup *s)
 {
-    struct denoise *x = self;
-    x->s = *s;
-    x->o = s->task;
-    return s->text ? 0 : err_set("objective denoise needs monolingual text: --train LANG=SHARD");
+    return s->text ? seq2seq_open(self, s)
+                   : err_set("objective denoise needs monolingual text: --train LANG=SHARD");
 }
 
 /* What a micro-batch has; of the plan, which asks what fewer --tokens would take. */
@@ -50,60 +47,48 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
 {
     struct denoise *x = self;
     struct seq2seq *b = batch;
-    struct sample s;
-    int corpus = direction_of(at->micro, x->s.text->n).tgt, tokens = tokens_of(x, x->s.tokens),
-        rc = 0;
-    uint32_t *noisy = mem_alloc((size_t)x->s.longest * sizeof *noisy);
+    const struct setup *s = &x->base.s;
+    struct sample y;
+    int corpus = direction_of(at->micro, s->text->n).tgt, tokens = tokens_of(x, s->tokens), rc = 0;
+    uint32_t *noisy = mem_alloc((size_t)s->longest * sizeof *noisy);
     (void)under;
     seq2seq_clear(b);
-    while (x->s.sentences ? b->src.n < x->s.sentences : b->src.rows + b->dec.rows < 2 * tokens) {
-        if ((rc = corpora_next_of(x->s.text, corpus, x->s.longest, &s)) < 0) break;
-        int n = noise_add(s.ids, s.n, noisy, &x->noise, turn_key(at, RNG_NOISE), s.number);
-        seq2seq_add(b, noisy, n, s.lang, s.ids, s.n, s.lang, s.number);
+    while (s->sentences ? b->src.n < s->sentences : b->src.rows + b->dec.rows < 2 * tokens) {
+        if ((rc = corpora_next_of(s->text, corpus, s->longest, &y)) < 0) break;
+        int n = noise_add(y.ids, y.n, noisy, &x->noise, turn_key(at, RNG_NOISE), y.number);
+        seq2seq_add(b, noisy, n, y.lang, y.ids, y.n, y.lang, y.number);
     }
     free(noisy);
     return rc;
-}
-
-static int forward(void *self, void *batch, struct pass *p)
-{
-    (void)self;
-    seq2seq_forward(batch, p);
-    return 0;
-}
-
-static int loss(void *self, void *batch, struct pass *p, float scale)
-{
-    seq2seq_loss(batch, ((struct denoise *)self)->o, p, "denoise", scale);
-    return 0;
 }
 
 static int largest(void *self, void *batch, const void *under, int tokens)
 {
     struct denoise *x = self;
     (void)under;
-    seq2seq_largest(batch, &x->s, x->tokens ? x->tokens : (tokens + 1) / 2);
+    seq2seq_largest(batch, &x->base.s, x->tokens ? x->tokens : (tokens + 1) / 2);
     return 0;
 }
 
-static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
-{
-    seq2seq_write(batch, ((const struct denoise *)self)->o, p, f);
-}
+static const struct batch_kind kind = {
+    .size = sizeof(struct seq2seq),
+    .free = seq2seq_free,
+    .forward = seq2seq_forward,
+    .loss = seq2seq_loss,
+    .write = seq2seq_write,
+    .largest = largest
+};
 
-const struct objective objective_denoise = { .name = "denoise",
-                                             .about = "restore sentences from noisy copies",
-                                             .used_by = OBJECTIVE_TASK,
-                                             .self = sizeof(struct denoise),
-                                             .batch = sizeof(struct seq2seq),
-                                             .options = rows,
-                                             .weight = "denoise|lambda-ae|denoise-weight",
-                                             .weight_value = "0:1,25000:0.1",
-                                             .defaults = defaults,
-                                             .open = open,
-                                             .make = make,
-                                             .forward = forward,
-                                             .loss = loss,
-                                             .largest = largest,
-                                             .write = write,
-                                             .batch_free = seq2seq_free };
+const struct objective objective_denoise = {
+    .name = "denoise",
+    .about = "restore sentences from noisy copies",
+    .used_by = OBJECTIVE_TASK,
+    .self = sizeof(struct denoise),
+    .batch = &kind,
+    .options = rows,
+    .weight = "denoise|lambda-ae|denoise-weight",
+    .weight_value = "0:1,25000:0.1",
+    .defaults = defaults,
+    .open = open,
+    .make = make
+};

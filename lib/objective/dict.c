@@ -4,17 +4,21 @@
  * its language's side of the dictionary lacks it [code: the collator looks at the language of each
  * position]. What is predicted stays the original [code]; --dict-label is the paper's wording:
  * <mask> is read, the translation is predicted. */
-#include <stdlib.h>
-#include <string.h>
 #include "common/err.h"
-#include "common/mem.h"
 #include "lib/data/token_pairs.h"
 #include "lib/objective/masked.h"
 
 extern const struct objective objective_mlm;
 
-struct dict { double prob; bool label; void *mlm; struct token_pairs *pairs; };
-struct dict_batch { struct masked m; int32_t *lang; size_t lang_cap; int switched; };
+struct dict { struct masked_self mlm; double prob; bool label; struct token_pairs *pairs; };
+struct dict_batch { struct masked m; int switched; };
+static const struct batch_kind kind = {
+    .size = sizeof(struct dict_batch),
+    .free = masked_free,
+    .forward = masked_forward,
+    .write = masked_write,
+    .largest = masked_largest
+};
 
 static const struct opt rows[] = { { "dict-prob", 0, OPT_REAL(dict, prob), "P",
                                      "share of the predicted tokens that read their translation, "
@@ -35,8 +39,7 @@ static int open(void *self, struct setup *s)
                        "one; there are %d",
                        s->c->n_langs);
     if (!(o->pairs = token_pairs_open(s, "dict"))) return -1;
-    o->mlm = mem_zero(1, objective_mlm.self);
-    return objective_mlm.open(o->mlm, s);
+    return objective_mlm.open(o, s);
 }
 
 /* Prediction i, whose token has translations: one of them, uniformly. */
@@ -64,10 +67,7 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     struct dict_batch *b = batch;
     struct masked *m = &b->m;
     const struct rng_key key = turn_key(at, RNG_DICT);
-    if (objective_mlm.make(o->mlm, m, under, at) < 0) return -1;
-    mem_room(&b->lang, &b->lang_cap, (size_t)m->input.rows + 1, sizeof *b->lang);
-    memcpy(b->lang, m->input.lang, (size_t)m->input.rows * sizeof *b->lang);
-    m->original_lang = b->lang;
+    if (objective_mlm.make(o, m, under, at) < 0) return -1;
     b->switched = 0;
     for (int i = 0; i < m->n; i++) {
         int row = m->row[i];
@@ -97,32 +97,17 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
 }
 
 static int validate(void *self, struct pass *p, struct report *r)
-{ return objective_mlm.validate(((struct dict *)self)->mlm, p, r); }
-
-static double epoch(const void *self)
-{ return objective_mlm.epoch(((const struct dict *)self)->mlm); }
-
-static int largest(void *self, void *batch, const void *under, int tokens)
 {
-    return objective_mlm.largest(((struct dict *)self)->mlm, &((struct dict_batch *)batch)->m,
-                                 under, tokens);
+    return objective_mlm.validate(self, p, r);
 }
 
-static void batch_done(void *batch)
-{
-    struct dict_batch *b = batch;
-    masked_free(&b->m);
-    free(b->lang);
-    memset(b, 0, sizeof *b);
-}
+static double epoch(const void *self) { return objective_mlm.epoch(self); }
 
 static void close(void *self)
 {
     struct dict *o = self;
-    if (o->mlm) objective_mlm.close(o->mlm);
-    free(o->mlm);
+    objective_mlm.close(self);
     token_pairs_free(o->pairs);
-    o->mlm = NULL;
     o->pairs = NULL;
 }
 
@@ -132,17 +117,13 @@ const struct objective objective_dict = {
     .used_by = OBJECTIVE_PRETRAIN,
     .dict = true,
     .self = sizeof(struct dict),
-    .batch = sizeof(struct dict_batch),
+    .batch = &kind,
     .options = rows,
     .defaults = defaults,
     .open = open,
     .make = make,
-    .forward = masked_forward,
     .loss = loss,
     .validate = validate,
     .epoch = epoch,
-    .largest = largest,
-    .write = masked_write,
-    .batch_free = batch_done,
     .close = close
 };

@@ -1,20 +1,136 @@
-/* The objective gc: its options, its counts, what it says to the log. What it computes is
- * gc_batch.c's. */
 #include "lib/objective/gc.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/msg.h"
 #include "lib/cooc/skip.h"
-#include "lib/objective/mass.h"
+#include "lib/engine/write_batches.h"
+
+/* --- a batch, and its loss ------------------------------------------------------------------- */
+
+static bool passed_over(const struct gc_options *o, uint32_t token)
+{
+    return o->skipped && o->skipped[token];
+}
+
+/* Room for n targets of so many neighbours. */
+static void room(struct gc_batch *g, int n, int places)
+{
+    mem_room(&g->t, &g->t_cap, (size_t)n, sizeof *g->t);
+    mem_columns(&g->nb_cap, (size_t)n * (size_t)places, 3,
+                (struct mem_column[]){ MEM_COLUMN(g->nb), MEM_COLUMN(g->f), MEM_COLUMN(g->logx) });
+}
+
+/* One more target at row r, no neighbour in any of its places yet. */
+static int new_target(struct gc_batch *g, int r, int places)
+{
+    int at = g->n * places;
+    room(g, g->n + 1, places);
+    g->t[g->n++] = r;
+    for (int j = at; j < at + places; j++) {
+        g->nb[j] = -1;
+        g->f[j] = g->logx[j] = 0;
+    }
+    return at;
+}
+
+/* What the best constant would cost: sum of f (log X - c)^2 over pairs. */
+struct spread { double f, fx, fxx; };
+
+/* The pair of row r and its neighbour at row k, in place `at` of the batch. */
+static void pair(struct gc_batch *g, struct spread *s, const struct batch_view *b, int r, int k,
+                 int at, const struct cooc_values *x, const struct gc_options *o)
+{
+    float logx, f;
+    if (b->original[k] < VOCAB_SPECIALS
+        || !cooc_value(x, b->original[r], b->original[k], &logx, &f))
+        return;
+    g->pairs++;
+    if (o->neighbours == GC_VISIBLE && b->read[k] == VOCAB_MASK) return;
+    if (o->log == GC_LOG_1X) logx = log1pf(expf(logx));
+    g->nb[at] = o->form == GC_HIDDEN ? k : (int32_t)b->original[k];
+    g->f[at] = f;
+    g->logx[at] = logx;
+    g->regressed++;
+    s->f += (double)f;
+    s->fx += (double)f * (double)logx;
+    s->fxx += (double)f * (double)logx * (double)logx;
+}
+
+/* The neighbours of one target at row r of a sentence whose rows are [first, end): on either side
+ * the next `window` rows whose tokens are not passed over. Pieces of streams hold several
+ * sentences, with </s> between them; a window stays in its own. */
+static void neighbours(struct gc_batch *g, struct spread *s, const struct batch_view *b, int r,
+                       int first, int end, const struct cooc_values *x, const struct gc_options *o)
+{
+    int at = new_target(g, r, 2 * o->window);
+    for (int side = -1; side <= 1; side += 2) {
+        int d = 0;
+        for (int k = r + side; k >= first && k < end && d < o->window; k += side) {
+            if (b->original[k] == VOCAB_EOS) break;
+            if (passed_over(o, b->original[k])) continue;
+            d++;
+            pair(g, s, b, r, k, at + o->window + (side < 0 ? -d : d - 1), x, o);
+        }
+    }
+}
+
+void gc_build(struct gc_batch *g, const struct batch_view *b, const struct cooc_values *x,
+              const struct gc_options *o)
+{
+    struct spread all = { 0 };
+    const int32_t *at = b->sentences->at, *len = b->sentences->len;
+    g->n = g->pairs = g->regressed = 0;
+    for (int i = 0, s = 0; i < b->n; i++) {
+        int r = b->predicted ? b->predicted[i] : i;
+        if (o->targets == GC_MASKED && b->read[r] != VOCAB_MASK) continue;
+        if (b->original[r] == VOCAB_EOS) continue;
+        if (passed_over(o, b->original[r])) continue;
+        while (r >= at[s] + len[s]) s++;
+        neighbours(g, &all, b, r, at[s], at[s] + len[s], x, o);
+    }
+    g->constant = all.f > 0 ? all.fxx - all.fx * all.fx / all.f : 0;
+}
+
+float gc_dot_factor(const struct gc_options *o, int dim)
+{
+    if (o->dot > 0) return (float)o->dot;
+    return o->sqrt_d ? 1.0f / sqrtf((float)dim) : 1;
+}
+float gc_sum_factor(const struct gc_options *o, const struct gc_batch *g)
+{
+    float mean = o->mean == GC_PER_PAIR && g->pairs ? (float)g->n / (float)g->pairs : 1;
+    return o->half_n ? mean / (float)(2 * o->window) : mean;
+}
+
+float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch *g,
+               const struct gc_options *o, float scale)
+{
+    if (!g->n) return NULL;
+    int J = 2 * o->window;
+    size_t n = (size_t)g->n, nj = n * (size_t)J;
+    return tape_gc(t, h, o->form == GC_OUTPUT ? output : -1, tape_int32(t, g->t, n),
+                   tape_int32(t, g->nb, nj), tape_float(t, g->f, nj), tape_float(t, g->logx, nj),
+                   gc_dot_factor(o, h->cols), gc_sum_factor(o, g), scale / (float)g->n, g->n, J);
+}
+
+void gc_free(void *batch)
+{
+    struct gc_batch *g = batch;
+    free(g->t); free(g->nb); free(g->f); free(g->logx);
+    memset(g, 0, sizeof *g);
+}
+
+/* --- the objective -------------------------------------------------------------------------- */
 
 struct gc {
     const char *counts;
     struct gc_options how;
     struct cooc_values_opts values;
-    bool on_mass;                /* it rides on mass, else on mlm */
-    enum gc_side side;
+    const struct objective *host;    /* that it rides on */
+    enum batch_side side;                  /* whose states, where the host has a decoder */
     struct strs skip;
     struct cooc_skip asked;
     struct cooc_values *x;
@@ -71,7 +187,7 @@ static int check(const void *self)
     if (!o->counts) return err_set("objective gc needs --cooc FILE");
     if (o->how.dot > 0 && !o->how.sqrt_d)
         return err_set("--gc-dot and --no-gc-sqrt-d both say how products are scaled; give one");
-    if (o->how.neighbours == GC_VISIBLE && o->on_mass && o->side == GC_DECODER)
+    if (o->how.neighbours == GC_VISIBLE && o->host->decoder && o->side == BATCH_DECODER)
         return err_set("--gc-neighbours visible: neighbours of MASS's decoder are in the span, "
                        "which reads <mask>; add --gc-side enc");
     if (cooc_skip_make(&s, o->skip.v, o->skip.n, "--gc-skip") < 0) return -1;
@@ -81,7 +197,7 @@ static int check(const void *self)
 
 static void rides(void *self, const struct objective *host)
 {
-    ((struct gc *)self)->on_mass = !strcmp(host->name, "mass");
+    ((struct gc *)self)->host = host;
 }
 
 static int fits(const void *self, const struct model_config *c)
@@ -142,15 +258,9 @@ static int open(void *self, struct setup *s)
 static int make(void *self, void *batch, const void *under, const struct turn *at)
 {
     struct gc *o = self;
+    struct batch_view seen = o->host->batch->view(under, o->side);
     (void)at;
-    if (o->on_mass) {
-        gc_build_mass(batch, under, o->side, o->x, &o->how);
-        return 0;
-    }
-    const struct masked *m = under;
-    struct gc_text t = { .row = m->row, .read = m->input.token, .original = m->original,
-                         .at = m->input.at, .len = m->input.len, .n = m->n };
-    gc_build(batch, &t, o->x, &o->how);
+    gc_build(batch, &seen, o->x, &o->how);
     return 0;
 }
 
@@ -158,7 +268,7 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
 {
     const struct gc *o = self;
     const struct gc_batch *g = batch;
-    struct var *h = o->on_mass && o->side == GC_ENCODER ? p->encoder : p->h;
+    struct var *h = pass_states(p, o->side);
     pass_losses(p, "gc", gc_loss(p->t, h, p->m->tokens, g, &o->how, scale), g->n);
     pass_number(p, "gc_pairs", g->pairs, g->n);
     if (o->how.neighbours == GC_VISIBLE) pass_number(p, "gc_visible", g->regressed, g->pairs);
@@ -169,16 +279,11 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
 static int largest(void *self, void *batch, const void *under, int tokens)
 {
     const struct gc *o = self;
-    int most = o->on_mass ? ((const struct mass_batch *)under)->dec.rows
-                          : ((const struct masked *)under)->n;
     struct gc_batch *g = batch;
-    size_t n = (size_t)most, nj = n * 2 * (size_t)o->how.window;
+    int places = 2 * o->how.window;
     (void)tokens;
-    *g = (struct gc_batch){ .n = most,
-                            .t = mem_zero(n, 4),
-                            .nb = mem_zero(nj, 4),
-                            .f = mem_zero(nj, 4),
-                            .logx = mem_zero(nj, 4) };
+    g->n = 0;
+    for (int n = o->host->batch->view(under, o->side).n; n > 0; n--) new_target(g, 0, places);
     return 0;
 }
 
@@ -203,25 +308,27 @@ static void close(void *self)
     free(o->skipped);
 }
 
+static const struct batch_kind kind = {
+    .size = sizeof(struct gc_batch), .free = gc_free, .write = write, .largest = largest
+};
+static const struct objective_ranks ranks = { .keeps_nothing = true };
+
 const struct objective objective_gc = {
     .name = "gc",
     .about = "regress states on global co-occurrence counts (MLM-GC)",
     .on = "mlm mass",
-    .rides = rides,
     .used_by = OBJECTIVE_PRETRAIN,
     .self = sizeof(struct gc),
-    .batch = sizeof(struct gc_batch),
+    .batch = &kind,
+    .ranks = &ranks,
     .options = rows,
     .weight = "gc-lambda|lambda-gc|gc-weight",
     .defaults = defaults,
+    .rides = rides,
     .check = check,
     .fits = fits,
     .open = open,
     .make = make,
-    .keeps_nothing = true,
     .loss = loss,
-    .largest = largest,
-    .write = write,
-    .batch_free = gc_free,
     .close = close
 };

@@ -12,7 +12,7 @@
 #ifndef OBJECTIVE_GC_H
 #define OBJECTIVE_GC_H
 #include "lib/cooc/cooc_values.h"
-#include "lib/objective/masked.h"
+#include "lib/engine/objective.h"
 
 enum gc_form { GC_HIDDEN, GC_OUTPUT };              /* Eq. 3, Eq. 6 */
 /* positions whose input is <mask>, or all predicted ones */
@@ -39,19 +39,7 @@ static const struct gc_options gc_defaults = {
     .window = 2, .form = GC_HIDDEN, .targets = GC_MASKED, .sqrt_d = true, .half_n = true
 };
 
-/* What neighbours are looked for in: `original` tokens [rows] of sentences (rows at[s] to
- * at[s] + len[s] - 1), what is read in their place [rows], and the n rows that are predicted,
- * ascending. */
-struct gc_text {
-    const int32_t *row, *read;
-    const uint32_t *original;
-    const int32_t *at, *len;
-    int n;
-};
-
 struct gc_batch {
-    int32_t *row, *read; size_t row_cap, read_cap;   /* of gc_build_mass */
-
     /* [n], [n * 2 window]; nb: row, or token of GC_OUTPUT; -1: none */
     int32_t *t, *nb; float *f, *logx;
     /* targets, neighbours with X > 0, those of them that are regressed on */
@@ -59,23 +47,15 @@ struct gc_batch {
     /* sum of f (log X - c)^2 over the latter with the best c, the f-weighted mean of log X: the
      * loss of a model that predicts the mean for every pair */
     double constant;
-    size_t t_cap, nb_cap, f_cap, x_cap;
+    size_t t_cap, nb_cap;
 };
 
-/* Collects targets from b: tokens w are the original ones, neighbours stay inside the sentence,
- * specials contribute nothing, nor does X = 0 (the neighbour becomes -1). Targets without
- * neighbours are kept: they count in the mean over targets. */
-void gc_build(struct gc_batch *g, const struct gc_text *b, const struct cooc_values *x,
+/* Collects targets from the rows that b predicts: tokens w are the original ones, neighbours stay
+ * inside the sentence, specials contribute nothing, nor does X = 0 (the neighbour becomes -1).
+ * Targets without neighbours are kept: they count in the mean over targets. A </s> is no target. Of
+ * an encoder-decoder the rows are one half's: neighbours of a decoder's are in its span. */
+void gc_build(struct gc_batch *g, const struct batch_view *b, const struct cooc_values *x,
               const struct gc_options *o);
-/* The same of a batch of MASS; side says which states the rows are of.
- *   decoder   the span: the state that predicts a token is that token's, and its neighbours lie
- *             within the span, since a decoder has no other rows
- *   encoder   the span's tokens, and neighbours anywhere in the sentence
- * A </s> that the span ends with is no target. */
-struct mass_batch;
-enum gc_side { GC_DECODER, GC_ENCODER };
-void gc_build_mass(struct gc_batch *g, const struct mass_batch *b, enum gc_side side,
-                   const struct cooc_values *x, const struct gc_options *o);
 /* Runs Eq. 3 or Eq. 6 on states h, scaled by scale / targets; output: the parameter O of Eq. 6. The
  * losses [n], whose mean is the loss, stay on the device. NULL when n = 0. */
 float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch *g,

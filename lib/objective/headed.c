@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
+#include "lib/engine/write_batches.h"
 
 /* --- the training data's batches ------------------------------------------------------------- */
 
@@ -108,8 +109,8 @@ void headed_free(void *batch)
 
 static void add_target(struct headed *b, int row, int target)
 {
-    mem_room(&b->row, &b->row_cap, (size_t)b->n + 1, sizeof *b->row);
-    mem_room(&b->target, &b->target_cap, (size_t)b->n + 1, sizeof *b->target);
+    mem_columns(&b->target_cap, (size_t)b->n + 1, 2,
+                (struct mem_column[]){ MEM_COLUMN(b->row), MEM_COLUMN(b->target) });
     b->row[b->n] = row;
     b->target[b->n++] = target;
 }
@@ -118,8 +119,8 @@ static void add_span(struct headed *b, const struct examples *x, size_t i, bool 
 {
     const struct unit *u = &x->v[i];
     size_t sentences = (size_t)b->input.n, rows = (size_t)b->input.rows;
-    mem_room(&b->start, &b->start_cap, sentences, sizeof *b->start);
-    mem_room(&b->end, &b->end_cap, sentences, sizeof *b->end);
+    mem_columns(&b->end_cap, sentences, 2,
+                (struct mem_column[]){ MEM_COLUMN(b->start), MEM_COLUMN(b->end) });
     mem_room(&b->allowed, &b->allowed_cap, rows, sizeof *b->allowed);
     b->start[sentences - 1] = u->start;
     b->end[sentences - 1] = u->end;
@@ -141,17 +142,13 @@ void headed_add(struct headed *b, const struct examples *x, size_t i, uint64_t s
 
 /* --- the head's pass -------------------------------------------------------------------------- */
 
-void headed_forward(struct headed *b, struct pass *p)
+int headed_forward(void *self, void *batch, struct pass *p)
 {
+    const struct headed *b = batch;
+    (void)self;
     struct dev_batch d = batch_upload(p->t, &b->input);
     p->h = model_encode(p->m, p->t, &d);
     pass_reads(p, b->input.rows, b->input.max);
-}
-
-int headed_forward_hook(void *self, void *batch, struct pass *p)
-{
-    (void)self;
-    headed_forward(batch, p);
     return 0;
 }
 
@@ -189,7 +186,7 @@ struct var *headed_outputs(const struct headed *b, struct pass *p, int i)
 struct var *headed_read(struct headed *b, struct pass *p, int i)
 {
     if (p->m->c.head[i].reads.task == MODEL_TASK_SPAN) {
-        headed_forward(b, p);
+        (void)headed_forward(NULL, b, p);
         return headed_outputs(b, p, i);
     }
     struct dev_batch d = batch_upload(p->t, &b->input);
@@ -198,7 +195,9 @@ struct var *headed_read(struct headed *b, struct pass *p, int i)
     return model_head_outputs(p->m, p->t, i, model_encode_rows(p->m, p->t, &d, row, b->n));
 }
 
-int headed_open(void *self, struct setup *s)
+/* --- the objectives: how they are learnt ------------------------------------------------------ */
+
+static int open(void *self, struct setup *s)
 {
     const struct headed_data *d = s->task;
     ((struct headed_self *)self)->d = (struct headed_data *)d;
@@ -209,8 +208,9 @@ int headed_open(void *self, struct setup *s)
     return 0;
 }
 
-int headed_loss(const struct headed *b, const struct headed_data *d, struct pass *p,
-                const char *name, float scale)
+/* The mean is over the units of the batch (class), or its words (tag). */
+void headed_loss(const struct headed *b, const struct headed_data *d, struct pass *p,
+                 const char *name, float scale)
 {
     struct model *m = p->m;
     struct var *x = headed_input(b, p, d->head);
@@ -218,10 +218,34 @@ int headed_loss(const struct headed *b, const struct headed_data *d, struct pass
                               tape_int32(p->t, b->target, (size_t)b->n), NULL, NULL, 0,
                               scale / (float)b->n);
     pass_losses(p, name, e.nll, b->n);
-    return 0;
 }
 
-void headed_write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
+/* The mean of both ends' losses, and over the windows of the batch. */
+static void span_loss(const struct headed *b, const struct headed_data *d, struct pass *p,
+                      const char *name, float scale)
+{
+    struct tape *t = p->t;
+    int n = b->input.n;
+    struct var *z = headed_outputs(b, p, d->head);
+    struct spans s = { n, tape_int32(t, b->input.at, (size_t)n),
+                       tape_int32(t, b->input.len, (size_t)n), b->input.max, b->input.rows };
+    uint8_t *allowed = tape_bytes(t, b->allowed, (size_t)b->input.rows);
+    const int32_t *target[2] = { b->start, b->end };
+    for (int end = 0; end < 2; end++) {
+        struct xent e = tape_span_xent(t, z, end, &s, tape_int32(t, target[end], (size_t)n),
+                                       allowed, scale / (2 * (float)n));
+        pass_losses(p, name, e.loss, n);             /* twice: the log has the mean of both */
+    }
+}
+
+static void loss(void *self, void *batch, struct pass *p, const char *name, float scale)
+{
+    const struct headed_data *d = ((struct headed_self *)self)->d;
+    bool span = d->x.how.reads.task == MODEL_TASK_SPAN;
+    (span ? span_loss : headed_loss)(batch, d, p, name, scale);
+}
+
+static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
 {
     const struct headed_data *d = ((const struct headed_self *)self)->d;
     const struct headed *b = batch;
@@ -236,3 +260,49 @@ void headed_write(const void *self, const void *batch, const struct pass *p, str
     batch_file_int32(f, "row", b->row, b->n, 1);
     batch_file_int32(f, "label", b->target, b->n, 1);
 }
+
+const struct batch_kind batch_headed = {
+    .size = sizeof(struct headed),
+    .free = headed_free,
+    .forward = headed_forward,
+    .loss = loss,
+    .write = write,
+    .largest = headed_largest
+};
+
+/* A class for each text or pair of texts: a head on the state of <s> (Devlin et al. 2019; PPA,
+ * section 4.2). */
+const struct objective objective_class = {
+    .name = "class",
+    .about = "label a text or a pair of texts",
+    .used_by = OBJECTIVE_TASK,
+    .self = sizeof(struct headed_self),
+    .batch = &batch_headed,
+    .open = open,
+    .make = headed_make
+};
+
+/* A tag for each word: a head on the state of the word's first piece (Devlin et al. 2019, section
+ * 5.3). */
+const struct objective objective_tag = {
+    .name = "tag",
+    .about = "tag each word of a sentence",
+    .used_by = OBJECTIVE_TASK,
+    .self = sizeof(struct headed_self),
+    .batch = &batch_headed,
+    .open = open,
+    .make = headed_make
+};
+
+/* Where an answer begins and ends: two cross entropies over the rows of each window, of its context
+ * and row 0, which stands for "not here" (Devlin et al. 2019, section 4.2 and 4.3; PPA, section
+ * 4.2). */
+const struct objective objective_span = {
+    .name = "span",
+    .about = "find an answer in its context",
+    .used_by = OBJECTIVE_TASK,
+    .self = sizeof(struct headed_self),
+    .batch = &batch_headed,
+    .open = open,
+    .make = headed_make
+};

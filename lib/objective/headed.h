@@ -5,7 +5,6 @@
 #define OBJECTIVE_HEADED_H
 #include "lib/data/examples.h"
 #include "lib/engine/objective.h"
-#include "lib/engine/write_batches.h"
 
 /* A task's training data: what setup.task points at. An epoch is every group once, in an order
  * drawn for it; a batch is as many whole groups as `batch` units hold, the epoch's last one may be
@@ -36,15 +35,13 @@ struct headed {
     int n;
     int32_t *start, *end;            /* span: [input.n] rows within the unit */
     uint8_t *allowed;                /* span: [input.rows] */
-    size_t row_cap, target_cap, start_cap, end_cap, allowed_cap;
+    size_t target_cap, end_cap, allowed_cap;
 };
 void headed_clear(struct headed *b);
 void headed_free(void *batch);
 /* Adds unit u with `sample` as its number for dropout; all: every row of a span is allowed. */
 void headed_add(struct headed *b, const struct examples *x, size_t u, uint64_t sample, bool all);
 
-/* The encoder's states of b: sets p->h. */
-void headed_forward(struct headed *b, struct pass *p);
 /* What goes into head i's output layer, [n, dim], of rows b->row of p->h; and the head's outputs,
  * [n, outputs]. Of spans all rows go in, without dropout (BertForQuestionAnswering), and come out
  * as [input.rows, 2]. */
@@ -54,22 +51,14 @@ struct var *headed_outputs(const struct headed *b, struct pass *p, int i);
  * nothing computed in the last layer that it does not need. */
 struct var *headed_read(struct headed *b, struct pass *p, int i);
 
-/* The hooks that class, tag and span share; self begins with a struct headed_self. */
+/* What the selves of objectives with batches of this kind begin with. */
 struct headed_self { struct headed_data *d; };
-int headed_open(void *self, struct setup *s);
+extern const struct batch_kind batch_headed;
 int headed_make(void *self, void *batch, const void *under, const struct turn *at);
-int headed_forward_hook(void *self, void *batch, struct pass *p);
 int headed_largest(void *self, void *batch, const void *under, int tokens);
-/* Cross entropy of the rows' targets under `name`: class and tag. */
-int headed_loss(const struct headed *b, const struct headed_data *d, struct pass *p,
-                const char *name, float scale);
-void headed_write(const void *self, const void *batch, const struct pass *p,
-                  struct batch_file *f);
-/* The common part of their structs. */
-#define HEADED_HOOKS                                                                             \
-    .used_by = OBJECTIVE_TASK, .self = sizeof(struct headed_self),                               \
-    .batch = sizeof(struct headed), .open = headed_open, .make = headed_make,                    \
-    .forward = headed_forward_hook, .largest = headed_largest, .write = headed_write,            \
-    .batch_free = headed_free
+int headed_forward(void *self, void *batch, struct pass *p);
+/* Cross entropy of the rows' targets under `name`: of classes and tags. */
+void headed_loss(const struct headed *b, const struct headed_data *d, struct pass *p,
+                 const char *name, float scale);
 
 #endif

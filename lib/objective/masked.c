@@ -4,6 +4,7 @@
 #include <string.h>
 #include "common/mem.h"
 #include "lib/data/documents.h"
+#include "lib/data/pair_pool.h"
 
 int masker_open(struct masker *k, const struct setup *s)
 {
@@ -23,6 +24,20 @@ void masker_free(struct masker *k)
     k->ngrams = NULL;
 }
 
+/* Room for all rows of the input, and for n predicted ones. */
+static void rows_room(struct masked *b)
+{
+    mem_columns(&b->original_cap, (size_t)b->input.rows, 2,
+                (struct mem_column[]){ MEM_COLUMN(b->original), MEM_COLUMN(b->original_lang) });
+}
+
+static void predicted_room(struct masked *b, int n)
+{
+    mem_columns(&b->predicted_cap, (size_t)n, 4,
+                (struct mem_column[]){ MEM_COLUMN(b->row), MEM_COLUMN(b->target),
+                                       MEM_COLUMN(b->unit), MEM_COLUMN(b->masked) });
+}
+
 /* Rows first..first+n of the last sentence have their original tokens: chooses among them. */
 static void choose(struct masked *b, const struct masker *k, int first, int n, uint64_t sample,
                    struct rng_key key)
@@ -30,15 +45,7 @@ static void choose(struct masked *b, const struct masker *k, int first, int n, u
     mem_room(&b->chosen, &b->chosen_cap, (size_t)n, sizeof *b->chosen);
     struct masking_text text = { b->original + first, b->input.lang + first, n };
     int chosen = masking_choose(k, &text, key, sample, b->chosen);
-    size_t need = (size_t)b->n + (size_t)chosen, cap = b->cap;
-    void *arrays[] = { &b->row, &b->target, &b->unit };
-    for (int i = 0; i < 3; i++) {
-        cap = b->cap;
-        mem_room(arrays[i], &cap, need, sizeof *b->row);
-    }
-    cap = b->cap;
-    mem_room(&b->masked, &cap, need, sizeof *b->masked);
-    b->cap = cap;
+    predicted_room(b, b->n + chosen);
     int units = 0;
     for (int i = 0; i < chosen; i++) {
         const struct masked_token *c = &b->chosen[i];
@@ -59,51 +66,32 @@ void masked_add(struct masked *b, const struct masker *k, const struct batch_par
     int first = b->input.rows;
     batch_begin(&b->input);
     for (int i = 0; i < n_parts; i++) batch_append(&b->input, &parts[i], sample);
-    mem_room(&b->original, &b->original_cap, (size_t)b->input.rows, sizeof *b->original);
-    for (int r = first; r < b->input.rows; r++) b->original[r] = (uint32_t)b->input.token[r];
+    rows_room(b);
+    for (int r = first; r < b->input.rows; r++) {
+        b->original[r] = (uint32_t)b->input.token[r];
+        b->original_lang[r] = b->input.lang[r];
+    }
     if (k) choose(b, k, first, b->input.rows - first, sample, key);
 }
 
-static void copy_rows(struct masked *to, const struct masked *from, int s)
+void masked_copy(void *batch, const void *other, int s)
 {
-    const struct batch *b = &from->input;
-    int at = b->at[s], first = to->input.rows;
-    batch_begin(&to->input);
-    for (int r = at; r < at + b->len[s]; r++) {
-        uint32_t id = (uint32_t)b->token[r];
-        batch_append(&to->input, &(struct batch_part){ &id, 1, b->lang[r], b->type[r], b->pos[r] },
-                     b->sample[r]);
+    struct masked *to = batch;
+    const struct masked *from = other;
+    int first = from->input.at[s], n = from->input.len[s], end = first + n, at = to->input.rows;
+    batch_copy(&to->input, &from->input, s);
+    rows_room(to);
+    for (int r = 0; r < n; r++) {
+        to->original[at + r] = from->original[first + r];
+        to->original_lang[at + r] = from->original_lang[first + r];
     }
-    mem_room(&to->original, &to->original_cap, (size_t)to->input.rows + 1, sizeof *to->original);
-    memcpy(to->original + first, from->original + at, (size_t)b->len[s] * sizeof *to->original);
-}
-
-/* Room for one predicted row more. */
-static void predicted_room(struct masked *b)
-{
-    size_t need = (size_t)b->n + 1, cap;
-    void *arrays[] = { &b->row, &b->target, &b->unit };
-    for (int k = 0; k < 3; k++) {
-        cap = b->cap;
-        mem_room(arrays[k], &cap, need, sizeof *b->row);
-    }
-    cap = b->cap;
-    mem_room(&b->masked, &cap, need, sizeof *b->masked);
-    b->cap = cap;
-}
-
-void masked_copy(struct masked *to, const struct masked *from, int s)
-{
-    const struct batch *b = &from->input;
-    copy_rows(to, from, s);
-    int first = b->at[s], end = first + b->len[s], shift = to->input.at[to->input.n - 1] - first;
     int i = to->copied;
     while (i < from->n && from->row[i] < first) i++;
     for (; i < from->n && from->row[i] < end; i++) {
-        predicted_room(to);
-        to->row[to->n] = from->row[i] + shift;
+        predicted_room(to, to->n + 1);
+        to->row[to->n] = from->row[i] + at - first;
         to->target[to->n] = from->target[i];
-        to->unit[to->n] = from->unit ? from->unit[i] : 0;      /* the largest batch has no units */
+        to->unit[to->n] = from->unit[i];
         to->masked[to->n++] = from->masked[i];
     }
     to->copied = i;
@@ -127,8 +115,9 @@ void masked_add_document(struct masked *b, const struct masker *k, const struct 
     b->swapped[b->input.n - 1] = swapped;
 }
 
-void masked_clear(struct masked *b)
+void masked_clear(void *batch)
 {
+    struct masked *b = batch;
     batch_clear(&b->input);
     b->n = b->units = b->copied = 0;
 }
@@ -138,6 +127,7 @@ void masked_free(void *batch)
     struct masked *b = batch;
     batch_free(&b->input);
     free(b->original);
+    free(b->original_lang);
     free(b->row);
     free(b->target);
     free(b->unit);
@@ -147,35 +137,45 @@ void masked_free(void *batch)
     memset(b, 0, sizeof *b);
 }
 
-void masked_largest(struct masked *b, const struct masker *k, int tokens, int longest)
+/* The most rows that are predicted of b: more than six standard deviations above the mean; the
+ * other schemes have a budget a sentence. */
+static int most_predicted(const struct masker *k, const struct batch *b)
 {
-    size_t most = (size_t)longest + (size_t)tokens;
-    uint32_t *ids = mem_zero(most, sizeof *ids);
+    double rows = b->rows, share = k->how.select;
+    int n = (int)(rows * share + 6 * sqrt(rows * share * (1 - share))) + 1 + b->n;
+    if (k->how.scheme == MASKING_TOKEN) n -= b->n;
+    if (k->ngrams) n += b->n * ngram_lists_longest(k->ngrams);
+    return n < b->rows ? n : b->rows;
+}
+
+/* As many sentences of the longest kind as go into the tokens. */
+int masked_largest(void *self, void *batch, const void *under, int tokens)
+{
+    const struct masked_self *o = self;
+    struct masked *b = batch;
+    int longest = o->longest;
+    (void)under;
+    if (o->s.pool) tokens = pair_pool_most_rows(o->s.pool, longest);
+    else if (o->s.sentences) tokens = o->s.sentences * longest;
+    uint32_t *ids = mem_zero((size_t)longest + (size_t)tokens, sizeof *ids);
     masked_clear(b);
     for (int rows = tokens - 1; rows > 0; rows -= longest)
         batch_add(&b->input, ids, rows < longest ? rows : longest, 0, 0);
     batch_add(&b->input, ids, longest, 0, 0);
-    /* more than six standard deviations above the mean; the other schemes have a budget a sentence
-     */
-    double rows = b->input.rows, share = k->how.select;
-    int n = (int)(rows * share + 6 * sqrt(rows * share * (1 - share))) + 1 + b->input.n;
-    if (k->how.scheme == MASKING_TOKEN) n -= b->input.n;
-    if (k->ngrams) n += b->input.n * ngram_lists_longest(k->ngrams);
-    if (n > b->input.rows) n = b->input.rows;
-    b->n = n;
-    b->cap = 0;
-    b->swapped = mem_grow(b->swapped, (size_t)b->input.n, sizeof *b->swapped);
-    b->swapped_cap = 0;
-    memset(b->swapped, 0, (size_t)b->input.n * sizeof *b->swapped);
-    b->original = mem_grow(b->original, (size_t)b->input.rows, sizeof *b->original);
-    b->row = mem_grow(b->row, (size_t)n, sizeof *b->row);
-    b->target = mem_grow(b->target, (size_t)n, sizeof *b->target);
-    b->masked = mem_grow(b->masked, (size_t)n, sizeof *b->masked);
-    memset(b->original, 0, (size_t)b->input.rows * sizeof *b->original);
-    memset(b->target, 0, (size_t)n * sizeof *b->target);
-    memset(b->masked, 1, (size_t)n);
-    for (int i = 0; i < n; i++) b->row[i] = i;
     free(ids);
+    b->n = most_predicted(&o->masker, &b->input);
+    size_t rows = (size_t)b->input.rows, n = (size_t)b->n;
+    rows_room(b);
+    predicted_room(b, b->n);
+    mem_room(&b->swapped, &b->swapped_cap, (size_t)b->input.n, sizeof *b->swapped);
+    memset(b->original, 0, rows * sizeof *b->original);
+    memset(b->original_lang, 0, rows * sizeof *b->original_lang);
+    memset(b->target, 0, n * sizeof *b->target);
+    memset(b->unit, 0, n * sizeof *b->unit);
+    memset(b->masked, 1, n);
+    memset(b->swapped, 0, (size_t)b->input.n * sizeof *b->swapped);
+    for (int i = 0; i < b->n; i++) b->row[i] = i;
+    return 0;
 }
 
 int masked_forward(void *self, void *batch, struct pass *p)
@@ -183,6 +183,7 @@ int masked_forward(void *self, void *batch, struct pass *p)
     struct masked *b = batch;
     (void)self;
     struct dev_batch d = batch_upload(p->t, &b->input);
+    if (p->mix) d.mix = *p->mix;
     p->h = model_encode(p->m, p->t, &d);
     pass_reads(p, b->input.rows, b->input.max);
     pass_predicts(p, b->n);
@@ -254,11 +255,35 @@ void masked_write(const void *self, const void *batch, const struct pass *p,
     for (int r = 0; r < b->input.rows; r++) original[r] = (int32_t)b->original[r];
     batch_file_rows(f, "", &b->input);
     batch_file_int32(f, "original", original, b->input.rows, 1);
-    batch_file_int32(f, "original_lang", b->original_lang ? b->original_lang : b->input.lang,
-                     b->input.rows, 1);
+    batch_file_int32(f, "original_lang", b->original_lang, b->input.rows, 1);
     batch_file_int32(f, "row", b->row, b->n, 1);
     batch_file_int32(f, "target", b->target, b->n, 1);
     batch_file_int32(f, "unit", b->unit, b->n, 1);
     batch_file_bytes(f, "masked", b->masked, b->n);
     free(original);
 }
+
+static void loss(void *self, void *batch, struct pass *p, const char *name, float scale)
+{
+    (void)self;
+    masked_loss(batch, p, name, scale, NULL);
+}
+
+static struct batch_view view(const void *batch, enum batch_side side)
+{
+    const struct masked *b = batch;
+    (void)side;
+    return (struct batch_view){ &b->input, b->original, b->input.token, b->row, b->n };
+}
+
+const struct batch_kind batch_masked = {
+    .size = sizeof(struct masked),
+    .free = masked_free,
+    .forward = masked_forward,
+    .loss = loss,
+    .write = masked_write,
+    .largest = masked_largest,
+    .view = view,
+    .clear = masked_clear,
+    .copy = masked_copy
+};

@@ -9,17 +9,16 @@
 
 struct masked {
     struct batch input;
-    uint32_t *original;                              /* [rows] tokens before masking */
+    /* [rows] tokens before masking, languages before switching */
+    uint32_t *original; int32_t *original_lang;
     /* [n] row of input, its token, the unit it was drawn with; reads it <mask>? */
     int32_t *row, *target, *unit; uint8_t *masked;
     int n, units;
     /* [input.n] of documents: 1 where the second segment stands first; unset of others */
     int32_t *swapped;
-    const int32_t
-        *original_lang; /* [rows] before switching, of whoever switched; NULL: as in input */
     struct masked_token *chosen;                     /* room for a sentence */
     int copied;                                      /* predicted rows passed over by masked_copy */
-    size_t original_cap, cap, chosen_cap, swapped_cap;
+    size_t original_cap, predicted_cap, chosen_cap, swapped_cap;
 };
 
 /* From the setup of an objective: the shares, the scheme and the lists of s->masking. -1 with a
@@ -31,19 +30,14 @@ void masker_free(struct masker *k);
  * among its tokens (k NULL: none). */
 void masked_add(struct masked *b, const struct masker *k, const struct batch_part *parts,
                 int n_parts, uint64_t sample, struct rng_key key);
-/* Appends sentence s of `from` as it stands there, with what is predicted of it. Sentences are
- * taken in their order, all of one `from` since `to` was cleared. */
-void masked_copy(struct masked *to, const struct masked *from, int s);
+/* As batch_kind.copy. */
+void masked_copy(void *to, const void *from, int s);
 /* Adds a run of c's sentences as two segments, <s> a </s> b </s>, positions running on, token types
  * 0 and 1 if the model has them, cut and perhaps swapped as documents_cut draws it by `key`. */
 void masked_add_document(struct masked *b, const struct masker *k, const struct corpus *c,
                          const struct sample *x, bool types, struct rng_key key);
-void masked_clear(struct masked *b);
+void masked_clear(void *batch);
 void masked_free(void *batch);
-/* Fills b with the most rows and predictions that micro-batches of `tokens` may have, sentences
- * having `longest` rows. */
-void masked_largest(struct masked *b, const struct masker *k, int tokens, int longest);
-
 /* Cross entropy of the predicted tokens; adds the gradient of scale * mean, and the losses to the
  * log under `name`. NULL best: not wanted; else *best gets the likeliest tokens [n], on the
  * device. */
@@ -57,12 +51,19 @@ int masked_score(struct masked *b, struct pass *p, struct masked_score *s);
 /* Puts NAME.perplexity and NAME.accuracy into r. The mean of -log p, in nats. */
 double masked_report(const struct masked_score *s, const char *name, struct report *r);
 
-/* Hooks as they stand for objectives whose batch is a struct masked or begins with one
- * (lib/engine/objective.h); self and p may be NULL in masked_write. It writes the arrays of
- * docs/formats/batches.md. */
+/* What the selves of objectives with batches of this kind begin with. */
+struct masked_self {
+    struct masker masker;
+    struct setup s;
+    int longest;                                     /* rows of the longest sentence or pair */
+};
+extern const struct batch_kind batch_masked;
+/* Its hooks, for kinds that begin with a struct masked; self may be NULL, but in masked_largest.
+ * masked_write writes the arrays of docs/formats/batches.md. */
 int masked_forward(void *self, void *batch, struct pass *p);
 void masked_write(const void *self, const void *batch, const struct pass *p,
                   struct batch_file *f);
+int masked_largest(void *self, void *batch, const void *under, int tokens);
 
 /* Device numbers summed on the host; waits for them. x NULL: 0. */
 double device_sum(const struct kernels *k, const float *x, int n);

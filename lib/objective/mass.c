@@ -9,9 +9,11 @@
  * The span begins anywhere (60%), ends the sentence (20%) or begins it (20%). */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/data/corpus.h"
+#include "lib/engine/write_batches.h"
 #include "lib/objective/mass.h"
 #include "lib/objective/masked.h"
 
@@ -29,6 +31,122 @@ static const struct opt options[] = {
 };
 
 static void defaults(void *self) { *(struct mass *)self = (struct mass){ 0.5, 5, false, { 0 } }; }
+
+/* --- a batch: what MASS makes of sentences ---------------------------------------------------- */
+
+enum { SENTENCE = -1 };          /* in a row's place: the draws of the sentence as a whole */
+
+struct mass_span mass_span(int rows, double share, const uint32_t draw[4])
+{
+    /* halves to even, as Python's round in the authors' code */
+    int m = (int)rint(share * rows), last;
+    if (m < 1) m = 1;
+    if (m > rows - 1) m = rows - 1;
+    last = rows - m;                         /* where the last span begins */
+    double u = draw[0] / 4294967296.0;
+    int at = u >= 0.8 ? 1 : u >= 0.6 ? last : 1 + (int)(((uint64_t)draw[1] * (uint64_t)last) >> 32);
+    return (struct mass_span){ at, m };
+}
+
+static void room(struct mass_batch *b)
+{
+    mem_columns(&b->src_cap, (size_t)b->src.rows, 2,
+                (struct mem_column[]){ MEM_COLUMN(b->original), MEM_COLUMN(b->visible) });
+    mem_columns(&b->dec_cap, (size_t)b->dec.rows, 3,
+                (struct mem_column[]){ MEM_COLUMN(b->target), MEM_COLUMN(b->span),
+                                       MEM_COLUMN(b->read) });
+    mem_columns(&b->n_cap, (size_t)b->src.n, 2,
+                (struct mem_column[]){ MEM_COLUMN(b->at), MEM_COLUMN(b->len) });
+}
+
+/* Token i of <s> ids </s>. */
+static uint32_t token_of(const struct sample *x, int i)
+{
+    return i == 0 ? VOCAB_BOS : i <= x->n ? x->ids[i - 1] : VOCAB_EOS;
+}
+
+void mass_add(struct mass_batch *b, const struct mass_how *o, const struct sample *x,
+              struct rng_key key)
+{
+    int n = x->n + 2, first = b->src.rows, dec = b->dec.rows;
+    uint32_t draw[4];
+    rng_block(key, x->number, (uint32_t)SENTENCE, draw);
+    struct mass_span s = mass_span(n, o->share, draw);
+    batch_begin(&b->src);
+    batch_begin(&b->dec);
+    for (int i = 0; i < n; i++) {
+        uint32_t read = token_of(x, i), before = i ? token_of(x, i - 1) : 0;
+        bool in = i >= s.at && i < s.at + s.n;
+        rng_block(key, x->number, (uint32_t)i, draw);
+        if (in) read = masking_read(o->how, read, draw, o->vocab);
+        batch_append(&b->src, &(struct batch_part){ &read, 1, x->lang, 0, i }, x->number);
+        if (in)
+            batch_append(&b->dec, &(struct batch_part){ &before, 1, x->lang, 0, i - 1 }, x->number);
+    }
+    room(b);
+    int from = b->n_visible;
+    for (int i = 0; i < n; i++) {
+        b->original[first + i] = (int32_t)token_of(x, i);
+        if (o->see_masked || b->src.token[first + i] != VOCAB_MASK)
+            b->visible[b->n_visible++] = first + i;
+    }
+    for (int i = 0; i < s.n; i++) {
+        b->target[dec + i] = (int32_t)token_of(x, s.at + i);
+        b->span[dec + i] = first + s.at + i;
+        b->read[dec + i] = b->src.token[first + s.at + i];
+    }
+    b->at[b->src.n - 1] = from;
+    b->len[b->src.n - 1] = b->n_visible - from;
+    if (b->n_visible - from > b->most_visible) b->most_visible = b->n_visible - from;
+}
+
+/* Sentence s of `from` is the last one of `to`, `shift` rows later. */
+static void copy_visible(struct mass_batch *to, const struct mass_batch *from, int s, int shift)
+{
+    int first = to->n_visible;
+    for (int i = from->at[s]; i < from->at[s] + from->len[s]; i++)
+        to->visible[to->n_visible++] = from->visible[i] + shift;
+    to->at[to->src.n - 1] = first;
+    to->len[to->src.n - 1] = from->len[s];
+    if (from->len[s] > to->most_visible) to->most_visible = from->len[s];
+}
+
+static void copy(void *batch, const void *other, int s)
+{
+    struct mass_batch *to = batch;
+    const struct mass_batch *from = other;
+    int src = to->src.rows, dec = to->dec.rows, old = from->src.at[s], shift = src - old;
+    batch_copy(&to->src, &from->src, s);
+    batch_copy(&to->dec, &from->dec, s);
+    room(to);
+    memcpy(to->original + src, from->original + old,
+           (size_t)from->src.len[s] * sizeof *to->original);
+    copy_visible(to, from, s, shift);
+    for (int i = 0; i < from->dec.len[s]; i++) {
+        int r = from->dec.at[s] + i;
+        to->target[dec + i] = from->target[r];
+        to->span[dec + i] = from->span[r] + shift;
+        to->read[dec + i] = from->read[r];
+    }
+}
+
+static void clear(void *batch)
+{
+    struct mass_batch *b = batch;
+    batch_clear(&b->src);
+    batch_clear(&b->dec);
+    b->n_visible = b->most_visible = 0;
+}
+
+void mass_free(void *batch)
+{
+    struct mass_batch *b = batch;
+    void *owned[] = { b->original, b->visible, b->target, b->span, b->read, b->at, b->len };
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    batch_free(&b->src);
+    batch_free(&b->dec);
+    memset(b, 0, sizeof *b);
+}
 
 /* --- the objective -------------------------------------------------------------------------- */
 
@@ -68,7 +186,7 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     struct mass_how how = how_of(o);
     struct sample x;
     (void)under;
-    mass_clear(b);
+    clear(b);
     while (o->s.sentences ? b->src.n < o->s.sentences : b->src.rows < o->s.tokens) {
         if (corpora_next(o->s.text, o->s.longest, &x) < 0) return -1;
         if (fits(o, x.n)) mass_add(b, &how, &x, turn_key(at, RNG_MASK));
@@ -76,11 +194,13 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     return 0;
 }
 
-void mass_forward(const struct mass_batch *b, struct pass *p, const struct mixture *mix)
+static int forward(void *self, void *batch, struct pass *p)
 {
+    const struct mass_batch *b = batch;
     struct tape *t = p->t;
     struct dev_batch src = batch_upload(t, &b->src), dec = batch_upload(t, &b->dec);
-    if (mix) src.mix = *mix;
+    (void)self;
+    if (p->mix) src.mix = *p->mix;
     struct var *h = p->encoder = model_encode(p->m, t, &src);
     int32_t *visible = tape_int32(t, b->visible, (size_t)b->n_visible);
     struct spans memory = { b->src.n, tape_int32(t, b->at, (size_t)b->src.n),
@@ -90,29 +210,18 @@ void mass_forward(const struct mass_batch *b, struct pass *p, const struct mixtu
     pass_reads(p, b->src.rows, b->src.max);
     pass_reads(p, b->dec.rows, b->dec.max);
     pass_predicts(p, b->dec.rows);
+    return 0;
 }
 
-void mass_loss(const struct mass_batch *b, struct pass *p, const char *name, float scale)
+static void loss(void *self, void *batch, struct pass *p, const char *name, float scale)
 {
+    const struct mass_batch *b = batch;
     int n = b->dec.rows;
+    (void)self;
     struct xent e = tape_xent(p->t, model_output(p->m, p->t, p->h), p->m->tokens, p->m->output_bias,
                               tape_int32(p->t, b->target, (size_t)n), NULL, NULL, 0,
                               n ? scale / (float)n : 0);
     pass_losses(p, name, e.nll, n);
-}
-
-static int forward(void *self, void *batch, struct pass *p)
-{
-    (void)self;
-    mass_forward(batch, p, NULL);
-    return 0;
-}
-
-static int loss(void *self, void *batch, struct pass *p, float scale)
-{
-    (void)self;
-    mass_loss(batch, p, "mass", scale);
-    return 0;
 }
 
 /* Mean of -log p over the spans of validation corpus i, drawn alike in every run. */
@@ -128,7 +237,7 @@ static int validate_one(struct mass *o, int i, struct pass *p, double *mean)
         end = (uint32_t)o->s.valid_sentences;
     for (uint32_t s = 0; s < end && rc == 0; ) {
         struct pass q = *p;
-        mass_clear(&b);
+        clear(&b);
         for (; s < end && b.src.rows < o->s.tokens; s++) {
             int len = (int)(c->all.at[s + 1] - c->all.at[s]);
             struct sample x = { c->all.ids + c->all.at[s], len, i, c->lang_id, s };
@@ -136,8 +245,8 @@ static int validate_one(struct mass *o, int i, struct pass *p, double *mean)
         }
         if (!b.src.n) break;
         tape_reset(q.t, false);
-        mass_forward(&b, &q, NULL);
-        mass_loss(&b, &q, "mass", 0);
+        (void)forward(o, &b, &q);
+        loss(o, &b, &q, "mass", 0);
         nll += device_sum(q.t->k, q.term[0].x, q.term[0].n);
         n += b.dec.rows;
         rc = q.t->k->sync();
@@ -171,15 +280,17 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     uint32_t *ids = mem_zero((size_t)o->s.longest + 1, sizeof *ids);
     struct sample x = { ids, o->s.longest, 0, 0, 0 };
     (void)under;
-    mass_clear(b);
+    clear(b);
     do mass_add(b, &how, &x, (struct rng_key){ 0, RNG_MASK, 0 });
     while (o->s.sentences ? b->src.n < o->s.sentences : b->src.rows < tokens);
     free(ids);
     return 0;
 }
 
-void mass_write(const struct mass_batch *b, struct batch_file *f)
+static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
 {
+    const struct mass_batch *b = batch;
+    (void)self; (void)p;
     batch_file_rows(f, "src.", &b->src);
     batch_file_rows(f, "dec.", &b->dec);
     batch_file_int32(f, "src.original", b->original, b->src.rows, 1);
@@ -188,11 +299,28 @@ void mass_write(const struct mass_batch *b, struct batch_file *f)
     batch_file_int32(f, "target", b->target, b->dec.rows, 1);
 }
 
-static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
+/* The decoder's rows are the span's: the state that predicts a token is that token's. */
+static struct batch_view view(const void *batch, enum batch_side side)
 {
-    (void)self; (void)p;
-    mass_write(batch, f);
+    const struct mass_batch *b = batch;
+    int n = b->dec.rows;
+    return side == BATCH_DECODER
+               ? (struct batch_view){ &b->dec, (const uint32_t *)b->target, b->read, NULL, n }
+               : (struct batch_view){ &b->src, (const uint32_t *)b->original, b->src.token, b->span,
+                                      n };
 }
+
+static const struct batch_kind kind = {
+    .size = sizeof(struct mass_batch),
+    .free = mass_free,
+    .forward = forward,
+    .loss = loss,
+    .write = write,
+    .largest = largest,
+    .view = view,
+    .clear = clear,
+    .copy = copy
+};
 
 const struct objective objective_mass = {
     .name = "mass",
@@ -200,15 +328,10 @@ const struct objective objective_mass = {
     .used_by = OBJECTIVE_PRETRAIN,
     .decoder = true,
     .self = sizeof(struct mass),
-    .batch = sizeof(struct mass_batch),
+    .batch = &kind,
     .options = options,
     .defaults = defaults,
     .open = open,
     .make = make,
-    .forward = forward,
-    .loss = loss,
-    .validate = validate,
-    .largest = largest,
-    .write = write,
-    .batch_free = mass_free
+    .validate = validate
 };

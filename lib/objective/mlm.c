@@ -7,10 +7,10 @@
 #include "lib/data/pair_pool.h"
 #include "lib/objective/masked.h"
 
-struct mlm { struct masker masker; struct setup s; };
+static int specials(const struct setup *s) { return s->stream ? 0 : s->documents ? 3 : 2; }
 
 /* <s> sentence </s>, or the piece of a stream as it is; k NULL: nothing is masked. */
-static void add(const struct mlm *o, struct masked *b, const struct masker *k,
+static void add(const struct masked_self *o, struct masked *b, const struct masker *k,
                 const struct corpus *c, const struct sample *x, struct rng_key key)
 {
     static const uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
@@ -27,7 +27,7 @@ static void add(const struct mlm *o, struct masked *b, const struct masker *k,
 
 /* A batch of validation corpus i from sentence *s on; false at its end. The masks are the same in
  * every run, so that runs compare. */
-static bool next_valid(const struct mlm *o, struct masked *b, int i, uint32_t *s)
+static bool next_valid(const struct masked_self *o, struct masked *b, int i, uint32_t *s)
 {
     const struct corpus *c = &o->s.valid[i];
     struct rng_key key = { 0, RNG_MASK, 0 };
@@ -45,7 +45,7 @@ static bool next_valid(const struct mlm *o, struct masked *b, int i, uint32_t *s
 }
 
 /* Would anything of validation corpus i be predicted? */
-static int check_valid(const struct mlm *o, int i)
+static int check_valid(const struct masked_self *o, int i)
 {
     struct masked b = { 0 };
     int n = 0;
@@ -60,9 +60,10 @@ static int check_valid(const struct mlm *o, int i)
 
 static int open(void *self, struct setup *s)
 {
-    struct mlm *o = self;
+    struct masked_self *o = self;
     o->s = *s;
     if (!s->text && !s->pool) return err_set("objective mlm needs text: --train LANG=SHARD");
+    o->longest = s->pool ? s->pool->longest_side + 2 : s->longest + specials(s);
     if (masker_open(&o->masker, s) < 0) return -1;
     for (int i = 0; i < s->n_valid; i++)
         if (check_valid(o, i) < 0) return -1;
@@ -70,7 +71,7 @@ static int open(void *self, struct setup *s)
 }
 
 /* Both sides of the pairs of this turn. The highest bits keep their draws apart from TLM's. */
-static int make_pooled(const struct mlm *o, struct masked *b, const struct turn *at)
+static int make_pooled(const struct masked_self *o, struct masked *b, const struct turn *at)
 {
     const struct pair *p = pair_pool_take(o->s.pool, at->micro, at->seed);
     for (int i = 0; i < 2 * o->s.pool->batch; i++) {
@@ -84,7 +85,7 @@ static int make_pooled(const struct mlm *o, struct masked *b, const struct turn 
 
 static int make(void *self, void *batch, const void *under, const struct turn *at)
 {
-    struct mlm *o = self;
+    struct masked_self *o = self;
     struct masked *b = batch;
     struct sample x;
     (void)under;
@@ -98,16 +99,9 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     return 0;
 }
 
-static int loss(void *self, void *batch, struct pass *p, float scale)
-{
-    (void)self;
-    masked_loss(batch, p, "mlm", scale, NULL);
-    return 0;
-}
-
 static int validate(void *self, struct pass *p, struct report *r)
 {
-    struct mlm *o = self;
+    struct masked_self *o = self;
     struct masked b = { 0 };
     double total = 0;
     int rc = 0;
@@ -125,44 +119,25 @@ static int validate(void *self, struct pass *p, struct report *r)
 
 static double epoch(const void *self)
 {
-    const struct mlm *o = self;
+    const struct masked_self *o = self;
     double sentences, tokens;
     corpora_size(o->s.text, o->s.longest, &sentences, &tokens);
-    int specials = o->s.stream ? 0 : o->s.documents ? 3 : 2;
     return o->s.sentences ? sentences / o->s.sentences
-                          : (tokens + specials * sentences) / o->s.tokens;
+                          : (tokens + specials(&o->s) * sentences) / o->s.tokens;
 }
 
-static int largest(void *self, void *batch, const void *under, int tokens)
-{
-    const struct mlm *o = self;
-    (void)under;
-    if (o->s.pool) {
-        int longest = o->s.pool->longest_side + 2;
-        masked_largest(batch, &o->masker, pair_pool_most_rows(o->s.pool, longest), longest);
-        return 0;
-    }
-    int whole = o->s.longest + (o->s.stream ? 0 : o->s.documents ? 3 : 2);
-    masked_largest(batch, &o->masker, o->s.sentences ? o->s.sentences * whole : tokens, whole);
-    return 0;
-}
+static void close(void *self) { masker_free(&((struct masked_self *)self)->masker); }
 
-static void close(void *self) { masker_free(&((struct mlm *)self)->masker); }
-
-const struct objective objective_mlm = { .name = "mlm",
-                                         .about = "predict masked tokens of text",
-                                         .about_align = "predict masked tokens of each side of "
-                                                        "sentence pairs by itself",
-                                         .used_by = OBJECTIVE_PRETRAIN | OBJECTIVE_ALIGN,
-                                         .self = sizeof(struct mlm),
-                                         .batch = sizeof(struct masked),
-                                         .open = open,
-                                         .make = make,
-                                         .forward = masked_forward,
-                                         .loss = loss,
-                                         .validate = validate,
-                                         .epoch = epoch,
-                                         .largest = largest,
-                                         .write = masked_write,
-                                         .batch_free = masked_free,
-                                         .close = close };
+const struct objective objective_mlm = {
+    .name = "mlm",
+    .about = "predict masked tokens of text",
+    .about_align = "predict masked tokens of each side of sentence pairs by itself",
+    .used_by = OBJECTIVE_PRETRAIN | OBJECTIVE_ALIGN,
+    .self = sizeof(struct masked_self),
+    .batch = &batch_masked,
+    .open = open,
+    .make = make,
+    .validate = validate,
+    .epoch = epoch,
+    .close = close
+};

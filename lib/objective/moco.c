@@ -13,6 +13,7 @@
 #include <xxhash.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/engine/memory.h"
 #include "lib/engine/write_batches.h"
 
 struct moco_batch {
@@ -313,17 +314,12 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     return 0;
 }
 
-static size_t holds(const void *self, const struct model_config *c)
+static void memory(const void *self, const struct model_config *c, struct memory_need *need)
 {
     const struct moco *o = self;
-    return o->floats * sizeof *o->key + key_queue_bytes(&o->queue) + moco_valid_bytes(o, c->dim);
-}
-
-static size_t keeps(const void *self, const struct model_config *c)
-{
-    const struct moco *o = self;
-    (void)c;
-    return o->floats * sizeof *o->key + key_queue_kept_bytes(&o->queue);
+    size_t key = o->floats * sizeof *o->key;
+    need->params += key + key_queue_bytes(&o->queue) + moco_valid_bytes(o, c->dim);
+    need->host += key + key_queue_kept_bytes(&o->queue);
 }
 
 static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
@@ -351,27 +347,33 @@ static void close(void *self)
     key_queue_free(&o->queue);
 }
 
-const struct objective objective_moco = { .name = "moco",
-                                          .about = "contrast sentences with their translations",
-                                          .used_by = OBJECTIVE_ALIGN,
-                                          .self = sizeof(struct moco),
-                                          .batch = sizeof(struct moco_batch),
-                                          .options = options,
-                                          .defaults = defaults,
-                                          .open = open,
-                                          .parameters = parameters,
-                                          .start = start,
-                                          .make = make,
-                                          .prepare = prepare,
-                                          .passed = passed,
-                                          .gather = gather,
-                                          .forward = forward,
-                                          .loss = loss,
-                                          .stepped = stepped,
-                                          .validate = moco_validate,
-                                          .largest = largest,
-                                          .holds = holds,
-                                          .keeps = keeps,
-                                          .write = write,
-                                          .batch_free = free_batch,
-                                          .close = close };
+static const struct batch_kind kind = {
+    .size = sizeof(struct moco_batch),
+    .free = free_batch,
+    .forward = forward,
+    .write = write,
+    .largest = largest
+};
+
+static const struct objective_ranks ranks = { .passed = passed, .gather = gather };
+
+const struct objective objective_moco = {
+    .name = "moco",
+    .about = "contrast sentences with their translations",
+    .used_by = OBJECTIVE_ALIGN,
+    .self = sizeof(struct moco),
+    .batch = &kind,
+    .ranks = &ranks,
+    .options = options,
+    .defaults = defaults,
+    .open = open,
+    .parameters = parameters,
+    .memory = memory,
+    .start = start,
+    .make = make,
+    .prepare = prepare,
+    .loss = loss,
+    .stepped = stepped,
+    .validate = moco_validate,
+    .close = close
+};

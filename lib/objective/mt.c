@@ -4,32 +4,22 @@
 #include "lib/data/pairs.h"
 #include "lib/objective/seq2seq.h"
 
-struct mt { struct setup s; const struct seq2seq_options *o; };
-
-static int open(void *self, struct setup *s)
-{
-    struct mt *x = self;
-    x->s = *s;
-    x->o = s->task;
-    return 0;
-}
-
 static int open_mt(void *self, struct setup *s)
 {
-    return s->n_pairs ? open(self, s)
+    return s->n_pairs ? seq2seq_open(self, s)
                       : err_set("objective mt needs parallel text: --parallel SRC-TGT=FILE,FILE");
 }
 
 /* Only while there are pairs to start from. */
 static bool turn_pseudo(const void *self, int64_t step)
 {
-    const struct mt *x = self;
+    const struct seq2seq_self *x = self;
     return x->s.n_pairs && step < x->o->pseudo_steps;
 }
 
 static int make(void *self, void *batch, const void *under, const struct turn *at)
 {
-    struct mt *x = self;
+    struct seq2seq_self *x = self;
     struct seq2seq *b = batch;
     struct pairs *from = &x->s.pairs[at->micro % x->s.n_pairs];
     struct pair p;
@@ -44,60 +34,23 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     return 0;
 }
 
-static int forward(void *self, void *batch, struct pass *p)
-{
-    (void)self;
-    seq2seq_forward(batch, p);
-    return 0;
-}
+const struct objective objective_mt = {
+    .name = "mt",
+    .about = "translate parallel text",
+    .used_by = OBJECTIVE_TASK,
+    .self = sizeof(struct seq2seq_self),
+    .batch = &batch_seq2seq,
+    .open = open_mt,
+    .make = make
+};
 
-static int loss_mt(void *self, void *batch, struct pass *p, float scale)
-{
-    seq2seq_loss(batch, ((struct mt *)self)->o, p, "mt", scale);
-    return 0;
-}
-
-static int loss_pseudo(void *self, void *batch, struct pass *p, float scale)
-{
-    seq2seq_loss(batch, ((struct mt *)self)->o, p, "pseudo", scale);
-    return 0;
-}
-
-static int largest(void *self, void *batch, const void *under, int tokens)
-{
-    (void)under;
-    seq2seq_largest(batch, &((struct mt *)self)->s, tokens);
-    return 0;
-}
-
-static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
-{
-    seq2seq_write(batch, ((const struct mt *)self)->o, p, f);
-}
-
-const struct objective objective_mt = { .name = "mt",
-                                        .about = "translate parallel text",
-                                        .used_by = OBJECTIVE_TASK,
-                                        .self = sizeof(struct mt),
-                                        .batch = sizeof(struct seq2seq),
-                                        .open = open_mt,
-                                        .make = make,
-                                        .forward = forward,
-                                        .loss = loss_mt,
-                                        .largest = largest,
-                                        .write = write,
-                                        .batch_free = seq2seq_free };
-
-const struct objective objective_pseudo = { .name = "pseudo",
-                                            .about = "translate pseudo-pairs, to begin with",
-                                            .used_by = OBJECTIVE_TASK,
-                                            .self = sizeof(struct mt),
-                                            .batch = sizeof(struct seq2seq),
-                                            .open = open,
-                                            .turn = turn_pseudo,
-                                            .make = make,
-                                            .forward = forward,
-                                            .loss = loss_pseudo,
-                                            .largest = largest,
-                                            .write = write,
-                                            .batch_free = seq2seq_free };
+const struct objective objective_pseudo = {
+    .name = "pseudo",
+    .about = "translate pseudo-pairs, to begin with",
+    .used_by = OBJECTIVE_TASK,
+    .self = sizeof(struct seq2seq_self),
+    .batch = &batch_seq2seq,
+    .open = seq2seq_open,
+    .turn = turn_pseudo,
+    .make = make
+};

@@ -17,6 +17,8 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/msg.h"
+#include "lib/engine/memory.h"
+#include "lib/engine/write_batches.h"
 #include "lib/objective/scs_rows.h"
 
 enum { NOTE_STEPS = 100 };       /* after so many steps a rate that is not reached is told */
@@ -29,7 +31,7 @@ struct scs {
     float table_temperature;
     struct scs_how how;
     int from;                    /* what auto stands for, else as asked */
-    bool on_mass;                /* it rides on mass, else on mlm */
+    const struct objective *host;    /* that it rides on */
     /* opened */
     struct specific *vocabulary;
     struct word_starts *words;
@@ -87,14 +89,14 @@ static void defaults(void *self)
 
 static void rides(void *self, const struct objective *host)
 {
-    ((struct scs *)self)->on_mass = !strcmp(host->name, "mass");
+    ((struct scs *)self)->host = host;
 }
 
 static int check(const void *self)
 {
     const struct scs *o = self;
     double low, high;
-    if (o->on_mass && (o->asked_from == FROM_PASS || o->asked_from == FROM_CLEAN))
+    if (o->host->decoder && (o->asked_from == FROM_PASS || o->asked_from == FROM_CLEAN))
         return err_set("--scs-from %s needs a model that predicts what its encoder reads: "
                        "objective mlm; with mass it is --scs-from table",
                        o->asked_from == FROM_PASS ? "pass" : "clean");
@@ -108,6 +110,7 @@ static struct scs_rows rows_of(const struct scs *o)
                               .vocabulary = o->vocabulary,
                               .langs = o->n_langs,
                               .sources = (enum scs_sources)o->sources,
+                              .of_free = o->host->decoder,
                               .set_lang = o->langs,
                               .own_words = o->from == FROM_TABLE };
 }
@@ -146,7 +149,9 @@ static int open(void *self, struct setup *s)
     struct scs *o = self;
     if (!s->text) return err_set("objective scs needs text: --train LANG=SHARD");
     o->how.keep = o->norm;
-    o->from = o->asked_from != FROM_AUTO ? o->asked_from : o->on_mass ? FROM_TABLE : FROM_PASS;
+    o->from = o->asked_from != FROM_AUTO ? o->asked_from
+              : o->host->decoder             ? FROM_TABLE
+                                             : FROM_PASS;
     o->vocab = s->vocab->n;
     o->n_langs = s->c->n_langs;
     o->words = word_starts_new(s->vocab);
@@ -193,8 +198,7 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
 {
     const struct scs *o = self;
     const struct scs_rows how = rows_of(o);
-    if (o->on_mass) scs_rows_of_mass(batch, under, &how, at);
-    else scs_rows_of_masked(batch, under, &how, at);
+    scs_rows_choose(batch, o->host->batch, under, &how, at);
     return 0;
 }
 
@@ -223,7 +227,7 @@ static int prepare(void *self, void *batch, struct pass *p)
 {
     struct scs *o = self;
     struct scs_batch *b = batch;
-    struct batch *in = &b->in.input;
+    struct batch *in = b->input;
     if (o->from != FROM_CLEAN || !b->n) return 0;
     int32_t *token = in->token, *lang = in->lang;
     tape_reset(p->t, false);
@@ -273,16 +277,6 @@ static int expect_by_table(struct scs *o, const struct scs_batch *b, struct pass
     return 0;
 }
 
-/* MLM's batch, with mixtures. */
-static void encode(const struct scs_batch *b, struct pass *p, const struct mixture *mix)
-{
-    struct dev_batch d = batch_upload(p->t, b->input);
-    d.mix = *mix;
-    p->h = model_encode(p->m, p->t, &d);
-    pass_reads(p, b->input->rows, b->input->max);
-    pass_predicts(p, b->in.n);
-}
-
 static int forward(void *self, void *batch, struct pass *p)
 {
     struct scs *o = self;
@@ -296,21 +290,22 @@ static int forward(void *self, void *batch, struct pass *p)
     struct mixture mix = { b->n, o->how.k, tape_int32(t, b->row, (size_t)b->n), y.idx, y.w,
                            o->detach };
     report(o, b, p, &y);
-    if (o->on_mass) mass_forward(&b->mass, p, &mix);
-    else encode(b, p, &mix);
+    p->mix = &mix;
+    int rc = b->kind->forward(NULL, b->copy, p);
+    p->mix = NULL;
     if (!p->planning && !o->told) {
         o->first.tokens += b->count.tokens;
         o->first.switched += b->count.switched;
     }
-    return 0;
+    return rc;
 }
 
 static int loss(void *self, void *batch, struct pass *p, float scale)
 {
     struct scs_batch *b = batch;
+    (void)self;
     pass_number(p, "scs_switched", (double)b->count.switched, (double)b->count.tokens);
-    if (b->n && ((const struct scs *)self)->on_mass) mass_loss(&b->mass, p, "scs", scale);
-    else if (b->n) masked_loss(&b->in, p, "scs", scale, NULL);
+    if (b->n) b->kind->loss(NULL, b->copy, p, "scs", scale);
     return 0;
 }
 
@@ -337,22 +332,21 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     const struct scs *o = self;
     const struct scs_rows how = rows_of(o);
     (void)tokens;
-    scs_rows_largest(batch, o->on_mass ? NULL : under, o->on_mass ? under : NULL, &how,
-                     o->most_words, o->most_own);
+    scs_rows_largest(batch, o->host->batch, under, &how, o->most_words, o->most_own);
     return 0;
 }
 
-static size_t holds(const void *self, const struct model_config *c)
+static void memory(const void *self, const struct model_config *c, struct memory_need *need)
 {
     const struct scs *o = self;
-    return near_bytes(o, model_embed_dim(c)) + o->vocab;
+    need->params += near_bytes(o, model_embed_dim(c)) + o->vocab;
 }
 
 static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
 {
     const struct scs_batch *b = batch;
-    if (((const struct scs *)self)->on_mass) mass_write(&b->mass, f);
-    else masked_write(self, batch, p, f);
+    (void)self;
+    b->kind->write(NULL, b->copy, p, f);
     batch_file_int32(f, "scs.row", b->row, b->n, 1);
     batch_file_int32(f, "scs.lang", b->lang, b->n, 1);
 }
@@ -367,28 +361,32 @@ static void close(void *self)
     word_starts_free(o->words);
 }
 
+static const struct batch_kind kind = {
+    .size = sizeof(struct scs_batch),
+    .free = scs_rows_free,
+    .forward = forward,
+    .write = write,
+    .largest = largest
+};
+
 const struct objective objective_scs = {
     .name = "scs",
     .about = "predict masked tokens among words mixed from another language's (SCS)",
     .on = "mlm mass",
-    .rides = rides,
     .used_by = OBJECTIVE_PRETRAIN,
     .self = sizeof(struct scs),
-    .batch = sizeof(struct scs_batch),
+    .batch = &kind,
     .options = rows,
     .defaults = defaults,
+    .rides = rides,
     .check = check,
     .open = open,
+    .memory = memory,
     .start = start,
     .make = make,
     .prepare = prepare,
-    .forward = forward,
     .loss = loss,
     .watch = watch,
     .stepped = stepped,
-    .largest = largest,
-    .holds = holds,
-    .write = write,
-    .batch_free = scs_rows_free,
     .close = close
 };

@@ -43,16 +43,16 @@ static int language_of(const struct scs_rows *o, const struct switch_sentence *x
 
 static void add_row(struct scs_batch *b, int row, int under, int lang)
 {
-    int32_t **to[] = { &b->row, &b->under, &b->own, &b->lang };
-    int32_t value[] = { row, under, b->clean[row], lang };
-    for (int i = 0; i < 4; i++) {
-        mem_room(to[i], &b->n_cap[i], (size_t)b->n + 1, sizeof **to[i]);
-        (*to[i])[b->n] = value[i];
-    }
-    b->n++;
+    mem_columns(&b->n_cap, (size_t)b->n + 1, 4,
+                (struct mem_column[]){ MEM_COLUMN(b->row), MEM_COLUMN(b->under),
+                                       MEM_COLUMN(b->own), MEM_COLUMN(b->lang) });
+    b->row[b->n] = row;
+    b->under[b->n] = under;
+    b->own[b->n] = b->clean[row];
+    b->lang[b->n++] = lang;
 }
 
-/* Sentence s of the input, whose rows stand `before` rows later in the other objective's. */
+/* Sentence s of the input, whose rows stand `before` rows later in the host's. */
 static void choose(const struct scs_rows *o, struct scs_batch *b, int s, int before,
                    const struct turn *at)
 {
@@ -64,7 +64,7 @@ static void choose(const struct scs_rows *o, struct scs_batch *b, int s, int bef
                                  .n = in->len[s],
                                  .lang = in->lang[first],
                                  .number = in->sample[first],
-                                 .of_free = b->input == &b->mass.src };
+                                 .of_free = o->of_free };
     struct lookup l = { o, &x };
     int n = pick_rows(o->rate, o->words, &x, key, is_known, &l, b->at, &b->count);
     for (int i = 0; i < n; i++)
@@ -122,33 +122,33 @@ static void group_homes(const struct scs_rows *o, struct scs_batch *b)
     }
 }
 
-static void begin(struct scs_batch *b, bool mass)
+static void begin(struct scs_batch *b, const struct batch_kind *kind)
 {
-    masked_clear(&b->in);
-    mass_clear(&b->mass);
-    b->input = mass ? &b->mass.src : &b->in.input;
+    if (!b->copy) {
+        b->kind = kind;
+        b->copy = mem_zero(1, kind->size);
+    }
+    kind->clear(b->copy);
+    /* our own: a view is for reading where the batch is another one's */
+    b->input = (struct batch *)kind->view(b->copy, BATCH_ENCODER).sentences;
     b->n = b->groups = b->homes = b->words = 0;
     b->count = (struct switch_count){ 0 };
 }
 
 /* Arrays of what the input's sentences are before any row is switched. */
-static void copy_rows(struct scs_batch *b)
+static void keep_rows(struct scs_batch *b)
 {
-    const struct batch *in = b->input;
-    size_t n = (size_t)in->rows;
-    mem_room(&b->original_lang, &b->row_cap[0], n + 1, sizeof *b->original_lang);
-    mem_room(&b->clean, &b->row_cap[1], n + 1, sizeof *b->clean);
-    mem_room(&b->fixed, &b->row_cap[2], n + 1, sizeof *b->fixed);
-    mem_room(&b->at, &b->row_cap[3], n + 1, sizeof *b->at);
-    memset(b->fixed, 0, n * sizeof *b->fixed);
-    for (int i = 0; i < b->in.n; i++) b->fixed[b->in.row[i]] = true;
-    for (int i = 0; i < b->mass.dec.rows; i++) b->fixed[b->mass.span[i]] = true;
-    bool mass = in == &b->mass.src;
+    struct batch_view v = b->kind->view(b->copy, BATCH_ENCODER);
+    size_t n = (size_t)v.sentences->rows;
+    mem_columns(&b->row_cap, n + 1, 4,
+                (struct mem_column[]){ MEM_COLUMN(b->original_lang), MEM_COLUMN(b->clean),
+                                       MEM_COLUMN(b->fixed), MEM_COLUMN(b->at) });
     for (size_t r = 0; r < n; r++) {
-        b->original_lang[r] = in->lang[r];
-        b->clean[r] = mass ? b->mass.original[r] : (int32_t)b->in.original[r];
+        b->original_lang[r] = v.sentences->lang[r];
+        b->clean[r] = (int32_t)v.original[r];
+        b->fixed[r] = false;
     }
-    b->in.original_lang = b->original_lang;
+    for (int i = 0; i < v.n; i++) b->fixed[v.predicted[i]] = true;
 }
 
 static bool taken(const struct scs_rows *o, const struct batch *from, int s)
@@ -160,7 +160,7 @@ static bool taken(const struct scs_rows *o, const struct batch *from, int s)
 static void switch_rows(struct scs_batch *b, const struct batch *from, const struct scs_rows *o,
                         const struct turn *at)
 {
-    copy_rows(b);
+    keep_rows(b);
     for (int s = 0, f = 0; s < b->input->n; s++, f++) {
         while (!taken(o, from, f)) f++;
         choose(o, b, s, from->at[f] - b->input->at[s], at);
@@ -173,34 +173,24 @@ static void switch_rows(struct scs_batch *b, const struct batch *from, const str
     }
 }
 
-void scs_rows_of_masked(struct scs_batch *b, const struct masked *from, const struct scs_rows *o,
-                        const struct turn *at)
+void scs_rows_choose(struct scs_batch *b, const struct batch_kind *kind, const void *from,
+                     const struct scs_rows *o, const struct turn *at)
 {
-    begin(b, false);
-    b->in.units = from->units;
-    for (int s = 0; s < from->input.n; s++)
-        if (taken(o, &from->input, s)) masked_copy(&b->in, from, s);
-    switch_rows(b, &from->input, o, at);
+    const struct batch *sentences = kind->view(from, BATCH_ENCODER).sentences;
+    begin(b, kind);
+    for (int s = 0; s < sentences->n; s++)
+        if (taken(o, sentences, s)) kind->copy(b->copy, from, s);
+    switch_rows(b, sentences, o, at);
 }
 
-void scs_rows_of_mass(struct scs_batch *b, const struct mass_batch *from, const struct scs_rows *o,
-                      const struct turn *at)
-{
-    begin(b, true);
-    for (int s = 0; s < from->src.n; s++)
-        if (taken(o, &from->src, s)) mass_copy(&b->mass, from, s);
-    switch_rows(b, &from->src, o, at);
-}
-
-void scs_rows_largest(struct scs_batch *b, const struct masked *masked,
-                      const struct mass_batch *mass, const struct scs_rows *o, int most_words,
-                      int most_own)
+void scs_rows_largest(struct scs_batch *b, const struct batch_kind *kind, const void *from,
+                      const struct scs_rows *o, int most_words, int most_own)
 {
     double low = 0, high = 0;
-    begin(b, mass);
-    for (int s = 0; masked && s < masked->input.n; s++) masked_copy(&b->in, masked, s);
-    for (int s = 0; mass && s < mass->src.n; s++) mass_copy(&b->mass, mass, s);
-    copy_rows(b);
+    begin(b, kind);
+    for (int s = 0; s < kind->view(from, BATCH_ENCODER).sentences->n; s++)
+        kind->copy(b->copy, from, s);
+    keep_rows(b);
     pick_bounds(o->rate, "scs-rate", &low, &high);
     int n = b->input->rows, most = (int)(high * n) + b->input->n;
     for (int r = 0; r < n && b->n < most; r++) add_row(b, r, r, 0);
@@ -218,9 +208,8 @@ void scs_rows_free(void *batch)
 {
     struct scs_batch *b = batch;
     void *owned[] = { b->row, b->under, b->own, b->lang, b->group, b->home, b->word,
-                      b->original_lang, b->clean, b->fixed, b->at };
+                      b->original_lang, b->clean, b->fixed, b->at, b->copy };
+    if (b->copy) b->kind->free(b->copy);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
-    masked_free(&b->in);
-    mass_free(&b->mass);
     memset(b, 0, sizeof *b);
 }

@@ -4,6 +4,7 @@
 #include "common/mem.h"
 #include "lib/data/corpus.h"
 #include "lib/data/pairs.h"
+#include "lib/engine/write_batches.h"
 
 void seq2seq_clear(struct seq2seq *b)
 {
@@ -53,21 +54,25 @@ const uint8_t *seq2seq_allowed(const struct seq2seq_options *o, const struct mod
     return o->mask_vocab ? m->seen[lang] : NULL;
 }
 
-void seq2seq_forward(struct seq2seq *b, struct pass *p)
+int seq2seq_forward(void *self, void *batch, struct pass *p)
 {
+    const struct seq2seq *b = batch;
+    (void)self;
     struct dev_batch src = batch_upload(p->t, &b->src), dec = batch_upload(p->t, &b->dec);
     struct var *memory = model_encode(p->m, p->t, &src);
     p->h = model_decode(p->m, p->t, &dec, memory, &src.spans);
     pass_reads(p, b->src.rows, b->src.max);
     pass_reads(p, b->dec.rows, b->dec.max);
     pass_predicts(p, b->dec.rows);
+    return 0;
 }
 
 static int target_lang(const struct seq2seq *b) { return b->dec.n ? b->dec.lang[0] : 0; }
 
-void seq2seq_loss(const struct seq2seq *b, const struct seq2seq_options *o, struct pass *p,
-                  const char *name, float scale)
+void seq2seq_loss(void *self, void *batch, struct pass *p, const char *name, float scale)
 {
+    const struct seq2seq_options *o = ((struct seq2seq_self *)self)->o;
+    const struct seq2seq *b = batch;
     struct tape *t = p->t;
     struct model *m = p->m;
     int M = b->dec.rows;
@@ -84,9 +89,10 @@ void seq2seq_loss(const struct seq2seq *b, const struct seq2seq_options *o, stru
     pass_losses(p, name, e.nll, M);
 }
 
-void seq2seq_write(const struct seq2seq *b, const struct seq2seq_options *o, const struct pass *p,
-                   struct batch_file *f)
+void seq2seq_write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
 {
+    const struct seq2seq_options *o = ((const struct seq2seq_self *)self)->o;
+    const struct seq2seq *b = batch;
     const uint8_t *words = b->dec.n ? seq2seq_allowed(o, p->m, target_lang(b)) : NULL;
     batch_file_rows(f, "src.", &b->src);
     batch_file_rows(f, "dec.", &b->dec);
@@ -97,6 +103,14 @@ void seq2seq_write(const struct seq2seq *b, const struct seq2seq_options *o, con
         free(allowed);
     }
     batch_file_scalar(f, "smoothing", o->smoothing);
+}
+
+int seq2seq_open(void *self, struct setup *s)
+{
+    struct seq2seq_self *x = self;
+    x->s = *s;
+    x->o = s->task;
+    return 0;
 }
 
 /* --- what a memory plan asks --- */
@@ -145,3 +159,19 @@ void seq2seq_largest(struct seq2seq *b, const struct setup *s, int tokens)
     }
     free(ids);
 }
+
+static int largest(void *self, void *batch, const void *under, int tokens)
+{
+    (void)under;
+    seq2seq_largest(batch, &((struct seq2seq_self *)self)->s, tokens);
+    return 0;
+}
+
+const struct batch_kind batch_seq2seq = {
+    .size = sizeof(struct seq2seq),
+    .free = seq2seq_free,
+    .forward = seq2seq_forward,
+    .loss = seq2seq_loss,
+    .write = seq2seq_write,
+    .largest = largest
+};

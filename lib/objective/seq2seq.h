@@ -2,7 +2,6 @@
 #ifndef OBJECTIVE_SEQ2SEQ_H
 #define OBJECTIVE_SEQ2SEQ_H
 #include "lib/engine/objective.h"
-#include "lib/engine/write_batches.h"
 #include "lib/model/decode.h"
 
 /* Options of a translation task that its objectives share: what setup.task points at. */
@@ -29,13 +28,20 @@ void seq2seq_source(struct seq2seq *b, struct batch *to, const uint32_t *ids, in
 void seq2seq_add(struct seq2seq *b, const uint32_t *x, int nx, int src_lang, const uint32_t *y,
                  int ny, int tgt_lang, uint64_t number);
 
-/* The decoder's states: sets p->h. */
-void seq2seq_forward(struct seq2seq *b, struct pass *p);
-/* Smoothed cross entropy; adds the gradient of scale * mean. The log gets plain -log p of the
- * target tokens under `name`. */
-void seq2seq_loss(const struct seq2seq *b, const struct seq2seq_options *o, struct pass *p,
-                  const char *name, float scale);
-void seq2seq_write(const struct seq2seq *b, const struct seq2seq_options *o, const struct pass *p,
+/* What the selves of objectives with batches of this kind begin with. */
+struct seq2seq_self {
+    struct setup s;
+    const struct seq2seq_options *o;
+};
+/* Fills it in; an objective's `open`, or the end of one. */
+int seq2seq_open(void *self, struct setup *s);
+
+extern const struct batch_kind batch_seq2seq;
+/* Its hooks, for kinds that begin with a struct seq2seq. The loss is smoothed cross entropy; the
+ * log gets plain -log p of the target tokens. */
+int seq2seq_forward(void *self, void *batch, struct pass *p);
+void seq2seq_loss(void *self, void *batch, struct pass *p, const char *name, float scale);
+void seq2seq_write(const void *self, const void *batch, const struct pass *p,
                    struct batch_file *f);
 
 /* Words that the decoder may write in a language [vocab], host; NULL: all. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/engine/write_batches.h"
 #include "lib/objective/headed.h"
 #include "lib/objective/masked.h"
 
@@ -40,8 +41,8 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     (void)self; (void)at;
     b->input = m->input;
     b->n = m->input.n;
-    mem_room(&b->row, &b->row_cap, (size_t)b->n, sizeof *b->row);
-    mem_room(&b->target, &b->target_cap, (size_t)b->n, sizeof *b->target);
+    mem_columns(&b->target_cap, (size_t)b->n, 2,
+                (struct mem_column[]){ MEM_COLUMN(b->row), MEM_COLUMN(b->target) });
     for (int i = 0; i < b->n; i++) {
         b->row[i] = m->input.at[i];
         b->target[i] = m->swapped[i];
@@ -49,7 +50,7 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     return 0;
 }
 
-static void batch_free_own(void *batch)
+static void free_batch(void *batch)
 {
     struct headed *b = batch;
     b->input = (struct batch){ 0 };
@@ -58,8 +59,8 @@ static void batch_free_own(void *batch)
 
 static int loss(void *self, void *batch, struct pass *p, float scale)
 {
-    const struct sop *o = self;
-    return headed_loss(batch, &o->d, p, "sop", scale);
+    headed_loss(batch, &((struct sop *)self)->d, p, "sop", scale);
+    return 0;
 }
 
 static int largest(void *self, void *batch, const void *under, int tokens)
@@ -122,24 +123,30 @@ static int validate(void *self, struct pass *p, struct report *r)
         report_put(r, (double)right / n, "%s.sop_accuracy", c->lang);
     }
     masked_free(&m);
-    batch_free_own(&b);
+    free_batch(&b);
     return rc;
 }
 
 static void close(void *self) { masker_free(&((struct sop *)self)->masker); }
 
-const struct objective objective_sop = { .name = "sop",
-                                         .about = "tell the order of two segments (ALBERT)",
-                                         .on = "mlm",
-                                         .used_by = OBJECTIVE_PRETRAIN,
-                                         .self = sizeof(struct sop),
-                                         .batch = sizeof(struct headed),
-                                         .fits = fits,
-                                         .open = open,
-                                         .make = make,
-                                         .loss = loss,
-                                         .validate = validate,
-                                         .largest = largest,
-                                         .write = write,
-                                         .batch_free = batch_free_own,
-                                         .close = close };
+static const struct batch_kind kind = {
+    .size = sizeof(struct headed),
+    .free = free_batch,
+    .write = write,
+    .largest = largest
+};
+
+const struct objective objective_sop = {
+    .name = "sop",
+    .about = "tell the order of two segments (ALBERT)",
+    .on = "mlm",
+    .used_by = OBJECTIVE_PRETRAIN,
+    .self = sizeof(struct sop),
+    .batch = &kind,
+    .fits = fits,
+    .open = open,
+    .make = make,
+    .loss = loss,
+    .validate = validate,
+    .close = close
+};

@@ -34,10 +34,9 @@ struct tcs_batch {
     struct masked in;            /* what the second pass reads and predicts */
     struct switch_count count;
     struct turn at;
-    int32_t *original_lang;      /* [rows] */
     bool *fixed;                 /* [rows] predicted */
     struct switched *row;        /* [rows] room for one sentence's */
-    size_t cap[3];
+    size_t cap;
 };
 
 /* options' struct is `tcs`: the rows of switch_rows fill its first member. */
@@ -120,7 +119,6 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     struct tcs_batch *b = batch;
     masked_clear(&b->in);
     b->at = *at;
-    b->in.units = from->units;
     for (int s = 0; s < from->input.n; s++)
         if (from->input.len[s] > 0 && o->switched[from->input.lang[from->input.at[s]]])
             masked_copy(&b->in, from, s);
@@ -150,12 +148,9 @@ static int prepare(void *self, void *batch, struct pass *p)
     size_t rows = (size_t)b->in.input.rows;
     if (p->planning) return 0;
     if (!o->seen && look_at_state(o) < 0) return -1;
-    mem_room(&b->original_lang, &b->cap[0], rows + 1, sizeof *b->original_lang);
-    mem_room(&b->fixed, &b->cap[1], rows + 1, sizeof *b->fixed);
-    mem_room(&b->row, &b->cap[2], rows + 1, sizeof *b->row);
+    mem_columns(&b->cap, rows + 1, 2,
+                (struct mem_column[]){ MEM_COLUMN(b->fixed), MEM_COLUMN(b->row) });
     memset(b->fixed, 0, rows * sizeof *b->fixed);
-    if (rows) memcpy(b->original_lang, b->in.input.lang, rows * sizeof *b->original_lang);
-    b->in.original_lang = b->original_lang;
     for (int i = 0; i < b->in.n; i++) b->fixed[b->in.row[i]] = true;
     b->count = (struct switch_count){ 0 };
     for (int s = 0; s < b->in.input.n; s++) switch_sentence(o, b, s);
@@ -219,11 +214,10 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     return 0;
 }
 
-static void batch_free_(void *batch)
+static void free_batch(void *batch)
 {
     struct tcs_batch *b = batch;
     masked_free(&b->in);
-    free(b->original_lang);
     free(b->fixed);
     free(b->row);
     memset(b, 0, sizeof *b);
@@ -242,6 +236,14 @@ static void close(void *self)
     free(o->switched);
 }
 
+static const struct batch_kind kind = {
+    .size = sizeof(struct tcs_batch),
+    .free = free_batch,
+    .forward = forward,
+    .write = masked_write,
+    .largest = largest
+};
+
 const struct objective objective_tcs = {
     .name = "tcs",
     .about = "predict the same tokens where other words are switched (TCS)",
@@ -249,7 +251,7 @@ const struct objective objective_tcs = {
     .used_by = OBJECTIVE_PRETRAIN,
     .dict = true,
     .self = sizeof(struct tcs),
-    .batch = sizeof(struct tcs_batch),
+    .batch = &kind,
     .options = switch_rows,
     .defaults = defaults,
     .check = check,
@@ -257,11 +259,7 @@ const struct objective objective_tcs = {
     .start = start,
     .make = make,
     .prepare = prepare,
-    .forward = forward,
     .loss = loss,
     .stepped = stepped,
-    .largest = largest,
-    .write = masked_write,
-    .batch_free = batch_free_,
     .close = close
 };

@@ -14,10 +14,9 @@ enum form { FORM_XLM, FORM_PPA };
 enum order { ORDER_FIXED, ORDER_TOSS };
 
 struct tlm {
+    struct masked_self m;
     enum form form;
     enum order order;
-    struct masker masker;
-    struct setup s;
     int positions;
     bool types;
 };
@@ -34,7 +33,7 @@ static const struct opt options[] = {
 /* Rows of a pair; whether the model's positions hold it. */
 static bool fits_positions(const struct tlm *o, const struct pair *p)
 {
-    if (o->s.segment) return p->n[0] <= o->s.segment && p->n[1] <= o->s.segment;
+    if (o->m.s.segment) return p->n[0] <= o->m.s.segment && p->n[1] <= o->m.s.segment;
     if (o->form == FORM_PPA) return p->n[0] + p->n[1] + 3 <= o->positions;
     return p->n[0] + 2 <= o->positions && p->n[1] + 2 <= o->positions;
 }
@@ -48,16 +47,16 @@ static void add(const struct tlm *o, struct masked *b, const struct pair *p, uin
                                    { p->ids[0], n, p->lang[0], 0, 1 },
                                    { &eos, 1, p->lang[0], 0, n + 1 } };
     int k = 3;
-    if (o->s.segment) {          /* sentences with their <s> and </s>, positions restart */
+    if (o->m.s.segment) {          /* sentences with their <s> and </s>, positions restart */
         struct batch_part sides[2] = { { p->ids[0], n, p->lang[0], 0, 0 },
                                        { p->ids[1], p->n[1], p->lang[1], 0, 0 } };
-        masked_add(b, &o->masker, sides, 2, number, key);
+        masked_add(b, &o->m.masker, sides, 2, number, key);
         return;
     }
     if (o->form == FORM_XLM) parts[k++] = (struct batch_part){ &bos, 1, p->lang[1], 0, 0 };
     parts[k++] = (struct batch_part){ p->ids[1], p->n[1], p->lang[1], type, at };
     parts[k++] = (struct batch_part){ &eos, 1, p->lang[1], type, at + p->n[1] };
-    masked_add(b, &o->masker, parts, k, number, key);
+    masked_add(b, &o->m.masker, parts, k, number, key);
 }
 
 /* As PPA has it, where translations are aligned by it. */
@@ -72,10 +71,12 @@ static void presets(void *self, unsigned used_by)
 static int open(void *self, struct setup *s)
 {
     struct tlm *o = self;
-    o->s = *s;
+    o->m.s = *s;
+    o->m.longest = s->pool ? s->pool->longest_pair + 4
+                   : s->segment ? 2 * s->segment : 2 * s->longest + 4;
     o->positions = s->c->positions;
     o->types = s->c->token_types > 1;
-    if (masker_open(&o->masker, s) < 0) return -1;
+    if (masker_open(&o->m.masker, s) < 0) return -1;
     if (s->segment && o->form == FORM_PPA)
         return err_set("--segment joins pairs as --tlm-form xlm has them, not ppa");
     return s->n_pairs ? 0
@@ -85,7 +86,7 @@ static int open(void *self, struct setup *s)
 /* Is it learnt from: neither empty nor too long? */
 static bool fits(const struct tlm *o, const struct pair *p)
 {
-    int most = o->s.segment ? o->s.segment : o->s.longest;
+    int most = o->m.s.segment ? o->m.s.segment : o->m.s.longest;
     return p->n[0] >= 1 && p->n[1] >= 1 && p->n[0] <= most && p->n[1] <= most
            && fits_positions(o, p);
 }
@@ -93,8 +94,9 @@ static bool fits(const struct tlm *o, const struct pair *p)
 /* The next pair that fits the positions, too. */
 static int next(struct tlm *o, struct pairs *from, uint64_t seed, struct pair *p)
 {
+    int longest = o->m.s.segment ? o->m.s.segment : o->m.s.longest;
     for (uint64_t tried = 0; tried < 2 * (uint64_t)from->side[0].sentences; tried++) {
-        if (pairs_next(from, seed, o->s.segment ? o->s.segment : o->s.longest, p) < 0) return -1;
+        if (pairs_next(from, seed, longest, p) < 0) return -1;
         if (!fits_positions(o, p)) continue;
         if (o->order == ORDER_TOSS) *p = pair_toss(*p, seed);
         return 0;
@@ -111,7 +113,7 @@ static uint64_t sample_of(const struct masked *b, const struct turn *at)
 /* The pairs that other objectives see in this turn, too. */
 static int make_pooled(const struct tlm *o, struct masked *b, const struct turn *at)
 {
-    struct pair_pool *pool = o->s.pool;
+    struct pair_pool *pool = o->m.s.pool;
     const struct pair *p = pair_pool_take(pool, at->micro, at->seed);
     bool toss = pool->limits.shuffle && o->order == ORDER_TOSS;
     for (int i = 0; i < pool->batch; i++) {
@@ -128,18 +130,11 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     struct pair p;
     (void)under;
     masked_clear(b);
-    if (o->s.pool) return make_pooled(o, b, at);
-    while (o->s.sentences ? b->input.n < o->s.sentences : b->input.rows < o->s.tokens) {
-        if (next(o, &o->s.pairs[at->micro % o->s.n_pairs], at->seed, &p) < 0) return -1;
+    if (o->m.s.pool) return make_pooled(o, b, at);
+    while (o->m.s.sentences ? b->input.n < o->m.s.sentences : b->input.rows < o->m.s.tokens) {
+        if (next(o, &o->m.s.pairs[at->micro % o->m.s.n_pairs], at->seed, &p) < 0) return -1;
         add(o, b, &p, sample_of(b, at), turn_key(at, RNG_MASK));
     }
-    return 0;
-}
-
-static int loss(void *self, void *batch, struct pass *p, float scale)
-{
-    (void)self;
-    masked_loss(batch, p, "tlm", scale, NULL);
     return 0;
 }
 
@@ -148,11 +143,11 @@ static int score(const struct tlm *o, const struct pairs *v, struct masked *b, s
                  struct masked_score *x)
 {
     uint32_t end = v->side[0].sentences;
-    if (o->s.valid_sentences > 0 && (uint32_t)o->s.valid_sentences < end)
-        end = (uint32_t)o->s.valid_sentences;
+    if (o->m.s.valid_sentences > 0 && (uint32_t)o->m.s.valid_sentences < end)
+        end = (uint32_t)o->m.s.valid_sentences;
     for (uint32_t i = 0; i < end; ) {
         masked_clear(b);
-        for (; i < end && b->input.rows < o->s.tokens; i++) {
+        for (; i < end && b->input.rows < o->m.s.tokens; i++) {
             struct pair p = pair_at(v, i);
             if (fits(o, &p))
                 add(o, b, &p, i, (struct rng_key){ 0, RNG_MASK, 0 });
@@ -167,11 +162,11 @@ static int validate(void *self, struct pass *p, struct report *r)
     struct tlm *o = self;
     struct masked b = { 0 };
     double total = 0;
-    int rc = 0, n = o->s.n_valid_pairs;
+    int rc = 0, n = o->m.s.n_valid_pairs;
     for (int i = 0; i < n && rc == 0; i++) {
         struct masked_score x = { 0 };
-        rc = score(o, &o->s.valid_pairs[i], &b, p, &x);
-        total += masked_report(&x, o->s.valid_pairs[i].name, r) / n;
+        rc = score(o, &o->m.s.valid_pairs[i], &b, p, &x);
+        total += masked_report(&x, o->m.s.valid_pairs[i].name, r) / n;
     }
     masked_free(&b);
     if (rc == 0 && n) report_judge(r, total);
@@ -182,46 +177,29 @@ static double epoch(const void *self)
 {
     const struct tlm *o = self;
     double n = 0, rows = 0;
-    for (int i = 0; i < o->s.n_pairs; i++)
-        for (uint32_t k = 0; k < o->s.pairs[i].side[0].sentences; k++) {
-            struct pair p = pair_at(&o->s.pairs[i], k);
+    for (int i = 0; i < o->m.s.n_pairs; i++)
+        for (uint32_t k = 0; k < o->m.s.pairs[i].side[0].sentences; k++) {
+            struct pair p = pair_at(&o->m.s.pairs[i], k);
             if (!fits(o, &p)) continue;
             n += 1;
-            rows += p.n[0] + p.n[1] + (o->s.segment ? 0 : o->form == FORM_PPA ? 3 : 4);
+            rows += p.n[0] + p.n[1] + (o->m.s.segment ? 0 : o->form == FORM_PPA ? 3 : 4);
         }
-    return o->s.sentences ? n / o->s.sentences : rows / o->s.tokens;
+    return o->m.s.sentences ? n / o->m.s.sentences : rows / o->m.s.tokens;
 }
 
-static int largest(void *self, void *batch, const void *under, int tokens)
-{
-    const struct tlm *o = self;
-    (void)under;
-    if (o->s.pool) {
-        int longest = o->s.pool->longest_pair + 4;
-        masked_largest(batch, &o->masker, pair_pool_most_rows(o->s.pool, longest), longest);
-        return 0;
-    }
-    int whole = o->s.segment ? 2 * o->s.segment : 2 * o->s.longest + 4;
-    masked_largest(batch, &o->masker, o->s.sentences ? o->s.sentences * whole : tokens, whole);
-    return 0;
-}
+static void close(void *self) { masker_free(&((struct tlm *)self)->m.masker); }
 
-static void close(void *self) { masker_free(&((struct tlm *)self)->masker); }
-
-const struct objective objective_tlm = { .name = "tlm",
-                                         .about = "predict masked tokens of sentence pairs",
-                                         .used_by = OBJECTIVE_PRETRAIN | OBJECTIVE_ALIGN,
-                                         .self = sizeof(struct tlm),
-                                         .batch = sizeof(struct masked),
-                                         .options = options,
-                                         .presets = presets,
-                                         .open = open,
-                                         .make = make,
-                                         .forward = masked_forward,
-                                         .loss = loss,
-                                         .validate = validate,
-                                         .epoch = epoch,
-                                         .largest = largest,
-                                         .write = masked_write,
-                                         .batch_free = masked_free,
-                                         .close = close };
+const struct objective objective_tlm = {
+    .name = "tlm",
+    .about = "predict masked tokens of sentence pairs",
+    .used_by = OBJECTIVE_PRETRAIN | OBJECTIVE_ALIGN,
+    .self = sizeof(struct tlm),
+    .batch = &batch_masked,
+    .options = options,
+    .presets = presets,
+    .open = open,
+    .make = make,
+    .validate = validate,
+    .epoch = epoch,
+    .close = close
+};

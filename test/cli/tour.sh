@@ -28,13 +28,13 @@ shown() {       # FILE: what its struct, its list of options and its struct obje
     awk '/^struct tlm \{/ || /opt options\[\]/ || /objective objective_tlm/ { on = 1 }
         on { sub(/\/\*.*\*\//, ""); text = text " " $0 }
         on && /\};?$/ && (/^\};/ || /\} *\};/ || /close \};/) { on = 0 }
-        END { part = "(enum|struct|int|bool) [a-z ]+;|\"tlm-[a-z]+\"|[.][a-z_]+ = [a-z_]+"
+        END { part = "(enum|struct|int|bool) [a-z ]+;|\"tlm-[a-z]+\"|[.][a-z_]+ = &?[a-z_]+"
             while (match(text, part)) {
             print substr(text, RSTART, RLENGTH); text = substr(text, RSTART + RLENGTH) } }' "$1" |
         tr -s ' ' | sort -u
 }
 is "$(shown "$TOP/docs/extending.md")" "$(shown "$TOP/lib/objective/tlm.c")"
-[ "$(shown "$TOP/docs/extending.md" | wc -l)" -ge 19 ] || fail "too little of tlm is shown"
+[ "$(shown "$TOP/docs/extending.md" | wc -l)" -ge 15 ] || fail "too little of tlm is shown"
 # they do see what is wrong
 sed 's/enum order order;//' "$TOP/docs/extending.md" > wrong.md
 is "$(comm -23 <(shown "$TOP/lib/objective/tlm.c") <(shown wrong.md))" "enum order order;"

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     if (mix_choose(&mix, "mlm", NULL, "objective", "mlm") < 0 || mix_open(&mix, &s) < 0)
         return fail();
     const struct objective *mlm = mix.m[0].o;
-    void *self = mix.m[0].self, *batch = calloc(1, mlm->batch);
+    void *self = mix.m[0].self, *batch = calloc(1, mlm->batch->size);
     /* what learns */
     const struct kernels *k = kernels_open("cpu", KERN_FLOAT32, NULL);
     struct model m;
@@ -50,7 +50,9 @@ int main(int argc, char **argv)
         struct pass p = { .m = &m, .t = &t, .vocab = v };
         if (mlm->make(self, batch, NULL, &(struct turn){ step, step, 1 }) < 0) return fail();
         tape_reset(&t, true);
-        if (mlm->forward(self, batch, &p) < 0 || mlm->loss(self, batch, &p, 1) < 0) return fail();
+        if (mlm->batch->forward(self, batch, &p) < 0
+            || objective_loss(mlm, self, batch, &p, 1) < 0)
+            return fail();
         tape_backward(&t);
         double sum = 0;
         for (int i = 0; i < p.term[0].n; i++)
@@ -62,7 +64,7 @@ int main(int argc, char **argv)
              .eps = 1e-8f, .step = step + 1, .clip = 5, .grad_scale = 1);
         k->zero(m.ps.grad, m.ps.total * sizeof(float));
     }
-    mlm->batch_free(batch);
+    mlm->batch->free(batch);
     free(batch);
     k->release(norm2);
     tape_free(&t);

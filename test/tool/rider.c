@@ -51,20 +51,23 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     return make(self, batch, under, NULL);
 }
 
+static const struct batch_kind kind = { .size = sizeof(struct masked),
+                                        .free = masked_free,
+                                        .forward = forward,
+                                        .write = masked_write,
+                                        .largest = largest };
+static const struct objective_ranks ranks = { .keeps_nothing = true };
+
 static const struct objective late = { .name = "late",
                                        .about = "predict what is read",
                                        .on = "mlm",
                                        .used_by = OBJECTIVE_PRETRAIN,
                                        .self = 1,
-                                       .batch = sizeof(struct masked),
-                                       .keeps_nothing = true,
+                                       .batch = &kind,
+                                       .ranks = &ranks,
                                        .make = make,
-                                       .forward = forward,
                                        .loss = loss,
-                                       .watch = watch,
-                                       .largest = largest,
-                                       .write = masked_write,
-                                       .batch_free = masked_free };
+                                       .watch = watch };
 
 static int train(struct run *r, struct inputs *in)
 {

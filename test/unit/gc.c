@@ -15,8 +15,10 @@
 enum { ROWS = 5, A = VOCAB_SPECIALS, B, C };
 static const uint32_t original[] = { VOCAB_BOS, A, B, C, VOCAB_EOS };
 static const int32_t reads[] = { VOCAB_BOS, VOCAB_MASK, A, VOCAB_MASK, VOCAB_EOS },
-                     row[] = { 1, 2, 3 }, at[] = { 0 }, len[] = { ROWS };
-static const struct gc_text text = { row, reads, original, at, len, 3 };
+                     row[] = { 1, 2, 3 };
+static int32_t at[] = { 0 }, len[] = { ROWS };
+static const struct batch sentence = { .n = 1, .rows = ROWS, .max = ROWS, .at = at, .len = len };
+static const struct batch_view text = { &sentence, original, reads, row, 3 };
 static const float h[ROWS] = { 9, 2, 1, -1, 9 };
 static struct cooc_values *x;
 
@@ -150,7 +152,7 @@ static void targets_without_pairs_cost_nothing(void **state)
 {
     (void)state;
     static const uint32_t strange[] = { VOCAB_BOS, A, C, A, VOCAB_EOS };
-    struct gc_text t = text;
+    struct batch_view t = text;
     struct gc_options o = gc_defaults;
     struct gc_batch g = { 0 };
     t.original = strange;

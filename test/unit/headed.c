@@ -200,7 +200,7 @@ static void compare_passes(enum model_task task, bool pre_norm)
     tape_init(&t, k, &m.ps);
     struct pass p = { .m = &m, .t = &t };
     tape_reset(&t, false);
-    headed_forward(&b, &p);
+    (void)headed_forward(NULL, &b, &p);
     struct var *z = headed_outputs(&b, &p, head);
     int rows = z->rows, n = z->rows * z->cols;
     assert_in_range(n, 6, MOST);
