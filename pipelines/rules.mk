@@ -2,6 +2,9 @@
 # does the rest. pipelines/README.md is the manual.
 ## make pipeline/own TEXT="en=news/*.gz de=web/ fr=f.zst"    a model of your own text, and a page
 ##                      about it; PARALLEL="en-de=F,G" and GOLD="en-de=dict.tsv" measure more
+## make pipeline/mt PARALLEL="de-en=F,G"    a translator of your own sentence pairs; VALID=, TEST=
+##                      pairs to stop by and to measure with, MONO="de=F en=G" text to translate
+##                      back, START=folder a model to begin from
 ## make pipeline/X    runs experiment X, or what is left of it: demo unmt-deen unmt-enfr
 ##                      unmt-roen unmt-neen mt-deen analysis-deen gc-sweep gc-fail xlu mono
 ##                      (MLM-GC), cs-deen (TCS, SCS), derived (ALIGN-MLM), ppa-deen (PPA),

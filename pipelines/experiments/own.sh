@@ -10,25 +10,7 @@ setting LONGEST 250
 [ -n "${TEXT-}" ] || refuse TEXT 'not given; say for example TEXT="en=news/*.gz de=web/ fr=f.zst"'
 
 # --- what is given, looked at before anything runs ------------------------------------------------
-# items WHAT VALUE: its NAME=VALUE into $items, one by one; a value may have spaces
-items() {
-    mapfile -t items < <(
-        sed -zE 's/^\s+|\s+$//g; s/\s+([[:alnum:]_-]+=)/\n\1/g' <<< "$2" | tr -d '\0')
-}
-# given WHAT ITEM: $key and $value of KEY=VALUE
-given() {
-    case $2 in ?*=?*) ;; *) refuse "$1" "'$2' is not NAME=FILE";; esac
-    key=${2%%=*} value=${2#*=}
-}
-# absolute PATH: $file, which no program can take for an option, and which is found from anywhere
-absolute() { file=$(realpath -smz -- "$1" | tr '\0' x) file=${file%x}; }
-# looked_at WHAT LANG FILE...: what is wrong with files is said of all of them together, below
-bad=
-looked_at() {
-    local what=$1 l=$2 said; shift 2
-    said=$(LANGUAGE_OF_TEXT=$l "$own/look-at-text" "$@") || bad+=$(sed "s/^/make: $what: /" \
-        <<< "$said")$'\n'
-}
+part given
 declare -A texts read_texts gold parallel
 named=
 items TEXT "$TEXT"
@@ -37,20 +19,11 @@ for item in "${items[@]}"; do
     [ -z "${texts[$key]+x}" ] || refuse TEXT \
         "language $key is named twice; a glob or a folder takes many files"
     named+=" $key"
-    case $value in /*) ;; *) value=./$value;; esac
-    set +f; shopt -s nullglob; IFS=
-    files=($value)
-    unset IFS; shopt -u nullglob; set -f
-    [ ${#files[@]} -gt 0 ] && [ -e "${files[0]}" ] || refuse TEXT "$item matches no file"
-    mapfile -d '' -t files < <(find -L "${files[@]}" -type f ! -name '.*' -print0 | sort -z)
-    [ ${#files[@]} -gt 0 ] || refuse TEXT "$item: no file is in it"
-    mapfile -d '' -t files < <(realpath -sz -- "${files[@]}")
+    all_files TEXT "$item"
     looked_at TEXT "$key" "${files[@]}"
     texts[$key]= read_texts[$key]= size=0
     for f in "${files[@]}"; do
-        # what is packed is three to four times as large
-        case $(head -c 2 -- "$f" | od -An -tx1) in ' 1f 8b'|' 28 b5') times=7;; *) times=2;; esac
-        size=$((size + $(stat -Lc %s -- "$f") * times / 2))
+        size=$((size + $(size_of "$f")))
         texts[$key]+=" $(listed "$f")" read_texts[$key]+=" $(quoted "$f")"
     done
     [ -n "${smallest-}" ] && [ "$smallest" -lt $size ] || smallest=$size
@@ -72,12 +45,10 @@ pair_given() {  # WHAT ITEM: $key is a pair of languages, which is looked at, to
     case " $pairs " in *" ${key#*-}-${key%-*} "*) refuse "$1" "$key: say ${key#*-}-${key%-*}";;
         *" $key "*) ;; *) pairs+=" $key";; esac
 }
-lines() { "$own/plain" "$1" | awk 'END { print NR }'; }      # the last without newline, too
 items PARALLEL "${PARALLEL-}"
 for item in "${items[@]}"; do
     pair_given PARALLEL "$item"
-    case $value in *,*) ;; *) refuse PARALLEL "'$item' is not A-B=FILE,FILE";; esac
-    f=${value%,*} g=${value#*,} was=$bad
+    was=$bad; two_files PARALLEL "$item"
     looked_at PARALLEL "${key%-*}" "$f"; looked_at PARALLEL "${key#*-}" "$g"
     [ "$bad" = "$was" ] || continue
     n=$(lines "$f") m=$(lines "$g")
@@ -96,15 +67,7 @@ for item in "${items[@]}"; do
  target"$'\n'
     absolute "$value"; gold[$key]=$file
 done
-[ -z "$bad" ] || { printf %s "$bad" >&2; exit 2; }
-
-# what web pages leave in text is counted, and with UNESCAPE=1 made text of
-setting UNESCAPE ""
-case $UNESCAPE in
-'') unescape= web="have entities (&amp;) or tags (<p>): UNESCAPE=1 makes text of them";;
-1) unescape="--unescape " web="had entities (&amp;) or tags (<p>), of which UNESCAPE=1 made text";;
-*) refuse "UNESCAPE=$UNESCAPE" "1, or not given";;
-esac
+none_bad
 
 # --- text, counts, a dictionary of each pair, models ----------------------------------------------
 counted=

@@ -48,6 +48,11 @@ published() {
     available "$3"
     add cpu "$1" "$2" : "$P/fetch" "$P/sources.tsv" : "$P/fetch $P/sources.tsv $3${4:+ | $4} > $2"
 }
+# note WORDS: what somebody should know before it runs; it is said then, and on the page
+note() { REMARKS+="#remark"$'\t'"$*"$'\n'; }
+# use WHAT "COMMAND": how to use what was made, said at the end and on the page; @RUN@ is the run
+# folder, @BIN@ where the programs are
+use() { USES+="#use"$'\t'"$1"$'\t'"${2//$'\n'*( )/ }"$'\n'; }
 # layered NAME X.svg [X.tsv] : INPUT... : "PLOT": a picture with panels, X.narrow.svg for phones,
 # and its numbers
 layered() {

@@ -1,0 +1,36 @@
+# start_from WHAT: the model to start from, whose folder WHAT names: $start; $start_reads, what of
+# it stages read; $start_width. It is a model or a run of ours, or transformers', which is imported.
+start_from() {
+    local f langs l info said
+    absolute "${!1}"; f=$file
+    [ -d "$f" ] || refuse "$1" "${!1}: there is no such folder"
+    if [ -e "$f/weights.safetensors" ] || [ -d "$f/best" ] || [ -d "$f/last" ]; then
+        info=$("$BIN/ckpt" info "$f" 2>&1) || refuse "$1" "${info#*: }"
+        start_width=$(sed -n 's/^ *"dim": *\([0-9]*\).*/\1/p' <<< "$info")
+        langs=$(sed -n 's/^ *"languages": \[\(.*\)\].*/\1/p' <<< "$info" | tr -d '",')
+        [ -n "$langs" ] || refuse "$1" "the model in ${!1} has no languages; import it again with" \
+            "ckpt import --lang-code $A --lang-code $B"
+        for l in $A $B; do
+            case " $langs " in *" $l "*) ;; *)
+                refuse "$1" "the model in ${!1} knows $langs, not $l";; esac
+        done
+        start=$(quoted "$f") start_reads=$(listed "$f/")
+        return
+    fi
+    grep -q '"model_type"' "$f/config.json" 2>/dev/null || refuse "$1" \
+        "${!1} is no folder of a model: neither of ours (weights.safetensors) nor of transformers" \
+        "(config.json with model_type)"
+    # its settings alone say whether such a model can be read
+    info=$(mktemp -d); cp "$f/config.json" "$info"
+    said=$("$BIN/ckpt" import -o "$info/none" "$info" 2>&1) || true
+    rm -r "$info"
+    case $said in *"is not supported"*) refuse "$1" "${!1}: ${said#*config.json: }";; esac
+    start_width=$(sed -n 's/.*"\(hidden_size\|d_model\|emb_dim\)": *\([0-9]*\).*/\2/p' \
+        "$f/config.json" | head -n 1)
+    # XLM's own files name its languages
+    langs="--lang-code $A --lang-code $B "
+    ! grep -q '"lang2id": *{' "$f/config.json" || langs=
+    stage import  start/ : $(listed "$f/") : \
+        "ckpt import --head none $langs-o start $(quoted "$f")"
+    start=start start_reads=start start_width=${start_width:-0}
+}
