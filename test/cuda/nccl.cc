@@ -20,6 +20,7 @@ struct ncclComm {
     ncclResult_t failed;
     struct batch *launch;               /* a group that has ended and is not in its stream */
     cudaStream_t stream;
+    struct ncclComm *next;
 };
 
 static struct { int depth; struct batch *batch; cudaStream_t stream; } group;
@@ -215,12 +216,17 @@ ncclResult_t ncclCommFinalize(ncclComm_t c)
     return ncclInProgress;
 }
 
+/* What is still in a stream looks at it: the communicator stays, and is found in this list. */
+static struct ncclComm *left;
+
 static void leave(struct ncclComm *c)
 {
     c->aborted = true;
+    c->next = left;
+    left = c;
     for (int q = 0; q < c->size; q++)
         if (c->fd[q] >= 0) close(c->fd[q]);
-    close(c->listener);              /* it stays for what is still in a stream */
+    close(c->listener);
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t c)
