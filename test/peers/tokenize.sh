@@ -131,6 +131,19 @@ for f in "$DATA"/handbook/*.txt.zst; do
         "$l")" < "$work/$l" > "$work/$l.tok"
     text "$work/$l.tok" "$l"
 done
+# all of XLM's steps on real text, as its 15 languages had them
+lower=${XLM:-}/tools/lowercase_and_remove_accent.py
+for f in "$DATA"/ntrex/newstest2019.*.zst "$DATA"/handbook/*.txt.zst; do
+    [ -f "$f" ] && [ -f "$lower" ] || continue
+    l=$(basename "$f" .zst); l=${l#newstest2019.}; l=${l%%-*}
+    zstd -dcq "$f" > "$work/$l"
+    compare "XLM's tokenize.sh, lower-cased, $l $(basename "$f")" \
+        "perl $tk/replace-unicode-punctuation.perl < $work/$l |
+            perl $tk/normalize-punctuation.perl -l $l | perl $tk/remove-non-printing-char.perl |
+            perl $tk/tokenizer.perl -q -no-escape -l $l | python3 $lower" \
+        "$BIN/tokenize -q --xlm --lowercase-and-remove-accent --segment moses -l $l \
+            --nonbreaking $(list "$l") < $work/$l"
+done
 for l in en de fr; do
     f=$DATA/multi30k/train.$l
     [ -f "$f" ] || continue
