@@ -3,12 +3,13 @@
 #define COMMON_SYMBOLS_H
 #include <stddef.h>
 #include <stdint.h>
+#include "common/id_table.h"
 
 struct symbols {
     uint32_t n;                    /* numbers are 1 .. n-1 once there is one; 0 means "none" */
     char *bytes; size_t bytes_cap;
     uint64_t *at; size_t at_cap;   /* string i is bytes[at[i] .. at[i+1]) */
-    uint32_t *slot, mask;
+    struct id_table table;
 };
 
 void symbols_init(struct symbols *s);

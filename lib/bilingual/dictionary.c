@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/hashmap.h"
 #include "common/mem.h"
 #include "common/text.h"
 
@@ -25,37 +26,10 @@ int dictionary_line(struct text *t, struct dictionary_line *l)
     return l->b_len ? 1 : err_set("%s:%" PRIu64 ": no target word", text_name(t), text_lineno(t));
 }
 
-/* A set of pairs of rows; slots hold pair + 1. */
-struct set { uint64_t *slot; size_t n, size; };
-
-static bool set_put(struct set *s, uint64_t pair)
-{
-    size_t i = (size_t)((pair * 0x9E3779B97F4A7C15u) >> 20) & (s->size - 1);
-    for (; s->slot[i]; i = (i + 1) & (s->size - 1))
-        if (s->slot[i] == pair + 1) return false;
-    s->slot[i] = pair + 1;
-    return true;
-}
-
-static bool set_add(struct set *s, uint64_t pair)
-{
-    if (2 * (s->n + 1) > s->size) {
-        struct set old = *s;
-        s->size = s->size ? 2 * s->size : 64;
-        s->slot = mem_zero(s->size, sizeof *s->slot);
-        for (size_t i = 0; i < old.size; i++)
-            if (old.slot[i]) set_put(s, old.slot[i] - 1);
-        free(old.slot);
-    }
-    if (!set_put(s, pair)) return false;
-    s->n++;
-    return true;
-}
-
 int dictionary_read(const char *path, const struct vectors *src, const struct vectors *tgt,
                     struct word_pairs *p, struct dictionary_report *report)
 {
-    struct set seen = { 0 };
+    struct hashmap seen = { 0 };             /* pairs of rows */
     struct text *t = text_open(path, TEXT_UTF8 | TEXT_SUM);
     if (!t) return -1;
     struct dictionary_line l;
@@ -65,11 +39,13 @@ int dictionary_read(const char *path, const struct vectors *src, const struct ve
         report->lines++;
         if (l.multiword) { report->multiword++; continue; }
         int64_t a = vectors_find(src, l.a, l.a_len), b = vectors_find(tgt, l.b, l.b_len);
-        if (a < 0 || b < 0) report->unknown++;
-        else if (!set_add(&seen, (uint64_t)a << 32 | (uint64_t)b)) report->repeated++;
+        if (a < 0 || b < 0) { report->unknown++; continue; }
+        size_t before = seen.n;
+        hashmap_add(&seen, (uint64_t)a << 32 | (uint64_t)b, 1);
+        if (seen.n == before) report->repeated++;
         else word_pairs_add(p, (uint32_t)a, (uint32_t)b);
     }
-    free(seen.slot);
+    hashmap_free(&seen);
     text_close(t);
     return r;
 }

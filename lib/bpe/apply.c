@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/affix.h"
 #include "common/mem.h"
 #include "common/text.h"
 #include "common/vocab.h"
@@ -96,8 +97,7 @@ static void note_character(struct bpe *b, uint32_t id, const char *s, size_t n, 
 
 static bool ends_word(const char *s, size_t n)
 {
-    return n >= sizeof CODES_END - 1
-           && !memcmp(s + n - (sizeof CODES_END - 1), CODES_END, sizeof CODES_END - 1);
+    return ends_with(s, n, CODES_END);
 }
 
 struct bpe *bpe_new(const struct codes *codes, const char *separator)

@@ -1,6 +1,7 @@
 #include "lib/bpe/words.h"
 #include <stdlib.h>
 #include <string.h>
+#include "common/affix.h"
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/thread.h"
@@ -226,18 +227,6 @@ static int check_limit(const struct job *j, const struct table *part)
     return err_set("%s: its different words do not fit in --memory; give more", text_name(j->in));
 }
 
-static bool ends_in(const char *s, size_t n, const char *end)
-{
-    size_t k = strlen(end);
-    return n >= k && !memcmp(s + n - k, end, k);
-}
-
-static bool begins_with(const char *s, size_t n, const char *start)
-{
-    size_t k = strlen(start);
-    return n >= k && !memcmp(s, start, k);
-}
-
 /* The next token of a line, which ends at `end`; NULL: there is none. */
 static const char *next_token(const char *s, const char *end, size_t *n)
 {
@@ -255,9 +244,9 @@ static int count_whole(const struct job *j, const struct block *b, struct table 
     size_t n, m;
     for (const char *next, *t = next_token(s, end, &n); t; t = next, n = m) {
         next = next_token(t + n, end, &m);
-        bool whole = joint ? !open && !ends_in(t, n, joint)
+        bool whole = joint ? !open && !ends_with(t, n, joint)
                            : begins_with(t, n, start) && (!next || begins_with(next, m, start));
-        open = joint && ends_in(t, n, joint);
+        open = joint && ends_with(t, n, joint);
         if (whole && count_span(j, b, part, t, t + n) < 0) return -1;
     }
     return 0;

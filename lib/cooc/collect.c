@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 #include "common/err.h"
+#include "common/id_table.h"
 #include "common/mem.h"
 #include "common/thread.h"
 
@@ -10,39 +11,32 @@
 struct word { uint64_t count; uint64_t at; uint32_t n, hash; };
 struct table {
     struct word *word; size_t n, cap;
-    uint32_t *slot; size_t slots;          /* 0: empty, else 1 + number of the word */
+    struct id_table number;
     char *bytes; size_t bytes_n, bytes_cap;
 };
 
-static void table_free(struct table *t) { free(t->word); free(t->slot); free(t->bytes); }
+static void table_free(struct table *t)
+{
+    free(t->word);
+    free(t->bytes);
+    id_table_free(&t->number);
+}
 
 static size_t table_bytes(const struct table *t)
 {
-    return t->cap * sizeof *t->word + t->slots * sizeof *t->slot + t->bytes_cap;
-}
-
-static void table_grow(struct table *t)
-{
-    free(t->slot);
-    t->slots = t->slots ? t->slots * 2 : 1 << 12;
-    t->slot = mem_zero(t->slots, sizeof *t->slot);
-    for (size_t i = 0; i < t->n; i++) {
-        size_t k = t->word[i].hash & (t->slots - 1);
-        while (t->slot[k]) k = (k + 1) & (t->slots - 1);
-        t->slot[k] = (uint32_t)i + 1;
-    }
+    return t->cap * sizeof *t->word + t->number.slots * sizeof *t->number.slot + t->bytes_cap;
 }
 
 static void table_add(struct table *t, const char *s, size_t n, uint32_t hash, uint64_t count)
 {
-    if (2 * (t->n + 1) > t->slots) table_grow(t);
-    size_t k = hash & (t->slots - 1);
-    for (; t->slot[k]; k = (k + 1) & (t->slots - 1)) {
-        struct word *w = &t->word[t->slot[k] - 1];
-        if (w->hash == hash && w->n == n && !memcmp(t->bytes + w->at, s, n)) {
-            w->count += count;
-            return;
-        }
+    if (id_table_full(&t->number, t->n))
+        ID_INDEX(&t->number, t->n ? 2 * t->number.slots : 1 << 12, t->n, id, t->word[id - 1].hash);
+    uint32_t *slot = ID_FIND(&t->number, hash, id,
+                             t->word[id - 1].hash == hash && t->word[id - 1].n == n
+                                 && !memcmp(t->bytes + t->word[id - 1].at, s, n));
+    if (*slot) {
+        t->word[*slot - 1].count += count;
+        return;
     }
     mem_room(&t->word, &t->cap, t->n + 1, sizeof *t->word);
     mem_room(&t->bytes, &t->bytes_cap, t->bytes_n + n + 1, 1);
@@ -50,7 +44,7 @@ static void table_add(struct table *t, const char *s, size_t n, uint32_t hash, u
     t->bytes[t->bytes_n + n] = 0;
     t->word[t->n] = (struct word){ count, t->bytes_n, (uint32_t)n, hash };
     t->bytes_n += n + 1;
-    t->slot[k] = (uint32_t)++t->n;
+    *slot = (uint32_t)++t->n;
 }
 
 struct collect {

@@ -3,17 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/affix.h"
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/text.h"
 #include "common/rng.h"
 #include "lib/data/join.h"
 
-static bool is_shard(const char *path)
-{
-    size_t n = strlen(path);
-    return n > 4 && !strcmp(path + n - 4, ".shd");
-}
+static bool is_shard(const char *path) { return str_ends(path, ".shd"); }
 
 static int load_text(struct shard_block *b, const char *path, struct reader *r)
 {

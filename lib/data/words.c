@@ -1,6 +1,7 @@
 #include "lib/data/words.h"
 #include <stdlib.h>
 #include <string.h>
+#include "common/affix.h"
 #include "common/mem.h"
 
 /* What a token's spelling says of its neighbours. */
@@ -10,27 +11,21 @@ struct word_starts { uint32_t n; uint8_t mark[]; };
 
 static const char MARKER[] = "\xe2\x96\x81";         /* ▁ */
 
-static bool starts(const char *s, size_t n, const char *with)
-{
-    size_t k = strlen(with);
-    return n >= k && !memcmp(s, with, k);
-}
-
 struct word_starts *word_starts_new(const struct vocab *v)
 {
     struct word_starts *w = mem_zero(1, sizeof *w + v->n);
     bool sentencepiece = false;
     w->n = v->n;
     for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++)
-        sentencepiece |= starts(vocab_token(v, i), vocab_token_len(v, i), MARKER);
+        sentencepiece |= begins_with(vocab_token(v, i), vocab_token_len(v, i), MARKER);
     /* the marker that begins a word is a piece of its own before an unknown character */
     if (sentencepiece) w->mark[VOCAB_UNK] |= JOINS_BEFORE;
     for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++) {
         const char *s = vocab_token(v, i);
         size_t n = vocab_token_len(v, i);
         if (n > 2 && !memcmp(s + n - 2, "@@", 2)) w->mark[i] |= JOINS_NEXT;
-        if (n > 2 && starts(s, n, "##")) w->mark[i] |= JOINS_BEFORE;
-        if (sentencepiece && !starts(s, n, MARKER)) w->mark[i] |= JOINS_BEFORE;
+        if (n > 2 && begins_with(s, n, "##")) w->mark[i] |= JOINS_BEFORE;
+        if (sentencepiece && !begins_with(s, n, MARKER)) w->mark[i] |= JOINS_BEFORE;
     }
     return w;
 }

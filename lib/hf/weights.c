@@ -1,6 +1,7 @@
 #include "lib/hf/weights.h"
 #include <stdlib.h>
 #include <string.h>
+#include "common/affix.h"
 #include "common/err.h"
 #include "common/json.h"
 #include "common/mem.h"
@@ -23,12 +24,6 @@ struct weights {
     size_t cap;
 };
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), e = strlen(end);
-    return n >= e && !strcmp(s + n - e, end);
-}
-
 /* Opens dir/name unless it is open; -1 with a message, else its index. */
 static int open_shard(struct weights *w, const char *dir, const char *name)
 {
@@ -38,7 +33,7 @@ static int open_shard(struct weights *w, const char *dir, const char *name)
     struct shard *s = &w->shard[w->n_shards++];
     *s = (struct shard){ .name = mem_dup(name) };
     char *path = path_join(dir, name);
-    if (ends_with(name, ".safetensors")) {
+    if (str_ends(name, ".safetensors")) {
         if ((s->st = st_open(path))) { s->t = s->st->t; s->n = s->st->n; }
     } else if ((s->torch = torch_open(path))) s->t = torch_tensors(s->torch, &s->n);
     free(path);
@@ -67,7 +62,7 @@ static int place(struct weights *w, const char *dir, const cJSON *name)
 {
     const char *file = cJSON_IsString(name) ? name->valuestring : "";
     if (!*file || strchr(file, '/')
-        || (!ends_with(file, ".safetensors") && !ends_with(file, ".bin")))
+        || (!str_ends(file, ".safetensors") && !str_ends(file, ".bin")))
         return err_set("%s: \"weight_map\": \"%.80s\" is not a file of this folder", w->path,
                        name->string);
     int s = open_shard(w, dir, file);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/affix.h"
 #include "common/err.h"
 #include "common/mem.h"
 
@@ -121,12 +122,6 @@ static void sinusoids(struct model *m, int index)
     free(h);
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), e = strlen(end);
-    return n >= e && !strcmp(s + n - e, end);
-}
-
 void model_draw(struct model *m, uint64_t seed)
 {
     struct params *ps = &m->ps;
@@ -134,12 +129,12 @@ void model_draw(struct model *m, uint64_t seed)
     for (int i = 0; i < ps->n; i++) {
         const struct param *p = &ps->p[i];
         if (!strncmp(p->name, "head.", 5)) {
-            if (ends_with(p->name, "weight"))
+            if (str_ends(p->name, "weight"))
                 param_uniform(ps, i, seed, sqrtf(6.0f / (float)(p->rows + p->cols)));
         } else if (strstr(p->name, "embed.") && !strstr(p->name, "norm")
                    && !strstr(p->name, "project"))
             param_normal(ps, i, seed, std);
-        else if (strstr(p->name, "norm")) param_fill(ps, i, ends_with(p->name, "weight") ? 1 : 0);
+        else if (strstr(p->name, "norm")) param_fill(ps, i, str_ends(p->name, "weight") ? 1 : 0);
         else if (p->rows > 1) {
             /* Q, K and V are three matrices that lie together: each has its own fan. */
             int fan_out = p->rows;

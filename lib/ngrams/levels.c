@@ -79,15 +79,14 @@ static inline uint32_t hash(uint64_t key) { return (uint32_t)((key * 0x9E3779B97
 
 uint32_t level_find(const struct level *l, uint64_t key)
 {
-    for (uint32_t k = hash(key) & l->mask; l->slot[k]; k = (k + 1) & l->mask)
-        if (l->key[l->slot[k]] == key) return l->slot[k];
-    return 0;
+    return *ID_FIND(&l->table, hash(key), id, l->key[id] == key);
 }
 
 static void level_find_all(const struct level *l, const uint64_t *key, uint32_t *number, size_t n)
 {
-    for (size_t i = 0; i < n; i++) __builtin_prefetch(&l->slot[hash(key[i]) & l->mask]);
-    for (size_t i = 0; i < n; i++) __builtin_prefetch(&l->key[l->slot[hash(key[i]) & l->mask]]);
+    const struct id_table *t = &l->table;
+    for (size_t i = 0; i < n; i++) __builtin_prefetch(&t->slot[hash(key[i]) & t->mask]);
+    for (size_t i = 0; i < n; i++) __builtin_prefetch(&l->key[t->slot[hash(key[i]) & t->mask]]);
     for (size_t i = 0; i < n; i++) number[i] = level_find(l, key[i]);
 }
 
@@ -115,14 +114,7 @@ void level_extend(const struct level *l, const uint32_t *word, const uint32_t *h
 
 static void level_index(struct level *l)
 {
-    l->mask = 15;
-    while (l->mask / 2 < l->n) l->mask = 2 * l->mask + 1;
-    l->slot = mem_zero((size_t)l->mask + 1, sizeof *l->slot);
-    for (uint32_t i = 1; i <= l->n; i++) {
-        uint32_t k = hash(l->key[i]) & l->mask;
-        while (l->slot[k]) k = (k + 1) & l->mask;
-        l->slot[k] = i;
-    }
+    ID_INDEX(&l->table, id_table_slots(16, l->n), l->n, id, hash(l->key[id]));
 }
 
 static void level_room(struct level *l, size_t n)
@@ -270,7 +262,7 @@ void levels_free(struct levels *l)
         free(l->of[k].key);
         free(l->of[k].count);
         free(l->of[k].tail);
-        free(l->of[k].slot);
+        id_table_free(&l->of[k].table);
     }
     *l = (struct levels){ 0 };
 }

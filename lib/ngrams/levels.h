@@ -3,6 +3,7 @@
  * frequent keys in ascending order. Words are numbered from 1 by falling count, then by bytes. */
 #ifndef NGRAMS_LEVELS_H
 #define NGRAMS_LEVELS_H
+#include "common/id_table.h"
 #include "lib/bpe/words.h"
 #include "lib/ngrams/ngrams.h"
 #include "lib/ngrams/spool.h"
@@ -12,8 +13,7 @@ struct level {
     uint64_t *key;   /* [n + 1], from 1; ascending */
     uint64_t *count; /* [n + 1] */
     uint32_t *tail;  /* [n + 1] the number of its last words' (n-1)-gram */
-    uint32_t *slot;  /* open hash table of numbers, 0: empty */
-    uint32_t mask;
+    struct id_table table;   /* of keys */
     size_t cap[3];
 };
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/id_table.h"
 #include "common/mem.h"
 #include "common/text.h"
 #include "common/thread.h"
@@ -49,39 +50,34 @@ static int input_open(struct input *in, const char *path, const struct ngrams_op
 
 /* --- texts to numbers --- */
 
-struct table { const struct word *word; uint32_t *slot, mask; };
+struct numbers { const struct word *word; struct id_table table; };
 
-static struct table table_of(const struct word *word, uint32_t n)
+static struct numbers numbers_of(const struct word *word, uint32_t n)
 {
-    struct table t = { word, NULL, 15 };
-    while (t.mask / 2 < n) t.mask = 2 * t.mask + 1;
-    t.slot = mem_zero((size_t)t.mask + 1, sizeof *t.slot);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t k = (uint32_t)word_hash(word[i].s, word[i].n) & t.mask;
-        while (t.slot[k]) k = (k + 1) & t.mask;
-        t.slot[k] = i + 1;
-    }
+    struct numbers t = { word, { 0 } };
+    ID_INDEX(&t.table, id_table_slots(16, n), n, id,
+             word_hash(word[id - 1].s, word[id - 1].n));
     return t;
 }
 
 struct found { const char *s; size_t n; uint32_t at; };
 
-static uint32_t number_of(const struct table *t, const struct found *f)
+static uint32_t number_of(const struct numbers *t, const struct found *f)
 {
-    for (uint32_t k = f->at; t->slot[k]; k = (k + 1) & t->mask) {
-        const struct word *w = &t->word[t->slot[k] - 1];
-        if (w->n == f->n && word_same(w->s, f->s, f->n)) return t->slot[k];
-    }
-    return SPOOL_RARE;
+    uint32_t number = *ID_FIND(&t->table, f->at, id,
+                               t->word[id - 1].n == f->n
+                                   && word_same(t->word[id - 1].s, f->s, f->n));
+    return number ? number : SPOOL_RARE;
 }
 
 /* The numbers of n words, which wait for memory together. */
-static void number_all(const struct table *t, const struct found *f, uint32_t *id, size_t n)
+static void number_all(const struct numbers *t, const struct found *f, uint32_t *id, size_t n)
 {
+    const uint32_t *slot = t->table.slot;
     for (size_t i = 0; i < n; i++)
-        if (t->slot[f[i].at]) __builtin_prefetch(&t->word[t->slot[f[i].at] - 1]);
+        if (slot[f[i].at]) __builtin_prefetch(&t->word[slot[f[i].at] - 1]);
     for (size_t i = 0; i < n; i++)
-        if (t->slot[f[i].at]) __builtin_prefetch(t->word[t->slot[f[i].at] - 1].s);
+        if (slot[f[i].at]) __builtin_prefetch(t->word[slot[f[i].at] - 1].s);
     for (size_t i = 0; i < n; i++) id[i] = number_of(t, &f[i]);
 }
 
@@ -94,7 +90,7 @@ struct block {
 };
 struct job {
     struct spool *s;
-    struct table table;
+    struct numbers numbers;
     const struct ngrams_options *o;
     struct text *in;
 };
@@ -131,13 +127,13 @@ static int number_block(void *ctx, void *item, int thread)
             size_t waiting = 0;
             for (; s < to && waiting < BATCH;) {
                 size_t n = word_end(s, (size_t)(to - s));
-                uint32_t at = n ? (uint32_t)word_hash(s, n) & j->table.mask : 0;
-                __builtin_prefetch(&j->table.slot[at]);
+                uint32_t at = n ? (uint32_t)word_hash(s, n) & j->numbers.table.mask : 0;
+                __builtin_prefetch(&j->numbers.table.slot[at]);
                 if (n) found[waiting++] = (struct found){ s, n, at };
                 s += n + 1;
             }
             mem_room(&b->id, &b->ids_cap, b->ids + waiting + 1, sizeof *b->id);
-            number_all(&j->table, found, b->id + b->ids, waiting);
+            number_all(&j->numbers, found, b->id + b->ids, waiting);
             b->ids += waiting;
             length += waiting;
         }
@@ -174,7 +170,7 @@ static void drop_block(void *ctx, void *item)
 static int number_texts(struct spool *s, const struct input *in, int n,
                         const struct ngrams_options *o)
 {
-    struct job j = { s, table_of(s->word, s->frequent), o, NULL };
+    struct job j = { s, numbers_of(s->word, s->frequent), o, NULL };
     int rc = (s->file = tmp_open(o->tmp)) ? 0 : -1;
     for (int i = 0; i < n && rc == 0; i++) {
         struct pipeline p = {
@@ -184,7 +180,7 @@ static int number_texts(struct spool *s, const struct input *in, int n,
         text_close(j.in);
     }
     if (rc == 0 && fflush(s->file) != 0) rc = cannot_write(o);
-    free(j.table.slot);
+    id_table_free(&j.numbers.table);
     return rc;
 }
 

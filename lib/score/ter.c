@@ -1,5 +1,6 @@
 #include "lib/score/ter.h"
 #include "common/err.h"
+#include "common/id_table.h"
 #include "common/mem.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@ struct ter_work {
     struct spans words;
     struct bytes room[2];
     uint32_t *hyp, *ref; size_t hyp_cap, ref_cap;
-    struct { uint64_t hash; struct span word; uint32_t segment, id; } *slot; size_t mask;
-    uint32_t segment, ids;
+    struct id_table table;                  /* of the words of a segment */
+    struct { uint64_t hash; struct span word; } *known; size_t n_known, known_cap;
     struct bytes again;
     struct bytes keep; struct span *stable; /* hypothesis words, safe from the references' room */
     size_t stable_cap;
@@ -39,7 +40,8 @@ void ter_work_free(struct ter_work *w)
     free(w->room[1].v);
     free(w->hyp);
     free(w->ref);
-    free(w->slot);
+    free(w->known);
+    id_table_free(&w->table);
     free(w->keep.v);
     free(w->again.v);
     free(w->stable);
@@ -232,30 +234,21 @@ int64_t ter_edits(struct ter_work *w, const uint32_t *hyp, size_t hyp_n, const u
 static uint32_t word_id(struct ter_work *w, struct span word)
 {
     uint64_t hash = XXH3_64bits(word.p, word.n);
-    size_t s = hash & w->mask;
-    for (; w->slot[s].segment == w->segment; s = (s + 1) & w->mask)
-        if (w->slot[s].hash == hash && w->slot[s].word.n == word.n
-            && !memcmp(w->slot[s].word.p, word.p, word.n))
-            return w->slot[s].id;
-    w->slot[s].segment = w->segment;
-    w->slot[s].hash = hash;
-    w->slot[s].word = word;
-    return w->slot[s].id = w->ids++;
+    uint32_t *slot = ID_FIND(&w->table, hash, id,
+                             w->known[id - 1].hash == hash && w->known[id - 1].word.n == word.n
+                                 && !memcmp(w->known[id - 1].word.p, word.p, word.n));
+    if (*slot) return *slot - 1;
+    w->known[w->n_known].hash = hash;
+    w->known[w->n_known].word = word;
+    *slot = (uint32_t)++w->n_known;
+    return *slot - 1;
 }
 
 static void start_ids(struct ter_work *w, size_t words)
 {
-    if (!w->slot || words * 2 > w->mask + 1 || w->segment == UINT32_MAX) {
-        size_t n = 256;
-        while (n < words * 2) n *= 2;
-        if (w->slot && n < w->mask + 1) n = w->mask + 1;
-        free(w->slot);
-        w->slot = mem_zero(n, sizeof *w->slot);
-        w->mask = n - 1;
-        w->segment = 0;
-    }
-    w->segment++;
-    w->ids = 0;
+    mem_room(&w->known, &w->known_cap, words, sizeof *w->known);
+    id_table_open(&w->table, id_table_slots(256, words));
+    w->n_known = 0;
 }
 
 /* sacreBLEU normalises references twice, which matters to what was cut (".9" after a first cut

@@ -1,6 +1,7 @@
 #include "lib/subword/subword.h"
 #include <stdio.h>
 #include <sys/stat.h>
+#include "common/affix.h"
 #include "common/err.h"
 #include "common/file.h"
 #include "common/json.h"
@@ -85,19 +86,13 @@ static int open_folder(struct subword_model *p, const char *dir)
     return p->spm || p->vocab ? read_added(&p->added, dir) : -1;
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-    return n > k && !strcmp(s + n - k, end);
-}
-
 struct subword_model *subword_open(const char *path, bool uncased)
 {
     struct subword_model *p = mem_zero(1, sizeof *p);
     int rc = 0;
     if (is_folder(path)) rc = open_folder(p, path);
-    else if (ends_with(path, ".model")) rc = (p->spm = spm_open(path)) ? 0 : -1;
-    else if (ends_with(path, ".json")) rc = (p->tokenizer = tokjson_open(path)) ? 0 : -1;
+    else if (str_ends(path, ".model")) rc = (p->spm = spm_open(path)) ? 0 : -1;
+    else if (str_ends(path, ".json")) rc = (p->tokenizer = tokjson_open(path)) ? 0 : -1;
     else {
         p->w.s = (struct subword_settings){
             .kind = SUBWORD_WORDPIECE, .lower = uncased, .strip_accents = uncased, .chinese = true

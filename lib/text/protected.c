@@ -3,6 +3,7 @@
  * pattern is rewritten to Perl's meaning. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+#include "common/affix.h"
 #include "common/err.h"
 #include "common/text.h"
 #include "lib/text/moses_in.h"
@@ -25,7 +26,9 @@ static void put(struct tbuf *to, const char *s) { tbuf_add(to, s, strlen(s)); }
 #define ALNUM "\\p{Alphabetic}\\p{Nd}"
 
 static bool starts(const char *s, const char *e, const char *with)
-{ size_t n = strlen(with); return (size_t)(e - s) >= n && !memcmp(s, with, n); }
+{
+    return begins_with(s, (size_t)(e - s), with);
+}
 
 /* An escape, POSIX class or property at s that Perl reads otherwise than PCRE2: its length, with
  * what stands for it inside a character class in *set, and whether it is the complement of that. 0:

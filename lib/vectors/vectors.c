@@ -34,47 +34,38 @@ void vectors_free(struct vectors *v)
     free(v->bytes);
     free(v->at);
     free(v->count);
-    free(v->slot);
+    id_table_free(&v->words);
     free(v);
 }
 
-/* Slots hold row + 1. */
 static uint32_t *find_slot(const struct vectors *v, const char *word, size_t n)
 {
-    uint32_t i = (uint32_t)XXH3_64bits(word, n) & v->mask;
-    for (; v->slot[i]; i = (i + 1) & v->mask) {
-        uint32_t row = v->slot[i] - 1;
-        if (vectors_word_len(v, row) == n && !memcmp(vectors_word(v, row), word, n)) break;
-    }
-    return &v->slot[i];
+    return ID_FIND(&v->words, XXH3_64bits(word, n), id,
+                   vectors_word_len(v, id - 1) == n && !memcmp(vectors_word(v, id - 1), word, n));
+}
+
+/* Of rows with the same word the first is found. */
+static void enter(struct vectors *v, uint32_t row)
+{
+    uint32_t *slot = find_slot(v, vectors_word(v, row), vectors_word_len(v, row));
+    if (!*slot) *slot = row + 1;
 }
 
 void vectors_index(struct vectors *v)
 {
-    uint32_t size = 16;
-    while (size / 2 < v->n) size *= 2;
-    free(v->slot);
-    v->slot = mem_zero(size, sizeof *v->slot);
-    v->mask = size - 1;
-    for (uint32_t i = 0; i < v->n; i++) {
-        uint32_t *s = find_slot(v, vectors_word(v, i), vectors_word_len(v, i));
-        if (!*s) *s = i + 1;
-    }
+    id_table_open(&v->words, id_table_slots(16, v->n));
+    for (uint32_t i = 0; i < v->n; i++) enter(v, i);
 }
 
 void vectors_index_last(struct vectors *v)
 {
-    if (v->n > v->mask / 2) {
-        vectors_index(v);
-        return;
-    }
-    uint32_t *s = find_slot(v, vectors_word(v, v->n - 1), vectors_word_len(v, v->n - 1));
-    if (!*s) *s = v->n;
+    if (id_table_full(&v->words, v->n)) vectors_index(v);
+    else enter(v, v->n - 1);
 }
 
 int64_t vectors_find(const struct vectors *v, const char *word, size_t n)
 {
-    return v->slot ? (int64_t)*find_slot(v, word, n) - 1 : -1;
+    return v->words.slots ? (int64_t)*find_slot(v, word, n) - 1 : -1;
 }
 
 void vectors_counts(struct vectors *v, const struct vocab *vocab)
@@ -103,7 +94,7 @@ static void vectors_select(struct vectors *v, const bool *keep)
     }
     v->n = to;
     v->at[to] = at;
-    if (v->slot) vectors_index(v);
+    if (v->words.slots) vectors_index(v);
 }
 
 int vectors_specific(struct vectors *a, struct vectors *b, uint64_t least)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "common/id_table.h"
 #include "common/msg.h"
 #include "common/opt.h"
 #include "common/vocab.h"
@@ -21,7 +22,7 @@ struct vectors {
     char *bytes;             /* all words, NUL after each */
     size_t *at;              /* [n + 1] offset of word i */
     uint64_t *count;         /* [n] frequencies, or NULL: not known (vectors_counts) */
-    uint32_t *slot, mask;    /* open hash table of the words */
+    struct id_table words;   /* row + 1 */
     uint32_t duplicates, zeros;     /* rows left out on reading: word seen before; all zero */
     /* words with U+FFFD for bytes that are not UTF-8; with spaces, where no first line told the
      * dimension */
