@@ -19,6 +19,8 @@
 ##                      PROGRESS=seconds (say how far it is, and make report/X, so often)
 ##                      AGAIN="stage pattern*"  CORPUS_CACHE=folder (data already here)
 ##                      LAUNCH_CPU=, LAUNCH_GPU="srun -G 1" (before a stage's command)
+##                      RANKS=N (N processes share each training; LAUNCH_RANKS="srun -n N")
+##                      PRECISION=float32|bf16|auto (of trainings)
 ## make fetch/X       only gets its data (compute nodes may have no network)
 ## make plan/X        its stages, how long those left will take, disk, memory; nothing runs
 ## make why/X         what is to do and why: which command, program or input changed

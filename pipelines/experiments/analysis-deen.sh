@@ -1,6 +1,7 @@
 # The same of English and German, in unmt-deen's run folder, with sentences of Tatoeba and questions
 # of our own beside.
 FOLDER=unmt-deen
+[ $CORPUS != wikipedia ] || FOLDER=analysis-deen     # other models than unmt-deen's
 languages en de
 part captions-start
 part $CORPUS
@@ -11,6 +12,8 @@ SENTENCES="tatoeba test"
 if [ "$A$B" = ende ]; then
     kings="boy,junge man,mann woman,frau girl,mädchen"
     [ $CORPUS = multi30k ] || kings="king,könig man,mann woman,frau queen,königin"
+    # as German spells nouns
+    [ -z "$cased" ] || kings=$(sed 's/,./\U&/g' <<< "$kings")
     paper A 2 3
 fi
 part analysis

@@ -5,8 +5,8 @@ FOLDER=unmt-deen
 languages en de
 part captions-start
 part $CORPUS
-part tatoeba
-setting CS_SENTENCES "test tatoeba"
+if [ "$B" = ro ]; then setting CS_SENTENCES test; else setting CS_SENTENCES "test tatoeba"; fi
+case " $CS_SENTENCES " in *" tatoeba "*) part tatoeba;; esac
 setting CS_SPECIFIC 10
 [ $SCALE = smoke ] || setting CS_TOKENS 2500
 setting CS_STEPS 1000

@@ -4,4 +4,4 @@ languages en fr
 part captions-start
 part $CORPUS
 part translation
-paper L 2
+if [ $SCALE = paper ]; then paper B 5; else paper L 2; fi

@@ -15,6 +15,8 @@ setting CS_TOKENS 1500
 setting CS_TRAINING "--tokens $CS_TOKENS --lr 3e-4 --warmup $((CS_STEPS / 10)) --schedule linear
     --valid-every $CS_STEPS --valid-sentences 300 --save-every $CS_STEPS --keep 1
     --steps $CS_STEPS"
+# micro-batches of a step; of plain MLM, for as many passes, twice that
+setting CS_ACCUMULATE 1
 setting CS_SWITCH ""
 setting CS_LINES 3000
 setting CS_TUNING "--batch 32 --lr 5e-4 --schedule linear --warmup 10%"
@@ -56,14 +58,16 @@ dictionaries() {    # SEED
 
 # --- a model --------------------------------------------------------------------------------------
 goes_on() {         # SEED SYSTEM
-    local s=$1 y=$2 l trains= valids= shards= how= reads= base=mlm
+    local s=$1 y=$2 l trains= valids= shards= how= reads= base=mlm k=1
     case $y in
-        more) how="--objective mlm --accumulate 2";;
-        mass-more) how="--objective mass --accumulate 2" base=mass;;
+        more) how="--objective mlm" k=2;;
+        mass-more) how="--objective mass" base=mass k=2;;
         mass-scs) how="--objective mass,scs --specific $CS_SPECIFIC $CS_SCS" base=mass;;
         scs) how="--objective mlm,scs --specific $CS_SPECIFIC $CS_SCS";;
         *) how="--objective mlm,tcs --dict $A-$B=s$s/cs/$y.dict $CS_SWITCH" reads=s$s/cs/$y.dict;;
     esac
+    k=$((k * CS_ACCUMULATE))
+    [ $k = 1 ] || how+=" --accumulate $k"
     for l in $LANGS; do
         trains+=" --train $l=shd/train.$l.shd" valids+=" --valid $l=shd/valid.$l.shd"
         shards+=" shd/train.$l.shd shd/valid.$l.shd"

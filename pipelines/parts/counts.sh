@@ -20,6 +20,15 @@ for l in $LANGS; do
             > words/$l.vec"
 done
 
+# --- a gold dictionary of cased text, spelt as the text spells its words --------------------------
+if [ -n "${WRITER[/raw/gold.any]+x}" ]; then
+    lower="sed 's/.*/\L&/'"
+    stage gold  raw/gold.tsv : raw/gold.any words/{$A,$B}.vocab $P/usual-case.awk : \
+        "awk -f $P/usual-case.awk <($lower words/$A.vocab | paste -d ' ' words/$A.vocab -)
+            <($lower words/$B.vocab | paste -d ' ' words/$B.vocab -)
+            <($lower raw/gold.any | paste raw/gold.any -) > raw/gold.tsv"
+fi
+
 # --- what dictionaries are re-estimated on --------------------------------------------------------
 # Company on either side; and, where lines that are a multiple of APART apart are about the same
 # thing, all that is said about it. The latter twice, to weigh as much as both sides

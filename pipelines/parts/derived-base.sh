@@ -1,5 +1,5 @@
 # What the ablations of `derived` share: the language by SCALE, then the experiment.
 languages en xx
 part derived-values
-if [ $SCALE = demo ]; then part derived-synth; else part derived-english; fi
+case $SCALE in demo) part derived-synth;; paper) part derived-paper;; *) part derived-english;; esac
 part derived

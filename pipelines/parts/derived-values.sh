@@ -1,5 +1,5 @@
 # Values of parts/derived.sh by SCALE. demo: two minutes of pre-training per model on an invented
-# language; mini: 8 M tokens of EWT and WikiText-2 per model; paper: ALIGN-MLM, appendix G.
+# language; mini: 8 M tokens of EWT and WikiText-2 per model; paper: presets/paper/align.sh.
 setting SPLIT_SEED 1
 setting OVERLAP 0
 setting TAG_SENTENCES 1000000
@@ -46,19 +46,7 @@ mini)
 paper)
     setting SYSTEMS "mlm xlm dict align"
     setting TRANSFORMS "trans trans-inv trans-syn"
-    setting TASKS "pos ner nli"
-    setting DERIVED_LINES 100000000
-    setting DERIVED_MERGES 40000
-    setting XLM "--segment 256 --whole"
-    # RoBERTa, 8 layers of 512, examples of 512 tokens, 128 a batch; Adam 0.9/0.999/1e-8, no decay,
-    # clip 1, 1e-4 after 10,000 steps, linear to 0 at 500,000
-    setting DERIVED_MODEL "--layers 8 --dim 512 --heads 8 --ffn 2048 --dropout 0.1
-        --attention-dropout 0.1 --positions 514 --output-transform --init-std 0.02"
-    setting DERIVED_PRETRAIN "--stream 512 --batch 128 --lr 1e-4 --warmup 10000 --schedule linear
-        --steps 500000 --clip 1 --weight-decay 0 --valid-every 10000 --save-every 5000 --keep 1"
-    setting TAG "--lr 2e-5 --epochs 10 --batch 32 --warmup 0 --weight-decay 0 --longest 512"
-    setting NLI "--lr 2e-5 --epochs 5 --batch 32 --warmup 0 --weight-decay 0 --longest 128
-        --head tanh --pair-format two";;
+    setting TASKS "pos ner nli";;
 *) refuse "SCALE=$SCALE" "derived experiments have smoke, demo, mini and paper";;
 esac
 MERGES=$DERIVED_MERGES

@@ -8,7 +8,8 @@ case " $SYSTEMS " in *" pmi "*)
     part ngrams
     system pmi  MLM+PMI  "--objective mlm --mask-scheme pmi$named"  $lists;;
 esac
-# MASS, whose decoder translation goes on with: --denoise 0 in UNMT is the authors' fine-tuning.
+# MASS, whose decoder translation goes on with (MASS_UNMT="--denoise 0" is its authors'
+# fine-tuning).
 case " $SYSTEMS " in *" mass"*)
     written="--decoder-layers $(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")"
     system mass  MASS  "--objective mass $written"

@@ -1,5 +1,6 @@
-# The paper's text for English and Romanian: NewsCrawl 2007 to 2017 and 2015, newsdev2016 to choose,
-# newstest2016 to score (no hash is published).
+# The paper's text for English and Romanian: NewsCrawl 2007 to 2017 and 2015 (XLM's choice; MLM-GC
+# says 2016), newsdev2016 to choose, newstest2016 to score (no hash is published).
+news=
 for y in 2007 2008 2009 2010 2011 2012 2013 2014 2015 2016 2017; do
     published raw.news.$y  raw/news/$y.en.gz newscrawl/en.$y "gzip -1"
     news+=" raw/news/$y.en.gz"

@@ -2,6 +2,9 @@
 # direction, metric, value. alike[L], a command that makes translations into L and references alike,
 # is one more metric: alike_name[L], by bleu with the options alike_bleu[L].
 directions="$A-$B $B-$A"
+# multi-bleu counts tokens, which XLM's preparation makes otherwise
+moses=tokenize
+[[ " $TOKENIZE " != *" --xlm "* ]] || moses="tokenize --xlm"
 # scored FOLDER SEED TITLE DIRECTION: BLEU of FOLDER/DIRECTION cased, lower-cased, and as
 # multi-bleu.perl counts over Moses' tokens
 scored() {
@@ -12,7 +15,7 @@ scored() {
     stage $name.score.$4  $1/score.$4 : $f raw/test.$t eval/test.$t.tok $reads : \
         "{ bleu -b -w 2 raw/test.$t < $f | $row\\tBLEU\\t/' &&
            bleu -b -w 2 --lowercase raw/test.$t < $f | $row\\tBLEU-lc\\t/' &&
-           tokenize -l $t < $f | bleu --multi eval/test.$t.tok |
+           $moses -l $t < $f | bleu --multi eval/test.$t.tok |
                sed 's/^BLEU = \\([0-9.]*\\).*/\\1/' | $row\\tmulti-bleu\\t/'$also; } > $1/score.$4"
 }
 # translations MODEL FOLDER SEED TITLE SHUFFLED: the test text in both directions, and as a control
@@ -31,7 +34,7 @@ translations() {
 }
 for l in $LANGS; do
     stage tok.reference.$l  eval/test.$l.tok : raw/test.$l : \
-        "tokenize -l $l < raw/test.$l > eval/test.$l.tok"
+        "$moses -l $l < raw/test.$l > eval/test.$l.tok"
     [ -z "${alike[$l]-}" ] || stage alike.reference.$l  eval/test.$l.alike : raw/test.$l : \
         "${alike[$l]} < raw/test.$l > eval/test.$l.alike"
 done

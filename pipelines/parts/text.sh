@@ -1,8 +1,11 @@
 # From raw/{train,valid,test}.L to tokens, BPE, a vocabulary and shards, for every language L.
 # TOKENS=word: no BPE; the vocabulary is the VOCABULARY most frequent words, others read <unk>,
-# which is never predicted (MLM-GC's Table 8). tokenizing[L]: more of tokenize's options for L.
+# which is never predicted (MLM-GC's Table 8). BPE_ALPHA: languages weigh as n^BPE_ALPHA sentences
+# in what BPE learns (as they are without it). tokenizing[L]: more of tokenize's options for L.
 setting TOKENS bpe
 setting VOCABULARY $MERGES
+setting BPE_ALPHA ""
+[[ $BPE_ALPHA =~ ^([01]?\.?[0-9]+)?$ ]] || refuse "BPE_ALPHA=$BPE_ALPHA" "a number, such as 0.5"
 case $TOKENS in
 bpe) cut_words="bpe-apply -c codes" text_files="--codes codes --tokenizer tokenizer" unknown=;;
 word) cut_words=cat text_files= unknown=--no-predict-unk FOLDER+=-words;;
@@ -19,7 +22,8 @@ quick tokenizer  tokenizer : : "tokenize $TOKENIZE --settings > tokenizer"
 learn= texts=
 for l in $LANGS; do learn+=" $l=tok/train.$l"; texts+=" bpe/train.$l"; done
 if [ $TOKENS = bpe ]; then
-    stage bpe-learn  codes : ${learn//*([a-z0-9])=/} : "bpe-learn -n $MERGES$learn > codes"
+    stage bpe-learn  codes : ${learn//*([a-z0-9])=/} : \
+        "bpe-learn -n $MERGES${BPE_ALPHA:+ --alpha $BPE_ALPHA}$learn > codes"
 else
     quick bpe-none  codes : : "echo '#version: 0.2' > codes"
 fi

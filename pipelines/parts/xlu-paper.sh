@@ -25,11 +25,7 @@ part tasks-tuned
 kind[xnli]=nli kind[mlqa]=qa suffix[xnli]=tsv suffix[mlqa]=json name[xnli]=XNLI name[mlqa]=MLQA
 metric[xnli]=accuracy metric[mlqa]=mlqa more[xnli]=$XNLI_TUNE more[mlqa]=$MLQA_TUNE
 published raw.mnli  task/xnli/train.en.tsv xnli/multinli.train.en.tsv
-for p in dev test; do published raw.xnli.$p  raw/xnli.$p xnli/xnli.$p.tsv; done
-xnli() {        # PART LANG OUTPUT: rows of a language
-    stage xnli.$1.$2  task/xnli/$3.$2.tsv : raw/xnli.$1 : \
-        "awk -F '\\t' 'NR == 1 || \$1 == \"$2\"' raw/xnli.$1 > task/xnli/$3.$2.tsv"
-}
+part xnli
 xnli dev en valid
 for l in $LANGS; do xnli test $l test; done
 published raw.squad  task/mlqa/train.en.json squad/train-v1.json

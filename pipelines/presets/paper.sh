@@ -1,61 +1,14 @@
-# paper: MLM-GC's own setting (Ai and Fang 2023, sections 4 and 5.2, appendix A.2.2), every value
-# the paper's or, where it says "identical to XLM", XLM's. For a cluster: LAUNCH_CPU, LAUNCH_GPU,
-# DEVICE=cuda.
-setting PLAN_NOTE "120 GB of text on disk, 64 GB of memory for counting (less with more spilling);
-    on one large GPU weeks, not for 2 cores"
-setting CORPUS newscrawl
-# Moses tokenisation, cased
-setting TOKENIZE ""
-setting DETOKENIZE ""
-# 60K joint BPE, learnt from text sampled by p ~ n^0.5
-setting MERGES 60000
-setting GC_WINDOW 2
-setting GC "--gc-lambda 1 --gc-window 2 --gc-xmax 100 --gc-alpha 0.75"
-part gc-as
-# no vectors from elsewhere, no word-by-word pairs: back-translation starts from the pre-trained
-# model alone
-setting WORD_COOC "-w 5 --weights glove"
-setting WORD_VECTORS "--dim 300"
-setting DICT "--map vecmap"
-setting INIT ""
-# 6 + 6 layers, 1024 wide, 8 heads; language and position embeddings learnt
-setting MODEL "--layers 6 --dim 1024 --heads 8 --ffn 4096 --dropout 0.1 --encoder-langs
-    --positions 256"
-# streams of 256 tokens, 8,192 tokens per batch, Adam 0.9/0.999/1e-8, lr 1e-4 after 10,000 steps of
-# warm-up, 400K steps
-setting PRETRAIN_STEPS 400000
-setting PRETRAIN "--stream 256 --alpha 0.7 --tokens 8192 --lr 1e-4 --warmup 10000 --beta1 0.9
-    --beta2 0.999 --eps 1e-8 --clip 5 --valid-every 5000 --save-every 5000 --keep 2
-    --steps $PRETRAIN_STEPS"
-# Adam 0.9/0.997/1e-9, peak 7e-4 after 8,000 steps, label smoothing 0.1, 400K steps; denoising
-# 1 -> 0.1 over 100K -> 0 at 300K (XLM's lambda_ae)
-setting UNMT_STEPS 400000
-setting PSEUDO_STEPS 0
-setting UNMT "--tokens 8192 --lr 7e-4 --warmup 8000 --schedule inverse-sqrt --beta1 0.9
-    --beta2 0.997 --eps 1e-9 --label-smoothing 0.1 --pseudo-steps 0
-    --denoise 0:1,100000:0.1,300000:0
-    --shuffle 3 --drop 0.1 --blank 0.1 --no-mask-vocab --valid-every 5000 --save-every 5000 --keep 2
-    --steps $UNMT_STEPS"
-setting MT_STEPS 400000
-setting MT "--tokens 8192 --lr 7e-4 --warmup 8000 --schedule inverse-sqrt --beta1 0.9 --beta2 0.997
-    --eps 1e-9 --label-smoothing 0.1 --valid-every 5000 --save-every 5000 --keep 2
-    --steps $MT_STEPS"
-setting DECODE "--beam 5"
-# mono: ALBERT base (Lan et al. 2020): 12 layers, 768 wide, embeddings of 128, 140K steps of 4,096
-# sequences of 512 (as many tokens), LAMB; SQuAD as BERT's code has it
-setting MONO_TEXT albert
-setting MONO_MODEL "--no-encoder-langs --layers 12 --dim 768 --heads 12 --ffn 3072 --embed-dim 128
-    --share-layers --output-transform --dropout 0 --attention-dropout 0 --positions 512"
-setting MONO_PRETRAIN "--documents 512 --mask-scheme ngram --optimizer lamb --lr 0.00176
-    --warmup 3125 --schedule linear --weight-decay 0.01 --eps 1e-6 --clip 1 --tokens 32768
-    --accumulate 64 --valid-every 5000 --save-every 5000 --keep 2 --steps 140000"
-setting MONO_TUNE "--epochs 2 --lr 5e-5 --batch 48 --warmup 10% --schedule linear --longest 384
-    --question 64 --stride 128"
-# xlu: XLM's 15 languages (Conneau and Lample 2019): 80K joint BPE, 12 layers; XNLI and MLQA as
-# XTREME's code fine-tunes for them
-setting XLU_MERGES 80000
-setting XLU_MODEL "--layers 12 --dim 1024 --heads 8 --ffn 4096 --dropout 0.1 --encoder-langs
-    --positions 512"
-setting XNLI_TUNE "--epochs 2 --lr 5e-5 --batch 32 --warmup 1000 --schedule linear --longest 128"
-setting MLQA_TUNE "--epochs 2 --lr 3e-5 --batch 32 --warmup 1000 --schedule linear --longest 384
-    --question 64 --stride 128"
+# paper: the values of the paper that an experiment is from, a file for each (paper/*.sh). What no
+# paper has is refused: its numbers would stand under a published name.
+case $EXPERIMENT in
+unmt-*|analysis-deen|gc-sweep|gc-fail|xlu|mono) preset paper/gc;;
+cs-deen) preset paper/cs;;
+derived|derived-dict|derived-parallel|derived-overlap|derived-alpha) preset paper/align;;
+ppa-deen) preset paper/ppa;;
+tasks-deen|mt-deen) refuse "SCALE=paper" "no paper has $EXPERIMENT, which learns from 29,000" \
+    "captions; it has smoke and mini (SCALE=paper of xlu has published tasks)";;
+*-demo|demo|gc-anchors) refuse "SCALE=paper: invented languages have smoke and demo" \
+    "no paper has $EXPERIMENT";;
+# a recipe of one's own: MLM-GC's values, which suit any pair of languages
+*) preset paper/gc;;
+esac
