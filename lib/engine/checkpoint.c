@@ -376,6 +376,14 @@ static int list(const char *dir, int64_t **steps)
     return n;
 }
 
+static int renamed(const char *from, const char *to)
+{
+    tmp_changing();
+    int r = rename(from, to);
+    tmp_changed();
+    return r;
+}
+
 /* Removes checkpoints: renamed first, so that a half-removed one never passes for whole. If this
  * process ends meanwhile, what is left of it vanishes, too. */
 static int discard(const char *dir, const int64_t *steps, int n)
@@ -385,12 +393,10 @@ static int discard(const char *dir, const int64_t *steps, int n)
     for (int i = 0; i < n && rc == 0; i++) {
         char *path = step_dir(dir, steps[i], ""), *tmp = step_dir(dir, steps[i], ".tmp");
         tmp_register(tmp);
-        tmp_changing();
-        rc = rename(path, tmp);
-        tmp_changed();
+        rc = renamed(path, tmp);
         if (rc < 0) err_sys("%s: cannot be removed", path);
-        /* else a power failure could leave half of its files under its name */
-        if (rc == 0) rc = dir_sync(all);
+        /* else a power failure could leave half of its files under its name: it stays, whole */
+        else if ((rc = dir_sync(all)) < 0) renamed(tmp, path);
         if (rc == 0) rc = dir_remove(tmp);
         tmp_forget(tmp);
         free(path);

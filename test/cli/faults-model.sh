@@ -43,6 +43,19 @@ for ((k = n; k > 0 && k > n - 40; k--)); do
     rm -rf run
 done
 
+# A run that cannot open something on its way leaves no half of a checkpoint: not of the one that it
+# writes, and not of the one that it removes.
+n=$(calls open "${run[@]}" --out run); rm -r run
+tried=0
+for ((k = n; k > 0 && k > n - 60; k--)); do
+    if ! faulty open:$k:fail "${run[@]}" --out run 2> err; then
+        tried=$((tried + 1))
+        is "$(find . -path './run*.tmp')" "" "left behind when open $k of $n failed ($(cat err))"
+    fi
+    rm -rf run
+done
+[ $tried -gt 20 ] || fail "only $tried runs could not open something"
+
 # A state that cannot be is refused, by name: the folder says another step, the corpus has fewer
 # sentences.
 "${run[@]}" --out run
