@@ -5,6 +5,8 @@
 ## make pipeline/mt PARALLEL="de-en=F,G"    a translator of your own sentence pairs; VALID=, TEST=
 ##                      pairs to stop by and to measure with, MONO="de=F en=G" text to translate
 ##                      back, START=folder a model to begin from
+## make pipeline/align MODEL=folder PARALLEL="en-de=F,G"    a model's languages aligned by your own
+##                      pairs: retrieval before and after, a folder for sentence-transformers
 ## make pipeline/X    runs experiment X, or what is left of it: demo unmt-deen unmt-enfr
 ##                      unmt-roen unmt-neen mt-deen analysis-deen gc-sweep gc-fail xlu mono
 ##                      (MLM-GC), cs-deen (TCS, SCS), derived (ALIGN-MLM), ppa-deen (PPA),

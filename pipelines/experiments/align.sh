@@ -51,11 +51,19 @@ for s in $SEEDS; do
 done
 quick results  results.tsv : $rows : "cat$rows > results.tsv"
 s=${SEEDS%% *}
-quick export  export/ : s$s/align : "rm -rf export && ckpt export -o export s$s/align"
+trained=first; case " $ALIGN " in *" --pool mean "*) trained=mean;; esac
+# no tokenizer of transformers cuts text as tokenize and bpe-apply do: then tokens are read there
+tokens_only= cut=
+[ -z "$start_codes" ] || tokens_only="--tokens-only " cut=" |
+    @BIN@/tokenize --subwords @RUN@/s$s/align/best -l $A"
+stage export  export/ : s$s/align : \
+    "rm -rf export && ckpt export ${tokens_only}${start_layout:+--to $start_layout }-o export
+        s$s/align"
 use "vectors of sentences, in $A" "@BIN@/embed --raw --model @RUN@/s$s/align --layer -1 --lang $A
-    --of sentences --pool first --text @RUN@/raw/test.$A > $A.vec"
+    --of sentences --pool $trained --text @RUN@/raw/test.$A > $A.vec"
 use "the same in $B" "@BIN@/embed --raw --model @RUN@/s$s/align --layer -1 --lang $B
-    --of sentences --pool first --text @RUN@/raw/test.$B > $B.vec"
+    --of sentences --pool $trained --text @RUN@/raw/test.$B > $B.vec"
 use "translations among them" "@BIN@/retrieve --src $A.vec --tgt $B.vec --score ratio --mine 1.05"
-use "in Python" "python3 -c 'import sys; from sentence_transformers import SentenceTransformer as S;
-    print(S(sys.argv[1]).encode(sys.stdin.read().splitlines()))' @RUN@/export < @RUN@/raw/test.$A"
+use "in Python" "cat @RUN@/raw/test.$A$cut | python3 -c
+    'import sys; from sentence_transformers import SentenceTransformer as S;
+    print(S(sys.argv[1]).encode(sys.stdin.read().splitlines()))' @RUN@/export"

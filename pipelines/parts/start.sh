@@ -1,11 +1,15 @@
 # start_from WHAT: the model to start from, whose folder WHAT names: $start; $start_reads, what of
-# it stages read; $start_width. It is a model or a run of ours, or transformers', which is imported.
+# it stages read; $start_width; $start_codes, where tokenize and bpe-apply cut its text;
+# $start_layout, where another than its own fits better. It is a model or a run of ours, or a folder
+# of transformers, which is imported.
+start_codes= start_layout=
 start_from() {
     local f langs l info said
     absolute "${!1}"; f=$file
     [ -d "$f" ] || refuse "$1" "${!1}: there is no such folder"
     if [ -e "$f/weights.safetensors" ] || [ -d "$f/best" ] || [ -d "$f/last" ]; then
         info=$("$BIN/ckpt" info "$f" 2>&1) || refuse "$1" "${info#*: }"
+        ! grep -q '"encoder_langs": false' <<< "$info" || start_layout=bert
         start_width=$(sed -n 's/^ *"dim": *\([0-9]*\).*/\1/p' <<< "$info")
         langs=$(sed -n 's/^ *"languages": \[\(.*\)\].*/\1/p' <<< "$info" | tr -d '",')
         [ -n "$langs" ] || refuse "$1" "the model in ${!1} has no languages; import it again with" \
@@ -14,6 +18,7 @@ start_from() {
             case " $langs " in *" $l "*) ;; *)
                 refuse "$1" "the model in ${!1} knows $langs, not $l";; esac
         done
+        start_codes=$(find "$f" -maxdepth 2 -name codes)
         start=$(quoted "$f") start_reads=$(listed "$f/")
         return
     fi
