@@ -8,22 +8,7 @@ enum { THREADS = 128, SHARED = 48 << 10 };
 
 /* --- dropout's bits --------------------------------------------------------------------------- */
 
-static __global__ void mask_bits(uint8_t *bits, drops d, int rows, int heads, int across)
-{
-    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= (size_t)rows * heads * across) return;
-    int block = (int)(i % across), h = (int)(i / across % heads), row = (int)(i / across / heads);
-    eight ones;
-#pragma unroll
-    for (int j = 0; j < 8; j++) ones.x[j] = 1;
-    drop8(ones, d, row, (uint32_t)h << 12 | (uint32_t)block);
-    unsigned kept = 0;
-#pragma unroll
-    for (int j = 0; j < 8; j++) kept |= (ones.x[j] != 0 ? 1u : 0u) << j;
-    bits[i] = (uint8_t)kept;
-}
-
-/* The same, four bytes a thread: 2^lanes threads a row of queries. */
+/* Four bytes a thread, 2^lanes threads a row of queries. */
 static __global__ void mask_words(uint32_t *bits, drops d, int rows, int heads, int words,
                                   int lanes)
 {
@@ -53,7 +38,7 @@ static int across_of(const struct kern_attn *g) { return (g->max_k + 63) / 64 * 
 
 size_t cuda_attn_bits(const struct kern_attn *g, const struct kern_drop *drop)
 {
-    return cuda_try(TRY_MASK) && cuda_drops(drop).limit
+    return cuda_drops(drop).limit
                ? (size_t)g->rows_q * (size_t)g->heads * (size_t)across_of(g)
                : 0;
 }
@@ -73,10 +58,6 @@ static bool mask(struct attn_mask *m, const struct kern_attn *g, const struct ke
     if (!bits) return false;
     m->bits = bits;
     if (kept && !make) return true;
-    if (!cuda_try(TRY_MASK)) {
-        LAUNCH(mask_bits, blocks_for(n, 256), 256, 0, bits, d, g->rows_q, g->heads, m->across);
-        return true;
-    }
     int words = m->across / 4, lanes = 0;
     while (lanes < 7 && 1 << lanes < g->heads * words) lanes++;
     LAUNCH(mask_words, blocks_for((size_t)g->rows_q, (size_t)THREADS >> lanes), THREADS, 0,
@@ -386,7 +367,7 @@ void cuda_attn_bwd(const struct kern_attn_bwd *a)
     struct attn_mask m;
     if (g->k_row) cuda_failed_because("attention: keys at any rows have no gradient");
     if (g->batch <= 0 || cuda_lost() || !mask(&m, g, a->drop, a->bits, false)) return;
-    if (cuda_try(TRY_ATTN) && flash_bwd_whole(a, &m)) return;
+    if (flash_bwd_whole(a, &m)) return;
     float *delta = (float *)cuda_scratch(SCRATCH_DELTA, ((size_t)g->rows_q * (size_t)g->heads + 1) *
                                                             sizeof *delta);
     if (!delta) return;

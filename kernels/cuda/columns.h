@@ -4,17 +4,16 @@
 #define KERNELS_CUDA_COLUMNS_H
 #include "kernels/cuda/device.h"
 
-enum { COLUMN_PIECES = 64, COLUMN_ROWS = 32, COLUMN_FEW = 256 };
+enum { COLUMN_PIECES = 64, COLUMN_ROWS = 32 };
 
-typedef float column_room[8][32 * 8];
-
-/* all[s]: the sums of f's SUMS values over a piece's rows in the thread's column of the block's
- * 256. f(sum, row, column, left) adds eight columns. */
+/* part[piece][SUMS][D]: the sums of f's SUMS values over the piece's rows. f(sum, row, column,
+ * left) adds eight columns. */
 template <typename F, int SUMS>
-static __device__ __forceinline__ void column_piece(float *all, column_room *room, const F &f,
-                                                    int piece, int N, int D, int step)
+static __global__ void column_pieces(float *part, F f, int N, int D, int step)
 {
-    int c = ((int)blockIdx.x * 32 + (int)threadIdx.x) * 8, y = (int)threadIdx.y;
+    __shared__ float room[SUMS][8][32 * 8];
+    int c = ((int)blockIdx.x * 32 + (int)threadIdx.x) * 8, piece = (int)blockIdx.y,
+        y = (int)threadIdx.y;
     int end = N - piece * step < step ? N : (piece + 1) * step;
     eight sum[SUMS];
 #pragma unroll
@@ -30,44 +29,12 @@ static __device__ __forceinline__ void column_piece(float *all, column_room *roo
 #pragma unroll
         for (int i = 0; i < 8; i++) room[s][y][threadIdx.x * 8 + i] = sum[s].x[i];
     __syncthreads();
-#pragma unroll
-    for (int s = 0; s < SUMS; s++) {
-        all[s] = 0;
-        for (int r = 0; r < 8; r++) all[s] += room[s][r][y * 32 + (int)threadIdx.x];
+    int i = y * 32 + (int)threadIdx.x, column = (int)blockIdx.x * 256 + i;
+    for (int s = 0; s < SUMS && column < D; s++) {
+        float all = 0;
+        for (int r = 0; r < 8; r++) all += room[s][r][i];
+        part[((size_t)piece * SUMS + s) * D + column] = all;
     }
-}
-
-/* part[piece][SUMS][D]: the sums over each piece's rows. */
-template <typename F, int SUMS>
-static __global__ void column_pieces(float *part, F f, int N, int D, int step)
-{
-    __shared__ column_room room[SUMS];
-    int column = (int)blockIdx.x * 256 + (int)threadIdx.y * 32 + (int)threadIdx.x;
-    float all[SUMS];
-    column_piece<F, SUMS>(all, room, f, (int)blockIdx.y, N, D, step);
-    for (int s = 0; s < SUMS && column < D; s++)
-        part[((size_t)blockIdx.y * SUMS + s) * D + column] = all[s];
-}
-
-/* All pieces in one launch, where there are few: the same sums in the same order. */
-template <int SUMS> struct column_outs { float *of[SUMS]; };
-template <typename F, int SUMS>
-static __global__ void column_few(column_outs<SUMS> out, F f, int N, int D, int step)
-{
-    __shared__ column_room room[SUMS];
-    int column = (int)blockIdx.x * 256 + (int)threadIdx.y * 32 + (int)threadIdx.x;
-    float all[SUMS], sum[SUMS];
-#pragma unroll
-    for (int s = 0; s < SUMS; s++) sum[s] = 0;
-    for (int piece = 0; piece * step < N; piece++) {
-        column_piece<F, SUMS>(all, room, f, piece, N, D, step);
-        __syncthreads();
-#pragma unroll
-        for (int s = 0; s < SUMS; s++) sum[s] += all[s];
-    }
-#pragma unroll
-    for (int s = 0; s < SUMS; s++)
-        if (column < D && out.of[s]) out.of[s][column] += sum[s];
 }
 
 /* out[column] += sum over pieces of part[piece][which]. */
@@ -90,13 +57,6 @@ static void cuda_columns(float *const out[SUMS], const F &f, int N, int D)
     int step = (N + COLUMN_PIECES - 1) / COLUMN_PIECES;
     if (step < COLUMN_ROWS) step = COLUMN_ROWS;
     int pieces = (N + step - 1) / step;
-    if (N <= COLUMN_FEW && cuda_try(TRY_SORT)) {
-        column_outs<SUMS> outs;
-        for (int s = 0; s < SUMS; s++) outs.of[s] = out[s];
-        LAUNCH((column_few<F, SUMS>), blocks_for((size_t)D, 256), dim3(32, 8), 0, outs, f, N, D,
-               step);
-        return;
-    }
     float *part =
         (float *)cuda_scratch(SCRATCH_SUMS, (size_t)pieces * SUMS * (size_t)D * sizeof(float));
     if (!part) return;

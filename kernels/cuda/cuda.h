@@ -99,29 +99,6 @@ const char *gemm_plans(void);               /* "", or ", N algorithms chosen in 
 const char *gemm_describe(
     void); /* "cuBLASLt 13.0.2", and whether there were products that it has no algorithm for */
 
-/* What tries.cu chooses between: its name there, and the largest value. */
-#define CUDA_TRIES(X) \
-    /* attention's masks are made once, without divisions, and kept */ \
-    X(MASK, mask, 1) \
-    /* attention's backward pass in one kernel, for sentences of up to 256 */ \
-    X(ATTN, attn, 1) \
-    /* GELU of bfloat16 by one exponential */ \
-    X(GELU, gelu, 1) \
-    /* norms go backward in one pass over their rows, with the sums for biases */ \
-    X(NORM, norm, 1) \
-    /* the output layer in equal chunks, softmax by eights */ \
-    X(XENT, xent, 1) \
-    /* sorting and short sums of columns in fewer launches */ \
-    X(SORT, sort, 1) \
-    /* the first gradient of a matrix is written, not added to zeros */ \
-    X(FIRST, first, 1)
-#define CUDA_TRY_ID(id, name, most) TRY_##id,
-enum cuda_try { CUDA_TRIES(CUDA_TRY_ID) N_CUDA_TRIES };
-#undef CUDA_TRY_ID
-int cuda_try(enum cuda_try which);
-const char *tries_open(void);               /* NULL, or what is wrong with ISOGLOT_CUDA_TRY */
-const char *tries_describe(void);           /* "", or ", trying name=value,..." */
-
 /* Calls F<float>(...) or F<bf16>(...). */
 #define BY_TYPE(F, ...) (cuda.bf16 ? F<bf16>(__VA_ARGS__) : F<float>(__VA_ARGS__))
 

@@ -374,13 +374,18 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS)
 }
 
 /* --- backward of sentences that fit: a block a head of a sentence of more than `shorter` and at
- * most ROWS queries or keys, a warp 16 of its queries. Q, dO, K and V of the head are in shared
+ * most ROWS queries or keys, a warp 16 or 32 of its queries. Q, dO, K and V of the head are in shared
  * memory as a whole. Keys come a tile at a time; P and dS of all queries to them go into shared
- * memory, and from there the warps, 16 keys by 32 columns each, make dV = (m P)^T dO and
+ * memory, and from there the warps, 16 or 32 keys by 32 columns each, make dV = (m P)^T dO and
  * dK = dS^T Q. dQ stays in registers. Every product is made once, every sum has one order. */
 
 template <int DIM, int ROWS> struct whole {
-    static const int threads = 2 * ROWS, keys = ROWS > 128 ? 64 : 32, stride = keys + 8;
+    /* Strips of 16 queries a warp has. Two: half as many loads of keys and values from shared memory,
+     * which bounds 256 rows (an H100: 0.302 ms a layer of 64 x 256, 0.327 with one); shorter
+     * sentences have no use for it. */
+    static const int by = ROWS > 128 && DIM <= 64 ? 2 : 1;
+    static const int threads = 2 * ROWS / by, keys = ROWS > 128 ? 64 : 32, stride = keys + 8,
+                     tiles = ROWS / keys;
     static const size_t bytes =
         ((size_t)4 * ROWS * tile_of<DIM>::stride + (size_t)2 * ROWS * stride) * sizeof(bf16);
     static const bool fits = bytes <= (size_t)227 << 10;        /* on any device */
@@ -399,14 +404,59 @@ static __device__ __forceinline__ void keep_rows(bf16 *tile, int row, int col, c
     }
 }
 
+/* c[x] += rows row + 16 x .. of `of` by the rows 0 .. 31 of y, transposed; o[x] += P[x] by the rows
+ * 0 .. 31 of y. What is loaded of y serves all BY strips. */
+template <int DIM, int BY>
+static __device__ __forceinline__ void strips_by_rows(float (*c)[4][4], const bf16 *of, int row,
+                                                      const bf16 *y)
+{
+#pragma unroll
+    for (int k = 0; k < DIM; k += 16) {
+        uint32_t a[BY][4], b[4];
+#pragma unroll
+        for (int x = 0; x < BY; x++) load_a<DIM>(a[x], of, row + 16 * x, k);
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            load_b<DIM>(b, y, i * 16, k);
+#pragma unroll
+            for (int x = 0; x < BY; x++) {
+                mma(c[x][2 * i], a[x], b);
+                mma(c[x][2 * i + 1], a[x], b + 2);
+            }
+        }
+    }
+}
+template <int DIM, int BY>
+static __device__ __forceinline__ void by_strips_of(float (*o)[DIM / 8][4], float (*P)[4][4],
+                                                    const bf16 *y)
+{
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        uint32_t a[BY][4], b[4];
+#pragma unroll
+        for (int x = 0; x < BY; x++) a_of(a[x], P[x][2 * k], P[x][2 * k + 1]);
+#pragma unroll
+        for (int i = 0; i < DIM / 16; i++) {
+            load_b_rows<DIM>(b, y, k * 16, i * 16);
+#pragma unroll
+            for (int x = 0; x < BY; x++) {
+                mma(o[x][2 * i], a[x], b);
+                mma(o[x][2 * i + 1], a[x], b + 2);
+            }
+        }
+    }
+}
+
 template <int DIM, int ROWS, bool CAUSAL, bool DROPS>
-static __global__ void __launch_bounds__(2 * ROWS, ROWS > 128 || DIM > 64 ? 1 : 2)
+static __global__ void __launch_bounds__(whole<DIM, ROWS>::threads,
+                                         ROWS > 128 || DIM > 64 ? 1 : 2)
     backward_whole(bf16 *dQ, bf16 *dK, bf16 *dV, const bf16 *dO, const bf16 *O, const bf16 *Q,
                    const bf16 *K, const bf16 *V, const float *lse, kern_attn g, attn_mask m,
                    int shorter)
 {
     typedef whole<DIM, ROWS> W;
-    enum { WARPS = ROWS / 16, ACROSS = DIM / 32, UNITS = 2 * W::keys / 16 * ACROSS };
+    enum { BY = W::by, WARPS = ROWS / 16 / BY, ACROSS = DIM / 32,
+           UNITS = 2 * W::keys / 16 / BY * ACROSS };
     DYNAMIC_SHARED(room);
     int b = (int)blockIdx.x / g.heads, h = (int)blockIdx.x % g.heads;
     side q = { g.q_at[b], g.q_len[b] }, k = { g.k_at[b], g.k_len[b] };
@@ -419,39 +469,47 @@ static __global__ void __launch_bounds__(2 * ROWS, ROWS > 128 || DIM > 64 ? 1 : 
     size_t q_from = (size_t)q.at * g.ldq + h * DIM, o_from = (size_t)q.at * g.ldo + h * DIM,
            k_from = (size_t)k.at * g.ldk + h * DIM, v_from = (size_t)k.at * g.ldv + h * DIM;
     fetch<DIM, ROWS, W::threads>(tile_q, Q + q_from, g.ldq, 0, q.n);
-    fetch<DIM, ROWS, W::threads>(tile_k, K + k_from, g.ldk, 0, k.n);
-    copies_commit();
     fetch<DIM, ROWS, W::threads>(tile_d, dO + o_from, g.ldo, 0, q.n);
-    fetch<DIM, ROWS, W::threads>(tile_v, V + v_from, g.ldv, 0, k.n);
-    copies_commit();
-    int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, row = warp * 16,
+#pragma unroll
+    for (int i = 0; i < W::tiles; i++) {    /* the later tiles come while the first are worked on */
+        int from = i * W::keys, to = from * tile_of<DIM>::stride;
+        fetch<DIM, W::keys, W::threads>(tile_k + to, K + k_from, g.ldk, from, k.n);
+        fetch<DIM, W::keys, W::threads>(tile_v + to, V + v_from, g.ldv, from, k.n);
+        copies_commit();
+    }
+    int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, row = warp * 16 * BY,
         mine = row + lane / 4, steps = (q.n + 15) / 16;
     bool busy = row < q.n;
-    /* delta = dO . O, two lanes a row */
-    float sum = 0, of[2], less[2], dq[DIM / 8][4], scale = g.scale * LOG2E;
-    if (row + lane / 2 < q.n) {
-        size_t at = o_from + (size_t)(row + lane / 2) * g.ldo + lane % 2 * (DIM / 2);
-#pragma unroll
-        for (int c = 0; c < DIM / 2; c += 8) {
-            eight x = load8<true>(dO + at + c, 8), y = load8<true>(O + at + c, 8);
-#pragma unroll
-            for (int i = 0; i < 8; i++) sum += x.x[i] * y.x[i];
-        }
-    }
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    int sees[2], on = mine + 8 < q.n ? 8 * g.heads * m.across : 0;
+    float of[2 * BY], less[2 * BY], dq[BY][DIM / 8][4], scale = g.scale * LOG2E;
+    int sees[2 * BY], on = 8 * g.heads * m.across;
     const uint8_t *bits =
         DROPS ? m.bits + ((size_t)(q.at + (mine < q.n ? mine : 0)) * g.heads + h) * m.across : NULL;
 #pragma unroll
-    for (int r = 0; r < 2; r++) {
-        bool there = mine + 8 * r < q.n;
-        size_t at = (size_t)(q.at + (there ? mine + 8 * r : 0)) * g.heads + h;
-        less[r] = __shfl_sync(0xffffffffu, sum, (lane / 4 + 8 * r) * 2);
-        of[r] = there ? lse[at] * LOG2E : 0.0f;
-        sees[r] = !there ? 0 : CAUSAL ? attn_visible(g, q.n, k.n, mine + 8 * r) : k.n;
+    for (int x = 0; x < BY; x++) {
+        /* delta = dO . O, two lanes a row */
+        float sum = 0;
+        int own = row + 16 * x + lane / 2;
+        if (own < q.n) {
+            size_t at = o_from + (size_t)own * g.ldo + lane % 2 * (DIM / 2);
+#pragma unroll
+            for (int c = 0; c < DIM / 2; c += 8) {
+                eight y = load8<true>(dO + at + c, 8), z = load8<true>(O + at + c, 8);
+#pragma unroll
+                for (int i = 0; i < 8; i++) sum += y.x[i] * z.x[i];
+            }
+        }
+        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+#pragma unroll
+        for (int r = 2 * x; r < 2 * x + 2; r++) {
+            bool there = mine + 8 * r < q.n;
+            size_t at = (size_t)(q.at + (there ? mine + 8 * r : 0)) * g.heads + h;
+            less[r] = __shfl_sync(0xffffffffu, sum, (lane / 4 + 8 * (r % 2)) * 2);
+            of[r] = there ? lse[at] * LOG2E : 0.0f;
+            sees[r] = !there ? 0 : CAUSAL ? attn_visible(g, q.n, k.n, mine + 8 * r) : k.n;
+        }
+        zero(dq[x][0], DIM / 2);
     }
-    zero(dq[0], DIM / 2);
-    copies_wait<0>();
+    copies_wait<W::tiles - 1>();
     __syncthreads();
     for (int first = 0; first < k.n; first += W::keys) {
 #pragma unroll
@@ -459,58 +517,78 @@ static __global__ void __launch_bounds__(2 * ROWS, ROWS > 128 || DIM > 64 ? 1 : 
             if (!busy || first + at >= k.n) continue;
             const bf16 *keys = tile_k + (first + at) * tile_of<DIM>::stride,
                        *values = tile_v + (first + at) * tile_of<DIM>::stride;
-            float s[4][4], d[4][4];
-            uint32_t kept[2] = { ~0u, ~0u };
-            if (DROPS)
+            float s[BY][4][4], d[BY][4][4];
+            uint32_t kept[2 * BY];
 #pragma unroll
-                for (int r = 0; r < 2; r++)
-                    kept[r] = *(const uint32_t *)(bits + r * on + (first + at) / 8) >>
-                              (lane % 4 * 2);
-            zero(s[0], 16);
-            zero(d[0], 16);
-            rows_by_rows<DIM, 32>(s, tile_q, row, keys);
-            rows_by_rows<DIM, 32>(d, tile_d, row, values);
+            for (int r = 0; r < 2 * BY; r++)
+                kept[r] = DROPS && mine + 8 * r < q.n
+                              ? *(const uint32_t *)(bits + r * on + (first + at) / 8) >>
+                                    (lane % 4 * 2)
+                              : ~0u;
+            zero(s[0][0], 16 * BY);
+            zero(d[0][0], 16 * BY);
+            strips_by_rows<DIM, BY>(s, tile_q, row, keys);
+            strips_by_rows<DIM, BY>(d, tile_d, row, values);
 #pragma unroll
-            for (int i = 0; i < 4; i++)
+            for (int x = 0; x < BY; x++) {
 #pragma unroll
-                for (int e = 0; e < 4; e++) {
-                    int r = e / 2;
-                    float p = power2(fmaf(s[i][e], scale, -of[r]));
-                    if (first + at + i * 8 + lane % 4 * 2 + e % 2 >= sees[r]) p = 0;
-                    float by = !DROPS ? 1.0f : kept[r] >> (i * 8 + e % 2) & 1 ? m.keep : 0.0f;
-                    d[i][e] = p * (by * d[i][e] - less[r]);
-                    s[i][e] = p * by;
-                }
-            keep_rows<32, W::stride>(tile_p, row, at, s);
-            keep_rows<32, W::stride>(tile_s, row, at, d);
-            by_rows_of<DIM, 32>(dq, d, keys);
+                for (int i = 0; i < 4; i++)
+#pragma unroll
+                    for (int e = 0; e < 4; e++) {
+                        int r = 2 * x + e / 2;
+                        float p = power2(fmaf(s[x][i][e], scale, -of[r]));
+                        if (first + at + i * 8 + lane % 4 * 2 + e % 2 >= sees[r]) p = 0;
+                        float by =
+                            !DROPS ? 1.0f : kept[r] >> (i * 8 + e % 2) & 1 ? m.keep : 0.0f;
+                        d[x][i][e] = p * (by * d[x][i][e] - less[r]);
+                        s[x][i][e] = p * by;
+                    }
+                keep_rows<32, W::stride>(tile_p, row + 16 * x, at, s[x]);
+                keep_rows<32, W::stride>(tile_s, row + 16 * x, at, d[x]);
+            }
+            by_strips_of<DIM, BY>(dq, d, keys);
         }
         __syncthreads();
         for (int unit = warp; unit < UNITS; unit += WARPS) {
             bool of_keys = unit >= UNITS / 2;
-            int own = unit % (UNITS / 2) / ACROSS * 16, col = unit % ACROSS * 32;
+            int own = unit % (UNITS / 2) / ACROSS * 16 * BY, col = unit % ACROSS * 32;
             if (first + own >= k.n) continue;
             const bf16 *left = of_keys ? tile_s : tile_p, *right = of_keys ? tile_q : tile_d;
-            float c[4][4];
-            zero(c[0], 16);
+            float c[BY][4][4];
+            zero(c[0][0], 16 * BY);
             int from = CAUSAL && first + own > k.n - q.n ? (first + own - (k.n - q.n)) / 16 : 0;
             for (int step = from; step < steps; step++) {
-                uint32_t a[4], x[4], y[4];
-                load_a_rows<W::stride>(a, left, step * 16, own);
+                uint32_t a[BY][4], x[4], y[4];
+#pragma unroll
+                for (int i = 0; i < BY; i++)
+                    load_a_rows<W::stride>(a[i], left, step * 16, own + 16 * i);
                 load_b_rows<DIM>(x, right, step * 16, col);
                 load_b_rows<DIM>(y, right, step * 16, col + 16);
-                mma(c[0], a, x);
-                mma(c[1], a, x + 2);
-                mma(c[2], a, y);
-                mma(c[3], a, y + 2);
+#pragma unroll
+                for (int i = 0; i < BY; i++) {
+                    mma(c[i][0], a[i], x);
+                    mma(c[i][1], a[i], x + 2);
+                    mma(c[i][2], a[i], y);
+                    mma(c[i][3], a[i], y + 2);
+                }
             }
             float by = of_keys ? g.scale : 1.0f;
             bf16 *to = of_keys ? dK + k_from : dV + v_from;
-            store_rows<32>(to + col, of_keys ? g.ldk : g.ldv, first + own, k.n, c, by, by);
+#pragma unroll
+            for (int i = 0; i < BY; i++)
+                store_rows<32>(to + col, of_keys ? g.ldk : g.ldv, first + own + 16 * i, k.n, c[i],
+                               by, by);
         }
+        if (W::tiles > 2 && first == 0) copies_wait<W::tiles - 2>();
+        else if (W::tiles > 3 && first == W::keys) copies_wait<1>();
+        else copies_wait<0>();
         __syncthreads();
     }
-    if (busy) store_rows<DIM>(dQ + q_from, g.ldq, row, q.n, dq, g.scale, g.scale);
+    copies_wait<0>();                       /* a sentence of no keys leaves some under way */
+    if (!busy) return;
+#pragma unroll
+    for (int x = 0; x < BY; x++)
+        store_rows<DIM>(dQ + q_from, g.ldq, row + 16 * x, q.n, dq[x], g.scale, g.scale);
 }
 
 /* --- launches --------------------------------------------------------------------------------- */
@@ -599,7 +677,7 @@ static bool start_whole(const struct kern_attn_bwd *a, const struct attn_mask *m
                                                   (int)bytes),
                              "attention's shared memory");
     LAUNCH((backward_whole<DIM, ROWS, CAUSAL, DROPS>), (unsigned)(a->g->batch * a->g->heads),
-           2 * ROWS, bytes, (bf16 *)a->dQ, (bf16 *)a->dK, (bf16 *)a->dV, (const bf16 *)a->dO,
+           (whole<DIM, ROWS>::threads), bytes, (bf16 *)a->dQ, (bf16 *)a->dK, (bf16 *)a->dV, (const bf16 *)a->dO,
            (const bf16 *)a->O, (const bf16 *)a->Q, (const bf16 *)a->K, (const bf16 *)a->V, a->lse,
            *a->g, *m, shorter);
     return true;

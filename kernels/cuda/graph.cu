@@ -16,8 +16,7 @@
 #include "kernels/cuda/memory.h"
 
 static struct {
-    cudaGraphExec_t exec; /* kept from one recording to the next: a step of other shapes is mostly
-                             the same calls, a change of this one */
+    cudaGraphExec_t exec;
     bool there;                             /* exec is what was recorded last */
     char why_not[160]; /* why the last recording did not succeed, "" if it did */
 } graph;
@@ -59,14 +58,12 @@ static bool graph_record(void)
     return true;
 }
 
-/* exec becomes `made`: by changes where the calls are the same ones with other arguments, else
- * anew. A launch of the old one may still be under way; CUDA lets it end. */
+/* exec becomes `made`, a new one for each recording. To change the old one by cudaGraphExecUpdate
+ * is not the same: on an H100 (CUDA 13.0) a step whose products had other kernels of cuBLASLt then
+ * gave other words, with no error. A launch of the old one may still be under way; CUDA lets it
+ * end. */
 static cudaError_t executable(cudaGraph_t made)
 {
-    cudaGraphExecUpdateResultInfo how;
-    if (graph.exec && cudaGraphExecUpdate(graph.exec, made, &how) == cudaSuccess)
-        return cudaSuccess;
-    cudaGetLastError();
     if (graph.exec) cudaGraphExecDestroy(graph.exec);
     graph.exec = NULL;
     return cudaGraphInstantiate(&graph.exec, made, 0);

@@ -2,24 +2,13 @@
 #include "kernels/cuda/columns.h"
 
 /* GELU's exact form, x Phi(x), and its derivative Phi(x) + x phi(x). In float32 Phi is exact to
- * the last digits of its small values too, which takes erfcf: twice the instructions of erff,
- * more than memory needs. To bfloat16 it is a float's 1 less something; GELU_SHORT has that by one
- * exponential for Phi and phi (Abramowitz and Stegun 7.1.26), within 2.2e-7. */
+ * the last digits of its small values too, which takes erfcf. To bfloat16 it is a float's 1 less
+ * something: GELU_SHORT has Phi and phi by one exponential (Abramowitz and Stegun 7.1.26), within
+ * 2.2e-7, in a third of the instructions, so that a pass over the states is bound by memory. */
 enum { GELU_SHORT = 16 };
 
-template <typename T> __device__ __forceinline__ float phi_of(float x);
-template <> __device__ __forceinline__ float phi_of<float>(float x)
-{
-    return 0.5f * erfcf(-0.70710678f * x);
-}
-template <> __device__ __forceinline__ float phi_of<bf16>(float x)
-{
-    return fmaf(0.5f, erff(0.70710678f * x), 0.5f);
-}
-
 /* Value and slope of activation F; what is not used is not computed. */
-template <typename T, int F>
-static __device__ __forceinline__ void activated(float x, float &y, float &slope)
+template <int F> static __device__ __forceinline__ void activated(float x, float &y, float &slope)
 {
     if (F == GELU_SHORT) {
         float e = power2(x * x * -0.72134752f), t = reciprocal(fmaf(0.23164190f, fabsf(x), 1.0f));
@@ -29,8 +18,9 @@ static __device__ __forceinline__ void activated(float x, float &y, float &slope
         y = x * phi;
         slope = fmaf(x * 0.398942280f, e, phi);
     } else if (F == KERN_GELU) {
-        y = x * phi_of<T>(x);
-        slope = phi_of<T>(x) + x * 0.398942280f * expf(-0.5f * x * x);
+        float phi = 0.5f * erfcf(-0.70710678f * x);
+        y = x * phi;
+        slope = phi + x * 0.398942280f * expf(-0.5f * x * x);
     } else if (F == KERN_TANH) {
         y = tanhf(x);
         slope = 1 - y * y;
@@ -43,11 +33,8 @@ static __device__ __forceinline__ void activated(float x, float &y, float &slope
 /* CALL with F, an activation of one's choice, as a constant. */
 #define BY_ACTIVATION(f, CALL)                                                                     \
     do {                                                                                           \
-        if ((f) == KERN_GELU && sizeof(T) == sizeof(bf16) && cuda_try(TRY_GELU)) {                 \
+        if ((f) == KERN_GELU) {                                                                    \
             enum { F = sizeof(T) == sizeof(bf16) ? (int)GELU_SHORT : (int)KERN_GELU };             \
-            CALL;                                                                                  \
-        } else if ((f) == KERN_GELU) {                                                             \
-            enum { F = KERN_GELU };                                                                \
             CALL;                                                                                  \
         } else if ((f) == KERN_TANH) {                                                             \
             enum { F = KERN_TANH };                                                                \
@@ -68,7 +55,7 @@ static __global__ void activate(T *Y, const T *pre, size_t n)
 #pragma unroll
     for (int i = 0; i < 8; i++) {
         float slope;
-        activated<T, F>(x.x[i], x.x[i], slope);
+        activated<F>(x.x[i], x.x[i], slope);
     }
     store8<WHOLE>(Y + at, x, left);
 }
@@ -85,7 +72,7 @@ static __global__ void times_derivative(T *dX, const T *d, const T *pre, bool ad
 #pragma unroll
     for (int i = 0; i < 8; i++) {
         float y, slope;
-        activated<T, F>(p.x[i], y, slope);
+        activated<F>(p.x[i], y, slope);
         x.x[i] = x.x[i] * slope + (add ? old.x[i] : 0.0f);
     }
     store8<WHOLE>(dX + at, x, left);
@@ -143,7 +130,7 @@ template <typename T, bool WHOLE, int F> struct slopes_of {
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             float slope;
-            activated<T, F>(p.x[i], p.x[i], slope);
+            activated<F>(p.x[i], p.x[i], slope);
             x.x[i] = rounded<T>(x.x[i] * slope);
             sum[0].x[i] += x.x[i];
         }

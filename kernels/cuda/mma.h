@@ -124,7 +124,7 @@ template <int DIM, int ROWS, int THREADS>
 static __device__ __forceinline__ void fetch(bf16 *tile, const bf16 *from, int ld, int first, int n)
 {
     const int across = DIM / 8;
-    if (THREADS % across == 0 && ROWS * across % THREADS == 0) {
+    if constexpr (THREADS % across == 0 && ROWS * across % THREADS == 0) {
         const int by = THREADS / across;
         int r = (int)threadIdx.x / across, c = (int)threadIdx.x % across * 8;
         const bf16 *at = from + (size_t)(first + r) * ld + c;
@@ -136,9 +136,7 @@ static __device__ __forceinline__ void fetch(bf16 *tile, const bf16 *from, int l
             copy_begin(to + j * by * tile_of<DIM>::stride, there ? at : from, there);
             at += on;
         }
-        return;
-    }
-    for (int i = (int)threadIdx.x; i < ROWS * across; i += THREADS) {
+    } else for (int i = (int)threadIdx.x; i < ROWS * across; i += THREADS) {
         int r = i / across, c = i % across * 8;
         bool there = first + r < n;
         copy_begin(tile + r * tile_of<DIM>::stride + c,

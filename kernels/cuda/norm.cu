@@ -1,5 +1,6 @@
 /* Residual, dropout and layer norm: a warp a row. Each lane holds KEEP blocks of eight of its
- * row in registers (rows of at most 256 KEEP elements); with KEEP 0 it reads them again.
+ * row in registers (rows of at most 256 KEEP elements); with KEEP 0, and in backward_rows, it reads
+ * them again.
  * Statistics are those of the sum as it is stored, so that the backward pass sees the same rows. */
 #include "kernels/cuda/columns.h"
 
@@ -81,7 +82,7 @@ void cuda_norm_fwd(const struct kern_norm_fwd *a)
 /* --- backward: with g = dY gamma and x^ = (S - mean) rstd,
  * d = rstd (g - mean(g) - x^ mean(g x^)) + dS */
 
-template <typename T, bool WHOLE, int KEEP>
+template <typename T, bool WHOLE>
 static __global__ void backward_rows(T *dX, bool add, T *dU, const T *dY, const T *dS, const T *S,
                                      const float *mean, const float *rstd, const float *gamma,
                                      drops d, int N, int D)
@@ -89,9 +90,8 @@ static __global__ void backward_rows(T *dX, bool add, T *dU, const T *dY, const 
     int row = (int)blockIdx.x * ROWS + (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     if (row >= N) return;
     size_t at = (size_t)row * D;
-    const int turns = KEEP ? KEEP : (D + 255) / 256;
+    const int turns = (D + 255) / 256;
     float mu = mean[row], r = rstd[row], sum = 0, along = 0;
-    eight kept_g[KEEP ? KEEP : 1], kept_x[KEEP ? KEEP : 1];
 #pragma unroll
     for (int t = 0; t < turns; t++) {
         int c = (t * 32 + lane) * 8;
@@ -105,7 +105,6 @@ static __global__ void backward_rows(T *dX, bool add, T *dU, const T *dY, const 
             sum += g.x[i];
             along += g.x[i] * x.x[i];       /* g is 0 beyond the row's end */
         }
-        if (KEEP) { kept_g[KEEP ? t : 0] = g; kept_x[KEEP ? t : 0] = x; }
     }
     sum = warp_sum(sum) / (float)D;
     along = warp_sum(along) / (float)D;
@@ -113,17 +112,11 @@ static __global__ void backward_rows(T *dX, bool add, T *dU, const T *dY, const 
     for (int t = 0; t < turns; t++) {
         int c = (t * 32 + lane) * 8, left = D - c;
         if (c >= D) continue;
-        eight g, x;
-        if (KEEP) { g = kept_g[KEEP ? t : 0]; x = kept_x[KEEP ? t : 0]; }
-        else {
-            eight w = load8<WHOLE>(gamma + c, left);
-            g = load8<WHOLE>(dY + at + c, left);
-            x = load8<WHOLE>(S + at + c, left);
+        eight g = load8<WHOLE>(dY + at + c, left), x = load8<WHOLE>(S + at + c, left),
+              w = load8<WHOLE>(gamma + c, left);
 #pragma unroll
-            for (int i = 0; i < 8; i++) { g.x[i] *= w.x[i]; x.x[i] = (x.x[i] - mu) * r; }
-        }
-#pragma unroll
-        for (int i = 0; i < 8; i++) g.x[i] = r * (g.x[i] - sum - x.x[i] * along);
+        for (int i = 0; i < 8; i++)
+            g.x[i] = r * (g.x[i] * w.x[i] - sum - (x.x[i] - mu) * r * along);
         if (dS) {
             eight s = load8<WHOLE>(dS + at + c, left);
 #pragma unroll
@@ -163,19 +156,22 @@ template <typename T, bool WHOLE> struct norm_sums {
     }
 };
 
-/* --- backward in one pass: ONCE_BLOCKS blocks of ONCE_WARPS warps, a row of each turn a warp.
- * Lanes keep the sums of their columns over the warp's rows; a block adds its warps' in order into
- * part[block][3][D], and once_sums the blocks'. */
+/* --- backward in one pass: at most ONCE_BLOCKS blocks of ONCE_WARPS warps, SHARE of them a row at
+ * a time. Lanes keep the sums of their columns over the rows; a block adds its warps' in order into
+ * part[block][3][D], and once_sums the blocks'. SHARE is 2 above 256 columns: with all of a row in
+ * a warp's registers an SM would have eight warps, too few to wait for memory and for each other. */
 
-enum { ONCE_BLOCKS = 128, ONCE_WARPS = 8 };
+enum { ONCE_BLOCKS = 256, ONCE_WARPS = 8 };
 
-template <typename T, int KEEP>
-static __global__ void __launch_bounds__(32 * ONCE_WARPS)
+template <typename T, int KEEP, int SHARE>
+static __global__ void __launch_bounds__(32 * ONCE_WARPS, 2)
     backward_once(T *dX, bool add, T *dU, float *part, const T *dY, const T *dS, const T *S,
                   const float *mean, const float *rstd, const float *gamma, drops d, int N, int D)
 {
-    __shared__ float room[ONCE_WARPS][256];
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    enum { SLOTS = ONCE_WARPS / SHARE };
+    __shared__ float room[ONCE_WARPS][256], halves[2][ONCE_WARPS][2];
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, slot = warp / SHARE,
+        own = (warp % SHARE * 32 + lane) * 8, turn = 0;
     eight sums[3][KEEP];
 #pragma unroll
     for (int s = 0; s < 3; s++)
@@ -183,15 +179,17 @@ static __global__ void __launch_bounds__(32 * ONCE_WARPS)
         for (int t = 0; t < KEEP; t++)
 #pragma unroll
             for (int i = 0; i < 8; i++) sums[s][t].x[i] = 0;
-    for (int row = (int)blockIdx.x * ONCE_WARPS + warp; row < N;
-         row += (int)gridDim.x * ONCE_WARPS) {
+    /* the block's warps go round equally often: they wait for each other */
+    for (int first = (int)blockIdx.x * SLOTS; first < N; first += (int)gridDim.x * SLOTS) {
+        int row = first + slot;
+        bool there = row < N;
         size_t at = (size_t)row * D;
-        float mu = mean[row], r = rstd[row], sum = 0, along = 0;
+        float mu = there ? mean[row] : 0.0f, r = there ? rstd[row] : 0.0f, sum = 0, along = 0;
         eight kept_g[KEEP], kept_x[KEEP];
 #pragma unroll
         for (int t = 0; t < KEEP; t++) {
-            int c = (t * 32 + lane) * 8;
-            if (c >= D) continue;
+            int c = t * 256 * SHARE + own;
+            if (c >= D || !there) continue;
             kept_g[t] = load8<true>(dY + at + c, 8);
             kept_x[t] = load8<true>(S + at + c, 8);
             eight w = load8<true>(gamma + c, 8);
@@ -206,12 +204,25 @@ static __global__ void __launch_bounds__(32 * ONCE_WARPS)
                 along += g * x;
             }
         }
-        sum = warp_sum(sum) / (float)D;
-        along = warp_sum(along) / (float)D;
+        sum = warp_sum(sum);
+        along = warp_sum(along);
+        if (SHARE > 1) {
+            if (lane == 0) { halves[turn][warp][0] = sum; halves[turn][warp][1] = along; }
+            __syncthreads();
+            sum = along = 0;
+#pragma unroll
+            for (int w = 0; w < SHARE; w++) {
+                sum += halves[turn][slot * SHARE + w][0];
+                along += halves[turn][slot * SHARE + w][1];
+            }
+            turn ^= 1;
+        }
+        sum /= (float)D;
+        along /= (float)D;
 #pragma unroll
         for (int t = 0; t < KEEP; t++) {
-            int c = (t * 32 + lane) * 8;
-            if (c >= D) continue;
+            int c = t * 256 * SHARE + own;
+            if (c >= D || !there) continue;
             eight g;
 #pragma unroll
             for (int i = 0; i < 8; i++)
@@ -247,11 +258,14 @@ static __global__ void __launch_bounds__(32 * ONCE_WARPS)
 #pragma unroll
             for (int i = 0; i < 8; i++) room[warp][lane * 8 + i] = sums[s][t].x[i];
             __syncthreads();
-            int c = t * 256 + (int)threadIdx.x;
-            float all = 0;
 #pragma unroll
-            for (int w = 0; w < ONCE_WARPS; w++) all += room[w][threadIdx.x];
-            if (c < D) to[s * D + c] = all;
+            for (int half = 0; half < SHARE; half++) {
+                int c = (t * SHARE + half) * 256 + (int)threadIdx.x;
+                float all = 0;
+#pragma unroll
+                for (int w = half; w < ONCE_WARPS; w += SHARE) all += room[w][threadIdx.x];
+                if (c < D) to[s * D + c] = all;
+            }
         }
 }
 
@@ -278,18 +292,18 @@ static __global__ void once_sums(float *dgamma, float *dbeta, float *du_sum, con
 
 template <typename T> static void once(const struct kern_norm_bwd *a, const struct drops &d)
 {
-    int D = a->D, all = (a->N + ONCE_WARPS - 1) / ONCE_WARPS,
+    int D = a->D, slots = D > 256 ? ONCE_WARPS / 2 : ONCE_WARPS, all = (a->N + slots - 1) / slots,
         blocks = all < ONCE_BLOCKS ? all : ONCE_BLOCKS;
     float *part =
         (float *)cuda_scratch(SCRATCH_SUMS, (size_t)blocks * 3 * (size_t)D * sizeof(float));
     if (!part) return;
-#define ONCE(KEEP) \
-    LAUNCH((backward_once<T, KEEP>), (unsigned)blocks, 32 * ONCE_WARPS, 0, (T *)a->dX, a->add, \
-           (T *)a->dU, part, (const T *)a->dY, (const T *)a->dS, (const T *)a->S, a->mean, \
+#define ONCE(KEEP, SHARE) \
+    LAUNCH((backward_once<T, KEEP, SHARE>), (unsigned)blocks, 32 * ONCE_WARPS, 0, (T *)a->dX, \
+           a->add, (T *)a->dU, part, (const T *)a->dY, (const T *)a->dS, (const T *)a->S, a->mean, \
            a->rstd, a->gamma, d, a->N, D)
-    if (D <= 256) ONCE(1);
-    else if (D <= 512) ONCE(2);
-    else ONCE(4);
+    if (D <= 256) ONCE(1, 1);
+    else if (D <= 512) ONCE(1, 2);
+    else ONCE(2, 2);
     LAUNCH(once_sums, dim3(blocks_for((size_t)D, 32), 3), 32 * ONCE_WARPS, 0, a->dgamma, a->dbeta,
            a->du_sum, (const float *)part, blocks, D);
 }
@@ -301,12 +315,12 @@ template <typename T> static void backward(const struct kern_norm_bwd *a)
     const T *dY = (const T *)a->dY, *S = (const T *)a->S;
     int N = a->N, D = a->D;
     bool whole = whole8((size_t)D, a->dX, a->dU, dY, a->dS, S, a->gamma);
-    if (cuda_try(TRY_NORM) && whole && D <= 1024) {
+    if (whole && D <= 1024) {
         once<T>(a, d);
         return;
     }
-#define BACKWARD(WHOLE, KEEP) \
-    LAUNCH((backward_rows<T, WHOLE, KEEP>), grid, 32 * ROWS, 0, (T *)a->dX, a->add, (T *)a->dU, \
+#define BACKWARD(WHOLE) \
+    LAUNCH((backward_rows<T, WHOLE>), grid, 32 * ROWS, 0, (T *)a->dX, a->add, (T *)a->dU, \
            dY, (const T *)a->dS, S, a->mean, a->rstd, a->gamma, d, N, D)
     float *const out[2] = { a->dgamma, a->dbeta };
     if (a->dgamma || a->dbeta) {            /* first: dX may be dY */
@@ -314,11 +328,8 @@ template <typename T> static void backward(const struct kern_norm_bwd *a)
             cuda_columns<2>(out, norm_sums<T, true>{ dY, S, a->mean, a->rstd, D }, N, D);
         else cuda_columns<2>(out, norm_sums<T, false>{ dY, S, a->mean, a->rstd, D }, N, D);
     }
-    if (!whole) BACKWARD(false, 0);
-    else if (D <= 256) BACKWARD(true, 1);
-    else if (D <= 512) BACKWARD(true, 2);
-    else if (D <= 1024) BACKWARD(true, 4);
-    else BACKWARD(true, 0);
+    if (whole) BACKWARD(true);
+    else BACKWARD(false);
     if (a->du_sum && a->dU) cuda_column_sums(a->du_sum, (const T *)a->dU, N, D, D);
 }
 

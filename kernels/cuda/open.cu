@@ -64,10 +64,10 @@ static const char *cuda_describe(void)
     cudaDriverGetVersion(&driver);
     cudaMemGetInfo(&here, &all);
     snprintf(text, sizeof text,
-             "cuda: %s (sm_%d%d), %.1f GiB, %.1f free, driver for CUDA %d.%d, %s, %s%s%s%s",
+             "cuda: %s (sm_%d%d), %.1f GiB, %.1f free, driver for CUDA %d.%d, %s, %s%s%s",
              device.name, device.major, device.minor, (double)all / (1 << 30),
              (double)here / (1 << 30), driver / 1000, driver % 1000 / 10, gemm_describe(),
-             cuda.bf16 ? "bf16" : "float32", gemm_plans(), graph_describe(), tries_describe());
+             cuda.bf16 ? "bf16" : "float32", gemm_plans(), graph_describe());
     return text;
 }
 
@@ -85,10 +85,9 @@ static size_t cuda_working(const struct kern_shape *s)
     int step;
     double rows = s->rows, wide = s->ffn > 3 * s->dim ? s->ffn : 3 * s->dim;
     double logits = (double)xent_logits(s->vocab, s->predicted, &step) * (cuda.bf16 ? 1.5 : 1);
-    double mask = cuda_try(TRY_MASK) ? 0 : rows * s->heads * ((s->longest + 63) / 64 * 8),
-           sums = 64 * 2 * (wide > s->vocab ? wide : s->vocab) * 4;
+    double sums = 64 * 2 * (wide > s->vocab ? wide : s->vocab) * 4;
     double runs = rows / 16 * s->dim * 4, keys = 16 * rows + 8192;
-    return (size_t)(1.125 * (logits + mask + sums + runs + keys + rows * s->heads * 4)) +
+    return (size_t)(1.125 * (logits + sums + runs + keys + rows * s->heads * 4)) +
            (cuda.bf16 ? 2 * s->params : 0);
 }
 
@@ -143,13 +142,7 @@ extern "C" __attribute__((visibility("default")))
 const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char **why)
 {
     int n = 0, own = 0;
-    const char *lt, *tries = tries_open();
-    if (tries) {
-        *why = missing("%s", tries);
-        return NULL;
-    }
-    table.norm_sums = cuda_try(TRY_NORM);
-    table.writes_first = cuda_try(TRY_FIRST);
+    const char *lt;
     if (table.abi) return &table;                       /* opened before */
     cuda.fail = fail ? fail : keep_message;
     cudaError_t e = cudaGetDeviceCount(&n);
@@ -199,6 +192,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
     table.stream = cuda_stream;
     table.precision = cuda_precision;
     table.attn_bits = cuda_attn_bits;
+    table.norm_sums = table.writes_first = true;
 #define CUDA_ENTRY(op, name) table.op = cuda_##op;
     KERN_OPS(CUDA_ENTRY)
 #undef CUDA_ENTRY

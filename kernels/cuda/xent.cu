@@ -3,14 +3,13 @@
  * and never all rows' at once. */
 #include "kernels/cuda/columns.h"
 
-enum { THREADS = 256, EIGHTS = 512 };
+enum { THREADS = 512 };
 
 /* At most so many at a time, unless 64 rows are more: 256 MiB, or 1 GiB on a device of 40 GiB and
  * more; less on one of less than 4. It is the device's memory and not what is free of it: chunks
  * decide the order of sums. */
 static size_t most_logits(void)
 {
-    if (!cuda_try(TRY_XENT)) return (size_t)64 << 20;
     if (cuda.memory >= (size_t)40 << 30) return (size_t)256 << 20;
     return cuda.memory >= (size_t)4 << 30 ? (size_t)64 << 20 : cuda.memory / 256;
 }
@@ -51,60 +50,12 @@ template <int N> static __device__ row_of block_row(row_of x, row_of *room)
     return all;
 }
 
-/* Z [rows, V] the products; dZ (NULL: not wanted) gets the gradient of the logits. Rows are ld
- * apart. */
+/* Z [rows, V] the products with their bias; dZ (NULL: not wanted) gets the gradient of the logits,
+ * zeros behind a row's last word. Rows are ld apart. A thread takes words in eights, with one
+ * exponential for a change of its maximum. */
 template <typename T>
-static __global__ void softmax_rows(float *loss, float *nll, int32_t *best, T *dZ, const float *Z,
-                                    const float *b, const int32_t *target, const float *weight,
-                                    const uint8_t *allowed, const int32_t *count, float eps,
-                                    float scale, int V, int ld)
-{
-    __shared__ row_of room[32];
-    int m = (int)blockIdx.x, word = target[m];
-    const float *z = Z + (size_t)m * ld;
-    row_of mine = { { -INFINITY, 0 }, 0, -INFINITY, -1 };
-    for (int v = (int)threadIdx.x; v < V; v += THREADS) {
-        if (allowed && !allowed[v] && v != word) continue;
-        float x = z[v] + (b ? b[v] : 0.0f), high = fmaxf(mine.s.max, x);
-        mine.s.sum =
-            x == -INFINITY ? mine.s.sum : mine.s.sum * expf(mine.s.max - high) + expf(x - high);
-        mine.s.max = high;
-        mine.sum += x;
-        if (mine.at < 0 ? x == x : x > mine.best) { mine.best = x; mine.at = v; }
-    }
-    row_of row = block_row<THREADS>(mine, room);
-    float lse = row.s.max + logf(row.s.sum);
-    float words = (float)(count ? *count + (word >= 0 && !allowed[word]) : V), even = eps / words,
-          p = 0, by = 0;
-    if (threadIdx.x == 0) {
-        float n = 0, l = 0;
-        if (word >= 0) {
-            n = lse - (z[word] + (b ? b[word] : 0.0f));
-            l = (1 - eps) * n + eps * (lse - row.sum / words);
-        }
-        if (loss) loss[m] = l;
-        if (nll) nll[m] = n;
-        if (best) best[m] = row.at;
-    }
-    if (!dZ) return;
-    __syncthreads(); /* d may be z: the target's logit has been read */
-    T *d = dZ + (size_t)m * ld;
-    if (word >= 0) by = scale * (weight ? weight[m] : 1.0f);
-    for (int v = (int)threadIdx.x; v < V; v += THREADS) {
-        float x = 0;
-        if (word >= 0 && (!allowed || allowed[v] || v == word)) {
-            p = expf(z[v] + (b ? b[v] : 0.0f) - lse);
-            x = by * (p - even - (v == word ? 1 - eps : 0.0f));
-        }
-        d[v] = from_float<T>(x);
-    }
-}
-
-/* The same with a thread's words in eights, one exponential for a change of its maximum; the bias
- * is in Z. What is behind a row's last word is zero in dZ. */
-template <typename T>
-static __global__ void __launch_bounds__(EIGHTS)
-    softmax_eights(float *loss, float *nll, int32_t *best, T *dZ, const float *Z,
+static __global__ void __launch_bounds__(THREADS)
+    softmax_rows(float *loss, float *nll, int32_t *best, T *dZ, const float *Z,
                    const int32_t *target, const float *weight, const uint8_t *allowed,
                    const int32_t *count, float eps, float scale, int V, int ld)
 {
@@ -112,7 +63,7 @@ static __global__ void __launch_bounds__(EIGHTS)
     int m = (int)blockIdx.x, word = target[m];
     const float *z = Z + (size_t)m * ld;
     row_of mine = { { -INFINITY, 0 }, 0, -INFINITY, -1 };
-    for (int v = (int)threadIdx.x * 8; v < V; v += EIGHTS * 8) {
+    for (int v = (int)threadIdx.x * 8; v < V; v += THREADS * 8) {
         eight x = load8<true>(z + v, 8);
         float high = mine.s.max;
 #pragma unroll
@@ -135,7 +86,7 @@ static __global__ void __launch_bounds__(EIGHTS)
         for (int i = 0; i < 8; i++)
             mine.s.sum += x.x[i] == -INFINITY ? 0.0f : expf(x.x[i] - high);
     }
-    row_of row = block_row<EIGHTS>(mine, room);
+    row_of row = block_row<THREADS>(mine, room);
     float lse = row.s.max + logf(row.s.sum);
     float words = (float)(count ? *count + (word >= 0 && !allowed[word]) : V), even = eps / words,
           by = 0;
@@ -153,7 +104,7 @@ static __global__ void __launch_bounds__(EIGHTS)
     __syncthreads(); /* d may be z: the target's logit has been read */
     T *d = dZ + (size_t)m * ld;
     if (word >= 0) by = scale * (weight ? weight[m] : 1.0f);
-    for (int v = (int)threadIdx.x * 8; v < V; v += EIGHTS * 8) {
+    for (int v = (int)threadIdx.x * 8; v < V; v += THREADS * 8) {
         eight x = load8<true>(z + v, 8);
 #pragma unroll
         for (int i = 0; i < 8; i++) {
@@ -174,7 +125,7 @@ size_t xent_logits(int V, int M, int *rows)
     size_t across = (size_t)logits_across(V > 0 ? V : 1), most = most_logits() / across / 64 * 64;
     if (most < 64) most = 64;
     *rows = M < (int)most ? M : (int)most;
-    if (cuda_try(TRY_XENT) && M > *rows) {      /* equal chunks of whole tiles of products */
+    if (M > *rows) {                        /* equal chunks of whole tiles of products */
         int chunks = (M + *rows - 1) / *rows;
         *rows = ((M + chunks - 1) / chunks + 127) / 128 * 128;
         if (*rows > M) *rows = M;
@@ -203,17 +154,10 @@ template <typename T> static void run(const struct kern_xent *a)
         T *dx = a->dX ? (T *)a->dX + (size_t)at * D : NULL;
         const struct matrix X = { x, D, MATRIX_ACT }, W = { a->W, D, MATRIX_WEIGHTS },
                             d = { dZ, ld, MATRIX_ACT };
-        bool eights = cuda_try(TRY_XENT);
-        cuda_gemm(false, true, rows, V, D, X, W, { Z, ld, MATRIX_FLOAT }, false,
-                  eights ? a->b : NULL, false);
-        if (eights)
-            LAUNCH(softmax_eights<T>, (unsigned)rows, EIGHTS, 0, a->loss ? a->loss + at : NULL,
-                   a->nll ? a->nll + at : NULL, a->best ? a->best + at : NULL, dZ, (const float *)Z,
-                   a->target + at, a->weight ? a->weight + at : NULL, a->allowed,
-                   (const int32_t *)count, a->eps, a->scale, V, ld);
-        else LAUNCH(softmax_rows<T>, (unsigned)rows, THREADS, 0, a->loss ? a->loss + at : NULL,
+        cuda_gemm(false, true, rows, V, D, X, W, { Z, ld, MATRIX_FLOAT }, false, a->b, false);
+        LAUNCH(softmax_rows<T>, (unsigned)rows, THREADS, 0, a->loss ? a->loss + at : NULL,
                a->nll ? a->nll + at : NULL, a->best ? a->best + at : NULL, dZ, (const float *)Z,
-               a->b, a->target + at, a->weight ? a->weight + at : NULL, a->allowed,
+               a->target + at, a->weight ? a->weight + at : NULL, a->allowed,
                (const int32_t *)count, a->eps, a->scale, V, ld);
         if (dx)
             cuda_gemm(false, false, rows, D, V, d, W, { dx, D, MATRIX_ACT }, false, NULL, false);

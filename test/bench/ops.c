@@ -1,11 +1,10 @@
 /* Where a training step's time goes, operation by operation, against the speed of one large
  * product measured in the same run.
- *   ops [--try A]... [THREADS [DEVICE [bf16 [LAYERS DIM VOCABULARY LENGTH SENTENCES HEADS]]]]
+ *   ops [THREADS [DEVICE [bf16 [LAYERS DIM VOCABULARY LENGTH SENTENCES HEADS]]]]
  * of that model, or of three sizes; milliseconds are the best of several runs, GFLOP/s of the
  * products inside an operation, GB/s of what it must read and write. With CPUTIME=1 in the
  * environment one thread's own time is measured instead of the clock's: for a busy machine. LENGTH
- * `real`: 4 to 128, as in step.c; -128: causal. ONLY=attention leaves out what is not. --try:
- * tries.h. */
+ * `real`: 4 to 128, as in step.c; -128: causal. ONLY=attention leaves out what is not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 #include "common/mem.h"
 #include "common/thread.h"
 #include "kernels/kernels.h"
-#include "test/bench/tries.h"
 #include "test/unit/acts.h"
 
 static const struct kernels *k;
@@ -71,21 +69,16 @@ static void report(const char *what, double s, double flops, double bytes, int t
  * as some do. */
 #define TIME(what, flops, bytes, times, call) do { \
         if (only && !strstr(what, only)) break; \
-        for (int turn_ = 0; turn_ < turns(); turn_++) { \
-            use(turn_); \
-            double best = 1e9, until = now() + (try_of[0] ? 0.1 : 0.2); \
-            for (int run = 0, calls = 1; run < 3 || (now() < until && run < 100); run++) { \
-                double t = now(); \
-                for (int c_ = 0; c_ < calls; c_++) call; \
-                k->sync(); \
-                t = (now() - t) / calls; \
-                if (t < best) best = t; \
-                if (k->queues && best < 1e-3) calls = 16; \
-            } \
-            note(turn_, best); \
+        double best = 1e9, until = now() + 0.2; \
+        for (int run = 0, calls = 1; run < 3 || (now() < until && run < 100); run++) { \
+            double t = now(); \
+            for (int c_ = 0; c_ < calls; c_++) call; \
+            k->sync(); \
+            t = (now() - t) / calls; \
+            if (t < best) best = t; \
+            if (k->queues && best < 1e-3) calls = 16; \
         } \
-        report(what, best_of(try_of[0] ? tries - 1 : 0), flops, bytes, times); \
-        tell_tries(what); \
+        report(what, best, flops, bytes, times); \
     } while (0)
 
 static void model(int layers, int D, int V, int T, int B, int heads)
@@ -271,13 +264,10 @@ static void objectives(int D, int V, int N)
 
 int main(int argc, char **argv)
 {
-    tries_from(&argc, &argv);
     only = getenv("ONLY");
     par_threads_set(argc > 1 ? atoi(argv[1]) : 1);
     bool bf16 = argc > 3 && strcmp(argv[3], "bf16") == 0;
-    try_device = argc > 2 ? argv[2] : "cpu";
-    try_precision = bf16 ? KERN_BF16 : KERN_FLOAT32;
-    k = kernels_open(try_device, try_precision, NULL);
+    k = kernels_open(argc > 2 ? argv[2] : "cpu", bf16 ? KERN_BF16 : KERN_FLOAT32, NULL);
     if (!k) { fprintf(stderr, "ops: %s\n", err_msg()); return 1; }
     if (getenv("CPUTIME")) clock_id = CLOCK_PROCESS_CPUTIME_ID;
     printf("%s\n", k->describe());

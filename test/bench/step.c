@@ -7,7 +7,6 @@
  *   step DEVICE PRECISION bt  LAYERS DIM ...
  *        back-translation: the sentences are translated greedily by the model as it is, then learnt
  *        from their translations; tokens/s are of what is learnt from, both sides
- * --try A, before all: tries.h; what is printed at the end is of the last one.
  * The speed of one large product [PRODUCT, PRODUCT] by the same (8192; 1024 on a CPU) is measured
  * first, and all of a step's products are set against it. LENGTH is a number, or `real`: 4 to 128
  * tokens, 45 on average (length() below; test/gpu/peer.py has the same). */
@@ -20,7 +19,6 @@
 #include "common/thread.h"
 #include "common/vocab.h"
 #include "lib/model/decode.h"
-#include "test/bench/tries.h"
 #include "test/unit/acts.h"
 
 static const struct kernels *k;
@@ -102,9 +100,8 @@ static int translate(struct model *m, struct tape *t, const struct batch *real, 
 
 int main(int argc, char **argv)
 {
-    tries_from(&argc, &argv);
     if (argc < 9) {
-        fprintf(stderr, "usage: step [--try A]... DEVICE float32|bf16 mlm|mt|bt LAYERS DIM "
+        fprintf(stderr, "usage: step DEVICE float32|bf16 mlm|mt|bt LAYERS DIM "
                         "VOCABULARY SENTENCES LENGTH|real [STEPS [THREADS [PRODUCT]]]\n");
         return 2;
     }
@@ -113,9 +110,7 @@ int main(int argc, char **argv)
         fixed = atoi(argv[8]), steps = argc > 9 ? atoi(argv[9]) : 20;
     par_threads_set(argc > 10 ? atoi(argv[10]) : 1);
     const char *why;
-    try_device = argv[1];
-    try_precision = strcmp(argv[2], "bf16") == 0 ? KERN_BF16 : KERN_FLOAT32;
-    k = kernels_open(try_device, try_precision, &why);
+    k = kernels_open(argv[1], strcmp(argv[2], "bf16") == 0 ? KERN_BF16 : KERN_FLOAT32, &why);
     if (!k) { fprintf(stderr, "step: %s\n", err_msg()); return 1; }
     printf("%s\n", why);
     double peak = product_speed(argc > 11                     ? atoi(argv[11])
@@ -149,8 +144,7 @@ int main(int argc, char **argv)
     float *norm2 = k->alloc(sizeof *norm2), *got = k->host_alloc((size_t)(steps + 4) * sizeof *got);
     if (!norm2 || !got) { fprintf(stderr, "step: %s\n", err_msg()); return 1; }
     double began = 0;
-    for (int turn = 0, step = 1; turn < turns(); step = step < steps + 3 ? step + 1 : 1) {
-        if (step == 1) use(turn);
+    for (int step = 1; step <= steps + 3; step++) {
         if (step == 4) {                         /* after three the arena has its size */
             k->sync();
             began = now();
@@ -181,14 +175,11 @@ int main(int argc, char **argv)
         KERN(k, norm2, .out = norm2, .x = m.ps.grad, .n = m.ps.total);
         k->adam(&a);
         params_grad_clear(&m.ps, true);
-        k->fetch(got + step, norm2,
-                 sizeof *got); /* read when a line of the log is due, as in a training run */
-        if (step < steps + 3) continue;
-        if (k->sync() < 0) { fprintf(stderr, "step: %s\n", err_msg()); return 1; }
-        note(turn++, (now() - began) / steps);
+        /* read when a line of the log is due, as in a training run */
+        k->fetch(got + step, norm2, sizeof *got);
     }
-    tell_tries("step");
-    double mean = best_of(tries - 1), dd = (double)D * D, pairs = 0;
+    if (k->sync() < 0) { fprintf(stderr, "step: %s\n", err_msg()); return 1; }
+    double mean = (now() - began) / steps, dd = (double)D * D, pairs = 0;
     for (int s = 0; s < sentences; s++) pairs += (double)src.len[s] * src.len[s];
     /* 2 a weight and token forward, 4 backward; attention 4 D and 8 D a pair of positions; the
      * output layer's rows. */

@@ -16,8 +16,8 @@
  * are the same for all processes; otherwise each process has its own
  *   ISOGLOT_EMULATE_NO_GRAPHS=CALL a capture fails: CALL is begin, launch, end or instantiate
  *   ISOGLOT_EMULATE_COUNTS=FILE    gets, at the end, how often the host waited: "stream N", "event
- * N", "memory N" (cudaFree); and how many graphs were made, changed and launched: "instantiated N",
- * "updated N", "replayed N"; and "launched N" of kernels */
+ * N", "memory N" (cudaFree); and how many graphs were made and launched: "instantiated N",
+ * "replayed N"; and "launched N" of kernels */
 #ifndef TEST_CUDA_RUNTIME_H
 #define TEST_CUDA_RUNTIME_H
 #include <math.h>
@@ -170,8 +170,7 @@ enum {
     cudaErrorStreamCaptureUnsupported = 900,
     cudaErrorStreamCaptureInvalidated = 901,
     cudaErrorIllegalState = 401,
-    cudaErrorNotReady = 600,
-    cudaErrorGraphExecUpdateFailure = 910
+    cudaErrorNotReady = 600
 };
 enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
@@ -210,13 +209,9 @@ enum cudaStreamCaptureMode {
 };
 typedef struct emulate_graph *cudaGraph_t;
 typedef struct emulate_exec *cudaGraphExec_t;
-struct cudaGraphExecUpdateResultInfo { int result; };
 cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *g);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *e, cudaGraph_t g, unsigned long long flags);
-cudaError_t cudaGraphExecUpdate(
-    cudaGraphExec_t e, cudaGraph_t g,
-    cudaGraphExecUpdateResultInfo *how); /* the same kernels and operations only */
 cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t s);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t e);
 cudaError_t cudaGraphDestroy(cudaGraph_t g);

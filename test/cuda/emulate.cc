@@ -350,15 +350,15 @@ static void misaligned(int)
 
 /* ISOGLOT_EMULATE_COUNTS: how often the host waited for the device, by call, what became of graphs,
  * and launches; written at the end. */
-static struct { int stream, event, memory, instantiated, updated, replayed, launches; } counts;
+static struct { int stream, event, memory, instantiated, replayed, launches; } counts;
 static __attribute__((destructor)) void tell_counts(void)
 {
     const char *path = getenv("ISOGLOT_EMULATE_COUNTS");
     FILE *f = path ? fopen(path, "w") : NULL;
     if (!f) return;
     fprintf(f, "stream %d\nevent %d\nmemory %d\n", counts.stream, counts.event, counts.memory);
-    fprintf(f, "instantiated %d\nupdated %d\nreplayed %d\nlaunched %d\n", counts.instantiated,
-            counts.updated, counts.replayed, counts.launches);
+    fprintf(f, "instantiated %d\nreplayed %d\nlaunched %d\n", counts.instantiated,
+            counts.replayed, counts.launches);
     fclose(f);
 }
 
@@ -834,19 +834,6 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *e, cudaGraph_t g, unsigned lon
     (*e)->graph = g;
     g->users++;
     counts.instantiated++;
-    return now();
-}
-
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t e, cudaGraph_t g, cudaGraphExecUpdateResultInfo *)
-{
-    if (refused()) return last_error;
-    const struct node *x = e->graph->first, *y = g->first;
-    for (; x && y && x->what == y->what; x = x->next) y = y->next;
-    if (x || y) return last_error = cudaErrorGraphExecUpdateFailure;
-    graph_drop(e->graph);
-    e->graph = g;
-    g->users++;
-    counts.updated++;
     return now();
 }
 

@@ -56,12 +56,9 @@ check_training_follows_the_cpu() {
 }
 check_bf16_training_follows_the_cpu() { corpus && { [ -e cpu ] || pretrain_on cpu float32 cpu; } &&
     pretrain_on cuda bf16 cuda16 && follows 0.03 cpu cuda16; }
-# With all=1 the other ways of ISOGLOT_CUDA_TRY.
 check_same_seed_same_bytes() {
-    local way=${1:-${ISOGLOT_CUDA_TRY-}} once=once${1:+.other}
-    corpus && ISOGLOT_CUDA_TRY=$way pretrain_on cuda bf16 "$once" &&
-        ISOGLOT_CUDA_TRY=$way pretrain_on cuda bf16 "$once.again" &&
-        cmp "$once"/last/weights.safetensors "$once.again"/last/weights.safetensors
+    corpus && pretrain_on cuda bf16 once && pretrain_on cuda bf16 again &&
+        cmp once/last/weights.safetensors again/last/weights.safetensors
 }
 # Stopped by a signal whenever the log has a new line and resumed until it is through: the bytes of
 # an unbroken run.

@@ -1,11 +1,13 @@
 """The same training steps as test/bench/step.c in PyTorch at its best: bf16 autocast, torch.compile, scaled-dot-product (flash)
-attention, fused AdamW.  peer.py mlm|mt|bt LAYERS DIM VOCABULARY SENTENCES LENGTH|real [STEPS] [--attention flash|cudnn]
+attention, fused AdamW.  peer.py mlm|mt|bt LAYERS DIM VOCABULARY SENTENCES LENGTH|real [STEPS] [--attention flash|cudnn] [--profile]
 It compiles, warms up and says `ready`; then for each line of input STEPS steps are timed and a line is printed, so that one process,
 which compiles for a minute, takes turns with ours.
+--profile: instead, a line for each kind of kernel of three steps, `KIND<tab>ms a step<tab>launches a step`.
 Real lengths are padded to the longest of the batch, to a multiple of eight. bt translates the batch first, greedily, by a copy of the model in bf16 with caches of
 keys and values, a step of it one CUDA graph, and learns from that. On a machine without a GPU it runs slowly on the CPU, for a look at it."""
 import contextlib
 import copy
+import re
 import sys
 import time
 import torch
@@ -19,6 +21,9 @@ if '--attention' in sys.argv:
     backend = {'flash': SDPBackend.FLASH_ATTENTION, 'cudnn': SDPBackend.CUDNN_ATTENTION}[sys.argv[at + 1]]
     attention = lambda: sdpa_kernel(backend)
     del sys.argv[at:at + 2]
+profile = '--profile' in sys.argv
+if profile:
+    sys.argv.remove('--profile')
 kind, layers, D, V, sentences, length = sys.argv[1], *map(int, sys.argv[2:6]), sys.argv[6]
 steps = int(sys.argv[7]) if len(sys.argv) > 7 else 20
 heads, device = D // 64, 'cuda' if torch.cuda.is_available() else 'cpu'
@@ -233,6 +238,26 @@ def train(n):
 
 
 train(6)
+if profile:
+    from torch.profiler import ProfilerActivity, profile as profiler
+    kinds = (('attention', 'flash|fmha|sdpa|cudnn.*attn'), ('products', 'gemm|nvjet|cutlass|xmma|wgmma'), ('AdamW', 'adam'),
+             ('norm of gradients, clipping', 'multi_tensor_apply|foreach|lpnorm'), ('copies', 'memcpy|copy'),
+             ('zeroing', 'memset|fill'), ('GELU', 'gelu|erf'), ('layer norms', 'native_layer_norm|layer_norm'),
+             ('loss', 'softmax|nll|cross_entropy'), ('embeddings', 'embedding|index|sort|radix'))
+    with profiler(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as p:
+        train(3)
+    sums = {}
+    for e in p.key_averages():
+        us = getattr(e, 'self_device_time_total', 0)
+        if not us or e.device_type == torch.autograd.DeviceType.CPU:
+            continue
+        name = next((k for k, words in kinds if re.search(words, e.key, re.I)), 'other: ' + e.key[:60])
+        ms, n = sums.get(name, (0, 0))
+        sums[name] = ms + us / 3e3, n + e.count / 3
+    for name, (ms, n) in sorted(sums.items(), key=lambda x: -x[1][0])[:16]:
+        print(f'{name}\t{ms:.2f}\t{n:.0f}')
+    print(f"all\t{sum(ms for ms, _ in sums.values()):.2f}\t{sum(n for _, n in sums.values()):.0f}")
+    sys.exit()
 print('ready', flush=True)
 tokens = sum(lens) * (2 if kind == 'mt' else 1) + (sum(said) + 2 * sentences if kind == 'bt' else 0)
 for _ in sys.stdin:

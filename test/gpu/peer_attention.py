@@ -1,5 +1,5 @@
-"""PyTorch's attention beside ours (row A3): ms a call, forward and backward apart, of FlashAttention-2, cuDNN, and cuDNN in
-its fixed order, for 12 x 1024's shapes, as decide.sh prints them.  peer_attention.py [REPEATS]"""
+"""PyTorch's attention, beside which `bench/ops` is to be read: ms a call, forward and backward apart, of FlashAttention-2, cuDNN, and cuDNN in
+its fixed order, for 12 x 1024's shapes, tab-separated.  peer_attention.py [REPEATS]"""
 import sys
 import torch
 import torch.nn.functional as F
@@ -35,10 +35,10 @@ def row(name, backend, B, H, T, d, causal, p, fixed=False):
             backward = median(lambda: torch.autograd.grad(o, (q, k, v), go, retain_graph=True))
             one, two = (torch.autograd.grad(o, (q, k, v), go, retain_graph=True) for _ in '12')
             same = all(torch.equal(x, y) for x, y in zip(one, two))
-        print(f'A3\t{name}, {B} of {T}, heads of {d}, causal {causal}, dropout {p}, equal bytes {same}\t\t\t'
-              f'{forward:.4f} forward, {backward:.4f} backward\tms\twgmma or not', flush=True)
+        print(f'{name}, {B} of {T}, heads of {d}, causal {causal}, dropout {p}, equal bytes {same}\t\t\t'
+              f'{forward:.4f} forward, {backward:.4f} backward\tms', flush=True)
     except RuntimeError as e:
-        print(f'A3\t{name}, {B} of {T}, heads of {d}, dropout {p}\t\t\tno number: {str(e).splitlines()[0][:90]}\tms\twgmma or not', flush=True)
+        print(f'{name}, {B} of {T}, heads of {d}, dropout {p}\t\t\tno number: {str(e).splitlines()[0][:90]}\tms', flush=True)
     torch.use_deterministic_algorithms(False)
 
 

@@ -1,7 +1,7 @@
 /* A communicator of one rank: libisoglot-cuda.so and libisoglot-nccl.so, each with a CUDA run time
  * of its own, in one process and on one GPU. Messages to itself, streams that wait for each other's
  * marks, sums in the tree's order, and an end. On the emulated GPU here, and on a real one from
- * test/gpu/decide.sh (ISOGLOT_CUDA, ISOGLOT_NCCL), where it answers without a second GPU whether
+ * test/gpu/run.sh (ISOGLOT_CUDA, ISOGLOT_NCCL), where it answers without a second GPU whether
  * streams and events of one run time work in the other. */
 #include <stdarg.h>
 #include <stddef.h>
