@@ -374,15 +374,15 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS)
 }
 
 /* --- backward of sentences that fit: a block a head of a sentence of more than `shorter` and at
- * most ROWS queries or keys, a warp 16 or 32 of its queries. Q, dO, K and V of the head are in shared
- * memory as a whole. Keys come a tile at a time; P and dS of all queries to them go into shared
- * memory, and from there the warps, 16 or 32 keys by 32 columns each, make dV = (m P)^T dO and
- * dK = dS^T Q. dQ stays in registers. Every product is made once, every sum has one order. */
+ * most ROWS queries or keys, a warp 16 or 32 of its queries. Q, dO, K and V of the head are in
+ * shared memory as a whole. Keys come a tile at a time; P and dS of all queries to them go into
+ * shared memory, and from there the warps, 16 or 32 keys by 32 columns each, make
+ * dV = (m P)^T dO and dK = dS^T Q. dQ stays in registers. Every product is made once, every sum has one order. */
 
 template <int DIM, int ROWS> struct whole {
-    /* Strips of 16 queries a warp has. Two: half as many loads of keys and values from shared memory,
-     * which bounds 256 rows (an H100: 0.302 ms a layer of 64 x 256, 0.327 with one); shorter
-     * sentences have no use for it. */
+    /* Strips of 16 queries a warp has. Two: half as many loads of keys and values from shared
+     * memory, which bounds 256 rows (an H100: 0.302 ms a layer of 64 x 256, 0.327 with one);
+     * shorter sentences were not tried with it. */
     static const int by = ROWS > 128 && DIM <= 64 ? 2 : 1;
     static const int threads = 2 * ROWS / by, keys = ROWS > 128 ? 64 : 32, stride = keys + 8,
                      tiles = ROWS / keys;
@@ -677,7 +677,8 @@ static bool start_whole(const struct kern_attn_bwd *a, const struct attn_mask *m
                                                   (int)bytes),
                              "attention's shared memory");
     LAUNCH((backward_whole<DIM, ROWS, CAUSAL, DROPS>), (unsigned)(a->g->batch * a->g->heads),
-           (whole<DIM, ROWS>::threads), bytes, (bf16 *)a->dQ, (bf16 *)a->dK, (bf16 *)a->dV, (const bf16 *)a->dO,
+           (whole<DIM, ROWS>::threads), bytes, (bf16 *)a->dQ, (bf16 *)a->dK, (bf16 *)a->dV,
+           (const bf16 *)a->dO,
            (const bf16 *)a->O, (const bf16 *)a->Q, (const bf16 *)a->K, (const bf16 *)a->V, a->lse,
            *a->g, *m, shorter);
     return true;

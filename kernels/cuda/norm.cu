@@ -158,8 +158,8 @@ template <typename T, bool WHOLE> struct norm_sums {
 
 /* --- backward in one pass: at most ONCE_BLOCKS blocks of ONCE_WARPS warps, SHARE of them a row at
  * a time. Lanes keep the sums of their columns over the rows; a block adds its warps' in order into
- * part[block][3][D], and once_sums the blocks'. SHARE is 2 above 256 columns: with all of a row in
- * a warp's registers an SM would have eight warps, too few to wait for memory and for each other. */
+ * part[block][3][D], and once_sums the blocks'. SHARE is 2 above 256 columns: with all of a row
+ * in a warp's registers an SM would have eight warps, too few to hide what they wait for. */
 
 enum { ONCE_BLOCKS = 256, ONCE_WARPS = 8 };
 
