@@ -377,7 +377,8 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS)
  * most ROWS queries or keys, a warp 16 or 32 of its queries. Q, dO, K and V of the head are in
  * shared memory as a whole. Keys come a tile at a time; P and dS of all queries to them go into
  * shared memory, and from there the warps, 16 or 32 keys by 32 columns each, make
- * dV = (m P)^T dO and dK = dS^T Q. dQ stays in registers. Every product is made once, every sum has one order. */
+ * dV = (m P)^T dO and dK = dS^T Q. dQ stays in registers. Every product is made once, every sum
+ * has one order. */
 
 template <int DIM, int ROWS> struct whole {
     /* Strips of 16 queries a warp has. Two: half as many loads of keys and values from shared
