@@ -7,26 +7,6 @@
 #include "common/text.h"
 #include "lib/subword/tokjson_in.h"
 
-bool is_space(uint32_t c)
-{
-    return c < 128 ? c == ' ' || (c >= 9 && c <= 13) : u_isUWhiteSpace((UChar32)c);
-}
-
-bool is_word(uint32_t c)
-{
-    switch (u_charType((UChar32)c)) {
-    case U_NON_SPACING_MARK:
-    case U_ENCLOSING_MARK:
-    case U_COMBINING_SPACING_MARK:
-    case U_DECIMAL_DIGIT_NUMBER: case U_CONNECTOR_PUNCTUATION: return true;
-    default:
-        return u_hasBinaryProperty((UChar32)c, UCHAR_ALPHABETIC)
-               || u_hasBinaryProperty((UChar32)c, UCHAR_JOIN_CONTROL);
-    }
-}
-
-void put_char(struct tbuf *b, uint32_t c) { b->n += (size_t)utf8_put(c, tbuf_room(b, 4)); }
-
 static bool is_ascii(const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)

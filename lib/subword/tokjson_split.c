@@ -6,14 +6,6 @@
 #include "common/text.h"
 #include "lib/subword/tokjson_in.h"
 
-bool is_punctuation(uint32_t c)
-{
-    if (c < 128)
-        return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96)
-               || (c >= 123 && c <= 126);
-    return (U_MASK(u_charType((UChar32)c)) & U_GC_P_MASK) != 0;
-}
-
 static bool is_numeric(uint32_t c)
 {
     return (U_MASK(u_charType((UChar32)c)) & U_GC_N_MASK) != 0;
@@ -27,31 +19,6 @@ void cuts_add(struct cuts *c, const char *s, size_t n, int32_t id, bool start)
     mem_room(&c->v, &c->cap, c->n + 1, sizeof *c->v);
     c->v[c->n++] = (struct cut){ c->text.n, n, id, start };
     tbuf_add(&c->text, s, n);
-}
-
-/* --- byte level ------------------------------------------------------------------------------- */
-
-/* Bytes that are seen stand for themselves, the others for the characters from U+0100 on, in
- * order. */
-static bool is_seen(unsigned b)
-{
-    return (b >= '!' && b <= '~') || (b >= 0xA1 && b <= 0xAC) || b >= 0xAE;
-}
-
-int tokjson_byte(uint32_t c)
-{
-    if (c < 256) return is_seen(c) ? (int)c : -1;
-    /* U+0100 .. U+0120: 0 .. 32; U+0121 .. U+0142: 127 .. 160; U+0143: 173 */
-    return c <= 0x120 ? (int)(c - 0x100) : c <= 0x142 ? (int)(c - 0x121 + 127) : c == 0x143 ? 173
-                                                                                           : -1;
-}
-
-void put_byte_level(struct tbuf *b, const char *s, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        unsigned x = (unsigned char)s[i];
-        put_char(b, is_seen(x) ? x : x <= 32 ? x + 0x100 : x == 173 ? 0x143 : x - 127 + 0x121);
-    }
 }
 
 /* --- added tokens ----------------------------------------------------------------------------- */

@@ -13,6 +13,41 @@ static void put_ascii(struct cps *b, const char *s) { while (*s) cps_put(b, (uns
 
 static bool has(uint32_t c, unsigned p) { return prop_of(c) & p; }
 
+/* --- shared with the pass of moses.c ---------------------------------------------------------- */
+
+bool moses_keeps_stop(const struct moses *m, const char *word, size_t n, bool next_lower,
+                      bool next_digit)
+{
+    if (next_lower) return true;
+    if (memchr(word, '.', n))
+        for (size_t i = 0; i < n; ) {
+            int len;
+            if (prop_of(prop_decode((const unsigned char *)word + i, &len)) & PROP_ALPHA)
+                return true;
+            i += (size_t)len;
+        }
+    int kind = nonbreaking_find(m->nonbreaking, word, n);
+    return kind == NONBREAKING_YES || (kind == NONBREAKING_NUMERIC && next_digit);
+}
+
+void moses_escape(const char *s, size_t n, struct tbuf *out)
+{
+    static const struct { char n; char to[7];
+    } entity[256] = { ['&'] = { 5, "&amp;" }, ['|'] = { 6, "&#124;" },  ['<'] = { 4, "&lt;" },
+                      ['>'] = { 4, "&gt;" },  ['\''] = { 6, "&apos;" }, ['"'] = { 6, "&quot;" },
+                      ['['] = { 5, "&#91;" }, [']'] = { 5, "&#93;" } };
+    char *o = tbuf_room(out, n * 6);
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (__builtin_expect(!entity[c].n, 1)) { *o++ = s[i]; continue; }
+        memcpy(o, entity[c].to, 6);
+        o += entity[c].n;
+    }
+    out->n = (size_t)(o - out->p);
+}
+
+/* --- the rules -------------------------------------------------------------------------------- */
+
 static void decode(const char *s, size_t n, struct cps *to)
 {
     to->n = 0;

@@ -11,21 +11,6 @@
 
 const struct prog_part csls_part = { .variable = { { "ISOGLOT_CSLS", "float32|int8" } } };
 
-void csls_free(struct csls_side *s)
-{
-    free(s->index);
-    free(s->score);
-    memset(s, 0, sizeof *s);
-}
-
-void csls_side_init(struct csls_side *s, uint32_t n, int k)
-{
-    s->n = n;
-    s->k = k;
-    s->index = mem_zero((size_t)n * (size_t)k + 1, sizeof *s->index);
-    s->score = mem_zero((size_t)n * (size_t)k + 1, sizeof *s->score);
-}
-
 static struct topk heap_of(const struct csls_side *s, uint32_t i, int filled)
 {
     size_t at = (size_t)i * (size_t)s->k;

@@ -11,6 +11,8 @@
 #ifndef SPACE_CSLS_H
 #define SPACE_CSLS_H
 #include <stdint.h>
+#include <stdlib.h>
+#include "common/mem.h"
 
 /* CSLS_RATIO: the margin of Artetxe and Schwenk (2019), cos(x, y) / ((r_T(x) + r_S(y)) / 2); their
  * margin by distance is CSLS / 2. */
@@ -27,14 +29,27 @@ struct csls_side {
     float *score;             /* [n, k] */
 };
 
+/* Room for n rows of k, zeros. */
+static inline void csls_side_init(struct csls_side *s, uint32_t n, int k)
+{
+    s->n = n;
+    s->k = k;
+    s->index = mem_zero((size_t)n * (size_t)k + 1, sizeof *s->index);
+    s->score = mem_zero((size_t)n * (size_t)k + 1, sizeof *s->score);
+}
+
+static inline void csls_free(struct csls_side *s)
+{
+    free(s->index);
+    free(s->score);
+    *s = (struct csls_side){ 0 };
+}
+
 /* X [n, d] and Z [m, d] with rows of length 1 (or 0); k best of Z for each x into *x, and of X for
  * each z into *z (either may be NULL); K: neighbours that CSLS's means are taken over. -1 with a
  * message. Freed by csls_free. */
 int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, enum csls_method how,
                 int k, int K, struct csls_side *x, struct csls_side *z, struct csls_work *work);
-/* Room for n rows of k, zeros. */
-void csls_side_init(struct csls_side *s, uint32_t n, int k);
-void csls_free(struct csls_side *s);
 /* *mean [n], malloc'd: of each row of X, the mean cosine with its K nearest rows of Z. */
 int csls_neighbour_means(const float *X, uint32_t n, const float *Z, uint32_t m, int d, int K,
                          float **mean);

@@ -1,0 +1,100 @@
+/* What the kinds share. */
+#include <stdlib.h>
+#include <string.h>
+#include "common/mem.h"
+#include "lib/plot/kinds.h"
+
+/* --- figures of curves ------------------------------------------------------------------------ */
+
+struct panel *plot_panel(struct figure *f, const struct plot_options *o, const char *label)
+{
+    f->panel = mem_grow(f->panel, (size_t)f->n + 1, sizeof *f->panel);
+    f->panel[f->n] = (struct panel){ .label = mem_dup(label),
+                                     .log_y = o->log_y,
+                                     .ranged = o->range != NULL,
+                                     .low = o->low,
+                                     .high = o->high };
+    return &f->panel[f->n++];
+}
+
+void plot_figure_numbers(FILE *to, const void *data)
+{
+    const struct plot_figure *p = data;
+    const struct figure *f = &p->f;
+    bool half = false;
+    for (int i = 0; i < f->n; i++)
+        for (int k = 0; k < f->panel[i].n; k++) half |= f->panel[i].curve[k].half != NULL;
+    fprintf(to, "field\trun\t%s\tvalue\tsmoothed%s\n", p->x, half ? "\tci" : "");
+    for (int i = 0; i < f->n; i++)
+        for (int k = 0; k < f->panel[i].n; k++) {
+            const struct curve *c = &f->panel[i].curve[k];
+            for (size_t j = 0; j < c->n; j++) {
+                fprintf(to, "%s\t%s\t%.15g\t%.9g\t%.9g", f->panel[i].label, c->label, c->x[j],
+                        c->faint ? c->faint[j] : c->y[j], c->y[j]);
+                if (c->half) fprintf(to, "\t%.9g", c->half[j]);
+                fputs(half && !c->half ? "\t\n" : "\n", to);
+            }
+        }
+}
+
+int plot_figure_draw(const void *data, const struct plot_options *o, bool png, char **bytes,
+                     size_t *n)
+{
+    struct figure f = ((const struct plot_figure *)data)->f;
+    f.title = o->title;
+    f.width = o->width;
+    f.height = o->height;
+    return figure_draw(&f, png, bytes, n);
+}
+
+void plot_figure_free(void *data)
+{
+    struct plot_figure *p = data;
+    figure_free(&p->f);
+    free(p);
+}
+
+/* --- labels ----------------------------------------------------------------------------------- */
+
+/* Length of the beginning that all strings share, up to and with a '/'. */
+static size_t common_start(char *const *s, int n)
+{
+    size_t k = 0, slash = 0;
+    for (;; k++) {
+        for (int i = 0; i < n; i++) if (!s[i][k] || s[i][k] != s[0][k]) return slash;
+        if (s[0][k] == '/') slash = k + 1;
+    }
+}
+
+static size_t common_end(char *const *s, int n)
+{
+    size_t k = 0, slash = 0;
+    for (;; k++) {
+        char c = 0;
+        for (int i = 0; i < n; i++) {
+            size_t len = strlen(s[i]);
+            if (k >= len || (i && s[i][len - 1 - k] != c)) return slash;
+            c = s[i][len - 1 - k];
+        }
+        if (c == '/') slash = k + 1;
+    }
+}
+
+char *plot_label(const struct plot_options *o, char *const *paths, int n, int i)
+{
+    if (o->labels.n) return mem_dup(o->labels.v[i]);
+    /* "run/log.jsonl" beside "other/model/log.jsonl" is "run" */
+    static const char *const ending[] = { "/log.jsonl", ".jsonl", ".tsv" };
+    size_t start = n > 1 ? common_start(paths, n) : 0, end = n > 1 ? common_end(paths, n) : 0,
+           len = strlen(paths[i]);
+    char *label = start + end < len ? mem_dup(paths[i] + start) : mem_dup(paths[i]);
+    if (start + end < len) label[len - start - end] = 0;
+    size_t l = strlen(label);
+    for (size_t k = 0; k < sizeof ending / sizeof *ending; k++) {
+        size_t m = strlen(ending[k]);
+        if (l <= m || strcmp(label + l - m, ending[k])) continue;
+        label[l - m] = 0;
+        break;
+    }
+    return label;
+}
