@@ -22,7 +22,8 @@ test-run: $(T_UNITS:%=$(O)/test/unit/%) $(if $(T_CLI),cli-parts) \
 .PHONY: quick
 QUICK := $(addprefix unit/,$(filter-out ops,$(UNITS))) $(addprefix cli/,arrows back batches \
     binarize bleu bounds bpe build cases code-switch columns continue-xlmr durable example \
-    faults-terminal gc man mass predict quality raw resume score subwords tokenize tour tree whole)
+    faults-terminal gc man mass predict quality raw resume score subwords symbols tokenize tour \
+    tree whole)
 quick: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) test-run T='$(QUICK)'
 

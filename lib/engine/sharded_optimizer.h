@@ -3,7 +3,7 @@
  * Rajbhandari et al. 2020, section 5.1).
  *
  * Adam treats every number alone: of each piece of the gradient that travels, a rank holds the part
- * that it adds (lib/ranks/collective.c), in whole parts of the gradient's norm. LAMB has a norm for
+ * that it adds (lib/ranks/reduce.c), in whole parts of the gradient's norm. LAMB has a norm for
  * every tensor: a rank holds whole tensors, neighbours, as evenly as they allow. */
 #ifndef ENGINE_SHARDED_OPTIMIZER_H
 #define ENGINE_SHARDED_OPTIMIZER_H

@@ -106,15 +106,6 @@ static int start(void *self, struct pass *p, struct state *s)
 
 /* --- batches --- */
 
-void moco_add(struct batch *b, const struct pair *p, int i, uint64_t sample)
-{
-    static const uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
-    batch_begin(b);
-    batch_append(b, &(struct batch_part){ &bos, 1, p->lang[i], 0, 0 }, sample);
-    batch_append(b, &(struct batch_part){ p->ids[i], p->n[i], p->lang[i], 0, 1 }, sample);
-    batch_append(b, &(struct batch_part){ &eos, 1, p->lang[i], 0, p->n[i] + 1 }, sample);
-}
-
 static int64_t text_hash(const struct pair *p, int i)
 {
     return (int64_t)XXH3_64bits(p->ids[i], (size_t)p->n[i] * sizeof *p->ids[i]);
@@ -150,20 +141,6 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
 }
 
 /* --- a step --- */
-
-struct var *moco_pool(const struct moco *o, struct tape *t, const struct dev_batch *d,
-                      struct var *h)
-{
-    struct var *x = o->pool == MOCO_MEAN ? tape_means(t, h, &d->spans)
-                                         : tape_gather(t, h, d->spans.at, d->spans.n);
-    return tape_unit(t, x, 1);
-}
-
-struct var *moco_head(const struct moco *o, struct tape *t, struct var *h, float length)
-{
-    struct var *z = tape_linear(t, tape_dense(t, h, o->W1, -1, KERN_RELU), o->W2, -1);
-    return o->unit ? tape_unit(t, z, length) : z;
-}
 
 /* Rows of z, as float32, to `to`; where they are not normalised, divided by the temperature: what
  * is multiplied with them has not been. */

@@ -1,4 +1,4 @@
-/* Shared by moco.c (training) and moco_valid.c (retrieval). */
+/* Shared by moco.c (training) and moco_vectors.c (sentences' vectors, retrieval). */
 #ifndef OBJECTIVE_MOCO_H
 #define OBJECTIVE_MOCO_H
 #include "lib/data/pair_pool.h"

@@ -1,5 +1,5 @@
 /* Sums over ranks on their GPUs: whether gradients travel from one to the other, and then the tree
- * and the parts of collective.c, in the same order, so with the same bytes. The caller's thread
+ * and the parts of reduce.c, in the same order, so with the same bytes. The caller's thread
  * puts them into a stream of their own, one after another and the same on all ranks, whenever it
  * comes by (device_go); they run there while it goes on. */
 #include <dlfcn.h>
@@ -103,7 +103,7 @@ static int meet(struct ranks *r, const struct ranks_device *d, void *stream)
 int ranks_device_open(struct ranks *r, void *stream, char *how, size_t size)
 {
     *how = '\0';
-    if (ranks_size(r) < 2) return 0;
+    if (size_of(r) < 2) return 0;
     struct offer mine, *all = mem_zero((size_t)r->place.size, sizeof *all);
     const struct ranks_device *d = make_offer(stream, &mine);
     char why[600];
@@ -337,7 +337,7 @@ static int add(struct ranks *r, const struct sum *s)
 }
 
 /* The sums of all parts to all. */
-static int spread(struct ranks *r, struct sum *s)
+static int gather_sums(struct ranks *r, struct sum *s)
 {
     struct part mine = sum_part(r, s, r->place.rank);
     struct room room;
@@ -389,10 +389,10 @@ static int go_on(struct ranks *r, struct sum *s)
         if (!s->ready || d->behind(RANKS_OWN, s->ready) < 0) return -1;
         if (s->a.x) return exchange(r, s);
         s->job.stage = ENDS;
-        return spread(r, s);
+        return gather_sums(r, s);
     case ADD:
         if (add(r, s) < 0) return -1;
-        return s->a.scatter ? 0 : spread(r, s);
+        return s->a.scatter ? 0 : gather_sums(r, s);
     default:
         if (s->a.bf16 && !s->a.scatter && unpack(r, s) < 0) return -1;
         return (s->done = d->mark(RANKS_OWN)) ? 1 : -1;
@@ -433,7 +433,7 @@ static int finish(struct ranks *r)
     return 0;
 }
 
-/* As collective.c has it: another rank with an addend that is not finite, else this one. */
+/* As reduce.c has it: another rank with an addend that is not finite, else this one. */
 static int find_bad(struct ranks *r, int *bad)
 {
     int *found = mem_zero((size_t)r->place.size + 1, sizeof *found);

@@ -82,7 +82,11 @@ struct ranks {
     void *device_stage; size_t device_cap, device_gone;
 };
 
-/* Numbers [at, at + n) that are added, or spread (a.x NULL). */
+/* Of r or of a program alone (NULL). */
+static inline int rank_of(const struct ranks *r) { return r ? r->place.rank : 0; }
+static inline int size_of(const struct ranks *r) { return r ? r->place.size : 1; }
+
+/* Numbers [at, at + n) that are added, or only gathered (a.x NULL). */
 struct sum {
     struct job job;
     struct ranks_addends a;

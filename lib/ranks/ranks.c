@@ -10,20 +10,11 @@
 #include "common/mem.h"
 #include "lib/ranks/inside.h"
 
-int ranks_rank(const struct ranks *r) { return r ? r->place.rank : 0; }
-int ranks_size(const struct ranks *r) { return r ? r->place.size : 1; }
+int ranks_rank(const struct ranks *r) { return rank_of(r); }
+int ranks_size(const struct ranks *r) { return size_of(r); }
 int ranks_local_size(const struct ranks *r) { return r ? r->place.local_size : 1; }
 struct ranks_times ranks_times(const struct ranks *r)
 { return r ? r->times : (struct ranks_times){ 0 }; }
-
-const char *ranks_name(const struct ranks *r, int rank, char to[128])
-{
-    if (r->who && rank >= 0 && rank < r->place.size)
-        snprintf(to, 128, "rank %d of %d (%.60s, process %lld)", rank, r->place.size,
-                 r->who[rank].host, (long long)r->who[rank].pid);
-    else snprintf(to, 128, "rank %d of %d", rank, r->place.size);
-    return to;
-}
 
 /* --- the thread ------------------------------------------------------------------------------- */
 

@@ -113,7 +113,7 @@ static int call_rank(struct tcp *t, int to, const struct sockaddr *a, socklen_t 
              || net_get(fd, &his, sizeof his, to ? until : soon) < 0)
         rc = AGAIN;
     else if (recognize(t, &mine, &his) == 0) {
-        struct answer answer = { rendezvous_proof(t, "caller", &mine, his.nonce), t->host,
+        struct hello_answer answer = { rendezvous_proof(t, "caller", &mine, his.nonce), t->host,
                                  t->process, (uint32_t)t->port, 0 };
         rc = AGAIN;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -193,8 +193,14 @@ static int call_below(struct tcp *t, const struct seat *seat, double until)
 /* --- being called ----------------------------------------------------------------------------- */
 
 /* Where callers are received. */
-struct guest { int fd; double came; bool greeted; struct hello his, mine; struct answer answer;
-               size_t got; };
+struct guest {
+    int fd;
+    double came;
+    bool greeted;
+    struct hello his, mine;
+    struct hello_answer answer;
+    size_t got;
+};
 struct reception {
     struct tcp *t;
     int listener[LISTENERS], listeners;

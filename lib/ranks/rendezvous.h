@@ -16,7 +16,7 @@ enum {
 /* Either side's first words; the caller's answer to the other's; that it is in. host: net_host;
  * process: the same whenever this one calls; port: where it listens. */
 struct hello { uint64_t magic; uint32_t abi, size, from, to; uint64_t nonce, proof; };
-struct answer { uint64_t proof, host, process; uint32_t port, none; };
+struct hello_answer { uint64_t proof, host, process; uint32_t port, none; };
 struct welcome { uint64_t proof; };
 /* Where a rank listens. */
 struct seat { uint64_t host; unsigned char address[16]; uint32_t port, none; };

@@ -21,7 +21,7 @@ static struct tcp tcp;
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-static void list_append(struct list *l, struct request *q)
+static void list_append(struct requests *l, struct request *q)
 {
     q->next = NULL;
     if (!l->first) l->end = &l->first;
@@ -29,7 +29,7 @@ static void list_append(struct list *l, struct request *q)
     l->end = &q->next;
 }
 
-static void list_take(struct list *l, struct request *q)
+static void list_take(struct requests *l, struct request *q)
 {
     struct request **at = &l->first;
     while (*at != q) at = &(*at)->next;
@@ -37,7 +37,7 @@ static void list_take(struct list *l, struct request *q)
     if (l->end == &q->next) l->end = at;
 }
 
-static struct request *list_find(const struct list *l, uint32_t tag)
+static struct request *list_find(const struct requests *l, uint32_t tag)
 {
     struct request *q = l->first;
     while (q && q->frame.tag != tag) q = q->next;
@@ -335,7 +335,7 @@ static int done(void *ctx, void *which)
     return RANKS_GONE;
 }
 
-static void emptied(struct list *l, bool theirs)
+static void emptied(struct requests *l, bool theirs)
 {
     for (struct request *q = l->first, *next; q; q = next) {
         next = q->next;

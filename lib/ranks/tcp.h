@@ -33,7 +33,7 @@ struct request {
     bool own, done;
     struct request *next;
 };
-struct list { struct request *first, **end; };
+struct requests { struct request *first, **end; };
 
 /* The connection with another rank. */
 struct link {
@@ -42,11 +42,11 @@ struct link {
     bool closed, deaf;                   /* nothing comes any more; nothing goes */
     bool aborted;                        /* the other has ended the run */
     char *wrong;                         /* why it is closed, where what came is no rank's */
-    struct list out;                     /* frames and data on their way, in order */
-    struct list asked;                   /* sends that wait for the other's leave */
-    struct list posted;                  /* receives for which nothing has come */
-    struct list granted;                 /* receives that were given leave */
-    struct list arrived;                 /* what came before it was asked for */
+    struct requests out;                 /* frames and data on their way, in order */
+    struct requests asked;               /* sends that wait for the other's leave */
+    struct requests posted;              /* receives for which nothing has come */
+    struct requests granted;             /* receives that were given leave */
+    struct requests arrived;             /* what came before it was asked for */
     struct frame in; size_t in_got;      /* the frame that comes, and whose data: */
     struct request *into;
     size_t ahead;                        /* sent, and not known to be used */

@@ -14,6 +14,15 @@ static const double EVERY = 1,           /* seconds between two notes */
                     LEFT = 5,            /* that messages of a rank that leaves may take */
                     LEAVE = 30;          /* that the others of a run that failed have to leave */
 
+const char *ranks_name(const struct ranks *r, int rank, char to[128])
+{
+    if (r->who && rank >= 0 && rank < r->place.size)
+        snprintf(to, 128, "rank %d of %d (%.60s, process %lld)", rank, r->place.size,
+                 r->who[rank].host, (long long)r->who[rank].pid);
+    else snprintf(to, 128, "rank %d of %d", rank, r->place.size);
+    return to;
+}
+
 void ranks_break(struct ranks *r, const char *why, bool speaks, int lost)
 {
     if (r->broken) return;

@@ -211,7 +211,7 @@ static void stranger(int port, bool greets)
     unsigned char here[16] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
     struct sockaddr_storage a;
     struct hello mine = { RENDEZVOUS_MAGIC, RANKS_ABI, 2, 1, 0, 1, 0 }, his;
-    struct answer answer = { 0 };
+    struct hello_answer answer = { 0 };
     char c;
     socklen_t n = net_socket_address(here, port, &a);
     double until = clock_seconds() + 10;

@@ -1,6 +1,6 @@
-/* Validation of MoCo: does each sentence find its translation? Nearest by cosine, among the other
- * side of the validation pairs, both ways, of h (what users of the encoder have) and of z (what is
- * trained). */
+/* MoCo's vectors of sentences, and its validation by them: does each sentence find its translation?
+ * Nearest by cosine, among the other side of the validation pairs, both ways, of h (what users of
+ * the encoder have) and of z (what is trained). */
 #include <stdlib.h>
 #include "common/mem.h"
 #include "common/msg.h"
@@ -11,6 +11,31 @@ enum { KINDS = 2, SIDES = 2 };           /* of vectors: h, z */
 /* Vectors of one side: as products read their left side, and their right one. */
 struct side { act *left; float *right; int n; };
 struct found { struct side side[KINDS][SIDES]; int width[KINDS]; int *taken; int n; };
+
+void moco_add(struct batch *b, const struct pair *p, int i, uint64_t sample)
+{
+    static const uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
+    batch_begin(b);
+    batch_append(b, &(struct batch_part){ &bos, 1, p->lang[i], 0, 0 }, sample);
+    batch_append(b, &(struct batch_part){ p->ids[i], p->n[i], p->lang[i], 0, 1 }, sample);
+    batch_append(b, &(struct batch_part){ &eos, 1, p->lang[i], 0, p->n[i] + 1 }, sample);
+}
+
+struct var *moco_pool(const struct moco *o, struct tape *t, const struct dev_batch *d,
+                      struct var *h)
+{
+    struct var *x = o->pool == MOCO_MEAN ? tape_means(t, h, &d->spans)
+                                         : tape_gather(t, h, d->spans.at, d->spans.n);
+    return tape_unit(t, x, 1);
+}
+
+struct var *moco_head(const struct moco *o, struct tape *t, struct var *h, float length)
+{
+    struct var *z = tape_linear(t, tape_dense(t, h, o->W1, -1, KERN_RELU), o->W2, -1);
+    return o->unit ? tape_unit(t, z, length) : z;
+}
+
+/* --- validation ------------------------------------------------------------------------------- */
 
 static int most(const struct moco *o, const struct pairs *v)
 {

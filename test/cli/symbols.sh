@@ -1,0 +1,77 @@
+# The tree's sizes, and who needs whom inside a folder, by the symbols of the object files: no file
+# needs another one that needs it, but those that `circles` names; no public name is there twice, of
+# a function or of a struct in headers; files, folders and double names get no more.
+. "$TOP/test/cli/lib.sh"
+# FOLDER/FILE of circles that are there; whoever mends one takes it out
+circles="lib/data/labelled lib/data/read_conllu lib/data/read_pairs lib/data/read_squad
+lib/data/read_tags lib/plot/kind_curves lib/plot/kind_plane lib/plot/kind_tables lib/plot/kinds
+lib/subword/tokjson_normalize lib/subword/tokjson_split lib/text/moses lib/text/moses_rules
+lib/vectors/csls lib/vectors/nearest"
+most_files=650 least_median=82 most_large=10   # files of C; their median lines; folders of over 25
+twice="cut entry labels lines reader sample spans word"      # structs of two headers
+
+# names OBJECT...: "OBJECT T NAME" for what it has, "OBJECT U NAME" for what it needs
+names() { nm -A -g "$@" | sed -E 's/:[0-9a-f ]* ([A-TX-Z]) / \1 /; s/\.o / /'; }
+# circle: of such lines, the files that need each other, by way of others of their folder perhaps:
+# those from which one comes, and to which one goes, again and again
+circle() {
+    awk '
+        function folder(f) { sub("/[^/]*$", "", f); return f }
+        $2 == "U" { needs[$1, ++n[$1]] = $3; file[$1]; next }
+        { at[$3] = $1; file[$1] }
+        END {
+            for (f in file) for (i = 1; i <= n[f]; i++) {
+                to = at[needs[f, i]]
+                if (to == "" || to == f || folder(to) != folder(f) || (f, to) in arrow) continue
+                arrow[f, to]; out[f]++; in_[to]++
+            }
+            do {
+                gone = 0
+                for (a in arrow) {
+                    split(a, end, SUBSEP)
+                    if (in_[end[1]] && out[end[2]]) continue
+                    out[end[1]]--; in_[end[2]]--; delete arrow[a]; gone = 1
+                }
+            } while (gone)
+            for (a in arrow) { split(a, end, SUBSEP); print end[1] }
+        }' "$@" | sort -u
+}
+# doubles: of such lines, the names that two files have
+doubles() { awk '$2 ~ /[TDBRC]/ { print $3 }' "$@" | sort | uniq -d; }
+# structs HEADER...: names that two of them define
+structs() { sed -nE 's/^struct ([a-z_0-9]+) \{.*/\1/p' "$@" | sort | uniq -d; }
+
+# they see a circle of three, a name that is there twice, a struct of two headers
+printf '%s\n' 'lib/x/a T fa' 'lib/x/a U fb' 'lib/x/b T fb' 'lib/x/b U fc' 'lib/x/c T fc' \
+    'lib/x/c U fa' 'lib/x/d T fd' 'lib/x/d U fa' 'lib/y/e T fe' 'lib/y/e U fd' \
+    'lib/y/f T fd' > three
+is "$(circle three | paste -sd ' ')" "lib/x/a lib/x/b lib/x/c"
+is "$(doubles three)" fd
+printf 'struct one { int x; };\n' > 1.h; printf 'struct one { int y; };\nstruct two {\n' > 2.h
+is "$(structs 1.h 2.h)" one
+
+cd "$(dirname "$BIN")"
+objects=()
+for c in "$TOP"/common/*.c "$TOP"/lib/*/*.c "$TOP"/kernels/{cpu,linalg}/*.c; do
+    c=${c#"$TOP"/}
+    [ ! -f "${c%.c}.o" ] || objects+=("${c%.c}.o")
+done
+[ ${#objects[@]} -gt 250 ] || fail "only ${#objects[@]} object files"
+names "${objects[@]}" > "$OLDPWD/names"; cd "$OLDPWD"
+circle names > found
+printf '%s\n' $circles | sort > known
+is "$(comm -23 found known)" "" "files that need each other"
+is "$(doubles names)" "" "public names that are there twice"
+is "$(structs "$TOP"/common/*.h "$TOP"/lib/*/*.h "$TOP"/kernels/*.h "$TOP"/kernels/linalg/*.h |
+    paste -sd ' ')" "$twice" "structs of two headers"
+
+find "$TOP"/cmd "$TOP"/common "$TOP"/lib "$TOP"/kernels -name '*.[ch]' > files
+files=$(wc -l < files)
+median=$(xargs wc -l < files | awk '$2 != "total" { print $1 }' | sort -n |
+    awk '{ n[NR] = $1 } END { print n[int((NR + 1) / 2)] }')
+large=$(sed 's,/[^/]*$,,' files | sort | uniq -c | awk '$1 > 25' | wc -l)
+echo "$files files of $median lines (median), $large folders of over 25, $(wc -l < found) in" \
+    "circles"
+[ "$files" -le $most_files ] || fail "$files files, of at most $most_files"
+[ "$median" -ge $least_median ] || fail "a median file of $median lines, of at least $least_median"
+[ "$large" -le $most_large ] || fail "$large folders of over 25 files, of at most $most_large"
