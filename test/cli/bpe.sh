@@ -89,6 +89,11 @@ bpe-apply -c codes.fast --dropout 1 < text | cmp - <(sed 's/[^ ]/&@@ /g; s/@@  /
 seq 1000 | sed 's,.*,ab,' > en; seq 10 | sed 's,.*,xyxyxy,' > de
 is "$(bpe-learn -q -n 1 --alpha 0 en=en de=de)" "y x 1010"
 is "$(bpe-learn -q -n 1 en=en de=de)" "a b</w> 1000"
+# as XLM samples them: of 900 and 100 sentences 0.9^A and 0.1^A, in parts of their sum, so that each
+# of 900 weighs 0.75 / 0.9 for A = 0.5, and each of 100 0.25 / 0.1; for A = 0.7 0.9146 and 1.7682
+for i in {1..900}; do echo ab; done > most; for i in {1..100}; do echo xy xy xy xy; done > few
+is "$(bpe-learn -q -n 2 --alpha 0.5 en=most de=few)" "$(printf 'x y</w> 1000\na b</w> 750')"
+is "$(bpe-learn -q -n 2 --alpha 0.7 en=most de=few)" "$(printf 'a b</w> 823\nx y</w> 707')"
 is "$(bpe-learn -q -n 3 --dict-input <(vocab-count en de))" "$(bpe-learn -q -n 3 en de)"
 is "$(bpe-learn -q -t -n 3 en)" "a b</w> 1000"       # symbols: a, b</w>, ab</w>
 fails 1 '2 characters .*so 2 symbols in all leave no operation' bpe-learn -q -t -n 2 -o out en
