@@ -185,7 +185,7 @@ static void long_sums_are_whole(void **state)
                 }
             }
         free(host); free(got);
-        k->release(X); k->release(dY); k->release(dW);
+        release(X); release(dY); release(dW);
     }
     if (failed) fail_msg("%d products leave something out", failed);
 }
@@ -208,7 +208,7 @@ static void long_rows_are_whole(void **state)
         if (got[i] != 2)
             fail_msg("a row with two ones among %d is %.9g", I, (double)got[i]);
     free(host);
-    k->release(X); k->release(Y); k->release(W);
+    release(X); release(Y); release(W);
 }
 
 /* More at once than any buffer of a device holds, each piece from the same memory, which the
@@ -229,7 +229,7 @@ static void uploads_keep_what_the_host_had_when_they_were_called(void **state)
         k->download(got, to[i], PIECE * sizeof *got);
         for (int j = 0; j < PIECE; j++)
             if (got[j] != i * PIECE + j) fail_msg("piece %d, number %d", i, j);
-        k->release(to[i]);
+        release(to[i]);
     }
     free(host); free(got);
 }
@@ -250,7 +250,7 @@ static void fetches_bring_what_the_device_had_when_they_were_called(void **state
     k->zero(from, sizeof host);
     assert_int_equal(k->sync(), 0);
     for (int j = 0; j < PIECES * PIECE; j++) if (got[j] != j) fail_msg("number %d", j);
-    k->release(from);
+    release(from);
     k->host_release(got);
 }
 
@@ -319,7 +319,7 @@ static void golden_steps(const struct st_file *f, const char *op, bool lamb)
         if (!agree(op, name, p, want, n, 1e-6)) fail_msg("%s", wrong);
     }
     free(p); free(g); free(want);
-    k->release(dp); k->release(dg); k->release(dm); k->release(dv); k->release(dn);
+    release(dp); release(dg); release(dm); release(dv); release(dn);
 }
 
 static void values_and_gradients_are_pytorchs(void **state)

@@ -29,7 +29,7 @@ static void words_of_topk(int V, int M, int n, const void *logits, const uint8_t
     for (size_t i = 0; i < times(M, n); i++)
         assert_int_equal(got[i], idx[i] < 0 ? -1 : 7 + 3 * idx[i]);
     free(word); free(got);
-    k->release(dword); k->release(didx); k->release(dval);
+    release(dword); release(didx); release(dval);
 }
 
 static void topk_is_a_sort_of_the_allowed_words(void **state)
@@ -85,7 +85,7 @@ static void topk_is_a_sort_of_the_allowed_words(void **state)
         }
         words_of_topk(V, M, n, dx, dok, idx);
         free(x); free(val); free(lse); free(idx); free(ok);
-        k->release(dx); k->release(dval); k->release(didx); k->release(dlse); k->release(dok);
+        release(dx); release(dval); release(didx); release(dlse); release(dok);
     }
 }
 
@@ -105,7 +105,7 @@ static void best_is_the_first_largest_logit_among_the_allowed(void **state)
     k->download(best, b, sizeof best);
     assert_int_equal(best[0], 2);
     assert_int_equal(best[1], 4);
-    k->release(x); k->release(w); k->release(t); k->release(a); k->release(b);
+    release(x); release(w); release(t); release(a); release(b);
 }
 
 static void hits_are_rows_whose_best_is_their_target(void **state)
@@ -119,7 +119,7 @@ static void hits_are_rows_whose_best_is_their_target(void **state)
     KERN(k, hits, .to = to, .best = b, .target = t, .M = 5);
     k->download(got, to, sizeof got);
     for (int i = 0; i < 5; i++) assert_true(got[i] == (best[i] == target[i]));
-    k->release(b); k->release(t); k->release(to);
+    release(b); release(t); release(to);
 }
 
 /* Where a gradient would be infinite it is 0, and so is what has no length. */
@@ -162,8 +162,8 @@ static void rows_of_no_length_have_no_gradient(void **state)
                         fabsf(got[2 * D + c]) < 1e-5f);
         }
     }
-    k->release(X); k->release(Y); k->release(dY); k->release(dX); k->release(len);
-    k->release(E); k->release(dE); k->release(di); k->release(dj); k->release(dl);
+    release(X); release(Y); release(dY); release(dX); release(len);
+    release(E); release(dE); release(di); release(dj); release(dl);
 }
 
 static void the_best_row_of_a_segment_is_the_first_largest_allowed_one(void **state)
@@ -189,13 +189,13 @@ static void the_best_row_of_a_segment_is_the_first_largest_allowed_one(void **st
     k->download(loss, dl, sizeof loss);
     for (int i = 0; i < 4; i++) assert_int_equal(best[i], want[i]);
     assert_true(loss[0] == 0 && fabsf(loss[1] - 0.693147f) < 1e-6f && loss[2] == 0 && loss[3] == 0);
-    k->release(dz);
-    k->release(da);
-    k->release(dn);
-    k->release(dt);
-    k->release(dw);
-    k->release(db);
-    k->release(dl);
+    release(dz);
+    release(da);
+    release(dn);
+    release(dt);
+    release(dw);
+    release(db);
+    release(dl);
 }
 
 static void widened_acts_are_the_acts(void **state)
@@ -211,7 +211,7 @@ static void widened_acts_are_the_acts(void **state)
     k->download(got, df, N * 4);
     assert_memory_equal(got, x, N * 4);
     free(x); free(got);
-    k->release(dx); k->release(df);
+    release(dx); release(df);
 }
 
 static void matrices_are_added_and_averaged(void **state)
@@ -235,7 +235,7 @@ static void matrices_are_added_and_averaged(void **state)
     for (int i = 0; i < N; i++) want[i] = 0.875 * (double)x[i] + 0.125 * (double)y[i];
     assert_true(agree("ema", "p", got, want, N, 1e-7));
     free(x); free(y); free(got); free(want);
-    k->release(dx); k->release(dy); k->release(ds); k->release(dq);
+    release(dx); release(dy); release(ds); release(dq);
 }
 
 /* A NaN or infinity in comes out as one: training stops with a message instead of going on with
@@ -273,7 +273,7 @@ static void gelu_is_that_of_erfc(void **state)
         }
     }
     free(x); free(y);
-    k->release(X); k->release(Y); k->release(W);
+    release(X); release(Y); release(W);
 }
 
 static void what_is_not_finite_stays_so(void **state)
@@ -299,7 +299,7 @@ static void what_is_not_finite_stays_so(void **state)
         KERN(k, linear_fwd, .Y = dy, .X = dx, .W = df, .f = KERN_GELU, .N = 1, .I = N, .O = 1);
         get(ACT, y, dy, 1);
         assert_false(isfinite(y[0]));
-        k->release(dx); k->release(dy); k->release(dg); k->release(df);
+        release(dx); release(dy); release(dg); release(df);
     }
 }
 

@@ -92,11 +92,35 @@ static void get(enum kind kind, float *v, const void *dev, size_t n)
     if (n == 0) return;
     if (kind == ACT) k->get(v, dev, n); else k->download(v, dev, n * sizeof *v);
 }
+
+/* Behind each array stand bytes that nobody may change; who reads them as numbers reads NaN. */
+enum { BEHIND = 64, OWNED = 1024 };
+static struct { void *p; size_t bytes; } owned[OWNED];
+static int n_owned;
 static void *device(size_t bytes)
 {
-    void *p = k->alloc(bytes ? bytes : 1);
+    unsigned char behind[BEHIND];
+    char *p = k->alloc(bytes + BEHIND);
     if (!p) fail_msg("%s", err_msg());
+    assert_in_range(n_owned, 0, OWNED - 1);
+    owned[n_owned].p = p;
+    owned[n_owned++].bytes = bytes;
+    memset(behind, 0xFF, BEHIND);
+    k->upload(p + bytes, behind, BEHIND);
     return p;
+}
+static void release(void *p)
+{
+    unsigned char behind[BEHIND];
+    int i = n_owned - 1;
+    while (i >= 0 && owned[i].p != p) i--;
+    assert_true(i >= 0);
+    k->download(behind, (char *)p + owned[i].bytes, BEHIND);
+    for (int j = 0; j < BEHIND; j++)
+        if (behind[j] != 0xFF)
+            fail_msg("byte %d behind an array of %zu bytes was written", j, owned[i].bytes);
+    owned[i] = owned[--n_owned];
+    k->release(p);
 }
 static void *extra(struct test *t, size_t bytes) { return t->extra[t->n_extra++] = device(bytes); }
 
@@ -198,16 +222,16 @@ static void case_free(struct test *t)
     for (int i = 0; i < t->n_in; i++) {
         struct array *a = &t->in[i];
         free(a->x); free(a->before); free(a->g);
-        k->release(a->dev);
-        if (a->grad) k->release(a->grad);
+        release(a->dev);
+        if (a->grad) release(a->grad);
     }
     for (int i = 0; i < t->n_out; i++) {
         struct array *a = &t->out[i];
         free(a->x); free(a->got); free(a->cot);
-        k->release(a->dev); k->release(a->cot_dev);
+        release(a->dev); release(a->cot_dev);
     }
-    for (int i = 0; i < t->n_ints; i++) { free(t->ints[i].v); k->release(t->ints[i].dev); }
-    for (int i = 0; i < t->n_extra; i++) k->release(t->extra[i]);
+    for (int i = 0; i < t->n_ints; i++) { free(t->ints[i].v); release(t->ints[i].dev); }
+    for (int i = 0; i < t->n_extra; i++) release(t->extra[i]);
     free(t->sample); free(t->pos); free(t->allowed);
     free(t);
 }

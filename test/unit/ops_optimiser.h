@@ -122,7 +122,7 @@ static void optimiser_follows_the_paper(const char *name, bool lamb)
         if (n) k->download(same, dp, n * 4);
         assert_memory_equal(got, same, n * 4);
         free(p); free(g); free(got); free(want); free(m); free(v); free(same);
-        k->release(dp); k->release(dg); k->release(dm); k->release(dv); k->release(dn);
+        release(dp); release(dg); release(dm); release(dv); release(dn);
     }
 }
 
@@ -187,7 +187,7 @@ static void lamb_moves_parameters_of_zero_and_by_the_same_bytes_on_any_number_of
         if (fabsf(g[i]) > 1e-3f && fabsf(got[0][i] + (g[i] > 0 ? 0.01f : -0.01f)) > 1e-6f)
             fail_msg("p[%d] is %g where g is %g", i, (double)got[0][i], (double)g[i]);
     free(p); free(g); free(got[0]); free(got[1]);
-    k->release(dp); k->release(dg); k->release(dm); k->release(dv); k->release(dn);
+    release(dp); release(dg); release(dm); release(dv); release(dn);
 }
 
 #endif
