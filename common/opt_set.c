@@ -346,8 +346,9 @@ bool opt_in_range(const struct opt_here *o)
     case OPT_TYPE_REAL: x = *(const double *)o->value; break;
     case OPT_TYPE_FLOAT:
         x = *(const float *)o->value;
+        /* 0.99f is above 0.99 */
         max = (float)max;
-        break; /* 0.99f is above 0.99 */
+        break;
     case OPT_TYPE_SIZE: x = (double)*(const size_t *)o->value; break;
     default: break;
     }

@@ -16,11 +16,11 @@
  * its best gold translation, 0: not ranked. */
 struct dictionary_score {
     uint64_t words, asked, missing;        /* source words in the gold file: asked + missing */
-    uint64_t answerable; /* words that have a vector and a translation with one */
+    uint64_t answerable;                   /* words with a vector and a translation with one */
     uint64_t lines, multiword;             /* of the file */
     double hit1, hit5, hit10, map;         /* shares of asked */
-    double weighted1, weighted5, weighted10,
-        weighted_map; /* each word weighs its source count; NaN without counts */
+    /* each word weighs its source count; NaN without counts */
+    double weighted1, weighted5, weighted10, weighted_map;
     double coverage;                       /* asked / words */
 };
 

@@ -34,8 +34,8 @@ struct induce_options {
     struct sparse **src, **tgt;
     int blocks, refinements, near;
     double heat, smooth;
-    const struct word_initial *
-        kinds; /* words of different kinds are never paired (map none, no extra scores), or NULL */
+    /* words of different kinds are never paired (map none, no extra scores), or NULL */
+    const struct word_initial *kinds;
     void (*note)(const char *what);    /* told what happens, or NULL */
 };
 extern const struct induce_options induce_defaults;

@@ -10,13 +10,14 @@ struct similarity {
     double rsim;
     /* mean of cos(x_i, z_i) (MLM-GC, Table 2); NaN if the dimensions differ */
     double cosine;
-    double forward,
-        backward; /* ALIGN-MLM's alignment: share of pairs whose z is the nearest of all of Z's rows
-                   * to x by cosine, and x of all of X's to z; NaN if the dimensions differ */
-    double random; /* mean cosine of x_i with z_j over all i != j: what a common offset of the
-                      space alone gives */
-    double above; /* cosine - random: unlike the cosine, it does not rise when all vectors gain
-                     a common component */
+    /* ALIGN-MLM's alignment: share of pairs whose z is the nearest of all of Z's rows to x by
+     * cosine, and x of all of X's to z; NaN if the dimensions differ */
+    double forward, backward;
+    /* mean cosine of x_i with z_j over all i != j: what a common offset of the space alone gives */
+    double random;
+    /* cosine - random: unlike the cosine, it does not rise when all vectors gain a common
+     * component */
+    double above;
     /* half of the 95% interval: 1.96 standard errors by the jackknife over pairs, since the cosines
      * of a word are not independent */
     double rsim_ci;

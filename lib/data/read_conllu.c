@@ -24,10 +24,8 @@ static const char *precedence(const char *lang)
 }
 
 struct word { const char *form, *tag; long head; uint64_t line; };
-struct range {
-    size_t from, to;
-    const char *form;
-}; /* words from .. to - 1, of a surface form */
+/* words from .. to - 1, of a surface form */
+struct range { size_t from, to; const char *form; };
 struct tree {
     struct word *w; size_t n, cap;
     struct range *r; size_t ranges, ranges_cap;

@@ -47,10 +47,8 @@ void switches_settle(struct switches *s, const struct switch_options *o);
 bool switches_has(const struct switches *s, int lang, uint32_t token);
 bool switches_of(const struct switches *s, int lang);
 
-struct switched {
-    int at, lang;
-    uint32_t token;
-}; /* the row within the sentence, and what it reads */
+/* the row within the sentence, and what it reads */
+struct switched { int at, lang; uint32_t token; };
 /* Chooses rows to switch and their translations: with rho uniform between the bounds of the rate
  * and t tokens (specials not counted), floor(rho t + u), u uniform in [0, 1), of the rows that are
  * not fixed, are whole words in place (SWITCH_WORD) and have a translation, or as many as there

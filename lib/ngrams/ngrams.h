@@ -29,8 +29,8 @@ struct ngrams_options {
     int64_t top;
     double cover;
     enum ngrams_score score;
-    size_t
-        memory; /* peak resident memory to stay below, what the process holds already included */
+    /* peak resident memory to stay below, what the process holds already included */
+    size_t memory;
     const char *tmp; /* folder for temporary files; NULL: the system's */
     int threads;
 };

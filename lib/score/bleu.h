@@ -16,8 +16,8 @@
 enum { BLEU_ORDER = 4 };
 
 struct bleu_stats {
-    int64_t hyp_len,
-        ref_len; /* tokens; ref_len: of the reference closest in length, the shorter of two */
+    /* tokens; ref_len: of the reference closest in length, the shorter of two */
+    int64_t hyp_len, ref_len;
     int64_t correct[BLEU_ORDER];         /* clipped n-gram matches, order 1 first */
     int64_t total[BLEU_ORDER];           /* n-grams of the hypothesis */
 };

@@ -68,8 +68,8 @@ static void counts(double *stats, int orders, size_t hyp_n, size_t ref_n, const 
 {
     for (int k = 0; k < orders; k++) {
         int64_t in_ref = ngram_total(ref_n, k + 1);
-        stats[3 * k] = in_ref ? (double)ngram_total(hyp_n, k + 1)
-                              : 0; /* an order the reference lacks is left out */
+        /* an order the reference lacks is left out */
+        stats[3 * k] = in_ref ? (double)ngram_total(hyp_n, k + 1) : 0;
         stats[3 * k + 1] = (double)in_ref;
         stats[3 * k + 2] = (double)match[k];
     }

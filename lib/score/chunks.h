@@ -7,9 +7,8 @@
 #define SCORE_CHUNKS_H
 #include <stdint.h>
 
-struct chunk_counts {
-    int64_t correct, predicted, gold;
-}; /* correct: type, first and last word are equal */
+/* correct: type, first and last word are equal */
+struct chunk_counts { int64_t correct, predicted, gold; };
 
 /* Adds the counts of one sentence of n words. */
 void chunks_add(struct chunk_counts *c, const char *const *predicted, const char *const *gold,

@@ -5,13 +5,13 @@
 #include "lib/score/metric.h"
 
 struct score_corpus {
-    bool replace_invalid; /* set before reading: invalid UTF-8 becomes U+FFFD instead of being an
-                             error */
+    /* set before reading: invalid UTF-8 becomes U+FFFD instead of being an error */
+    bool replace_invalid;
     struct lines *system; char **name; int n_systems;
     bool from_stdin;             /* the systems */
     struct lines *ref; int n_refs;
-    char *const *ref_path;
-    int n_ref_paths; /* the caller's; one where all references are fields of a file */
+    /* the caller's; one where all references are fields of a file */
+    char *const *ref_path; int n_ref_paths;
 };
 void score_corpus_free(struct score_corpus *c);
 

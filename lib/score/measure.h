@@ -5,10 +5,8 @@
 #define SCORE_MEASURE_H
 #include "lib/score/judged.h"
 
-struct measure_options {
-    int resamples, trials;
-    uint64_t seed;
-}; /* 0: no intervals, no randomization */
+/* 0 resamples: no intervals; 0 trials: no randomization */
+struct measure_options { int resamples, trials; uint64_t seed; };
 
 struct measure {
     size_t examples;

@@ -11,12 +11,8 @@
 /* The release whose numbers and output these are, and the NumPy rules its resampling follows. */
 #define SACREBLEU_VERSION "2.6.0"
 
-enum metric_kind {
-    METRIC_BLEU,
-    METRIC_CHRF,
-    METRIC_TER,
-    METRIC_KINDS
-}; /* in the order they are printed */
+/* in the order they are printed */
+enum metric_kind { METRIC_BLEU, METRIC_CHRF, METRIC_TER, METRIC_KINDS };
 enum { METRIC_STATS_MAX = 3 * CHRF_ORDER_MAX };
 
 struct metric {
@@ -49,8 +45,8 @@ void metric_sum(const struct metric *m, const double *stats, size_t n, double *s
 /* The score of added-up statistics; _f32 as NumPy computes it from float32 sums (resampling). */
 double metric_score(const struct metric *m, const double *sum);
 double metric_score_f32(const struct metric *m, const float *sum);
-bool metric_is_f32(
-    const struct metric *m); /* does metric_score_f32 give a single-precision number? */
+/* Does metric_score_f32 give a single-precision number? */
+bool metric_is_f32(const struct metric *m);
 
 /* The text after the score, "" if there is none: "93.6/66.1/50.6/39.8 (BP = ...)". */
 void metric_verbose(const struct metric *m, const double *sum, char to[200]);

@@ -189,10 +189,8 @@ static void systems_json(FILE *to, char *const *names, int n_systems, const stru
 }
 
 enum { CELL = 1000 };
-struct cell {
-    char line[2][CELL];
-    bool red;
-}; /* red: the second line is a p-value above 0.05 */
+/* red: the second line is a p-value above 0.05 */
+struct cell { char line[2][CELL]; bool red; };
 
 struct table { int rows, columns; struct cell *cell; size_t *width; };   /* row 0 is the heading */
 

@@ -9,9 +9,8 @@
 int resample_bootstrap(const struct metric *m, const double *stats, size_t n, uint64_t seed,
                        int trials, double *scores);
 
-struct interval {
-    double mean, ci;
-}; /* mean of the resamples' scores; half the width of the middle 95% */
+/* mean of the resamples' scores; half the width of the middle 95% */
+struct interval { double mean, ci; };
 
 /* As sacreBLEU has them for one system (exact mean), and for paired tests (NumPy's pairwise mean).
  * Sorts scores. */

@@ -62,8 +62,8 @@ enum { o_ = K_OTHER, d_ = K_DIGIT, p_ = K_PUNCT, a_ = K_ALONE, s_ = K_SPACE, h_ 
 static const unsigned char ascii_13a[128] = {
     X16(o_, o_, o_, o_, o_, o_, o_, o_, o_, s_, s_, s_, s_, s_, o_, o_),
     X16(o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, s_, s_, s_, s_),
-    X16(s_, a_, a_, a_, a_, a_, a_, o_, a_, a_, a_, a_, p_, h_, p_,
-        a_), /* space ! " # $ % & ' ( ) * + , - . / */
+    /* space ! " # $ % & ' ( ) * + , - . / */
+    X16(s_, a_, a_, a_, a_, a_, a_, o_, a_, a_, a_, a_, p_, h_, p_, a_),
     X16(d_, d_, d_, d_, d_, d_, d_, d_, d_, d_, a_, a_, a_, a_, a_, a_),
     X16(a_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_),
     X16(o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, o_, a_, a_, a_, a_, a_), /* ... Z [ \ ] ^ _ */
