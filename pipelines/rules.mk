@@ -23,8 +23,11 @@
 ##                      LAUNCH_CPU=, LAUNCH_GPU="srun -G 1" (before a stage's command)
 ##                      RANKS=N (N processes share each training; LAUNCH_RANKS="srun -n N")
 ##                      PRECISION=float32|bf16|auto (of trainings)
+## make rehearse/X    the plan of SCALE=paper with its sizes divided (SHRINK=16) and nothing else
+##                      changed, on invented texts: minutes, and whether all its stages run
 ## make fetch/X       only gets its data (compute nodes may have no network)
-## make plan/X        its stages, how long those left will take, disk, memory; nothing runs
+## make plan/X        its stages, how long those left will take, disk, memory; nothing runs;
+##                      DEVICE=cuda GPUS=8: hours of GPUs, by measured rates
 ## make why/X         what is to do and why: which command, program or input changed
 ## make progress/X    how many stages are done, and how far the trainings are
 ## make report/X      table and page of what there is so far; both, logs, curves and times in
@@ -33,7 +36,7 @@
 ## make table/X       its results: mean over seeds, 95% interval, paired test
 ## make check/X       is the run on track? compares it with the reference curves at 5, 10 and 25%
 ## make reference/X   keeps this run's curves and times (seed 1) for check/ and plan/ to compare
-VERBS := pipeline fetch plan why progress report table check reference
+VERBS := pipeline rehearse fetch plan why progress report table check reference
 .PHONY: demo build-all experiment
 # no recipe of its own, so that `make -q pipeline/X` can say that nothing is left to do
 build-all: $(BINS)
@@ -41,7 +44,7 @@ build-all: $(BINS)
 # a value in its environment.
 $(VERBS:%=%/%): export ASKED = $@
 $(VERBS:%=%/%): experiment
-	+@case $$ASKED in pipeline/*|fetch/*|why/*|report/*|table/*) \
+	+@case $$ASKED in pipeline/*|rehearse/*|fetch/*|why/*|report/*|table/*) \
 	    $(MAKE) -s --no-print-directory $(PARALLEL) build-all && $(or $(link_bin),:);; esac
 	+@MAKE='$(MAKE)' BIN="$$(cd '$(O)/bin' && pwd)" exec pipelines/conduct "$${ASKED%%/*}" \
 	    "$${ASKED#*/}"

@@ -36,5 +36,5 @@ judged_pairs() {        # PART INPUT "AWK": its rows as three columns
                 > raw/nli.$1 && rm raw/nli.$1.columns"
 }
 judged_pairs train raw/mnli \
-    'NR > 1 { print (\$3 == \"contradictory\" ? \"contradiction\" : \$3), \$1, \$2 }'
-for p in dev test; do judged_pairs $p raw/xnli.$p '\$1 == \"en\" { print \$2, \$7, \$8 }'; done
+    'NR > 1 { print ($3 == "contradictory" ? "contradiction" : $3), $1, $2 }'
+for p in dev test; do judged_pairs $p raw/xnli.$p '$1 == "en" { print $2, $7, $8 }'; done

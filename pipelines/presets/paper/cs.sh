@@ -2,7 +2,7 @@
 # and MASS as MLM-GC's preset has them, which go on as Table 7 says. How many steps at most is not
 # said, only that they end when 15 validations have brought nothing.
 [ -z "${START-}" ] || refuse "START=$START" "BASE and LARGE, which go on from XLM-R with CC-100," \
-    "cannot be run: pretrain reads no text in XLM-R's pieces"
+    "have no recipe: SCALE=paper is of the SMALL models (Table 5)"
 setting CS_UNMT 1
 setting CS_SPECIFIC 100
 setting CS_STEPS 150000

@@ -1,0 +1,85 @@
+# stand-in.awk -v NAME=SOURCE: an invented text in the form of that one of sources.tsv, for `make
+# rehearse/X`, which proves that the stages of SCALE=paper run, and nothing about what they give.
+# Words of a language differ from those of others, and sentence N is a translation of sentence N.
+BEGIN {
+    part = NAME ~ /dev|valid|val\./ ? 2 : NAME ~ /test/ ? 3 : 1
+    lines = part == 1 ? 400 : 60
+    srand(part); n = split(NAME, dot, "."); lang = dot[n]
+    if (NAME ~ /\.sgm$/) { sub(/_.*/, "", dot[n - 1]); sgm(dot[n - 1]) }
+    else if (NAME ~ /^newscrawl/) { split(NAME, p, /[\/.]/); srand(p[3]); text(p[2], 100) }
+    else if (NAME ~ /^bli\//) { sub(/bli\//, ""); split(NAME, p, /[\/.-]/); dictionary(p[2], p[3]) }
+    else if (NAME ~ /conllu$/) trees(NAME ~ /wikineural/ ? "ner" : "ud")
+    else if (NAME ~ /^panx/) names()
+    else if (NAME ~ /multinli/) { split(NAME, p, "."); pairs(p[3]) }
+    else if (NAME ~ /xnli\.(dev|test)/) languages_of_pairs()
+    else if (NAME ~ /^squad/) questions("en")
+    else if (NAME ~ /^mlqa/) { split(NAME, p, "."); questions(p[2]) }
+    else if (NAME ~ /^albert/) documents()
+    else if (NAME ~ /^wikitext/) text("en", lines)
+    else if (NAME ~ /^tatoeba/) text(substr(lang, 1, 2), 60)
+    else text(lang, lines)
+}
+# word NUMBER of a language: syllables that spell the number, and the language's own ending
+function word(l, k,    s, c) {
+    c = "bdfgklmnprstvz"
+    s = l
+    do { s = s substr(c, k % 14 + 1, 1) substr("aeiou", k % 5 + 1, 1); k = int(k / 14) } while (k)
+    return s
+}
+function drawn() { return int(exp(rand() * log(100))) }
+function sentence(l,    i, s, m) {
+    m = 8 + int(rand() * 8)
+    for (i = 1; i <= m; i++) s = s (i > 1 ? " " : "") word(l, drawn())
+    return toupper(substr(s, 1, 1)) substr(s, 2) " ."
+}
+function text(l, m,    i) { for (i = 1; i <= m; i++) print sentence(l) }
+function sgm(l,    i) { for (i = 1; i <= 40; i++) print "<seg id=\"" i "\">" sentence(l) "</seg>" }
+function documents(   i) {
+    for (i = 1; i <= lines; i++) { print sentence("en"); if (i % 10 == 0) print "" }
+}
+function dictionary(a, b,    k) { for (k = 1; k <= 99; k++) print word(a, k) "\t" word(b, k) }
+function trees(kind,    i, k, m, w, tag) {
+    split("NOUN VERB ADJ DET", tag, " ")
+    for (i = 1; i <= lines; i++) {
+        m = split(sentence("en"), w, " ")
+        for (k = 1; k <= m; k++)
+            print k "\t" w[k] "\t" w[k] "\t" (k == m ? "PUNCT" : tag[length(w[k]) % 4 + 1]) \
+                "\t_\t_\t" (k == 1 ? 0 : int((k + 1) / 2)) "\t" (k == 1 ? "root" : "dep") "\t_\t_"
+        print ""
+    }
+}
+function names(   i, k, m, w) {
+    for (i = 1; i <= lines; i++) {
+        m = split(sentence("en"), w, " ")
+        for (k = 1; k <= m; k++) print w[k] "\t" (length(w[k]) % 4 ? "O" : "B-PER")
+        print ""
+    }
+}
+function label(k) { return k % 3 == 0 ? "entailment" : k % 3 == 1 ? "neutral" : "contradiction" }
+function pairs(l,    i, t) {
+    print "premise\thypo\tlabel"
+    for (i = 1; i <= 90; i++) {
+        t = label(i); sub(/ion$/, "ory", t)
+        print sentence(l) "\t" sentence(l) "\t" t
+    }
+}
+function languages_of_pairs(   all, k, i, m) {
+    print "language\tgold_label\tsentence1_binary_parse\tsentence2_binary_parse\t" \
+        "sentence1_parse\tsentence2_parse\tsentence1\tsentence2\tpromptID\tpairID\tgenre"
+    m = split("ar bg de el en es fr hi ru sw th tr ur vi zh", all, " ")
+    for (k = 1; k <= m; k++)
+        for (i = 1; i <= 9; i++)
+            print all[k] "\t" label(i) "\t\t\t\t\t" sentence(all[k]) "\t" sentence(all[k]) \
+                "\t1\t" i "\tx"
+}
+function questions(l,    i, s, w) {
+    printf "{\"version\": \"1.1\", \"data\": [{\"title\": \"x\", \"paragraphs\": ["
+    for (i = 1; i <= 24; i++) {
+        s = sentence(l); split(s, w, " ")
+        printf "%s{\"context\": \"%s\", \"qas\": [{\"id\": \"%d\", \"question\": \"%s %s ?\", ",
+            (i > 1 ? ", " : ""), s, i, w[2], w[3]
+        printf "\"answers\": [{\"text\": \"%s\", \"answer_start\": %d}]}]}", w[4],
+            length(w[1] w[2] w[3]) + 3
+    }
+    print "]}]}"
+}
