@@ -41,3 +41,17 @@ for want in 'xa-xb: ' 'xa-xc: ' 'xb-xc: ' 'The nearest of frequent words' \
     grep -qF "$want" report.html || fail "the page lacks $want"
 done
 is "$(grep -c '<svg' report.html)" 14 "pictures: training, layers, planes; narrow too"
+
+# the page of three languages, and of one alone, which has no dictionary
+. "$TOP/test/tool/browser.sh"
+cp report.html three.html
+(cd ../..; TEXT="xa=my texts/-*" own pipeline > out 2>&1) || { tail -n 5 ../../out; fail "alone"; }
+grep -q 'languages xa *,' report.html && ! grep -q 'mutual best' report.html ||
+    fail "the page of one"
+can_look || exit 0
+for page in three.html report.html; do
+    is "$(looked $page 390 1280 | cut -d' ' -f 1-4)" "390 dark cards 0
+390 light cards 0
+1280 dark table 0
+1280 light table 0" "$page: $(looked $page 390 1280)"
+done
