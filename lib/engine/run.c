@@ -17,7 +17,7 @@
 #include "lib/model/options.h"
 
 /* By the thread of the messages, when the run is lost: this process ends behind it. */
-static void last_word(const char *message)
+static void on_failure(const char *message)
 {
     err_set("%s", message);
     (void)prog_fail();
@@ -36,7 +36,7 @@ int run_join(struct run *r)
         msg_note("rank 0 of %d, by %s: waiting for the others at %s:%d", l.size, l.variables,
                  l.host, l.port);
     double patience = (double)r->train.rank_timeout;
-    if (!(r->ranks = ranks_open(t, patience, last_word, &r->told))) return -1;
+    if (!(r->ranks = ranks_open(t, patience, on_failure, &r->notified))) return -1;
     r->train.ranks = r->ranks;
     r->state.summed = true;
     if (ranks_rank(r->ranks)) msg_set_mute(true);
@@ -260,8 +260,8 @@ int run_end(struct run *r, int rc)
     if (rc < 0) {
         char why[1024];
         snprintf(why, sizeof why, "%s", err_msg());
-        bool speaks = !r->told && ranks_speaks(r->ranks, why);
-        status = speaks ? prog_fail() : PROG_FAILED;
+        bool reports = !r->notified && ranks_reports(r->ranks, why);
+        status = reports ? prog_fail() : PROG_FAILED;
     }
     ranks_close(r->ranks);
     r->ranks = NULL;

@@ -31,7 +31,7 @@ struct run {
     struct state state;
     /* opened */
     struct ranks *ranks;                             /* NULL: it runs alone */
-    bool told;                                       /* another rank says why it could not start */
+    bool notified;                                   /* another rank says why it could not start */
     const struct kernels *kernels;
     struct model m;
     struct tape t;

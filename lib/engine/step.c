@@ -5,7 +5,7 @@
 #include "common/mem.h"
 #include <stdio.h>
 #include "lib/engine/ahead.h"
-#include "lib/engine/together.h"
+#include "lib/engine/dist.h"
 #include "lib/engine/write_batches.h"
 #include "lib/graph/plan.h"
 
@@ -256,7 +256,7 @@ static int validate(const struct engine *e, struct trainer *tr)
         if (m->o->validate && m->o->validate(m->self, &p, &r) < 0) return -1;
     }
     if (!r.begun) return 0;                  /* there is nothing to validate on */
-    if (log_end(tr->log) < 0 || together_metric(tr, &r.metric, &r.judged) < 0) return -1;
+    if (log_end(tr->log) < 0 || dist_metric(tr, &r.metric, &r.judged) < 0) return -1;
     return r.judged && !e->keep_last ? trainer_judge(tr, r.metric) : 0;
 }
 
@@ -278,7 +278,7 @@ int engine_run(struct engine *e, struct trainer *tr)
     e->with.t->p_attn = e->with.m->c.attention_dropout;
     while (rc == 0 && trainer_go(tr)) {
         rc = one_step(e, tr, data);
-        if (rc == 0 && trainer_due(tr) && (rc = together_check(tr)) == 0) rc = validate(e, tr);
+        if (rc == 0 && trainer_due(tr) && (rc = dist_check(tr)) == 0) rc = validate(e, tr);
         if (rc == 0) rc = trainer_tick(tr);
     }
     ahead_stop(data);

@@ -14,7 +14,7 @@
 #include "lib/engine/optimizer.h"
 #include "lib/engine/run_folder.h"
 #include "lib/engine/saver.h"
-#include "lib/engine/together.h"
+#include "lib/engine/dist.h"
 #include "lib/graph/profile.h"
 
 struct rng_key trainer_key(const struct trainer *tr, uint64_t seed, enum rng_purpose purpose)
@@ -62,7 +62,7 @@ int trainer_norm(struct trainer *tr, const char *name)
 static int save(struct trainer *tr)
 {
     if (checked(tr, readings_all(&tr->read)) < 0) return -1;
-    if (!together_first(tr)) {
+    if (!dist_first(tr)) {
         tr->saved_step = tr->step;
         return sharded_give(&tr->sharded);
     }
@@ -115,7 +115,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
     if (o->share_optimizer && ranks_size(o->ranks) > 1)
         sharded_open(&tr->sharded, &m->ps, o->ranks, ranks_size(o->ranks),
                     o->optimizer == OPTIMIZER_LAMB);
-    if ((together_first(tr) && open_folder(tr) < 0) || together_start(tr) < 0) return -1;
+    if ((dist_first(tr) && open_folder(tr) < 0) || dist_start(tr) < 0) return -1;
     if (readings_open(&tr->read, &m->ps) < 0) return -1;
     m->ps.k->zero(m->ps.grad, m->ps.total * sizeof(float));
     tr->read.ranks = o->ranks;
@@ -131,7 +131,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
 bool trainer_go(struct trainer *tr)
 {
     if (tr->step >= tr->o.steps || tr->ended) return false;
-    if (tr->step % tr->o.period == 0 && (tr->told || (!tr->o.ranks && together_told(tr)))) {
+    if (tr->step % tr->o.period == 0 && (tr->stop_asked || (!tr->o.ranks && dist_stop_asked(tr)))) {
         tr->stopped = true;
         return false;
     }
@@ -163,7 +163,7 @@ int trainer_update(struct trainer *tr, int64_t tokens)
     if (optimizer_step(tr) < 0) return -1;
     params_grad_clear(ps, !tr->grad.tree);
     tr->step++;
-    if (together_step(tr, &tokens, bad) < 0) return -1;
+    if (dist_step(tr, &tokens, bad) < 0) return -1;
     tr->tokens += tokens;
     bool wanted = !ps->k->queues || log_due(tr) || trainer_due(tr)
                   || (tr->bar && clock_seconds() - tr->read.read_at >= 1);
@@ -223,7 +223,7 @@ static int report(struct trainer *tr, double speed)
     for (int i = 0; i < tr->read.n; i++) {
         struct term *t = &tr->read.term[i];
         if (t->count <= 0) continue;                         /* an objective that had no turn */
-        if (tr->step == tr->o.steps && together_first(tr)) tell_diverged(tr, t);
+        if (tr->step == tr->o.steps && dist_first(tr)) tell_diverged(tr, t);
         log_real(tr->log, t->name, t->sum / t->count);
         t->sum = t->count = 0;
     }
@@ -244,7 +244,7 @@ int trainer_tick(struct trainer *tr)
     if (log_due(tr) && report(tr, speed) < 0) return -1;
     progress_at(tr->bar, (uint64_t)tr->step, tr->shown);
     bool due = (tr->o.save_every > 0 && tr->step % tr->o.save_every == 0)
-               || (tr->o.ranks ? tr->late : together_late(tr));
+               || (tr->o.ranks ? tr->late : dist_late(tr));
     due &= tr->step % tr->o.period == 0;
     if (due && !last && tr->saved_step != tr->step) return save(tr);
     return !tr->saver ? 0 : saver_done(
@@ -262,7 +262,7 @@ int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr)
     double seconds = clock_seconds() - began;
     if ((tr->saved_step != tr->step || tr->step == 0) && save(tr) < 0) return -1;
     if (tr->saver && saver_done(tr->saver, true) < 0) return -1;
-    if (profile && together_first(tr)) {
+    if (profile && dist_first(tr)) {
         double peak = (double)mem_peak() / mib;
         progress_clear();
         profile_print(stderr, seconds, tr->step - first);

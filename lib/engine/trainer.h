@@ -52,7 +52,7 @@ struct trainer {
     double started, saved_at, logged_at;
     int64_t saved_step, tokens, tokens_logged;
     bool stopped, ended;
-    bool told;                   /* with ranks: one of them was told to stop */
+    bool stop_asked;             /* of one of the ranks */
     int bad_rank;                /* whose gradients were not finite; -1: not known */
     bool late;                   /* with ranks: a checkpoint by --save-time is due */
     struct gradients grad;       /* what a step's micro-batches add up to */

@@ -90,7 +90,8 @@ static int clear(struct ranks *r, struct job *j)
             if (r->gone_at == 0) r->gone_at = now;
             if (now - r->gone_at < GONE) done = 0;
         }
-        if (done == RANKS_ENDED || done == RANKS_TOLD) done = 0;      /* watchdog.c has the word */
+        /* watchdog.c reports it */
+        if (done == RANKS_ENDED || done == RANKS_NOTIFIED) done = 0;
         if (done < 0) return -1;
         if (!done) j->request[left++] = j->request[i];
     }

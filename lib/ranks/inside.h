@@ -31,7 +31,7 @@ struct peer {
     bool heard_any;
     void *in, *out;                      /* requests */
     struct note got, put;
-    bool told, ending, ended;            /* of the failure; its END is on its way; it has come */
+    bool notified, ending, ended;        /* of the failure; its END is on its way; it has come */
     bool left;                           /* it was told that this rank is leaving */
     bool gone;                           /* its process; since when */
     double gone_at;
@@ -45,7 +45,7 @@ struct ranks {
     void *ctx;
     struct ranks_place place;
     double patience;
-    void (*last_word)(const char *message);
+    void (*on_failure)(const char *message);
     struct identity { char host[64]; int64_t pid; uint64_t processors; } *who;   /* [size] */
     pthread_t thread;
     pthread_mutex_t lock;                /* of all below */
@@ -57,7 +57,7 @@ struct ranks {
     bool leaving;
     bool broken;                         /* the run has failed: why, who says so, does he know? */
     char why[640];
-    bool speaks, known;
+    bool reports, known;
     const char *failure;                 /* the caller's, for the thread to break the run with */
     int lost;                            /* a rank that is gone, or -1 */
     double broken_at;
@@ -125,6 +125,6 @@ bool jobs_advance(struct ranks *r);
 void watchdog_open(struct ranks *r);
 bool watchdog_advance(struct ranks *r);
 /* With the lock held: the run has failed; lost: the rank that is gone, or -1. */
-void ranks_break(struct ranks *r, const char *why, bool speaks, int lost);
+void ranks_break(struct ranks *r, const char *why, bool reports, int lost);
 
 #endif

@@ -100,13 +100,13 @@ static int meet(struct ranks *r)
 }
 
 struct ranks *ranks_open(const struct ranks_transport *t, double patience,
-                         void (*last_word)(const char *message), bool *told)
+                         void (*on_failure)(const char *message), bool *notified)
 {
-    *told = false;
+    *notified = false;
     struct ranks *r = mem_zero(1, sizeof *r);
     r->t = t;
     r->patience = patience;
-    r->last_word = last_word;
+    r->on_failure = on_failure;
     r->lost = -1;
     r->queue_end = &r->queue;
     pthread_mutex_init(&r->lock, NULL);
@@ -123,13 +123,13 @@ struct ranks *ranks_open(const struct ranks_transport *t, double patience,
     if (r->start_status < 0) {
         pthread_join(r->thread, NULL);
         err_set("%s", r->why);
-        *told = r->start_status == RANKS_TOLD;
+        *notified = r->start_status == RANKS_NOTIFIED;
         free(r);
         return NULL;
     }
     if (meet(r) == 0) return r;
     char *why = err_keep();
-    *told = !ranks_speaks(r, why);
+    *notified = !ranks_reports(r, why);
     ranks_close(r);
     err_restore(why);
     return NULL;
@@ -145,7 +145,7 @@ int ranks_sharing_processors(const struct ranks *r)
     return n;
 }
 
-bool ranks_speaks(struct ranks *r, const char *failure)
+bool ranks_reports(struct ranks *r, const char *failure)
 {
     if (!r) return true;
     pthread_mutex_lock(&r->lock);
@@ -154,10 +154,10 @@ bool ranks_speaks(struct ranks *r, const char *failure)
     while (!r->broken && !r->over) pthread_cond_wait(&r->changed, &r->lock);
     ranks_break(r, failure, !r->place.rank, -1);     /* rank 0 hears of another's by a note */
     r->failure = NULL;
-    bool speaks = r->speaks;
+    bool reports = r->reports;
     r->known = true;
     pthread_mutex_unlock(&r->lock);
-    return speaks;
+    return reports;
 }
 
 void ranks_close(struct ranks *r)

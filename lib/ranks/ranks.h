@@ -31,12 +31,12 @@ int ranks_launched_rank(void);
  * RANKS_TCP). NULL with a message. */
 const struct ranks_transport *ranks_transport(struct ranks_launch *l);
 
-/* Meets the others; by plain TCP they have 4 x patience to come. last_word is called by the thread,
- * with the message, when the run is lost and the caller has not come by for 10 seconds, or rank 0
- * is; all ranks end behind it (NULL: but this one). NULL with a message; *told: another rank tells
- * it. */
+/* Meets the others; by plain TCP they have 4 x patience to come. on_failure is called by the
+ * thread, with the message, when the run is lost and the caller has not come by for 10 seconds, or
+ * rank 0 is; all ranks end behind it (NULL: but this one). NULL with a message; *notified: another
+ * rank reports it. */
 struct ranks *ranks_open(const struct ranks_transport *t, double patience,
-                         void (*last_word)(const char *message), bool *told);
+                         void (*on_failure)(const char *message), bool *notified);
 int ranks_rank(const struct ranks *r);
 int ranks_size(const struct ranks *r);
 /* Ranks that share this process's processors: of the same machine, with the same affinity. */
@@ -98,7 +98,7 @@ struct ranks_times ranks_times(const struct ranks *r);
 
 /* Is it this rank that says why the run failed? A caller that failed by itself says so here first,
  * with its message; rank 0 has the word, unless it is the one that is gone. */
-bool ranks_speaks(struct ranks *r, const char *failure);
+bool ranks_reports(struct ranks *r, const char *failure);
 /* Takes leave of the others, and waits for them. NULL is fine. */
 void ranks_close(struct ranks *r);
 

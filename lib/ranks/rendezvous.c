@@ -331,7 +331,7 @@ static int late(const struct reception *r, double patience)
                    first, t->place.size, more, t->at.port, patience, others, t->at.variables);
 }
 
-/* Until ranks first, first + 1, ... are all in r->t->link. 0, -1 with a message, or RANKS_TOLD:
+/* Until ranks first, first + 1, ... are all in r->t->link. 0, -1 with a message, or RANKS_NOTIFIED:
  * rank 0 has given up. */
 static int receive_above(struct reception *r, double patience, double until)
 {
@@ -356,7 +356,7 @@ static int receive_above(struct reception *r, double patience, double until)
         }
         for (int i = 0; i < r->listeners; i++)
             if (p[n + i].revents) let_in(r, r->listener[i]);
-        if (p[first].revents && t->place.rank) rc = RANKS_TOLD;
+        if (p[first].revents && t->place.rank) rc = RANKS_NOTIFIED;
         missing = 0;
         for (int i = r->first; i < t->place.size; i++) missing += t->link[i].fd < 0;
     }
@@ -452,7 +452,7 @@ static int follow(struct tcp *t, struct seat *seat, double patience, double unti
     if (rc < 0) return -1;
     until = clock_seconds() + patience + RENDEZVOUS_ANSWER;       /* rank 0 waits for the others */
     rc = net_get(t->link[0].fd, &v, sizeof v, until);
-    if (rc == 0 && v.magic == RENDEZVOUS_MAGIC && v.failed) return RANKS_TOLD;
+    if (rc == 0 && v.magic == RENDEZVOUS_MAGIC && v.failed) return RANKS_NOTIFIED;
     if (rc == 0) rc = net_get(t->link[0].fd, seat, (size_t)t->place.size * sizeof *seat, until);
     if (rc == -1) {
         char *why = err_keep();

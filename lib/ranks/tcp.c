@@ -324,7 +324,7 @@ static int done(void *ctx, void *which)
     if (l->aborted || t->aborted) {
         err_set("rank %d of %d has ended the run of all ranks, and has not said why",
                 l->aborted ? l->rank : t->aborted, t->place.size);
-        return l->aborted ? RANKS_ENDED : RANKS_TOLD;
+        return l->aborted ? RANKS_ENDED : RANKS_NOTIFIED;
     }
     if (!l->closed) return 0;
     if (l->wrong) {

@@ -9,7 +9,7 @@
 
 /* Besides -1: another rank has failed and says why; that rank's process is gone; that rank has
  * ended the run of all; that rank sends what no rank sends. */
-enum { RANKS_TOLD = -2, RANKS_GONE = -3, RANKS_ENDED = -4, RANKS_WRONG = -5 };
+enum { RANKS_NOTIFIED = -2, RANKS_GONE = -3, RANKS_ENDED = -4, RANKS_WRONG = -5 };
 
 struct ranks_place {
     int rank, size;                      /* of the run */
@@ -23,7 +23,7 @@ struct ranks_transport {
     const char *name;                    /* "Open MPI 4.1.4" */
     /* Meets the others that were started together, which have `patience` seconds to come (MPI has
      * its own mind on that). ctx is what the functions below get. -1 with a message, or
-     * RANKS_TOLD. */
+     * RANKS_NOTIFIED. */
     int (*start)(void **ctx, struct ranks_place *place, double patience);
     /* Begins to send, or to receive, `bytes` (at most INT_MAX), which stay untouched until it is
      * done. Messages from one rank to another arrive in order among those of one tag (0 to 32767).

@@ -23,11 +23,11 @@ const char *ranks_name(const struct ranks *r, int rank, char to[128])
     return to;
 }
 
-void ranks_break(struct ranks *r, const char *why, bool speaks, int lost)
+void ranks_break(struct ranks *r, const char *why, bool reports, int lost)
 {
     if (r->broken) return;
     r->broken = true;
-    r->speaks = speaks;
+    r->reports = reports;
     r->lost = lost;
     r->broken_at = clock_seconds();
     snprintf(r->why, sizeof r->why, "%s", why);
@@ -65,7 +65,7 @@ static int hear(struct ranks *r, struct peer *p, double now)
     if (p->got.kind == NOTE_END) p->ended = true;
     if (p->got.kind >= NOTE_LEAVING && p->leaving == 0) p->leaving = now;
     if (p->got.kind != NOTE_FAILED) return 0;
-    p->told = true;
+    p->notified = true;
     snprintf(why, sizeof why, "%s: %s", ranks_name(r, p->rank, name), p->got.text);
     ranks_break(r, r->place.rank ? p->got.text : why, !r->place.rank, -1);
     return 0;
@@ -83,9 +83,9 @@ static bool may_end(const struct ranks *r)
 static int say(struct ranks *r, struct peer *p, double now)
 {
     int kind = NOTE_ALIVE;
-    if (r->broken && !p->told && r->lost != 0) {
+    if (r->broken && !p->notified && r->lost != 0) {
         kind = NOTE_FAILED;
-        p->told = true;
+        p->notified = true;
         snprintf(p->put.text, sizeof p->put.text, "%.500s", r->why);
     } else if (may_end(r)) {
         kind = NOTE_END;
@@ -108,8 +108,8 @@ static void ended(struct ranks *r, struct peer *p, bool by_peer, double now)
     ranks_break(r, err_msg(), !stopped && (by_peer || !r->place.rank), -1);
     p->ended = p->ending = true;
     p->out = NULL;
-    if (r->speaks && r->known) return;
-    if (r->speaks && r->last_word) r->last_word(r->why);
+    if (r->reports && r->known) return;
+    if (r->reports && r->on_failure) r->on_failure(r->why);
     _exit(1);
 }
 
@@ -124,7 +124,7 @@ static int exchange(struct ranks *r, struct peer *p, double now)
     if (in >= 0 && p->out) out = r->t->done(r->ctx, p->out);
     if (out > 0) p->out = NULL;
     bool by_peer = in == RANKS_ENDED || out == RANKS_ENDED;
-    if (by_peer || in == RANKS_TOLD || out == RANKS_TOLD) {
+    if (by_peer || in == RANKS_NOTIFIED || out == RANKS_NOTIFIED) {
         ended(r, p, by_peer, now);
         return 0;
     }
@@ -184,21 +184,21 @@ static void hurry(struct ranks *r, double now)
     bool silent = !r->known && (first || now - r->broken_at > GRACE);
     bool gone = r->lost >= 0 && r->leaving;
     if (!silent && !gone && now - r->broken_at < LEAVE) return;
-    if (!r->known && r->speaks && r->last_word) {
-        r->last_word(r->why);
-        r->speaks = false;
+    if (!r->known && r->reports && r->on_failure) {
+        r->on_failure(r->why);
+        r->reports = false;
     }
     r->last.kind = NOTE_FAILED;
     snprintf(r->last.text, sizeof r->last.text, "%.500s", r->why);
     for (int i = 0; i < r->peers; i++) {         /* nobody is ended without a reason */
         const struct peer *p = &r->peer[i];
-        if (!p->told && !p->gone && r->lost != 0)
+        if (!p->notified && !p->gone && r->lost != 0)
             (void)r->t->send(r->ctx, p->rank, 0, &r->last, sizeof r->last);
     }
     r->known = r->aborted = true;
     pthread_mutex_unlock(&r->lock);
     r->t->abort(r->ctx, 1);
-    if (silent && r->last_word) _exit(1);        /* its caller does not */
+    if (silent && r->on_failure) _exit(1);       /* its caller does not */
     pthread_mutex_lock(&r->lock);
     r->over = true;
 }

@@ -16,16 +16,16 @@ enum { PATIENCE = 60 };
 
 static int sum(struct ranks_launch *l)
 {
-    bool told;
+    bool notified;
     int bad, rc;
-    struct ranks *r = ranks_open(ranks_transport(l), PATIENCE, NULL, &told);
+    struct ranks *r = ranks_open(ranks_transport(l), PATIENCE, NULL, &notified);
     if (!r) return -1;
     float own = (float)(ranks_rank(r) + 1), all = 0, *x[] = { &own };
     struct ranks_addends a = { .leaves = ranks_size(r), .x = x, .to = &all };
     ranks_reduce_begin(r, &a, 0, 1);
     rc = ranks_reduce_end(r, &bad);
     if (rc == 0) printf("%g\n", (double)all);
-    if (rc < 0) ranks_speaks(r, err_msg());
+    if (rc < 0) ranks_reports(r, err_msg());
     ranks_close(r);
     return rc;
 }

@@ -102,7 +102,7 @@ struct player {
     double patience;
     void (*play)(struct ranks *r, struct player *p);
     void *with;
-    bool failed, speaks;
+    bool failed, reports;
     char why[400];
 };
 
@@ -120,12 +120,12 @@ static void *run(void *arg)
     struct player *p = arg;
     struct ranks_transport t = memory;
     t.start = start_next;
-    bool told;
-    struct ranks *r = ranks_open(&t, p->patience, NULL, &told);
+    bool notified;
+    struct ranks *r = ranks_open(&t, p->patience, NULL, &notified);
     assert_non_null(r);
     p->rank = ranks_rank(r);
     p->play(r, p);
-    if (p->failed) p->speaks = ranks_speaks(r, p->why);
+    if (p->failed) p->reports = ranks_reports(r, p->why);
     ranks_close(r);
     return NULL;
 }
@@ -389,7 +389,7 @@ static void who_differs_is_named_by_the_first_alone(void **state)
     play(p, 4, 60, disagree, NULL);
     for (int i = 0; i < 4; i++) {
         assert_true(p[i].failed);
-        assert_int_equal(p[i].speaks, p[i].rank == 0);
+        assert_int_equal(p[i].reports, p[i].rank == 0);
         if (p[i].rank == 0) {
             assert_non_null(strstr(p[i].why, "rank 2 of 4"));
             assert_non_null(strstr(p[i].why, "its training data is not rank 0's"));
@@ -417,7 +417,7 @@ static void a_failure_reaches_the_others_with_the_name(void **state)
     (void)state;
     play(p, 3, 60, fail_alone, NULL);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(p[i].speaks, p[i].rank == 0);
+        assert_int_equal(p[i].reports, p[i].rank == 0);
         if (p[i].rank != 0) continue;
         assert_non_null(strstr(p[i].why, "rank 1 of 3"));
         assert_non_null(strstr(p[i].why, "corpus: cannot be read"));
@@ -442,7 +442,7 @@ static void a_silent_rank_is_named(void **state)
     assert_true(net.aborted);
     for (int i = 0; i < 3; i++)
         if (p[i].rank == 0) {
-            assert_true(p[i].speaks);
+            assert_true(p[i].reports);
             assert_non_null(strstr(p[i].why, "rank 1 of 3"));
             assert_non_null(strstr(p[i].why, "has not answered"));
         }
@@ -489,11 +489,11 @@ static void a_request_that_is_done_is_not_looked_at_again(void **state)
 {
     const struct ranks_transport t = { RANKS_ABI, "wrong", start_two, put_one, get_one,
                                        done_or_wrong, end, abort_all };
-    bool told;
+    bool notified;
     (void)state;
     memset(&one_send, 0, sizeof one_send);
-    assert_null(ranks_open(&t, 60, NULL, &told));
-    assert_false(told);
+    assert_null(ranks_open(&t, 60, NULL, &notified));
+    assert_false(notified);
     assert_non_null(strstr(err_msg(), "rank 1 of 2 sends what no rank sends"));
     assert_int_equal(one_send.again, 0);
 }
@@ -509,7 +509,7 @@ static void a_run_of_one(void **state)
     assert_int_equal(y, 3);
     assert_int_equal(ranks_broadcast(NULL, &x, sizeof x), 0);
     assert_int_equal(ranks_agree(NULL, 1, "it"), 0);
-    assert_true(ranks_speaks(NULL, "why"));
+    assert_true(ranks_reports(NULL, "why"));
     ranks_close(NULL);
 }
 

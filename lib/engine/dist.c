@@ -1,4 +1,4 @@
-#include "lib/engine/together.h"
+#include "lib/engine/dist.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "common/mem.h"
 #include "common/signals.h"
 
-bool together_first(const struct trainer *tr) { return !ranks_rank(tr->o.ranks); }
+bool dist_first(const struct trainer *tr) { return !ranks_rank(tr->o.ranks); }
 
 /* Rank 0's numbers, [bytes] of the device, to all. */
-static int spread(const struct trainer *tr, void *device, size_t bytes)
+static int broadcast(const struct trainer *tr, void *device, size_t bytes)
 {
     const struct kernels *k = tr->m->ps.k;
     void *host = mem_alloc(bytes + 1);
@@ -23,7 +23,7 @@ static int spread(const struct trainer *tr, void *device, size_t bytes)
 }
 
 /* What a checkpoint would hold. */
-static int spread_state(const struct trainer *tr)
+static int broadcast_state(const struct trainer *tr)
 {
     const struct state *s = tr->state;
     int rc = 0;
@@ -33,39 +33,39 @@ static int spread_state(const struct trainer *tr)
         const struct state_array *a = &s->arrays[i];
         if (a->moment) continue;                     /* with the optimiser's other numbers */
         rc = a->whole ? ranks_broadcast(tr->o.ranks, a->whole, state_array_bytes(a))
-                      : spread(tr, a->value, state_array_bytes(a));
+                      : broadcast(tr, a->value, state_array_bytes(a));
     }
     return rc;
 }
 
-bool together_told(const struct trainer *tr)
+bool dist_stop_asked(const struct trainer *tr)
 {
     return signals_stop()
-           || (together_first(tr) && tr->o.stop_after > 0
+           || (dist_first(tr) && tr->o.stop_after > 0
                && clock_seconds() - tr->started >= (double)tr->o.stop_after);
 }
 
-bool together_late(const struct trainer *tr)
+bool dist_late(const struct trainer *tr)
 {
     return tr->o.save_seconds > 0 && clock_seconds() - tr->saved_at >= (double)tr->o.save_seconds;
 }
 
 /* The optimiser that rank 0 has loaded: all of it to all, or to each its own part. */
-static int spread_optimizer(struct trainer *tr, bool resumed)
+static int broadcast_optimizer(struct trainer *tr, bool resumed)
 {
     const struct params *ps = &tr->m->ps;
     float *to[2] = { ps->m, ps->v };
     int rc = 0;
     for (int i = 0; i < 2 && resumed && rc == 0; i++) {
         if (tr->sharded.ranks) rc = sharded_scatter(&tr->sharded, tr->moment[i], to[i]);
-        else rc = spread(tr, to[i], ps->total * sizeof(float));
+        else rc = broadcast(tr, to[i], ps->total * sizeof(float));
         free(tr->moment[i]);
         tr->moment[i] = NULL;
     }
     return rc;
 }
 
-int together_start(struct trainer *tr)
+int dist_start(struct trainer *tr)
 {
     struct params *ps = &tr->m->ps;
     struct { int64_t step, best_step, since_best; double best; bool resumed, ended; } all = {
@@ -74,9 +74,9 @@ int together_start(struct trainer *tr)
     int64_t none = 0;
     if (!tr->o.ranks) return 0;
     int rc = ranks_broadcast(tr->o.ranks, &all, sizeof all);
-    if (rc == 0) rc = spread(tr, ps->value, ps->total * sizeof(float));
-    if (rc == 0) rc = spread_optimizer(tr, all.resumed);
-    if (rc == 0) rc = spread_state(tr);
+    if (rc == 0) rc = broadcast(tr, ps->value, ps->total * sizeof(float));
+    if (rc == 0) rc = broadcast_optimizer(tr, all.resumed);
+    if (rc == 0) rc = broadcast_state(tr);
     if (rc < 0) return -1;
     tr->step = tr->saved_step = all.step;
     tr->best_step = all.best_step;
@@ -84,13 +84,13 @@ int together_start(struct trainer *tr)
     tr->best = all.best;
     tr->resumed = all.resumed;
     tr->ended = all.ended;
-    return together_step(tr, &none, -1);
+    return dist_step(tr, &none, -1);
 }
 
-int together_step(struct trainer *tr, int64_t *tokens, int bad)
+int dist_step(struct trainer *tr, int64_t *tokens, int bad)
 {
     struct stand { int64_t step, tokens, stop, late, bad; } mine = {
-        tr->step, *tokens, together_told(tr), together_late(tr), bad
+        tr->step, *tokens, dist_stop_asked(tr), dist_late(tr), bad
     };
     int size = ranks_size(tr->o.ranks);
     char name[128];
@@ -101,7 +101,7 @@ int together_step(struct trainer *tr, int64_t *tokens, int bad)
     tr->bad_rank = -1;
     for (int i = 0; i < size && rc == 0; i++) {
         *tokens += all[i].tokens;
-        tr->told |= all[i].stop != 0;
+        tr->stop_asked |= all[i].stop != 0;
         if (tr->bad_rank < 0) tr->bad_rank = (int)all[i].bad;
         if (all[i].step != all[0].step)
             rc = err_set("%s is at step %" PRId64 ", rank 0 at step %" PRId64,
@@ -112,7 +112,7 @@ int together_step(struct trainer *tr, int64_t *tokens, int bad)
     return rc;
 }
 
-int together_metric(struct trainer *tr, double *metric, bool *judged)
+int dist_metric(struct trainer *tr, double *metric, bool *judged)
 {
     struct { double metric; bool judged; } all = { *metric, *judged };
     if (ranks_broadcast(tr->o.ranks, &all, sizeof all) < 0) return -1;
@@ -121,7 +121,7 @@ int together_metric(struct trainer *tr, double *metric, bool *judged)
     return 0;
 }
 
-int together_check(struct trainer *tr)
+int dist_check(struct trainer *tr)
 {
     const struct params *ps = &tr->m->ps;
     size_t bytes = ps->total * sizeof(float);
