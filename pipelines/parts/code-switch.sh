@@ -58,7 +58,7 @@ dictionaries() {    # SEED
 
 # --- a model --------------------------------------------------------------------------------------
 goes_on() {         # SEED SYSTEM
-    local s=$1 y=$2 l trains= valids= shards= how= reads= base=mlm k=1
+    local s=$1 y=$2 l trains= valids= shards= how= reads= base=mlm k=1 last=
     case $y in
         more) how="--objective mlm" k=2;;
         mass-more) how="--objective mass" base=mass k=2;;
@@ -66,6 +66,7 @@ goes_on() {         # SEED SYSTEM
         scs) how="--objective mlm,scs --specific $CS_SPECIFIC $CS_SCS";;
         *) how="--objective mlm,tcs --dict $A-$B=s$s/cs/$y.dict $CS_SWITCH" reads=s$s/cs/$y.dict;;
     esac
+    [[ $y != mass-* || $CS_TRAINING != *--stream* ]] || last=" --stream 0"
     k=$((k * CS_ACCUMULATE))
     [ $k = 1 ] || how+=" --accumulate $k"
     for l in $LANGS; do
@@ -73,7 +74,7 @@ goes_on() {         # SEED SYSTEM
         shards+=" shd/train.$l.shd shd/valid.$l.shd"
     done
     train s$s.$y.pretrain  s$s/$y/pretrain/ : $shards vocab s$s/$base/pretrain $reads : \
-        "exec pretrain$trains$valids --init s$s/$base/pretrain $how $CS_TRAINING
+        "exec pretrain$trains$valids --init s$s/$base/pretrain $how $CS_TRAINING$last
             --seed $s --device $DEVICE $RESUME --out s$s/$y/pretrain"
 }
 setting CS_SCS ""

@@ -12,6 +12,8 @@ esac
 # fine-tuning).
 case " $SYSTEMS " in *" mass"*)
     written="--decoder-layers $(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")"
+    # it reads sentences
+    [[ $PRETRAIN != *--stream* ]] || written+=" --stream 0"
     system mass  MASS  "--objective mass $written"
     case "$GC_AS $GC " in *"--gc-side enc "*|paper*) ;; *)
         [[ " $SYSTEMS " != *" mass-gc "* ]] ||
