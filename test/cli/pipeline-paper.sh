@@ -30,7 +30,8 @@ plan unmt-deen smoke > smoke.plan
 grep -q '^raw.gold.*\\L&' smoke.plan && grep -q '^word-by-word.*case.awk' smoke.plan ||
     fail "text without case"
 # MASS reads sentences where XLM reads streams
-is "$(grep -c '^s1.mass[^ ]*.pretrain.* --stream 256 .*--stream 0 ' unmt-deen.plan)" 2
+SYSTEMS="mass mass-gc" plan unmt-deen > mass.plan
+is "$(grep -c '^s1.mass[^ ]*.pretrain.* --stream 256 .*--stream 0 ' mass.plan)" 2
 is "$(grep -c '^s1.mass[^ ]*.pretrain.* --stream 256 .*--stream 0 ' cs-deen.plan)" 3
 # a word is spelt as the dictionary has it, or as the text mostly does where it hardly ever does so
 printf 'King 4 king\nking 90 king\nThe 5 the\nthe 50 the\nGerman 30 german\n' > a
