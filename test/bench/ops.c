@@ -25,11 +25,21 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* n numbers of at most `size`, the first million again and again: a parameter of a large model
+ * would take longer to draw than to measure with. */
+static float *random_numbers(uint64_t seed, size_t n, float size)
+{
+    enum { DRAWN = 1 << 20 };
+    float *x = mem_alloc(n * sizeof *x);
+    struct rng r = { { seed, RNG_TEST, 0 }, n, 0 };
+    for (size_t i = 0; i < n; i++)
+        x[i] = i < DRAWN ? 2 * size * (rng_next_unit(&r) - 0.5f) : x[i - DRAWN];
+    return x;
+}
+
 static void *random_act(size_t n)
 {
-    float *x = mem_alloc(n * sizeof *x);
-    struct rng r = { { 1, RNG_TEST, 0 }, n, 0 };
-    for (size_t i = 0; i < n; i++) x[i] = rng_next_unit(&r) - 0.5f;
+    float *x = random_numbers(1, n, 0.5f);
     void *p = k->alloc(n * sizeof(float));
     acts_put(k, p, x, n);
     free(x);
@@ -38,9 +48,7 @@ static void *random_act(size_t n)
 
 static void *random_float(size_t n)
 {
-    float *x = mem_alloc(n * sizeof *x);
-    struct rng r = { { 2, RNG_TEST, 0 }, n, 0 };
-    for (size_t i = 0; i < n; i++) x[i] = (rng_next_unit(&r) - 0.5f) / 16;
+    float *x = random_numbers(2, n, 0.5f / 16);
     void *p = k->alloc(n * sizeof(float));
     k->upload(p, x, n * sizeof *x);
     free(x);

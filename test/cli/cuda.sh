@@ -105,6 +105,13 @@ for f in float32 bf16; do grep \
     -Eq 'cuBLASLt [0-9.]+ without an algorithm for [1-9][0-9]* kinds of products, (float32|bf16)' \
         $f || { tail -n 3 $f; fail "products without an algorithm are not told ($f)"; }; done
 
+# the table of test/gpu/decide.sh: a row for each of a group's numbers
+BENCH=$build/test/bench SMALL=1 ISOGLOT_EMULATE_SM=90 bash "$TOP/test/gpu/decide.sh" > decided ||
+    { cat decided; fail "decide.sh"; }
+rows() { grep -cP "^$1\\t[^\\t]+\\t$2\\t" decided; }
+is "$(rows A1 passed) $(rows A2 '[\d.]+') $(rows B '[\d.]+') $(rows C1 '[\d.]+, \d+%') $(rows D1 \
+    '[\d.]+, \d+%') $(rows 'E.' passed)" "2 4 18 1 2 2" "decide.sh's rows"
+
 # what the emulation finds, in kernels with a mistake each
 planted=$build/test/cuda/planted
 is "$(ISOGLOT_EMULATE=races "$planted" right)" 56 "a kernel without a mistake"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Puts what test/gpu/run.sh, bench.sh and the experiments need into FOLDER, for a machine
+# Puts what test/gpu/run.sh, decide.sh, bench.sh and the experiments need into FOLDER, for a machine
 # with a GPU where nothing can be built or installed: programs, tests, their libraries (all but the
 # C library's and gcc's), the golden files, pipelines, and of their texts those that
 # CORPUS_CACHE=folder or the checkout's data/ has. There: FOLDER/test/gpu/run.sh, FOLDER/make
