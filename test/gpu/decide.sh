@@ -115,8 +115,8 @@ if wants E; then
         SENTENCES=${SENTENCES:-600}
     [ -z "${SMALL-}" ] || export STEPS=5 DIM=32 LAYERS=1 TOKENS=100 SENTENCES=100
     for c in same_seed $([ -n "${SMALL-}" ] || echo resumed); do
-        checked E2 "${c}_same_bytes" 40 bash -c '. "$TOP/test/gpu/checks.sh"; "check_$1_same_bytes"' \
-            decide "$c"
+        checked E2 "${c}_same_bytes" 40 bash -c \
+            '. "$TOP/test/gpu/checks.sh"; "check_$1_same_bytes"' decide "$c"
     done
 fi
 echo
