@@ -8,7 +8,7 @@ most_files=650 least_median=82 most_large=10   # files of C; their median lines;
 twice="cut entry labels lines reader sample spans word"      # structs of two headers
 
 # names OBJECT...: "OBJECT T NAME" for what it has, "OBJECT U NAME" for what it needs
-names() { nm -A -g "$@" | sed -E 's/:[0-9a-f ]* ([A-TX-Z]) / \1 /; s/\.o / /'; }
+names() { nm -A -g "$@" | sed -E 's/:[0-9a-f ]* ([A-UX-Z]) / \1 /; s/\.o / /'; }
 # circle: of such lines, the files that need each other, by way of others of their folder perhaps:
 # those from which one comes, and to which one goes, again and again
 circle() {
