@@ -1,8 +1,9 @@
 # `make install`: programs as isoglot-NAME (Debian has a `translate` and a `plot` of its own), the
-# dispatcher `isoglot NAME`, man pages and bash completion.
+# dispatcher `isoglot NAME`, and what goes with them.
 ## make install       into PREFIX=/usr/local (DESTDIR= for packagers): isoglot-NAME programs,
-##                      `isoglot NAME`, man pages, bash completion, the CUDA side if it was built;
-##                      SHORT=1 also installs the short names, COMPAT=1 those of fastBPE,
+##                      `isoglot NAME`, *.sbatch scripts, man pages, file formats, completion, the
+##                      CUDA side if it was built; lib/isoglot/bin there has the short names.
+##                      SHORT=1 puts these into bin as well, COMPAT=1 those of fastBPE,
 ##                      subword-nmt, Moses' scripts and GloVe (docs/compat.md); make uninstall
 ##                      removes all of it
 PREFIX ?= /usr/local
@@ -10,11 +11,13 @@ DESTDIR ?=
 bindir := $(DESTDIR)$(PREFIX)/bin
 mandir := $(DESTDIR)$(PREFIX)/share/man/man1
 compdir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+# these three are isoglot's alone
 datadir := $(DESTDIR)$(PREFIX)/share/isoglot
+docdir := $(DESTDIR)$(PREFIX)/share/doc/isoglot
 libdir := $(DESTDIR)$(PREFIX)/lib/isoglot
-INSTALLED = $(bindir)/isoglot $(mandir)/isoglot.1 $(compdir)/isoglot \
+SBATCH := $(notdir $(wildcard pipelines/*.sbatch))
+INSTALLED = $(bindir)/isoglot $(mandir)/isoglot.1 $(compdir)/isoglot $(SBATCH:%=$(bindir)/%) \
     $(foreach p,$(PROGRAMS),$(bindir)/isoglot-$p $(mandir)/isoglot-$p.1 $(compdir)/isoglot-$p)
-SHORT_INSTALLED = $(foreach p,$(PROGRAMS),$(bindir)/$p $(mandir)/$p.1)
 COMPAT_NAMES := fast subword-nmt learn_bpe.py apply_bpe.py get_vocab.py tokenizer.perl \
     detokenizer.perl normalize-punctuation.perl replace-unicode-punctuation.perl \
     remove-non-printing-char.perl multi-bleu.perl sacrebleu vocab_count cooccur
@@ -30,39 +33,39 @@ sound = @case "$$ASKED_DESTDIR:$$ASKED_PREFIX" in \
     -* | *:-* | *[!A-Za-z0-9/._+,:@%~-]*) \
     echo "make: DESTDIR and PREFIX: letters, digits and /._+,@%~- make a folder's name here" >&2; \
     exit 2;; esac
+# $(call copy,FOLDER,TO): what is in it, readable by all
+copy = mkdir -p $2 && cp -R $1/. $2 && chmod -R u=rwX,go=rX $2
 install: build-all
 	$(sound)
-	@install -d $(bindir) $(mandir) $(compdir)
-	@install -d $(datadir)/nonbreaking && install -m 644 lib/text/nonbreaking/* $(datadir)/nonbreaking
-	@[ ! -f $(CUDA_LIB) ] || { install -d $(libdir) && \
-    install -m 755 $(CUDA_LIB) $(libdir)/libisoglot-cuda.so; }
-	@[ ! -f $(MPI_LIB) ] || { install -d $(libdir) && \
-	    install -m 755 $(MPI_LIB) $(libdir)/libisoglot-mpi.so; }
-	@[ ! -f $(NCCL_LIB) ] || { install -d $(libdir) && \
-	    install -m 755 $(NCCL_LIB) $(libdir)/libisoglot-nccl.so; }
+	@install -d $(bindir) $(mandir) $(compdir) $(docdir) $(libdir)/bin
+	@$(call copy,lib/text/nonbreaking,$(datadir)/nonbreaking)
+	@$(call copy,docs/formats,$(docdir)/formats)
+	@install -m 644 LICENSE $(docdir)/LICENSE
+	@install $(SBATCH:%=pipelines/%) $(bindir)
+	@for f in $(wildcard $(CUDA_LIB) $(MPI_LIB) $(NCCL_LIB)); do install $$f $(libdir); done
 	@sed 's/@VERSION@/$(VERSION)/' install/isoglot > $(bindir)/isoglot && chmod 755 $(bindir)/isoglot
 	@$(call page,docs/man/isoglot.1) > $(mandir)/isoglot.1
 	@install -m 644 install/completion $(compdir)/isoglot
 	@set -e; for p in $(PROGRAMS); do \
 	    install -m 755 $(O)/bin/$$p $(bindir)/isoglot-$$p; \
+	    ln -sf ../../../bin/isoglot-$$p $(libdir)/bin/$$p; \
 	    ln -sf isoglot $(compdir)/isoglot-$$p; \
 	    $(call page,docs/man/$$p.1) > $(mandir)/isoglot-$$p.1; \
 	    [ -z '$(SHORT)' ] || { ln -sf isoglot-$$p $(bindir)/$$p; \
-        ln -sf isoglot-$$p.1 $(mandir)/$$p.1; }; \
+	        ln -sf isoglot-$$p.1 $(mandir)/$$p.1; }; \
 	done
-	@[ -z '$(COMPAT)' ] || { install -d $(libdir) && \
-	    install -m 755 install/compat $(libdir)/compat && cd $(bindir) && \
+	@[ -z '$(COMPAT)' ] || { install -m 755 install/compat $(libdir)/compat && cd $(bindir) && \
 	    for n in $(COMPAT_NAMES); do ln -sf ../lib/isoglot/compat $$n; done; }
 	@echo "installed in $(DESTDIR)$(PREFIX): isoglot$(if $(SHORT), and the short names,)"
+# Folders that it leaves empty go as well, but not those that a system has from the beginning.
 uninstall:
 	$(sound)
-	@rm -f $(libdir)/libisoglot-cuda.so $(libdir)/libisoglot-mpi.so \
-	    $(libdir)/libisoglot-nccl.so $(libdir)/compat; \
-	    rmdir $(libdir) 2>/dev/null || true
-	@rm -f $(INSTALLED) \
-    $(patsubst lib/text/nonbreaking/%,$(datadir)/nonbreaking/%,$(wildcard lib/text/nonbreaking/*))
-	@rmdir $(datadir)/nonbreaking $(datadir) 2>/dev/null || true
 	@[ ! -d $(bindir) ] || cd $(bindir); for p in $(PROGRAMS); do \
     [ "$$(readlink $$p)" != isoglot-$$p ] || rm -f $$p $(mandir)/$$p.1; done; \
     for n in $(COMPAT_NAMES); do \
     [ "$$(readlink $$n)" != ../lib/isoglot/compat ] || rm -f $$n; done
+	@rm -f $(INSTALLED)
+	@rm -rf $(libdir) $(datadir) $(docdir)
+	@$(if $(filter /usr /usr/local,$(PREFIX)),,cd $(DESTDIR)$(PREFIX)/. 2> /dev/null && \
+	    rmdir -p --ignore-fail-on-non-empty bin lib share/man/man1 share/doc \
+	    share/bash-completion/completions 2> /dev/null || true)

@@ -1,0 +1,44 @@
+# An administrator's way: what `make install` leaves under a prefix, used from there and removed
+# again without a trace.
+. "$TOP/test/cli/lib.sh"
+unset MAKEFLAGS MAKELEVEL MFLAGS
+[ -n "${BUILD_WITH-}" ] || fail "run this by make test, which says how the programs were built"
+PATH=${PATH#"$BIN":}
+make_() { make -s -C "$TOP" $BUILD_WITH DESTDIR="$PWD/root" PREFIX=/opt/isoglot "$@"; }
+at=$PWD/root/opt/isoglot
+mkdir -p "$at/share/of others"; : > "$at/share/of others/file"
+make_ install > out
+programs=$(cd "$TOP/docs/man" && ls | sed 's/\.1$//; /^isoglot$/d')
+
+# every file, and no other
+{ for p in $programs; do
+    echo "bin/isoglot-$p"; echo "lib/isoglot/bin/$p"; echo "share/man/man1/isoglot-$p.1"
+    echo "share/bash-completion/completions/isoglot-$p"
+done
+printf '%s\n' bin/{isoglot,train.sbatch,pieces.sbatch,cooc-cluster.sbatch} \
+    share/{man/man1/isoglot.1,bash-completion/completions/isoglot,doc/isoglot/LICENSE} \
+    'share/of others/file'
+(cd "$TOP/docs" && find formats -type f | sed 's|^|share/doc/isoglot/|')
+(cd "$TOP/lib/text" && find nonbreaking -type f | sed 's|^|share/isoglot/|'); } | sort > want
+(cd "$at" && find . -type f -o -type l) | sed 's|^\./||' |
+    grep -v '^lib/isoglot/libisoglot-[a-z]*\.so$' | sort > got
+same got want
+is "$(find "$at" ! -type l ! -perm -444; find "$at" -type d ! -perm 755)" "" "not for all to read"
+
+# two programs by either name, in a pipe; German has a list of abbreviations of its own
+is "$(echo 'Das ist z.B. gut.' | "$at/bin/isoglot" tokenize -q -l de |
+    "$at/lib/isoglot/bin/vocab-count" -q | sort | tr '\n' ' ')" ". 1 Das 1 gut 1 ist 1 z.B. 1 "
+# the scripts are whole: beside each other, and on their own
+for s in train pieces cooc-cluster; do
+    fails 2 "usage: .*$s.sbatch" "$at/bin/$s.sbatch"
+done
+if command -v man > /dev/null; then
+    MANPAGER=cat MANWIDTH=80 man -l "$at/share/man/man1/isoglot-tokenize.1" > page 2> warnings
+    has -i '^ISOGLOT-TOKENIZE(1)' < page
+    is "$(cat warnings)" ""
+fi
+
+make_ uninstall
+is "$(cd "$at" && find . -mindepth 1 | sort)" "./share
+./share/of others
+./share/of others/file" "left after uninstall"
