@@ -4,8 +4,9 @@
 . "$TOP/test/cli/lib.sh"
 # FOLDER/FILE of circles that are there; whoever mends one takes it out
 circles=""
-most_files=650 least_median=82 most_large=10   # files of C; their median lines; folders of over 25
-twice="cut entry labels lines reader sample spans word"      # structs of two headers
+# files of C; their median lines; folders of over 25; structs of two headers
+most_files=650 least_median=82 most_large=10
+twice="cut entry labels lines reader sample spans word"
 
 # names OBJECT...: "OBJECT T NAME" for what it has, "OBJECT U NAME" for what it needs
 names() { nm -A -g "$@" | sed -E 's/:[0-9a-f ]* ([A-UX-Z]) / \1 /; s/\.o / /'; }
