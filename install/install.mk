@@ -1,8 +1,9 @@
 # `make install`: programs as isoglot-NAME (Debian has a `translate` and a `plot` of its own), the
 # dispatcher `isoglot NAME`, and what goes with them.
 ## make install       into PREFIX=/usr/local (DESTDIR= for packagers): isoglot-NAME programs,
-##                      `isoglot NAME`, *.sbatch scripts, man pages, file formats, completion, the
-##                      CUDA side if it was built; lib/isoglot/bin there has the short names.
+##                      `isoglot NAME`, `isoglot pipeline X SETTING=VALUE`, *.sbatch scripts, man
+##                      pages, file formats, completion, the CUDA side if it was built;
+##                      lib/isoglot/bin there has the short names.
 ##                      SHORT=1 puts these into bin as well, COMPAT=1 those of fastBPE,
 ##                      subword-nmt, Moses' scripts and GloVe (docs/compat.md); make uninstall
 ##                      removes all of it
@@ -40,6 +41,9 @@ install: build-all
 	@install -d $(bindir) $(mandir) $(compdir) $(docdir) $(libdir)/bin
 	@$(call copy,lib/text/nonbreaking,$(datadir)/nonbreaking)
 	@$(call copy,docs/formats,$(docdir)/formats)
+	@$(call copy,pipelines,$(datadir)/pipelines)
+	@cd $(datadir)/pipelines && rm rules.mk isoglot.def $(SBATCH)
+	@echo '$(VERSION), installed' > $(datadir)/packed
 	@install -m 644 LICENSE $(docdir)/LICENSE
 	@install $(SBATCH:%=pipelines/%) $(bindir)
 	@for f in $(wildcard $(CUDA_LIB) $(MPI_LIB) $(NCCL_LIB)); do install $$f $(libdir); done

@@ -1,7 +1,8 @@
 # An administrator's way: what `make install` leaves under a prefix, used from there and removed
 # again without a trace.
 . "$TOP/test/cli/lib.sh"
-unset MAKEFLAGS MAKELEVEL MFLAGS
+unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN RUNS SEEDS LIFELINE A B PARALLEL GOLD LAUNCH_CPU \
+    LAUNCH_GPU GPU_JOBS CPU_JOBS TEXT
 [ -n "${BUILD_WITH-}" ] || fail "run this by make test, which says how the programs were built"
 PATH=${PATH#"$BIN":}
 make_() { make -s -C "$TOP" $BUILD_WITH DESTDIR="$PWD/root" PREFIX=/opt/isoglot "$@"; }
@@ -17,9 +18,11 @@ programs=$(cd "$TOP/docs/man" && ls | sed 's/\.1$//; /^isoglot$/d')
 done
 printf '%s\n' bin/{isoglot,train.sbatch,pieces.sbatch,cooc-cluster.sbatch} \
     share/{man/man1/isoglot.1,bash-completion/completions/isoglot,doc/isoglot/LICENSE} \
-    'share/of others/file'
+    share/isoglot/packed 'share/of others/file'
 (cd "$TOP/docs" && find formats -type f | sed 's|^|share/doc/isoglot/|')
-(cd "$TOP/lib/text" && find nonbreaking -type f | sed 's|^|share/isoglot/|'); } | sort > want
+(cd "$TOP/lib/text" && find nonbreaking -type f | sed 's|^|share/isoglot/|')
+(cd "$TOP" && find pipelines -type f ! -name '*.sbatch' ! -name rules.mk ! -name isoglot.def |
+    sed 's|^|share/isoglot/|'); } | sort > want
 (cd "$at" && find . -type f -o -type l) | sed 's|^\./||' |
     grep -v '^lib/isoglot/libisoglot-[a-z]*\.so$' | sort > got
 same got want
@@ -37,6 +40,28 @@ if command -v man > /dev/null; then
     has -i '^ISOGLOT-TOKENIZE(1)' < page
     is "$(cat warnings)" ""
 fi
+
+# a recipe, run from there by somebody who may not write there: a model of one's own text
+list() { (cd "$at" && find . -printf '%p %s %T@\n' | sort); }
+list > before
+mkdir -p "user/my text"; cd user
+awk 'BEGIN { srand(2); for (n = 0; n < 400; n++) { s = n
+    for (i = 0; i < 8; i++) s = s " w" int(60 * rand() * rand()); print s } }' > "my text/a 1"
+isoglot() { "$at/bin/isoglot" "$@"; }
+fails 2 'isoglot: my-text=a: no setting' isoglot pipeline own my-text=a
+fails 2 'usage: isoglot plan RECIPE' isoglot plan
+fails 2 'no experiment nonsense; there are:.* own ' isoglot pipeline nonsense
+set -- own "TEXT=xa=my text/a*" SCALE=smoke SYSTEMS=mlm DEVICE=cpu MERGES=100 \
+    "MODEL=--layers 1 --dim 16 --heads 2 --ffn 32 --dropout 0.1" "WORD_VECTORS=--dim 20" \
+    "PRETRAIN=--tokens 300 --steps 6 --save-every 0 --warmup 2 --valid-every 6"
+isoglot pipeline "$@" > out 2>&1 || { tail -n 5 out; fail "isoglot pipeline own"; }
+is "$(isoglot why "$@")" "nothing to do"
+is "$(ls)" "$(printf '%s\n' fails.err fails.out 'my text' out runs)"
+# its page says how to do that again, in words that a shell reads as they were
+printf '%s\n' isoglot pipeline "$@" > ../given
+eval "printf '%s\n' $(sed -n 's/^command\t//p' runs/own-smoke/.stage/plan.run)" > ../shown
+same ../shown ../given
+cd ..; list > after; same before after
 
 make_ uninstall
 is "$(cd "$at" && find . -mindepth 1 | sort)" "./share
