@@ -228,6 +228,19 @@ UNIT_BINS := $(UNITS:%=$(O)/test/unit/%)
 -include $(wildcard $(O)/*/*.d $(O)/*/*/*.d $(O)/*/*/*/*.d $(O)/*/*/*/*/*.d)
 -include pipelines/rules.mk test/test.mk install/install.mk
 
+## make dist          build/isoglot-VERSION.tar.gz of the commit that is checked out, the same bytes
+##                      each time, and its SHA-256 beside it; DIST=folder: there
+DIST := build
+TARBALL = isoglot-$(VERSION).tar.gz
+.PHONY: dist
+dist:
+	@[ -e .git ] || { echo 'make: dist needs the git checkout, and this is none' >&2; exit 1; }
+	@git diff --quiet HEAD || echo 'make: dist: what is not committed is left out' >&2
+	@mkdir -p '$(DIST)' && set -o pipefail && cd '$(DIST)' && trap 'rm -f $(TARBALL).tmp' EXIT && \
+	    git -C '$(CURDIR)' -c tar.umask=0022 archive --format=tar --prefix=isoglot-$(VERSION)/ HEAD | \
+	    gzip -9n > $(TARBALL).tmp && mv $(TARBALL).tmp $(TARBALL) && \
+	    sha256sum $(TARBALL) > $(TARBALL).sha256 && cat $(TARBALL).sha256
+
 clean:
 	rm -rf build bin
 

@@ -67,3 +67,18 @@ make_ uninstall
 is "$(cd "$at" && find . -mindepth 1 | sort)" "./share
 ./share/of others
 ./share/of others/file" "left after uninstall"
+
+# what is passed on: every file of the commit, the same bytes twice, whatever umask and clock say
+[ -e "$TOP/.git" ] || exit 0
+dist() { (umask "$1" && make -s -C "$TOP" dist DIST="$PWD/$2" > /dev/null 2> said); }
+dist 022 one; sleep 1; dist 077 two
+set -- one/*.tar.gz; tar=${1#one/}
+same one/$tar two/$tar
+(cd two && sha256sum --quiet -c $tar.sha256) || fail "its SHA-256"
+is "$tar" "isoglot-$("$BIN/tokenize" --version | sed -nE '1s/.*\(isoglot\) //p').tar.gz"
+tar -xf one/$tar
+is "$(cd "${tar%.tar.gz}" && find . -type f | sed 's|^\./||' | sort)" \
+    "$(git -C "$TOP" -c core.quotePath=false ls-tree -r --name-only HEAD | sort)"
+cmp "${tar%.tar.gz}/LICENSE" <(git -C "$TOP" show HEAD:LICENSE)
+! make -s -C "${tar%.tar.gz}" dist 2> said || fail "a dist of no checkout"
+has 'dist needs the git checkout' < said
