@@ -22,7 +22,7 @@ early() {
 
 # check TREE: a line for each file that does not belong there
 check() {
-    local pages='CITATION\.cff|CONTRIBUTING\.md|LICENSE|README\.md|SECURITY\.md'
+    local pages='CHANGELOG\.md|CITATION\.cff|CONTRIBUTING\.md|LICENSE|README\.md|SECURITY\.md'
     local root="^($pages|Makefile|programs\.mk|\.[a-z-]+|report\.html)\$"
     kept "$1" > files
     grep -v / files | grep -vE "$root" | sed 's/$/: no file of the root/' || true
