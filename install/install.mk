@@ -12,13 +12,15 @@ DESTDIR ?=
 bindir := $(DESTDIR)$(PREFIX)/bin
 mandir := $(DESTDIR)$(PREFIX)/share/man/man1
 compdir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zshdir := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+fishdir := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 # these three are isoglot's alone
 datadir := $(DESTDIR)$(PREFIX)/share/isoglot
 docdir := $(DESTDIR)$(PREFIX)/share/doc/isoglot
 libdir := $(DESTDIR)$(PREFIX)/lib/isoglot
 SBATCH := $(notdir $(wildcard pipelines/*.sbatch))
-INSTALLED = $(bindir)/isoglot $(mandir)/isoglot.1 $(compdir)/isoglot $(SBATCH:%=$(bindir)/%) \
-    $(foreach p,$(PROGRAMS),$(bindir)/isoglot-$p $(mandir)/isoglot-$p.1 $(compdir)/isoglot-$p)
+INSTALLED = $(SBATCH:%=$(bindir)/%) $(zshdir)/_isoglot $(foreach p,isoglot \
+    $(PROGRAMS:%=isoglot-%),$(bindir)/$p $(mandir)/$p.1 $(compdir)/$p $(fishdir)/$p.fish)
 COMPAT_NAMES := fast subword-nmt learn_bpe.py apply_bpe.py get_vocab.py tokenizer.perl \
     detokenizer.perl normalize-punctuation.perl replace-unicode-punctuation.perl \
     remove-non-printing-char.perl multi-bleu.perl sacrebleu vocab_count cooccur
@@ -38,7 +40,7 @@ sound = @case "$$ASKED_DESTDIR:$$ASKED_PREFIX" in \
 copy = mkdir -p $2 && cp -R $1/. $2 && chmod -R u=rwX,go=rX $2
 install: build-all
 	$(sound)
-	@install -d $(bindir) $(mandir) $(compdir) $(docdir) $(libdir)/bin
+	@install -d $(bindir) $(mandir) $(compdir) $(zshdir) $(fishdir) $(docdir) $(libdir)/bin
 	@$(call copy,lib/text/nonbreaking,$(datadir)/nonbreaking)
 	@$(call copy,docs/formats,$(docdir)/formats)
 	@$(call copy,pipelines,$(datadir)/pipelines)
@@ -49,11 +51,14 @@ install: build-all
 	@for f in $(wildcard $(CUDA_LIB) $(MPI_LIB) $(NCCL_LIB)); do install $$f $(libdir); done
 	@sed 's/@VERSION@/$(VERSION)/' install/isoglot > $(bindir)/isoglot && chmod 755 $(bindir)/isoglot
 	@$(call page,docs/man/isoglot.1) > $(mandir)/isoglot.1
-	@install -m 644 install/completion $(compdir)/isoglot
+	@install -m 644 install/completion.bash $(compdir)/isoglot
+	@install -m 644 install/completion.zsh $(zshdir)/_isoglot
+	@install -m 644 install/completion.fish $(fishdir)/isoglot.fish
 	@set -e; for p in $(PROGRAMS); do \
 	    install -m 755 $(O)/bin/$$p $(bindir)/isoglot-$$p; \
 	    ln -sf ../../../bin/isoglot-$$p $(libdir)/bin/$$p; \
 	    ln -sf isoglot $(compdir)/isoglot-$$p; \
+	    ln -sf isoglot.fish $(fishdir)/isoglot-$$p.fish; \
 	    $(call page,docs/man/$$p.1) > $(mandir)/isoglot-$$p.1; \
 	    [ -z '$(SHORT)' ] || { ln -sf isoglot-$$p $(bindir)/$$p; \
 	        ln -sf isoglot-$$p.1 $(mandir)/$$p.1; }; \
@@ -72,4 +77,5 @@ uninstall:
 	@rm -rf $(libdir) $(datadir) $(docdir)
 	@$(if $(filter /usr /usr/local,$(PREFIX)),,cd $(DESTDIR)$(PREFIX)/. 2> /dev/null && \
 	    rmdir -p --ignore-fail-on-non-empty bin lib share/man/man1 share/doc \
-	    share/bash-completion/completions 2> /dev/null || true)
+	    share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d \
+	    2> /dev/null || true)

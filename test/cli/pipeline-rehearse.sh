@@ -36,7 +36,7 @@ awk 'NR == FNR { to[$1] = $2; next }
 
 # a whole rehearsal: 70 stages, to the table
 SYSTEMS=mlm-gc conduct rehearse unmt-neen > out 2>&1 || { tail -n 20 out; fail "unmt-neen"; }
-cut -f 2-4 runs/unmt-neen-rehearsal-paper/results.tsv | grep -q "^MLM-GC.ne-en.BLEU$" ||
+cut -f 2-4 runs/unmt-neen-rehearsal-paper/results.tsv | has "^MLM-GC.ne-en.BLEU$" ||
     fail "no results"
 fails 2 'SHRINK=0: what sizes are divided by' env SHRINK=0 "$P/conduct" rehearse unmt-neen
 

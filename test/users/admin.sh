@@ -15,9 +15,11 @@ programs=$(cd "$TOP/docs/man" && ls | sed 's/\.1$//; /^isoglot$/d')
 { for p in $programs; do
     echo "bin/isoglot-$p"; echo "lib/isoglot/bin/$p"; echo "share/man/man1/isoglot-$p.1"
     echo "share/bash-completion/completions/isoglot-$p"
+    echo "share/fish/vendor_completions.d/isoglot-$p.fish"
 done
 printf '%s\n' bin/{isoglot,train.sbatch,pieces.sbatch,cooc-cluster.sbatch} \
     share/{man/man1/isoglot.1,bash-completion/completions/isoglot,doc/isoglot/LICENSE} \
+    share/{zsh/site-functions/_isoglot,fish/vendor_completions.d/isoglot.fish} \
     share/isoglot/packed 'share/of others/file'
 (cd "$TOP/docs" && find formats -type f | sed 's|^|share/doc/isoglot/|')
 (cd "$TOP/lib/text" && find nonbreaking -type f | sed 's|^|share/isoglot/|')
@@ -35,6 +37,32 @@ is "$(echo 'Das ist z.B. gut.' | "$at/bin/isoglot" tokenize -q -l de |
 for s in train pieces cooc-cluster; do
     fails 2 "usage: .*$s.sbatch" "$at/bin/$s.sbatch"
 done
+# what completes a word, in three shells, from one list
+c() { "$at/bin/isoglot" --complete "$@"; }
+is "$(c cooc-count --weights '' | tr '\n' ' ')" "mlm-gc glove flat "
+is "$(c score -m '' | grep squad | tr '\n' ' ')" "squad squad2 "
+is "$(c ckpt '' | sed -n '1p;$p' | tr '\n' ' ')" "info export "
+is "$(c cooc-count -- | grep -- '^--window')" "--window	number of words on either side (default: 2)"
+is "$(c cooc-count --vocab '')$(c nonsense '')" "" "a file"
+c '' | has -x cooc-merge; c help '' | has -x plot; c pipeline '' | has -x own
+if command -v fish > /dev/null; then
+    is "$(PATH=$at/bin:$PATH HOME=$PWD fish -c ". $at/share/fish/vendor_completions.d/isoglot.fish
+        complete -C 'isoglot-cooc-count --oov c'; complete -C 'isoglot cooc-m'")" "collapse
+cooc-merge"
+fi
+if command -v zsh > /dev/null; then
+    is "$(PATH=$at/bin:$PATH zsh -fc 'compset() { PREFIX=${PREFIX#*=}; }
+        _files() { echo files; }; _describe() { print -l -- ${(P)2}; }
+        at() { words=("$@") CURRENT=$# PREFIX=${@[-1]}
+            eval "() { $(< '"$at"'/share/zsh/site-functions/_isoglot) }"; }
+        at isoglot cooc-count --oov ""; at isoglot-cooc-count --oov=c; at isoglot cooc-count x
+        at isoglot-cooc-count -- ' | grep -v -- '^--[a-vx-z]\|^--we\|^--wo')" "gap
+collapse
+gap
+collapse
+files
+--window:number of words on either side (default: 2)"
+fi
 if command -v man > /dev/null; then
     MANPAGER=cat MANWIDTH=80 man -l "$at/share/man/man1/isoglot-tokenize.1" > page 2> warnings
     has -i '^ISOGLOT-TOKENIZE(1)' < page
