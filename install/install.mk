@@ -46,6 +46,7 @@ install: build-all
 	@$(call copy,pipelines,$(datadir)/pipelines)
 	@cd $(datadir)/pipelines && rm rules.mk isoglot.def $(SBATCH)
 	@echo '$(VERSION), installed' > $(datadir)/packed
+	@sed 's|@VERSION@|$(VERSION)|; s|@PREFIX@|$(PREFIX)|' install/modulefile > $(datadir)/modulefile
 	@install -m 644 LICENSE $(docdir)/LICENSE
 	@install $(SBATCH:%=pipelines/%) $(bindir)
 	@for f in $(wildcard $(CUDA_LIB) $(MPI_LIB) $(NCCL_LIB)); do install $$f $(libdir); done

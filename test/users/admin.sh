@@ -20,7 +20,7 @@ done
 printf '%s\n' bin/{isoglot,train.sbatch,pieces.sbatch,cooc-cluster.sbatch} \
     share/{man/man1/isoglot.1,bash-completion/completions/isoglot,doc/isoglot/LICENSE} \
     share/{zsh/site-functions/_isoglot,fish/vendor_completions.d/isoglot.fish} \
-    share/isoglot/packed 'share/of others/file'
+    share/isoglot/{packed,modulefile} 'share/of others/file'
 (cd "$TOP/docs" && find formats -type f | sed 's|^|share/doc/isoglot/|')
 (cd "$TOP/lib/text" && find nonbreaking -type f | sed 's|^|share/isoglot/|')
 (cd "$TOP" && find pipelines -type f ! -name '*.sbatch' ! -name rules.mk ! -name isoglot.def |
@@ -37,6 +37,11 @@ is "$(echo 'Das ist z.B. gut.' | "$at/bin/isoglot" tokenize -q -l de |
 for s in train pieces cooc-cluster; do
     fails 2 "usage: .*$s.sbatch" "$at/bin/$s.sbatch"
 done
+# a cluster's module leads to folders that are there, programs by their short names first
+is "$(sed -n 's/^prepend-path //p' "$at/share/isoglot/modulefile" | while read -r name folder; do
+    cd "root/$folder" && cd - > /dev/null && echo "$name ${folder#/opt/isoglot/}"; done)" "PATH bin
+PATH lib/isoglot/bin
+MANPATH share/man"
 # what completes a word, in three shells, from one list
 c() { "$at/bin/isoglot" --complete "$@"; }
 is "$(c cooc-count --weights '' | tr '\n' ' ')" "mlm-gc glove flat "
