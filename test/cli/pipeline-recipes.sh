@@ -191,7 +191,8 @@ wrong 'bad.sh:1: stage a: no file \$TOP/pipelines/none' 'stage a  a : $P/none : 
 wrong 'bad.sh:1: stage a: expected NAME OUTPUT... : INPUT... : "COMMAND"' 'stage a  a : : seq 3'
 wrong 'its command reads \$TOP/pipelines/shuffle: add' 'stage a  a : : "$P/shuffle < /dev/null > a"'
 fails 2 'no experiment none; there are: .*demo.* toy' env BIN="$BIN" "$PIPE/conduct" why none
-fails 2 'no SCALE=none; there are: align demo gpu mini mt own paper smoke tiny' env SCALE=none BIN="$BIN" \
+fails 2 'no SCALE=none; there are: align demo gpu mini mt own paper smoke tiny' env SCALE=none \
+    BIN="$BIN" \
     "$PIPE/conduct" why toy
 
 # a run without results has no table, and takes nothing from the curves that were kept
