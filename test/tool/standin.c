@@ -63,7 +63,10 @@ static struct list sorted(struct word_counts *w, size_t most)
 /* Words end at ASCII's punctuation, which stands alone. */
 static void read_text(void)
 {
-    struct word_counts *c = word_counts_new(1), *w = word_counts_new(1);
+    /* the lists are of their memory, to the end */
+    static struct word_counts *c, *w;
+    c = word_counts_new(1);
+    w = word_counts_new(1);
     struct text *in = text_open("-", TEXT_UTF8);
     const char *line;
     size_t n;
@@ -361,6 +364,7 @@ static void bart_side(const char *side, int vocab)
     static const char *const proj[] = { "k", "v", "q", "out" };
     put(0, vocab, D, "model.%s.embed_tokens.weight", side);
     /* tied: one table under three names */
+    free((void *)tensor[tensors - 1].data);
     tensor[tensors - 1].data = tensor[0].data;
     put(0, 1026, D, "model.%s.embed_positions.weight", side);
     norm("weight", "bias", "model.%s.layernorm_embedding", side);
