@@ -196,6 +196,13 @@ int main(int argc, char **argv)
            "%.0f MiB, activations %.0f MiB\n",
            mean * 1e3, tokens / mean, flops / mean * 1e-12, 100 * flops / mean / peak, peak * 1e-12,
            (double)m.ps.total * 16 / (1 << 20), (double)tape_peak(&t) / (1 << 20));
+    bool finite = got[steps + 3] < 1e30f;
     printf("gradient norm^2 of the last step: %g\n%s\n", (double)got[steps + 3], k->describe());
-    return got[steps + 3] < 1e30f ? 0 : 1;
+    k->release(norm2);
+    k->host_release(got);
+    free(row); free(target);
+    batch_free(&src); batch_free(&dec);
+    tape_free(&t);
+    model_free(&m);
+    return finite ? 0 : 1;
 }

@@ -65,7 +65,7 @@ for_ 60 "$UNIT/ops" cuda describe > log 2>&1 ||
 device=$(tail -n 1 log)
 if [ -n "${SMALL-}" ]; then
     ops=(1 64 500 16 4 1) shapes=("8 2 128" "real 4 128") heads=2
-    big="mlm 1 64 500 4 16 2 1 64" others=() small=("$big" "bt 1 64 500 4 real 2 1 64")
+    big="mlm 1 64 500 4 16 2 1 64" others=() small=("$big" "bt 1 64 500 2 8 1 1 64")
 else
     ops=(12 1024 60000 256 64 16) shapes=("256 64 1024" "-128 128 1024" "real 256 1024") heads=16
     big="mlm 12 1024 60000 64 256 20 $(nproc)"
@@ -105,7 +105,7 @@ if wants C; then
         [ "$(left)" -le 90 ] || torch C4 "$s"
     done
 fi
-if wants D; then for s in "${small[@]}"; do step D1 30 "" "$s"; done; fi
+if wants D; then for s in "${small[@]}"; do step D1 60 "" "$s"; done; fi
 if wants E; then
     nccl=$(dirname "$ISOGLOT_CUDA")/libisoglot-nccl.so
     if [ -e "$nccl" ]; then
