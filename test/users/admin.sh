@@ -5,8 +5,8 @@ unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN RUNS SEEDS LIFELINE A B PARALL
     LAUNCH_GPU GPU_JOBS CPU_JOBS TEXT
 [ -n "${BUILD_WITH-}" ] || fail "run this by make test, which says how the programs were built"
 PATH=${PATH#"$BIN":}
-make_() { make -s -C "$TOP" $BUILD_WITH DESTDIR="$PWD/root" PREFIX=/opt/isoglot "$@"; }
-at=$PWD/root/opt/isoglot
+make_() { make -s -C "$TOP" $BUILD_WITH DESTDIR="$PWD/root" PREFIX=/any/isoglot "$@"; }
+at=$PWD/root/any/isoglot
 mkdir -p "$at/share/of others"; : > "$at/share/of others/file"
 make_ install > out
 programs=$(cd "$TOP/docs/man" && ls | sed 's/\.1$//; /^isoglot$/d')
@@ -39,7 +39,7 @@ for s in train pieces cooc-cluster; do
 done
 # a cluster's module leads to folders that are there, programs by their short names first
 is "$(sed -n 's/^prepend-path //p' "$at/share/isoglot/modulefile" | while read -r name folder; do
-    cd "root/$folder" && cd - > /dev/null && echo "$name ${folder#/opt/isoglot/}"; done)" "PATH bin
+    cd "root/$folder" && cd - > /dev/null && echo "$name ${folder#/any/isoglot/}"; done)" "PATH bin
 PATH lib/isoglot/bin
 MANPATH share/man"
 # what completes a word, in three shells, from one list
