@@ -23,9 +23,9 @@ WARN := -Wall -Wextra -Wno-missing-field-initializers $(SHADOW) \
     -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
 OPT := $(if $(DEBUG),-O1,-O2)
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN))
-# Hardening, measured to cost less than 1% (docs/bench/start.md); sanitizers and fuzzers have checks
-# of their own. Level 3 of _FORTIFY_SOURCE where the compiler knows sizes at run time; none where
-# CFLAGS or CPPFLAGS name one.
+# Hardening, measured to cost less than 1% (docs/lab/bench/start.md); sanitizers and fuzzers have
+# checks of their own. Level 3 of _FORTIFY_SOURCE where the compiler knows sizes at run time; none
+# where CFLAGS or CPPFLAGS name one.
 FORTIFY := $(if $(filter 1,$(shell echo '__has_builtin(__builtin_dynamic_object_size)' | \
     $(CC) -E -P - 2>/dev/null)),3,2)
 HARDEN := $(if $(SAN)$(FUZZING),,-fstack-protector-strong -fPIE \

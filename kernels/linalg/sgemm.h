@@ -2,7 +2,7 @@
  *
  * A BLAS copies both matrices into an order of its own and clears C first. Here only B is copied;
  * A is read where it lies, and C is written once. That matters where K is a few hundred: 11 to 41%
- * faster than OpenBLAS at K = 128, 1 to 4% at 1024 (docs/bench/ops.md).
+ * faster than OpenBLAS at K = 128, 1 to 4% at 1024 (docs/lab/bench/ops.md).
  *
  * Every element is one chain of fused multiply-adds along k, of at most 448 links; longer ones are
  * cut as OpenBLAS's SkylakeX kernels cut them (sgemm_piece) and added up in order. So the bytes are

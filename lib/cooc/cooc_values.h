@@ -20,7 +20,7 @@
 struct cooc_values_opts {
     double xmax, alpha;       /* 100 and 0.75 */
     bool raw_f;               /* f of the counts before c_lang (one more value a pair is stored) */
-    /* log X as float16: relative error at most 2^-11 (docs/bench/cooc.md) */
+    /* log X as float16: relative error at most 2^-11 (docs/lab/bench/cooc.md) */
     bool half;
     bool no_normalize;        /* every c_lang is 1 whatever the file says */
     const char *ref;          /* reference language; NULL: the file's */

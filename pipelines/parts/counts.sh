@@ -32,7 +32,7 @@ fi
 # --- what dictionaries are re-estimated on --------------------------------------------------------
 # Company on either side; and, where lines that are a multiple of APART apart are about the same
 # thing, all that is said about it. The latter twice, to weigh as much as both sides
-# (docs/results/translation.md).
+# (docs/lab/results/translation.md).
 setting APART ""
 number APART
 contexts="left right"

@@ -1,4 +1,4 @@
-# MLM-GC where its premise holds exactly (docs/results.md): a language A and its copy B in other
+# MLM-GC where its premise holds exactly (docs/lab/results.md): a language A and its copy B in other
 # letters, in the same order or inverted. Windows look to both sides, so that a pair of words and
 # its copy have equal counts. Three systems learn from the same text: MLM, MLM-GC, and MLM-GC with
 # counts of the copy in which words of like frequency are exchanged. Others have to be asked for: by

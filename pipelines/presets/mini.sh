@@ -32,7 +32,7 @@ setting PRETRAIN_STEPS 3000
 setting PRETRAIN "--tokens 2500 --lr 1e-3 --warmup 300 --schedule linear --precision $PRECISION
     --valid-every 500 --save-every 250 --keep 1 --steps $PRETRAIN_STEPS"
 # more steps of translation only make the two directions agree with each other: BLEU stood still
-# from step 1,000 (docs/results.md)
+# from step 1,000 (docs/lab/results.md)
 setting UNMT_STEPS 1500
 setting PSEUDO_STEPS 200
 setting UNMT "--tokens 2000 --lr 7e-4 --warmup 150 --schedule linear --beta2 0.98
@@ -46,7 +46,7 @@ setting MT "--precision $PRECISION --tokens 2500 --lr 7e-4 --warmup 1000 --sched
 setting DECODE "--beam 5"
 # mono: ALBERT, small: layers share their weights, narrow embeddings. Two layers and Adam: of four,
 # or by LAMB at any rate, batches of so few documents teach little beyond tokens' frequencies in a
-# thousand steps (docs/results/tasks.md)
+# thousand steps (docs/lab/results/tasks.md)
 setting MONO_TEXT english
 setting MONO_MODEL "--no-encoder-langs --layers 2 --dim 256 --heads 4 --ffn 1024 --embed-dim 64
     --share-layers --output-transform --dropout 0.1 --positions 136"

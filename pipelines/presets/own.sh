@@ -4,7 +4,7 @@ setting PRECISION auto
 setting SYSTEMS mlm-gc
 # sized MEGABYTES: what follows the size of the smallest language's text. What little text teaches
 # in few dimensions, re-estimation on all contexts completes; much text wants neither
-# (docs/results/dictionary.md).
+# (docs/lab/results/dictionary.md).
 sized() {
     local most=0 merges types dim again layers width heads tokens steps
     while read -r most merges types dim again layers width heads tokens steps; do

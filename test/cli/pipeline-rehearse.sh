@@ -40,7 +40,7 @@ cut -f 2-4 runs/unmt-neen-rehearsal-paper/results.tsv | has "^MLM-GC.ne-en.BLEU$
     fail "no results"
 fails 2 'SHRINK=0: what sizes are divided by' env SHRINK=0 "$P/conduct" rehearse unmt-neen
 
-# what it costs: 12 layers of 1,024 have 355,000 tokens a second (docs/bench/gpu.md)
+# what it costs: 12 layers of 1,024 have 355,000 tokens a second (docs/lab/bench/gpu.md)
 mkdir -p exp/presets; echo 'setting N 1' > exp/presets/tiny.sh
 cat > exp/toy.sh <<'SH'
 published raw  raw newscrawl/en.2007

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What PyTorch reaches with the model, data and budget of `finetune --task mt`: a supervised encoder-decoder (XLM's, post-norm,
-GELU, shared embeddings), trained on BPE text and then used to translate. The calibration in docs/results.md; no test reads it.
+GELU, shared embeddings), trained on BPE text and then used to translate. The calibration in docs/lab/results.md; no test reads it.
 Wants a recent PyTorch from PyPI, nothing else.
 
     translation.py --data RUN/bpe --vocab RUN/vocab --pair en-de --steps N [--seed S] --hyp PREFIX
