@@ -1,7 +1,9 @@
 # Values of parts/derived.sh by SCALE. demo: two minutes of pre-training per model on an invented
 # language; mini: 8 M tokens of EWT and WikiText-2 per model; paper: presets/paper/align.sh.
 setting SPLIT_SEED 1
-setting OVERLAP 0
+# a share, though none is written as a whole number
+setting OVERLAP 0.0
+[ "$OVERLAP" != 0.0 ] || OVERLAP=0
 setting TAG_SENTENCES 1000000
 setting DICT_SHARE 0.25
 setting PARALLEL_SHARE 0.25
