@@ -1,4 +1,4 @@
-/* The list of options in --help. */
+/* The list of options in --help, for people, and in --help=rows, for programs. */
 #include "common/opt_set.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,4 +89,29 @@ void opt_help(const struct opt_set *s)
         print_row(&s->all[i]);
     }
     print_common(s);
+}
+
+/* A row a line, for what makes man pages and completion of it. */
+static void print_facts(const struct opt_here *o, const char *heading)
+{
+    const struct opt *row = o->row;
+    char letter[2] = { row->letter, '\0' }, tail[320];
+    const char *kind = row->type == OPT_TYPE_FLAG ? "flag"
+                     : row->type == OPT_TYPE_CHOICE ? "choice" : "value";
+    format_default(o, tail, sizeof tail);
+    printf("%s\t%s\t%s\t%s\t%s\t", heading, row->name, letter, kind, row->arg ? row->arg : "");
+    for (const char *s = row->help; *s; s++) putchar(*s == '\n' ? ' ' : *s);
+    printf("%s\n", tail);
+}
+
+void opt_print_rows(const struct opt_set *s)
+{
+    const char *heading = "Options";
+    for (int i = 0; i < s->n; i++) {
+        const struct opt_here *o = &s->all[i];
+        if (o->row->type == OPT_TYPE_REFUSED) continue;
+        if (i >= s->own) heading = "";
+        else if (o->group->heading) heading = o->group->heading;
+        print_facts(o, heading);
+    }
 }

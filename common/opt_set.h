@@ -73,6 +73,10 @@ int opt_apply(struct opt_set *s, const struct opt_line *line);
 
 /* Every group with its heading, on standard output. */
 void opt_help(const struct opt_set *s);
+/* The same as a line per option: heading ("" for those of every program), names with '|' between
+ * them, letter, "flag", "choice" or "value", the value's name, and what --help says; tabs between
+ * them. */
+void opt_print_rows(const struct opt_set *s);
 
 /* The program's own options as prog_config (prog.h) promises them. malloc'd, NULL with a
  * message. */

@@ -235,6 +235,10 @@ static int options(const struct opt_group *groups, int argc, char **argv, struct
         o->at_once = o->value == &std.help || o->value == &std.version;
         o->argv_only = o->at_once || o->value == &std.config;
     }
+    if (argc == 2 && !strcmp(argv[1], "--help=rows")) {
+        opt_print_rows(&set);
+        return prog_end();
+    }
     int status = opt_read_argv(&set, argc, argv, args, &line) < 0 ? prog_usage("%s", err_msg())
                                                                   : -1;
     for (int i = 0; i < args->n && status < 0 && !line.at_once; i++)

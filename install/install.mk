@@ -1,5 +1,6 @@
 # `make install`: programs as isoglot-NAME (Debian has a `translate` and a `plot` of its own), the
 # dispatcher `isoglot NAME`, and what goes with them.
+## make man           the man pages, into O/man
 ## make install       into PREFIX=/usr/local (DESTDIR= for packagers): isoglot-NAME programs,
 ##                      `isoglot NAME`, `isoglot pipeline X SETTING=VALUE`, *.sbatch scripts, man
 ##                      pages, file formats, completion, the CUDA side if it was built;
@@ -24,11 +25,24 @@ INSTALLED = $(SBATCH:%=$(bindir)/%) $(zshdir)/_isoglot $(foreach p,isoglot \
 COMPAT_NAMES := fast subword-nmt learn_bpe.py apply_bpe.py get_vocab.py tokenizer.perl \
     detokenizer.perl normalize-punctuation.perl replace-unicode-punctuation.perl \
     remove-non-printing-char.perl multi-bleu.perl sacrebleu vocab_count cooccur
+# Man pages: the prose is docs/man/X.1.in, the options are those of the program's rows. EMULATOR
+# runs programs of another kind of machine (EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu").
+EMULATOR :=
+PAGES := $(patsubst docs/man/%.in,$(O)/man/%,$(wildcard docs/man/*.1.in))
+man: $(PAGES)
+$(O)/man/%.1: docs/man/%.1.in docs/man/page.awk $(O)/bin/%
+	@mkdir -p $(@D)
+	@$(EMULATOR) $(O)/bin/$* --help=rows > $@.rows && awk -f docs/man/page.awk $@.rows $< > $@
+# The options of every program, of one that has all of them.
+$(O)/man/isoglot.1: docs/man/isoglot.1.in docs/man/page.awk $(O)/bin/tokenize
+	@mkdir -p $(@D)
+	@$(EMULATOR) $(O)/bin/tokenize --help=rows | sed -n 's/^\t/Options&/p' > $@.rows && \
+	    awk -f docs/man/page.awk $@.rows $< > $@
 # A page under the name that is installed: of itself (.Dt, .Nm) and of those it refers to (.Xr).
 any_program := $(subst $() $(),|,$(strip $(PROGRAMS)))
 page = sed -E '/^\./ s/\b(Xr|Nm) ($(any_program))( |$$)/\1 isoglot-\2\3/g; \
     s/^\.Dt ($(shell echo '$(any_program)' | tr a-z A-Z)) /.Dt ISOGLOT-\1 /' $1
-.PHONY: install uninstall
+.PHONY: man install uninstall
 # Names that make or a shell would take apart, or a program for an option, are refused first.
 export ASKED_DESTDIR = $(value DESTDIR)
 export ASKED_PREFIX = $(value PREFIX)
@@ -38,7 +52,7 @@ sound = @case "$$ASKED_DESTDIR:$$ASKED_PREFIX" in \
     exit 2;; esac
 # $(call copy,FOLDER,TO): what is in it, readable by all
 copy = mkdir -p $2 && cp -R $1/. $2 && chmod -R u=rwX,go=rX $2
-install: build-all
+install: build-all man
 	$(sound)
 	@install -d $(bindir) $(mandir) $(compdir) $(zshdir) $(fishdir) $(docdir) $(libdir)/bin
 	@$(call copy,lib/text/nonbreaking,$(datadir)/nonbreaking)
@@ -51,7 +65,7 @@ install: build-all
 	@install $(SBATCH:%=pipelines/%) $(bindir)
 	@for f in $(wildcard $(CUDA_LIB) $(MPI_LIB) $(NCCL_LIB)); do install $$f $(libdir); done
 	@sed 's/@VERSION@/$(VERSION)/' install/isoglot > $(bindir)/isoglot && chmod 755 $(bindir)/isoglot
-	@$(call page,docs/man/isoglot.1) > $(mandir)/isoglot.1
+	@$(call page,$(O)/man/isoglot.1) > $(mandir)/isoglot.1
 	@install -m 644 install/completion.bash $(compdir)/isoglot
 	@install -m 644 install/completion.zsh $(zshdir)/_isoglot
 	@install -m 644 install/completion.fish $(fishdir)/isoglot.fish
@@ -60,7 +74,7 @@ install: build-all
 	    ln -sf ../../../bin/isoglot-$$p $(libdir)/bin/$$p; \
 	    ln -sf isoglot $(compdir)/isoglot-$$p; \
 	    ln -sf isoglot.fish $(fishdir)/isoglot-$$p.fish; \
-	    $(call page,docs/man/$$p.1) > $(mandir)/isoglot-$$p.1; \
+	    $(call page,$(O)/man/$$p.1) > $(mandir)/isoglot-$$p.1; \
 	    [ -z '$(SHORT)' ] || { ln -sf isoglot-$$p $(bindir)/$$p; \
 	        ln -sf isoglot-$$p.1 $(mandir)/$$p.1; }; \
 	done

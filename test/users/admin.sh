@@ -9,7 +9,7 @@ make_() { make -s -C "$TOP" $BUILD_WITH DESTDIR="$PWD/root" PREFIX=/any/isoglot 
 at=$PWD/root/any/isoglot
 mkdir -p "$at/share/of others"; : > "$at/share/of others/file"
 make_ install > out
-programs=$(cd "$TOP/docs/man" && ls | sed 's/\.1$//; /^isoglot$/d')
+programs=$(cd "$TOP/docs/man" && ls | sed -n 's/\.1\.in$//p' | grep -vx isoglot)
 
 # every file, and no other
 { for p in $programs; do
