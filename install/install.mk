@@ -12,6 +12,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 bindir := $(DESTDIR)$(PREFIX)/bin
 mandir := $(DESTDIR)$(PREFIX)/share/man/man1
+man5dir := $(DESTDIR)$(PREFIX)/share/man/man5
 compdir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
@@ -20,8 +21,8 @@ datadir := $(DESTDIR)$(PREFIX)/share/isoglot
 docdir := $(DESTDIR)$(PREFIX)/share/doc/isoglot
 libdir := $(DESTDIR)$(PREFIX)/lib/isoglot
 SBATCH := $(notdir $(wildcard pipelines/*.sbatch))
-INSTALLED = $(SBATCH:%=$(bindir)/%) $(zshdir)/_isoglot $(foreach p,isoglot \
-    $(PROGRAMS:%=isoglot-%),$(bindir)/$p $(mandir)/$p.1 $(compdir)/$p $(fishdir)/$p.fish)
+INSTALLED = $(SBATCH:%=$(bindir)/%) $(zshdir)/_isoglot $(man5dir)/isoglot-formats.5 \
+    $(foreach p,isoglot $(PROGRAMS:%=isoglot-%),$(bindir)/$p $(mandir)/$p.1 $(compdir)/$p $(fishdir)/$p.fish)
 COMPAT_NAMES := fast subword-nmt learn_bpe.py apply_bpe.py get_vocab.py tokenizer.perl \
     detokenizer.perl normalize-punctuation.perl replace-unicode-punctuation.perl \
     remove-non-printing-char.perl multi-bleu.perl sacrebleu vocab_count cooccur
@@ -54,7 +55,7 @@ sound = @case "$$ASKED_DESTDIR:$$ASKED_PREFIX" in \
 copy = mkdir -p $2 && cp -R $1/. $2 && chmod -R u=rwX,go=rX $2
 install: build-all man
 	$(sound)
-	@install -d $(bindir) $(mandir) $(compdir) $(zshdir) $(fishdir) $(docdir) $(libdir)/bin
+	@install -d $(bindir) $(mandir) $(man5dir) $(compdir) $(zshdir) $(fishdir) $(docdir) $(libdir)/bin
 	@$(call copy,lib/text/nonbreaking,$(datadir)/nonbreaking)
 	@$(call copy,docs/formats,$(docdir)/formats)
 	@$(call copy,pipelines,$(datadir)/pipelines)
@@ -66,6 +67,7 @@ install: build-all man
 	@for f in $(wildcard $(CUDA_LIB) $(MPI_LIB) $(NCCL_LIB)); do install $$f $(libdir); done
 	@sed 's/@VERSION@/$(VERSION)/' install/isoglot > $(bindir)/isoglot && chmod 755 $(bindir)/isoglot
 	@$(call page,$(O)/man/isoglot.1) > $(mandir)/isoglot.1
+	@$(call page,docs/man/isoglot-formats.5) > $(man5dir)/isoglot-formats.5
 	@install -m 644 install/completion.bash $(compdir)/isoglot
 	@install -m 644 install/completion.zsh $(zshdir)/_isoglot
 	@install -m 644 install/completion.fish $(fishdir)/isoglot.fish
@@ -91,6 +93,6 @@ uninstall:
 	@rm -f $(INSTALLED)
 	@rm -rf $(libdir) $(datadir) $(docdir)
 	@$(if $(filter /usr /usr/local,$(PREFIX)),,cd $(DESTDIR)$(PREFIX)/. 2> /dev/null && \
-	    rmdir -p --ignore-fail-on-non-empty bin lib share/man/man1 share/doc \
+	    rmdir -p --ignore-fail-on-non-empty bin lib share/man/man1 share/man/man5 share/doc \
 	    share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d \
 	    2> /dev/null || true)

@@ -28,11 +28,12 @@ fails 2 'no program pre; did you mean predict or pretrain\?' usr/bin/isoglot pre
 [ -f usr/share/man/man1/isoglot.1 ]
 # pages call themselves what they are installed as, and refer to pages that are there (gnuplot's is
 # Debian's)
-for f in usr/share/man/man1/*.1; do
-    name=${f##*/}; name=${name%.1}
-    grep -qix "\.Dt $name 1" "$f" && grep -qx "\.Nm $name" "$f" || fail "$f: $(sed -n 2,5p "$f")"
-    for x in $(grep '^\.' "$f" | grep -oE '\bXr [a-z-]+' | cut -d' ' -f2); do
-        [ -f "usr/share/man/man1/$x.1" ] || [ "$x" = gnuplot ] || fail "$f refers to $x(1)"
+for f in usr/share/man/man*/*; do
+    name=${f##*/}; section=${name##*.}; name=${name%.*}
+    grep -qix "\.Dt $name $section" "$f" && grep -qx "\.Nm $name" "$f" ||
+        fail "$f: $(sed -n 2,5p "$f")"
+    for x in $(grep '^\.' "$f" | grep -oE '\bXr [a-z-]+ [15]' | sed 's/^Xr //; s/ /./'); do
+        [ -f "usr/share/man/man${x##*.}/$x" ] || [ "$x" = gnuplot.1 ] || fail "$f refers to $x"
     done
 done
 [ "$(grep -h '^\.Xr isoglot-' usr/share/man/man1/* | wc -l)" -gt 20 ] || fail "no references"

@@ -120,6 +120,11 @@ done > problems
 tokenize --help=rows | sed -n 's/^\t/Options&/p' > rows
 awk -f "$TOP/docs/man/page.awk" rows "$TOP/docs/man/isoglot.1.in" > isoglot.1
 lint isoglot.1 >> problems
+lint "$TOP/docs/man/isoglot-formats.5" >> problems
+for f in "$TOP"/docs/formats/*.md; do
+    grep -q "^\.Pq Pa ${f##*/}$" "$TOP/docs/man/isoglot-formats.5" ||
+        echo "isoglot-formats(5) does not name ${f##*/}"
+done >> problems
 [ -s problems ] && { cat problems; fail "man pages"; }
 for o in threads config quiet help version max-line zstd-long; do
     grep -q "^\.It Fl .*-$o\b" isoglot.1 || fail "isoglot(1) has no --$o"

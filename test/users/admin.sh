@@ -18,7 +18,8 @@ programs=$(cd "$TOP/docs/man" && ls | sed -n 's/\.1\.in$//p' | grep -vx isoglot)
     echo "share/fish/vendor_completions.d/isoglot-$p.fish"
 done
 printf '%s\n' bin/{isoglot,train.sbatch,pieces.sbatch,cooc-cluster.sbatch} \
-    share/{man/man1/isoglot.1,bash-completion/completions/isoglot,doc/isoglot/LICENSE} \
+    share/man/{man1/isoglot.1,man5/isoglot-formats.5} \
+    share/{bash-completion/completions/isoglot,doc/isoglot/LICENSE} \
     share/{zsh/site-functions/_isoglot,fish/vendor_completions.d/isoglot.fish} \
     share/isoglot/{packed,modulefile} 'share/of others/file'
 (cd "$TOP/docs" && find formats -type f | sed 's|^|share/doc/isoglot/|')
