@@ -22,7 +22,8 @@ docdir := $(DESTDIR)$(PREFIX)/share/doc/isoglot
 libdir := $(DESTDIR)$(PREFIX)/lib/isoglot
 SBATCH := $(notdir $(wildcard pipelines/*.sbatch))
 INSTALLED = $(SBATCH:%=$(bindir)/%) $(zshdir)/_isoglot $(man5dir)/isoglot-formats.5 \
-    $(foreach p,isoglot $(PROGRAMS:%=isoglot-%),$(bindir)/$p $(mandir)/$p.1 $(compdir)/$p $(fishdir)/$p.fish)
+    $(foreach p,isoglot $(PROGRAMS:%=isoglot-%),\
+    $(bindir)/$p $(mandir)/$p.1 $(compdir)/$p $(fishdir)/$p.fish)
 COMPAT_NAMES := fast subword-nmt learn_bpe.py apply_bpe.py get_vocab.py tokenizer.perl \
     detokenizer.perl normalize-punctuation.perl replace-unicode-punctuation.perl \
     remove-non-printing-char.perl multi-bleu.perl sacrebleu vocab_count cooccur
