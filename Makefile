@@ -46,7 +46,7 @@ BLAS_LIB := -lopenblas
 JSON_SRC := common/json.c common/safetensors.c
 SRC_common      := $(filter-out $(JSON_SRC),$(wildcard common/*.c))
 SRC_common-json := $(wildcard $(JSON_SRC))
-LIB_DIRS := $(patsubst %/,%,$(wildcard lib/*/)) kernels/linalg kernels/cpu
+LIB_DIRS := $(patsubst %/,%,$(wildcard lib/*/)) kernels/linalg kernels/int8 kernels/cpu
 ARCHIVES := common common-json $(LIB_DIRS)
 src_of   = $(if $(filter common common-json,$1),$(SRC_$1),$(wildcard $1/*.c))
 obj_of   = $(patsubst %.c,$(O)/%.o,$(call src_of,$1))
@@ -178,28 +178,28 @@ CFLAGS_common/safetensors := -O3
 # Loops that are compiled for several instruction sets and chosen at start (kernels/linalg/simd.h).
 SIMD := -O3 -fopenmp-simd -ffp-contract=fast -fno-trapping-math
 CFLAGS_kernels/linalg/simd_base := $(SIMD)
-CFLAGS_kernels/linalg/int8_base := -O3
+CFLAGS_kernels/int8/int8_base := -O3
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine)),)
 CFLAGS_kernels/linalg/simd_avx2 := $(SIMD) -mavx2 -mfma
 CFLAGS_kernels/linalg/simd_avx512 := $(SIMD) -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq \
     -mavx512vl -mprefer-vector-width=512
 CFLAGS_kernels/linalg/sgemm_avx512 := -O3 -mavx2 -mfma -mavx512f
-CFLAGS_kernels/linalg/dot8_avx2 := -O3 -mavx2 -mfma -mavxvnni
-CFLAGS_kernels/linalg/int8_avx2 := -O3 -mavx2
-CFLAGS_kernels/linalg/int8_vnni := -O3 -mavx2 -mavxvnni
-CFLAGS_kernels/linalg/int8_avx512 := -O3 -mavx2 -mavx512f -mavx512bw -mavx512dq \
+CFLAGS_kernels/int8/dot8_avx2 := -O3 -mavx2 -mfma -mavxvnni
+CFLAGS_kernels/int8/int8_avx2 := -O3 -mavx2
+CFLAGS_kernels/int8/int8_vnni := -O3 -mavx2 -mavxvnni
+CFLAGS_kernels/int8/int8_avx512 := -O3 -mavx2 -mavx512f -mavx512bw -mavx512dq \
     -mavx512vl -mavx512vnni
-CFLAGS_kernels/linalg/int8_amx := $(CFLAGS_kernels/linalg/int8_avx512) -mamx-tile -mamx-int8
+CFLAGS_kernels/int8/int8_amx := $(CFLAGS_kernels/int8/int8_avx512) -mamx-tile -mamx-int8
 CFLAGS_kernels/linalg/bf16_amx := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512vl -mavx512bf16 \
     -mamx-tile -mamx-bf16
-CFLAGS_kernels/linalg/dot8_amx := -O3 -mavx2 -mfma -mavx512f -mamx-tile -mamx-int8
-CFLAGS_kernels/linalg/dot8_avx512 := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq \
+CFLAGS_kernels/int8/dot8_amx := -O3 -mavx2 -mfma -mavx512f -mamx-tile -mamx-int8
+CFLAGS_kernels/int8/dot8_avx512 := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq \
     -mavx512vl -mavx512vnni
 endif
 # No fuzz target multiplies, and clang takes minutes to instrument unrolled tiles.
 ifdef FUZZING
-$(foreach k,int8 dot8 simd,$(foreach s,base avx2 vnni avx512 amx,\
-    $(eval CFLAGS_kernels/linalg/$k_$s += -O0 -fno-sanitize=all)))
+$(foreach k,int8/int8 int8/dot8 linalg/simd,$(foreach s,base avx2 vnni avx512 amx,\
+    $(eval CFLAGS_kernels/$k_$s += -O0 -fno-sanitize=all)))
 CFLAGS_kernels/linalg/sgemm_avx512 += -O0 -fno-sanitize=all
 CFLAGS_kernels/linalg/bf16_amx += -O0 -fno-sanitize=all
 endif

@@ -2,9 +2,11 @@
 # needed, BLAS only where matrices are multiplied.
 ICU := -licui18n -licuuc -licudata
 JSON := -lcjson
-NN := lib/task lib/objective lib/data lib/engine lib/ranks lib/model lib/graph \
-    lib/bilingual lib/vectors kernels/cpu kernels/linalg lib/cooc common-json common
-VECTORS := lib/bilingual lib/vectors lib/cooc kernels/cpu kernels/linalg common-json common
+NN := lib/task lib/objective lib/data lib/labelled lib/masking lib/engine lib/trainer lib/ranks \
+    lib/model lib/graph lib/bilingual lib/vectors kernels/cpu kernels/int8 kernels/linalg lib/cooc \
+    common-json common
+VECTORS := lib/bilingual lib/vectors lib/cooc kernels/cpu kernels/int8 kernels/linalg \
+    common-json common
 VECTORS_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
 NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)
 
@@ -28,9 +30,9 @@ A_binarize     := common
 L_binarize      = $(BASE) $(MATH)
 A_shard        := common
 L_shard         = $(BASE) $(MATH)
-A_cooc-count   := lib/cooc common
+A_cooc-count   := lib/count lib/cooc common
 L_cooc-count    = $(BASE) $(MATH)
-A_cooc-merge   := lib/cooc common
+A_cooc-merge   := lib/count lib/cooc common
 L_cooc-merge    = $(BASE) $(MATH)
 A_cooc-query   := lib/cooc common
 L_cooc-query    = $(BASE) $(MATH)
@@ -46,11 +48,11 @@ A_pretrain     := $(NN) $(RAW)
 L_pretrain      = $(NN_L) $(ICU) -lpcre2-8
 A_align-post   := $(NN) $(RAW)
 L_align-post    = $(NN_L) $(ICU) -lpcre2-8
-A_finetune     := $(NN) lib/score $(RAW)
+A_finetune     := $(NN) lib/eval lib/score $(RAW)
 L_finetune      = $(NN_L) $(ICU) -lpcre2-8
 A_translate    := $(NN) $(RAW)
 L_translate     = $(NN_L) $(ICU) -lpcre2-8
-A_predict      := $(NN) lib/score $(RAW)
+A_predict      := $(NN) lib/eval lib/score $(RAW)
 L_predict       = $(NN_L) $(ICU) -lpcre2-8
 A_ckpt         := lib/hf lib/torch $(NN) $(RAW)
 L_ckpt          = $(NN_L) $(ICU) -lpcre2-8
@@ -66,7 +68,7 @@ A_analogy      := $(VECTORS)
 L_analogy       = $(VECTORS_L)
 A_bleu         := lib/score common
 L_bleu          = $(ICU) $(BASE) $(MATH)
-A_score        := lib/task lib/score lib/data common-json common
+A_score        := lib/task lib/eval lib/score lib/labelled common-json common
 L_score         = $(ICU) $(JSON) $(BASE) $(MATH)
 A_plot         := lib/plot $(VECTORS)
 L_plot          = $(VECTORS_L)

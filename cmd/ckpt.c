@@ -17,11 +17,11 @@
 #include "common/prog.h"
 #include "common/safetensors.h"
 #include "kernels/options.h"
-#include "lib/engine/checkpoint.h"
-#include "lib/engine/run_folder.h"
 #include "lib/hf/hf.h"
 #include "lib/raw/raw.h"
 #include "lib/subword/settings.h"
+#include "lib/trainer/checkpoint.h"
+#include "lib/trainer/run_folder.h"
 
 static struct options {
     const char *out, *to, *src, *tgt, *head;

@@ -5,7 +5,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/prog.h"
-#include "lib/cooc/count.h"
+#include "lib/count/count.h"
 
 static struct options {
     int window, weights, oov, batch;

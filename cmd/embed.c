@@ -14,7 +14,7 @@
 #include "common/prog.h"
 #include "kernels/options.h"
 #include "lib/embed/embed.h"
-#include "lib/engine/run_folder.h"
+#include "lib/trainer/run_folder.h"
 #include "lib/vectors/word_context.h"
 
 enum { TOKENS, WORDS, SENTENCES };

@@ -7,8 +7,8 @@
 #include "common/file.h"
 #include "common/prog.h"
 #include "kernels/options.h"
-#include "lib/engine/run_folder.h"
 #include "lib/task/predict.h"
+#include "lib/trainer/run_folder.h"
 
 static struct options {
     const char *model, *head, *out;

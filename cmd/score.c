@@ -7,10 +7,10 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/prog.h"
-#include "lib/score/measure.h"
-#include "lib/task/predictions.h"
+#include "lib/eval/judged.h"
+#include "lib/eval/results.h"
 #include "lib/score/report.h"
-#include "lib/score/results.h"
+#include "lib/task/predictions.h"
 
 enum { LANGUAGES = 64 };
 

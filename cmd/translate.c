@@ -9,9 +9,9 @@
 #include "common/prog.h"
 #include "common/text.h"
 #include "kernels/options.h"
-#include "lib/engine/run_folder.h"
 #include "lib/model/decode_many.h"
 #include "lib/raw/reader.h"
+#include "lib/trainer/run_folder.h"
 
 static struct options {
     const char *model, *src, *tgt, *out;

@@ -1,6 +1,6 @@
 #include <string.h>
 #include "kernels/cpu/cpu.h"
-#include "kernels/linalg/int8.h"
+#include "kernels/int8/int8.h"
 
 static const float *row(const float *table, int32_t i, int D)
 {

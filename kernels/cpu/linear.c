@@ -3,7 +3,7 @@
 #include <string.h>
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
-#include "kernels/linalg/int8.h"
+#include "kernels/int8/int8.h"
 
 enum { LINE = 64, AHEAD = 8 };      /* bytes of a line of the cache; rows fetched ahead */
 

@@ -1,8 +1,8 @@
 #include "kernels/options.h"
 #include <stdio.h>
 #include "kernels/cpu/cpu.h"
+#include "kernels/int8/int8.h"
 #include "kernels/linalg/gemm.h"
-#include "kernels/linalg/int8.h"
 #include "kernels/linalg/simd.h"
 
 #define DEVICE                                                                                     \

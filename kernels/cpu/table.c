@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
-#include "kernels/linalg/int8.h"
+#include "kernels/int8/int8.h"
 
 /* --- memory ----------------------------------------------------------------------------------- */
 

@@ -4,9 +4,9 @@
 #define DATA_INPUTS_H
 #include "common/opt.h"
 #include "lib/data/corpus.h"
-#include "lib/data/masking.h"
 #include "lib/data/pair_pool.h"
 #include "lib/engine/objective.h"
+#include "lib/masking/masking.h"
 #include "lib/raw/reader.h"
 
 struct inputs {

@@ -5,9 +5,9 @@
 #define DATA_PAIRS_H
 #include "common/shard.h"
 #include "common/vocab.h"
-#include "lib/engine/state.h"
 #include "lib/model/config.h"
 #include "lib/raw/reader.h"
+#include "lib/trainer/state.h"
 
 struct pairs {
     struct shard_block side[2];

@@ -4,7 +4,7 @@
 #ifndef DATA_SPECIFIC_H
 #define DATA_SPECIFIC_H
 #include "lib/data/corpus.h"
-#include "lib/data/words.h"
+#include "lib/masking/words.h"
 
 struct specific;
 /* above: F. words: where words begin; NULL: every token counts. langs: the model's languages.

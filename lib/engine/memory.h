@@ -1,6 +1,6 @@
 /* The most memory that a training run will have resident, known before its first step: what the
  * process holds already (program, text, counts), parameters with gradients and optimiser,
- * activations (the largest step is run once on a device that does nothing, lib/graph/plan.h), what
+ * activations (the largest step is run once on a device that does nothing, lib/graph/arena.h), what
  * the operations take, and what checkpoints copy. */
 #ifndef ENGINE_MEMORY_H
 #define ENGINE_MEMORY_H

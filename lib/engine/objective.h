@@ -16,8 +16,8 @@
 #define ENGINE_OBJECTIVE_H
 #include "common/opt.h"
 #include "common/vocab.h"
-#include "lib/engine/state.h"
 #include "lib/model/model.h"
+#include "lib/trainer/state.h"
 
 struct corpora;
 struct pairs;

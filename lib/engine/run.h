@@ -9,8 +9,8 @@
 #ifndef ENGINE_RUN_H
 #define ENGINE_RUN_H
 #include "kernels/options.h"
-#include "lib/engine/options.h"
 #include "lib/engine/step.h"
+#include "lib/trainer/options.h"
 
 struct run {
     struct trainer_options train;

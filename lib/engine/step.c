@@ -4,10 +4,10 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include <stdio.h>
-#include "lib/engine/ahead.h"
-#include "lib/engine/dist.h"
+#include "lib/engine/prefetch.h"
 #include "lib/engine/write_batches.h"
-#include "lib/graph/plan.h"
+#include "lib/graph/arena.h"
+#include "lib/trainer/dist.h"
 
 /* A micro-batch: of each objective that takes part, its batch. */
 struct item { struct turn at; bool part[MIX_MOST]; void *batch[MIX_MOST]; };

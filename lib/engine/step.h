@@ -4,7 +4,7 @@
 #define ENGINE_STEP_H
 #include "lib/engine/memory.h"
 #include "lib/engine/mix.h"
-#include "lib/engine/trainer.h"
+#include "lib/trainer/trainer.h"
 
 struct engine {
     struct mix *mix;

@@ -5,6 +5,16 @@
 #include <stddef.h>
 #include "kernels/kernels.h"
 
+/* --- places planned ahead --------------------------------------------------------------------- */
+
+/* A device that computes nothing and has unlimited memory: running on it tells what the same
+ * would need on a real one. Its pointers must not be followed; downloads give zeros. */
+
+/* With the act_size of `like`. */
+const struct kernels *plan_kernels(const struct kernels *like);
+
+/* --- the arena -------------------------------------------------------------------------------- */
+
 struct arena;
 struct arena *arena_new(const struct kernels *k);
 void arena_free(struct arena *a);

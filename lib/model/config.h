@@ -12,8 +12,8 @@ enum { MODEL_LANGS = 32, MODEL_HEADS = 4, MODEL_LABELS = 64, MODEL_NAME = 32 };
  * answer begins and ends. NONE: its configuration does not say. */
 enum model_task { MODEL_TASK_NONE, MODEL_TASK_CLASS, MODEL_TASK_TAG, MODEL_TASK_SPAN };
 
-/* How a head's examples became rows in its training (lib/data/examples.h), to be repeated when it
- * is used. */
+/* How a head's examples became rows in its training (lib/labelled/examples.h), to be repeated when
+ * it is used. */
 struct model_reads {
     enum model_task task;
     bool pair_two;                    /* <s> a </s> </s> b </s>, else <s> a </s> b </s> */

@@ -4,7 +4,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/data/corpus.h"
-#include "lib/data/noise.h"
+#include "lib/masking/noise.h"
 #include "lib/objective/seq2seq.h"
 
 struct denoise {

@@ -3,8 +3,8 @@
  * pass. Prediction (lib/task/read_out.h) runs the same batches through the same pass. */
 #ifndef OBJECTIVE_HEADED_H
 #define OBJECTIVE_HEADED_H
-#include "lib/data/examples.h"
 #include "lib/engine/objective.h"
+#include "lib/labelled/examples.h"
 
 /* A task's training data: what setup.task points at. An epoch is every group once, in an order
  * drawn for it; a batch is as many whole groups as `batch` units hold, the epoch's last one may be

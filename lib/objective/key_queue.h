@@ -8,9 +8,9 @@
  *   size + room ..                 queries (for the log's similarities) */
 #ifndef OBJECTIVE_KEY_QUEUE_H
 #define OBJECTIVE_KEY_QUEUE_H
-#include "lib/engine/state.h"
 #include "kernels/kernels.h"
 #include "lib/ranks/ranks.h"
+#include "lib/trainer/state.h"
 
 /* The origin of a key: its pair's number (-1: none, a random vector) and hashes of the texts of
  * both sides. A key is no negative of a batch that has its pair, or either of its texts: then it

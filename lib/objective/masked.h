@@ -3,9 +3,9 @@
 #ifndef OBJECTIVE_MASKED_H
 #define OBJECTIVE_MASKED_H
 #include "lib/data/corpus.h"
-#include "lib/data/masking.h"
-#include "lib/engine/write_batches.h"
 #include "lib/engine/objective.h"
+#include "lib/engine/write_batches.h"
+#include "lib/masking/masking.h"
 
 struct masked {
     struct batch input;

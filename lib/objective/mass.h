@@ -1,8 +1,8 @@
 /* MASS's batches (mass.c). */
 #ifndef OBJECTIVE_MASS_H
 #define OBJECTIVE_MASS_H
-#include "lib/data/masking.h"
 #include "lib/engine/objective.h"
+#include "lib/masking/masking.h"
 #include "lib/model/batch.h"
 
 struct sample;

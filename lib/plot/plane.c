@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/plot/gnuplot.h"
-#include "lib/vectors/pca.h"
+#include "lib/vectors/linalg.h"
 
 void plane_free(struct plane *p)
 {

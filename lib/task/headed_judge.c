@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
-#include "lib/score/chunks.h"
+#include "lib/eval/chunks.h"
 #include "lib/task/headed.h"
-#include "lib/task/predictions_in.h"
+#include "lib/task/predictions.h"
 
 static struct judged judged_new(enum task_metric m, size_t n)
 {

@@ -1,11 +1,213 @@
 #include "lib/task/predict.h"
+#include <cjson/cJSON.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/mem.h"
 #include "common/msg.h"
-#include "lib/task/predict_write.h"
+#include "common/thread.h"
+#include "lib/task/read_out.h"
+
+/* --- many readings ---------------------------------------------------------------------------- */
+
+void reader_many_init(struct reader_many *r, struct model *m, const struct vocab *v, int head)
+{
+    *r = (struct reader_many){ m, v, head, NULL, par_threads() };
+    r->t = mem_zero((size_t)r->tapes, sizeof *r->t);
+}
+
+void reader_many_free(struct reader_many *r)
+{
+    for (int i = 0; i < r->tapes; i++)
+        if (r->t[i].k) tape_free(&r->t[i]);
+    free(r->t);
+    *r = (struct reader_many){ 0 };
+}
+
+/* Batch i is order[first[i]] .. order[first[i + 1] - 1]. */
+struct many {
+    struct reader_many *r;
+    struct read_out *o;
+    const struct examples *x;
+    size_t *order, *first;
+    size_t batches;
+};
+
+static int read_batch(void *ctx, size_t i, int thread)
+{
+    const struct many *c = ctx;
+    struct tape *t = &c->r->t[thread];
+    if (!t->k) tape_init(t, c->r->m->ps.k, &c->r->m->ps);
+    struct pass p = { .m = c->r->m, .t = t, .vocab = c->r->vocab };
+    return read_out_units(c->o, &p, c->r->head, c->x, c->order + c->first[i],
+                          (int)(c->first[i + 1] - c->first[i]));
+}
+
+struct place { int rows; size_t unit; };
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->rows != y->rows) return x->rows < y->rows ? 1 : -1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+/* The longest come first, so that the last batches to be done are short ones. */
+static void cut(struct many *c, int tokens, int units)
+{
+    const struct examples *x = c->x;
+    struct place *p = mem_alloc((x->n + 1) * sizeof *p);
+    int rows = 0;
+    for (size_t u = 0; u < x->n; u++) p[u] = (struct place){ x->v[u].rows, u };
+    qsort(p, x->n, sizeof *p, longest_first);
+    c->order = mem_alloc((x->n + 1) * sizeof *c->order);
+    c->first = mem_alloc((x->n + 2) * sizeof *c->first);
+    for (size_t i = 0; i < x->n; i++) {
+        size_t n = c->batches ? i - c->first[c->batches - 1] : 0;
+        if (!n || rows + p[i].rows > tokens || (units && n == (size_t)units)) {
+            c->first[c->batches++] = i;
+            rows = 0;
+        }
+        rows += p[i].rows;
+        c->order[i] = p[i].unit;
+    }
+    c->first[c->batches] = x->n;
+    free(p);
+}
+
+int read_out_many(struct reader_many *r, struct read_out *o, const struct examples *x, int tokens,
+                  int units)
+{
+    struct many c = { .r = r, .o = o, .x = x };
+    int rc = 0;
+    read_out_begin(o, x, r->m->c.head[r->head].outputs);
+    cut(&c, tokens, units);
+    /* on a device, and where few batches would leave threads idle, all threads work inside each */
+    if (!r->m->ps.k->queues && 2 * c.batches >= (size_t)par_threads())
+        rc = par_for(c.batches, read_batch, &c);
+    else
+        for (size_t i = 0; i < c.batches && rc == 0; i++) rc = read_batch(&c, i, 0);
+    free(c.order);
+    free(c.first);
+    return rc;
+}
+
+/* --- prediction ------------------------------------------------------------------------------- */
+
+/* --- written ---------------------------------------------------------------------------------- */
+
+/* Predictions as text: a line per text, word<TAB>tag, or SQuAD's {id: answer}. */
+
+struct predict_write {
+    FILE *out, *odds;                    /* odds: null - best score of each question; or NULL */
+    const struct model_head *head;
+    bool scores;
+    double null_threshold;               /* of answers; INFINITY: an answer whenever there is one */
+    uint64_t written;
+};
+
+/* log of the sum of exp z. */
+static double log_sum(const float *z, int n)
+{
+    double most = z[0], sum = 0;
+    for (int i = 1; i < n; i++)
+        if (z[i] > most) most = z[i];
+    for (int i = 0; i < n; i++) sum += exp(z[i] - most);
+    return most + log(sum);
+}
+
+/* One output is a number: how alike two texts are, say. */
+static void write_class(struct predict_write *w, const struct read_out *o, const struct examples *x,
+                        uint32_t i)
+{
+    const float *z;
+    int best = read_out_class(o, x, i, &z);
+    if (w->head->outputs == 1) { fprintf(w->out, "%.7g\n", (double)z[0]); return; }
+    fputs(w->head->label[best], w->out);
+    double sum = log_sum(z, w->head->outputs);
+    for (int c = 0; w->scores && c < w->head->outputs; c++)
+        fprintf(w->out, "\t%.6f", exp(z[c] - sum));
+    putc('\n', w->out);
+}
+
+static void write_tags(struct predict_write *w, const struct read_out *o, const struct examples *x,
+                       uint32_t i, const struct labelled *e)
+{
+    size_t n = (size_t)e->words;
+    int *tag = mem_alloc((n + 1) * sizeof *tag);
+    const float **z = mem_alloc((n + 1) * sizeof *z);
+    read_out_tags(o, x, i, tag, z);
+    for (size_t k = 0; k < n; k++) {
+        if (w->scores)
+            fprintf(w->out, "%.6f\t", (double)z[k][tag[k]] - log_sum(z[k], w->head->outputs));
+        fprintf(w->out, "%s\t%s\n", e->word[k], w->head->label[tag[k]]);
+    }
+    putc('\n', w->out);
+    free(tag);
+    free(z);
+}
+
+static void put_string(FILE *f, const char *s, size_t n)
+{
+    char *text = mem_alloc(n + 1);
+    memcpy(text, s, n);
+    text[n] = '\0';
+    cJSON *o = cJSON_CreateString(text);
+    char *json = cJSON_PrintUnformatted(o);
+    fputs(json, f);
+    cJSON_free(json);
+    cJSON_Delete(o);
+    free(text);
+}
+
+static void put_key(FILE *f, const struct predict_write *w, const char *id)
+{
+    fputs(w->written ? ",\n " : "{", f);
+    put_string(f, id, strlen(id));
+    fputs(": ", f);
+}
+
+static void write_answer(struct predict_write *w, const struct read_out *o,
+                         const struct examples *x, uint32_t i, const struct labelled *e)
+{
+    struct read_answer a = read_out_answer(o, x, i, w->null_threshold);
+    const struct answer_found *f = &a.found;
+    /* no range to choose: nothing is surer than that */
+    double odds = f->any ? (double)f->null_score - (double)f->score : 1e9;
+    put_key(w->out, w, e->id);
+    if (w->scores) fputs("{\"answer\": ", w->out);
+    put_string(w->out, e->text[1] + a.from, a.to - a.from);
+    if (w->scores && f->any) fprintf(w->out, ", \"score\": %.6f", (double)f->score);
+    if (w->scores) fprintf(w->out, ", \"null_score\": %.6f}", (double)f->null_score);
+    if (!w->odds) return;
+    put_key(w->odds, w, e->id);
+    fprintf(w->odds, "%.6f", odds);
+}
+
+/* After the last of all examples, if there was any. */
+static void predict_write_end(struct predict_write *w)
+{
+    if (w->head->reads.task == MODEL_TASK_SPAN) fputs("}\n", w->out);
+    if (w->odds) fputs("}\n", w->odds);
+}
+
+/* Example i of x, which is e of its set. */
+static void predict_write_example(struct predict_write *w, const struct read_out *o,
+                                  const struct examples *x, uint32_t i, const struct labelled *e)
+{
+    switch (w->head->reads.task) {
+    case MODEL_TASK_CLASS: write_class(w, o, x, i); break;
+    case MODEL_TASK_TAG: write_tags(w, o, x, i, e); break;
+    case MODEL_TASK_SPAN: write_answer(w, o, x, i, e); break;
+    case MODEL_TASK_NONE: break;
+    }
+    w->written++;
+}
+
+/* --- the program ------------------------------------------------------------------------------ */
 
 const struct opt predict_rows[] = {
     { "lang", 'l', OPT_STR(predict_options, lang), "LANG",

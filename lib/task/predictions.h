@@ -1,8 +1,8 @@
-/* Reads predictions and judges them against gold (lib/data/labelled.h), example by example. */
+/* Reads predictions and judges them against gold (lib/labelled/labelled.h), example by example. */
 #ifndef TASK_PREDICTIONS_H
 #define TASK_PREDICTIONS_H
-#include "lib/data/labelled.h"
-#include "lib/score/judged.h"
+#include "lib/eval/judged.h"
+#include "lib/labelled/labelled.h"
 
 /* How a metric reads gold: what kind of file, and how strictly. lang: which rows or columns of it.
  */
@@ -31,5 +31,21 @@ struct predictions_best { bool known; struct best_threshold exact, f1; };
  * or -1 with a message. */
 int predictions_judge(const struct predictions_options *o, const struct labelled_set *gold,
                       const char *path, struct judged *out, struct predictions_best *best);
+
+/* --- answers to questions --------------------------------------------------------------------- */
+
+/* Shared by the files that judge predictions. */
+
+int judge_answers(const struct predictions_options *o, const struct labelled_set *gold,
+                  const char *path, struct judged *out, struct predictions_best *best);
+
+/* Marks answers one by one, by the rules of metric squad, squad2 or mlqa (lang: of the contexts).
+ * NULL with a message. */
+struct answer_marks *answer_marks_new(enum task_metric m, const char *lang);
+/* Exact match (0 or 1) and F1 (0 to 1) of an answer to q: the best over its gold answers. SQuAD 2.0
+ * leaves out those of which nothing is left; without any, "" is right. */
+void answer_mark(struct answer_marks *j, const struct labelled *q, const char *text, double *exact,
+                 double *f1);
+void answer_marks_free(struct answer_marks *j);          /* NULL is fine */
 
 #endif

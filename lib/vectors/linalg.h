@@ -3,6 +3,17 @@
 #ifndef VECTORS_LINALG_H
 #define VECTORS_LINALG_H
 #include <stddef.h>
+#include <stdint.h>
+
+/* --- principal components --------------------------------------------------------------------- */
+
+/* Principal components. */
+
+/* The first k components of X [n, d], k <= min(n, d): to [n, k] gets the coordinates of the rows
+ * less their mean, share [k] (or NULL) each component's share of the variance. The sign of a
+ * component is that of its largest weight, so that it does not depend on LAPACK. -1 with a message:
+ * k too large, a number that is not finite, rows that are all alike. */
+int pca(const float *X, uint32_t n, int d, int k, float *to, double *share);
 
 /* A [m, n] = U diag(s) V^T with r = min(m, n): U [m, r], s [r] falling, VT [r, n]; each may be NULL
  * but s. A is kept. -1 with a message: not finite, no convergence. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "common/mem.h"
 #include "common/thread.h"
-#include "kernels/linalg/dot8.h"
+#include "kernels/int8/dot8.h"
 #include "kernels/linalg/gemm.h"
 #include "kernels/linalg/simd.h"
 #include "lib/vectors/topk.h"

@@ -5,7 +5,7 @@
  * rounded to float32. Few pairs come so far. A fast product gives every pair an upper bound of its
  * score, and only those whose bound is above the worst of the k best so far, in one direction or
  * the other, are scored. The bound comes from int8 copies where the processor multiplies those fast
- * (kernels/linalg/dot8.h), else from a float32 product and what its roundings can amount to:
+ * (kernels/int8/dot8.h), else from a float32 product and what its roundings can amount to:
  * results are the same bytes either way, with every instruction set and any number of threads. */
 #ifndef VECTORS_NEAREST_H
 #define VECTORS_NEAREST_H

@@ -9,7 +9,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/mem.h"
-#include "lib/data/labelled.h"
+#include "lib/labelled/labelled.h"
 #include "lib/raw/raw.h"
 #include "lib/subword/offsets.h"
 #include "lib/subword/subword.h"

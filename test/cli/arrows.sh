@@ -7,11 +7,13 @@
 floors='common
 kernels
 kernels/linalg
+kernels/int8
 kernels/cpu kernels/cuda
 lib/text lib/bpe lib/synth lib/score lib/cooc lib/graph lib/ranks lib/torch
-lib/subword lib/vectors lib/model lib/ngrams lib/derive lib/ranks/mpi lib/ranks/nccl
-lib/raw
-lib/bilingual lib/hf lib/embed lib/engine
+lib/subword lib/vectors lib/model lib/ngrams lib/derive lib/count lib/eval
+lib/raw lib/masking lib/ranks/mpi lib/ranks/nccl
+lib/bilingual lib/hf lib/embed lib/trainer lib/labelled
+lib/engine
 lib/plot lib/data
 lib/objective
 lib/task
@@ -73,11 +75,11 @@ check "$TOP" > problems
 # another one.
 mkdir -p copy/lib; cp -r "$TOP/common" "$TOP/kernels" "$TOP/cmd" copy; cp -r "$TOP"/lib/* copy/lib
 echo '#include "common/prog.h"' >> copy/common/mem.c
-echo '#include "lib/vectors/csls.h"' >> copy/lib/cooc/count.c
+echo '#include "lib/vectors/csls.h"' >> copy/lib/count/count.c
 mkdir copy/lib/new; echo '#include "common/err.h"' > copy/lib/new/x.c
 echo 'getenv("ISOGLOT_CSLS");' >> copy/common/err.c
 check copy > problems
-grep -q 'lib/cooc/count.c includes lib/vectors/csls.h, which does not stand on a lower floor' \
+grep -q 'lib/count/count.c includes lib/vectors/csls.h, which does not stand on a lower floor' \
     problems || fail "an arrow that goes up: $(cat problems)"
 grep -q 'lib/new/x.c: its folder stands on no floor' problems ||
     fail "a folder without a floor: $(cat problems)"
@@ -86,6 +88,6 @@ grep -q 'common/err.c:[0-9]*:ISOGLOT_CSLS is not a variable of common' problems 
     fail "a variable: $(cat problems)"
 grep -q '^lib/README.md and the includes differ: new | $' problems ||
     fail "a folder that lib/README.md lacks: $(cat problems)"
-grep -q '^lib/README.md and the includes differ: cooc | vectors$' problems ||
+grep -q '^lib/README.md and the includes differ: count | cooc vectors$' problems ||
     fail "an arrow that lib/README.md lacks: $(cat problems)"
 is "$(grep -c . problems)" "$(grep -cE 'floor|circle|variable|differ|^    ' problems)"

@@ -48,7 +48,7 @@ rm run/run.config; "${moved[@]}" --seed 9 --steps 5 --resume
 is "$(readlink run/last)" checkpoints/step-00000005 "a run without run.config"
 
 # pretrain(1) lists what may change, and all of it is an option of one of the three programs
-free=$(sed -n '/free_names\[\] = {/,/};/p' "$TOP/lib/engine/recorded.c" | grep -o '"[a-z-]*"' |
+free=$(sed -n '/free_names\[\] = {/,/};/p' "$TOP/lib/trainer/run_folder.c" | grep -o '"[a-z-]*"' |
     tr -d '"' | grep -vx 'resume\|out\|vocab' | sort)
 is "$(sed -n '/^These may change/,/^Files may/p' "$TOP/docs/man/pretrain.1.in" |
     grep -o ' -[a-z-]*' | cut -c 3- | grep -vx threads | sort)" "$free"

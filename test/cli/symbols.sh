@@ -50,7 +50,7 @@ is "$(structs 1.h 2.h)" one
 
 cd "$(dirname "$BIN")"
 objects=()
-for c in "$TOP"/common/*.c "$TOP"/lib/*/*.c "$TOP"/kernels/{cpu,linalg}/*.c; do
+for c in "$TOP"/common/*.c "$TOP"/lib/*/*.c "$TOP"/kernels/{cpu,int8,linalg}/*.c; do
     c=${c#"$TOP"/}
     [ ! -f "${c%.c}.o" ] || objects+=("${c%.c}.o")
 done
@@ -60,8 +60,9 @@ circle names > found
 printf '%s\n' $circles | sort > known
 is "$(comm -23 found known)" "" "files that need each other"
 is "$(doubles names)" "" "public names that are there twice"
-is "$(structs "$TOP"/common/*.h "$TOP"/lib/*/*.h "$TOP"/kernels/*.h "$TOP"/kernels/linalg/*.h |
-    paste -sd ' ')" "$twice" "structs of two headers"
+is "$(structs "$TOP"/{common,lib/*,kernels,kernels/int8,kernels/linalg}/*.h |
+    paste -sd ' ')" "$twice" \
+    "structs of two headers"
 
 find "$TOP"/cmd "$TOP"/common "$TOP"/lib "$TOP"/kernels -name '*.[ch]' > files
 files=$(wc -l < files)

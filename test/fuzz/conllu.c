@@ -1,8 +1,8 @@
-/* covers: lib/data/read_conllu.c lib/derive/rows.c lib/derive/tree.c */
+/* covers: lib/labelled/read_conllu.c lib/derive/rows.c lib/derive/tree.c */
 /* Any bytes as CoNLL-U: as words with tags, both ways of counting words; and as a sentence whose
  * tree is put in another order, which is CoNLL-U with the same words again. */
-#include "lib/data/labelled.h"
 #include "lib/derive/tree.h"
+#include "lib/labelled/labelled.h"
 #include "test/fuzz/fuzz.h"
 
 static void tags(const char *path, int way)

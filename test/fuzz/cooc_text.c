@@ -1,11 +1,11 @@
-/* covers: lib/cooc/intake.c lib/cooc/lookup.c lib/cooc/segment.c lib/cooc/collect.c */
+/* covers: lib/count/intake.c lib/count/lookup.c lib/count/segment.c */
 /* Text to counts: any bytes either are refused with a message or counted, the same in one run and
  * in many. The first four bytes choose the scheme. */
 #include "common/err.h"
 #include "common/file.h"
 #include "common/shard.h"
-#include "lib/cooc/count.h"
-#include "lib/cooc/intake.h"
+#include "lib/count/count.h"
+#include "lib/count/intake.h"
 #include "test/fuzz/fuzz.h"
 
 static int count(const char *path, struct cooc_count_opts *o, char **bytes, size_t *n)

@@ -1,8 +1,9 @@
-/* covers: lib/data/labelled.c lib/data/read_pairs.c lib/data/read_tags.c lib/data/read_squad.c */
+/* covers: lib/labelled/labelled.c lib/labelled/read_pairs.c lib/labelled/read_tags.c
+ * lib/labelled/read_squad.c */
 /* Any bytes at all as a file of a task, of every kind: what is accepted holds together, and what
  * strict reading accepts, reading that leaves lines out accepts too, with nothing left out but
  * answers. */
-#include "lib/data/labelled.h"
+#include "lib/labelled/labelled.h"
 #include "test/fuzz/fuzz.h"
 
 static void check(const struct labelled_set *s)

@@ -1,12 +1,12 @@
-/* covers: lib/model/files.c lib/model/sum.c lib/graph/params.c lib/engine/checkpoint.c */
+/* covers: lib/model/files.c lib/model/sum.c lib/graph/params.c lib/trainer/checkpoint.c */
 /* A whole model folder: sections "NAME SIZE\n" and that many bytes. What loads is held together:
  * its weights fill the configuration's shapes, its heads' tensors are its own, its vocabulary is
  * the one it names. Checksums are not compared in this build. Memory is bounded by the input's
  * size (-malloc_limit_mb), however large a model config.json speaks of. */
 #include <sys/stat.h>
 #include "common/file.h"
-#include "lib/engine/checkpoint.h"
 #include "lib/model/model.h"
+#include "lib/trainer/checkpoint.h"
 #include "test/fuzz/fuzz.h"
 
 static const char *const names[] = { "config.json", "vocab", "weights.safetensors",

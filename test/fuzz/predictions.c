@@ -1,4 +1,4 @@
-/* covers: lib/task/predictions.c lib/task/predictions_answers.c */
+/* covers: lib/task/predictions.c */
 /* Any bytes as predictions, judged by each metric against a small gold file: what is accepted has
  * values that are possible. The first byte says which metric. */
 #include <math.h>

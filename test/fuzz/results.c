@@ -1,7 +1,7 @@
-/* covers: lib/score/results.c lib/score/statistics.c */
+/* covers: lib/eval/results.c lib/eval/statistics.c */
 /* Any bytes as rows of results over seeds: what is accepted prints as a table, aligned and with
  * tabs, of as many lines. */
-#include "lib/score/results.h"
+#include "lib/eval/results.h"
 #include "test/fuzz/fuzz.h"
 
 static size_t lines_of(const struct results *r, int tsv)

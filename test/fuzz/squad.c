@@ -1,6 +1,6 @@
-/* covers: lib/data/read_squad.c common/json.c */
+/* covers: lib/labelled/read_squad.c common/json.c */
 /* Any text as a file of questions: answers are where they say, or known to be elsewhere. */
-#include "lib/data/labelled.h"
+#include "lib/labelled/labelled.h"
 #include "test/fuzz/fuzz.h"
 
 static void check(const struct labelled_set *s)

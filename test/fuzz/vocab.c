@@ -1,4 +1,4 @@
-/* covers: common/vocab.c common/vocab_lines.c */
+/* covers: common/vocab.c */
 /* Any bytes as a vocabulary: what is accepted finds its own tokens, encodes anything to ids of its
  * own, whole lines as it does line by line, and is the same when written and read again, or made
  * from its tokens. */

@@ -378,7 +378,7 @@ def dictionaries(o, languages, vocab):
 
 
 def picked(rate, x, seed, step, taken, goes, of_free=False):
-    """Rows that code switching changes, by the rule of lib/data/pick.h: for each sentence of MLM's
+    """Rows that code switching changes, by the rule of lib/masking/pick.h: for each sentence of MLM's
     batch x whose language is taken, its first row, its end, its language, the draws of its rows,
     those picked; and counts of tokens (of_free: of those not predicted), of those not predicted, of
     these that go anywhere."""

@@ -1,5 +1,5 @@
 /* examples [--csv | --fused] KIND FILE: labelled text as its reader has it when it is gold
- * (lib/data/labelled.h), where a file has several languages the rows of de:
+ * (lib/labelled/labelled.h), where a file has several languages the rows of de:
  *   pairs, parallel   label, two sentences and relatedness (where there is one), tabs between
  *   lines             the label
  *   tagged            word and tag, a blank line behind each sentence
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "common/err.h"
-#include "lib/data/labelled.h"
+#include "lib/labelled/labelled.h"
 
 static const char *label(const struct labelled_set *s, int i)
 {

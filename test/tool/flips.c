@@ -13,15 +13,15 @@
 #include <unistd.h>
 #include <xxhash.h>
 #include "common/err.h"
-#include "common/msg.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "common/shard.h"
 #include "lib/bpe/codes.h"
 #include "lib/cooc/cooc.h"
-#include "lib/data/switch.h"
 #include "lib/derive/order.h"
-#include "lib/engine/checkpoint.h"
+#include "lib/masking/switch.h"
 #include "lib/model/model.h"
+#include "lib/trainer/checkpoint.h"
 
 /* A digest of all that a reader says; 0: refused. */
 typedef uint64_t reader(const char *path);

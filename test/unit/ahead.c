@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "lib/engine/ahead.h"
+#include "lib/engine/prefetch.h"
 
 struct maker { int64_t drawn; int64_t fail_at, end; };
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include "common/rng.h"
 #include "lib/graph/arena.h"
-#include "lib/graph/plan.h"
 
 enum { MIB = 1 << 20 };
 

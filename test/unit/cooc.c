@@ -15,9 +15,9 @@
 #include "common/shard.h"
 #include "common/thread.h"
 #include "lib/cooc/cooc_values.h"
-#include "lib/cooc/count.h"
 #include "lib/cooc/half.h"
 #include "lib/cooc/pairs.h"
+#include "lib/count/count.h"
 #include "test/unit/scratch.h"
 
 static struct rng rng = { .key = { .seed = 7, .purpose = RNG_TEST } };

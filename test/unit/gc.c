@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "common/err.h"
-#include "lib/cooc/count.h"
+#include "lib/count/count.h"
 #include "lib/objective/gc.h"
 
 /* <s> a b c </s>: a and c read <mask>, b is predicted and reads another word. X(a, b) = 3,

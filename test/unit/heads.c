@@ -9,8 +9,8 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/engine/checkpoint.h"
 #include "lib/model/model.h"
+#include "lib/trainer/checkpoint.h"
 #include "test/unit/scratch.h"
 
 static const char *const nli[] = { "entailment", "neutral", "contradiction" };

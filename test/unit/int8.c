@@ -1,4 +1,4 @@
-/* Products with weights in 8 bits (kernels/linalg/int8.h): every kernel that this processor has
+/* Products with weights in 8 bits (kernels/int8/int8.h): every kernel that this processor has
  * against whole numbers rounded and multiplied here, one by one. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,11 +15,11 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "common/thread.h"
-#include "kernels/linalg/acts.h"
 #include "kernels/cpu/cpu.h"
-#include "kernels/linalg/int8.h"
-#include "kernels/linalg/simd.h"
+#include "kernels/int8/int8.h"
 #include "kernels/kernels.h"
+#include "kernels/linalg/acts.h"
+#include "kernels/linalg/simd.h"
 
 static struct rng rng = { { 7, RNG_TEST, 0 }, 0, 0 };
 

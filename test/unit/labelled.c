@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 #include "common/err.h"
-#include "lib/data/labelled.h"
+#include "lib/labelled/labelled.h"
 #include "test/unit/scratch.h"
 
 static struct labelled_set set;

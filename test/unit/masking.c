@@ -1,4 +1,4 @@
-/* Which tokens are masked, scheme by scheme, by their definitions (lib/data/masking.h); pairs as
+/* Which tokens are masked, scheme by scheme, by their definitions (lib/masking/masking.h); pairs as
  * TLM writes them; objectives drawn by a ratio. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
-#include "lib/data/masking.h"
 #include "lib/data/pairs.h"
 #include "lib/engine/mix.h"
+#include "lib/masking/masking.h"
 #include "lib/objective/masked.h"
 #include "lib/objective/table.h"
 #include "test/unit/scratch.h"

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "lib/engine/ramp.h"
+#include "lib/engine/mix.h"
 
 static void a_number_is_constant(void **state)
 {

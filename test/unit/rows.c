@@ -8,7 +8,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/rng.h"
-#include "lib/data/windows.h"
+#include "lib/labelled/windows.h"
 #include "test/unit/scratch.h"
 
 /* Tokens from, from + 1, ... of four bytes each. */

@@ -9,7 +9,7 @@
 #include "common/mem.h"
 #include "lib/data/corpus.h"
 #include "lib/data/join.h"
-#include "lib/data/noise.h"
+#include "lib/masking/noise.h"
 #include "lib/objective/masked.h"
 
 /* A corpus of n sentences; sentence i has 1 + i % 7 tokens, all 100 * (lang + 1) + i % 50. */

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/score/answer.h"
-#include "lib/score/chunks.h"
-#include "lib/score/judged.h"
-#include "lib/score/statistics.h"
+#include "lib/eval/answer.h"
+#include "lib/eval/chunks.h"
+#include "lib/eval/judged.h"
+#include "lib/eval/statistics.h"
 
 static bool near(double a, double b, double relative)
 {

@@ -11,7 +11,7 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "common/safetensors.h"
-#include "lib/objective/scs_search.h"
+#include "lib/objective/scs_rows.h"
 
 static const struct kernels *k;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/data/labelled.h"
+#include "lib/labelled/labelled.h"
 #include "lib/synth/tasks.h"
 #include "test/unit/scratch.h"
 

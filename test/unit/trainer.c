@@ -10,7 +10,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/engine/checkpoint.h"
+#include "lib/trainer/checkpoint.h"
 #include "test/unit/scratch.h"
 
 /* The CPU, whose fetched numbers come with the next sync only; the norm of step `bad` is

@@ -14,7 +14,7 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "common/thread.h"
-#include "lib/vectors/pca.h"
+#include "lib/vectors/linalg.h"
 #include "lib/vectors/quadtree.h"
 #include "lib/vectors/tsne.h"
 #include "lib/vectors/vectors.h"

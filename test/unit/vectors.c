@@ -12,7 +12,7 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "common/thread.h"
-#include "kernels/linalg/dot8.h"
+#include "kernels/int8/dot8.h"
 #include "kernels/linalg/simd.h"
 #include "lib/bilingual/map.h"
 #include "lib/bilingual/refine.h"

@@ -1,0 +1,148 @@
+#include "lib/count/segment.h"
+#include <stdlib.h>
+#include <sys/mman.h>
+#include "common/err.h"
+#include "common/mem.h"
+
+/* Places ahead of the one counted whose text is fetched. */
+enum { AHEAD = 12 };
+
+static size_t words_of(size_t cap, size_t ids, size_t window)
+{
+    return (cap + window + 1) + (ids + 1) + (cap + window + AHEAD + 1);
+}
+
+size_t cooc_segment_bytes(uint32_t cap, uint32_t ids, uint32_t window)
+{
+    return sizeof(struct cooc_segment) + 4 * words_of(cap, ids, window) + 4096;
+}
+
+struct cooc_segment *cooc_segment_new(uint32_t cap, uint32_t ids, uint32_t window)
+{
+    struct cooc_segment *s = mem_zero(1, sizeof *s);
+    s->bytes = 4 * words_of(cap, ids, window);
+    s->id = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (s->id == MAP_FAILED) {
+        err_sys("out of memory: needed %zu bytes of text", s->bytes);
+        free(s);
+        return NULL;
+    }
+    s->start = s->id + cap + window + 1;
+    s->place = s->start + ids + 1;
+    s->cap = cap;
+    s->ids = ids;
+    s->window = window;
+    cooc_segment_clear(s);
+    return s;
+}
+
+void cooc_segment_free(struct cooc_segment *s)
+{
+    if (!s) return;
+    munmap(s->id, s->bytes);
+    free(s);
+}
+
+void cooc_segment_clear(struct cooc_segment *s)
+{
+    s->n = 1;
+    s->id[0] = SEG_END;
+    s->owned = 1;
+    s->own_end = UINT32_MAX;
+}
+
+void cooc_segment_carry(struct cooc_segment *s, struct cooc_segment *next)
+{
+    uint32_t w = s->window;
+    s->own_end = s->n - w;
+    uint32_t from = s->own_end > w ? s->own_end - w : 1;
+    cooc_segment_clear(next);
+    uint32_t n = s->n - from;
+    memcpy(next->id + 1, s->id + from, n * sizeof *s->id);
+    next->n = 1 + n;
+    next->owned = 1 + (s->own_end - from);
+}
+
+void cooc_segment_sort(struct cooc_segment *s)
+{
+    s->id[s->n] = SEG_END;      /* s->n <= cap + window */
+    uint32_t end = s->own_end < s->n ? s->own_end : s->n, *start = s->start, sum = 0;
+    memset(start, 0, ((size_t)s->ids + 1) * sizeof *start);
+    for (uint32_t i = s->owned; i < end; i++) start[s->id[i]]++;
+    for (uint32_t id = 0; id < VOCAB_SPECIALS; id++) start[id] = 0;
+    for (uint32_t id = 0; id <= s->ids; id++) {
+        uint32_t n = start[id];
+        start[id] = sum;
+        sum += n;
+    }
+    for (uint32_t i = s->owned; i < end; i++)
+        if (s->id[i] >= VOCAB_SPECIALS) s->place[start[s->id[i]]++] = i;
+    memmove(start + 1, start, s->ids * sizeof *start);      /* each start is now the next one's */
+    start[0] = 0;
+    for (uint32_t i = 0; i <= AHEAD; i++) s->place[sum + i] = 0;
+}
+
+/* Adds w(d) to column c. What is not wanted (columns below `least`: the other triangle, gaps) goes
+ * to a place of its distance that nobody reads: no branch, and no sum that the next addition would
+ * have to wait for. */
+#define ADD(c, d) do { \
+        uint32_t c_ = (c) >= least ? (c) : trash + ((d) & (ROW_TRASH - 1)); \
+        uint64_t s_ = sum[c_]; \
+        touched[n] = c_; \
+        n += s_ == 0; \
+        sum[c_] = s_ + weight[d]; \
+    } while (0)
+
+#define ROW(NAME, LEFT, RIGHT, WINDOW)                                                             \
+    static void NAME(const struct cooc_segment *s, uint32_t row, uint32_t least, uint32_t window,  \
+                     const uint64_t *weight, struct row_sum *r)                                    \
+    {                                                                                              \
+        uint64_t *sum = r->sum;                                                                    \
+        uint32_t *touched = r->touched, n = r->n, trash = r->ids;                                  \
+        const uint32_t *id = s->id, *p = s->place + s->start[row],                                 \
+                       *end = s->place + s->start[row + 1];                                        \
+        (void)window;                                                                              \
+        for (; p < end; p++) {                                                                     \
+            __builtin_prefetch(id + p[AHEAD]);                                                     \
+            const uint32_t *at = id + *p;                                                          \
+            if (LEFT)                                                                              \
+                for (uint32_t d = 1; d <= (WINDOW); d++) {                                         \
+                    uint32_t c = *(at - d);                                                        \
+                    if (c == SEG_END) break;                                                       \
+                    ADD(c, d);                                                                     \
+                }                                                                                  \
+            if (RIGHT)                                                                             \
+                for (uint32_t d = 1; d <= (WINDOW); d++) {                                         \
+                    uint32_t c = at[d];                                                            \
+                    if (c == SEG_END) break;                                                       \
+                    ADD(c, d);                                                                     \
+                }                                                                                  \
+        }                                                                                          \
+        r->n = n;                                                                                  \
+    }
+ROW(both_2, 1, 1, 2)
+ROW(both_n, 1, 1, window)
+ROW(left_n, 1, 0, window)
+ROW(right_n, 0, 1, window)
+
+int segments_make(const struct cooc_segment *const *s, size_t n, const struct cooc_scheme *scheme,
+                  uint32_t group, uint32_t ids, struct row_sum *r, struct groups *g,
+                  struct blocks *b)
+{
+    uint64_t last = group_first(group + 1);
+    if (last > ids) last = ids;
+    for (uint32_t row = (uint32_t)group_first(group); row < last; row++) {
+        uint32_t least = scheme->sides == COOC_SYMMETRIC ? row : VOCAB_SPECIALS;
+        for (size_t k = 0; k < n; k++) {
+            if (s[k]->start[row] == s[k]->start[row + 1]) continue;
+            if (scheme->sides == COOC_LEFT)
+                left_n(s[k], row, least, scheme->window, scheme->weight, r);
+            else if (scheme->sides == COOC_RIGHT)
+                right_n(s[k], row, least, scheme->window, scheme->weight, r);
+            else if (scheme->window == 2) both_2(s[k], row, least, 2, scheme->weight, r);
+            else both_n(s[k], row, least, scheme->window, scheme->weight, r);
+        }
+        if (row_put(r, row, b, g) < 0 || groups_room(g, b) < 0) return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,111 @@
+#include "lib/engine/prefetch.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/thread.h"
+
+struct slot {
+    void *item;
+    int status;
+    char *why;
+    int64_t *after;
+}; /* after [n]: the integers once it was made */
+
+struct ahead {
+    struct ahead_source s;
+    struct slot slot[AHEAD_ITEMS], *held;
+    struct queue *empty, *full;
+    struct state *state;
+    int64_t **source, *shown; /* [n] the integers that make moves, those that st shows */
+    int *at, n;                              /* [n] where they stand in state->ints */
+    pthread_t thread;
+    atomic_bool stop;
+};
+
+static void *produce(void *arg)
+{
+    struct ahead *a = arg;
+    void *got;
+    while (!atomic_load(&a->stop) && queue_get(a->empty, &got)) {
+        struct slot *x = got;
+        x->status = a->s.make(a->s.ctx, x->item);
+        if (x->status < 0) x->why = err_keep();
+        for (int i = 0; i < a->n; i++) x->after[i] = *a->source[i];
+        int status = x->status;              /* the slot is not ours once it is put */
+        if (!queue_put(a->full, x) || status <= 0) break;
+    }
+    queue_close(a->full);
+    return NULL;
+}
+
+struct ahead *ahead_start(const struct ahead_source *s, struct state *st)
+{
+    struct ahead *a = mem_zero(1, sizeof *a);
+    size_t most = (size_t)st->n_ints + 1;
+    a->s = *s;
+    a->state = st;
+    a->at = mem_zero(most, sizeof *a->at);
+    a->source = mem_zero(most, sizeof *a->source);
+    a->shown = mem_zero(most, sizeof *a->shown);
+    for (int i = 0; i < st->n_ints; i++)
+        if (st->ints[i].data) a->at[a->n++] = i;
+    a->empty = queue_new(AHEAD_ITEMS);
+    a->full = queue_new(AHEAD_ITEMS);
+    for (int i = 0; i < a->n; i++) {
+        struct state_int *x = &st->ints[a->at[i]];
+        a->source[i] = x->value;
+        a->shown[i] = *a->source[i];
+        x->value = &a->shown[i];
+    }
+    for (int i = 0; i < AHEAD_ITEMS; i++) {
+        a->slot[i] = (struct slot){ .item = s->item[i],
+                                    .after = mem_zero((size_t)a->n + 1, sizeof(int64_t)) };
+        queue_put(a->empty, &a->slot[i]);
+    }
+    if (pthread_create(&a->thread, NULL, produce, a) == 0) return a;
+    err_set("no thread for the data could be started");
+    queue_close(a->full);
+    a->thread = pthread_self();
+    ahead_stop(a);
+    return NULL;
+}
+
+void *ahead_next(struct ahead *a, bool *failed)
+{
+    void *got;
+    *failed = false;
+    if (a->held) queue_put(a->empty, a->held);
+    a->held = NULL;
+    if (!queue_get(a->full, &got)) return NULL;
+    a->held = got;
+    if (a->held->status < 0) {
+        err_set("%s", a->held->why);
+        *failed = true;
+    }
+    if (a->held->status <= 0) return NULL;
+    memcpy(a->shown, a->held->after, (size_t)a->n * sizeof *a->shown);
+    return a->held->item;
+}
+
+void ahead_stop(struct ahead *a)
+{
+    if (!a) return;
+    atomic_store(&a->stop, true);
+    queue_close(a->empty);
+    queue_close(a->full);
+    if (!pthread_equal(a->thread, pthread_self())) pthread_join(a->thread, NULL);
+    for (int i = 0; i < a->n; i++) {
+        *a->source[i] = a->shown[i];
+        a->state->ints[a->at[i]].value = a->source[i];
+    }
+    for (int i = 0; i < AHEAD_ITEMS; i++) { free(a->slot[i].why); free(a->slot[i].after); }
+    queue_free(a->empty);
+    queue_free(a->full);
+    free(a->source);
+    free(a->shown);
+    free(a->at);
+    free(a);
+}

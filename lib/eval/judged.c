@@ -1,0 +1,342 @@
+#include "lib/eval/judged.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/rng.h"
+#include "common/thread.h"
+#include "lib/eval/statistics.h"
+
+void judged_free(struct judged *j)
+{
+    free(j->of);
+    *j = (struct judged){ 0 };
+}
+
+static bool is_correlation(enum task_metric m) { return m == TASK_SPEARMAN || m == TASK_PEARSON; }
+
+/* squad2: has the data questions with (true) or without an answer? */
+static bool some(const struct judged *j, bool answer)
+{
+    for (size_t i = 0; i < j->n; i++)
+        if ((j->of[i][3] > 0) == answer) return true;
+    return false;
+}
+
+int judged_names(const struct judged *j, const char *names[JUDGED_VALUES])
+{
+    static const char *const all[][3] = {
+        [TASK_ACCURACY] = { "accuracy" }, [TASK_TAG_ACCURACY] = { "accuracy" },
+        [TASK_CHUNK_F1] = { "precision", "recall", "f1" }, [TASK_SQUAD] = { "exact_match", "f1" },
+        [TASK_SQUAD2] = { "exact", "f1" }, [TASK_MLQA] = { "exact_match", "f1" },
+        [TASK_SPEARMAN] = { "spearman" }, [TASK_PEARSON] = { "pearson" },
+    };
+    int n = 0;
+    while (n < 3 && all[j->metric][n]) { names[n] = all[j->metric][n]; n++; }
+    for (int k = n; k < JUDGED_VALUES; k++) names[k] = NULL;
+    if (j->metric != TASK_SQUAD2) return n;
+    if (some(j, true)) { names[2] = "HasAns_exact"; names[3] = "HasAns_f1"; }
+    if (some(j, false)) { names[4] = "NoAns_exact"; names[5] = "NoAns_f1"; }
+    return JUDGED_VALUES;
+}
+
+/* --- values of a choice of examples ---------------------------------------------------------- */
+
+static double share(double part, double of) { return of > 0 ? 100.0 * part / of : 0; }
+
+/* has: squad2's sums over questions without ([0]) and with an answer ([1]). */
+static void of_sums(enum task_metric m, const double sum[JUDGED_WIDTH], const double has[2][3],
+                    double *v)
+{
+    switch (m) {
+    case TASK_ACCURACY: case TASK_TAG_ACCURACY:
+        v[0] = sum[1] > 0 ? sum[0] / sum[1] * 100 : 0; /* in XTREME's order of operations */
+        break;
+    case TASK_CHUNK_F1: {
+        double p = sum[1] > 0 ? sum[0] / sum[1] : 0, r = sum[2] > 0 ? sum[0] / sum[2] : 0;
+        v[0] = p * 100;
+        v[1] = r * 100;
+        v[2] = p + r > 0 ? 2 * p * r / (p + r) * 100 : 0;
+        break;
+    }
+    case TASK_SQUAD2:
+        for (int k = 0; k < 2; k++) {
+            v[2 + k] = share(has[1][k], has[1][2]);
+            v[4 + k] = share(has[0][k], has[0][2]);
+        }
+        /* fall through */
+    default:
+        v[0] = share(sum[0], sum[2]);
+        v[1] = share(sum[1], sum[2]);
+    }
+}
+
+/* Example i of a choice, and of which of two judges: pick NULL: all in order; swap: bit i set takes
+ * b's. */
+struct choice { const struct judged *a, *b; const uint32_t *pick; const uint32_t *swap; };
+
+static const double *chosen(const struct choice *c, size_t i)
+{
+    size_t at = c->pick ? c->pick[i] : i;
+    bool other = c->swap && (c->swap[at / 32] >> at % 32 & 1);
+    return (other ? c->b : c->a)->of[at];
+}
+
+/* Both sides of the examples: x [n], then y [n]. malloc'd. */
+static double *sides(const struct choice *c)
+{
+    size_t n = c->a->n;
+    double *x = mem_alloc((2 * n + 1) * sizeof *x);
+    for (size_t i = 0; i < n; i++) {
+        const double *e = chosen(c, i);
+        x[i] = e[0];
+        x[n + i] = e[1];
+    }
+    return x;
+}
+
+static void correlate(const struct choice *c, double *v)
+{
+    size_t n = c->a->n;
+    double *x = sides(c);
+    *v = (c->a->metric == TASK_SPEARMAN ? spearman : pearson)(x, x + n, n);
+    free(x);
+}
+
+double judged_correlation_p(const struct judged *j)
+{
+    if (j->metric != TASK_SPEARMAN && j->metric != TASK_PEARSON) return NAN;
+    double *x = sides(&(struct choice){ .a = j }), *y = x + j->n;
+    double p = j->metric == TASK_SPEARMAN ? spearman_p(x, y, j->n)
+                                          : correlation_p(pearson(x, y, j->n), j->n);
+    free(x);
+    return p;
+}
+
+static void values_of(const struct choice *c, double v[JUDGED_VALUES])
+{
+    double sum[JUDGED_WIDTH] = { 0 }, has[2][3] = { { 0 } };
+    memset(v, 0, JUDGED_VALUES * sizeof *v);
+    if (is_correlation(c->a->metric)) { correlate(c, v); return; }
+    for (size_t i = 0; i < c->a->n; i++) {
+        const double *e = chosen(c, i);
+        for (int k = 0; k < JUDGED_WIDTH; k++) sum[k] += e[k];
+        for (int k = 0; k < 3; k++) has[e[3] > 0][k] += e[k];
+    }
+    of_sums(c->a->metric, sum, (const double (*)[3])has, v);
+}
+
+void judged_values(const struct judged *j, double value[JUDGED_VALUES])
+{ values_of(&(struct choice){ .a = j }, value); }
+
+/* --- resampling ------------------------------------------------------------------------------ */
+
+struct resampling {
+    const struct judged *a, *b;                      /* b: randomization */
+    uint64_t seed;
+    uint32_t stream;
+    double (*to)[JUDGED_VALUES];
+};
+
+static int resample(void *ctx, size_t trial, int thread)
+{
+    struct resampling *r = ctx;
+    struct rng g = { { r->seed, RNG_BOOT, r->stream }, trial, 0 };
+    uint32_t *pick = mem_alloc((r->a->n + 1) * sizeof *pick);
+    (void)thread;
+    for (size_t i = 0; i < r->a->n; i++) pick[i] = (uint32_t)rng_next_below(&g, r->a->n);
+    values_of(&(struct choice){ .a = r->a, .pick = pick }, r->to[trial]);
+    free(pick);
+    return 0;
+}
+
+static int exchange(void *ctx, size_t trial, int thread)
+{
+    struct resampling *r = ctx;
+    struct rng g = { { r->seed, RNG_BOOT, r->stream }, trial, 0 };
+    size_t words = r->a->n / 32 + 1;
+    uint32_t *swap = mem_alloc(words * sizeof *swap);
+    double other[JUDGED_VALUES];
+    (void)thread;
+    for (size_t i = 0; i < words; i++) swap[i] = rng_next(&g);
+    values_of(&(struct choice){ .a = r->a, .b = r->b, .swap = swap }, r->to[trial]);
+    values_of(&(struct choice){ .a = r->b, .b = r->a, .swap = swap }, other);
+    for (int k = 0; k < JUDGED_VALUES; k++) r->to[trial][k] -= other[k];
+    free(swap);
+    return 0;
+}
+
+int judged_bootstrap(const struct judged *j, uint64_t seed, uint32_t stream, int trials,
+                     double (*to)[JUDGED_VALUES])
+{
+    struct resampling r = { j, NULL, seed, 2 * stream, to };
+    return par_for((size_t)trials, resample, &r);
+}
+
+int judged_randomize(const struct judged *a, const struct judged *b, uint64_t seed, uint32_t stream,
+                     int trials, double (*to)[JUDGED_VALUES])
+{
+    struct resampling r = { a, b, seed, 2 * stream + 1, to };
+    return par_for((size_t)trials, exchange, &r);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+void judged_interval(const double (*of)[JUDGED_VALUES], int trials, int k, double low_high[2])
+{
+    double *v = mem_alloc((size_t)trials * sizeof *v);
+    size_t n = 0;
+    for (int i = 0; i < trials; i++)
+        if (!isnan(of[i][k]))
+            v[n++] = of[i][k]; /* a resample without variance has no correlation */
+    qsort(v, n, sizeof *v, by_value);
+    low_high[0] = n ? quantile(v, n, 0.025) : NAN;
+    low_high[1] = n ? quantile(v, n, 0.975) : NAN;
+    free(v);
+}
+
+double judged_p(const double (*of)[JUDGED_VALUES], int trials, int k, double difference)
+{
+    int far = 0;
+    double least = fabs(difference) * (1 - 1e-12); /* the same sums, added in another order, count
+                                                      as equal */
+    for (int i = 0; i < trials; i++) far += fabs(of[i][k]) >= least;
+    return (1.0 + far) / (1.0 + trials);
+}
+
+bool judged_discordant(const struct judged *a, const struct judged *b, uint64_t only[2])
+{
+    enum task_metric m = a->metric;
+    only[0] = only[1] = 0;
+    if (m != TASK_ACCURACY && m != TASK_SQUAD && m != TASK_SQUAD2 && m != TASK_MLQA) return false;
+    for (size_t i = 0; i < a->n; i++) {
+        only[0] += a->of[i][0] > b->of[i][0];
+        only[1] += a->of[i][0] < b->of[i][0];
+    }
+    return true;
+}
+
+/* --- thresholds ------------------------------------------------------------------------------ */
+
+static int by_probability(const void *a, const void *b)
+{
+    const struct no_answer *const *x = a, *const *y = b;
+    if ((*x)->p != (*y)->p) return (*x)->p < (*y)->p ? -1 : 1;
+    return (*x > *y) - (*x < *y);
+}
+
+struct best_threshold judged_threshold(struct no_answer *v, size_t n, size_t no_answers,
+                                       size_t scored)
+{
+    const struct no_answer **sorted = mem_alloc((n + 1) * sizeof *sorted);
+    for (size_t i = 0; i < n; i++) sorted[i] = &v[i];
+    qsort(sorted, n, sizeof *sorted, by_probability);
+    double now = (double)no_answers;                 /* all left unanswered */
+    struct best_threshold best = { now, 0 };
+    for (size_t i = 0; i < n; i++) {
+        const struct no_answer *q = sorted[i];
+        now += q->has_answer ? q->score : q->answered ? -1 : 0;
+        if (now > best.score) best = (struct best_threshold){ now, q->p };
+    }
+    best.score = scored ? 100.0 * best.score / (double)scored : 0;
+    free(sorted);
+    return best;
+}
+
+/* --- measures --------------------------------------------------------------------------------- */
+
+/* Intervals and p-values from what was resampled. */
+static void conclude(struct measure *m, const struct measure_options *o)
+{
+    for (int k = 0; k < m->values; k++) {
+        m->interval[k][0] = m->interval[k][1] = NAN;
+        m->randomization[k] = NAN;
+        if (!m->name[k]) continue;
+        if (m->resample)
+            judged_interval((const double(*)[JUDGED_VALUES])m->resample, o->resamples, k,
+                            m->interval[k]);
+        if (m->exchange)
+            m->randomization[k] = judged_p((const double(*)[JUDGED_VALUES])m->exchange, o->trials,
+                                           k, m->value[k] - m->other[k]);
+    }
+}
+
+int measure(struct measure *m, const struct judged *j, const struct judged *against,
+            uint32_t stream, const struct measure_options *o)
+{
+    *m = (struct measure){ .examples = j->n };
+    if (against && against->n != j->n)
+        return err_set("the two systems answer %zu and %zu of the questions: a paired test needs "
+                       "the same ones",
+                       j->n, against->n);
+    m->values = judged_names(j, m->name);
+    judged_values(j, m->value);
+    for (int k = 0; k < m->values; k++) m->p[k] = judged_correlation_p(j);
+    if (o->resamples) {
+        m->resample = mem_zero((size_t)o->resamples, sizeof *m->resample);
+        if (judged_bootstrap(j, o->seed, stream, o->resamples, m->resample) < 0) return -1;
+    }
+    if (against) {
+        uint64_t only[2];
+        m->compared = true;
+        judged_values(against, m->other);
+        if (o->trials) {
+            m->exchange = mem_zero((size_t)o->trials, sizeof *m->exchange);
+            if (judged_randomize(j, against, o->seed, stream, o->trials, m->exchange) < 0)
+                return -1;
+        }
+        m->has_mcnemar = judged_discordant(j, against, only);
+        if (m->has_mcnemar) m->mcnemar = mcnemar(only[0], only[1]);
+    }
+    conclude(m, o);
+    return 0;
+}
+
+static void add(double (*to)[JUDGED_VALUES], const double (*from)[JUDGED_VALUES], int trials,
+                double by)
+{
+    for (int i = 0; i < trials; i++)
+        for (int k = 0; k < JUDGED_VALUES; k++) to[i][k] += from[i][k] * by;
+}
+
+void measure_mean(struct measure *mean, const struct measure *of, int n,
+                  const struct measure_options *o)
+{
+    *mean = (struct measure){ .values = of[0].values, .compared = of[0].compared };
+    if (of[0].resample) mean->resample = mem_zero((size_t)o->resamples, sizeof *mean->resample);
+    if (of[0].exchange) mean->exchange = mem_zero((size_t)o->trials, sizeof *mean->exchange);
+    for (int k = 0; k < mean->values; k++) {
+        mean->name[k] = of[0].name[k];
+        mean->p[k] = NAN;
+    }
+    for (int i = 0; i < n; i++) {
+        mean->examples += of[i].examples;
+        for (int k = 0; k < mean->values; k++) {
+            if (!of[i].name[k]) mean->name[k] = NULL;
+            mean->value[k] += of[i].value[k];
+            mean->other[k] += of[i].other[k];
+        }
+        if (mean->resample)
+            add(mean->resample, (const double(*)[JUDGED_VALUES])of[i].resample, o->resamples,
+                1.0 / n);
+        if (mean->exchange)
+            add(mean->exchange, (const double(*)[JUDGED_VALUES])of[i].exchange, o->trials, 1.0 / n);
+    }
+    for (int k = 0; k < mean->values; k++) {
+        mean->value[k] /= n;
+        mean->other[k] /= n;
+    }
+    conclude(mean, o);
+}
+
+void measure_free(struct measure *m)
+{
+    free(m->resample);
+    free(m->exchange);
+    m->resample = m->exchange = NULL;
+}

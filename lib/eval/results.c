@@ -1,0 +1,298 @@
+#include "lib/eval/results.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/text.h"
+#include "lib/eval/statistics.h"
+
+struct names { char **v; size_t n, cap; };
+struct value { size_t system, column, seed; double v; };
+struct pair { size_t system, base; };
+static const size_t NO_SEED = (size_t)-1;
+
+struct results {
+    struct names system, direction, metric, seed;    /* direction and metric: of each column */
+    size_t columns;
+    struct value *v; size_t n, cap;
+    struct pair *pair; size_t pairs, pairs_cap;
+    struct names asked;                              /* by "#compare": system, base, system, ... */
+};
+
+static size_t find(const struct names *n, const char *s)
+{
+    size_t i = 0;
+    while (i < n->n && strcmp(n->v[i], s) != 0) i++;
+    return i;
+}
+
+static size_t put(struct names *n, const char *s)
+{
+    mem_room(&n->v, &n->cap, n->n + 1, sizeof *n->v);
+    n->v[n->n] = mem_dup(s);
+    return n->n++;
+}
+
+static size_t name_index(struct names *n, const char *s)
+{
+    size_t i = find(n, s);
+    return i < n->n ? i : put(n, s);
+}
+
+static size_t column_index(struct results *r, const char *direction, const char *metric)
+{
+    for (size_t i = 0; i < r->columns; i++)
+        if (!strcmp(r->direction.v[i], direction) && !strcmp(r->metric.v[i], metric)) return i;
+    put(&r->direction, direction);
+    put(&r->metric, metric);
+    return r->columns++;
+}
+
+static const struct value *cell(const struct results *r, size_t system, size_t column, size_t seed)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->v[i].system == system && r->v[i].column == column && r->v[i].seed == seed)
+            return &r->v[i];
+    return NULL;
+}
+
+static int take(struct results *r, const char *name, unsigned long long at, char *line)
+{
+    enum { SEED, SYSTEM, DIRECTION, METRIC, VALUE, COLUMNS };
+    char *field[COLUMNS], *end;
+    for (int i = 0; i < COLUMNS; i++) {
+        if (!line)
+            return err_set("%s:%llu: has fewer than the five columns seed, system, direction, "
+                           "metric, value",
+                           name, at);
+        field[i] = strsep(&line, "\t");
+    }
+    struct value v = { .v = strtod(field[VALUE], &end) };
+    if (end == field[VALUE] || *end)
+        return err_set("%s:%llu: '%.40s' is not a number", name, at, field[VALUE]);
+    v.system = name_index(&r->system, field[SYSTEM]);
+    v.column = column_index(r, field[DIRECTION], field[METRIC]);
+    v.seed = strcmp(field[SEED], "-") ? name_index(&r->seed, field[SEED]) : NO_SEED;
+    if (cell(r, v.system, v.column, v.seed))
+        return err_set("%s:%llu: system '%.40s', seed %s has '%.40s' twice", name, at,
+                       field[SYSTEM], field[SEED], field[METRIC]);
+    mem_room(&r->v, &r->cap, r->n + 1, sizeof *r->v);
+    r->v[r->n++] = v;
+    return 0;
+}
+
+/* "#compare TAB system TAB base"; any other line that begins with "#" says nothing. */
+static void take_comment(struct results *r, char *line)
+{
+    if (strcmp(strsep(&line, "\t"), "#compare") != 0) return;
+    char *system = strsep(&line, "\t"), *base = strsep(&line, "\t");
+    if (!base) return;
+    put(&r->asked, system);
+    put(&r->asked, base);
+}
+
+struct results *results_read(const char *path)
+{
+    struct text *t = text_open(path, TEXT_UTF8);
+    if (!t) return NULL;
+    struct results *r = mem_zero(1, sizeof *r);
+    const char *line;
+    size_t n;
+    int rc;
+    while ((rc = text_line(t, &line, &n)) > 0) {
+        if (!n) continue;
+        char *copy = mem_dup(line);
+        if (*line == '#') take_comment(r, copy);
+        else rc = take(r, text_name(t), (unsigned long long)text_lineno(t), copy);
+        free(copy);
+        if (rc < 0) break;
+    }
+    if (rc == 0 && !r->n) rc = err_set("%s: has no results", text_name(t));
+    text_close(t);
+    if (rc == 0) return r;
+    results_free(r);
+    return NULL;
+}
+
+static void names_free(struct names *n)
+{
+    for (size_t i = 0; i < n->n; i++) free(n->v[i]);
+    free(n->v);
+}
+
+void results_free(struct results *r)
+{
+    if (!r) return;
+    names_free(&r->system);
+    names_free(&r->direction);
+    names_free(&r->metric);
+    names_free(&r->seed);
+    names_free(&r->asked);
+    free(r->v);
+    free(r->pair);
+    free(r);
+}
+
+static void add_pair(struct results *r, size_t system, size_t base)
+{
+    for (size_t i = 0; i < r->pairs; i++)
+        if (r->pair[i].system == system && r->pair[i].base == base) return;
+    mem_room(&r->pair, &r->pairs_cap, r->pairs + 1, sizeof *r->pair);
+    r->pair[r->pairs++] = (struct pair){ system, base };
+}
+
+int results_compare(struct results *r, const char *system, const char *base)
+{
+    size_t s = find(&r->system, system), b = find(&r->system, base);
+    if (s == r->system.n || b == r->system.n)
+        return err_set("the results have no system '%s'", s == r->system.n ? system : base);
+    add_pair(r, s, b);
+    return 0;
+}
+
+void results_compare_usual(struct results *r)
+{
+    for (size_t i = 0; i < r->asked.n; i += 2) {
+        size_t s = find(&r->system, r->asked.v[i]), b = find(&r->system, r->asked.v[i + 1]);
+        if (s < r->system.n && b < r->system.n) add_pair(r, s, b);
+    }
+    for (size_t s = 0; s < r->system.n; s++) {
+        size_t n = strlen(r->system.v[s]);
+        if (n <= 3 || strcasecmp(r->system.v[s] + n - 3, "-gc") != 0) continue;
+        char *base = mem_dup(r->system.v[s]);
+        base[n - 3] = '\0';
+        size_t b = find(&r->system, base);
+        if (b < r->system.n) add_pair(r, s, b);
+        free(base);
+    }
+}
+
+/* --- printing -------------------------------------------------------------------------------- */
+
+enum { CELL = 64 };
+struct line { char *name; char (*text)[CELL]; };
+struct page { struct line *v; size_t n, cap; };
+
+static struct line *new_line(struct page *p, const struct results *r, const char *name)
+{
+    mem_room(&p->v, &p->cap, p->n + 1, sizeof *p->v);
+    p->v[p->n] = (struct line){ mem_dup(name), mem_zero(r->columns, CELL) };
+    return &p->v[p->n++];
+}
+
+/* BLEU has two decimals, all else three. */
+static int decimals(const struct results *r, size_t c)
+{ return strstr(r->metric.v[c], "BLEU") || strstr(r->metric.v[c], "multi") ? 2 : 3; }
+
+static struct sample_stats print_stats(char to[CELL], const double *v, size_t n, int places,
+                                       bool sign)
+{
+    struct sample_stats s = sample_stats(v, n);
+    int k = snprintf(to, CELL, sign && s.mean >= 0 ? "+%.*f" : "%.*f", places, s.mean);
+    if (n > 1) snprintf(to + k, (size_t)(CELL - k), " \u00b1%.*f", places, s.half);
+    return s;
+}
+
+static void system_line(const struct results *r, size_t s, struct line *to)
+{
+    double *v = mem_alloc((r->seed.n + 1) * sizeof *v);
+    for (size_t c = 0; c < r->columns; c++) {
+        const struct value *x = cell(r, s, c, NO_SEED);
+        size_t n = 0;
+        if (x) { snprintf(to->text[c], CELL, "%.*f", decimals(r, c), x->v); continue; }
+        for (size_t k = 0; k < r->seed.n; k++)
+            if ((x = cell(r, s, c, k))) v[n++] = x->v;
+        if (n) print_stats(to->text[c], v, n, decimals(r, c), false);
+    }
+    free(v);
+}
+
+static void print_p(char to[CELL], double p)
+{
+    if (p < 0.0005) snprintf(to, CELL, "p<0.001");
+    else snprintf(to, CELL, "p=%.3f", p);
+}
+
+/* A line of differences, and below it one of the test. */
+static void pair_lines(const struct results *r, const struct pair *p, struct page *page)
+{
+    char name[300];
+    bool any = false;
+    double *v = mem_alloc((r->seed.n + 1) * sizeof *v);
+    snprintf(name, sizeof name, "%s - %s", r->system.v[p->system], r->system.v[p->base]);
+    size_t at = page->n;
+    new_line(page, r, name);
+    new_line(page, r, "  paired t-test");
+    for (size_t c = 0; c < r->columns; c++) {
+        size_t n = 0;
+        for (size_t k = 0; k < r->seed.n; k++) {
+            const struct value *a = cell(r, p->system, c, k), *b = cell(r, p->base, c, k);
+            if (a && b) v[n++] = a->v - b->v;
+        }
+        if (!n) continue;
+        any = true;
+        struct sample_stats s = print_stats(page->v[at].text[c], v, n, decimals(r, c), true);
+        if (n > 1 && s.sd > 0) print_p(page->v[at + 1].text[c], paired_t(v, n));
+        else if (n > 1) snprintf(page->v[at + 1].text[c], CELL, "p=-");     /* t has no value */
+    }
+    free(v);
+    for (size_t keep = any ? r->seed.n > 1 ? 2 : 1 : 0; page->n > at + keep; ) {
+        struct line *gone = &page->v[--page->n];
+        free(gone->name);
+        free(gone->text);
+    }
+}
+
+static size_t letters(const char *s)
+{
+    size_t n = 0;
+    for (; *s; s++) n += ((unsigned char)*s & 0xC0) != 0x80;
+    return n;
+}
+
+static void show(const struct results *r, const struct page *p, bool tsv, FILE *to)
+{
+    size_t first = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (letters(p->v[i].name) > first) first = letters(p->v[i].name);
+    for (size_t i = 0; i < p->n; i++) {
+        fprintf(to, "%s%*s", p->v[i].name, tsv ? 0 : (int)(first - letters(p->v[i].name)), "");
+        for (size_t c = 0; c < r->columns; c++) {
+            size_t width = 8;
+            for (size_t k = 0; k < p->n; k++)
+                if (letters(p->v[k].text[c]) > width) width = letters(p->v[k].text[c]);
+            if (tsv) fprintf(to, "\t%s", p->v[i].text[c]);
+            else
+                fprintf(to, "%*s%s", (int)(width + 2 - letters(p->v[i].text[c])), "",
+                        p->v[i].text[c]);
+        }
+        putc('\n', to);
+    }
+    if (tsv) return;
+    if (r->seed.n > 1) fprintf(to, "%zu seeds: mean, half-width of the 95%% interval\n", r->seed.n);
+    else fprintf(to, "one seed\n");
+}
+
+void results_print(const struct results *r, bool tsv, FILE *to)
+{
+    struct page page = { 0 };
+    struct line *head = tsv ? NULL : new_line(&page, r, "");
+    for (size_t c = 0; head && c < r->columns; c++)
+        if (strcmp(r->direction.v[c], "-")) snprintf(head->text[c], CELL, "%s", r->direction.v[c]);
+    head = new_line(&page, r, tsv ? "system" : "");
+    for (size_t c = 0; c < r->columns; c++) {
+        bool plain = !tsv || !strcmp(r->direction.v[c], "-");
+        snprintf(head->text[c], CELL, "%s%s%s", plain ? "" : r->direction.v[c], plain ? "" : " ",
+                 r->metric.v[c]);
+    }
+    for (size_t s = 0; s < r->system.n; s++) system_line(r, s, new_line(&page, r, r->system.v[s]));
+    for (size_t i = 0; i < r->pairs; i++) pair_lines(r, &r->pair[i], &page);
+    show(r, &page, tsv, to);
+    for (size_t i = 0; i < page.n; i++) {
+        free(page.v[i].name);
+        free(page.v[i].text);
+    }
+    free(page.v);
+}

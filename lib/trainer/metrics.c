@@ -1,0 +1,191 @@
+#include "lib/trainer/metrics.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/mem.h"
+
+enum { MOST_TOLD = 1 << 24 };            /* by one rank, between two lines of the log */
+
+/* sum, count at hand, and n numbers that the device has, for a term ("": nobody's): their sum, or
+ * the norm whose square they are. step: of the gradient that is. */
+struct unread { char name[24]; double sum, count; bool norm; int64_t step, place; size_t n; };
+
+int readings_open(struct readings *r, const struct params *ps)
+{
+    *r = (struct readings){ .ps = ps, .norm2 = ps->k->alloc(sizeof(float)) };
+    return r->norm2 ? 0 : -1;
+}
+
+/* Its place among the terms, in the order of first use; -1: there is no room for one more. */
+static int term_of(struct readings *r, const char *name)
+{
+    int i = 0;
+    while (i < r->n && strcmp(r->term[i].name, name)) i++;
+    if (i < r->n) return i;
+    if (i == READINGS_TERMS) return -1;
+    r->term[r->n++] = (struct term){ 0 };
+    snprintf(r->term[i].name, sizeof r->term[i].name, "%s", name);
+    return i;
+}
+
+static void add_to_term(struct readings *r, const char *name, double sum, double count)
+{
+    int i = term_of(r, name);
+    if (i < 0) return;
+    r->term[i].sum += sum;
+    r->term[i].count += count;
+}
+
+/* To the term, or, with ranks, to what is told to the first of them. */
+static void add(struct readings *r, const char *name, int64_t place, double sum, double count)
+{
+    if (!r->ranks) {
+        add_to_term(r, name, sum, count);
+        return;
+    }
+    mem_room(&r->told, &r->told_cap, r->n_told + 1, sizeof *r->told);
+    struct told *t = &r->told[r->n_told++];
+    *t = (struct told){ .sum = sum, .count = count, .place = place };
+    snprintf(t->name, sizeof t->name, "%s", name);
+}
+
+int readings_all(struct readings *r)
+{
+    if (r->ps->k->sync() < 0) return -1;
+    const float *x = r->fetched;
+    for (size_t i = 0; i < r->n_unread; i++) {
+        const struct unread *u = &r->unread[i];
+        double sum = u->sum;
+        for (size_t j = 0; j < u->n; j++) sum += x[j];
+        x += u->n;
+        if (u->norm) sum = sqrt(sum);
+        if (u->step > 0 && !isfinite(sum)) {
+            r->bad = u->step;
+            return -1;
+        }
+        if (*u->name) add(r, u->name, u->place, sum, u->norm ? 1 : u->count + (double)u->n);
+    }
+    r->n_unread = r->n_fetched = 0;
+    r->read_at = clock_seconds();
+    return 0;
+}
+
+/* Queues the fetching of u's numbers from the device's x. */
+static int later(struct readings *r, const struct unread *u, const float *x)
+{
+    enum { AT_ONCE = 1 << 22 }; /* numbers on the way at most, unless a step has more */
+    const struct kernels *k = r->ps->k;
+    if (r->n_fetched + u->n > r->fetched_cap) {
+        if (r->n_unread && readings_all(r) < 0) return -1;
+        if (u->n > r->fetched_cap) {
+            size_t cap = k->queues && u->n < AT_ONCE ? AT_ONCE : u->n;
+            k->host_release(r->fetched);
+            r->fetched_cap = 0;
+            if (!(r->fetched = k->host_alloc(cap * sizeof *r->fetched))) return -1;
+            r->fetched_cap = cap;
+        }
+    }
+    mem_room(&r->unread, &r->unread_cap, r->n_unread + 1, sizeof *r->unread);
+    r->unread[r->n_unread++] = *u;
+    if (u->n) k->fetch(r->fetched + r->n_fetched, x, u->n * sizeof *x);
+    r->n_fetched += u->n;
+    return 0;
+}
+
+static struct unread unread(const struct readings *r, const char *name, size_t n)
+{
+    struct unread u = { .place = r->place, .n = n };
+    snprintf(u.name, sizeof u.name, "%s", name);
+    return u;
+}
+
+void readings_term(struct readings *r, const char *name, double sum, double count)
+{
+    struct unread u = unread(r, name, 0);
+    u.sum = sum;
+    u.count = count;
+    mem_room(&r->unread, &r->unread_cap, r->n_unread + 1, sizeof *r->unread);
+    r->unread[r->n_unread++] = u;
+}
+
+int readings_sum(struct readings *r, const char *name, const float *x, int n)
+{
+    struct unread u = unread(r, name, (size_t)n);
+    return later(r, &u, x);
+}
+
+int readings_norm(struct readings *r, const char *name, int64_t step, bool there)
+{
+    const struct params *ps = r->ps;
+    struct unread u = unread(r, step > 0 && ranks_rank(r->ranks) ? "" : name, 1);
+    u.norm = true;
+    u.step = step;
+    params_grad_settle(ps);
+    if (!there) KERN(ps->k, norm2, .out = r->norm2, .x = ps->grad, .n = ps->total);
+    return later(r, &u, r->norm2);
+}
+
+/* Rank 0: the least place first, of one place the lower rank. all [ranks, most], n [ranks]. */
+static void merge(struct readings *r, const struct told *all, const int64_t *n, int64_t most)
+{
+    int size = ranks_size(r->ranks);
+    int64_t *at = mem_zero((size_t)size, sizeof *at);
+    for (;;) {
+        const struct told *first = NULL;
+        int of = 0;
+        for (int i = 0; i < size; i++) {
+            const struct told *t = &all[i * most + at[i]];
+            if (at[i] == n[i] || (first && t->place >= first->place)) continue;
+            first = t;
+            of = i;
+        }
+        if (!first) break;
+        add_to_term(r, first->name, first->sum, first->count);
+        at[of]++;
+    }
+    free(at);
+}
+
+int readings_join(struct readings *r)
+{
+    if (!r->ranks) return 0;
+    size_t size = (size_t)ranks_size(r->ranks);
+    int64_t *n = mem_alloc(size * sizeof *n), own = (int64_t)r->n_told, most = 0;
+    if (ranks_all_gather(r->ranks, &own, n, sizeof own) < 0) {
+        free(n);
+        return -1;
+    }
+    for (size_t i = 0; i < size; i++) {
+        if (n[i] < 0 || n[i] > MOST_TOLD) {
+            err_set("rank %zu of %zu says that it has %" PRId64 " numbers for the log", i, size,
+                    n[i]);
+            free(n);
+            return -1;
+        }
+        if (n[i] > most) most = n[i];
+    }
+    mem_room(&r->told, &r->told_cap, (size_t)most + 1, sizeof *r->told);
+    struct told *all = mem_zero(size * (size_t)most + 1, sizeof *all);
+    for (int64_t i = own; i < most; i++) r->told[i] = (struct told){ 0 };
+    int rc = ranks_all_gather(r->ranks, r->told, all, (size_t)most * sizeof *all);
+    for (size_t i = 0; i < size * (size_t)most; i++)
+        all[i].name[sizeof all[i].name - 1] = '\0';
+    if (rc == 0 && !ranks_rank(r->ranks)) merge(r, all, n, most);
+    r->n_told = 0;
+    free(all);
+    free(n);
+    return rc;
+}
+
+void readings_free(struct readings *r)
+{
+    if (r->norm2) r->ps->k->release(r->norm2);
+    if (r->fetched) r->ps->k->host_release(r->fetched);
+    free(r->unread);
+    free(r->told);
+    memset(r, 0, sizeof *r);
+}
