@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define XXH_STATIC_LINKING_ONLY
+#include <xxhash.h>
 #include "common/err.h"
 #include "common/file.h"
 #include "common/mem.h"
@@ -16,12 +18,6 @@
 
 /* The table that a vocabulary's tokens are found in. */
 
-/* Whole lines of text to ids. The edges of tokens are found 64 bytes at a time and listed; then
- * token after token is looked up, with no branch that depends on where one ends: look-ups overlap
- * instead of waiting for each other. */
-
-#define XXH_STATIC_LINKING_ONLY
-#include <xxhash.h>
 #include "common/key16.h"
 
 /* A token of fewer than VOCAB_LONG bytes, zeros behind them and its length in the last byte; of a
@@ -74,6 +70,10 @@ static inline struct vocab_slot *vocab_find(const struct vocab_table *t, uint32_
         if (same && (n < VOCAB_LONG || vocab_is(t, x->id, s, n))) return x;
     }
 }
+
+/* Whole lines of text to ids. The edges of tokens are found 64 bytes at a time and listed; then
+ * token after token is looked up, with no branch that depends on where one ends: look-ups overlap
+ * instead of waiting for each other. */
 
 #ifdef __SSE2__
 #include <emmintrin.h>
