@@ -9,8 +9,8 @@
 ##                      pairs: retrieval before and after, a folder for sentence-transformers
 ## make pipeline/X    runs experiment X, or what is left of it: demo unmt-deen unmt-enfr
 ##                      unmt-roen unmt-neen mt-deen analysis-deen gc-sweep gc-fail xlu mono
-##                      (MLM-GC), cs-deen (TCS, SCS), derived (ALIGN-MLM), ppa-deen (PPA),
-##                      tasks-deen; cs-demo, derived-demo, ppa-demo, analysis-demo, ... on
+##                      (MLM-GC), cs-deen cs-xlmr (TCS, SCS), derived (ALIGN-MLM), ppa-deen
+##                      ppa-mbert (PPA), tasks-deen; cs-demo, derived-demo, ppa-demo, analysis-demo, ... on
 ##                      invented languages (pipelines/README.md), or one of EXPERIMENTS=folder;
 ##                      settings:
 ##                      SCALE=smoke|mini|gpu|paper  SEEDS="1 2 3"  A=en B=fr (its languages)
@@ -46,6 +46,8 @@ $(VERBS:%=%/%): export ASKED = $@
 $(VERBS:%=%/%): experiment
 	+@case $$ASKED in pipeline/*|rehearse/*|fetch/*|why/*|report/*|table/*) \
 	    $(MAKE) -s --no-print-directory $(PARALLEL) build-all && $(or $(link_bin),:);; esac
+	+@case $$ASKED in rehearse/ppa-*|rehearse/cs-xlmr|rehearse/unmt-mbart) \
+	    $(MAKE) -s --no-print-directory '$(O)/test/tool/standin';; esac
 	+@MAKE='$(MAKE)' BIN="$$(cd '$(O)/bin' && pwd)" exec pipelines/conduct "$${ASKED%%/*}" \
 	    "$${ASKED#*/}"
 

@@ -8,16 +8,28 @@ BEGIN {
     if (NAME ~ /\.sgm$/) { sub(/_.*/, "", dot[n - 1]); sgm(dot[n - 1]) }
     else if (NAME ~ /^newscrawl/) { split(NAME, p, /[\/.]/); srand(p[3]); text(p[2], 100) }
     else if (NAME ~ /^bli\//) { sub(/bli\//, ""); split(NAME, p, /[\/.-]/); dictionary(p[2], p[3]) }
-    else if (NAME ~ /conllu$/) trees(NAME ~ /wikineural/ ? "ner" : "ud")
-    else if (NAME ~ /^panx/) names()
+    else if (NAME ~ /^muse\//) { split(NAME, p, /[\/.-]/); dictionary(p[2], p[3]) }
+    else if (NAME ~ /^cc100\//) text(substr(NAME, 7), lines)
+    else if (NAME ~ /^pawsx/) { split(NAME, p, /[\/.]/); paraphrases(p[2]) }
+    else if (NAME ~ /^udpos/) { split(NAME, p, /[\/.]/); trees(p[2]) }
+    else if (NAME ~ /conllu$/) trees("en")
+    else if (NAME ~ /^panx/) { split(NAME, p, /[\/.]/); names(p[2]) }
     else if (NAME ~ /multinli/) { split(NAME, p, "."); pairs(p[3]) }
     else if (NAME ~ /xnli\.(dev|test)/) languages_of_pairs()
+    else if (NAME ~ /^squad\/translate/) { split(NAME, p, "."); questions(p[3]) }
     else if (NAME ~ /^squad/) questions("en")
     else if (NAME ~ /^mlqa/) { split(NAME, p, "."); questions(p[2]) }
     else if (NAME ~ /^albert/) documents()
     else if (NAME ~ /^wikitext/) text("en", lines)
-    else if (NAME ~ /^tatoeba/) text(substr(lang, 1, 2), 60)
+    else if (NAME ~ /^tatoeba/) text(two(lang), 60)
     else text(lang, lines)
+}
+# the two letters of a language that Tatoeba has three for
+function two(l,    known, k, w) {
+    k = split("bul bg cmn zh spa es jpn ja pes fa eus eu swh sw est et nld nl mal ml mar mr " \
+        "ind id tgl tl tur tr por pt jav jv kat ka kaz kk", known, " ")
+    for (k--; k > 0; k -= 2) if (l == known[k]) return known[k + 1]
+    return substr(l, 1, 2)
 }
 # word NUMBER of a language: syllables that spell the number, and the language's own ending
 function word(l, k,    s, c) {
@@ -38,19 +50,19 @@ function documents(   i) {
     for (i = 1; i <= lines; i++) { print sentence("en"); if (i % 10 == 0) print "" }
 }
 function dictionary(a, b,    k) { for (k = 1; k <= 99; k++) print word(a, k) "\t" word(b, k) }
-function trees(kind,    i, k, m, w, tag) {
+function trees(l,    i, k, m, w, tag) {
     split("NOUN VERB ADJ DET", tag, " ")
     for (i = 1; i <= lines; i++) {
-        m = split(sentence("en"), w, " ")
+        m = split(sentence(l), w, " ")
         for (k = 1; k <= m; k++)
             print k "\t" w[k] "\t" w[k] "\t" (k == m ? "PUNCT" : tag[length(w[k]) % 4 + 1]) \
                 "\t_\t_\t" (k == 1 ? 0 : int((k + 1) / 2)) "\t" (k == 1 ? "root" : "dep") "\t_\t_"
         print ""
     }
 }
-function names(   i, k, m, w) {
+function names(l,    i, k, m, w) {
     for (i = 1; i <= lines; i++) {
-        m = split(sentence("en"), w, " ")
+        m = split(sentence(l), w, " ")
         for (k = 1; k <= m; k++) print w[k] "\t" (length(w[k]) % 4 ? "O" : "B-PER")
         print ""
     }
@@ -62,6 +74,10 @@ function pairs(l,    i, t) {
         t = label(i); sub(/ion$/, "ory", t)
         print sentence(l) "\t" sentence(l) "\t" t
     }
+}
+function paraphrases(l,    i) {
+    print "id\tsentence1\tsentence2\tlabel"
+    for (i = 1; i <= 90; i++) print i "\t" sentence(l) "\t" sentence(l) "\t" i % 2
 }
 function languages_of_pairs(   all, k, i, m) {
     print "language\tgold_label\tsentence1_binary_parse\tsentence2_binary_parse\t" \

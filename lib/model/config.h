@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include "kernels/kernels.h"
 
-enum { MODEL_LANGS = 32, MODEL_HEADS = 4, MODEL_LABELS = 64, MODEL_NAME = 32 };
+enum { MODEL_LANGS = 128, MODEL_HEADS = 4, MODEL_LABELS = 64, MODEL_NAME = 32 };
 
 /* What a head says: one label for each text or pair, one for each word, or where in a context an
  * answer begins and ends. NONE: its configuration does not say. */

@@ -33,7 +33,7 @@ start_from() {
     start_width=$(sed -n 's/.*"\(hidden_size\|d_model\|emb_dim\)": *\([0-9]*\).*/\2/p' \
         "$f/config.json" | head -n 1)
     # XLM's own files name its languages
-    langs="--lang-code $A --lang-code $B "
+    langs=$(printf -- '--lang-code %s ' $LANGS)
     ! grep -q '"lang2id": *{' "$f/config.json" || langs=
     stage import  start/ : $(listed "$f/") : \
         "ckpt import --head none $langs-o start $(quoted "$f")"

@@ -2,9 +2,9 @@
 # paper has is refused: its numbers would stand under a published name.
 case $EXPERIMENT in
 unmt-*|analysis-deen|gc-sweep|gc-fail|xlu|mono) preset paper/gc;;
-cs-deen) preset paper/cs;;
+cs-deen|cs-xlmr) preset paper/cs;;
 derived|derived-dict|derived-parallel|derived-overlap|derived-alpha) preset paper/align;;
-ppa-deen) preset paper/ppa;;
+ppa-deen|ppa-mbert) preset paper/ppa;;
 tasks-deen|mt-deen) refuse "SCALE=paper" "no paper has $EXPERIMENT, which learns from 29,000" \
     "captions; it has smoke and mini (SCALE=paper of xlu has published tasks)";;
 *-demo|demo|gc-anchors) refuse "SCALE=paper: invented languages have smoke and demo" \

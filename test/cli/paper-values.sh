@@ -6,12 +6,17 @@
 P=$TOP/pipelines
 export TOP BIN EXPERIMENTS=$P/experiments SCALE=paper SEEDS=1 DEVICE=auto
 unset CORPUS_CACHE A B SYSTEMS RANKS PRECISION START TOKENS
-# PPA begins with mBERT
-printf 'a house\nein Haus\n%.0s' {1..9} | "$(dirname "$BIN")/test/tool/standin" mbert start
+# what begins with a published model
+for x in mbert xlmr; do
+    printf 'a house\nein Haus\n%.0s' {1..9} | "$(dirname "$BIN")/test/tool/standin" $x start-$x
+done
 mkdir plans help
-sed 1d "$P/reference/paper/values.tsv" | cut -f 6 | sort -u | grep -vx -- - > experiments
+sed 1d "$P/reference/paper/values.tsv" | cut -f 6 | sort -u | grep -vx -e - -e START > experiments
 while read -r experiment more; do
-    [ $experiment != ppa-deen ] || more="START=$PWD/start"
+    case $experiment in
+        ppa-*) more="START=$PWD/start-mbert";;
+        cs-xlmr) more="START=$PWD/start-xlmr";;
+    esac
     env ${more:+"$more"} "$P/plan" $experiment > plans/$experiment 2> said ||
         { cat said; fail "$experiment"; }
 done < experiments
@@ -42,6 +47,7 @@ awk -F '\t' '
     }
     function ours(experiment, stage, program, options,    c, at, n, o, i, v, all) {
         if (experiment == "-") return "no recipe"
+        if (experiment == "START") return "START"
         sub(/ .*/, "", experiment)
         if (!((experiment, stage) in command)) return "no stage"
         c = command[experiment, stage]
@@ -65,8 +71,8 @@ awk -F '\t' '
     }
     FNR > 1 {
         v = ours($6, $7, $8, $9)
-        if (v == "no recipe") { if (!none[$1 ", " $2]++)
-            print $1 ", " $2 "\tevery value\t\tno recipe"; next }
+        if (v == "no recipe" || v == "START") { if (!none[$1 ", " $2]++)
+            print $1 ", " $2 "\tevery value\t\t" v; next }
         if (v != number($4)) print $1 ", " $2 "\t" $3 "\t" $4 "\t" v
     }' defaults plans/* "$P/reference/paper/values.tsv" | sort > differ
 awk -F ' *[|] *' '/^### / { on = /Values that differ/ } on && $2 ~ /^[A-D], / {

@@ -27,6 +27,26 @@ mv away.gz mirror/text.gz
 "$fetch" sources corpus/text > got 2> err; same got text
 "$fetch" sources corpus/member > got 2> err; same got text
 
+# an archive is fetched once for all that is in it; a file in a tar in a zip, those that fit a
+# pattern, xz
+mkdir deep; echo zwei > two; tar -czf deep/de.tar.gz two
+tar -czf mirror/tree.tgz text two
+{ row deep/two - "file://$PWD/mirror/deep.zip#de.tar.gz#two"
+  row deep/both - "file://$PWD/mirror/tree.tgz#t*"
+  row deep/text - "file://$PWD/mirror/tree.tgz#text"
+  row deep/xz $sha "file://$PWD/mirror/text.xz"; } >> sources
+if command -v zip > /dev/null && command -v unzip > /dev/null; then
+    (cd deep; zip -q ../mirror/deep.zip de.tar.gz)
+    "$fetch" sources deep/two > got; same got two
+fi
+"$fetch" sources deep/both > got; cat text two > both; same got both
+rm mirror/tree.tgz
+"$fetch" sources deep/text > got; same got text
+if command -v xz > /dev/null; then
+    xz -c text > mirror/text.xz
+    "$fetch" sources deep/xz > got; same got text
+fi
+
 # what a killed one left goes with the next, and what one at work has does not
 rm data/corpus/text; echo half |
     tee data/corpus/text.tmp.killed > data/corpus/text.tmp.killed.get

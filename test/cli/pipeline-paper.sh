@@ -61,7 +61,11 @@ START=$PWD/none fails 2 'START: .*none: there is no such folder' plan ppa-deen
 mkdir gpt; START=$PWD/gpt fails 2 'gpt is no folder of a model' plan ppa-deen
 printf '{"model_type": "gpt2", "num_hidden_layers": 12}' > gpt/config.json
 START=$PWD/gpt fails 2 'START: .*gpt: .*gpt2.* is not supported' plan ppa-deen
-START=$PWD/mbert fails 2 'BASE and LARGE, .* have no recipe' plan cs-deen
+START=$PWD/mbert fails 2 'BASE and LARGE, .* are cs-xlmr' plan cs-deen
+fails 2 'BASE and LARGE go on from XLM-R: say START=' plan cs-xlmr
+fails 2 'SCALE=mini: XLM-R and CC-100 are SCALE=paper' plan cs-xlmr mini
+fails 2 'PPA goes on from mBERT: say START=' plan ppa-mbert
+fails 2 'SCALE=smoke: mBERT and its pairs are SCALE=paper' plan ppa-mbert smoke
 
 # PRECISION is heard by every training of every recipe
 for x in unmt-deen:smoke xlu:smoke mono:smoke cs-deen:smoke ppa-deen:smoke derived:mini; do
