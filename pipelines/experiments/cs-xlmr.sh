@@ -215,14 +215,15 @@ learnt() {
     stage ${m//\//.}.rows  $m.rows : $outs $golds : "{ true$rows; } > $m.rows"
     results+=" $m.rows"
 }
-# found_pairs SEED NAME TITLE MODEL MODEL-READS: Tatoeba's translations of English sentences by means of
-# the middle layer's states (XTREME's code: the 8th of 12), both directions
+# found_pairs SEED NAME TITLE MODEL MODEL-READS: Tatoeba's translations of English sentences, by the
+# means of the middle layer's states (XTREME's code: the 8th of 12), both directions
 found_pairs() {
     local d=s$1/$2 l k each= reads= rows=
     for l in ${asked[tatoeba]}; do
         for k in en $l; do
-            each+=" && embed -q --raw --model $4 --layer $((layers * 2 / 3)) --lang $k --of sentences
-                --text raw/tatoeba.$l.$k --device $DEVICE -o $d/tatoeba.$k.safetensors"
+            each+=" && embed -q --raw --model $4 --layer $((layers * 2 / 3)) --lang $k
+                --of sentences --text raw/tatoeba.$l.$k --device $DEVICE
+                -o $d/tatoeba.$k.safetensors"
             reads+=" raw/tatoeba.$l.$k"
         done
         each+=" && retrieve -q --src $d/tatoeba.en.safetensors --tgt $d/tatoeba.$l.safetensors

@@ -6,8 +6,8 @@
 # states (footnote 1).
 [ $SCALE = paper ] || refuse "SCALE=$SCALE" "mBERT and its pairs are SCALE=paper's; ppa-demo and" \
     "ppa-deen do the same on two languages, and make rehearse/ppa-mbert proves the plan"
-[ -n "$START" ] || refuse "SCALE=paper" "PPA goes on from mBERT: say START=<its folder> (the files" \
-    "of huggingface.co/google-bert/bert-base-multilingual-cased)"
+[ -n "$START" ] || refuse "SCALE=paper" "PPA goes on from mBERT: say START=<its folder> (the" \
+    "files of huggingface.co/google-bert/bert-base-multilingual-cased)"
 languages en fr es de bg ar zh hi
 others=${LANGS#"$A "}
 setting PPA_SIZES "250000 600000 2000000"
