@@ -10,8 +10,8 @@
 ## make pipeline/X    runs experiment X, or what is left of it: demo unmt-deen unmt-enfr
 ##                      unmt-roen unmt-neen mt-deen analysis-deen gc-sweep gc-fail xlu mono
 ##                      (MLM-GC), cs-deen cs-xlmr (TCS, SCS), derived (ALIGN-MLM), ppa-deen
-##                      ppa-mbert (PPA), tasks-deen; cs-demo, derived-demo, ppa-demo, analysis-demo, ... on
-##                      invented languages (pipelines/README.md), or one of EXPERIMENTS=folder;
+##                      ppa-mbert (PPA), tasks-deen; cs-demo, derived-demo, ppa-demo,
+##                      analysis-demo, ... on invented languages (pipelines/README.md), or one of EXPERIMENTS=folder;
 ##                      settings:
 ##                      SCALE=smoke|mini|gpu|paper  SEEDS="1 2 3"  A=en B=fr (its languages)
 ##                      RUN=name (a folder in runs/)  DEVICE=auto|cpu|cuda
