@@ -11,8 +11,8 @@
 ##                      unmt-roen unmt-neen mt-deen analysis-deen gc-sweep gc-fail xlu mono
 ##                      (MLM-GC), cs-deen cs-xlmr (TCS, SCS), derived (ALIGN-MLM), ppa-deen
 ##                      ppa-mbert (PPA), tasks-deen; cs-demo, derived-demo, ppa-demo,
-##                      analysis-demo, ... on invented languages (pipelines/README.md), or one of EXPERIMENTS=folder;
-##                      settings:
+##                      analysis-demo, ... on invented languages (pipelines/README.md), or one
+##                      of EXPERIMENTS=folder; settings:
 ##                      SCALE=smoke|mini|gpu|paper  SEEDS="1 2 3"  A=en B=fr (its languages)
 ##                      RUN=name (a folder in runs/)  DEVICE=auto|cpu|cuda
 ##                      GPU_JOBS=N (trainings at once)
