@@ -5,7 +5,7 @@ JSON := -lcjson
 NN := lib/task lib/objective lib/data lib/labelled lib/masking lib/engine lib/trainer lib/ranks \
     lib/model lib/graph lib/bilingual lib/vectors kernels/cpu kernels/int8 kernels/linalg lib/cooc \
     common-json common
-VECTORS := lib/bilingual lib/vectors lib/cooc kernels/cpu kernels/int8 kernels/linalg \
+VECTORS := lib/bilingual lib/vectors lib/score lib/cooc kernels/cpu kernels/int8 kernels/linalg \
     common-json common
 VECTORS_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
 NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)

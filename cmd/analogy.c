@@ -9,6 +9,7 @@
 #include "common/prog.h"
 #include "common/text.h"
 #include "kernels/options.h"
+#include "lib/score/result_rows.h"
 #include "lib/vectors/analogy.h"
 
 enum { MOST = 64 };
@@ -37,8 +38,11 @@ static const struct opt rows[] = {
     { 0 }
 };
 static struct vectors_options reading;
+static struct result_options as_rows;
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0, vectors_rows, &reading },
+                                           { "Rows of results.tsv", result_options_rows, &as_rows },
                                            { 0 } };
+static struct result_rows *results;
 
 static const struct prog prog = {
     "analogy", "--vec A.vec [--vec B.vec] < questions",
@@ -51,26 +55,51 @@ static const struct prog prog = {
 
 static void row(const char *name, const struct analogy_score *s)
 {
+    if (result_rows_instead(results)) return;
     printf("%s\t%llu\t%llu\t%.4f\t%.4f\n", name, (unsigned long long)s->questions,
            (unsigned long long)s->asked, s->accuracy, s->cosine);
+}
+
+struct targets { const char **word; int n; struct mem_text text; };
+
+static void put_targets(void *ctx, char *const *abc, const double *cosine)
+{
+    struct targets *t = ctx;
+    char *question = mem_format("%s-%s+%s", abc[0], abc[1], abc[2]);
+    fprintf(t->text.f, "%s\t%s\t%s", abc[0], abc[1], abc[2]);
+    for (int i = 0; i < t->n; i++) {
+        fprintf(t->text.f, isnan(cosine[i]) ? "\t-" : "\t%.4f", cosine[i]);
+        result_rows_add(results, t->word[i], -1, "%.4f", cosine[i]);
+        result_rows_direction(results, question);
+    }
+    putc('\n', t->text.f);
+    free(question);
 }
 
 static int cosines(struct vectors *const *set, const char *questions)
 {
     char *list = mem_dup(o.targets), *save = NULL;
-    const char **target = mem_alloc((strlen(list) + 1) * sizeof *target);
-    int n = 0, rc = 0;
+    struct targets t = { mem_alloc((strlen(list) + 1) * sizeof *t.word) };
+    int rc = 0;
     uint64_t missing;
-    for (char *w = strtok_r(list, ",", &save); w; w = strtok_r(NULL, ",", &save)) target[n++] = w;
-    if (!n) rc = err_set("--targets: no word in \"%s\"", o.targets);
+    for (char *w = strtok_r(list, ",", &save); w; w = strtok_r(NULL, ",", &save))
+        t.word[t.n++] = w;
+    if (!t.n) rc = err_set("--targets: no word in \"%s\"", o.targets);
     for (int i = 0; i < o.vec.n && rc == 0 && o.unit; i++) rc = vectors_normalize(set[i], "unit");
-    struct out *out = rc == 0 ? out_open(NULL) : NULL;
-    rc = out ? analogy_targets(set, o.vec.n, questions, o.word2vec, target, n, out, &missing) : -1;
-    if (rc == 0) rc = out_commit(out);
-    else out_abort(out);
+    mem_text_open(&t.text);
+    if (rc == 0)
+        rc = analogy_targets(set, o.vec.n, questions, o.word2vec, t.word, t.n, put_targets, &t,
+                             &missing);
+    char *rows_of_all = mem_text_take(&t.text, NULL);
+    if (rc == 0 && !result_rows_instead(results)) {
+        printf("a\tb\tc");
+        for (int i = 0; i < t.n; i++) printf("\t%s", t.word[i]);
+        printf("\n%s", rows_of_all);
+    }
+    free(rows_of_all);
     if (rc == 0 && missing)
         msg_note("%llu questions have a word without a vector", (unsigned long long)missing);
-    free(target);
+    free(t.word);
     free(list);
     return rc;
 }
@@ -96,8 +125,14 @@ static int run(const char *questions)
         out_abort(answers);
         return -1;
     }
-    puts("category\tquestions\tasked\taccuracy\tcosine");
-    for (size_t i = 0; i < r.n; i++) row(r.category[i].name, &r.category[i].score);
+    if (!result_rows_instead(results)) puts("category\tquestions\tasked\taccuracy\tcosine");
+    for (size_t i = 0; i < r.n; i++) {
+        const struct analogy_score *s = &r.category[i].score;
+        char *measure = mem_format("analogy %s", r.category[i].name);
+        if (*r.category[i].name) result_rows_add(results, measure, -1, "%.4f", s->accuracy);
+        free(measure);
+        row(r.category[i].name, s);
+    }
     row("all", &r.all);
     analogy_free(&r);
     return answers ? out_commit(answers) : 0;
@@ -115,5 +150,9 @@ int main(int argc, char **argv)
     if (o.targets && o.answers) return prog_usage("--targets and --answers cannot be combined");
     if (o.unit && !o.targets)
         return prog_usage("--unit needs --targets; without --targets vectors always have length 1");
-    return run(args.n ? args.v[0] : "-") < 0 ? prog_fail() : prog_end();
+    if (result_rows_open(&results, &as_rows, NULL) < 0) return prog_usage("%s", err_msg());
+    int rc = run(args.n ? args.v[0] : "-");
+    if (rc == 0) rc = result_rows_write(results, stdout);
+    result_rows_free(results);
+    return rc < 0 ? prog_fail() : prog_end();
 }

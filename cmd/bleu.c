@@ -19,6 +19,7 @@ static struct options {
     bool multi, replace;
 } o = { .num_refs = 1 };
 static struct scoring s;
+static struct result_options as_rows;
 
 static const struct opt rows[] = {
     { "input", 'i', OPT_LIST(options, inputs), "FILE",
@@ -43,6 +44,7 @@ static const struct opt_group groups[] = {
     { "TER", scoring_ter_rows, &s },
     { "Confidence and paired tests", scoring_test_rows, &s },
     { "Output", scoring_output_rows, &s },
+    { "Rows of results.tsv", result_options_rows, &as_rows },
     { 0 }
 };
 
@@ -114,8 +116,12 @@ static int check_usage(const struct args *a)
             || prog_given("metrics") || prog_given("tokenize") || prog_given("smooth-method")))
         return prog_usage(
             "--multi takes only -lc, one -i FILE and references, as multi-bleu.perl does");
+    if (as_rows.row && (s.sentence || scoring_paired(&s) || o.inputs.n > 1))
+        return prog_usage("--row is for the scores of one system's text");
     s.look.colour = !(colour && *colour) && !o.output && isatty(STDOUT_FILENO);
-    return scoring_check(&s) < 0 ? prog_usage("%s", err_msg()) : -1;
+    if (scoring_check(&s) < 0 || result_rows_open(&s.rows, &as_rows, NULL) < 0)
+        return prog_usage("%s", err_msg());
+    return -1;
 }
 
 static int score(const struct args *a, FILE *to)
@@ -141,8 +147,10 @@ static int run(int argc, char **argv)
     struct out *out = out_open(o.output);
     if (!out) return prog_fail();
     status = o.multi ? multibleu_print(a.v, a.n, o.inputs.n ? o.inputs.v[0] : NULL,
-                                       s.as.bleu.lowercase, out_stdio(out))
+                                       s.as.bleu.lowercase, out_stdio(out), s.rows)
                      : score(&a, out_stdio(out));
+    if (status == 0) status = result_rows_write(s.rows, out_stdio(out));
+    result_rows_free(s.rows);
     if (status < 0 && !(o.multi && !o.output)) { out_abort(out); return prog_fail(); }
     if (out_commit(out) < 0) return prog_fail();
     return status < 0 ? prog_fail() : prog_end();

@@ -16,15 +16,16 @@
 #include "lib/bilingual/gold.h"
 #include "lib/bilingual/induce.h"
 #include "lib/bilingual/similarity.h"
+#include "lib/score/result_rows.h"
 #include "lib/vectors/csls.h"
 #include "lib/vectors/word_context.h"
 
 enum { MUSE_WORDS = 10000 };      /* MUSE takes its mean cosine over so many first words */
 
 static struct options {
-    const char *src, *tgt, *src_counts, *tgt_counts, *seed_dict, *eval, *out, *reverse, *out_src,
+    const char *src_counts, *tgt_counts, *seed_dict, *eval, *out, *reverse, *out_src,
         *out_tgt, *initial;
-    struct strs src_cooc, tgt_cooc, of;
+    struct strs src, tgt, src_cooc, tgt_cooc, of;
     bool identical, mutual;
     int max_vocab, specific, min_length;
     double ratio, min_score;
@@ -35,9 +36,11 @@ static struct options {
 } o = { .max_vocab = 200000, .min_length = 4, .ratio = 5, .min_score = -1e30, .seed = 1 };
 
 static const struct opt rows[] = {
-    { "src|src-emb", 's', OPT_STR(options, src), "FILE",
-      "vectors of the source language: text, binary, .npy or .safetensors" },
-    { "tgt|tgt-emb", 't', OPT_STR(options, tgt), "FILE", "vectors of the target language" },
+    { "src|src-emb", 's', OPT_LIST(options, src), "FILE",
+      "vectors of the source language: text, binary, .npy or .safetensors; with --eval one file "
+      "per layer may be given" },
+    { "tgt|tgt-emb", 't', OPT_LIST(options, tgt), "FILE",
+      "vectors of the target language; give as many files as for --src" },
     { "max-vocab", 0, OPT_INT(options, max_vocab), "N",
       "read at most N vectors per language; 0: all", .min = 0, .max = 1e9 },
     { "normalize", 0, OPT_STR(options, in.normalize), "STEPS",
@@ -123,21 +126,31 @@ static const struct opt dict_rows[] = {
       "write the mapped target vectors here" },
     { "eval|dico-eval", 'e', OPT_STR(options, eval), "FILE",
       "gold dictionary: print Hit@1/5/10, MAP, coverage, mean cosines and the precision of the "
-      "listed pairs instead of the dictionary, unless --output is given" },
+      "listed pairs instead of the dictionary, unless --output is given; of several layers a table "
+      "of Hit@1/5/10 and MAP" },
     { "gold", 0, OPT_CHOICE(options, gold), "source|both",
       "words of --eval that count: those with a vector (source), or those that also have a "
       "translation with a vector (both; MUSE)" },
     { 0 }
 };
 static struct vectors_options reading;
+static struct result_options as_rows;
 static const struct opt_group groups[] = {
     { "Options", rows, &o },
     { 0, vectors_rows, &reading },
     { "Map", map_rows, &o },
     { "Re-estimation in the space of all contexts", context_rows, &o },
     { "Dictionary", dict_rows, &o },
+    { "Rows of results.tsv", result_options_rows, &as_rows },
     { 0 }
 };
+static const struct result_measure measures[] = {
+    { "hit@1", "Hit@1" }, { "weighted-hit@1", "weighted Hit@1" },
+    { "mean-cosine", "mean cosine" }, { "gold-cosine", "gold cosine" },
+    { "above-random", "above random" },
+    { "hit@5" }, { "hit@10" }, { "map" }, { "coverage" }, { "random-hit@1" }, { "exported" },
+    { "precision" }, { 0 } };
+static struct result_rows *results;
 
 static const struct prog prog = {
     "dict-induce", "--src A.vec --tgt B.vec [options] > dict.tsv",
@@ -215,7 +228,7 @@ static int load_seeds(const struct vectors *src, const struct vectors *tgt, stru
 
 /* Of which source rows the dictionary is written: NULL, of all. -1 with a message: a word of --of
  * has no vector. */
-static int rows_asked(const struct vectors *src, bool **asked)
+static int rows_asked(const struct vectors *src, const char *path, bool **asked)
 {
     *asked = o.of.n ? mem_zero((size_t)src->n + 1, sizeof **asked) : NULL;
     for (int i = 0; i < o.of.n; i++) {
@@ -223,7 +236,7 @@ static int rows_asked(const struct vectors *src, bool **asked)
         if (row < 0)
             return err_set("%s: has no word \"%s\"; words are as they stand there, often in small "
                            "letters",
-                           o.src, o.of.v[i]);
+                           path, o.of.v[i]);
         (*asked)[row] = true;
     }
     return 0;
@@ -245,8 +258,22 @@ static int write_dictionary(const char *path, const struct vectors *src, const s
     return sum_commit(f);
 }
 
-static void print_hits(const struct dictionary_score *s)
+/* What a gold dictionary says of the vectors and the lists. */
+struct evaluation {
+    struct dictionary_score hits;
+    double chance, mean_cosine;
+    struct similarity gold;                 /* of the gold pairs, and of random ones */
+    struct gold_precision listed;
+};
+
+static double precision(const struct evaluation *e)
 {
+    return e->listed.judged ? (double)e->listed.right / (double)e->listed.judged : NAN;
+}
+
+static void print_evaluation(const struct evaluation *e)
+{
+    const struct dictionary_score *s = &e->hits;
     printf("words\t%llu\nasked\t%llu\nanswerable\t%llu\nmultiword\t%llu\ncoverage\t%.4f\n",
            (unsigned long long)s->words, (unsigned long long)s->asked,
            (unsigned long long)s->answerable, (unsigned long long)s->multiword, s->coverage);
@@ -256,25 +283,55 @@ static void print_hits(const struct dictionary_score *s)
         printf("weighted-hit@1\t%.4f\nweighted-hit@5\t%.4f\nweighted-hit@10\t%.4f\nweighted-map\t%"
                ".4f\n",
                s->weighted1, s->weighted5, s->weighted10, s->weighted_map);
+    printf("random-hit@1\t%.6f\n", e->chance);
+    printf("mean-cosine\t%.4f\n", e->mean_cosine);
+    printf("gold-pairs\t%llu\ngold-cosine\t%.4f\nrandom-cosine\t%.4f\nabove-random\t%.4f\n",
+           (unsigned long long)e->gold.pairs, e->gold.cosine, e->gold.random, e->gold.above);
+    printf("exported\t%llu\njudged\t%llu\nprecision\t%.4f\n", (unsigned long long)e->listed.pairs,
+           (unsigned long long)e->listed.judged, precision(e));
 }
 
-/* Prints the gold pairs' cosine beside that of random pairs, and how many of the listed pairs are
- * in the gold dictionary. */
-static int print_pairs(const struct gold *g, const struct vectors *src, const struct vectors *tgt,
-                       const struct induced *d)
+/* `plot hits` draws it. */
+static void print_layer(int layer, const struct evaluation *e)
+{
+    const struct dictionary_score *s = &e->hits;
+    const double hit[] = { s->hit1, s->hit5, s->hit10 };
+    if (layer == 0)
+        puts("layer\tasked\thit@1\thit@5\thit@10\tmap\thit@1-ci\thit@5-ci\thit@10-ci");
+    printf("%d\t%llu\t%.4f\t%.4f\t%.4f\t%.4f", layer, (unsigned long long)s->asked, s->hit1,
+           s->hit5, s->hit10, s->map);
+    for (int i = 0; i < 3; i++)
+        printf("\t%.4f", 1.96 * sqrt(hit[i] * (1 - hit[i]) / (double)s->asked));
+    putchar('\n');
+}
+
+static void add_results(int layer, const struct evaluation *e)
+{
+    const struct dictionary_score *s = &e->hits;
+    result_rows_add(results, "hit@1", layer, "%.4f", s->hit1);
+    result_rows_add(results, "hit@5", layer, "%.4f", s->hit5);
+    result_rows_add(results, "hit@10", layer, "%.4f", s->hit10);
+    result_rows_add(results, "map", layer, "%.4f", s->map);
+    result_rows_add(results, "weighted-hit@1", layer, "%.4f", s->weighted1);
+    result_rows_add(results, "coverage", layer, "%.4f", s->coverage);
+    result_rows_add(results, "random-hit@1", layer, "%.6f", e->chance);
+    result_rows_add(results, "mean-cosine", layer, "%.4f", e->mean_cosine);
+    result_rows_add(results, "gold-cosine", layer, "%.4f", e->gold.cosine);
+    result_rows_add(results, "above-random", layer, "%.4f", e->gold.above);
+    result_rows_add(results, "exported", layer, "%llu", (unsigned long long)e->listed.pairs);
+    result_rows_add(results, "precision", layer, "%.4f", precision(e));
+}
+
+/* The gold pairs' cosine beside that of random pairs, and how many of the listed pairs are in the
+ * gold dictionary. */
+static int judge_pairs(const struct gold *g, const struct vectors *src, const struct vectors *tgt,
+                       const struct induced *d, struct evaluation *e)
 {
     struct word_pairs gold = { 0 }, list = { 0 };
-    struct similarity r;
     gold_pairs(g, &gold);
     induced_list(&d->src, &d->tgt, o.mutual, o.min_score, &list);
-    struct gold_precision p = gold_precision(g, &list);
-    int status = similarity_cosines(src, tgt, &gold, &r);
-    if (status == 0) {
-        printf("gold-pairs\t%llu\ngold-cosine\t%.4f\nrandom-cosine\t%.4f\nabove-random\t%.4f\n",
-               (unsigned long long)r.pairs, r.cosine, r.random, r.above);
-        printf("exported\t%llu\njudged\t%llu\nprecision\t%.4f\n", (unsigned long long)p.pairs,
-               (unsigned long long)p.judged, p.judged ? (double)p.right / (double)p.judged : NAN);
-    }
+    e->listed = gold_precision(g, &list);
+    int status = similarity_cosines(src, tgt, &gold, &e->gold);
     word_pairs_free(&gold);
     word_pairs_free(&list);
     return status;
@@ -295,32 +352,35 @@ static double listed_cosine(const struct vectors *src, const struct vectors *tgt
 }
 
 static int evaluate(const struct gold *g, const struct vectors *src, const struct vectors *tgt,
-                    const struct induced *d)
+                    const struct induced *d, int layer)
 {
-    struct dictionary_score s;
-    double mean;
+    struct evaluation e;
     uint32_t *rank = mem_zero(g->n + 1, sizeof *rank);
     int r = 0;
     if (d->scores) gold_ranks_scores(g, d->scores, tgt->n, rank);
     else r = gold_ranks(g, src, tgt, o.in.kinds, o.in.method, o.in.K, rank);
-    if (r == 0 && o.in.kinds) mean = listed_cosine(src, tgt, d);
+    if (r == 0 && o.in.kinds) e.mean_cosine = listed_cosine(src, tgt, d);
     else if (r == 0)
-        r = map_mean_cosine(src->x, src->n, tgt->x, tgt->n, src->dim, MUSE_WORDS, o.in.K, &mean);
+        r = map_mean_cosine(src->x, src->n, tgt->x, tgt->n, src->dim, MUSE_WORDS, o.in.K,
+                            &e.mean_cosine);
     if (r == 0) {
-        gold_score(g, rank, src, &s);
-        print_hits(&s);
-        printf("random-hit@1\t%.6f\n", gold_chance(g, tgt->n));
-        printf("mean-cosine\t%.4f\n", mean);
-        r = print_pairs(g, src, tgt, d);
+        gold_score(g, rank, src, &e.hits);
+        e.chance = gold_chance(g, tgt->n);
+        r = judge_pairs(g, src, tgt, d, &e);
     }
     free(rank);
-    return r;
+    if (r < 0) return r;
+    add_results(o.src.n > 1 ? layer : -1, &e);     /* one space alone is no layer */
+    if (result_rows_instead(results)) return 0;
+    if (o.src.n > 1) print_layer(layer, &e);
+    else print_evaluation(&e);
+    return 0;
 }
 
-static int work(struct vectors *src, struct vectors *tgt, struct word_pairs *seeds,
+static int work(struct vectors *src, struct vectors *tgt, int layer, struct word_pairs *seeds,
                 struct word_initial *kinds, struct gold *gold, struct induced *d, bool **asked)
 {
-    if (rows_asked(src, asked) < 0) return -1;
+    if (rows_asked(src, o.src.v[layer], asked) < 0) return -1;
     if (load_counts(src, o.src_counts, &o.src_cooc) < 0
         || load_counts(tgt, o.tgt_counts, &o.tgt_cooc) < 0)
         return -1;
@@ -340,26 +400,18 @@ static int work(struct vectors *src, struct vectors *tgt, struct word_pairs *see
     if (o.reverse && write_dictionary(o.reverse, tgt, src, &d->tgt, &d->src, NULL) < 0) return -1;
     if (o.out_src && vectors_write(src, o.out_src, VECTORS_AUTO) < 0) return -1;
     if (o.out_tgt && vectors_write(tgt, o.out_tgt, VECTORS_AUTO) < 0) return -1;
-    return o.eval ? evaluate(gold, src, tgt, d) : 0;
+    return o.eval ? evaluate(gold, src, tgt, d, layer) : 0;
 }
 
-static int run(void)
+static int run_layer(int layer)
 {
     struct word_pairs seeds = { 0 };
     struct induced d = { 0 };
     struct word_initial kinds = { 0 };
     struct gold gold = { 0 };
-    o.in.map = (enum induce_map)o.map;
-    o.in.method = (enum csls_method)o.method;
-    o.in.learn.seed = (uint64_t)o.seed;
-    o.in.learn.keep0 = o.keep;
-    o.in.note = tell;
-    if (!prog_given("normalize")) o.in.normalize = o.map ? "unit,center,unit" : "unit";
-    /* before the vectors are read, and long work begins */
-    if (out_check((const char *[]){ o.out, o.reverse, o.out_src, o.out_tgt }, 4) < 0) return -1;
-    struct vectors *src = load(o.src), *tgt = src ? load(o.tgt) : NULL;
+    struct vectors *src = load(o.src.v[layer]), *tgt = src ? load(o.tgt.v[layer]) : NULL;
     bool *asked = NULL;
-    int rc = tgt ? work(src, tgt, &seeds, &kinds, &gold, &d, &asked) : -1;
+    int rc = tgt ? work(src, tgt, layer, &seeds, &kinds, &gold, &d, &asked) : -1;
     free(asked);
     free_contexts(o.in.src);
     free_contexts(o.in.tgt);
@@ -369,6 +421,23 @@ static int run(void)
     word_pairs_free(&seeds);
     vectors_free(src);
     vectors_free(tgt);
+    return rc;
+}
+
+static int run(void)
+{
+    o.in.map = (enum induce_map)o.map;
+    o.in.method = (enum csls_method)o.method;
+    o.in.learn.seed = (uint64_t)o.seed;
+    o.in.learn.keep0 = o.keep;
+    o.in.note = tell;
+    if (!prog_given("normalize")) o.in.normalize = o.map ? "unit,center,unit" : "unit";
+    /* before the vectors are read, and long work begins */
+    if (out_check((const char *[]){ o.out, o.reverse, o.out_src, o.out_tgt }, 4) < 0) return -1;
+    int rc = 0;
+    for (int i = 0; i < o.src.n && rc == 0; i++) rc = run_layer(i);
+    if (rc == 0) rc = result_rows_write(results, stdout);
+    result_rows_free(results);
     return rc;
 }
 
@@ -382,8 +451,14 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (reading.replace) text_replace_all();
-    if (args.n || !o.src || !o.tgt)
-        return prog_usage("--src FILE and --tgt FILE are needed, and no other argument");
+    if (args.n || !o.src.n || o.src.n != o.tgt.n)
+        return prog_usage("--src FILE and --tgt FILE are needed, as often as each other, and no "
+                          "other argument");
+    if (o.src.n > 1 && (!o.eval || o.out || o.reverse || o.out_src || o.out_tgt || o.of.n))
+        return prog_usage("several layers are only measured: with --eval, and without --output, "
+                          "--reverse, --map-src, --map-tgt and --of");
+    if (as_rows.row && !o.eval)
+        return prog_usage("--row needs --eval GOLD, which it has the measures of");
     if (o.src_cooc.n != o.tgt_cooc.n)
         return prog_usage(
             "--src-cooc is given %d times, --tgt-cooc %d times; files are paired in order",
@@ -397,5 +472,6 @@ int main(int argc, char **argv)
     if (o.initial && (o.map || o.src_cooc.n || o.in.spelling != 0 || o.in.frequency != 0))
         return prog_usage(
             "--initial needs --map none, and excludes --src-cooc, --spelling and --frequency");
+    if (result_rows_open(&results, &as_rows, measures) < 0) return prog_usage("%s", err_msg());
     return run() < 0 ? prog_fail() : prog_end();
 }

@@ -9,6 +9,7 @@
 #include "common/text.h"
 #include "kernels/options.h"
 #include "lib/bilingual/retrieve.h"
+#include "lib/score/result_rows.h"
 #include "lib/vectors/csls.h"
 #include "lib/vectors/vectors.h"
 
@@ -42,8 +43,19 @@ static const struct opt rows[] = {
     { 0 }
 };
 static struct vectors_options reading = { .rows = true };
+static struct result_options as_rows;
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0, vectors_rows, &reading },
+                                           { "Rows of results.tsv", result_options_rows, &as_rows },
                                            { 0 } };
+static const struct result_measure measures[] = {
+    { "accuracy-to", "accuracy" }, { "accuracy-back", "accuracy", .back = true },
+    { "hit@5-to", NULL },          { "hit@5-back", NULL, .back = true },
+    { "hit@10-to", NULL },         { "hit@10-back", NULL, .back = true },
+    { 0 } };
+static const struct result_measure mining[] = {
+    { "mined", "pairs mined" }, { "precision", "precision" }, { "recall", "recall" },
+    { "f1", "F1" }, { 0 } };
+static struct result_rows *row;
 
 static const struct prog prog = {
     "retrieve", "--src A.vec --tgt B.vec", "Finds translations of sentences by their vectors.",
@@ -63,11 +75,33 @@ static void write_mined(FILE *f, const struct vectors *src, const struct vectors
     struct mined *m;
     /* the distance margin is half of what CSLS gives */
     double half = how[o.score] == CSLS_CSLS ? 0.5 : 1;
-    size_t n = retrieve_mine(x, z, o.mine / half, &m);
-    for (size_t i = 0; i < n; i++)
+    size_t n = retrieve_mine(x, z, o.mine / half, &m), right = 0;
+    for (size_t i = 0; i < n; i++) {
+        right += m[i].src == m[i].tgt;
+        if (result_rows_instead(row)) continue;
         fprintf(f, "%.6f\t%s\t%s\n", half * (double)m[i].score, vectors_word(src, m[i].src),
                 vectors_word(tgt, m[i].tgt));
+    }
     free(m);
+    double precision = n ? (double)right / (double)n : 0;
+    double recall = x->n ? (double)right / (double)x->n : 0;
+    result_rows_add(row, "mined", -1, "%zu", n);
+    result_rows_add(row, "precision", -1, "%.6g", precision);
+    result_rows_add(row, "recall", -1, "%.6g", recall);
+    result_rows_add(row, "f1", -1, "%.6g",
+                    right ? 2 * precision * recall / (precision + recall) : 0);
+}
+
+static void add_accuracy(int layer, const struct csls_side *x, const struct csls_side *z)
+{
+    int name = o.src.n > 1 ? layer : -1;           /* one space alone is no layer */
+    result_rows_add(row, "accuracy-to", name, "%.4f", retrieve_hit(x, 1));
+    result_rows_add(row, "accuracy-back", name, "%.4f", retrieve_hit(z, 1));
+    if (!o.table && o.src.n == 1) return;
+    result_rows_add(row, "hit@5-to", name, "%.4f", retrieve_hit(x, 5));
+    result_rows_add(row, "hit@5-back", name, "%.4f", retrieve_hit(z, 5));
+    result_rows_add(row, "hit@10-to", name, "%.4f", retrieve_hit(x, 10));
+    result_rows_add(row, "hit@10-back", name, "%.4f", retrieve_hit(z, 10));
 }
 
 static void write_row(FILE *f, int layer, const struct csls_side *x, const struct csls_side *z)
@@ -105,6 +139,8 @@ static int layer(int i, bool table, struct out *out)
                == 0) {
         FILE *f = out_stdio(out);
         if (mine) write_mined(f, src, tgt, &x, &z);
+        else add_accuracy(i, &x, &z);
+        if (mine || result_rows_instead(row)) ;
         else if (table) write_row(f, i, &x, &z);
         else
             fprintf(f, "rows\t%u\naccuracy-to\t%.4f\naccuracy-back\t%.4f\n", src->n,
@@ -122,9 +158,10 @@ static int run(void)
     struct out *out = out_open(o.out);
     int r = out ? 0 : -1;
     for (int i = 0; r == 0 && i < o.src.n; i++) r = layer(i, o.table || o.src.n > 1, out);
-    if (r == 0) return out_commit(out);
-    out_abort(out);
-    return -1;
+    if (r == 0 && (r = result_rows_write(row, out_stdio(out))) == 0) r = out_commit(out);
+    else out_abort(out);
+    result_rows_free(row);
+    return r;
 }
 
 int main(int argc, char **argv)
@@ -141,5 +178,7 @@ int main(int argc, char **argv)
     if (prog_given("mine") && how[o.score] == CSLS_NN && o.mine > 1)
         return prog_usage("--mine %g: no cosine is above 1; for a margin pass --score ratio or "
                           "distance", o.mine);
+    if (result_rows_open(&row, &as_rows, prog_given("mine") ? mining : measures) < 0)
+        return prog_usage("%s", err_msg());
     return run() < 0 ? prog_fail() : prog_end();
 }

@@ -8,9 +8,15 @@
 #include "kernels/options.h"
 #include "lib/bilingual/dictionary.h"
 #include "lib/bilingual/similarity.h"
+#include "lib/score/result_rows.h"
 #include "lib/vectors/csls.h"
 
-static struct options { struct strs src, tgt; const char *dict; int max_vocab; bool one_to_one; } o;
+static struct options {
+    struct strs src, tgt;
+    const char *dict;
+    int max_vocab, fewest;
+    bool one_to_one;
+} o = { .fewest = 3 };
 
 static const struct opt rows[] = {
     { "src", 's', OPT_LIST(options, src), "FILE",
@@ -21,13 +27,24 @@ static const struct opt rows[] = {
       "translation pairs, one source<TAB>target per line" },
     { "one-to-one", 0, OPT_FLAG(options, one_to_one), NULL,
       "keep a pair only if neither of its words stands in an earlier pair that was kept" },
+    { "fewest", 0, OPT_INT(options, fewest), "N",
+      "print nan for all measures of fewer pairs than N (default: fewer than 3 are an error)",
+      .min = 3, .max = 1e9 },
     { "max-vocab", 0, OPT_INT(options, max_vocab), "N",
       "read at most N vectors per file; 0: all", .min = 0, .max = 1e9 },
     { 0 }
 };
 static struct vectors_options reading;
+static struct result_options as_rows;
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0, vectors_rows, &reading },
+                                           { "Rows of results.tsv", result_options_rows, &as_rows },
                                            { 0 } };
+static const struct result_measure measures[] = {
+    { "rsim", "RSIM" },       { "cosine", "cosine" },
+    { "align-to", "aligned" }, { "align-back", "aligned", .back = true },
+    { "random" },             { "above-random", "above random" },
+    { 0 } };
+static struct result_rows *row;
 
 static const struct prog prog = {
     "rsim", "--src A.vec --tgt B.vec --dict pairs.tsv",
@@ -46,25 +63,36 @@ static int layer(int i)
     struct dictionary_report report;
     struct word_pairs p = { 0 };
     struct similarity r;
+    int name = o.src.n > 1 ? i : -1;            /* one space alone is no layer */
     struct vectors *src = vectors_load(o.src.v[i], &reading, msg_note),
                    *tgt = src ? vectors_load(o.tgt.v[i], &reading, msg_note) : NULL;
     int status = tgt ? dictionary_read(o.dict, src, tgt, &p, &report) : -1;
     size_t other = status == 0 && o.one_to_one ? word_pairs_one_to_one(&p, src->n, tgt->n) : 0;
-    if (status == 0 && p.n < 3)
+    bool few = status == 0 && prog_given("fewest") && p.n < (size_t)o.fewest;
+    if (few)
+        r = (struct similarity){ p.n, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+    if (status == 0 && p.n < 3 && !few)
         status = err_set(
             "%s: %zu pairs have vectors on both sides, in %s and %s; RSIM needs 3 or more", o.dict,
             p.n, o.src.v[i], o.tgt.v[i]);
-    if (status == 0) status = similarity_measure(src, tgt, &p, &r);
+    if (status == 0 && !few) status = similarity_measure(src, tgt, &p, &r);
     if (status == 0) {
         msg_note(
             "layer %d: of %llu lines, left out %llu with several words, %llu with a word without "
             "a vector, %llu repeated, %zu with a word of an earlier pair",
             i, (unsigned long long)report.lines, (unsigned long long)report.multiword,
             (unsigned long long)report.unknown, (unsigned long long)report.repeated, other);
+        result_rows_add(row, "rsim", name, "%.6f", r.rsim);
+        result_rows_add(row, "cosine", name, "%.6f", r.cosine);
+        result_rows_add(row, "align-to", name, "%.6f", r.forward);
+        result_rows_add(row, "align-back", name, "%.6f", r.backward);
+        result_rows_add(row, "random", name, "%.6f", r.random);
+        result_rows_add(row, "above-random", name, "%.6f", r.above);
+    }
+    if (status == 0 && !result_rows_instead(row))
         printf("%d\t%llu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n", i,
                (unsigned long long)r.pairs, r.rsim, r.cosine, r.forward, r.backward, r.rsim_ci,
                r.cosine_ci, r.forward_ci, r.backward_ci, r.random, r.above, r.above_ci);
-    }
     word_pairs_free(&p);
     vectors_free(src);
     vectors_free(tgt);
@@ -80,11 +108,14 @@ int main(int argc, char **argv)
     if (args.n || !o.src.n || o.src.n != o.tgt.n || !o.dict)
         return prog_usage(
             "--src and --tgt must be given the same number of times, and --dict FILE is needed");
+    if (result_rows_open(&row, &as_rows, measures) < 0) return prog_usage("%s", err_msg());
     for (int i = 0; i < o.src.n; i++) {
-        if (i == 0)
+        if (i == 0 && !result_rows_instead(row))
             puts("layer\tpairs\trsim\tcosine\talign-to\talign-back\trsim-ci\tcosine-ci\talign-to-"
                  "ci\talign-back-ci\trandom\tabove-random\tabove-random-ci");
         if (layer(i) < 0) return prog_fail();
     }
+    if (result_rows_write(row, stdout) < 0) return prog_fail();
+    result_rows_free(row);
     return prog_end();
 }

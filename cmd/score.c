@@ -8,15 +8,17 @@
 #include "common/mem.h"
 #include "common/prog.h"
 #include "lib/eval/judged.h"
+#include "lib/eval/last_values.h"
 #include "lib/eval/results.h"
 #include "lib/score/report.h"
+#include "lib/score/result_rows.h"
 #include "lib/task/predictions.h"
 
 enum { LANGUAGES = 64 };
 
 static struct options {
     int metric, digits, words;
-    const char *format, *na_prob, *skip;
+    const char *format, *na_prob, *skip, *log, *unigram;
     struct strs pred, against, pair;
     double na_threshold;
     struct measure_options m;
@@ -76,11 +78,24 @@ static const struct opt compare_rows[] = {
       "with --compare: tabs between the cells, and no last line" },
     { 0 }
 };
+static const struct opt log_rows[] = {
+    { "log", 0, OPT_STR(options, log), "FILE",
+      "print what this log.jsonl of a training ends with: the numbers of its last validation, and "
+      "of MLM-GC the share of the counts' variance that is explained" },
+    { "unigram", 0, OPT_STR(options, unigram), "FILE",
+      "with --log: a row of results.tsv with the perplexity by single tokens' frequencies; adds "
+      "\"collapsed\", 1 if the model's is not below it by more than 0.05 nats" },
+    { 0 }
+};
+static struct result_options as_rows;
+static struct result_rows *results;
 static const struct opt_group groups[] = {
     { "Options", rows_of_all, &o },
     { "Intervals and tests", resampling_rows, &o.m },
     { "SQuAD 2.0", squad2_rows, &o },
     { "Tables over seeds", compare_rows, &o },
+    { "Logs", log_rows, &o },
+    { "Rows of results.tsv", result_options_rows, &as_rows },
     { 0 } };
 
 static const struct prog prog = { "score", "--metric NAME [LANG=]GOLD... < predictions",
@@ -130,6 +145,32 @@ static void row(const char *lang, const char *name, size_t examples, const doubl
     if (n <= 3 && !o.json) printf("\t%zu", examples);
     puts(o.json ? "}" : "");
     rows_printed++;
+}
+
+static void add_result(const char *of, const char *name, double v)
+{
+    char text[48], *measure = mem_format("%s%s", of, name);
+    if (o.digits < 0) report_repr(v, false, text);
+    else snprintf(text, sizeof text, "%.*f", o.digits, v);
+    result_rows_add(results, measure, -1, "%s", isnan(v) ? "nan" : text);
+    free(measure);
+}
+
+/* --row's: a system's value; with --against the other's and the difference, too. */
+static void add_results(const struct measure *m)
+{
+    for (int k = 0; k < m->values; k++) {
+        if (!m->name[k]) continue;
+        add_result("", m->name[k], m->value[k]);
+        if (!isnan(m->p[k])) add_result("", "p", m->p[k]);
+    }
+    for (int k = 0; k < m->values && m->compared; k++) {
+        if (!m->name[k]) continue;
+        add_result("against-", m->name[k], m->other[k]);
+        char *measure = mem_format("difference-%s", m->name[k]);
+        result_rows_add(results, measure, -1, "%.6g", m->value[k] - m->other[k]);
+        free(measure);
+    }
 }
 
 static void rows(const char *lang, const struct measure *m)
@@ -234,8 +275,10 @@ static int score_all(const struct args *args)
         each[i] = l[i].m;
     }
     if (rc < 0) return rc;
-    if (!o.json) header(o.against.n > 0);
-    for (int i = 0; i < args->n; i++) {
+    if (results) add_results(&l[0].m);
+    bool quiet = result_rows_instead(results);
+    if (!o.json && !quiet) header(o.against.n > 0);
+    for (int i = 0; i < args->n && !quiet; i++) {
         const char *lang = *l[i].lang ? l[i].lang : "-";
         rows(lang, &l[i].m);
         if (l[i].best.known) best_rows(lang, &l[i].m, &l[i].best);
@@ -246,9 +289,34 @@ static int score_all(const struct args *args)
         rows("mean", &mean);
         measure_free(&mean);
     }
-    if (o.json) puts("]");
+    if (o.json && !quiet) puts("]");
     for (int i = 0; i < args->n; i++) measure_free(&l[i].m);
     return 0;
+}
+
+/* --- what a training ends with --------------------------------------------------------------- */
+
+static int print_log(const char *path)
+{
+    struct last_values v;
+    if (last_values_read(path, o.unigram, &v) < 0) return -1;
+    struct result_measure *m = mem_zero(v.n + 1, sizeof *m);
+    for (size_t i = 0; i < v.n; i++)
+        m[i] = (struct result_measure){ v.v[i].name, i < v.usual ? v.v[i].name : NULL };
+    int rc = result_rows_open(&results, &as_rows, m);
+    for (size_t i = 0; i < v.n && rc == 0; i++) {
+        /* nine digits are what logs have */
+        const char *form = strcmp(v.v[i].name, "explained") ? "%.9g" : "%.6g";
+        char value[40];
+        snprintf(value, sizeof value, form, v.v[i].value);
+        result_rows_add(results, v.v[i].name, -1, "%s", value);
+        if (!result_rows_instead(results)) printf("%s\t%s\n", v.v[i].name, value);
+    }
+    if (rc == 0) rc = result_rows_write(results, stdout);
+    result_rows_free(results);
+    free(m);
+    last_values_free(&v);
+    return rc;
 }
 
 /* --- results over seeds ---------------------------------------------------------------------- */
@@ -277,8 +345,13 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (o.compare) {
+        if (as_rows.row) return prog_usage("--row is not for --compare, which reads such rows");
         if (args.n > 1) return prog_usage("--compare reads one file of results, or standard input");
         return compare(args.n ? args.v[0] : "-") < 0 ? prog_fail() : prog_end();
+    }
+    if (o.log) {
+        if (args.n || o.metric >= 0) return prog_usage("--log reads one log, and nothing else");
+        return print_log(o.log) < 0 ? prog_fail() : prog_end();
     }
     if (o.metric < 0) return prog_usage("--metric NAME is needed: " TASK_METRICS);
     if (!args.n) return prog_usage("a gold file is needed");
@@ -291,5 +364,10 @@ int main(int argc, char **argv)
                           o.pred.n > args.n ? o.pred.n : o.against.n, args.n);
     if (o.na_prob && (o.metric != TASK_SQUAD2 || args.n > 1))
         return prog_usage("--na-prob is for --metric squad2 and one gold file");
-    return score_all(&args) < 0 ? prog_fail() : prog_end();
+    if (as_rows.row && args.n > 1) return prog_usage("--row is for one gold file");
+    if (result_rows_open(&results, &as_rows, NULL) < 0) return prog_usage("%s", err_msg());
+    int rc = score_all(&args);
+    if (rc == 0) rc = result_rows_write(results, stdout);
+    result_rows_free(results);
+    return rc < 0 ? prog_fail() : prog_end();
 }

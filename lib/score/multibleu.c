@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One segment: hyp and refs are lines without newline. As the script counts: a reference whose
  * length is 9999 tokens or more away from the hypothesis' is taken to have 9999. */
@@ -143,7 +144,8 @@ int multibleu_segments(const struct lines *hyp, const struct lines *ref, int n,
     return status;
 }
 
-int multibleu_print(char *const *args, int n_args, const char *path, bool lower, FILE *to)
+int multibleu_print(char *const *args, int n_args, const char *path, bool lower, FILE *to,
+                    struct result_rows *rows)
 {
     struct lines hyp = { 0 }, *ref = NULL;
     struct bleu_stats sum = { 0 };
@@ -152,7 +154,9 @@ int multibleu_print(char *const *args, int n_args, const char *path, bool lower,
     if (rc == 0) rc = multibleu_segments(&hyp, ref, n, &sum);
     if (rc == 0) {
         multibleu_line(&sum, line);
-        fprintf(to, "%s\n", line);
+        result_rows_add(rows, "multi-bleu", -1, "%.*s", (int)strspn(line + 7, "0123456789."),
+                        line + 7);                          /* behind "BLEU = " */
+        if (!result_rows_instead(rows)) fprintf(to, "%s\n", line);
         if (hyp.n == 0)
             rc = err_set("%s: no lines to score; is it empty?", path ? path : "standard input");
         else if (sum.ref_len == 0)

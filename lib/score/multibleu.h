@@ -4,6 +4,7 @@
 #define SCORE_MULTIBLEU_H
 #include <stdio.h>
 #include "lib/score/corpus.h"
+#include "lib/score/result_rows.h"
 
 /* Formats the line (without newline) into to[200]. */
 void multibleu_line(const struct bleu_stats *s, char to[200]);
@@ -16,6 +17,7 @@ int multibleu_segments(const struct lines *hyp, const struct lines *ref, int n,
  * A single reference argument may be a stem: the script reads STEM0, STEM1, ... and STEM, or
  * STEM.ref0, ... where there is neither STEM nor STEM0. -1 with a message; where there is nothing
  * to score, after the line. */
-int multibleu_print(char *const *args, int n_args, const char *path, bool lower, FILE *to);
+int multibleu_print(char *const *args, int n_args, const char *path, bool lower, FILE *to,
+                    struct result_rows *rows);
 
 #endif

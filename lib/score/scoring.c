@@ -259,7 +259,11 @@ static int print_one(struct scoring *s, const struct score_corpus *c, FILE *to)
             return -1;
         r[k] = scored(m, sum, &sign, brief);
         r[k].has_interval = s->confidence; r[k].mean = ci.mean; r[k].ci = ci.ci;
+        result_rows_add(s->rows, r[k].name, -1, "%.*f", s->look.width, r[k].score);
+        if (s->confidence && ci.mean > 0)
+            result_rows_half(s->rows, "%.*f", s->look.width, ci.ci);
     }
+    if (result_rows_instead(s->rows)) return 0;
     report_single(to, r, s->n, &s->look);
     return 0;
 }

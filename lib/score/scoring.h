@@ -5,6 +5,7 @@
 #include "common/opt.h"
 #include "lib/score/corpus.h"
 #include "lib/score/report.h"
+#include "lib/score/result_rows.h"
 
 struct scoring {
     /* options */
@@ -13,6 +14,7 @@ struct scoring {
     bool force, sentence, brief, confidence, paired_bs, paired_ar;
     int trials_ci, trials_bs, trials_ar;
     struct report_options look;
+    struct result_rows *rows;            /* those of one system; the caller's, may be NULL */
     /* from them, by scoring_check */
     struct metric metric[METRIC_KINDS]; int n;       /* in the order requested */
     uint64_t seed_number; const char *seed_name;

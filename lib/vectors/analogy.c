@@ -205,10 +205,11 @@ static double cosine(const double *x, const float *y, int dim)
     return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
 
-/* One line's row; 1 if a word of it has no vector, else 0; -1. */
+/* One line's cosines; 1 if a word of it has no vector, else 0; -1. x: room for a vector, c for the
+ * cosines. */
 static int put_cosines(struct vectors *const *sets, int n, struct text *t, const char *line,
                        size_t line_n, bool swap, const struct place *target, int n_targets,
-                       double *x, FILE *f)
+                       double *x, double *c, analogy_cosines *each, void *ctx)
 {
     const char *word[MOST_WORDS];
     size_t len[MOST_WORDS];
@@ -221,29 +222,28 @@ static int put_cosines(struct vectors *const *sets, int n, struct text *t, const
     bool known = true;
     for (int k = 0; k < 3; k++)
         known &= look_up(sets, n, word[k], len[k], &w[swap && k < 2 ? 1 - k : k]);
-    for (int k = 0; k < 3; k++) fprintf(f, "%.*s\t", (int)len[k], word[k]);
     for (int k = 0; known && k < dim; k++) {
         double v[3];
         for (int i = 0; i < 3; i++) v[i] = vectors_row(sets[w[i].set], w[i].row)[k];
         x[k] = v[0] - v[1] + v[2];
     }
-    for (int i = 0; i < n_targets; i++) {
-        const char *after = i + 1 < n_targets ? "\t" : "\n";
-        if (known)
-            fprintf(f, "%.4f%s", cosine(x, vectors_row(sets[target[i].set], target[i].row), dim),
-                    after);
-        else fprintf(f, "-%s", after);
-    }
+    for (int i = 0; i < n_targets; i++)
+        c[i] = known ? cosine(x, vectors_row(sets[target[i].set], target[i].row), dim) : NAN;
+    char *abc[3];
+    for (int k = 0; k < 3; k++) abc[k] = mem_format("%.*s", (int)len[k], word[k]);
+    each(ctx, abc, c);
+    for (int k = 0; k < 3; k++) free(abc[k]);
     return !known;
 }
 
 int analogy_targets(struct vectors *const *sets, int n, const char *path, bool swap,
-                    const char *const *target, int n_targets, struct out *out, uint64_t *missing)
+                    const char *const *target, int n_targets, analogy_cosines *each, void *ctx,
+                    uint64_t *missing)
 {
     struct place *at = mem_alloc((size_t)n_targets * sizeof *at);
     double *x = mem_alloc((size_t)sets[0]->dim * sizeof *x);
+    double *c = mem_alloc((size_t)n_targets * sizeof *c);
     struct text *t = NULL;
-    FILE *f = out_stdio(out);
     int status = 0;
     *missing = 0;
     for (int i = 1; i < n && status == 0; i++)
@@ -254,18 +254,18 @@ int analogy_targets(struct vectors *const *sets, int n, const char *path, bool s
         if (!look_up(sets, n, target[i], strlen(target[i]), &at[i]))
             status = err_set("the target \"%s\" has no vector", target[i]);
     if (status == 0 && !(t = text_open(path, TEXT_UTF8))) status = -1;
-    if (status == 0) fputs("a\tb\tc", f);
-    for (int i = 0; i < n_targets && status == 0; i++)
-        fprintf(f, "\t%s%s", target[i], i + 1 < n_targets ? "" : "\n");
     const char *line;
     size_t len;
     while (status >= 0 && (status = text_line(t, &line, &len)) > 0) {
-        if ((status = put_cosines(sets, n, t, line, len, swap, at, n_targets, x, f)) < 0) break;
+        if ((status = put_cosines(sets, n, t, line, len, swap, at, n_targets, x, c, each,
+                                  ctx)) < 0)
+            break;
         *missing += (uint64_t)status;
     }
     text_close(t);
     free(at);
     free(x);
+    free(c);
     return status;
 }
 

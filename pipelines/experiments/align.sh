@@ -25,7 +25,7 @@ split_stages
 # how many sentences of the test text are nearest to their translation, by the model in FOLDER
 rows= scores=
 retrieved() {       # SEED TITLE FOLDER MODEL MODEL-READS
-    local l pool vectors
+    local l pool vectors of
     for pool in first mean; do
         vectors=
         for l in $A $B; do
@@ -34,10 +34,10 @@ retrieved() {       # SEED TITLE FOLDER MODEL MODEL-READS
                     --text raw/test.$l --device $DEVICE -o $3/$pool.$l.safetensors"
             vectors+=" $3/$pool.$l.safetensors"
         done
-        stage ${3////.}.$pool.found  $3/$pool.rows : $vectors $P/found-rows.awk : \
-            "retrieve --table --src $3/$pool.$A.safetensors --tgt $3/$pool.$B.safetensors |
-                awk -v SEED=$1 -v NAME='$2' -v A=$A -v B=$B -v POOL=$pool
-                    -f $P/found-rows.awk > $3/$pool.rows"
+        of=; [ $pool = first ] || of=", mean of states"
+        stage ${3////.}.$pool.found  $3/$pool.rows : $vectors : \
+            "retrieve --src $3/$pool.$A.safetensors --tgt $3/$pool.$B.safetensors
+                --row '$1,$2,$A-$B' --as '*=*$of' > $3/$pool.rows"
         rows+=" $3/$pool.rows"
     done
 }

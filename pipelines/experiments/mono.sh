@@ -20,9 +20,8 @@ told() {
     train s$s.$y.$t.answers  $m/$t.answers : $m/$t task/$t/test.json : \
         "predict -q --model $m/$t -l $A --device $DEVICE < task/$t/test.json > $m/$t.answers"
     quick s$s.$y.$t.score  $m/$t.rows : $m/$t.answers task/$t/test.json : \
-        "score -m squad --resamples 0 $A=task/$t/test.json < $m/$t.answers |
-            awk -F '\\t' -v OFS='\\t' '\$2 ~ /^(f1|exact_match)$/ {
-                print \"$s\", \"${title[$y]}\", \"$A\", \"$t \" \$2, \$3 }' > $m/$t.rows"
+        "score -m squad --resamples 0 $A=task/$t/test.json < $m/$t.answers
+            --row '$s,${title[$y]},$A' --as '*=$t *' > $m/$t.rows"
     results+=" $m/$t.rows"
 }
 for s in $SEEDS; do
@@ -33,9 +32,8 @@ for s in $SEEDS; do
             cooc/all.cooc;;
         *) refuse "SYSTEMS: $y" "there are albert and albert-gc";;
         esac
-        quick s$s.$y.log  s$s/$y/log.rows : s$s/$y/encoder $P/log-rows.awk : \
-            "awk -v SEED=$s -v NAME=${title[$y]} -v DIRECTION=$A -f $P/log-rows.awk
-                s$s/$y/encoder/log.jsonl > s$s/$y/log.rows"
+        quick s$s.$y.log  s$s/$y/log.rows : s$s/$y/encoder : \
+            "score --log s$s/$y/encoder/log.jsonl --row '$s,${title[$y]},$A' > s$s/$y/log.rows"
         results+=" s$s/$y/log.rows"
         for t in $QUESTIONS; do told $s $y $t; done
     done

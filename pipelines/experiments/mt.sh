@@ -66,7 +66,7 @@ trained() {
         "exec finetune --task mt $3$5$valid $MT --seed $1 --device $DEVICE $RESUME --out s$1/$2/mt"
 }
 # translated SEED SYSTEM TITLE: the test text by it, from raw text to raw text, with scores
-rows= scores= scored=
+rows=
 translated() {
     local d m=s$1/$2
     for d in $directions; do
@@ -78,11 +78,10 @@ translated() {
 }
 measured() {    # SEED TITLE DIRECTION FOLDER
     local name=${4////.}
-    stage $name.score.$3  $4/score.$3 $4/interval.$3 : $4/$3 raw/test.${3#*-} $P/score-rows.awk : \
-        "bleu -l $3 -f text -w 2 -m bleu chrf --confidence raw/test.${3#*-} < $4/$3 |
-            awk -v SEED=$1 -v NAME='$2' -v DIRECTION=$3 -v INTERVALS=$4/interval.$3
-                -f $P/score-rows.awk > $4/score.$3"
-    rows+=" $4/score.$3" scores+=" $4/interval.$3"
+    stage $name.score.$3  $4/score.$3 : $4/$3 raw/test.${3#*-} : \
+        "bleu -l $3 -w 2 -m bleu chrf --confidence --row '$1,$2,$3' raw/test.${3#*-} < $4/$3
+            > $4/score.$3"
+    rows+=" $4/score.$3"
 }
 for d in $directions; do
     quick copy.$d  base/copy/$d : raw/test.${d%-*} : "cp raw/test.${d%-*} base/copy/$d"
@@ -133,10 +132,12 @@ if [ ${#mono[@]} -gt 0 ]; then
         best=back-translation
     done
 fi
-quick results  results.tsv : $rows : "cat$rows > results.tsv"
-quick page.scores  page/2-scores.tsv : $scores : \
+# the sixth column of the rows has intervals
+quick results  results.tsv : $rows : "cut -f 1-5$rows > results.tsv"
+quick page.scores  page/2-scores.tsv : $rows : \
     "{ echo '# Test text: scores with 95% intervals (bootstrap, 1,000 resamples)' &&
-       printf 'system\tseed\tdirection\tmetric\tscore\tinterval\n' && cat$scores; }
+       printf 'system\tseed\tdirection\tmetric\tscore\tinterval\n' &&
+       awk -F '\t' -v OFS='\t' '{ print \$2, \$1, \$3, \$4, \$5, \"± \" \$6 }'$rows; }
        > page/2-scores.tsv"
 for d in $directions; do
     use "translate ${d/-/ to }" "@BIN@/translate --raw --model @RUN@/s${SEEDS%% *}/$best/mt

@@ -148,12 +148,6 @@ by_layer() {    # FOLDER NAME PAIR: $files, and $options, --src and --tgt of eve
     done
 }
 rows=
-measured() {    # SEED TITLE PAIR METRIC COLUMN TABLE ROWS: a column of a table by layer
-    quick ${7//\//.}  $7 : $6 $P/layer-rows.awk : \
-        "awk -v SEED=$1 -v NAME='$2' -v DIRECTION=$3 -v METRIC='$4' -v COLUMN=$5
-            -f $P/layer-rows.awk $6 > $7"
-    rows+=" $7"
-}
 for s in $SEEDS; do
     for y in $SYSTEMS; do
         m=s$s/$y t=${title[$y]}
@@ -163,30 +157,28 @@ for s in $SEEDS; do
         done
         for d in $pairs; do
             by_layer $m words $d
-            stage s$s.$y.rsim.$d  $m/layers/rsim.$d.tsv : $files words/$d.pairs : \
-                "rsim$options --dict words/$d.pairs > $m/layers/rsim.$d.tsv"
-            # of fewer pairs than 30 nothing is said
-            stage s$s.$y.apart.$d  $m/layers/apart.$d.tsv : $files words/$d.apart \
-                $m/layers/rsim.$d.tsv : \
-                "if [ \$(wc -l < words/$d.apart) -ge 30 ]; then
-                    rsim$options --dict words/$d.apart > $m/layers/apart.$d.tsv;
-                else awk 'NR > 1 { for (i = 3; i <= NF; i++) \$i = \"nan\" } { print }'
-                    OFS='\t' $m/layers/rsim.$d.tsv > $m/layers/apart.$d.tsv; fi"
-            for k in rsim apart; do
-                of=; [ $k = rsim ] || of=", spelt differently"
-                measured $s "$t" $d "RSIM$of" rsim $m/layers/$k.$d.tsv $m/layers/$k.$d.rows
-            done
-            measured $s "$t" $d cosine cosine $m/layers/rsim.$d.tsv $m/layers/cosine.$d.rows
+            # of fewer pairs than 30 that are spelt differently nothing is said
+            r=$m/layers/rsim.$d n=$m/layers/apart.$d
+            stage s$s.$y.rsim.$d  $r.tsv $r.rows : $files words/$d.pairs : \
+                "rsim$options --dict words/$d.pairs --row '$s,$t,$d' --as rsim --as cosine
+                    --rows-to $r.rows > $r.tsv"
+            stage s$s.$y.apart.$d  $n.tsv $n.rows : $files words/$d.apart : \
+                "rsim$options --dict words/$d.apart --fewest 30 --row '$s,$t,$d'
+                    --as 'rsim=RSIM, spelt differently' --rows-to $n.rows > $n.tsv"
+            quick s$s.$y.similar.$d  $m/layers/similar.$d.rows : $r.rows $n.rows : \
+                "{ sed /cosine/d $r.rows && cat $n.rows && sed -n /cosine/p $r.rows; }
+                    > $m/layers/similar.$d.rows"
+            rows+=" $m/layers/similar.$d.rows"
             [ -n "${parallel[$d.${d%-*}]-}" ] || continue
             for l in ${d%-*} ${d#*-}; do
                 embedded $s $y $d bpe/$d.$l $l "--of sentences"
             done
             by_layer $m $d $d
-            stage s$s.$y.retrieve.$d  $m/layers/retrieve.$d.tsv : $files : \
-                "retrieve --score ratio$options > $m/layers/retrieve.$d.tsv"
-            measured $s "$t" $d accuracy accuracy-to $m/layers/retrieve.$d.tsv $m/layers/to.$d.rows
-            measured $s "$t" ${d#*-}-${d%-*} accuracy accuracy-back \
-                $m/layers/retrieve.$d.tsv $m/layers/back.$d.rows
+            stage s$s.$y.retrieve.$d  $m/layers/retrieve.$d.tsv $m/layers/retrieve.$d.rows : \
+                $files : \
+                "retrieve --score ratio$options --row '$s,$t,$d'
+                    --rows-to $m/layers/retrieve.$d.rows > $m/layers/retrieve.$d.tsv"
+            rows+=" $m/layers/retrieve.$d.rows"
         done
     done
 done

@@ -73,13 +73,9 @@ all_layers() {
         pairs+=" --src $($2 $1 $k $A ${3-}) --tgt $($2 $1 $k $B ${3-})"
     done
 }
-# layer_rows DIRECTION METRIC COLUMN FILE: a column of a table by layer as rows of results
-layer_rows() {
-    echo "awk -v SEED=$s -v NAME=${title[$y]} -v DIRECTION=$1 -v METRIC=$2 -v COLUMN=$3" \
-        "-f $P/layer-rows.awk$5 $4"
-}
 analysed() {
-    local s=$1 y=$2 m=s$1/$2 a=s$1/$2/$f k l t c script=$P/layer-rows.awk
+    local s=$1 y=$2 m=s$1/$2 a=s$1/$2/$f k l t c
+    local row="--row '$s,${title[$y]},-'" row_of_pair="--row '$s,${title[$y]},$A-$B'"
     for l in $LANGS; do
         for ((k = 0; k <= layers; k++)); do
             train s$s.$y.words-$k.$l  $(states $m $k $l) : $m/pretrain $f/text.$l words/$l.vocab : \
@@ -93,61 +89,36 @@ analysed() {
         done
     done
     all_layers $m states
-    stage s$s.$y.rsim  $a/rsim.tsv : $vectors raw/gold.tsv : \
-        "rsim$pairs --dict raw/gold.tsv > $a/rsim.tsv"
-    stage s$s.$y.embedding-rsim  $a/embedding.tsv : $m/$A.vec $m/$B.vec raw/gold.tsv : \
-        "rsim --src $m/$A.vec --tgt $m/$B.vec --dict raw/gold.tsv > $a/embedding.tsv"
-    local each=
-    for ((k = 0; k <= layers; k++)); do
-        each+="dict-induce -q --src $(states $m $k $A) --tgt $(states $m $k $B)"
-        each+=" --eval raw/gold.tsv && "
-    done
-    stage s$s.$y.hits  $a/hits.tsv : $vectors raw/gold.tsv $P/hits-by-layer.awk : \
-        "{ ${each}true; } | awk -f $P/hits-by-layer.awk > $a/hits.tsv"
+    stage s$s.$y.rsim  $a/rsim.tsv $a/rsim.rows : $vectors raw/gold.tsv : \
+        "rsim$pairs --dict raw/gold.tsv $row --as rsim --as cosine --rows-to $a/rsim.rows
+            > $a/rsim.tsv"
+    stage s$s.$y.hits  $a/hits.tsv $a/hits.rows : $vectors raw/gold.tsv : \
+        "dict-induce -q$pairs --eval raw/gold.tsv $row --as hit@1 --rows-to $a/hits.rows
+            > $a/hits.tsv"
     for t in $SENTENCES; do
         all_layers $m sentences $t
         for c in $SCORES; do
-            stage s$s.$y.$t-$c  $a/$t.$c.tsv : $vectors : \
-                "retrieve --score $c$pairs > $a/$t.$c.tsv"
+            stage s$s.$y.$t-$c  $a/$t.$c.tsv $a/$t.$c.rows : $vectors : \
+                "retrieve --score $c$pairs $row_of_pair --rows-to $a/$t.$c.rows > $a/$t.$c.tsv"
         done
         local x=$(sentences $m $middle $A $t) z=$(sentences $m $middle $B $t)
-        stage s$s.$y.$t-mined  $a/$t.mined.tsv : $x $z : \
-            "retrieve --score ratio --mine 1.05 --src $x --tgt $z > $a/$t.mined.tsv"
+        stage s$s.$y.$t-mined  $a/$t.mined.tsv $a/$t.mined.rows : $x $z : \
+            "retrieve --score ratio --mine 1.05 --src $x --tgt $z $row
+                --rows-to $a/$t.mined.rows > $a/$t.mined.tsv"
     done
     local words="--src $m/$A.vec --tgt $m/$B.vec"
     stage s$s.$y.dictionary  $a/dictionary.tsv : words/{$A,$B}.vocab $m/{$A,$B}.vec : \
         "dict-induce -q $words $counts -k 1 --mutual > $a/dictionary.tsv"
-    stage s$s.$y.analogy  $a/analogy.tsv : $m/$A.vec $m/$B.vec $f/questions.txt : \
-        "analogy --vec $m/$A.vec --vec $m/$B.vec $f/questions.txt > $a/analogy.tsv"
-    [ -z "${kings-}" ] || quick s$s.$y.kings  $a/kings.rows : \
-        $m/$A.vec $m/$B.vec $P/kings-rows.awk : \
+    [ -z "${kings-}" ] || quick s$s.$y.kings  $a/kings.rows : $m/$A.vec $m/$B.vec : \
         "{ $(differences $kings)} | analogy -q --targets ${kings##* } --vec $m/$A.vec
-            --vec $m/$B.vec | awk -v SEED=$s -v NAME=${title[$y]} -f $P/kings-rows.awk
-            > $a/kings.rows"
-    quick s$s.$y.rows-embedding  $a/1.rows : \
-        $m/score.dict $a/embedding.tsv $a/analogy.tsv $script $P/analogy-rows.awk : \
-        "{ cat $m/score.dict && $(layer_rows - RSIM rsim $a/embedding.tsv ' -v ONE=1') &&
-            $(layer_rows $A-$B aligned align-to $a/embedding.tsv ' -v ONE=1') &&
-            $(layer_rows $B-$A aligned align-back $a/embedding.tsv ' -v ONE=1') &&
-            awk -v SEED=$s -v NAME=${title[$y]} -f $P/analogy-rows.awk $a/analogy.tsv; }
-            > $a/1.rows"
-    quick s$s.$y.rows-rsim  $a/2.rows : $a/rsim.tsv $script : \
-        "$(layer_rows - RSIM rsim $a/rsim.tsv '') > $a/2.rows"
-    quick s$s.$y.rows-cosine  $a/3.rows : $a/rsim.tsv $script : \
-        "$(layer_rows - cosine cosine $a/rsim.tsv '') > $a/3.rows"
-    quick s$s.$y.rows-hits  $a/4.rows : $a/hits.tsv $script : \
-        "$(layer_rows - Hit@1 hit@1 $a/hits.tsv '') > $a/4.rows"
-    for t in $SENTENCES; do
-        for c in $SCORES; do
-            quick s$s.$y.rows-$t-$c  $a/$t.$c.rows : $a/$t.$c.tsv $script : \
-                "{ $(layer_rows $A-$B accuracy accuracy-to $a/$t.$c.tsv '') &&
-                   $(layer_rows $B-$A accuracy accuracy-back $a/$t.$c.tsv ''); } > $a/$t.$c.rows"
-        done
-        quick s$s.$y.rows-$t-mined  $a/$t.mined.rows : \
-            raw/$t.$A $a/$t.mined.tsv $P/mined-rows.awk : \
-            "awk -v SEED=$s -v NAME=${title[$y]} -f $P/mined-rows.awk raw/$t.$A $a/$t.mined.tsv
-                > $a/$t.mined.rows"
-    done
+            --vec $m/$B.vec $row > $a/kings.rows"
+    stage s$s.$y.embeddings  $a/embeddings.rows : \
+        $m/score.dict $m/$A.vec $m/$B.vec raw/gold.tsv $f/questions.txt : \
+        "{ cat $m/score.dict &&
+           rsim $words --dict raw/gold.tsv $row --as rsim &&
+           rsim $words --dict raw/gold.tsv $row_of_pair --as align-to --as align-back &&
+           analogy --vec $m/$A.vec --vec $m/$B.vec $f/questions.txt $row; }
+            > $a/embeddings.rows"
 }
 for s in $SEEDS; do
     for y in $SYSTEMS; do trained $s $y; analysed $s $y; done
@@ -192,16 +163,18 @@ done
 
 # --- the tables -----------------------------------------------------------------------------------
 tables=
-tabulate() {    # NAME FILE CAPTION: the rows of every model, as a table's input
+tabulate() {    # NAME FILE CAPTION [METRIC]: the rows of every model, as a table's input
     every "$2"
+    local them=cat
+    [ -z "${4-}" ] || them="sed -n '/$4/p'"
     quick $f.table.$1  $f/tables/$1.rows : $files : \
-        "{ echo \"# $3\" && cat$files; } > $f/tables/$1.rows"
+        "{ echo \"# $3\" && $them$files; } > $f/tables/$1.rows"
     tables+=" $f/tables/$1.rows"
 }
-tabulate 1-embeddings 1.rows "Word embeddings (means of sub-words) against the dictionary"
-tabulate 2-rsim 2.rows "Relational similarity of words' states, by layer"
-tabulate 3-cosine 3.rows "Mean cosine of translations, by layer"
-tabulate 4-hits 4.rows "Hit@1 of words' states by CSLS, by layer"
+tabulate 1-embeddings embeddings.rows "Word embeddings (means of sub-words) against the dictionary"
+tabulate 2-rsim rsim.rows "Relational similarity of words' states, by layer" "RSIM layer"
+tabulate 3-cosine rsim.rows "Mean cosine of translations, by layer" "cosine layer"
+tabulate 4-hits hits.rows "Hit@1 of words' states by CSLS, by layer"
 for t in $SENTENCES; do
     for c in $SCORES; do
         tabulate 5-$t-$c $t.$c.rows "Retrieval of $t sentences by $c, by layer"

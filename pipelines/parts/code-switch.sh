@@ -80,11 +80,6 @@ goes_on() {         # SEED SYSTEM
 setting CS_SCS ""
 
 # --- what it knows --------------------------------------------------------------------------------
-# by_layer METRIC COLUMN FILE DIRECTION: a column of a table by layer as rows of results
-by_layer() {
-    echo "awk -v SEED=$s -v NAME='${title[$y]}' -v DIRECTION=$4 -v METRIC='$1' -v COLUMN=$2" \
-        "-f $P/layer-rows.awk $3"
-}
 # at_layers WHAT FILES...: $vectors of both languages at every layer, and $pairs, as options
 at_layers() {
     local k; vectors= pairs=
@@ -94,7 +89,7 @@ at_layers() {
     done
 }
 looked_at() {       # SEED SYSTEM
-    local s=$1 y=$2 d=s$1/$2/cs m=s$1/$2/pretrain k l t each= rows=
+    local s=$1 y=$2 d=s$1/$2/cs m=s$1/$2/pretrain k l t rows row="--row '$1,${title[$2]},-'"
     for l in $LANGS; do
         for ((k = 0; k <= layers; k++)); do
             train s$s.$y.words-$k.$l  $d/words.$k.$l.safetensors : $m cs/text.$l words/$l.vocab : \
@@ -109,32 +104,27 @@ looked_at() {       # SEED SYSTEM
     done
     stage s$s.$y.table  $d/table.vec : $m : "embed -q --model $m --device cpu > $d/table.vec"
     # the paper's Table 1: the table itself, words of one language only
-    stage s$s.$y.table-eval  $d/table.eval : $d/table.vec cs/{$A,$B}.vocab raw/gold.tsv : \
+    stage s$s.$y.table-rows  $d/table.rows : $d/table.vec cs/{$A,$B}.vocab raw/gold.tsv : \
         "dict-induce -q --map none $specific -k 1 --mutual --neighbours 10 --src $d/table.vec
-            --tgt $d/table.vec --eval raw/gold.tsv --gold both > $d/table.eval"
+            --tgt $d/table.vec --eval raw/gold.tsv --gold both $row --as 'hit@1=table Hit@1'
+            --as 'hit@5=table Hit@5' --as exported --as precision > $d/table.rows"
     at_layers words
-    stage s$s.$y.rsim  $d/rsim.tsv : $vectors raw/gold.tsv : \
-        "rsim$pairs --dict raw/gold.tsv --one-to-one > $d/rsim.tsv"
-    for ((k = 0; k <= layers; k++)); do
-        each+="dict-induce -q --map none --src $d/words.$k.$A.safetensors"
-        each+=" --tgt $d/words.$k.$B.safetensors --eval raw/gold.tsv && "
-    done
-    stage s$s.$y.hits  $d/hits.tsv : $vectors raw/gold.tsv $P/hits-by-layer.awk : \
-        "{ ${each}true; } | awk -f $P/hits-by-layer.awk > $d/hits.tsv"
-    rows="awk -v SEED=$s -v NAME='${title[$y]}' -f $P/table-rows.awk $d/table.eval &&
-        $(by_layer RSIM rsim $d/rsim.tsv -) && $(by_layer cosine cosine $d/rsim.tsv -) &&
-        $(by_layer Hit@1 hit@1 $d/hits.tsv -)"
+    stage s$s.$y.rsim  $d/rsim.tsv $d/rsim.rows : $vectors raw/gold.tsv : \
+        "rsim$pairs --dict raw/gold.tsv --one-to-one $row --as rsim --as cosine
+            --rows-to $d/rsim.rows > $d/rsim.tsv"
+    stage s$s.$y.hits  $d/hits.tsv $d/hits.rows : $vectors raw/gold.tsv : \
+        "dict-induce -q --map none$pairs --eval raw/gold.tsv $row --as hit@1
+            --rows-to $d/hits.rows > $d/hits.tsv"
+    rows=" $d/table.rows $d/rsim.rows $d/hits.rows"
     for t in $CS_SENTENCES; do
         at_layers $t
-        stage s$s.$y.$t-retrieved  $d/$t.tsv : $vectors : "retrieve -q$pairs > $d/$t.tsv"
-        rows+=" && $(by_layer "retrieval $t" accuracy-to $d/$t.tsv $A-$B) &&
-            $(by_layer "retrieval $t" accuracy-back $d/$t.tsv $B-$A)"
+        stage s$s.$y.$t-retrieved  $d/$t.tsv $d/$t.rows : $vectors : \
+            "retrieve -q$pairs --row '$s,${title[$y]},$A-$B' --as 'accuracy-to=retrieval $t'
+                --as 'accuracy-back=retrieval $t' --rows-to $d/$t.rows > $d/$t.tsv"
+        rows+=" $d/$t.rows"
     done
-    stage s$s.$y.rows  s$s/$y/cs.rows : $d/table.eval $d/rsim.tsv $d/hits.tsv \
-        $(printf "$d/%s.tsv " $CS_SENTENCES) $m $P/table-rows.awk $P/layer-rows.awk \
-        $P/log-rows.awk : \
-        "{ awk -v SEED=$s -v NAME='${title[$y]}' -v DIRECTION=- -f $P/log-rows.awk $m/log.jsonl &&
-            $rows; } > s$s/$y/cs.rows"
+    quick s$s.$y.rows  s$s/$y/cs.rows : $m$rows : \
+        "{ score --log $m/log.jsonl $row && cat$rows; } > s$s/$y/cs.rows"
     results+=" s$s/$y/cs.rows"
     for t in $CS_TASKS; do tuned $s $y $t; done
 }
@@ -148,9 +138,7 @@ tuned() {           # SEED SYSTEM TASK: learnt in A, measured in A and B
             --train $A=$(tasks_file synth $t train $A) --valid $A=$(tasks_file synth $t dev $A)
             --valid $B=$(tasks_file synth $t dev $B) $CS_TUNING --epochs $epochs --seed $s
             --device $DEVICE $RESUME --out $m"
-    quick s$s.$y.$t.rows  s$s/$y/$t.rows : $m $P/task-rows.awk : \
-        "awk -v SEED=$s -v NAME='${title[$y]}' -v TASK=$t -v LANGS='$A $B' -f $P/task-rows.awk
-            $m/log.jsonl > s$s/$y/$t.rows"
+    quick s$s.$y.$t.rows  s$s/$y/$t.rows : $m : "$(validated $m $A $B "$t") > s$s/$y/$t.rows"
     results+=" s$s/$y/$t.rows"
 }
 

@@ -95,9 +95,9 @@ derived() {     # ORDER: text, counts and shards of both languages in the folder
 
 # alignment SOURCE TARGET DICT SUFFIX: rows of how many words find their own copy, by cosine
 alignment() {
-    echo "dict-induce -q --map none --method nn --src $1 --tgt $2 --eval $3 |
-        awk -v SEED=$s -v NAME='${title[$y]}' -v DIRECTION=$o -v SUFFIX='$4'
-            -f $P/alignment-rows.awk"
+    echo "dict-induce -q --map none --method nn --src $1 --tgt $2 --eval $3
+        --row '$s,${title[$y]},$o' --as 'hit@1%=own copy$4' --as 'gold-cosine=cosine$4'
+        --as 'above-random=*$4'"
 }
 learnt() {      # ORDER SEED SYSTEM
     local o=$1 s=$2 y=$3 m=$1/s$2/$3 how="--objective mlm" reads= k l states rows gold=gold
@@ -134,10 +134,8 @@ learnt() {      # ORDER SEED SYSTEM
         states+=" $m/$k.$A.safetensors $m/$k.$B.safetensors"
         rows+=" && $(alignment $m/$k.$A.safetensors $m/$k.$B.safetensors $gold.all " layer $k")"
     done
-    stage $o.s$s.$y.rows  $m/rows : $gold.all $gold.frequent$states $m/pretrain \
-        $P/alignment-rows.awk $P/log-rows.awk : \
-        "{ awk -v SEED=$s -v NAME='${title[$y]}' -v DIRECTION=$o -f $P/log-rows.awk
-            $m/pretrain/log.jsonl && $rows; } > $m/rows"
+    stage $o.s$s.$y.rows  $m/rows : $gold.all $gold.frequent$states $m/pretrain : \
+        "{ score --log $m/pretrain/log.jsonl --row '$s,${title[$y]},$o' && $rows; } > $m/rows"
     results+=" $m/rows"
 }
 results= compared=

@@ -116,7 +116,7 @@ described() {   # SYSTEM: sets $about, $options, $reads, $langs
 # --- a model, its alignment, its tasks ------------------------------------------------------------
 rows= has=
 experiment() {  # SEED SYSTEM TRANSFORMATION
-    local s=$1 y=$2 t=$3 k l from about options reads langs add= m=s$1/$2.$3
+    local s=$1 y=$2 t=$3 k l from about options reads langs add= as m=s$1/$2.$3
     from=$(side $t)
     described $y $s $t
     train s$s.$y.$t.pretrain  $m/pretrain/ : vocab/all tokenizer $reads \
@@ -130,11 +130,11 @@ experiment() {  # SEED SYSTEM TRANSFORMATION
         stage s$s.$y.$t.vectors.$l  $m/$l.vec : $m/pretrain vocab/$l : \
             "embed --model $m/pretrain/last --words vocab/$l $add --device cpu > $m/$l.vec"
     done
-    stage s$s.$y.$t.alignment  $m/alignment : $m/$A.vec $m/$B.vec gold.tsv : \
+    local row="--row '$s,$about $t,-'" scored=$m/alignment.rows
+    stage s$s.$y.$t.alignment  $m/alignment $scored : $m/$A.vec $m/$B.vec gold.tsv : \
         "dict-induce --map none --normalize unit --method nn --gold both
-            --src $m/$A.vec --tgt $m/$B.vec
-            --eval gold.tsv > $m/alignment"
-    local scored="$m/alignment"
+            --src $m/$A.vec --tgt $m/$B.vec --eval gold.tsv $row --as hit@1%=alignment
+            --as 'random-hit@1%=random alignment' --rows-to $scored > $m/alignment"
     for k in $TASKS; do
         [ -n "${WRITER[/task/$k.test.$t]+x}" ] || continue
         local how=$TAG metrics="tag-accuracy chunk-f1" task=tag
@@ -148,19 +148,26 @@ experiment() {  # SEED SYSTEM TRANSFORMATION
                     --out $m/$k.$l"
         done
         tested() {      # NAME TRAINED LANGUAGE TEXT
-            local f=task/$k.test.$4 c each=
-            for c in $metrics; do
-                each+=" && score --metric $c --resamples 0 $3=$f < $m/$k.$1.out"
-            done
-            stage s$s.$y.$t.$k.$1  $m/$k.$1.out $m/$k.$1 : $m/$k.$2 $f : \
-                "predict --model $m/$k.$2/last -l $3 --device cpu $f > $m/$k.$1.out &&
-                    { true$each; } > $m/$k.$1"
-            scored+=" $m/$k.$1"
+            stage s$s.$y.$t.$k.$1  $m/$k.$1.out : $m/$k.$2 task/$k.test.$4 : \
+                "predict --model $m/$k.$2/last -l $3 --device cpu task/$k.test.$4 > $m/$k.$1.out"
         }
         tested EN $A $A $A; tested ZS $A $B $t; tested SUP $B $B $t
+        # POS has F1 of chunks of equal tags, as the paper, and accuracy
+        local c n each= f=task/$k.test
+        for c in $metrics; do
+            n=f1 as=${k^^}
+            [ $c = chunk-f1 ] || n=accuracy
+            [ $c != tag-accuracy ] || as="tag accuracy"
+            each+=" && score --metric $c --resamples 0 $row --as '$n=$as EN' $f.$A < $m/$k.EN.out
+                && score --metric $c --resamples 0 --trials 0 $row --as '$n=$as SUP'
+                    --as 'against-$n=$as ZS' --as 'difference-$n=$as Delta' $f.$t
+                    --pred $m/$k.SUP.out --against $m/$k.ZS.out"
+        done
+        stage s$s.$y.$t.$k.rows  $m/$k.rows : $m/$k.{EN,ZS,SUP}.out $f.$A $f.$t : \
+            "{ ${each# && }; } > $m/$k.rows"
+        scored+=" $m/$k.rows"
     done
-    quick s$s.$y.$t.rows  $m/rows : $scored $P/derived-rows : \
-        "awk -v SEED=$s -v 'NAME=$about $t' -f $P/derived-rows $scored > $m/rows"
+    quick s$s.$y.$t.rows  $m/rows : $scored : "cat $scored > $m/rows"
     rows+=" $m/rows" has+="|$about $t|"
 }
 for s in $SEEDS; do

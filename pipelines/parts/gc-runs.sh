@@ -59,9 +59,9 @@ results="base/unigram base/score.dict"
 for s in $SEEDS; do
     for y in $SYSTEMS; do
         trained $s $y
-        quick s$s.$y.log  s$s/$y/score.log : s$s/$y/pretrain base/unigram $P/log-rows.awk : \
-            "awk -v SEED=$s -v NAME='${title[$y]}' -v DIRECTION=- -v UNIGRAM=base/unigram
-                -f $P/log-rows.awk s$s/$y/pretrain/log.jsonl > s$s/$y/score.log"
+        quick s$s.$y.log  s$s/$y/score.log : s$s/$y/pretrain base/unigram : \
+            "score --log s$s/$y/pretrain/log.jsonl --unigram base/unigram
+                --row '$s,${title[$y]},-' > s$s/$y/score.log"
         results+=" s$s/$y/score.log s$s/$y/score.dict"
     done
 done

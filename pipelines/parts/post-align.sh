@@ -79,30 +79,24 @@ aligned() {         # SEED SYSTEM: a model that goes on from the base
 }
 
 retrieved() {       # SEED SYSTEM: rows of how many sentences find their translation
-    local s=$1 y=$2 d=s$1/$2/ppa m=s$1/$2/pretrain k l t how rows= tables=
+    local s=$1 y=$2 d=s$1/$2/ppa m=s$1/$2/pretrain k l t how rows= by
     local base base_reads reads=$m
     [ $y != mlm ] || { base_of $s; m=$base reads=$base_reads; }
     for t in $PPA_SENTENCES; do
         for ((k = 0; k <= layers + 1; k++)); do     # means by layer; then <s>, last layer
-            how="--layer $k --pool mean"
-            [ $k -le $layers ] || how="--layer $layers --pool first"
+            how="--layer $k --pool mean" by="mean, layer $k"
+            [ $k -le $layers ] || how="--layer $layers --pool first" by="<s>"
             for l in $LANGS; do
                 train s$s.$y.$t-$k.$l  $d/$t.$k.$l.safetensors : $reads $text/$t.$l : \
                     "embed -q $raw--model $m $how --lang $l --text $text/$t.$l --of sentences
                         --device $DEVICE -o $d/$t.$k.$l.safetensors"
             done
-            stage s$s.$y.$t-$k  $d/$t.$k.tsv : $d/$t.$k.{$A,$B}.safetensors : \
+            stage s$s.$y.$t-$k  $d/$t.$k.rows : $d/$t.$k.{$A,$B}.safetensors : \
                 "retrieve -q --src $d/$t.$k.$A.safetensors --tgt $d/$t.$k.$B.safetensors
-                    > $d/$t.$k.tsv"
-            tables+=" $d/$t.$k.tsv"
-            rows+=" && awk -v SEED=$s -v NAME='${title[$y]}' -v DIRECTIONS='$A-$B $B-$A'
-                -v METRIC='$t $([ $k -le $layers ] && echo "mean, layer $k" || echo "<s>")'
-                -f $P/retrieval-rows.awk $d/$t.$k.tsv"
+                    --row '$s,${title[$y]},$A-$B' --as '*=$t $by' > $d/$t.$k.rows"
+            results+=" $d/$t.$k.rows"
         done
     done
-    stage s$s.$y.rows  s$s/$y/ppa.rows : $tables $P/retrieval-rows.awk : \
-        "{ true$rows; } > s$s/$y/ppa.rows"
-    results+=" s$s/$y/ppa.rows"
 }
 
 nli_file() { [ -n "$START" ] && echo task/xnli/$1.$2.tsv || tasks_file synth nli $1 $2; }
@@ -121,9 +115,8 @@ tested() {
         train s$s.$y.nli-$how.$l  $m.$l : $m task/xnli/test.$l.tsv : \
             "predict -q $raw--model $m -l $l --device $DEVICE < task/xnli/test.$l.tsv > $m.$l"
         quick s$s.$y.nli-$how.$l.score  $m.$l.rows : $m.$l task/xnli/test.$l.tsv : \
-            "score -m accuracy --resamples 0 $l=task/xnli/test.$l.tsv < $m.$l |
-                awk -F '\\t' -v OFS='\\t' '\$2 == \"accuracy\" {
-                    print \"$s\", \"${title[$y]}\", \"$l\", \"XNLI test $how\", \$3 }' > $m.$l.rows"
+            "score -m accuracy --resamples 0 $l=task/xnli/test.$l.tsv < $m.$l
+                --row '$s,${title[$y]},$l' --as 'accuracy=XNLI test $how' > $m.$l.rows"
         results+=" $m.$l.rows"
     done
 }
@@ -149,9 +142,8 @@ tuned() {
             --valid $to=$(nli_file dev $to)
             --valid ${langs#* }=$(nli_file dev ${langs#* }) $PPA_TUNING
             --seed $s --device $DEVICE $RESUME --out $m"
-    quick s$s.$y.nli-$how.rows  s$s/$y/nli-$how.rows : $m $P/task-rows.awk : \
-        "awk -v SEED=$s -v NAME='${title[$y]}' -v TASK='nli $how' -v LANGS='$langs'
-            -f $P/task-rows.awk $m/log.jsonl > s$s/$y/nli-$how.rows"
+    quick s$s.$y.nli-$how.rows  s$s/$y/nli-$how.rows : $m : \
+        "$(validated $m $langs "nli $how") > s$s/$y/nli-$how.rows"
     results+=" s$s/$y/nli-$how.rows"
 }
 

@@ -8,17 +8,13 @@ part counts
 # --- a dictionary from monolingual text alone -----------------------------------------------------
 counts="--src-counts words/$A.vocab --tgt-counts words/$B.vocab"
 # the gold dictionary measures what came out and plays no part in it
-stage dict  words/$A-$B.dict words/$B-$A.dict words/$A.map.vec words/$B.map.vec words/dict.eval : \
+stage dict  words/$A-$B.dict words/$B-$A.dict words/$A.map.vec words/$B.map.vec base/score.dict : \
     words/{$A,$B}.{vec,vocab,left.cooc,right.cooc} ${APART:+words/$A.about.cooc} \
     ${APART:+words/$B.about.cooc} raw/gold.tsv : \
     "dict-induce $DICT --src words/$A.vec --tgt words/$B.vec $counts
        $(contexts_of $A --src-cooc)$(contexts_of $B --tgt-cooc)
         --map-src words/$A.map.vec --map-tgt words/$B.map.vec --reverse words/$B-$A.dict
-        --eval raw/gold.tsv -o words/$A-$B.dict > words/dict.eval"
-# rows of results, of SEED and a system's TITLE, from what dict-induce --eval says
-dict_rows() { echo "awk -v SEED=$1 -v NAME='$2' -f $P/dict-rows.awk"; }
-quick dict.score  base/score.dict : words/dict.eval $P/dict-rows.awk : \
-    "$(dict_rows - 'word by word') words/dict.eval > base/score.dict"
+        --eval raw/gold.tsv --row '-,word by word,-' -o words/$A-$B.dict > base/score.dict"
 # Token embeddings to start from (INIT): the vectors of both languages, mapped into one space.
 # INIT_PIECES=1: BPE's pieces of words have some, too.
 setting INIT_PIECES ""
@@ -42,7 +38,7 @@ trained() {
     local s=$1 y=$2
     model $s $y
     stage s$s.$y.dict  s$s/$y/score.dict : \
-        words/$A.vocab words/$B.vocab s$s/$y/$A.vec s$s/$y/$B.vec raw/gold.tsv $P/dict-rows.awk : \
+        words/$A.vocab words/$B.vocab s$s/$y/$A.vec s$s/$y/$B.vec raw/gold.tsv : \
         "dict-induce --map none $counts --src s$s/$y/$A.vec --tgt s$s/$y/$B.vec
-            --eval raw/gold.tsv | $(dict_rows $s "${title[$y]}") > s$s/$y/score.dict"
+            --eval raw/gold.tsv --row '$s,${title[$y]},-' > s$s/$y/score.dict"
 }

@@ -8,15 +8,14 @@ moses=tokenize
 # scored FOLDER SEED TITLE DIRECTION: BLEU of FOLDER/DIRECTION cased, lower-cased, and as
 # multi-bleu.perl counts over Moses' tokens
 scored() {
-    local name=${1////.} f=$1/$4 t=${4#*-} row="sed 's/^/$2\\t$3\\t$4" also= reads=
+    local name=${1////.} f=$1/$4 t=${4#*-} row="--row '$2,$3,$4'" also= reads=
     [ -z "${alike[$t]-}" ] || reads=eval/test.$t.alike also=" &&
-           ${alike[$t]} < $f | bleu -b -w 2 ${alike_bleu[$t]-} eval/test.$t.alike |
-               $row\\t${alike_name[$t]}\\t/'"
+           ${alike[$t]} < $f |
+               bleu -w 2 $row --as 'BLEU=${alike_name[$t]}' ${alike_bleu[$t]-} eval/test.$t.alike"
     stage $name.score.$4  $1/score.$4 : $f raw/test.$t eval/test.$t.tok $reads : \
-        "{ bleu -b -w 2 raw/test.$t < $f | $row\\tBLEU\\t/' &&
-           bleu -b -w 2 --lowercase raw/test.$t < $f | $row\\tBLEU-lc\\t/' &&
-           $moses -l $t < $f | bleu --multi eval/test.$t.tok |
-               sed 's/^BLEU = \\([0-9.]*\\).*/\\1/' | $row\\tmulti-bleu\\t/'$also; } > $1/score.$4"
+        "{ bleu -w 2 $row raw/test.$t < $f &&
+           bleu -w 2 $row --as BLEU=BLEU-lc --lowercase raw/test.$t < $f &&
+           $moses -l $t < $f | bleu --multi $row eval/test.$t.tok$also; } > $1/score.$4"
 }
 # translations MODEL FOLDER SEED TITLE SHUFFLED: the test text in both directions, and as a control
 # the same sentences in another order, in the folder SHUFFLED

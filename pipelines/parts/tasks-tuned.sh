@@ -23,14 +23,13 @@ judged() {
 }
 # scored PREDICTIONS GOLD SEED TASK LANG TITLE
 scored() {
-    local m each='{ '
+    local m each= as
     for m in ${metric[$4]}; do
-        each+="score -m $m --resamples 0 $5=$2 < $1 && "
+        as=*; [ $m != chunk-f1 ] || as=f1
+        each+=" && score -m $m --resamples 0 $5=$2 --row '$3,$6,$5' --as '$as=${name[$4]} *' < $1"
     done
     scores+=" $1.score"
-    quick ${1////.}.score  $1.score : $1 $2 : \
-        "${each% && }; } | awk -F '\\t' -v OFS='\\t' '\$2 ~ /^(accuracy|f1|exact_match)$/ {
-            print \"$3\", \"$6\", \"$5\", \"${name[$4]} \" \$2, \$3 }' > $1.score"
+    quick ${1////.}.score  $1.score : $1 $2 : "{ ${each# && }; } > $1.score"
 }
 # guessed TASK TRAIN-LANG LANG HOW TITLE: a baseline
 guessed() {

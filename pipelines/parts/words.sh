@@ -48,6 +48,15 @@ published() {
     available "$3"
     add cpu "$1" "$2" : "$P/fetch" "$P/sources.tsv" : "$P/fetch $P/sources.tsv $3${4:+ | $4} > $2"
 }
+# validated FOLDER LEARNT OTHER METRIC: a command that prints, as rows for the seed $s and the system
+# $y, how often the model in FOLDER was right at its last validation, in the language that it learnt
+# from and, without having learnt from it, in the other (`qa`: F1 of answers)
+validated() {
+    local of=accuracy log="score --log $1/log.jsonl --row"
+    [ "$4" != qa ] || of=f1
+    echo "{ $log '$s,${title[$y]},$2' --as '$2.$of=$4' &&
+        $log '$s,${title[$y]},$2-$3' --as '$3.$of=$4'; }"
+}
 # note WORDS: what somebody should know before it runs; it is said then, and on the page
 note() { REMARKS+="#remark"$'\t'"$*"$'\n'; }
 # use WHAT "COMMAND": how to use what was made, said at the end and on the page; @RUN@ is the run

@@ -10,9 +10,8 @@ xlu_encoder() {
     tlm-gc) encoder $1 $2 "--objective mlm,tlm,gc $tlm $gc" $tlm_reads cooc/all.cooc;;
     *) refuse "XLU_SYSTEMS: $3" "there are xlm pmi gc tlm tlm-gc";;
     esac
-    quick ${1//\//.}.log  $1/log.rows : $1/encoder $P/log-rows.awk : \
-        "awk -v SEED=$2 -v NAME='${title[$3]}' -v DIRECTION=- -f $P/log-rows.awk
-            $1/encoder/log.jsonl > $1/log.rows"
+    quick ${1//\//.}.log  $1/log.rows : $1/encoder : \
+        "score --log $1/encoder/log.jsonl --row '$2,${title[$3]},-' > $1/log.rows"
     scores+=" $1/log.rows"
 }
 compared=
