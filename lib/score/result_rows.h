@@ -21,7 +21,8 @@ struct result_options { const char *row; struct strs as; const char *to; };
 extern const struct opt result_options_rows[];
 
 /* A number that a program measures: its name, and what the column of metrics says, NULL: the name,
- * and a row only if --as asks for it. back: of the opposite direction, de-en with --row ...,en-de */
+ * and a row only if --as asks for it. back: of the opposite direction, de-en where --row says
+ * en-de. */
 struct result_measure { const char *name, *title; bool back; };
 
 struct result_rows;
@@ -43,8 +44,8 @@ void result_rows_half(struct result_rows *r, const char *fmt, ...)
 /* A value whose direction is not --row's. */
 void result_rows_direction(struct result_rows *r, const char *direction);
 /* Writes the rows in the order of --as, or else of m, each measure's as they were added (without m:
- * all as they were added), to --rows-to or `to`. -1 with a message: a measure that --as names was not added, the
- * file was not written. */
+ * all as they were added), to --rows-to or `to`. -1 with a message: a measure that --as names was
+ * not added, the file was not written. */
 int result_rows_write(struct result_rows *r, FILE *to);
 void result_rows_free(struct result_rows *r);
 

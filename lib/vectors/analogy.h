@@ -28,8 +28,8 @@ int analogy_run(struct vectors *const *sets, int n, const char *path, bool swap,
                 struct out *answers, struct analogy_report *r);
 /* MLM-GC's Table 3: reads the same questions, of which d may be missing, and writes for each the
  * cosines of a - b + c with every target: each(ctx, a b c, cosines), which are NaN where a, b or c
- * has no vector. Vectors are taken as they are. *missing counts such questions. -1 with a message: a
- * target without a vector, and what analogy_run refuses. */
+ * has no vector. Vectors are taken as they are. *missing counts such questions. -1 with a message:
+ * a target without a vector, and what analogy_run refuses. */
 typedef void analogy_cosines(void *ctx, char *const *abc, const double *cosine);
 int analogy_targets(struct vectors *const *sets, int n, const char *path, bool swap,
                     const char *const *target, int n_targets, analogy_cosines *each, void *ctx,

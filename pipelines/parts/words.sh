@@ -48,9 +48,9 @@ published() {
     available "$3"
     add cpu "$1" "$2" : "$P/fetch" "$P/sources.tsv" : "$P/fetch $P/sources.tsv $3${4:+ | $4} > $2"
 }
-# validated FOLDER LEARNT OTHER METRIC: a command that prints, as rows for the seed $s and the system
-# $y, how often the model in FOLDER was right at its last validation, in the language that it learnt
-# from and, without having learnt from it, in the other (`qa`: F1 of answers)
+# validated FOLDER LEARNT OTHER METRIC: a command that prints, as rows for the seed $s and the
+# system $y, how often the model in FOLDER was right at its last validation, in the language that it
+# learnt from and, without having learnt from it, in the other (`qa`: F1 of answers)
 validated() {
     local of=accuracy log="score --log $1/log.jsonl --row"
     [ "$4" != qa ] || of=f1

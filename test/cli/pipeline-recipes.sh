@@ -120,11 +120,6 @@ for x in unmt-deen analysis-deen gc-sweep xlu mono; do
         "$TOP/pipelines/plan" $x
 done | sed -n 's/^#paper\t//p' | tr ' ' '\n' | sed -n 's/^A://p' | sort -nu > tables
 is "$(echo $(cat tables))" "1 2 3 4 5 6 7 8 9 10 11"
-# and its Table 3 as ours has it
-is "$(printf 'a\tb\tc\tqueen\tkönigin\nking\tman\tfrau\t0.44\t-\n' |
-    awk -v SEED=1 -v NAME=MLM -f "$PIPE/kings-rows.awk")" \
-    "$(printf '1\tMLM\tking-man+frau\tqueen\t0.44')"
-
 # a recipe, or a part of one, cannot give one of the words another meaning
 printf 'mkdir() { :; }\nlayered() { :; }\nquick a  a : : "echo > a"\n' > exp/again.sh
 fails 1 'again.sh: line 2: layered: readonly function' env BIN="$BIN" "$PIPE/conduct" why again

@@ -1,0 +1,121 @@
+# --row: programs print rows of results.tsv (docs/formats/results.md). Values by hand, from three
+# vectors: x a e1, b e2, c -e1; z p e1, q (2, 1), r -e1.
+. "$TOP/test/cli/lib.sh"
+printf '3 2\na 1 0\nb 0 1\nc -1 0\n' > x.vec; printf '3 2\np 1 0\nq 2 1\nr -1 0\n' > z.vec
+printf 'a\tp\nb\tq\nc\tr\n' > xz; printf 'p\ta\nq\tb\nr\tc\n' > zx
+tab() { tr '\t' '|'; }
+
+# rsim: cosines of x among one another 0 -1 0, of z 2/sqrt5 -1 -2/sqrt5: correlation 1 / sqrt(3.4);
+# q is nearest to b, and a nearest to q. A system's name may have commas.
+is "$(rsim -q --src x.vec --tgt z.vec --dict xz --row "7,A, B,en-de" | tab)" \
+"7|A, B|en-de|RSIM|$(awk 'BEGIN { printf "%.6f", 1 / sqrt(3.4) }')
+7|A, B|en-de|cosine|$(awk 'BEGIN { printf "%.6f", (2 + 1 / sqrt(5)) / 3 }')
+7|A, B|en-de|aligned|1.000000
+7|A, B|de-en|aligned|0.666667
+7|A, B|en-de|above random|$(awk 'BEGIN { printf "%.6f", (2 + 1 / sqrt(5)) / 3 + 1 / 3 }')"
+# of several layers, one measure after the other; in the order of --as; in per cent; beside the
+# table
+{ cat xz; printf 'a\ta\nb\tb\nc\tc\n'; } > all
+rsim -q --src x.vec --tgt z.vec --src x.vec --tgt x.vec --dict all --row 1,M,same \
+    --as align-back%=back --as 'cosine=the *' --rows-to rows > table
+is "$(tab < rows)" "1|M|same|back layer 0|66.6667
+1|M|same|back layer 1|100
+1|M|same|the cosine layer 0|0.815738
+1|M|same|the cosine layer 1|1.000000"
+is "$(cut -f 1-2 table | tab)" "layer|pairs
+0|3
+1|3"
+# what fewer pairs than --fewest say is nan, and no row
+rsim -q --src x.vec --tgt z.vec --dict xz --fewest 4 --row 1,M,- --rows-to rows > table
+is "$(cut -f 1-6 table | tab)" "layer|pairs|rsim|cosine|align-to|align-back
+0|3|nan|nan|nan|nan"
+is "$(wc -c < rows)" 0
+
+# retrieve: accuracy both ways; a mined pair is right if its rows have one number: of 3, a-p and c-r
+is "$(retrieve -q --src x.vec --tgt z.vec --row 1,M,en-de --as '*=test *' | tab)" \
+"1|M|en-de|test accuracy|1.0000
+1|M|de-en|test accuracy|0.6667"
+is "$(retrieve -q --src x.vec --tgt z.vec --mine 0.5 --row 1,M,- --rows-to rows | cut -f 1)" \
+"1.000000
+1.000000"
+is "$(cut -f 4- rows | tab)" "pairs mined|2
+precision|1
+recall|0.666667
+F1|0.8"
+
+# dict-induce: of q the nearest is a
+is "$(dict-induce -q --src z.vec --tgt x.vec --method nn --normalize none --eval zx \
+    --row -,W,- --as hit@1=Hit --as 'hit@1%=own copy of 3' --as hit@5 | tab)" "-|W|-|Hit|0.6667
+-|W|-|own copy of 3|66.67
+-|W|-|hit@5|1.0000"
+# layers as a table: 1.96 sqrt(2/3 1/3 / 3)
+{ cat zx; printf 'p\tp\nq\tq\nr\tr\n'; } > all
+dict-induce -q --src z.vec --tgt x.vec --src z.vec --tgt z.vec --method nn --eval all \
+    --row 1,M,- --as hit@1 --rows-to rows > table
+is "$(sed -n 2p table | cut -f 1-3,7 | tab)" \
+    "0|3|0.6667|$(awk 'BEGIN { printf "%.4f", 1.96 * sqrt(2 / 27) }')"
+is "$(tab < rows)" "1|M|-|Hit@1 layer 0|0.6667
+1|M|-|Hit@1 layer 1|1.0000"
+fails 2 'several layers are only measured' dict-induce --src x.vec --tgt z.vec --src x.vec \
+    --tgt z.vec
+fails 2 '--row needs --eval' dict-induce --src x.vec --tgt z.vec --row 1,M,-
+
+# analogy: categories by name; with --targets a row is a question, and none without vectors
+printf '4 2\nking 1 1\nman 1 0\nwoman 2 0\nqueen 2 1\n' > w.vec
+printf ': royal\nking man woman queen\nking man woman duchess\n: none\nx y z w\n' > questions
+is "$(analogy -q --vec w.vec --row 1,M,- questions | tab)" "1|M|-|analogy royal|1.0000"
+is "$(printf 'king man woman\nx man woman\n' | analogy -q --vec w.vec --targets queen,man \
+    --row 2,M,- | tab)" "2|M|king-man+woman|queen|1.0000
+2|M|king-man+woman|man|$(awk 'BEGIN { printf "%.4f", 2 / sqrt(5) }')"
+
+# bleu: the metric is called as sacreBLEU calls it; half of an interval is a sixth column
+printf 'The cat sat on the mat .\nA dog ran by .\n' > ref; tr A-Z a-z < ref > hyp
+is "$(bleu -w 2 --force --lowercase -m bleu chrf --row 1,M,en-de ref < hyp | cut -f 1-4 | tab)" \
+"1|M|en-de|BLEU
+1|M|en-de|chrF2"
+is "$(bleu -w 2 --force --lowercase --row 1,M,en-de --as BLEU=BLEU-lc ref < hyp | tab)" \
+    "1|M|en-de|BLEU-lc|100.00"
+is "$(bleu --multi --row -,copying,en-de ref < ref | tab)" "-|copying|en-de|multi-bleu|100.00"
+is "$(bleu -w 1 --force --confidence --row 1,M,- ref < ref | tab)" "1|M|-|BLEU|100.0|0.0"
+fails 2 "--row is for the scores of one system" bleu --sentence-level --row 1,M,- ref
+
+# score: 2 of 4 are right, 3 of the other system
+{ printf 'label\tsentence1\tsentence2\n'
+  printf '%s\ta\tb\n' neutral entailment neutral entailment; } > gold
+printf 'neutral\n%.0s' 1 2 3 4 > one; sed '2s/.*/entailment/' one > two
+is "$(score -m accuracy --resamples 0 --row 3,M,de --as '*=NLI *' de=gold < one | tab)" \
+    "3|M|de|NLI accuracy|50.0"
+is "$(score -m accuracy --resamples 0 --trials 0 --row 3,M,- --as accuracy=SUP \
+    --as against-accuracy=ZS --as difference-accuracy=Delta gold --pred two --against one | tab)" \
+"3|M|-|SUP|75.0
+3|M|-|ZS|50.0
+3|M|-|Delta|25"
+
+# the end of a log: 36 ^ (1 / 3) = 3.302 is single tokens' perplexity, times exp(-0.05) 3.141
+printf -- '-\tsingle tokens\t-\tperplexity\t3.302\n' > unigram
+for x in 3.2 3.1; do
+    { echo '{"event":"train","step":1,"gc":0.2,"gc_constant":0.8,"perplexity":7}'
+      echo '{"event":"valid","step":1,"en.perplexity":8,"perplexity":99}'
+      echo '{"event":"valid","step":2,"en.perplexity":9,"en.accuracy":0.25,"perplexity":'$x'}'
+      printf '{"event":"valid","step":3,"perpl'; } > log
+    score --log log --unigram unigram --row 2,Y,-
+done | cut -f 4- | tab > got
+is "$(cat got)" "perplexity|3.2
+collapsed|1
+explained|0.75
+perplexity|3.1
+collapsed|0
+explained|0.75"
+is "$(score --log log --row 1,M,en --as en.accuracy=NLI | tab)" "1|M|en|NLI|0.25"
+sed 1q log > begun; fails 1 'begun: has no validation' score --log begun
+fails 1 'first line is no row' score --log log --unigram xz
+
+# what is wrong is said at once, and nothing is written
+r() { rsim -q --src x.vec --tgt z.vec --dict xz "$@"; }
+fails 2 '--row "1,MLM": expected SEED,SYSTEM,DIRECTION' r --row 1,MLM
+fails 2 'the seed "one" is neither' r --row one,MLM,-
+fails 2 '--as needs --row' r --as rsim
+fails 2 '--as speed: there is no such measure; there are rsim cosine ' r --row 1,M,- --as speed
+fails 1 '--as LANG: was not measured; there are accuracy' score -m accuracy --row 1,M,- \
+    --as LANG=x gold --pred one
+fails 2 'nowhere/rows' r --row 1,M,- --rows-to nowhere/rows
