@@ -6,7 +6,7 @@
 ##                      pages, file formats, completion, the CUDA side if it was built;
 ##                      lib/isoglot/bin there has the short names.
 ##                      SHORT=1 puts these into bin as well, COMPAT=1 those of fastBPE,
-##                      subword-nmt, Moses' scripts and GloVe (docs/compat.md); make uninstall
+##                      subword-nmt, Moses' scripts and GloVe (docs/howto/compat.md); make uninstall
 ##                      removes all of it
 PREFIX ?= /usr/local
 DESTDIR ?=

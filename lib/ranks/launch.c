@@ -162,7 +162,7 @@ const struct ranks_transport *ranks_transport(struct ranks_launch *l)
     }
     if (!so)
         err_set("MPI started this as one of several ranks, and %s; build it where mpicc is (make "
-                "mpi), or start ranks by plain TCP (docs/cluster.md)", why);
+                "mpi), or start ranks by plain TCP (docs/howto/cluster.md)", why);
     else if (!open.p) err_set("%s has no ranks_mpi", object);
     else err_set("%s is of another build (ABI %d, not %d)", object, t ? t->abi : 0, RANKS_ABI);
     return NULL;

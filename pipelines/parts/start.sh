@@ -18,7 +18,7 @@ start_from() {
             case " $langs " in *" $l "*) ;; *)
                 refuse "$1" "the model in ${!1} knows $langs, not $l";; esac
         done
-        start_codes=$(find "$f" -maxdepth 2 -name codes)
+        start_codes=$(find -L "$f" -maxdepth 2 -name codes)     # best and last are links
         start=$(quoted "$f") start_reads=$(listed "$f/")
         return
     fi

@@ -1,4 +1,4 @@
-# A Python user's way: docs/python.md from top to bottom, every line as it stands there, and
+# A Python user's way: docs/howto/python.md from top to bottom, every line as it stands there, and
 # docs/formats/read.py on the samples of its formats. What needs Python runs where ISOGLOT_PYTHON
 # (python3) has the packages that a block imports, and says which blocks those were.
 . "$TOP/test/cli/lib.sh"
@@ -12,19 +12,19 @@ awk '/^```(sh|python)$/ { kind = substr($0, 4); file = sprintf("%02d.", ++n) kin
     /^```$/ { out = kind == "python" ? sprintf("%02d.out", n) : ""; file = ""; next }
     file { print > file; next }
     out && /^    / { print substr($0, 5) > out; next }
-    out && NF { out = "" }' "$TOP/docs/python.md"
+    out && NF { out = "" }' "$TOP/docs/howto/python.md"
 ran=0 left=
 for f in [0-9]*.sh [0-9]*.python; do echo "$f"; done | sort > blocks
-[ "$(wc -l < blocks)" -ge 17 ] || fail "docs/python.md: its blocks are not found"
+[ "$(wc -l < blocks)" -ge 17 ] || fail "docs/howto/python.md: its blocks are not found"
 while read -r f; do
     case $f in
-    *.sh) bash -e "$f" > sh.out 2>&1 || { cat "$f" sh.out; fail "docs/python.md, block ${f%.*}"; };;
+    *.sh) bash -e "$f" > sh.out 2>&1 || { cat "$f" sh.out; fail "docs/howto/python.md, block ${f%.*}"; };;
     *)  awk 'NF && !/^ / { n++ } END { exit n > 5 }' "$f" || fail "block $f has more than 5 lines"
-        [ -s "${f%.*}.out" ] || fail "docs/python.md does not say what block $f prints"
+        [ -s "${f%.*}.out" ] || fail "docs/howto/python.md does not say what block $f prints"
         if "$python" "$f" > got 2> err; then same got "${f%.*}.out"; ran=$((ran + 1))
         elif grep -qE '(ModuleNotFoundError: No module|ImportError:.*(PyTorch|torch))' err; then
             left+=" $(grep -m 1 -oE '^(import|from) [a-z]+' "$f" | cut -d ' ' -f 2)"
-        else cat "$f" err; fail "docs/python.md, block $f"; fi;;
+        else cat "$f" err; fail "docs/howto/python.md, block $f"; fi;;
     esac
 done < blocks
 
@@ -48,4 +48,4 @@ else
     echo "[  SKIPPED ] docs/formats/read.py: $python has no NumPy"
 fi
 [ -z "$left" ] ||
-    echo "[  SKIPPED ] docs/python.md: $ran blocks ran; $python lacks what others import:$left"
+    echo "[  SKIPPED ] docs/howto/python.md: $ran blocks ran; $python lacks what others import:$left"
