@@ -24,7 +24,7 @@ static const struct opt pair_rows[] = {
       "sentence pairs in the model's tokens (text or shards) or, with --raw, plain; once for each "
       "pair of languages" },
     { "valid", 0, OPT_LIST(inputs, valid_parallel), "SRC-TGT=F,G",
-      "sentence pairs to validate on: each sentence's translation is searched for among all" },
+      "sentence pairs to validate on: how many sentences retrieve their translation among all" },
     { "batch|batch-size", 0, OPT_INT(inputs, sentences), "N",
       "sentence pairs per micro-batch", .min = 1, .max = 65535 },
     { "valid-sentences", 0, OPT_INT(inputs, valid_sentences), "N",

@@ -41,11 +41,11 @@ static const struct opt rows[] = {
       "export: layout to write: bert, roberta, xlm-roberta, xlm, bart or mbart (default: the one "
       "the model came from, or one that fits)" },
     { "src|lang", 's', OPT_STR(options, src), "LANG",
-      "export: source language; it is folded into the positions where the layout has no "
-      "languages" },
+      "export: source language; its embedding is added to the position embeddings if the target "
+      "format has none for languages" },
     { "tgt", 0, OPT_STR(options, tgt), "LANG",
-      "export: target language; it is folded into the positions where the layout has no "
-      "languages" },
+      "export: target language; its embedding is added to the position embeddings if the target "
+      "format has none for languages" },
     { "mask-vocab", 0, OPT_FLAG(options, mask), "",
       "export: let a translation model choose only words of the target language, as translate "
       "does" },

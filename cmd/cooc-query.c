@@ -48,7 +48,7 @@ static const struct opt how_rows[] = {
 };
 static const struct opt_group groups[] = {
     { "What to do (without any: look up words, or pairs from standard input)", task_rows, &o },
-    { "Which and how", how_rows, &o },
+    { "Selection and output", how_rows, &o },
     { 0 }
 };
 

@@ -67,7 +67,8 @@ static const struct opt_group groups[] = {
 
 static const struct prog prog = { "derive-lang", "[options] [FILE...] > derived",
     "Derives a language from text, tagged text, sentence pairs or trees: re-ordered, inverted,\n"
-    "transliterated, in this order. Labels move with their words, lines keep their places.",
+    "transliterated, in this order. Tags follow their words; output lines correspond to input\n"
+    "lines.",
     "Examples:\n"
     "  derive-lang --inv --trans < en.bpe > x.bpe\n"
     "  derive-lang --trans --vocab < vocab > vocab2\n"

@@ -139,7 +139,7 @@ static const struct opt_group groups[] = {
     { "Options", rows, &o },
     { 0, vectors_rows, &reading },
     { "Map", map_rows, &o },
-    { "Re-estimation in the space of all contexts", context_rows, &o },
+    { "Refinement on full co-occurrence vectors", context_rows, &o },
     { "Dictionary", dict_rows, &o },
     { "Rows of results.tsv", result_options_rows, &as_rows },
     { 0 }

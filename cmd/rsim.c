@@ -51,9 +51,9 @@ static const struct prog prog = {
     "Measures how alike two spaces of vectors are over translation pairs.",
     "Prints a line of column names, then for each --src/--tgt: layer (from 0), pairs, rsim, mean\n"
     "cosine, and the shares of pairs whose translation is the nearest neighbour, from source to\n"
-    "target and back; half of the 95% interval of each; then the mean cosine of all pairs of\n"
-    "words that are not translations, by how much the translations' mean exceeds it, and half of\n"
-    "that difference's interval. `plot rsim` draws it.\n",
+    "target and back, each with the half-width of its 95% interval; then the mean cosine of all\n"
+    "pairs of words that are not translations, the difference of the translations' mean from it,\n"
+    "and the half-width of the difference's 95% interval. `plot rsim` draws it.\n",
     .part = { &kern_part, &csls_part }
 };
 

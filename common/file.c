@@ -412,8 +412,7 @@ int file_rename(const char *from, const char *to)
     tmp_changed();
     if (r < 0) err_sys("%s: cannot rename the temporary file", to);
     if (r == 0 && sync_folder(dir) < 0)
-        msg_warn("%s: is written, but may not outlast a power failure: its folder cannot be "
-                  "flushed to disk: %s", to, strerror(errno));
+        msg_warn("%s: written, but not synced to disk: its folder: %s", to, strerror(errno));
     close(dir);
     return r;
 }

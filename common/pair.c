@@ -104,7 +104,7 @@ int out_commit_pair(struct out *rows, struct out *words)
         return r;
     }
     if (dir_sync(dir) < 0)
-        msg_warn("%s: is written, but may not outlast a power failure: %s", out_path(rows),
+        msg_warn("%s: written, but not synced to disk: %s", out_path(rows),
                  err_msg());
     free(dir);
     out_renamed(words);

@@ -40,8 +40,8 @@ static int compare(const char *path, const char *sum, const char *line, size_t n
     if (n < head + 2 || memcmp(line, TAG, sizeof TAG - 1) || memchr(line, '\n', n) != line + n - 1
         || strspn(line + sizeof TAG - 1, "0123456789abcdef") != SUM_HEX
         || memcmp(line + head - 2, "  ", 2))
-        return err_set("%s: damaged: not one line \"%s<16 digits>  NAME\"; remove it if it is "
-                       "another program's", sum, TAG);
+        return err_set("%s: damaged: not one line \"%s<16 digits>  NAME\"; delete it if "
+                       "another program wrote it", sum, TAG);
     if (sum_hex(path, hex) < 0) return -1;
     if (!memcmp(line + sizeof TAG - 1, hex, SUM_HEX)) return 0;
     return err_set("%s: damaged or changed: its checksum is %s, not %.16s as in %s, which you may "
@@ -137,7 +137,7 @@ static int replace(struct out *o, struct out *s, const char *dir)
     }
     if (r < 0 && !lost) put_back(&old_sum);
     if (r == 0 && dir_sync(dir) < 0)
-        msg_warn("%s: is written, but may not outlast a power failure: %s", path, err_msg());
+        msg_warn("%s: written, but not synced to disk: %s", path, err_msg());
     forget(&old);
     forget(&old_sum);
     return r;

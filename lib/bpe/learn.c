@@ -430,8 +430,8 @@ int bpe_learn(const struct word *words, size_t n, const struct learn_options *o,
     size_t merges = o->merges, characters = l.names.n - 1;
     if (o->total_symbols && merges <= characters) {
         learn_free(&l);
-        return err_set("the text has %zu characters (one that ends a word is another), so %zu "
-                       "symbols in all leave no operation to learn; give more than %zu",
+        return err_set("the text has %zu distinct characters (word-final ones counted separately), "
+                       "so %zu symbols in all leave no merge to learn; give more than %zu",
                        characters, merges, characters);
     }
     if (o->total_symbols) merges -= characters;

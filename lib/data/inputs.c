@@ -30,8 +30,8 @@ const struct opt inputs_text_rows[] = {
       "join sentence pairs into examples of up to N tokens on each side; 0: one pair per example",
       .min = 0, .max = 4096 },
     { "specific", 0, OPT_I64(inputs, specific), "N",
-      "count as words of one language only the whole words that occur more than N times in its "
-      "training text and at most N times in the other's (objective scs, --dict-refresh)",
+      "treat a word as language-specific if it occurs more than N times in one language and at "
+      "most N times in the other (objective scs, --dict-refresh)",
       .min = 0, .max = 1e15 },
     { "alpha|lg-sampling-factor", 0, OPT_REAL(inputs, alpha), "A",
       "draw languages by p ~ sentences^A", .min = 0, .max = 10 },
@@ -41,8 +41,8 @@ const struct opt inputs_text_rows[] = {
       "fill --stream's N tokens with whole sentences, each in <s> and </s>; longer ones are left "
       "out" },
     { "documents", 0, OPT_INT(inputs, documents), "N",
-      "train on two neighbouring segments of a document, <s> a </s> b </s>, of up to N tokens with "
-      "these, half of them in reverse order; an empty line ends a document; 0: on sentences",
+      "train on pairs of consecutive segments, <s> a </s> b </s>, of up to N tokens in all; half "
+      "are swapped. Documents end at an empty line. 0: on sentences",
       .min = 0, .max = 4096 },
     { 0 }
 };

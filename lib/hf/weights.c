@@ -106,7 +106,7 @@ struct weights *weights_open(const char *dir)
         if (file_exists(w->path)) rc = i % 2 ? open_index(w, dir) : open_single(w, dir, names[i]);
     }
     if (rc == 1)
-        rc = err_set("%s: has none of model.safetensors, pytorch_model.bin and their .index.json",
+        rc = err_set("%s: no model.safetensors or pytorch_model.bin (nor an .index.json of either)",
                      dir);
     if (rc == 0 && w->n) qsort(w->entry, (size_t)w->n, sizeof *w->entry, by_name);
     for (int i = 1; i < w->n && rc == 0; i++)

@@ -234,12 +234,13 @@ const struct opt masking_rows[] = {
     { "mask-prob|word-pred", 0, OPT_REAL(masking, select), "P",
       "share of the tokens that are predicted", .min = 0.0001, .max = 1 },
     { "mask-token", 0, OPT_REAL(masking, mask), "P",
-      "share of the predicted tokens that are replaced by <mask>", .min = 0, .max = 1 },
+      "share of the predicted tokens replaced by <mask>", .min = 0, .max = 1 },
     { "mask-keep", 0, OPT_REFUSED, "P",
       "it would be read in two ways; write --mask-token for the share of the predicted tokens that "
       "are replaced by <mask>, --mask-random for random words; the rest stay as they are" },
     { "mask-random", 0, OPT_REAL(masking, random), "P",
-      "share of the predicted tokens that read a random word; what is left reads itself", .min = 0,
+      "share of the predicted tokens replaced by a random word; the rest stay as they are",
+      .min = 0,
       .max = 1 },
     { "mask-scheme", 0, OPT_CHOICE(masking, scheme), "token|word|span|ngram|pmi",
       "units to mask: single tokens, whole words, spans (SpanBERT), word n-grams "

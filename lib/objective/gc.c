@@ -146,7 +146,7 @@ static const struct opt rows[] = {
       "regress products of states with states (Eq. 3) or of states with output embeddings (Eq. "
       "6)" },
     { "gc-targets", 0, OPT_CHOICE(gc, how.targets), "masked|selected",
-      "targets are positions that read <mask>, or all predicted ones" },
+      "targets: positions whose input is <mask> (masked), or all predicted ones (selected)" },
     { "gc-mean", 0, OPT_CHOICE(gc, how.mean), "targets|pairs",
       "mean over targets of the sum over their neighbours (the paper), or over pairs with X > 0 "
       "(its authors' code)" },
@@ -165,7 +165,7 @@ static const struct opt rows[] = {
     { "gc-alpha", 0, OPT_REAL(gc, values.alpha), "A", "the power A in the weight f", .min = 0,
       .max = 10 },
     { "gc-raw-weights", 0, OPT_FLAG(gc, values.raw_f), NULL,
-      "take f of the counts before their normalisation by c_lang" },
+      "compute f from the counts before they are normalised by c_lang" },
     { "gc-side", 0, OPT_CHOICE(gc, side), "dec|enc",
       "with objective mass: regress the decoder's states, or the encoder's" },
     { "gc-skip", 0, OPT_LIST(gc, skip), "TOKENS",

@@ -21,12 +21,12 @@ struct mass { double share; int min_len; bool see_masked; struct setup s; };
 
 static const struct opt options[] = {
     { "mass-span", 0, OPT_REAL(mass, share), "P",
-      "MASS: share of a sentence, <s> and </s> included, that the decoder writes", .min = 0.01,
+      "share of a sentence, <s> and </s> included, that the decoder writes", .min = 0.01,
       .max = 0.99 },
     { "mass-min-len", 0, OPT_INT(mass, min_len), "N",
-      "MASS: leave out sentences of fewer tokens", .min = 1, .max = 4094 },
+      "leave out sentences of fewer tokens", .min = 1, .max = 4094 },
     { "mass-see-masked", 0, OPT_FLAG(mass, see_masked), NULL,
-      "MASS: let the decoder attend to rows that read <mask>, too" },
+      "let the decoder attend to masked positions, too" },
     { 0 }
 };
 

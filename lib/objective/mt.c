@@ -46,7 +46,7 @@ const struct objective objective_mt = {
 
 const struct objective objective_pseudo = {
     .name = "pseudo",
-    .about = "translate pseudo-pairs, to begin with",
+    .about = "warm up on word-by-word pseudo-pairs",
     .used_by = OBJECTIVE_TASK,
     .self = sizeof(struct seq2seq_self),
     .batch = &batch_seq2seq,

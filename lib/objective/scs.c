@@ -51,31 +51,31 @@ struct scs {
 
 static const struct opt rows[] = {
     { "scs-rate", 0, OPT_STR(scs, rate), "A:B",
-      "SCS: switch between these shares of the tokens of a sentence (default: 0.10:0.15)" },
+      "switch between these shares of the tokens of a sentence (default: 0.10:0.15)" },
     { "scs-units", 0, OPT_CHOICE(scs, units), "word|token",
-      "SCS: switch only tokens that are whole words in the text, or any" },
+      "switch only tokens that are whole words in the text, or any" },
     { "scs-sources", 0, OPT_CHOICE(scs, sources), "specific|any",
-      "SCS: switch words that only their own language has (--specific), or any word" },
+      "switch words that only their own language has (--specific), or any word" },
     { "scs-langs", 0, OPT_FLAG(scs, langs), NULL,
-      "SCS: give a switched token the language embedding of the other language" },
+      "give a switched token the language embedding of the other language" },
     { "scs-from", 0, OPT_CHOICE(scs, asked_from), "auto|pass|clean|table",
-      "SCS: take the expected words from MLM's pass of the step, from one more pass over the "
+      "take the expected words from MLM's pass of the step, from one more pass over the "
       "sentences as they are, or from the embeddings: the nearest words of the same language "
       "(auto: pass with objective mlm, table with mass)" },
     { "scs-table-temperature", 0, OPT_FLOAT(scs, table_temperature), "T",
-      "SCS: with --scs-from table, their probabilities are softmax(cosine / T)", .min = 1e-4,
+      "with --scs-from table, their probabilities are softmax(cosine / T)", .min = 1e-4,
       .max = 1e4 },
-    { "scs-k", 0, OPT_INT(scs, how.k), "N", "SCS: number of words to mix, on either side", .min = 1,
+    { "scs-k", 0, OPT_INT(scs, how.k), "N", "number of words to mix, on either side", .min = 1,
       .max = SCS_MOST },
     { "scs-neighbours", 0, OPT_INT(scs, how.neighbours), "N",
-      "SCS: nearest switched rows in CSLS's mean, which penalises hubs", .min = 1,
+      "nearest switched rows in CSLS's mean, which penalises hubs", .min = 1,
       .max = SCS_MOST },
     { "scs-temperature", 0, OPT_FLOAT(scs, how.temperature), "T",
-      "SCS: weights of the words found are softmax(CSLS / T)", .min = 1e-4, .max = 1e4 },
+      "weights of the words found are softmax(CSLS / T)", .min = 1e-4, .max = 1e4 },
     { "scs-norm", 0, OPT_CHOICE(scs, norm), "none|keep",
-      "SCS: length of the mixture: as it comes, or that of the words it mixes" },
+      "length of the mixture: as it comes, or that of the words it mixes" },
     { "scs-detach", 0, OPT_FLAG(scs, detach), NULL,
-      "SCS: give the embeddings of mixed words no gradient" },
+      "give the embeddings of mixed words no gradient" },
     { 0 }
 };
 

@@ -17,10 +17,8 @@ const struct opt plot_rows[] = {
     { "x", 'x', OPT_STR(plot_options, x), "FIELD",
       "curves: field for the x axis (default: step; also tokens, time)" },
     { "label", 0, OPT_LIST(plot_options, labels), "NAME",
-      "name in the legend, one per file (default: from the paths); tables of one name are "
-      "repeated runs, drawn as mean and 95% interval, and logs of one name have one colour and a "
-      "line "
-      "style each" },
+      "name in the legend, one per file (default: from the paths). Files of the same name are "
+      "repeated runs: tables are averaged, with a 95% interval; logs share a colour" },
     { "log-y", 0, OPT_FLAG(plot_options, log_y), 0, "use a logarithmic y axis" },
     { "range", 0, OPT_STR(plot_options, range), "LOW:HIGH", "range of the y axis" },
     { 0 }

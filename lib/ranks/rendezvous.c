@@ -326,7 +326,7 @@ static int late(const struct reception *r, double patience)
     else if (r->refused)
         snprintf(others, sizeof others, " (%d callers that are no ranks of it were refused)",
                  r->refused);
-    return err_set("rank %d of %d%s has not come to port %d within %.0f seconds%s; %s are set: "
+    return err_set("rank %d of %d%s did not connect to port %d within %.0f seconds%s; %s are set: "
                    "unset them (or ISOGLOT_RANKS=none) to run alone",
                    first, t->place.size, more, t->at.port, patience, others, t->at.variables);
 }

@@ -8,8 +8,8 @@
 
 const struct opt reader_rows[] = {
     { "raw", 0, OPT_FLAG(reader_options, raw), NULL,
-      "text is plain text: made into the model's tokens, and back, as the model's folder says, by "
-      "whatever tokeniser it has" },
+      "read and write plain text, cut into the model's tokens and joined again by whatever "
+      "tokeniser the model's folder has" },
     { "max-unknown", 0, OPT_REAL(reader_options, unknown.most), "SHARE",
       "refuse an input of which more than this share of the tokens is unknown to the model; 1: "
       "take any",

@@ -16,7 +16,7 @@ const struct opt task_data_rows[] = {
       "mt: parallel training text (in the model's tokens, shards, or with --raw plain text); give "
       "both directions to train both" },
     { "pseudo", 0, OPT_LIST(inputs, pseudo), "SRC-TGT=F,G",
-      "unmt: pseudo-pairs (F made word by word from the real G)" },
+      "unmt: pseudo-pairs (F is the real G translated word by word)" },
     { "valid", 0, OPT_LIST(inputs, valid), "LANG=FILE",
       "validation text: for translation SRC-TGT=F,G; for tasks with a head labelled text, of which "
       "the first file picks the best model and the others are only reported" },

@@ -38,16 +38,16 @@ const struct opt trainer_rows[] = {
     { "tensorboard", 0, OPT_FLAG(trainer_options, tensorboard), "",
       "also write event files for TensorBoard, into the run folder's tensorboard/" },
     { "gradient-tree", 0, OPT_FLAG(trainer_options, tree), "",
-      "add the gradients of a step's micro-batches by a fixed tree, as ranks do (mpirun, srun): "
-      "the bytes of a run with any number of ranks" },
+      "add up a step's micro-batches in the fixed order that ranks use (mpirun, srun): one process "
+      "then gives the same bytes as any number of ranks" },
     { "wire", 0, OPT_CHOICE(trainer_options, wire), "float32|bf16",
-      "numbers in which gradients are added and travel between ranks; bf16: half the bytes, every "
-      "sum is rounded, also in one process" },
+      "precision in which gradients are sent and added up across ranks; bf16 halves the traffic "
+      "and rounds every sum, also in one process" },
     { "share-optimizer", 0, OPT_FLAG(trainer_options, share_optimizer), "",
       "with ranks: each keeps its part of the optimiser's state, so that one of N ranks needs "
       "8 (N - 1) / N bytes less per parameter; every file has the same bytes" },
     { "rank-timeout", 0, OPT_TIME(trainer_options, rank_timeout), "T",
-      "with ranks: when one has been silent for T seconds, name it and end all ranks" },
+      "with ranks: when one has been silent for T seconds, name it and stop all of them" },
     { "write-batches", 0, OPT_STR(trainer_options, write_batches), "DIR",
       "write every micro-batch, as the model reads it, to this folder as a safetensors file" },
     { "stop-after", 0, OPT_TIME(trainer_options, stop_after), "T",

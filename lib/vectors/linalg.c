@@ -42,8 +42,8 @@ int pca(const float *X, uint32_t n, int d, int k, float *to, double *share)
 {
     size_t dd = (size_t)d;
     if ((uint32_t)k > n || k > d)
-        return err_set("%d principal components of %u vectors of %d dimensions: there are fewer", k,
-                       n, d);
+        return err_set("cannot take %d principal components of %u vectors of %d dimensions", k, n,
+                       d);
     double *mean = means(X, n, d), *C = mem_alloc(dd * dd * sizeof *C),
            *VT = mem_alloc(dd * dd * sizeof *VT), *s = mem_alloc(dd * sizeof *s), all = 0;
     scatter(X, n, d, mean, C);

@@ -31,7 +31,7 @@ for item in "${items[@]}"; do
     done
 done
 none_bad
-[ "$n" -ge 100 ] || refuse PARALLEL "$n pairs in all, of which nothing can be learnt; some" \
+[ "$n" -ge 100 ] || refuse PARALLEL "$n pairs in all are too few to learn from; some" \
     "thousands make a first translator"
 [ "$n" -ge 1000 ] || note "PARALLEL: $n pairs in all are few: expect single words to be right and" \
     "hardly a sentence; some thousands make a first translator, START= a model that knows the" \

@@ -91,7 +91,7 @@ kept o.npy o.npy.words -- embed -q --threads 1 --from-cooc t.cooc --min-count 1 
 # happen to it
 n=$(calls fsync binarize -q -v v -l en -o o t)
 faulty fsync:$n:fail binarize -q -v v -l en -o o t 2> err
-grep -q 'o: is written, but may not outlast a power failure' err; same o t.shd
+grep -q 'o: written, but not synced to disk' err; same o t.shd
 
 # What a killed process left beside an output goes with the next one that writes it: its file, its
 # folder; not that of a process that lives, nor one whose writer, on another machine, holds its

@@ -128,7 +128,7 @@ edit xlmr 's/^//'; sed -i 's/"weight_map": {/&"weight_map": 1, "weight_map": 2,/
 fails 1 'index.json:[0-9]+: the key "weight_map" is given twice' ckpt import -o x broken-hf
 edit bert ''; rm broken-hf/vocab.txt; fails 1 'has no tokeniser file' ckpt import -o x broken-hf
 edit bert ''; rm broken-hf/model.safetensors
-fails 1 'has none of model.safetensors' ckpt import -o x broken-hf
+fails 1 'no model.safetensors or pytorch_model.bin' ckpt import -o x broken-hf
 edit xlmr ''; rm broken-hf/model-00002-of-00003.safetensors
 fails 1 'model-00002-of-00003' ckpt import -o x broken-hf
 refuse bart 's/"decoder_ffn_dim": 64/"decoder_ffn_dim": 32/' \

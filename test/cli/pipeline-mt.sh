@@ -37,7 +37,7 @@ noted() {       # PATTERN SETTING...: one note beside the one about few pairs, o
 head -n 50 en > fifty.en; head -n 50 de > fifty.de; head -n 479 de > short.de
 sed 's/.*//' en > blank; : > empty
 refused mt 'PARALLEL: not given; say for example PARALLEL="de-en=pairs.de,pairs.en"'
-refused mt 'PARALLEL: 50 pairs in all, of which nothing can be learnt' \
+refused mt 'PARALLEL: 50 pairs in all are too few to learn from' \
     PARALLEL=de-en=fifty.de,fifty.en
 refused mt 'PARALLEL: short.de has 479 lines and en 480: they are not aligned' \
     PARALLEL=de-en=short.de,en

@@ -53,7 +53,7 @@ fails 1 'ISOGLOT_RANKS=4: expected auto, mpi, tcp or none' \
 RANK=1 WORLD_SIZE=2 MASTER_ADDR=localhost ISOGLOT_RANKS=none "${run[@]}" --steps 1 --out none
 RANK=1 WORLD_SIZE=2 "${run[@]}" --steps 1 --out part        # no MASTER_ADDR
 is "$(hashes part)" "$(hashes none)" "variables that are not meant"
-fails 1 'rank 1 of 2 has not come to port [0-9]+ within 4 seconds; .*unset them' \
+fails 1 'rank 1 of 2 did not connect to port [0-9]+ within 4 seconds; .*unset them' \
     env RANK=0 WORLD_SIZE=2 MASTER_ADDR=localhost MASTER_PORT="$(free_port)" \
     "${run[@]}" --steps 1 --rank-timeout 1 --out no
 fails 1 'rank 1 of 2: no rank 0 at 127.0.0.1:[0-9]+ within 4 seconds: nobody listens there' \

@@ -71,7 +71,7 @@ for line in '' 'XXH3_' "XXH3_0000000000000000 x" 'XXH3_0000000000000000  ' \
     "$(cat other.sum; echo y)" \
     "$(tr a-f A-F < other.sum)" "$(md5sum other)"; do
     printf '%s\n' "$line" > other.sum
-    fails 1 'other.sum: damaged: not one line .*; remove it if it is another program' \
+    fails 1 'other.sum: damaged: not one line .*; delete it if another program wrote it' \
         "${dict[@]}" other
 done
 "${dict[@]}" - < other | cmp - out

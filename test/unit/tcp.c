@@ -243,7 +243,7 @@ static void strangers_are_let_go(void **state)
         struct ranks_launch l = at(0, 2, port);
         struct rank r = { .t = ranks_tcp(&l) };
         CHECK(r.t->start(&r.ctx, &r.place, 2) == -1);
-        CHECK(strstr(err_msg(), "rank 1 of 2 has not come"));
+        CHECK(strstr(err_msg(), "rank 1 of 2 did not connect"));
         CHECK(strstr(err_msg(), "2 callers that are no ranks of it were refused"));
         _exit(0);
     }
