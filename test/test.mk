@@ -44,11 +44,13 @@ cli-parts: $(BINS) $(if $(SAN),,$(if $(MPICC),$(MPI_LIB))) $(TOOLS:%=$(O)/test/t
 
 ## make mutants       plants each mistake of test/mutants in a copy and runs the test that must see
 ##                      it; ends with "N passed, N failed"; M="word word" only those about a word;
+##                      CHANGED=1 those of files that main has otherwise (CHANGED=REV: REV has);
 ##                      FIXED=1 the ones of .ci/run; LIST=1 only lists them; RANDOM=50 SEED=1
 ##                      plants so many that are drawn instead
 .PHONY: mutants
 mutants: setup
 	@test/mutants/run $(if $(LIST),--list) $(if $(FIXED),--fixed) \
+	    $(if $(CHANGED),--changed $(CHANGED)) \
 	    $(if $(RANDOM),--drawn $(RANDOM) $(or $(SEED),1)) $(M)
 
 # what tests preload into a program (restart.sh; durable.sh; faults-*.sh); no sanitizer of its own

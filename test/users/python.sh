@@ -18,7 +18,8 @@ for f in [0-9]*.sh [0-9]*.python; do echo "$f"; done | sort > blocks
 [ "$(wc -l < blocks)" -ge 17 ] || fail "docs/howto/python.md: its blocks are not found"
 while read -r f; do
     case $f in
-    *.sh) bash -e "$f" > sh.out 2>&1 || { cat "$f" sh.out; fail "docs/howto/python.md, block ${f%.*}"; };;
+    *.sh) bash -e "$f" > sh.out 2>&1 ||
+        { cat "$f" sh.out; fail "docs/howto/python.md, block ${f%.*}"; };;
     *)  awk 'NF && !/^ / { n++ } END { exit n > 5 }' "$f" || fail "block $f has more than 5 lines"
         [ -s "${f%.*}.out" ] || fail "docs/howto/python.md does not say what block $f prints"
         if "$python" "$f" > got 2> err; then same got "${f%.*}.out"; ran=$((ran + 1))
@@ -48,4 +49,4 @@ else
     echo "[  SKIPPED ] docs/formats/read.py: $python has no NumPy"
 fi
 [ -z "$left" ] ||
-    echo "[  SKIPPED ] docs/howto/python.md: $ran blocks ran; $python lacks what others import:$left"
+    echo "[  SKIPPED ] python.md: $ran blocks ran; $python lacks what others import:$left"

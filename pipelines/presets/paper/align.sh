@@ -1,6 +1,7 @@
 # ALIGN-MLM's setting (Tang et al. 2022, appendix G and its authors' script); what each experiment
 # compares is in parts/derived-values.sh.
-setting PLAN_NOTE "for a cluster: DEVICE=cuda, RANKS, LAUNCH_CPU, LAUNCH_GPU (docs/howto/cluster.md)"
+setting PLAN_NOTE "for a cluster: DEVICE=cuda, RANKS, LAUNCH_CPU, LAUNCH_GPU
+    (docs/howto/cluster.md)"
 setting PRECISION auto
 precision=$PRECISION
 setting DERIVED_LINES 100000000

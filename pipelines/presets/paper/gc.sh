@@ -1,6 +1,7 @@
 # MLM-GC's own setting (Ai and Fang 2023, sections 4 and 5.2, appendix A.2.2), every value the
 # paper's or, where it says "identical to XLM", XLM's (reference/paper/values.tsv).
-setting PLAN_NOTE "for a cluster: DEVICE=cuda, RANKS, LAUNCH_CPU, LAUNCH_GPU (docs/howto/cluster.md)"
+setting PLAN_NOTE "for a cluster: DEVICE=cuda, RANKS, LAUNCH_CPU, LAUNCH_GPU
+    (docs/howto/cluster.md)"
 setting PRECISION auto
 precision=$PRECISION
 # Tables 1 to 3 and Figures 1 to 3 are of 12 layers and Wikipedia, translation of 6 + 6 and
