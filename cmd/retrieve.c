@@ -59,7 +59,8 @@ static struct result_rows *row;
 
 static const struct prog prog = {
     "retrieve", "--src A.vec --tgt B.vec", "Finds translations of sentences by their vectors.",
-    "Without --mine: accuracy@1 in both directions (row i of one file translates row i of the other).\n"
+    "Without --mine: accuracy@1 in both directions; row i of one file translates row i of the\n"
+    "other.\n"
     "\nExamples:\n  retrieve --src deu.npy --tgt eng.npy --score ratio\n"
     "  retrieve --src de.0.npy --tgt en.0.npy --src de.1.npy --tgt en.1.npy > layers.tsv\n"
     "  plot hits layers.tsv > layers.svg\n"

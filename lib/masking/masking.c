@@ -240,8 +240,7 @@ const struct opt masking_rows[] = {
       "are replaced by <mask>, --mask-random for random words; the rest stay as they are" },
     { "mask-random", 0, OPT_REAL(masking, random), "P",
       "share of the predicted tokens replaced by a random word; the rest stay as they are",
-      .min = 0,
-      .max = 1 },
+      .min = 0, .max = 1 },
     { "mask-scheme", 0, OPT_CHOICE(masking, scheme), "token|word|span|ngram|pmi",
       "units to mask: single tokens, whole words, spans (SpanBERT), word n-grams "
       "(ALBERT), the n-grams of --mask-ngrams (PMI-Masking)" },

@@ -184,7 +184,7 @@ plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict d.tsv > x.svg 2> note &&
     fail "two points are too few"
 left='left out 1 with several words, 1 with a word without a vector, 1 repeated'
 grep -q "d.tsv: 1 pairs; $left" note
-fails 1 'cannot take 3 principal components' plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --dict d.tsv
+fails 1 'cannot take 3 principal' plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --dict d.tsv
 fails 1 '10 points are too few for a perplexity of 30' plot tsne -q en=$g/tsne.a.vec \
     de=$g/tsne.b.vec --dict $g/tsne.dict --pairs 5
 printf 'x\ty\n' > d.tsv; fails 1 'd.tsv: no pair' plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec \
