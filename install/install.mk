@@ -8,6 +8,7 @@
 ##                      SHORT=1 puts these into bin as well, COMPAT=1 those of fastBPE,
 ##                      subword-nmt, Moses' scripts and GloVe (docs/howto/compat.md); make uninstall
 ##                      removes all of it
+## make install-lib   libisoglot.a, isoglot.h and isoglot.pc for C programs (docs/example.c)
 PREFIX ?= /usr/local
 DESTDIR ?=
 bindir := $(DESTDIR)$(PREFIX)/bin
@@ -16,12 +17,15 @@ man5dir := $(DESTDIR)$(PREFIX)/share/man/man5
 compdir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+includedir := $(DESTDIR)$(PREFIX)/include
+archivedir := $(DESTDIR)$(PREFIX)/lib
 # these three are isoglot's alone
 datadir := $(DESTDIR)$(PREFIX)/share/isoglot
 docdir := $(DESTDIR)$(PREFIX)/share/doc/isoglot
 libdir := $(DESTDIR)$(PREFIX)/lib/isoglot
 SBATCH := $(notdir $(wildcard pipelines/*.sbatch))
-INSTALLED = $(SBATCH:%=$(bindir)/%) $(zshdir)/_isoglot $(man5dir)/isoglot-formats.5 \
+INSTALLED = $(includedir)/isoglot.h $(archivedir)/libisoglot.a $(archivedir)/pkgconfig/isoglot.pc \
+    $(SBATCH:%=$(bindir)/%) $(zshdir)/_isoglot $(man5dir)/isoglot-formats.5 \
     $(foreach p,isoglot $(PROGRAMS:%=isoglot-%),\
     $(bindir)/$p $(mandir)/$p.1 $(compdir)/$p $(fishdir)/$p.fish)
 COMPAT_NAMES := fast subword-nmt learn_bpe.py apply_bpe.py get_vocab.py tokenizer.perl \
@@ -44,7 +48,7 @@ $(O)/man/isoglot.1: docs/man/isoglot.1.in docs/man/page.awk $(O)/bin/tokenize
 any_program := $(subst $() $(),|,$(strip $(PROGRAMS)))
 page = sed -E '/^\./ s/\b(Xr|Nm) ($(any_program))( |$$)/\1 isoglot-\2\3/g; \
     s/^\.Dt ($(shell echo '$(any_program)' | tr a-z A-Z)) /.Dt ISOGLOT-\1 /' $1
-.PHONY: man install uninstall
+.PHONY: man install install-lib uninstall
 # Names that make or a shell would take apart, or a program for an option, are refused first.
 export ASKED_DESTDIR = $(value DESTDIR)
 export ASKED_PREFIX = $(value PREFIX)
@@ -84,6 +88,23 @@ install: build-all man
 	@[ -z '$(COMPAT)' ] || { install -m 755 install/compat $(libdir)/compat && cd $(bindir) && \
 	    for n in $(COMPAT_NAMES); do ln -sf ../lib/isoglot/compat $$n; done; }
 	@echo "installed in $(DESTDIR)$(PREFIX): isoglot$(if $(SHORT), and the short names,)"
+
+# The library for C programs: lib/api/isoglot.h and what it needs, as one object that has no other
+# global name than isoglot_*, so that none meets one of a stranger's.
+$(O)/lib/libisoglot.a: $(O)/lib/api/isoglot.o $(EVERY_AR)
+	@mkdir -p $(@D)
+	@$(CROSS)ld -r -o $(O)/lib/libisoglot.o $< --start-group $(EVERY_AR) --end-group
+	@$(CROSS)objcopy --strip-debug --wildcard --keep-global-symbol='isoglot_*' $(O)/lib/libisoglot.o
+	@rm -f $@; $(CROSS)ar rcsD $@ $(O)/lib/libisoglot.o
+# "aarch64-linux-gnu-" of CC=aarch64-linux-gnu-gcc
+CROSS := $(if $(filter %-gcc,$(notdir $(CC))),$(patsubst %gcc,%,$(CC)))
+install-lib: $(O)/lib/libisoglot.a
+	$(sound)
+	@install -d $(includedir) $(archivedir)/pkgconfig
+	@install -m 644 lib/api/isoglot.h $(includedir)
+	@install -m 644 $< $(archivedir)
+	@sed 's|@VERSION@|$(VERSION)|; s|@PREFIX@|$(PREFIX)|' install/isoglot.pc \
+	    > $(archivedir)/pkgconfig/isoglot.pc
 # Folders that it leaves empty go as well, but not those that a system has from the beginning.
 uninstall:
 	$(sound)
@@ -94,6 +115,7 @@ uninstall:
 	@rm -f $(INSTALLED)
 	@rm -rf $(libdir) $(datadir) $(docdir)
 	@$(if $(filter /usr /usr/local,$(PREFIX)),,cd $(DESTDIR)$(PREFIX)/. 2> /dev/null && \
-	    rmdir -p --ignore-fail-on-non-empty bin lib share/man/man1 share/man/man5 share/doc \
+	    rmdir -p --ignore-fail-on-non-empty bin include lib/pkgconfig lib \
+	    share/man/man1 share/man/man5 share/doc \
 	    share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d \
 	    2> /dev/null || true)

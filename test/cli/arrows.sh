@@ -14,7 +14,7 @@ lib/subword lib/vectors lib/model lib/ngrams lib/derive lib/count lib/eval
 lib/raw lib/masking lib/ranks/mpi lib/ranks/nccl
 lib/bilingual lib/hf lib/embed lib/trainer lib/labelled
 lib/engine
-lib/plot lib/data
+lib/plot lib/data lib/api
 lib/objective
 lib/task
 cmd'
