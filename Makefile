@@ -37,7 +37,8 @@ C_FLAGS = -std=gnu11 -g $(OPT) -fno-math-errno -ffp-contract=off -fno-strict-ali
     $(WARN) $(HARDEN) $(SANITIZE) $(if $(SAN),-fno-omit-frame-pointer) $(XCFLAGS) $(CFLAGS)
 CPP_FLAGS = -I. -I$(O) -D_GNU_SOURCE -DISOGLOT_VERSION='"$(VERSION)"' $(BLAS_INC) $(CPPFLAGS)
 LD_FLAGS = -pthread $(HARDEN_LD) $(SANITIZE) -Wl,--as-needed $(XLDFLAGS) $(LDFLAGS)
-BLAS_INC := $(addprefix -I,$(firstword $(wildcard /usr/include/*-linux-gnu/openblas-openmp)))
+BLAS_INC := $(addprefix -I,$(firstword $(wildcard /usr/include/*-linux-gnu/openblas-openmp \
+    /usr/include/openblas)))
 BLAS_LIB := -lopenblas
 
 # --- libraries: one archive a folder -----------------------------------------
