@@ -11,11 +11,13 @@
 #include "common/prog.h"
 #include "lib/score/multibleu.h"
 #include "lib/score/scoring.h"
+#include "lib/score/testset.h"
 
 static struct options {
     struct strs inputs;
     int num_refs;
-    const char *output;
+    struct strs echo;
+    const char *output, *test_set;
     bool multi, replace;
 } o = { .num_refs = 1 };
 static struct scoring s;
@@ -25,6 +27,18 @@ static const struct opt rows[] = {
     { "input", 'i', OPT_LIST(options, inputs), "FILE",
       "hypotheses, one file per system; several files may follow one -i (default: standard "
       "input)" },
+    { "test-set", 't', OPT_STR(options, test_set), "NAMES",
+      "score against sacreBLEU's test sets, such as wmt14/full, of the languages of -l; they are "
+      "read from $CORPUS_CACHE, $SACREBLEU or ~/.sacrebleu" },
+    { "echo", 0, OPT_LIST(options, echo), "FIELD",
+      "print fields of the test set, such as src, ref, docid or all, and quit; several may follow "
+      "one --echo" },
+    { "download", 0, OPT_REFUSED, 0,
+      "nothing is downloaded here; sacreBLEU does, and --test-set reads what it has got" },
+    { "list", 0, OPT_REFUSED, 0,
+      "test sets are those that are in $CORPUS_CACHE, $SACREBLEU or ~/.sacrebleu" },
+    { "origlang", 0, OPT_REFUSED, 0, "take the lines of a language by --echo origlang src ref" },
+    { "subset", 0, OPT_REFUSED, 0, "take the lines of documents by --echo docid src ref" },
     { "num-refs", 0, OPT_INT(options, num_refs), "N",
       "number of references per line of the one reference file, separated by tabs", .min = 1,
       .max = 1000 },
@@ -57,6 +71,7 @@ static const struct prog prog = {
     "  bleu ref.de -f text -m bleu chrf ter < hyp.de    one line per metric\n"
     "  bleu -b -w 2 ref1.de ref2.de < hyp.de            only the score, two references\n"
     "  bleu ref.de --paired-bs -i base.de new.de        does new differ from base?\n"
+    "  bleu -t wmt14/full -l en-de < hyp.de             sacreBLEU's test set\n"
     "  bleu --multi -lc ref.tok.de < hyp.tok.de         multi-bleu.perl\n"
 };
 
@@ -65,7 +80,7 @@ static const struct prog prog = {
  * entries, NULL after the last), too; the caller frees them. Returns the number of arguments. */
 static int peer_spelling(int argc, char **argv, char **out, char **made)
 {
-    static char input[] = "--input";
+    static char input[] = "--input", echo[] = "--echo";
     static char *const spelt[][2] = {
         { "-lc", "--lowercase" },       { "-tok", "--tokenize" },  { "-sl", "--sentence-level" },
         { "-sv", "--smooth-value" },    { "-nr", "--num-refs" },   { "-cc", "--chrf-char-order" },
@@ -81,6 +96,7 @@ static int peer_spelling(int argc, char **argv, char **out, char **made)
             if (i && !strcmp(a, spelt[k][0])) a = spelt[k][1];
         out[n++] = a;
         bool names = i && (!strcmp(a, "-m") || !strcmp(a, "--metrics"));
+        bool fields = i && !strcmp(a, "--echo");
         bool files = i && (!strcmp(a, "-i") || !strcmp(a, "--input"));
         if (names && i + 1 < argc) {
             char *list = mem_dup(argv[++i]), *longer;
@@ -94,10 +110,10 @@ static int peer_spelling(int argc, char **argv, char **out, char **made)
             }
             out[n++] = *made++ = list;
         }
-        if (files && i + 1 < argc) {
+        if ((files || fields) && i + 1 < argc) {
             out[n++] = argv[++i];
             while (i + 1 < argc && (argv[i + 1][0] != '-' || !argv[i + 1][1])) {
-                out[n++] = input;
+                out[n++] = files ? input : echo;
                 out[n++] = argv[++i];
             }
         }
@@ -108,7 +124,17 @@ static int peer_spelling(int argc, char **argv, char **out, char **made)
 static int check_usage(const struct args *a)
 {
     const char *colour = getenv("NO_COLOR");
-    if (!a->n) return prog_usage("no reference; give one file or more: bleu REF... < hypotheses");
+    if (o.test_set && a->n)
+        return prog_usage("references are those of --test-set, or files such as %s, not both",
+                          a->v[0]);
+    if (o.test_set && (!s.languages || o.num_refs > 1 || o.multi))
+        return prog_usage("--test-set takes %s",
+                          s.languages ? "neither --num-refs nor --multi"
+                                      : "the languages, too: -l SRC-TGT, such as -l en-de");
+    if (o.echo.n && !o.test_set) return prog_usage("--echo prints a test set: --test-set NAME");
+    if (!o.test_set && !a->n)
+        return prog_usage("no reference; give one file or more: bleu REF... < hypotheses; or "
+                          "--test-set NAME");
     if (o.num_refs > 1 && a->n > 1)
         return prog_usage("--num-refs takes a single reference file, not %d", a->n);
     if (o.multi
@@ -124,16 +150,34 @@ static int check_usage(const struct args *a)
     return -1;
 }
 
+static int echo(FILE *to)
+{
+    char *all = mem_dup(o.test_set), *rest = all, *name;
+    int rc = 0;
+    while (rc == 0 && (name = strsep(&rest, ","))) {
+        struct testset t;
+        rc = testset_find(&t, name, s.languages);
+        if (rc == 0) rc = testset_echo(&t, o.echo.v, o.echo.n, to);
+        testset_free(&t);
+    }
+    free(all);
+    return rc;
+}
+
 static int score(const struct args *a, FILE *to)
 {
     struct score_corpus c = { .replace_invalid = o.replace };
-    int rc = corpus_read_refs(&c, a->v, a->n, o.num_refs);
+    int rc = scoring_open(&s);
+    if (rc == 0)
+        rc = o.test_set ? corpus_read_testsets(&c, o.test_set, s.languages)
+                        : corpus_read_refs(&c, a->v, a->n, o.num_refs);
     if (rc == 0)
         rc = o.inputs.n ? corpus_read_systems(&c, o.inputs.v, o.inputs.n, scoring_paired(&s))
                         : corpus_read_stdin(&c);
     if (rc == 0) rc = score_corpus_check(&c);
     if (rc == 0) rc = scoring_print(&s, &c, to);
     score_corpus_free(&c);
+    scoring_close(&s);
     return rc;
 }
 
@@ -148,8 +192,9 @@ static int run(int argc, char **argv)
     if (!out) return prog_fail();
     status = o.multi ? multibleu_print(a.v, a.n, o.inputs.n ? o.inputs.v[0] : NULL,
                                        s.as.bleu.lowercase, out_stdio(out), s.rows)
-                     : score(&a, out_stdio(out));
-    if (status == 0) status = result_rows_write(s.rows, out_stdio(out));
+             : o.echo.n ? echo(out_stdio(out))
+                        : score(&a, out_stdio(out));
+    if (status == 0 && !o.echo.n) status = result_rows_write(s.rows, out_stdio(out));
     result_rows_free(s.rows);
     if (status < 0 && !(o.multi && !o.output)) { out_abort(out); return prog_fail(); }
     if (out_commit(out) < 0) return prog_fail();

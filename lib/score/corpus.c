@@ -2,6 +2,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/text.h"
+#include "lib/score/testset.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,8 @@ void score_corpus_free(struct score_corpus *c)
 {
     for (int i = 0; i < c->n_systems; i++) { lines_free(&c->system[i]); free(c->name[i]); }
     for (int i = 0; i < c->n_refs; i++) lines_free(&c->ref[i]);
-    free(c->system); free(c->name); free(c->ref);
+    for (int i = 0; c->own_path && i < c->n_ref_paths; i++) free(c->own_path[i]);
+    free(c->system); free(c->name); free(c->ref); free(c->own_path);
     *c = (struct score_corpus){ 0 };
 }
 
@@ -117,6 +119,64 @@ int corpus_read_refs(struct score_corpus *c, char *const *paths, int n, int fiel
     c->ref[0].bytes = all.bytes;
     free(all.v);
     return status;
+}
+
+/* A reference of one more set behind what is there; each ends with a newline. */
+static int add_reference(char **bytes, size_t *n, size_t *cap, const char *path)
+{
+    char *more;
+    size_t m;
+    if (slurp(path, TEXT_UTF8, &more, &m) < 0) return -1;
+    mem_room(bytes, cap, *n + m + 1, 1);
+    memcpy(*bytes + *n, more, m);
+    *n += m;
+    if (m && (*bytes)[*n - 1] != '\n') (*bytes)[(*n)++] = '\n';
+    free(more);
+    return 0;
+}
+
+/* Set number `at` into c: its paths, if it is the first, and its references, n[r] bytes with room
+ * for cap[r]. */
+static int add_set(struct score_corpus *c, const struct testset *t, const char *name, int at,
+                   size_t **n, size_t **cap)
+{
+    int refs = 0;
+    for (int k = 0; k < t->n; k++) refs += t->field[k].reference;
+    if (at == 0) {
+        c->ref = mem_zero((size_t)refs, sizeof *c->ref);
+        c->ref_path = c->own_path = mem_zero((size_t)refs, sizeof *c->own_path);
+        c->n_refs = c->n_ref_paths = refs;
+        *n = mem_zero((size_t)refs, sizeof **n);
+        *cap = mem_zero((size_t)refs, sizeof **cap);
+    } else if (refs != c->n_refs)
+        return err_set("--test-set: %s has %d references and the first set %d; score them apart",
+                       name, refs, c->n_refs);
+    for (int k = 0, r = 0; k < t->n; k++) {
+        if (!t->field[k].reference) continue;
+        if (at == 0) c->own_path[r] = mem_dup(t->field[k].path);
+        if (add_reference(&c->ref[r].bytes, &(*n)[r], &(*cap)[r], t->field[k].path) < 0) return -1;
+        r++;
+    }
+    return 0;
+}
+
+int corpus_read_testsets(struct score_corpus *c, const char *names, const char *pair)
+{
+    char *all = mem_dup(names), *rest = all, *name;
+    size_t *n = NULL, *cap = NULL;
+    int rc = 0;
+    for (int at = 0; rc == 0 && (name = strsep(&rest, ",")); at++) {
+        struct testset t;
+        rc = testset_find(&t, name, pair);
+        if (rc == 0) rc = add_set(c, &t, name, at, &n, &cap);
+        testset_free(&t);
+    }
+    for (int r = 0; r < c->n_refs && rc == 0; r++)
+        rc = cut_lines(&c->ref[r], c->own_path[r], n[r], false, true);
+    free(all);
+    free(n);
+    free(cap);
+    return rc;
 }
 
 static void add_name(struct score_corpus *c, const char *name)

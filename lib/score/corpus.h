@@ -12,12 +12,16 @@ struct score_corpus {
     struct lines *ref; int n_refs;
     /* the caller's; one where all references are fields of a file */
     char *const *ref_path; int n_ref_paths;
+    char **own_path;             /* ref_path of a test set, which is ours */
 };
 void score_corpus_free(struct score_corpus *c);
 
 /* References: one a file, or, with fields > 1, that many separated by tabs in a single file. Lines
  * end at "\n"; white space at their end is dropped; invalid UTF-8 is an error. */
 int corpus_read_refs(struct score_corpus *c, char *const *paths, int n, int fields);
+
+/* References of sacreBLEU's test sets, one behind the other; names: separated by commas. */
+int corpus_read_testsets(struct score_corpus *c, const char *names, const char *pair);
 
 /* Hypotheses from standard input. "\r" ends a line too, and tabs separate systems, as many as the
  * first line has. */

@@ -37,6 +37,7 @@ struct worker {
     struct ngram *grams;
     struct spans hyp, *ref; struct bytes hyp_room[2], (*ref_room)[2];
     const struct span **ref_v; size_t *ref_n;
+    struct segmenter_work *segment;      /* NULL: the tokeniser is a rule */
     struct chrf_work *chrf;
     struct ter_work *ter;
     struct span *line;                  /* [n_refs] */
@@ -53,22 +54,26 @@ struct job {
 
 enum { CHUNK = 256 };                   /* segments a piece of work */
 
-static void bleu_words(const struct metric *m, struct span line, struct spans *words,
-                       struct bytes room[2])
+static int bleu_words(const struct metric *m, struct span line, struct segmenter_work *segment,
+                      struct spans *words, struct bytes room[2])
 {
     if (m->bleu.lowercase) {
         score_lower(line.p, line.n, &room[0]);
         line = (struct span){ room[0].v, room[0].n };
     }
+    if (segment)
+        return segmenter_line(m->bleu.segmenter, segment, line.p, line.n, words, &room[1]);
     score_tokenise(m->bleu.tokenizer, line.p, line.n, words, &room[1]);
+    return 0;
 }
 
-static void bleu_segment(const struct job *j, struct worker *w, size_t i, double *stats)
+static int bleu_segment(const struct job *j, struct worker *w, size_t i, double *stats)
 {
     struct bleu_stats s = { 0 };
-    bleu_words(j->m, j->hyp->v[i], &w->hyp, w->hyp_room);
+    if (bleu_words(j->m, j->hyp->v[i], w->segment, &w->hyp, w->hyp_room) < 0) return -1;
     for (int r = 0; r < j->n_refs; r++) {
-        bleu_words(j->m, j->refs[r].v[i], &w->ref[r], w->ref_room[r]);
+        if (bleu_words(j->m, j->refs[r].v[i], w->segment, &w->ref[r], w->ref_room[r]) < 0)
+            return -1;
         w->ref_v[r] = w->ref[r].v;
         w->ref_n[r] = w->ref[r].n;
     }
@@ -79,6 +84,7 @@ static void bleu_segment(const struct job *j, struct worker *w, size_t i, double
         stats[2 + k] = (double)s.correct[k];
         stats[2 + BLEU_ORDER + k] = (double)s.total[k];
     }
+    return 0;
 }
 
 static int work(void *ctx, size_t chunk, int thread)
@@ -88,6 +94,9 @@ static int work(void *ctx, size_t chunk, int thread)
     size_t width = (size_t)metric_stats(j->m), end = (chunk + 1) * CHUNK;
     if (!w->line) {
         size_t n = (size_t)j->n_refs;
+        if (j->m->kind == METRIC_BLEU && j->m->bleu.segmenter
+            && !(w->segment = segmenter_work_new(j->m->bleu.segmenter)))
+            return -1;
         w->line = mem_zero(n, sizeof *w->line);
         w->grams = ngram_new();
         w->ref = mem_zero(n, sizeof *w->ref);
@@ -101,7 +110,9 @@ static int work(void *ctx, size_t chunk, int thread)
         double one[METRIC_STATS_MAX], *stats = j->sums ? one : j->stats + i * width;
         for (int r = 0; r < j->n_refs; r++) w->line[r] = j->refs[r].v[i];
         switch (j->m->kind) {
-        case METRIC_BLEU: bleu_segment(j, w, i, stats); break;
+        case METRIC_BLEU:
+            if (bleu_segment(j, w, i, stats) < 0) return err_set("line %zu: %s", i + 1, err_msg());
+            break;
         case METRIC_CHRF:
             chrf_segment(&j->m->chrf, w->chrf, j->hyp->v[i], w->line, j->n_refs, stats);
             break;
@@ -131,6 +142,7 @@ static int run(const struct metric *m, const struct lines *hyp, const struct lin
             free(w->ref_room[r][1].v);
         }
         ngram_free(w->grams); chrf_work_free(w->chrf); ter_work_free(w->ter);
+        segmenter_work_free(w->segment);
         free(w->hyp.v); free(w->hyp_room[0].v); free(w->hyp_room[1].v);
         free(w->ref); free(w->ref_room); free(w->ref_v); free(w->ref_n); free(w->line);
     }
@@ -268,7 +280,8 @@ void metric_signature(const struct metric *m, const struct signature *s, bool br
         else snprintf(how, sizeof how, "%s", smooth[o->smooth]);
         item(to, brief ? "c" : "case", m->bleu.lowercase ? "lc" : "mixed");
         item(to, brief ? "e" : "eff", o->effective_order ? "yes" : "no");
-        item(to, "tok", tok[m->bleu.tokenizer]);
+        item(to, "tok", m->bleu.segmenter ? segmenter_signature(m->bleu.segmenter)
+                                          : tok[m->bleu.tokenizer]);
         item(to, brief ? "s" : "smooth", how);
     } else if (m->kind == METRIC_CHRF) {
         item(to, brief ? "c" : "case", m->chrf.lowercase ? "lc" : "mixed");

@@ -6,7 +6,7 @@
 #include "lib/score/bleu.h"
 #include "lib/score/chrf.h"
 #include "lib/score/ter.h"
-#include "lib/score/tokenise.h"
+#include "lib/score/segmenter.h"
 
 /* The release whose numbers and output these are, and the NumPy rules its resampling follows. */
 #define SACREBLEU_VERSION "2.6.0"
@@ -17,7 +17,12 @@ enum { METRIC_STATS_MAX = 3 * CHRF_ORDER_MAX };
 
 struct metric {
     enum metric_kind kind;
-    struct { enum score_tok tokenizer; bool lowercase; struct bleu_options score; } bleu;
+    struct {
+        enum score_tok tokenizer;
+        const struct segmenter *segmenter;       /* of a trained tokenizer; the caller's */
+        bool lowercase;
+        struct bleu_options score;
+    } bleu;
     struct chrf_options chrf;
     struct ter_options ter;
 };

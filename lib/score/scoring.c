@@ -25,10 +25,13 @@ const struct opt scoring_rows[] = {
     { 0 }
 };
 const struct opt scoring_bleu_rows[] = {
-    { "tokenize|tokenizer", 0, OPT_CHOICE(scoring, as.bleu.tokenizer), "13a|intl|zh|char|none",
-      "BLEU's tokeniser" },
+    { "tokenize|tokenizer", 0, OPT_CHOICE(scoring, as.bleu.tokenizer),
+      "13a|intl|zh|char|none|spm|flores101|flores200|spBLEU-1K|ja-mecab|ko-mecab",
+      "BLEU's tokeniser; spm to spBLEU-1K need SentencePiece's model in $CORPUS_CACHE/models or "
+      "~/.sacrebleu/models, the last two MeCab and its dictionary" },
     { "language-pair", 'l', OPT_STR(scoring, languages), "SRC-TGT",
-      "languages of the text; a target of zh makes zh the default tokeniser" },
+      "languages of the text; a target of zh, ja or ko makes zh, ja-mecab or ko-mecab the default "
+      "tokeniser" },
     { "smooth-method", 's', OPT_CHOICE(scoring, as.bleu.score.smooth), "exp|floor|add-k|none",
       "smoothing of BLEU's n-gram orders without a match" },
     { "smooth-value", 0, OPT_REAL(scoring, as.bleu.score.smooth_value), "X",
@@ -141,15 +144,39 @@ static int choose_tokenizer(struct scoring *s)
     if (!s->languages) return 0;
     if (!target || !target[1])
         return err_set("--language-pair: '%s' is not SRC-TGT", s->languages);
-    if (!strcmp(target, "-zh")) {
-        if (!given) s->as.bleu.tokenizer = SCORE_TOK_ZH;
-        else if (s->as.bleu.tokenizer != SCORE_TOK_ZH)
-            msg_warn("the tokeniser for Chinese is zh; scores with another are hard to compare");
+    static const struct {
+        const char *target, *language, *name;
+        enum score_tok tokenizer;
+    } own[] = {
+        { "-zh", "Chinese", "zh", SCORE_TOK_ZH },
+        { "-ja", "Japanese", "ja-mecab", SCORE_TOK_JA_MECAB },
+        { "-ko", "Korean", "ko-mecab", SCORE_TOK_KO_MECAB },
+    };
+    for (int k = 0; k < 3; k++) {
+        if (strcmp(target, own[k].target)) continue;
+        if (!given) s->as.bleu.tokenizer = own[k].tokenizer;
+        else if (s->as.bleu.tokenizer != own[k].tokenizer)
+            msg_warn("the tokeniser for %s is %s; scores with another are hard to compare",
+                     own[k].language, own[k].name);
     }
-    if ((!strcmp(target, "-ja") || !strcmp(target, "-ko")) && !given)
-        return err_set("sacreBLEU's tokeniser for this target, MeCab, is not supported; choose "
-                       "one with --tokenize, e.g. char");
     return 0;
+}
+
+int scoring_open(struct scoring *s)
+{
+    for (int k = 0; k < s->n; k++) {
+        struct metric *m = &s->metric[k];
+        if (m->kind != METRIC_BLEU || !score_tok_trained(m->bleu.tokenizer)) continue;
+        m->bleu.segmenter = s->segmenter = segmenter_open(m->bleu.tokenizer);
+        if (!s->segmenter) return -1;
+    }
+    return 0;
+}
+
+void scoring_close(struct scoring *s)
+{
+    segmenter_free(s->segmenter);
+    s->segmenter = NULL;
 }
 
 bool scoring_paired(const struct scoring *s) { return s->paired_bs || s->paired_ar; }

@@ -18,6 +18,7 @@ struct scoring {
     /* from them, by scoring_check */
     struct metric metric[METRIC_KINDS]; int n;       /* in the order requested */
     uint64_t seed_number; const char *seed_name;
+    struct segmenter *segmenter;                     /* by scoring_open; NULL: none is needed */
 };
 extern const struct scoring scoring_defaults;
 /* Of struct scoring: which metrics, their options, tests, output. */
@@ -26,6 +27,9 @@ extern const struct opt scoring_rows[], scoring_bleu_rows[], scoring_chrf_rows[]
 
 /* Do the options fit together? Fills the rest of s. -1 with a message: wrong usage. */
 int scoring_check(struct scoring *s);
+/* Opens what a trained tokeniser needs. -1 with a message: it is not there. */
+int scoring_open(struct scoring *s);
+void scoring_close(struct scoring *s);
 /* Is one of the paired tests asked for? */
 bool scoring_paired(const struct scoring *s);
 /* Scores c, and writes all that was asked for. -1 with a message. */

@@ -232,6 +232,7 @@ void score_tokenise(enum score_tok how, const char *line, size_t n, struct spans
         n = strip_left(&line, n);
         break;
     case SCORE_TOK_INTL:
+    default:
         break;
     case SCORE_TOK_NONE:
         split_unicode(tokens, line, n);

@@ -6,7 +6,13 @@
 #include <stdbool.h>
 #include "lib/score/split.h"
 
-enum score_tok { SCORE_TOK_13A, SCORE_TOK_INTL, SCORE_TOK_ZH, SCORE_TOK_CHAR, SCORE_TOK_NONE };
+enum score_tok {
+    SCORE_TOK_13A, SCORE_TOK_INTL, SCORE_TOK_ZH, SCORE_TOK_CHAR, SCORE_TOK_NONE,
+    /* not in here: segmenter.h */
+    SCORE_TOK_SPM, SCORE_TOK_FLORES101, SCORE_TOK_FLORES200, SCORE_TOK_SPBLEU_1K,
+    SCORE_TOK_JA_MECAB, SCORE_TOK_KO_MECAB
+};
+static inline bool score_tok_trained(enum score_tok how) { return how >= SCORE_TOK_SPM; }
 
 /* A buffer for a rewritten line; start with zeros, free(v) at the end. */
 struct bytes { char *v; size_t n, cap; };

@@ -9,10 +9,10 @@ kernels
 kernels/linalg
 kernels/int8
 kernels/cpu kernels/cuda
-lib/text lib/bpe lib/synth lib/score lib/cooc lib/graph lib/ranks lib/torch
-lib/subword lib/vectors lib/model lib/ngrams lib/derive lib/count lib/eval
-lib/raw lib/masking lib/ranks/mpi lib/ranks/nccl
-lib/bilingual lib/hf lib/embed lib/trainer lib/labelled
+lib/text lib/bpe lib/synth lib/cooc lib/graph lib/ranks lib/torch
+lib/subword lib/vectors lib/model lib/ngrams lib/derive lib/count
+lib/raw lib/score lib/masking lib/ranks/mpi lib/ranks/nccl
+lib/bilingual lib/hf lib/embed lib/trainer lib/labelled lib/eval
 lib/engine
 lib/plot lib/data lib/api
 lib/objective

