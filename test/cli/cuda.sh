@@ -12,10 +12,11 @@ export UNIT=$build/test/unit STEPS=10 DIM=32 LAYERS=1 TOKENS=100 SENTENCES=100 T
 ISOGLOT_EMULATE=random check_ops_float32 > float32 2>&1 & ops32=$!
 ISOGLOT_EMULATE=reverse check_ops_bf16 > bf16 2>&1 & ops16=$!
 # where a block may have all shared memory (attention's backward pass in one kernel for 256 rows),
-# and where memory is short (the output layer in chunks)
+# where memory is short and where there is much (the output layer in chunks)
 large() { ISOGLOT_EMULATE_SM=90 ISOGLOT_TEST_OPS="attn ffn" "$UNIT/ops" cuda bf16; }
 { ISOGLOT_TEST_SANITIZED=1 ISOGLOT_EMULATE=reverse large &&
     ISOGLOT_TEST_OPS=xent ISOGLOT_EMULATE_MEMORY=80000000 "$UNIT/ops" cuda bf16 &&
+    ISOGLOT_TEST_OPS=dense ISOGLOT_EMULATE_MEMORY=80000000000 "$UNIT/ops" cuda bf16 &&
     ISOGLOT_EMULATE_SM=90 "$UNIT/golden" cuda; } > others 2>&1 & ops_others=$!
 check_models > models 2>&1 || { cat models; fail "models"; }
 check_decoding > decoding 2>&1 || { cat decoding; fail "the decoder"; }

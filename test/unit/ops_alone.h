@@ -238,6 +238,21 @@ static void matrices_are_added_and_averaged(void **state)
     release(dx); release(dy); release(ds); release(dq);
 }
 
+/* Of 2,458 rows by 60,000 words a GPU of 8 GiB and more has at most 32 Mi logits at a time: five
+ * chunks of 512 rows, and their slopes in acts where these are not float32. */
+static void logits_are_made_in_chunks(void **state)
+{
+    (void)state;
+    if (strcmp(k->name, "cuda") != 0 || k->room() < (size_t)8 << 30) return;
+    struct kern_shape one = { .rows = 16384, .longest = 256, .predicted = 1, .dim = 1024,
+                              .ffn = 4096, .heads = 16, .vocab = 60000 },
+                      all = one;
+    all.predicted = 2458;
+    double a_row = 1.125 * (k->act_size == 2 ? 6 : 4) * 60000,
+           more = (double)(k->working(&all) - k->working(&one)) / a_row;
+    assert_true(fabs(more - 511) < 0.01);
+}
+
 /* A NaN or infinity in comes out as one: training stops with a message instead of going on with
  * nonsense. */
 /* Of all 65,536 numbers in bfloat16 that are finite, against erfc in double: GELU and its slope are
