@@ -15,7 +15,7 @@ check_decoding() { "$UNIT/decode" cuda; }
 
 # Two languages with words that keep company, so that there is something to learn.
 corpus() {
-    [ ! -e vocab ] || return 0
+    [ ! -e both.cooc ] || return 0
     awk -v n="${SENTENCES:-600}" \
         'BEGIN { srand(5); for (i = 0; i < n; i++) {
             len = 3 + int(rand() * 12); topic = int(rand() * 10); s = t = "";
@@ -82,6 +82,7 @@ check_resumed_same_bytes() {
 # A translator learns to reverse on the device, and says the same on the CPU.
 check_translation_follows_the_cpu() {
     local b different
+    corpus || return 1
     [ -e rev ] || { head -n 300 aa > fwd &&
         awk '{ s = $NF; for (i = NF - 1; i > 0; i--) s = s " " $i; print s }' fwd > rev; } ||
             return 1
