@@ -38,7 +38,7 @@
 #include <stdbool.h>
 #include "kernels/ops.h"
 
-#define KERNELS_ABI 16
+#define KERNELS_ABI 17
 
 enum kern_precision { KERN_FLOAT32, KERN_BF16, KERN_AUTO, KERN_INT8 };
 

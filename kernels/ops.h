@@ -20,9 +20,10 @@
 
 typedef void act;                       /* elements of act_size bytes */
 
-/* GELU: the exact one, x Phi(x). Tanh is for heads (BERT's pooler); the models' layers have the
- * others. */
-enum kern_act { KERN_NONE, KERN_GELU, KERN_RELU, KERN_TANH };
+/* GELU: the exact one, x Phi(x); GELU_TANH: its approximation x (1 + tanh u) / 2 with
+ * u = sqrt(2 / pi) (x + 0.044715 x^3) (Hendrycks and Gimpel 2016, section 2), which some published
+ * models have. Tanh is for heads (BERT's pooler); the models' layers have the others. */
+enum kern_act { KERN_NONE, KERN_GELU, KERN_RELU, KERN_GELU_TANH, KERN_TANH };
 
 /* The cost of a call, for the profiler: the widths that tell calls of one operation apart,
  * products' floating-point operations, and the acts and floats that must be read and written. */

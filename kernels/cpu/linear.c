@@ -20,7 +20,10 @@ struct forward { act *pre; const float *b; enum kern_act f; int O; };
 static void activate(float *y, float *pre, const float *b, enum kern_act f, size_t n)
 {
     const struct simd *s = simd_choose();
-    (f == KERN_GELU ? s->gelu : f == KERN_RELU ? s->relu : s->tanh)(y, pre, b, n);
+    (f == KERN_GELU        ? s->gelu
+     : f == KERN_RELU      ? s->relu
+     : f == KERN_GELU_TANH ? s->gelu_tanh
+                           : s->tanh)(y, pre, b, n);
 }
 
 static void bias_and_activation(void *ctx, float *y, size_t ld, int r0, int r1, int c0, int c1)
@@ -95,8 +98,15 @@ static void derivative(float *dx, float *pre, enum kern_act f, bool again, size_
 {
     const struct simd *s = simd_choose();
     if (again)
-        (f == KERN_GELU ? s->gelu_both : f == KERN_RELU ? s->relu_both : s->tanh_both)(dx, pre, n);
-    else (f == KERN_GELU ? s->gelu_bwd : f == KERN_RELU ? s->relu_bwd : s->tanh_bwd)(dx, pre, n);
+        (f == KERN_GELU        ? s->gelu_both
+         : f == KERN_RELU      ? s->relu_both
+         : f == KERN_GELU_TANH ? s->gelu_tanh_both
+                               : s->tanh_both)(dx, pre, n);
+    else
+        (f == KERN_GELU        ? s->gelu_bwd
+         : f == KERN_RELU      ? s->relu_bwd
+         : f == KERN_GELU_TANH ? s->gelu_tanh_bwd
+                               : s->tanh_bwd)(dx, pre, n);
 }
 
 static void times_derivative(void *ctx, float *dx, size_t ld, int r0, int r1, int c0, int c1)

@@ -94,6 +94,11 @@ enum matrix_type { MATRIX_ACT, MATRIX_FLOAT, MATRIX_WEIGHTS };
 struct matrix { const void *p; int ld; enum matrix_type type; };
 void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct matrix B,
                struct matrix C, bool add, const float *bias, bool relu);
+/* C[M,N] = f(A B^T + bias[N]), f KERN_GELU_TANH, in bfloat16, by the product's own epilogue; pre
+ * [M,N] (NULL: not wanted) gets what was before f. false: nothing is done, there is no such
+ * algorithm. */
+bool cuda_gemm_gelu_tanh(int M, int N, int K, struct matrix A, struct matrix B, struct matrix C,
+                         const float *bias, void *pre);
 const char *gemm_open(void);                /* opens cuBLASLt: NULL, or what is missing */
 const char *gemm_plans(void);               /* "", or ", N algorithms chosen in T ms" */
 const char *gemm_describe(

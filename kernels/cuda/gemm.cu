@@ -2,10 +2,10 @@
  * opened at run time, for it is half a gigabyte that a machine with PyTorch or the toolkit has
  * already: ISOGLOT_CUBLASLT names it, else it is looked for as `places` says. CUDA 12's does as
  * well as 13's: of what is used here functions, numbers and structures are the same in both. Its
- * GELU epilogues are the tanh approximation, which kernels.h does not allow; the one for the
- * bias is used. What it has no algorithm for (it may be odd rows of bfloat16) is multiplied by a
- * plain kernel. So is what has a bias that does not begin at a multiple of 16 bytes: the
- * epilogues of some algorithms read it 16 bytes at a time, and no preference says so.
+ * GELU epilogue is the tanh approximation, so it serves KERN_GELU_TANH only. What it has no
+ * algorithm for (it may be odd rows of bfloat16) is multiplied by a plain kernel. So is what has a
+ * bias that does not begin at a multiple of 16 bytes: the epilogues of some algorithms read it 16
+ * bytes at a time, and no preference says so.
  *
  * Its split-K algorithms of version 13.1 leave out the last K % BLOCK terms of a sum, as seen on an
  * H100 (others report the same of 12.8). So only a multiple of BLOCK terms is split, and the rest
@@ -158,7 +158,8 @@ static __global__ void plain(bool ta, bool tb, int M, int N, int K, const A *a, 
  * of an algorithm may depend on. */
 struct shape {
     int32_t M, N, K, lda, ldb, ldc;
-    uint8_t ta, tb, add, bias, relu, in, out, align_a, align_b, align_c, align_bias, weights;
+    uint8_t ta, tb, add, bias, f, pre, in, out, align_a, align_b, align_c, align_bias, align_pre,
+        weights;
 };
 struct plan {
     struct shape shape;
@@ -236,7 +237,7 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static struct plan *plan_of(const struct shape *s, const void *bias)
+static struct plan *plan_of(const struct shape *s, const void *bias, const void *pre)
 {
     static uint64_t clock;
     struct plan *p = place_of(s);
@@ -252,9 +253,12 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
     cudaDataType_t in = s->in ? CUDA_R_16BF : CUDA_R_32F, out = s->out ? CUDA_R_16BF : CUDA_R_32F;
     cublasOperation_t ta = s->ta ? CUBLAS_OP_T : CUBLAS_OP_N,
                       tb = s->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
-    cublasLtEpilogue_t epilogue = s->relu   ? CUBLASLT_EPILOGUE_RELU_BIAS
-                                  : s->bias ? CUBLASLT_EPILOGUE_BIAS
-                                            : CUBLASLT_EPILOGUE_DEFAULT;
+    cublasLtEpilogue_t epilogue = s->f == KERN_RELU ? CUBLASLT_EPILOGUE_RELU_BIAS
+                                  : s->pre          ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS
+                                  : s->f            ? CUBLASLT_EPILOGUE_GELU_BIAS
+                                  : s->bias         ? CUBLASLT_EPILOGUE_BIAS
+                                                    : CUBLASLT_EPILOGUE_DEFAULT;
+    int64_t across = s->ldc;
     uint64_t m = (uint64_t)s->N, n = (uint64_t)s->M, k = (uint64_t)s->K;
     bool good = (!s->bias || s->align_bias >= 4) &&
                 lt.cublasLtMatmulDescCreate(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F) ==
@@ -263,6 +267,10 @@ static struct plan *plan_of(const struct shape *s, const void *bias)
                 set(p->desc, CUBLASLT_MATMUL_DESC_TRANSB, &ta, sizeof ta) &&
                 set(p->desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue) &&
                 (!s->bias || set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias)) &&
+                (!s->pre || (set(p->desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &pre,
+                                 sizeof pre) &&
+                             set(p->desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &across,
+                                 sizeof across))) &&
                 lt.cublasLtMatrixLayoutCreate(&p->A, in, s->tb ? k : m, s->tb ? m : k, s->ldb) ==
                     CUBLAS_STATUS_SUCCESS &&
                 lt.cublasLtMatrixLayoutCreate(&p->B, in, s->ta ? n : k, s->ta ? k : n, s->lda) ==
@@ -329,17 +337,19 @@ template <typename T> static void by_plain(bool ta, bool tb, int M, int N, int K
                add, bias, relu);
 }
 
-void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct matrix B,
-               struct matrix C, bool add, const float *bias, bool relu)
+/* f: KERN_NONE, KERN_RELU, or KERN_GELU_TANH with a bias, where pre (NULL: not wanted) gets what
+ * was before it. false: nothing is done, for there is no algorithm with that epilogue. */
+static bool product(bool ta, bool tb, int M, int N, int K, struct matrix A, struct matrix B,
+                    struct matrix C, bool add, const float *bias, enum kern_act f, void *pre)
 {
-    if (M <= 0 || N <= 0 || cuda_lost() || cuda.recording == CUDA_SKIPS) return;
+    if (M <= 0 || N <= 0 || cuda_lost() || cuda.recording == CUDA_SKIPS) return true;
     bool in_bf16 = cuda.bf16, out_bf16 = cuda.bf16 && C.type == MATRIX_ACT;
     const void *b = B.p;
     if (in_bf16 && B.type == MATRIX_WEIGHTS &&
         !(b = cuda_bf16_of((const float *)b, (size_t)(tb ? N : K) * (size_t)B.ld)))
-        return;
+        return true;
     const void *bias_of_type = bias;
-    if (bias && out_bf16 && !(bias_of_type = cuda_bf16_of(bias, (size_t)N))) return;
+    if (bias && out_bf16 && !(bias_of_type = cuda_bf16_of(bias, (size_t)N))) return true;
     struct shape s;
     memset(&s, 0, sizeof s);
     s.M = M; s.N = N; s.K = K; s.lda = A.ld; s.ldb = B.ld; s.ldc = C.ld;
@@ -347,7 +357,8 @@ void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct ma
     s.tb = tb;
     s.add = add;
     s.bias = bias != NULL;
-    s.relu = relu;
+    s.f = (uint8_t)f;
+    s.pre = pre != NULL;
     s.in = in_bf16;
     s.out = out_bf16;
     s.weights = B.type == MATRIX_WEIGHTS;
@@ -355,8 +366,9 @@ void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct ma
     s.align_b = alignment(b);
     s.align_c = alignment(C.p);
     s.align_bias = bias ? alignment(bias_of_type) : 0;
-    struct plan *p = plan_of(&s, bias_of_type);
-    if (!p) return;
+    s.align_pre = pre ? alignment(pre) : 0;
+    struct plan *p = plan_of(&s, bias_of_type, pre);
+    if (!p) return true;
     if (p->tail) {
         int most = K - K % BLOCK;
         size_t size = in_bf16 ? sizeof(bf16) : sizeof(float);
@@ -365,10 +377,13 @@ void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct ma
         rest_b.p = (char *)B.p + size * (size_t)most * (tb ? 1 : (size_t)B.ld);
         cuda_gemm(ta, tb, M, N, most, A, B, C, add, NULL, false);
         cuda_gemm(ta, tb, M, N, K - most, rest_a, rest_b, C, true, NULL, false);
-        return;
+        return true;
     }
     if (!p->none && bias &&
         !set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias_of_type, sizeof bias_of_type))
+        p->none = true;
+    if (!p->none && pre &&
+        !set(p->desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &pre, sizeof pre))
         p->none = true;
     if (!p->none) {
         float one = 1, beta = add ? 1 : 0;
@@ -376,20 +391,37 @@ void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct ma
             lt.cublasLtMatmul(lt.handle, p->desc, &one, b, p->A, A.p, p->B, &beta, C.p, p->C,
                               (void *)C.p, p->C, &p->algo, lt.workspace, p->workspace, cuda.stream);
         if (e == CUBLAS_STATUS_SUCCESS || cuda_not_recorded("a product by cuBLASLt"))
-            return; /* it has made the same one before */
+            return true; /* it has made the same one before */
         if (e != CUBLAS_STATUS_NOT_SUPPORTED && e != CUBLAS_STATUS_INVALID_VALUE) {
             cuda_failed_because("GPU: cuBLASLt: status %d for a product [%d, %d] by [%d, %d]; what "
                                 "is saved is intact: run again with --resume",
                                 (int)e, M, K, K, N);
-            return;
+            return true;
         }
         p->none = true;
         lt.lacking++;
     }
+    if (f == KERN_GELU_TANH) return false;
+    bool relu = f == KERN_RELU;
     if (in_bf16)
         by_plain(ta, tb, M, N, K, (const bf16 *)A.p, A.ld, (const bf16 *)b, B.ld, C, add, bias,
                  relu);
     else
         by_plain(ta, tb, M, N, K, (const float *)A.p, A.ld, (const float *)b, B.ld, C, add, bias,
                  relu);
+    return true;
+}
+
+void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct matrix B,
+               struct matrix C, bool add, const float *bias, bool relu)
+{
+    product(ta, tb, M, N, K, A, B, C, add, bias, relu ? KERN_RELU : KERN_NONE, NULL);
+}
+
+bool cuda_gemm_gelu_tanh(int M, int N, int K, struct matrix A, struct matrix B, struct matrix C,
+                         const float *bias, void *pre)
+{
+    /* what its epilogue asks of the matrix that it leaves the values before f in */
+    if (!cuda.bf16 || !bias || (pre && (N % 8 || alignment(pre) < 4))) return false;
+    return product(false, true, M, N, K, A, B, C, false, bias, KERN_GELU_TANH, pre);
 }

@@ -4,7 +4,11 @@
 /* GELU's exact form, x Phi(x), and its derivative Phi(x) + x phi(x). In float32 Phi is exact to
  * the last digits of its small values too, which takes erfcf. To bfloat16 it is a float's 1 less
  * something: GELU_SHORT has Phi and phi by one exponential (Abramowitz and Stegun 7.1.26), within
- * 2.2e-7, in a third of the instructions, so that a pass over the states is bound by memory. */
+ * 2.2e-7, in a third of the instructions, so that a pass over the states is bound by memory.
+ *
+ * The tanh form's value is made by cuBLASLt's epilogue where it can. Its DGELU epilogue is not
+ * used: the states are made again and the bias's gradient is added up in the same pass that
+ * multiplies by the slope, which then reads and writes no more than both would apart. */
 enum { GELU_SHORT = 16 };
 
 /* Value and slope of activation F; what is not used is not computed. */
@@ -21,6 +25,14 @@ template <int F> static __device__ __forceinline__ void activated(float x, float
         float phi = 0.5f * erfcf(-0.70710678f * x);
         y = x * phi;
         slope = phi + x * 0.398942280f * expf(-0.5f * x * x);
+    } else if (F == KERN_GELU_TANH) {
+        /* x g, g the logistic function of w = 2 sqrt(2 / pi) (x + 0.044715 x^3), by e^-|w|; beyond
+         * 10 that is 0, and x is held there, whose square might be infinite */
+        float w = x * fmaf(0.0713548163f, x * x, 1.59576912f), e = power2(fabsf(w) * -1.44269504f);
+        float high = reciprocal(1.0f + e), g = x < 0 ? e * high : high;
+        float c = fminf(fmaxf(x, -10.0f), 10.0f);
+        y = x * g;
+        slope = fmaf(c * (e * high * high), fmaf(0.214064449f, c * c, 1.59576912f), g);
     } else if (F == KERN_TANH) {
         y = tanhf(x);
         slope = 1 - y * y;
@@ -35,6 +47,9 @@ template <int F> static __device__ __forceinline__ void activated(float x, float
     do {                                                                                           \
         if ((f) == KERN_GELU) {                                                                    \
             enum { F = sizeof(T) == sizeof(bf16) ? (int)GELU_SHORT : (int)KERN_GELU };             \
+            CALL;                                                                                  \
+        } else if ((f) == KERN_GELU_TANH) {                                                        \
+            enum { F = KERN_GELU_TANH };                                                           \
             CALL;                                                                                  \
         } else if ((f) == KERN_TANH) {                                                             \
             enum { F = KERN_TANH };                                                                \
@@ -92,6 +107,11 @@ template <typename T> static void apply(T *Y, const T *pre, enum kern_act f, siz
 template <typename T> static void forward(const struct kern_linear_fwd *a)
 {
     bool relu = a->f == KERN_RELU && !a->pre && a->b;
+    if (a->f == KERN_GELU_TANH &&
+        cuda_gemm_gelu_tanh(a->N, a->O, a->I, { a->X, a->I, MATRIX_ACT },
+                            { a->W, a->I, MATRIX_WEIGHTS }, { a->Y, a->O, MATRIX_ACT }, a->b,
+                            a->pre))
+        return;
     T *to = (T *)(a->f != KERN_NONE && a->pre ? a->pre : a->Y);
     cuda_gemm(false, true, a->N, a->O, a->I, { a->X, a->I, MATRIX_ACT },
               { a->W, a->I, MATRIX_WEIGHTS }, { to, a->O, MATRIX_ACT }, false, a->b, relu);

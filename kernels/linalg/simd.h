@@ -48,12 +48,15 @@ struct simd {
 
     /* v = y + b (b NULL: 0); pre = v (NULL: not wanted); y = f(v) */
     void (*gelu)(float *y, float *pre, const float *b, size_t n);
+    void (*gelu_tanh)(float *y, float *pre, const float *b, size_t n);
     void (*relu)(float *y, float *pre, const float *b, size_t n);
     void (*tanh)(float *y, float *pre, const float *b, size_t n);
     void (*gelu_bwd)(float *dx, const float *pre, size_t n);             /* dx *= f'(pre) */
+    void (*gelu_tanh_bwd)(float *dx, const float *pre, size_t n);
     void (*relu_bwd)(float *dx, const float *pre, size_t n);
     void (*tanh_bwd)(float *dx, const float *pre, size_t n);
     void (*gelu_both)(float *dx, float *pre, size_t n); /* that, then pre = f(pre) */
+    void (*gelu_tanh_both)(float *dx, float *pre, size_t n);
     void (*relu_both)(float *dx, float *pre, size_t n);
     void (*tanh_both)(float *dx, float *pre, size_t n);
 

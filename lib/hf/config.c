@@ -79,12 +79,23 @@ static enum kern_act activation(struct in *in, const char *key)
 {
     const cJSON *v = value(in, key);
     const char *s = cJSON_IsString(v) ? v->valuestring : "gelu";
+    /* transformers/activations.py: four names of one function */
+    static const char *const tanh_form[] = { "gelu_new", "gelu_pytorch_tanh", "gelu_fast",
+                                             "gelu_accurate" };
     if (!strcmp(s, "relu")) return KERN_RELU;
+    for (size_t i = 0; i < sizeof tanh_form / sizeof *tanh_form; i++)
+        if (!strcmp(s, tanh_form[i])) return KERN_GELU_TANH;
     if (strcmp(s, "gelu") && in->rc == 0)
-        in->rc = err_set(
-            "%s: \"%s\": \"%.30s\" is not supported; gelu (the exact one) and relu are", in->where,
-            key, s);
+        in->rc = err_set("%s: \"%s\": \"%.30s\" is not supported; gelu (the exact one), gelu_new "
+                         "(by tanh) and relu are", in->where, key, s);
     return KERN_GELU;
+}
+
+static const char *their_activation(const struct model_config *c)
+{
+    return c->activation == KERN_RELU        ? "relu"
+           : c->activation == KERN_GELU_TANH ? "gelu_new"
+                                             : "gelu";
 }
 
 static void parse_bert(struct in *in, struct hf_config *h, struct model_config *c)
@@ -263,6 +274,13 @@ int hf_config_fits(enum hf_layout l, const struct model_config *c)
                        l == HF_MBART ? "before" : "after",
                        c->pre_norm ? "before (mbart has that, for encoder-decoders)"
                                    : "after (bart has that)");
+    if (c->output_transform && hf_output_act(l) && c->activation != KERN_GELU)
+        return err_set("%s has the exact gelu in its output layer, whatever its layers have; this "
+                       "model's activation is %s (bert has one for both)",
+                       name, their_activation(c));
+    if (l == HF_XLM && c->activation == KERN_GELU_TANH)
+        return err_set("xlm has relu and the exact gelu; this model's activation is gelu's tanh "
+                       "form");
     if (c->token_types && l != HF_BERT)
         return err_set("%s has no token types; this model has %d (bert has them)", name,
                        c->token_types);
@@ -308,7 +326,7 @@ static void put_bert(cJSON *o, enum hf_layout l, const struct model_config *c, c
     put_number(o, "intermediate_size", c->ffn);
     put_number(o, "num_attention_heads", c->heads);
     put_number(o, "max_position_embeddings", c->positions + hf_position_offset(l, ids[2]));
-    cJSON_AddStringToObject(o, "hidden_act", c->activation == KERN_RELU ? "relu" : "gelu");
+    cJSON_AddStringToObject(o, "hidden_act", their_activation(c));
     put_number(o, "type_vocab_size", c->token_types ? c->token_types : 1);
     put_real(o, "layer_norm_eps", c->norm_eps);
     put_real(o, "hidden_dropout_prob", c->dropout);
@@ -360,7 +378,7 @@ static void put_bart(cJSON *o, enum hf_layout l, const struct model_config *c, c
     put_number(o, "encoder_attention_heads", c->heads);
     put_number(o, "decoder_attention_heads", c->heads);
     put_number(o, "max_position_embeddings", c->positions);
-    cJSON_AddStringToObject(o, "activation_function", c->activation == KERN_RELU ? "relu" : "gelu");
+    cJSON_AddStringToObject(o, "activation_function", their_activation(c));
     put_real(o, "dropout", c->dropout);
     put_real(o, "attention_dropout", c->attention_dropout);
     cJSON_AddNumberToObject(o, "activation_dropout", 0);

@@ -202,16 +202,21 @@ static int languages(struct model_config *c, const struct hf_import *o)
 }
 
 /* Has the file the head's transformation? A bare BertModel has not. */
-static void see_head(struct job *j, struct model_config *c)
+static int see_head(struct job *j, struct model_config *c)
 {
     char name[HF_PARTS][HF_NAME];
-    if (!c->output_transform || !hf_names(j->h.layout, "output.dense.weight", name)
-        || find(j, name[0]))
-        return;
+    if (!c->output_transform || !hf_names(j->h.layout, "output.dense.weight", name)) return 0;
+    if (find(j, name[0]))
+        return hf_output_act(j->h.layout) && c->activation != KERN_GELU
+                   ? err_set("config.json: %s has the exact gelu in its output layer, whatever "
+                             "\"hidden_act\" says; two functions in one model are not supported",
+                             hf_layout_name(j->h.layout))
+                   : 0;
     c->output_transform = false;
     if (!c->n_heads)
         hf_note(j->notes, "there is no prediction head: hidden states are those of the model, "
                           "logits have no meaning");
+    return 0;
 }
 
 /* XLM's text is tokenised as its tokenize.sh does, and Romanian as get-data-nmt.sh has it. */
@@ -275,7 +280,7 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
         && j->h.pad != j->t.s.ids[VOCAB_PAD])
         return err_set("%s: pad_token_id is %d in config.json and %d in the tokeniser", dir,
                        j->h.pad, j->t.s.ids[VOCAB_PAD]);
-    see_head(j, &c);
+    if (see_head(j, &c) < 0) return -1;
     mention_tokens(j);
     if (model_config_check(&c) < 0 || check_tied(j) < 0
         || model_new(&j->m, &c, kernels_cpu(), 0, false) < 0)

@@ -20,6 +20,12 @@ int hf_layout_find(const char *name);                   /* -1 with a message tha
 int hf_layout_named(const char *name);                  /* those of HF_NAMED, too; -1: none */
 static inline bool hf_is_seq2seq(enum hf_layout l) { return l == HF_BART || l == HF_MBART; }
 
+/* Whether the output layer's transformation has the exact GELU whatever the layers have. */
+static inline bool hf_output_act(enum hf_layout l)
+{
+    return l == HF_ROBERTA || l == HF_XLM_ROBERTA;
+}
+
 /* Rows that their position table has before position 0's. */
 int hf_position_offset(enum hf_layout l, int pad_id);
 /* How they spell our five specials (<s> </s> <pad> <unk> <mask>); NULL: they have none. */

@@ -44,7 +44,7 @@ static const struct field {
     F(heads, K_INT, 1, 255),
     F(vocab, K_INT, 6, 1 << 28),
     F(positions, K_INT, 2, 4096),
-    F(activation, K_ACT, 1, 2),
+    F(activation, K_ACT, 1, 3),
     F(pre_norm, K_BOOL, 0, 1),
     F(sinusoidal, K_BOOL, 0, 1),
     F(encoder_langs, K_BOOL, 0, 1),
@@ -163,7 +163,7 @@ static int parse_field(struct model_config *c, const struct field *f, const cJSO
         *(float *)p = (float)v->valuedouble;
         return 0;
     case K_ACT:
-        for (int a = 1; a <= 2 && cJSON_IsString(v); a++)
+        for (int a = 1; a <= 3 && cJSON_IsString(v); a++)
             if (!strcmp(v->valuestring, model_act_names[a])) {
                 *(enum kern_act *)p = (enum kern_act)a;
                 return 0;

@@ -9,7 +9,7 @@
 #define MODEL_CODE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 /* By enum kern_act. */
-extern const char *const model_act_names[4];
+extern const char *const model_act_names[5];
 
 /* Is head i valid, and its name not that of an earlier one? -1 with a message. */
 int model_head_check(const struct model_config *c, int i);

@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "lib/model/config_in.h"
 
-const char *const model_act_names[4] = { "none", "gelu", "relu", "tanh" };
+const char *const model_act_names[5] = { "none", "gelu", "relu", "gelu-tanh", "tanh" };
 static const char *const task_names[] = { "", "class", "tag", "span" };
 static const char *const pair_names[] = { "one", "two" };
 
@@ -161,7 +161,7 @@ static int parse_key(struct said *x, const cJSON *k)
         x->name = cJSON_IsString(k) ? k->valuestring : NULL;
         return x->name ? 0 : -1;
     }
-    if (!strcmp(key, "hidden")) return (x->hidden = which(k, model_act_names, 0, 4)) < 0 ? -1 : 0;
+    if (!strcmp(key, "hidden")) return (x->hidden = which(k, model_act_names, 0, 5)) < 0 ? -1 : 0;
     if (!strcmp(key, "outputs")) return whole(k, &x->outputs);
     if (!strcmp(key, "labels")) return parse_labels(k, x->label, &x->labels);
     if (!strcmp(key, "task")) return (x->task = which(k, task_names, 1, 4)) < 0 ? -1 : 0;
@@ -199,8 +199,8 @@ int model_heads_parse(struct model_config *c, const cJSON *v)
 {
     const cJSON *h;
     c->n_heads = 0;
-    err_set("a head has \"name\", \"hidden\" (none, gelu, relu, tanh), \"outputs\" and at most "
-            "\"labels\", \"task\" (class, tag, span), \"pair\" (one, two), \"longest\", "
+    err_set("a head has \"name\", \"hidden\" (none, gelu, relu, gelu-tanh, tanh), \"outputs\" and "
+            "at most \"labels\", \"task\" (class, tag, span), \"pair\" (one, two), \"longest\", "
             "\"question\", \"stride\" and \"no_answer\"");
     cJSON_ArrayForEach(h, v)
         if (parse_head(c, h) < 0) return -1;

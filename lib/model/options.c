@@ -17,8 +17,10 @@ const struct opt model_rows[] = {
       "number of attention heads", .min = 1, .max = 255 },
     { "positions|n-positions", 0, OPT_INT(model_config, positions), "N",
       "longest input in tokens, <s> and </s> included", .min = 2, .max = 4096 },
-    { "activation", 0, OPT_CHOICE(model_config, activation), "gelu|relu",
-      "activation function of the feed-forward layers", .min = KERN_GELU },
+    { "activation", 0, OPT_CHOICE(model_config, activation), "gelu|relu|gelu-tanh",
+      "activation function of the feed-forward layers; gelu is the exact one, gelu-tanh its "
+      "approximation by tanh",
+      .min = KERN_GELU },
     { "pre-norm", 0, OPT_FLAG(model_config, pre_norm), "",
       "apply layer normalisation before each sublayer instead of after it" },
     { "sinusoidal|sinusoidal-embeddings", 0, OPT_FLAG(model_config, sinusoidal), "",

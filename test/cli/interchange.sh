@@ -93,8 +93,22 @@ edit() { rm -rf broken-hf; cp -r "$G/$1" broken-hf; sed -i "$2" broken-hf/config
 # FOLDER SED PATTERN: its config.json so changed is refused with this; with a line about config.json
 refuse() { edit "$1" "$2"; fails 1 "$3" ckpt import -o x broken-hf; }
 refuse_config() { refuse "$1" "$2" "config.json: $3"; }
-refuse bert 's/"hidden_act": "gelu"/"hidden_act": "gelu_new"/' \
-    '"gelu_new" is not supported'
+refuse bert 's/"hidden_act": "gelu"/"hidden_act": "quick_gelu"/' \
+    '"quick_gelu" is not supported; gelu \(the exact one\), gelu_new \(by tanh\) and relu are'
+refuse_config xlmr 's/"hidden_act": "gelu"/"hidden_act": "gelu_new"/' \
+    'xlm-roberta has the exact gelu in its output layer, whatever "hidden_act" says'
+# GELU by tanh, under each of its names; it goes where it came from and nowhere else
+ckpt import -q -o tanh "$G/bert_tanh"; ckpt info tanh > info
+grep -q '"activation": "gelu-tanh"' info
+ckpt export -q -o tanh-hf tanh
+grep -q '"hidden_act":	"gelu_new"' tanh-hf/config.json
+fails 1 'roberta has the exact gelu in its output layer.*this model.s activation is gelu_new' \
+    ckpt export -o x --to roberta tanh
+fails 1 'xlm has relu and the exact gelu' ckpt export -o x --to xlm --src de tanh
+for name in gelu_pytorch_tanh gelu_fast gelu_accurate; do
+    edit bert_tanh "s/gelu_new/$name/"; ckpt import -q -o "$name" broken-hf
+    same "$name/config.json" tanh/config.json
+done
 refuse bert 's/"model_type": "bert"/"model_type": "gpt2"/' \
     '"gpt2" is not supported'
 refuse bert 's/"hidden_size": 16/"hidden_size": 18/' \

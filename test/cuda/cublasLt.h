@@ -1,8 +1,10 @@
 /* The part of cuBLASLt that kernels/cuda/gemm.cu uses, on the host, for tests: see cuda_runtime.h
  * beside this. Products whose leading dimensions are odd in bfloat16, and a few others, have no
  * algorithm, so that the plain kernel has its turn. Sums of parts may be rounded to the output's
- * type only where that is not forbidden, and a bias is read 16 bytes at a time. A long sum is cut
- * into parts where that is allowed, and what is left over of it is lost, as in version 13.1. */
+ * type only where that is not forbidden, and a bias is read 16 bytes at a time. GELU's epilogue is
+ * the tanh form; the matrix that it leaves its argument in has rows of a multiple of eight. A long
+ * sum is cut into parts where that is allowed, and what is left over of it is lost, as in version
+ * 13.1. */
 #ifndef TEST_CUDA_CUBLASLT_H
 #define TEST_CUDA_CUBLASLT_H
 #include "cuda_runtime.h"
@@ -21,13 +23,17 @@ typedef enum { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 } cublasOperation_t;
 typedef enum {
     CUBLASLT_EPILOGUE_DEFAULT = 1,
     CUBLASLT_EPILOGUE_RELU_BIAS = 6,
-    CUBLASLT_EPILOGUE_BIAS = 4
+    CUBLASLT_EPILOGUE_BIAS = 4,
+    CUBLASLT_EPILOGUE_GELU_BIAS = 36,
+    CUBLASLT_EPILOGUE_GELU_AUX_BIAS = 164
 } cublasLtEpilogue_t;
 typedef enum {
     CUBLASLT_MATMUL_DESC_TRANSA = 3,
     CUBLASLT_MATMUL_DESC_TRANSB = 4,
     CUBLASLT_MATMUL_DESC_EPILOGUE = 7,
-    CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8
+    CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,
+    CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER = 11,
+    CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD = 12
 } cublasLtMatmulDescAttributes_t;
 typedef enum {
     CUBLASLT_REDUCTION_SCHEME_NONE = 0,

@@ -880,7 +880,14 @@ const char *cudaGetErrorString(cudaError_t e)
 
 /* --- cuBLASLt: column-major, D = op(A) op(B) + beta C --- */
 
-struct emulate_desc { cublasOperation_t ta, tb; cublasLtEpilogue_t epilogue; const void *bias; };
+struct emulate_desc {
+    cublasOperation_t ta, tb;
+    cublasLtEpilogue_t epilogue;
+    const void *bias;
+    void *aux;
+    int64_t aux_ld;
+};
+enum { EPILOGUE_AUX = 128, EPILOGUE_GELU = 32 };
 struct emulate_layout { cudaDataType_t type; size_t rows, cols; int64_t ld; };
 struct emulate_pref { uint32_t align[4], reduction; size_t workspace; };
 
@@ -908,8 +915,10 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t d,
     void *to = a == CUBLASLT_MATMUL_DESC_TRANSA     ? (void *)&d->ta
                : a == CUBLASLT_MATMUL_DESC_TRANSB   ? (void *)&d->tb
                : a == CUBLASLT_MATMUL_DESC_EPILOGUE ? (void *)&d->epilogue
-                                                    : (void *)&d->bias;
-    if (n != (a == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? sizeof(void *) : 4))
+               : a == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER ? (void *)&d->aux
+               : a == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD      ? (void *)&d->aux_ld
+                                                                : (void *)&d->bias;
+    if (n != (a >= CUBLASLT_MATMUL_DESC_BIAS_POINTER ? sizeof(void *) : 4))
         return CUBLAS_STATUS_INVALID_VALUE;
     memcpy(to, v, n);
     return CUBLAS_STATUS_SUCCESS;
@@ -978,6 +987,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
     if (A->type == CUDA_R_16BF && (A->ld % 2 || B->ld % 2 || D->ld % 2))
         return CUBLAS_STATUS_NOT_SUPPORTED;
     if (M % 8 == 7) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (d->epilogue & EPILOGUE_GELU && N % 8 == 5) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (d->epilogue & EPILOGUE_AUX && (d->aux_ld % 8 || d->aux_ld < (int64_t)M))
+        return CUBLAS_STATUS_INVALID_VALUE;
     if (D->type == CUDA_R_16BF && p->reduction & ~(uint32_t)CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE)
         die("sums of parts may be added as bfloat16");
     memset(r, 0, sizeof *r);
@@ -1003,6 +1015,12 @@ static float element(const void *p, cudaDataType_t type, size_t i)
 {
     return type == CUDA_R_32F ? ((const float *)p)[i]
                               : __bfloat162float(((const __nv_bfloat16 *)p)[i]);
+}
+
+static void put_element(void *p, cudaDataType_t type, size_t i, float v)
+{
+    if (type == CUDA_R_32F) ((float *)p)[i] = v;
+    else ((__nv_bfloat16 *)p)[i] = __float2bfloat16_rn(v);
 }
 
 /* op(X), rows in order. */
@@ -1048,8 +1066,13 @@ static void multiply(const struct product *p)
             float v = p->a * row[j] + (p->b != 0 ? p->b * element(p->D, Dl->type, at) : 0);
             if (p->d.epilogue != CUBLASLT_EPILOGUE_DEFAULT) v += element(p->d.bias, Dl->type, i);
             if (p->d.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS && v < 0) v = 0;
-            if (Dl->type == CUDA_R_32F) ((float *)p->D)[at] = v;
-            else ((__nv_bfloat16 *)p->D)[at] = __float2bfloat16_rn(v);
+            if (p->d.epilogue & EPILOGUE_AUX)
+                put_element(p->d.aux, Dl->type, j * (size_t)p->d.aux_ld + i, v);
+            if (p->d.epilogue & EPILOGUE_GELU) {
+                double x = (double)v;
+                v = (float)(0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))));
+            }
+            put_element(p->D, Dl->type, at, v);
         }
     }
     free(x); free(y); free(row);
@@ -1069,6 +1092,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const vo
     if (C != D) die("cublasLtMatmul: C and D differ");
     if (d->epilogue != CUBLASLT_EPILOGUE_DEFAULT && (uintptr_t)d->bias % 16)
         die("cublasLtMatmul: a bias that does not begin at a multiple of 16 bytes");
+    if (d->epilogue & EPILOGUE_AUX && (uintptr_t)d->aux % 16)
+        die("cublasLtMatmul: GELU's argument does not begin at a multiple of 16 bytes");
     if ((uintptr_t)workspace % 256) die("cublasLtMatmul: the workspace is not aligned");
     size_t K = d->ta == CUBLAS_OP_T ? Al->rows : Al->cols;
     struct product x = { *d, *Al, *Bl, *Dl, A, B, D, 0, 0,

@@ -131,6 +131,11 @@ def bert_qa(out):
     bert_of(T.BertForQuestionAnswering, out)
 
 
+def bert_tanh(out):
+    """GELU by tanh, in the layers and before the output layer."""
+    bert_of(T.BertForMaskedLM, out, hidden_act="gelu_new")
+
+
 def roberta_of(kind, out, how, **more):
     tokens = ["<s>", "<pad>", "</s>", "<unk>"] + WORDS + ["<mask>"]
     c = T.RobertaConfig(vocab_size=len(tokens), hidden_size=D, num_hidden_layers=1, num_attention_heads=HEADS, intermediate_size=FF,
@@ -271,7 +276,7 @@ def strided(out):
 names = sys.argv[2:]
 if not names:
     strided(f"{sys.argv[1]}/strided.pt")
-for f in (bert, bert_bare, xlmr, xlm, xlm_plain, bart, mbart, bert_nli, bert_qa, roberta_class, roberta_ner, xlm_pairs, xlm_tag, xlm_qa):
+for f in (bert, bert_bare, xlmr, xlm, xlm_plain, bart, mbart, bert_nli, bert_qa, bert_tanh, roberta_class, roberta_ner, xlm_pairs, xlm_tag, xlm_qa):
     if names and f.__name__ not in names:
         continue
     dir = f"{sys.argv[1]}/{f.__name__}"

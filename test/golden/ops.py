@@ -152,6 +152,10 @@ i = {"at": torch.tensor([0, 3, 4, 6]), "len": torch.tensor([3, 1, 2, 3])}
 means = [a["X"][at:at + n].mean(dim=0) for at, n in zip(*i.values())]
 operation("means", a, {"Y": torch.stack(means)}, integers=i)
 
+a = leaves(X=(6, 8), W1=(21, 8), b1=(21,), W2=(8, 21), b2=(8,))
+hidden = F.gelu(F.linear(a["X"], a["W1"], a["b1"]), approximate="tanh")
+operation("ffn_tanh", a, {"Y": F.linear(hidden, a["W2"], a["b2"])})
+
 header, offset = {"__metadata__": {"torch": torch.__version__}}, 0
 for name, x in out.items():
     header[name] = {"dtype": {"float32": "F32", "int32": "I32"}[str(x.dtype)], "shape": list(x.shape),

@@ -120,7 +120,7 @@ class Model:
         }
         self.shape = {k: v.shape for k, v in w.items()}
         self.own = list(w)
-        self.act = {"gelu": F.gelu, "relu": F.relu}[self.c["activation"]]
+        self.act = {"gelu": F.gelu, "relu": F.relu, "gelu-tanh": lambda x: F.gelu(x, approximate="tanh")}[self.c["activation"]]
         if self.c["sinusoidal"]:
             for k, v in self.fixed.items():
                 p, i = np.meshgrid(np.arange(v.shape[0]), np.arange(v.shape[1]), indexing="ij")

@@ -469,7 +469,7 @@ def head_of(h):
     }
     need(set(h) <= known, "an unknown key of a head")
     need(isinstance(h.get("name"), str) and re.fullmatch(NAME, h["name"]), "a head's name")
-    need(h.get("hidden") in ("none", "gelu", "relu", "tanh"), "a head's hidden layer")
+    need(h.get("hidden") in ("none", "gelu", "relu", "gelu-tanh", "tanh"), "a head's hidden layer")
     n = h.get("outputs")
     need(is_number(n) and n == int(n) and 1 <= n <= 65536, "a head's outputs")
     if "labels" in h:
@@ -505,7 +505,7 @@ def config_of(b):
         else:
             need(isinstance(v, list), f"{k}: type")
         c[k] = v
-    need(c["activation"] in ("gelu", "relu"), "activation")
+    need(c["activation"] in ("gelu", "relu", "gelu-tanh"), "activation")
     need(re.fullmatch("[0-9a-f]{16}", c["vocab_hash"]), "vocab_hash")
     need(c["vocab"] >= 6, "vocab")
     need(c["dim"] % c["heads"] == 0, "dim is not a multiple of heads")

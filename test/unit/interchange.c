@@ -309,6 +309,20 @@ static void round_trip(const char *name)
 }
 
 static void bert(void **state) { (void)state; round_trip("bert"); }
+static void a_bert_with_gelu_by_tanh(void **state)
+{
+    char *dir = in(golden, "bert_tanh"), *notes;
+    struct hf_import io = { 0 };
+    struct model_config c;
+    (void)state;
+    round_trip("bert_tanh");
+    if (hf_import(dir, "one", &io, &notes) < 0) fail_msg("%s", err_msg());
+    free(notes);
+    assert_int_equal(model_read_config(&c, "one"), 0);
+    assert_int_equal(c.activation, KERN_GELU_TANH);
+    dir_remove("one");
+    free(dir);
+}
 static void a_bare_bert_in_pytorchs_zip(void **state) { (void)state; round_trip("bert_bare"); }
 static void xlm_r_in_shards(void **state) { (void)state; round_trip("xlmr"); }
 static void xlm_with_languages_in_pytorchs_zip(void **state) { (void)state; round_trip("xlm"); }
@@ -465,6 +479,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_that_are_not_contiguous),
         cmocka_unit_test(bert),
+        cmocka_unit_test(a_bert_with_gelu_by_tanh),
         cmocka_unit_test(a_bare_bert_in_pytorchs_zip),
         cmocka_unit_test(xlm_r_in_shards),
         cmocka_unit_test(xlm_with_languages_in_pytorchs_zip),

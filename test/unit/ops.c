@@ -494,6 +494,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_best_row_of_a_segment_is_the_first_largest_allowed_one),
         cmocka_unit_test(widened_acts_are_the_acts),
         cmocka_unit_test(gelu_is_that_of_erfc),
+        cmocka_unit_test(gelus_tanh_form_is_that_of_exp),
         cmocka_unit_test(logits_are_made_in_chunks),
         cmocka_unit_test(what_is_not_finite_stays_so),
         cmocka_unit_test(values_and_gradients_are_pytorchs),

@@ -10,6 +10,7 @@ static double activation(double x, enum kern_act f)
     switch (f) {
     case KERN_GELU: return x * 0.5 * erfc(-x / sqrt(2));
     case KERN_RELU: return x > 0 ? x : 0;
+    case KERN_GELU_TANH: return x / 2 * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
     case KERN_TANH: return tanh(x);
     default: return x;
     }
@@ -487,6 +488,20 @@ static const struct op ops_layers[] = {
         { .N = 9, .I = 5, .H = 7, .O = 9, .f = KERN_RELU, .plain = true },
         END },
       .golden = { .N = 6, .I = 8, .H = 21, .O = 8, .f = KERN_GELU } },
+    { "ffn_tanh", /* GELU's tanh form */
+      ffn_setup,
+      ffn_plain,
+      ffn_forward,
+      ffn_backward,
+      { { .N = 1, .I = 1, .H = 1, .O = 1, .f = KERN_GELU_TANH },
+        { .N = 9, .I = 7, .H = 32, .O = 3, .f = KERN_GELU_TANH, .add = true },
+        { .N = 13, .I = 6, .H = 24, .O = 10, .f = KERN_GELU_TANH },
+        { .N = 33, .I = 12, .H = 71, .O = 9, .f = KERN_GELU_TANH },
+        { .N = 140, .I = 6, .H = 264, .O = 16, .f = KERN_GELU_TANH, .alone = true },
+        { .N = 21, .I = 5, .H = 18, .O = 9, .f = KERN_GELU_TANH, .alone = true, .add = true },
+        { .N = 9, .I = 5, .H = 40, .O = 9, .f = KERN_GELU_TANH, .plain = true },
+        END },
+      .golden = { .N = 6, .I = 8, .H = 21, .O = 8, .f = KERN_GELU_TANH } },
     { "dense",
       dense_setup,
       dense_plain,
@@ -500,6 +515,8 @@ static const struct op ops_layers[] = {
         { .N = 4, .I = 3, .O = 5 },
         { .N = 3, .I = 11, .O = 37, .f = KERN_TANH },
         { .N = 40, .I = 3, .O = 64, .f = KERN_TANH, .add = true },
+        { .N = 11, .I = 9, .O = 37, .f = KERN_GELU_TANH },
+        { .N = 34, .I = 6, .O = 48, .f = KERN_GELU_TANH },
         END },
       .golden = { .N = 5, .I = 9, .O = 13, .f = KERN_TANH } },
     { "embed",
