@@ -1,6 +1,7 @@
 # Post-pretraining alignment (PPA, Pan et al. 2021) of English and German: a model of 14,500
 # captions in each language, no two of one image, goes on with caption pairs and looks for the test
 # captions' and Tatoeba's translations.
+[ "${CORPUS-}" != wiki ] || part wiki-looks
 languages en de
 setting PPA_SIZES "2000 8000"
 if [ $SCALE = paper ]; then
@@ -10,6 +11,11 @@ if [ $SCALE = paper ]; then
     part tatoeba
     for l in $LANGS; do published raw.test.$l  raw/test.$l multi30k/test_2016_flickr.$l; done
     setting PPA_NLI 1
+elif [ $CORPUS = wiki ]; then
+    part wiki
+    part tasks-wiki
+    part tatoeba
+    wiki_pairs $B raw
 else
     part $CORPUS
     part tatoeba

@@ -6,5 +6,9 @@ languages en de
 setting XLU_SYSTEMS "xlm pmi gc tlm tlm-gc"
 INIT=
 title[xlm]=XLM title[pmi]=XLM+PMI title[gc]=XLM+GC title[tlm]=XLM+TLM title[tlm-gc]=XLM+TLM+GC
-if [ $SCALE = paper ]; then part xlu-paper; else part xlu-mixed; fi
+case "$SCALE ${CORPUS-}" in
+paper*) part xlu-paper;;
+*wiki) part xlu-wiki;;
+*) part xlu-mixed;;
+esac
 paper A 5 6 10 11

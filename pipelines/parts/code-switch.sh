@@ -3,6 +3,7 @@
 # with a dictionary of wrong translations and the gold one (Lu, Lu and Zhang 2023).
 # Expects what part pretrain does, sentence pairs raw/SET.L for CS_SENTENCES, and labelled files
 # synth/TASK.{train,dev}.L for CS_TASKS. Leaves sN/SYSTEM/, page/, cs/fig/, cs/results.tsv.
+# A recipe's function `also SEED SYSTEM` looks at each model, too, and adds its rows to $results.
 # With CS_UNMT=1 also translators from base+MLM and SCS, and MASS that goes on with itself and with
 # SCS (the paper's Table 5).
 setting CS_UNMT ""
@@ -126,9 +127,10 @@ looked_at() {       # SEED SYSTEM
     quick s$s.$y.rows  s$s/$y/cs.rows : $m$rows : \
         "{ score --log $m/log.jsonl $row && cat$rows; } > s$s/$y/cs.rows"
     results+=" s$s/$y/cs.rows"
-    for t in $CS_TASKS; do tuned $s $y $t; done
+    for t in $CS_TASKS; do learnt $s $y $t; done
+    ! declare -F also > /dev/null || also $s $y
 }
-tuned() {           # SEED SYSTEM TASK: learnt in A, measured in A and B
+learnt() {          # SEED SYSTEM TASK: learnt in A, measured in A and B
     local s=$1 y=$2 t=$3 m=s$1/$2/$3 task=$3 files= l epochs=$CS_EPOCHS
     [ $t != pos ] || task=tag
     [ $t != nli ] || epochs=$CS_NLI_EPOCHS

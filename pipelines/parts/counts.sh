@@ -36,6 +36,8 @@ fi
 setting APART ""
 number APART
 contexts="left right"
+setting RE_ESTIMATE yes         # none: the dictionary stays as vectors have it
+[ -n "$RE_ESTIMATE" ] || contexts=
 if [ -n "$APART" ]; then
     contexts+=" about about"
     for l in $LANGS; do

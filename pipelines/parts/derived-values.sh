@@ -9,6 +9,11 @@ setting DICT_SHARE 0.25
 setting PARALLEL_SHARE 0.25
 setting XLM ""
 case $SCALE in
+gpu)
+    [ "${CORPUS-}" = wiki ] || refuse "SCALE=gpu" "of derived experiments for TEXT=wiki; others" \
+        "have smoke, demo, mini and paper";;
+esac
+case $SCALE in
 smoke)
     setting SYSTEMS "mlm align"
     setting TRANSFORMS trans-inv
@@ -32,7 +37,7 @@ demo)
         --valid-sentences 200 --save-every 500 --keep 1"
     setting TAG "--lr 1e-3 --epochs 3 --valid-every 1000 --save-every 0"
     setting NLI "--lr 1e-3 --epochs 5 --valid-every 1000 --save-every 0";;
-mini)
+mini|gpu)
     setting SYSTEMS "mlm xlm dict align"
     setting TRANSFORMS "trans trans-inv trans-syn"
     setting TASKS "pos ner nli"

@@ -1,7 +1,8 @@
 # Systems that differ in the options of MLM-GC alone, from random embeddings, compared by what the
 # paper's Tables 1 and 2 measure: the cosine of translations in the embedding table, and what of it
 # is more than words drawn at random have; perplexity beside that of single tokens' frequencies.
-# Expects what pretrain.sh expects, and `system` lines.
+# Expects what pretrain.sh expects, and `system` lines. A recipe's function `also SEED SYSTEM` looks
+# at each model, too, and adds its rows to $results.
 setting GC_INIT ""
 INIT=$GC_INIT
 part pretrain
@@ -63,6 +64,7 @@ for s in $SEEDS; do
             "score --log s$s/$y/pretrain/log.jsonl --unigram base/unigram
                 --row '$s,${title[$y]},-' > s$s/$y/score.log"
         results+=" s$s/$y/score.log s$s/$y/score.dict"
+        ! declare -F also > /dev/null || also $s $y
     done
 done
 compared=

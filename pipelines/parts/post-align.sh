@@ -3,7 +3,8 @@
 # pairs, and, as a control, on sentences and other sentences' translations.
 # Expects what part pretrain does, and sentence pairs bpe/PPA_PAIRS.L to learn from, bpe/SET.L for
 # PPA_SENTENCES to retrieve; labelled files synth/nli.{train,dev}.L where PPA_NLI is 1. Leaves
-# sN/SYSTEM/, results.tsv.
+# sN/SYSTEM/, results.tsv. A recipe's function `also SEED SYSTEM` looks at each model, too, and adds
+# its rows to $results.
 setting SYSTEMS mlm
 # START=FOLDER: a published model in place of our own, which reads plain text
 setting START ""
@@ -108,7 +109,7 @@ if [ -n "$START" ] && [ "$PPA_NLI" = 1 ]; then
         xnli test $l test
     done
 fi
-# tested SEED SYSTEM HOW: XNLI's test sets, by a model that `tuned` made
+# tested SEED SYSTEM HOW: XNLI's test sets, by a model that `learnt` made
 tested() {
     local s=$1 y=$2 how=$3 m=s$1/$2/nli-$3 l
     for l in $LANGS; do
@@ -121,9 +122,9 @@ tested() {
     done
 }
 
-# tuned SEED SYSTEM HOW TITLE: inference, learnt in A (zero-shot), in B alone (translated), or in
+# learnt SEED SYSTEM HOW: inference, learnt in A (zero-shot), in B alone (translated), or in
 # both with premises and hypotheses of one pair in both languages (code-switched)
-tuned() {
+learnt() {
     local s=$1 y=$2 how=$3 m=s$1/$2/nli-$3 from to=$A langs="$A $B" reads
     local model=s$1/$2/pretrain model_reads=s$1/$2/pretrain base base_reads
     [ $y != mlm ] || { base_of $s; model=$base model_reads=$base_reads; }
@@ -153,9 +154,10 @@ for s in $SEEDS; do
     for y in mlm $PPA_SYSTEMS; do
         [ $y = mlm ] || aligned $s $y
         retrieved $s $y
+        ! declare -F also > /dev/null || also $s $y
         [ "$PPA_NLI" = 1 ] || continue
         for how in zero-shot translated code-switched; do
-            tuned $s $y $how
+            learnt $s $y $how
             [ -z "$START" ] || tested $s $y $how
         done
     done

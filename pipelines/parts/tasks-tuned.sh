@@ -2,15 +2,17 @@
 # of the files with rows of results.
 declare -gA kind suffix target name metric more
 scores=
+# what is fine-tuned in FOLDER
+: ${tuned_from=encoder}
 # tuned FOLDER SEED TASK LANG [OTHER]: FOLDER/TASK.LANG, FOLDER/encoder that learns from LANG's
 # examples; its development set picks the model, OTHER's is reported
 tuned() {
     local f=task/$3 e=${suffix[$3]} other=
     [ -z "${5-}" ] || other=" --valid $5=$f/valid.$5.$e"
-    train ${1//\//.}.$3.$4  $1/$3.$4/ : $1/encoder $f/train.$4.$e $f/valid.$4.$e \
+    train ${1//\//.}.$3.$4  $1/$3.$4/ : $1/$tuned_from $f/train.$4.$e $f/valid.$4.$e \
         ${5:+$f/valid.$5.$e} : \
-        "exec finetune --task ${kind[$3]} --model $1/encoder --train $4=$f/train.$4.$e
-            --valid $4=$f/valid.$4.$e$other $TUNE ${more[$3]} --seed $2 --device $DEVICE $RESUME
+        "exec finetune --task ${kind[$3]} --model $1/$tuned_from
+            --train $4=$f/train.$4.$e --valid $4=$f/valid.$4.$e$other $TUNE ${more[$3]} --seed $2 --device $DEVICE $RESUME
             --out $1/$3.$4"
 }
 # judged FOLDER SEED TASK MODEL-LANG LANG TITLE: predictions for LANG's test set, and their scores

@@ -1,5 +1,6 @@
 # gpu: mini's models of captions, trained as long as it helps, in batches that keep a GPU busy
 # (docs/lab/results/translation.md). On a CPU these are hours.
+part wiki-values
 setting PLAN_NOTE "300 MB of disk, 1.5 GB of memory; about 2 minutes of an H100 for a system and
     seed (TEXT=task2: 3), and 3 of one CPU before them"
 setting PRECISION auto
