@@ -8,6 +8,19 @@ case " $SYSTEMS " in *" pmi "*)
     part ngrams
     system pmi  MLM+PMI  "--objective mlm --mask-scheme pmi$named"  $lists;;
 esac
+# MLM-GC by its authors' code, whatever GC_AS is.
+case " $SYSTEMS " in *" mlm-gc-code "*)
+    coocs=
+    for l in $LANGS; do
+        stage cooc.code.$l  cooc/code.$l.cooc : vocab bpe/train.$l : \
+            "cooc-count -w $GC_WINDOW --weights glove${GC_SKIP:+ --skip $GC_SKIP} -v vocab
+                $l=bpe/train.$l > cooc/code.$l.cooc"
+        coocs+=" cooc/code.$l.cooc"
+    done
+    stage cooc.code  cooc/code.cooc : $coocs : "cooc-merge --normalize $A$coocs > cooc/code.cooc"
+    system mlm-gc-code  "MLM-GC by the code" \
+        "--objective mlm,gc --cooc cooc/code.cooc $gc_code $gc_alone"  cooc/code.cooc;;
+esac
 # MASS, whose decoder translation goes on with (MASS_UNMT="--denoise 0" is its authors'
 # fine-tuning).
 case " $SYSTEMS " in *" mass"*)

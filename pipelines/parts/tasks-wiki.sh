@@ -1,9 +1,9 @@
-# XTREME's tasks beside TEXT=wiki, learnt from English examples alone and judged in every language of
-# LANGS: task/NAME/{train,valid,test}.LANG.SUFFIX, and zero_shot, which fine-tunes and judges a model.
+# XTREME's tasks beside TEXT=wiki, learnt from English examples alone and judged in every language
+# of LANGS: task/NAME/{train,valid,test}.LANG.SUFFIX, and zero_shot, which fine-tunes and judges.
 #   TASKS      which of pos (Universal Dependencies), ner (WikiAnn), nli (XNLI), qa (XQuAD)
 #   TASK_MOST  examples of each training set at most; TEST_MOST of the others
-# Inference is learnt from parts of MultiNLI and SNLI (38,065 pairs), questions from TyDiQA's English;
-# English development sets pick the model (of questions MLQA's).
+# Inference is learnt from parts of MultiNLI and SNLI (38,065 pairs), questions from TyDiQA's
+# English; English development sets pick the model (of questions MLQA's).
 setting TASKS "pos ner nli qa"
 setting TASK_MOST 1000000
 setting TEST_MOST 1000000

@@ -3,8 +3,8 @@
 [ "${TEXT-}" = wiki ] || [ $EXPERIMENT = gc-wiki ] || return 0
 case $EXPERIMENT in
 *-demo|demo|own|mt|align|gc-anchors|mt-deen|mono|tasks-deen|unmt-roen|unmt-neen)
-    refuse "TEXT=wiki" "$EXPERIMENT has a text of its own; unmt-deen, analysis-deen, gc-wiki, xlu," \
-        "cs-deen, ppa-deen and derived can have Wikipedia";;
+    refuse "TEXT=wiki" "$EXPERIMENT has a text of its own; unmt-deen, analysis-deen, gc-wiki," \
+        "xlu, cs-deen, ppa-deen and derived can have Wikipedia";;
 esac
 case $SCALE in smoke|mini|gpu) ;; *)
     refuse "TEXT=wiki SCALE=$SCALE" "Wikipedia's 50 MB are for smoke, mini and gpu";; esac
@@ -20,8 +20,8 @@ encoder=
 case $EXPERIMENT in xlu|cs-deen|ppa-deen|derived*) encoder=1; setting INIT "";; esac
 case $SCALE in
 smoke)
-    setting WIKI_LINES 3000
-    setting WORD_TYPES 3000
+    setting WIKI_LINES 2000
+    setting WORD_TYPES 1000
     return;;
 mini)
     setting WORD_TYPES 20000

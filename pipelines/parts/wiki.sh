@@ -3,11 +3,13 @@
 # translations by people pick a translator (dev's) and score it (the rest of dev); MUSE's dictionary
 # measures. Languages are drawn, and weigh in BPE, as n^0.5.
 [ $A = en ] || refuse "TEXT=wiki A=$A" "its pairs and dictionaries are of English; say A=en"
-FOLDER+=-wiki
+for l in $LANGS; do
+    case $l in en|de|es|zh) ;; *) refuse "TEXT=wiki" "there is no $l; it has en de es zh";; esac
+done
+[ $EXPERIMENT = gc-wiki ] || FOLDER+=-wiki
 setting BPE_ALPHA 0.5
 [[ " $PRETRAIN " == *" --alpha "* ]] || PRETRAIN+=" --alpha 0.5"
 for l in $LANGS; do
-    case $l in en|de|es|zh) ;; *) refuse "TEXT=wiki" "there is no $l; it has en de es zh";; esac
     with=$l
     [ $l != en ] || with=$B
     published raw.train.$l  raw/train.$l wikipedia/$l.txt "sed -n '1,${WIKI_LINES}p'"
@@ -21,8 +23,9 @@ stage raw.gold  $gold : $P/fetch $P/sources.tsv : \
     "{ $P/fetch $P/sources.tsv muse/en-$B.0-5000.tsv &&
        $P/fetch $P/sources.tsv muse/en-$B.5000-6500.tsv; }$lower > $gold"
 
-# wiki_pairs LANG FOLDER: sentence pairs of English, FOLDER/pairs.{en,LANG}: Tatoeba's, LibreOffice's
-# help and Debian's package descriptions (Chinese: the help alone), at most WIKI_LINES of each
+# wiki_pairs LANG FOLDER: sentence pairs of English, FOLDER/pairs.{en,LANG}: Tatoeba's, those of
+# LibreOffice's help and Debian's package descriptions (Chinese: the help alone), at most WIKI_LINES
+# of each
 wiki_pairs() {
     local l=$1 f=$2 s k files
     for k in en $l; do

@@ -4,13 +4,16 @@
 # C library's and gcc's), the golden files, pipelines, and of their texts those that
 # CORPUS_CACHE=folder or the checkout's data/ has. There: FOLDER/test/gpu/run.sh, FOLDER/make
 # pipeline/X. The archive has at most 64 MiB.
-#   test/gpu/pack.sh [--no-cuda] FOLDER[.tar.gz] [NAME=VALUE...]
+#   test/gpu/pack.sh [--no-cuda] [--no-texts] FOLDER[.tar.gz] [NAME=VALUE...]
 # .tar.gz: an archive that unpacks to FOLDER; NAME=VALUE: settings of make, e.g. CC=clang
 # --no-cuda: only the experiments, for machines without a GPU, too; no nvcc is needed.
+# --no-texts: none, for what brings its own (evidence.sh)
 set -euo pipefail
-cuda=1
+cuda=1 texts=1
 [ "${1-}" != --no-cuda ] || { cuda=; shift; }
-case ${1-} in ''|-*) echo "usage: test/gpu/pack.sh [--no-cuda] FOLDER[.tar.gz] [NAME=VALUE...]" >&2
+[ "${1-}" != --no-texts ] || { texts=; shift; }
+case ${1-} in ''|-*) echo "usage: test/gpu/pack.sh [--no-cuda] [--no-texts] FOLDER[.tar.gz]"\
+" [NAME=VALUE...]" >&2
 exit 2;; esac
 archive= folder=$1; shift
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -54,9 +57,11 @@ for f in "$to"/{bin,unit,bench}/*; do [ ! -f "$f" ] || { strip "$f"; ldd "$f"; }
     *) cp -L "$f" "$to/lib" ;;
     esac
 done
-# Texts of known content, from where they are; nothing is downloaded for this.
+# Texts of known content, from where they are; nothing is downloaded for this. What has no address
+# (Wikipedia, sentence pairs) is larger than an archive may be.
 lacking=
-for name in $(awk -F'\t' '$1 !~ /^#/ && $2 != "-" { print $1 }' "$top/pipelines/sources.tsv"); do
+for name in $(awk -F'\t' -v ALL=$texts 'ALL && $1 !~ /^#/ && $2 != "-" && $3 != "" { print $1 }' \
+    "$top/pipelines/sources.tsv"); do
     has=
     at=${CORPUS_CACHE:+$CORPUS_CACHE/$name}
     for f in ${at:+"$at" "$at.gz" "$at.zst"} "$top/data/$name"; do [ ! -f "$f" ] || has=1; done
