@@ -2,7 +2,8 @@
 # its authors' code, and GC with counts of other words as frequent, everything else equal.
 # Perplexity of PAWS-X's sentences; of the embedding table, by MUSE's dictionary, the cosine of
 # translations, what of it is more than words drawn at random have, Hit@1 and RSIM; retrieval of
-# PAWS-X's and of Tatoeba's pairs by layer. SYSTEMS="mlm paper paper-0.25 code exchanged": lambdas, too.
+# PAWS-X's and of Tatoeba's pairs by layer. SYSTEMS="mlm paper paper-0.25 code exchanged": lambdas,
+# too.
 languages en de
 part wiki
 part tatoeba

@@ -12,7 +12,8 @@ tuned() {
     train ${1//\//.}.$3.$4  $1/$3.$4/ : $1/$tuned_from $f/train.$4.$e $f/valid.$4.$e \
         ${5:+$f/valid.$5.$e} : \
         "exec finetune --task ${kind[$3]} --model $1/$tuned_from
-            --train $4=$f/train.$4.$e --valid $4=$f/valid.$4.$e$other $TUNE ${more[$3]} --seed $2 --device $DEVICE $RESUME
+            --train $4=$f/train.$4.$e --valid $4=$f/valid.$4.$e$other $TUNE ${more[$3]}
+            --seed $2 --device $DEVICE $RESUME
             --out $1/$3.$4"
 }
 # judged FOLDER SEED TASK MODEL-LANG LANG TITLE: predictions for LANG's test set, and their scores
