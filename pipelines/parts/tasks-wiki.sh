@@ -26,6 +26,8 @@ examples() {
     case $3:$4 in
     qa:*) ;;
     nli:*) cut=" | awk 'BEGIN { print \"label\\tsentence1\\tsentence2\" } NR <= $n'";;
+    # (as XTREME's archive has it, each word of WikiAnn has its language before it)
+    ner:*) cut=" | sed 's/^$2://' | awk -v RS= -v ORS='\\n\\n' 'NR <= $n'";;
     *) cut=" | awk -v RS= -v ORS='\\n\\n' 'NR <= $n'";;
     esac
     case $4 in

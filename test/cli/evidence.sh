@@ -49,7 +49,7 @@ mkdir -p task/nli task/ner
 command_of task.nli.train.en | sed 's/NR <= [0-9]*/NR <= 2/' | bash
 is "$(cat task/nli/train.en.tsv)" "$(printf 'label\tsentence1\tsentence2\nneutral\ta b\tc
 entailment\td\te')"
-printf 'a\tO\nb\tO\n\nc\tB-LOC\n\nd\tO\n' > raw/ner.test.de.1
+printf 'de:a\tO\nb\tO\n\nc\tB-LOC\n\nd\tO\n' > raw/ner.test.de.1
 command_of task.ner.test.de | sed 's/NR <= [0-9]*/NR <= 2/' | bash
 is "$(cat task/ner/test.de.tsv)" "$(printf 'a\tO\nb\tO\n\nc\tB-LOC')"
 # one of the authors' code beside the text's, with counts of its own
