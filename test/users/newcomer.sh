@@ -1,8 +1,8 @@
 # A newcomer's way: README, the tutorial and the how-tos, every line as it is written there, in a
 # folder with nothing but what a clone has. Lines of a block that begins with "$ " print what stands
 # below them; what a comment "<!-- not run: why -->" precedes is left out. Recipes run with small
-# settings; `make` for anything else is only planned (make -n). Clusters' lines are run by
-# cli/slurm-*, Python's by users/python.
+# settings; of another `make X` it is only asked whether `make help` knows X. Clusters' lines are
+# run by cli/slurm-*, Python's by users/python.
 . "$TOP/test/cli/lib.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN RUNS SEEDS LIFELINE A B SCALE VALID TEST MONO \
     START TEXT GOLD PARALLEL MODEL LAUNCH_CPU LAUNCH_GPU GPU_JOBS CPU_JOBS
@@ -34,6 +34,8 @@ spans() {
         done
 }
 
+make -s -C "$TOP" help > help
+export BASE=$PWD
 cat > prelude <<'END'
 set -eE -o pipefail
 PATH=$BIN:$PATH
@@ -42,7 +44,11 @@ make() {
     */*)
         local x=$1; shift
         (export "$@"; "$TOP/pipelines/conduct" "${x%%/*}" "${x#*/}") ;;
-    *) command make -n -C "$TOP" "$@" > /dev/null ;;
+    *)  local t
+        for t; do
+            case $t in -*|*=*) continue;; esac
+            grep -qE "make $t( |\$)" "$BASE/help" || { echo "make help has no $t"; return 1; }
+        done ;;
     esac
 }
 END
