@@ -62,6 +62,36 @@ static void guess(const struct opt_set *s, const char *name, int n, char *text, 
     }
 }
 
+/* Is name[0..n) one of the parts of w[0..k), which hyphens separate? */
+static bool part_of(const char *name, int n, const char *w, size_t k)
+{
+    for (const char *p = w, *end = w + k; p < end; p++) {
+        const char *hyphen = memchr(p, '-', (size_t)(end - p)), *to = hyphen ? hyphen : end;
+        if (to - p == n && !memcmp(p, name, (size_t)n)) return true;
+        p = to;
+    }
+    return false;
+}
+
+/* " did you mean --X, --Y?" for the options that the name is a part of (--temperature of
+ * --scs-temperature), four of them at most, or "". */
+static void guess_parts(const struct opt_set *s, const char *name, int n, char *text, size_t size)
+{
+    size_t at = 0;
+    int found = 0;
+    *text = '\0';
+    for (int i = 0; i < s->n && found < 4 && n > 2; i++) {
+        const char *names = s->all[i].row->name, *w;
+        size_t k;
+        if (s->all[i].row->type == OPT_TYPE_REFUSED || !opt_word(&names, &w, &k)
+            || !part_of(name, n, w, k) || at + k + 20 > size)
+            continue;
+        at += (size_t)snprintf(text + at, size - at, "%s--%.*s", found++ ? ", " : " did you mean ",
+                               (int)k, w);
+    }
+    if (found) snprintf(text + at, size - at, "?");
+}
+
 /* The option --name[0..n), or the only one that begins so. NULL with a message. */
 static struct opt_here *find(struct opt_set *s, const char *name, int n, bool *negated)
 {
@@ -77,8 +107,9 @@ static struct opt_here *find(struct opt_set *s, const char *name, int n, bool *n
                 spelling[1]);
         return NULL;
     }
-    char meant[100];
+    char meant[240];
     guess(s, name, n, meant, sizeof meant);
+    if (!*meant) guess_parts(s, name, n, meant, sizeof meant);
     err_set("no option is called '--%.*s';%s see --help", n, name, meant);
     return NULL;
 }

@@ -198,6 +198,9 @@ static void wrong_usage_is_one_line_and_status_2(void **state)
     (void)state;
     wrong("--windows 3",
           "tester: no option is called '--windows'; did you mean --window? see --help\n");
+    wrong("--every 3",
+          "tester: no option is called '--every'; did you mean --save-every? see --help\n");
+    wrong("--ever 3", "tester: no option is called '--ever'; see --help\n");
     wrong("-dz", "tester: no option is called '-z'; see --help\n");
     wrong("--no-window", "tester: no option is called '--no-window'; see --help\n");
     wrong("--window", "tester: --window needs a value (N)\n");
