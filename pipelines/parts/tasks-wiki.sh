@@ -16,7 +16,7 @@ metric=([pos]="tag-accuracy chunk-f1" [ner]=chunk-f1 [nli]=accuracy [qa]=squad)
 more=([pos]="" [ner]="" [nli]="" [qa]="")
 # examples PART LANG NAME SOURCE [MORE...]: its file, cut to the MOST of its part
 examples() {
-    local out=task/$3/$1.$2.${suffix[$3]} n=$TEST_MOST s f=raw/$3.$1.$2 i=0 files= cut=
+    local out=task/$3/$1.$2.${suffix[$3]} n=$TEST_MOST s f=raw/$3.$1.$2 i=0 files= cut= of=
     [ $1 != train ] || n=$TASK_MOST
     for s in "${@:4}"; do
         i=$((i + 1))
@@ -26,8 +26,13 @@ examples() {
     case $3:$4 in
     qa:*) ;;
     nli:*) cut=" | awk 'BEGIN { print \"label\\tsentence1\\tsentence2\" } NR <= $n'";;
-    # (as XTREME's archive has it, each word of WikiAnn has its language before it)
-    ner:*) cut=" | sed 's/^$2://' | awk -v RS= -v ORS='\\n\\n' 'NR <= $n'";;
+    # WikiAnn's test sets are published without labels: of its English development set 5,000
+    # sentences choose, and the others are judged; its archive has the language before each word
+    ner:*) case $1.$2 in
+        valid.en) of="NR <= 5000 && ";;
+        test.en) of="NR > 5000 && ";;
+        esac
+        cut=" | sed 's/^$2://' | awk -v RS= -v ORS='\\n\\n' '$of++k <= $n'";;
     *) cut=" | awk -v RS= -v ORS='\\n\\n' 'NR <= $n'";;
     esac
     case $4 in
@@ -41,7 +46,7 @@ for t in $TASKS; do
         case $t:$l in
         pos:de) examples test de pos ud/de_gsd-test.conllu;;
         pos:*) examples test $l pos udpos/$l.test.tsv;;
-        ner:*) examples test $l ner panx/$l.test.tsv;;
+        ner:*) examples test $l ner panx/$l.dev.tsv;;
         nli:*) examples test $l nli xnli/test.$l.tsv;;
         qa:*) examples test $l qa xquad/xquad.$l.json;;
         *) refuse "TASKS: $t" "TEXT=wiki has pos ner nli qa";;
