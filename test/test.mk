@@ -49,8 +49,8 @@ cli-parts: $(BINS) $(if $(SAN),,$(if $(MPICC),$(MPI_LIB))) $(TOOLS:%=$(O)/test/t
 ##                      plants so many that are drawn instead
 .PHONY: mutants
 mutants: setup
-	@test/mutants/run $(if $(LIST),--list) $(if $(FIXED),--fixed) \
-	    $(if $(CHANGED),--changed $(CHANGED)) \
+	@TESTS='$(or $(TESTS),$(QUICK) unit/ops)' test/mutants/run $(if $(LIST),--list) \
+	    $(if $(FIXED),--fixed) $(if $(CHANGED),--changed $(CHANGED)) \
 	    $(if $(RANDOM),--drawn $(RANDOM) $(or $(SEED),1)) $(M)
 
 # what tests preload into a program (restart.sh; durable.sh; faults-*.sh); no sanitizer of its own

@@ -1,0 +1,33 @@
+/* Included by the copies of sources that test/mutants/reach builds: MUTANT_REACHED(I) stands before
+ * the statement of mistake I, and notes that it was reached and by which program: an empty file
+ * $ISOGLOT_REACHED/I:PATH, with colons for the slashes of PATH. */
+#ifndef TEST_MUTANTS_REACHED_H
+#define TEST_MUTANTS_REACHED_H
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static inline void mutant_reached(int i)
+{
+    static char told[1000];
+    char program[400], path[900];
+    int was = errno;
+    const char *folder = getenv("ISOGLOT_REACHED");
+    ssize_t n = told[i] || !folder ? -1 : readlink("/proc/self/exe", program, sizeof program - 1);
+    told[i] = 1;
+    if (n > 0) {
+        program[n] = '\0';
+        for (char *slash; (slash = strchr(program, '/')); ) *slash = ':';
+        snprintf(path, sizeof path, "%s/%d%s", folder, i, program);
+        int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
+        if (file >= 0) close(file);
+    }
+    errno = was;
+}
+
+#define MUTANT_REACHED(i) mutant_reached(i)
+
+#endif
