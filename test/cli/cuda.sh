@@ -1,7 +1,6 @@
-# The CUDA side without a GPU: its sources compiled as plain C++ (test/cuda) run the list of
-# operations, in float32, in bfloat16, with the threads of a block in reverse and in random order,
-# and with every access checked for races; models against PyTorch's numbers; and training, resuming
-# and translating like the CPU's, as test/gpu/run.sh checks them on a GPU.
+# The CUDA side without a GPU: its sources compiled as plain C++ (test/cuda) train and translate
+# like the CPU, as test/gpu/run.sh checks them on a GPU; what they wait for, and what is said where
+# memory ends or the device is lost. (cli/cuda-ops, cuda-races: the operations.)
 . "$TOP/test/cli/lib.sh"
 build=$(dirname "$BIN")
 export ISOGLOT_CUDA=$build/test/cuda/libisoglot-cuda.so
@@ -9,17 +8,6 @@ export ISOGLOT_CUBLASLT=$ISOGLOT_CUDA
 export UNIT=$build/test/unit STEPS=10 DIM=32 LAYERS=1 TOKENS=100 SENTENCES=100 TRANSLATE=5
 . "$TOP/test/gpu/checks.sh"
 
-ISOGLOT_EMULATE=random check_ops_float32 > float32 2>&1 & ops32=$!
-ISOGLOT_EMULATE=reverse check_ops_bf16 > bf16 2>&1 & ops16=$!
-# where a block may have all shared memory (attention's backward pass in one kernel for 256 rows),
-# where memory is short and where there is much (the output layer in chunks)
-large() { ISOGLOT_EMULATE_SM=90 ISOGLOT_TEST_OPS="attn ffn" "$UNIT/ops" cuda bf16; }
-{ ISOGLOT_TEST_SANITIZED=1 ISOGLOT_EMULATE=reverse large &&
-    ISOGLOT_TEST_OPS=xent ISOGLOT_EMULATE_MEMORY=80000000 "$UNIT/ops" cuda bf16 &&
-    ISOGLOT_TEST_OPS=dense ISOGLOT_EMULATE_MEMORY=80000000000 "$UNIT/ops" cuda bf16 &&
-    ISOGLOT_EMULATE_SM=90 "$UNIT/golden" cuda; } > others 2>&1 & ops_others=$!
-check_models > models 2>&1 || { cat models; fail "models"; }
-check_decoding > decoding 2>&1 || { cat decoding; fail "the decoder"; }
 check_training_follows_the_cpu
 check_bf16_training_follows_the_cpu
 check_same_seed_same_bytes
@@ -80,7 +68,7 @@ fails 1 'back-precision int8 is for the processor; use --device cpu' finetune -q
     -v vocab --train aa=aa.shd --train bb=bb.shd --layers 1 --dim 32 --heads 4 --tokens 100 \
     --steps 1 --device cuda --back-precision int8 --out none
 [ ! -e none ] || fail "a run that could not start left a folder"
-# what it says of itself, and without a device
+# without being told
 pretrain_on auto float32 auto --steps 1 2> why || { cat why; fail "auto"; }
 # a step's first gradients are written and not added to zeros: also with three micro-batches and
 # matrices of 64 Ki and more, the CPU's training
@@ -92,19 +80,6 @@ pretrain --train aa=aa.shd -v vocab --layers 1 --dim 32 --heads 4 --tokens 100 -
     { cat why; fail "heads of 8"; }
 is "$(grep -c 'attention of heads of 8 is computed in float32, without tensor cores; heads of 32, '\
 '64, 96 and 128 have them' why)" 1 "heads without tensor cores"
-describe() { is "$(env "$1" "$UNIT/ops" cuda describe 2>&1 || true)" \
-    "ops: --device cuda: $2; use --device cpu" "$1"; }
-describe ISOGLOT_EMULATE_SM=75 \
-    "an emulated GPU is of compute capability 7.5, and 8.0 (Ampere) is the least that works"
-describe ISOGLOT_EMULATE_DRIVER=12080 \
-    "the NVIDIA driver is for CUDA 12.8, and this build needs one for 13.0 or newer"
-describe ISOGLOT_EMULATE_DEVICES=0 "no CUDA-capable device is detected"
-wait $ops32 || { cat float32; fail "operations in float32"; }
-wait $ops16 || { cat bf16; fail "operations in bf16"; }
-wait $ops_others || { cat others; fail "operations and models, sm_90 and short memory"; }
-for f in float32 bf16; do grep \
-    -Eq 'cuBLASLt [0-9.]+ without an algorithm for [1-9][0-9]* kinds of products, (float32|bf16)' \
-        $f || { tail -n 3 $f; fail "products without an algorithm are not told ($f)"; }; done
 
 # the table of test/gpu/decide.sh: a row for each of a group's numbers
 BENCH=$build/test/bench SMALL=1 ISOGLOT_EMULATE_SM=90 bash "$TOP/test/gpu/decide.sh" > decided ||
@@ -113,40 +88,6 @@ rows() { grep -cP "^$1\\t[^\\t]+\\t$2\\t" decided; }
 is "$(rows A1 passed) $(rows A2 '[\d.]+') $(rows B '[\d.]+') $(rows C1 '[\d.]+, \d+%') $(rows D1 \
     '[\d.]+, \d+%') $(rows 'E.' passed)" "2 4 18 1 2 2" "decide.sh's rows"
 
-# what the emulation finds, in kernels with a mistake each
-planted=$build/test/cuda/planted
-is "$(ISOGLOT_EMULATE=races "$planted" right)" 56 "a kernel without a mistake"
-if [ -z "${ISOGLOT_TEST_SANITIZED-}" ]; then
-    export ISOGLOT_EMULATE=races
-    # the large shapes are left out: minutes
-    ISOGLOT_TEST_SANITIZED=1 check_ops_float32 > races32 2>&1 & races32=$!
-    { ISOGLOT_TEST_SANITIZED=1 check_ops_bf16 &&
-        ISOGLOT_TEST_SANITIZED=1 large; } > races16 2>&1 & races16=$!
-    is "$("$planted" warp_barrier)" 6 "a kernel that needs no more than a barrier of a warp"
-    for what in "no_barrier:a race at .*, shared memory" \
-        "no_barrier_before_the_next:a race at .*, shared memory" \
-            "shuffle_for_a_barrier:a race at .*, shared memory" \
-        "two_blocks:a race at .*, device memory" "not_waited_for:where a cp.async is under way" \
-            "odd_address:not aligned"; do
-        ! "$planted" "${what%%:*}" > found 2>&1 || fail "${what%%:*} was not noticed"
-        grep -q "${what#*:}" found || { cat found; fail "${what%%:*}"; }
-    done
-    wait $races32 || { cat races32; fail "races in float32"; }
-    wait $races16 || { cat races16; fail "races in bf16"; }
-    unset ISOGLOT_EMULATE
-fi
-for what in "parted:lanes of a warp are at different operations" "left_early:without all 32 lanes" \
-    "much_shared:more than 48 KiB of shared memory" "high_grid:no device would take"; do
-    ! "$planted" "${what%%:*}" > found 2>&1 || fail "${what%%:*} was not noticed"
-    grep -q "${what#*:}" found || { cat found; fail "${what%%:*}"; }
-done
-is "$("$planted" late_copy)" -1 "memory of the host that was written to before a copy had read it"
-is "$("$planted" early_read)" "-nan then 7" \
-    "memory of the host that was read before a copy had come"
-is "$("$planted" captured)" "0 0: 7 then 9: 9" "launches that are captured, and a graph of them"
-for what in captured_wait captured_memory captured_read; do is "$("$planted" $what)" \
-    "900 901: 7 then 7: 7" "a capture with what cannot be captured: $what"; done
-
 # memory that ends: what was wanted, what there is, what helps; nothing half-written
 export ISOGLOT_EMULATE_MEMORY=60000000
 fails 1 \
@@ -154,10 +95,6 @@ fails 1 \
 "--tokens [0-9]+ --accumulate [0-9]+ would need" \
     pretrain_on cuda float32 none --tokens 20000
 [ ! -e none ] || fail "a run that could not begin left a folder"
-! ISOGLOT_EMULATE_MEMORY=34000000 "$UNIT/ops" cuda > short 2>&1 || fail "operations without memory"
-grep -Eq 'out of GPU memory: needed [0-9.]+ MiB for tensors, '\
-'[0-9.]+ of 32.4 MiB are free; lower --tokens' short ||
-    { tail -n 5 short; fail "the message"; }
 unset ISOGLOT_EMULATE_MEMORY
 # a device that is lost in the middle: one line, and the checkpoint before it is whole
 status=0; ISOGLOT_EMULATE_LOST=2500 pretrain_on cuda float32 lost --save-every 2 --steps 1000 2> \

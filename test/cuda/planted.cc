@@ -1,5 +1,5 @@
-/* Kernels and calls with a mistake each, for test/cli/cuda.sh: what the emulation is to find in
- * kernels/cuda it must find here.  planted NAME */
+/* Kernels and calls with a mistake each, for test/cli/cuda-races.sh: what the emulation is to find
+ * in kernels/cuda it must find here.  planted NAME */
 #include <stdio.h>
 #include "cuda_runtime.h"
 

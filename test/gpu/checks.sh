@@ -1,5 +1,5 @@
 # What a CUDA device must show, one function a check: test/gpu/run.sh runs them on a GPU,
-# test/cli/cuda.sh on the emulated one with smaller numbers. They want the programs in PATH, the
+# test/cli/cuda*.sh on the emulated one with smaller numbers. They want the programs in PATH, the
 # unit tests in $UNIT and the checkout in $TOP; STEPS, DIM, LAYERS and TOKENS size the training
 # runs. Each works in a folder of its own and returns non-zero where something does not hold.
 wrong() { echo "failed: $*" >&2; return 1; }
