@@ -10,7 +10,8 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 export TOP=$top LC_ALL=C
 work=$(mktemp -d "${TMPDIR:-/tmp}/isoglot-decide.XXXXXX")
-python=${PYTHON:-python3} began=$SECONDS budget=${BUDGET:-360} status=0
+python=${PYTHON:-python3} began=$SECONDS budget=${BUDGET:-${SMALL:+3600}} status=0
+budget=${budget:-360}
 groups=" ${*:-A B C D E} "
 # (cli/cuda says where programs and the emulated GPU are)
 [ -n "${BENCH-}" ] || . "$top/test/gpu/where.sh"
@@ -21,6 +22,8 @@ row() { local IFS=$'\t'; echo "$*" | tee -a rows; }
 for_() {
     local limit=$1 rest; shift
     rest=$(left)
+    # what is emulated shares its processor with other tests
+    [ -z "${SMALL-}" ] || limit=$((limit * 20))
     [ "$limit" -le "$rest" ] || limit=$rest
     [ "$limit" -ge 1 ] || { echo "no time left"; return 124; }
     timeout -k 3 "$limit" "$@" < /dev/null
