@@ -11,14 +11,11 @@
 #include <xxhash.h>
 #include "common/err.h"
 #include "common/file.h"
+#include "common/key16.h"
 #include "common/mem.h"
 #include "common/text.h"
 
-/* --- the table, and files of words ------------------------------------------------------------ */
-
-/* The table that a vocabulary's tokens are found in. */
-
-#include "common/key16.h"
+/* --- the table that a vocabulary's tokens are found in ----------------------------------------- */
 
 /* A token of fewer than VOCAB_LONG bytes, zeros behind them and its length in the last byte; of a
  * longer one the first bytes, and VOCAB_LONG: the rest is compared where the token stands. A slot
