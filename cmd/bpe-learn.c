@@ -123,14 +123,15 @@ static int check_sentences(const struct args *args)
 }
 
 /* The words of all languages together, each count multiplied by its language's weight. */
-static struct word *weigh(struct language *lang, int n, struct word_counts *all, size_t *total)
+static struct counted_word *weigh(struct language *lang, int n, struct word_counts *all,
+                                  size_t *total)
 {
     uint64_t sentences[n], weight[n];
     for (int i = 0; i < n; i++) sentences[i] = lang[i].sentences;
     bpe_weights(sentences, n, o.alpha, UNIT_SHIFT, weight);
     for (int i = 0; i < n; i++) {
         size_t k;
-        struct word *v = word_counts_list(lang[i].words, &k);
+        struct counted_word *v = word_counts_list(lang[i].words, &k);
         if (!v) return NULL;
         msg_note("%s: %" PRIu64 " sentences, weight %.4f", lang[i].name, lang[i].sentences,
                  (double)weight[i] / (1 << UNIT_SHIFT));
@@ -147,7 +148,7 @@ static struct word *weigh(struct language *lang, int n, struct word_counts *all,
 struct counted {
     struct language *lang; int langs;
     struct word_counts *all;                        /* weighted, or NULL */
-    struct word *words; size_t n;
+    struct counted_word *words; size_t n;
 };
 
 /* bpe_learn calls it once it has copied the words, so that merging can use their memory; run()

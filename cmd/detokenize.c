@@ -47,7 +47,7 @@ static int line(void *ctx, void *work, const char *s, size_t n, bool newline, st
     if (o.case_marker || o.case_only) {
         w->cased.n = 0;
         tbuf_room(&w->cased, n);
-        case_unmark(s, n, &w->cased);
+        casemark_unmark(s, n, &w->cased);
         s = w->cased.p;
         n = w->cased.n;
     }

@@ -106,7 +106,7 @@ static int print_all(FILE *f, const struct vocab *v, const struct hyps *h, int64
 /* Reads the lines that are translated together before any of them is written: one with
  * --line-buffered; otherwise enough for batches of similar lengths and for all threads. 1; 0 at the
  * end; -1. */
-static int read_lines(struct text *in, const struct model *m, struct reader *r, int src,
+static int read_lines(struct text *in, const struct model *m, struct raw_reader *r, int src,
                       struct batch *b, int64_t *line_no)
 {
     const char *line;
@@ -139,7 +139,7 @@ static int run(void)
     struct batch b = { 0 };
     struct hyps h;
     struct text *in = NULL;
-    struct reader *reader = NULL;
+    struct raw_reader *reader = NULL;
     struct out *out = NULL;
     int64_t lines = 0, first = 0;
     int rc = -1;

@@ -64,7 +64,7 @@ static int count_file(struct word_counts *w, const char *path)
 static int run(const struct args *args)
 {
     struct word_counts *w = word_counts_new(prog_threads());
-    struct word *v = NULL;
+    struct counted_word *v = NULL;
     if (o.whole) word_counts_whole(w, o.initial ? NULL : "@@", o.initial);
     size_t n = 0;
     struct out *out = out_open(o.out);               /* what cannot be written is not counted */

@@ -25,7 +25,7 @@ struct shard {
     struct shard_info info;
     int width;
     uint64_t offset, size;                          /* of what is read next; of the file */
-    struct entry *index;
+    struct shard_entry *index;
     struct shard_block b; uint32_t next;            /* sequential reading */
     uint64_t seen_s, seen_t, seen_b, seen_u, at_block;
     /* a stream: the index entries of the blocks so far */
@@ -140,8 +140,8 @@ static int read_index(struct shard *s)
     uint64_t sentences = 0, tokens = 0;
     for (uint64_t i = 0; i < n && rc == 0; i++) {
         const unsigned char *e = p + 16 + i * INDEX;
-        struct entry *x = &s->index[i];
-        *x = (struct entry){ get64(e), get64(e + 8), get32(e + 16), get32(e + 20) };
+        struct shard_entry *x = &s->index[i];
+        *x = (struct shard_entry){ get64(e), get64(e + 8), get32(e + 16), get32(e + 20) };
         uint64_t end = i + 1 < n ? get64(e + INDEX) : index;
         if (x->first != sentences || (i == 0 && x->offset != HEADER) || end > index
             || x->offset > end || end - x->offset < BLOCK
@@ -292,7 +292,8 @@ static int next_block(struct shard *s)
         return bad(s, s->offset - 4, "neither a block nor the index begins here");
     uint64_t at = s->offset - 4;
     if (read_block(s, h, &s->b) < 0) return -1;
-    const struct entry *e = s->index && s->seen_b < s->info.blocks ? &s->index[s->seen_b] : NULL;
+    const struct shard_entry *e =
+        s->index && s->seen_b < s->info.blocks ? &s->index[s->seen_b] : NULL;
     if (s->index
         && (!e || e->offset != at || e->sentences != s->b.sentences || e->tokens != s->b.tokens))
         return bad(s, at, "a block does not match the index");
@@ -325,7 +326,7 @@ int shard_read_block(struct shard *s, uint64_t block, struct shard_block *b)
     if (block >= s->info.blocks)
         return err_set("%s: has %llu blocks; block %llu was asked for", s->name,
                        (unsigned long long)s->info.blocks, (unsigned long long)block);
-    const struct entry *e = &s->index[block];
+    const struct shard_entry *e = &s->index[block];
     if (fseeko(s->f, (off_t)e->offset, SEEK_SET) < 0) return err_sys("%s: cannot be read", s->name);
     s->offset = e->offset;
     if (need(s, h, 4, "a block") < 0) return -1;

@@ -16,6 +16,6 @@ enum {
 static const char MAGIC[8] = "ISGSHRD\n", BLOCK_MAGIC[4] = "SBLK", INDEX_MAGIC[4] = "SIDX",
                   END_MAGIC[8] = "ISGSEND\n";
 
-struct entry { uint64_t offset, first; uint32_t sentences, tokens; };        /* of the index */
+struct shard_entry { uint64_t offset, first; uint32_t sentences, tokens; };     /* of the index */
 
 #endif

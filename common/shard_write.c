@@ -97,7 +97,7 @@ struct shard_writer {
     struct shard_packer *p;
     struct shard_block b;                           /* the block under way */
     struct shard_packed packed;
-    struct entry *index; size_t index_cap;
+    struct shard_entry *index; size_t index_cap;
     uint64_t offset;
 };
 
@@ -143,8 +143,8 @@ int shard_put_packed(struct shard_writer *w, const struct shard_packed *x)
 {
     if (!x->sentences) return 0;
     mem_room(&w->index, &w->index_cap, (size_t)w->info.blocks + 1, sizeof *w->index);
-    w->index[w->info.blocks++] = (struct entry){ w->offset, w->info.sentences, x->sentences,
-                                                 x->tokens };
+    w->index[w->info.blocks++] = (struct shard_entry){ w->offset, w->info.sentences, x->sentences,
+                                                             x->tokens };
     w->info.sentences += x->sentences;
     w->info.tokens += x->tokens;
     w->info.unknown += x->unknown;

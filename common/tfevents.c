@@ -11,7 +11,7 @@
 #include "common/io.h"
 #include "common/mem.h"
 
-uint32_t crc32c(const void *p, size_t n)
+uint32_t tfevents_crc32c(const void *p, size_t n)
 {
     uint32_t crc = ~0u;
     for (const unsigned char *s = p; n; n--) {
@@ -64,7 +64,7 @@ static void put_double(struct buf *b, int field, double v)
 
 static uint32_t masked(const void *p, size_t n)
 {
-    uint32_t c = crc32c(p, n);
+    uint32_t c = tfevents_crc32c(p, n);
     return (c >> 15 | c << 17) + 0xa282ead8u;
 }
 

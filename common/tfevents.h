@@ -17,6 +17,6 @@ void tfevents_scalar(struct tfevents *t, const char *tag, double v);
 int tfevents_end(struct tfevents *t);
 void tfevents_close(struct tfevents *t);           /* NULL is fine */
 
-uint32_t crc32c(const void *p, size_t n);          /* Castagnoli's polynomial */
+uint32_t tfevents_crc32c(const void *p, size_t n);          /* Castagnoli's polynomial */
 
 #endif

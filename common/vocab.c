@@ -15,7 +15,7 @@
 #include "common/mem.h"
 #include "common/text.h"
 
-/* --- the table that a vocabulary's tokens are found in ----------------------------------------- */
+/* --- the table that a vocabulary's tokens are found in ---------------------------------------- */
 
 /* A token of fewer than VOCAB_LONG bytes, zeros behind them and its length in the last byte; of a
  * longer one the first bytes, and VOCAB_LONG: the rest is compared where the token stands. A slot

@@ -279,7 +279,7 @@ int bf16_gemm(bool ta, bool tb, int M, int N, int K, const float *A, int lda, bo
                      .C = C,
                      .then = then,
                      .ctx = ctx,
-                     .tiles = gemm_cut(M, N, K, STEP) };
+                     .tiles = tiles_cut(M, N, K, STEP) };
     static _Thread_local struct copy last;               /* what is in SCRATCH_A */
     int rows = ta ? K : M, cols = ta ? M : K;
     if (!same_a || last.x != A || last.rows != rows || last.cols != cols || last.from_ld != lda)

@@ -323,7 +323,7 @@ void bf16_amx(bool ta, bool tb, int M, int N, int K, const void *A, int lda, con
     j.add = add;
     j.then = then;
     j.ctx = ctx;
-    j.tiles = gemm_cut(M, N, K, SIDE);
+    j.tiles = tiles_cut(M, N, K, SIDE);
     j.B = packed(&j, &j.b, SCRATCH_B, true);
     if (j.tiles.across > 1) j.A = packed(&j, &j.a, SCRATCH_A, false); /* tiles share rows */
     par_for(j.tiles.n, run_tile, &j);

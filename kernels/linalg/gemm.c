@@ -261,7 +261,7 @@ void gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, in
     }
     /* 16: whole register tiles of the kernels */
     struct gemm_tiles tiles = few ? gemm_tiles(M, N, M, few_rows_cut(N, K))
-                                  : gemm_cut(M, N, K, 16);
+                                  : tiles_cut(M, N, K, 16);
     struct job j = { ta, tb, K, lda, ldb, ldc, alpha, beta, A, B, C, then, ctx, tiles, few };
     par_for(tiles.n, run_tile, &j);
 }

@@ -19,7 +19,7 @@ static int halvings(int side, int least, int most)
     return n;
 }
 
-struct gemm_tiles gemm_cut(int M, int N, int K, int unit)
+struct gemm_tiles tiles_cut(int M, int N, int K, int unit)
 {
     double flops = 2.0 * M * N * K;
     bool rows = M >= N;

@@ -7,7 +7,7 @@
 struct gemm_tiles { int M, N, rows, cols, across; size_t n; };
 struct gemm_tiles gemm_tiles(int M, int N, int rows, int cols);
 /* rows and cols are multiples of `unit` where a side is cut. */
-struct gemm_tiles gemm_cut(int M, int N, int K, int unit);
+struct gemm_tiles tiles_cut(int M, int N, int K, int unit);
 
 /* Tile i: rows [r0, r1) and columns [c0, c1). */
 struct gemm_tile { int r0, r1, c0, c1; };

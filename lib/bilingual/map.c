@@ -46,7 +46,7 @@ static void cross(const float *A, const uint32_t *a, const float *B, const uint3
                 x[i * k + j] = A[a[from + i] * k + j];
                 y[i * k + j] = B[b[from + i] * k + j];
             }
-        lin_product(1, 0, d, d, (int)rows, x, y, part);
+        linalg_gemm(1, 0, d, d, (int)rows, x, y, part);
         for (size_t i = 0; i < k * k; i++) C[i] += part[i];
     }
     free(x);
@@ -80,8 +80,8 @@ static int orthogonal(const float *X, const float *Z, int d, const struct word_p
     double *C = mem_alloc(k * k * sizeof *C), *U = mem_alloc(k * k * sizeof *U),
            *VT = mem_alloc(k * k * sizeof *VT), *s = mem_alloc(k * sizeof *s);
     cross(X, p->src, Z, p->tgt, p->n, d, C);
-    int r = lin_svd(C, d, d, U, s, VT);
-    if (r == 0) lin_product(0, 0, d, d, d, U, VT, W);
+    int r = linalg_svd(C, d, d, U, s, VT);
+    if (r == 0) linalg_gemm(0, 0, d, d, d, U, VT, W);
     free(C);
     free(U);
     free(VT);
@@ -107,14 +107,14 @@ static int whitening(const float *A, const uint32_t *rows, size_t n, int d, doub
     double *G = mem_alloc(k * k * sizeof *G), *VT = mem_alloc(k * k * sizeof *VT),
            *s = mem_alloc(k * sizeof *s), *part = mem_alloc(k * k * sizeof *part);
     cross(A, rows, A, rows, n, d, G);
-    int r = lin_svd(G, d, d, NULL, s, VT);
+    int r = linalg_svd(G, d, d, NULL, s, VT);
     for (int way = 0; r == 0 && way < 2; way++) {
         for (size_t i = 0; i < k; i++) {
             double root = s[i] > 1e-10 * s[0] ? sqrt(s[i]) : 1;
             for (size_t j = 0; j < k; j++)
                 part[i * k + j] = VT[i * k + j] * (way ? root : 1 / root);
         }
-        lin_product(1, 0, d, d, d, VT, part, way ? dewhite : white);
+        linalg_gemm(1, 0, d, d, d, VT, part, way ? dewhite : white);
     }
     free(G);
     free(VT);
@@ -139,11 +139,11 @@ static void advance(float *A, uint32_t n, int d, const double *w, const double *
                     int turned, const double *s, double reweight, double *left, double *right)
 {
     size_t k = (size_t)d;
-    lin_product(0, turned, d, d, d, w, B, left);
+    linalg_gemm(0, turned, d, d, d, w, B, left);
     for (size_t i = 0; i < k * k; i++) left[i] *= pow(s[i % k], reweight);
-    lin_product(0, !turned, d, d, d, left, B, right);
-    lin_product(0, 0, d, d, d, right, u, left);
-    lin_product(0, turned, d, d, d, left, B, right);
+    linalg_gemm(0, !turned, d, d, d, left, B, right);
+    linalg_gemm(0, 0, d, d, d, right, u, left);
+    linalg_gemm(0, turned, d, d, d, left, B, right);
     apply(A, n, d, right);
     unit_rows(A, n, d);
 }
@@ -163,9 +163,9 @@ int map_advanced(float *X, uint32_t n, float *Z, uint32_t m, int d, const struct
     if (r == 0) {
         cross(X, p->src, Z, p->tgt, p->n, d, C);
         /* cross-covariance of the whitened sides; wx is symmetric */
-        lin_product(0, 0, d, d, d, wx, C, a);
-        lin_product(0, 0, d, d, d, a, wz, C);
-        r = lin_svd(C, d, d, U, s, VT);
+        linalg_gemm(0, 0, d, d, d, wx, C, a);
+        linalg_gemm(0, 0, d, d, d, a, wz, C);
+        r = linalg_svd(C, d, d, U, s, VT);
     }
     if (r == 0) {
         advance(X, n, d, wx, ux, U, 0, s, reweight, a, b);

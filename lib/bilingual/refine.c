@@ -7,14 +7,14 @@
 static struct sparse *soft(const struct csls_side *top, uint32_t m, double heat)
 {
     size_t k = (size_t)top->k, count = 0;
-    struct entry *e = mem_alloc((top->n * k + 1) * sizeof *e);
+    struct sparse_entry *e = mem_alloc((top->n * k + 1) * sizeof *e);
     for (uint32_t i = 0; i < top->n; i++) {
         double sum = 0;
         for (size_t j = 0; j < k; j++)
             sum += exp((top->score[i * k + j] - top->score[i * k]) / heat);
         for (size_t j = 0; j < k; j++) {
             float v = (float)(exp((top->score[i * k + j] - top->score[i * k]) / heat) / sum);
-            if (v > 1e-6f) e[count++] = (struct entry){ i, top->index[i * k + j], v };
+            if (v > 1e-6f) e[count++] = (struct sparse_entry){ i, top->index[i * k + j], v };
         }
     }
     struct sparse *t = sparse_make(top->n, m, e, count);

@@ -21,7 +21,7 @@ static uint32_t gram_id(struct hashmap *grams, uint64_t hash)
     return hashmap_add(grams, hash, (uint32_t)grams->n + 1) - 1;
 }
 
-struct bag { struct entry *e; size_t n, cap; };
+struct bag { struct sparse_entry *e; size_t n, cap; };
 
 static void add_word(struct hashmap *g, struct bag *b, uint32_t row, const char *word, size_t n)
 {
@@ -37,9 +37,8 @@ static void add_word(struct hashmap *g, struct bag *b, uint32_t row, const char 
     for (size_t i = 0; i < chars; i++)
         for (size_t len = 1; len <= LONGEST && i + len <= chars; len++) {
             mem_room(&b->e, &b->cap, b->n + 1, sizeof *b->e);
-            b->e[b->n++] = (struct entry){ row,
-                                           gram_id(g, XXH3_64bits(s + at[i], at[i + len] - at[i])),
-                                           1 };
+            uint32_t gram = gram_id(g, XXH3_64bits(s + at[i], at[i + len] - at[i]));
+            b->e[b->n++] = (struct sparse_entry){ row, gram, 1 };
         }
     free(s);
     free(at);

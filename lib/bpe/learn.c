@@ -99,7 +99,7 @@ static inline uint64_t frequency(const struct learn *l, uint32_t cell)
 }
 
 /* Room for all cells and runs; -1 with a message: there are too many cells. */
-static int make_room(struct learn *l, const struct word *words, size_t n)
+static int make_room(struct learn *l, const struct counted_word *words, size_t n)
 {
     uint64_t cells = 1;
     size_t runs = 0;
@@ -117,7 +117,7 @@ static int make_room(struct learn *l, const struct word *words, size_t n)
     return 0;
 }
 
-static int fill_cells(struct learn *l, const struct word *words, size_t n)
+static int fill_cells(struct learn *l, const struct counted_word *words, size_t n)
 {
     if (make_room(l, words, n) < 0) return -1;
     uint32_t (**page)[2] = mem_zero(PAGES, sizeof *page);
@@ -419,7 +419,8 @@ static void learn_free(struct learn *l)
     side_free(&l->on_right);
 }
 
-int bpe_learn(const struct word *words, size_t n, const struct learn_options *o, struct codes *to)
+int bpe_learn(const struct counted_word *words, size_t n, const struct learn_options *o,
+              struct codes *to)
 {
     if (!n) return err_set("the text has no words; there is nothing to learn from");
     struct learn l = { 0 };

@@ -29,7 +29,8 @@ struct learn_options {
 /* Appends to *to (codes_init'd). Fewer than `merges` operations is no error. -1 with a message: no
  * words at all, too many distinct ones (more than 2^31 characters together), total_symbols with no
  * more merges than characters. Words may be in any order; that of word_counts_list is fast. */
-int bpe_learn(const struct word *words, size_t n, const struct learn_options *o, struct codes *to);
+int bpe_learn(const struct counted_word *words, size_t n, const struct learn_options *o,
+              struct codes *to);
 
 /* XLM's sampling of languages: with n_l sentences in language l, p_l = n_l / sum n and q_l =
  * p_l^alpha / sum p^alpha, a sample has q_l / p_l copies of each sentence of l on average. Fills

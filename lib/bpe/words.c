@@ -391,17 +391,17 @@ static size_t count_buckets(const struct word_counts *w, size_t *first)
     return total;
 }
 
-struct word *word_counts_list(struct word_counts *w, size_t *n)
+struct counted_word *word_counts_list(struct word_counts *w, size_t *n)
 {
     if (par_for(PARTS, fold_part, w) < 0) return NULL;
     size_t *next = mem_zero(BUCKETS, sizeof *next);
     *n = count_buckets(w, next);
-    struct word *v = mem_alloc_huge((*n + 1) * sizeof *v);
+    struct counted_word *v = mem_alloc_huge((*n + 1) * sizeof *v);
     for (int p = 0; p < PARTS; p++) {
         const struct table *t = &w->of[0][p];
         for (size_t at = UNIT; at < t->used; ) {
             const struct entry *e = (const struct entry *)(t->arena + at);
-            v[next[bucket_of(e->count)]++] = (struct word){ e->s, e->n, e->count };
+            v[next[bucket_of(e->count)]++] = (struct counted_word){ e->s, e->n, e->count };
             at += entry_size(e->n);
         }
     }
@@ -411,13 +411,13 @@ struct word *word_counts_list(struct word_counts *w, size_t *n)
 
 static int by_count(const void *a, const void *b)
 {
-    const struct word *x = a, *y = b;
+    const struct counted_word *x = a, *y = b;
     if (x->count != y->count) return x->count > y->count ? -1 : 1;
     int c = memcmp(x->s, y->s, x->n < y->n ? x->n : y->n);
     return c ? c : (x->n > y->n) - (x->n < y->n);
 }
 
-void word_counts_sort(struct word *v, size_t n)
+void word_counts_sort(struct counted_word *v, size_t n)
 {
     qsort(v, n, sizeof *v, by_count);
 }

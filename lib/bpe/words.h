@@ -36,11 +36,11 @@ int words_read_counts(struct word_counts *w, struct text *in, int flags);
  * words. */
 int word_counts_add(struct word_counts *w, const char *s, size_t n, uint64_t count);
 
-struct word { const char *s; uint32_t n; uint64_t count; };
+struct counted_word { const char *s; uint32_t n; uint64_t count; };
 /* All words, the more frequent first, as far as the highest 9 bits of their counts tell; valid
  * until the next words_read or words_free. Call it once reading is done. */
-struct word *word_counts_list(struct word_counts *w, size_t *n);     /* malloc'd */
+struct counted_word *word_counts_list(struct word_counts *w, size_t *n);     /* malloc'd */
 /* Most frequent first, then by bytes: fastBPE's getvocab. */
-void word_counts_sort(struct word *v, size_t n);
+void word_counts_sort(struct counted_word *v, size_t n);
 
 #endif

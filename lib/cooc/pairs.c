@@ -1,6 +1,6 @@
 #include "lib/cooc/pairs.h"
 
-const unsigned char *varint_long(const unsigned char *p, const unsigned char *end, uint64_t *v)
+const unsigned char *pairs_varint(const unsigned char *p, const unsigned char *end, uint64_t *v)
 {
     uint64_t x = 0;
     for (int shift = 0; p < end && shift < 64; shift += 7) {

@@ -20,12 +20,12 @@ static inline unsigned char *varint_put(unsigned char *p, uint64_t v)
 
 /* The bytes after the number, or NULL: it runs past end, is longer than 64 bits, or has a zero byte
  * too many. */
-const unsigned char *varint_long(const unsigned char *p, const unsigned char *end, uint64_t *v);
+const unsigned char *pairs_varint(const unsigned char *p, const unsigned char *end, uint64_t *v);
 static inline const unsigned char *varint_get(const unsigned char *p, const unsigned char *end,
                                               uint64_t *v)
 {
     if (p < end && *p < 128) { *v = *p; return p + 1; }
-    return varint_long(p, end, v);
+    return pairs_varint(p, end, v);
 }
 
 enum { PAIR_BYTES = 5 + 5 + 9 };       /* the most that one pair takes */

@@ -407,9 +407,9 @@ static int count_all(struct counter *c, struct cooc_input *in, int n, struct out
     uint64_t size, total = 0, window = 0;
     bool known = true;
     for (int i = 0; i < n; i++) {
-        uint64_t w = input_window(in[i].path);
+        uint64_t w = intake_window(in[i].path);
         if (w > window) window = w;
-        if (input_is_regular(in[i].path, &size)) total += size;
+        if (intake_is_regular(in[i].path, &size)) total += size;
         else known = false;
     }
     if (plan_make(&c->plan, o, c->vocab->n, known ? total : 0, window) < 0) return -1;
@@ -484,12 +484,12 @@ int cooc_count(const struct cooc_input *input, int n, const struct cooc_count_op
     memcpy(in, input, (size_t)n * sizeof *in);
     int rc = tmp_check(o.tmp);           /* not only when memory is full, hours later */
     for (int i = 0; i < n && rc == 0; i++)
-        if (!in[i].lang[0] && input_is_shard(in[i].path))
-            rc = input_shard_lang(in[i].path, in[i].lang);
+        if (!in[i].lang[0] && intake_is_shard(in[i].path))
+            rc = intake_shard_lang(in[i].path, in[i].lang);
     qsort(in, (size_t)n, sizeof *in, by_lang);
     if (!c.vocab) {
         for (int i = 0; i < n && rc == 0; i++)
-            if (!input_is_regular(in[i].path, NULL))
+            if (!intake_is_regular(in[i].path, NULL))
                 rc = spool(&in[i], &copy[i], path[i], sizeof path[i], o.tmp);
         if (rc == 0 && !(own = cooc_collect(in, n, &o, o.memory / 2))) rc = -1;
         c.vocab = own;

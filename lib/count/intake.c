@@ -194,7 +194,7 @@ struct intake {
     uint64_t column;                  /* after so many of its bytes */
 };
 
-bool input_is_regular(const char *path, uint64_t *size)
+bool intake_is_regular(const char *path, uint64_t *size)
 {
     struct stat st;
     if (!strcmp(path, "-") || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
@@ -202,10 +202,10 @@ bool input_is_regular(const char *path, uint64_t *size)
     return true;
 }
 
-bool input_is_shard(const char *path)
+bool intake_is_shard(const char *path)
 {
     char head[8];
-    if (!input_is_regular(path, NULL)) return false;
+    if (!intake_is_regular(path, NULL)) return false;
     int fd = io_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) return false;
     bool yes = io_read(fd, head, 8) == 8 && !memcmp(head, "ISGSHRD\n", 8);
@@ -213,10 +213,10 @@ bool input_is_shard(const char *path)
     return yes;
 }
 
-uint64_t input_window(const char *path)
+uint64_t intake_window(const char *path)
 {
     unsigned char h[14];
-    if (!input_is_regular(path, NULL)) return 0;
+    if (!intake_is_regular(path, NULL)) return 0;
     int fd = io_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) return 0;
     bool zstd = io_read(fd, h, sizeof h) == (ssize_t)sizeof h && get32(h) == 0xFD2FB528;
@@ -236,7 +236,7 @@ uint64_t input_window(const char *path)
     }
 }
 
-int input_shard_lang(const char *path, char lang[COOC_LANG])
+int intake_shard_lang(const char *path, char lang[COOC_LANG])
 {
     struct shard *s = shard_open(path);
     if (!s) return -1;
@@ -283,7 +283,7 @@ static int open_next(struct intake *k)
 {
     const char *path = k->in[k->at].path, *name = name_of(&k->in[k->at]);
     bool std_in = !strcmp(path, "-");
-    if (std_in ? !k->o->shards : !input_is_shard(path))
+    if (std_in ? !k->o->shards : !intake_is_shard(path))
         return (k->text = text_open_as(path, name, TEXT_RAW)) ? 0 : -1;
     if (!k->o->vocab)
         return err_set(
@@ -349,7 +349,7 @@ int intake_next(struct intake *k, struct piece *p)
         k->shard = NULL;
         k->text = NULL;
         k->here = 0;
-        if (input_is_regular(k->in[k->at].path, &size)) k->done += size;
+        if (intake_is_regular(k->in[k->at].path, &size)) k->done += size;
     }
     return 0;
 }

@@ -39,12 +39,12 @@ int piece_check(const struct piece *p);
 void piece_free(struct piece *p);
 
 /* Is this file a shard? Pipes and standard input are not looked into. */
-bool input_is_shard(const char *path);
-bool input_is_regular(const char *path, uint64_t *size);
+bool intake_is_shard(const char *path);
+bool intake_is_regular(const char *path, uint64_t *size);
 /* Memory that decoding a file will hold: zstd's window, as its first frame says (RFC
  * 8878, 3.1.1.1). 0 if it is not zstd or not known. */
-uint64_t input_window(const char *path);
+uint64_t intake_window(const char *path);
 /* The language of a shard, into lang. -1 with a message. */
-int input_shard_lang(const char *path, char lang[COOC_LANG]);
+int intake_shard_lang(const char *path, char lang[COOC_LANG]);
 
 #endif

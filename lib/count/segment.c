@@ -142,7 +142,7 @@ int segments_make(const struct cooc_segment *const *s, size_t n, const struct co
             else if (scheme->window == 2) both_2(s[k], row, least, 2, scheme->weight, r);
             else both_n(s[k], row, least, scheme->window, scheme->weight, r);
         }
-        if (row_put(r, row, b, g) < 0 || groups_room(g, b) < 0) return -1;
+        if (row_sum_put(r, row, b, g) < 0 || groups_room(g, b) < 0) return -1;
     }
     return 0;
 }

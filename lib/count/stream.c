@@ -41,7 +41,7 @@ int streams_make(struct stream *s, size_t n, uint32_t group, uint32_t ids, struc
             if (next < 0) return -1;
             if (next < least) least = next;
         }
-        if (row && (row_put(r, (uint32_t)row, b, g) < 0 || groups_room(g, b) < 0)) return -1;
+        if (row && (row_sum_put(r, (uint32_t)row, b, g) < 0 || groups_room(g, b) < 0)) return -1;
         row = (uint64_t)least;
     } while (row < last);
     return 0;

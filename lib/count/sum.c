@@ -276,7 +276,7 @@ static inline void put_one(struct row_sum *r, uint32_t row, uint32_t col, struct
     r->sum[col] = 0;
 }
 
-int row_put(struct row_sum *r, uint32_t row, struct blocks *b, struct groups *g)
+int row_sum_put(struct row_sum *r, uint32_t row, struct blocks *b, struct groups *g)
 {
     if (r->over >> 63)
         return err_set("a count above 2^63 - 1 in the row of id %u; use a smaller window or flat "

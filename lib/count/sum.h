@@ -92,10 +92,10 @@ static inline void row_add(struct row_sum *r, uint32_t col, uint64_t count)
 /* Puts the row in order into b and clears it. -1 with a message if a sum was above
  * COOC_MAX_COUNT. */
 struct groups;
-int row_put(struct row_sum *r, uint32_t row, struct blocks *b, struct groups *g);
+int row_sum_put(struct row_sum *r, uint32_t row, struct blocks *b, struct groups *g);
 
 /* Makes the groups of [0, groups) on several threads and hands them to write, in order.
- *   make(ctx, group, thread, b): calls row_put for its rows and, after each, groups_room(g, b).
+ *   make(ctx, group, thread, b): calls row_sum_put for its rows and, after each, groups_room(g, b).
  *   pack(ctx, thread, b, &out, &cap): on the making thread, turns b's closed blocks into the bytes
  * to write, and returns their number, -1 with a message. NULL: they are b's bytes themselves.
  *   write(ctx, group, b, bytes, n): in order; may come several times for a group; one call at a

@@ -12,7 +12,7 @@
 
 static bool is_shard(const char *path) { return str_ends(path, ".shd"); }
 
-static int load_text(struct shard_block *b, const char *path, struct reader *r)
+static int load_text(struct shard_block *b, const char *path, struct raw_reader *r)
 {
     struct text *in = text_open(path, TEXT_UTF8);
     const char *line;
@@ -52,7 +52,7 @@ static int load_side(struct shard_block *b, const char *path, const char *lang,
                      const struct vocab *v, const struct reader_options *how, const char *dir)
 {
     if (is_shard(path)) return load_shard(b, path, lang, v, how);
-    struct reader *r = reader_open(how, dir, lang, v, path);
+    struct raw_reader *r = reader_open(how, dir, lang, v, path);
     int rc = r ? load_text(b, path, r) : -1;
     reader_close(r);
     return rc;

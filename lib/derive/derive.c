@@ -44,7 +44,7 @@ struct work {
     struct wordlist words;
     struct tagged_rows rows;
     struct tree tree;
-    struct labels *labels;       /* by word of the sentence, from 1 */
+    struct ud_labels *labels;       /* by word of the sentence, from 1 */
     uint32_t *order;
     size_t order_cap, labels_cap;
     struct derive_counts counts;
@@ -198,7 +198,7 @@ static int syntax(struct work *w, uint32_t *order, struct lines_at *at)
     mem_room(&w->labels, &w->labels_cap, r->n + 1, sizeof *w->labels);
     for (size_t i = 0; i < r->n; i++) {
         at->line = r->v[i].line;
-        if (labels_of(d->order->labels, &d->order->relations, &r->v[i], &w->labels[i + 1]) < 0)
+        if (ud_labels_of(d->order->labels, &d->order->relations, &r->v[i], &w->labels[i + 1]) < 0)
             return -1;
     }
     for (int i = 1; i <= w->tree.n; i++) {

@@ -36,16 +36,16 @@ static bool same(const char *name, const char *s, size_t n)
     return strlen(name) == n && !memcmp(name, s, n);
 }
 
-int pos_find(enum label_set set, const char *s, size_t n)
+int order_pos_find(enum label_set set, const char *s, size_t n)
 {
     for (int i = 1; i < LABEL_POS; i++)
         if (pos[i] && same(pos[i], s, n) && i != (set == LABELS_UD2 ? CONJ : CCONJ)) return i;
     return POS_NONE;
 }
 
-const char *pos_name(int p) { return pos[p]; }
+const char *order_pos_name(int p) { return pos[p]; }
 
-int pos_marked(int p)
+int order_pos_marked(int p)
 {
     for (int i = CONJ + 1; i < POS_BOS && pos[i]; i++)
         if (!strcmp(pos[i] + 1, pos[p])) return i;
@@ -116,13 +116,13 @@ static int relation_1(const struct relations *r, const struct row *row)
     return known(r, rel->s, rel->n);
 }
 
-int labels_of(enum label_set set, const struct relations *r, const struct row *row,
-              struct labels *l)
+int ud_labels_of(enum label_set set, const struct relations *r, const struct row *row,
+                    struct ud_labels *l)
 {
     const struct word *upos = &row->cell[CONLLU_UPOS], *rel = &row->cell[CONLLU_DEPREL];
     const char *colon = memchr(rel->s, ':', rel->n);
     size_t base = colon ? (size_t)(colon - rel->s) : rel->n, i = 0;
-    l->pos = pos_find(LABELS_UD2, upos->s, upos->n);
+    l->pos = order_pos_find(LABELS_UD2, upos->s, upos->n);
     if (!l->pos || l->pos > CONJ)
         return err_set(
             "UPOS of \"%.*s\" is \"%.*s\", not one of UD 2's 17; order models need UD 2's labels",
@@ -195,16 +195,16 @@ size_t order_index(struct order_weights *w, order_feature f)
 int order_class(const struct row *row)
 {
     const struct word *p = &row->cell[CONLLU_UPOS];
-    switch (pos_find(LABELS_UD2, p->s, p->n)) {
+    switch (order_pos_find(LABELS_UD2, p->s, p->n)) {
     case POS_NOUN: case POS_PROPN: case POS_PRON: return ORDER_N;
     case POS_VERB: return ORDER_V;
     default: return -1;
     }
 }
 
-struct order_item order_item(const struct labels *l, bool head)
+struct order_item order_item(const struct ud_labels *l, bool head)
 {
-    uint32_t p = (uint32_t)(head ? pos_marked(l->pos) : l->pos);
+    uint32_t p = (uint32_t)(head ? order_pos_marked(l->pos) : l->pos);
     uint32_t r = (uint32_t)(head ? REL_HEAD : l->relation) << 5;
     return (struct order_item){ { p, r, p | r } };
 }

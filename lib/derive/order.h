@@ -43,15 +43,15 @@ int relations_find(const struct relations *r, const char *s, size_t n);
 int relations_add(struct relations *r, const char *s, size_t n);
 
 /* "NOUN", "@NOUN", "BOS", "EOS": the number, 0 if it is none of the set's. */
-int pos_find(enum label_set set, const char *s, size_t n);
-const char *pos_name(int pos);
-int pos_marked(int pos);              /* of the same word as a head */
+int order_pos_find(enum label_set set, const char *s, size_t n);
+const char *order_pos_name(int pos);
+int order_pos_marked(int pos);              /* of the same word as a head */
 
 /* The labels of a word of a UD 2 treebank in a model's label set. relation: REL_OTHER where the
  * model has no such one. 0, or -1 with a message: UPOS or DEPREL is missing or none of UD 2's. */
-struct labels { int pos, relation; };
-int labels_of(enum label_set set, const struct relations *r, const struct row *row,
-              struct labels *l);
+struct ud_labels { int pos, relation; };
+int ud_labels_of(enum label_set set, const struct relations *r, const struct row *row,
+                    struct ud_labels *l);
 
 /* --- order ------------------------------------------------------------------------------------ */
 
@@ -89,7 +89,7 @@ order_feature order_gram(const uint32_t *symbol, int n);
 int order_class(const struct row *row);
 /* The three symbols (part of speech, relation, both) of an item as one of its kind. */
 struct order_item { uint32_t symbol[3]; };
-struct order_item order_item(const struct labels *l, bool head);
+struct order_item order_item(const struct ud_labels *l, bool head);
 
 /* The log-weights of all n! orders of n items, item `head` being the head, in lexicographic
  * order of the items' numbers. Returns n!. */

@@ -34,7 +34,7 @@ static int symbol(struct order_model *m, const char *s, size_t n, uint32_t *to)
     const char *rel = amp ? amp + 1 : s;
     size_t rel_n = amp ? n - pos_n - 1 : relation ? n : 0;
     int p = 0, r = 0;
-    if (pos_n && !(p = pos_find(m->labels, s, pos_n))) p = -1;
+    if (pos_n && !(p = order_pos_find(m->labels, s, pos_n))) p = -1;
     if (rel_n) {
         r = relations_find(&m->relations, rel, rel_n);
         if (!r && m->labels == LABELS_UD1) r = relations_add(&m->relations, rel, rel_n);
@@ -154,7 +154,7 @@ int order_import(struct order_model *m, enum order_class c, const char *path)
 
 static void put_symbol(const struct order_model *m, uint32_t s, char **to, char *end)
 {
-    const char *p = pos_name(s & 31), *r = m->relations.name[s >> 5];
+    const char *p = order_pos_name(s & 31), *r = m->relations.name[s >> 5];
     *to += snprintf(*to, (size_t)(end - *to), "_%s%s%s", p,
                     *r && (*p || !stands_alone(r)) ? "&" : "", r);
 }

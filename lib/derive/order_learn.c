@@ -15,7 +15,7 @@ struct node { struct order_item item[TREE_ITEMS]; int n, head; };
 struct order_nodes {
     struct node *v[ORDER_CLASSES];
     size_t n[ORDER_CLASSES], cap[ORDER_CLASSES];
-    struct labels *labels;       /* by word of the sentence being read, from 1 */
+    struct ud_labels *labels;       /* by word of the sentence being read, from 1 */
     size_t labels_cap;
 };
 
@@ -26,7 +26,7 @@ static int add_sentence(struct order_nodes *t, const struct order_model *labels,
     mem_room(&t->labels, &t->labels_cap, r->n + 1, sizeof *t->labels);
     for (size_t i = 0; i < r->n; i++) {
         *line = r->v[i].line;
-        if (labels_of(labels->labels, &labels->relations, &r->v[i], &t->labels[i + 1]) < 0)
+        if (ud_labels_of(labels->labels, &labels->relations, &r->v[i], &t->labels[i + 1]) < 0)
             return -1;
     }
     for (int w = 1; w <= tree->n; w++) {

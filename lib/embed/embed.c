@@ -93,7 +93,7 @@ int embed_words(const struct embed *e, const struct vocab *words, struct vectors
  * error. */
 static int read_batch(const struct embed *e, struct text *in, struct batch *b, uint64_t *number)
 {
-    struct reader *r = e->reader;
+    struct raw_reader *r = e->reader;
     const char *line;
     size_t n;
     int rc = 0;

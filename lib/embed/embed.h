@@ -19,7 +19,7 @@ struct embed {
     int tokens;                  /* a batch */
     /* the embedding of this language is added to rows of the table and words; -1: of none */
     int add_lang;
-    struct reader *reader;       /* of a text's lines, as ids; its --raw may be set */
+    struct raw_reader *reader;       /* of a text's lines, as ids; its --raw may be set */
     const struct raw_text *words;        /* how words are cut and their pieces joined */
 };
 

@@ -84,7 +84,7 @@ int run_loop_groups(struct run *r, struct opt_group *g, int n)
 {
     g[n++] = (struct opt_group){ "Run", trainer_rows, &r->train };
     g[n++] = (struct opt_group){ NULL, schedule_rows, r };
-    g[n++] = (struct opt_group){ NULL, run_rows, &r->how };
+    g[n++] = (struct opt_group){ NULL, run_options_rows, &r->how };
     g[n++] = (struct opt_group){ NULL, kern_rows, &r->device };
     g[n++] = (struct opt_group){ NULL, opt_seed_rows, &r->seed };
     g[n++] = (struct opt_group){ NULL, norm_rows, r };

@@ -330,7 +330,7 @@ int engine_plan(const struct engine *from, const struct model_config *c, const s
     struct tape t;
     struct engine e = *from;
     struct kern_shape s = { .dim = c->dim, .ffn = c->ffn, .heads = c->heads, .vocab = c->vocab };
-    if (model_shapes(&m, c, plan_kernels(like)) < 0) return -1;
+    if (model_shapes(&m, c, arena_plan_kernels(like)) < 0) return -1;
     mix_parameters(e.mix, &m);
     if (e.share > 1) sharded_lay_out(&m.ps, e.share, -1, e.whole_tensors);
     if (memory_plan_open(&m, &t) < 0) return -1;

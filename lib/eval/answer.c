@@ -148,7 +148,7 @@ static int by_bytes(const void *a, const void *b)
 double answer_f1(const struct answer_judge *j, struct answer_tokens *predicted,
                  struct answer_tokens *gold)
 {
-    struct spans *p = &predicted->token, *g = &gold->token;
+    struct token_spans *p = &predicted->token, *g = &gold->token;
     if (j->rules == ANSWER_SQUAD2 && (!p->n || !g->n)) return !p->n && !g->n;
     if (p->n) qsort(p->v, p->n, sizeof *p->v, by_bytes);
     if (g->n) qsort(g->v, g->n, sizeof *g->v, by_bytes);

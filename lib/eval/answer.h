@@ -25,7 +25,7 @@ struct answer_judge {
 int answer_judge(struct answer_judge *j, enum answer_rules rules, const char *lang);
 
 /* An answer's tokens; zero it first, reuse freely, answer_free at the end. */
-struct answer_tokens { struct spans token; struct bytes text, room; };
+struct answer_tokens { struct token_spans token; struct bytes text, room; };
 void answer_free(struct answer_tokens *t);
 /* Replaces *t. text: valid UTF-8, NUL-terminated. */
 void answer_tokenise(const struct answer_judge *j, const char *text, struct answer_tokens *t);

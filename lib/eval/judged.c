@@ -100,7 +100,7 @@ static void correlate(const struct choice *c, double *v)
 {
     size_t n = c->a->n;
     double *x = sides(c);
-    *v = (c->a->metric == TASK_SPEARMAN ? spearman : pearson)(x, x + n, n);
+    *v = (c->a->metric == TASK_SPEARMAN ? stat_spearman : stat_pearson)(x, x + n, n);
     free(x);
 }
 
@@ -108,8 +108,8 @@ double judged_correlation_p(const struct judged *j)
 {
     if (j->metric != TASK_SPEARMAN && j->metric != TASK_PEARSON) return NAN;
     double *x = sides(&(struct choice){ .a = j }), *y = x + j->n;
-    double p = j->metric == TASK_SPEARMAN ? spearman_p(x, y, j->n)
-                                          : correlation_p(pearson(x, y, j->n), j->n);
+    double p = j->metric == TASK_SPEARMAN ? stat_spearman_p(x, y, j->n)
+                                          : stat_correlation_p(stat_pearson(x, y, j->n), j->n);
     free(x);
     return p;
 }
@@ -195,8 +195,8 @@ void judged_interval(const double (*of)[JUDGED_VALUES], int trials, int k, doubl
         if (!isnan(of[i][k]))
             v[n++] = of[i][k]; /* a resample without variance has no correlation */
     qsort(v, n, sizeof *v, by_value);
-    low_high[0] = n ? quantile(v, n, 0.025) : NAN;
-    low_high[1] = n ? quantile(v, n, 0.975) : NAN;
+    low_high[0] = n ? stat_quantile(v, n, 0.025) : NAN;
+    low_high[1] = n ? stat_quantile(v, n, 0.975) : NAN;
     free(v);
 }
 
@@ -291,7 +291,7 @@ int measure(struct measure *m, const struct judged *j, const struct judged *agai
                 return -1;
         }
         m->has_mcnemar = judged_discordant(j, against, only);
-        if (m->has_mcnemar) m->mcnemar = mcnemar(only[0], only[1]);
+        if (m->has_mcnemar) m->mcnemar = stat_mcnemar(only[0], only[1]);
     }
     conclude(m, o);
     return 0;

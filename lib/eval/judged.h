@@ -28,7 +28,7 @@ enum { JUDGED_WIDTH = 4, JUDGED_VALUES = 6 };
  *   chunk-f1        correct chunks, predicted, gold
  *   squad, mlqa     exact match, F1, 1
  *   squad2          exact match, F1, 1, 1 if it has an answer
- *   spearman, pearson  gold, predicted */
+ *   stat_spearman, stat_pearson  gold, predicted */
 struct judged { enum task_metric metric; size_t n; double (*of)[JUDGED_WIDTH]; };
 void judged_free(struct judged *j);
 

@@ -234,7 +234,7 @@ static void pair_lines(const struct results *r, const struct pair *p, struct pag
         if (!n) continue;
         any = true;
         struct sample_stats s = print_stats(page->v[at].text[c], v, n, decimals(r, c), true);
-        if (n > 1 && s.sd > 0) print_p(page->v[at + 1].text[c], paired_t(v, n));
+        if (n > 1 && s.sd > 0) print_p(page->v[at + 1].text[c], stat_paired_t(v, n));
         else if (n > 1) snprintf(page->v[at + 1].text[c], CELL, "p=-");     /* t has no value */
     }
     free(v);

@@ -26,7 +26,7 @@ static double fraction(double a, double b, double x)
     return h;
 }
 
-double incomplete_beta(double a, double b, double x)
+double stat_beta(double a, double b, double x)
 {
     if (!(x > 0)) return 0;
     if (x >= 1) return 1;
@@ -35,14 +35,14 @@ double incomplete_beta(double a, double b, double x)
     return front * fraction(a, b, x) / a;
 }
 
-double student_p(double t, double df) { return incomplete_beta(df / 2, 0.5, df / (df + t * t)); }
+double stat_student_p(double t, double df) { return stat_beta(df / 2, 0.5, df / (df + t * t)); }
 
-double student_t95(double df)
+double stat_student_t95(double df)
 {
     double low = 0, high = 1000;
     for (int i = 0; i < 80; i++) {
         double middle = (low + high) / 2;
-        if (student_p(middle, df) > 0.05) low = middle;
+        if (stat_student_p(middle, df) > 0.05) low = middle;
         else high = middle;
     }
     return (low + high) / 2;
@@ -55,28 +55,28 @@ struct sample_stats sample_stats(const double *v, size_t n)
     s.mean /= (double)n;
     for (size_t i = 0; i < n; i++) s.sd += (v[i] - s.mean) * (v[i] - s.mean);
     s.sd = n > 1 ? sqrt(s.sd / (double)(n - 1)) : 0;
-    s.half = n > 1 ? student_t95((double)(n - 1)) * s.sd / sqrt((double)n) : 0;
+    s.half = n > 1 ? stat_student_t95((double)(n - 1)) * s.sd / sqrt((double)n) : 0;
     return s;
 }
 
-double paired_t(const double *d, size_t n)
+double stat_paired_t(const double *d, size_t n)
 {
     struct sample_stats s = sample_stats(d, n);
     bool equal = true;
     for (size_t i = 1; i < n; i++) equal &= d[i] == d[0];
     if (equal) return d[0] == 0;
-    return student_p(s.mean / (s.sd / sqrt((double)n)), (double)(n - 1));
+    return stat_student_p(s.mean / (s.sd / sqrt((double)n)), (double)(n - 1));
 }
 
-double mcnemar(uint64_t b, uint64_t c)
+double stat_mcnemar(uint64_t b, uint64_t c)
 {
     uint64_t few = b < c ? b : c, all = b + c;
     if (!all || b == c) return 1;
-    double p = 2 * incomplete_beta((double)(all - few), (double)few + 1, 0.5); /* P(X <= few) */
+    double p = 2 * stat_beta((double)(all - few), (double)few + 1, 0.5); /* P(X <= few) */
     return p < 1 ? p : 1;
 }
 
-double pearson(const double *x, const double *y, size_t n)
+double stat_pearson(const double *x, const double *y, size_t n)
 {
     double mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
     for (size_t i = 0; i < n; i++) { mx += x[i]; my += y[i]; }
@@ -110,23 +110,23 @@ static void ranks(const double *v, size_t n, struct ranked *room, double *to)
     }
 }
 
-double spearman(const double *x, const double *y, size_t n)
+double stat_spearman(const double *x, const double *y, size_t n)
 {
     struct ranked *room = mem_alloc((n + 1) * sizeof *room);
     double *rx = mem_alloc((2 * n + 1) * sizeof *rx), *ry = rx + n;
     ranks(x, n, room, rx);
     ranks(y, n, room, ry);
-    double r = pearson(rx, ry, n);
+    double r = stat_pearson(rx, ry, n);
     free(room);
     free(rx);
     return r;
 }
 
-double correlation_p(double r, size_t n)
+double stat_correlation_p(double r, size_t n)
 {
     if (n < 3 || isnan(r)) return NAN;
     double df = (double)n - 2, rest = (1 - r) * (1 + r);
-    return rest > 0 ? incomplete_beta(df / 2, 0.5, rest) : 0;
+    return rest > 0 ? stat_beta(df / 2, 0.5, rest) : 0;
 }
 
 /* All orders of y[at ..], with `sum` the products before: how many end as far from `mean` as `far`.
@@ -148,12 +148,12 @@ static unsigned orders_as_far(struct orders *o, size_t at, double sum)
     return count;
 }
 
-double spearman_p(const double *x, const double *y, size_t n)
+double stat_spearman_p(const double *x, const double *y, size_t n)
 {
     enum { EXACT = 9 };
-    double r = spearman(x, y, n), rx[EXACT], ry[EXACT], sum = 0, all = 1;
+    double r = stat_spearman(x, y, n), rx[EXACT], ry[EXACT], sum = 0, all = 1;
     struct ranked room[EXACT];
-    if (n > EXACT || n < 3 || isnan(r)) return correlation_p(r, n);
+    if (n > EXACT || n < 3 || isnan(r)) return stat_correlation_p(r, n);
     ranks(x, n, room, rx);
     ranks(y, n, room, ry);
     for (size_t i = 0; i < n; i++) {
@@ -165,7 +165,7 @@ double spearman_p(const double *x, const double *y, size_t n)
     return orders_as_far(&o, 0, 0) / all;
 }
 
-double quantile(const double *sorted, size_t n, double q)
+double stat_quantile(const double *sorted, size_t n, double q)
 {
     double at = q * (double)(n - 1);
     size_t i = (size_t)at;

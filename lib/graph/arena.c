@@ -57,7 +57,7 @@ static int precision(enum kern_precision p) { (void)p; return 0; }
 #define PLAN_OP(op, name) static void plan_##op(const struct kern_##op *a) { (void)a; }
 KERN_OPS(PLAN_OP)
 
-const struct kernels *plan_kernels(const struct kernels *like)
+const struct kernels *arena_plan_kernels(const struct kernels *like)
 {
     static struct kernels table;
     table = (struct kernels){

@@ -11,7 +11,7 @@
  * would need on a real one. Its pointers must not be followed; downloads give zeros. */
 
 /* With the act_size of `like`. */
-const struct kernels *plan_kernels(const struct kernels *like);
+const struct kernels *arena_plan_kernels(const struct kernels *like);
 
 /* --- the arena -------------------------------------------------------------------------------- */
 

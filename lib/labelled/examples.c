@@ -68,7 +68,7 @@ static int add_pair(struct examples *x, struct labelled_set *of, const struct la
         return 0;
     }
     for (int s = 0; s < 2; s++)
-        if (encode_text(from->encoder[s], e->text[s], strlen(e->text[s]), &m->side[s]) < 0)
+        if (encoder_text_encode(from->encoder[s], e->text[s], strlen(e->text[s]), &m->side[s]) < 0)
             return -1;
     size_t all = m->side[0].n + m->side[1].n + (size_t)specials;
     if (all > (size_t)longest)
@@ -90,7 +90,7 @@ static int encode_words(struct examples *x, struct labelled_set *of, const struc
     for (size_t i = had; i < m->word_cap; i++) m->word[i] = (struct encoded){ 0 };
     for (int i = 0; i < e->words; i++) {
         size_t n = strlen(e->word[i]);
-        if (encode_text(from->encoder[0], e->word[i], n, &m->word[i]) < 0) return -1;
+        if (encoder_text_encode(from->encoder[0], e->word[i], n, &m->word[i]) < 0) return -1;
         if (m->word[i].n && m->word[i].n <= (size_t)x->how.reads.longest - 2) continue;
         const char *what = m->word[i].n ? "words of more pieces than --longest, read as <unk>"
                                         : "words without a piece, read as <unk>";
@@ -172,7 +172,7 @@ static int add_question(struct examples *x, struct labelled_set *of, const struc
     struct window_options o = { pair_of(x), r->longest, r->question, r->stride };
     struct answer_place place;
     for (int s = 0; s < 2; s++)
-        if (encode_text(from->encoder[s], e->text[s], strlen(e->text[s]), &m->side[s]) < 0)
+        if (encoder_text_encode(from->encoder[s], e->text[s], strlen(e->text[s]), &m->side[s]) < 0)
             return -1;
     int known = x->how.train ? answer_of(of, e, &m->side[1], &place) : 0;
     if (known < 0) return 0;

@@ -31,7 +31,7 @@ static const struct reader *named(const char *format)
     return NULL;
 }
 
-static void sample_take(struct sample *x, const struct content *c)
+static void sample_take(struct labelled_sample *x, const struct content *c)
 {
     const char *p = c->bytes, *end = c->bytes + c->n;
     while (p < end && (*p == '\n' || *p == '\r')) p++;
@@ -42,7 +42,7 @@ static void sample_take(struct sample *x, const struct content *c)
     x->copy = mem_alloc(n + 1);
     memcpy(x->copy, p, n);
     x->copy[n] = '\0';
-    x->columns = fields_cut(x->copy, x->field, FIELDS_MOST, false);
+    x->columns = labelled_fields_cut(x->copy, x->field, FIELDS_MOST, false);
     x->blanks = strstr(c->bytes, "\n\n") || strstr(c->bytes, "\n\r\n");
 }
 
@@ -50,7 +50,7 @@ static bool may_be(const struct reader *r, const struct labelled_options *o)
 { return o->kind == LABELLED_ANY || r->kind == o->kind; }
 
 /* Words, or tags, one per line, with no blank line: a single sentence, if words are expected. */
-static bool one_sentence(const struct sample *x, const struct labelled_options *o)
+static bool one_sentence(const struct labelled_sample *x, const struct labelled_options *o)
 {
     return o->kind == LABELLED_TAGS && (o->unlabelled || o->bare_tags) && x->columns == 1
            && !strchr(x->copy, ' ');
@@ -72,7 +72,7 @@ static void unrecognised(const struct content *c, const struct labelled_options 
 
 static const struct reader *recognise(const struct content *c, const struct labelled_options *o)
 {
-    struct sample x;
+    struct labelled_sample x;
     const struct reader *found = NULL;
     sample_take(&x, c);
     x.o = o;

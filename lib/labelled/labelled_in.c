@@ -68,7 +68,7 @@ static char *unquote(char *from, char **end)
     return from;
 }
 
-int fields_cut(char *line, char **field, int most, bool csv)
+int labelled_fields_cut(char *line, char **field, int most, bool csv)
 {
     int n = 0;
     for (char *p = line; ; ) {

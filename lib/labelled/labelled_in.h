@@ -37,12 +37,12 @@ int labelled_refuse(struct labelled_set *s, const struct labelled_options *o, ui
 
 /* Cuts line at tabs, in place, into at most `most` fields; returns how many there are in all. csv:
  * fields in double quotes lose them, doubled ones inside become one. */
-int fields_cut(char *line, char **field, int most, bool csv);
+int labelled_fields_cut(char *line, char **field, int most, bool csv);
 enum { FIELDS_MOST = 64 };
 
 /* --- formats: a row of the table in labelled.c each ------------------------------------------ */
 
-struct sample {
+struct labelled_sample {
     int columns;
     char *field[FIELDS_MOST];
     bool blanks;
@@ -54,7 +54,7 @@ struct reader {
     const char *name;
     enum labelled_kind kind;
     /* Is the content of this format? x: its first line that is not blank, cut at tabs. */
-    bool (*is)(const struct content *c, const struct sample *x);
+    bool (*is)(const struct content *c, const struct labelled_sample *x);
     int (*read)(struct labelled_set *s, struct content *c, const struct labelled_options *o);
     /* how it may be read piece by piece (labelled_stream.h) */
     enum { PIECES_WHOLE, PIECES_OF_LINES, PIECES_BELOW_HEADER, PIECES_OF_SENTENCES } pieces;

@@ -123,7 +123,7 @@ static int line_of(struct labelled_set *s, const struct labelled_options *o, str
                    char *text, uint64_t line)
 {
     char *field[FIELDS_MOST], *end;
-    int n = fields_cut(text, field, FIELDS_MOST, false);
+    int n = labelled_fields_cut(text, field, FIELDS_MOST, false);
     if (!t->n) t->line = line;
     if (n != COLUMNS) {
         t->unusable = true;
@@ -187,7 +187,7 @@ static int read_conllu(struct labelled_set *s, struct content *c, const struct l
     return rc;
 }
 
-static bool is_conllu(const struct content *c, const struct sample *x)
+static bool is_conllu(const struct content *c, const struct labelled_sample *x)
 {
     (void)c;
     return x->columns == COLUMNS

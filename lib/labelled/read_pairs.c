@@ -16,23 +16,23 @@ static int find(char *const *field, int n, const char *name)
         if (!strcmp(field[i], name)) return i;
     return -1;
 }
-static bool has(const struct sample *x, const char *name)
+static bool has(const struct labelled_sample *x, const char *name)
 {
     return find(x->field, x->columns, name) >= 0;
 }
 
-static bool is_sick(const struct content *c, const struct sample *x)
+static bool is_sick(const struct content *c, const struct labelled_sample *x)
 { (void)c; return has(x, "sentence_A") && has(x, "entailment_judgment"); }
-static bool is_xnli(const struct content *c, const struct sample *x)
+static bool is_xnli(const struct content *c, const struct labelled_sample *x)
 { (void)c; return has(x, "gold_label") && has(x, "sentence1") && has(x, "sentence2"); }
-static bool is_xnli_mt(const struct content *c, const struct sample *x)
+static bool is_xnli_mt(const struct content *c, const struct labelled_sample *x)
 {
     (void)c;
     return has(x, "premise") && (has(x, "hypo") || has(x, "hypothesis")) && has(x, "label");
 }
-static bool is_pawsx(const struct content *c, const struct sample *x)
+static bool is_pawsx(const struct content *c, const struct labelled_sample *x)
 { (void)c; return has(x, "id") && has(x, "sentence1") && has(x, "sentence2") && has(x, "label"); }
-static bool is_columns(const struct content *c, const struct sample *x)
+static bool is_columns(const struct content *c, const struct labelled_sample *x)
 {
     (void)c;
     if (!has(x, "label")) return false;
@@ -42,7 +42,7 @@ static bool is_columns(const struct content *c, const struct sample *x)
 }
 static bool is_class(const char *s)
 { return labelled_nli(s) != s || !strcmp(s, "0") || !strcmp(s, "1"); }
-static bool is_xtreme(const struct content *c, const struct sample *x)
+static bool is_xtreme(const struct content *c, const struct labelled_sample *x)
 {
     (void)c;
     return !x->blanks && ((x->columns == 3 && is_class(x->field[2])) || x->columns == 2);
@@ -105,7 +105,7 @@ static int read_rows(struct labelled_set *s, struct content *c, const struct lab
                 return -1;
             continue;
         }
-        int n = fields_cut(c->line[i], field, FIELDS_MOST, o->csv);
+        int n = labelled_fields_cut(c->line[i], field, FIELDS_MOST, o->csv);
         if (n < k->n || n > FIELDS_MOST) {
             if (labelled_refuse(s, o, c->before + i + 1, TOO_FEW, field[0]) < 0) return -1;
             continue;
@@ -132,7 +132,7 @@ static int by_header(struct labelled_set *s, struct content *c, const struct lab
 {
     char *field[FIELDS_MOST];
     content_lines(c);
-    int n = fields_cut(c->line[0], field, FIELDS_MOST, o->csv), at[5];
+    int n = labelled_fields_cut(c->line[0], field, FIELDS_MOST, o->csv), at[5];
     for (int i = 0; i < 5; i++) at[i] = name[i] ? find(field, n, name[i]) : -1;
     struct columns k = { at[0], at[1], at[2], at[3], at[4], 0 };
     if (k.a < 0 || k.b < 0)

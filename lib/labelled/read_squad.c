@@ -196,7 +196,7 @@ static int read_squad(struct labelled_set *s, struct content *c, const struct la
     return 0;
 }
 
-static bool is_squad(const struct content *c, const struct sample *x)
+static bool is_squad(const struct content *c, const struct labelled_sample *x)
 {
     (void)c;
     return *x->first == '{' || *x->first == '[';

@@ -264,8 +264,9 @@ static int line_of(struct labelled_set *s, const struct labelled_options *o, con
 {
     const struct labelled_layout *l = &s->layout;
     char *field[FIELDS_MOST];
-    int n = r->columns && l->separator == ' ' ? words_cut(text, field, FIELDS_MOST)
-                                              : fields_cut(text, field, FIELDS_MOST, o->csv),
+    int n = r->columns && l->separator == ' '
+                ? words_cut(text, field, FIELDS_MOST)
+                : labelled_fields_cut(text, field, FIELDS_MOST, o->csv),
         least = r->index ? 3 : 1;
     if (r->columns && (n != l->columns || n <= r->tag))
         return labelled_refuse(s, o, line, OTHER_COLUMNS, field[0]);
@@ -325,25 +326,25 @@ static bool all_prefixed(const struct content *c, const char *first, size_t n)
     return c->n > 0 && seen > 0;
 }
 
-static bool is_wikineural(const struct content *c, const struct sample *x)
+static bool is_wikineural(const struct content *c, const struct labelled_sample *x)
 {
     (void)x;
     struct labelled_layout l = look(c);
     return l.separator == '\t' && l.columns == 3 && l.word == 1;
 }
-static bool is_panx(const struct content *c, const struct sample *x)
+static bool is_panx(const struct content *c, const struct labelled_sample *x)
 {
     size_t n = prefix_of(x->field[0]);
     return x->columns == 2 && n && all_prefixed(c, x->first, n);
 }
-static bool is_xtreme(const struct content *c, const struct sample *x)
+static bool is_xtreme(const struct content *c, const struct labelled_sample *x)
 {
     struct labelled_layout l = look(c);
     return (l.separator == '\t' && l.columns == 2) || (x->columns == 1 && x->blanks);
 }
 
 /* Its words have a number, and two tags: names, and names inside of those. */
-static bool is_germeval(const struct content *c, const struct sample *x)
+static bool is_germeval(const struct content *c, const struct labelled_sample *x)
 {
     (void)x;
     struct labelled_layout l = look(c);
@@ -372,7 +373,7 @@ static bool chunk_tags(const struct content *c, const struct labelled_layout *l)
 /* What has columns is read as such, or refused with the line that has others. In text to be tagged
  * a line of one column is a word with spaces in it, unless all have as many; and a sentence on a
  * line is no word. */
-static bool is_conll(const struct content *c, const struct sample *x)
+static bool is_conll(const struct content *c, const struct labelled_sample *x)
 {
     struct labelled_layout l = look(c);
     struct cursor at;
@@ -412,7 +413,7 @@ static int read_germeval_inner(struct labelled_set *s, struct content *c,
 { return read_columns(s, c, o, &(struct rule){ .columns = true, .tag = 3 }); }
 
 /* A label or a number per line; what stands behind a tab (a score) is not looked at. */
-static bool is_lines(const struct content *c, const struct sample *x)
+static bool is_lines(const struct content *c, const struct labelled_sample *x)
 { (void)c; return x->columns == 1; }
 static int read_lines(struct labelled_set *s, struct content *c, const struct labelled_options *o)
 {

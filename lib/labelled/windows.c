@@ -37,7 +37,7 @@ static int read_how(struct encoder_text *e, const char *dir)
     return rc;
 }
 
-struct encoder_text *encode_open(const char *dir, const char *lang, const struct vocab *v)
+struct encoder_text *encoder_text_open(const char *dir, const char *lang, const struct vocab *v)
 {
     struct encoder_text *e = mem_zero(1, sizeof *e);
     e->v = v;
@@ -45,11 +45,11 @@ struct encoder_text *encode_open(const char *dir, const char *lang, const struct
     if ((e->raw = raw_open(dir, lang, false)) && (e->work = raw_work_new(e->raw))
         && read_how(e, dir) == 0)
         return e;
-    encode_close(e);
+    encoder_text_close(e);
     return NULL;
 }
 
-void encode_close(struct encoder_text *e)
+void encoder_text_close(struct encoder_text *e)
 {
     if (!e) return;
     raw_work_free(e->work);
@@ -60,7 +60,7 @@ void encode_close(struct encoder_text *e)
     free(e);
 }
 
-void encode_unknown(const struct encoder_text *e, struct unknown *u)
+void encoder_text_unknown(const struct encoder_text *e, struct unknown *u)
 {
     u->tokens += e->unknown.tokens;
     u->unknown += e->unknown.unknown;
@@ -74,7 +74,7 @@ void encoded_free(struct encoded *x)
     *x = (struct encoded){ 0 };
 }
 
-int encode_text(struct encoder_text *e, const char *text, size_t n, struct encoded *x)
+int encoder_text_encode(struct encoder_text *e, const char *text, size_t n, struct encoded *x)
 {
     e->line.n = e->tokens.n = x->n = 0;
     tbuf_add(&e->line, text, n);

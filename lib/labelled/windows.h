@@ -17,8 +17,8 @@ struct encoder_text;
 /* The encoder that the folder dir describes, for text in language lang (NULL: nobody said); v (the
  * folder's vocabulary) outlives it. NULL with a message: the folder does not say how its text was
  * made. */
-struct encoder_text *encode_open(const char *dir, const char *lang, const struct vocab *v);
-void encode_close(struct encoder_text *e);               /* NULL is fine */
+struct encoder_text *encoder_text_open(const char *dir, const char *lang, const struct vocab *v);
+void encoder_text_close(struct encoder_text *e);               /* NULL is fine */
 
 /* Tokens of a text; zero it first, reuse freely, encoded_free at the end. */
 struct encoded {
@@ -30,9 +30,9 @@ struct encoded {
 void encoded_free(struct encoded *x);
 
 /* Replaces *x. text: valid UTF-8; line ends count as spaces. 0, or -1 with a message. */
-int encode_text(struct encoder_text *e, const char *text, size_t n, struct encoded *x);
+int encoder_text_encode(struct encoder_text *e, const char *text, size_t n, struct encoded *x);
 /* Adds the tokens of all texts so far, and the unknown ones among them. */
-void encode_unknown(const struct encoder_text *e, struct unknown *u);
+void encoder_text_unknown(const struct encoder_text *e, struct unknown *u);
 
 /* --- rows ------------------------------------------------------------------------------------- */
 

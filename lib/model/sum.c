@@ -148,7 +148,7 @@ int model_sum_check_weights(const char *dir, const struct st_file *weights)
     return check(dir, weights) < 0 ? -1 : st_verify(weights);
 }
 
-int file_sum_write(const char *dir, const char *name, const char *sum)
+int sum_file_write(const char *dir, const char *name, const char *sum)
 {
     char hex[SUM_HEX + 1], line[256];
     if (file_sum(dir, name, hex) < 0) return -1;
@@ -159,7 +159,7 @@ int file_sum_write(const char *dir, const char *name, const char *sum)
     return rc;
 }
 
-int file_sum_check(const char *dir, const char *name, const char *sum)
+int sum_file_check(const char *dir, const char *name, const char *sum)
 {
     char hex[SUM_HEX + 1], line[256];
     if (!is_there(dir, sum)) {
@@ -177,7 +177,7 @@ int file_sum_check(const char *dir, const char *name, const char *sum)
     return rc;
 }
 
-int file_sum_remove(const char *dir, const char *sum)
+int sum_file_remove(const char *dir, const char *sum)
 {
     char *path = path_join(dir, sum);
     int rc = unlink(path) < 0 && errno != ENOENT ? err_sys("%s: cannot be removed", path) : 0;

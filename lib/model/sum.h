@@ -18,9 +18,9 @@ int model_sum_check(const char *dir);
 int model_sum_check_weights(const char *dir, const struct st_file *weights);
 
 /* The same of one file that is not a model's, `name`, in a file `sum` beside it: one line. */
-int file_sum_write(const char *dir, const char *name, const char *sum);
-int file_sum_check(const char *dir, const char *name, const char *sum);
+int sum_file_write(const char *dir, const char *name, const char *sum);
+int sum_file_check(const char *dir, const char *name, const char *sum);
 /* Before `name` is written anew: no checksum is better than a stale one. */
-int file_sum_remove(const char *dir, const char *sum);
+int sum_file_remove(const char *dir, const char *sum);
 
 #endif

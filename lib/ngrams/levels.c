@@ -239,7 +239,7 @@ static int count_level(struct levels *l, int k, FILE **ends)
 }
 
 int levels_count(struct levels *l, const struct ngrams_options *o, const struct spool *text,
-                 const struct word *word, uint32_t words)
+                 const struct counted_word *word, uint32_t words)
 {
     *l = (struct levels){ .o = o, .text = text };
     level_room(&l->of[1], (size_t)words + 1);

@@ -26,7 +26,7 @@ struct levels {
 
 /* Counts the n-grams of 2 to o->longest words; words: those numbered from 1. -1 with a message. */
 int levels_count(struct levels *l, const struct ngrams_options *o, const struct spool *text,
-                 const struct word *word, uint32_t words);
+                 const struct counted_word *word, uint32_t words);
 void levels_free(struct levels *l);
 
 /* The number of the k-gram with this key, 0 if it is not frequent. */

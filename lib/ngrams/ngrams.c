@@ -22,7 +22,7 @@ const struct ngrams_options ngrams_defaults = { .least = 2,
 /* Which of the frequent n-grams are kept: scores, their order, and the list's size. */
 struct ranking {
     const struct levels *l;
-    const struct word *word;                  /* [number - 1] */
+    const struct counted_word *word;                  /* [number - 1] */
     double *score[NGRAMS_LONGEST + 1];        /* [n + 1] of k-gram number i */
     uint32_t *order[NGRAMS_LONGEST + 1];      /* [n] numbers, best first */
     uint32_t *rank[NGRAMS_LONGEST + 1];       /* [n + 1] from 0 */
@@ -73,7 +73,7 @@ static int by_bytes(const struct spelling *s, uint32_t a, uint32_t b)
     level_words(s->r->l, s->k, b, y);
     for (int i = 0; i < s->k; i++) {
         if (x[i] == y[i]) continue;
-        const struct word *v = &s->r->word[x[i] - 1], *w = &s->r->word[y[i] - 1];
+        const struct counted_word *v = &s->r->word[x[i] - 1], *w = &s->r->word[y[i] - 1];
         int c = memcmp(v->s, w->s, v->n < w->n ? v->n : w->n), after = i + 1 < s->k ? ' ' : -1;
         if (c) return c;
         return v->n < w->n ? after - (unsigned char)w->s[v->n] : (unsigned char)v->s[w->n] - after;
@@ -93,7 +93,7 @@ static int best_first(const void *a, const void *b, void *ctx)
 }
 
 /* Of 2 to `longest` words or, below o->least, none. -1 with a message: --memory. */
-static int ranking_make(struct ranking *r, const struct levels *l, const struct word *word)
+static int ranking_make(struct ranking *r, const struct levels *l, const struct counted_word *word)
 {
     size_t all = 0;
     *r = (struct ranking){ .l = l, .word = word };
@@ -240,7 +240,7 @@ static int write_list(const struct ranking *r, uint64_t top, struct out *out,
             level_words(r->l, k, at, word);
             fprintf(f, "%.6f\t%" PRIu64, r->score[k][at], l->count[at]);
             for (int w = 0; w < k; w++) {
-                const struct word *s = &r->word[word[w] - 1];
+                const struct counted_word *s = &r->word[word[w] - 1];
                 fputc(w ? ' ' : '\t', f);
                 fwrite(s->s, 1, s->n, f);
             }
@@ -250,7 +250,7 @@ static int write_list(const struct ranking *r, uint64_t top, struct out *out,
     return out_flush(out);
 }
 
-static int rank_and_write(const struct levels *l, const struct word *word, struct out *out,
+static int rank_and_write(const struct levels *l, const struct counted_word *word, struct out *out,
                           struct ngrams_report *r)
 {
     struct ranking k;

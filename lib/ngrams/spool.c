@@ -50,9 +50,9 @@ static int input_open(struct input *in, const char *path, const struct ngrams_op
 
 /* --- texts to numbers --- */
 
-struct numbers { const struct word *word; struct id_table table; };
+struct numbers { const struct counted_word *word; struct id_table table; };
 
-static struct numbers numbers_of(const struct word *word, uint32_t n)
+static struct numbers numbers_of(const struct counted_word *word, uint32_t n)
 {
     struct numbers t = { word, { 0 } };
     ID_INDEX(&t.table, id_table_slots(16, n), n, id,

@@ -15,7 +15,7 @@ struct spool {
     uint64_t tokens, places[NGRAMS_LONGEST + 1]; /* of a k-gram: N_k */
     uint64_t words;                         /* different ones */
     struct word_counts *of;                       /* their spelling, */
-    struct word *word;                      /* [frequent] those counted min_count times or more */
+    struct counted_word *word;              /* [frequent] those counted min_count times or more */
     uint32_t frequent;
 };
 int spool_read(struct spool *s, const char *const *path, int n, const struct ngrams_options *o);

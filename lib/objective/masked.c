@@ -6,7 +6,7 @@
 #include "lib/data/documents.h"
 #include "lib/data/pair_pool.h"
 
-int masker_open(struct masker *k, const struct setup *s)
+int masked_masker_open(struct masker *k, const struct setup *s)
 {
     k->how = *s->masking;
     k->vocab = s->vocab->n;
@@ -16,7 +16,7 @@ int masker_open(struct masker *k, const struct setup *s)
     return k->ngrams ? 0 : -1;
 }
 
-void masker_free(struct masker *k)
+void masked_masker_free(struct masker *k)
 {
     word_starts_free(k->words);
     ngram_lists_free(k->ngrams);
@@ -205,7 +205,7 @@ void masked_loss(const struct masked *b, struct pass *p, const char *name, float
     pass_losses(p, name, e.nll, b->n);
 }
 
-double device_sum(const struct kernels *k, const float *x, int n)
+double masked_device_sum(const struct kernels *k, const float *x, int n)
 {
     if (!x) return 0;
     float *h = mem_alloc((size_t)n * sizeof *h);
@@ -234,7 +234,7 @@ int masked_score(struct masked *b, struct pass *p, struct masked_score *s)
     masked_forward(NULL, b, &q);
     masked_loss(b, &q, "", 0, &best);
     s->n += b->n;
-    s->nll += device_sum(q.t->k, q.term[0].x, q.term[0].n);
+    s->nll += masked_device_sum(q.t->k, q.term[0].x, q.term[0].n);
     if (best) s->hits += count_hits(q.t->k, best, b->target, b->n);
     return q.t->k->sync();
 }

@@ -23,8 +23,8 @@ struct masked {
 
 /* From the setup of an objective: the shares, the scheme and the lists of s->masking. -1 with a
  * message: the lists. */
-int masker_open(struct masker *k, const struct setup *s);
-void masker_free(struct masker *k);
+int masked_masker_open(struct masker *k, const struct setup *s);
+void masked_masker_free(struct masker *k);
 
 /* Adds a sentence of n_parts parts, which stand as they are (specials in place), and chooses
  * among its tokens (k NULL: none). */
@@ -66,6 +66,6 @@ void masked_write(const void *self, const void *batch, const struct pass *p,
 int masked_largest(void *self, void *batch, const void *under, int tokens);
 
 /* Device numbers summed on the host; waits for them. x NULL: 0. */
-double device_sum(const struct kernels *k, const float *x, int n);
+double masked_device_sum(const struct kernels *k, const float *x, int n);
 
 #endif

@@ -247,7 +247,7 @@ static int validate_one(struct mass *o, int i, struct pass *p, double *mean)
         tape_reset(q.t, false);
         (void)forward(o, &b, &q);
         loss(o, &b, &q, "mass", 0);
-        nll += device_sum(q.t->k, q.term[0].x, q.term[0].n);
+        nll += masked_device_sum(q.t->k, q.term[0].x, q.term[0].n);
         n += b.dec.rows;
         rc = q.t->k->sync();
     }

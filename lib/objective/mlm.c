@@ -64,7 +64,7 @@ static int open(void *self, struct setup *s)
     o->s = *s;
     if (!s->text && !s->pool) return err_set("objective mlm needs text: --train LANG=SHARD");
     o->longest = s->pool ? s->pool->longest_side + 2 : s->longest + specials(s);
-    if (masker_open(&o->masker, s) < 0) return -1;
+    if (masked_masker_open(&o->masker, s) < 0) return -1;
     for (int i = 0; i < s->n_valid; i++)
         if (check_valid(o, i) < 0) return -1;
     return 0;
@@ -126,7 +126,7 @@ static double epoch(const void *self)
                           : (tokens + specials(&o->s) * sentences) / o->s.tokens;
 }
 
-static void close(void *self) { masker_free(&((struct masked_self *)self)->masker); }
+static void close(void *self) { masked_masker_free(&((struct masked_self *)self)->masker); }
 
 const struct objective objective_mlm = {
     .name = "mlm",

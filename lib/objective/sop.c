@@ -30,7 +30,7 @@ static int open(void *self, struct setup *s)
     if (model_config_head(s->c, "sop", KERN_TANH, 2, label, 2, &o->d.head) < 0) return -1;
     s->c->head[o->d.head].reads =
         (struct model_reads){ .task = MODEL_TASK_CLASS, .longest = s->longest + 3 };
-    return masker_open(&o->masker, s);
+    return masked_masker_open(&o->masker, s);
 }
 
 /* The rows of <s> of `under` and their labels; the rows themselves stay under's. */
@@ -127,7 +127,7 @@ static int validate(void *self, struct pass *p, struct report *r)
     return rc;
 }
 
-static void close(void *self) { masker_free(&((struct sop *)self)->masker); }
+static void close(void *self) { masked_masker_free(&((struct sop *)self)->masker); }
 
 static const struct batch_kind kind = {
     .size = sizeof(struct headed),

@@ -76,7 +76,7 @@ static int open(void *self, struct setup *s)
                    : s->segment ? 2 * s->segment : 2 * s->longest + 4;
     o->positions = s->c->positions;
     o->types = s->c->token_types > 1;
-    if (masker_open(&o->m.masker, s) < 0) return -1;
+    if (masked_masker_open(&o->m.masker, s) < 0) return -1;
     if (s->segment && o->form == FORM_PPA)
         return err_set("--segment joins pairs as --tlm-form xlm has them, not ppa");
     return s->n_pairs ? 0
@@ -187,7 +187,7 @@ static double epoch(const void *self)
     return o->m.s.sentences ? n / o->m.s.sentences : rows / o->m.s.tokens;
 }
 
-static void close(void *self) { masker_free(&((struct tlm *)self)->m.masker); }
+static void close(void *self) { masked_masker_free(&((struct tlm *)self)->m.masker); }
 
 const struct objective objective_tlm = {
     .name = "tlm",

@@ -73,7 +73,7 @@ int plane_make(struct plane *p, struct vectors *const *set, char *const *label, 
     if (components) {
         p->pc = mem_alloc((size_t)p->n * (size_t)components * sizeof *p->pc);
         r = components > 64 ? err_set("%d principal components; at most 64", components)
-                            : pca(X, p->n, d, components, p->pc, share);
+                            : linalg_pca(X, p->n, d, components, p->pc, share);
         p->share = 0;
         for (int k = 0; r == 0 && k < components; k++) p->share += share[k];
         free(X);

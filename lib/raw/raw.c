@@ -209,7 +209,7 @@ void raw_decode(const struct raw_text *p, struct raw_work *w, const char *tokens
     raw_decode_word(p, tokens, n, now);
     if (p->case_marker) {
         w->cased.n = 0;
-        case_unmark(now->n ? now->p : "", now->n, &w->cased);
+        casemark_unmark(now->n ? now->p : "", now->n, &w->cased);
         now = &w->cased;
     }
     if (p->tokenized) detok_line(p->detok, w->detok, now->n ? now->p : "", now->n, text);

@@ -40,10 +40,10 @@ char *reader_advice(const char *dir, bool raw)
     return mem_text_take(&t, NULL);
 }
 
-struct reader *reader_open(const struct reader_options *o, const char *dir, const char *lang,
-                           const struct vocab *v, const char *name)
+struct raw_reader *reader_open(const struct reader_options *o, const char *dir, const char *lang,
+                                   const struct vocab *v, const char *name)
 {
-    struct reader *r = mem_zero(1, sizeof *r);
+    struct raw_reader *r = mem_zero(1, sizeof *r);
     r->o = o;
     r->v = v;
     r->name = mem_dup(name);
@@ -55,7 +55,7 @@ struct reader *reader_open(const struct reader_options *o, const char *dir, cons
     return NULL;
 }
 
-void reader_close(struct reader *r)
+void reader_close(struct raw_reader *r)
 {
     if (!r) return;
     raw_work_free(r->work);
@@ -67,7 +67,7 @@ void reader_close(struct reader *r)
     free(r);
 }
 
-int reader_line(struct reader *r, const char *line, size_t n)
+int reader_line(struct raw_reader *r, const char *line, size_t n)
 {
     if (r->raw) {
         r->cut.n = 0;
@@ -80,7 +80,7 @@ int reader_line(struct reader *r, const char *line, size_t n)
     return 0;
 }
 
-void reader_wrap(struct reader *r)
+void reader_wrap(struct raw_reader *r)
 {
     mem_room(&r->id, &r->cap, r->n + 2, sizeof *r->id);
     memmove(r->id + 1, r->id, r->n * sizeof *r->id);
@@ -89,13 +89,13 @@ void reader_wrap(struct reader *r)
     r->n += 2;
 }
 
-int reader_look(struct reader *r)
+int reader_look(struct raw_reader *r)
 {
     return unknown_look(&r->unknown, &r->o->unknown, r->name, r->advice,
                         UNKNOWN_ENOUGH);
 }
 
-int reader_end(struct reader *r)
+int reader_end(struct raw_reader *r)
 {
     if (r->ended) return 0;
     r->ended = true;

@@ -2,7 +2,7 @@
  * every program that reads them, so that each takes whatever tokeniser the folder has, and says
  * what share of the tokens the model does not know (common/unknown.h).
  *
- *   struct reader *r = reader_open(&how, dir, lang, vocab, name);
+ *   struct raw_reader *r = reader_open(&how, dir, lang, vocab, name);
  *   ... reader_line(r, line, n) per line: r->id [r->n] ...
  *   reader_look(r) between parts of a stream, before a part is used
  *   reader_end(r) at its end, before the last part is used */
@@ -17,7 +17,7 @@ static const struct reader_options reader_defaults = { .unknown = { .most = 0.2 
 /* --raw, --max-unknown */
 extern const struct opt reader_rows[];
 
-struct reader {
+struct raw_reader {
     uint32_t *id;                    /* [n] of the line read last */
     size_t n, cap;
     struct raw_text *raw;            /* NULL: lines are tokens */
@@ -32,16 +32,16 @@ struct reader {
 
 /* dir: the model's folder, or NULL where there is none: lines are tokens then. name: the input, for
  * messages. NULL with a message. */
-struct reader *reader_open(const struct reader_options *o, const char *dir, const char *lang,
-                           const struct vocab *v, const char *name);
-void reader_close(struct reader *r);                                  /* NULL is fine */
+struct raw_reader *reader_open(const struct reader_options *o, const char *dir, const char *lang,
+                                   const struct vocab *v, const char *name);
+void reader_close(struct raw_reader *r);                                  /* NULL is fine */
 /* The ids of one line, without specials. 0, or -1 with a message. */
-int reader_line(struct reader *r, const char *line, size_t n);
+int reader_line(struct raw_reader *r, const char *line, size_t n);
 /* Puts <s> and </s> around them. */
-void reader_wrap(struct reader *r);
+void reader_wrap(struct raw_reader *r);
 /* unknown_look, and unknown_judge (once) of what was read. */
-int reader_look(struct reader *r);
-int reader_end(struct reader *r);
+int reader_look(struct raw_reader *r);
+int reader_end(struct raw_reader *r);
 
 /* What to do where many tokens of an input are unknown; dir as above; raw: it was read as plain
  * text. malloc'd. */

@@ -48,7 +48,7 @@ void bleu_add_tokens(struct bleu_stats *s, struct ngram *work, const struct span
 void bleu_add(struct bleu_stats *s, struct ngram *work, const char *hyp, const char *const *refs,
               int n_refs)
 {
-    struct spans h = { 0 }, *r = mem_zero((size_t)n_refs, sizeof *r);
+    struct token_spans h = { 0 }, *r = mem_zero((size_t)n_refs, sizeof *r);
     const struct span **ref = mem_alloc((size_t)n_refs * sizeof *ref);
     size_t *ref_n = mem_alloc((size_t)n_refs * sizeof *ref_n);
     split_ascii(&h, hyp, strlen(hyp));

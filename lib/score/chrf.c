@@ -1,4 +1,4 @@
-#include "lib/score/chrf.h"
+#include "lib/score/metric.h"
 #include "lib/score/tokenise.h"
 #include "common/mem.h"
 #include "common/text.h"
@@ -10,7 +10,7 @@ struct chars { uint32_t *v; size_t n, cap; };
 struct chrf_work {
     struct ngram *grams;
     struct chars hyp, ref;
-    struct spans hyp_words, ref_words, split;
+    struct token_spans hyp_words, ref_words, split;
     struct bytes hyp_low, ref_low;
 };
 
@@ -34,7 +34,7 @@ static void characters(const struct chrf_options *o, struct span line, struct ch
     mem_room(&to->v, &to->cap, line.n, sizeof *to->v);
     to->n = 0;
     for (const char *p = line.p, *end = p + line.n; p < end; ) {
-        size_t space = o->whitespace ? 0 : space_unicode(p, end);
+        size_t space = o->whitespace ? 0 : split_space(p, end);
         if (space) { p += space; continue; }
         int len;
         to->v[to->n++] = utf8_get(p, (size_t)(end - p), &len);
@@ -43,7 +43,7 @@ static void characters(const struct chrf_options *o, struct span line, struct ch
 }
 
 /* Words, with one ASCII punctuation mark cut off the end, or else off the start. */
-static void words(struct span line, struct spans *split, struct spans *to)
+static void words(struct span line, struct token_spans *split, struct token_spans *to)
 {
     static const char marks[] = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
     split_unicode(split, line.p, line.n);
@@ -53,14 +53,14 @@ static void words(struct span line, struct spans *split, struct spans *to)
         size_t n = split->v[i].n;
         int len;
         utf8_get(p, n, &len);
-        if ((size_t)len == n) spans_put(to, p, n);
+        if ((size_t)len == n) token_spans_put(to, p, n);
         else if (p[n - 1] && strchr(marks, p[n - 1])) {
-            spans_put(to, p, n - 1);
-            spans_put(to, p + n - 1, 1);
+            token_spans_put(to, p, n - 1);
+            token_spans_put(to, p + n - 1, 1);
         } else if (*p && strchr(marks, *p)) {
-            spans_put(to, p, 1);
-            spans_put(to, p + 1, n - 1);
-        } else spans_put(to, p, n);
+            token_spans_put(to, p, 1);
+            token_spans_put(to, p + 1, n - 1);
+        } else token_spans_put(to, p, n);
     }
 }
 

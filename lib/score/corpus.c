@@ -9,8 +9,8 @@
 
 void score_corpus_free(struct score_corpus *c)
 {
-    for (int i = 0; i < c->n_systems; i++) { lines_free(&c->system[i]); free(c->name[i]); }
-    for (int i = 0; i < c->n_refs; i++) lines_free(&c->ref[i]);
+    for (int i = 0; i < c->n_systems; i++) { segments_free(&c->system[i]); free(c->name[i]); }
+    for (int i = 0; i < c->n_refs; i++) segments_free(&c->ref[i]);
     for (int i = 0; c->own_path && i < c->n_ref_paths; i++) free(c->own_path[i]);
     free(c->system); free(c->name); free(c->ref); free(c->own_path);
     *c = (struct score_corpus){ 0 };
@@ -41,14 +41,14 @@ static int slurp(const char *path, int flags, char **bytes, size_t *n)
 
 enum { LINE_MAX_BYTES = 1 << 28 };       /* ICU counts in 32 bits */
 
-static void add_line(struct lines *l, size_t *cap, const char *p, size_t n, bool strip)
+static void add_line(struct segments *l, size_t *cap, const char *p, size_t n, bool strip)
 {
     mem_room(&l->v, cap, l->n + 1, sizeof *l->v);
-    l->v[l->n++] = (struct span){ p, strip ? strip_right(p, n) : n };
+    l->v[l->n++] = (struct span){ p, strip ? split_strip_right(p, n) : n };
 }
 
 /* Cuts l->bytes[0..n) into lines. cr: "\r" and "\r\n" end lines too. */
-static int cut_lines(struct lines *l, const char *path, size_t n, bool cr, bool strip)
+static int cut_lines(struct segments *l, const char *path, size_t n, bool cr, bool strip)
 {
     size_t cap = 0;
     const char *p = l->bytes, *end = p + n;
@@ -67,10 +67,10 @@ static int cut_lines(struct lines *l, const char *path, size_t n, bool cr, bool 
     return 0;
 }
 
-static int read_lines(const struct score_corpus *c, struct lines *l, const char *path, bool cr)
+static int read_lines(const struct score_corpus *c, struct segments *l, const char *path, bool cr)
 {
     size_t n;
-    *l = (struct lines){ 0 };
+    *l = (struct segments){ 0 };
     if (slurp(path, TEXT_UTF8 | (c->replace_invalid ? TEXT_REPLACE : 0), &l->bytes, &n) < 0)
         return -1;
     return cut_lines(l, path ? path : "standard input", n, cr, true);
@@ -79,8 +79,8 @@ static int read_lines(const struct score_corpus *c, struct lines *l, const char 
 /* Splits each line of `from` at tabs into `fields` fields; the bytes stay from's. limit: the last
  * field keeps further tabs, which are an error otherwise. strip: drop white space at each field's
  * end. */
-static int cut_fields(const struct lines *from, const char *path, struct lines *to, int fields,
-                      bool limit, bool strip)
+static int cut_fields(const struct segments *from, const char *path, struct segments *to,
+                      int fields, bool limit, bool strip)
 {
     for (int f = 0; f < fields; f++) to[f].v = mem_zero(from->n, sizeof *to[f].v);
     for (size_t i = 0; i < from->n; i++) {
@@ -89,7 +89,7 @@ static int cut_fields(const struct lines *from, const char *path, struct lines *
         for (;; f++) {
             const char *tab = limit && f == fields - 1 ? NULL : memchr(p, '\t', (size_t)(end - p));
             size_t n = (size_t)((tab ? tab : end) - p);
-            if (f < fields) to[f].v[i] = (struct span){ p, strip ? strip_right(p, n) : n };
+            if (f < fields) to[f].v[i] = (struct span){ p, strip ? split_strip_right(p, n) : n };
             if (!tab) break;
             p = tab + 1;
         }
@@ -113,8 +113,8 @@ int corpus_read_refs(struct score_corpus *c, char *const *paths, int n, int fiel
         for (int i = 0; i < n; i++) if (read_lines(c, &c->ref[i], paths[i], false) < 0) return -1;
         return 0;
     }
-    struct lines all;
-    if (read_lines(c, &all, paths[0], false) < 0) { lines_free(&all); return -1; }
+    struct segments all;
+    if (read_lines(c, &all, paths[0], false) < 0) { segments_free(&all); return -1; }
     int status = cut_fields(&all, paths[0], c->ref, fields, true, false);
     c->ref[0].bytes = all.bytes;
     free(all.v);
@@ -183,14 +183,14 @@ static void add_name(struct score_corpus *c, const char *name)
 {
     c->system = mem_grow(c->system, (size_t)c->n_systems + 1, sizeof *c->system);
     c->name = mem_grow(c->name, (size_t)c->n_systems + 1, sizeof *c->name);
-    c->system[c->n_systems] = (struct lines){ 0 };
+    c->system[c->n_systems] = (struct segments){ 0 };
     c->name[c->n_systems++] = mem_dup(name);
 }
 
 int corpus_read_stdin(struct score_corpus *c)
 {
-    struct lines all;
-    if (read_lines(c, &all, NULL, true) < 0) { lines_free(&all); return -1; }
+    struct segments all;
+    if (read_lines(c, &all, NULL, true) < 0) { segments_free(&all); return -1; }
     int systems = 1;
     if (all.n)
         for (size_t k = 0; k < all.v[0].n; k++) systems += all.v[0].p[k] == '\t';
@@ -244,7 +244,7 @@ int score_corpus_check(const struct score_corpus *c)
     return 0;
 }
 
-size_t score_corpus_tokenised(const struct lines *l)
+size_t score_corpus_tokenised(const struct segments *l)
 {
     size_t lines = 0;
     for (size_t i = 0; i < l->n; i++)
@@ -265,10 +265,10 @@ void corpus_name_baseline(struct score_corpus *c)
     }
 }
 
-int corpus_read_bytes(struct lines *l, const char *path, bool lower)
+int corpus_read_bytes(struct segments *l, const char *path, bool lower)
 {
     size_t n;
-    *l = (struct lines){ 0 };
+    *l = (struct segments){ 0 };
     if (slurp(path, TEXT_RAW, &l->bytes, &n) < 0) return -1;
     if (lower)
         for (size_t i = 0; i < n; i++)

@@ -7,9 +7,9 @@
 struct score_corpus {
     /* set before reading: invalid UTF-8 becomes U+FFFD instead of being an error */
     bool replace_invalid;
-    struct lines *system; char **name; int n_systems;
+    struct segments *system; char **name; int n_systems;
     bool from_stdin;             /* the systems */
-    struct lines *ref; int n_refs;
+    struct segments *ref; int n_refs;
     /* the caller's; one where all references are fields of a file */
     char *const *ref_path; int n_ref_paths;
     char **own_path;             /* ref_path of a test set, which is ours */
@@ -36,13 +36,13 @@ int score_corpus_check(const struct score_corpus *c);
 
 /* How many lines end in a period with a space before it: sacreBLEU takes a hundred of them for
  * tokenised text. */
-size_t score_corpus_tokenised(const struct lines *l);
+size_t score_corpus_tokenised(const struct segments *l);
 
 /* The names that a paired test gives: "Baseline: NAME", or without files "Baseline", "System 1",
  * ... */
 void corpus_name_baseline(struct score_corpus *c);
 
 /* For multi-bleu: lines as bytes; lower: A-Z become a-z. */
-int corpus_read_bytes(struct lines *l, const char *path, bool lower);
+int corpus_read_bytes(struct segments *l, const char *path, bool lower);
 
 #endif

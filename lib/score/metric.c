@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void lines_free(struct lines *l)
+void segments_free(struct segments *l)
 {
     free(l->bytes); free(l->v);
-    *l = (struct lines){ 0 };
+    *l = (struct segments){ 0 };
 }
 
 int metric_stats(const struct metric *m)
@@ -35,7 +35,7 @@ void metric_name(const struct metric *m, char name[64])
 
 struct worker {
     struct ngram *grams;
-    struct spans hyp, *ref; struct bytes hyp_room[2], (*ref_room)[2];
+    struct token_spans hyp, *ref; struct bytes hyp_room[2], (*ref_room)[2];
     const struct span **ref_v; size_t *ref_n;
     struct segmenter_work *segment;      /* NULL: the tokeniser is a rule */
     struct chrf_work *chrf;
@@ -45,7 +45,7 @@ struct worker {
 
 struct job {
     const struct metric *m;
-    const struct lines *hyp, *refs;
+    const struct segments *hyp, *refs;
     int n_refs;
     double *stats;                      /* [segments][width], or with sums [chunks][width] */
     bool sums;
@@ -55,7 +55,7 @@ struct job {
 enum { CHUNK = 256 };                   /* segments a piece of work */
 
 static int bleu_words(const struct metric *m, struct span line, struct segmenter_work *segment,
-                      struct spans *words, struct bytes room[2])
+                      struct token_spans *words, struct bytes room[2])
 {
     if (m->bleu.lowercase) {
         score_lower(line.p, line.n, &room[0]);
@@ -125,7 +125,7 @@ static int work(void *ctx, size_t chunk, int thread)
     return 0;
 }
 
-static int run(const struct metric *m, const struct lines *hyp, const struct lines *refs,
+static int run(const struct metric *m, const struct segments *hyp, const struct segments *refs,
                int n_refs, double *stats, bool sums)
 {
     int threads = par_threads();
@@ -150,13 +150,13 @@ static int run(const struct metric *m, const struct lines *hyp, const struct lin
     return status;
 }
 
-int metric_segments(const struct metric *m, const struct lines *hyp, const struct lines *refs,
+int metric_segments(const struct metric *m, const struct segments *hyp, const struct segments *refs,
                     int n_refs, double *stats)
 {
     return run(m, hyp, refs, n_refs, stats, false);
 }
 
-int metric_total(const struct metric *m, const struct lines *hyp, const struct lines *refs,
+int metric_total(const struct metric *m, const struct segments *hyp, const struct segments *refs,
                  int n_refs, double *sum)
 {
     bool sums = m->kind != METRIC_TER;

@@ -64,14 +64,14 @@ static bool exists(const char *stem, const char *infix, int number)
     return yes;
 }
 
-static int read_ref(struct lines **ref, size_t *cap, int *n, const char *path, bool lower)
+static int read_ref(struct segments **ref, size_t *cap, int *n, const char *path, bool lower)
 {
     mem_room(ref, cap, (size_t)*n + 1, sizeof **ref);
     return corpus_read_bytes(&(*ref)[(*n)++], path, lower);
 }
 
 static int read_all(char *const *args, int n_args, const char *path, bool lower,
-                    struct lines *hyp, struct lines **ref, int *n)
+                    struct segments *hyp, struct segments **ref, int *n)
 {
     size_t cap = 0;
     int status = 0;
@@ -93,10 +93,10 @@ static int read_all(char *const *args, int n_args, const char *path, bool lower,
     return status < 0 ? -1 : corpus_read_bytes(hyp, path, lower);
 }
 
-struct job { const struct lines *hyp, *ref; int n; struct worker *worker; };
+struct job { const struct segments *hyp, *ref; int n; struct worker *worker; };
 struct worker {
     struct bleu_stats sum; struct ngram *grams;
-    struct spans hyp, *ref; const struct span **ref_v; size_t *ref_n;
+    struct token_spans hyp, *ref; const struct span **ref_v; size_t *ref_n;
 };
 enum { CHUNK = 256 };
 
@@ -122,7 +122,7 @@ static int work(void *ctx, size_t chunk, int thread)
     return 0;
 }
 
-int multibleu_segments(const struct lines *hyp, const struct lines *ref, int n,
+int multibleu_segments(const struct segments *hyp, const struct segments *ref, int n,
                        struct bleu_stats *sum)
 {
     for (int r = 0; r < n; r++)
@@ -147,7 +147,7 @@ int multibleu_segments(const struct lines *hyp, const struct lines *ref, int n,
 int multibleu_print(char *const *args, int n_args, const char *path, bool lower, FILE *to,
                     struct result_rows *rows)
 {
-    struct lines hyp = { 0 }, *ref = NULL;
+    struct segments hyp = { 0 }, *ref = NULL;
     struct bleu_stats sum = { 0 };
     char line[200];
     int n = 0, rc = read_all(args, n_args, path, lower, &hyp, &ref, &n);
@@ -169,8 +169,8 @@ int multibleu_print(char *const *args, int n_args, const char *path, bool lower,
                          "lines are ignored",
                          ref[r].n, hyp.n);
     }
-    lines_free(&hyp);
-    for (int r = 0; r < n; r++) lines_free(&ref[r]);
+    segments_free(&hyp);
+    for (int r = 0; r < n; r++) segments_free(&ref[r]);
     free(ref);
     return rc;
 }

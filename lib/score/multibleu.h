@@ -10,7 +10,7 @@
 void multibleu_line(const struct bleu_stats *s, char to[200]);
 
 /* All segments, on all threads. A reference may have more lines than hyp, not fewer. */
-int multibleu_segments(const struct lines *hyp, const struct lines *ref, int n,
+int multibleu_segments(const struct segments *hyp, const struct segments *ref, int n,
                        struct bleu_stats *sum);
 
 /* The whole script: reads hypotheses (path NULL: standard input) and references, writes the line.

@@ -189,7 +189,7 @@ static void put(struct bytes *to, const char *text, size_t n)
 }
 
 int segmenter_line(const struct segmenter *s, struct segmenter_work *w, const char *line, size_t n,
-                   struct spans *tokens, struct bytes *room)
+                   struct token_spans *tokens, struct bytes *room)
 {
     room->n = 0;
     if (s->spm) {
@@ -200,7 +200,7 @@ int segmenter_line(const struct segmenter *s, struct segmenter_work *w, const ch
             put(room, " ", 1);
         }
     } else {
-        n = strip_left(&line, strip_right(line, n));
+        n = split_strip_left(&line, split_strip_right(line, n));
         const char *said = s->call.sparse_tostr2(w->tagger, line, n);
         if (!said) return err_set("MeCab: %s", s->call.strerror(w->tagger));
         put(room, said, strlen(said));

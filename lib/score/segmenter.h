@@ -20,6 +20,6 @@ void segmenter_work_free(struct segmenter_work *w);
 /* Replaces *tokens by the tokens of line (valid UTF-8, no newline); they point into *room. 0, or -1
  * with a message. */
 int segmenter_line(const struct segmenter *s, struct segmenter_work *w, const char *line, size_t n,
-                   struct spans *tokens, struct bytes *room);
+                   struct token_spans *tokens, struct bytes *room);
 
 #endif

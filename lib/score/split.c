@@ -2,7 +2,7 @@
 #include "common/mem.h"
 #include <string.h>
 
-void spans_grow(struct spans *s)
+void token_spans_grow(struct token_spans *s)
 {
     mem_room(&s->v, &s->cap, s->n + 1, sizeof *s->v);
 }
@@ -24,7 +24,7 @@ static inline const char *word_end(const char *p, const char *end)
     return p;
 }
 
-void split_ascii(struct spans *s, const char *line, size_t n)
+void split_ascii(struct token_spans *s, const char *line, size_t n)
 {
     const char *p = line, *end = line + n;
     s->n = 0;
@@ -34,13 +34,13 @@ void split_ascii(struct spans *s, const char *line, size_t n)
         const char *start = p;
         while ((p = word_end(p, end)) < end && !space_ascii(*p))
             p++; /* other control characters are words */
-        spans_put(s, start, (size_t)(p - start));
+        token_spans_put(s, start, (size_t)(p - start));
     }
 }
 
 /* Python's str.isspace: U+0009-000D, 001C-0020, 0085, 00A0, 1680, 2000-200A, 2028, 2029, 202F,
  * 205F, 3000. */
-size_t space_unicode(const char *p, const char *end)
+size_t split_space(const char *p, const char *end)
 {
     const unsigned char *s = (const unsigned char *)p;
     size_t left = (size_t)(end - p);
@@ -58,33 +58,33 @@ size_t space_unicode(const char *p, const char *end)
     return 0;
 }
 
-void split_unicode(struct spans *s, const char *line, size_t n)
+void split_unicode(struct token_spans *s, const char *line, size_t n)
 {
     const char *p = line, *end = line + n, *start = NULL;
     s->n = 0;
     while (p < end) {
-        size_t w = (unsigned char)*p > ' ' && (unsigned char)*p < 0x80 ? 0 : space_unicode(p, end);
-        if (w && start) { spans_put(s, start, (size_t)(p - start)); start = NULL; }
+        size_t w = (unsigned char)*p > ' ' && (unsigned char)*p < 0x80 ? 0 : split_space(p, end);
+        if (w && start) { token_spans_put(s, start, (size_t)(p - start)); start = NULL; }
         else if (!w && !start) start = p;
         p += w ? w : 1;
     }
-    if (start) spans_put(s, start, (size_t)(end - start));
+    if (start) token_spans_put(s, start, (size_t)(end - start));
 }
 
-size_t strip_right(const char *line, size_t n)
+size_t split_strip_right(const char *line, size_t n)
 {
     while (n) {
         size_t start = n - 1;
         while (start && ((unsigned char)line[start] & 0xC0) == 0x80 && n - start < 4) start--;
-        if (space_unicode(line + start, line + n) != n - start) break;
+        if (split_space(line + start, line + n) != n - start) break;
         n = start;
     }
     return n;
 }
 
-size_t strip_left(const char **line, size_t n)
+size_t split_strip_left(const char **line, size_t n)
 {
     size_t w;
-    while (n && (w = space_unicode(*line, *line + n))) { *line += w; n -= w; }
+    while (n && (w = split_space(*line, *line + n))) { *line += w; n -= w; }
     return n;
 }

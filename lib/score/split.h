@@ -5,24 +5,24 @@
 #include "lib/score/ngram.h"
 
 /* A growing array of tokens; start with zeros, reuse freely, free(v) at the end. */
-struct spans { struct span *v; size_t n, cap; };
-void spans_grow(struct spans *s);
-static inline void spans_put(struct spans *s, const char *p, size_t n)
+struct token_spans { struct span *v; size_t n, cap; };
+void token_spans_grow(struct token_spans *s);
+static inline void token_spans_put(struct token_spans *s, const char *p, size_t n)
 {
-    if (s->n == s->cap) spans_grow(s);
+    if (s->n == s->cap) token_spans_grow(s);
     s->v[s->n++] = (struct span){ p, n };
 }
 
 /* Both replace *s. The tokens point into the line. */
-void split_ascii(struct spans *s, const char *line, size_t n);
-void split_unicode(struct spans *s, const char *line, size_t n);     /* line: valid UTF-8 */
+void split_ascii(struct token_spans *s, const char *line, size_t n);
+void split_unicode(struct token_spans *s, const char *line, size_t n);     /* line: valid UTF-8 */
 
 /* The length in bytes of the white space character at p (p < end), 0 if there is none. Valid
  * UTF-8. */
-size_t space_unicode(const char *p, const char *end);
+size_t split_space(const char *p, const char *end);
 /* n without trailing (leading: *line moves) Unicode white space. */
-size_t strip_right(const char *line, size_t n);
-size_t strip_left(const char **line, size_t n);
+size_t split_strip_right(const char *line, size_t n);
+size_t split_strip_left(const char **line, size_t n);
 
 static inline int space_ascii(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 

@@ -1,4 +1,4 @@
-#include "lib/score/ter.h"
+#include "lib/score/metric.h"
 #include "common/err.h"
 #include "common/id_table.h"
 #include "common/mem.h"
@@ -16,7 +16,7 @@ enum edit { KEEP, SUBSTITUTE, INSERT, DELETE, UNKNOWN };
 struct cell { int32_t cost; uint8_t op; };
 
 struct ter_work {
-    struct spans words;
+    struct token_spans words;
     struct bytes room[2];
     uint32_t *hyp, *ref; size_t hyp_cap, ref_cap;
     struct id_table table;                  /* of the words of a segment */

@@ -193,7 +193,7 @@ int testset_echo(const struct testset *t, const char *const *field, int n, FILE 
             status = text_line(in[k], &line, &size);
             if (status <= 0) { rc = status; break; }
             if (k) fputc('\t', to);
-            fwrite(line, 1, strip_right(line, size), to);
+            fwrite(line, 1, split_strip_right(line, size), to);
         }
         if (status > 0) fputc('\n', to);
     }

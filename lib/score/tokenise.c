@@ -87,7 +87,7 @@ static inline enum kind kind_at(enum score_tok how, const unsigned char *ascii, 
 {
     unsigned char b = (unsigned char)*p;
     if (b < 0x80) { *len = 1; return ascii[b]; }
-    size_t space = space_unicode(p, end);
+    size_t space = split_space(p, end);
     if (space) { *len = (int)space; return K_SPACE; }
     if (how == SCORE_TOK_13A) {
         *len = b < 0xE0 ? 2 : b < 0xF0 ? 3 : 4;
@@ -117,7 +117,7 @@ static inline const char *skip_alnum(const char *p, const char *end)
     return p;
 }
 
-static void cut_line(enum score_tok how, const char *line, size_t n, struct spans *t)
+static void cut_line(enum score_tok how, const char *line, size_t n, struct token_spans *t)
 {
     const unsigned char *ascii = how == SCORE_TOK_INTL ? ascii_intl : ascii_13a;
     const char *end = line + n, *word = NULL;        /* word: start of the token under way */
@@ -125,7 +125,7 @@ static void cut_line(enum score_tok how, const char *line, size_t n, struct span
 #define CUT(at)                                                                                    \
     do {                                                                                           \
         if (word) {                                                                                \
-            spans_put(t, word, (size_t)((at)-word));                                               \
+            token_spans_put(t, word, (size_t)((at)-word));                                         \
             word = NULL;                                                                           \
         }                                                                                          \
     } while (0)
@@ -145,7 +145,7 @@ static void cut_line(enum score_tok how, const char *line, size_t n, struct span
             break;
         case K_ALONE:
             CUT(p);
-            spans_put(t, p, (size_t)len);
+            token_spans_put(t, p, (size_t)len);
             break;
         case K_PUNCT: {
             /* The run, and what follows it. */
@@ -174,7 +174,7 @@ static void cut_line(enum score_tok how, const char *line, size_t n, struct span
             break;
         }
         case K_DASH:                                 /* only 13a's and zh's tables have it */
-            if (before == K_DIGIT && word) { CUT(p); spans_put(t, p, 1); }
+            if (before == K_DIGIT && word) { CUT(p); token_spans_put(t, p, 1); }
             else if (!word) word = p;
             break;
         default:
@@ -211,11 +211,11 @@ static void bytes_set(struct bytes *b, const char *p, size_t n)
     b->n = n;
 }
 
-void score_tokenise(enum score_tok how, const char *line, size_t n, struct spans *tokens,
+void score_tokenise(enum score_tok how, const char *line, size_t n, struct token_spans *tokens,
                     struct bytes *room)
 {
     tokens->n = 0;
-    n = strip_right(line, n);
+    n = split_strip_right(line, n);
     switch (how) {
     case SCORE_TOK_13A:
         if (memchr(line, '&', n) || (memchr(line, '<', n) && memmem(line, n, "<skipped>", 9))) {
@@ -229,7 +229,7 @@ void score_tokenise(enum score_tok how, const char *line, size_t n, struct spans
         }
         break;
     case SCORE_TOK_ZH:
-        n = strip_left(&line, n);
+        n = split_strip_left(&line, n);
         break;
     case SCORE_TOK_INTL:
     default:
@@ -241,7 +241,7 @@ void score_tokenise(enum score_tok how, const char *line, size_t n, struct spans
         for (const char *p = line, *end = line + n; p < end; ) {
             int len;
             utf8_get(p, (size_t)(end - p), &len);
-            if (!space_unicode(p, end)) spans_put(tokens, p, (size_t)len);
+            if (!split_space(p, end)) token_spans_put(tokens, p, (size_t)len);
             p += len;
         }
         return;
@@ -336,9 +336,9 @@ static void put_token(const struct ter_options *o, struct span t, struct bytes *
 }
 
 void score_tokenise_ter(const struct ter_options *o, const char *line, size_t n,
-                        struct spans *tokens, struct bytes room[2])
+                        struct token_spans *tokens, struct bytes room[2])
 {
-    n = strip_right(line, n);
+    n = split_strip_right(line, n);
     if (o->case_sensitive) bytes_set(&room[0], line, n);
     else score_lower(line, n, &room[0]);
     if (!o->normalized && !o->no_punct) { split_unicode(tokens, room[0].v, room[0].n); return; }

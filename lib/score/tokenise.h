@@ -19,14 +19,14 @@ struct bytes { char *v; size_t n, cap; };
 
 /* Replaces *tokens by the tokens of line (valid UTF-8, no newline). They point into line or into
  * *room. */
-void score_tokenise(enum score_tok how, const char *line, size_t n, struct spans *tokens,
+void score_tokenise(enum score_tok how, const char *line, size_t n, struct token_spans *tokens,
                     struct bytes *room);
 
 /* The normalisation of TER (Tercom's): options as in sacreBLEU. The result is split at white
  * space. */
 struct ter_options { bool normalized, no_punct, asian_support, case_sensitive; };
 void score_tokenise_ter(const struct ter_options *o, const char *line, size_t n,
-                        struct spans *tokens, struct bytes room[2]);
+                        struct token_spans *tokens, struct bytes room[2]);
 
 /* Unicode lower case (root locale, final sigma by context) into *to. */
 void score_lower(const char *line, size_t n, struct bytes *to);

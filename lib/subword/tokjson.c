@@ -231,21 +231,21 @@ int tokjson_line(const struct tokjson *t, struct tokjson_work *w, const char *li
     a->n = a->text.n = b->n = b->text.n = 0;
     matcher_cut(&t->plain, line, n, true, a);
     for (size_t i = 0; i < a->n; i++) {
-        const struct cut *c = &a->v[i];
+        const struct tokjson_cut *c = &a->v[i];
         const char *s = a->text.p + c->at;
         size_t len = c->n;
         bool start = c->start;
         if (c->id >= 0) { cuts_add(b, s, len, c->id, start); continue; }
-        if (normalize_text(t, w, s, len, &start, &s, &len) < 0) return -1;
+        if (tokjson_normalize_text(t, w, s, len, &start, &s, &len) < 0) return -1;
         matcher_cut(&t->normalized, s, len, start, b);
     }
     for (size_t i = 0; i < t->n_pre; i++) {
         struct cuts *from = i & 1 ? a : b, *to = i & 1 ? b : a;
-        if (pre_tokenize(&t->pre[i], w, from, to) < 0) return -1;
+        if (tokjson_pre_tokenize(&t->pre[i], w, from, to) < 0) return -1;
     }
     const struct cuts *last = t->n_pre & 1 ? a : b;
     for (size_t i = 0; i < last->n; i++) {
-        const struct cut *c = &last->v[i];
+        const struct tokjson_cut *c = &last->v[i];
         if (c->id >= 0) put_id(t, out, begin, (uint32_t)c->id);
         else word(t, w, last->text.p + c->at, c->n, out, begin);
     }
@@ -277,7 +277,7 @@ static void mend(struct tbuf *out, size_t begin)
         tbuf_add(&whole, out->p + at, n);
         at += n;
         if (at == out->n) break;
-        put_char(&whole, 0xFFFD);
+        tokjson_put_char(&whole, 0xFFFD);
         /* as much of a character as is there counts once */
         unsigned char lead = (unsigned char)out->p[at++];
         size_t more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC2 ? 1 : 0;

@@ -3,12 +3,12 @@
 #include "common/text.h"
 #include "lib/subword/tokjson_in.h"
 
-bool is_space(uint32_t c)
+bool tokjson_is_space(uint32_t c)
 {
     return c < 128 ? c == ' ' || (c >= 9 && c <= 13) : u_isUWhiteSpace((UChar32)c);
 }
 
-bool is_word(uint32_t c)
+bool tokjson_is_word(uint32_t c)
 {
     switch (u_charType((UChar32)c)) {
     case U_NON_SPACING_MARK:
@@ -21,9 +21,9 @@ bool is_word(uint32_t c)
     }
 }
 
-void put_char(struct tbuf *b, uint32_t c) { b->n += (size_t)utf8_put(c, tbuf_room(b, 4)); }
+void tokjson_put_char(struct tbuf *b, uint32_t c) { b->n += (size_t)utf8_put(c, tbuf_room(b, 4)); }
 
-bool is_punctuation(uint32_t c)
+bool tokjson_is_punctuation(uint32_t c)
 {
     if (c < 128)
         return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96)
@@ -48,10 +48,13 @@ int tokjson_byte(uint32_t c)
                                                                                            : -1;
 }
 
-void put_byte_level(struct tbuf *b, const char *s, size_t n)
+void tokjson_put_byte_level(struct tbuf *b, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         unsigned x = (unsigned char)s[i];
-        put_char(b, is_seen(x) ? x : x <= 32 ? x + 0x100 : x == 173 ? 0x143 : x - 127 + 0x121);
+        tokjson_put_char(b, is_seen(x)   ? x
+                            : x <= 32    ? x + 0x100
+                            : x == 173   ? 0x143
+                                         : x - 127 + 0x121);
     }
 }

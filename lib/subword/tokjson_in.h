@@ -70,8 +70,8 @@ struct tokjson {
 };
 
 /* A stretch of text, or (id >= 0) an added token. start: the line begins with it. */
-struct cut { size_t at, n; int32_t id; bool start; };
-struct cuts { struct tbuf text; struct cut *v; size_t n, cap; };
+struct tokjson_cut { size_t at, n; int32_t id; bool start; };
+struct cuts { struct tbuf text; struct tokjson_cut *v; size_t n, cap; };
 struct stretch { size_t at, n; bool match; };
 struct symbol { uint32_t id; int32_t prev, next; uint32_t n; };
 struct candidate { uint32_t rank, id; int32_t at; };
@@ -100,18 +100,18 @@ int pattern_find(const struct pattern *p, struct tokjson_work *w, const char *s,
 
 /* s [n] through all normalizers: *out and *out_n are w's, or s. *start falls where text is lost at
  * the beginning. */
-int normalize_text(const struct tokjson *t, struct tokjson_work *w, const char *s, size_t n,
-                   bool *start, const char **out, size_t *out_n);
+int tokjson_normalize_text(const struct tokjson *t, struct tokjson_work *w, const char *s, size_t n,
+                                   bool *start, const char **out, size_t *out_n);
 /* One pre-tokenizer. */
-int pre_tokenize(const struct pre_tokenizer *p, struct tokjson_work *w, const struct cuts *from,
-                 struct cuts *to);
+int tokjson_pre_tokenize(const struct pre_tokenizer *p, struct tokjson_work *w,
+                                 const struct cuts *from, struct cuts *to);
 
 /* White_Space; punctuation as BERT has it; what \w matches. */
-bool is_space(uint32_t c);
-bool is_punctuation(uint32_t c);
-bool is_word(uint32_t c);
-void put_char(struct tbuf *b, uint32_t c);
+bool tokjson_is_space(uint32_t c);
+bool tokjson_is_punctuation(uint32_t c);
+bool tokjson_is_word(uint32_t c);
+void tokjson_put_char(struct tbuf *b, uint32_t c);
 /* Each byte as the character that stands for it. */
-void put_byte_level(struct tbuf *b, const char *s, size_t n);
+void tokjson_put_byte_level(struct tbuf *b, const char *s, size_t n);
 
 #endif

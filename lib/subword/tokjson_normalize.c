@@ -63,8 +63,8 @@ static int unicode_form(struct tokjson_work *w, enum normalizer_type form, const
 static void put_lower(struct tbuf *b, uint32_t c)
 {
     /* the one character whose lower case is two */
-    if (c == 0x130) { put_char(b, 'i'); put_char(b, 0x307); }
-    else put_char(b, (uint32_t)u_tolower((UChar32)c));
+    if (c == 0x130) { tokjson_put_char(b, 'i'); tokjson_put_char(b, 0x307); }
+    else tokjson_put_char(b, (uint32_t)u_tolower((UChar32)c));
 }
 
 static void lowercase(const char *s, size_t n, struct tbuf *out)
@@ -79,10 +79,10 @@ static void bert_clean(const struct normalizer *z, const char *s, size_t n, stru
     for (size_t i = 0; i < n; i += (size_t)len) {
         uint32_t c = utf8_get(s + i, n - i, &len);
         if (z->clean && (c == 0 || c == 0xFFFD || is_control(c))) continue;
-        if (z->clean && is_space(c)) c = ' ';
+        if (z->clean && tokjson_is_space(c)) c = ' ';
         bool apart = z->chinese && is_chinese(c);
         if (apart) tbuf_byte(out, ' ');
-        put_char(out, c);
+        tokjson_put_char(out, c);
         if (apart) tbuf_byte(out, ' ');
     }
 }
@@ -95,7 +95,7 @@ static void strip_accents(const char *s, size_t n, bool all_marks, struct tbuf *
         int8_t type = u_charType((UChar32)c);
         if (type == U_NON_SPACING_MARK) continue;
         if (all_marks && (type == U_ENCLOSING_MARK || type == U_COMBINING_SPACING_MARK)) continue;
-        put_char(out, c);
+        tokjson_put_char(out, c);
     }
 }
 
@@ -130,7 +130,7 @@ static void nmt(const char *s, size_t n, struct tbuf *out)
             || (c >= 0x200B && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x2581
             || c == 0xFEFF || c == 0xFFFD)
             c = ' ';
-        put_char(out, c);
+        tokjson_put_char(out, c);
     }
 }
 
@@ -140,14 +140,14 @@ static void strip(const struct normalizer *z, const char *s, size_t n, bool *sta
     int len;
     size_t from = 0, end = n;
     while (z->left && from < n) {
-        if (!is_space(utf8_get(s + from, n - from, &len))) break;
+        if (!tokjson_is_space(utf8_get(s + from, n - from, &len))) break;
         from += (size_t)len;
         *start = false;
     }
     while (z->right && end > from) {
         size_t last = end - 1;
         while (last > from && ((unsigned char)s[last] & 0xC0) == 0x80) last--;
-        if (!is_space(utf8_get(s + last, end - last, &len))) break;
+        if (!tokjson_is_space(utf8_get(s + last, end - last, &len))) break;
         end = last;
     }
     tbuf_add(out, s + from, end - from);
@@ -230,7 +230,7 @@ static int apply(struct tokjson_work *w, const struct normalizer *z, const char 
     case NORMALIZER_NMT: nmt(s, n, out); return 0;
     case NORMALIZER_PRECOMPILED: precompiled(&z->map, s, n, out); return 0;
     case NORMALIZER_REPLACE: return replace(w, z, s, n, out);
-    case NORMALIZER_BYTE_LEVEL: put_byte_level(out, s, n); return 0;
+    case NORMALIZER_BYTE_LEVEL: tokjson_put_byte_level(out, s, n); return 0;
     case NORMALIZER_PREPEND:
         if (n) tbuf_add(out, z->content, strlen(z->content));
         tbuf_add(out, s, n);
@@ -243,8 +243,8 @@ static int apply(struct tokjson_work *w, const struct normalizer *z, const char 
     return 0;
 }
 
-int normalize_text(const struct tokjson *t, struct tokjson_work *w, const char *s, size_t n,
-                   bool *start, const char **out, size_t *out_n)
+int tokjson_normalize_text(const struct tokjson *t, struct tokjson_work *w, const char *s, size_t n,
+                                   bool *start, const char **out, size_t *out_n)
 {
     *out = s;
     *out_n = n;

@@ -563,7 +563,7 @@ static int normalize_added(struct tokjson *t)
         const char *s;
         bool start = true;
         size_t n;
-        if ((rc = normalize_text(t, w, a->text, a->n, &start, &s, &n)) < 0) break;
+        if ((rc = tokjson_normalize_text(t, w, a->text, a->n, &start, &s, &n)) < 0) break;
         char *text = mem_zero(n + 1, 1);
         memcpy(text, s, n);
         free(a->text);

@@ -17,7 +17,7 @@ void cuts_add(struct cuts *c, const char *s, size_t n, int32_t id, bool start)
 {
     if (!n && id < 0) return;
     mem_room(&c->v, &c->cap, c->n + 1, sizeof *c->v);
-    c->v[c->n++] = (struct cut){ c->text.n, n, id, start };
+    c->v[c->n++] = (struct tokjson_cut){ c->text.n, n, id, start };
     tbuf_add(&c->text, s, n);
 }
 
@@ -78,11 +78,12 @@ void matcher_cut(const struct matcher *m, const char *s, size_t n, bool start, s
         if (!k) { k = 1; continue; }
         const struct added *a = &m->v[which];
         size_t from = i, end = i + k;
-        if (a->single_word && ((i && is_word(char_before(s, i, &before)))
-                               || (end < n && is_word(utf8_get(s + end, n - end, &len)))))
+        if (a->single_word && ((i && tokjson_is_word(char_before(s, i, &before)))
+                               || (end < n && tokjson_is_word(utf8_get(s + end, n - end, &len)))))
             continue;
-        while (a->lstrip && from > done && is_space(char_before(s, from, &before))) from = before;
-        while (a->rstrip && end < n && is_space(utf8_get(s + end, n - end, &len)))
+        while (a->lstrip && from > done && tokjson_is_space(char_before(s, from, &before)))
+            from = before;
+        while (a->rstrip && end < n && tokjson_is_space(utf8_get(s + end, n - end, &len)))
             end += (size_t)len;
         if (from < done) from = done;
         cuts_add(to, s + done, from - done, -1, start && done == 0);
@@ -167,7 +168,7 @@ static void find_words(struct tokjson_work *w, const char *s, size_t n)
     w->n_stretches = 0;
     for (size_t i = 0; i < n; i += (size_t)len) {
         uint32_t c = utf8_get(s + i, n - i, &len);
-        int kind = is_word(c) ? 1 : is_space(c) ? 0 : 2;
+        int kind = tokjson_is_word(c) ? 1 : tokjson_is_space(c) ? 0 : 2;
         if (i && kind != last) stretch(w, from, i, last == 0), from = i;
         last = kind;
     }
@@ -186,17 +187,17 @@ static size_t gpt2(const char *s, size_t n)
     int len;
     size_t at = *s == ' ' && n > 1 ? 1 : 0, before = 0;
     uint32_t c = utf8_get(s + at, n - at, &len);
-    if (!is_space(c)) {
+    if (!tokjson_is_space(c)) {
         bool letter = is_letter(c), number = is_numeric(c);
         while (at < n) {
             c = utf8_get(s + at, n - at, &len);
-            if (is_space(c) || is_letter(c) != letter || is_numeric(c) != number) break;
+            if (tokjson_is_space(c) || is_letter(c) != letter || is_numeric(c) != number) break;
             at += (size_t)len;
         }
         return at;
     }
     for (at = 0; at < n; at += (size_t)len) {
-        if (!is_space(utf8_get(s + at, n - at, &len))) break;
+        if (!tokjson_is_space(utf8_get(s + at, n - at, &len))) break;
         before = at;
     }
     /* the last space goes with the word behind it, unless it is the only one */
@@ -252,7 +253,7 @@ static void byte_level(const struct pre_tokenizer *p, struct tokjson_work *w, co
     for (size_t at = 0, k; at < n; at += k) {
         k = p->regex ? gpt2(s + at, n - at) : n;
         b->n = 0;
-        put_byte_level(b, s + at, k);
+        tokjson_put_byte_level(b, s + at, k);
         cuts_add(to, b->p, b->n, -1, start && at == 0);
     }
 }
@@ -281,8 +282,8 @@ static void bert(struct tokjson_work *w, const char *s, size_t n, bool start, st
     size_t from = 0;
     for (size_t i = 0; i < n; i += (size_t)len) {
         uint32_t c = utf8_get(s + i, n - i, &len);
-        bool space = is_space(c);
-        if (!space && !is_punctuation(c)) continue;
+        bool space = tokjson_is_space(c);
+        if (!space && !tokjson_is_punctuation(c)) continue;
         cuts_add(to, s + from, i - from, -1, start && from == 0);
         from = i + (size_t)len;
         if (!space) cuts_add(to, s + i, (size_t)len, -1, start && i == 0);
@@ -300,8 +301,8 @@ static int cut_one(const struct pre_tokenizer *p, struct tokjson_work *w, const 
     case PRE_METASPACE: metaspace(p, w, s, n, start, to); return 0;
     case PRE_DELIMITER: find_chars(w, NULL, p->character, s, n); break;
     case PRE_WHITESPACE: find_words(w, s, n); break;
-    case PRE_WHITESPACE_SPLIT: find_chars(w, is_space, 0, s, n); break;
-    case PRE_PUNCTUATION: find_chars(w, is_punctuation, 0, s, n); break;
+    case PRE_WHITESPACE_SPLIT: find_chars(w, tokjson_is_space, 0, s, n); break;
+    case PRE_PUNCTUATION: find_chars(w, tokjson_is_punctuation, 0, s, n); break;
     case PRE_DIGITS: find_chars(w, is_numeric, 0, s, n); break;
     case PRE_SPLIT:
         if (pattern_find(&p->pattern, w, s, n) < 0) return -1;
@@ -311,12 +312,12 @@ static int cut_one(const struct pre_tokenizer *p, struct tokjson_work *w, const 
     return 0;
 }
 
-int pre_tokenize(const struct pre_tokenizer *p, struct tokjson_work *w, const struct cuts *from,
-                 struct cuts *to)
+int tokjson_pre_tokenize(const struct pre_tokenizer *p, struct tokjson_work *w,
+                         const struct cuts *from, struct cuts *to)
 {
     to->n = to->text.n = 0;
     for (size_t i = 0; i < from->n; i++) {
-        const struct cut *c = &from->v[i];
+        const struct tokjson_cut *c = &from->v[i];
         const char *s = from->text.p + c->at;
         if (c->id >= 0) cuts_add(to, s, c->n, c->id, c->start);
         else if (cut_one(p, w, s, c->n, c->start, to) < 0) return -1;

@@ -88,7 +88,7 @@ static double judge_questions(const struct headed_dev *d, const struct headed_ta
     bool all_answered = true;
     for (uint32_t e = 0; e < d->x.count; e++) all_answered &= d->gold.v[e].answers > 0;
     struct judged j = judged_new(all_answered ? TASK_SQUAD : TASK_SQUAD2, d->x.count);
-    struct answer_marks *rules = answer_marks_new(j.metric, "");
+    struct answer_marks *rules = predictions_marks_new(j.metric, "");
     double above = p->m->c.head[t->data.head].reads.no_answer ? 0 : INFINITY;
     double value[JUDGED_VALUES];
     for (uint32_t e = 0; e < d->x.count; e++) {
@@ -96,12 +96,12 @@ static double judge_questions(const struct headed_dev *d, const struct headed_ta
         struct read_answer a = read_out_answer(o, &d->x, e, above);
         char *text = mem_zero(a.to - a.from + 1, 1);
         memcpy(text, q->text[1] + a.from, a.to - a.from);
-        answer_mark(rules, q, text, &j.of[e][0], &j.of[e][1]);
+        predictions_answer_mark(rules, q, text, &j.of[e][0], &j.of[e][1]);
         j.of[e][2] = 1;
         j.of[e][3] = q->answers > 0;
         free(text);
     }
-    answer_marks_free(rules);
+    predictions_marks_free(rules);
     judged_values(&j, value);
     judged_free(&j);
     report_put(r, value[0], "%s.em", d->lang);

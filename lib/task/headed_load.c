@@ -112,14 +112,14 @@ int headed_file_open(struct headed_task *t, struct headed_file *f, const struct 
                        f->set.kind == LABELLED_QUESTIONS ? "answers" : "labels");
     if (check_classes(t, f) < 0 || map_labels(t, f, learn) < 0) return -1;
     for (int i = 0; i < 2; i++)
-        if (!(f->encoder[i] = encode_open(in->model, f->side[i], s->vocab))) return -1;
+        if (!(f->encoder[i] = encoder_text_open(in->model, f->side[i], s->vocab))) return -1;
     return 0;
 }
 
 int headed_file_unknown(const struct headed_file *f, const struct inputs *in)
 {
     struct unknown u = { 0 };
-    for (int i = 0; i < 2; i++) encode_unknown(f->encoder[i], &u);
+    for (int i = 0; i < 2; i++) encoder_text_unknown(f->encoder[i], &u);
     char *advice = reader_advice(in->model, true);
     int rc = unknown_judge(&u, &in->reader.unknown, f->path, advice);
     free(advice);
@@ -129,7 +129,7 @@ int headed_file_unknown(const struct headed_file *f, const struct inputs *in)
 void headed_file_free(struct headed_file *f)
 {
     labelled_free(&f->set);
-    for (int i = 0; i < 2; i++) encode_close(f->encoder[i]);
+    for (int i = 0; i < 2; i++) encoder_text_close(f->encoder[i]);
     free(f->output);
     *f = (struct headed_file){ 0 };
 }

@@ -295,7 +295,8 @@ static int open_languages(struct job *j, struct model *m, const struct vocab *v,
     const char *side[2] = { span ? asked : text, text };
     for (int s = 0; s < 2; s++) {
         j->from.lang[s] = model_config_text_lang(&m->c, m->enc.languages >= 0, side[s], "--lang");
-        if (j->from.lang[s] < 0 || !(j->from.encoder[s] = encode_open(dir, side[s], v))) return -1;
+        if (j->from.lang[s] < 0 || !(j->from.encoder[s] = encoder_text_open(dir, side[s], v)))
+            return -1;
     }
     return 0;
 }
@@ -337,7 +338,7 @@ static int look(struct job *j, const char *name)
 {
     const struct unknown_options *o = &j->o->reader.unknown;
     j->unknown.tokens = j->unknown.unknown = 0;
-    for (int s = 0; s < 2; s++) encode_unknown(j->from.encoder[s], &j->unknown);
+    for (int s = 0; s < 2; s++) encoder_text_unknown(j->from.encoder[s], &j->unknown);
     return unknown_look(&j->unknown, o, name, j->advice,
                         j->o->line_buffered ? UNKNOWN_ENOUGH : 1);
 }
@@ -413,7 +414,7 @@ int predict_run(struct model *m, const struct vocab *v, const char *dir, int hea
     if (odds && rc == 0) rc = out_commit(odds);
     else if (odds) out_abort(odds);
     free(j.advice);
-    for (int s = 0; s < 2; s++) encode_close(j.from.encoder[s]);
+    for (int s = 0; s < 2; s++) encoder_text_close(j.from.encoder[s]);
     example_source_free(&j.from);
     read_out_free(&j.read);
     examples_free(&j.x);

@@ -156,7 +156,7 @@ int predictions_judge(const struct predictions_options *o, const struct labelled
                       const char *path, struct judged *out, struct predictions_best *best)
 {
     *out = (struct judged){ o->metric, gold->n, mem_zero(gold->n + 1, sizeof *out->of) };
-    if (is_answering(o->metric)) return judge_answers(o, gold, path, out, best);
+    if (is_answering(o->metric)) return predictions_judge_answers(o, gold, path, out, best);
     struct labelled_set p = { 0 };
     int rc;
     if (is_tagging(o->metric)) {
@@ -249,19 +249,19 @@ static const struct entry *find(const struct table *t, const char *id)
 
 struct answer_marks { struct answer_judge rules; struct answer_tokens predicted, gold; };
 
-struct answer_marks *answer_marks_new(enum task_metric m, const char *lang)
+struct answer_marks *predictions_marks_new(enum task_metric m, const char *lang)
 {
     static const enum answer_rules rules[] = { [TASK_SQUAD] = ANSWER_SQUAD,
                                                [TASK_SQUAD2] = ANSWER_SQUAD2,
                                                [TASK_MLQA] = ANSWER_MLQA };
     struct answer_marks *j = mem_zero(1, sizeof *j);
     if (answer_judge(&j->rules, rules[m], lang) == 0) return j;
-    answer_marks_free(j);
+    predictions_marks_free(j);
     return NULL;
 }
 
-void answer_mark(struct answer_marks *j, const struct labelled *q, const char *text, double *exact,
-                 double *f1)
+void predictions_answer_mark(struct answer_marks *j, const struct labelled *q, const char *text,
+                                         double *exact, double *f1)
 {
     bool any = false;
     *exact = *f1 = 0;
@@ -277,7 +277,7 @@ void answer_mark(struct answer_marks *j, const struct labelled *q, const char *t
     }
 }
 
-void answer_marks_free(struct answer_marks *j)
+void predictions_marks_free(struct answer_marks *j)
 {
     if (!j) return;
     answer_free(&j->predicted);
@@ -354,7 +354,7 @@ static int judge_question(const struct predictions_options *o, const struct labe
     if (!e) return 1;
     if (!cJSON_IsString(e->value))
         return err_set("%s: the prediction for question '%.60s' is not a string", p->name, q->id);
-    answer_mark(j, q, e->value->valuestring, &of[0], &of[1]);
+    predictions_answer_mark(j, q, e->value->valuestring, &of[0], &of[1]);
     of[2] = 1;
     of[3] = q->answers > 0;
     return na ? no_answer_apply(na, q, e->value->valuestring, o->no_answer_above, of) : 0;
@@ -372,10 +372,10 @@ static void tell_ids(const struct predictions_options *o, const struct labelled_
                 p->n + missing - gold->n);
 }
 
-int judge_answers(const struct predictions_options *o, const struct labelled_set *gold,
-                  const char *path, struct judged *out, struct predictions_best *best)
+int predictions_judge_answers(const struct predictions_options *o, const struct labelled_set *gold,
+                                          const char *path, struct judged *out, struct predictions_best *best)
 {
-    struct answer_marks *j = answer_marks_new(o->metric, o->lang);
+    struct answer_marks *j = predictions_marks_new(o->metric, o->lang);
     struct table p = { 0 };
     struct no_answers na = { 0 };
     size_t missing = 0, first = 0;
@@ -397,6 +397,6 @@ int judge_answers(const struct predictions_options *o, const struct labelled_set
     if (rc == 0 && o->tell) tell_ids(o, gold, &p, missing, gold->v[first].id);
     no_answers_free(&na);
     table_free(&p);
-    answer_marks_free(j);
+    predictions_marks_free(j);
     return rc;
 }

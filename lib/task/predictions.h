@@ -24,7 +24,7 @@ struct predictions_best { bool known; struct best_threshold exact, f1; };
  *   accuracy             a label a line; what stands behind a tab is ignored
  *   tag-accuracy, chunk-f1   word<TAB>tag, tag, or a format of gold's; words must be gold's
  *   squad, squad2, mlqa      JSON, {"question's id": "answer"}
- *   spearman, pearson        a number a line
+ *   stat_spearman, stat_pearson        a number a line
  * As many lines as gold has examples, in its order; what does not fit is an error with its line.
  * Questions without a prediction score 0 (squad, mlqa) or are left out (squad2), and are
  * told, as the official scripts have it. *out is judged_free'd by the caller; best may be NULL. 0,
@@ -36,16 +36,16 @@ int predictions_judge(const struct predictions_options *o, const struct labelled
 
 /* Shared by the files that judge predictions. */
 
-int judge_answers(const struct predictions_options *o, const struct labelled_set *gold,
-                  const char *path, struct judged *out, struct predictions_best *best);
+int predictions_judge_answers(const struct predictions_options *o, const struct labelled_set *gold,
+                                          const char *path, struct judged *out, struct predictions_best *best);
 
 /* Marks answers one by one, by the rules of metric squad, squad2 or mlqa (lang: of the contexts).
  * NULL with a message. */
-struct answer_marks *answer_marks_new(enum task_metric m, const char *lang);
+struct answer_marks *predictions_marks_new(enum task_metric m, const char *lang);
 /* Exact match (0 or 1) and F1 (0 to 1) of an answer to q: the best over its gold answers. SQuAD 2.0
  * leaves out those of which nothing is left; without any, "" is right. */
-void answer_mark(struct answer_marks *j, const struct labelled *q, const char *text, double *exact,
-                 double *f1);
-void answer_marks_free(struct answer_marks *j);          /* NULL is fine */
+void predictions_answer_mark(struct answer_marks *j, const struct labelled *q, const char *text,
+                                         double *exact, double *f1);
+void predictions_marks_free(struct answer_marks *j);          /* NULL is fine */
 
 #endif

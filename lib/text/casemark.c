@@ -70,7 +70,7 @@ static size_t word_end(const char *s, size_t n, size_t i)
     return i;
 }
 
-void case_mark(const char *s, size_t n, struct tbuf *out)
+void casemark_mark(const char *s, size_t n, struct tbuf *out)
 {
     for (size_t i = 0; i < n; ) {
         if (s[i] == ' ' || s[i] == '\t') { tbuf_byte(out, s[i++]); continue; }
@@ -96,7 +96,7 @@ void case_mark(const char *s, size_t n, struct tbuf *out)
     }
 }
 
-void case_unmark(const char *s, size_t n, struct tbuf *out)
+void casemark_unmark(const char *s, size_t n, struct tbuf *out)
 {
     const char *pending = NULL;      /* the marker before this word */
     size_t start = out->n;

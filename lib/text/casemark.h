@@ -19,9 +19,9 @@
 #include "lib/text/tbuf.h"
 
 /* One line without its "\n", valid UTF-8; appended to out. */
-void case_mark(const char *s, size_t n, struct tbuf *out);
+void casemark_mark(const char *s, size_t n, struct tbuf *out);
 /* Undoes it. Markers without a following word, or that do not fit it (written by a model), are
  * dropped. */
-void case_unmark(const char *s, size_t n, struct tbuf *out);
+void casemark_unmark(const char *s, size_t n, struct tbuf *out);
 
 #endif

@@ -11,7 +11,7 @@
  *
  *   apostrophe    by the classes of its neighbours; where two stand within two characters of each
  *                 other the rules take characters from one another: that stretch goes through
- *                 rules_quotes
+ *                 moses_rules_quotes
  *
  *   dots          two or more are one token
  *
@@ -154,9 +154,9 @@ static const unsigned char *skip_space(const unsigned char *s, const unsigned ch
     return s;
 }
 
-/* The apostrophe at s and all that follow within two characters of each other, by rules_quotes: the
- * character before the first and the one after the last are given along, for the rules to see, and
- * left out again. */
+/* The apostrophe at s and all that follow within two characters of each other, by
+ * moses_rules_quotes: the character before the first and the one after the last are given along,
+ * for the rules to see, and left out again. */
 static const unsigned char *quote_cluster(struct pass *p, const unsigned char *s,
                                           const unsigned char *e)
 {
@@ -185,7 +185,7 @@ static const unsigned char *quote_cluster(struct pass *p, const unsigned char *s
         if (!space && view == ' ') { cps_put(&w->a, c); cps_put(&w->a, ' '); }
         s = after;
     }
-    rules_quotes(m, w);
+    moses_rules_quotes(m, w);
     for (size_t i = first; i < w->a.n - last; i++) {
         uint32_t c = p->before = w->a.p[i];
         if (c == ' ') { finish(p); continue; }

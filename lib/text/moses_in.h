@@ -42,7 +42,7 @@ struct moses_work {
 };
 
 /* The apostrophe rules over w->a (with w->b as scratch). */
-void rules_quotes(const struct moses *m, struct moses_work *w);
+void moses_rules_quotes(const struct moses *m, struct moses_work *w);
 /* Is the word (without its full stop) one that keeps it? As moses_line's word rule, with what
  * follows it. */
 bool moses_keeps_stop(const struct moses *m, const char *word, size_t n, bool next_lower,

@@ -293,7 +293,7 @@ static void quote_rule(struct moses_work *w, const struct quote *q)
     turn(w);
 }
 
-void rules_quotes(const struct moses *m, struct moses_work *w)
+void moses_rules_quotes(const struct moses *m, struct moses_work *w)
 {
     enum { A = PROP_ALPHA, N = PROP_NUMBER };
     static const struct quote en[] = { { A, 0, A, 0, " ' ", 0 },
@@ -382,7 +382,7 @@ int moses_rules(const struct moses *m, struct moses_work *w, const char *line, s
     if (m->aggressive) hyphens(w);
     dots(w);
     commas(w);
-    rules_quotes(m, w);
+    moses_rules_quotes(m, w);
     words(m, w);
     spaces(w);
     stop_quote(w);

@@ -241,7 +241,7 @@ static int finish(const struct tokenizer *t, struct tokenizer_work *w, const cha
     while (n) {
         const char *nl = memchr(s, '\n', n);
         size_t len = nl ? (size_t)(nl - s) : n;
-        case_mark(s, len, out);
+        casemark_mark(s, len, out);
         if (nl) { tbuf_byte(out, '\n'); len++; }
         s += len;
         n -= len;

@@ -43,9 +43,9 @@ static int write_state(const char *folder, const struct checkpoint_state *st)
     if (st->tree) n += (size_t)snprintf(s + n, cap - n, ",\n  \"gradient_tree\": true");
     n += (size_t)snprintf(s + n, cap - n, "\n}\n");
     char *path = path_join(folder, "state.json");
-    int rc = file_sum_remove(folder, STATE_SUM);
+    int rc = sum_file_remove(folder, STATE_SUM);
     if (rc == 0) rc = file_write(path, s, n);
-    if (rc == 0) rc = file_sum_write(folder, "state.json", STATE_SUM);
+    if (rc == 0) rc = sum_file_write(folder, "state.json", STATE_SUM);
     free(path);
     free(s);
     return rc;
@@ -87,7 +87,7 @@ static int check_state(const char *path, const struct checkpoint_state *st, int6
 
 static int read_state(const char *folder, int64_t step, struct checkpoint_state *st)
 {
-    if (file_sum_check(folder, "state.json", STATE_SUM) < 0) return -1;
+    if (sum_file_check(folder, "state.json", STATE_SUM) < 0) return -1;
     char *path = path_join(folder, "state.json");
     size_t n;
     char *json = file_read(path, &n);

@@ -57,7 +57,7 @@ const struct opt trainer_rows[] = {
     { 0 }
 };
 
-const struct opt run_rows[] = {
+const struct opt run_options_rows[] = {
     { "recompute", 0, OPT_FLAG(run_options, recompute), "",
       "recompute each layer in the backward pass instead of keeping its intermediate values: "
       "less memory, the same results" },

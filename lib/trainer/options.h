@@ -56,7 +56,7 @@ struct run_options {
     bool recompute, profile;
     size_t memory;               /* bytes; 0: what is free */
 };
-extern const struct opt run_rows[];
+extern const struct opt run_options_rows[];
 
 /* The files that tell how plain text becomes a model's tokens, for its --raw; NULL: not given. */
 struct text_files { const char *codes, *tokenizer; };

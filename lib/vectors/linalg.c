@@ -31,14 +31,14 @@ static void scatter(const float *X, uint32_t n, int d, const double *mean, doubl
         uint32_t m = n - i0 < BLOCK ? n - i0 : BLOCK;
         for (size_t i = 0; i < m; i++)
             for (size_t k = 0; k < dd; k++) rows[i * dd + k] = X[(i0 + i) * dd + k] - mean[k];
-        lin_product(1, 0, d, d, (int)m, rows, rows, part);
+        linalg_gemm(1, 0, d, d, (int)m, rows, rows, part);
         for (size_t i = 0; i < dd * dd; i++) C[i] += part[i];
     }
     free(rows);
     free(part);
 }
 
-int pca(const float *X, uint32_t n, int d, int k, float *to, double *share)
+int linalg_pca(const float *X, uint32_t n, int d, int k, float *to, double *share)
 {
     size_t dd = (size_t)d;
     if ((uint32_t)k > n || k > d)
@@ -47,7 +47,7 @@ int pca(const float *X, uint32_t n, int d, int k, float *to, double *share)
     double *mean = means(X, n, d), *C = mem_alloc(dd * dd * sizeof *C),
            *VT = mem_alloc(dd * dd * sizeof *VT), *s = mem_alloc(dd * sizeof *s), all = 0;
     scatter(X, n, d, mean, C);
-    int r = lin_svd(C, d, d, NULL, s, VT);
+    int r = linalg_svd(C, d, d, NULL, s, VT);
     for (int j = 0; r == 0 && j < d; j++) all += s[j];
     if (r == 0 && !(all > 0))
         r = err_set("all %u vectors are the same; there is nothing to see", n);
@@ -79,7 +79,7 @@ static void one_thread(void)
     gemm_here(false, false, 1, 1, 1, 1, &x, 1, &x, 1, 0, &(float){ 0 }, 1);
 }
 
-int lin_svd(const double *A, int m, int n, double *U, double *s, double *VT)
+int linalg_svd(const double *A, int m, int n, double *U, double *s, double *VT)
 {
     int r = m < n ? m : n, info = 0, lwork = -1;
     if (!r) return 0;
@@ -110,7 +110,7 @@ int lin_svd(const double *A, int m, int n, double *U, double *s, double *VT)
     return info ? err_set("LAPACK's dgesdd did not converge on a %d x %d matrix", m, n) : 0;
 }
 
-void lin_product(int ta, int tb, int m, int n, int k, const double *A, const double *B, double *C)
+void linalg_gemm(int ta, int tb, int m, int n, int k, const double *A, const double *B, double *C)
 {
     one_thread();
     blas()->dgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans,
@@ -119,7 +119,7 @@ void lin_product(int ta, int tb, int m, int n, int k, const double *A, const dou
 
 /* Modified Gram-Schmidt, each column twice ("twice is enough", Parlett 1998), on the columns as
  * rows of a copy. */
-void lin_orthogonalize(float *A, size_t n, int k)
+void linalg_orthogonalize(float *A, size_t n, int k)
 {
     double *Q = mem_alloc(n * (size_t)k * sizeof *Q);
     for (size_t i = 0; i < n; i++)

@@ -11,13 +11,13 @@
 
 static int by_place(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct sparse_entry *x = a, *y = b;
     if (x->row != y->row) return x->row < y->row ? -1 : 1;
     if (x->col != y->col) return x->col < y->col ? -1 : 1;
     return (x->v > y->v) - (x->v < y->v);
 }
 
-struct sparse *sparse_make(uint32_t rows, uint32_t cols, struct entry *e, size_t n)
+struct sparse *sparse_make(uint32_t rows, uint32_t cols, struct sparse_entry *e, size_t n)
 {
     struct sparse *m = mem_zero(1, sizeof *m);
     m->rows = rows;
@@ -335,12 +335,12 @@ int sparse_svd(const struct sparse *m, int d, int power, uint64_t seed, float *U
     struct rng_key key = { seed, RNG_MAP, 0 };
     for (size_t i = 0; i < cols * k; i++) B[i] = rng_normal(key, i / k, (uint32_t)(i % k));
     sparse_times(m, B, Q, p);
-    lin_orthogonalize(Q, rows, p);
+    linalg_orthogonalize(Q, rows, p);
     for (int i = 0; i < power; i++) {
         sparse_times(t, Q, B, p);
-        lin_orthogonalize(B, cols, p);
+        linalg_orthogonalize(B, cols, p);
         sparse_times(m, B, Q, p);
-        lin_orthogonalize(Q, rows, p);
+        linalg_orthogonalize(Q, rows, p);
     }
     /* M^T Q = B [cols, p]; M ~ Q B^T, and B^T = W diag(s) V^T */
     sparse_times(t, Q, B, p);
@@ -348,7 +348,7 @@ int sparse_svd(const struct sparse *m, int d, int power, uint64_t seed, float *U
            *sv = mem_alloc(k * sizeof *sv);
     for (size_t i = 0; i < cols * k; i++) b[i] = B[i];
     double *wt = mem_alloc(k * k * sizeof *wt);
-    int r = lin_svd(b, (int)cols, p, NULL, sv, wt);      /* wt [p, p]: row j is W's column j */
+    int r = linalg_svd(b, (int)cols, p, NULL, sv, wt);      /* wt [p, p]: row j is W's column j */
     if (r == 0) {
         float *wf = mem_zero(k * (size_t)d, sizeof *wf);
         for (int j = 0; j < d; j++)

@@ -19,7 +19,7 @@ struct sparse *word_context_of(const struct cooc *c, const struct vectors *v)
         row_of[id] = id < VOCAB_SPECIALS
                          ? -1
                          : vectors_find(v, vocab_token(vocab, id), vocab_token_len(vocab, id));
-    struct entry *e = NULL;
+    struct sparse_entry *e = NULL;
     size_t n = 0, cap = 0;
     int r = 0;
     struct cooc_pairs *p = mem_alloc(sizeof *p);
@@ -32,9 +32,9 @@ struct sparse *word_context_of(const struct cooc *c, const struct vectors *v)
                 if (row < 0 || col < 0) continue;
                 float x = (float)((double)p->count[i] / (double)c->scheme.unit);
                 mem_room(&e, &cap, n + 2, sizeof *e);
-                e[n++] = (struct entry){ (uint32_t)row, (uint32_t)col, x };
+                e[n++] = (struct sparse_entry){ (uint32_t)row, (uint32_t)col, x };
                 if (c->scheme.sides == COOC_SYMMETRIC && row != col)
-                    e[n++] = (struct entry){ (uint32_t)col, (uint32_t)row, x };
+                    e[n++] = (struct sparse_entry){ (uint32_t)col, (uint32_t)row, x };
             }
     }
     struct sparse *m = r < 0 ? NULL : sparse_make(v->n, v->n, e, n);

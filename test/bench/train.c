@@ -111,7 +111,7 @@ int main(int argc, char **argv)
         masked_forward(NULL, &batch, &p);
         masked_loss(&batch, &p, "mlm", 1, NULL);
         tape_backward(&t);
-        nll = device_sum(k, p.term[0].x, batch.n);
+        nll = masked_device_sum(k, p.term[0].x, batch.n);
         if (k->sync() < 0) { fprintf(stderr, "train: %s\n", err_msg()); return 1; }
         struct kern_adam a = {
             .p = m.ps.value, .g = m.ps.grad, .m = m.ps.m, .v = m.ps.v, .part = m.ps.part,

@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     corpus_read_refs(&c, paths, 1, 1 + (int)(how % 3));
     score_corpus_free(&c);
 
-    struct lines hyp = { 0 }, ref = { 0 };
+    struct segments hyp = { 0 }, ref = { 0 };
     struct bleu_stats sum = { 0 };
     char line[200];
     if (corpus_read_bytes(&hyp, path, how & 1) == 0
@@ -60,6 +60,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         multibleu_line(&sum, line);
         for (int k = 0; k < BLEU_ORDER; k++) expect(sum.correct[k] == sum.total[k]);
     }
-    lines_free(&hyp); lines_free(&ref);
+    segments_free(&hyp); segments_free(&ref);
     return 0;
 }

@@ -34,7 +34,7 @@ static struct vocab *shard_vocab(const char *path)
     char word[4096][8];
     const char *token[4096];
     struct shard_info info;
-    struct shard *s = input_is_shard(path) ? shard_open(path) : NULL;
+    struct shard *s = intake_is_shard(path) ? shard_open(path) : NULL;
     if (!s) return NULL;
     shard_info(s, &info);
     shard_close(s);

@@ -85,11 +85,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     detok_line(detok[which], dw, a.p, a.n, &b);
     if (utf8_check(b.p, b.n) != b.n) fail("not UTF-8 from detokenize", &a, &b);
     b.n = a.n = 0;
-    case_mark(in.p, in.n, &a);
-    case_unmark(a.p, a.n, &b);
+    casemark_mark(in.p, in.n, &a);
+    casemark_unmark(a.p, a.n, &b);
     check_same("the case marker does not come back", &in, &b);
     b.n = 0;
-    case_unmark(in.p, in.n, &b);
+    casemark_unmark(in.p, in.n, &b);
     struct prepare_work pw = { 0 };
     struct prepare_options p = { true, true, penn, true, true, true, LANG[which] };
     a.n = b.n = 0;

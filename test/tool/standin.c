@@ -43,7 +43,7 @@ static void end(FILE *f) { if (fclose(f)) die("cannot write"); }
 
 /* --- the text's characters and words ---------------------------------------------------------- */
 
-struct list { struct word *v; size_t n; };
+struct list { struct counted_word *v; size_t n; };
 static struct list characters, words;
 
 static bool is_mark(unsigned char c)
@@ -89,7 +89,7 @@ static void read_text(void)
     if (!characters.n) die("there is no text on standard input");
 }
 
-static bool one_character(const struct word *w)
+static bool one_character(const struct counted_word *w)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->n; i++) n += ((unsigned char)w->s[i] & 0xC0) != 0x80;
@@ -175,7 +175,7 @@ static bool symbol(FILE *vocab, struct symbols *seen, const char *text)
     return true;
 }
 
-static size_t length_at(const struct word *w, uint32_t i)
+static size_t length_at(const struct counted_word *w, uint32_t i)
 {
     uint32_t n = 1;
     while (i + n < w->n && ((unsigned char)w->s[i + n] & 0xC0) == 0x80) n++;
@@ -197,7 +197,7 @@ static int fastbpe(void)
             symbol(vocab, &seen, text);
         }
     for (size_t i = 0; i < words.n; i++) {
-        const struct word *w = &words.v[i];
+        const struct counted_word *w = &words.v[i];
         if (w->n > 60 || one_character(w)) continue;
         for (uint32_t at = (uint32_t)length_at(w, 0); at < w->n; ) {
             uint32_t len = (uint32_t)length_at(w, at);

@@ -93,7 +93,7 @@ static void pieces_in_use_never_overlap(void **state)
 static void a_plan_of_a_terabyte_takes_no_memory(void **state)
 {
     (void)state;
-    struct arena *a = arena_new(plan_kernels(kernels_cpu()));
+    struct arena *a = arena_new(arena_plan_kernels(kernels_cpu()));
     if (arena_reserve(a, (size_t)1 << 40) < 0) { arena_free(a); skip(); }
     int n;
     for (int i = 0; i < 1000; i++) {

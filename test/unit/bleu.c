@@ -10,7 +10,7 @@
 #include "lib/score/bleu.h"
 #include "lib/score/pcg64.h"
 #include "lib/score/report.h"
-#include "lib/score/ter.h"
+#include "lib/score/metric.h"
 
 static void counts_are_clipped_by_the_reference_with_most(void **state)
 {

@@ -78,7 +78,7 @@ static void random_word(char *s, int most)
 }
 
 /* Words that are freed while they are learned from. */
-struct learned { struct word_counts *counts; struct word *words; };
+struct learned { struct word_counts *counts; struct counted_word *words; };
 
 static void forget(void *ctx)
 {
@@ -186,7 +186,7 @@ static void no_words_and_no_frequent_pair_are_told_apart(void **state)
     codes_init(&c, CODES_FASTBPE);
     struct learn_options o = { .merges = 10, .min_frequency = 2 };
     assert_int_equal(bpe_learn(NULL, 0, &o, &c), -1);
-    struct word one = { "abc", 3, 1 };
+    struct counted_word one = { "abc", 3, 1 };
     assert_int_equal(bpe_learn(&one, 1, &o, &c), 0);
     assert_int_equal(c.n, 0);
     codes_free(&c);
@@ -362,7 +362,7 @@ static void counts_do_not_depend_on_threads(void **state)
         fprintf(f, "w%llu%c", (unsigned long long)w, i % 11 ? ' ' : '\n');
     }
     fclose(f);
-    struct word *v[2];
+    struct counted_word *v[2];
     size_t n[2];
     struct word_counts *w[2];
     for (int t = 0; t < 2; t++) {
@@ -397,7 +397,7 @@ static void words_are_listed_by_their_counts(void **state)
         word_counts_add(w, s, (size_t)sprintf(s, "word%d", i), count);
     }
     size_t n;
-    struct word *v = word_counts_list(w, &n);
+    struct counted_word *v = word_counts_list(w, &n);
     assert_int_equal(n, 3000);
     for (size_t i = 1; i < n; i++) {
         assert_true(v[i - 1].count >= v[i].count - v[i].count / 256);

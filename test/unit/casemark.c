@@ -10,10 +10,10 @@
 static void check_mark(const char *text, const char *marked)
 {
     struct tbuf m = { 0 }, u = { 0 };
-    case_mark(text, strlen(text), &m);
+    casemark_mark(text, strlen(text), &m);
     tbuf_byte(&m, 0);
     assert_string_equal(m.p, marked);
-    case_unmark(m.p, m.n - 1, &u);
+    casemark_unmark(m.p, m.n - 1, &u);
     tbuf_byte(&u, 0);
     assert_string_equal(u.p, text);
     tbuf_free(&m);
@@ -66,9 +66,9 @@ static void any_text_comes_back(void **state)
         }
         tbuf_room(&t, 1);
         tbuf_room(&m, 1);
-        case_mark(t.p, t.n, &m);
+        casemark_mark(t.p, t.n, &m);
         tbuf_room(&u, 1);
-        case_unmark(m.p, m.n, &u);
+        casemark_unmark(m.p, m.n, &u);
         assert_int_equal(u.n, t.n);
         assert_memory_equal(u.p, t.p, t.n);
         tbuf_free(&t);
@@ -84,7 +84,7 @@ static void a_models_stray_markers_are_dropped(void **state)
                                         { "⇧ .", "." }, { "⎋", "" },    { "⎋ hund", "hund" } };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         struct tbuf u = { 0 };
-        case_unmark(c[i][0], strlen(c[i][0]), &u);
+        casemark_unmark(c[i][0], strlen(c[i][0]), &u);
         tbuf_byte(&u, 0);
         assert_string_equal(u.p, c[i][1]);
         tbuf_free(&u);

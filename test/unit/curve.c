@@ -89,7 +89,7 @@ static void two_hundred_steps_follow_pytorchs_losses(void **state)
         masked_forward(NULL, &b, &p);
         masked_loss(&b, &p, "mlm", 1, NULL);
         tape_backward(&t);
-        last = device_sum(k, p.term[0].x, b.n) / b.n;
+        last = masked_device_sum(k, p.term[0].x, b.n) / b.n;
         struct kern_adam a = {
             .p = m.ps.value, .g = m.ps.grad, .m = m.ps.m, .v = m.ps.v, .part = m.ps.part,
             .parts = m.ps.n, .norm2 = norm2, .lr = step < WARMUP ? LR * step / WARMUP : LR,

@@ -239,11 +239,11 @@ static void text_becomes_ids_with_places(void **state)
     assert_int_equal(dir_make("m"), 0);
     assert_int_equal(file_write("m/tokenizer", "case-marker = true\n", 19), 0);
     assert_int_equal(file_write("m/codes", "h e</w> 9\nl o</w> 8\n", 20), 0);
-    struct encoder_text *e = encode_open("m", "en", v);
+    struct encoder_text *e = encoder_text_open("m", "en", v);
     if (!e) fail_msg("%s", err_msg());
     struct encoded x = { 0 };
     const char *text = "He\n'llo  wo \u4eac";
-    assert_int_equal(encode_text(e, text, strlen(text), &x), 0);
+    assert_int_equal(encoder_text_encode(e, text, strlen(text), &x), 0);
     /* the marker, he, &apos; l@@ lo as Moses has it, w@@ o, and a character that the vocabulary
      * lacks */
     assert_int_equal(x.ids[0], 5);
@@ -256,11 +256,11 @@ static void text_becomes_ids_with_places(void **state)
     assert_true(offsets_pieces(x.span, x.n, 9, 11, &first, &last));
     assert_int_equal(x.ids[first], 10);
     assert_int_equal(x.ids[last], 11);
-    assert_int_equal(encode_text(e, "", 0, &x), 0);
+    assert_int_equal(encoder_text_encode(e, "", 0, &x), 0);
     assert_int_equal(x.n, 0);
-    assert_null(encode_open("nothing", "en", v));
+    assert_null(encoder_text_open("nothing", "en", v));
     encoded_free(&x);
-    encode_close(e);
+    encoder_text_close(e);
     vocab_free(v);
 }
 

@@ -35,10 +35,10 @@ static void distributions_are_scipys(void **state)
         char *rest = line, *what = strsep(&rest, "\t");
         while (rest) v[n++] = strtod(strsep(&rest, "\t"), NULL);
         double want = v[--n], got = NAN;
-        if (!strcmp(what, "beta")) got = incomplete_beta(v[0], v[1], v[2]);
-        if (!strcmp(what, "mcnemar")) got = mcnemar((uint64_t)v[0], (uint64_t)v[1]);
-        if (!strcmp(what, "t")) got = paired_t(v, n);
-        if (!strcmp(what, "t95")) got = student_t95(v[0]);
+        if (!strcmp(what, "beta")) got = stat_beta(v[0], v[1], v[2]);
+        if (!strcmp(what, "mcnemar")) got = stat_mcnemar((uint64_t)v[0], (uint64_t)v[1]);
+        if (!strcmp(what, "t")) got = stat_paired_t(v, n);
+        if (!strcmp(what, "t95")) got = stat_student_t95(v[0]);
         if (!near(got, want, 1e-10))
             fail_msg("%s(%g, ...): got %.17g, scipy %.17g", what, v[0], got, want);
         rows++;
@@ -53,16 +53,16 @@ static void ranks_share_ties(void **state)
     /* ranks 1.5 1.5 3 4 and 4 2 2 2: mean 2.5; sxy = -1*1.5 + -1*-.5 + .5*-.5 + 1.5*-.5 = -2, sxx
      * = 4.5, syy = 3 */
     const double x[] = { 1, 1, 2, 3 }, y[] = { 9, 5, 5, 5 };
-    assert_true(near(spearman(x, y, 4), -2 / sqrt(4.5 * 3), 1e-14));
-    assert_true(isnan(pearson(x, (const double[]){ 1, 1, 1, 1 }, 4)));
+    assert_true(near(stat_spearman(x, y, 4), -2 / sqrt(4.5 * 3), 1e-14));
+    assert_true(isnan(stat_pearson(x, (const double[]){ 1, 1, 1, 1 }, 4)));
     /* Kendall's tables: of 24 orders of four, two are perfect and six more have |rho| = 0.8; with
      * the ties above y's odd one out meets x's 1.5, 1.5, 3 or 4, and the last is as far as 1.5 */
     const double up[] = { 1, 2, 3, 4 };
-    assert_true(near(spearman_p(up, (const double[]){ 8, 7, 5, 1 }, 4), 2 / 24.0, 1e-14));
-    assert_true(near(spearman_p(up, (const double[]){ 1, 3, 2, 4 }, 4), 8 / 24.0, 1e-14));
-    assert_true(near(spearman_p(x, y, 4), 3 / 4.0, 1e-14));
-    assert_true(paired_t((const double[]){ 0, 0 }, 2) == 1);
-    assert_true(paired_t((const double[]){ 2, 2 }, 2) == 0);
+    assert_true(near(stat_spearman_p(up, (const double[]){ 8, 7, 5, 1 }, 4), 2 / 24.0, 1e-14));
+    assert_true(near(stat_spearman_p(up, (const double[]){ 1, 3, 2, 4 }, 4), 8 / 24.0, 1e-14));
+    assert_true(near(stat_spearman_p(x, y, 4), 3 / 4.0, 1e-14));
+    assert_true(stat_paired_t((const double[]){ 0, 0 }, 2) == 1);
+    assert_true(stat_paired_t((const double[]){ 2, 2 }, 2) == 0);
 }
 
 static struct chunk_counts count(int n, const char *const *predicted, const char *const *gold)

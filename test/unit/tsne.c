@@ -64,15 +64,15 @@ static void components_are_numpys(void **state)
     double share[3];
     memcpy(X, a->x, na * sizeof *X);
     memcpy(X + na, b->x, nb * sizeof *X);
-    assert_int_equal(pca(X, a->n + b->n, a->dim, 3, P, share), 0);
+    assert_int_equal(linalg_pca(X, a->n + b->n, a->dim, 3, P, share), 0);
     for (size_t i = 0; i < (size_t)want->n * 3; i++)
         if (fabs((double)P[i] - want->x[i]) > 1e-4)
             fail_msg("component %zu of row %zu: %g, not %g", i % 3, i / 3, (double)P[i],
                      (double)want->x[i]);
     assert_true(fabs(share[0] - value("share\t")) < 1e-5);
-    assert_int_equal(pca(X, 2, a->dim, 3, P, share), -1);
+    assert_int_equal(linalg_pca(X, 2, a->dim, 3, P, share), -1);
     for (size_t i = 0; i < na; i++) X[i] = 1;
-    assert_int_equal(pca(X, a->n, a->dim, 3, P, share), -1);
+    assert_int_equal(linalg_pca(X, a->n, a->dim, 3, P, share), -1);
     assert_non_null(strstr(err_msg(), "the same"));
     free(X); free(P);
     vectors_free(a); vectors_free(b); vectors_free(want);

@@ -353,13 +353,13 @@ static void inner_products_in_double_are_the_same_bits_everywhere(void **state)
 
 static struct sparse *random_sparse(uint32_t rows, uint32_t cols, int per_row, uint32_t stream)
 {
-    struct entry *e = mem_alloc((size_t)rows * (size_t)per_row * sizeof *e);
+    struct sparse_entry *e = mem_alloc((size_t)rows * (size_t)per_row * sizeof *e);
     size_t n = 0;
     for (uint32_t r = 0; r < rows; r++)
         for (int k = 0; k < per_row; k++) {
             uint64_t c = rng_below(key, r, (uint32_t)k + stream, cols);
-            e[n++] = (struct entry){ r, (uint32_t)(c * c / cols),
-                                     1 + (float)rng_below(key, r, (uint32_t)k + stream + 1000, 5) };
+            uint64_t v = rng_below(key, r, (uint32_t)k + stream + 1000, 5);
+            e[n++] = (struct sparse_entry){ r, (uint32_t)(c * c / cols), 1 + (float)v };
         }
     struct sparse *m = sparse_make(rows, cols, e, n);
     free(e);
@@ -414,7 +414,7 @@ static void sparse_products_are_those_of_full_matrices(void **state)
 static void ppmi_is_levy_goldberg_and_dagans(void **state)
 {
     (void)state;
-    struct entry e[] = { { 0, 0, 4 }, { 0, 1, 1 }, { 1, 1, 3 }, { 1, 0, 1 } };
+    struct sparse_entry e[] = { { 0, 0, 4 }, { 0, 1, 1 }, { 1, 1, 3 }, { 1, 0, 1 } };
     struct sparse *m = sparse_make(2, 2, e, 4);
     sparse_ppmi(m, 0.75, 1);
     double a = pow(5, 0.75), b = pow(4, 0.75), v = log(4 * (a + b) / (5 * a)),
@@ -434,7 +434,7 @@ static void the_randomised_svd_is_lapacks(void **state)
     double *a = mem_alloc(N * M * sizeof *a), *u = mem_alloc(N * M * sizeof *u),
            *v = mem_alloc(M * sizeof *v);
     for (size_t i = 0; i < N * M; i++) a[i] = A[i];
-    assert_int_equal(lin_svd(a, N, M, u, v, NULL), 0);
+    assert_int_equal(linalg_svd(a, N, M, u, v, NULL), 0);
     assert_int_equal(sparse_svd(m, D, 20, 3, U, s), 0);
     for (size_t j = 0; j < D; j++) {
         double dot = 0;
@@ -458,7 +458,7 @@ static void rotated(size_t n, size_t d, float noise, float **X, float **Z)
     *X = normal(n * d, 31);
     *Z = mem_alloc(n * d * sizeof **Z);
     float *R = normal(d * d, 32), *e = normal(n * d, 33);
-    lin_orthogonalize(R, d, (int)d);
+    linalg_orthogonalize(R, d, (int)d);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++) {
             double s = 0;
@@ -519,11 +519,11 @@ static void re_estimation_finds_a_renumbered_copy_from_half_of_its_words(void **
     (void)state;
     enum { N = 120 };
     struct sparse *m = random_sparse(N, N, 15, 4);
-    struct entry *e = mem_alloc(m->at[N] * sizeof *e);
+    struct sparse_entry *e = mem_alloc(m->at[N] * sizeof *e);
     size_t n = 0;
     for (uint32_t r = 0; r < N; r++) /* word w of one side is word N - 1 - w of the other */
         for (size_t i = m->at[r]; i < m->at[r + 1]; i++)
-            e[n++] = (struct entry){ N - 1 - r, N - 1 - m->col[i], m->v[i] };
+            e[n++] = (struct sparse_entry){ N - 1 - r, N - 1 - m->col[i], m->v[i] };
     struct sparse *other = sparse_make(N, N, e, n);
     /* cosines of 1 for half of the words, 0 else */
     struct vectors *src = vectors_new(N), *tgt = vectors_new(N);
