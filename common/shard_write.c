@@ -144,7 +144,7 @@ int shard_put_packed(struct shard_writer *w, const struct shard_packed *x)
     if (!x->sentences) return 0;
     mem_room(&w->index, &w->index_cap, (size_t)w->info.blocks + 1, sizeof *w->index);
     w->index[w->info.blocks++] = (struct shard_entry){ w->offset, w->info.sentences, x->sentences,
-                                                             x->tokens };
+                                                       x->tokens };
     w->info.sentences += x->sentences;
     w->info.tokens += x->tokens;
     w->info.unknown += x->unknown;

@@ -117,7 +117,7 @@ static int relation_1(const struct relations *r, const struct row *row)
 }
 
 int ud_labels_of(enum label_set set, const struct relations *r, const struct row *row,
-                    struct ud_labels *l)
+                 struct ud_labels *l)
 {
     const struct word *upos = &row->cell[CONLLU_UPOS], *rel = &row->cell[CONLLU_DEPREL];
     const char *colon = memchr(rel->s, ':', rel->n);

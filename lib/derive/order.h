@@ -51,7 +51,7 @@ int order_pos_marked(int pos);              /* of the same word as a head */
  * model has no such one. 0, or -1 with a message: UPOS or DEPREL is missing or none of UD 2's. */
 struct ud_labels { int pos, relation; };
 int ud_labels_of(enum label_set set, const struct relations *r, const struct row *row,
-                    struct ud_labels *l);
+                 struct ud_labels *l);
 
 /* --- order ------------------------------------------------------------------------------------ */
 

@@ -41,7 +41,7 @@ char *reader_advice(const char *dir, bool raw)
 }
 
 struct raw_reader *reader_open(const struct reader_options *o, const char *dir, const char *lang,
-                                   const struct vocab *v, const char *name)
+                               const struct vocab *v, const char *name)
 {
     struct raw_reader *r = mem_zero(1, sizeof *r);
     r->o = o;

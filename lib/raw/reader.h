@@ -33,7 +33,7 @@ struct raw_reader {
 /* dir: the model's folder, or NULL where there is none: lines are tokens then. name: the input, for
  * messages. NULL with a message. */
 struct raw_reader *reader_open(const struct reader_options *o, const char *dir, const char *lang,
-                                   const struct vocab *v, const char *name);
+                               const struct vocab *v, const char *name);
 void reader_close(struct raw_reader *r);                                  /* NULL is fine */
 /* The ids of one line, without specials. 0, or -1 with a message. */
 int reader_line(struct raw_reader *r, const char *line, size_t n);

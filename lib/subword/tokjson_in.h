@@ -101,10 +101,10 @@ int pattern_find(const struct pattern *p, struct tokjson_work *w, const char *s,
 /* s [n] through all normalizers: *out and *out_n are w's, or s. *start falls where text is lost at
  * the beginning. */
 int tokjson_normalize_text(const struct tokjson *t, struct tokjson_work *w, const char *s, size_t n,
-                                   bool *start, const char **out, size_t *out_n);
+                           bool *start, const char **out, size_t *out_n);
 /* One pre-tokenizer. */
 int tokjson_pre_tokenize(const struct pre_tokenizer *p, struct tokjson_work *w,
-                                 const struct cuts *from, struct cuts *to);
+                         const struct cuts *from, struct cuts *to);
 
 /* White_Space; punctuation as BERT has it; what \w matches. */
 bool tokjson_is_space(uint32_t c);

@@ -244,7 +244,7 @@ static int apply(struct tokjson_work *w, const struct normalizer *z, const char 
 }
 
 int tokjson_normalize_text(const struct tokjson *t, struct tokjson_work *w, const char *s, size_t n,
-                                   bool *start, const char **out, size_t *out_n)
+                           bool *start, const char **out, size_t *out_n)
 {
     *out = s;
     *out_n = n;

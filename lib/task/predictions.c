@@ -261,7 +261,7 @@ struct answer_marks *predictions_marks_new(enum task_metric m, const char *lang)
 }
 
 void predictions_answer_mark(struct answer_marks *j, const struct labelled *q, const char *text,
-                                         double *exact, double *f1)
+                             double *exact, double *f1)
 {
     bool any = false;
     *exact = *f1 = 0;
@@ -373,7 +373,7 @@ static void tell_ids(const struct predictions_options *o, const struct labelled_
 }
 
 int predictions_judge_answers(const struct predictions_options *o, const struct labelled_set *gold,
-                                          const char *path, struct judged *out, struct predictions_best *best)
+                              const char *path, struct judged *out, struct predictions_best *best)
 {
     struct answer_marks *j = predictions_marks_new(o->metric, o->lang);
     struct table p = { 0 };

@@ -37,7 +37,7 @@ int predictions_judge(const struct predictions_options *o, const struct labelled
 /* Shared by the files that judge predictions. */
 
 int predictions_judge_answers(const struct predictions_options *o, const struct labelled_set *gold,
-                                          const char *path, struct judged *out, struct predictions_best *best);
+                              const char *path, struct judged *out, struct predictions_best *best);
 
 /* Marks answers one by one, by the rules of metric squad, squad2 or mlqa (lang: of the contexts).
  * NULL with a message. */
@@ -45,7 +45,7 @@ struct answer_marks *predictions_marks_new(enum task_metric m, const char *lang)
 /* Exact match (0 or 1) and F1 (0 to 1) of an answer to q: the best over its gold answers. SQuAD 2.0
  * leaves out those of which nothing is left; without any, "" is right. */
 void predictions_answer_mark(struct answer_marks *j, const struct labelled *q, const char *text,
-                                         double *exact, double *f1);
+                             double *exact, double *f1);
 void predictions_marks_free(struct answer_marks *j);          /* NULL is fine */
 
 #endif
