@@ -23,6 +23,7 @@
 ##                      LAUNCH_CPU=, LAUNCH_GPU="srun -G 1" (before a stage's command)
 ##                      RANKS=N (N processes share each training; LAUNCH_RANKS="srun -n N")
 ##                      PRECISION=float32|bf16|auto (of trainings)
+## make experiments   all of them, a line each
 ## make rehearse/X    the plan of SCALE=paper with its sizes divided (SHRINK=16) and nothing else
 ##                      changed, on invented texts: minutes, and whether all its stages run
 ## make fetch/X       only gets its data (compute nodes may have no network)
@@ -37,7 +38,7 @@
 ## make check/X       is the run on track? compares it with the reference curves at 5, 10 and 25%
 ## make reference/X   keeps this run's curves and times (seed 1) for check/ and plan/ to compare
 VERBS := pipeline rehearse fetch plan why progress report table check reference
-.PHONY: demo build-all experiment
+.PHONY: demo build-all experiment experiments
 # no recipe of its own, so that `make -q pipeline/X` can say that nothing is left to do
 build-all: $(BINS)
 # Programs that only look need not be built first. The shell never reads what was asked for: it is
@@ -50,6 +51,9 @@ $(VERBS:%=%/%): experiment
 	    $(MAKE) -s --no-print-directory '$(O)/test/tool/standin';; esac
 	+@MAKE='$(MAKE)' BIN="$$(cd '$(O)/bin' && pwd)" exec pipelines/conduct "$${ASKED%%/*}" \
 	    "$${ASKED#*/}"
+
+experiments:
+	@pipelines/list $(EXPERIMENTS) pipelines/experiments
 
 ## make demo          sets up, builds, and runs the whole chain on two invented languages: a table
 ##                      and report.html, 10 minutes

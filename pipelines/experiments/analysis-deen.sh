@@ -1,5 +1,5 @@
-# The same of English and German, in unmt-deen's run folder, with sentences of Tatoeba and questions
-# of our own beside.
+# What the models of unmt-deen know of one another's words and sentences, with sentences of Tatoeba
+# and questions of our own. It works in unmt-deen's run folder.
 FOLDER=unmt-deen
 [ $CORPUS != wikipedia ] || FOLDER=analysis-deen     # other models than unmt-deen's
 languages en de

@@ -88,7 +88,7 @@ is "$(awk -F ' *[|] *' '{ split($2, a, " "); n[a[1]]++; if (a[2] != n[a[1]]) pri
     END { print n["A"], n["B"], n["C"], n["D"] }' rows)" "24 23 17 15"
 awk -F ' *[|] *' '$4 !~ /^none/ && split($4, a, "`") > 1 { print a[2] }' rows | sort -u > named
 while read -r x; do
-    [ -f "$P/experiments/$x.sh" ] || [ -x "$BIN/${x%% *}" ] || fail "no recipe $x"
+    "$P/list" "$P/experiments" | has "^$x"$'\t' || [ -x "$BIN/${x%% *}" ] || fail "no recipe $x"
 done < named
 rows=$(sed 1d "$P/reference/paper/values.tsv" | wc -l)
 [ "$rows" -gt 180 ] || fail "only $rows values"

@@ -1,3 +1,0 @@
-# The whole chain of unsupervised translation on two invented languages.
-part synth
-part translation

@@ -1,3 +1,0 @@
-# parts/gc-fail.sh on two invented languages.
-part synth
-part gc-fail
