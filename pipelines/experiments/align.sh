@@ -49,7 +49,7 @@ for s in $SEEDS; do
             --out s$s/align"
     retrieved $s aligned s$s/aligned s$s/align s$s/align
 done
-quick results  results.tsv : $rows : "cat$rows > results.tsv"
+results $rows
 s=${SEEDS%% *}
 trained=first; case " $ALIGN " in *" --pool mean "*) trained=mean;; esac
 # no tokenizer of transformers cuts text as tokenize and bpe-apply do: then tokens are read there

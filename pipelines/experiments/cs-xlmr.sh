@@ -99,23 +99,22 @@ goes_on() {             # SEED SYSTEM
 # --- what the table knows: rows of results by language, "de-en Hit@1" -----------------------------
 # table_of SEED NAME TITLE VECTORS COUNTS: s$SEED/NAME/table.rows
 table_of() {
-    local d=s$1/$2 l each= rsims= golds=
+    local d=s$1/$2 l each= golds= row
     for l in $CS_TO_EN; do
+        row="--row '$1,$3,$l-en'"
         each+=" && dict-induce -q $(specific $l $5) -k 1 --mutual --src $4 --tgt $4
-            --eval cs/gold.$l.tsv --gold both -o $d/$l-en.dict | awk -v SEED=$1 -v NAME='$3'
-            -f $P/table-rows.awk | sed 's/\\t-\\t/\\t$l-en\\t/' &&
-            rsim --src $4 --tgt $4 --dict $d/$l-en.dict --one-to-one | awk -v SEED=$1
-            -v NAME='$3' -v DIRECTION=$l-en -v METRIC='table RSIM' -v COLUMN=rsim -v ONE=1
-            -f $P/layer-rows.awk"
+            --eval cs/gold.$l.tsv --gold both -o $d/$l-en.dict $row --as 'hit@1=table Hit@1'
+            --as 'hit@5=table Hit@5' --as exported --as precision &&
+            rsim --src $4 --tgt $4 --dict $d/$l-en.dict --one-to-one $row --as 'rsim=table *'"
         golds+=" cs/gold.$l.tsv $5/$l.vocab"
     done
-    stage s$1.$2.table  $d/table.rows : $4 $5/en.vocab $golds $P/table-rows.awk \
-        $P/layer-rows.awk : "mkdir -p $d && { true$each; } > $d/table.rows"
+    stage s$1.$2.table  $d/table.rows : $4 $5/en.vocab $golds : \
+        "mkdir -p $d && { true$each; } > $d/table.rows"
     results+=" $d/table.rows"
 }
 # --- by layer: states of the dictionary's tokens, each alone (Figures 3, 4, 7 and 10) -------------
 layers_of() {           # SEED NAME TITLE MODEL MODEL-READS LAYERS
-    local d=s$1/$2 k l vectors= pairs= each= tables= dicts=
+    local d=s$1/$2 k l vectors= pairs= each= tables= rows= dicts=
     for ((k = 0; k <= $6; k++)); do
         train s$1.$2.alone-$k  $d/alone.$k.safetensors : $5 : \
             "embed -q --model $4 --alone --layer $k --device $DEVICE -o $d/alone.$k.safetensors"
@@ -123,20 +122,12 @@ layers_of() {           # SEED NAME TITLE MODEL MODEL-READS LAYERS
         pairs+=" --src $d/alone.$k.safetensors --tgt $d/alone.$k.safetensors"
     done
     for l in $CS_TO_EN; do
-        each+=" && rsim$pairs --dict cs/$l-en.dict --one-to-one > $d/rsim.$l.tsv"
-        tables+=" $d/rsim.$l.tsv" dicts+=" cs/$l-en.dict"
+        each+=" && rsim$pairs --dict cs/$l-en.dict --one-to-one --row '$1,$3,$l-en' --as rsim
+            --as cosine --as align-to=nearest --rows-to $d/rsim.$l.rows > $d/rsim.$l.tsv"
+        tables+=" $d/rsim.$l.tsv" rows+=" $d/rsim.$l.rows" dicts+=" cs/$l-en.dict"
     done
-    stage s$1.$2.layers  $tables : $vectors $dicts : "true$each"
-    each=
-    for l in $CS_TO_EN; do
-        for k in RSIM:rsim cosine:cosine nearest:align-to; do
-            each+=" && awk -v SEED=$1 -v NAME='$3' -v DIRECTION=$l-en -v METRIC='${k%:*}'
-                -v COLUMN=${k#*:} -f $P/layer-rows.awk $d/rsim.$l.tsv"
-        done
-    done
-    quick s$1.$2.layers.rows  $d/layers.rows : $tables $P/layer-rows.awk : \
-        "{ true$each; } > $d/layers.rows"
-    results+=" $d/layers.rows"
+    stage s$1.$2.layers  $tables $rows : $vectors $dicts : "true$each"
+    results+=$rows
 }
 
 # --- tasks: which languages each has, and its files -----------------------------------------------
@@ -195,7 +186,8 @@ done
 # languages together; the English development set picks the model; then every test set, and rows
 learnt() {
     local t=$6 e=${suffix[$6]} m=s$1/$2/$6${7:+-$7} l trains= reads= each= rows= outs= golds= f
-    local tune=CS_${6^^}_TUNE from=en name=$6
+    local tune=CS_${6^^}_TUNE from=en name=$6 as=*
+    [ ${metric[$6]} != chunk-f1 ] || as=f1
     name=${name^^}; [ -z "$7" ] || { from=${asked[$t]} name+=" translate-train-all"; }
     for l in $from; do
         trains+=" --train $l=task/$t/train.$l.$e" reads+=" task/$t/train.$l.$e"
@@ -207,9 +199,8 @@ learnt() {
         f=task/$t/test.$l.$e
         each+=" && predict -q --raw --model $m -l $l${words[$t]-} --device $DEVICE < $f > $m-$l"
         outs+=" $m-$l" golds+=" $f"
-        rows+=" && score -m ${metric[$t]}${words[$t]-} --resamples 0 $l=$f < $m-$l |
-            awk -F '\\t' -v OFS='\\t' '\$2 ~ /^(accuracy|f1|exact_match)$/ {
-                print \"$1\", \"$3\", \"$l\", \"$name \" \$2, \$3 }'"
+        rows+=" && score -m ${metric[$t]}${words[$t]-} --resamples 0 --row '$1,$3,$l'
+            --as '$as=$name *' $l=$f < $m-$l"
     done
     train ${m//\//.}.tests  $outs : $m $golds : "true$each"
     stage ${m//\//.}.rows  $m.rows : $outs $golds : "{ true$rows; } > $m.rows"
@@ -218,7 +209,8 @@ learnt() {
 # found_pairs SEED NAME TITLE MODEL MODEL-READS: Tatoeba's translations of English sentences, by the
 # means of the middle layer's states (XTREME's code: the 8th of 12), both directions
 found_pairs() {
-    local d=s$1/$2 l k each= reads= rows=
+    local d=s$1/$2 l k each= reads= rows
+    rows=$(printf "$d/tatoeba.%s.rows " ${asked[tatoeba]})
     for l in ${asked[tatoeba]}; do
         for k in en $l; do
             each+=" && embed -q --raw --model $4 --layer $((layers * 2 / 3)) --lang $k
@@ -227,15 +219,11 @@ found_pairs() {
             reads+=" raw/tatoeba.$l.$k"
         done
         each+=" && retrieve -q --src $d/tatoeba.en.safetensors --tgt $d/tatoeba.$l.safetensors
-            > $d/tatoeba.$l.tsv && rm $d/tatoeba.{en,$l}.safetensors"
-        rows+=" && awk -v SEED=$1 -v NAME='$3' -v DIRECTIONS='en-$l $l-en' -v METRIC=Tatoeba
-            -f $P/retrieval-rows.awk $d/tatoeba.$l.tsv"
+            --row '$1,$3,en-$l' --as '*=Tatoeba' > $d/tatoeba.$l.rows &&
+            rm $d/tatoeba.{en,$l}.safetensors"
     done
-    train s$1.$2.tatoeba  $(printf "$d/tatoeba.%s.tsv " ${asked[tatoeba]}) : $5 $reads : \
-        "mkdir -p $d && true$each"
-    quick s$1.$2.tatoeba.rows  $d/tatoeba.rows : $P/retrieval-rows.awk \
-        $(printf "$d/tatoeba.%s.tsv " ${asked[tatoeba]}) : "{ true$rows; } > $d/tatoeba.rows"
-    results+=" $d/tatoeba.rows"
+    train s$1.$2.tatoeba  $rows : $5 $reads : "mkdir -p $d && true$each"
+    results+=" $rows"
 }
 measured() {            # SEED NAME TITLE MODEL MODEL-READS
     local t
@@ -251,7 +239,7 @@ measured() {            # SEED NAME TITLE MODEL MODEL-READS
 }
 
 # --- everything -----------------------------------------------------------------------------------
-results= compared=
+results=
 size=BASE; [ $layers -le 12 ] || size=LARGE
 FOLDER+=-${size,,}
 declare -A title=([tcs]="+ TCS-MLM" [scs]="+ SCS-MLM" [more]="+ MLM")
@@ -260,7 +248,7 @@ for s in $SEEDS; do
     for y in $CS_SYSTEMS; do
         goes_on $s $y
         measured $s $y "XLM-R $size ${title[$y]}" s$s/$y/pretrain s$s/$y/pretrain
-        compared+="#compare\\tXLM-R $size ${title[$y]}\\tXLM-R $size\\n"
+        compare "XLM-R $size ${title[$y]}" "XLM-R $size"
     done
 done
 for x in $CS_BESIDE; do
@@ -286,5 +274,5 @@ for x in $CS_TABLES; do
 done
 # Table 7's shape
 quick size  size : $start_reads : "ckpt info $start > size"
-quick results  results.tsv : $results : "{ printf '$compared' && cat$results; } > results.tsv"
+results $results
 paper B 1 2 3 4 9 10 11 12 13 14

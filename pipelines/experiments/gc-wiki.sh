@@ -23,16 +23,16 @@ done
 GC_WINDOWS= GC_FORMS=1 GC_EXCHANGED=1
 layers=$(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")
 also() {            # SEED SYSTEM
-    local s=$1 y=$2 m=s$1/$2 t k l pairs vectors rows= at=
+    local s=$1 y=$2 m=s$1/$2 t k l pairs vectors
     for l in $A $B; do
         [ -n "${WRITER[/bpe/tatoeba.$l]+x}" ] ||
             stage bpe.tatoeba.$l  bpe/tatoeba.$l : raw/tatoeba.$l codes : \
                 "tokenize -l $l $TOKENIZE < raw/tatoeba.$l | $cut_words > bpe/tatoeba.$l"
     done
-    stage s$s.$y.rsim  $m/rsim.tsv : $m/$A.vec $m/$B.vec raw/gold.tsv : \
-        "rsim --src $m/$A.vec --tgt $m/$B.vec --dict raw/gold.tsv > $m/rsim.tsv"
-    at="awk -v SEED=$s -v NAME='${title[$y]}' -f $P/layer-rows.awk"
-    rows="$at -v DIRECTION=- -v METRIC=RSIM -v COLUMN=rsim -v ONE=1 $m/rsim.tsv"
+    stage s$s.$y.rsim  $m/rsim.rows : $m/$A.vec $m/$B.vec raw/gold.tsv : \
+        "rsim --src $m/$A.vec --tgt $m/$B.vec --dict raw/gold.tsv --row '$s,${title[$y]},-'
+            --as rsim > $m/rsim.rows"
+    results+=" $m/rsim.rows"
     for t in test tatoeba; do
         pairs= vectors=
         for ((k = 0; k <= layers; k++)); do
@@ -44,12 +44,9 @@ also() {            # SEED SYSTEM
             done
             pairs+=" --src $m/$t.$k.$A.safetensors --tgt $m/$t.$k.$B.safetensors"
         done
-        stage s$s.$y.$t  $m/$t.tsv : $vectors : "retrieve -q --score ratio$pairs > $m/$t.tsv"
-        rows+=" && $at -v DIRECTION=$A-$B -v METRIC='$t' -v COLUMN=accuracy-to $m/$t.tsv &&
-            $at -v DIRECTION=$B-$A -v METRIC='$t' -v COLUMN=accuracy-back $m/$t.tsv"
+        stage s$s.$y.$t  $m/$t.rows : $vectors : \
+            "retrieve -q --score ratio$pairs --row '$s,${title[$y]},$A-$B' --as '*=$t' > $m/$t.rows"
+        results+=" $m/$t.rows"
     done
-    quick s$s.$y.looked  $m/looked.rows : $m/rsim.tsv $m/test.tsv $m/tatoeba.tsv \
-        $P/layer-rows.awk : "{ $rows; } > $m/looked.rows"
-    results+=" $m/looked.rows"
 }
 part gc-runs

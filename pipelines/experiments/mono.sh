@@ -38,5 +38,5 @@ for s in $SEEDS; do
         for t in $QUESTIONS; do told $s $y $t; done
     done
 done
-quick results  results.tsv : $results : "cat$results > results.tsv"
+results $results
 paper A 7

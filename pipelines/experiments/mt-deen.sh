@@ -24,4 +24,4 @@ for d in $A-$B $B-$A; do scores+=" base/copy/score.$d"; done
 for s in $SEEDS; do
     for d in $A-$B $B-$A; do scores+=" s$s/hyp/score.$d s$s/shuffled/score.$d"; done
 done
-quick results  results.tsv : $scores : "cat$scores > results.tsv"
+results $scores

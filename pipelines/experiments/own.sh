@@ -205,4 +205,4 @@ for d in $pairs; do
         "plot tsne $x=$m/$x.vec $y=$m/$y.vec --dict words/$d.plane --names 12
             --perplexity 8 --title \"Frequent words of the dictionary, $d\""
 done
-quick results  results.tsv : $rows : "cat$rows > results.tsv"
+results $rows

@@ -60,7 +60,7 @@ for l in $A $PPA_QA_LANGS; do
 done
 
 # --- models ---------------------------------------------------------------------------------------
-results= compared=
+results=
 size_name() { echo $1 | sed 's/000000$/M/; s/000$/k/'; }
 aligned() {         # SEED SYSTEM SIZE: $model, and what the tables call it, $called
     local s=$1 y=$2 n=$3 how
@@ -77,7 +77,7 @@ aligned() {         # SEED SYSTEM SIZE: $model, and what the tables call it, $ca
     train ${model/\//.}.pretrain  $model/pretrain/ : $start_reads $pairs : \
         "exec align-post --raw --model $start$parallel$valid $PPA_TRAINING --pairs $n $how
             --seed $s --device $DEVICE $RESUME --out $model/pretrain"
-    [ $y = full ] || compared+="#compare\\tPPA $(size_name $n)\\t$called\\n"
+    [ $y = full ] || compare "PPA $(size_name $n)" "$called"
 }
 # learnt FOLDER SEED MODEL MODEL-READS TASK HOW LANG NAME: LANG's training set, or with HOW
 # code-switched each example with its English in two that have a side of either; dev sets pick
@@ -85,7 +85,8 @@ aligned() {         # SEED SYSTEM SIZE: $model, and what the tables call it, $ca
 # the way is for.
 learnt() {
     local f=$1 s=$2 t=$5 how=$6 l=$7 name=$8 e=tsv task=nli tune=$PPA_TUNING from reads x out m
-    local gold metric
+    local gold metric way=translate-train
+    [ $how != zero-shot ] || way=$how
     [ $t = xnli ] || e=json task=qa tune=$PPA_QA_TUNING
     from="--train $l=task/$t/train.$l.$e" reads=task/$t/train.$l.$e
     if [ $how = code-switched ]; then
@@ -104,10 +105,8 @@ learnt() {
         train ${m//\//.}-$x  $out : $m $gold : \
             "predict -q --raw --model $m -l $x --device $DEVICE < $gold > $out"
         quick ${m//\//.}-$x.score  $out.rows : $out $gold : \
-            "score -m $metric --resamples 0 $x=$gold < $out | awk -F '\\t' -v OFS='\\t'
-                '\$2 ~ /^(accuracy|f1|exact_match)$/ { print \"$s\", \"$name\", \"$x\",
-                    \"${t^^} $([ $how = zero-shot ] && echo zero-shot || echo translate-train) \"
-                    \$2, \$3 }' > $out.rows"
+            "score -m $metric --resamples 0 --row '$s,$name,$x' --as '*=${t^^} $way *'
+                $x=$gold < $out > $out.rows"
         results+=" $out.rows"
     done
 }
@@ -138,5 +137,5 @@ for s in $SEEDS; do
     # Table 3's row: layers, widths, heads, vocabulary and parameters
     quick s$s.size  s$s/size : $start_reads : "ckpt info $start > s$s/size"
 done
-quick results  results.tsv : $results : "{ printf '$compared' && cat$results; } > results.tsv"
+results $results
 paper D 2 4 5

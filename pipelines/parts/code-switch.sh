@@ -26,9 +26,8 @@ setting CS_NLI_EPOCHS 8         # inference is learnt late
 title[mlm]=base title[more]=base+MLM title[tcs]=TCS title[scs]=SCS
 title[random]="TCS random" title[gold]="TCS gold"
 # which differences are tested, and what was published
-compared=
-for y in TCS SCS "TCS random" "TCS gold"; do compared+="#compare\\t$y\\tbase+MLM\\n"; done
-compared+="#compare\\tTCS\\tTCS random\\n"
+for y in TCS SCS "TCS random" "TCS gold"; do compare "$y" base+MLM; done
+compare TCS "TCS random"
 paper B 1 2 3 4 5 14
 layers=$(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")
 
@@ -157,7 +156,7 @@ done
 # --- translators ----------------------------------------------------------------------------------
 if [ "$CS_UNMT" ]; then
     title[mass-more]=MASS+MASS title[mass-scs]=MASS+SCS-MASS
-    compared+="#compare\\tMASS+SCS-MASS\\tMASS+MASS\\n"
+    compare MASS+SCS-MASS MASS+MASS
     part score
     part pseudo
     for s in $SEEDS; do
@@ -171,7 +170,7 @@ if [ "$CS_UNMT" ]; then
     done
 fi
 RESULTS=cs/results.tsv
-quick cs.results  $RESULTS : $results : "{ printf '$compared' && cat$results; } > $RESULTS"
+results $results
 
 # --- pictures: every system by layer (the paper's Figures 3, 6 and 7) ----------------------------
 drawn() {           # FILE KIND NAME TITLE

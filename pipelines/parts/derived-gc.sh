@@ -138,23 +138,22 @@ learnt() {      # ORDER SEED SYSTEM
         "{ score --log $m/pretrain/log.jsonl --row '$s,${title[$y]},$o' && $rows; } > $m/rows"
     results+=" $m/rows"
 }
-results= compared=
+results=
 for o in $GC_ORDERS; do derived $o; done
-compare() {
-    case " $SYSTEMS " in *" $1 "*) compared+="#compare\\t${title[$1]}\\t${title[$2]}\\n";; esac
+compare_with() {
+    case " $SYSTEMS " in *" $1 "*) compare "${title[$1]}" "${title[$2]}";; esac
 }
-compare gc mlm
-compare gc exchanged
+compare_with gc mlm
+compare_with gc exchanged
 for y in $SYSTEMS; do
     case $y in mlm|gc|exchanged) continue;; esac
-    compare $y mlm
-    [ $y = paper ] || compare paper $y
+    compare_with $y mlm
+    [ $y = paper ] || compare_with paper $y
 done
-compare code exchanged-code
+compare_with code exchanged-code
 for s in $SEEDS; do
     for y in $SYSTEMS; do
         for o in $GC_ORDERS; do learnt $o $s $y; done
     done
 done
-quick results  results.tsv : $results : \
-    "{ printf '$compared' && cat$results; } > results.tsv"
+results $results

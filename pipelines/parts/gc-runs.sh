@@ -67,15 +67,13 @@ for s in $SEEDS; do
         ! declare -F also > /dev/null || also $s $y
     done
 done
-compared=
-compare() { compared+="#compare\\t${title[$1]}\\t${title[$2]}\\n"; }
+compare_with() { compare "${title[$1]}" "${title[$2]}"; }
 for y in $SYSTEMS; do
-    [ $y = mlm ] || compare $y mlm
-    case " $SYSTEMS " in *" paper "*) case $y in mlm|paper) ;; *) compare $y paper;; esac;; esac
+    [ $y = mlm ] || compare_with $y mlm
+    if [[ " $SYSTEMS " == *" paper "* && $y != mlm && $y != paper ]]; then compare_with $y paper; fi
     case $y in
-    exchanged) compare mlm-gc exchanged;;
-    exchanged-code) compare code exchanged-code;;
+    exchanged) compare_with mlm-gc exchanged;;
+    exchanged-code) compare_with code exchanged-code;;
     esac
 done
-quick results  results.tsv : $results : \
-    "{ printf '$compared' && cat $results; } > results.tsv"
+results $results

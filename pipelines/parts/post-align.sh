@@ -41,9 +41,8 @@ setting PPA_TUNING "--batch 32 --lr 5e-4 --epochs 8 --schedule linear --warmup 1
 title[mlm]=base title[full]=PPA title[tlm]="- MoCo" title[moco]="- TLM"
 title[replaced]="MLM for TLM" title[noshuffle]="no shuffle" title[strangers]="wrong pairs"
 for n in $PPA_SIZES; do title[$n]="PPA, $n pairs"; done
-compared=
 for y in base "- MoCo" "- TLM" "MLM for TLM" "no shuffle"; do
-    compared+="#compare\\tPPA\\t$y\\n"
+    compare PPA "$y"
 done
 paper D 2 4 5
 
@@ -162,4 +161,4 @@ for s in $SEEDS; do
         done
     done
 done
-quick results  results.tsv : $results : "{ printf '$compared' && cat$results; } > results.tsv"
+results $results

@@ -1,6 +1,7 @@
 # Translating the test text with a model, and scoring translations. Rows of results: seed, system,
 # direction, metric, value. alike[L], a command that makes translations into L and references alike,
-# is one more metric: alike_name[L], by bleu with the options alike_bleu[L].
+# is one more metric: alike_name[L], by bleu with the options alike_bleu[L]; so are those that
+# `metric` was told.
 directions="$A-$B $B-$A"
 # multi-bleu counts tokens, which XLM's preparation makes otherwise
 moses=tokenize
@@ -8,10 +9,13 @@ moses=tokenize
 # scored FOLDER SEED TITLE DIRECTION: BLEU of FOLDER/DIRECTION cased, lower-cased, and as
 # multi-bleu.perl counts over Moses' tokens
 scored() {
-    local name=${1////.} f=$1/$4 t=${4#*-} row="--row '$2,$3,$4'" also= reads=
+    local name=${1////.} f=$1/$4 t=${4#*-} row="--row '$2,$3,$4'" also= reads= more
     [ -z "${alike[$t]-}" ] || reads=eval/test.$t.alike also=" &&
            ${alike[$t]} < $f |
                bleu -w 2 $row --as 'BLEU=${alike_name[$t]}' ${alike_bleu[$t]-} eval/test.$t.alike"
+    for more in "${METRICS[@]+"${METRICS[@]}"}"; do
+        also+=" && $more $row raw/test.$t < $f"
+    done
     stage $name.score.$4  $1/score.$4 : $f raw/test.$t eval/test.$t.tok $reads : \
         "{ bleu -w 2 $row raw/test.$t < $f &&
            bleu -w 2 $row --as BLEU=BLEU-lc --lowercase raw/test.$t < $f &&

@@ -32,4 +32,4 @@ for y in $SYSTEMS; do
         shuffled+=" s$s/$y/shuffled/score.$A-$B s$s/$y/shuffled/score.$B-$A"
     done
 done
-quick results  results.tsv : $scores $shuffled : "cat$scores$shuffled > results.tsv"
+results $scores $shuffled

@@ -35,6 +35,18 @@ languages() {
 # system NAME TITLE "OPTIONS" [INPUT...]: a model to train: its folder's name, what the table calls
 # it, pretrain's options, and what those read beside the text
 system() { NAMED+=" $1"; title[$1]=$2 options[$1]=$3 needs[$1]=${*:4}; }
+# metric COMMAND...: one more metric of every translation (part score): a command that gets
+# translations as its standard input and, behind what is said here, --row SEED,SYSTEM,DIRECTION and
+# the file of references, and prints rows of results (docs/formats/results.md)
+metric() { METRICS+=("$*"); }
+# compare SYSTEM BASE: titles of two systems; tables test their difference, seed by seed
+compare() { COMPARED+="#compare\\t$1\\t$2\\n"; }
+# results FILE...: the stage that puts all rows together, as $RESULTS
+results() {
+    local name=${RESULTS%.tsv} said=
+    [ -z "$COMPARED" ] || said="printf %b '$COMPARED' && "
+    add quick "${name//\//.}" "$RESULTS" : "$@" : "{ ${said}cat $*; } > $RESULTS"
+}
 # paper LETTER TABLE...: published tables (reference/paper/), which `make table/X` prints under ours
 paper() { local t; for t in "${@:2}"; do PAPER+=" $1:$t"; done; }
 # tasks_file FOLDER TASK PART LANG: a labelled file of synth-corpus --tasks

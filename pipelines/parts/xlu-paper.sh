@@ -42,4 +42,4 @@ for s in $SEEDS; do
         for l in $asked; do judged s$s/$y $s mlqa en $l "${title[$y]}"; done
     done
 done
-stage results  results.tsv : $scores : "{ printf '$compared' && cat$scores; } > results.tsv"
+results $scores

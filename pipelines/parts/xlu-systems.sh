@@ -14,8 +14,7 @@ xlu_encoder() {
         "score --log $1/encoder/log.jsonl --row '$2,${title[$3]},-' > $1/log.rows"
     scores+=" $1/log.rows"
 }
-compared=
 for y in $XLU_SYSTEMS; do
-    [ $y = xlm ] || compared+="#compare\\t${title[$y]}\\tXLM\\n"
-    [ $y != tlm-gc ] || compared+="#compare\\tXLM+TLM+GC\\tXLM+TLM\\n"
+    [ $y = xlm ] || compare "${title[$y]}" XLM
+    [ $y != tlm-gc ] || compare XLM+TLM+GC XLM+TLM
 done
