@@ -44,7 +44,7 @@ cli-parts: $(BINS) $(if $(SAN),,$(if $(MPICC),$(MPI_LIB))) $(TOOLS:%=$(O)/test/t
 
 ## make mutants       plants each mistake of test/mutants in a copy and runs the test that must see
 ##                      it; ends with "N passed, N failed"; M="word word" only those about a word;
-##                      CHANGED=1 those of files that main has otherwise (CHANGED=REV: REV has);
+##                      CHANGED=1 those of files that differ from main's (REV: from REV's);
 ##                      FIXED=1 the ones of .ci/run; LIST=1 only lists them; RANDOM=50 SEED=1
 ##                      plants so many that are drawn instead
 .PHONY: mutants
@@ -103,7 +103,8 @@ tsan: setup
 tsan-run: $(addprefix $(O)/bin/,$(TSAN)) $(O)/test/unit/ranks $(O)/test/unit/tcp
 	@test/tsan $(O)/bin $(CC)
 
-## make setup         installs missing Debian packages (root or sudo), or prints the line that does
+## make setup         installs missing packages (apt, dnf, apk, pacman; as root or with sudo), or
+##                      prints the line that does
 setup:
 	@test/setup
 
