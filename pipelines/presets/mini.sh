@@ -7,7 +7,7 @@ setting CORPUS multi30k
 # text: lower-cased with a marker for the case, undone after decoding; one joint BPE
 setting TOKENIZE --case-marker
 setting DETOKENIZE --case-marker
-# five more captions of each image bear a larger vocabulary and more steps (docs/results)
+# five more captions of each image bear a larger vocabulary and more steps (docs/lab/results)
 if [ "${TEXT-}" = task2 ]; then
     setting MERGES 12000
     setting PRETRAIN_STEPS 6000
