@@ -8,6 +8,7 @@ BEGIN {
     if (NAME ~ /\.sgm$/) { sub(/_.*/, "", dot[n - 1]); sgm(dot[n - 1]) }
     else if (NAME ~ /^newscrawl/) { split(NAME, p, /[\/.]/); srand(p[3]); text(p[2], 100) }
     else if (NAME ~ /^bli\//) { sub(/bli\//, ""); split(NAME, p, /[\/.-]/); dictionary(p[2], p[3]) }
+    else if (NAME ~ /\.vec$/) vectors(dot[n - 1])
     else if (NAME ~ /^muse\//) { split(NAME, p, /[\/.-]/); dictionary(p[2], p[3]) }
     else if (NAME ~ /^cc100\//) text(substr(NAME, 7), lines)
     else if (NAME ~ /^pawsx/) { split(NAME, p, /[\/.]/); paraphrases(p[2]) }
@@ -50,6 +51,14 @@ function documents(   i) {
     for (i = 1; i <= lines; i++) { print sentence("en"); if (i % 10 == 0) print "" }
 }
 function dictionary(a, b,    k) { for (k = 1; k <= 99; k++) print word(a, k) "\t" word(b, k) }
+function vectors(l,    i, k) {
+    print "99 8"
+    for (k = 1; k <= 99; k++) {
+        printf "%s", word(l, k)
+        for (i = 1; i <= 8; i++) printf " %.3f", sin(k * i) + rand() / 2
+        print ""
+    }
+}
 function trees(l,    i, k, m, w, tag) {
     split("NOUN VERB ADJ DET", tag, " ")
     for (i = 1; i <= lines; i++) {

@@ -57,6 +57,15 @@ for l in $LANGS; do texts+=" bpe/train.$l bpe/valid.$l"; done
 quick unigram  base/unigram : $texts $P/unigram.awk : \
     "awk -f $P/unigram.awk$texts > base/unigram"
 results="base/unigram base/score.dict"
+# Tables' first row: the vectors that MUSE publishes, of both languages in one space
+if [ $SCALE = paper ]; then
+    for l in $A $B; do published raw.muse-vectors.$l  raw/muse.$l.vec muse/wiki.multi.$l.vec; done
+    stage muse.score  base/score.muse : raw/muse.$A.vec raw/muse.$B.vec raw/gold.any \
+        $P/dict-rows.awk : \
+        "dict-induce -q --map none --src raw/muse.$A.vec --tgt raw/muse.$B.vec --gold both
+            --eval raw/gold.any | $(dict_rows - MUSE) > base/score.muse"
+    results+=" base/score.muse"
+fi
 for s in $SEEDS; do
     for y in $SYSTEMS; do
         trained $s $y

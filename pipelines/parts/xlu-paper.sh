@@ -2,6 +2,7 @@
 # (CORPUS_CACHE has wiki15/{train,valid,test}.L, one sentence per line, Chinese and Thai words
 # apart, and wiki15/para.en-L.{en,L}); inference learnt from MultiNLI's English, questions from
 # SQuAD's.
+setting START ""
 LANGS="en fr es de el bg ru tr ar vi th zh hi sw ur"
 MODEL=$XLU_MODEL MERGES=$XLU_MERGES TUNE=
 setting NGRAMS "--top 800000"
@@ -33,13 +34,27 @@ published raw.mlqa.dev  task/mlqa/valid.en.json mlqa/dev.en.json
 asked="en de es ar hi vi zh"
 for l in $asked; do published raw.mlqa.$l  task/mlqa/test.$l.json mlqa/test.$l.json; done
 part xlu-systems
+# examined FOLDER SEED TITLE: FOLDER/encoder's answers in every language
+examined() {
+    tuned $1 $2 xnli en
+    for l in $LANGS; do judged $1 $2 xnli en $l "$3"; done
+    tuned $1 $2 mlqa en
+    for l in $asked; do judged $1 $2 mlqa en $l "$3"; done
+}
+if [ -n "$START" ]; then        # mBERT's row
+    part given
+    part start
+    start_from START
+    for s in $SEEDS; do
+        stage s$s.mbert.encoder  s$s/mbert/encoder/ : $start_reads : \
+            "mkdir -p s$s/mbert/encoder && cp -R $start/. s$s/mbert/encoder"
+        examined s$s/mbert $s mBERT
+    done
+fi
 for s in $SEEDS; do
     for y in $XLU_SYSTEMS; do
         xlu_encoder s$s/$y $s $y
-        tuned s$s/$y $s xnli en
-        for l in $LANGS; do judged s$s/$y $s xnli en $l "${title[$y]}"; done
-        tuned s$s/$y $s mlqa en
-        for l in $asked; do judged s$s/$y $s mlqa en $l "${title[$y]}"; done
+        examined s$s/$y $s "${title[$y]}"
     done
 done
 results $scores

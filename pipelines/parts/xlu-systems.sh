@@ -1,4 +1,4 @@
-# The systems of xlu: xlu_encoder FOLDER SEED SYSTEM. Expects parts/encoder.sh and counts.sh, $tlm.
+# The systems of xlu: xlu_encoder FOLDER SEED SYSTEM; Eq. 6 is what -output has. Expects parts/encoder.sh and counts.sh, $tlm.
 part ngrams
 xlu_encoder() {
     local gc="--cooc cooc/all.cooc $GC"
@@ -8,7 +8,10 @@ xlu_encoder() {
     gc) encoder $1 $2 "--objective mlm,gc $gc" cooc/all.cooc;;
     tlm) encoder $1 $2 "--objective mlm,tlm $tlm" $tlm_reads;;
     tlm-gc) encoder $1 $2 "--objective mlm,tlm,gc $tlm $gc" $tlm_reads cooc/all.cooc;;
-    *) refuse "XLU_SYSTEMS: $3" "there are xlm pmi gc tlm tlm-gc";;
+    gc-output) encoder $1 $2 "--objective mlm,gc $gc --gc-form output" cooc/all.cooc;;
+    tlm-gc-output) encoder $1 $2 "--objective mlm,tlm,gc $tlm $gc --gc-form output" $tlm_reads \
+        cooc/all.cooc;;
+    *) refuse "XLU_SYSTEMS: $3" "there are xlm pmi gc tlm tlm-gc gc-output tlm-gc-output";;
     esac
     quick ${1//\//.}.log  $1/log.rows : $1/encoder : \
         "score --log $1/encoder/log.jsonl --row '$2,${title[$3]},-' > $1/log.rows"
@@ -16,5 +19,5 @@ xlu_encoder() {
 }
 for y in $XLU_SYSTEMS; do
     [ $y = xlm ] || compare "${title[$y]}" XLM
-    [ $y != tlm-gc ] || compare XLM+TLM+GC XLM+TLM
+    [[ $y != tlm-gc* ]] || compare "${title[$y]}" XLM+TLM
 done
