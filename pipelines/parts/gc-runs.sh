@@ -60,10 +60,9 @@ results="base/unigram base/score.dict"
 # Tables' first row: the vectors that MUSE publishes, of both languages in one space
 if [ $SCALE = paper ]; then
     for l in $A $B; do published raw.muse-vectors.$l  raw/muse.$l.vec muse/wiki.multi.$l.vec; done
-    stage muse.score  base/score.muse : raw/muse.$A.vec raw/muse.$B.vec raw/gold.any \
-        $P/dict-rows.awk : \
+    stage muse.score  base/score.muse : raw/muse.$A.vec raw/muse.$B.vec raw/gold.any : \
         "dict-induce -q --map none --src raw/muse.$A.vec --tgt raw/muse.$B.vec --gold both
-            --eval raw/gold.any | $(dict_rows - MUSE) > base/score.muse"
+            --eval raw/gold.any --row -,MUSE,- > base/score.muse"
     results+=" base/score.muse"
 fi
 for s in $SEEDS; do
