@@ -142,6 +142,12 @@ tables() {
         printf " #%s td[data-label]::before { content: attr(data-label); display: block;", id
         print " font-size: 12px; color: var(--soft) } }</style>"
     }
+    function texts(  c) { for (c = 1; c <= cols; c++) if (text[c]) return 1; return 0 }
+    function turn(  r, c, y) {
+        for (r = 1; r <= rows; r++) for (c = 1; c <= cols; c++) y[c, r] = x[r, c]
+        split("", x); for (r in y) x[r] = y[r]
+        r = rows; rows = cols; cols = r
+    }
     function flush(  r, c, cls, cell, label, wide, rem, id) {
         if (!rows) { caption = ""; return }
         for (c = 1; c <= cols; c++) {
@@ -154,6 +160,9 @@ tables() {
             if (text[c]) right[c] = 0
             rem += (text[c] ? 11.5 : wide * .47 + .9)
         }
+        # more columns than a page bears: what was a column becomes a row, so that systems still
+        # stand side by side
+        if (rem > 76 && rows < cols && !texts()) { turn(); flush(); return }
         id = "t" part (++tables_)
         print "<div class=\"wide\">"; cards(id, int(rem) + 1)
         print "<table id=\"" id "\">"

@@ -1,6 +1,6 @@
-# MLM-GC's Table 4, the row of mBART with CC25: unsupervised translation that goes on from mBART-cc25
-# (START names its folder) on the same text, as the others, by back-translation alone. English and
-# German; B=ro: Romanian.
+# MLM-GC's Table 4, the row of mBART with CC25: unsupervised translation that goes on from
+# mBART-cc25 (START names its folder) on the same text as the others, by back-translation alone.
+# English and German; B=ro: Romanian.
 [ $SCALE = paper ] || refuse "SCALE=$SCALE" "mBART is SCALE=paper's; make rehearse/unmt-mbart" \
     "proves the plan"
 [ -n "$START" ] || refuse "SCALE=paper" "this goes on from mBART: say START=<its folder> (the" \

@@ -1,4 +1,5 @@
-# The systems of xlu: xlu_encoder FOLDER SEED SYSTEM; Eq. 6 is what -output has. Expects parts/encoder.sh and counts.sh, $tlm.
+# The systems of xlu: xlu_encoder FOLDER SEED SYSTEM; Eq. 6 is what -output has. Expects
+# parts/encoder.sh and counts.sh, $tlm.
 part ngrams
 xlu_encoder() {
     local gc="--cooc cooc/all.cooc $GC"

@@ -16,8 +16,10 @@ for s in 1 2 3; do
 done > results.tsv
 printf -- '-\t%s\ten-de\tBLEU\t1\n' "$evil" >> results.tsv
 { printf '#languages\ten de\n#systems\tmlm mlm-gc\n#results\tresults.tsv\n'
+printf '#title\tmlm\tPlain MLM\n'
+for y in mlm mlm-gc; do printf "s1.$y.p\tgpu\ts1/$y/pretrain/\t-\t-\tx\n"; done
 printf 'results\tquick\tresults.tsv\t-\t-\tcat x > results.tsv\n'; } > plan
-touch .stage/results.stamp; echo 3.5 > .stage/results.time
+touch .stage/{results,s1.mlm.p,s1.mlm-gc.p}.stamp; echo 3.5 > .stage/results.time
 printf 'output: raw/train.en %064d\n' 7 > .stage/raw.train.en.stamp
 printf 'commit\tabc1234\nmachine\t2 cores\nseeds\t1 2\n' > .stage/plan.run
 for i in $(seq 40); do echo \
@@ -53,6 +55,21 @@ is "$(grep -o 'LT[0-9]*\|rgb( *0, *114, *178)' two.svg |
     grep -c rgb)" "$(grep -o 'rgb( *0, *114, *178)' two.svg | wc -l)"
 [ "$(grep -c "stroke='rgb(  0, 114, 178)'" two.svg)" -ge 2 ] || fail "two curves of one colour"
 [ "$(grep -c 'stroke-dasharray' two.svg)" -ge 1 ] || fail "no dashes"
+
+# curves have the names of tables, in the order of the plan (s1/mlm-gc sorts before s1/mlm)
+is "$(grep -o '>Plain MLM<\|>mlm-gc<' $page | sed -n 1,2p | tr -d '<>' | tr '\n' ,)" \
+    "Plain MLM,mlm-gc,"
+
+# of more columns than a page bears systems stand side by side: what was a column is a row
+{ printf '# wide\nsystem'; for i in {1..16}; do printf '\ten-de retrieval %d' $i; done; echo
+  for y in A B; do printf $y; for i in {1..16}; do printf '\t0.%d' $i; done; echo; done; } > wide.tsv
+"$TOP/pipelines/report.sh" wide wide.tsv > wide.html
+is "$(grep -c '<tr' wide.html)" 17
+grep -q '<tr class="h"><th>system</th><th class="n">A</th><th class="n">B</th></tr>' wide.html &&
+    grep -q '<td>en-de retrieval 7</td><td.*>0.7</td><td.*>0.7</td>' wide.html || fail "turned"
+cut -f 1-4 wide.tsv > few.tsv
+"$TOP/pipelines/report.sh" few few.tsv > few.html
+is "$(grep -c '<tr' few.html)" 3 "a table that fits stays as it is"
 
 # no byte of a file is markup
 ! grep -qi '<script\|<b onload' $page two.svg ||

@@ -44,8 +44,8 @@ setting PRETRAIN "--stream 256 --alpha 0.7 --tokens 8192 --lr 1e-4 --warmup 1000
     --steps $PRETRAIN_STEPS"
 # Adam 0.9/0.997/1e-9, peak 7e-4 after 8,000 steps, label smoothing 0.1, 400K steps; denoising
 # 1 -> 0.1 over 100K -> 0 at 300K (XLM's lambda_ae)
-# from mBART as its authors go on from it (Liu et al. 2020, 3.1: 3e-5 after 2,500 steps, 0.2 of label
-# smoothing, dropout 0.3, Adam's beta2 0.98, epsilon 1e-6, 40,000 steps), without denoising
+# from mBART as its authors go on from it (Liu et al. 2020, 3.1: 3e-5 after 2,500 steps, 0.2 of
+# label smoothing, dropout 0.3, Adam's beta2 0.98, epsilon 1e-6, 40,000 steps), without denoising
 if [ $EXPERIMENT = unmt-mbart ]; then
     setting START ""
     setting UNMT_STEPS 40000
