@@ -61,8 +61,8 @@ is "$(grep -o '>Plain MLM<\|>mlm-gc<' $page | sed -n 1,2p | tr -d '<>' | tr '\n'
     "Plain MLM,mlm-gc,"
 
 # of more columns than a page bears systems stand side by side: what was a column is a row
-{ printf '# wide\nsystem'; for i in {1..16}; do printf '\ten-de retrieval %d' $i; done; echo
-  for y in A B; do printf $y; for i in {1..16}; do printf '\t0.%d' $i; done; echo; done; } > wide.tsv
+{ printf '# wide\nsystem'; printf '\ten-de retrieval %d' {1..16}; echo
+  for y in A B; do printf $y; printf '\t0.%d' {1..16}; echo; done; } > wide.tsv
 "$TOP/pipelines/report.sh" wide wide.tsv > wide.html
 is "$(grep -c '<tr' wide.html)" 17
 grep -q '<tr class="h"><th>system</th><th class="n">A</th><th class="n">B</th></tr>' wide.html &&
