@@ -1,7 +1,9 @@
 # stand-in.awk -v NAME=SOURCE: an invented text in the form of that one of sources.tsv, for `make
 # rehearse/X`, which proves that the stages of SCALE=paper run, and nothing about what they give.
 # Words of a language differ from those of others, and sentence N is a translation of sentence N.
+# -v TREES=1 < SENTENCES: a tree for each, in CoNLL-U, as a parser would make it.
 BEGIN {
+    if (TREES) { while ((getline) > 0) tree($0); exit }
     part = NAME ~ /dev|valid|val\./ ? 2 : NAME ~ /test/ ? 3 : 1
     lines = part == 1 ? 400 : 60
     srand(part); n = split(NAME, dot, "."); lang = dot[n]
@@ -59,15 +61,14 @@ function vectors(l,    i, k) {
         print ""
     }
 }
-function trees(l,    i, k, m, w, tag) {
+function trees(l,    i) { for (i = 1; i <= lines; i++) tree(sentence(l)) }
+function tree(s,    k, m, w, tag) {
     split("NOUN VERB ADJ DET", tag, " ")
-    for (i = 1; i <= lines; i++) {
-        m = split(sentence(l), w, " ")
-        for (k = 1; k <= m; k++)
-            print k "\t" w[k] "\t" w[k] "\t" (k == m ? "PUNCT" : tag[length(w[k]) % 4 + 1]) \
-                "\t_\t_\t" (k == 1 ? 0 : int((k + 1) / 2)) "\t" (k == 1 ? "root" : "dep") "\t_\t_"
-        print ""
-    }
+    m = split(s, w, " ")
+    for (k = 1; k <= m; k++)
+        print k "\t" w[k] "\t" w[k] "\t" (k == m ? "PUNCT" : tag[length(w[k]) % 4 + 1]) \
+            "\t_\t_\t" (k == 1 ? 0 : int(k / 2)) "\t" (k == 1 ? "root" : "dep") "\t_\t_"
+    print ""
 }
 function names(l,    i, k, m, w) {
     for (i = 1; i <= lines; i++) {

@@ -23,12 +23,14 @@ quick gold  gold.tsv : vocab/$A : "derive-lang --dict-share 1 --vocab vocab/$A >
 share=" --overlap $OVERLAP --types vocab/$A --seed $SPLIT_SEED"
 [ "$OVERLAP" != 0 ] || share=
 
+# what makes the words of trees lower-case where the text is
+syn_lower=${syn_lower-} syn_lower_words=${syn_lower_words-}
 # text of a transformation: bpe/PART.A-T and bpe/PART.T; the same lines, of trees for trans-syn
 side() { [ $1 = trans-syn ] && echo "$A-syn" || echo $A; }
 for p in train valid; do
     case " $TRANSFORMS " in *" trans-syn "*)
         stage bpe.$p.$A-syn  bpe/$p.$A-syn : raw/$p.conllu codes $P/conllu-words : \
-            "awk -v WORDS=1 -f $P/conllu-words raw/$p.conllu | bpe-apply -c codes
+            "awk -v WORDS=1 -f $P/conllu-words raw/$p.conllu$syn_lower | bpe-apply -c codes
                 > bpe/$p.$A-syn"
         stage bpe.$p.trans-syn  bpe/$p.trans-syn : raw/$p.conllu raw/order codes vocab/$A : \
             "derive-lang --syn raw/order --format conllu raw/$p.conllu | sed 's/.*/\\L&/' |
@@ -74,10 +76,23 @@ for k in $TASKS; do
             elif [ $k = pos ]; then
                 stage $k.$p.syn  $f.syn : raw/$k.$p.conllu raw/order $P/conllu-words : \
                     "derive-lang --syn raw/order --format conllu --conllu-out raw/$k.$p.conllu |
-                        awk -f $P/conllu-words > $f.syn"
+                        awk -f $P/conllu-words$syn_lower_words > $f.syn"
                 tagged $k.$p.syn-bpe $f.syn $f.syn-bpe
                 quick $k.$p.$t  $f.$t : $f.syn-bpe vocab/$A : \
                     "derive-lang --format conll --trans$share $f.syn-bpe > $f.$t"
+            elif [ -n "${WRITER[/raw/$k.$p.conllu]-}" ] && [ $k = ner ]; then
+                stage $k.$p.syn  $f.syn : raw/$k.$p.conllu raw/order $P/tree-tags.awk : \
+                    "derive-lang --syn raw/order --format conllu --conllu-out raw/$k.$p.conllu |
+                        awk -v OUT=1 -f $P/tree-tags.awk$syn_lower_words > $f.syn"
+                tagged $k.$p.syn-bpe $f.syn $f.syn-bpe
+                quick $k.$p.$t  $f.$t : $f.syn-bpe vocab/$A : \
+                    "derive-lang --format conll --trans$share $f.syn-bpe > $f.$t"
+            elif [ -n "${WRITER[/raw/$k.$p.conllu]-}" ]; then
+                # both sentences of a pair, then its label
+                stage $k.$p.$t  $f.$t : raw/$k.$p.conllu raw/$k.$p raw/order codes vocab/$A : \
+                    "derive-lang --syn raw/order --format conllu raw/$k.$p.conllu$syn_lower |
+                        bpe-apply -c codes | derive-lang --trans$share |
+                        paste - - <(cut -f 1 raw/$k.$p) > $f.$t"
             fi
         done
     done
