@@ -65,9 +65,11 @@ function trees(l,    i) { for (i = 1; i <= lines; i++) tree(sentence(l)) }
 function tree(s,    k, m, w, tag) {
     split("NOUN VERB ADJ DET", tag, " ")
     m = split(s, w, " ")
+    # words have four letters or six
     for (k = 1; k <= m; k++)
-        print k "\t" w[k] "\t" w[k] "\t" (k == m ? "PUNCT" : tag[length(w[k]) % 4 + 1]) \
-            "\t_\t_\t" (k == 1 ? 0 : int(k / 2)) "\t" (k == 1 ? "root" : "dep") "\t_\t_"
+        print k "\t" w[k] "\t" w[k] "\t" \
+            (k == m ? "PUNCT" : tag[(length(w[k]) / 2 + k) % 4 + 1]) "\t_\t_\t" \
+            (k == 1 ? 0 : int(k / 2)) "\t" (k == 1 ? "root" : "dep") "\t_\t_"
     print ""
 }
 function names(l,    i, k, m, w) {

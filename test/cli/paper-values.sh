@@ -7,7 +7,7 @@ P=$TOP/pipelines
 export TOP BIN EXPERIMENTS=$P/experiments SCALE=paper SEEDS=1 DEVICE=auto
 unset CORPUS_CACHE A B SYSTEMS RANKS PRECISION START TOKENS
 # what begins with a published model
-for x in mbert xlmr; do
+for x in mbert xlmr mbart; do
     printf 'a house\nein Haus\n%.0s' {1..9} | "$(dirname "$BIN")/test/tool/standin" $x start-$x
 done
 mkdir plans help
@@ -88,7 +88,11 @@ is "$(awk -F ' *[|] *' '{ split($2, a, " "); n[a[1]]++; if (a[2] != n[a[1]]) pri
     END { print n["A"], n["B"], n["C"], n["D"] }' rows)" "24 23 17 15"
 awk -F ' *[|] *' '$4 !~ /^none/ && split($4, a, "`") > 1 { print a[2] }' rows | sort -u > named
 while read -r x; do
-    "$P/list" "$P/experiments" | has "^$x"$'\t' || [ -x "$BIN/${x%% *}" ] || fail "no recipe $x"
+    [ ! -f plans/$x ] || continue
+    "$P/list" "$P/experiments" | has "^$x"$'\t' ||
+        { [ -x "$BIN/${x%% *}" ] || fail "no recipe $x"; continue; }
+    START=; [ $x != unmt-mbart ] || START=$PWD/start-mbart
+    env ${START:+START="$START"} "$P/plan" $x > plan 2> said || { cat said; fail "$x"; }
 done < named
 rows=$(sed 1d "$P/reference/paper/values.tsv" | wc -l)
 [ "$rows" -gt 180 ] || fail "only $rows values"
