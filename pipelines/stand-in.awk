@@ -62,14 +62,18 @@ function vectors(l,    i, k) {
     }
 }
 function trees(l,    i) { for (i = 1; i <= lines; i++) tree(sentence(l)) }
-function tree(s,    k, m, w, tag) {
-    split("NOUN VERB ADJ DET", tag, " ")
+# words by threes, the middle one, a verb or a noun, on that of the three before
+function tree(s,    k, m, w, first, head) {
     m = split(s, w, " ")
-    # words have four letters or six
-    for (k = 1; k <= m; k++)
-        print k "\t" w[k] "\t" w[k] "\t" \
-            (k == m ? "PUNCT" : tag[(length(w[k]) / 2 + k) % 4 + 1]) "\t_\t_\t" \
-            (k == 1 ? 0 : int(k / 2)) "\t" (k == 1 ? "root" : "dep") "\t_\t_"
+    for (k = 1; k <= m; k++) {
+        first = k - (k - 1) % 3
+        head = first + (first + 1 < m)
+        if (k == m) head = 2
+        print k "\t" w[k] "\t" w[k] "\t" (k == m ? "PUNCT" : k < head ? "DET" : \
+            k > head ? "ADJ" : first % 2 ? "VERB" : "NOUN") "\t_\t_\t" \
+            (k == m || k != head ? head : first > 1 ? first - 2 : 0) "\t" \
+            (k == head && first == 1 ? "root" : "dep") "\t_\t_"
+    }
     print ""
 }
 function names(l,    i, k, m, w) {
