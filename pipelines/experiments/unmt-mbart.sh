@@ -37,5 +37,5 @@ for s in $SEEDS; do
         results+=" $m/score.$d"
     done
 done
-quick results  results.tsv : $results : "cat $results > results.tsv"
+results $results
 paper A 4
