@@ -33,6 +33,12 @@ is "$(wc -l < outside)" 60
 kept() { rows_of $1 | awk 'NR == FNR { o[$1] = 1; next } (FNR - 1) in o || FNR <= 5' outside -; }
 cmp <(kept start) <(kept alone) || fail "rows outside the dictionary moved"
 if cmp -s <(rows_of start) <(rows_of alone); then fail "no row moved"; fi
+# Where language embeddings are added to words it has to be asked for.
+fails 2 '--no-encoder-langs, or --align-langs' "${base[@]}" --encoder-langs --objective align \
+    --dict en-xx=quarter --steps 0 --out langs
+"${base[@]}" --encoder-langs --objective align --align-langs --dict en-xx=quarter --steps 9 \
+    --out langs
+is "$(awk -v c=$(last langs align) 'BEGIN { print (c < -0.2) }')" 1 "$(last langs align)"
 # The logged loss is minus the mean cosine of the weights it was computed on, by arithmetic.
 mean_cosine() {
     awk 'FILENAME == "-" { for (i = 1; i <= NF; i++) e[FNR - 1, i] = $i; D = NF; next }

@@ -45,6 +45,9 @@ awk -F'\t' '{ print $2 "\t" $1 "\t" $3 }' there.tsv | sort > a; sort back.tsv > 
 (echo '▁x 1 0'; echo 'y 0 1'; echo 'z 1 1') > few.vec
 is "$(dict-induce -q --src few.vec --tgt few.vec --initial ▁ -k 3 --method nn | cut -f 1-2 |
     tr '\t\n' ' ,')" "▁x ▁x,y y,y z,z z,z y,"
+# --min-score: of these cosines 1, 0.7071 (with z) and 0, those that are at least so large
+is "$(dict-induce -q --src few.vec --tgt few.vec -k 3 --method nn --min-score 0.7 | cut -f 1-2 |
+    sort | tr '\t\n' ' ,')" "y y,y z,z y,z z,z ▁x,▁x z,▁x ▁x,"
 fails 1 'no source word begins with "_"' dict-induce -q --src few.vec --tgt few.vec --initial _
 fails 2 'seed-dict needs a map to learn' dict-induce -q --src few.vec --tgt few.vec --seed-dict d
 fails 2 'identical needs a map to learn' dict-induce -q --src few.vec --tgt few.vec --identical

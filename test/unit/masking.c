@@ -66,15 +66,14 @@ static int choose(const struct masking *how, const uint32_t *ids, int n, const s
 
 struct counts { int chosen, mask, same, shortest, longest, whole, units; double mean_words; };
 
-static struct counts count(enum masking_scheme scheme)
+static struct counts count_as(struct masking how)
 {
     struct vocab *v = some_words();
     struct word_starts *w = word_starts_new(v);
-    struct masking how = masking_defaults;
+    enum masking_scheme scheme = how.scheme;
     struct counts c = { .shortest = N };
     uint32_t ids[N];
     bool begins[N];
-    how.scheme = scheme;
     sentence(v, ids, begins);
     for (uint64_t s = 0; s < SENTENCES; s++) {
         struct masked_token out[N];
@@ -111,6 +110,13 @@ static struct counts count(enum masking_scheme scheme)
     word_starts_free(w);
     vocab_free(v);
     return c;
+}
+
+static struct counts count(enum masking_scheme scheme)
+{
+    struct masking how = masking_defaults;
+    how.scheme = scheme;
+    return count_as(how);
 }
 
 /* 38 tokens may be chosen; 15% of them are 5.7. */
@@ -232,6 +238,20 @@ static void spans_fill_the_budget_exactly(void **state)
     assert_int_equal(c.shortest, 6);                                     /* ceil(5.7) */
     assert_true(c.whole < c.units
                 && c.whole > c.units / 3); /* the last one may be cut off in a word */
+}
+
+/* With --span-max and --ngram-max 1 each unit is a word; without, some are longer. */
+static void units_have_at_most_as_many_words(void **state)
+{
+    (void)state;
+    for (int ngrams = 0; ngrams < 2; ngrams++) {
+        struct masking how = masking_defaults;
+        how.scheme = ngrams ? MASKING_NGRAM : MASKING_SPAN;
+        assert_true(count_as(how).mean_words > 1.2);
+        how.ngram_most = ngrams ? 1 : how.ngram_most;
+        how.span_most = ngrams ? how.span_most : 1;
+        assert_true(fabs(count_as(how).mean_words - 1) < 1e-9);
+    }
 }
 
 static void what_is_masked_does_not_depend_on_its_company(void **state)
@@ -526,6 +546,7 @@ int main(void)
         cmocka_unit_test(ngrams_are_one_to_three_whole_words),
         cmocka_unit_test(ngrams_have_lengths_by_one_over_n),
         cmocka_unit_test(spans_fill_the_budget_exactly),
+        cmocka_unit_test(units_have_at_most_as_many_words),
         cmocka_unit_test(what_is_masked_does_not_depend_on_its_company),
         cmocka_unit_test(unknown_words_are_predicted_or_not),
         cmocka_unit_test(units_of_pmi_are_ngrams_of_the_list_and_words),
