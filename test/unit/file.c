@@ -270,7 +270,8 @@ static void a_closed_pipe_is_named_as_such(void **state)
     assert_int_equal(WEXITSTATUS(in_child(write_to_closed_pipe)), 7);
 }
 
-static void die_of_sigterm(void)
+static volatile int deadly;
+static void die_of_a_signal(void)
 {
     struct out *o = out_open("e/x");
     out_write(o, "half", 4);
@@ -278,7 +279,7 @@ static void die_of_sigterm(void)
     if (mkdir("e/.step.tmp", 0777) == 0) tmp_register("e/.step.tmp");
     int fd = open("e/.step.tmp/weights", O_CREAT | O_WRONLY, 0666);
     close(fd);
-    raise(SIGTERM);
+    raise(deadly);
 }
 
 static struct out *volatile left_open;               /* reachable, so that no leak is reported */
@@ -308,10 +309,17 @@ static void signals_and_exit_take_temporary_files_along_and_a_sweep_removes_the_
 {
     (void)state;
     assert_int_equal(dir_make("e"), 0);
-    int status = in_child(die_of_sigterm);
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), SIGTERM);
-    assert_int_equal(entries("e"), 0);
+    static const int signals[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU };
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction now;
+        deadly = signals[i];
+        sigaction(deadly, NULL, &now);
+        if (now.sa_handler == SIG_IGN) continue;        /* as under nohup */
+        int status = in_child(die_of_a_signal);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), deadly);
+        assert_int_equal(entries("e"), 0);
+    }
     assert_int_equal(WEXITSTATUS(in_child(leave_by_exit)), 3);
     assert_int_equal(entries("e"), 0);
     assert_int_equal(WEXITSTATUS(in_child(fork_a_child_that_leaves)), 7);
