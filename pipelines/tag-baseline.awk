@@ -3,7 +3,7 @@
 # that this word mostly has there, else the majority's. Files: CoNLL-U, or columns of which the last
 # is the tag and the one before it the word.
 BEGIN { FS = "\t" }
-/^#/ && NF < 2 || $1 ~ /^[0-9]+[.-][0-9]+$/ { next }
+/^#/ && NF < 2 || NF == 10 && $1 ~ /^[0-9]+[.-][0-9]+$/ { next }
 { sub(/\r$/, "") }
 NF { word = NF == 10 ? $2 : $(NF - 1); tag = NF == 10 ? $4 : $NF }
 FILENAME == ARGV[1] {

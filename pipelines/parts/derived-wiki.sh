@@ -1,5 +1,5 @@
-# English Wikipedia for parts/derived.sh: sentences of 2 to 60 words, without case; of every 500th,
-# the first 1,000 are for validation. Parts of speech of Universal Dependencies, names of WikiAnn,
+# English Wikipedia for parts/derived.sh: sentences of 2 to 60 words, without case; every 50th of
+# the first 50,000 is for validation. Parts of speech of Universal Dependencies, names of WikiAnn,
 # inference learnt from parts of MultiNLI and SNLI and judged on XNLI's English, as XTREME has them.
 # It has no trees, so no trans-syn.
 lower="sed 's/.*/\\L&/'"
@@ -10,7 +10,7 @@ published raw.wiki  raw/wiki wikipedia/en.txt "sed -n '1,${WIKI_LINES}p'"
 stage raw.text  raw/train.$A raw/valid.$A : raw/wiki : \
     "tokenize -q -l en --no-escape < raw/wiki | $lower | awk 'NF >= 2 && NF <= 60' |
         awk -v A=raw/train.$A -v B=raw/valid.$A
-            '{ print > (NR % 500 || NR > 500000 ? A : B) }'"
+            '{ print > (NR % 50 || NR > 50000 ? A : B) }'"
 for p in train dev test; do
     tagged="sed 's/^[^\\t]*/\\L&/' | awk -v N=$TAG_SENTENCES 'n < N; !NF { n++ }'"
     published raw.pos.$p  raw/pos.$p udpos/en.$p.tsv "$tagged"

@@ -30,7 +30,7 @@ list() {
         SYSTEMS="mlm mlm-gc mlm-gc-code" small WIKI_LINES=500 "${toy[@]}"
     # English Wikipedia and its disguise: four objectives of 100 million tokens
     experiment derived 10 4 derived '^s[0-9]+[.].*[.]rows$' TEXT=wiki WIKI_LINES=250000 \
-        TRANSFORMS=trans-inv TASKS="pos ner" small WIKI_LINES=500 TASKS=pos SYSTEMS="mlm align" \
+        TRANSFORMS=trans-inv TASKS="pos ner" small WIKI_LINES=600 TASKS=pos SYSTEMS="mlm align" \
         DERIVED_MERGES=500 TAG_SENTENCES=40 \
         DERIVED_MODEL="--layers 1 --dim 32 --heads 2 --ffn 64 --positions 96" \
         DERIVED_PRETRAIN="--tokens 500 --steps 20 --valid-every 10 --save-every 0"
