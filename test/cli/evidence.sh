@@ -59,6 +59,11 @@ for p in valid test; do
 done
 is "$(cat task/ner/valid.en.tsv)" "$(printf 'a\tO\nb\tO')"
 is "$(cat task/ner/test.en.tsv)" "$(printf 'c\tB-LOC\n\nd\tO')"
+# MLM-GC alone: four systems, each by RSIM and two retrievals beside what gc-counts-demo has
+TEXT= planned gc-wiki mini
+is "$(command_of results | grep -o 's1/code/[a-z.]*' | sort | xargs)" \
+    "s1/code/rsim.rows s1/code/score.dict s1/code/score.log s1/code/tatoeba.rows s1/code/test.rows"
+is "$(grep -c '^s1[.][a-z]*[.]pretrain' plan)" 4
 # one of the authors' code beside the text's, with counts of its own
 SYSTEMS="mlm-gc mlm-gc-code" planned unmt-deen mini
 command_of cooc.code.de | has -- '-w 2 --weights glove --skip ⇧,⇪ -v vocab de=bpe/train.de'
