@@ -197,6 +197,11 @@ CFLAGS_kernels/int8/dot8_amx := -O3 -mavx2 -mfma -mavx512f -mamx-tile -mamx-int8
 CFLAGS_kernels/int8/dot8_avx512 := -O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq \
     -mavx512vl -mavx512vnni
 endif
+ifneq ($(findstring aarch64,$(shell $(CC) -dumpmachine)),)
+CFLAGS_kernels/int8/int8_neon := -O3
+CFLAGS_kernels/int8/int8_sdot := -O3 -march=armv8.2-a+dotprod
+CFLAGS_kernels/int8/dot8_sdot := -O3 -march=armv8.2-a+dotprod
+endif
 # No fuzz target multiplies, and clang takes minutes to instrument unrolled tiles.
 ifdef FUZZING
 $(foreach k,int8/int8 int8/dot8 linalg/simd,$(foreach s,base avx2 vnni avx512 amx,\

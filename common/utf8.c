@@ -3,7 +3,12 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
+#include "common/bytes16.h"
 #include "common/text.h"
+
+#if defined __x86_64__ || (defined BYTES16 && defined __aarch64__)
+#define BLOCKS
+#endif
 
 /* Bytes of the valid sequence at s (n > 0 left), 0 if there is none. */
 static size_t sequence(const unsigned char *s, size_t n)
@@ -45,8 +50,8 @@ static size_t check_scalar(const unsigned char *s, size_t i, size_t n)
     return n;
 }
 
-#ifdef __x86_64__
-/* 32 bytes at once by three table look-ups (Keiser and Lemire 2021, "Validating UTF-8 in less than
+#ifdef BLOCKS
+/* 32 bytes (NEON: 16) at once by three table look-ups (Keiser and Lemire 2021, "Validating UTF-8 in less than
  * one instruction per byte"): the upper and lower half of each byte and the upper half of its
  * successor name the errors that the pair may be; a bit in all three is one. What must be the third
  * or fourth byte of a sequence is told by the bytes two and three before. */
@@ -56,28 +61,35 @@ enum {
     TOO_LARGE_1000 = 64, OVERLONG_4 = 64, TWO_CONTINUATIONS = 128,
     CARRY = TOO_SHORT | TOO_LONG | TWO_CONTINUATIONS, LARGE = CARRY | TOO_LARGE | TOO_LARGE_1000,
 };
-#define TABLE(...) _mm256_broadcastsi128_si256(_mm_setr_epi8(__VA_ARGS__))
+enum { CONT = TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS };
+static const unsigned char first_high_of[16] = {
+    TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG,
+    TWO_CONTINUATIONS, TWO_CONTINUATIONS, TWO_CONTINUATIONS, TWO_CONTINUATIONS,
+    TOO_SHORT | OVERLONG_2, TOO_SHORT, TOO_SHORT | OVERLONG_3 | SURROGATE,
+    TOO_SHORT | TOO_LARGE | TOO_LARGE_1000 | OVERLONG_4,
+};
+static const unsigned char first_low_of[16] = {
+    CARRY | OVERLONG_3 | OVERLONG_2 | OVERLONG_4, CARRY | OVERLONG_2, CARRY, CARRY,
+    CARRY | TOO_LARGE, LARGE, LARGE, LARGE, LARGE, LARGE, LARGE, LARGE, LARGE, LARGE | SURROGATE,
+    LARGE, LARGE,
+};
+static const unsigned char second_high_of[16] = {
+    TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT,
+    CONT | OVERLONG_3 | TOO_LARGE_1000 | OVERLONG_4, CONT | OVERLONG_3 | TOO_LARGE,
+    CONT | SURROGATE | TOO_LARGE, CONT | SURROGATE | TOO_LARGE, TOO_SHORT, TOO_SHORT, TOO_SHORT,
+    TOO_SHORT,
+};
+#endif
+
+#ifdef __x86_64__
+#define TABLE(of) _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(of)))
 
 __attribute__((target("avx2")))
 static __m256i errors_of(__m256i now, __m256i before)
 {
     const __m256i low = _mm256_set1_epi8(15);
-    const __m256i first_high = TABLE(
-        TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG,
-        (char)TWO_CONTINUATIONS, (char)TWO_CONTINUATIONS, (char)TWO_CONTINUATIONS,
-        (char)TWO_CONTINUATIONS, TOO_SHORT | OVERLONG_2, TOO_SHORT,
-        TOO_SHORT | OVERLONG_3 | SURROGATE, TOO_SHORT | TOO_LARGE | TOO_LARGE_1000 | OVERLONG_4);
-    const __m256i first_low = TABLE(
-        (char)(CARRY | OVERLONG_3 | OVERLONG_2 | OVERLONG_4), (char)(CARRY | OVERLONG_2),
-        (char)CARRY, (char)CARRY, (char)(CARRY | TOO_LARGE), (char)LARGE, (char)LARGE, (char)LARGE,
-        (char)LARGE, (char)LARGE, (char)LARGE, (char)LARGE, (char)LARGE, (char)(LARGE | SURROGATE),
-        (char)LARGE, (char)LARGE);
-    enum { CONT = TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS };
-    const __m256i second_high = TABLE(
-        TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT,
-        (char)(CONT | OVERLONG_3 | TOO_LARGE_1000 | OVERLONG_4),
-        (char)(CONT | OVERLONG_3 | TOO_LARGE), (char)(CONT | SURROGATE | TOO_LARGE),
-        (char)(CONT | SURROGATE | TOO_LARGE), TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT);
+    const __m256i first_high = TABLE(first_high_of), first_low = TABLE(first_low_of);
+    const __m256i second_high = TABLE(second_high_of);
     __m256i across = _mm256_permute2x128_si256(before, now, 0x21);
     __m256i prev1 = _mm256_alignr_epi8(now, across, 15),
             prev2 = _mm256_alignr_epi8(now, across, 14);
@@ -110,6 +122,35 @@ static size_t valid_blocks(const unsigned char *s, size_t n)
     return i;
 }
 
+#elif defined BLOCKS
+static uint8x16_t errors_of(uint8x16_t now, uint8x16_t before)
+{
+    const uint8x16_t low = vdupq_n_u8(15);
+    uint8x16_t prev1 = vextq_u8(before, now, 15), prev2 = vextq_u8(before, now, 14),
+               prev3 = vextq_u8(before, now, 13);
+    uint8x16_t special = vandq_u8(
+        vandq_u8(vqtbl1q_u8(vld1q_u8(first_high_of), vshrq_n_u8(prev1, 4)),
+                 vqtbl1q_u8(vld1q_u8(first_low_of), vandq_u8(prev1, low))),
+        vqtbl1q_u8(vld1q_u8(second_high_of), vshrq_n_u8(now, 4)));
+    uint8x16_t third = vqsubq_u8(prev2, vdupq_n_u8(0xE0 - 0x80)),
+               fourth = vqsubq_u8(prev3, vdupq_n_u8(0xF0 - 0x80));
+    return veorq_u8(vandq_u8(vorrq_u8(third, fourth), vdupq_n_u8(0x80)), special);
+}
+
+static size_t valid_blocks(const unsigned char *s, size_t n)
+{
+    uint8x16_t before = vdupq_n_u8(0);
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        uint8x16_t now = vld1q_u8(s + i);
+        if (vmaxvq_u8(vorrq_u8(now, before)) >= 0x80 && vmaxvq_u8(errors_of(now, before))) break;
+        before = now;
+    }
+    return i;
+}
+#endif
+
+#ifdef BLOCKS
 static size_t check_blocks(const unsigned char *s, size_t n)
 {
     size_t i = valid_blocks(s, n);
@@ -124,8 +165,10 @@ size_t utf8_check(const char *text, size_t n)
 {
     const unsigned char *s = (const unsigned char *)text;
     size_t i = 0;
-#ifdef __x86_64__
+#if defined __x86_64__
     if (n >= 64 && __builtin_cpu_supports("avx2")) i = check_blocks(s, n);
+#elif defined BLOCKS
+    if (n >= 64) i = check_blocks(s, n);
 #endif
     return check_scalar(s, i, n);
 }

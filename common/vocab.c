@@ -9,6 +9,7 @@
 #include <string.h>
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
+#include "common/bytes16.h"
 #include "common/err.h"
 #include "common/file.h"
 #include "common/key16.h"
@@ -72,35 +73,24 @@ static inline struct vocab_slot *vocab_find(const struct vocab_table *t, uint32_
  * token after token is looked up, with no branch that depends on where one ends: look-ups overlap
  * instead of waiting for each other. */
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 enum { STEP = 64 };
 
 /* Of 64 bytes, a bit for each: is it a space or newline; is it a newline? */
 struct marks { uint64_t gaps, newlines; };
 
-#ifdef __SSE2__
-/* of 16 bytes from s + i, at their place in m */
-static inline void mark16(struct marks *m, const char *s, int i)
-{
-    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(s + i));
-    __m128i newlines = _mm_cmpeq_epi8(x, _mm_set1_epi8('\n'));
-    __m128i gaps = _mm_or_si128(newlines, _mm_cmpeq_epi8(x, _mm_set1_epi8(' ')));
-    m->newlines |= (uint64_t)(unsigned)_mm_movemask_epi8(newlines) << i;
-    m->gaps |= (uint64_t)(unsigned)_mm_movemask_epi8(gaps) << i;
-}
-#endif
-
 static inline struct marks marks_of(const char *s)
 {
     struct marks m = { 0, 0 };
-#ifdef __SSE2__
-    mark16(&m, s, 0);
-    mark16(&m, s, 16);
-    mark16(&m, s, 32);
-    mark16(&m, s, 48);
+#ifdef BYTES16
+    bytes16 newline[4], gap[4];
+    for (int i = 0; i < 4; i++) {
+        bytes16 x = bytes16_load(s + 16 * i);
+        newline[i] = bytes16_is(x, '\n');
+        gap[i] = bytes16_or(newline[i], bytes16_is(x, ' '));
+    }
+    m.newlines = bytes16_bits(newline[0], newline[1], newline[2], newline[3]);
+    m.gaps = bytes16_bits(gap[0], gap[1], gap[2], gap[3]);
 #else
     for (int i = 0; i < STEP; i++) {
         m.newlines |= (uint64_t)(s[i] == '\n') << i;

@@ -24,6 +24,8 @@ static void choose(void)
     if (simd_amx()) all[n++] = &dot8_amx;
     if (most == &simd_avx512 && __builtin_cpu_supports("avx512vnni")) all[n++] = &dot8_avx512;
     if (avx2) all[n++] = avx2;
+#elif defined __aarch64__ && defined __ARM_NEON
+    if (simd_sdot()) all[0] = &dot8_sdot;
 #endif
 }
 

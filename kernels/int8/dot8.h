@@ -61,6 +61,6 @@ void dot8_side_init(struct dot8_side *s, const float *v, uint32_t n, int d, cons
                     const struct dot8 *how, int is_columns);
 void dot8_side_free(struct dot8_side *s);
 
-extern const struct dot8 dot8_amx, dot8_avx512, dot8_avx2;
+extern const struct dot8 dot8_amx, dot8_avx512, dot8_avx2, dot8_sdot;
 
 #endif

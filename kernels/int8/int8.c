@@ -26,6 +26,9 @@ static void choose(void)
     if (most == &simd_avx512 && __builtin_cpu_supports("avx512vnni")) all[n++] = &int8_avx512;
     if (most != &simd_base && vnni) all[n++] = &int8_vnni;
     if (most != &simd_base) all[n++] = &int8_avx2;
+#elif defined __aarch64__ && defined __ARM_NEON
+    if (simd_sdot()) all[n++] = &int8_sdot;
+    all[n++] = &int8_neon;
 #endif
     all[n] = &int8_base;
 }

@@ -66,6 +66,7 @@ void int8_free(struct kern_int8 *w);
 void int8_product(float *Y, const float *X, const struct kern_int8 *w, int N, gemm_then *then,
                   void *ctx);
 
-extern const struct int8_kernel int8_base, int8_avx2, int8_vnni, int8_avx512, int8_amx;
+extern const struct int8_kernel int8_base, int8_avx2, int8_vnni, int8_avx512, int8_amx, int8_neon,
+    int8_sdot;
 
 #endif

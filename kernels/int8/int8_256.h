@@ -4,6 +4,7 @@
 #define INT8_INT8_256_H
 #include <immintrin.h>
 #define ints __m256i
+#define LOADED ints
 #define floats __m256
 #define LOAD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #define LOADF(p) _mm256_loadu_ps(p)

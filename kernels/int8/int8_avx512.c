@@ -11,6 +11,7 @@ enum { LANES = 16, ROWS = 6 };
     T(1, 2) T(2, 2) T(3, 2) T(4, 2) T(5, 2) T(6, 2)                                                \
     T(1, 1) T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1)
 #define ints __m512i
+#define LOADED ints
 #define floats __m512
 #define x_value __m512i
 #define X_LOAD(p) _mm512_set1_epi32(*(const int32_t *)(const void *)(p))

@@ -6,6 +6,8 @@
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined __aarch64__ && defined __linux__
+#include <sys/auxv.h>
 #endif
 
 static const struct simd *chosen = &simd_base;
@@ -53,4 +55,15 @@ bool simd_amx(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, ask_for_tiles);
     return tiles;
+}
+
+bool simd_sdot(void)
+{
+#if defined __aarch64__ && defined __linux__
+    enum { ASIMDDP = 1 << 20 };                 /* HWCAP_ASIMDDP, of <asm/hwcap.h> */
+    const char *most = getenv("ISOGLOT_SIMD");
+    return getauxval(AT_HWCAP) & ASIMDDP && !(most && strcmp(most, "base") == 0);
+#else
+    return false;
+#endif
 }

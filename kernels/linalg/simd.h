@@ -105,5 +105,8 @@ const struct simd *simd_choose(void);
 /* Are there AMX's tiles for int8 and bfloat16, which Linux grants a process that asks, and no
  * lesser set chosen? Then there are AVX-512 VNNI and BF16, too. */
 bool simd_amx(void);
+/* Has this ARM processor sdot, products of bytes into sums of 32 bits, and is ISOGLOT_SIMD not
+ * base? Its loops over rows are NEON's in any case, the base of all 64-bit ARM processors. */
+bool simd_sdot(void);
 
 #endif

@@ -5,28 +5,30 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
 #include <xxhash.h>
+#include "common/bytes16.h"
 #include "common/key16.h"
 
 static inline int is_break(char c) { return c == ' ' || c == '\n'; }
+#ifdef BYTES16
+static inline bytes16 breaks16(const char *s)
+{
+    bytes16 v = bytes16_load(s);
+    return bytes16_or(bytes16_is(v, ' '), bytes16_is(v, '\n'));
+}
+#endif
 
 /* The index of the first space or newline of s[0..n), n if there is none. */
 static inline size_t word_end(const char *s, size_t n)
 {
     size_t i = 0;
-#ifdef __SSE2__
-    const __m128i space = _mm_set1_epi8(' '), newline = _mm_set1_epi8('\n');
+#ifdef BYTES16
     for (; i + 16 <= n; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(s + i));
-        int m = _mm_movemask_epi8(
-            _mm_or_si128(_mm_cmpeq_epi8(v, space), _mm_cmpeq_epi8(v, newline)));
-        if (m) return i + (size_t)__builtin_ctz((unsigned)m);
+        int k = bytes16_first(breaks16(s + i));
+        if (k < 16) return i + (size_t)k;
     }
 #endif
     while (i < n && !is_break(s[i])) i++;
@@ -43,15 +45,10 @@ enum { SCAN = 64 };
 /* Which of s[0..SCAN) are spaces, newlines or `end`, a bit each; none behind that. */
 static inline uint64_t breaks_of(const char *s, const char *end)
 {
-    uint64_t m = 0;
-#ifdef __SSE2__
-    const __m128i space = _mm_set1_epi8(' '), newline = _mm_set1_epi8('\n');
-    for (int i = 0; i < SCAN; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(s + i));
-        v = _mm_or_si128(_mm_cmpeq_epi8(v, space), _mm_cmpeq_epi8(v, newline));
-        m |= (uint64_t)(unsigned)_mm_movemask_epi8(v) << i;
-    }
+#ifdef BYTES16
+    uint64_t m = bytes16_bits(breaks16(s), breaks16(s + 16), breaks16(s + 32), breaks16(s + 48));
 #else
+    uint64_t m = 0;
     for (int i = 0; i < SCAN; i++) m |= (uint64_t)is_break(s[i]) << i;
 #endif
     if (end - s >= SCAN) return m;

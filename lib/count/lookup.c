@@ -2,9 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include "common/bytes16.h"
 #include "common/mem.h"
 
 /* Words of no more than 16 bytes are in tables that hold the bytes themselves: a look-up touches
@@ -72,14 +70,12 @@ void lookup_free(struct lookup *l)
 /* The length of the token at p, if it is below 17; else 17. Reads 17 bytes. */
 static inline size_t short_length(const char *p)
 {
-#ifdef __SSE2__
-    __m128i x = _mm_loadu_si128((const __m128i *)p);
-    __m128i end = _mm_or_si128(
-        _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(' ')), _mm_cmpeq_epi8(x, _mm_set1_epi8('\n'))),
-        _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('\t')),
-                     _mm_cmpeq_epi8(x, _mm_setzero_si128())));
-    unsigned m = (unsigned)_mm_movemask_epi8(end);
-    if (m) return (size_t)__builtin_ctz(m);
+#ifdef BYTES16
+    bytes16 x = bytes16_load(p);
+    bytes16 end = bytes16_or(bytes16_or(bytes16_is(x, ' '), bytes16_is(x, '\n')),
+                             bytes16_or(bytes16_is(x, '\t'), bytes16_is(x, 0)));
+    int n = bytes16_first(end);
+    if (n < 16) return (size_t)n;
     p += 16;
     return *p == ' ' || *p == '\n' || *p == '\t' || *p == 0 ? 16 : 17;
 #else

@@ -19,6 +19,7 @@
  * The start of the line counts as a digit for c, and the end as a digit for d (there is nothing to
  * match); 13a pads the line with spaces, which are neither, so there they count as spaces. */
 #include "lib/score/tokenise.h"
+#include "common/bytes16.h"
 #include "common/mem.h"
 #include "common/text.h"
 #include <pthread.h>
@@ -26,9 +27,6 @@
 #include <string.h>
 #include <unicode/ucasemap.h>
 #include <unicode/uchar.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 enum kind { K_OTHER, K_DIGIT, K_PUNCT, K_ALONE, K_SPACE, K_DASH };
 
@@ -100,17 +98,15 @@ static inline enum kind kind_at(enum score_tok how, const unsigned char *ascii, 
 /* The first byte at or after p that is no ASCII letter or digit. */
 static inline const char *skip_alnum(const char *p, const char *end)
 {
-#ifdef __SSE2__
+#ifdef BYTES16
     for (; end - p >= 16; p += 16) {
         /* Signed comparison is right: bytes above 127 are negative, and below all letters and
          * digits. */
-        __m128i v = _mm_loadu_si128((const __m128i *)p), low = _mm_or_si128(v, _mm_set1_epi8(0x20));
-        __m128i letter = _mm_and_si128(_mm_cmpgt_epi8(low, _mm_set1_epi8('a' - 1)),
-                                       _mm_cmplt_epi8(low, _mm_set1_epi8('z' + 1)));
-        __m128i digit = _mm_and_si128(_mm_cmpgt_epi8(v, _mm_set1_epi8('0' - 1)),
-                                      _mm_cmplt_epi8(v, _mm_set1_epi8('9' + 1)));
-        unsigned other = ~(unsigned)_mm_movemask_epi8(_mm_or_si128(letter, digit)) & 0xFFFF;
-        if (other) return p + __builtin_ctz(other);
+        bytes16 v = bytes16_load(p);
+        bytes16 letter = bytes16_between(bytes16_with(v, 0x20), 'a' - 1, 'z' + 1);
+        bytes16 digit = bytes16_between(v, '0' - 1, '9' + 1);
+        int other = bytes16_first_not(bytes16_or(letter, digit));
+        if (other < 16) return p + other;
     }
 #endif
     while (p < end && ((unsigned)(*p | 0x20) - 'a' < 26 || (unsigned)*p - '0' < 10)) p++;
