@@ -250,19 +250,20 @@ dist:
 ## make deb           Debian's packages (isoglot, libisoglot-dev) of the commit that is checked out,
 ##                      into build/deb: dpkg-buildpackage on install/debian, lintian where it is
 DEB = build/deb/isoglot-$(VERSION)
-.PHONY: deb
-deb:
+.PHONY: deb deb-source
+deb: deb-source
 	@command -v dpkg-buildpackage > /dev/null || { echo 'make: deb needs Debian and its packages' \
 	    'dpkg-dev and debhelper' >&2; exit 1; }
+	@cd $(DEB) && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc $(DEB_FLAGS)
+	@! command -v lintian > /dev/null || lintian --fail-on error build/deb/*.changes
+	@ls build/deb/*.deb
+deb-source:
 	@rm -rf build/deb && $(MAKE) -s --no-print-directory dist DIST=build/deb > /dev/null
 	@cd build/deb && tar -xzf $(TARBALL) && mv $(TARBALL) isoglot_$(VERSION).orig.tar.gz && \
 	    rm $(TARBALL).sha256
 	@cp -R $(DEB)/install/debian $(DEB)/debian
 	@date=$$(git log -1 --format=%cD) && \
 	    sed -i "s/@VERSION@/$(VERSION)/; s/@DATE@/$$date/" $(DEB)/debian/changelog
-	@cd $(DEB) && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc $(DEB_FLAGS)
-	@! command -v lintian > /dev/null || lintian --fail-on error build/deb/*.changes
-	@ls build/deb/*.deb
 
 clean:
 	rm -rf build bin

@@ -17,9 +17,14 @@ static void set(const char *fmt, va_list ap, int code)
     if (n < 0) n = 0;
     if ((size_t)n >= sizeof text) n = sizeof text - 1;
     if (code) {
-        char reason[128];
-        snprintf(text + n, sizeof text - (size_t)n, ": %s",
-                 strerror_r(code, reason, sizeof reason));
+        char reason[128] = "";
+#ifdef __GLIBC__
+        const char *why = strerror_r(code, reason, sizeof reason);
+#else
+        /* POSIX's, as in musl */
+        const char *why = strerror_r(code, reason, sizeof reason) == 0 ? reason : "unknown error";
+#endif
+        snprintf(text + n, sizeof text - (size_t)n, ": %s", why);
     }
     shown(message, sizeof message, text, strlen(text));
 }
