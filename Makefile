@@ -84,7 +84,7 @@ NVCC := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc
 CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 CUDA_OBJ := $(CUDA_SRC:%.cu=$(O)/%.o)
 CUDA_LIB := $(O)/lib/isoglot/libisoglot-cuda.so
-CUDA_SM := $(if $(findstring release 12,$(shell $(NVCC) --version 2>/dev/null)),80,80 100 120)
+CUDA_SM := $(if $(findstring release 12,$(if $(NVCC),$(shell $(NVCC) --version))),80,80 100 120)
 CUDA_ARCH := $(foreach sm,$(CUDA_SM),-gencode arch=compute_$(sm),code=sm_$(sm)) \
     -gencode arch=compute_90,code=[sm_90,compute_90]
 CUDA_FLAGS = -std=c++17 -O3 $(CUDA_ARCH) -I. \
