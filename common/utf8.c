@@ -51,8 +51,8 @@ static size_t check_scalar(const unsigned char *s, size_t i, size_t n)
 }
 
 #ifdef BLOCKS
-/* 32 bytes (NEON: 16) at once by three table look-ups (Keiser and Lemire 2021, "Validating UTF-8 in less than
- * one instruction per byte"): the upper and lower half of each byte and the upper half of its
+/* 32 bytes (NEON: 16) at once by three table look-ups (Keiser and Lemire 2021, "Validating UTF-8 in
+ * less than one instruction per byte"): the upper and lower half of each byte and the upper half of its
  * successor name the errors that the pair may be; a bit in all three is one. What must be the third
  * or fourth byte of a sequence is told by the bytes two and three before. */
 

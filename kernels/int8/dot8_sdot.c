@@ -1,6 +1,6 @@
 /* sdot in NEON's vectors of 128 bits (int8_sdot.c): 20 sums, two vectors of columns, one of a row.
- * Columns come shifted by 128, for processors that multiply unsigned by signed bytes; here the shift
- * is taken off as they are loaded, and nothing is left to take off the sums. */
+ * Columns come shifted by 128, for processors that multiply unsigned by signed bytes; here the
+ * shift is taken off as they are loaded, and nothing is left to take off the sums. */
 #if defined __aarch64__ && defined __ARM_FEATURE_DOTPROD
 #include <arm_neon.h>
 #include <string.h>

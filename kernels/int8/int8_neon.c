@@ -1,5 +1,5 @@
-/* NEON, which every 64-bit ARM has: products of bytes in 16 bits, exact up to 127 * 127, added up in
- * pairs. */
+/* NEON, which every 64-bit ARM has: products of bytes in 16 bits, exact up to 127 * 127, added up
+ * in pairs. */
 #if defined __aarch64__ && defined __ARM_NEON
 #include "kernels/int8/int8_neon.h"
 #define TABLE int8_neon

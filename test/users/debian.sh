@@ -37,7 +37,8 @@ inside 'cd isoglot && lintian --fail-on error *.changes' > log 2>&1 || { cat log
 files() { (cd "$root" && find . \( -path ./proc -o -path ./isoglot -o -path ./var \) -prune -o \
     -print | LC_ALL=C sort); }
 files > before
-inside 'cd isoglot && dpkg -i isoglot_*.deb libisoglot-dev_*.deb' > log 2>&1 || { cat log; fail dpkg; }
+inside 'cd isoglot && dpkg -i isoglot_*.deb libisoglot-dev_*.deb' > log 2>&1 ||
+    { cat log; fail "dpkg -i"; }
 is "$(inside 'echo a b a | isoglot vocab-count -q')" "$(printf 'a 2\nb 1')"
 is "$(inside 'isoglot --version')" "isoglot $version"
 is "$(inside 'zgrep -c "^.It Fl" /usr/share/man/man1/isoglot-pretrain.1.gz')" \
