@@ -52,9 +52,9 @@ static size_t check_scalar(const unsigned char *s, size_t i, size_t n)
 
 #ifdef BLOCKS
 /* 32 bytes (NEON: 16) at once by three table look-ups (Keiser and Lemire 2021, "Validating UTF-8 in
- * less than one instruction per byte"): the upper and lower half of each byte and the upper half of its
- * successor name the errors that the pair may be; a bit in all three is one. What must be the third
- * or fourth byte of a sequence is told by the bytes two and three before. */
+ * less than one instruction per byte"): the upper and lower half of each byte and the upper half of
+ * its successor name the errors that the pair may be; a bit in all three is one. What must be the
+ * third or fourth byte of a sequence is told by the bytes two and three before. */
 
 enum {
     TOO_SHORT = 1, TOO_LONG = 2, OVERLONG_3 = 4, TOO_LARGE = 8, SURROGATE = 16, OVERLONG_2 = 32,
