@@ -37,7 +37,7 @@ const struct opt inputs_text_rows[] = {
       "draw languages by p ~ sentences^A", .min = 0, .max = 10 },
     { "stream", 0, OPT_INT(inputs, stream), "N",
       "train on streams cut into N tokens; 0: on sentences", .min = 0, .max = 4096 },
-    { "whole", 0, OPT_FLAG(inputs, whole), NULL,
+    { "stream-sentences", 0, OPT_FLAG(inputs, stream_sentences), NULL,
       "fill --stream's N tokens with whole sentences, each in <s> and </s>; longer ones are left "
       "out" },
     { "documents", 0, OPT_INT(inputs, documents), "N",
@@ -110,7 +110,8 @@ static int load(const struct inputs *in, const struct strs *files, const struct 
                 size_t memory, struct ranks *ranks)
 {
     /* a document may lie in two blocks */
-    struct text_how how = { { in->stream, in->whole }, in->documents ? 0 : memory, ranks };
+    struct text_how how = { { in->stream, in->stream_sentences }, in->documents ? 0 : memory,
+                            ranks };
     for (int i = 0; i < files->n; i++) {
         char lang[32];
         const char *path = prog_lang_file(files->v[i], lang);
@@ -163,7 +164,8 @@ int inputs_fit(struct inputs *in, int positions)
         return err_set("--documents %d: two segments and three specials need 5", in->documents);
     if (in->documents > positions)
         return err_set("--documents %d is longer than --positions %d", in->documents, positions);
-    if (in->whole && !in->stream) return err_set("--whole needs --stream N, the length to fill");
+    if (in->stream_sentences && !in->stream)
+        return err_set("--stream-sentences needs --stream N, the length to fill");
     if (!in->parallel.n && (in->segment || in->parallel_fraction < 1))
         return err_set("--%s applies to sentence pairs: --parallel is needed",
                        in->segment ? "segment" : "parallel-fraction");

@@ -17,7 +17,7 @@ struct inputs {
     int tokens, sentences, longest, valid_sentences, stream;
     size_t text_memory;              /* of a language's --train text; larger ones go by blocks */
     struct ranks *ranks;             /* that train on the same text; NULL: one process */
-    bool whole;                      /* streams of whole sentences */
+    bool stream_sentences;           /* streams of whole sentences */
     int documents;                   /* rows of two segments of a document; 0: sentences */
     int segment;                     /* most tokens on a side of pairs joined; 0: they are not */
     double parallel_fraction;        /* share of the pairs of `parallel` that is used */
@@ -46,7 +46,7 @@ static const struct inputs inputs_defaults = { .tokens = 2000,
                                                .parallel_fraction = 1,
                                                .masking = { 0.15, 0.8, 0.1, MASKING_TOKEN, 3,
                                                             10, true } };
-/* What a program that reads text and pairs asks for: --train ... --whole. */
+/* What a program that reads text and pairs asks for: --train ... --stream-sentences. */
 extern const struct opt inputs_text_rows[];
 /* Batch rows that every program has: --tokens, --batch, --longest, --valid-sentences. */
 extern const struct opt inputs_batch_rows[];

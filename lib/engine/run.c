@@ -177,7 +177,7 @@ int run_open(struct run *r)
     r->shape.vocab_hash = r->vocab->hash;
     r->engine.seed = r->seed;
     r->engine.with.vocab = r->vocab;
-    r->engine.share = r->train.share_optimizer ? ranks_size(r->ranks) : 1;
+    r->engine.share = r->train.shard_optimizer ? ranks_size(r->ranks) : 1;
     r->engine.whole_tensors = r->train.optimizer == OPTIMIZER_LAMB;
     return 0;
 }

@@ -106,7 +106,7 @@ static void put_usage(FILE *f, const struct hf_card *card)
 static int put_data(FILE *f, const char *config)
 {
     static const char *const names[] = { "train", "valid", "parallel", "valid-parallel", "pseudo",
-                                         "dict", "cooc", "with" };
+                                         "dict", "cooc", "train-parallel" };
     bool begun = false;
     int rc = 0;
     for (const char *s = config, *end; rc == 0 && s && *s; s = end ? end + 1 : NULL) {

@@ -25,12 +25,12 @@ static const struct opt rows[] = {
     { "span-softmax", 0, OPT_CHOICE(headed_task, o.softmax), "context|all",
       "span, qa: an answer may begin and end in the context's rows or <s> (context), or in any "
       "row (all)" },
-    { "with", 0, OPT_LIST(headed_task, o.with), "LANG=FILE",
+    { "train-parallel", 0, OPT_LIST(headed_task, o.parallel), "LANG=FILE",
       "the examples of --train in another language, line by line or with the same question ids, "
       "for --code-switch" },
     { "code-switch", 0, OPT_CHOICE(headed_task, o.code_switch), "off|on|with-original",
-      "on: replace each example of --train and --with by two whose sides are in different "
-      "languages; with-original: add those two to it" },
+      "on: replace each example of --train and --train-parallel by two whose sides are in "
+      "different languages; with-original: add those two to it" },
     { "format", 0, OPT_STR(headed_task, o.format), "NAME",
       "format of labelled files, if it cannot be recognised from their content (see score)" },
     { "csv", 0, OPT_FLAG(headed_task, o.csv), "",
@@ -79,8 +79,8 @@ static int check_kind(const struct headed_options *o, const struct headed_kind *
         return err_set("--question, --stride, --drop-empty-windows and --span-softmax are for qa "
                        "and span");
     if (!tag && o->words) return err_set("--words fused is for tag and ner");
-    if (tag && (o->pair || o->with.n))
-        return err_set("--pair-format and --with are for nli, pairs, class, qa and span");
+    if (tag && (o->pair || o->parallel.n))
+        return err_set("--pair-format and --train-parallel are for nli, pairs, class, qa and span");
     return 0;
 }
 
@@ -93,11 +93,11 @@ static int check(const void *self, const struct headed_kind *k, const struct inp
         return err_set("--batch 0: batches are counted in examples here; give --batch N");
     if (in->parallel.n || in->pseudo.n)
         return err_set("--parallel and --pseudo belong to translation; give --train LANG=FILE");
-    if (t->o.with.n > 1)
-        return err_set("--with is given %d times; it can be given once", t->o.with.n);
-    if (t->o.code_switch && !t->o.with.n)
-        return err_set("--code-switch needs --with LANG=FILE, the same examples in another "
-                       "language");
+    if (t->o.parallel.n > 1)
+        return err_set("--train-parallel is given %d times; it can be given once", t->o.parallel.n);
+    if (t->o.code_switch && !t->o.parallel.n)
+        return err_set("--code-switch needs --train-parallel LANG=FILE, the same examples in "
+                       "another language");
     return 0;
 }
 
@@ -161,8 +161,8 @@ static int open_train(struct headed_task *t, struct inputs *in, struct setup *s)
     int rc = 0;
     t->data.x.how.train = true;
     t->data.x.how.drop_empty = t->o.drop_empty;
-    if (t->o.with.n)
-        rc = headed_file_open(t, &with, in, s, "with", t->o.with.v[0], true);
+    if (t->o.parallel.n)
+        rc = headed_file_open(t, &with, in, s, "train-parallel", t->o.parallel.v[0], true);
     for (int i = 0; i < in->train.n && rc == 0; i++) {
         struct headed_file f;
         rc = headed_file_open(t, &f, in, s, "train", in->train.v[i], true);

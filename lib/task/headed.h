@@ -24,7 +24,7 @@ struct headed_options {
     int question, stride;
     bool drop_empty;
     int softmax;                     /* 0: context, 1: all */
-    struct strs with;
+    struct strs parallel;
     enum code_switch code_switch;
     const char *format;
     bool csv;

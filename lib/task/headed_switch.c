@@ -100,14 +100,14 @@ static const struct labelled *partner(const struct headed_file *f, const struct 
     const struct key *k = with->set.n
                               ? bsearch(&key, keys, with->set.n, sizeof *keys, by_key) : NULL;
     if (!k) {
-        problems_add(p, "examples that --with does not have, left out", e->line, "'%.60s'",
-                     *e->id ? e->id : e->text[0]);
+        problems_add(p, "examples that --train-parallel does not have, left out", e->line,
+                     "'%.60s'", *e->id ? e->id : e->text[0]);
         return NULL;
     }
     if ((e->label < 0 ? -1 : f->output[e->label])
         == (k->e->label < 0 ? -1 : with->output[k->e->label]))
         return k->e;
-    problems_add(p, "examples with another label in --with, left out", e->line, "'%.60s'",
+    problems_add(p, "examples with another label in --train-parallel, left out", e->line, "'%.60s'",
                  e->text[0]);
     return NULL;
 }

@@ -43,7 +43,7 @@ const struct opt trainer_rows[] = {
     { "wire", 0, OPT_CHOICE(trainer_options, wire), "float32|bf16",
       "precision in which gradients are sent and added up across ranks; bf16 halves the traffic "
       "and rounds every sum, also in one process" },
-    { "share-optimizer", 0, OPT_FLAG(trainer_options, share_optimizer), "",
+    { "shard-optimizer", 0, OPT_FLAG(trainer_options, shard_optimizer), "",
       "with ranks: each keeps its part of the optimiser's state, so that one of N ranks needs "
       "8 (N - 1) / N bytes less per parameter; every file has the same bytes" },
     { "rank-timeout", 0, OPT_TIME(trainer_options, rank_timeout), "T",

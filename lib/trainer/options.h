@@ -36,7 +36,7 @@ struct trainer_options {
     bool resume;
     bool tree;                   /* gradients are added by a tree (gradients.h), as ranks do */
     int wire;
-    bool share_optimizer;        /* of several ranks each has a part of m and v: ZeRO-1 */
+    bool shard_optimizer;        /* of several ranks each has a part of m and v: ZeRO-1 */
     int64_t rank_timeout;        /* seconds until a rank that says nothing is lost */
     struct ranks *ranks;         /* of the run; NULL: none */
     bool tensorboard;            /* event files beside the log */

@@ -22,14 +22,14 @@
 static const char *const free_names[] = {
     "steps", "epochs", "lr", "head-lr", "warmup", "schedule", "clip", "patience", "save-every",
     "save-time", "keep", "valid-every", "log-every", "tensorboard", "write-batches", "stop-after",
-    "resume", "gradient-norms", "gradient-tree", "share-optimizer", "rank-timeout", "recompute",
+    "resume", "gradient-norms", "gradient-tree", "shard-optimizer", "rank-timeout", "recompute",
     "memory", "profile", "device", "precision", "vocab", "out", "init", "model", "init-std",
     "init-embeddings", "replace-invalid", "codes", "tokenizer", "max-unknown"
 };
 
 /* The value of one is a file, behind LANG= or SRC-TGT= where there are several. */
 static const char *const file_names[] = { "train", "valid", "parallel", "valid-parallel", "pseudo",
-                                          "dict", "mask-ngrams", "with", "cooc" };
+                                          "dict", "mask-ngrams", "train-parallel", "cooc" };
 
 /* A line "name = value". */
 struct line { const char *name, *value; int name_n, value_n; };

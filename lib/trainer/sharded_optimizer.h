@@ -1,4 +1,4 @@
-/* Which rank holds which part of the optimiser's state (--share-optimizer): m and v of a parameter
+/* Which rank holds which part of the optimiser's state (--shard-optimizer): m and v of a parameter
  * are at one rank, which takes its steps and gives the new values to the others (ZeRO, stage 1:
  * Rajbhandari et al. 2020, section 5.1).
  *

@@ -302,7 +302,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
     tr->best = o->lower_is_better ? INFINITY : -INFINITY;
     tr->bad_rank = -1;
     tr->started = clock_seconds();
-    if (o->share_optimizer && ranks_size(o->ranks) > 1)
+    if (o->shard_optimizer && ranks_size(o->ranks) > 1)
         sharded_open(&tr->sharded, &m->ps, o->ranks, ranks_size(o->ranks),
                     o->optimizer == OPTIMIZER_LAMB);
     if ((dist_first(tr) && open_folder(tr) < 0) || dist_start(tr) < 0) return -1;

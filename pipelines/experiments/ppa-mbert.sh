@@ -90,7 +90,8 @@ learnt() {
     [ $t = xnli ] || e=json task=qa tune=$PPA_QA_TUNING
     from="--train $l=task/$t/train.$l.$e" reads=task/$t/train.$l.$e
     if [ $how = code-switched ]; then
-        from+=" --with $A=task/$t/train.$A.$e --code-switch on" reads+=" task/$t/train.$A.$e"
+        from+=" --train-parallel $A=task/$t/train.$A.$e --code-switch on"
+        reads+=" task/$t/train.$A.$e"
     fi
     m=$f/$t-$how.$l
     [ $how != zero-shot ] || m=$f/$t-$how

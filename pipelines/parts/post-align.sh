@@ -133,7 +133,7 @@ learnt() {
         from="--train $B=$(nli_file train $B)" reads=$(nli_file train $B)
     fi
     if [ $how = code-switched ]; then
-        from+=" --with $A=$(nli_file train $A) --code-switch on"
+        from+=" --train-parallel $A=$(nli_file train $A) --code-switch on"
         reads+=" $(nli_file train $A)"
     fi
     train s$s.$y.nli-$how  $m/ : $model_reads $reads $(nli_file dev $A) \

@@ -57,8 +57,8 @@ couples() {
         x != first { bad = 1 } END { exit bad || NR != 8 }' "$1"
 }
 tune() {
-    finetune -q --task $1 --model base --train aa=$1.a --with bb=$1.b --batch 8 --epochs 1 \
-        --out $1.$2 --code-switch $2 --write-batches $1.$2.b "${@:3}"
+    finetune -q --task $1 --model base --train aa=$1.a --train-parallel bb=$1.b --batch 8 \
+        --epochs 1 --out $1.$2 --code-switch $2 --write-batches $1.$2.b "${@:3}"
 }
 tune nli on
 is "$(ls nli.on.b)" step-1.1.class.safetensors "one batch of 4 examples, twice each"

@@ -66,7 +66,7 @@ fails 1 "the model has 2 languages; name the text's with --lang: xa, xb" \
 sums() { (cd $1 && find best/ last/ -type f | sort | xargs sha256sum); }
 awk -F'\t' -v OFS='\t' '{ print $1, $2, last; last = $3 }' s/nli.dev.xb.tsv |
     sed '1s/$/neutral/' > other.dev
-long=(--with xb=s/nli.train.xb.tsv --code-switch on --epochs 2 --batch 16 --valid-every 7
+long=(--train-parallel xb=s/nli.train.xb.tsv --code-switch on --epochs 2 --batch 16 --valid-every 7
     --save-every 5)
 tune nli nli one "${long[@]}" --threads 1
 sums one > one.sums; [ $(wc -l < one.sums) -ge 16 ] || fail "not all files: $(cat one.sums)"
@@ -149,12 +149,13 @@ bad 'language xa is given twice' "${nli[@]}" --valid xa=s/nli.dev.xa.tsv \
     --valid xa=s/nli.test.xa.tsv
 bad '^finetune: s/qa.train.xa.json:2: windows of 60 rows' --task qa --longest 60 \
     --train xa=s/qa.train.xa.json
-wrong 'code-switch needs --with' --model base "${nli[@]}" --code-switch on
+wrong 'code-switch needs --train-parallel' --model base "${nli[@]}" --code-switch on
 wrong 'batch 0: batches are counted in examples' --model base "${nli[@]}" --batch 0
 wrong 'head tanh is for nli, pairs and class' --model base --task tag --head tanh
 wrong 'stride, .* are for qa and span' --model base "${nli[@]}" --stride 7
 wrong 'words fused is for tag' --model base "${nli[@]}" --words fused
-wrong 'pair-format and --with are for nli' --model base --task ner --with xa=s/ner.dev.xa.tsv
+wrong 'pair-format and --train-parallel are for nli' --model base --task ner \
+    --train-parallel xa=s/ner.dev.xa.tsv
 bad 'epochs and --steps cannot both be given' "${nli[@]}" --epochs 1 --steps 3
 wrong 'train LANG=FILE is needed' --model base --task tag
 wrong 'nli reads plain text with the tokenizer and codes of --model' -v vocab "${nli[@]}"
@@ -191,8 +192,9 @@ told 2 'moved.json: questions whose answer is not at its place, left out: 1; the
     --task qa --stride 20 --train xa=moved.json
 keeps yes '.*"no_answer": false'
 head -n 370 s/nli.train.xb.tsv > fewer.xb
-told 1 'nli.train.xa.tsv: examples that --with does not have, left out: 30; the first on line 371' \
-    "${nli[@]}" --with xb=fewer.xb --code-switch on
+none='nli.train.xa.tsv: examples that --train-parallel does not have, left out: 30'
+told 1 "$none; the first on line 371" \
+    "${nli[@]}" --train-parallel xb=fewer.xb --code-switch on
 
 # a context of 3,000 words is read in windows: 3,000 tokens and more, 20 from one to the next
 awk 'NF == 2 { print $1; n++ } n == 3000 { exit }' FS='\t' s/pos.train.xa.tsv | paste -sd' ' > ctx

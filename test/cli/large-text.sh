@@ -36,7 +36,7 @@ kill -TERM $p 2> /dev/null || true; wait $p || [ $? = 75 ] || fail "stopped with
 is "$(last stopped)" "$(last blocks)" "stopped and continued"
 
 # as streams, and with whole sentences joined
-for how in "--stream 32" "--stream 32 --whole"; do
+for how in "--stream 32" "--stream 32 --stream-sentences"; do
     rm -rf s; "${base[@]}" $how --steps 20 --text-memory 16K --out s
     grep -q '"mlm":[0-9]' s/log.jsonl || fail "$how"
 done

@@ -44,14 +44,14 @@ wide=("${run[@]}" -q --layers 2 --dim 96 --ffn 384 --accumulate 5 --steps 2)
 ranks 2 "${wide[@]}" --profile --out wide2 2> profile
 alike wide1 wide2 "pieces"
 grep -q '^ranks: gradients under way' profile || fail "no line of what travelled"
-ranks 3 "${wide[@]}" --share-optimizer --out wide3
+ranks 3 "${wide[@]}" --shard-optimizer --out wide3
 alike wide1 wide3 "pieces, a shared optimiser"
 "${wide[@]}" --wire bf16 --precision bf16 --out half1
-ranks 3 "${wide[@]}" --wire bf16 --precision bf16 --share-optimizer --out half3
+ranks 3 "${wide[@]}" --wire bf16 --precision bf16 --shard-optimizer --out half3
 alike half1 half3 "bfloat16"
 lamb=("${run[@]}" -q --optimizer lamb --accumulate 2 --steps 3 --precision bf16)
 "${lamb[@]}" --gradient-tree --out lamb1
-ranks 2 "${lamb[@]}" --share-optimizer --out lamb2
+ranks 2 "${lamb[@]}" --shard-optimizer --out lamb2
 alike lamb1 lamb2 "LAMB, one micro-batch each"
 unset ISOGLOT_EMULATE_STREAMS
 

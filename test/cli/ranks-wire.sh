@@ -17,7 +17,7 @@ for n in 2 3 4; do
     ranks $n "${run[@]}" --wire bf16 --profile --out bf16.$n 2> $n.profile
     alike bf16 bf16.$n "bf16, $n ranks"
 done
-ranks 3 "${run[@]}" --wire bf16 --share-optimizer --out shared
+ranks 3 "${run[@]}" --wire bf16 --shard-optimizer --out shared
 alike bf16 shared "bf16, shared"
 ranks 2 "${run[@]}" --steps 2 --wire bf16 --out way
 "${run[@]}" --wire bf16 --resume --out way

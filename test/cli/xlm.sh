@@ -80,8 +80,8 @@ done
 if cmp -s seen3 seen4; then fail "two seeds, the same pairs"; fi
 
 echo "# text as whole sentences"
-"${base[@]}" --train en=en.shd --objective mlm --stream 18 --whole --tokens 9000 --steps 1 \
-    --out whole --write-batches whole.b
+"${base[@]}" --train en=en.shd --objective mlm --stream 18 --stream-sentences \
+    --tokens 9000 --steps 1 --out whole --write-batches whole.b
 $tensor whole.b/step-1.1.mlm.safetensors at > at
 $tensor whole.b/step-1.1.mlm.safetensors original pos | awk 'NR == FNR { at[n++] = $1; next }
     { if (FNR - 1 >= at[e + 1]) { e++; k = 0 }
@@ -103,7 +103,7 @@ n=$(grep -c '"tlm":' even/log.jsonl)
 echo "# the same bytes resumed and on two threads"
 all=("${base[@]}" "${text[@]}" "${pairs[@]}" --objective mlm,tlm --parallel-fraction 0.5
     --segment 16
-    --stream 18 --whole --mix by-data --tokens 100 --schedule constant)
+    --stream 18 --stream-sentences --mix by-data --tokens 100 --schedule constant)
 "${all[@]}" --steps 12 --out one --threads 1
 "${all[@]}" --steps 5 --out cut --threads 2; "${all[@]}" --steps 12 --out cut --resume --threads 2
 same one/last/weights.safetensors cut/last/weights.safetensors
@@ -145,14 +145,14 @@ planned() { # OPTION...
 planned "${text[@]}" --no-encoder-langs --objective mlm,align --dict en-xx=some
 planned "${text[@]}" --objective dict --dict en-xx=some
 planned "${pairs[@]}" --objective tlm --segment 48
-planned "${text[@]}" "${pairs[@]}" --objective mlm,tlm --mix by-data --stream 64 --whole \
-    --segment 32
+planned "${text[@]}" "${pairs[@]}" --objective mlm,tlm --mix by-data --stream 64 \
+    --stream-sentences --segment 32
 
 echo "# what is refused"
 no=("${base[@]}" --steps 1 --out no)
 fails 2 'segment 40 is longer than --positions 20' "${no[@]}" "${pairs[@]}" --objective tlm \
     --segment 40
-fails 2 '--whole needs --stream' "${no[@]}" "${text[@]}" --whole
+fails 2 '--stream-sentences needs --stream' "${no[@]}" "${text[@]}" --stream-sentences
 fails 2 'segment applies to sentence pairs' "${no[@]}" "${text[@]}" --segment 16
 fails 2 'parallel-fraction applies to sentence pairs' \
     "${no[@]}" "${text[@]}" --parallel-fraction 0.5

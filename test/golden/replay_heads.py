@@ -28,7 +28,7 @@ class Units:
         self.number = {w: i + 5 for i, w in enumerate(words)}
         self.head = next(h for h in config["task_heads"] if h["name"] == o["task"])
         kind = self.head["task"]
-        other = dict(self.examples(o["with"])) if "with" in o else None
+        other = dict(self.examples(o["train-parallel"])) if "train-parallel" in o else None
         for spec in o["train"]:
             for key, e in self.examples(spec):
                 variants = [(e, e)]

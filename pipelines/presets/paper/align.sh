@@ -6,7 +6,7 @@ setting PRECISION auto
 precision=$PRECISION
 setting DERIVED_LINES 100000000
 setting DERIVED_MERGES 40000
-setting XLM "--segment 256 --whole"
+setting XLM "--segment 256 --stream-sentences"
 # RoBERTa, 8 layers of 512, examples of 512 tokens, 128 a batch; Adam 0.9/0.999/1e-8, no decay, clip
 # 1 (the script's Trainer has these by default; the text says "as RoBERTa"), 1e-4 after 10,000
 # steps, linear to 0 at 500,000
