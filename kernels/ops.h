@@ -454,12 +454,12 @@ struct kern_means_bwd {
 KERN_COST(means_bwd, a->D, 0, .acts = (2 + a->add) * kern_both(a->M, a->D))
 
 /* to[m] = 1 where best[m] is target[m], else 0: the terms of an accuracy. */
-struct kern_hits {
+struct kern_correct {
     float *to;
     const int32_t *best, *target;
     int M;
 };
-KERN_COST(hits, a->M, 0, .floats = 3.0 * a->M)
+KERN_COST(correct, a->M, 0, .floats = 3.0 * a->M)
 
 /* to[p] = scale * E[i[p]] . E[j[p]], rows of a table, p < P. */
 struct kern_dots {
@@ -472,12 +472,12 @@ struct kern_dots {
 KERN_COST(dots, a->D, a->P, .floats = 2 * kern_both(a->P, a->D))
 
 /* to = from, as float32. */
-struct kern_widen {
+struct kern_to_float32 {
     float *to;
     const act *from;
     size_t n;
 };
-KERN_COST(widen, .acts = (double)a->n, .floats = (double)a->n)
+KERN_COST(to_float32, .acts = (double)a->n, .floats = (double)a->n)
 
 /* The similarity of the rows i[p] and j[p] of a table, p < P: with a, b those rows,
  *   loss[p] = -a . b / max(|a| |b|, 1e-8)           (ALIGN-MLM's L_ALIGN is their mean)
@@ -657,9 +657,9 @@ KERN_COST(ema, .floats = 3 * (double)a->n)
     X(column_means, "column means") \
     X(means_fwd, "means of rows") \
     X(means_bwd, "means of rows backward") \
-    X(hits, "hits") \
+    X(correct, "correct") \
     X(dots, "products of rows") \
-    X(widen, "widen") \
+    X(to_float32, "to_float32") \
     X(cos_pairs, "pairs of rows") \
     X(topk, "top k") \
     X(beam, "beam search") \

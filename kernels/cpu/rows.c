@@ -68,17 +68,17 @@ void cpu_add_to(act *Y, const act *X, size_t n)
 
 void cpu_add(const struct kern_add *a) { cpu_add_to(a->Y, a->X, a->n); }
 
-static int widen_chunk(void *ctx, size_t i, int thread)
+static int to_float32_chunk(void *ctx, size_t i, int thread)
 {
     (void)thread;
-    const struct kern_widen *t = ctx;
+    const struct kern_to_float32 *t = ctx;
     size_t at = i * CHUNK, n = t->n - at < CHUNK ? t->n - at : CHUNK;
     const float *x = acts_read(t->from, at, n, t->to + at);
     if (x != t->to + at) memcpy(t->to + at, x, n * sizeof *x);
     return 0;
 }
 
-void cpu_widen(const struct kern_widen *a)
+void cpu_to_float32(const struct kern_to_float32 *a)
 {
-    par_for((a->n + CHUNK - 1) / CHUNK, widen_chunk, (void *)a);
+    par_for((a->n + CHUNK - 1) / CHUNK, to_float32_chunk, (void *)a);
 }

@@ -1,4 +1,5 @@
-/* Vectors of sentences, and how they compare: means of the rows of segments, products, hits. */
+/* Vectors of sentences, and how they compare: means of the rows of segments, products, what is
+ * correct. */
 #include <string.h>
 #include "kernels/cpu/cpu.h"
 
@@ -49,7 +50,7 @@ void cpu_means_bwd(const struct kern_means_bwd *a)
     work_rows(a->M, (size_t)a->D * SEGMENT_ROWS, backward_segments, (void *)a);
 }
 
-void cpu_hits(const struct kern_hits *a)
+void cpu_correct(const struct kern_correct *a)
 {
     for (int m = 0; m < a->M; m++) a->to[m] = a->best[m] == a->target[m];
 }

@@ -78,7 +78,7 @@ enum {
 void *cuda_scratch(int piece, size_t bytes);
 
 /* Weights in bfloat16. p [n] is float32 in memory of alloc; the copy is made when p was not
- * copied before or its memory was written to since, by upload, copy, zero, widen, ema or the
+ * copied before or its memory was written to since, by upload, copy, zero, to_float32, ema or the
  * optimiser. (Gradients and losses are never multiplied with.) NULL: there is no memory, or the
  * copy would have to be made in a recording. Replays bring copies up to date that the recording
  * used. */

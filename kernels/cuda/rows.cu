@@ -105,13 +105,13 @@ template <typename T> static __global__ void as_floats(float *to, const T *from,
     if (i < n) to[i] = to_float(from[i]);
 }
 
-template <typename T> static void widen(const struct kern_widen *a)
+template <typename T> static void to_float32(const struct kern_to_float32 *a)
 {
     LAUNCH(as_floats<T>, blocks_for(a->n, 256), 256, 0, a->to, (const T *)a->from, a->n);
 }
 
-void cuda_widen(const struct kern_widen *a)
+void cuda_to_float32(const struct kern_to_float32 *a)
 {
     cuda_written(a->to);                    /* products may read it as weights */
-    if (a->n > 0 && !cuda_lost()) BY_TYPE(widen, a);
+    if (a->n > 0 && !cuda_lost()) BY_TYPE(to_float32, a);
 }

@@ -46,13 +46,13 @@ void cuda_means_bwd(const struct kern_means_bwd *a)
     if (a->M > 0 && !cuda_lost()) BY_TYPE(backward, a);
 }
 
-static __global__ void compare(kern_hits a)
+static __global__ void compare(kern_correct a)
 {
     int m = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (m < a.M) a.to[m] = a.best[m] == a.target[m] ? 1.0f : 0.0f;
 }
 
-void cuda_hits(const struct kern_hits *a)
+void cuda_correct(const struct kern_correct *a)
 {
     if (a->M > 0 && !cuda_lost()) LAUNCH(compare, blocks_for((size_t)a->M, 256), 256, 0, *a);
 }

@@ -26,8 +26,8 @@ struct dot8_side {
     void *memory;                /* which q, at a multiple of 64, is in */
     int8_t *q;                   /* [padded / width, steps, width, 4] */
     int32_t *start;              /* [padded] -128 sum of q; NULL for columns */
-    float *scale, *error, *norm,
-        *kept; /* [padded] s, |e|, |v|, |s q|; the lengths a little too long, never too short */
+    /* [padded] s, |e|, |v|, |s q|; the lengths a little too long, never too short */
+    float *scale, *error, *norm, *kept;
 };
 
 struct dot8_rows {

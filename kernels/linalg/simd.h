@@ -24,8 +24,8 @@ struct simd {
     void (*add)(float *y, const float *x, size_t n);                     /* y += x */
     void (*axpy)(float *y, float a, const float *x, size_t n);           /* y += a x */
     void (*scale)(float *y, float a, const float *x, size_t n);          /* y = a x; y may be x */
-    void (*to_bf16)(uint16_t *y, const float *x,
-                    size_t n); /* to nearest, ties to even; NaN stays NaN */
+    /* to nearest, ties to even; NaN stays NaN */
+    void (*to_bf16)(uint16_t *y, const float *x, size_t n);
     void (*from_bf16)(float *y, const uint16_t *x, size_t n);
     void (*round_bf16)(float *y, const float *x, size_t n); /* the same, left in float32 */
     float (*dot)(const float *x, const float *y, size_t n);
@@ -36,15 +36,15 @@ struct simd {
      * apart. For few rows of x: nothing is packed. Row r is the same whatever m is. */
     void (*dots)(float *y, size_t ldy, const float *x, size_t ldx, int m, const float *w,
                  size_t ldw, int k, size_t n);
-    double (*dot_double)(const float *x, const float *y,
-                         size_t n); /* summed in double; the same bits from every instruction set */
+    /* summed in double; the same bits from every instruction set */
+    double (*dot_double)(const float *x, const float *y, size_t n);
     /* For each column c < n of `best` [K][ld], in falling order: x[c] takes its place among
      * them, and x[c] becomes what falls out at the end. */
     void (*sift)(float *best, size_t ld, int K, float *x, size_t n);
     double (*squares)(const float *x, size_t n);                         /* sum of x^2 */
     float (*max)(const float *x, size_t n);                              /* -inf for n = 0 */
-    double (*sum_exp)(const float *x, float shift, const uint8_t *allowed,
-                      size_t n); /* of exp(x - shift) */
+    /* of exp(x - shift) */
+    double (*sum_exp)(const float *x, float shift, const uint8_t *allowed, size_t n);
 
     /* v = y + b (b NULL: 0); pre = v (NULL: not wanted); y = f(v) */
     void (*gelu)(float *y, float *pre, const float *b, size_t n);

@@ -12,7 +12,10 @@ size_t memory_total(const struct memory_need *n)
 {
     return n->now + n->host + n->ranks + (n->room ? 0 : tensors(n));
 }
-size_t memory_device(const struct memory_need *n) { return n->room ? tensors(n) + n->near : 0; }
+size_t memory_device(const struct memory_need *n)
+{
+    return n->room ? tensors(n) + n->on_device : 0;
+}
 
 static bool fits(const struct memory_need *n, size_t limit)
 {
@@ -34,8 +37,8 @@ int memory_plan_open(struct model *m, struct tape *t)
 {
     if (params_alloc(&m->ps, true) < 0) return -1;
     tape_init(t, m->ps.k, &m->ps);
-    tape_reserve(
-        t, (size_t)1 << 40); /* refused: the arena grows, and the answer is a little too high */
+    /* refused: the arena grows, and the answer is a little too high */
+    tape_reserve(t, (size_t)1 << 40);
     return 0;
 }
 
@@ -96,7 +99,7 @@ int memory_check(const struct memory_ask *a, struct memory_need *need)
     size_t here = a->here > 1 ? (size_t)a->here : 1, now = memory_now();
     size_t limit = a->limit ? a->limit : now + (memory_limit() - now) / here;
     char all[32], there[32], device[32], room[32], s[5][32], what[256], each[96] = "";
-    char near[64] = "";
+    char on_device[64] = "";
     if (a->plan(a->ctx, a->tokens, a->recompute, need) < 0) return -1;
     human(memory_total(need), all);
     human(limit, there);
@@ -118,12 +121,13 @@ int memory_check(const struct memory_ask *a, struct memory_need *need)
                        here > 1 ? " for each rank here" : "", there, what);
     }
     if (need->slow) msg_note("%s", need->slow);
-    if (need->near) snprintf(near, sizeof near, ", ranks %s", human(need->near, s[0]));
+    if (need->on_device)
+        snprintf(on_device, sizeof on_device, ", ranks %s", human(need->on_device, s[0]));
     if (need->room)
         msg_note("GPU memory: at most %s of %s: parameters and optimiser %s, activations %s, "
                  "operations %s%s; the host's: at most %s of %s%s",
                  device, room, human(need->params, s[0]), human(need->arena, s[1]),
-                 human(need->working, s[2]), near, all, there, each);
+                 human(need->working, s[2]), on_device, all, there, each);
     else
         msg_note("memory: at most %s of %s: parameters and optimiser %s, activations %s, "
                  "operations %s, checkpoints %s, the rest %s%s",

@@ -14,7 +14,7 @@ struct memory_need {
     size_t now, params, arena, working, host;
     /* buffers of gradients that are added by a tree, messages: the host's, and those that are on a
      * device */
-    size_t ranks, near;
+    size_t ranks, on_device;
     /* what a device with memory of its own has free: params, arena, working are there; 0: all is
      * the host's */
     size_t room;

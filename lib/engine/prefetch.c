@@ -14,9 +14,9 @@ struct slot {
     int64_t *after;
 }; /* after [n]: the integers once it was made */
 
-struct ahead {
-    struct ahead_source s;
-    struct slot slot[AHEAD_ITEMS], *held;
+struct prefetch {
+    struct prefetch_source s;
+    struct slot slot[PREFETCH_ITEMS], *held;
     struct queue *empty, *full;
     struct state *state;
     int64_t **source, *shown; /* [n] the integers that make moves, those that st shows */
@@ -27,7 +27,7 @@ struct ahead {
 
 static void *produce(void *arg)
 {
-    struct ahead *a = arg;
+    struct prefetch *a = arg;
     void *got;
     while (!atomic_load(&a->stop) && queue_get(a->empty, &got)) {
         struct slot *x = got;
@@ -41,9 +41,9 @@ static void *produce(void *arg)
     return NULL;
 }
 
-struct ahead *ahead_start(const struct ahead_source *s, struct state *st)
+struct prefetch *prefetch_start(const struct prefetch_source *s, struct state *st)
 {
-    struct ahead *a = mem_zero(1, sizeof *a);
+    struct prefetch *a = mem_zero(1, sizeof *a);
     size_t most = (size_t)st->n_ints + 1;
     a->s = *s;
     a->state = st;
@@ -52,15 +52,15 @@ struct ahead *ahead_start(const struct ahead_source *s, struct state *st)
     a->shown = mem_zero(most, sizeof *a->shown);
     for (int i = 0; i < st->n_ints; i++)
         if (st->ints[i].data) a->at[a->n++] = i;
-    a->empty = queue_new(AHEAD_ITEMS);
-    a->full = queue_new(AHEAD_ITEMS);
+    a->empty = queue_new(PREFETCH_ITEMS);
+    a->full = queue_new(PREFETCH_ITEMS);
     for (int i = 0; i < a->n; i++) {
         struct state_int *x = &st->ints[a->at[i]];
         a->source[i] = x->value;
         a->shown[i] = *a->source[i];
         x->value = &a->shown[i];
     }
-    for (int i = 0; i < AHEAD_ITEMS; i++) {
+    for (int i = 0; i < PREFETCH_ITEMS; i++) {
         a->slot[i] = (struct slot){ .item = s->item[i],
                                     .after = mem_zero((size_t)a->n + 1, sizeof(int64_t)) };
         queue_put(a->empty, &a->slot[i]);
@@ -69,11 +69,11 @@ struct ahead *ahead_start(const struct ahead_source *s, struct state *st)
     err_set("no thread for the data could be started");
     queue_close(a->full);
     a->thread = pthread_self();
-    ahead_stop(a);
+    prefetch_stop(a);
     return NULL;
 }
 
-void *ahead_next(struct ahead *a, bool *failed)
+void *prefetch_next(struct prefetch *a, bool *failed)
 {
     void *got;
     *failed = false;
@@ -90,7 +90,7 @@ void *ahead_next(struct ahead *a, bool *failed)
     return a->held->item;
 }
 
-void ahead_stop(struct ahead *a)
+void prefetch_stop(struct prefetch *a)
 {
     if (!a) return;
     atomic_store(&a->stop, true);
@@ -101,7 +101,7 @@ void ahead_stop(struct ahead *a)
         *a->source[i] = a->shown[i];
         a->state->ints[a->at[i]].value = a->source[i];
     }
-    for (int i = 0; i < AHEAD_ITEMS; i++) { free(a->slot[i].why); free(a->slot[i].after); }
+    for (int i = 0; i < PREFETCH_ITEMS; i++) { free(a->slot[i].why); free(a->slot[i].after); }
     queue_free(a->empty);
     queue_free(a->full);
     free(a->source);

@@ -6,23 +6,23 @@
 #include <stdbool.h>
 #include "lib/trainer/state.h"
 
-enum { AHEAD_ITEMS = 4 };
+enum { PREFETCH_ITEMS = 4 };
 
-struct ahead_source {
+struct prefetch_source {
     /* Makes the next item out of an old one, on the thread: 1, 0 at the end, -1 with a message. */
     int (*make)(void *ctx, void *item);
     void *ctx;
-    void *item[AHEAD_ITEMS];             /* the caller's, empty ones at first */
+    void *item[PREFETCH_ITEMS];             /* the caller's, empty ones at first */
 };
 
-struct ahead;
-/* The integers that `make` moves are those registered by state_data; from here until ahead_stop st
- * shows copies, as they were when the item at hand was made. NULL with a message. */
-struct ahead *ahead_start(const struct ahead_source *s, struct state *st);
+struct prefetch;
+/* The integers that `make` moves are those registered by state_data; from here until prefetch_stop
+ * st shows copies, as they were when the item at hand was made. NULL with a message. */
+struct prefetch *prefetch_start(const struct prefetch_source *s, struct state *st);
 /* The next item, the caller's until the call after this one; NULL at the end (*failed false) or
  * with a message. */
-void *ahead_next(struct ahead *a, bool *failed);
+void *prefetch_next(struct prefetch *a, bool *failed);
 /* Stops the thread, whatever it is doing. NULL is allowed. */
-void ahead_stop(struct ahead *a);
+void prefetch_stop(struct prefetch *a);
 
 #endif

@@ -212,7 +212,7 @@ static int plan(void *run, int tokens, bool recompute, struct memory_need *need)
     int size = ranks_size(r->ranks), extra = gradients_buffers(r->train.accumulate, size);
     size_t bytes = (size_t)extra * need->floats * sizeof(float)
                    + gradients_messages(r->train.accumulate, size, ranks_on_device(r->ranks));
-    *(ranks_on_device(r->ranks) ? &need->near : &need->ranks) = bytes;
+    *(ranks_on_device(r->ranks) ? &need->on_device : &need->ranks) = bytes;
     return 0;
 }
 

@@ -17,7 +17,7 @@ struct stream {
     int64_t micro, end;
     int accumulate;
     const struct gradients *grad;        /* which of a step's micro-batches are this rank's */
-    struct item item[AHEAD_ITEMS];
+    struct item item[PREFETCH_ITEMS];
 };
 
 static void items_open(struct item *it, const struct mix *x)
@@ -213,7 +213,7 @@ static int gather(const struct engine *e, const struct trainer *tr)
     return 0;
 }
 
-static int one_step(const struct engine *e, struct trainer *tr, struct ahead *data)
+static int one_step(const struct engine *e, struct trainer *tr, struct prefetch *data)
 {
     const struct mix *x = e->mix;
     int64_t tokens = 0;
@@ -221,7 +221,7 @@ static int one_step(const struct engine *e, struct trainer *tr, struct ahead *da
     bool norms = e->gradient_norms && losses(x) > 1 && (tr->step + 1) % tr->o.log_every == 0;
     for (int a = 0; a < tr->o.accumulate; a++) {
         bool failed;
-        const struct item *it = ahead_next(data, &failed);
+        const struct item *it = prefetch_next(data, &failed);
         if (!it) return failed ? -1 : err_set("the data ended before the run");
         trainer_at(tr, a);
         if (!gradients_mine(&tr->grad, a)) {
@@ -267,12 +267,12 @@ int engine_run(struct engine *e, struct trainer *tr)
                         .end = tr->o.steps * tr->o.accumulate,
                         .accumulate = tr->o.accumulate,
                         .grad = &tr->grad };
-    struct ahead_source from = { .make = make_item, .ctx = &s };
-    for (int i = 0; i < AHEAD_ITEMS; i++) {
+    struct prefetch_source from = { .make = make_item, .ctx = &s };
+    for (int i = 0; i < PREFETCH_ITEMS; i++) {
         items_open(&s.item[i], e->mix);
         from.item[i] = &s.item[i];
     }
-    struct ahead *data = ahead_start(&from, tr->state);
+    struct prefetch *data = prefetch_start(&from, tr->state);
     int rc = data ? 0 : -1;
     e->with.t->p_drop = e->with.m->c.dropout;
     e->with.t->p_attn = e->with.m->c.attention_dropout;
@@ -281,8 +281,8 @@ int engine_run(struct engine *e, struct trainer *tr)
         if (rc == 0 && trainer_due(tr) && (rc = dist_check(tr)) == 0) rc = validate(e, tr);
         if (rc == 0) rc = trainer_tick(tr);
     }
-    ahead_stop(data);
-    for (int i = 0; i < AHEAD_ITEMS; i++) items_free(&s.item[i], e->mix);
+    prefetch_stop(data);
+    for (int i = 0; i < PREFETCH_ITEMS; i++) items_free(&s.item[i], e->mix);
     return rc;
 }
 

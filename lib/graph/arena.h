@@ -25,14 +25,14 @@ int arena_reserve(struct arena *a, size_t bytes);
 /* A piece, 256-aligned, never NULL: a piece that does not fit gets another block, and a device
  * out of memory ends the program. *number (NULL: not wanted) is the piece's. */
 void *arena_get(struct arena *a, size_t bytes, int *number);
-void arena_put(struct arena *a,
-               int number); /* frees a piece; freeing it twice is allowed */
+/* Frees a piece; freeing it twice is allowed. */
+void arena_put(struct arena *a, int number);
 int arena_count(const struct arena *a);              /* the number of the next piece */
 void arena_back_to(struct arena *a, int number);     /* frees this piece and all later ones */
 void arena_reset(struct arena *a); /* frees everything; several blocks become one */
 
-size_t arena_peak(const struct arena
-                      *a); /* bytes of blocks ever in use at once, gaps included: what to reserve */
+/* Bytes of blocks ever in use at once, gaps included: what to reserve. */
+size_t arena_peak(const struct arena *a);
 size_t arena_size(const struct arena *a);            /* bytes of the blocks */
 
 #endif

@@ -36,8 +36,8 @@ struct params {
     /* the file whose data, mapped, `value` is (params_use): nothing may be written to it; NULL:
      * `value` is memory of the back end */
     struct st_file *mapped;
-    struct kern_part
-        *part; /* [n] for the optimiser, with the zeros between tensors; NULL likewise */
+    /* [n] for the optimiser, with the zeros between tensors; NULL likewise */
+    struct kern_part *part;
 };
 
 void params_init(struct params *ps, const struct kernels *k);

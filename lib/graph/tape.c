@@ -152,14 +152,14 @@ bool tape_uses(const struct tape *t, int *first)
     return true;
 }
 
-struct tape_aside tape_aside(struct tape *t)
+struct tape_no_grad tape_no_grad_begin(struct tape *t)
 {
-    struct tape_aside a = { t->n, arena_count(t->arena), t->train, t->dropout, t->site, t->drop };
+    struct tape_no_grad a = { t->n, arena_count(t->arena), t->train, t->dropout, t->site, t->drop };
     t->train = t->dropout = false;
     return a;
 }
 
-void tape_rejoin(struct tape *t, const struct tape_aside *a)
+void tape_no_grad_end(struct tape *t, const struct tape_no_grad *a)
 {
     while (t->n > a->n) record_release(t, &t->records[--t->n]);
     arena_back_to(t->arena, a->pieces);

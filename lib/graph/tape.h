@@ -71,9 +71,9 @@ void tape_done(struct tape *t, struct var *x);
 /* Values that no gradient goes through, computed in the midst of a pass: what is made between the
  * two leaves no record, has no dropout, and gives its memory back at the second. What is to stay
  * has been allocated before the first. */
-struct tape_aside { int n, pieces; bool train, dropout; uint32_t site; struct kern_drop drop; };
-struct tape_aside tape_aside(struct tape *t);
-void tape_rejoin(struct tape *t, const struct tape_aside *a);
+struct tape_no_grad { int n, pieces; bool train, dropout; uint32_t site; struct kern_drop drop; };
+struct tape_no_grad tape_no_grad_begin(struct tape *t);
+void tape_no_grad_end(struct tape *t, const struct tape_no_grad *a);
 
 /* A stretch of the forward pass that is run again in the backward pass, in place of keeping what
  * it makes (recompute; Chen et al. 2016): run makes out[0..n_out) from in[0..n_in), 1 or 2 of
@@ -147,8 +147,8 @@ struct var *tape_gather(struct tape *t, struct var *x, const int32_t *index, int
  * each.
  *
  * What needs no gradient has no function here: KERN(t->k, OP, ...) with topk, softmax,
- * column_means, widen, ema, unit_fwd, linear_fwd ... on memory of tape_alloc. Float32 weights of
- * such a product, and the W of tape_xent_matrix, are memory of t->k->alloc: on CUDA in bf16 all
+ * column_means, to_float32, ema, unit_fwd, linear_fwd ... on memory of tape_alloc. Float32 weights
+ * of such a product, and the W of tape_xent_matrix, are memory of t->k->alloc: on CUDA in bf16 all
  * of the block that weights lie in gets a copy. A pass with other weights (MoCo's keys):
  * t->ps->value set to them, and back. */
 

@@ -118,9 +118,8 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
     const struct model *m = s->m;
     const struct model_config *c = &m->c;
     int D = c->dim, H = c->heads;
-    size_t values =
-        (size_t)D
-        * k->act_size; /* where they begin in a row of keys and values, and keys in one of qkv */
+    /* where they begin in a row of keys and values, and keys in one of qkv */
+    size_t values = (size_t)D * k->act_size;
     struct kern_attn self = { .batch = rows,
                               .heads = H,
                               .dim = D / H,

@@ -133,8 +133,8 @@ static void plan_pairs(const struct back *x, struct back_batch *b, const struct 
     uint32_t *ids = mem_zero((size_t)m->c.positions + 1, sizeof *ids);
     seq2seq_clear(&b->pairs);
     for (int i = 0; i < b->end[0]; i++) {
-        int n = b->real.len[i] - 2,
-            y = longest_translation(m, o, n + 1); /* one more: lengths are means, rounded down */
+        /* one more: lengths are means, rounded down */
+        int n = b->real.len[i] - 2, y = longest_translation(m, o, n + 1);
         seq2seq_add(&b->pairs, ids, y < x->base.s.longest ? y : x->base.s.longest, 0, ids, n, 0, 0);
     }
     free(ids);

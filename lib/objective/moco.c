@@ -122,7 +122,7 @@ static void append(struct side *x, struct tape *t, const struct var *v)
 {
     size_t at = (size_t)x->n * (size_t)v->cols, n = (size_t)v->rows * (size_t)v->cols;
     t->k->copy((char *)x->left + at * t->k->act_size, v->v, n * t->k->act_size);
-    KERN(t->k, widen, .to = x->right + at, .from = v->v, .n = n);
+    KERN(t->k, to_float32, .to = x->right + at, .from = v->v, .n = n);
     x->n += v->rows;
 }
 
@@ -359,11 +359,11 @@ static void put_keys(const struct moco *o, struct tape *t, const struct var *z, 
 {
     size_t n = (size_t)z->rows * (size_t)z->cols;
     if (o->unit) {
-        KERN(t->k, widen, .to = to, .from = z->v, .n = n);
+        KERN(t->k, to_float32, .to = to, .from = z->v, .n = n);
         return;
     }
     float *wide = tape_alloc(t, n * sizeof *wide);
-    KERN(t->k, widen, .to = wide, .from = z->v, .n = n);
+    KERN(t->k, to_float32, .to = wide, .from = z->v, .n = n);
     if (to) t->k->zero(to, n * sizeof *to);      /* then 0 m + (1 - m) x, with 1 - m = 1 / tau */
     KERN(t->k, ema, .p = to, .q = wide, .m = 1 - 1 / o->temperature, .n = n);
 }
@@ -422,7 +422,7 @@ static void similarities(const struct moco *o, const struct moco_batch *b, struc
     int n = z->rows, with = 0, found = 0;
     size_t N = (size_t)n;
     int32_t *i = mem_alloc((2 * N + 1) * sizeof *i), *j = i + N;
-    KERN(t->k, widen, .to = key_queue_queries(q), .from = z->v, .n = N * (size_t)o->dim);
+    KERN(t->k, to_float32, .to = key_queue_queries(q), .from = z->v, .n = N * (size_t)o->dim);
     for (int r = 0; r < n; r++) i[r] = q->size + q->room + r;
     for (int64_t back = 1; back <= q->filled && found < n; back++) {
         int64_t k = (q->at - back + q->size) % q->size;
@@ -456,7 +456,7 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
     struct var *z = moco_head(o, t, moco_pool(o, t, &b->d, p->h), (float)(1 / o->temperature));
     struct xent e = tape_xent_matrix(t, z, q->row, keys, target, NULL,
                                      tape_bytes(t, b->allowed, (size_t)keys), scale / (float)n);
-    KERN(t->k, hits, .to = hits, .best = e.best, .target = target, .M = n);
+    KERN(t->k, correct, .to = hits, .best = e.best, .target = target, .M = n);
     pass_losses(p, "moco", e.nll, n);
     pass_losses(p, "moco_acc", hits, n);
     similarities(o, b, p, z, target);

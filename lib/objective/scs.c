@@ -258,7 +258,7 @@ static void report(const struct scs *o, const struct scs_batch *b, struct pass *
     t->k->zero(picked, n * t->k->act_size);
     KERN(t->k, mix_fwd, .Y = picked, .E = o->p, .idx = tape_int32(t, first, n),
          .w = tape_float(t, one, n), .scale = 1, .M = b->n, .k = 1, .D = 1);
-    KERN(t->k, widen, .to = largest, .from = picked, .n = n);
+    KERN(t->k, to_float32, .to = largest, .from = picked, .n = n);
     pass_losses(p, "scs_entropy", y->entropy, b->n);
     pass_losses(p, "scs_norm", y->ratio, b->n);
     pass_losses(p, "scs_p1", largest, b->n);

@@ -13,7 +13,7 @@ void scs_expected(struct model *m, struct tape *t, struct var *h, const int32_t 
                   const uint8_t *allowed, int32_t *idx, float *p)
 {
     int V = m->c.vocab, most = LOGITS / V < 64 ? 64 : LOGITS / V;
-    struct tape_aside aside = tape_aside(t);
+    struct tape_no_grad aside = tape_no_grad_begin(t);
     struct var *x = model_output(m, t, row ? tape_gather(t, h, row, n) : h);
     if (most > n) most = n;
     act *logits = tape_alloc(t, times(most, V) * t->k->act_size);
@@ -28,7 +28,7 @@ void scs_expected(struct model *m, struct tape *t, struct var *h, const int32_t 
              .allowed = allowed, .M = rows, .V = V, .k = k);
     }
     KERN(t->k, softmax, .w = p, .val = val, .T = 1, .M = n, .k = k);
-    tape_rejoin(t, &aside);
+    tape_no_grad_end(t, &aside);
 }
 
 /* Unit rows of the words, as weights of a product: float32 [words, D]. */
@@ -41,7 +41,7 @@ static void unit_words(const struct model *m, struct tape *t, const int32_t *wor
     KERN(t->k, embed_fwd, .Y = rows, .token = word, .E = param_value(t->ps, m->tokens), .scale = 1,
          .N = words, .D = D);
     KERN(t->k, unit_fwd, .Y = rows, .len = len, .X = rows, .s = 1, .N = words, .D = D);
-    KERN(t->k, widen, .to = near, .from = rows, .n = times(words, D));
+    KERN(t->k, to_float32, .to = near, .from = rows, .n = times(words, D));
 }
 
 /* The k nearest of a home's words to its rows' tokens; val: their cosines. */
@@ -73,15 +73,15 @@ void scs_expected_by_table(const struct model *m, struct tape *t, const int32_t 
                            int k, float T, const struct scs_group *home, int homes,
                            const int32_t *word, float *near, int32_t *idx, float *p)
 {
-    struct tape_aside aside = tape_aside(t);
+    struct tape_no_grad aside = tape_no_grad_begin(t);
     float *val = tape_alloc(t, times(n, k) * sizeof *val);
     for (int i = 0; i < homes; i++) {
-        struct tape_aside one = tape_aside(t);
+        struct tape_no_grad one = tape_no_grad_begin(t);
         nearest_at_home(m, t, token, &home[i], word, k, near, val, idx);
-        tape_rejoin(t, &one);
+        tape_no_grad_end(t, &one);
     }
     KERN(t->k, softmax, .w = p, .val = val, .T = T, .M = n, .k = k);
-    tape_rejoin(t, &aside);
+    tape_no_grad_end(t, &aside);
 }
 
 /* The k best of a group's words for its rows x^ [n, D], by CSLS. */
@@ -123,21 +123,21 @@ struct scs_mixture scs_search(const struct scs_how *how, const struct model *m, 
                              .w = tape_alloc(t, of_k * sizeof(float)),
                              .entropy = tape_alloc(t, floats),
                              .ratio = tape_alloc(t, floats) };
-    struct tape_aside aside = tape_aside(t);
+    struct tape_no_grad aside = tape_no_grad_begin(t);
     act *mean = tape_alloc(t, times(n, D) * t->k->act_size);
     float *val = tape_alloc(t, of_k * sizeof *val);
     t->k->zero(mean, times(n, D) * t->k->act_size);
     KERN(t->k, mix_fwd, .Y = mean, .E = E, .idx = idx, .w = p, .scale = 1, .M = n, .k = k, .D = D);
     for (int i = 0; i < groups; i++) {
-        struct tape_aside one = tape_aside(t);
+        struct tape_no_grad one = tape_no_grad_begin(t);
         nearest(how, m, t, mean, &group[i], word, near, val, y.idx);
-        tape_rejoin(t, &one);
+        tape_no_grad_end(t, &one);
     }
     KERN(t->k, softmax, .w = y.w, .entropy = y.entropy, .val = val, .T = how->temperature, .M = n,
          .k = k);
     KERN(t->k, mix_norm, .ratio = y.ratio, .w = y.w, .E = E, .idx = y.idx, .keep = how->keep,
          .M = n, .k = k, .D = D);
-    tape_rejoin(t, &aside);
+    tape_no_grad_end(t, &aside);
     return y;
 }
 

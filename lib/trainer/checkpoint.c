@@ -514,9 +514,8 @@ int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_s
         st->best = no_best;
         int rc = load(folder, steps[i], m, st);
         if (rc == 0)
-            found = discard(dir, steps, i) < 0
-                        ? -1
-                        : 1; /* the damaged ones: the run will make them again */
+            /* the damaged ones: the run will make them again */
+            found = discard(dir, steps, i) < 0 ? -1 : 1;
         else if (rc != OTHER_RUN && i + 1 < n)
             msg_warn("%s; going back to the checkpoint before it", err_msg());
         else found = -1;

@@ -228,7 +228,7 @@ int gradients_buffers(int leaves, int ranks)
     return most;
 }
 
-size_t gradients_messages(int leaves, int ranks, bool near)
+size_t gradients_messages(int leaves, int ranks, bool on_device)
 {
     int nodes = 0;
     for (int r = 0; r < ranks; r++) {
@@ -237,6 +237,6 @@ size_t gradients_messages(int leaves, int ranks, bool near)
         tree_range(leaves, ranks, r, &from, &to);
         nodes += tree_blocks(from, to, b);
     }
-    size_t piece = sharded_piece((size_t)1 << 32, ranks, near) * sizeof(float);       /* at most */
+    size_t piece = sharded_piece((size_t)1 << 32, ranks, on_device) * sizeof(float); /* at most */
     return ranks > 1 ? RANKS_ACTIVE * piece * (size_t)nodes / (size_t)ranks : 0;
 }

@@ -48,7 +48,7 @@ int gradients_sum(struct gradients *g, int *bad);
 void gradients_free(struct gradients *g);            /* zeros are fine */
 /* Buffers like ps->grad that this takes besides, on the rank that takes most. */
 int gradients_buffers(int leaves, int ranks);
-/* Bytes of what the others send; near: from GPU to GPU. */
-size_t gradients_messages(int leaves, int ranks, bool near);
+/* Bytes of what the others send; on_device: from GPU to GPU. */
+size_t gradients_messages(int leaves, int ranks, bool on_device);
 
 #endif

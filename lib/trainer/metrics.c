@@ -14,25 +14,25 @@ enum { MOST_TOLD = 1 << 24 };            /* by one rank, between two lines of th
  * the norm whose square they are. step: of the gradient that is. */
 struct unread { char name[24]; double sum, count; bool norm; int64_t step, place; size_t n; };
 
-int readings_open(struct readings *r, const struct params *ps)
+int metrics_open(struct metrics *r, const struct params *ps)
 {
-    *r = (struct readings){ .ps = ps, .norm2 = ps->k->alloc(sizeof(float)) };
+    *r = (struct metrics){ .ps = ps, .norm2 = ps->k->alloc(sizeof(float)) };
     return r->norm2 ? 0 : -1;
 }
 
 /* Its place among the terms, in the order of first use; -1: there is no room for one more. */
-static int term_of(struct readings *r, const char *name)
+static int term_of(struct metrics *r, const char *name)
 {
     int i = 0;
     while (i < r->n && strcmp(r->term[i].name, name)) i++;
     if (i < r->n) return i;
-    if (i == READINGS_TERMS) return -1;
+    if (i == METRICS_TERMS) return -1;
     r->term[r->n++] = (struct term){ 0 };
     snprintf(r->term[i].name, sizeof r->term[i].name, "%s", name);
     return i;
 }
 
-static void add_to_term(struct readings *r, const char *name, double sum, double count)
+static void add_to_term(struct metrics *r, const char *name, double sum, double count)
 {
     int i = term_of(r, name);
     if (i < 0) return;
@@ -41,7 +41,7 @@ static void add_to_term(struct readings *r, const char *name, double sum, double
 }
 
 /* To the term, or, with ranks, to what is told to the first of them. */
-static void add(struct readings *r, const char *name, int64_t place, double sum, double count)
+static void add(struct metrics *r, const char *name, int64_t place, double sum, double count)
 {
     if (!r->ranks) {
         add_to_term(r, name, sum, count);
@@ -53,7 +53,7 @@ static void add(struct readings *r, const char *name, int64_t place, double sum,
     snprintf(t->name, sizeof t->name, "%s", name);
 }
 
-int readings_all(struct readings *r)
+int metrics_all(struct metrics *r)
 {
     if (r->ps->k->sync() < 0) return -1;
     const float *x = r->fetched;
@@ -75,12 +75,12 @@ int readings_all(struct readings *r)
 }
 
 /* Queues the fetching of u's numbers from the device's x. */
-static int later(struct readings *r, const struct unread *u, const float *x)
+static int later(struct metrics *r, const struct unread *u, const float *x)
 {
     enum { AT_ONCE = 1 << 22 }; /* numbers on the way at most, unless a step has more */
     const struct kernels *k = r->ps->k;
     if (r->n_fetched + u->n > r->fetched_cap) {
-        if (r->n_unread && readings_all(r) < 0) return -1;
+        if (r->n_unread && metrics_all(r) < 0) return -1;
         if (u->n > r->fetched_cap) {
             size_t cap = k->queues && u->n < AT_ONCE ? AT_ONCE : u->n;
             k->host_release(r->fetched);
@@ -96,14 +96,14 @@ static int later(struct readings *r, const struct unread *u, const float *x)
     return 0;
 }
 
-static struct unread unread(const struct readings *r, const char *name, size_t n)
+static struct unread unread(const struct metrics *r, const char *name, size_t n)
 {
     struct unread u = { .place = r->place, .n = n };
     snprintf(u.name, sizeof u.name, "%s", name);
     return u;
 }
 
-void readings_term(struct readings *r, const char *name, double sum, double count)
+void metrics_term(struct metrics *r, const char *name, double sum, double count)
 {
     struct unread u = unread(r, name, 0);
     u.sum = sum;
@@ -112,13 +112,13 @@ void readings_term(struct readings *r, const char *name, double sum, double coun
     r->unread[r->n_unread++] = u;
 }
 
-int readings_sum(struct readings *r, const char *name, const float *x, int n)
+int metrics_sum(struct metrics *r, const char *name, const float *x, int n)
 {
     struct unread u = unread(r, name, (size_t)n);
     return later(r, &u, x);
 }
 
-int readings_norm(struct readings *r, const char *name, int64_t step, bool there)
+int metrics_norm(struct metrics *r, const char *name, int64_t step, bool there)
 {
     const struct params *ps = r->ps;
     struct unread u = unread(r, step > 0 && ranks_rank(r->ranks) ? "" : name, 1);
@@ -130,7 +130,7 @@ int readings_norm(struct readings *r, const char *name, int64_t step, bool there
 }
 
 /* Rank 0: the least place first, of one place the lower rank. all [ranks, most], n [ranks]. */
-static void merge(struct readings *r, const struct told *all, const int64_t *n, int64_t most)
+static void merge(struct metrics *r, const struct told *all, const int64_t *n, int64_t most)
 {
     int size = ranks_size(r->ranks);
     int64_t *at = mem_zero((size_t)size, sizeof *at);
@@ -150,7 +150,7 @@ static void merge(struct readings *r, const struct told *all, const int64_t *n, 
     free(at);
 }
 
-int readings_join(struct readings *r)
+int metrics_join(struct metrics *r)
 {
     if (!r->ranks) return 0;
     size_t size = (size_t)ranks_size(r->ranks);
@@ -181,7 +181,7 @@ int readings_join(struct readings *r)
     return rc;
 }
 
-void readings_free(struct readings *r)
+void metrics_free(struct metrics *r)
 {
     if (r->norm2) r->ps->k->release(r->norm2);
     if (r->fetched) r->ps->k->host_release(r->fetched);

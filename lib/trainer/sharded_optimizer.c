@@ -8,11 +8,11 @@ enum { MOST = 1 << 20, NEAR_MOST = 16 << 20, LEAST = 1 << 16, GRAIN = KERN_NORM2
 
 /* An eighth, in parts of whole grains that are equal. Between GPUs a piece is two groups of
  * messages and some launches, however small it is. */
-size_t sharded_piece(size_t total, int size, bool near)
+size_t sharded_piece(size_t total, int size, bool on_device)
 {
     size_t least = (size_t)size * GRAIN, n = total / 8;
     if (n < LEAST) n = LEAST;
-    if (n > MOST && !near) n = MOST;
+    if (n > MOST && !on_device) n = MOST;
     if (n > NEAR_MOST) n = NEAR_MOST;
     return n < least ? least : n / least * least;
 }

@@ -42,7 +42,7 @@ int sharded_scatter(const struct sharded_optimizer *s, const float *all, float *
 /* By the ranks other than 0: their part of what rank 0 collects for a checkpoint, m, then v. */
 int sharded_give(const struct sharded_optimizer *s);
 void sharded_free(struct sharded_optimizer *s);                  /* zeros are fine */
-/* Floats of the gradient that travel together between so many ranks; near: from GPU to GPU. */
-size_t sharded_piece(size_t total, int size, bool near);
+/* Floats of the gradient that travel together between so many ranks; on_device: from GPU to GPU. */
+size_t sharded_piece(size_t total, int size, bool on_device);
 
 #endif

@@ -239,19 +239,19 @@ static int checked(struct trainer *tr, int rc)
 }
 
 void trainer_term(struct trainer *tr, const char *name, double sum, double count)
-{ readings_term(&tr->read, name, sum, count); }
+{ metrics_term(&tr->read, name, sum, count); }
 
 int trainer_sum(struct trainer *tr, const char *name, const float *x, int n)
-{ return checked(tr, readings_sum(&tr->read, name, x, n)); }
+{ return checked(tr, metrics_sum(&tr->read, name, x, n)); }
 
 int trainer_norm(struct trainer *tr, const char *name)
-{ return checked(tr, readings_norm(&tr->read, name, 0, false)); }
+{ return checked(tr, metrics_norm(&tr->read, name, 0, false)); }
 
 /* The trainer's own numbers beside the caller's. The one before is written before the copy is
  * taken: at most one is held. */
 static int save(struct trainer *tr)
 {
-    if (checked(tr, readings_all(&tr->read)) < 0) return -1;
+    if (checked(tr, metrics_all(&tr->read)) < 0) return -1;
     if (!dist_first(tr)) {
         tr->saved_step = tr->step;
         return sharded_give(&tr->sharded);
@@ -306,7 +306,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
         sharded_open(&tr->sharded, &m->ps, o->ranks, ranks_size(o->ranks),
                     o->optimizer == OPTIMIZER_LAMB);
     if ((dist_first(tr) && open_folder(tr) < 0) || dist_start(tr) < 0) return -1;
-    if (readings_open(&tr->read, &m->ps) < 0) return -1;
+    if (metrics_open(&tr->read, &m->ps) < 0) return -1;
     m->ps.k->zero(m->ps.grad, m->ps.total * sizeof(float));
     tr->read.ranks = o->ranks;
     if (gradients_open(&tr->grad, &m->ps, o->ranks, tr->sharded.ranks ? &tr->sharded : NULL,
@@ -348,7 +348,7 @@ int trainer_update(struct trainer *tr, int64_t tokens)
     trainer_at(tr, tr->o.accumulate - 1);
     tr->read.place++;                            /* behind the step's last micro-batch */
     if (tr->grad.sharded && sharded_norm2(&tr->sharded, tr->read.norm2) < 0) return -1;
-    if (checked(tr, readings_norm(&tr->read, "grad_norm", tr->step + 1, tr->grad.sharded)) < 0)
+    if (checked(tr, metrics_norm(&tr->read, "grad_norm", tr->step + 1, tr->grad.sharded)) < 0)
         return -1;
     if (optimizer_step(tr) < 0) return -1;
     params_grad_clear(ps, !tr->grad.tree);
@@ -357,7 +357,7 @@ int trainer_update(struct trainer *tr, int64_t tokens)
     tr->tokens += tokens;
     bool wanted = !ps->k->queues || log_due(tr) || trainer_due(tr)
                   || (tr->bar && clock_seconds() - tr->read.read_at >= 1);
-    return wanted ? checked(tr, readings_all(&tr->read)) : 0;
+    return wanted ? checked(tr, metrics_all(&tr->read)) : 0;
 }
 
 bool trainer_due(const struct trainer *tr)
@@ -408,7 +408,7 @@ static void tell_diverged(const struct trainer *tr, const struct term *t)
 
 static int report(struct trainer *tr, double speed)
 {
-    if (readings_join(&tr->read) < 0) return -1;
+    if (metrics_join(&tr->read) < 0) return -1;
     log_begin(tr->log, "train", tr->step);
     for (int i = 0; i < tr->read.n; i++) {
         struct term *t = &tr->read.term[i];
@@ -437,8 +437,8 @@ int trainer_tick(struct trainer *tr)
                || (tr->o.ranks ? tr->late : dist_late(tr));
     due &= tr->step % tr->o.period == 0;
     if (due && !last && tr->saved_step != tr->step) return save(tr);
-    return !tr->saver ? 0 : saver_done(
-        tr->saver, false); /* a full disk ends the run when it is met, not at the next checkpoint */
+    /* a full disk ends the run when it is met, not at the next checkpoint */
+    return tr->saver ? saver_done(tr->saver, false) : 0;
 }
 
 int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr), void *what,
@@ -472,7 +472,7 @@ void trainer_free(struct trainer *tr)
     saver_free(tr->saver);
     progress_end(tr->bar);
     if (tr->log) log_close(tr->log);
-    readings_free(&tr->read);
+    metrics_free(&tr->read);
     gradients_free(&tr->grad);
     sharded_free(&tr->sharded);
     for (int i = 0; i < 2; i++) free(tr->moment[i]);

@@ -48,7 +48,7 @@ struct trainer {
     struct saver *saver;
     struct log *log;             /* open; validation events go there too */
     struct progress *bar; char shown[200];       /* the text after the progress bar */
-    struct readings read;        /* what the next log line averages */
+    struct metrics read;        /* what the next log line averages */
     double started, saved_at, logged_at;
     int64_t saved_step, tokens, tokens_logged;
     bool stopped, ended;

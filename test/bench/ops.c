@@ -263,8 +263,8 @@ static void objectives(int D, int V, int N)
               .P = P, .D = D));
     TIME("moving average", 0, 12 * (double)VD, 1,
          KERN(k, ema, .p = E, .q = dE, .m = 0.999, .n = VD));
-    TIME("widen", 0, (act + 4.0 * D) * M, 1,
-         KERN(k, widen, .to = E, .from = X, .n = (size_t)M * (size_t)D));
+    TIME("to_float32", 0, (act + 4.0 * D) * M, 1,
+         KERN(k, to_float32, .to = E, .from = X, .n = (size_t)M * (size_t)D));
     printf("\n");
     void *made[] = { X, Y, dX, S, E, dE, len, w, val, mean, loss, idx, other };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) k->release(made[i]);

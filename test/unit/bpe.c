@@ -305,8 +305,8 @@ static void a_limited_vocabulary_takes_pieces_apart_until_they_are_in_it(void **
     assert_int_equal(bpe_word(b, s, "abcde", 5, NULL, &p), 1);
     assert_int_equal(bpe_limit(b, "v", 2), 0);
     assert_int_equal(bpe_word(b, s, "abc", 3, NULL, &p), 1);
-    assert_int_equal(bpe_word(b, s, "abcde", 5, NULL, &p),
-                     4); /* ab c d e: abcde, abcd@@ and cd@@ are not in it */
+    /* ab c d e: abcde, abcd@@ and cd@@ are not in it */
+    assert_int_equal(bpe_word(b, s, "abcde", 5, NULL, &p), 4);
     assert_int_equal(p[0].to, 2);
     assert_int_equal(p[1].to, 3);
     bpe_scratch_free(s);

@@ -20,8 +20,8 @@ static const struct kernels *k;
 static uint8_t *allowed;                             /* what a decoder may say, host */
 
 static const char *device = "cpu";              /* or the program's argument */
-static bool
-    queueing; /* the search takes it for a device that is asked for several steps at a time */
+/* the search takes it for a device that is asked for several steps at a time */
+static bool queueing;
 static const struct kernels *open_device(void)
 {
     static struct kernels table;
@@ -132,8 +132,8 @@ static void a_beam_that_holds_everything_finds_the_best_of_all_sequences(void **
             struct hyps h;
             uint32_t y[8];
             enumerate(s, y, 0, 4, penalty, &b);
-            options(&o, 32, 4,
-                    penalty); /* at most 8 prefixes with 3 continuations each, then 16 ends */
+            /* at most 8 prefixes with 3 continuations each, then 16 ends */
+            options(&o, 32, 4, penalty);
             o.seen = two_words;
             o.n_best = 5;
             translate(&s, 1, &o, &h);

@@ -351,8 +351,8 @@ static void a_folder_under_way_is_empty_and_then_whole(void **state)
     snprintf(left, sizeof left, "g/.out.%ld.tmp", (long)getpid());
     snprintf(path, sizeof path, "%s/half", left);
     assert_int_equal(dir_make(left), 0);
-    assert_int_equal(file_write(path, "half", 4),
-                     0); /* a killed process of the same number left it */
+    /* a killed process of the same number left it */
+    assert_int_equal(file_write(path, "half", 4), 0);
     char *tmp = folder_begin("g/out/");
     assert_string_equal(tmp, left);
     assert_int_equal(entries(tmp), 0);

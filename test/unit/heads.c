@@ -203,8 +203,8 @@ static void weights_below_a_head_are_those_of_the_model_without(void **state)
     k->download(x, bare.ps.value, bare.ps.total * 4);
     k->download(y, headed.ps.value, headed.ps.total * 4);
     assert_memory_equal(x, y, bare.ps.total * 4);
-    assert_int_equal(model_new(&again, &c, k, 10, false),
-                     0); /* other weights, then those of the folder */
+    /* other weights, then those of the folder */
+    assert_int_equal(model_new(&again, &c, k, 10, false), 0);
     assert_int_equal(model_init_from(&again, v, "bare", &taken, &fresh), 0);
     k->download(y, again.ps.value, again.ps.total * 4);
     assert_memory_equal(x, y, bare.ps.total * 4);

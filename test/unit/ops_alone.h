@@ -116,7 +116,7 @@ static void hits_are_rows_whose_best_is_their_target(void **state)
     void *b = device(sizeof best), *t = device(sizeof target), *to = device(sizeof got);
     k->upload(b, best, sizeof best);
     k->upload(t, target, sizeof target);
-    KERN(k, hits, .to = to, .best = b, .target = t, .M = 5);
+    KERN(k, correct, .to = to, .best = b, .target = t, .M = 5);
     k->download(got, to, sizeof got);
     for (int i = 0; i < 5; i++) assert_true(got[i] == (best[i] == target[i]));
     release(b); release(t); release(to);
@@ -207,7 +207,7 @@ static void widened_acts_are_the_acts(void **state)
     void *dx = device(bytes_of(ACT, N)), *df = device(N * 4);
     put(ACT, dx, x, N);
     get(ACT, x, dx, N);
-    KERN(k, widen, .to = df, .from = dx, .n = N);
+    KERN(k, to_float32, .to = df, .from = dx, .n = N);
     k->download(got, df, N * 4);
     assert_memory_equal(got, x, N * 4);
     free(x); free(got);

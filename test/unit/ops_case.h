@@ -329,8 +329,8 @@ static bool gradients_hold(struct test *t, int flipped)
             const double h = 1e-5;
             double along = 0, size = 0;
             for (size_t j = 0; j < a->n; j++) {
-                u[j] = d == 0 ? (g[j] < 0 ? -1 : 1)
-                              : uniform(t); /* the first: no cancellation in the sum */
+                /* the first: no cancellation in the sum */
+                u[j] = d == 0 ? (g[j] < 0 ? -1 : 1) : uniform(t);
                 along += u[j] * g[j];
                 size += u[j] * u[j];
             }

@@ -59,8 +59,7 @@ enum { END = 2, WORDS = 200, FIELDS = 16 };
 
 struct field { const char *name; void *host, *dev, *got; size_t bytes; };
 struct state {
-    struct kern_beam b,
-        host; /* b: what the device is given; host: the same in memory of the host */
+    struct kern_beam b, host; /* what the device is given; the same in memory of the host */
     struct field field[FIELDS];
     int n_fields, rows, steps;                      /* steps: of the longest sentence */
     size_t table, cache;                            /* rows of each */
