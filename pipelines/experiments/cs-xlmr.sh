@@ -25,6 +25,7 @@ setting CS_ALL "xnli pawsx"
 setting CS_TO_EN "ar bg de el fr hi id ja ko ru"
 part given
 part start
+start_is START xlm-roberta
 start_from START
 layers=$(sed -n 's/.*"num_hidden_layers": *\([0-9]*\).*/\1/p' "$START/config.json")
 [[ $layers =~ ^[1-9][0-9]*$ ]] || refuse "START=$START" "does not say how many layers it has"

@@ -15,6 +15,7 @@ setting PPA_SYSTEMS "full tlm moco replaced"
 setting PPA_QA_LANGS "ar de es hi zh"
 part given
 part start
+start_is START bert
 start_from START
 # --- pairs: the corpora of Table 1, in the order in which OPUS has them ---------------------------
 corpora_of() {

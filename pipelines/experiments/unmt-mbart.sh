@@ -10,6 +10,7 @@ case $B in de|ro|fr) ;; *) refuse "B=$B" "there are de, fr and ro";; esac
 part $CORPUS
 part given
 part start
+start_is START mbart
 start_from START
 part score
 reads= trains=

@@ -2,6 +2,13 @@
 # it stages read; $start_width; $start_codes, where tokenize and bpe-apply cut its text;
 # $start_layout, where another than its own fits better. It is a model or a run of ours, or a folder
 # of transformers, which is imported.
+# start_is WHAT TYPE: refuses one of another architecture.
+start_is() {
+    local t
+    t=$(sed -n 's/.*"model_type": *"\([^"]*\)".*/\1/p' "${!1}/config.json" 2>/dev/null)  || t=
+    [ "$t" = $2 ] || refuse "$1" "${!1} is no model of transformers of the type $2, from which" \
+        "$EXPERIMENT goes on${t:+, but of $t}"
+}
 start_codes= start_layout=
 start_from() {
     local f langs l info said

@@ -44,6 +44,7 @@ examined() {
 if [ -n "$START" ]; then        # mBERT's row
     part given
     part start
+    start_is START bert
     start_from START
     for s in $SEEDS; do
         stage s$s.mbert.encoder  s$s/mbert/encoder/ : $start_reads : \

@@ -12,6 +12,8 @@ plan() { EXPERIMENTS=$P/experiments TOP=$TOP BIN=$BIN SCALE=${2-paper} SEEDS=1 D
 mkdir mbert
 printf '{\n "model_type": "bert",\n "num_hidden_layers": 12\n}\n' > mbert/config.json
 
+mkdir xlmr
+printf '{\n "model_type": "xlm-roberta",\n "num_hidden_layers": 12\n}\n' > xlmr/config.json
 for x in unmt-deen analysis-deen xlu mono cs-deen derived; do plan $x > $x.plan; done
 START=$PWD/mbert plan ppa-deen > ppa-deen.plan
 
@@ -65,6 +67,14 @@ START=$PWD/mbert fails 2 'BASE and LARGE, .* are cs-xlmr' plan cs-deen
 fails 2 'BASE and LARGE go on from XLM-R: say START=' plan cs-xlmr
 fails 2 'SCALE=mini: XLM-R and CC-100 are SCALE=paper' plan cs-xlmr mini
 fails 2 'PPA goes on from mBERT: say START=' plan ppa-mbert
+START=$PWD/mbert fails 2 'no model .* of the type xlm-roberta, from which cs-xlmr .*, but of bert' \
+    plan cs-xlmr
+START=$PWD/none fails 2 'none is no model of transformers of the type mbart, from which' \
+    plan unmt-mbart
+fails 2 'this goes on from mBART: say START=' plan unmt-mbart
+# languages without texts
+B=xx fails 2 'newscrawl/xx.2007: no such text in pipelines/sources.tsv' plan unmt-deen
+CS_LANGS="en xx" START=$PWD/xlmr fails 2 'language xx: Table 6 has none' plan cs-xlmr
 fails 2 'SCALE=smoke: mBERT and its pairs are SCALE=paper' plan ppa-mbert smoke
 
 # PRECISION is heard by every training of every recipe
