@@ -16,6 +16,7 @@ while read -r experiment more; do
     case $experiment in
         ppa-*) more="START=$PWD/start-mbert";;
         cs-xlmr) more="START=$PWD/start-xlmr";;
+        unmt-mbart) more="START=$PWD/start-mbart";;
     esac
     env ${more:+"$more"} "$P/plan" $experiment > plans/$experiment 2> said ||
         { cat said; fail "$experiment"; }
