@@ -36,7 +36,7 @@ list() {
         DERIVED_PRETRAIN="--tokens 500 --steps 20 --valid-every 10 --save-every 0"
     # zero-shot tasks: XLM, GC, TLM
     experiment xlu 20 3 xlu '^s[0-9]+[.]' TEXT=wiki WIKI_LINES=100000 TASKS="pos ner nli" \
-        XLU_SYSTEMS="xlm gc tlm" small WIKI_LINES=300 TASKS=pos TASK_MOST=40 TEST_MOST=20 \
+        XLU_SYSTEMS="xlm gc tlm" small WIKI_LINES=800 TASKS=pos TASK_MOST=40 TEST_MOST=20 \
         XLU_SYSTEMS="xlm tlm" "${toy[@]}"
 }
 # each FUNCTION: of every experiment, with $name $minutes $jobs $recipe $wanted ${given[@]}
