@@ -65,6 +65,18 @@ got=$(PATH=$PWD/usr/bin:$PATH bash -c '. usr/share/bash-completion/completions/i
     COMP_WORDS=(isoglot-shard c); COMP_CWORD=1; _isoglot isoglot-shard; echo "${COMPREPLY[*]}"')
 is "$got" "info import
 cat check"
+# fish, where it is: a list without files beside it, files where nothing is listed
+if command -v fish > /dev/null; then
+    : > a.file
+    got=$(PATH=$PWD/usr/bin:$PATH fish --no-config -c '
+        source usr/share/fish/vendor_completions.d/isoglot.fish
+        complete -C"isoglot cooc-count --weights "
+        complete -C"isoglot-cooc-count -v a.f"')
+    is "$got" "flat
+glove
+mlm-gc
+a.file" "fish"
+fi
 # a letter's choices
 got=$(PATH=$PWD/usr/bin:$PATH bash -c '. usr/share/bash-completion/completions/isoglot
     COMP_WORDS=(isoglot score -m s); COMP_CWORD=3; _isoglot isoglot; echo "${COMPREPLY[*]}"')
