@@ -26,7 +26,9 @@ static int open_tokeniser(const char *path, const char *lang)
     else if (n > 4 && !strcmp(path + n - 4, ".txt")) how.kind = SUBWORD_WORDPIECE;
     else {
         how = (struct offsets_how){ SUBWORD_BPE, true, true };
-        return (raw = raw_open(path, lang)) ? 0 : -1;
+        raw = raw_open(path, lang, false);
+        work = raw ? raw_work_new(raw) : NULL;
+        return raw ? 0 : -1;
     }
     subword = subword_open(path, true);
     if (!subword) return -1;
@@ -35,7 +37,7 @@ static int open_tokeniser(const char *path, const char *lang)
 }
 
 static int cut(const char *line, size_t n, struct tbuf *out)
-{ return raw ? raw_encode(raw, line, n, out) : subword_line(subword, work, line, n, out); }
+{ return raw ? raw_encode(raw, work, line, n, out) : subword_line(subword, work, line, n, out); }
 
 int main(int argc, char **argv)
 {

@@ -36,9 +36,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (corpus_read_refs(&c, paths, 2, 1) == 0 && c.ref[0].n) {
         /* The second reference is the first one's lines, the other way round. */
         for (size_t i = 0; i < c.ref[1].n; i++) c.ref[1].v[i] = c.ref[0].v[c.ref[0].n - 1 - i];
-        struct metric m = { .bleu = { (enum score_tok)(how % 5),
-                                      how & 8,
-                                      { (enum bleu_smooth)(how >> 4 & 3), 0.5, how & 64 } },
+        struct metric m = { .bleu = { .tokenizer = (enum score_tok)(how % 5),
+                                      .lowercase = how & 8,
+                                      .score = { (enum bleu_smooth)(how >> 4 & 3), 0.5,
+                                                 how & 64 } },
                             .chrf = { 1 + how % 7, how % 3, 2, how & 8, how & 16, how & 32 },
                             .ter = { how & 1, how & 2, how & 4, how & 8 } };
         /* TER's shifts of long lines take most of a second */
