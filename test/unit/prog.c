@@ -400,6 +400,10 @@ static void what_was_asked_for_is_told_from_what_is_recorded(void **state)
     good("--config conf --deep");
     assert_true(prog_asked(limit_rows, asked));
     assert_string_equal(asked, "deep");
+    configuration("# options of this run:\nmemory = 3M\n");     /* a person's own comment */
+    good("--config conf");
+    assert_true(prog_asked(limit_rows, asked));
+    assert_string_equal(asked, "memory");
     char *second_line = strchr(text, '\n')
                         + 1; /* as written before there was a first line that says so */
     assert_int_equal(file_write("run.config", second_line, strlen(second_line)), 0);
