@@ -1,5 +1,6 @@
 # look-at-pairs.awk -v A= -v B= -v F= -v G=, after script.awk: what is wrong with pairs of languages
-# A and B from files F and G; rows of both texts and of both in small letters.
+# A and B from files F and G; rows of both texts and of both in small letters. ALONE=1: one text,
+# given twice, of which at least LEAST lines must be there.
 function percent(x, all) { return sprintf("%.0f%%", 100 * x / all) }
 # the language that LINE's words speak for, "" where none is ahead
 function language(line,    n, i, k, l, w, list, points, best, next_best) {
@@ -50,15 +51,19 @@ FNR == 1 {
 END {
     if (n && !full_a) { print "bad\t" F ": all of its lines are empty"; exit }
     if (n && !full_b) { print "bad\t" G ": all of its lines are empty"; exit }
+    if (ALONE && both < LEAST) {
+        print "bad\t" F ": " both " lines with text; at least " LEAST " are needed"
+        exit
+    }
     if (!both) { print "bad\t" F " and " G ": where one has text, the other has none"; exit }
-    if (same > .9 * both) { print "bad\t" F " and " G " have the same text"; exit }
+    if (!ALONE && same > .9 * both) { print "bad\t" F " and " G " have the same text"; exit }
     if (writes[A] != writes[B] && out_a > .5 * both && out_b > .5 * both && as_b > .5 * both &&
         as_a > .5 * both) {
         print "bad\t" F " has " writes[B] " letters and " G " " writes[A] ": are they swapped? " \
             "Then say " B "-" A "=" F "," G
         exit
     }
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < 2 - ALONE; i++) {
         out = i ? out_b : out_a
         if (out > .5 * both) {
             print "bad\t" (i ? G : F) ": " percent(out, both) " of its lines are not in " \
@@ -74,10 +79,11 @@ END {
         if (p != "" && speaks["a", p] >= .1 * said["a"])
             print "note\tabout " percent(speaks["a", p], said["a"]) " of " F " reads like " p \
                 ", not " A "; it is not left out"
-        if (q != "" && speaks["b", q] >= .1 * said["b"])
+        if (!ALONE && q != "" && speaks["b", q] >= .1 * said["b"])
             print "note\tabout " percent(speaks["b", q], said["b"]) " of " G " reads like " q \
                 ", not " B "; it is not left out"
     }
+    if (ALONE) exit
     spread = (both * sxx - sx * sx) * (both * syy - sy * sy)
     r = spread > 0 ? (both * sxy - sx * sy) / sqrt(spread) : 1
     if (both >= 200 && r < .3)

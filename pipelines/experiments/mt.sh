@@ -25,7 +25,8 @@ for item in "${items[@]}"; do
     [ -z "${mono[$key]+x}" ] ||
         refuse MONO "language $key is named twice; a glob or a folder takes many files"
     all_files MONO "$item"
-    looked_at MONO "$key" "${files[@]}"
+    was=$bad; looked_at MONO "$key" "${files[@]}"
+    [ "$bad" != "$was" ] || language_seen MONO "$key" 1 "${files[@]}"
     for f in "${files[@]}"; do
         mono[$key]+=" $(listed "$f")" read_mono[$key]+=" $(quoted "$f")"
     done
@@ -44,6 +45,7 @@ both) directions="$A-$B $B-$A";;
 *) refuse "DIRECTIONS=$DIRECTIONS" "both, $A-$B or $B-$A";;
 esac
 ! declare -F sized > /dev/null || sized "$n"
+decoding
 
 # --- pairs to learn from, to stop by, to measure with ---------------------------------------------
 split_stages

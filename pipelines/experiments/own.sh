@@ -20,7 +20,8 @@ for item in "${items[@]}"; do
         "language $key is named twice; a glob or a folder takes many files"
     named+=" $key"
     all_files TEXT "$item"
-    looked_at TEXT "$key" "${files[@]}"
+    was=$bad; looked_at TEXT "$key" "${files[@]}"
+    [ "$bad" != "$was" ] || language_seen TEXT "$key" 100 "${files[@]}"
     texts[$key]= read_texts[$key]= size=0
     for f in "${files[@]}"; do
         size=$((size + $(size_of "$f")))
@@ -51,9 +52,7 @@ for item in "${items[@]}"; do
     was=$bad; two_files PARALLEL "$item"
     looked_at PARALLEL "${key%-*}" "$f"; looked_at PARALLEL "${key#*-}" "$g"
     [ "$bad" = "$was" ] || continue
-    n=$(lines "$f") m=$(lines "$g")
-    [ "$n" = "$m" ] ||
-        bad+="make: PARALLEL: $f has $n lines and $g $m: they are not aligned"$'\n'
+    pairs_seen PARALLEL "${key%-*}" "${key#*-}" "$f" "$g"
     absolute "$f"; parallel[$key.${key%-*}]=$file
     absolute "$g"; parallel[$key.${key#*-}]=$file
 done
@@ -65,6 +64,9 @@ for item in "${items[@]}"; do
     n=$("$own/plain" "$value" | awk 'NF == 1 && !n { n = NR } END { print n }')
     [ -z "$n" ] || bad+="make: GOLD: $value: line $n has only one word; a dictionary has source and\
  target"$'\n'
+    "$own/plain" "$value" | awk 'NF > 4 { n++ } END { exit n > NR / 2 }' ||
+        bad+="make: GOLD: $value: most lines have more than four words; a dictionary has a word and\
+ its translation on a line"$'\n'
     absolute "$value"; gold[$key]=$file
 done
 none_bad

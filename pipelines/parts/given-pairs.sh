@@ -3,7 +3,7 @@ given_pair=
 # pairs_given WHAT VALUE: $A and $B, languages; $given_files and $given_read, files in turn of A
 # and B, as words of a list and of a command; $given_lines, how many pairs.
 pairs_given() {
-    local item f g was row
+    local item f g was
     given_files= given_read= given_lines=0
     items "$1" "$2"
     for item in "${items[@]}"; do
@@ -24,13 +24,8 @@ pairs_given() {
         was=$bad
         looked_at "$1" $A "$f"; looked_at "$1" $B "$g"
         [ "$bad" = "$was" ] || continue
-        while IFS=$'\t' read -r row said; do
-            case $row in
-            lines) given_lines=$((given_lines + said));;
-            bad) bad+="make: $1: $said"$'\n';;
-            note) note "$1: $said";;
-            esac
-        done < <("$own/look-at-pairs" $A $B "$f" "$g")
+        pairs_seen "$1" $A $B "$f" "$g"
+        given_lines=$((given_lines + seen_lines))
         for file in "$f" "$g"; do
             absolute "$file"
             given_files+=" $(listed "$file")" given_read+=" $(quoted "$file")"

@@ -19,6 +19,28 @@ looked_at() {
     said=$(LANGUAGE_OF_TEXT=$l "$own/look-at-text" "$@") || bad+=$(sed "s/^/make: $what: /" \
         <<< "$said")$'\n'
 }
+# language_seen WHAT LANG LEAST FILE...: text of fewer lines or in another script is bad; what else it
+# reads like is noted. Not of files that looked_at has found bad.
+language_seen() {
+    local what=$1 row said; shift
+    while IFS=$'\t' read -r row said; do
+        case $row in
+        bad) bad+="make: $what: $said"$'\n';;
+        note) note "$what: $said";;
+        esac
+    done < <("$own/look-at-language" "$@")
+}
+# pairs_seen WHAT A B F G: the same of pairs of files; $seen_lines, how many lines they have
+pairs_seen() {
+    local row said; seen_lines=0
+    while IFS=$'\t' read -r row said; do
+        case $row in
+        lines) seen_lines=$said;;
+        bad) bad+="make: $1: $said"$'\n';;
+        note) note "$1: $said";;
+        esac
+    done < <("$own/look-at-pairs" "${@:2}")
+}
 none_bad() { [ -z "$bad" ] || { printf %s "$bad" >&2; exit 2; }; }
 # all_files WHAT ITEM: $files, what the file, glob or folder $value has
 all_files() {

@@ -6,6 +6,7 @@ directions="$A-$B $B-$A"
 # multi-bleu counts tokens, which XLM's preparation makes otherwise
 moses=tokenize
 [[ " $TOKENIZE " != *" --xlm "* ]] || moses="tokenize --xlm"
+decoding
 # scored FOLDER SEED TITLE DIRECTION: BLEU of FOLDER/DIRECTION cased, lower-cased, and as
 # multi-bleu.perl counts over Moses' tokens
 scored() {

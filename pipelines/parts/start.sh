@@ -13,7 +13,10 @@ start_codes= start_layout=
 start_from() {
     local f langs l info said
     absolute "${!1}"; f=$file
+    [ ! -f "$f" ] || refuse "$1" "${!1}: a file; give the folder of a model"
     [ -d "$f" ] || refuse "$1" "${!1}: there is no such folder"
+    [ -z "$(find "$f" -maxdepth 1 -type f -size -2 -exec grep -l '^version https://git-lfs' {} +)" ] ||
+        refuse "$1" "${!1}: has pointers of Git LFS in place of its files; run git lfs pull there"
     if [ -e "$f/weights.safetensors" ] || [ -d "$f/best" ] || [ -d "$f/last" ]; then
         info=$("$BIN/ckpt" info "$f" 2>&1) || refuse "$1" "${info#*: }"
         ! grep -q '"encoder_langs": false' <<< "$info" || start_layout=bert

@@ -74,6 +74,14 @@ note() { REMARKS+="#remark"$'\t'"$*"$'\n'; }
 # use WHAT "COMMAND": how to use what was made, said at the end and on the page; @RUN@ is the run
 # folder, @BIN@ where the programs are
 use() { USES+="#use"$'\t'"$1"$'\t'"${2//$'\n'*( )/ }"$'\n'; }
+# decoding: DECODE, which is due behind all training, is looked at before it
+decoding() {
+    [ -x "$BIN/translate" ] || return 0
+    local said
+    # a model that is none: options are looked at before it
+    said=$("$BIN/translate" --model /dev/null --src a --tgt b $DECODE 2>&1 < /dev/null) ||
+        [ $? != 2 ] || refuse DECODE "${said#translate: }"
+}
 # layered NAME X.svg [X.tsv] : INPUT... : "PLOT": a picture with panels, X.narrow.svg for phones,
 # and its numbers
 layered() {

@@ -1,5 +1,5 @@
-# own: a first model of one's own text within a quarter of an hour on 2 cores (captions, 29,000
-# lines a language); more steps make a better one.
+# own: a first model of one's own text: three CPU minutes for three languages of 29,000 captions;
+# more steps make a better one.
 setting PRECISION auto
 setting SYSTEMS mlm-gc
 # sized MEGABYTES: what follows the size of the smallest language's text. What little text teaches
@@ -10,7 +10,7 @@ sized() {
     while read -r most merges types dim again layers width heads tokens steps; do
         [ "$1" -gt "$most" ] || break
     done <<'END'
-20        8000  20000  50 yes 3 192 4 2000  1500
+20        8000  20000  50 yes 3 192 4 2000   600
 200      16000  50000 200 no  4 256 4 2500  4000
 2000     32000 100000 300 no  6 512 8 4000 20000
 99999999 60000 200000 300 no  6 512 8 8000 60000
@@ -25,7 +25,7 @@ END
     setting MODEL "--no-encoder-langs --layers $layers --dim $width --heads $heads
         --ffn $((4 * width)) --dropout 0.1"
     setting PRETRAIN_STEPS $steps
-    setting PRETRAIN "--tokens $tokens --lr 1e-3 --warmup 200 --schedule linear
+    setting PRETRAIN "--tokens $tokens --lr 1e-3 --warmup $((steps < 1200 ? steps / 6 : 200)) --schedule linear
         --precision $PRECISION --valid-every $((steps / 6)) --valid-sentences 300
         --save-every $((steps / 6)) --keep 1 --steps $PRETRAIN_STEPS"
     preset mini

@@ -57,6 +57,11 @@ refused mt 'MONO: text is translated back by the other direction' PARALLEL=de-en
 refused mt 'DIRECTIONS=fr-en: both, de-en or en-de' PARALLEL=de-en=de,en DIRECTIONS=fr-en
 refused mt 'START: nowhere: there is no such folder' PARALLEL=de-en=de,en START=nowhere
 mkdir other none; echo '{"model_type": "gpt2"}' > other/config.json
+refused mt 'START: en: a file; give the folder' PARALLEL=de-en=de,en START=en
+refused mt "DECODE: --beam: 'x' is not a whole number" PARALLEL=de-en=de,en 'DECODE=--beam x'
+mkdir pointers; echo '{"model_type": "bert"}' > pointers/config.json
+printf 'version https://git-lfs.github.com/spec/v1\nsize 9\n' > pointers/model.safetensors
+refused align 'MODEL: pointers: has pointers of Git LFS' PARALLEL=de-en=de,en MODEL=pointers
 refused align 'MODEL: not given; say for example MODEL=' PARALLEL=de-en=de,en
 refused align 'PARALLEL: not given' MODEL=other
 refused align 'MODEL: other: "model_type": "gpt2" is not supported; bert, roberta' \

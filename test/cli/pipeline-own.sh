@@ -61,6 +61,23 @@ refused 'PARALLEL: de-en: say en-de' TEXT="en=en.txt de=de.gz" PARALLEL=de-en=te
 printf 'a b\n\nword\n' > gold; refused 'GOLD: gold: line 3 has only one word' \
     TEXT="en=en.txt de=de.gz" GOLD=en-de=gold
 refused 'GOLD: one/2: line 1 is not UTF-8' TEXT="en=en.txt de=de.gz" GOLD=en-de=one/2
+refused 'GOLD: de.gz: most lines have more than four words' TEXT="en=en.txt de=de.gz" \
+    GOLD=en-de=de.gz
+# too little, in another script, on one line, of another program; models that there are not
+sed 's/.*//' en.txt > blank; tr '\n' ' ' < en.txt > line; head -c 9000 "$BIN/bleu" > program
+sed 's/[a-z]/и/g' en.txt > cyrillic
+refused 'TEXT: .*/blank: all of its lines are empty' TEXT="en=blank de=de.gz"
+refused 'TEXT: .*/nine: 9 lines with text; at least 100' TEXT="en=nine de=de.gz"
+refused 'TEXT: .*/line: 1 lines with text' TEXT="en=line de=de.gz"
+refused 'TEXT: .*/program: is not text' TEXT="en=program de=de.gz"
+refused 'TEXT: .*/cyrillic: 100% of its lines are not in Latin letters' TEXT="en=cyrillic de=de.gz"
+refused 'PARALLEL: nine and nine have the same text' TEXT="en=en.txt de=de.gz" \
+    PARALLEL=en-de=nine,nine
+refused 'SYSTEMS=mlm gcmlm: there is no gcmlm' TEXT="en=en.txt de=de.gz" SYSTEMS="mlm gcmlm"
+# text that reads like another language is noted
+seq -f 'Die Katze und der Hund mit der Zahl %.0f in dem Haus' 300 > german
+TEXT="en=german de=de.gz" BIN=$BIN "$TOP/pipelines/conduct" plan own 2> why > plan
+is "$(cat why)" "make: note: TEXT: about 100% of $PWD/german reads like de, not en; it is not left out"
 gzip -c nine > nine.z; zstd -q nine -o nine.y; ln -s nine.y link; ln -s nine.z link.zst
 for f in nine.z nine.y link link.zst; do    # whatever they are called, and behind links
     refused "PARALLEL: $f has 9 lines and ten 10" TEXT="en=en.txt de=de.gz" PARALLEL=en-de=$f,ten
@@ -75,6 +92,7 @@ names=(-delete -exec -rf -- -n '$(touch x)' "it's" 'a;b' 'a&b|c' $'new\nline' 'a
     '"' 'x\y')
 for n in "${names[@]}"; do cp ../en.txt "./$n"; cp ../en.txt "my texts/$n"; done
 gzip -dc ../de.gz > 'de=1/t 1'
+sed 's/with the/mit der/' ../en.txt > ./--
 find . -type f -exec sha256sum {} + | sort > ../was
 for t in -delete '-*' . 'my texts/*'; do
     TEXT=" en=$t
