@@ -18,6 +18,7 @@
 #include "common/safetensors.h"
 #include "kernels/options.h"
 #include "lib/hf/hf.h"
+#include "lib/model/config.h"
 #include "lib/raw/raw.h"
 #include "lib/subword/settings.h"
 #include "lib/trainer/checkpoint.h"
@@ -241,6 +242,10 @@ int main(int argc, char **argv)
         return prog_usage("unknown command %s; choose info, check, average, import or export",
                           args.v[0]);
     if ((status = check_options(args.v[0]))) return status;
+    for (int k = 0; k < o.langs.n; k++)
+        if (strlen(o.langs.v[k]) > 31 || strspn(o.langs.v[k], MODEL_CODE) != strlen(o.langs.v[k]))
+            return prog_usage("--lang-code: '%s' is no language's code: letters, digits, - and _",
+                              o.langs.v[k]);
     if (o.embeddings && (o.langs.n || o.head))
         return prog_usage("--embeddings-only reads no languages and no head: leave out --%s",
                           o.langs.n ? "lang-code" : "head");

@@ -451,6 +451,8 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (reading.replace) text_replace_all();
+    if (args.n && o.of.n)
+        return prog_usage("--of takes one word; give it again for \"%s\"", args.v[0]);
     if (args.n || !o.src.n || o.src.n != o.tgt.n)
         return prog_usage("--src FILE and --tgt FILE are needed, as often as each other, and no "
                           "other argument");

@@ -83,19 +83,29 @@ def log(path):
     return found
 
 
-if __name__ == "__main__":
-    kind = open(sys.argv[1], "rb").read(8)
+def main(path):
+    kind = open(path, "rb").read(8)
     if kind == b"ISGCOOC\n":
-        words, unit, planes = cooc(sys.argv[1])
+        words, unit, planes = cooc(path)
         for lang, pairs in planes.items():
             for i, j, n in zip(*pairs):
                 print(lang or "-", words[i], words[j], n, sep="\t")
     elif kind == b"ISGSHRD\n":
-        ids, offsets = shard(sys.argv[1])
+        ids, offsets = shard(path)
         for i, j in zip(offsets, offsets[1:]):
             print(*ids[i:j])
     else:
-        for (event, step), fields in log(sys.argv[1]).items():
+        found = log(path)
+        if not found:
+            raise ValueError("neither counts nor a shard nor a log")
+        for (event, step), fields in found.items():
             for name, x in fields.items():
                 if name not in ("step", "time") and type(x) in (int, float):
                     print(event, step, name, "%.9g" % x, sep="\t")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1])
+    except (OSError, ValueError, AssertionError, IndexError, struct.error) as e:
+        sys.exit(f"read.py: {sys.argv[1]}: cannot be read, is it whole? ({e})")

@@ -7,6 +7,8 @@
 #include "kernels/kernels.h"
 
 enum { MODEL_LANGS = 128, MODEL_HEADS = 4, MODEL_LABELS = 64, MODEL_NAME = 32 };
+/* The characters of a language's code or a head's name. */
+#define MODEL_CODE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 /* What a head says: one label for each text or pair, one for each word, or where in a context an
  * answer begins and ends. NONE: its configuration does not say. */

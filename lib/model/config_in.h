@@ -5,9 +5,6 @@
 #include "common/json.h"
 #include "lib/model/config.h"
 
-/* The characters of a language's code or a head's name. */
-#define MODEL_CODE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-
 /* By enum kern_act. */
 extern const char *const model_act_names[5];
 

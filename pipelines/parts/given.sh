@@ -19,8 +19,8 @@ looked_at() {
     said=$(LANGUAGE_OF_TEXT=$l "$own/look-at-text" "$@") || bad+=$(sed "s/^/make: $what: /" \
         <<< "$said")$'\n'
 }
-# language_seen WHAT LANG LEAST FILE...: text of fewer lines or in another script is bad; what else it
-# reads like is noted. Not of files that looked_at has found bad.
+# language_seen WHAT LANG LEAST FILE...: text of fewer lines or in another script is bad; what else
+# it reads like is noted. Not of files that looked_at has found bad.
 language_seen() {
     local what=$1 row said; shift
     while IFS=$'\t' read -r row said; do

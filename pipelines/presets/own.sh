@@ -25,8 +25,9 @@ END
     setting MODEL "--no-encoder-langs --layers $layers --dim $width --heads $heads
         --ffn $((4 * width)) --dropout 0.1"
     setting PRETRAIN_STEPS $steps
-    setting PRETRAIN "--tokens $tokens --lr 1e-3 --warmup $((steps < 1200 ? steps / 6 : 200)) --schedule linear
-        --precision $PRECISION --valid-every $((steps / 6)) --valid-sentences 300
+    setting PRETRAIN "--tokens $tokens --lr 1e-3 --schedule linear
+        --warmup $((steps < 1200 ? steps / 6 : 200)) --precision $PRECISION
+        --valid-every $((steps / 6)) --valid-sentences 300
         --save-every $((steps / 6)) --keep 1 --steps $PRETRAIN_STEPS"
     preset mini
 }

@@ -3,6 +3,7 @@
 . "$TOP/test/cli/lib.sh"
 G=$TOP/test/golden/interchange
 ckpt import -q -o bert --lang-code xx "$G/bert"
+fails 2 "lang-code: 'e n' is no language's code" ckpt import -o none --lang-code 'e n' "$G/bert"
 is "$(head -n 2 bert/vocab | tr '\n' ' ')" '[unused1] ka ' \
     'specials come out of the middle, the rest keeps its order'
 is "$(tail -n 2 bert/vocab | tr '\n' ' ')" '<id30> <id31> ' 'rows without a token'

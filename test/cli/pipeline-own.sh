@@ -77,7 +77,8 @@ refused 'SYSTEMS=mlm gcmlm: there is no gcmlm' TEXT="en=en.txt de=de.gz" SYSTEMS
 # text that reads like another language is noted
 seq -f 'Die Katze und der Hund mit der Zahl %.0f in dem Haus' 300 > german
 TEXT="en=german de=de.gz" BIN=$BIN "$TOP/pipelines/conduct" plan own 2> why > plan
-is "$(cat why)" "make: note: TEXT: about 100% of $PWD/german reads like de, not en; it is not left out"
+is "$(sed "s|$PWD/||" why)" \
+    "make: note: TEXT: about 100% of german reads like de, not en; it is not left out"
 gzip -c nine > nine.z; zstd -q nine -o nine.y; ln -s nine.y link; ln -s nine.z link.zst
 for f in nine.z nine.y link link.zst; do    # whatever they are called, and behind links
     refused "PARALLEL: $f has 9 lines and ten 10" TEXT="en=en.txt de=de.gz" PARALLEL=en-de=$f,ten

@@ -21,6 +21,7 @@ word=$(sed -n 7p "$g/csls.tsv" | cut -f 1) last=$(tail -n 1 "$g/csls.tsv" | cut 
 "${induce[@]}" -k 3 --of "$last" --of "$word" > of.tsv
 awk -F'\t' -v a="$word" -v b="$last" '$1 == a || $1 == b' "$g/csls.tsv" > want.tsv
 is "$(wc -l < of.tsv)" 6; near of.tsv want.tsv 2e-6
+fails 2 'give it again for "dog"' "${induce[@]}" --of "$word" dog -o out
 fails 1 'a.vec: has no word "none-such"' "${induce[@]}" --of none-such -o out
 "${induce[@]}" --src-counts "$g/a.counts" --eval "$g/gold.tsv" > eval.tsv
 near eval.tsv "$g/eval.tsv" 1.01e-4

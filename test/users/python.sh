@@ -37,6 +37,10 @@ for f in en.vec en.bin en.npy en.safetensors ids.npy.offsets hf/config.json; do 
 if [ -z "${numpy-}" ]; then
     awk -F'\t' '($2 == "cooc" || $2 == "shard" || $2 == "log") && $3 == "good" { print $1 }' \
         "$TOP/docs/formats/samples/list.tsv" > samples
+    f=$(awk -F'\t' '$2 == "shard" && $3 == "good" { print $1; exit }' \
+        "$TOP/docs/formats/samples/list.tsv")
+    head -c 100 "$TOP/docs/formats/samples/$f" > torn
+    fails 1 '^read.py: torn: cannot be read, is it whole' "$python" "$TOP/docs/formats/read.py" torn
     while read -r f; do
         "$python" "$TOP/docs/formats/read.py" "$TOP/docs/formats/samples/$f" > got ||
             fail "read.py: $f"
