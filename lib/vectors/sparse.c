@@ -25,7 +25,11 @@ struct sparse *sparse_make(uint32_t rows, uint32_t cols, struct sparse_entry *e,
     m->at = mem_zero((size_t)rows + 1, sizeof *m->at);
     m->col = mem_alloc((n + 1) * sizeof *m->col);
     m->v = mem_alloc((n + 1) * sizeof *m->v);
-    qsort(e, n, sizeof *e, by_place);
+    /* What comes in order, as from one file of counts, is not sorted: that takes the memory of the
+     * entries once more. */
+    size_t sorted = 1;
+    while (sorted < n && by_place(&e[sorted - 1], &e[sorted]) <= 0) sorted++;
+    if (sorted < n) qsort(e, n, sizeof *e, by_place);
     size_t to = 0;
     for (size_t i = 0; i < n; i++) {
         if (i && e[i].row == e[i - 1].row && e[i].col == e[i - 1].col) {

@@ -20,8 +20,15 @@ struct sparse *word_context_of(const struct cooc *c, const struct vectors *v)
                          ? -1
                          : vectors_find(v, vocab_token(vocab, id), vocab_token_len(vocab, id));
     struct sparse_entry *e = NULL;
-    size_t n = 0, cap = 0;
+    size_t n = 0, cap = 0, pairs = 0;
     int r = 0;
+    for (int i = 0; i < c->planes; i++) {
+        const struct cooc_plane *at = &c->plane[i];
+        pairs += at->total.pairs < at->data_size ? at->total.pairs : at->data_size;
+    }
+    /* of few of the words only some are kept */
+    if (v->n >= vocab->n / 2)
+        mem_room(&e, &cap, (c->scheme.sides == COOC_SYMMETRIC ? 2 : 1) * pairs + 2, sizeof *e);
     struct cooc_pairs *p = mem_alloc(sizeof *p);
     for (int plane = 0; r >= 0 && plane < c->planes; plane++) {
         struct cooc_cursor k;
@@ -135,6 +142,7 @@ struct vectors *word_context_vectors(const char *const *paths, int n,
     }
     if (r == 0) {
         all = join(block, n);
+        for (int i = 0; i < n; i++) { sparse_free(block[i]); block[i] = NULL; }
         size_t d = (size_t)o->dim;
         float *s = mem_alloc(d * sizeof *s);
         r = sparse_svd(all, o->dim, o->passes, o->seed, v->x, s);

@@ -51,7 +51,7 @@ most of it is UTF-8; iconv -c -f UTF-8 -t UTF-8 leaves out what is not
 make: PARALLEL: zero: has zero bytes in it, is it text?
 END
 same why want
-sed 9q en.txt > nine; sed 10q en.txt > ten
+sed 9q en.txt > nine; sed 10q en.txt > ten; sed 's|with the|mit der|' ten > zehn
 refused 'PARALLEL: nine has 9 lines and ten 10: they are not aligned' TEXT="en=en.txt de=de.gz" \
     PARALLEL=en-de=nine,ten
 printf %s "$(cat nine)" > open; refused 'PARALLEL: open has 9 lines and ten 10' \
@@ -116,7 +116,8 @@ for v in SEEDS=1,2 'SEEDS=1 1' SEEDS=-1 DEVICE=gpu GPU_JOBS=x VALID_LINES=some L
 done
 
 # three languages from files, folders and gz: the plan is sound, and splitting does what it says
-env TEXT="en=en*.txt de=de.gz fr=web/" PARALLEL=en-de=ten,ten BIN="$BIN" "$TOP/pipelines/conduct" \
+env TEXT="en=en*.txt de=de.gz fr=web/" PARALLEL=en-de=ten,zehn BIN="$BIN" \
+    "$TOP/pipelines/conduct" \
     plan own > plan || fail plan
 for want in 'pretrain --train en=.*--train de=.*--train fr=' 'retrieve --score ratio' \
     'words/en-fr.dict'; do
