@@ -1,6 +1,7 @@
 # The documents: no dead link, no page that nothing leads to, at most 30,000 words on a reader's
-# path (README, CONTRIBUTING, pipelines, docs without docs/lab and man), and no history there: what
-# was found, tried and aimed at is in docs/lab. `PRINT=1` shows words per folder.
+# path (README, CONTRIBUTING, pipelines, docs without docs/lab and man), no history there (what was
+# found, tried and aimed at is in docs/lab), and no option that no program has. `PRINT=1` shows
+# words per folder.
 . "$TOP/test/cli/lib.sh"
 
 # pages TREE: every page of Markdown
@@ -80,6 +81,22 @@ awk -F'\t' '{ folder = $2; if (!sub(/\/[^\/]*$/, "", folder)) folder = "."
     LC_ALL=C sort -k 2 > per-folder
 [ -z "${PRINT-}" ] || cat per-folder
 [ -s problems ] && { cat problems per-folder; fail "documents"; }
+
+# Every option that a page on the path names is one of the programs', of a script, or of what starts
+# jobs.
+others='all cpu-bind export filter gpus-per-task kill-on-invalid-dep logdir map-by master-addr mem
+    mpi nnodes no-cuda no-python node-rank nproc-per-node ntasks-per-node resv-ports signal wrap'
+for p in "$BIN"/*; do
+    case $p in *.so) ;; *) "$p" --help=rows;; esac
+done | cut -f 2 | tr '|, ' '\n' | sed 's/^--*//' | sort -u > options
+# unknown: what of the pages on standard input no program knows
+unknown() {
+    grep -ohE '(^|[ `(])--[a-z][a-z0-9-]+' | sed 's/.*--//' | sort -u | while read -r o; do
+        grep -qxF -e "$o" -e "${o#no-}" options || has -w -- "$o" <<< "$others" || echo "$o"
+    done
+}
+is "$(cut -f 2 words | (cd "$TOP" && xargs cat) | unknown)" "" "options that no program has"
+is "$(echo '`pretrain --stream 5 --no-predict-unk --strems 5`; srun --mem 3' | unknown)" strems
 
 # What the above would say of some.
 mkdir -p copy/docs/lab
