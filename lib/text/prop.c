@@ -42,7 +42,11 @@ static unsigned prop_compute(uint32_t c)
     case 0xA7F2:
     case 0xA7F3:
     case 0xA7F4: p &= ~(unsigned)PROP_LOWER; break;
+    case 0x1171E: p |= PROP_MN; break;
     }
+    /* combining letters, alphabetic from Unicode 16 on */
+    if ((c >= 0x363 && c <= 0x36F) || (c >= 0x1DD3 && c <= 0x1DE6))
+        p &= ~(unsigned)(PROP_ALPHA | PROP_ALNUM);
     return p;
 }
 

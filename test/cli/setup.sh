@@ -36,7 +36,7 @@ printf '%s\n' gcc g++ make > have; echo gnuplot-nox > lacks
 setup libopenmpi-dev 2> said
 is "$(sed -n '$p' told)" "apt-get install -y --no-install-recommends -qq pkg-config libc6-dev \
 libopenblas-openmp-dev libzstd-dev zlib1g-dev libxxhash-dev libicu-dev libpcre2-dev libcjson-dev \
-libcmocka-dev zstd ca-certificates curl libopenmpi-dev libdnnl-dev"
+libcmocka-dev zstd xz-utils ca-certificates curl libopenmpi-dev libdnnl-dev"
 grep -qx 'setup: gnuplot-nox is not among this system.s packages: left out' said || cat said
 # a package that the table lacks is asked for by its own name: it is Debian's
 setup musl-tools 2> said; has musl-tools < told || fail "musl-tools: $(cat told)"

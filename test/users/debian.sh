@@ -13,7 +13,8 @@ inside() {
         LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive bash -euo pipefail -c "$1" < /dev/null
 }
 mount -t proc proc "$root/proc" 2> mounted || { cat mounted; echo "may not mount"; exit 77; }
-trap 'umount "$root/proc"; rm -rf "$root/isoglot"' EXIT
+trap 'umount "$root/proc" "$root/dev/pts"; rm -rf "$root/isoglot"' EXIT
+mkdir -p "$root/dev/pts"; mount -t devpts -o ptmxmode=666 devpts "$root/dev/pts"
 rm -rf "$root/isoglot"; mkdir "$root/isoglot"
 git -C "$TOP" archive HEAD | tar -x -C "$root/isoglot"
 
