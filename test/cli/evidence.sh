@@ -95,7 +95,7 @@ for l in $LANGS; do
     stage raw.$l  raw/$l : : "seq 1 $N > raw/$l"
     stage tok.$l  tok/$l : raw/$l : "tac raw/$l > tok/$l"
     quick shard.$l  shd/$l : tok/$l : "cp tok/$l shd/$l"
-    quick unused.$l  unused/$l : : "echo > unused/$l"
+    quick unused.$l  unused/$l : : "false > unused/$l"      # nobody wants it made
 done
 for s in $SEEDS; do
     train t.$s  s$s/m/ : shd/$A shd/$B : "mkdir s$s/m && cat shd/* > s$s/m/w && echo
