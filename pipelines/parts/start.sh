@@ -15,7 +15,8 @@ start_from() {
     absolute "${!1}"; f=$file
     [ ! -f "$f" ] || refuse "$1" "${!1}: a file; give the folder of a model"
     [ -d "$f" ] || refuse "$1" "${!1}: there is no such folder"
-    info=$(find "$f" -maxdepth 1 -type f -size -2 -exec grep -l '^version https://git-lfs' {} +)
+    info=$(find "$f" -maxdepth 1 -type f -size -2 -exec grep -l '^version https://git-lfs' {} +) ||
+        true    # grep found none
     [ -z "$info" ] ||
         refuse "$1" "${!1}: has pointers of Git LFS in place of its files; run git lfs pull there"
     if [ -e "$f/weights.safetensors" ] || [ -d "$f/best" ] || [ -d "$f/last" ]; then
