@@ -16,6 +16,8 @@ int cooc_view_init(struct cooc_view *w, const struct cooc *c, const struct vocab
         if (w->first < 0) return err_set("%s: no counts of language \"%s\"", c->path, lang);
         w->last = w->first + 1;
     }
+    /* c_lang = C_ref / C_lang brings a language's counts to the reference's size of text. One
+     * language has nothing to be compared with, and --counts shows the integers that are stored. */
     int ref = c->ref[0] && !raw && !counts && !lang ? cooc_plane_find(c, c->ref) : -1;
     if (c->ref[0] && !raw && !counts && !lang && (ref < 0 || !c->plane[ref].total.tokens))
         return err_set("%s: no counts of its reference language \"%s\"; pass --raw or --lang",
@@ -23,6 +25,8 @@ int cooc_view_init(struct cooc_view *w, const struct cooc *c, const struct vocab
     w->scale = mem_alloc((size_t)(c->planes + 1) * sizeof *w->scale);
     for (int k = 0; k < c->planes; k++) {
         uint64_t n = c->plane[k].total.tokens;
+        /* A language without tokens has no pair either: any factor does, as long as it is not
+         * infinite. */
         w->scale[k] = ref < 0 || !n ? 1 : (double)c->plane[ref].total.tokens / (double)n;
     }
     return 0;
@@ -50,6 +54,8 @@ int cooc_view_get(const struct cooc_view *w, uint32_t row, uint32_t col, cooc_x 
 
 int cooc_view_row(const struct cooc_view *w, uint32_t id, struct cooc_cell **cell, size_t *n)
 {
+    /* Languages share columns, so their cells are added in a dense row and read back in order: no
+     * merging of sorted lists, and the sum goes by language whatever the cells are. */
     cooc_x *x = mem_zero(w->c->ids, sizeof *x);
     int rc = 0;
     for (int k = w->first; k < w->last && rc == 0; k++) {
@@ -73,6 +79,7 @@ int cooc_view_row(const struct cooc_view *w, uint32_t id, struct cooc_cell **cel
     return rc;
 }
 
+/* One language's pairs, of which the i-th is next. */
 struct stream_of_plane {
     struct cooc_cursor cursor;
     struct cooc_pairs pairs;
@@ -90,6 +97,8 @@ int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint
         s[k].i = 0;
         rc = (s[k].state = cooc_cursor_next(&s[k].cursor, &s[k].pairs)) < 0 ? -1 : 0;
     }
+    /* A merge by (row, column) of streams that are each in that order. A pair's sum goes by the
+     * order of the languages, so that its last bit is the same every time. */
     while (rc == 0) {
         uint64_t key = UINT64_MAX;
         for (int k = 0; k < n; k++)
@@ -116,10 +125,13 @@ int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint
 
 size_t cooc_print(char *to, cooc_x x)
 {
+    /* Below 9e12 six decimals still fit in the 64 bits of v; above, whole counts are printed as
+     * such, since a double would round those over 2^53. */
     if (x >= 9e12L && x < 0x1p64L && x == (cooc_x)(uint64_t)x)
         return (size_t)sprintf(to, "%" PRIu64, (uint64_t)x);
     if (!(x >= 0 && x < 9e12L)) return (size_t)snprintf(to, 40, "%.17g", (double)x);
     uint64_t v = (uint64_t)((double)x * 1e6 + 0.5), whole = v / 1000000, part = v % 1000000;
+    /* A value that six decimals would show as 0 is not 0. */
     if (v == 0 && x > 0) return (size_t)snprintf(to, 40, "%.6g", (double)x);
     char digits[24];
     size_t n = 0, k = sizeof digits;
@@ -155,6 +167,7 @@ static int flush(struct export *e)
 /* Room for a line of two tokens and a number. */
 static int room(struct export *e, size_t n)
 {
+    /* Lines are collected: a call per line would cost more than making the line. */
     enum { BUFFER = 1 << 16 };
     if (e->at + n + 64 > BUFFER && flush(e) < 0) return -1;
     mem_room(&e->buf, &e->cap, e->at + n + 64 > BUFFER ? e->at + n + 64 : BUFFER, 1);
@@ -183,6 +196,7 @@ static int put_line(struct export *e, uint32_t row, uint32_t col, cooc_x x)
 static int put_record(struct export *e, uint32_t row, uint32_t col, double x)
 {
     if (room(e, 16) < 0) return -1;
+    /* GloVe numbers words from 1, without specials. */
     int32_t id[2] = { (int32_t)(row - VOCAB_SPECIALS + 1), (int32_t)(col - VOCAB_SPECIALS + 1) };
     memcpy(e->buf + e->at, id, 8);
     memcpy(e->buf + e->at + 8, &x, 8);
@@ -193,6 +207,7 @@ static int put_record(struct export *e, uint32_t row, uint32_t col, double x)
 static int put_mtx(struct export *e, uint32_t row, uint32_t col, cooc_x x)
 {
     if (room(e, 32) < 0) return -1;
+    /* MatrixMarket stores the lower triangle of a symmetric matrix, we the upper one. */
     if (e->w->c->scheme.sides == COOC_SYMMETRIC) { uint32_t t = row; row = col; col = t; }
     e->at += (size_t)sprintf(e->buf + e->at, "%u %u ", row - VOCAB_SPECIALS + 1,
                              col - VOCAB_SPECIALS + 1);
@@ -215,14 +230,18 @@ static int each_pair(void *ctx, uint32_t row, uint32_t col, cooc_x value)
         return e->twice && row != col ? put_record(e, col, row, x) : 0;
     case COOC_MTX: return put_mtx(e, row, col, value);
     case COOC_PPMI: {
+        /* PMI = log (P(i, j) / (P(i) P(j))), of which PPMI keeps what is above 0 */
         double pmi = log(x) + log(n) - log(a) - log(b);
         return pmi > 0 ? put_line(e, row, col, pmi) : 0;
     }
     case COOC_LLR: {
+        /* Dunning's G^2 = 2 sum k log (k / expected) over the four cells of the pair's table;
+         * negative where the pair is rarer than chance, so that one list tells both */
         double k12 = a - x, k21 = b - x, k22 = n - a - b + x;
         double g = 2
                    * (xlogx(x, a * b / n) + xlogx(k12, a * (n - b) / n)
                       + xlogx(k21, (n - a) * b / n) + xlogx(k22, (n - a) * (n - b) / n));
+        /* rounding alone can do that: G^2 is a divergence */
         if (g < 0) g = 0;
         return put_line(e, row, col, x * n < a * b ? -g : g);
     }
@@ -260,6 +279,7 @@ int cooc_export(const struct cooc_view *w, enum cooc_format f, struct out *out)
     if (f == COOC_GLOVE_RECORDS && w->c->ids - VOCAB_SPECIALS > INT32_MAX)
         return err_set("%s: more words than GloVe's ids can number", w->c->path);
     if (f == COOC_PPMI || f == COOC_LLR) {
+        /* Margins are those of all pairs: --min chooses what is printed and changes no value. */
         struct cooc_view all = *w;
         all.min = 0;
         e.mass = mem_zero(w->c->ids, sizeof *e.mass);
@@ -269,6 +289,7 @@ int cooc_export(const struct cooc_view *w, enum cooc_format f, struct out *out)
         if (rc == 0) rc = cooc_view_each(&all, each_mass, &e);
     }
     if (f == COOC_MTX) {
+        /* The number of entries stands in MatrixMarket's first lines, before any of them. */
         rc = cooc_view_each(w, each_count, &e);
         if (rc == 0 && (rc = room(&e, 200)) == 0)
             e.at += (size_t)sprintf(

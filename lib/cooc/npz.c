@@ -20,6 +20,7 @@ static int room_open(struct room *r, size_t bytes)
 {
     r->n = bytes ? bytes : 1;
     if (!(r->f = tmp_open(NULL))) return -1;
+    /* Allocated at once: a full disk is an error here, and would be SIGBUS at a later store. */
     do errno = posix_fallocate(fileno(r->f), 0, (off_t)r->n); while (errno == EINTR);
     if (errno)
         return err_sys("cannot make a temporary file of %zu bytes; set TMPDIR to a folder with "
@@ -52,6 +53,7 @@ static int each_length(void *ctx, uint32_t row, uint32_t col, cooc_x x)
     struct csr *m = ctx;
     m->at[row - VOCAB_SPECIALS + 1]++;
     if (m->twice && row != col) m->at[col - VOCAB_SPECIALS + 1]++;
+    /* looked at in the first pass, before anything is written */
     return m->w->counts && x >= 0x1p63L
                ? err_set("%s: a count above 2^63 - 1, the largest of NumPy's int64", m->w->c->path)
                : 0;
@@ -120,6 +122,7 @@ int cooc_write_npz(const struct cooc_view *w, const char *path)
     if (!out) return -1;
     m.at = mem_zero((size_t)words + 1, sizeof *m.at);
     int rc = cooc_view_each(w, each_length, &m);
+    /* Lengths become first places. each_cell moves each of them to its row's end. */
     for (uint64_t i = 0; i < words; i++) m.at[i + 1] += m.at[i];
     uint64_t n = m.at[words];
     m.wide = n > INT32_MAX || words > INT32_MAX ? 8 : 4;

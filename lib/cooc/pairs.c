@@ -5,6 +5,7 @@ const unsigned char *pairs_varint(const unsigned char *p, const unsigned char *e
     uint64_t x = 0;
     for (int shift = 0; p < end && shift < 64; shift += 7) {
         uint64_t b = *p++;
+        /* the tenth byte has room for the last of 64 bits */
         if (shift == 63 && b > 1) return NULL;
         x |= (b & 127) << shift;
         if (b < 128) {

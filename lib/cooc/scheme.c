@@ -38,6 +38,8 @@ int cooc_scheme_init(struct cooc_scheme *s, uint32_t window, enum cooc_weights w
     s->sides = sides;
     s->oov = oov;
     s->unit = 1;
+    /* unit = lcm of the denominators, d + 1 (MLM-GC) or d (GloVe): so each w(d) is an integer, sums
+     * are exact, and neither threads nor the order of addition can change a byte. */
     uint32_t shift = w == COOC_MLM_GC ? 1 : 0;
     if (w != COOC_FLAT)
         for (uint64_t d = 1; d <= window; d++)

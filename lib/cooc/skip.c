@@ -35,6 +35,7 @@ int cooc_skip_make(struct cooc_skip *s, const char *const *value, int n, const c
     int rc = 0;
     *s = (struct cooc_skip){ 0 };
     for (int i = 0; i < n && rc == 0; i++) {
+        /* a comma alone is the token "," */
         bool comma = !strcmp(value[i], ",");
         for (const char *p = value[i]; p && rc == 0; ) {
             size_t len = comma ? 1 : strcspn(p, ",");
@@ -46,6 +47,8 @@ int cooc_skip_make(struct cooc_skip *s, const char *const *value, int n, const c
         }
     }
     if (rc == 0) {
+        /* Sorted and without repetitions: equal lists are equal bytes, so files compare them as
+         * such. */
         if (tokens) qsort(t, tokens, sizeof *t, by_bytes);
         s->text = mem_alloc(size + 1);
         for (size_t i = 0; i < tokens; i++) {
