@@ -60,6 +60,7 @@ static struct cooc_segment *take_segment(struct counter *c)
     if (s) c->spare = s->next;
     c->in_use++;
     pthread_mutex_unlock(&c->lock);
+    /* outside the lock: a mapping of megabytes takes a while */
     if (!s) return cooc_segment_new(c->plan.segment_tokens, c->vocab->n, c->o->scheme.window);
     cooc_segment_clear(s);
     return s;
@@ -67,6 +68,7 @@ static struct cooc_segment *take_segment(struct counter *c)
 
 static void give_segment(struct counter *c, struct cooc_segment *s)
 {
+    /* by the thread that filled it, outside the lock */
     cooc_segment_sort(s);
     pthread_mutex_lock(&c->lock);
     for (uint32_t id = VOCAB_SPECIALS; id < s->ids; id++)
@@ -99,6 +101,7 @@ static inline int put_id(struct counter *c, struct worker *w, uint32_t id)
 static int end_sentence(struct counter *c, struct worker *w)
 {
     w->sentences++;
+    /* One mark between sentences is enough, also for empty lines and sentences that vanished. */
     return w->seg->id[w->seg->n - 1] == SEG_END ? 0 : put_id(c, w, SEG_END);
 }
 
@@ -111,6 +114,8 @@ static int put_ids(struct counter *c, struct worker *w, const uint32_t *id, size
             if (end_sentence(c, w) < 0) return -1;
             continue;
         }
+        /* Skipped tokens take no place and are in no total: counts are those of the text without
+         * them. */
         if (c->skip && (id[i] >= c->skip_from || c->skip[id[i]])) {
             w->skipped++;
             continue;
@@ -118,6 +123,8 @@ static int put_ids(struct counter *c, struct worker *w, const uint32_t *id, size
         w->tokens++;
         if (id[i] == SEG_GAP) {
             w->unknown++;
+            /* collapse: the words on both sides of an unknown one come closer, as in GloVe's
+             * cooccur; with gap it keeps its place */
             if (!gap) continue;
         }
         if (put_id(c, w, id[i]) < 0) return -1;
@@ -131,6 +138,7 @@ static int work_text(struct counter *c, struct worker *w, const struct piece *p)
     uint32_t id[LOOKUP_BATCH];
     for (size_t n; (n = lookup_ids(c->lookup, &s, end, id)) > 0; )
         if (put_ids(c, w, id, n) < 0) return -1;
+    /* a last line without a newline is a sentence, too */
     return !p->open && (p->begun || p->n) && !(p->n && end[-1] == '\n') ? end_sentence(c, w) : 0;
 }
 
@@ -158,6 +166,8 @@ static void *count_read(void *ctx, bool *failed)
     int rc = 0;
     for (;;) {
         pthread_mutex_lock(&c->lock);
+        /* A line that goes on holds the reader's own segment over to the next run: one more is
+         * allowed, or no run could ever begin. */
         bool full = c->in_use >= c->plan.segments + c->mid_line;
         pthread_mutex_unlock(&c->lock);
         if (full) break;
@@ -165,6 +175,7 @@ static void *count_read(void *ctx, bool *failed)
         if (rc <= 0) c->ended = true;
         if (rc <= 0) break;
         progress_at(c->progress, intake_read(c->in), NULL);
+        /* whole lines: any thread may take them */
         if (!p->begun && !p->open) return p;
         c->mid_line = p->open;
         if ((rc = work_piece(c, &c->worker[c->o->threads], p)) < 0) break;
@@ -192,7 +203,7 @@ static int finish_worker(void *ctx, size_t i, int thread)
     struct counter *c = ctx;
     (void)thread;
     struct worker *w = &c->worker[i];
-    /* its line goes on: in the next run */
+    /* its line goes on in the next run */
     if (i == (size_t)c->o->threads && c->mid_line) return 0;
     if (w->seg) give_segment(c, w->seg);
     w->seg = NULL;
@@ -276,6 +287,8 @@ static int merge_runs(struct counter *c, struct cooc_totals *t)
     c->stream = mem_zero((size_t)c->o->threads, sizeof *c->stream);
     for (int i = 0; i < c->o->threads; i++) c->stream[i] = mem_zero(batch, sizeof **c->stream);
     int rc = 0;
+    /* Each stream needs a frame's buffer: so many at once as memory has room for: up to 10,000 in
+     * 1,400 MB, where 1 TB of text makes some 1,200. */
     while (rc == 0 && spill_runs(c->spill) > batch) {
         if (!(c->into = spill_open(c->o->tmp, c->vocab->n, c->o->threads, c->plan.frame))) {
             rc = -1;
@@ -288,6 +301,8 @@ static int merge_runs(struct counter *c, struct cooc_totals *t)
             rc = put_rows(c, make_runs, &scratch);
         }
         c->report.spilled += spill_bytes(c->into);
+        /* the runs that were merged are no longer needed: their disk space is free before the next
+         * pass */
         spill_close(c->spill);
         c->spill = c->into;
         c->into = NULL;
@@ -324,6 +339,7 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
         rc = pipeline_run(&p);
         if (rc == 0) rc = par_for((size_t)c->o->threads + 1, finish_worker, c);
         if (rc < 0) break;
+        /* All of the text was in memory: it needs no run on disk. */
         if (c->ended && !c->spill) {
             rc = put_rows(c, make_segments, &t);
             break;
@@ -343,6 +359,7 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
         release_segments(c, false);
     }
     if (rc == 0 && c->spill) {
+        /* merging needs the memory for streams */
         release_segments(c, true);
         c->report.spilled += spill_bytes(c->spill);
         rc = merge_runs(c, &t);
@@ -482,15 +499,19 @@ int cooc_count(const struct cooc_input *input, int n, const struct cooc_count_op
     struct lookup *lookup = NULL;
     bool *skip = NULL;
     memcpy(in, input, (size_t)n * sizeof *in);
-    int rc = tmp_check(o.tmp);           /* not only when memory is full, hours later */
+    /* here, and not when memory is full, hours later */
+    int rc = tmp_check(o.tmp);
     for (int i = 0; i < n && rc == 0; i++)
         if (!in[i].lang[0] && intake_is_shard(in[i].path))
             rc = intake_shard_lang(in[i].path, in[i].lang);
+    /* planes stand in order of language, whatever the order of the inputs */
     qsort(in, (size_t)n, sizeof *in, by_lang);
     if (!c.vocab) {
         for (int i = 0; i < n && rc == 0; i++)
+            /* Without a vocabulary the text is read twice, first to collect its words. */
             if (!intake_is_regular(in[i].path, NULL))
                 rc = spool(&in[i], &copy[i], path[i], sizeof path[i], o.tmp);
+        /* half: the tables of all threads are added into the first one, which grows */
         if (rc == 0 && !(own = cooc_collect(in, n, &o, o.memory / 2))) rc = -1;
         c.vocab = own;
     }

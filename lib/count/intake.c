@@ -17,7 +17,8 @@
 #include "lib/count/lookup.h"
 #include "lib/count/plan.h"
 
-/* One table a thread; a word's bytes are in its arena. */
+/* One table per thread: no lock per word. A word's bytes are in its arena, so that a million words
+ * are not a million allocations. */
 struct word { uint64_t count; uint64_t at; uint32_t n, hash; };
 struct table {
     struct word *word; size_t n, cap;
@@ -143,6 +144,8 @@ struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc
     struct table *t = &c.table[0];
     struct vocab *v = NULL;
     if (rc == 0) {
+        /* Sums do not depend on which thread saw a word, nor does the order below: equal counts are
+         * ordered by bytes. */
         for (int i = 1; i < o->threads; i++) {
             struct table *u = &c.table[i];
             for (size_t k = 0; k < u->n; k++)
@@ -165,6 +168,7 @@ struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc
             token[k] = t->bytes + t->word[k].at;
             count[k] = t->word[k].count;
         }
+        /* a vocabulary's offsets are of 32 bits */
         if (t->bytes_n >= UINT32_MAX)
             err_set("more than 4 GiB of words; name a vocabulary with -v (vocab-count, cut to the "
                     "frequent words)");
@@ -213,6 +217,8 @@ bool intake_is_shard(const char *path)
     return yes;
 }
 
+/* What zstd's decoder will allocate for a compressed input, as its frame header says (RFC 8878,
+ * 3.1.1): up to gigabytes with --long, which --memory must know before counting begins. */
 uint64_t intake_window(const char *path)
 {
     unsigned char h[14];
@@ -308,10 +314,11 @@ static int shard_piece(struct intake *k, struct piece *p)
     while (p->ids_n < SHARD_PIECE && (rc = shard_next(k->shard, &ids, &n)) > 0) {
         mem_room(&p->ids, &p->ids_cap, p->ids_n + n + 1, sizeof *p->ids);
         uint32_t *to = p->ids + p->ids_n;
-        /* Specials are no words of the text: they count as unknown. */
+        /* Specials are not words of the text: they count as unknown. */
         for (size_t i = 0; i < n; i++) to[i] = ids[i] < VOCAB_SPECIALS ? SEG_GAP : ids[i];
         to[n] = SEG_END;
         p->ids_n += n + 1;
+        /* an estimate for the progress bar */
         k->here += n * 2;
     }
     p->is_ids = true;
@@ -324,6 +331,7 @@ static int text_piece(struct intake *k, struct piece *p)
     int rc = text_part(k->text, k->want, k->longest, &p->text, &p->cap, &p->n);
     if (rc < 0 || (rc == 0 && !k->open)) return rc;
     if (rc == 0) p->n = 0;                         /* the end of a last line without newline */
+    /* zeros after the text end its last token, so that looking up needs no test for the end */
     mem_room(&p->text, &p->cap, p->n + LOOKUP_PAST, 1);
     memset(p->text + p->n, 0, LOOKUP_PAST);
     p->line = text_lineno(k->text);
@@ -360,6 +368,7 @@ int piece_check(const struct piece *p)
     const char *nul = memchr(p->text, 0, p->n);
     size_t good = utf8_check(p->text, p->n), bad = nul ? (size_t)(nul - p->text) : p->n;
     if (good == p->n && !nul) return 0;
+    /* the first fault of both kinds is the one to name */
     bool is_nul = nul && bad <= good;
     if (!is_nul) bad = good;
     uint64_t line = p->line, before = p->byte;

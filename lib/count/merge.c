@@ -46,8 +46,8 @@ static int add_totals(struct cooc_totals *t, const struct cooc_totals *u, const 
     return 0;
 }
 
-/* The plane of the lowest language that is above `after` (NULL: any); its name, or NULL if none is
- * left. */
+/* The lowest language above `after` (NULL: any) of any file; NULL if none is left. Planes are
+ * written in this order. */
 static const char *next_lang(struct merge *m, const char *after)
 {
     const char *best = NULL;
@@ -140,9 +140,11 @@ int cooc_merge(const char *const *path, int n, const char *ref, int threads, siz
         rc = row_sum_init(&m.sum[i], m.ids);
     }
     if (rc == 0) words = mem_zero(m.ids, sizeof *words);
+    /* an eighth of the memory for blocks that wait for their turn */
     size_t limit = memory / (8 * (size_t)(groups_depth(threads) + 1));
     if (limit > 4 << 20) limit = 4 << 20;
-    /* A block is some 400 bytes, and the system maps 64 KiB around what is touched. */
+    /* A quarter of the memory for pages of the inputs. A block is some 400 bytes, and the system
+     * maps 64 KiB around what is touched. */
     m.every = memory / (4 * (size_t)n * (size_t)threads * 400);
     if (m.every < 16) m.every = 16;
     for (const char *lang = NULL; rc == 0 && (lang = next_lang(&m, lang));)

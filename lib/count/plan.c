@@ -13,19 +13,20 @@ static size_t clamp(size_t x, size_t low, size_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* Bytes resident now; the peak would count a vocabulary's scaffolding for ever. */
+/* Bytes resident now. The peak would count for ever what only reading the vocabulary needed. */
 static size_t resident(void)
 {
     FILE *f = fopen("/proc/self/statm", "re");
     unsigned long size, rss = 0;
     if (f && fscanf(f, "%lu %lu", &size, &rss) != 2) rss = 0;
     if (f) fclose(f);
+    /* without /proc the peak is an upper bound */
     return rss ? rss * (size_t)sysconf(_SC_PAGESIZE) : mem_peak();
 }
 
 static size_t pieces_of(const struct cooc_count_opts *o) { return 2 * (size_t)o->threads + 3; }
 
-/* of the memory, for words longer than a piece: each piece under way may begin with one */
+/* share of the memory for words longer than a piece: each piece under way may begin with one */
 enum { WORDS_SHARE = 32 };
 
 size_t plan_longest_word(const struct cooc_count_opts *o, size_t piece)
@@ -43,7 +44,7 @@ int plan_make(struct plan *p, const struct cooc_count_opts *o, uint32_t ids, uin
     p->group_bytes = clamp(o->memory / (32 * depth), 16 * K, 2 * M);
     p->frame = clamp(o->memory / (512 * threads), 4 * K, 64 * K);
     size_t per_group = 2 * (p->group_bytes + 4096 * 8) + 64 * K;
-    /* the decoder will refuse it */
+    /* the decoder will refuse it; no overflow until then */
     if (window > SIZE_MAX / 4) window = SIZE_MAX / 4;
     /* text input, libraries, stacks, the allocator */
     size_t fixed = resident() + 3 * M + o->memory / WORDS_SHARE + (size_t)window
@@ -51,6 +52,7 @@ int plan_make(struct plan *p, const struct cooc_count_opts *o, uint32_t ids, uin
                    + depth * per_group + threads * 4 * p->frame;
     size_t least = cooc_segment_bytes(32 * K + 4 * o->scheme.window, ids, o->scheme.window);
     size_t spare = threads + 2;                                         /* partly filled ones */
+    /* refused now, not after hours: with less than this no run could make progress */
     size_t need = fixed + (spare + 2) * (least + 2 * p->piece * 8);
     if (need > o->memory)
         return err_set("--memory %.0fM is too little for %u words, %d threads and zstd's window of "
@@ -58,8 +60,8 @@ int plan_make(struct plan *p, const struct cooc_count_opts *o, uint32_t ids, uin
                        (double)o->memory / M, ids - VOCAB_SPECIALS, o->threads, (double)window / M,
                        need / M + 1);
     size_t room = o->memory - fixed;
-    /* A segment has an entry an id: make it long enough that tokens outweigh them, and short enough
-     * to have several. */
+    /* A segment has an entry per id: make it long enough that tokens outweigh them, and short
+     * enough that there are several. */
     size_t tokens = clamp((size_t)4 * ids, 1 * M, 64 * M), most = room / (4 * (spare + 2));
     if (cooc_segment_bytes((uint32_t)tokens, ids, o->scheme.window) > most)
         tokens = most > least ? (most - (least - 8 * 32 * K)) / 8 : 32 * K;
@@ -79,6 +81,7 @@ int plan_make(struct plan *p, const struct cooc_count_opts *o, uint32_t ids, uin
     p->segments = segments > under_way ? segments - under_way : 1;
     size_t batch = room / (threads * spill_stream_bytes(p->frame));
     p->batch = clamp(batch, 2, 1 << 20);
+    /* only tests: runs of a few tokens, so that all paths of merging run on small texts */
     if (o->run_tokens) {
         p->piece = o->run_tokens;
         p->segment_tokens = o->run_tokens + 4 * o->scheme.window;

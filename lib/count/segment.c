@@ -4,7 +4,8 @@
 #include "common/err.h"
 #include "common/mem.h"
 
-/* Places ahead of the one counted whose text is fetched. */
+/* How many places ahead the text around a place is fetched: adding up mostly waits for it. 32
+ * instead of 12 made no difference, nor did huge pages for the text. */
 enum { AHEAD = 12 };
 
 static size_t words_of(size_t cap, size_t ids, size_t window)
@@ -21,6 +22,8 @@ struct cooc_segment *cooc_segment_new(uint32_t cap, uint32_t ids, uint32_t windo
 {
     struct cooc_segment *s = mem_zero(1, sizeof *s);
     s->bytes = 4 * words_of(cap, ids, window);
+    /* a mapping: pages take memory when they are touched, and go back at once when the segment is
+     * freed */
     s->id = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (s->id == MAP_FAILED) {
         err_sys("out of memory: needed %zu bytes of text", s->bytes);
@@ -54,6 +57,8 @@ void cooc_segment_clear(struct cooc_segment *s)
 void cooc_segment_carry(struct cooc_segment *s, struct cooc_segment *next)
 {
     uint32_t w = s->window;
+    /* Places whose window reaches beyond the end belong to the next segment, which gets them and
+     * the window before them again. So each place is counted once, with its whole window. */
     s->own_end = s->n - w;
     uint32_t from = s->own_end > w ? s->own_end - w : 1;
     cooc_segment_clear(next);
@@ -68,6 +73,9 @@ void cooc_segment_sort(struct cooc_segment *s)
     s->id[s->n] = SEG_END;      /* s->n <= cap + window */
     uint32_t end = s->own_end < s->n ? s->own_end : s->n, *start = s->start, sum = 0;
     memset(start, 0, ((size_t)s->ids + 1) * sizeof *start);
+    /* A counting sort of places by id: each row is then added up on its own, in an array that stays
+     * in the cache. No pair exists before it is summed, and memory is 8 bytes per token whatever
+     * the window. */
     for (uint32_t i = s->owned; i < end; i++) start[s->id[i]]++;
     for (uint32_t id = 0; id < VOCAB_SPECIALS; id++) start[id] = 0;
     for (uint32_t id = 0; id <= s->ids; id++) {
@@ -83,8 +91,9 @@ void cooc_segment_sort(struct cooc_segment *s)
 }
 
 /* Adds w(d) to column c. What is not wanted (columns below `least`: the other triangle, gaps) goes
- * to a place of its distance that nobody reads: no branch, and no sum that the next addition would
- * have to wait for. */
+ * to a place of its distance that nobody reads: no branch that mispredicts, and no sum that the
+ * next addition would have to wait for. A column that is new is noted without a branch, too. (Going
+ * without the branch at ends of sentences as well, at window 2, was 3% slower.) */
 #define ADD(c, d) do { \
         uint32_t c_ = (c) >= least ? (c) : trash + ((d) & (ROW_TRASH - 1)); \
         uint64_t s_ = sum[c_]; \
@@ -120,6 +129,7 @@ void cooc_segment_sort(struct cooc_segment *s)
         }                                                                                          \
         r->n = n;                                                                                  \
     }
+/* window 2, MLM-GC's default, with its loops unrolled */
 ROW(both_2, 1, 1, 2)
 ROW(both_n, 1, 1, window)
 ROW(left_n, 1, 0, window)
@@ -132,6 +142,7 @@ int segments_make(const struct cooc_segment *const *s, size_t n, const struct co
     uint64_t last = group_first(group + 1);
     if (last > ids) last = ids;
     for (uint32_t row = (uint32_t)group_first(group); row < last; row++) {
+        /* symmetric counts: only columns from the diagonal on are stored */
         uint32_t least = scheme->sides == COOC_SYMMETRIC ? row : VOCAB_SPECIALS;
         for (size_t k = 0; k < n; k++) {
             if (s[k]->start[row] == s[k]->start[row + 1]) continue;

@@ -17,6 +17,7 @@ void blocks_free(struct blocks *b) { free(b->p); free(b->index); blocks_init(b);
 
 void blocks_open(struct blocks *b)
 {
+    /* room for the largest block: blocks_put checks nothing */
     mem_room(&b->p, &b->cap, b->n + COOC_BLOCK * PAIR_BYTES, 1);
     b->open_at = b->n;
     b->state = (struct pair_state){ 0 };
@@ -257,6 +258,7 @@ int row_sum_init(struct row_sum *r, uint32_t ids)
         row_sum_free(r);
         return err_set("out of memory: needed %zu bytes for the sums of a row", row_sum_bytes(ids));
     }
+    /* Never 0, so that ADD never notes them as new columns. */
     for (int i = 0; i < ROW_TRASH; i++) r->sum[ids + (uint32_t)i] = 1;
     return 0;
 }
@@ -278,6 +280,8 @@ static inline void put_one(struct row_sum *r, uint32_t row, uint32_t col, struct
 
 int row_sum_put(struct row_sum *r, uint32_t row, struct blocks *b, struct groups *g)
 {
+    /* Sums are of 64 bits and counts in a file of 63: `over` has the highest bit of any sum, since
+     * a check per addition would be in the innermost loop. */
     if (r->over >> 63)
         return err_set("a count above 2^63 - 1 in the row of id %u; use a smaller window or flat "
                        "weights, or count less text",
@@ -287,6 +291,8 @@ int row_sum_put(struct row_sum *r, uint32_t row, struct blocks *b, struct groups
     uint32_t n = r->n, *t = r->touched;
     r->n = 0;
     r->over = 0;
+    /* Few columns: insertion sort. More: a bitmap of columns and one of its words, read in order,
+     * which sorts without comparisons and is linear in the columns. */
     if (n <= 24) {
         for (uint32_t i = 1; i < n; i++) {
             uint32_t x = t[i], j = i;
@@ -309,7 +315,7 @@ int row_sum_put(struct row_sum *r, uint32_t row, struct blocks *b, struct groups
                 put_one(r, row, (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(bits), b);
             r->bits[w] = 0;
         }
-        /* a row can be longer than what may be held back */
+        /* a row can be longer than what may wait */
         if (groups_room(g, b) < 0) return -1;
     }
     memset(r->top, 0, tops * sizeof *r->top);
@@ -318,8 +324,8 @@ int row_sum_put(struct row_sum *r, uint32_t row, struct blocks *b, struct groups
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-/* A group that has more to say than the limit waits until those before it are written, and then
- * writes as it goes. */
+/* A group with more blocks than the limit waits until those before it are written, then writes as
+ * it goes: bytes come in the order of groups, whatever thread makes them. */
 struct groups_state {
     pthread_mutex_t lock;
     pthread_cond_t moved;
@@ -329,6 +335,7 @@ struct groups_state {
 };
 struct group_item { uint32_t group; struct blocks b; unsigned char *out; size_t n, cap; };
 
+/* Groups that are done wait to be written in order, while their threads make others. */
 int groups_depth(int threads) { return threads < 2 ? 1 : 2 * threads + 2; }
 
 static void *item_read(void *ctx, bool *failed)
@@ -342,6 +349,8 @@ static void *item_read(void *ctx, bool *failed)
     return it;
 }
 
+/* make() calls groups_room() for the group that its thread works on, without having to pass it
+ * through. */
 static _Thread_local struct group_item *this_item;
 static _Thread_local int this_thread;
 
@@ -400,6 +409,7 @@ static int item_work(void *ctx, void *item, int thread)
     int rc = g->make(g->ctx, it->group, thread, g, &it->b);
     blocks_close(&it->b);
     if (rc == 0) rc = pack(g, thread, &it->b, it);
+    /* a group that waits for this one's turn would wait for ever */
     if (rc < 0) stop(g->state);
     return rc;
 }
