@@ -51,7 +51,7 @@ static int number(struct field f, uint64_t *to)
     return 0;
 }
 
-/* "#version: 0.2": 0.1, 0.2, with ".0" as often as one likes behind it. */
+/* "#version: 0.2": 0.1 or 0.2, then ".0" any number of times, as subword-nmt compares versions. */
 static int version(struct codes *c, const char *name, const char *s, size_t n)
 {
     struct field f[2];
@@ -79,7 +79,7 @@ int codes_parse(struct codes *c, const char *name, const char *text, size_t n, s
         size_t len = nl ? (size_t)(nl - s) : n - at;
         at += len + 1;
         line++;
-        /* in any order, as subword-nmt does */
+        /* mixed in any order, as subword-nmt strips them */
         while (len && (s[len - 1] == '\r' || s[len - 1] == ' ')) len--;
         size_t good = utf8_check(s, len);
         if (good < len) {
@@ -95,6 +95,7 @@ int codes_parse(struct codes *c, const char *name, const char *text, size_t n, s
         struct field f[3];
         int k = fields(s, len, f, 3);
         uint64_t count = 0;
+        /* an empty last line */
         if (k == 0 && at >= n) break;
         if (!per_line && k == 3) { c->format = CODES_FASTBPE; c->version = 2; }
         if (!per_line) per_line = k == 3 ? 3 : 2;
@@ -112,11 +113,13 @@ int codes_parse(struct codes *c, const char *name, const char *text, size_t n, s
             err_set("%s:%llu: a NUL byte; is this a codes file?", name, line);
             goto fail;
         }
+        /* no symbol of a text is as long: this is another kind of file */
         if (f[0].n + f[1].n > UINT16_MAX) {
             err_set("%s:%llu: a symbol of %zu bytes; is this a codes file?", name, line,
                     f[0].n + f[1].n);
             goto fail;
         }
+        /* the rest is still checked */
         if (merges && c->n == merges) continue;
         if (c->n == CODES_MAX) {
             err_set("%s:%llu: more than %d merge operations; use --merges", name, line, CODES_MAX);
@@ -161,7 +164,8 @@ void codes_write(const struct codes *c, enum codes_format format, FILE *f)
     if (header) fputs("#version: 0.2\n", f);
     for (size_t i = 0; i < c->n; i++) {
         const struct code *m = &c->v[i];
-        /* a first merge that looks like the version line is told from it by a space */
+        /* A first merge that looks like the version line begins with a space, so that it reads back
+         * as a merge. */
         if (i == 0 && !header && m->left >= 9 && !memcmp(c->bytes + m->at, "#version:", 9))
             putc(' ', f);
         fwrite(c->bytes + m->at, 1, m->left, f);

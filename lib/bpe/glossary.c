@@ -29,7 +29,8 @@ static pcre2_code *compile(const char *before, const char *pattern, const char *
         size_t from = strlen(before), in = at > from ? at - from : 0;
         err_set("glossary \"%s\": character %zu: %s; it must be a regular expression", pattern,
                 in + 1, why);
-    } else pcre2_jit_compile(re, PCRE2_JIT_COMPLETE); /* where there is none, matching interprets */
+    /* where there is no JIT compiler, matching interprets */
+    } else pcre2_jit_compile(re, PCRE2_JIT_COMPLETE);
     free(text);
     return re;
 }

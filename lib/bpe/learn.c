@@ -1,13 +1,19 @@
-/* All distinct words lie in one array of cells, one a character, each word between cells of 0. A
+/* All distinct words lie in one array of cells, one per character, each word between cells of 0. A
  * symbol's number stands in its first cell and, marked BACK, in its last, so that both neighbours
- * are one look away. How often a word occurs is told by where it lies: words of equal counts lie
- * together, a run of cells. (Words in any order would be right, with more runs.)
+ * are one look away. How often a word occurs follows from where it lies: words of equal counts lie
+ * together, a run of cells. (Words in any order would be right, with more runs.) So a cell has 4
+ * bytes and no number of its word: with what else came with it, 54 MiB became 34 on 19.4 MB of
+ * text.
  *
  * Each pair has its count, and a list of places of which some may be out of date. Counts of
  * existing pairs only ever fall, so a pair comes up in the queue no later than it should, and goes
  * back if its count has fallen since. The new pairs a merge makes, (L, ab) and (ab, R), cannot have
  * been there before: an array indexed by L or R collects them. What (L, ab) has is what (L, a)
- * loses. */
+ * loses. Counts are exact at all times, so places are looked at once, and not first to count them
+ * again: 12% less CPU.
+ *
+ * Merging is a chain in which each step needs the one before, so it has one thread; only the words
+ * are counted by all. */
 #include "lib/bpe/learn.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +24,8 @@
 #include "common/text.h"
 #include "common/symbols.h"
 
-/* AHEAD: how many places or words before it is needed a cell or word is asked for; SHARE: cells to
- * an entry of run_of */
+/* AHEAD: how many places or words ahead a cell or word is prefetched; SHARE: cells per entry of
+ * run_of */
 enum { PAGE = 256, PAGES = 0x110000 / PAGE, AHEAD = 16, SHARE = 32 };
 #define BACK 0x80000000u
 #define GONE 0xFFFFFFFFu
@@ -69,6 +75,8 @@ static uint32_t new_symbol(struct learn *l, const char *s, size_t n, uint32_t ce
 static uint32_t character(struct learn *l, uint32_t (**page)[2], uint32_t c, const char *s,
                           size_t n, bool final)
 {
+    /* Pages of characters: a table of all code points would be 9 MB, of which a language uses a few
+     * pages. */
     if (!page[c / PAGE]) page[c / PAGE] = mem_zero(PAGE, sizeof *page[0]);
     uint32_t *id = &page[c / PAGE][c % PAGE][final];
     if (!*id) {
@@ -90,7 +98,8 @@ static void index_runs(struct learn *l)
     }
 }
 
-/* How often the word occurs that has this cell. */
+/* How often the word occurs that has this cell: some steps from the table's entry, where a search
+ * by halves would miss the cache at each step. */
 static inline uint64_t frequency(const struct learn *l, uint32_t cell)
 {
     const struct run *r = &l->run[l->run_of[cell / SHARE]];
@@ -105,10 +114,12 @@ static int make_room(struct learn *l, const struct counted_word *words, size_t n
     size_t runs = 0;
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n) __builtin_prefetch(words[i + AHEAD].s);
+        /* characters: bytes that do not continue one */
         for (uint32_t k = 0; k < words[i].n; k++) cells += (words[i].s[k] & 0xC0) != 0x80;
         cells++;
         runs += !i || words[i].count != words[i - 1].count;
     }
+    /* the highest bit of a cell is BACK */
     if (cells >= BACK || n >= UINT32_MAX)
         return err_set("the distinct words have more than 2^31 characters together; learn from a "
                        "sample of the text");
@@ -130,6 +141,7 @@ static int fill_cells(struct learn *l, const struct counted_word *words, size_t 
         for (size_t at = 0; at < len; ) {
             int c_n = 1;
             uint32_t c = (unsigned char)s[at];
+            /* ASCII, most of most texts, needs no call */
             if (c >= 0x80) c = utf8_get(s + at, len - at, &c_n);
             bool final = at + (size_t)c_n == len;
             l->cell[k++] = character(l, page, c, s + at, (size_t)c_n, final);
@@ -165,6 +177,7 @@ static inline uint32_t slot_of(const struct learn *l, uint32_t left, uint32_t ri
 static void grow_slots(struct learn *l)
 {
     free(l->slot);
+    /* Doubling: a table of four times the size took 4% more CPU. */
     l->mask = 2 * l->mask + 1;
     size_t bytes = (l->mask + 1ull) * sizeof *l->slot;
     l->slot = memset(mem_alloc_huge(bytes), 0, bytes);
@@ -182,9 +195,10 @@ static uint32_t add_pair(struct learn *l, uint32_t h, struct pair p)
     return (uint32_t)l->pairs - 1;
 }
 
-/* Room for pairs and places. Pairs of characters have fewer places than there are cells; fewer than
- * cells, too, are the places that are merged, and each makes at most two. Pairs are as many as most
- * texts have, and may become more. */
+/* Room for pairs and places, once: 1,500 page faults fewer, 0.210 s of CPU instead of 0.220. Pairs
+ * of characters have fewer places than there are cells; fewer than cells, too, are the places that
+ * are merged, and each makes at most two. There are as many pairs as most texts have, and may be
+ * more. */
 static void pairs_room(struct learn *l)
 {
     l->place = mem_alloc_huge(3 * l->cells * sizeof *l->place);
@@ -195,7 +209,8 @@ static void pairs_room(struct learn *l)
     grow_slots(l);
 }
 
-/* The pairs of characters. Which one is where they meet is kept in places that merging will use. */
+/* The pairs of characters. Which one stands at a place is kept where merging will put its places: 7
+ * MB less to zero, 3% of the time. */
 static void count_pairs(struct learn *l)
 {
     pairs_room(l);
@@ -214,6 +229,7 @@ static void count_pairs(struct learn *l)
     }
     for (size_t p = 0; p < l->pairs; p++) {
         l->pair[p].at = l->places;
+        /* a pair that is too rare now stays too rare: its places are not kept */
         if (l->pair[p].count >= l->min_count) l->places += l->pair[p].n;
         l->pair[p].n = 0;
     }
@@ -239,6 +255,8 @@ static bool before(const struct learn *l, struct top x, struct top y)
     if (x.count != y.count) return x.count > y.count;
     const struct pair *p = &l->pair[x.pair], *q = &l->pair[y.pair];
     int c = compare_names(l, p->left, q->left);
+    /* Equal counts: the pair with the larger names first, by bytes, as subword-nmt's max over
+     * (count, pair) has it. */
     return (c ? c : compare_names(l, p->right, q->right)) > 0;
 }
 
@@ -275,7 +293,8 @@ static void queue_pair(struct learn *l, uint32_t pair)
     }
 }
 
-/* Most pairs are too rare to come up: they wait outside the heap until what is in it is as rare. */
+/* Most pairs are too rare to come up: they wait outside the heap until what is in it is as rare.
+ * The bound halves; a quarter at a time made no difference. */
 static void warm_up(struct learn *l)
 {
     size_t n = l->cold_n;
@@ -291,6 +310,8 @@ static bool next_pair(struct learn *l, uint32_t *pair)
         while ((!l->heap_n || l->heap[0].count < l->warm) && l->warm > l->min_count) warm_up(l);
         if (!l->heap_n || l->heap[0].count < l->min_count) return false;
         struct top t = heap_pop(l);
+        /* A count that has fallen since goes back in the queue: cheaper than moving entries at each
+         * loss. */
         if (l->pair[t.pair].count == t.count) { *pair = t.pair; return true; }
         queue_pair(l, t.pair);
     }
@@ -310,7 +331,8 @@ static inline uint32_t hash_beside(const struct learn *l, const struct side *d, 
     return d == &l->on_left ? hash_of(l, by, symbol) : hash_of(l, symbol, by);
 }
 
-/* The neighbour of a merged place. What new_pairs will look up is asked for. */
+/* The neighbour of a merged place. What new_pairs will look up is prefetched: with the first places
+ * of a merge, below, that took 7% off. */
 static inline void see(struct learn *l, struct side *d, uint32_t by, uint32_t at, uint64_t count)
 {
     struct sum *s = &d->sum[by];
@@ -330,6 +352,7 @@ static inline void see_both(struct learn *l, uint32_t at, uint32_t cells)
     uint32_t before_it = c[-1] & ~BACK, behind = c[cells];
     uint64_t count = frequency(l, at);
     if (before_it) see(l, &l->on_left, before_it, at - l->cells_of[before_it], count);
+    /* another merged symbol on the right counts this pair as its left neighbour */
     if (behind && behind != l->on_right.merged) see(l, &l->on_right, behind, at, count);
 }
 
@@ -348,7 +371,8 @@ static void new_pairs(struct learn *l, struct side *d)
         s->pair = UINT32_MAX;
         if (on_left) lose(l, by == d->merged ? l->on_right.old : by, d->old, s->count);
         else lose(l, d->old, by, s->count);
-        if (s->count < l->min_count) continue;              /* it can only become rarer */
+        /* it can only become rarer */
+        if (s->count < l->min_count) continue;
         struct pair p = { .count = s->count, .at = l->places,
                           .left = on_left ? by : d->merged, .right = on_left ? d->merged : by };
         s->pair = add_pair(l, slot_of(l, p.left, p.right), p);
@@ -370,7 +394,8 @@ static void side_start(struct side *d, uint32_t old, uint32_t merged, size_t pla
     mem_room(&d->seen, &d->seen_cap, places, sizeof *d->seen);
 }
 
-/* A place is looked around from only when the next one has been merged, which may be beside it. */
+/* A place's neighbours are looked at only when the next place has been merged, which may be beside
+ * it. */
 static void merge(struct learn *l, uint32_t pair, uint32_t merged)
 {
     uint32_t left = l->pair[pair].left, right = l->pair[pair].right, n = l->pair[pair].n,
@@ -379,6 +404,7 @@ static void merge(struct learn *l, uint32_t pair, uint32_t merged)
     uint32_t step = l->cells_of[left], cells = l->cells_of[merged];
     side_start(&l->on_left, left, merged, n);
     side_start(&l->on_right, right, merged, n);
+    /* Places are all over the text: each would be a miss. */
     for (uint32_t i = 0; i < n && i < AHEAD; i++) __builtin_prefetch(&l->cell[place[i]]);
     for (uint32_t i = 0; i < n; i++) {
         if (i + AHEAD < n) __builtin_prefetch(&l->cell[place[i + AHEAD]]);
@@ -437,6 +463,7 @@ int bpe_learn(const struct counted_word *words, size_t n, const struct learn_opt
     }
     if (o->total_symbols) merges -= characters;
     count_pairs(&l);
+    /* the heap begins with pairs of a sixteenth of the highest count */
     l.warm = l.min_count;
     for (size_t p = 0; p < l.pairs; p++)
         if (l.pair[p].count / 16 > l.warm) l.warm = l.pair[p].count / 16;
@@ -451,7 +478,10 @@ int bpe_learn(const struct counted_word *words, size_t n, const struct learn_opt
         mem_room(&text, &cap, a_n + b_n, 1);
         memcpy(text, symbols_text(&l.names, a), a_n);
         memcpy(text + a_n, symbols_text(&l.names, b), b_n);
+        /* Two pairs may make the same symbol: the second one adds nothing to the vocabulary and is
+         * not queued again. */
         if (symbols_find(&l.names, text, a_n + b_n)) continue;
+        /* Counts are weighted by language in units of 2^-unit_shift; the file has them rounded. */
         uint64_t half = o->unit_shift ? (uint64_t)1 << (o->unit_shift - 1) : 0;
         codes_add(to, text, a_n, text + a_n, b_n, (l.pair[p].count + half) >> o->unit_shift);
         merge(&l, p, new_symbol(&l, text, a_n + b_n, l.cells_of[a] + l.cells_of[b]));
@@ -470,6 +500,9 @@ void bpe_weights(const uint64_t *sentences, int n, double alpha, uint32_t unit_s
     for (int i = 0; i < n; i++)
         if (sentences[i]) norm += pow((double)sentences[i] / all, alpha);
     for (int i = 0; i < n; i++) {
+        /* XLM's sampling: language i gets the share q_i = p_i^alpha / sum p^alpha of the text. Its
+         * counts are multiplied by q_i / p_i instead of drawing sentences, which gives the same
+         * result in every run. */
         double p = sentences[i] ? (double)sentences[i] / all : 1, ratio = pow(p, alpha) / norm / p;
         double w = floor(ratio * ldexp(1, (int)unit_shift) + 0.5);
         weight[i] = w < 1 ? 1 : w > 0x1p62 ? (uint64_t)1 << 62 : (uint64_t)w;

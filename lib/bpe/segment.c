@@ -105,7 +105,7 @@ struct run {                                     /* tokens of a block on their w
     struct token token[TOKENS + AHEAD];
 };
 
-/* A word that is not in the cache. Not inline, where it would take the registers of those that
+/* A word that is not in the cache. Not inline, where it would take registers from those that
  * are. */
 __attribute__((noinline))
 static int put_new_word(const struct run *r, const struct token *k)
@@ -118,9 +118,9 @@ static int put_new_word(const struct run *r, const struct token *k)
     return 0;
 }
 
-/* The words' slots in the cache were asked for when the tokens were made, their entries are some
+/* The words' slots in the cache were prefetched when the tokens were made, their entries are some
  * words ahead, so that neither is waited for. Most results are short, and a copy of fixed size is
- * one instruction. */
+ * one instruction. 128 tokens stay in the first-level cache: 512 took 5% more CPU. */
 static void flush_tokens(struct run *r)
 {
     const struct cache *cache = r->drop ? NULL : r->j->cache;
@@ -158,7 +158,7 @@ static inline void put_token(struct run *r, const char *s, size_t n, size_t gap_
     cache_touch(r->j->cache, t->hash);
 }
 
-/* What is no word. */
+/* What is not a word. */
 static void put_blanks(struct run *r, const char *s, const char *end)
 {
     for (size_t n; s < end; s += n) {
@@ -167,7 +167,8 @@ static void put_blanks(struct run *r, const char *s, const char *end)
     }
 }
 
-/* fastBPE: all spaces and newlines stay. */
+/* fastBPE: all spaces and newlines stay. Ends of words are found for 64 bytes at once: with the
+ * keys that are kept with the cache's entries, a fifth less CPU. */
 static void put_every_space(struct run *r, const char *s, const char *end)
 {
     for (const char *word = s; s <= end && r->rc == 0; s += SCAN)
@@ -203,6 +204,7 @@ static void encode_block(struct job *j, struct block *b, int thread, int *rc)
     r.j = j; r.t = &j->state[thread]; r.thread = thread; r.to = &b->out; r.n = 0; r.rc = 0;
     r.drop = j->o->dropout > 0 ? &draw : NULL;
     const char *s = b->text, *end = b->text + b->n;
+    /* a guess at pieces with their separators; append makes more */
     room(&b->out, b->n + b->n / 2);
     if (j->o->every_space && !r.drop) put_every_space(&r, s, end);
     else
@@ -212,7 +214,8 @@ static void encode_block(struct job *j, struct block *b, int thread, int *rc)
             draw.position = 0;
             if (j->o->every_space) put_every_space(&r, s, after);
             else put_line(&r, s, nl ? nl : end, after);
-            if (r.drop) flush_tokens(&r);        /* draws go by line */
+            /* Draws are numbered within a line: where blocks end must not change them. */
+            if (r.drop) flush_tokens(&r);
             s = after;
         }
     flush_tokens(&r);
@@ -275,7 +278,7 @@ static int convert_block(void *ctx, void *item, int thread)
     return rc;
 }
 
-/* Handed on at once: whoever waits at the other end of a pipe gets what is there. */
+/* Flushed at once: whoever waits at the other end of a pipe gets what is there. */
 static int write_block(void *ctx, void *item)
 {
     struct job *j = ctx;

@@ -12,14 +12,15 @@
 enum { BLOCK = 1 << 19, PARTS = 32, UNIT = 8, FEW = 1 << 12, ARENA = 1 << 18 };
 
 /* A slot holds the lower half of the hash and the entry's place in the arena in units of 8 bytes,
- * from 1. */
+ * from 1: 8 bytes, so that most words that are not there are ruled out in one cache line. */
 struct slot { uint32_t tag, at; };
 /* s: at least 16 bytes, zeros behind a shorter word, so that they are its key */
 struct entry { uint64_t count; uint32_t n; char s[]; };
 struct table { struct slot *slot; uint32_t mask, n; char *arena; size_t used, cap; };
 
 /* Each thread counts into tables of its own, one for each part of the range of hash values; in the
- * end a part's tables are added up, independently of the other parts. */
+ * end a part's tables are added up, independently of the other parts. No lock per word, and adding
+ * up takes all threads. */
 struct word_counts {
     int threads;
     struct table (*of)[PARTS];
@@ -165,7 +166,8 @@ static int bad_word(const struct job *j, const struct block *b, const char *at, 
                    what ? "" : " or pass --replace-invalid");
 }
 
-/* Words are checked when they are new: each once. */
+/* Words are checked when they are new, so each once: UTF-8 is checked in the distinct words and not
+ * in all of the text. */
 static int check_word(const struct job *j, const struct block *b, const char *s, size_t n)
 {
     size_t good = utf8_check(s, n);
@@ -175,7 +177,7 @@ static int check_word(const struct job *j, const struct block *b, const char *s,
 }
 
 /* Words are taken some at a time, so that their slots and then their entries are in the cache when
- * they are needed. */
+ * they are needed. 8 words ahead in place of 4 made no difference. */
 enum { SOME = 64, AHEAD = 4 };
 
 static int count_some(const struct job *j, const struct block *b, struct table *part,
@@ -217,7 +219,7 @@ static int count_span(const struct job *j, const struct block *b, struct table *
     return count_some(j, b, part, token, k);
 }
 
-/* The tables of one thread have their share of the memory. */
+/* The tables of each thread have their share of the memory. */
 static int check_limit(const struct job *j, const struct table *part)
 {
     size_t bytes = 0;
@@ -361,8 +363,9 @@ static int fold_part(void *ctx, size_t p, int thread)
     return 0;
 }
 
-/* Counts below 512 have a bucket each, larger ones share it with those of the same highest 9 bits;
- * buckets are in the order of counts. */
+/* Counts below 512 have a bucket each, larger ones share one with those of the same highest 9 bits;
+ * buckets are in the order of counts. So words are nearly sorted in linear time, which is enough
+ * for runs of equal counts (lib/bpe/learn.c). */
 enum { BITS = 8, BUCKETS = (64 - BITS + 1) << BITS };
 
 static inline size_t bucket_of(uint64_t count)
