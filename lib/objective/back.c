@@ -95,7 +95,7 @@ static int draw(const struct back *x, struct back_batch *b, int c)
     return 0;
 }
 
-/* K steps in a row have one direction. A run that goes on in the middle of K draws, and translates,
+/* K steps in a row have one direction. A run that goes on in the middle of K draws and translates
  * for those that are left. */
 static int make(void *self, void *batch, const void *under, const struct turn *at)
 {
@@ -112,13 +112,15 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     b->batches = 0;
     b->into = x->base.s.text->c[d.src].lang_id;
     if (!x->drawn) x->drawn = mem_zero((size_t)A, sizeof *x->drawn);
+    /* Sentences are drawn for all K steps at the first of them, on the data thread. */
     for (int64_t i = at->step; i < end && x->drawn[b->a] <= at->step && rc == 0; i++)
         rc = draw(x, b, d.tgt);
     if (b->batches) x->drawn[b->a] = end;
     return rc;
 }
 
-/* Words of the longest translation of n words. */
+/* Words of the longest translation of n words: 1.3 n + 5 by default, as in XLM's
+ * back-translation. */
 static int longest_translation(const struct model *m, const struct decode_options *o, int n)
 {
     int y = (int)(o->max_ratio * n) + o->max_extra, most = m->c.positions - 1;
@@ -126,7 +128,7 @@ static int longest_translation(const struct model *m, const struct decode_option
 }
 
 /* Translations as long as they may get, of one batch: those of a decoder that has not learnt to
- * end. */
+ * end. The memory plan must hold for the first steps, too. */
 static void plan_pairs(const struct back *x, struct back_batch *b, const struct model *m,
                        const struct decode_options *o)
 {
@@ -174,6 +176,7 @@ static int translate(struct back *x, struct back_batch *b, struct pass *p)
     decode_options_init(&o);
     if (x->precision == BACK_INT8 && round_weights(x, p) < 0) return -1;
     o.seen = p->planning ? NULL : seq2seq_allowed(x->base.o, p->m, b->into);
+    /* int8 for the search alone: the training pass reads the weights themselves */
     p->m->ps.rounded = x->precision == BACK_INT8;
     int rc = decode(p->m, p->t, &b->real, b->into, &o, &h);
     p->m->ps.rounded = false;

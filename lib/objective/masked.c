@@ -85,6 +85,8 @@ void masked_copy(void *batch, const void *other, int s)
         to->original[at + r] = from->original[first + r];
         to->original_lang[at + r] = from->original_lang[first + r];
     }
+    /* Sentences are copied in order: predicted rows are searched from where the last search
+     * ended. */
     int i = to->copied;
     while (i < from->n && from->row[i] < first) i++;
     for (; i < from->n && from->row[i] < end; i++) {
@@ -137,8 +139,8 @@ void masked_free(void *batch)
     memset(b, 0, sizeof *b);
 }
 
-/* The most rows that are predicted of b: more than six standard deviations above the mean; the
- * other schemes have a budget a sentence. */
+/* The most rows of b that are predicted: more than six standard deviations above the mean of a
+ * binomial, since tokens are chosen independently; the other schemes have a budget per sentence. */
 static int most_predicted(const struct masker *k, const struct batch *b)
 {
     double rows = b->rows, share = k->how.select;
@@ -195,8 +197,10 @@ void masked_loss(const struct masked *b, struct pass *p, const char *name, float
 {
     struct tape *t = p->t;
     struct xent e = { 0 };
+    /* no predicted row, no loss: 0 / 0 otherwise */
     if (b->n) {
         int32_t *target = tape_int32(t, b->target, (size_t)b->n);
+        /* The output layer for the predicted rows only: some 15% of them, and V columns each. */
         struct var *rows = tape_gather(t, p->h, tape_int32(t, b->row, (size_t)b->n), b->n);
         e = tape_xent(t, model_output(p->m, t, rows), p->m->tokens, p->m->output_bias, target, NULL,
                       NULL, 0, scale / (float)b->n);
@@ -211,6 +215,7 @@ double masked_device_sum(const struct kernels *k, const float *x, int n)
     float *h = mem_alloc((size_t)n * sizeof *h);
     double s = 0;
     k->download(h, x, (size_t)n * sizeof *h);
+    /* in double and in order: the same sum with any number of threads */
     for (int i = 0; i < n; i++) s += h[i];
     free(h);
     return s;

@@ -40,6 +40,7 @@ struct mass_span mass_span(int rows, double share, const uint32_t draw[4])
 {
     /* halves to even, as Python's round in the authors' code */
     int m = (int)rint(share * rows), last;
+    /* the decoder writes something, and the encoder keeps something to read */
     if (m < 1) m = 1;
     if (m > rows - 1) m = rows - 1;
     last = rows - m;                         /* where the last span begins */
@@ -77,6 +78,8 @@ void mass_add(struct mass_batch *b, const struct mass_how *o, const struct sampl
     for (int i = 0; i < n; i++) {
         uint32_t read = token_of(x, i), before = i ? token_of(x, i - 1) : 0;
         bool in = i >= s.at && i < s.at + s.n;
+        /* One block of numbers per row, keyed by the sentence and the row: what a row draws depends
+         * on neither the span nor on rows before it. */
         rng_block(key, x->number, (uint32_t)i, draw);
         if (in) read = masking_read(o->how, read, draw, o->vocab);
         batch_append(&b->src, &(struct batch_part){ &read, 1, x->lang, 0, i }, x->number);
@@ -157,7 +160,7 @@ static struct mass_how how_of(const struct mass *o)
 
 static bool fits(const struct mass *o, int n) { return n >= o->min_len && n <= o->s.longest; }
 
-/* Of a corpus that has no sentence to learn from none would ever be drawn. */
+/* A corpus without such a sentence would be drawn from for ever, and nothing taken. */
 static int check_text(const struct mass *o, const struct corpus *c)
 {
     for (uint32_t s = 0; s < c->all.sentences; s++)
@@ -224,7 +227,8 @@ static void loss(void *self, void *batch, struct pass *p, const char *name, floa
     pass_losses(p, name, e.nll, n);
 }
 
-/* Mean of -log p over the spans of validation corpus i, drawn alike in every run. */
+/* Mean of -log p over the spans of validation corpus i. The key is 0: the same spans in every run
+ * and at every step, so that numbers can be compared. */
 static int validate_one(struct mass *o, int i, struct pass *p, double *mean)
 {
     const struct corpus *c = &o->s.valid[i];

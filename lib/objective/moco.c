@@ -5,7 +5,7 @@
  *   e(x) = exp(x / tau)
  *   theta_k <- m theta_k + (1 - m) theta_q       when the optimiser has stepped
  *
- * Positives of a batch's other rows are no negatives. The keys of a step enter the queue behind its
+ * Positives of a batch's other rows are not negatives. The keys of a step enter the queue after its
  * loss. W1 and W2 stand beside the model; what is left of the run is the encoder theta_q. */
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +71,7 @@ static struct var *moco_pool(const struct moco *o, struct tape *t, const struct 
 static struct var *moco_head(const struct moco *o, struct tape *t, struct var *h, float length)
 {
     struct var *z = tape_linear(t, tape_dense(t, h, o->W1, -1, KERN_RELU), o->W2, -1);
+    /* MoCo's code normalises z; the paper's text does not (--no-moco-unit). */
     return o->unit ? tape_unit(t, z, length) : z;
 }
 
@@ -156,6 +157,7 @@ static int hits(const struct found *f, const struct pass *p, int kind, int s)
     for (int i = 0; i < f->n; i++) own[i] = i;
     tape_reset(t, false);
     int32_t *found = tape_alloc(t, n * sizeof *found);
+    /* The kernel of the loss finds the best column without storing the n x n products. */
     KERN(t->k, xent, .best = found, .X = f->side[kind][s].left, .W = f->side[kind][1 - s].right,
          .target = tape_int32(t, own, n), .M = f->n, .D = f->width[kind], .V = f->n);
     t->k->download(best, found, n * sizeof *best);
@@ -295,6 +297,7 @@ static int open(void *self, struct setup *s)
 static void parameters(void *self, struct model *m)
 {
     struct moco *o = self;
+    /* Without biases, as in Eqs. 1 and 2. Beside the model: its file has none of the head. */
     o->W1 = params_add_beside(&m->ps, "moco.head.0.weight", m->c.dim, m->c.dim, true);
     o->W2 = params_add_beside(&m->ps, "moco.head.1.weight", o->dim, m->c.dim, true);
 }
@@ -305,9 +308,11 @@ static int start(void *self, struct pass *p, struct state *s)
     const struct params *ps = &p->m->ps;
     o->floats = ps->total;
     if (!(o->key = ps->k->alloc(o->floats * sizeof *o->key))) return -1;
+    /* theta_k begins as theta_q */
     ps->k->copy(o->key, ps->value, o->floats * sizeof *o->key);
     float length = o->unit ? 1 : (float)(1 / o->temperature);
     if (key_queue_open(&o->queue, ps->k, length, o->start == MOCO_RANDOM, o->s.seed) < 0) return -1;
+    /* a run that goes on needs theta_k as it was: it cannot be made from theta_q */
     for (int i = 0; i < ps->n; i++)
         state_array(s, o->key + ps->p[i].at, ps->p[i].rows, ps->p[i].cols, "key.%s",
                     ps->p[i].name);
@@ -336,6 +341,7 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     struct moco *o = self;
     struct moco_batch *b = batch;
     (void)under;
+    /* by the number of the micro-batch alone: --resume, threads and ranks read the same pairs */
     const struct pair *p = pair_pool_take(o->s.pool, at->micro, at->seed);
     room(o, b);
     b->at = *at;
@@ -344,6 +350,8 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
         uint64_t sample = UINT64_C(1) << 63 | (uint64_t)at->micro << 16 | (uint64_t)i;
         moco_add(&b->q, &x, 0, sample);
         moco_add(&b->k, &x, 1, sample | UINT64_C(1) << 62);
+        /* A key of the same pair, or of the same text on either side, is not a negative: texts
+         * repeat. */
         b->id[QUEUE_ID * i] = p[i].index;
         for (int side = 0; side < 2; side++)
             b->id[QUEUE_ID * i + 1 + side] = text_hash(&p[i], side);
@@ -374,6 +382,8 @@ static int prepare(void *self, void *batch, struct pass *p)
     struct moco *o = self;
     struct moco_batch *b = batch;
     struct tape *t = p->t;
+    /* The same graph with other weights: what is encoded next reads theta_k, and keeps nothing for
+     * gradients. */
     float *own = t->ps->value;
     o->floats = t->ps->total;
     tape_reset(t, false);
@@ -430,7 +440,7 @@ static void similarities(const struct moco *o, const struct moco_batch *b, struc
     }
     for (with = found; found && with < n; with++) j[with] = j[with % found];
     int32_t *query = tape_int32(t, i, N), *other = tape_int32(t, j, N);
-    /* one of the two sides stands divided by the temperature */
+    /* One of the two sides stands divided by the temperature: products are similarities again. */
     float *to = tape_alloc(t, 2 * N * sizeof *to), scale = (float)o->temperature;
     KERN(t->k, dots, .to = to, .E = q->row, .i = query, .j = own, .scale = scale, .P = n,
          .D = o->dim);
@@ -470,13 +480,14 @@ static int stepped(void *self, struct pass *p, int64_t step)
     const struct params *ps = &p->m->ps;
     (void)step;
     key_queue_enter(&o->queue);
+    /* 9 of the 2,130 ms of a step (3 layers of 192, one thread) */
     KERN(ps->k, ema, .p = o->key, .q = ps->value, .m = o->momentum, .n = o->floats);
     return 0;
 }
 
 /* --- memory, files --- */
 
-/* A sentence as long as any, and others so that all have `rows`. */
+/* A sentence as long as the longest, and others so that all have `rows` together. */
 static void fill(struct batch *b, int n, int64_t rows, int longest)
 {
     uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);

@@ -5,7 +5,9 @@
 
 /* --- candidates ------------------------------------------------------------------------------- */
 
-enum { LOGITS = 8 << 20 };       /* at most so many at a time, unless 64 rows are more */
+/* at most so many logits at a time, unless 64 rows have more: [rows, V] of a whole batch would be
+ * the largest array of a step */
+enum { LOGITS = 8 << 20 };
 
 static size_t times(int a, int b) { return (size_t)a * (size_t)b; }
 
@@ -13,6 +15,8 @@ void scs_expected(struct model *m, struct tape *t, struct var *h, const int32_t 
                   const uint8_t *allowed, int32_t *idx, float *p)
 {
     int V = m->c.vocab, most = LOGITS / V < 64 ? 64 : LOGITS / V;
+    /* p and q are constants (Eqs. 4 to 7): nothing here has a gradient, and what is allocated is
+     * given back at the end. */
     struct tape_no_grad aside = tape_no_grad_begin(t);
     struct var *x = model_output(m, t, row ? tape_gather(t, h, row, n) : h);
     if (most > n) most = n;
@@ -27,6 +31,7 @@ void scs_expected(struct model *m, struct tape *t, struct var *h, const int32_t 
         KERN(t->k, topk, .val = val + times(at, k), .idx = idx + times(at, k), .logits = logits,
              .allowed = allowed, .M = rows, .V = V, .k = k);
     }
+    /* over the k likeliest alone: the rest of the vocabulary has no part in the mixture */
     KERN(t->k, softmax, .w = p, .val = val, .T = 1, .M = n, .k = k);
     tape_no_grad_end(t, &aside);
 }
@@ -100,6 +105,8 @@ static void nearest(const struct scs_how *how, const struct model *m, struct tap
     unit_words(m, t, word + g->at, g->words, near);
     KERN(t->k, unit_fwd, .Y = unit, .len = len, .X = x, .s = 1, .N = g->n, .D = D);
     KERN(t->k, linear_fwd, .Y = S, .X = unit, .W = near, .N = g->n, .I = D, .O = g->words);
+    /* CSLS: 2 cos(x, y) - r(x) - r(y). r(x) is the same for all words y of a row and changes
+     * neither their order nor the softmax over them, so it is left out. */
     KERN(t->k, column_means, .mean = hub, .S = S, .K = how->neighbours, .n = g->n, .m = g->words);
     /* -c = 2 * 0 + (1 - 2) c, the bias of the product that gives 2 S - c */
     t->k->zero(minus, (size_t)g->words * sizeof *minus);
@@ -310,6 +317,7 @@ static void switch_rows(struct scs_batch *b, const struct batch *from, const str
     group_rows(o, b);
     if (o->own_words) group_homes(o, b);
     for (int i = 0; i < b->n; i++) {
+        /* -1: the model reads a mixture here */
         b->input->token[b->row[i]] = -1;
         if (o->set_lang) b->input->lang[b->row[i]] = b->lang[i];
     }
@@ -334,6 +342,7 @@ void scs_rows_largest(struct scs_batch *b, const struct batch_kind *kind, const 
         kind->copy(b->copy, from, s);
     keep_rows(b);
     pick_bounds(o->rate, "scs-rate", &low, &high);
+    /* what a sentence may switch, rounded up */
     int n = b->input->rows, most = (int)(high * n) + b->input->n;
     for (int r = 0; r < n && b->n < most; r++) add_row(b, r, r, 0);
     for (int i = 0; i < b->n; i++) b->input->token[b->row[i]] = -1;

@@ -91,7 +91,7 @@ static int refresh_start(struct refresh *r, struct pass *p, struct state *s)
     return 0;
 }
 
-/* Rows of the table, of length 1 (or 0). */
+/* Rows of the table, at length 1 (0 where all of a row is 0). */
 static float *unit_rows(const float *E, int D, const int32_t *word, int n)
 {
     float *x = mem_alloc((size_t)n * (size_t)D * sizeof *x);
@@ -115,6 +115,7 @@ static int make_pair(struct refresh *r, struct refresh_pair *p, const float *E, 
     int rc = csls_search(x, (uint32_t)p->n[0], z, (uint32_t)p->n[1], D, CSLS_CSLS, 1, K, &there,
                          &back, &work);
     for (int i = 0; i < p->n[0] && rc == 0; i++)
+        /* mutual nearest neighbours only, as in dict-induce --mutual */
         x[i] = back.index[there.index[i]] == (uint32_t)i ? (float)there.index[i] : -1;
     if (rc == 0) r->k->upload(p->to, x, (size_t)p->n[0] * sizeof *x);
     csls_free(&there);
@@ -129,6 +130,7 @@ static int refresh_make(struct refresh *r, struct pass *p)
 {
     const struct params *ps = &p->m->ps;
     int D = ps->p[p->m->tokens].cols, rc = 0;
+    /* On the host: a dictionary is made every N steps, and csls_search runs there. */
     float *E = mem_alloc((size_t)p->m->c.vocab * (size_t)D * sizeof *E);
     param_get(ps, ps->value, p->m->tokens, E);
     for (int i = 0; i < r->pairs && rc == 0; i++) rc = make_pair(r, &r->pair[i], E, D);
@@ -173,7 +175,8 @@ static void refresh_free(struct refresh *r)
 
 /* --- the objective ---------------------------------------------------------------------------- */
 
-enum { NOTE_STEPS = 100 };       /* after so many steps a rate that is not reached is told */
+/* after so many steps a rate that is not reached is reported */
+enum { NOTE_STEPS = 100 };
 
 struct tcs {
     struct switch_options how;
@@ -342,8 +345,8 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
     return 0;
 }
 
-/* Makes a new dictionary when one is due: the next step reads it. Says once where the dictionaries
- * are too small for the rate. */
+/* Makes a new dictionary when one is due: the next step reads it. Reports once where the
+ * dictionaries are too small for the rate. */
 static int stepped(void *self, struct pass *p, int64_t step)
 {
     struct tcs *o = self;
@@ -369,6 +372,7 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     const struct masked *from = under;
     (void)self; (void)tokens;
     masked_clear(&b->in);
+    /* all sentences: as if each could be switched */
     for (int s = 0; s < from->input.n; s++) masked_copy(&b->in, from, s);
     return 0;
 }
