@@ -36,6 +36,8 @@ void cpu_norm2(const struct kern_norm2 *a)
     if (!part) part = work_scratch(SCRATCH_OP, chunks(a->n) * sizeof *part);
     struct chunked c = { .n = a->n, .g = a->x, .part = part };
     par_for(chunks(a->n), square_chunk, &c);
+    /* In the order of the chunks, whichever thread made them: any number of threads gives the
+     * same norm. */
     for (size_t i = 0; i < chunks(a->n); i++) sum += part[i];
     *a->out = (float)sum;
 }
@@ -54,15 +56,22 @@ static bool step_of(struct adam_step *step, const struct kern_adam *a)
 {
     double grad = (double)a->grad_scale;
     if (a->norm2) {
+        /* Such a step changes nothing. Training reads the norm later and ends with the step's
+         * number. */
         if (!isfinite(*a->norm2)) return false;
         if (a->clip > 0) {
+            /* As PyTorch's clip_grad_norm_: clip / (norm + 1e-6). The norm is that of the
+             * gradient before it is scaled. */
             double by = (double)a->clip / (fabs(grad) * sqrt((double)*a->norm2) + 1e-6);
             if (by < 1) grad *= by;
         }
     }
     double unbias1 = 1 / (1 - pow(a->beta1, (double)a->step));
+    /* Made in double and rounded once: 1 - 0.999f in float is off by 1e-5. */
     *step = (struct adam_step){
         .grad = (float)grad,
+        /* Decoupled decay (AdamW): the parameter shrinks by lr * weight_decay, whatever its
+         * moments are. */
         .decay = (float)(1 - a->lr * a->weight_decay),
         .beta1 = (float)a->beta1,
         .rest1 = (float)(1 - a->beta1),
@@ -92,6 +101,7 @@ void cpu_ema(const struct kern_ema *a) { par_for(chunks(a->n), ema_chunk, (void 
 
 static struct adam_step undecayed(const struct adam_step *s)
 {
+    /* Biases and the parameters of norms are not decayed; all else of their step is the same. */
     struct adam_step x = *s;
     x.decay = 1;
     return x;
@@ -148,6 +158,8 @@ static void lamb_part(struct chunked *c, double lr)
     c->sums = work_scratch(SCRATCH_OP, chunks(c->n) * sizeof(struct lamb_sums));
     par_for(chunks(c->n), lamb_chunk, c);
     for (size_t i = 0; i < chunks(c->n); i++) { pp += c->sums[i].p; uu += c->sums[i].u; }
+    /* The trust ratio |p| / |u|, or 1 where either is 0, as at the first step of a matrix of
+     * zeros. */
     c->a = (float)(pp > 0 && uu > 0 ? lr * sqrt(pp / uu) : lr);
     par_for(chunks(c->n), lamb_apply_chunk, c);
 }
@@ -158,6 +170,7 @@ static void lamb(const struct kern_adam *a, const struct adam_step *decays,
     for (int i = 0; i < a->parts; i++) {
         const struct kern_part *part = &a->part[i];
         struct chunked c = part_of(a, part->at, part->n, part->decay ? decays : plain);
+        /* What is not decayed takes Adam's step, without a ratio of its own. */
         if (part->decay) lamb_part(&c, a->lr);
         else par_for(chunks(c.n), adam_chunk, &c);
     }

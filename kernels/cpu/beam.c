@@ -15,8 +15,10 @@ static void finish(const struct kern_beam *b, int number, int n, int hyp, double
 {
     struct kern_done *done = b->done + (size_t)number * (size_t)b->beam;
     int32_t *count = &b->n_done[number];
+    /* n words and the </s> after them. */
     double score = log_p / b->norm[n + 1];
     int at = *count;
+    /* Of equal scores the earlier one stays ahead. */
     while (at > 0 && done[at - 1].score < score) at--;
     if (at == b->beam) return;
     if (*count < b->beam) ++*count;
@@ -31,12 +33,15 @@ static int continuations(const struct kern_beam *b, int i, struct child *child, 
     int next[KERN_BEAM_MAX] = { 0 }, kept = 0, pos = b->pos[i];
     bool full = pos >= b->limit[i];
     *best = -INFINITY;
+    /* Words of each hypothesis come sorted, so a merge of their lists finds the best
+     * continuations without sorting beam * k of them. */
     for (int taken = 0; kept < b->beam; taken++) {
         struct child first = { -INFINITY, 0, -1 };
         for (int j = 0; j < b->live[i]; j++) {
             size_t r = row_of(b, i, j), at = r * (size_t)b->k;
             for (; next[j] < b->k; next[j]++) {
                 size_t w = at + (size_t)next[j];
+                /* In double and in this order, as beam.cu does: both choose the same words. */
                 double log_p = b->log_p[r] + ((double)b->val[w] - (double)b->lse[r]);
                 struct child c = { log_p, b->idx[w], j };
                 if (!isfinite(c.log_p) || (full && c.word != b->end)) continue;
@@ -64,6 +69,7 @@ static void inherit(const struct kern_beam *b, int i, const struct child *child,
         moved += child[j].parent != j;
     }
     for (int t = 0; moved && t < steps; t++) {
+        /* All read before one is written: a child's row may be another child's parent. */
         int32_t was[KERN_BEAM_MAX];
         for (int j = 0; j < n; j++) was[j] = table[j][t];
         for (int j = 0; j < n; j++) mine[j][t] = was[j];
@@ -81,8 +87,12 @@ static int advance(void *ctx, size_t sentence, int thread)
     int pos = b->pos[i], number = b->number[i], kept = continuations(b, i, child, &best);
     const struct kern_done *last = b->done + (size_t)number * (size_t)b->beam + b->beam - 1;
     bool ends = kept == 0 || pos >= b->limit[i];
+    /* Can a live hypothesis still beat the worst complete one? Log-probabilities only fall, and
+     * the divisor is largest at the limit, so best / norm[limit + 1] is the most that it can reach.
+     * */
     if (!ends && b->n_done[number] == b->beam)
         ends = b->early || last->score >= best / b->norm[b->limit[i] + 1];
+    /* Nothing was completed within the limit: the best hypothesis is taken as it stands. */
     if (ends && b->n_done[number] == 0) finish(b, number, pos, 0, b->log_p[i]);
     if (ends) kept = 0;
     inherit(b, i, child, kept, pos + 1);

@@ -6,6 +6,8 @@ bool cpu_drop_rate(const struct kern_drop *d, struct drop_rate *r)
 {
     *r = (struct drop_rate){ 0, 1 };
     if (!d || !(d->p > 0)) return false;
+    /* 16 random bits decide about a number, so p is rounded to a 65,536th; 1 / (1 - p) is taken
+     * of the rounded p, which leaves the expectation exact. */
     double limit = floor((double)d->p * 65536 + 0.5);
     if (limit > 65536) limit = 65536;
     r->limit = (uint32_t)limit;
@@ -47,7 +49,8 @@ static void drop(act *S, const act *X, const act *U, const struct kern_drop *dro
     if (cpu_drop_rate(drop, &t.rate)) {
         work_rows(N, (size_t)D, drop_rows, &t);
     } else if (S == X) {
-        cpu_add_to(S, U, n); /* U may be S too: each element is read before it is written */
+       /* U may be S too: each element is read before it is written. */
+        cpu_add_to(S, U, n);
     } else {
         if (S != U && n) memcpy(S, U, acts_bytes(n));
         if (X) cpu_add_to(S, X, n);

@@ -34,7 +34,8 @@ void cpu_embed_fwd(const struct kern_embed_fwd *a)
     work_rows(a->N, (size_t)a->D, forward_rows, (void *)a);
 }
 
-/* Tokens repeat: each chunk of columns goes through all rows in order. */
+/* Tokens repeat, so rows of dE cannot be shared out among threads: each chunk of columns goes
+ * through all rows, in their order. */
 static void backward_columns(void *ctx, int first, int last)
 {
     const struct kern_embed_bwd *t = ctx;

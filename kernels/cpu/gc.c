@@ -34,6 +34,7 @@ static void errors(void *ctx, int first, int last)
             size_t i = (size_t)m * (size_t)g->J + (size_t)j;
             g->slope[i] = 0;
             if (g->nb[i] < 0) continue;
+            /* loss = weight * sum of f (dot_scale H.B - log X)^2. */
             const float *b = of_b(g, (size_t)g->nb[i] * D, D, b_room);
             float e = g->dot_scale * s->dot(h, b, D) - g->logx[i];
             sum += g->f[i] * e * e;
@@ -50,6 +51,7 @@ static void gradient_columns(void *ctx, int first, int last)
     size_t D = (size_t)g->D, n = (size_t)(last - first);
     float *room = acts_room(0, n), *to_room = acts_room(1, n);
     for (int m = 0; m < g->M; m++) {
+        /* One after another and rounded each time in bfloat16: the same row may come again. */
         size_t h = (size_t)g->t[m] * D + (size_t)first;
         for (int j = 0; j < g->J; j++) {
             size_t i = (size_t)m * (size_t)g->J + (size_t)j;

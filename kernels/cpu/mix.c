@@ -56,6 +56,7 @@ static void softmax_rows(void *ctx, int first, int last)
         float *w = a->w + (size_t)m * (size_t)a->k;
         double sum = 0, along = 0;
         float high = -INFINITY;
+        /* Shifted by the largest, in double: T may be small, and exp overflows soon. */
         for (int j = 0; j < a->k; j++) high = val[j] > high ? val[j] : high;
         for (int j = 0; j < a->k; j++) {
             double z = ((double)val[j] - (double)high) / (double)a->T;
@@ -65,6 +66,7 @@ static void softmax_rows(void *ctx, int first, int last)
             if (z > -INFINITY) along += z * exp(z);
         }
         for (int j = 0; j < a->k && sum > 0; j++) w[j] = (float)((double)w[j] / sum);
+        /* With z = (val - high) / T: H = log(sum exp z) - sum z exp(z) / sum exp(z). */
         if (a->entropy) a->entropy[m] = sum > 0 ? (float)(log(sum) - along / sum) : 0;
     }
 }
@@ -83,6 +85,8 @@ static void norm_rows(void *ctx, int first, int last)
         const int32_t *idx = a->idx + (size_t)m * (size_t)a->k;
         float *w = a->w + (size_t)m * (size_t)a->k;
         double along = 0, parts = 0;
+        /* ratio = |sum w E| / sum w |E|: 1 where all rows point the same way. Weights divided by
+         * it give a mixture of the rows' mean length. */
         for (int j = 0; j < a->k; j++)
             if (idx[j] >= 0) parts += (double)w[j] * sqrt(s->squares(a->E + (size_t)idx[j] * D, D));
         for (size_t d = 0; d < D; d++) {

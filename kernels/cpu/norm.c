@@ -25,6 +25,7 @@ static void forward_rows(void *ctx, int first, int last)
                              blocks);
             s->drop(sum, x, acts_read(a->U, at, D, u_room), bits, t->rate.limit, t->rate.keep, D);
             acts_write(a->S, at, sum, D);
+            /* In bfloat16 that is the rounded sum, which the backward pass will see. */
             x = acts_read(a->S, at, D, sum_room);
         } else if (a->S && a->S != a->X) {
             acts_put(a->S, at, x, D);
@@ -46,8 +47,8 @@ void cpu_norm_fwd(const struct kern_norm_fwd *a)
 
 /* --- backward --------------------------------------------------------------------------------- */
 
-/* At most PARTS chunks of rows have sums for dgamma and dbeta of their own, added in order at
- * the end. */
+/* At most PARTS chunks of rows have sums for dgamma and dbeta of their own, which are added in
+ * order at the end. Their number depends on N alone: any number of threads gives the same bytes. */
 enum { PARTS = 64, ROWS = 16 };
 
 struct norm_back {

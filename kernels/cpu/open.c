@@ -14,6 +14,7 @@ static const struct kernels *cuda_open(char *why, size_t size)
 {
     void *so = object_open(OBJECT, "ISOGLOT_CUDA", RTLD_NOW | RTLD_LOCAL, why, size);
     if (!so) return NULL;
+    /* Through a union: ISO C has no cast from a pointer to data to one to a function. */
     union { void *p; kernels_cuda_fn *fn; } open = { dlsym(so, "kernels_cuda") };
     const char *missing = "no message";
     const struct kernels *k = open.p ? open.fn(err_set, &missing) : NULL;
@@ -23,8 +24,9 @@ static const struct kernels *cuda_open(char *why, size_t size)
         snprintf(why, size, "%s is of another build (ABI %d, not %d)", OBJECT, k->abi, KERNELS_ABI);
         k = NULL;
     }
-    return k; /* the object stays even when it is of no use: CUDA's run time leaves threads and exit
-                 handlers behind */
+   /* The object stays open even when it is of no use: CUDA's run time leaves threads and exit
+     * handlers, whose code must not disappear. */
+    return k;
 }
 
 /* k at a precision; line, unless it is NULL, says so, with what is in `note`. Asking a back end to

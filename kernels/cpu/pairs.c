@@ -12,10 +12,12 @@ static struct slopes by_cosine(const struct kern_cos_pairs *a, const float *x, c
 {
     const struct simd *s = simd_choose();
     size_t D = (size_t)a->D;
+    /* 1e-8 as in PyTorch's cosine_similarity. */
     double xx = s->squares(x, D), yy = s->squares(y, D), both = sqrt(xx * yy);
     double cosine = s->dot_double(x, y, D) / (both < 1e-8 ? 1e-8 : both), by = (double)a->scale;
     *loss = (float)-cosine;
     if (both < 1e-8) return (struct slopes){ 0 };
+    /* d cos / dx = y / (|x| |y|) - cos x / |x|^2, and the loss is -cos. */
     return (struct slopes){ (float)(-by / both), (float)(by * cosine / xx),
                             (float)(by * cosine / yy) };
 }
@@ -23,6 +25,7 @@ static struct slopes by_cosine(const struct kern_cos_pairs *a, const float *x, c
 static struct slopes by_distance(const struct kern_cos_pairs *a, const float *x, const float *y,
                                  float *loss)
 {
+    /* The difference first: |x|^2 + |y|^2 - 2 x.y would cancel for rows near each other. */
     double square = 0;
     for (int c = 0; c < a->D; c++)
         square += ((double)x[c] - (double)y[c]) * ((double)x[c] - (double)y[c]);
@@ -54,7 +57,8 @@ static void gradient_columns(void *ctx, int first, int last)
     for (int p = 0; p < a->P; p++) {
         size_t i = (size_t)a->i[p] * D + (size_t)first, j = (size_t)a->j[p] * D + (size_t)first;
         const struct slopes *x = &t->slope[p];
-        if (a->l2) {                        /* a - b first: near each other they would cancel */
+       /* a - b first: near each other they would cancel. */
+        if (a->l2) {
             for (size_t c = 0; c < n; c++) apart[c] = a->E[i + c] - a->E[j + c];
             s->axpy(a->dE + i, x->own_a, apart, n);
             s->axpy(a->dE + j, x->across, apart, n);

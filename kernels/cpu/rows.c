@@ -11,6 +11,7 @@ static void gather_rows(void *ctx, int first, int last)
     size_t bytes = acts_bytes((size_t)t->D);
     for (int m = first; m < last; m++) {
         act *y = acts_to(t->Y, (size_t)m * (size_t)t->ldy);
+        /* A negative index is padding: its row is zero. */
         if (t->index[m] < 0) memset(y, 0, bytes);
         else memcpy(y, acts_at(t->X, (size_t)t->index[m] * (size_t)t->ldx), bytes);
     }

@@ -47,8 +47,10 @@ static struct kernels table, eights;
 
 static int cpu_precision(enum kern_precision p)
 {
+    /* auto: where bf16 does not gain it is float32, and never an error. */
     if (gemm_bf16(p == KERN_BF16 || (p == KERN_AUTO && gemm_bf16_gains())) < 0) return -1;
     acts_half = gemm_takes_acts();
+    /* What layers pass on is in bfloat16 only where AMX takes it as it is. */
     table.act_size = eights.act_size = acts_half ? sizeof(uint16_t) : sizeof(float);
     return 0;
 }

@@ -17,9 +17,12 @@ static void pick_rows(void *ctx, int first, int last)
         int kept = 0;
         for (int at = 0; at < t->V; at += BLOCK) {
             int end = t->V - at < BLOCK ? t->V : at + BLOCK;
+            /* The negated comparison also skips a block whose maximum is NaN. */
             if (kept == t->k && !(s->max(z + at, (size_t)(end - at)) > val[t->k - 1])) continue;
             for (int v = at; v < end; v++) {
                 if (t->allowed && !t->allowed[v]) continue;
+                /* Only what is larger displaces: of equal logits the first word stays, as on the
+                 * GPU. */
                 if (kept == t->k && !(z[v] > val[t->k - 1])) continue;
                 int i = kept < t->k ? kept++ : t->k - 1;
                 for (; i > 0 && z[v] > val[i - 1]; i--) {

@@ -14,6 +14,7 @@ static void forward_rows(void *ctx, int first, int last)
         const float *x = acts_read(a->X, at, D, x_room);
         float *y = acts_place(a->Y, at, y_room);
         double length = sqrt(s->squares(x, D));
+        /* A row of zeros has no direction and stays zero. */
         s->scale(y, length > 0 ? (float)((double)a->s / length) : 0, x, D);
         acts_write(a->Y, at, y, D);
         a->len[n] = (float)length;
@@ -36,6 +37,8 @@ static void backward_rows(void *ctx, int first, int last)
         const float *y = acts_read(a->Y, at, D, y_room), *dy = acts_read(a->dY, at, D, dy_room);
         float *dx = acts_open(a->dX, at, D, dx_room);
         if (!a->add) memset(dx, 0, D * sizeof *dx);
+        /* dx = s / |x| dy - (y . dy) y / (s |x|): the part along y does not change its
+         * direction. */
         if (a->len[n] > 0) {
             s->axpy(dx, a->s / a->len[n], dy, D);
             s->axpy(dx, -s->dot(y, dy, D) / (a->s * a->len[n]), y, D);

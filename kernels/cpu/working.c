@@ -1,4 +1,5 @@
-/* What the operations take beside their arguments, for a prediction of a run's peak memory. */
+/* What the operations take in addition to their arguments, for the prediction of a run's peak
+ * memory. */
 #include "common/thread.h"
 #include "kernels/cpu/cpu.h"
 
@@ -10,6 +11,7 @@ size_t cpu_working(const struct kern_shape *s)
     double wide = most(s->ffn, 3.0 * s->dim);
     int step = xent_rows(s->vocab, s->predicted);
     double scores = longest * ((longest + 15) / 16 * 16);
+    /* The backward pass of attn.c has P, dS and m P, then 2 bytes of random bits a number. */
     double thread = most(3 * scores * 4 + scores * 2, 4.0 * s->dim); /* attn.c backward; norm.c */
     double packed = 12e6; /* OpenBLAS's copies of its tiles, as measured */
     double shared = most(step * V * 4, 64 * 2 * (double)s->dim * 4);        /* xent.c; norm.c */

@@ -27,9 +27,12 @@ static void softmax_rows(void *ctx, int first, int last)
         struct xent_row row;
         s->xent(&row, z, t->b, t->allowed, target, V);
         bool extra = target >= 0 && t->allowed && !t->allowed[target];
+        /* A target that is not allowed counts as allowed in its own row, as in simd's xent. */
         float words = (float)(t->words + extra), nll = 0, loss = 0;
         if (target >= 0) {
             nll = row.lse - row.target;
+            /* Label smoothing: (1 - eps) of the target, eps spread evenly over the allowed
+             * words. */
             loss = (1 - t->eps) * nll + t->eps * (row.lse - row.sum / words);
         }
         if (t->loss) t->loss[m] = loss;
@@ -42,7 +45,9 @@ static void softmax_rows(void *ctx, int first, int last)
         }
         float by = t->scale * (t->weight ? t->weight[m] : 1);
         float even = t->eps / words;
+        /* d loss / dz = softmax(z) - eps / words - (1 - eps) [target]. */
         s->xent_grad(z, row.lse, even, by, t->allowed, V);
+        /* By itself: where the target is not an allowed word, the loop has written 0. */
         z[target] = by * (expf(-nll) - even - (1 - t->eps));
     }
 }
@@ -59,6 +64,7 @@ static void bias_columns(void *ctx, int first, int last)
 
 int xent_rows(int V, int M)
 {
+    /* Logits of a whole batch would be the largest matrix of a step: tokens x vocabulary. */
     enum { LOGITS = 8 << 20 }; /* at most so many at a time, 32 MiB, unless 64 rows are more */
     int step = LOGITS / (V > 0 ? V : 1) / 16 * 16;
     if (step < 64) step = 64;
@@ -101,6 +107,7 @@ void cpu_xent(const struct kern_xent *a)
         work_rows(rows, (size_t)V, softmax_rows, &t);
         if (dx)
             gemm_acts(false, false, rows, D, V, Z, V, a->W, D, false, dx, D, GEMM_C, NULL, NULL);
+        /* Both products read the logits' gradient, which bf16 then rounds once. */
         if (a->dW && dx) gemm_same_a();
         if (a->dW)
             gemm_acts(true, false, V, D, rows, Z, V, x, D, true, a->dW, D, GEMM_B, NULL, NULL);

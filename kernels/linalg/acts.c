@@ -6,6 +6,8 @@ bool acts_half;
 
 float *acts_room(int slot, size_t n)
 {
+    /* float32 is used where it lies: then there is nothing to convert and nothing to keep room
+     * for. */
     return acts_half ? work_scratch(SCRATCH_ROOM + slot, n * sizeof(float)) : NULL;
 }
 

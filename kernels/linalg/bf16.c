@@ -6,6 +6,7 @@
 #include <dnnl.h>
 #endif
 
+/* The interface of oneDNN 2; version 3 has no descriptors of operations (dnnl_matmul_desc_t). */
 #if defined DNNL_VERSION_MAJOR && DNNL_VERSION_MAJOR == 2 && defined __x86_64__
 #include <cpuid.h>
 #include <dlfcn.h>
@@ -40,21 +41,25 @@ static struct {
 static bool slow_here(void)
 {
     unsigned a = 0, b = 0, c = 0, e = 0;
+    /* CPUID 7.0, EDX bit 22: AMX-BF16. */
     return __builtin_cpu_is("intel") && !(__get_cpuid_count(7, 0, &a, &b, &c, &e) && (e >> 22 & 1));
 }
 
 static int load(void)
 {
     unsigned a = 0, b = 0, c = 0, e = 0;
+    /* CPUID 7.1, EAX bit 5: AVX512_BF16. */
     if (!__get_cpuid_count(7, 1, &a, &b, &c, &e) || !(a >> 5 & 1))
         return err_set("bf16: this processor has no AVX-512 BF16 instructions; use float32");
+    /* Opened at run time: programs that compute in float32 neither need oneDNN nor load it. */
     void *so = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!so) return err_set("bf16: oneDNN: %s; install libdnnl2, or use float32", dlerror());
 #define FIND(name) \
     if (!(*(void **)&d.name = dlsym(so, "dnnl_" #name))) \
         return err_set("bf16: oneDNN has no dnnl_" #name "; use float32");
     FUNCTIONS(FIND)
-    *(void **)&d.omp_threads = dlsym(so, "omp_set_num_threads");    /* of its OpenMP library */
+   /* The OpenMP library that oneDNN was linked with has its own number of threads. */
+    *(void **)&d.omp_threads = dlsym(so, "omp_set_num_threads");
     if (d.engine_create(&d.engine, dnnl_cpu, 0) != dnnl_success)
         return err_set("bf16: oneDNN does not start; use float32");
     d.set_primitive_cache_capacity(0);                                  /* ours is below */
@@ -75,6 +80,7 @@ const char *bf16_name(void) { return d.name; }
 
 /* --- compiled products, kept by shape --------------------------------------------------------- */
 
+/* Compared by memcmp: `unused` fills the place where padding would hold arbitrary bytes. */
 struct shape { int m, n, k, lda, ldb, ldc; bool ta, tb, add, unused; };
 struct product { struct shape s; dnnl_primitive_t p; dnnl_memory_desc_t a, b, c, scratch; };
 
@@ -94,6 +100,8 @@ static size_t slot_of(const struct shape *s)
     const int v[] = { s->m, s->n, s->k, s->lda, s->ldb, s->ldc, s->ta + 2 * s->tb + 4 * s->add };
     for (size_t i = 0; i < sizeof v / sizeof v[0]; i++)
         h = (h ^ (unsigned)v[i]) * 0x9E3779B97F4A7C15u;
+    /* The upper 13 bits, as many as SLOTS has: a multiplication mixes from low bits to high
+     * ones. */
     size_t i = h >> 51;
     while (cache.slot[i] && memcmp(&cache.slot[i]->s, s, sizeof *s) != 0) i = (i + 1) % SLOTS;
     return i;
@@ -106,7 +114,7 @@ static void matrix(dnnl_memory_desc_t *md, int rows, int cols, int ld, bool tran
     d.memory_desc_init_by_strides(md, 2, dims, type, strides);
 }
 
-/* NULL if oneDNN does not want to. */
+/* NULL if oneDNN refuses. */
 static struct product *compile(const struct shape *s)
 {
     struct product *x = mem_zero(1, sizeof *x);
@@ -124,6 +132,8 @@ static struct product *compile(const struct shape *s)
     if (good && s->add)
         good = d.post_ops_append_sum(post, 1) == dnnl_success &&
                d.primitive_attr_set_post_ops(attr, post) == dnnl_success;
+    /* Scratch memory is the caller's, so that several threads may execute one primitive at once.
+     * */
     good = good &&
            d.primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user) == dnnl_success &&
            d.primitive_desc_create(&pd, &desc, attr, d.engine, NULL) == dnnl_success &&
@@ -143,6 +153,8 @@ static struct product *lookup(const struct shape *s)
     struct product *x = cache.slot[slot_of(s)];
     pthread_rwlock_unlock(&cache.lock);
     if (x) return x;
+    /* Compiled outside the lock, which other threads' lookups need meanwhile. Two threads may
+     * compile the same shape; the second one throws its copy away. */
     struct product *made = compile(s);
     pthread_rwlock_wrlock(&cache.lock);
     size_t i = slot_of(s);
@@ -180,6 +192,8 @@ static void copy_rows(void *ctx, int first, int last)
         uint16_t *y = t->y + (size_t)r * (size_t)t->ld;
         int n = r < t->rows ? t->cols : 0;
         if (n) s->to_bf16(y, t->x + (size_t)r * (size_t)t->from_ld, (size_t)n);
+        /* Padding is zeroed every time: scratch memory holds another product's numbers, and 0
+         * times a NaN there would be NaN. */
         memset(y + n, 0, (size_t)(t->ld - n) * sizeof *y);
     }
 }
@@ -236,6 +250,8 @@ static int run_tile(void *ctx, size_t i, int thread)
 {
     (void)thread;
     const struct job *j = ctx;
+    /* The pool's threads have one tile each; OpenMP would start as many threads again inside
+     * every one of them. */
     static _Thread_local bool alone;
     if (!alone && d.omp_threads) d.omp_threads(1);
     alone = true;
@@ -288,6 +304,7 @@ int bf16_gemm(bool ta, bool tb, int M, int N, int K, const float *A, int lda, bo
                               lda,     up(rows),
                               up(cols) };
     j.A = last.y;
+    /* k alone is padded: N is a width of the model and the same in every batch. */
     j.B = tb ? rounded(SCRATCH_B, B, ldb, N, K, N, k) : rounded(SCRATCH_B, B, ldb, K, N, k, N);
     cache_trim();
     return par_for(j.tiles.n, run_tile, &j);

@@ -15,6 +15,8 @@
 #include "kernels/linalg/transpose.h"
 #include "kernels/linalg/work.h"
 
+/* PIECE: with 256 or 512 products had 0.8 to 1.0 times the speed, because C is read and stored
+ * more often. AHEAD: 4% of a step at D = 256. */
 enum {
     HALF = AMX_ROWS,  /* rows or columns of a tile */
     SIDE = 2 * HALF,  /* of a block of sums */
@@ -74,6 +76,8 @@ static inline __m512 across_rows(const struct stored *s, size_t at, __mmask16 lo
 static void pack_tile(uint16_t *to, const struct stored *s, int i, int k, bool columns)
 {
     int n = s->n - i, depth = s->k - k;
+    /* Words of the low and the high row in turn: AMX multiplies pairs that are neighbours along
+     * k. */
     const __m512i alternate = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25,
                                                9, 24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2,
                                                17, 1, 16, 0);
@@ -91,6 +95,8 @@ static void pack_tile(uint16_t *to, const struct stored *s, int i, int k, bool c
                 alternate, (__m512i)across_rows(s, at, low, high));
         }
     }
+    /* A's tiles have k along their rows and B's across them, so that of the four ways in which
+     * the two can be stored, two need one transposition of 16 x 16 pairs and two need none. */
     if (s->along == columns) transpose16(v);
     UNROLL for (int r = 0; r < 16; r++) _mm512_store_ps(to + r * DEPTH, v[r]);
 }
@@ -101,6 +107,8 @@ static void pack(uint16_t *to, size_t apart, const struct stored *s, int i0, int
                  int k1, bool columns)
 {
     int blocks = (i1 - i0 + SIDE - 1) / SIDE, steps = (k1 - k0 + DEPTH - 1) / DEPTH;
+    /* Neither packing whole tiles without masks nor fetching ahead here gained anything:
+     * rounding waits for memory, not for instructions. */
     for (int n = 0; n < blocks * steps; n++) {
         int b = s->along ? n / steps : n % blocks, step = s->along ? n % steps : n / blocks;
         uint16_t *here = to + (size_t)b * apart + (size_t)step * 2 * TILE;
@@ -140,7 +148,8 @@ static void multiply(float *C, size_t ldc, const uint16_t *a, const uint16_t *b,
         AMX_LOAD(3, below + HALF, apart);
     } else {
         AMX_ZERO_BLOCK();
-        /* rows of C are pages apart: the processor does not see by itself what is stored next */
+        /* Rows of C are pages apart, so the hardware does not foresee what is stored next: 10 to
+         * 12% of a step at D = 256, 5 to 9% at 512 and 1,024. */
         for (int r = 0; r < SIDE; r++) {
             __builtin_prefetch(C + (size_t)r * ldc, 1);
             __builtin_prefetch(C + (size_t)r * ldc + HALF, 1);
@@ -167,6 +176,7 @@ static void block(float *C, size_t ldc, int rows, int cols, const uint16_t *a, c
         multiply(C, ldc, a, b, steps, add);
         return;
     }
+    /* AMX stores whole tiles, which would write beyond the end of C. */
     _Alignas(64) float whole[SIDE * SIDE] = { 0 };
     rows = rows < SIDE ? rows : SIDE;
     cols = cols < SIDE ? cols : SIDE;
@@ -190,6 +200,7 @@ static struct group group_of(const struct job *j, int r0, int r1, int k0, int k1
         g.A = j->A + (size_t)(r0 / SIDE) * g.apart + (size_t)(k0 / DEPTH) * 2 * TILE;
         return g;
     }
+    /* Only as much of A as its turn needs: the copy is read while it is in the second cache. */
     g.apart = (size_t)((k1 - k0 + DEPTH - 1) / DEPTH) * 2 * TILE;
     uint16_t *room = work_scratch(SCRATCH_TILE, GROUP / SIDE * g.apart * sizeof *room);
     pack(room, g.apart, &j->a, r0, r1, k0, k1, false);
@@ -202,6 +213,7 @@ static void columns(const struct group *g, int c0, int c1, float *C, size_t ldc,
 {
     const struct job *j = g->j;
     int steps = (g->k1 - g->k0 + DEPTH - 1) / DEPTH;
+    /* All rows of the group use a block of B before the next block is touched. */
     for (int c = c0; c < c1; c += SIDE) {
         const uint16_t *b = j->B + (size_t)(c / SIDE) * block_size(j)
                             + (size_t)(g->k0 / DEPTH) * 2 * TILE;
@@ -220,6 +232,7 @@ static void put_rows(const struct job *j, float *strip, int r0, int r1, int c0, 
     for (int r = r0; r < r1; r++, strip += STRIP) {
         uint16_t *c = (uint16_t *)j->C + (size_t)r * j->ldc + (size_t)c0;
         for (size_t i = 0; i < n; i += 32) __builtin_prefetch(c + AHEAD * j->ldc + i, 1);
+        /* Added in float32 and rounded once. */
         if (j->add) {
             s->from_bf16(there, c, n);
             s->add(strip, there, n);
@@ -287,6 +300,8 @@ static void pack_some(void *ctx, int first, int last)
 {
     const struct packing *p = ctx;
     const struct stored *s = p->s;
+    /* Cut along the matrix's rows as stored, whichever way k runs, so that each chunk reads
+     * whole rows. */
     size_t size = block_size(p->j), at = (size_t)first;
     int end = s->along ? s->n : s->k, from = first * SIDE,
         to = last * SIDE < end ? last * SIDE : end;
@@ -325,6 +340,7 @@ void bf16_amx(bool ta, bool tb, int M, int N, int K, const void *A, int lda, con
     j.ctx = ctx;
     j.tiles = tiles_cut(M, N, K, SIDE);
     j.B = packed(&j, &j.b, SCRATCH_B, true);
+    /* Tiles side by side share rows of A, which are then packed once for all of them. */
     if (j.tiles.across > 1) j.A = packed(&j, &j.a, SCRATCH_A, false); /* tiles share rows */
     par_for(j.tiles.n, run_tile, &j);
 }

@@ -35,10 +35,12 @@ const struct simd *simd_choose(void)
 
 static bool tiles;
 
-/* Linux gives a process the tiles' 8 KiB of registers when it is asked. */
+/* Linux grants a process the tiles' 8 KiB of registers only if it asks for them. */
 static void ask_for_tiles(void)
 {
 #if defined __x86_64__ && defined __linux__
+    /* ARCH_REQ_XCOMP_PERM and XFEATURE_XTILEDATA, of which older headers know nothing; then bits
+     * of CPUID 7.0's EDX. */
     enum { REQUEST = 0x1023, TILE_DATA = 18, TILE = 1 << 24, INT8 = 1 << 25, BF16 = 1 << 22 };
     const unsigned all = TILE | INT8 | BF16;
     unsigned a = 0, b = 0, c = 0, d = 0;

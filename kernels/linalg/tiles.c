@@ -29,6 +29,7 @@ struct gemm_tiles tiles_cut(int M, int N, int K, int unit)
     while (flops / (n * other) > 2e9 && shorter / (2 * other) >= 512) other *= 2;
     int down = rows ? n : other, across = rows ? other : n;
     int tile_rows = (M + down - 1) / down, tile_cols = (N + across - 1) / across;
+    /* Whole register tiles, except at the edge of the matrix. */
     if (down > 1) tile_rows = (tile_rows + unit - 1) / unit * unit;
     if (across > 1) tile_cols = (tile_cols + unit - 1) / unit * unit;
     return gemm_tiles(M, N, tile_rows, tile_cols);

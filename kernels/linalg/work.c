@@ -11,6 +11,8 @@ void *work_alloc(size_t bytes)
 {
     enum { ALIGN = 256, HUGE_PAGE = 2 << 20 };
     size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : ALIGN;
+    /* aligned_alloc needs a size that is a multiple of the alignment. A sum that has run over is
+     * smaller than `bytes`. */
     size_t rounded = (bytes + align - 1) / align * align;
     void *p = rounded >= bytes ? aligned_alloc(align, rounded ? rounded : align) : NULL;
     if (!p) {
@@ -25,6 +27,8 @@ void *work_alloc(size_t bytes)
 static char failure[512];
 void work_failed(void)
 {
+    /* The first failure is the cause; later ones follow from it. Operations return nothing, so
+     * the caller asks at work_sync(). */
     if (!*failure) snprintf(failure, sizeof failure, "%s", err_msg());
 }
 
@@ -48,6 +52,8 @@ static void scratch_start(void) { pthread_key_create(&scratch_key, scratch_free)
 void *work_scratch(int piece, size_t bytes)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    /* Kept from call to call and only ever grown: after the largest batch nothing is allocated.
+     * */
     static _Thread_local struct piece *mine;
     if (!mine) {
         pthread_once(&once, scratch_start);
@@ -56,6 +62,8 @@ void *work_scratch(int piece, size_t bytes)
     }
     struct piece *s = &mine[piece];
     if (s->bytes < bytes || !s->p) {
+        /* Freed first: its contents are never carried over, and both at once would raise the
+         * peak. */
         free(s->p);
         s->p = work_alloc(bytes);
         if (!s->p) s->p = mem_alloc(bytes);     /* which says so and ends the program */
@@ -84,11 +92,15 @@ static void run_ranges(int n, int step, void (*fn)(void *, int, int), void *ctx)
 
 void work_rows(int n, size_t work, void (*fn)(void *ctx, int first, int last), void *ctx)
 {
+    /* Chunks depend on the shape alone and never on the number of threads, so whatever is summed
+     * within one has the same bytes on any machine. */
     enum { ELEMENTS = 1 << 15 };
     run_ranges(n, work >= ELEMENTS ? 1 : work == 0 ? ELEMENTS : (int)(ELEMENTS / work), fn, ctx);
 }
 
 void work_columns(int n, void (*fn)(void *ctx, int first, int last), void *ctx)
 {
+    /* 64 floats of a row are four lines of the cache. One chunk goes through all rows, so that
+     * sums over rows have one order. */
     run_ranges(n, 64, fn, ctx);
 }
