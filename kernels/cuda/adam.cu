@@ -54,6 +54,7 @@ static __global__ void average(float *p, const float *q, float m, float rest, si
 
 void cuda_ema(const struct kern_ema *a)
 {
+    /* Its bfloat16 copies are out of date. */
     cuda_written(a->p);
     if (a->n == 0 || cuda_lost()) return;
     LAUNCH(average, blocks_for(a->n, 256), 256, 0, a->p, a->q, (float)a->m, (float)(1 - a->m),
@@ -68,6 +69,7 @@ struct step {
 static step step_of(const struct kern_adam *a)
 {
     step s;
+    /* In double and rounded once, as on the CPU: 1 - 0.999f in float is off by 1e-5. */
     double unbias1 = 1 / (1 - pow(a->beta1, (double)a->step));
     s.grad = a->grad_scale;
     s.clip = a->clip;
@@ -85,12 +87,13 @@ static step step_of(const struct kern_adam *a)
 /* A tensor of the flat arrays, and the first of its chunks: chunks are counted through all
  * tensors. */
 struct part { size_t at, n; unsigned chunk, decay; };
+/* list: device; end: of the last tensor */
 struct parts {
     const part *list;
     int n;
     size_t end;
     unsigned chunks;
-}; /* list: device; end: of the last tensor */
+};
 
 /* False: there is no memory, which is kept as a failure, or there is nothing to do. */
 static bool parts_of(const struct kern_part *from, int n, struct parts *to)
@@ -132,6 +135,7 @@ static __device__ __forceinline__ bool gradient_scale(const step &s, const float
     float square = *norm2;
     if (!(fabsf(square) < INFINITY)) return false;
     if (s.clip > 0) {
+        /* 1e-6 as in PyTorch's clip_grad_norm_. */
         double by = (double)s.clip / (fabs((double)s.grad) * sqrt((double)square) + 1e-6);
         if (by < 1) *grad = (float)((double)s.grad * by);
     }
@@ -193,6 +197,7 @@ template <bool WHOLE> static __global__ void adam(float *p, const float *g, floa
     size_t at = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
     __shared__ int first;
     float grad;
+    /* By the second warp, while the first finds the factor. */
     if (threadIdx.x == 32) first = last_part(all, [=](const part &x) { return x.at > at - 256; });
     if (!block_gradient_scale(s, norm2, &grad) || at >= all.end) return;
     int i = first;
@@ -269,6 +274,7 @@ static __global__ void lamb_rates(float *rate, const double *sums, parts all, do
     }
     pp = block_sum_double(pp, room);
     uu = block_sum_double(uu, room2);
+    /* The trust ratio |p| / |u|, or 1 where either is 0. */
     if (threadIdx.x == 0) rate[mine] = (float)(pp > 0 && uu > 0 ? lr * sqrt(pp / uu) : lr);
 }
 

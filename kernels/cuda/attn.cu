@@ -4,6 +4,7 @@
  * nothing is added atomically. */
 #include "kernels/cuda/attn.h"
 
+/* 48 KiB: what any block may have without a request. */
 enum { THREADS = 128, SHARED = 48 << 10 };
 
 /* --- dropout's bits --------------------------------------------------------------------------- */
@@ -18,6 +19,8 @@ static __global__ void mask_words(uint32_t *bits, drops d, int rows, int heads, 
     uint64_t sample = d.sample[row] | d.site;
     uint32_t pos = d.pos[row] << 20;
     for (int i = (int)threadIdx.x & ((1 << lanes) - 1); i < all; i += 1 << lanes) {
+        /* Four bytes with one division of 32 bits are 322 instructions; a byte at a time, with
+         * three divisions of 64 bits, was 219 for each. */
         int h = i / words, w = i - h * words;
         uint32_t kept = 0, at = pos | (uint32_t)h << 12 | (uint32_t)w * 4;
 #pragma unroll
@@ -34,6 +37,7 @@ static __global__ void mask_words(uint32_t *bits, drops d, int rows, int heads, 
     }
 }
 
+/* Whole eights of bytes: flash.cu reads the bits of 64 keys at once. */
 static int across_of(const struct kern_attn *g) { return (g->max_k + 63) / 64 * 8; }
 
 size_t cuda_attn_bits(const struct kern_attn *g, const struct kern_drop *drop)
@@ -99,6 +103,8 @@ static __device__ __forceinline__ place place_of(int heads, int tiles, int tile)
  * fit; 0: none. */
 static int tile_for(int dim, int arrays, int squares, size_t *bytes)
 {
+    /* Rows are dim + 1 apart, so that threads at the same column of different rows use different
+     * banks. */
     for (int tile = 32; tile > 0; tile /= 2) {
         size_t wide = (size_t)arrays * (size_t)(dim + 1);
         size_t square = (size_t)squares * (size_t)(tile + 1);
@@ -140,6 +146,7 @@ template <typename T> static __global__ void forward_tile(T *O, float *lse, cons
         for (int r = tid; r < tile; r += THREADS) {
             float *row = s + r * wide, high = top[r];
             for (int c = 0; c < tile; c++) high = fmaxf(high, row[c]);
+            /* Nothing has been seen: exp(-inf - -inf) would be NaN. */
             fade[r] = top[r] == -INFINITY ? 0.0f : expf(top[r] - high);
             top[r] = high;
             float all = 0;
@@ -192,6 +199,7 @@ void cuda_attn_fwd(const struct kern_attn_fwd *a)
     struct attn_mask m;
     if (g->batch <= 0 || g->max_q <= 0 || cuda_lost() || !mask(&m, g, a->drop, a->bits, true))
         return;
+    /* A query a sentence, as in the beam search, has a kernel of its own. */
     if (!m.bits && decode_attn(a->O, a->lse, a->Q, a->K, a->V, g)) return;
     if (flash_fwd(a->O, a->lse, a->Q, a->K, a->V, g, &m)) return;
     BY_TYPE(forward, a->O, a->lse, a->Q, a->K, a->V, g, &m);

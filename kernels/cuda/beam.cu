@@ -33,6 +33,7 @@ static __device__ void finish(finished &f, const kern_beam &b, int lane, int wor
                               double log_p)
 {
     double score = log_p / b.norm[words + 1];
+    /* Scores are sorted, so those ahead are the first lanes and the highest one counts them. */
     unsigned ahead = __ballot_sync(0xffffffffu, lane < f.n && !(f.mine.score < score));
     int at = 32 - __clz((int)ahead), before = lane > 0 ? lane - 1 : 0;
     kern_done last = { __shfl_sync(0xffffffffu, f.mine.score, before),
@@ -88,8 +89,8 @@ static __global__ void advance(kern_beam b)
     child next = { -INFINITY, 0, lane }, kept = { 0, 0, lane };
     double best = -INFINITY;
     int n = 0, turn = 0;
-    bool there =
-        false; /* next is the lane's first continuation that was not taken; turn is behind it */
+   /* next is the lane's first continuation that was not taken; turn is the one after it. */
+    bool there = false;
     for (int taken = 0; n < b.beam; taken++) {
         while (mine && !there && turn < b.k) {
             next.log_p = log_p + ((double)b.val[r * b.k + turn] - less);
@@ -110,6 +111,8 @@ static __global__ void advance(kern_beam b)
     bool ends = n == 0 || full;
     double last = __shfl_sync(0xffffffffu, f.mine.score, b.beam - 1),
            log_p0 = __shfl_sync(0xffffffffu, log_p, 0);
+    /* Log-probabilities only fall and the divisor is largest at the limit: best / norm[limit +
+     * 1] is the most that a live hypothesis can still reach. */
     if (!ends && f.n == b.beam) ends = b.early || last >= best / b.norm[limit + 1];
     if (ends && f.n == 0) finish(f, b, lane, pos, 0, log_p0);
     if (ends) n = 0;

@@ -14,8 +14,8 @@ static __global__ void one_query(T *O, float *lse, const T *Q, const T *K, const
         dim = g.dim;
     if (g.q_len[b] < 1) return;
     int nk = g.k_len[b], row = g.q_at[b], lane = tid % LANES, group = tid / LANES;
-    float *score = (float *)room, *sums = score + g.max_k,
-          *parts = sums + 64; /* parts [TOGETHER][dim] */
+   /* parts [TOGETHER][dim] */
+    float *score = (float *)room, *sums = score + g.max_k, *parts = sums + 64;
     const T *q = Q + (size_t)row * g.ldq + h * dim, *k = K + h * dim, *v = V + h * dim;
     const attn_rows rows = attn_rows_of(g, b);
 
@@ -86,6 +86,7 @@ template <typename T> static void attend(act *O, float *lse, const act *Q, const
 bool decode_attn(act *O, float *lse, const act *Q, const act *K, const act *V,
                  const struct kern_attn *g)
 {
+    /* 48 KiB: what any block may have without a request. */
     size_t bytes = ((size_t)g->max_k + 64 + (size_t)TOGETHER * (size_t)g->dim) * sizeof(float);
     if (g->max_q != 1 || bytes > 48 << 10) return false;
     BY_TYPE(attend, O, lse, Q, K, V, g, bytes);

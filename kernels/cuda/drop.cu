@@ -7,6 +7,7 @@ struct drops cuda_drops(const struct kern_drop *d)
     memset(&r, 0, sizeof r);
     r.keep = 1;
     if (!d || !(d->p > 0)) return r;
+    /* As cpu_drop_rate: p to a 65,536th, and the scale of the rounded p. */
     double limit = floor((double)d->p * 65536 + 0.5);
     if (limit > 65536) limit = 65536;
     r.limit = (uint32_t)limit;

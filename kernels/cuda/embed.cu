@@ -9,6 +9,7 @@ static __global__ void forward_rows(kern_embed_fwd a)
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (size_t)a.N * across) return;
     int n = (int)(i / across), c = (int)(i % across) * 8, left = a.D - c;
+    /* A negative token is a row without one: it has its position and language alone. */
     int token = a.token[n];
     eight y = load8<WHOLE>(a.E + (size_t)(token < 0 ? 0 : token) * a.D + c, left);
 #pragma unroll

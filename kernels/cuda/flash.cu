@@ -7,6 +7,7 @@
 #include "kernels/cuda/mma.h"
 
 enum { THREADS = 128, OWN = 64, WARP_ROWS = 16 };
+/* Exponentials are powers of two: ex2.approx is one instruction. */
 static const float LOG2E = 1.44269504f;
 
 struct side { int at, n; };                 /* rows of a sentence: the first, how many */
@@ -110,9 +111,8 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
     int sees[2] = { mine < q.n ? attn_visible(g, q.n, k.n, mine) : 0,
                     mine + 8 < q.n ? attn_visible(g, q.n, k.n, mine + 8) : 0 };
     bool busy = p.first + row < q.n;
-    int all_see =
-        busy ? attn_visible(g, q.n, k.n, p.first + row)
-             : 0; /* keys that every row of the warp sees; rows that are not there may see any */
+   /* Keys that every row of the warp sees; rows that are not there may see any. */
+    int all_see = busy ? attn_visible(g, q.n, k.n, p.first + row) : 0;
     float o[DIM / 8][4], top[2] = { -INFINITY, -INFINITY }, sum[2] = { 0, 0 },
                          scale = g.scale * LOG2E;
     zero(o[0], DIM / 2);
@@ -124,6 +124,8 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
         if (turn + 1 < turns)
             fetch_both<DIM, KEYS>(tile_k + next, K, g.ldk, tile_v + next, V, g.ldv,
                                   (turn + 1) * KEYS, k.n);
+        /* Committed in the last turn too, when it is empty: copies_wait<1> then means this
+         * turn's tiles in every turn. */
         copies_commit();
         copies_wait<1>();
         __syncthreads();
@@ -131,6 +133,8 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
             float s[KEYS / 8][4];
             zero(s[0], KEYS / 2);
             rows_by_rows<DIM, KEYS>(s, tile_q, row, tile_k + now);
+            /* Only at the diagonal and at the sentence's end; elsewhere all lanes see all keys.
+             * */
             if ((turn + 1) * KEYS > all_see)
 #pragma unroll
                 for (int i = 0; i < KEYS / 8; i++)
@@ -147,9 +151,10 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
                     high = fmaxf(high, fmaxf(s[i][2 * r], s[i][2 * r + 1]));
                 high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
                 high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2));
+                /* No key seen yet: -inf - -inf would be NaN. With 0 every power is 2^-inf. */
                 float from = high == -INFINITY ? 0.0f : high * scale,
                       fade = power2(fmaf(top[r], scale, -from)),
-                      all = 0; /* nothing seen yet: 2^-inf */
+                     all = 0;
                 top[r] = high;
 #pragma unroll
                 for (int i = 0; i < KEYS / 8; i++)
@@ -158,9 +163,12 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
                         s[i][e] = power2(fmaf(s[i][e], scale, -from));
                         all += s[i][e];
                     }
+                /* The softmax goes on under a new maximum: what was summed under the old one is
+                 * scaled by 2^(old - new). */
                 sum[r] = sum[r] * fade + all;
 #pragma unroll
                 for (int i = 0; i < DIM / 8; i++) { o[i][2 * r] *= fade; o[i][2 * r + 1] *= fade; }
+                /* After the sum: dropout applies to probabilities, whose sum is of all keys. */
                 if (m.bits && mine + 8 * r < q.n) {
                     uint64_t bits =
                         *(const uint64_t *)(m.bits +
@@ -177,7 +185,8 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
                     }
                 }
             }
-            __syncwarp(); /* mma and ldmatrix want all lanes; dropout's branches have parted them */
+           /* mma and ldmatrix need all lanes at once; dropout's branches may have parted them. */
+            __syncwarp();
             by_rows_of<DIM, KEYS>(o, s, tile_v + now);
         }
         __syncthreads();
@@ -186,6 +195,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
     if (!busy) return;
 #pragma unroll
     for (int r = 0; r < 2; r++) {
+        /* A row's scores lie in four neighbouring lanes. */
         sum[r] += __shfl_xor_sync(0xffffffffu, sum[r], 1);
         sum[r] += __shfl_xor_sync(0xffffffffu, sum[r], 2);
         if (lse && lane % 4 == 0 && mine + 8 * r < q.n)
@@ -199,6 +209,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
 /* --- backward: dQ, with P and dP = m (dO V^T) computed again, dS = P (dP - delta) scale,
  * dQ = dS K */
 
+/* Three blocks an SM and not four, at which it would spill 4 bytes. */
 template <int DIM> static __global__ void __launch_bounds__(THREADS, DIM <= 64 ? 3 : 2)
     backward_queries(bf16 *dQ, const bf16 *dO, const bf16 *Q, const bf16 *K, const bf16 *V,
                      const float *lse, const float *delta, kern_attn g, attn_mask m, int tiles)
@@ -268,6 +279,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, DIM <= 64 ?
                               g.scale;
                     s[i][e] = turn * KEYS + i * 8 + lane % 4 * 2 + e % 2 < sees[r] ? x : 0.0f;
                 }
+            /* As in the forward pass: all lanes before ldmatrix and mma. */
             __syncwarp();
             by_rows_of<DIM, KEYS>(dq, s, tile_k + now);
         }
@@ -291,27 +303,28 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS)
     if (p.first >= k.n) return;
     bf16 *tile_k = (bf16 *)room, *tile_v = tile_k + OWN * tile_of<DIM>::stride,
          *tile_q = tile_v + OWN * tile_of<DIM>::stride, *tile_d = tile_q + 2 * TILE;
-    float *stats = (float *)(tile_d + 2 * TILE); /* [2][2][QUERIES]: lse, in powers of two, and
-                                                    delta of the queries in either tile */
+   /* [2][2][QUERIES]: lse, in powers of two, and delta of the queries in either tile. */
+    float *stats = (float *)(tile_d + 2 * TILE);
     Q += (size_t)q.at * g.ldq + p.h * DIM;
     dO += (size_t)q.at * g.ldo + p.h * DIM;
     K += (size_t)k.at * g.ldk + p.h * DIM;
     V += (size_t)k.at * g.ldv + p.h * DIM;
     int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * WARP_ROWS,
         mine = p.first + row + lane / 4;
-    int begin = g.causal ? p.first - (k.n - q.n) : 0; /* queries before see none of these keys */
+   /* Queries before see none of these keys. */
+    int begin = g.causal ? p.first - (k.n - q.n) : 0;
     begin = begin > 0 ? begin / QUERIES * QUERIES : 0;
     int turns = q.n > begin ? (q.n - begin + QUERIES - 1) / QUERIES : 0;
     bool busy = p.first + row < k.n;
     float dk[DIM / 8][4], dv[DIM / 8][4], scale = g.scale * LOG2E;
     int tid = (int)threadIdx.x;
-    auto stat = [&](int query) { /* one of a thread, of the first 2 QUERIES of them; query: the
-                                    tile's first */
-                                 query += tid % QUERIES;
-                                 size_t at = (size_t)(q.at + query) * g.heads + p.h;
-                                 return tid >= 2 * QUERIES || query >= q.n ? 0.0f
-                                        : tid < QUERIES                    ? lse[at] * LOG2E
-                                                                           : delta[at];
+   /* One of a thread, of the first 2 QUERIES of them; query: the tile's first. */
+    auto stat = [&](int query) {
+        query += tid % QUERIES;
+        size_t at = (size_t)(q.at + query) * g.heads + p.h;
+        return tid >= 2 * QUERIES || query >= q.n ? 0.0f
+               : tid < QUERIES                    ? lse[at] * LOG2E
+                                                  : delta[at];
     };
     zero(dk[0], DIM / 2);
     zero(dv[0], DIM / 2);
@@ -322,6 +335,8 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS)
     for (int turn = 0; turn < turns; turn++) {
         int now = turn % 2 * TILE, next = TILE - now, first = begin + turn * QUERIES;
         const float *of_now = stats + turn % 2 * 2 * QUERIES;
+        /* Read before this turn's products and stored after them, so that nothing waits for it.
+         * */
         float ahead = stat(first + QUERIES);
         if (turn + 1 < turns)
             fetch_both<DIM, QUERIES>(tile_q + next, Q, g.ldq, tile_d + next, dO, g.ldo,
@@ -342,8 +357,8 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS)
                     int at = i * 8 + lane % 4 * 2 + c, query = first + at,
                         sees = query < q.n ? attn_visible(g, q.n, k.n, query) : 0;
                     float of = of_now[at], less = of_now[QUERIES + at];
-                    uint32_t kept =
-                        ~0u; /* bit 0: of the first of the thread's keys, bit 8: of the other */
+                   /* Bit 0: of the first of the thread's keys, bit 8: of the other. */
+                    uint32_t kept = ~0u;
                     if (m.bits && query < q.n)
                         kept = (uint32_t) *
                                    (const uint16_t *)(m.bits +
@@ -487,7 +502,7 @@ static __global__ void __launch_bounds__(whole<DIM, ROWS>::threads,
         DROPS ? m.bits + ((size_t)(q.at + (mine < q.n ? mine : 0)) * g.heads + h) * m.across : NULL;
 #pragma unroll
     for (int x = 0; x < BY; x++) {
-        /* delta = dO . O, two lanes a row */
+        /* delta = dO . O, two lanes a row: in this kernel, so that none is launched for it. */
         float sum = 0;
         int own = row + 16 * x + lane / 2;
         if (own < q.n) {
@@ -510,6 +525,7 @@ static __global__ void __launch_bounds__(whole<DIM, ROWS>::threads,
         }
         zero(dq[x][0], DIM / 2);
     }
+    /* Q, dO and the first keys and values are there; the later ones may still be under way. */
     copies_wait<W::tiles - 1>();
     __syncthreads();
     for (int first = 0; first < k.n; first += W::keys) {
@@ -549,6 +565,7 @@ static __global__ void __launch_bounds__(whole<DIM, ROWS>::threads,
             }
             by_strips_of<DIM, BY>(dq, d, keys);
         }
+        /* P and dS of all warps are in shared memory. */
         __syncthreads();
         for (int unit = warp; unit < UNITS; unit += WARPS) {
             bool of_keys = unit >= UNITS / 2;
@@ -557,6 +574,7 @@ static __global__ void __launch_bounds__(whole<DIM, ROWS>::threads,
             const bf16 *left = of_keys ? tile_s : tile_p, *right = of_keys ? tile_q : tile_d;
             float c[BY][4][4];
             zero(c[0][0], 16 * BY);
+            /* Queries before see none of these keys. */
             int from = CAUSAL && first + own > k.n - q.n ? (first + own - (k.n - q.n)) / 16 : 0;
             for (int step = from; step < steps; step++) {
                 uint32_t a[BY][4], x[4], y[4];
@@ -573,6 +591,7 @@ static __global__ void __launch_bounds__(whole<DIM, ROWS>::threads,
                     mma(c[i][3], a[i], y + 2);
                 }
             }
+            /* dS lacks its factor `scale`, which is applied to the sums: once per result. */
             float by = of_keys ? g.scale : 1.0f;
             bf16 *to = of_keys ? dK + k_from : dV + v_from;
 #pragma unroll
@@ -580,6 +599,7 @@ static __global__ void __launch_bounds__(whole<DIM, ROWS>::threads,
                 store_rows<32>(to + col, of_keys ? g.ldk : g.ldv, first + own + 16 * i, k.n, c[i],
                                by, by);
         }
+        /* As many groups as there are tiles not yet needed may stay under way. */
         if (W::tiles > 2 && first == 0) copies_wait<W::tiles - 2>();
         else if (W::tiles > 3 && first == W::keys) copies_wait<1>();
         else copies_wait<0>();
@@ -598,8 +618,8 @@ static bool suits(const struct kern_attn *g, const void *a, const void *b, const
                   const void *d, const void *e, const void *f)
 {
     bool dims = g->dim == 32 || g->dim == 64 || g->dim == 96 || g->dim == 128;
-    size_t most = (size_t)(OWN + 4 * 64) * (size_t)(g->dim + 8) *
-                  sizeof(bf16); /* forward's tiles, the larger ones */
+   /* forward's tiles, the larger ones */
+    size_t most = (size_t)(OWN + 4 * 64) * (size_t)(g->dim + 8) * sizeof(bf16);
     return cuda.bf16 && !g->k_row && dims && most <= cuda.shared_most &&
            whole8((size_t)g->dim, a, b, c, d, e, f) && g->ldq % 8 == 0 && g->ldk % 8 == 0 &&
            g->ldv % 8 == 0 && g->ldo % 8 == 0;
@@ -615,6 +635,7 @@ template <int DIM> static void run_forward(act *O, float *lse, const act *Q, con
                                            const struct attn_mask *m)
 {
     size_t bytes = tile_bytes<DIM>(OWN + 4 * 64);
+    /* More than 48 KiB of shared memory must be requested for each kernel by its name. */
     static bool asked;
     if (!asked)
         asked =
@@ -642,9 +663,8 @@ template <int DIM> static void run_backward(act *dQ, act *dK, act *dV, const act
                                             const float *delta, const struct kern_attn *g,
                                             const struct attn_mask *m)
 {
-    size_t bytes =
-        tile_bytes<DIM>(2 * OWN + 4 * 32) +
-        4 * 32 * sizeof(float); /* backward_keys: of its tiles' queries two numbers each */
+   /* backward_keys: of its tiles' queries two numbers each */
+    size_t bytes = tile_bytes<DIM>(2 * OWN + 4 * 32) + 4 * 32 * sizeof(float);
     static bool asked;
     if (!asked)
         asked = !cuda_failed(cudaFuncSetAttribute(backward_queries<DIM>,

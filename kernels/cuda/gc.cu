@@ -25,6 +25,7 @@ template <typename T, typename B, bool WHOLE> static __global__ void errors(floa
 #pragma unroll
             for (int k = 0; k < 8; k++) dot += x.x[k] * y.x[k];
         }
+        /* e = dot_scale H.B - log X; loss = weight * sum of f e^2. */
         float e = a.dot_scale * warp_sum(dot) - a.logx[i];
         if (lane == 0) {
             slope[i] = a.scale * a.weight * 2 * a.f[i] * e * a.dot_scale;

@@ -43,6 +43,7 @@ static const char *const places[] = { "", "/usr/local/cuda/lib64/", "/usr/local/
 /* NULL: *why is what the linker says of the named one, or of the first. */
 static void *open_library(const char *named, char *path, size_t size, char *why, size_t why_size)
 {
+    /* Newest first. */
     for (int major = 13; major >= 12; major--)
         for (const char *const *place = places; place < places + sizeof places / sizeof *places;
              place++) {
@@ -52,6 +53,7 @@ static void *open_library(const char *named, char *path, size_t size, char *why,
             if (so) return so;
             const char *said = dlerror();
             if (!*why) snprintf(why, why_size, "%s", said ? said : path);
+            /* A library that was named is the only one tried. */
             if (named && *named) return NULL;
         }
     return NULL;
@@ -116,6 +118,7 @@ template <typename A, typename B, typename C>
 static __global__ void plain(bool ta, bool tb, int M, int N, int K, const A *a, int lda, const B *b,
                              int ldb, C *c, int ldc, bool add, const float *bias, bool relu)
 {
+    /* 33: a column of a tile lies in 32 different banks. */
     __shared__ float x[32][33], y[32][33];
     int across = (N + 31) / 32, r0 = (int)blockIdx.x / across * 32,
         c0 = (int)blockIdx.x % across * 32, tx = (int)threadIdx.x, ty = (int)threadIdx.y;
@@ -228,8 +231,6 @@ static bool splits_k(const cublasLtMatmulAlgo_t *algo)
            n != sizeof parts || parts != 1;
 }
 
-/* NULL: calls are recorded and there is none yet. cuBLASLt 13.3 cannot choose an algorithm in a
- * capture (status 14), and an algorithm's first launch loads it. */
 static double seconds(void)
 {
     struct timespec t;
@@ -237,6 +238,8 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* NULL: calls are recorded and there is none yet. cuBLASLt 13.3 cannot choose an algorithm in a
+ * capture (status 14), and an algorithm's first launch loads it. */
 static struct plan *plan_of(const struct shape *s, const void *bias, const void *pre)
 {
     static uint64_t clock;
@@ -260,6 +263,7 @@ static struct plan *plan_of(const struct shape *s, const void *bias, const void 
                                                     : CUBLASLT_EPILOGUE_DEFAULT;
     int64_t across = s->ldc;
     uint64_t m = (uint64_t)s->N, n = (uint64_t)s->M, k = (uint64_t)s->K;
+    /* Below 16 bytes of alignment a bias is left to the plain kernel (see above). */
     bool good = (!s->bias || s->align_bias >= 4) &&
                 lt.cublasLtMatmulDescCreate(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F) ==
                     CUBLAS_STATUS_SUCCESS &&
@@ -281,10 +285,11 @@ static struct plan *plan_of(const struct shape *s, const void *bias, const void 
     int got = 0;
     if (good && lt.cublasLtMatmulPreferenceCreate(&pref) == CUBLAS_STATUS_SUCCESS) {
         uint64_t workspace = WORKSPACE;
-        /* parts of a sum are added in float32, never as bfloat16 */
+        /* Parts of a sum are added in float32, never as bfloat16. */
         uint32_t parts = s->K % BLOCK == 0 || in_two_steps(s)
                              ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
                              : CUBLASLT_REDUCTION_SCHEME_NONE;
+        /* A and B change places. */
         uint32_t a = 1u << s->align_b, b = 1u << s->align_a, c = 1u << s->align_c;
         good = lt.cublasLtMatmulPreferenceSetAttribute(
                    pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace) ==
@@ -326,9 +331,9 @@ template <typename T> static void by_plain(bool ta, bool tb, int M, int N, int K
                                            int lda, const T *b, int ldb, struct matrix C, bool add,
                                            const float *bias, bool relu)
 {
-    unsigned across = blocks_for((size_t)N, 32);
-    dim3 grid(across * blocks_for((size_t)M, 32)),
-        block(32, 8); /* in one number: the second of a grid ends at 65535 */
+   unsigned across = blocks_for((size_t)N, 32);
+    /* In one number: the second of a grid ends at 65535. */
+    dim3 grid(across * blocks_for((size_t)M, 32)), block(32, 8);
     if (C.type == MATRIX_FLOAT)
         LAUNCH((plain<T, T, float>), grid, block, 0, ta, tb, M, N, K, a, lda, b, ldb, (float *)C.p,
                C.ld, add, bias, relu);
@@ -348,9 +353,11 @@ static bool product(bool ta, bool tb, int M, int N, int K, struct matrix A, stru
     if (in_bf16 && B.type == MATRIX_WEIGHTS &&
         !(b = cuda_bf16_of((const float *)b, (size_t)(tb ? N : K) * (size_t)B.ld)))
         return true;
+    /* The epilogue reads a bias of C's type. */
     const void *bias_of_type = bias;
     if (bias && out_bf16 && !(bias_of_type = cuda_bf16_of(bias, (size_t)N))) return true;
     struct shape s;
+    /* Shapes are hashed and compared as bytes, padding included. */
     memset(&s, 0, sizeof s);
     s.M = M; s.N = N; s.K = K; s.lda = A.ld; s.ldb = B.ld; s.ldc = C.ld;
     s.ta = ta;
@@ -370,6 +377,7 @@ static bool product(bool ta, bool tb, int M, int N, int K, struct matrix A, stru
     struct plan *p = plan_of(&s, bias_of_type, pre);
     if (!p) return true;
     if (p->tail) {
+        /* The multiple of BLOCK and the rest are of other shapes, whose plans have no tail. */
         int most = K - K % BLOCK;
         size_t size = in_bf16 ? sizeof(bf16) : sizeof(float);
         struct matrix rest_a = A, rest_b = B;
@@ -392,6 +400,8 @@ static bool product(bool ta, bool tb, int M, int N, int K, struct matrix A, stru
                               (void *)C.p, p->C, &p->algo, lt.workspace, p->workspace, cuda.stream);
         if (e == CUBLAS_STATUS_SUCCESS || cuda_not_recorded("a product by cuBLASLt"))
             return true; /* it has made the same one before */
+        /* What this library does not support is left to the plain kernel from now on; anything
+         * else is a failure of the device. */
         if (e != CUBLAS_STATUS_NOT_SUPPORTED && e != CUBLAS_STATUS_INVALID_VALUE) {
             cuda_failed_because("GPU: cuBLASLt: status %d for a product [%d, %d] by [%d, %d]; what "
                                 "is saved is intact: run again with --resume",
@@ -421,7 +431,7 @@ void cuda_gemm(bool ta, bool tb, int M, int N, int K, struct matrix A, struct ma
 bool cuda_gemm_gelu_tanh(int M, int N, int K, struct matrix A, struct matrix B, struct matrix C,
                          const float *bias, void *pre)
 {
-    /* what its epilogue asks of the matrix that it leaves the values before f in */
+    /* What its epilogue asks of the matrix in which it leaves the values before f. */
     if (!cuda.bf16 || !bias || (pre && (N % 8 || alignment(pre) < 4))) return false;
     return product(false, true, M, N, K, A, B, C, false, bias, KERN_GELU_TANH, pre);
 }

@@ -15,6 +15,7 @@ enum { GELU_SHORT = 16 };
 template <int F> static __device__ __forceinline__ void activated(float x, float &y, float &slope)
 {
     if (F == GELU_SHORT) {
+        /* exp(-x^2 / 2) as a power of two; coefficients are halved, since Phi is erfc / 2. */
         float e = power2(x * x * -0.72134752f), t = reciprocal(fmaf(0.23164190f, fabsf(x), 1.0f));
         float p = fmaf(t, 0.53070271f, -0.72657601f);
         p = t * fmaf(t, fmaf(t, fmaf(t, p, 0.71070687f), -0.14224837f), 0.12741480f);
@@ -106,6 +107,8 @@ template <typename T> static void apply(T *Y, const T *pre, enum kern_act f, siz
 
 template <typename T> static void forward(const struct kern_linear_fwd *a)
 {
+    /* ReLU's epilogue leaves no values before it: where they are wanted it is a pass of its own.
+     * */
     bool relu = a->f == KERN_RELU && !a->pre && a->b;
     if (a->f == KERN_GELU_TANH &&
         cuda_gemm_gelu_tanh(a->N, a->O, a->I, { a->X, a->I, MATRIX_ACT },
@@ -151,6 +154,7 @@ template <typename T, bool WHOLE, int F> struct slopes_of {
         for (int i = 0; i < 8; i++) {
             float slope;
             activated<F>(p.x[i], p.x[i], slope);
+            /* The bias's gradient is the sum of what is stored. */
             x.x[i] = rounded<T>(x.x[i] * slope);
             sum[0].x[i] += x.x[i];
         }
@@ -193,6 +197,8 @@ template <typename T> static void backward(const struct kern_linear_bwd *a)
     if (again && (!dX || apart)) apply(pre, (const T *)pre, f, n);
     if (a->dW)
         cuda_gemm(true, false, O, I, N, { dY, O, MATRIX_ACT }, { X, I, MATRIX_ACT },
+                  /* `first`: nothing has been added yet, so nothing is read and nothing was
+                   * zeroed. */
                   { a->dW, I, MATRIX_FLOAT }, !a->first, NULL, false);
     if (a->db) cuda_column_sums(a->db, dY, N, O, O);
 }

@@ -47,6 +47,7 @@ static double mib(size_t bytes) { return (double)bytes / (1 << 20); }
 
 /* Says what was wanted, what there was, and what would help. */
 static void none_left(char *text, size_t size, size_t bytes, const char *what)
+/* Read at the failure: what is free then is what the message is about. */
 {
     size_t here = 0, all = 0;
     cudaMemGetInfo(&here, &all);
@@ -62,6 +63,7 @@ static void *take(size_t bytes)
     if (cuda_lost()) return NULL;
     cudaError_t e = cudaMalloc(&p, bytes ? bytes : 1);
     if (e == cudaSuccess) return p;
+    /* Or the next call would report this error as its own. */
     cudaGetLastError();                     /* no memory is no failure of the device */
     if (e != cudaErrorMemoryAllocation) cuda_failed(e, "cudaMalloc");
     return NULL;
@@ -99,6 +101,7 @@ static void memory_release(void *p)
     struct block *b = p ? block_of(p) : NULL;
     if (!b) return;
     cuda_not_recorded("release");
+    /* Recorded graphs have the copies' addresses in them. */
     if (b->copies) graph_forget();
     cuda_failed(cudaFree(b->copies), "cudaFree");       /* cudaFree waits for what is queued */
     cuda_failed(cudaFree(b->p), "cudaFree");
@@ -113,6 +116,8 @@ void *cuda_scratch(int piece, size_t bytes)
     if (cuda_not_recorded("an operation that needs scratch memory") || cuda.recording == CUDA_SKIPS)
         return NULL;
     if (have[piece].bytes >= bytes && have[piece].p) return have[piece].p;
+    /* The old piece goes first: both at once might not fit. cudaFree waits for whatever uses it.
+     * */
     cuda_failed(cudaFree(have[piece].p), "cudaFree");
     size_t want = bytes + bytes / 8; /* batches differ a little: not a new piece for each */
     have[piece].p = take(want);
@@ -214,6 +219,7 @@ void memory_recording(void)
 
 void memory_replay(void)
 {
+    /* Nothing to do unless weights with copies have been written to since. */
     for (int i = 0; i < used.n && newest > used.at; i++)
         cuda_bf16_of(used.list[i].p, used.list[i].n);
     used.at = clock_now;
@@ -230,6 +236,8 @@ static struct { char *p; cudaEvent_t read[2]; int half; size_t used; } pinned;
 
 cudaError_t memory_open(void)
 {
+    /* Pinned: from other memory an asynchronous copy would be staged by the driver, and the call
+     * would wait. */
     cudaError_t e = cudaHostAlloc((void **)&pinned.p, 2 * HALF, 0);
     for (int i = 0; i < 2 && e == cudaSuccess; i++)
         e = cudaEventCreateWithFlags(&pinned.read[i], cudaEventDisableTiming);
@@ -240,6 +248,8 @@ cudaError_t memory_open(void)
 static char *pinned_room(size_t bytes, size_t *n)
 {
     if (pinned.used == HALF) {
+        /* The event is reached when the device has read the half that is now full; the other one
+         * must have been read before it is overwritten. */
         cuda_failed(cudaEventRecord(pinned.read[pinned.half], cuda.stream), "upload");
         pinned.half ^= 1;
         pinned.used = 0;
@@ -247,6 +257,7 @@ static char *pinned_room(size_t bytes, size_t *n)
     }
     char *p = pinned.p + (size_t)pinned.half * HALF + pinned.used;
     *n = HALF - pinned.used < bytes ? HALF - pinned.used : bytes;
+    /* Pieces begin at multiples of 256 bytes. */
     size_t whole = (*n + 255) / 256 * 256;
     pinned.used = pinned.used + whole < HALF ? pinned.used + whole : HALF;
     return p;
@@ -282,6 +293,7 @@ static void *memory_host_alloc(size_t bytes)
     void *p = NULL;
     cudaError_t e = cuda_lost() ? cudaSuccess : cudaHostAlloc(&p, bytes ? bytes : 1, 0);
     if (p) return p;
+    /* Or the next call would report this error as its own. */
     cudaGetLastError();
     if (cuda_lost()) cuda.fail("%s", cuda_failure());
     else
@@ -294,8 +306,8 @@ static void memory_host_release(void *host)
 {
     if (!host) return;
     cuda_not_recorded("host_release");
-    cuda_failed(cudaStreamSynchronize(cuda.stream),
-                "waiting"); /* copies into it may be under way */
+   /* Copies into it may be under way. */
+    cuda_failed(cudaStreamSynchronize(cuda.stream), "waiting");
     cuda_failed(cudaFreeHost(host), "cudaFreeHost");
 }
 

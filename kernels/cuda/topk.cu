@@ -3,8 +3,9 @@
  * of the slices' is chosen, and all threads look for its slice's next one in the cache: k times. */
 #include "kernels/cuda/device.h"
 
-static const unsigned FEW = 256, MANY = 1024;       /* threads of a block, at most; */
-static const int LONG_ROW = 4096;                   /* words from which on it may have many */
+/* Threads of a block, at most; a row of LONG_ROW words and more may have MANY. */
+static const unsigned FEW = 256, MANY = 1024;
+static const int LONG_ROW = 4096;
 
 struct word { float x; int32_t at; };               /* at -1: none */
 
@@ -78,6 +79,7 @@ static __global__ void pick_rows(float *val, int32_t *idx, float *lse, const T *
             x.x[i] = there ? x.x[i] : -INFINITY;
             high = fmaxf(high, x.x[i]);
         }
+        /* The sum so far was taken under the old maximum. */
         if (s.max != high) s = { high, s.sum * expf(s.max - high) };
 #pragma unroll
         for (int i = 0; i < 8; i++) s.sum += x.x[i] == -INFINITY ? 0.0f : expf(x.x[i] - high);
@@ -95,6 +97,8 @@ static __global__ void pick_rows(float *val, int32_t *idx, float *lse, const T *
             }
             break;
         }
+        /* Word v is of the slice of thread v / 8 % threads. That slice alone has lost its best
+         * word. */
         int slice = first.at / 8 % threads;
         word next = { -INFINITY, -1 };
         for (int j = tid, v; (v = (slice + j / 8 * threads) * 8 + j % 8) < V; j += threads) {
@@ -111,6 +115,7 @@ static __global__ void pick_rows(float *val, int32_t *idx, float *lse, const T *
 
 template <typename T> static void pick(const struct kern_topk *a)
 {
+    /* No more threads than there are eights of words. */
     unsigned enough = blocks_for((size_t)a->V, 8 * 32) * 32, few = enough < FEW ? enough : FEW;
     unsigned threads = a->V >= LONG_ROW ? MANY : few, M = (unsigned)a->M;
     const T *z = (const T *)a->logits;
