@@ -24,8 +24,9 @@ static char *step_dir(const char *dir, int64_t step, const char *suffix)
     return path_join(dir, name);
 }
 
-/* state.json: integers as strings, so that no reader rounds them; the metric with all its digits.
- * Its checksum is written after it, and gone while it is written again. */
+/* state.json: integers as strings, so that no reader rounds them to a double's 53 bits; the metric
+ * with all its digits. Its checksum is written after it, and removed before it is written again: at
+ * no moment does a sum stand beside a file that it is not of. */
 static int write_state(const char *folder, const struct checkpoint_state *st)
 {
     const struct state *x = st->state;
@@ -64,7 +65,7 @@ static int get_int(const cJSON *root, const char *name, const char *path, int64_
 }
 
 /* What the folder's name and the data do not allow: such a state would train nothing, or on
- * nothing. */
+ * nothing, and nobody would notice. */
 static int check_state(const char *path, const struct checkpoint_state *st, int64_t step)
 {
     if (step < 0) step = st->step;           /* a copy under another name */
@@ -96,7 +97,7 @@ static int read_state(const char *folder, int64_t step, struct checkpoint_state 
     if (rc == 0) rc = get_int(root, "step", path, &st->step);
     if (rc == 0) rc = get_int(root, "best_step", path, &st->best_step);
     if (rc == 0) rc = get_int(root, "since_best", path, &st->since_best);
-    /* versions before did not keep it */
+    /* earlier versions did not keep it */
     st->tokens = -1;
     if (rc == 0 && cJSON_HasObjectItem(root, "tokens")) rc = get_int(root, "tokens", path,
                                                                      &st->tokens);
@@ -130,6 +131,8 @@ static int write_optimizer(const char *folder, const struct snapshot *s)
                                                    .data = s->array[1 + k] + ps->p[i].at,
                                                    .bytes = ps->p[i].n * sizeof(float) };
         }
+    /* float32 whatever the precision of training: a run that goes on must have the very same
+     * moments */
     int rc = st_write(path, t, 2 * n, NULL, NULL, 0);
     for (int i = 0; i < 2 * n; i++) free(t[i].name);
     free(t);
@@ -153,6 +156,7 @@ static int read_optimizer(const char *folder, const struct model *m, float *cons
             rc = t ? st_floats(t, to[k] + ps->p[i].at, ps->p[i].n)
                    : err_set("%s: tensor %s is missing", path, name);
         }
+    /* a tensor too many is another model's file */
     if (rc == 0 && f->n != 2 * n)
         rc = err_set("%s: holds %d tensors, not %d", path, f->n, 2 * n);
     if (f) st_close(f);
@@ -212,6 +216,7 @@ static int read_array(const struct st_file *f, const char *path, const struct ke
         memcpy(a->whole, t->data, t->bytes);
         return 0;
     }
+    /* of tensors beside the model: their moments lie in the optimiser's arrays */
     if (a->moment) return st_floats(t, moment[a->moment - 1] + a->at, n);
     float *host = mem_alloc(n * sizeof *host + 1);
     int rc = st_floats(t, host, n);
@@ -226,6 +231,7 @@ static int read_arrays(const char *folder, const struct kernels *k, const struct
     char *path = path_join(folder, "state.safetensors");
     int rc = 0;
     struct st_file *f = NULL;
+    /* Arrays that nobody reads would be lost at the next checkpoint. */
     if (!s->n_arrays && file_exists(path))
         rc = err_set("%s: holds arrays that this run does not have; continue with the options it "
                      "was started with",
@@ -278,6 +284,8 @@ struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_st
                                const struct sharded_optimizer *sharded)
 {
     const struct params *ps = &m->ps;
+    /* A copy in the host's memory, so that training goes on while a thread writes it: 12 bytes per
+     * parameter, which the memory plan holds. */
     const float *from[3] = { ps->value, ps->m, ps->v };
     struct snapshot *s = mem_zero(1, sizeof *s);
     int rc = 0;
@@ -289,7 +297,8 @@ struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_st
     }
     s->st = *st;
     copy_state(s, st->state, ps->k);
-    if (rc < 0 || ps->k->sync() < 0) {       /* a lost device gave no numbers */
+    /* a device that was lost gave no numbers */
+    if (rc < 0 || ps->k->sync() < 0) {
         snapshot_free(s);
         return NULL;
     }
@@ -298,6 +307,8 @@ struct snapshot *snapshot_take(const struct model *m, const struct checkpoint_st
 
 bool snapshot_finite(const struct snapshot *s)
 {
+    /* By bits and without a branch: inf and NaN are the numbers with all bits of the exponent
+     * set. */
     const uint32_t exponent = 0x7F800000;
     uint32_t bad = 0;
     for (int i = 0; i < 3; i++)
@@ -327,7 +338,9 @@ static int fill(const char *folder, const struct snapshot *s, const struct vocab
     if (rc == 0) rc = model_write(s->m, s->array[0], folder, NULL, NULL, 0);
     if (rc == 0) rc = write_optimizer(folder, s);
     if (rc == 0) rc = write_arrays(folder, s->st.state);
+    /* the state last: a folder with one has everything else */
     if (rc == 0) rc = write_state(folder, &s->st);
+    /* names of files are on the disk before the folder gets its own */
     return rc == 0 ? dir_sync(folder) : -1;
 }
 
@@ -336,7 +349,8 @@ int checkpoint_save(const char *dir, const struct snapshot *s, const struct voca
     char *to = step_dir(dir, s->st.step, ""), *tmp = step_dir(dir, s->st.step, ".tmp");
     int rc = 0;
     if (!file_exists(to)) {
-        tmp_register(tmp);          /* memory that ends here ends the process */
+        /* registered: where memory runs out in here the process ends, and takes the folder along */
+        tmp_register(tmp);
         if (file_exists(tmp)) rc = dir_remove(tmp);
         if (rc == 0) rc = dir_make_new(tmp);
         if (rc == 0) rc = fill(tmp, s, vocab);
@@ -347,7 +361,8 @@ int checkpoint_save(const char *dir, const struct snapshot *s, const struct voca
             err_restore(why);
         }
         tmp_forget(tmp);
-    } else rc = write_state(to, &s->st); /* a better validation at a step that is saved already */
+    /* a better validation at a step that was saved before: only what is said about it changes */
+    } else rc = write_state(to, &s->st);
     free(to); free(tmp);
     return rc;
 }
@@ -395,7 +410,8 @@ static int discard(const char *dir, const int64_t *steps, int n)
         tmp_register(tmp);
         rc = renamed(path, tmp);
         if (rc < 0) err_sys("%s: cannot be removed", path);
-        /* else a power failure could leave half of its files under its name: it stays, whole */
+        /* or a power failure could leave half of its files under its name: where the folder cannot
+         * be synced it goes back under its name, whole */
         else if ((rc = dir_sync(all)) < 0) renamed(tmp, path);
         if (rc == 0) rc = dir_remove(tmp);
         tmp_forget(tmp);
@@ -413,6 +429,7 @@ int checkpoint_prune(const char *dir, const struct checkpoint_keep *k)
     for (int i = 0; i < n && rc == 0; i++) {
         bool due = steps[i] == k->last || (k->every > 0 && steps[i] % k->every == 0);
         if (due && kept++ < k->keep) continue;
+        /* the newest is what --resume starts from, whatever --keep says */
         if (i == 0 || steps[i] == k->best) continue;
         rc = discard(dir, &steps[i], 1);
     }
@@ -434,7 +451,9 @@ int checkpoint_sweep(const char *dir)
     }
     if (d) closedir(d);
     free(path);
-    int64_t *steps; /* a state may have been written again into one that is whole */
+    /* state.json may have been written again in a whole checkpoint: its temporary files are swept,
+     * too */
+    int64_t *steps;
     int n = list(dir, &steps);
     if (n < 0) rc = -1;
     for (int i = 0; i < n && rc == 0; i++) {
@@ -454,6 +473,7 @@ static int load(const char *folder, int64_t step, struct model *m, struct checkp
     struct model_config c;
     if (model_sum_check(folder) < 0 || model_read_config(&c, folder) < 0) return -1;
     char *have = model_config_json(&c), *want = model_config_json(&m->c);
+    /* a checkpoint of another shape is not damaged: going back to an older one would lose it */
     bool same = !strcmp(have, want);
     free(have);
     free(want);
@@ -511,10 +531,11 @@ int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_s
     double no_best = st->best;
     for (int i = 0; i < n && !found; i++) {
         char *folder = step_dir(dir, steps[i], "");
+        /* what a damaged one left in it must not count */
         st->best = no_best;
         int rc = load(folder, steps[i], m, st);
         if (rc == 0)
-            /* the damaged ones: the run will make them again */
+            /* The damaged ones go: this run makes them again, and would take them for saved. */
             found = discard(dir, steps, i) < 0 ? -1 : 1;
         else if (rc != OTHER_RUN && i + 1 < n)
             msg_warn("%s; going back to the checkpoint before it", err_msg());
@@ -533,7 +554,8 @@ int checkpoint_link(const char *dir, const char *name, int64_t step)
     char *tmp = path_join(dir, tmp_name), *path = path_join(dir, name);
     int rc = 0;
     unlink(tmp);
-    tmp_register(tmp);                   /* another thread's memory may end between the two */
+    /* memory may run out in another thread between the two calls */
+    tmp_register(tmp);
     tmp_changing();
     if (symlink(target, tmp) < 0 || rename(tmp, path) < 0) rc = -1;
     tmp_changed();
@@ -542,7 +564,7 @@ int checkpoint_link(const char *dir, const char *name, int64_t step)
         unlink(tmp);
     }
     tmp_forget(tmp);
-    /* before what it led to is removed */
+    /* on the disk before the checkpoint that it led to is removed */
     if (rc == 0) rc = dir_sync(dir);
     free(tmp);
     free(path);

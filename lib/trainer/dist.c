@@ -73,6 +73,7 @@ int dist_start(struct trainer *tr)
     };
     int64_t none = 0;
     if (!tr->o.ranks) return 0;
+    /* Rank 0 alone reads and writes the run's folder; the others begin with its numbers. */
     int rc = ranks_broadcast(tr->o.ranks, &all, sizeof all);
     if (rc == 0) rc = broadcast(tr, ps->value, ps->total * sizeof(float));
     if (rc == 0) rc = broadcast_optimizer(tr, all.resumed);
@@ -96,6 +97,8 @@ int dist_step(struct trainer *tr, int64_t *tokens, int bad)
     char name[128];
     if (!tr->o.ranks) return 0;
     struct stand *all = mem_alloc((size_t)size * sizeof *all);
+    /* One message per step says all that ranks decide together: ranks that stopped or saved by
+     * clocks of their own would wait for one another for ever. */
     int rc = ranks_all_gather(tr->o.ranks, &mine, all, sizeof mine);
     *tokens = 0;
     tr->bad_rank = -1;
@@ -107,6 +110,7 @@ int dist_step(struct trainer *tr, int64_t *tokens, int bad)
             rc = err_set("%s is at step %" PRId64 ", rank 0 at step %" PRId64,
                          ranks_name(tr->o.ranks, i, name), all[i].step, all[0].step);
     }
+    /* clocks differ: rank 0's counts */
     tr->late = rc == 0 && all[0].late;
     free(all);
     return rc;
@@ -129,6 +133,8 @@ int dist_check(struct trainer *tr)
     if (!tr->o.ranks) return 0;
     void *host = mem_alloc(bytes + 1);
     ps->k->download(host, ps->value, bytes);
+    /* Every rank takes the same steps, so all have the same bytes: another sum is a fault of a
+     * machine. */
     uint64_t sum = XXH3_64bits(host, bytes);
     free(host);
     snprintf(what, sizeof what, "its model after step %" PRId64, tr->step);

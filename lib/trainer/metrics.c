@@ -8,10 +8,13 @@
 #include "common/err.h"
 #include "common/mem.h"
 
-enum { MOST_TOLD = 1 << 24 };            /* by one rank, between two lines of the log */
+/* by one rank, between two log lines */
+enum { MOST_TOLD = 1 << 24 };
 
-/* sum, count at hand, and n numbers that the device has, for a term ("": nobody's): their sum, or
- * the norm whose square they are. step: of the gradient that is. */
+/* A sum and count that are known, and n numbers that the device has, for a term ("": nobody's):
+ * their sum, or the norm whose square they are. step: of the gradient whose norm it is. Numbers are
+ * fetched later and together, since reading one at once would wait for all that the device has
+ * queued. */
 struct unread { char name[24]; double sum, count; bool norm; int64_t step, place; size_t n; };
 
 int metrics_open(struct metrics *r, const struct params *ps)
@@ -60,9 +63,11 @@ int metrics_all(struct metrics *r)
     for (size_t i = 0; i < r->n_unread; i++) {
         const struct unread *u = &r->unread[i];
         double sum = u->sum;
+        /* in double and in order: logs of runs that are the same have the same bytes */
         for (size_t j = 0; j < u->n; j++) sum += x[j];
         x += u->n;
         if (u->norm) sum = sqrt(sum);
+        /* found when it is read: steps after it are taken back (trainer.c: checked) */
         if (u->step > 0 && !isfinite(sum)) {
             r->bad = u->step;
             return -1;
@@ -129,7 +134,8 @@ int metrics_norm(struct metrics *r, const char *name, int64_t step, bool there)
     return later(r, &u, r->norm2);
 }
 
-/* Rank 0: the least place first, of one place the lower rank. all [ranks, most], n [ranks]. */
+/* Rank 0 adds in the order of micro-batches, as one process does: the log's sums have the same last
+ * digits with any number of ranks. all [ranks, most], n [ranks]. */
 static void merge(struct metrics *r, const struct told *all, const int64_t *n, int64_t most)
 {
     int size = ranks_size(r->ranks);
@@ -160,6 +166,7 @@ int metrics_join(struct metrics *r)
         return -1;
     }
     for (size_t i = 0; i < size; i++) {
+        /* a number from another process is not trusted as a size */
         if (n[i] < 0 || n[i] > MOST_TOLD) {
             err_set("rank %zu of %zu says that it has %" PRId64 " numbers for the log", i, size,
                     n[i]);

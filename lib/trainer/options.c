@@ -109,6 +109,7 @@ void trainer_options_init(struct trainer_options *o)
 
 double trainer_rate(const struct trainer_options *o, double peak, int64_t step)
 {
+    /* linear warm-up, then constant, linear to 0 at the last step, or peak * sqrt(warmup / step) */
     double s = (double)step, w = (double)o->warmup;
     if (step < o->warmup) return peak * s / w;
     switch (o->schedule) {

@@ -27,7 +27,8 @@ static const char *const free_names[] = {
     "init-embeddings", "replace-invalid", "codes", "tokenizer", "max-unknown"
 };
 
-/* The value of one is a file, behind LANG= or SRC-TGT= where there are several. */
+/* Options whose value is a file, after LANG= or SRC-TGT= where there are several. Files may have
+ * been moved; what is in them is compared by checksum (state_sum_file). */
 static const char *const file_names[] = { "train", "valid", "parallel", "valid-parallel", "pseudo",
                                           "dict", "mask-ngrams", "train-parallel", "cooc" };
 
@@ -170,8 +171,8 @@ int run_folder_check(const char *dir)
                   : err_set("%s: is the folder of a model; name another folder for the run", dir);
 }
 
-/* None of what is opened in a folder may lead out of it by another user's link. The log is looked
- * at before it is read: a pipe would never end. */
+/* None of what is opened in a folder may lead out of it by another user's link. The log's kind is
+ * looked at before it is read: a pipe would never end. */
 static int check_links(const char *dir)
 {
     char *path = path_join(dir, "checkpoints"), *log = path_join(dir, "log.jsonl");
@@ -192,7 +193,9 @@ int run_folder_open(struct trainer *tr)
         return err_set("%s: holds a run already (step %lld); pass --resume to continue it, or name "
                        "another folder",
                        o->dir, (long long)newest);
+    /* Other options would make another run, which the log and the recipe would not tell. */
     if (newest >= 0 && recorded_check(o->dir, o->config) < 0) return -1;
+    /* what a process that was killed left behind */
     if (file_sweep(o->dir) < 0 || checkpoint_sweep(o->dir) < 0) return -1;
     if (o->write_batches && dir_make(o->write_batches) < 0) return -1;
     struct checkpoint_state st = { .best = tr->best, .state = tr->state,
@@ -208,6 +211,7 @@ int run_folder_open(struct trainer *tr)
                      "in the log begins again", o->dir);
         tr->tokens = tr->tokens_logged = st.tokens < 0 ? 0 : st.tokens;
         tr->resumed = true;
+        /* a run that added by the tree goes on so, or its bytes would change in the middle */
         tr->o.tree |= st.tree;
         tr->ended = tr->o.patience > 0 && tr->since_best >= tr->o.patience;
         struct checkpoint_keep keep = run_folder_keep(tr);
@@ -216,6 +220,7 @@ int run_folder_open(struct trainer *tr)
             return -1;
     } else if (write_folder(tr) < 0) return -1;
     char *path = path_join(o->dir, "log.jsonl");
+    /* lines after the checkpoint will be written again */
     int rc = file_exists(path) ? log_truncate(path, tr->step) : 0;
     tr->log = rc < 0 ? NULL : log_open(path);
     free(path);

@@ -6,8 +6,9 @@
 /* floats */
 enum { MOST = 1 << 20, NEAR_MOST = 16 << 20, LEAST = 1 << 16, GRAIN = KERN_NORM2_PART };
 
-/* An eighth, in parts of whole grains that are equal. Between GPUs a piece is two groups of
- * messages and some launches, however small it is. */
+/* An eighth, in equal parts of whole grains. Between GPUs a piece costs two groups of messages and
+ * some launches, however small it is: at 1 Mi numbers a model of 213 M took 203 pieces and 0.1 ms
+ * of launches for each; with 16 Mi it takes 13. */
 size_t sharded_piece(size_t total, int size, bool on_device)
 {
     size_t least = (size_t)size * GRAIN, n = total / 8;
@@ -25,7 +26,8 @@ static size_t part_end(size_t at, size_t end, int size, int r)
     return to < end ? to : end;
 }
 
-/* Tensors in their order: the next rank's begin where so many are nearest to its share. */
+/* Whole tensors, as LAMB's norms need them, in their order: the next rank's begin where the size so
+ * far is nearest to its share. */
 static void whole_tensors(struct sharded_optimizer *s)
 {
     const struct params *ps = s->ps;
@@ -97,6 +99,8 @@ int sharded_norm2(const struct sharded_optimizer *s, float *norm2)
     size_t *at = mem_zero((size_t)size, sizeof *at);
     for (int k = 0; k < s->pieces; k++) {
         const size_t *b = sharded_of(s, k) + me;
+        /* Sums of grains are exchanged, not of shares: all ranks add them in the order of one
+         * process, so that the norm, and with it clipping, has the same last bit. */
         KERN(s->ps->k, norm2, .out = norm2, .x = s->ps->grad + b[0], .n = b[1] - b[0],
              .part = mine + n);
         n += grains(b[1] - b[0]);
@@ -114,7 +118,7 @@ int sharded_norm2(const struct sharded_optimizer *s, float *norm2)
     return rc;
 }
 
-/* Of a rank's own numbers, which the host has or gets a copy of where they are elsewhere. */
+/* Works on a copy of a rank's own numbers in the host's memory, wherever they are. */
 int sharded_gather(const struct sharded_optimizer *s, const float *held, float *all)
 {
     int me = ranks_rank(s->ranks), rc = 0;

@@ -72,6 +72,7 @@ size_t state_array_bytes(const struct state_array *a)
 
 void state_sum(struct state *s, const void *data, size_t bytes)
 {
+    /* only where there are ranks to compare with: summing files takes a pass over them */
     if (s && s->summed) s->data = XXH3_64bits_withSeed(data, bytes, s->data);
 }
 

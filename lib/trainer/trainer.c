@@ -19,8 +19,8 @@
 
 /* --- checkpoints written by a thread ---------------------------------------------------------- */
 
-/* Writes checkpoints beside training: from snapshots, on a thread of its own, one at a time and in
- * order. Killed at any moment, the folder holds the checkpoint before, whole. */
+/* Writes checkpoints while training goes on: from snapshots, on a thread of its own, one at a time
+ * and in order. Killed at any moment, the folder holds the previous checkpoint, whole. */
 
 struct saver {
     const char *dir;
@@ -30,7 +30,8 @@ struct saver {
     pthread_cond_t changed;
     struct snapshot *job;            /* to be written or being written; NULL: idle */
     struct checkpoint_keep keep;     /* of that job */
-    char *failed;                    /* the message, until somebody asked */
+    /* the message, until it has been asked for */
+    char *failed;
     bool over;
 };
 
@@ -41,6 +42,7 @@ static int write_all(const struct saver *s, const struct snapshot *snap,
     if (snap->st.best_step > 0 && checkpoint_link(s->dir, "best", snap->st.best_step) < 0)
         return -1;
     if (checkpoint_link(s->dir, "last", snap->st.step) < 0) return -1;
+    /* last of all: what the links lead to is there, and no older checkpoint goes before */
     return checkpoint_prune(s->dir, k);
 }
 
@@ -101,8 +103,8 @@ static int saver_done(struct saver *s, bool wait)
 }
 
 /* Hands a snapshot over, which becomes the saver's: writes it, updates the links `last` and, if
- * there is one, `best`, and removes the checkpoints that k does not keep. Waits while the one
- * before is being written; -1 with that one's message if it failed. */
+ * there is one, `best`, and removes the checkpoints that k does not keep. Waits while the previous
+ * one is being written; -1 with that one's message if it failed. */
 static int saver_put(struct saver *s, struct snapshot *snap, const struct checkpoint_keep *k)
 {
     int rc = saver_done(s, true);
@@ -132,13 +134,14 @@ static void saver_free(struct saver *s)
 
 /* --- the optimiser's step --------------------------------------------------------------------- */
 
-/* The optimiser's step: all parameters, or, with shares of several ranks, this rank's, whose new
- * values then go to the others. */
+/* The optimiser's step: on all parameters, or, with a sharded optimiser (ZeRO-1), on this rank's,
+ * whose new values then go to the others. */
 
 /* Parameters at .. end, their moments from `held` on. */
 struct range { size_t at, end, held; };
 
-/* Of parameters from .. to - 1 what lies in the range takes a step at the rate lr. */
+/* What lies in the range of parameters from .. to - 1 takes a step at the rate lr: one call of the
+ * kernel, with the tensors as parts, since weight decay (and LAMB's norm) goes by tensor. */
 static void optimise(struct trainer *tr, const struct range *x, int from, int to, double lr)
 {
     struct params *ps = &tr->m->ps;
@@ -164,7 +167,7 @@ static void optimise(struct trainer *tr, const struct range *x, int from, int to
 
 static bool is_head(const struct param *p) { return !strncmp(p->name, "head.", 5); }
 
-/* Task heads may have a rate of their own (XLM's fine-tuning sweeps the two apart). */
+/* Task heads may have a rate of their own (XLM's fine-tuning sweeps the two separately). */
 static void optimise_range(struct trainer *tr, const struct range *x)
 {
     const struct params *ps = &tr->m->ps;
@@ -201,7 +204,8 @@ static int optimizer_step(struct trainer *tr)
     int rc = ranks_reduce_end(s->ranks, &bad);
     if (far && rc == 0) k->upload(ps->value, value, bytes);
     if (far) free(value);
-    else if (k->room) k->copy(ps->value, value, bytes);  /* says that they were written to */
+    /* marks them as written to */
+    else if (k->room) k->copy(ps->value, value, bytes);
     return rc;
 }
 
@@ -212,7 +216,7 @@ struct rng_key trainer_key(const struct trainer *tr, uint64_t seed, enum rng_pur
     return (struct rng_key){ seed, purpose, (uint32_t)(tr->step + 1) };
 }
 
-/* Ends the run: `what` of the step are not finite. */
+/* Ends the run: `what` of the step are not finite, and no later step could mend that. */
 static int diverged(struct trainer *tr, const char *what, int64_t step)
 {
     char kept[80] = "there is no checkpoint yet", of[160] = "", name[128];
@@ -247,8 +251,8 @@ int trainer_sum(struct trainer *tr, const char *name, const float *x, int n)
 int trainer_norm(struct trainer *tr, const char *name)
 { return checked(tr, metrics_norm(&tr->read, name, 0, false)); }
 
-/* The trainer's own numbers beside the caller's. The one before is written before the copy is
- * taken: at most one is held. */
+/* The trainer's own numbers with the caller's. The previous one is written before the copy is
+ * taken: at most one is in memory. */
 static int save(struct trainer *tr)
 {
     if (checked(tr, metrics_all(&tr->read)) < 0) return -1;
@@ -262,7 +266,9 @@ static int save(struct trainer *tr)
     if (saver_done(tr->saver, true) < 0) return -1;
     struct snapshot *snap = snapshot_take(tr->m, &st, tr->sharded.ranks ? &tr->sharded : NULL);
     if (snap
-        && !snapshot_finite(snap)) { /* a step that overflows shows in the next gradient only */
+        /* A step that overflows shows only in the next gradient: without this its weights would be
+         * saved. */
+        && !snapshot_finite(snap)) {
         snapshot_free(snap);
         return diverged(tr, "weights", tr->step);
     }
@@ -279,12 +285,14 @@ static int open_folder(struct trainer *tr)
     if (run_folder_check(tr->o.dir) < 0) return -1;
     if (dir_make(tr->o.dir) < 0) return -1;
     if (dir_lock(tr->o.dir) < 0) {
-        if (made) rmdir(tr->o.dir);              /* unless somebody has put something there */
+        /* fails, as it should, if there is something in it */
+        if (made) rmdir(tr->o.dir);
         return -1;
     }
     if (run_folder_open(tr) < 0) {
         if (!made || checkpoint_newest(tr->o.dir) >= 0)
-            return -1; /* another run may have come and gone before the lock was ours */
+            /* another run may have come and gone before we had the lock */
+            return -1;
         char *why = err_keep();
         dir_remove(tr->o.dir);
         return err_restore(why);
@@ -312,6 +320,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
     if (gradients_open(&tr->grad, &m->ps, o->ranks, tr->sharded.ranks ? &tr->sharded : NULL,
                        o->accumulate, tr->o.tree, o->wire == WIRE_BF16) < 0)
         return -1;
+    /* again: opening may have waited for ranks, and --stop-after counts training */
     tr->started = tr->saved_at = tr->logged_at = clock_seconds();
     tr->bar = progress_start("train", (uint64_t)o->steps, "steps");
     progress_from(tr->bar, (uint64_t)tr->step);
@@ -321,6 +330,8 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
 bool trainer_go(struct trainer *tr)
 {
     if (tr->step >= tr->o.steps || tr->ended) return false;
+    /* Back-translation makes K steps' sentences at once: a stop within K would have to translate
+     * again. */
     if (tr->step % tr->o.period == 0 && (tr->stop_asked || (!tr->o.ranks && dist_stop_asked(tr)))) {
         tr->stopped = true;
         return false;
@@ -346,7 +357,8 @@ int trainer_update(struct trainer *tr, int64_t tokens)
     if (gradients_sum(&tr->grad, &bad) < 0) return -1;
     tr->lr = trainer_lr(&tr->o, tr->step + 1);
     trainer_at(tr, tr->o.accumulate - 1);
-    tr->read.place++;                            /* behind the step's last micro-batch */
+    /* after the step's last micro-batch */
+    tr->read.place++;
     if (tr->grad.sharded && sharded_norm2(&tr->sharded, tr->read.norm2) < 0) return -1;
     if (checked(tr, metrics_norm(&tr->read, "grad_norm", tr->step + 1, tr->grad.sharded)) < 0)
         return -1;
@@ -355,6 +367,8 @@ int trainer_update(struct trainer *tr, int64_t tokens)
     tr->step++;
     if (dist_step(tr, &tokens, bad) < 0) return -1;
     tr->tokens += tokens;
+    /* A device that queues is asked for numbers only when somebody wants to see them: asking waits
+     * for it. */
     bool wanted = !ps->k->queues || log_due(tr) || trainer_due(tr)
                   || (tr->bar && clock_seconds() - tr->read.read_at >= 1);
     return wanted ? checked(tr, metrics_all(&tr->read)) : 0;
@@ -378,7 +392,7 @@ int trainer_judge(struct trainer *tr, double metric)
     return save(tr);
 }
 
-/* What the bar shows: means since the last log line, learning rate, speed. */
+/* What the progress bar shows: means since the last log line, learning rate, speed. */
 static void show(struct trainer *tr, double speed)
 {
     size_t n = 0, most = sizeof tr->shown;
@@ -437,7 +451,7 @@ int trainer_tick(struct trainer *tr)
                || (tr->o.ranks ? tr->late : dist_late(tr));
     due &= tr->step % tr->o.period == 0;
     if (due && !last && tr->saved_step != tr->step) return save(tr);
-    /* a full disk ends the run when it is met, not at the next checkpoint */
+    /* A full disk ends the run when it is met, not at the next checkpoint. */
     return tr->saver ? saver_done(tr->saver, false) : 0;
 }
 
