@@ -37,7 +37,7 @@ int memory_plan_open(struct model *m, struct tape *t)
 {
     if (params_alloc(&m->ps, true) < 0) return -1;
     tape_init(t, m->ps.k, &m->ps);
-    /* refused: the arena grows, and the answer is a little too high */
+    /* refused, so the arena grows as it is used, and the answer is a little too high */
     tape_reserve(t, (size_t)1 << 40);
     return 0;
 }
@@ -49,10 +49,12 @@ void memory_plan_close(struct model *m, struct tape *t, const struct kernels *li
     shape.params = m->ps.total;
     *need = (struct memory_need){ .floats = m->ps.total,
                                   .now = memory_now(),
+                                  /* values and gradients, and Adam's two moments */
                                   .params = 2 * (m->ps.total + m->ps.moments) * sizeof(float),
                                   .arena = tape_peak(t),
                                   .working = like->working ? like->working(&shape) : 0,
                                   .slow = like->slow ? like->slow(&shape) : NULL,
+                                  /* a checkpoint's snapshot: values and both moments */
                                   .host = 3 * m->ps.total * sizeof(float),
                                   .room = like->room ? like->room() : 0 };
     tape_free(t);
@@ -67,7 +69,8 @@ static const char *human(size_t n, char s[32])
     return s;
 }
 
-/* Options with which it would fit. */
+/* The first options with which it would fit: half the micro-batch and twice as many of them, step
+ * by step, each without --recompute first, since recomputing costs time. */
 static void advice(const struct memory_ask *a, size_t limit, char *to, size_t size)
 {
     struct memory_need n;
@@ -97,6 +100,7 @@ static void advice(const struct memory_ask *a, size_t limit, char *to, size_t si
 int memory_check(const struct memory_ask *a, struct memory_need *need)
 {
     size_t here = a->here > 1 ? (size_t)a->here : 1, now = memory_now();
+    /* ranks of one machine share what is free */
     size_t limit = a->limit ? a->limit : now + (memory_limit() - now) / here;
     char all[32], there[32], device[32], room[32], s[5][32], what[256], each[96] = "";
     char on_device[64] = "";

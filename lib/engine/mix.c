@@ -145,8 +145,7 @@ static int append(struct mix *x, struct mix_known *k, bool silent)
     return 0;
 }
 
-/* The first objective of on's list that is among the named ones; the first that is known where none
- * is. */
+/* The first objective of on's list that was named; where none was, the first that is known. */
 static struct mix_known *host(const struct mix *x, const char *on, const char *list)
 {
     struct mix_known *first = NULL;
@@ -170,6 +169,7 @@ static int choose(struct mix *x, const char *list, bool riders)
         size_t len = strcspn(p, ",");
         struct mix_known *k = known(x, p, len);
         if (!k) return unknown(x, p, (int)len);
+        /* Hosts first, whatever the order in --objective: a rider needs its host's index. */
         if (!riders == !k->o->on) {
             struct mix_known *under = k->o->on ? host(x, k->o->on, list) : NULL;
             if (k->o->on && !under)
@@ -271,7 +271,7 @@ int mix_fits(const struct mix *x, const struct model_config *c)
     return 0;
 }
 
-/* Millionths, at least one each. */
+/* Millionths, at least one each: integers, so that what is drawn is the same on every machine. */
 static void share_by_data(struct mix *x)
 {
     double all = 0;
@@ -309,7 +309,8 @@ void mix_parameters(const struct mix *x, struct model *m)
         if (x->m[i].o->parameters) x->m[i].o->parameters(x->m[i].self, m);
 }
 
-/* Tensors beside the model's, each with Adam's moments. */
+/* Tensors beside the model's (MoCo's head), each with Adam's moments: the model's file has none of
+ * them, so they are part of the run's state. */
 static void keep_beside(const struct params *ps, struct state *s)
 {
     for (int i = params_own(ps); i < ps->n; i++) {
@@ -334,7 +335,7 @@ double mix_weight(const struct mix *x, int i, int64_t step)
 }
 
 /* The member that a step draws, in integers: share / shares of the 2^32 values of a counter's word.
- */
+ * Keyed by the step, so that a run that goes on, and every rank, draws the same. */
 static int drawn(const struct mix *x, int64_t step, uint64_t seed)
 {
     struct rng_key key = { seed, RNG_MIX, (uint32_t)(step + 1) };

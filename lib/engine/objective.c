@@ -58,6 +58,7 @@ void report_put(struct report *r, double value, const char *name, ...)
 
 void report_judge(struct report *r, double metric)
 {
+    /* the first objective's metric is the one that picks the best checkpoint */
     if (r->judged) return;
     r->metric = metric;
     r->judged = true;

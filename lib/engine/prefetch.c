@@ -33,8 +33,11 @@ static void *produce(void *arg)
         struct slot *x = got;
         x->status = a->s.make(a->s.ctx, x->item);
         if (x->status < 0) x->why = err_keep();
+        /* The positions after this item travel with it: the data thread is ahead of training, and a
+         * checkpoint must have those of the batch that was trained on. */
         for (int i = 0; i < a->n; i++) x->after[i] = *a->source[i];
-        int status = x->status;              /* the slot is not ours once it is put */
+        /* once it is put the slot is the reader's */
+        int status = x->status;
         if (!queue_put(a->full, x) || status <= 0) break;
     }
     queue_close(a->full);
@@ -58,6 +61,7 @@ struct prefetch *prefetch_start(const struct prefetch_source *s, struct state *s
         struct state_int *x = &st->ints[a->at[i]];
         a->source[i] = x->value;
         a->shown[i] = *a->source[i];
+        /* the state shows what has been taken, not what has been made */
         x->value = &a->shown[i];
     }
     for (int i = 0; i < PREFETCH_ITEMS; i++) {

@@ -64,7 +64,7 @@ void run_init(struct run *r)
     *r = (struct run){
         .seed = 1, .warmup = "10000", .device = kern_defaults, .engine = { .gradient_norms = true }
     };
-    /* what all ranks say alike, the first says */
+    /* what all ranks would say, only the first says */
     if (ranks_launched_rank() > 0) msg_set_mute(true);
     trainer_options_init(&r->train);
     model_options_init(&r->shape);
@@ -94,7 +94,7 @@ int run_loop_groups(struct run *r, struct opt_group *g, int n)
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
-/* By the thread of the messages, when the run is lost: this process ends behind it. */
+/* By the thread that moves messages, when the run is lost: the process ends after it. */
 static void on_failure(const char *message)
 {
     err_set("%s", message);
@@ -118,6 +118,8 @@ int run_join(struct run *r)
     r->train.ranks = r->ranks;
     r->state.summed = true;
     if (ranks_rank(r->ranks)) msg_set_mute(true);
+    /* Ranks that may run on the same processors share them: each with all threads would be slower
+     * than one rank. */
     int beside = ranks_sharing_processors(r->ranks);
     if (beside > 1 && !prog_given("threads")) {
         int share = par_threads() / beside;
@@ -147,6 +149,7 @@ int run_continue(struct run *r)
     if (!(r->from = run_model_dir(r->init)) || model_read_config(&c, r->from) < 0) return -1;
     r->vocab_path = r->from_vocab = path_join(r->from, "vocab");
     r->shape = c;
+    /* align-post trains the encoder: a decoder or a head of the model stays out */
     r->shape.decoder_layers = r->shape.n_heads = 0;
     r->shape.decoder_langs = false;
     if (prog_given("dropout")) r->shape.dropout = dropout;
@@ -189,7 +192,7 @@ static int schedule(struct run *r, double micro_batches)
         if (prog_asked_for("steps") && prog_asked_for("epochs"))
             return err_set("--epochs and --steps cannot both be given");
     }
-    /* of a recorded configuration, which has both, a later --steps wins */
+    /* a recorded configuration has both: a later --steps wins */
     if (r->epochs > 0 && !prog_asked_for("steps")) {
         r->train.steps = (int64_t)ceil(r->epochs * micro_batches / r->train.accumulate);
     }
@@ -209,6 +212,7 @@ static int plan(void *run, int tokens, bool recompute, struct memory_need *need)
     const struct run *r = run;
     if (engine_plan(&r->engine, &r->shape, r->kernels, tokens, recompute, need) < 0) return -1;
     if (!r->train.tree && !r->ranks && r->train.wire == WIRE_FLOAT32) return 0;
+    /* nodes of the tree that wait, and messages on the way */
     int size = ranks_size(r->ranks), extra = gradients_buffers(r->train.accumulate, size);
     size_t bytes = (size_t)extra * need->floats * sizeof(float)
                    + gradients_messages(r->train.accumulate, size, ranks_on_device(r->ranks));
@@ -247,12 +251,15 @@ static int first_weights(struct run *r)
 static int make_model(struct run *r, void (*ready)(void *with, struct model *m), void *with)
 {
     const struct kernels *k = r->how.profile ? profile_kernels(r->kernels) : r->kernels;
+    /* Shapes, then what is beside the model, then memory: parameters are one array. */
     if (model_shapes(&r->m, &r->shape, k) < 0) return -1;
     mix_parameters(&r->mix, &r->m);
     if (r->engine.share > 1)
         sharded_lay_out(&r->m.ps, r->engine.share, ranks_rank(r->ranks), r->engine.whole_tensors);
     if (params_alloc(&r->m.ps, true) < 0 || text_files_keep(&r->text, &r->m) < 0) return -1;
     model_draw(&r->m, r->seed);
+    /* in this order: a --init or --init-embeddings replaces what was drawn, so that tokens that are
+     * in neither start alike whatever else is given */
     if (r->init_std > 0) model_normal(&r->m, r->seed, r->init_std);
     if (ready) ready(with, &r->m);
     if (first_weights(r) < 0) return -1;
@@ -278,7 +285,8 @@ static int train(struct run *r)
     return trainer_run(&r->tr, steps, &r->engine, r->how.profile, memory_total(&r->need));
 }
 
-/* The options that make a run: those that only say how this machine runs it are left out. */
+/* The options that make a run, by which ranks compare their command lines: those that only say how
+ * a machine runs it are left out. */
 static uint64_t sum_options(const struct run *r)
 {
     static const char *const own[] = { "threads", "memory", "quiet", "rank-timeout" };

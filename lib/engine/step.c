@@ -44,7 +44,9 @@ static const void *under(const struct mix *x, const struct item *it, int i)
     return x->m[i].on < 0 ? NULL : it->batch[x->m[i].on];
 }
 
-/* Does another member look at the batch of member i, when this rank does not compute it? */
+/* Does another member read the batch of member i, although this rank does not compute it? What
+ * nobody reads is not made: for micro-batches of other ranks, MLM masks nothing and GC looks up no
+ * counts. */
 static bool looked_at(const struct mix *x, const struct item *it, int i)
 {
     for (int j = 0; j < x->n; j++)
@@ -60,6 +62,8 @@ static int make_item(void *ctx, void *to)
     const struct mix *x = s->e->mix;
     struct item *it = to;
     if (s->micro == s->end) return 0;
+    /* A step's micro-batches are divided among ranks; all of them are counted, since what is drawn
+     * goes by their number. */
     bool mine = gradients_mine(s->grad, (int)(s->micro % s->accumulate));
     it->at = (struct turn){ s->micro / s->accumulate, s->micro, s->e->seed, false,
                             s->accumulate };
@@ -77,14 +81,13 @@ static int make_item(void *ctx, void *to)
 
 /* --- passes --- */
 
-/* Does member j add its loss in the pass of member i? */
+/* Does member j add its loss in the pass of member i? A rider such as GC uses its host's states: no
+ * pass of its own. */
 static bool rides(const struct mix *x, int j, int i)
 {
     return j == i ? !x->m[j].silent : x->m[j].on == i && !mix_passes(x, j);
 }
 
-/* Forward and backward of member i and those that ride on it; only: of these this one alone, -1:
- * all. last: behind it no gradient is added to on this rank; else NULL. */
 static int run_pass(const struct engine *e, const struct item *it, int i, int only, bool train,
                     float scale, struct pass *p, struct gradients *last)
 {
@@ -96,6 +99,7 @@ static int run_pass(const struct engine *e, const struct item *it, int i, int on
     for (int j = i; j < x->n; j++) {
         const struct member *m = &x->m[j];
         if (!it->part[j] || !rides(x, j, i) || (only >= 0 && only != j)) continue;
+        /* L = L_MLM + lambda L_GC (MLM-GC, Eq. 4): one backward pass for the sum */
         float weight = (float)mix_weight(x, j, it->at.step);
         if (objective_loss(m->o, m->self, it->batch[j], p, scale * weight) < 0) return -1;
     }
@@ -129,7 +133,7 @@ static bool watched(const struct mix *x, int i)
 }
 
 /* Each objective's own gradient norm on the batch at hand: passes whose gradients are thrown away.
- */
+ * Their dropout has the same key as in the step itself. */
 static int gradient_norms(const struct engine *e, struct trainer *tr, const struct item *it)
 {
     const struct mix *x = e->mix;

@@ -10,6 +10,7 @@ static void add(struct batch_file *f, const char *name, enum st_dtype type, cons
 {
     size_t bytes = (size_t)rows * (size_t)cols * st_dtype_size(type);
     struct st_tensor *t = &f->t[f->n++];
+    /* a copy: the batch's arrays are written when all are known */
     void *copy = mem_alloc(bytes ? bytes : 1);
     if (bytes) memcpy(copy, x, bytes);
     *t = (struct st_tensor){ .name = mem_dup(name), .dtype = type, .ndim = cols > 1 ? 2 : 1,
@@ -73,7 +74,7 @@ void batch_file_rows(struct batch_file *f, const char *prefix, const struct batc
     }
 }
 
-/* Wide numbers first: the format has no holes, and each array is to begin at a multiple of its
+/* Wide numbers first: the format has no holes, and each array must begin at a multiple of its
  * numbers' size. */
 static int by_width(const void *a, const void *b)
 {
