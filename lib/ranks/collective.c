@@ -7,8 +7,10 @@
 #include "common/mem.h"
 #include "lib/ranks/inside.h"
 
-enum { PIECE = 1 << 28 };                /* bytes of a message at most */
-static const double GONE = 5;            /* seconds that notes have to say what is wrong with it */
+/* bytes of a message at most: MPI counts in int */
+enum { PIECE = 1 << 28 };
+/* A closed connection is not yet the reason: so many seconds a note has to arrive that says why. */
+static const double GONE = 5;
 
 static int put(struct job *j, void *request)
 {
@@ -38,6 +40,8 @@ int job_receive(struct ranks *r, struct job *j, int from, void *data, size_t byt
 
 void job_begin(struct ranks *r, struct job *j)
 {
+    /* Jobs begin in the same order on all ranks, so a counter names the same job everywhere; MPI
+     * promises tags up to 32,767. 0 is the watchdog's. */
     j->tag = 1 + r->jobs++ % 30000;
     pthread_mutex_lock(&r->lock);
     if (r->broken) j->status = -1;
@@ -123,7 +127,8 @@ static void finish(struct ranks *r, int i)
     r->n_active--;
 }
 
-/* The oldest jobs become active, in the order in which all ranks began them. */
+/* The oldest jobs become active, in the order in which all ranks began them: with any other order
+ * two ranks could each wait for the job that the other has not started. */
 static void activate(struct ranks *r)
 {
     pthread_mutex_lock(&r->lock);
@@ -162,7 +167,7 @@ bool jobs_advance(struct ranks *r)
 
 struct move { struct job job; const void *mine; void *data; size_t bytes; };
 
-/* Everybody's to rank 0, all of them back. */
+/* Everybody's to rank 0, all of them back: small numbers, in two messages per rank. */
 static int all_gather_next(struct ranks *r, struct job *j)
 {
     struct move *m = (struct move *)j;
@@ -196,7 +201,7 @@ int ranks_all_gather(struct ranks *r, const void *mine, void *all, size_t bytes)
 }
 
 /* A binomial tree: rank r gets it from r without its lowest bit, and hands it on to r + each lower
- * one. */
+ * one. So log2 N rounds, and rank 0 does not send N copies of a model. */
 static int broadcast_next(struct ranks *r, struct job *j)
 {
     struct move *m = (struct move *)j;

@@ -45,7 +45,8 @@ static const struct ranks_device *make_offer(void *stream, struct offer *mine)
     return NULL;
 }
 
-/* Why not all of them can? "": they can. By all ranks alike. */
+/* Why can they not all do so? "": they can. All ranks come to the same answer from the same
+ * offers. */
 static void judge(const struct ranks *r, const struct offer *all, char *why, size_t size)
 {
     char name[128], other[128];
@@ -142,7 +143,8 @@ void device_close(struct ranks *r)
     pthread_mutex_lock(&r->lock);
     bool failed = r->broken || r->n_sums > 0;
     pthread_mutex_unlock(&r->lock);
-    r->device->end(failed);              /* before any memory, which waits for what is under way */
+    /* before memory is released, which would wait for what is under way */
+    r->device->end(failed);
     r->device->release(r->device_stage);
     r->device = NULL;
 }
@@ -157,7 +159,8 @@ static int make_room(struct ranks *r, size_t floats, size_t in, size_t out, stru
 {
     size_t bytes = (floats + 64) * sizeof(float) + (in + out + 128) * sizeof(uint16_t);
     if (bytes > r->device_cap) {
-        r->device->release(r->device_stage);      /* waits for the GPU */
+        /* waits for the GPU, which may still use it */
+        r->device->release(r->device_stage);
         r->device_cap = 0;
         if (!(r->device_stage = r->device->alloc(bytes))) return -1;
         r->device_cap = bytes;
@@ -385,6 +388,8 @@ static int go_on(struct ranks *r, struct sum *s)
     int rc = d->ready();
     if (rc <= 0) return rc;
     switch (s->job.stage++) {
+    /* in the GPU's own stream, after what computed the gradients: neither waits for the
+     * processor */
     case EXCHANGE:
         if (!s->ready || d->behind(RANKS_OWN, s->ready) < 0) return -1;
         if (s->a.x) return exchange(r, s);
@@ -415,7 +420,7 @@ void ranks_device_go(struct ranks *r)
     if (ranks_on_device(r)) (void)device_go(r);           /* ranks_reduce_end says what failed */
 }
 
-/* Between two looks. */
+/* Between two polls: at first often, since a step usually ends soon. */
 static void nap(int idle)
 {
     if (idle < 1000) sched_yield();
@@ -433,7 +438,7 @@ static int finish(struct ranks *r)
     return 0;
 }
 
-/* As reduce.c has it: another rank with an addend that is not finite, else this one. */
+/* As in reduce.c: another rank whose addend is not finite, else this one. */
 static int find_bad(struct ranks *r, int *bad)
 {
     int *found = mem_zero((size_t)r->place.size + 1, sizeof *found);

@@ -91,7 +91,7 @@ static int by_slurm(struct ranks_launch *l)
         snprintf(l->address, sizeof l->address, "%s", value("SLURM_LAUNCH_NODE_IPADDR"));
     if (!*l->host) snprintf(l->host, sizeof l->host, "%s", l->address);
     if (!*l->host) return err_set("Slurm names no node of this step: set MASTER_ADDR");
-    /* of its own for each step, below those that systems give away */
+    /* of its own for each step, below 32768, from which Linux gives ports away */
     l->port = 15000 + (job % 5000 + step % 5000 * 101 + 5000) % 5000;
     if (ports && atoi(ports) > 0 && atoi(ports) < 65536) l->port = atoi(ports);
     snprintf(l->run, sizeof l->run, "slurm %d.%d %d", job, step, number("SLURM_RESTART_COUNT"));
@@ -123,6 +123,7 @@ int ranks_launch(struct ranks_launch *l)
     if (how && strcmp(how, "tcp") && strcmp(how, "auto"))
         return err_set("ISOGLOT_RANKS=%s: expected auto, mpi, tcp or none", how);
     bool tcp = how && !strcmp(how, "tcp");
+    /* mpirun within a Slurm job leaves both kinds of variables: MPI's come first */
     if (pmix && !tcp) return by_mpi(l);
     if (torch) return by_torch(l);
     if (slurm) return by_slurm(l);
@@ -151,7 +152,7 @@ const struct ranks_transport *ranks_transport(struct ranks_launch *l)
     char why[512] = "";
     struct ranks_launch slurm;
     if (l->by == RANKS_TCP) return ranks_tcp(l);
-    /* global: Open MPI opens parts of its own that look for its names */
+    /* RTLD_GLOBAL: Open MPI opens components of its own that look for its symbols */
     void *so = object_open(object, "ISOGLOT_MPI", RTLD_NOW | RTLD_GLOBAL, why, sizeof why);
     union { void *p; ranks_mpi_fn *fn; } open = { so ? dlsym(so, "ranks_mpi") : NULL };
     const struct ranks_transport *t = open.p ? open.fn(err_set) : NULL;

@@ -53,6 +53,8 @@ uint64_t net_host(void)
 {
     static const uint64_t none[2];
     char name[256] = "";
+    /* the kernel's number of this boot: one for all containers of a machine, whatever their
+     * names */
     FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
     size_t n = f ? fread(name, 1, sizeof name - 1, f) : 0;
     if (f) fclose(f);
@@ -72,6 +74,7 @@ int net_wait(int fd, short what, double until)
 int net_put(int fd, const void *data, size_t n, double until)
 {
     for (size_t at = 0; at < n;) {
+        /* no SIGPIPE: a peer that is gone is an error with a message */
         ssize_t k = send(fd, (const char *)data + at, n - at, MSG_NOSIGNAL);
         if (k > 0) at += (size_t)k;
         else if (k < 0 && errno != EAGAIN && errno != EINTR) return err_sys("its connection");
@@ -97,7 +100,9 @@ static int bound(const struct sockaddr_storage *a, socklen_t n)
     int fd = socket(a->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1, off = 0;
     if (fd < 0) return -1;
     if (a->ss_family == AF_INET6)
+        /* one socket for both families */
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    /* a run that starts again at once meets the old one's connections in TIME_WAIT */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(fd, (const struct sockaddr *)a, n) == 0 && listen(fd, SOMAXCONN) == 0) return fd;
     int why = errno;

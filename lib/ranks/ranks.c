@@ -18,9 +18,9 @@ struct ranks_times ranks_times(const struct ranks *r)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-/* Between two looks at the messages: short while the caller waits for them, longer while it
- * computes, or has waited for a tenth of a second and more ranks than processors would look in
- * turn; and 5 ms where there are none. */
+/* Between two polls of the messages: short while the caller waits for them, longer while it
+ * computes, or has waited for a tenth of a second and more ranks than processors would take turns
+ * to look; and 5 ms where there are none. */
 static void rest(struct ranks *r, int idle)
 {
     pthread_mutex_lock(&r->lock);
@@ -41,7 +41,7 @@ static void rest(struct ranks *r, int idle)
     else nanosleep(&(struct timespec){ 0, waiting && idle < 2000 ? 20000 : 200000 }, NULL);
 }
 
-/* The caller's own failure. Jobs are let go of here, where nobody works on them meanwhile. */
+/* The caller's own failure. Jobs are released here, where nobody works on them meanwhile. */
 static void break_asked(struct ranks *r)
 {
     pthread_mutex_lock(&r->lock);
@@ -52,6 +52,7 @@ static void break_asked(struct ranks *r)
 static void *carry(void *arg)
 {
     struct ranks *r = arg;
+    /* All calls of MPI come from this thread: MPI_THREAD_FUNNELED is enough. */
     int rc = r->t->start(&r->ctx, &r->place, 4 * r->patience), idle = 0;
     if (rc == 0) watchdog_open(r);
     pthread_mutex_lock(&r->lock);
@@ -141,6 +142,8 @@ int ranks_sharing_processors(const struct ranks *r)
     if (!r) return 1;
     const struct identity *me = &r->who[r->place.rank];
     for (int i = 0; i < r->place.size; i++)
+        /* the same host and the same set of processors: what srun or mpirun binds apart does not
+         * share */
         n += r->who[i].processors == me->processors && !strcmp(r->who[i].host, me->host);
     return n;
 }

@@ -61,7 +61,8 @@ static int exchange(struct ranks *r, struct sum *s)
 static bool all_finite(const float *x, size_t n)
 {
     float sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];           /* inf - inf is no number */
+    /* inf - inf is NaN, and NaN stays in the sum: one test for all of it */
+    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
     return sum == 0;
 }
 
@@ -114,7 +115,8 @@ static int gather_sums(struct ranks *r, struct sum *s)
     struct part mine = sum_part(r, s, r->place.rank);
     float *sum = s->a.to + mine.at;
     int rc = 0;
-    if (s->a.bf16 && r->place.size > 1) {            /* what others sent has been added */
+    /* what others sent has been added: its room can be used */
+    if (s->a.bf16 && r->place.size > 1) {
         sum = memcpy(r->stage[s->job.slot], sum, mine.n * sizeof *sum);
         tree_pack(sum, mine.n);
     }
@@ -190,7 +192,8 @@ int ranks_reduce_end(struct ranks *r, int *bad)
         if (job_wait(r, &s->job) < 0) rc = -1;
         if (s->ended > until) until = s->ended;
         if (*bad < 0) *bad = s->bad;
-        if (rc == 0) free(s);            /* of a run that has failed messages may still be there */
+        /* after a failure messages may still be under way into it */
+        if (rc == 0) free(s);
     }
     r->times.waited += clock_seconds() - now;
     r->times.travelled += until - from;

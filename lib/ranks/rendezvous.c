@@ -16,7 +16,8 @@
 #include "common/siphash.h"
 #include "lib/ranks/net.h"
 
-enum { AGAIN = -5 };                     /* of a call: it may go better the next time */
+/* of a call: the next one may succeed */
+enum { AGAIN = -5 };
 enum { CONNECT = 20 };                   /* seconds for a rank that is known to listen */
 enum { LISTENERS = 8 };                  /* addresses of rank 0's */
 
@@ -33,12 +34,14 @@ void rendezvous_key(const char *run, uint64_t key[2])
     size_t n = strlen(run) + 1 + strlen(secret());
     char *text = mem_alloc(n + 1);
     snprintf(text, n + 1, "%s\n%s", run, secret());
+    /* SipHash keyed by the run and ISOGLOT_SECRET, which never travel: a stranger at the port
+     * cannot take part. */
     key[0] = siphash((const uint64_t[]){ 1, 2 }, text, n);
     key[1] = siphash((const uint64_t[]){ 3, 4 }, text, n);
     free(text);
 }
 
-/* A number that nobody can foresee. */
+/* A number that nobody can foresee: a proof made for it is of no use a second time. */
 static uint64_t random_number(void)
 {
     uint64_t n = 0;
@@ -58,7 +61,8 @@ uint64_t rendezvous_proof(const struct tcp *t, const char *side, const struct he
 
 /* --- calling ---------------------------------------------------------------------------------- */
 
-/* Is it rank `to` of this run that answers? */
+/* Is it rank `to` of this run that answers? What it says is compared before any of it is
+ * believed. */
 static int recognize(const struct tcp *t, const struct hello *mine, const struct hello *his)
 {
     if (his->magic != RENDEZVOUS_MAGIC)
@@ -108,7 +112,8 @@ static int call_rank(struct tcp *t, int to, const struct sockaddr *a, socklen_t 
         errno = why;
         err_sys("nobody listens there");
     } else if (!to && listen_beside(t, fd) < 0) rc = -1;
-    /* what answers at rank 0's port may be no rank; the others answer when they have called */
+    /* What answers at rank 0's port may be another program; ranks answer only when they have
+     * called. */
     else if (net_put(fd, &mine, sizeof mine, soon) < 0
              || net_get(fd, &his, sizeof his, to ? until : soon) < 0)
         rc = AGAIN;
@@ -142,7 +147,8 @@ static int call_name(struct tcp *t, const char *host, double until)
     return fd;
 }
 
-/* With rank 0, which may come later than this one. */
+/* With rank 0, which may start later than this one: tries again after 20 ms, then 40, at most every
+ * 0.5 s. */
 static int call_first(struct tcp *t, double patience, double until)
 {
     for (long ms = 20;; ms = ms < 500 ? 2 * ms : ms) {
@@ -172,7 +178,7 @@ static int call_below(struct tcp *t, const struct seat *seat, double until)
     getpeername(t->link[0].fd, (struct sockaddr *)&a, &n);
     net_address(&a, rank0);
     for (int i = 1; i < t->place.rank; i++) {
-        /* a neighbour of rank 0's that called it by an address of their own */
+        /* a neighbour of rank 0 that called it by a local address */
         bool near = net_loopback(seat[i].address) && !net_here_only(t->at.host);
         int fd;
         n = net_socket_address(near ? rank0 : seat[i].address, (int)seat[i].port, &a);
@@ -207,7 +213,8 @@ struct reception {
     int first;                           /* ranks first, first + 1, ... are expected */
     struct seat *seat;                   /* NULL: it need not be known where they listen */
     uint64_t *process;                   /* [size]: of those that are in */
-    struct guest *guest; int n, room;    /* who has not shown yet who he is */
+    /* callers that have not proved yet who they are */
+    struct guest *guest; int n, room;
     int refused, put_off;
 };
 
@@ -223,7 +230,8 @@ static void refuse(struct reception *r, int i)
     r->refused++;
 }
 
-/* The one that came first; a rank calls again. */
+/* Puts off the caller that came first: a rank calls again, and a flood of strangers does not keep
+ * it out. */
 static void put_off(struct reception *r)
 {
     int oldest = 0;
@@ -233,7 +241,7 @@ static void put_off(struct reception *r)
     r->put_off++;
 }
 
-/* All who have called, but for floods of them: those who are in the room get their turn. */
+/* All who have called, at most a roomful at a time: those in the room get their turn. */
 static void let_in(struct reception *r, int listener)
 {
     for (int i = 0; i < r->room; i++) {
@@ -245,7 +253,7 @@ static void let_in(struct reception *r, int listener)
     }
 }
 
-/* He has shown who he is, and is told so. */
+/* The caller has proved who it is, and gets its welcome. */
 static int admit(struct reception *r, int i)
 {
     struct tcp *t = r->t;
@@ -259,7 +267,8 @@ static int admit(struct reception *r, int i)
         leave(r, i);
         return 0;
     }
-    if (t->link[rank].fd >= 0) close(t->link[rank].fd);      /* he did not hear that he was in */
+    /* it did not get its welcome, and has called again */
+    if (t->link[rank].fd >= 0) close(t->link[rank].fd);
     setsockopt(g.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     t->link[rank].fd = g.fd;
     r->process[rank] = g.answer.process;
@@ -275,7 +284,7 @@ static int admit(struct reception *r, int i)
     return 0;
 }
 
-/* His first words: answered, unless he is no rank that is expected here. */
+/* The caller's first words: answered, unless no such rank is expected here. */
 static bool greet(const struct reception *r, struct guest *g)
 {
     const struct tcp *t = r->t;
@@ -350,7 +359,8 @@ static int receive_above(struct reception *r, double patience, double until)
         p[first] = (struct pollfd){ .fd = t->link[0].fd, .events = POLLRDHUP };
         if (now > until) rc = late(r, patience);
         if (rc < 0 || poll(p, (nfds_t)first + 1, 200) < 0) continue;
-        for (int i = n - 1; i >= 0 && rc == 0; i--) {  /* who leaves gives his place to the last */
+        /* backwards: one that leaves gives its place to the last */
+        for (int i = n - 1; i >= 0 && rc == 0; i--) {
             if (p[i].revents) rc = hear(r, i);
             else if (now - r->guest[i].came > RENDEZVOUS_ANSWER) refuse(r, i);
         }
@@ -404,7 +414,7 @@ static int listen_by_name(struct reception *r, const char *name, char *to, size_
     return rc;
 }
 
-/* Where the others call, and nowhere else, unless this machine cannot know that. */
+/* Where the others call, and nowhere else, unless this machine cannot know where that is. */
 static int listen_first(struct reception *r)
 {
     struct tcp *t = r->t;
@@ -439,7 +449,8 @@ static int lead(struct tcp *t, struct seat *seat, double patience, double until)
         int fd = t->link[i].fd;
         double soon = clock_seconds() + RENDEZVOUS_ANSWER;
         if (fd < 0 || net_put(fd, &v, sizeof v, soon) < 0) continue;
-        if (rc == 0)                     /* who does not get it, will be missed */
+        /* whoever does not get it will be missed by the watchdog */
+        if (rc == 0)
             (void)net_put(fd, seat, (size_t)t->place.size * sizeof *seat, soon);
     }
     return why ? err_restore(why) : 0;
@@ -450,7 +461,8 @@ static int follow(struct tcp *t, struct seat *seat, double patience, double unti
     struct verdict v;
     int rc = t->link[0].fd = call_first(t, patience, until);
     if (rc < 0) return -1;
-    until = clock_seconds() + patience + RENDEZVOUS_ANSWER;       /* rank 0 waits for the others */
+    /* rank 0 waits for the others, each for as long as this one */
+    until = clock_seconds() + patience + RENDEZVOUS_ANSWER;
     rc = net_get(t->link[0].fd, &v, sizeof v, until);
     if (rc == 0 && v.magic == RENDEZVOUS_MAGIC && v.failed) return RANKS_NOTIFIED;
     if (rc == 0) rc = net_get(t->link[0].fd, seat, (size_t)t->place.size * sizeof *seat, until);

@@ -14,8 +14,10 @@
 #include "common/mem.h"
 #include "lib/ranks/rendezvous.h"
 
-static const double SWEEP = 1e-3,        /* seconds until all connections are looked at again */
-                    FAREWELL = 2;        /* that the others have to hear that all is over */
+/* seconds until all connections are polled again */
+static const double SWEEP = 1e-3,
+                    /* seconds that the others have to hear of the end */
+                    FAREWELL = 2;
 
 static struct tcp tcp;
 
@@ -74,7 +76,8 @@ static void link_push(struct link *l)
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
         if (n < 0) {
-            l->deaf = true;              /* what he sent before may still be read */
+            /* what it sent before may still be read */
+            l->deaf = true;
             return;
         }
         size_t framed = part[0].iov_len < (size_t)n ? part[0].iov_len : (size_t)n;
@@ -110,7 +113,8 @@ static int strange(const struct link *l, const char *what, uint64_t number)
                    l->rank, l->size, what, number);
 }
 
-/* A short message was given to whom it is for; the other hears of it now and then. */
+/* A short message was taken by its receiver; the sender hears of it now and then: after a quarter
+ * of what it may send ahead, so that it need not stop. */
 static void use(struct link *l, size_t bytes)
 {
     l->used += tcp_cost(bytes);
@@ -254,6 +258,8 @@ static void *send_to(void *ctx, int to, int tag, const void *data, size_t bytes)
 {
     struct link *l = &((struct tcp *)ctx)->link[to];
     struct request *q = link_request(l, FRAME_DATA, (uint32_t)tag, data, bytes);
+    /* Short messages go at once, and up to TCP_AHEAD of them; a long one asks first, so that it is
+     * received where it belongs and nobody has to keep it. */
     if (bytes > TCP_EAGER || l->ahead + tcp_cost(bytes) > TCP_AHEAD) {
         link_tell(l, FRAME_ASK, q->frame.tag, bytes);
         list_append(&l->asked, q);
@@ -265,7 +271,7 @@ static void *send_to(void *ctx, int to, int tag, const void *data, size_t bytes)
     return q;
 }
 
-/* What came before it was asked for is copied when it is whole. */
+/* What came before it was expected is copied when it is whole. */
 static bool copied(struct request *q)
 {
     struct link *l = q->link;
@@ -292,7 +298,7 @@ static void *receive(void *ctx, int from, int tag, void *data, size_t bytes)
         (void)link_mismatch(l, a->bytes, bytes);
         link_close(l);
     } else if (!copied(q)) {
-        /* it is still coming: the rest goes to where it was asked for */
+        /* it is still coming: the rest goes directly to where it belongs */
         memcpy(data, a->data, a->moved);
         q->moved = a->moved;
         link_unkeep(l, a);

@@ -2,10 +2,12 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { CHUNK = 2048 };           /* floats of every input that are added before the next ones */
+/* floats of every input that are added before the next ones: partial sums stay in the cache */
+enum { CHUNK = 2048 };
 
 void tree_range(int n, int size, int r, int *from, int *to)
 {
+    /* consecutive micro-batches: a rank then has few nodes of the tree */
     *from = (int)((int64_t)n * r / size);
     *to = (int)((int64_t)n * (r + 1) / size);
 }
@@ -36,6 +38,8 @@ void tree_round(float *x, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint32_t u;
         memcpy(&u, x + i, sizeof u);
+        /* to nearest, ties to even, as processors round to bfloat16; NaN must not become
+         * infinity */
         bool nan = (u & 0x7FFFFFFF) > 0x7F800000;
         u = nan ? u | 0x400000 : u + 0x7FFF + (u >> 16 & 1);
         u &= 0xFFFF0000;
@@ -56,7 +60,8 @@ void tree_pack(float *x, size_t n)
 
 void tree_unpack(float *x, size_t n)
 {
-    const char *from = (const char *)x + 2 * n;      /* no number is written before it is read */
+    /* it starts in the second half: no number is written before it is read */
+    const char *from = (const char *)x + 2 * n;
     for (size_t i = 0; i < n; i++) {
         uint16_t half;
         memcpy(&half, from + 2 * i, sizeof half);

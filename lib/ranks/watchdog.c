@@ -1,5 +1,6 @@
-/* By which ranks know of each other: every second "alive", once "failed" with the reason, at last
- * "leaving", and "end" when all are. All go to and from rank 0, which hands a failure on. */
+/* Notes by which ranks know of each other: every second "alive", once "failed" with the reason, at
+ * last "leaving", and "end" when all are. All go to and from rank 0, which passes a failure on: N
+ * connections carry them, not N^2. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +10,8 @@
 #include "lib/ranks/inside.h"
 
 static const double EVERY = 1,           /* seconds between two notes */
-                    PAUSE = 2,           /* since this thread ran last: it was stopped, not they */
+                    /* since this thread ran last: it was stopped, not they */
+                    PAUSE = 2,
                     GRACE = 10,          /* that the caller has to say why the run failed */
                     LEFT = 5,            /* that messages of a rank that leaves may take */
                     LEAVE = 30;          /* that the others of a run that failed have to leave */
@@ -34,7 +36,8 @@ void ranks_break(struct ranks *r, const char *why, bool reports, int lost)
     for (struct job *j = r->queue; j; j = j->after) j->status = -1;
     for (int i = 0; i < ACTIVE; i++)
         if (r->active[i]) r->active[i]->status = -1;
-    memset(r->active, 0, sizeof r->active);      /* their messages stay where they are */
+    /* buffers of theirs stay: the network may still write to them */
+    memset(r->active, 0, sizeof r->active);
     r->n_active = 0;
     r->queue = NULL;
     r->queue_end = &r->queue;
@@ -71,7 +74,7 @@ static int hear(struct ranks *r, struct peer *p, double now)
     return 0;
 }
 
-/* Whom does this rank owe an END: it is leaving, and, rank 0, everybody else is. */
+/* May this rank send END? It is leaving, and, of rank 0, all others are. */
 static bool may_end(const struct ranks *r)
 {
     if (!r->leaving) return false;
@@ -165,7 +168,7 @@ static void listen(struct ranks *r, const struct peer *p, double now)
         ranks_break(r, why, true, -1);
         return;
     }
-    /* the others may still be meeting */
+    /* the others may still be connecting */
     double patience = p->heard_any || r->place.size < 3 ? r->patience : 4 * r->patience;
     if (p->ended || now - p->heard < patience + late) return;
     snprintf(why, sizeof why,
@@ -190,7 +193,8 @@ static void hurry(struct ranks *r, double now)
     }
     r->last.kind = NOTE_FAILED;
     snprintf(r->last.text, sizeof r->last.text, "%.500s", r->why);
-    for (int i = 0; i < r->peers; i++) {         /* nobody is ended without a reason */
+    /* nobody is ended without the reason */
+    for (int i = 0; i < r->peers; i++) {
         const struct peer *p = &r->peer[i];
         if (!p->notified && !p->gone && r->lost != 0)
             (void)r->t->send(r->ctx, p->rank, 0, &r->last, sizeof r->last);
@@ -198,7 +202,8 @@ static void hurry(struct ranks *r, double now)
     r->known = r->aborted = true;
     pthread_mutex_unlock(&r->lock);
     r->t->abort(r->ctx, 1);
-    if (silent && r->on_failure) _exit(1);       /* its caller does not */
+    /* its caller hangs */
+    if (silent && r->on_failure) _exit(1);
     pthread_mutex_lock(&r->lock);
     r->over = true;
 }
