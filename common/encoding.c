@@ -28,6 +28,7 @@ static struct tally count(const unsigned char *s, size_t n)
             t.valid += s[i] >= 0xC0;
         }
         if (i == n) break;
+        /* Only bytes that are in no character of UTF-8 say something about another encoding. */
         t.bad++;
         t.c1 += s[i] < 0xA0;
         t.undefined += memchr("\x81\x8D\x8F\x90\x9D", s[i], 5) != NULL;
@@ -40,13 +41,14 @@ static struct tally count(const unsigned char *s, size_t n)
 
 const char *encoding_advice(const char *s, size_t n, bool begins)
 {
+    /* UTF-32 first: UTF-16's mark is the beginning of its own. */
     if (begins && n >= 4 && !memcmp(s, "\xFF\xFE\0\0", 4)) return FROM("UTF-32");
     if (begins && n >= 2 && (!memcmp(s, "\xFF\xFE", 2) || !memcmp(s, "\xFE\xFF", 2)))
         return FROM("UTF-16");
     if (n > SAMPLE) n = SAMPLE;
     struct tally t = count((const unsigned char *)s, n);
-    /* Behind "\n\0" as behind "\0\n" a zero comes first: only where the text begins are the two
-     * told apart, and elsewhere it is what Windows writes. */
+    /* After "\n\0" as after "\0\n" a zero comes first: only where the text begins can the two be
+     * distinguished, and elsewhere it is taken for what Windows writes. */
     if (10 * (t.nul[0] + t.nul[1]) > n)
         return begins && t.nul[0] > t.nul[1] ? FROM("UTF-16BE") : FROM("UTF-16LE");
     /* A few bad bytes in UTF-8 are damage. */
@@ -59,8 +61,9 @@ const char *encoding_advice(const char *s, size_t n, bool begins)
         if (10 * small < 2 * high) return "run iconv (if it is Cyrillic, -f KOI8-R -t UTF-8)";
         return "run iconv";
     }
-    /* Chinese and its like have letters of ASCII as second bytes. */
+    /* In encodings of Chinese and its like second bytes may be letters of ASCII. */
     if (high > t.letters || (t.bad > 100 && 3 * t.bad > t.letters)) return "run iconv";
+    /* The bytes that Windows-1252 lacks and 1250 has, and no others that 1252 lacks. */
     if (t.polish && t.polish == t.undefined) return PERHAPS("WINDOWS-1250");
     if (t.undefined) return "run iconv";
     return t.c1 || t.bad >= 5 ? PERHAPS("WINDOWS-1252") : "run iconv";

@@ -40,6 +40,7 @@ int err_set(const char *fmt, ...)
 
 int err_sys(const char *fmt, ...)
 {
+    /* Kept for the caller, too: what is called here may change it. */
     int code = errno;
     va_list ap;
     va_start(ap, fmt);
@@ -55,6 +56,7 @@ char *err_keep(void)
     return strdup(message);
 }
 
+/* A failure stays a failure, whatever became of its message. */
 int err_restore(char *kept)
 {
     err_set("%s", kept ? kept : "out of memory");

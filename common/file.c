@@ -35,6 +35,7 @@ static pthread_mutex_t doomed_lock = PTHREAD_MUTEX_INITIALIZER;
  * opendir. */
 static void remove_now(const char *path)
 {
+    /* Of a folder, Linux says EISDIR and POSIX EPERM. */
     if (unlink(path) == 0 || (errno != EISDIR && errno != EPERM)) return;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
@@ -79,6 +80,8 @@ static void memory_ends(void)
 void tmp_changing(void)
 {
     atomic_fetch_add(&changing, 1);
+    /* The count is given back, so that memory_ends() does not wait for a thread that stops here
+     * for good. */
     if (!atomic_load(&over)) return;
     tmp_changed();
     for (;;) pause();
@@ -89,6 +92,7 @@ void tmp_changed(void) { atomic_fetch_sub(&changing, 1); }
 void tmp_die(int sig)
 {
     remove_doomed();
+    /* By its default, so that the exit status names the signal. */
     signal(sig, SIG_DFL);
     raise(sig);                             /* from a handler: delivered when it returns */
 }
@@ -99,6 +103,7 @@ static void install_handlers(void)
     static const int deadly[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
                                   SIGALRM, SIGXCPU, SIGABRT, SIGBUS,  SIGSEGV };
     atexit(remove_doomed);
+    /* mem.c ends the process by quick_exit, which calls nothing of atexit's. */
     at_quick_exit(memory_ends);
     for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) {
         struct sigaction old, new = { .sa_handler = tmp_die };
@@ -112,6 +117,7 @@ static void install_handlers(void)
 void tmp_register(const char *path)
 {
     static bool installed;
+    /* The process is ending: nothing may appear that would not be removed. */
     while (atomic_load(&over)) pause();
     if (strlen(path) >= PATH_MAX) return;   /* no call that takes a path would have made it */
     pthread_mutex_lock(&doomed_lock);
@@ -121,6 +127,8 @@ void tmp_register(const char *path)
     while (d && atomic_load(&d->used)) d = atomic_load(&d->next);
     bool fresh = !d;
     if (fresh) d = mem_zero(1, sizeof *d);
+    /* In this order: a handler that sees the entry in use must see the whole of its path, and a
+     * new entry is linked last. */
     strcpy(d->path, path);
     d->pid = getpid();
     atomic_store(&d->used, true);
@@ -180,7 +188,10 @@ static ssize_t cookie_write(void *cookie, const char *p, size_t n)
     struct out *o = cookie;
     if (io_write(o->fd, p, n) == 0) return (ssize_t)n;
     if (!o->error) o->error = errno;
+    /* prog.c then ends as a filter does whose reader has gone. */
     if (errno == EPIPE && o->standard) atomic_store(&pipe_closed, true);
+    /* 0 is how the write function of a stream of fopencookie's reports a failure; stdio keeps no
+     * errno. */
     return 0;
 }
 
@@ -211,10 +222,12 @@ static int open_tmp(struct out *o)
         return err_set(
             "%s: is already being written by this program; give each output its own name", o->name);
     }
+    /* What writers that were killed have left of this output. */
     leftover_clear(o->path, dir_remove);
     unlink(tmp);
     tmp_register(tmp);                       /* before it is there: a signal may come at once */
     tmp_changing();
+    /* O_EXCL: in a shared folder another user may have put a file or link of that name there. */
     o->fd = io_open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     tmp_changed();
     if (o->fd < 0) {
@@ -223,6 +236,7 @@ static int open_tmp(struct out *o)
         free(tmp);
         return -1;
     }
+    /* Locked while it is written, which tells it from a killed writer's, on any machine. */
     leftover_hold(o->fd);
     o->tmp = tmp;
     return 0;
@@ -257,6 +271,7 @@ static char *behind_links(const char *path, bool *there)
         ssize_t n = readlink(at, target, sizeof target - 1);
         if (n <= 0) break;
         target[n] = '\0';
+        /* A relative link leads from its own folder. */
         char *slash = *target == '/' ? NULL : strrchr(at, '/');
         int dir = slash ? (int)(slash + 1 - at) : 0;
         char *next = mem_format("%.*s%s", dir, at, target);
@@ -274,11 +289,13 @@ int file_open_in_place(const char *path, int flags)
     struct stat st;
     char *at = behind_links(path, &there);
     if (!at) return -1;
+    /* Looked at before it is opened: a named pipe would wait there for its other end. */
     bool other = stat(at, &st) == 0 && !S_ISREG(st.st_mode);
     tmp_changing();
     int fd = other ? -1 : io_open(at, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
     tmp_changed();
     free(at);
+    /* Once more, of what was opened: the name may lead elsewhere by now. */
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) return fd;
     if (fd < 0 && !other) return err_sys("%s: cannot open", path);
     if (fd >= 0) close(fd);
@@ -344,8 +361,10 @@ int out_check(const char *const *path, int n)
     struct out *o[n];
     struct stat st;
     int opened = 0, rc = 0;
+    /* Opened and given up again, before the work whose results would otherwise be lost. */
     for (int i = 0; i < n && rc == 0; i++) {
         if (!path[i] || !strcmp(path[i], "-")) continue;
+        /* To open a named pipe would wait for its reader, and end it. */
         if (stat(path[i], &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) continue;
         if ((o[opened] = out_open(path[i]))) opened++;
         else rc = -1;
@@ -380,8 +399,8 @@ const char *out_tmp(const struct out *o)
     return o->tmp;
 }
 
-/* The folder that path is in, open; -1 with a message. No memory is taken: there are moments when
- * its end would lose an older file (out_commit_pair). */
+/* The folder that path is in, open; -1 with a message. No memory is allocated: there are moments
+ * when running out of it would lose an older file (out_commit_pair). */
 static int open_parent(const char *path)
 {
     char dir[PATH_MAX];
@@ -405,12 +424,14 @@ static int sync_folder(int fd)
 
 int file_rename(const char *from, const char *to)
 {
+    /* Opened first, so that after the renaming only its sync can fail. */
     int dir = open_parent(to);
     if (dir < 0) return -1;
     tmp_changing();
     int r = rename(from, to);
     tmp_changed();
     if (r < 0) err_sys("%s: cannot rename the temporary file", to);
+    /* The file is there and whole: a failure here would say that it is not. */
     if (r == 0 && sync_folder(dir) < 0)
         msg_warn("%s: written, but not synced to disk: its folder: %s", to, strerror(errno));
     close(dir);
@@ -429,6 +450,7 @@ int out_ready(struct out *o)
     fclose(o->f);
     o->f = NULL;
     if (bad) return out_error(o);
+    /* Before it gets its name: after a crash the name must not lead to an empty file. */
     if (o->tmp && io_sync(o->fd) < 0) return err_sys("%s: cannot flush to disk", o->name);
     int r = close(o->fd);
     o->fd = -1;
@@ -486,6 +508,7 @@ static void bus_error(int sig, siginfo_t *info, void *context)
     for (struct watched *w = atomic_load(&watched_list); w; w = atomic_load(&w->next)) {
         uintptr_t p = (uintptr_t)atomic_load(&w->p);
         if (!p || at < p || at - p >= w->n) continue;
+        /* One message, whichever thread comes first. */
         while (atomic_flag_test_and_set(&said)) pause();     /* another thread ends the process */
         int n = snprintf(line, sizeof line,
                          "%s%s: %s: cannot be read at byte %zu: it was cut short while it was in "
@@ -503,6 +526,7 @@ static void catch_bus_errors(void)
 {
     struct sigaction old, new = { .sa_sigaction = bus_error, .sa_flags = SA_SIGINFO };
     sigemptyset(&new.sa_mask);
+    /* tmp_die is ours (install_handlers) and ends without a message. */
     if (sigaction(SIGBUS, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO)
         && (old.sa_handler == SIG_DFL || old.sa_handler == tmp_die))
         sigaction(SIGBUS, &new, NULL);
@@ -564,6 +588,7 @@ char *file_read(const char *path, size_t *size)
     size_t n = 0, cap = 0;
     char *p = NULL;
     struct stat st;
+    /* A byte more than the file has: the end shows without growing, and the NUL fits. */
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size < most)
         mem_room(&p, &cap, (size_t)st.st_size + 1, 1);
     for (;;) {
@@ -578,6 +603,7 @@ char *file_read(const char *path, size_t *size)
         }
     }
     p[n] = '\0';
+    /* A Git LFS pointer is a small text file under the name of the one that was expected. */
     if (foreign_refuse_pointer(name, p, n) < 0) goto fail;
     close(fd);
     if (size) *size = n;
@@ -606,6 +632,7 @@ int map_open(struct map *m, const char *path)
     if (fstat(fd, &st) < 0) r = err_sys("%s: cannot open", path);
     else if (!S_ISREG(st.st_mode))
         r = err_set("%s: not a regular file; it must be one to be mapped into memory", path);
+    /* Nothing can be mapped of an empty file. */
     else if (st.st_size == 0) m->p = (const unsigned char *)"";
     else {
         void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
@@ -644,6 +671,7 @@ int dir_make(const char *path)
         tmp_changing();
         int made = mkdir(p, 0777);
         tmp_changed();
+        /* Another process may have made it meanwhile. */
         if (made < 0 && !(errno == EEXIST && stat(p, &st) == 0 && S_ISDIR(st.st_mode)))
             r = err_sys("%s: cannot create the folder", p);
         *s = c;
@@ -657,6 +685,7 @@ int dir_make_new(const char *path)
 {
     char *parent = mem_dup(path), *slash = strrchr(parent, '/');
     if (slash) *slash = '\0';
+    /* Folders above may be there; the last one must be new. */
     int r = slash && slash > parent ? dir_make(parent) : 0;
     free(parent);
     if (r < 0) return -1;
@@ -693,6 +722,7 @@ int dir_remove(const char *path)
         return err_set("refusing to remove the folder \"%s\"", path);
     struct stat st;
     if (lstat(path, &st) < 0) return errno == ENOENT ? 0 : err_sys("%s: cannot remove", path);
+    /* FTW_PHYS: a link is removed, and what it leads to is left alone. */
     int r = nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     if (r < 0) err_sys("%s: cannot read the folder", path);
     return r == 0 ? 0 : -1;
@@ -735,6 +765,7 @@ FILE *tmp_open(const char *dir)
 {
     if (!dir) dir = getenv("TMPDIR");
     if (!dir || !*dir) dir = P_tmpdir;
+    /* A file without a name: nothing remains of it, however the process ends. */
     int fd = io_open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0) {                            /* a file system without O_TMPFILE */
         char *name = path_join(dir, "isoglot.XXXXXX");
@@ -780,6 +811,7 @@ int file_sweep(const char *dir)
         long pid = tmp_owner(e->d_name);
         if (pid <= 0) continue;
         char *path = path_join(dir, e->d_name);
+        /* EPERM: it lives, and is another user's. */
         bool live = pid == getpid() ? tmp_known(path) : kill((pid_t)pid, 0) == 0 || errno != ESRCH;
         if (!live) r = dir_remove(path);
         free(path);
@@ -806,6 +838,7 @@ int dir_lock(const char *dir)
     } else {
         int n = snprintf(who, sizeof who, "%ld\n", (long)getpid());
         int cut;
+        /* Emptied: an older process's number may have had more digits. */
         do cut = ftruncate(fd, 0); while (cut < 0 && errno == EINTR);
         if (cut < 0 || io_write_at(fd, who, (size_t)n, 0) < 0) {
             r = err_sys("%s: cannot write", path);

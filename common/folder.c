@@ -46,8 +46,10 @@ int folder_end(char *tmp, const char *out, int rc)
     cut(out, &all, &before);
     char *to = mem_dup(out);
     to[all] = '\0';
+    /* Before it gets its name, as with files. */
     if (rc == 0) rc = dir_sync(tmp);
     if (rc == 0) rc = file_rename(tmp, to);
+    /* Removing may fail as well and set a message of its own: the first one is the cause. */
     if (rc < 0) {
         char *why = err_keep();
         dir_remove(tmp);

@@ -44,7 +44,7 @@ static const struct row rows[] = {
     { 0, 0, MAGIC("\x89HDF\r\n\x1A\n"),
       { "an HDF5 file", "write its arrays as .npy or text: h5py reads it", false } },
     { 0, 0, MAGIC("\x93NUMPY"), { "a NumPy array (.npy)", "it is read where vectors are", false } },
-    /* behind a header's length below 2^32 */
+    /* After a header's length below 2^32. */
     { 4, 0, MAGIC("\0\0\0\0{\""),
       { "a safetensors file", "ckpt import reads models of transformers", false } },
     { 0, 0, MAGIC("GGUF\2\0"), GGUF },

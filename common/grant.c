@@ -13,6 +13,7 @@
 /* The first line of a file, false if there is none. */
 static bool first_line(const char *path, char *s, int size)
 {
+    /* "e": closed in programs that are started. */
     FILE *f = fopen(path, "re");
     bool got = f && fgets(s, size, f);
     if (f) fclose(f);
@@ -54,6 +55,7 @@ static double cgroup_least(const char *controller, double (*get)(const char *dir
     if (!cgroup_dir(controller, dir, sizeof dir)) return 0;
     size_t root = strlen("/sys/fs/cgroup") + (*controller ? 1 + strlen(controller) : 0);
     double least = 0;
+    /* A group above may have the narrower limit. */
     for (;;) {
         double v = get(dir);
         if (v > 0 && (least <= 0 || v < least)) least = v;
@@ -118,6 +120,7 @@ static double room(double limit, double used, const char *dir, const char *inact
                    const char *active)
 {
     char path[PATH_MAX + 128];
+    /* cgroup v1 writes "no limit" as a number near 2^63. */
     if (!(limit > 0) || limit > 0x1p60) return 0;
     snprintf(path, sizeof path, "%s/memory.stat", dir);
     used -= field(path, inactive) + field(path, active);
@@ -141,6 +144,7 @@ double granted_memory_left(void)
     double left = 1024 * field("/proc/meminfo", "MemAvailable");
     double group[] = { cgroup_least("", room_v2), cgroup_least("memory", room_v1) };
     struct rlimit as;
+    /* Without /proc nothing limits it. */
     if (!(left > 0)) left = 0x1p62;
     for (int i = 0; i < 2; i++)
         if (group[i] > 0 && group[i] < left) left = group[i];
@@ -153,7 +157,7 @@ int granted_threads(void)
 {
     double n = (double)sysconf(_SC_NPROCESSORS_ONLN);
     cpu_set_t *set = NULL;
-    /* the kernel wants a set at least as large as its own */
+    /* The kernel expects a set at least as large as its own. */
     for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
         set = CPU_ALLOC((size_t)cpus);
         if (!set) break;
@@ -169,6 +173,7 @@ int granted_threads(void)
     double limit[] = { cgroup_least("", cpus_v2), cgroup_least("cpu", cpus_v1),
                        slurm ? atof(slurm) : 0 };
     for (int i = 0; i < 3; i++)
+        /* Rounded up: a quota of 1.5 processors keeps two threads busy most of the time. */
         if (limit[i] > 0 && ceil(limit[i]) < n) n = ceil(limit[i]);
     return n < 1 ? 1 : n > 4096 ? 4096 : (int)n;
 }

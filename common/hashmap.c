@@ -5,6 +5,7 @@
 static void grow(struct hashmap *m)
 {
     struct hashmap old = *m;
+    /* 64 slots at first; a power of two, so that a mask takes the place of a division. */
     m->mask = old.slot ? 2 * old.mask + 1 : 63;
     m->slot = mem_zero(m->mask + 1, sizeof *m->slot);
     for (size_t i = 0; old.slot && i <= old.mask; i++)
@@ -14,6 +15,7 @@ static void grow(struct hashmap *m)
 
 uint32_t hashmap_add(struct hashmap *m, uint64_t key, uint32_t value)
 {
+    /* At most half full: with linear probing, chains stay short. */
     if (2 * m->n >= m->mask) grow(m);
     struct hashmap_slot *s = &m->slot[hashmap_place(m, key)];
     if (!s->value) {

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #define RETRIED(call) \
+    /* A signal that comes during the call (SA_RESTART does not cover all of them) is nothing
+     * that a caller sees. */
     ({ __typeof__(call) r_; do r_ = (call); while (r_ < 0 && errno == EINTR); r_; })
 
 int io_open(const char *path, int flags, mode_t mode) { return RETRIED(open(path, flags, mode)); }
@@ -18,6 +20,7 @@ ssize_t io_read(int fd, void *p, size_t n)
     while (done < n) {
         ssize_t r = io_some(fd, (char *)p + done, n - done);
         if (r < 0) return -1;
+        /* The end of the file: fewer bytes than asked for are no failure here. */
         if (r == 0) break;
         done += (size_t)r;
     }
@@ -80,6 +83,8 @@ static int stream_seek(void *fd, off64_t *at, int whence)
 
 FILE *io_stream(const char *path, struct stat *st)
 {
+    /* A descriptor of its own: closing the stream leaves standard input open for whoever comes
+     * next. */
     int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
            : io_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) return NULL;

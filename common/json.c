@@ -28,6 +28,7 @@ static const char *key_place(const char *text, size_t n, const char *key, int nt
     for (const char *p = text, *end = text + n; (p = memmem(p, (size_t)(end - p), key, k)); p++) {
         if (k == 0) return NULL;
         const char *q = p + k;
+        /* A key has quotes around it and a colon after it; elsewhere the word is a value's. */
         if (p == text || p[-1] != '"' || q == end || *q++ != '"') continue;
         while (q < end && strchr(" \t\r\n", *q)) q++;
         if (q < end && *q == ':' && --nth == 0) return p;
@@ -96,6 +97,7 @@ bool json_int(const cJSON *j, int64_t low, int64_t high, int64_t *v)
 {
     if (!cJSON_IsNumber(j)) return false;
     double d = j->valuedouble;
+    /* An integer, and one that the double holds exactly. */
     if (!(d >= (double)low && d <= (double)high) || (double)(int64_t)d != d) return false;
     *v = (int64_t)d;
     return true;

@@ -27,14 +27,17 @@ static long owner(const char *name, const char *base, size_t n)
     return strtol(name + n + 2, NULL, 10);
 }
 
-/* Ours, and nobody's who still writes. Another user's may be changed under our hands while it is
- * removed. */
+/* Ours, and held by no process that still writes. Another user's may be changed while it is
+ * being removed. */
 static bool abandoned(const char *path)
 {
     struct stat st;
     if (lstat(path, &st) < 0 || st.st_uid != geteuid()) return false;
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    /* A folder cannot be opened for writing. */
     if (fd < 0 && errno == EISDIR) fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* A lock that is free: a writer on another machine, whose number is none here, would hold
+     * it. */
     bool yes = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
     if (fd >= 0) close(fd);
     return yes;
@@ -50,6 +53,8 @@ void leftover_clear(const char *path, int (*gone)(const char *path))
     DIR *d = opendir(slash ? dir : ".");
     for (struct dirent *e; d && (e = readdir(d)); ) {
         long pid = owner(e->d_name, base, strlen(base));
+        /* ESRCH alone is the answer that nobody has this number; EPERM is another user's
+         * process. */
         if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH) continue;
         char *left = mem_format("%s%s%s", slash ? dir : "", slash ? "/" : "", e->d_name);
         if (abandoned(left)) gone(left);

@@ -53,6 +53,7 @@ static void put_string(struct log *l, const char *text)
     for (const unsigned char *s = (const unsigned char *)text; *s; ) {
         size_t n = utf8_len(s);
         char esc[8];
+        /* Neither does JSON allow other bytes, nor would its readers go on after one. */
         if (!n) { put(l, "\xEF\xBF\xBD", 3); s++; continue; }
         if (*s == '"' || *s == '\\') { esc[0] = '\\'; esc[1] = (char)*s; put(l, esc, 2); }
         else if (*s == '\n') put(l, "\\n", 2);
@@ -130,6 +131,7 @@ void log_real(struct log *l, const char *key, double v)
     char s[40];
     if (!l) return;
     put_key(l, key);
+    /* JSON has no infinities and NaNs. */
     if (!isfinite(v)) { put(l, "null", 4); return; }
     put(l, s, (size_t)snprintf(s, sizeof s, "%.9g", v));       /* a float32 reads back as itself */
     to_board(l, key, v);
@@ -177,6 +179,7 @@ static bool line_step(const char *s, size_t n, int64_t *step)
     static const char key[] = "\"step\":";
     size_t k = sizeof key - 1;
     for (size_t i = 0; i < n; i++) {
+        /* Outside strings only: a value may hold the text of a key. */
         if (!in_string && n - i > k && memcmp(s + i, key, k) == 0) {
             char *end;
             *step = strtoll(s + i + k, &end, 10);
@@ -200,12 +203,15 @@ int log_truncate(const char *path, int64_t step)
         size_t len = (size_t)(newline - (text + at)) + 1;
         int64_t its;
         bool whole = len > 2 && text[at] == '{' && newline[-1] == '}';
+        /* Lines of steps after the checkpoint are written again by the run that goes on from it.
+         * */
         if (whole && !(line_step(text + at, len, &its) && its > step)) {
             memmove(text + kept, text + at, len);
             kept += len;
         }
         at += len;
     }
+    /* Nothing to drop: the file keeps its bytes and its time. */
     int r = kept == n ? 0 : file_write(path, text, kept);
     free(text);
     return r;

@@ -15,6 +15,7 @@ static _Noreturn void end(void) { quick_exit(EXIT_FAILURE); }
 
 static _Noreturn void out_of_memory(size_t count, size_t size)
 {
+    /* An overflow of count times size is best seen in the factors. */
     if (size > 1)
         fprintf(stderr, "%s: out of memory: needed %zu times %zu bytes\n", msg_name(), count, size);
     else
@@ -84,7 +85,7 @@ void *mem_alloc_huge(size_t bytes)
 {
     const size_t page = HUGE_PAGE, whole = bytes & -page;
     if (bytes < page) return mem_alloc(bytes);
-    /* aligned_alloc takes whole pages; what nobody touches behind p[bytes) costs nothing */
+    /* aligned_alloc takes whole pages; what nobody touches beyond p[bytes) costs nothing. */
     void *p = whole + page > bytes ? aligned_alloc(page, whole + page) : NULL;
     if (!p) out_of_memory(bytes, 1);
     madvise(p, whole, MADV_HUGEPAGE);
@@ -94,6 +95,7 @@ void *mem_alloc_huge(size_t bytes)
 void mem_room(void *p, size_t *cap, size_t need, size_t size)
 {
     if (need <= *cap) return;
+    /* By half: the total copied stays proportional to the final size. */
     size_t more = *cap + *cap / 2;
     if (more < need) more = need;
     if (more < 8) more = 8;
@@ -108,6 +110,7 @@ void mem_columns(size_t *cap, size_t need, int n, const struct mem_column *c)
 {
     size_t grown = *cap;
     for (int i = 0; i < n; i++) {
+        /* Every column grows from the same capacity, and so to the same one. */
         grown = *cap;
         mem_room(c[i].p, &grown, need, c[i].size);
     }
@@ -144,5 +147,6 @@ char *mem_text_take(struct mem_text *t, size_t *n)
 size_t mem_peak(void)
 {
     struct rusage u;
+    /* Linux counts KiB. */
     return getrusage(RUSAGE_SELF, &u) == 0 ? (size_t)u.ru_maxrss * 1024 : 0;
 }

@@ -9,6 +9,8 @@ void npy_head(unsigned char head[NPY_HEAD], const char *type, int dims, const ui
     char of[48] = "";
     if (dims == 1) snprintf(of, sizeof of, "%" PRIu64 ",", shape[0]);
     if (dims == 2) snprintf(of, sizeof of, "%" PRIu64 ", %" PRIu64, shape[0], shape[1]);
+    /* Version 1.0 and a header of 0x76 bytes: data begin at byte 128, a multiple of 64 as NumPy
+     * has it. */
     memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);
     int n = snprintf((char *)head + 10, NPY_HEAD - 10,
                      "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, of);

@@ -43,6 +43,7 @@ static int edits(const char *a, int n, const char *b, int m)
  * wrong. */
 static void guess(const struct opt_set *s, const char *name, int n, char *text, size_t size)
 {
+    /* More than a quarter of wrong letters is another word. */
     int best = n / 4 + 1;
     bool no = n > 4 && !strncmp(name, "no-", 3);
     *text = '\0';
@@ -123,6 +124,7 @@ static bool is_number(struct opt_set *set, const char *s)
     if (s[0] != '-'
         || !(isdigit((unsigned char)s[1]) || (s[1] == '.' && isdigit((unsigned char)s[2]))))
         return false;
+    /* An option -5 is the option. */
     if (opt_find_letter(set, s[1])) return false;
     strtod(s, &end);
     return !*end;
@@ -149,6 +151,7 @@ static int read_long(struct opt_set *set, int argc, char **argv, int *i, struct 
     struct opt_here *o = find(set, a + 2, n, &negated);
     const char *value = a[2 + n] ? a + 3 + n : NULL;
     if (!o) return -1;
+    /* --help and --version end the reading: whatever else is wrong, they answer. */
     if (o->at_once) { line->at_once = o; return 0; }
     if (o->row->type == OPT_TYPE_FLAG) {
         if (negated && value) return err_set("%.*s takes no value", n + 2, a);

@@ -47,6 +47,8 @@ char *opt_config(const struct opt_set *s, const char *program)
             const char *v = *(const char **)o->value;
             put(t.f, o->row, v ? v : "");
         } else if (opt_in_range(o)) {
+            /* What is outside its range stands for "not given" (-1): no option could be written
+             * so that it is read back. */
             char v[128];
             opt_format(o, v, sizeof v);
             put(t.f, o->row, v);
@@ -101,6 +103,7 @@ int opt_read_config(struct opt_set *s, const char *path, bool *unreadable)
     char *text = file_read(path, &size);
     if ((*unreadable = !text)) return -1;
     opt_keep(s, text);                       /* option strings point into it */
+    /* Or everything after the NUL would be ignored unseen. */
     if (memchr(text, 0, size)) return err_set("%s: not a text file", path);
     /* run.config: that of a run begun before the line was written */
     const char *base = strrchr(path, '/');

@@ -13,6 +13,7 @@ static void format_default(const struct opt_here *o, char *s, size_t size)
     const struct opt *row = o->row;
     char v[256];
     *s = '\0';
+    /* A text that names its default in words is not given a second one. */
     if (strstr(row->help, "default") || row->type == OPT_TYPE_LIST) return;
     opt_format(o, v, sizeof v);
     if (row->type == OPT_TYPE_FLAG) {
@@ -23,6 +24,7 @@ static void format_default(const struct opt_here *o, char *s, size_t size)
         static const char *const units[] = { "", "K", "M", "G", "T" };
         size_t bytes = *(size_t *)o->value;
         int unit = 0;
+        /* The largest unit that leaves a whole number. */
         while (unit < 4 && bytes && bytes % 1024 == 0) { bytes /= 1024; unit++; }
         if (bytes) snprintf(s, size, " (default: %zu%s)", bytes, units[unit]);
     } else if (*v) snprintf(s, size, " (default: %s)", v);

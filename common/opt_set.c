@@ -52,6 +52,7 @@ bool opt_word(const char **s, const char **word, size_t *n)
     return true;
 }
 
+/* --batch_size is --batch-size. */
 static bool same_name(const char *a, const char *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -90,11 +91,13 @@ int opt_begin(struct opt_set *s, const char *name, size_t n, struct opt_here *fo
               const char *spelling[2], bool *negated)
 {
     int k = 0;
+    /* Second, as the negation of a flag. */
     for (int pass = 0; pass < 2 && !k; pass++) {
         if (pass && (n < 4 || !same_name(name, "no-", 3))) break;
         *negated = pass;
         const char *begin = pass ? name + 3 : name, *w;
         size_t length = pass ? n - 3 : n, m;
+        /* Two are enough to know that the name is ambiguous. */
         for (int i = 0; i < s->n && k < 2; i++) {
             const char *names = s->all[i].row->name;
             enum opt_type type = s->all[i].row->type;
@@ -162,6 +165,7 @@ static int read_flag(bool *to, const char *value)
 static int read_whole(const struct opt *row, void *to, const char *value)
 {
     char *end;
+    /* strtoll reports what is out of its range only by errno, and skips spaces at the front. */
     errno = 0;
     long long v = strtoll(value, &end, 10);
     bool small = row->type == OPT_TYPE_INT;
@@ -208,11 +212,13 @@ static int read_size(const struct opt *row, size_t *to, const char *value)
 {
     char *end;
     double x = strtod(value, &end);
+    /* strtod would take a sign, "inf" and "nan", too: a size begins with a digit. */
     double unit = end == value || !isdigit((unsigned char)*value) ? 0
                 : strcmp(end, "%") == 0 ? granted_memory() / 100 : size_unit(end);
     if (!(unit > 0) || !(x >= 0))
         return err_set("'%s' is not a size; write bytes, or a number with K, M, G, T or %%", value);
     x *= unit;
+    /* Below 2^63, in double: the next larger one would not be converted. */
     if (!(x < 9e18)) return err_set("%s is out of range", value);
     if (check_range(row, x, value, " bytes") < 0) return -1;
     *to = (size_t)x;
@@ -255,6 +261,7 @@ static void append(struct opt_set *s, struct strs *l, const char *value, bool fi
 {
     size_t at = 0;
     if (first) *l = (struct strs){ 0 };
+    /* Its array is found among what is kept by its address: it is freed with the options. */
     while (at < s->n_kept && !(l->n && s->kept[at] == (void *)l->v)) at++;
     if (at == s->n_kept) opt_keep(s, NULL);
     l->v = s->kept[at] = mem_grow(s->kept[at], (size_t)l->n + 1, sizeof *l->v);
@@ -346,7 +353,7 @@ bool opt_in_range(const struct opt_here *o)
     case OPT_TYPE_REAL: x = *(const double *)o->value; break;
     case OPT_TYPE_FLOAT:
         x = *(const float *)o->value;
-        /* 0.99f is above 0.99 */
+        /* In float, as the value is: 0.99f is above 0.99. */
         max = (float)max;
         break;
     case OPT_TYPE_SIZE: x = (double)*(const size_t *)o->value; break;

@@ -88,7 +88,7 @@ int out_commit_pair(struct out *rows, struct out *words)
 {
     int r = out_ready(words) < 0 || out_ready(rows) < 0 ? -1 : 0;
     bool named = out_tmp(rows) && out_tmp(words);
-    /* before the exchange, after which nothing may fail */
+    /* Before the exchange, after which nothing may fail. */
     char *dir = named ? folder_of(out_path(rows)) : NULL;
     if (r == 0 && named) r = exchange(rows, words);
     if (r < 0) {

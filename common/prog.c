@@ -92,7 +92,7 @@ int prog_end(void)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) return PROG_OK;
-    /* the write that failed may have been long ago */
+    /* The write that failed may have been long ago. */
     struct pollfd p = { STDOUT_FILENO, POLLOUT, 0 };
     if (errno == EPIPE || (!errno && poll(&p, 1, 0) > 0 && p.revents & POLLERR)) {
         msg_clear_line();
@@ -215,6 +215,8 @@ static int apply(const struct opt_line *line)
 {
     bool unreadable;
     for (size_t i = 0; i < line->n; i++)
+        /* The last one counts, as with any other option; it is read before the others are
+         * applied. */
         if (line->v[i].o->value == &std.config) std.config = line->v[i].value;
     if (std.config && !*std.config)
         return prog_usage("--config: the value is empty; expected FILE");
@@ -235,12 +237,15 @@ static int options(const struct opt_group *groups, int argc, char **argv, struct
         o->at_once = o->value == &std.help || o->value == &std.version;
         o->argv_only = o->at_once || o->value == &std.config;
     }
+    /* For the scripts that make man pages and completion; no person types it. */
     if (argc == 2 && !strcmp(argv[1], "--help=rows")) {
         opt_print_rows(&set);
         return prog_end();
     }
     int status = opt_read_argv(&set, argc, argv, args, &line) < 0 ? prog_usage("%s", err_msg())
                                                                   : -1;
+    /* An empty argument is an unset variable of a script: refused before it is taken for a file.
+     * */
     for (int i = 0; i < args->n && status < 0 && !line.at_once; i++)
         if (!*args->v[i]) status = prog_usage("argument %d is empty", i + 1);
     if (status < 0 && line.at_once) {
@@ -271,6 +276,7 @@ int prog_start(const struct prog *p, const struct opt_group *groups, int argc, c
     /* With 0, 1 or 2 closed, the first file opened would be taken for standard input, output or
      * error. */
     for (int fd = 0; fd < 3; fd++)
+        /* open() gives the lowest number that is free, so that each closed one is filled. */
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF
             && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
             return PROG_FAILED;

@@ -8,6 +8,7 @@
 static bool is_code(const char *s, size_t n)
 {
     static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
+    /* Two small letters first: a path such as ./a=b, or A=B, is a file's name. */
     if (n < 2 || n > 31 || !strchr(lower, s[0]) || !strchr(lower, s[1])) return false;
     for (size_t i = 0; i < n; i++)
         if (!isalnum((unsigned char)s[i]) && s[i] != '_' && s[i] != '-') return false;
@@ -31,7 +32,7 @@ static bool is_known(const char *s, size_t n, const char (*known)[32], int n_kno
     return false;
 }
 
-/* Cuts "SRC-TGT=..." into its languages; returns what stands behind '='. NULL with a message. */
+/* Cuts "SRC-TGT=..." into its languages; returns what follows '='. NULL with a message. */
 static const char *split_pair(const char *arg, const char *form, const char (*known)[32],
                               int n_known, char lang[2][32])
 {
@@ -43,6 +44,8 @@ static const char *split_pair(const char *arg, const char *form, const char (*kn
         if (!is_code(arg, a) || !is_code(dash + 1, b)) continue;
         found[0]++;
         at[0] = dash;
+        /* A hyphen may belong to a code (zh-Hant): of several ways to cut, the one into known
+         * languages counts. */
         if (!is_known(arg, a, known, n_known) || !is_known(dash + 1, b, known, n_known)) continue;
         found[1]++;
         at[1] = dash;

@@ -47,6 +47,7 @@ static void human(char s[16], double x, const char *unit)
     double step = strcmp(unit, "B") == 0 ? 1024 : 1000;
     static const char letter[] = " KMGTPE";
     int i = 0;
+    /* 999.5 would be printed as 1000. */
     while (x >= 999.5 && letter[i + 1]) { x /= step; i++; }
     if (i == 0) snprintf(s, 16, "%.0f", x);
     else snprintf(s, 16, "%.*f%c", x < 9.995 ? 2 : x < 99.95 ? 1 : 0, x, letter[i]);
@@ -69,6 +70,7 @@ void progress_at(struct progress *p, uint64_t done, const char *extra)
 {
     if (!p) return;
     double now = clock_seconds();
+    /* Five times per second at most. */
     if (now - p->drawn < 0.2) return;
     p->drawn = now;
     struct winsize w;
@@ -92,6 +94,7 @@ void progress_at(struct progress *p, uint64_t done, const char *extra)
         snprintf(line + n, sizeof line - (size_t)n, "%s %s  %s/s  %s", amount, p->unit, rate, left);
     }
     pthread_mutex_lock(&line_lock);
+    /* Cut at the window's width: a line that wraps could not be drawn over. */
     int used = (int)strlen(line), room = columns - 1 > 0 ? columns - 1 : 0;
     fprintf(stderr, "\r%.*s", room, line);
     if (extra && *extra && used + 3 < room) fprintf(stderr, "  %.*s", room - used - 2, extra);

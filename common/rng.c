@@ -14,6 +14,7 @@ void rng_permutation(struct rng_key k, uint64_t epoch, uint32_t *perm, uint32_t 
 {
     for (uint32_t i = 0; i < n; i++) perm[i] = i;
     for (uint32_t i = n; i > 1; i--) {
+        /* The position is i: each exchange has its own number, whatever came before. */
         uint32_t j = (uint32_t)rng_below(k, epoch, i, i), t = perm[i - 1];
         perm[i - 1] = perm[j];
         perm[j] = t;

@@ -75,6 +75,7 @@ static int read_header(struct shard *s)
     if (need(s, h, sizeof h, "the header") < 0) return -1;
     if (memcmp(h, MAGIC, 8))
         return foreign_refuse(s->name, h, sizeof h, "a shard (binarize makes them)") < 0
+                   /* A file of another known format is called by its name. */
                    ? -1
                    : err_set("%s: byte 0: is not a shard (binarize makes them)", s->name);
     if (get32(h + 8) != VERSION)
@@ -107,6 +108,7 @@ static int check_footer(struct shard *s, const unsigned char *f, uint64_t at)
 static bool plausible(uint64_t sentences, uint64_t tokens, int width, uint64_t k)
 {
     uint64_t n = sentences * 4 + tokens * (uint64_t)width;
+    /* What zstd would never have made so large is refused as well. */
     return sentences + tokens <= BLOCK_MAX && k <= ZSTD_compressBound((size_t)n)
            && n <= (k + 4) << 15;
 }
@@ -125,6 +127,7 @@ static int read_index(struct shard *s)
     if (index < HEADER || index > at - 16 || n != (at - index - 16) / INDEX
         || (at - index - 16) % INDEX)
         return bad(s, at, "the index does not fit the file");
+    /* The file says how much: without memory it is refused, and the process does not end. */
     if (!(p = malloc((size_t)(at - index))))
         return err_set("%s: no memory for an index of %llu blocks", s->name, (unsigned long long)n);
     if (fseeko(s->f, (off_t)index, SEEK_SET) < 0) {
@@ -142,6 +145,7 @@ static int read_index(struct shard *s)
         const unsigned char *e = p + 16 + i * INDEX;
         struct shard_entry *x = &s->index[i];
         *x = (struct shard_entry){ get64(e), get64(e + 8), get32(e + 16), get32(e + 20) };
+        /* A block ends where the next one begins, the last one at the index. */
         uint64_t end = i + 1 < n ? get64(e + INDEX) : index;
         if (x->first != sentences || (i == 0 && x->offset != HEADER) || end > index
             || x->offset > end || end - x->offset < BLOCK
@@ -201,9 +205,10 @@ static int read_block(struct shard *s, unsigned char *h, struct shard_block *b)
     mem_room(&s->packed, &s->packed_cap, k, 1);
     mem_room(&s->raw, &s->raw_cap, n + 1, 1);
     if (need(s, s->packed, k, "a block") < 0) return -1;
+    /* Of the compressed bytes first: damaged ones never reach zstd. */
     if (get64(h + 16) != XXH3_64bits(s->packed, k))
         return bad(s, at, "a block's checksum is wrong");
-    /* not one to be skipped, not two */
+    /* One frame that is none to be skipped, and no second one. */
     bool frame = k >= 4 && get32(s->packed) == ZSTD_MAGICNUMBER;
     if (!frame || ZSTD_findFrameCompressedSize(s->packed, k) != k)
         return bad(s, at, "a block is not one zstd frame");
@@ -287,6 +292,7 @@ static int next_block(struct shard *s)
     unsigned char h[BLOCK];
     if (s->ended) return 0;
     if (need(s, h, 4, "the blocks (no index follows)") < 0) return -1;
+    /* The blocks have no count before them: the index's magic word ends them. */
     if (!memcmp(h, INDEX_MAGIC, 4)) return read_end(s);
     if (memcmp(h, BLOCK_MAGIC, 4))
         return bad(s, s->offset - 4, "neither a block nor the index begins here");
@@ -369,6 +375,7 @@ int shard_read_all(struct shard *s, struct shard_info *info, struct shard_block 
     const uint32_t *ids;
     size_t n;
     int rc;
+    /* All at once where the totals are known; a stream's are 0 here, and the arrays grow. */
     mem_room(&all->at, &all->at_cap, (size_t)s->info.sentences + 1, sizeof *all->at);
     mem_room(&all->ids, &all->ids_cap, (size_t)s->info.tokens + 1, sizeof *all->ids);
     all->at[0] = 0;

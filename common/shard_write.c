@@ -70,6 +70,7 @@ int shard_pack(struct shard_packer *p, const struct shard_block *b, struct shard
     for (uint32_t i = 0; i < b->sentences; i++) put32(p->raw + 4 * i, b->at[i + 1] - b->at[i]);
     uint32_t top = put_ids(p->raw + (size_t)b->sentences * 4, p->width, b->ids, b->tokens,
                            &x->unknown);
+    /* Looked at after the loop, which has no branch. */
     if (b->tokens && top >= p->vocab_size)
         return err_set("token id %u is not below the vocabulary's size %u", top, p->vocab_size);
     size_t bound = ZSTD_compressBound(n);
@@ -136,6 +137,8 @@ int shard_fits(const struct shard_writer *w, uint32_t sentences, uint32_t tokens
     if (n > BLOCK_MAX / 2)
         return err_set("%s: a sentence of %zu tokens; a shard's longest is %d", out_name(w->o), n,
                        BLOCK_MAX / 2);
+    /* A sentence is never cut: a block ends before the one that would not fit, or holds it
+     * alone. */
     return !sentences || (uint64_t)tokens + sentences + n <= w->block_tokens;
 }
 

@@ -14,11 +14,14 @@ static size_t character(const unsigned char *s, size_t n, uint32_t *c)
         if (s[i] >> 6 != 2) return 0;
         *c = *c << 6 | (s[i] & 63);
     }
+    /* Overlong forms, numbers above Unicode's and surrogates are no characters. */
     return *c < least[k] || *c > 0x10FFFF || (*c >= 0xD800 && *c < 0xE000) ? 0 : k;
 }
 
 static bool harmless(uint32_t c)
 {
+    /* Control characters, line separators and the marks that turn the direction of text may
+     * deceive whoever reads a terminal; noncharacters are shown by their bytes, too. */
     return c >= 0x20 && !(c >= 0x7F && c < 0xA0) && !(c >= 0x2028 && c <= 0x202E) &&
            !(c >= 0x2066 && c <= 0x2069) && (c & 0xFFFE) != 0xFFFE;
 }
@@ -33,6 +36,7 @@ size_t shown(char *to, size_t cap, const char *text, size_t n)
         size_t k = character(s + i, n - i, &c);
         bool as_it_is = k && harmless(c);
         if (k == 0) k = 1;
+        /* Only whole characters and whole escapes: a text that is cut stays valid. */
         size_t room = as_it_is ? k : 4 * k;
         if (at + room >= cap) break;
         for (size_t b = 0; b < k; b++, i++) {

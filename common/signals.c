@@ -18,11 +18,13 @@ static time_t now(void)
     struct timespec t = { 0 };
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec;
+/* Monotonic: the clock of the day may be set between two signals. */
 }
 
 /* From a signal handler: no stdio. */
 static void say(const char *a, const char *b)
 {
+    /* snprintf and write, no stdio: its lock may be held by what was interrupted. */
     char line[400];
     int n = snprintf(line, sizeof line, "%s%s: %s%s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
                      msg_name(), a, b);
@@ -38,6 +40,7 @@ static void stop_flag(int sig)
         asked_at = now();
         if (!msg_is_mute()) say(first_line, "; SIGINT or SIGTERM twice more ends it at once, "
                                             "without what is not saved yet");
+    /* A second signal within a second is taken for the same key press. */
     } else if (first_line && ends && now() - asked_at > 1) {
         asked_at = now();
         if (++asked >= 2) tmp_die(sig);          /* when this returns */
@@ -54,13 +57,13 @@ void signals_catch(const char *line)
     struct sigaction act = { .sa_handler = stop_flag, .sa_flags = SA_RESTART };
     first_line = line;
     sigemptyset(&act.sa_mask);
-    /* none of them interrupts another's line */
+    /* None of them interrupts another's line. */
     for (int i = 0; i < 4; i++) sigaddset(&act.sa_mask, sigs[i]);
     for (int i = 0; i < 4; i++) {
         struct sigaction old;
         bool ignored = sigaction(sigs[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO)
                        && old.sa_handler == SIG_IGN;
-        /* nohup's SIGHUP, a background job's SIGINT */
+        /* nohup's SIGHUP, a background job's SIGINT. */
         if (!ignored) sigaction(sigs[i], &act, NULL);
     }
 }

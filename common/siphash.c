@@ -21,6 +21,8 @@ static void rounds(uint64_t v[4], int n)
 
 uint64_t siphash(const uint64_t key[2], const void *data, size_t n)
 {
+    /* SipHash-2-4 (Aumasson and Bernstein 2012): two rounds per word, four at the end. The
+     * constants are "somepseudorandomlygeneratedbytes". */
     uint64_t v[4] = { key[0] ^ UINT64_C(0x736f6d6570736575), key[1] ^ 0x646f72616e646f6d,
                       key[0] ^ UINT64_C(0x6c7967656e657261), key[1] ^ 0x7465646279746573 };
     const unsigned char *p = data;
@@ -31,6 +33,7 @@ uint64_t siphash(const uint64_t key[2], const void *data, size_t n)
         v[0] ^= get64(p);
     }
     memcpy(last, p, n % 8);
+    /* The length's lowest byte, so that trailing zeros count. */
     last[7] = (unsigned char)n;
     v[3] ^= get64(last);
     rounds(v, 2);

@@ -53,6 +53,7 @@ int sum_check(const char *path)
 {
     struct stat st;
     if (!path || !strcmp(path, "-")) return 0;
+    /* Behind a link the checksum stands next to the file itself. */
     char *real = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? path_real(path) : NULL;
     char *sum = beside(real ? real : path);
     int rc = 0;
@@ -85,6 +86,7 @@ static int keep(struct kept *k, const char *path, int (*by)(const char *, const 
     unlink(k->tmp);
     tmp_register(k->tmp);
     if (by(path, k->tmp) == 0) return 0;
+    /* Where nothing can be linked, the old file is replaced without a copy to return to. */
     int r = by == link || errno == ENOENT ? 0 : err_sys("%s: cannot be replaced", path);
     tmp_forget(k->tmp);
     free(k->tmp);

@@ -6,6 +6,7 @@
 
 void symbols_init(struct symbols *s)
 {
+    /* 1: a slot's number 0 says that it is empty. */
     *s = (struct symbols){ .n = 1 };
     id_table_open(&s->table, 1024);
     mem_room(&s->at, &s->at_cap, 2, sizeof *s->at);
@@ -25,6 +26,7 @@ uint32_t symbols_add(struct symbols *s, const char *p, size_t n)
     if (id_table_full(&s->table, s->n)) {
         ID_INDEX(&s->table, 2 * s->table.slots, s->n - 1, id,
                  XXH3_64bits(symbols_text(s, id), symbols_len(s, id)));
+        /* The table has moved. */
         slot = find(s, p, n);
     }
     uint64_t at = s->at[s->n];

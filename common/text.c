@@ -82,6 +82,7 @@ static int too_early(const struct text *t, const char *what)
 static int decode_gzip(struct text *t, size_t room)
 {
     if (!t->member && t->raw_end) { t->end = true; return 0; }
+    /* Members follow one another until the input ends; an end inside of one is damage. */
     if (t->raw_end) return too_early(t, "gzip");
     t->gz.next_in = t->raw + t->raw_at;
     t->gz.avail_in = (uInt)(t->raw_n - t->raw_at);
@@ -108,6 +109,8 @@ static int decode_zstd(struct text *t, size_t room)
     ZSTD_inBuffer in = { t->raw, t->raw_n, t->raw_at };
     ZSTD_outBuffer out = { t->buf + t->n, room, 0 };
     size_t rc = ZSTD_decompressStream(t->zs, &out, &in);
+    /* Its memory is what the window says: the limit keeps a few bytes of input from taking 2
+     * GiB. */
     if (ZSTD_getErrorCode(rc) == ZSTD_error_frameParameter_windowTooLarge)
         return err_set("%s: zstd data with a window of more than 2^%d bytes of memory; pass "
                        "--zstd-long 31 to accept it",
@@ -145,6 +148,7 @@ static bool is_text(const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)s[i] < ' ' && !strchr("\a\b\t\n\v\f\r\033", s[i])) return false;
+    /* The last character may be cut: up to three bytes of it are no fault. */
     return !memchr(s, 0, n) && utf8_check(s, n) + 3 >= n;
 }
 
@@ -195,6 +199,7 @@ static int start(struct text *t)
     }
     if (t->raw_n >= 2 && !memcmp(t->raw, GZIP_MAGIC, 2)) {
         t->kind = GZIP;
+        /* 15: the largest window; + 16: gzip's header, not zlib's. */
         if (inflateInit2(&t->gz, 15 + 16) != Z_OK) return err_set("%s: zlib cannot start", t->name);
         t->gz_open = true;
     } else if (t->raw_n >= 4 && !memcmp(t->raw, ZSTD_MAGIC, 4)) {
@@ -250,6 +255,8 @@ static size_t bad_part(const char *s, size_t n)
                   hi = p[0] == 0xED   ? 0x9F
                        : p[0] == 0xF4 ? 0x8F
                                       : 0xBF;
+    /* Only the second byte has narrower bounds: they exclude overlong forms, surrogates and what
+     * lies above U+10FFFF. */
     while (k < need && k < n && p[k] >= lo && p[k] <= hi) { k++; lo = 0x80; hi = 0xBF; }
     return k;
 }
@@ -305,6 +312,7 @@ int text_line(struct text *t, const char **line, size_t *n)
         if (t->n > t->at + looked)
             nl = memchr(t->buf + t->at + looked, '\n', t->n - t->at - looked);
         if (nl || t->end) break;
+        /* Not searched again: a long line that comes in pieces takes linear time. */
         looked = t->n - t->at;
         if (looked > limits.line) return too_long(t, t->next_line);
         compact(t);
@@ -323,6 +331,7 @@ int text_line(struct text *t, const char **line, size_t *n)
     t->replaced = good < len;
     if (t->replaced) {
         if (!(t->flags & TEXT_REPLACE)) {
+            /* not_utf8() counts lines in the buffer. */
             if (nl) *nl = '\n';
             return not_utf8(t, s, good, t->lineno);
         }
@@ -344,7 +353,8 @@ static bool input_ready(struct text *t)
 
 static uint64_t count_lines(const char *s, size_t n)
 {
-    /* a constant, so that 16 bytes and more are compared at once; a byte counts to it */
+    /* A constant below 256: a byte holds the count, and compilers compare 16 bytes and more at
+     * once. */
     enum { STEP = 240 };
     uint64_t k = 0;
     size_t i = 0;

@@ -13,6 +13,7 @@
 
 uint32_t tfevents_crc32c(const void *p, size_t n)
 {
+    /* Bit by bit: a record has some hundred bytes. The polynomial is Castagnoli's, reversed. */
     uint32_t crc = ~0u;
     for (const unsigned char *s = p; n; n--) {
         crc ^= *s++;
@@ -65,6 +66,8 @@ static void put_double(struct buf *b, int field, double v)
 static uint32_t masked(const void *p, size_t n)
 {
     uint32_t c = tfevents_crc32c(p, n);
+    /* TFRecord stores masked checksums, so that one over data with checksums in it is no special
+     * case. */
     return (c >> 15 | c << 17) + 0xa282ead8u;
 }
 
@@ -119,7 +122,7 @@ void tfevents_scalar(struct tfevents *t, const char *tag, double v)
     float f = (float)v;
     uint32_t u;
     memcpy(&u, &f, sizeof u);
-    /* free until the event is written */
+    /* Free until the event is written. */
     struct buf *value = &t->record;
     value->n = 0;
     put_bytes(value, 1, tag, strlen(tag));

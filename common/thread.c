@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* 1000 pauses are 15 to 45 us on the processors of 2015 to 2024 */
+/* 1000 pauses are 15 to 45 us on the processors of 2015 to 2024. */
 enum { MESSAGE = 2048, SPINS = 1000, MOST_SPINS = 10000 };
 #define CLOSED 0x40000000u
 
@@ -48,6 +48,9 @@ static unsigned spin(const atomic_uint *a, unsigned seen, int *spins)
         relax();
         now = atomic_load_explicit(a, memory_order_acquire);
     }
+    /* A step of 4 layers of 256 in bf16 took 66.3 ms where threads slept after 20 us, 63.8 when
+     * they spun for 200 us, and 64.3 learning so, which beside two busy processes costs no CPU time
+     * more. */
     *spins += now != seen ? *spins / 8 : -*spins / 4;
     if (*spins < SPINS) *spins = SPINS;
     if (*spins > MOST_SPINS) *spins = MOST_SPINS;
@@ -104,10 +107,14 @@ static void job_part(int thread)
     inside = true;
     self = thread;
     for (;;) {
+        /* Relaxed: an index orders nothing; what the loop reads was published through `state`.
+         * */
         size_t i = atomic_fetch_add_explicit(&pool.next, 1, memory_order_relaxed);
         if (i >= pool.n) break;
         if (pool.fn(pool.ctx, i, thread) == 0) continue;
         pthread_mutex_lock(&pool.failure);
+        /* Of several failures that of the lowest index, as in a plain loop: indices are handed
+         * out in order, so all lower ones have begun. */
         if (!pool.failed || i < pool.failed_at) {
             pool.failed = true;
             pool.failed_at = i;
@@ -132,7 +139,7 @@ static bool job_enter(void)
 static void *worker(void *arg)
 {
     int thread = (int)(intptr_t)arg;
-    /* the first job of a pool has generation 1 or more: none is missed */
+    /* The first job of a pool has generation 1 or more: none is missed. */
     unsigned seen = 0;
     int spins = MOST_SPINS;
     for (;;) {
@@ -210,6 +217,8 @@ static int inline_for(size_t n, int (*fn)(void *, size_t, int), void *ctx)
 
 int par_for(size_t n, int (*fn)(void *ctx, size_t i, int thread), void *ctx)
 {
+    /* Where another thread's loop has the pool, waiting for it would be no faster than working
+     * here. */
     if (n < 2 || inside || wanted < 2 || pthread_mutex_trylock(&pool.held) != 0)
         return inline_for(n, fn, ctx);
     pool_fill();
@@ -218,9 +227,11 @@ int par_for(size_t n, int (*fn)(void *ctx, size_t i, int thread), void *ctx)
     pool.ctx = ctx;
     pool.failed = false;
     atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
+    /* Release: who enters sees n, fn and ctx. */
     atomic_store_explicit(&pool.state, 0, memory_order_release);
     announce();
     job_part(0);
+    /* From here on nobody enters. */
     unsigned s = atomic_fetch_or_explicit(&pool.state, CLOSED, memory_order_acq_rel) | CLOSED;
     while (s != CLOSED) {
         unsigned left = spin(&pool.state, s, &pool.caller_spins);
@@ -278,6 +289,7 @@ static void pipe_step(struct pipe *q, int thread)
     const struct pipeline *p = q->p;
     uint64_t i = q->started++;
     struct slot *s = &q->slot[i % (uint64_t)q->depth];
+    /* An item after a failure is dropped without being worked on. */
     if (i < q->failed_at) {
         pthread_mutex_unlock(&q->lock);
         int r = p->work(p->ctx, s->item, thread);
@@ -285,11 +297,14 @@ static void pipe_step(struct pipe *q, int thread)
         if (r != 0) pipe_failed(q, i);
     }
     s->done = true;
+    /* Whoever writes already will find this one done and write it. */
     if (q->writing) return;
     q->writing = true;
     while (q->retired < q->started && q->slot[q->retired % (uint64_t)q->depth].done) {
         uint64_t at = q->retired;
         s = &q->slot[at % (uint64_t)q->depth];
+        /* What comes after a failure is not written: an output ends where the plain loop's
+         * would. */
         bool good = at < q->failed_at;
         pthread_mutex_unlock(&q->lock);
         int r = 0;
@@ -359,6 +374,7 @@ int pipeline_run(const struct pipeline *p)
     while (!q.ended) {
         if (q.failed_at != UINT64_MAX) { q.ended = true; break; }
         if (q.read - q.retired == (uint64_t)q.depth) {
+            /* The ring is full: reading further would only wait, so the reader works. */
             if (q.started < q.read) pipe_step(&q, 0);
             else pthread_cond_wait(&q.room, &q.lock);
             continue;

@@ -51,10 +51,10 @@ static size_t check_scalar(const unsigned char *s, size_t i, size_t n)
 }
 
 #ifdef BLOCKS
-/* 32 bytes (NEON: 16) at once by three table look-ups (Keiser and Lemire 2021, "Validating UTF-8 in
- * less than one instruction per byte"): the upper and lower half of each byte and the upper half of
- * its successor name the errors that the pair may be; a bit in all three is one. What must be the
- * third or fourth byte of a sequence is told by the bytes two and three before. */
+/* 32 bytes (NEON: 16) at once by three table look-ups (Keiser and Lemire 2021, "Validating UTF-8
+ * in less than one instruction per byte"): the upper and lower half of each byte and the upper half
+ * of its successor name the errors that the pair may be; a bit in all three is one. Which bytes
+ * must be the third or fourth of a sequence follows from those two and three before. */
 
 enum {
     TOO_SHORT = 1, TOO_LONG = 2, OVERLONG_3 = 4, TOO_LARGE = 8, SURROGATE = 16, OVERLONG_2 = 32,
@@ -114,6 +114,7 @@ static size_t valid_blocks(const unsigned char *s, size_t n)
     size_t i = 0;
     for (; i + 32 <= n; i += 32) {
         __m256i now = _mm256_loadu_si256((const __m256i *)(const void *)(s + i));
+        /* ASCII, and nothing before it that it would have to complete. */
         if (!_mm256_movemask_epi8(_mm256_or_si256(now, before))) { before = now; continue; }
         __m256i bad = errors_of(now, before);
         if (!_mm256_testz_si256(bad, bad)) break;
@@ -154,6 +155,7 @@ static size_t valid_blocks(const unsigned char *s, size_t n)
 static size_t check_blocks(const unsigned char *s, size_t n)
 {
     size_t i = valid_blocks(s, n);
+    /* A sequence that begins before the end of the blocks is left to the scalar check. */
     if (i >= 1 && s[i - 1] >= 0xC0) i -= 1;
     else if (i >= 2 && s[i - 2] >= 0xE0) i -= 2;
     else if (i >= 3 && s[i - 3] >= 0xF0) i -= 3;

@@ -128,6 +128,9 @@ void look_up(const struct vocab *v, const char *s, const struct cut *c, uint32_t
     struct { struct vocab_key key; uint32_t place; } token[(EDGES + STEP) / 2];
     const struct vocab_table t = { v->slot, v->mask, v->bytes, v->at };
     size_t k = c->n / 2;
+    /* All places are fetched before the first is looked at, so that misses of the cache overlap.
+     * With slots of 16 bytes and not 24, binarize took 1.37 (pieces) to 1.5 times (words) less CPU
+     * time. */
     for (size_t i = 0; i < k; i++) {
         const char *p = s + c->edge[2 * i];
         size_t n = c->edge[2 * i + 1] - c->edge[2 * i];
@@ -138,6 +141,7 @@ void look_up(const struct vocab *v, const char *s, const struct cut *c, uint32_t
     for (size_t i = 0; i < k; i++) {
         const struct vocab_slot *x = &t.slot[token[i].place];
         struct vocab_key key = token[i].key;
+        /* Nearly all tokens are short and in the first slot: one branch, rarely mispredicted. */
         if (x->first != key.first || x->last != key.last || key.last >= VOCAB_LONG << 24) {
             size_t from = c->edge[2 * i], n = c->edge[2 * i + 1] - from;
             x = vocab_find(&t, token[i].place, key, s + from, n);
@@ -155,11 +159,13 @@ size_t encode(const struct vocab *v, const char *s, size_t n, uint32_t *ids, uin
     *at++ = 0;
     for (size_t i = 0; i < n; i += STEP) {
         struct marks m = marks_of(s + i);
+        /* Nothing follows the text: a token that reaches its end stops there. */
         if (n - i < STEP) {
             uint64_t ours = ((uint64_t)1 << (n - i)) - 1;
             m.gaps |= ~ours;
             m.newlines &= ours;
         }
+        /* An edge is where gap and no gap meet; those that are gaps end a token. */
         uint64_t edges = m.gaps ^ (m.gaps << 1 | before), stops = edges & m.gaps;
         before = m.gaps >> (STEP - 1);
         size_t stopped = done + c.n / 2;
@@ -202,7 +208,7 @@ size_t count(const char *s, size_t n, size_t *tokens)
 }
 
 #ifdef __x86_64__
-/* the same code for processors that count and find bits in one instruction */
+/* The same code for processors that count and find bits in one instruction. */
 #define NEWER __attribute__((target("avx2,bmi,bmi2,popcnt,lzcnt")))
 NEWER static size_t encode_newer(const struct vocab *v, const char *s, size_t n, uint32_t *ids,
                                  uint32_t *at)
@@ -308,6 +314,7 @@ static uint64_t hash_of(const struct vocab *v)
 static uint32_t finish(struct vocab *v)
 {
     uint32_t size = 16;
+    /* At most three quarters full. */
     while (size < v->n + v->n / 3) size *= 2;
     v->slot = mem_zero(size, sizeof *v->slot);
     v->mask = size - 1;
@@ -319,6 +326,7 @@ static uint32_t finish(struct vocab *v)
 static int parse(struct builder *b, const struct text *in, const char *line, size_t n)
 {
     uint64_t count = 0;
+    /* The last space: a count is split off, and a space inside a token is refused below. */
     const char *space = memrchr(line, ' ', n);
     unsigned long long lineno = (unsigned long long)text_lineno(in);
     if (space) {
@@ -379,6 +387,7 @@ int vocab_write(const struct vocab *v, const char *path)
     struct out *o = out_open(path);
     if (!o) return -1;
     bool counts = false;
+    /* A file that had no counts is written without. */
     for (uint32_t i = VOCAB_SPECIALS; i < v->n && !counts; i++) counts = v->count[i] != 0;
     FILE *f = out_stdio(o);
     for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++)
