@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #define RETRIED(call) \
-    /* A signal that comes during the call (SA_RESTART does not cover all of them) is nothing
-     * that a caller sees. */
     ({ __typeof__(call) r_; do r_ = (call); while (r_ < 0 && errno == EINTR); r_; })
 
 int io_open(const char *path, int flags, mode_t mode) { return RETRIED(open(path, flags, mode)); }

@@ -203,8 +203,8 @@ int log_truncate(const char *path, int64_t step)
         size_t len = (size_t)(newline - (text + at)) + 1;
         int64_t its;
         bool whole = len > 2 && text[at] == '{' && newline[-1] == '}';
-        /* Lines of steps after the checkpoint are written again by the run that goes on from it.
-         * */
+        /* Lines of steps after the checkpoint are written again by the run that goes on from
+         * it. */
         if (whole && !(line_step(text + at, len, &its) && its > step)) {
             memmove(text + kept, text + at, len);
             kept += len;

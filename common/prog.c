@@ -244,8 +244,8 @@ static int options(const struct opt_group *groups, int argc, char **argv, struct
     }
     int status = opt_read_argv(&set, argc, argv, args, &line) < 0 ? prog_usage("%s", err_msg())
                                                                   : -1;
-    /* An empty argument is an unset variable of a script: refused before it is taken for a file.
-     * */
+    /* An empty argument is an unset variable of a script: refused before it is taken for a
+     * file. */
     for (int i = 0; i < args->n && status < 0 && !line.at_once; i++)
         if (!*args->v[i]) status = prog_usage("argument %d is empty", i + 1);
     if (status < 0 && line.at_once) {

@@ -18,7 +18,6 @@ static time_t now(void)
     struct timespec t = { 0 };
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec;
-/* Monotonic: the clock of the day may be set between two signals. */
 }
 
 /* From a signal handler: no stdio. */
@@ -40,7 +39,6 @@ static void stop_flag(int sig)
         asked_at = now();
         if (!msg_is_mute()) say(first_line, "; SIGINT or SIGTERM twice more ends it at once, "
                                             "without what is not saved yet");
-    /* A second signal within a second is taken for the same key press. */
     } else if (first_line && ends && now() - asked_at > 1) {
         asked_at = now();
         if (++asked >= 2) tmp_die(sig);          /* when this returns */

@@ -107,8 +107,8 @@ static void job_part(int thread)
     inside = true;
     self = thread;
     for (;;) {
-        /* Relaxed: an index orders nothing; what the loop reads was published through `state`.
-         * */
+        /* Relaxed: an index orders nothing; what the loop reads was published through
+         * `state`. */
         size_t i = atomic_fetch_add_explicit(&pool.next, 1, memory_order_relaxed);
         if (i >= pool.n) break;
         if (pool.fn(pool.ctx, i, thread) == 0) continue;

@@ -34,8 +34,8 @@ static int refuse(const struct unknown *u, const struct unknown_options *o, cons
 int unknown_look(struct unknown *u, const struct unknown_options *o, const char *name,
                  const char *advice, uint64_t enough)
 {
-    /* Judged once, at the first `enough` tokens: text of the wrong kind ends a run at its start.
-     * */
+    /* Judged once, at the first `enough` tokens: text of the wrong kind ends a run at its
+     * start. */
     if (u->looked || u->tokens < enough) return 0;
     u->looked = true;
     return unknown_share(u) > o->most ? refuse(u, o, name, "of its first ", advice) : 0;

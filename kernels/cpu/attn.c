@@ -216,8 +216,8 @@ static int backward(void *ctx, size_t i, int thread)
         const act *d_row = part(t->dO, x.q0 + q, g->ldo, x.column);
         float delta = acts_dot(acts_read(d_row, 0, (size_t)dim, acts_room(0, (size_t)dim)),
                                part(t->O, x.q0 + q, g->ldo, x.column), (size_t)dim);
-        /* P is made again from the log-sum: keeping it would take rows x heads x keys numbers.
-         * */
+        /* P is made again from the log-sum: keeping it would take rows x heads x keys
+         * numbers. */
         s->softmax_again(p, t->lse[(size_t)(x.q0 + q) * (size_t)g->heads + x.h], (size_t)n);
         memset(p + n, 0, (size_t)(x.nk - n) * sizeof *p);
         /* The bits of the forward pass: they are keyed by sample, position and head, so none are

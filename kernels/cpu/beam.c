@@ -88,8 +88,8 @@ static int advance(void *ctx, size_t sentence, int thread)
     const struct kern_done *last = b->done + (size_t)number * (size_t)b->beam + b->beam - 1;
     bool ends = kept == 0 || pos >= b->limit[i];
     /* Can a live hypothesis still beat the worst complete one? Log-probabilities only fall, and
-     * the divisor is largest at the limit, so best / norm[limit + 1] is the most that it can reach.
-     * */
+     * the divisor is largest at the limit, so best / norm[limit + 1] is the most that it can
+     * reach. */
     if (!ends && b->n_done[number] == b->beam)
         ends = b->early || last->score >= best / b->norm[b->limit[i] + 1];
     /* Nothing was completed within the limit: the best hypothesis is taken as it stands. */

@@ -13,8 +13,8 @@ static void mean_columns(void *ctx, int first, int last)
     float best[KERN_MEANS_MAX * COLUMNS], x[COLUMNS], sum[COLUMNS] = { 0 };
     for (int r = 0; r < a->n; r++) {
         const float *row = acts_read(a->S, (size_t)r * (size_t)a->m + (size_t)first, n, x);
-        /* sift() writes to x: a row of float32, which acts_read does not copy, is copied here.
-         * */
+        /* sift() writes to x: a row of float32, which acts_read does not copy, is copied
+         * here. */
         for (size_t c = 0; row != x && c < n; c++) x[c] = row[c];
         s->sift(best, COLUMNS, r < K ? r : K, x, n);
         for (size_t c = 0; r < K && c < n; c++) best[(size_t)r * COLUMNS + c] = x[c];

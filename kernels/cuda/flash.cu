@@ -133,8 +133,8 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
             float s[KEYS / 8][4];
             zero(s[0], KEYS / 2);
             rows_by_rows<DIM, KEYS>(s, tile_q, row, tile_k + now);
-            /* Only at the diagonal and at the sentence's end; elsewhere all lanes see all keys.
-             * */
+            /* Only at the diagonal and at the sentence's end; elsewhere all lanes see all
+             * keys. */
             if ((turn + 1) * KEYS > all_see)
 #pragma unroll
                 for (int i = 0; i < KEYS / 8; i++)
@@ -335,8 +335,8 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS)
     for (int turn = 0; turn < turns; turn++) {
         int now = turn % 2 * TILE, next = TILE - now, first = begin + turn * QUERIES;
         const float *of_now = stats + turn % 2 * 2 * QUERIES;
-        /* Read before this turn's products and stored after them, so that nothing waits for it.
-         * */
+        /* Read before this turn's products and stored after them, so that nothing waits for
+         * it. */
         float ahead = stat(first + QUERIES);
         if (turn + 1 < turns)
             fetch_both<DIM, QUERIES>(tile_q + next, Q, g.ldq, tile_d + next, dO, g.ldo,

@@ -107,8 +107,8 @@ template <typename T> static void apply(T *Y, const T *pre, enum kern_act f, siz
 
 template <typename T> static void forward(const struct kern_linear_fwd *a)
 {
-    /* ReLU's epilogue leaves no values before it: where they are wanted it is a pass of its own.
-     * */
+    /* ReLU's epilogue leaves no values before it: where they are wanted it is a pass of its
+     * own. */
     bool relu = a->f == KERN_RELU && !a->pre && a->b;
     if (a->f == KERN_GELU_TANH &&
         cuda_gemm_gelu_tanh(a->N, a->O, a->I, { a->X, a->I, MATRIX_ACT },

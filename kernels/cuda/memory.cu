@@ -116,8 +116,8 @@ void *cuda_scratch(int piece, size_t bytes)
     if (cuda_not_recorded("an operation that needs scratch memory") || cuda.recording == CUDA_SKIPS)
         return NULL;
     if (have[piece].bytes >= bytes && have[piece].p) return have[piece].p;
-    /* The old piece goes first: both at once might not fit. cudaFree waits for whatever uses it.
-     * */
+    /* The old piece goes first: both at once might not fit. cudaFree waits for whatever uses
+     * it. */
     cuda_failed(cudaFree(have[piece].p), "cudaFree");
     size_t want = bytes + bytes / 8; /* batches differ a little: not a new piece for each */
     have[piece].p = take(want);

@@ -34,8 +34,8 @@ static __global__ void forward_rows(T *Y, T *S, float *mean, float *rstd, const 
         if (KEEP) kept[KEEP ? t : 0] = s;
     }
     const T *again = U ? S : X;
-    /* In two passes: E[s^2] - E[s]^2 would cancel where the mean is large beside the deviation.
-     * */
+    /* In two passes: E[s^2] - E[s]^2 would cancel where the mean is large beside the
+     * deviation. */
     float mu = warp_sum(sum) / (float)D, square = 0;
 #pragma unroll
     for (int t = 0; t < turns; t++) {

@@ -132,8 +132,8 @@ static struct product *compile(const struct shape *s)
     if (good && s->add)
         good = d.post_ops_append_sum(post, 1) == dnnl_success &&
                d.primitive_attr_set_post_ops(attr, post) == dnnl_success;
-    /* Scratch memory is the caller's, so that several threads may execute one primitive at once.
-     * */
+    /* Scratch memory is the caller's, so that several threads may execute one primitive at
+     * once. */
     good = good &&
            d.primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user) == dnnl_success &&
            d.primitive_desc_create(&pd, &desc, attr, d.engine, NULL) == dnnl_success &&

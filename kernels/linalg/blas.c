@@ -124,8 +124,8 @@ static void open_once(void)
 const struct blas *blas(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    /* Loaded at the first product: a program that multiplies nothing saves 2.7 ms of CPU time.
-     * */
+    /* Loaded at the first product: a program that multiplies nothing saves 2.7 ms of CPU
+     * time. */
     pthread_once(&once, open_once);
     return &table;
 }

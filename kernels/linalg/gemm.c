@@ -202,8 +202,8 @@ static struct wide wide(bool ta, bool tb, int M, int N, int K, const void *A, in
         w.ldb = tb ? K : N;
         w.B = widened(SCRATCH_B, B, tb ? N : K, w.ldb, ldb);
     }
-    /* C is rounded by the caller when all of K has been summed: partial sums are never bfloat16.
-     * */
+    /* C is rounded by the caller when all of K has been summed: partial sums are never
+     * bfloat16. */
     if (acts & GEMM_C) {
         w.ldc = N;
         w.C = work_scratch(SCRATCH_WIDE, (size_t)M * (size_t)N * sizeof *w.C);

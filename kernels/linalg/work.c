@@ -52,8 +52,8 @@ static void scratch_start(void) { pthread_key_create(&scratch_key, scratch_free)
 void *work_scratch(int piece, size_t bytes)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    /* Kept from call to call and only ever grown: after the largest batch nothing is allocated.
-     * */
+    /* Kept from call to call and only ever grown: after the largest batch nothing is
+     * allocated. */
     static _Thread_local struct piece *mine;
     if (!mine) {
         pthread_once(&once, scratch_start);
