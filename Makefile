@@ -9,7 +9,7 @@ MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := all
 SHELL := /bin/bash
 
-VERSION := 0.1
+VERSION := 1.0
 CC := gcc
 SAN :=
 DEBUG :=
