@@ -65,7 +65,7 @@ make -f go > first.out
 bytes runs/toy-tiny > want
 [ "$(grep -c . want)" -ge 13 ] || fail "too few files: $(cat want)"
 make -q -f go || fail "make -q after a complete run"
-is "$(make -f go V=why)" "nothing to do"
+is "$(V=why make -f go)" "nothing to do"
 
 # Killed at random moments: make alone, make with all its children, one program.
 set -m
@@ -155,25 +155,25 @@ bytes runs/toy-tiny | diff - want || fail "other bytes after a full disk"
 
 # What is stale, and only that.
 make -q -f go SEEDS="1 2" && fail "a second seed is something to do"
-is "$(make -f go V=why SEEDS='1 2' | sed -n 1p)" "train.2: has not run"
+is "$(V=why make -f go SEEDS='1 2' | sed -n 1p)" "train.2: has not run"
 make -f go SEEDS="1 2" > out; grep -q '^train.1' out && fail "seed 1 was trained again"
-make -f go V=why N=31 > out; grep -q '^raw.en: command changed' out || fail "$(cat out)"
-touch runs/toy-tiny/raw/en; is "$(make -f go V=why SEEDS='1 2')" "nothing to do" "a new time alone"
+V=why make -f go N=31 > out; grep -q '^raw.en: command changed' out || fail "$(cat out)"
+touch runs/toy-tiny/raw/en; is "$(V=why make -f go SEEDS='1 2')" "nothing to do" "a new time alone"
 echo 31 >> runs/toy-tiny/raw/en
-is "$(make -f go V=why SEEDS='1 2' | sed -n 1,2p)" "raw.en: output raw/en was changed
+is "$(V=why make -f go SEEDS='1 2' | sed -n 1,2p)" "raw.en: output raw/en was changed
 double.en: input raw/en changed"
 make -f go SEEDS="1 2" > out; grep -qE '^(double|train|table)' out &&
     fail "the same raw text again, yet more was run: $(cat out)"
 echo '# the same version, other code' >> bin/slowcat
-make -f go V=why SEEDS='1 2' > out; grep -q 'program slowcat changed: now slowcat 1, code' out ||
+V=why make -f go SEEDS='1 2' > out; grep -q 'program slowcat changed: now slowcat 1, code' out ||
     fail "$(cat out)"
 cp -p slowcat.was bin/slowcat
-is "$(make -f go V=why SEEDS='1 2')" "nothing to do" "the old code again"
+is "$(V=why make -f go SEEDS='1 2')" "nothing to do" "the old code again"
 echo "slowcat 2" > bin/slowcat.version; touch -d '+1 second' bin/slowcat
-make -f go V=why SEEDS='1 2' > out; grep -q 'program slowcat changed: now slowcat 2' out ||
+V=why make -f go SEEDS='1 2' > out; grep -q 'program slowcat changed: now slowcat 2' out ||
     fail "$(cat out)"
 rm -r runs/toy-tiny/s1
-make -f go V=why SEEDS='1 2' > out; grep -q 'train.1: output s1/model/ is missing' out ||
+V=why make -f go SEEDS='1 2' > out; grep -q 'train.1: output s1/model/ is missing' out ||
     fail "$(cat out)"
 
 # Two makes in one run folder: the second is refused with one line, and the first is not disturbed.
