@@ -349,8 +349,7 @@ int checkpoint_save(const char *dir, const struct snapshot *s, const struct voca
     char *to = step_dir(dir, s->st.step, ""), *tmp = step_dir(dir, s->st.step, ".tmp");
     int rc = 0;
     if (!file_exists(to)) {
-        /* registered: where memory runs out in here the process ends, and takes the folder along */
-        tmp_register(tmp);
+        tmp_register(tmp);          /* memory that ends here ends the process */
         if (file_exists(tmp)) rc = dir_remove(tmp);
         if (rc == 0) rc = dir_make_new(tmp);
         if (rc == 0) rc = fill(tmp, s, vocab);

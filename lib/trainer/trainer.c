@@ -204,8 +204,7 @@ static int optimizer_step(struct trainer *tr)
     int rc = ranks_reduce_end(s->ranks, &bad);
     if (far && rc == 0) k->upload(ps->value, value, bytes);
     if (far) free(value);
-    /* marks them as written to */
-    else if (k->room) k->copy(ps->value, value, bytes);
+    else if (k->room) k->copy(ps->value, value, bytes);  /* says that they were written to */
     return rc;
 }
 
