@@ -35,6 +35,8 @@ static void answer(struct batch *b, struct analogy_report *r, struct out *out)
     for (int i = 0; i < b->n; i++) {
         float *x = b->want + (size_t)i * (size_t)b->dim;
         const struct place *w = b->q[i].w;
+        /* 3CosAdd (Mikolov et al. 2013): the word nearest to a - b + c, of which a, b and c
+         * themselves are left out */
         for (int k = 0; k < b->dim; k++)
             x[k] = vectors_row(b->sets[w[0].set], w[0].row)[k]
                    - vectors_row(b->sets[w[1].set], w[1].row)[k]
@@ -44,6 +46,7 @@ static void answer(struct batch *b, struct analogy_report *r, struct out *out)
     }
     for (int s = 0; s < b->n_sets; s++) {
         uint32_t m = b->sets[s]->n;
+        /* AT_ONCE questions in one product: the vectors are read once for all of them */
         gemm(false, true, b->n, (int)m, b->dim, 1, b->want, b->dim, b->sets[s]->x, b->dim, 0, b->S,
              (int)m, NULL, NULL);
         for (int i = 0; i < b->n; i++) {

@@ -17,7 +17,7 @@ static struct topk heap_of(const struct csls_side *s, uint32_t i, int filled)
     return (struct topk){ s->k, filled, s->score + at, s->index + at };
 }
 
-/* Best first; ascending sums of the means, in double. */
+/* The mean over the heap, in double and in the heap's order. */
 static float heap_mean(const struct topk *t)
 {
     double sum = 0;
@@ -38,7 +38,8 @@ static float *means(const struct csls_side *s)
 }
 
 /* Something below the k-th best score of each row (or column): that of the nearest, by cosine, that
- * the means were taken over. */
+ * the means were taken over. Whatever is below cannot be among the k best, so the second search
+ * bounds it away; the k best of any candidates are a floor for the k best of all. */
 static float *floors(const struct csls_side *near, int columns, const float *mean_x,
                      const float *mean_z, enum csls_method how, int k)
 {
@@ -56,6 +57,7 @@ static float *floors(const struct csls_side *near, int columns, const float *mea
                                    mean_z[columns ? i : other]),
                      other);
         }
+        /* one step below: a candidate that equals the floor may be the k-th best itself */
         least[i] = isfinite(score[0]) ? nextafterf(score[0], -INFINITY) : -INFINITY;
     }
     free(score);
@@ -87,6 +89,9 @@ int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, e
     int r = 0;
     if (how != CSLS_NN) {
         struct csls_side near_x, near_z;
+        /* CSLS(x, z) = 2 cos(x, z) - r(x) - r(z) (Conneau et al. 2018), r the mean cosine to the K
+         * nearest on the other side. So two passes over all pairs, each for both directions at
+         * once; FAISS needs four searches. */
         r = nearest_search(s, CSLS_NN, NULL, NULL, K, K, NULL, NULL, &near_x, &near_z, work);
         mean_x = means(&near_x);
         mean_z = means(&near_z);
@@ -140,6 +145,7 @@ static int top_columns(void *ctx, size_t chunk, int thread)
     }
     for (uint32_t j = 0; j < l->n; j++) {
         const float *row = l->S + (size_t)j * l->m + begin;
+        /* columns that are not there, in the last chunk: their limit is infinite */
         if (count < LINES) row = memcpy(end, row, count * sizeof *end);
         topk_column(t, limit, row, LINES, l->first + j);
     }

@@ -21,7 +21,8 @@ static double *means(const float *X, uint32_t n, int d)
     return mean;
 }
 
-/* C [d, d] = sum of the outer products of the rows less their mean, in blocks of fixed size. */
+/* C [d, d] = sum of the outer products of the rows less their mean, in blocks of fixed size: the
+ * sum does not depend on the number of threads. */
 static void scatter(const float *X, uint32_t n, int d, const double *mean, double *C)
 {
     size_t dd = (size_t)d;
@@ -47,6 +48,8 @@ int linalg_pca(const float *X, uint32_t n, int d, int k, float *to, double *shar
     double *mean = means(X, n, d), *C = mem_alloc(dd * dd * sizeof *C),
            *VT = mem_alloc(dd * dd * sizeof *VT), *s = mem_alloc(dd * sizeof *s), all = 0;
     scatter(X, n, d, mean, C);
+    /* of C [d, d] and not of X [n, d]: symmetric and positive, so its singular vectors are the
+     * axes */
     int r = linalg_svd(C, d, d, NULL, s, VT);
     for (int j = 0; r == 0 && j < d; j++) all += s[j];
     if (r == 0 && !(all > 0))
@@ -56,6 +59,8 @@ int linalg_pca(const float *X, uint32_t n, int d, int k, float *to, double *shar
         size_t top = 0;
         for (size_t i = 1; i < dd; i++)
             if (fabs(axis[i]) > fabs(axis[top])) top = i;
+        /* The sign of an axis is arbitrary: its largest entry is positive, so that a picture is the
+         * same everywhere. */
         double sign = axis[top] < 0 ? -1 : 1;
         for (uint32_t i = 0; i < n; i++) {
             double sum = 0;
@@ -117,8 +122,8 @@ void linalg_gemm(int ta, int tb, int m, int n, int k, const double *A, const dou
                   m, n, k, 1, A, ta ? m : k, B, tb ? k : n, 0, C, n);
 }
 
-/* Modified Gram-Schmidt, each column twice ("twice is enough", Parlett 1998), on the columns as
- * rows of a copy. */
+/* Gram-Schmidt, each column twice ("twice is enough", Parlett 1998), on the columns as rows of a
+ * copy. */
 void linalg_orthogonalize(float *A, size_t n, int k)
 {
     double *Q = mem_alloc(n * (size_t)k * sizeof *Q);

@@ -25,8 +25,8 @@ struct sparse *sparse_make(uint32_t rows, uint32_t cols, struct sparse_entry *e,
     m->at = mem_zero((size_t)rows + 1, sizeof *m->at);
     m->col = mem_alloc((n + 1) * sizeof *m->col);
     m->v = mem_alloc((n + 1) * sizeof *m->v);
-    /* What comes in order, as from one file of counts, is not sorted: that takes the memory of the
-     * entries once more. */
+    /* What comes in order, as from one file of counts, is not sorted: sorting takes the memory of
+     * the entries once more. */
     size_t sorted = 1;
     while (sorted < n && by_place(&e[sorted - 1], &e[sorted]) <= 0) sorted++;
     if (sorted < n) qsort(e, n, sizeof *e, by_place);
@@ -150,6 +150,8 @@ static int product_rows(void *ctx, size_t chunk, int thread)
         p->sum[thread] = mem_zero((size_t)p->b->cols + 1, sizeof(float));
         p->touched[thread] = mem_alloc(((size_t)p->b->cols + 1) * sizeof(uint32_t));
     }
+    /* Gustavson's algorithm: a row is summed in a dense array, of which only the columns that were
+     * touched are read and cleared. */
     float *sum = p->sum[thread];
     uint32_t *touched = p->touched[thread];
     size_t end = (chunk + 1) * ROWS < p->a->rows ? (chunk + 1) * ROWS : p->a->rows;
@@ -215,7 +217,7 @@ struct sparse *sparse_product(const struct sparse *a, const struct sparse *b)
     return c;
 }
 
-/* B, from the right: by column, and the columns that are dense on both sides as panels. */
+/* B, from the right: by column, with the columns that are dense on both sides as panels. */
 struct sparse_right {
     struct sparse *t;
     int *dense, k;                 /* [cols]: number among the k dense ones, or -1 */
@@ -240,7 +242,8 @@ struct sparse_right *sparse_right_new(const struct sparse *a, const struct spars
     r->t = sparse_transpose(b);
     r->dense = mem_alloc(((size_t)a->cols + 1) * sizeof *r->dense);
     for (size_t i = 0; i < a->at[a->rows]; i++) in_a[a->col[i]]++;
-    /* A scattered addition costs about thirty of sgemm's. */
+    /* A scattered addition costs about thirty of sgemm's: from that density on a column goes by
+     * product. */
     for (uint32_t c = 0; c < a->cols; c++)
         r->dense[c] = (double)in_a[c] * (double)(r->t->at[c + 1] - r->t->at[c]) * 30
                               > (double)a->rows * b->rows
@@ -315,6 +318,8 @@ void sparse_ppmi(struct sparse *m, double power, double shift)
         size_t end = m->at[r + 1];
         for (size_t i = begin; i < end; i++) row += m->v[i];
         for (size_t i = begin; i < end; i++) {
+            /* PPMI with smoothed contexts, max(0, log (P(w, c) / (P(w) P(c)^power)) - log shift)
+             * (Levy et al. 2015) */
             double v = m->v[i] > 0 ? log(m->v[i] * total / (row * col[m->col[i]])) - log(shift) : 0;
             if (v <= 0) continue;
             m->col[to] = m->col[i];
@@ -331,6 +336,8 @@ int sparse_svd(const struct sparse *m, int d, int power, uint64_t seed, float *U
     uint32_t least = m->rows < m->cols ? m->rows : m->cols;
     if (d < 1 || (uint32_t)d > least)
         return err_set("%d dimensions of a %u x %u matrix: at most %u", d, m->rows, m->cols, least);
+    /* Randomised SVD (Halko, Martinsson and Tropp 2011) with oversampling and power iterations:
+     * passes over the sparse matrix, and dense work on p columns only. */
     int p = 2 * d + 10;
     if ((uint32_t)p > least) p = (int)least;
     struct sparse *t = sparse_transpose(m);
@@ -339,6 +346,7 @@ int sparse_svd(const struct sparse *m, int d, int power, uint64_t seed, float *U
     struct rng_key key = { seed, RNG_MAP, 0 };
     for (size_t i = 0; i < cols * k; i++) B[i] = rng_normal(key, i / k, (uint32_t)(i % k));
     sparse_times(m, B, Q, p);
+    /* between the passes, or all columns would become the first singular vector */
     linalg_orthogonalize(Q, rows, p);
     for (int i = 0; i < power; i++) {
         sparse_times(t, Q, B, p);
@@ -365,6 +373,7 @@ int sparse_svd(const struct sparse *m, int d, int power, uint64_t seed, float *U
             for (size_t i = 0; i < rows; i++)
                 if (fabsf(U[i * (size_t)d + (size_t)j]) > fabsf(top))
                     top = U[i * (size_t)d + (size_t)j];
+            /* the sign of a singular vector is arbitrary: its largest entry is positive */
             if (top < 0)
                 for (size_t i = 0; i < rows; i++)
                     U[i * (size_t)d + (size_t)j] = -U[i * (size_t)d + (size_t)j];

@@ -50,14 +50,17 @@ static void conditional(const double *dd, size_t n, double perplexity, double *p
     for (int step = 0; step < 200; step++) {
         double sum = 0, moment = 0;
         for (size_t j = 0; j < n; j++) {
+            /* less the smallest distance: exp() would be 0 for all where points are far apart */
             p[j] = dd[j] < 0 ? 0 : exp(-beta * (dd[j] - least));
             sum += p[j];
             moment += p[j] * (dd[j] - least);
         }
         double entropy = log(sum) + beta * moment / sum;
         for (size_t j = 0; j < n; j++) p[j] /= sum;
+        /* scikit-learn's tolerance */
         if (fabs(entropy - want) < 1e-5) return;
         if (entropy > want) low = beta; else high = beta;
+        /* doubled until it is too large, then halved between the bounds */
         beta = isinf(high) ? 2 * beta : (low + high) / 2;
     }
 }
@@ -222,7 +225,8 @@ static double across(const lanes *v)
     return s;
 }
 
-/* Of ROWS points, from all. x and y are padded with points so far away that their w is 0. */
+/* Of ROWS points, from all. x and y are padded with points so far away that their w is 0: no loop
+ * for the rest. */
 static int exact_rows(void *ctx, size_t chunk, int thread)
 {
     (void)thread;
@@ -244,6 +248,7 @@ static int exact_rows(void *ctx, size_t chunk, int thread)
         }
         f->pull[2 * i] = across(&ax); f->pull[2 * i + 1] = across(&ay);
         f->push[2 * i] = across(&rx); f->push[2 * i + 1] = across(&ry);
+        /* less its own w, which is 1 */
         f->z[i] = across(&z) - 1;
     }
     return 0;
@@ -346,6 +351,7 @@ int tsne(const float *X, uint32_t n, int d, const struct tsne_options *o, double
     size_t nn = 2 * (size_t)n;
     double *G = mem_alloc(nn * sizeof *G), *step = mem_zero(nn, sizeof *step),
            *gain = mem_alloc(nn * sizeof *gain);
+    /* scikit-learn's "auto" learning rate */
     double rate = o->rate > 0 ? o->rate : fmax(n / o->exaggeration / 4, 50);
     float *flat = mem_alloc((2 * (size_t)a.pad + 1) * sizeof *flat);
     struct quadtree *tree = a.dense ? NULL : quadtree_new(n);
@@ -360,11 +366,13 @@ int tsne(const float *X, uint32_t n, int d, const struct tsne_options *o, double
     for (int i = 0; i < o->iterations; i++) {
         double momentum = i < o->early ? 0.5 : 0.8;
         gradient(&f, flat, tree, i < o->early ? o->exaggeration : 1, G);
-        if (i == o->early) {           /* scikit-learn begins its second phase at rest */
+        /* scikit-learn begins its second phase at rest */
+        if (i == o->early) {
             memset(step, 0, nn * sizeof *step);
             for (size_t k = 0; k < nn; k++) gain[k] = 1;
         }
         for (size_t k = 0; k < nn; k++) {
+            /* gains as in van der Maaten's code: larger while a coordinate keeps its direction */
             gain[k] = step[k] * G[k] < 0 ? gain[k] + 0.2 : fmax(gain[k] * 0.8, 0.01);
             step[k] = momentum * step[k] - rate * gain[k] * G[k];
             Y[k] += step[k];

@@ -89,7 +89,8 @@ static void vectors_select(struct vectors *v, const bool *keep)
         memmove(v->bytes + at, vectors_word(v, i), len);
         memmove(v->x + to * dim, v->x + i * dim, dim * sizeof *v->x);
         if (v->count) v->count[to] = v->count[i];
-        v->at[to++] = at;             /* to <= i: the entries still to be read lie behind */
+        /* to <= i: entries that are still to be read come later */
+        v->at[to++] = at;
         at += len;
     }
     v->n = to;
@@ -109,6 +110,7 @@ int vectors_specific(struct vectors *a, struct vectors *b, uint64_t least)
         keep[k] = mem_zero((size_t)v->n + 1, sizeof *keep[k]);
         for (uint32_t i = 0; i < v->n; i++) {
             int64_t j = vectors_find(other, vectors_word(v, i), vectors_word_len(v, i));
+            /* V^ of TCS/SCS: frequent in its own language, and not in the other */
             keep[k][i] = v->count[i] > least && !(j >= 0 && other->count[j] > least);
         }
     }

@@ -45,8 +45,9 @@ static void add(struct vectors *v, const struct vectors_options *o, const char *
 }
 
 /* A decimal number at *p, which ends at a space or at the end of the line. Numbers of up to 19
- * digits and small exponents are made from integers exactly as strtod would round them to double;
- * the rest goes to strtod. */
+ * digits and small exponents are made from integers exactly as strtod would round them to double
+ * (both the integer and the power of ten are exact below 2^53 and up to 10^22: one rounding); the
+ * rest goes to strtod. */
 static bool number(const char **p, const char *end, float *to)
 {
     static const double ten[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -73,7 +74,7 @@ static bool number(const char **p, const char *end, float *to)
         if (down) e = -e;
         s = q;
     }
-    /* else inf, nan, hex: strtod judges */
+    /* else inf, nan, hex: for strtod */
     bool plain = seen && (s == end || *s == ' ' || *s == '\t');
     e -= after;
     double v;
@@ -117,8 +118,8 @@ static bool is_number(const char *s, const char *end)
     return number(&s, end, &x) && s == end;
 }
 
-/* Where no first line says it: as many numbers as stand at the first row's end, behind a word; 1
- * where there are none, so that the last field is named. */
+/* Where no first line says it: as many numbers as stand at the end of the first row, after a word;
+ * 1 where there are none, so that the message names the last field. */
 static uint64_t dimension(const char *line, size_t n)
 {
     uint64_t dim = 0;
@@ -132,7 +133,7 @@ static uint64_t dimension(const char *line, size_t n)
     }
 }
 
-/* Does a word end in a number, behind a space? It is one too many. */
+/* Does a word end in a number, after a space? That is one number too many. */
 static bool ends_in_number(const char *word, size_t n)
 {
     const char *space = memrchr(word, ' ', n);
@@ -218,6 +219,7 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
         }
         add(v, o, line, end, row);
     }
+    /* a file that was cut short at a line end shows only here */
     if (r == 0 && told && rows != want)
         r = err_set("%s: the first line says %" PRIu64 " vectors, the file has %" PRIu64
                     "; is it complete?",
@@ -235,7 +237,7 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
 static const char *advice(void)
 { return msg_has_option("replace-invalid") ? "; pass --replace-invalid" : ""; }
 
-/* A word in UTF-8: itself, with `replace` as it is repaired in *fixed, or NULL. */
+/* A word in UTF-8: itself; with `replace` as it was repaired, in *fixed; else NULL. */
 static const char *valid(struct vectors *v, const struct vectors_options *o, const char *word,
                          size_t *n, char **fixed, size_t *cap)
 {
@@ -355,7 +357,7 @@ static int shape_ok(const char *path, uint64_t n, uint64_t dim)
                          path, n, dim, (unsigned)MOST_ROWS, MOST_DIM);
 }
 
-/* "'<f4'" and the like: bytes of a number, and whether they stand in the other order. */
+/* "'<f4'" and the like: bytes of a number, and whether they are in the other byte order. */
 static bool npy_type(const char *descr, enum st_dtype *type, size_t *size, bool *big)
 {
     char order, end;
@@ -377,7 +379,8 @@ static float *npy_numbers(const unsigned char *p, enum st_dtype type, size_t siz
     for (size_t i = 0; big && i < count * size; i++)
         turned[i] = p[i - i % size + size - 1 - i % size];
     struct st_tensor t = { .dtype = type, .data = big ? turned : p, .bytes = count * size };
-    (void)st_floats(&t, x, count);       /* as many as there are */
+    /* the shape was compared with the bytes before */
+    (void)st_floats(&t, x, count);
     free(turned);
     if (!fortran) return x;
     float *rows = mem_alloc(count * sizeof *rows);
@@ -486,8 +489,8 @@ static bool looks_binary(const struct map *m)
     return false;
 }
 
-/* Numbers alone, such as LASER's .emb: bytes that are no text and whose first floats are of a size
- * that vectors have. */
+/* Numbers alone, such as LASER's .emb: bytes that are not text and whose first floats have the size
+ * of vectors'. */
 static bool looks_raw(const struct map *m)
 {
     size_t n = m->n / 4 < 256 ? m->n / 4 : 256, usual = 0;
@@ -561,6 +564,7 @@ int vectors_put(struct out *o, const char *word, size_t len, const float *x, int
             if (out_write(o, buf, n) < 0) return -1;
             n = 0;
         }
+        /* nine digits: a float32 reads back as itself */
         n += (size_t)snprintf(buf + n, sizeof buf - n, " %.9g", (double)x[k]);
     }
     buf[n++] = '\n';

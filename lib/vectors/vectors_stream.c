@@ -37,6 +37,8 @@ struct vectors_stream *vectors_stream_open(const char *path, enum vectors_format
     if (s->f == VECTORS_TEXT) ok = (s->out = out_open(path));
     else if (vectors_check(path, s->f) < 0) ok = false;
     else
+        /* These forms need the number of rows, or all rows, before the words: what comes lies on
+         * disk until then. */
         for (int i = 0; ok && i < SPOOLS; i++) ok = (s->spool[i] = tmp_open(NULL));
     if (ok && (s->f == VECTORS_TEXT || spool(s, STARTS, &s->bytes, sizeof s->bytes) == 0)) return s;
     vectors_stream_close(s, false);

@@ -26,7 +26,7 @@ struct sparse *word_context_of(const struct cooc *c, const struct vectors *v)
         const struct cooc_plane *at = &c->plane[i];
         pairs += at->total.pairs < at->data_size ? at->total.pairs : at->data_size;
     }
-    /* of few of the words only some are kept */
+    /* with few of the words only some of the pairs are kept */
     if (v->n >= vocab->n / 2)
         mem_room(&e, &cap, (c->scheme.sides == COOC_SYMMETRIC ? 2 : 1) * pairs + 2, sizeof *e);
     struct cooc_pairs *p = mem_alloc(sizeof *p);
@@ -90,7 +90,7 @@ static struct vectors *words_of(const struct cooc *c, const struct word_context_
     return v;
 }
 
-/* Blocks beside one another. */
+/* Blocks side by side: a word's contexts in each file are columns of their own. */
 static struct sparse *join(struct sparse **block, int n)
 {
     struct sparse *m = mem_zero(1, sizeof *m);
