@@ -23,7 +23,7 @@ double cooc_compare_scale(const struct cooc *a, const struct cooc *b)
 }
 
 /* X of adjacent words: how often they stand together, either way round in a symmetric file; planes
- * added. */
+ * are added. */
 static int count(const struct cooc *c, uint32_t i, uint32_t j, double *x)
 {
     *x = 0;
@@ -49,7 +49,8 @@ static void sum(struct cooc_compare_sums *s, double w, double a, double b)
 static double pearson(const struct cooc_compare_sums *s)
 {
     double va = s->aa - s->a * s->a / s->n, vb = s->bb - s->b * s->b / s->n;
-    bool vary = va > 1e-12 * s->aa && vb > 1e-12 * s->bb;       /* less is rounding */
+    /* below that it is rounding */
+    bool vary = va > 1e-12 * s->aa && vb > 1e-12 * s->bb;
     return vary ? (s->ab - s->a * s->b / s->n) / sqrt(va * vb) : NAN;
 }
 
@@ -73,6 +74,7 @@ static void add(struct cooc_compare_pairs *p, double a, double b)
         sum(&p->each, 1, log(a), log(b));
         sum(&p->mass, a, log(a), log(b));
     }
+    /* Figure 1's ratio has log counts in its denominator: at 1 they are 0, and below negative. */
     if (!(a > 1 && b > 1)) {
         p->small++;
         return;
@@ -210,6 +212,7 @@ int cooc_compare_from_dictionary(const char *path, const struct cooc *a, const s
         p->lines++;
         if (memchr(x, ' ', xn) || memchr(y, ' ', yn)) p->multiword++;
         else if (i == VOCAB_UNK || j == VOCAB_UNK) p->unknown++;
+        /* a word's first translation counts */
         else if (!to[i]) to[i] = j;
     }
     struct cooc_pairs *block = mem_alloc(sizeof *block);
@@ -239,7 +242,7 @@ void cooc_compare_free(struct cooc_compare_pairs *p)
 
 struct moments { uint64_t n; double d, dd, r, rr, mass; };
 
-/* Mean and half of the 95% interval, from sum and sum of squares. */
+/* Mean and half-width of the 95% interval (normal), from sum and sum of squares. */
 static void interval(uint64_t n, double sum, double squares, double *mean, double *half)
 {
     *mean = sum / (double)n;

@@ -57,8 +57,8 @@ static double total(const struct vectors *v)
     return sum;
 }
 
-/* ASCII letters, and everything beyond ASCII: what is all digits and signs needs no length to be
- * the same. */
+/* ASCII letters, and everything beyond ASCII: numbers and signs need no minimum length to mean the
+ * same. */
 static bool has_letter(const char *s)
 {
     for (; *s; s++)
@@ -81,6 +81,7 @@ void dictionary_identical(const struct vectors *src, const struct vectors *tgt, 
         const char *w = vectors_word(src, i);
         int64_t j = vectors_find(tgt, w, vectors_word_len(src, i));
         if (j < 0 || (has_letter(w) && characters(w) < min_length)) continue;
+        /* words spelt alike whose frequencies differ much need not mean the same */
         if (ratio > 1 && a > 0 && b > 0) {
             double x = (double)src->count[i] / a, y = (double)tgt->count[j] / b;
             if (x * ratio < y || y * ratio < x) continue;

@@ -52,7 +52,8 @@ int gold_read(const char *path, const struct vectors *src, const struct vectors 
         word_pairs_add(&g->all, lines[i].src, lines[i].tgt);
         bool first = !i || lines[i].src != lines[i - 1].src;
         if (first) g->src[g->n++] = lines[i].src;
-        g->answerable += first && lines[i].tgt != UINT32_MAX; /* those without one stand last */
+        /* those without an answer come last */
+        g->answerable += first && lines[i].tgt != UINT32_MAX;
     }
     free(lines);
     if (r < 0) gold_free(g);
@@ -103,8 +104,8 @@ double gold_chance(const struct gold *g, uint32_t targets)
     return g->n && targets ? right / (double)g->n / targets : NAN;
 }
 
-/* The rank of the best gold translation of the word whose pairs begin at *at; moves *at behind
- * them. A score of -INFINITY: of another kind. */
+/* The rank of the best gold translation of the word whose pairs begin at *at; moves *at past them.
+ * A score of -INFINITY: of the other kind (word_initial.h). */
 static uint32_t best_rank(const struct gold *g, uint32_t src, const float *score, uint32_t m,
                           size_t *at)
 {
@@ -113,7 +114,8 @@ static uint32_t best_rank(const struct gold *g, uint32_t src, const float *score
         uint32_t t = g->all.tgt[*at];
         if (t != UINT32_MAX && score[t] > -INFINITY
             && (best == UINT32_MAX || score[t] > score[best]))
-            best = t; /* ascending t: the lower of equals */
+            /* ascending t: of equals the lower one */
+            best = t;
     }
     if (best == UINT32_MAX) return 0;
     for (uint32_t j = 0; j < m; j++)
@@ -144,8 +146,8 @@ int gold_ranks(const struct gold *g, const struct vectors *src, const struct vec
         gemm(false, true, (int)n, (int)m, src->dim, 1, rows, src->dim, tgt->x, src->dim, 0, S,
              (int)m, NULL, NULL);
         for (size_t k = 0; k < n; k++) {
-            /* r_T of the source word is the same for all of its candidates and leaves the ranks as
-             * they are. */
+            /* r_T of the source word is the same for all of its candidates and leaves their ranks
+             * as they are: not computed. */
             for (size_t j = 0; mean && j < m; j++) S[k * m + j] = 2 * S[k * m + j] - mean[j];
             for (size_t j = 0; kinds && j < m; j++)
                 if (kinds->tgt[j] != kinds->src[g->src[i + k]]) S[k * m + j] = -INFINITY;

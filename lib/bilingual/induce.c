@@ -54,6 +54,8 @@ static int learn(const struct vectors *src, const struct vectors *tgt,
         m.cutoff = o->cutoff;
         m.K = o->K;
         m.extra = extra;
+        /* Self-learning is stochastic and may end in a poor solution: the run with the best
+         * objective counts. */
         m.seed += (uint64_t)i;
         copy_pairs(&p, seeds);
         r = map_self_learn(src->x, src->n, tgt->x, tgt->n, src->dim, &m, &p, &got);
@@ -96,7 +98,9 @@ static uint32_t looked_at(const struct vectors *v, const struct induce_options *
     return o->cutoff && v->n > o->cutoff ? o->cutoff : v->n;
 }
 
-/* Self-learning alone holds all pairs of the words that it looks at; all else holds blocks. */
+/* Only self-learning holds all pairs of the words that it looks at, and is refused before it begins
+ * where they do not fit; all else holds blocks. (A float for each pair was 98 GB at 250,000 by
+ * 100,000 words.) */
 static int enough_memory(const struct vectors *src, const struct vectors *tgt,
                          const struct induce_options *o)
 {
@@ -133,7 +137,7 @@ static int re_estimate(struct vectors *src, struct vectors *tgt, const float *sr
              to->agreement);
     }
     scores_top(to->scores, o->k, &to->src, &to->tgt);
-    /* without a round the scores are still those of the vectors, which stay */
+    /* without a round the scores are still those of the vectors, which stay as they are */
     if (o->map == INDUCE_NONE || !o->refinements) return 0;
     mutual(to, o->cutoff, p);
     to->pairs = p->n;
@@ -193,7 +197,7 @@ int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *se
     to->seeds = seeds->n;
     int r = map(src, tgt, seeds, o, extra, &p, to);
     to->pairs = p.n;
-    /* A map need not keep lengths; the searches below want rows of length 1. */
+    /* A map need not keep lengths; the searches below need rows of length 1. */
     if (r == 0 && (vectors_normalize(src, "unit") < 0 || vectors_normalize(tgt, "unit") < 0))
         r = -1;
     if (r == 0 && to->scores) {

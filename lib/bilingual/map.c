@@ -30,7 +30,8 @@ void word_pairs_free(struct word_pairs *p)
     memset(p, 0, sizeof *p);
 }
 
-/* sum over the pairs of a's row (outer) b's row, [d, d], in double. */
+/* sum over the pairs of a's row (outer) b's row, [d, d], in double: its singular vectors are the
+ * map. */
 static void cross(const float *A, const uint32_t *a, const float *B, const uint32_t *b, size_t n,
                   int d, double *C)
 {
@@ -72,7 +73,8 @@ static int few(const struct word_pairs *p)
                           "lower --min-length");
 }
 
-/* W = U V^T of X^T Z. */
+/* W = U V^T of X^T Z = U S V^T: the orthogonal map with the least sum of squares (Schonemann
+ * 1966). */
 static int orthogonal(const float *X, const float *Z, int d, const struct word_pairs *p, double *W)
 {
     if (few(p) < 0) return -1;
@@ -99,7 +101,7 @@ int map_procrustes(float *X, uint32_t n, const float *Z, int d, const struct wor
 }
 
 /* G^(-1/2) and G^(1/2) of the Gram matrix G = A^T A over the given rows. Directions without
- * variance are left as they are. */
+ * variance are left as they are, where a division would amplify rounding. */
 static int whitening(const float *A, const uint32_t *rows, size_t n, int d, double *white,
                      double *dewhite)
 {
@@ -177,9 +179,9 @@ int map_advanced(float *X, uint32_t n, float *Z, uint32_t m, int d, const struct
 
 /* --- self-learning ---------------------------------------------------------------------------- */
 
-/* VecMap draws a bit for every similarity and takes the best that is kept. The best kept one of a
- * row is its r-th best with r geometric, P(r) = keep (1 - keep)^(r - 1): one draw a row. r stops at
- * RANKS, which has probability 3e-5 at 0.1. */
+/* VecMap (Artetxe et al. 2018) draws a bit for every similarity and takes the best that is kept.
+ * The best kept one of a row is its r-th best with r geometric, P(r) = keep (1 - keep)^(r - 1): one
+ * draw per row. r stops at RANKS, which has probability 3e-5 at 0.1. */
 enum { RANKS = 100 };
 
 struct pick {
@@ -282,6 +284,7 @@ int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d
         for (uint32_t i = 0; i < n; i++) word_pairs_add(p, i, pick_of[i]);
         for (uint32_t j = 0; j < m; j++) word_pairs_add(p, pick_of[n + j], j);
         if (o->progress) o->progress(o->ctx, round, keep, now);
+        /* an objective with noise in it does not compare with one without */
         if (keep >= 1 && now > *objective) *objective = now;
         if (now >= best + o->threshold) {
             best = now;
@@ -293,6 +296,7 @@ int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d
         }
         if (round - last > o->patience) {
             if (keep >= 1) break;
+            /* less noise each time that the objective stops rising, as VecMap does */
             keep = fmin(1, keep * o->grow);
             last = round;
         }

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include "common/mem.h"
 
-/* The `near` best of each row as a sparse matrix [top->n, m] whose rows sum to 1. */
+/* The `near` best of each row as a sparse matrix [top->n, m] whose rows sum to 1: a soft
+ * translation of contexts, by which both sides' counts have the same columns. */
 static struct sparse *soft(const struct csls_side *top, uint32_t m, double heat)
 {
     size_t k = (size_t)top->k, count = 0;

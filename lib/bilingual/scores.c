@@ -14,8 +14,8 @@
 
 enum { LONGEST = 4 };
 
-/* The number of an n-gram by its 64-bit hash (a clash of two n-grams among a few hundred thousand
- * has a probability of about 1e-8, and would only blur a score). */
+/* The number of an n-gram by its 64-bit hash (two of a few hundred thousand n-grams clash with a
+ * probability of about 1e-8, which would only blur a score). */
 static uint32_t gram_id(struct hashmap *grams, uint64_t hash)
 {
     return hashmap_add(grams, hash, (uint32_t)grams->n + 1) - 1;
@@ -63,6 +63,8 @@ struct spelling *spelling_new(const struct vectors *src, const struct vectors *t
     }
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; i < m[k]->at[side[k]->n]; i++)
+            /* tf-idf, then unit rows: the products are cosines, and frequent n-grams weigh
+             * little */
             m[k]->v[i] = (float)(log(1 + m[k]->v[i]) * log(words / in[m[k]->col[i]]));
         sparse_unit_rows(m[k]);
     }
@@ -123,7 +125,7 @@ static int apart_row(void *ctx, size_t i, int thread)
     float *to = a->S + i * a->m;
     for (size_t j = 0; !isnan(src) && j < a->m; j++) {
         double apart = fabs(src - a->f->tgt[j]);
-        /* NaN, a word without a count, is in no order */
+        /* NaN, of a word without a count, is neither: no term */
         if (apart < 3) to[j] -= a->f->weight * (float)apart;
         else if (apart >= 3) to[j] -= a->f->weight * 3;
     }
@@ -139,7 +141,8 @@ void frequency_add(const struct frequency *f, uint32_t first, uint32_t n, uint32
 /* --- scores ----------------------------------------------------------------------------------- */
 
 /* Floats of a matrix that is kept whole, and of a block of a larger one: a product reads the target
- * side once for each block, and all passes read a block from memory. */
+ * side once for each block, and all passes read a block from memory. Memory grows with words and
+ * not with pairs. */
 enum { WHOLE = 64 << 20, BLOCK = 16 << 20, LEAST_ROWS = 64 };
 
 struct scores {
@@ -214,7 +217,7 @@ static void beside(struct scores *s, uint32_t first, uint32_t n, uint32_t m, flo
 
 void scores_beside(struct scores *s, uint32_t n, uint32_t m, float *E) { beside(s, 0, n, m, E); }
 
-/* The likeness of a block's rows into S. */
+/* The similarities of a block's rows, into S. */
 static void likeness(struct scores *s, uint32_t first)
 {
     uint32_t m = s->tgt->n, n = s->src->n - first < s->rows ? s->src->n - first : s->rows;

@@ -141,8 +141,9 @@ static double dot(const float *a, const double *b, size_t d)
     return s;
 }
 
-/* The sum over all i != j of cos(x_i, z_j) is that of the sums of both sides, less the pairs' own;
- * a pair that is left out takes its row and its column along. */
+/* The sum over all i != j of cos(x_i, z_j) is that of the sums of both sides, less the pairs' own:
+ * n products and not n^2. A pair that is left out (jackknife, for the interval) takes its row and
+ * its column along. */
 static void cosines(const float *X, const float *Z, size_t n, size_t d, struct similarity *r)
 {
     double *x = mem_zero(d, sizeof *x), *z = mem_zero(d, sizeof *z),
@@ -163,6 +164,8 @@ static void cosines(const float *X, const float *Z, size_t n, size_t d, struct s
     r->cosine = sum / m;
     r->cosine_ci = 1.96 * sqrt(fmax(0, squares - sum * sum / m) / (m - 1) / m);
     r->random = all / m / (m - 1);
+    /* A cosine alone measures the space's common direction, too: only what is above random pairs
+     * says that translations meet. */
     r->above = r->cosine - r->random;
     double mean = 0, deviation = 0;
     for (size_t i = 0; i < n; i++) {
