@@ -77,7 +77,9 @@ void casemark_mark(const char *s, size_t n, struct tbuf *out)
         size_t end = word_end(s, n, i), len = end - i, start = out->n;
         const char *word = s + i;
         i = end;
+        /* most words: nothing to look up */
         if (only_ascii_lower(word, len)) { tbuf_add(out, word, len); continue; }
+        /* a marker in the text itself: escaped, so that the way back is unambiguous */
         if (is_marker(word, len)) {
             tbuf_add(out, LITERAL " ", 4);
             tbuf_add(out, word, len);
@@ -85,6 +87,8 @@ void casemark_mark(const char *s, size_t n, struct tbuf *out)
         }
         tbuf_add(out, FIRST " ", 4);
         map_word(word, len, prop_lower, false, out);
+        /* Only what upper-casing gives back is marked ("iPhone" and "ß" are not): casemark_unmark
+         * restores every line. */
         bool lower = out->n - start - 4 == len && !memcmp(out->p + start + 4, word, len);
         if (!lower && comes_back(out, start + 4, word, len, true)) continue;
         if (!lower && comes_back(out, start + 4, word, len, false)) {
@@ -107,7 +111,8 @@ void casemark_unmark(const char *s, size_t n, struct tbuf *out)
         i = end;
         if (is_marker(word, len) && !(pending && !memcmp(pending, LITERAL, 3))) {
             pending = word;
-            if (i < n) i++;                                   /* with the space behind it */
+            /* with the space after it */
+            if (i < n) i++;
             else if (out->n > start && out->p[out->n - 1] == ' ') out->n--;
             continue;
         }

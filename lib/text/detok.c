@@ -222,7 +222,7 @@ int detok_line(const struct detok *d, struct detok_work *w, const char *line, si
         s = space + 1;
     }
 
-    /* Spaces are written once: a space asked for where one stands, or at the beginning, is none. */
+    /* Spaces are written once: a second one, or one at the beginning, is left out. */
     size_t from = out->n;
     tbuf_room(out, w->text.n * 2 + 2);
     const struct word *v = w->word;
@@ -238,7 +238,7 @@ int detok_line(const struct detok *d, struct detok_work *w, const char *line, si
             right = true;
         } else if (all(x, closing)) {
             left = !(d->lang == FR && x.n == 1 && strchr("?!:;\\%", *x.s));
-            /* French: always, even behind an opening bracket */
+            /* French: always, even after an opening bracket */
             if (!left) space = true;
         } else if (d->lang == EN && i > 0 && x.n > 1 && x.s[0] == '\''
                    && alpha(first((struct word){ x.s + 1, x.n - 1 })) && v[i - 1].n

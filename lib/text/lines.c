@@ -56,8 +56,8 @@ static uint64_t units(const struct run *r, const char *s, size_t n, size_t *whol
     return count;
 }
 
-/* Joins a block to what is left of the one before, and leaves the beginning of its last
- * paragraph for the next one. false: no paragraph is whole yet. */
+/* Joins a block to what is left of the previous one, and leaves the beginning of its last paragraph
+ * for the next one. false: no paragraph is whole yet. */
 static bool paragraphs(struct run *r, struct item *it, bool last)
 {
     size_t whole;
@@ -111,7 +111,7 @@ static void *read_block(void *ctx, bool *failed)
             text_block(r->text, r->line_buffered ? 1 : BLOCK, &it->in.p, &it->in.cap, &it->in.n);
         if (got > 0) {
             it->at.line = text_lineno(r->text);
-            /* the next file's first line is another one */
+            /* the next file's first line is another line */
             if (r->at < r->n && !r->l->whole && !text_had_newline(r->text))
                 tbuf_byte(&it->in, '\n');
             if (r->progress) {
@@ -195,13 +195,14 @@ int lines_run(const struct lines *l, char *const *paths, int n, const char *out_
     struct run r = { .l = l, .paths = paths, .n = n };
     bool terminal = isatty(STDIN_FILENO) && !strcmp(paths[0], "-");
     r.line_buffered = l->line_buffered || terminal;
-    /* A thread more would only hold lines back. */
+    /* More threads would only hold lines back. */
     int threads = r.line_buffered ? 1 : par_threads();
     r.out = out_open(out_path);
     if (!r.out) return -1;
     r.work = mem_zero((size_t)threads, sizeof *r.work);
     int status = 0;
     for (int i = 0; i < threads; i++) if (!(r.work[i] = l->work_new(l->ctx))) status = -1;
+    /* a progress bar between lines of output on a terminal would spoil both */
     if (!r.line_buffered && out_path && strcmp(out_path, "-"))
         r.progress = progress_start(msg_name(), 0, "B");
     struct pipeline p = { read_block, work_block, write_block, drop_block, &r, threads, 0 };

@@ -22,10 +22,12 @@ static bool property(uint32_t c, UProperty which)
 {
     UVersionInfo age;
     u_charAge((UChar32)c, age);
+    /* Python's tables are of Unicode 14, whatever ICU is installed. */
     return age[0] && age[0] <= 14 && u_hasBinaryProperty((UChar32)c, which);
 }
 
-/* A letter before it, none after it, characters that case does not concern left out. */
+/* A cased letter before it and none after it, where characters that are ignored for case do not
+ * count (Unicode's Final_Sigma). */
 static bool final_sigma(const struct cps *a, size_t i)
 {
     size_t j = i;
@@ -71,6 +73,7 @@ static int one_line(const char *s, size_t n, struct tbuf *out)
     bool ascii = true;
     for (size_t i = 0; i < n && ascii; i++) ascii = !(s[i] & 0x80);
     struct cps a = { 0 }, b = { 0 };
+    /* no accents to take off, so no normaliser */
     if (ascii) {
         while (n && python_space((unsigned char)s[n - 1])) n--;
         char *o = tbuf_room(out, n);
@@ -91,6 +94,7 @@ static int one_line(const char *s, size_t n, struct tbuf *out)
     UErrorCode e = U_ZERO_ERROR;
     UChar *u = NULL, *d = NULL;
     if (!nfd) { err_set("ICU has no normalisation data"); goto done; }
+    /* one character becomes at most 18 by NFD, and ICU counts in int */
     if (b.n > INT32_MAX / 40) {
         err_set("a line of %zu characters is too long to remove accents from; split it", b.n);
         goto done;

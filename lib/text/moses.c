@@ -186,6 +186,7 @@ static const unsigned char *quote_cluster(struct pass *p, const unsigned char *s
         s = after;
     }
     moses_rules_quotes(m, w);
+    /* without the characters that were only given for the rules to see */
     for (size_t i = first; i < w->a.n - last; i++) {
         uint32_t c = p->before = w->a.p[i];
         if (c == ' ') { finish(p); continue; }
@@ -357,6 +358,8 @@ int moses_line(const struct moses *m, struct moses_work *w, const char *line, si
         tbuf_add(out, line, n);
         return 1;
     }
+    /* What the pass does not do, rule by rule: protected patterns, the script's own placeholder in
+     * a text, and a letter that Catalan's rule takes for two bytes. */
     if (m->protected || (n >= 8 && memmem(line, n, "DOTMULTI", 8))
         || (m->catalan && memmem(line, n, "\u00C2\u00B7", 4)))
         return moses_rules(m, w, line, n, out);
@@ -368,8 +371,10 @@ int moses_line(const struct moses *m, struct moses_work *w, const char *line, si
         e = l;
     }
     w->raw.n = 0;
+    /* room for the worst line: no test per character */
     char *start = tbuf_room(&w->raw, n * 6 + 16);
     struct pass p = { .m = m, .w = w, .o = start, .word = start, .before = NOTHING };
+    /* the pass is for nearly all lines; the rules give the same bytes, slower */
     if (!pass(&p, s, e)) return moses_rules(m, w, line, n, out);
     size_t len = (size_t)(p.o - start);
     if (len && start[len - 1] == ' ') len--;

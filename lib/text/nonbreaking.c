@@ -16,7 +16,8 @@ static void add(struct nonbreaking *nb, const char *word, size_t n, int kind)
 {
     uint32_t i = symbols_add(&nb->word, word, n);
     mem_room(&nb->kind, &nb->cap, i + 1, sizeof *nb->kind);
-    nb->kind[i] = (unsigned char)kind;            /* the later line holds, as in the script */
+    /* the later line counts, as in the script */
+    nb->kind[i] = (unsigned char)kind;
 }
 
 static int is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

@@ -28,6 +28,7 @@ static void has_got(struct text_line *t, const char *to, size_t n)
 /* s/from/to/g */
 static void literal(struct text_line *t, const char *from, const char *to)
 {
+    /* A byte that is not in the line cannot be matched: most rules end here, without a search. */
     for (const char *f = from; *f; f++) if (!t->has[(unsigned char)*f]) return;
     size_t nf = strlen(from), nt = strlen(to);
     const char *s = t->a->p, *e = s + t->a->n, *p = memmem(s, t->a->n, from, nf);
@@ -109,7 +110,8 @@ static void quote_before(struct text_line *t)
         memmove(s + i + 1, s + i, j - i);
         s[i] = '"';
         for (i = j + 1; i < n && is_space(s[i]); ) i++;
-        if (i < n && s[i] != '<') i++;           /* else \s* gave back its last */
+        /* otherwise \s* backtracked by one */
+        if (i < n && s[i] != '<') i++;
     }
 }
 
@@ -128,6 +130,7 @@ static void unicode_punctuation(struct text_line *t)
         { "━", "-" },   { "〈", "<" },   { "〉", ">" }, { "【", "[" },  { "】", "]" },
         { "％", "%" }
     };
+    /* the first bytes of all of them in UTF-8 */
     if (!t->has[0xE2] && !t->has[0xE3] && !t->has[0xEF]) return;
     for (size_t i = 0; i < sizeof rule / sizeof *rule; i++) {
         size_t nf = strlen(rule[i].from);

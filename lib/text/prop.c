@@ -6,7 +6,8 @@
 
 _Atomic(const uint16_t *) prop_page[0x1100];
 
-/* Newer than Unicode 14, or never assigned. */
+/* Newer than Unicode 14, or never assigned: Perl 5.36, whose output ours must be, knows Unicode
+ * 14. */
 static int unassigned(uint32_t c)
 {
     UVersionInfo age;
@@ -50,13 +51,16 @@ static unsigned prop_compute(uint32_t c)
     return p;
 }
 
+/* Pages of 256 characters, computed when the first of them is met: ICU is asked once per
+ * character. */
 const uint16_t *prop_fill(uint32_t page)
 {
     uint16_t *made = mem_alloc(256 * sizeof *made);
     for (uint32_t i = 0; i < 256; i++) made[i] = (uint16_t)prop_compute(page << 8 | i);
     const uint16_t *there = NULL;
     if (atomic_compare_exchange_strong(&prop_page[page], &there, made)) return made;
-    free(made);                                   /* another thread was first */
+    /* another thread was first: its page has the same numbers */
+    free(made);
     return there;
 }
 

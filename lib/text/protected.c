@@ -159,7 +159,7 @@ static void rewrite(const char *s, size_t n, struct tbuf *to)
             put(to, "(?:(?<=[" W "])(?=[" W "])|(?<![" W "])(?![" W "]))");
             s += 2;
         } else if (*s == '\\' && e - s > 1 && strchr("QELUFlu", s[1])) {
-            /* in a variable these are no commands to Perl, but the letters */
+            /* in a variable Perl takes these for the letters */
             tbuf_byte(to, s[1]);
             s += 2;
         } else if (*s == '\\' && e - s > 1) {
@@ -204,7 +204,7 @@ struct protected *protected_read(const char *path)
             got = err_set("%s:%llu: not a Perl regular expression: %s", path, line, (char *)why);
             break;
         }
-        /* where there is none, matching works without */
+        /* where there is no JIT compiler, matching interprets */
         pcre2_jit_compile(c, PCRE2_JIT_COMPLETE);
         mem_room(&p->code, &p->cap, p->n + 1, sizeof *p->code);
         p->code[p->n++] = c;
@@ -242,7 +242,7 @@ int protected_find(const struct protected *p, struct moses_work *w, const char *
             const PCRE2_SIZE *at = pcre2_get_ovector_pointer(md);
             int tail = pcre2_substring_number_from_name(p->code[i], (PCRE2_SPTR)"TAIL");
             if (tail < 0) break;
-            /* matched nothing, in front: the script would go on for ever */
+            /* an empty match at the beginning: the script would not end */
             if (at[2 * tail] == 0) {
                 pcre2_match_data_free(md);
                 return err_set(

@@ -60,6 +60,7 @@ int segment_line(struct segment *s, const char *line, size_t n, struct tbuf *out
         for (int32_t i = from; i < to; ) {
             uint32_t c;
             U16_NEXT_UNSAFE(s->u, i, c);
+            /* spaces of the text separate words anyway */
             if ((prop_of(c) & PROP_SPACE) || c < 0x20) continue;
             if (!any && out->n > start) tbuf_byte(out, ' ');
             any = true;

@@ -102,7 +102,7 @@ void sgm_feed(struct sgm *g, const char *s, size_t n, bool last, struct tbuf *ou
         /* chop: the last character, newline or not */
         size_t len = nl ? (size_t)(nl - s) - i : n - i - 1;
         tbuf_add(&g->line, s + i, len);
-        /* white space behind the tag: loop 1 goes on */
+        /* white space after the tag: loop 1 goes on */
         if (g->loop != 1 || !blank(s + i, len)) decide(g, out);
         i += len + 1;
     }

@@ -28,7 +28,7 @@ static bool is_one_of(const char *lang, const char *const *list)
     return false;
 }
 
-/* Is this the default segmentation of a language? ne, si, alone or with a region behind. */
+/* Is this the default segmentation of a language? ne, si, alone or with a region. */
 static bool indic_wanted(const char *lang)
 {
     static const char *const list[] = { "ne", "si", 0 };
@@ -91,7 +91,8 @@ static void join_numbers(struct tbuf *out, size_t from)
 static void indic_line(const char *s, size_t n, struct tbuf *out)
 {
     size_t from = out->n;
-    bool space = false; /* one is due before the next character */
+    /* a space is due before the next character */
+    bool space = false;
     for (size_t i = 0; i < n;) {
         int len = 1;
         uint32_t c = prop_decode((const unsigned char *)s + i, &len);
@@ -164,6 +165,7 @@ struct tokenizer *tokenizer_new(const struct tokenize_options *o, bool *fallback
             return NULL;
         }
     }
+    /* English's list where a language has none, as tokenizer.perl does; the caller says so. */
     t->nonbreaking = nonbreaking_read(o->nonbreaking ? o->nonbreaking : found);
     free(found);
     if (t->nonbreaking) {
@@ -264,6 +266,7 @@ int tokenizer_line(const struct tokenizer *t, struct tokenizer_work *w, const ch
     if (!t->prepare) return one_line(t, w, s, n, newline, out);
     w->prepared.n = 0;
     prepare_line(&t->o.prepare, &w->prepare, s, n, newline, &w->prepared);
+    /* a rule may have made several lines of one (carriage returns) */
     const char *p = w->prepared.p, *e = p + w->prepared.n;
     while (p < e) {
         const char *nl = memchr(p, '\n', (size_t)(e - p));
