@@ -14,7 +14,7 @@
 
 /* --- words and lists of n-grams --------------------------------------------------------------- */
 
-/* Within masking: the words of a sentence, and which tokens were chosen with which unit so far. */
+/* The words of a sentence, and which tokens were chosen with which unit so far. */
 
 /* PMI-Masking (Levine et al. 2021): which n-grams of a list stand in a sentence, which units are
  * masked. */
@@ -25,7 +25,8 @@ struct units {
     int n, chosen, budget, drawn;
 };
 
-/* May a token be predicted? Specials may not, but <unk>, which stands for a word, where o says. */
+/* May a token be predicted? Specials may not; <unk>, which stands for a word, may where o says
+ * so. */
 static inline bool choosable(const struct masking *o, uint32_t token)
 {
     return token >= VOCAB_SPECIALS || (token == VOCAB_UNK && o->predict_unk);
@@ -55,7 +56,7 @@ static int longest_at(const struct units *x, const struct masker *k, const struc
     return words;
 }
 
-/* All that stand in the sentence but those within another one; m [words]. */
+/* All that stand in the sentence, except those within another one; m [words]. */
 static int find(const struct units *x, const struct masker *k, const struct masking_text *t,
                 struct match *m)
 {
@@ -85,7 +86,8 @@ static void units_by_lists(struct units *x, const struct masker *k, const struct
     int n = find(x, k, t, m), units = 0;
     for (int i = 0; i < n; i++) m[i].draw = rng_u32(key, number, (uint32_t)(x->n + 1 + m[i].first));
     qsort(m, (size_t)n, sizeof *m, by_draw);
-    for (int i = 0; i < n; i++) {           /* of those that overlap the one that is drawn first */
+    /* of those that overlap, the one that was drawn first */
+    for (int i = 0; i < n; i++) {
         bool whole = true;
         for (int w = m[i].first; w < m[i].last; w++) whole &= !last[w];
         for (int w = m[i].first; w < m[i].last && whole; w++) last[w] = m[i].last;
@@ -142,6 +144,7 @@ static void insert(struct ngram_lists *l, int lang, const uint32_t *id, int n)
         node = next ? next : hashmap_add(&l->edge, edge(node, id[i]), new_node(l));
     }
     l->end[node] = 1;
+    /* for the memory plan: a unit may go over the budget by so many tokens */
     if (n > l->longest) l->longest = n;
 }
 
@@ -265,7 +268,8 @@ int masking_check(const struct masking *o)
     return 0;
 }
 
-/* What is read in place of a token, by words 1 and 2 of its block. */
+/* What is read in place of a token, by words 1 and 2 of its block (word 0 has chosen it): draws of
+ * a token depend on nothing else. */
 static uint32_t replacement(const struct masking *o, uint32_t token, const uint32_t u[4],
                             uint32_t vocab, bool as_span)
 {
@@ -289,6 +293,7 @@ static int choose_tokens(const struct masking *o, const uint32_t *original, int 
         uint32_t u[4];
         if (!choosable(o, original[i])) continue;
         rng_block(key, number, (uint32_t)i, u);
+        /* independently for each token, as in XLM; other schemes have a budget per sentence */
         if ((double)u[0] >= o->select * 4294967296.0) continue;
         out[chosen] = (struct masked_token){ i, chosen,
                                              replacement(o, original[i], u, vocab, false) };
@@ -340,7 +345,8 @@ static void choose_ngrams(struct units *x, const struct masking *o, const uint32
     free(order);
 }
 
-/* Words of a span: geometric, p = 0.2, from 1 to most. */
+/* Words of a span: geometric, p = 0.2, from 1 to most (SpanBERT, section 3.1; clipped there at
+ * 10). */
 static int span_length(double u, int most)
 {
     double all = 1 - pow(0.8, most), p = 0.2 / all;
@@ -367,7 +373,8 @@ static void choose_spans(struct units *x, const struct masking *o, const uint32_
         while (a + 1 < x->words && x->start[a + 1] <= anchor) a++;
         int from = x->start[a], to = from;
         while (from < anchor && x->of[from] >= 0)
-            from++; /* what an earlier span has cut off stays its own */
+            /* what an earlier span has cut off stays with it */
+            from++;
         to = from;
         for (; words > 0 && a < x->words && to - from < x->budget - x->chosen; words--, a++)
             while (to < x->start[a + 1] && x->of[to] < 0 && choosable(o, original[to])
@@ -409,7 +416,8 @@ int masking_choose(const struct masker *k, const struct masking_text *t, struct 
         uint32_t u[4], v[4];
         if (x.of[i] < 0) continue;
         rng_block(key, number, (uint32_t)i, u);
-        if (once) { /* one draw decides for all of a unit */
+        /* one draw decides for all of a unit (SpanBERT, PMI-Masking) */
+        if (once) {
             rng_block(draws, number, UINT32_MAX - (uint32_t)x.of[i], v);
             u[3] = v[0];
         }

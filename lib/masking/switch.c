@@ -39,8 +39,8 @@ int switch_check(const struct switch_options *o)
 
 /* --- dictionaries --- */
 
-/* One translation. upto: of the pair's translations of this token, the share of draws of 32 bits
- * that fall to this one or an earlier one. */
+/* One translation. upto: the share, of draws of 32 bits, of this and all earlier translations of
+ * the token into this language. Integers: the same draw on every machine. */
 struct entry { uint32_t token, to; int lang; double score; uint64_t read; uint32_t upto; };
 struct language { struct entry *e; size_t n, cap; };
 struct switches {
@@ -125,12 +125,13 @@ static int read_file(struct switches *s, const char *path, const int lang[2], bo
     if (rc == 0 && !used)
         rc = err_set("%s: no line has two different tokens of the model's vocabulary", path);
     text_close(t);
+    /* 63 bits: a checkpoint's integers have no sign */
     *hash = (int64_t)(h >> 1);
     return rc;
 }
 
-/* Sorted, each pair once, with the bounds of the draws. Returns how many pairs were there before.
- */
+/* Sorted, each pair once, with the bounds of the draws. Returns how many pairs had been there
+ * before. */
 static uint64_t settle(struct language *l, double temperature)
 {
     uint64_t repeated = 0;
@@ -147,6 +148,7 @@ static uint64_t settle(struct language *l, double temperature)
         double most = -INFINITY, sum = 0, upto = 0;
         for (k = i; k < n && l->e[k].token == l->e[i].token && l->e[k].lang == l->e[i].lang; k++)
             most = fmax(most, l->e[k].score);
+        /* less the largest score: exp() cannot overflow */
         for (size_t j = i; j < k; j++) sum += exp((l->e[j].score - most) / temperature);
         for (size_t j = i; j < k; j++) {
             upto += exp((l->e[j].score - most) / temperature);
