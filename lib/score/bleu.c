@@ -81,6 +81,7 @@ struct bleu_score bleu_score(const struct bleu_stats *s, const struct bleu_optio
     if (s->hyp_len < s->ref_len)
         r.bp = s->hyp_len ? exp(1 - (double)s->ref_len / (double)s->hyp_len) : 0;
     bool any = false;
+    /* sacreBLEU's score is 0 where nothing matches, whatever the smoothing */
     for (int k = 0; k < BLEU_ORDER; k++) any |= s->correct[k] != 0;
     if (!any) return r;
 
@@ -92,16 +93,21 @@ struct bleu_score bleu_score(const struct bleu_stats *s, const struct bleu_optio
             correct += o->smooth_value;
             total += o->smooth_value;
         }
+        /* hypotheses too short for an n-gram of this order: what is known of lower ones counts */
         if (total == 0) break;
+        /* sentences of fewer than 4 words: the mean over the orders that they have */
         if (o->effective_order) orders = k + 1;
         if (correct != 0) r.precision[k] = 100. * correct / total;
         else if (o->smooth == BLEU_SMOOTH_EXP) {
+            /* NIST's smoothing: 1/2, 1/4, ... of a match for the first, second, ... order without
+             * one */
             halved *= 2;
             r.precision[k] = 100. / (halved * total);
         } else if (o->smooth == BLEU_SMOOTH_FLOOR) r.precision[k] = 100. * o->smooth_value / total;
     }
     double sum = 0;
     for (int k = 0; k < orders; k++)
+        /* my_log of sacreBLEU and multi-bleu.perl: exp() of it is 0 */
         sum += r.precision[k] == 0 ? -9999999999. : log(r.precision[k]);
     r.score = r.bp * exp(sum / orders);
     return r;

@@ -105,6 +105,8 @@ void chrf_segment(const struct chrf_options *o, struct chrf_work *w, struct span
             ngram_match(w->grams, w->hyp_words.v, w->hyp_words.n, match);
             counts(mine + 3 * o->char_order, o->word_order, w->hyp_words.n, w->ref_words.n, match);
         }
+        /* of several references the one with the best score counts, and its statistics are those
+         * that are added up */
         double score = chrf_score(o, mine);
         if (score > best) {
             best = score;

@@ -26,6 +26,7 @@ static int slurp(const char *path, int flags, char **bytes, size_t *n)
     uint64_t done, total;
     int status;
     *bytes = NULL; *n = 0;
+    /* room for the file's size at once, where it is known: the text is not moved while it grows */
     text_where(t, &done, &total);
     if (total < SIZE_MAX / 4) mem_room(bytes, &cap, (size_t)total + 1, 1);
     while ((status = text_block(t, 1 << 18, &block, &block_cap, &got)) > 0) {
@@ -39,7 +40,8 @@ static int slurp(const char *path, int flags, char **bytes, size_t *n)
     return status;
 }
 
-enum { LINE_MAX_BYTES = 1 << 28 };       /* ICU counts in 32 bits */
+/* ICU counts in int */
+enum { LINE_MAX_BYTES = 1 << 28 };
 
 static void add_line(struct segments *l, size_t *cap, const char *p, size_t n, bool strip)
 {
@@ -121,7 +123,7 @@ int corpus_read_refs(struct score_corpus *c, char *const *paths, int n, int fiel
     return status;
 }
 
-/* A reference of one more set behind what is there; each ends with a newline. */
+/* The reference of one more set after what is there; each ends with a newline. */
 static int add_reference(char **bytes, size_t *n, size_t *cap, const char *path)
 {
     char *more;

@@ -52,7 +52,9 @@ struct job {
     struct worker *worker;
 };
 
-enum { CHUNK = 256 };                   /* segments a piece of work */
+/* segments per piece of work: sums by pieces, in their order, are the same with any number of
+ * threads */
+enum { CHUNK = 256 };
 
 static int bleu_words(const struct metric *m, struct span line, struct segmenter_work *segment,
                       struct token_spans *words, struct bytes room[2])
@@ -159,6 +161,8 @@ int metric_segments(const struct metric *m, const struct segments *hyp, const st
 int metric_total(const struct metric *m, const struct segments *hyp, const struct segments *refs,
                  int n_refs, double *sum)
 {
+    /* Statistics of BLEU and chrF are counts, whose sums are exact in any order; TER's reference
+     * lengths are means over references, added segment by segment as sacreBLEU does. */
     bool sums = m->kind != METRIC_TER;
     size_t rows = sums ? (hyp->n + CHUNK - 1) / CHUNK : hyp->n;
     double *stats = mem_zero(rows, (size_t)metric_stats(m) * sizeof *stats);

@@ -154,8 +154,9 @@ int multibleu_print(char *const *args, int n_args, const char *path, bool lower,
     if (rc == 0) rc = multibleu_segments(&hyp, ref, n, &sum);
     if (rc == 0) {
         multibleu_line(&sum, line);
+        /* the number after "BLEU = " */
         result_rows_add(rows, "multi-bleu", -1, "%.*s", (int)strspn(line + 7, "0123456789."),
-                        line + 7);                          /* behind "BLEU = " */
+                        line + 7);
         if (!result_rows_instead(rows)) fprintf(to, "%s\n", line);
         if (hyp.n == 0)
             rc = err_set("%s: no lines to score; is it empty?", path ? path : "standard input");

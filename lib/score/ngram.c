@@ -8,7 +8,8 @@
 
 enum { NONE = UINT32_MAX };
 
-/* A slot belongs to the segment whose number it carries, so starting a segment clears nothing. */
+/* A slot belongs to the segment whose number it carries: starting a segment clears nothing, where
+ * clearing would cost more than the dozens of n-grams of a sentence. */
 struct gram_slot { uint64_t key; uint32_t segment, node; };
 /* Up to 16 bytes, head, tail and length are the whole word; longer ones are compared in full. */
 struct word_key { uint64_t head, tail; size_t n; const char *p; };
@@ -17,7 +18,8 @@ struct word_slot { struct word_key key; uint32_t segment, node; };
 /* An n-gram of the references. */
 struct node {
     uint32_t count;              /* most occurrences in one reference, then what is left of them */
-    uint32_t here; /* occurrences in reference number in_ref, if that is not the first */
+    /* occurrences in reference number in_ref, if that is not the first */
+    uint32_t here;
     uint32_t in_ref;
 };
 
@@ -26,7 +28,8 @@ struct ngram {
     uint32_t segment;            /* number of the segment, never 0 */
     struct gram_slot *gram; size_t gram_mask;
     struct word_slot *word; size_t word_mask;
-    uint32_t nodes; /* nodes in use: n-grams of all orders of this segment's references */
+    /* nodes in use: n-grams of all orders of this segment's references */
+    uint32_t nodes;
     size_t nodes_cap;
     struct node *node;           /* [nodes] */
     uint32_t ref;                /* references added so far */
@@ -49,7 +52,8 @@ void ngram_begin(struct ngram *g, int order)
     g->order = order;
     g->nodes = 0;
     g->ref = 0;
-    if (++g->segment == 0) { /* after 2^32 - 1 segments old numbers would come back */
+    /* after 2^32 - 1 segments old numbers would come back */
+    if (++g->segment == 0) {
         if (g->gram) memset(g->gram, 0, (g->gram_mask + 1) * sizeof *g->gram);
         if (g->word) memset(g->word, 0, (g->word_mask + 1) * sizeof *g->word);
         g->segment = 1;
@@ -167,6 +171,8 @@ static inline uint32_t word_node(struct ngram *g, struct span w, int add)
 }
 
 static inline uint64_t id_key(uint32_t id) { return (uint64_t)NONE << 32 | id; }
+/* An n-gram is its first words' node and its last word: each is found with one look-up, whatever
+ * its length. */
 static inline uint64_t pair_key(uint32_t prefix, uint32_t last)
 {
     return (uint64_t)prefix << 32 | last;
@@ -193,6 +199,7 @@ static void match_grams(struct ngram *g, size_t n, int64_t *correct)
         uint32_t v = g->uni[i];
         size_t most = n - i < (size_t)g->order ? n - i : (size_t)g->order;
         for (size_t k = 0; v != NONE; ) {
+            /* Clipping: each occurrence in a reference can be matched once. */
             if (g->node[v].count) { g->node[v].count--; correct[k]++; }
             if (++k == most || g->uni[i + k] == NONE) break;
             v = gram_node(g, pair_key(v, g->uni[i + k]), 0);

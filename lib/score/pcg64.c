@@ -2,7 +2,9 @@
 
 enum { POOL = 4 };
 
-/* SeedSequence: spreads the seed's 32-bit words over a pool of four, each mixed into each other. */
+/* NumPy's SeedSequence and PCG64, since sacreBLEU draws with them: the same seed must choose the
+ * same resamples. Spreads the seed's 32-bit words over a pool of four, each mixed into each
+ * other. */
 static uint32_t hash_in(uint32_t v, uint32_t *constant)
 {
     v ^= *constant;
@@ -39,6 +41,7 @@ void pcg64_seed(struct pcg64 *g, uint64_t seed)
 
     unsigned __int128 start = (unsigned __int128)w[0] << 64 | w[1];
     *g = (struct pcg64){ .inc = ((unsigned __int128)w[2] << 64 | w[3]) << 1 | 1 };
+    /* the order of PCG's own seeding: step, add, step */
     pcg64_next(g);
     g->state += start;
     pcg64_next(g);
@@ -56,6 +59,7 @@ uint64_t pcg64_next(struct pcg64 *g)
 
 uint32_t pcg64_next32(struct pcg64 *g)
 {
+    /* NumPy draws 32 bits as the lower half of 64 and keeps the upper one for the next draw */
     if (g->has_half) { g->has_half = 0; return g->half; }
     uint64_t v = pcg64_next(g);
     g->half = (uint32_t)(v >> 32);
@@ -67,10 +71,11 @@ uint32_t pcg64_next32(struct pcg64 *g)
 void pcg64_below(struct pcg64 *g, uint32_t n, uint32_t *to, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
+        /* NumPy draws nothing for a single choice */
         if (n == 1) {
             to[i] = 0;
             continue;
-        } /* NumPy draws nothing for a single choice */
+        }
         uint64_t m = (uint64_t)pcg64_next32(g) * n;
         if ((uint32_t)m < n) {
             uint32_t bias = (uint32_t)-n % n;

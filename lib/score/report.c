@@ -8,6 +8,7 @@ void report_repr(double v, bool single, char to[32])
 {
     char e[32];
     int digits = 0;
+    /* Python's repr: the fewest digits that read back as the same number */
     do snprintf(e, sizeof e, "%.*e", digits++, v);
     while (digits < 18 && (single ? strtof(e, NULL) != (float)v : strtod(e, NULL) != v));
     int exponent = atoi(strchr(e, 'e') + 1);

@@ -9,8 +9,8 @@
 
 enum { BATCH_BYTES = 32 << 20 };
 
-/* Draws come from one sequence, so they are made a batch at a time; the trials of a batch run in
- * parallel. */
+/* Draws come from one sequence (NumPy's), so one thread makes them, a batch at a time; the trials
+ * of a batch run in parallel. */
 static int batch_trials(size_t bytes_a_trial, int trials)
 {
     size_t b = BATCH_BYTES / (bytes_a_trial ? bytes_a_trial : 1);
@@ -32,7 +32,8 @@ static int bootstrap_trial(void *ctx, size_t trial, int thread)
     int width = metric_stats(b->m);
     const uint32_t *pick = b->pick + trial * b->n;
     float sum[METRIC_STATS_MAX] = { 0 };
-    if (width == 2 + 2 * BLEU_ORDER) /* BLEU's width as a constant: the loop becomes vector adds */
+    /* BLEU's width as a constant: the loop becomes vector additions */
+    if (width == 2 + 2 * BLEU_ORDER)
         for (size_t i = 0; i < b->n; i++) {
             const float *row = b->stats + (size_t)pick[i] * (2 + 2 * BLEU_ORDER);
             for (int k = 0; k < 2 + 2 * BLEU_ORDER; k++) sum[k] += row[k];
@@ -53,6 +54,7 @@ int resample_bootstrap(const struct metric *m, const double *stats, size_t n, ui
         return err_set("%zu segments cannot be resampled; give between 1 and 2^32 - 2", n);
     size_t values = n * (size_t)metric_stats(m);
     float *single = mem_alloc(values * sizeof *single);
+    /* sacreBLEU resamples float32 arrays: its last digit needs the same rounding */
     for (size_t i = 0; i < values; i++) single[i] = (float)stats[i];
     int batch = batch_trials(n * sizeof(uint32_t), trials), status = 0;
     uint32_t *pick = mem_alloc((size_t)batch * n * sizeof *pick);
@@ -112,6 +114,7 @@ static double numpy_mean(const struct metric *m, const double *v, int n)
 static double half_width(const struct metric *m, double *scores, int trials)
 {
     qsort(scores, (size_t)trials, sizeof *scores, ascending);
+    /* 2.5% on either side */
     double low = scores[trials / 40], high = scores[trials - trials / 40 - 1];
     return metric_is_f32(m) ? (double)(0.5f * ((float)high - (float)low)) : 0.5 * (high - low);
 }
@@ -119,7 +122,8 @@ static double half_width(const struct metric *m, double *scores, int trials)
 struct interval resample_interval(const struct metric *m, double *scores, int trials)
 {
     struct interval r = { .ci = half_width(m, scores, trials) };
-    long double sum = 0, lost = 0;                   /* Neumaier's compensated sum */
+    /* Python's statistics.mean is exact; a compensated sum in long double rounds to the same. */
+    long double sum = 0, lost = 0;
     for (int i = 0; i < trials; i++) {
         long double s = sum + scores[i];
         lost += fabsl(sum) >= fabs(scores[i]) ? (sum - s) + scores[i] : (scores[i] - s) + sum;
@@ -138,6 +142,7 @@ struct interval resample_interval_paired(const struct metric *m, double *scores,
 
 /* --- paired tests ----------------------------------------------------------------------------- */
 
+/* one more of each: the observed difference is one of the possible ones, and p is never 0 */
 static double p_value(int above, int trials) { return (double)(above + 1) / (double)(trials + 1); }
 
 double resample_p(const struct metric *m, const double *baseline, const double *system, int trials,
@@ -148,6 +153,7 @@ double resample_p(const struct metric *m, const double *baseline, const double *
     for (int i = 0; i < trials; i++)
         gap[i] = single ? (double)fabsf((float)system[i] - (float)baseline[i])
                         : fabs(system[i] - baseline[i]);
+    /* shifted to the null hypothesis: differences of resamples vary around the observed one */
     double mean = numpy_mean(m, gap, trials);
     int above = 0;
     for (int i = 0; i < trials; i++)
@@ -194,6 +200,7 @@ int resample_ar(const struct metric *m, const double *baseline, const double *sy
     double *gain = mem_alloc(n * (size_t)width * sizeof *gain);
     uint8_t *keep = mem_alloc((size_t)batch * n);
     double *gap = mem_alloc((size_t)trials * sizeof *gap);
+    /* exchanging a segment moves this between the sums: a trial adds half of the rows on average */
     for (size_t i = 0; i < n * (size_t)width; i++) gain[i] = baseline[i] - system[i];
     metric_sum(m, baseline, n, base_sum);
     metric_sum(m, system, n, sys_sum);

@@ -40,7 +40,7 @@ static const struct result_measure *known(const struct result_measure *m, const 
     return m->name ? m : NULL;
 }
 
-/* The system may have commas of its own: the first and the last part the three. */
+/* The system's name may have commas: only the first and the last one separate. */
 static int take_row(struct result_rows *r, const char *row)
 {
     r->row = mem_dup(row);
@@ -140,7 +140,7 @@ void result_rows_direction(struct result_rows *r, const char *direction)
     if (r) r->v[r->n - 1].direction = mem_dup(direction);
 }
 
-/* en-de as de-en; as it is what is no pair of languages. */
+/* en-de as de-en; anything that is not a pair of languages as it is. */
 static void print_back(FILE *f, const char *direction)
 {
     const char *dash = strchr(direction, '-');
@@ -161,7 +161,7 @@ static void print_row(FILE *f, const struct result_rows *r, const struct choice 
     fprintf(f, "\t%.*s%s%s", star ? (int)(star - c->title) : (int)strlen(c->title), c->title,
             star ? usual : "", star ? star + 1 : "");
     if (a->layer >= 0) fprintf(f, " layer %d", a->layer);
-    /* of the digits that are printed otherwise */
+    /* of the digits that are printed without --row, so that both say the same */
     if (c->percent) fprintf(f, "\t%.6g", 100 * value);
     else fprintf(f, "\t%s", a->value);
     if (a->half) fprintf(f, "\t%s", a->half);

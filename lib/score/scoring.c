@@ -210,6 +210,7 @@ static void warn_tokenised(const struct scoring *s, const struct score_corpus *c
     if (!bleu || s->force) return;
     for (int i = 0; i < c->n_systems; i++) {
         size_t lines = score_corpus_tokenised(&c->system[i]);
+        /* sacreBLEU's own test for tokenised text */
         if (lines >= 100)
             msg_warn("%s: %zu lines end in ' .', so this text looks tokenised, and BLEU tokenises "
                      "again; score detokenised text, or pass --force",
@@ -276,6 +277,7 @@ static int print_one(struct scoring *s, const struct score_corpus *c, FILE *to)
     struct signature sign = { .n_refs = c->n_refs };
     bool brief = s->brief && s->look.format != REPORT_JSON;
     if (s->confidence) { sign.bs = s->trials_ci; sign.seed = s->seed_name; }
+    /* sacreBLEU prints BLEU, chrF, TER, in whatever order they were asked for */
     qsort(s->metric, (size_t)s->n, sizeof *s->metric, by_kind);
     for (int k = 0; k < s->n; k++) {
         const struct metric *m = &s->metric[k];

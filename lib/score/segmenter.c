@@ -10,7 +10,7 @@
 #include "lib/score/testset.h"
 #include "lib/subword/spm.h"
 
-/* What sacreBLEU 2.6.0 calls its models, the files it keeps them in, and what signatures say. */
+/* What sacreBLEU 2.6.0 calls its models, the files where it keeps them, and what signatures say. */
 static const struct { const char *file, *signature, *url; } model[] = {
     [SCORE_TOK_FLORES101] = { "sacrebleu_tokenizer_spm.model", "flores101",
                               "dl.fbaipublicfiles.com/fairseq/models/flores" },
@@ -129,6 +129,7 @@ static int open_mecab(struct segmenter *s, const struct mecab_of *of)
     if (!s->dictionary)
         return err_set("--tokenize %s: %s: %s", of->tokenizer, folder, s->call.strerror(NULL));
     const struct dictionary_info *d = s->call.model_dictionary_info(s->dictionary);
+    /* another dictionary cuts other words: a score that cannot be compared with anybody's */
     if (!d || d->size != of->words || d->next)
         return err_set("--tokenize %s: %s has %u words and is not %s, which has %u; sacreBLEU's "
                        "scores need it",
@@ -205,6 +206,7 @@ int segmenter_line(const struct segmenter *s, struct segmenter_work *w, const ch
         if (!said) return err_set("MeCab: %s", s->call.strerror(w->tagger));
         put(room, said, strlen(said));
     }
+    /* sacreBLEU splits the tokeniser's output at white space again */
     split_unicode(tokens, room->v ? room->v : "", room->n);
     return 0;
 }

@@ -16,8 +16,9 @@ static inline const char *word_end(const char *p, const char *end)
         uint64_t v;
         memcpy(&v, p, 8);
         if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) v = __builtin_bswap64(v);
-        uint64_t low = (v - ones * 0x21) & ~v
-                       & high; /* its lowest bit is right, those above it may not be */
+        /* A byte of `low` has its highest bit set where v's byte is at most the space. The lowest
+         * set bit is right; borrows may make those above it wrong. */
+        uint64_t low = (v - ones * 0x21) & ~v & high;
         if (low) return p + (__builtin_ctzll(low) >> 3);
     }
     while (p < end && (unsigned char)*p > ' ') p++;
@@ -32,8 +33,9 @@ void split_ascii(struct token_spans *s, const char *line, size_t n)
         while (p < end && space_ascii(*p)) p++;
         if (p == end) return;
         const char *start = p;
+        /* control characters other than white space belong to words */
         while ((p = word_end(p, end)) < end && !space_ascii(*p))
-            p++; /* other control characters are words */
+            p++;
         token_spans_put(s, start, (size_t)(p - start));
     }
 }

@@ -8,8 +8,8 @@
 #include "common/text.h"
 #include "lib/score/split.h"
 
-/* References that sacreBLEU 2.6.0 takes where a set has several translators' (its DATASETS);
- * others take all. pair NULL: all that are not named. */
+/* References that sacreBLEU 2.6.0 takes where a set has several translators' (its DATASETS); of
+ * others it takes all. pair NULL: all that are not named. */
 static const struct { const char *set, *pair, *refs; } taken[] = {
     { "wmt24", NULL, "ref:refA" },      { "wmt23", "en-he", "ref:refB" },
     { "wmt23", "he-en", "ref:refB" },   { "wmt23", NULL, "ref:refA" },

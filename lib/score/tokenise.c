@@ -95,7 +95,7 @@ static inline enum kind kind_at(enum score_tok how, const unsigned char *ascii, 
     return how == SCORE_TOK_INTL ? intl_kind(c) : zh_alone(c) ? K_ALONE : K_OTHER;
 }
 
-/* The first byte at or after p that is no ASCII letter or digit. */
+/* The first byte at or after p that is neither an ASCII letter nor a digit. */
 static inline const char *skip_alnum(const char *p, const char *end)
 {
 #ifdef BYTES16
