@@ -10,8 +10,9 @@
 #include "lib/subword/wordpiece.h"
 
 /* A letter of the folded text, with its source's bytes [from, to), or of the folded pieces, with
- * the pieces it is in, from .. to - 1. first: white space stands before it; alone: it is a word of
- * its own for WordPiece. */
+ * the pieces that it is in, from .. to - 1. first: white space stands before it; alone: it is a
+ * word by itself for WordPiece. Both sides are folded alike, since tokenisers lower-case, decompose
+ * and escape, and do not say what they did. */
 struct letter { uint32_t c, from, to; bool mark, first, alone; };
 struct letters { struct letter *v; size_t n, cap; };
 
@@ -70,8 +71,8 @@ static bool is_nothing(uint32_t c)
         || u_hasBinaryProperty((UChar32)c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT);
 }
 
-/* What a character is compared as: its compatibility decomposition, case folded; of "\u00c5" a and
- * the ring. Spaces and characters that are not seen are no letters. */
+/* What a character is compared as: its compatibility decomposition, case folded ("\u00c5": a and
+ * the ring). White space and invisible characters are not letters. */
 static void fold(const struct offsets *o, struct letters *l, uint32_t c, uint32_t from, uint32_t to)
 {
     if (c < 128) {
@@ -135,7 +136,7 @@ static char entity(const char *s, size_t n, size_t *len)
     return 0;
 }
 
-/* A word is over: its letters, each with the pieces it is in. */
+/* The end of a word: its letters, each with the pieces that it is in. */
 static void end_word(struct offsets *o, const struct offsets_how *how)
 {
     struct word *w = &o->word;
@@ -325,7 +326,8 @@ static void walk(struct offsets *o)
         } else if (t->v[i].c == p->v[k].c) {
             last = &p->v[k];
             cover(o, last, t->v[i].from, t->v[i].to);
-        } else if (t->v[i].mark) { /* the pieces have lost it: it goes with its letter */
+        /* the pieces have lost it: it goes with its letter */
+        } else if (t->v[i].mark) {
             if (last && !t->v[i].first) cover(o, last, t->v[i].from, t->v[i].to);
             b = 0;
         } else if (p->v[k].mark)
@@ -338,7 +340,7 @@ static void walk(struct offsets *o)
         cover(o, last, t->v[i].from, t->v[i].to);
 }
 
-/* Pieces without text stand where the one before ends; spans never go back. */
+/* Pieces without text (markers) stand where the previous one ends; spans never go back. */
 static void order(struct piece_span *s, size_t n)
 {
     uint32_t from = 0, to = 0;

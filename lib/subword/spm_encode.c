@@ -22,7 +22,8 @@ static size_t char_len(const char *s, size_t n)
     return k < n ? k : n;
 }
 
-/* Adds a piece of the normalised text; unknown ones join, or fall apart into bytes. */
+/* Adds a piece of the normalised text; unknown ones join, or fall apart into bytes, as in the
+ * library. */
 static void put(const struct spm *m, struct spm_scratch *s, const char *text, size_t n, uint32_t id)
 {
     struct spm_cut *last = s->n_cut ? &s->cut[s->n_cut - 1] : NULL;
@@ -63,6 +64,7 @@ static void unigram(const struct spm *m, struct spm_scratch *s, const char *text
     const double UNKNOWN_PENALTY = 10;
     mem_room(&s->work, &s->work_cap, n + 1, sizeof(struct best));
     struct best *best = s->work;
+    /* SentencePiece's kUnkPenalty: an unknown character is worse than any piece */
     double unknown = m->min - UNKNOWN_PENALTY;
     for (size_t i = 0; i <= n; i++) best[i] = (struct best){ 0, -1, 0 };
     for (size_t at = 0; at < n; ) {
@@ -73,6 +75,8 @@ static void unigram(const struct spm *m, struct spm_scratch *s, const char *text
         uint32_t node = SPM_ROOT;
         for (size_t end = at;
              end < n && (node = spm_edge(&m->trie, node, (unsigned char)text[end]));) {
+            /* the trie gives all pieces that begin here in one walk: n times the longest piece, not
+             * n^2 look-ups */
             int32_t id = m->trie.piece[node];
             end++;
             if (id < 0 || m->piece[id].type == SPM_UNUSED) continue;
@@ -86,7 +90,7 @@ static void unigram(const struct spm *m, struct spm_scratch *s, const char *text
         if (!single) offer(&best[at + one], unknown + here, (int32_t)at, m->unk);
         at += one;
     }
-    /* from the end back, then turned round */
+    /* from the end back, which gives the pieces in reverse */
     size_t count = 0;
     for (size_t at = n; at > 0; at = (size_t)best[at].from) count++;
     mem_room(&s->back, &s->back_cap, count, sizeof(size_t));
@@ -143,8 +147,8 @@ static void offer_pair(const struct spm *m, struct spm_scratch *s, size_t *heap,
     s->unused[s->n_unused++] = (struct spm_unused){ y[left].p, n, y[left].n };
 }
 
-/* A piece that is there only to be merged further falls back into the pair that was last offered
- * for it. */
+/* A piece that is there only to be merged further (unused) falls apart into the pair that was last
+ * offered for it. */
 static void resegment(const struct spm *m, struct spm_scratch *s, const char *text, size_t n)
 {
     int32_t id = spm_trie_find(&m->trie, text, n);
@@ -176,6 +180,7 @@ static void merge_all(const struct spm *m, struct spm_scratch *s, const char *te
     while (heap) {
         struct pair p = heap_pop(s, &heap);
         struct symbol *l = &y[p.left], *r = &y[p.right];
+        /* one of the two has been merged since: the entry is out of date */
         if (!l->n || !r->n || l->n + r->n != p.size) continue;
         l->n += r->n;
         l->next = r->next;

@@ -12,7 +12,7 @@ static const char SPACE[] = "\xE2\x96\x81";              /* U+2581 */
 static uint32_t offset_of(uint32_t unit) { return unit >> 10 << ((unit & 1u << 9) >> 6); }
 static uint32_t label_of(uint32_t unit) { return unit & (1u << 31 | 0xFF); }
 
-/* At most 32 keys that begin alike are looked at, as SentencePiece does. */
+/* Longest match. At most 32 keys that begin alike are looked at, as SentencePiece does. */
 size_t spm_map_find(const struct spm_map *m, const char *s, size_t n, bool first, const char **to)
 {
     uint32_t at = m->n ? offset_of(m->unit[0]) : 0;

@@ -83,7 +83,7 @@ uint32_t spm_trie_node(struct spm_trie *t, const char *s, size_t n)
     return node;
 }
 
-/* false: the piece is there already. */
+/* false: the piece is already there. */
 static bool trie_add(struct spm_trie *t, const char *s, size_t n, uint32_t id)
 {
     uint32_t node = spm_trie_node(t, s, n);
@@ -139,7 +139,7 @@ static int read_piece(struct building *b, struct in in)
     mem_room(&m->bytes, &b->bytes_cap, b->n_bytes + p.n + 1, 1);
     memcpy(m->bytes + b->n_bytes, text, p.n);
     m->bytes[b->n_bytes + p.n] = 0;
-    /* an offset until all are there */
+    /* an offset until all are read: the text still moves */
     p.text = (const char *)(uintptr_t)b->n_bytes;
     b->n_bytes += p.n + 1;
     mem_room(&m->piece, &b->piece_cap, (size_t)m->n + 1, sizeof *m->piece);
@@ -293,7 +293,7 @@ struct spm *spm_unigram(const struct spm_piece *pieces, uint32_t n, uint32_t unk
         p->text = memcpy(m->bytes + at, pieces[i].text, (size_t)p->n + 1);
         at += (size_t)p->n + 1;
         if (p->score < m->min) m->min = p->score;
-        /* of two alike the last counts; nothing matches an empty one */
+        /* of two equal ones the last counts; nothing matches an empty one */
         if (p->n) m->trie.piece[spm_trie_node(&m->trie, p->text, p->n)] = (int32_t)i;
     }
     for (int i = 0; i < 256 && byte_fallback; i++) {

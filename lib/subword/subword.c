@@ -14,7 +14,8 @@ struct subword_model {
     struct tokjson *tokenizer;
     struct vocab *vocab;
     struct wordpiece w;
-    struct matcher added;                /* of the other two */
+    /* of spm and vocab: added tokens */
+    struct matcher added;
 };
 struct work {
     struct spm_scratch *spm;
@@ -174,7 +175,7 @@ int subword_line(const struct subword_model *p, void *work, const char *line, si
     return 0;
 }
 
-/* "\u2581" is a space; the first one stands before the first word. */
+/* "\u2581" is a space; the first one is the dummy prefix before the first word. */
 static void join_spm(const char *s, size_t n, struct tbuf *out)
 {
     size_t begin = out->n;

@@ -65,7 +65,7 @@ static size_t chars_in(const char *s, size_t n)
     return chars;
 }
 
-/* The longest token at s, behind the prefix if `inside`: its id, and its length in *len; -1. */
+/* The longest token at s, after the prefix if `inside`: its id, and its length in *len; -1. */
 static int32_t longest(const struct tokjson *t, const char *s, size_t n, bool inside, size_t *len)
 {
     uint32_t node = SPM_ROOT;
@@ -111,7 +111,7 @@ static void add_symbol(struct tokjson_work *w, uint32_t id, size_t n)
     if (i) w->symbol[i - 1].next = i;
 }
 
-/* The characters of a word; what is not known becomes bytes, or unknown. */
+/* The characters of a word; unknown ones become bytes or the unknown token. */
 static void split_word(const struct tokjson *t, struct tokjson_work *w, const char *s, size_t n)
 {
     size_t unknown = 0;          /* bytes of unknown text that no symbol stands for yet */
@@ -194,7 +194,8 @@ static void bpe(const struct tokjson *t, struct tokjson_work *w, const char *s, 
         if (!l->n || l->next < 0) continue;
         struct symbol *r = &y[l->next];
         const struct merge *m = find_merge(t, l->id, r->id);
-        if (!m || m->id != c.id) continue;                       /* it has changed since */
+        /* it has changed since it was pushed */
+        if (!m || m->id != c.id) continue;
         l->id = c.id;
         l->n += r->n;
         l->next = r->next;
@@ -266,7 +267,7 @@ static void join_bytes(const char *s, size_t n, struct tbuf *out)
     }
 }
 
-/* Bytes that are no UTF-8 become U+FFFD. */
+/* Bytes that are not UTF-8 become U+FFFD. */
 static void mend(struct tbuf *out, size_t begin)
 {
     size_t good = utf8_check(out->p + begin, out->n - begin);
@@ -278,7 +279,7 @@ static void mend(struct tbuf *out, size_t begin)
         at += n;
         if (at == out->n) break;
         tokjson_put_char(&whole, 0xFFFD);
-        /* as much of a character as is there counts once */
+        /* one U+FFFD for as much of a character as there is, as Rust's from_utf8_lossy has it */
         unsigned char lead = (unsigned char)out->p[at++];
         size_t more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC2 ? 1 : 0;
         while (more-- && at < out->n && ((unsigned char)out->p[at] & 0xC0) == 0x80) at++;

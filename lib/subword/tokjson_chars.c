@@ -33,8 +33,8 @@ bool tokjson_is_punctuation(uint32_t c)
 
 /* --- byte level ------------------------------------------------------------------------------- */
 
-/* Bytes that are seen stand for themselves, the others for the characters from U+0100 on, in
- * order. */
+/* Visible bytes stand for themselves, the others for the characters from U+0100 on, in order:
+ * GPT-2's bytes_to_unicode, which leaves no space or control character in a token. */
 static bool is_seen(unsigned b)
 {
     return (b >= '!' && b <= '~') || (b >= 0xA1 && b <= 0xAC) || b >= 0xAE;

@@ -25,7 +25,7 @@ static bool flag(const cJSON *o, const char *key, bool otherwise)
     return cJSON_IsBool(v) ? cJSON_IsTrue(v) : otherwise;
 }
 
-/* NULL: not there, or not a string */
+/* NULL: missing, or not a string */
 static const char *string(const cJSON *o, const char *key)
 {
     const cJSON *v = item(o, key);
@@ -324,7 +324,7 @@ static int read_pre(const struct in *in, const cJSON *o)
 
 /* --- tokens ----------------------------------------------------------------------------------- */
 
-/* Can a line of tokens hold it? */
+/* Can a line of tokens, separated by spaces, hold it? */
 static bool can_stand(const char *s) { return *s && !strpbrk(s, " \n"); }
 
 static void put_token(struct tokjson *t, uint32_t id, const char *s)
@@ -469,7 +469,7 @@ static int read_merge(const struct in *in, const cJSON *v, uint32_t rank)
                        in->where, rank, left);
     mem_room(&t->merge, &t->merges_cap, t->n_merges + 1, sizeof *t->merge);
     t->merge[t->n_merges++] = (struct merge){ rank, (uint32_t)id };
-    /* of two alike the last counts */
+    /* of two equal ones the last counts */
     uint32_t at = hashmap_add(&t->pair, (uint64_t)(uint32_t)l << 32 | (uint32_t)r,
                               (uint32_t)t->n_merges);
     if (at != t->n_merges) t->merge[at - 1] = (struct merge){ rank, (uint32_t)id };
@@ -553,7 +553,7 @@ static int read_added(const struct in *in, const cJSON *o)
     return 0;
 }
 
-/* What is looked for behind the normalizers is what they make of it. */
+/* What is looked for after the normalizers is what they make of it. */
 static int normalize_added(struct tokjson *t)
 {
     struct tokjson_work *w = tokjson_work_new(t);
@@ -583,7 +583,7 @@ static bool has_pre(const struct tokjson *t, enum pre_type type)
     return false;
 }
 
-/* How words and spaces can be told from the tokens. */
+/* How words and spaces can be recognised in the tokens. */
 static enum subword_kind kind_of(const struct tokjson *t)
 {
     for (size_t i = 0; i < t->n_normalizers; i++) {

@@ -160,7 +160,7 @@ static void find_chars(struct tokjson_work *w, bool (*is)(uint32_t), uint32_t on
     if (done < n) stretch(w, done, n, false);
 }
 
-/* Whitespace: \w+|[^\w\s]+, what is between them does not count. */
+/* Whitespace: \w+|[^\w\s]+; what is between them is dropped. */
 static void find_words(struct tokjson_work *w, const char *s, size_t n)
 {
     size_t from = 0;
@@ -175,7 +175,8 @@ static void find_words(struct tokjson_work *w, const char *s, size_t n)
     if (n) stretch(w, from, n, last == 0);
 }
 
-/* The end of the GPT-2 pattern's match at s:
+/* The end of the GPT-2 pattern's match at s, by hand, since every byte-level tokeniser runs it over
+ * all of its text:
  * 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ */
 static size_t gpt2(const char *s, size_t n)
 {
@@ -200,7 +201,7 @@ static size_t gpt2(const char *s, size_t n)
         if (!tokjson_is_space(utf8_get(s + at, n - at, &len))) break;
         before = at;
     }
-    /* the last space goes with the word behind it, unless it is the only one */
+    /* the last space goes with the word after it, unless it is the only one */
     return at == n || !before ? at : before;
 }
 
@@ -215,7 +216,7 @@ static void divide(struct tokjson_work *w, enum behavior b, bool invert, const c
     bool previous = false;
     for (size_t i = 0; i < n; i++) v[i].match ^= invert;
     if (b == BEHAVIOR_MERGED_WITH_NEXT) {
-        /* from the end: what matches is joined to what is behind it */
+        /* from the end: what matches is joined to what comes after it */
         for (size_t i = n; i-- > 0; ) {
             bool match = v[i].match;
             if (match && !previous && count) {
