@@ -66,7 +66,9 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
         return err_set("--model, --parallel and --out are needed");
     if (prog_given("patience") && o->select == SELECT_LAST)
         return err_set("--patience stops at the best validation; it needs --select best");
+    /* The paper's epochs are a default: whoever gives steps alone means these. */
     if (prog_given("steps") && !prog_given("epochs")) r->epochs = 0;
+    /* --select last: validations measure, and none of them chooses the checkpoint. */
     r->engine.keep_last = o->select == SELECT_LAST;
     return masking_check(&in->masking) < 0
                ? -1

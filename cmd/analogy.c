@@ -143,6 +143,7 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
+    /* Before any file is opened: the flag is the whole process's. */
     if (reading.replace) text_replace_all();
     if (!o.vec.n || o.vec.n > MOST || args.n > 1)
         return prog_usage(

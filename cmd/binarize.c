@@ -84,6 +84,7 @@ static int more(struct job *j)
 /* Moves bytes [from, j->at) of the block to the end of the piece. */
 static void take(struct piece *x, const struct job *j, size_t from)
 {
+    /* VOCAB_PAST: the look-up reads whole vectors, beyond the last byte of text. */
     mem_room(&x->text, &x->cap, x->n + (j->at - from) + 1 + VOCAB_PAST, 1);
     memcpy(x->text + x->n, j->block + from, j->at - from);
     x->n += j->at - from;
@@ -94,6 +95,8 @@ static void take(struct piece *x, const struct job *j, size_t from)
 static void *read_piece(void *ctx, bool *failed)
 {
     struct job *j = ctx;
+    /* The pipeline never has more than `depth` pieces in flight, so the ring's next one is
+     * free. */
     struct piece *x = &j->ring[j->made++ % (uint64_t)j->depth];
     int rc = 1, fits = 1;
     x->n = x->sentences = x->tokens = 0;
@@ -102,15 +105,19 @@ static void *read_piece(void *ctx, bool *failed)
         size_t from = j->at;
         while (j->at < j->n) {
             size_t tokens, n = vocab_line(j->block + j->at, j->n - j->at, &tokens);
+            /* Cut where the shard's writer would end its block: then any number of threads gives
+             * the bytes of one. */
             if ((fits = shard_fits(j->w, x->sentences, x->tokens, tokens)) <= 0) break;
             x->sentences++;
             x->tokens += (uint32_t)tokens;
             j->at += n;
+            /* Past the newline, which a file's last line may lack. */
             if (j->at < j->n) j->at++;
         }
         if (j->at > from) take(x, j, from);
     }
     *failed = rc < 0 || fits < 0;
+    /* A piece of no sentences is the end. */
     return *failed || !x->sentences ? NULL : x;
 }
 
@@ -120,6 +127,7 @@ static int pack_piece(void *ctx, void *item, int thread)
     struct piece *x = item;
     struct worker *w = &j->worker[thread];
     struct shard_block *b = &w->b;
+    /* Room for what was counted while cutting: encoding never grows its arrays. */
     mem_room(&b->ids, &b->ids_cap, x->tokens, sizeof *b->ids);
     mem_room(&b->at, &b->at_cap, (size_t)x->sentences + 1, sizeof *b->at);
     b->tokens = (uint32_t)vocab_encode_lines(j->v, x->text, x->n, b->ids, b->at);
@@ -172,6 +180,8 @@ static int run(const struct args *args)
     int rc = w ? put_all(w, &info, v, args) : -1;
     if (rc == 0) rc = shard_finish(w, &info);
     else shard_abandon(w);
+    /* Judged by the whole text, and before the shard gets its name: a wrong vocabulary leaves
+     * none. */
     struct unknown u = { info.tokens, info.unknown, false };
     if (rc == 0 && unknown_share(&u) > o.unknown.most)
         rc = unknown_judge(&u, &o.unknown, args->n == 1 ? args->v[0] : "all of the text",

@@ -91,6 +91,7 @@ static int peer_spelling(int argc, char **argv, char **out, char **made)
     int n = 0;
     for (int i = 0; i < argc; i++) {
         char *a = argv[i];
+        /* What follows "--" is a file, whatever it looks like. */
         if (i && !strcmp(a, "--")) { while (i < argc) out[n++] = argv[i++]; break; }
         for (size_t k = 0; k < sizeof spelt / sizeof *spelt; k++)
             if (i && !strcmp(a, spelt[k][0])) a = spelt[k][1];
@@ -112,6 +113,7 @@ static int peer_spelling(int argc, char **argv, char **out, char **made)
         }
         if ((files || fields) && i + 1 < argc) {
             out[n++] = argv[++i];
+            /* "-" alone is standard input, not an option. */
             while (i + 1 < argc && (argv[i + 1][0] != '-' || !argv[i + 1][1])) {
                 out[n++] = files ? input : echo;
                 out[n++] = argv[++i];
@@ -144,6 +146,7 @@ static int check_usage(const struct args *a)
             "--multi takes only -lc, one -i FILE and references, as multi-bleu.perl does");
     if (as_rows.row && (s.sentence || scoring_paired(&s) || o.inputs.n > 1))
         return prog_usage("--row is for the scores of one system's text");
+    /* As sacreBLEU: colours for a terminal, unless NO_COLOR (no-color.org) says otherwise. */
     s.look.colour = !(colour && *colour) && !o.output && isatty(STDOUT_FILENO);
     if (scoring_check(&s) < 0 || result_rows_open(&s.rows, &as_rows, NULL) < 0)
         return prog_usage("%s", err_msg());
@@ -168,6 +171,7 @@ static int score(const struct args *a, FILE *to)
 {
     struct score_corpus c = { .replace_invalid = o.replace };
     int rc = scoring_open(&s);
+    /* References first: a wrong file of theirs is found before standard input is waited for. */
     if (rc == 0)
         rc = o.test_set ? corpus_read_testsets(&c, o.test_set, s.languages)
                         : corpus_read_refs(&c, a->v, a->n, o.num_refs);

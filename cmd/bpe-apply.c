@@ -87,12 +87,16 @@ static int read_glossary(const char *path, struct strs *to)
 static int each_input(const struct args *args, const struct bpe *b, const struct segment_options *s,
                       struct out *out)
 {
+    /* TEXT_LIVE: lines of a pipe are passed on as they come, not when a block is full. */
     int flags = TEXT_UTF8 | TEXT_LIVE | (o.replace ? TEXT_REPLACE : 0), n = args->n ? args->n : 1,
         rc = 0;
+    /* Lines are counted through all files: BPE-dropout is keyed by them, and so by the text, not
+     * by how it was divided. */
     uint64_t line = 1;
     for (int i = 0; i < n && rc == 0; i++) {
         struct text *in = text_open(args->n ? args->v[i] : o.input, flags);
         if (!in)
+            /* An expression that the shell has split looks like a file that does not exist. */
             return !o.glossaries.n || !args->n
                        ? -1
                        : err_set("%s; --glossaries takes one expression: repeat it for each",
@@ -164,6 +168,7 @@ int main(int argc, char **argv)
                               splits[i]);
     if (!*o.separator || strchr(o.separator, ' ') || strchr(o.separator, '\n'))
         return prog_usage("--separator must be a word");
+    /* Whatever reads standard input second would find it empty and end with status 0. */
     int std_in = !args.n && is_dash(o.input ? o.input : "-");
     for (int i = 0; i < args.n; i++) std_in += is_dash(args.v[i]);
     for (int i = 0; i < o.glossary_files.n; i++) std_in += is_dash(o.glossary_files.v[i]);

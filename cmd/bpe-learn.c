@@ -70,11 +70,14 @@ static int read_input(struct language *l, const char *path)
     if (!in) return -1;
     int rc = o.dict ? words_read_counts(l->words, in, WORDS_STRIP_CR)
                     : word_counts_read(l->words, in, WORDS_STRIP_CR);
+    /* Counts have no sentences: --sentences says them. */
     if (!o.dict) l->sentences += text_lines(in);
     text_close(in);
     return rc;
 }
 
+/* Weights are integers with 16 bits of fraction: counts stay exact, whatever the order of
+ * additions. */
 enum { UNIT_SHIFT = 16 };
 
 /* The N of --sentences LANG=N, or -1. */
@@ -83,6 +86,7 @@ static int64_t number_said(const char *said)
     const char *eq = strchr(said, '=');
     char *end;
     int64_t n = eq && eq > said && eq[1] >= '0' && eq[1] <= '9' ? strtoll(eq + 1, &end, 10) : 0;
+    /* Up to 2^53, so that a double holds it. */
     return n < 1 || *end || n > (int64_t)1 << 53 ? -1 : n;
 }
 
@@ -197,7 +201,7 @@ static int run(const struct args *args)
         char name[32] = "";
         const char *path = args->n ? prog_lang_file(args->v[i], name) : o.input;
         int k = 0;
-        /* without weights, all inputs are one language */
+        /* Without weights, all inputs are one language. */
         while (k < c.langs && weighted && strcmp(c.lang[k].name, name)) k++;
         if (k == c.langs) {
             strcpy(c.lang[k].name, name);
@@ -219,6 +223,7 @@ static int run(const struct args *args)
                      strcmp(first, "-") ? first : "standard input",
                      args->n > 1 ? " and the others" : "");
     } else if (c.words)
+        /* learn() has committed or given up the output. */
         rc = learn(&c, weighted, out), out = NULL;
     else
         rc = -1;

@@ -134,6 +134,7 @@ static int look(const char *dir, bool print)
     struct model m = { 0 };
     struct vocab *v = NULL;
     char *folder = run_model_dir(dir);
+    /* With the CPU's kernels whatever there is: a look needs no GPU. */
     int rc = folder ? model_load(&m, folder, kernels_cpu(), &v) : -1;
     if (rc == 0) {
         rc = check_text(folder);
@@ -159,12 +160,16 @@ static int mean(const struct args *dirs, struct model *m, struct vocab **v)
         rc = folder ? model_load(&one, folder, kernels_cpu(), &w) : -1;
         if (rc == 0) rc = params_own_memory(&one.ps);   /* all in the same order; the mean stays */
         if (rc == 0) json = model_config_json(&one.c);
+        /* Compared as text: equal configurations have equal JSON, and the mean of others has no
+         * meaning. */
         if (json && config && strcmp(json, config))
             rc = err_set("%s: its configuration differs from that of %s", folder, dirs->v[1]);
         if (rc == 0 && !sum) sum = mem_zero(one.ps.total, sizeof *sum);
         for (size_t j = 0; rc == 0 && j < one.ps.total; j++)
+            /* In double: the sum of float32 values would round once per model. */
             sum[j] += one.ps.value[j] / (dirs->n - 1);
         free(folder);
+        /* The first model is kept: the mean is written over its parameters. */
         if (rc < 0 || config) { model_free(&one); vocab_free(w); free(json); continue; }
         *m = one; *v = w; config = json;
     }
@@ -183,6 +188,7 @@ static int average_models(const struct args *dirs)
     int rc = mean(dirs, &m, &v);
     if (rc == 0) rc = vocab_write(v, path);
     if (rc == 0) rc = model_save(&m, tmp, NULL, NULL, 0);
+    /* Into a temporary folder that gets its name when it is whole. */
     rc = folder_end(tmp, o.out, rc);
     free(path);
     model_free(&m);
@@ -223,6 +229,7 @@ static int check_options(const char *command)
         { "embeddings-only", "import" },
     };
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        /* `of` lists the commands: "import" is in "average, import or export". */
         if (prog_asked_for(needs[i].name) && !strstr(needs[i].of, command))
             return prog_usage("--%s is for ckpt %s, not for ckpt %s", needs[i].name, needs[i].of,
                               command);
@@ -250,6 +257,7 @@ int main(int argc, char **argv)
         return prog_usage("--embeddings-only reads no languages and no head: leave out --%s",
                           o.langs.n ? "lang-code" : "head");
     if (info || check) {
+        /* The first that is damaged ends it: the status is of the whole list. */
         for (int i = 1; i < args.n; i++)
             if (look(args.v[i], info) < 0) return prog_fail();
         return prog_end();

@@ -81,6 +81,7 @@ static int run(const struct args *a, const struct cooc_scheme *scheme, const str
     c.skip = *skip;
     if (o.vocab && !(v = vocab_read(o.vocab))) goto done;
     c.vocab = v;
+    /* Opened before counting: what cannot be written should not be counted for hours. */
     if (!(out = out_open_binary(o.out))) goto done;
     if ((rc = cooc_count(in, n, &c, out, &r)) < 0) goto done;
     rc = out_commit(out);
@@ -110,6 +111,7 @@ int main(int argc, char **argv)
         std_in += !strcmp(prog_lang_file(args.v[i], lang), "-");
     }
     if (std_in > 1) return prog_usage("standard input can be given only once");
+    /* Checked here, where a mistake is one of usage (status 2) and not a failure. */
     struct cooc_scheme s;
     enum cooc_sides sides = o.left ? COOC_LEFT : o.right ? COOC_RIGHT : COOC_SYMMETRIC;
     if (cooc_scheme_init(&s, (uint32_t)o.window, (enum cooc_weights)o.weights, sides,

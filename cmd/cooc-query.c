@@ -62,6 +62,7 @@ static const struct prog prog = {
             "  cooc-query --glove x.cooc | shuffle > x.shuf\n"
 };
 
+/* By falling X; ties in the vocabulary's order, so that the list is always the same. */
 static int by_x(const void *a, const void *b)
 {
     const struct cooc_cell *p = a, *q = b;
@@ -111,6 +112,7 @@ static int pairs(const struct cooc_view *w, FILE *f)
     const char *line;
     size_t n;
     int rc;
+    /* Output in the order of the input, one line for one, so that paste(1) can join them. */
     while ((rc = text_line(in, &line, &n)) > 0) {
         const char *end = line + n, *b = line;
         while (b < end && *b != ' ' && *b != '\t') b++;
@@ -122,12 +124,14 @@ static int pairs(const struct cooc_view *w, FILE *f)
                          (unsigned long long)text_lineno(in));
             break;
         }
+        /* Unknown words co-occur with nothing: a line for them keeps the lines aligned. */
         cooc_x x = 0;
         uint32_t i = vocab_id(w->v, line, a_n), j = vocab_id(w->v, b, (size_t)(end - b));
         if (i != VOCAB_UNK && j != VOCAB_UNK && cooc_view_get(w, i, j, &x) < 0) { rc = -1; break; }
         char number[48];
         size_t k = cooc_print(number, x);
         number[k++] = '\n';
+        /* Unlocked: one thread writes, and a table of pairs has millions of lines. */
         fwrite_unlocked(line, 1, a_n, f);
         putc_unlocked('\t', f);
         fwrite_unlocked(b, 1, (size_t)(end - b), f);
@@ -154,6 +158,7 @@ static int run(const struct args *a)
     struct cooc *c = cooc_open(a->v[0]);
     if (!c || !(v = cooc_vocab(c)) || cooc_view_init(&w, c, v, o.lang, o.raw, o.counts, o.min) < 0)
         goto done;
+    /* Two files, matrix and words, which it opens and commits itself. */
     if (o.npz) {
         rc = cooc_write_npz(&w, o.out);
         goto done;

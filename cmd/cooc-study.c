@@ -79,6 +79,7 @@ static int bins(const struct cooc *a, const struct cooc *b, FILE *f)
     struct cooc_compare_pairs p;
     struct cooc_compare_bin *bin;
     if (read_pairs(a, b, &p) < 0) return -1;
+    /* What has a count of 1 or less is left out, and its share reported. */
     uint64_t asked = p.n + p.small;
     if (!p.n) {
         cooc_compare_free(&p);
@@ -112,6 +113,7 @@ static int ranks(const struct cooc *a, const struct cooc *b, FILE *f)
     size_t n, m;
     if (cooc_compare_ranks(a, &x, &n) < 0) return -1;
     if (cooc_compare_ranks(b, &y, &m) < 0) { free(x); return -1; }
+    /* A file of several languages has no single name for its column. */
     const char *left = a->planes == 1 ? a->plane[0].total.lang : "",
                *right = b->planes == 1 ? b->plane[0].total.lang : "";
     bool named = *left && *right && strcmp(left, right);

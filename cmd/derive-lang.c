@@ -81,6 +81,8 @@ static const struct prog prog = { "derive-lang", "[options] [FILE...] > derived"
 static int write_vocabulary(const struct args *args)
 {
     struct vocab *v = vocab_read(args->n ? args->v[0] : NULL);
+    /* The seed decides which types stay shared: text derived with --types draws the same
+     * ones. */
     struct shared *s = v ? shared_draw(v, o.overlap, o.seed.seed) : NULL;
     struct out *out = s ? out_open(o.out) : NULL;
     uint32_t entries = 0;
@@ -100,6 +102,7 @@ static int write_vocabulary(const struct args *args)
 
 static void tell(const struct order_model *m, const struct order_nodes *t, int c, const char *what)
 {
+    /* Bits per node beside those of a uniform order: how much the model has learnt. */
     struct order_fit f = order_fit(m, t, c);
     msg_note(
         "%c: %zu nodes of the %s text, %.3f bits each (uniform: %.3f); its own order has %.1f%%",
@@ -126,6 +129,7 @@ static int write_model(const struct order_model *m)
 static int learn(const struct args *args)
 {
     struct order_nodes *t = order_nodes_read(args->v, args->n);
+    /* order_nodes_read takes names as a command line has them. */
     char *held[] = { (char *)o.held_out };
     struct order_nodes *other = t && o.held_out ? order_nodes_read(held, 1) : NULL;
     struct order_model *m = t && (other || !o.held_out) ? order_new(LABELS_UD2) : NULL;
@@ -152,6 +156,7 @@ static int learn(const struct args *args)
 /* N=FILE,V=FILE */
 static int import(void)
 {
+    /* Galactic Dependencies are of UD version 1, whose relations have other names. */
     struct order_model *m = order_new(LABELS_UD1);
     char *list = mem_dup(o.import), *rest = list;
     int status = 0;
@@ -229,6 +234,7 @@ static int usage(const struct args *args)
     if (o.substrate && !o.syn) return prog_usage("--substrate needs --syn MODEL");
     if (o.types && (modes || !d.o.trans)) return prog_usage("--types needs --trans, and text");
     if (o.vocab) {
+        /* Only a transliteration changes a vocabulary; order does not. */
         bool others = d.o.invert || d.o.permute || d.o.untrans || o.syn;
         if (others || (o.dict_share < 0) != d.o.trans)
             return prog_usage(
@@ -243,6 +249,7 @@ static int usage(const struct args *args)
         return prog_usage("--overlap needs --types FILE, the vocabulary to draw from");
     if (d.o.header && args->n > 1)
         return prog_usage("--header takes one file; derive each file alone, as each has a header");
+    /* --syn works on trees, and only CoNLL-U has them. */
     if (o.syn && !prog_given("format")) d.o.format = DERIVE_CONLLU;
     return derive_check(&d.o, o.syn != NULL) < 0 ? prog_usage("%s", err_msg()) : -1;
 }

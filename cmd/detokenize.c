@@ -44,6 +44,8 @@ static int line(void *ctx, void *work, const char *s, size_t n, bool newline, st
 {
     struct detok *d = ctx;
     struct work *w = work;
+    /* Marks are tokens of their own: joined first, they would keep spaces that belong to
+     * words. */
     if (o.case_marker || o.case_only) {
         w->cased.n = 0;
         tbuf_room(&w->cased, n);

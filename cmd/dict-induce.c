@@ -168,6 +168,7 @@ static const struct prog prog = {
     .part = { &kern_part, &csls_part }
 };
 
+/* A function of one argument, as lib/bilingual calls it, whose text is no format. */
 static void tell(const char *what) { msg_note("%s", what); }
 
 static struct vectors *load(const char *path)
@@ -204,6 +205,7 @@ static struct sparse **load_contexts(const struct strs *files, const struct vect
 
 static int load_seeds(const struct vectors *src, const struct vectors *tgt, struct word_pairs *p)
 {
+    /* One space needs no map, and so no seed. */
     if (o.in.map == INDUCE_NONE) return 0;
     if (o.seed_dict) {
         struct dictionary_report r;
@@ -218,6 +220,7 @@ static int load_seeds(const struct vectors *src, const struct vectors *tgt, stru
                 "or give another dictionary",
                 o.seed_dict);
     }
+    /* Without a dictionary, words spelt alike are the only seeds there are. */
     if (o.identical || !o.seed_dict) {
         size_t before = p->n;
         dictionary_identical(src, tgt, o.min_length, o.ratio, p);
@@ -232,6 +235,7 @@ static int rows_asked(const struct vectors *src, const char *path, bool **asked)
 {
     *asked = o.of.n ? mem_zero((size_t)src->n + 1, sizeof **asked) : NULL;
     for (int i = 0; i < o.of.n; i++) {
+        /* Found before the search, which takes a minute for 200,000 words. */
         int64_t row = vectors_find(src, o.of.v[i], strlen(o.of.v[i]));
         if (row < 0)
             return err_set("%s: has no word \"%s\"; words are as they stand there, often in small "
@@ -249,6 +253,7 @@ static int write_dictionary(const char *path, const struct vectors *src, const s
     struct word_pairs p = { 0 };
     struct out *f = out_open(path);
     if (!f) return -1;
+    /* Of all rows even with --of: whether a pair is mutual depends on the others. */
     induced_list(there, back, o.mutual, o.min_score, &p);
     for (size_t i = 0; i < p.n; i++)
         if (!asked || asked[p.src[i]])
@@ -301,6 +306,7 @@ static void print_layer(int layer, const struct evaluation *e)
     printf("%d\t%llu\t%.4f\t%.4f\t%.4f\t%.4f", layer, (unsigned long long)s->asked, s->hit1,
            s->hit5, s->hit10, s->map);
     for (int i = 0; i < 3; i++)
+        /* The half-width of a 95% interval of a share: normal approximation. */
         printf("\t%.4f", 1.96 * sqrt(hit[i] * (1 - hit[i]) / (double)s->asked));
     putchar('\n');
 }
@@ -357,6 +363,8 @@ static int evaluate(const struct gold *g, const struct vectors *src, const struc
     struct evaluation e;
     uint32_t *rank = mem_zero(g->n + 1, sizeof *rank);
     int r = 0;
+    /* With spelling or frequency added, ranks are those of the summed scores and not of
+     * cosines. */
     if (d->scores) gold_ranks_scores(g, d->scores, tgt->n, rank);
     else r = gold_ranks(g, src, tgt, o.in.kinds, o.in.method, o.in.K, rank);
     if (r == 0 && o.in.kinds) e.mean_cosine = listed_cosine(src, tgt, d);
@@ -380,6 +388,7 @@ static int evaluate(const struct gold *g, const struct vectors *src, const struc
 static int work(struct vectors *src, struct vectors *tgt, int layer, struct word_pairs *seeds,
                 struct word_initial *kinds, struct gold *gold, struct induced *d, bool **asked)
 {
+    /* In an order that finds every mistake of the user before any long work. */
     if (rows_asked(src, o.src.v[layer], asked) < 0) return -1;
     if (load_counts(src, o.src_counts, &o.src_cooc) < 0
         || load_counts(tgt, o.tgt_counts, &o.tgt_cooc) < 0)
@@ -394,6 +403,7 @@ static int work(struct vectors *src, struct vectors *tgt, int layer, struct word
     if (o.eval && gold_read(o.eval, src, tgt, (enum gold_rule)o.gold, gold) < 0)
         return -1; /* before any long work or output */
     if (load_seeds(src, tgt, seeds) < 0 || induce(src, tgt, seeds, &o.in, d) < 0) return -1;
+    /* With --eval the dictionary is written only where it is asked for. */
     if ((!o.eval || o.out)
         && write_dictionary(o.out, src, tgt, &d->src, &d->tgt, *asked) < 0)
         return -1;
@@ -432,7 +442,7 @@ static int run(void)
     o.in.learn.keep0 = o.keep;
     o.in.note = tell;
     if (!prog_given("normalize")) o.in.normalize = o.map ? "unit,center,unit" : "unit";
-    /* before the vectors are read, and long work begins */
+    /* Before the vectors are read, and long work begins. */
     if (out_check((const char *[]){ o.out, o.reverse, o.out_src, o.out_tgt }, 4) < 0) return -1;
     int rc = 0;
     for (int i = 0; i < o.src.n && rc == 0; i++) rc = run_layer(i);

@@ -164,6 +164,7 @@ static int from_model(void)
     char *dir = k ? run_model_dir(o.model) : NULL;
     if (!dir || model_load(&m, dir, k, &v) < 0) goto done;
     tape_init(&t, k, &m.ps);
+    /* -1: the last layer, whatever the model has. */
     struct embed e = { .m = &m, .t = &t, .vocab = v, .layer = o.layer < 0 ? m.c.layers : o.layer,
                        .tokens = o.tokens, .add_lang = -1 };
     if (e.layer > m.c.layers) {

@@ -60,6 +60,7 @@ int main(int argc, char **argv)
     run_groups(&run, groups, mix_groups(&run.mix, groups, tasks_groups(&tasks, groups, 6)), true);
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
+    /* Before any file is opened: what does not fit together is an error of usage. */
     if (status < 0 && check(&run, &in, &tasks) < 0) status = prog_usage("%s", err_msg());
     if (status < 0 && run_from(&run) < 0) status = run_end(&run, -1);
     if (status < 0) {

@@ -54,6 +54,7 @@ static const struct prog prog = {
 static int lengths(const char *s)
 {
     char end;
+    /* "%c" finds what follows the numbers: "2-5x" is not taken for 2-5. */
     int n = sscanf(s, "%d-%d%c", &o.n.least, &o.n.longest, &end);
     if (n == 1 && !strchr(s, '-')) {
         o.n.longest = o.n.least;
@@ -87,6 +88,8 @@ static int run(const struct args *a)
     for (int i = 0; i < a->n && rc == 0; i++) {
         path[i] = prog_lang_file(a->v[i], i ? lang : first);
         if (i && strcmp(lang, first))
+            /* The list is for one language's text: counts of two would be added up under one
+             * word. */
             rc = err_set("%s: a list has one language, but \"%s\" follows \"%s\"; run ngrams once "
                          "per language",
                          path[i], lang, first);

@@ -44,6 +44,7 @@ static const struct prog prog = {
 static int check_usage(const struct plot_kind *kind, const struct args *a)
 {
     char asked[64];
+    /* By the rows' owners: options of another picture would be passed over in silence. */
     for (int i = 0; plot_kinds[i] && a->n > 1; i++) {
         const struct plot_kind *k = plot_kinds[i];
         if (k != kind && k->rows && prog_asked(k->rows, asked))
@@ -66,6 +67,7 @@ int main(int argc, char **argv)
         return prog_usage("unknown plot '%s'; choose curves, rsim, hits, bins, ranks, bars or tsne",
                           a.v[0]);
     if ((status = check_usage(kind, &a)) >= 0) return status;
+    /* Opened and given up again, before the inputs are read. */
     if (out_check((const char *[]){ o.output, o.tsv }, 2) < 0) return prog_fail();
     return plot_write(kind, &o, a.v + 1, a.n - 1) < 0 ? prog_fail() : prog_end();
 }

@@ -35,6 +35,7 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
         || mix_choose(&r->mix, o->objective, o->mix, "--objective", o->objective) < 0)
         return -1;
     char asked[64];
+    /* An option for a decoder that no objective has would do nothing. */
     if (!mix_decoder(&r->mix) && prog_asked(model_decoder_rows, asked))
         return err_set("--%s belongs to objectives with a decoder (mass); none is in %s", asked,
                        r->mix.asked);
@@ -46,6 +47,7 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
 static void shape(struct run *r)
 {
     bool decoder = mix_decoder(&r->mix);
+    /* A model given with --init may have one, which these objectives do not train. */
     if (!decoder) r->shape.decoder_layers = 0;
     model_options_finish(&r->shape, decoder);
 }

@@ -74,7 +74,7 @@ static void write_mined(FILE *f, const struct vectors *src, const struct vectors
                         const struct csls_side *x, const struct csls_side *z)
 {
     struct mined *m;
-    /* the distance margin is half of what CSLS gives */
+    /* The distance margin is half of what CSLS gives. */
     double half = how[o.score] == CSLS_CSLS ? 0.5 : 1;
     size_t n = retrieve_mine(x, z, o.mine / half, &m), right = 0;
     for (size_t i = 0; i < n; i++) {
@@ -132,9 +132,11 @@ static int layer(int i, bool table, struct out *out)
         r = err_set("%s has %u rows, %s has %u; for accuracy, row n of one must translate row n of "
                     "the other (or use --mine)",
                     a, src->n, b, tgt->n);
+    /* To length 1, so that products are cosines. */
     if (r == 0 && (vectors_normalize(src, "unit") < 0 || vectors_normalize(tgt, "unit") < 0))
         r = -1;
     if (r == 0
+        /* The best 10 for a table, 1 otherwise: a longer list costs memory in proportion. */
         && (r = csls_search(src->x, src->n, tgt->x, tgt->n, src->dim, how[o.score], table ? 10 : 1,
                             o.k, &x, &z, NULL))
                == 0) {
@@ -176,6 +178,7 @@ int main(int argc, char **argv)
             "--src and --tgt must be given the same number of times, and nothing else");
     if (prog_given("mine") && (o.src.n > 1 || o.table))
         return prog_usage("--mine takes one --src and one --tgt, and no --table");
+    /* A cosine is at most 1; whoever asks for more has a margin in mind. */
     if (prog_given("mine") && how[o.score] == CSLS_NN && o.mine > 1)
         return prog_usage("--mine %g: no cosine is above 1; for a margin pass --score ratio or "
                           "distance", o.mine);

@@ -68,9 +68,11 @@ static int layer(int i)
                    *tgt = src ? vectors_load(o.tgt.v[i], &reading, msg_note) : NULL;
     int status = tgt ? dictionary_read(o.dict, src, tgt, &p, &report) : -1;
     size_t other = status == 0 && o.one_to_one ? word_pairs_one_to_one(&p, src->n, tgt->n) : 0;
+    /* --fewest: small samples give a row of NaN, so that a table over layers keeps its shape. */
     bool few = status == 0 && prog_given("fewest") && p.n < (size_t)o.fewest;
     if (few)
         r = (struct similarity){ p.n, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+    /* Two pairs have one relation between them, over which nothing correlates. */
     if (status == 0 && p.n < 3 && !few)
         status = err_set(
             "%s: %zu pairs have vectors on both sides, in %s and %s; RSIM needs 3 or more", o.dict,

@@ -112,6 +112,7 @@ static const struct prog prog = { "score", "--metric NAME [LANG=]GOLD... < predi
 
 static void number(double v, char to[48])
 {
+    /* JSON has no NaN. */
     if (isnan(v)) snprintf(to, 48, "%s", o.json ? "null" : "-");
     else if (o.digits < 0) report_repr(v, false, to);
     else snprintf(to, 48, "%.*f", o.digits, v);
@@ -183,6 +184,8 @@ static void rows(const char *lang, const struct measure *m)
                         m->other[k],
                         m->value[k] - m->other[k],
                         m->randomization[k],
+                        /* McNemar's test is of one decision per example: it belongs to the first
+                         * value alone. */
                         k == 0 && m->has_mcnemar ? m->mcnemar : NAN };
         row(lang, m->name[k], m->examples, v, m->compared ? 7 : 3);
         if (!isnan(m->p[k]))
@@ -241,6 +244,7 @@ static int file_for(const struct strs *list, const char *option, const struct la
     char lang[32];
     for (int i = 0; i < list->n; i++) {
         const char *file = prog_lang_file(list->v[i], lang);
+        /* With one gold file and one list of predictions there is nothing to confuse. */
         if (!strcmp(lang, l->lang) || (golds == 1 && list->n == 1 && !*lang)) {
             *to = file;
             return 0;
@@ -305,7 +309,7 @@ static int print_log(const char *path)
         m[i] = (struct result_measure){ v.v[i].name, i < v.usual ? v.v[i].name : NULL };
     int rc = result_rows_open(&results, &as_rows, m);
     for (size_t i = 0; i < v.n && rc == 0; i++) {
-        /* nine digits are what logs have */
+        /* Nine digits are what logs have. */
         const char *form = strcmp(v.v[i].name, "explained") ? "%.9g" : "%.6g";
         char value[40];
         snprintf(value, sizeof value, form, v.v[i].value);

@@ -62,6 +62,7 @@ static int info(const char *path)
            path, *i.lang ? i.lang : "(none)", i.sentences, i.tokens, i.unknown, i.blocks,
            i.vocab_size, i.vocab_hash);
     char note[4 * sizeof i.note];
+    /* A note is bytes of a stranger's file: shown as a terminal may see it. */
     shown(note, sizeof note, i.note, strlen(i.note));
     if (*i.note) printf("  note       %s\n", note);
     return 0;
@@ -76,6 +77,8 @@ static int cat(const char *path, const struct vocab *v, struct out *out)
     const uint32_t *ids;
     size_t n;
     int rc = 0;
+    /* By hash and size: ids of another vocabulary are other words, and no checksum would
+     * notice. */
     if (v && (i.vocab_hash != v->hash || i.vocab_size != v->n))
         rc = err_set("%s: was made with another vocabulary (%" PRIu32 " tokens, hash %016" PRIx64
                      "; %s has %" PRIu32 " and %016" PRIx64 "); name that one",
@@ -87,6 +90,7 @@ static int cat(const char *path, const struct vocab *v, struct out *out)
             if (v) fwrite(vocab_token(v, ids[k]), 1, vocab_token_len(v, ids[k]), f);
             else fprintf(f, "%" PRIu32, ids[k]);
         }
+        /* A full disk is noticed at each line and not after all of them. */
         rc = putc('\n', f) == EOF ? out_flush(out) : 0;
     }
     shard_close(s);
@@ -106,6 +110,7 @@ struct arrays {
 static int add_number(FILE *f, uint64_t v, size_t wide)
 {
     unsigned char b[8];
+    /* Little-endian as NumPy's dtype says, so the lowest bytes come first. */
     put64(b, v);
     return fwrite(b, 1, wide, f) == wide
                ? 0
@@ -120,6 +125,7 @@ static int add_file(struct arrays *a, const char *path)
     shard_info(s, &i);
     if (!a->first) {
         a->first = path;
+        /* As the shard itself: two bytes where all ids fit. */
         a->wide = i.vocab_size <= 65536 ? 2 : 4;
         a->vocab_hash = i.vocab_hash;
         a->vocab_size = i.vocab_size;
@@ -127,11 +133,13 @@ static int add_file(struct arrays *a, const char *path)
     const uint32_t *ids;
     size_t n;
     int rc = 0;
+    /* One array has one meaning of its numbers. */
     if (i.vocab_hash != a->vocab_hash || i.vocab_size != a->vocab_size)
         rc = err_set("%s: its vocabulary is not that of %s; write one array of each", path,
                      a->first);
     while (rc == 0 && (rc = shard_next(s, &ids, &n)) > 0) {
         rc = 0;
+        /* Into temporary files: an .npy begins with its length, which is known at the end. */
         for (size_t k = 0; k < n && rc == 0; k++) rc = add_number(a->ids, ids[k], a->wide);
         a->n += n;
         a->sentences++;
@@ -160,8 +168,10 @@ static int cat_npy(char **file, int n)
     char *name = mem_alloc(strlen(o.out) + 9);
     sprintf(name, "%s.offsets", o.out);
     struct out *out = NULL, *beside = NULL;
+    /* Both outputs before the work. */
     int rc = a.ids && (a.offsets = tmp_open(NULL)) ? out_check((const char *[]){ o.out, name }, 2)
                                                    : -1;
+    /* The first sentence begins at 0, so that n sentences have n + 1 offsets. */
     if (rc == 0) rc = add_number(a.offsets, 0, 8);
     for (int i = 0; i < n && rc == 0; i++) rc = add_file(&a, file[i]);
     if (rc == 0 && (!(out = out_open(o.out)) || !(beside = out_open(name)))) rc = -1;

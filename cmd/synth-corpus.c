@@ -93,6 +93,7 @@ static bool two_words(const char *s, const char *const *words, int n, int to[2])
 static int write_folder(const struct synth *s)
 {
     char *tmp = NULL;
+    /* A new folder is made aside; files in one that exists are replaced one by one. */
     if (!file_exists(o.out) && !(tmp = folder_begin(o.out))) return -1;
     const char *dir = tmp ? tmp : o.out;
     int r = synth_write(s, dir, (uint64_t)o.sentences, (uint64_t)o.dev, (uint64_t)o.test);

@@ -150,9 +150,11 @@ static void two_dashes(int argc, char **argv)
 {
     static const char *const peers[] = { "-no-escape", "-protected", "-threads",
                                          "-lines",     "-time",      "-penn" };
+    /* As getopt: nothing after "--" is an option. */
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
         for (size_t k = 0; k < sizeof peers / sizeof *peers; k++)
             if (!strcmp(argv[i], peers[k])) {
+                /* Never freed: argv's strings live as long as the program. */
                 char *with = mem_alloc(strlen(argv[i]) + 2);
                 with[0] = '-';
                 strcpy(with + 1, argv[i]);
@@ -172,6 +174,8 @@ static int run(const struct args *args)
 {
     if (o.subwords) return subwords(args);
     if (o.case_only) { o.t.no_tokenize = o.t.case_marker = true; }
+    /* XLM's tokenize.sh: replace-unicode-punctuation, normalize-punctuation,
+     * remove-non-printing-char, and no escapes. */
     if (o.xlm)
         o.t.prepare.unicode_punctuation = o.t.prepare.punctuation = o.t.prepare.non_printing =
             o.t.no_escape = true;
@@ -181,6 +185,7 @@ static int run(const struct args *args)
         return tell(strcat(note, "\n"));
     }
     if (o.settings) {
+        /* A model's folder keeps options, not files that lie elsewhere. */
         if (o.t.nonbreaking || o.t.protected_file)
             return err_set(
                 "--settings: files (--nonbreaking, --protected) cannot be kept with a model");

@@ -79,11 +79,14 @@ static void print_hyp(FILE *f, const struct vocab *v, const struct hyp *h)
         for (int i = 0; i < h->n; i++) fprintf(f, "%s%s", i ? " " : "", vocab_token(v, h->ids[i]));
         return;
     }
+    /* Cleared, not freed: one buffer serves all lines. */
     raw.tokens.n = raw.text.n = 0;
     for (int i = 0; i < h->n; i++) {
         if (i) tbuf_byte(&raw.tokens, ' ');
         tbuf_add(&raw.tokens, vocab_token(v, h->ids[i]), vocab_token_len(v, h->ids[i]));
     }
+    /* raw_decode undoes the model's own tokeniser, so that plain text in gives plain text
+     * out. */
     raw_decode(raw.out, raw.work, raw.tokens.n ? raw.tokens.p : "", raw.tokens.n, &raw.text);
     if (raw.text.n) fwrite(raw.text.p, 1, raw.text.n, f);
 }
@@ -94,6 +97,8 @@ static int print_all(FILE *f, const struct vocab *v, const struct hyps *h, int64
         for (int j = 0; j < (o.n_best ? h->count[i] : 1); j++) {
             const struct hyp *y = &h->hyp[i * h->n_best + j];
             if (o.n_best) fprintf(f, "%lld ||| ", (long long)(first + i));
+            /* A sentence without a complete translation is an empty line: output lines match
+             * input lines. */
             if (h->count[i]) print_hyp(f, v, y);
             if (o.n_best) fprintf(f, " ||| %.6f", y->score);
             else if (o.scores) fprintf(f, "\t%.6f", y->score);
@@ -112,6 +117,8 @@ static int read_lines(struct text *in, const struct model *m, struct raw_reader 
     const char *line;
     size_t n;
     int rc = 0;
+    /* 64 batches give lines of similar length and all threads work; 2^20 tokens bound the
+     * memory. */
     enum { BATCHES = 64, MOST = 1 << 20 };
     int64_t tokens = BATCHES * (int64_t)o.tokens,
             sentences = o.sentences ? BATCHES * (int64_t)o.sentences : INT64_MAX;
@@ -127,6 +134,8 @@ static int read_lines(struct text *in, const struct model *m, struct raw_reader 
         batch_add(b, r->id, (int)r->n, src, (uint64_t)(*line_no)++);
         if (o.line_buffered) break;
     }
+    /* At the first `enough` tokens, and at the end: too many unknown ones mean text of another
+     * kind. */
     if (rc < 0 || (rc == 0 ? reader_end(r) : reader_look(r)) < 0) return -1;
     return b->n > 0;
 }
@@ -186,6 +195,7 @@ done:
     vocab_free(v);
     free(dir);
     if (!out) return -1;
+    /* A failed write is out_commit's to tell, in the words of the file. */
     if (rc < 0 && !ferror(out_stdio(out))) { out_abort(out); return -1; }
     return out_commit(out);
 }

@@ -54,6 +54,7 @@ static const struct prog prog = { "vocab-count", "[options] [FILE...] > vocab",
 static int count_file(struct word_counts *w, const char *path)
 {
     int utf8 = TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0) | (o.merge ? TEXT_SUM : 0);
+    /* As bytes unless asked: counts of any encoding that separates words by spaces. */
     struct text *in = text_open(path, o.merge || o.replace ? utf8 : TEXT_RAW);
     if (!in) return -1;
     int rc = o.merge ? words_read_counts(w, in, 0) : word_counts_read(w, in, 0);

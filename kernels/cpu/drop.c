@@ -49,7 +49,7 @@ static void drop(act *S, const act *X, const act *U, const struct kern_drop *dro
     if (cpu_drop_rate(drop, &t.rate)) {
         work_rows(N, (size_t)D, drop_rows, &t);
     } else if (S == X) {
-       /* U may be S too: each element is read before it is written. */
+        /* U may be S too: each element is read before it is written. */
         cpu_add_to(S, U, n);
     } else {
         if (S != U && n) memcpy(S, U, acts_bytes(n));

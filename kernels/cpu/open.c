@@ -24,7 +24,7 @@ static const struct kernels *cuda_open(char *why, size_t size)
         snprintf(why, size, "%s is of another build (ABI %d, not %d)", OBJECT, k->abi, KERNELS_ABI);
         k = NULL;
     }
-   /* The object stays open even when it is of no use: CUDA's run time leaves threads and exit
+    /* The object stays open even when it is of no use: CUDA's run time leaves threads and exit
      * handlers, whose code must not disappear. */
     return k;
 }

@@ -57,7 +57,7 @@ static void gradient_columns(void *ctx, int first, int last)
     for (int p = 0; p < a->P; p++) {
         size_t i = (size_t)a->i[p] * D + (size_t)first, j = (size_t)a->j[p] * D + (size_t)first;
         const struct slopes *x = &t->slope[p];
-       /* a - b first: near each other they would cancel. */
+        /* a - b first: near each other they would cancel. */
         if (a->l2) {
             for (size_t c = 0; c < n; c++) apart[c] = a->E[i + c] - a->E[j + c];
             s->axpy(a->dE + i, x->own_a, apart, n);

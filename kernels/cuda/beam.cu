@@ -89,7 +89,7 @@ static __global__ void advance(kern_beam b)
     child next = { -INFINITY, 0, lane }, kept = { 0, 0, lane };
     double best = -INFINITY;
     int n = 0, turn = 0;
-   /* next is the lane's first continuation that was not taken; turn is the one after it. */
+    /* next is the lane's first continuation that was not taken; turn is the one after it. */
     bool there = false;
     for (int taken = 0; n < b.beam; taken++) {
         while (mine && !there && turn < b.k) {

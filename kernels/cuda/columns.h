@@ -4,6 +4,7 @@
 #define KERNELS_CUDA_COLUMNS_H
 #include "kernels/cuda/device.h"
 
+/* 64 pieces whatever the GPU: the order of the sums, and so their bytes, are the same on all. */
 enum { COLUMN_PIECES = 64, COLUMN_ROWS = 32 };
 
 /* part[piece][SUMS][D]: the sums of f's SUMS values over the piece's rows. f(sum, row, column,
@@ -20,10 +21,10 @@ static __global__ void column_pieces(float *part, F f, int N, int D, int step)
     for (int s = 0; s < SUMS; s++)
 #pragma unroll
         for (int i = 0; i < 8; i++) sum[s].x[i] = 0;
+    /* Unrolled: several rows' loads are under way at once. */
     if (c < D)
 #pragma unroll 4
-        for (int n = piece * step + y; n < end; n += 8)
-            f(sum, n, c, D - c); /* several rows' loads under way */
+        for (int n = piece * step + y; n < end; n += 8) f(sum, n, c, D - c);
 #pragma unroll
     for (int s = 0; s < SUMS; s++)
 #pragma unroll
@@ -44,9 +45,9 @@ static __global__ void column_sums(float *out, const float *part, int pieces, in
     int c = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (c >= D) return;
     float all = 0;
+    /* Unrolled, so that memory is waited for a few times only. */
 #pragma unroll 16
-    for (int i = 0; i < pieces; i++)
-        all += part[((size_t)i * sums + which) * D + c]; /* waits for memory a few times only */
+    for (int i = 0; i < pieces; i++) all += part[((size_t)i * sums + which) * D + c];
     out[c] += all;
 }
 

@@ -14,7 +14,7 @@ static __global__ void one_query(T *O, float *lse, const T *Q, const T *K, const
         dim = g.dim;
     if (g.q_len[b] < 1) return;
     int nk = g.k_len[b], row = g.q_at[b], lane = tid % LANES, group = tid / LANES;
-   /* parts [TOGETHER][dim] */
+    /* parts [TOGETHER][dim] */
     float *score = (float *)room, *sums = score + g.max_k, *parts = sums + 64;
     const T *q = Q + (size_t)row * g.ldq + h * dim, *k = K + h * dim, *v = V + h * dim;
     const attn_rows rows = attn_rows_of(g, b);

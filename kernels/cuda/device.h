@@ -133,6 +133,7 @@ struct soft { float max, sum; };
 static __device__ __forceinline__ soft soft_add(soft a, soft b)
 {
     float m = fmaxf(a.max, b.max);
+    /* exp(-inf - -inf) would be NaN. */
     if (a.max == -INFINITY && b.max == -INFINITY) return { m, a.sum + b.sum };
     return { m, a.sum * expf(a.max - m) + b.sum * expf(b.max - m) };
 }
@@ -153,6 +154,7 @@ struct drops cuda_drops(const struct kern_drop *d);       /* d may be NULL */
 static __device__ __forceinline__ void drop8(eight &u, const drops &d, int r, uint32_t block)
 {
     uint32_t w[4];
+    /* The CPU's words: the same key, sample and position give the same mask everywhere. */
     rng_block(d.key, d.sample[r] | d.site, d.pos[r] << 20 | block, w);
 #pragma unroll
     for (int i = 0; i < 8; i++) {
@@ -167,6 +169,7 @@ static inline bool whole8(size_t n, const void *a, const void *b = NULL, const v
 {
     uintptr_t bits =
         (uintptr_t)a | (uintptr_t)b | (uintptr_t)c | (uintptr_t)d | (uintptr_t)e | (uintptr_t)f;
+    /* 16 bytes: what one load or store of a vector moves. */
     return n % 8 == 0 && bits % 16 == 0;
 }
 

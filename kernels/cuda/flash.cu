@@ -111,7 +111,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
     int sees[2] = { mine < q.n ? attn_visible(g, q.n, k.n, mine) : 0,
                     mine + 8 < q.n ? attn_visible(g, q.n, k.n, mine + 8) : 0 };
     bool busy = p.first + row < q.n;
-   /* Keys that every row of the warp sees; rows that are not there may see any. */
+    /* Keys that every row of the warp sees; rows that are not there may see any. */
     int all_see = busy ? attn_visible(g, q.n, k.n, p.first + row) : 0;
     float o[DIM / 8][4], top[2] = { -INFINITY, -INFINITY }, sum[2] = { 0, 0 },
                          scale = g.scale * LOG2E;
@@ -154,7 +154,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
                 /* No key seen yet: -inf - -inf would be NaN. With 0 every power is 2^-inf. */
                 float from = high == -INFINITY ? 0.0f : high * scale,
                       fade = power2(fmaf(top[r], scale, -from)),
-                     all = 0;
+                      all = 0;
                 top[r] = high;
 #pragma unroll
                 for (int i = 0; i < KEYS / 8; i++)
@@ -185,7 +185,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
                     }
                 }
             }
-           /* mma and ldmatrix need all lanes at once; dropout's branches may have parted them. */
+            /* mma and ldmatrix need all lanes at once; dropout's branches may have parted them. */
             __syncwarp();
             by_rows_of<DIM, KEYS>(o, s, tile_v + now);
         }
@@ -303,7 +303,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS)
     if (p.first >= k.n) return;
     bf16 *tile_k = (bf16 *)room, *tile_v = tile_k + OWN * tile_of<DIM>::stride,
          *tile_q = tile_v + OWN * tile_of<DIM>::stride, *tile_d = tile_q + 2 * TILE;
-   /* [2][2][QUERIES]: lse, in powers of two, and delta of the queries in either tile. */
+    /* [2][2][QUERIES]: lse, in powers of two, and delta of the queries in either tile. */
     float *stats = (float *)(tile_d + 2 * TILE);
     Q += (size_t)q.at * g.ldq + p.h * DIM;
     dO += (size_t)q.at * g.ldo + p.h * DIM;
@@ -311,14 +311,14 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS)
     V += (size_t)k.at * g.ldv + p.h * DIM;
     int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * WARP_ROWS,
         mine = p.first + row + lane / 4;
-   /* Queries before see none of these keys. */
+    /* Queries before see none of these keys. */
     int begin = g.causal ? p.first - (k.n - q.n) : 0;
     begin = begin > 0 ? begin / QUERIES * QUERIES : 0;
     int turns = q.n > begin ? (q.n - begin + QUERIES - 1) / QUERIES : 0;
     bool busy = p.first + row < k.n;
     float dk[DIM / 8][4], dv[DIM / 8][4], scale = g.scale * LOG2E;
     int tid = (int)threadIdx.x;
-   /* One of a thread, of the first 2 QUERIES of them; query: the tile's first. */
+    /* One of a thread, of the first 2 QUERIES of them; query: the tile's first. */
     auto stat = [&](int query) {
         query += tid % QUERIES;
         size_t at = (size_t)(q.at + query) * g.heads + p.h;
@@ -357,7 +357,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS)
                     int at = i * 8 + lane % 4 * 2 + c, query = first + at,
                         sees = query < q.n ? attn_visible(g, q.n, k.n, query) : 0;
                     float of = of_now[at], less = of_now[QUERIES + at];
-                   /* Bit 0: of the first of the thread's keys, bit 8: of the other. */
+                    /* Bit 0: of the first of the thread's keys, bit 8: of the other. */
                     uint32_t kept = ~0u;
                     if (m.bits && query < q.n)
                         kept = (uint32_t) *
@@ -618,7 +618,7 @@ static bool suits(const struct kern_attn *g, const void *a, const void *b, const
                   const void *d, const void *e, const void *f)
 {
     bool dims = g->dim == 32 || g->dim == 64 || g->dim == 96 || g->dim == 128;
-   /* forward's tiles, the larger ones */
+    /* forward's tiles, the larger ones */
     size_t most = (size_t)(OWN + 4 * 64) * (size_t)(g->dim + 8) * sizeof(bf16);
     return cuda.bf16 && !g->k_row && dims && most <= cuda.shared_most &&
            whole8((size_t)g->dim, a, b, c, d, e, f) && g->ldq % 8 == 0 && g->ldk % 8 == 0 &&
@@ -663,7 +663,7 @@ template <int DIM> static void run_backward(act *dQ, act *dK, act *dV, const act
                                             const float *delta, const struct kern_attn *g,
                                             const struct attn_mask *m)
 {
-   /* backward_keys: of its tiles' queries two numbers each */
+    /* backward_keys: of its tiles' queries two numbers each */
     size_t bytes = tile_bytes<DIM>(2 * OWN + 4 * 32) + 4 * 32 * sizeof(float);
     static bool asked;
     if (!asked)

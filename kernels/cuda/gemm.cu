@@ -331,7 +331,7 @@ template <typename T> static void by_plain(bool ta, bool tb, int M, int N, int K
                                            int lda, const T *b, int ldb, struct matrix C, bool add,
                                            const float *bias, bool relu)
 {
-   unsigned across = blocks_for((size_t)N, 32);
+    unsigned across = blocks_for((size_t)N, 32);
     /* In one number: the second of a grid ends at 65535. */
     dim3 grid(across * blocks_for((size_t)M, 32)), block(32, 8);
     if (C.type == MATRIX_FLOAT)

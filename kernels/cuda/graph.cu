@@ -43,6 +43,7 @@ static bool graph_record(void)
 {
     const char *wanted = getenv("ISOGLOT_CUDA_GRAPHS");
     if (cuda_lost() || cuda.recording != CUDA_CALLS) return false;
+    /* Whatever happens now, what was recorded before is not what would be replayed. */
     graph.there = false;
     if (wanted && strcmp(wanted, "0") == 0) {
         not_recorded("ISOGLOT_CUDA_GRAPHS=0", cudaSuccess);
@@ -72,6 +73,7 @@ static cudaError_t executable(cudaGraph_t made)
 static bool graph_recorded(void)
 {
     bool whole = cuda.recording == CUDA_RECORDS;
+    /* From here on calls do their work again, recorded or not. */
     cuda.recording = CUDA_CALLS;
     if (!whole) return false;
     cudaGraph_t made = NULL;
@@ -94,6 +96,7 @@ static void graph_replay(void)
             "calls are replayed that were not recorded, or whose weights were released since");
         return;
     }
+    /* Copies of weights first: a replay reads what memory holds by then. */
     memory_replay();
     if (!cuda_lost()) cuda_failed(cudaGraphLaunch(graph.exec, cuda.stream), "replaying");
 }

@@ -306,7 +306,7 @@ static void memory_host_release(void *host)
 {
     if (!host) return;
     cuda_not_recorded("host_release");
-   /* Copies into it may be under way. */
+    /* Copies into it may be under way. */
     cuda_failed(cudaStreamSynchronize(cuda.stream), "waiting");
     cuda_failed(cudaFreeHost(host), "cudaFreeHost");
 }

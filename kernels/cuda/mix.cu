@@ -53,12 +53,14 @@ static __global__ void softmax_rows(kern_softmax a)
     float *w = a.w + (size_t)m * a.k, high = -INFINITY, sum = 0, along = 0;
     for (int j = 0; j < a.k; j++) high = fmaxf(high, val[j]);
     for (int j = 0; j < a.k; j++) {
+        /* All values -inf: weights 0, not NaN. */
         float z = high > -INFINITY ? (val[j] - high) / a.T : -INFINITY, e = expf(z);
         w[j] = e;
         sum += e;
         if (z > -INFINITY) along += z * e;
     }
     for (int j = 0; j < a.k && sum > 0; j++) w[j] /= sum;
+    /* With z = (val - high) / T: H = log(sum e^z) - sum z e^z / sum e^z. */
     if (a.entropy) a.entropy[m] = sum > 0 ? logf(sum) - along / sum : 0.0f;
 }
 
@@ -90,8 +92,10 @@ static __global__ void norm_rows(kern_mix_norm a)
         along += y * y;
     }
     float ratio = sqrtf(warp_sum(along));
+    /* |sum w E| / sum w |E|: 1 where all rows point the same way. */
     ratio = parts > 0 ? ratio / parts : 0.0f;
     if (lane == 0) a.ratio[m] = ratio;
+    /* Every lane has read the weights before one changes them. */
     __syncwarp();
     for (int j = lane; j < a.k && a.keep && ratio > 0; j += 32) w[j] /= ratio;
 }

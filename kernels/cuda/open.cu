@@ -19,6 +19,8 @@ void cuda_failed_because(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    /* In a recording it is no failure yet: the calls are made again, one by one, and may
+     * succeed. */
     if (!cuda_not_recorded(text)) memcpy(failure, text, sizeof text);
 }
 
@@ -129,6 +131,7 @@ static int keep_message(const char *fmt, ...)
 /* Which of n GPUs: processes that a launcher started on this machine take one after another. */
 static int own_device(int n)
 {
+    /* Of Open MPI, Intel MPI, torchrun and Slurm. */
     static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                          "LOCAL_RANK", "SLURM_LOCALID" };
     for (const char *name : names) {
@@ -161,6 +164,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
         else *why = missing("%s", cudaGetErrorString(e));
         return NULL;
     }
+    /* bfloat16 on tensor cores and asynchronous copies begin with compute capability 8.0. */
     if (device.major < 8) {
         *why = missing("%s is of compute capability %d.%d, and 8.0 (Ampere) is the least that "
                        "works", device.name, device.major, device.minor);
@@ -172,6 +176,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
     }
     cuda.shared_most = device.sharedMemPerBlockOptin;
     cuda.memory = device.totalGlobalMem;
+    /* It does not wait for the default stream, which other libraries may use. */
     e = cudaStreamCreateWithFlags(&cuda.stream, cudaStreamNonBlocking);
     if (e == cudaSuccess) e = memory_open();
     if (e != cudaSuccess) {
@@ -196,6 +201,7 @@ const struct kernels *kernels_cuda(int (*fail)(const char *fmt, ...), const char
 #define CUDA_ENTRY(op, name) table.op = cuda_##op;
     KERN_OPS(CUDA_ENTRY)
 #undef CUDA_ENTRY
+    /* Last: it says that the table is complete, and a second call takes it as it is. */
     table.abi = KERNELS_ABI;
     return &table;
 }

@@ -5,10 +5,11 @@
 
 enum { WARPS = 4 };                         /* pairs per block */
 
+/* [4 P] each; to NULL: no gradient wanted. */
 struct parts_of {
     int32_t *to, *from;
     float *by;
-}; /* [4 P] each; to NULL: no gradient wanted */
+};
 
 template <bool WHOLE> static __global__ void compare(kern_cos_pairs a, parts_of out)
 {
@@ -29,9 +30,11 @@ template <bool WHOLE> static __global__ void compare(kern_cos_pairs a, parts_of 
     }
     xx = warp_sum(xx); yy = warp_sum(yy); xy = warp_sum(xy); apart = sqrtf(warp_sum(apart));
     if (lane > 0) return;
+    /* 1e-8 as in PyTorch's cosine_similarity. */
     float both = sqrtf(xx) * sqrtf(yy), cosine = xy / fmaxf(both, 1e-8f);
     if (a.loss) a.loss[p] = a.l2 ? apart : -cosine;
     if (!out.to) return;
+    /* Vectors of length 0, and equal ones by distance, have no direction to move in. */
     bool flat = a.l2 ? apart == 0 : both < 1e-8f;
     float far = a.scale / apart, across = a.l2 ? -far : -a.scale / both;
     const float by[4] = { across, a.l2 ? far : a.scale * cosine / xx, across,

@@ -3,11 +3,15 @@
  * hundredth of a training step. */
 #include "kernels/cuda/segment.h"
 
+/* Sorting longer stretches at once was slower on an H100 at 16,384 tokens (0.227 ms for 0.206),
+ * faster at 2,500 (0.095 for 0.114). */
 static const unsigned TILE = 1024, THREADS = TILE / 2;
 
 static __global__ void make_keys(uint64_t *keys, const int32_t *index, unsigned n, unsigned padded)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    /* With i below the index no two keys are equal, so the sort is stable; padding is larger
+     * than all. */
     if (i < padded) keys[i] = i < n ? (uint64_t)(uint32_t)index[i] << 32 | i : ~(uint64_t)0;
 }
 
@@ -28,6 +32,7 @@ static __global__ void sort_tile(uint64_t *keys, unsigned size)
     for (unsigned s = size ? size : 2; s <= (size ? size : TILE); s *= 2)
         for (unsigned d = s / 2 < TILE / 2 ? s / 2 : TILE / 2; d > 0; d /= 2) {
             __syncthreads();
+            /* t with a 0 put in at bit d: the lower place of the thread's pair. */
             unsigned i = (t & ~(d - 1)) << 1 | (t & (d - 1));
             exchange(&tile[i], &tile[i + d], ((base + i) & s) == 0);
         }
@@ -45,6 +50,7 @@ static __global__ void sort_step(uint64_t *keys, unsigned size, unsigned d)
 const uint64_t *segment_sort(const int32_t *index, int n)
 {
     unsigned padded = TILE;
+    /* A bitonic sort needs a power of two. */
     while (padded < (unsigned)n) padded *= 2;
     uint64_t *keys = (uint64_t *)cuda_scratch(SCRATCH_KEYS, padded * sizeof *keys);
     if (!keys) return NULL;

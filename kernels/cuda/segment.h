@@ -13,12 +13,14 @@ const uint64_t *segment_sort(const int32_t *index, int n);
  * and a. */
 struct segment_source { const int32_t *rows; int per; const float *coef; float a; };
 
+/* A piece; threads of a block, and of a row of them. */
 enum {
     SEGMENT_RUN = 32,
     SEGMENT_JOIN = 8,
     SEGMENT_THREADS = 128
-}; /* a piece; threads of a block, and of a row of them */
-static const uint32_t SEGMENT_NONE = 0x80000000u; /* indices from here on are negative: none */
+};
+/* Indices from here on are negative: none. */
+static const uint32_t SEGMENT_NONE = 0x80000000u;
 
 static __device__ __forceinline__ uint32_t segment_key(const uint64_t *sorted, int i)
 {
@@ -50,6 +52,7 @@ static __global__ void segment_pieces(O *out, float *part, const S *src, const u
         for (int j = 0; j < 8; j++) sum.x[j] += by * x.x[j];
         bool last = i + 1 == end, more = i + 1 < n && segment_key(sorted, i + 1) == key;
         if (more && !last) continue;
+        /* Another piece has a part of this stretch: segment_join adds them in order. */
         if (before || more) {
             store8<WHOLE>(part + ((size_t)piece * 2 + (before ? 0 : 1)) * D + c, sum, left);
         } else {
@@ -78,11 +81,11 @@ static __global__ void segment_join(O *out, const float *part, const uint64_t *s
     if (next >= n) return;
     uint32_t key = segment_key(sorted, next - 1);
     if (key >= SEGMENT_NONE || segment_key(sorted, next) != key) return;
+    /* It began earlier. */
     if (segment_key(sorted, first) == key && first > 0 && segment_key(sorted, first - 1) == key)
-        return; /* it began earlier */
-    int last = piece + 1,
-        past = (n + SEGMENT_RUN - 1) /
-               SEGMENT_RUN; /* pieces after this one up to `last` begin with the key */
+        return;
+    /* Pieces after this one up to `last` begin with the key. */
+    int last = piece + 1, past = (n + SEGMENT_RUN - 1) / SEGMENT_RUN;
     while (past - last > 1) {
         int p = last + (past - last) / 2;
         if (segment_key(sorted, p * SEGMENT_RUN) == key) last = p; else past = p;
@@ -122,6 +125,7 @@ template <typename S, typename O> static void segment_add(O *out, const S *src,
     float *part =
         (float *)cuda_scratch(SCRATCH_RUNS, (size_t)pieces * 2 * (size_t)D * sizeof(float));
     if (!sorted || !part) return;
+    /* No more threads than a row has eights of columns, in whole warps. */
     unsigned threads = D > 512 ? SEGMENT_THREADS : D > 256 ? 64 : 32;
     dim3 grid(pieces, blocks_for((size_t)D, threads * 8));
     if (whole8((size_t)D, out, src, part)) {

@@ -29,6 +29,7 @@ template <typename T> static __global__ void segments(kern_span a)
     for (int by = 16; by > 0; by >>= 1) {
         int other = __shfl_xor_sync(0xffffffffu, best, by);
         float x = __shfl_xor_sync(0xffffffffu, high, by);
+        /* Of equal ones the first. */
         if (other >= 0 && (best < 0 || x > high || (x == high && other < best))) {
             best = other;
             high = x;
@@ -44,6 +45,7 @@ template <typename T> static __global__ void segments(kern_span a)
     for (int i = lane; i < s.n; i += 32) {
         if (!s.counts(i)) continue;
         T *d = (T *)a.dZ + (size_t)(s.first + i) * a.ldz + a.column;
+        /* d loss / dz = softmax(z) - [target]. */
         float p = expf(s.logit(i) - high) / sum - (i == s.target ? 1.0f : 0.0f);
         *d = from_float<T>(to_float(*d) + a.scale * p);
     }

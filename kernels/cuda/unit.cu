@@ -51,6 +51,7 @@ template <typename T, bool WHOLE> static __global__ void backward_rows(kern_unit
         for (int i = 0; i < 8; i++) along += y.x[i] * d.x[i];
     }
     along = warp_sum(along);
+    /* dx = s / |x| dy - (y . dy) y / (s |x|); a row of zeros has no gradient. */
     float by = length > 0 ? a.s / length : 0.0f, less = length > 0 ? along / (a.s * length) : 0.0f;
     for (int c = lane * 8; c < a.D; c += 256) {
         eight y = load8<WHOLE>(Y + c, a.D - c), d = load8<WHOLE>(dY + c, a.D - c), old;

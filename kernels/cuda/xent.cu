@@ -150,7 +150,7 @@ template <typename T> static void run(const struct kern_xent *a)
     if (!room) return;
     int32_t *count = a->allowed ? (int32_t *)(room + aside) : NULL;
     float *Z = (float *)room;
-   /* float32: in the place of the logits */
+    /* float32: in the place of the logits */
     T *dZ = !gradient ? NULL : (T *)(slopes ? room + aside + 256 : room);
     if (count) LAUNCH(count_words, 1, 1024, 0, count, a->allowed, V);
     for (int at = 0; at < a->M && !cuda_lost(); at += step) {

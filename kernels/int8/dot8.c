@@ -52,6 +52,8 @@ static int fill_panel(void *ctx, size_t panel, int thread)
     (void)thread;
     const struct filling *f = ctx;
     struct dot8_side *s = f->s;
+    /* vpdpbusd multiplies unsigned by signed bytes: columns are shifted by 128, and the rows'
+     * `start` takes that off again. AMX has signed by signed. */
     const int shift = s->is_columns && !f->tiles ? -128 : 0;
     size_t d = (size_t)s->d, width = (size_t)s->width, at = panel * (size_t)s->steps * width * 4;
     const double longer = 1 + 1e-6; /* than the roundings of these sums and of their float32 */
@@ -69,11 +71,14 @@ static int fill_panel(void *ctx, size_t panel, int thread)
         float scale = most / 127, inverse = scale > 0 ? 1 / scale : 0;
         if (!isfinite(inverse)) scale = inverse = 0;     /* all is error */
         for (size_t k = 0; i < s->n && k < d; k++) {
+            /* Half away from zero; whatever the rounding, the error below is measured and not
+             * assumed. */
             int q = (int)(v[k] * inverse + (v[k] < 0 ? -0.5f : 0.5f));
             q = q > 127 ? 127 : q < -127 ? -127 : q;
             double e = v[k] - (double)scale * q;
             norm += (double)v[k] * v[k];
             kept += (double)q * q;
+            /* In double: an error that came out too small would lose a pair. */
             error += e * e;
             sum += q;
             s->q[at + place(s, w, k, f->tiles)] = (int8_t)(q ^ shift);

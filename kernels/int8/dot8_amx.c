@@ -7,7 +7,7 @@
 
 enum { ROWS = 2 * AMX_ROWS, COLUMNS = 32, LANES = 16, STEPS = AMX_BYTES / 4, TILE = 1024 };
 
-/* For all calls; ldtilecfg wants a line of the cache. */
+/* For all calls; ldtilecfg reads a whole line of the cache. */
 _Alignas(64) static const struct amx_shapes shapes = {
     .palette = 1,
     .bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
@@ -48,6 +48,7 @@ static inline __m512 upper_of(const int32_t *sum, const struct dot8_rows *c, int
 static inline uint32_t above_limit(__m512 upper, float row, const struct columns *k)
 {
     __m512 limit = _mm512_min_ps(_mm512_set1_ps(row), k->limit);
+    /* "Not less or equal": a NaN counts as above and is looked at in float. */
     return _mm512_cmp_ps_mask(upper, limit, _CMP_NLE_UQ);
 }
 
@@ -63,6 +64,7 @@ static int above(int steps, const struct dot8_rows *c, const struct dot8_columns
         __m512 u1 = upper_of(sum[r / AMX_ROWS][1][r % AMX_ROWS], c, r, &right);
         hit[r] = above_limit(u0, c->limit[r], &left) | above_limit(u1, c->limit[r], &right)
                                                            << LANES;
+        /* In nearly every tile nothing is above a limit: only then is anything stored. */
         if (!hit[r]) continue;
         _mm512_storeu_ps(upper + r * COLUMNS, u0);
         _mm512_storeu_ps(upper + r * COLUMNS + LANES, u1);

@@ -21,6 +21,7 @@ static void choose(void)
 #if defined __x86_64__
     unsigned a = 0, b, c, d;
     const struct simd *most = simd_choose(); /* and with it ISOGLOT_SIMD */
+    /* CPUID 7.1, EAX bit 4: AVX-VNNI. */
     bool vnni = __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
     if (simd_amx()) all[n++] = &int8_amx;
     if (most == &simd_avx512 && __builtin_cpu_supports("avx512vnni")) all[n++] = &int8_avx512;
@@ -46,6 +47,7 @@ static const struct int8_kernel *fastest(void) { return int8_all()[0]; }
 
 struct kern_int8 *int8_new(int O, int I)
 {
+    /* Sums of 32 bits hold 255 * 127 * I only so far. */
     if (I > INT8_MOST) {
         err_set("a matrix of weights has rows of %d numbers; in 8 bits they have at most %d", I,
                 INT8_MOST);
@@ -55,8 +57,10 @@ struct kern_int8 *int8_new(int O, int I)
     w->O = O;
     w->I = I;
     w->panels = (O + INT8_PANEL - 1) / INT8_PANEL;
+    /* To whole rows of AMX's tiles, so that every instruction set has the same layout. */
     w->depth = (I + INT8_DEPTH - 1) / INT8_DEPTH * INT8_DEPTH;
     size_t rows = (size_t)w->panels * INT8_PANEL, n = rows * (size_t)w->depth;
+    /* AMX's rows and AVX-512's vectors are lines of the cache. */
     w->q = aligned_alloc(64, n ? n : 64);
     if (!w->q) {
         err_set("out of memory: needed %zu bytes for weights in 8 bits", n);
@@ -95,8 +99,10 @@ static void put_rows(void *ctx, int first, int last)
     for (int i = first; i < last; i++) {
         int o = t->first + i, sum = 0;
         const float *row = t->from + (size_t)i * (size_t)w->I;
+        /* Weights are signed whatever the kernel is; it is X that VNNI needs unsigned. */
         w->scale[o] = fastest()->quantise(q, row, (size_t)w->I, (size_t)w->depth, false);
         for (int k = 0; k < w->depth; k += 4) {
+            /* Four components of a row lie together: what one multiplication of VNNI takes. */
             memcpy(place(w, o, k), q + k, 4);
             for (int j = 0; j < 4; j++) sum += q[k + j];
         }
@@ -109,6 +115,7 @@ int int8_put(struct kern_int8 *w, int first, int n, const float *W)
     struct putting t = { w, first, W, NULL };
     work_rows(n, (size_t)w->I, put_rows, &t);
     for (int i = first; i < first + n; i++)
+        /* The scale says so; the row itself is zeros. */
         if (isnan(w->scale[i]))
             return err_set("row %d has a number that is not finite; it cannot be held in 8 bits",
                            i);
@@ -186,6 +193,7 @@ void int8_product(float *Y, const float *X, const struct kern_int8 *w, int N, ge
     p.x = (struct int8_rows){ N, w->depth, memory, (float *)(void *)(memory + q) };
     work_rows(N, (size_t)w->I, quantise_rows, &p);
     for (int r = 0; r < N; r++)
+        /* The row is NaN already (its scale is); the message is for the end of the step. */
         if (isnan(p.x.scale[r])) {
             err_set("a product in 8 bits has an input that is not finite (NaN or infinity); use "
                     "--precision float32");

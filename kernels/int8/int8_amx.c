@@ -40,7 +40,8 @@ static void put(float *Y, size_t ldy, const int32_t sum[][INT8_PANEL], int rows,
 }
 
 struct operands {
-    const int8_t *x, *w, *next; /* rows, a panel and the one behind it */
+    /* Rows, a panel and the next one. */
+    const int8_t *x, *w, *next;
     const int32_t *start, *start_next;
     size_t depth;
 };
@@ -52,7 +53,8 @@ multiply(const struct operands *o, int32_t sum[4][AMX_ROWS][INT8_PANEL], const i
          const int pair)
 {
     const int8_t *x = o->x, *x1 = x + AMX_ROWS * o->depth;
-    AMX_LOAD(0, o->start, 0); /* the same line in every row */
+    /* A stride of 0: the same line in every row. */
+    AMX_LOAD(0, o->start, 0);
     if (pair) AMX_LOAD(1, o->start_next, 0);
     if (below) AMX_LOAD(2, o->start, 0);
     if (below && pair) AMX_LOAD(3, o->start_next, 0);
@@ -78,6 +80,7 @@ static void block(float *Y, size_t ldy, const int8_t *x, const float *sx, int ro
 {
     _Alignas(64) int32_t sum[4][AMX_ROWS][INT8_PANEL];
     size_t depth = (size_t)w->depth, size = depth * INT8_PANEL;
+    /* Panels follow one another: the next one is only read where there is a pair. */
     const int8_t *q = w->q + (size_t)panel * size;
     const int32_t *start = w->start + panel * INT8_PANEL;
     struct operands o = { x, q, q + size, start, start + INT8_PANEL, depth };
@@ -110,6 +113,7 @@ static void product(float *Y, size_t ldy, const struct int8_rows *x, int r0, int
                     const struct kern_int8 *w, int p0, int p1)
 {
     int whole = r0 + (r1 - r0) / BLOCK * BLOCK;
+    /* AMX would leave most of a tile empty; the bytes are the same either way. */
     if (r1 - r0 < FEW) {
         int8_avx512.product(Y, ldy, x, r0, r1, w, p0, p1);
         return;

@@ -58,7 +58,7 @@ static int load(void)
     if (!(*(void **)&d.name = dlsym(so, "dnnl_" #name))) \
         return err_set("bf16: oneDNN has no dnnl_" #name "; use float32");
     FUNCTIONS(FIND)
-   /* The OpenMP library that oneDNN was linked with has its own number of threads. */
+    /* The OpenMP library that oneDNN was linked with has its own number of threads. */
     *(void **)&d.omp_threads = dlsym(so, "omp_set_num_threads");
     if (d.engine_create(&d.engine, dnnl_cpu, 0) != dnnl_success)
         return err_set("bf16: oneDNN does not start; use float32");
