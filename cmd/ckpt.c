@@ -196,7 +196,7 @@ static int average_models(const struct args *dirs)
     return rc;
 }
 
-/* import and export: one folder in, one out, and a line about each thing left behind. */
+/* import and export: one folder in, one out, and a line about each thing left out. */
 static int interchange(const char *dir, bool import)
 {
     char *notes = NULL, *folder = import ? mem_dup(dir) : run_model_dir(dir);

@@ -102,7 +102,7 @@ static int write_vocabulary(const struct args *args)
 
 static void tell(const struct order_model *m, const struct order_nodes *t, int c, const char *what)
 {
-    /* Bits per node beside those of a uniform order: how much the model has learnt. */
+    /* Bits per node next to those of a uniform order: how much the model has learnt. */
     struct order_fit f = order_fit(m, t, c);
     msg_note(
         "%c: %zu nodes of the %s text, %.3f bits each (uniform: %.3f); its own order has %.1f%%",

@@ -328,7 +328,7 @@ static void add_results(int layer, const struct evaluation *e)
     result_rows_add(results, "precision", layer, "%.4f", precision(e));
 }
 
-/* The gold pairs' cosine beside that of random pairs, and how many of the listed pairs are in the
+/* The gold pairs' cosine next to that of random pairs, and how many of the listed pairs are in the
  * gold dictionary. */
 static int judge_pairs(const struct gold *g, const struct vectors *src, const struct vectors *tgt,
                        const struct induced *d, struct evaluation *e)

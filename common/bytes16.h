@@ -1,5 +1,5 @@
 /* 16 bytes at once, where the processor's base has vectors (SSE2, NEON): which of them are what, as
- * bits. BYTES16 says that it has; code for other processors stands beside each use. */
+ * bits. BYTES16 says that it has; code for other processors stands next to each use. */
 #ifndef COMMON_BYTES16_H
 #define COMMON_BYTES16_H
 #include <stdint.h>

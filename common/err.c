@@ -8,7 +8,7 @@
 
 static _Thread_local char message[2048];
 
-/* The new text is made beside the old one: its arguments may be err_msg() itself. What it quotes
+/* The new text is made next to the old one: its arguments may be err_msg() itself. What it quotes
  * from files is shown as a terminal may see it; what was shown already stays as it is. */
 static void set(const char *fmt, va_list ap, int code)
 {

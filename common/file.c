@@ -97,7 +97,7 @@ void tmp_die(int sig)
     raise(sig);                             /* from a handler: delivered when it returns */
 }
 
-/* Signals that somebody handles or ignores (nohup, signals.h, a sanitizer) are left as they are. */
+/* Signals that are already handled or ignored (nohup, signals.h, a sanitizer) are left as they are. */
 static void install_handlers(void)
 {
     static const int deadly[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
@@ -488,7 +488,7 @@ void out_abort(struct out *o)
 
 /* --- mapped files ----------------------------------------------------------------------------- */
 
-/* A page of a mapping that has no file behind it any more (it was cut short) or cannot be read (the
+/* A page of a mapping that no file backs any more (it was cut short) or cannot be read (the
  * disk failed) is a SIGBUS. Its handler reads this list: as above, entries are never freed. */
 struct watched {
     _Atomic(struct watched *) next;

@@ -63,7 +63,7 @@ int file_copy(const char *from, const char *folder, const char *name);
 struct map { const unsigned char *p; size_t n; };
 int map_open(struct map *m, const char *path);
 void map_close(struct map *m);
-/* The same for a mapping that somebody else made of a file `name`, until it is unmapped. */
+/* The same for a mapping that other code made of a file `name`, until it is unmapped. */
 void map_watch(const void *p, size_t n, const char *name);
 void map_unwatch(const void *p);
 

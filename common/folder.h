@@ -2,7 +2,7 @@
 #ifndef COMMON_FOLDER_H
 #define COMMON_FOLDER_H
 
-/* An empty folder ".NAME.PID.tmp" beside out, to be filled; it is removed if the process ends by a
+/* An empty folder ".NAME.PID.tmp" next to out, to be filled; it is removed if the process ends by a
  * signal or exit(). malloc'd. NULL with a message, also if out already exists. */
 char *folder_begin(const char *out);
 /* rc 0: flushes tmp and renames it to out; -1, or when that fails: removes it and keeps the

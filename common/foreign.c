@@ -71,7 +71,7 @@ static bool is_pickle(const unsigned char *p, size_t n)
     return n > 2 && p[0] == 0x80 && p[1] >= 2 && p[1] <= 5 && memchr("\x95}](\x8A" "cXK", p[2], 8);
 }
 
-/* What a download is when the address was wrong, or wanted a login. */
+/* What a download is when the address was wrong, or needed a login. */
 static bool is_html(const char *p, size_t n)
 {
     while (n && strchr(" \t\r\n", *p) && *p) p++, n--;

@@ -41,7 +41,7 @@ static inline size_t id_table_slots(size_t least, size_t n)
     return least;
 }
 
-/* Is there no room for one more beside n? */
+/* Is there no room for one more than n? */
 static inline bool id_table_full(const struct id_table *t, size_t n)
 {
     return 2 * (n + 1) > t->slots;

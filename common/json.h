@@ -13,7 +13,7 @@
  * one object. cJSON_Delete frees. */
 cJSON *json_parse(const char *text, size_t n, const char *where);
 
-/* The JSON value that text [n] begins with, *end behind it; NULL if there is none. For those who
+/* The JSON value that text [n] begins with, *end after it; NULL if there is none. For those who
  * have looked at the bytes themselves. (No call of cJSON's own parsers elsewhere: a program that
  * does not have this file linked would take a lack of memory for bad JSON.) */
 cJSON *json_value(const char *text, size_t n, const char **end);

@@ -1,4 +1,4 @@
-/* The first 16 bytes of a string as two numbers, zeros behind a shorter one: what tables of words
+/* The first 16 bytes of a string as two numbers, zeros after a shorter one: what tables of words
  * hash and compare instead of going byte by byte. Two strings of one length, at most 16, are the
  * same where these are. */
 #ifndef COMMON_KEY16_H

@@ -7,7 +7,7 @@
 
 /* Locks what fd has open, as long as it is open. A file system without locks has none. */
 void leftover_hold(int fd);
-/* Removes, by `gone` (dir_remove), ".NAME.PID.tmp" beside path, whose last part is NAME, for each
+/* Removes, by `gone` (dir_remove), ".NAME.PID.tmp" next to path, whose last part is NAME, for each
  * PID that is no process of this machine and whose lock nobody holds. What cannot be removed, and
  * what another user left, stays, silently: it does no harm. */
 void leftover_clear(const char *path, int (*gone)(const char *path));

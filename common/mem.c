@@ -31,7 +31,7 @@ void mem_end(const char *why)
     end();
 }
 
-/* malloc(0) may be NULL; callers want a pointer they can free. */
+/* malloc(0) may be NULL; callers need a pointer they can free. */
 void *mem_alloc(size_t bytes)
 {
     void *p = malloc(bytes ? bytes : 1);

@@ -1,6 +1,6 @@
 /* NumPy's files, byte for byte as numpy.save and numpy.savez write them: arrays by rows, headers
  * of format 1.0, archives that are stored and not compressed (PKWARE's APPNOTE.TXT 4.3, with zip64
- * where sizes want it), no clock in them. Data is little-endian: callers turn it (htole64). */
+ * where sizes need it), no clock in them. Data is little-endian: callers turn it (htole64). */
 #ifndef COMMON_NPY_H
 #define COMMON_NPY_H
 #include "common/file.h"

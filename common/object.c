@@ -29,7 +29,7 @@ void *object_open(const char *name, const char *variable, int flags, char *why, 
     for (int i = 0; slash && i < 2; i++) {
         slash[1] = 0;
         snprintf(path, sizeof path, "%s%s%s", self, beside[i], name);
-        /* One that is there and does not load is an error to be told, not a reason to look
+        /* One that is there and does not load is an error to report, not a reason to look
          * further. */
         if (access(path, R_OK) == 0) return opened(path, flags, why, size);
     }

@@ -55,7 +55,7 @@ void st_close(struct st_file *f);
 size_t st_dtype_size(enum st_dtype d);
 
 /* Writes atomically: header keys sorted (metadata first), data in the order given, the first tensor
- * at a multiple of 8 and the rest right behind one another (the format forbids holes): give wide
+ * at a multiple of 8 and the rest right after one another (the format forbids holes): give wide
  * types first. Also puts "xxh3" (XXH3-64 of all data bytes, hex) into the metadata; st_open does
  * not check it, st_verify does. */
 int st_write(const char *path, const struct st_tensor *t, int n,

@@ -55,7 +55,7 @@ static bool zeros(const unsigned char *p, size_t n)
     return n == 0;
 }
 
-/* A field of text padded with zero bytes, at least one: nothing may hide behind the first. */
+/* A field of text padded with zero bytes, at least one: nothing may hide after the first. */
 static bool padded(const unsigned char *p, size_t n)
 {
     size_t used = strnlen((const char *)p, n);

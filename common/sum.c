@@ -120,7 +120,7 @@ static struct out *sum_ready(const struct out *o, const char *path, const char *
 }
 
 /* Both under their names, or neither; dir is their folder. The old checksum goes first and the new
- * one comes last: no file ever stands beside another's. Between the two nothing is allocated, which
+ * one comes last: no file ever stands next to another's. Between the two nothing is allocated, which
  * could end the process. */
 static int replace(struct out *o, struct out *s, const char *dir)
 {

@@ -383,7 +383,7 @@ static void hand_out(struct text *t, size_t len, char **buf, size_t *cap)
     t->n = rest;
 }
 
-/* The last byte of s[0..n) behind which a block may end; NULL if there is none. */
+/* The last byte of s[0..n) after which a block may end; NULL if there is none. */
 static char *last_cut(char *s, size_t n, bool parts)
 {
     char *nl = memrchr(s, '\n', n);

@@ -42,12 +42,12 @@ bool text_was_replaced(const struct text *t);     /* TEXT_REPLACE replaced bytes
 
 /* A block of whole lines, about `want` bytes (more if one line is longer), for tools that hand
  * blocks to threads: *buf (capacity *cap, from malloc or NULL) is filled or replaced, and a NUL
- * that is not counted set behind it; returns like text_line; *n is the length. UTF-8 is checked as
+ * that is not counted set after it; returns like text_line; *n is the length. UTF-8 is checked as
  * by text_line. Only the last block may lack a final newline. */
 int text_block(struct text *t, size_t want, char **buf, size_t *cap, size_t *n);
 
 /* The same for tools that need no whole lines: a line longer than a block is handed out in parts,
- * cut behind a space or tab, so that memory has a bound. Parts of a line have its number. A word is
+ * cut after a space or tab, so that memory has a bound. Parts of a line have its number. A word is
  * never cut: one longer than `longest` (above `want`) is an error. */
 int text_part(struct text *t, size_t want, size_t longest, char **buf, size_t *cap, size_t *n);
 
@@ -65,7 +65,7 @@ void text_close(struct text *t);                 /* NULL is fine */
  * no overlong). */
 size_t utf8_check(const char *s, size_t n);
 /* Each maximal invalid part becomes U+FFFD: *to (capacity *cap, from malloc or NULL) gets the
- * result with a NUL behind it; returns its length. */
+ * result with a NUL after it; returns its length. */
 size_t utf8_replace(char **to, size_t *cap, const char *s, size_t n);
 /* Decodes one code point at s (n > 0 bytes left, valid UTF-8); *len gets its bytes. */
 uint32_t utf8_get(const char *s, size_t n, int *len);

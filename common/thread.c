@@ -49,7 +49,7 @@ static unsigned spin(const atomic_uint *a, unsigned seen, int *spins)
         now = atomic_load_explicit(a, memory_order_acquire);
     }
     /* A step of 4 layers of 256 in bf16 took 66.3 ms where threads slept after 20 us, 63.8 when
-     * they spun for 200 us, and 64.3 learning so, which beside two busy processes costs no CPU time
+     * they spun for 200 us, and 64.3 learning so, which next to two busy processes costs no CPU time
      * more. */
     *spins += now != seen ? *spins / 8 : -*spins / 4;
     if (*spins < SPINS) *spins = SPINS;
@@ -254,7 +254,7 @@ int par_for(size_t n, int (*fn)(void *ctx, size_t i, int thread), void *ctx)
 
 /* Items live in a ring in the order they were read: [retired, started) are worked on or wait to be
  * written, [started, read) wait for work. The calling thread reads as long as there is room and
- * works when there is none. Whoever finishes the oldest item writes it and all finished ones behind
+ * works when there is none. Whoever finishes the oldest item writes it and all finished ones after
  * it. A failure has the number of its item; items before it are still written and those after it
  * dropped, so that what was written before an error, and the error, are those of the plain loop. */
 struct slot { void *item; bool done; };

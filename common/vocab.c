@@ -18,7 +18,7 @@
 
 /* --- the table that a vocabulary's tokens are found in ---------------------------------------- */
 
-/* A token of fewer than VOCAB_LONG bytes, zeros behind them and its length in the last byte; of a
+/* A token of fewer than VOCAB_LONG bytes, zeros after them and its length in the last byte; of a
  * longer one the first bytes, and VOCAB_LONG: the rest is compared where the token stands. A slot
  * has 16 bytes and never lies on two lines of the cache: a look-up of nearly all touches one. */
 enum { VOCAB_LONG = 12 };
@@ -104,7 +104,7 @@ static inline struct marks marks_of(const char *s)
 enum { EDGES = 512 };
 struct cut { size_t edge[EDGES + STEP], n; };
 
-/* vocab_key_of, for a token behind whose beginning 12 bytes may be read. */
+/* vocab_key_of, for a token from whose beginning 12 bytes may be read. */
 static inline struct vocab_key key_at(const char *p, size_t n)
 {
 #define ONES(n) (~(~(uint64_t)0 << 8 * (n)))
@@ -294,7 +294,7 @@ static uint32_t enter(struct vocab *v, uint32_t from, uint32_t to)
     return twice;
 }
 
-/* Of the tokens' bytes, where "\n" stands for the NUL behind each. */
+/* Of the tokens' bytes, where "\n" stands for the NUL after each. */
 static uint64_t hash_of(const struct vocab *v)
 {
     enum { PART = 4096 };

@@ -51,7 +51,7 @@ static inline size_t vocab_token_len(const struct vocab *v, uint32_t id)
 /* Splits a line at spaces (runs count as one; a tab is part of a token, as for fastBPE and
  * vocab-count) into ids: mem_room on *ids. Returns their number. */
 size_t vocab_encode(const struct vocab *v, const char *line, size_t n, uint32_t **ids, size_t *cap);
-/* The same for text s[0..n) of whole lines, each ended by its "\n", behind which VOCAB_PAST bytes
+/* The same for text s[0..n) of whole lines, each ended by its "\n", after which VOCAB_PAST bytes
  * may be read. ids has room for all (vocab_line counts them); the ids of line i are
  * ids[at[i]..at[i + 1]): at has room for one more than there are lines. Returns how many ids. */
 enum { VOCAB_PAST = 64 };

@@ -534,7 +534,7 @@ enum { KERN_BEAM_MAX = 32 };
  * that its calls are those of the step before. Keys and values of a hypothesis lie in a cache of
  * one row per step, wherever they were computed: `table` is kern_attn's k_row. Nothing is moved
  * when hypotheses part. Callers whose strides are as long as there are rows have the rows of a step
- * together, and may give the rows that are left new starts behind all that are taken: of a cache
+ * together, and may give the rows that are left new starts after all that are taken: of a cache
  * for the longest translations, the part that shorter ones do not reach is never touched. */
 struct kern_beam {
     const float *val;

@@ -1,5 +1,5 @@
 /* Chooses a back end. "cuda" is a shared object opened at run time, so that the programs run
- * without it: libisoglot-cuda.so beside the program, in ../lib/isoglot of it, or where the
+ * without it: libisoglot-cuda.so next to the program, in ../lib/isoglot of it, or where the
  * dynamic linker looks; ISOGLOT_CUDA names another. It exports kernels_cuda (kernels.h). */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -34,7 +34,7 @@ static __global__ void forward_rows(T *Y, T *S, float *mean, float *rstd, const 
         if (KEEP) kept[KEEP ? t : 0] = s;
     }
     const T *again = U ? S : X;
-    /* In two passes: E[s^2] - E[s]^2 would cancel where the mean is large beside the
+    /* In two passes: E[s^2] - E[s]^2 would cancel where the mean is large next to the
      * deviation. */
     float mu = warp_sum(sum) / (float)D, square = 0;
 #pragma unroll

@@ -52,7 +52,7 @@ template <int N> static __device__ row_of block_row(row_of x, row_of *room)
 }
 
 /* Z [rows, V] the products with their bias; dZ (NULL: not wanted) gets the gradient of the logits,
- * zeros behind a row's last word. Rows are ld apart. A thread takes words in eights, with one
+ * zeros after a row's last word. Rows are ld apart. A thread takes words in eights, with one
  * exponential for a change of its maximum. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)

@@ -39,7 +39,7 @@ struct int8_kernel {
     const char *name;
     /* The kernel reads whole numbers of X as unsigned bytes, 128 more than they are. */
     bool shifted;
-    /* One row of X or W [n] as whole numbers, zeros behind it up to depth; returns its scale. A row
+    /* One row of X or W [n] as whole numbers, zeros after it up to depth; returns its scale. A row
      * with NaN or an infinity: NaN, all zeros. A row so small that 127 / max overflows: 0, all
      * zeros. */
     float (*quantise)(int8_t *q, const float *x, size_t n, size_t depth, bool shifted);

@@ -1,4 +1,4 @@
-/* AMX: Intel servers from 2023. A panel of weights is 16 columns as its tiles want them, so that
+/* AMX: Intel servers from 2023. A panel of weights is 16 columns as its tiles need them, so that
  * nothing is packed. Up to 32 rows of X by two panels are four tiles of sums; two more are of X and
  * two of weights: four products for four loads. */
 #if defined __x86_64__

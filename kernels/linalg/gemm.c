@@ -14,7 +14,7 @@
 
 /* In OpenBLAS's OpenMP build the number of threads belongs to the thread that set it, in the
  * others to the process. So each thread sets it before its first product; the call itself may
- * free buffers and wants to be alone. */
+ * free buffers and must be alone. */
 static void one_thread(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
