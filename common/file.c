@@ -97,7 +97,8 @@ void tmp_die(int sig)
     raise(sig);                             /* from a handler: delivered when it returns */
 }
 
-/* Signals that are already handled or ignored (nohup, signals.h, a sanitizer) are left as they are. */
+/* Signals that are already handled or ignored (nohup, signals.h, a sanitizer) are left as they
+ * are. */
 static void install_handlers(void)
 {
     static const int deadly[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* Opens the object `name` ("libisoglot-cuda.so"): the file that the environment's `variable` names;
- * else the one next to the program, or in ../lib/isoglot of it; else where the dynamic linker looks.
- * flags: dlopen's. NULL: `why` [size] says what is missing. It is never closed. */
+ * else the one next to the program, or in ../lib/isoglot of it; else where the dynamic linker
+ * looks. flags: dlopen's. NULL: `why` [size] says what is missing. It is never closed. */
 void *object_open(const char *name, const char *variable, int flags, char *why, size_t size);
 
 #endif

@@ -119,9 +119,9 @@ static struct out *sum_ready(const struct out *o, const char *path, const char *
     return NULL;
 }
 
-/* Both under their names, or neither; dir is their folder. The old checksum goes first and the new
- * one comes last: no file ever stands next to another's. Between the two nothing is allocated, which
- * could end the process. */
+/* Both under their names, or neither; dir is their folder. The old checksum goes first and the
+ * new one comes last: no file ever stands next to another's. Between the two nothing is allocated,
+ * which could end the process. */
 static int replace(struct out *o, struct out *s, const char *dir)
 {
     const char *path = out_path(o), *sum = out_path(s);

@@ -49,8 +49,8 @@ static unsigned spin(const atomic_uint *a, unsigned seen, int *spins)
         now = atomic_load_explicit(a, memory_order_acquire);
     }
     /* A step of 4 layers of 256 in bf16 took 66.3 ms where threads slept after 20 us, 63.8 when
-     * they spun for 200 us, and 64.3 learning so, which next to two busy processes costs no CPU time
-     * more. */
+     * they spun for 200 us, and 64.3 learning so, which next to two busy processes costs no CPU
+     * time more. */
     *spins += now != seen ? *spins / 8 : -*spins / 4;
     if (*spins < SPINS) *spins = SPINS;
     if (*spins > MOST_SPINS) *spins = MOST_SPINS;
