@@ -92,6 +92,7 @@ static int ema_chunk(void *ctx, size_t i, int thread)
     const struct kern_ema *a = ctx;
     const struct simd *s = simd_choose();
     size_t at = i * CHUNK, n = chunk_size(a->n, i);
+    /* p = m p + (1 - m) q. */
     s->scale(a->p + at, (float)a->m, a->p + at, n);
     s->axpy(a->p + at, (float)(1 - a->m), a->q + at, n);
     return 0;
@@ -155,6 +156,7 @@ static int lamb_apply_chunk(void *ctx, size_t i, int thread)
 static void lamb_part(struct chunked *c, double lr)
 {
     double pp = 0, uu = 0;
+    /* Squares of a whole matrix, in double and in the order of the chunks. */
     c->sums = work_scratch(SCRATCH_OP, chunks(c->n) * sizeof(struct lamb_sums));
     par_for(chunks(c->n), lamb_chunk, c);
     for (size_t i = 0; i < chunks(c->n); i++) { pp += c->sums[i].p; uu += c->sums[i].u; }

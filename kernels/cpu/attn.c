@@ -187,6 +187,7 @@ static int backward(void *ctx, size_t i, int thread)
     const struct simd *s = simd_choose();
     struct block x = block_of(g, i);
     int dim = g->dim;
+    /* A sentence without queries or keys still has rows that the caller takes as written. */
     if (x.nq <= 0 || x.nk <= 0) {
         zero_rows(t->dQ, x.q0, x.nq, g->ldq, x.column, dim);
         zero_rows(t->dK, x.k0, x.nk, g->ldk, x.column, dim);
@@ -195,7 +196,8 @@ static int backward(void *ctx, size_t i, int thread)
     }
     size_t size = (size_t)x.nq * (size_t)x.ld;
     float *P = work_scratch(SCRATCH_CHUNK, 3 * size * sizeof(float) + bits_size(&x));
-    /* P itself is needed for dS, and m P for dV; without dropout they are one matrix. */
+    /* P itself is needed for dS, and m P for dV; without dropout they are one matrix. dS holds
+     * dP at first: softmax_bwd turns it into dS in place. */
     float *dS = P + size, *dropped = t->dropping ? dS + size : P;
     uint16_t *bits = t->dropping ? (uint16_t *)(dS + 2 * size) : NULL;
     const act *dO = part(t->dO, x.q0, g->ldo, x.column), *V = part(t->V, x.k0, g->ldv, x.column);

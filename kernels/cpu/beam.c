@@ -21,6 +21,7 @@ static void finish(const struct kern_beam *b, int number, int n, int hyp, double
     /* Of equal scores the earlier one stays ahead. */
     while (at > 0 && done[at - 1].score < score) at--;
     if (at == b->beam) return;
+    /* A full list drops its worst. */
     if (*count < b->beam) ++*count;
     memmove(done + at + 1, done + at, (size_t)(*count - 1 - at) * sizeof *done);
     done[at] = (struct kern_done){ score, log_p, n, hyp };
@@ -31,6 +32,7 @@ static void finish(const struct kern_beam *b, int number, int n, int hyp, double
 static int continuations(const struct kern_beam *b, int i, struct child *child, double *best)
 {
     int next[KERN_BEAM_MAX] = { 0 }, kept = 0, pos = b->pos[i];
+    /* At the limit nothing but </s> may follow. */
     bool full = pos >= b->limit[i];
     *best = -INFINITY;
     /* Words of each hypothesis come sorted, so a merge of their lists finds the best
@@ -40,6 +42,7 @@ static int continuations(const struct kern_beam *b, int i, struct child *child, 
         for (int j = 0; j < b->live[i]; j++) {
             size_t r = row_of(b, i, j), at = r * (size_t)b->k;
             for (; next[j] < b->k; next[j]++) {
+                /* A hypothesis whose words are used up takes no further part. */
                 size_t w = at + (size_t)next[j];
                 /* In double and in this order, as beam.cu does: both choose the same words. */
                 double log_p = b->log_p[r] + ((double)b->val[w] - (double)b->lse[r]);
@@ -66,6 +69,7 @@ static void inherit(const struct kern_beam *b, int i, const struct child *child,
     for (int j = 0; j < n; j++) {
         mine[j] = b->table + b->at[row_of(b, i, j)];
         table[j] = b->table + b->at[row_of(b, i, child[j].parent)];
+        /* A child in its parent's place has nothing to copy. */
         moved += child[j].parent != j;
     }
     for (int t = 0; moved && t < steps; t++) {

@@ -52,6 +52,7 @@ static void drop(act *S, const act *X, const act *U, const struct kern_drop *dro
         /* U may be S too: each element is read before it is written. */
         cpu_add_to(S, U, n);
     } else {
+        /* Where nothing is dropped the operation is a sum, or a copy. */
         if (S != U && n) memcpy(S, U, acts_bytes(n));
         if (X) cpu_add_to(S, X, n);
     }

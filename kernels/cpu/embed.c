@@ -15,9 +15,12 @@ static void forward_rows(void *ctx, int first, int last)
     float *room = acts_room(0, D);
     for (int n = first; n < last; n++) {
         float *y = acts_place(t->Y, (size_t)n * D, room);
+        /* A row without a token: position and language alone, for rows that read a mixture of
+         * embeddings. */
         if (t->token[n] < 0) {
             memset(y, 0, D * sizeof *y);
         } else if (t->E8) {
+            /* One row at a time is made float32: the table stays in 8 bits. */
             int8_get(t->E8, t->token[n], 1, y);
             s->scale(y, t->scale, y, D);
         } else {

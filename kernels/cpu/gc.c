@@ -32,6 +32,7 @@ static void errors(void *ctx, int first, int last)
         float sum = 0;
         for (int j = 0; j < g->J; j++) {
             size_t i = (size_t)m * (size_t)g->J + (size_t)j;
+            /* Written even where there is no neighbour: the second pass reads every slope. */
             g->slope[i] = 0;
             if (g->nb[i] < 0) continue;
             /* loss = weight * sum of f (dot_scale H.B - log X)^2. */
@@ -80,6 +81,7 @@ void cpu_gc(const struct kern_gc *a)
         .dot_scale = a->dot_scale, .weight = a->weight, .scale = a->scale,
         .M = a->M, .J = a->J, .D = a->D,
     };
+    /* First all errors: the gradients of a row need every slope that it is part of. */
     work_rows(a->M, (size_t)a->J * (size_t)a->D, errors, &g);
     if (a->dH || a->dB) work_columns(a->D, gradient_columns, &g);
 }

@@ -118,7 +118,8 @@ static void times_derivative(void *ctx, float *dx, size_t ld, int r0, int r1, in
     float *room = acts_room(0, n);
     for (int r = r0; r < r1; r++, dx += ld) {
         size_t at = (size_t)r * (size_t)t->I + (size_t)c0;
-        /* dX is in the cache; pre was last touched in the forward pass. */
+        /* dX is in the cache; pre was last touched in the forward pass: its next row is fetched
+         * while this one is computed. */
         if (r + 1 < r1) fetch_row(acts_at(t->pre, at + (size_t)t->I), acts_bytes(n));
         float *pre = acts_open(t->pre, at, n, room);
         derivative(dx, pre, t->f, t->again, n);
@@ -139,6 +140,7 @@ static void bias_columns(void *ctx, int first, int last)
         for (size_t i = 0; i < n; i++) part[i] = 0;
         for (int end = t->N - r < 64 ? t->N : r + 64; r < end; r++) {
             size_t at = (size_t)r * (size_t)t->O + (size_t)first;
+            /* 8 rows ahead: rows of dY are pages apart. */
             if (r + AHEAD < t->N)
                 fetch_row(acts_at(t->dY, at + (size_t)AHEAD * (size_t)t->O), acts_bytes(n));
             s->add(part, acts_read(t->dY, at, n, room), n);
@@ -169,6 +171,7 @@ static int elements_chunk(void *ctx, size_t i, int thread)
     if (dx) derivative(dx, x, t->f, false, n);
     else activate(x, NULL, NULL, t->f, n);
     if (dx) acts_write(t->dx, at, dx, n);
+    /* x becomes f(x): what it was before is not needed any more. */
     else acts_write(t->x, at, x, n);
     return 0;
 }
@@ -196,6 +199,8 @@ void cpu_linear_bwd(const struct kern_linear_bwd *a)
         gemm_acts(false, false, N, I, O, a->dY, O, a->W, I, a->add && !apart, to, I,
                   GEMM_A | GEMM_C, factor ? times_derivative : NULL, &t);
         if (apart) cpu_add_to(a->dX, to, n);
+        /* After the factor, so that the bias's gradient is that of what the layer before
+         * gets. */
         column_sums(a->db_x, a->dX, N, I);
     } else if (again) {
         struct elements t = { NULL, a->pre_x, a->f, n };

@@ -15,6 +15,7 @@ static void forward_rows(void *ctx, int first, int last)
         float *y = acts_open(a->Y, at, D, room);
         for (int j = 0; j < a->k; j++) {
             size_t i = (size_t)m * (size_t)a->k + (size_t)j;
+            /* A negative index is a neighbour that is not there. */
             if (a->idx[i] >= 0) s->axpy(y, a->scale * a->w[i], a->E + (size_t)a->idx[i] * D, D);
         }
         acts_write(a->Y, at, y, D);

@@ -14,11 +14,14 @@ static void forward_rows(void *ctx, int first, int last)
     size_t D = (size_t)a->D;
     int blocks = (a->D + 7) / 8;
     float *sum_room = acts_room(0, D), *y_room = acts_room(1, D), *u_room = acts_room(2, D);
+    /* 8 numbers a block of random bits, 16 bytes of them. */
     uint16_t *bits = t->dropping ? work_scratch(SCRATCH_CHUNK, (size_t)blocks * 16) : NULL;
     for (int n = first; n < last; n++) {
         size_t at = (size_t)n * D;
         float *sum = acts_place(a->S, at, sum_room), *y = acts_place(a->Y, at, y_room);
         const float *x = acts_read(a->X, at, D, sum_room);
+        /* Without U the operation is a norm alone; S, where it is asked for, is then a copy of
+         * X. */
         if (a->U) {
             if (bits)
                 s->drop_bits(bits, drop->key, drop->site, drop->sample + n, drop->pos + n, 1, 0,
@@ -72,6 +75,7 @@ static void backward_row(const struct norm_back *t, int n, float *d, uint16_t *b
     s->norm_bwd(d, a->dgamma ? dgamma : NULL, a->dbeta ? dbeta : NULL,
                 acts_read(a->dY, at, D, dy_room), acts_read(a->S, at, D, room), a->mean[n],
                 a->rstd[n], a->gamma, D);
+    /* Added before dX and dU are made: both are gradients of the sum. */
     if (a->dS) s->add(d, acts_read(a->dS, at, D, room), D);
     if (a->dX && a->add) {
         float *dx = acts_open(a->dX, at, D, room);
@@ -82,6 +86,7 @@ static void backward_row(const struct norm_back *t, int n, float *d, uint16_t *b
     }
     if (!a->dU) return;
     float *du = acts_place(a->dU, at, room);
+    /* The forward pass's bits, drawn again from the same key. */
     if (bits)
         s->drop_bits(bits, drop->key, drop->site, drop->sample + n, drop->pos + n, 1, 0,
                      (a->D + 7) / 8);
@@ -97,6 +102,7 @@ static void backward_chunk(void *ctx, int first, int last)
     uint16_t *bits = t->dropping ? (uint16_t *)(d + D) : NULL;
     for (int chunk = first; chunk < last; chunk++) {
         float *dgamma = t->part + (size_t)chunk * 2 * D;
+        /* Each chunk zeroes its own sums, on the thread that fills them. */
         memset(dgamma, 0, 2 * D * sizeof(float));
         int at = chunk * t->step, end = t->a->N - at < t->step ? t->a->N : at + t->step;
         for (int n = at; n < end; n++) backward_row(t, n, d, bits, dgamma, dgamma + D);

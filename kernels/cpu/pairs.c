@@ -16,6 +16,7 @@ static struct slopes by_cosine(const struct kern_cos_pairs *a, const float *x, c
     double xx = s->squares(x, D), yy = s->squares(y, D), both = sqrt(xx * yy);
     double cosine = s->dot_double(x, y, D) / (both < 1e-8 ? 1e-8 : both), by = (double)a->scale;
     *loss = (float)-cosine;
+    /* Such a pair gives no gradient: its direction is rounding. */
     if (both < 1e-8) return (struct slopes){ 0 };
     /* d cos / dx = y / (|x| |y|) - cos x / |x|^2, and the loss is -cos. */
     return (struct slopes){ (float)(-by / both), (float)(by * cosine / xx),
@@ -57,7 +58,7 @@ static void gradient_columns(void *ctx, int first, int last)
     for (int p = 0; p < a->P; p++) {
         size_t i = (size_t)a->i[p] * D + (size_t)first, j = (size_t)a->j[p] * D + (size_t)first;
         const struct slopes *x = &t->slope[p];
-        /* a - b first: near each other they would cancel. */
+        /* a - b first: near each other the two products would cancel. */
         if (a->l2) {
             for (size_t c = 0; c < n; c++) apart[c] = a->E[i + c] - a->E[j + c];
             s->axpy(a->dE + i, x->own_a, apart, n);
@@ -75,6 +76,7 @@ void cpu_cos_pairs(const struct kern_cos_pairs *a)
 {
     if (a->P <= 0) return;
     struct pairs t = { a, work_scratch(SCRATCH_OP, (size_t)a->P * sizeof(struct slopes)) };
+    /* By columns: a row may be in many pairs, and no two threads may add to it. */
     work_rows(a->P, (size_t)a->D * 2, compare, &t);
     if (a->dE) work_columns(a->D, gradient_columns, &t);
 }

@@ -36,6 +36,7 @@ static void scatter_rows(void *ctx, int first, int last)
 {
     const struct rows *t = ctx;
     for (int m = first; m < last; m++) {
+        /* Padding is put nowhere. */
         if (t->index[m] < 0) continue;
         size_t to = (size_t)t->index[m] * (size_t)t->ldy, from = (size_t)m * (size_t)t->ldx;
         if (t->add) add_acts(t->Y, to, t->X, from, (size_t)t->D);
@@ -74,6 +75,7 @@ static int to_float32_chunk(void *ctx, size_t i, int thread)
     (void)thread;
     const struct kern_to_float32 *t = ctx;
     size_t at = i * CHUNK, n = t->n - at < CHUNK ? t->n - at : CHUNK;
+    /* The target is the buffer, so that bfloat16 is converted in place and float32 copied. */
     const float *x = acts_read(t->from, at, n, t->to + at);
     if (x != t->to + at) memcpy(t->to + at, x, n * sizeof *x);
     return 0;

@@ -13,6 +13,7 @@ static void forward_segments(void *ctx, int first, int last)
     float *x_room = acts_room(0, D), *y_room = acts_room(1, D);
     for (int m = first; m < last; m++) {
         float *y = acts_place(a->Y, (size_t)m * D, y_room);
+        /* Sums of a segment in float32, rounded once. */
         memset(y, 0, D * sizeof *y);
         for (int r = 0; r < a->len[m]; r++)
             s->add(y, acts_read(a->X, (size_t)(a->at[m] + r) * D, D, x_room), D);

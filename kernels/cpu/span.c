@@ -21,12 +21,14 @@ static void segments(void *ctx, int first, int last)
         struct segment s = { a, a->at[m], a->len[m], a->target[m] };
         int best = -1;
         for (int i = 0; i < s.n; i++)
+            /* Of equal logits the first. */
             if (counts(&s, i) && (best < 0 || logit(&s, i) > logit(&s, best))) best = i;
         if (a->best) a->best[m] = best;
         bool skipped = s.target < 0 || best < 0;
         double high = best < 0 ? 0 : logit(&s, best), sum = 0;
         for (int i = 0; i < s.n && !skipped; i++)
             if (counts(&s, i)) sum += exp(logit(&s, i) - high);
+        /* The target is counted even where it is not allowed (counts). */
         if (a->loss) a->loss[m] = skipped ? 0 : (float)(high + log(sum) - logit(&s, s.target));
         for (int i = 0; i < s.n && !skipped && a->dZ; i++) {
             if (!counts(&s, i)) continue;

@@ -38,6 +38,7 @@ static void softmax_rows(void *ctx, int first, int last)
         if (t->loss) t->loss[m] = loss;
         if (t->nll) t->nll[m] = nll;
         if (t->best) t->best[m] = row.best;
+        /* Validation stops here: it needs the losses alone. */
         if (!t->gradient) continue;
         if (target < 0) {
             memset(z, 0, V * sizeof *z);
@@ -57,6 +58,7 @@ struct bias { float *db; const float *Z; int rows, V; };
 static void bias_columns(void *ctx, int first, int last)
 {
     const struct bias *t = ctx;
+    /* In the order of the rows, each chunk of columns on its own. */
     for (int r = 0; r < t->rows; r++)
         simd_choose()->add(t->db + first, t->Z + (size_t)r * (size_t)t->V + first,
                            (size_t)(last - first));
