@@ -63,6 +63,7 @@ static bool mask(struct attn_mask *m, const struct kern_attn *g, const struct ke
     m->bits = bits;
     if (kept && !make) return true;
     int words = m->across / 4, lanes = 0;
+    /* As few threads per row as have four bytes each, so that short rows share a block. */
     while (lanes < 7 && 1 << lanes < g->heads * words) lanes++;
     LAUNCH(mask_words, blocks_for((size_t)g->rows_q, (size_t)THREADS >> lanes), THREADS, 0,
            (uint32_t *)bits, d, g->rows_q, g->heads, words, lanes);
@@ -108,6 +109,7 @@ static int tile_for(int dim, int arrays, int squares, size_t *bytes)
     for (int tile = 32; tile > 0; tile /= 2) {
         size_t wide = (size_t)arrays * (size_t)(dim + 1);
         size_t square = (size_t)squares * (size_t)(tile + 1);
+        /* 3: top, sum and fade of each row. */
         *bytes = (wide + square + 3) * (size_t)tile * sizeof(float);
         if (*bytes <= SHARED) return tile;
     }
@@ -168,6 +170,7 @@ template <typename T> static __global__ void forward_tile(T *O, float *lse, cons
         }
         __syncthreads();
     }
+    /* All of o has been added up. */
     __syncthreads();
     for (int i = tid; i < tile * dim; i += THREADS) {
         int r = i / dim, c = i % dim;
@@ -228,6 +231,7 @@ static __device__ __forceinline__ slope slope_of(const kern_attn &g, const attn_
                                                  const float *d, float lse, float delta, int row,
                                                  int h, int key)
 {
+    /* P from the log-sum of the forward pass. */
     float p = expf(g.scale * dot(q, k, g.dim) - lse), dp = dot(d, v, g.dim), by = 1;
     if (m.bits) by = attn_kept(m, row, g.heads, h, key) ? m.keep : 0.0f;
     return { p * (by * dp - delta) * g.scale, by * p };
@@ -251,6 +255,7 @@ static __global__ void backward_queries(T *dQ, const T *dO, const T *Q, const T 
     for (int i = tid; i < tile * stride; i += THREADS) dq[i] = 0;
     int last = p.first + tile < nq ? p.first + tile - 1 : nq - 1,
         keys = attn_visible(g, nq, nk, last);
+    /* Queries see nothing beyond `keys`: their dS would be 0. */
     for (int at = 0; at < keys; at += tile) {
         __syncthreads();
         load_tile(k, stride, K + p.h * dim, g.ldk, k_rows, at, nk, tile, dim);
@@ -331,6 +336,7 @@ template <typename T> static __global__ void backward_keys(T *dK, T *dV, const T
     __syncthreads();
     for (int i = tid; i < tile * dim; i += THREADS) {
         int c = i / dim, e = i % dim;
+        /* The tile may reach beyond the sentence, whose next rows are another's. */
         if (p.first + c >= nk) continue;
         if (dK)
             dK[(size_t)(k0 + p.first + c) * g.ldk + p.h * dim + e] =

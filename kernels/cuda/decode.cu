@@ -23,6 +23,7 @@ static __global__ void one_query(T *O, float *lse, const T *Q, const T *K, const
     for (int first = 0; first < nk; first += TOGETHER) {
         int j = first + group;
         float s = 0;
+        /* A lane without a key reads none, but takes part in the shuffles. */
         const T *key = k + (j < nk ? attn_row(rows, j) : 0) * g.ldk;
         for (int c = lane * 8; j < nk && c < dim; c += LANES * 8) {
             eight x = load8<WHOLE>(q + c, dim - c), y = load8<WHOLE>(key + c, dim - c);
@@ -36,6 +37,7 @@ static __global__ void one_query(T *O, float *lse, const T *Q, const T *K, const
         if (j < nk) high = fmaxf(high, s);
     }
     high = warp_max(high);
+    /* In the upper half of `sums`, whose lower half block_sum uses. */
     if (tid % 32 == 0) sums[32 + tid / 32] = high;
     __syncthreads();
     for (int w = 0; w < THREADS / 32; w++) high = fmaxf(high, sums[32 + w]);
@@ -51,6 +53,7 @@ static __global__ void one_query(T *O, float *lse, const T *Q, const T *K, const
         eight o;
 #pragma unroll
         for (int i = 0; i < 8; i++) o.x[i] = 0;
+        /* 16 groups of lanes share out the keys; their parts are added in order below. */
         for (int j = group; j < nk; j += TOGETHER) {
             eight y = load8<WHOLE>(v + attn_row(rows, j) * g.ldv + c, dim - c);
             float p = score[j];

@@ -61,6 +61,7 @@ static __device__ __forceinline__ void by_rows_of(float (*o)[4], const float (*P
 #pragma unroll
     for (int k = 0; k < N / 16; k++) {
         uint32_t a[4], b[4];
+        /* Probabilities stay in registers: two neighbouring Cs, rounded, are an A (mma.h). */
         a_of(a, P[2 * k], P[2 * k + 1]);
 #pragma unroll
         for (int i = 0; i < DIM / 16; i++) {
@@ -98,6 +99,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
     DYNAMIC_SHARED(room);
     place p = place_of(g.heads, tiles);
     side q = { g.q_at[p.b], g.q_len[p.b] }, k = { g.k_at[p.b], g.k_len[p.b] };
+    /* The grid is cut for the batch's longest sentence. */
     if (p.first >= q.n) return;
     bf16 *tile_q = (bf16 *)room, *tile_k = tile_q + OWN * tile_of<DIM>::stride,
          *tile_v = tile_k + 2 * TILE;
@@ -106,10 +108,12 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
     V += (size_t)k.at * g.ldv + p.h * DIM;
     int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * WARP_ROWS,
         mine = p.first + row + lane / 4; /* and mine + 8 */
+    /* Tiles that not even the last query sees are not loaded. */
     int last = p.first + OWN < q.n ? p.first + OWN - 1 : q.n - 1,
         keys = attn_visible(g, q.n, k.n, last), turns = (keys + KEYS - 1) / KEYS;
     int sees[2] = { mine < q.n ? attn_visible(g, q.n, k.n, mine) : 0,
                     mine + 8 < q.n ? attn_visible(g, q.n, k.n, mine + 8) : 0 };
+    /* Warps without queries still take part in copies and barriers. */
     bool busy = p.first + row < q.n;
     /* Keys that every row of the warp sees; rows that are not there may see any. */
     int all_see = busy ? attn_visible(g, q.n, k.n, p.first + row) : 0;
@@ -189,6 +193,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
             __syncwarp();
             by_rows_of<DIM, KEYS>(o, s, tile_v + now);
         }
+        /* Everyone has read these tiles: the next turn's copies overwrite them. */
         __syncthreads();
     }
     copies_wait<0>();
@@ -202,6 +207,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, 2)
             lse[(size_t)(q.at + mine + 8 * r) * g.heads + p.h] =
                 sum[r] != 0 ? top[r] * g.scale + log2f(sum[r]) / LOG2E : -INFINITY;
     }
+    /* A row that sees no key is 0. */
     store_rows<DIM>(O + (size_t)q.at * g.ldo + p.h * DIM, g.ldo, p.first + row, q.n, o,
                     sum[0] != 0 ? 1 / sum[0] : 0.0f, sum[1] != 0 ? 1 / sum[1] : 0.0f);
 }
@@ -214,6 +220,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, DIM <= 64 ?
     backward_queries(bf16 *dQ, const bf16 *dO, const bf16 *Q, const bf16 *K, const bf16 *V,
                      const float *lse, const float *delta, kern_attn g, attn_mask m, int tiles)
 {
+    /* 32 keys, half of the forward pass's: scores and dP are both in registers. */
     enum { KEYS = 32, TILE = KEYS * tile_of<DIM>::stride };
     DYNAMIC_SHARED(room);
     place p = place_of(g.heads, tiles);
@@ -233,6 +240,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, DIM <= 64 ?
     float dq[DIM / 8][4], of[2], less[2], scale = g.scale * LOG2E;
     int sees[2];
     zero(dq[0], DIM / 2);
+    /* Rows that are not there get finite numbers; what comes of them is not stored. */
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         bool there = mine + 8 * r < q.n;
@@ -283,6 +291,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS, DIM <= 64 ?
             __syncwarp();
             by_rows_of<DIM, KEYS>(dq, s, tile_k + now);
         }
+        /* As in the forward pass: the next turn's copies overwrite these tiles. */
         __syncthreads();
     }
     copies_wait<0>();
@@ -535,6 +544,7 @@ static __global__ void __launch_bounds__(whole<DIM, ROWS>::threads,
             const bf16 *keys = tile_k + (first + at) * tile_of<DIM>::stride,
                        *values = tile_v + (first + at) * tile_of<DIM>::stride;
             float s[BY][4][4], d[BY][4][4];
+            /* 32 keys: four bytes of the row's bits. */
             uint32_t kept[2 * BY];
 #pragma unroll
             for (int r = 0; r < 2 * BY; r++)
@@ -578,6 +588,7 @@ static __global__ void __launch_bounds__(whole<DIM, ROWS>::threads,
             int from = CAUSAL && first + own > k.n - q.n ? (first + own - (k.n - q.n)) / 16 : 0;
             for (int step = from; step < steps; step++) {
                 uint32_t a[BY][4], x[4], y[4];
+                /* The tiles hold queries by keys; ldmatrix transposes them on the way. */
 #pragma unroll
                 for (int i = 0; i < BY; i++)
                     load_a_rows<W::stride>(a[i], left, step * 16, own + 16 * i);
@@ -620,6 +631,8 @@ static bool suits(const struct kern_attn *g, const void *a, const void *b, const
     bool dims = g->dim == 32 || g->dim == 64 || g->dim == 96 || g->dim == 128;
     /* forward's tiles, the larger ones */
     size_t most = (size_t)(OWN + 4 * 64) * (size_t)(g->dim + 8) * sizeof(bf16);
+    /* A tile's rows are copied at a constant distance, which keys that lie at any rows do not
+     * have. */
     return cuda.bf16 && !g->k_row && dims && most <= cuda.shared_most &&
            whole8((size_t)g->dim, a, b, c, d, e, f) && g->ldq % 8 == 0 && g->ldk % 8 == 0 &&
            g->ldv % 8 == 0 && g->ldo % 8 == 0;
@@ -710,6 +723,7 @@ static bool start_whole(const struct kern_attn_bwd *a, const struct attn_mask *m
 template <int DIM, int ROWS>
 static bool by_kind(const struct kern_attn_bwd *a, const struct attn_mask *m, int shorter)
 {
+    /* What no device could hold is not even compiled. */
     if constexpr (whole<DIM, ROWS>::fits)
         if (whole<DIM, ROWS>::bytes <= cuda.shared_most)
             return a->g->causal ? m->bits ? start_whole<DIM, ROWS, true, true>(a, m, shorter)

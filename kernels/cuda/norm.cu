@@ -28,6 +28,7 @@ static __global__ void forward_rows(T *Y, T *S, float *mean, float *rstd, const 
 #pragma unroll
             for (int i = 0; i < 8; i++) s.x[i] = rounded<T>(s.x[i] + u.x[i]);
         }
+        /* Without U, and in place, S is there already. */
         if (S && (U || S != X)) store8<WHOLE>(S + at + c, s, D - c);
 #pragma unroll
         for (int i = 0; i < 8; i++) sum += s.x[i];
@@ -42,8 +43,8 @@ static __global__ void forward_rows(T *Y, T *S, float *mean, float *rstd, const 
         int c = (t * 32 + lane) * 8;
         if (c >= D) continue;
         eight s = KEEP ? kept[KEEP ? t : 0] : load8<WHOLE>(again + at + c, D - c);
-#pragma unroll
         /* load8 gives zeros beyond the row's end, each of which would add mu^2. */
+#pragma unroll
         for (int i = 0; i < 8; i++) square += c + i < D ? (s.x[i] - mu) * (s.x[i] - mu) : 0.0f;
     }
     float r = 1.0f / sqrtf(warp_sum(square) / (float)D + eps);
@@ -185,7 +186,7 @@ static __global__ void __launch_bounds__(32 * ONCE_WARPS, 2)
         for (int t = 0; t < KEEP; t++)
 #pragma unroll
             for (int i = 0; i < 8; i++) sums[s][t].x[i] = 0;
-    /* the block's warps go round equally often: they wait for each other */
+    /* The block's warps go round equally often: they wait for each other at barriers. */
     for (int first = (int)blockIdx.x * SLOTS; first < N; first += (int)gridDim.x * SLOTS) {
         int row = first + slot;
         bool there = row < N;
@@ -262,6 +263,7 @@ static __global__ void __launch_bounds__(32 * ONCE_WARPS, 2)
     for (int s = 0; s < 3; s++)
 #pragma unroll
         for (int t = 0; t < KEEP; t++) {
+            /* The room has been read: it is used again for each of the three sums. */
             __syncthreads();
 #pragma unroll
             for (int i = 0; i < 8; i++) room[warp][lane * 8 + i] = sums[s][t].x[i];
@@ -288,6 +290,7 @@ static __global__ void once_sums(float *dgamma, float *dbeta, float *du_sum, con
         each = (blocks + ONCE_WARPS - 1) / ONCE_WARPS;
     float *out = s == 0 ? dgamma : s == 1 ? dbeta : du_sum, all = 0;
     if (!out) return;
+    /* A contiguous eighth each, joined in order below. */
 #pragma unroll 16
     for (int b = warp * each; b < blocks && b < (warp + 1) * each; b++)
         if (c < D) all += part[((size_t)b * 3 + (size_t)s) * (size_t)D + c];

@@ -56,6 +56,8 @@ const uint64_t *segment_sort(const int32_t *index, int n)
     if (!keys) return NULL;
     LAUNCH(make_keys, padded / TILE, TILE, 0, keys, index, (unsigned)n, padded);
     LAUNCH(sort_tile, padded / TILE, THREADS, 0, keys, 0u);
+    /* Then steps of TILE and more in global memory, and what is left of a size in shared
+     * memory. */
     for (unsigned size = 2 * TILE; size <= padded && size; size *= 2) {
         for (unsigned d = size / 2; d >= TILE; d /= 2)
             LAUNCH(sort_step, padded / TILE, THREADS, 0, keys, size, d);

@@ -90,6 +90,7 @@ static __global__ void pick_rows(float *val, int32_t *idx, float *lse, const T *
             val[(size_t)blockIdx.x * k + i] = first.x;
             idx[(size_t)blockIdx.x * k + i] = words && first.at >= 0 ? words[first.at] : first.at;
         }
+        /* Fewer allowed words than k: the rest is -inf and -1, as on the CPU. */
         if (first.at < 0 || i + 1 == k) {
             for (int j = i + 1 + tid; j < k; j += threads) {
                 val[(size_t)blockIdx.x * k + j] = -INFINITY;

@@ -72,6 +72,7 @@ static __global__ void __launch_bounds__(THREADS)
             bool there = v + i < V && (!allowed || allowed[v + i] || v + i == word);
             if (there) {
                 mine.sum += x.x[i];
+                /* A NaN is never the best word. */
                 if (mine.at < 0 ? x.x[i] == x.x[i] : x.x[i] > mine.best) {
                     mine.best = x.x[i];
                     mine.at = v + i;
@@ -84,6 +85,7 @@ static __global__ void __launch_bounds__(THREADS)
             mine.s.sum *= expf(mine.s.max - high);
             mine.s.max = high;
         }
+        /* What is not allowed adds nothing; exp(-inf - -inf) would be NaN. */
 #pragma unroll
         for (int i = 0; i < 8; i++)
             mine.s.sum += x.x[i] == -INFINITY ? 0.0f : expf(x.x[i] - high);
@@ -128,8 +130,8 @@ size_t xent_logits(int V, int M, int *rows)
     size_t across = (size_t)logits_across(V > 0 ? V : 1), most = most_logits() / across / 64 * 64;
     if (most < 64) most = 64;
     *rows = M < (int)most ? M : (int)most;
-    /* Equal chunks, so that no short last one leaves its products' tiles half empty: 2,458 rows
-     * were once 1,088, 1,088 and 282. */
+    /* No short last chunk leaves its products' tiles half empty: 2,458 rows were once 1,088,
+     * 1,088 and 282. */
     if (M > *rows) {                        /* equal chunks of whole tiles of products */
         int chunks = (M + *rows - 1) / *rows;
         *rows = ((M + chunks - 1) / chunks + 127) / 128 * 128;
