@@ -8,7 +8,8 @@
 
 /* --- places planned ahead --------------------------------------------------------------------- */
 
-/* Addresses without memory behind them; their size is kept in a list for munmap. */
+/* Addresses that have no memory: a step planned with them does not touch what it allocates, and a
+ * plan larger than the machine's memory is possible. Their size is kept in a list for munmap. */
 static struct { void *p; size_t n; } *ranges;
 static size_t n_ranges, cap;
 
@@ -41,6 +42,7 @@ static void upload(void *to, const void *host, size_t bytes) { (void)to; (void)h
 static void download(void *host, const void *from, size_t bytes)
 {
     (void)from;
+    /* callers go on with what they read (losses, counts): it must be the same in every plan */
     memset(host, 0, bytes);
 }
 static void zero(void *p, size_t bytes) { (void)p; (void)bytes; }
@@ -53,7 +55,8 @@ static int done(void) { return 0; }
 static const char *describe(void) { return "plan"; }
 static int precision(enum kern_precision p) { (void)p; return 0; }
 
-/* Operations leave everything as it is. */
+/* Operations do nothing: only the order and sizes of the allocations matter, and those come from
+ * the tape, which runs the same code as in training. */
 #define PLAN_OP(op, name) static void plan_##op(const struct kern_##op *a) { (void)a; }
 KERN_OPS(PLAN_OP)
 
@@ -65,6 +68,7 @@ const struct kernels *arena_plan_kernels(const struct kernels *like)
         .alloc = plan_alloc, .release = plan_release, .upload = upload, .download = download,
         .copy = upload, .zero = zero, .get = get, .sync = done, .fetch = download,
         .host_alloc = mem_alloc, .host_release = free, .describe = describe, .precision = precision,
+        /* these change how much memory an operation asks for */
         .attn_bits = like->attn_bits, .norm_sums = like->norm_sums,
 #define PLAN_ENTRY(op, name) .op = plan_##op,
         KERN_OPS(PLAN_ENTRY)
@@ -86,6 +90,7 @@ struct arena {
     size_t peak;
 };
 
+/* as cudaMalloc aligns, so that vector loads of any width may begin at a piece */
 enum { ALIGN = 256 };
 static const size_t LEAST = (size_t)32 << 20;        /* of a block that was not asked for */
 
@@ -142,12 +147,14 @@ static size_t rounded(size_t bytes) { return bytes ? (bytes + ALIGN - 1) / ALIGN
 
 int arena_reserve(struct arena *a, size_t bytes)
 {
+    /* several blocks of that size in all do not do: a piece must lie in one of them */
     if (arena_size(a) >= bytes && a->blocks == 1) return 0;
     blocks_release(a);
     return block_add(a, rounded(bytes)) ? 0 : -1;
 }
 
-/* First fit: what is made early lies low, so that holes stay together at the top. */
+/* First fit: pieces made early, which live longest, lie low, so that holes stay together at the
+ * top. */
 static bool place(struct arena *a, int block, size_t bytes, struct piece *to)
 {
     struct block *b = &a->block[block];
@@ -170,12 +177,16 @@ void *arena_get(struct arena *a, size_t bytes, int *number)
     bytes = rounded(bytes);
     while (i < a->blocks && !place(a, i, bytes, &x)) i++;
     if (i == a->blocks) {
+        /* The arena grows by half, so that a run of growing batches asks for memory a few times
+         * only. Where that much is refused, the piece alone may still fit. */
         size_t want = arena_size(a) / 2 > LEAST ? arena_size(a) / 2 / ALIGN * ALIGN : LEAST;
         if (want < bytes) want = bytes;
         if (!block_add(a, want) && (want == bytes || !block_add(a, bytes))) mem_end(err_msg());
         place(a, i, bytes, &x);
     }
     struct block *b = &a->block[i];
+    /* The peak is by addresses, not by live bytes: holes between pieces must be paid for, too, and
+     * this is what a plan has to predict. */
     if (x.at + bytes > b->high) {
         b->high = x.at + bytes;
         size_t all = 0;
@@ -194,7 +205,8 @@ void arena_put(struct arena *a, int number)
     if (!x.n) return;
     a->piece[number].n = 0;
     struct block *b = &a->block[x.block];
-    size_t lo = 0, hi = b->holes;                    /* the first hole above it */
+    /* the first hole above it, by bisection */
+    size_t lo = 0, hi = b->holes;
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
         if (b->hole[mid].at < x.at) lo = mid + 1; else hi = mid;
@@ -213,6 +225,7 @@ int arena_count(const struct arena *a) { return (int)a->pieces; }
 
 void arena_back_to(struct arena *a, int number)
 {
+    /* newest first; a piece already given back is skipped */
     for (size_t i = a->pieces; i > (size_t)number; i--) arena_put(a, (int)i - 1);
     a->pieces = (size_t)number;
 }
@@ -222,7 +235,9 @@ void arena_reset(struct arena *a)
     a->pieces = 0;
     if (a->blocks > 1) {
         blocks_release(a);
-        block_add(a, a->peak);                       /* refused: the next piece asks again */
+        /* One block of the peak's size, in which the next step needs no other. If it is refused,
+         * the next piece asks again. */
+        block_add(a, a->peak);
     }
     for (int i = 0; i < a->blocks; i++) {
         struct block *b = &a->block[i];

@@ -10,6 +10,7 @@ static void linear_back(struct tape *t, struct record *r)
     bool add, first;
     act *dx = tape_grad(t, r->x, &add);
     float *dW = first_of(t, r->W, r->y.rows, &first);
+    /* summed: the norm that reads y has already summed these columns (bias_of_u) */
     KERN(t->k, linear_bwd, .dX = dx, .add = add, .dW = dW, .first = first,
          .db = r->summed ? NULL : grad(t, r->b), .dY = r->y.g, .X = r->x->v, .W = val(t, r->W),
          .N = r->y.rows, .I = r->x->cols, .O = r->y.cols);
@@ -28,6 +29,7 @@ struct var *tape_linear(struct tape *t, struct var *x, int W, int b)
 
 static void dense_back(struct tape *t, struct record *r)
 {
+    /* in place: nothing reads dY again */
     KERN(t->k, act_bwd, .dX = r->y.g, .pre = r->pre, .f = r->f,
          .n = (size_t)r->y.rows * (size_t)r->y.cols);
     linear_back(t, r);
@@ -54,6 +56,9 @@ static void ffn_back(struct tape *t, struct record *r)
     act *dx = tape_grad(t, r->x, &add);
     float *dW = first_of(t, r->W, N, &first), *dW2 = first_of(t, r->W2, N, &first2);
     int m = tape_mark(t);
+    /* The hidden states are made again from `pre` inside this product: a fifth less memory for
+     * activations, for one more evaluation of the activation. Its derivative and the bias's
+     * gradient are in the same pass: passes of their own went over [N, F] three times more. */
     act *dpre = tape_alloc(t, (size_t)N * (size_t)F * t->k->act_size);
     KERN(t->k, linear_bwd, .dX = dpre, .dW = dW2, .first = first2,
          .db = r->summed ? NULL : grad(t, r->b2), .dY = r->y.g, .X = r->pre, .W = val(t, r->W2),
@@ -72,6 +77,7 @@ struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int 
     size_t bytes = (size_t)N * (size_t)F * t->k->act_size;
     r->pre = t->train ? record_own(t, r, bytes) : NULL;
     int m = tape_mark(t);
+    /* only until the second product has read it */
     act *h = tape_alloc(t, bytes);
     KERN(t->k, linear_fwd, .Y = h, .pre = r->pre, .X = x->v, .W = val(t, W1), .W8 = val8(t, W1),
          .b = val(t, b1), .f = f, .N = N, .I = x->cols, .O = F);
@@ -130,6 +136,7 @@ struct var *tape_mix(struct tape *t, int E, float scale, const struct mixture *m
     r->back = mix_back;
     r->E = E; r->scale = scale; r->mix = *m;
     r->mix.row = NULL;
+    /* mixtures are added to what a row holds */
     t->k->zero(r->y.v, (size_t)r->y.rows * (size_t)r->y.cols * t->k->act_size);
     mix(t, r);
     return &r->y;
@@ -160,6 +167,8 @@ struct var *tape_unit(struct tape *t, struct var *x, float s)
 /* The next dropout of this forward pass. */
 static struct kern_drop drop_site(struct tape *t, float p)
 {
+    /* Masks are drawn by counter, from the key, sample, position and site: the backward pass can
+     * draw them again, and results depend neither on the batch's layout nor on threads. */
     struct kern_drop d = t->drop;
     d.p = t->dropout ? p : 0;
     d.site = t->site++;
@@ -212,6 +221,8 @@ struct var *tape_norm(struct tape *t, struct var *x, struct var *u, int gamma, i
 {
     int N = x->rows, D = x->cols;
     struct record *last = t->n > 0 ? &t->records[t->n - 1] : NULL;
+    /* The sum for the bias may move into the norm only if the norm is the single reader of that
+     * product; a product recorded just before cannot have another one yet. */
     bool fresh = u && last && u == &last->y;
     struct var *z = u && sum ? tape_var(t, N, D) : NULL;
     struct record *r = record_new(t, N, D);
@@ -223,6 +234,7 @@ struct var *tape_norm(struct tape *t, struct var *x, struct var *u, int gamma, i
     size_t row = (size_t)N * sizeof(float);
     r->mean = record_own(t, r, row);
     r->rstd = record_own(t, r, row);
+    /* S is kept, not X and U: the backward pass needs the sum alone */
     r->s = !u ? x->v : z ? z->v : record_own(t, r, (size_t)N * (size_t)D * t->k->act_size);
     KERN(t->k, norm_fwd, .Y = r->y.v, .S = u ? r->s : NULL, .mean = r->mean, .rstd = r->rstd,
          .X = x->v, .U = u ? u->v : NULL, .gamma = val(t, gamma), .beta = val(t, beta),
@@ -289,8 +301,9 @@ static void attn_back(struct tape *t, struct record *r)
          .V = v, .lse = r->lse, .bits = r->bits, .g = &r->attn, .drop = &r->drop);
 }
 
-/* Products with weights of few rows have a way of their own, too. With weights in 8 bits all
- * products are exact, and a sentence's numbers do not depend on the batch: so shall it be here. */
+/* Products with weights also have a special path for few rows. With weights in 8 bits all products
+ * are exact integers, and a sentence's numbers do not depend on its batch: attention must not bring
+ * that back. */
 static bool few_rows(const struct tape *t, int rows)
 {
     return !t->train && rows <= KERN_FEW_ROWS && !params_in_int8(t->ps);
@@ -309,6 +322,8 @@ static struct var *attention(struct tape *t, struct var *q, struct var *kv, cons
         .q_at = sq->at, .q_len = sq->len, .k_at = sk->at, .k_len = sk->len,
         .max_q = sq->max, .max_k = sk->max,
         .rows_q = q->rows, .causal = causal, .scale = 1.0f / sqrtf((float)(D / heads)) };
+    /* The backward pass computes the probabilities again from Q, K and each row's log-sum-exp (Dao
+     * et al. 2022), which takes the place of [heads, length, length] numbers. */
     r->lse = t->train ? record_own(t, r, (size_t)q->rows * (size_t)heads * sizeof(float)) : NULL;
     size_t bits = t->train && t->k->attn_bits ? t->k->attn_bits(&r->attn, &r->drop) : 0;
     r->bits = bits ? record_own(t, r, bits) : NULL;
@@ -357,6 +372,7 @@ static void gather_back(struct tape *t, struct record *r)
     bool add;
     act *dx = tape_grad(t, r->x, &add);
     int D = r->y.cols;
+    /* rows that were not gathered have a gradient of zero */
     if (!add) t->k->zero(dx, (size_t)r->x->rows * (size_t)D * t->k->act_size);
     KERN(t->k, scatter, .Y = dx, .ldy = D, .add = true, .X = r->y.g, .ldx = D, .index = r->index,
          .M = r->y.rows, .D = D);
@@ -372,8 +388,8 @@ struct var *tape_gather(struct tape *t, struct var *x, const int32_t *index, int
     return &r->y;
 }
 
-/* --- what objectives end in: losses that go backward through themselves at once, their scale
- * being known --- */
+/* --- losses: their scale is known, so the same call computes the gradients, and logits need not be
+ * kept for the backward pass --- */
 
 static struct xent xent_new(struct tape *t, int n)
 {
@@ -388,7 +404,8 @@ static act *first_grad(struct tape *t, struct var *x)
     if (!t->train) return NULL;
     bool add;
     act *dx = tape_grad(t, x, &add);
-    assert(!add);                   /* the output layer comes first among what reads these rows */
+    /* the output layer is the first reader of these rows on the way back */
+    assert(!add);
     return dx;
 }
 

@@ -14,7 +14,8 @@ void params_init(struct params *ps, const struct kernels *k)
     ps->k = k;
 }
 
-/* Floats that a tensor of n takes in the flat arrays. */
+/* Floats that a tensor of n takes in the flat arrays: a multiple of 64, so that each begins at a
+ * 256-byte boundary where the array does. */
 static size_t room(size_t n) { return (n + 63) / 64 * 64; }
 
 int params_add(struct params *ps, const char *name, int rows, int cols, bool decay)
@@ -55,9 +56,11 @@ int params_alloc(struct params *ps, bool with_grad)
     float **want[4] = { &ps->value, &ps->grad, &ps->m, &ps->v };
     for (int i = 0; i < (with_grad ? 4 : 1); i++) {
         size_t bytes = (i < 2 ? ps->total : ps->moments) * sizeof(float);
+        /* alloc(0) may give NULL, which would read as a failure */
         if (!bytes) bytes = sizeof(float);
         *want[i] = ps->k->alloc(bytes);
         if (!*want[i]) return -1;
+        /* gaps between tensors are zeros, too: the parts of kern_part include them */
         ps->k->zero(*want[i], bytes);
     }
     if (!with_grad) return 0;
@@ -85,10 +88,14 @@ void params_free(struct params *ps)
 
 /* --- gradients that are not there yet --- */
 
-enum { NO_GRAD_LEAST = 1 << 16 };                    /* floats: of fewer, zeros cost a launch */
+/* Floats. Zeroing all gradients and reading the zeros again was 1.7 GB per step of 12 layers of
+ * 1,024; matrices of fewer numbers than this are too small to matter and are zeroed with what lies
+ * around them. */
+enum { NO_GRAD_LEAST = 1 << 16 };
 
 void params_grad_clear(struct params *ps, bool later)
 {
+    /* stretches between tensors without a gradient are zeroed in one call each */
     size_t from = 0;
     for (int i = 0; i <= ps->n; i++) {
         struct param *p = i < ps->n ? &ps->p[i] : NULL;
@@ -107,6 +114,7 @@ float *param_grad_of(const struct params *ps, int i, bool *first)
     struct param *p = &ps->p[i];
     float *grad = param_grad(ps, i);
     if (p->no_grad && first) *first = true;
+    /* an operation that can only add */
     else if (p->no_grad) ps->k->zero(grad, p->n * sizeof(float));
     p->no_grad = false;
     return grad;
@@ -129,7 +137,9 @@ void param_put(const struct params *ps, float *array, int i, const float *host)
     ps->k->upload(array + ps->p[i].at, host, ps->p[i].n * sizeof(float));
 }
 
-/* The stream of random numbers of one tensor: its name decides, not its place among the others. */
+/* The stream of random numbers of one tensor: decided by its name, not by its place among the
+ * others, so that models that share tensors (with or without a decoder, with other heads) draw the
+ * same numbers for them. */
 static uint64_t stream(const struct param *p)
 {
     return XXH3_64bits(p->name, strlen(p->name)) >> 8;
@@ -144,6 +154,7 @@ static int draw(void *ctx, size_t i, int thread)
     size_t end = x->n - i * DRAWN < DRAWN ? x->n : (i + 1) * DRAWN;
     (void)thread;
     for (size_t j = i * DRAWN; j < end; j++)
+        /* by counter: any thread may draw any number */
         x->to[j] = x->std * rng_normal(x->key, x->stream, (uint32_t)j);
     return 0;
 }
@@ -211,7 +222,8 @@ static int other_shape(const char *path, const struct param *p)
                    p->name, shape);
 }
 
-/* Tensor i in f, NULL if it is missing. Files of ours have them in the order of ps. */
+/* Tensor i in f, NULL if it is missing. Our own files have them in the order of ps, so the search
+ * by name is for others' files. */
 static const struct st_tensor *tensor(const struct params *ps, int i, const struct st_file *f)
 {
     const char *name = ps->p[i].name;
@@ -232,6 +244,7 @@ int params_fit(const struct params *ps, const struct st_file *f)
             (p->rows != 1 && t->shape[1] != p->cols))
             return other_shape(f->path, p);
     }
+    /* a tensor that nothing reads would mean that the model computes something else */
     if (f->n == n) return 0;
     return err_set("%s: holds %d tensors where the model has %d", f->path, f->n, n);
 }
@@ -259,8 +272,10 @@ int params_load(struct params *ps, float *array, const char *path)
 
 /* --- a model that is only used ---------------------------------------------------------------- */
 
-/* Can the tensors of f be the parameters where they are? `room` is of devices with memory of their
- * own; a header of any length is allowed, so that floats may begin anywhere. */
+/* Can the tensors of f be used as the parameters where they are mapped? Memory is then the file's
+ * pages, which processes share (predict took 234 MiB instead of 263, together with computing only
+ * the head's rows). `room` is of devices with memory of their own; safetensors' header may have any
+ * length, so floats may be unaligned. */
 static bool in_place(const struct params *ps, const struct st_file *f)
 {
     if (ps->k->room || f->n != ps->n || f->n == 0) return false;
@@ -295,8 +310,8 @@ static int read_int8(struct params *ps, int i, const struct st_tensor *t)
     return rc;
 }
 
-/* Matrices that are held in 8 bits are read first, so that float32 takes the memory of the rest
- * alone. 1 where there are any. */
+/* Matrices held in 8 bits are read first, straight from the mapped file, so that float32 takes
+ * memory for the rest alone. 1 where there are any. */
 static int use_int8(struct params *ps, const struct st_file *f)
 {
     int n = 0;
@@ -363,7 +378,8 @@ int params_copy_int8(struct params *ps, int i)
 
 size_t param_int8_bytes(const struct params *ps, int i)
 {
-    enum { ROWS = 16, COLS = 64 };                   /* filled up to multiples of these at most */
+    /* upper bounds: no kernel pads to larger multiples */
+    enum { ROWS = 16, COLS = 64 };
     size_t rows = ((size_t)ps->p[i].rows + ROWS - 1) / ROWS * ROWS,
            cols = ((size_t)ps->p[i].cols + COLS - 1) / COLS * COLS;
     return rows * (cols + sizeof(float) + sizeof(int32_t));

@@ -104,10 +104,12 @@ const struct kernels *profile_kernels(const struct kernels *k)
     static struct kernels table;
     p.k = k;
     p.n = 0;
-    table = *k; /* what is not an operation stays: alloc, sync, describe ... */
+    /* the rest (alloc, sync, describe ...) stays */
+    table = *k;
     table.upload = upload; table.download = download; table.fetch = fetch;
     table.copy = copy; table.zero = zero; table.get = get;
-    table.record = NULL;                             /* every operation is waited for */
+    /* a replayed sequence cannot be timed operation by operation */
+    table.record = NULL;
 #define PROFILE_ENTRY(op, name) table.op = profile_##op;
     KERN_OPS(PROFILE_ENTRY)
     return &table;

@@ -6,8 +6,9 @@
 #include "common/err.h"
 #include "common/mem.h"
 
-/* Records are never moved while variables point into them: blocks of a fixed size. */
-enum { RECORD_MAX = 24576 };    /* 1000 + 1000 layers leave 22,000; pages untouched cost nothing */
+/* Records never move, since variables point into them: one array of a fixed size. A model of 1,000
+ * + 1,000 layers needs 22,000; untouched pages cost nothing. */
+enum { RECORD_MAX = 24576 };
 
 void tape_init(struct tape *t, const struct kernels *k, struct params *ps)
 {
@@ -36,6 +37,8 @@ void tape_reset(struct tape *t, bool train)
     segments_free(t);
     arena_reset(t->arena);
     t->n = 0;
+    /* dropout's sites are counted from the beginning of each forward pass, so that the same
+     * operation has the same site in each */
     t->site = 0;
     t->train = t->dropout = train;
 }
@@ -66,6 +69,7 @@ static struct record *record_of(struct tape *t, struct var y)
     assert(t->n < RECORD_MAX);
     struct record *r = &t->records[t->n++];
     memset(r, 0, sizeof *r);
+    /* index 0 is a parameter, so "none" needs a number of its own */
     r->W = r->b = r->W2 = r->b2 = r->E = r->P = r->L = -1;
     r->y = y;
     return r;
@@ -90,6 +94,8 @@ act *tape_grad(struct tape *t, struct var *x, bool *add)
 {
     size_t bytes = (size_t)x->rows * (size_t)x->cols * t->k->act_size;
     if (!x->g) x->g = arena_get(t->arena, bytes, &x->g_at);
+    /* The first gradient that comes is written, later ones are added: nothing has to be zeroed
+     * first. */
     *add = x->has_g;
     x->has_g = true;
     return x->g;
@@ -109,7 +115,8 @@ static void var_release(struct tape *t, struct var *x)
     x->v = x->g = NULL;
 }
 
-/* What a record made is read by later records and by its own backward pass, never after that. */
+/* A record's value is read by later records and by its own backward function, never after that: its
+ * memory is free for the gradients of earlier records. */
 static void record_release(struct tape *t, struct record *r)
 {
     for (int i = 0; i < r->n_own; i++) arena_put(t->arena, r->own[i]);
@@ -124,10 +131,16 @@ static void backward_from(struct tape *t, int first)
 {
     for (int i = t->n - 1; i >= first; i--) {
         struct record *r = &t->records[i];
-        if (!r->back) continue;                  /* and what is behind it comes with the next */
-        t->n = i + 1;                        /* a segment's records go where the later ones were */
+        /* a segment's second output: its record goes with the next one, the segment's */
+        if (!r->back) continue;
+        /* a segment run again puts its records where the later ones were */
+        t->n = i + 1;
+        /* no loss depends on a value without a gradient */
         if (r->y.has_g || (r->z && r->z->has_g)) r->back(t, r);
         record_release(t, r);
+        /* Gradients complete from the last layer to the first: ranks send those of the later layers
+         * while the earlier ones are still computed. Within a segment that is run again (first > 0)
+         * record numbers mean nothing to the caller. */
         if (!first && t->behind) t->behind(t->behind_ctx, i);
     }
 }
@@ -180,7 +193,8 @@ struct segment {
     uint32_t site;
 };
 
-/* Runs it again, hands its outputs the gradients that came in, and goes back through it. */
+/* Chen et al. 2016 (arXiv 1604.06174): runs the segment again, with the same dropout, hands its
+ * outputs the gradients that came in, and goes backward through it. */
 static void segment_back(struct tape *t, struct record *r)
 {
     struct segment *s = r->segment;
@@ -188,12 +202,15 @@ static void segment_back(struct tape *t, struct record *r)
     struct kern_drop drop = t->drop;
     uint32_t site = t->site;
     int first = t->n;
-    for (int i = 0; i < s->n_out; i++) {     /* later records were the last to read them */
+    /* the segment's own outputs are about to be made again, and later records were the last to read
+     * the old ones */
+    for (int i = 0; i < s->n_out; i++) {
         arena_put(t->arena, made[i]->v_at);
         made[i]->v = NULL;
     }
     t->drop = s->drop;
     t->site = s->site;
+    /* segments do not nest: this run keeps its records */
     t->recompute = false;
     s->run(s->ctx, t, s->in, out);
     for (int i = 0; i < s->n_out; i++) {
@@ -210,6 +227,7 @@ static void segment_back(struct tape *t, struct record *r)
 void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t bytes,
                   struct var **in, int n_in, struct var **out, int n_out)
 {
+    /* without training records are of no use after the segment, so they always go */
     if (t->train && !t->recompute) {
         run(ctx, t, in, out);
         return;
