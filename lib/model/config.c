@@ -180,7 +180,7 @@ static int parse_field(struct model_config *c, const struct field *f, const cJSO
     return -1;
 }
 
-/* -1: not there. */
+/* -1: missing. */
 static int find_lang(const struct model_config *c, const char *code)
 {
     int i = 0;

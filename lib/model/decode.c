@@ -30,9 +30,11 @@ uint8_t *decode_mask(int vocab, const uint8_t *seen)
  * ------------------------------------------------------------------------------------------------
  */
 
+/* Steps between two looks at which sentences are finished, on a device that queues: each look waits
+ * for the device, and each step after the last end is in vain. */
 enum {
     LOOK = 4
-}; /* steps between two looks at which sentences are finished, on a device that queues */
+};
 
 /* Arrays of a row and of a sentence, one after another in one piece of memory; the first six of a
  * row are kern_beam's. */
@@ -48,13 +50,18 @@ struct search {
     const uint8_t *allowed;              /* [vocab] device */
     float *val, *lse;
     int32_t *idx;
-    int slots; /* rows at the beginning: what the arrays below are long, as those of the device */
+    /* rows at the beginning: the length of the arrays below, here and on the device */
+    int slots;
     int32_t *row[ROW_ARRAYS], *sentence[SENTENCE_ARRAYS], *dev_rows, *dev_sentences;
     double *log_p;
-    int width; /* hypotheses of a sentence that a step computes: 1 in the first, then all */
-    int longest, steps; /* words of the longest translation there can be; steps made so far (on a
-                           device that queues: a few more) */
-    int cached; /* rows of the cache that are taken: of the steps made and of the next one */
+    /* hypotheses of a sentence that a step computes: 1 in the first, when all are equal, then
+     * all */
+    int width;
+    /* words of the longest possible translation; steps made so far (on a device that queues: a few
+     * more) */
+    int longest, steps;
+    /* rows of the cache in use: of the steps made and of the next one */
+    int cached;
 };
 
 static int32_t *array(int32_t *all, int n, int i) { return all + (size_t)n * (size_t)i; }
@@ -68,7 +75,8 @@ static void upload_rows(struct search *z)
     z->k->upload(z->b.log_p, z->log_p, n * sizeof(double));
 }
 
-/* How many words sentence i of src may get. */
+/* How many words sentence i of src may get: XLM's 1.3 n + 5, without <s> and </s>. A model in
+ * training may never say </s>, so that there must be a limit; positions set another one. */
 static int limit_of(const struct model_config *c, const struct decode_options *o,
                     const struct batch *src, int i)
 {
@@ -76,8 +84,9 @@ static int limit_of(const struct model_config *c, const struct decode_options *o
     return n < c->positions - 1 ? n : c->positions - 1;
 }
 
-/* The sentences that have words, all at step 0; a step's rows of the cache lie together. The size
- * of the table, or -1: it or the cache has more rows than can be counted. */
+/* The sentences that have words, all at step 0; a step's rows of the cache lie together. The table
+ * has as many entries as each sentence may get words, not as the longest may. Returns its size, or
+ * -1: it or the cache has more rows than can be counted. */
 static int begin(struct search *z, const struct model_config *c, const struct batch *src)
 {
     int beam = z->o->beam, n = 0, table = 0;
@@ -94,6 +103,8 @@ static int begin(struct search *z, const struct model_config *c, const struct ba
     if ((int64_t)beam * n * (z->longest + 1) > INT32_MAX / 2) return -1;
     for (int j = 0; j < beam; j++)
         for (int i = 0; i < n; i++) {
+            /* by hypothesis, then by sentence: the first n rows are one per sentence, which is all
+             * that the first step computes */
             int r = j * n + i;
             z->row[TOKEN][r] = VOCAB_BOS;
             z->row[POS][r] = 0;
@@ -108,7 +119,8 @@ static int begin(struct search *z, const struct model_config *c, const struct ba
     return table;
 }
 
-/* The device's memory for all of it. */
+/* The device's memory for all of it, before the first step: a step allocates nothing, so that its
+ * calls can be recorded. */
 static void prepare(struct search *z, struct model *m, const struct var *memory,
                     const struct spans *src, int parts, int lang)
 {
@@ -125,6 +137,7 @@ static void prepare(struct search *z, struct model *m, const struct var *memory,
     z->lse = tape_alloc(z->t, (size_t)n * sizeof(float));
     b->val = z->val; b->idx = z->idx; b->lse = z->lse;
     double *norm = mem_alloc(((size_t)longest + 2) * sizeof *norm);
+    /* the host's pow, so that every back end divides by the same numbers */
     for (int i = 0; i < longest + 2; i++) norm[i] = pow(i, o->length_penalty);
     b->norm = tape_bytes(z->t, norm, ((size_t)longest + 2) * sizeof *norm);
     free(norm);
@@ -161,9 +174,9 @@ static void step(struct search *z)
     z->k->beam(b);
 }
 
-/* Takes finished sentences out of the rows. Rows of the cache for steps to come lie as close
- * together as in the first one, behind those that are taken: a long translation's do not spread
- * over memory that was kept for all. */
+/* Takes finished sentences out of the rows. Cache rows of the steps to come move together, right
+ * after those in use: at their old distances a few long translations would spread over the memory
+ * of all (half the memory of a beam search). */
 static void compact(struct search *z)
 {
     struct kern_beam *b = &z->b;
@@ -201,13 +214,16 @@ static int unfinished(struct search *z)
     return n;
 }
 
-/* A device that queues is asked for a few steps at a time, the same calls again and again, and its
- * rows become fewer when half of the sentences are finished; another one at once. */
+/* A device that queues is given a few steps at a time. Since a step's calls are always the same,
+ * they are recorded once and replayed, which saves the host's launches; rows are compacted only
+ * when half of the sentences are finished, since then the calls change and must be recorded again.
+ * Without a queue compaction is immediate. */
 static void run(struct search *z)
 {
     const struct kernels *k = z->k;
     bool records = k->record != NULL, kept = false;
-    int alike = 0; /* steps of as many rows since the calls changed */
+    /* steps with this number of rows: the first of them runs unrecorded, as kernels.h demands */
+    int alike = 0;
     for (;;) {
         if (!kept && records && alike == 1 && k->record()) {
             step(z);
@@ -231,7 +247,8 @@ static void run(struct search *z)
     }
 }
 
-/* The words of hypothesis d of a sentence: every word names the one before. */
+/* The words of hypothesis d of a sentence, from its end: each word points to the one before. Steps
+ * store back pointers, so that hypotheses that share a beginning are never copied. */
 static void spell(const struct kern_beam *b, const int32_t *word, const int32_t *parent, int number,
                   const struct kern_done *d, uint32_t *to)
 {
@@ -243,8 +260,8 @@ static void spell(const struct kern_beam *b, const int32_t *word, const int32_t 
     }
 }
 
-/* What the device found, of the host: words and parents as kern_beam has them, complete hypotheses,
- * and how many. */
+/* What the device found, on the host: words and parents as in kern_beam, complete hypotheses and
+ * their number. */
 struct found { int32_t *word, *parent, *count; struct kern_done *done; };
 
 static void collect(const struct search *z, const struct found *f, struct hyps *out)
@@ -288,7 +305,8 @@ static int finish(const struct search *z, const struct batch *src, struct hyps *
             f.done[i * b->beam] = (struct kern_done){ 0, 0, 0, 0 };
         }
     int rc = z->k->sync();
-    if (rc == 0) collect(z, &f, out); /* what a lost device did not give is no number of anything */
+    /* a lost device leaves numbers that mean nothing */
+    if (rc == 0) collect(z, &f, out);
     free(f.word); free(f.parent); free(f.count); free(f.done);
     return rc;
 }
@@ -309,6 +327,8 @@ int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lan
                        m->c.positions);
     tape_reset(t, false);
     struct search z = { .t = t, .k = t->k, .o = o, .slots = src->n * o->beam, .width = 1 };
+    /* k: among the best 2 * beam continuations of a sentence at most beam are ends (one per
+     * hypothesis), so that beam can go on. */
     z.b = (struct kern_beam){ .all = src->n,
                               .beam = o->beam,
                               .k = o->beam == 1 ? 1 : 2 * o->beam,

@@ -195,8 +195,8 @@ static void copy_rows(float *to, const float *from, int cols, int to_row, int fr
            (size_t)cols * sizeof *to);
 }
 
-/* The name in the source of what is called `name` here: a decoder that the source lacks starts from
- * its encoder. */
+/* The source's name of what is called `name` here: a decoder that the source lacks starts from its
+ * encoder. */
 static const struct st_tensor *source_of(const struct st_file *f, const char *name)
 {
     const struct st_tensor *t = st_find(f, name);

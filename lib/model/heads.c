@@ -119,7 +119,7 @@ size_t model_heads_json(const struct model_config *c, char *s, size_t cap)
     return n + (size_t)snprintf(s + n, cap - n, "],\n");
 }
 
-/* The place of v's string in names[from .. n - 1]; -1: not there. */
+/* The place of v's string in names[from .. n - 1]; -1: missing. */
 static int which(const cJSON *v, const char *const *names, int from, int n)
 {
     for (int i = from; i < n && cJSON_IsString(v); i++)

@@ -52,6 +52,7 @@ static void add_stack(struct model *m, struct stack_i *s, const char *side, int 
     if (!layers) return;
     int E = model_embed_dim(c);
     snprintf(prefix, sizeof prefix, "%s.", side);
+    /* sinusoids are a formula: they do not decay and are not trained */
     s->positions = add(m, prefix, "embed.positions", c->positions, E, !c->sinusoidal);
     m->ps.p[s->positions].fixed = c->sinusoidal;
     if (langs && c->n_langs) s->languages = add(m, prefix, "embed.languages", c->n_langs, E, true);
@@ -60,6 +61,7 @@ static void add_stack(struct model *m, struct stack_i *s, const char *side, int 
     if (E != c->dim) s->project = add_linear(m, prefix, "embed.project", c->dim, E);
     for (int i = 0; i < layers; i++) {
         struct layer_i *l = &s->layer[i];
+        /* ALBERT: every layer has the numbers of the first layer's tensors */
         if (i > 0 && c->share_layers) { *l = s->layer[0]; continue; }
         snprintf(prefix, sizeof prefix, "%s.%d.", side, i);
         l->qkv = add_linear(m, prefix, "attn.qkv", 3 * c->dim, c->dim);
@@ -80,7 +82,7 @@ static void add_stack(struct model *m, struct stack_i *s, const char *side, int 
     if (c->pre_norm) s->norm = add_norm(m, prefix, "norm", c->dim);
 }
 
-/* Behind everything else: models that differ in heads alone begin alike. */
+/* After everything else: models that differ in their heads alone begin with the same numbers. */
 static void add_heads(struct model *m)
 {
     for (int i = 0; i < m->c.n_heads; i++) {
@@ -125,6 +127,8 @@ static void sinusoids(struct model *m, int index)
 void model_draw(struct model *m, uint64_t seed)
 {
     struct params *ps = &m->ps;
+    /* embeddings from N(0, 1/dim) as in XLM, matrices Xavier uniform (Glorot and Bengio 2010),
+     * biases zero */
     float std = 1.0f / sqrtf((float)model_embed_dim(&m->c));
     for (int i = 0; i < ps->n; i++) {
         const struct param *p = &ps->p[i];
@@ -136,7 +140,7 @@ void model_draw(struct model *m, uint64_t seed)
             param_normal(ps, i, seed, std);
         else if (strstr(p->name, "norm")) param_fill(ps, i, str_ends(p->name, "weight") ? 1 : 0);
         else if (p->rows > 1) {
-            /* Q, K and V are three matrices that lie together: each has its own fan. */
+            /* Q, K and V are three matrices stored as one: each has its own fan-out. */
             int fan_out = p->rows;
             if (strstr(p->name, "qkv")) fan_out /= 3;
             if (strstr(p->name, "cross.kv")) fan_out /= 2;
@@ -144,6 +148,7 @@ void model_draw(struct model *m, uint64_t seed)
         }
     }
     size_t D = (size_t)ps->p[m->tokens].cols;
+    /* <pad> is in no batch (rows are packed); zeros as in XLM (PyTorch's padding_idx) */
     ps->k->zero(param_value(ps, m->tokens) + VOCAB_PAD * D, D * sizeof(float));
     if (m->c.sinusoidal) { sinusoids(m, m->enc.positions); sinusoids(m, m->dec.positions); }
 }
@@ -191,10 +196,12 @@ static void list_stack(struct matrices *x, const struct model *m, const struct s
     }
 }
 
-/* Those that may be in 8 bits, each once. i is malloc'd. */
+/* Matrices that may be held in 8 bits, each once (shared layers have the same ones). i is
+ * malloc'd. */
 static struct matrices matrices(const struct model *m)
 {
     struct matrices x = { .i = mem_alloc((size_t)m->ps.n * sizeof *x.i) };
+    /* also the output layer's matrix, usually the largest product of a decoding step */
     x.i[x.n++] = m->tokens;
     list(&x, m->output_dense);
     list_stack(&x, m, &m->enc);
@@ -282,6 +289,7 @@ static void residual(const struct model *m, struct tape *t, struct var **x, stru
 {
     if (m->c.pre_norm) *y = tape_norm(t, *x, u, next.W, next.b, m->c.norm_eps, x);
     else *x = *y = tape_norm(t, *x, u, next.W, next.b, m->c.norm_eps, NULL);
+    /* u is in the sum now, and the norm's backward function reads the sum */
     tape_done(t, u);
 }
 
@@ -306,6 +314,8 @@ static void layer(const void *ctx, struct tape *t, struct var **in, struct var *
     struct var *x = in[0], *y = pre ? in[1] : in[0];
     struct var *a = tape_self_attn(t, tape_linear(t, y, l->qkv.W, l->qkv.b), &c->spans, heads,
                                    c->memory != NULL);
+    /* In the last layer keys and values need every row, but what follows attention only those that
+     * are read: the rest of the layer and its backward pass shrink to them. */
     if (c->row) {
         a = tape_gather(t, a, c->row, c->rows);
         x = tape_gather(t, x, c->row, c->rows);
@@ -325,7 +335,7 @@ static void layer(const void *ctx, struct tape *t, struct var **in, struct var *
     if (pre) out[1] = y;
 }
 
-/* what: what a layer is given besides its own parameters; row counts in the last layer only. */
+/* what: a layer's inputs besides its own parameters; only the last layer looks at its rows. */
 static struct var *stack(struct model *m, struct tape *t, const struct stack_i *s, struct var *x,
                          int layers, const struct layer *what)
 {
@@ -346,7 +356,7 @@ static struct var *stack(struct model *m, struct tape *t, const struct stack_i *
         at[0] = out[0];
         if (n == 2) at[1] = out[1];
     }
-    /* between layers: the sum, as no norm is its own */
+    /* between pre-norm layers: the sum, since the norm belongs to the next layer */
     return layers == s->n ? at[n - 1] : at[0];
 }
 

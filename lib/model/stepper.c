@@ -58,7 +58,8 @@ void stepper_free(struct stepper *s)
     memset(s, 0, sizeof *s);
 }
 
-/* What runs through the layers of a step. */
+/* The buffers that run through the layers of a step; x, y and z change places instead of being
+ * copied. */
 struct flow { act *x, *y, *z; const act *in; int rows; };
 
 static void exchange(act **a, act **b) { act *c = *a; *a = *b; *b = c; }
@@ -118,7 +119,7 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
     const struct model *m = s->m;
     const struct model_config *c = &m->c;
     int D = c->dim, H = c->heads;
-    /* where they begin in a row of keys and values, and keys in one of qkv */
+    /* bytes from keys to values in a row of the cache, and from queries to keys in one of qkv */
     size_t values = (size_t)D * k->act_size;
     struct kern_attn self = { .batch = rows,
                               .heads = H,
@@ -135,6 +136,7 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
                               .max_q = 1,
                               .max_k = s->max_keys,
                               .rows_q = rows,
+                              /* the cache has only the past: b->seen keys per row */
                               .causal = false,
                               .scale = 1.0f / sqrtf((float)(D / H)) };
     struct kern_attn cross = self;
@@ -147,6 +149,8 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
     for (int i = 0; i < m->dec.n; i++) {
         const struct layer_i *l = &m->dec.layer[i];
         linear(s, s->qkv, w.in, l->qkv, KERN_NONE, rows, D, 3 * D);
+        /* Keys and values stay where they were written; hypotheses that change places change their
+         * rows of the table of cache rows (k_row) instead. */
         KERN(k, scatter, .Y = s->cache[i], .ldy = 2 * D, .X = (char *)s->qkv + values,
              .ldx = 3 * D, .index = b->row, .M = rows, .D = 2 * D);
         KERN(k, attn_fwd, .O = s->a, .Q = s->qkv, .K = s->cache[i],
@@ -154,6 +158,7 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
         linear(s, w.y, s->a, l->out, KERN_NONE, rows, D, D);
         residual(s, &w, l->attn_norm, l->cross_norm);
         linear(s, s->qkv, w.in, l->cross_q, KERN_NONE, rows, D, D);
+        /* memory: keys and values of the source, computed once per batch */
         KERN(k, attn_fwd, .O = s->a, .Q = s->qkv, .K = s->memory[i],
              .V = (char *)s->memory[i] + values, .g = &cross);
         linear(s, w.y, s->a, l->cross_out, KERN_NONE, rows, D, D);

@@ -57,7 +57,8 @@ int model_sum_write(const char *dir)
     return rc;
 }
 
-/* One line "XXH3_<16 digits>  NAME" of n bytes; its name's number, -1 if it is none. */
+/* One line "XXH3_<16 digits>  NAME" of n bytes; the number of its file, -1 if it is not such a
+ * line. */
 static int line_name(const char *line, size_t n)
 {
     size_t head = sizeof TAG - 1 + SUM_HEX + 2;
@@ -71,7 +72,7 @@ static int line_name(const char *line, size_t n)
 
 static const char WEIGHTS[] = "weights.safetensors";
 
-/* That of a file of the folder, or of what is mapped of its weights already. */
+/* The checksum of a file of the folder; weights that are mapped already are not read again. */
 static int sum_of(const char *dir, const char *name, const struct st_file *weights,
                   char hex[SUM_HEX + 1])
 {
