@@ -1,4 +1,5 @@
-/* Their config.json: parsed into ours, and written from ours. */
+/* Hugging Face's config.json: parsed into our configuration, and written from it. "Theirs" below is
+ * transformers'. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static int whole(struct in *in, const char *key, int otherwise)
     return (int)v;
 }
 
-/* An id, -1 where there is none. Lists (several ends of sentence) give their first. */
+/* An id, -1 where it is missing. Lists (several end-of-sentence tokens) give their first. */
 static int id(struct in *in, const char *key)
 {
     const cJSON *v = value(in, key);
@@ -303,7 +304,8 @@ int hf_config_fits(enum hf_layout l, const struct model_config *c)
 }
 
 static void put_number(cJSON *o, const char *key, double v) { cJSON_AddNumberToObject(o, key, v); }
-/* A float as the shortest decimal number that is it, not as the double next to it. */
+/* The shortest decimal number that reads back as this float: printed as a double 0.1f would be
+ * 0.10000000149. */
 static void put_real(cJSON *o, const char *key, float v)
 {
     char s[32];

@@ -59,7 +59,9 @@ static float *in_their_order(const struct job *j, float *ours, int cols)
     return x;
 }
 
-/* Rows before position 0, and a language's vector in every row. */
+/* Position tables: with the rows before position 0 that the layout has (RoBERTa counts from pad +
+ * 1, BART from 2), and with a language's vector added to every row, since a layout without language
+ * embeddings has no other place for it. */
 static void put_positions(struct job *j, const struct stack_i *s, const char *name, int lang)
 {
     const struct param *p = &j->m.ps.p[s->positions];
@@ -77,8 +79,9 @@ static void put_positions(struct job *j, const struct stack_i *s, const char *na
     put(j, name, rows, p->cols, x);
 }
 
-/* The output bias, with what translate forbids: specials but </s>, and words the target language
- * never says. */
+/* The output bias. Words that translate forbids (specials but </s>, and words that the target
+ * language never uses) get a bias so low that no search takes them, since generate() has no such
+ * rule. */
 static void put_bias(struct job *j, const char *name, bool mask)
 {
     float *b = fetch(j, j->m.output_bias);
@@ -116,7 +119,7 @@ static int put_param(struct job *j, int i, const struct hf_export *o)
     if (!parts && j->head >= 0)
         parts = hf_head_name(j->layout, &m->c.head[j->head], p->name, name[0]);
     bool langs = i == m->enc.languages || i == m->dec.languages;
-    /* folded into the positions */
+    /* language vectors: added to the positions */
     if (langs && (j->layout != HF_XLM || j->src >= 0)) return 0;
     if (!parts) return err_set("%s has nothing for tensor %s", hf_layout_name(j->layout), p->name);
     if (i == m->tokens) put(j, name[0], j->rows, p->cols, in_their_order(j, fetch(j, i), p->cols));
@@ -151,7 +154,7 @@ static int put_all(struct job *j, const struct hf_export *o)
     char types[HF_PARTS][HF_NAME];
     for (int i = 0; i < j->m.ps.n; i++)
         if (put_param(j, i, o) < 0) return -1;
-    /* they add one; ours is nothing */
+    /* the layout always adds a token type; zeros change nothing */
     if (!c->token_types && hf_names(j->layout, "encoder.embed.types", types))
         put(j, types[0], 1, c->dim, mem_zero((size_t)c->dim, sizeof(float)));
     qsort(j->t, (size_t)j->n, sizeof *j->t, by_name);
@@ -188,7 +191,8 @@ static int choose_layout(struct job *j, const struct hf_export *o, bool settings
                        : c->output_transform || c->token_types || pooled ? "bert"
                                                                          : "xlm";
     struct model_config written = *c;
-    if (h) written.output_transform = false; /* the output layer is not written */
+    /* with a head the output layer is not written, so it cannot be what does not fit */
+    if (h) written.output_transform = false;
     int l = hf_layout_find(name);
     if (l < 0 || hf_config_fits((enum hf_layout)l, &written) < 0) return -1;
     if (h && hf_head_fits((enum hf_layout)l, h) < 0) return -1;
@@ -248,7 +252,7 @@ static int write_all(struct job *j, const char *from, const char *to, const stru
                    : rc;
 }
 
-/* Is a model's text cut at spaces alone? For no language is anything else asked for. */
+/* Is a model's text cut at spaces only, with no other rule for any language? */
 static int is_plain(const struct job *j, const char *settings)
 {
     const struct tokenize_options spaces = { .no_tokenize = true };
@@ -266,9 +270,10 @@ static int is_plain(const struct job *j, const char *settings)
     return rc;
 }
 
-/* No file of theirs says what `tokenize` and `bpe-apply` do, but that XLM's has merges: Moses'
- * rules, case markers and merges whose results a vocabulary leaves out are beyond a tokenizer.json.
- * What would read plain text wrongly is not written unless it was asked for. */
+/* Except for XLM's, which has merges, none of their files can say what `tokenize` and `bpe-apply`
+ * do: Moses' rules, case markers and merges whose results are missing from the vocabulary are
+ * beyond a tokenizer.json. A folder that would read plain text wrongly is written only on
+ * request. */
 static int check_text(struct job *j, const struct hf_export *o, const char *dir)
 {
     char *settings = path_join(dir, RAW_SETTINGS), *codes = path_join(dir, "codes");
@@ -304,7 +309,7 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     }
     j->id = hf_ids(&j->s, j->m.c.vocab);
     j->rows = c.vocab;
-    /* rows are no longer sinusoids */
+    /* a language's vector has been added to the rows: they are no longer sinusoids */
     if (j->src >= 0) c.encoder_langs = false, c.sinusoidal = false;
     if (j->head >= 0)
         hf_note(j->notes, "head %s is written; the language model's output layer is left out",

@@ -7,7 +7,7 @@
 #include "common/json.h"
 #include "common/mem.h"
 
-/* What a head is for: one class per text, one per word, where an answer begins and ends. */
+/* Tasks of heads: one class per text, one per word, or where an answer begins and ends. */
 enum head_kind { HEAD_CLASS, HEAD_TAG, HEAD_SPAN, KINDS };
 
 /* classes of enum head_kind */
@@ -86,8 +86,8 @@ static int find_class(enum hf_layout l, const cJSON *architectures)
     return -1;
 }
 
-/* Labels by id: id2label, or what transformers calls them where it is not there. In all, or -1 with
- * a message. */
+/* Labels by id: id2label, or transformers' default names where it is missing. Their number, or -1
+ * with a message. */
 static int read_labels(const cJSON *root, const char *label[MODEL_LABELS], const char *where)
 {
     static const char *const usual[] = { "LABEL_0", "LABEL_1" };
@@ -120,7 +120,7 @@ static const char *name_by_labels(int kind, const char *const *label, int n)
     return kind == HEAD_CLASS ? "class" : "tag";
 }
 
-/* What a classifier's configuration may say that this head does not compute. */
+/* Refuses settings of a classifier's configuration that this head does not compute. */
 static int check_summary(enum hf_layout l, const cJSON *root, const char *where)
 {
     const cJSON *problem = cJSON_GetObjectItemCaseSensitive(root, "problem_type"),
@@ -142,8 +142,8 @@ static int check_summary(enum hf_layout l, const cJSON *root, const char *where)
     return 0;
 }
 
-/* What their configuration does not say is what their scripts do: as many rows as there are
- * positions; questions by run_qa.py's and XTREME's windows. */
+/* Their configuration does not say how texts are read; their scripts do: as many rows as there are
+ * positions, and questions in the windows of run_qa.py and XTREME. */
 static struct model_reads how_it_reads(enum hf_layout l, int kind, int positions)
 {
     struct model_reads r = { .longest = positions };

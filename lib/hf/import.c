@@ -20,12 +20,14 @@ struct job {
     struct weights *w;
     struct vocab *vocab;
     struct model m;
-    int *id;                     /* their id of each of ours */
-    int rows;                    /* of their embeddings */
+    /* for each of our ids, theirs */
+    int *id;
+    /* rows of their embedding table */
+    int rows;
     char **notes;
 };
 
-/* Their tensor of that name or an older spelling of it; NULL: none. */
+/* Their tensor of that name, or of an older spelling of it; NULL: missing. */
 static const struct st_tensor *find(struct job *j, const char *name)
 {
     return weights_find_any(j->w, j->h.layout, name);
@@ -41,7 +43,7 @@ static int floats(struct job *j, const struct st_tensor *t, int rows, int cols, 
     if (st_floats(t, to, (size_t)rows * (size_t)cols) < 0)
         return err_set("%s: tensor %s has a type that is not one of numbers", weights_path(j->w),
                        t->name);
-    /* as they were read: a float64 can be too large */
+    /* checked after the conversion: a float64 can be too large for float32 */
     struct st_tensor read = { .name = t->name,
                               .dtype = ST_F32,
                               .data = to,
@@ -56,7 +58,7 @@ static const struct st_tensor *need(struct job *j, const char *name)
     return t;
 }
 
-/* Rows in their order become rows in ours. */
+/* Rows in the order of their ids become rows in the order of ours. */
 static void reorder(const struct job *j, const float *from, float *to, int cols)
 {
     for (int v = 0; v < j->m.c.vocab; v++)
@@ -70,7 +72,7 @@ static int take_tokens(struct job *j, const struct param *p, const char *name, f
 {
     int cols = p->rows == 1 ? 1 : p->cols;
     const struct st_tensor *t = find(j, name);
-    /* a model without its head */
+    /* a model saved without its head has no bias; zeros change nothing */
     if (!t && cols == 1) { memset(to, 0, p->n * sizeof *to); return 0; }
     if (!t) return need(j, name) ? 0 : -1;
     float *from = mem_alloc((size_t)j->rows * (size_t)cols * sizeof *from);
@@ -80,8 +82,8 @@ static int take_tokens(struct job *j, const struct param *p, const char *name, f
     return rc;
 }
 
-/* Without the rows before position 0, and with the token type that every row has where there is
- * only one. */
+/* Position tables: without the rows before position 0, and with the token type added where there is
+ * only one, since every row has it. */
 static int take_positions(struct job *j, const struct param *p, const char *name, float *to)
 {
     int before = hf_position_offset(j->h.layout, j->h.pad), rows = p->rows + before;
@@ -128,7 +130,8 @@ static int take(struct job *j, int i)
     return rc;
 }
 
-/* Weights that a file may hold apart from the embeddings they are tied to. */
+/* Tied weights that a file may hold twice. Ours are one table, so copies that differ cannot be
+ * read. */
 static int check_tied(struct job *j)
 {
     const char *names[] = { hf_output_weight(j->h.layout), "model.encoder.embed_tokens.weight",
@@ -153,7 +156,7 @@ static int check_tied(struct job *j)
     return 0;
 }
 
-/* Tensors nobody asked for: buffers and heads that a language model does without. */
+/* Mentions tensors that were not read: buffers, and heads that a language model does not have. */
 static void mention_unused(struct job *j)
 {
     static const char *const silent[] = { "position_ids", "encoder.version", "decoder.version",
@@ -172,7 +175,7 @@ static void mention_unused(struct job *j)
                 n > 1 ? ", ..." : "");
 }
 
-/* Rows without a token, and text that cannot be cut. */
+/* Mentions rows without a token, and text that cannot be tokenised. */
 static void mention_tokens(struct job *j)
 {
     int none = 0;
@@ -201,7 +204,7 @@ static int languages(struct model_config *c, const struct hf_import *o)
     return hf_config_check(c, "--lang-code");
 }
 
-/* Has the file the head's transformation? A bare BertModel has not. */
+/* Does the file have the head's transformation? That of a bare BertModel does not. */
 static int see_head(struct job *j, struct model_config *c)
 {
     char name[HF_PARTS][HF_NAME];

@@ -41,7 +41,8 @@ const char *const *hf_specials(enum hf_layout l)
          : l == HF_XGLM ? xglm : roberta;
 }
 
-/* Ours is a tensor, or (module) what ".weight" and ".bias" follow; %d is a layer. */
+/* Our name is a tensor's, or (module) that of a pair of ".weight" and ".bias"; %d is a layer's
+ * number. */
 struct row { const char *ours; bool module; const char *theirs[HF_PARTS]; };
 
 #define BERT_BODY(p)                                                                               \
@@ -127,7 +128,7 @@ static const struct row xglm[] = { { "embed.tokens", false, { "model.embed_token
 static const struct row *const tables[HF_NAMED] = { bert, roberta, roberta, xlm,
                                                     bart, bart,    mt5,     xglm };
 
-/* `pattern` with n for its %d, if it has one. */
+/* `pattern` with n in place of its %d, if it has one. */
 static void fill(char to[HF_NAME], const char *pattern, int n, const char *end)
 {
     const char *d = strstr(pattern, "%d");
@@ -183,11 +184,13 @@ bool hf_other_name(enum hf_layout l, const char *theirs, int i, char other[HF_NA
     enum { TIED = sizeof tied / sizeof *tied };
     size_t n = strlen(prefix[l]);
     for (int k = 0; k < TIED + 3; k++) {
+        /* BERT's first checkpoints came from TensorFlow, which calls the norm's tensors gamma and
+         * beta */
         bool found = k < TIED ? replaced(other, theirs, tied[k].from, tied[k].to)
                      : k == TIED
                          ? !strncmp(theirs, prefix[l], n) && replaced(other, theirs, prefix[l], "")
                      : k == TIED + 1 ? replaced(other, theirs, "LayerNorm.weight",
-                                                "LayerNorm.gamma") /* as TensorFlow called it */
+                                                "LayerNorm.gamma")
                                      : replaced(other, theirs, "LayerNorm.bias", "LayerNorm.beta");
         if (found && i-- == 0) return true;
     }

@@ -1,4 +1,4 @@
-/* Reading their tokeniser files. */
+/* Reading transformers' tokeniser files. */
 #include "lib/hf/tokens.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { IDS_MOST = 1 << 24 };
 
-/* Token s [n] for an id; -1: that id has another one. */
+/* Gives an id the token s [n]; -1: it already has another one. */
 static int put(struct hf_tokens *t, int id, const char *s, size_t n, const char *where)
 {
     if (id >= IDS_MOST) return err_set("%s: more than %d tokens", where, IDS_MOST);
@@ -51,7 +51,7 @@ static bool there(const char *dir, const char *name)
     return yes;
 }
 
-/* The value of a flag; null and absent are `otherwise`. */
+/* The value of a flag; `otherwise` where it is null or missing. */
 static bool flag(const cJSON *o, const char *key, bool otherwise)
 {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
@@ -74,7 +74,7 @@ static int read_lines(struct hf_tokens *t, const char *dir)
     return rc;
 }
 
-/* The same, where the id is JSON's. */
+/* The same with an id from JSON, which may be no integer. */
 static int put_id(struct hf_tokens *t, const cJSON *id, const char *s, const char *where)
 {
     int64_t i;
@@ -160,7 +160,7 @@ static int read_tokenizer_json(struct hf_tokens *t, const char *dir)
     return rc;
 }
 
-/* tokenizer.json where it is to cut text. */
+/* tokenizer.json, where it is the file that cuts text. */
 static int read_tokenizer(struct hf_tokens *t, const char *dir)
 {
     if (read_tokenizer_json(t, dir) < 0) return -1;
@@ -196,7 +196,7 @@ static int has_more(const struct hf_tokens *t, const char *dir)
     return more;
 }
 
-/* What vocab.txt or a SentencePiece model leaves out. */
+/* Tokens that vocab.txt or a SentencePiece model does not have. */
 static int read_more(struct hf_tokens *t, const char *dir)
 {
     int more = has_more(t, dir);
@@ -295,7 +295,8 @@ static int make_tokenizer(struct hf_tokens *t, enum hf_layout l, const char *dir
     return 0;
 }
 
-/* Its class says so, or there is room for 52 languages and <mask>. */
+/* By the tokeniser's class where it is named; otherwise mBART-50's embeddings have room for 52
+ * languages and <mask>. */
 static bool is_mbart50(const char *dir, int room)
 {
     char *path;
@@ -316,7 +317,7 @@ static int read_spm(struct hf_tokens *t, enum hf_layout l, int rows, const char 
                     const char *name)
 {
     static const char *const first[] = { "<s>", "<pad>", "</s>", "<unk>" };
-    /* mBART's 25, and what mBART-50 has behind them */
+    /* mBART's 25, followed by those that mBART-50 adds */
     static const char *const codes[] = {
         "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN",
         "hi_IN", "it_IT", "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP",
@@ -340,7 +341,7 @@ static int read_spm(struct hf_tokens *t, enum hf_layout l, int rows, const char 
     for (int i = 0; i < languages && rc == 0; i++)
         rc = put(t, t->n, codes[i], strlen(codes[i]), t->model);
     char madeup[24];
-    /* what fairseq filled XGLM's vocabulary up with */
+    /* words that only fill up XGLM's vocabulary; transformers' tokeniser has these 7 */
     for (int i = 0; i < 7 && l == HF_XGLM && rc == 0; i++)
         rc = put(t, t->n, madeup, (size_t)sprintf(madeup, "<madeupword%d>", i), t->model);
     if (rc == 0 && l != HF_XGLM) rc = put(t, t->n, "<mask>", 6, t->model);
@@ -535,7 +536,7 @@ struct vocab *hf_tokens_vocab(const struct hf_tokens *t, int rows)
         n++;
     }
     qsort(sorted, n, sizeof *sorted, by_text);
-    /* of two alike the first keeps its name */
+    /* of two equal tokens the first keeps its name */
     for (uint32_t i = n; i-- > 1; )
         if (!strcmp(sorted[i].s, sorted[i - 1].s)) {
             uint32_t at = sorted[i].at;

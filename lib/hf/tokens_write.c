@@ -15,7 +15,8 @@ struct job {
     const struct vocab *v;
     const struct subword_settings *s;
     int rows, positions;
-    char **token;                /* [rows] as the file to be written spells them */
+    /* [rows], spelt as in the file to be written */
+    char **token;
 };
 
 static int write_text(const struct job *j, const char *name, const char *text)
@@ -48,7 +49,8 @@ static char *xlm_spelling(const char *s)
     return t;
 }
 
-/* Tokens by their ids; an ordinary token that is spelt like a special one is called by its id. */
+/* Tokens by their ids. An ordinary token that is spelt like a special one is named by its id, lest
+ * their tokeniser take it for the special one. */
 static void spell(struct job *j, const int *id, bool xlm)
 {
     const char *const *specials = hf_specials(j->layout);
@@ -112,7 +114,7 @@ static int write_spm(const struct job *j)
                                  j->layout == HF_MBART ? "MBartTokenizer" : "XLMRobertaTokenizer");
 }
 
-/* The file that came with it, and what its SentencePiece model was. */
+/* tokenizer.json as it came, and the SentencePiece model it was made from. */
 static int write_tokenizer(const struct job *j, const char *json)
 {
     char *model = path_join(j->from, SUBWORD_MODEL);
@@ -122,8 +124,8 @@ static int write_tokenizer(const struct job *j, const char *json)
     return rc < 0 ? -1 : write_config(j, cJSON_CreateObject(), "PreTrainedTokenizerFast");
 }
 
-/* XLM's: vocab.json and merges.txt, which are lines of our codes but for the header of
- * subword-nmt's format. */
+/* XLM's: vocab.json and merges.txt, whose lines are those of our codes without the header that
+ * subword-nmt's format has. */
 static int write_xlm(const struct job *j, const char *codes)
 {
     size_t n;
@@ -182,8 +184,8 @@ static cJSON *frame(const struct job *j)
     return o;
 }
 
-/* tokenizer.json: text cut into pieces already, one space between them, as bpe-apply and tokenize
- * --subwords write it. */
+/* tokenizer.json for text that is already cut into pieces with one space between them, as bpe-apply
+ * and tokenize --subwords write it. */
 static int write_words(const struct job *j)
 {
     const char *const *s = hf_specials(j->layout);

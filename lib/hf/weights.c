@@ -24,7 +24,7 @@ struct weights {
     size_t cap;
 };
 
-/* Opens dir/name unless it is open; -1 with a message, else its index. */
+/* Opens dir/name unless it is already open; its index, -1 with a message. */
 static int open_shard(struct weights *w, const char *dir, const char *name)
 {
     for (int i = 0; i < w->n_shards; i++)
