@@ -155,7 +155,7 @@ static int check(const struct plot_options *o, int files)
 
 /* --- the picture ------------------------------------------------------------------------------ */
 
-/* What gnuplot_draw hands to script. */
+/* What gnuplot_draw passes to script. */
 struct picture { const struct bars *b; const char *title; int width, height; };
 
 /* Bars of a group fill this much of the distance between groups. */
@@ -188,7 +188,8 @@ static bool has(const struct bars *b, int panel, int bar, bool half)
     return false;
 }
 
-/* From zero, or below it, to the highest end of an interval. */
+/* Bars are compared by their lengths, so the axis includes zero; it ends at the highest interval's
+ * end. */
 static void y_range(FILE *to, const struct bars *b, int panel)
 {
     double low = 0, high = 0;
@@ -211,7 +212,7 @@ static void panel(FILE *to, const struct bars *b, int p, bool legend)
     y_range(to, b, p);
     fputs(legend ? "set key\nplot " : "unset key\nplot ", to);
     for (int k = 0; k < b->bar.n; k++) {
-        /* the legend is complete though the first panel may lack a bar */
+        /* the first panel has the legend of all, also of bars that it lacks itself */
         if (!has(b, p, k, false) && !legend) continue;
         fputs(comma, to);
         if (has(b, p, k, false)) fprintf(to, "$d%d_%d using 1:2", p, k);
@@ -222,7 +223,7 @@ static void panel(FILE *to, const struct bars *b, int p, bool legend)
     }
     for (int k = 0; k < b->bar.n; k++)
         if (has(b, p, k, true))
-            /* not yerrorbars, which blank a circle around the value */
+            /* not yerrorbars, which leave a blank circle around the value */
             fprintf(to, "%s$d%d_%d using 1:3:(0):($4-$3) with vectors nohead lw 1.2 lc rgb "
                         "'#222222' notitle", comma, p, k);
     fputs("\n", to);

@@ -27,7 +27,7 @@ static int name_id(char ***names, int *n, const char *name)
     return (*n)++;
 }
 
-/* What cannot be drawn is left out, as null is. */
+/* Values that cannot be drawn are left out, as null is. */
 static bool drawable(const cJSON *x)
 {
     return cJSON_IsNumber(x) && fabs(x->valuedouble) <= FIGURE_LARGEST;
@@ -147,8 +147,9 @@ static void smoothen(struct curve *c, int reach)
     c->faint = c->y;
     c->y = mem_alloc(c->n * sizeof *c->y);
     for (size_t i = 0; i < c->n; i++) {
-        /* At the start, where curves are steep, no further ahead than back: else the first points
-         * would be dragged along. At the end only what is there. */
+        /* A moving mean that takes no more points ahead than back. At the start, where curves are
+         * steep, it would otherwise drag the first points along; at the end it takes what there
+         * is. */
         size_t back = (size_t)reach < i ? (size_t)reach : i, ahead = back;
         if (ahead > c->n - 1 - i) ahead = c->n - 1 - i;
         double sum = 0;
@@ -157,7 +158,7 @@ static void smoothen(struct curve *c, int reach)
     }
 }
 
-/* curves of so few points are measurements: they are marked, and not smoothed */
+/* Curves of so few points are measurements: each point is marked, and none is smoothed away. */
 enum { FEW = 40 };
 
 /* The colour of log i, its label's number, and its line style: how many before it have that
@@ -183,7 +184,7 @@ int log_data_curves(const struct log_data *d, int n, const char *field, int smoo
 {
     int added = 0, events = 0;
     const char *first = NULL;
-    /* Does the field occur in several events? Then the legend tells them apart. */
+    /* A field that occurs in several events is two curves: the legend then has the event's name. */
     for (int i = 0; i < n; i++)
         for (size_t k = 0; k < d[i].n; k++) {
             if (strcmp(d[i].field[d[i].point[k].field], field)) continue;
@@ -217,7 +218,8 @@ int log_data_curves(const struct log_data *d, int n, const char *field, int smoo
             size_t size = strlen(d[i].label) + strlen(d[i].event[e]) + 8;
             c.label = mem_alloc(size);
             snprintf(c.label, size, events > 1 ? "%s (%s)" : "%s", d[i].label, d[i].event[e]);
-            if (style) c.label[0] = '\0';           /* the first of its name is in the legend */
+            /* logs of the same label share one entry in the legend, that of the first */
+            if (style) c.label[0] = '\0';
             if (smooth > 0 && m > FEW) smoothen(&c, smooth);
             p->curve = mem_grow(p->curve, (size_t)p->n + 1, sizeof *p->curve);
             p->curve[p->n++] = c;

@@ -41,7 +41,7 @@ static struct extent x_extent(const struct figure *f)
     return e;
 }
 
-/* Are all x whole numbers, as layers are? Then there are no tics between them. */
+/* Are all x whole numbers, such as layers? Then tics between them would mean nothing. */
 static bool all_whole(const struct figure *f)
 {
     for (int i = 0; i < f->n; i++)
@@ -76,8 +76,8 @@ static void x_tics(FILE *to, struct extent e, bool whole)
     fputs(")\n", to);
 }
 
-/* Tics at powers of ten, written as such where figures would grow long: gnuplot's own markup is off
- * (labels are text). */
+/* Tics at powers of ten. Long numbers are written as powers with Unicode superscripts, since
+ * gnuplot's own markup is off: labels are plain text. */
 static void decades(FILE *to, const char *set, double low, double high)
 {
     static const char *const raised[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
@@ -98,7 +98,7 @@ static void decades(FILE *to, const char *set, double low, double high)
     fputs(")\n", to);
 }
 
-/* Of what a curve's axis can show. */
+/* The range of the values that an axis can show: on a logarithmic one only those above zero. */
 static struct extent y_extent(const struct panel *p)
 {
     struct extent e = { NAN, NAN };
@@ -124,7 +124,8 @@ static void y_range(FILE *to, const struct panel *p)
                high = e.high * factor;
         fprintf(to, "set yrange [%.15g:%.15g]\n", low, high);
         if (high / low > 1e3) { decades(to, "set ytics", low, high); return; }
-        /* Over few decades their multiples get tics, too; over less than one, all of them. */
+        /* Over few decades multiples of the powers get tics, too; over less than one decade, all of
+         * them. */
         fputs("set ytics (", to);
         const char *comma = "";
         for (int k = (int)floor(log10(low)); k <= (int)ceil(log10(high)); k++)
@@ -140,13 +141,13 @@ static void y_range(FILE *to, const struct panel *p)
         return;
     }
     double gap = e.high > e.low ? 0.04 * (e.high - e.low) : 0.05 * fabs(e.high) + 0.01;
-    /* A curve that comes near zero is shown down to zero. */
+    /* A curve that comes near zero is shown down to zero, so that heights can be compared. */
     double low = e.low >= 0 && e.low < 0.15 * e.high ? 0 : e.low - gap;
     fprintf(to, "set yrange [%.15g:%.15g]\n", low, e.high + gap);
 }
 
-/* Bars of several curves at the same x would hide one another: they stand side by side, this far
- * apart. */
+/* Error bars of several curves at the same x would hide one another: they are drawn side by side,
+ * this far from each other. */
 static bool has_bars(const struct panel *p)
 {
     for (int k = 0; k < p->n; k++)
@@ -187,7 +188,8 @@ static void panel(FILE *to, const struct figure *f, int i, bool legend)
     y_range(to, p);
     fprintf(to, legend ? "set key\n" : "unset key\n");
     fputs("plot ", to);
-    enum { FAINT, BAND, BARS, CURVE };               /* behind first */
+    /* What is drawn first lies underneath. */
+    enum { FAINT, BAND, BARS, CURVE };
     for (int pass = FAINT; pass <= CURVE; pass++)
         for (int k = 0; k < p->n; k++) {
             const struct curve *c = &p->curve[k];
@@ -223,7 +225,7 @@ static void panel(FILE *to, const struct figure *f, int i, bool legend)
     fputs("\n", to);
 }
 
-/* below so many pixels panels stand one below the other, and the legend below them */
+/* Narrower pictures have their panels one below the other, and the legend below them. */
 enum { NARROW = 500 };
 
 static void script(FILE *to, const void *what, bool png)
@@ -245,10 +247,12 @@ static void script(FILE *to, const void *what, bool png)
     }
     int width = f->width ? f->width : columns == 1 ? 640 : columns * 420;
     bool narrow = f->width && f->width < NARROW;
-    int beside = most > 1 ? 70 + 17 * longest / 2 : 0;   /* legend's column, pixels */
+    /* width of the legend's column in pixels, estimated from the longest label */
+    int beside = most > 1 ? 70 + 17 * longest / 2 : 0;
     if (beside > 420) beside = 420;
     if (f->width && beside > width / 3) beside = width / 3;
-    int below = narrow && most > 1 ? 18 * named + 12 : 0;    /* or its rows */
+    /* or the height of its rows below */
+    int below = narrow && most > 1 ? 18 * named + 12 : 0;
     if (narrow) { beside = 0; columns = 1; rows = f->n; }
     int height = f->height
                      ? f->height

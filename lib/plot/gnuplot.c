@@ -56,7 +56,7 @@ void gnuplot_terminal(FILE *to, bool png, int width, int height)
     fputs("set encoding utf8\n", to);
 }
 
-/* All of a file of ours, NUL-terminated. */
+/* All bytes of one of our temporary files, NUL-terminated. */
 static char *read_all(FILE *f, size_t *n)
 {
     struct stat st;
@@ -72,7 +72,7 @@ static char *read_all(FILE *f, size_t *n)
     return NULL;
 }
 
-/* The first line that says something of what gnuplot wrote to its standard error. */
+/* The first line of gnuplot's standard error that says something. */
 static int gnuplot_error(FILE *messages)
 {
     size_t n;
@@ -89,7 +89,8 @@ static int gnuplot_error(FILE *messages)
 
 static int run_gnuplot(FILE *commands, FILE *picture, FILE *messages)
 {
-    /* -d: without the user's settings; -: what stands on its standard input */
+    /* -d: without the user's settings, which could change the picture; -: commands from standard
+     * input */
     char *const argv[] = { "gnuplot", "-d", "-", NULL };
     FILE *const given[] = { commands, picture, messages };
     posix_spawn_file_actions_t actions;
@@ -121,7 +122,8 @@ static int draw(FILE *commands, FILE *picture, FILE *messages, char **bytes, siz
     return gnuplot_error(messages);
 }
 
-/* Its three files have no names: nothing can be left behind, whatever ends the program. */
+/* gnuplot's input, output and messages are temporary files without names, so that nothing is left
+ * however the program ends; unlike pipes they cannot block one process on the other. */
 int gnuplot_draw(gnuplot_script script, const void *what, bool png, char **bytes, size_t *n)
 {
     int status = -1, k = 0;

@@ -29,8 +29,8 @@ static int read_logs(const struct plot_options *o, const char *x, char *const *p
     return 0;
 }
 
-/* Says which of the fields drawn this log does not have; of one that has none, whatever --quiet
- * says. */
+/* Says which of the requested fields this log lacks; of a log that has none of them even with
+ * --quiet. */
 static void tell_left_out(const struct log_data *d, char *const *field, int n, const char *path)
 {
     char *lacks = NULL, *has = log_data_names(d, 1);

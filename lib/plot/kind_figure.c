@@ -1,4 +1,4 @@
-/* What the kinds share. */
+/* Shared by the kinds of plots. */
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
@@ -56,7 +56,7 @@ void plot_figure_free(void *data)
 
 /* --- labels ----------------------------------------------------------------------------------- */
 
-/* Length of the beginning that all strings share, up to and with a '/'. */
+/* Length of the common beginning of all strings, up to and including a '/'. */
 static size_t common_start(char *const *s, int n)
 {
     size_t k = 0, slash = 0;
@@ -83,7 +83,8 @@ static size_t common_end(char *const *s, int n)
 char *plot_label(const struct plot_options *o, char *const *paths, int n, int i)
 {
     if (o->labels.n) return mem_dup(o->labels.v[i]);
-    /* "run/log.jsonl" beside "other/model/log.jsonl" is "run" */
+    /* next to "other/model/log.jsonl" the label of "run/log.jsonl" is "run": what all paths share
+     * says nothing */
     static const char *const ending[] = { "/log.jsonl", ".jsonl", ".tsv" };
     size_t start = n > 1 ? common_start(paths, n) : 0, end = n > 1 ? common_end(paths, n) : 0,
            len = strlen(paths[i]);

@@ -6,7 +6,7 @@
 #include "lib/plot/kinds.h"
 #include "lib/plot/table.h"
 
-/* What is drawn of a table: columns, what they are called in the picture, whether their axis is
+/* What is drawn of a table: its columns, their names in the picture, and whether their axis is
  * logarithmic. */
 struct look {
     const struct plot_kind *kind;

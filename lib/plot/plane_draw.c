@@ -10,7 +10,8 @@
 
 enum { MARGIN = 14, BOTTOM = 30, FONT = 10, LINE = 13 };      /* pixels */
 
-/* Which part of the plane is drawn: both axes to one scale, `unit` of the plane per pixel. */
+/* The part of the plane that is drawn. Both axes have one scale (`unit` of the plane per pixel),
+ * since distances are what t-SNE shows. */
 struct view { double low[2], high[2], unit, top, box[2]; };
 
 struct drawing {
@@ -33,7 +34,7 @@ static void name_point(struct drawing *d, uint32_t point)
     d->named[d->n_named++] = point;
 }
 
-/* A word, in every language that has it, and what it is linked to. */
+/* Names a word in each language that has it, and the words it is linked to. */
 static int name_word(struct drawing *d, const char *word)
 {
     const struct plane *p = d->p;
@@ -110,7 +111,7 @@ static bool is_free(const struct place *p, struct squares s)
     return true;
 }
 
-/* Nothing lies on a point that was marked, nor within half of `size` of it. */
+/* Reserves a point's place: no word covers it or comes within half of `size` of it. */
 static void place_mark(struct place *p, double x, double y, double size)
 {
     take(p, touched(p, x - size / 2, y - size / 2, size, size));
@@ -122,7 +123,7 @@ static void place_mark(struct place *p, double x, double y, double size)
 static bool place_word(struct place *p, double x, double y, double width, double height,
                 struct place_box *box, bool *far)
 {
-    /* in sixteenths of a turn: right, left, then what is between */
+    /* in sixteenths of a turn: right and left first, then what is between */
     static const int turn[] = { 0, 8, 1, 15, 7, 9, 2, 14, 6, 10, 3, 13, 5, 11, 4, 12 };
     static const double distance[] = { 5, 9, 14, 20, 28, 38, 50, 65, 85, 110, 150, 200 };
     for (size_t k = 0; k < sizeof distance / sizeof *distance; k++)
@@ -142,7 +143,8 @@ static bool place_word(struct place *p, double x, double y, double width, double
     return false;
 }
 
-/* Of one character, by its code, in parts of the font's size. */
+/* The width of a character, in parts of the font's size. An upper estimate, as the viewer's font is
+ * not known. */
 static double advance(uint32_t c)
 {
     if (c < 0x80) {
@@ -254,7 +256,7 @@ static void write_data(FILE *to, const struct plane *p)
     }
 }
 
-/* t-SNE's units mean nothing, so there are no tics. */
+/* t-SNE's units mean nothing, so the axes have no tics. */
 static void script(FILE *to, const void *what, bool png)
 {
     const struct drawing *d = what;

@@ -105,7 +105,7 @@ char *table_names(const struct table *t)
     return all;
 }
 
-/* 97.5% of Student's t with n - 1 degrees of freedom, n >= 2. */
+/* The 97.5% quantile of Student's t with n - 1 degrees of freedom, n >= 2. */
 static double student(int n)
 {
     static const double t[] = { 12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060,
@@ -113,7 +113,8 @@ static double student(int n)
                                 2.1098,  2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639,
                                 2.0595,  2.0555, 2.0518, 2.0484, 2.0452, 2.0423 };
     int df = n - 1, known = sizeof t / sizeof *t;
-    /* Cornish and Fisher's first two terms */
+    /* beyond the table Cornish and Fisher's expansion: the normal quantile and its first two
+     * terms */
     return df <= known ? t[df - 1] : 1.95996 + 2.3722 / df + 2.8224 / ((double)df * df);
 }
 
@@ -122,7 +123,7 @@ static double cell(const struct table *t, size_t r, int c)
     return t->v[r * (size_t)t->columns + (size_t)c];
 }
 
-/* The row of t whose x is that; t->rows if none. */
+/* The row of t with this x; t->rows if there is none. */
 static size_t at(const struct table *t, int c, double x)
 {
     size_t r = 0;
