@@ -82,6 +82,7 @@ static int check_pairs(const struct model_config *c, const struct strs *pairs)
         struct pair_arg a;
         if (prog_pair(pairs->v[i], c->lang, c->n_langs, &a) < 0) return -1;
         bool same = !strcmp(a.lang[0], a.lang[1]);
+        /* Both names are in one string. */
         free(a.file[0]);
         if (same) return err_set("%s: a language with itself; align two", pairs->v[i]);
     }
@@ -129,6 +130,8 @@ int main(int argc, char **argv)
                                                     { "Objectives", choice_rows, &choice },
                                                     { NULL, masking_rows, &in.masking } };
     struct args args;
+    /* The presets come before the options are read, so that --help shows them and the command
+     * line wins. */
     run_init(&run);
     presets(&run, &in, &limits);
     mix_init(&run.mix, objectives, OBJECTIVE_ALIGN);

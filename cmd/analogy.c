@@ -42,6 +42,7 @@ static struct result_options as_rows;
 static const struct opt_group groups[] = { { "Options", rows, &o }, { 0, vectors_rows, &reading },
                                            { "Rows of results.tsv", result_options_rows, &as_rows },
                                            { 0 } };
+/* NULL without --row: its functions then do nothing. */
 static struct result_rows *results;
 
 static const struct prog prog = {

@@ -69,6 +69,7 @@ static int more(struct job *j)
     enum { WANT = 1 << 19 };
     const struct args *a = j->args;
     int rc = 0;
+    /* The block has been cut: its last line is in a piece. */
     j->n = j->at = 0;
     for (;;) {
         if (j->in && (rc = text_block(j->in, WANT, &j->block, &j->cap, &j->n)) != 0) return rc;
@@ -172,12 +173,15 @@ static int run(const struct args *args)
 {
     struct vocab *v = vocab_read(o.vocab);
     if (!v) return -1;
+    /* Readers refuse a shard of another vocabulary by these two. */
     struct shard_info info = { .vocab_hash = v->hash, .vocab_size = v->n };
     if (o.lang) strcpy(info.lang, o.lang);
     if (o.note) strcpy(info.note, o.note);
     struct out *out = out_open_binary(o.out);
     struct shard_writer *w = out ? shard_create(out, &info, (uint32_t)o.block) : NULL;
     int rc = w ? put_all(w, &info, v, args) : -1;
+    /* The footer has the totals, which are known now: shards are written front to back, into
+     * pipes, too. */
     if (rc == 0) rc = shard_finish(w, &info);
     else shard_abandon(w);
     /* Judged by the whole text, and before the shard gets its name: a wrong vocabulary leaves

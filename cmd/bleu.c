@@ -188,6 +188,7 @@ static int score(const struct args *a, FILE *to)
 static int run(int argc, char **argv)
 {
     struct args a;
+    /* Before the options are read: --help prints them as defaults. */
     s = scoring_defaults;
     int status = prog_start(&prog, groups, argc, argv, &a);
     if (status < 0) status = check_usage(&a);

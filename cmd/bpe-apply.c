@@ -113,6 +113,7 @@ static int each_input(const struct args *args, const struct bpe *b, const struct
 
 static int run(const struct args *args)
 {
+    /* -1 is subword-nmt's "all processors", which is the default here. */
     if (o.workers > 0) par_threads_set(o.workers);
     struct segment_options s = { .separator = o.separator,
                                  .dropout = o.dropout,
@@ -120,6 +121,7 @@ static int run(const struct args *args)
                                  .cache = o.cache,
                                  .by_line = o.by_line || isatty(STDIN_FILENO),
                                  .threads = par_threads() };
+    /* NULL with --restore, which needs no merge operations. */
     struct bpe *b = NULL;
     struct glossary *g = NULL;
     struct strs patterns = { 0 };

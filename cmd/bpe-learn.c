@@ -164,6 +164,7 @@ static void forget(void *ctx)
     word_counts_free(c->all);
     for (int i = 0; i < c->langs; i++) word_counts_free(c->lang[i].words);
     free(c->lang);
+    /* Called a second time at the end, it finds nothing. */
     *c = (struct counted){ 0 };
 }
 
@@ -178,11 +179,14 @@ static int learn(struct counted *c, bool weighted, struct out *out)
     l.progress = progress_start("learning", l.merges, "merges");
     int rc = bpe_learn(c->words, c->n, &l, &codes);
     progress_end(l.progress);
+    /* Fewer operations than asked for is no error: a small text has no more. */
     if (rc == 0 && codes.n < l.merges && !o.total)
         msg_note("%zu operations: no other pair occurs %" PRId64 " times", codes.n,
                  o.min_frequency);
     if (rc == 0) {
         codes_write(&codes, codes.format, out_stdio(out));
+        /* With a checksum next to the file: damaged operations would cut text otherwise,
+         * unnoticed. */
         rc = sum_commit(out);
     } else
         out_abort(out);
@@ -194,6 +198,7 @@ static int run(const struct args *args)
 {
     if (o.workers > 0) par_threads_set(o.workers);
     struct out *out = out_open(o.out);               /* before long work */
+    /* Without a file, standard input or --input. */
     int inputs = args->n ? args->n : 1, rc = out ? 0 : -1;
     bool weighted = prog_given("alpha") && o.alpha != 1;
     struct counted c = { .lang = mem_zero((size_t)inputs, sizeof *c.lang) };

@@ -85,6 +85,7 @@ static int run(const struct args *a, const struct cooc_scheme *scheme, const str
     if (!(out = out_open_binary(o.out))) goto done;
     if ((rc = cooc_count(in, n, &c, out, &r)) < 0) goto done;
     rc = out_commit(out);
+    /* Committed or not, out_abort below must not see it again. */
     out = NULL;
     if (rc == 0)
         msg_note("%llu tokens, %llu pairs; %llu runs of %.1f MB on disk, peak memory %.0f MiB",

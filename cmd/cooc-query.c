@@ -94,6 +94,7 @@ static int row(const struct cooc_view *w, const char *word, FILE *f)
     struct cooc_cell *cell;
     size_t n;
     if (known(w, word, &id) < 0 || cooc_view_row(w, id, &cell, &n) < 0) return -1;
+    /* Without --top in the file's order, the vocabulary's, which costs no sorting. */
     if (o.top) qsort(cell, n, sizeof *cell, by_x);
     for (size_t i = 0; i < n && (!o.top || i < (size_t)o.top); i++) {
         char number[48];
@@ -156,6 +157,7 @@ static int run(const struct args *a)
     struct out *out = NULL;
     int rc = -1;
     struct cooc *c = cooc_open(a->v[0]);
+    /* A view adds up the languages' matrices, each with its weight. */
     if (!c || !(v = cooc_vocab(c)) || cooc_view_init(&w, c, v, o.lang, o.raw, o.counts, o.min) < 0)
         goto done;
     /* Two files, matrix and words, which it opens and commits itself. */

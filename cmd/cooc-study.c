@@ -49,6 +49,7 @@ static const struct prog prog = {
 
 static int read_pairs(const struct cooc *a, const struct cooc *b, struct cooc_compare_pairs *p)
 {
+    /* One of the three is given (main). */
     return o.pairs     ? cooc_compare_read_pairs(o.pairs, a, b, p)
            : o.phrases ? cooc_compare_read_phrases(o.phrases, a, b, p)
                        : cooc_compare_from_dictionary(o.dict, a, b, p);

@@ -142,6 +142,7 @@ static int learn(const struct args *args)
                 c == ORDER_N ? "noun" : "verb");
             break;
         }
+        /* Nouns and verbs are models of their own: each is learnt and judged alone. */
         order_learn(m, t, c, o.seed.seed);
         tell(m, t, c, "learnt");
         if (other) tell(m, other, c, "held-out");
@@ -225,6 +226,7 @@ static int transform(const struct args *args)
 /* Refuses options that do not fit together: an exit status, or -1 if all is well. */
 static int usage(const struct args *args)
 {
+    /* Each of them has an output of its own kind; without one, text is derived. */
     int modes = (o.learn != NULL) + (o.import != NULL) + o.vocab;
     if (modes > 1)
         return prog_usage("--vocab, --learn-order and --import-orm are different tasks; give one");

@@ -336,6 +336,8 @@ static int judge_pairs(const struct gold *g, const struct vectors *src, const st
     struct word_pairs gold = { 0 }, list = { 0 };
     gold_pairs(g, &gold);
     induced_list(&d->src, &d->tgt, o.mutual, o.min_score, &list);
+    /* Of the pairs that would be exported: their precision is what a user of the dictionary
+     * gets. */
     e->listed = gold_precision(g, &list);
     int status = similarity_cosines(src, tgt, &gold, &e->gold);
     word_pairs_free(&gold);

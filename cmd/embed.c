@@ -163,6 +163,7 @@ static int from_model(void)
     const struct kernels *k = kernels_open(o.k.device, o.k.precision, NULL);
     char *dir = k ? run_model_dir(o.model) : NULL;
     if (!dir || model_load(&m, dir, k, &v) < 0) goto done;
+    /* Not a training tape: nothing is recorded. */
     tape_init(&t, k, &m.ps);
     /* -1: the last layer, whatever the model has. */
     struct embed e = { .m = &m, .t = &t, .vocab = v, .layer = o.layer < 0 ? m.c.layers : o.layer,

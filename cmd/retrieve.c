@@ -76,6 +76,7 @@ static void write_mined(FILE *f, const struct vectors *src, const struct vectors
     struct mined *m;
     /* The distance margin is half of what CSLS gives. */
     double half = how[o.score] == CSLS_CSLS ? 0.5 : 1;
+    /* Best first, each row used once. */
     size_t n = retrieve_mine(x, z, o.mine / half, &m), right = 0;
     for (size_t i = 0; i < n; i++) {
         right += m[i].src == m[i].tgt;

@@ -64,6 +64,7 @@ static int layer(int i)
     struct word_pairs p = { 0 };
     struct similarity r;
     int name = o.src.n > 1 ? i : -1;            /* one space alone is no layer */
+    /* One layer at a time: memory does not grow with their number. */
     struct vectors *src = vectors_load(o.src.v[i], &reading, msg_note),
                    *tgt = src ? vectors_load(o.tgt.v[i], &reading, msg_note) : NULL;
     int status = tgt ? dictionary_read(o.dict, src, tgt, &p, &report) : -1;

@@ -261,6 +261,7 @@ static int find_files(struct language *l, const struct args *args)
         for (int k = 0; k < i; k++)
             if (!strcmp(l[k].lang, l[i].lang))
                 return err_set("two gold files of language '%s'", l[i].lang);
+        /* A single gold file may be judged against standard input. */
         l[i].pred = "-";
         if (o.pred.n && file_for(&o.pred, "pred", &l[i], args->n, &l[i].pred) < 0) return -1;
         if (o.against.n && file_for(&o.against, "against", &l[i], args->n, &l[i].against) < 0)
@@ -337,6 +338,7 @@ static int compare(const char *path)
                   : err_set("--pair %s: expected SYSTEM=BASE", system);
         free(system);
     }
+    /* The pairs that the file names, and NAME-GC against NAME. */
     if (!o.pair.n) results_compare_usual(r);
     if (rc == 0) results_print(r, o.tsv, stdout);
     results_free(r);

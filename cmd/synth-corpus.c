@@ -129,6 +129,7 @@ int main(int argc, char **argv)
                              .order = { (enum synth_order)order[0], (enum synth_order)order[1] },
                              .adjective_after = { place[0] == 1, place[1] == 1 },
                              .invert = o.invert };
+    /* The seed decides everything: the same options give the same files. */
     struct synth *s = synth_new(&so);
     if (!s) return prog_fail();
     int r = write_folder(s);

@@ -172,6 +172,7 @@ static int tell(const char *text)
 
 static int run(const struct args *args)
 {
+    /* A model's own tokeniser reads plain text: Moses' steps are left out. */
     if (o.subwords) return subwords(args);
     if (o.case_only) { o.t.no_tokenize = o.t.case_marker = true; }
     /* XLM's tokenize.sh: replace-unicode-punctuation, normalize-punctuation,

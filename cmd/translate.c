@@ -169,8 +169,10 @@ static int run(void)
         && (!(raw.out = raw_open(dir, o.tgt, false)) || !(raw.work = raw_work_new(raw.out))))
         goto done;
     decoder_init(&d, &m);
+    /* Target-vocabulary masking: only words of the target language can be chosen (model.h). */
     if (o.mask) o.d.seen = m.seen[tgt];
     o.d.n_best = o.n_best ? o.n_best : 1;
+    /* The model is open before text is waited for: what is wrong with it is said at once. */
     in = text_open(NULL, TEXT_UTF8 | (o.replace ? TEXT_REPLACE : 0));
     if (!in || !(reader = reader_open(&o.reader, dir, o.src, v, text_name(in)))
         || !(out = out_open(o.out)))

@@ -74,6 +74,8 @@ static int run(const struct args *args)
         rc = count_file(w, args->n ? args->v[i] : o.input);
     if (rc == 0 && !(v = word_counts_list(w, &n))) rc = -1;
     if (rc == 0) {
+        /* By falling count, ties by bytes: the order does not depend on threads or on the
+         * inputs' order. */
         word_counts_sort(v, n);
         FILE *f = out_stdio(out);
         for (size_t i = 0;

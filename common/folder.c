@@ -20,6 +20,7 @@ char *folder_begin(const char *out)
 {
     size_t all, before;
     cut(out, &all, &before);
+    /* A folder is never written into: what is in it may be the user's only copy. */
     if (file_exists(out)) {
         err_set("%s: already exists; name another folder with -o", out);
         return NULL;

@@ -45,6 +45,7 @@ static bool abandoned(const char *path)
 
 void leftover_clear(const char *path, int (*gone)(const char *path))
 {
+    /* Clearing up may fail and say so: the caller's own message must survive it. */
     char *dir = mem_dup(path), *why = err_keep();
     size_t n = strlen(dir);
     while (n && dir[n - 1] == '/') dir[--n] = '\0';

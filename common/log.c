@@ -97,6 +97,7 @@ struct log *log_open(const char *path)
 void log_begin(struct log *l, const char *event, int64_t step)
 {
     if (!l) return;
+    /* One buffer per log, and one write per line: lines of several processes never mix. */
     l->n = 0;
     put(l, "{", 1);
     log_str(l, "event", event);

@@ -49,6 +49,7 @@ void *mem_zero(size_t count, size_t size)
 void *mem_grow(void *p, size_t count, size_t size)
 {
     size_t bytes;
+    /* A product that runs over would allocate too little and be written beyond. */
     if (__builtin_mul_overflow(count, size, &bytes)) out_of_memory(count, size);
     p = realloc(p, bytes ? bytes : 1);
     if (!p) out_of_memory(count, size);

@@ -76,6 +76,7 @@ int opt_name_length(const struct opt *row)
 
 struct opt_here *opt_find(struct opt_set *s, const char *name, size_t n, bool *negated)
 {
+    /* The name as it stands first: an option may be called no-something itself. */
     *negated = false;
     for (int i = 0; i < s->n; i++)
         if (has_name(s->all[i].row, name, n)) return &s->all[i];
@@ -286,6 +287,7 @@ static int check_empty(const struct opt *row, const char *value, enum opt_source
 int opt_give(struct opt_set *s, struct opt_here *o, const char *value, enum opt_source source)
 {
     const struct opt *row = o->row;
+    /* Its help text says what to write instead. */
     if (row->type == OPT_TYPE_REFUSED) return err_set("%s", row->help);
     int rc = check_empty(row, value, source);
     if (rc < 0) return -1;

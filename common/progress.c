@@ -30,6 +30,7 @@ void progress_clear(void)
 
 struct progress *progress_start(const char *what, uint64_t total, const char *unit)
 {
+    /* In a log file each redrawing would be a line. */
     if (msg_quiet() || !isatty(STDERR_FILENO)) return NULL;
     msg_set_line(progress_clear);
     struct progress *p = mem_zero(1, sizeof *p);

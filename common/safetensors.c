@@ -186,6 +186,7 @@ static int place(struct st_file *f, struct entry *e, const unsigned char *data, 
 static int read_header(struct st_file *f, const cJSON *root, const unsigned char *data, size_t n)
 {
     if (!cJSON_IsObject(root)) return err_set("%s: the header is not a JSON object", f->path);
+    /* Counted first: the arrays are made once, of the right size. */
     size_t count = 0;
     for (const cJSON *j = root->child; j; j = j->next) count++;
     struct entry *e = mem_zero(count + 1, sizeof *e);
@@ -202,6 +203,7 @@ static int read_header(struct st_file *f, const cJSON *root, const unsigned char
     const char *again = r == 0 ? twice(names, f->n) : NULL;
     if (again) r = err_set("%s: tensor \"%s\" occurs twice", f->path, shown(again));
     if (r == 0) r = place(f, e, data, n);
+    /* What was read is kept even after an error: st_close frees the names. */
     f->t = mem_zero((size_t)f->n + 1, sizeof *f->t);
     for (int i = 0; i < f->n; i++) f->t[i] = e[i].t;
     free(names);
@@ -218,6 +220,8 @@ static size_t header_end(const struct map *m, const char *path)
                 path, m->n);
         return 0;
     }
+    /* The file may be mapped at any address; only the processor's byte order is taken for
+     * granted. */
     memcpy(&n, m->p, 8);
     bool json = m->n > 8 && m->p[8] == '{';
     if (!json && foreign_refuse(path, m->p, m->n, "a safetensors file") < 0) return 0;
@@ -252,6 +256,7 @@ static int header_load(struct st_file *f)
                                             f->path);
     cJSON *root = json_value(s, n, &end);
     if (!root) return err_set("%s: the header is not valid JSON", f->path);
+    /* Writers pad the header with spaces, so that data begin at a multiple of 8. */
     while (end < s + n && *end == ' ') end++;
     int r = end < s + n ? err_set("%s: something follows the JSON of the header", f->path)
                         : read_header(f, root, f->map.p + data, f->map.n - data);
@@ -341,6 +346,8 @@ static int one_finite(void *file, size_t i, int thread)
 
 int st_finite(const struct st_file *f)
 {
+    /* Tensor by tensor over the pool; the first failure in their order is the one
+     * reported. */
     return par_for((size_t)f->n, one_finite, (void *)(uintptr_t)f);
 }
 
@@ -431,6 +438,7 @@ static int check_tensors(const char *path, const struct st_tensor *t, int n)
     int r = 0;
     for (int i = 0; i < n && r == 0; i++) {
         size_t bytes;
+        /* Checked before a byte is written: what follows relies on it. */
         names[i] = t[i].name;
         if (t[i].ndim < 0 || t[i].ndim > DIMS_MOST
             || !bytes_of(t[i].dtype, t[i].shape, t[i].ndim, &bytes) || bytes != t[i].bytes)
@@ -508,6 +516,7 @@ int st_write(const char *path, const struct st_tensor *t, int n,
 
     struct out *o = r == 0 ? out_open(path) : NULL;
     if (o) {
+        /* Little-endian as the format has it: the assertion above keeps other processors out. */
         uint64_t length = size;
         r = out_write(o, &length, 8);
         if (r == 0) r = out_write(o, header, size);
@@ -522,6 +531,7 @@ int st_write(const char *path, const struct st_tensor *t, int n,
 
 int st_verify(const struct st_file *f)
 {
+    /* Other programs' files have none: that is no fault, but it is said. */
     const char *want = st_meta(f, "xxh3");
     if (!want) {
         msg_note("%s: carries no checksum (xxh3): damage to its numbers may go unnoticed", f->path);

@@ -218,6 +218,7 @@ static int read_block(struct shard *s, unsigned char *h, struct shard_block *b)
     mem_room(&b->at, &b->at_cap, (size_t)sentences + 1, sizeof *b->at);
     mem_room(&b->ids, &b->ids_cap, (size_t)tokens + 1, sizeof *b->ids);
     const unsigned char *p = s->raw;
+    /* In 64 bits: lengths of a damaged block may add up beyond 32. */
     uint64_t sum = 0;
     b->at[0] = 0;
     for (uint32_t i = 0; i < sentences; i++, p += 4) {
@@ -304,6 +305,8 @@ static int next_block(struct shard *s)
         && (!e || e->offset != at || e->sentences != s->b.sentences || e->tokens != s->b.tokens))
         return bad(s, at, "a block does not match the index");
     for (uint32_t i = 0; i < s->b.tokens; i++) s->seen_u += s->b.ids[i] == VOCAB_UNK;
+    /* Without an index to compare with, each block's entry is kept until the index arrives at
+     * the end. */
     if (!s->index) expect(s, at);
     s->b.first = s->seen_s;
     s->seen_b++;
@@ -328,6 +331,7 @@ int shard_next(struct shard *s, const uint32_t **ids, size_t *n)
 int shard_read_block(struct shard *s, uint64_t block, struct shard_block *b)
 {
     unsigned char h[BLOCK];
+    /* A stream goes one way. */
     if (!s->index) return err_set("%s: blocks of a stream cannot be read out of order", s->name);
     if (block >= s->info.blocks)
         return err_set("%s: has %llu blocks; block %llu was asked for", s->name,
@@ -402,6 +406,7 @@ int shard_check(const char *path)
     size_t n;
     int rc;
     if (!s) return -1;
+    /* Reading is checking: every sum, count and offset is compared on the way. */
     while ((rc = shard_next(s, &ids, &n)) > 0) ;
     shard_close(s);
     return rc;

@@ -115,6 +115,7 @@ struct shard_writer *shard_create(struct out *o, const struct shard_info *info,
     struct shard_writer *w = mem_zero(1, sizeof *w);
     w->o = o;
     w->info = *info;
+    /* The caller's description may be another shard's, with its counts. */
     w->info.sentences = w->info.tokens = w->info.blocks = w->info.unknown = 0;
     w->block_tokens = block_tokens ? block_tokens : BLOCK_TOKENS;
     w->p = shard_packer_new(info);
@@ -159,6 +160,7 @@ static int flush_block(struct shard_writer *w)
     struct shard_block *b = &w->b;
     if (!b->sentences) return 0;
     if (shard_pack(w->p, b, &w->packed) < 0) return -1;
+    /* The block's memory is used again. */
     b->sentences = b->tokens = 0;
     return shard_put_packed(w, &w->packed);
 }

@@ -52,6 +52,7 @@ static int compare(const char *path, const char *sum, const char *line, size_t n
 int sum_check(const char *path)
 {
     struct stat st;
+    /* A pipe has no file next to it. */
     if (!path || !strcmp(path, "-")) return 0;
     /* Behind a link the checksum stands next to the file itself. */
     char *real = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? path_real(path) : NULL;

@@ -226,10 +226,13 @@ struct text *text_open_as(const char *path, const char *name, int flags)
     struct text *t = mem_zero(1, sizeof *t);
     t->name = mem_dup(name);
     t->fd = fd;
+    /* text_replace_all(): --replace-invalid holds for every text of a program. */
     t->flags = flags | always;
     t->next_line = 1;
+    /* One buffer for what is read; compressed text is decoded from it. */
     t->raw = mem_alloc(READ);
     bool dir = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+    /* For the progress bar: of a pipe there is no telling how much will come. */
     if (!dir && S_ISREG(st.st_mode)) t->total = (uint64_t)st.st_size;
     if (dir) file_is_folder(t->name);
     if (dir || (flags & TEXT_SUM && sum_check(path) < 0) || start(t) < 0) {
@@ -322,6 +325,7 @@ int text_line(struct text *t, const char **line, size_t *n)
     char *s = t->buf + t->at;
     size_t len = nl ? (size_t)(nl - s) : t->n - t->at;
     if (len > limits.line) return too_long(t, t->next_line);
+    /* The last line of a file may lack its newline; who writes lines again keeps it so. */
     t->newline = nl != NULL;
     t->at += len + t->newline;
     /* the newline's place, or the spare byte at the end */
@@ -478,6 +482,7 @@ void text_where(const struct text *t, uint64_t *read, uint64_t *total)
 void text_close(struct text *t)
 {
     if (!t) return;
+    /* Standard input is not ours to close. */
     if (t->fd > STDIN_FILENO) close(t->fd);
     if (t->gz_open) inflateEnd(&t->gz);
     ZSTD_freeDStream(t->zs);

@@ -39,6 +39,7 @@ static void put_le(struct buf *b, uint64_t v, int bytes)
 
 static void put_varint(struct buf *b, uint64_t v)
 {
+    /* Seven bits a byte, the lowest first; the highest bit says that more follow. */
     for (; v >= 0x80; v >>= 7) put_le(b, v | 0x80, 1);
     put_le(b, v, 1);
 }
@@ -76,6 +77,7 @@ static int write_record(struct tfevents *t)
     struct buf *r = &t->record;
     r->n = 0;
     put_le(r, t->event.n, 8);
+    /* The length has a checksum of its own: a reader allocates by it. */
     put_le(r, masked(r->p, 8), 4);
     put(r, t->event.p, t->event.n);
     put_le(r, masked(t->event.p, t->event.n), 4);

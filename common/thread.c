@@ -62,6 +62,7 @@ static int thread_start(pthread_t *t, void *(*fn)(void *), void *arg)
 {
     sigset_t all, old;
     sigfillset(&all);
+    /* Inherited by the new thread; ours gets its own mask back. */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int r = pthread_create(t, NULL, fn, arg);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -170,6 +171,7 @@ static void announce(void)
 static void pool_stop(void)
 {
     if (!pool.workers) return;
+    /* Before the generation changes: whoever sees the new one sees this, too. */
     atomic_store(&pool.quit, true);
     announce();
     for (int i = 0; i < pool.workers; i++) pthread_join(pool.thread[i], NULL);

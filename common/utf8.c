@@ -15,6 +15,7 @@ static size_t sequence(const unsigned char *s, size_t n)
 {
     unsigned char c = s[0];
     if (c < 0x80) return 1;
+    /* C0 and C1 could only begin overlong forms, F5 and above only numbers beyond Unicode's. */
     if (c < 0xC2 || c > 0xF4) return 0;
     size_t need = c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
     if (n < need) return 0;

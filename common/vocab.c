@@ -175,6 +175,7 @@ size_t encode(const struct vocab *v, const char *s, size_t n, uint32_t *ids, uin
             c.edge[c.n++] = i + (size_t)__builtin_ctzll(edges);
         if (c.n < EDGES) continue;
         look_up(v, s, &c, ids + done);
+        /* Edges come in pairs: begin and end of a token. */
         done += c.n / 2;
         c.edge[0] = c.edge[c.n - 1];     /* begun, not ended */
         c.n %= 2;
@@ -253,6 +254,7 @@ static void append(struct builder *b, const char *s, size_t n, uint64_t count)
     mem_room(&v->at, &b->at_cap, (size_t)v->n + 2, sizeof *v->at);
     mem_room(&v->count, &b->count_cap, (size_t)v->n + 1, sizeof *v->count);
     memcpy(v->bytes + at, s, n);
+    /* A NUL after each token: it can be printed as it stands. */
     v->bytes[at + n] = 0;
     v->at[v->n] = (uint32_t)at;
     v->count[v->n++] = count;
@@ -288,6 +290,7 @@ static uint32_t enter(struct vocab *v, uint32_t from, uint32_t to)
             struct vocab_slot *x = vocab_find(&t, token[i].place, k, vocab_token(v, from + i),
                                               vocab_token_len(v, from + i));
             if (x->id != VOCAB_EMPTY && !twice) twice = from + i;
+            /* A repeated token takes the later id; the caller refuses the vocabulary anyway. */
             *x = (struct vocab_slot){ k.first, k.last, from + i };
         }
     }
@@ -313,11 +316,13 @@ static uint64_t hash_of(const struct vocab *v)
 /* Fills the table and the hash. Returns the first id that stands twice, 0 if all differ. */
 static uint32_t finish(struct vocab *v)
 {
+    /* A power of two, so that a mask finds the slot. */
     uint32_t size = 16;
     /* At most three quarters full. */
     while (size < v->n + v->n / 3) size *= 2;
     v->slot = mem_zero(size, sizeof *v->slot);
     v->mask = size - 1;
+    /* The identity of a vocabulary in shards and models: tokens and their order, not counts. */
     v->hash = hash_of(v);
     return enter(v, VOCAB_SPECIALS, v->n);
 }
@@ -332,6 +337,7 @@ static int parse(struct builder *b, const struct text *in, const char *line, siz
     if (space) {
         char *end;
         errno = 0;
+        /* strtoull accepts a sign, which no count has. */
         count = strtoull(space + 1, &end, 10);
         if (end != line + n || end == space + 1 || space[1] == '-' || space[1] == '+' || errno)
             return err_set(
