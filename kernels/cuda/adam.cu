@@ -27,6 +27,8 @@ static __global__ void squares(double *part, const float *x, size_t n)
     if (threadIdx.x == 0) part[blockIdx.x] = sum;
 }
 
+/* By one block and without atomic additions: the order of the sum is fixed, so the norm is the
+ * same in every run. */
 static __global__ void sum_of(float *out, const double *part, unsigned n)
 {
     __shared__ double room[32];
@@ -203,6 +205,7 @@ template <bool WHOLE> static __global__ void adam(float *p, const float *g, floa
     int i = first;
     while (i + 1 < all.n && all.list[i + 1].at <= at) i++;
     part mine = all.list[i];
+    /* What lies between two tensors is of neither. */
     if (at < mine.at || at >= mine.at + mine.n) return;
     float decay = mine.decay ? s.decay : 1.0f;
     size_t left = mine.at + mine.n - at;
@@ -249,6 +252,8 @@ static __global__ void lamb_moments(double *sums, float *p, const float *g, floa
             continue;
         }
         moments(g[i] * grad, m[i], v[i], s);
+        /* Not stored, which would take another array of the parameters' size: lamb_apply
+         * computes it again. */
         float u = direction(p[i], m[i], v[i], s);
         pp += (double)p[i] * (double)p[i];
         uu += (double)u * (double)u;
@@ -286,6 +291,8 @@ static __global__ void lamb_apply(float *p, const float *m, const float *v, bf16
     if (!block_gradient_scale(s, norm2, &grad) || i >= all.end) return;
     int which = last_part(all, [=](const part &x) { return x.at > i; });
     part mine = all.list[which];
+    /* Without decay, Adam's step was taken in lamb_moments; what lies between tensors is of
+     * none. */
     if (!mine.decay || i < mine.at || i >= mine.at + mine.n) return;
     float x = p[i] - rate[which] * direction(p[i], m[i], v[i], s);
     p[i] = x;

@@ -175,6 +175,7 @@ struct plan {
     size_t workspace;
 };
 enum { PLANS = 2048, NEAR = 8, BLOCK = 128 };
+/* NEAR more, so that the search from the last place needs no wrapping round. */
 static struct plan plans[PLANS + NEAR];
 
 /* log2 of how p is aligned, at most 8. */
@@ -261,6 +262,7 @@ static struct plan *plan_of(const struct shape *s, const void *bias, const void 
                                   : s->f            ? CUBLASLT_EPILOGUE_GELU_BIAS
                                   : s->bias         ? CUBLASLT_EPILOGUE_BIAS
                                                     : CUBLASLT_EPILOGUE_DEFAULT;
+    /* The values before the activation lie as those after it do. */
     int64_t across = s->ldc;
     uint64_t m = (uint64_t)s->N, n = (uint64_t)s->M, k = (uint64_t)s->K;
     /* Below 16 bytes of alignment a bias is left to the plain kernel (see above). */
@@ -350,6 +352,7 @@ static bool product(bool ta, bool tb, int M, int N, int K, struct matrix A, stru
     if (M <= 0 || N <= 0 || cuda_lost() || cuda.recording == CUDA_SKIPS) return true;
     bool in_bf16 = cuda.bf16, out_bf16 = cuda.bf16 && C.type == MATRIX_ACT;
     const void *b = B.p;
+    /* Weights are kept in float32; products read their bfloat16 copies. */
     if (in_bf16 && B.type == MATRIX_WEIGHTS &&
         !(b = cuda_bf16_of((const float *)b, (size_t)(tb ? N : K) * (size_t)B.ld)))
         return true;
@@ -387,6 +390,7 @@ static bool product(bool ta, bool tb, int M, int N, int K, struct matrix A, stru
         cuda_gemm(ta, tb, M, N, K - most, rest_a, rest_b, C, true, NULL, false);
         return true;
     }
+    /* A plan knows how bias and pre are aligned, not where they are: each call says so. */
     if (!p->none && bias &&
         !set(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias_of_type, sizeof bias_of_type))
         p->none = true;
@@ -411,6 +415,8 @@ static bool product(bool ta, bool tb, int M, int N, int K, struct matrix A, stru
         p->none = true;
         lt.lacking++;
     }
+    /* The plain kernel has no such epilogue: the caller makes the product and applies GELU after
+     * it. */
     if (f == KERN_GELU_TANH) return false;
     bool relu = f == KERN_RELU;
     if (in_bf16)

@@ -115,6 +115,8 @@ template <typename T> static void forward(const struct kern_linear_fwd *a)
                             { a->W, a->I, MATRIX_WEIGHTS }, { a->Y, a->O, MATRIX_ACT }, a->b,
                             a->pre))
         return;
+    /* Where the backward pass needs the values before the activation, the product goes there and
+     * the activation reads it; otherwise Y is overwritten in place. */
     T *to = (T *)(a->f != KERN_NONE && a->pre ? a->pre : a->Y);
     cuda_gemm(false, true, a->N, a->O, a->I, { a->X, a->I, MATRIX_ACT },
               { a->W, a->I, MATRIX_WEIGHTS }, { to, a->O, MATRIX_ACT }, false, a->b, relu);
@@ -187,6 +189,8 @@ template <typename T> static void backward(const struct kern_linear_bwd *a)
     bool factor = pre && f != KERN_NONE, again = factor && X == pre, apart = add && factor;
     size_t n = (size_t)N * (size_t)I;
     if (dX) {
+        /* What is in dX already must not be multiplied by the slope: the product goes through
+         * memory of its own. */
         T *to = apart ? (T *)cuda_scratch(SCRATCH_ACTS, n * sizeof(T)) : dX;
         if (!to) return;
         cuda_gemm(false, false, N, I, O, { dY, O, MATRIX_ACT }, { a->W, I, MATRIX_WEIGHTS },
@@ -194,6 +198,8 @@ template <typename T> static void backward(const struct kern_linear_bwd *a)
         if (factor && !apart && (again || a->db_x)) slopes(dX, pre, f, again, a->db_x, N, I);
         else if (factor) derive(dX, (const T *)to, pre, f, apart, n);
     }
+    /* After derive(), which needs the values before the activation, and before dW, which needs
+     * those after it; slopes() has made them in its own pass. */
     if (again && (!dX || apart)) apply(pre, (const T *)pre, f, n);
     if (a->dW)
         cuda_gemm(true, false, O, I, N, { dY, O, MATRIX_ACT }, { X, I, MATRIX_ACT },

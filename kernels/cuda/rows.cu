@@ -37,6 +37,8 @@ static __global__ void scatter_rows(T *Y, int ldy, bool add, const T *X, int ldx
     store8<WHOLE>(y, e, D - c);
 }
 
+/* Any row may be picked, so every row must begin where eight elements can be read at once: the
+ * distances between rows count, too. */
 static bool whole_rows(const void *Y, int ldy, const void *X, int ldx, int D)
 {
     return whole8((size_t)D, Y, X) && ldy % 8 == 0 && ldx % 8 == 0;
